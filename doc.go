@@ -1,0 +1,19 @@
+// Package kasoku holds the words that all parts of kasoku share: a run and its
+// steps, what the load counted each second, the series that the sources gave,
+// the tables that the logs were boiled down to, and the findings drawn from
+// them. It is data with small methods; it does no I/O.
+//
+// # Clock
+//
+// Every time inside a run is a [time.Duration] since the run's start, measured
+// on the monotonic clock. Wall time is kept once, in [Run.Started]; a step of
+// the wall clock is an [Event]. An [Interval] is half open.
+//
+// # Units
+//
+// Durations are time.Duration, sizes are bytes, ratios are 0..1, CPU is in
+// cores (seconds of CPU per second). A plain number carries its unit in its
+// name.
+//
+// Start at [Recording]: it is everything that one run file holds.
+package kasoku

@@ -1,0 +1,36 @@
+module github.com/kasoku/kasoku
+
+go 1.26.0
+
+require (
+	github.com/HdrHistogram/hdrhistogram-go v1.2.0
+	github.com/go-sql-driver/mysql v1.9.3
+	github.com/influxdata/tdigest v0.0.1
+	github.com/klauspost/compress v1.18.1
+	github.com/mattn/go-runewidth v0.0.19
+	github.com/rogpeppe/go-internal v1.16.0
+	github.com/spf13/cobra v1.10.1
+	golang.org/x/net v0.62.0
+	golang.org/x/sys v0.49.0
+	golang.org/x/term v0.47.0
+	golang.org/x/tools v0.52.0
+	modernc.org/sqlite v1.40.1
+	pgregory.net/rapid v1.3.0
+)
+
+require (
+	filippo.io/edwards25519 v1.1.0 // indirect
+	github.com/clipperhouse/uax29/v2 v2.2.0 // indirect
+	github.com/dustin/go-humanize v1.0.1 // indirect
+	github.com/google/uuid v1.6.0 // indirect
+	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/mattn/go-isatty v0.0.20 // indirect
+	github.com/ncruces/go-strftime v0.1.9 // indirect
+	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
+	github.com/spf13/pflag v1.0.9 // indirect
+	golang.org/x/exp v0.0.0-20250620022241-b7579e27df2b // indirect
+	golang.org/x/text v0.43.0 // indirect
+	modernc.org/libc v1.66.10 // indirect
+	modernc.org/mathutil v1.7.1 // indirect
+	modernc.org/memory v1.11.0 // indirect
+)

@@ -1,0 +1,88 @@
+package kasoku
+
+import (
+	"slices"
+	"time"
+)
+
+// A Recording is everything that one run file holds. It is read whole; it is
+// not safe for concurrent change.
+type Recording struct {
+	Run       Run
+	Steps     []Step
+	Load      *LoadSummary // nil when the load was not kasoku's
+	Seconds   []LoadSecond
+	Series    []Series // sorted by key
+	Gaps      []Gap
+	Events    []Event
+	Changes   []Change
+	Settings  []Setting
+	Logs      []LogWindow
+	Endpoints []Endpoint
+	Queries   []Query
+	Saves     []SaveShape
+	Messages  []Message
+	RowChecks []RowCheck
+	Warnings  []Warning
+	Diagnosis *Diagnosis // as stored when the run was made; nil before
+	Damage    []string   // what could not be read of a damaged file
+}
+
+// Find returns the series with the key, nil when it was not recorded. An empty
+// host finds the series of the first host that has one.
+func (r *Recording) Find(k Key) *Series {
+	for i := range r.Series {
+		s := &r.Series[i]
+		if s.Key.Source == k.Source && s.Key.Name == k.Name && s.Key.Instance == k.Instance && (k.Host == "" || s.Key.Host == k.Host) {
+			return s
+		}
+	}
+	return nil
+}
+
+// FindAll returns every series of that source and name, whatever its instance.
+func (r *Recording) FindAll(source, name string) []*Series {
+	var out []*Series
+	for i := range r.Series {
+		if s := &r.Series[i]; s.Key.Source == source && s.Key.Name == name {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Setting returns the value of a setting of a scope, such as mysql.
+func (r *Recording) Setting(scope, name string) (string, bool) {
+	for _, s := range r.Settings {
+		if s.Scope == scope && s.Name == name {
+			return s.Value, true
+		}
+	}
+	return "", false
+}
+
+// Tally adds up the load of one step; step 0 means all steps.
+func (r *Recording) Tally(step int) *Tally {
+	t := NewTally()
+	for i := range r.Seconds {
+		if step == 0 || r.Seconds[i].Step == step {
+			t.Add(&r.Seconds[i])
+		}
+	}
+	return t
+}
+
+// Whole returns the interval of the whole run.
+func (r *Recording) Whole() Interval { return Interval{0, r.Run.Length} }
+
+// Wall returns the wall time of an offset.
+func (r *Recording) Wall(at time.Duration) time.Time { return r.Run.Started.Add(at) }
+
+// StepAt returns the step that holds t, nil when none does.
+func (r *Recording) StepAt(t time.Duration) *Step {
+	i := slices.IndexFunc(r.Steps, func(s Step) bool { return s.Interval.Contains(t) })
+	if i < 0 {
+		return nil
+	}
+	return &r.Steps[i]
+}

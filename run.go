@@ -1,0 +1,147 @@
+package kasoku
+
+import "time"
+
+// RunState says how far a run got.
+type RunState string
+
+// The states of a run. A file that was left in Running by a killed recorder is
+// opened as Incomplete.
+const (
+	Running    RunState = "running"
+	Finished   RunState = "finished"
+	Incomplete RunState = "incomplete" // stopped before its end; StopReason says why
+)
+
+// A Run names one measured stretch of time and says what it was made with.
+type Run struct {
+	ID         string        // 20261120-140211-before: UTC start and label
+	Project    string        // what was measured, such as userapi
+	Label      string        // short, such as before
+	Note       string        // free text
+	Started    time.Time     // wall clock at offset 0
+	Length     time.Duration // offset of the end; 0 while running
+	State      RunState
+	StopReason string // why it is Incomplete, such as "interrupt"
+	Version    string // of kasoku
+	Revision   string // git revision of the measured code, with branch, such as main@4f2c91e; empty when unknown
+	Dirty      bool   // the work tree had changes
+	Load       string // one phrase: POST /users, open loop
+	Hosts      []Host
+	Command    *Command // the command that record ran, nil without one
+}
+
+// A Host is one machine that was observed. The first host of a run is the one
+// whose clock is the run's clock.
+type Host struct {
+	Name        string
+	Cores       int
+	MemoryBytes uint64
+	OS          string // Debian GNU/Linux 12 (bookworm)
+	Kernel      string
+	Arch        string
+	BootID      string
+	ClockOffset time.Duration // its wall clock minus the first host's
+	ClockError  time.Duration // half width of the uncertainty of ClockOffset
+}
+
+// A Command is the child process that a recording ran, and what it used.
+//
+// Source: getrusage(2), RUSAGE_CHILDREN semantics for the waited-for child.
+type Command struct {
+	Args            []string
+	ExitCode        int // -1 when killed by a signal
+	Signal          string
+	Wall            time.Duration
+	User, System    time.Duration
+	MaxRSSBytes     uint64
+	VoluntarySwitch uint64 // context switches
+	ForcedSwitch    uint64
+	Output          string // the last bytes of stdout and stderr together, bounded
+	OutputTruncated bool
+}
+
+// An Interval is the half-open stretch [From, To) of a run's clock.
+type Interval struct {
+	From, To time.Duration
+}
+
+// Len returns the length of the interval.
+func (i Interval) Len() time.Duration { return i.To - i.From }
+
+// Contains reports whether t lies in the interval.
+func (i Interval) Contains(t time.Duration) bool { return i.From <= t && t < i.To }
+
+// Empty reports whether the interval holds no time.
+func (i Interval) Empty() bool { return i.To <= i.From }
+
+// A Step is one stretch of a load at one asked rate. Steps are numbered from 1.
+type Step struct {
+	Number   int
+	PerSec   float64 // asked rate, requests per second; 0 for a closed loop or a foreign load
+	Interval Interval
+	Planned  time.Duration // how long it should have been; longer than the interval when stopped early
+}
+
+// Partial reports whether the step was cut short.
+func (s Step) Partial() bool { return s.Planned > 0 && s.Interval.Len() < s.Planned }
+
+// An Event marks a moment: a phase, a restart, a step of the wall clock, a
+// rotation of a log, an interrupt.
+type Event struct {
+	At   time.Duration
+	Host string
+	Kind string // clock, restart, rotate, interrupt, phase, mark
+	Text string
+}
+
+// A Gap is a stretch in which a source gave nothing, and why. It is never
+// drawn as zero.
+type Gap struct {
+	Host     string
+	Source   string
+	Interval Interval
+	Reason   string
+}
+
+// A Warning belongs to the result: it says what was seen, and Hint what to do.
+type Warning struct {
+	Code string // short and stable: late-generator, slow-log-trap, one-run …
+	Text string
+	Hint string
+}
+
+// A Change is one setting that a recording altered on a server.
+type Change struct {
+	Host     string
+	Object   string // mariadb, mysql
+	Name     string // slow_query_log
+	Before   string
+	During   string
+	Restored bool
+	Note     string // why it was not put back, when it was not
+}
+
+// A Setting is one value of a configuration in force.
+type Setting struct {
+	Host  string
+	Scope string // mysql, mysql.connection, sysctl …
+	Name  string
+	Value string
+}
+
+// A RowCheck compares the rows that a table gained with the answers that said
+// "written" (MES-04).
+type RowCheck struct {
+	Host      string
+	Table     string
+	Before    int64
+	After     int64
+	Successes uint64 // successful write requests in the same time
+}
+
+// Added returns how many rows the table gained.
+func (c RowCheck) Added() int64 { return c.After - c.Before }
+
+// Matches reports whether each success left exactly one row.
+func (c RowCheck) Matches() bool { return c.Added() == int64(c.Successes) }
