@@ -1,40 +1,209 @@
-// Package histogram holds kasoku's one latency histogram.
 package histogram
 
-import "time"
+import (
+	"math"
+	"math/bits"
+	"time"
+)
 
-// Histogram counts durations. (Contract stub: replaced by the real one.)
-type Histogram struct{ n uint64 }
+// A Histogram counts durations. The zero value is empty and ready to use. A nil
+// Histogram reads as an empty one and may be merged into another.
+//
+// Its methods that read may run concurrently with each other; those that change
+// it may not run concurrently with anything.
+type Histogram struct {
+	count        uint64
+	sumLo, sumHi uint64 // 128 bits: 1e9 answers of 10 s overflow 63 bits
+	min, max     uint64 // ns; meaningless while count is 0
+
+	// Counts lie in pages of pageSize neighbouring buckets, made when the first
+	// duration falls into them. page[i] is one more than the page's place in low
+	// and high, 0 when there is none: there are fewer than 256 pages.
+	page [pages]uint8
+	low  []uint32 // the low half of each count
+	high []uint32 // the high half; nil until the first count passes 2^32
+}
 
 // New returns an empty histogram.
 func New() *Histogram { return &Histogram{} }
 
-// Record adds one duration.
-func (h *Histogram) Record(d time.Duration) { h.n++ }
+// Record adds one duration. A negative one, which only a clock that was set
+// back can give, counts as 0.
+func (h *Histogram) Record(d time.Duration) {
+	v := uint64(max(d, 0))
+	if v < h.min || h.count == 0 {
+		h.min = v
+	}
+	if v > h.max {
+		h.max = v
+	}
+	h.count++
+	var carry uint64
+	h.sumLo, carry = bits.Add64(h.sumLo, v, 0)
+	h.sumHi += carry
 
-// Merge adds another histogram; nil is an empty one.
-func (h *Histogram) Merge(o *Histogram) {}
+	b := bucketOf(v)
+	p := h.page[b>>pageBits]
+	if p == 0 {
+		p = h.addPage(b >> pageBits)
+	}
+	c := &h.low[uint(p-1)<<pageBits|b&pageMask]
+	*c++
+	if *c == 0 {
+		h.addAt(uint(p-1)<<pageBits|b&pageMask, 1<<32)
+	}
+}
 
-// Count returns the number of durations.
-func (h *Histogram) Count() uint64 { return h.n }
+// RecordN adds n equal durations.
+func (h *Histogram) RecordN(d time.Duration, n uint64) {
+	if n == 0 {
+		return
+	}
+	v := uint64(max(d, 0))
+	hi, lo := bits.Mul64(v, n)
+	h.addTotals(n, hi, lo, v, v)
+	h.addBucket(bucketOf(v), n)
+}
 
-// Sum returns the exact sum.
-func (h *Histogram) Sum() time.Duration { return 0 }
+// Merge adds all durations of o, which stays as it is. The order of merges does
+// not matter.
+func (h *Histogram) Merge(o *Histogram) {
+	if o == nil || o.count == 0 {
+		return
+	}
+	h.addTotals(o.count, o.sumHi, o.sumLo, o.min, o.max)
+	for i, p := range o.page {
+		if p == 0 {
+			continue
+		}
+		from := uint(p-1) << pageBits
+		if h.page[i] == 0 {
+			h.addPage(uint(i))
+		}
+		to := uint(h.page[i]-1) << pageBits
+		for k := range uint(pageSize) {
+			if n := o.at(from + k); n > 0 {
+				h.addAt(to+k, n)
+			}
+		}
+	}
+}
 
-// Mean returns the exact mean, 0 when empty.
-func (h *Histogram) Mean() time.Duration { return 0 }
+// Reset empties the histogram and keeps its memory for the next durations.
+func (h *Histogram) Reset() {
+	h.count, h.sumLo, h.sumHi, h.min, h.max = 0, 0, 0, 0, 0
+	clear(h.low)
+	h.high = nil
+}
 
-// Min returns the exact least value, 0 when empty.
-func (h *Histogram) Min() time.Duration { return 0 }
+// Clone returns an independent copy, an empty one of nil.
+func (h *Histogram) Clone() *Histogram {
+	c := New()
+	c.Merge(h)
+	return c
+}
 
-// Max returns the exact greatest value, 0 when empty.
-func (h *Histogram) Max() time.Duration { return 0 }
+// Count returns how many durations were recorded.
+func (h *Histogram) Count() uint64 {
+	if h == nil {
+		return 0
+	}
+	return h.count
+}
 
-// Quantile returns the nearest-rank quantile q in [0,1], within 0.8 %, clamped to [Min, Max].
-func (h *Histogram) Quantile(q float64) time.Duration { return 0 }
+// Sum returns the exact sum, or the longest Duration (292 years) when the sum is
+// beyond it.
+func (h *Histogram) Sum() time.Duration {
+	if h == nil {
+		return 0
+	}
+	if h.sumHi > 0 || h.sumLo > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return time.Duration(h.sumLo)
+}
 
-// AppendBinary appends the compact encoding.
-func (h *Histogram) AppendBinary(dst []byte) ([]byte, error) { return dst, nil }
+// Mean returns the exact mean, rounded down to a nanosecond; 0 when empty. It
+// is right even where Sum is beyond its range.
+func (h *Histogram) Mean() time.Duration {
+	if h == nil || h.count == 0 {
+		return 0
+	}
+	mean, _ := bits.Div64(h.sumHi, h.sumLo, h.count)
+	return time.Duration(mean)
+}
 
-// UnmarshalBinary replaces h by the decoded histogram.
-func (h *Histogram) UnmarshalBinary(b []byte) error { return nil }
+// Min returns the exact least duration, 0 when empty.
+func (h *Histogram) Min() time.Duration {
+	if h == nil || h.count == 0 {
+		return 0
+	}
+	return time.Duration(h.min)
+}
+
+// Max returns the exact greatest duration, 0 when empty.
+func (h *Histogram) Max() time.Duration {
+	if h == nil || h.count == 0 {
+		return 0
+	}
+	return time.Duration(h.max)
+}
+
+// addTotals adds n durations with that sum, least and greatest value.
+func (h *Histogram) addTotals(n, sumHi, sumLo, least, greatest uint64) {
+	if least < h.min || h.count == 0 {
+		h.min = least
+	}
+	if greatest > h.max {
+		h.max = greatest
+	}
+	h.count += n
+	var carry uint64
+	h.sumLo, carry = bits.Add64(h.sumLo, sumLo, 0)
+	h.sumHi += sumHi + carry
+}
+
+// addBucket adds n to bucket b.
+func (h *Histogram) addBucket(b uint, n uint64) {
+	p := h.page[b>>pageBits]
+	if p == 0 {
+		p = h.addPage(b >> pageBits)
+	}
+	h.addAt(uint(p-1)<<pageBits|b&pageMask, n)
+}
+
+// addPage makes the page and returns its number, counted from 1.
+//
+//go:noinline
+func (h *Histogram) addPage(i uint) uint8 {
+	var zero [pageSize]uint32
+	h.low = append(h.low, zero[:]...)
+	if h.high != nil {
+		h.high = append(h.high, zero[:]...)
+	}
+	h.page[i] = uint8(len(h.low) >> pageBits)
+	return h.page[i]
+}
+
+// at returns the count at place i of the pages.
+func (h *Histogram) at(i uint) uint64 {
+	if h.high == nil {
+		return uint64(h.low[i])
+	}
+	return uint64(h.high[i])<<32 | uint64(h.low[i])
+}
+
+// addAt adds n to the count at place i of the pages.
+//
+//go:noinline
+func (h *Histogram) addAt(i uint, n uint64) {
+	c := h.at(i) + n
+	h.low[i] = uint32(c)
+	if c>>32 == 0 {
+		return
+	}
+	if h.high == nil {
+		h.high = make([]uint32, len(h.low))
+	}
+	h.high[i] = uint32(c >> 32)
+}
