@@ -109,6 +109,7 @@ type LoadSummary struct {
 	PeakInFlight int           // the most that were in flight at once
 	CPU          time.Duration // of the generator's process over the load; includes the recorder's when they share it
 	Wall         time.Duration
-	Cores        int    // that the generator might use
-	Stopped      string // why it ended early, empty when it did not
+	PeakCores    float64 // the most CPU that one second of the load took, in cores
+	Cores        int     // that the generator might use
+	Stopped      string  // why it ended early, empty when it did not
 }
