@@ -90,6 +90,7 @@ type Finding struct {
 	ID         string // of the catalogue: POOL-01
 	Object     Object
 	Title      string // subject verb object, at most 70 characters
+	Clause     string // the cause as a clause of the verdict, "MariaDB refuses all beyond 151"; empty when it is no cause of failure or delay
 	Severity   Severity
 	Confidence Confidence
 	Impact     Impact
