@@ -1,0 +1,122 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+
+	kasoku "github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe/procfile"
+)
+
+// kiB is the unit of /proc/meminfo, which writes it as "kB".
+const kiB = 1024
+
+// A swap is the size of the swap space and its free part, in bytes.
+type swap struct{ total, free uint64 }
+
+// collectMemory takes the gauges of /proc/meminfo.
+//
+// Kernel: Documentation/filesystems/proc.rst, meminfo. MemAvailable is the
+// kernel's estimate of what could be had without swapping (since 3.14); Cached
+// is the page cache, in which shared memory is contained.
+func (s *Source) collectMemory(text []byte, f *kasoku.Frame) error {
+	s.swap = swap{}
+	before := len(f.Samples)
+	err := parsePairs(text, func(name, value []byte) error {
+		series, swapped := memoryName(name, &s.swap)
+		if series == "" && swapped == nil {
+			return nil
+		}
+		n, ok := procfile.Uint(value)
+		if !ok {
+			return fmt.Errorf("bad %s %q", name, value)
+		}
+		if swapped != nil {
+			*swapped = n * kiB
+			return nil
+		}
+		f.Gauge(series, "", "bytes", float64(n)*kiB)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if len(f.Samples) == before {
+		return errors.New("no known line")
+	}
+	if s.swap.total >= s.swap.free {
+		f.Gauge("mem.swap_used", "", "bytes", float64(s.swap.total-s.swap.free))
+	}
+	return nil
+}
+
+// memoryName returns the series that a line of /proc/meminfo is for, or the
+// field of the swap space that it sets, or nothing.
+func memoryName(name []byte, sw *swap) (series string, swapped *uint64) {
+	switch string(name) {
+	case "MemTotal:":
+		return "mem.total", nil
+	case "MemFree:":
+		return "mem.free", nil
+	case "MemAvailable:":
+		return "mem.available", nil
+	case "Cached:":
+		return "mem.cached", nil
+	case "Dirty:":
+		return "mem.dirty", nil
+	case "SwapTotal:":
+		return "", &sw.total
+	case "SwapFree:":
+		return "", &sw.free
+	}
+	return "", nil
+}
+
+// collectVM takes the counters of /proc/vmstat that tell of trouble: faults that
+// had to wait for a disk, pages swapped in and out, and processes killed for
+// want of memory (since 4.13).
+//
+// Kernel: include/linux/vm_event_item.h.
+func (s *Source) collectVM(text []byte, f *kasoku.Frame) error {
+	return parsePairs(text, func(name, value []byte) error {
+		var series string
+		switch string(name) {
+		case "pgmajfault":
+			series = "vm.pgmajfault"
+		case "pswpin":
+			series = "vm.pswpin"
+		case "pswpout":
+			series = "vm.pswpout"
+		case "oom_kill":
+			series = "vm.oom_kill"
+		default:
+			return nil
+		}
+		n, ok := procfile.Uint(value)
+		if !ok {
+			return fmt.Errorf("bad %s %q", name, value)
+		}
+		f.Counter(series, "", "count", float64(n))
+		return nil
+	})
+}
+
+// parsePairs calls each with the first two words of every line that is not
+// blank, and stops at the first error.
+func parsePairs(text []byte, each func(name, value []byte) error) error {
+	for {
+		line, rest, ok := procfile.Line(text)
+		if !ok {
+			return nil
+		}
+		text = rest
+		name, line := procfile.Word(line)
+		if len(name) == 0 {
+			continue
+		}
+		value, _ := procfile.Word(line)
+		if err := each(name, value); err != nil {
+			return err
+		}
+	}
+}
