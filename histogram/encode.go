@@ -118,8 +118,8 @@ func (h *Histogram) decodeBuckets(d *decoder, filled uint64) {
 		total += n
 		h.addBucket(bkt, n)
 		lo, width := bounds(bkt)
-		least.add(lo, n)
-		most.add(lo+width-1, n)
+		least.add(max(lo, h.min), n)
+		most.add(min(lo+width-1, h.max), n)
 	}
 	if d.err != nil {
 		return

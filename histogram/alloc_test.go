@@ -1,0 +1,31 @@
+//go:build !race
+
+package histogram
+
+import (
+	"testing"
+	"time"
+)
+
+func TestAllocations(t *testing.T) {
+	h, o := New(), New()
+	for i := range 4096 {
+		h.Record(time.Duration(i) * time.Millisecond)
+		o.Record(time.Duration(i) * time.Millisecond)
+	}
+	buf := make([]byte, 0, 64<<10)
+	i := 0
+	f := func(name string, do func()) {
+		t.Helper()
+		if n := testing.AllocsPerRun(1000, do); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+	f("Record", func() { h.Record(time.Duration(i&4095) * time.Millisecond); i++ })
+	f("RecordN", func() { h.RecordN(time.Duration(i&4095)*time.Millisecond, 3); i++ })
+	f("Quantile", func() { h.Quantile(0.99) })
+	f("CountBetween", func() { h.CountBetween(time.Second, 2*time.Second) })
+	f("Merge", func() { h.Merge(o) })
+	f("AppendBinary", func() { buf, _ = h.AppendBinary(buf[:0]) })
+	f("Reset and Record", func() { h.Reset(); h.Record(time.Second) })
+}
