@@ -1,0 +1,151 @@
+package compare
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/histogram"
+	"pgregory.net/rapid"
+)
+
+func TestBlockFor(t *testing.T) {
+	for n, want := range map[int]int{1: 3, 10: 3, 30: 3, 60: 4, 100: 5, 3600: 5} {
+		if got := blockFor(n); got != want {
+			t.Errorf("a step of %d s has blocks of %d s, want %d", n, got, want)
+		}
+	}
+}
+
+// The interval of independent seconds holds the truth about as often as it says,
+// a little less often at 10 s, as small samples do.
+func TestIntervalCoverage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; the long tests run it")
+	}
+	const rounds = 300
+	held := 0
+	for i := range rounds {
+		s := shape{perSec: 200, seconds: 10, success: 0.5, median: 10 * time.Millisecond, spread: 0.5}
+		after := s
+		after.success = 0.7
+		c, err := Compare(one(build("b", uint64(2*i+1), s)), one(build("a", uint64(2*i+2), after)), Options{Resamples: 300})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x := c.Row("success").Change; x.Low <= 0.2 && x.High >= 0.2 {
+			held++
+		}
+	}
+	if got := float64(held) / rounds; got < 0.80 || got > 0.99 {
+		t.Errorf("the 95 %% interval held the truth in %.0f %% of runs", 100*got)
+	}
+}
+
+func TestQuantileMatchesHistogram(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := histogram.New()
+		for _, us := range rapid.SliceOfN(rapid.IntRange(1, 5_000_000), 1, 200).Draw(t, "latencies") {
+			h.Record(time.Duration(us) * time.Microsecond)
+		}
+		tb := newTable(h)
+		bins := make([]float64, len(tb.middle))
+		for _, b := range tb.add(nil, h) {
+			bins[b.at] += b.n
+		}
+		q := rapid.Float64Range(0, 1).Draw(t, "q")
+		got, ok := quantile(bins, tb.middle, q)
+		want := h.Quantile(q).Seconds()
+		if !ok || math.Abs(got-want) > want*0.008+1e-9 {
+			t.Fatalf("quantile %v is %v, the histogram says %v", q, got, want)
+		}
+	})
+}
+
+func TestWholeSecondsCoverTheStep(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		from := time.Duration(rapid.Int64Range(0, 5e9).Draw(t, "from"))
+		length := time.Duration(rapid.Int64Range(1, 12e9).Draw(t, "length"))
+		iv := kasoku.Interval{From: from, To: from + length}
+		ws := wholeSeconds(iv)
+		if ws[0].From != iv.From || ws[len(ws)-1].To != iv.To {
+			t.Fatalf("%v is cut into %v", iv, ws)
+		}
+		for i, w := range ws {
+			if i > 0 && ws[i-1].To != w.From {
+				t.Fatalf("%v is cut into %v", iv, ws)
+			}
+			if len(ws) > 1 && w.Len() < time.Second/2 {
+				t.Fatalf("%v has a fragment %v", iv, w)
+			}
+		}
+		sec := int(rapid.Int64Range(int64(iv.From/time.Second), int64((iv.To-1)/time.Second)).Draw(t, "second"))
+		at := max(time.Duration(sec)*time.Second, iv.From)
+		if got := windowAt(ws, sec); !ws[got].Contains(at) {
+			t.Fatalf("second %d lies in window %v of %v", sec, ws[got], ws)
+		}
+	})
+}
+
+func TestDrawKeepsTheLength(t *testing.T) {
+	run := build("x", 1, shape{perSec: 50, seconds: 7, success: 1, median: time.Millisecond})
+	d := newStepData(run, run.Steps[0], nil)
+	s := newSums(d)
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 100 {
+		d.draw(rng, s)
+		if s.seconds != 7 || s.asked != 350 {
+			t.Fatalf("drew %v s with %v requests, want 7 s with 350", s.seconds, s.asked)
+		}
+	}
+}
+
+func TestGrowth(t *testing.T) {
+	s := &kasoku.Series{Points: []kasoku.Point{
+		{At: 1 * time.Second, Value: 10}, {At: 2 * time.Second, Value: 30}, {At: 4 * time.Second, Value: 50}, {At: 5 * time.Second, Value: 5},
+	}}
+	for _, x := range []struct {
+		from, to time.Duration
+		want     float64
+		ok       bool
+	}{
+		{1 * time.Second, 2 * time.Second, 20, true},
+		{2 * time.Second, 3 * time.Second, 10, true}, // a missed sample: half of what it covers
+		{1500 * time.Millisecond, 2 * time.Second, 10, true},
+		{4 * time.Second, 5 * time.Second, 5, true}, // reset
+		{0, 2 * time.Second, 20, true},
+		{0, 9 * time.Second, 0, false}, // not measured to its end
+	} {
+		got, ok := growthOf(s).in(kasoku.Interval{From: x.from, To: x.to})
+		if got != x.want || ok != x.ok {
+			t.Errorf("%v to %v grew %v, %v; want %v, %v", x.from, x.to, got, ok, x.want, x.ok)
+		}
+	}
+	if _, ok := growthOf(nil).in(kasoku.Interval{To: time.Second}); ok {
+		t.Error("a series that was not recorded has grown")
+	}
+}
+
+func TestGrowthAddsUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var s kasoku.Series
+		at := time.Duration(0)
+		for _, v := range rapid.SliceOfN(rapid.Float64Range(0, 1000), 2, 30).Draw(t, "values") {
+			at += time.Duration(rapid.Int64Range(1, 3e9).Draw(t, "step"))
+			s.Points = append(s.Points, kasoku.Point{At: at, Value: v})
+		}
+		cut := rapid.SliceOfN(rapid.Int64Range(0, int64(at)), 3, 3).Draw(t, "cuts")
+		slices.Sort(cut)
+		g := growthOf(&s)
+		part := func(a, b int64) float64 { return g.until(time.Duration(b)) - g.until(time.Duration(a)) }
+		if whole, parts := part(cut[0], cut[2]), part(cut[0], cut[1])+part(cut[1], cut[2]); math.Abs(whole-parts) > 1e-6*(1+whole) {
+			t.Fatalf("the whole grew %v, its parts %v", whole, parts)
+		}
+		if g.until(at) < 0 {
+			t.Fatal("a counter shrank")
+		}
+	})
+}

@@ -1,0 +1,264 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// A SettingChange is one setting in which the sides differ.
+type SettingChange struct {
+	Scope         string // mysql
+	Name          string
+	Before, After string
+	OnlyBefore    bool // after does not have it
+	OnlyAfter     bool
+}
+
+// volatile settings name a place or a moment rather than a choice; a server that
+// was started afresh for each run always differs in them.
+var volatile = []string{
+	"basedir", "character_sets_dir", "datadir", "error_count", "general_log_file", "gtid_executed", "gtid_purged",
+	"gtid_binlog_pos", "gtid_binlog_state", "gtid_current_pos", "hostname", "identity", "in_transaction",
+	"innodb_data_home_dir", "innodb_log_group_home_dir", "innodb_redo_log_archive_dirs", "innodb_undo_directory", "insert_id",
+	"last_gtid", "last_insert_id", "lc_messages_dir", "log_bin_basename", "log_bin_index", "log_error", "mysqlx_port",
+	"mysqlx_socket", "pid_file", "plugin_dir", "port", "pseudo_thread_id", "rand_seed1", "rand_seed2", "relay_log",
+	"relay_log_basename", "relay_log_index", "relay_log_info_file", "replica_load_tmpdir", "report_port", "secure_file_priv",
+	"server_uuid", "server_uid", "skip_replication", "slave_load_tmpdir", "slow_query_log_file", "socket", "ssl_ca", "ssl_cert", "ssl_key",
+	"statement_id", "timestamp", "tmpdir", "warning_count",
+}
+
+func diffSettings(b, a *kasoku.Recording) (changes []SettingChange, equal int) {
+	type key struct{ scope, name string }
+	read := func(r *kasoku.Recording) map[key]string {
+		m := map[key]string{}
+		for _, s := range r.Settings {
+			if !slices.Contains(volatile, s.Name) {
+				m[key{s.Scope, s.Name}] = s.Value
+			}
+		}
+		return m
+	}
+	before, after := read(b), read(a)
+	if len(before) == 0 || len(after) == 0 {
+		return nil, 0
+	}
+	for k, x := range before {
+		y, ok := after[k]
+		if ok && x == y {
+			equal++
+			continue
+		}
+		changes = append(changes, SettingChange{Scope: k.scope, Name: k.name, Before: x, After: y, OnlyBefore: !ok})
+	}
+	for k, y := range after {
+		if _, ok := before[k]; !ok {
+			changes = append(changes, SettingChange{Scope: k.scope, Name: k.name, After: y, OnlyAfter: true})
+		}
+	}
+	sort.Slice(changes, func(i, j int) bool {
+		if changes[i].Scope != changes[j].Scope {
+			return changes[i].Scope < changes[j].Scope
+		}
+		return changes[i].Name < changes[j].Name
+	})
+	return changes, equal
+}
+
+// A FindingState says what became of a finding.
+type FindingState string
+
+// The states.
+const (
+	Gone   FindingState = "gone"
+	Left   FindingState = "left"
+	New    FindingState = "new"
+	Unseen FindingState = "not looked at" // the rule could not look in after
+)
+
+// A FindingChange is a finding of either side.
+type FindingChange struct {
+	ID     string
+	Object kasoku.Object
+	Title  string
+	State  FindingState
+	Why    string          // of Unseen and of Gone: what the rule saw in after
+	Before *kasoku.Finding // nil when New
+	After  *kasoku.Finding // nil unless Left or New
+}
+
+// diffFindings matches findings by id and object. It gives nothing when either
+// run was not diagnosed.
+func diffFindings(before, after *kasoku.Diagnosis) []FindingChange {
+	if before == nil || after == nil {
+		return nil
+	}
+	find := func(d *kasoku.Diagnosis, f *kasoku.Finding) *kasoku.Finding {
+		for i := range d.Findings {
+			if d.Findings[i].ID == f.ID && d.Findings[i].Object == f.Object {
+				return &d.Findings[i]
+			}
+		}
+		return nil
+	}
+	var out []FindingChange
+	for i := range before.Findings {
+		f := &before.Findings[i]
+		c := FindingChange{ID: f.ID, Object: f.Object, Title: f.Title, State: Left, Before: f, After: find(after, f)}
+		if c.After == nil {
+			c.State = Gone
+			if s := silence(after, f.ID); s != nil {
+				c.Why = s.Reason
+				if s.Blind {
+					c.State = Unseen
+				}
+			}
+		}
+		out = append(out, c)
+	}
+	for i := range after.Findings {
+		f := &after.Findings[i]
+		if find(before, f) == nil {
+			out = append(out, FindingChange{ID: f.ID, Object: f.Object, Title: f.Title, State: New, After: f})
+		}
+	}
+	return out
+}
+
+func silence(d *kasoku.Diagnosis, id string) *kasoku.Silence {
+	for i := range d.Silences {
+		if d.Silences[i].ID == id {
+			return &d.Silences[i]
+		}
+	}
+	return nil
+}
+
+// A QueryChange is one class of statements on both sides.
+type QueryChange struct {
+	ID            string
+	Fingerprint   string
+	Before, After *kasoku.Query // nil where it was not seen
+}
+
+// diffQueries matches queries by id, those of the most total time first. It
+// gives nothing when either side has no queries.
+func diffQueries(before, after []kasoku.Query) []QueryChange {
+	if len(before) == 0 || len(after) == 0 {
+		return nil
+	}
+	var out []QueryChange
+	at := map[string]int{}
+	put := func(q *kasoku.Query, side func(*QueryChange) **kasoku.Query) {
+		i, ok := at[q.ID]
+		if !ok {
+			i = len(out)
+			at[q.ID] = i
+			out = append(out, QueryChange{ID: q.ID, Fingerprint: q.Fingerprint})
+		}
+		*side(&out[i]) = q
+	}
+	for i := range before {
+		put(&before[i], func(c *QueryChange) **kasoku.Query { return &c.Before })
+	}
+	for i := range after {
+		put(&after[i], func(c *QueryChange) **kasoku.Query { return &c.After })
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].longest() > out[j].longest() })
+	return out
+}
+
+func (c QueryChange) longest() time.Duration {
+	var t time.Duration
+	if c.Before != nil {
+		t = c.Before.Total
+	}
+	if c.After != nil {
+		t = max(t, c.After.Total)
+	}
+	return t
+}
+
+// databaseName is what the group of the database is called.
+func databaseName(runs ...*kasoku.Recording) string {
+	for _, r := range runs {
+		if v, ok := r.Setting("mysql", "version"); ok {
+			if strings.Contains(strings.ToLower(v), "mariadb") {
+				return "MariaDB"
+			}
+			return "MySQL"
+		}
+	}
+	return "Database"
+}
+
+// warnings lists what limits the trust in the comparison.
+func warnings(b, a *kasoku.Recording, pairs []pair, c *Comparison) []kasoku.Warning {
+	out := []kasoku.Warning{{
+		Code: "one-run", Text: OneRun, Hint: "repeat the runs to see how much they differ by themselves",
+	}}
+	add := func(code, hint, format string, args ...any) {
+		out = append(out, kasoku.Warning{Code: code, Text: fmt.Sprintf(format, args...), Hint: hint})
+	}
+	if n := len(c.Settings); n > 1 {
+		add("changed-together", "change one at a time", "%s settings changed together, so their effects cannot be told apart", unit.Count(n))
+	}
+	hostWarnings(b, a, add)
+	for _, r := range []*kasoku.Recording{b, a} {
+		if r.Run.State == kasoku.Incomplete {
+			add("incomplete", "", "run %q stopped at %s by %s", name(r), unit.Elapsed(r.Run.Length), r.Run.StopReason)
+		}
+		for _, w := range r.Warnings {
+			if LateGenerator(w) {
+				add(w.Code, w.Hint, "%s: %s", name(r), w.Text)
+			}
+		}
+	}
+	for _, p := range pairs {
+		if x, y := p.before.Interval.Len(), p.after.Interval.Len(); max(x, y) > 2*min(x, y) {
+			add("step-length", "", "the step at %s lasted %s before and %s after", unit.PerSec(p.before.PerSec), unit.Exact(x.Round(time.Second)), unit.Exact(y.Round(time.Second)))
+		}
+	}
+	return out
+}
+
+// LateGenerator reports whether a warning says that the generator was the limit,
+// so that the latencies of the run are the generator's own.
+func LateGenerator(w kasoku.Warning) bool {
+	return strings.HasPrefix(w.Code, "late-generator") || strings.HasPrefix(w.Code, "generator")
+}
+
+func hostWarnings(b, a *kasoku.Recording, add func(code, hint, format string, args ...any)) {
+	if v, w := b.Run.Version, a.Run.Version; v != w {
+		add("version-differs", "", "kasoku %s made before, %s after", v, w)
+	}
+	if x, _ := b.Setting("mysql", "version"); x != "" {
+		if y, _ := a.Setting("mysql", "version"); y != "" && x != y {
+			add("database-differs", "", "the database is %s before and %s after", x, y)
+		}
+	}
+	if len(b.Run.Hosts) == 0 || len(a.Run.Hosts) == 0 {
+		return
+	}
+	x, y := b.Run.Hosts[0], a.Run.Hosts[0]
+	switch {
+	case x.Name != y.Name:
+		add("host-differs", "run both on one host", "before ran on %s, after on %s", x.Name, y.Name)
+	case x.BootID != y.BootID && x.BootID != "" && y.BootID != "":
+		add("rebooted", "", "%s was restarted between the runs", x.Name)
+	}
+	if x.Cores != y.Cores {
+		add("cores-differ", "run both on the same machine size", "before had %d cores, after %d", x.Cores, y.Cores)
+	}
+	if x.MemoryBytes != y.MemoryBytes {
+		add("memory-differs", "", "before had %s of memory, after %s", unit.BytesIEC(x.MemoryBytes), unit.BytesIEC(y.MemoryBytes))
+	}
+	if x.Kernel != y.Kernel {
+		add("kernel-differs", "", "before ran on kernel %s, after on %s", x.Kernel, y.Kernel)
+	}
+}

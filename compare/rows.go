@@ -1,0 +1,221 @@
+package compare
+
+import (
+	"math/rand/v2"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// A judge draws seconds of both sides of a step and makes rows of metrics.
+type judge struct {
+	before, after *stepData
+	seed          uint64
+	resamples     int
+}
+
+// rows returns a row for each metric that either side measured, with intervals
+// from the same draws.
+func (j judge) rows(metrics []metric) []Row {
+	rows := make([]Row, 0, len(metrics))
+	draws := j.draws(metrics)
+	b, a := j.before.all(), j.after.all()
+	for i, m := range metrics {
+		r := Row{ID: m.id, Name: m.name, Unit: m.unit, Goal: m.goal, Step: j.before.step.Number}
+		r.Before, r.After = pointOf(m, b), pointOf(m, a)
+		if !r.Before.OK && !r.After.OK {
+			continue
+		}
+		r.Change = changeOf(m.points, r.Before, r.After)
+		j.interval(&r, m, draws[i])
+		r.Moved = r.judged()
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+func pointOf(m metric, s *sums) Value {
+	v, ok := 0.0, false
+	if m.exact != nil {
+		v, ok = m.exact(s.from)
+	} else {
+		v, ok = m.value(s)
+	}
+	return Value{v, ok}
+}
+
+// changeOf returns how far after is from before, without an interval.
+func changeOf(points bool, before, after Value) Change {
+	c := Change{Points: points}
+	switch {
+	case !before.OK || !after.OK:
+	case points:
+		c.Value, c.OK = after.Value-before.Value, true
+	case before.Value > 0:
+		c.Value, c.OK = after.Value/before.Value, true
+	case after.Value == 0:
+		c.Value, c.OK = 1, true
+	}
+	return c
+}
+
+// A drawn holds what one metric was in each draw: differences, and quotients
+// where the draw of before was not 0.
+type drawn struct{ diffs, ratios []float64 }
+
+func (j judge) draws(metrics []metric) []drawn {
+	out := make([]drawn, len(metrics))
+	if j.tooShort() != "" {
+		return out
+	}
+	b, a := newSums(j.before), newSums(j.after)
+	rng := rand.New(rand.NewPCG(j.seed, uint64(j.before.step.Number)))
+	for range j.resamples {
+		j.before.draw(rng, b)
+		j.after.draw(rng, a)
+		for i, m := range metrics {
+			if m.single != "" {
+				continue
+			}
+			x, okX := m.value(b)
+			y, okY := m.value(a)
+			if !okX || !okY {
+				continue
+			}
+			out[i].diffs = append(out[i].diffs, y-x)
+			if x > 0 {
+				out[i].ratios = append(out[i].ratios, y/x)
+			}
+		}
+	}
+	return out
+}
+
+// tooShort says why the step cannot be drawn from.
+func (j judge) tooShort() string {
+	for _, d := range []*stepData{j.before, j.after} {
+		switch n := len(d.seconds); {
+		case d.step.Partial():
+			return "the step was stopped early"
+		case n < 2*leastBlock:
+			return "a step of " + unit.Exact(d.step.Interval.Len()) + " is too short"
+		}
+	}
+	return ""
+}
+
+// interval puts the interval of the draws on a row. A metric that could not be
+// computed in more than one draw of 20 has none: what is left is not a fair
+// draw any more.
+func (j judge) interval(r *Row, m metric, d drawn) {
+	if !r.Before.OK || !r.After.OK {
+		r.Change.WhyNot = "one side did not measure it"
+		return
+	}
+	if m.single != "" {
+		r.Change.WhyNot = m.single
+		return
+	}
+	if why := j.tooShort(); why != "" {
+		r.Change.WhyNot = why
+		return
+	}
+	need := j.resamples * 19 / 20
+	if len(d.diffs) < need {
+		r.Change.WhyNot = "it is rare in these seconds"
+		return
+	}
+	c := &r.Change
+	c.DiffLow, c.DiffHigh = bounds(d.diffs)
+	c.Judged = true
+	switch {
+	case m.points:
+		c.Low, c.High, c.Interval = c.DiffLow, c.DiffHigh, true
+	case len(d.ratios) < need || r.Before.Value <= 0:
+		c.WhyNot = "it was 0 before"
+	case r.After.Value == 0:
+		c.WhyNot = "it is 0 after"
+	default:
+		c.Low, c.High = bounds(d.ratios)
+		c.Interval = true
+	}
+}
+
+// judged tells better from worse by whether the interval of the difference
+// leaves out 0.
+func (r *Row) judged() Moved {
+	if !r.Change.Judged || r.Goal == Neither {
+		return NotJudged
+	}
+	up, down := r.Change.DiffLow > 0, r.Change.DiffHigh < 0
+	switch {
+	case !up && !down:
+		return Unclear
+	case up == (r.Goal == More):
+		return Better
+	}
+	return Worse
+}
+
+// stepMetrics are the figures of the step that the runs are judged by.
+func stepMetrics(p perMetric) []metric {
+	return []metric{
+		successMetric(), reachedMetric(), meanMetric(),
+		percentileMetric("latency.p50", "p50", 0.50),
+		percentileMetric("latency.p95", "p95", 0.95),
+		percentileMetric("latency.p99", "p99", 0.99),
+		maxMetric(),
+		p.per(metric{id: "cpu_per_success", name: "CPU per 2xx", unit: Seconds, goal: Less}, cpuAll,
+			func(s *sums) float64 { return s.success }),
+	}
+}
+
+func databaseMetrics(p perMetric) []metric {
+	asked := func(s *sums) float64 { return s.asked }
+	success := func(s *sums) float64 { return s.success }
+	return []metric{
+		p.connections(),
+		p.count(metric{id: "refused", name: "refused connections", unit: Count, goal: Less}, refused),
+		p.per(metric{id: "statements_per_request", name: "statements per request", unit: PerRequest, goal: Less}, questions, asked),
+		p.per(metric{id: "prepares_per_success", name: "prepares per 2xx", unit: PerRequest, goal: Less}, prepares, success),
+		p.per(metric{id: "fsyncs_per_success", name: "log fsyncs per 2xx", unit: PerRequest, goal: Less}, logFsyncs, success),
+	}
+}
+
+func controlMetrics(p perMetric) []metric {
+	return []metric{
+		sendDelayMetric(),
+		p.rate(metric{id: "observer", name: "observer and generator", unit: Cores, goal: Less}, observerCPU),
+	}
+}
+
+// cpuMetrics are the cores that each process name took. More is neither better
+// nor worse: an app that answers more requests works more.
+func cpuMetrics(p perMetric) []metric {
+	var out []metric
+	for _, c := range p.counters {
+		if name, ok := strings.CutPrefix(c.id, cpuPrefix); ok {
+			out = append(out, p.rate(metric{id: "cpu." + name, name: name, unit: Cores, goal: Neither}, c.id))
+		}
+	}
+	return out
+}
+
+// gaugeRow compares the highest value of a gauge in the step. It is one number a
+// run and has no interval.
+func (j judge) gaugeRow(r Row, source, name string) (Row, bool) {
+	read := func(d *stepData) Value {
+		s := d.run.Find(kasoku.Key{Source: source, Name: name})
+		if s == nil {
+			return Value{}
+		}
+		v, ok := s.Max(d.step.Interval)
+		return Value{v, ok}
+	}
+	r.Step = j.before.step.Number
+	r.Before, r.After = read(j.before), read(j.after)
+	r.Change = changeOf(false, r.Before, r.After)
+	r.Change.WhyNot = "it is one number a run"
+	return r, r.Before.OK || r.After.OK
+}

@@ -1,0 +1,117 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// A MismatchError says why two runs cannot be compared.
+type MismatchError struct {
+	What string // before and after differ in load: ladder 10,100,1000 and 10,100
+	Help string // what to do
+}
+
+// Error returns what differs.
+func (e *MismatchError) Error() string { return e.What }
+
+// Hint returns how to narrow the comparison.
+func (e *MismatchError) Hint() string { return e.Help }
+
+// A pair is a step that both runs climbed.
+type pair struct{ before, after kasoku.Step }
+
+// matchSteps pairs the steps of both runs: all of them, which then must have the
+// same rates in the same order, or the one with the rate asked for.
+func matchSteps(b, a *kasoku.Recording, perSec float64) ([]pair, error) {
+	if err := sameTargets(b, a); err != nil {
+		return nil, err
+	}
+	if perSec > 0 {
+		p := pair{}
+		for _, side := range []struct {
+			run *kasoku.Recording
+			to  *kasoku.Step
+		}{{b, &p.before}, {a, &p.after}} {
+			i := slices.IndexFunc(side.run.Steps, func(s kasoku.Step) bool { return sameRate(s.PerSec, perSec) })
+			if i < 0 {
+				return nil, &MismatchError{
+					What: fmt.Sprintf("run %q has no step at %s", name(side.run), unit.PerSec(perSec)),
+					Help: "its steps are " + ladder(side.run) + " req/s",
+				}
+			}
+			*side.to = side.run.Steps[i]
+		}
+		return []pair{p}, nil
+	}
+	same := slices.EqualFunc(b.Steps, a.Steps, func(x, y kasoku.Step) bool { return sameRate(x.PerSec, y.PerSec) })
+	if !same {
+		return nil, differs(b, a)
+	}
+	pairs := make([]pair, len(b.Steps))
+	for i := range pairs {
+		pairs[i] = pair{b.Steps[i], a.Steps[i]}
+	}
+	return pairs, nil
+}
+
+// sameRate takes rates as the same that differ by rounding only.
+func sameRate(a, b float64) bool {
+	return a == b || a > 0 && b > 0 && max(a, b)/min(a, b) < 1.0001
+}
+
+func differs(b, a *kasoku.Recording) error {
+	e := &MismatchError{
+		What: fmt.Sprintf("%s and %s differ in load: ladder %s and %s", name(b), name(a), ladder(b), ladder(a)),
+		Help: "compare runs of the same ladder",
+	}
+	for i := len(b.Steps) - 1; i >= 0; i-- {
+		common := b.Steps[i].PerSec
+		if common > 0 && slices.ContainsFunc(a.Steps, func(s kasoku.Step) bool { return sameRate(s.PerSec, common) }) {
+			e.Help = "--step " + rate(common) + " compares a step that both have"
+			break
+		}
+	}
+	return e
+}
+
+func sameTargets(b, a *kasoku.Recording) error {
+	if b.Load == nil || a.Load == nil {
+		return nil
+	}
+	x, y := slices.Clone(b.Load.Targets), slices.Clone(a.Load.Targets)
+	slices.Sort(x)
+	slices.Sort(y)
+	if slices.Equal(x, y) {
+		return nil
+	}
+	return &MismatchError{
+		What: fmt.Sprintf("%s and %s differ in load: %s and %s", name(b), name(a), strings.Join(x, ", "), strings.Join(y, ", ")),
+		Help: "compare runs that ask for the same targets",
+	}
+}
+
+// name is what people call a run.
+func name(r *kasoku.Recording) string {
+	if r.Run.Label != "" {
+		return r.Run.Label
+	}
+	return r.Run.ID
+}
+
+func ladder(r *kasoku.Recording) string {
+	var rates []string
+	for _, s := range r.Steps {
+		rates = append(rates, rate(s.PerSec))
+	}
+	if len(rates) == 0 {
+		return "none"
+	}
+	return strings.Join(rates, ",")
+}
+
+// rate writes a rate as a flag takes it: 1000.
+func rate(perSec float64) string { return strings.ReplaceAll(unit.Plain(perSec), ",", "") }

@@ -1,0 +1,110 @@
+package compare
+
+import (
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku/unit"
+)
+
+// verdict is the sentence at the top. With one run a side it tells what moved and
+// claims nothing more.
+func (c *Comparison) verdict() string {
+	const label = "One run a side: no test of significance."
+	success, p99 := c.Row("success"), c.Row("latency.p99")
+	if success == nil {
+		return strings.TrimSpace(c.commandSentence() + " " + label)
+	}
+	where := "Under load"
+	if c.PerSec > 0 {
+		where = "At " + unit.PerSec(c.PerSec)
+	}
+	s := where + " success " + told(*success)
+	if p99 != nil && p99.Before.OK && p99.After.OK {
+		s += ", p99 " + told(*p99)
+	}
+	s += "."
+	if worse := c.Moved(Worse); len(worse) > 0 {
+		s += " Worse: " + names(worse) + "."
+	}
+	return s + " " + label
+}
+
+func (c *Comparison) commandSentence() string {
+	if r := c.Row("command.wall"); r != nil {
+		return "The command took " + told(*r) + "."
+	}
+	return "These runs have no load to compare."
+}
+
+// told prints both values of a row: 30.5 % → 100 %. A pair with one unit has it
+// once: 1,116 → 137 ms.
+func told(r Row) string {
+	b, a := r.Print()
+	x, unitX, _ := strings.Cut(b, " ")
+	if _, unitY, ok := strings.Cut(a, " "); ok && unitX == unitY && r.Unit != Ratio {
+		b = x
+	}
+	if b == a {
+		return "stays at " + a
+	}
+	return b + " → " + a
+}
+
+// names lists a few rows and says how many more there are.
+func names(rows []Row) string {
+	const most = 3
+	var out []string
+	for _, r := range rows[:min(most, len(rows))] {
+		out = append(out, r.Label())
+	}
+	s := strings.Join(out, ", ")
+	if n := len(rows) - most; n > 0 {
+		s += " and " + unit.Count(n) + " more"
+	}
+	return s
+}
+
+// Label names the row apart from its group: "100/s p99", "CPU of mariadbd".
+func (r Row) Label() string {
+	switch {
+	case strings.HasPrefix(r.ID, "cpu."):
+		return "CPU of " + r.Name
+	case strings.HasPrefix(r.ID, "latency.") && r.PerSec > 0:
+		return unit.Plain(r.PerSec) + "/s " + r.Name
+	}
+	return r.Name
+}
+
+// Print returns both values with their unit, "–" for what was not measured.
+func (r Row) Print() (before, after string) {
+	return r.print(r.Before), r.print(r.After)
+}
+
+func (r Row) print(v Value) string {
+	if !v.OK {
+		return unit.Missing
+	}
+	switch r.Unit {
+	case Ratio:
+		return unit.Percent(v.Value)
+	case Seconds:
+		return unit.DurationIn(seconds(v.Value), r.Scale()) + " " + unit.Name(r.Scale())
+	case PerSecond:
+		return unit.Sig3(v.Value) + "/s"
+	case Count:
+		return unit.Count(int64(v.Value + 0.5))
+	case Cores:
+		return unit.Sig3(v.Value) + " cores"
+	case Bytes:
+		return unit.Bytes(uint64(v.Value))
+	}
+	return unit.Sig3Fine(v.Value)
+}
+
+// Scale is the unit that both durations of the row are told in.
+func (r Row) Scale() time.Duration {
+	return unit.Unit(unit.Longest([]time.Duration{seconds(r.Before.Value), seconds(r.After.Value)}))
+}
+
+func seconds(v float64) time.Duration { return time.Duration(v * float64(time.Second)) }
