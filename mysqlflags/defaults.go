@@ -1,0 +1,279 @@
+package mysqlflags
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// maxInclude is how deep option files may include each other; MySQL's own limit.
+const maxInclude = 10
+
+// maxFile is the size above which a file is no option file.
+const maxFile = 1 << 20
+
+// Defaults is what option files say about connecting. Empty fields were not said.
+type Defaults struct {
+	User     string
+	Password *string // nil when none is given; it may be given as empty
+	Host     string
+	Port     string
+	Socket   string
+	Database string
+	Files    []string // that were read, in that order
+	Notes    []string // files that were left out, and why
+}
+
+// groups are the sections that clients read, MariaDB's own among them.
+var groups = map[string]bool{"client": true, "mysql": true, "client-mariadb": true, "client-server": true, "mariadb-client": true}
+
+// StandardFiles lists where MySQL's and MariaDB's clients on Debian look for
+// options, in order; later files win.
+func StandardFiles() []string {
+	files := []string{"/etc/my.cnf", "/etc/mysql/my.cnf"}
+	for _, dir := range []string{os.Getenv("MYSQL_HOME"), os.Getenv("MARIADB_HOME")} {
+		if dir != "" {
+			files = append(files, filepath.Join(dir, "my.cnf"))
+		}
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		files = append(files, filepath.Join(home, ".my.cnf"))
+	}
+	return files
+}
+
+// ReadDefaults reads one option file with what it includes or, for an empty
+// path, all of [StandardFiles] that exist and may be read. A named file that
+// cannot be read is an error.
+func ReadDefaults(path string) (Defaults, error) {
+	var d Defaults
+	if path != "" {
+		err := d.read(path, 0)
+		if err != nil {
+			err = &Error{Err: err, hint: "an option file has a section [client] with user=, password=, host=, port= or socket="}
+		}
+		return d, err
+	}
+	for _, file := range StandardFiles() {
+		err := d.read(file, 0)
+		switch {
+		case err == nil, errors.Is(err, fs.ErrNotExist):
+		case errors.Is(err, fs.ErrPermission):
+			d.Notes = append(d.Notes, err.Error())
+		default:
+			return Defaults{}, err
+		}
+	}
+	return d, nil
+}
+
+// read adds what a file says.
+func (d *Defaults) read(path string, depth int) error {
+	if depth > maxInclude {
+		return fmt.Errorf("option file %s: included more than %d deep", path, maxInclude)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("option file: %w", err)
+	}
+	if info.Size() > maxFile || !info.Mode().IsRegular() {
+		return fmt.Errorf("option file %s: not a plain file under 1 MiB", path)
+	}
+	if info.Mode().Perm()&0o002 != 0 {
+		// MySQL and MariaDB do the same.
+		d.Notes = append(d.Notes, fmt.Sprintf("option file %s: ignored, everybody may write to it", path))
+		return nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("option file: %w", err)
+	}
+	d.Files = append(d.Files, path)
+	for _, e := range parseOptions(data) {
+		switch e.kind {
+		case entryInclude:
+			err = d.read(e.value, depth+1)
+		case entryIncludeDir:
+			err = d.readDir(e.value, depth+1)
+		default:
+			d.set(e)
+		}
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", path, e.line, err)
+		}
+	}
+	return nil
+}
+
+// readDir reads the *.cnf files of a directory in the order of their names.
+func (d *Defaults) readDir(dir string, depth int) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("include directory: %w", err)
+	}
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != ".cnf" || e.IsDir() {
+			continue
+		}
+		if err := d.read(filepath.Join(dir, e.Name()), depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Defaults) set(e entry) {
+	if !groups[e.group] {
+		return
+	}
+	switch e.name {
+	case "user":
+		d.User = e.value
+	case "password":
+		if e.hasValue {
+			d.Password = &e.value
+		}
+	case "host":
+		d.Host = e.value
+	case "port":
+		d.Port = e.value
+	case "socket":
+		d.Socket = e.value
+	case "database":
+		d.Database = e.value
+	}
+}
+
+// override returns d with what top says in its place. A host or port on top
+// without a socket means TCP, whatever socket lies below; localhost alone does
+// not, for clients take the socket then.
+func (d Defaults) override(top Defaults) Defaults {
+	if (top.Host != "" && top.Host != "localhost") || top.Port != "" {
+		d.Socket = ""
+	}
+	for _, f := range []struct {
+		to   *string
+		from string
+	}{{&d.User, top.User}, {&d.Host, top.Host}, {&d.Port, top.Port}, {&d.Socket, top.Socket}, {&d.Database, top.Database}} {
+		if f.from != "" {
+			*f.to = f.from
+		}
+	}
+	if top.Password != nil {
+		d.Password = top.Password
+	}
+	d.Files = append(append([]string(nil), d.Files...), top.Files...)
+	d.Notes = append(append([]string(nil), d.Notes...), top.Notes...)
+	return d
+}
+
+// The kinds of entries of an option file.
+const (
+	entryOption = iota
+	entryInclude
+	entryIncludeDir
+)
+
+// An entry is one line of an option file that says something.
+type entry struct {
+	kind     int
+	line     int    // from 1
+	group    string // the section, lower case
+	name     string // with - for _ and without loose-
+	value    string // unquoted; for includes the path
+	hasValue bool   // there was a =
+}
+
+// parseOptions reads the text of an option file. Lines that say nothing it
+// knows are left out, as the servers' own clients do.
+func parseOptions(data []byte) []entry {
+	var out []entry
+	group := ""
+	for i, raw := range bytes.Split(data, []byte("\n")) {
+		line := strings.TrimSpace(string(raw))
+		switch {
+		case line == "" || line[0] == '#' || line[0] == ';':
+		case line[0] == '[':
+			if end := strings.IndexByte(line, ']'); end > 0 {
+				group = strings.ToLower(strings.TrimSpace(line[1:end]))
+			}
+		case line[0] == '!':
+			word, rest, _ := strings.Cut(line[1:], " ")
+			rest = strings.TrimSpace(rest)
+			switch {
+			case rest == "":
+			case word == "include":
+				out = append(out, entry{kind: entryInclude, line: i + 1, value: rest})
+			case word == "includedir":
+				out = append(out, entry{kind: entryIncludeDir, line: i + 1, value: rest})
+			}
+		default:
+			name, value, has := strings.Cut(line, "=")
+			if !has {
+				name = cutComment(name)
+			}
+			name = strings.TrimPrefix(strings.ReplaceAll(strings.TrimSpace(name), "_", "-"), "loose-")
+			out = append(out, entry{line: i + 1, group: group, name: name, value: unquote(value), hasValue: has})
+		}
+	}
+	return out
+}
+
+// cutComment removes a comment that starts in the middle of a line.
+func cutComment(s string) string {
+	if i := strings.IndexByte(s, '#'); i >= 0 {
+		s = s[:i]
+	}
+	return s
+}
+
+// unquote returns the value of an option: quotes removed, a comment outside of
+// them too, and the escapes \b \t \n \r \\ \s resolved.
+func unquote(s string) string {
+	s = strings.TrimSpace(s)
+	if s != "" && (s[0] == '"' || s[0] == '\'') {
+		if end := closingQuote(s); end > 0 {
+			return unescape(s[1:end])
+		}
+	}
+	return unescape(strings.TrimSpace(cutComment(s)))
+}
+
+// closingQuote finds the quote that ends s, which starts with one; a backslash
+// hides the byte after it. It returns -1 when there is none.
+func closingQuote(s string) int {
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case s[0]:
+			return i
+		}
+	}
+	return -1
+}
+
+var escapes = map[byte]byte{'b': '\b', 't': '\t', 'n': '\n', 'r': '\r', '\\': '\\', 's': ' ', '"': '"', '\'': '\''}
+
+// unescape resolves the escapes of an option value; others stay as they are.
+func unescape(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) {
+			if c, ok := escapes[s[i+1]]; ok {
+				b.WriteByte(c)
+				i++
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}

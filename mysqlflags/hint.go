@@ -1,0 +1,70 @@
+package mysqlflags
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"syscall"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+const hintRights = "to read status, a user needs PROCESS; as an administrator: " +
+	"CREATE USER kasoku@localhost IDENTIFIED BY '…'; GRANT PROCESS ON *.* TO kasoku@localhost"
+
+// hintFor returns what to do about an error, or nothing.
+//
+// Source: MySQL 9.7 "Server Error Message Reference"; the numbers are MariaDB's too.
+func hintFor(err error) string {
+	var server *mysql.MySQLError
+	if errors.As(err, &server) {
+		return serverHint(server.Number)
+	}
+	var dns *net.DNSError
+	switch {
+	case errors.As(err, &dns):
+		return "the host name is not known; check its spelling, or give an address"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "nothing listens there; is the server running, and on that port? (ss -ltn)"
+	case errors.Is(err, fs.ErrNotExist):
+		return "there is no such socket; ask the server: SELECT @@socket, or connect by host and port"
+	case errors.Is(err, fs.ErrPermission):
+		return "the socket may not be opened by this user; connect by host and port, or change the user"
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		return "there is no route to the host"
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), isTimeout(err):
+		return "no answer in time; a firewall may drop the packets, or the server is overloaded"
+	case errors.Is(err, mysql.ErrInvalidConn), errors.Is(err, syscall.ECONNRESET):
+		return "the far end closed the connection; is it MySQL that listens there, and is it still up? Look at its error log"
+	case errors.Is(err, mysql.ErrMalformPkt):
+		return "what answers there does not speak MySQL's protocol"
+	}
+	return ""
+}
+
+func isTimeout(err error) bool {
+	var t net.Error
+	return errors.As(err, &t) && t.Timeout()
+}
+
+func serverHint(number uint16) string {
+	switch number {
+	case 1045, 1698: // ER_ACCESS_DENIED_ERROR, MariaDB's ER_ACCESS_DENIED_NO_PASSWORD_ERROR
+		return "wrong user or password; " + hintRights
+	case 1044, 1142, 1227, 1370: // database, table, privilege, routine
+		return hintRights
+	case 1040, 1203, 1226: // ER_CON_COUNT_ERROR and a user's own limits
+		return "all connections are taken; raise max_connections, or look for what holds them: SHOW PROCESSLIST"
+	case 1049: // ER_BAD_DB_ERROR
+		return "there is no such database; SHOW DATABASES lists them"
+	case 1129: // ER_HOST_IS_BLOCKED
+		return "the server blocked this host after too many failed connections; FLUSH HOSTS, or TRUNCATE performance_schema.host_cache"
+	case 1130: // ER_HOST_NOT_PRIVILEGED
+		return "the server lets no user in from this host; create one, or connect from the server itself"
+	case 1251, 1862: // old authentication protocol; expired password
+		return "change the user's password or its authentication plugin with ALTER USER"
+	}
+	return ""
+}

@@ -1,0 +1,238 @@
+// Package mysqlflags is what every command-line tool that talks to MySQL or
+// MariaDB needs: connection flags, my.cnf, a DSN, and SHOW … read into structs.
+//
+// [MyOpts] carries tags of github.com/jessevdk/go-flags and is filled from the
+// command line. [CreateDSN] and [OpenDB] complete it: a flag beats the extra
+// file, that beats my.cnf, and that beats the defaults (root at localhost:3306).
+// [Query] runs a statement and [QueryMap.Scan] puts its rows into tagged structs:
+//
+//	type threads struct {
+//		Running   int64 `mysqlvar:"Threads_running"`
+//		Connected int64 `mysqlvar:"Threads_connected"`
+//	}
+//	var t threads
+//	err := mysqlflags.Query(db, `SHOW GLOBAL STATUS LIKE 'Threads\_%'`).Scan(&t)
+//
+// my.cnf is read by this package itself, !include and !includedir with it; no
+// my_print_defaults is needed. Errors of connecting carry a hint: they have a
+// method Hint() string. No error and no log line holds a password.
+//
+// The names and types are those of github.com/kazeburo/go-mysqlflags 0.1.
+// Sources: the option file format of the MySQL 9.7 manual, "Using Option
+// Files"; MariaDB's "Configuring MariaDB with Option Files".
+package mysqlflags
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// The defaults of last resort.
+const (
+	DefaultUser = "root"
+	DefaultHost = "localhost"
+	DefaultPort = "3306"
+)
+
+// DialTimeout bounds the dialling of [OpenDSN] when the DSN names no timeout.
+const DialTimeout = 5 * time.Second
+
+// MyOpts is what can be said about a connection on a command line. The zero
+// value means: whatever my.cnf says.
+//
+// The flags have no defaults of their own, for go-flags would fill them in and
+// my.cnf could never be heard.
+type MyOpts struct {
+	MySQLDefaultsExtraFile string            `long:"defaults-extra-file" description:"path to defaults-extra-file"`
+	MySQLSocket            string            `long:"mysql-socket" description:"path to the mysql unix socket"`
+	MySQLHost              string            `short:"H" long:"host" description:"hostname (default: my.cnf, localhost)"`
+	MySQLPort              string            `short:"p" long:"port" description:"port (default: my.cnf, 3306)"`
+	MySQLUser              string            `short:"u" long:"user" description:"username (default: my.cnf, root)"`
+	MySQLPass              *string           `short:"P" long:"password" description:"password"`
+	MySQLDBName            string            `long:"database" description:"database name"`
+	MySQLDSNParams         map[string]string // further parameters of the driver's DSN
+}
+
+// CreateDSN returns the DSN that the options, the option files and the
+// defaults make together. Its parameters are sorted and escaped, so equal
+// options give equal DSNs. A timeout above 0 bounds dialling. With debug the
+// DSN is logged, its password masked.
+func CreateDSN(opts MyOpts, timeout time.Duration, debug bool) (string, error) {
+	d, err := ReadDefaults("")
+	if err != nil {
+		return "", err
+	}
+	if opts.MySQLDefaultsExtraFile != "" {
+		extra, err := ReadDefaults(opts.MySQLDefaultsExtraFile)
+		if err != nil {
+			return "", err
+		}
+		d = d.override(extra)
+	}
+	dsn, err := d.DSN(opts, timeout)
+	if err != nil {
+		return "", err
+	}
+	if debug {
+		log.Printf("DSN: %s", Redact(dsn))
+	}
+	return dsn, nil
+}
+
+// OpenDB opens the database that [CreateDSN] describes. It does not connect yet.
+func OpenDB(opts MyOpts, timeout time.Duration, debug bool) (*sql.DB, error) {
+	dsn, err := CreateDSN(opts, timeout, debug)
+	if err != nil {
+		return nil, err
+	}
+	return OpenDSN(dsn)
+}
+
+// DSN returns the DSN of the options over these defaults alone; no other file
+// is read.
+func (d Defaults) DSN(opts MyOpts, timeout time.Duration) (string, error) {
+	flags := Defaults{
+		User: opts.MySQLUser, Password: opts.MySQLPass, Host: opts.MySQLHost, Port: opts.MySQLPort,
+		Socket: opts.MySQLSocket, Database: opts.MySQLDBName,
+	}
+	d = Defaults{User: DefaultUser, Host: DefaultHost, Port: DefaultPort}.override(d).override(flags)
+	if strings.Contains(d.User, ":") {
+		return "", fmt.Errorf("user %q: a DSN cannot hold a colon there", d.User)
+	}
+	cfg := mysql.NewConfig()
+	cfg.User, cfg.DBName = d.User, d.Database
+	if d.Password != nil {
+		cfg.Passwd = *d.Password
+	}
+	cfg.Net, cfg.Addr = "tcp", net.JoinHostPort(d.Host, d.Port)
+	if d.Socket != "" {
+		cfg.Net, cfg.Addr = "unix", d.Socket
+	}
+	cfg.Params = opts.MySQLDSNParams
+	if _, ok := cfg.Params["timeout"]; !ok {
+		cfg.Timeout = max(timeout, 0)
+	}
+	return canonical(cfg.FormatDSN())
+}
+
+// FormatDSN returns the DSN of one user at one address, escaped: a socket when
+// the address starts with a slash, else host:port.
+func FormatDSN(user, password, address, database string, params map[string]string) (string, error) {
+	cfg := mysql.NewConfig()
+	cfg.User, cfg.Passwd, cfg.Net, cfg.Addr, cfg.DBName, cfg.Params = user, password, "tcp", address, database, params
+	if strings.HasPrefix(address, "/") {
+		cfg.Net = "unix"
+	}
+	return canonical(cfg.FormatDSN())
+}
+
+// canonical checks a DSN and returns it in the driver's own order.
+func canonical(dsn string) (string, error) {
+	cfg, err := parseDSN(dsn)
+	if err != nil {
+		return "", err
+	}
+	return cfg.FormatDSN(), nil
+}
+
+func parseDSN(dsn string) (*mysql.Config, error) {
+	cfg, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		return nil, &Error{
+			Err:  fmt.Errorf("DSN: %s", strings.TrimPrefix(err.Error(), "invalid DSN: ")),
+			hint: "a DSN looks like user:password@tcp(127.0.0.1:3306)/database or user@unix(/run/mysqld/mysqld.sock)/",
+		}
+	}
+	return cfg, nil
+}
+
+// Redact returns the DSN with its password replaced by "xxxx". Nothing is
+// shown of a DSN that cannot be parsed, for its password cannot be found.
+func Redact(dsn string) string {
+	cfg, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		return "(unreadable DSN)"
+	}
+	if cfg.Passwd != "" {
+		cfg.Passwd = "xxxx"
+	}
+	return cfg.FormatDSN()
+}
+
+// OpenDSN opens the database of a DSN. It does not connect yet; connecting
+// takes at most [DialTimeout] unless the DSN names another timeout, and its
+// errors carry a hint. The driver's own log is silent: what it would say comes
+// back as an error.
+func OpenDSN(dsn string) (*sql.DB, error) {
+	cfg, err := parseDSN(dsn)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Timeout == 0 {
+		cfg.Timeout = DialTimeout
+	}
+	cfg.Logger = &mysql.NopLogger{}
+	inner, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("DSN: %w", err)
+	}
+	return sql.OpenDB(&connector{inner: inner, who: describe(cfg)}), nil
+}
+
+// describe names the far end as people do: "root@127.0.0.1:3306".
+func describe(cfg *mysql.Config) string { return cfg.User + "@" + cfg.Addr }
+
+// A connector explains why a connection could not be made.
+type connector struct {
+	inner driver.Connector
+	who   string
+}
+
+// Connect makes one connection.
+func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.inner.Connect(ctx)
+	if err != nil {
+		return nil, &Error{Err: fmt.Errorf("connect to %s: %w", c.who, err), hint: hintFor(err)}
+	}
+	return conn, nil
+}
+
+// Driver returns the MySQL driver.
+func (c *connector) Driver() driver.Driver { return c.inner.Driver() }
+
+// An Error is an error with a hint.
+type Error struct {
+	Err  error
+	hint string
+}
+
+// Error returns what is wrong.
+func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Hint returns what to do about it; it may be empty.
+func (e *Error) Hint() string { return e.hint }
+
+// Explain adds a hint to an error of the server or of the connection that has
+// none yet. It returns nil for nil.
+func Explain(err error) error {
+	var known *Error
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	if hint := hintFor(err); hint != "" {
+		return &Error{Err: err, hint: hint}
+	}
+	return err
+}
