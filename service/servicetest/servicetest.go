@@ -1,0 +1,91 @@
+// Package servicetest gives tests a real database server.
+//
+// A server lives until the end of the test. In short mode the test is skipped;
+// otherwise a server that cannot be had fails it. Only MySQL 9.7, which not
+// every system has, may be left out: KASOKU_NO_MYSQL97=1.
+package servicetest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/service"
+)
+
+// MariaDB returns a MariaDB server of the test's own.
+func MariaDB(t testing.TB, o service.Options) *service.Server {
+	t.Helper()
+	return run(t, service.MariaDB, o)
+}
+
+// MySQL97 returns a MySQL 9.7 server of the test's own.
+func MySQL97(t testing.TB, o service.Options) *service.Server {
+	t.Helper()
+	if os.Getenv("KASOKU_NO_MYSQL97") == "1" {
+		t.Skip("MySQL 9.7 is left out: KASOKU_NO_MYSQL97=1")
+	}
+	return run(t, service.MySQL97, o)
+}
+
+// Each runs a test once on MariaDB and once on MySQL 9.7, as subtests named
+// after the kind of server.
+func Each(t *testing.T, o service.Options, f func(t *testing.T, s *service.Server)) {
+	t.Helper()
+	t.Run(service.KindMariaDB, func(t *testing.T) { f(t, MariaDB(t, o)) })
+	t.Run(service.KindMySQL97, func(t *testing.T) { f(t, MySQL97(t, o)) })
+}
+
+// DB opens a database of the server as root; it is closed at the end of the test.
+func DB(t testing.TB, s *service.Server, database string) *sql.DB {
+	t.Helper()
+	db, err := mysqlflags.OpenDSN(s.DSN("", database))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// Exec runs statements and fails the test at the first that fails.
+func Exec(t testing.TB, db *sql.DB, statements ...string) {
+	t.Helper()
+	for _, q := range statements {
+		if _, err := db.ExecContext(context.Background(), q); err != nil {
+			t.Fatalf("%.100s: %v", q, err)
+		}
+	}
+}
+
+func run(t testing.TB, start func(context.Context, service.Options) (*service.Server, error), o service.Options) *service.Server {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs a database server; not in short mode")
+	}
+	s, err := start(t.Context(), o)
+	if err != nil {
+		fail(t, err)
+	}
+	t.Cleanup(func() {
+		// The test's own context is cancelled by now.
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		if err := s.Stop(ctx); err != nil {
+			t.Errorf("stop: %v", err)
+		}
+	})
+	return s
+}
+
+func fail(t testing.TB, err error) {
+	t.Helper()
+	var h interface{ Hint() string }
+	if errors.As(err, &h) && h.Hint() != "" {
+		t.Fatalf("%v\nhint: %s", err, h.Hint())
+	}
+	t.Fatal(err)
+}
