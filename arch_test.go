@@ -1,0 +1,117 @@
+package kasoku_test
+
+import (
+	"os"
+	"path"
+	"strings"
+	"testing"
+)
+
+// floorTable is the floors table of ARCHITECTURE.md, with the directories that
+// are planned. A directory that is in no row is refused, so a new or renamed one
+// is put on its floor first. A star stands for one name.
+//
+// A directory imports only directories on a lower floor. Within one top directory
+// a child may import its parent and siblings, a parent never imports a child. A
+// helper under DIR/internal is DIR's own: it stands on DIR's floor, and DIR and
+// its children may import it. A helper for tests, DIR/DIRtest or one of those in
+// internal/, is imported by tests and such helpers only. Only files that are not tests are held to this; a
+// test may import any directory but cmd/.
+var floorTable = parseFloors(`
+0 unit histogram lines command mysqlflags sqltag
+0 mackerel graphite prometheus nginxconf uplot
+0 internal/golden internal/fixture
+1 . mysqlread service
+2 load load/epollhttp load/nethttp load/sqldb load/carbon load/vegeta
+2 observe observe/host observe/process observe/procfile observe/logsize observe/cgroup
+2 observe/mysql observe/nginx observe/varnish observe/redis observe/graphite observe/goprocess
+2 analyze analyze/accesslog analyze/slowlog analyze/digest analyze/sqlshape analyze/applog
+3 scenario replay compare runstore fleet fleet/bus
+4 diagnose diagnose/rules advise
+5 loop report report/terminal report/html report/export
+6 capacity watch web web/ui mcp
+7 labs/*
+8 cmd/kasoku cmd/mackerel-plugin-* cmd/check-*
+9 bench bench/*
+`)
+
+// hot are the packages that may trade clarity for speed.
+const hot = "histogram lines load/epollhttp analyze/accesslog analyze/slowlog analyze/sqlshape"
+
+// ownerTable gives each costly import its owner. A path stands for the packages
+// below it too, such as a later major version.
+var ownerTable = []ownership{
+	{path: "modernc.org/sqlite", owners: "runstore"},
+	{path: "github.com/go-sql-driver/mysql", owners: "mysqlflags"},
+	{path: "github.com/nats-io/nats-server", owners: "fleet/bus"},
+	{path: "github.com/nats-io/nats.go", owners: "fleet/bus"},
+	{path: "os/exec", owners: "command"},
+	{path: "os", names: "StartProcess", owners: "command"},
+	{path: "syscall", names: "ForkExec StartProcess Exec", owners: "command"},
+	{path: "unsafe", owners: hot},
+	{path: "syscall", names: "Syscall Syscall6 Syscall9 RawSyscall RawSyscall6", owners: hot},
+}
+
+// maxLines is how long a file that is not a test may be.
+const maxLines = 500
+
+func TestArchitecture(t *testing.T) {
+	tr := theTree(t)
+	report(t, floorTable.check(tr))
+}
+
+func TestOwners(t *testing.T) {
+	report(t, checkOwners(theTree(t), floorTable, ownerTable))
+}
+
+func TestPackageDocs(t *testing.T) {
+	report(t, checkPackageDocs(theTree(t)))
+}
+
+func TestFileLength(t *testing.T) {
+	report(t, checkLength(theTree(t), maxLines))
+}
+
+// TestArchitecturePage: the table that people read names each directory that
+// holds code, on its floor.
+func TestArchitecturePage(t *testing.T) {
+	page, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	report(t, checkPage(theTree(t), floorTable, string(page)))
+}
+
+func theTree(t *testing.T) *tree {
+	t.Helper()
+	tr, err := scan(os.DirFS("."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+func report(t *testing.T, breaches []string) {
+	t.Helper()
+	for _, b := range breaches {
+		t.Error(b)
+	}
+}
+
+// parseFloors reads rows of a floor and its directories.
+func parseFloors(s string) floors {
+	var out floors
+	for row := range strings.Lines(s) {
+		fields := strings.Fields(row)
+		if len(fields) == 0 {
+			continue
+		}
+		for _, dir := range fields[1:] {
+			if _, err := path.Match(dir, ""); err != nil {
+				panic(err)
+			}
+			out = append(out, floorRow{int(fields[0][0] - '0'), dir})
+		}
+	}
+	return out
+}
