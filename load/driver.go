@@ -1,0 +1,366 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/kasoku/kasoku"
+)
+
+// A Client sends one request at a time. Each worker of a [Driver] has its own.
+type Client interface {
+	// Do sends the request that hit names and fills in Code, BytesIn, BytesOut
+	// and Err. It returns soon after ctx is cancelled. All calls are given the
+	// same ctx.
+	Do(ctx context.Context, hit *Hit)
+}
+
+// The errors of requests that the end of a load cut off, as they stand in
+// [Hit.Err].
+var (
+	ErrDrained = errors.New("stopped: no answer in the time left to drain")
+	ErrAborted = errors.New("stopped at once")
+)
+
+const (
+	errNotSentStop = "not sent: the load was stopped while the request waited for a free slot"
+	errNotSentLate = "not sent: no slot was free before the timeout"
+)
+
+// The values of [kasoku.LoadSummary.Model].
+const (
+	openLoop   = "open loop"
+	closedLoop = "closed loop"
+)
+
+// DefaultDrain is how long requests in flight may go on after a stop.
+const DefaultDrain = 2 * time.Second
+
+// A Driver paces a load. One goroutine takes the requests from the schedule in
+// order, waits until each is due and hands it to a worker that is free. There
+// are as many workers as were ever needed at once, up to MaxInFlight. Above
+// that, requests wait, and their wait counts in their latency.
+//
+// A Driver may be used for several loads, one after the other.
+type Driver struct {
+	MaxInFlight int           // requests in flight at once; must be positive
+	GiveUp      time.Duration // a request that waited so long for a slot is not sent and counts as failed; 0: it waits on
+	Drain       time.Duration // what requests in flight get after a stop; 0 means DefaultDrain
+
+	// Hard, when not nil, aborts the requests in flight at once when cancelled.
+	Hard context.Context
+
+	NewClient func() Client
+
+	newAlarm func(context.Context) alarm // overridable in tests, whose clock a timerfd does not follow
+}
+
+// Run drives the plan and returns the summary without the engine's name. See
+// [Engine].
+func (d *Driver) Run(ctx context.Context, p Plan, start time.Time, sink Sink) (kasoku.LoadSummary, error) {
+	if err := p.Validate(); err != nil {
+		return kasoku.LoadSummary{}, err
+	}
+	if d.MaxInFlight <= 0 {
+		return kasoku.LoadSummary{}, fmt.Errorf("drive load: bad cap on requests in flight %d", d.MaxInFlight)
+	}
+	reqCtx, abort := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer abort(nil)
+	issueCtx, stopIssue := context.WithCancelCause(ctx)
+	defer stopIssue(nil)
+	if d.Hard != nil {
+		defer context.AfterFunc(d.Hard, func() {
+			stopIssue(cause(d.Hard))
+			abort(ErrAborted)
+		})()
+	}
+	l := &drive{
+		d: d, plan: p, start: start, sink: sink,
+		issueCtx: issueCtx, reqCtx: reqCtx, abort: abort,
+		jobs: make(chan Hit),
+	}
+	l.closedEnd, l.closed = isClosed(p.Schedule)
+	meter := startMeter()
+	l.pace()
+	close(l.jobs)
+	l.drain()
+	return l.summary(meter.stop()), nil
+}
+
+// A drive is one load under way.
+type drive struct {
+	d     *Driver
+	plan  Plan
+	start time.Time
+	sink  Sink
+
+	closed    bool
+	closedEnd time.Duration
+
+	issueCtx context.Context // cancelled: issue no more
+	reqCtx   context.Context // cancelled: abort what is in flight
+	abort    context.CancelCauseFunc
+
+	jobs    chan Hit // unbuffered: a send succeeds only when a worker is free
+	workers sync.WaitGroup
+	started int // workers; only pace touches it
+	peak    int64
+	flying  atomic.Int64 // requests in flight
+
+	stopped string // why issuing ended early
+}
+
+func (l *drive) now() time.Duration { return time.Since(l.start) }
+
+// pace issues the requests, each not before it is due.
+func (l *drive) pace() {
+	wake := newAlarm
+	if l.d.newAlarm != nil {
+		wake = l.d.newAlarm
+	}
+	al := wake(l.issueCtx)
+	defer al.close()
+	if l.closed {
+		l.wait(al, 0)
+		l.paceClosed()
+		return
+	}
+	sched, targets := l.plan.Schedule, uint64(len(l.plan.Targets))
+	total, bounded := sched.Total()
+	for n := uint64(0); !bounded || n < total; n++ {
+		due := sched.Due(n)
+		l.wait(al, due)
+		if l.issueCtx.Err() != nil {
+			l.abandon(n)
+			return
+		}
+		h := Hit{N: n, Step: sched.Step(n), Target: int(n % targets), Due: due}
+		if !l.issue(h) {
+			l.abandon(n)
+			return
+		}
+	}
+}
+
+// wait sleeps until due or until issuing is stopped.
+func (l *drive) wait(al alarm, due time.Duration) {
+	for l.issueCtx.Err() == nil {
+		left := due - l.now()
+		if left <= 0 {
+			return
+		}
+		al.sleep(l.issueCtx, left)
+	}
+}
+
+// issue hands the request to a worker. It waits when the cap is reached, and
+// returns false when issuing was stopped before a worker was free.
+func (l *drive) issue(h Hit) bool {
+	if l.handOver(h) {
+		return true
+	}
+	var late <-chan time.Time
+	if l.d.GiveUp > 0 {
+		left := h.Due + l.d.GiveUp - l.now()
+		if left <= 0 {
+			l.notSent(h, errNotSentLate)
+			return true
+		}
+		t := time.NewTimer(left)
+		defer t.Stop()
+		late = t.C
+	}
+	l.flying.Add(1)
+	l.peak = max(l.peak, int64(l.started))
+	select {
+	case l.jobs <- h:
+		return true
+	case <-late:
+		l.flying.Add(-1)
+		l.notSent(h, errNotSentLate)
+		return true
+	case <-l.issueCtx.Done():
+		l.flying.Add(-1)
+		return false
+	}
+}
+
+// handOver gives the request to a free worker, or to a new one below the cap.
+func (l *drive) handOver(h Hit) bool {
+	if n := l.flying.Add(1); n > l.peak {
+		l.peak = min(n, int64(l.d.MaxInFlight))
+	}
+	select {
+	case l.jobs <- h:
+		return true
+	default:
+	}
+	if l.started < l.d.MaxInFlight {
+		l.started++
+		l.workers.Add(1)
+		go l.work(h)
+		return true
+	}
+	l.flying.Add(-1)
+	return false
+}
+
+// paceClosed keeps MaxInFlight requests in flight until the end.
+func (l *drive) paceClosed() {
+	var end <-chan time.Time
+	if l.closedEnd < Forever {
+		t := time.NewTimer(l.closedEnd - l.now())
+		defer t.Stop()
+		end = t.C
+	}
+	targets := uint64(len(l.plan.Targets))
+	for n := uint64(0); ; n++ {
+		if l.issueCtx.Err() != nil {
+			l.stopped = why(l.issueCtx)
+			return
+		}
+		if l.now() >= l.closedEnd {
+			return
+		}
+		h := Hit{N: n, Step: 1, Target: int(n % targets)}
+		if l.handOver(h) {
+			continue
+		}
+		l.flying.Add(1)
+		select {
+		case l.jobs <- h:
+		case <-end:
+			l.flying.Add(-1)
+			return
+		case <-l.issueCtx.Done():
+			l.flying.Add(-1)
+		}
+	}
+}
+
+// abandon accounts for the requests from n on that were due when issuing was
+// stopped but had not been sent.
+func (l *drive) abandon(n uint64) {
+	l.stopped = why(l.issueCtx)
+	at := l.now()
+	sched, targets := l.plan.Schedule, uint64(len(l.plan.Targets))
+	total, bounded := sched.Total()
+	batch := make([]Hit, 0, 256)
+	for ; (!bounded || n < total) && sched.Due(n) <= at; n++ {
+		batch = append(batch, Hit{
+			N: n, Step: sched.Step(n), Target: int(n % targets),
+			Due: sched.Due(n), Sent: at, Done: at, Err: errNotSentStop,
+		})
+		if len(batch) == cap(batch) {
+			l.sink.Hits(batch)
+			batch = batch[:0]
+		}
+	}
+	if len(batch) > 0 {
+		l.sink.Hits(batch)
+	}
+}
+
+func (l *drive) notSent(h Hit, msg string) {
+	h.Sent = l.now()
+	h.Done, h.Err = h.Sent, msg
+	l.sink.Hits([]Hit{h})
+}
+
+// work sends requests one after the other until there are no more.
+func (l *drive) work(h Hit) {
+	defer l.workers.Done()
+	c := l.d.NewClient()
+	one := make([]Hit, 1)
+	for ok := true; ok; h, ok = <-l.jobs {
+		one[0] = h
+		l.send(c, &one[0])
+		l.flying.Add(-1)
+		l.sink.Hits(one)
+	}
+}
+
+func (l *drive) send(c Client, h *Hit) {
+	h.Sent = l.now()
+	if l.closed {
+		h.Due = h.Sent
+	}
+	if l.reqCtx.Err() != nil {
+		h.Err = cause(l.reqCtx).Error()
+	} else {
+		c.Do(l.reqCtx, h)
+	}
+	h.Done = l.now()
+}
+
+// drain waits for the workers. Once issuing is stopped it waits no longer than
+// Drain and then aborts what is in flight.
+func (l *drive) drain() {
+	done := make(chan struct{})
+	go func() {
+		l.workers.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return
+	case <-l.issueCtx.Done():
+	}
+	if l.stopped == "" {
+		l.stopped = why(l.issueCtx)
+	}
+	d := l.d.Drain
+	if d == 0 {
+		d = DefaultDrain
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-done:
+		return
+	case <-t.C:
+		l.abort(ErrDrained)
+	case <-l.reqCtx.Done():
+	}
+	<-done
+}
+
+func (l *drive) summary(u usage) kasoku.LoadSummary {
+	names := l.plan.Names()
+	slices.Sort(names)
+	model := openLoop
+	if l.closed {
+		model = closedLoop
+	}
+	return kasoku.LoadSummary{
+		Model:        model,
+		Targets:      slices.Compact(names),
+		MaxInFlight:  l.d.MaxInFlight,
+		PeakInFlight: int(l.peak),
+		CPU:          u.cpu,
+		Wall:         u.wall,
+		PeakCores:    u.peakCores,
+		Cores:        runtime.GOMAXPROCS(0),
+		Stopped:      l.stopped,
+	}
+}
+
+// why says in a few words why a context ended.
+func why(ctx context.Context) string {
+	switch err := cause(ctx); {
+	case errors.Is(err, context.Canceled):
+		return "interrupt"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "deadline"
+	default:
+		return err.Error()
+	}
+}
+
+func cause(ctx context.Context) error { return context.Cause(ctx) }

@@ -1,0 +1,120 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/kasoku/kasoku"
+)
+
+// A Target is a template of one request. It is not changed once a load that
+// uses it has begun.
+type Target struct {
+	Method string
+	URL    string
+	Header http.Header // names are sent as they are written here
+	Body   []byte      // shared by all requests
+}
+
+// Name returns the method and the path, such as "POST /users". The host and
+// the query are left out, so that requests to one route have one name.
+func (t Target) Name() string {
+	u, err := url.Parse(t.URL)
+	if err != nil {
+		return t.Method + " " + t.URL
+	}
+	path := u.EscapedPath()
+	if path == "" {
+		path = "/"
+	}
+	return t.Method + " " + path
+}
+
+// A Plan says what to send and when. Request n goes to Targets[n mod len].
+type Plan struct {
+	Schedule Schedule
+	Targets  []Target
+}
+
+// The errors of a plan that cannot be driven.
+var (
+	ErrNoTargets  = errors.New("no targets to attack")
+	ErrNoSchedule = errors.New("plan: no schedule")
+)
+
+// Validate reports what is missing.
+func (p Plan) Validate() error {
+	if p.Schedule == nil {
+		return ErrNoSchedule
+	}
+	if len(p.Targets) == 0 {
+		return ErrNoTargets
+	}
+	return nil
+}
+
+// Names returns the name of each target, in order; equal names repeat.
+func (p Plan) Names() []string {
+	out := make([]string, len(p.Targets))
+	for i, t := range p.Targets {
+		out[i] = t.Name()
+	}
+	return out
+}
+
+// A Hit is one request and what came of it. Every request that was due is
+// reported in exactly one Hit, also one that could not be sent.
+type Hit struct {
+	N      uint64 // number in the schedule, from 0
+	Step   int    // Step.Number
+	Target int    // index into Plan.Targets
+
+	Due  time.Duration // when it should have been sent
+	Sent time.Duration // when it was handed to the client; making a connection comes after
+	Done time.Duration // when the answer was complete, or had failed
+
+	Code              int // status; 0 without a complete answer
+	BytesIn, BytesOut uint64
+	Err               string // empty on success; the status text of an answer outside 200..399
+}
+
+// Latency returns the time from the due time to the end of the answer.
+func (h *Hit) Latency() time.Duration { return h.Done - h.Due }
+
+// SendDelay returns how late the request was sent.
+func (h *Hit) SendDelay() time.Duration { return h.Sent - h.Due }
+
+// Service returns the time from the send to the end of the answer.
+func (h *Hit) Service() time.Duration { return h.Done - h.Sent }
+
+// A Sink takes the hits of a load as they end, in no particular order. Hits is
+// called from several goroutines at once and must not keep the slice.
+type Sink interface {
+	Hits([]Hit)
+}
+
+// An Engine sends the requests of a plan.
+//
+// Run returns when every request that was due has been given to the sink. When
+// ctx is cancelled it sends no more and gives what is in flight at most two
+// seconds; a second, harder way to stop is the engine's own option. It returns
+// an error only when the load could not begin; what happens later is in the
+// hits and in the summary. start is offset 0 of the schedule and may lie ahead.
+type Engine interface {
+	Run(ctx context.Context, p Plan, start time.Time, sink Sink) (kasoku.LoadSummary, error)
+}
+
+// Tee returns a sink that hands every batch to all the sinks, in order.
+func Tee(sinks ...Sink) Sink { return tee(sinks) }
+
+type tee []Sink
+
+// Hits implements Sink.
+func (t tee) Hits(hits []Hit) {
+	for _, s := range t {
+		s.Hits(hits)
+	}
+}

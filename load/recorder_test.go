@@ -1,0 +1,212 @@
+package load
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"pgregory.net/rapid"
+)
+
+const ms = time.Millisecond
+
+func TestRecorderCountsBySecondStepAndTarget(t *testing.T) {
+	p := Plan{Targets: []Target{{Method: "GET", URL: "http://a/x?q=1"}, {Method: "GET", URL: "http://b/x"}, {Method: "PUT", URL: "http://a"}}}
+	r := NewRecorder(p, 300*ms)
+	r.Hits([]Hit{
+		{N: 0, Step: 1, Target: 0, Due: 699 * ms, Sent: 700 * ms, Done: 1700 * ms, Code: 200, BytesIn: 10, BytesOut: 1},
+		{N: 1, Step: 1, Target: 1, Due: 700 * ms, Sent: 700 * ms, Done: 710 * ms, Code: 500, BytesIn: 5, Err: "500 Internal Server Error"},
+		{N: 2, Step: 2, Target: 2, Due: 701 * ms, Sent: 701 * ms, Done: 702 * ms, Err: "EOF"},
+		{N: 3, Step: 1, Target: 0, Due: 0, Sent: 0, Done: 2 * ms, Code: 302},
+	})
+	got := r.Seconds()
+	var lines []string
+	for _, s := range got {
+		lines = append(lines, fmt.Sprintf("%d %d %s asked %d codes %v errors %v in %d out %d latency %s delay %s service %s", s.Second, s.Step, s.Target,
+			s.Asked, s.Codes, s.Errors, s.BytesIn, s.BytesOut, s.Latency.Max(), s.SendDelay.Max(), s.Service.Max()))
+	}
+	want := []string{
+		"0 1 GET /x asked 2 codes map[200:1 302:1] errors map[] in 10 out 1 latency 1.001s delay 1ms service 1s",
+		"1 1 GET /x asked 1 codes map[500:1] errors map[500 Internal Server Error:1] in 5 out 0 latency 10ms delay 0s service 10ms",
+		"1 2 PUT / asked 1 codes map[0:1] errors map[EOF:1] in 0 out 0 latency 1ms delay 0s service 1ms",
+	}
+	if !reflect.DeepEqual(lines, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
+	}
+
+	l := r.Live(1500 * ms)
+	if l.Total != 4 || l.Failed != 2 || l.Second != 0 || l.LastSecond.Asked != 2 || l.Step != 2 || l.InStep.Asked != 1 {
+		t.Errorf("bad live view %+v", l)
+	}
+	if l := NewRecorder(p, 0).Live(time.Second); l.Second != -1 || l.Step != 0 || l.LastSecond.Asked != 0 {
+		t.Errorf("bad live view before the first hit %+v", l)
+	}
+	if n := r.Tally(1).Asked; n != 3 {
+		t.Errorf("step 1 has %d requests, want 3", n)
+	}
+}
+
+func TestRecorderChanged(t *testing.T) {
+	r := NewRecorder(Plan{Targets: []Target{{Method: "GET", URL: "http://a/"}}}, 0)
+	r.Hits([]Hit{{Due: 0, Done: ms, Code: 200}, {Due: time.Second, Done: time.Second, Code: 200}})
+	if n := len(r.Changed()); n != 2 {
+		t.Fatalf("%d seconds changed, want 2", n)
+	}
+	if n := len(r.Changed()); n != 0 {
+		t.Fatalf("%d seconds changed, want none", n)
+	}
+	r.Hits([]Hit{{Due: 500 * ms, Done: time.Second, Code: 200}})
+	c := r.Changed()
+	if len(c) != 1 || c[0].Second != 0 || c[0].Asked != 2 {
+		t.Fatalf("changed: %+v, want second 0 whole", c)
+	}
+	c[0].Codes[200], c[0].Errors["x"] = 77, 1
+	c[0].Latency.Record(time.Hour)
+	if s := r.Seconds()[0]; s.Codes[200] != 2 || len(s.Errors) != 0 || s.Latency.Count() != 2 {
+		t.Error("a copy shares memory with the recorder")
+	}
+}
+
+func TestRecorderBoundsTargetsAndErrors(t *testing.T) {
+	var p Plan
+	for i := range 3 * maxTargets {
+		p.Targets = append(p.Targets, Target{Method: "GET", URL: fmt.Sprintf("http://a/users/%d", i)})
+	}
+	r := NewRecorder(p, 0)
+	for i := range p.Targets {
+		r.Hits([]Hit{{Target: i, Err: fmt.Sprintf("error %d", i)}, {Target: 0, Err: fmt.Sprintf("error %d", i)}})
+	}
+	secs := r.Seconds()
+	if len(secs) != maxTargets+1 {
+		t.Errorf("%d targets are kept, want %d", len(secs), maxTargets+1)
+	}
+	for _, s := range secs {
+		if len(s.Errors) > maxErrors+1 {
+			t.Errorf("%s has %d messages, want at most %d", s.Target, len(s.Errors), maxErrors+1)
+		}
+	}
+	tally := r.Tally(0)
+	if tally.Asked != 6*maxTargets || tally.Failed() != 6*maxTargets || sum(tally.Errors) != 6*maxTargets {
+		t.Errorf("bad sums: %d asked, %d failed, %d errors", tally.Asked, tally.Failed(), sum(tally.Errors))
+	}
+}
+
+func sum(m map[string]uint64) (n uint64) {
+	for _, k := range m {
+		n += k
+	}
+	return n
+}
+
+func TestErrorClass(t *testing.T) {
+	f := func(in, want string) {
+		t.Helper()
+		if got := errorClass(in); got != want {
+			t.Errorf("errorClass(%q) = %q, want %q", in, got, want)
+		}
+	}
+	f("", "")
+	f("->", "->")
+	f("500 Internal Server Error", "500 Internal Server Error")
+	f(`Get "http://127.0.0.1:1/": read tcp 127.0.0.1:40312->127.0.0.1:8080: read: connection reset by peer`,
+		`Get "http://127.0.0.1:1/": read tcp 127.0.0.1->127.0.0.1:8080: read: connection reset by peer`)
+	f("read tcp [::1]:4->[::1]:80: i/o timeout", "read tcp [::1]->[::1]:80: i/o timeout")
+	f("a->b", "a->b")
+	f("12->b", "12->b")
+	f(strings.Repeat("é", 200), strings.Repeat("é", 150)+"…")
+	f(strings.Repeat("é", 150)+"x", strings.Repeat("é", 150)+"…")
+	f("x"+strings.Repeat("é", 200), "x"+strings.Repeat("é", 149)+"…")
+}
+
+// TestRecorderKeepsTotals checks that, whatever the hits and whoever reports
+// them, Asked is the sum of the codes, 0 included.
+func TestRecorderKeepsTotals(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := Plan{Targets: []Target{{Method: "GET", URL: "http://a/"}, {Method: "GET", URL: "http://a/b"}}}
+		r := NewRecorder(p, time.Duration(rapid.Int64Range(0, int64(time.Minute)).Draw(t, "offset")))
+		hits := rapid.SliceOf(rapid.Custom(func(t *rapid.T) Hit {
+			due := rapid.Int64Range(0, int64(time.Minute)).Draw(t, "due")
+			sent := due + rapid.Int64Range(0, int64(time.Second)).Draw(t, "delay")
+			h := Hit{
+				Step: rapid.IntRange(1, 3).Draw(t, "step"), Target: rapid.IntRange(0, 1).Draw(t, "target"),
+				Due: time.Duration(due), Sent: time.Duration(sent), Done: time.Duration(sent + rapid.Int64Range(0, int64(time.Minute)).Draw(t, "service")),
+				Code: rapid.SampledFrom([]int{0, 200, 301, 404, 500}).Draw(t, "code"),
+			}
+			if !success(h.Code) {
+				h.Err = rapid.String().Draw(t, "err") + "!"
+			}
+			return h
+		})).Draw(t, "hits")
+		var wg sync.WaitGroup
+		for i := range hits {
+			wg.Go(func() { r.Hits(hits[i : i+1]) })
+		}
+		wg.Wait()
+		var asked, codes uint64
+		for _, s := range r.Seconds() {
+			asked += s.Asked
+			for _, n := range s.Codes {
+				codes += n
+			}
+			if s.Latency.Count() != s.Asked || s.SendDelay.Count() != s.Asked || s.Service.Count() != s.Asked {
+				t.Fatalf("histograms of %+v do not hold all requests", s)
+			}
+		}
+		tally := r.Tally(0)
+		if asked != uint64(len(hits)) || codes != asked || tally.Failed() != sum(tally.Errors) {
+			t.Fatalf("%d hits, %d asked, %d codes, %d failed, %d errors", len(hits), asked, codes, tally.Failed(), sum(tally.Errors))
+		}
+	})
+}
+
+func TestWarnings(t *testing.T) {
+	tally := func(delay, latency time.Duration, errs ...string) *kasoku.Tally {
+		t := kasoku.NewTally()
+		for range 100 {
+			t.SendDelay.Record(delay)
+			t.Latency.Record(latency)
+		}
+		for _, e := range errs {
+			t.Errors[e]++
+		}
+		return t
+	}
+	f := func(s kasoku.LoadSummary, tally *kasoku.Tally, want ...string) {
+		t.Helper()
+		s.Cores = 2
+		if s.Wall == 0 {
+			s.Wall = 10 * time.Second
+		}
+		var got []string
+		for _, w := range Warnings(s, tally) {
+			got = append(got, w.Code+": "+w.Text)
+			if w.Hint == "" && w.Code != StoppedEarly {
+				t.Errorf("%s has no hint", w.Code)
+			}
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	f(kasoku.LoadSummary{}, kasoku.NewTally())
+	f(kasoku.LoadSummary{MaxInFlight: 10, PeakInFlight: 9, CPU: 2 * time.Second}, tally(100*time.Microsecond, 300*time.Microsecond))
+	f(kasoku.LoadSummary{MaxInFlight: 10, PeakInFlight: 10}, tally(900*time.Microsecond, 20*ms))
+	f(kasoku.LoadSummary{MaxInFlight: 10, PeakInFlight: 9}, tally(2*ms, 20*ms),
+		"late-generator: the generator was late: send delay p99 2.00 ms, max 2.00 ms, of a latency p50 of 20.0 ms")
+	f(kasoku.LoadSummary{}, tally(500*time.Microsecond, time.Millisecond),
+		"late-generator: the generator was late for latencies so short: send delay p99 0.50 ms is 50.0 % of the latency p50, 1.00 ms")
+	f(kasoku.LoadSummary{MaxInFlight: 10, PeakInFlight: 10}, tally(2*time.Second, 3*time.Second),
+		"in-flight-cap: requests in flight reached their cap of 10; later ones waited, which their latency includes: send delay p99 2,000 ms, max 2,000 ms")
+	f(kasoku.LoadSummary{Model: closedLoop, MaxInFlight: 10, PeakInFlight: 10}, tally(0, 3*time.Second))
+	f(kasoku.LoadSummary{CPU: 19 * time.Second}, tally(0, ms), "busy-generator: the generator was out of CPU: it used 1.90 of 2 cores")
+	f(kasoku.LoadSummary{CPU: 9 * time.Second, PeakCores: 1.85}, tally(0, ms),
+		"busy-generator: the generator was out of CPU: it used 1.85 of 2 cores in its busiest second")
+	f(kasoku.LoadSummary{}, tally(0, ms, "dial tcp: socket: too many open files", "dial tcp: connect: cannot assign requested address"),
+		"no-descriptors: the generator ran out of file descriptors: 1 request failed with \"too many open files\"",
+		"no-local-ports: the generator ran out of local ports: 1 request failed with \"cannot assign requested address\"")
+	f(kasoku.LoadSummary{Stopped: "interrupt", Wall: 3 * time.Second}, tally(0, ms), "stopped-early: the load was stopped early, by interrupt, after 3.00 s")
+}

@@ -1,0 +1,235 @@
+package load
+
+import (
+	"math"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestConstantCounts(t *testing.T) {
+	f := func(perSec float64, d time.Duration, want uint64) {
+		t.Helper()
+		s, err := Constant(perSec, d)
+		if err != nil {
+			t.Fatalf("Constant(%v, %s): %v", perSec, d, err)
+		}
+		if n, bounded := s.Total(); n != want || !bounded {
+			t.Errorf("Constant(%v, %s) has %d requests (bounded %v), want %d", perSec, d, n, bounded, want)
+		}
+	}
+	f(1, 10*time.Second, 10)
+	f(1000, 10*time.Second, 10_000)
+	f(700_000, time.Second, 700_000)
+	f(2e9, time.Second, 2e9)
+	f(3, time.Second/3, 1)
+	f(3, time.Second, 3)
+	f(10.0/60, time.Minute, 10)
+	f(0.5, time.Second, 1)
+	f(2.5, time.Second, 3)
+	f(1.0/7, 7*time.Second, 1)
+}
+
+func TestConstant_Failure(t *testing.T) {
+	f := func(perSec float64, d time.Duration) {
+		t.Helper()
+		if s, err := Constant(perSec, d); err == nil || s != nil {
+			t.Errorf("Constant(%v, %s) = %v, %v, want an error", perSec, d, s, err)
+		}
+	}
+	f(0, time.Second)
+	f(-1, time.Second)
+	f(math.NaN(), time.Second)
+	f(math.Inf(1), time.Second)
+	f(2.1e9, time.Second)
+	f(1, -time.Second)
+	f(2e9, 1e9*time.Second)
+}
+
+func TestLadder_Failure(t *testing.T) {
+	f := func(rates []float64, each, pause time.Duration) {
+		t.Helper()
+		if s, err := Ladder(rates, each, pause); err == nil || s != nil {
+			t.Errorf("Ladder(%v, %s, %s) = %v, %v, want an error", rates, each, pause, s, err)
+		}
+	}
+	f(nil, time.Second, 0)
+	f([]float64{1}, 0, 0)
+	f([]float64{1}, -time.Second, 0)
+	f([]float64{1}, time.Second, -1)
+	f([]float64{1, 0}, time.Second, 0)
+	f([]float64{1, 1}, Forever, 0)
+	f([]float64{1, 1}, time.Second, Forever)
+}
+
+func TestConstantForever(t *testing.T) {
+	s, err := Constant(1000, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, bounded := s.Total(); n != 0 || bounded {
+		t.Errorf("Total() = %d, %v, want unbounded", n, bounded)
+	}
+	if got := s.Due(3_600_000); got != time.Hour {
+		t.Errorf("request 3,600,000 is due at %s, want 1h", got)
+	}
+	if got := s.Due(math.MaxUint64); got != Forever {
+		t.Errorf("the last request is due at %s, want %s", got, Forever)
+	}
+	if st := s.Steps()[0]; st.Interval.To != Forever || st.Planned != 0 || st.Partial() {
+		t.Errorf("bad endless step %+v", st)
+	}
+}
+
+func TestLadderSteps(t *testing.T) {
+	s, err := Ladder([]float64{10, 100, 1000}, 10*time.Second, 2*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, _ := s.Total(); n != 11_100 {
+		t.Errorf("total is %d, want 11,100", n)
+	}
+	f := func(n uint64, step int, due time.Duration) {
+		t.Helper()
+		if got := s.Step(n); got != step {
+			t.Errorf("request %d belongs to step %d, want %d", n, got, step)
+		}
+		if got := s.Due(n); got != due {
+			t.Errorf("request %d is due at %s, want %s", n, got, due)
+		}
+	}
+	f(0, 1, 0)
+	f(99, 1, 9900*time.Millisecond)
+	f(100, 2, 12*time.Second)
+	f(1099, 2, 21_990*time.Millisecond)
+	f(1100, 3, 24*time.Second)
+	f(11_099, 3, 33_999*time.Millisecond)
+	f(11_100, 3, 34*time.Second)
+
+	steps := s.Steps()
+	if iv := steps[2].Interval; iv.From != 24*time.Second || iv.To != 34*time.Second {
+		t.Errorf("step 3 lies at %v", iv)
+	}
+	steps[0].PerSec = 7
+	if s.Steps()[0].PerSec != 10 {
+		t.Error("the schedule changed through the steps that it gave away")
+	}
+}
+
+func TestLadderKeepsNoSlice(t *testing.T) {
+	rates := []float64{10}
+	s, err := Ladder(rates, time.Second, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rates[0] = 1
+	if s.Due(1) != 100*time.Millisecond {
+		t.Error("the schedule changed with the slice that it was made from")
+	}
+}
+
+func TestClosed(t *testing.T) {
+	s, err := Closed(time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if end, closed := isClosed(s); !closed || end != time.Second {
+		t.Errorf("isClosed = %s, %v", end, closed)
+	}
+	if s.Due(12) != 0 || s.Step(12) != 1 {
+		t.Error("a closed loop knows no due times")
+	}
+	if _, err := Closed(-1); err == nil {
+		t.Error("a negative duration was taken")
+	}
+	c, err := Constant(1, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, closed := isClosed(c); closed {
+		t.Error("a constant rate is taken for a closed loop")
+	}
+}
+
+// TestDueProperties checks, for rates from 1 a minute to 2e9/s, that due times
+// never fall, that they neither drift nor jump, and that the steps hold what
+// was asked for.
+func TestDueProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rates := rapid.SliceOfN(rateGen(), 1, 5).Draw(t, "rates")
+		each := time.Duration(rapid.Int64Range(1, int64(time.Hour)).Draw(t, "each"))
+		pause := time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "pause"))
+		s, err := Ladder(rates, each, pause)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total, _ := s.Total()
+		n := rapid.Uint64Range(0, total-1).Draw(t, "n")
+		due, step := s.Due(n), s.Steps()[s.Step(n)-1]
+		if !step.Interval.Contains(due) {
+			t.Fatalf("request %d is due at %d, outside its step %v", n, due, step.Interval)
+		}
+		if n > 0 && s.Due(n-1) > due {
+			t.Fatalf("due times fall at %d: %d, %d", n, s.Due(n-1), due)
+		}
+		// Of those due before t = due+1ns, the number differs from rate·t by less
+		// than 1, save for what a nanosecond and rounding hold.
+		var first uint64
+		for first < n && s.Step(first) != step.Number {
+			first += s.steps[s.Step(first)-1].count
+		}
+		elapsed := (due - step.Interval.From).Seconds()
+		slack := step.PerSec*1e-9 + 1e-6 + elapsed*step.PerSec*1e-15
+		if diff := float64(n-first) - elapsed*step.PerSec; diff < -slack || diff >= 1+slack {
+			t.Fatalf("request %d of its step is due after %v s at %v/s: off by %v", n-first, elapsed, step.PerSec, diff)
+		}
+	})
+}
+
+func rateGen() *rapid.Generator[float64] {
+	return rapid.OneOf(
+		rapid.SampledFrom([]float64{1.0 / 60, 1, 3, 7, 50, 1000, 30_000, 700_000, 1e9, 2e9}),
+		rapid.Float64Range(1.0/60, 2e9),
+	)
+}
+
+// TestNoDrift compares due times far out with exact integer arithmetic.
+func TestNoDrift(t *testing.T) {
+	f := func(perSec uint64) {
+		t.Helper()
+		s, err := Constant(float64(perSec), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, secs := range []uint64{1, 59, 3600, 86_400} {
+			if got, want := s.Due(perSec*secs), time.Duration(secs)*time.Second; (got - want).Abs() > 0 {
+				t.Errorf("at %d/s, request %d is due at %s, want %s", perSec, perSec*secs, got, want)
+			}
+		}
+	}
+	f(1)
+	f(3)
+	f(700_000)
+	f(1_000_000_000)
+	f(2_000_000_000)
+}
+
+func TestTimetableIsSafeForConcurrentUse(t *testing.T) {
+	s, err := Ladder([]float64{10, 20}, time.Second, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for n := range uint64(30) {
+				s.Due(n)
+				s.Step(n)
+				s.Steps()
+			}
+		})
+	}
+	wg.Wait()
+}
