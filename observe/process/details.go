@@ -1,0 +1,141 @@
+package process
+
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+
+	kasoku "github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe/procfile"
+)
+
+// limitTicks is how often a process's limits are read; they rarely change.
+const limitTicks = 10
+
+// The details of a process are its long files, open while it is watched. A file
+// that may not be read is nil.
+type details struct {
+	io     *procfile.File
+	limits *procfile.File
+	fds    *procfile.Dir // for counting; nil when the size tells
+	tasks  *procfile.Dir
+	fdSize int // descriptor of the directory fd, -1 when the size does not tell
+
+	age      uint64 // ticks since the limits were read
+	limit    uint64 // of open files
+	hasLimit bool
+}
+
+// openDetails opens the long files. What may not be opened is left out, with a
+// warning.
+func (s *Source) openDetails(p *process) *details {
+	d := &details{fdSize: -1}
+	var errs [5]error
+	d.io, errs[0] = procfile.Open(s.path(p.pid, "io"))
+	d.limits, errs[1] = procfile.Open(s.path(p.pid, "limits"))
+	d.tasks, errs[2] = procfile.OpenDir(s.path(p.pid, "task"))
+	if s.fdSizes {
+		d.fdSize, errs[3] = procfile.OpenFD(s.path(p.pid, "fd"), unix.O_PATH|unix.O_DIRECTORY)
+	} else {
+		d.fds, errs[4] = procfile.OpenDir(s.path(p.pid, "fd"))
+	}
+	for _, err := range errs {
+		if err != nil {
+			s.unreadable(err)
+		}
+	}
+	return d
+}
+
+func (d *details) close() {
+	if d == nil {
+		return
+	}
+	_ = errors.Join(d.io.Close(), d.limits.Close(), d.fds.Close(), d.tasks.Close()) // opened for reading
+	if d.fdSize >= 0 {
+		unix.Close(d.fdSize)
+		d.fdSize = -1
+	}
+}
+
+// emitDetails appends what the long files say.
+func (s *Source) emitDetails(p *process, name string, f *kasoku.Frame) {
+	d := p.details
+	if n, ok := s.countFDs(d); ok {
+		f.Gauge("fds", name, "count", float64(n))
+	}
+	if s.readLimit(d); d.hasLimit {
+		f.Gauge("fds_limit", name, "count", float64(d.limit))
+	}
+	if st, ok := s.readIO(d); ok {
+		f.Counter("io.read_bytes", name, "bytes", float64(st.readBytes))
+		f.Counter("io.write_bytes", name, "bytes", float64(st.writeBytes))
+		f.Counter("io.write_calls", name, "count", float64(st.writeCalls))
+	}
+	if s.readSwitches(p) {
+		f.Counter("switch.voluntary", name, "count", float64(p.switches.sum.voluntary))
+		f.Counter("switch.forced", name, "count", float64(p.switches.sum.forced))
+	}
+}
+
+// fdSizes reports whether the size of /proc/PID/fd is the number of open
+// descriptors, as since Linux 6.2 (Documentation/filesystems/proc.rst, 3.8).
+// Then neither listing nor a right to list is needed.
+func fdSizes(root string) bool {
+	var fsys unix.Statfs_t
+	if unix.Statfs(root, &fsys) != nil || fsys.Type != unix.PROC_SUPER_MAGIC {
+		return false
+	}
+	var st unix.Stat_t
+	return unix.Stat(root+"/self/fd", &st) == nil && st.Size > 0
+}
+
+func (s *Source) countFDs(d *details) (n uint64, ok bool) {
+	if d.fdSize >= 0 {
+		if unix.Fstat(d.fdSize, &s.fileStat) != nil {
+			return 0, false
+		}
+		return uint64(s.fileStat.Size), true
+	}
+	if d.fds == nil {
+		return 0, false
+	}
+	fds, err := d.fds.AppendNumbers(s.tids[:0])
+	if err != nil {
+		s.unreadable(err)
+		return 0, false
+	}
+	s.tids = fds[:0]
+	return uint64(len(fds)), true
+}
+
+func (s *Source) readLimit(d *details) {
+	if d.limits == nil || d.age%limitTicks != 0 {
+		d.age++
+		return
+	}
+	d.age++
+	text, err := d.limits.Append(s.buf[:0])
+	if err != nil {
+		s.unreadable(err)
+		return
+	}
+	d.limit, d.hasLimit = parseFileLimit(text)
+}
+
+func (s *Source) readIO(d *details) (ioStat, bool) {
+	if d.io == nil {
+		return ioStat{}, false
+	}
+	text, err := d.io.Append(s.buf[:0])
+	if err != nil {
+		s.unreadable(err)
+		return ioStat{}, false
+	}
+	st, err := parseIO(text)
+	if err != nil {
+		s.warn("see proc(5)", "some series of processes are missing: parse "+d.io.Path()+": "+err.Error())
+		return ioStat{}, false
+	}
+	return st, true
+}

@@ -1,0 +1,115 @@
+package process
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestParseStat_Success(t *testing.T) {
+	f := func(line, wantName string, want stat) {
+		t.Helper()
+		name, st, err := parseStat([]byte(line))
+		if err != nil || string(name) != wantName || st != want {
+			t.Fatalf("parseStat(%q) = %q, %+v, %v", line, name, st, err)
+		}
+	}
+	f("1204 (userapi) S 1 1012 8398 0 -1 4194560 509 0 0 0 15 1 0 0 20 0 5 0 188446 1598693376 1770 18446744073709551615\n",
+		"userapi", stat{'S', 4194560, 15, 1, 5, 188446, 1770})
+	f("7 (a) (b)) R 1 1 1 0 -1 0 0 0 0 0 1 2 -3 -4 20 0 1 0 9 0 0", "a) (b)", stat{'R', 0, 1, 2, 1, 9, 0})
+	f("7 () R 1 1 1 0 -1 0 0 0 0 0 1 2 0 0 20 0 1 0 9 0 0", "", stat{'R', 0, 1, 2, 1, 9, 0})
+}
+
+func TestParseStat_Failure(t *testing.T) {
+	f := func(line string) {
+		t.Helper()
+		if name, st, err := parseStat([]byte(line)); err == nil || name != nil || st != (stat{}) {
+			t.Fatalf("parseStat(%q) = %q, %+v, %v", line, name, st, err)
+		}
+	}
+	f("")
+	f("1204 userapi S 1")
+	f(") (")
+	f("1204 (userapi) SS 1")
+	f("1204 (userapi)")
+	f("1204 (userapi) S 1 1012 8398 0 -1 4194560 509 0 0 0 15 1 0 0 20 0 5 0 188446")
+	f("1204 (userapi) S 1 1012 8398 0 -1 4194560 509 0 0 0 x 1 0 0 20 0 5 0 188446 1 1")
+}
+
+func TestParseIO(t *testing.T) {
+	f := func(text string, want ioStat, wantErr bool) {
+		t.Helper()
+		st, err := parseIO([]byte(text))
+		if st != want || (err != nil) != wantErr {
+			t.Fatalf("parseIO(%q) = %+v, %v", text, st, err)
+		}
+	}
+	f("rchar: 7503\nsyscw: 5\nread_bytes: 4096\nwrite_bytes: 8192\ncancelled_write_bytes: 0\n", ioStat{4096, 8192, 5}, false)
+	f("", ioStat{}, true)
+	f("syscw: 5\nread_bytes: 4096\n", ioStat{}, true)
+	f("syscw: 5\nread_bytes: -1\nwrite_bytes: 8192\n", ioStat{}, true)
+}
+
+func TestParseFileLimit(t *testing.T) {
+	f := func(text string, want uint64, wantOK bool) {
+		t.Helper()
+		n, ok := parseFileLimit([]byte(text))
+		if n != want || ok != wantOK {
+			t.Fatalf("parseFileLimit(%q) = %d, %t", text, n, ok)
+		}
+	}
+	f("Limit  Soft Limit\nMax open files            1024                 524288               files\n", 1024, true)
+	f("Max open files            unlimited            unlimited            files\n", 0, false)
+	f("Max open files", 0, false)
+	f("", 0, false)
+}
+
+func TestParseSwitches(t *testing.T) {
+	f := func(text string, want switchStat, wantOK bool) {
+		t.Helper()
+		st, ok := parseSwitches([]byte(text))
+		if st != want || ok != wantOK {
+			t.Fatalf("parseSwitches(%q) = %+v, %t", text, st, ok)
+		}
+	}
+	f("Name:\ta\nvoluntary_ctxt_switches:\t741\nnonvoluntary_ctxt_switches:\t190\n", switchStat{741, 190}, true)
+	f("Name:\ta\nnonvoluntary_ctxt_switches:\t190\n", switchStat{}, false)
+	f("Name:\ta\nvoluntary_ctxt_switches:\t741\n", switchStat{}, false)
+	f("Name:\ta\nvoluntary_ctxt_switches:\t\nnonvoluntary_ctxt_switches:\t1\n", switchStat{}, false)
+}
+
+func TestFullName(t *testing.T) {
+	f := func(comm, cmdline, want string) {
+		t.Helper()
+		if got := fullName([]byte(comm), []byte(cmdline)); string(got) != want {
+			t.Fatalf("fullName(%q, %q) = %q, want %q", comm, cmdline, got, want)
+		}
+	}
+	f("mariadbd-worker", "./mariadbd-worker-long-name\x00--x\x00", "mariadbd-worker-long-name")
+	f("mariadbd-worker", "/usr/bin/python3\x00x\x00", "mariadbd-worker")
+	f("mariadbd-worker", "", "mariadbd-worker")
+}
+
+func TestWithoutWork(t *testing.T) {
+	f := func(comm, want string) {
+		t.Helper()
+		if got := withoutWork([]byte(comm)); string(got) != want {
+			t.Fatalf("withoutWork(%q) = %q, want %q", comm, got, want)
+		}
+	}
+	f("kworker/0:1-events", "kworker/0:1")
+	f("kworker/u8:3-flush-254:0", "kworker/u8:3")
+	f("kworker/1:0+mm_percpu_wq", "kworker/1:0")
+	f("kworker/R-mm_percpu_wq", "kworker/R-mm_percpu_wq")
+	f("jbd2/vda-8", "jbd2/vda-8")
+}
+
+func TestPrintable(t *testing.T) {
+	for _, name := range []string{"nginx", "日本語", "a b"} {
+		if got := printable([]byte(name)); got != name {
+			t.Fatal(got)
+		}
+	}
+	if got := printable([]byte("\x1b]0;x\a\n\u202e")); strings.ContainsAny(got, "\x1b\a\n\u202e") {
+		t.Fatalf("%q", got)
+	}
+}

@@ -1,0 +1,370 @@
+package process
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	kasoku "github.com/kasoku/kasoku"
+)
+
+const fixture = "testdata/two-servers.txtar"
+
+// unpack writes the fixture to a new directory.
+func unpack(t testing.TB) (dir string) {
+	t.Helper()
+	archive, err := txtar.ParseFile(fixture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir = t.TempDir()
+	for _, f := range archive.Files {
+		data := f.Data
+		if filepath.Base(f.Name) == "cmdline" {
+			data = bytes.ReplaceAll(data, []byte("\n"), []byte{0})
+		}
+		write(t, dir, f.Name, string(data))
+	}
+	return dir
+}
+
+func write(t testing.TB, dir, path, content string) {
+	t.Helper()
+	path = filepath.Join(dir, path)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func open(t testing.TB, o Options) *Source {
+	t.Helper()
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if s.kept != 0 {
+			t.Errorf("%d files are open", s.kept)
+		}
+	})
+	return s
+}
+
+func collect(t testing.TB, s *Source) *kasoku.Frame {
+	t.Helper()
+	var f kasoku.Frame
+	if err := s.Collect(t.Context(), &f); err != nil {
+		t.Fatal(err)
+	}
+	return &f
+}
+
+// instances returns the processes of a frame, in its order.
+func instances(f *kasoku.Frame) []string {
+	var out []string
+	for _, s := range f.Samples {
+		if s.Instance != "" && !slices.Contains(out, s.Instance) {
+			out = append(out, s.Instance)
+		}
+	}
+	return out
+}
+
+func find(f *kasoku.Frame, name, instance string) *kasoku.Sample {
+	for i := range f.Samples {
+		if s := &f.Samples[i]; s.Name == name && s.Instance == instance {
+			return s
+		}
+	}
+	return nil
+}
+
+// line makes a stat line.
+func line(pid int, comm string, state byte, cpu, threads, start uint64) string {
+	return fmt.Sprintf("%d (%s) %c 1 1 1 0 -1 4194560 0 0 0 0 %d 0 0 0 20 0 %d 0 %d 1598693376 1770 0\n", pid, comm, state, cpu, threads, start)
+}
+
+func TestCollect(t *testing.T) {
+	s := open(t, Options{Proc: unpack(t), PIDs: []int{1204}})
+	frame := collect(t, s)
+	f := func(name, instance string, kind kasoku.Kind, unit string, want float64) {
+		t.Helper()
+		got := find(frame, name, instance)
+		if got == nil {
+			t.Fatalf("no %s %q", name, instance)
+		}
+		if got.Kind != kind || got.Unit != unit || math.Abs(got.Value-want) > 1e-9*max(1, want) {
+			t.Fatalf("%s %q = %+v, want %v %s", name, instance, *got, want, unit)
+		}
+	}
+	f("count", "", kasoku.Gauge, "count", 4)
+	f("cpu.user", "1204 userapi", kasoku.Counter, "s", 0.15)
+	f("cpu.system", "1204 userapi", kasoku.Counter, "s", 0.01)
+	f("rss", "1204 userapi", kasoku.Gauge, "bytes", 1770*float64(os.Getpagesize()))
+	f("threads", "1204 userapi", kasoku.Gauge, "count", 5)
+	f("fds", "1204 userapi", kasoku.Gauge, "count", 4)
+	f("fds_limit", "1204 userapi", kasoku.Gauge, "count", 20000)
+	f("io.read_bytes", "1204 userapi", kasoku.Counter, "bytes", 0)
+	f("io.write_bytes", "1204 userapi", kasoku.Counter, "bytes", 0)
+	f("io.write_calls", "1204 userapi", kasoku.Counter, "count", 5)
+	f("switch.voluntary", "1204 userapi", kasoku.Counter, "count", 0)
+	f("switch.forced", "1204 userapi", kasoku.Counter, "count", 0)
+	// The kernel cuts names at 15 characters; the command line has the rest.
+	f("cpu.user", "1300 mariadbd-worker-long-name", kasoku.Counter, "s", 0.15)
+	if len(s.Warnings()) != 0 || len(s.Events()) != 0 {
+		t.Fatal(s.Warnings(), s.Events())
+	}
+}
+
+// At the first tick the rank is by CPU time since the start, later by CPU time
+// since the tick before.
+func TestTopByCPU(t *testing.T) {
+	dir := unpack(t)
+	s := open(t, Options{Proc: dir, Top: 2})
+	f := func(want ...string) {
+		t.Helper()
+		if got := instances(collect(t, s)); !slices.Equal(got, want) {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+	}
+	f("45 kworker/0:0H", "1300 mariadbd-worker-long-name")
+	f() // nobody used any
+	write(t, dir, "1300/stat", line(1300, "mariadbd-worker", 'S', 18, 6, 188446))
+	write(t, dir, "1204/stat", line(1204, "userapi", 'S', 26, 5, 188446))
+	f("1204 userapi", "1300 mariadbd-worker-long-name")
+	write(t, dir, "1300/stat", line(1300, "mariadbd-worker", 'S', 20, 6, 188446))
+	f("1300 mariadbd-worker-long-name")
+	// A new process counts from its start.
+	write(t, dir, "2000/stat", line(2000, "gzip", 'R', 90, 1, 188900))
+	f("2000 gzip")
+}
+
+func TestNamedAreAlwaysThere(t *testing.T) {
+	dir := unpack(t)
+	s := open(t, Options{Proc: dir, Top: -1, PIDs: []int{841}})
+	f := func(want ...string) {
+		t.Helper()
+		if got := instances(collect(t, s)); !slices.Equal(got, want) {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+	}
+	f("841 bash")
+	s.Watch(1204)
+	f("841 bash", "1204 userapi")
+	f("841 bash", "1204 userapi")
+}
+
+func TestExitIsAnEvent(t *testing.T) {
+	dir := unpack(t)
+	s := open(t, Options{Proc: dir, Top: -1, PIDs: []int{1204, 841}})
+	f := func(want ...string) {
+		t.Helper()
+		collect(t, s)
+		var got []string
+		for _, e := range s.Events() {
+			got = append(got, e.Kind+": "+e.Text)
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+	}
+	f()
+	if err := os.RemoveAll(filepath.Join(dir, "1300")); err != nil {
+		t.Fatal(err)
+	}
+	f() // not named
+	if err := os.RemoveAll(filepath.Join(dir, "1204")); err != nil {
+		t.Fatal(err)
+	}
+	f("exit: process 1204 userapi exited")
+	// Its first thread has ended, but others live on.
+	write(t, dir, "841/stat", line(841, "bash", 'Z', 9, 3, 77094))
+	f()
+	write(t, dir, "841/stat", line(841, "bash", 'Z', 9, 1, 77094))
+	f("exit: process 841 bash exited")
+	f()
+	s.Watch(99)
+	f("exit: process 99 does not exist")
+	f()
+}
+
+// A number that was given to another process is not the named process.
+func TestReusedNumber(t *testing.T) {
+	for _, kept := range []int{maxKept, 0} {
+		t.Run(fmt.Sprint("kept=", kept), func(t *testing.T) {
+			dir := unpack(t)
+			s := open(t, Options{Proc: dir, Top: -1, PIDs: []int{1204}})
+			s.keptMax = kept
+			collect(t, s)
+			write(t, dir, "1204/stat", line(1204, "cron", 'S', 3, 1, 200000))
+			frame := collect(t, s)
+			if got := instances(frame); len(got) != 0 {
+				t.Fatal(got)
+			}
+			if e := s.Events(); len(e) != 1 || e[0].Text != "process 1204 userapi exited" {
+				t.Fatal(e)
+			}
+			if find(frame, "count", "").Value != 4 {
+				t.Fatal(frame)
+			}
+		})
+	}
+}
+
+func TestNameChanges(t *testing.T) {
+	dir := unpack(t)
+	s := open(t, Options{Proc: dir, Top: -1, PIDs: []int{841}})
+	f := func(comm, want string) {
+		t.Helper()
+		write(t, dir, "841/stat", line(841, comm, 'S', 7, 1, 77094))
+		if got := instances(collect(t, s)); len(got) != 1 || got[0] != want {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+	}
+	f("bash", "841 bash")
+	f("userapi", "841 userapi") // exec
+	f("a) R (b", "841 a) R (b")
+	f("\x1b[31m\xff", "841 ?[31m?")
+	f("too often", "841 ?[31m?")
+}
+
+func TestSwitchesNeverFall(t *testing.T) {
+	dir := unpack(t)
+	s := open(t, Options{Proc: dir, Top: -1, PIDs: []int{1204}})
+	f := func(voluntary, forced float64) {
+		t.Helper()
+		frame := collect(t, s)
+		v, n := find(frame, "switch.voluntary", "1204 userapi"), find(frame, "switch.forced", "1204 userapi")
+		if v.Value != voluntary || n.Value != forced {
+			t.Fatalf("got %v and %v, want %v and %v", v.Value, n.Value, voluntary, forced)
+		}
+	}
+	thread := func(tid, voluntary, forced int) {
+		t.Helper()
+		write(t, dir, fmt.Sprintf("1204/task/%d/status", tid),
+			fmt.Sprintf("Name:\tuserapi\nvoluntary_ctxt_switches:\t%d\nnonvoluntary_ctxt_switches:\t%d\n", voluntary, forced))
+	}
+	f(0, 0)
+	thread(1204, 751, 191) // +10, +1
+	f(10, 1)
+	thread(1210, 5, 2) // a new thread counts whole
+	f(15, 3)
+	if err := os.RemoveAll(filepath.Join(dir, "1204/task/1206")); err != nil {
+		t.Fatal(err)
+	}
+	f(15, 3)
+	thread(1210, 1, 1) // its number was reused
+	f(16, 4)
+}
+
+// With more threads than are read at one tick, all have their turn.
+func TestManyThreads(t *testing.T) {
+	const threads = 100
+	dir := unpack(t)
+	status := func(n int) {
+		for i := range threads {
+			write(t, dir, fmt.Sprintf("1204/task/%d/status", 2000+i),
+				fmt.Sprintf("Name:\tuserapi\nvoluntary_ctxt_switches:\t%d\nnonvoluntary_ctxt_switches:\t%d\n", n, 2*n))
+		}
+	}
+	status(1000)
+	s := open(t, Options{Proc: dir, Top: -1, PIDs: []int{1204}})
+	rounds := (threads+3)/threadsPerTick + 1
+	for range rounds {
+		collect(t, s)
+	}
+	status(1010)
+	var last *kasoku.Frame
+	for range rounds {
+		last = collect(t, s)
+	}
+	if got := find(last, "switch.voluntary", "1204 userapi").Value; got != 10*threads {
+		t.Fatal(got)
+	}
+	if got := find(last, "switch.forced", "1204 userapi").Value; got != 20*threads {
+		t.Fatal(got)
+	}
+	if got := len(s.procs[1204].switches.threads); got != threads+3 {
+		t.Fatal(got)
+	}
+}
+
+func TestBadFilesAreWarnedAboutOnce(t *testing.T) {
+	dir := unpack(t)
+	write(t, dir, "1204/io", "rubbish\n")
+	write(t, dir, "841/stat", "841 (bash) S x\n")
+	s := open(t, Options{Proc: dir, PIDs: []int{1204}})
+	collect(t, s)
+	frame := collect(t, s)
+	if find(frame, "io.read_bytes", "1204 userapi") != nil || find(frame, "cpu.user", "1204 userapi") == nil {
+		t.Fatal(frame)
+	}
+	if w := s.Warnings(); len(w) != 1 || w[0].Hint == "" {
+		t.Fatalf("%+v", w)
+	}
+}
+
+func TestNew_Failure(t *testing.T) {
+	f := func(o Options, want string) {
+		t.Helper()
+		if _, err := New(o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Fatalf("%v, want %q", err, want)
+		}
+	}
+	f(Options{Proc: filepath.Join(t.TempDir(), "none")}, "no such file")
+	f(Options{PIDs: []int{1 << 30}}, "watch process 1073741824: no such process")
+	f(Options{PIDs: []int{-1}}, "watch process -1")
+}
+
+// Files are closed when a process leaves the watched ones, and when it goes.
+func TestFilesAreClosed(t *testing.T) {
+	count := func() int {
+		entries, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(entries)
+	}
+	before := count()
+	dir := unpack(t)
+	s, err := New(Options{Proc: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	collect(t, s)
+	high := count()
+	collect(t, s)
+	if got := count(); got >= high {
+		t.Fatalf("%d files, %d while watched", got, high)
+	}
+	for pid := range maps.Clone(s.procs) {
+		if err := os.RemoveAll(filepath.Join(dir, fmt.Sprint(pid))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	collect(t, s)
+	if got := count(); got != before+1 || len(s.procs) != 0 || s.kept != 0 {
+		t.Fatalf("%d files, %d processes", got, len(s.procs))
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := count(); got != before {
+		t.Fatalf("%d files, %d before", got, before)
+	}
+}

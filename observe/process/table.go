@@ -1,0 +1,251 @@
+package process
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	kasoku "github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe/procfile"
+)
+
+// A process is what is known of one process. Its number and its start together
+// name it.
+type process struct {
+	pid      uint64
+	fd       int    // of its stat file, -1 when that is not kept open
+	tick     uint64 // of the last listing that had it
+	stat     stat
+	used     uint64 // CPU ticks since the tick before
+	named    bool   // always watched
+	watched  bool   // at this tick
+	comm     []byte
+	renames  int
+	instance string // "PID NAME", made when first needed
+	details  *details
+	switches switches
+}
+
+// update reads the short file of a listed process, and notes it as living.
+func (s *Source) update(pid uint64) {
+	p := s.procs[pid]
+	if p != nil && p.fd >= 0 {
+		if name, st, err := s.readStat(p.fd); err == nil && st.start == p.stat.start {
+			s.advance(p, name, st)
+			return
+		}
+		// The process of the open file has gone. The number was listed, so it
+		// may have been given to a new one.
+		s.drop(p)
+		p = nil
+	}
+	fd, err := procfile.OpenFD(s.path(pid, "stat"), unix.O_RDONLY)
+	if err != nil {
+		s.unreadable(err)
+		return
+	}
+	name, st, err := s.readStat(fd)
+	if err != nil {
+		unix.Close(fd)
+		s.unreadable(err)
+		return
+	}
+	if p != nil && p.stat.start != st.start {
+		s.drop(p)
+		p = nil
+	}
+	if p == nil {
+		p = s.add(pid)
+	}
+	if s.kept < s.keptMax {
+		p.fd, s.kept = fd, s.kept+1
+	} else {
+		unix.Close(fd)
+	}
+	s.advance(p, name, st)
+}
+
+func (s *Source) add(pid uint64) *process {
+	p := &process{pid: pid, fd: -1}
+	if _, asked := s.named[pid]; asked {
+		s.named[pid] = true
+		p.named = true
+	}
+	s.procs[pid] = p
+	return p
+}
+
+// advance takes over what was read. CPU time of a process that was not there at
+// the tick before counts from its start.
+func (s *Source) advance(p *process, name []byte, st stat) {
+	p.used = st.cpu() - min(st.cpu(), p.stat.cpu())
+	p.stat, p.tick = st, s.tick
+	p.rename(name)
+	if p.named && st.dead() {
+		s.forget(p)
+	}
+	s.live = append(s.live, p)
+}
+
+// readStat reads a stat file. The name is valid until the next read.
+func (s *Source) readStat(fd int) (name []byte, st stat, err error) {
+	n, err := procfile.Pread(fd, s.buf, 0)
+	if err != nil {
+		return nil, stat{}, err
+	}
+	return parseStat(s.buf[:n])
+}
+
+// sweep drops the processes that were not listed or could not be read, and tells
+// of named ones that were never there.
+func (s *Source) sweep() {
+	if len(s.live) != len(s.procs) {
+		for _, p := range s.procs {
+			if p.tick != s.tick {
+				s.drop(p)
+			}
+		}
+	}
+	for pid, seen := range s.named {
+		if !seen {
+			s.exited(fmt.Sprintf("process %d does not exist", pid))
+			delete(s.named, pid)
+		}
+	}
+}
+
+// drop takes a process that has gone off the table.
+func (s *Source) drop(p *process) {
+	if p.named {
+		s.forget(p)
+	}
+	s.release(p)
+	if s.procs[p.pid] == p {
+		delete(s.procs, p.pid)
+	}
+}
+
+// forget tells the end of a named process. Its number means nothing from now on.
+func (s *Source) forget(p *process) {
+	s.exited("process " + s.instance(p) + " exited")
+	p.named = false
+	delete(s.named, p.pid)
+}
+
+// release closes the files of a process.
+func (s *Source) release(p *process) {
+	if p.fd >= 0 {
+		unix.Close(p.fd)
+		p.fd = -1
+		s.kept--
+	}
+	p.details.close()
+	p.details = nil
+}
+
+// choose sets s.watched to the named processes and the top ones by CPU of the
+// others, and closes the long files of those that are no longer among them.
+func (s *Source) choose() {
+	s.watched, s.before = s.before[:0], s.watched
+	for _, p := range s.before {
+		p.watched = false
+	}
+	s.best = s.best[:0]
+	for _, p := range s.live {
+		switch {
+		case p.named:
+			s.watched = append(s.watched, p)
+		case p.used > 0 && !p.stat.dead():
+			s.rank(p)
+		}
+	}
+	s.watched = append(s.watched, s.best...)
+	for _, p := range s.watched {
+		p.watched = true
+	}
+	for i, p := range s.before {
+		if !p.watched {
+			p.details.close()
+			p.details = nil
+		}
+		s.before[i] = nil
+	}
+}
+
+// rank inserts a process into the best ones, most CPU first; of equals, the one
+// that is listed first.
+func (s *Source) rank(p *process) {
+	at := len(s.best)
+	for at > 0 && s.best[at-1].used < p.used {
+		at--
+	}
+	if at >= s.top {
+		return
+	}
+	if len(s.best) < s.top {
+		s.best = append(s.best, nil)
+	}
+	copy(s.best[at+1:], s.best[at:])
+	s.best[at] = p
+}
+
+// emit appends the samples of a watched process.
+func (s *Source) emit(p *process, f *kasoku.Frame) {
+	name := s.instance(p)
+	f.Counter("cpu.user", name, "s", float64(p.stat.user)/userHZ)
+	f.Counter("cpu.system", name, "s", float64(p.stat.system)/userHZ)
+	f.Gauge("rss", name, "bytes", float64(p.stat.rss)*s.pageSize)
+	f.Gauge("threads", name, "count", float64(p.stat.threads))
+	if p.details == nil {
+		p.details = s.openDetails(p)
+	}
+	s.emitDetails(p, name, f)
+}
+
+// rename takes over the name. A process gets one by exec too; one that goes on
+// changing its name, as a progress display, keeps an early one, so that its
+// series hold together.
+func (p *process) rename(comm []byte) {
+	const renamesMax = 3
+	if p.stat.flags&kthreadFlag != 0 {
+		comm = withoutWork(comm)
+	}
+	if bytes.Equal(comm, p.comm) || p.renames > renamesMax {
+		return
+	}
+	p.comm = append(p.comm[:0], comm...)
+	p.renames++
+	p.instance = ""
+}
+
+// path returns the path of a process's file.
+func (s *Source) path(pid uint64, file string) string {
+	return s.root + "/" + strconv.FormatUint(pid, 10) + "/" + file
+}
+
+// unreadable notes why a file of a process cannot be read, once for each kind.
+// That a process has gone is no reason for a note.
+func (s *Source) unreadable(err error) {
+	hint := "see proc(5)"
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ESRCH):
+		return
+	case errors.Is(err, unix.EMFILE):
+		hint = "raise the limit of open files, as with ulimit -n"
+	case errors.Is(err, fs.ErrPermission):
+		hint = "run as root, or as the user of the process"
+	}
+	s.warn(hint, "some series of processes are missing: "+err.Error())
+}
+
+func (s *Source) warn(hint, text string) {
+	if s.warned[hint] {
+		return
+	}
+	s.warned[hint] = true
+	s.warnings = append(s.warnings, kasoku.Warning{Code: "process-partial", Text: text, Hint: hint})
+}
