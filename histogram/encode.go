@@ -51,7 +51,7 @@ func (h *Histogram) MarshalBinary() ([]byte, error) { return h.AppendBinary(nil)
 
 // UnmarshalBinary replaces h by the histogram that was encoded. Bytes that
 // AppendBinary would not have written are refused, and h is empty then. Whatever
-// the bytes, h takes no more memory than a full histogram, 60 KiB.
+// the bytes, h takes no more memory than a full histogram, about 60 KiB.
 func (h *Histogram) UnmarshalBinary(b []byte) error {
 	var out Histogram
 	err := out.decode(b)

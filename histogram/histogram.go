@@ -50,7 +50,7 @@ func (h *Histogram) Record(d time.Duration) {
 	c := &h.low[uint(p-1)<<pageBits|b&pageMask]
 	*c++
 	if *c == 0 {
-		h.addAt(uint(p-1)<<pageBits|b&pageMask, 1<<32)
+		h.addHigh(uint(p-1)<<pageBits|b&pageMask, 1)
 	}
 }
 
@@ -76,15 +76,26 @@ func (h *Histogram) Merge(o *Histogram) {
 		if p == 0 {
 			continue
 		}
-		from := uint(p-1) << pageBits
 		if h.page[i] == 0 {
 			h.addPage(uint(i))
 		}
-		to := uint(h.page[i]-1) << pageBits
+		h.addCounts(uint(h.page[i]-1)<<pageBits, o, uint(p-1)<<pageBits)
+	}
+}
+
+// addCounts adds o's page at place from to h's page at place to.
+func (h *Histogram) addCounts(to uint, o *Histogram, from uint) {
+	if o.high != nil {
 		for k := range uint(pageSize) {
-			if n := o.at(from + k); n > 0 {
-				h.addAt(to+k, n)
-			}
+			h.addAt(to+k, o.at(from+k))
+		}
+		return
+	}
+	dst, src := (*[pageSize]uint32)(h.low[to:]), (*[pageSize]uint32)(o.low[from:])
+	for k, n := range src {
+		dst[k] += n
+		if dst[k] < n {
+			h.addHigh(to+uint(k), 1)
 		}
 	}
 }
@@ -194,16 +205,20 @@ func (h *Histogram) at(i uint) uint64 {
 }
 
 // addAt adds n to the count at place i of the pages.
+func (h *Histogram) addAt(i uint, n uint64) {
+	low, carry := bits.Add32(h.low[i], uint32(n), 0)
+	h.low[i] = low
+	if high := uint32(n>>32) + carry; high > 0 {
+		h.addHigh(i, high)
+	}
+}
+
+// addHigh adds n·2^32 to the count at place i of the pages.
 //
 //go:noinline
-func (h *Histogram) addAt(i uint, n uint64) {
-	c := h.at(i) + n
-	h.low[i] = uint32(c)
-	if c>>32 == 0 {
-		return
-	}
+func (h *Histogram) addHigh(i uint, n uint32) {
 	if h.high == nil {
 		h.high = make([]uint32, len(h.low))
 	}
-	h.high[i] = uint32(c >> 32)
+	h.high[i] += n
 }

@@ -115,7 +115,13 @@ func TestCountPast32Bits(t *testing.T) {
 	h.Record(time.Millisecond)
 	h.Record(time.Millisecond)
 	h.Record(time.Second)
-	h.Merge(h.Clone())
+	h.Merge(h) // into itself: twice
+	c := New()
+	c.RecordN(time.Millisecond, math.MaxUint32)
+	c.Merge(c.Clone()) // a carry out of the low halves
+	if got := c.CountBetween(0, time.Hour); got != 2*math.MaxUint32 {
+		t.Errorf("twice 2^32-1 is %d", got)
+	}
 	want := map[time.Duration]uint64{time.Millisecond: 2 * (math.MaxUint32 + 2), time.Second: 2}
 	var n uint64
 	for d, w := range want {
