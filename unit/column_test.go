@@ -95,3 +95,19 @@ func TestAlignProperty(t *testing.T) {
 		}
 	})
 }
+
+// TestStepTable prints the latencies of the ladder's table, where all columns
+// share a unit.
+func TestStepTable(t *testing.T) {
+	f := func(want string, ds ...time.Duration) {
+		t.Helper()
+		got := strings.Join(DurationsIn(ds, ms, Spaces).Cells, "|")
+		if got != want {
+			t.Errorf("got  %q\nwant %q", got, want)
+		}
+	}
+	f(" 10.1 |  8.90|331   ", 10_100*us, 8_900*us, 331*ms)
+	f(" 14.3| 13.8|696  ", 14_300*us, 13_800*us, 696*ms)
+	f("   19.0|   18.3|1,116  ", 19_000*us, 18_300*us, 1_116*ms)
+	f("   19.4|   22.7|1,814  ", 19_400*us, 22_700*us, 1_814*ms)
+}
