@@ -1,0 +1,76 @@
+# kasoku: `make help` lists the targets.
+SHELL      := /bin/bash
+GO         ?= go
+FUZZTIME   ?= 20s
+VERSION    ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+LDFLAGS    := -s -w $(if $(filter v%,$(VERSION)),-X main.version=$(VERSION:v%=%))
+export CGO_ENABLED ?= 0
+
+.PHONY: help
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
+
+.PHONY: build
+build: ## build bin/kasoku
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/kasoku ./cmd/kasoku
+
+.PHONY: demo
+demo: ## set up all it needs and show the whole story: load, diagnosis, fix, proof
+	tools/setup demo
+	$(MAKE) --no-print-directory build
+	bin/kasoku demo --dir demo
+
+.PHONY: test
+test: ## set up all it needs and run every test against the real servers
+	tools/setup test
+	@set -euo pipefail; \
+	if [[ -e .mysql97-unavailable ]]; then \
+	  export KASOKU_NO_MYSQL97=1; echo "not tested: MySQL 9.7 ($$(cat .mysql97-unavailable))"; fi; \
+	$(GO) vet ./... && $(GO) test -count=1 -timeout 15m ./...
+
+.PHONY: test-long
+test-long: ## the tests of make test and the ones that take minutes
+	tools/setup test
+	KASOKU_LONG=1 $(GO) test -count=1 -timeout 60m ./...
+
+.PHONY: check
+check: ## format, vet, staticcheck, floors and quick tests; offline but for the pinned tools
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
+	$(GO) vet ./...
+	$(GO) tool -modfile=tools/go.mod staticcheck ./...
+	$(GO) test -short ./...
+
+.PHONY: lint
+lint: ## golangci-lint with the pinned version
+	$(GO) tool -modfile=tools/go.mod golangci-lint run ./...
+
+.PHONY: race
+race: ## quick tests under the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -short -race ./...
+
+.PHONY: fuzz
+fuzz: ## fuzz every parser for FUZZTIME each
+	@set -e; for file in $$(git grep -l '^func Fuzz' -- '*_test.go'); do \
+	  for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p' $$file); do \
+	    echo "$$(dirname $$file) $$target"; \
+	    $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) ./$$(dirname $$file); \
+	  done; done
+
+.PHONY: bench
+bench: ## the Go benchmarks and the side-by-side scripts
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+	@set -e; for script in bench/*.sh; do echo "$$script"; $$script; done
+
+.PHONY: golden
+golden: ## rewrite the golden files; read the diff before you commit it
+	$(GO) test $$(git grep -l 'internal/golden"' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -update
+
+.PHONY: dist
+dist: ## cross-compile for linux amd64 and arm64, with checksums
+	@set -e; rm -rf dist; for arch in amd64 arm64; do \
+	  GOOS=linux GOARCH=$$arch $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o dist/kasoku_linux_$$arch ./cmd/kasoku; done
+	cd dist && sha256sum kasoku_* > SHA256SUMS && cat SHA256SUMS
+
+.PHONY: clean
+clean: ## remove what the targets made
+	rm -rf bin dist demo .mysql97-unavailable
