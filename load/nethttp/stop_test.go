@@ -1,0 +1,96 @@
+package nethttp
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku/load"
+)
+
+// endless is a load of 200/s that goes on until it is stopped.
+func endless(t testing.TB, url string) load.Plan {
+	t.Helper()
+	s, err := load.Constant(200, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return load.Plan{Schedule: s, Targets: []load.Target{get(url)}}
+}
+
+func TestStopAbortsWhatHangs(t *testing.T) {
+	s := startHostile(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	hard, kill := context.WithCancel(t.Context())
+	e, err := New(Options{Hard: hard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := endless(t, s.url("/hang"))
+	rec := load.NewRecorder(p, 0)
+	time.AfterFunc(100*time.Millisecond, cancel)
+	time.AfterFunc(150*time.Millisecond, kill)
+	began := time.Now()
+	sum, err := e.Run(ctx, p, began, rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := time.Since(began); d > load.DefaultDrain {
+		t.Errorf("the hard stop took %s", d)
+	}
+	tally := rec.Tally(0)
+	if sum.Stopped != "interrupt" || tally.Asked == 0 || tally.Codes[0] != tally.Asked {
+		t.Errorf("summary %+v, codes %v of %d", sum, tally.Codes, tally.Asked)
+	}
+	for msg := range tally.Errors {
+		if !strings.HasSuffix(msg, load.ErrAborted.Error()) {
+			t.Errorf("error is %q", msg)
+		}
+	}
+}
+
+func TestStopLetsAnswersIn(t *testing.T) {
+	s := startHostile(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	e, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := endless(t, s.url("/ok"))
+	rec := load.NewRecorder(p, 0)
+	sum, err := e.Run(ctx, p, time.Now(), rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tally := rec.Tally(0); sum.Stopped != "deadline" || tally.Success != tally.Asked || tally.Asked == 0 {
+		t.Errorf("summary %+v, codes %v of %d", sum, tally.Codes, tally.Asked)
+	}
+	if sum.Engine != "nethttp" || sum.EngineWhy == "" || sum.MaxInFlight == 0 || sum.Cores == 0 {
+		t.Errorf("bad summary %+v", sum)
+	}
+}
+
+func TestTimeoutLeavesTheNextRequestAlone(t *testing.T) {
+	s := startHostile(t)
+	_, hits := attack(t, t.Context(), Options{Timeout: 50 * time.Millisecond, MaxInFlight: 1}, 2, get(s.url("/hang")), get(s.url("/ok")))
+	if hits[0].Code != 0 {
+		t.Errorf("bad hit %+v", hits[0])
+	}
+	// The second waited as long as the first took, which is its own timeout, or
+	// it was sent just in time.
+	if h := hits[1]; h.Code != 200 && !strings.HasPrefix(h.Err, "not sent: ") {
+		t.Errorf("bad hit %+v", h)
+	}
+}
+
+func TestNoTimeout(t *testing.T) {
+	s := startHostile(t)
+	_, hits := attack(t, t.Context(), Options{Timeout: -1, MaxInFlight: 1}, 3, get(s.url("/ok")))
+	for _, h := range hits {
+		if h.Code != 200 {
+			t.Errorf("bad hit %+v", h)
+		}
+	}
+}
