@@ -1,0 +1,96 @@
+package userapi
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Defects is a set of seeded defects by catalogue id.
+type Defects []string
+
+// Known lists the ids that this lab can seed, in the order of the catalogue.
+func Known() Defects { return Defects{"POOL-01", "POOL-02", "DRV-01", "DRV-04", "DRV-05"} }
+
+// Seeded returns all defects.
+func Seeded() Defects { return Known() }
+
+// Tuned returns no defect.
+func Tuned() Defects { return Defects{} }
+
+// ParseDefects reads a comma-separated list of ids, "all" or "none".
+func ParseDefects(s string) (Defects, error) {
+	switch strings.TrimSpace(s) {
+	case "all":
+		return Seeded(), nil
+	case "none", "":
+		return Tuned(), nil
+	}
+	var out Defects
+	for id := range strings.SplitSeq(s, ",") {
+		id = strings.ToUpper(strings.TrimSpace(id))
+		if !slices.Contains(Known(), id) {
+			return nil, fmt.Errorf("unknown defect %q: want %s, all or none", id, strings.Join(Known(), ", "))
+		}
+		if !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out, nil
+}
+
+// Has reports whether the set holds the id.
+func (d Defects) Has(id string) bool { return slices.Contains(d, id) }
+
+// Without returns the set without one id.
+func (d Defects) Without(id string) Defects {
+	return slices.DeleteFunc(slices.Clone(d), func(x string) bool { return x == id })
+}
+
+// String lists the ids, "none" for an empty set.
+func (d Defects) String() string {
+	if len(d) == 0 {
+		return "none"
+	}
+	return strings.Join(d, ",")
+}
+
+// Sizes of the pool and of the server's limit with the defect mended.
+const (
+	// cappedOpen leaves a third of MariaDB's and MySQL's default of 151
+	// connections to other clients.
+	cappedOpen = 100
+	// uncappedIdle is what the service's authors tried when open connections
+	// had no cap: as many idle ones as requests a second.
+	uncappedIdle = 1000
+	// raisedMaxConnections is twice the cap and half: room for a second host.
+	raisedMaxConnections = 300
+	// defaultMaxConnections is the default of MariaDB 10.11 and MySQL 9.7.
+	defaultMaxConnections = 151
+)
+
+// pool is what the defects make of the connection pool; idle below 0 leaves
+// database/sql's default of 2.
+type pool struct{ open, idle int }
+
+func (c Config) pool() pool {
+	p := pool{open: cappedOpen, idle: cappedOpen}
+	if c.Defects.Has("POOL-02") {
+		p.open, p.idle = 0, uncappedIdle
+	}
+	if c.Defects.Has("POOL-01") {
+		p.idle = -1
+	}
+	if c.MaxIdle > 0 {
+		p.idle = c.MaxIdle
+	}
+	return p
+}
+
+// maxConnections is what the defects make of the server's limit.
+func (d Defects) maxConnections() int {
+	if d.Has("POOL-02") {
+		return defaultMaxConnections
+	}
+	return raisedMaxConnections
+}

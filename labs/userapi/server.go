@@ -1,0 +1,140 @@
+package userapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kasoku/kasoku/mysqlflags"
+)
+
+// Config says where the service listens, which database it uses and how badly.
+type Config struct {
+	Listen    string // host:port; port 0 takes a free one
+	DSN       string // of the database; interpolateParams is set by DRV-01
+	Defects   Defects
+	MaxIdle   int       // when above 0, the idle pool's size whatever the defects say
+	AccessLog io.Writer // LTSV, one line an answer
+	AppLog    io.Writer
+	Ready     func(addr string) // called once, when requests are accepted
+}
+
+// Serve runs the service until the context ends, then lets requests in flight
+// finish for at most two seconds.
+func Serve(ctx context.Context, cfg Config) error {
+	dsn := cfg.DSN
+	if !cfg.Defects.Has("DRV-01") {
+		dsn = withParam(dsn, "interpolateParams=true")
+	}
+	db, err := mysqlflags.OpenDSN(dsn)
+	if err != nil {
+		return fmt.Errorf("open database: %w", err)
+	}
+	defer db.Close()
+	p := cfg.pool()
+	db.SetMaxOpenConns(p.open)
+	if p.idle >= 0 {
+		db.SetMaxIdleConns(p.idle)
+	}
+	if err := db.PingContext(ctx); err != nil {
+		return fmt.Errorf("reach database: %w", err)
+	}
+	appLog := log.New(cfg.AppLog, "", log.LstdFlags)
+	st := &store{db: db, save: cfg.Defects.Has("DRV-04")}
+	if cfg.Defects.Has("DRV-05") {
+		st.sqlLog = appLog
+	}
+	ln, err := net.Listen("tcp", cfg.Listen)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	srv := &http.Server{
+		Handler:           accessLog(cfg.AccessLog, routes(st, appLog)),
+		ErrorLog:          appLog,
+		ReadHeaderTimeout: 10 * time.Second,
+	}
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(ln) }()
+	if cfg.Ready != nil {
+		cfg.Ready(ln.Addr().String())
+	}
+	select {
+	case err := <-served:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	err = srv.Shutdown(grace)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = srv.Close()
+	}
+	<-served
+	return err
+}
+
+// withParam adds a parameter to a DSN. The parameters follow the last slash.
+func withParam(dsn, param string) string {
+	if strings.Contains(dsn[strings.LastIndexByte(dsn, '/')+1:], "?") {
+		return dsn + "&" + param
+	}
+	return dsn + "?" + param
+}
+
+func routes(st *store, appLog *log.Logger) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /users", func(w http.ResponseWriter, r *http.Request) {
+		if err := st.add(r.Context(), newUser()); err != nil {
+			appLog.Printf("error: add user: %v", err)
+			http.Error(w, "Internal Server Error", http.StatusInternalServerError)
+			return
+		}
+		io.WriteString(w, "OK\n") //nolint:errcheck // the client is gone
+	})
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, "OK\n") //nolint:errcheck // the client is gone
+	})
+	return mux
+}
+
+// accessLog writes one LTSV line an answer, with the keys that alp reads.
+func accessLog(out io.Writer, next http.Handler) http.Handler {
+	var mu sync.Mutex // guards line and the write, so that lines never mix
+	var line []byte
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := time.Now()
+		rec := &recorder{ResponseWriter: w, status: http.StatusOK}
+		next.ServeHTTP(rec, r)
+		end := time.Now()
+		mu.Lock()
+		defer mu.Unlock()
+		line = fmt.Appendf(line[:0], "time:%s\tmethod:%s\turi:%s\tstatus:%d\tsize:%d\treqtime:%.6f\n",
+			end.Format("2006-01-02T15:04:05.000000Z07:00"), r.Method, r.URL.RequestURI(), rec.status, rec.size, end.Sub(start).Seconds())
+		out.Write(line) //nolint:errcheck // a full disk must not fail the request
+	})
+}
+
+// recorder remembers what was answered.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	size   int64
+}
+
+func (r *recorder) WriteHeader(code int) {
+	r.status = code
+	r.ResponseWriter.WriteHeader(code)
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	n, err := r.ResponseWriter.Write(b)
+	r.size += int64(n)
+	return n, err
+}
