@@ -254,25 +254,6 @@ func TestThisMachine(t *testing.T) {
 	}
 }
 
-func TestDescribe(t *testing.T) {
-	dir := unpack(t, "testdata/debian12.txtar")
-	h, err := Describe(options(dir), filepath.Join(dir, "os-release"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.Arch = ""
-	want := kasoku.Host{
-		Name: "web1", Cores: 2, MemoryBytes: 24684092 * 1024,
-		OS: "Debian GNU/Linux 12 (bookworm)", Kernel: "6.18.44", BootID: "3f2a1b0c-0000-4000-8000-5d0e8c1a2b3c",
-	}
-	if h != want {
-		t.Fatalf("%+v", h)
-	}
-	if _, err := Describe(Options{Proc: t.TempDir()}, ""); err == nil {
-		t.Fatal("no error without procfs")
-	}
-}
-
 func write(t testing.TB, dir, path, content string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, "proc", path), []byte(content), 0o600); err != nil {

@@ -37,14 +37,3 @@ func FuzzParts(f *testing.F) {
 		}
 	})
 }
-
-// FuzzDescribe covers os-release, which people write.
-func FuzzDescribe(f *testing.F) {
-	f.Add([]byte("NAME=x\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n"))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		if got := parseOSRelease(text); len(got) > len(text) {
-			t.Fatal(got)
-		}
-		_ = memTotal(text)
-	})
-}

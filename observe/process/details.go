@@ -53,7 +53,7 @@ func (d *details) close() {
 	}
 	_ = errors.Join(d.io.Close(), d.limits.Close(), d.fds.Close(), d.tasks.Close()) // opened for reading
 	if d.fdSize >= 0 {
-		unix.Close(d.fdSize)
+		procfile.CloseFD(d.fdSize)
 		d.fdSize = -1
 	}
 }

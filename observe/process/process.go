@@ -63,7 +63,7 @@ type Options struct {
 	Top  int    // how many others, by CPU; 0 means DefaultTop, less than 0 none
 }
 
-// A Source reads processes. Only Watch may be called while Collect runs.
+// A Source reads processes. Only Add may be called while Collect runs.
 type Source struct {
 	root     string
 	top      int
@@ -90,7 +90,7 @@ type Source struct {
 	warned   map[string]bool
 
 	mu   sync.Mutex // guards the following field
-	asks []uint64   // process numbers given to Watch since the last tick
+	asks []uint64   // process numbers given to Add since the last tick
 }
 
 // New opens procfs. It fails when there is none, or when a process of o.PIDs is
@@ -124,7 +124,7 @@ func New(o Options) (*Source, error) {
 		warned:   map[string]bool{},
 	}
 	for _, pid := range o.PIDs {
-		s.Watch(pid)
+		s.Add(pid)
 	}
 	return s, nil
 }
@@ -142,9 +142,9 @@ func keptMax() int {
 // Name returns "process".
 func (s *Source) Name() string { return Name }
 
-// Watch adds a process to those that are always watched. It may be called while
+// Add adds a process to those that are always watched. It may be called while
 // Collect runs. A process that is not there gives an event at the next tick.
-func (s *Source) Watch(pid int) {
+func (s *Source) Add(pid int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asks = append(s.asks, uint64(max(pid, 0)))
@@ -172,7 +172,7 @@ func (s *Source) Collect(_ context.Context, f *kasoku.Frame) error {
 	return nil
 }
 
-// takeAsks moves what was given to Watch to the named processes.
+// takeAsks moves what was given to Add to the named processes.
 func (s *Source) takeAsks() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

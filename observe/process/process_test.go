@@ -163,7 +163,7 @@ func TestNamedAreAlwaysThere(t *testing.T) {
 		}
 	}
 	f("841 bash")
-	s.Watch(1204)
+	s.Add(1204)
 	f("841 bash", "1204 userapi")
 	f("841 bash", "1204 userapi")
 }
@@ -198,7 +198,7 @@ func TestExitIsAnEvent(t *testing.T) {
 	write(t, dir, "841/stat", line(841, "bash", 'Z', 9, 1, 77094))
 	f("exit: process 841 bash exited")
 	f()
-	s.Watch(99)
+	s.Add(99)
 	f("exit: process 99 does not exist")
 	f()
 }

@@ -111,7 +111,7 @@ func (s *Source) readThread(pid, tid uint64) (switchStat, bool) {
 		s.unreadable(err)
 		return switchStat{}, false
 	}
-	defer unix.Close(fd)
+	defer procfile.CloseFD(fd)
 	n, err := procfile.Pread(fd, s.buf, 0)
 	if err != nil {
 		s.unreadable(err)

@@ -50,7 +50,7 @@ func (s *Source) update(pid uint64) {
 	}
 	name, st, err := s.readStat(fd)
 	if err != nil {
-		unix.Close(fd)
+		procfile.CloseFD(fd)
 		s.unreadable(err)
 		return
 	}
@@ -64,7 +64,7 @@ func (s *Source) update(pid uint64) {
 	if s.kept < s.keptMax {
 		p.fd, s.kept = fd, s.kept+1
 	} else {
-		unix.Close(fd)
+		procfile.CloseFD(fd)
 	}
 	s.advance(p, name, st)
 }
@@ -139,7 +139,7 @@ func (s *Source) forget(p *process) {
 // release closes the files of a process.
 func (s *Source) release(p *process) {
 	if p.fd >= 0 {
-		unix.Close(p.fd)
+		procfile.CloseFD(p.fd)
 		p.fd = -1
 		s.kept--
 	}

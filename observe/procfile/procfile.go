@@ -91,6 +91,10 @@ func OpenFD(path string, flags int) (int, error) {
 	}
 }
 
+// CloseFD closes a descriptor of OpenFD. Of one that is only read nothing is lost
+// when that fails.
+func CloseFD(fd int) { _ = unix.Close(fd) }
+
 // Pread reads from the descriptor at an offset, once, and starts again when a
 // signal interrupts it. One call is enough for files that the kernel writes as
 // one record, such as /proc/PID/stat.

@@ -1,0 +1,36 @@
+package observe
+
+import (
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// stepMin is the smallest change of the wall clock against the monotonic one,
+// from one tick to the next, that counts as a step. Time servers slew a clock by
+// at most 0.5 ms a second (adjtimex(2)), and set it at once beyond 128 ms.
+const stepMin = 100 * time.Millisecond
+
+// A wallClock notices when somebody sets the wall clock.
+type wallClock struct {
+	start time.Time        // wall time at the start, without monotonic reading
+	drift time.Duration    // wall time minus run time, at the last check
+	now   func() time.Time // overridden in tests to set the wall clock
+}
+
+// check compares the clocks at a moment of the run. stepped is true when the
+// wall clock was set since the last check.
+func (c *wallClock) check(at time.Duration) (e kasoku.Event, stepped bool) {
+	drift := c.now().Round(0).Sub(c.start) - at
+	step := drift - c.drift
+	c.drift = drift
+	if step.Abs() < stepMin {
+		return kasoku.Event{}, false
+	}
+	way := "forward"
+	if step < 0 {
+		way = "back"
+	}
+	return kasoku.Event{At: at, Kind: "clock", Text: "the wall clock was set " + way + " by " + unit.Duration(step.Abs())}, true
+}

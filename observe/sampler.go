@@ -1,0 +1,230 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// stopGrace is how long a read that is under way at the end may take; then its
+// context is cancelled, and after as long again it is left behind.
+const stopGrace = time.Second
+
+// closest is the part of the interval that the first and the last tick keep from
+// the aligned ones next to them. Two reads within a moment would make rates of
+// rounding errors.
+const closest = 10
+
+// A Sampler asks its sources at every tick. It is used for one Run.
+type Sampler struct {
+	o       Options
+	queue   *queue
+	workers []*worker // the last one is self's
+	self    *self
+	wall    wallClock
+
+	// The ticker's own until it has stopped.
+	missed  int           // ticks at which this process did not run
+	longest time.Duration // that it did not run
+
+	// Run's own.
+	sinkErr  error // the first one
+	sinkErrs int
+	warnings []kasoku.Warning
+}
+
+// New returns a sampler. Wrong options are an error of Run.
+func New(o Options) *Sampler {
+	if o.Interval == 0 {
+		o.Interval = DefaultInterval
+	}
+	return &Sampler{o: o, queue: newQueue(), wall: wallClock{now: time.Now}}
+}
+
+func (s *Sampler) validate() error {
+	switch {
+	case s.o.Sink == nil:
+		return errors.New("sample: no sink")
+	case s.o.Interval < time.Millisecond:
+		return fmt.Errorf("sample: interval %s is below 1 ms", s.o.Interval)
+	}
+	names := map[string]bool{SelfName: true}
+	for _, src := range s.o.Sources {
+		if names[src.Name()] {
+			return fmt.Errorf("sample: two sources are named %q", src.Name())
+		}
+		names[src.Name()] = true
+	}
+	return nil
+}
+
+// Run samples until ctx ends, takes a last tick, closes the sources and returns
+// when everything has been handed to the sink. The end of ctx is no error. An
+// error of the sink does not end it: the first one is returned at the end, with
+// the number of further ones. A source that does not return from Collect, even
+// with its context cancelled, is left behind, and that is an error.
+func (s *Sampler) Run(ctx context.Context) error {
+	if err := s.validate(); err != nil {
+		errs := []error{err}
+		for _, src := range s.o.Sources {
+			errs = append(errs, closeSource(src))
+		}
+		return errors.Join(errs...)
+	}
+	s.prepare()
+	// Reads that are under way when ctx ends may finish.
+	reads, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	for _, w := range s.workers {
+		go w.run(reads)
+	}
+	stopped, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		s.tick(ctx)
+		close(stopped)
+		for _, w := range s.workers {
+			<-w.done
+		}
+		close(ended)
+	}()
+	s.store(stopped, ended, cancel)
+	return s.finish()
+}
+
+func (s *Sampler) prepare() {
+	if s.o.Start.IsZero() {
+		s.o.Start = time.Now()
+	}
+	s.wall.start = s.o.Start.Round(0)
+	s.self = newSelf()
+	for _, src := range s.o.Sources {
+		s.workers = append(s.workers, newWorker(s, src))
+	}
+	s.self.watch(s.workers)
+	s.workers = append(s.workers, newWorker(s, s.self))
+}
+
+func (s *Sampler) now() time.Duration { return time.Since(s.o.Start) }
+
+// tick triggers the workers at once, at every multiple of the interval, and when
+// ctx ends.
+func (s *Sampler) tick(ctx context.Context) {
+	defer func() {
+		for _, w := range s.workers {
+			close(w.trigger)
+		}
+	}()
+	due := s.now()
+	s.trigger(due, due)
+	last := due
+	due = s.following(due + s.o.Interval/closest)
+	timer := time.NewTimer(due - s.now())
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			if now := s.now(); now-last >= s.o.Interval/closest {
+				s.trigger(now, now)
+			}
+			return
+		}
+		now := s.now()
+		s.skip(due, now)
+		s.trigger(due, now)
+		last, due = now, s.following(now)
+		timer.Reset(due - s.now())
+	}
+}
+
+// following returns the first multiple of the interval that is later than t.
+func (s *Sampler) following(t time.Duration) time.Duration {
+	return (t/s.o.Interval + 1) * s.o.Interval
+}
+
+// trigger asks every source. The tick was due at due; it is now.
+func (s *Sampler) trigger(due, now time.Duration) {
+	if e, stepped := s.wall.check(now); stepped {
+		e.Host = s.o.Host
+		s.queue.add(item{events: []kasoku.Event{e}})
+	}
+	s.self.late.Store(int64(now - due))
+	s.self.drift.Store(int64(s.wall.drift))
+	for _, w := range s.workers {
+		w.tick(max(due, s.following(now)-s.o.Interval), now)
+	}
+}
+
+// skip notes the ticks that passed while this process did not run: it was
+// stopped, or the machine was.
+func (s *Sampler) skip(due, now time.Duration) {
+	missed := int((now - due) / s.o.Interval)
+	if missed == 0 {
+		return
+	}
+	s.missed += missed
+	s.longest = max(s.longest, now-due)
+	for _, w := range s.workers {
+		if !w.busy.Load() {
+			s.queue.add(item{w: w, due: due, at: now, reason: "kasoku did not run for " + unit.Duration(now-due)})
+		}
+	}
+}
+
+// finish ends the gaps that are open, closes the sources and returns what went
+// wrong.
+func (s *Sampler) finish() error {
+	var errs []error
+	end := s.now()
+	for _, w := range s.workers {
+		if !w.ended() {
+			w.gaps.miss(w.since, end, w.slow)
+			errs = append(errs, fmt.Errorf("source %q does not stop: it was asked %s ago", w.source.Name(), unit.Duration(end-w.since)))
+		}
+		if gap, ended := w.gaps.end(end); ended {
+			s.gap(w, gap)
+		}
+		if !w.ended() {
+			continue
+		}
+		if ws, ok := w.source.(WarningSource); ok {
+			s.warnings = append(s.warnings, ws.Warnings()...)
+		}
+		errs = append(errs, closeSource(w.source))
+	}
+	if s.missed > 0 {
+		s.warnings = append(s.warnings, kasoku.Warning{
+			Code: "sampler-missed",
+			Text: fmt.Sprintf("ticks missed: %d, because kasoku did not run, for up to %s", s.missed, unit.Duration(s.longest)),
+			Hint: "the machine was short of CPU or stopped; make the load from another machine, or record with a higher priority",
+		})
+	}
+	if s.sinkErr != nil {
+		more := ""
+		if s.sinkErrs > 1 {
+			more = fmt.Sprintf(" (and %d more errors)", s.sinkErrs-1)
+		}
+		errs = append(errs, fmt.Errorf("store samples: %w%s", s.sinkErr, more))
+	}
+	return errors.Join(errs...)
+}
+
+func closeSource(src Source) error {
+	c, ok := src.(io.Closer)
+	if !ok {
+		return nil
+	}
+	if err := c.Close(); err != nil {
+		return fmt.Errorf("close source %q: %w", src.Name(), err)
+	}
+	return nil
+}
+
+// Warnings returns what the result lacks, of the sampler and of its sources. It
+// may be called when Run has returned.
+func (s *Sampler) Warnings() []kasoku.Warning { return s.warnings }

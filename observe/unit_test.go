@@ -1,0 +1,112 @@
+package observe
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+)
+
+func TestParseStatm(t *testing.T) {
+	page := float64(os.Getpagesize())
+	f := func(text string, want float64, wantOK bool) {
+		t.Helper()
+		if got, ok := parseStatm(text); got != want && ok || ok != wantOK {
+			t.Fatalf("parseStatm(%q) = %v, %t", text, got, ok)
+		}
+	}
+	f("13013 5280 1256 0 0 0 0\n", 5280*page, true)
+	f("13013", 0, false)
+	f("13013 5280", 0, false)
+	f("13013 x 1", 0, false)
+	f("", 0, false)
+}
+
+func FuzzStatm(f *testing.F) {
+	f.Add("13013 5280 1256 0 0 0 0\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		if v, ok := parseStatm(text); ok && v < 0 {
+			t.Fatal(v)
+		}
+	})
+}
+
+func TestGapTracker(t *testing.T) {
+	const s = time.Second
+	var g gapTracker
+	f := func(gap kasoku.Gap, ended bool, from, to time.Duration, reason string) {
+		t.Helper()
+		if ended != (reason != "") || gap.Interval != (kasoku.Interval{From: from, To: to}) || gap.Reason != reason {
+			t.Fatalf("%+v, %t", gap, ended)
+		}
+	}
+	frame := func(at time.Duration, from, to time.Duration, reason string) {
+		t.Helper()
+		gap, ended := g.frame(at)
+		f(gap, ended, from, to, reason)
+	}
+	miss := func(due, at time.Duration, why string, from, to time.Duration, reason string) {
+		t.Helper()
+		gap, ended := g.miss(due, at, why)
+		f(gap, ended, from, to, reason)
+	}
+	miss(0, 0, "down", 0, 0, "")
+	frame(s, 0, s, "down")
+	miss(s, 2*s, "slow", 0, 0, "") // the frame of that tick came just now
+	frame(2*s, 0, 0, "")
+	miss(3*s, 4*s, "slow", 0, 0, "")
+	miss(3*s, 5*s, "slow", 0, 0, "")
+	miss(3*s, 6*s, "down", 3*s, 6*s, "slow")
+	frame(7*s, 6*s, 7*s, "down")
+	miss(8*s, 8*s, "down", 0, 0, "")
+	gap, ended := g.end(8 * s)
+	f(gap, ended, 8*s, 8*s+1, "down")
+	gap, ended = g.end(9 * s)
+	f(gap, ended, 0, 0, "")
+}
+
+// spinner uses 20 ms of CPU time.
+type spinner struct{}
+
+func (spinner) Name() string { return "spin" }
+
+func (spinner) Collect(_ context.Context, f *kasoku.Frame) error {
+	b := make([]byte, 1<<14)
+	for used := time.Duration(0); used < 20*time.Millisecond; {
+		var t cpuTimer
+		t.begin()
+		for i := range b {
+			b[i] ^= byte(i)
+		}
+		used += t.end()
+	}
+	f.Gauge("n", "", "count", 1)
+	return nil
+}
+
+// TestCost runs on the real clock: the CPU time of a read is in its frame, and
+// that of a read that waits is not.
+func TestCost(t *testing.T) {
+	costs := map[string]time.Duration{}
+	sink := &costSink{costs: costs}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	wait := &fake{name: "wait", script: []act{{takes: 50 * time.Millisecond}}}
+	if err := New(Options{Sources: []Source{spinner{}, wait}, Sink: sink}).Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if costs["spin"] < 20*time.Millisecond || costs["wait"] > 5*time.Millisecond {
+		t.Fatal(costs)
+	}
+}
+
+type costSink struct{ costs map[string]time.Duration }
+
+func (s *costSink) Frame(f *kasoku.Frame) error {
+	s.costs[f.Source] += f.Cost
+	return nil
+}
+func (*costSink) Gap(kasoku.Gap) error     { return nil }
+func (*costSink) Event(kasoku.Event) error { return nil }

@@ -1,0 +1,170 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/kasoku/kasoku"
+)
+
+// framesPerSource lets one frame be filled while the one before is stored.
+const framesPerSource = 2
+
+// A worker asks one source. Its goroutine ends when trigger is closed.
+type worker struct {
+	source  Source
+	host    string
+	start   time.Time
+	trigger chan time.Duration    // when the tick was due; the ticker sends only to an idle worker
+	free    chan *kasoku.Frame    // frames that nobody uses
+	queue   *queue                // where frames and misses go
+	busy    atomic.Bool           // from the trigger until the result is in the queue
+	cost    atomic.Int64          // CPU time of all reads, ns
+	done    chan struct{}         // closed when the goroutine has ended
+	slow    string                // reason of a gap
+	since   time.Duration         // the tick that it is busy with; the ticker's own
+	gaps    gapTracker            // the sink loop's own
+	cpu     cpuTimer              // the worker's own
+	events  func() []kasoku.Event // nil when the source has none
+}
+
+func newWorker(s *Sampler, src Source) *worker {
+	w := &worker{
+		source: src, host: s.o.Host, start: s.o.Start, queue: s.queue,
+		trigger: make(chan time.Duration, 1),
+		free:    make(chan *kasoku.Frame, framesPerSource),
+		done:    make(chan struct{}),
+		slow:    "slower than the interval of " + s.o.Interval.String(),
+	}
+	for range framesPerSource {
+		w.free <- &kasoku.Frame{Host: w.host, Source: src.Name()}
+	}
+	if es, ok := src.(EventSource); ok {
+		w.events = es.Events
+	}
+	return w
+}
+
+// tick asks for a frame, or notes a miss when the worker is still busy. Only the
+// ticker calls it.
+func (w *worker) tick(due, now time.Duration) {
+	if w.busy.Load() {
+		w.queue.add(item{w: w, due: w.since, at: now, reason: w.slow})
+		return
+	}
+	w.since = due
+	w.busy.Store(true)
+	w.trigger <- due
+}
+
+// run answers triggers until there are no more.
+func (w *worker) run(ctx context.Context) {
+	defer close(w.done)
+	for due := range w.trigger {
+		w.queue.add(w.answer(ctx, due))
+		w.busy.Store(false)
+	}
+}
+
+// ended reports whether the goroutine has ended.
+func (w *worker) ended() bool {
+	select {
+	case <-w.done:
+		return true
+	default:
+		return false
+	}
+}
+
+func (w *worker) answer(ctx context.Context, due time.Duration) item {
+	it := item{w: w, due: due}
+	select {
+	case it.frame = <-w.free:
+	default:
+		it.at, it.reason = time.Since(w.start), "the samples before were not stored in time"
+		return it
+	}
+	f := it.frame
+	f.Reset()
+	w.cpu.begin()
+	err := collect(ctx, w.source, f)
+	cost := w.cpu.end()
+	it.at = time.Since(w.start)
+	f.At, f.Cost = it.at, cost
+	w.cost.Add(int64(cost))
+	if w.events != nil {
+		it.events = w.stamp(w.events(), it.at)
+	}
+	if err != nil {
+		it.frame, it.reason = nil, reasonOf(err)
+		if ctx.Err() != nil {
+			it.reason = w.slow // the error is only that of the cancelled context
+		}
+		w.free <- f
+	}
+	return it
+}
+
+func (w *worker) stamp(events []kasoku.Event, at time.Duration) []kasoku.Event {
+	for i := range events {
+		events[i].Host = w.host
+		if events[i].At == 0 {
+			events[i].At = at
+		}
+	}
+	return events
+}
+
+// collect calls the source and makes a panic of it an error, with the place.
+func collect(ctx context.Context, src Source, f *kasoku.Frame) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v at %s", v, panicPlace())
+		}
+	}()
+	return src.Collect(ctx, f)
+}
+
+// panicPlace returns the file and line that panicked.
+func panicPlace() string {
+	var pcs [32]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
+	for {
+		f, more := frames.Next()
+		if !strings.HasPrefix(f.Function, "runtime.") {
+			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
+		}
+		if !more {
+			return "unknown place"
+		}
+	}
+}
+
+// A cpuTimer measures the CPU time of the calling thread between begin and end,
+// and keeps the goroutine on that thread meanwhile. What other goroutines do for
+// it is not in it.
+//
+// Source: clock_gettime(2), CLOCK_THREAD_CPUTIME_ID: as RUSAGE_THREAD of
+// getrusage(2), in ns.
+type cpuTimer struct {
+	began unix.Timespec
+	ended unix.Timespec
+}
+
+func (t *cpuTimer) begin() {
+	runtime.LockOSThread()
+	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t.began) // the clock is in every kernel that Go runs on
+}
+
+func (t *cpuTimer) end() time.Duration {
+	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t.ended)
+	runtime.UnlockOSThread()
+	return time.Duration(t.ended.Nano() - t.began.Nano())
+}
