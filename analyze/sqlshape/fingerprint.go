@@ -1,0 +1,313 @@
+package sqlshape
+
+import (
+	"bytes"
+	"crypto/md5"
+	"encoding/hex"
+	"strings"
+)
+
+// A Shaper computes fingerprints and reuses its memory from one to the next.
+// The zero value is ready. It is not safe for concurrent use.
+type Shaper struct {
+	a, b []byte // of two, one is read and one is written
+}
+
+// maxKeep is the largest buffer, in bytes, that a Shaper keeps for the next
+// statement: 16 times max_allowed_packet's old default would be kept for ever.
+const maxKeep = 1 << 20
+
+// Fingerprint returns pt-query-digest's fingerprint of a statement without its
+// final semicolon. The result is valid until the next call and until the
+// statement changes.
+func (s *Shaper) Fingerprint(sql []byte) []byte {
+	if cap(s.a) > maxKeep || cap(s.b) > maxKeep {
+		s.a, s.b = nil, nil
+	}
+	if special := specialCase(sql); special != "" {
+		return append(s.next(), special...)
+	}
+	if bytes.HasPrefix(sql, []byte("administrator command: ")) {
+		return sql
+	}
+	if call := procedureCall(sql); call != nil {
+		return appendLower(s.next(), call)
+	}
+	q := firstRow(sql)
+	q = s.stripBlockComments(q)
+	q = s.stripLineComments(q)
+	if end := useStatement(q); end >= 0 {
+		return append(append(s.next(), "use ?"...), q[end:]...)
+	}
+	if bytes.IndexByte(q, '\\') >= 0 {
+		q = s.stripEscapes(q)
+	}
+	q = s.strings(q, '"')
+	q = s.strings(q, '\'')
+	q = s.numbersAndSpace(q)
+	q = s.nulls(q)
+	q = s.lists(q)
+	q = s.unions(q)
+	q = s.limit(q)
+	return s.ascending(q)
+}
+
+// ID returns the id of a fingerprint: 32 upper-case hexadecimal digits, its
+// MD5, which is what pt-query-digest prints behind 0x since 3.0.11. The last 16
+// digits are the id of older versions.
+func ID(fingerprint []byte) string {
+	sum := md5.Sum(fingerprint)
+	return strings.ToUpper(hex.EncodeToString(sum[:]))
+}
+
+// next returns the buffer to write to, empty. The one that was written before
+// is the one to read from; a step that changes nothing must not call next.
+func (s *Shaper) next() []byte {
+	s.a, s.b = s.b, s.a
+	return s.a[:0]
+}
+
+// done keeps the buffer, which may have grown, and returns it.
+func (s *Shaper) done(out []byte) []byte {
+	s.a = out
+	return out
+}
+
+// specialCase returns the fixed fingerprint of the statements of mysqldump and
+// of pt-table-checksum.
+func specialCase(sql []byte) string {
+	if bytes.HasPrefix(sql, []byte("SELECT /*!40001 SQL_NO_CACHE */ * FROM `")) {
+		return "mysqldump"
+	}
+	// /\*\w+\.\w+:[0-9]/[0-9]\*/
+	for rest := sql; ; {
+		i := bytes.Index(rest, []byte("/*"))
+		if i < 0 {
+			return ""
+		}
+		rest = rest[i+2:]
+		p := skipWord(rest, 0)
+		if p == 0 || p >= len(rest) || rest[p] != '.' {
+			continue
+		}
+		e := skipWord(rest, p+1)
+		if t := rest[e:]; e > p+1 && len(t) >= 6 && t[0] == ':' && isDigit(t[1]) && t[2] == '/' &&
+			isDigit(t[3]) && t[4] == '*' && t[5] == '/' {
+			return "percona-toolkit"
+		}
+	}
+}
+
+// procedureCall returns "call name" of a statement that calls a procedure with
+// the parenthesis next to its name: \A\s*(call\s+\S+)\( without regard to case.
+// As there, the last parenthesis of the run without blanks ends the name.
+func procedureCall(sql []byte) []byte {
+	start := skipSpace(sql, 0)
+	if !hasFold(sql[start:], "call") {
+		return nil
+	}
+	name := skipSpace(sql, start+4)
+	if name == start+4 {
+		return nil
+	}
+	end := name
+	for end < len(sql) && !isSpace(sql[end]) {
+		end++
+	}
+	if p := bytes.LastIndexByte(sql[name:end], '('); p > 0 {
+		return sql[start : name+p]
+	}
+	return nil
+}
+
+// firstRow cuts an INSERT or REPLACE of several rows after its first row:
+// \A((?:INSERT|REPLACE)(?: IGNORE)?\s+INTO.+?VALUES\s*\(.*?\))\s*,\s*\(
+func firstRow(sql []byte) []byte {
+	p := 0
+	switch {
+	case hasFold(sql, "insert"):
+		p = 6
+	case hasFold(sql, "replace"):
+		p = 7
+	default:
+		return sql
+	}
+	if hasFold(sql[p:], " ignore") {
+		p += 7
+	}
+	into := skipSpace(sql, p)
+	if into == p || !hasFold(sql[into:], "into") {
+		return sql
+	}
+	open := -1
+	for v := into + 5; ; v++ { // at least one byte after into
+		if v >= len(sql) {
+			return sql
+		}
+		i := indexFold(sql[v:], "values")
+		if i < 0 {
+			return sql
+		}
+		v += i
+		if o := skipSpace(sql, v+6); o < len(sql) && sql[o] == '(' {
+			open = o
+			break
+		}
+	}
+	for p = open + 1; ; p++ {
+		i := bytes.IndexByte(sql[p:], ')')
+		if i < 0 {
+			return sql
+		}
+		p += i
+		if c := skipSpace(sql, p+1); c < len(sql) && sql[c] == ',' {
+			if o := skipSpace(sql, c+1); o < len(sql) && sql[o] == '(' {
+				return sql[:p+1]
+			}
+		}
+	}
+}
+
+// stripBlockComments drops /* … */, but not /*! … */: /\*[^!].*?\*/
+func (s *Shaper) stripBlockComments(q []byte) []byte {
+	if bytes.Index(q, []byte("/*")) < 0 {
+		return q
+	}
+	out := s.next()
+	for {
+		i := bytes.Index(q, []byte("/*"))
+		if i < 0 || i+2 >= len(q) {
+			return s.done(append(out, q...))
+		}
+		end := -1
+		if q[i+2] != '!' {
+			end = bytes.Index(q[i+3:], []byte("*/"))
+			if end < 0 { // and so has no other start after it
+				return s.done(append(out, q...))
+			}
+		}
+		if end < 0 {
+			out, q = append(out, q[:i+2]...), q[i+2:]
+			continue
+		}
+		out, q = append(out, q[:i]...), q[i+3+end+2:]
+	}
+}
+
+// stripLineComments drops "-- …" and "# …" up to the end of the line, unless a
+// quote stands in between: (?:--|#)[^'"\r\n]*(?=[\r\n]|\Z)
+func (s *Shaper) stripLineComments(q []byte) []byte {
+	if bytes.IndexByte(q, '#') < 0 && bytes.Index(q, []byte("--")) < 0 {
+		return q
+	}
+	out := s.next()
+	for i := 0; i < len(q); {
+		c := q[i]
+		if c != '#' && (c != '-' || i+1 >= len(q) || q[i+1] != '-') {
+			out = append(out, c)
+			i++
+			continue
+		}
+		end := i
+		for end < len(q) && q[end] != '\'' && q[end] != '"' && q[end] != '\n' && q[end] != '\r' {
+			end++
+		}
+		if end < len(q) && (q[end] == '\'' || q[end] == '"') {
+			out = append(out, q[i:end]...)
+		}
+		i = end
+	}
+	return s.done(out)
+}
+
+// useStatement returns where the name ends in a statement that is all
+// \Ause \S+\Z, else -1. A newline may follow.
+func useStatement(q []byte) int {
+	if !hasFold(q, "use ") {
+		return -1
+	}
+	end := 4
+	for end < len(q) && !isSpace(q[end]) {
+		end++
+	}
+	if end > 4 && (end == len(q) || end == len(q)-1 && q[end] == '\n') {
+		return end
+	}
+	return -1
+}
+
+// stripEscapes drops \', \" and \\ in the order and way of the original, whose
+// first two steps must see a byte that is no backslash before the escape.
+func (s *Shaper) stripEscapes(q []byte) []byte {
+	q = s.stripAfter(q, '\'')
+	q = s.stripAfter(q, '"')
+	for _, c := range []byte{'\\', '\'', '"'} {
+		q = s.stripPair(q, c)
+	}
+	return q
+}
+
+// stripAfter replaces ([^\\])(\\c) by $1.
+func (s *Shaper) stripAfter(q []byte, c byte) []byte {
+	out := s.next()
+	for i := 0; i < len(q); {
+		out = append(out, q[i])
+		if q[i] != '\\' && i+2 < len(q) && q[i+1] == '\\' && q[i+2] == c {
+			i += 3
+			continue
+		}
+		i++
+	}
+	return s.done(out)
+}
+
+// stripPair drops each backslash with a c behind it.
+func (s *Shaper) stripPair(q []byte, c byte) []byte {
+	out := s.next()
+	for i := 0; i < len(q); {
+		if q[i] == '\\' && i+1 < len(q) && q[i+1] == c {
+			i += 2
+			continue
+		}
+		out = append(out, q[i])
+		i++
+	}
+	return s.done(out)
+}
+
+// strings replaces quoted strings by ?: ([^\\])("Q.*?[^\\]?Q) by $1?, where Q is
+// the quote. The byte before the string must not be part of the match before,
+// so the second of two strings that touch each other stays; the optional last
+// byte takes a third quote in a row.
+func (s *Shaper) strings(q []byte, quote byte) []byte {
+	if bytes.IndexByte(q, quote) < 0 {
+		return q
+	}
+	out := s.next()
+	for from := 0; ; {
+		open := from + 1
+		for ; open < len(q); open++ {
+			i := bytes.IndexByte(q[open:], quote)
+			if i < 0 {
+				return s.done(append(out, q[from:]...))
+			}
+			open += i
+			if q[open-1] != '\\' {
+				break
+			}
+		}
+		if open+1 >= len(q) {
+			return s.done(append(out, q[from:]...))
+		}
+		i := bytes.IndexByte(q[open+1:], quote)
+		if i < 0 {
+			return s.done(append(out, q[from:]...))
+		}
+		end := open + 1 + i
+		if (i == 0 || q[end-1] == '\\') && end+1 < len(q) && q[end+1] == quote {
+			end++
+		}
+		out = append(append(out, q[from:open]...), '?')
+		from = end + 1
+	}
+}
