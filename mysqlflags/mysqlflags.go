@@ -236,3 +236,14 @@ func Explain(err error) error {
 	}
 	return err
 }
+
+// ErrorNumber returns the number of a server's error, such as 1040, and 0 for
+// any other error. After a server's error the connection can still be used;
+// after another one, which is the connection's own, it cannot.
+func ErrorNumber(err error) int {
+	var server *mysql.MySQLError
+	if errors.As(err, &server) {
+		return int(server.Number)
+	}
+	return 0
+}
