@@ -51,7 +51,7 @@ type Source interface {
 
 // An EventSource is a Source that sees things happen. Events is called after
 // each Collect, failed or not, by the same goroutine, and returns what is new. An
-// event without a time gets that of the read.
+// event without a time gets that of the read. The slice is the caller's.
 type EventSource interface {
 	Source
 	Events() []kasoku.Event

@@ -1,0 +1,194 @@
+// Package mysql is the source "mysql": what a MySQL or MariaDB server says of
+// itself, over one connection that is kept.
+//
+// The one idea: every numeric variable of SHOW GLOBAL STATUS, under the name
+// that the server gives it, so that no later question finds its number missing.
+// Beside them stand the sessions by what they do and the open transactions.
+//
+// A server that is down costs a gap with the reason. The source tries again at
+// most once a second and goes on when the server is back; a restart is an event.
+// An answer may take [answerLimit]: giving up means losing the connection, and
+// an overloaded server may have none left to give.
+//
+// # Units and clock
+//
+// Status variables keep the server's units: times of row locks are
+// milliseconds, those of Uptime seconds. Ages of transactions are seconds.
+// Counters start at zero when the server restarts, and on FLUSH STATUS.
+//
+// Sources: package mysqlread; the manuals named there and at the table of kinds.
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/mysqlread"
+)
+
+// Name is the name of the source.
+const Name = "mysql"
+
+const (
+	// answerLimit is how long all answers of a tick may take together.
+	answerLimit = 10 * time.Second
+	// retryAfter is the least time between two attempts to connect.
+	retryAfter = time.Second
+)
+
+// The numbers of the errors that say that a privilege is missing: commands and
+// tables. Source: MySQL 9.7, "Server Error Message Reference"; MariaDB's too.
+const (
+	accessDenied      = 1227
+	tableAccessDenied = 1142
+)
+
+// A reader is what the source needs of mysqlread.Reader.
+type reader interface {
+	ReadStatus(context.Context, *mysqlread.Status) error
+	Sessions(context.Context) (mysqlread.Sessions, error)
+	Transactions(context.Context) (mysqlread.Transactions, error)
+	Notices() []mysqlread.Notice
+	Close() error
+}
+
+// A Source reads one server. It is not safe for concurrent use.
+type Source struct {
+	connect func(context.Context) (reader, error)
+	reader  reader // nil until the first connection
+
+	tried  time.Time // when the last attempt that failed began; zero when none did
+	failed error     // why
+
+	status   mysqlread.Status
+	series   []series // of status.Values, in its order
+	blind    bool     // the privilege PROCESS is missing
+	warnings []kasoku.Warning
+}
+
+// A series is what does not change of a status variable.
+type series struct {
+	name, unit string
+	kind       kasoku.Kind
+}
+
+// New returns a source for the server of a database, which stays the caller's:
+// the source takes one connection of it until Close. It connects at the first
+// Collect.
+func New(db *sql.DB) *Source {
+	return &Source{connect: func(ctx context.Context) (reader, error) {
+		r, err := mysqlread.New(ctx, db)
+		if err != nil {
+			return nil, err // a nil *Reader would make a reader that is not nil
+		}
+		return r, nil
+	}}
+}
+
+// Name returns "mysql".
+func (s *Source) Name() string { return Name }
+
+// Collect reads status, transactions and sessions. It fails when the server
+// cannot be asked. Without the privilege PROCESS, transactions and sessions are
+// left out, with a warning: the server would show those of the same user only.
+func (s *Source) Collect(ctx context.Context, f *kasoku.Frame) error {
+	began := time.Now()
+	if s.failed != nil && began.Sub(s.tried) < retryAfter {
+		return s.failed
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
+	err := s.collect(ctx, f)
+	s.failed = err
+	if err != nil {
+		s.tried = began
+	}
+	return err
+}
+
+func (s *Source) collect(ctx context.Context, f *kasoku.Frame) error {
+	if s.reader == nil {
+		r, err := s.connect(ctx)
+		if err != nil {
+			return err
+		}
+		s.reader = r
+	}
+	if err := s.reader.ReadStatus(ctx, &s.status); err != nil {
+		return err
+	}
+	f.Gauge("up", "", "ratio", 1)
+	s.emitStatus(f)
+	if s.blind {
+		return nil
+	}
+	trx, err := s.reader.Transactions(ctx)
+	if n := mysqlflags.ErrorNumber(err); n == accessDenied || n == tableAccessDenied {
+		s.goBlind(err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	conns, err := s.reader.Sessions(ctx)
+	if err != nil {
+		return err
+	}
+	f.Gauge("trx.active", "", "count", float64(trx.Active))
+	f.Gauge("trx.oldest", "", "s", trx.Oldest.Seconds())
+	f.Gauge("conn.sleep", "", "count", float64(conns.Sleep))
+	f.Gauge("conn.query", "", "count", float64(conns.Query))
+	f.Gauge("conn.other", "", "count", float64(conns.Other))
+	return nil
+}
+
+// emitStatus appends the status variables. The server gives them in the same
+// order each time, so kind and unit are looked up once.
+func (s *Source) emitStatus(f *kasoku.Frame) {
+	for i := range s.status.Values {
+		v := &s.status.Values[i]
+		if i == len(s.series) {
+			s.series = append(s.series, series{})
+		}
+		known := &s.series[i]
+		if known.name != v.Name {
+			*known = series{v.Name, unitOf(v.Name), kindOf(v.Name)}
+		}
+		f.Samples = append(f.Samples, kasoku.Sample{Name: known.name, Unit: known.unit, Kind: known.kind, Value: v.Value})
+	}
+}
+
+func (s *Source) goBlind(err error) {
+	s.blind = true
+	s.warnings = append(s.warnings, kasoku.Warning{
+		Code: "mysql-partial",
+		Text: "sessions and transactions of the database are missing: " + err.Error(),
+		Hint: "give the user the right to see them: GRANT PROCESS ON *.* TO …",
+	})
+}
+
+// Events returns restarts and lost connections since the last call.
+func (s *Source) Events() []kasoku.Event {
+	if s.reader == nil {
+		return nil
+	}
+	var out []kasoku.Event
+	for _, n := range s.reader.Notices() {
+		out = append(out, kasoku.Event{Kind: n.Kind, Text: n.Text})
+	}
+	return out
+}
+
+// Warnings returns what could not be read.
+func (s *Source) Warnings() []kasoku.Warning { return s.warnings }
+
+// Close gives the connection up.
+func (s *Source) Close() error {
+	if s.reader == nil {
+		return nil
+	}
+	return s.reader.Close()
+}
