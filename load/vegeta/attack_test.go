@@ -1,0 +1,223 @@
+package vegeta
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/load/nethttp"
+)
+
+func TestAttackAndReport(t *testing.T) {
+	var mu sync.Mutex
+	var seqs, names, bodies []string
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		defer mu.Unlock()
+		seqs = append(seqs, r.Header.Get("X-Vegeta-Seq"))
+		names = append(names, r.Header.Get("X-Vegeta-Attack"))
+		bodies = append(bodies, string(body))
+		if r.URL.Path == "/fail" {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+		w.Write([]byte("four"))
+	}))
+	defer srv.Close()
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, e := range []Encoding{"", Gob, JSON, CSV} {
+		seqs, names, bodies = nil, nil, nil
+		o := DefaultAttack()
+		o.Name, o.Rate, o.Duration, o.Encoding = "test", 1000, 20*time.Millisecond, e
+		o.Targets = write("targets.txt", "POST "+srv.URL+"/ok\n@own\nPUT "+srv.URL+"/fail\n")
+		write("own", "own body")
+		o.Body = write("default", "default")
+		o.Output = filepath.Join(dir, "out")
+		began := time.Now()
+		res, err := Attack(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Tally.Asked != 20 || res.Tally.Success != 10 || res.Tally.Errors["500 Internal Server Error"] != 10 {
+			t.Errorf("tally is %+v", res.Tally)
+		}
+		if slices.Sort(seqs); len(slices.Compact(seqs)) != 20 || names[7] != "test" {
+			t.Errorf("sequence numbers %q, names %q", seqs, names)
+		}
+		if n := len(slices.DeleteFunc(bodies, func(s string) bool { return s == "own body" })); n != 10 {
+			t.Errorf("%d default bodies, want 10", n)
+		}
+		data, err := os.ReadFile(o.Output)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, results := readResults(t, data)
+		slices.SortFunc(results, func(a, b Result) int { return int(a.Seq) - int(b.Seq) })
+		for i, r := range results {
+			due := results[0].Timestamp.Add(time.Duration(i) * time.Millisecond)
+			if r.Seq != uint64(i) || !r.Timestamp.Equal(due) || r.Latency <= 0 || r.BytesIn != 4 || r.Attack != "test" || r.Body != nil || r.Headers != nil {
+				t.Errorf("bad result %+v", r)
+			}
+		}
+		if s := results[0]; len(results) != 20 || s.Timestamp.Sub(began).Abs() > time.Minute || s.Method != "POST" || s.URL != srv.URL+"/ok" || s.BytesOut != 8 {
+			t.Errorf("%d results, the first %+v", len(results), s)
+		}
+		var report bytes.Buffer
+		if err := Report(t.Context(), ReportOptions{Files: []string{o.Output}, Stdout: &report}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(report.String(), "200:10  500:10") {
+			t.Errorf("report is\n%s", &report)
+		}
+	}
+}
+
+func TestAttackClosedLoop(t *testing.T) {
+	srv := httptest.NewServer(http.NotFoundHandler())
+	defer srv.Close()
+	o := DefaultAttack()
+	o.Rate, o.MaxWorkers, o.Duration = 0, 2, 50*time.Millisecond
+	o.Stdin, o.Stdout = strings.NewReader("GET "+srv.URL), io.Discard
+	var watched *load.Recorder
+	o.Watch = func(p load.Plan) load.Sink {
+		watched = load.NewRecorder(p, 0)
+		return watched
+	}
+	res, err := Attack(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Summary.Model != "closed loop" || res.Tally.Asked == 0 || res.Tally.Codes[404] != res.Tally.Asked || watched.Tally(0).Asked != res.Tally.Asked {
+		t.Errorf("result is %+v", res)
+	}
+}
+
+func TestAttackStopsWhenItCannotWrite(t *testing.T) {
+	srv := httptest.NewServer(http.NotFoundHandler())
+	defer srv.Close()
+	o := DefaultAttack()
+	o.Rate = 1000
+	o.Stdin, o.Stdout = strings.NewReader("GET "+srv.URL), brokenPipe{}
+	res, err := Attack(t.Context(), o)
+	if !errors.Is(err, io.ErrClosedPipe) || !strings.HasPrefix(res.Summary.Stopped, "write results: ") {
+		t.Errorf("error is %v, stopped by %q", err, res.Summary.Stopped)
+	}
+}
+
+func TestAttackInterrupted(t *testing.T) {
+	srv := httptest.NewServer(http.NotFoundHandler())
+	defer srv.Close()
+	o := DefaultAttack()
+	var out bytes.Buffer
+	o.Stdin, o.Stdout = strings.NewReader("GET "+srv.URL), &out
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	res, err := Attack(ctx, o)
+	if err != nil || res.Summary.Stopped != "deadline" {
+		t.Errorf("error is %v, stopped by %q", err, res.Summary.Stopped)
+	}
+	if _, results := readResults(t, out.Bytes()); uint64(len(results)) != res.Tally.Asked {
+		t.Errorf("%d results of %d requests", len(results), res.Tally.Asked)
+	}
+}
+
+func TestAttack_Failure(t *testing.T) {
+	f := func(change func(*AttackOptions), want string) {
+		t.Helper()
+		o := DefaultAttack()
+		o.Stdin, o.Stdout = strings.NewReader("GET http://h/"), io.Discard
+		o.Duration = time.Millisecond
+		change(&o)
+		if _, err := Attack(t.Context(), o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error is %v, want %q", err, want)
+		}
+	}
+	f(func(o *AttackOptions) { o.Rate = 0 }, "-rate=0 requires setting -max-workers")
+	f(func(o *AttackOptions) { o.Rate = -1 }, "bad rate -1")
+	f(func(o *AttackOptions) { o.Duration = -1 }, "bad duration")
+	f(func(o *AttackOptions) { o.Format = "xml" }, `"xml"`)
+	f(func(o *AttackOptions) { o.Encoding = "xml" }, `"xml"`)
+	f(func(o *AttackOptions) { o.Body = "testdata/none" }, "read body: open testdata/none")
+	f(func(o *AttackOptions) { o.Targets = "testdata/none" }, "open targets: open testdata/none")
+	f(func(o *AttackOptions) { o.Output = "testdata/none/x" }, "create output: ")
+	f(func(o *AttackOptions) { o.Stdin = strings.NewReader("") }, "no targets to attack")
+	f(func(o *AttackOptions) { o.HTTP.LocalAddr = "x" }, `"x"`)
+}
+
+func TestValues(t *testing.T) {
+	type value interface {
+		Set(string) error
+		String() string
+		Type() string
+	}
+	f := func(v value, in, want string) {
+		t.Helper()
+		if err := v.Set(in); err != nil || v.String() != want {
+			t.Errorf("%T: %q gives %q, error %v, want %q", v, in, v.String(), err, want)
+		}
+		if v.Type() == "" {
+			t.Errorf("%T has no type", v)
+		}
+	}
+	var rate float64
+	f(RateValue{&rate}, "50/1s", "50/s")
+	f(RateValue{&rate}, "infinity", "0/s")
+	f(RateValue{&rate}, "3/500ms", "6/s")
+	var body int64
+	f(MaxBodyValue{&body}, "-1", "-1")
+	if body != 0 {
+		t.Errorf("no limit is %d", body)
+	}
+	f(MaxBodyValue{&body}, "0", "0")
+	f(MaxBodyValue{&body}, "10 kB", "10000")
+	redirects := 0
+	f(RedirectsValue{&redirects}, "-1", "-1")
+	if redirects != nethttp.NoFollow {
+		t.Errorf("-1 is %d", redirects)
+	}
+	f(RedirectsValue{&redirects}, "0", "0")
+	f(RedirectsValue{&redirects}, "3", "3")
+	var timeout time.Duration
+	f(TimeoutValue{&timeout}, "0", "0s")
+	f(TimeoutValue{&timeout}, "5s", "5s")
+	var list []string
+	f(ListValue{&list}, "a, b", "a,b")
+	var header http.Header
+	f(HeaderValue{&header}, "x-A: b:c", "")
+	f(HeaderValue{&header}, "x-A: d", "")
+	if !slices.Equal(header["x-A"], []string{"b:c", "d"}) {
+		t.Errorf("headers are %v", header)
+	}
+	for _, v := range []value{RateValue{&rate}, MaxBodyValue{&body}, RedirectsValue{&redirects}, TimeoutValue{&timeout}, ListValue{&list}, HeaderValue{&header}} {
+		if err := v.Set(",x"); err == nil {
+			t.Errorf("%T takes %q", v, ",x")
+		}
+	}
+	for _, v := range []value{RateValue{}, MaxBodyValue{}, RedirectsValue{}, TimeoutValue{}, ListValue{}, HeaderValue{}} {
+		if v.String() != "" {
+			t.Errorf("the zero %T prints %q", v, v.String())
+		}
+	}
+	f(RedirectsValue{new(int)}, "10", "10")
+	if (RedirectsValue{new(int)}).String() != "10" || (TimeoutValue{new(time.Duration)}).String() != "30s" {
+		t.Error("defaults are not shown as Vegeta's")
+	}
+}
