@@ -28,8 +28,14 @@ type Defaults struct {
 	Notes    []string // files that were left out, and why
 }
 
-// groups are the sections that clients read, MariaDB's own among them.
-var groups = map[string]bool{"client": true, "mysql": true, "client-mariadb": true, "client-server": true, "mariadb-client": true}
+// clientGroup reports whether clients read a section; the last three are MariaDB's.
+func clientGroup(name string) bool {
+	switch name {
+	case "client", "mysql", "client-mariadb", "client-server", "mariadb-client":
+		return true
+	}
+	return false
+}
 
 // StandardFiles lists where MySQL's and MariaDB's clients on Debian look for
 // options, in order; later files win.
@@ -56,19 +62,28 @@ func ReadDefaults(path string) (Defaults, error) {
 		if err != nil {
 			err = &Error{Err: err, hint: "an option file has a section [client] with user=, password=, host=, port= or socket="}
 		}
-		return d, err
+		return d.settle(), err
 	}
-	for _, file := range StandardFiles() {
-		err := d.read(file, 0)
+	err := d.readExisting(StandardFiles())
+	return d, err
+}
+
+// readExisting adds what those of the files say that exist and may be read.
+func (d *Defaults) readExisting(files []string) error {
+	for _, file := range files {
+		var one Defaults
+		err := one.read(file, 0)
 		switch {
-		case err == nil, errors.Is(err, fs.ErrNotExist):
+		case err == nil:
+			*d = d.override(one.settle())
+		case errors.Is(err, fs.ErrNotExist):
 		case errors.Is(err, fs.ErrPermission):
 			d.Notes = append(d.Notes, err.Error())
 		default:
-			return Defaults{}, err
+			return err
 		}
 	}
-	return d, nil
+	return nil
 }
 
 // read adds what a file says.
@@ -127,7 +142,7 @@ func (d *Defaults) readDir(dir string, depth int) error {
 }
 
 func (d *Defaults) set(e entry) {
-	if !groups[e.group] {
+	if !clientGroup(e.group) {
 		return
 	}
 	switch e.name {
@@ -148,9 +163,17 @@ func (d *Defaults) set(e entry) {
 	}
 }
 
+// settle resolves what one file says as the servers' own clients do: a host
+// other than localhost is reached by TCP, whatever socket is named beside it.
+func (d Defaults) settle() Defaults {
+	if d.Host != "" && d.Host != "localhost" {
+		d.Socket = ""
+	}
+	return d
+}
+
 // override returns d with what top says in its place. A host or port on top
-// without a socket means TCP, whatever socket lies below; localhost alone does
-// not, for clients take the socket then.
+// means TCP, whatever socket lies below; localhost alone does not.
 func (d Defaults) override(top Defaults) Defaults {
 	if (top.Host != "" && top.Host != "localhost") || top.Port != "" {
 		d.Socket = ""
@@ -198,12 +221,14 @@ func parseOptions(data []byte) []entry {
 		switch {
 		case line == "" || line[0] == '#' || line[0] == ';':
 		case line[0] == '[':
-			if end := strings.IndexByte(line, ']'); end > 0 {
-				group = strings.ToLower(strings.TrimSpace(line[1:end]))
+			name, _, closed := strings.Cut(line[1:], "]")
+			if !closed {
+				name = "" // no section's name; what follows is nobody's
 			}
+			group = strings.ToLower(strings.TrimSpace(name))
 		case line[0] == '!':
-			word, rest, _ := strings.Cut(line[1:], " ")
-			rest = strings.TrimSpace(rest)
+			word := strings.Fields(line + " x")[0][1:]
+			rest := strings.TrimSpace(line[1+len(word):])
 			switch {
 			case rest == "":
 			case word == "include":
@@ -257,18 +282,17 @@ func closingQuote(s string) int {
 	return -1
 }
 
-var escapes = map[byte]byte{'b': '\b', 't': '\t', 'n': '\n', 'r': '\r', '\\': '\\', 's': ' ', '"': '"', '\'': '\''}
-
 // unescape resolves the escapes of an option value; others stay as they are.
 func unescape(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
 	}
+	const letters, meanings = `btnrs\"'`, "\b\t\n\r \\\"'"
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		if s[i] == '\\' && i+1 < len(s) {
-			if c, ok := escapes[s[i+1]]; ok {
-				b.WriteByte(c)
+			if k := strings.IndexByte(letters, s[i+1]); k >= 0 {
+				b.WriteByte(meanings[k])
 				i++
 				continue
 			}

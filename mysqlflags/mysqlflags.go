@@ -31,6 +31,7 @@ import (
 	"log"
 	"net"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -105,9 +106,6 @@ func (d Defaults) DSN(opts MyOpts, timeout time.Duration) (string, error) {
 		Socket: opts.MySQLSocket, Database: opts.MySQLDBName,
 	}
 	d = Defaults{User: DefaultUser, Host: DefaultHost, Port: DefaultPort}.override(d).override(flags)
-	if strings.Contains(d.User, ":") {
-		return "", fmt.Errorf("user %q: a DSN cannot hold a colon there", d.User)
-	}
 	cfg := mysql.NewConfig()
 	cfg.User, cfg.DBName = d.User, d.Database
 	if d.Password != nil {
@@ -121,7 +119,7 @@ func (d Defaults) DSN(opts MyOpts, timeout time.Duration) (string, error) {
 	if _, ok := cfg.Params["timeout"]; !ok {
 		cfg.Timeout = max(timeout, 0)
 	}
-	return canonical(cfg.FormatDSN())
+	return format(cfg)
 }
 
 // FormatDSN returns the DSN of one user at one address, escaped: a socket when
@@ -132,20 +130,27 @@ func FormatDSN(user, password, address, database string, params map[string]strin
 	if strings.HasPrefix(address, "/") {
 		cfg.Net = "unix"
 	}
-	return canonical(cfg.FormatDSN())
+	return format(cfg)
 }
 
-// canonical checks a DSN and returns it in the driver's own order.
-func canonical(dsn string) (string, error) {
-	cfg, err := parseDSN(dsn)
+// format writes a DSN in the driver's own order and checks that the driver
+// reads the same from it.
+func format(cfg *mysql.Config) (string, error) {
+	read, err := parseDSN(cfg.FormatDSN())
 	if err != nil {
 		return "", err
 	}
-	return cfg.FormatDSN(), nil
+	if read.User != cfg.User || read.Passwd != cfg.Passwd || read.Net != cfg.Net || read.Addr != cfg.Addr || read.DBName != cfg.DBName {
+		return "", fmt.Errorf("DSN: user %q, address %q and database %q cannot be written as one", cfg.User, cfg.Addr, cfg.DBName)
+	}
+	return read.FormatDSN(), nil
 }
 
 func parseDSN(dsn string) (*mysql.Config, error) {
 	cfg, err := mysql.ParseDSN(dsn)
+	if dsn == "" {
+		err = errors.New("it is empty")
+	}
 	if err != nil {
 		return nil, &Error{
 			Err:  fmt.Errorf("DSN: %s", strings.TrimPrefix(err.Error(), "invalid DSN: ")),
@@ -170,8 +175,7 @@ func Redact(dsn string) string {
 
 // OpenDSN opens the database of a DSN. It does not connect yet; connecting
 // takes at most [DialTimeout] unless the DSN names another timeout, and its
-// errors carry a hint. The driver's own log is silent: what it would say comes
-// back as an error.
+// errors carry a hint. The driver logs nothing: what it would say is in the error.
 func OpenDSN(dsn string) (*sql.DB, error) {
 	cfg, err := parseDSN(dsn)
 	if err != nil {
@@ -180,34 +184,71 @@ func OpenDSN(dsn string) (*sql.DB, error) {
 	if cfg.Timeout == 0 {
 		cfg.Timeout = DialTimeout
 	}
-	cfg.Logger = &mysql.NopLogger{}
-	inner, err := mysql.NewConnector(cfg)
-	if err != nil {
-		return nil, fmt.Errorf("DSN: %w", err)
+	if err := checkConfig(cfg); err != nil {
+		return nil, err
 	}
-	return sql.OpenDB(&connector{inner: inner, who: describe(cfg)}), nil
+	return sql.OpenDB(&connector{cfg}), nil
+}
+
+// checkConfig finds what the driver would refuse at the first connection.
+func checkConfig(cfg *mysql.Config) error {
+	if _, err := mysql.NewConnector(cfg); err != nil {
+		return fmt.Errorf("DSN: %w", err)
+	}
+	return nil
 }
 
 // describe names the far end as people do: "root@127.0.0.1:3306".
 func describe(cfg *mysql.Config) string { return cfg.User + "@" + cfg.Addr }
 
 // A connector explains why a connection could not be made.
-type connector struct {
-	inner driver.Connector
-	who   string
-}
+type connector struct{ cfg *mysql.Config }
 
 // Connect makes one connection.
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := c.inner.Connect(ctx)
+	cfg := c.cfg.Clone()
+	said := new(causes)
+	cfg.Logger = said
+	inner, err := mysql.NewConnector(cfg)
 	if err != nil {
-		return nil, &Error{Err: fmt.Errorf("connect to %s: %w", c.who, err), hint: hintFor(err)}
+		return nil, fmt.Errorf("DSN: %w", err)
 	}
-	return conn, nil
+	conn, err := inner.Connect(ctx)
+	if err == nil {
+		return conn, nil
+	}
+	if cause := said.last(); cause != nil && errors.Is(err, mysql.ErrInvalidConn) {
+		err = fmt.Errorf("%w: %w", err, cause)
+	}
+	return nil, &Error{Err: fmt.Errorf("connect to %s: %w", describe(cfg), err), hint: hintFor(err)}
 }
 
 // Driver returns the MySQL driver.
-func (c *connector) Driver() driver.Driver { return c.inner.Driver() }
+func (c *connector) Driver() driver.Driver { return mysql.MySQLDriver{} }
+
+// causes keeps the last error that the driver logged: where it returns
+// ErrInvalidConn, the log alone tells why.
+type causes struct {
+	mu  sync.Mutex
+	err error
+}
+
+// Print is called by the driver.
+func (c *causes) Print(v ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, x := range v {
+		if err, ok := x.(error); ok {
+			c.err = err
+		}
+	}
+}
+
+func (c *causes) last() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
 
 // An Error is an error with a hint.
 type Error struct {

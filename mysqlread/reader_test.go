@@ -296,10 +296,11 @@ func testSlowLog(t *testing.T, r *mysqlread.Reader, srv *service.Server, db *sql
 
 	fresh := servicetest.DB(t, srv, "") // a session of before would not log
 	servicetest.Exec(t, fresh, "CREATE DATABASE slow", "CREATE TABLE slow.t (id INT)", "INSERT INTO slow.t VALUES (4711)")
-	log, err := os.ReadFile(srv.SlowLog)
-	if err != nil || !strings.Contains(string(log), "INSERT INTO slow.t VALUES (4711)") {
-		t.Errorf("the statement is not in the log: %v\n%s", err, log)
-	}
+	var log []byte
+	waitFor(t, "the statement in the log", func() bool { // it is written after the answer is sent
+		log, err = os.ReadFile(srv.SlowLog)
+		return err == nil && strings.Contains(string(log), "INSERT INTO slow.t VALUES (4711);")
+	})
 	if srv.Kind == service.KindMariaDB && !strings.Contains(string(log), "Rows_affected: 1") {
 		t.Errorf("no Rows_affected:\n%s", log)
 	}

@@ -35,7 +35,8 @@ type Changed struct {
 //
 // The variables are copied into a session when it begins: a session that was
 // open before goes on as it was. Compare the statements logged with the growth
-// of Questions.
+// of Questions. The server answers a statement before it logs it, so what ended
+// just before Restore may be missing.
 //
 // It is not safe for concurrent use.
 type SlowLog struct {

@@ -1,0 +1,147 @@
+package mysqlflags
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestReadDefaults_Files(t *testing.T) {
+	f := func(file string, want Defaults) {
+		t.Helper()
+		path := filepath.Join("testdata", file)
+		want.Files = []string{path}
+		got, err := ReadDefaults(path)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v\ngot  %+v\nwant %+v", file, err, got, want)
+		}
+	}
+	f("debian-mariadb-10.11.cnf", Defaults{Socket: "/run/mysqld/mysqld.sock"})
+	f("host-and-socket.cnf", Defaults{Host: "db.example", Port: "3306"})
+	f("tricky.cnf", Defaults{User: "", Password: ptr(`sp#am" \x`), Host: "db2", Port: "", Database: "two words"})
+}
+
+func TestUnquote(t *testing.T) {
+	f := func(in, want string) {
+		t.Helper()
+		if got := unquote(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+	f(``, ``)
+	f(` a b `, `a b`)
+	f(`a # b`, `a`)
+	f(`"a # b" # c`, `a # b`)
+	f(`'it\'s'`, `it's`)
+	f(`"open`, `"open`)
+	f(`\t\n\r\b\s\\`, "\t\n\r\b \\")
+	f(`C:\dir`, `C:\dir`)
+	f(`a\`, `a\`)
+}
+
+func TestReadDefaults_Include(t *testing.T) {
+	dir := t.TempDir()
+	main := writeFile(t, filepath.Join(dir, "my.cnf"), "[client]\nuser=a\nhost=h\n!include\t"+dir+"/one.cnf\n!includedir "+dir+"/conf.d/\n[client]\nport=9\n!include\n!unknown x\n")
+	one := writeFile(t, filepath.Join(dir, "one.cnf"), "[client]\nuser=b\n")
+	second := writeFile(t, filepath.Join(dir, "conf.d/20.cnf"), "[client]\nuser=d\n")
+	first := writeFile(t, filepath.Join(dir, "conf.d/10.cnf"), "[client]\nuser=c\nport=1\n")
+	writeFile(t, filepath.Join(dir, "conf.d/30.txt"), "[client]\nuser=e\n")
+	d, err := ReadDefaults(main)
+	want := Defaults{User: "d", Host: "h", Port: "9", Files: []string{main, one, first, second}}
+	if err != nil || !reflect.DeepEqual(d, want) {
+		t.Errorf("%v\ngot  %+v\nwant %+v", err, d, want)
+	}
+}
+
+func TestReadDefaults_Failure(t *testing.T) {
+	dir := t.TempDir()
+	f := func(text, want string) {
+		t.Helper()
+		path := writeFile(t, filepath.Join(dir, "my.cnf"), strings.ReplaceAll(text, "DIR", dir))
+		_, err := ReadDefaults(path)
+		if err == nil || !strings.Contains(err.Error(), want) || hintOf(err) == "" {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	f("!include DIR/none", "my.cnf:1: option file: stat")
+	f("\n!includedir DIR/none", "my.cnf:2: include directory")
+	f("!include DIR/my.cnf", "more than 10 deep")
+	f("!include DIR", "not a plain file")
+	f(strings.Repeat("#", maxFile+1), "under 1 MiB")
+	if _, err := ReadDefaults(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+func TestReadDefaults_WorldWritable(t *testing.T) {
+	path := writeFile(t, filepath.Join(t.TempDir(), "my.cnf"), "[client]\nuser=a\n")
+	if err := os.Chmod(path, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	d, err := ReadDefaults(path)
+	if err != nil || d.User != "" || len(d.Notes) != 1 {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
+func TestReadExisting(t *testing.T) {
+	dir := t.TempDir()
+	a := writeFile(t, filepath.Join(dir, "a.cnf"), "[client]\nuser=a\nhost=h\n")
+	b := writeFile(t, filepath.Join(dir, "b.cnf"), "[client]\nuser=b\n")
+	var d Defaults
+	if err := d.readExisting([]string{a, filepath.Join(dir, "none"), b}); err != nil || d.User != "b" || d.Host != "h" {
+		t.Errorf("%+v, %v", d, err)
+	}
+	// A later file's port means TCP, though an earlier one names a socket.
+	socket := writeFile(t, filepath.Join(dir, "socket.cnf"), "[client]\nport=1\nsocket=/s\n")
+	port := writeFile(t, filepath.Join(dir, "port.cnf"), "[client]\nport=2\n")
+	d = Defaults{}
+	if err := d.readExisting([]string{socket}); err != nil || d.Socket != "/s" {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if err := d.readExisting([]string{port}); err != nil || d.Socket != "" || d.Port != "2" {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
+func TestStandardFiles(t *testing.T) {
+	t.Setenv("HOME", "/h")
+	t.Setenv("MYSQL_HOME", "/m")
+	t.Setenv("MARIADB_HOME", "")
+	want := []string{"/etc/my.cnf", "/etc/mysql/my.cnf", "/m/my.cnf", "/h/.my.cnf"}
+	if got := StandardFiles(); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
+
+func FuzzParseOptions(f *testing.F) {
+	files, err := filepath.Glob("testdata/*.cnf")
+	if err != nil || len(files) == 0 {
+		f.Fatal("no seeds", err)
+	}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Add([]byte("!include x\n!includedir\ty\n[a]\r\nb = 'c\\"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		lines := strings.Split(string(data), "\n")
+		for _, e := range parseOptions(data) {
+			if e.line < 1 || e.line > len(lines) {
+				t.Fatalf("line %d of %d", e.line, len(lines))
+			}
+			if len(e.value) > len(lines[e.line-1]) {
+				t.Fatalf("%q grew out of %q", e.value, lines[e.line-1])
+			}
+			if strings.ContainsAny(e.name, "_\n") || e.group != strings.ToLower(e.group) {
+				t.Fatalf("%+v", e)
+			}
+		}
+	})
+}
