@@ -1,0 +1,170 @@
+package diagnose
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+)
+
+// says is a rule that says what it was made with.
+type says struct {
+	id    string
+	found []kasoku.Finding
+	quiet []kasoku.Silence
+}
+
+func (s says) ID() string { return s.id }
+
+func (s says) Check(*Case) ([]kasoku.Finding, []kasoku.Silence) { return s.found, s.quiet }
+
+func finding(id string, share float64, change func(*kasoku.Finding)) says {
+	f := kasoku.Finding{ID: id, Severity: kasoku.Problem, Impact: kasoku.Impact{Share: share}, Evidence: []kasoku.Evidence{{Text: "x"}}}
+	if change != nil {
+		change(&f)
+	}
+	return says{id: id, found: []kasoku.Finding{f}}
+}
+
+func TestRank(t *testing.T) {
+	f := func(want string, rules ...Rule) {
+		t.Helper()
+		var got []string
+		for _, x := range Diagnose(nil, rules).Findings {
+			got = append(got, x.ID)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("order %v, want %s", got, want)
+		}
+	}
+	explains := func(ids ...string) func(*kasoku.Finding) {
+		return func(f *kasoku.Finding) { f.Explains = ids }
+	}
+	info := func(f *kasoku.Finding) { f.Severity, f.Explains = kasoku.Info, []string{"A"} }
+	estimate := func(f *kasoku.Finding) { f.Impact.Estimate = true }
+	durable := func(f *kasoku.Finding) { f.Fixes = []kasoku.Fix{{Risk: kasoku.RiskDurability}} }
+	// The larger share first.
+	f("B A", finding("A", 0.1, nil), finding("B", 0.2, nil))
+	// What explains another, however small.
+	f("A B", finding("B", 0.9, nil), finding("A", 0.1, explains("B")))
+	f("A B C", finding("C", 0.9, nil), finding("B", 0.5, explains("C")), finding("A", 0.1, explains("B")))
+	// Remarks last, even when they claim to explain.
+	f("A I", finding("I", 1, info), finding("A", 0.1, nil))
+	// Counted before estimated; what risks data after what does not.
+	f("B A", finding("A", 0.9, estimate), finding("B", 0.1, nil))
+	f("B A", finding("A", 0.9, durable), finding("B", 0.1, estimate))
+	// A ring does not hang; equal ones go by id.
+	f("A B", finding("B", 0.5, explains("A")), finding("A", 0.5, explains("B")))
+	f("A B C", finding("C", 0, nil), finding("B", 0, nil), finding("A", 0, nil))
+}
+
+func TestDiagnoseTidies(t *testing.T) {
+	d := Diagnose(nil, []Rule{
+		finding("A", math.NaN(), func(f *kasoku.Finding) {
+			f.Explains, f.Impact.Shared = []string{"B", "Z", "A"}, []string{"Z", "B"}
+			f.Evidence[0].Number = math.Inf(1)
+		}),
+		finding("B", 7, nil),
+		says{id: "NO-EVIDENCE", found: []kasoku.Finding{{ID: "NO-EVIDENCE"}}},
+		says{id: "MUTE"},
+		says{id: "NEAR", quiet: []kasoku.Silence{{ID: "NEAR", Near: 0.5}, {ID: "NEAR", Near: math.NaN()}}},
+		says{id: "OVER", quiet: []kasoku.Silence{{ID: "OVER", Near: 3}}},
+	})
+	b, a := d.Findings[1], d.Findings[0]
+	if a.ID != "A" {
+		a, b = b, a
+	}
+	if len(d.Findings) != 2 || a.Impact.Share != 0 || b.Impact.Share != 1 || a.Evidence[0].Number != 0 {
+		t.Errorf("findings %+v", d.Findings)
+	}
+	if !slices.Equal(a.Explains, []string{"B"}) || !slices.Equal(a.Impact.Shared, []string{"B"}) {
+		t.Errorf("explains %v, shared %v", a.Explains, a.Impact.Shared)
+	}
+	var order []string
+	for _, s := range d.Silences {
+		order = append(order, s.ID)
+		if s.Near < 0 || s.Near > 1 || s.Near != s.Near {
+			t.Errorf("%s: near %v", s.ID, s.Near)
+		}
+	}
+	if want := []string{"OVER", "NEAR", "NEAR", "MUTE", "NO-EVIDENCE"}; !slices.Equal(order, want) || d.Rules != 6 {
+		t.Errorf("silences %v, want %v; %d rules", order, want, d.Rules)
+	}
+}
+
+func TestConfidence(t *testing.T) {
+	yes, no, blind := Signal{Holds: true}, Signal{Lacks: "no x"}, Signal{Holds: true, Blind: "no slow log"}
+	f := func(level kasoku.Level, holds, of int, note string, signals ...Signal) {
+		t.Helper()
+		if got, want := Confidence(signals...), (kasoku.Confidence{Level: level, Holds: holds, Of: of, Note: note}); got != want {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	}
+	f(kasoku.High, 5, 5, "", yes, yes, yes, yes, yes)
+	f(kasoku.High, 4, 5, "no x", yes, yes, yes, yes, no)
+	f(kasoku.Medium, 3, 4, "no x", yes, yes, yes, no)
+	f(kasoku.Medium, 4, 5, "no slow log", yes, yes, yes, yes, blind)
+	f(kasoku.Low, 1, 4, "no x; no slow log", yes, no, no, blind)
+	f(kasoku.Low, 0, 0, "")
+}
+
+func TestVerdict(t *testing.T) {
+	ms := time.Millisecond
+	f := func(want string, rec *kasoku.Recording, rules ...Rule) {
+		t.Helper()
+		if got := Diagnose(NewCase(rec, nil), rules).Verdict; got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+	clause := func(text string, estimate bool) func(*kasoku.Finding) {
+		return func(f *kasoku.Finding) { f.Clause, f.Impact.Estimate = text, estimate }
+	}
+	failing := run(at{10, 0, 10, 1, 4 * ms}, at{1000, 13, 23, 0.3, 4 * ms})
+	slow := run(at{10, 0, 10, 1, 4 * ms}, at{1000, 13, 23, 1, 100 * ms})
+	f("At 1,000 req/s only 30.0 % of requests succeed: a breaks and b breaks.", failing,
+		finding("A", 0.7, clause("a breaks", false)), finding("B", 0.6, clause("b breaks", false)), finding("C", 0.5, clause("c breaks", false)))
+	f("At 1,000 req/s only 30.0 % of requests succeed: a breaks.", failing,
+		finding("A", 0.7, clause("a breaks", false)), finding("B", 0.1, clause("b breaks", false)), finding("C", 0.9, clause("c is slow", true)))
+	f("At 1,000 req/s only 30.0 % of requests succeed: no rule names the cause.", failing, finding("C", 0.9, clause("c is slow", true)))
+	failing.Seconds[15].Errors = map[string]uint64{"503 Service Unavailable": 7}
+	f(`At 1,000 req/s only 30.0 % of requests succeed: no rule names the cause; the most frequent error is "503 Service Unavailable" (7).`, failing)
+	f("At 1,000 req/s p95 is 100 ms, 25.0 times the 4.00 ms at 10 req/s: c is slow.", slow, finding("C", 0.9, clause("c is slow", true)))
+	f("At 1,000 req/s p95 is 100 ms, 25.0 times the 4.00 ms at 10 req/s: no rule names the cause.", slow, finding("C", 0.3, clause("c is slow", true)))
+	good := run(at{10, 0, 10, 1, 4 * ms}, at{1000, 13, 23, 1, 6 * ms})
+	f("No step broke: at 1,000 req/s, 100 % of requests succeed with p95 6.00 ms.", good)
+	good.Settings = []kasoku.Setting{{Scope: "mysql", Name: "max_connections", Value: "151"}}
+	series(good, MySQL, "Threads_connected", 0, slices.Repeat([]float64{101}, 27)...)
+	f("No step broke: at 1,000 req/s, 100 % of requests succeed with p95 6.00 ms; the nearest limit is max_connections, 101 of 151 used.", good)
+	for mode, per := range map[string]float64{"user": 1.5, "system": 0.1, "idle": 0.4} {
+		var v []float64
+		for i := range 27 {
+			v = append(v, per*float64(i))
+		}
+		series(good, Host, "cpu."+mode, 0, v...)
+	}
+	f("No step broke: at 1,000 req/s, 100 % of requests succeed with p95 6.00 ms; the nearest limit is CPU, 1.60 of 2 cores busy.", good)
+	f("No requests were counted.", &kasoku.Recording{})
+	f("Nothing broke: 100 % of 5 requests succeed.", &kasoku.Recording{Run: kasoku.Run{Length: sec(9)},
+		Endpoints: []kasoku.Endpoint{{Seconds: map[int]kasoku.EndpointSecond{1: {Count: 5}}}}})
+}
+
+func TestSaid(t *testing.T) {
+	rec := run(at{100, 10, 20, 0, time.Millisecond})
+	rec.Messages = []kasoku.Message{
+		{Pattern: "before", Count: 9, Seconds: map[int]uint64{3: 9}},
+		{Pattern: "part", Count: 9, Seconds: map[int]uint64{3: 4, 12: 5}},
+		{Pattern: "all", Count: 7, Seconds: map[int]uint64{11: 7}},
+		{Pattern: "no seconds", Count: 3, First: sec(11), Last: sec(30)},
+		{Pattern: "no seconds, after", Count: 3, First: sec(31), Last: sec(31)},
+	}
+	var got []string
+	for _, s := range NewCase(rec, nil).Said(func(*kasoku.Message) bool { return true }) {
+		got = append(got, s.Pattern)
+	}
+	if want := []string{"all", "part", "no seconds"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,197 @@
+package diagnose
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// When a step broke.
+const (
+	// goodRatio is the success ratio below which a step broke. It is the
+	// threshold of the first load test that this tool repeats; a service that
+	// loses one request in a hundred is not one that is merely slow.
+	goodRatio = 0.99
+	// slowFactor is how often a step's p95 may be that of the lowest step
+	// before the step counts as broken though its requests succeed: an order
+	// of magnitude, because a busy machine easily answers a few times slower.
+	slowFactor = 10
+	// slowerFactor is how often it must be for a step to be looked at because
+	// it is slow; below it the steps are alike and the one with most load is.
+	slowerFactor = 1.5
+	// fewRequests is the least number of requests that a step's share of
+	// successes is read from: one failure in fewer is more than 1 %.
+	fewRequests = 100
+	// lastAnswers bounds the time after a step in which its late answers are
+	// still looked for.
+	lastAnswers = 5 * time.Second
+)
+
+// A Focus is the part of a run where evidence is taken.
+type Focus struct {
+	Step     *kasoku.Step    // nil when the focus is the whole run
+	Base     *kasoku.Step    // the step with the lowest rate, nil when that is Step or there is none
+	Interval kasoku.Interval // the step and the time that its last answers took
+	Tally    *kasoku.Tally   // what the load counted in it; nil when the load was not counted
+	BaseLoad *kasoku.Tally   // the same of Base
+	Broke    bool            // requests failed, or took an order of magnitude longer than at Base
+	Why      string          // what made it the focus: "30.5 % of requests succeed"
+}
+
+// FocusOf chooses the focus of a recording: the first step in which less than
+// 99 % of the requests succeed, else the step whose p95 grew most over that of
+// the lowest step, else, when steps are alike, the one with the highest rate. A
+// run without steps is its own focus.
+func FocusOf(rec *kasoku.Recording) Focus {
+	steps := usableSteps(rec)
+	if len(steps) == 0 {
+		return wholeRun(rec)
+	}
+	base := steps[0]
+	for _, s := range steps {
+		if s.step.PerSec > 0 && s.step.PerSec < base.step.PerSec {
+			base = s
+		}
+	}
+	chosen, broke, why := worst(steps, base)
+	f := Focus{
+		Step: chosen.step, Interval: settled(rec, chosen), Tally: chosen.tally,
+		Broke: broke, Why: why,
+	}
+	if base.step != chosen.step {
+		f.Base, f.BaseLoad = base.step, base.tally
+	}
+	return f
+}
+
+// A stepLoad is a step with what was counted in it.
+type stepLoad struct {
+	step  *kasoku.Step
+	tally *kasoku.Tally // nil when the load was not counted
+	asked uint64
+	good  float64 // success ratio
+}
+
+// usableSteps returns the steps that lasted and in which requests were counted.
+func usableSteps(rec *kasoku.Recording) []stepLoad {
+	var out []stepLoad
+	for i := range rec.Steps {
+		s := &rec.Steps[i]
+		if s.Interval.Empty() {
+			continue
+		}
+		l := stepLoad{step: s}
+		if t := rec.Tally(s.Number); s.Number > 0 && t.Asked > 0 {
+			l.tally, l.asked, l.good = t, t.Asked, t.SuccessRatio()
+		} else if r, ok := logged(rec, s.Interval); ok {
+			l.asked, l.good = r.Count, r.SuccessRatio()
+		}
+		if l.asked > 0 {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// worst returns the step to look at.
+func worst(steps []stepLoad, base stepLoad) (s stepLoad, broke bool, why string) {
+	for _, s := range steps {
+		if s.good < goodRatio && (s.asked >= fewRequests || s.good < 0.5) {
+			return s, true, unit.Percent(s.good) + " of requests succeed"
+		}
+	}
+	chosen, most := base, 1.0
+	if p := p95(base.tally); p > 0 {
+		for _, s := range steps {
+			if r := float64(p95(s.tally)) / float64(p); r > most {
+				chosen, most = s, r
+			}
+		}
+	}
+	if most < slowerFactor {
+		for _, s := range steps {
+			if s.step.PerSec > chosen.step.PerSec || chosen.step.PerSec == 0 && s.asked > chosen.asked {
+				chosen = s
+			}
+		}
+		return chosen, false, "no step is much slower than the lowest; this one has most load"
+	}
+	why = fmt.Sprintf("p95 is %s, %s times that %s", unit.Duration(p95(chosen.tally)), unit.Sig3(most), where(base.step))
+	return chosen, most >= slowFactor, why
+}
+
+func p95(t *kasoku.Tally) time.Duration {
+	if t == nil {
+		return 0
+	}
+	return t.Latency.Quantile(0.95)
+}
+
+// wholeRun is the focus of a run without steps.
+func wholeRun(rec *kasoku.Recording) Focus {
+	f := Focus{Interval: kasoku.Interval{To: end(rec)}, Why: "the run has no load steps"}
+	good, asked := 1.0, uint64(0)
+	if t := rec.Tally(0); t.Asked > 0 {
+		f.Tally, good, asked = t, t.SuccessRatio(), t.Asked
+	} else if r, ok := logged(rec, f.Interval); ok {
+		good, asked = r.SuccessRatio(), r.Count
+	}
+	if good < goodRatio && (asked >= fewRequests || good < 0.5) {
+		f.Broke, f.Why = true, unit.Percent(good)+" of requests succeed"
+	}
+	return f
+}
+
+// settled returns the step's interval and after it the time that its last
+// answers took, but nothing of the next step: counters go on while requests
+// that were due in the step are answered.
+func settled(rec *kasoku.Recording, l stepLoad) kasoku.Interval {
+	iv := l.step.Interval
+	wait := time.Second
+	if l.tally != nil {
+		wait = min(max(wait, l.tally.Latency.Max()), lastAnswers)
+	}
+	to := iv.To + wait
+	for _, s := range rec.Steps {
+		if s.Interval.From >= iv.To {
+			to = min(to, s.Interval.From)
+		}
+	}
+	if e := end(rec); e > iv.To {
+		to = min(to, e)
+	}
+	return kasoku.Interval{From: iv.From, To: to}
+}
+
+// end returns the offset of the run's end, found from what was recorded when
+// the run never got to write it.
+func end(rec *kasoku.Recording) time.Duration {
+	if rec.Run.Length > 0 {
+		return rec.Run.Length
+	}
+	var last time.Duration
+	for i := range rec.Series {
+		if p := rec.Series[i].Points; len(p) > 0 {
+			last = max(last, p[len(p)-1].At)
+		}
+	}
+	for i := range rec.Steps {
+		last = max(last, rec.Steps[i].Interval.To)
+	}
+	for i := range rec.Seconds {
+		last = max(last, second(rec.Seconds[i].Second).To)
+	}
+	return last
+}
+
+func where(s *kasoku.Step) string {
+	switch {
+	case s == nil:
+		return "over the run"
+	case s.PerSec > 0:
+		return "at " + unit.PerSec(s.PerSec)
+	}
+	return "in step " + unit.Count(s.Number)
+}

@@ -1,0 +1,63 @@
+package diagnose
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+)
+
+func TestFocus(t *testing.T) {
+	ms := time.Millisecond
+	f := func(rec *kasoku.Recording, step int, broke bool, from, to time.Duration, why string) {
+		t.Helper()
+		got := FocusOf(rec)
+		number := 0
+		if got.Step != nil {
+			number = got.Step.Number
+		}
+		if number != step || got.Broke != broke || got.Interval != (kasoku.Interval{From: from, To: to}) || !strings.Contains(got.Why, why) {
+			t.Errorf("step %d broke %v %v because %q; want step %d broke %v %v–%v because %q", number, got.Broke, got.Interval, got.Why, step, broke, from, to, why)
+		}
+	}
+	// The first step that fails, not the worst one.
+	f(run(at{10, 0, 10, 1, ms}, at{100, 13, 23, 0.98, ms}, at{1000, 26, 36, 0.1, ms}), 2, true, sec(13), sec(24), "98.0 %")
+	// Exactly 99 % is good.
+	f(run(at{100, 0, 10, 1, ms}, at{1000, 13, 23, 0.99, ms}), 2, false, sec(13), sec(24), "most load")
+	// One failure of a few requests breaks nothing, half of them do.
+	f(run(at{4, 0, 2, 0.75, ms}, at{1000, 5, 6, 1, ms}), 2, false, sec(5), sec(7), "most load")
+	f(run(at{4, 0, 2, 0.25, ms}, at{1000, 5, 6, 1, ms}), 1, true, 0, sec(3), "25.0 %")
+	// The slowest relative to the lowest; an order of magnitude breaks.
+	f(run(at{10, 0, 10, 1, ms}, at{100, 13, 23, 1, 5 * ms}, at{1000, 26, 36, 1, 3 * ms}), 2, false, sec(13), sec(24), "p95")
+	f(run(at{10, 0, 10, 1, ms}, at{100, 13, 23, 1, 11 * ms}, at{1000, 26, 36, 1, 3 * ms}), 2, true, sec(13), sec(24), "at 10 req/s")
+	// The lowest step need not be the first.
+	f(run(at{1000, 0, 10, 1, 40 * ms}, at{10, 13, 23, 1, ms}), 1, true, 0, sec(11), "at 10 req/s")
+	// Late answers are waited for, up to the next step and at most 5 s.
+	f(run(at{100, 0, 10, 0, 2500 * ms}, at{10, 20, 30, 1, ms}), 1, true, 0, sec(12)+500*ms, "0 %")
+	f(run(at{100, 0, 10, 0, 9 * time.Second}, at{10, 12, 30, 1, ms}), 1, true, 0, sec(12), "0 %")
+	f(run(at{100, 0, 10, 0, 9 * time.Second}, at{10, 20, 30, 1, ms}), 1, true, 0, sec(15), "0 %")
+	// Steps without a pause between them.
+	f(run(at{10, 0, 10, 1, ms}, at{100, 10, 20, 0, ms}, at{1000, 20, 30, 0, ms}), 2, true, sec(10), sec(20), "0 %")
+	// Nothing at all.
+	f(&kasoku.Recording{}, 0, false, 0, 0, "no load steps")
+	// No steps: the whole run, and how far it got when it never ended.
+	rec := run(at{100, 0, 10, 0.5, ms})
+	rec.Steps = nil
+	f(rec, 0, true, 0, sec(13), "50.0 %")
+	rec.Run.Length = 0
+	f(rec, 0, true, 0, sec(10), "50.0 %")
+}
+
+func TestFocusByAccessLog(t *testing.T) {
+	rec := &kasoku.Recording{Run: kasoku.Run{Length: sec(10)}, Endpoints: []kasoku.Endpoint{{
+		Method: "GET", Route: "/a", Seconds: map[int]kasoku.EndpointSecond{1: {Count: 100, Failed: 40}, 2: {Count: 100}},
+	}}}
+	c := NewCase(rec, nil)
+	if !c.Focus.Broke || c.Good() != 0.8 || c.At() != "over the run" || c.PerSec() != 20 {
+		t.Errorf("focus %+v, good %v, at %s, %v/s", c.Focus, c.Good(), c.At(), c.PerSec())
+	}
+	if failed, of := c.Failed(); failed != 40 || of != 200 {
+		t.Errorf("failed %d of %d", failed, of)
+	}
+}

@@ -1,0 +1,284 @@
+package extract
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/kasoku/kasoku"
+)
+
+// Keys says what of a recording to keep besides the run, its steps, load, log
+// windows, endpoints, events and gaps.
+type Keys struct {
+	Series    []kasoku.Key // by source and name, whatever host and instance
+	Settings  []string     // names in the scope mysql; other scopes are kept whole
+	Messages  bool
+	Queries   bool
+	Saves     bool
+	RowChecks bool
+}
+
+// How much of long tables is kept.
+const (
+	maxMessages = 20
+	maxQueries  = 20
+	maxText     = 300 // bytes of a sample
+)
+
+// Write returns the extract of a run and of its baseline, which may be nil. The
+// comment stands at the top: where the run was recorded, and what is wanted of
+// the rule.
+func Write(rec, baseline *kasoku.Recording, k Keys, comment string) ([]byte, error) {
+	if !strings.HasSuffix(comment, "\n") {
+		comment += "\n"
+	}
+	w := &writer{archive: txtar.Archive{Comment: []byte(comment)}}
+	w.add("", rec, baseline, k)
+	if baseline != nil {
+		w.add("baseline/", baseline, rec, k)
+	}
+	if w.err != nil {
+		return nil, fmt.Errorf("write extract: %w", w.err)
+	}
+	return txtar.Format(&w.archive), nil
+}
+
+// A writer gathers files until the first error.
+type writer struct {
+	archive txtar.Archive
+	err     error
+}
+
+// add appends the files of one run; other is the run that it is compared with.
+func (w *writer) add(dir string, rec, other *kasoku.Recording, k Keys) {
+	host := hostNames(rec)
+	w.object(dir+"run.json", bareRun(rec.Run, host))
+	w.object(dir+"load.json", rec.Load)
+	records(w, dir+"steps.json", rec.Steps)
+	records(w, dir+"seconds.json", packSeconds(rec.Seconds))
+	w.put(dir+"series.tsv", packSeries(rec, k.Series, host), nil)
+	w.put(dir+"settings.tsv", packSettings(rec, other, k.Settings, host), nil)
+	records(w, dir+"endpoints.json", packEndpoints(rec.Endpoints, host))
+	records(w, dir+"logs.json", bareLogs(rec.Logs, host))
+	records(w, dir+"events.json", rec.Events)
+	records(w, dir+"gaps.json", bareGaps(rec.Gaps, host))
+	if k.Messages {
+		records(w, dir+"messages.json", bareMessages(rec.Messages, host))
+	}
+	if k.Queries {
+		records(w, dir+"queries.json", packQueries(rec.Queries, host))
+	}
+	if k.Saves {
+		records(w, dir+"saves.json", bareSaves(rec.Saves, host))
+	}
+	if k.RowChecks {
+		records(w, dir+"rowchecks.json", rec.RowChecks)
+	}
+}
+
+func (w *writer) put(name string, data []byte, err error) {
+	if w.err == nil && err != nil {
+		w.err = fmt.Errorf("%s: %w", name, err)
+	}
+	if w.err == nil && len(data) > 0 {
+		w.archive.Files = append(w.archive.Files, txtar.File{Name: name, Data: data})
+	}
+}
+
+// object writes one value as a line of JSON, nothing for a nil pointer.
+func (w *writer) object(name string, v any) {
+	b, err := json.Marshal(v)
+	if string(b) == "null" {
+		return
+	}
+	w.put(name, append(b, '\n'), err)
+}
+
+// records writes a JSON array with one element a line, nothing for none.
+func records[T any](w *writer, name string, list []T) {
+	if len(list) == 0 {
+		return
+	}
+	out := []byte("[\n")
+	for i, v := range list {
+		b, err := json.Marshal(v)
+		if err != nil {
+			w.put(name, nil, err)
+			return
+		}
+		out = append(out, b...)
+		if i < len(list)-1 {
+			out = append(out, ',')
+		}
+		out = append(out, '\n')
+	}
+	w.put(name, append(out, "]\n"...), nil)
+}
+
+// Parse reads what Write wrote. The baseline is nil when there is none.
+func Parse(data []byte) (rec, baseline *kasoku.Recording, err error) {
+	a := txtar.Parse(data)
+	rec = &kasoku.Recording{}
+	for _, f := range a.Files {
+		into := rec
+		name, below := strings.CutPrefix(f.Name, "baseline/")
+		if below {
+			if baseline == nil {
+				baseline = &kasoku.Recording{}
+			}
+			into = baseline
+		}
+		if err := parseFile(into, name, f.Data); err != nil {
+			return nil, nil, fmt.Errorf("extract %s: %w", f.Name, err)
+		}
+	}
+	return rec, baseline, nil
+}
+
+func parseFile(rec *kasoku.Recording, name string, data []byte) error {
+	switch name {
+	case "run.json":
+		return decode(data, &rec.Run)
+	case "load.json":
+		return decode(data, &rec.Load)
+	case "steps.json":
+		return decode(data, &rec.Steps)
+	case "seconds.json":
+		return unpack(data, &rec.Seconds, second.unpack)
+	case "endpoints.json":
+		return unpack(data, &rec.Endpoints, endpoint.unpack)
+	case "queries.json":
+		return unpack(data, &rec.Queries, query.unpack)
+	case "series.tsv":
+		return parseSeries(rec, data)
+	case "settings.tsv":
+		return parseSettings(rec, data)
+	case "logs.json":
+		return decode(data, &rec.Logs)
+	case "events.json":
+		return decode(data, &rec.Events)
+	case "gaps.json":
+		return decode(data, &rec.Gaps)
+	case "messages.json":
+		return decode(data, &rec.Messages)
+	case "saves.json":
+		return decode(data, &rec.Saves)
+	case "rowchecks.json":
+		return decode(data, &rec.RowChecks)
+	}
+	return fmt.Errorf("no such table")
+}
+
+func decode(data []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	return d.Decode(into)
+}
+
+func unpack[P, T any](data []byte, into *[]T, one func(P) (T, error)) error {
+	var packed []P
+	if err := decode(data, &packed); err != nil {
+		return err
+	}
+	for i, p := range packed {
+		v, err := one(p)
+		if err != nil {
+			return fmt.Errorf("record %d: %w", i+1, err)
+		}
+		*into = append(*into, v)
+	}
+	return nil
+}
+
+// hostNames maps the hosts of a run to host1, host2 and so on.
+func hostNames(rec *kasoku.Recording) func(string) string {
+	names := map[string]string{"": ""}
+	for _, h := range rec.Run.Hosts {
+		if _, ok := names[h.Name]; !ok {
+			names[h.Name] = "host" + strconv.Itoa(len(names))
+		}
+	}
+	return func(s string) string {
+		if n, ok := names[s]; ok {
+			return n
+		}
+		names[s] = "host" + strconv.Itoa(len(names))
+		return names[s]
+	}
+}
+
+func bareRun(r kasoku.Run, host func(string) string) kasoku.Run {
+	r.Hosts = slices.Clone(r.Hosts)
+	for i := range r.Hosts {
+		r.Hosts[i].Name, r.Hosts[i].BootID = host(r.Hosts[i].Name), ""
+	}
+	if r.Command != nil {
+		c := *r.Command
+		c.Output, c.Args = "", slices.Clone(c.Args)
+		for i, a := range c.Args {
+			if strings.HasPrefix(a, "/") {
+				c.Args[i] = path.Base(a)
+			}
+		}
+		r.Command = &c
+	}
+	return r
+}
+
+func bareLogs(in []kasoku.LogWindow, host func(string) string) []kasoku.LogWindow {
+	out := slices.Clone(in)
+	for i := range out {
+		w := &out[i]
+		w.Host, w.Path, w.Device, w.Inode, w.BadSample = host(w.Host), path.Base(w.Path), 0, 0, nil
+	}
+	return out
+}
+
+func bareGaps(in []kasoku.Gap, host func(string) string) []kasoku.Gap {
+	out := slices.Clone(in)
+	for i := range out {
+		out[i].Host = host(out[i].Host)
+	}
+	return out
+}
+
+func bareMessages(in []kasoku.Message, host func(string) string) []kasoku.Message {
+	out := slices.Clone(in)
+	slices.SortStableFunc(out, func(a, b kasoku.Message) int {
+		switch {
+		case a.Count > b.Count:
+			return -1
+		case a.Count < b.Count:
+			return 1
+		}
+		return 0
+	})
+	out = out[:min(len(out), maxMessages)]
+	for i := range out {
+		m := &out[i]
+		m.Host, m.Path, m.Sample, m.Pattern = host(m.Host), path.Base(m.Path), short(m.Sample), short(m.Pattern)
+	}
+	return out
+}
+
+func bareSaves(in []kasoku.SaveShape, host func(string) string) []kasoku.SaveShape {
+	out := slices.Clone(in)
+	for i := range out {
+		out[i].Host = host(out[i].Host)
+	}
+	return out
+}
+
+func short(s string) string {
+	if len(s) <= maxText {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxText], "") + "…"
+}

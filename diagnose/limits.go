@@ -1,0 +1,99 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// A Limit is a resource that can be used up, and how much of it was.
+type Limit struct {
+	Name string  // max_connections
+	Used float64 // 0..1
+	Text string  // "max_connections, 101 of 151 used"
+}
+
+// NearestLimit returns the resource that was closest to its limit in the focus;
+// ok is false when none was recorded.
+func (c *Case) NearestLimit() (nearest Limit, ok bool) {
+	for _, l := range []func() (Limit, bool){c.connectionLimit, c.cpuLimit, c.memoryLimit, c.fileLimit} {
+		if got, have := l(); have && (!ok || got.Used > nearest.Used) {
+			nearest, ok = got, true
+		}
+	}
+	return nearest, ok
+}
+
+func (c *Case) connectionLimit() (Limit, bool) {
+	limit, ok := c.Number("max_connections")
+	g, err := c.Gauge(kasoku.Key{Source: MySQL, Name: "Threads_connected"})
+	if !ok || err != nil || limit <= 0 {
+		return Limit{}, false
+	}
+	return Limit{"max_connections", unitInterval(g.Max / limit),
+		fmt.Sprintf("max_connections, %s of %s used", Whole(g.Max), Whole(limit))}, true
+}
+
+// HostBusy returns the CPU that all of a host's processes used while the focus's
+// load ran, and how many cores it has.
+func (c *Case) HostBusy() (busy, cores float64, err error) {
+	var total, idle float64
+	for _, mode := range [...]string{"user", "nice", "system", "irq", "softirq", "steal", "idle", "iowait"} {
+		perSec, err := c.underLoad(kasoku.Key{Source: Host, Name: "cpu." + mode})
+		switch {
+		case err == nil:
+		case mode == "user" || mode == "idle":
+			return 0, 0, err
+		default:
+			continue
+		}
+		total += perSec
+		if mode == "idle" || mode == "iowait" {
+			idle += perSec
+		}
+	}
+	if total <= 0 {
+		return 0, 0, c.nothing(kasoku.Key{Source: Host})
+	}
+	cores = total
+	if len(c.Run.Hosts) > 0 && c.Run.Hosts[0].Cores > 0 {
+		cores = float64(c.Run.Hosts[0].Cores)
+	}
+	return cores * (1 - idle/total), cores, nil
+}
+
+func (c *Case) cpuLimit() (Limit, bool) {
+	busy, cores, err := c.HostBusy()
+	if err != nil || cores <= 0 {
+		return Limit{}, false
+	}
+	return Limit{"CPU", unitInterval(busy / cores), fmt.Sprintf("CPU, %s of %s cores busy", unit.Sig3(busy), unit.Plain(cores))}, true
+}
+
+func (c *Case) memoryLimit() (Limit, bool) {
+	total, err := c.Gauge(kasoku.Key{Source: Host, Name: "mem.total"})
+	free, err2 := c.Gauge(kasoku.Key{Source: Host, Name: "mem.available"})
+	if err != nil || err2 != nil || total.Max <= 0 || free.Min < 0 || free.Min > total.Max {
+		return Limit{}, false
+	}
+	return Limit{"memory", 1 - free.Min/total.Max,
+		fmt.Sprintf("memory, %s of %s used", unit.BytesIEC(uint64(total.Max-free.Min)), unit.BytesIEC(uint64(total.Max)))}, true
+}
+
+func (c *Case) fileLimit() (nearest Limit, ok bool) {
+	for _, s := range c.FindAll(Process, "fds_limit") {
+		limit, err := c.Gauge(s.Key)
+		k := s.Key
+		k.Name = "fds"
+		used, err2 := c.Gauge(k)
+		if err != nil || err2 != nil || limit.Max <= 0 {
+			continue
+		}
+		if l := (Limit{"open files", unitInterval(used.Max / limit.Max),
+			fmt.Sprintf("open files of %s, %s of %s", k.Instance, Whole(used.Max), Whole(limit.Max))}); !ok || l.Used > nearest.Used {
+			nearest, ok = l, true
+		}
+	}
+	return nearest, ok
+}

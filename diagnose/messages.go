@@ -1,0 +1,95 @@
+package diagnose
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+)
+
+// Said is a class of lines of an application's log and how many of them fall
+// into the focus.
+type Said struct {
+	*kasoku.Message
+	Count uint64
+}
+
+// Said returns the classes of log lines that came in the focus and that want
+// accepts, the most frequent first.
+//
+// A log without times is placed by how far it had grown at each tick, so its
+// lines are right to about a second; the focus's seconds therefore count whole.
+func (c *Case) Said(want func(*kasoku.Message) bool) []Said {
+	var out []Said
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		if n := c.linesIn(m); n > 0 && want(m) {
+			out = append(out, Said{m, n})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Said) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Pattern, b.Pattern))
+	})
+	return out
+}
+
+// linesIn counts a message's lines in the focus; all of them when it is only
+// known that some were in it.
+func (c *Case) linesIn(m *kasoku.Message) uint64 {
+	iv := c.Focus.Interval
+	if len(m.Seconds) == 0 {
+		if m.Last >= iv.From && m.First < iv.To {
+			return m.Count
+		}
+		return 0
+	}
+	var n uint64
+	for s, k := range m.Seconds {
+		if in := second(s); in.From < iv.To && in.To > iv.From {
+			n += k
+		}
+	}
+	return n
+}
+
+// HasAppLog reports whether an application's log was read.
+func (c *Case) HasAppLog() bool { return len(c.Messages) > 0 || c.hasLog("applog") }
+
+// HasSlowLog reports whether the slow log was read and held statements.
+func (c *Case) HasSlowLog() bool { return len(c.Queries) > 0 || len(c.Saves) > 0 }
+
+func (c *Case) hasLog(kind string) bool {
+	return slices.ContainsFunc(c.Logs, func(w kasoku.LogWindow) bool { return w.Kind == kind && w.Lines > 0 })
+}
+
+// NoLog says why a log of that kind (accesslog, slowlog, applog) has nothing to
+// read: it was not recorded, or the note of its window.
+func (c *Case) NoLog(kind string) string {
+	name := map[string]string{"accesslog": "access log", "slowlog": "slow log", "applog": "application log"}[kind]
+	for _, w := range c.Logs {
+		switch {
+		case w.Kind != kind:
+		case w.Note != "":
+			return "the " + name + " gave nothing: " + w.Note
+		case w.Lines == 0:
+			return "the " + name + " stayed empty"
+		default:
+			return "the " + name + " has no such line"
+		}
+	}
+	return "no " + name + " was recorded"
+}
+
+// IsError reports whether a message tells of something that went wrong.
+func IsError(m *kasoku.Message) bool {
+	if m.Level == "error" || m.Code != "" {
+		return true
+	}
+	return m.Level == "" && !m.SQL && containsFold(m.Sample, "error", "fail", "panic", "refused", "timeout", "timed out", "too many")
+}
+
+func containsFold(s string, parts ...string) bool {
+	s = strings.ToLower(s)
+	return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(s, p) })
+}

@@ -1,0 +1,177 @@
+package rules
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/extract"
+)
+
+// maxExtract keeps cases small enough to read.
+const maxExtract = 60 << 10
+
+// A kept is one recorded run, cut to what one rule reads.
+type kept struct {
+	path     string
+	kind     string // fires, silent, under
+	recorded bool   // a real run; else made by hand
+	server   string // MariaDB, MySQL, the database
+	wants    []string
+	c        *diagnose.Case
+}
+
+// keptRuns reads testdata/ID.
+//
+// A case's first line says where it comes from: "recorded: DATE, SERVER, COMMAND"
+// or "constructed: WHY". Lines "want: TEXT" say what the finding, or the reason
+// for the silence, must contain.
+func keptRuns(t *testing.T, id string) []kept {
+	t.Helper()
+	var out []kept
+	for _, kind := range []string{"fires", "silent", "under"} {
+		files, err := filepath.Glob(filepath.Join("testdata", id, kind, "*.txtar"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range files {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rec, baseline, err := extract.Parse(data)
+			if err != nil {
+				t.Errorf("%s: %v", path, err)
+				continue
+			}
+			if len(data) > maxExtract {
+				t.Errorf("%s: %d bytes, at most %d", path, len(data), maxExtract)
+			}
+			k := kept{path: path, kind: kind, c: diagnose.NewCase(rec, baseline)}
+			k.server = k.c.Server()
+			k.readComment(t, string(data))
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+func (k *kept) readComment(t *testing.T, data string) {
+	t.Helper()
+	comment, _, _ := strings.Cut(data, "\n-- ")
+	first, _, _ := strings.Cut(comment, "\n")
+	switch {
+	case strings.HasPrefix(first, "recorded: "):
+		k.recorded = true
+	case !strings.HasPrefix(first, "constructed: "):
+		t.Errorf("%s: the first line says neither recorded: nor constructed:", k.path)
+	}
+	for line := range strings.Lines(comment) {
+		if want, ok := strings.CutPrefix(strings.TrimSpace(line), "want: "); ok {
+			k.wants = append(k.wants, want)
+		}
+	}
+}
+
+func TestKeptRuns(t *testing.T) {
+	for _, r := range All() {
+		for _, k := range keptRuns(t, r.ID()) {
+			t.Run(strings.TrimSuffix(strings.TrimPrefix(k.path, "testdata/"), ".txtar"), func(t *testing.T) { k.check(t, r) })
+		}
+	}
+}
+
+func (k kept) check(t *testing.T, r diagnose.Rule) {
+	found, silent := r.Check(k.c)
+	var said string
+	switch {
+	case k.kind == "fires" && len(found) == 0:
+		t.Fatalf("silent: %+v", silent)
+	case k.kind != "fires" && len(found) > 0:
+		t.Fatalf("speaks: %s", found[0].Title)
+	case k.kind == "under" && (silent[0].Blind || silent[0].Near < 0.8):
+		t.Errorf("not just under its threshold: %+v", silent[0])
+	}
+	for _, f := range found {
+		said += fmt.Sprintf("%s\n%s\n%s\nconfidence %s\n%s\n", f.Object, f.Title, f.Cause, f.Confidence.Level, f.Severity)
+		for _, e := range f.Evidence {
+			said += e.Text + " " + e.Value + "\n"
+		}
+	}
+	for _, s := range silent {
+		said += s.Reason + "\n"
+	}
+	for _, w := range k.wants {
+		if !strings.Contains(said, w) {
+			t.Errorf("does not say %q:\n%s", w, said)
+		}
+	}
+}
+
+// TestEveryRuleHasKeptRuns: each rule has at least two recorded runs in which it
+// fires, one of each server, three in which it is silent, and one just under its
+// threshold. Rules that still wait for theirs stand in testdata/awaiting.txt,
+// which must name no others.
+func TestEveryRuleHasKeptRuns(t *testing.T) {
+	data, err := os.ReadFile("testdata/awaiting.txt")
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	var awaiting []string
+	for line := range strings.Lines(string(data)) {
+		if id := strings.TrimSpace(line); id != "" && !strings.HasPrefix(id, "#") {
+			awaiting = append(awaiting, id)
+		}
+	}
+	for _, r := range All() {
+		lacks := lacking(keptRuns(t, r.ID()))
+		at := slices.Index(awaiting, r.ID())
+		switch {
+		case lacks == "" && at >= 0:
+			t.Errorf("%s has its recorded runs: take it out of awaiting.txt", r.ID())
+		case lacks != "" && at < 0:
+			t.Errorf("%s lacks %s", r.ID(), lacks)
+		case lacks != "":
+			t.Logf("%s awaits %s", r.ID(), lacks)
+		}
+		if at >= 0 {
+			awaiting = slices.Delete(awaiting, at, at+1)
+		}
+	}
+	if len(awaiting) > 0 {
+		t.Errorf("awaiting.txt names no rule: %v", awaiting)
+	}
+}
+
+// lacking says which cases a rule lacks, nothing when it has all.
+func lacking(runs []kept) string {
+	count := map[string]int{}
+	servers := map[string]bool{}
+	for _, k := range runs {
+		if k.recorded || k.kind == "under" {
+			count[k.kind]++
+		}
+		if k.recorded && k.kind == "fires" {
+			servers[k.server] = true
+		}
+	}
+	var lacks []string
+	for _, want := range []struct {
+		kind string
+		n    int
+	}{{"fires", 2}, {"silent", 3}, {"under", 1}} {
+		if count[want.kind] < want.n {
+			lacks = append(lacks, fmt.Sprintf("%d of %d in %s/", want.n-count[want.kind], want.n, want.kind))
+		}
+	}
+	for _, s := range []string{"MariaDB", "MySQL"} {
+		if !servers[s] {
+			lacks = append(lacks, "a firing run on "+s)
+		}
+	}
+	return strings.Join(lacks, ", ")
+}

@@ -1,0 +1,188 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// IdleControl says that a change of the idle pool had no effect.
+//
+// Evidence: against the baseline nothing but the pool's idle limit changed, and
+// at the same rate neither the success ratio rose nor the mean latency fell by
+// more than the seconds of the two runs vary among themselves.
+// Cause: the idle pool was no longer the limit; what is, lies behind it.
+// Fix: put the limit back to the size of the pool and look at the server's side.
+// Silent: without a baseline, when the idle limit was not recorded or did not
+// change, when anything else changed too, or when the run got better.
+type IdleControl struct{}
+
+// ID returns POOL-03.
+func (IdleControl) ID() string { return "POOL-03" }
+
+// Check compares the run with its baseline.
+func (r IdleControl) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+	if c.Baseline == nil {
+		return nil, diagnose.Blind(r.ID(), fmt.Errorf("there is no baseline to compare with"))
+	}
+	idle, others, known := idleChange(c.Baseline, c.Recording)
+	switch {
+	case !known:
+		return nil, diagnose.Blind(r.ID(), fmt.Errorf("the pool's idle limit was not recorded in both runs"))
+	case idle == nil:
+		return nil, diagnose.Quiet(r.ID(), 0, "the pool's idle limit did not change")
+	case len(others) > 0:
+		return nil, diagnose.Quiet(r.ID(), 1/float64(1+len(others)), "the idle limit was not all that changed: %s", list(others, 3))
+	}
+	before, after, err := sameStep(c)
+	if err != nil {
+		return nil, diagnose.Blind(r.ID(), err)
+	}
+	e := effectOf(before, after)
+	if e.better() {
+		return nil, diagnose.Quiet(r.ID(), 0, "the idle limit made a difference: success %s → %s, mean %s → %s",
+			unit.Percent(e.goodBefore), unit.Percent(e.goodAfter), unit.Duration(e.meanBefore), unit.Duration(e.meanAfter))
+	}
+	return []kasoku.Finding{r.finding(c, *idle, e)}, nil
+}
+
+func (r IdleControl) finding(c *diagnose.Case, idle change, e effect) kasoku.Finding {
+	title := "A changed idle pool shows no effect"
+	if e.worse() {
+		title = "A changed idle pool shows no gain; the run got worse"
+	}
+	notLimit := diagnose.Signal{Lacks: "connections were opened and closed again before"}
+	if p, err := connectionsOf(diagnose.NewCase(c.Baseline, nil)); err != nil {
+		notLimit.Blind = "connections of the baseline: " + err.Error()
+	} else {
+		notLimit.Holds = !p.churns()
+	}
+	return kasoku.Finding{
+		ID: r.ID(), Object: kasoku.Object{Kind: "pool", Name: idle.name}, Title: title, Severity: kasoku.Info,
+		Confidence: diagnose.Confidence(
+			diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}, notLimit,
+			diagnose.Signal{Holds: e.seconds >= enoughSeconds, Lacks: fmt.Sprintf("only %d s a run", e.seconds)}),
+		Impact: kasoku.Impact{Of: ofRequests(c)},
+		Evidence: []kasoku.Evidence{
+			{Source: "var", Text: idle.name, Value: idle.before + " → " + idle.after, Strong: true},
+			{Source: "load", Text: "success", Note: "noise ± " + unit.PercentCell(2*e.goodNoise) + " points", Value: unit.Percent(e.goodBefore) + " → " + unit.Percent(e.goodAfter),
+				Number: e.goodAfter - e.goodBefore, Strong: true, Interval: c.Focus.Interval},
+			{Source: "load", Text: "mean latency", Note: "noise ± " + unit.Duration(2*e.meanNoise), Value: unit.Duration(e.meanBefore) + " → " + unit.Duration(e.meanAfter),
+				Number: (e.meanAfter - e.meanBefore).Seconds(), Strong: true, Interval: c.Focus.Interval},
+		},
+		Cause: fmt.Sprintf("Only %s changed, from %s to %s, and %s the success ratio went from %s to %s and the mean latency from %s to %s: the idle pool was not the limit.",
+			idle.name, idle.before, idle.after, c.At(), unit.Percent(e.goodBefore), unit.Percent(e.goodAfter), unit.Duration(e.meanBefore), unit.Duration(e.meanAfter)),
+		Fixes: []kasoku.Fix{{
+			Text: fmt.Sprintf("Put %s back to %s and look at what is behind the pool", idle.name, idle.before),
+			Note: "One run a side: repeat both to tell a small effect from noise.", Risk: kasoku.RiskAppRestart,
+		}},
+		Expect: "the same figures", Verify: "repeat the load with the old value and compare", Interval: c.Focus.Interval,
+	}
+}
+
+// A change is one setting that differs between two runs.
+type change struct{ name, before, after string }
+
+// idleChange returns the change of the pool's idle limit and the names of all
+// else that changed. known is false when the limit was not recorded in both.
+func idleChange(a, b *kasoku.Recording) (idle *change, others []string, known bool) {
+	before, after := settings(a), settings(b)
+	for _, s := range after.order {
+		was, ok := before.value[s]
+		is := after.value[s]
+		limit := isIdleLimit(s)
+		known = known || limit && ok
+		switch {
+		case ok && was == is:
+		case limit && ok && idle == nil:
+			idle = &change{s.name, was, is}
+		case !ok && was == "" && limit:
+		default:
+			others = append(others, s.name)
+		}
+	}
+	for _, s := range before.order {
+		if _, ok := after.value[s]; !ok {
+			others = append(others, s.name)
+		}
+	}
+	if a.Run.Revision != b.Run.Revision {
+		others = append(others, "the code's revision")
+	}
+	return idle, others, known
+}
+
+type settingName struct{ scope, name string }
+
+type settingTable struct {
+	order []settingName
+	value map[settingName]string
+}
+
+// settings gathers what a run was made with: its recorded settings and the
+// flags of the command that was run, without what differs between any two runs.
+func settings(rec *kasoku.Recording) settingTable {
+	t := settingTable{value: map[settingName]string{}}
+	add := func(scope, name, value string) {
+		k := settingName{scope, name}
+		if _, ok := t.value[k]; !ok {
+			t.order = append(t.order, k)
+		}
+		t.value[k] = value
+	}
+	for _, s := range rec.Settings {
+		if !isOfTheMoment(s.Name) {
+			add(s.Scope, s.Name, s.Value)
+		}
+	}
+	if rec.Run.Command == nil {
+		return t
+	}
+	args := rec.Run.Command.Args
+	for i := 0; i < len(args); i++ {
+		flag, value, joined := strings.Cut(args[i], "=")
+		if !strings.HasPrefix(flag, "-") || flag == "-" || flag == "--" {
+			add("command", fmt.Sprintf("argument %d", i), args[i])
+			continue
+		}
+		if !joined && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
+			i++
+			value = args[i]
+		}
+		add("command", flag, value)
+	}
+	return t
+}
+
+// isIdleLimit reports whether a setting outside the server is the number of
+// connections that a pool keeps idle, whatever it is called there:
+// SetMaxIdleConns, maxIdle, minimumIdle, pool.max_idle, -db-max-idle.
+func isIdleLimit(s settingName) bool {
+	if s.scope == "mysql" || s.scope == "sysctl" {
+		return false
+	}
+	name := strings.ToLower(s.name)
+	return strings.Contains(name, "idle") && !containsFold(name, "time", "age", "life", "duration")
+}
+
+// isOfTheMoment reports whether a setting names a place or a moment, so that it
+// differs between two servers that are set up alike.
+func isOfTheMoment(name string) bool {
+	for _, suffix := range []string{"_file", "_dir", "dir", "socket", "port", "uuid", "hostname", "_error", "_now", "_seed1", "_seed2", "insert_id", "_count"} {
+		if strings.HasSuffix(name, suffix) {
+			return true
+		}
+	}
+	return strings.HasPrefix(name, "gtid_") || name == "timestamp" || name == "identity" || name == "server_id"
+}
+
+// list names at most n things.
+func list(names []string, n int) string {
+	if len(names) > n {
+		return strings.Join(names[:n], ", ") + fmt.Sprintf(" and %d more", len(names)-n)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,51 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/extract"
+)
+
+func status(names ...string) []kasoku.Key {
+	var out []kasoku.Key
+	for _, n := range append(names, "Uptime") {
+		out = append(out, kasoku.Key{Source: diagnose.MySQL, Name: n})
+	}
+	return out
+}
+
+// reads says what each rule reads of a recording, and so what its extracts hold.
+func reads(id string) extract.Keys {
+	server := []string{"version", "version_comment"}
+	pool := extract.Keys{
+		Series: append(status("Connections", "Connection_errors_max_connections", "Threads_connected", "Max_used_connections", "Aborted_clients", "Questions", "Com_stmt_prepare"), timeWait),
+		Settings: append(slices.Clone(server), "max_connections", "sort_buffer_size", "join_buffer_size", "read_buffer_size",
+			"read_rnd_buffer_size", "thread_stack"),
+		Messages: true,
+	}
+	verbs := []string{"Com_insert", "Com_select", "Com_update", "Com_delete", "Com_replace"}
+	switch id {
+	case "POOL-01", "POOL-02", "POOL-03", "POOL-04":
+		return pool
+	case "DRV-01":
+		return extract.Keys{Series: status(append(verbs, "Com_stmt_prepare", "Com_stmt_execute", "Com_stmt_close", "Questions", "Prepared_stmt_count")...), Settings: server}
+	case "DRV-04":
+		return extract.Keys{Series: status(append(verbs, "Com_begin", "Handler_update", "Questions")...), Settings: server, Queries: true, Saves: true}
+	case "DRV-05":
+		return extract.Keys{Series: append(status(verbs...), kasoku.Key{Source: diagnose.Process, Name: "io.write_calls"}), Settings: server, Messages: true}
+	case "MES-04":
+		return extract.Keys{Settings: server, RowChecks: true}
+	case "MES-07":
+		return extract.Keys{Settings: server, Messages: true}
+	case "HW-05":
+		k := extract.Keys{Settings: server}
+		for _, mode := range []string{"user", "nice", "system", "irq", "softirq", "steal", "idle", "iowait"} {
+			k.Series = append(k.Series, kasoku.Key{Source: diagnose.Host, Name: "cpu." + mode}, kasoku.Key{Source: diagnose.Self, Name: "cpu." + mode},
+				kasoku.Key{Source: diagnose.Process, Name: "cpu." + mode})
+		}
+		return k
+	}
+	return extract.Keys{}
+}

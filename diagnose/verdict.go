@@ -1,0 +1,107 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// verdict writes the sentence that says what happened and why: "At LOAD,
+// MEASURE: CAUSE." The cause is put together from the clauses of findings.
+func verdict(c *Case, d *kasoku.Diagnosis) string {
+	f := c.Focus
+	if !f.Broke {
+		return unbroken(c)
+	}
+	at := c.At()
+	at = strings.ToUpper(at[:1]) + at[1:]
+	return fmt.Sprintf("%s %s: %s.", at, measure(c), cause(c, d))
+}
+
+// measure says what broke.
+func measure(c *Case) string {
+	f := c.Focus
+	good, slow := c.Good(), p95(f.Tally)
+	if base := p95(f.BaseLoad); good >= goodRatio && base > 0 {
+		return fmt.Sprintf("p95 is %s, %s times the %s %s",
+			unit.Duration(slow), unit.Sig3(float64(slow)/float64(base)), unit.Duration(base), where(f.Base))
+	}
+	return fmt.Sprintf("only %s of requests succeed", unit.Percent(good))
+}
+
+// Which clauses make the verdict.
+const (
+	// mostClauses keeps the verdict one sentence.
+	mostClauses = 2
+	// clauseShare is the share of the largest impact that another finding must
+	// have to be named beside it.
+	clauseShare = 0.25
+	// sureShare is the least estimated share that explains a slow step.
+	sureShare = 0.5
+)
+
+// cause joins the clauses of the findings that explain most of what broke. An
+// estimate explains no failed request, and no delay unless it is most of it.
+func cause(c *Case, d *kasoku.Diagnosis) string {
+	failing := c.Good() < goodRatio
+	var clauses []string
+	var most float64
+	for _, f := range d.Findings {
+		if f.Clause == "" || f.Severity == kasoku.Info {
+			continue
+		}
+		if f.Impact.Estimate && (failing || f.Impact.Share < sureShare) {
+			continue
+		}
+		if most = max(most, f.Impact.Share); f.Impact.Share >= clauseShare*most && len(clauses) < mostClauses {
+			clauses = append(clauses, f.Clause)
+		}
+	}
+	if len(clauses) > 0 {
+		return strings.Join(clauses, " and ")
+	}
+	if t := c.Focus.Tally; t != nil && len(t.Errors) > 0 {
+		e := t.TopErrors()[0]
+		return fmt.Sprintf("no rule names the cause; the most frequent error is %q (%s)", e.Message, unit.Count(e.Count))
+	}
+	return "no rule names the cause"
+}
+
+// unbroken is the verdict of a run in which nothing broke: what it bore, and
+// which limit it came nearest to.
+func unbroken(c *Case) string {
+	s := "No step broke"
+	if c.Focus.Step == nil {
+		s = "Nothing broke"
+	}
+	t, at := c.Focus.Tally, c.At()
+	if top := c.highest(); top != nil {
+		t, at = c.Tally(top.Number), where(top)
+	}
+	if t == nil || t.Asked == 0 {
+		if r, err := c.Requests(c.Focus.Interval); err == nil {
+			s += fmt.Sprintf(": %s of %s requests succeed", unit.Percent(r.SuccessRatio()), unit.Count(r.Count))
+		} else {
+			s = "No requests were counted"
+		}
+	} else {
+		s += fmt.Sprintf(": %s, %s of requests succeed with p95 %s", at, unit.Percent(t.SuccessRatio()), unit.Duration(p95(t)))
+	}
+	if l, ok := c.NearestLimit(); ok {
+		s += fmt.Sprintf("; the nearest limit is %s", l.Text)
+	}
+	return s + "."
+}
+
+// highest returns the step with the highest rate, nil when no step has one.
+func (c *Case) highest() *kasoku.Step {
+	var top *kasoku.Step
+	for i := range c.Steps {
+		if s := &c.Steps[i]; s.PerSec > 0 && !s.Interval.Empty() && (top == nil || s.PerSec > top.PerSec) {
+			top = s
+		}
+	}
+	return top
+}
