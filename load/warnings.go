@@ -27,7 +27,7 @@ const (
 	// Of the median latency; more of it would be the generator's own.
 	lateShare = 0.10
 	// Send delays below this are the scheduler's noise, whatever the latency.
-	lateFloor = 200 * time.Microsecond
+	lateFloor = 250 * time.Microsecond
 	// Of the generator's cores; above it requests wait for CPU.
 	busyShare = 0.90
 )

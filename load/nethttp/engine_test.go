@@ -101,7 +101,11 @@ func TestHostileServer(t *testing.T) {
 	s := startHostile(t)
 	f := func(path string, code int, want string) {
 		t.Helper()
-		h := first(t, Options{Timeout: 200 * time.Millisecond}, get(s.url(path)))
+		timeout := DefaultTimeout
+		if strings.Contains(want, "Timeout") {
+			timeout = 200 * time.Millisecond
+		}
+		h := first(t, Options{Timeout: timeout}, get(s.url(path)))
 		want = strings.ReplaceAll(want, "URL", fmt.Sprintf("%q", s.url(path)))
 		if h.Code != code || !strings.Contains(h.Err, want) || (want == "") != (h.Err == "") {
 			t.Errorf("%s: code %d, error %q; want %d, %q", path, h.Code, h.Err, code, want)

@@ -74,14 +74,33 @@ func TestStopLetsAnswersIn(t *testing.T) {
 
 func TestTimeoutLeavesTheNextRequestAlone(t *testing.T) {
 	s := startHostile(t)
-	_, hits := attack(t, t.Context(), Options{Timeout: 50 * time.Millisecond, MaxInFlight: 1}, 2, get(s.url("/hang")), get(s.url("/ok")))
-	if hits[0].Code != 0 {
-		t.Errorf("bad hit %+v", hits[0])
+	e, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	// The second waited as long as the first took, which is its own timeout, or
-	// it was sent just in time.
-	if h := hits[1]; h.Code != 200 && !strings.HasPrefix(h.Err, "not sent: ") {
-		t.Errorf("bad hit %+v", h)
+	targets, err := e.prepare([]load.Target{get(s.url("/hang")), get(s.url("/ok"))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := e.transport(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.CloseIdleConnections()
+	c := &client{shared: &shared{opts: &e.opts, tr: tr, targets: targets, timeout: 10 * time.Millisecond}}
+	for range 3 {
+		hang := load.Hit{Target: 0}
+		if c.Do(t.Context(), &hang); hang.Code != 0 || !strings.HasSuffix(hang.Err, errTimeout.Error()) {
+			t.Errorf("bad hit %+v", hang)
+		}
+		c.timeout = DefaultTimeout
+		for range 2 {
+			ok := load.Hit{Target: 1}
+			if c.Do(t.Context(), &ok); ok.Code != 200 {
+				t.Errorf("bad hit %+v", ok)
+			}
+		}
+		c.timeout = 10 * time.Millisecond
 	}
 }
 

@@ -19,21 +19,34 @@ import (
 	"github.com/kasoku/kasoku/load/nethttp"
 )
 
+// seen is what a server saw of an attack.
+type seen struct {
+	mu                  sync.Mutex
+	seqs, names, bodies []string
+}
+
+func (s *seen) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seqs = append(s.seqs, r.Header.Get("X-Vegeta-Seq"))
+	s.names = append(s.names, r.Header.Get("X-Vegeta-Attack"))
+	s.bodies = append(s.bodies, string(body))
+	if r.URL.Path == "/fail" {
+		w.WriteHeader(http.StatusInternalServerError)
+	}
+	w.Write([]byte("four"))
+}
+
 func TestAttackAndReport(t *testing.T) {
-	var mu sync.Mutex
-	var seqs, names, bodies []string
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		mu.Lock()
-		defer mu.Unlock()
-		seqs = append(seqs, r.Header.Get("X-Vegeta-Seq"))
-		names = append(names, r.Header.Get("X-Vegeta-Attack"))
-		bodies = append(bodies, string(body))
-		if r.URL.Path == "/fail" {
-			w.WriteHeader(http.StatusInternalServerError)
-		}
-		w.Write([]byte("four"))
-	}))
+	for _, e := range []Encoding{"", Gob, JSON, CSV} {
+		attackAndReport(t, e)
+	}
+}
+
+func attackAndReport(t *testing.T, e Encoding) {
+	var s seen
+	srv := httptest.NewServer(&s)
 	defer srv.Close()
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -43,50 +56,52 @@ func TestAttackAndReport(t *testing.T) {
 		}
 		return path
 	}
-	for _, e := range []Encoding{"", Gob, JSON, CSV} {
-		seqs, names, bodies = nil, nil, nil
-		o := DefaultAttack()
-		o.Name, o.Rate, o.Duration, o.Encoding = "test", 1000, 20*time.Millisecond, e
-		o.Targets = write("targets.txt", "POST "+srv.URL+"/ok\n@own\nPUT "+srv.URL+"/fail\n")
-		write("own", "own body")
-		o.Body = write("default", "default")
-		o.Output = filepath.Join(dir, "out")
-		began := time.Now()
-		res, err := Attack(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
+	o := DefaultAttack()
+	o.Name, o.Rate, o.Duration, o.Encoding = "test", 1000, 20*time.Millisecond, e
+	o.Targets = write("targets.txt", "POST "+srv.URL+"/ok\n@own\nPUT "+srv.URL+"/fail\n")
+	write("own", "own body")
+	o.Body = write("default", "default")
+	o.Output = filepath.Join(dir, "out")
+	res, err := Attack(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Tally.Asked != 20 || res.Tally.Success != 10 || res.Tally.Errors["500 Internal Server Error"] != 10 {
+		t.Errorf("tally is %+v", res.Tally)
+	}
+	if slices.Sort(s.seqs); len(slices.Compact(s.seqs)) != 20 || s.names[7] != "test" {
+		t.Errorf("sequence numbers %q, names %q", s.seqs, s.names)
+	}
+	if n := len(slices.DeleteFunc(s.bodies, func(s string) bool { return s == "own body" })); n != 10 {
+		t.Errorf("%d default bodies, want 10", n)
+	}
+	checkResults(t, o.Output, srv.URL)
+	var report bytes.Buffer
+	if err := Report(t.Context(), ReportOptions{Files: []string{o.Output}, Stdout: &report}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(report.String(), "200:10  500:10") {
+		t.Errorf("report is\n%s", &report)
+	}
+}
+
+// checkResults checks the file of an attack of 20 requests at 1,000/s.
+func checkResults(t *testing.T, file, url string) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, results := readResults(t, data)
+	slices.SortFunc(results, func(a, b Result) int { return int(a.Seq) - int(b.Seq) })
+	for i, r := range results {
+		due := results[0].Timestamp.Add(time.Duration(i) * time.Millisecond)
+		if r.Seq != uint64(i) || !r.Timestamp.Equal(due) || r.Latency <= 0 || r.BytesIn != 4 || r.Attack != "test" || r.Body != nil || r.Headers != nil {
+			t.Errorf("bad result %+v", r)
 		}
-		if res.Tally.Asked != 20 || res.Tally.Success != 10 || res.Tally.Errors["500 Internal Server Error"] != 10 {
-			t.Errorf("tally is %+v", res.Tally)
-		}
-		if slices.Sort(seqs); len(slices.Compact(seqs)) != 20 || names[7] != "test" {
-			t.Errorf("sequence numbers %q, names %q", seqs, names)
-		}
-		if n := len(slices.DeleteFunc(bodies, func(s string) bool { return s == "own body" })); n != 10 {
-			t.Errorf("%d default bodies, want 10", n)
-		}
-		data, err := os.ReadFile(o.Output)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, results := readResults(t, data)
-		slices.SortFunc(results, func(a, b Result) int { return int(a.Seq) - int(b.Seq) })
-		for i, r := range results {
-			due := results[0].Timestamp.Add(time.Duration(i) * time.Millisecond)
-			if r.Seq != uint64(i) || !r.Timestamp.Equal(due) || r.Latency <= 0 || r.BytesIn != 4 || r.Attack != "test" || r.Body != nil || r.Headers != nil {
-				t.Errorf("bad result %+v", r)
-			}
-		}
-		if s := results[0]; len(results) != 20 || s.Timestamp.Sub(began).Abs() > time.Minute || s.Method != "POST" || s.URL != srv.URL+"/ok" || s.BytesOut != 8 {
-			t.Errorf("%d results, the first %+v", len(results), s)
-		}
-		var report bytes.Buffer
-		if err := Report(t.Context(), ReportOptions{Files: []string{o.Output}, Stdout: &report}); err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(report.String(), "200:10  500:10") {
-			t.Errorf("report is\n%s", &report)
-		}
+	}
+	if s := results[0]; len(results) != 20 || time.Since(s.Timestamp).Abs() > time.Minute || s.Method != "POST" || s.URL != url+"/ok" || s.BytesOut != 8 {
+		t.Errorf("%d results, the first %+v", len(results), s)
 	}
 }
 
