@@ -40,9 +40,9 @@ func NewDecoder(r io.Reader, name string) (*Decoder, error) {
 	case Gob:
 		d.next = decodeGob(br)
 	case JSON:
-		d.next = decodeJSON(br)
+		d.next = decodeJSON(br, maxLine)
 	case CSV:
-		d.next = decodeCSV(br)
+		d.next = decodeCSV(br, maxLine)
 	}
 	return d, nil
 }
@@ -107,7 +107,7 @@ func decodeGob(r io.Reader) func(*Result) error {
 	return func(r *Result) error { return dec.Decode(r) }
 }
 
-func decodeJSON(r io.Reader) func(*Result) error {
+func decodeJSON(r io.Reader, maxLine int) func(*Result) error {
 	sc := bufio.NewScanner(r)
 	sc.Buffer(nil, maxLine)
 	return func(r *Result) error {
@@ -135,7 +135,7 @@ func decodeLine(line []byte, r *Result) error {
 	return nil
 }
 
-func decodeCSV(r io.Reader) func(*Result) error {
+func decodeCSV(r io.Reader, maxLine int) func(*Result) error {
 	dec := csv.NewReader(&boundedLines{r: r, max: maxLine})
 	dec.FieldsPerRecord = csvColumns
 	dec.TrimLeadingSpace = true

@@ -208,21 +208,17 @@ func TestDecode_Failure(t *testing.T) {
 }
 
 func TestDecodeBoundsLines(t *testing.T) {
-	f := func(head string, fill byte) {
+	f := func(decode func(io.Reader, int) func(*Result) error, head string, fill byte) {
 		t.Helper()
-		endless := io.MultiReader(strings.NewReader(head), fillReader(fill))
-		d, err := NewDecoder(endless, "file")
+		next := decode(io.MultiReader(strings.NewReader(head), fillReader(fill)), 1<<20)
 		var r Result
-		for err == nil {
-			err = d.Decode(&r)
-		}
-		if err == io.EOF {
-			t.Errorf("%q: an endless line is taken for the end", head)
+		if err := next(&r); err == nil || err == io.EOF {
+			t.Errorf("%q: an endless line gives %v", head, err)
 		}
 	}
-	f("{\"body\":\"", 'A')
-	f("1,", '1')
-	f("1,200,3,4,5,\"", 'x')
+	f(decodeJSON, "{\"body\":\"", 'A')
+	f(decodeCSV, "1,", '1')
+	f(decodeCSV, "1,200,3,4,5,\"", 'x')
 }
 
 type fillReader byte

@@ -37,6 +37,8 @@ type TargetOptions struct {
 	Body   []byte      // of targets that have none of their own
 	Header http.Header // of all targets; a target's own values are added to those of the same name
 	Dir    string      // where @body files are looked for when the working directory has none; empty: only there
+
+	maxLine int // overridable in tests
 }
 
 // ReadTargets reads all targets. An error names the file and the line; input
@@ -54,8 +56,11 @@ func ReadTargets(r io.Reader, o TargetOptions) ([]load.Target, error) {
 	if o.Name == "" {
 		o.Name = "targets"
 	}
+	if o.maxLine == 0 {
+		o.maxLine = maxLine
+	}
 	t := &targetReader{TargetOptions: o, sc: bufio.NewScanner(r), bodies: map[string][]byte{}}
-	t.sc.Buffer(nil, maxLine)
+	t.sc.Buffer(nil, o.maxLine)
 	var parse func([]byte) error
 	switch o.Format {
 	case HTTPTargets, "":
@@ -77,7 +82,7 @@ func ReadTargets(r io.Reader, o TargetOptions) ([]load.Target, error) {
 	}
 	if err := t.sc.Err(); err != nil {
 		if errors.Is(err, bufio.ErrTooLong) {
-			err = fmt.Errorf("line longer than %d MiB", maxLine>>20)
+			err = fmt.Errorf("line longer than %d MiB", o.maxLine>>20)
 		}
 		return nil, fmt.Errorf("%s:%d: %w", o.Name, t.line+1, err)
 	}

@@ -104,7 +104,7 @@ func TestReadTargets_Failure(t *testing.T) {
 	f("GET http://h/\n@testdata/none", o, `targets.txt:2: bad body: open testdata/none: no such file`)
 	f("GET http://h/\n@", o, `targets.txt:2: bad body: `)
 	f("@testdata/body.json", o, `targets.txt:1: bad target "@testdata/body.json"`)
-	f("GET http://h/\nX: "+strings.Repeat("x", maxLine), o, "targets.txt:2: line longer than 64 MiB")
+	f("GET http://h/\nX: "+strings.Repeat("x", 1<<20), TargetOptions{maxLine: 1 << 20}, "targets.txt:2: line longer than 1 MiB")
 	f("x", TargetOptions{Format: "xml"}, `bad format "xml" of targets: want http or json`)
 
 	o.Format = JSONTargets
