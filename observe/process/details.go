@@ -2,6 +2,7 @@ package process
 
 import (
 	"errors"
+	"io/fs"
 
 	"golang.org/x/sys/unix"
 
@@ -26,10 +27,20 @@ type details struct {
 	hasLimit bool
 }
 
-// openDetails opens the long files. What may not be opened is left out, with a
-// warning.
-func (s *Source) openDetails(p *process) *details {
+// detailFiles is how many files the details of a process hold open.
+const detailFiles = 4
+
+// openDetails opens the long files, unless that would take more than half of the
+// descriptors that this process may have. What may not be opened is left out,
+// with a warning.
+func (s *Source) openDetails(p *process) {
+	if s.kept+detailFiles > 2*s.keptMax {
+		s.unreadable(&fs.PathError{Op: "open", Path: s.path(p.pid, "io"), Err: unix.EMFILE})
+		return
+	}
+	s.kept += detailFiles
 	d := &details{fdSize: -1}
+	p.details = d
 	var errs [5]error
 	d.io, errs[0] = procfile.Open(s.path(p.pid, "io"))
 	d.limits, errs[1] = procfile.Open(s.path(p.pid, "limits"))
@@ -44,17 +55,18 @@ func (s *Source) openDetails(p *process) *details {
 			s.unreadable(err)
 		}
 	}
-	return d
 }
 
-func (d *details) close() {
+func (s *Source) closeDetails(p *process) {
+	d := p.details
 	if d == nil {
 		return
 	}
+	s.kept -= detailFiles
+	p.details = nil
 	_ = errors.Join(d.io.Close(), d.limits.Close(), d.fds.Close(), d.tasks.Close()) // opened for reading
 	if d.fdSize >= 0 {
 		procfile.CloseFD(d.fdSize)
-		d.fdSize = -1
 	}
 }
 

@@ -129,8 +129,8 @@ func New(o Options) (*Source, error) {
 	return s, nil
 }
 
-// keptMax leaves at least three quarters of the descriptors to others: a load
-// generator in the same process needs them.
+// keptMax gives the short files a quarter of the descriptors, and the long ones as
+// many again: a load generator in the same process needs the others.
 func keptMax() int {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {

@@ -331,6 +331,47 @@ func TestNew_Failure(t *testing.T) {
 	f(Options{PIDs: []int{-1}}, "watch process -1")
 }
 
+// Short of descriptors, processes live on and only their long files are missing.
+func TestShortOfDescriptors(t *testing.T) {
+	dir := unpack(t)
+	s := open(t, Options{Proc: dir, PIDs: []int{1204, 841}})
+	s.keptMax = 3
+	for range 2 {
+		frame := collect(t, s)
+		if find(frame, "cpu.user", "1204 userapi") == nil || find(frame, "cpu.user", "841 bash") == nil {
+			t.Fatal(frame)
+		}
+		if find(frame, "fds", "1204 userapi") != nil {
+			t.Fatal("long files were opened")
+		}
+		if find(frame, "count", "").Value != 4 {
+			t.Fatal(frame)
+		}
+	}
+	if w := s.Warnings(); len(w) != 1 || !strings.Contains(w[0].Hint, "ulimit") || len(s.Events()) != 0 {
+		t.Fatalf("%+v", w)
+	}
+}
+
+// Without any descriptor left nothing can be read, but no process has ended.
+func TestUnreadIsNotGone(t *testing.T) {
+	dir := unpack(t)
+	s := open(t, Options{Proc: dir, PIDs: []int{1204}})
+	s.keptMax = 0
+	collect(t, s)
+	path := filepath.Join(dir, "1204/stat") // becomes a link to itself: ELOOP, for root too
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(path, path); err != nil {
+		t.Fatal(err)
+	}
+	frame := collect(t, s)
+	if e := s.Events(); len(e) != 0 || find(frame, "count", "").Value != 4 || find(frame, "cpu.user", "1204 userapi") != nil {
+		t.Fatal(e, frame)
+	}
+}
+
 // Files are closed when a process leaves the watched ones, and when it goes.
 func TestFilesAreClosed(t *testing.T) {
 	count := func() int {

@@ -21,6 +21,7 @@ type process struct {
 	tick     uint64 // of the last listing that had it
 	stat     stat
 	used     uint64 // CPU ticks since the tick before
+	unread   bool   // there at this tick, but its file could not be read
 	named    bool   // always watched
 	watched  bool   // at this tick
 	comm     []byte
@@ -46,6 +47,10 @@ func (s *Source) update(pid uint64) {
 	fd, err := procfile.OpenFD(s.path(pid, "stat"), unix.O_RDONLY)
 	if err != nil {
 		s.unreadable(err)
+		if p != nil && !gone(err) {
+			p.unread, p.tick = true, s.tick // it lives on
+			s.live = append(s.live, p)
+		}
 		return
 	}
 	name, st, err := s.readStat(fd)
@@ -83,7 +88,7 @@ func (s *Source) add(pid uint64) *process {
 // the tick before counts from its start.
 func (s *Source) advance(p *process, name []byte, st stat) {
 	p.used = st.cpu() - min(st.cpu(), p.stat.cpu())
-	p.stat, p.tick = st, s.tick
+	p.stat, p.tick, p.unread = st, s.tick, false
 	p.rename(name)
 	if p.named && st.dead() {
 		s.forget(p)
@@ -143,8 +148,7 @@ func (s *Source) release(p *process) {
 		p.fd = -1
 		s.kept--
 	}
-	p.details.close()
-	p.details = nil
+	s.closeDetails(p)
 }
 
 // choose sets s.watched to the named processes and the top ones by CPU of the
@@ -157,6 +161,7 @@ func (s *Source) choose() {
 	s.best = s.best[:0]
 	for _, p := range s.live {
 		switch {
+		case p.unread:
 		case p.named:
 			s.watched = append(s.watched, p)
 		case p.used > 0 && !p.stat.dead():
@@ -169,8 +174,7 @@ func (s *Source) choose() {
 	}
 	for i, p := range s.before {
 		if !p.watched {
-			p.details.close()
-			p.details = nil
+			s.closeDetails(p)
 		}
 		s.before[i] = nil
 	}
@@ -201,9 +205,11 @@ func (s *Source) emit(p *process, f *kasoku.Frame) {
 	f.Gauge("rss", name, "bytes", float64(p.stat.rss)*s.pageSize)
 	f.Gauge("threads", name, "count", float64(p.stat.threads))
 	if p.details == nil {
-		p.details = s.openDetails(p)
+		s.openDetails(p)
 	}
-	s.emitDetails(p, name, f)
+	if p.details != nil {
+		s.emitDetails(p, name, f)
+	}
 }
 
 // rename takes over the name. A process gets one by exec too; one that goes on
@@ -230,16 +236,22 @@ func (s *Source) path(pid uint64, file string) string {
 // unreadable notes why a file of a process cannot be read, once for each kind.
 // That a process has gone is no reason for a note.
 func (s *Source) unreadable(err error) {
+	if gone(err) {
+		return
+	}
 	hint := "see proc(5)"
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ESRCH):
-		return
 	case errors.Is(err, unix.EMFILE):
 		hint = "raise the limit of open files, as with ulimit -n"
 	case errors.Is(err, fs.ErrPermission):
 		hint = "run as root, or as the user of the process"
 	}
 	s.warn(hint, "some series of processes are missing: "+err.Error())
+}
+
+// gone reports whether an error says that there is no such process.
+func gone(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH)
 }
 
 func (s *Source) warn(hint, text string) {
