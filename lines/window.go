@@ -12,9 +12,13 @@ import (
 // statement or stack trace that one reads, short enough to hold in memory.
 const DefaultMaxLine = 1 << 20
 
-// firstBuffer is the buffer that a window starts with, in bytes. It holds
-// hundreds of usual lines per read call; longer lines make it grow.
-const firstBuffer = 256 << 10
+// A window's buffer, in bytes, starts small, since most windows are, and grows
+// while reads fill it: at fullBuffer a read call brings hundreds of lines.
+// Longer lines make it grow further.
+const (
+	firstBuffer = 16 << 10
+	fullBuffer  = 256 << 10
+)
 
 // A Segment is the part of one file that a window reads: [From, To) in bytes.
 type Segment struct {
@@ -45,7 +49,8 @@ type Window struct {
 	cur     *source
 
 	buf        []byte
-	start, end int // unread bytes of buf
+	start, end int  // unread bytes of buf
+	filled     bool // the last read filled buf
 	eof        bool
 	read       int64 // bytes read from the present source
 
@@ -143,8 +148,12 @@ func (w *Window) take(n, newline int) bool {
 // of it. The kept bytes move to the front of the buffer, where skipping does
 // not overwrite them.
 func (w *Window) takeLong() bool {
-	copy(w.buf, w.buf[w.start:w.end])
-	w.end, w.start = w.end-w.start, w.maxLine
+	buf := w.buf
+	if len(buf) < w.maxLine+firstBuffer { // room to skip by
+		buf = make([]byte, w.maxLine+firstBuffer)
+	}
+	w.end = copy(buf, w.buf[w.start:w.end])
+	w.buf, w.start = buf, w.maxLine
 	w.nextOff += int64(w.maxLine)
 	for {
 		if i := bytes.IndexByte(w.buf[w.start:w.end], '\n'); i >= 0 {
@@ -170,13 +179,13 @@ func (w *Window) fill() {
 		w.end = copy(w.buf, w.buf[w.start:w.end])
 		w.start = 0
 	}
-	if w.end == len(w.buf) {
-		size := max(2*len(w.buf), min(firstBuffer, 2*w.maxLine))
-		grown := make([]byte, max(size, 4096))
+	if w.end == len(w.buf) || w.filled && len(w.buf) < fullBuffer {
+		grown := make([]byte, max(2*len(w.buf), firstBuffer))
 		copy(grown, w.buf[:w.end])
 		w.buf = grown
 	}
 	w.readMore()
+	w.filled = w.end == len(w.buf)
 }
 
 // readMore reads into the free end of the buffer.

@@ -1,0 +1,101 @@
+package analyze
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/lines"
+)
+
+// A Clock turns a wall time that a log tells into an offset of the run, which
+// is negative before its start.
+type Clock func(wall time.Time) time.Duration
+
+// Since returns the clock of a run that started at that wall time, as long as
+// the wall clock does not step.
+func Since(started time.Time) Clock {
+	return func(wall time.Time) time.Duration { return wall.Sub(started) }
+}
+
+// Place returns the offset of a record that took from start to start + length,
+// both clamped to the interval, and whether the two overlap. An empty interval
+// has no bounds. A time that a log tells in whole seconds is given as a length
+// of a second: it may have been any moment of it.
+func Place(iv kasoku.Interval, start, length time.Duration) (at time.Duration, inside bool) {
+	if iv.Empty() {
+		return max(start, 0), true
+	}
+	if start >= iv.To || start+max(length, 1) <= iv.From {
+		return 0, false
+	}
+	return max(start, iv.From), true
+}
+
+// maxBad is how many bad lines are kept as samples, maxBadText how many bytes
+// of each.
+const (
+	maxBad     = 5
+	maxBadText = 200
+)
+
+// An Account counts the lines of a log by what became of them:
+// Lines = Records + Continued + Blank + Dropped, once a log is read.
+type Account struct {
+	Lines     uint64
+	Records   uint64
+	Continued uint64 // further lines of records, and lines of the server's own between them
+	Blank     uint64
+	Dropped   uint64
+	Cut       uint64 // lines longer than the bound, of which only the start was read
+	Bad       []kasoku.BadLine
+}
+
+// Drop counts a line that no parser understood, or several lines from that one
+// on, and keeps the first few. The text may change afterwards.
+func (a *Account) Drop(n uint64, line int64, text []byte, why string) {
+	a.Dropped += n
+	if len(a.Bad) < maxBad {
+		a.Bad = append(a.Bad, kasoku.BadLine{Line: line, Text: string(AppendSafe(nil, text, maxBadText)), Why: why})
+	}
+}
+
+// Add adds the account of another part of the same log.
+func (a *Account) Add(o *Account) {
+	a.Lines += o.Lines
+	a.Records += o.Records
+	a.Continued += o.Continued
+	a.Blank += o.Blank
+	a.Dropped += o.Dropped
+	a.Cut += o.Cut
+	a.Bad = append(a.Bad, o.Bad[:min(len(o.Bad), maxBad-len(a.Bad))]...)
+}
+
+// Window describes what was read from the lines. The notes are joined to what
+// the lines themselves say.
+func (a *Account) Window(kind, format string, src *lines.Window, notes ...string) kasoku.LogWindow {
+	w := kasoku.LogWindow{
+		Kind: kind, Format: format,
+		Lines: a.Lines, Records: a.Records, Continued: a.Continued, Blank: a.Blank, Dropped: a.Dropped,
+		BadSample: a.Bad,
+	}
+	if files := src.Files(); len(files) > 0 {
+		first, last := files[0], files[len(files)-1]
+		w.Path, w.Device, w.Inode = last.Path, last.Device, last.Inode
+		w.From, w.To, w.Files = first.From, last.To, len(files)
+	}
+	all := append([]string{src.Note()}, notes...)
+	if a.Cut > 0 {
+		all = append(all, fmt.Sprintf("%d lines longer than %d bytes were cut", a.Cut, lines.DefaultMaxLine))
+	}
+	for _, n := range all {
+		if n == "" {
+			continue
+		}
+		if w.Note != "" {
+			w.Note += "; "
+		}
+		w.Note += n
+	}
+	return w
+}

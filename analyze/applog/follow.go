@@ -1,0 +1,165 @@
+package applog
+
+import "bytes"
+
+// goesOn takes a line that belongs to the entry before and reports whether it
+// does.
+func (r *reader) goesOn(line []byte) bool {
+	e := &r.cur
+	inner := bytes.TrimLeft(line, " \t")
+	indented := len(inner) < len(line)
+	switch {
+	case isRows(inner) || isGoTrace(inner):
+	case !e.active:
+		return false
+	case e.source && inner[0] == '[': // GORM writes the place on a line of its own
+		rest, level, _ := stripHead(inner)
+		e.text, e.level, e.source = append(e.text[:0], rest...), level, false
+		e.verb = findVerb(e.text, 0)
+	case isTimedRows(inner):
+		e.join(inner)
+	case e.trace == goTrace && isCall(inner):
+	case e.trace == pythonTrace && !indented && !isStamped(inner):
+		e.text, e.level = append(e.text[:0], inner...), failure // what was raised
+		e.trace = noTrace
+	case bytes.HasPrefix(inner, []byte("Traceback (")) && e.level == failure:
+	case bytes.HasPrefix(inner, []byte("Caused by: ")):
+	case indented && !isStamped(inner) && !isTimed(inner):
+		if e.verb >= 0 || len(e.text) == 0 {
+			e.join(inner)
+		}
+	case e.verb >= 0 && isClause(inner):
+		e.join(inner)
+	default:
+		return false
+	}
+	if isGoTrace(inner) {
+		e.trace = goTrace
+	}
+	if e.active {
+		e.bytes += uint64(r.src.Width())
+		if e.code[0] == 0 && e.verb < 0 {
+			e.code, _ = findCode(inner)
+		}
+	}
+	return true
+}
+
+// join makes a further line part of the text.
+func (e *entry) join(line []byte) {
+	if len(e.text)+len(line) >= maxJoined {
+		return
+	}
+	if len(e.text) > 0 {
+		e.text = append(e.text, ' ')
+	}
+	e.text = append(e.text, line...)
+	if e.verb < 0 {
+		e.verb = findVerb(e.text, 0)
+	}
+}
+
+func isStamped(line []byte) bool {
+	_, level, stamped := stripHead(line)
+	return stamped || level != unknown
+}
+
+// isRows reports whether the line is "[1 rows affected or returned]", which
+// GORM 1 writes behind a statement.
+func isRows(line []byte) bool {
+	if len(line) < 3 || line[0] != '[' {
+		return false
+	}
+	n := 1 + digits(line[1:])
+	return n > 1 && bytes.HasPrefix(line[n:], []byte(" rows affected"))
+}
+
+// isTimedRows reports whether the line starts like "[0.512ms] [rows:1] ", which
+// GORM 2 writes below the place in the source.
+func isTimedRows(line []byte) bool {
+	if len(line) < 8 || line[0] != '[' || !isDigit(line[1]) {
+		return false
+	}
+	i := bytes.IndexByte(line[:min(len(line), 24)], ']')
+	return i > 0 && bytes.HasPrefix(line[i+1:], []byte(" [rows:"))
+}
+
+// isTimed reports whether an indented line tells how long something took, and
+// so is an entry of its own: Rails indents "User Load (0.3ms)  SELECT …".
+func isTimed(line []byte) bool {
+	const farthest = 80 // behind the name of a model and its action
+	i := bytes.Index(line[:min(len(line), farthest)], []byte("ms"))
+	return i > 0 && isDigit(line[i-1]) && i+2 < len(line) && (line[i+2] == ')' || line[i+2] == ']')
+}
+
+// isGoTrace reports whether the line can stand nowhere but in the traces that
+// Go's runtime prints.
+func isGoTrace(line []byte) bool {
+	switch {
+	case bytes.HasPrefix(line, []byte("goroutine ")):
+		n := 10 + digits(line[10:])
+		return n > 10 && bytes.HasPrefix(line[n:], []byte(" ["))
+	case bytes.HasPrefix(line, []byte("created by ")):
+		return true
+	}
+	return bytes.HasPrefix(line, []byte("[signal "))
+}
+
+// isCall reports whether the line is a frame's call, main.(*T).f(0x1, …), or
+// the last line of a program that go run started.
+func isCall(line []byte) bool {
+	if bytes.HasPrefix(line, []byte("exit status ")) {
+		return true
+	}
+	open := bytes.IndexByte(line, '(')
+	dot := bytes.IndexByte(line, '.')
+	return dot > 0 && dot < open && line[len(line)-1] == ')' && bytes.IndexByte(line[:open], ' ') < 0
+}
+
+// clauses are the words with which a line goes on with a statement.
+var clauses = [...]string{
+	"from", "where", "set", "values", "order", "group", "limit", "having", "and", "or", "join", "left", "right", "inner",
+	"on", "union", "select", "offset", "for",
+}
+
+// isClause reports whether the line starts with a clause of SQL in upper case,
+// or in lower case with a parenthesis or name that no prose has.
+func isClause(line []byte) bool {
+	if line[0] == '(' || line[0] == ')' {
+		return true
+	}
+	n := 0
+	for n < len(line) && n < 8 && line[n] >= 'A' && line[n] <= 'Z' {
+		n++
+	}
+	if n == 0 || n < len(line) && isWord(line[n]) {
+		return false
+	}
+	for _, c := range clauses {
+		if len(c) == n && hasFold(line, c) {
+			return true
+		}
+	}
+	return false
+}
+
+// isSource reports whether the text is only a place in a source file:
+// (/app/main.go:12) or /app/main.go:12.
+func isSource(text []byte) bool {
+	text = bytes.TrimSpace(text)
+	if len(text) > 1 && text[0] == '(' && text[len(text)-1] == ')' {
+		text = text[1 : len(text)-1]
+	}
+	i := bytes.LastIndexByte(text, ':')
+	return i > 2 && i+1 < len(text) && digits(text[i+1:]) == len(text)-i-1 &&
+		bytes.IndexByte(text[:i], '.') > 0 && bytes.IndexAny(text, " \t(") < 0 && bytes.IndexByte(text, '/') >= 0
+}
+
+// digits returns how many digits the text starts with.
+func digits(b []byte) int {
+	n := 0
+	for n < len(b) && isDigit(b[n]) {
+		n++
+	}
+	return n
+}
