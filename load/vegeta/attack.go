@@ -28,6 +28,8 @@ type AttackOptions struct {
 	Body       string // file with the body of targets that have none
 	Header     http.Header
 	Rate       float64       // requests per second; 0: as many as MaxWorkers let through
+	Steps      []float64     // a ladder instead of Rate, one step of Duration each; not Vegeta's
+	Pause      time.Duration // between the steps of a ladder
 	Duration   time.Duration // 0: until stopped
 	MaxWorkers uint64        // cap on requests in flight; 0: HTTP.MaxInFlight
 	Output     string        // file; empty, "stdout" and "-" are Stdout
@@ -51,7 +53,9 @@ func DefaultAttack() AttackOptions {
 // Validate reports options that contradict each other.
 func (o *AttackOptions) Validate() error {
 	switch {
-	case o.Rate == 0 && o.MaxWorkers == 0 && o.HTTP.MaxInFlight == 0:
+	case len(o.Steps) > 0 && o.Duration <= 0:
+		return errors.New("a ladder needs the duration of a step")
+	case len(o.Steps) == 0 && o.Rate == 0 && o.MaxWorkers == 0 && o.HTTP.MaxInFlight == 0:
 		return errors.New("-rate=0 requires setting -max-workers")
 	case o.Duration < 0:
 		return fmt.Errorf("bad duration %s", o.Duration)
@@ -63,6 +67,7 @@ func (o *AttackOptions) Validate() error {
 type AttackResult struct {
 	Summary  kasoku.LoadSummary
 	Tally    *kasoku.Tally
+	Metrics  *Metrics // of all results, closed
 	Warnings []kasoku.Warning
 }
 
@@ -89,7 +94,9 @@ func Attack(ctx context.Context, o AttackOptions) (res AttackResult, err error) 
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	start := time.Now()
-	w, err := NewWriter(out, WriterOptions{Encoding: o.Encoding, Attack: o.Name, Start: start, Plan: plan, Failed: stop})
+	res.Metrics = &Metrics{}
+	w, err := NewWriter(out, WriterOptions{
+		Encoding: o.Encoding, Attack: o.Name, Start: start, Plan: plan, Failed: stop, Metrics: res.Metrics})
 	if err != nil {
 		return res, err
 	}
@@ -100,6 +107,7 @@ func Attack(ctx context.Context, o AttackOptions) (res AttackResult, err error) 
 	}
 	res.Summary, err = engine.Run(ctx, plan, start, load.Tee(sinks...))
 	err = errors.Join(err, w.Close())
+	res.Metrics.Close()
 	res.Tally = rec.Tally(0)
 	res.Warnings = load.Warnings(res.Summary, res.Tally)
 	return res, err
@@ -131,6 +139,9 @@ func (o *AttackOptions) plan() (p load.Plan, err error) {
 }
 
 func (o *AttackOptions) schedule() (load.Schedule, error) {
+	if len(o.Steps) > 0 {
+		return load.Ladder(o.Steps, o.Duration, o.Pause)
+	}
 	if o.Rate == 0 {
 		return load.Closed(o.Duration)
 	}

@@ -20,6 +20,10 @@ type WriterOptions struct {
 	Start    time.Time // of the load
 	Plan     load.Plan
 
+	// Metrics, when not nil, gets every result too. It is guarded by the writer
+	// until Close has returned.
+	Metrics *Metrics
+
 	// Failed, when not nil, is called once, with the first error of writing.
 	Failed func(error)
 }
@@ -49,15 +53,18 @@ func NewWriter(w io.Writer, o WriterOptions) (*Writer, error) {
 	return &Writer{o: o, buf: buf, enc: enc, flushed: time.Now()}, nil
 }
 
-// Hits implements [load.Sink]. After an error it does nothing more.
+// Hits implements [load.Sink]. After an error it writes nothing more.
 func (w *Writer) Hits(hits []load.Hit) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i := range hits {
-		if w.err != nil {
-			return
+		r := w.result(&hits[i])
+		if w.o.Metrics != nil {
+			w.o.Metrics.Add(r)
 		}
-		w.fail(w.enc.Encode(w.result(&hits[i])))
+		if w.err == nil {
+			w.fail(w.enc.Encode(r))
+		}
 	}
 	if now := time.Now(); w.err == nil && now.Sub(w.flushed) >= flushEvery {
 		w.flushed = now
