@@ -52,6 +52,7 @@ type reader interface {
 	Sessions(context.Context) (mysqlread.Sessions, error)
 	Transactions(context.Context) (mysqlread.Transactions, error)
 	Notices() []mysqlread.Notice
+	Statements() uint64
 	Close() error
 }
 
@@ -184,6 +185,15 @@ func (s *Source) Events() []kasoku.Event {
 
 // Warnings returns what could not be read.
 func (s *Source) Warnings() []kasoku.Warning { return s.warnings }
+
+// Statements returns how many statements the source itself has sent; the
+// server's Questions counts them too. It must not be called during Collect.
+func (s *Source) Statements() uint64 {
+	if s.reader == nil {
+		return 0
+	}
+	return s.reader.Statements()
+}
 
 // Close gives the connection up.
 func (s *Source) Close() error {

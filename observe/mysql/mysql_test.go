@@ -65,6 +65,8 @@ func (s *server) Notices() []mysqlread.Notice {
 	return out
 }
 
+func (s *server) Statements() uint64 { return 0 }
+
 func (s *server) Close() error {
 	s.closed++
 	return nil
