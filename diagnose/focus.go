@@ -26,7 +26,7 @@ const (
 	fewRequests = 100
 	// lastAnswers bounds the time after a step in which its late answers are
 	// still looked for.
-	lastAnswers = 5 * time.Second
+	lastAnswers = 10 * time.Second
 )
 
 // A Focus is the part of a run where evidence is taken.

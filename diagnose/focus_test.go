@@ -33,10 +33,10 @@ func TestFocus(t *testing.T) {
 	f(run(at{10, 0, 10, 1, ms}, at{100, 13, 23, 1, 11 * ms}, at{1000, 26, 36, 1, 3 * ms}), 2, true, sec(13), sec(24), "at 10 req/s")
 	// The lowest step need not be the first.
 	f(run(at{1000, 0, 10, 1, 40 * ms}, at{10, 13, 23, 1, ms}), 1, true, 0, sec(11), "at 10 req/s")
-	// Late answers are waited for, up to the next step and at most 5 s.
+	// Late answers are waited for, up to the next step and at most 10 s.
 	f(run(at{100, 0, 10, 0, 2500 * ms}, at{10, 20, 30, 1, ms}), 1, true, 0, sec(12)+500*ms, "0 %")
 	f(run(at{100, 0, 10, 0, 9 * time.Second}, at{10, 12, 30, 1, ms}), 1, true, 0, sec(12), "0 %")
-	f(run(at{100, 0, 10, 0, 9 * time.Second}, at{10, 20, 30, 1, ms}), 1, true, 0, sec(15), "0 %")
+	f(run(at{100, 0, 10, 0, 90 * time.Second}, at{10, 30, 40, 1, ms}), 1, true, 0, sec(20), "0 %")
 	// Steps without a pause between them.
 	f(run(at{10, 0, 10, 1, ms}, at{100, 10, 20, 0, ms}, at{1000, 20, 30, 0, ms}), 2, true, sec(10), sec(20), "0 %")
 	// Nothing at all.

@@ -53,15 +53,15 @@ func (c *Case) linesIn(m *kasoku.Message) uint64 {
 	return n
 }
 
-// HasAppLog reports whether an application's log was read.
-func (c *Case) HasAppLog() bool { return len(c.Messages) > 0 || c.hasLog("applog") }
+// HasAppLog reports whether an application's log was read, be it empty.
+func (c *Case) HasAppLog() bool {
+	return len(c.Messages) > 0 || slices.ContainsFunc(c.Logs, func(w kasoku.LogWindow) bool {
+		return w.Kind == "applog" && (w.Lines > 0 || w.Note == "")
+	})
+}
 
 // HasSlowLog reports whether the slow log was read and held statements.
 func (c *Case) HasSlowLog() bool { return len(c.Queries) > 0 || len(c.Saves) > 0 }
-
-func (c *Case) hasLog(kind string) bool {
-	return slices.ContainsFunc(c.Logs, func(w kasoku.LogWindow) bool { return w.Kind == kind && w.Lines > 0 })
-}
 
 // NoLog says why a log of that kind (accesslog, slowlog, applog) has nothing to
 // read: it was not recorded, or the note of its window.

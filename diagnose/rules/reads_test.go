@@ -32,7 +32,7 @@ func reads(id string) extract.Keys {
 	case "DRV-01":
 		return extract.Keys{Series: status(append(verbs, "Com_stmt_prepare", "Com_stmt_execute", "Com_stmt_close", "Questions", "Prepared_stmt_count")...), Settings: server}
 	case "DRV-04":
-		return extract.Keys{Series: status(append(verbs, "Com_begin", "Handler_update", "Questions")...), Settings: server, Queries: true, Saves: true}
+		return extract.Keys{Series: status(append(verbs, "Com_begin", "Handler_update", "Innodb_rows_updated", "Questions")...), Settings: server, Queries: true, Saves: true}
 	case "DRV-05":
 		return extract.Keys{Series: append(status(verbs...), kasoku.Key{Source: diagnose.Process, Name: "io.write_calls"}), Settings: server, Messages: true}
 	case "MES-04":

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
@@ -108,13 +109,15 @@ func (r RootMessage) finding(c *diagnose.Case, f failures, root diagnose.Said, s
 }
 
 func (RootMessage) signals(f failures, root diagnose.Said) []diagnose.Signal {
-	var in uint64
+	var in, all uint64
 	for s, n := range f.second {
-		if root.Seconds[s] > 0 {
+		all += n
+		// A log without times is placed to about a second.
+		if root.Seconds[s-1]+root.Seconds[s]+root.Seconds[s+1] > 0 {
 			in += n
 		}
 	}
-	same := diagnose.Signal{Holds: float64(in) >= sameSeconds*float64(f.count), Lacks: "not in the same seconds"}
+	same := diagnose.Signal{Holds: all > 0 && float64(in) >= sameSeconds*float64(all), Lacks: "not in the same seconds"}
 	if len(root.Seconds) == 0 {
 		same.Blind = "the line's times are not known"
 	}
@@ -127,25 +130,35 @@ func (RootMessage) signals(f failures, root diagnose.Said) []diagnose.Signal {
 }
 
 // failuresOf counts the 5xx answers, as the load saw them, else as the access
-// log did.
+// log did. Their seconds are those of the answers where there is an access log:
+// the load counts a request in the second in which it was due, and a late answer
+// and its line in the log come seconds after it.
 func failuresOf(c *diagnose.Case) failures {
 	f := failures{second: map[int]uint64{}}
 	codes := map[int]uint64{}
-	if t := c.Focus.Tally; t != nil {
-		f.of = t.Asked
-		for i := range c.Seconds {
-			s := &c.Seconds[i]
-			if c.Focus.Step != nil && s.Step != c.Focus.Step.Number {
-				continue
-			}
-			for code, n := range s.Codes {
-				if code >= 500 {
-					f.second[s.Second] += n
-					f.count += n
-					codes[code] += n
-				}
+	due := map[int]uint64{}
+	for i := range c.Seconds {
+		s := &c.Seconds[i]
+		if c.Focus.Tally == nil || c.Focus.Step != nil && s.Step != c.Focus.Step.Number {
+			continue
+		}
+		for code, n := range s.Codes {
+			if code >= 500 {
+				due[s.Second] += n
+				codes[code] += n
+				f.count += n
 			}
 		}
+	}
+	for i := range c.Endpoints {
+		for s, n := range c.Endpoints[i].Seconds {
+			if at := time.Duration(s) * time.Second; n.Failed > 0 && at+time.Second > c.Focus.Interval.From && at < c.Focus.Interval.To {
+				f.second[s] += n.Failed
+			}
+		}
+	}
+	if t := c.Focus.Tally; t != nil {
+		f.of = t.Asked
 	} else {
 		f.count, f.of = c.Failed()
 		for i := range c.Endpoints {
@@ -154,10 +167,10 @@ func failuresOf(c *diagnose.Case) failures {
 					codes[code] += n
 				}
 			}
-			for s, n := range c.Endpoints[i].Seconds {
-				f.second[s] += n.Failed
-			}
 		}
+	}
+	if len(f.second) == 0 {
+		f.second = due
 	}
 	for code, n := range codes {
 		if best := codes[f.code]; n > best || n == best && (f.code == 0 || code < f.code) {
