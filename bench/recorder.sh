@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # What recording costs: CPU and memory of a recorder that samples host, 300
 # processes and, when there is one, MariaDB, every second into a run file.
-# Measured from outside, by /proc/PID/stat, from 2 s after the start to the end
-# of recording; beside it what pidstat and sadc cost for the same time.
+# Measured from outside, by /proc/PID/stat, beginning 2 s after the start, so that
+# only recording counts; beside it what pidstat and sadc cost for as long.
 #
 # Exit status: 0 below the limits, 1 above, 3 when nothing could be measured.
 #
 # Environment:
-#   SECONDS_LONG  how long to record, default 30
+#   SECONDS_LONG  how long to measure, default 30
 #   PROCESSES     idle processes to start, default 300
 #   CPU_LIMIT     percent of one core, default 1.0 (the aim is 0.5)
 #   RSS_LIMIT     MB of 1,000,000 bytes, default 40 (the aim is 30)
@@ -17,6 +17,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 3
 
 long=${SECONDS_LONG:-30}
+most=$((long + 15)) # what is measured ends by itself then, if nobody ends it
 processes=${PROCESSES:-300}
 cpu_limit=${CPU_LIMIT:-1.0}
 rss_limit=${RSS_LIMIT:-40}
@@ -56,7 +57,7 @@ measure() {
 	running=$!
 	sleep 2
 	t0=$EPOCHREALTIME c0=$(ticks "$running")
-	sleep $((long - 3))
+	sleep "$long"
 	t1=$EPOCHREALTIME c1=$(ticks "$running")
 	rss=$(memory "$running" VmHWM)
 	if [ -z "$c0" ] || [ -z "$c1" ] || [ -z "$rss" ]; then
@@ -69,7 +70,7 @@ measure() {
 	return 0
 }
 
-# finish SIGNAL: ends what was measured.
+# finish [SIGNAL]: ends what was measured, or waits for its end.
 finish() {
 	[ -n "${1:-}" ] && kill "-$1" "$running" 2>/dev/null
 	wait "$running" 2>/dev/null
@@ -110,7 +111,7 @@ for _ in $(seq "$processes"); do
 done
 
 $go build -o "$dir/recorder" ./bench/recorder || exit 3
-recorder=("$dir/recorder" -for "${long}s" -o "$dir/run.kasoku" "${dsn[@]}")
+recorder=("$dir/recorder" -for "${most}s" -o "$dir/run.kasoku" "${dsn[@]}")
 what='bench/recorder'
 if [ -n "${KASOKU:-}" ]; then
 	cp "$KASOKU" "$dir/kasoku" || exit 3
@@ -118,7 +119,7 @@ else
 	$go build -o "$dir/kasoku" ./cmd/kasoku 2>/dev/null
 fi
 if [ -x "$dir/kasoku" ] && "$dir/kasoku" record --help >/dev/null 2>&1; then
-	recorder=("$dir/kasoku" record --for "${long}s" -o "$dir/run.kasoku" "${dsn[@]}")
+	recorder=("$dir/kasoku" record --for "${most}s" -o "$dir/run.kasoku" "${dsn[@]}")
 	what='kasoku record'
 fi
 
@@ -131,7 +132,7 @@ finish
 count=$(find /proc -maxdepth 1 -name '[0-9]*' | wc -l)
 echo "$what, 1 s, ${long} s, $count processes${dsn:+, MariaDB}"
 measure recorder "${recorder[@]}" || exit 3
-finish
+finish INT
 own_cpu=$cpu own_rss=$rss
 printf '%-10s %5s %% of one core  %5s MB peak, %s MB above an idle Go program\n' \
 	kasoku "$own_cpu" "$(mb "$own_rss")" "$(mb $((own_rss - baseline)))"
@@ -139,14 +140,14 @@ printf '%-10s %5s %% of one core  %5s MB peak, %s MB above an idle Go program\n'
 [ -f "$dir/run.kasoku" ] && echo "  run file: $(mb "$(stat -c %s "$dir/run.kasoku")") MB"
 
 if command -v pidstat >/dev/null; then
-	measure pidstat pidstat -urdwvh -p ALL 1 "$long" && printf '%-10s %5s %% of one core  %5s MB peak  (processes only)\n' pidstat "$cpu" "$(mb "$rss")"
+	measure pidstat pidstat -urdwvh -p ALL 1 "$most" && printf '%-10s %5s %% of one core  %5s MB peak  (processes only)\n' pidstat "$cpu" "$(mb "$rss")"
 	finish INT
 else
 	echo "missing: pidstat (apt-get install sysstat)"
 fi
 sadc=$(PATH=$PATH:/usr/lib/sysstat:/usr/lib/sa:/usr/lib64/sa command -v sadc)
 if [ -n "$sadc" ]; then
-	measure sadc "$sadc" -S XALL 1 "$((long + 1))" "$dir/sa" && printf '%-10s %5s %% of one core  %5s MB peak  (host only)\n' sadc "$cpu" "$(mb "$rss")"
+	measure sadc "$sadc" -S XALL 1 "$most" "$dir/sa" && printf '%-10s %5s %% of one core  %5s MB peak  (host only)\n' sadc "$cpu" "$(mb "$rss")"
 	finish INT
 else
 	echo "missing: sadc (apt-get install sysstat)"

@@ -58,7 +58,7 @@ func run(args []string, out io.Writer) error {
 
 // record samples until ctx ends.
 func record(ctx context.Context, dsn, path string, out io.Writer) (err error) {
-	sources, err := sources(dsn)
+	sources, err := sources(dsn, path)
 	if err != nil {
 		return err
 	}
@@ -80,16 +80,12 @@ func record(ctx context.Context, dsn, path string, out io.Writer) (err error) {
 	if err := sampler.Run(ctx); err != nil {
 		return err
 	}
-	sink.print(out, time.Since(start))
-	for _, w := range sampler.Warnings() {
-		if _, err := fmt.Fprintf(out, "warning: %s\n", w.Text); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err = io.WriteString(out, sink.summary(time.Since(start), sampler.Warnings()))
+	return err
 }
 
-func sources(dsn string) ([]observe.Source, error) {
+// sources are those of kasoku record; a run file stands in for a log.
+func sources(dsn, log string) ([]observe.Source, error) {
 	h, err := host.New(host.Options{})
 	if err != nil {
 		return nil, err
@@ -98,7 +94,7 @@ func sources(dsn string) ([]observe.Source, error) {
 	if err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
-	out := []observe.Source{h, p, logsize.New("/var/log/nginx/access.log")}
+	out := []observe.Source{h, p, logsize.New(log)}
 	if dsn != "" {
 		db, err := mysqlflags.OpenDSN(dsn)
 		if err != nil {
@@ -135,17 +131,22 @@ func (s *sink) Gap(g kasoku.Gap) error {
 
 func (s *sink) Event(e kasoku.Event) error { return s.next.Event(e) }
 
-// print lists the costs, the greatest first.
-func (s *sink) print(out io.Writer, long time.Duration) {
+// summary lists the costs, the greatest first, and what went wrong.
+func (s *sink) summary(long time.Duration, warnings []kasoku.Warning) string {
+	var b strings.Builder
 	sort.SliceStable(s.costs, func(i, j int) bool { return s.costs[i].Value > s.costs[j].Value })
 	for _, c := range s.costs {
 		if name, ok := strings.CutPrefix(c.Name, "cost."); ok {
-			fmt.Fprintf(out, "  %-8s %6.3f %%  %4d samples a tick\n", name, 100*c.Value/long.Seconds(), s.samples[name])
+			fmt.Fprintf(&b, "  %-8s %6.3f %%  %4d samples a tick\n", name, 100*c.Value/long.Seconds(), s.samples[name])
 		}
 	}
 	for _, g := range s.gaps {
-		fmt.Fprintf(out, "gap: %s\n", g)
+		fmt.Fprintf(&b, "gap: %s\n", g)
 	}
+	for _, w := range warnings {
+		fmt.Fprintf(&b, "warning: %s\n", w.Text)
+	}
+	return b.String()
 }
 
 // discard drops everything.

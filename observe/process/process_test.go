@@ -284,7 +284,7 @@ func TestManyThreads(t *testing.T) {
 	}
 	status(1000)
 	s := open(t, Options{Proc: dir, Top: -1, PIDs: []int{1204}})
-	rounds := (threads+3)/threadsPerTick + 1
+	rounds := (threads+3)/threadsOfNamed + 1
 	for range rounds {
 		collect(t, s)
 	}

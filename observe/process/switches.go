@@ -8,12 +8,15 @@ import (
 	"github.com/kasoku/kasoku/observe/procfile"
 )
 
-// threadsPerTick bounds how many threads of one process are read at one tick. A
-// server with a thread for each of a thousand connections would otherwise cost
-// more than all other processes together: one read takes some 5 µs. Threads
-// beyond it have their turn at the next ticks, and nothing is lost, because the
-// kernel's numbers go on growing.
-const threadsPerTick = 32
+// How many threads of one process are read at one tick. A server with a thread
+// for each of a thousand connections would otherwise cost more than all other
+// processes together: one read takes some 10 µs. Threads beyond it have their
+// turn at the next ticks, and nothing is lost, because the kernel's numbers go on
+// growing.
+const (
+	threadsOfNamed  = 32
+	threadsOfOthers = 8
+)
 
 // The switches of a process are the sum over its threads. The kernel keeps the
 // numbers by thread and shows no sum: /proc/PID/status has those of the first
@@ -52,7 +55,10 @@ func (s *Source) readSwitches(p *process) (ok bool) {
 	}
 	sw := &p.switches
 	sw.list(tids)
-	reads := min(len(tids), threadsPerTick)
+	reads := min(len(tids), threadsOfOthers)
+	if p.named {
+		reads = min(len(tids), threadsOfNamed)
+	}
 	for i := range reads {
 		tid := tids[(sw.turn+i)%len(tids)]
 		if st, ok := s.readThread(p.pid, tid); ok {
