@@ -39,7 +39,7 @@ func newByteTables() *byteTables {
 	for _, c := range []byte(" \t\"':=])(>|,;*`") {
 		t.beforeVerb[c] = true
 	}
-	for _, c := range []byte("\"'`[{") {
+	for _, c := range []byte("\\\"'`[{") {
 		t.sqlStop[c] = true
 	}
 	return t

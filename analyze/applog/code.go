@@ -9,26 +9,16 @@ import "bytes"
 //	OperationalError: (1040, …)   OperationalError(1040, …)   errno: 1040
 //	SQLSTATE[08004] [1040] …
 func findCode(text []byte) (code [4]byte, ok bool) {
-	for i := 0; i < len(text); {
-		n := bytes.IndexByte(text[i:], 'r')
-		if u := bytes.IndexByte(text[i:], 'R'); n < 0 || u >= 0 && u < n {
-			n = u
-		}
-		if n < 0 {
-			break
-		}
-		i += n + 1
-		if i < 2 || text[i-2]|0x20 != 'e' || !hasFold(text[i:], "r") {
-			continue
-		}
-		p := text[i+1:]
-		if hasFold(p, "or") || hasFold(p, "no") {
-			p = p[2:]
-		} else {
-			continue
-		}
-		if code, ok = numberBehind(p); ok {
-			return code, true
+	for _, rr := range [...]string{"rror", "RROR", "rrno"} {
+		for p := text; ; {
+			i := bytes.Index(p, []byte(rr))
+			if i < 0 {
+				break
+			}
+			p = p[i+len(rr):]
+			if code, ok = numberBehind(p); ok {
+				return code, true
+			}
 		}
 	}
 	if i := bytes.Index(text, []byte("SQLSTATE[")); i >= 0 {

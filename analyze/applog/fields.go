@@ -10,7 +10,7 @@ import (
 type form uint8
 
 const (
-	text form = iota
+	plainText form = iota
 	jsonLines
 	logfmt
 	forms
@@ -92,7 +92,7 @@ func (p *fields) levelOf() level {
 // text returns what the fields say as one line: the request where there is no
 // message, then the error, then the statement.
 func (p *fields) text() []byte {
-	if l := bytes.TrimRight(p.value[lineField], "\r\n"); len(l) > 0 && len(p.value[messageField]) == 0 {
+	if l := bytes.TrimRight(p.value[lineField], "\r\n"); len(bytes.TrimSpace(l)) > 0 && len(p.value[messageField]) == 0 {
 		p.nested = true
 		return l
 	}
@@ -121,8 +121,7 @@ func (p *fields) text() []byte {
 func (p *fields) json(line []byte) bool {
 	p.reset(line)
 	line = bytes.TrimRight(line, " \t\r")
-	end := p.object(line, 0, false)
-	return end > 0 && end == len(line)
+	return len(line) > 1 && line[0] == '{' && p.object(line, 0, false) == len(line)
 }
 
 // object reads the object at i and returns its end, 0 when it is none. Inside of

@@ -8,6 +8,7 @@ func (r *reader) goesOn(line []byte) bool {
 	e := &r.cur
 	inner := bytes.TrimLeft(line, " \t")
 	indented := len(inner) < len(line)
+	joined := false
 	switch {
 	case isRows(inner) || isGoTrace(inner):
 	case !e.active:
@@ -17,19 +18,21 @@ func (r *reader) goesOn(line []byte) bool {
 		e.text, e.level, e.source = append(e.text[:0], rest...), level, false
 		e.verb = findVerb(e.text, 0)
 	case isTimedRows(inner):
-		e.join(inner)
+		joined = e.join(inner)
 	case e.trace == goTrace && isCall(inner):
 	case e.trace == pythonTrace && !indented && !isStamped(inner):
-		e.text, e.level = append(e.text[:0], inner...), failure // what was raised
+		if bytes.HasPrefix(e.text, []byte("Traceback (")) { // what was raised says more
+			e.text, e.level = append(e.text[:0], inner...), failure
+		}
 		e.trace = noTrace
 	case bytes.HasPrefix(inner, []byte("Traceback (")) && e.level == failure:
+		e.trace = pythonTrace
+	case bytes.HasPrefix(inner, []byte("During handling of the above exception")) || bytes.HasPrefix(inner, []byte("The above exception was")):
 	case bytes.HasPrefix(inner, []byte("Caused by: ")):
 	case indented && !isStamped(inner) && !isTimed(inner):
-		if e.verb >= 0 || len(e.text) == 0 {
-			e.join(inner)
-		}
+		joined = (e.verb >= 0 || len(e.text) == 0 || verbLen(inner) > 0) && e.join(inner)
 	case e.verb >= 0 && isClause(inner):
-		e.join(inner)
+		joined = e.join(inner)
 	default:
 		return false
 	}
@@ -38,17 +41,17 @@ func (r *reader) goesOn(line []byte) bool {
 	}
 	if e.active {
 		e.bytes += uint64(r.src.Width())
-		if e.code[0] == 0 && e.verb < 0 {
+		if e.code[0] == 0 && !joined {
 			e.code, _ = findCode(inner)
 		}
 	}
 	return true
 }
 
-// join makes a further line part of the text.
-func (e *entry) join(line []byte) {
+// join makes a further line part of the text and reports whether there was room.
+func (e *entry) join(line []byte) bool {
 	if len(e.text)+len(line) >= maxJoined {
-		return
+		return false
 	}
 	if len(e.text) > 0 {
 		e.text = append(e.text, ' ')
@@ -57,6 +60,7 @@ func (e *entry) join(line []byte) {
 	if e.verb < 0 {
 		e.verb = findVerb(e.text, 0)
 	}
+	return true
 }
 
 func isStamped(line []byte) bool {
@@ -108,7 +112,7 @@ func isGoTrace(line []byte) bool {
 // isCall reports whether the line is a frame's call, main.(*T).f(0x1, …), or
 // the last line of a program that go run started.
 func isCall(line []byte) bool {
-	if bytes.HasPrefix(line, []byte("exit status ")) {
+	if bytes.HasPrefix(line, []byte("exit status ")) || bytes.HasPrefix(line, []byte("panic(")) {
 		return true
 	}
 	open := bytes.IndexByte(line, '(')

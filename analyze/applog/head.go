@@ -1,6 +1,9 @@
 package applog
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // A level is how bad a program says a message is.
 type level uint8
@@ -180,7 +183,7 @@ func klogHead(b []byte) (level, int) {
 	if len(b) < 22 || digits(b[1:]) != 4 || b[5] != ' ' {
 		return unknown, 0
 	}
-	i := bytes.IndexByte("DIWEF", b[0])
+	i := strings.IndexByte("DIWEF", b[0])
 	if i < 0 || clockLen(b[6:]) == 0 {
 		return unknown, 0
 	}

@@ -76,6 +76,7 @@ type reader struct {
 	table *Table
 	cur   entry
 	plain []byte // a line without escape sequences
+	inner []byte // a line within a line
 	parse fields
 
 	shaper  sqlshape.Shaper
@@ -104,9 +105,9 @@ func (r *reader) line(line []byte) {
 		a.Blank++
 		return
 	}
-	form := text
+	form := plainText
 	var level level
-	if line[0] == '{' && r.parse.json(line) {
+	if r.parse.json(line) {
 		form, level = jsonLines, r.parse.levelOf()
 		line = r.parse.text()
 	} else if r.parse.logfmt(line) {
@@ -114,7 +115,7 @@ func (r *reader) line(line []byte) {
 		line = r.parse.text()
 	}
 	r.table.forms[form]++
-	if (form == text || r.parse.nested) && r.goesOn(line) {
+	if (form == plainText || r.parse.nested) && r.goesOn(line) {
 		a.Continued++
 		return
 	}
@@ -128,8 +129,11 @@ func (r *reader) start(line []byte, told level, form form) {
 	e := &r.cur
 	*e = entry{active: true, text: e.text[:0], offset: r.src.Offset(), bytes: uint64(r.src.Width()), verb: -1}
 	rest, level, _ := stripHead(line)
-	if form == text && len(rest) > 0 && rest[0] == '{' && r.parse.json(rest) {
-		told, rest = r.parse.levelOf(), r.parse.text()
+	if form == plainText || r.parse.nested { // fields behind a time, or inside of Docker's
+		r.inner = append(r.inner[:0], rest...)
+		if r.parse.json(r.inner) || r.parse.logfmt(r.inner) {
+			told, rest = r.parse.levelOf(), r.parse.text()
+		}
 	}
 	if told == unknown {
 		told = level
@@ -199,6 +203,10 @@ func (r *reader) message() *kasoku.Message {
 		}
 	}
 	head, sql, tail := e.text[:start], e.text[start:end], e.text[end:]
+	if start > 0 && end < len(e.text) && e.text[start-1] == '"' && e.text[end] == '"' {
+		r.inner = appendUnescaped(r.inner[:0], sql)
+		sql = r.inner
+	}
 	code, told := findCode(head)
 	if !told {
 		code, told = findCode(tail)
@@ -222,7 +230,7 @@ func (r *reader) message() *kasoku.Message {
 	case isSQL:
 		key = append(appendPattern(key, head), ' ')
 		key = append(append(key, r.fingerprint(sql)...), ' ')
-		key = appendPattern(key, tail)
+		key = appendPattern(key, withoutArguments(tail))
 	default:
 		key = appendPattern(key, head)
 	}
@@ -245,7 +253,7 @@ func (r *reader) remember(raw []byte, k id, head, sql, tail []byte) *kasoku.Mess
 		r.masked = append(r.masked[:0], head...)
 		if len(sql) > 0 {
 			r.masked = sqlshape.AppendMasked(r.masked, sql, maxSample)
-			r.masked = append(r.masked, tail...)
+			r.masked = appendPattern(r.masked, withoutArguments(tail))
 		}
 		m.Sample = safe(r.masked, maxSample)
 	}

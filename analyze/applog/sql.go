@@ -13,10 +13,7 @@ func findVerb(text []byte, from int) int {
 		if i > 0 && !tab.beforeVerb[text[i-1]] {
 			continue
 		}
-		if v := verbLen(text[i:]); v > 0 && i+v < len(text) && isBlank(text[i+v]) {
-			return i
-		}
-		if v := verbLen(text[i:]); v > 0 && i+v == len(text) {
+		if v := verbLen(text[i:]); v > 0 && (i+v == len(text) || isBlank(text[i+v])) {
 			return i
 		}
 	}
@@ -189,8 +186,8 @@ func skipName(b []byte) []byte {
 // in quotes and programs write before arguments, else at the end.
 func sqlEnd(text []byte, start int) int {
 	closing := byte(0)
-	if start > 0 && (text[start-1] == '"' || text[start-1] == '\'') {
-		closing = text[start-1]
+	if start > 0 && text[start-1] == '"' {
+		closing = '"'
 	}
 	for i := start; i < len(text); i++ {
 		c := text[i]
@@ -200,8 +197,9 @@ func sqlEnd(text []byte, start int) int {
 		if c == closing || c == '[' || c == '{' {
 			return i
 		}
-		if c == '[' || c == '{' {
-			return i
+		if c == '\\' {
+			i++
+			continue
 		}
 		end := quoteEnd(text, i)
 		if end == 0 {
@@ -225,4 +223,34 @@ func quoteEnd(b []byte, i int) int {
 		}
 	}
 	return 0
+}
+
+// withoutArguments drops the arguments in brackets or braces that programs write
+// behind a statement: they are its values.
+func withoutArguments(tail []byte) []byte {
+	if len(tail) == 0 || tail[0] != '[' && tail[0] != '{' {
+		return tail
+	}
+	return tail[argumentsEnd(tail):]
+}
+
+// argumentsEnd returns the position behind the brackets that the text starts
+// with, its end when they do not close.
+func argumentsEnd(b []byte) int {
+	depth := 0
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			if end := stringEnd(b, i); end > 0 {
+				i = end - 1
+			}
+		case '[', '{':
+			depth++
+		case ']', '}':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(b)
 }

@@ -177,7 +177,7 @@ func (t *Table) Messages() []kasoku.Message {
 
 // Window describes what was read from the lines.
 func (t *Table) Window(src *lines.Window) kasoku.LogWindow {
-	form := text
+	form := plainText
 	for f := range forms {
 		if t.forms[f] > t.forms[form] {
 			form = f

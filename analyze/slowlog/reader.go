@@ -52,6 +52,8 @@ type Reader struct {
 	ended     bool   // the last of them ends with a semicolon
 	seenUser  bool
 	afterHead bool // what follows is the statement
+	quotes    sqlshape.Quotes
+	lexed     int // bytes of the statement that quotes has seen
 
 	mariadb, mysql bool
 }
@@ -167,6 +169,7 @@ func (r *Reader) entry() {
 	e.reset()
 	e.Line, e.Offset = r.cur.number, r.cur.offset
 	r.taken, r.texts, r.ended, r.seenUser, r.afterHead = 0, 0, false, false, false
+	r.quotes, r.lexed = sqlshape.Quotes{}, 0
 	for {
 		text := r.cur.text
 		if r.taken > 0 && r.startsNext(text) {
@@ -202,8 +205,13 @@ func (r *Reader) startsNext(text []byte) bool {
 	return r.event.Truncated || r.openQuote() == 0 || r.wholeHead(text)
 }
 
-// openQuote returns the quote that the statement has left open so far.
-func (r *Reader) openQuote() byte { return sqlshape.Unclosed(r.event.Statement) }
+// openQuote returns the quote that the statement has left open so far. It reads
+// on from where it was last asked.
+func (r *Reader) openQuote() byte {
+	r.quotes.Write(r.event.Statement[r.lexed:])
+	r.lexed = len(r.event.Statement)
+	return r.quotes.Open()
+}
 
 // wholeHead reports whether the line starts the head of an entry that is whole
 // and was written at about the time of this one.

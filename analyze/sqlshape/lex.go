@@ -224,24 +224,3 @@ func (l *Lexer) word() (k Kind, open bool) {
 func isStringPrefix(w []byte) bool {
 	return len(w) == 1 && bytes.IndexByte([]byte("xXbBnN"), w[0]) >= 0 || w[0] == '_'
 }
-
-// Unclosed returns the quote that the statement leaves open, '*' for a block
-// comment, 0 when it ends outside of both.
-func Unclosed(sql []byte) byte {
-	if bytes.IndexAny(sql, "'\"`*") < 0 {
-		return 0
-	}
-	l := NewLexer(sql)
-	for {
-		t := l.Raw()
-		switch {
-		case t.Kind == End:
-			return 0
-		case !t.Open:
-		case t.Kind == Comment:
-			return '*'
-		default:
-			return t.Text[bytes.IndexAny(t.Text, "'\"`")]
-		}
-	}
-}
