@@ -270,13 +270,14 @@ const maxSeen = 8 * maxPatterns
 // fingerprint returns the statement's shape, which holds no part of a literal:
 // where the fingerprint may misread a quote, the literals are masked first.
 func (r *reader) fingerprint(sql []byte) []byte {
-	if bytes.IndexByte(sql, '\\') < 0 {
+	if bytes.IndexByte(sql, '\\') < 0 && !bytes.Contains(sql, []byte("''")) && !bytes.Contains(sql, []byte(`""`)) {
 		if fp := r.shaper.Fingerprint(sql); bytes.IndexAny(fp, `'"`) < 0 {
 			return bytes.TrimSpace(fp[:min(len(fp), 4*maxPattern)])
 		}
 	}
 	r.masked = sqlshape.AppendMasked(r.masked[:0], sql, 4*maxPattern)
-	plain := bytes.ReplaceAll(r.masked, []byte(", …"), nil)
+	plain := bytes.ReplaceAll(r.masked, []byte("), …"), []byte("), (?)")) // rows, as the fingerprint knows them
+	plain = bytes.ReplaceAll(plain, []byte(", …"), nil)
 	return bytes.TrimSpace(r.shaper.Fingerprint(plain))
 }
 
