@@ -237,3 +237,15 @@ func TestRead_Sample(t *testing.T) {
 	f(`SELECT a FROM b WHERE c = ? ["geheim"] 5ms`, "SELECT a FROM b WHERE c = ?")
 	f("set password: 'geheim' now\x07", "set password: *** now")
 }
+
+// TestRead_Hostile: lines made to be slow take a time that grows with their
+// length only. At the square of it, this would take minutes.
+func TestRead_Hostile(t *testing.T) {
+	for _, piece := range []string{`"\"`, `'\'`, "select ", "update a,", "Bearer x ", "error ", "(", "[::", "SELECT a FROM b ['\"\\", "password=x ", "1:", "SQLSTATE[", "INSERT INTO `"} {
+		var b strings.Builder
+		for i := range 30 {
+			fmt.Fprintf(&b, "%c%s\n", 'a'+i, strings.Repeat(piece, maxText/len(piece)))
+		}
+		read(t, b.String(), Options{})
+	}
+}

@@ -127,7 +127,7 @@ var clauses = [...]string{
 }
 
 // isClause reports whether the line starts with a clause of SQL in upper case,
-// or in lower case with a parenthesis or name that no prose has.
+// or with a parenthesis.
 func isClause(line []byte) bool {
 	if line[0] == '(' || line[0] == ')' {
 		return true

@@ -13,6 +13,10 @@ const (
 	maxSample  = 300
 )
 
+// maxQuoted is how far the end of a quoted string is sought, in bytes, so that a
+// line full of quotes takes a time that grows with its length only.
+const maxQuoted = 4 << 10
+
 // longID is the length from which a word of letters and digits is an id, and
 // longHex that of a hexadecimal one.
 const (
@@ -22,7 +26,8 @@ const (
 
 // safe returns text from a log as it may be kept.
 func safe(text []byte, limit int) string {
-	return string(analyze.AppendSafe(nil, withoutBearer(bytes.TrimSpace(text)), limit))
+	text = bytes.TrimSpace(text)
+	return string(analyze.AppendSafe(nil, withoutBearer(text[:min(len(text), maxJoined)]), limit))
 }
 
 // withoutBearer masks the tokens that stand behind the word Bearer, also where
@@ -107,7 +112,7 @@ func quoted(text []byte, i int) int {
 	if text[i] == '\'' && i > 0 && isWord(text[i-1]) {
 		return 0
 	}
-	return quoteEnd(text, i)
+	return quoteEnd(text[:min(len(text), i+maxQuoted)], i)
 }
 
 // appendWord appends the word at i, or ? for what its digits show to be a value,

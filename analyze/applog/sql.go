@@ -241,9 +241,11 @@ func argumentsEnd(b []byte) int {
 	for i := 0; i < len(b); i++ {
 		switch b[i] {
 		case '"':
-			if end := stringEnd(b, i); end > 0 {
-				i = end - 1
+			end := stringEnd(b, i)
+			if end == 0 {
+				return len(b)
 			}
+			i = end - 1
 		case '[', '{':
 			depth++
 		case ']', '}':
