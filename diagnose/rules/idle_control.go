@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kasoku/kasoku"
@@ -134,7 +135,7 @@ func settings(rec *kasoku.Recording) settingTable {
 		t.value[k] = value
 	}
 	for _, s := range rec.Settings {
-		if !isOfTheMoment(s.Name) {
+		if !isOfTheMoment(s) {
 			add(s.Scope, s.Name, s.Value)
 		}
 	}
@@ -169,14 +170,17 @@ func isIdleLimit(s settingName) bool {
 }
 
 // isOfTheMoment reports whether a setting names a place or a moment, so that it
-// differs between two servers that are set up alike.
-func isOfTheMoment(name string) bool {
-	for _, suffix := range []string{"_file", "_dir", "dir", "socket", "port", "uuid", "hostname", "_error", "_now", "_seed1", "_seed2", "insert_id", "_count"} {
-		if strings.HasSuffix(name, suffix) {
-			return true
-		}
+// differs between two servers that are set up alike. The names are those in which
+// two private servers differed, MariaDB 10.11.19 and MySQL 9.7, and the session
+// variables that change with each statement.
+func isOfTheMoment(s kasoku.Setting) bool {
+	if strings.HasPrefix(s.Value, "/") || strings.HasPrefix(s.Name, "gtid_") {
+		return true
 	}
-	return strings.HasPrefix(name, "gtid_") || name == "timestamp" || name == "identity" || name == "server_id"
+	return slices.Contains([]string{
+		"port", "report_port", "hostname", "server_id", "server_uid", "server_uuid", "timestamp", "identity", "insert_id", "last_insert_id",
+		"pseudo_thread_id", "rand_seed1", "rand_seed2", "error_count", "warning_count",
+	}, s.Name)
 }
 
 // list names at most n things.

@@ -136,7 +136,7 @@ func TestExtractsKeepWhatRulesRead(t *testing.T) {
 				if before != nil {
 					base = before.Recording
 				}
-				data, err := extract.Write(b.Recording, base, reads(r.ID()), "constructed: for this test")
+				data, err := extract.Write(b.Recording, base, reads(r.ID(), b.Load != nil), "constructed: for this test")
 				if err != nil {
 					t.Fatal(err)
 				}

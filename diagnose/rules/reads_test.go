@@ -17,7 +17,8 @@ func status(names ...string) []kasoku.Key {
 }
 
 // reads says what each rule reads of a recording, and so what its extracts hold.
-func reads(id string) extract.Keys {
+// A load of kasoku's own needs no processes.
+func reads(id string, ownLoad bool) extract.Keys {
 	server := []string{"version", "version_comment"}
 	pool := extract.Keys{
 		Series: append(status("Connections", "Connection_errors_max_connections", "Threads_connected", "Max_used_connections", "Aborted_clients", "Questions", "Com_stmt_prepare"), timeWait),
@@ -42,8 +43,10 @@ func reads(id string) extract.Keys {
 	case "HW-05":
 		k := extract.Keys{Settings: server}
 		for _, mode := range []string{"user", "nice", "system", "irq", "softirq", "steal", "idle", "iowait"} {
-			k.Series = append(k.Series, kasoku.Key{Source: diagnose.Host, Name: "cpu." + mode}, kasoku.Key{Source: diagnose.Self, Name: "cpu." + mode},
-				kasoku.Key{Source: diagnose.Process, Name: "cpu." + mode})
+			k.Series = append(k.Series, kasoku.Key{Source: diagnose.Host, Name: "cpu." + mode}, kasoku.Key{Source: diagnose.Self, Name: "cpu." + mode})
+			if !ownLoad {
+				k.Series = append(k.Series, kasoku.Key{Source: diagnose.Process, Name: "cpu." + mode})
+			}
 		}
 		return k
 	}

@@ -41,7 +41,8 @@ func TestExtractRun(t *testing.T) {
 		}
 		return rec
 	}
-	data, err := extract.Write(open(*from), open(*baseline), reads(*rule), *origin)
+	rec := open(*from)
+	data, err := extract.Write(rec, open(*baseline), reads(*rule, rec.Load != nil), *origin)
 	if err != nil {
 		t.Fatal(err)
 	}
