@@ -23,14 +23,6 @@ const maxAhead = 40
 // so a long statement comes after shorter ones that started later.
 const plausible = time.Hour
 
-// A line is one line of the log, with what the window told of it.
-type line struct {
-	text   []byte
-	number int64
-	offset int64
-	cut    bool
-}
-
 // maxHead bounds what is kept of the head of an entry, in bytes, and the length
 // of a line of a head that is read ahead.
 const maxHead = 64 << 10
@@ -38,11 +30,8 @@ const maxHead = 64 << 10
 // A Reader yields the entries of a slow log, in the shape of bufio.Scanner. It
 // is not safe for concurrent use.
 type Reader struct {
-	src     *lines.Window
-	cur     line
-	have    bool   // cur is the first line of what comes next
-	own     bool   // cur.text is a copy
-	ahead   []line // read ahead; their texts are copies
+	feed    analyze.Feed
+	have    bool // the feed's line is the first of what comes next
 	account analyze.Account
 	event   Event
 	last    time.Time // Start of the last entry that told one
@@ -59,13 +48,17 @@ type Reader struct {
 }
 
 // NewReader returns a reader of the lines.
-func NewReader(src *lines.Window) *Reader { return &Reader{src: src} }
+func NewReader(src *lines.Window) *Reader {
+	r := new(Reader)
+	r.feed = analyze.NewFeed(src, &r.account)
+	return r
+}
 
 // Event returns the present entry. It is valid until the next Scan.
 func (r *Reader) Event() *Event { return &r.event }
 
 // Err returns the error that ended the reading, nil at the end of the log.
-func (r *Reader) Err() error { return r.src.Err() }
+func (r *Reader) Err() error { return r.feed.Err() }
 
 // Account returns what became of the lines. The log's own lines, which a server
 // writes when it opens it, count as continued.
@@ -100,52 +93,14 @@ func (r *Reader) Scan() bool {
 	return false
 }
 
-// next goes on to the next line, which counts as read.
-func (r *Reader) next() bool {
-	switch {
-	case len(r.ahead) > 0:
-		r.cur, r.own = r.ahead[0], true
-		r.ahead = r.ahead[1:]
-	case r.src.Scan():
-		r.cur, r.own = r.present(), false
-	default:
-		return false
-	}
-	r.account.Lines++
-	if r.cur.cut {
-		r.account.Cut++
-	}
-	return true
-}
-
-func (r *Reader) present() line {
-	return line{r.src.Bytes(), r.src.Line(), r.src.Offset(), r.src.Truncated()}
-}
-
-// peek returns the line n lines behind the present one, nil at the end.
-func (r *Reader) peek(n int) []byte {
-	if !r.own {
-		r.cur.text, r.own = bytes.Clone(r.cur.text), true
-	}
-	for len(r.ahead) < n {
-		if !r.src.Scan() {
-			return nil
-		}
-		l := r.present()
-		l.text = append([]byte{}, l.text...) // not nil
-		r.ahead = append(r.ahead, l)
-	}
-	return r.ahead[n-1].text
-}
-
 // seek finds the first line of the next entry.
 func (r *Reader) seek() bool {
 	for {
-		if !r.have && !r.next() {
+		if !r.have && !r.feed.Next() {
 			return false
 		}
 		r.have = false
-		text := r.cur.text
+		text := r.feed.Text
 		switch {
 		case len(bytes.TrimSpace(text)) == 0:
 			r.account.Blank++
@@ -158,7 +113,7 @@ func (r *Reader) seek() bool {
 				r.mysql = !r.mariadb
 			}
 		default:
-			r.account.Drop(1, r.cur.number, text, "outside of an entry, a head such as \"# User@Host: …\" was expected")
+			r.account.Drop(1, r.feed.Number, text, "outside of an entry, a head such as \"# User@Host: …\" was expected")
 		}
 	}
 }
@@ -167,11 +122,11 @@ func (r *Reader) seek() bool {
 func (r *Reader) entry() {
 	e := &r.event
 	e.reset()
-	e.Line, e.Offset = r.cur.number, r.cur.offset
+	e.Line, e.Offset = r.feed.Number, r.feed.Offset
 	r.taken, r.texts, r.ended, r.seenUser, r.afterHead = 0, 0, false, false, false
 	r.quotes, r.lexed = sqlshape.Quotes{}, 0
 	for {
-		text := r.cur.text
+		text := r.feed.Text
 		if r.taken > 0 && r.startsNext(text) {
 			r.have = true
 			return
@@ -182,7 +137,7 @@ func (r *Reader) entry() {
 		} else {
 			r.headLine(text)
 		}
-		if !r.next() {
+		if !r.feed.Next() {
 			return
 		}
 	}
@@ -218,7 +173,7 @@ func (r *Reader) openQuote() byte {
 func (r *Reader) wholeHead(text []byte) bool {
 	user, query := isUserLine(text), false
 	for n := 1; n <= maxAhead; n++ {
-		t := r.peek(n)
+		t := r.feed.Peek(n)
 		switch {
 		case len(t) == 0 || t[0] == '#' && len(t) > maxHead/16:
 			return false
@@ -282,12 +237,12 @@ func (r *Reader) text(text []byte) {
 		e.Statement = append(e.Statement, '\n')
 	}
 	if t := bytes.TrimRight(text, " \t"); len(t) > 0 {
-		r.ended = t[len(t)-1] == ';' || r.cur.cut
+		r.ended = t[len(t)-1] == ';' || r.feed.Cut
 	}
 	if room := maxStatement - len(e.Statement); len(text) > room {
 		text, e.Truncated = text[:max(room, 0)], true
 	}
-	e.Truncated = e.Truncated || r.cur.cut
+	e.Truncated = e.Truncated || r.feed.Cut
 	e.Statement = append(e.Statement, text...)
 }
 

@@ -248,11 +248,14 @@ func (c *class) merge(o *kasoku.Query) {
 	q.HasAffected = q.HasAffected || o.HasAffected
 }
 
-// Queries returns the classes, the one that took the most time first.
+// Queries returns the classes, the one that took the most time first. They share
+// nothing with the table that changes.
 func (t *Table) Queries() []kasoku.Query {
 	out := make([]kasoku.Query, 0, len(t.classes))
 	for _, c := range t.classes {
-		out = append(out, c.query)
+		q := c.query
+		q.Latency = q.Latency.Clone()
+		out = append(out, q)
 	}
 	slices.SortFunc(out, func(a, b kasoku.Query) int {
 		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(b.Calls, a.Calls),

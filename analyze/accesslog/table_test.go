@@ -1,0 +1,197 @@
+package accesslog
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/analyze"
+	"github.com/kasoku/kasoku/lines"
+)
+
+func TestRoute(t *testing.T) {
+	f := func(path, want string) {
+		t.Helper()
+		if got := string(appendRoute(nil, []byte(path))); got != want {
+			t.Errorf("%q: got %q, want %q", path, got, want)
+		}
+	}
+	f("", "/")
+	f("/", "/")
+	f("/users", "/users")
+	f("/users?id=1", "/users")
+	f("/users/#top", "/users/")
+	f("/users;jsessionid=5", "/users")
+	f("/users/123", "/users/:id")
+	f("/users/-12/x", "/users/:id/x")
+	f("/users/12.5", "/users/:id")
+	f("//a//7//", "//a//:id//")
+	f("/api/isu/bdb2a3f0-c90a-4610-b7f5-f4e31fecf12d/icon", "/api/isu/:id/icon")
+	f("/files/d9720f1accded79ea759004ff658638f", "/files/:id")
+	f("/commit/4f2c91e0", "/commit/:id")
+	f("/static/deadbeefcafebabe.js", "/static/:id.js")
+	f("/image/12.png", "/image/:id.png")
+	f("/o/01ARZ3NDEKTSV4RRFFQ69G5FAV", "/o/:id")
+	f("/day/2021-08-21", "/day/:id")
+	f("/t/2021-08-21T10:00:00", "/t/2021-08-21T10:00:00") // no simple id
+	f("/api/v1/facade/decade/abcdef", "/api/v1/facade/decade/abcdef")
+	f("/h2/x264/1a2b", "/h2/x264/1a2b")
+	f("/internationalizationtests", "/internationalizationtests")
+	f("/app.3f2a.css", "/app.3f2a.css")
+	f("http://example.com/a/1?b", "/a/:id")
+	f("https://example.com", "/")
+	f("example.com:443", "example.com:443")
+	f("*", "*")
+	f("/"+strings.Repeat("z", 500), "/"+strings.Repeat("z", maxRoute-1))
+}
+
+func TestCollect(t *testing.T) {
+	for name, format := range map[string]string{"combined.log": "combined, request time in s", "ltsv.log": "ltsv"} {
+		w, err := lines.Since(lines.Mark{Path: "testdata/" + name, Missing: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		table, window, err := Collect(w, Options{Location: time.UTC})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if window.Records != 300 || window.Lines != 300 || window.Format != format || window.Files != 1 || window.Path != "testdata/"+name {
+			t.Errorf("%s: window %+v", name, window)
+		}
+		byRoute := map[string]kasoku.Endpoint{}
+		for _, e := range table.Endpoints() {
+			byRoute[e.Method+" "+e.Route] = e
+			var codes uint64
+			for _, n := range e.Codes {
+				codes += n
+			}
+			if codes != e.Count || e.Latency.Count() != e.Count || e.Latency.Sum() != e.Total || e.Seconds[0].Count != e.Count {
+				t.Errorf("%s: counts of %s %s do not add up", name, e.Method, e.Route)
+			}
+		}
+		want, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, n := byRoute["GET /api/trend"].Count, strings.Count(string(want), `GET /api/trend HTTP`); got != uint64(n) {
+			t.Errorf("%s: %d requests to /api/trend, want %d", name, got, n)
+		}
+		if byRoute["GET /api/isu/:id/icon"].Count == 0 || len(byRoute) > 40 {
+			t.Errorf("%s: routes %v", name, byRoute)
+		}
+	}
+}
+
+func logOf(at ...int) string {
+	var b strings.Builder
+	for i, s := range at {
+		fmt.Fprintf(&b, "time:%d\tmethod:GET\turi:/a/%d\tstatus:%d\tsize:10\treqtime:0.5\n", 1629507600+s, i, 200+i%2*303)
+	}
+	return b.String()
+}
+
+func TestTable_Clock(t *testing.T) {
+	o := Options{
+		Clock:    analyze.Since(time.Unix(1629507600, 500_000_000)),
+		Interval: kasoku.Interval{From: 0, To: 3 * time.Second},
+	}
+	table, window, err := Collect(lines.NewReader(strings.NewReader(logOf(-1, 0, 1, 1, 3, 4)), 0), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := table.Endpoints()
+	if table.Outside() != 2 || table.Records() != 4 || len(e) != 1 {
+		t.Fatalf("%d outside, %d records, %+v", table.Outside(), table.Records(), e)
+	}
+	if got := fmt.Sprint(e[0].Seconds); got != "map[0:{3 2} 2:{1 0}]" {
+		t.Errorf("seconds %s", got)
+	}
+	if e[0].First != 0 || e[0].Last != 2500*time.Millisecond || e[0].Failed() != 2 || e[0].Bytes != 40 || e[0].Total != 2*time.Second {
+		t.Errorf("endpoint %+v", e[0])
+	}
+	if want := "2 entries outside the run were left out"; window.Note != want {
+		t.Errorf("note %q, want %q", window.Note, want)
+	}
+}
+
+func TestTable_Bounded(t *testing.T) {
+	var b strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&b, "time:1629507600\tmethod:GET\turi:/%s\tstatus:200\n", strings.Repeat("x", i+1))
+	}
+	b.WriteString("time:1629507600\treq:\\x16\\x03\tstatus:400\n")
+	table, window, err := Collect(lines.NewReader(strings.NewReader(b.String()), 0), Options{MaxRoutes: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(table.Endpoints()); n != 11 {
+		t.Errorf("%d endpoints", n)
+	}
+	if e := table.Endpoints()[0]; e.Route != Other || e.Count != 91 {
+		t.Errorf("most frequent %s with %d", e.Route, e.Count)
+	}
+	if want := "101 requests have no request time; 91 requests to rare routes were folded into (other routes)"; window.Note != want {
+		t.Errorf("note %q, want %q", window.Note, want)
+	}
+}
+
+func TestTable_Merge(t *testing.T) {
+	b, err := os.ReadFile("testdata/ltsv.log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	collect := func(log string, max int) *Table {
+		table, _, err := Collect(lines.NewReader(strings.NewReader(log), 0), Options{MaxRoutes: max})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table
+	}
+	whole := collect(string(b), 0)
+	merged, small := NewTable(Options{}), NewTable(Options{MaxRoutes: 3})
+	for _, part := range strings.SplitAfter(string(b), "/api/trend\n") {
+		if part != "" {
+			merged.Merge(collect(part, 0))
+			small.Merge(collect(part, 2))
+		}
+	}
+	list := func(t *Table) (out string) {
+		for _, e := range t.Endpoints() {
+			out += fmt.Sprintln(e.Method, e.Route, e.Count, e.Codes, e.Bytes, e.Total, e.First, e.Last, e.Seconds, e.Latency.Quantile(0.9))
+		}
+		return out
+	}
+	if list(merged) != list(whole) {
+		t.Errorf("merged\n%swhole\n%s", list(merged), list(whole))
+	}
+	var count uint64
+	for _, e := range small.Endpoints() {
+		count += e.Count
+	}
+	if count != 300 || len(small.endpoints) > 4 {
+		t.Errorf("%d requests in %d rows", count, len(small.endpoints))
+	}
+}
+
+func BenchmarkCollect(b *testing.B) {
+	for _, name := range []string{"combined", "ltsv"} {
+		b.Run("format="+name, func(b *testing.B) {
+			log, err := os.ReadFile("testdata/" + name + ".log")
+			if err != nil {
+				b.Fatal(err)
+			}
+			big := strings.Repeat(string(log), 100)
+			b.SetBytes(int64(len(big)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, _, err := Collect(lines.NewReader(strings.NewReader(big), 0), Options{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
