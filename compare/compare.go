@@ -26,6 +26,7 @@ const (
 	PerRequest Unit = "ratio_n" // a count for each request, any size
 	Count      Unit = "count"
 	Cores      Unit = "cores"
+	CoreShare  Unit = "core_ratio" // CPU time over time, of one core
 	Bytes      Unit = "bytes"
 )
 
@@ -46,8 +47,8 @@ type Moved string
 const (
 	Better    Moved = "better"
 	Worse     Moved = "worse"
-	Unclear   Moved = "unclear" // the interval holds no change; not the same as none
-	NotJudged Moved = ""        // no interval, or neither way is better
+	Unsure    Moved = "unsure" // the interval holds no change; not the same as none
+	NotJudged Moved = ""       // no interval, or neither way is better
 )
 
 // A Value is one side's figure, in the unit of its row.
@@ -120,6 +121,15 @@ type Comparison struct {
 
 // OneRun is how every output labels a comparison of one run a side.
 const OneRun = "one run a side: seconds within a run, not repeated runs"
+
+// LeastChange is the least change, up or down, that is called better or worse;
+// LeastPoints is that of ratios. Two runs of the same thing on an idle host
+// commonly differ by some percent, which the seconds of one run cannot tell.
+const LeastChange = 0.05
+
+// LeastPoints is the least difference of success that is called a change: below
+// one request in a hundred, two runs of the same thing differ.
+const LeastPoints = 0.01
 
 // FailsBelow is the success ratio under which a step counts as broken: one
 // request in a hundred is more than any retry budget of a healthy service.

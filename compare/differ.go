@@ -228,9 +228,13 @@ func warnings(b, a *kasoku.Recording, pairs []pair, c *Comparison) []kasoku.Warn
 }
 
 // LateGenerator reports whether a warning says that the generator was the limit,
-// so that the latencies of the run are the generator's own.
+// so that figures of the run are the generator's own.
 func LateGenerator(w kasoku.Warning) bool {
-	return strings.HasPrefix(w.Code, "late-generator") || strings.HasPrefix(w.Code, "generator")
+	switch w.Code {
+	case "late-generator", "busy-generator", "no-descriptors", "no-local-ports":
+		return true
+	}
+	return false
 }
 
 func hostWarnings(b, a *kasoku.Recording, add func(code, hint, format string, args ...any)) {

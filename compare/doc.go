@@ -7,7 +7,7 @@
 // percentiles come from merged histograms and are never averaged. The intervals
 // so found speak for the seconds of these two runs. They say nothing of how
 // much a third run would differ, so no row is called significant: a row is
-// better, worse or unclear, and every output says "one run a side".
+// better, worse or unsure, and every output says "one run a side".
 //
 // Runs are comparable when they climbed the same steps; [Options].Step narrows
 // two different ladders to a step that both have. Everything else that differs

@@ -29,9 +29,6 @@ func (j Judgement) Gain() bool { return j == Fixes || j == Improves }
 const (
 	// FixedAt is the success ratio from which a step counts as fixed.
 	FixedAt = 0.999
-	// LeastPoints is the least difference of success that is called a change:
-	// below one request in a hundred, two runs of the same thing differ.
-	LeastPoints = 0.01
 	// LeastFactor is the least factor of p99 that is called a change. The interval
 	// speaks for the seconds of one run; the p99 of repeated 10 s runs of the
 	// same thing spreads by a tenth to a fifth.

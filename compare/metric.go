@@ -2,6 +2,7 @@ package compare
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/kasoku/kasoku"
 )
@@ -77,7 +78,18 @@ func seriesParts(run *kasoku.Recording, source, name string) []growth {
 	return nil
 }
 
+// selfCPU is what the observation took: the sum of what each source cost, or, when
+// that was not recorded, all of kasoku's process.
 func selfCPU(run *kasoku.Recording) []growth {
+	var parts []growth
+	for i := range run.Series {
+		if k := run.Series[i].Key; k.Source == "self" && strings.HasPrefix(k.Name, "cost.") {
+			parts = append(parts, growthOf(&run.Series[i]))
+		}
+	}
+	if len(parts) > 0 {
+		return parts
+	}
 	return append(seriesParts(run, "self", "cpu.user"), seriesParts(run, "self", "cpu.system")...)
 }
 
@@ -115,7 +127,12 @@ type metric struct {
 	value  func(*sums) (float64, bool)
 	exact  func(*stepData) (float64, bool) // the figure as shown elsewhere; value of the whole step when nil
 	single string                          // why it has no interval
+	few    func(*stepData) bool            // there is too little to draw it from
 }
+
+// leastBeyond is how many requests must lie beyond a percentile for it to have an
+// interval: with fewer, drawing seconds mostly draws the same few requests.
+const leastBeyond = 10
 
 func over(num, den float64) (float64, bool) {
 	if den <= 0 {
@@ -147,7 +164,8 @@ func percentileMetric(id, name string, q float64) metric {
 		value: func(s *sums) (float64, bool) { return quantile(s.bins, s.from.values, q) },
 		exact: func(d *stepData) (float64, bool) {
 			return d.tally.Latency.Quantile(q).Seconds(), d.tally.Latency.Count() > 0
-		}}
+		},
+		few: func(d *stepData) bool { return (1-q)*float64(d.tally.Latency.Count()) < leastBeyond-0.5 }}
 }
 
 func maxMetric() metric {

@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 
@@ -117,6 +119,10 @@ func (j judge) interval(r *Row, m metric, d drawn) {
 		r.Change.WhyNot = m.single
 		return
 	}
+	if m.few != nil && (m.few(j.before) || m.few(j.after)) {
+		r.Change.WhyNot = fmt.Sprintf("fewer than %d requests lie beyond it", leastBeyond)
+		return
+	}
 	if why := j.tooShort(); why != "" {
 		r.Change.WhyNot = why
 		return
@@ -143,15 +149,22 @@ func (j judge) interval(r *Row, m metric, d drawn) {
 }
 
 // judged tells better from worse by whether the interval of the difference
-// leaves out 0.
+// leaves out 0, and the change is more than two runs commonly differ by.
 func (r *Row) judged() Moved {
-	if !r.Change.Judged || r.Goal == Neither {
+	c := r.Change
+	if !c.Judged || r.Goal == Neither {
 		return NotJudged
 	}
-	up, down := r.Change.DiffLow > 0, r.Change.DiffHigh < 0
+	if c.Points && math.Abs(c.Value) < LeastPoints {
+		return Unsure
+	}
+	if !c.Points && c.OK && math.Abs(c.Value-1) < LeastChange {
+		return Unsure
+	}
+	up, down := c.DiffLow > 0, c.DiffHigh < 0
 	switch {
 	case !up && !down:
-		return Unclear
+		return Unsure
 	case up == (r.Goal == More):
 		return Better
 	}
@@ -172,12 +185,11 @@ func stepMetrics(p perMetric) []metric {
 }
 
 func databaseMetrics(p perMetric) []metric {
-	asked := func(s *sums) float64 { return s.asked }
 	success := func(s *sums) float64 { return s.success }
 	return []metric{
 		p.connections(),
 		p.count(metric{id: "refused", name: "refused connections", unit: Count, goal: Less}, refused),
-		p.per(metric{id: "statements_per_request", name: "statements per request", unit: PerRequest, goal: Less}, questions, asked),
+		p.per(metric{id: "statements_per_success", name: "statements per 2xx", unit: PerRequest, goal: Less}, questions, success),
 		p.per(metric{id: "prepares_per_success", name: "prepares per 2xx", unit: PerRequest, goal: Less}, prepares, success),
 		p.per(metric{id: "fsyncs_per_success", name: "log fsyncs per 2xx", unit: PerRequest, goal: Less}, logFsyncs, success),
 	}
@@ -186,7 +198,7 @@ func databaseMetrics(p perMetric) []metric {
 func controlMetrics(p perMetric) []metric {
 	return []metric{
 		sendDelayMetric(),
-		p.rate(metric{id: "observer", name: "observer and generator", unit: Cores, goal: Less}, observerCPU),
+		p.rate(metric{id: "observer", name: "observer", unit: CoreShare, goal: Less}, observerCPU),
 	}
 }
 

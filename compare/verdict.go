@@ -24,10 +24,25 @@ func (c *Comparison) verdict() string {
 		s += ", p99 " + told(*p99)
 	}
 	s += "."
-	if worse := c.Moved(Worse); len(worse) > 0 {
+	if worse := c.clearlyWorse(); len(worse) > 0 {
 		s += " Worse: " + names(worse) + "."
 	}
 	return s + " " + label
+}
+
+// clearlyWorse returns the rows, controls left out, that got worse by more than the
+// runs of one side would differ.
+func (c *Comparison) clearlyWorse() []Row {
+	var out []Row
+	for _, g := range c.Groups {
+		for _, r := range g.Rows {
+			far := r.Change.Points || r.Change.Value >= LeastFactor || r.Change.Value <= 1/LeastFactor
+			if g.ID != "controls" && r.Moved == Worse && far {
+				out = append(out, r)
+			}
+		}
+	}
+	return out
 }
 
 func (c *Comparison) commandSentence() string {
@@ -96,6 +111,8 @@ func (r Row) print(v Value) string {
 		return unit.Count(int64(v.Value + 0.5))
 	case Cores:
 		return unit.Sig3(v.Value) + " cores"
+	case CoreShare:
+		return unit.Percent(v.Value) + " of a core"
 	case Bytes:
 		return unit.Bytes(uint64(v.Value))
 	}

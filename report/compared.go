@@ -1,0 +1,230 @@
+package report
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/compare"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// Compare tells of two runs side by side.
+func Compare(c *compare.Comparison, o Options) *Document {
+	b, a := rec{&kasoku.Recording{Run: c.Before.Run()}, o}, rec{&kasoku.Recording{Run: c.After.Run()}, o}
+	project := cmp.Or(a.Run.Project, b.Run.Project)
+	d := &Document{
+		Kind: KindCompare, Project: project, Name: b.name() + " → " + a.name(), File: o.File,
+		Title: strings.TrimSpace(project + " " + b.name() + " → " + a.name()),
+		Sides: &Sides{Before: b.side(), After: a.side()}, Verdict: c.Verdict,
+		Commands: o.Commands, Footer: footer(o, a.Run.Version),
+	}
+	d.Head = []string{strings.TrimPrefix(project+" / "+d.Name, " / "), revisions(b, a), bothHosts(c)}
+	if len(d.Commands) == 0 {
+		d.Commands = []string{"kasoku compare " + b.name() + " " + a.name()}
+	}
+	d.add(o, movedSection(c))
+	d.add(o, latencySection(c))
+	d.add(o, settingsSection(c))
+	d.add(o, queriesMoved(c))
+	d.add(o, findingsMoved(c))
+	d.add(o, comparisonWarnings(c))
+	return d
+}
+
+func (r rec) side() SideFacts {
+	return SideFacts{Name: r.name(), Code: r.code(), When: day(r.wall(0)) + ", " + r.lasted(), Host: r.host().Name, File: r.Run.ID}
+}
+
+// revisions tells the code of both sides: 4f2c91e → 9b07d3a, or once when it is the
+// same.
+func revisions(b, a rec) string {
+	x, y := b.Run.Revision, a.Run.Revision
+	if x == y {
+		return x
+	}
+	return cmp.Or(x, unit.Missing) + " → " + cmp.Or(y, unit.Missing)
+}
+
+func bothHosts(c *compare.Comparison) string {
+	b, a := c.Before.Run().Hosts, c.After.Run().Hosts
+	switch {
+	case len(b) == 0 || len(a) == 0:
+		return ""
+	case b[0].Name != a[0].Name:
+		return b[0].Name + " → " + a[0].Name
+	case b[0].BootID == a[0].BootID:
+		return a[0].Name + ", same boot"
+	}
+	return a[0].Name + ", restarted between"
+}
+
+func movedSection(c *compare.Comparison) Section {
+	s := Section{ID: SectionMoved, Title: "What moved"}
+	if len(c.Groups) == 0 {
+		return s
+	}
+	s.Sub = "**better** and **worse**: the 95 % interval leaves out no change, and the change is 5 % or more. **unsure**: anything else, which is not the same as none."
+	if c.Block > 0 {
+		s.Sub += Prose(" Block bootstrap, " + unit.Count(c.Resamples) + " draws of blocks of " + unit.Count(c.Block) + " s, seed " + unit.Count(c.Seed) + ".")
+	}
+	s.Blocks = []Block{moves(c)}
+	return s
+}
+
+func latencySection(c *compare.Comparison) Section {
+	s := Section{ID: SectionLatency, Title: "Latency", Short: "Latency", Sub: "By percentile, log scale."}
+	if len(c.Curve) == 0 {
+		return s
+	}
+	if c.PerSec > 0 {
+		s.Title += " at " + unit.PerSec(c.PerSec)
+	}
+	k := &Curve{}
+	var all []float64
+	t := &Table{ID: "percentiles", Narrow: true, Columns: []Column{{Key: "percentile", Head: "percentile"}}}
+	var ds []time.Duration
+	for _, q := range c.Curve {
+		k.Names = append(k.Names, q.Name)
+		k.Before, k.After = append(k.Before, q.Before*1e3), append(k.After, q.After*1e3)
+		all = append(all, q.Before*1e3, q.After*1e3)
+		ds = append(ds, asDuration(q.Before), asDuration(q.After))
+	}
+	u := commonUnit(ds...)
+	for _, head := range []string{"before", "after"} {
+		t.Columns = append(t.Columns, Column{Key: head + "_s", Head: head, Unit: unit.Name(u), Align: Decimal})
+	}
+	t.Columns = append(t.Columns, Column{Key: "change", Head: "change", Align: Right})
+	for _, q := range c.Curve {
+		t.Rows = append(t.Rows, Row{Cells: []Cell{text(q.Name), duration(asDuration(q.Before), u), duration(asDuration(q.After), u), text(unit.Change(q.Before, q.After))}})
+	}
+	axis := logAxis(least(all), most(all), axisLatency)
+	k.Bottom, k.Top, k.Ticks = axis.Bottom, axis.Top, axis.Ticks
+	s.Blocks = []Block{k, t}
+	return s
+}
+
+func asDuration(sec float64) time.Duration { return time.Duration(sec * float64(time.Second)) }
+
+func settingsSection(c *compare.Comparison) Section {
+	s := Section{ID: SectionConfig, Title: "Configuration"}
+	if len(c.Settings) == 0 {
+		if c.SettingsEqual > 0 {
+			s.Blocks = []Block{Para{Text: Prose("All " + plural(c.SettingsEqual, "setting", "settings") + " of the database are equal.")}}
+		}
+		return s
+	}
+	s.Count = len(c.Settings)
+	s.Sub = Prose(plural(len(c.Settings), "setting of the database differs", "settings of the database differ") + " between the sides, " + unit.Count(c.SettingsEqual) + " are equal.")
+	if len(c.Settings) > 1 {
+		s.Sub += " They changed together, so their effects cannot be told apart here."
+	}
+	p := &Pairs{}
+	for _, x := range c.Settings {
+		pair := Pair{x.Name, x.Before, x.After}
+		if x.OnlyBefore {
+			pair.After = unit.Missing
+		}
+		if x.OnlyAfter {
+			pair.Before = unit.Missing
+		}
+		p.List = append(p.List, pair)
+	}
+	s.Blocks = []Block{p}
+	return s
+}
+
+// queriesMoved matches the statements of both sides.
+func queriesMoved(c *compare.Comparison) Section {
+	s := Section{ID: SectionQueries, Title: "Queries", Sub: "Matched by fingerprint, those of the most total time first.", Count: len(c.Queries)}
+	if len(c.Queries) == 0 {
+		return s
+	}
+	var means, totals []time.Duration
+	for _, q := range c.Queries {
+		for _, x := range []*kasoku.Query{q.Before, q.After} {
+			if x != nil {
+				means, totals = append(means, x.Latency.Mean(), x.Latency.Quantile(0.95)), append(totals, x.Total)
+			}
+		}
+	}
+	u, ut := commonUnit(means...), commonUnit(totals...)
+	t := &Table{ID: "queries", Columns: []Column{{Key: "fingerprint", Head: "fingerprint", Code: true, Cut: true}}}
+	for i, head := range []string{"calls", "total", "mean", "p95"} {
+		un, key := []string{"", unit.Name(ut), unit.Name(u), unit.Name(u)}[i], []string{"calls", "total_s", "mean_s", "p95_s"}[i]
+		drop := []int{0, 1, 0, 2}[i]
+		for _, side := range []string{"before", "after"} {
+			label := side
+			if un != "" {
+				label += ", " + un
+			}
+			t.Columns = append(t.Columns, Column{Key: key + "_" + side, Head: head, Unit: label, Align: Decimal, Drop: drop})
+		}
+	}
+	for _, q := range c.Queries[:min(mostRows, len(c.Queries))] {
+		cells := []Cell{text(q.Fingerprint)}
+		for _, read := range []func(*kasoku.Query) Cell{
+			func(x *kasoku.Query) Cell { return count(x.Calls) },
+			func(x *kasoku.Query) Cell { return duration(x.Total, ut) },
+			func(x *kasoku.Query) Cell { return duration(x.Latency.Mean(), u) },
+			func(x *kasoku.Query) Cell { return duration(x.Latency.Quantile(0.95), u) },
+		} {
+			for _, x := range []*kasoku.Query{q.Before, q.After} {
+				if x == nil {
+					cells = append(cells, none())
+					continue
+				}
+				cells = append(cells, read(x))
+			}
+		}
+		t.Rows = append(t.Rows, Row{Cells: cells})
+	}
+	if n := len(c.Queries) - mostRows; n > 0 {
+		t.More = unit.Count(n) + " more"
+	}
+	s.Blocks = []Block{t}
+	return s
+}
+
+// findingsMoved says what became of the findings.
+func findingsMoved(c *compare.Comparison) Section {
+	s := Section{ID: SectionFindings, Title: "Findings", Sub: "What was diagnosed before, and what is left.", Count: len(c.Findings)}
+	n := &Notes{}
+	for _, f := range c.Findings {
+		note := Note{Label: f.ID, Code: true, Sign: "·", Tone: Dim, Text: sentence(string(f.State)) + ". " + f.Title}
+		switch f.State {
+		case compare.Gone:
+			note.Sign, note.Tone = "✓", Good
+		case compare.New:
+			note.Sign, note.Tone = "!", Mark
+		case compare.Left:
+			note.Text = "Still there. " + f.Title
+			if r := f.After.Risk(); r == kasoku.RiskDurability || r == kasoku.RiskSemantics {
+				note.Text += "; its fix is a risk to " + string(r)
+			}
+		case compare.Unseen:
+			note.Sign, note.Tone = "!", Mark
+		}
+		if f.Why != "" {
+			note.Text += ": " + f.Why
+		}
+		n.List = append(n.List, note)
+	}
+	if len(n.List) > 0 {
+		s.Blocks = []Block{n}
+	}
+	return s
+}
+
+func comparisonWarnings(c *compare.Comparison) Section {
+	s := Section{ID: SectionWarnings, Title: "Warnings", Sub: "What limits the trust in this report.", Count: len(c.Warnings)}
+	n := &Notes{}
+	for _, w := range c.Warnings {
+		n.List = append(n.List, Note{Sign: "!", Tone: Mark, Label: label(w.Code), Text: w.Text, Hint: Prose(w.Hint)})
+	}
+	if len(n.List) > 0 {
+		s.Blocks = []Block{n}
+	}
+	return s
+}

@@ -1,0 +1,219 @@
+package report
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// A configRow is one setting with what it has to do with the run.
+type configRow struct {
+	name, value, from, why string
+	refs                   []int
+}
+
+// configSection lists what findings quote, what kasoku changed, and limits that
+// were more than half used.
+func (r rec) configSection() Section {
+	s := Section{ID: SectionConfig, Title: "Configuration that mattered", Short: "Configuration"}
+	rows := r.quoted()
+	for _, c := range r.Changes {
+		rows = append(rows, changeRow(c))
+	}
+	for _, l := range r.limits() {
+		if l.share > 0.5 && !slices.ContainsFunc(rows, func(c configRow) bool { return c.name == l.name }) {
+			rows = append(rows, configRow{name: l.name, value: l.limit, from: l.from, why: "headroom: " + l.used + " used at most"})
+		}
+	}
+	if len(rows) == 0 {
+		return s
+	}
+	s.Sub = "What findings quote, what kasoku changed, and limits more than half used."
+	if n := len(r.Settings); n > 0 {
+		s.Sub += Prose(" The file holds all " + plural(n, "setting", "settings") + ".")
+	}
+	t := &Table{ID: "config", Columns: []Column{
+		{Key: "setting", Head: "setting", Code: true},
+		{Key: "value", Head: "value", Cut: true},
+		{Key: "from", Head: "from", Drop: 1},
+		{Key: "why", Head: "why it matters"},
+	}}
+	for _, c := range rows {
+		why := Cell{Text: c.why, Refs: c.refs}
+		if len(c.refs) > 0 {
+			why.Text = refText(c.refs)
+		}
+		t.Rows = append(t.Rows, Row{Cells: []Cell{text(c.name), text(cmp.Or(c.value, unit.Missing)), text(c.from), why}})
+	}
+	s.Blocks = []Block{t}
+	return s
+}
+
+func refText(refs []int) string {
+	var out []string
+	for _, n := range refs {
+		out = append(out, unit.Count(n))
+	}
+	if len(out) == 1 {
+		return "finding " + out[0]
+	}
+	return "findings " + list(out)
+}
+
+func changeRow(c kasoku.Change) configRow {
+	row := configRow{name: c.Name, value: c.During, from: "set by kasoku", why: "restored to " + cmp.Or(c.Before, unit.Missing)}
+	if !c.Restored {
+		row.why = "not restored to " + cmp.Or(c.Before, unit.Missing)
+		if c.Note != "" {
+			row.why += ": " + c.Note
+		}
+	}
+	return row
+}
+
+// word finds what may be the name of a setting: with an underscore or a dot, or
+// in camel case, so that words of a sentence are not taken for one.
+var word = regexp.MustCompile(`[A-Za-z][A-Za-z0-9]*(?:[_.][A-Za-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+`)
+
+// quoted lists the settings that findings name, in the order of the findings.
+func (r rec) quoted() []configRow {
+	if r.Diagnosis == nil {
+		return nil
+	}
+	var rows []configRow
+	put := func(c configRow, finding int) {
+		for i := range rows {
+			if rows[i].name == c.name {
+				if !slices.Contains(rows[i].refs, finding) {
+					rows[i].refs = append(rows[i].refs, finding)
+				}
+				return
+			}
+		}
+		c.refs = []int{finding}
+		rows = append(rows, c)
+	}
+	for i := range r.Diagnosis.Findings {
+		f := &r.Diagnosis.Findings[i]
+		for _, name := range word.FindAllString(settingText(f), -1) {
+			if s, ok := r.setting(name); ok {
+				put(configRow{name: s.Name, value: s.Value, from: from(s.Scope)}, i+1)
+			}
+		}
+		for _, e := range f.Evidence {
+			name := word.FindString(e.Text)
+			_, known := r.setting(name)
+			if name != "" && !known && (e.Source == "dsn" || e.Source == "setting" || e.Source == "var") {
+				put(configRow{name: name, value: e.Value, from: e.Source}, i+1)
+			}
+		}
+	}
+	return rows
+}
+
+// settingText is the text of a finding in which names of settings count.
+func settingText(f *kasoku.Finding) string {
+	var b strings.Builder
+	b.WriteString(f.Title + "\n" + f.Cause)
+	for _, e := range f.Evidence {
+		b.WriteString("\n" + e.Text + " " + e.Note)
+	}
+	for _, x := range f.Fixes {
+		b.WriteString("\n" + x.Code)
+	}
+	return b.String()
+}
+
+func (r rec) setting(name string) (kasoku.Setting, bool) {
+	for _, s := range r.Settings {
+		if s.Name == name {
+			return s, true
+		}
+	}
+	return kasoku.Setting{}, false
+}
+
+// from says where the settings of a scope were read.
+func from(scope string) string {
+	switch scope {
+	case "mysql":
+		return "SHOW GLOBAL VARIABLES"
+	case "mysql.connection":
+		return "connection"
+	}
+	return scope
+}
+
+// A limit is a resource that can run out.
+type limit struct {
+	name, limit, used, from string
+	share                   float64 // used of the limit at most, 0..1
+}
+
+// limits returns how far the resources with a known limit were used.
+func (r rec) limits() []limit {
+	var out []limit
+	add := func(name, from string, used, most float64) {
+		if most > 0 {
+			out = append(out, limit{name: name, from: from, used: unit.Plain(used), limit: unit.Plain(most), share: used / most})
+		}
+	}
+	if v, ok := r.Setting("mysql", "max_connections"); ok {
+		if most, err := strconv.ParseFloat(v, 64); err == nil {
+			if x := r.Find(kasoku.Key{Source: "mysql", Name: "Threads_connected"}); x != nil {
+				if used, has := x.Max(r.all()); has {
+					add("max_connections", from("mysql"), used, most)
+				}
+			}
+		}
+	}
+	for _, fds := range r.FindAll("process", "fds") {
+		most := r.Find(kasoku.Key{Host: fds.Key.Host, Source: "process", Name: "fds_limit", Instance: fds.Key.Instance})
+		used, ok := fds.Max(r.all())
+		if most == nil || len(most.Points) == 0 || !ok {
+			continue
+		}
+		_, name, _ := strings.Cut(fds.Key.Instance, " ")
+		add("open files, "+name, "/proc/PID/limits", used, most.Points[len(most.Points)-1].Value)
+	}
+	if r.host().Cores > 0 {
+		if peak, ok := r.busiest(); ok {
+			out = append(out, limit{
+				name: "CPU", from: "/proc/stat", used: unit.Sig3(peak) + " cores", limit: plural(r.host().Cores, "core", "cores"),
+				share: peak / float64(r.host().Cores),
+			})
+		}
+	}
+	if total, free := r.Find(kasoku.Key{Source: "host", Name: "mem.total"}), r.Find(kasoku.Key{Source: "host", Name: "mem.available"}); total != nil && free != nil {
+		if most, ok := total.Max(r.all()); ok && most > 0 {
+			least := most
+			for _, p := range free.Points {
+				least = min(least, p.Value)
+			}
+			out = append(out, limit{
+				name: "memory", from: "/proc/meminfo", used: unit.BytesIEC(uint64(most - least)), limit: unit.BytesIEC(uint64(most)),
+				share: (most - least) / most,
+			})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b limit) int { return cmp.Compare(b.share, a.share) })
+	return out
+}
+
+// headroom names the resource nearest to its limit.
+func (r rec) headroom() string {
+	ls := r.limits()
+	if len(ls) == 0 {
+		return ""
+	}
+	l := ls[0]
+	return l.name + ", " + l.used + " of " + l.limit + " used at most, headroom " + unit.Percent(max(0, 1-l.share))
+}
+
+// all is the interval of the run, whatever its file says of its end.
+func (r rec) all() kasoku.Interval { return kasoku.Interval{To: r.length() + 1} }

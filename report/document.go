@@ -1,0 +1,173 @@
+package report
+
+import "time"
+
+// A Kind says what a document is about.
+type Kind string
+
+// The kinds.
+const (
+	KindRun     Kind = "run"
+	KindCompare Kind = "compare"
+	KindStory   Kind = "story"
+)
+
+// Prose is text of kasoku's own, in which `backticks` mark code.
+type Prose string
+
+// A Tone says what a word or a number means, for outputs that can colour it. It is
+// never the only carrier: the word says it too.
+type Tone string
+
+// The tones.
+const (
+	Plain  Tone = ""
+	Dim    Tone = "dim"
+	Strong Tone = "strong"
+	Good   Tone = "good"
+	Bad    Tone = "bad"
+	Mark   Tone = "mark" // evidence and warnings
+)
+
+// A Document is a report, ready to be written.
+type Document struct {
+	Kind     Kind
+	Title    string // userapi before
+	Project  string
+	Name     string   // before; before → after
+	File     string   // the run file, when there is one
+	Head     []string // the parts of the line above everything on a terminal
+	Alerts   []Alert
+	Verdict  string
+	Facts    []Fact
+	Sides    *Sides // of a comparison
+	Sections []Section
+	Commands []string // that make this again
+	Footer   string
+}
+
+// An Alert stands above the verdict and limits what it says.
+type Alert struct {
+	Tone Tone
+	Text string
+	Hint Prose
+}
+
+// A Fact is a label with its value.
+type Fact struct {
+	Label string
+	Value string
+	Code  bool
+	Sign  string // ✓ or ✗ before the value
+	Tone  Tone   // of the sign
+}
+
+// A Section is a titled part of a document.
+type Section struct {
+	ID     string // stable, lower case: findings
+	Title  string
+	Short  string // for the list of sections; Title when empty
+	Sub    Prose
+	Count  int // for the list of sections; 0 shows none
+	Blocks []Block
+}
+
+// A Block is one thing inside a section: *Table, *Findings, *Timeline, *Moves,
+// *Curve, *Notes, *Pairs or Para.
+type Block interface{ block() }
+
+// Para is a paragraph.
+type Para struct {
+	Text Prose
+	Tone Tone
+}
+
+// Notes is a list of remarks, each with a sign.
+type Notes struct{ List []Note }
+
+// A Note is one remark.
+type Note struct {
+	Sign  string // !, ✓, ✗ or ·
+	Tone  Tone
+	Label string
+	Code  bool // the label is an id
+	Text  string
+	Hint  Prose
+}
+
+// Pairs is a list of settings with both values.
+type Pairs struct{ List []Pair }
+
+// A Pair is one setting on both sides.
+type Pair struct{ Name, Before, After string }
+
+// Sides names the two sides of a comparison.
+type Sides struct{ Before, After SideFacts }
+
+// SideFacts are what identifies a side.
+type SideFacts struct{ Name, Code, When, Host, File string }
+
+// Section returns the section with the id, nil when the document has none.
+func (d *Document) Section(id string) *Section {
+	for i := range d.Sections {
+		if d.Sections[i].ID == id {
+			return &d.Sections[i]
+		}
+	}
+	return nil
+}
+
+// Tables calls f for every table of the document, with its section.
+func (d *Document) Tables(f func(s *Section, t *Table)) {
+	for i := range d.Sections {
+		s := &d.Sections[i]
+		for _, b := range s.Blocks {
+			switch b := b.(type) {
+			case *Table:
+				f(s, b)
+			case *Moves:
+				f(s, b.Table())
+			case *Timeline:
+				f(s, b.Table())
+			}
+		}
+	}
+}
+
+// Options says what Show and its siblings put into a document.
+type Options struct {
+	Sections []string       // ids; none is all
+	Location *time.Location // for wall times; nil leaves them as the run has them
+	Made     time.Time      // when the report is made; zero leaves it out
+	File     string         // name of the run file
+	Commands []string       // that make the run again; none builds what it can
+}
+
+// wants reports whether a section is asked for.
+func (o Options) wants(id string) bool {
+	if len(o.Sections) == 0 {
+		return true
+	}
+	for _, s := range o.Sections {
+		if s == id {
+			return true
+		}
+	}
+	return false
+}
+
+// add appends a section that is asked for and has something in it.
+func (d *Document) add(o Options, s Section) {
+	if o.wants(s.ID) && len(s.Blocks) > 0 {
+		d.Sections = append(d.Sections, s)
+	}
+}
+
+func (*Table) block()    {}
+func (*Findings) block() {}
+func (*Timeline) block() {}
+func (*Moves) block()    {}
+func (*Curve) block()    {}
+func (*Notes) block()    {}
+func (*Pairs) block()    {}
+func (Para) block()      {}

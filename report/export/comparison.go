@@ -1,0 +1,156 @@
+package export
+
+import (
+	"strconv"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/compare"
+)
+
+// A Comparison is two sides.
+type Comparison struct {
+	Schema        int             `json:"schema"`
+	Kind          string          `json:"kind"`  // compare
+	Label         string          `json:"label"` // one run a side …
+	Verdict       string          `json:"verdict"`
+	Before        Side            `json:"before"`
+	After         Side            `json:"after"`
+	PerSec        *float64        `json:"asked_per_s"` // of the step that the verdict is about; null without steps
+	Broke         bool            `json:"broke"`
+	Seed          uint64          `json:"seed"`
+	Resamples     int             `json:"resamples"`
+	Block         int             `json:"block_s"`
+	Groups        []Group         `json:"groups"`
+	Latency       []Quantile      `json:"latency"`
+	Settings      []SettingChange `json:"settings"`
+	SettingsEqual int             `json:"settings_equal"`
+	Findings      []FindingChange `json:"findings"`
+	Warnings      []Warning       `json:"warnings"`
+}
+
+// A Side is one of the two.
+type Side struct {
+	ID       string `json:"id"`
+	Label    string `json:"label"`
+	Revision string `json:"revision,omitempty"`
+	Dirty    bool   `json:"dirty"`
+	State    string `json:"state"`
+	Runs     int    `json:"runs"`
+}
+
+// A Group is rows that are read together.
+type Group struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	Rows  []Row  `json:"rows"`
+}
+
+// A Row is one figure of both sides.
+type Row struct {
+	ID       string   `json:"id"`
+	Name     string   `json:"name"`
+	PerSec   *float64 `json:"asked_per_s"` // of its step; null for the whole run
+	Unit     string   `json:"unit"`        // ratio, s, per_s, ratio_n, count, cores, core_ratio, bytes
+	Goal     string   `json:"goal"`        // less, more, neither
+	Before   *float64 `json:"before"`
+	After    *float64 `json:"after"`
+	Change   string   `json:"change"` // quotient: after / before; difference: after − before
+	Value    *float64 `json:"value"`
+	Low      *float64 `json:"low"`  // of the 95 % interval of value
+	High     *float64 `json:"high"` // of the 95 % interval of value
+	WhyNot   string   `json:"why_no_interval,omitempty"`
+	Moved    string   `json:"direction"` // better, worse, unsure, or empty
+	Decisive bool     `json:"interval_excludes_no_change"`
+}
+
+// A Quantile is a point of both latency curves.
+type Quantile struct {
+	Name   string  `json:"name"`
+	Q      float64 `json:"q_ratio"`
+	Before float64 `json:"before_s"`
+	After  float64 `json:"after_s"`
+}
+
+// A SettingChange is a setting in which the sides differ.
+type SettingChange struct {
+	Scope  string  `json:"scope"`
+	Name   string  `json:"name"`
+	Before *string `json:"before"` // null where the side does not have it
+	After  *string `json:"after"`
+}
+
+// A FindingChange is what became of a finding.
+type FindingChange struct {
+	ID     string `json:"id"`
+	Object Object `json:"object"`
+	Title  string `json:"title"`
+	State  string `json:"state"` // gone, left, new, not looked at
+	Why    string `json:"why,omitempty"`
+}
+
+func newComparison(c *compare.Comparison) *Comparison {
+	out := &Comparison{
+		Schema: Schema, Kind: "compare", Label: compare.OneRun, Verdict: c.Verdict, Before: newSide(c.Before), After: newSide(c.After),
+		Broke: c.Broke, Seed: c.Seed, Resamples: c.Resamples, Block: c.Block, PerSec: known(c.PerSec, c.PerSec > 0),
+		Groups:  list(c.Groups, newGroup),
+		Latency: list(c.Curve, func(q *compare.Quantile) Quantile { return Quantile{q.Name, q.Q, rounded(q.Before), rounded(q.After)} }),
+		Settings: list(c.Settings, func(s *compare.SettingChange) SettingChange {
+			x := SettingChange{Scope: s.Scope, Name: s.Name}
+			if !s.OnlyAfter {
+				x.Before = &s.Before
+			}
+			if !s.OnlyBefore {
+				x.After = &s.After
+			}
+			return x
+		}),
+		SettingsEqual: c.SettingsEqual,
+		Findings: list(c.Findings, func(f *compare.FindingChange) FindingChange {
+			return FindingChange{f.ID, Object{f.Object.Kind, f.Object.Name}, f.Title, string(f.State), f.Why}
+		}),
+		Warnings: list(c.Warnings, func(w *kasoku.Warning) Warning { return newWarning(w) }),
+	}
+	return out
+}
+
+func newSide(s compare.Side) Side {
+	r := s.Run()
+	return Side{r.ID, r.Label, r.Revision, r.Dirty, string(r.State), len(s.Runs)}
+}
+
+// known is a number, or null.
+func known(v float64, ok bool) *float64 {
+	if !ok {
+		return nil
+	}
+	v = rounded(v)
+	return &v
+}
+
+// rounded keeps nine digits of a computed number: more than anything measured has,
+// and few enough to be the same on every machine.
+func rounded(v float64) float64 {
+	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 9, 64), 64)
+	if err != nil {
+		return v
+	}
+	return r
+}
+
+func newGroup(g *compare.Group) Group {
+	return Group{g.ID, g.Title, list(g.Rows, newRow)}
+}
+
+func newRow(r *compare.Row) Row {
+	c := r.Change
+	out := Row{
+		ID: r.ID, Name: r.Name, PerSec: known(r.PerSec, r.PerSec > 0), Unit: string(r.Unit), Goal: string(r.Goal),
+		Before: known(r.Before.Value, r.Before.OK), After: known(r.After.Value, r.After.OK), Change: "quotient",
+		Value: known(c.Value, c.OK), Low: known(c.Low, c.Interval), High: known(c.High, c.Interval), WhyNot: c.WhyNot,
+		Moved: string(r.Moved), Decisive: c.Judged && (c.DiffLow > 0 || c.DiffHigh < 0),
+	}
+	if c.Points {
+		out.Change = "difference"
+	}
+	return out
+}

@@ -1,0 +1,194 @@
+package export
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/report"
+)
+
+// list makes a list that is never null in JSON.
+func list[T, U any](in []T, f func(*T) U) []U {
+	out := make([]U, 0, len(in))
+	for i := range in {
+		out = append(out, f(&in[i]))
+	}
+	return out
+}
+
+// full makes an absent list an empty one.
+func full(in []string) []string { return append([]string{}, in...) }
+
+func newRun(r *kasoku.Recording, d *report.Document) *Run {
+	run := r.Run
+	out := &Run{
+		Schema: Schema, Kind: "run", ID: run.ID, Project: run.Project, Label: run.Label, Note: run.Note,
+		Started: run.Started, Length: run.Length.Seconds(), State: string(run.State), StopReason: run.StopReason,
+		Version: run.Version, Revision: run.Revision, Dirty: run.Dirty, Load: run.Load, Verdict: d.Verdict,
+		Hosts:    list(run.Hosts, newHost),
+		Command:  newCommand(run.Command),
+		Steps:    list(r.Steps, func(s *kasoku.Step) Step { return newStep(r, s) }),
+		Findings: []Finding{}, Silences: []Silence{},
+		Endpoints: list(r.Endpoints, newEndpoint),
+		Queries:   newQueries(r),
+		Messages:  list(r.Messages, newMessage),
+		Logs:      list(r.Logs, newLog),
+		RowChecks: list(r.RowChecks, newRowCheck),
+		Settings:  list(r.Settings, func(s *kasoku.Setting) Setting { return Setting{s.Host, s.Scope, s.Name, s.Value} }),
+		Changes: list(r.Changes, func(c *kasoku.Change) Change {
+			return Change{c.Object, c.Name, c.Before, c.During, c.Restored, c.Note}
+		}),
+		Gaps: list(r.Gaps, func(g *kasoku.Gap) Gap {
+			return Gap{g.Source, g.Interval.From.Seconds(), g.Interval.To.Seconds(), g.Reason}
+		}),
+		Events:   list(r.Events, func(e *kasoku.Event) Event { return Event{e.At.Seconds(), e.Kind, e.Text} }),
+		Warnings: list(r.Warnings, newWarning),
+		Observer: newObserver(r),
+		Damage:   full(r.Damage),
+		Alerts:   list(d.Alerts, func(a *report.Alert) string { return a.Text }),
+	}
+	if l := r.Load; l != nil {
+		out.Generator = &Generator{l.Engine, l.Model, full(l.Targets), l.MaxInFlight, l.PeakInFlight, l.CPU.Seconds(), l.Wall.Seconds(), l.Stopped}
+	}
+	if g := r.Diagnosis; g != nil {
+		out.Rules = g.Rules
+		out.Silences = list(g.Silences, func(s *kasoku.Silence) Silence { return Silence{s.ID, s.Reason, s.Near, s.Blind} })
+		for i := range g.Findings {
+			out.Findings = append(out.Findings, newFinding(i+1, &g.Findings[i]))
+		}
+	}
+	return out
+}
+
+func newHost(h *kasoku.Host) Host {
+	return Host{h.Name, h.Cores, h.MemoryBytes, h.OS, h.Kernel, h.Arch, h.BootID}
+}
+
+func newWarning(w *kasoku.Warning) Warning { return Warning{w.Code, w.Text, w.Hint} }
+
+func newCommand(c *kasoku.Command) *Command {
+	if c == nil {
+		return nil
+	}
+	return &Command{
+		Args: full(c.Args), ExitCode: c.ExitCode, Signal: c.Signal, Wall: c.Wall.Seconds(), User: c.User.Seconds(), System: c.System.Seconds(),
+		MaxRSS: c.MaxRSSBytes, Voluntary: c.VoluntarySwitch, Forced: c.ForcedSwitch, Output: c.Output,
+	}
+}
+
+func newStep(r *kasoku.Recording, s *kasoku.Step) Step {
+	t := r.Tally(s.Number)
+	out := Step{
+		Number: s.Number, From: s.Interval.From.Seconds(), To: s.Interval.To.Seconds(), Planned: s.Planned.Seconds(), Partial: s.Partial(),
+		Requests: t.Asked, Success: t.Success, Failed: t.Failed(), SuccessRatio: rounded(t.SuccessRatio()), Codes: codes(t.Codes),
+		Errors:  list(t.TopErrors(), func(e *kasoku.ErrorCount) ErrorCount { return ErrorCount{e.Message, e.Count} }),
+		BytesIn: t.BytesIn, BytesOut: t.BytesOut,
+		Latency: distribution(t.Latency), SendDelay: distribution(t.SendDelay), Service: distribution(t.Service),
+	}
+	if s.PerSec > 0 {
+		out.PerSec = &s.PerSec
+	}
+	if sec := s.Interval.Len().Seconds(); sec > 0 {
+		out.Reached = known(float64(t.Success)/sec, true)
+	}
+	return out
+}
+
+func codes(in map[int]uint64) map[string]uint64 {
+	out := map[string]uint64{}
+	for code, n := range in {
+		if n > 0 {
+			out[strconv.Itoa(code)] = n
+		}
+	}
+	return out
+}
+
+func newFinding(number int, f *kasoku.Finding) Finding {
+	return Finding{
+		Number: number, ID: f.ID, Object: Object{f.Object.Kind, f.Object.Name}, Title: f.Title, Clause: f.Clause, Severity: string(f.Severity),
+		Confidence: Confidence{string(f.Confidence.Level), f.Confidence.Holds, f.Confidence.Of, f.Confidence.Note},
+		Impact:     Impact{f.Impact.Share, f.Impact.Of, f.Impact.Estimate, full(f.Impact.Shared)},
+		Risk:       string(f.Risk()), Cause: f.Cause, Expect: f.Expect, Verify: f.Verify, Explains: full(f.Explains),
+		From: f.Interval.From.Seconds(), To: f.Interval.To.Seconds(),
+		Evidence: list(f.Evidence, func(e *kasoku.Evidence) Evidence {
+			return Evidence{e.Source, e.Text, e.Note, e.Value, e.Number, e.Strong, e.Interval.From.Seconds(), e.Interval.To.Seconds()}
+		}),
+		Fixes: list(f.Fixes, func(x *kasoku.Fix) Fix { return Fix{x.Text, x.Where, x.Code, x.Lang, x.Note, string(x.Risk)} }),
+	}
+}
+
+func newEndpoint(e *kasoku.Endpoint) Endpoint {
+	return Endpoint{e.Host, e.Method, e.Route, e.Count, e.Failed(), codes(e.Codes), e.Bytes, e.Total.Seconds(), distribution(e.Latency)}
+}
+
+func newQueries(r *kasoku.Recording) []Query {
+	requests := r.Tally(0).Asked
+	if requests == 0 {
+		for i := range r.Endpoints {
+			requests += r.Endpoints[i].Count
+		}
+	}
+	return list(r.Queries, func(q *kasoku.Query) Query {
+		out := Query{
+			Host: q.Host, ID: q.ID, Fingerprint: q.Fingerprint, Tag: q.Tag, Verb: q.Verb, Tables: full(q.Tables), Sample: q.Sample, Calls: q.Calls,
+			Total: q.Total.Seconds(), Lock: q.Lock.Seconds(), Latency: distribution(q.Latency), RowsExamined: q.RowsExamined, RowsSent: q.RowsSent,
+		}
+		if q.HasAffected {
+			out.RowsAffected = &q.RowsAffected
+		}
+		out.PerRequest = known(float64(q.Calls)/float64(max(requests, 1)), requests > 0)
+		return out
+	})
+}
+
+func newMessage(m *kasoku.Message) Message {
+	return Message{m.Host, m.Path, m.Pattern, m.Sample, m.Level, m.Code, m.Count, m.Bytes, m.First.Seconds(), m.Last.Seconds()}
+}
+
+func newLog(w *kasoku.LogWindow) LogWindow {
+	return LogWindow{w.Kind, w.Path, w.Format, w.Lines, w.Records, w.Continued, w.Blank, w.Dropped, w.Note}
+}
+
+func newRowCheck(c *kasoku.RowCheck) RowCheck {
+	return RowCheck{c.Table, c.Added(), c.Successes, c.Matches()}
+}
+
+// newObserver adds up what the recorder said of itself; nil when it said nothing.
+func newObserver(r *kasoku.Recording) *Observer {
+	whole := kasoku.Interval{To: r.Run.Length + 1}
+	out := &Observer{Sources: map[string]float64{}}
+	any := false
+	for i := range r.Series {
+		s := &r.Series[i]
+		if s.Key.Source != "self" {
+			continue
+		}
+		any = true
+		switch name := s.Key.Name; {
+		case name == "cpu.user" || name == "cpu.system":
+			used, _ := s.Delta(whole)
+			out.CPU += used
+		case name == "rss":
+			if most, ok := s.Max(whole); ok {
+				n := uint64(most)
+				out.Memory = &n
+			}
+		case strings.HasPrefix(name, "cost."):
+			used, _ := s.Delta(whole)
+			out.Sources[strings.TrimPrefix(name, "cost.")] += used
+		}
+	}
+	if !any {
+		return nil
+	}
+	if sec := r.Run.Length.Seconds(); sec > 0 {
+		out.CoreRatio = rounded(out.CPU / sec)
+	}
+	out.CPU = rounded(out.CPU)
+	for name := range out.Sources {
+		out.Sources[name] = rounded(out.Sources[name])
+	}
+	return out
+}

@@ -1,0 +1,182 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// openFindings is how many findings a page shows unfolded: the first tells the
+// cause, the second mostly its limit.
+const openFindings = 2
+
+func (r rec) findingsSection() Section {
+	s := Section{ID: SectionFindings, Title: "Findings"}
+	d := r.Diagnosis
+	if d == nil {
+		s.Blocks = []Block{Para{Text: "Not diagnosed. `kasoku diagnose " + Prose(r.name()) + "` looks at it."}}
+		return s
+	}
+	f := &Findings{}
+	for i := range d.Findings {
+		f.List = append(f.List, r.finding(i, d.Findings))
+	}
+	s.Count = len(f.List)
+	if s.Count == 0 {
+		f.Empty = r.noFinding()
+		s.Blocks = []Block{f}
+		return s
+	}
+	s.Sub = r.findingsSub(f)
+	s.Blocks = []Block{f}
+	return s
+}
+
+func (r rec) findingsSub(f *Findings) Prose {
+	d := r.Diagnosis
+	s := "In the order in which to fix them. "
+	if of := f.List[0].ImpactOf; of != "" {
+		s += "Impact is the share " + d.Findings[0].Impact.Of + ", unless it says otherwise"
+		if x := sharers(d.Findings); x != "" {
+			s += "; " + x + " explain the same, so they do not add up"
+		}
+		s += ". "
+	}
+	if d.Rules > 0 {
+		s += plural(d.Rules, "rule", "rules") + " looked, " + unit.Count(spoke(d)) + " spoke; `kasoku diagnose " + r.name() + " --why-not ID` says why another stayed silent."
+	}
+	return Prose(strings.TrimSpace(s))
+}
+
+// spoke counts the rules that gave a finding.
+func spoke(d *kasoku.Diagnosis) int {
+	ids := map[string]bool{}
+	for i := range d.Findings {
+		ids[d.Findings[i].ID] = true
+	}
+	return len(ids)
+}
+
+// sharers lists the numbers of the findings whose shares overlap.
+func sharers(fs []kasoku.Finding) string {
+	var out []string
+	for i := range fs {
+		if len(fs[i].Impact.Shared) > 0 {
+			out = append(out, unit.Count(i+1))
+		}
+	}
+	if len(out) < 2 {
+		return ""
+	}
+	return list(out)
+}
+
+func (r rec) finding(i int, all []kasoku.Finding) Finding {
+	x := &all[i]
+	f := Finding{
+		Number: i + 1, ID: x.ID, Title: x.Title, Info: x.Severity == kasoku.Info,
+		Share: min(max(x.Impact.Share, 0), 1), Estimate: x.Impact.Estimate,
+		Requests: strings.Contains(x.Impact.Of, "requests"),
+		Risk:     string(x.Risk()), Risky: x.Risk() == kasoku.RiskDurability || x.Risk() == kasoku.RiskSemantics,
+		Confidence: confidence(x.Confidence), Cause: Prose(x.Cause), Expect: Prose(x.Expect), Verify: Prose(x.Verify),
+		Open: i < openFindings && x.Severity != kasoku.Info,
+	}
+	if x.Object.Name != "" {
+		f.Object = x.Object.String()
+	}
+	if len(x.Fixes) == 0 {
+		f.Risk = ""
+	}
+	if x.Impact.Share > 0 {
+		f.Impact = unit.Percent(x.Impact.Share)
+		f.ImpactOf = impactOf(i, all)
+		f.Shared = strings.HasPrefix(f.ImpactOf, "shared")
+	}
+	for _, e := range x.Evidence {
+		f.Evidence = append(f.Evidence, Evidence{Source: e.Source, Text: e.Text, Note: e.Note, Value: e.Value, Strong: e.Strong})
+	}
+	for _, y := range x.Fixes {
+		f.Fixes = append(f.Fixes, Fix{Text: Prose(y.Text), Where: y.Where, Code: codeLines(y.Code), Note: Prose(y.Note), Lang: y.Lang, Risk: string(y.Risk)})
+	}
+	return f
+}
+
+// impactOf says of what an impact is a share: of an earlier finding's, when it is
+// the same share; in short, when it is the first finding's whole.
+func impactOf(i int, all []kasoku.Finding) string {
+	x := all[i].Impact
+	for k := range all[:i] {
+		if slices.Contains(x.Shared, all[k].ID) {
+			return "shared with " + unit.Count(k+1)
+		}
+	}
+	of := x.Of
+	if of == all[0].Impact.Of {
+		of, _, _ = strings.Cut(of, " at ")
+	}
+	if x.Estimate {
+		of += ", estimate"
+	}
+	return of
+}
+
+func confidence(c kasoku.Confidence) string {
+	if c.Level == "" {
+		return ""
+	}
+	s := "confidence " + string(c.Level)
+	if c.Of > 0 {
+		s += ", " + unit.Count(c.Holds) + " of " + plural(c.Of, "signal", "signals")
+	}
+	if c.Note != "" {
+		s += "; " + c.Note
+	}
+	return s
+}
+
+// codeLines splits code that can be pasted. Lines that begin with + or - are a
+// diff when any of them does.
+func codeLines(code string) []CodeLine {
+	if strings.TrimSpace(code) == "" {
+		return nil
+	}
+	var out []CodeLine
+	for _, l := range strings.Split(strings.TrimRight(code, "\n"), "\n") {
+		c := CodeLine{Sign: ' ', Text: strings.ReplaceAll(l, "\t", "    ")}
+		if strings.HasPrefix(l, "+ ") || strings.HasPrefix(l, "- ") || l == "+" || l == "-" {
+			c.Sign = l[0]
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// noFinding says what there is to say when no rule spoke: which rule was nearest
+// to it, and which resource nearest to its limit.
+func (r rec) noFinding() []Prose {
+	d := r.Diagnosis
+	out := []Prose{Prose("No finding. " + plural(d.Rules, "rule", "rules") + " looked at " + r.lasted() + "; none spoke.")}
+	var near []kasoku.Silence
+	blind := 0
+	for _, s := range d.Silences {
+		if s.Blind {
+			blind++
+		} else if s.Near > 0 {
+			near = append(near, s)
+		}
+	}
+	slices.SortStableFunc(near, func(a, b kasoku.Silence) int { return cmp.Compare(b.Near, a.Near) })
+	if len(near) > 0 {
+		out = append(out, Prose("Nearest to speaking: "+near[0].ID+", "+near[0].Reason+"."))
+	}
+	if h := r.headroom(); h != "" {
+		out = append(out, Prose("Nearest to its limit: "+h+"."))
+	}
+	if blind > 0 {
+		out = append(out, Prose(plural(blind, "rule", "rules")+" could not look, for want of what they read; `kasoku diagnose "+r.name()+" --why-not ID` says what."))
+	}
+	return out
+}

@@ -1,0 +1,110 @@
+// @ts-check
+// The page reads without this script; it adds the cursor, keys, theme and copying.
+(() => {
+'use strict';
+const root = document.documentElement;
+root.classList.add('js');
+const $$ = (/** @type {string} */ s, /** @type {ParentNode} */ p = document) => [...p.querySelectorAll(s)];
+
+// theme: the only thing that stays in the browser
+const themes = ['auto', 'light', 'dark'];
+const button = document.getElementById('theme');
+const paint = (/** @type {string} */ t) => {
+  if (t === 'auto') delete root.dataset.theme; else root.dataset.theme = t;
+  if (button) button.textContent = 'theme: ' + t;
+};
+const kept = () => { try { return localStorage.getItem('kasoku-theme'); } catch { return null; } };
+if (!root.dataset.theme) paint(kept() || 'auto'); else paint(root.dataset.theme);
+button?.addEventListener('click', () => {
+  const next = themes[(themes.indexOf(root.dataset.theme || 'auto') + 1) % 3];
+  paint(next);
+  try { localStorage.setItem('kasoku-theme', next); } catch { /* a file may not */ }
+});
+
+// numbers, as the rest of the page prints them
+const fixed = (/** @type {number} */ v, /** @type {number} */ n) => v.toLocaleString('en', { minimumFractionDigits: n, maximumFractionDigits: n });
+const print = (/** @type {number|null} */ v, /** @type {number} */ places, /** @type {string} */ suffix) => {
+  if (v == null) return '–';
+  if (v === 0) return '0' + suffix;
+  if (places >= 0) return (v < 0.5 / 10 ** places ? '< ' + fixed(1 / 10 ** places, places) : fixed(v, places)) + suffix;
+  return fixed(v, v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2) + suffix;
+};
+
+// one cursor for all charts, in seconds since the start of the run
+/** @type {number|null} */
+let cursor = null;
+const lines = $$('.ax').map(ax => ({ ax, data: JSON.parse(document.getElementById(ax.id + '-data')?.textContent || '{}') }));
+const longest = Math.max(0, ...lines.map(l => l.data.seconds));
+const hash = (/** @type {string} */ h) => { try { history.replaceState(null, '', location.pathname + location.search + h); } catch { /* a sandboxed page may not */ } };
+const show = (/** @type {number|null} */ t) => {
+  cursor = t;
+  for (const { ax, data } of lines) {
+    const i = t == null ? null : Math.floor(t / data.column);
+    const inside = t != null && t < data.seconds;
+    $$('.rv', ax).forEach((e, k) => {
+      const s = data.series[k];
+      e.textContent = t == null ? s.peak : print(inside ? s.values[/** @type {number} */ (i)] : null, s.places, s.suffix);
+    });
+    $$('.cur', ax).forEach(c => {
+      const e = /** @type {HTMLElement} */ (c);
+      e.style.display = inside ? 'block' : 'none';
+      if (inside) e.style.left = Math.min(100, (/** @type {number} */ (i) + 0.5) * data.column / data.seconds * 100) + '%';
+    });
+    const at = ax.querySelector('.at');
+    if (at) at.textContent = t == null ? 'values: peak' : 'values at ' + clock(data.start + t) + ', ' + t + ' s';
+  }
+};
+const clock = (/** @type {number} */ s) => [s / 3600 % 24, s / 60 % 60, s % 60].map(x => String(Math.floor(x)).padStart(2, '0')).join(':');
+const move = (/** @type {number|null} */ t) => {
+  show(t == null ? null : Math.max(0, Math.min(longest - 1, t)));
+  hash(cursor == null ? location.hash.replace(/^#t=\d+$/, '') : '#t=' + cursor);
+};
+const point = (/** @type {PointerEvent} */ e, /** @type {any} */ data) => {
+  const p = /** @type {Element} */ (e.target).closest('.p');
+  if (!p) return;
+  const r = p.getBoundingClientRect();
+  move(Math.max(0, Math.min(data.seconds - 1, Math.floor((e.clientX - r.left) / r.width * data.seconds))));
+};
+for (const { ax, data } of lines) {
+  const e = /** @type {HTMLElement} */ (ax);
+  e.addEventListener('pointermove', x => point(x, data));
+  e.addEventListener('pointerdown', x => point(x, data));
+  e.addEventListener('pointerleave', () => move(null));
+  e.addEventListener('keydown', x => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[x.key];
+    if (step) move(cursor == null ? data.first : cursor + step * data.column * (x.shiftKey ? 10 : 1));
+    else if (x.key === 'Home') move(0);
+    else if (x.key === 'End') move(longest - 1);
+    else return;
+    x.preventDefault();
+  });
+}
+
+// linear or logarithmic latency
+const linear = (/** @type {boolean} */ on) => { if (on) root.dataset.lat = 'lin'; else delete root.dataset.lat; };
+linear(new URLSearchParams(location.search).get('lat') === 'lin');
+
+// findings by link and by number
+const open = () => {
+  const d = /^#f\d+$/.test(location.hash) && document.querySelector(location.hash);
+  if (d instanceof HTMLDetailsElement) d.open = true;
+};
+addEventListener('hashchange', open);
+open();
+addEventListener('keydown', e => {
+  if (e.ctrlKey || e.metaKey || e.altKey) return;
+  if (e.key === 'Escape') move(null);
+  else if (e.key === 'l') linear(root.dataset.lat !== 'lin');
+  else if (/^[1-9]$/.test(e.key) && document.getElementById('f' + e.key)) location.hash = '#f' + e.key;
+});
+addEventListener('beforeprint', () => $$('details').forEach(d => d.setAttribute('open', '')));
+
+for (const b of $$('.copy')) b.addEventListener('click', () => {
+  const code = b.parentElement?.nextElementSibling;
+  const text = $$('[data-code]', code || document).map(l => l.getAttribute('data-code')).join('\n') || code?.textContent || '';
+  navigator.clipboard?.writeText(text).then(() => { b.textContent = 'copied'; setTimeout(() => { b.textContent = 'copy'; }, 1200); }, () => { });
+});
+
+const t = location.hash.match(/^#t=(\d+)$/);
+if (t && lines.length) show(Math.min(longest - 1, +t[1]));
+})();

@@ -1,0 +1,277 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// mostRows is how many rows of a long table are shown before the rest is summed
+// up.
+const mostRows = 10
+
+// window returns the log windows of a kind.
+func (r rec) windows(kind string) []kasoku.LogWindow {
+	var out []kasoku.LogWindow
+	for _, w := range r.Logs {
+		if w.Kind == kind {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// read says how much of a log was read and how well.
+func read(ws []kasoku.LogWindow) string {
+	var lines, bad uint64
+	var notes []string
+	for _, w := range ws {
+		lines += w.Lines
+		bad += w.Dropped
+		if w.Note != "" {
+			notes = append(notes, w.Note)
+		}
+	}
+	s := plural(lines, "line", "lines") + ", " + unit.Count(bad) + " bad"
+	if len(notes) > 0 {
+		s += "; " + strings.Join(notes, "; ")
+	}
+	return s
+}
+
+func (r rec) endpointsSection() Section {
+	s := Section{ID: SectionEndpoints, Title: "Endpoints", Count: len(r.Endpoints)}
+	ws := r.windows("accesslog")
+	if len(r.Endpoints) == 0 {
+		if len(ws) > 0 {
+			s.Blocks = []Block{Para{Text: Prose("No request in the access log: " + read(ws) + ".")}}
+		}
+		return s
+	}
+	s.Sub = "From the access log: service time as the app saw it, without the wait before it."
+	if len(ws) > 0 {
+		s.Sub += Prose(" " + sentence(read(ws)) + ".")
+	}
+	s.Blocks = []Block{r.endpointTable()}
+	return s
+}
+
+func (r rec) endpointTable() *Table {
+	es := slices.Clone(r.Endpoints)
+	slices.SortStableFunc(es, func(a, b kasoku.Endpoint) int { return cmp.Compare(b.Total, a.Total) })
+	var all, rest time.Duration
+	var ds []time.Duration
+	for i := range es {
+		all += es[i].Total
+		if i < mostRows {
+			ds = append(ds, es[i].Latency.Quantile(0.99), es[i].Latency.Mean())
+		} else {
+			rest += es[i].Total
+		}
+	}
+	u := commonUnit(ds...)
+	t := &Table{ID: "endpoints", Columns: endpointColumns(unit.Name(u))}
+	for i := range es[:min(mostRows, len(es))] {
+		t.Rows = append(t.Rows, Row{Cells: endpointCells(&es[i], all, u)})
+	}
+	if n := len(es) - mostRows; n > 0 {
+		t.More = unit.Count(n) + " more, " + unit.Percent(float64(rest)/float64(max(all, 1))) + " of time"
+	}
+	return t
+}
+
+func endpointColumns(u string) []Column {
+	cols := []Column{
+		{Key: "endpoint", Head: "endpoint", Code: true, Cut: true},
+		{Key: "requests", Head: "requests", Align: Right},
+		{Key: "success", Head: "2xx", Align: Right, Drop: 6},
+		{Key: "client_errors", Head: "4xx", Align: Right, Drop: 7},
+		{Key: "server_errors", Head: "5xx", Align: Right},
+		{Key: "share_ratio", Head: "share of time", Unit: "%", Align: Decimal, Drop: 3},
+	}
+	for _, q := range []string{"mean", "p50", "p95", "p99", "max"} {
+		c := Column{Key: q + "_s", Head: q, Unit: u, Align: Decimal}
+		switch q {
+		case "p50":
+			c.Drop = 2
+		case "max":
+			c.Drop = 4
+		}
+		cols = append(cols, c)
+	}
+	return append(cols, Column{Key: "body_bytes", Head: "body", Unit: "bytes, mean", Align: Decimal, Drop: 5})
+}
+
+func endpointCells(e *kasoku.Endpoint, all, u time.Duration) []Cell {
+	var ok, client uint64
+	for code, n := range e.Codes {
+		switch {
+		case code >= 200 && code < 400:
+			ok += n
+		case code >= 400 && code < 500:
+			client += n
+		}
+	}
+	failed := count(e.Failed())
+	if e.Failed() > 0 {
+		failed.Tone = Bad
+	}
+	cells := []Cell{
+		text(strings.TrimSpace(e.Method + " " + e.Route)), count(e.Count), count(ok), count(client), failed,
+		percent(float64(e.Total) / float64(max(all, 1))),
+	}
+	h := e.Latency
+	if h.Count() == 0 {
+		cells = append(cells, none(), none(), none(), none(), none())
+	} else {
+		cells = append(cells, duration(h.Mean(), u), duration(h.Quantile(0.5), u), duration(h.Quantile(0.95), u), duration(h.Quantile(0.99), u), duration(h.Max(), u))
+	}
+	return append(cells, number(float64(e.Bytes)/float64(max(e.Count, 1))))
+}
+
+func (r rec) queriesSection() Section {
+	s := Section{ID: SectionQueries, Title: "Queries", Count: len(r.Queries)}
+	ws := r.windows("slowlog")
+	if len(r.Queries) == 0 {
+		if len(ws) > 0 {
+			s.Blocks = []Block{Para{Text: Prose("No statement in the slow log: " + read(ws) + ".")}}
+		} else if product, _ := r.database(); product != "" {
+			s.Blocks = []Block{Para{Text: "No slow log was read."}}
+		}
+		return s
+	}
+	s.Sub = "From the slow log, those of the most total time first."
+	if len(ws) > 0 {
+		s.Sub += Prose(" " + sentence(read(ws)) + ".")
+	}
+	s.Blocks = []Block{r.queryTable()}
+	return s
+}
+
+func (r rec) queryTable() *Table {
+	qs := slices.Clone(r.Queries)
+	slices.SortStableFunc(qs, func(a, b kasoku.Query) int { return cmp.Compare(b.Total, a.Total) })
+	var all, rest time.Duration
+	var ds, totals []time.Duration
+	for i := range qs {
+		all += qs[i].Total
+		if i >= mostRows {
+			rest += qs[i].Total
+			continue
+		}
+		ds = append(ds, qs[i].Latency.Quantile(0.95), qs[i].Latency.Mean())
+		totals = append(totals, qs[i].Total)
+	}
+	u, ut := commonUnit(ds...), commonUnit(totals...)
+	t := &Table{ID: "queries", Columns: []Column{
+		{Key: "fingerprint", Head: "fingerprint", Code: true, Cut: true},
+		{Key: "calls", Head: "calls", Align: Right},
+		{Key: "total_s", Head: "total", Unit: unit.Name(ut), Align: Decimal},
+		{Key: "mean_s", Head: "mean", Unit: unit.Name(u), Align: Decimal},
+		{Key: "p95_s", Head: "p95", Unit: unit.Name(u), Align: Decimal, Drop: 1},
+		{Key: "rows_examined", Head: "examined", Unit: "rows a call", Align: Decimal, Drop: 3},
+		{Key: "rows_sent", Head: "sent", Unit: "rows a call", Align: Decimal, Drop: 4},
+		{Key: "per_request", Head: "per", Unit: "request", Align: Decimal},
+	}}
+	requests := r.requests()
+	for i := range qs[:min(mostRows, len(qs))] {
+		t.Rows = append(t.Rows, Row{Cells: queryCells(&qs[i], u, ut, requests)})
+	}
+	if n := len(qs) - mostRows; n > 0 {
+		t.More = unit.Count(n) + " more, " + unit.Percent(float64(rest)/float64(max(all, 1))) + " of time"
+	}
+	return t
+}
+
+// requests is how many there were in the run: as the load counted them, else the
+// access log.
+func (r rec) requests() uint64 {
+	if n := r.Tally(0).Asked; n > 0 {
+		return n
+	}
+	var n uint64
+	for i := range r.Endpoints {
+		n += r.Endpoints[i].Count
+	}
+	return n
+}
+
+func queryCells(q *kasoku.Query, u, ut time.Duration, requests uint64) []Cell {
+	print := q.Fingerprint
+	if q.Tag != "" {
+		print += " /* " + q.Tag + " */"
+	}
+	calls := float64(max(q.Calls, 1))
+	per := none()
+	if requests > 0 {
+		per = number(float64(q.Calls) / float64(requests))
+	}
+	mean, p95 := none(), none()
+	if q.Latency.Count() > 0 {
+		mean, p95 = duration(q.Latency.Mean(), u), duration(q.Latency.Quantile(0.95), u)
+	}
+	return []Cell{
+		text(print), count(q.Calls), duration(q.Total, ut), mean, p95,
+		number(float64(q.RowsExamined) / calls), number(float64(q.RowsSent) / calls), per,
+	}
+}
+
+func (r rec) messagesSection() Section {
+	s := Section{ID: SectionMessages, Title: "Messages", Count: len(r.Messages)}
+	ws := r.windows("applog")
+	if len(r.Messages) == 0 {
+		if len(ws) > 0 {
+			s.Blocks = []Block{Para{Text: Prose("No message in the application's log: " + read(ws) + ".")}}
+		}
+		return s
+	}
+	s.Sub = "From the application's log, lines alike counted together; the first of each is quoted."
+	if len(ws) > 0 {
+		s.Sub += Prose(" " + sentence(read(ws)) + ".")
+	}
+	ms := slices.Clone(r.Messages)
+	slices.SortStableFunc(ms, func(a, b kasoku.Message) int {
+		return cmp.Or(cmp.Compare(severity(b), severity(a)), cmp.Compare(b.Count, a.Count))
+	})
+	t := &Table{ID: "messages", Columns: []Column{
+		{Key: "message", Head: "message", Code: true, Cut: true},
+		{Key: "count", Head: "count", Align: Right},
+		{Key: "level", Head: "level", Drop: 3},
+		{Key: "first", Head: "first", Align: Right, Drop: 1},
+		{Key: "last", Head: "last", Align: Right, Drop: 2},
+	}}
+	var rest uint64
+	for i, m := range ms {
+		if i >= mostRows {
+			rest += m.Count
+			continue
+		}
+		line := m.Sample
+		if line == "" {
+			line = m.Pattern
+		}
+		n := count(m.Count)
+		if severity(m) > 0 {
+			n.Tone = Bad
+		}
+		t.Rows = append(t.Rows, Row{Cells: []Cell{text(line), n, text(cmp.Or(m.Level, unit.Missing)),
+			{Text: r.clock(m.First), Raw: raw(m.First.Seconds())}, {Text: r.clock(m.Last), Raw: raw(m.Last.Seconds())}}})
+	}
+	if n := len(ms) - mostRows; n > 0 {
+		t.More = unit.Count(n) + " more kinds, " + plural(rest, "line", "lines")
+	}
+	s.Blocks = []Block{t}
+	return s
+}
+
+// severity puts errors before the rest.
+func severity(m kasoku.Message) int {
+	if m.Level == "error" || m.Code != "" {
+		return 1
+	}
+	return 0
+}

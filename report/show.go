@@ -1,0 +1,269 @@
+package report
+
+import (
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/compare"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// The ids of the sections, in the order in which they come.
+const (
+	SectionFindings  = "findings"
+	SectionTimeline  = "time"
+	SectionSteps     = "steps"
+	SectionEndpoints = "endpoints"
+	SectionQueries   = "queries"
+	SectionMessages  = "messages"
+	SectionConfig    = "config"
+	SectionWarnings  = "warnings"
+	SectionCost      = "cost"
+	SectionCommand   = "command"
+	SectionMoved     = "moved"
+	SectionLatency   = "latency"
+	SectionTries     = "tries"
+	SectionReproduce = "again"
+)
+
+// Show tells of one run.
+func Show(run *kasoku.Recording, o Options) *Document {
+	r := rec{run, o}
+	d := &Document{
+		Kind: KindRun, Project: run.Run.Project, Name: r.name(), File: o.File,
+		Title: strings.TrimSpace(run.Run.Project + " " + r.name()),
+		Head:  r.head(), Alerts: r.alerts(), Verdict: r.verdict(), Facts: r.facts(),
+		Commands: r.commands(), Footer: footer(o, run.Run.Version),
+	}
+	d.add(o, r.findingsSection())
+	d.add(o, r.timelineSection())
+	d.add(o, r.stepsSection())
+	d.add(o, r.commandSection())
+	d.add(o, r.endpointsSection())
+	d.add(o, r.queriesSection())
+	d.add(o, r.messagesSection())
+	d.add(o, r.configSection())
+	d.add(o, r.warningsSection())
+	d.add(o, r.costSection())
+	return d
+}
+
+func (r rec) head() []string {
+	parts := []string{r.title(), day(r.wall(0)) + ", " + r.lasted()}
+	if r.Run.Load != "" {
+		parts = append(parts, r.Run.Load)
+	}
+	if r.Run.Revision != "" {
+		parts = append(parts, r.Run.Revision)
+	}
+	if h := r.host(); h.Name != "" {
+		parts = append(parts, h.Name+", "+plural(h.Cores, "core", "cores"))
+	}
+	return parts
+}
+
+// alerts say what stands before the verdict.
+func (r rec) alerts() []Alert {
+	var out []Alert
+	if r.Run.State == kasoku.Incomplete || r.Run.State == kasoku.Running {
+		out = append(out, Alert{Tone: Mark, Text: r.stopped()})
+	}
+	for _, what := range r.Damage {
+		out = append(out, Alert{Tone: Mark, Text: "The run file is damaged: " + what})
+	}
+	for _, w := range r.Warnings {
+		if compare.LateGenerator(w) {
+			out = append(out, Alert{Tone: Mark, Text: sentence(w.Text), Hint: Prose(w.Hint)})
+		}
+	}
+	return out
+}
+
+// stopped says how far a run got.
+func (r rec) stopped() string {
+	if r.Run.State == kasoku.Running {
+		return "Still running: " + r.lasted() + " recorded so far."
+	}
+	s := "Stopped at " + r.lasted()
+	if planned := r.planned(); planned > r.length() {
+		s += " of " + unit.Exact(planned.Round(time.Second))
+	}
+	if r.Run.StopReason != "" {
+		s += " by " + r.Run.StopReason
+	}
+	return s + ". All that was measured is kept."
+}
+
+// planned is when the last known step was to end.
+func (r rec) planned() time.Duration {
+	var d time.Duration
+	for _, s := range r.Steps {
+		d = max(d, s.Interval.From+s.Planned)
+	}
+	return d
+}
+
+// verdict is the sentence of the diagnosis; without one, what was counted.
+func (r rec) verdict() string {
+	if r.Diagnosis != nil && r.Diagnosis.Verdict != "" {
+		return r.Diagnosis.Verdict
+	}
+	t := r.Tally(0)
+	switch {
+	case t.Asked > 0:
+		return unit.Percent(t.SuccessRatio()) + " of " + unit.Count(t.Asked) + " requests succeeded. The run was not diagnosed."
+	case r.Run.Command != nil:
+		return "The command took " + unit.Elapsed(r.Run.Command.Wall) + " and " + exited(r.Run.Command) + "."
+	}
+	return "A recording of " + r.lasted() + " without a load of kasoku's."
+}
+
+func exited(c *kasoku.Command) string {
+	if c.Signal != "" {
+		return "was ended by signal " + c.Signal
+	}
+	return "exited with code " + unit.Count(c.ExitCode)
+}
+
+func (r rec) facts() []Fact {
+	var out []Fact
+	add := func(f Fact) {
+		if f.Value != "" {
+			out = append(out, f)
+		}
+	}
+	add(Fact{Label: "When", Value: r.wall(0).Format("Mon ") + day(r.wall(0)) + ", " + r.lasted()})
+	add(Fact{Label: "Code", Value: r.code()})
+	add(Fact{Label: "Host", Value: r.hostFact()})
+	add(Fact{Label: "Target", Value: r.target()})
+	add(Fact{Label: "Load", Value: r.Run.Load})
+	add(Fact{Label: "Ladder", Value: r.ladder()})
+	if t := r.Tally(0); t.Asked > 0 {
+		add(Fact{Label: "Result", Value: plural(t.Asked, "request", "requests") + ", " + unit.Count(t.Success) + " 2xx, " + plural(t.Failed(), "error", "errors")})
+	}
+	if c := r.Run.Command; c != nil {
+		add(Fact{Label: "Command", Value: short(strings.Join(c.Args, " "), 60), Code: true})
+	}
+	for _, c := range r.RowChecks {
+		add(r.rowFact(c))
+	}
+	add(Fact{Label: "Note", Value: r.Run.Note})
+	return out
+}
+
+func (r rec) code() string {
+	switch {
+	case r.Run.Revision == "":
+		return ""
+	case r.Run.Dirty:
+		return r.Run.Revision + ", with local changes"
+	}
+	return r.Run.Revision + ", clean"
+}
+
+func (r rec) hostFact() string {
+	h := r.host()
+	if h.Name == "" {
+		return ""
+	}
+	parts := []string{h.Name, plural(h.Cores, "core", "cores")}
+	if h.MemoryBytes > 0 {
+		parts = append(parts, unit.BytesIEC(h.MemoryBytes))
+	}
+	if h.OS != "" {
+		parts = append(parts, shortOS(h.OS))
+	}
+	if n := len(r.Run.Hosts) - 1; n > 0 {
+		parts = append(parts, plural(n, "more host", "more hosts"))
+	}
+	return strings.Join(parts, " · ")
+}
+
+func (r rec) target() string {
+	product, version := r.database()
+	db := strings.TrimSpace(product + " " + version)
+	switch {
+	case r.Run.Project == "":
+		return db
+	case db == "":
+		return r.Run.Project
+	}
+	return r.Run.Project + " → " + db
+}
+
+func (r rec) ladder() string {
+	var rates []string
+	var each time.Duration
+	for i, s := range r.Steps {
+		if s.PerSec <= 0 {
+			return ""
+		}
+		rates = append(rates, unit.Plain(s.PerSec))
+		d := max(s.Planned, s.Interval.Len()).Round(time.Second)
+		if i > 0 && d != each {
+			d = 0
+		}
+		each = d
+	}
+	if len(rates) == 0 {
+		return ""
+	}
+	s := strings.Join(rates, " → ") + " req/s"
+	if each > 0 {
+		s += ", " + unit.Exact(each)
+		if len(rates) > 1 {
+			s += " each"
+		}
+	}
+	return s
+}
+
+func (r rec) rowFact(c kasoku.RowCheck) Fact {
+	f := Fact{Label: "Check", Sign: "✓", Tone: Good, Value: rowText(c)}
+	if !c.Matches() {
+		f.Sign, f.Tone = "✗", Bad
+	}
+	return f
+}
+
+// rowText compares the rows that a table gained with the answers that said
+// "written".
+func rowText(c kasoku.RowCheck) string {
+	if c.Matches() {
+		return "rows in " + c.Table + " " + unit.Count(c.Added()) + " = 2xx answers"
+	}
+	diff := int64(c.Successes) - c.Added()
+	s := "rows in " + c.Table + " " + unit.Count(c.Added()) + ", 2xx answers " + unit.Count(c.Successes) + ": "
+	if diff > 0 {
+		return s + unit.Count(diff) + " missing"
+	}
+	return s + unit.Count(-diff) + " too many"
+}
+
+// commands returns how to make the run again, as far as the file tells.
+func (r rec) commands() []string {
+	if len(r.o.Commands) > 0 {
+		return r.o.Commands
+	}
+	var out []string
+	if _, rev, ok := strings.Cut(r.Run.Revision, "@"); ok && rev != "" {
+		out = append(out, "git checkout "+rev)
+	}
+	if c := r.Run.Command; c != nil {
+		out = append(out, "kasoku record -- "+strings.Join(c.Args, " "))
+	}
+	return append(out, "kasoku show "+r.name())
+}
+
+func footer(o Options, version string) string {
+	parts := []string{strings.TrimSpace("kasoku " + version)}
+	if !o.Made.IsZero() {
+		made := o.Made
+		if o.Location != nil {
+			made = made.In(o.Location)
+		}
+		parts = append(parts, "report made "+day(made))
+	}
+	return strings.Join(append(parts, "this file is complete: no network, no other files"), " · ")
+}

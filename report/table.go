@@ -1,0 +1,88 @@
+package report
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/kasoku/kasoku/unit"
+)
+
+// An Align says how the cells of a column stand.
+type Align uint8
+
+// The alignments.
+const (
+	Left    Align = iota
+	Right         // flush right, as printed
+	Decimal       // on the decimal point
+)
+
+// A Column is a column of a table.
+type Column struct {
+	Key   string // for machines, with its unit: p99_s
+	Head  string
+	Unit  string // under the head
+	Align Align
+	Code  bool // set in the fixed-width face
+	Cut   bool // may be cut where there is no room; the text column
+	Tag   bool // a verdict, set apart
+	Drop  int  // the largest goes first where there is no room; 0 never goes
+}
+
+// A Cell is one printed value.
+type Cell struct {
+	Text  string
+	Small string // beside it, less important
+	Raw   string // for machines, in the unit of the column's key; Text when empty
+	Tone  Tone
+	Share *float64 // 0..1 of one whole, drawn as a bar; good part first
+	Refs  []int    // numbers of findings
+}
+
+// A Row is one row. A row with a Group is a heading over those that follow.
+type Row struct {
+	Group string
+	Cells []Cell
+}
+
+// A Table is rows and columns.
+type Table struct {
+	ID      string
+	Title   string // said only when a section has several
+	Narrow  bool   // few short cells, which would be lost across a page
+	Columns []Column
+	Rows    []Row
+	More    string // what was left out: 31 more, 4.2 % of time
+	Note    Prose
+}
+
+// text is a cell of words.
+func text(s string) Cell { return Cell{Text: s} }
+
+// none is a cell of what was not measured.
+func none() Cell { return Cell{Text: unit.Missing, Raw: ""} }
+
+// count is an exact number.
+func count(n uint64) Cell { return Cell{Text: unit.Count(n), Raw: strconv.FormatUint(n, 10)} }
+
+// number is a measured value.
+func number(v float64) Cell { return Cell{Text: unit.Sig3(v), Raw: raw(v)} }
+
+// fixed1 is a measured value of which one decimal is wanted in each row.
+func fixed1(v float64) Cell { return Cell{Text: unit.Fixed(v, 1), Raw: raw(v)} }
+
+// percent is a ratio, printed in percent without the sign.
+func percent(ratio float64) Cell { return Cell{Text: unit.PercentCell(ratio), Raw: raw(ratio)} }
+
+// duration is a duration in the unit of its column; its raw value is in seconds.
+func duration(d, in time.Duration) Cell {
+	return Cell{Text: unit.DurationIn(d, in), Raw: raw(d.Seconds())}
+}
+
+// raw prints a number for machines, in nine digits: more than anything measured has.
+func raw(v float64) string { return strconv.FormatFloat(v, 'g', 9, 64) }
+
+func (c Cell) tone(t Tone) Cell { c.Tone = t; return c }
+
+// longest returns the unit that suits all the durations together.
+func commonUnit(ds ...time.Duration) time.Duration { return unit.Unit(unit.Longest(ds)) }

@@ -1,0 +1,183 @@
+package terminal
+
+import (
+	"strings"
+
+	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// indent is how far the rows of a table stand in.
+const indent = 2
+
+// between parts two columns.
+const between = 2
+
+// leastText is the narrowest that a text column is cut to.
+const leastText = 12
+
+// A column is the cells of one column, printed and padded.
+type column struct {
+	report.Column
+	head, unit string
+	cells      []string
+	tones      []report.Tone
+	width      int
+}
+
+func (p *printer) table(t *report.Table) {
+	if t.Title != "" {
+		p.gap()
+		p.line(piece{"  " + p.text(lower(t.Title)), bold})
+	}
+	p.grid(t, p.columns(t), nil)
+	if t.More != "" {
+		p.para(indent, t.More, dim)
+	}
+	if t.Note != "" {
+		p.para(0, prose(t.Note), dim)
+	}
+}
+
+// columns prints the cells of a table and leaves out the columns that find no room.
+func (p *printer) columns(t *report.Table) []column {
+	cols := make([]column, len(t.Columns))
+	for i, c := range t.Columns {
+		cols[i] = p.column(t, i, c)
+	}
+	return p.fit(cols, p.o.Width)
+}
+
+func (p *printer) column(t *report.Table, i int, c report.Column) column {
+	col := column{Column: c, head: p.text(c.Head), unit: p.text(c.Unit)}
+	for _, r := range t.Rows {
+		if r.Group != "" {
+			continue
+		}
+		cell := r.Cells[i]
+		s := p.text(cell.Text)
+		if cell.Small != "" {
+			s += " " + p.text(cell.Small)
+		}
+		col.cells = append(col.cells, s)
+		col.tones = append(col.tones, cell.Tone)
+	}
+	if c.Align == report.Decimal {
+		col.cells = unit.Align(col.cells, unit.Spaces)
+	}
+	col.measure()
+	return col
+}
+
+func (c *column) measure() {
+	c.width = max(width(c.head), width(c.unit))
+	for _, s := range c.cells {
+		c.width = max(c.width, width(s))
+	}
+}
+
+// fit drops columns, those that may go first, and then cuts text columns.
+func (p *printer) fit(cols []column, room int) []column {
+	for tableWidth(cols) > room {
+		at := -1
+		for i, c := range cols {
+			if c.Drop > 0 && (at < 0 || c.Drop > cols[at].Drop) {
+				at = i
+			}
+		}
+		if at < 0 {
+			break
+		}
+		cols = append(cols[:at:at], cols[at+1:]...)
+	}
+	for i := range cols {
+		over := tableWidth(cols) - room
+		if over > 0 && cols[i].Cut {
+			p.narrow(&cols[i], max(cols[i].width-over, leastText))
+		}
+	}
+	// What is still too wide has no text column: its words are cut from the left on.
+	for i := range cols {
+		if over := tableWidth(cols) - room; over > 0 && cols[i].Align == report.Left {
+			p.narrow(&cols[i], max(cols[i].width-over, leastText/2))
+		}
+	}
+	return cols
+}
+
+func (p *printer) narrow(c *column, n int) {
+	for i, s := range c.cells {
+		c.cells[i] = cut(s, n, p.tail())
+	}
+	c.head, c.unit = cut(c.head, n, p.tail()), cut(c.unit, n, p.tail())
+	c.measure()
+}
+
+func tableWidth(cols []column) int {
+	w := indent
+	for i, c := range cols {
+		if i > 0 {
+			w += between
+		}
+		w += c.width
+	}
+	return w
+}
+
+// grid writes head and rows; beside, when given, makes more pieces for the end of
+// row i, or of a group's heading.
+func (p *printer) grid(t *report.Table, cols []column, beside func(group string, row int) []piece) {
+	p.heads(cols)
+	row := 0
+	for _, r := range t.Rows {
+		if r.Group != "" {
+			line := []piece{{p.text(r.Group), bold}}
+			if beside != nil {
+				line = append(line, piece{strings.Repeat(" ", max(0, tableWidth(cols)-width(p.text(r.Group)))), plain})
+				line = append(line, beside(r.Group, -1)...)
+			}
+			p.line(line...)
+			continue
+		}
+		line := []piece{{strings.Repeat(" ", indent), plain}}
+		for i, c := range cols {
+			if i > 0 {
+				line = append(line, piece{strings.Repeat(" ", between), plain})
+			}
+			line = append(line, pad(c, c.cells[row], toneStyle(c.tones[row], plain))...)
+		}
+		if beside != nil {
+			line = append(line, beside("", row)...)
+		}
+		p.line(line...)
+		row++
+	}
+}
+
+func (p *printer) heads(cols []column) {
+	first, second := []piece{{strings.Repeat(" ", indent), plain}}, []piece{{strings.Repeat(" ", indent), plain}}
+	units, heads := false, false
+	for i, c := range cols {
+		if i > 0 {
+			first, second = append(first, piece{"  ", plain}), append(second, piece{"  ", plain})
+		}
+		first, second = append(first, pad(c, c.head, dim)...), append(second, pad(c, c.unit, dim)...)
+		units = units || c.unit != ""
+		heads = heads || c.head != ""
+	}
+	if heads {
+		p.line(first...)
+	}
+	if units {
+		p.line(second...)
+	}
+}
+
+// pad makes a cell as wide as its column. Only its text is styled.
+func pad(c column, s string, st style) []piece {
+	space := strings.Repeat(" ", max(0, c.width-width(s)))
+	if c.Align == report.Left {
+		return []piece{{s, st}, {space, plain}}
+	}
+	return []piece{{space, plain}, {s, st}}
+}

@@ -1,0 +1,57 @@
+package terminal
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/compare"
+	"github.com/kasoku/kasoku/internal/golden"
+	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/internal/sample"
+)
+
+func options() report.Options {
+	return report.Options{Location: sample.JST, Made: sample.Started.Add(45 * time.Second)}
+}
+
+func compared(t *testing.T) *report.Document {
+	t.Helper()
+	c, err := compare.Compare([]*kasoku.Recording{sample.Before()}, []*kasoku.Recording{sample.After()}, compare.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report.Compare(c, options())
+}
+
+func write(t *testing.T, d *report.Document, o Options) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, d, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestGolden(t *testing.T) {
+	show := report.Show(sample.Before(), options())
+	for _, x := range []struct {
+		name string
+		d    *report.Document
+		o    Options
+	}{
+		{"show-80", show, Options{Width: 80}},
+		{"show-120", show, Options{Width: 120}},
+		{"brief-80", show, Options{Width: 80, Brief: true}},
+		{"brief-120", show, Options{Width: 120, Brief: true}},
+		{"brief-80-color", show, Options{Width: 80, Brief: true, Color: true}},
+		{"brief-80-ascii", show, Options{Width: 80, Brief: true, ASCII: true}},
+		{"compare-80", compared(t), Options{Width: 80}},
+		{"compare-120", compared(t), Options{Width: 120}},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			golden.CheckString(t, "testdata/"+x.name+".golden", write(t, x.d, x.o))
+		})
+	}
+}

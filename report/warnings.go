@@ -1,0 +1,196 @@
+package report
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// mostGaps is how many gaps of a source are named one by one.
+const mostGaps = 3
+
+// warningsSection lists what limits the trust in the report, and what was checked
+// and holds.
+func (r rec) warningsSection() Section {
+	n := &Notes{}
+	for _, w := range r.Warnings {
+		n.List = append(n.List, Note{Sign: "!", Tone: Mark, Label: label(w.Code), Text: w.Text, Hint: Prose(w.Hint)})
+	}
+	n.List = append(n.List, r.gapNotes()...)
+	n.List = append(n.List, r.logNotes()...)
+	n.List = append(n.List, r.changeNotes(false)...)
+	for _, c := range r.RowChecks {
+		if !c.Matches() {
+			n.List = append(n.List, Note{Sign: "✗", Tone: Bad, Label: "Rows", Text: rowText(c)})
+		}
+	}
+	warned := len(n.List)
+	n.List = append(n.List, r.generatorNote()...)
+	for _, c := range r.RowChecks {
+		if c.Matches() {
+			n.List = append(n.List, Note{Sign: "✓", Tone: Good, Label: "Rows", Text: rowText(c)})
+		}
+	}
+	n.List = append(n.List, r.changeNotes(true)...)
+	s := Section{ID: SectionWarnings, Title: "Warnings and self-check", Short: "Warnings", Sub: "What limits the trust in this report.", Count: warned}
+	if len(n.List) > 0 {
+		s.Blocks = []Block{n}
+	}
+	return s
+}
+
+// gapNotes says what the sources missed.
+func (r rec) gapNotes() []Note {
+	var sources []string
+	bySource := map[string][]kasoku.Gap{}
+	for _, g := range r.Gaps {
+		if _, ok := bySource[g.Source]; !ok {
+			sources = append(sources, g.Source)
+		}
+		bySource[g.Source] = append(bySource[g.Source], g)
+	}
+	slices.Sort(sources)
+	var out []Note
+	for _, source := range sources {
+		gaps := bySource[source]
+		var times []string
+		var missed time.Duration
+		for i, g := range gaps {
+			missed += g.Interval.Len()
+			if i < mostGaps {
+				s := r.clock(g.Interval.From)
+				if g.Interval.Len() > 1500*time.Millisecond {
+					s += "–" + r.clock(g.Interval.To)
+				}
+				if g.Reason != "" {
+					s += " (" + g.Reason + ")"
+				}
+				times = append(times, s)
+			}
+		}
+		text := source + ": " + plural(len(gaps), "gap", "gaps") + ", " + unit.Elapsed(missed) + ": " + strings.Join(times, ", ")
+		if n := len(gaps) - mostGaps; n > 0 {
+			text += " and " + unit.Count(n) + " more"
+		}
+		out = append(out, Note{Sign: "!", Tone: Mark, Label: "Missed sample", Text: text + ". Drawn as a gap; counters span it."})
+	}
+	return out
+}
+
+// logNotes says which lines of logs could not be read.
+func (r rec) logNotes() []Note {
+	var out []Note
+	for _, w := range r.Logs {
+		if w.Dropped == 0 {
+			continue
+		}
+		text := w.Path + ": " + unit.Count(w.Dropped) + " of " + plural(w.Lines, "line", "lines") + " could not be read"
+		if len(w.BadSample) > 0 {
+			b := w.BadSample[0]
+			text += "; line " + unit.Count(b.Line) + ": " + b.Why
+		}
+		out = append(out, Note{Sign: "!", Tone: Mark, Label: "Bad lines", Text: text})
+	}
+	return out
+}
+
+// changeNotes says what kasoku altered on a server and whether it put it back.
+func (r rec) changeNotes(restored bool) []Note {
+	var back []string
+	var out []Note
+	for _, c := range r.Changes {
+		if c.Restored != restored {
+			continue
+		}
+		if c.Restored {
+			back = append(back, c.Name+" "+c.Before)
+			continue
+		}
+		text := c.Object + " " + c.Name + " was " + c.Before + " and is left at " + c.During
+		if c.Note != "" {
+			text += ": " + c.Note
+		}
+		out = append(out, Note{Sign: "!", Tone: Mark, Label: "Not restored", Text: text, Hint: "set it back by hand"})
+	}
+	if len(back) > 0 {
+		out = append(out, Note{Sign: "✓", Tone: Good, Label: "Restored", Text: strings.Join(back, ", ")})
+	}
+	return out
+}
+
+// lateAfter is the send delay from which a request counts as sent late.
+const lateAfter = 10 * time.Millisecond
+
+// generatorNote says whether the generator was on time; nothing when a warning has
+// said that it was not.
+func (r rec) generatorNote() []Note {
+	h := r.Tally(0).SendDelay
+	if h.Count() == 0 || slices.ContainsFunc(r.Warnings, func(w kasoku.Warning) bool { return w.Code == "late-generator" }) {
+		return nil
+	}
+	late := h.CountBetween(lateAfter, 1<<62)
+	u := commonUnit(h.Max())
+	print := func(d time.Duration) string { return unit.DurationIn(d, u) }
+	text := "on time. Send delay p50 " + print(h.Quantile(0.5)) + ", p99 " + print(h.Quantile(0.99)) + ", max " + print(h.Max()) + " " + unit.Name(u) +
+		"; " + unit.Count(late) + " of " + unit.Count(h.Count()) + " requests over 10 ms late."
+	sign, tone := "✓", Good
+	if late*100 > h.Count() {
+		sign, tone = "!", Mark
+		text = strings.TrimPrefix(text, "on time. ")
+	}
+	return []Note{{Sign: sign, Tone: tone, Label: "Generator", Text: text}}
+}
+
+// costSection tells what the observation itself took.
+func (r rec) costSection() Section {
+	s := Section{ID: SectionCost, Title: "What observing cost", Short: "Cost", Sub: "kasoku's own process: recorder and, when the load was kasoku's, its generator."}
+	length := r.length().Seconds()
+	if length <= 0 {
+		return s
+	}
+	t := &Table{ID: "cost", Narrow: true, Columns: []Column{
+		{Key: "what", Head: "what"},
+		{Key: "core_ratio", Head: "of one core", Unit: "%", Align: Decimal},
+		{Key: "cpu_s", Head: "CPU time", Unit: "s", Align: Decimal},
+		{Key: "peak_bytes", Head: "memory", Unit: "max", Align: Right},
+	}}
+	row := func(what string, cpu, over float64, memory Cell) {
+		ratio := cpu / over
+		t.Rows = append(t.Rows, Row{Cells: []Cell{text(what), percent(ratio), number(cpu), memory}})
+	}
+	own, ok := 0.0, false
+	for _, name := range []string{"cpu.user", "cpu.system"} {
+		if x := r.Find(kasoku.Key{Source: "self", Name: name}); x != nil {
+			if d, has := x.Delta(r.all()); has {
+				own, ok = own+d, true
+			}
+		}
+	}
+	if ok {
+		memory := none()
+		if x := r.Find(kasoku.Key{Source: "self", Name: "rss"}); x != nil {
+			if v, has := x.Max(r.all()); has {
+				memory = Cell{Text: unit.Bytes(uint64(v)), Raw: raw(v)}
+			}
+		}
+		row("kasoku, all of it", own, length, memory)
+	}
+	if r.Load != nil && r.Load.CPU > 0 && r.Load.Wall > 0 {
+		row("while the load ran", r.Load.CPU.Seconds(), r.Load.Wall.Seconds(), none())
+	}
+	for i := range r.Series {
+		x := &r.Series[i]
+		if source, is := strings.CutPrefix(x.Key.Name, "cost."); is && x.Key.Source == "self" {
+			if d, has := x.Delta(r.all()); has {
+				row("source "+source, d, length, none())
+			}
+		}
+	}
+	if len(t.Rows) > 0 {
+		s.Blocks = []Block{t}
+	}
+	return s
+}
