@@ -3,7 +3,10 @@ package userapi
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/kasoku/kasoku"
 )
 
 // Defects is a set of seeded defects by catalogue id.
@@ -93,4 +96,24 @@ func (d Defects) maxConnections() int {
 		return defaultMaxConnections
 	}
 	return raisedMaxConnections
+}
+
+// Settings are what the defects make of the service's own settings, under the
+// scope app; 2 is what database/sql keeps idle unless told otherwise.
+func Settings(d Defects, maxIdle int) []kasoku.Setting {
+	p := (Config{Defects: d, MaxIdle: maxIdle}).pool()
+	open, idle := "unlimited", "2"
+	if p.open > 0 {
+		open = strconv.Itoa(p.open)
+	}
+	if p.idle >= 0 {
+		idle = strconv.Itoa(p.idle)
+	}
+	return []kasoku.Setting{
+		{Scope: "app", Name: "pool.max_open", Value: open},
+		{Scope: "app", Name: "pool.max_idle", Value: idle},
+		{Scope: "app", Name: "interpolateParams", Value: strconv.FormatBool(!d.Has("DRV-01"))},
+		{Scope: "app", Name: "save_by_mapper", Value: strconv.FormatBool(d.Has("DRV-04"))},
+		{Scope: "app", Name: "log_sql", Value: strconv.FormatBool(d.Has("DRV-05"))},
+	}
 }

@@ -1,0 +1,272 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/compare"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/rules"
+	"github.com/kasoku/kasoku/labs/userapi"
+	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/load/nethttp"
+	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/runstore"
+)
+
+// chapters of the story.
+const chapters = 5
+
+// story is one running demo.
+type story struct {
+	o          Options
+	stack      *userapi.Stack
+	broken     float64 // the asked rate that broke; 0 until it is known
+	before     *kasoku.Recording
+	after      *kasoku.Recording
+	tries      []Try
+	comparison *compare.Comparison
+}
+
+// Result is the story with all that was recorded, as far as it got.
+type Result struct {
+	Summary    Summary
+	Before     *kasoku.Recording // nil when there is none
+	After      *kasoku.Recording
+	Tries      []Try
+	Comparison *compare.Comparison
+}
+
+// Run tells the story and returns what it came to. The result is filled as far
+// as the story got, also with an error.
+func Run(ctx context.Context, o Options) (res Result, err error) {
+	o.defaults()
+	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+		return res, fmt.Errorf("make result directory: %w", err)
+	}
+	if err := clearResults(o.Dir); err != nil {
+		return res, err
+	}
+	s := &story{o: o}
+	defer func() {
+		if s.stack != nil {
+			err = errors.Join(err, s.stack.Down(context.WithoutCancel(ctx)))
+		}
+	}()
+	o.Tell.Chapter(1, chapters, fmt.Sprintf("Climb: %s, each step %s, open loop", rates(o.Ladder), o.Each))
+	s.stack, err = userapi.Up(ctx, userapi.Options{Dir: o.Work, Database: o.Database, Program: o.Program})
+	if err != nil {
+		return res, err
+	}
+	for _, chapter := range []func(context.Context) error{s.climb, s.diagnose, s.tryFixes, s.climbAgain, s.compare} {
+		if err = chapter(ctx); err != nil {
+			break
+		}
+	}
+	res = Result{Before: s.before, After: s.after, Tries: s.tries, Comparison: s.comparison}
+	res.Summary, err = s.finish(err)
+	return res, err
+}
+
+// clearResults removes what an earlier demo left, and nothing else.
+func clearResults(dir string) error {
+	for _, pattern := range []string{"before.kasoku*", "after.kasoku*", "try-*.kasoku*", "report.html", "summary.json"} {
+		old, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			return err
+		}
+		for _, path := range old {
+			if err := os.Remove(path); err != nil {
+				return fmt.Errorf("remove old result: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// climb makes the run before, up to the first step that breaks.
+func (s *story) climb(ctx context.Context) (err error) {
+	next := func(done []loop.Done) (float64, bool) {
+		if n := len(done); n > 0 && broke(done[n-1].Tally) {
+			return 0, false
+		}
+		return s.rung(len(done))
+	}
+	s.before, err = s.run(ctx, "before", userapi.Seeded(), 0, next)
+	if s.before != nil {
+		s.o.Tell.Run(s.before)
+	}
+	if err != nil {
+		return err
+	}
+	for _, st := range s.before.Steps {
+		if broke(s.before.Tally(st.Number)) {
+			s.broken = st.PerSec
+			return nil
+		}
+	}
+	return ErrNotReproducible
+}
+
+// rung returns the asked rate of step i, from 0: the ladder, then doubling.
+func (s *story) rung(i int) (float64, bool) {
+	if i < len(s.o.Ladder) {
+		return s.o.Ladder[i], true
+	}
+	rate := s.o.Ladder[len(s.o.Ladder)-1]
+	for range i - len(s.o.Ladder) + 1 {
+		rate *= 2
+	}
+	return rate, rate <= s.o.Most
+}
+
+func broke(t *kasoku.Tally) bool { return t.SuccessRatio() < brokenBelow }
+
+// diagnose tells the findings of the run before. They come from the file,
+// opened afresh, so that what is told is what anybody can find again.
+func (s *story) diagnose(context.Context) error {
+	s.o.Tell.Chapter(2, chapters, "Diagnose the run")
+	rec, err := runstore.Open(s.file("before"))
+	if err != nil {
+		return err
+	}
+	rec.Diagnosis = diagnose.Diagnose(diagnose.NewCase(rec, nil), rules.All())
+	s.before = rec
+	s.o.Tell.Diagnosis(rec)
+	return nil
+}
+
+// fix is one change of the service, tried alone.
+type fix struct {
+	id, what string
+	defects  userapi.Defects
+	maxIdle  int
+	control  bool
+}
+
+func fixes() []fix {
+	seeded := userapi.Seeded()
+	without := func(id, what string) fix { return fix{id: id, what: what, defects: seeded.Without(id)} }
+	return []fix{
+		without("POOL-01", "keep up to 1,000 idle connections, open ones uncapped"),
+		{id: "POOL-03", what: "raise the idle pool from 1,000 to 10,000 (control)", defects: seeded.Without("POOL-01"), maxIdle: 10_000, control: true},
+		without("POOL-02", "cap open connections at 100, raise max_connections to 300"),
+		without("DRV-04", "INSERT instead of the mapper's save"),
+		without("DRV-01", "interpolateParams=true"),
+		without("DRV-05", "no SQL in the application's log"),
+	}
+}
+
+// tryFixes runs the breaking step once for each fix.
+func (s *story) tryFixes(ctx context.Context) error {
+	all := fixes()
+	s.o.Tell.Chapter(3, chapters, fmt.Sprintf("Try each fix alone at %s, %s each", rate(s.broken), s.o.Each))
+	base := s.before
+	for _, f := range all {
+		once := func(done []loop.Done) (float64, bool) { return s.broken, len(done) == 0 }
+		rec, err := s.run(ctx, "try-"+f.id, f.defects, f.maxIdle, once)
+		if err != nil {
+			return err
+		}
+		// The control changes one thing of POOL-01's run, so it is judged against that run.
+		against := base
+		if f.control {
+			against = s.recordingOf("POOL-01")
+		}
+		effect, err := compare.Effect(s.cut(against), s.cut(rec), compare.Options{})
+		if err != nil {
+			return err
+		}
+		try := Try{ID: f.id, What: f.what, Effect: effect, Control: f.control, File: s.file("try-" + f.id)}
+		s.tries = append(s.tries, try)
+		s.o.Tell.Try(try)
+	}
+	return nil
+}
+
+// cut returns the step of a run that was asked at the rate that broke.
+func (s *story) cut(rec *kasoku.Recording) compare.Cut {
+	for _, st := range rec.Steps {
+		if st.PerSec == s.broken {
+			return compare.Cut{Run: rec, Step: st.Number}
+		}
+	}
+	return compare.Cut{Run: rec}
+}
+
+func (s *story) recordingOf(id string) *kasoku.Recording {
+	rec, err := runstore.Open(s.file("try-" + id))
+	if err != nil {
+		return s.before
+	}
+	return rec
+}
+
+// climbAgain makes the run after, with all fixes, up to the step that broke.
+func (s *story) climbAgain(ctx context.Context) (err error) {
+	s.o.Tell.Chapter(4, chapters, "Apply all and climb again")
+	next := func(done []loop.Done) (float64, bool) {
+		if len(done) >= len(s.before.Steps) {
+			return 0, false
+		}
+		return s.before.Steps[len(done)].PerSec, true
+	}
+	s.after, err = s.run(ctx, "after", userapi.Tuned(), 0, next)
+	if s.after != nil {
+		s.o.Tell.Run(s.after)
+	}
+	return err
+}
+
+func (s *story) compare(context.Context) error {
+	s.o.Tell.Chapter(5, chapters, "Compare before and after")
+	c, err := compare.Compare([]*kasoku.Recording{s.before}, []*kasoku.Recording{s.after}, compare.Options{})
+	if err != nil {
+		return err
+	}
+	s.comparison = c
+	s.o.Tell.Comparison(c)
+	return nil
+}
+
+func (s *story) file(label string) string { return filepath.Join(s.o.Dir, label+".kasoku") }
+
+// run starts the service afresh, makes one recorded run and stops the service.
+func (s *story) run(ctx context.Context, label string, d userapi.Defects, maxIdle int, next func([]loop.Done) (float64, bool)) (*kasoku.Recording, error) {
+	engine, err := nethttp.New(nethttp.Options{Timeout: 10 * time.Second, Hard: s.o.Hard})
+	if err != nil {
+		return nil, err
+	}
+	ld := &loop.Load{Engine: engine, Each: s.o.Each, Pause: s.o.Pause, Next: next}
+	res, err := loop.Record(ctx, loop.Options{
+		Path:  s.file(label),
+		Run:   kasoku.Run{Project: "userapi", Label: label, Note: "defects " + d.String(), Version: s.o.Version, Load: "POST /users, open loop"},
+		MySQL: s.stack.DSN, SlowLog: true, CountRows: []string{"users"},
+		Settings:  userapi.Settings(d, maxIdle),
+		AccessLog: s.stack.AccessLog, AppLog: s.stack.AppLog, PIDs: []int{s.stack.DB.Pid()},
+		Prepare: func(ctx context.Context, w loop.Watch) error {
+			pid, err := s.stack.StartApp(ctx, d, maxIdle)
+			if err != nil {
+				return err
+			}
+			w.Process(pid)
+			ld.Targets = []load.Target{{Method: http.MethodPost, URL: s.stack.URL() + "/users"}}
+			return nil
+		},
+		Load: ld, Rules: rules.All(), Hard: s.o.Hard, OnProgress: s.o.Tell.Progress,
+	})
+	err = errors.Join(err, s.stack.StopApp())
+	if res == nil {
+		return nil, err
+	}
+	if res.Recording.Run.State != kasoku.Finished && err == nil {
+		err = fmt.Errorf("run %s stopped: %s", label, res.Recording.Run.StopReason)
+	}
+	return res.Recording, err
+}
