@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/compare"
+	"github.com/kasoku/kasoku/labs/demo"
+	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/html"
+	"github.com/kasoku/kasoku/report/terminal"
+)
+
+func newDemo(e *env) *cobra.Command {
+	var o demo.Options
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Show the whole story on a sample service: break, diagnose, fix, prove",
+		Long: `Start a private MariaDB and the lab userapi with its defects, climb a ladder of
+request rates until it breaks, name the causes, try each fix alone, apply all,
+climb again and compare. Takes about four minutes. Load goes to loopback only.
+
+Exit code 0 only when the fix is proven; 1 when it is not; 3 when nothing broke
+on this machine or the story was stopped.`,
+		Example: "  kasoku demo\n  kasoku demo --dir /tmp/demo --db mysql",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runDemo(cmd, e, o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Dir, "dir", "demo", "`DIRECTORY` for the run files, the report and the summary")
+	f.StringVar(&o.Database, "db", "mariadb", "database: mariadb or mysql")
+	f.DurationVar(&o.Each, "step", 10*time.Second, "length of a step")
+	f.DurationVar(&o.Pause, "pause", 2*time.Second, "between steps")
+	f.Float64SliceVar(&o.Ladder, "ladder", []float64{10, 100, 1000}, "asked `RATES`, requests/s; doubled from the last until one breaks")
+	f.Float64Var(&o.Most, "most", 16_000, "highest `RATE` that is tried")
+	return cmd
+}
+
+func runDemo(cmd *cobra.Command, e *env, o demo.Options) (err error) {
+	ctx, hard, stop := interruptible(cmd.Context())
+	defer stop()
+	if o.Program, err = os.Executable(); err != nil {
+		return err
+	}
+	if o.Work, err = os.MkdirTemp("", "kasoku-demo-"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(o.Work)) }()
+	o.Version, o.Hard = versionString(), hard
+	tell := &teller{e: e, dir: o.Dir, progress: e.progress()}
+	o.Tell = tell
+	res, err := demo.Run(ctx, o)
+	tell.progress.Clear()
+	if reportErr := writeDemoReport(o.Dir, e, res); reportErr != nil {
+		err = errors.Join(err, reportErr)
+	}
+	tell.farewell(res)
+	switch {
+	case ctx.Err() != nil:
+		return stopped{fmt.Sprintf("stopped by %s; what was measured is kept in %s", context.Cause(ctx), o.Dir)}
+	case errors.Is(err, demo.ErrNotReproducible):
+		return stopped{err.Error()}
+	case err != nil:
+		return err
+	case !res.Summary.Proven():
+		return badAnswer{strings.Join(res.Summary.Failures, "; ")}
+	}
+	return nil
+}
+
+func writeDemoReport(dir string, e *env, res demo.Result) error {
+	if res.Before == nil {
+		return nil
+	}
+	doc := report.Tell(storyOf(res), e.reportOptions(""))
+	return writeFile(filepath.Join(dir, "report.html"), func(w io.Writer) error { return html.Write(w, doc) })
+}
+
+// storyOf words the story for the report.
+func storyOf(res demo.Result) report.Story {
+	st := report.Story{Before: res.Before, After: res.After, Comparison: res.Comparison}
+	for _, t := range res.Tries {
+		st.Tries = append(st.Tries, report.Try{Change: t.What, Finding: t.ID, Control: t.Control, Effect: t.Effect})
+	}
+	return st
+}
+
+// teller prints the story as it happens: results to stdout, progress to stderr.
+type teller struct {
+	e        *env
+	dir      string
+	mu       sync.Mutex // one line at a time
+	progress *terminal.Progress
+}
+
+// print writes a part of a report between lines of progress.
+func (t *teller) print(doc *report.Document, brief bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.progress.Clear()
+	o := t.e.terminal()
+	o.Brief = brief
+	terminal.Write(t.e.stdout, doc, o) //nolint:errcheck // a closed stdout ends the story at its next step
+}
+
+func (t *teller) Chapter(n, of int, title string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.progress.Clear()
+	fmt.Fprintf(t.e.stdout, "\n%s\n\n", fmt.Sprintf("%d/%d  %s", n, of, title))
+}
+
+func (t *teller) Progress(p loop.Progress) { showProgress(t.progress, p, 0) }
+
+// Run prints the steps; the verdict comes with the diagnosis.
+func (t *teller) Run(rec *kasoku.Recording) {
+	doc := t.e.showRun(rec, "", report.SectionSteps).doc
+	doc.Verdict, doc.Commands = "", nil
+	t.print(doc, true)
+}
+
+// Diagnosis prints the findings; what limits them was said with the steps.
+func (t *teller) Diagnosis(rec *kasoku.Recording) {
+	doc := t.e.showRun(rec, "", report.SectionFindings).doc
+	doc.Head, doc.Alerts, doc.Commands = nil, nil, nil
+	t.print(doc, false)
+}
+
+func (t *teller) Try(try demo.Try) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.progress.Clear()
+	fmt.Fprintf(t.e.stdout, "  %-7s  %-9s  %s\n           %9s  %s\n", try.ID, try.Effect.Verdict, try.What, "", try.Effect.Why)
+}
+
+// Comparison prints what moved and what became of the findings; the report has
+// the rest.
+func (t *teller) Comparison(c *compare.Comparison) {
+	o := t.e.reportOptions("")
+	o.Sections = []string{report.SectionMoved, report.SectionFindings}
+	doc := report.Compare(c, o)
+	doc.Commands = nil
+	t.print(doc, false)
+}
+
+// farewell says where everything is and what to do next.
+func (t *teller) farewell(res demo.Result) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if res.Before == nil {
+		return
+	}
+	fmt.Fprintf(t.e.stdout, "\nsaved   %s\nreport  %s\n", strings.Join(res.Summary.Files, " "), filepath.Join(t.dir, "report.html"))
+	fmt.Fprintf(t.e.stdout, "next    kasoku show %s\n", filepath.Join(t.dir, "before.kasoku"))
+	if res.After != nil {
+		fmt.Fprintf(t.e.stdout, "        kasoku compare %s %s\n", filepath.Join(t.dir, "before.kasoku"), filepath.Join(t.dir, "after.kasoku"))
+	}
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/rules"
+	"github.com/kasoku/kasoku/report"
+)
+
+func newDiagnose(e *env) *cobra.Command {
+	var o output
+	var whyNot, baseline string
+	var failOn bool
+	cmd := &cobra.Command{
+		Use:   "diagnose [RUN]",
+		Short: "Name the causes: evidence, cause, fix, risk, expected gain",
+		Long: `Name the causes. RUN is a file, an id, a label or latest (the default).
+
+The rules look at the file afresh, so that a newer kasoku finds more in an old
+run. Exit code 1 with --fail-on-findings when there is a finding.`,
+		Example: `  kasoku diagnose
+  kasoku diagnose before.kasoku
+  kasoku diagnose before --why-not DRV-01
+  kasoku diagnose after --baseline before -o json`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			name := "latest"
+			if len(args) == 1 {
+				name = args[0]
+			}
+			rec, path, err := openRun(e, o.dir, name)
+			if err != nil {
+				return err
+			}
+			var base *kasoku.Recording
+			if baseline != "" {
+				if base, _, err = openRun(e, o.dir, baseline); err != nil {
+					return err
+				}
+			}
+			rediagnose(rec, base)
+			if whyNot != "" {
+				return explainSilence(e, rec.Diagnosis, strings.ToUpper(whyNot))
+			}
+			if err := o.print(e, e.showRun(rec, path, report.SectionFindings)); err != nil {
+				return err
+			}
+			if n := problems(rec.Diagnosis); failOn && n > 0 {
+				return badAnswer{fmt.Sprintf("%d findings", n)}
+			}
+			return nil
+		},
+	}
+	o.register(cmd)
+	cmd.Flags().StringVar(&whyNot, "why-not", "", "say why the rule `ID` did not speak")
+	cmd.Flags().StringVar(&baseline, "baseline", "", "the `RUN` before the change, for rules that judge a change")
+	cmd.Flags().BoolVar(&failOn, "fail-on-findings", false, "exit 1 when there is a finding")
+	return cmd
+}
+
+func problems(d *kasoku.Diagnosis) (n int) {
+	for _, f := range d.Findings {
+		if f.Severity == kasoku.Problem {
+			n++
+		}
+	}
+	return n
+}
+
+// explainSilence prints why a rule said nothing, or that it did speak.
+func explainSilence(e *env, d *kasoku.Diagnosis, id string) error {
+	for i, f := range d.Findings {
+		if f.ID == id {
+			fmt.Fprintf(e.stdout, "%s spoke: finding %d, %s\n", id, i+1, f.Title)
+			return nil
+		}
+	}
+	for _, s := range d.Silences {
+		if s.ID == id {
+			fmt.Fprintf(e.stdout, "%s: %s\n", id, s.Reason)
+			return nil
+		}
+	}
+	ids := make([]string, 0, d.Rules)
+	for _, r := range rules.All() {
+		ids = append(ids, r.ID())
+	}
+	return usagef("there are "+strings.Join(ids, ", "), "no rule %q", id)
+}
+
+func newRules(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use:     "rules [ID]",
+		Short:   "List the rules of diagnosis: evidence, cause, fix, when silent",
+		Example: "  kasoku rules\n  kasoku rules POOL-01",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			found := false
+			for _, r := range rules.All() {
+				if len(args) == 1 && !strings.EqualFold(args[0], r.ID()) {
+					continue
+				}
+				found = true
+				printRule(e, r, len(args) == 1)
+			}
+			if !found {
+				return usagef("`kasoku rules` lists them", "no rule %q", args[0])
+			}
+			return nil
+		},
+	}
+}
+
+func printRule(e *env, r diagnose.Rule, whole bool) {
+	says, rest, _ := strings.Cut(rules.Explain(r), "\n\n")
+	fmt.Fprintf(e.stdout, "%-8s %s\n", r.ID(), strings.ReplaceAll(says, "\n", " "))
+	if whole {
+		fmt.Fprintf(e.stdout, "\n%s\n", strings.TrimRight(rest, "\n"))
+	}
+}

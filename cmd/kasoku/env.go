@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// Exit codes that scripts can trust.
+const (
+	exitGood     = 0 // the answer is good
+	exitBad      = 1 // the answer is bad: a threshold, a failed benchmark, --fail-on
+	exitUsage    = 2 // the command line is wrong
+	exitCouldNot = 3 // it could not run, or not to its end
+)
+
+// env is all of the world that commands touch, so that tests can give another.
+type env struct {
+	args           []string
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	getenv         func(string) string
+	now            func() time.Time
+	width          int  // of the terminal that stdout is; 0 when it is none
+	stdoutTTY      bool // stdout is a terminal
+	stderrTTY      bool // stderr is a terminal
+	color          string
+	ascii          bool
+}
+
+func osEnv() *env {
+	e := &env{
+		args: os.Args[1:], stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+		getenv: os.Getenv, now: time.Now,
+		stdoutTTY: term.IsTerminal(int(os.Stdout.Fd())),
+		stderrTTY: term.IsTerminal(int(os.Stderr.Fd())),
+	}
+	if w, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
+		e.width = w
+	}
+	return e
+}
+
+// columns is how wide a table may be: the terminal, $COLUMNS, else 80.
+func (e *env) columns() int {
+	if n, err := strconv.Atoi(e.getenv("COLUMNS")); err == nil && n > 0 {
+		return n
+	}
+	if e.width > 0 {
+		return e.width
+	}
+	return 80
+}
+
+// colored reports whether stdout gets colours.
+func (e *env) colored() bool {
+	switch e.color {
+	case "always":
+		return true
+	case "never":
+		return false
+	}
+	return e.stdoutTTY && e.getenv("NO_COLOR") == "" && e.getenv("TERM") != "dumb"
+}
+
+// interruptible returns a context that the first SIGINT or SIGTERM ends, and
+// one that the second ends. stop gives the signals back.
+func interruptible(parent context.Context) (soft, hard context.Context, stop func()) {
+	soft, cancelSoft := context.WithCancelCause(parent)
+	hard, cancelHard := context.WithCancel(context.WithoutCancel(parent))
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	done := make(chan struct{})
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		for count := 0; ; {
+			select {
+			case s := <-signals:
+				if count++; count == 1 {
+					cancelSoft(interrupted{s})
+					continue
+				}
+				cancelHard()
+			case <-done:
+				return
+			}
+		}
+	}()
+	return soft, hard, func() {
+		signal.Stop(signals)
+		close(done)
+		<-finished
+		cancelSoft(nil)
+		cancelHard()
+	}
+}
+
+// interrupted is the cause of a context that a signal ended.
+type interrupted struct{ signal os.Signal }
+
+// Error names the signal.
+func (i interrupted) Error() string { return i.signal.String() }

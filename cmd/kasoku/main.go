@@ -1,0 +1,7 @@
+// Command kasoku tells why a web service is slow and proves that the fix made
+// it faster. Start with `kasoku --help`; docs/ has a page for each part.
+package main
+
+import "os"
+
+func main() { os.Exit(run(osEnv())) }

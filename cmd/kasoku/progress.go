@@ -1,0 +1,44 @@
+package main
+
+import (
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/report/terminal"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// progress returns a line on stderr that is redrawn when that is a terminal.
+func (e *env) progress() *terminal.Progress {
+	return terminal.NewProgress(e.stderr, terminal.ProgressOptions{
+		Live: e.stderrTTY, Color: e.stderrTTY && e.colored(), ASCII: e.ascii, Width: e.columns(),
+	})
+}
+
+// showProgress words what a run is doing; planned is how long it shall record, 0
+// when that is not known.
+func showProgress(p *terminal.Progress, now loop.Progress, planned time.Duration) {
+	switch now.Phase {
+	case loop.PhaseLoad:
+		s := terminal.StepProgress{
+			Number: now.Step.Number, PerSec: now.Step.PerSec, Elapsed: now.Elapsed, Planned: now.Step.Planned,
+			OK: now.OK, Errors: now.Failed, P99: now.P99,
+		}
+		if now.Over {
+			p.StepDone(s)
+			return
+		}
+		p.Step(s)
+	case loop.PhaseRecord:
+		share := 0.0
+		text := unit.Elapsed(now.Elapsed.Round(time.Second))
+		if planned > 0 {
+			share = now.Elapsed.Seconds() / planned.Seconds()
+			text += " of " + unit.Exact(planned)
+		}
+		p.Work("record", share, text)
+	default:
+		p.Work(strings.TrimSpace(now.Label+" "+now.Phase), 0, now.Text)
+	}
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose/rules"
+	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/runstore"
+)
+
+// recordFlags are the flags of record as they were typed.
+type recordFlags struct {
+	loop         loop.Options
+	defaultsFile string
+	noSlowLog    bool
+	passExit     bool
+	settings     map[string]string
+	out          output
+}
+
+func newRecord(e *env) *cobra.Command {
+	var f recordFlags
+	cmd := &cobra.Command{
+		Use:   "record [flags] [-- COMMAND…]",
+		Short: "Record host, processes, database and logs every second beside a command",
+		Long: `Record host, processes and database every second while COMMAND runs, and the
+logs of exactly that time; diagnose the run; keep it in one file.
+
+Without COMMAND it records for --for, or until Ctrl-C. The slow log is switched
+on for the time of the run where the database user may do that, and put back at
+the end, also on Ctrl-C. The password is best kept in an option file.`,
+		Example: `  kasoku record -o before.kasoku -- ab -n 10000 -c 50 http://127.0.0.1:8080/
+  kasoku record --mysql 'app:secret@tcp(127.0.0.1:3306)/shop' --accesslog /var/log/nginx/access.log -- ./bench.sh
+  kasoku record --defaults-file ~/.my.cnf --applog app.log --pid 1204,988 --for 90s`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.out.check(); err != nil {
+				return err
+			}
+			return record(cmd, e, &f, args)
+		},
+	}
+	fl := cmd.Flags()
+	fl.SetInterspersed(false)
+	fl.StringVar(&f.loop.MySQL, "mysql", "", "`DSN` of the database to watch: user:password@tcp(host:port)/database")
+	fl.StringVar(&f.defaultsFile, "defaults-file", "", "or an option `FILE` with a [client] group, as ~/.my.cnf")
+	fl.StringVar(&f.loop.AccessLog, "accesslog", "", "access log `FILE`: LTSV or combined")
+	fl.StringVar(&f.loop.AppLog, "applog", "", "application log `FILE`")
+	fl.IntSliceVar(&f.loop.PIDs, "pid", nil, "always sample the processes `P,…`")
+	fl.StringSliceVar(&f.loop.CountRows, "count-rows", nil, "count the rows of `TABLE,…` before and after; they must match the successful writes")
+	fl.DurationVar(&f.loop.For, "for", 0, "without a command: record so long")
+	fl.DurationVar(&f.loop.Interval, "interval", time.Second, "between samples")
+	fl.BoolVar(&f.noSlowLog, "no-slowlog", false, "leave the slow log as it is and do not read it")
+	fl.StringVarP(&f.loop.Path, "out", "o", "", "run `FILE`; default runs/TIME-LABEL.kasoku")
+	fl.StringVar(&f.loop.Run.Label, "label", "", "short `NAME` of the run, such as before")
+	fl.StringVar(&f.loop.Run.Note, "note", "", "what was changed")
+	fl.StringVar(&f.loop.Run.Project, "project", "", "what is measured; default the working directory's name")
+	fl.StringToStringVar(&f.settings, "setting", nil, "settings of the application that kasoku cannot see, `NAME=VALUE,…`, such as pool.max_idle=100")
+	fl.BoolVar(&f.passExit, "pass-exit", false, "exit with the command's exit code")
+	fl.StringVar(&f.out.format, "format", "text", "of the result: text, json, tsv or md")
+	fl.StringVar(&f.out.html, "html", "", "also write the report as one HTML file to `FILE`")
+	cmd.MarkFlagsMutuallyExclusive("mysql", "defaults-file")
+	return cmd
+}
+
+func record(cmd *cobra.Command, e *env, f *recordFlags, args []string) error {
+	o := &f.loop
+	if err := f.complete(e, args); err != nil {
+		return err
+	}
+	ctx, hard, stop := interruptible(cmd.Context())
+	defer stop()
+	o.Hard = hard
+	p := e.progress()
+	if len(args) == 0 {
+		o.OnProgress = func(now loop.Progress) { showProgress(p, now, o.For) }
+	}
+	res, err := loop.Record(ctx, *o)
+	p.Clear()
+	if res == nil {
+		return err
+	}
+	rec := res.Recording
+	fmt.Fprintln(e.stderr)
+	shown := e.showRun(rec, res.Path)
+	shown.brief = true
+	if printErr := f.out.print(e, shown); printErr != nil {
+		return errors.Join(err, printErr)
+	}
+	switch {
+	case err != nil:
+		return err
+	case f.passExit && rec.Run.Command != nil && rec.Run.Command.ExitCode > 0:
+		return exitCode{rec.Run.Command.ExitCode}
+	case rec.Run.State != kasoku.Finished:
+		return stopped{"stopped before the end: " + rec.Run.StopReason}
+	}
+	return nil
+}
+
+// complete fills in what was not said and refuses what cannot be.
+func (f *recordFlags) complete(e *env, args []string) error {
+	o := &f.loop
+	o.Command, o.Stdin, o.Stdout, o.Stderr = args, e.stdin, e.stdout, e.stderr
+	o.Run.Version = versionString()
+	o.Rules = rules.All()
+	if len(args) > 0 && o.For > 0 {
+		return usagef("", "--for is for a recording without a command")
+	}
+	if o.Interval < 100*time.Millisecond {
+		return usagef("", "--interval %s: want at least 100ms", o.Interval)
+	}
+	if f.defaultsFile != "" {
+		d, err := mysqlflags.ReadDefaults(f.defaultsFile)
+		if err != nil {
+			return err
+		}
+		if o.MySQL, err = d.DSN(mysqlflags.MyOpts{}, 0); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.settings)) {
+		o.Settings = append(o.Settings, kasoku.Setting{Scope: "app", Name: name, Value: f.settings[name]})
+	}
+	o.SlowLog = o.MySQL != "" && !f.noSlowLog
+	for _, log := range []string{o.AccessLog, o.AppLog} {
+		if log == "" {
+			continue
+		}
+		if st, err := os.Stat(filepath.Dir(log)); err != nil || !st.IsDir() {
+			return usagef("", "log %q: no such directory", log)
+		}
+	}
+	if o.Run.Project == "" {
+		if wd, err := os.Getwd(); err == nil {
+			o.Run.Project = filepath.Base(wd)
+		}
+	}
+	if o.Run.Load == "" && len(args) > 0 {
+		o.Run.Load = strings.Join(args, " ")
+	}
+	if o.Path == "" {
+		if err := os.MkdirAll("runs", 0o755); err != nil {
+			return err
+		}
+		o.Path = filepath.Join("runs", runstore.NewID(e.now(), o.Run.Label)+runstore.Extension)
+	}
+	if _, err := os.Lstat(o.Path); err == nil {
+		return usagef("choose another name, or remove it", "run file %q exists", o.Path)
+	}
+	if err := o.Validate(); err != nil {
+		return usageError{err, ""}
+	}
+	return nil
+}

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kasoku/kasoku/load/vegeta"
+)
+
+func newReport(e *env) *cobra.Command {
+	var o vegeta.ReportOptions
+	cmd := &cobra.Command{
+		Use:         "report [FILE…]",
+		Short:       "Report on attack results, as Vegeta prints them",
+		Annotations: map[string]string{"vegeta": "flags"},
+		Long:        "Report on results that attack or vegeta wrote: gob, json or csv, found by themselves.\nWithout FILE it reads standard input.",
+		Example: `  kasoku report results.gob
+  kasoku report -type json results.gob
+  kasoku report -type 'hist[0,1ms,10ms,100ms]' results.gob`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, _, stop := interruptible(cmd.Context())
+			defer stop()
+			o.Files, o.Stdin, o.Stdout, o.Clear = args, e.stdin, e.stdout, e.stdoutTTY
+			return vegeta.Report(ctx, o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Type, "type", "text", "`TYPE`: text, json, hist[b0,b1,…] or hdrplot")
+	f.StringVar(&o.Buckets, "buckets", "", "bounds of hist and json, such as `[0,1ms,10ms]`")
+	f.DurationVar(&o.Every, "every", time.Duration(0), "print what there is so often")
+	f.StringVar(&o.Output, "output", "stdout", "`FILE`")
+	return cmd
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// run carries out one command line and returns the exit code.
+func run(e *env) int {
+	root := newRoot(e)
+	root.SetArgs(vegetaFlags(root, e.args))
+	return e.finish(root.Execute())
+}
+
+func newRoot(e *env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "kasoku",
+		Short: "Why is the web service slow, and did the fix make it faster?",
+		Long: `kasoku loads a web service, watches host, processes and database every second,
+reads the logs of exactly that time, names the cause with its evidence and the
+fix, and proves the difference by running again.`,
+		Example: `  kasoku lab up userapi                    start a small service with seeded defects
+  kasoku record -o before.kasoku -- ./bench.sh
+  kasoku diagnose before.kasoku
+  kasoku compare before.kasoku after.kasoku`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return cmd.Help()
+		},
+	}
+	root.SetIn(e.stdin)
+	root.SetOut(e.stdout)
+	root.SetErr(e.stderr)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError{err, "`" + cmd.CommandPath() + " --help` lists the flags"}
+	})
+	root.PersistentFlags().StringVar(&e.color, "color", "auto", "colours: auto, always or never")
+	root.PersistentFlags().BoolVar(&e.ascii, "ascii", false, "draw with plain ASCII")
+	root.AddCommand(
+		newAttack(e), newReport(e), newRecord(e), newDiagnose(e), newShow(e), newList(e),
+		newCompare(e), newRules(e), newLab(e), newDemo(e), newVersion(e),
+	)
+	for _, c := range root.Commands() {
+		strictArgs(c)
+	}
+	return root
+}
+
+// strictArgs makes a wrong number of arguments a usage error, also of a
+// command's own commands.
+func strictArgs(c *cobra.Command) {
+	if check := c.Args; check != nil {
+		c.Args = func(cmd *cobra.Command, args []string) error {
+			if err := check(cmd, args); err != nil {
+				return usageError{err, "`" + cmd.CommandPath() + " --help` shows how it is called"}
+			}
+			return nil
+		}
+	}
+	for _, sub := range c.Commands() {
+		strictArgs(sub)
+	}
+}
+
+// usageError is a wrong command line: exit 2.
+type usageError struct {
+	err  error
+	hint string
+}
+
+func (u usageError) Error() string { return u.err.Error() }
+func (u usageError) Unwrap() error { return u.err }
+
+// Hint says what to do instead.
+func (u usageError) Hint() string { return u.hint }
+
+// usagef returns a usage error; an empty hint prints none.
+func usagef(hint, format string, args ...any) error {
+	return usageError{fmt.Errorf(format, args...), hint}
+}
+
+// badAnswer is an answer that is bad although all ran well: exit 1. Its text is
+// the last line, not an error.
+type badAnswer struct{ why string }
+
+func (b badAnswer) Error() string { return b.why }
+
+// stopped says that a run ended before its end, with all kept: exit 3.
+type stopped struct{ why string }
+
+func (s stopped) Error() string { return s.why }
+
+// exitCode is the exit code of a command passed on: --pass-exit.
+type exitCode struct{ code int }
+
+func (c exitCode) Error() string { return fmt.Sprintf("the command exited with %d", c.code) }
+
+// finish prints the error and its hint, and returns the exit code.
+func (e *env) finish(err error) int {
+	var (
+		usage usageError
+		bad   badAnswer
+		stop  stopped
+		pass  exitCode
+	)
+	switch {
+	case err == nil:
+		return exitGood
+	case errors.As(err, &pass):
+		return pass.code
+	case errors.As(err, &bad):
+		fmt.Fprintf(e.stderr, "exit %d: %s\n", exitBad, bad.why)
+		return exitBad
+	case errors.As(err, &stop):
+		fmt.Fprintf(e.stderr, "exit %d: %s\n", exitCouldNot, stop.why)
+		return exitCouldNot
+	}
+	fmt.Fprintf(e.stderr, "kasoku: error: %s\n", strings.TrimRight(err.Error(), "\n"))
+	var hinter interface{ Hint() string }
+	if errors.As(err, &hinter) && hinter.Hint() != "" {
+		fmt.Fprintf(e.stderr, "kasoku: hint: %s\n", hinter.Hint())
+	}
+	if errors.As(err, &usage) || strings.HasPrefix(err.Error(), "unknown command") {
+		return exitUsage
+	}
+	return exitCouldNot
+}
+
+// vegetaFlags turns Vegeta's single-dash long flags (-rate 100) into double
+// ones for the two commands that have Vegeta's interface.
+func vegetaFlags(root *cobra.Command, args []string) []string {
+	if len(args) == 0 {
+		return args
+	}
+	cmd, _, err := root.Find(args[:1])
+	if err != nil || cmd.Annotations["vegeta"] == "" {
+		return args
+	}
+	out := make([]string, len(args))
+	copy(out, args)
+	for i, a := range out {
+		if a == "--" {
+			break
+		}
+		name, _, _ := strings.Cut(strings.TrimPrefix(a, "-"), "=")
+		if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && len(name) > 1 && cmd.Flags().Lookup(name) != nil {
+			out[i] = "-" + a
+		}
+	}
+	return out
+}
+
+// asHint finds an error with a hint in the chain.
+func asHint(err error, h *interface{ Hint() string }) bool { return errors.As(err, h) }

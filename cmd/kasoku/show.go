@@ -1,0 +1,187 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/rules"
+	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/export"
+	"github.com/kasoku/kasoku/report/html"
+	"github.com/kasoku/kasoku/report/terminal"
+	"github.com/kasoku/kasoku/runstore"
+)
+
+// output is how an answer is printed, the same for every command that has one.
+type output struct {
+	format string
+	html   string
+	dir    string
+}
+
+func (o *output) register(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&o.format, "output", "o", "text", "`FORMAT`: text, json, tsv or md")
+	cmd.Flags().StringVar(&o.html, "html", "", "also write the report as one HTML file to `FILE`")
+	o.registerDir(cmd)
+}
+
+func (o *output) registerDir(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.dir, "dir", "", "`DIRECTORY` of run files; default runs, and the working directory")
+}
+
+// formats are the values of -o.
+var formats = []string{"text", "json", "tsv", "md"}
+
+func (o *output) check() error {
+	if !slices.Contains(formats, o.format) {
+		return usagef("", "-o %q: want %s", o.format, strings.Join(formats, ", "))
+	}
+	return nil
+}
+
+// printer is what a command has to say, in all its forms.
+type printer struct {
+	doc   *report.Document
+	json  func(io.Writer) error
+	brief bool // on a terminal: in few lines
+}
+
+// print writes the answer in the format asked for.
+func (o *output) print(e *env, p printer) error {
+	if o.html != "" {
+		if err := writeFile(o.html, func(w io.Writer) error { return html.Write(w, p.doc) }); err != nil {
+			return fmt.Errorf("write HTML report: %w", err)
+		}
+	}
+	switch o.format {
+	case "json":
+		return p.json(e.stdout)
+	case "tsv":
+		return export.TSV(e.stdout, p.doc)
+	case "md":
+		return export.Markdown(e.stdout, p.doc)
+	}
+	t := e.terminal()
+	t.Brief = p.brief
+	return terminal.Write(e.stdout, p.doc, t)
+}
+
+// reportOptions are those of every report that this program makes.
+func (e *env) reportOptions(path string) report.Options {
+	return report.Options{Made: e.now(), File: path}
+}
+
+// showRun is a run as show prints it; sections limit it.
+func (e *env) showRun(rec *kasoku.Recording, path string, sections ...string) printer {
+	o := e.reportOptions(path)
+	o.Sections = sections
+	return printer{
+		doc:  report.Show(rec, o),
+		json: func(w io.Writer) error { return export.RunJSON(w, rec, o) },
+	}
+}
+
+func (e *env) terminal() terminal.Options {
+	return terminal.Options{Width: e.columns(), Color: e.colored(), ASCII: e.ascii}
+}
+
+// writeFile creates the file when the first byte is ready and removes it when
+// writing fails.
+func writeFile(path string, write func(io.Writer) error) (err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closeErr := f.Close(); err == nil {
+			err = closeErr
+		}
+		if err != nil {
+			os.Remove(path) //nolint:errcheck // the write's error is the one to tell
+		}
+	}()
+	return write(f)
+}
+
+// openRun resolves a name and reads the run. Damage is a warning, not an end.
+func openRun(e *env, dir, name string) (*kasoku.Recording, string, error) {
+	path, err := findRun(dir, name)
+	if err != nil {
+		return nil, "", err
+	}
+	rec, err := runstore.Open(path)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, d := range rec.Damage {
+		fmt.Fprintf(e.stderr, "kasoku: warning: %s: %s\n", path, d)
+	}
+	return rec, path, nil
+}
+
+// findRun looks in the named directory, else in runs/ and the working one.
+func findRun(dir, name string) (string, error) {
+	dirs := []string{"runs", "."}
+	if dir != "" {
+		dirs = []string{dir}
+	}
+	var missing error
+	for _, d := range dirs {
+		path, err := runstore.Resolve(d, name)
+		if err == nil {
+			return path, nil
+		}
+		if !errors.Is(err, runstore.ErrNotFound) {
+			return "", err
+		}
+		if missing == nil || hintOf(missing) == "" {
+			missing = err
+		}
+	}
+	return "", usageError{missing, hintOf(missing)}
+}
+
+// rediagnose lets today's rules look at the recording.
+func rediagnose(rec *kasoku.Recording, baseline *kasoku.Recording) {
+	rec.Diagnosis = diagnose.Diagnose(diagnose.NewCase(rec, baseline), rules.All())
+}
+
+func newShow(e *env) *cobra.Command {
+	var o output
+	cmd := &cobra.Command{
+		Use:   "show [RUN]",
+		Short: "Show a run: findings, timeline, steps, endpoints, queries, messages",
+		Long:  "Show a run. RUN is a file, an id, a label or latest (the default).",
+		Example: `  kasoku show
+  kasoku show before --html report.html
+  kasoku show demo/before.kasoku -o json`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			name := "latest"
+			if len(args) == 1 {
+				name = args[0]
+			}
+			rec, path, err := openRun(e, o.dir, name)
+			if err != nil {
+				return err
+			}
+			if rec.Diagnosis == nil {
+				rediagnose(rec, nil)
+			}
+			return o.print(e, e.showRun(rec, path))
+		},
+	}
+	o.register(cmd)
+	return cmd
+}

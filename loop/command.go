@@ -1,0 +1,104 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/command"
+)
+
+// keptOutput is how much of a command's output a run keeps, from its end.
+const keptOutput = 64 << 10
+
+// runCommand runs the command beside the sources and keeps its output, exit
+// code and resource use. A context that ends stops it, with all that it started.
+func (s *session) runCommand(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "kasoku-load-")
+	if err != nil {
+		return fmt.Errorf("make directory for the load's figures: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	handover := dir + "/load.json"
+	tail := command.NewTail(keptOutput)
+	p, err := command.Start(ctx, command.Spec{
+		Path: s.o.Command[0], Args: s.o.Command[1:], Stdin: s.o.Stdin,
+		Stdout: tail.Tee(orDiscard(s.o.Stdout)), Stderr: tail.Tee(orDiscard(s.o.Stderr)),
+		Env: []string{HandoverEnv + "=" + handover},
+	})
+	if err != nil {
+		s.run.Command = &kasoku.Command{Args: s.o.Command, ExitCode: startCode(err)}
+		return err
+	}
+	began := time.Now()
+	tick := time.NewTicker(s.o.Interval)
+	defer tick.Stop()
+	for ended := false; !ended; {
+		select {
+		case <-p.Done():
+			ended = true
+		case <-tick.C:
+			s.progress(Progress{Phase: PhaseRecord, Elapsed: time.Since(began)})
+			s.takeHandover(handover)
+		}
+	}
+	res, err := p.Wait()
+	s.run.Command = &kasoku.Command{
+		Args: s.o.Command, ExitCode: res.ExitCode, Signal: res.Signal, Wall: res.Wall,
+		User: res.User, System: res.System, MaxRSSBytes: res.MaxRSSBytes,
+		VoluntarySwitch: res.Voluntary, ForcedSwitch: res.Forced,
+		Output: string(tail.Bytes()), OutputTruncated: tail.Truncated(),
+	}
+	s.takeHandover(handover)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// startCode returns what a shell would report of a start that went wrong.
+func startCode(err error) int {
+	var start *command.StartError
+	if errors.As(err, &start) {
+		return start.ExitCode()
+	}
+	return command.Result{ExitCode: -1}.ExitCode
+}
+
+// takeHandover reads the load that a `kasoku attack` below the command made so
+// far. There is none when the command is something else.
+func (s *session) takeHandover(path string) {
+	h, err := ReadHandover(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return
+	}
+	began, clockErr := Monotonic(s.start)
+	if err = errors.Join(err, clockErr); err != nil {
+		s.warnOnce(kasoku.Warning{Code: "handover", Text: "the load's own figures are missing: " + err.Error()})
+		return
+	}
+	h.shift(h.StartMonotonic - began)
+	s.steps, s.summary, s.seconds = h.Steps, &h.Summary, h.Seconds
+	s.handed = h.Warnings
+	s.keepSeconds(h.Seconds)
+}
+
+func (s *session) warnOnce(w kasoku.Warning) {
+	for _, have := range s.warnings {
+		if have.Code == w.Code {
+			return
+		}
+	}
+	s.warn(w)
+}
+
+func orDiscard(w io.Writer) io.Writer {
+	if w == nil {
+		return io.Discard
+	}
+	return w
+}

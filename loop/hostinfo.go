@@ -1,0 +1,80 @@
+package loop
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/command"
+)
+
+// hostInfo describes this machine. What cannot be read stays empty.
+//
+// Sources: /proc/meminfo, os-release(5), /proc/sys/kernel (proc_sys_kernel(5)).
+func hostInfo() kasoku.Host {
+	name, _ := os.Hostname() //nolint:errcheck // an empty name is shown as such
+	return kasoku.Host{
+		Name: name, Cores: runtime.NumCPU(), Arch: runtime.GOARCH,
+		MemoryBytes: parseMemTotal(readFile("/proc/meminfo")),
+		OS:          parsePrettyName(readFile("/etc/os-release")),
+		Kernel:      strings.TrimSpace(string(readFile("/proc/sys/kernel/osrelease"))),
+		BootID:      strings.TrimSpace(string(readFile("/proc/sys/kernel/random/boot_id"))),
+	}
+}
+
+func readFile(path string) []byte {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// parseMemTotal returns the bytes of the line "MemTotal:  24523456 kB".
+func parseMemTotal(meminfo []byte) uint64 {
+	for line := range bytes.Lines(meminfo) {
+		if f := bytes.Fields(line); len(f) >= 2 && string(f[0]) == "MemTotal:" {
+			kib, err := strconv.ParseUint(string(f[1]), 10, 54)
+			if err != nil {
+				return 0
+			}
+			return kib * 1024
+		}
+	}
+	return 0
+}
+
+// parsePrettyName returns the value of PRETTY_NAME.
+func parsePrettyName(osRelease []byte) string {
+	sc := bufio.NewScanner(bytes.NewReader(osRelease))
+	for sc.Scan() {
+		if v, ok := strings.CutPrefix(sc.Text(), "PRETTY_NAME="); ok {
+			return strings.Trim(v, `"'`)
+		}
+	}
+	return ""
+}
+
+// revision returns the git revision of the working directory, such as
+// main@4f2c91e, and whether its tree has changes; empty outside a checkout.
+func revision(ctx context.Context) (rev string, dirty bool) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	git := func(args ...string) (string, bool) {
+		out, err := command.Output(ctx, command.Spec{Path: "git", Args: args}, 1<<16)
+		return strings.TrimSpace(string(out)), err == nil
+	}
+	hash, ok := git("rev-parse", "--short", "HEAD")
+	if !ok {
+		return "", false
+	}
+	branch, _ := git("rev-parse", "--abbrev-ref", "HEAD")
+	changed, _ := git("status", "--porcelain", "--untracked-files=no")
+	return branch + "@" + hash, changed != ""
+}

@@ -1,0 +1,199 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/load"
+)
+
+// makeLoad makes the load step by step. Each step begins on a whole second of
+// the run's clock, so that its seconds are whole.
+func (s *session) makeLoad(ctx context.Context) error {
+	if len(s.o.Load.Targets) == 0 {
+		return load.ErrNoTargets
+	}
+	var done []Done
+	for {
+		perSec, more := s.o.Load.Next(done)
+		if !more {
+			return nil
+		}
+		pause := s.o.Load.Pause
+		if len(done) == 0 {
+			pause = 0
+		}
+		d, err := s.makeStep(ctx, len(done)+1, perSec, pause)
+		if d.Tally != nil {
+			done = append(done, d)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// makeStep waits for the pause and the next whole second, makes one step and
+// adds it to the run.
+func (s *session) makeStep(ctx context.Context, number int, perSec float64, pause time.Duration) (Done, error) {
+	schedule, err := load.Constant(perSec, s.o.Load.Each)
+	if err != nil {
+		return Done{}, err
+	}
+	from := nextSecond(time.Since(s.start) + pause)
+	step := kasoku.Step{Number: number, PerSec: perSec, Planned: s.o.Load.Each,
+		Interval: kasoku.Interval{From: from, To: from + s.o.Load.Each}}
+	plan := load.Plan{Schedule: schedule, Targets: s.o.Load.Targets}
+	recorder := load.NewRecorder(plan, from)
+	if err := s.pause(ctx, step, from); err != nil {
+		return Done{}, err
+	}
+	stop := s.follow(recorder, step)
+	summary, err := s.o.Load.Engine.Run(ctx, plan, s.start.Add(from), recorder)
+	stop()
+	if err != nil {
+		return Done{}, fmt.Errorf("step %d: %w", number, err)
+	}
+	if ctx.Err() != nil { // cut short: it ended when the run was told to stop
+		step.Interval.To = max(from, min(step.Interval.To, time.Since(s.start)))
+	}
+	tally := recorder.Tally(0)
+	s.seconds = append(s.seconds, numbered(recorder.Seconds(), number)...)
+	s.steps = append(s.steps, step)
+	s.addSummary(&summary)
+	s.warnStep(&summary, tally, step)
+	s.report(step, tally, true)
+	return Done{step, tally}, errors.Join(s.store.SaveSteps(s.steps), ctx.Err())
+}
+
+// nextSecond returns the first whole second at or after t, with time to get ready.
+func nextSecond(t time.Duration) time.Duration {
+	const ready = 50 * time.Millisecond
+	return (t + ready + time.Second - 1).Truncate(time.Second)
+}
+
+// pause waits until shortly before the step begins; the engine waits the rest.
+func (s *session) pause(ctx context.Context, step kasoku.Step, from time.Duration) error {
+	s.progress(Progress{Phase: PhasePause, Step: step})
+	t := time.NewTimer(from - time.Since(s.start) - 20*time.Millisecond)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// follow keeps the seconds as they fill and tells the progress, until stopped.
+func (s *session) follow(recorder *load.Recorder, step kasoku.Step) (stop func()) {
+	quit, finished := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(finished)
+		tick := time.NewTicker(time.Second / 4)
+		defer tick.Stop()
+		for n := 1; ; n++ {
+			select {
+			case <-tick.C:
+			case <-quit:
+				s.keepSeconds(numbered(recorder.Changed(), step.Number))
+				return
+			}
+			if n%4 == 0 {
+				s.keepSeconds(numbered(recorder.Changed(), step.Number))
+			}
+			s.report(step, recorder.Tally(0), false)
+		}
+	}()
+	return func() {
+		close(quit)
+		<-finished
+	}
+}
+
+func (s *session) report(step kasoku.Step, t *kasoku.Tally, over bool) {
+	s.progress(Progress{
+		Phase: PhaseLoad, Step: step, Over: over,
+		Elapsed: min(max(time.Since(s.start)-step.Interval.From, 0), step.Interval.Len()),
+		OK:      t.Success, Failed: t.Failed(), P99: t.Latency.Quantile(0.99),
+	})
+}
+
+// keepSeconds writes seconds to the run file; they replace what it has of them.
+func (s *session) keepSeconds(seconds []kasoku.LoadSecond) {
+	if err := s.store.PutSeconds(seconds); err != nil {
+		s.warnOnce(kasoku.Warning{Code: "store", Text: "keep the load's seconds: " + err.Error()})
+	}
+}
+
+// numbered gives seconds of a one-step schedule their step in the run.
+func numbered(seconds []kasoku.LoadSecond, step int) []kasoku.LoadSecond {
+	for i := range seconds {
+		seconds[i].Step = step
+	}
+	return seconds
+}
+
+// addSummary adds one step's summary to the load's.
+func (s *session) addSummary(one *kasoku.LoadSummary) {
+	if s.summary == nil {
+		whole := *one
+		s.summary = &whole
+		return
+	}
+	s.summary.CPU += one.CPU
+	s.summary.Wall += one.Wall
+	s.summary.PeakInFlight = max(s.summary.PeakInFlight, one.PeakInFlight)
+	s.summary.PeakCores = max(s.summary.PeakCores, one.PeakCores)
+	if one.Stopped != "" {
+		s.summary.Stopped = one.Stopped
+	}
+}
+
+// warnStep notes which step a warning about the generator speaks of.
+func (s *session) warnStep(one *kasoku.LoadSummary, t *kasoku.Tally, step kasoku.Step) {
+	for _, w := range load.Warnings(*one, t) {
+		w.Text = fmt.Sprintf("step %d: %s", step.Number, w.Text)
+		s.warn(w)
+	}
+}
+
+// merged keeps one warning of a kind, the last: steps climb, so it is the one of
+// the highest rate, and says how often there were others.
+func merged(all []kasoku.Warning) []kasoku.Warning {
+	var out []kasoku.Warning
+	for i, w := range all {
+		if !strings.HasPrefix(w.Text, "step ") {
+			out = append(out, w)
+			continue
+		}
+		last, earlier := true, 0
+		for k, other := range all {
+			if other.Code == w.Code && strings.HasPrefix(other.Text, "step ") {
+				last = last && k <= i
+				earlier++
+			}
+		}
+		if !last {
+			continue
+		}
+		if earlier > 1 {
+			w.Text += fmt.Sprintf("; likewise, with lower figures or rates, in %d earlier steps", earlier-1)
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// saveLoad stores what came of the load, whoever made it.
+func (s *session) saveLoad() error {
+	s.warn(s.handed...)
+	if s.summary == nil {
+		return nil
+	}
+	return errors.Join(s.store.SaveSteps(s.steps), s.store.PutSeconds(s.seconds), s.store.SaveLoad(s.summary))
+}

@@ -1,0 +1,129 @@
+package loop
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/analyze/accesslog"
+	"github.com/kasoku/kasoku/analyze/applog"
+	"github.com/kasoku/kasoku/analyze/slowlog"
+	"github.com/kasoku/kasoku/lines"
+)
+
+// logFile is one log and where it ended when the run began.
+type logFile struct {
+	kind string // accesslog, slowlog, applog
+	path string
+	mark lines.Mark
+}
+
+// markLogs remembers where each log ends now.
+func (s *session) markLogs() error {
+	want := []logFile{{kind: "accesslog", path: s.o.AccessLog}, {kind: "applog", path: s.o.AppLog}}
+	if s.db != nil && s.db.slowOn {
+		want = append(want, logFile{kind: "slowlog", path: s.db.slow.File()})
+	}
+	for _, l := range want {
+		if l.path == "" {
+			continue
+		}
+		var err error
+		if l.mark, err = lines.MarkEnd(l.path); err != nil {
+			return fmt.Errorf("%s: %w", l.kind, err)
+		}
+		s.logs = append(s.logs, &l)
+	}
+	return nil
+}
+
+// collectLogs reads what each log gained during the run and stores its tables.
+func (s *session) collectLogs() error {
+	var windows []kasoku.LogWindow
+	var errs []error
+	for _, l := range s.logs {
+		s.progress(Progress{Phase: PhaseAnalyse, Text: l.path})
+		w, err := s.collect(l)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s %s: %w", l.kind, l.path, err))
+			continue
+		}
+		w.Host = s.host()
+		if w.Path == "" {
+			w.Path = l.path
+		}
+		windows = append(windows, w)
+		s.warn(windowWarnings(w)...)
+	}
+	return errors.Join(append(errs, s.store.SaveLogs(windows))...)
+}
+
+// windowWarnings says what of a log is missing in its tables.
+func windowWarnings(w kasoku.LogWindow) []kasoku.Warning {
+	var out []kasoku.Warning
+	if w.Dropped > 0 {
+		text := fmt.Sprintf("%s: %d of %d lines could not be read", w.Path, w.Dropped, w.Lines)
+		if len(w.BadSample) > 0 {
+			b := w.BadSample[0]
+			text += fmt.Sprintf("; line %d of the window: %s: %q", b.Line, b.Why, b.Text)
+		}
+		out = append(out, kasoku.Warning{Code: "bad-lines", Text: text, Hint: "they are in no table; `kasoku show -o json` has samples"})
+	}
+	if w.Lines == 0 && w.Note == "" {
+		out = append(out, kasoku.Warning{Code: "empty-log", Text: w.Path + " gained no line during the run", Hint: "is it the log of what was measured?"})
+	}
+	return out
+}
+
+// collect reads one log's window into the run's tables.
+func (s *session) collect(l *logFile) (w kasoku.LogWindow, err error) {
+	src, err := lines.Since(l.mark)
+	if err != nil {
+		return w, err
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	whole := kasoku.Interval{To: s.run.Length}
+	switch l.kind {
+	case "slowlog":
+		return s.collectSlowLog(src, slowlog.Options{Clock: s.clock.wall, Interval: whole})
+	case "accesslog":
+		return s.collectAccessLog(src, accesslog.Options{Clock: s.clock.wall, Interval: whole})
+	}
+	return s.collectAppLog(src, applog.Options{Host: s.host(), Path: l.path, Clock: s.clock.offset(l.path), Interval: whole})
+}
+
+func (s *session) collectSlowLog(src *lines.Window, o slowlog.Options) (kasoku.LogWindow, error) {
+	t, w, err := slowlog.Collect(src, o)
+	if t == nil {
+		return w, err
+	}
+	s.warn(s.db.logged(t.Statements())...)
+	queries, saves := t.Queries(), t.Saves()
+	for i := range queries {
+		queries[i].Host = s.host()
+	}
+	for i := range saves {
+		saves[i].Host = s.host()
+	}
+	return w, errors.Join(err, s.store.SaveQueries(queries), s.store.SaveSaves(saves))
+}
+
+func (s *session) collectAccessLog(src *lines.Window, o accesslog.Options) (kasoku.LogWindow, error) {
+	t, w, err := accesslog.Collect(src, o)
+	if t == nil {
+		return w, err
+	}
+	s.endpoints = t.Endpoints()
+	for i := range s.endpoints {
+		s.endpoints[i].Host = s.host()
+	}
+	return w, errors.Join(err, s.store.SaveEndpoints(s.endpoints))
+}
+
+func (s *session) collectAppLog(src *lines.Window, o applog.Options) (kasoku.LogWindow, error) {
+	t, err := applog.Read(src, o)
+	if t == nil {
+		return kasoku.LogWindow{}, err
+	}
+	return t.Window(src), errors.Join(err, s.store.SaveMessages(t.Messages()))
+}

@@ -1,0 +1,120 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/load"
+)
+
+// Options says what one run does. The zero value of a field leaves that part
+// out; Path is needed.
+type Options struct {
+	Path     string        // of the run file to create; it must not exist
+	Run      kasoku.Run    // project, label, note, load phrase, version; the rest is filled in
+	Interval time.Duration // between ticks, 1 s when 0
+
+	// Settings are values in force that kasoku cannot see for itself, such as the
+	// size of the application's pool (scope app, name pool.max_idle).
+	Settings []kasoku.Setting
+
+	MySQL     string   // DSN of the database to watch
+	SlowLog   bool     // switch the slow log on for the run, where it may, and read it
+	CountRows []string // tables to count before and after; the added rows are checked against successes
+	AccessLog string
+	AppLog    string
+	PIDs      []int // always sampled, whatever they use
+
+	// Prepare runs when all sources watch and before the load, to start what
+	// is measured; it may add process ids. Sessions that it opens to the
+	// database are logged, because the slow log is on by then.
+	Prepare func(ctx context.Context, watch Watch) error
+
+	Load    *Load     // load of our own
+	Command []string  // or a command that makes the load
+	Stdin   io.Reader // the command's
+	Stdout  io.Writer
+	Stderr  io.Writer
+	For     time.Duration // or just so long; 0 with neither: until the context ends
+
+	Rules      []diagnose.Rule // that look at the finished run; none leaves it undiagnosed
+	Hard       context.Context // its end aborts at once, without draining; may be nil
+	OnProgress func(Progress)  // called from several goroutines, one at a time
+}
+
+// Load is a load that loop itself makes, step by step. Targets may be set by
+// Prepare.
+type Load struct {
+	Targets []load.Target
+	Engine  load.Engine
+	Each    time.Duration // length of a step
+	Pause   time.Duration // between steps
+
+	// Next returns the asked rate of the next step, given the steps done; ok is
+	// false when the load is over.
+	Next func(done []Done) (perSec float64, ok bool)
+}
+
+// Done is a step that has ended, with what came of it.
+type Done struct {
+	Step  kasoku.Step
+	Tally *kasoku.Tally
+}
+
+// Climb returns a Next that takes the rates in turn.
+func Climb(perSec ...float64) func([]Done) (float64, bool) {
+	return func(done []Done) (float64, bool) {
+		if len(done) >= len(perSec) {
+			return 0, false
+		}
+		return perSec[len(done)], true
+	}
+}
+
+// Watch lets Prepare add to what is sampled.
+type Watch interface {
+	// Process samples this process from now on.
+	Process(pid int)
+}
+
+// Phases of a run.
+const (
+	PhasePrepare = "prepare"
+	PhaseLoad    = "load"
+	PhasePause   = "pause"
+	PhaseRecord  = "record" // beside a command, or for a time
+	PhaseAnalyse = "analyse"
+)
+
+// Progress is what the run is doing, for one redrawn line.
+type Progress struct {
+	Phase      string
+	Label      string
+	Step       kasoku.Step   // with PhaseLoad and PhasePause
+	Elapsed    time.Duration // of the step, or of the phase
+	OK, Failed uint64        // of the step so far
+	P99        time.Duration // of the step so far
+	Text       string        // what is read or waited for
+	Over       bool          // the step is complete: the last word on it
+}
+
+// Validate refuses combinations that make no sense.
+func (o *Options) Validate() error {
+	switch {
+	case o.Path == "":
+		return errors.New("no run file was named")
+	case o.Load != nil && len(o.Command) > 0:
+		return errors.New("a run has a load of its own or a command, not both")
+	case len(o.CountRows) > 0 && o.MySQL == "":
+		return errors.New("rows can be counted only with a database connection")
+	case o.SlowLog && o.MySQL == "":
+		return errors.New("the slow log can be switched on only with a database connection")
+	case o.Interval < 0 || o.For < 0:
+		return errors.New("a negative duration")
+	}
+	return nil
+}

@@ -1,0 +1,291 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/observe"
+	"github.com/kasoku/kasoku/observe/process"
+	"github.com/kasoku/kasoku/runstore"
+)
+
+// closeWithin bounds the time from the end of the measuring to the closed file
+// when something that must be asked, such as a database, does not answer.
+const closeWithin = time.Minute
+
+// Result is a finished run.
+type Result struct {
+	Path      string
+	Recording *kasoku.Recording // as read back from the file
+}
+
+// session is one run while it is made.
+type session struct {
+	o     Options
+	start time.Time // offset 0, with monotonic reading
+	run   kasoku.Run
+	store *runstore.Writer
+	clock *clock
+	procs *process.Source
+	db    *database // nil without one
+	logs  []*logFile
+
+	sampler   *observe.Sampler
+	halt      context.CancelFunc // ends the sampler
+	sampled   chan error
+	rows      []kasoku.RowCheck
+	steps     []kasoku.Step
+	summary   *kasoku.LoadSummary
+	seconds   []kasoku.LoadSecond
+	endpoints []kasoku.Endpoint
+	warnings  []kasoku.Warning
+	handed    []kasoku.Warning // of a load made by the command
+
+	progressMu sync.Mutex // serialises OnProgress
+}
+
+// Record makes one run and returns it as the file holds it.
+//
+// When the context ends early the run stops in order and is marked incomplete,
+// with the context's cause as the reason; that is no error. With an error the
+// result is there too when anything was kept.
+func Record(ctx context.Context, o Options) (*Result, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	if o.Interval == 0 {
+		o.Interval = time.Second
+	}
+	s := &session{o: o, run: o.Run}
+	if err := s.open(ctx); err != nil {
+		return nil, errors.Join(err, s.abandon())
+	}
+	measureErr := s.measure(ctx)
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWithin)
+	defer cancel()
+	stopReason := ""
+	if ctx.Err() != nil {
+		stopReason = context.Cause(ctx).Error()
+	} else if measureErr != nil {
+		stopReason = measureErr.Error()
+	}
+	closeErr := s.close(end, stopReason)
+	if ctx.Err() != nil && errors.Is(measureErr, ctx.Err()) {
+		measureErr = nil
+	}
+	rec, openErr := runstore.Open(o.Path)
+	if openErr != nil {
+		return nil, errors.Join(measureErr, closeErr, openErr)
+	}
+	return &Result{o.Path, rec}, errors.Join(measureErr, closeErr)
+}
+
+// open prepares all that watches, so that the first tick is complete.
+func (s *session) open(ctx context.Context) (err error) {
+	if s.o.MySQL != "" {
+		s.progress(Progress{Phase: PhasePrepare, Text: "database"})
+		if s.db, err = openDatabase(ctx, s.o.MySQL); err != nil {
+			return err
+		}
+	}
+	s.start = time.Now()
+	s.describe(ctx)
+	if s.store, err = runstore.Create(s.o.Path, s.run); err != nil {
+		return err
+	}
+	s.clock = newClock(s.start, s.store)
+	if s.o.SlowLog {
+		s.warn(s.db.slowLogOn(ctx)...)
+	}
+	if err := s.saveSettings(ctx); err != nil {
+		return err
+	}
+	if err := s.markLogs(); err != nil {
+		return err
+	}
+	return s.startSampler()
+}
+
+// describe fills in what the run was made with.
+func (s *session) describe(ctx context.Context) {
+	r := &s.run
+	r.Started = s.start.Round(0)
+	r.State = kasoku.Running
+	if r.ID == "" {
+		r.ID = runstore.NewID(r.Started, r.Label)
+	}
+	r.Hosts = []kasoku.Host{hostInfo()}
+	if r.Revision == "" {
+		r.Revision, r.Dirty = revision(ctx)
+	}
+}
+
+func (s *session) host() string { return s.run.Hosts[0].Name }
+
+func (s *session) startSampler() error {
+	sources, procs, err := s.sources()
+	if err != nil {
+		return err
+	}
+	s.procs = procs
+	s.sampler = observe.New(observe.Options{
+		Host: s.host(), Interval: s.o.Interval, Start: s.start, Sources: sources, Sink: s.clock,
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	s.halt, s.sampled = cancel, make(chan error, 1)
+	go func() { s.sampled <- s.sampler.Run(ctx) }()
+	return nil
+}
+
+// measure prepares the target and makes the load, runs the command or waits.
+func (s *session) measure(ctx context.Context) error {
+	if s.o.Prepare != nil {
+		s.progress(Progress{Phase: PhasePrepare, Text: "target"})
+		if err := s.o.Prepare(ctx, watch{s.procs}); err != nil {
+			return fmt.Errorf("prepare: %w", err)
+		}
+		// What was prepared may have changed the server's settings.
+		if err := s.saveSettings(ctx); err != nil {
+			return err
+		}
+	}
+	if err := s.countRows(ctx); err != nil {
+		return err
+	}
+	switch {
+	case s.o.Load != nil:
+		return s.makeLoad(ctx)
+	case len(s.o.Command) > 0:
+		return s.runCommand(ctx)
+	}
+	return s.wait(ctx)
+}
+
+// saveSettings stores the configuration in force; it replaces what was stored.
+func (s *session) saveSettings(ctx context.Context) error {
+	settings := slices.Clone(s.o.Settings)
+	if s.db != nil {
+		vars, err := s.db.settings(ctx, s.host())
+		if err != nil {
+			return err
+		}
+		settings = append(settings, vars...)
+	}
+	return s.store.SaveSettings(settings)
+}
+
+// watch is what Prepare may add to.
+type watch struct{ procs *process.Source }
+
+// Process samples one more process.
+func (w watch) Process(pid int) { w.procs.Add(pid) }
+
+// wait records for a time, or until the context ends.
+func (s *session) wait(ctx context.Context) error {
+	var over <-chan time.Time
+	if s.o.For > 0 {
+		t := time.NewTimer(s.o.For)
+		defer t.Stop()
+		over = t.C
+	}
+	tick := time.NewTicker(s.o.Interval)
+	defer tick.Stop()
+	began := time.Now()
+	for {
+		select {
+		case <-over:
+			return nil
+		case <-tick.C:
+			s.progress(Progress{Phase: PhaseRecord, Elapsed: time.Since(began)})
+		case <-ctx.Done():
+			if s.o.For == 0 {
+				return nil // it was to go on until it is stopped
+			}
+			return ctx.Err()
+		}
+	}
+}
+
+// close ends the run in order. Each part is done whatever became of the others.
+func (s *session) close(ctx context.Context, stopReason string) error {
+	s.run.Length = time.Since(s.start)
+	s.halt()
+	sampleErr := <-s.sampled
+	s.warn(s.sampler.Warnings()...)
+	errs := []error{sampleErr}
+	if s.db != nil {
+		s.recountRows(ctx)
+		changes, warnings := s.db.slowLogOff(ctx)
+		s.warn(warnings...)
+		errs = append(errs, s.store.SaveChanges(changes), s.db.close())
+	}
+	errs = append(errs, s.collectLogs(), s.saveLoad(), s.saveRows())
+	s.run.State = kasoku.Finished
+	if stopReason == "" && sampleErr != nil {
+		stopReason = sampleErr.Error()
+	}
+	if stopReason != "" && !s.untilStopped() {
+		s.run.State, s.run.StopReason = kasoku.Incomplete, stopReason
+	}
+	errs = append(errs, s.store.SaveWarnings(merged(s.warnings)), s.store.Finish(s.run), s.diagnose())
+	return errors.Join(errs...)
+}
+
+// untilStopped reports whether the run was to go on until it is stopped.
+func (s *session) untilStopped() bool {
+	return s.o.Load == nil && len(s.o.Command) == 0 && s.o.For == 0
+}
+
+// diagnose lets the rules look at the file as anybody finds it.
+func (s *session) diagnose() error {
+	if len(s.o.Rules) == 0 {
+		return nil
+	}
+	rec, err := runstore.Open(s.o.Path)
+	if err != nil {
+		return err
+	}
+	ed, err := runstore.Edit(s.o.Path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(ed.SaveDiagnosis(diagnose.Diagnose(diagnose.NewCase(rec, nil), s.o.Rules)), ed.Close())
+}
+
+// abandon undoes what open had begun.
+func (s *session) abandon() error {
+	var errs []error
+	if s.halt != nil {
+		s.halt()
+		errs = append(errs, <-s.sampled)
+	}
+	if s.db != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
+		defer cancel()
+		s.db.slowLogOff(ctx)
+		errs = append(errs, s.db.close())
+	}
+	if s.store != nil {
+		s.run.State, s.run.StopReason = kasoku.Incomplete, "could not begin"
+		errs = append(errs, s.store.Finish(s.run))
+	}
+	return errors.Join(errs...)
+}
+
+func (s *session) warn(w ...kasoku.Warning) { s.warnings = append(s.warnings, w...) }
+
+func (s *session) progress(p Progress) {
+	if s.o.OnProgress == nil {
+		return
+	}
+	p.Label = s.run.Label
+	s.progressMu.Lock()
+	defer s.progressMu.Unlock()
+	s.o.OnProgress(p)
+}
