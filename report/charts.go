@@ -48,8 +48,7 @@ func (r rec) requestsChart(g grid, t *Timeline) *Chart {
 	}
 	c := &Chart{ID: "requests", Title: "Requests", Unit: "per second", Height: plainHeight,
 		quotes: []quote{{source: "load"}, {source: "access"}, {source: "accesslog"}}}
-	// The three are joined by the busiest second of what was answered.
-	js := g.join(ok, failed)
+	js := g.joinWorst(failed, ok, failed)
 	c.Series = []ChartSeries{
 		{Name: answered, Colour: "s1", Form: Bars, Spans: g.blocks(js[0]), Values: js[0]},
 		{Name: "errors", Colour: "bad", Form: Bars, Spans: g.blocks(js[1]), Values: js[1]},
@@ -235,6 +234,9 @@ func (r rec) cpuChart(g grid, t *Timeline) *Chart {
 		{"host", "cpu.user"}, {"host", "cpu.system"}, {"process", "cpu.user"}, {"process", "cpu.system"}}}
 	var parts [][]float64
 	put := func(name, colour string, half bool, vs []float64) {
+		if math.IsNaN(most(vs)) {
+			return
+		}
 		parts = append(parts, vs)
 		c.Series = append(c.Series, ChartSeries{Name: name, Colour: colour, Half: half, Form: Areas})
 	}
@@ -251,7 +253,14 @@ func (r rec) cpuChart(g grid, t *Timeline) *Chart {
 		put(name+" system", colour[i], true, w.system)
 	}
 	if busy != nil {
-		put("other", "s5", false, minus(busy, parts))
+		name := "other"
+		if len(parts) == 0 {
+			name = "all processes"
+		}
+		put(name, "s5", false, minus(busy, parts))
+	}
+	if len(parts) == 0 {
+		return nil
 	}
 	parts = g.join(parts...)
 	total := plus(parts...)
@@ -342,7 +351,7 @@ func (r rec) newConnectionsChart(g grid, _ *Timeline) *Chart {
 		s            *kasoku.Series
 	}{{"accepted", "s2", opened}, {"refused (1040)", "bad", refused}}
 	parts := [][]float64{g.rates(opened), g.rates(refused)}
-	joined := g.join(parts...)
+	joined := g.joinWorst(parts[1], parts...)
 	for i, x := range series {
 		cs := ChartSeries{Name: x.name, Colour: x.colour, Form: Bars, Values: joined[i], Spans: g.blocks(joined[i])}
 		if g.column == 1 && x.s != nil {

@@ -88,10 +88,22 @@ func plus(series ...[]float64) []float64 {
 // join makes columns of seconds, for stacked series: each column shows its busiest
 // second, so that peaks stay and the parts still add up.
 func (g grid) join(series ...[]float64) [][]float64 {
+	return g.joinWorst(nil, series...)
+}
+
+// joinWorst is join, but each column shows the second in which most failed, however
+// busy the others were.
+func (g grid) joinWorst(failed []float64, series ...[]float64) [][]float64 {
 	if g.column == 1 {
 		return series
 	}
 	total := plus(series...)
+	more := func(a, b int) bool {
+		if failed != nil && above(failed[a]) != above(failed[b]) {
+			return above(failed[a]) > above(failed[b])
+		}
+		return above(total[a]) > above(total[b])
+	}
 	out := make([][]float64, len(series))
 	for k := range series {
 		out[k] = nan(g.columns())
@@ -101,7 +113,7 @@ func (g grid) join(series ...[]float64) [][]float64 {
 		to := min(from+g.column, g.seconds)
 		best := from
 		for i := from; i < to; i++ {
-			if !math.IsNaN(total[i]) && (math.IsNaN(total[best]) || total[i] > total[best]) {
+			if more(i, best) {
 				best = i
 			}
 		}
@@ -110,6 +122,14 @@ func (g grid) join(series ...[]float64) [][]float64 {
 		}
 	}
 	return out
+}
+
+// above puts what is not known below everything that is.
+func above(v float64) float64 {
+	if math.IsNaN(v) {
+		return math.Inf(-1)
+	}
+	return v
 }
 
 // span is where column c lies on the axis.

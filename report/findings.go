@@ -17,7 +17,7 @@ func (r rec) findingsSection() Section {
 	s := Section{ID: SectionFindings, Title: "Findings"}
 	d := r.Diagnosis
 	if d == nil {
-		s.Blocks = []Block{Para{Text: "Not diagnosed. `kasoku diagnose " + Prose(r.name()) + "` looks at it."}}
+		s.Blocks = []Block{Para{Text: Prose(strings.Replace("Not diagnosed. `kasoku diagnose "+r.name()+"` looks at it.", " `kasoku diagnose ` looks at it.", "", 1))}}
 		return s
 	}
 	f := &Findings{}

@@ -50,7 +50,10 @@ func Show(run *kasoku.Recording, o Options) *Document {
 }
 
 func (r rec) head() []string {
-	parts := []string{r.title(), day(r.wall(0)) + ", " + r.lasted()}
+	parts := []string{r.title()}
+	if !r.Run.Started.IsZero() {
+		parts = append(parts, day(r.wall(0))+", "+r.lasted())
+	}
 	if r.Run.Load != "" {
 		parts = append(parts, r.Run.Load)
 	}
@@ -133,7 +136,9 @@ func (r rec) facts() []Fact {
 			out = append(out, f)
 		}
 	}
-	add(Fact{Label: "When", Value: r.wall(0).Format("Mon ") + day(r.wall(0)) + ", " + r.lasted()})
+	if !r.Run.Started.IsZero() {
+		add(Fact{Label: "When", Value: r.wall(0).Format("Mon ") + day(r.wall(0)) + ", " + r.lasted()})
+	}
 	add(Fact{Label: "Code", Value: r.code()})
 	add(Fact{Label: "Host", Value: r.hostFact()})
 	add(Fact{Label: "Target", Value: r.target()})
@@ -253,7 +258,10 @@ func (r rec) commands() []string {
 	if c := r.Run.Command; c != nil {
 		out = append(out, "kasoku record -- "+strings.Join(c.Args, " "))
 	}
-	return append(out, "kasoku show "+r.name())
+	if r.name() != "" {
+		out = append(out, "kasoku show "+r.name())
+	}
+	return out
 }
 
 func footer(o Options, version string) string {

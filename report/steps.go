@@ -53,24 +53,22 @@ func (r rec) stepColumns(u string) []Column {
 		connections = "max, limit " + v
 	}
 	cols := []Column{
-		{Key: "step", Head: "step", Align: Right},
+		{Key: "step", Head: "step"},
 		{Key: "asked_per_s", Head: "asked", Unit: "/s", Align: Decimal},
-		{Key: "reached_per_s", Head: "reached", Unit: "2xx/s", Align: Decimal},
+		{Key: "reached_per_s", Head: "reached", Unit: "2xx/s", Align: Decimal, Drop: 2},
 		{Key: "success_ratio", Head: "success", Unit: "%", Align: Decimal},
 	}
 	for _, q := range []string{"mean", "p50", "p95", "p99", "max"} {
-		c := Column{Key: q + "_s", Head: q, Unit: u, Align: Decimal}
-		if q == "mean" {
-			c.Drop = 1
-		}
-		cols = append(cols, c)
+		// Of the percentiles, p99 stays the longest.
+		drop := map[string]int{"mean": 5, "p50": 1, "p95": 3, "max": 4}[q]
+		cols = append(cols, Column{Key: q + "_s", Head: q, Unit: u, Align: Decimal, Drop: drop})
 	}
 	return append(cols,
 		Column{Key: "errors", Head: "errors", Align: Right},
-		Column{Key: "success", Head: "2xx", Align: Right, Drop: 4},
-		Column{Key: "requests", Head: "requests", Align: Right, Drop: 5},
-		Column{Key: "cpu_cores", Head: "CPU", Unit: cores, Align: Decimal, Drop: 2},
-		Column{Key: "connections_max", Head: "connections", Unit: connections, Align: Right, Drop: 3},
+		Column{Key: "success", Head: "2xx", Align: Right, Drop: 8},
+		Column{Key: "requests", Head: "requests", Align: Right, Drop: 9},
+		Column{Key: "cpu_cores", Head: "CPU", Unit: cores, Align: Decimal, Drop: 6},
+		Column{Key: "connections_max", Head: "connections", Unit: connections, Align: Right, Drop: 7},
 	)
 }
 
@@ -157,7 +155,7 @@ const mostErrors = 5
 // what failed; nil when every request got a 2xx.
 func (r rec) answerTable() *Table {
 	t := &Table{ID: "answers", Title: "Answers", Narrow: true, Columns: []Column{
-		{Key: "step", Head: "step", Align: Right},
+		{Key: "step", Head: "step"},
 		{Key: "answer", Head: "answer", Cut: true},
 		{Key: "count", Head: "count", Align: Right},
 		{Key: "ratio", Head: "share", Unit: "%", Align: Decimal},

@@ -17,12 +17,16 @@ func (r rec) timelineSection() Section {
 	if t == nil {
 		return s
 	}
-	s.Sub = timelineSub
+	s.Sub = "One clock, one sample a second."
+	if len(t.Steps) > 0 {
+		s.Sub += " Shaded columns are load steps."
+	}
+	if len(t.Lane) > 0 {
+		s.Sub += " Amber marks the interval that a finding quotes."
+	}
 	s.Blocks = []Block{t}
 	return s
 }
-
-const timelineSub Prose = "One clock, one sample a second. Shaded columns are load steps; amber marks the interval that a finding quotes."
 
 // timeline builds the charts of a run; nil when it recorded nothing over time.
 func (r rec) timeline() *Timeline {
@@ -44,7 +48,7 @@ func (r rec) timeline() *Timeline {
 		return nil
 	}
 	if g.column > 1 {
-		t.Note = "Each column holds " + strconv.Itoa(g.column) + " s: bars and areas show its busiest second, lines its range, percentiles all its requests."
+		t.Note = "Each column holds " + strconv.Itoa(g.column) + " s: bars show the second in which most failed, areas the busiest, lines their range, percentiles all requests."
 	}
 	return t
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/compare"
 	"github.com/kasoku/kasoku/unit"
 )
 
@@ -17,6 +18,9 @@ const mostGaps = 3
 func (r rec) warningsSection() Section {
 	n := &Notes{}
 	for _, w := range r.Warnings {
+		if compare.LateGenerator(w) {
+			continue // it stands above the verdict
+		}
 		n.List = append(n.List, Note{Sign: "!", Tone: Mark, Label: label(w.Code), Text: w.Text, Hint: Prose(w.Hint)})
 	}
 	n.List = append(n.List, r.gapNotes()...)

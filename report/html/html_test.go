@@ -2,6 +2,8 @@ package html
 
 import (
 	"bytes"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,6 +40,8 @@ func TestGolden(t *testing.T) {
 	golden.Check(t, "testdata/show.html", render(t, report.Show(sample.Before(), options())))
 	golden.Check(t, "testdata/compare.html", render(t, report.Compare(compared(t), options())))
 	golden.Check(t, "testdata/story.html", render(t, story(t)))
+	golden.Check(t, "testdata/stopped.html", render(t, report.Show(sample.Stopped(), options())))
+	golden.Check(t, "testdata/command.html", render(t, report.Show(sample.Command(), options())))
 }
 
 func story(t *testing.T) *report.Document {
@@ -53,4 +57,71 @@ func story(t *testing.T) *report.Document {
 	}
 	st.Tries = append(st.Tries, report.Try{Change: "SQL logging off", Finding: "DRV-05", Failed: "the lab did not start"})
 	return report.Tell(st, options())
+}
+
+// What a log says must not become markup, script or an address to fetch.
+func TestHostileText(t *testing.T) {
+	const evil = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\" onmouseover=alert(3) ' {{.}} \x1b[31m\u202e`</code>`"
+	r := sample.Before()
+	r.Run.Project, r.Run.Label, r.Run.Load, r.Run.StopReason = evil, evil, evil, evil
+	r.Messages[0].Sample, r.Queries[0].Fingerprint, r.Endpoints[0].Route = evil, evil, evil
+	r.Warnings[0].Text, r.Warnings[0].Hint, r.Warnings[0].Code = evil, evil, evil
+	r.Gaps[0].Reason, r.Settings[0].Value = evil, evil
+	r.RowChecks[0].Table = evil
+	for i := range r.Series {
+		if r.Series[i].Key.Source == "process" {
+			r.Series[i].Key.Instance += evil
+		}
+	}
+	f := &r.Diagnosis.Findings[0]
+	f.Title, f.Cause, f.ID, f.Object.Name = evil, evil, evil, evil
+	f.Evidence[0].Text, f.Evidence[0].Value = evil, evil
+	f.Fixes[0].Code, f.Fixes[0].Where = evil, evil
+	for i := range r.Seconds {
+		if n := r.Seconds[i].Codes[500]; n > 0 {
+			r.Seconds[i].Errors = map[string]uint64{evil: n}
+		}
+	}
+	got := string(render(t, report.Show(r, report.Options{File: evil, Commands: []string{evil}})))
+	if n := strings.Count(got, "<script"); n != 2 {
+		t.Errorf("%d script elements, want the data and the script", n)
+	}
+	for _, bad := range []string{"<img", "onerror=alert(2)>", `" onmouseover`, "\x1b", "\u202e", "ZgotmplZ"} {
+		if strings.Contains(got, bad) {
+			i := strings.Index(got, bad)
+			t.Errorf("%q came through: …%s…", bad, got[max(0, i-60):min(len(got), i+60)])
+		}
+	}
+}
+
+// The page is complete: it names nothing that would have to be fetched.
+func TestNoNetwork(t *testing.T) {
+	for name, d := range map[string]*report.Document{"show": report.Show(sample.Before(), options()), "story": story(t)} {
+		got := string(render(t, d))
+		for _, bad := range []string{"src=", "<link", "@import", "url(", "fetch(", "XMLHttpRequest", "http:", "https:"} {
+			if strings.Contains(got, bad) {
+				t.Errorf("%s: %q in the page", name, bad)
+			}
+		}
+		if !strings.Contains(got, "default-src &#39;none&#39;") {
+			t.Errorf("%s: no content security policy", name)
+		}
+	}
+}
+
+// Every id that the page links to exists, and no id comes twice.
+func TestLinks(t *testing.T) {
+	got := string(render(t, story(t)))
+	ids := map[string]int{}
+	for _, m := range regexp.MustCompile(` id="([^"]+)"`).FindAllStringSubmatch(got, -1) {
+		ids[m[1]]++
+		if ids[m[1]] > 1 {
+			t.Errorf("id %q comes %d times", m[1], ids[m[1]])
+		}
+	}
+	for _, m := range regexp.MustCompile(`href="#([^"]+)"`).FindAllStringSubmatch(got, -1) {
+		if ids[m[1]] == 0 {
+			t.Errorf("a link goes to #%s, which does not exist", m[1])
+		}
+	}
 }

@@ -33,7 +33,9 @@ func (p *printer) timeline(t *report.Timeline) {
 		if s.Tone == report.Bad {
 			st = red
 		}
-		p.line(piece{"  " + name + strings.Repeat(" ", nameRoom-width(name)+2), plain}, piece{p.text(spark(s, each)), st}, piece{"  " + p.text(s.Peak), dim})
+		drawn := p.text(spark(s, each))
+		peak := cut(p.text(s.Peak), p.o.Width-2-nameRoom-2-width(drawn)-2, p.tail())
+		p.line(piece{"  " + name + strings.Repeat(" ", nameRoom-width(name)+2), plain}, piece{drawn, st}, piece{"  " + peak, dim})
 	}
 	p.stepLabels(t, each)
 	if t.Note != "" {

@@ -96,10 +96,15 @@ func (p *printer) fit(cols []column, room int) []column {
 			p.narrow(&cols[i], max(cols[i].width-over, leastText))
 		}
 	}
-	// What is still too wide has no text column: its words are cut from the left on.
+	// What is still too wide is left with its name and its verdict, and as much of
+	// what is between them as there is room for.
+	for len(cols) > 2 && tableWidth(cols) > room {
+		last := len(cols) - 1
+		cols = append(cols[:last-1:last-1], cols[last])
+	}
 	for i := range cols {
-		if over := tableWidth(cols) - room; over > 0 && cols[i].Align == report.Left {
-			p.narrow(&cols[i], max(cols[i].width-over, leastText/2))
+		if over := tableWidth(cols) - room; over > 0 {
+			p.narrow(&cols[i], max(cols[i].width-over, 1))
 		}
 	}
 	return cols

@@ -358,3 +358,9 @@ func toneStyle(t report.Tone, other style) style {
 	}
 	return other
 }
+
+// Bold sets a heading that stands between documents.
+func Bold(s string, o Options) string {
+	p := &printer{o: o}
+	return p.styled(piece{p.text(s), bold})
+}

@@ -47,6 +47,11 @@ func TestGolden(t *testing.T) {
 		{"brief-120", show, Options{Width: 120, Brief: true}},
 		{"brief-80-color", show, Options{Width: 80, Brief: true, Color: true}},
 		{"brief-80-ascii", show, Options{Width: 80, Brief: true, ASCII: true}},
+		{"stopped-80", report.Show(sample.Stopped(), options()), Options{Width: 80, Brief: true}},
+		{"quiet-80", report.Show(sample.Quiet(), options()), Options{Width: 80}},
+		{"command-80", report.Show(sample.Command(), options()), Options{Width: 80}},
+		{"long-80", report.Show(sample.Long(), options()), Options{Width: 80}},
+		{"empty-80", report.Show(&kasoku.Recording{}, report.Options{}), Options{Width: 80}},
 		{"compare-80", compared(t), Options{Width: 80}},
 		{"compare-120", compared(t), Options{Width: 120}},
 	} {

@@ -1,0 +1,145 @@
+package html
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image/png"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/internal/sample"
+)
+
+// chromium runs the browser without a window and returns what it wrote. A machine
+// without a browser fails the test: a page that nobody opened is not tested.
+func chromium(t *testing.T, args ...string) (stdout, stderr string) {
+	t.Helper()
+	path := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if p, err := exec.LookPath(name); err == nil {
+			path = p
+			break
+		}
+	}
+	if path == "" {
+		t.Fatal("no chromium, chromium-browser or google-chrome on PATH: apt install chromium")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	args = append([]string{
+		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+		"--disable-component-update", "--disable-sync", "--hide-scrollbars", "--enable-logging=stderr", "--user-data-dir=" + t.TempDir(),
+	}, args...)
+	cmd := exec.CommandContext(ctx, path, args...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s", path, err, errs.String())
+	}
+	return out.String(), errs.String()
+}
+
+// consoleLine is how the browser logs what a page says to its console.
+var consoleLine = regexp.MustCompile(`(?m)^.*(?:CONSOLE|Uncaught|Refused to).*$`)
+
+func quiet(t *testing.T, stderr string) {
+	t.Helper()
+	if lines := consoleLine.FindAllString(stderr, -1); len(lines) > 0 {
+		t.Errorf("the page wrote to the console:\n%s", strings.Join(lines, "\n"))
+	}
+}
+
+func file(t *testing.T, d *report.Document) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(path, render(t, d), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return "file://" + path
+}
+
+func TestBrowserRunsThePage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser; the long tests run it")
+	}
+	for name, d := range map[string]*report.Document{
+		"show": report.Show(sample.Before(), options()), "stopped": report.Show(sample.Stopped(), options()),
+		"command": report.Show(sample.Command(), options()), "compare": report.Compare(compared(t), options()), "story": story(t),
+	} {
+		t.Run(name, func(t *testing.T) {
+			dom, stderr := chromium(t, "--dump-dom", file(t, d)+"#t=33")
+			quiet(t, stderr)
+			if !strings.Contains(dom, `class="js"`) {
+				t.Error("the script did not run")
+			}
+			if strings.Contains(dom, `class="ax"`) && !strings.Contains(dom, `class="cur"`) {
+				t.Error("there is no cursor")
+			}
+			if name == "show" && !strings.Contains(dom, "values at 14:02:44, 33 s") {
+				t.Error("the cursor in the address was not taken")
+			}
+			if name == "show" && !regexp.MustCompile(`class="rv">309<`).MatchString(dom) {
+				t.Error("the readout does not show the value at the cursor")
+			}
+		})
+	}
+}
+
+func TestBrowserDrawsThePage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser; the long tests run it")
+	}
+	shot := filepath.Join(t.TempDir(), "page.png")
+	_, stderr := chromium(t, "--screenshot="+shot, "--window-size=1280,2600", file(t, report.Show(sample.Before(), options())))
+	quiet(t, stderr)
+	b, err := os.ReadFile(shot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	img, err := png.Decode(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The reds and blues of the bars are colours that nothing else has so much of.
+	colours := map[string]int{}
+	for y := img.Bounds().Min.Y; y < img.Bounds().Max.Y; y += 3 {
+		for x := img.Bounds().Min.X; x < img.Bounds().Max.X; x += 3 {
+			r, g, bl, _ := img.At(x, y).RGBA()
+			colours[fmt.Sprintf("%02X%02X%02X", r>>8, g>>8, bl>>8)]++
+		}
+	}
+	for name, colour := range map[string]string{"errors": "A81A0C", "2xx": "1463DE", "database": "C97C10"} {
+		if colours[colour] < 200 {
+			t.Errorf("%d pixels of %s in #%s, want bars of it", colours[colour], name, colour)
+		}
+	}
+}
+
+// The page itself never scrolls sideways, however narrow: tables and code scroll in
+// their boxes.
+func TestBrowserFitsNarrowPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser; the long tests run it")
+	}
+	for name, d := range map[string]*report.Document{"show": report.Show(sample.Before(), options()), "compare": report.Compare(compared(t), options()), "story": story(t)} {
+		for _, width := range []int{320, 390, 760, 761, 1280} {
+			frame := filepath.Join(t.TempDir(), "frame.html")
+			page := fmt.Sprintf(`<iframe id="f" src=%q style="width:%dpx;height:800px;border:0"></iframe>
+<script>onload=()=>{const d=document.getElementById('f').contentDocument.documentElement;document.title='wide '+d.scrollWidth}</script>`, file(t, d), width)
+			if err := os.WriteFile(frame, []byte(page), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			dom, _ := chromium(t, "--allow-file-access-from-files", "--dump-dom", "file://"+frame)
+			if want := fmt.Sprintf("<title>wide %d</title>", width); !strings.Contains(dom, want) {
+				t.Errorf("%s at %d px: %s, want %s", name, width, regexp.MustCompile(`<title>[^<]*</title>`).FindString(dom), want)
+			}
+		}
+	}
+}
