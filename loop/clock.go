@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/lines"
 	"github.com/kasoku/kasoku/observe"
 )
 
@@ -72,11 +73,12 @@ func (c *clock) wall(t time.Time) time.Duration {
 	return k.at + t.Sub(k.wall)
 }
 
-// offset returns a function that places a byte offset of a log on the run's
-// clock: the bytes up to a tick's size were written before that tick.
-func (c *clock) offset(path string) func(int64) time.Duration {
+// offset returns a function that places a byte of a log on the run's clock. Bytes
+// count from the mark, over rotations, as lines.Window counts them; those up to a
+// tick's size were written before that tick.
+func (c *clock) offset(mark lines.Mark) func(int64) time.Duration {
 	c.mu.Lock()
-	sizes := append([]sizeAt(nil), c.sizes[path]...)
+	sizes := grown(mark.Offset, c.sizes[mark.Path])
 	c.mu.Unlock()
 	return func(off int64) time.Duration {
 		n := sort.Search(len(sizes), func(i int) bool { return sizes[i].size > off })
@@ -92,4 +94,21 @@ func (c *clock) offset(path string) func(int64) time.Duration {
 		part := float64(off-a.size) / float64(b.size-a.size)
 		return a.at + time.Duration(part*float64(b.at-a.at))
 	}
+}
+
+// grown turns the sizes of a file into what was written since the mark. A file
+// that shrank was rotated or truncated and begins anew.
+func grown(mark int64, sizes []sizeAt) []sizeAt {
+	out := make([]sizeAt, len(sizes))
+	last, sum := mark, int64(0)
+	for i, s := range sizes {
+		if s.size >= last {
+			sum += s.size - last
+		} else {
+			sum += s.size
+		}
+		last = s.size
+		out[i] = sizeAt{s.at, sum}
+	}
+	return out
 }

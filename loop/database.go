@@ -84,17 +84,22 @@ func (d *database) slowLogOn(ctx context.Context) []kasoku.Warning {
 }
 
 // questions returns the server's count of statements without kasoku's own, NaN
-// when it cannot be read. The source must not be reading.
+// when it cannot be read. The end of a session is counted as a statement (COM_QUIT)
+// but is none that a slow log holds. The source must not be reading.
 func (d *database) questions(ctx context.Context) float64 {
 	var s mysqlread.Status
 	if err := d.reader.ReadStatus(ctx, &s); err != nil {
 		return math.NaN()
 	}
-	n, ok := s.Get("Questions")
-	if !ok {
-		return math.NaN()
+	var v [3]float64
+	for i, name := range []string{"Questions", "Connections", "Threads_connected"} {
+		var ok bool
+		if v[i], ok = s.Get(name); !ok {
+			return math.NaN()
+		}
 	}
-	return n - float64(d.reader.Statements()) - float64(d.source.Statements())
+	ended := v[1] - v[2]
+	return v[0] - ended - float64(d.reader.Statements()) - float64(d.source.Statements())
 }
 
 // slowLogOff puts back what slowLogOn changed. The sampler must have ended.

@@ -89,7 +89,7 @@ func (s *session) collect(l *logFile) (w kasoku.LogWindow, err error) {
 	case "accesslog":
 		return s.collectAccessLog(src, accesslog.Options{Clock: s.clock.wall, Interval: whole})
 	}
-	return s.collectAppLog(src, applog.Options{Host: s.host(), Path: l.path, Clock: s.clock.offset(l.path), Interval: whole})
+	return s.collectAppLog(src, applog.Options{Host: s.host(), Path: l.path, Clock: s.clock.offset(l.mark), Interval: whole})
 }
 
 func (s *session) collectSlowLog(src *lines.Window, o slowlog.Options) (kasoku.LogWindow, error) {

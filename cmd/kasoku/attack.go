@@ -214,25 +214,29 @@ func (l *liveAttack) follow() {
 			}
 		}
 		if n%4 == 0 {
-			l.hand(kasoku.LoadSummary{Engine: "nethttp", Model: "open loop", Targets: l.plan.Names()}, nil)
+			l.hand(kasoku.LoadSummary{Engine: "nethttp", Model: "open loop", Targets: l.plan.Names()}, nil, false)
 		}
 	}
 }
 
 // hand leaves what was measured so far where a recording finds it.
-func (l *liveAttack) hand(sum kasoku.LoadSummary, warnings []kasoku.Warning) {
+func (l *liveAttack) hand(sum kasoku.LoadSummary, warnings []kasoku.Warning, over bool) {
 	if l.handover == "" {
 		return
 	}
 	mono, err := loop.Monotonic(l.began)
-	h := loop.Handover{StartMonotonic: mono, Steps: l.steps(), Summary: sum, Seconds: l.recorder.Seconds(), Warnings: warnings}
+	h := loop.Handover{StartMonotonic: mono, Steps: l.steps(over && sum.Stopped == ""), Summary: sum, Seconds: l.recorder.Seconds(), Warnings: warnings}
 	if err = errors.Join(err, h.Write(l.handover)); err != nil {
 		fmt.Fprintf(l.e.stderr, "kasoku: warning: the recording does not get the load's figures: %v\n", err)
 	}
 }
 
-// steps are those that began, cut to what was done of them.
-func (l *liveAttack) steps() []kasoku.Step {
+// steps are those that began, cut to what was done of them while the attack runs
+// or when it was stopped early.
+func (l *liveAttack) steps(whole bool) []kasoku.Step {
+	if whole {
+		return l.plan.Schedule.Steps()
+	}
 	var out []kasoku.Step
 	now := time.Since(l.began)
 	for _, st := range l.plan.Schedule.Steps() {
@@ -251,5 +255,5 @@ func (l *liveAttack) stop(sum kasoku.LoadSummary, warnings []kasoku.Warning) {
 	close(l.quit)
 	<-l.done
 	l.progress.Clear()
-	l.hand(sum, warnings)
+	l.hand(sum, warnings, true)
 }
