@@ -1,0 +1,153 @@
+package runstore
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+)
+
+// Latest is the name of the newest finished run of a directory.
+const Latest = "latest"
+
+// Resolve finds the file of the run that name means: [Latest], the path of a
+// file, a file's name in dir with or without its extension, an id, a label (the
+// newest run that has it), or the beginning of exactly one id. The error wraps
+// [ErrNotFound] and hints at what is near.
+func Resolve(dir, name string) (string, error) {
+	if path, ok := resolveFile(dir, name); ok {
+		return path, nil
+	}
+	runs, err := List(dir)
+	if err != nil {
+		return "", err
+	}
+	if name == Latest {
+		return resolveLatest(runs)
+	}
+	for _, field := range []func(Info) string{id, label} {
+		if i := slices.IndexFunc(runs, func(r Info) bool { return name != "" && field(r) == name }); i >= 0 {
+			return runs[i].Path, nil
+		}
+	}
+	return resolvePrefix(dir, name, runs)
+}
+
+func id(r Info) string    { return r.ID }
+func label(r Info) string { return r.Label }
+
+// resolveFile takes name for that of a file.
+func resolveFile(dir, name string) (string, bool) {
+	if name == "" {
+		return "", false
+	}
+	tries := []string{filepath.Join(dir, name), filepath.Join(dir, name+Extension)}
+	if strings.ContainsRune(name, filepath.Separator) || filepath.Ext(name) == Extension {
+		tries = append([]string{name, name + Extension}, tries...)
+	}
+	for _, path := range tries {
+		if st, err := os.Stat(path); err == nil && !st.IsDir() && (filepath.Ext(path) == Extension || path == name) {
+			return path, true
+		}
+	}
+	return "", false
+}
+
+func resolveLatest(runs []Info) (string, error) {
+	i := slices.IndexFunc(runs, func(r Info) bool { return r.Err == nil && r.State == kasoku.Finished })
+	if i >= 0 {
+		return runs[i].Path, nil
+	}
+	e := notFound{what: "no finished run", hint: "`kasoku record` makes one"}
+	if len(runs) > 0 {
+		e.hint = fmt.Sprintf("%s was not finished; name it to see it all the same", quoted(runs[0]))
+	}
+	return "", e
+}
+
+func resolvePrefix(dir, name string, runs []Info) (string, error) {
+	var found []Info
+	for _, r := range runs {
+		if name != "" && strings.HasPrefix(r.ID, name) {
+			found = append(found, r)
+		}
+	}
+	e := notFound{what: fmt.Sprintf("no run %q", name)}
+	switch {
+	case len(found) == 1:
+		return found[0].Path, nil
+	case len(found) > 1:
+		e.what = fmt.Sprintf("%q begins the id of %d runs", name, len(found))
+		e.hint = fmt.Sprintf("did you mean %s or %s? `kasoku list` has all", quoted(found[0]), quoted(found[1]))
+	case len(runs) == 0:
+		e.hint = fmt.Sprintf("there are no runs in %s; `kasoku record` makes one", dir)
+	default:
+		e.hint = "`kasoku list` has all"
+		if near, ok := nearest(name, runs); ok {
+			e.hint = "did you mean " + near + "? `kasoku list` has all"
+		}
+	}
+	return "", e
+}
+
+// quoted names a run by its id.
+func quoted(r Info) string { return fmt.Sprintf("%q", r.ID) }
+
+// nearest returns the label, id or file name most like name, with the start of
+// its run, when one is like it at all.
+func nearest(name string, runs []Info) (string, bool) {
+	best, most := "", len([]rune(name))/3+2 // a third of the letters may differ, and one more
+	for _, r := range runs {
+		for _, s := range []string{r.Label, r.ID, fileID(r.Path)} {
+			if d := distance(name, s); s != "" && d < most {
+				most = d
+				best = fmt.Sprintf("%q", s)
+				if !r.Started.IsZero() {
+					best += r.Started.Format(" (2 Jan 2006, 15:04)")
+				}
+			}
+		}
+	}
+	if distance(name, Latest) < most {
+		return fmt.Sprintf("%q", Latest), true
+	}
+	return best, best != ""
+}
+
+// distance is how many letters must be added, left out, replaced or swapped with
+// their neighbour to make b of a, whatever their case (optimal string alignment;
+// Damerau, 1964).
+func distance(a, b string) int {
+	x, y := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
+	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range x {
+		row[0] = i + 1
+		for j := range y {
+			same := 1
+			if x[i] == y[j] {
+				same = 0
+			}
+			row[j+1] = min(last[j]+same, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && x[i] == y[j-1] && x[i-1] == y[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(y)]
+}
+
+// A notFound says that a name means no run.
+type notFound struct{ what, hint string }
+
+func (e notFound) Error() string { return e.what }
+func (e notFound) Hint() string  { return e.hint }
+
+// Is makes errors.Is(err, ErrNotFound) hold.
+func (e notFound) Is(target error) bool { return target == ErrNotFound }

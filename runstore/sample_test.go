@@ -1,0 +1,133 @@
+package runstore
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+)
+
+// sampleRecording is a small run with something in every table, written out so
+// that it stays what it is when types grow.
+func sampleRecording() *kasoku.Recording {
+	run := sampleRun()
+	run.State, run.Length, run.Note = kasoku.Finished, 63*time.Second, "one of three"
+	run.Command = &kasoku.Command{Args: []string{"kasoku", "attack", "-rate", "1000"}, ExitCode: 1, Wall: 62 * time.Second,
+		User: 9 * time.Second, System: 4 * time.Second, MaxRSSBytes: 41 << 20, VoluntarySwitch: 90211, ForcedSwitch: 318,
+		Output: "Success 30.5 %\n"}
+	rec := &kasoku.Recording{
+		Run: run,
+		Steps: []kasoku.Step{
+			{Number: 1, PerSec: 10, Interval: kasoku.Interval{From: 1 * time.Second, To: 31 * time.Second}, Planned: 30 * time.Second},
+			{Number: 2, PerSec: 1000, Interval: kasoku.Interval{From: 31 * time.Second, To: 61 * time.Second}, Planned: 30 * time.Second},
+		},
+		Load: &kasoku.LoadSummary{Engine: "nethttp", EngineWhy: "the only one", Model: "open loop", Targets: []string{"POST /users"},
+			MaxInFlight: 10000, PeakInFlight: 357, CPU: 5 * time.Second, Wall: 60 * time.Second, PeakCores: 0.4, Cores: 2},
+		Gaps: []kasoku.Gap{{Host: "lab1", Source: "mysql", Interval: kasoku.Interval{From: 34 * time.Second, To: 36 * time.Second},
+			Reason: "Error 1040: Too many connections"}},
+		Events:   []kasoku.Event{{At: 31 * time.Second, Host: "lab1", Kind: "phase", Text: "step 2"}},
+		Changes:  []kasoku.Change{{Host: "lab1", Object: "mariadb", Name: "slow_query_log", Before: "OFF", During: "ON", Restored: true}},
+		Settings: []kasoku.Setting{{Host: "lab1", Scope: "mysql", Name: "max_connections", Value: "151"}},
+		Logs: []kasoku.LogWindow{{Host: "lab1", Kind: "accesslog", Path: "/var/log/access.ltsv", Format: "ltsv", Device: 65024,
+			Inode: 1<<63 + 5, From: 100, To: 2_000_100, Files: 1, Lines: 9, Records: 8, Dropped: 1,
+			BadSample: []kasoku.BadLine{{Line: 4, Text: "rubb\x01sh", Why: "no label"}}}},
+		Endpoints: []kasoku.Endpoint{{Host: "lab1", Method: "POST", Route: "/users", Count: 9_641, Codes: map[int]uint64{200: 3_050, 500: 6_591},
+			Bytes: 410_000, Latency: histogramOf(8*time.Millisecond, 331*time.Millisecond, 1116*time.Millisecond), Total: 3000 * time.Second,
+			First: time.Second, Last: 61 * time.Second, Seconds: map[int]kasoku.EndpointSecond{1: {Count: 10}, 31: {Count: 940, Failed: 610}}}},
+		Queries: []kasoku.Query{{Host: "lab1", ID: "1EB46A2A9DB7AC3B2F2A6A8C5C0E5A0D", Fingerprint: "insert into users (id, name, mail) values(?+)",
+			Verb: "INSERT", Tables: []string{"users"}, Sample: "INSERT INTO users (id, name, mail) VALUES (?, ?, ?)", Calls: 4_150,
+			Total: 112_900 * time.Millisecond, Lock: time.Second, Latency: histogramOf(27 * time.Millisecond), RowsExamined: 0, RowsAffected: 4_150,
+			HasAffected: true, First: time.Second, Last: 61 * time.Second}},
+		Saves: []kasoku.SaveShape{{Host: "lab1", Table: "users", Count: 3_050, Inserts: 3_050,
+			Sample: []string{"UPDATE users SET name = ? WHERE id = ?", "SELECT * FROM users WHERE id = ?", "INSERT INTO users VALUES (?)"}}},
+		Messages: []kasoku.Message{{Host: "lab1", Path: "/var/log/app.log", Pattern: "Error <n>: Too many connections", Level: "error", Code: "1040",
+			Count: 6_612, Bytes: 500_000, Sample: "Error 1040: Too many connections", First: 31 * time.Second, Last: 61 * time.Second,
+			Seconds: map[int]uint64{31: 220, 32: 221}}},
+		RowChecks: []kasoku.RowCheck{{Host: "lab1", Table: "users", Before: 5, After: 3_055, Successes: 3_050}},
+		Warnings:  []kasoku.Warning{{Code: "one-run", Text: "one run a side", Hint: "kasoku run --repeat 6"}},
+		Diagnosis: sampleDiagnosis(),
+	}
+	for n := 1; n <= 60; n++ {
+		rec.Seconds = append(rec.Seconds, sampleSecond(n))
+	}
+	rec.Series = sampleSeries()
+	return rec
+}
+
+func sampleDiagnosis() *kasoku.Diagnosis {
+	return &kasoku.Diagnosis{
+		Verdict: "At 1,000 req/s, 69.5 % of requests fail: MariaDB refuses connections beyond 151.",
+		Rules:   10,
+		Findings: []kasoku.Finding{{
+			ID: "POOL-02", Object: kasoku.Object{Kind: "variable", Name: "max_connections"}, Title: "MariaDB refuses connections",
+			Clause: "MariaDB refuses all beyond 151", Severity: kasoku.Problem,
+			Confidence: kasoku.Confidence{Level: kasoku.High, Holds: 5, Of: 5},
+			Impact:     kasoku.Impact{Share: 0.695, Of: "of requests at 1,000 req/s", Shared: []string{"POOL-01"}},
+			Evidence: []kasoku.Evidence{
+				{Source: "app.log", Text: "Error 1040: Too many connections", Note: "first 14:02:39.412", Value: "× 6,612", Number: 6612, Strong: true},
+				{Source: "status", Text: "Connections", Note: "0 → 9,979", Value: "+9,979", Number: 9979,
+					Series:   []kasoku.Key{{Host: "lab1", Source: "mysql", Name: "Connections"}},
+					Interval: kasoku.Interval{From: 31 * time.Second, To: 61 * time.Second}},
+			},
+			Cause:  "The pool has no upper limit.",
+			Fixes:  []kasoku.Fix{{Text: "Cap the pool below max_connections.", Where: "where the pool is opened", Code: "+ db.SetMaxOpenConns(100)", Risk: kasoku.RiskAppRestart, Lang: "go"}},
+			Expect: "success above 99.9 %", Verify: "no 1040 in app.log", Explains: []string{"MES-07"},
+			Interval: kasoku.Interval{From: 31 * time.Second, To: 61 * time.Second},
+		}},
+		Silences: []kasoku.Silence{{ID: "HW-05", Reason: "CPU was at 1.8 of 4 cores", Near: 0.45}},
+	}
+}
+
+func sampleSecond(n int) kasoku.LoadSecond {
+	s := kasoku.LoadSecond{Second: n, Step: 1, Target: "POST /users", Asked: 10, Codes: map[int]uint64{200: 10},
+		BytesIn: 400, BytesOut: 900, Latency: histogramOf(8*time.Millisecond, 9*time.Millisecond),
+		SendDelay: histogramOf(60 * time.Microsecond), Service: histogramOf(8 * time.Millisecond)}
+	if n > 30 {
+		s.Step, s.Asked = 2, 1000
+		s.Codes = map[int]uint64{200: 305, 500: 661, 0: 34}
+		s.Errors = map[string]uint64{"500 Internal Server Error": 661, "timeout": 34}
+		s.Latency = histogramOf(24*time.Millisecond, 331*time.Millisecond, 1116*time.Millisecond)
+	}
+	return s
+}
+
+func sampleSeries() []kasoku.Series {
+	key := func(source, name, instance string) kasoku.Key {
+		return kasoku.Key{Host: "lab1", Source: source, Name: name, Instance: instance}
+	}
+	out := []kasoku.Series{
+		{Key: key("host", "cpu.user", ""), Kind: kasoku.Counter, Unit: "s"},
+		{Key: key("host", "cpu.user", "cpu0"), Kind: kasoku.Counter, Unit: "s"},
+		{Key: key("host", "load.1", ""), Kind: kasoku.Gauge, Unit: "ratio"},
+		{Key: key("mysql", "Connections", ""), Kind: kasoku.Counter, Unit: "count"},
+		{Key: key("mysql", "Threads_connected", ""), Kind: kasoku.Gauge, Unit: "count"},
+	}
+	for n := 1; n <= 63; n++ {
+		at := time.Duration(n)*time.Second + time.Duration(n%7)*time.Millisecond
+		for i, v := range []float64{float64(n*n) / 100, float64(n*n/2) / 100, 1 / float64(n), float64(n * n * 3), float64(min(n*4, 152))} {
+			if out[i].Key.Source == "mysql" && n >= 34 && n < 36 {
+				continue
+			}
+			out[i].Points = append(out[i].Points, kasoku.Point{At: at, Value: v})
+		}
+	}
+	return out
+}
+
+// TestSampleIsInEveryTable keeps the sample useful.
+func TestSampleIsInEveryTable(t *testing.T) {
+	path := tempRun(t)
+	if err := Write(path, sampleRecording()); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range allTables() {
+		n := query[int](t, path, fmt.Sprintf("SELECT count(*) FROM %s", table.name))
+		if n == 0 && table.name != "tail" {
+			t.Errorf("table %s has no row", table.name)
+		}
+	}
+	if d := difference(mustOpen(t, path), sampleRecording()); d != "" {
+		t.Error(d)
+	}
+}

@@ -1,0 +1,237 @@
+package runstore
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+)
+
+// SaveRun stores the run's own description. The verdict stays, and so does the
+// host that counts the load: that is the first host at [Create].
+func (w *Writer) SaveRun(run kasoku.Run) error {
+	return w.write("save run", func(db *sql.DB) error {
+		return inTx(db, func(tx *sql.Tx) error { return updateRun(tx, run) })
+	})
+}
+
+// SaveSteps stores the steps of the load.
+func (w *Writer) SaveSteps(steps []kasoku.Step) error { return saveAll(w, stepTable(), steps) }
+
+// SaveLoad stores what is known of the generator; nil removes it.
+func (w *Writer) SaveLoad(l *kasoku.LoadSummary) error {
+	return w.saveTx("load", func(tx *sql.Tx) error { return loadTable().replaceOne(tx, l) })
+}
+
+// SaveSettings stores the configuration in force.
+func (w *Writer) SaveSettings(s []kasoku.Setting) error { return saveAll(w, settingTable(), s) }
+
+// SaveChanges stores what the recording altered on servers.
+func (w *Writer) SaveChanges(c []kasoku.Change) error { return saveAll(w, changeTable(), c) }
+
+// SaveRowChecks stores the comparisons of rows with answers.
+func (w *Writer) SaveRowChecks(c []kasoku.RowCheck) error { return saveAll(w, rowCheckTable(), c) }
+
+// SaveWarnings stores the warnings that belong to the result.
+func (w *Writer) SaveWarnings(s []kasoku.Warning) error { return saveAll(w, warningTable(), s) }
+
+// SaveEndpoints stores the routes that the access logs saw.
+func (w *Writer) SaveEndpoints(e []kasoku.Endpoint) error { return saveAll(w, endpointTable(), e) }
+
+// SaveLogs stores which part of which log was read.
+func (w *Writer) SaveLogs(logs []kasoku.LogWindow) error {
+	return w.saveTx("log_window", func(tx *sql.Tx) error { return saveLogs(tx, logs) })
+}
+
+// SaveQueries stores the classes of statements of the slow logs.
+func (w *Writer) SaveQueries(queries []kasoku.Query) error {
+	return w.saveTx("query", func(tx *sql.Tx) error { return saveQueries(tx, queries) })
+}
+
+// SaveSaves stores the trails of ORM saves.
+func (w *Writer) SaveSaves(saves []kasoku.SaveShape) error {
+	return w.saveTx("save_shape", func(tx *sql.Tx) error { return saveSaves(tx, saves) })
+}
+
+// SaveMessages stores the classes of lines of the application's logs.
+func (w *Writer) SaveMessages(messages []kasoku.Message) error {
+	return w.saveTx("message", func(tx *sql.Tx) error { return saveMessages(tx, messages) })
+}
+
+// SaveDiagnosis stores what the rules said, and its verdict with the run; nil
+// removes it.
+func (w *Writer) SaveDiagnosis(d *kasoku.Diagnosis) error {
+	return w.saveTx("diagnosis", func(tx *sql.Tx) error { return saveDiagnosis(tx, d) })
+}
+
+// PutSeconds adds seconds of the load, or replaces those that are there with the
+// same second, step and target: an answer that comes late belongs to the second
+// in which its request was due.
+func (w *Writer) PutSeconds(seconds []kasoku.LoadSecond) error {
+	return w.saveTx("load_second", func(tx *sql.Tx) error {
+		t := secondTable()
+		put := upsertSQL(t.name, t.columns, 4)
+		for i := range seconds {
+			args := t.put(&secondRow{w.host, seconds[i]})
+			if _, err := tx.Exec(put, args...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// upsertSQL inserts a row, or updates the one whose first keys columns agree.
+func upsertSQL(name string, columns []string, keys int) string {
+	var set []string
+	for _, c := range columns[keys:] {
+		set = append(set, c+" = excluded."+c)
+	}
+	return fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s) ON CONFLICT (%s) DO UPDATE SET %s",
+		name, strings.Join(columns, ", "), strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", "),
+		strings.Join(columns[:keys], ", "), strings.Join(set, ", "))
+}
+
+func (w *Writer) saveTx(what string, do func(tx *sql.Tx) error) error {
+	return w.write("save "+what, func(db *sql.DB) error { return inTx(db, do) })
+}
+
+func saveAll[T any](w *Writer, t table[T], values []T) error {
+	return w.saveTx(t.name, func(tx *sql.Tx) error { return t.replace(tx, values) })
+}
+
+// insertRun writes the first row of a new file.
+func insertRun(tx *sql.Tx, run kasoku.Run, by recorder) error {
+	nameRun(&run)
+	if err := runTable().insert(tx, 1, &runRow{Run: run, recorder: by}); err != nil {
+		return err
+	}
+	return saveRunParts(tx, run)
+}
+
+// updateRun replaces what Run holds; verdict and recorder stay.
+func updateRun(tx *sql.Tx, run kasoku.Run) error {
+	nameRun(&run)
+	t := runTable()
+	args := t.put(&runRow{Run: run})
+	const own = 4 // columns at the end that Run does not hold
+	var set []string
+	for _, c := range t.columns[:len(t.columns)-own] {
+		set = append(set, c+" = ?")
+	}
+	if _, err := tx.Exec("UPDATE run SET "+strings.Join(set, ", "), args[:len(args)-own]...); err != nil {
+		return t.named(err)
+	}
+	return saveRunParts(tx, run)
+}
+
+func nameRun(run *kasoku.Run) {
+	if run.ID == "" {
+		run.ID = NewID(run.Started, run.Label)
+	}
+}
+
+func saveRunParts(tx *sql.Tx, run kasoku.Run) error {
+	if err := hostTable().replace(tx, run.Hosts); err != nil {
+		return err
+	}
+	if err := commandTable().replaceOne(tx, run.Command); err != nil {
+		return err
+	}
+	if run.Command == nil || run.Command.Output == "" {
+		return nil // with its command, the old output is gone
+	}
+	return rawCommandTable().insert(tx, 1, &rawText{text: run.Command.Output})
+}
+
+func saveLogs(tx *sql.Tx, logs []kasoku.LogWindow) error {
+	if err := logTable().replace(tx, logs); err != nil {
+		return err
+	}
+	for i := range logs {
+		for _, bad := range logs[i].BadSample {
+			if err := badLineTable().add(tx, &badLine{int64(i + 1), bad}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func saveQueries(tx *sql.Tx, queries []kasoku.Query) error {
+	if err := queryTable().replace(tx, queries); err != nil {
+		return err
+	}
+	return saveTexts(tx, rawQueryTable(), queries, func(q *kasoku.Query) string { return q.Sample })
+}
+
+func saveMessages(tx *sql.Tx, messages []kasoku.Message) error {
+	if err := messageTable().replace(tx, messages); err != nil {
+		return err
+	}
+	return saveTexts(tx, rawMessageTable(), messages, func(m *kasoku.Message) string { return m.Sample })
+}
+
+// saveTexts stores one raw text for each value that has one, under its id.
+func saveTexts[T any](tx *sql.Tx, t table[rawText], values []T, text func(*T) string) error {
+	for i := range values {
+		if s := text(&values[i]); s != "" {
+			if err := t.insert(tx, int64(i+1), &rawText{text: s}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func saveSaves(tx *sql.Tx, saves []kasoku.SaveShape) error {
+	if err := saveTable().replace(tx, saves); err != nil {
+		return err
+	}
+	for i := range saves {
+		for _, s := range saves[i].Sample {
+			if err := rawSaveTable().add(tx, &rawText{int64(i + 1), s}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func saveDiagnosis(tx *sql.Tx, d *kasoku.Diagnosis) error {
+	if d == nil {
+		d = &kasoku.Diagnosis{}
+		if err := diagnosisTable().replace(tx, nil); err != nil {
+			return err
+		}
+	} else if err := diagnosisTable().replaceOne(tx, &verdict{d.Verdict, d.Rules}); err != nil {
+		return err
+	}
+	if _, err := tx.Exec("UPDATE run SET verdict = ?", d.Verdict); err != nil {
+		return fmt.Errorf("table run: %w", err)
+	}
+	if err := findingTable().replace(tx, d.Findings); err != nil {
+		return err
+	}
+	if err := saveEvidence(tx, d.Findings); err != nil {
+		return err
+	}
+	return silenceTable().replace(tx, d.Silences)
+}
+
+func saveEvidence(tx *sql.Tx, findings []kasoku.Finding) error {
+	id := int64(0)
+	for i := range findings {
+		for _, e := range findings[i].Evidence {
+			id++
+			if err := evidenceTable().insert(tx, id, &evidenceRow{int64(i + 1), e}); err != nil {
+				return err
+			}
+			if err := quoteTable().insert(tx, id, &quote{e.Text, e.Note}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

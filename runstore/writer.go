@@ -1,0 +1,327 @@
+package runstore
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kasoku/kasoku"
+)
+
+// A Writer records one run into its file. It is safe for concurrent use.
+//
+// Frame, Gap and Event are committed before they return. The Save methods
+// replace what was saved before; they may be called while the run goes on.
+// An error of any method leaves what was written before as it was, and later
+// calls may succeed: a disk that was full may have been cleared.
+type Writer struct {
+	path string
+
+	mu      sync.Mutex // guards all below, and orders the writes
+	db      *sql.DB    // nil once closed
+	host    string     // of the generator, which counts the load
+	sources map[sourceKey]*source
+	nextID  int64 // of the next series
+	folder  *folder
+	tail    []byte // memory of the last tail row
+}
+
+type sourceKey struct{ host, source string }
+
+// A source is what the writer remembers of one source of one host: which id
+// each of its series has, and how much of it lies in the tail.
+type source struct {
+	key    sourceKey
+	ids    map[seriesName]int64
+	last   []seriesID // of the last frame, in its order; frames are mostly alike
+	values []float64  // memory
+	rowIDs []int64    // memory
+
+	rows      int           // in the tail
+	tailBytes int           // of them
+	foldAt    time.Duration // when the minute of the oldest of them is over
+}
+
+type seriesName struct{ name, instance string }
+
+type seriesID struct {
+	seriesName
+	id int64
+}
+
+// A newSeries is a series that a frame brought up for the first time.
+type newSeries struct {
+	seriesID
+	unit string
+	kind kasoku.Kind
+}
+
+// foldEvery is how much time one chunk covers.
+const foldEvery = time.Minute
+
+// ErrClosed is what a Writer returns once it was finished or closed.
+var ErrClosed = errors.New("run file is closed")
+
+// Create makes the file of a new run. The file must not exist. An empty run.ID
+// is filled as [NewID] does; the first host of the run is taken to be the one
+// that makes the load.
+func Create(path string, run kasoku.Run) (*Writer, error) {
+	w, err := create(path, run, thisProcess(), 0)
+	return w, stepError("create run file", path, err)
+}
+
+// create makes a run file for a recorder. testOnlyMaxPages, when not 0, is the
+// number of pages at which the disk counts as full.
+func create(path string, run kasoku.Run, by recorder, testOnlyMaxPages int) (_ *Writer, err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+				os.Remove(path + suffix) // there may be none; the cause is what matters
+			}
+		}
+	}()
+	if err := f.Close(); err != nil {
+		return nil, err
+	}
+	if run.State == "" {
+		run.State = kasoku.Running
+	}
+	if err := build(path, run, by); err != nil {
+		return nil, err
+	}
+	db, err := connect(path, recording)
+	if err != nil {
+		return nil, err
+	}
+	if testOnlyMaxPages > 0 {
+		if _, err := db.Exec(fmt.Sprintf("PRAGMA max_page_count=%d", testOnlyMaxPages)); err != nil {
+			db.Close()
+			return nil, err
+		}
+	}
+	w := &Writer{path: path, db: db, sources: map[sourceKey]*source{}, nextID: 1, folder: &folder{}}
+	w.host = firstHost(&run)
+	return w, nil
+}
+
+// build writes the schema and the run's row with a rollback journal, so that
+// the file itself holds them from the start, whatever happens to the log.
+func build(path string, run kasoku.Run, by recorder) error {
+	s, err := currentSchema()
+	if err != nil {
+		return err
+	}
+	db, err := connect(path, building)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	// Properties of the file rather than of a connection, fixed by its first page.
+	if _, err := db.Exec(fmt.Sprintf("PRAGMA page_size=%d; PRAGMA auto_vacuum=incremental", pageBytes)); err != nil {
+		return fmt.Errorf("set page size: %w", err)
+	}
+	if err := s.migrate(db); err != nil {
+		return err
+	}
+	err = inTx(db, func(tx *sql.Tx) error {
+		return insertRun(tx, run, by)
+	})
+	if err != nil {
+		return err
+	}
+	return db.Close()
+}
+
+// NewID returns the id of a run: the start in UTC and the label, such as
+// 20261120-140211-before. What a file name or a shell would stumble over in the
+// label becomes a hyphen.
+func NewID(started time.Time, label string) string {
+	id := started.UTC().Format("20060102-150405")
+	label = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_':
+			return r
+		}
+		return '-'
+	}, label)
+	if label = strings.Trim(label, "-."); label != "" {
+		id += "-" + label
+	}
+	return id
+}
+
+func firstHost(run *kasoku.Run) string {
+	if len(run.Hosts) == 0 {
+		return ""
+	}
+	return run.Hosts[0].Name
+}
+
+// Path returns the path of the file.
+func (w *Writer) Path() string { return w.path }
+
+// write runs one step of the writer, alone, and names it in the error.
+func (w *Writer) write(op string, do func(db *sql.DB) error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.db == nil {
+		return stepError(op, w.path, ErrClosed)
+	}
+	return stepError(op, w.path, do(w.db))
+}
+
+// Frame adds one tick of one source. The frame is not kept. It is in the file,
+// safe from the death of the recorder, when Frame returns nil. Of two samples of
+// one series in a frame the last counts; unit and kind of a series are those of
+// its first sample.
+func (w *Writer) Frame(f *kasoku.Frame) error {
+	return w.write("write tick", func(db *sql.DB) error {
+		if len(f.Samples) == 0 {
+			return nil
+		}
+		if len(f.Samples) > maxFrameSamples {
+			return fmt.Errorf("%d samples of %s/%s at once, at most %d are kept", len(f.Samples), f.Host, f.Source, maxFrameSamples)
+		}
+		src := w.source(sourceKey{f.Host, f.Source})
+		var foldErr error
+		if src.rows > 0 && (f.At >= src.foldAt || src.tailBytes > foldBytes) {
+			foldErr = w.fold(db, src)
+			src.foldAt = f.At.Truncate(foldEvery) + foldEvery // after an error: not each tick anew
+		}
+		if src.rows == 0 {
+			src.foldAt = f.At.Truncate(foldEvery) + foldEvery
+		}
+		if err := w.append(db, src, f); err != nil {
+			return err
+		}
+		return foldErr
+	})
+}
+
+func (w *Writer) source(key sourceKey) *source {
+	src := w.sources[key]
+	if src == nil {
+		key = sourceKey{strings.Clone(key.host), strings.Clone(key.source)}
+		src = &source{key: key, ids: map[seriesName]int64{}}
+		w.sources[key] = src
+	}
+	return src
+}
+
+const insertTail = "INSERT INTO tail (host, source, at_ns, data) VALUES (?, ?, ?, ?)"
+
+// append writes a frame's tail row, and the series that it brings up, in one
+// transaction.
+func (w *Writer) append(db *sql.DB, src *source, f *kasoku.Frame) error {
+	fresh := w.resolve(src, f)
+	w.tail = appendTail(w.tail[:0], src.rowIDs, src.values)
+	var err error
+	if len(fresh) == 0 {
+		_, err = db.Exec(insertTail, src.key.host, src.key.source, ns(f.At), w.tail)
+	} else {
+		err = inTx(db, func(tx *sql.Tx) error {
+			if err := insertSeries(tx, src.key, fresh); err != nil {
+				return err
+			}
+			_, err := tx.Exec(insertTail, src.key.host, src.key.source, ns(f.At), w.tail)
+			return err
+		})
+	}
+	if err != nil {
+		for _, s := range fresh {
+			delete(src.ids, s.seriesName)
+		}
+		src.last = src.last[:0]
+		return err
+	}
+	src.rows++
+	src.tailBytes += len(w.tail)
+	return nil
+}
+
+// resolve fills src.rowIDs and src.values from a frame and returns the series
+// that have no row yet; their ids are taken already.
+func (w *Writer) resolve(src *source, f *kasoku.Frame) (fresh []newSeries) {
+	src.rowIDs, src.values = src.rowIDs[:0], src.values[:0]
+	for i := range f.Samples {
+		s := &f.Samples[i]
+		var id int64
+		if i < len(src.last) && src.last[i].name == s.Name && src.last[i].instance == s.Instance {
+			id = src.last[i].id
+		} else {
+			key := seriesName{s.Name, s.Instance}
+			known := false
+			if id, known = src.ids[key]; !known {
+				key = seriesName{strings.Clone(s.Name), strings.Clone(s.Instance)}
+				id = w.nextID
+				w.nextID++
+				src.ids[key] = id
+				fresh = append(fresh, newSeries{seriesID{key, id}, s.Unit, s.Kind})
+			}
+			if i < len(src.last) {
+				src.last[i] = seriesID{key, id}
+			} else {
+				src.last = append(src.last, seriesID{key, id})
+			}
+		}
+		src.rowIDs = append(src.rowIDs, id)
+		src.values = append(src.values, s.Value)
+	}
+	return fresh
+}
+
+func insertSeries(tx *sql.Tx, key sourceKey, fresh []newSeries) error {
+	const one = "INSERT INTO series (id, host, source, name, instance, unit, kind) VALUES "
+	// The driver looks up each argument among all of them, so a statement of many
+	// rows costs more than it saves.
+	const most = 8
+	args := make([]any, 0, most*7)
+	for len(fresh) > 0 {
+		n := min(most, len(fresh))
+		args = args[:0]
+		for _, s := range fresh[:n] {
+			args = append(args, s.id, key.host, key.source, s.name, s.instance, s.unit, kindName(s.kind))
+		}
+		q := one + strings.TrimSuffix(strings.Repeat("(?,?,?,?,?,?,?),", n), ",")
+		if _, err := tx.Exec(q, args...); err != nil {
+			return fmt.Errorf("table series: %w", err)
+		}
+		fresh = fresh[n:]
+	}
+	return nil
+}
+
+// Gap records that a source gave nothing for a while, and why.
+func (w *Writer) Gap(g kasoku.Gap) error {
+	return w.write("write gap", func(db *sql.DB) error {
+		return gapTable().add(db, &g)
+	})
+}
+
+// Event records a moment.
+func (w *Writer) Event(e kasoku.Event) error {
+	return w.write("write event", func(db *sql.DB) error {
+		return eventTable().add(db, &e)
+	})
+}
+
+// Close lets go of the file without finishing the run; [Open] will find it
+// incomplete. After Finish it does nothing.
+func (w *Writer) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.db == nil {
+		return nil
+	}
+	err := w.db.Close()
+	w.db = nil
+	return stepError("close run file", w.path, err)
+}
