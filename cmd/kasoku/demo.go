@@ -36,6 +36,9 @@ on this machine or the story was stopped.`,
 		Example: "  kasoku demo\n  kasoku demo --dir /tmp/demo --db mysql",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := knownDatabase(o.Database); err != nil {
+				return err
+			}
 			return runDemo(cmd, e, o)
 		},
 	}

@@ -58,6 +58,15 @@ func (e *env) columns() int {
 	return 80
 }
 
+// checkColor refuses a value of --color that is none.
+func (e *env) checkColor() error {
+	switch e.color {
+	case "auto", "always", "never":
+		return nil
+	}
+	return usagef("", "--color %q: want auto, always or never", e.color)
+}
+
 // colored reports whether stdout gets colours.
 func (e *env) colored() bool {
 	switch e.color {

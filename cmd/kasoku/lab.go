@@ -113,8 +113,11 @@ func labUp(ctx context.Context, e *env, name string, o labFlags) error {
 	if _, err := userapi.ParseDefects(o.defects); err != nil {
 		return usagef("", "--defects: %w", err)
 	}
+	if err := knownDatabase(o.database); err != nil {
+		return err
+	}
 	if s, err := readLab(e, name); err == nil && alive(s.Pid) {
-		return fmt.Errorf("%s runs already at %s: `kasoku lab down %s` stops it", name, s.URL, name)
+		return hinted{fmt.Errorf("%s runs already at %s", name, s.URL), "`kasoku lab down " + name + "` stops it"}
 	}
 	dir := labDir(e, name)
 	if err := os.RemoveAll(dir); err != nil {
@@ -307,6 +310,14 @@ func knownLab(name string) error {
 		}
 	}
 	return usagef("`kasoku lab list` has all", "no lab %q", name)
+}
+
+// knownDatabase refuses a value of --db that is none.
+func knownDatabase(name string) error {
+	if name != "mariadb" && name != "mysql" {
+		return usagef("", "--db %q: want mariadb or mysql", name)
+	}
+	return nil
 }
 
 // labDir is where a lab keeps its data and state.

@@ -44,6 +44,7 @@ func newList(e *env) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&o.format, "output", "o", "text", "`FORMAT`: text, json, tsv or md")
+	completeFormats(cmd, "output")
 	o.registerDir(cmd)
 	return cmd
 }

@@ -69,6 +69,7 @@ the end, also on Ctrl-C. The password is best kept in an option file.`,
 	fl.StringToStringVar(&f.settings, "setting", nil, "settings of the application that kasoku cannot see, `NAME=VALUE,…`, such as pool.max_idle=100")
 	fl.BoolVar(&f.passExit, "pass-exit", false, "exit with the command's exit code")
 	fl.StringVar(&f.out.format, "format", "text", "of the result: text, json, tsv or md")
+	completeFormats(cmd, "format")
 	fl.StringVar(&f.out.html, "html", "", "also write the report as one HTML file to `FILE`")
 	cmd.MarkFlagsMutuallyExclusive("mysql", "defaults-file")
 	return cmd

@@ -45,9 +45,8 @@ fix, and proves the difference by running again.`,
 		newAttack(e), newReport(e), newRecord(e), newDiagnose(e), newShow(e), newList(e),
 		newCompare(e), newRules(e), newLab(e), newDemo(e), newVersion(e),
 	)
-	for _, c := range root.Commands() {
-		strictArgs(c)
-	}
+	root.PersistentPreRunE = func(*cobra.Command, []string) error { return e.checkColor() }
+	strictArgs(root)
 	return root
 }
 
@@ -57,7 +56,7 @@ func strictArgs(c *cobra.Command) {
 	if check := c.Args; check != nil {
 		c.Args = func(cmd *cobra.Command, args []string) error {
 			if err := check(cmd, args); err != nil {
-				return usageError{err, "`" + cmd.CommandPath() + " --help` shows how it is called"}
+				return usageError{err, argsHint(cmd, args)}
 			}
 			return nil
 		}
@@ -65,6 +64,19 @@ func strictArgs(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		strictArgs(sub)
 	}
+}
+
+// argsHint says how a command is called, or which of its own was meant.
+func argsHint(cmd *cobra.Command, args []string) string {
+	if !cmd.HasAvailableSubCommands() {
+		return "`" + cmd.CommandPath() + " --help` shows how it is called"
+	}
+	cmd.SuggestionsMinimumDistance = 2 // cobra's own default, which it sets elsewhere
+	list := "`" + cmd.CommandPath() + " --help` lists the commands"
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return fmt.Sprintf("did you mean %q? %s", near[0], list)
+	}
+	return list
 }
 
 // usageError is a wrong command line: exit 2.
@@ -83,6 +95,17 @@ func (u usageError) Hint() string { return u.hint }
 func usagef(hint, format string, args ...any) error {
 	return usageError{fmt.Errorf(format, args...), hint}
 }
+
+// hinted is an error with what to do about it.
+type hinted struct {
+	error
+	hint string
+}
+
+func (h hinted) Unwrap() error { return h.error }
+
+// Hint says what to do.
+func (h hinted) Hint() string { return h.hint }
 
 // badAnswer is an answer that is bad although all ran well: exit 1. Its text is
 // the last line, not an error.
@@ -125,7 +148,7 @@ func (e *env) finish(err error) int {
 	if errors.As(err, &hinter) && hinter.Hint() != "" {
 		fmt.Fprintf(e.stderr, "kasoku: hint: %s\n", hinter.Hint())
 	}
-	if errors.As(err, &usage) || strings.HasPrefix(err.Error(), "unknown command") {
+	if errors.As(err, &usage) {
 		return exitUsage
 	}
 	return exitCouldNot

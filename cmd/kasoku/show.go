@@ -30,7 +30,14 @@ type output struct {
 func (o *output) register(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&o.format, "output", "o", "text", "`FORMAT`: text, json, tsv or md")
 	cmd.Flags().StringVar(&o.html, "html", "", "also write the report as one HTML file to `FILE`")
+	completeFormats(cmd, "output")
 	o.registerDir(cmd)
+}
+
+// completeFormats lets shells complete the values of a flag for the format.
+func completeFormats(cmd *cobra.Command, flag string) {
+	// It fails only for a flag that is not there.
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 }
 
 func (o *output) registerDir(cmd *cobra.Command) {

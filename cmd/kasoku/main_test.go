@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/kasoku/kasoku/internal/golden"
+)
+
+// TestMain makes this test binary the programs that scripts and tests run:
+// kasoku itself, and a server for it to load.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"kasoku": main, "testserver": testServer})
+}
+
+// TestScript runs the command line as a user does; the first word of a script's
+// name is the command.
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       golden.Update(),
+		Setup:               setupScript,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": cmdExits, "await": cmdAwait, "getenv": cmdGetenv, "same": cmdSame,
+		},
+	})
+}
+
+// setupScript gives a script a home of its own; what is costly to make again,
+// a database's empty data directory, stays in the user's cache.
+func setupScript(e *testscript.Env) error {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return err
+	}
+	mysql97 := os.Getenv("MYSQL97_HOME")
+	if mysql97 == "" {
+		mysql97 = filepath.Join(cache, "mysql97")
+	}
+	home := filepath.Join(e.WorkDir, ".home")
+	e.Setenv("HOME", home)
+	e.Setenv("XDG_CACHE_HOME", cache)
+	e.Setenv("MYSQL97_HOME", mysql97)
+	return os.MkdirAll(home, 0o755)
+}
+
+// cmdExits runs a program and wants this exit code: exits CODE PROGRAM ARG….
+func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM ARG…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got, err := exitStatus(ts.Exec(args[1], args[2:]...))
+	ts.Check(err)
+	if got != want {
+		ts.Fatalf("%s exits with %d, want %d", args[1], got, want)
+	}
+}
+
+// exitStatus is the exit code that an error of os/exec means; an error that
+// means none comes back.
+func exitStatus(err error) (int, error) {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode(), nil
+	}
+	return 0, err
+}
+
+// cmdAwait waits until a file has a match: await FILE [REGEXP].
+func cmdAwait(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: await FILE [REGEXP]")
+	}
+	pattern := `\n`
+	if len(args) == 2 {
+		pattern = args[1]
+	}
+	re, err := regexp.Compile(pattern)
+	ts.Check(err)
+	if !eventually(func() bool {
+		b, err := os.ReadFile(ts.MkAbs(args[0]))
+		return err == nil && re.Match(b)
+	}) {
+		ts.Fatalf("%s has no match of %q", args[0], pattern)
+	}
+}
+
+// cmdGetenv waits for a file and puts its line into the environment: getenv NAME FILE.
+func cmdGetenv(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: getenv NAME FILE")
+	}
+	cmdAwait(ts, false, args[1:])
+	ts.Setenv(args[0], string(bytes.TrimSpace([]byte(ts.ReadFile(args[1])))))
+}
+
+// cmdSame wants the same bytes in two files, as cmp does, without showing them:
+// same FILE FILE.
+func cmdSame(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: same FILE FILE")
+	}
+	if equal := ts.ReadFile(args[0]) == ts.ReadFile(args[1]); equal == neg {
+		ts.Fatalf("%s and %s: same is %t", args[0], args[1], equal)
+	}
+}
+
+// patience is how long a test waits for what must come, on a busy machine.
+const patience = 30 * time.Second
+
+// eventually waits until a condition holds and reports whether it did.
+func eventually(holds func() bool) bool {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-tick.C {
+		if holds() {
+			return true
+		}
+	}
+	return holds()
+}
