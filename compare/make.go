@@ -57,9 +57,9 @@ func (m *maker) steps(pairs []pair) {
 	m.add("controls", "Controls, must not move", f.before.PerSec, j.rows(controlMetrics(p)))
 }
 
-// leastCores leaves out processes that neither side can feel: 1 % of a core is a
-// clock tick a second, the resolution of /proc.
-const leastCores = 0.01
+// leastCores leaves out processes that neither side can feel, threads of the kernel
+// mostly.
+const leastCores = 0.05
 
 func (m *maker) cpuRows(j judge, p perMetric) []Row {
 	var out []Row

@@ -306,7 +306,7 @@ func where(vs, total []float64) []float64 {
 
 // connectionsChart shows the connections that the database has, under its limit.
 func (r rec) connectionsChart(g grid, t *Timeline) *Chart {
-	c := &Chart{ID: "connections", Title: sentence(r.databaseOr()) + " connections", Height: plainHeight,
+	c := &Chart{ID: "connections", Title: Sentence(r.databaseOr()) + " connections", Height: plainHeight,
 		quotes: []quote{{"mysql", "Threads_connected"}, {"mysql", "Threads_running"}, {"mysql", "Max_used_connections"}, {"mysql", "Connection_errors_max_connections"}}}
 	for _, s := range []struct{ name, colour string }{{"Threads_connected", "s2"}, {"Threads_running", "s4"}} {
 		if x := r.Find(kasoku.Key{Source: "mysql", Name: s.name}); x != nil && len(x.Points) > 0 {

@@ -192,7 +192,7 @@ func findingsMoved(c *compare.Comparison) Section {
 	s := Section{ID: SectionFindings, Title: "Findings", Sub: "What was diagnosed before, and what is left.", Count: len(c.Findings)}
 	n := &Notes{}
 	for _, f := range c.Findings {
-		note := Note{Label: f.ID, Code: true, Sign: "·", Tone: Dim, Text: sentence(string(f.State)) + ". " + f.Title}
+		note := Note{Label: f.ID, Code: true, Sign: "·", Tone: Dim, Text: Sentence(string(f.State)) + ". " + f.Title}
 		switch f.State {
 		case compare.Gone:
 			note.Sign, note.Tone = "✓", Good

@@ -81,7 +81,7 @@ func (r rec) finding(i int, all []kasoku.Finding) Finding {
 		Share: min(max(x.Impact.Share, 0), 1), Estimate: x.Impact.Estimate,
 		Requests: strings.Contains(x.Impact.Of, "requests"),
 		Risk:     string(x.Risk()), Risky: x.Risk() == kasoku.RiskDurability || x.Risk() == kasoku.RiskSemantics,
-		Confidence: confidence(x.Confidence), Cause: Prose(x.Cause), Expect: Prose(x.Expect), Verify: Prose(x.Verify),
+		Confidence: confidence(x.Confidence), Cause: full(x.Cause), Expect: full(x.Expect), Verify: full(x.Verify),
 		Open: i < openFindings && x.Severity != kasoku.Info,
 	}
 	if x.Object.Name != "" {
@@ -99,7 +99,7 @@ func (r rec) finding(i int, all []kasoku.Finding) Finding {
 		f.Evidence = append(f.Evidence, Evidence{Source: e.Source, Text: e.Text, Note: e.Note, Value: e.Value, Strong: e.Strong})
 	}
 	for _, y := range x.Fixes {
-		f.Fixes = append(f.Fixes, Fix{Text: Prose(y.Text), Where: y.Where, Code: codeLines(y.Code), Note: Prose(y.Note), Lang: y.Lang, Risk: string(y.Risk)})
+		f.Fixes = append(f.Fixes, Fix{Text: full(y.Text), Where: y.Where, Code: codeLines(y.Code), Note: full(y.Note), Lang: y.Lang, Risk: string(y.Risk)})
 	}
 	return f
 }

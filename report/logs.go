@@ -54,7 +54,7 @@ func (r rec) endpointsSection() Section {
 	}
 	s.Sub = "From the access log: service time as the app saw it, without the wait before it."
 	if len(ws) > 0 {
-		s.Sub += Prose(" " + sentence(read(ws)) + ".")
+		s.Sub += Prose(" " + Sentence(read(ws)) + ".")
 	}
 	s.Blocks = []Block{r.endpointTable()}
 	return s
@@ -146,7 +146,7 @@ func (r rec) queriesSection() Section {
 	}
 	s.Sub = "From the slow log, those of the most total time first."
 	if len(ws) > 0 {
-		s.Sub += Prose(" " + sentence(read(ws)) + ".")
+		s.Sub += Prose(" " + Sentence(read(ws)) + ".")
 	}
 	s.Blocks = []Block{r.queryTable()}
 	return s
@@ -231,7 +231,7 @@ func (r rec) messagesSection() Section {
 	}
 	s.Sub = "From the application's log, lines alike counted together; the first of each is quoted."
 	if len(ws) > 0 {
-		s.Sub += Prose(" " + sentence(read(ws)) + ".")
+		s.Sub += Prose(" " + Sentence(read(ws)) + ".")
 	}
 	ms := slices.Clone(r.Messages)
 	slices.SortStableFunc(ms, func(a, b kasoku.Message) int {

@@ -107,7 +107,7 @@ func moves(c *compare.Comparison) *Moves {
 		notes = append(notes, list(names)+", because "+w)
 	}
 	if len(notes) > 0 {
-		m.Note = Prose("–: no interval. " + sentence(strings.Join(notes, "; ")) + ".")
+		m.Note = Prose("–: no interval. " + Sentence(strings.Join(notes, "; ")) + ".")
 	}
 	return m
 }
@@ -115,7 +115,7 @@ func moves(c *compare.Comparison) *Moves {
 func move(r compare.Row, group string) Move {
 	m := Move{ID: r.ID, Name: r.Name, raw: r, Verdict: unit.Missing, Tone: Dim}
 	if group == "below" || group == "above" {
-		m.Name = r.Label()
+		m.Name = unit.Plain(r.PerSec) + "/s " + r.Name
 	}
 	m.Before, m.After, m.Unit = printed(r)
 	m.Change = change(r)
@@ -141,8 +141,24 @@ func interval(r compare.Row) string {
 		return unit.PointsRange(c.Low, c.High)
 	case c.Low <= 0:
 		return unit.Ratio(c.High) + " to 0"
+	case small(c.Low) && small(c.High):
+		return unit.RatioRange(c.Low, c.High)
+	case c.High <= 1:
+		return factor(c.High) + " to " + factor(c.Low)
 	}
-	return unit.RatioRange(c.Low, c.High)
+	return factor(c.Low) + " to " + factor(c.High)
+}
+
+// small reports whether a ratio is told in percent by itself. An interval with one
+// end that is not is told in factors, both ends alike.
+func small(r float64) bool { return strings.HasSuffix(unit.Ratio(r), "%") }
+
+// factor prints a ratio as a factor, however small.
+func factor(r float64) string {
+	if r < 1 {
+		return "÷" + unit.Sig3(1/r)
+	}
+	return "×" + unit.Sig3(r)
 }
 
 // change prints how far a row moved.

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,12 +77,40 @@ func (r rec) alerts() []Alert {
 	for _, what := range r.Damage {
 		out = append(out, Alert{Tone: Mark, Text: "The run file is damaged: " + what})
 	}
+	for _, w := range r.raised() {
+		out = append(out, Alert{Tone: Mark, Text: Sentence(w.Text), Hint: Prose(w.Hint)})
+	}
+	return out
+}
+
+// raised are the warnings that make the figures those of the generator: one of each
+// code, that of the step that broke when there are several.
+func (r rec) raised() []kasoku.Warning {
+	var out []kasoku.Warning
+	step := fmt.Sprintf("step %d:", r.brokenStep())
 	for _, w := range r.Warnings {
-		if compare.LateGenerator(w) {
-			out = append(out, Alert{Tone: Mark, Text: sentence(w.Text), Hint: Prose(w.Hint)})
+		if !compare.LateGenerator(w) {
+			continue
+		}
+		i := slices.IndexFunc(out, func(o kasoku.Warning) bool { return o.Code == w.Code })
+		switch {
+		case i < 0:
+			out = append(out, w)
+		case strings.HasPrefix(w.Text, step):
+			out[i] = w
 		}
 	}
 	return out
+}
+
+// brokenStep returns the number of the first step that broke, 0 when none did.
+func (r rec) brokenStep() int {
+	for _, s := range r.Steps {
+		if !s.Partial() && r.Tally(s.Number).SuccessRatio() < compare.FailsBelow {
+			return s.Number
+		}
+	}
+	return 0
 }
 
 // stopped says how far a run got.

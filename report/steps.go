@@ -136,8 +136,8 @@ func (r rec) stepConnections(s kasoku.Step) Cell {
 
 // stepNote says between which steps the limit lies.
 func (r rec) stepNote(ts []*kasoku.Tally) Prose {
-	for i, t := range ts {
-		if r.Steps[i].Partial() || t.SuccessRatio() >= 0.99 {
+	for i := range ts {
+		if r.Steps[i].Number != r.brokenStep() {
 			continue
 		}
 		if i == 0 {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/compare"
 	"github.com/kasoku/kasoku/unit"
 )
 
@@ -17,8 +16,9 @@ const mostGaps = 3
 // and holds.
 func (r rec) warningsSection() Section {
 	n := &Notes{}
+	raised := r.raised()
 	for _, w := range r.Warnings {
-		if compare.LateGenerator(w) {
+		if slices.Contains(raised, w) {
 			continue // it stands above the verdict
 		}
 		n.List = append(n.List, Note{Sign: "!", Tone: Mark, Label: label(w.Code), Text: w.Text, Hint: Prose(w.Hint)})

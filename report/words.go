@@ -1,6 +1,7 @@
 package report
 
 import (
+	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -159,13 +160,26 @@ func label(code string) string {
 	return string(unicode.ToUpper(r)) + s[n:]
 }
 
-// sentence begins with a capital letter.
-func sentence(s string) string {
-	r, n := utf8.DecodeRuneInString(s)
-	if n == 0 {
-		return ""
+// firstWord is a plain word at the beginning. Names such as app.log or
+// max_connections keep their small letter.
+var firstWord = regexp.MustCompile(`^[a-z]+(?:[ ,]|: |\. |$)`)
+
+// Sentence begins a text with a capital letter when its first word is a plain one.
+// The name mysql is none.
+func Sentence(s string) string {
+	if !firstWord.MatchString(s) || strings.HasPrefix(s, "mysql") {
+		return s
 	}
-	return string(unicode.ToUpper(r)) + s[n:]
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// full makes a whole sentence of a clause: a capital letter and a full stop.
+func full(s string) Prose {
+	s = Sentence(strings.TrimSpace(s))
+	if s == "" || strings.HasSuffix(s, ".") || strings.HasSuffix(s, ":") {
+		return Prose(s)
+	}
+	return Prose(s + ".")
 }
 
 // short cuts text to n characters.

@@ -71,7 +71,7 @@ func (r *renderer) page() page {
 
 func (r *renderer) funcs() template.FuncMap {
 	return template.FuncMap{
-		"prose": prose, "keep": keep, "render": r.block, "sentence": sentence, "tone": toneClass,
+		"prose": prose, "keep": keep, "render": r.block, "sentence": report.Sentence, "tone": toneClass,
 		"percent": func(v float64) string { return trim(100 * v) },
 		"inc":     func(i int) int { return i + 1 },
 	}
@@ -137,18 +137,6 @@ var together = regexp.MustCompile(`(\d) (%|ms|µs|s|req/s|→)|→ `)
 // keep holds together what must not be parted at the end of a line.
 func keep(s string) string {
 	return together.ReplaceAllStringFunc(s, func(m string) string { return strings.ReplaceAll(m, " ", "\u00a0") })
-}
-
-// firstWord is a plain word at the beginning: names such as app.log keep their
-// small letter.
-var firstWord = regexp.MustCompile(`^[a-z]+(?:[ ,]|\. )`)
-
-// sentence begins with a capital letter when its first word is a plain one.
-func sentence(s string) string {
-	if !firstWord.MatchString(s) || strings.HasPrefix(s, "mysql ") {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 // escapes are the escape sequences of terminals that set colours and move cursors.

@@ -45,7 +45,11 @@ func (p *printer) finding(f *report.Finding, id, impact int) {
 	if risk != "" && p.o.Width >= wide {
 		right = width(risk) + 2
 	}
-	lines := wrap(p.text(f.Title), p.o.Width-left-right)
+	title := f.Title
+	if f.Info {
+		title += " (remark)"
+	}
+	lines := wrap(p.text(title), p.o.Width-left-right)
 	for i, l := range lines {
 		if i > 0 {
 			p.line(piece{strings.Repeat(" ", left), plain}, piece{l, bold})
