@@ -29,6 +29,7 @@ func Edit(path string) (*Editor, error) {
 }
 
 func (o opener) edit(path string) (*sql.DB, error) {
+	path = target(path)
 	f, err := look(path)
 	if err != nil {
 		return nil, err
@@ -52,7 +53,7 @@ func (o opener) edit(path string) (*sql.DB, error) {
 		err = o.schema.upgrade(db)
 	}
 	if err != nil {
-		db.Close()
+		_ = db.Close()
 		return nil, err
 	}
 	return db, nil

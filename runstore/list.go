@@ -83,6 +83,7 @@ func Describe(path string) Info {
 // which holds that row as it was at the start: with the log SQLite would leave
 // traces beside the file.
 func (o opener) describe(path string) (run *runRow, err error) {
+	path = target(path)
 	f, err := look(path)
 	if err != nil {
 		return nil, err

@@ -42,6 +42,7 @@ func Open(path string) (*kasoku.Recording, error) {
 type opener struct{ schema schema }
 
 func (o opener) open(path string) (*kasoku.Recording, error) {
+	path = target(path)
 	f, err := look(path)
 	if err != nil {
 		return nil, err
@@ -50,6 +51,14 @@ func (o opener) open(path string) (*kasoku.Recording, error) {
 		return o.read(path, f)
 	}
 	return o.openLeft(path, f)
+}
+
+// target follows symbolic links: the log lies beside the file that they lead to.
+func target(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
 }
 
 // A found is what can be told of a run file before SQLite opens it.
@@ -104,7 +113,7 @@ func (o opener) openLeft(path string, f found) (*kasoku.Recording, error) {
 			return o.readCopy(path, err)
 		}
 		if rec.Run.State != kasoku.Running {
-			o.repair(path) // finished while it was read; should this fail, the next Open may do it
+			_ = o.repair(path) // finished while it was read; should this fail, the next Open may do it
 		}
 		return rec, nil
 	}

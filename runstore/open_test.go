@@ -111,6 +111,35 @@ func TestOpenRecoversCrash(t *testing.T) {
 	}
 }
 
+// TestOpenLink opens a crashed run through a symbolic link in another directory.
+func TestOpenLink(t *testing.T) {
+	path := crash(t, t.TempDir(), 5)
+	link := filepath.Join(t.TempDir(), "latest"+Extension)
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	if n := ticksOf(t, mustOpen(t, link)); n != 5 {
+		t.Errorf("%d of 5 seconds", n)
+	}
+	for _, dir := range []string{filepath.Dir(path), filepath.Dir(link)} {
+		if got := files(t, dir); len(got) != 1 {
+			t.Errorf("files left: %v", got)
+		}
+	}
+}
+
+// TestLogFromTheStart checks that the log marks a file from Create on.
+func TestLogFromTheStart(t *testing.T) {
+	path := tempRun(t)
+	mustCreate(t, path)
+	if f, err := look(path); err != nil || !f.left {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if rec := mustOpen(t, path); rec.Run.State != kasoku.Running {
+		t.Errorf("%+v", rec.Run)
+	}
+}
+
 // TestOpenAfterFinishWasKilled covers a recorder killed between its last
 // transaction and the end of Finish.
 func TestOpenAfterFinishWasKilled(t *testing.T) {

@@ -51,7 +51,7 @@ func connect(path string, m mode) (*sql.DB, error) {
 	}
 	db.SetMaxOpenConns(1)
 	if err := db.Ping(); err != nil {
-		db.Close()
+		_ = db.Close()
 		return nil, err
 	}
 	if m == salvaging {
@@ -115,7 +115,7 @@ func inTx(db *sql.DB, do func(tx *sql.Tx) error) error {
 		return err
 	}
 	if err := do(tx); err != nil {
-		tx.Rollback() // the cause is what matters; an error here only repeats it
+		_ = tx.Rollback() // the cause is what matters; an error here only repeats it
 		return err
 	}
 	return tx.Commit()

@@ -84,7 +84,7 @@ func create(path string, run kasoku.Run, by recorder, testOnlyMaxPages int) (_ *
 	defer func() {
 		if err != nil {
 			for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
-				os.Remove(path + suffix) // there may be none; the cause is what matters
+				_ = os.Remove(path + suffix) // there may be none; the cause is what matters
 			}
 		}
 	}()
@@ -101,11 +101,14 @@ func create(path string, run kasoku.Run, by recorder, testOnlyMaxPages int) (_ *
 	if err != nil {
 		return nil, err
 	}
-	if testOnlyMaxPages > 0 {
-		if _, err := db.Exec(fmt.Sprintf("PRAGMA max_page_count=%d", testOnlyMaxPages)); err != nil {
-			db.Close()
-			return nil, err
-		}
+	// From here on the log is not empty, which tells everybody to keep off the file.
+	_, err = db.Exec("UPDATE run SET state = state")
+	if err == nil && testOnlyMaxPages > 0 {
+		_, err = db.Exec(fmt.Sprintf("PRAGMA max_page_count=%d", testOnlyMaxPages))
+	}
+	if err != nil {
+		_ = db.Close()
+		return nil, err
 	}
 	w := &Writer{path: path, db: db, sources: map[sourceKey]*source{}, nextID: 1, folder: &folder{}}
 	w.host = firstHost(&run)
