@@ -77,6 +77,8 @@ func counterSeries(source, name, instance string, length int, perSec float64) ka
 	return s
 }
 
+func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 7)) }
+
 func one(r *kasoku.Recording) []*kasoku.Recording { return []*kasoku.Recording{r} }
 
 func within(got, low, high float64) error {

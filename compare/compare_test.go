@@ -267,3 +267,50 @@ func TestCompareCommands(t *testing.T) {
 		t.Errorf("wall %+v: one number a run has no interval", w)
 	}
 }
+
+func TestSmallChangesAreUnsure(t *testing.T) {
+	after := fixed()
+	for i := range after.Seconds {
+		after.Seconds[i] = shape{perSec: 100, success: 1, median: 9 * time.Millisecond, spread: 0.001}.second(newRand(9), after.Seconds[i].Second, after.Seconds[i].Step)
+	}
+	before := fixed()
+	for i := range before.Seconds {
+		before.Seconds[i] = shape{perSec: 100, success: 1, median: 9270 * time.Microsecond, spread: 0.001}.second(newRand(9), before.Seconds[i].Second, before.Seconds[i].Step)
+	}
+	c, err := Compare(one(before), one(after), Options{Resamples: 200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := c.Row("latency.p50")
+	if r.Change.High >= 1 || r.Moved != Unsure {
+		t.Errorf("3 %% faster in every second is %q with %v to %v, want unsure: two runs differ by that", r.Moved, r.Change.Low, r.Change.High)
+	}
+}
+
+func TestPercentileOfFewRequestsHasNoInterval(t *testing.T) {
+	c, err := Compare(one(broken()), one(fixed()), Options{Resamples: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range c.Groups {
+		for _, r := range g.Rows {
+			if r.ID == "latency.p99" && r.PerSec == 10 && (r.Change.Interval || r.Change.WhyNot != "fewer than 10 requests lie beyond it") {
+				t.Errorf("p99 of 100 requests has an interval: %+v", r.Change)
+			}
+			if r.ID == "latency.p99" && r.PerSec == 100 && !r.Change.Interval {
+				t.Errorf("p99 of 1,000 requests has none: %+v", r.Change)
+			}
+		}
+	}
+}
+
+func TestVerdictNamesWhatGotWorse(t *testing.T) {
+	slow := ladderOf("after", 2, shape{perSec: 1000, seconds: 10, success: 1, median: 900 * time.Millisecond, spread: 0.4})
+	c, err := Compare(one(broken()), one(slow), Options{Resamples: 200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(c.Verdict, " Worse: mean, p50, p95. One run a side") {
+		t.Errorf("verdict %q does not name what got worse beside p99", c.Verdict)
+	}
+}

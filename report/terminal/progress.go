@@ -52,6 +52,9 @@ type StepProgress struct {
 // railCells is how wide the bar is.
 const railCells = 20
 
+// leastRail is how narrow large counts can make it.
+const leastRail = 8
+
 // Step redraws the line of a step:
 //
 //	step 1/3     10/s  ━━━━━━━━────────────  4 of 10 s   10 ok  0 err    p99 15.6 ms
@@ -64,13 +67,16 @@ func (p *Progress) Step(s StepProgress) {
 	head := s.head()
 	times := fmt.Sprintf("%s of %s", unit.Count(int64(s.Elapsed/time.Second)), unit.Exact(s.Planned))
 	oks, errs := unit.Count(s.OK)+" ok", unit.Count(s.Errors)+" err"
-	full, empty := rail(share(s.Elapsed, s.Planned))
 	p99 := s.p99()
-	// Columns stay in place while there is room; large counts take it from the gaps.
-	gap := strings.Repeat(" ", max(1, 9-len(errs)))
-	if len(head)+2+railCells+2+len(times)+2+max(6, len(oks))+2+len(errs)+len(gap)+len(p99) > p.o.Width {
-		gap = " "
+	// Columns stay in place while there is room; large counts take it from the gap
+	// and from the bar.
+	gap := strings.Repeat(" ", max(2, 9-len(errs)))
+	over := len(head) + 2 + railCells + 2 + len(times) + 2 + max(6, len(oks)) + 2 + len(errs) + len(gap) + len(p99) - p.o.Width
+	if over > 0 {
+		over -= len(gap) - 2
+		gap = "  "
 	}
+	full, empty := rail(share(s.Elapsed, s.Planned), max(railCells-max(over, 0), leastRail))
 	p.redraw([]piece{
 		{head + "  ", plain}, {full, cyan}, {empty, dim}, {fmt.Sprintf("  %s  %6s  ", times, oks), plain},
 		{errs, errStyle(s.Errors)}, {gap, plain}, {p99, plain},
@@ -124,7 +130,7 @@ func (p *Progress) Work(name string, done float64, text string) {
 	if !p.o.Live {
 		return
 	}
-	full, empty := rail(done)
+	full, empty := rail(done, railCells)
 	p.redraw([]piece{{fmt.Sprintf("%-17s  ", clean(name)), plain}, {full, cyan}, {empty, dim}, {"  " + clean(text), plain}})
 }
 
@@ -190,7 +196,7 @@ func share(a, b time.Duration) float64 {
 }
 
 // rail returns the done and the open part of the bar.
-func rail(done float64) (full, empty string) {
-	n := min(max(int(done*railCells+0.5), 0), railCells)
-	return strings.Repeat("━", n), strings.Repeat("─", railCells-n)
+func rail(done float64, long int) (full, empty string) {
+	n := min(max(int(done*float64(long)+0.5), 0), long)
+	return strings.Repeat("━", n), strings.Repeat("─", long-n)
 }

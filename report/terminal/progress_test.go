@@ -25,7 +25,7 @@ func TestProgress(t *testing.T) {
 		"\r\x1b[Kstep 3/3  1,000/s  ━━━━━━━━━━━━────────  6 of 10 s  309 ok  691 err  p99 1.09 s\r\x1b[K")
 	f(ProgressOptions{Live: true, ASCII: true}, func(p *Progress) { p.Work("analyse", 0.5, "slow.log 3.1 of 6.2 MB, 610 MB/s") },
 		"\r\x1b[Kanalyse            ==========----------  slow.log 3.1 of 6.2 MB, 610 MB/s")
-	f(ProgressOptions{Live: true, Width: 30}, func(p *Progress) { p.Step(first) }, "\r\x1b[Kstep 1/3     10/s  ━━━━━━━━───")
+	f(ProgressOptions{Live: true, Width: 30}, func(p *Progress) { p.Step(first) }, "\r\x1b[Kstep 1/3     10/s  ━━━─────  4")
 	f(ProgressOptions{Live: true, Color: true, Width: 60}, func(p *Progress) { p.Work("drain", 1, "now") },
 		"\r\x1b[Kdrain              \x1b[36m"+strings.Repeat("━", 20)+"\x1b[0m  now")
 	f(ProgressOptions{}, func(p *Progress) {
@@ -36,6 +36,9 @@ func TestProgress(t *testing.T) {
 		p.Clear()
 		p.Say("before ended")
 	}, "step 3/3  1,000/s  10 s  3,050 ok  6,950 err  p99 1,116 ms\nbefore ended\n")
+	f(ProgressOptions{Live: true}, func(p *Progress) {
+		p.Step(StepProgress{Number: 12, PerSec: 16000, Elapsed: 10 * time.Second, Planned: 10 * time.Second, OK: 120345, Errors: 39655, P99: 12 * time.Second})
+	}, "\r\x1b[Kstep 12  16,000/s  ━━━━━━━━━━━━━  10 of 10 s  120,345 ok  39,655 err  p99 12.0 s")
 	f(ProgressOptions{Live: true}, func(p *Progress) { p.Work("wait", 0, "x\x1b[2J\n"); p.Say("done") },
 		"\r\x1b[Kwait               ────────────────────  x\r\x1b[Kdone\n")
 }

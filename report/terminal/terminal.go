@@ -148,15 +148,23 @@ func (p *printer) document(d *report.Document) {
 	p.again(d.Commands)
 }
 
+// brief writes what is seen when a run ends. Before it is diagnosed there is no
+// verdict; the answers then stand in its place.
 func (p *printer) brief(d *report.Document) {
+	findings := d.Section(report.SectionFindings)
 	if s := d.Section(report.SectionSteps); s != nil && len(s.Blocks) > 0 {
 		p.gap()
 		p.block(s.Blocks[0])
+		for _, b := range s.Blocks[1:] {
+			if findings == nil {
+				p.block(b)
+			}
+		}
 	}
 	p.alerts(d.Alerts)
-	p.verdict(d.Verdict)
-	if s := d.Section(report.SectionFindings); s != nil {
-		for _, b := range s.Blocks {
+	if findings != nil {
+		p.verdict(d.Verdict)
+		for _, b := range findings.Blocks {
 			p.block(b)
 		}
 	}

@@ -48,6 +48,7 @@ func TestGolden(t *testing.T) {
 		{"brief-80-color", show, Options{Width: 80, Brief: true, Color: true}},
 		{"brief-80-ascii", show, Options{Width: 80, Brief: true, ASCII: true}},
 		{"stopped-80", report.Show(sample.Stopped(), options()), Options{Width: 80, Brief: true}},
+		{"steps-80", report.Show(sample.Before(), report.Options{Location: sample.JST, Sections: []string{report.SectionSteps}}), Options{Width: 80, Brief: true}},
 		{"quiet-80", report.Show(sample.Quiet(), options()), Options{Width: 80}},
 		{"command-80", report.Show(sample.Command(), options()), Options{Width: 80}},
 		{"long-80", report.Show(sample.Long(), options()), Options{Width: 80}},
