@@ -60,6 +60,9 @@ func (o *AttackOptions) Validate() error {
 	case o.Duration < 0:
 		return fmt.Errorf("bad duration %s", o.Duration)
 	}
+	if _, err := NewEncoder(io.Discard, o.Encoding); err != nil {
+		return err
+	}
 	return o.HTTP.Validate()
 }
 

@@ -73,6 +73,12 @@ type reporter struct {
 	write   func(io.Writer, *Metrics) error
 }
 
+// Validate reports a type or buckets that are none.
+func (o *ReportOptions) Validate() error {
+	_, err := newReporter(o.Type, o.Buckets)
+	return err
+}
+
 func newReporter(kind, buckets string) (*reporter, error) {
 	rep := &reporter{}
 	var err error
