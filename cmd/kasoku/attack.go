@@ -150,12 +150,26 @@ func attack(parent context.Context, e *env, f *attackFlags) error {
 	switch {
 	case err != nil:
 		return err
-	case res.Tally.Asked > 0 && res.Tally.Answered == 0:
-		return errors.New("no request was answered: " + firstError(res.Tally))
 	case ctx.Err() != nil:
 		return stopped{"stopped before the end: " + context.Cause(ctx).Error()}
+	case res.Tally.Asked > 0 && res.Tally.Answered == 0:
+		return unanswered(hard, o.HTTP, live.plan.Targets, res.Tally)
 	}
 	return nil
+}
+
+// unanswered says why no request was answered: nobody can be reached, or what
+// listens there does not answer.
+func unanswered(ctx context.Context, o nethttp.Options, targets []load.Target, t *kasoku.Tally) error {
+	engine, err := nethttp.New(o)
+	if err == nil {
+		err = engine.Reach(ctx, targets)
+	}
+	if err != nil {
+		return fmt.Errorf("no request was answered: %w", err)
+	}
+	return hinted{errors.New("no request was answered: " + firstError(t)),
+		fmt.Sprintf("something listens there; `curl -v %s` shows what it says", targets[0].URL)}
 }
 
 func firstError(t *kasoku.Tally) string {

@@ -54,12 +54,3 @@ thing would differ; so there is no test of significance.`,
 	cmd.Flags().Float64Var(&opts.Step, "step", 0, "compare only the step with this asked `RATE`")
 	return cmd
 }
-
-// hintOf returns the hint of an error, empty without one.
-func hintOf(err error) string {
-	var h interface{ Hint() string }
-	if asHint(err, &h) {
-		return h.Hint()
-	}
-	return ""
-}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -170,13 +171,22 @@ func waitLab(ctx context.Context, e *env, name string, p *command.Process) (labS
 		select {
 		case <-tick.C:
 		case <-p.Done():
-			why, err := os.ReadFile(filepath.Join(labDir(e, name), "supervisor.log"))
-			return labState{}, errors.Join(fmt.Errorf("lab %s did not start: %s", name, why), err)
+			log, err := os.ReadFile(filepath.Join(labDir(e, name), "supervisor.log"))
+			if err != nil {
+				return labState{}, fmt.Errorf("lab %s did not start: %w", name, err)
+			}
+			return labState{}, didNotStart(name, string(log))
 		case <-ctx.Done():
 			_, err := p.Stop()
 			return labState{}, errors.Join(fmt.Errorf("lab %s did not start within a minute", name), err)
 		}
 	}
+}
+
+// didNotStart passes on what the supervisor said before it ended.
+func didNotStart(name, log string) error {
+	said, hint, _ := strings.Cut(strings.TrimSpace(log), "\nkasoku: hint: ")
+	return hinted{fmt.Errorf("lab %s did not start: %s", name, strings.TrimPrefix(said, "kasoku: error: ")), hint}
 }
 
 func newLabDown(e *env) *cobra.Command {

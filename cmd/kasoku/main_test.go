@@ -17,9 +17,10 @@ import (
 )
 
 // TestMain makes this test binary the programs that scripts and tests run:
-// kasoku itself, and a server for it to load.
+// kasoku itself, also by the name that a lab's service has, and a server for it
+// to load.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"kasoku": main, "testserver": testServer})
+	testscript.Main(m, map[string]func(){"kasoku": main, "userapi": main, "testserver": testServer})
 }
 
 // TestScript runs the command line as a user does; the first word of a script's

@@ -20,6 +20,9 @@ func newReport(e *env) *cobra.Command {
   kasoku report -type 'hist[0,1ms,10ms,100ms]' results.gob`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.Validate(); err != nil {
+				return usageError{err, hintOf(err)}
+			}
 			ctx, _, stop := interruptible(cmd.Context())
 			defer stop()
 			o.Files, o.Stdin, o.Stdout, o.Clear = args, e.stdin, e.stdout, e.stdoutTTY

@@ -3,9 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/kasoku/kasoku/load"
 )
 
 // run carries out one command line and returns the exit code.
@@ -144,9 +148,8 @@ func (e *env) finish(err error) int {
 		return exitCouldNot
 	}
 	fmt.Fprintf(e.stderr, "kasoku: error: %s\n", strings.TrimRight(err.Error(), "\n"))
-	var hinter interface{ Hint() string }
-	if errors.As(err, &hinter) && hinter.Hint() != "" {
-		fmt.Fprintf(e.stderr, "kasoku: hint: %s\n", hinter.Hint())
+	if hint := hintOf(err); hint != "" {
+		fmt.Fprintf(e.stderr, "kasoku: hint: %s\n", hint)
 	}
 	if errors.As(err, &usage) {
 		return exitUsage
@@ -178,5 +181,19 @@ func vegetaFlags(root *cobra.Command, args []string) []string {
 	return out
 }
 
-// asHint finds an error with a hint in the chain.
-func asHint(err error, h *interface{ Hint() string }) bool { return errors.As(err, h) }
+// hintOf returns what to do about an error, empty when nothing is known.
+func hintOf(err error) string {
+	var h interface{ Hint() string }
+	if errors.As(err, &h) && h.Hint() != "" {
+		return h.Hint()
+	}
+	switch {
+	case errors.Is(err, load.ErrNoTargets):
+		return "give --target 'GET http://host/', -targets FILE, or targets on standard input"
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
+		return "make room there, or write to a file elsewhere; what was written before is kept"
+	case errors.Is(err, os.ErrPermission):
+		return "run as a user who may do that, or name another file"
+	}
+	return ""
+}
