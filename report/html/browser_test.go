@@ -128,18 +128,29 @@ func TestBrowserFitsNarrowPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser; the long tests run it")
 	}
-	for name, d := range map[string]*report.Document{"show": report.Show(sample.Before(), options()), "compare": report.Compare(compared(t), options()), "story": story(t)} {
+	docs := map[string]*report.Document{"show": report.Show(sample.Before(), options()), "compare": report.Compare(compared(t), options()), "story": story(t)}
+	var page strings.Builder
+	want := map[string]bool{}
+	for name, d := range docs {
+		url := file(t, d)
 		for _, width := range []int{320, 390, 760, 761, 1280} {
-			frame := filepath.Join(t.TempDir(), "frame.html")
-			page := fmt.Sprintf(`<iframe id="f" src=%q style="width:%dpx;height:800px;border:0"></iframe>
-<script>onload=()=>{const d=document.getElementById('f').contentDocument.documentElement;document.title='wide '+d.scrollWidth}</script>`, file(t, d), width)
-			if err := os.WriteFile(frame, []byte(page), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			dom, _ := chromium(t, "--allow-file-access-from-files", "--dump-dom", "file://"+frame)
-			if want := fmt.Sprintf("<title>wide %d</title>", width); !strings.Contains(dom, want) {
-				t.Errorf("%s at %d px: %s, want %s", name, width, regexp.MustCompile(`<title>[^<]*</title>`).FindString(dom), want)
-			}
+			fmt.Fprintf(&page, "<iframe id=\"%s-%d\" src=%q style=\"width:%dpx;height:800px;border:0\"></iframe>\n", name, width, url, width)
+			want[fmt.Sprintf("%s-%d is %d wide", name, width, width)] = true
+		}
+	}
+	page.WriteString(`<pre></pre><script>onload=()=>{document.querySelector('pre').textContent=[...document.querySelectorAll('iframe')].map(f=>f.id+' is '+f.contentDocument.documentElement.scrollWidth+' wide').join('\n')}</script>`)
+	frame := filepath.Join(t.TempDir(), "frames.html")
+	if err := os.WriteFile(frame, []byte(page.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	dom, _ := chromium(t, "--allow-file-access-from-files", "--dump-dom", "file://"+frame)
+	got := regexp.MustCompile(`(?m)\w+-\d+ is \d+ wide`).FindAllString(dom, -1)
+	if len(got) != len(want) {
+		t.Errorf("measured %d pages, want %d:\n%s", len(got), len(want), dom)
+	}
+	for _, g := range got {
+		if !want[g] {
+			t.Errorf("a page scrolls sideways: %s", g)
 		}
 	}
 }
