@@ -18,7 +18,7 @@ import (
 //
 // Sources: /proc/meminfo, os-release(5), /proc/sys/kernel (proc_sys_kernel(5)).
 func hostInfo() kasoku.Host {
-	name, _ := os.Hostname() //nolint:errcheck // an empty name is shown as such
+	name, _ := os.Hostname() // an empty name is shown as such
 	return kasoku.Host{
 		Name: name, Cores: runtime.NumCPU(), Arch: runtime.GOARCH,
 		MemoryBytes: parseMemTotal(readFile("/proc/meminfo")),

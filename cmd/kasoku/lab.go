@@ -208,16 +208,29 @@ func newLabDown(e *env) *cobra.Command {
 			if err := syscall.Kill(s.Pid, syscall.SIGTERM); err != nil {
 				return fmt.Errorf("stop lab %s: %w", name, err)
 			}
-			for deadline := e.now().Add(20 * time.Second); alive(s.Pid); {
-				if e.now().After(deadline) {
-					return fmt.Errorf("lab %s (pid %d) did not stop within 20 s", name, s.Pid)
-				}
-				time.Sleep(50 * time.Millisecond)
+			if err := waitGone(cmd.Context(), s.Pid); err != nil {
+				return fmt.Errorf("lab %s (pid %d) did not stop: %w", name, s.Pid, err)
 			}
 			fmt.Fprintf(e.stdout, "%s stopped\n", name)
 			return os.RemoveAll(labDir(e, name))
 		},
 	}
+}
+
+// waitGone waits until the process has ended, at most 20 s.
+func waitGone(ctx context.Context, pid int) error {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for alive(pid) {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
 }
 
 // newLabSupervise is the background process that owns database and service.

@@ -65,7 +65,7 @@ func (d *Decoder) Decode(r *Result) error {
 	}
 	*r = Result{}
 	switch {
-	case err == io.EOF:
+	case errors.Is(err, io.EOF):
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		err = fmt.Errorf("%s: cut short after %d results: %w", d.name, d.n, err)
 	default:
@@ -83,7 +83,7 @@ var errNoResults = errors.New("no results: the file is empty")
 func sniff(br *bufio.Reader) (Encoding, error) {
 	head, err := br.Peek(4)
 	if len(head) == 0 {
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			err = errNoResults
 		}
 		return "", err
@@ -241,7 +241,7 @@ func (m *RoundRobin) Decode(r *Result) error {
 		if err == nil {
 			return nil
 		}
-		if err != io.EOF && m.bad == nil {
+		if !errors.Is(err, io.EOF) && m.bad == nil {
 			m.bad = err
 		}
 	}

@@ -61,7 +61,7 @@ func Report(ctx context.Context, o ReportOptions) (err error) {
 			}
 		}
 	}
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		err = nil
 	}
 	return errors.Join(err, rep.print(out, o.Clear && o.Every > 0))
