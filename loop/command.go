@@ -57,6 +57,10 @@ func (s *session) runCommand(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	if !res.Success() {
+		s.warn(kasoku.Warning{Code: "command-failed", Text: fmt.Sprintf("the command ended without success: %s", res),
+			Hint: "what it measured may be incomplete; look at what it wrote, and try it alone"})
+	}
 	return err
 }
 

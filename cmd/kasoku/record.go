@@ -45,7 +45,7 @@ the end, also on Ctrl-C. The password is best kept in an option file.`,
   kasoku record --defaults-file ~/.my.cnf --applog app.log --pid 1204,988 --for 90s`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.out.check(); err != nil {
+			if err := checkFormat("--format", f.out.format); err != nil {
 				return err
 			}
 			return record(cmd, e, &f, args)
@@ -71,7 +71,6 @@ the end, also on Ctrl-C. The password is best kept in an option file.`,
 	fl.StringVar(&f.out.format, "format", "text", "of the result: text, json, tsv or md")
 	completeFormats(cmd, "format")
 	fl.StringVar(&f.out.html, "html", "", "also write the report as one HTML file to `FILE`")
-	cmd.MarkFlagsMutuallyExclusive("mysql", "defaults-file")
 	return cmd
 }
 
@@ -93,7 +92,6 @@ func record(cmd *cobra.Command, e *env, f *recordFlags, args []string) error {
 		return err
 	}
 	rec := res.Recording
-	fmt.Fprintln(e.stderr)
 	shown := e.showRun(rec, res.Path)
 	shown.brief = true
 	if printErr := f.out.print(e, shown); printErr != nil {
@@ -122,6 +120,9 @@ func (f *recordFlags) complete(e *env, args []string) error {
 	if o.Interval < 100*time.Millisecond {
 		return usagef("", "--interval %s: want at least 100ms", o.Interval)
 	}
+	if f.defaultsFile != "" && o.MySQL != "" {
+		return usagef("", "--mysql and --defaults-file both name a database: give one")
+	}
 	if f.defaultsFile != "" {
 		d, err := mysqlflags.ReadDefaults(f.defaultsFile)
 		if err != nil {
@@ -130,6 +131,13 @@ func (f *recordFlags) complete(e *env, args []string) error {
 		if o.MySQL, err = d.DSN(mysqlflags.MyOpts{}, 0); err != nil {
 			return err
 		}
+	}
+	if o.MySQL != "" {
+		db, err := mysqlflags.OpenDSN(o.MySQL) // connects to nobody yet
+		if err != nil {
+			return usageError{fmt.Errorf("--mysql: %w", err), hintOf(err)}
+		}
+		_ = db.Close() // nothing is open
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.settings)) {
 		o.Settings = append(o.Settings, kasoku.Setting{Scope: "app", Name: name, Value: f.settings[name]})
@@ -140,7 +148,7 @@ func (f *recordFlags) complete(e *env, args []string) error {
 			continue
 		}
 		if st, err := os.Stat(filepath.Dir(log)); err != nil || !st.IsDir() {
-			return usagef("", "log %q: no such directory", log)
+			return usagef("the log itself may come later, its directory must be there", "log %q: no such directory", log)
 		}
 	}
 	if o.Run.Project == "" {
@@ -155,7 +163,7 @@ func (f *recordFlags) complete(e *env, args []string) error {
 		if err := os.MkdirAll("runs", 0o755); err != nil {
 			return err
 		}
-		o.Path = filepath.Join("runs", runstore.NewID(e.now(), o.Run.Label)+runstore.Extension)
+		o.Run.ID, o.Path = freeName("runs", runstore.NewID(e.now(), o.Run.Label))
 	}
 	if _, err := os.Lstat(o.Path); err == nil {
 		return usagef("choose another name, or remove it", "run file %q exists", o.Path)
@@ -164,4 +172,17 @@ func (f *recordFlags) complete(e *env, args []string) error {
 		return usageError{err, ""}
 	}
 	return nil
+}
+
+// freeName returns the id and the file of a run that no other has; two may begin
+// in the same second.
+func freeName(dir, id string) (free, path string) {
+	free = id
+	for n := 2; ; n++ {
+		path = filepath.Join(dir, free+runstore.Extension)
+		if _, err := os.Lstat(path); err != nil {
+			return free, path
+		}
+		free = fmt.Sprintf("%s-%d", id, n)
+	}
 }

@@ -19,6 +19,7 @@ import (
 func testServer() {
 	addr := flag.String("addr", "addr", "file that gets the address once requests are accepted")
 	accessLog := flag.String("accesslog", "", "LTSV access log")
+	slow := flag.String("slow", "", "while there is this file, every answer takes its time")
 	flag.Parse()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err == nil {
@@ -29,7 +30,7 @@ func testServer() {
 		log, err = os.OpenFile(*accessLog, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	}
 	if err == nil {
-		err = http.Serve(ln, logged(http.HandlerFunc(answer), log))
+		err = http.Serve(ln, logged(slowed(http.HandlerFunc(answer), *slow), log))
 	}
 	fmt.Fprintln(os.Stderr, "testserver:", err)
 	os.Exit(1)
@@ -53,11 +54,6 @@ func answer(w http.ResponseWriter, r *http.Request) {
 			code = http.StatusBadRequest
 		}
 		w.WriteHeader(code)
-	case "slow":
-		select {
-		case <-time.After(300 * time.Millisecond):
-		case <-r.Context().Done():
-		}
 	case "hang":
 		<-r.Context().Done()
 	case "reset", "half", "garbage":
@@ -82,6 +78,16 @@ func misbehave(w http.ResponseWriter, how string) {
 	case "garbage":
 		io.WriteString(conn, "\x00\x01\x02\xff\xfe not HTTP at all\r\n\r\n")
 	}
+}
+
+// slowed takes 50 ms for each answer while a file is there.
+func slowed(next http.Handler, file string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := os.Stat(file); err == nil {
+			<-time.After(50 * time.Millisecond)
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // logged writes a line of LTSV for each request that ends.

@@ -47,9 +47,12 @@ func (o *output) registerDir(cmd *cobra.Command) {
 // formats are the values of -o.
 var formats = []string{"text", "json", "tsv", "md"}
 
-func (o *output) check() error {
-	if !slices.Contains(formats, o.format) {
-		return usagef("", "-o %q: want %s", o.format, strings.Join(formats, ", "))
+func (o *output) check() error { return checkFormat("-o", o.format) }
+
+// checkFormat refuses a format that is none.
+func checkFormat(flag, format string) error {
+	if !slices.Contains(formats, format) {
+		return usagef("", "%s %q: want %s", flag, format, strings.Join(formats, ", "))
 	}
 	return nil
 }
@@ -134,26 +137,47 @@ func openRun(e *env, dir, name string) (*kasoku.Recording, string, error) {
 	return rec, path, nil
 }
 
-// findRun looks in the named directory, else in runs/ and the working one.
+// findRun looks in the named directory, else in runs/ and the working one. The
+// latest run is the newest of both.
 func findRun(dir, name string) (string, error) {
 	dirs := []string{"runs", "."}
 	if dir != "" {
 		dirs = []string{dir}
 	}
+	var found string
 	var missing error
 	for _, d := range dirs {
 		path, err := runstore.Resolve(d, name)
-		if err == nil {
+		switch {
+		case err == nil && name != runstore.Latest:
 			return path, nil
-		}
-		if !errors.Is(err, runstore.ErrNotFound) {
+		case err == nil:
+			if found == "" || runstore.Describe(path).Started.After(runstore.Describe(found).Started) {
+				found = path
+			}
+		case !errors.Is(err, runstore.ErrNotFound):
 			return "", err
-		}
-		if missing == nil || hintOf(missing) == "" {
+		case missing == nil || helps(err) > helps(missing):
 			missing = err
 		}
 	}
+	if found != "" {
+		return found, nil
+	}
 	return "", usageError{missing, hintOf(missing)}
+}
+
+// helps ranks what a directory says of a name that it has not: one that knows a
+// like name before one that has runs at all.
+func helps(err error) int {
+	hint := hintOf(err)
+	switch {
+	case strings.HasPrefix(hint, "did you mean"):
+		return 2
+	case strings.HasPrefix(hint, "there are no runs"):
+		return 0
+	}
+	return 1
 }
 
 // rediagnose lets today's rules look at the recording.
