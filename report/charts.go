@@ -272,11 +272,24 @@ func (r rec) cpuChart(g grid, t *Timeline) *Chart {
 	if n := r.host().Cores; n > 0 {
 		c.Limits = []Limit{{Name: plural(n, "core", "cores"), Value: float64(n), Tone: Dim}}
 	}
-	c.Axis = linearAxis(peak, c.Limits, unit.Plain)
+	c.Axis = linearAxis(c.possible(peak, total, g), c.Limits, unit.Plain)
 	c.peaks()
 	r.gaps(c, "host")
 	t.Sparks = append(t.Sparks, Spark{Name: "CPU", Values: total, Peak: "max " + unit.Sig3(peak) + " cores"})
 	return c
+}
+
+// possible returns the peak that the axis of the CPU must hold. More cores than there
+// are get counted after the host stood still, as a virtual machine can: then its
+// cores are the peak, and a note says what was counted.
+func (c *Chart) possible(peak float64, total []float64, g grid) float64 {
+	const rounding = 1.1
+	if len(c.Limits) == 0 || peak <= rounding*c.Limits[0].Value {
+		return peak
+	}
+	from, _ := g.span(slices.Index(total, peak))
+	c.Gaps = append(c.Gaps, GapNote{from, unit.Sig3(peak) + " cores counted at " + seconds(from) + ", more than there are"})
+	return c.Limits[0].Value
 }
 
 // minus is what of the whole is in none of the parts. Samples of two sources do

@@ -315,3 +315,20 @@ func TestTSVRawValues(t *testing.T) {
 		}
 	}
 }
+
+// After a virtual machine stood still its counters can show more CPU time than there
+// was; the axis stays readable and the value is told.
+func TestImpossibleCPU(t *testing.T) {
+	r := sample.Command()
+	for i := range r.Series {
+		if s := &r.Series[i]; s.Key.Source == "host" && s.Key.Name == "cpu.user" {
+			for k := 5; k < len(s.Points); k++ {
+				s.Points[k].Value += 8
+			}
+		}
+	}
+	c := show(r).Section(SectionTimeline).Blocks[0].(*Timeline).Charts[0]
+	if c.ID != "cpu" || c.Top > 3 || len(c.Gaps) != 1 || c.Gaps[0].Text != "9.75 cores counted at 4 s, more than there are" {
+		t.Errorf("chart %s to %v with notes %v, want cpu to about 2 with one note", c.ID, c.Top, c.Gaps)
+	}
+}

@@ -160,7 +160,8 @@ type drawer struct {
 	base map[float64]float64 // how high the stack is, by the start of its span
 }
 
-func (d *drawer) y(v float64) float64 { return 100 * (1 - d.axis.Y(v)) }
+// y is where a value lies. What is beyond the axis lies on its edge.
+func (d *drawer) y(v float64) float64 { return min(max(100*(1-d.axis.Y(v)), 0), 100) }
 
 func (d *drawer) plot(class string) plot {
 	p := plot{Class: class}
