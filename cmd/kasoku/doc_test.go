@@ -1,0 +1,145 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// A console is a block of a page that begins with ```console. Its lines that
+// begin with "$ kasoku" are what a reader would type; the rest is what comes
+// out. After ```console stand "norun", so that nothing is run, or "exit N", the
+// code with which its last command ends.
+type console struct {
+	page  string
+	line  int // of the fence
+	exit  int
+	norun bool
+	typed []string
+}
+
+// TestDocs types what the pages say, page by page in a directory of its own.
+// Commands run one after the other, so that a block finds what an earlier one
+// made.
+func TestDocs(t *testing.T) {
+	top := filepath.Join("..", "..")
+	pages, err := filepath.Glob(filepath.Join(top, "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append(pages, filepath.Join(top, "README.md")) {
+		b, err := os.ReadFile(page)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks, err := consoles(filepath.Base(page), string(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(blocks) > 0 {
+			t.Run(filepath.Base(page), func(t *testing.T) { typeAll(t, blocks) })
+		}
+	}
+}
+
+func typeAll(t *testing.T, blocks []console) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, b := range blocks {
+		for i, line := range b.typed {
+			want := 0
+			if i == len(b.typed)-1 {
+				want = b.exit
+			}
+			if b.norun {
+				continue
+			}
+			cmd := exec.Command("sh", "-c", line)
+			cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+dir, "COLUMNS=80")
+			out, err := cmd.CombinedOutput()
+			got, err := exitStatus(err)
+			if err != nil || got != want {
+				t.Fatalf("%s:%d: %s: exit %d, want %d (%v)\n%s", b.page, b.line, line, got, want, err, out)
+			}
+		}
+	}
+}
+
+// consoles finds the blocks of a page. A line that ends with a backslash goes on.
+func consoles(page, text string) ([]console, error) {
+	var out []console
+	var in bool
+	var more string // a line that goes on
+	for i, line := range strings.Split(text, "\n") {
+		info, fence := strings.CutPrefix(strings.TrimSpace(line), "```")
+		switch {
+		case fence && in:
+			in = false
+		case fence && strings.HasPrefix(info, "console"):
+			b, err := parseFence(info)
+			if err != nil {
+				return nil, fmt.Errorf("%s:%d: %w", page, i+1, err)
+			}
+			b.page, b.line, in = page, i+1, true
+			out = append(out, b)
+		case in:
+			b := &out[len(out)-1]
+			typed, starts := strings.CutPrefix(line, "$ ")
+			if starts && !strings.HasPrefix(typed, "kasoku") || !starts && more == "" {
+				continue
+			}
+			line = more + typed
+			if more = ""; strings.HasSuffix(line, `\`) {
+				more = line + "\n"
+				continue
+			}
+			b.typed = append(b.typed, line)
+		}
+	}
+	return out, nil
+}
+
+// parseFence reads what stands after the backquotes: console [norun | exit N].
+func parseFence(info string) (b console, err error) {
+	switch words := strings.Fields(info)[1:]; {
+	case len(words) == 0:
+		return b, nil
+	case len(words) == 1 && words[0] == "norun":
+		b.norun = true
+		return b, nil
+	case len(words) == 2 && words[0] == "exit":
+		b.exit, err = strconv.Atoi(words[1])
+		return b, err
+	default:
+		return b, fmt.Errorf("bad fence %q: want console, console norun or console exit N", info)
+	}
+}
+
+func TestConsoles(t *testing.T) {
+	page := "# Page\n```console\n$ kasoku version\nkasoku 1\n$ ls\n$ kasoku record \\\n    -- true\n```\n" +
+		"```sh\n$ kasoku nothing\n```\n```console exit 2\n$ kasoku nope\n```\n```console norun\n$ kasoku demo\n```\n"
+	got, err := consoles("p.md", page)
+	if err != nil || len(got) != 3 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if want := "kasoku version|kasoku record \\\n    -- true"; strings.Join(got[0].typed, "|") != want {
+		t.Errorf("typed %q, want %q", got[0].typed, want)
+	}
+	if got[1].exit != 2 || got[1].line != 12 || got[0].norun || !got[2].norun {
+		t.Errorf("%+v", got)
+	}
+	for _, bad := range []string{"console maybe", "console exit", "console exit x"} {
+		if _, err := consoles("p.md", "```"+bad+"\n```\n"); err == nil || !strings.HasPrefix(err.Error(), "p.md:1: ") {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	t.Run("typed", func(t *testing.T) { typeAll(t, got) })
+}
