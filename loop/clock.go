@@ -19,15 +19,25 @@ type clock struct {
 	next  observe.Sink
 	start time.Time // with monotonic reading
 
-	mu    sync.Mutex // guards the fields below
-	ticks []tick
-	sizes map[string][]sizeAt // by log path
+	mu     sync.Mutex // guards the fields below
+	pieces []piece
+	sizes  map[string][]sizeAt // by log path
 }
 
-type tick struct {
-	at   time.Duration
-	wall time.Time // without monotonic reading
+// A piece is a part of the run in which the wall clock kept pace with the run's.
+type piece struct {
+	from, to time.Duration // of its first and its last tick
+	wall     time.Time     // at from, without monotonic reading
 }
+
+// pace is how far the wall clock may drift from a piece's pace before another
+// begins. A clock that is slewed at 500 ppm, the most that adjtimex(2) allows,
+// takes 20 s for it.
+const pace = 10 * time.Millisecond
+
+// tail is how long after the last tick a time is taken for one of the run before
+// it is taken for one that the wall clock had shown earlier.
+const tail = time.Second
 
 type sizeAt struct {
 	at   time.Duration
@@ -35,17 +45,14 @@ type sizeAt struct {
 }
 
 func newClock(start time.Time, next observe.Sink) *clock {
-	return &clock{next: next, start: start, sizes: map[string][]sizeAt{}, ticks: []tick{{0, start.Round(0)}}}
+	return &clock{next: next, start: start, sizes: map[string][]sizeAt{}, pieces: []piece{{0, 0, start.Round(0)}}}
 }
 
 // Frame remembers what it needs and passes the frame on.
 func (c *clock) Frame(f *kasoku.Frame) error {
 	now := time.Now()
 	c.mu.Lock()
-	at := now.Sub(c.start)
-	if c.ticks[len(c.ticks)-1].at+time.Second/2 < at {
-		c.ticks = append(c.ticks, tick{at, now.Round(0)})
-	}
+	c.tick(now.Sub(c.start), now.Round(0))
 	if f.Source == "log" {
 		for _, s := range f.Samples {
 			if s.Name == "size" {
@@ -63,14 +70,47 @@ func (c *clock) Gap(g kasoku.Gap) error { return c.next.Gap(g) }
 // Event passes an event on.
 func (c *clock) Event(e kasoku.Event) error { return c.next.Event(e) }
 
-// wall places a wall time on the run's clock, by the last tick at or before it.
+// tick remembers what the wall clock said at an offset. The caller holds mu.
+func (c *clock) tick(at time.Duration, wall time.Time) {
+	last := &c.pieces[len(c.pieces)-1]
+	if at < last.to {
+		return // two sources were read at the same moment
+	}
+	if drift := wall.Sub(last.wall) - (at - last.from); drift.Abs() <= pace {
+		last.to = at
+		return
+	}
+	c.pieces = append(c.pieces, piece{at, at, wall})
+}
+
+// wall places a wall time on the run's clock. A time that the wall clock showed
+// twice, because it was put back, is taken for the later one; a time that it
+// never showed, because it was put forward, for the first tick afterwards.
 func (c *clock) wall(t time.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t = t.Round(0)
-	n := sort.Search(len(c.ticks), func(i int) bool { return c.ticks[i].wall.After(t) })
-	k := c.ticks[max(n-1, 0)]
-	return k.at + t.Sub(k.wall)
+	for i := len(c.pieces) - 1; i >= 0; i-- {
+		p := c.pieces[i]
+		at := p.from + t.Sub(p.wall)
+		// Between the last tick of a piece and the first of the next one the clock
+		// was stepped, nobody knows when: either pace may hold there.
+		afterStart := i == 0 || at >= c.pieces[i-1].to
+		beforeEnd := at <= p.to+tail
+		if i < len(c.pieces)-1 {
+			beforeEnd = at <= c.pieces[i+1].from
+		}
+		if afterStart && beforeEnd {
+			return at
+		}
+	}
+	for i := 1; i < len(c.pieces); i++ {
+		if c.pieces[i].wall.After(t) {
+			return c.pieces[i].from
+		}
+	}
+	last := c.pieces[len(c.pieces)-1] // the run was over
+	return last.from + t.Sub(last.wall)
 }
 
 // offset returns a function that places a byte of a log on the run's clock. Bytes
