@@ -21,7 +21,7 @@ func (s *session) makeLoad(ctx context.Context) error {
 	for {
 		perSec, more := s.o.Load.Next(done)
 		if !more {
-			return nil
+			return s.settle(ctx)
 		}
 		pause := s.o.Load.Pause
 		if len(done) == 0 {
@@ -34,6 +34,22 @@ func (s *session) makeLoad(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+	}
+}
+
+// settle records on without load.
+func (s *session) settle(ctx context.Context) error {
+	if s.o.Load.Settle <= 0 {
+		return nil
+	}
+	s.progress(Progress{Phase: PhasePause, Text: "without load"})
+	t := time.NewTimer(s.o.Load.Settle)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 

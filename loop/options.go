@@ -53,6 +53,7 @@ type Load struct {
 	Engine  load.Engine
 	Each    time.Duration // length of a step
 	Pause   time.Duration // between steps
+	Settle  time.Duration // recorded after the last step, to see what stays open without load
 
 	// Next returns the asked rate of the next step, given the steps done; ok is
 	// false when the load is over.

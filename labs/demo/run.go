@@ -243,7 +243,7 @@ func (s *story) run(ctx context.Context, label string, d userapi.Defects, maxIdl
 	if err != nil {
 		return nil, err
 	}
-	ld := &loop.Load{Engine: engine, Each: s.o.Each, Pause: s.o.Pause, Next: next}
+	ld := &loop.Load{Engine: engine, Each: s.o.Each, Pause: s.o.Pause, Settle: s.o.Pause, Next: next}
 	res, err := loop.Record(ctx, loop.Options{
 		Path:  s.file(label),
 		Run:   kasoku.Run{Project: "userapi", Label: label, Note: "defects " + d.String(), Version: s.o.Version, Load: "POST /users, open loop"},
