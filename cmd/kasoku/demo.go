@@ -46,7 +46,7 @@ on this machine or the story was stopped.`,
 	f.StringVar(&o.Dir, "dir", "demo", "`DIRECTORY` for the run files, the report and the summary")
 	f.StringVar(&o.Database, "db", "mariadb", "database: mariadb or mysql")
 	f.DurationVar(&o.Each, "step", 10*time.Second, "length of a step")
-	f.DurationVar(&o.Pause, "pause", 2*time.Second, "between steps")
+	f.DurationVar(&o.Pause, "pause", time.Second, "between steps")
 	f.Float64SliceVar(&o.Ladder, "ladder", []float64{10, 100, 1000}, "asked `RATES`, requests/s; doubled from the last until one breaks")
 	f.Float64Var(&o.Most, "most", 16_000, "highest `RATE` that is tried")
 	return cmd

@@ -20,7 +20,7 @@ type Options struct {
 	Ladder   []float64       // requests per second; 10, 100, 1000
 	Most     float64         // how far the ladder goes on by doubling; 16,000
 	Each     time.Duration   // a step; 10 s
-	Pause    time.Duration   // between steps; 2 s
+	Pause    time.Duration   // between steps; 1 s
 	Hard     context.Context // its end aborts at once; may be nil
 	Tell     Teller
 }
@@ -39,7 +39,7 @@ func (o *Options) defaults() {
 		o.Each = 10 * time.Second
 	}
 	if o.Pause == 0 {
-		o.Pause = 2 * time.Second
+		o.Pause = time.Second
 	}
 }
 

@@ -23,6 +23,10 @@ import (
 // chapters of the story.
 const chapters = 5
 
+// settle is how long a ladder's run goes on without load, so that connections
+// that stay open can be told from those that churn.
+const settle = 2 * time.Second
+
 // story is one running demo.
 type story struct {
 	o          Options
@@ -243,7 +247,10 @@ func (s *story) run(ctx context.Context, label string, d userapi.Defects, maxIdl
 	if err != nil {
 		return nil, err
 	}
-	ld := &loop.Load{Engine: engine, Each: s.o.Each, Pause: s.o.Pause, Settle: s.o.Pause, Next: next}
+	ld := &loop.Load{Engine: engine, Each: s.o.Each, Pause: s.o.Pause, Next: next}
+	if label == "before" || label == "after" {
+		ld.Settle = settle
+	}
 	res, err := loop.Record(ctx, loop.Options{
 		Path:  s.file(label),
 		Run:   kasoku.Run{Project: "userapi", Label: label, Note: "defects " + d.String(), Version: s.o.Version, Load: "POST /users, open loop"},
