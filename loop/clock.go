@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"fmt"
 	"sort"
 	"sync"
 	"time"
@@ -19,9 +20,13 @@ type clock struct {
 	next  observe.Sink
 	start time.Time // with monotonic reading
 
+	// giveUp is told when the sink has taken nothing for a while; may be nil.
+	giveUp func(why error)
+
 	mu     sync.Mutex // guards the fields below
 	pieces []piece
 	sizes  map[string][]sizeAt // by log path
+	failed time.Duration       // since when the sink takes nothing; 0 while it does
 }
 
 // A piece is a part of the run in which the wall clock kept pace with the run's.
@@ -39,6 +44,10 @@ const pace = 10 * time.Millisecond
 // it is taken for one that the wall clock had shown earlier.
 const tail = time.Second
 
+// patience is how long the sink may take nothing, such as for want of room on the
+// disk, before the run is given up.
+const patience = 3 * time.Second
+
 type sizeAt struct {
 	at   time.Duration
 	size int64
@@ -52,7 +61,8 @@ func newClock(start time.Time, next observe.Sink) *clock {
 func (c *clock) Frame(f *kasoku.Frame) error {
 	now := time.Now()
 	c.mu.Lock()
-	c.tick(now.Sub(c.start), now.Round(0))
+	at := now.Sub(c.start)
+	c.tick(at, now.Round(0))
 	if f.Source == "log" {
 		for _, s := range f.Samples {
 			if s.Name == "size" {
@@ -61,7 +71,23 @@ func (c *clock) Frame(f *kasoku.Frame) error {
 		}
 	}
 	c.mu.Unlock()
-	return c.next.Frame(f)
+	err := c.next.Frame(f)
+	c.heed(at, err)
+	return err
+}
+
+// heed gives up when the sink has taken nothing for too long.
+func (c *clock) heed(at time.Duration, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case err == nil:
+		c.failed = 0
+	case c.failed == 0:
+		c.failed = at
+	case at-c.failed >= patience && c.giveUp != nil:
+		c.giveUp(fmt.Errorf("nothing can be stored any more: %w", err))
+	}
 }
 
 // Gap passes a gap on.

@@ -36,9 +36,16 @@ func (s *session) runCommand(ctx context.Context) error {
 	}
 	began := time.Now()
 	tick := time.NewTicker(s.o.Interval)
+	var hard <-chan struct{}
+	if s.o.Hard != nil {
+		hard = s.o.Hard.Done()
+	}
 	defer tick.Stop()
 	for ended := false; !ended; {
 		select {
+		case <-hard:
+			hard = nil
+			_, _ = p.Kill() // Wait tells the same
 		case <-p.Done():
 			ended = true
 		case <-tick.C:

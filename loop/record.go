@@ -28,7 +28,8 @@ type Result struct {
 // session is one run while it is made.
 type session struct {
 	o     Options
-	start time.Time // offset 0, with monotonic reading
+	start time.Time               // offset 0, with monotonic reading
+	stop  context.CancelCauseFunc // ends the run in order
 	run   kasoku.Run
 	store *runstore.Writer
 	clock *clock
@@ -62,7 +63,9 @@ func Record(ctx context.Context, o Options) (*Result, error) {
 	if o.Interval == 0 {
 		o.Interval = time.Second
 	}
-	s := &session{o: o, run: o.Run}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	s := &session{o: o, run: o.Run, stop: stop}
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.abandon())
 	}
@@ -81,9 +84,12 @@ func Record(ctx context.Context, o Options) (*Result, error) {
 	}
 	rec, openErr := runstore.Open(o.Path)
 	if openErr != nil {
-		return nil, errors.Join(measureErr, closeErr, openErr)
+		return nil, distinct(measureErr, closeErr, openErr)
 	}
-	return &Result{o.Path, rec}, errors.Join(measureErr, closeErr)
+	if rec.Run.State == kasoku.Running { // its end could not be stored
+		rec.Run.State, rec.Run.StopReason = kasoku.Incomplete, stopReason
+	}
+	return &Result{o.Path, rec}, distinct(measureErr, closeErr)
 }
 
 // open prepares all that watches, so that the first tick is complete.
@@ -100,6 +106,7 @@ func (s *session) open(ctx context.Context) (err error) {
 		return err
 	}
 	s.clock = newClock(s.start, s.store)
+	s.clock.giveUp = s.stop
 	if s.o.SlowLog {
 		s.warn(s.db.slowLogOn(ctx)...)
 	}
@@ -233,8 +240,11 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 	if stopReason != "" && !s.untilStopped() {
 		s.run.State, s.run.StopReason = kasoku.Incomplete, stopReason
 	}
-	errs = append(errs, s.store.SaveWarnings(merged(s.warnings)), s.store.Finish(s.run), s.diagnose())
-	return errors.Join(errs...)
+	errs = append(errs, s.store.SaveWarnings(merged(s.warnings)))
+	if err := s.store.Finish(s.run); err != nil {
+		return errors.Join(append(errs, err)...)
+	}
+	return errors.Join(append(errs, s.diagnose())...)
 }
 
 // untilStopped reports whether the run was to go on until it is stopped.
