@@ -67,7 +67,10 @@ func Record(ctx context.Context, o Options) (*Result, error) {
 	defer stop(nil)
 	s := &session{o: o, run: o.Run, stop: stop}
 	if err := s.open(ctx); err != nil {
-		return nil, errors.Join(err, s.abandon())
+		if ctx.Err() != nil {
+			err = fmt.Errorf("stopped before the recording began: %w", context.Cause(ctx))
+		}
+		return nil, errors.Join(err, s.abandon(err))
 	}
 	measureErr := s.measure(ctx)
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWithin)
@@ -269,7 +272,7 @@ func (s *session) diagnose() error {
 }
 
 // abandon undoes what open had begun.
-func (s *session) abandon() error {
+func (s *session) abandon(why error) error {
 	var errs []error
 	if s.halt != nil {
 		s.halt()
@@ -278,11 +281,14 @@ func (s *session) abandon() error {
 	if s.db != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
 		defer cancel()
-		s.db.slowLogOff(ctx)
+		_, warnings := s.db.slowLogOff(ctx)
+		for _, w := range warnings {
+			errs = append(errs, fmt.Errorf("%s; %s", w.Text, w.Hint))
+		}
 		errs = append(errs, s.db.close())
 	}
 	if s.store != nil {
-		s.run.State, s.run.StopReason = kasoku.Incomplete, "could not begin"
+		s.run.State, s.run.StopReason = kasoku.Incomplete, why.Error()
 		errs = append(errs, s.store.Finish(s.run))
 	}
 	return errors.Join(errs...)

@@ -88,6 +88,9 @@ func record(cmd *cobra.Command, e *env, f *recordFlags, args []string) error {
 	}
 	res, err := loop.Record(ctx, *o)
 	p.Clear()
+	if res == nil && ctx.Err() != nil {
+		return stopped{err.Error()}
+	}
 	if res == nil {
 		return err
 	}

@@ -1,0 +1,328 @@
+package main
+
+import (
+	"bytes"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/service"
+	"github.com/kasoku/kasoku/service/servicetest"
+)
+
+// A running is kasoku as a process of its own. Its directory, which also holds
+// its temporary files, marks all that it starts.
+type running struct {
+	t      *testing.T
+	dir    string
+	cmd    *exec.Cmd
+	mu     sync.Mutex
+	output bytes.Buffer
+	ended  chan struct{}
+	err    error
+}
+
+// Write keeps what the process says.
+func (r *running) Write(b []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.output.Write(b)
+}
+
+func (r *running) said() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.output.String()
+}
+
+func start(t *testing.T, args ...string) *running {
+	t.Helper()
+	r := &running{t: t, dir: t.TempDir(), ended: make(chan struct{})}
+	r.cmd = exec.Command("kasoku", args...)
+	r.cmd.Dir, r.cmd.Env = r.dir, append(os.Environ(), "TMPDIR="+r.dir)
+	r.cmd.Stdout, r.cmd.Stderr = r, r
+	r.cmd.WaitDelay = time.Second
+	if err := r.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(r.ended)
+		r.err = r.cmd.Wait()
+	}()
+	t.Cleanup(func() {
+		r.signal(syscall.SIGKILL)
+		<-r.ended
+		for _, pid := range r.kin() { // none, unless the test failed
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
+	})
+	return r
+}
+
+func (r *running) signal(s syscall.Signal) { _ = r.cmd.Process.Signal(s) }
+
+// waitFor waits for a condition while the process runs.
+func (r *running) waitFor(what string, holds func() bool) {
+	r.t.Helper()
+	if !eventually(func() bool {
+		select {
+		case <-r.ended:
+			r.t.Fatalf("it ended before %s: %v\n%s", what, r.err, r.said())
+		default:
+		}
+		return holds()
+	}) {
+		r.t.Fatalf("no %s\n%s", what, r.said())
+	}
+}
+
+// exits waits for the end; the exit code and a line of what it said are given.
+// Nothing that it started may be left.
+func (r *running) exits(code int, line string) {
+	r.t.Helper()
+	select {
+	case <-r.ended:
+	case <-time.After(patience):
+		r.t.Fatalf("it does not end\n%s", r.said())
+	}
+	if got, err := exitStatus(r.err); err != nil || got != code || !strings.Contains(r.said(), line) {
+		r.t.Errorf("exit %d (%v), want %d with %q\n%s", got, err, code, line, r.said())
+	}
+	if !eventually(func() bool { return len(r.kin()) == 0 }) {
+		for _, pid := range r.kin() {
+			b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+			r.t.Errorf("left behind: %d %s", pid, bytes.ReplaceAll(b, []byte{0}, []byte{' '}))
+		}
+	}
+}
+
+// kin are the processes that carry the directory in their command line or in
+// their environment, except this one.
+func (r *running) kin() (pids []int) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		for _, file := range []string{"cmdline", "environ"} {
+			b, err := os.ReadFile(filepath.Join("/proc", e.Name(), file))
+			if err == nil && bytes.Contains(b, []byte(r.dir)) {
+				pids = append(pids, pid)
+				break
+			}
+		}
+	}
+	return pids
+}
+
+// interrupt sends SIGINT, and again until the end when that is wanted.
+func (r *running) interrupt(again bool) {
+	r.signal(syscall.SIGINT)
+	tick := time.NewTicker(50 * time.Millisecond) // so that two signals are not taken for one
+	defer tick.Stop()
+	for again {
+		select {
+		case <-tick.C:
+			r.signal(syscall.SIGINT)
+		case <-r.ended:
+			return
+		}
+	}
+}
+
+// times runs a test with one interrupt and with several.
+func times(t *testing.T, f func(t *testing.T, again bool)) {
+	t.Run("once", func(t *testing.T) { t.Parallel(); f(t, false) })
+	t.Run("twice", func(t *testing.T) { t.Parallel(); f(t, true) })
+}
+
+func exists(path string) bool { _, err := os.Stat(path); return err == nil }
+
+// kept opens a run that was cut short.
+func kept(t *testing.T, path, reason string) *kasoku.Recording {
+	t.Helper()
+	rec, err := runstore.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rec.Run.State != kasoku.Incomplete || !strings.HasPrefix(rec.Run.StopReason, reason) || len(rec.Damage) > 0 {
+		t.Errorf("%s is %s, %q, damage %v", path, rec.Run.State, rec.Run.StopReason, rec.Damage)
+	}
+	return rec
+}
+
+func TestInterruptAttack(t *testing.T) {
+	times(t, func(t *testing.T, again bool) {
+		var asked atomic.Int64
+		server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			if asked.Add(1)%2 == 0 {
+				<-r.Context().Done() // half of the requests hang
+			}
+		}))
+		defer server.Close()
+		r := start(t, "attack", "-target", "GET "+server.URL, "-rate", "50", "-duration", "1h", "-output", "r.gob")
+		r.waitFor("requests", func() bool { return asked.Load() >= 10 })
+		r.interrupt(again)
+		r.exits(exitCouldNot, "exit 3: stopped before the end: interrupt\n")
+		report := exec.Command("kasoku", "report", filepath.Join(r.dir, "r.gob"))
+		if out, err := report.CombinedOutput(); err != nil || !strings.Contains(string(out), "200:") {
+			t.Errorf("report: %v\n%s", err, out)
+		}
+	})
+}
+
+func TestInterruptRecord(t *testing.T) {
+	times(t, func(t *testing.T, again bool) {
+		script := "echo begun; sleep 1000 & wait"
+		if again {
+			script = "trap '' TERM INT; echo begun; sleep 1000 & wait; sleep 1000" // only a kill ends it
+		}
+		r := start(t, "record", "-o", "run.kasoku", "--interval", "100ms", "--", "sh", "-c", script)
+		r.waitFor("command", func() bool { return strings.Contains(r.said(), "begun\n") })
+		r.interrupt(again)
+		r.exits(exitCouldNot, "exit 3: stopped before the end: interrupt\n")
+		rec := kept(t, filepath.Join(r.dir, "run.kasoku"), "interrupt")
+		if c := rec.Run.Command; c == nil || c.Signal == "" || c.Output != "begun\n" {
+			t.Errorf("command %+v", c)
+		}
+		if rec.Diagnosis == nil {
+			t.Error("it is not diagnosed")
+		}
+	})
+}
+
+// TestInterruptOpenEnd: a recording without an end is stopped with Ctrl-C; that
+// is how it is meant to end.
+func TestInterruptOpenEnd(t *testing.T) {
+	t.Parallel()
+	r := start(t, "record", "-o", "run.kasoku", "--interval", "100ms")
+	path := filepath.Join(r.dir, "run.kasoku")
+	r.waitFor("run file", func() bool { return exists(path) && runstore.Describe(path).Err == nil })
+	r.interrupt(false)
+	r.exits(exitGood, "")
+	if info := runstore.Describe(path); info.State != kasoku.Finished {
+		t.Errorf("state %s, %q", info.State, info.StopReason)
+	}
+}
+
+// TestKillRecord kills recorders at random moments: the file opens, and holds
+// all but the last second.
+func TestKillRecord(t *testing.T) {
+	kills := 10
+	if testing.Short() {
+		kills = 2
+	}
+	for n := range kills {
+		t.Run(strconv.Itoa(n), func(t *testing.T) {
+			t.Parallel()
+			r := start(t, "record", "-o", "run.kasoku", "--interval", "200ms", "--for", "1h")
+			path := filepath.Join(r.dir, "run.kasoku")
+			r.waitFor("run file", func() bool { return exists(path) && runstore.Describe(path).Err == nil })
+			moment := time.Duration(rand.Int64N(int64(1500 * time.Millisecond)))
+			<-time.After(moment)
+			r.signal(syscall.SIGKILL)
+			<-r.ended
+			killed := time.Now()
+			rec := kept(t, path, "recorder killed; last second ")
+			if lost := killed.Sub(rec.Run.Started) - rec.Run.Length; lost > time.Second+200*time.Millisecond {
+				t.Errorf("killed after %s: lost %s", moment, lost)
+			}
+			for _, s := range rec.Series {
+				if len(s.Points) == 0 {
+					t.Errorf("no points of %v", s.Key)
+				}
+			}
+		})
+	}
+}
+
+// TestInterruptSlowLog: whatever the signals, the server's settings are what
+// they were.
+func TestInterruptSlowLog(t *testing.T) {
+	s := servicetest.MariaDB(t, service.Options{})
+	db := servicetest.DB(t, s, "")
+	before := settings(t, db)
+	for _, again := range []bool{false, true} {
+		r := start(t, "record", "--mysql", s.DSN("", ""), "-o", "run.kasoku", "--interval", "100ms", "--", "sh", "-c", "echo begun; sleep 1000")
+		r.waitFor("slow log", func() bool { return strings.Contains(r.said(), "begun\n") && settings(t, db)["slow_query_log"] == "ON" })
+		r.interrupt(again)
+		r.exits(exitCouldNot, "exit 3: stopped before the end: interrupt\n")
+		for name, is := range settings(t, db) {
+			if was := before[name]; is != was {
+				t.Errorf("again %t: %s was %q and is %q", again, name, was, is)
+			}
+		}
+		for _, c := range kept(t, filepath.Join(r.dir, "run.kasoku"), "interrupt").Changes {
+			if !c.Restored {
+				t.Errorf("again %t: %+v", again, c)
+			}
+		}
+	}
+}
+
+func settings(t *testing.T, db *sql.DB) map[string]string {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), "SHOW GLOBAL VARIABLES WHERE Variable_name NOT LIKE 'gtid%' AND Variable_name <> 'timestamp'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	out := map[string]string{}
+	for rows.Next() {
+		var name, value string
+		if err := rows.Scan(&name, &value); err != nil {
+			t.Fatal(err)
+		}
+		out[name] = value
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestInterruptDemo: a story that is stopped leaves its files and nobody
+// running.
+func TestInterruptDemo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs a database server; not in short mode")
+	}
+	times(t, func(t *testing.T, again bool) {
+		r := start(t, "demo", "--dir", "story", "--step", "1s", "--pause", "0s", "--ladder", "10,20,30,40,50,60,70,80,90")
+		path := filepath.Join(r.dir, "story", "before.kasoku")
+		r.waitFor("load", func() bool {
+			if !exists(path) || runstore.Describe(path).Err != nil {
+				return false
+			}
+			rec, err := runstore.Open(path)
+			return err == nil && len(rec.Steps) > 0
+		})
+		r.interrupt(again)
+		r.exits(exitCouldNot, "exit 3: stopped by interrupt; what was measured is kept in story\n")
+		if rec := kept(t, path, "interrupt"); len(rec.Seconds) == 0 {
+			t.Error("no second of the load is kept")
+		}
+		left, err := filepath.Glob(filepath.Join(r.dir, "kasoku-*"))
+		if err != nil || len(left) > 0 {
+			t.Errorf("temporary files left: %v, %v", left, err)
+		}
+	})
+}
