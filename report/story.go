@@ -42,7 +42,7 @@ func Tell(st Story, o Options) *Document {
 	if st.After != nil {
 		a := rec{st.After, o}
 		d.Name = b.name() + " → " + a.name()
-		d.Alerts = append(d.Alerts, a.alerts()...)
+		d.Alerts = append(named(b.name(), d.Alerts), named(a.name(), a.alerts())...)
 		d.Facts = a.storyFacts(d.Facts)
 		if len(o.Commands) == 0 {
 			d.Commands = append(d.Commands, "kasoku show "+a.name(), "kasoku compare "+b.name()+" "+a.name())
@@ -345,4 +345,12 @@ func (r rec) bothWarnings(st Story) Section {
 		s.Blocks = []Block{n}
 	}
 	return s
+}
+
+// named says of which run alerts speak.
+func named(run string, alerts []Alert) []Alert {
+	for i := range alerts {
+		alerts[i].Text = run + ": " + alerts[i].Text
+	}
+	return alerts
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/html"
 	"github.com/kasoku/kasoku/report/terminal"
+	"github.com/kasoku/kasoku/unit"
 )
 
 func newDemo(e *env) *cobra.Command {
@@ -123,7 +124,7 @@ func (t *teller) Chapter(n, of int, title string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.progress.Clear()
-	fmt.Fprintf(t.e.stdout, "\n%s\n\n", fmt.Sprintf("%d/%d  %s", n, of, title))
+	fmt.Fprintf(t.e.stdout, "\n%s\n\n", terminal.Bold(fmt.Sprintf("%d/%d  %s", n, of, title), t.e.terminal()))
 }
 
 func (t *teller) Progress(p loop.Progress) { showProgress(t.progress, p, 0) }
@@ -165,6 +166,12 @@ func (t *teller) farewell(res demo.Result) {
 	defer t.mu.Unlock()
 	if res.Before == nil {
 		return
+	}
+	if sum := res.Summary; sum.Proven() {
+		fmt.Fprintf(t.e.stdout, "\n%s\n", terminal.Bold(fmt.Sprintf(
+			"Proven: at %s/s success %s → %s and p99 %s → %s ms; all %d seeded causes were found; rows in the table equal the 200s of both runs.",
+			unit.Count(uint64(sum.BrokenPerSec)), unit.Percent(sum.Before.Success), unit.Percent(sum.After.Success),
+			unit.Sig3(sum.Before.P99), unit.Sig3(sum.After.P99), sum.Seeded), t.e.terminal()))
 	}
 	fmt.Fprintf(t.e.stdout, "\nsaved   %s\nreport  %s\n", strings.Join(res.Summary.Files, " "), filepath.Join(t.dir, "report.html"))
 	fmt.Fprintf(t.e.stdout, "next    kasoku show %s\n", filepath.Join(t.dir, "before.kasoku"))

@@ -18,6 +18,7 @@ type Summary struct {
 	BrokenPerSec float64      `json:"broken_per_sec"` // the asked rate that broke, 0 when none did
 	Before       Side         `json:"before"`
 	After        Side         `json:"after"`
+	Seeded       int          `json:"seeded"` // how many defects were
 	Tries        []TrySummary `json:"tries"`
 	RowsMatch    bool         `json:"rows_match"` // rows added equal the 200s, in both runs
 	Machine      Machine      `json:"machine"`
@@ -73,7 +74,7 @@ func (s *Summary) Proven() bool {
 
 // finish sums up as far as the story got and writes summary.json.
 func (s *story) finish(err error) (Summary, error) {
-	sum := Summary{BrokenPerSec: s.broken, Tries: []TrySummary{}, Failures: []string{}, Files: []string{}}
+	sum := Summary{BrokenPerSec: s.broken, Seeded: len(userapi.Seeded()), Tries: []TrySummary{}, Failures: []string{}, Files: []string{}}
 	if s.before != nil {
 		sum.Before = s.side(s.before, "before")
 		sum.Machine = machine(s.before)
