@@ -11,7 +11,7 @@ import (
 type Limit struct {
 	Name string  // max_connections
 	Used float64 // 0..1
-	Text string  // "max_connections, 101 of 151 used"
+	Text string  // "max_connections, 101 of 300 used"
 }
 
 // NearestLimit returns the resource that was closest to its limit in the focus;

@@ -15,6 +15,29 @@ type Said struct {
 	Count uint64
 }
 
+// Text returns what the lines say. Where they hold the number of a server's
+// error, it begins there: what stands before it is the client's own address,
+// with a port that is another one in each run.
+func (s Said) Text() string {
+	if s.Code != "" {
+		if _, tail, ok := cutFold(s.Sample, "error "+s.Code); ok && (tail == "" || tail[0] < '0' || tail[0] > '9') {
+			return s.Sample[len(s.Sample)-len(tail)-len("error "+s.Code):]
+		}
+	}
+	return s.Sample
+}
+
+// cutFold is strings.Cut for an ASCII separator in lower case that is looked for
+// in either case.
+func cutFold(s, sep string) (before, after string, ok bool) {
+	for i := 0; i+len(sep) <= len(s); i++ {
+		if strings.EqualFold(s[i:i+len(sep)], sep) {
+			return s[:i], s[i+len(sep):], true
+		}
+	}
+	return s, "", false
+}
+
 // Said returns the classes of log lines that came in the focus and that want
 // accepts, the most frequent first.
 //
@@ -56,7 +79,7 @@ func (c *Case) linesIn(m *kasoku.Message) uint64 {
 // HasAppLog reports whether an application's log was read, be it empty.
 func (c *Case) HasAppLog() bool {
 	return len(c.Messages) > 0 || slices.ContainsFunc(c.Logs, func(w kasoku.LogWindow) bool {
-		return w.Kind == "applog" && (w.Lines > 0 || w.Note == "")
+		return w.Kind == "applog" && (w.Lines > 0 || w.Files > 0 || w.Note == "")
 	})
 }
 

@@ -100,8 +100,8 @@ func overlap(s int, iv kasoku.Interval) float64 {
 	return min(max(d.Seconds(), 0), 1)
 }
 
-// Busiest returns the endpoint with most requests in the interval, as "POST
-// /users"; from the load's targets when there is no access log, and empty when
+// Busiest returns the endpoint with most requests in the interval, as "PUT
+// /orders/7"; from the load's targets when there is no access log, and empty when
 // there is neither.
 func (c *Case) Busiest(iv kasoku.Interval) string {
 	counts := map[string]float64{}

@@ -67,7 +67,7 @@ func (c *Case) Variable(name string) kasoku.Evidence {
 // Quoted is the evidence of a line of an application's log.
 func (c *Case) Quoted(s Said, strong bool) kasoku.Evidence {
 	e := kasoku.Evidence{
-		Source: "app.log", Text: s.Sample, Value: "× " + unit.Count(s.Count), Number: float64(s.Count),
+		Source: "app.log", Text: s.Text(), Value: "× " + unit.Count(s.Count), Number: float64(s.Count),
 		Strong: strong, Interval: c.Focus.Interval,
 	}
 	if s.Last > 0 {

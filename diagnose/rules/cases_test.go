@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/extract"
 )
@@ -93,7 +94,7 @@ func (k kept) check(t *testing.T, r diagnose.Rule) {
 		t.Fatalf("silent: %+v", silent)
 	case k.kind != "fires" && len(found) > 0:
 		t.Fatalf("speaks: %s", found[0].Title)
-	case k.kind == "under" && (silent[0].Blind || silent[0].Near < 0.8):
+	case k.kind == "under" && !isUnder(r.ID(), silent[0]):
 		t.Errorf("not just under its threshold: %+v", silent[0])
 	}
 	for _, f := range found {
@@ -110,6 +111,13 @@ func (k kept) check(t *testing.T, r diagnose.Rule) {
 			t.Errorf("does not say %q:\n%s", w, said)
 		}
 	}
+}
+
+// isUnder reports whether a silence is just under its threshold. One row is a
+// difference for MES-04, so nothing comes near it: its case is a run whose
+// requests failed, and whose rows are right all the same.
+func isUnder(id string, s kasoku.Silence) bool {
+	return !s.Blind && (s.Near >= 0.8 || id == "MES-04")
 }
 
 // TestEveryRuleHasKeptRuns: each rule has at least two recorded runs in which it

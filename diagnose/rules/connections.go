@@ -32,6 +32,7 @@ const (
 type connections struct {
 	opened   diagnose.Grown // accepted by the server
 	open     diagnose.Gauge // Threads_connected
+	most     float64        // connections open at once
 	requests diagnose.Requests
 	refused  float64 // at max_connections; 0 when that was not counted
 	served   float64 // requests that got a connection
@@ -57,6 +58,7 @@ func connectionsOf(c *diagnose.Case) (connections, error) {
 	if p.open, err = c.Gauge(kasoku.Key{Source: diagnose.MySQL, Name: "Threads_connected"}); err != nil {
 		return p, err
 	}
+	p.most = mostOpen(c)
 	if g, err := c.Status("Connection_errors_max_connections"); err == nil {
 		p.refused = g.By
 	}
@@ -98,15 +100,21 @@ func refusalsOf(c *diagnose.Case) refusals {
 			r.said.Count += s.Count
 		}
 	}
-	if g, err := c.Gauge(kasoku.Key{Source: diagnose.MySQL, Name: "Threads_connected"}); err == nil {
-		r.most = g.Max
-	}
-	// Max_used_connections sees what lies between two samples; it is of this
-	// time only when it grew in it.
-	if g, err := c.Gauge(kasoku.Key{Source: diagnose.MySQL, Name: "Max_used_connections"}); err == nil && g.Max > g.Min {
-		r.most = max(r.most, g.Max)
-	}
+	r.most = mostOpen(c)
 	return r
+}
+
+// mostOpen returns how many connections were open at once, 0 when that is
+// unknown. Max_used_connections sees what lies between two samples; it is of
+// this time only when it grew in it.
+func mostOpen(c *diagnose.Case) (most float64) {
+	if g, err := c.Gauge(kasoku.Key{Source: diagnose.MySQL, Name: "Threads_connected"}); err == nil {
+		most = g.Max
+	}
+	if g, err := c.Gauge(kasoku.Key{Source: diagnose.MySQL, Name: "Max_used_connections"}); err == nil && g.Max > g.Min {
+		most = max(most, g.Max)
+	}
+	return most
 }
 
 // refused returns how many connections the server refused, as it counted them

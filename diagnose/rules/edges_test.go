@@ -233,6 +233,9 @@ func TestSQLLog(t *testing.T) {
 	blind(t, r, b, "the application log gave nothing: missing")
 	b.Logs = []kasoku.LogWindow{{Kind: "applog"}}
 	silent(t, r, b, 0, 0, "0 lines")
+	// It was made during the run and stayed empty.
+	b.Logs = []kasoku.LogWindow{{Kind: "applog", Files: 1, Note: "appeared during the window"}}
+	silent(t, r, b, 0, 0, "0 lines")
 	b = log("", "", line, 10000)
 	b.Seconds = nil
 	blind(t, r, b, "neither an access log nor a load")
@@ -299,11 +302,17 @@ func TestGenerator(t *testing.T) {
 	silent(t, r, late(29*time.Millisecond, 1.9, 0.05), 0.95, 0.98, "29.0 % of the latency")
 	silent(t, r, ladder(), 0, 0.1, "1.0 % of the latency")
 	// Late because others take the CPU.
-	silent(t, r, late(60*time.Millisecond, 0.4, 1.6), 0.5, 0.7, "it used 0.40 of 2 cores, all else on its host 1.60 of 2")
-	// At the cap of requests in flight the server is slow.
-	b := late(60*time.Millisecond, 1.9, 0.05)
+	silent(t, r, late(60*time.Millisecond, 0.4, 1.6), 0.2, 0.3, "it used 0.40 of 2 cores, all else on its host 1.60 of 2")
+	// Late by no more than a timer is.
+	silent(t, r, ladder().latency(3, 2*time.Millisecond, 900*time.Microsecond).cpu(1.9, 0.05), 0.89, 0.91, "0.90 ms on average")
+	// At the cap of requests in flight the server is slow, unless the generator
+	// is out of CPU.
+	b := late(60*time.Millisecond, 1.7, 0.05)
 	b.Load.PeakInFlight = b.Load.MaxInFlight
 	silent(t, r, b, 0, 0, "10,000 requests in flight are the cap")
+	b = late(60*time.Millisecond, 1.9, 0.05)
+	b.Load.PeakInFlight = b.Load.MaxInFlight
+	fires(t, r, b, kasoku.High, "The load generator is the limit")
 	fires(t, r, late(60*time.Millisecond, 1.9, 0.05).drop(diagnose.Host, "", ""), kasoku.Medium, "the host's CPU was not recorded")
 	b = late(60*time.Millisecond, 1.9, 0.05).drop(diagnose.Self, "", "")
 	b.Load.PeakCores = 1.95

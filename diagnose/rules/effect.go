@@ -50,6 +50,13 @@ func (e effect) better() bool {
 	return e.good() > e.goodBar() || e.mean() < -e.meanBar()
 }
 
+// nearNoise returns how near a gain is to what the seconds vary: 1 when it is no
+// more than that, 0 when it is far beyond.
+func (e effect) nearNoise() float64 {
+	over := max(e.good()/e.goodBar(), -e.mean().Seconds()/max(e.meanBar().Seconds(), 1e-9))
+	return 1 / max(over, 1)
+}
+
 // worse reports whether more requests failed than before, or, with as many
 // successes, they took longer.
 func (e effect) worse() bool {

@@ -44,7 +44,7 @@ func (r IdleControl) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 	}
 	e := effectOf(before, after)
 	if e.better() {
-		return nil, diagnose.Quiet(r.ID(), 0, "the idle limit made a difference: success %s → %s, mean %s → %s",
+		return nil, diagnose.Quiet(r.ID(), e.nearNoise(), "the idle limit made a difference: success %s → %s, mean %s → %s",
 			unit.Percent(e.goodBefore), unit.Percent(e.goodAfter), unit.Duration(e.meanBefore), unit.Duration(e.meanAfter))
 	}
 	return []kasoku.Finding{r.finding(c, *idle, e)}, nil

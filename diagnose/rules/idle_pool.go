@@ -72,9 +72,9 @@ func (IdlePool) words(p connections) (title, clause string) {
 func (IdlePool) signals(c *diagnose.Case, p connections) []diagnose.Signal {
 	s := []diagnose.Signal{
 		{Holds: true},
-		{Holds: p.opened.By >= 2*p.open.Max, Lacks: "not many more were opened than were open at once"},
+		{Holds: p.opened.By >= 2*p.most, Lacks: "not many more were opened than were open at once"},
 	}
-	stay := diagnose.Signal{Holds: p.open.Last <= fewStay*p.open.Max, Lacks: "most stay open after the load"}
+	stay := diagnose.Signal{Holds: p.open.Last <= fewStay*p.most, Lacks: "most stay open after the load"}
 	if !c.Quiet() {
 		stay.Blind = "no time without load follows"
 	}
@@ -110,8 +110,8 @@ func (IdlePool) evidence(c *diagnose.Case, p connections) []kasoku.Evidence {
 		})
 	}
 	out = append(out, kasoku.Evidence{
-		Source: "status", Text: "Threads_connected", Note: "most at once → at the end",
-		Value: diagnose.Whole(p.open.Max) + " → " + diagnose.Whole(p.open.Last), Number: p.open.Max, Series: []kasoku.Key{p.open.Key}, Interval: over,
+		Source: "status", Text: "connections open", Note: "most at once → at the end",
+		Value: diagnose.Whole(p.most) + " → " + diagnose.Whole(p.open.Last), Number: p.most, Series: []kasoku.Key{p.open.Key}, Interval: over,
 	})
 	if g, err := c.Gauge(timeWait); err == nil {
 		out = append(out, kasoku.Evidence{
@@ -125,7 +125,7 @@ func (IdlePool) evidence(c *diagnose.Case, p connections) []kasoku.Evidence {
 func (IdlePool) cause(c *diagnose.Case, p connections) string {
 	s := fmt.Sprintf("The pool keeps few idle connections (database/sql: 2 unless told otherwise) and closes the others after one use. "+
 		"%s %s connections were opened for %s requests that got through, and at most %s were open at once.",
-		capital(c.At()), diagnose.Whole(p.opened.By), diagnose.Whole(p.served), diagnose.Whole(p.open.Max))
+		capital(c.At()), diagnose.Whole(p.opened.By), diagnose.Whole(p.served), diagnose.Whole(p.most))
 	if p.refused > 0 {
 		s += fmt.Sprintf(" %s more were refused.", diagnose.Whole(p.refused))
 	}

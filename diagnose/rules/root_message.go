@@ -69,7 +69,7 @@ func (r RootMessage) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 			unit.Count(said[0].Count), unit.Count(f.count), unit.Plain(messagesPerFail))
 	}
 	if told(c, root) {
-		return nil, diagnose.Quiet(r.ID(), 0, "the answers themselves say why: %q", cut(root.Sample, 80))
+		return nil, diagnose.Quiet(r.ID(), 0, "the answers themselves say why: %q", cut(root.Text(), 80))
 	}
 	return []kasoku.Finding{r.finding(c, f, root, said)}, nil
 }
@@ -99,7 +99,7 @@ func (r RootMessage) finding(c *diagnose.Case, f failures, root diagnose.Said, s
 		Impact:     kasoku.Impact{Share: float64(min(root.Count, f.count)) / float64(f.of), Of: ofRequests(c), Shared: []string{"POOL-01", "POOL-02"}},
 		Evidence:   evidence,
 		Cause: fmt.Sprintf("The handler turns every error into the same answer. %s %s requests were answered with 5xx; the application's log says %q %s times in the same time.",
-			capital(c.At()), unit.Count(f.count), cut(root.Sample, 120), unit.Count(root.Count)),
+			capital(c.At()), unit.Count(f.count), cut(root.Text(), 120), unit.Count(root.Count)),
 		Fixes: []kasoku.Fix{{
 			Text: "Start from the quoted line, not from the status", Where: "the handler that answers 5xx", Risk: kasoku.RiskAppRestart,
 			Note: "Let the answer carry a request id that the log line carries too, and answer 503 with Retry-After where a limit is met.",

@@ -41,12 +41,17 @@ func TestExtractRun(t *testing.T) {
 		}
 		return rec
 	}
-	rec := open(*from)
-	data, err := extract.Write(rec, open(*baseline), reads(*rule, rec.Load != nil), *origin)
+	keepExtract(t, open(*from), open(*baseline), *rule, *as, *origin)
+}
+
+// keepExtract writes what the rule reads of a run to its testdata.
+func keepExtract(t *testing.T, rec, baseline *kasoku.Recording, rule, as, origin string) {
+	t.Helper()
+	data, err := extract.Write(rec, baseline, reads(rule, rec.Load != nil), origin)
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join("testdata", *rule, filepath.FromSlash(*as)+".txtar")
+	path := filepath.Join("testdata", rule, filepath.FromSlash(as)+".txtar")
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}

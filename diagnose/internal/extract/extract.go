@@ -218,6 +218,7 @@ func bareRun(r kasoku.Run, host func(string) string) kasoku.Run {
 	r.Hosts = slices.Clone(r.Hosts)
 	for i := range r.Hosts {
 		r.Hosts[i].Name, r.Hosts[i].BootID = host(r.Hosts[i].Name), ""
+		r.Hosts[i].Kernel = ""
 	}
 	if r.Command != nil {
 		c := *r.Command
@@ -237,6 +238,7 @@ func bareLogs(in []kasoku.LogWindow, host func(string) string) []kasoku.LogWindo
 	for i := range out {
 		w := &out[i]
 		w.Host, w.Path, w.Device, w.Inode, w.BadSample = host(w.Host), path.Base(w.Path), 0, 0, nil
+		w.Note = strings.ReplaceAll(w.Note, path.Dir(in[i].Path)+"/", "")
 	}
 	return out
 }

@@ -1,0 +1,56 @@
+//go:build extract
+
+package rules
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose/internal/extract"
+	"github.com/kasoku/kasoku/histogram"
+)
+
+// TestConstructCases makes the cases just under a threshold that no run can be
+// made to hit, from recorded ones: how late a generator is, and how much faster
+// one run happens to be than another, cannot be set.
+//
+//	go test -tags extract ./diagnose/rules -run TestConstructCases
+func TestConstructCases(t *testing.T) {
+	f := func(rule, from, how string, change func(rec, baseline *kasoku.Recording)) {
+		t.Helper()
+		data, err := os.ReadFile(filepath.Join("testdata", rule, "fires", from+".txtar"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec, baseline, err := extract.Parse(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(rec, baseline)
+		keepExtract(t, rec, baseline, rule, "under/"+from, "constructed: from fires/"+from+".txtar by "+how+", with TestConstructCases")
+	}
+	for _, server := range []string{"mariadb", "mysql"} {
+		f("HW-05", server+"-one-core", "sending requests in time but for 28 % of their latency", func(rec, _ *kasoku.Recording) {
+			for i := range rec.Seconds {
+				s := &rec.Seconds[i]
+				s.SendDelay, s.Service = scaled(s.Latency, 0.28), scaled(s.Latency, 0.72)
+			}
+		})
+		f("POOL-03", server+"-idle-10000", "scaling its latencies to 11.5 % less than those of the baseline", func(rec, baseline *kasoku.Recording) {
+			by := 0.885 * baseline.Tally(0).Latency.Mean().Seconds() / rec.Tally(0).Latency.Mean().Seconds()
+			for i := range rec.Seconds {
+				rec.Seconds[i].Latency = scaled(rec.Seconds[i].Latency, by)
+			}
+		})
+	}
+}
+
+// scaled returns the histogram with all values times the factor.
+func scaled(h *histogram.Histogram, by float64) *histogram.Histogram {
+	out := histogram.New()
+	h.Each(func(lo, hi time.Duration, n uint64) { out.RecordN(time.Duration(by*float64(lo+hi)/2), n) })
+	return out
+}

@@ -1,0 +1,139 @@
+package rules
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/labs/userapi"
+	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/load/nethttp"
+	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/service"
+	"github.com/kasoku/kasoku/service/servicetest"
+)
+
+// A measurement is one recorded run of a service.
+type measurement struct {
+	service        serviceConfig
+	maxConnections int // of the database server
+
+	target   string // method and path, POST of the service's one when empty
+	next     func([]loop.Done) (float64, bool)
+	each     time.Duration // length of a step
+	inFlight int           // cap, 0: the engine's
+	settings []kasoku.Setting
+	slowLog  bool
+	procs    int // GOMAXPROCS of the generator, 0: as it is
+}
+
+// measure makes the run against the database server, with a table of its own.
+func measure(t *testing.T, db *service.Server, m measurement) *kasoku.Recording {
+	t.Helper()
+	dir := t.TempDir()
+	const schema = "measured"
+	admin := servicetest.DB(t, db, "")
+	servicetest.Exec(t, admin, "DROP DATABASE IF EXISTS "+schema, "CREATE DATABASE "+schema+" CHARACTER SET utf8mb4",
+		"USE "+schema, fmt.Sprintf("SET GLOBAL max_connections = %d", m.maxConnections), "FLUSH STATUS")
+	table, path := "entries", "POST /v2/transfers"
+	schemaDB := servicetest.DB(t, db, schema)
+	servicetest.Exec(t, schemaDB, createEntries)
+	if m.service.Lab {
+		table, path = "users", "POST /users"
+		servicetest.Exec(t, schemaDB, userapi.CreateTable)
+	}
+	if m.target != "" {
+		path = m.target
+	}
+	m.service.DSN, m.service.AccessLog = db.DSN("root", schema), filepath.Join(dir, "access.log")
+	appLog := filepath.Join(dir, "journal.log")
+	engine, err := nethttp.New(nethttp.Options{MaxInFlight: m.inFlight, Timeout: 10 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := &loop.Load{Engine: engine, Each: m.each, Pause: time.Second, Next: m.next}
+	o := loop.Options{
+		Path: filepath.Join(dir, "run.kasoku"), Run: kasoku.Run{Project: "rules", Label: "kept", Revision: "test"}, Settings: m.settings,
+		MySQL: m.service.DSN, SlowLog: m.slowLog, CountRows: []string{table}, AccessLog: m.service.AccessLog, AppLog: appLog,
+		PIDs: []int{db.Pid()}, Load: ours,
+	}
+	var stop func()
+	o.Prepare = func(ctx context.Context, w loop.Watch) error {
+		url, pid, halt, err := startService(ctx, m.service, appLog)
+		if err != nil {
+			return err
+		}
+		stop = halt
+		w.Process(pid)
+		method, rest, _ := strings.Cut(path, " ")
+		ours.Targets = []load.Target{{Method: method, URL: url + rest}}
+		return nil
+	}
+	if m.procs > 0 {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(m.procs))
+	}
+	res, err := loop.Record(t.Context(), o)
+	if stop != nil {
+		stop()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.Recording
+}
+
+// startService runs the service as a process of its own until stop is called.
+func startService(ctx context.Context, c serviceConfig, appLog string) (url string, pid int, stop func(), err error) {
+	config, err := json.Marshal(c)
+	if err != nil {
+		return "", 0, nil, err
+	}
+	log, err := os.OpenFile(appLog, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return "", 0, nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return "", 0, nil, err
+	}
+	out, into := io.Pipe()
+	p, err := command.Start(context.WithoutCancel(ctx), command.Spec{
+		Path: self, Env: []string{childEnv + "=" + string(config)}, Stdout: into, Stderr: log, DieWithParent: true, Grace: 3 * time.Second,
+	})
+	if err != nil {
+		return "", 0, nil, err
+	}
+	addr := make(chan string, 1)
+	go func() { // ends when the pipe is closed
+		s := bufio.NewScanner(out)
+		if s.Scan() {
+			addr <- s.Text()
+		}
+		close(addr)
+		io.Copy(io.Discard, out)
+	}()
+	stop = func() {
+		p.Stop()
+		into.Close()
+		log.Close()
+	}
+	select {
+	case a := <-addr:
+		return "http://" + a, p.Pid(), stop, nil
+	case <-p.Done():
+	case <-time.After(20 * time.Second):
+	}
+	stop()
+	said, _ := os.ReadFile(appLog)
+	return "", 0, nil, fmt.Errorf("the service did not start: %s", said)
+}

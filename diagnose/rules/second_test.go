@@ -1,0 +1,87 @@
+package rules
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/service"
+	"github.com/kasoku/kasoku/service/servicetest"
+)
+
+// ledgerLimit is a limit of connections that no server has by default.
+const ledgerLimit = 90
+
+// badLedger has the lab's five defects under other names: another path, table,
+// key, schema, and other formats of both logs.
+func badLedger() serviceConfig { return serviceConfig{Prepare: 1, Save: 1, LogSQL: 1} }
+
+func goodLedger() serviceConfig { return serviceConfig{MaxOpen: 60, MaxIdle: 60, Warm: 10} }
+
+// doubling climbs from 200 requests a second to twice the rate until a step
+// breaks, at most to 25,600.
+func doubling(broke *float64) func([]loop.Done) (float64, bool) {
+	return func(done []loop.Done) (float64, bool) {
+		if len(done) == 0 {
+			return 200, true
+		}
+		last := done[len(done)-1]
+		if last.Tally.SuccessRatio() < 0.9 {
+			*broke = last.Step.PerSec
+			return 0, false
+		}
+		return 2 * last.Step.PerSec, last.Step.PerSec < 25_000
+	}
+}
+
+// TestSecondService: what the rules name comes from the evidence, so that a
+// service of which none of them can know is diagnosed as well.
+func TestSecondService(t *testing.T) {
+	servicetest.Each(t, service.Options{}, func(t *testing.T, s *service.Server) {
+		var broke float64
+		bad := measure(t, s, measurement{
+			service: badLedger(), maxConnections: ledgerLimit, next: doubling(&broke), each: 3 * time.Second, slowLog: true,
+		})
+		checkBadLedger(t, bad)
+		if broke == 0 {
+			t.Fatal("no step broke")
+		}
+		good := measure(t, s, measurement{
+			service: goodLedger(), maxConnections: ledgerLimit, next: loop.Climb(200, broke), each: 3 * time.Second, slowLog: true,
+		})
+		for _, f := range diagnose.Diagnose(diagnose.NewCase(good, nil), All()).Findings {
+			if f.Severity == kasoku.Problem {
+				t.Errorf("good service: %s %s", f.ID, f.Title)
+			}
+		}
+	})
+}
+
+func checkBadLedger(t *testing.T, rec *kasoku.Recording) {
+	t.Helper()
+	d := diagnose.Diagnose(diagnose.NewCase(rec, nil), All())
+	got := map[string]string{}
+	for _, f := range d.Findings {
+		got[f.ID] = f.Object.String()
+	}
+	for id, object := range map[string]string{
+		"POOL-01": "pool idle connections",
+		"POOL-02": "variable max_connections",
+		"DRV-01":  "endpoint POST /v2/transfers",
+		"DRV-04":  "table entries",
+		"DRV-05":  "log journal.log",
+	} {
+		if got[id] != object {
+			t.Errorf("%s: object %q, want %q", id, got[id], object)
+		}
+	}
+	if !strings.Contains(d.Verdict, "beyond 90") {
+		t.Errorf("verdict %q", d.Verdict)
+	}
+	if t.Failed() {
+		t.Log(text(d))
+	}
+}
