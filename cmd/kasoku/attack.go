@@ -22,15 +22,14 @@ import (
 
 // attackFlags are the flags of attack that are not Vegeta's options as they are.
 type attackFlags struct {
-	vegeta      vegeta.AttackOptions
-	rate        string
-	inline      []string
-	noKeepalive bool
-	keepalive   bool
-	http2       bool
-	encoding    string
-	workers     uint64
-	lazy        bool
+	vegeta    vegeta.AttackOptions
+	rate      string
+	inline    []string
+	keepalive bool
+	http2     bool
+	encoding  string
+	workers   uint64
+	lazy      bool
 }
 
 func newAttack(e *env) *cobra.Command {
