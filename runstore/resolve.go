@@ -62,8 +62,8 @@ func resolveLatest(runs []Info) (string, error) {
 		return runs[i].Path, nil
 	}
 	e := notFound{what: "no finished run", hint: "`kasoku record` makes one"}
-	if len(runs) > 0 {
-		e.hint = fmt.Sprintf("%s was not finished; name it to see it all the same", quoted(runs[0]))
+	if i := slices.IndexFunc(runs, func(r Info) bool { return r.Err == nil }); i >= 0 {
+		e.hint = fmt.Sprintf("%s was not finished; name it to see it all the same", quoted(runs[i]))
 	}
 	return "", e
 }
