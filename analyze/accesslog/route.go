@@ -110,7 +110,7 @@ func isID(b []byte) bool {
 
 // isDate reports whether b starts as 2021-08-21 does.
 func isDate(b []byte) bool {
-	return len(b) >= 10 && b[4] == '-' && b[7] == '-' && bytes.IndexAny(b[:4], "-.,:") < 0
+	return len(b) >= 10 && b[4] == '-' && b[7] == '-' && !bytes.ContainsAny(b[:4], "-.,:")
 }
 
 // isULID reports whether 26 letters and digits are a ulid: Crockford's base32,

@@ -156,7 +156,7 @@ func isSource(text []byte) bool {
 	}
 	i := bytes.LastIndexByte(text, ':')
 	return i > 2 && i+1 < len(text) && digits(text[i+1:]) == len(text)-i-1 &&
-		bytes.IndexByte(text[:i], '.') > 0 && bytes.IndexAny(text, " \t(") < 0 && bytes.IndexByte(text, '/') >= 0
+		bytes.IndexByte(text[:i], '.') > 0 && !bytes.ContainsAny(text, " \t(") && bytes.IndexByte(text, '/') >= 0
 }
 
 // digits returns how many digits the text starts with.

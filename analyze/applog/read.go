@@ -271,7 +271,7 @@ const maxSeen = 8 * maxPatterns
 // where the fingerprint may misread a quote, the literals are masked first.
 func (r *reader) fingerprint(sql []byte) []byte {
 	if bytes.IndexByte(sql, '\\') < 0 && !bytes.Contains(sql, []byte("''")) && !bytes.Contains(sql, []byte(`""`)) {
-		if fp := r.shaper.Fingerprint(sql); bytes.IndexAny(fp, `'"`) < 0 {
+		if fp := r.shaper.Fingerprint(sql); !bytes.ContainsAny(fp, `'"`) {
 			return bytes.TrimSpace(fp[:min(len(fp), 4*maxPattern)])
 		}
 	}

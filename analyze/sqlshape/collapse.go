@@ -208,7 +208,7 @@ const maxUnions = 1 << 16
 // unions collapses selects that repeat:
 // \b(select\s.*?)(?:(\sunion(?:\sall)?)\s\1)+ is replaced by $1 /*repeat$2*/.
 func (s *Shaper) unions(q []byte) []byte {
-	if bytes.Index(q, []byte("union")) < 0 {
+	if !bytes.Contains(q, []byte("union")) {
 		return q
 	}
 	var out []byte
@@ -330,7 +330,7 @@ func (s *Shaper) ascending(q []byte) []byte {
 		}
 		at -= 8
 	}
-	if bytes.Index(q[at:], []byte("asc")) < 0 {
+	if !bytes.Contains(q[at:], []byte("asc")) {
 		return q
 	}
 	out := append(s.next(), q[:at]...)

@@ -170,7 +170,7 @@ func firstRow(sql []byte) []byte {
 
 // stripBlockComments drops /* … */, but not /*! … */: /\*[^!].*?\*/
 func (s *Shaper) stripBlockComments(q []byte) []byte {
-	if bytes.Index(q, []byte("/*")) < 0 {
+	if !bytes.Contains(q, []byte("/*")) {
 		return q
 	}
 	out := s.next()
@@ -197,7 +197,7 @@ func (s *Shaper) stripBlockComments(q []byte) []byte {
 // stripLineComments drops "-- …" and "# …" up to the end of the line, unless a
 // quote stands in between: (?:--|#)[^'"\r\n]*(?=[\r\n]|\Z)
 func (s *Shaper) stripLineComments(q []byte) []byte {
-	if bytes.IndexByte(q, '#') < 0 && bytes.Index(q, []byte("--")) < 0 {
+	if bytes.IndexByte(q, '#') < 0 && !bytes.Contains(q, []byte("--")) {
 		return q
 	}
 	out := s.next()

@@ -115,7 +115,7 @@ func writeFile(path string, write func(io.Writer) error) (err error) {
 			err = closeErr
 		}
 		if err != nil {
-			os.Remove(path) //nolint:errcheck // the write's error is the one to tell
+			os.Remove(path) // the write's error is the one to tell
 		}
 	}()
 	return write(f)

@@ -96,10 +96,10 @@ func routes(st *store, appLog *log.Logger) http.Handler {
 			http.Error(w, "Internal Server Error", http.StatusInternalServerError)
 			return
 		}
-		io.WriteString(w, "OK\n") //nolint:errcheck // the client is gone
+		io.WriteString(w, "OK\n") // an error says that the client is gone
 	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		io.WriteString(w, "OK\n") //nolint:errcheck // the client is gone
+		io.WriteString(w, "OK\n") // an error says that the client is gone
 	})
 	return mux
 }
