@@ -50,11 +50,14 @@ func (e effect) better() bool {
 	return e.good() > e.goodBar() || e.mean() < -e.meanBar()
 }
 
-// nearNoise returns how near a gain is to what the seconds vary: 1 when it is no
-// more than that, 0 when it is far beyond.
-func (e effect) nearNoise() float64 {
-	over := max(e.good()/e.goodBar(), -e.mean().Seconds()/max(e.meanBar().Seconds(), 1e-9))
-	return 1 / max(over, 1)
+// unclear reports whether the later run looks better, but by no more than the
+// seconds vary: then there is no telling whether it is.
+func (e effect) unclear() bool { return !e.better() && !e.worse() && e.nearNone() < 1 }
+
+// nearNone returns how near a gain is to none that counts: 1 when it is none, 0
+// when it is far beyond.
+func (e effect) nearNone() float64 {
+	return 1 / max(e.good()/leastGood, -e.mean().Seconds()/max(leastMean*e.meanBefore.Seconds(), 1e-9), 1)
 }
 
 // worse reports whether more requests failed than before, or, with as many

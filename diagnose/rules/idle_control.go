@@ -13,12 +13,13 @@ import (
 // IdleControl says that a change of the idle pool had no effect.
 //
 // Evidence: against the baseline nothing but the pool's idle limit changed, and
-// at the same rate neither the success ratio rose nor the mean latency fell by
-// more than the seconds of the two runs vary among themselves.
+// at the same rate the success ratio did not rise by half a point nor the mean
+// latency fall by 10 %.
 // Cause: the idle pool was no longer the limit; what is, lies behind it.
 // Fix: put the limit back to the size of the pool and look at the server's side.
 // Silent: without a baseline, when the idle limit was not recorded or did not
-// change, when anything else changed too, or when the run got better.
+// change, when anything else changed too, when the run got better, or when it
+// looks better by no more than the seconds of the two runs vary among themselves.
 type IdleControl struct{}
 
 // ID returns POOL-03.
@@ -43,9 +44,13 @@ func (r IdleControl) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 		return nil, diagnose.Blind(r.ID(), err)
 	}
 	e := effectOf(before, after)
-	if e.better() {
-		return nil, diagnose.Quiet(r.ID(), e.nearNoise(), "the idle limit made a difference: success %s → %s, mean %s → %s",
-			unit.Percent(e.goodBefore), unit.Percent(e.goodAfter), unit.Duration(e.meanBefore), unit.Duration(e.meanAfter))
+	says := "the idle limit made a difference"
+	if e.unclear() {
+		says = "the seconds of the runs vary too much to tell"
+	}
+	if e.better() || e.unclear() {
+		return nil, diagnose.Quiet(r.ID(), e.nearNone(), "%s: success %s → %s, mean %s → %s",
+			says, unit.Percent(e.goodBefore), unit.Percent(e.goodAfter), unit.Duration(e.meanBefore), unit.Duration(e.meanAfter))
 	}
 	return []kasoku.Finding{r.finding(c, *idle, e)}, nil
 }
