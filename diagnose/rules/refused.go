@@ -112,7 +112,11 @@ func (Refused) evidence(c *diagnose.Case, s refusals) []kasoku.Evidence {
 	if s.limit > 0 {
 		out = append(out, c.Variable("max_connections"))
 	}
-	if r, err := c.Requests(c.Focus.Interval); err == nil && r.Failed > 0 {
+	over := c.Focus.Interval
+	if s.countedErr == nil {
+		over = s.counted.Interval // so that both count the same time
+	}
+	if r, err := c.Requests(over); err == nil && r.Failed > 0 {
 		e := c.Asked(r)
 		e.Text, e.Note = c.Busiest(c.Focus.Interval)+", failed", "of "+unit.Count(r.Count)
 		e.Value, e.Number = unit.Count(r.Failed), float64(r.Failed)

@@ -79,7 +79,7 @@ func (w *writer) add(dir string, rec, other *kasoku.Recording, k Keys) {
 		records(w, dir+"saves.json", bareSaves(rec.Saves, host))
 	}
 	if k.RowChecks {
-		records(w, dir+"rowchecks.json", rec.RowChecks)
+		records(w, dir+"rowchecks.json", bareRowChecks(rec.RowChecks, host))
 	}
 }
 
@@ -266,6 +266,14 @@ func bareMessages(in []kasoku.Message, host func(string) string) []kasoku.Messag
 	for i := range out {
 		m := &out[i]
 		m.Host, m.Path, m.Sample, m.Pattern = host(m.Host), path.Base(m.Path), short(m.Sample), short(m.Pattern)
+	}
+	return out
+}
+
+func bareRowChecks(in []kasoku.RowCheck, host func(string) string) []kasoku.RowCheck {
+	out := slices.Clone(in)
+	for i := range out {
+		out[i].Host = host(out[i].Host)
 	}
 	return out
 }

@@ -44,7 +44,7 @@ func full() *kasoku.Recording {
 		Saves:     []kasoku.SaveShape{{Table: "t", Count: 2, Sample: []string{"a", "b"}}},
 		Messages:  []kasoku.Message{{Path: "/opt/secret/app.log", Sample: strings.Repeat("é", 400), Count: 1, Seconds: map[int]uint64{3: 1}}},
 		Logs:      []kasoku.LogWindow{{Kind: "applog", Path: "/opt/secret/app.log", Note: "/opt/secret/app.log appeared", Inode: 7, BadSample: []kasoku.BadLine{{Text: "secret"}}}},
-		RowChecks: []kasoku.RowCheck{{Table: "t", After: 3}},
+		RowChecks: []kasoku.RowCheck{{Host: "secret.example.com", Table: "t", After: 3}},
 		Events:    []kasoku.Event{{At: time.Second, Kind: "mark"}},
 		Gaps:      []kasoku.Gap{{Host: "secret.example.com", Source: "mysql", Reason: "down"}},
 	}
