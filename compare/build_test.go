@@ -17,7 +17,6 @@ type shape struct {
 	success float64       // ratio
 	median  time.Duration // latencies are log-normal around it
 	spread  float64       // of the logarithm
-	errors  string        // code of what fails: 500
 }
 
 // build makes a run of steps, 10 s of pause before each.

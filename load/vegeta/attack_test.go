@@ -218,7 +218,8 @@ func TestValues(t *testing.T) {
 	var header http.Header
 	f(HeaderValue{&header}, "x-A: b:c", "")
 	f(HeaderValue{&header}, "x-A: d", "")
-	if !slices.Equal(header["x-A"], []string{"b:c", "d"}) {
+	const kept = "x-A" // Vegeta does not make it canonical
+	if got := map[string][]string(header)[kept]; !slices.Equal(got, []string{"b:c", "d"}) {
 		t.Errorf("headers are %v", header)
 	}
 	for _, v := range []value{RateValue{&rate}, MaxBodyValue{&body}, RedirectsValue{&redirects}, TimeoutValue{&timeout}, ListValue{&list}, HeaderValue{&header}} {

@@ -7,7 +7,6 @@ package sample
 import (
 	"math"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -168,5 +167,3 @@ func setting(name, value string) kasoku.Setting {
 func histogramOf(n int, p50, p95, p99, most float64) *histogram.Histogram {
 	return latencies(per{asked: n, p50: p50, p95: p95, p99: p99, max: most})
 }
-
-func pid(n int, name string) string { return strconv.Itoa(n) + " " + name }
