@@ -61,6 +61,9 @@ func (s *session) runCommand(ctx context.Context) error {
 		Output: string(tail.Bytes()), OutputTruncated: tail.Truncated(),
 	}
 	s.takeHandover(handover)
+	if s.summary != nil {
+		s.settle(ctx, s.o.Interval)
+	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -21,7 +21,8 @@ func (s *session) makeLoad(ctx context.Context) error {
 	for {
 		perSec, more := s.o.Load.Next(done)
 		if !more {
-			return s.settle(ctx)
+			s.settle(ctx, s.o.Load.Settle)
+			return ctx.Err()
 		}
 		pause := s.o.Load.Pause
 		if len(done) == 0 {
@@ -37,19 +38,17 @@ func (s *session) makeLoad(ctx context.Context) error {
 	}
 }
 
-// settle records on without load.
-func (s *session) settle(ctx context.Context) error {
-	if s.o.Load.Settle <= 0 {
-		return nil
+// settle records on without load, to see what stays open.
+func (s *session) settle(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
 	}
 	s.progress(Progress{Phase: PhasePause, Text: "without load"})
-	t := time.NewTimer(s.o.Load.Settle)
+	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
-		return nil
 	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 

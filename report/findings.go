@@ -90,10 +90,13 @@ func (r rec) finding(i int, all []kasoku.Finding) Finding {
 	if len(x.Fixes) == 0 {
 		f.Risk = ""
 	}
-	if x.Impact.Share > 0 {
+	switch {
+	case x.Impact.Share > 0:
 		f.Impact = unit.Percent(x.Impact.Share)
 		f.ImpactOf = impactOf(i, all)
 		f.Shared = strings.HasPrefix(f.ImpactOf, "shared")
+	case x.Severity != kasoku.Info && x.Impact.Of != "":
+		f.Impact, f.ImpactOf = unit.Missing, x.Impact.Of // it could not be measured
 	}
 	for _, e := range x.Evidence {
 		f.Evidence = append(f.Evidence, Evidence{Source: e.Source, Text: e.Text, Note: e.Note, Value: e.Value, Strong: e.Strong})

@@ -82,8 +82,9 @@ func newLabList(e *env) *cobra.Command {
 func newLabUp(e *env) *cobra.Command {
 	var o labFlags
 	cmd := &cobra.Command{
-		Use:   "up NAME",
-		Short: "Start a lab with a private database, in the background",
+		Use:         "up NAME",
+		Short:       "Start a lab with a private database, in the background",
+		Annotations: map[string]string{"vegeta": "flags"},
 		Example: `  kasoku lab up userapi
   kasoku lab up userapi --defects POOL-01,POOL-02
   kasoku lab up userapi --defects none --db mysql`,

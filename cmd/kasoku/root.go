@@ -157,13 +157,10 @@ func (e *env) finish(err error) int {
 	return exitCouldNot
 }
 
-// vegetaFlags turns Vegeta's single-dash long flags (-rate 100) into double
-// ones for the two commands that have Vegeta's interface.
+// vegetaFlags turns single-dash long flags (-rate 100) into double ones for the
+// commands that take them: those with Vegeta's interface, and the labs.
 func vegetaFlags(root *cobra.Command, args []string) []string {
-	if len(args) == 0 {
-		return args
-	}
-	cmd, _, err := root.Find(args[:1])
+	cmd, _, err := root.Find(args)
 	if err != nil || cmd.Annotations["vegeta"] == "" {
 		return args
 	}
