@@ -195,10 +195,11 @@ func TestWarnings(t *testing.T) {
 	f(kasoku.LoadSummary{}, kasoku.NewTally())
 	f(kasoku.LoadSummary{MaxInFlight: 10, PeakInFlight: 9, CPU: 2 * time.Second}, tally(100*time.Microsecond, 300*time.Microsecond))
 	f(kasoku.LoadSummary{MaxInFlight: 10, PeakInFlight: 10}, tally(900*time.Microsecond, 20*ms))
-	f(kasoku.LoadSummary{MaxInFlight: 10, PeakInFlight: 9}, tally(2*ms, 20*ms),
-		"late-generator: the generator was late: send delay p99 2.00 ms, max 2.00 ms, of a latency p50 of 20.0 ms")
+	f(kasoku.LoadSummary{MaxInFlight: 10, PeakInFlight: 9}, tally(3*ms, 20*ms),
+		"late-generator: the generator was late: send delay p99 3.00 ms, max 3.00 ms, of a latency p99 of 20.0 ms")
+	f(kasoku.LoadSummary{}, tally(3*ms, 40*ms)) // late, but a small part of the latency
 	f(kasoku.LoadSummary{}, tally(500*time.Microsecond, time.Millisecond),
-		"late-generator: the generator was late for latencies so short: send delay p99 0.50 ms is 50.0 % of the latency p50, 1.00 ms")
+		"late-generator: the generator was late for latencies so short: send delay p50 0.50 ms, of a latency p50 of 1.00 ms")
 	f(kasoku.LoadSummary{MaxInFlight: 10, PeakInFlight: 10}, tally(2*time.Second, 3*time.Second),
 		"in-flight-cap: requests in flight reached their cap of 10; later ones waited, which their latency includes: send delay p99 2,000 ms, max 2,000 ms")
 	f(kasoku.LoadSummary{Model: closedLoop, MaxInFlight: 10, PeakInFlight: 10}, tally(0, 3*time.Second))

@@ -21,13 +21,14 @@ const (
 
 // When the generator is late: its figures are then those of the generator.
 const (
-	// A wake-up, a hand-over to a worker and one preemption together stay below
-	// a millisecond on a machine that has a core to spare.
-	lateSendDelay = time.Millisecond
-	// Of the median latency; more of it would be the generator's own.
+	// Of the latency at the same quantile; from here on the figure tells of the
+	// generator rather than of the server.
 	lateShare = 0.10
-	// Send delays below this are the scheduler's noise, whatever the latency.
-	lateFloor = 250 * time.Microsecond
+	// A wake-up, a hand-over to a worker and one preemption together stay below
+	// a millisecond on a machine that has a core to spare, in 99 of 100 cases.
+	lateP99 = time.Millisecond
+	// A median below this is the scheduler's noise, whatever the latency.
+	lateP50 = 250 * time.Microsecond
 	// Of the generator's cores; above it requests wait for CPU.
 	busyShare = 0.90
 )
@@ -40,21 +41,21 @@ func Warnings(s kasoku.LoadSummary, t *kasoku.Tally) []kasoku.Warning {
 	add := func(code, hint, format string, args ...any) {
 		out = append(out, kasoku.Warning{Code: code, Text: fmt.Sprintf(format, args...), Hint: hint})
 	}
-	capped := s.MaxInFlight > 0 && s.PeakInFlight >= s.MaxInFlight && s.Model != closedLoop && t.SendDelay.Max() > lateSendDelay
-	delay, median := t.SendDelay.Quantile(0.99), t.Latency.Quantile(0.50)
+	capped := s.MaxInFlight > 0 && s.PeakInFlight >= s.MaxInFlight && s.Model != closedLoop && t.SendDelay.Max() > lateP99
+	delay := t.SendDelay.Quantile(0.99)
 	switch {
 	case capped:
 		add(InFlightCap, "the server answers more slowly than requests come; raise the cap on requests in flight only if the server should see more at once",
 			"requests in flight reached their cap of %s; later ones waited, which their latency includes: send delay p99 %s, max %s",
 			unit.Count(s.MaxInFlight), unit.Duration(delay), unit.Duration(t.SendDelay.Max()))
-	case delay > lateSendDelay:
+	case late(t, 0.99, lateP99):
 		add(LateGenerator, "lower the rate, give the generator a core of its own, or run it on another machine",
-			"the generator was late: send delay p99 %s, max %s, of a latency p50 of %s",
-			unit.Duration(delay), unit.Duration(t.SendDelay.Max()), unit.Duration(median))
-	case delay > lateFloor && float64(delay) > lateShare*float64(median):
+			"the generator was late: send delay p99 %s, max %s, of a latency p99 of %s",
+			unit.Duration(delay), unit.Duration(t.SendDelay.Max()), unit.Duration(t.Latency.Quantile(0.99)))
+	case late(t, 0.50, lateP50):
 		add(LateGenerator, "latencies this short hold a visible part of the generator's own delay; compare only with runs made by the same generator",
-			"the generator was late for latencies so short: send delay p99 %s is %s of the latency p50, %s",
-			unit.Duration(delay), unit.Percent(float64(delay)/float64(median)), unit.Duration(median))
+			"the generator was late for latencies so short: send delay p50 %s, of a latency p50 of %s",
+			unit.Duration(t.SendDelay.Quantile(0.50)), unit.Duration(t.Latency.Quantile(0.50)))
 	}
 	if used, which := cores(s); s.Cores > 0 && used >= busyShare*float64(s.Cores) {
 		add(BusyGenerator, "lower the rate, or run the generator on a machine with more cores",
@@ -72,6 +73,13 @@ func Warnings(s kasoku.LoadSummary, t *kasoku.Tally) []kasoku.Warning {
 		add(StoppedEarly, "", "the load was stopped early, by %s, after %s", s.Stopped, unit.Elapsed(s.Wall))
 	}
 	return out
+}
+
+// late reports whether the send delay at a quantile is beyond the floor and a
+// visible share of the latency there.
+func late(t *kasoku.Tally, q float64, floor time.Duration) bool {
+	delay := t.SendDelay.Quantile(q)
+	return delay > floor && float64(delay) > lateShare*float64(t.Latency.Quantile(q))
 }
 
 // cores returns the CPU that the generator used, in cores: the mean of the load
