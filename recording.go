@@ -72,6 +72,27 @@ func (r *Recording) Tally(step int) *Tally {
 	return t
 }
 
+// The success ratios below which a step broke. One request in twenty is an outage
+// that nobody argues about; one in a hundred is more than a healthy service loses.
+const (
+	BrokenBelow  = 0.95
+	FailingBelow = 0.99
+)
+
+// FirstBroken returns the index of the first step that clearly broke, else of the
+// first that failed, by their success ratios; -1 when none did. A step just past
+// the limit says less of its cause than the next one that is well past it.
+func FirstBroken(successRatios []float64) int {
+	for _, below := range []float64{BrokenBelow, FailingBelow} {
+		for i, ratio := range successRatios {
+			if ratio < below {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
 // Whole returns the interval of the whole run.
 func (r *Recording) Whole() Interval { return Interval{0, r.Run.Length} }
 

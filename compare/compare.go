@@ -131,9 +131,8 @@ const LeastChange = 0.05
 // one request in a hundred, two runs of the same thing differ.
 const LeastPoints = 0.01
 
-// FailsBelow is the success ratio under which a step counts as broken: one
-// request in a hundred is more than any retry budget of a healthy service.
-const FailsBelow = 0.99
+// FailsBelow is the success ratio under which a step counts as broken.
+const FailsBelow = kasoku.FailingBelow
 
 // A Quantile is one point of the two latency curves.
 type Quantile struct {

@@ -102,18 +102,16 @@ func (m *maker) add(id, title string, perSec float64, rows []Row) {
 // focus chooses the step that the runs are judged by: the first at which before
 // broke, else the first at which after did, else the one with the highest rate.
 func (m *maker) focus(pairs []pair) (at int, broke bool) {
-	broken := func(run *kasoku.Recording, s kasoku.Step) bool {
-		return run.Tally(s.Number).SuccessRatio() < FailsBelow
-	}
+	before, after := make([]float64, len(pairs)), make([]float64, len(pairs))
 	for i, p := range pairs {
-		if broken(m.before, p.before) {
-			return i, true
-		}
+		before[i] = m.before.Tally(p.before.Number).SuccessRatio()
+		after[i] = m.after.Tally(p.after.Number).SuccessRatio()
 	}
-	for i, p := range pairs {
-		if broken(m.after, p.after) {
-			return i, true
-		}
+	if i := kasoku.FirstBroken(before); i >= 0 {
+		return i, true
+	}
+	if i := kasoku.FirstBroken(after); i >= 0 {
+		return i, true
 	}
 	for i, p := range pairs {
 		if p.before.PerSec >= pairs[at].before.PerSec {

@@ -10,10 +10,6 @@ import (
 
 // When a step broke.
 const (
-	// goodRatio is the success ratio below which a step broke. It is the
-	// threshold of the first load test that this tool repeats; a service that
-	// loses one request in a hundred is not one that is merely slow.
-	goodRatio = 0.99
 	// slowFactor is how often a step's p95 may be that of the lowest step
 	// before the step counts as broken though its requests succeed: an order
 	// of magnitude, because a busy machine easily answers a few times slower.
@@ -40,8 +36,8 @@ type Focus struct {
 	Why      string          // what made it the focus: "30.5 % of requests succeed"
 }
 
-// FocusOf chooses the focus of a recording: the first step in which less than
-// 99 % of the requests succeed, else the step whose p95 grew most over that of
+// FocusOf chooses the focus of a recording: the first step that broke by
+// [kasoku.FirstBroken], else the step whose p95 grew most over that of
 // the lowest step, else, when steps are alike, the one with the highest rate. A
 // run without steps is its own focus.
 func FocusOf(rec *kasoku.Recording) Focus {
@@ -97,10 +93,15 @@ func usableSteps(rec *kasoku.Recording) []stepLoad {
 
 // worst returns the step to look at.
 func worst(steps []stepLoad, base stepLoad) (s stepLoad, broke bool, why string) {
-	for _, s := range steps {
-		if s.good < goodRatio && (s.asked >= fewRequests || s.good < 0.5) {
-			return s, true, unit.Percent(s.good) + " of requests succeed"
+	ratios := make([]float64, len(steps))
+	for i, s := range steps {
+		ratios[i] = s.good
+		if s.asked < fewRequests && s.good >= 0.5 {
+			ratios[i] = 1
 		}
+	}
+	if i := kasoku.FirstBroken(ratios); i >= 0 {
+		return steps[i], true, unit.Percent(steps[i].good) + " of requests succeed"
 	}
 	chosen, most := base, 1.0
 	if p := p95(base.tally); p > 0 {
@@ -138,7 +139,7 @@ func wholeRun(rec *kasoku.Recording) Focus {
 	} else if r, ok := logged(rec, f.Interval); ok {
 		good, asked = r.SuccessRatio(), r.Count
 	}
-	if good < goodRatio && (asked >= fewRequests || good < 0.5) {
+	if good < kasoku.FailingBelow && (asked >= fewRequests || good < 0.5) {
 		f.Broke, f.Why = true, unit.Percent(good)+" of requests succeed"
 	}
 	return f

@@ -21,8 +21,11 @@ func TestFocus(t *testing.T) {
 			t.Errorf("step %d broke %v %v because %q; want step %d broke %v %v–%v because %q", number, got.Broke, got.Interval, got.Why, step, broke, from, to, why)
 		}
 	}
-	// The first step that fails, not the worst one.
-	f(run(at{10, 0, 10, 1, ms}, at{100, 13, 23, 0.98, ms}, at{1000, 26, 36, 0.1, ms}), 2, true, sec(13), sec(24), "98.0 %")
+	// The first step that clearly breaks, not the worst one.
+	f(run(at{10, 0, 10, 1, ms}, at{100, 13, 23, 0.94, ms}, at{1000, 26, 36, 0.1, ms}), 2, true, sec(13), sec(24), "94.0 %")
+	// A step just past the limit counts where no other is well past it.
+	f(run(at{10, 0, 10, 1, ms}, at{100, 13, 23, 0.98, ms}, at{1000, 26, 36, 0.97, ms}), 2, true, sec(13), sec(24), "98.0 %")
+	f(run(at{10, 0, 10, 1, ms}, at{100, 13, 23, 0.98, ms}, at{1000, 26, 36, 0.1, ms}), 3, true, sec(26), sec(37), "10.0 %")
 	// Exactly 99 % is good.
 	f(run(at{100, 0, 10, 1, ms}, at{1000, 13, 23, 0.99, ms}), 2, false, sec(13), sec(24), "most load")
 	// One failure of a few requests breaks nothing, half of them do.

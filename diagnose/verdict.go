@@ -24,7 +24,7 @@ func verdict(c *Case, d *kasoku.Diagnosis) string {
 func measure(c *Case) string {
 	f := c.Focus
 	good, slow := c.Good(), p95(f.Tally)
-	if base := p95(f.BaseLoad); good >= goodRatio && base > 0 {
+	if base := p95(f.BaseLoad); good >= kasoku.FailingBelow && base > 0 {
 		return fmt.Sprintf("p95 is %s, %s times the %s %s",
 			unit.Duration(slow), unit.Sig3(float64(slow)/float64(base)), unit.Duration(base), where(f.Base))
 	}
@@ -45,7 +45,7 @@ const (
 // cause joins the clauses of the findings that explain most of what broke. An
 // estimate explains no failed request, and no delay unless it is most of it.
 func cause(c *Case, d *kasoku.Diagnosis) string {
-	failing := c.Good() < goodRatio
+	failing := c.Good() < kasoku.FailingBelow
 	var clauses []string
 	var most float64
 	for _, f := range d.Findings {

@@ -103,12 +103,17 @@ func (r rec) raised() []kasoku.Warning {
 	return out
 }
 
-// brokenStep returns the number of the first step that broke, 0 when none did.
+// brokenStep returns the number of the step that broke, 0 when none did.
 func (r rec) brokenStep() int {
-	for _, s := range r.Steps {
-		if !s.Partial() && r.Tally(s.Number).SuccessRatio() < compare.FailsBelow {
-			return s.Number
+	ratios := make([]float64, len(r.Steps))
+	for i, s := range r.Steps {
+		ratios[i] = 1
+		if !s.Partial() {
+			ratios[i] = r.Tally(s.Number).SuccessRatio()
 		}
+	}
+	if i := kasoku.FirstBroken(ratios); i >= 0 {
+		return r.Steps[i].Number
 	}
 	return 0
 }

@@ -68,7 +68,6 @@ var ErrNotReproducible = errors.New("not reproducible on this machine: no step b
 
 // What the fixed run must reach at the step that broke.
 const (
-	brokenBelow   = 0.99  // a step broke when fewer of its requests succeed
 	fixedSuccess  = 0.999 // the fixed run succeeds at least so often
 	fixedP99Ratio = 1. / 3
 )

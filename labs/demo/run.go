@@ -94,10 +94,10 @@ func clearResults(dir string) error {
 	return nil
 }
 
-// climb makes the run before, up to the first step that breaks.
+// climb makes the run before, up to the first step that clearly breaks.
 func (s *story) climb(ctx context.Context) (err error) {
 	next := func(done []loop.Done) (float64, bool) {
-		if n := len(done); n > 0 && broke(done[n-1].Tally) {
+		if n := len(done); n > 0 && done[n-1].Tally.SuccessRatio() < kasoku.BrokenBelow {
 			return 0, false
 		}
 		return s.rung(len(done))
@@ -109,11 +109,13 @@ func (s *story) climb(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, st := range s.before.Steps {
-		if broke(s.before.Tally(st.Number)) {
-			s.broken = st.PerSec
-			return nil
-		}
+	ratios := make([]float64, len(s.before.Steps))
+	for i, st := range s.before.Steps {
+		ratios[i] = s.before.Tally(st.Number).SuccessRatio()
+	}
+	if i := kasoku.FirstBroken(ratios); i >= 0 {
+		s.broken = s.before.Steps[i].PerSec
+		return nil
 	}
 	return ErrNotReproducible
 }
@@ -129,8 +131,6 @@ func (s *story) rung(i int) (float64, bool) {
 	}
 	return rate, rate <= s.o.Most
 }
-
-func broke(t *kasoku.Tally) bool { return t.SuccessRatio() < brokenBelow }
 
 // diagnose tells the findings of the run before. They come from the file,
 // opened afresh, so that what is told is what anybody can find again.
