@@ -174,8 +174,8 @@ func (t *teller) farewell(res demo.Result) {
 			unit.Sig3(sum.Before.P99), unit.Sig3(sum.After.P99), sum.Seeded), t.e.terminal()))
 	}
 	fmt.Fprintf(t.e.stdout, "\nsaved   %s\nreport  %s\n", strings.Join(res.Summary.Files, " "), filepath.Join(t.dir, "report.html"))
-	fmt.Fprintf(t.e.stdout, "next    kasoku show %s\n", filepath.Join(t.dir, "before.kasoku"))
+	fmt.Fprintf(t.e.stdout, "next    %s show %s\n", t.e.name, filepath.Join(t.dir, "before.kasoku"))
 	if res.After != nil {
-		fmt.Fprintf(t.e.stdout, "        kasoku compare %s %s\n", filepath.Join(t.dir, "before.kasoku"), filepath.Join(t.dir, "after.kasoku"))
+		fmt.Fprintf(t.e.stdout, "        %s compare %s %s\n", t.e.name, filepath.Join(t.dir, "before.kasoku"), filepath.Join(t.dir, "after.kasoku"))
 	}
 }

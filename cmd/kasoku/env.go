@@ -22,6 +22,7 @@ const (
 
 // env is all of the world that commands touch, so that tests can give another.
 type env struct {
+	name           string // as this program was called, so that what is printed can be pasted
 	args           []string
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -36,7 +37,7 @@ type env struct {
 
 func osEnv() *env {
 	e := &env{
-		args: os.Args[1:], stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+		name: os.Args[0], args: os.Args[1:], stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		getenv: os.Getenv, now: time.Now,
 		stdoutTTY: term.IsTerminal(int(os.Stdout.Fd())),
 		stderrTTY: term.IsTerminal(int(os.Stderr.Fd())),

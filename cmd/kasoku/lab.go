@@ -154,9 +154,10 @@ func labUp(ctx context.Context, e *env, name string, o labFlags) error {
   access log  %s
   app log     %s
   app pid     %d
-next  kasoku record --mysql '%s' --accesslog %s --applog %s --pid %d,%d -o before.kasoku -- \
-        kasoku attack -rate 10,100,1000 -duration 10s --pause 3s -target 'POST %s/users'
-`, s.Name, s.Defects, s.URL, s.DSN, s.AccessLog, s.AppLog, s.AppPid, s.DSN, s.AccessLog, s.AppLog, s.AppPid, s.DBPid, s.URL)
+next  %s record --mysql '%s' --accesslog %s --applog %s --pid %d,%d -o before.kasoku -- \
+        %s attack -rate 10,100,1000 -duration 10s --pause 3s -target 'POST %s/users'
+`, s.Name, s.Defects, s.URL, s.DSN, s.AccessLog, s.AppLog, s.AppPid,
+		e.name, s.DSN, s.AccessLog, s.AppLog, s.AppPid, s.DBPid, e.name, s.URL)
 	return nil
 }
 
