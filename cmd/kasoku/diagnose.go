@@ -32,11 +32,7 @@ run. Exit code 1 with --fail-on-findings when there is a finding.`,
 			if err := o.check(); err != nil {
 				return err
 			}
-			name := "latest"
-			if len(args) == 1 {
-				name = args[0]
-			}
-			rec, path, err := openRun(e, o.dir, name)
+			rec, path, err := openNamed(e, o.dir, args)
 			if err != nil {
 				return err
 			}

@@ -137,6 +137,15 @@ func openRun(e *env, dir, name string) (*kasoku.Recording, string, error) {
 	return rec, path, nil
 }
 
+// openNamed reads the run that the arguments name, the latest when they do not.
+func openNamed(e *env, dir string, args []string) (*kasoku.Recording, string, error) {
+	name := runstore.Latest
+	if len(args) > 0 {
+		name = args[0]
+	}
+	return openRun(e, dir, name)
+}
+
 // findRun looks in the named directory, else in runs/ and the working one. The
 // latest run is the newest of both.
 func findRun(dir, name string) (string, error) {
@@ -199,11 +208,7 @@ func newShow(e *env) *cobra.Command {
 			if err := o.check(); err != nil {
 				return err
 			}
-			name := "latest"
-			if len(args) == 1 {
-				name = args[0]
-			}
-			rec, path, err := openRun(e, o.dir, name)
+			rec, path, err := openNamed(e, o.dir, args)
 			if err != nil {
 				return err
 			}
