@@ -114,11 +114,16 @@ func (d *database) slowLogOff(ctx context.Context) ([]kasoku.Change, []kasoku.Wa
 		warnings = append(warnings, kasoku.Warning{Code: "not-restored", Text: err.Error(),
 			Hint: "put these back yourself: " + list(d.slow.Changes())})
 	}
-	var changes []kasoku.Change
+	return d.changes(), warnings
+}
+
+// changes lists what was altered on the server, and what became of it.
+func (d *database) changes() []kasoku.Change {
+	var out []kasoku.Change
 	for _, c := range d.slow.Changes() {
-		changes = append(changes, kasoku.Change{Object: d.flavor(), Name: c.Name, Before: c.Before, During: c.During, Restored: c.Restored, Note: c.Note})
+		out = append(out, kasoku.Change{Object: d.flavor(), Name: c.Name, Before: c.Before, During: c.During, Restored: c.Restored, Note: c.Note})
 	}
-	return changes, warnings
+	return out
 }
 
 func list(changes []mysqlread.Changed) string {

@@ -112,6 +112,10 @@ func (s *session) open(ctx context.Context) (err error) {
 	s.clock.giveUp = s.stop
 	if s.o.SlowLog {
 		s.warn(s.db.slowLogOn(ctx)...)
+		// Stored at once, so that the file of a killed run tells what was left.
+		if err := s.store.SaveChanges(s.db.changes()); err != nil {
+			return err
+		}
 	}
 	if err := s.saveSettings(ctx); err != nil {
 		return err
