@@ -80,7 +80,9 @@ func (e *env) colored() bool {
 }
 
 // interruptible returns a context that the first SIGINT or SIGTERM ends, and
-// one that the second ends. stop gives the signals back.
+// one that the second ends. stop gives the signals back, unless one has come: the
+// program is on its way out then, and a late second one must not cost its last
+// words and its exit code.
 func interruptible(parent context.Context) (soft, hard context.Context, stop func()) {
 	soft, cancelSoft := context.WithCancelCause(parent)
 	hard, cancelHard := context.WithCancel(context.WithoutCancel(parent))
@@ -104,7 +106,9 @@ func interruptible(parent context.Context) (soft, hard context.Context, stop fun
 		}
 	}()
 	return soft, hard, func() {
-		signal.Stop(signals)
+		if soft.Err() == nil {
+			signal.Stop(signals)
+		}
 		close(done)
 		<-finished
 		cancelSoft(nil)
