@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -169,39 +169,19 @@ func (s *session) addSummary(one *kasoku.LoadSummary) {
 	}
 }
 
-// warnStep notes which step a warning about the generator speaks of.
+// warnStep notes what a step's load says of the generator. Steps climb, so of each
+// kind the last is kept, and how many steps before it said the same.
 func (s *session) warnStep(one *kasoku.LoadSummary, t *kasoku.Tally, step kasoku.Step) {
 	for _, w := range load.Warnings(*one, t) {
 		w.Text = fmt.Sprintf("step %d: %s", step.Number, w.Text)
+		before := s.saidBefore[w.Code]
+		s.warnings = slices.DeleteFunc(s.warnings, func(x kasoku.Warning) bool { return before > 0 && x.Code == w.Code })
+		if before > 0 {
+			w.Text += fmt.Sprintf("; likewise in %d of the steps before", before)
+		}
+		s.saidBefore[w.Code]++
 		s.warn(w)
 	}
-}
-
-// merged keeps one warning of a kind, the last: steps climb, so it is the one of
-// the highest rate, and says how often there were others.
-func merged(all []kasoku.Warning) []kasoku.Warning {
-	var out []kasoku.Warning
-	for i, w := range all {
-		if !strings.HasPrefix(w.Text, "step ") {
-			out = append(out, w)
-			continue
-		}
-		last, earlier := true, 0
-		for k, other := range all {
-			if other.Code == w.Code && strings.HasPrefix(other.Text, "step ") {
-				last = last && k <= i
-				earlier++
-			}
-		}
-		if !last {
-			continue
-		}
-		if earlier > 1 {
-			w.Text += fmt.Sprintf("; likewise, with lower figures or rates, in %d earlier steps", earlier-1)
-		}
-		out = append(out, w)
-	}
-	return out
 }
 
 // saveLoad stores what came of the load, whoever made it.

@@ -48,6 +48,8 @@ type session struct {
 	warnings  []kasoku.Warning
 	handed    []kasoku.Warning // of a load made by the command
 
+	saidBefore map[string]int // by code of a warning about the generator: steps that said it
+
 	progressMu sync.Mutex // serialises OnProgress
 }
 
@@ -65,7 +67,7 @@ func Record(ctx context.Context, o Options) (*Result, error) {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	s := &session{o: o, run: o.Run, stop: stop}
+	s := &session{o: o, run: o.Run, stop: stop, saidBefore: map[string]int{}}
 	if err := s.open(ctx); err != nil {
 		if ctx.Err() != nil {
 			err = fmt.Errorf("stopped before the recording began: %w", context.Cause(ctx))
@@ -247,7 +249,7 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 	if stopReason != "" && !s.untilStopped() {
 		s.run.State, s.run.StopReason = kasoku.Incomplete, stopReason
 	}
-	errs = append(errs, s.store.SaveWarnings(merged(s.warnings)))
+	errs = append(errs, s.store.SaveWarnings(s.warnings))
 	if err := s.store.Finish(s.run); err != nil {
 		return errors.Join(append(errs, err)...)
 	}

@@ -116,7 +116,7 @@ func settingsSection(c *compare.Comparison) Section {
 		return s
 	}
 	s.Count = len(c.Settings)
-	s.Sub = Prose(plural(len(c.Settings), "setting of the database differs", "settings of the database differ") + " between the sides, " + unit.Count(c.SettingsEqual) + " are equal.")
+	s.Sub = Prose(plural(len(c.Settings), "setting differs", "settings differ") + " between the sides, " + unit.Count(c.SettingsEqual) + " are equal.")
 	if len(c.Settings) > 1 {
 		s.Sub += " They changed together, so their effects cannot be told apart here."
 	}
