@@ -25,11 +25,12 @@ var floorTable = parseFloors(`
 2 load load/epollhttp load/nethttp load/sqldb load/carbon load/vegeta
 2 observe observe/host observe/process observe/procfile observe/logsize observe/cgroup
 2 observe/mysql observe/nginx observe/varnish observe/redis observe/graphite observe/goprocess
-2 analyze analyze/accesslog analyze/slowlog analyze/digest analyze/sqlshape analyze/applog
-3 scenario replay compare runstore fleet fleet/bus
-4 diagnose diagnose/rules advise
+2 analyze analyze/accesslog analyze/slowlog analyze/digest analyze/sqlshape analyze/applog analyze/phases analyze/score
+2 config discover guard
+3 scenario replay compare runstore fleet fleet/bus capture merge
+4 diagnose diagnose/rules advise revert
 5 loop report report/terminal report/html report/export
-6 capacity watch web web/ui mcp
+6 capacity watch web web/ui mcp finalize
 7 labs/*
 8 cmd/kasoku cmd/mackerel-plugin-* cmd/check-*
 9 bench bench/*
@@ -45,6 +46,7 @@ var ownerTable = []ownership{
 	{path: "github.com/go-sql-driver/mysql", owners: "mysqlflags"},
 	{path: "github.com/nats-io/nats-server", owners: "fleet/bus"},
 	{path: "github.com/nats-io/nats.go", owners: "fleet/bus"},
+	{path: "github.com/BurntSushi/toml", owners: "config"},
 	{path: "os/exec", owners: "command"},
 	{path: "os", names: "StartProcess", owners: "command"},
 	{path: "syscall", names: "ForkExec StartProcess Exec", owners: "command"},

@@ -9,7 +9,9 @@ import (
 // not safe for concurrent change.
 type Recording struct {
 	Run       Run
+	Summary   *Summary // nil before the run was looked at
 	Steps     []Step
+	Phases    []Phase
 	Load      *LoadSummary // nil when the load was not kasoku's
 	Seconds   []LoadSecond
 	Series    []Series // sorted by key
@@ -17,6 +19,7 @@ type Recording struct {
 	Events    []Event
 	Changes   []Change
 	Settings  []Setting
+	Configs   []Config // sorted by host, kind, name
 	Logs      []LogWindow
 	Endpoints []Endpoint
 	Queries   []Query

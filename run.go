@@ -29,6 +29,42 @@ type Run struct {
 	Load       string // one phrase: POST /users, open loop
 	Hosts      []Host
 	Command    *Command // the command that record ran, nil without one
+
+	Group     string // runs that repeat one another share it: the id of the first; empty for a run alone
+	Repeat    int    // place in the group, from 1; 0 for a run alone
+	Observers string // ObserversOn, ObserversOff or what was left out, such as "no slow log"; empty in files before version 2
+	Price     Price  // of the machines that were measured; zero when nobody said
+	Score     *Score // what the benchmark said, nil without one
+}
+
+// What watched a run.
+const (
+	ObserversOn  = "on"  // all that was configured
+	ObserversOff = "off" // nothing but the load's own figures and the logs that are written anyway
+)
+
+// An Outcome is whether a benchmark let a run pass.
+type Outcome string
+
+// The outcomes.
+const (
+	Unjudged Outcome = "" // the benchmark did not say
+	Passed   Outcome = "pass"
+	Failed   Outcome = "fail"
+)
+
+// A Score is what a benchmark, or a person, said that a run was worth. More is
+// better.
+type Score struct {
+	Value   float64
+	Outcome Outcome
+	Source  string // where it was found: "output, JSON score", "output, /score: (\\d+)/", "typed"
+}
+
+// A Price is what the measured machines cost.
+type Price struct {
+	PerHour  float64 // 0 when unknown
+	Currency string  // USD, JPY … as it was typed; may be empty
 }
 
 // A Host is one machine that was observed. The first host of a run is the one
@@ -43,7 +79,26 @@ type Host struct {
 	BootID      string
 	ClockOffset time.Duration // its wall clock minus the first host's
 	ClockError  time.Duration // half width of the uncertainty of ClockOffset
+	ClockNote   string        // how the offset was found; empty for the first host
 }
+
+// A Phase is a stretch of a run in which the traffic was of one kind.
+type Phase struct {
+	Kind     PhaseKind
+	Interval Interval
+	Why      string // "POST /initialize, 1 request, 2.31 s", "no request for 5 s"
+}
+
+// PhaseKind says what a stretch of a run was for.
+type PhaseKind string
+
+// The kinds of phases, in the order of a contest's benchmark.
+const (
+	PhaseInitialize PhaseKind = "initialize"
+	PhaseVerify     PhaseKind = "verify" // few requests, one after another
+	PhaseLoad       PhaseKind = "load"
+	PhaseIdle       PhaseKind = "idle"
+)
 
 // A Command is the child process that a recording ran, and what it used.
 //
@@ -91,7 +146,7 @@ func (s Step) Partial() bool { return s.Planned > 0 && s.Interval.Len() < s.Plan
 type Event struct {
 	At   time.Duration
 	Host string
-	Kind string // clock, restart, rotate, interrupt, phase, mark
+	Kind string // clock, restart, rotate, interrupt, phase, mark, trigger
 	Text string
 }
 
@@ -128,6 +183,36 @@ type Setting struct {
 	Scope string // mysql, mysql.connection, sysctl …
 	Name  string
 	Value string
+}
+
+// A Config is one text of the configuration in force: a file, what a program
+// printed, a table's definition. Secrets in it are replaced by [MaskedSecret].
+type Config struct {
+	Host   string
+	Kind   string // nginx, mysql, vcl, unit, sysctl, limits, schema, git, file
+	Name   string // the file's path; of a table shop.users; of git HEAD or diff
+	Text   string
+	Mode   uint32 // permission bits of a file, 0 for what is none
+	UID    int    // owner of a file
+	GID    int
+	Masked int    // how many secrets were replaced
+	Note   string // why Text is cut or missing, empty otherwise
+}
+
+// MaskedSecret stands where a secret was.
+const MaskedSecret = "‹masked›"
+
+// A Summary is what a list of runs tells of the load of one.
+type Summary struct {
+	Source     string        // what counted the requests: load, access log; empty when nothing did
+	Requests   uint64        // in all
+	Succeeded  uint64        // of them
+	PerSec     float64       // successful requests a second: of the best step, else over the load phase
+	Asked      float64       // asked rate of that step; 0 without steps
+	P50, P99   time.Duration // of that step, else of all requests; 0 when unknown
+	CPU        time.Duration // that the measured hosts used during the load, generator and kasoku left out
+	LoadTime   time.Duration // over which CPU was counted
+	Bottleneck string        // in a few words: "mysqld 1.84 of 2 cores"; empty when none stood out
 }
 
 // A RowCheck compares the rows that a table gained with the answers that said
