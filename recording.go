@@ -19,7 +19,7 @@ type Recording struct {
 	Events    []Event
 	Changes   []Change
 	Settings  []Setting
-	Configs   []Config // sorted by host, kind, name
+	Configs   []Config // in the order in which they were taken
 	Logs      []LogWindow
 	Endpoints []Endpoint
 	Queries   []Query

@@ -31,7 +31,8 @@ func damageable(tb testing.TB) (file []byte, want *kasoku.Recording) {
 	rest := anyRecording(1)
 	for _, err := range []error{w.SaveSteps(rest.Steps), w.SaveLoad(rest.Load), w.SaveEndpoints(rest.Endpoints),
 		w.SaveQueries(rest.Queries), w.SaveLogs(rest.Logs), w.SaveMessages(rest.Messages), w.SaveDiagnosis(rest.Diagnosis),
-		w.SaveSettings(rest.Settings), w.Finish(sampleRun())} {
+		w.SaveSettings(rest.Settings), w.SavePhases(rest.Phases), w.SaveConfigs(rest.Configs), w.SaveSummary(rest.Summary),
+		w.Finish(sampleRun())} {
 		if err != nil {
 			tb.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package runstore
 
 import (
 	"database/sql"
+	"strings"
 
 	"github.com/kasoku/kasoku"
 )
@@ -75,6 +76,59 @@ func (e *Editor) SetNote(note string) error {
 	})
 }
 
+// SetScore replaces what a benchmark said of the run; nil removes it.
+func (e *Editor) SetScore(s *kasoku.Score) error {
+	return e.change("set score", func(tx *sql.Tx) error { return scoreTable().replaceOne(tx, s) })
+}
+
+// SetPrice changes what the measured machines cost.
+func (e *Editor) SetPrice(p kasoku.Price) error {
+	return e.change("set price", func(tx *sql.Tx) error {
+		_, err := tx.Exec("UPDATE run SET price_per_hour = ?, currency = ?", p.PerHour, p.Currency)
+		return err
+	})
+}
+
+// SaveSummary replaces what a list of runs tells of this one; nil removes it.
+func (e *Editor) SaveSummary(s *kasoku.Summary) error {
+	return e.change("save summary", func(tx *sql.Tx) error { return summaryTable().replaceOne(tx, s) })
+}
+
+// SaveChanges replaces what the recording altered on servers.
+func (e *Editor) SaveChanges(c []kasoku.Change) error {
+	return e.change("save change", func(tx *sql.Tx) error { return changeTable().replace(tx, c) })
+}
+
+// Scrub drops the text that was found in logs, statements and configurations.
+// Figures and findings stay; evidence stands without its quotation. The bytes are
+// cleared from the file.
+func (e *Editor) Scrub() error {
+	err := e.change("scrub", func(tx *sql.Tx) error {
+		for _, t := range rawTables() {
+			if _, err := tx.Exec("DELETE FROM " + t.name); err != nil {
+				return err
+			}
+		}
+		return renewSums(tx, rawTables())
+	})
+	if err != nil {
+		return err
+	}
+	_, err = e.db.Exec("VACUUM")
+	return stepError("scrub", e.path, err)
+}
+
+// rawTables lists the tables that hold text as it was found.
+func rawTables() []summed {
+	var out []summed
+	for _, t := range allTables() {
+		if strings.HasPrefix(t.name, "raw_") {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
 // SaveDiagnosis replaces the stored diagnosis and the run's verdict; nil removes
 // both.
 func (e *Editor) SaveDiagnosis(d *kasoku.Diagnosis) error {
@@ -99,7 +153,7 @@ func (e *Editor) change(op string, do func(tx *sql.Tx) error) error {
 }
 
 func editable() []summed {
-	return []summed{of(runTable()), of(warningTable()), of(diagnosisTable()), of(findingTable()),
+	return []summed{of(runTable()), of(scoreTable()), of(summaryTable()), of(changeTable()), of(warningTable()), of(diagnosisTable()), of(findingTable()),
 		of(evidenceTable()), of(quoteTable()), of(silenceTable())}
 }
 

@@ -161,6 +161,8 @@ func fill(r *rand.Rand, v reflect.Value) {
 		v.SetInt(int64(r.Uint64()))
 	case reflect.Uint64:
 		v.SetUint(r.Uint64())
+	case reflect.Uint32:
+		v.SetUint(uint64(r.Uint32()))
 	case reflect.Float64:
 		v.SetFloat([]float64{r.NormFloat64(), math.Floor(1e6 * r.Float64()), math.Inf(1), r.Float64() * 1e300}[r.IntN(4)])
 	case reflect.Bool:

@@ -27,8 +27,16 @@ type Info struct {
 	Length     time.Duration // 0 while it is not known
 	Load       string
 	Verdict    string
-	SizeBytes  int64 // of the file, with the log that lies beside it
-	Err        error // why nothing is known of it; all above but Path, ID and SizeBytes is empty then
+	Revision   string
+	Dirty      bool
+	Group      string
+	Repeat     int
+	Observers  string
+	Price      kasoku.Price
+	Score      *kasoku.Score   // nil when nobody said one
+	Summary    *kasoku.Summary // nil when nobody looked
+	SizeBytes  int64           // of the file, with the log that lies beside it
+	Err        error           // why nothing is known of it; all above but Path, ID and SizeBytes is empty then
 }
 
 // List returns the runs of a directory, the newest first; files that cannot be
@@ -76,6 +84,9 @@ func Describe(path string) Info {
 	info.ID, info.Project, info.Label, info.Note = run.ID, run.Project, run.Label, run.Note
 	info.State, info.StopReason, info.Started, info.Length = run.State, run.StopReason, run.Started, run.Length
 	info.Load, info.Verdict = run.Load, run.verdict
+	info.Revision, info.Dirty = run.Revision, run.Dirty
+	info.Group, info.Repeat, info.Observers, info.Price = run.Group, run.Repeat, run.Observers, run.Price
+	info.Score, info.Summary = run.Score, run.summary
 	return info
 }
 
@@ -136,6 +147,7 @@ func (o opener) describeWith(path string, m mode) (run *runRow, err error) {
 		if run = one(runTable().read(rd)); run == nil {
 			return fmt.Errorf("%w: %s", errDamaged, strings.Join(append(rd.damage, "it has no description"), "; "))
 		}
+		run.Score, run.summary = one(scoreTable().read(rd)), one(summaryTable().read(rd))
 		return nil
 	})
 	return run, err

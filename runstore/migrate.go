@@ -84,7 +84,8 @@ func (s schema) migrate(db *sql.DB) error {
 }
 
 // upgrade brings a file with data up to date. Its checksums are renewed for those
-// tables that agreed with them before; the others go on to be told as damaged.
+// tables that agreed with them before, and made for those that are new; the others
+// go on to be told as damaged.
 func (s schema) upgrade(db *sql.DB) error {
 	have, err := pragmaInt(db, "user_version")
 	if err != nil || have == s.version() {
@@ -101,7 +102,7 @@ func (s schema) upgrade(db *sql.DB) error {
 }
 
 // soundTables returns the tables, among those that this kasoku knows, that hold
-// what their checksums say.
+// what their checksums say, or are not there yet.
 func soundTables(db queryer) ([]summed, error) {
 	rd, err := newReader(db)
 	if err != nil {
@@ -111,12 +112,15 @@ func soundTables(db queryer) ([]summed, error) {
 	rd.readSums()
 	var sound []summed
 	for _, t := range allTables() {
-		if _, ok := rd.sums[t.name]; !ok {
-			continue
-		}
 		columns, err := columnsOf(db, t.name)
 		if err != nil {
 			return nil, err
+		}
+		if len(columns) == 0 && len(rd.sums) > 0 {
+			sound = append(sound, t)
+		}
+		if _, ok := rd.sums[t.name]; !ok {
+			continue
 		}
 		before := len(rd.damage)
 		rd.scan(t.name, columns, func(int64, *row) error { return nil })

@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -98,7 +97,7 @@ func TestKeptFiles(t *testing.T) {
 		if got := query[int64](t, path, "PRAGMA user_version"); got != v {
 			t.Errorf("%s is of version %d", name, got)
 		}
-		if d := difference(mustOpen(t, path), sampleRecording()); d != "" {
+		if d := difference(mustOpen(t, path), sampleOfVersion(v)); d != "" {
 			t.Errorf("version %d: %s", v, d)
 		}
 	}
@@ -136,19 +135,9 @@ func unzip(tb testing.TB, b []byte) []byte {
 // nextSchema is a schema of a version that does not exist yet.
 func nextSchema(t *testing.T) schema {
 	t.Helper()
-	first, err := os.ReadFile("migration/0001_schema.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := migrations(fstest.MapFS{
-		"migration/0001_schema.sql": {Data: first},
-		"migration/0002_more.sql": {Data: []byte(`ALTER TABLE run ADD COLUMN weather TEXT NOT NULL DEFAULT 'fair';
-			UPDATE run SET note = note || ', migrated';`)},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	s := current(t)
+	return append(s, migration{s.version() + 1, `ALTER TABLE run ADD COLUMN weather TEXT NOT NULL DEFAULT 'fair';
+		UPDATE run SET note = note || ', migrated';`})
 }
 
 // TestOpenOlder opens a file of an older version: it is migrated in a copy.
@@ -182,10 +171,12 @@ func TestOpenOlder(t *testing.T) {
 		t.Fatal(err)
 	}
 	db.Close()
-	if v := query[int64](t, path, "PRAGMA user_version"); v != 2 {
+	if v := query[int64](t, path, "PRAGMA user_version"); v != next.schema.version() {
 		t.Errorf("version %d after an edit", v)
 	}
-	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "its schema is version 2, this kasoku knows up to 1") {
+	v := current(t).version()
+	want := fmt.Sprintf("its schema is version %d, this kasoku knows up to %d", v+1, v)
+	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -206,14 +197,15 @@ func TestRecoverOlder(t *testing.T) {
 
 // TestFailedMigration leaves no half of a step.
 func TestFailedMigration(t *testing.T) {
-	s := append(current(t), migration{2, "CREATE TABLE extra (x); SELECT * FROM nowhere"})
+	known := current(t).version()
+	s := append(current(t), migration{known + 1, "CREATE TABLE extra (x); SELECT * FROM nowhere"})
 	path := tempRun(t)
 	record(t, path, 5, 1)
 	db, err := connect(path, editing)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.migrate(db); err == nil || !strings.HasPrefix(err.Error(), "migrate to version 2: ") {
+	if err := s.migrate(db); err == nil || !strings.HasPrefix(err.Error(), fmt.Sprintf("migrate to version %d: ", known+1)) {
 		t.Errorf("error %v", err)
 	}
 	var n int
@@ -221,7 +213,7 @@ func TestFailedMigration(t *testing.T) {
 		t.Errorf("%d tables of a failed step, %v", n, err)
 	}
 	db.Close()
-	if v := query[int64](t, path, "PRAGMA user_version"); v != 1 {
+	if v := query[int64](t, path, "PRAGMA user_version"); v != known {
 		t.Errorf("version %d", v)
 	}
 }

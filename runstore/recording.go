@@ -17,6 +17,8 @@ func (rd *reader) recording(path string, c condition) *kasoku.Recording {
 	rec := &kasoku.Recording{}
 	run := rd.run(path)
 	rec.Run = run.Run
+	rec.Summary = one(summaryTable().read(rd))
+	rec.Phases = values(phaseTable().read(rd))
 	rec.Steps = values(stepTable().read(rd))
 	rec.Load = one(loadTable().read(rd))
 	rec.Seconds = rd.seconds()
@@ -25,6 +27,7 @@ func (rd *reader) recording(path string, c condition) *kasoku.Recording {
 	rec.Events = values(eventTable().read(rd))
 	rec.Changes = values(changeTable().read(rd))
 	rec.Settings = values(settingTable().read(rd))
+	rec.Configs = rd.configs()
 	rec.RowChecks = values(rowCheckTable().read(rd))
 	rec.Warnings = values(warningTable().read(rd))
 	rec.Endpoints = values(endpointTable().read(rd))
@@ -43,6 +46,7 @@ func (rd *reader) run(path string) runRow {
 		row = &runRow{Run: kasoku.Run{ID: fileID(path), State: kasoku.Incomplete, StopReason: "its description is damaged"}}
 	}
 	row.Hosts = values(hostTable().read(rd))
+	row.Score = one(scoreTable().read(rd))
 	row.Command = one(commandTable().read(rd))
 	if output := one(rawCommandTable().read(rd)); output != nil && row.Command != nil {
 		row.Command.Output = output.text
@@ -94,6 +98,17 @@ func (rd *reader) seconds() []kasoku.LoadSecond {
 			strings.Compare(a.Target, b.Target), strings.Compare(a.host, b.host))
 	})
 	return mapped(rows, func(r secondRow) kasoku.LoadSecond { return r.LoadSecond })
+}
+
+// configs reads the texts of the configuration.
+func (rd *reader) configs() []kasoku.Config {
+	configs := configTable().read(rd)
+	for _, t := range rawConfigTable().read(rd) {
+		if c := byID(configs, t.id); c != nil {
+			c.Text = t.v.text
+		}
+	}
+	return values(configs)
 }
 
 // logs reads the tables that have raw samples beside them.

@@ -36,6 +36,38 @@ func Resolve(dir, name string) (string, error) {
 	return resolvePrefix(dir, name, runs)
 }
 
+// ResolveAll finds the files of the runs that name means: those of a group when
+// name is the group's id, or a label whose newest run is one of a group, the first
+// repeat first; else the one that [Resolve] finds. Runs that were not finished are
+// left out of a group.
+func ResolveAll(dir, name string) ([]string, error) {
+	if path, ok := resolveFile(dir, name); ok && strings.ContainsRune(name, filepath.Separator) {
+		return []string{path}, nil
+	}
+	runs, err := List(dir)
+	if err != nil {
+		return nil, err
+	}
+	group := name
+	if i := slices.IndexFunc(runs, func(r Info) bool { return name != "" && r.Err == nil && label(r) == name }); i >= 0 {
+		group = runs[i].Group
+	}
+	var out []string
+	for _, r := range slices.Backward(runs) {
+		if group != "" && r.Err == nil && r.Group == group && r.State == kasoku.Finished {
+			out = append(out, r.Path)
+		}
+	}
+	if len(out) > 0 {
+		return out, nil
+	}
+	path, err := Resolve(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	return []string{path}, nil
+}
+
 func id(r Info) string    { return r.ID }
 func label(r Info) string { return r.Label }
 

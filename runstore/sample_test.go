@@ -16,6 +16,10 @@ func sampleRecording() *kasoku.Recording {
 	run.Command = &kasoku.Command{Args: []string{"kasoku", "attack", "-rate", "1000"}, ExitCode: 1, Wall: 62 * time.Second,
 		User: 9 * time.Second, System: 4 * time.Second, MaxRSSBytes: 41 << 20, VoluntarySwitch: 90211, ForcedSwitch: 318,
 		Output: "Success 30.5 %\n"}
+	run.Group, run.Repeat, run.Observers = "20261120-140000-before", 2, kasoku.ObserversOn
+	run.Price = kasoku.Price{PerHour: 0.096, Currency: "USD"}
+	run.Score = &kasoku.Score{Value: 12345, Outcome: kasoku.Passed, Source: "output, JSON score"}
+	run.Hosts[0].ClockNote = "the run's clock"
 	rec := &kasoku.Recording{
 		Run: run,
 		Steps: []kasoku.Step{
@@ -47,11 +51,28 @@ func sampleRecording() *kasoku.Recording {
 		RowChecks: []kasoku.RowCheck{{Host: "lab1", Table: "users", Before: 5, After: 3_055, Successes: 3_050}},
 		Warnings:  []kasoku.Warning{{Code: "one-run", Text: "one run a side", Hint: "kasoku run --repeat 6"}},
 		Diagnosis: sampleDiagnosis(),
+		Summary: &kasoku.Summary{Source: "load", Requests: 30_300, Succeeded: 9_450, PerSec: 305, Asked: 1000, P50: 331 * time.Millisecond,
+			P99: 1116 * time.Millisecond, CPU: 70 * time.Second, LoadTime: 60 * time.Second, Bottleneck: "mysqld 1.84 of 2 cores"},
+		Phases: []kasoku.Phase{{Kind: kasoku.PhaseLoad, Interval: kasoku.Interval{From: time.Second, To: 61 * time.Second}, Why: "30,300 requests"}},
+		Configs: []kasoku.Config{{Host: "lab1", Kind: "mysql", Name: "/etc/mysql/my.cnf", Text: "[mysqld]\nmax_connections = 151\n", Mode: 0o644,
+			UID: 1, GID: 2, Masked: 3, Note: "cut"}},
 	}
 	for n := 1; n <= 60; n++ {
 		rec.Seconds = append(rec.Seconds, sampleSecond(n))
 	}
 	rec.Series = sampleSeries()
+	return rec
+}
+
+// sampleOfVersion is what the kept file of a version holds of the sample.
+func sampleOfVersion(v int64) *kasoku.Recording {
+	rec := sampleRecording()
+	if v < 2 {
+		rec.Summary, rec.Phases, rec.Configs = nil, nil, nil
+		rec.Run.Group, rec.Run.Repeat, rec.Run.Observers = "", 0, ""
+		rec.Run.Price, rec.Run.Score = kasoku.Price{}, nil
+		rec.Run.Hosts[0].ClockNote = ""
+	}
 	return rec
 }
 

@@ -3,6 +3,7 @@ package runstore
 import (
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kasoku/kasoku"
@@ -29,6 +30,19 @@ func (w *Writer) SaveSettings(s []kasoku.Setting) error { return saveAll(w, sett
 
 // SaveChanges stores what the recording altered on servers.
 func (w *Writer) SaveChanges(c []kasoku.Change) error { return saveAll(w, changeTable(), c) }
+
+// SavePhases stores the phases of the traffic.
+func (w *Writer) SavePhases(p []kasoku.Phase) error { return saveAll(w, phaseTable(), p) }
+
+// SaveConfigs stores the texts of the configuration in force.
+func (w *Writer) SaveConfigs(c []kasoku.Config) error {
+	return w.saveTx("config", func(tx *sql.Tx) error { return saveConfigs(tx, c) })
+}
+
+// SaveSummary stores what a list of runs tells of this one; nil removes it.
+func (w *Writer) SaveSummary(s *kasoku.Summary) error {
+	return w.saveTx("summary", func(tx *sql.Tx) error { return summaryTable().replaceOne(tx, s) })
+}
 
 // SaveRowChecks stores the comparisons of rows with answers.
 func (w *Writer) SaveRowChecks(c []kasoku.RowCheck) error { return saveAll(w, rowCheckTable(), c) }
@@ -114,13 +128,15 @@ func insertRun(tx *sql.Tx, run kasoku.Run, by recorder) error {
 func updateRun(tx *sql.Tx, run kasoku.Run) error {
 	nameRun(&run)
 	t := runTable()
-	args := t.put(&runRow{Run: run})
-	const own = 4 // columns at the end that Run does not hold
+	own := cols("verdict recorder_pid recorder_start recorder_boot_id") // that Run does not hold
 	var set []string
-	for _, c := range t.columns[:len(t.columns)-own] {
-		set = append(set, c+" = ?")
+	var args []any
+	for i, v := range t.put(&runRow{Run: run}) {
+		if !slices.Contains(own, t.columns[i]) {
+			set, args = append(set, t.columns[i]+" = ?"), append(args, v)
+		}
 	}
-	if _, err := tx.Exec("UPDATE run SET "+strings.Join(set, ", "), args[:len(args)-own]...); err != nil {
+	if _, err := tx.Exec("UPDATE run SET "+strings.Join(set, ", "), args...); err != nil {
 		return t.named(err)
 	}
 	return saveRunParts(tx, run)
@@ -134,6 +150,9 @@ func nameRun(run *kasoku.Run) {
 
 func saveRunParts(tx *sql.Tx, run kasoku.Run) error {
 	if err := hostTable().replace(tx, run.Hosts); err != nil {
+		return err
+	}
+	if err := scoreTable().replaceOne(tx, run.Score); err != nil {
 		return err
 	}
 	if err := commandTable().replaceOne(tx, run.Command); err != nil {
@@ -164,6 +183,13 @@ func saveQueries(tx *sql.Tx, queries []kasoku.Query) error {
 		return err
 	}
 	return saveTexts(tx, rawQueryTable(), queries, func(q *kasoku.Query) string { return q.Sample })
+}
+
+func saveConfigs(tx *sql.Tx, configs []kasoku.Config) error {
+	if err := configTable().replace(tx, configs); err != nil {
+		return err
+	}
+	return saveTexts(tx, rawConfigTable(), configs, func(c *kasoku.Config) string { return c.Text })
 }
 
 func saveMessages(tx *sql.Tx, messages []kasoku.Message) error {

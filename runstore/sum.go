@@ -50,9 +50,9 @@ type summed struct {
 func allTables() []summed {
 	return []summed{
 		of(runTable()), of(hostTable()), of(commandTable()), of(rawCommandTable()),
-		of(stepTable()), of(loadTable()), of(secondTable()),
+		of(scoreTable()), of(summaryTable()), of(stepTable()), of(phaseTable()), of(loadTable()), of(secondTable()),
 		of(seriesTable()), {"tail", tailColumns()}, {"chunk", chunkColumns()}, of(gapTable()), of(eventTable()),
-		of(changeTable()), of(settingTable()), of(logTable()), of(badLineTable()), of(endpointTable()),
+		of(changeTable()), of(settingTable()), of(configTable()), of(rawConfigTable()), of(logTable()), of(badLineTable()), of(endpointTable()),
 		of(queryTable()), of(rawQueryTable()), of(saveTable()), of(rawSaveTable()),
 		of(messageTable()), of(rawMessageTable()), of(rowCheckTable()), of(warningTable()),
 		of(diagnosisTable()), of(findingTable()), of(evidenceTable()), of(quoteTable()), of(silenceTable()),

@@ -14,17 +14,20 @@ type runRow struct {
 	kasoku.Run
 	verdict  string
 	recorder recorder
+	summary  *kasoku.Summary // of table summary; only Describe reads it
 }
 
 func runTable() table[runRow] {
 	return table[runRow]{
 		name: "run",
 		columns: cols(`run_id project label note started_unix_ns zone zone_offset_s length_ns state stop_reason
-			version revision dirty load verdict recorder_pid recorder_start recorder_boot_id`),
+			version revision dirty load verdict recorder_pid recorder_start recorder_boot_id
+			run_group repeat observers price_per_hour currency`),
 		put: func(v *runRow) []any {
 			at, zone, offset := wallColumns(v.Started)
 			return []any{v.ID, v.Project, v.Label, v.Note, at, zone, offset, ns(v.Length), string(v.State), v.StopReason,
-				v.Version, v.Revision, asInt(v.Dirty), v.Load, v.verdict, v.recorder.pid, v.recorder.start, v.recorder.bootID}
+				v.Version, v.Revision, asInt(v.Dirty), v.Load, v.verdict, v.recorder.pid, v.recorder.start, v.recorder.bootID,
+				v.Group, v.Repeat, v.Observers, v.Price.PerHour, v.Price.Currency}
 		},
 		get: func(r *row, v *runRow) {
 			v.ID, v.Project, v.Label, v.Note = r.text(), r.text(), r.text(), r.text()
@@ -33,6 +36,8 @@ func runTable() table[runRow] {
 			v.Version, v.Revision, v.Dirty, v.Load = r.text(), r.text(), r.bool(), r.text()
 			v.verdict = r.text()
 			v.recorder = recorder{pid: r.int64(), start: r.int64(), bootID: r.text()}
+			v.Group, v.Repeat, v.Observers = r.text(), r.int(), r.text()
+			v.Price = kasoku.Price{PerHour: r.real(), Currency: r.text()}
 		},
 	}
 }
@@ -60,14 +65,14 @@ func wallTime(unixNS int64, zone string, offset int) time.Time {
 func hostTable() table[kasoku.Host] {
 	return table[kasoku.Host]{
 		name:    "host",
-		columns: cols("name cores memory_bytes os kernel arch boot_id clock_offset_ns clock_error_ns"),
+		columns: cols("name cores memory_bytes os kernel arch boot_id clock_offset_ns clock_error_ns clock_note"),
 		put: func(v *kasoku.Host) []any {
-			return []any{v.Name, v.Cores, u64(v.MemoryBytes), v.OS, v.Kernel, v.Arch, v.BootID, ns(v.ClockOffset), ns(v.ClockError)}
+			return []any{v.Name, v.Cores, u64(v.MemoryBytes), v.OS, v.Kernel, v.Arch, v.BootID, ns(v.ClockOffset), ns(v.ClockError), v.ClockNote}
 		},
 		get: func(r *row, v *kasoku.Host) {
 			v.Name, v.Cores, v.MemoryBytes = r.text(), r.int(), r.uint64()
 			v.OS, v.Kernel, v.Arch, v.BootID = r.text(), r.text(), r.text(), r.text()
-			v.ClockOffset, v.ClockError = r.dur(), r.dur()
+			v.ClockOffset, v.ClockError, v.ClockNote = r.dur(), r.dur(), r.text()
 		},
 	}
 }

@@ -37,7 +37,7 @@ func Write(path string, rec *kasoku.Recording) (err error) {
 			return err
 		}
 	}
-	err = errors.Join(w.SaveSteps(rec.Steps), w.SaveLoad(rec.Load), w.PutSeconds(rec.Seconds),
+	err = errors.Join(w.SaveSummary(rec.Summary), w.SavePhases(rec.Phases), w.SaveConfigs(rec.Configs), w.SaveSteps(rec.Steps), w.SaveLoad(rec.Load), w.PutSeconds(rec.Seconds),
 		w.SaveSettings(rec.Settings), w.SaveChanges(rec.Changes), w.SaveRowChecks(rec.RowChecks),
 		w.SaveLogs(rec.Logs), w.SaveEndpoints(rec.Endpoints), w.SaveQueries(rec.Queries),
 		w.SaveSaves(rec.Saves), w.SaveMessages(rec.Messages), w.SaveWarnings(rec.Warnings),

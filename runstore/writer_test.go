@@ -195,7 +195,8 @@ func TestSaveReplaces(t *testing.T) {
 		err := errors.Join(w.SaveRun(want.Run), w.SaveSteps(want.Steps), w.SaveLoad(want.Load), w.SaveSettings(want.Settings),
 			w.SaveChanges(want.Changes), w.SaveRowChecks(want.RowChecks), w.SaveLogs(want.Logs),
 			w.SaveEndpoints(want.Endpoints), w.SaveQueries(want.Queries), w.SaveSaves(want.Saves),
-			w.SaveMessages(want.Messages), w.SaveWarnings(want.Warnings), w.SaveDiagnosis(want.Diagnosis))
+			w.SaveMessages(want.Messages), w.SaveWarnings(want.Warnings), w.SaveDiagnosis(want.Diagnosis),
+			w.SavePhases(want.Phases), w.SaveConfigs(want.Configs), w.SaveSummary(want.Summary))
 		if err != nil {
 			t.Fatal(err)
 		}
