@@ -261,11 +261,9 @@ func (s *session) untilStopped() bool {
 	return s.o.Load == nil && len(s.o.Command) == 0 && s.o.For == 0
 }
 
-// diagnose lets the rules look at the file as anybody finds it.
-func (s *session) diagnose() error {
-	if len(s.o.Rules) == 0 {
-		return nil
-	}
+// diagnose lets the rules look at the file as anybody finds it, and keeps what a
+// list of runs tells of this one.
+func (s *session) diagnose() (err error) {
 	rec, err := runstore.Open(s.o.Path)
 	if err != nil {
 		return err
@@ -274,7 +272,14 @@ func (s *session) diagnose() error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(ed.SaveDiagnosis(diagnose.Diagnose(diagnose.NewCase(rec, nil), s.o.Rules)), ed.Close())
+	defer func() { err = errors.Join(err, ed.Close()) }()
+	if len(s.o.Rules) > 0 {
+		rec.Diagnosis = diagnose.Diagnose(diagnose.NewCase(rec, nil), s.o.Rules)
+		if err := ed.SaveDiagnosis(rec.Diagnosis); err != nil {
+			return err
+		}
+	}
+	return ed.SaveSummary(diagnose.Summarise(rec))
 }
 
 // abandon undoes what open had begun.

@@ -1,0 +1,226 @@
+package diagnose
+
+import (
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/histogram"
+)
+
+// Summarise returns what a list of runs tells of one: what it carried, what that
+// took, and what was used up. The diagnosis is read when there is one.
+//
+// A load of kasoku's own is told by its best step, that is the one in which most
+// requests a second succeeded. Of a foreign load the access log tells, over the
+// time in which the load phase lasted; answers below 500 count as successes there.
+func Summarise(rec *kasoku.Recording) *kasoku.Summary {
+	s := &kasoku.Summary{}
+	times := loadTimes(rec)
+	switch {
+	case len(rec.Seconds) > 0:
+		carried(rec, s)
+	case len(rec.Endpoints) > 0:
+		answered(rec, s, times)
+	}
+	s.CPU, s.LoadTime = loadCPU(rec, times)
+	s.Bottleneck = bottleneck(rec, times)
+	return s
+}
+
+// carried fills in what the generator counted.
+func carried(rec *kasoku.Recording, s *kasoku.Summary) {
+	s.Source = "load"
+	good := make(map[int]map[int]uint64) // successes by step and second
+	for i := range rec.Seconds {
+		sec := &rec.Seconds[i]
+		n := successes(sec)
+		s.Requests += sec.Asked
+		s.Succeeded += n
+		if good[sec.Step] == nil {
+			good[sec.Step] = map[int]uint64{}
+		}
+		good[sec.Step][sec.Second] += n
+	}
+	best := 0
+	for _, step := range rec.Steps {
+		if perSec := wholeSeconds(good[step.Number], step.Interval); perSec > s.PerSec || best == 0 && good[step.Number] != nil {
+			best, s.PerSec, s.Asked = step.Number, perSec, step.PerSec
+		}
+	}
+	if len(rec.Steps) == 0 {
+		all := map[int]uint64{}
+		for _, seconds := range good {
+			for at, n := range seconds {
+				all[at] += n
+			}
+		}
+		s.PerSec = wholeSeconds(all, busy(all))
+	}
+	t := rec.Tally(best)
+	s.P50, s.P99 = t.Latency.Quantile(0.50), t.Latency.Quantile(0.99)
+}
+
+// successes counts the answers from 200 to 399.
+func successes(s *kasoku.LoadSecond) uint64 {
+	var n uint64
+	for code, k := range s.Codes {
+		if code >= 200 && code < 400 {
+			n += k
+		}
+	}
+	return n
+}
+
+// wholeSeconds returns counts per second over the seconds that lie whole in the
+// interval; over all of it when none does.
+func wholeSeconds(counts map[int]uint64, iv kasoku.Interval) float64 {
+	var in, all uint64
+	var seconds int
+	from, to := int((iv.From+time.Second-1)/time.Second), int(iv.To/time.Second)
+	for at, n := range counts {
+		all += n
+		if at >= from && at < to {
+			in += n
+		}
+	}
+	if seconds = to - from; seconds > 0 {
+		return float64(in) / float64(seconds)
+	}
+	if iv.Empty() {
+		return 0
+	}
+	return float64(all) / iv.Len().Seconds()
+}
+
+// busy returns the time from the first second that counted something to the last.
+// Both are left out when others lie between them: they are not whole.
+func busy(counts map[int]uint64) kasoku.Interval {
+	first, last := -1, -1
+	for at, n := range counts {
+		if n == 0 {
+			continue
+		}
+		if first < 0 || at < first {
+			first = at
+		}
+		last = max(last, at)
+	}
+	switch {
+	case first < 0:
+		return kasoku.Interval{}
+	case last-first > 1:
+		first, last = first+1, last-1
+	}
+	return kasoku.Interval{From: second(first).From, To: second(last).To}
+}
+
+// answered fills in what the access log has.
+func answered(rec *kasoku.Recording, s *kasoku.Summary, times []kasoku.Interval) {
+	s.Source = "access log"
+	latency := histogram.New()
+	for i := range rec.Endpoints {
+		e := &rec.Endpoints[i]
+		s.Requests += e.Count
+		s.Succeeded += e.Count - min(e.Failed(), e.Count)
+		latency.Merge(e.Latency)
+	}
+	s.P50, s.P99 = latency.Quantile(0.50), latency.Quantile(0.99)
+	var good, length float64
+	for _, iv := range times {
+		r, _ := logged(rec, iv)
+		good += float64(r.Count - min(r.Failed, r.Count))
+		length += iv.Len().Seconds()
+	}
+	if length > 0 {
+		s.PerSec = good / length
+	}
+}
+
+// loadTimes returns when there was load: the steps, else the phases of load, else
+// the time in which the access log has requests, else the whole run.
+func loadTimes(rec *kasoku.Recording) []kasoku.Interval {
+	var out []kasoku.Interval
+	for _, s := range rec.Steps {
+		if !s.Interval.Empty() {
+			out = append(out, s.Interval)
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for _, p := range rec.Phases {
+		if p.Kind == kasoku.PhaseLoad && !p.Interval.Empty() {
+			out = append(out, p.Interval)
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	counts := map[int]uint64{}
+	for i := range rec.Seconds {
+		counts[rec.Seconds[i].Second] += rec.Seconds[i].Asked
+	}
+	if len(counts) == 0 {
+		for i := range rec.Endpoints {
+			for at, n := range rec.Endpoints[i].Seconds {
+				counts[at] += n.Count
+			}
+		}
+	}
+	if iv := busy(counts); !iv.Empty() {
+		return []kasoku.Interval{iv}
+	}
+	if iv := (kasoku.Interval{To: end(rec)}); !iv.Empty() {
+		return []kasoku.Interval{iv}
+	}
+	return nil
+}
+
+// busyModes are the states of a CPU in which it works for this machine; time that
+// was stolen from it is not its own.
+var busyModes = [...]string{"cpu.user", "cpu.nice", "cpu.system", "cpu.irq", "cpu.softirq"}
+
+// loadCPU returns the CPU that all hosts used in the given times, without what
+// made the load and kasoku itself took; 0 and 0 when no host was recorded.
+func loadCPU(rec *kasoku.Recording, times []kasoku.Interval) (used, over time.Duration) {
+	var sum, length float64
+	known := false
+	for _, iv := range times {
+		length += iv.Len().Seconds()
+		for _, mode := range busyModes {
+			for _, s := range rec.FindAll(Host, mode) {
+				if s.Key.Instance == "" && len(s.Points) > 1 {
+					known = true
+					sum += grownIn(s, iv)
+				}
+			}
+		}
+		for _, name := range [...]string{"cpu.user", "cpu.system"} {
+			for _, s := range rec.FindAll(Self, name) {
+				sum -= grownIn(s, iv)
+			}
+		}
+	}
+	if !known {
+		return 0, 0
+	}
+	if cmd := rec.Run.Command; cmd != nil && cmd.Wall > 0 {
+		// It is known of the command's whole life alone.
+		sum -= (cmd.User + cmd.System).Seconds() * min(1, length/cmd.Wall.Seconds())
+	}
+	return seconds(max(sum, 0)), seconds(length)
+}
+
+func seconds(v float64) time.Duration { return time.Duration(v * float64(time.Second)) }
+
+// grownIn returns how much a counter grew in the interval; what it grew between two
+// samples is spread evenly over the time between them.
+func grownIn(s *kasoku.Series, iv kasoku.Interval) float64 {
+	var sum float64
+	for _, r := range s.Rates() {
+		if part := min(r.Interval.To, iv.To) - max(r.Interval.From, iv.From); part > 0 {
+			sum += r.PerSec * part.Seconds()
+		}
+	}
+	return sum
+}

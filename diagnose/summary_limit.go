@@ -1,0 +1,194 @@
+package diagnose
+
+import (
+	"path"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// When a resource is what held the load up.
+const (
+	// usedUpCPU is the share of a host's cores above which requests wait for one.
+	usedUpCPU = 0.85
+	// usedUpDisk is the share of time in which a disk had something to do.
+	usedUpDisk = 0.90
+	// oneCore is how much of a core a process with one thread takes at its limit.
+	oneCore = 0.90
+	// tellingShare is the least impact of a finding that may stand for the run.
+	tellingShare = 0.10
+)
+
+// bottleneck names in a few words what was used up where the evidence is taken:
+// CPU by who took most of it, a thread, a disk, the server's connections, else what
+// the first finding that costs something is about. It is empty when nothing was.
+func bottleneck(rec *kasoku.Recording, times []kasoku.Interval) string {
+	c := NewCase(rec, nil)
+	switch {
+	case c.Focus.Step != nil:
+		times = []kasoku.Interval{c.Focus.Step.Interval}
+	case len(times) > 1:
+		times = []kasoku.Interval{{From: times[0].From, To: times[len(times)-1].To}}
+	}
+	if len(times) == 0 {
+		return ""
+	}
+	l := limited{rec, times[0]}
+	for _, find := range []func() string{l.cpu, l.thread, l.disk, c.connections, c.named} {
+		if s := find(); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// A limited run is asked for what was used up in one interval.
+type limited struct {
+	rec *kasoku.Recording
+	iv  kasoku.Interval
+}
+
+// cpu names the process that took most of a host's CPU when there was little left.
+func (l limited) cpu() string {
+	for i := range l.rec.Run.Hosts {
+		h := &l.rec.Run.Hosts[i]
+		busy, ratio := l.busy(h)
+		if ratio < usedUpCPU {
+			continue
+		}
+		name, cores := l.greediest(h.Name)
+		if name == "" {
+			name, cores = "CPU", busy
+		}
+		return name + " " + unit.Sig3(cores) + " of " + ofCores(h.Cores) + l.on(h.Name)
+	}
+	return ""
+}
+
+func ofCores(n int) string {
+	if n == 1 {
+		return "1 core"
+	}
+	return unit.Count(n) + " cores"
+}
+
+// on names the host when there are several.
+func (l limited) on(host string) string {
+	if len(l.rec.Run.Hosts) < 2 {
+		return ""
+	}
+	return " on " + host
+}
+
+// busy returns the CPU that was in use on a host, in cores and as a share.
+func (l limited) busy(h *kasoku.Host) (cores, ratio float64) {
+	var used, idle float64
+	for _, mode := range busyModes {
+		used += l.grown(kasoku.Key{Host: h.Name, Source: Host, Name: mode})
+	}
+	for _, mode := range [...]string{"cpu.idle", "cpu.iowait"} {
+		idle += l.grown(kasoku.Key{Host: h.Name, Source: Host, Name: mode})
+	}
+	if used+idle <= 0 {
+		return 0, 0
+	}
+	ratio = used / (used + idle)
+	return ratio * float64(h.Cores), ratio
+}
+
+func (l limited) grown(k kasoku.Key) float64 {
+	if s := l.rec.Find(k); s != nil {
+		return grownIn(s, l.iv)
+	}
+	return 0
+}
+
+// greediest returns the program of a host whose processes took most CPU together.
+func (l limited) greediest(host string) (name string, cores float64) {
+	byName := map[string]float64{}
+	for _, of := range [...]string{"cpu.user", "cpu.system"} {
+		for _, s := range l.rec.FindAll(Process, of) {
+			if s.Key.Host == host {
+				byName[l.program(s.Key.Instance)] += grownIn(s, l.iv)
+			}
+		}
+	}
+	for n, used := range byName {
+		if used > cores || used == cores && n < name {
+			name, cores = n, used
+		}
+	}
+	return name, cores / l.iv.Len().Seconds()
+}
+
+// program returns the name of a process, such as mysqld; generator for what made
+// the load.
+func (l limited) program(instance string) string {
+	_, name, _ := strings.Cut(instance, " ")
+	if cmd := l.rec.Run.Command; cmd != nil && len(cmd.Args) > 0 && name == path.Base(cmd.Args[0]) {
+		return "generator"
+	}
+	if l.rec.Load != nil && name == "kasoku" {
+		return "generator"
+	}
+	return name
+}
+
+// thread names a process that has one thread and kept a core busy with it.
+func (l limited) thread() string {
+	for _, s := range l.rec.FindAll(Process, "threads") {
+		if most, ok := s.Max(l.iv); !ok || most != 1 {
+			continue
+		}
+		k := s.Key
+		k.Name = "cpu.user"
+		used := l.grown(k)
+		k.Name = "cpu.system"
+		used += l.grown(k)
+		if cores := used / l.iv.Len().Seconds(); cores >= oneCore {
+			return l.program(k.Instance) + " " + unit.Sig3(cores) + " of 1 core" + l.on(k.Host)
+		}
+	}
+	return ""
+}
+
+// disk names a disk that was hardly ever idle.
+func (l limited) disk() string {
+	for _, s := range l.rec.FindAll(Host, "disk.busy") {
+		if share := grownIn(s, l.iv) / l.iv.Len().Seconds(); share >= usedUpDisk {
+			return "disk " + s.Key.Instance + " " + unit.Percent(min(share, 1)) + " busy" + l.on(s.Key.Host)
+		}
+	}
+	return ""
+}
+
+// connections says that the database server had as many as it allows.
+func (c *Case) connections() string {
+	limit, ok := c.Number("max_connections")
+	g, err := c.Gauge(kasoku.Key{Source: MySQL, Name: "Threads_connected"})
+	if !ok || err != nil || limit <= 0 || g.Max < limit {
+		return ""
+	}
+	return "max_connections " + Whole(limit) + " of " + Whole(limit)
+}
+
+// named says what the first finding that explains failure or delay is about.
+func (c *Case) named() string {
+	if c.Diagnosis == nil {
+		return ""
+	}
+	for _, f := range c.Diagnosis.Findings {
+		if f.Severity != kasoku.Problem || f.Clause == "" || f.Impact.Share < tellingShare {
+			continue
+		}
+		switch {
+		case f.Object.Name == "":
+			return f.Object.Kind
+		case f.Object.Kind == "variable":
+			return f.Object.Name
+		}
+		return f.Object.Kind + ": " + f.Object.Name
+	}
+	return ""
+}
