@@ -103,7 +103,7 @@ type labFlags struct {
 }
 
 func (o *labFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.defects, "defects", "all", "seeded defects: `IDS` with commas, all or none")
+	cmd.Flags().StringVar(&o.defects, "defects", "all", "seeded defects: `IDS` with commas, all that make it slow, or none")
 	cmd.Flags().StringVar(&o.database, "db", "mariadb", "database: mariadb or mysql")
 	cmd.Flags().StringVar(&o.listen, "listen", "127.0.0.1:0", "`ADDRESS` of the service; port 0 takes a free one")
 }

@@ -12,16 +12,18 @@ import (
 // Defects is a set of seeded defects by catalogue id.
 type Defects []string
 
-// Known lists the ids that this lab can seed, in the order of the catalogue.
-func Known() Defects { return Defects{"POOL-01", "POOL-02", "DRV-01", "DRV-04", "DRV-05"} }
+// Known lists the ids that this lab can seed: those that make it slow, then
+// those that show when it is initialised or restarted.
+func Known() Defects { return append(Seeded(), "IDX-08", "OPS-01", "OPS-02", "OPS-09") }
 
-// Seeded returns all defects.
-func Seeded() Defects { return Known() }
+// Seeded returns all defects that make the service slow.
+func Seeded() Defects { return Defects{"POOL-01", "POOL-02", "DRV-01", "DRV-04", "DRV-05"} }
 
 // Tuned returns no defect.
 func Tuned() Defects { return Defects{} }
 
-// ParseDefects reads a comma-separated list of ids, "all" or "none".
+// ParseDefects reads a comma-separated list of ids, "none", or "all" for those
+// of [Seeded].
 func ParseDefects(s string) (Defects, error) {
 	switch strings.TrimSpace(s) {
 	case "all":

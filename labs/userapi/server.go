@@ -2,6 +2,7 @@ package userapi
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -43,11 +44,11 @@ func Serve(ctx context.Context, cfg Config) error {
 	if p.idle >= 0 {
 		db.SetMaxIdleConns(p.idle)
 	}
-	if err := db.PingContext(ctx); err != nil {
+	appLog := log.New(cfg.AppLog, "", log.LstdFlags)
+	if err := reach(ctx, db, appLog, !cfg.Defects.Has("OPS-01")); err != nil {
 		return fmt.Errorf("reach database: %w", err)
 	}
-	appLog := log.New(cfg.AppLog, "", log.LstdFlags)
-	st := &store{db: db, save: cfg.Defects.Has("DRV-04")}
+	st := &store{db: db, save: cfg.Defects.Has("DRV-04"), cached: cfg.Defects.Has("OPS-09")}
 	if cfg.Defects.Has("DRV-05") {
 		st.sqlLog = appLog
 	}
@@ -56,7 +57,7 @@ func Serve(ctx context.Context, cfg Config) error {
 		return fmt.Errorf("listen: %w", err)
 	}
 	srv := &http.Server{
-		Handler:           accessLog(cfg.AccessLog, routes(st, appLog)),
+		Handler:           accessLog(cfg.AccessLog, routes(st, cfg.Defects, appLog)),
 		ErrorLog:          appLog,
 		ReadHeaderTimeout: 10 * time.Second,
 	}
@@ -80,6 +81,25 @@ func Serve(ctx context.Context, cfg Config) error {
 	return err
 }
 
+// reach waits until the database answers, asking again and again with growing
+// pauses; with patient false it asks once.
+func reach(ctx context.Context, db *sql.DB, appLog *log.Logger, patient bool) error {
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+		err := db.PingContext(ctx)
+		if err == nil || !patient || ctx.Err() != nil {
+			return err
+		}
+		appLog.Printf("reach database: %v; trying again in %s", err, wait)
+		again := time.NewTimer(wait)
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			again.Stop()
+			return ctx.Err()
+		}
+	}
+}
+
 // withParam adds a parameter to a DSN. The parameters follow the last slash.
 func withParam(dsn, param string) string {
 	if strings.Contains(dsn[strings.LastIndexByte(dsn, '/')+1:], "?") {
@@ -88,7 +108,7 @@ func withParam(dsn, param string) string {
 	return dsn + "?" + param
 }
 
-func routes(st *store, appLog *log.Logger) http.Handler {
+func routes(st *store, d Defects, appLog *log.Logger) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /users", func(w http.ResponseWriter, r *http.Request) {
 		if err := st.add(r.Context(), newUser()); err != nil {
@@ -97,6 +117,23 @@ func routes(st *store, appLog *log.Logger) http.Handler {
 			return
 		}
 		io.WriteString(w, "OK\n") // an error says that the client is gone
+	})
+	mux.HandleFunc("POST /initialize", func(w http.ResponseWriter, r *http.Request) {
+		if err := st.initialize(r.Context(), d); err != nil {
+			appLog.Printf("error: initialize: %v", err)
+			http.Error(w, "Internal Server Error", http.StatusInternalServerError)
+			return
+		}
+		io.WriteString(w, "OK\n") // an error says that the client is gone
+	})
+	mux.HandleFunc("GET /users/count", func(w http.ResponseWriter, r *http.Request) {
+		n, err := st.users(r.Context())
+		if err != nil {
+			appLog.Printf("error: %v", err)
+			http.Error(w, "Internal Server Error", http.StatusInternalServerError)
+			return
+		}
+		fmt.Fprintln(w, n) // an error says that the client is gone
 	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, "OK\n") // an error says that the client is gone

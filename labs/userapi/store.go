@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -35,6 +36,9 @@ type store struct {
 	db     *sql.DB
 	save   bool        // DRV-04
 	sqlLog *log.Logger // DRV-05; nil for none
+	cached bool        // OPS-09
+
+	count atomic.Int64 // of users, with OPS-09
 }
 
 // execer is what *sql.DB and *sql.Tx have in common here.
@@ -43,10 +47,15 @@ type execer interface {
 }
 
 func (s *store) add(ctx context.Context, u user) error {
-	if !s.save {
-		return s.insert(ctx, u)
+	write := s.insert
+	if s.save {
+		write = s.saveORM
 	}
-	return s.saveORM(ctx, u)
+	if err := write(ctx, u); err != nil {
+		return err
+	}
+	s.count.Add(1)
+	return nil
 }
 
 // saveORM does what object-relational mappers do for "save" when the key is

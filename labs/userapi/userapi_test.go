@@ -29,6 +29,7 @@ func TestParseDefects(t *testing.T) {
 	f("", "none")
 	f("all", "POOL-01,POOL-02,DRV-01,DRV-04,DRV-05")
 	f("drv-04, pool-01,DRV-04", "DRV-04,POOL-01")
+	f("ops-01,IDX-08", "OPS-01,IDX-08")
 	if _, err := ParseDefects("POOL-99"); err == nil {
 		t.Fatal("an unknown defect was taken")
 	}
