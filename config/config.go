@@ -1,0 +1,155 @@
+package config
+
+import "time"
+
+// Name is what the file is called.
+const Name = "kasoku.toml"
+
+// A Config is one kasoku.toml.
+type Config struct {
+	Path string `toml:"-"` // of the file, absolute
+	Dir  string `toml:"-"` // that holds it
+
+	Project  string        `toml:"project" eg:"'shop'"` // what is measured; the directory's name when left out
+	Runs     string        `toml:"runs,path" eg:"'runs'"`
+	Interval time.Duration `toml:"interval" eg:"'1s'"` // between samples, at least 100 ms
+
+	Price    Price             `toml:"price"`
+	Load     LoadTable         `toml:"load"`
+	MySQL    MySQL             `toml:"mysql"`
+	Logs     Logs              `toml:"logs"`
+	Watch    Watch             `toml:"watch"`
+	Capture  Capture           `toml:"capture"`
+	Settings map[string]string `toml:"settings" eg:"{ pool.max_idle = 100 }"` // of the application (scope app), by dotted name
+	Finalize Finalize          `toml:"finalize"`
+}
+
+// Price is what the measured machines cost.
+type Price struct {
+	PerHour  float64 `toml:"per_hour" eg:"0.34"` // 0: unknown
+	Currency string  `toml:"currency" eg:"'USD'"`
+}
+
+// A LoadTable says what one run does. Exactly one of Command, Targets or TargetsFile,
+// For and UntilIdle is set, or none: a file may be there for the other commands
+// alone.
+type LoadTable struct {
+	Command []string `toml:"command,shell" eg:"'./bench.sh'"` // a plain string becomes sh -c
+
+	Targets     []string      `toml:"targets" eg:"['GET http://127.0.0.1:8080/']"` // METHOD URL
+	TargetsFile string        `toml:"targets_file,path" eg:"'targets.txt'"`        // in Vegeta's format
+	Steps       []float64     `toml:"steps" eg:"[100, 200, 400]"`                  // requests per second
+	Each        time.Duration `toml:"each" eg:"'10s'"`                             // a step
+	Pause       time.Duration `toml:"pause" eg:"'1s'"`                             // between steps
+	Settle      time.Duration `toml:"settle" eg:"'5s'"`                            // recorded after the last step
+
+	For       time.Duration `toml:"for" eg:"'90s'"`             // no load: record so long
+	UntilIdle time.Duration `toml:"until_idle" eg:"'10s'"`      // no load: record until no request has come for so long
+	On        string        `toml:"on" eg:"'POST /initialize'"` // with For or UntilIdle: wait for this request
+
+	Score Pattern `toml:"score"` // where the command's output has the score
+	Pass  Pattern `toml:"pass"`  // and whether it passed
+}
+
+// A Pattern finds a value in the output of a benchmark. At most one field is set.
+type Pattern struct {
+	JSON   string `toml:"json" eg:"'score'"`              // path in the last JSON object: result.score
+	Regexp string `toml:"regexp" eg:"'score: ([0-9.]+)'"` // of Go's package regexp; the first group is the value
+}
+
+// Set reports whether the pattern looks for anything.
+func (p Pattern) Set() bool { return p != Pattern{} }
+
+// MySQL is the database to watch. At most one of DSN and DefaultsFile is set.
+type MySQL struct {
+	DSN          string   `toml:"dsn" eg:"'app@tcp(127.0.0.1:3306)/shop'"`
+	DefaultsFile string   `toml:"defaults_file,path" eg:"'~/.my.cnf'"` // with a [client] group
+	SlowLog      *bool    `toml:"slow_log" eg:"true"`                  // nil: where it may
+	Digests      bool     `toml:"digests" eg:"true"`                   // statement digests of performance_schema
+	CountRows    []string `toml:"count_rows" eg:"['users']"`           // tables counted before and after
+}
+
+// Set reports whether a database is named.
+func (m MySQL) Set() bool { return m.DSN != "" || m.DefaultsFile != "" }
+
+// Logs are the files that a run reads.
+type Logs struct {
+	Access []string `toml:"access,path" eg:"['/var/log/nginx/access.log']"`
+	App    []string `toml:"app,path" eg:"['/var/log/app.log']"`
+	Error  []string `toml:"error,path" eg:"['/var/log/nginx/error.log']"`
+}
+
+// Watch names processes that are always sampled, whatever they use.
+type Watch struct {
+	PIDs      []int    `toml:"pids" eg:"[1204]"`
+	Units     []string `toml:"units" eg:"['app.service']"`
+	Processes []string `toml:"processes" eg:"['node']"` // names as in ps
+}
+
+// Capture says what of the configuration in force is kept with a run.
+type Capture struct {
+	Off        bool     `toml:"off" eg:"true"`                         // keep nothing of it
+	Files      []string `toml:"files,path" eg:"['/etc/nginx/*.conf']"` // globs; checkpoint and revert may write these files
+	Nginx      string   `toml:"nginx" eg:"'/usr/sbin/nginx'"`          // the program, or its call that ends in -T
+	VCL        []string `toml:"vcl,path" eg:"['/etc/varnish/default.vcl']"`
+	Units      []string `toml:"units" eg:"['app.service']"`
+	Repository string   `toml:"repository,path" eg:"'.'"` // git work tree
+	Schema     bool     `toml:"schema" eg:"true"`         // tables and indexes
+}
+
+// Finalize says how the end of a contest is checked.
+type Finalize struct {
+	Units      []Unit        `toml:"units"`
+	Initialize string        `toml:"initialize" eg:"'POST http://127.0.0.1/initialize'"`
+	Logs       []string      `toml:"logs,path" eg:"['/var/log/nginx/access.log']"` // that must not grow any more
+	Wait       time.Duration `toml:"wait" eg:"'60s'"`                              // for a unit to answer
+}
+
+// A Unit is a service that must come back after a restart. An empty command is
+// that of systemctl.
+type Unit struct {
+	Name    string   `toml:"name" eg:"'app'"`
+	Start   string   `toml:"start" eg:"'systemctl start app'"`
+	Stop    string   `toml:"stop" eg:"'systemctl stop app'"`
+	Restart string   `toml:"restart" eg:"'systemctl restart app'"`
+	Check   string   `toml:"check" eg:"'curl -fsS http://127.0.0.1:8080/'"` // exits 0 when it is up
+	Needs   []string `toml:"needs" eg:"['mysql']"`                          // units that must be up before it
+}
+
+// Default returns what an empty file says.
+func Default() Config {
+	return Config{
+		Runs:     "runs",
+		Interval: time.Second,
+		Load:     LoadTable{Each: 10 * time.Second, Pause: time.Second},
+		Capture:  Capture{Schema: true},
+		Finalize: Finalize{Wait: time.Minute},
+	}
+}
+
+// A Kind is how a run gets its load.
+type Kind string
+
+// The kinds of load.
+const (
+	NoLoad    Kind = ""           // the file names none
+	Command   Kind = "command"    // a benchmark's command
+	Targets   Kind = "targets"    // kasoku makes the load
+	ForTime   Kind = "for"        // it comes from elsewhere; recorded for a time
+	UntilIdle Kind = "until_idle" // it comes from elsewhere; recorded until it ends
+)
+
+// Kind returns how a run gets its load.
+func (l *LoadTable) Kind() Kind {
+	switch {
+	case len(l.Command) > 0:
+		return Command
+	case len(l.Targets) > 0 || l.TargetsFile != "":
+		return Targets
+	case l.For > 0:
+		return ForTime
+	case l.UntilIdle > 0:
+		return UntilIdle
+	}
+	return NoLoad
+}

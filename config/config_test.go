@@ -1,0 +1,174 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestParse_Success(t *testing.T) {
+	on := true
+	f := func(doc string, change func(*Config)) {
+		t.Helper()
+		got, err := Parse([]byte(doc), Name)
+		if err != nil {
+			t.Errorf("%s\n%v", doc, err)
+			return
+		}
+		want := Default()
+		change(&want)
+		if !reflect.DeepEqual(*got, want) {
+			t.Errorf("%s\ngot  %+v\nwant %+v", doc, *got, want)
+		}
+	}
+	f("", func(*Config) {})
+	f("# nothing\n", func(*Config) {})
+	f("interval = '500 ms'\nproject = 'shop'", func(c *Config) { c.Interval, c.Project = 500*time.Millisecond, "shop" })
+	f("load.command = './bench.sh | tee log'", func(c *Config) { c.Load.Command = []string{"sh", "-c", "./bench.sh | tee log"} })
+	f("[load]\ncommand = ['ab', '-n', '10']\nscore.json = 'score'\n[load.pass]\nregexp = 'ok'", func(c *Config) {
+		c.Load.Command, c.Load.Score.JSON, c.Load.Pass.Regexp = []string{"ab", "-n", "10"}, "score", "ok"
+	})
+	f("[load]\ntargets = 'GET http://127.0.0.1/'\nsteps = [1, 2.5]", func(c *Config) {
+		c.Load.Targets, c.Load.Steps = []string{"GET http://127.0.0.1/"}, []float64{1, 2.5}
+	})
+	f("[load]\non = 'POST /initialize'\nuntil_idle = '5s'", func(c *Config) { c.Load.On, c.Load.UntilIdle = "POST /initialize", 5*time.Second })
+	f("[mysql]\nslow_log = true\ndsn = 'x'", func(c *Config) { c.MySQL.SlowLog, c.MySQL.DSN = &on, "x" })
+	f("[capture]\nschema = false", func(c *Config) { c.Capture.Schema = false })
+	f("[settings]\npool.max_idle = 100\n'pool.open' = 'many'\nfast = true\nx = 1.5", func(c *Config) {
+		c.Settings = map[string]string{"pool.max_idle": "100", "pool.open": "many", "fast": "true", "x": "1.5"}
+	})
+	f("[[finalize.units]]\nname = 'db'\n[[finalize.units]]\nname = 'app'\nneeds = ['db']", func(c *Config) {
+		c.Finalize.Units = []Unit{{Name: "db"}, {Name: "app", Needs: []string{"db"}}}
+	})
+}
+
+// TestParse_Failure: an error is FILE:LINE: KEY: what, then a hint.
+func TestParse_Failure(t *testing.T) {
+	f := func(doc, want, hint string) {
+		t.Helper()
+		c, err := Parse([]byte(doc), "kasoku.toml")
+		var e *Error
+		if c != nil || !errors.As(err, &e) {
+			t.Errorf("%s\ngot %v, %v", doc, c, err)
+			return
+		}
+		if !strings.Contains(e.Error(), want) || !strings.Contains(e.Hint(), hint) {
+			t.Errorf("%s\ngot  %s\nhint %s\nwant %s\nhint %s", doc, e, e.Hint(), want, hint)
+		}
+	}
+	f("a =", "kasoku.toml:1: ", "text stands in quotes")
+	f("\n\nx = 1", "kasoku.toml:3: x: no such key", "the keys here are project, runs")
+	f("[load]\nfor = '9s'\nuntilidle = '5s'", "kasoku.toml:3: load.untilidle: no such key", `did you mean "until_idle"?`)
+	f("[mysql]\naccess = ['x']", "kasoku.toml:2: mysql.access: no such key", `"access" belongs to [logs]`)
+	f("[lod]\n", "kasoku.toml:1: lod: no such key", `did you mean "load"?`)
+	f("[load]\nfor = 90", `kasoku.toml:2: load.for: want a duration in quotes, not the number 90`, "such as for = '90s'")
+	f("[load]\nfor = '90'", `kasoku.toml:2: load.for: bad duration "90"`, "such as for = '90s'")
+	f("[load]\nsteps = ['a']", "kasoku.toml:2: load.steps: want a list of numbers, not a list with something else", "such as steps = [100, 200, 400]")
+	f("load = 3", "kasoku.toml:1: load: want a table, not the number 3", "[load]")
+	f("[finalize.units]\nname = 'x'", "kasoku.toml:1: finalize.units: want a list of tables, not a table", "[[finalize.units]]")
+	f("[[finalize.units]]\nname = 'a'\n\n[[finalize.units]]\nnaem = 'b'", "kasoku.toml:5: finalize.units[1].naem: no such key", `did you mean "name"?`)
+	f("[[finalize.units]]\nname = 'a'\nneeds = ['b']\n[[finalize.units]]\nname = 'b'\nneeds = ['a']", "kasoku.toml:1: finalize.units: \"a\" needs itself", "")
+	f("[[finalize.units]]\nname = 'a'\nneeds = ['c']", "kasoku.toml:3: finalize.units[0].needs: \"c\": no such unit", "")
+	f("[load]\ncommand = 'x'\n\nfor = '5s'", "kasoku.toml:4: load.for: contradicts load.command", "keep one")
+	f("[load]\ntargets = ['GET http://a/']", "kasoku.toml:2: load.targets: how much load", "add steps")
+	f("[load]\ntargets = ['GET a']\nsteps = [1]", `kasoku.toml:2: load.targets[0]: "GET a": want a URL`, "GET http")
+	f("[load]\nsteps = [1]", "kasoku.toml:2: load.steps: is for load that kasoku makes", "add targets")
+	f("[load]\ncommand = 'x'\non = 'POST /x'", "kasoku.toml:3: load.on: is for a load that comes from elsewhere", "until_idle")
+	f("[load]\nfor = '5s'\nscore.json = 'x'", "kasoku.toml:3: load.score: is read from the output of a command", "kasoku score")
+	f("[load]\ncommand = 'x'\nscore.regexp = 'score'", `kasoku.toml:3: load.score.regexp: "score": want a group`, "([0-9.]+)")
+	f("[load]\ncommand = 'x'\nscore.regexp = '('", "kasoku.toml:3: load.score.regexp: error parsing regexp", "single quotes")
+	f("[load]\ncommand = ''", "kasoku.toml:2: load.command: names no program", "")
+	f("[mysql]\ndsn = 'x'\ndefaults_file = 'y'", "kasoku.toml:3: mysql.defaults_file: contradicts mysql.dsn", "password")
+	f("interval = '1ms'", "kasoku.toml:1: interval: 1ms: want at least 100ms", "")
+	f("x = '''\n\n'''\ny = \"a\\\"#\" # [z]\nload = { fro = '1s' }", "kasoku.toml:1: x: no such key", "")
+	f("project = '''\n\n'''\nload = { fro = '1s' }", "kasoku.toml:4: load.fro: no such key", `did you mean "for"?`)
+}
+
+func TestLoad(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("HOME", "/home/ann")
+	path := filepath.Join(dir, Name)
+	doc := "[logs]\naccess = 'log/access.log'\napp = ['/var/app.log']\n[mysql]\ndefaults_file = '~/.my.cnf'\n"
+	if err := os.WriteFile(path, []byte(doc), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sub := filepath.Join(dir, "a", "b")
+	if err := os.MkdirAll(sub, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	found, ok := Find(sub)
+	if !ok || found != path {
+		t.Fatalf("found %q, %v", found, ok)
+	}
+	c, err := Load(found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := func(got, want string) {
+		t.Helper()
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	f(c.Path, path)
+	f(c.Dir, dir)
+	f(c.Project, filepath.Base(dir))
+	f(c.Runs, filepath.Join(dir, "runs"))
+	f(c.Logs.Access[0], filepath.Join(dir, "log/access.log"))
+	f(c.Logs.App[0], "/var/app.log")
+	f(c.MySQL.DefaultsFile, "/home/ann/.my.cnf")
+	f(c.Capture.Repository, "")
+	if err := c.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLoad_Failure(t *testing.T) {
+	f := func(data string, want string) {
+		t.Helper()
+		path := filepath.Join(t.TempDir(), Name)
+		if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	f(strings.Repeat("#", 2<<20), "read configuration: ")
+	f("a = 1", Name+":1: a: no such key")
+	if _, err := Load("nowhere/" + Name); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// TestExamples: the example of each key is a value that it takes.
+func TestExamples(t *testing.T) {
+	var walk func(table reflect.Value, path string)
+	walk = func(table reflect.Value, path string) {
+		for _, f := range fieldsOf(table) {
+			if f.example == "" {
+				if f.value.Kind() == reflect.Struct {
+					walk(f.value, path+f.name+".")
+				} else {
+					walk(reflect.New(f.value.Type().Elem()).Elem(), path+f.name+".0.")
+				}
+				continue
+			}
+			d := &decoder{}
+			doc, err := parseTOML("x = " + f.example)
+			if err != nil {
+				t.Errorf("%s%s: %v", path, f.name, err)
+				continue
+			}
+			d.value(f, doc["x"], []string{"x"})
+			if len(d.mistakes) > 0 || f.value.IsZero() {
+				t.Errorf("%s%s: %v", path, f.name, d.mistakes)
+			}
+		}
+	}
+	walk(reflect.ValueOf(new(Config)).Elem(), "")
+}

@@ -1,0 +1,135 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// maxSize bounds the file; one that people write has a few kilobytes.
+const maxSize = 1 << 20
+
+// Find looks for a kasoku.toml in the directory and upward.
+func Find(dir string) (path string, ok bool) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", false
+	}
+	for {
+		path = filepath.Join(dir, Name)
+		if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() {
+			return path, true
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", false
+		}
+		dir = parent
+	}
+}
+
+// Load reads a file and makes its paths absolute. A mistake in it is an [*Error].
+func Load(path string) (*Config, error) {
+	data, err := read(path)
+	if err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	c, err := Parse(data, path)
+	if err != nil {
+		return nil, err
+	}
+	if c.Path, err = filepath.Abs(path); err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	c.Dir = filepath.Dir(c.Path)
+	home, _ := os.UserHomeDir() // without one, ~ stays as it is
+	resolve(reflect.ValueOf(c).Elem(), c.Dir, home)
+	if c.Project == "" {
+		c.Project = filepath.Base(c.Dir)
+	}
+	return c, nil
+}
+
+func read(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxSize+1))
+	if err == nil && len(data) > maxSize {
+		err = fmt.Errorf("%s: larger than 1 MiB", path)
+	}
+	return data, err
+}
+
+// Parse reads the text of a file; path only names it in errors. Of several
+// mistakes it returns the first in the file. Paths stay as they are written.
+func Parse(data []byte, path string) (*Config, error) {
+	doc := map[string]any{}
+	if err := toml.Unmarshal(data, &doc); err != nil {
+		return nil, syntaxError(err, path)
+	}
+	c := Default()
+	d := &decoder{}
+	d.table(reflect.ValueOf(&c).Elem(), doc, nil)
+	if len(d.mistakes) == 0 {
+		d.mistakes = c.mistakes()
+	}
+	if len(d.mistakes) == 0 {
+		return &c, nil
+	}
+	index := indexLines(string(data))
+	first := slices.MinFunc(d.mistakes, func(a, b mistake) int { return index.find(a.path) - index.find(b.path) })
+	return nil, &Error{Path: path, Line: index.find(first.path), Key: first.key(), Text: first.text, hint: first.hint}
+}
+
+// syntaxError places an error of the TOML parser.
+func syntaxError(err error, path string) error {
+	var syntax toml.ParseError
+	if !errors.As(err, &syntax) {
+		return &Error{Path: path, Text: strings.TrimPrefix(err.Error(), "toml: ")}
+	}
+	e := &Error{Path: path, Line: syntax.Position.Line, Text: syntax.Message}
+	e.hint = "text stands in quotes, lists in [ ], tables begin with [name]; # begins a comment"
+	return e
+}
+
+// resolve makes every path below the struct absolute.
+func resolve(table reflect.Value, dir, home string) {
+	for _, f := range fieldsOf(table) {
+		switch to := f.value.Addr().Interface().(type) {
+		case *string:
+			if f.option == "path" {
+				*to = absolute(*to, dir, home)
+			}
+		case *[]string:
+			for i := range *to {
+				if f.option == "path" {
+					(*to)[i] = absolute((*to)[i], dir, home)
+				}
+			}
+		default:
+			if f.value.Kind() == reflect.Struct {
+				resolve(f.value, dir, home)
+			}
+		}
+	}
+}
+
+func absolute(path, dir, home string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok && home != "" {
+		return filepath.Join(home, rest)
+	}
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}

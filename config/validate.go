@@ -1,0 +1,222 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku/unit"
+)
+
+// Validate refuses what makes no sense, such as two kinds of load. It changes
+// nothing and looks at no file. [Load] has called it already.
+func (c *Config) Validate() error {
+	all := c.mistakes()
+	if len(all) == 0 {
+		return nil
+	}
+	return &Error{Path: c.Path, Key: all[0].key(), Text: all[0].text, hint: all[0].hint}
+}
+
+// mistakes returns everything that makes no sense.
+func (c *Config) mistakes() []mistake {
+	var v validator
+	if c.Interval < 100*time.Millisecond {
+		v.fail("interval", "", "%s: want at least 100ms", c.Interval)
+	}
+	if c.Runs == "" {
+		v.fail("runs", "leave it out for "+Default().Runs, "names no directory")
+	}
+	if c.Price.PerHour < 0 || !finite(c.Price.PerHour) {
+		v.fail("price.per_hour", "", "want a price, not %v", c.Price.PerHour)
+	}
+	v.load(&c.Load)
+	v.mysql(&c.MySQL)
+	v.finalize(&c.Finalize)
+	for _, pid := range c.Watch.PIDs {
+		if pid <= 0 {
+			v.fail("watch.pids", "", "%d: no process id", pid)
+		}
+	}
+	return v.mistakes
+}
+
+// A validator collects mistakes by dotted keys of this package's own.
+type validator struct{ mistakes []mistake }
+
+func (v *validator) fail(key, hint, format string, args ...any) {
+	v.mistakes = append(v.mistakes, mistake{strings.Split(key, "."), fmt.Sprintf(format, args...), hint})
+}
+
+func (v *validator) load(l *LoadTable) {
+	v.oneKind(l)
+	if len(l.Command) > 0 && strings.TrimSpace(l.Command[0]) == "" {
+		v.fail("load.command", "", "names no program")
+	}
+	for i, target := range l.Targets {
+		if err := checkRequest(target, true); err != nil {
+			v.fail(fmt.Sprintf("load.targets.%d", i), "such as 'GET http://127.0.0.1:8080/'", "%v", err)
+		}
+	}
+	for i, rate := range l.Steps {
+		if rate <= 0 || !finite(rate) {
+			v.fail(fmt.Sprintf("load.steps.%d", i), "requests per second", "%s: want a rate above 0", unit.Plain(rate))
+		}
+	}
+	if l.Kind() == Targets && len(l.Steps) == 0 {
+		key := "load.targets"
+		if l.TargetsFile != "" {
+			key = "load.targets_file"
+		}
+		v.fail(key, "add steps = [100, 200, 400], in requests per second", "how much load to make is not said")
+	}
+	if l.Kind() == Targets && l.Each < time.Second {
+		v.fail("load.each", "", "%s: want at least 1s, steps begin on whole seconds", l.Each)
+	}
+	if l.On != "" {
+		if err := checkRequest(l.On, false); err != nil {
+			v.fail("load.on", "such as 'POST /initialize'", "%v", err)
+		}
+		if k := l.Kind(); k != ForTime && k != UntilIdle {
+			v.fail("load.on", "say with for or until_idle when the recording ends", "is for a load that comes from elsewhere")
+		}
+	}
+	if (l.Score.Set() || l.Pass.Set()) && l.Kind() != Command {
+		key := "load.score"
+		if !l.Score.Set() {
+			key = "load.pass"
+		}
+		v.fail(key, "`kasoku score RUN 12345` takes a score that a portal shows", "is read from the output of a command, and load.command is not set")
+	}
+	v.pattern("load.score", l.Score, true)
+	v.pattern("load.pass", l.Pass, false)
+}
+
+// oneKind refuses two kinds of load, and steps without targets.
+func (v *validator) oneKind(l *LoadTable) {
+	kinds := []struct {
+		key string
+		set bool
+	}{
+		{"command", len(l.Command) > 0}, {"targets", len(l.Targets) > 0}, {"targets_file", l.TargetsFile != ""},
+		{"for", l.For > 0}, {"until_idle", l.UntilIdle > 0},
+	}
+	var set []string
+	for _, k := range kinds {
+		if k.set {
+			set = append(set, k.key)
+		}
+	}
+	if len(set) > 1 {
+		last := set[len(set)-1]
+		v.fail("load."+last, "keep one: command runs a benchmark, targets make load, for and until_idle record what comes from elsewhere",
+			"contradicts load.%s: a run has one kind of load", set[0])
+	}
+	if len(l.Steps) > 0 && l.Kind() != Targets {
+		v.fail("load.steps", "add targets = ['GET http://127.0.0.1:8080/']", "is for load that kasoku makes, and load.targets is not set")
+	}
+}
+
+// pattern checks a pattern; the one for a value needs a group.
+func (v *validator) pattern(key string, p Pattern, value bool) {
+	if p.JSON != "" && p.Regexp != "" {
+		v.fail(key+".regexp", "keep one", "contradicts %s.json", key)
+	}
+	re, err := regexp.Compile(p.Regexp)
+	switch {
+	case err != nil:
+		v.fail(key+".regexp", "see https://pkg.go.dev/regexp/syntax; write it in single quotes, so that \\ stays as it is", "%v", err)
+	case p.Regexp != "" && value && re.NumSubexp() == 0:
+		v.fail(key+".regexp", "such as 'score: ([0-9.]+)'", "%q: want a group ( ) around the number", p.Regexp)
+	}
+}
+
+func (v *validator) mysql(m *MySQL) {
+	if m.DSN != "" && m.DefaultsFile != "" {
+		v.fail("mysql.defaults_file", "keep one; the file keeps the password out of "+Name, "contradicts mysql.dsn")
+	}
+	if len(m.CountRows) > 0 && !m.Set() {
+		v.fail("mysql.count_rows", "add dsn or defaults_file", "needs a database to count in")
+	}
+}
+
+func (v *validator) finalize(f *Finalize) {
+	if f.Initialize != "" {
+		if err := checkRequest(f.Initialize, true); err != nil {
+			v.fail("finalize.initialize", "such as 'POST http://127.0.0.1/initialize'", "%v", err)
+		}
+	}
+	names := make([]string, len(f.Units))
+	for i, u := range f.Units {
+		key := fmt.Sprintf("finalize.units.%d", i)
+		if u.Name == "" {
+			v.fail(key, "add name = 'app'", "has no name")
+		} else if slices.Contains(names[:i], u.Name) {
+			v.fail(key+".name", "", "%q is there twice", u.Name)
+		}
+		names[i] = u.Name
+	}
+	for i, u := range f.Units {
+		for _, need := range u.Needs {
+			if !slices.Contains(names, need) {
+				v.fail(fmt.Sprintf("finalize.units.%d.needs", i), "the units are "+strings.Join(names, ", "), "%q: no such unit", need)
+			}
+		}
+	}
+	if name, ok := cycle(f.Units); ok {
+		v.fail("finalize.units", "", "%q needs itself in the end", name)
+	}
+}
+
+// cycle returns a unit that needs itself, directly or through others.
+func cycle(units []Unit) (string, bool) {
+	needs := map[string][]string{}
+	for _, u := range units {
+		needs[u.Name] = append(needs[u.Name], u.Needs...)
+	}
+	for _, u := range units {
+		seen := map[string]bool{}
+		todo := slices.Clone(u.Needs)
+		for len(todo) > 0 {
+			name := todo[0]
+			todo = todo[1:]
+			if name == u.Name {
+				return name, true
+			}
+			if !seen[name] {
+				seen[name] = true
+				todo = append(todo, needs[name]...)
+			}
+		}
+	}
+	return "", false
+}
+
+// checkRequest refuses what is not METHOD URL, or METHOD /path.
+func checkRequest(s string, whole bool) error {
+	method, at, ok := strings.Cut(s, " ")
+	if !ok || method == "" || strings.Trim(method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
+		return fmt.Errorf("%q: want a method and where it goes", s)
+	}
+	at = strings.TrimSpace(at)
+	if !whole {
+		if !strings.HasPrefix(at, "/") {
+			return fmt.Errorf("%q: want a path that begins with /", s)
+		}
+		return nil
+	}
+	u, err := url.Parse(at)
+	if err != nil {
+		return fmt.Errorf("%q: not a URL", s)
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return fmt.Errorf("%q: want a URL that begins with http://", s)
+	}
+	return nil
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
