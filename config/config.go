@@ -101,8 +101,10 @@ type Capture struct {
 type Finalize struct {
 	Units      []Unit        `toml:"units"`
 	Initialize string        `toml:"initialize" eg:"'POST http://127.0.0.1/initialize'"`
+	Limit      time.Duration `toml:"limit" eg:"'30s'"`                             // for initialize to answer
+	Answers    []string      `toml:"answers" eg:"['GET http://127.0.0.1/']"`       // that a restart and initialize must not change
 	Logs       []string      `toml:"logs,path" eg:"['/var/log/nginx/access.log']"` // that must not grow any more
-	Wait       time.Duration `toml:"wait" eg:"'60s'"`                              // for a unit to answer
+	Wait       time.Duration `toml:"wait" eg:"'60s'"`                              // for a unit to come up
 }
 
 // A Unit is a service that must come back after a restart. An empty command is
@@ -112,7 +114,7 @@ type Unit struct {
 	Start   string   `toml:"start" eg:"'systemctl start app'"`
 	Stop    string   `toml:"stop" eg:"'systemctl stop app'"`
 	Restart string   `toml:"restart" eg:"'systemctl restart app'"`
-	Check   string   `toml:"check" eg:"'curl -fsS http://127.0.0.1:8080/'"` // exits 0 when it is up
+	Check   string   `toml:"check" eg:"'curl -fsS http://127.0.0.1:8080/'"` // exits 0 when it is up; or a URL that answers then
 	Needs   []string `toml:"needs" eg:"['mysql']"`                          // units that must be up before it
 }
 
@@ -123,7 +125,7 @@ func Default() Config {
 		Interval: time.Second,
 		Load:     LoadTable{Each: 10 * time.Second, Pause: time.Second},
 		Capture:  Capture{Schema: true},
-		Finalize: Finalize{Wait: time.Minute},
+		Finalize: Finalize{Wait: time.Minute, Limit: 30 * time.Second},
 	}
 }
 

@@ -69,6 +69,8 @@ func TestParse_Failure(t *testing.T) {
 	f("[load]\nfor = '90'", `kasoku.toml:2: load.for: bad duration "90"`, "such as for = '90s'")
 	f("[load]\nsteps = ['a']", "kasoku.toml:2: load.steps: want a list of numbers, not a list with something else", "such as steps = [100, 200, 400]")
 	f("load = 3", "kasoku.toml:1: load: want a table, not the number 3", "[load]")
+	f("[finalize]\nanswers = ['/x']", "kasoku.toml:2: finalize.answers[0]: \"/x\": want a method", "GET http")
+	f("[finalize]\nlimit = '0s'", "kasoku.toml:2: finalize.limit: 0s: want more than none", "30s")
 	f("[finalize.units]\nname = 'x'", "kasoku.toml:1: finalize.units: want a list of tables, not a table", "[[finalize.units]]")
 	f("[[finalize.units]]\nname = 'a'\n\n[[finalize.units]]\nnaem = 'b'", "kasoku.toml:5: finalize.units[1].naem: no such key", `did you mean "name"?`)
 	f("[[finalize.units]]\nname = 'a'\nneeds = ['b']\n[[finalize.units]]\nname = 'b'\nneeds = ['a']", "kasoku.toml:1: finalize.units: \"a\" needs itself", "")

@@ -150,6 +150,14 @@ func (v *validator) finalize(f *Finalize) {
 			v.fail("finalize.initialize", "such as 'POST http://127.0.0.1/initialize'", "%v", err)
 		}
 	}
+	for i, request := range f.Answers {
+		if err := checkRequest(request, true); err != nil {
+			v.fail(fmt.Sprintf("finalize.answers.%d", i), "such as 'GET http://127.0.0.1/'", "%v", err)
+		}
+	}
+	if f.Limit <= 0 {
+		v.fail("finalize.limit", "leave it out for 30s", "%s: want more than none", f.Limit)
+	}
 	names := make([]string, len(f.Units))
 	for i, u := range f.Units {
 		key := fmt.Sprintf("finalize.units.%d", i)
