@@ -78,8 +78,8 @@ type Host struct {
 	Arch        string
 	BootID      string
 	ClockOffset time.Duration // its wall clock minus the first host's
-	ClockError  time.Duration // half width of the uncertainty of ClockOffset
-	ClockNote   string        // how the offset was found; empty for the first host
+	ClockError  time.Duration // half width of the uncertainty of ClockOffset; of a host recorded alone, of its clock against UTC; 0 unknown
+	ClockNote   string        // how that was found
 }
 
 // A Phase is a stretch of a run in which the traffic was of one kind.
