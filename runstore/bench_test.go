@@ -125,3 +125,26 @@ func BenchmarkFinish(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkList describes a day's runs. 500 of them in less than a second leaves the
+// list quick to ask for.
+func BenchmarkList(b *testing.B) {
+	for _, n := range []int{10, 500} {
+		b.Run(fmt.Sprintf("runs=%d", n), func(b *testing.B) {
+			dir := b.TempDir()
+			first := filepath.Join(dir, "0"+Extension)
+			record(b, first, 300, 60)
+			for i := 1; i < n; i++ {
+				if err := copyFile(filepath.Join(dir, fmt.Sprint(i)+Extension), first); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if list, err := List(dir); err != nil || len(list) != n {
+					b.Fatal(len(list), err)
+				}
+			}
+		})
+	}
+}

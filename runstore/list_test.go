@@ -1,10 +1,12 @@
 package runstore
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -154,4 +156,39 @@ func TestDistance(t *testing.T) {
 	f("kitten", "sitting", 3)
 	f("後", "前後", 1)
 	f(strings.Repeat("a", 50), strings.Repeat("b", 50), 50)
+}
+
+// TestDescribeOlder: the file of an older version is described as it is, with what
+// it has.
+func TestDescribeOlder(t *testing.T) {
+	for v := int64(1); v <= current(t).version(); v++ {
+		path := tempRun(t)
+		mustWrite(t, path, unzip(t, mustRead(t, fmt.Sprintf("testdata/run-v%d.kasoku.gz", v))))
+		was := mustRead(t, path)
+		got, want := Describe(path), sampleOfVersion(v)
+		if got.Err != nil || got.ID != want.Run.ID || got.Note != want.Run.Note || got.Group != want.Run.Group ||
+			got.Price != want.Run.Price || !reflect.DeepEqual(got.Score, want.Run.Score) || !reflect.DeepEqual(got.Summary, want.Summary) {
+			t.Errorf("version %d: %+v", v, got)
+		}
+		if !bytes.Equal(mustRead(t, path), was) || len(files(t, filepath.Dir(path))) != 1 {
+			t.Errorf("version %d: the file or its directory was changed", v)
+		}
+	}
+}
+
+// TestLatestIsNoCheckpoint: a checkpoint measured nothing.
+func TestLatestIsNoCheckpoint(t *testing.T) {
+	dir := runs(t, "before", "after")
+	run := sampleRun()
+	run.ID, run.Label, run.State, run.Load = "20261120-090000-safe", "safe", kasoku.Finished, Checkpoint
+	run.Started = start().Add(9 * time.Hour)
+	if err := Write(filepath.Join(dir, "safe.kasoku"), &kasoku.Recording{Run: run}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Resolve(dir, Latest); err != nil || filepath.Base(got) != "run1.kasoku" {
+		t.Errorf("latest is %q, %v", got, err)
+	}
+	if got, err := Resolve(dir, "safe"); err != nil || filepath.Base(got) != "safe.kasoku" {
+		t.Errorf("safe is %q, %v", got, err)
+	}
 }

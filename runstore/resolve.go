@@ -10,7 +10,8 @@ import (
 	"github.com/kasoku/kasoku"
 )
 
-// Latest is the name of the newest finished run of a directory.
+// Latest is the name of the newest finished run of a directory; checkpoints, which
+// measured nothing, are left out.
 const Latest = "latest"
 
 // Resolve finds the file of the run that name means: [Latest], the path of a
@@ -89,12 +90,12 @@ func resolveFile(dir, name string) (string, bool) {
 }
 
 func resolveLatest(runs []Info) (string, error) {
-	i := slices.IndexFunc(runs, func(r Info) bool { return r.Err == nil && r.State == kasoku.Finished })
+	i := slices.IndexFunc(runs, func(r Info) bool { return r.Err == nil && r.State == kasoku.Finished && !r.Checkpoint() })
 	if i >= 0 {
 		return runs[i].Path, nil
 	}
 	e := notFound{what: "no finished run", hint: "`kasoku record` makes one"}
-	if i := slices.IndexFunc(runs, func(r Info) bool { return r.Err == nil }); i >= 0 {
+	if i := slices.IndexFunc(runs, func(r Info) bool { return r.Err == nil && !r.Checkpoint() }); i >= 0 {
 		e.hint = fmt.Sprintf("%s was not finished; name it to see it all the same", quoted(runs[i]))
 	}
 	return "", e
