@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/command"
 )
@@ -19,13 +21,30 @@ import (
 // Sources: /proc/meminfo, os-release(5), /proc/sys/kernel (proc_sys_kernel(5)).
 func hostInfo() kasoku.Host {
 	name, _ := os.Hostname() // an empty name is shown as such
+	clockError, clockNote := clockState()
 	return kasoku.Host{
 		Name: name, Cores: runtime.NumCPU(), Arch: runtime.GOARCH,
 		MemoryBytes: parseMemTotal(readFile("/proc/meminfo")),
 		OS:          parsePrettyName(readFile("/etc/os-release")),
 		Kernel:      strings.TrimSpace(string(readFile("/proc/sys/kernel/osrelease"))),
 		BootID:      strings.TrimSpace(string(readFile("/proc/sys/kernel/random/boot_id"))),
+		ClockError:  clockError, ClockNote: clockNote,
 	}
+}
+
+// clockState asks the kernel how far the wall clock may be from UTC; 0 when no
+// time service keeps it.
+//
+// Source: adjtimex(2), STA_UNSYNC and maxerror.
+func clockState() (most time.Duration, note string) {
+	var t unix.Timex
+	if _, err := unix.Adjtimex(&t); err != nil {
+		return 0, "the kernel does not tell how right its clock is"
+	}
+	if t.Status&unix.STA_UNSYNC != 0 {
+		return 0, "no time service keeps the clock"
+	}
+	return time.Duration(t.Maxerror) * time.Microsecond, "kept by a time service"
 }
 
 func readFile(path string) []byte {

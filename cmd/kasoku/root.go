@@ -47,7 +47,7 @@ fix, and proves the difference by running again.`,
 	root.PersistentFlags().BoolVar(&e.ascii, "ascii", false, "draw with plain ASCII")
 	root.AddCommand(
 		newAttack(e), newReport(e), newRecord(e), newDiagnose(e), newShow(e), newList(e),
-		newCompare(e), newRules(e), newLab(e), newDemo(e), newVersion(e),
+		newCompare(e), newMerge(e), newRules(e), newLab(e), newDemo(e), newVersion(e),
 	)
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return e.checkColor() }
 	strictArgs(root)

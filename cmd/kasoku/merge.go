@@ -1,0 +1,156 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/merge"
+	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/unit"
+)
+
+func newMerge(e *env) *cobra.Command {
+	var (
+		out     output
+		o       merge.Options
+		path    string
+		offsets []string
+	)
+	cmd := &cobra.Command{
+		Use:   "merge RECORDING RECORDING…",
+		Short: "Make one run of recordings of several hosts",
+		Long: `Make one run of recordings that were made on several hosts at the same time with
+kasoku record. How far their clocks are apart is found from the traffic that they
+both counted, else from what their kernels say of their clocks; it is shown with
+its error and how it was found.
+
+The clock of the merged run is that of the recording that made the load, else of
+the one that ran a command, else of the first.`,
+		Example: `  kasoku merge app1.kasoku db.kasoku -o both.kasoku
+  kasoku merge app1.kasoku db.kasoku --offset db=+120ms --note 'index on orders.user_id'`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := checkFormat("--format", out.format); err != nil {
+				return err
+			}
+			var err error
+			if o.Offsets, err = parseOffsets(offsets); err != nil {
+				return err
+			}
+			rec, err := mergeRuns(e, out.dir, args, o)
+			if err != nil {
+				return err
+			}
+			if path == "" {
+				if err := os.MkdirAll("runs", 0o755); err != nil {
+					return err
+				}
+				rec.Run.ID, path = freeName("runs", runstore.NewID(rec.Run.Started, rec.Run.Label))
+			}
+			if _, err := os.Lstat(path); err == nil {
+				return usagef("choose another name, or remove it", "run file %q exists", path)
+			}
+			if err := runstore.Write(path, rec); err != nil {
+				return errors.Join(err, removed(path))
+			}
+			if out.format == "text" {
+				printClocks(e, rec, path)
+			}
+			return out.print(e, e.showRun(rec, path))
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVarP(&path, "out", "o", "", "run `FILE`; default runs/TIME-LABEL.kasoku")
+	fl.StringArrayVar(&offsets, "offset", nil, "`HOST=DURATION`: that host's clock minus the reference's, where you know it")
+	fl.StringVar(&o.Label, "label", "", "short `NAME` of the merged run")
+	fl.StringVar(&o.Note, "note", "", "what was changed")
+	fl.StringVar(&out.format, "format", "text", "of the result: text, json, tsv or md")
+	completeFormats(cmd, "format")
+	fl.StringVar(&out.html, "html", "", "also write the report as one HTML file to `FILE`")
+	out.registerDir(cmd)
+	return cmd
+}
+
+// mergeRuns reads the recordings, puts them together and looks at the whole.
+func mergeRuns(e *env, dir string, names []string, o merge.Options) (*kasoku.Recording, error) {
+	var recs []*kasoku.Recording
+	seen := map[string]string{}
+	for _, name := range names {
+		rec, path, err := openRun(e, dir, name)
+		if err != nil {
+			return nil, err
+		}
+		if abs, err := filepath.Abs(path); err == nil {
+			path = abs
+		}
+		if other, twice := seen[path]; twice {
+			return nil, usagef("", "%s and %s are one recording", other, name)
+		}
+		seen[path] = name
+		recs = append(recs, rec)
+	}
+	rec, err := merge.Merge(recs, o)
+	if err != nil {
+		return nil, usageError{err, hintOf(err)}
+	}
+	rediagnose(rec, nil)
+	rec.Summary = diagnose.Summarise(rec)
+	return rec, nil
+}
+
+// parseOffsets reads HOST=DURATION, the sign of a duration being free.
+func parseOffsets(values []string) (map[string]time.Duration, error) {
+	out := map[string]time.Duration{}
+	for _, v := range values {
+		host, text, ok := strings.Cut(v, "=")
+		d, err := time.ParseDuration(text)
+		if !ok || host == "" || (err != nil && text != "0") {
+			return nil, usagef("such as --offset db=+120ms", "--offset %q: want HOST=DURATION", v)
+		}
+		out[host] = d
+	}
+	return out, nil
+}
+
+// printClocks tells how the hosts' clocks were brought together.
+func printClocks(e *env, rec *kasoku.Recording, path string) {
+	fmt.Fprintf(e.stdout, "%s: %s hosts on one clock\n", path, unit.Count(len(rec.Run.Hosts)))
+	width := 0
+	for _, h := range rec.Run.Hosts {
+		width = max(width, len(h.Name))
+	}
+	for i, h := range rec.Run.Hosts {
+		clock := "the run's clock"
+		if i > 0 {
+			clock = fmt.Sprintf("%s ahead, %s", signed(h.ClockOffset), h.ClockNote)
+			if h.ClockError > 0 {
+				clock = fmt.Sprintf("%s ± %s ahead: %s", signed(h.ClockOffset), h.ClockError.Round(time.Millisecond), h.ClockNote)
+			}
+		}
+		fmt.Fprintf(e.stdout, "  %-*s  %s\n", width, h.Name, clock)
+	}
+	fmt.Fprintln(e.stdout)
+}
+
+func signed(d time.Duration) string {
+	if d < 0 {
+		return "−" + (-d).String()
+	}
+	return "+" + d.String()
+}
+
+// removed removes what a failed write left.
+func removed(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
