@@ -55,7 +55,8 @@ func (s *session) collectLogs() error {
 		windows = append(windows, w)
 		s.warn(windowWarnings(w)...)
 	}
-	return errors.Join(append(errs, s.store.SaveLogs(windows))...)
+	// By now it is known in which time zones the logs are.
+	return errors.Join(append(errs, s.store.SaveLogs(windows), s.store.SaveSettings(s.settings))...)
 }
 
 // windowWarnings says what of a log is missing in its tables.
@@ -87,7 +88,12 @@ func (s *session) collect(l *logFile) (w kasoku.LogWindow, err error) {
 	case "slowlog":
 		return s.collectSlowLog(src, slowlog.Options{Clock: s.clock.wall, Interval: whole})
 	case "accesslog":
-		return s.collectAccessLog(src, accesslog.Options{Clock: s.clock.wall, Interval: whole})
+		zone, err := s.zoneOf(l)
+		if err != nil {
+			return w, err
+		}
+		s.settings = append(s.settings, zone.settings(s.host(), l.path)...)
+		return s.collectAccessLog(src, accesslog.Options{Clock: zone.place(s.clock), Interval: whole})
 	}
 	return s.collectAppLog(src, applog.Options{Host: s.host(), Path: l.path, Clock: s.clock.offset(l.mark), Interval: whole})
 }

@@ -45,6 +45,7 @@ type session struct {
 	summary   *kasoku.LoadSummary
 	seconds   []kasoku.LoadSecond
 	endpoints []kasoku.Endpoint
+	settings  []kasoku.Setting // as stored last
 	warnings  []kasoku.Warning
 	handed    []kasoku.Warning // of a load made by the command
 
@@ -193,7 +194,8 @@ func (s *session) saveSettings(ctx context.Context) error {
 		}
 		settings = append(settings, vars...)
 	}
-	return s.store.SaveSettings(settings)
+	s.settings = append(settings, s.clockSettings(ctx)...)
+	return s.store.SaveSettings(s.settings)
 }
 
 // watch is what Prepare may add to.
