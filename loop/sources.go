@@ -4,6 +4,7 @@ import (
 	"os"
 
 	"github.com/kasoku/kasoku/observe"
+	"github.com/kasoku/kasoku/observe/cgroup"
 	"github.com/kasoku/kasoku/observe/host"
 	"github.com/kasoku/kasoku/observe/logsize"
 	"github.com/kasoku/kasoku/observe/process"
@@ -19,7 +20,7 @@ func (s *session) sources() ([]observe.Source, *process.Source, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	out := []observe.Source{machine, procs}
+	out := []observe.Source{machine, procs, cgroup.New(cgroup.Options{PIDs: procs.Watched})}
 	if s.db != nil {
 		out = append(out, s.db.source)
 	}

@@ -63,7 +63,7 @@ type Options struct {
 	Top  int    // how many others, by CPU; 0 means DefaultTop, less than 0 none
 }
 
-// A Source reads processes. Only Add may be called while Collect runs.
+// A Source reads processes. Only Add and Watched may be called while Collect runs.
 type Source struct {
 	root     string
 	top      int
@@ -89,8 +89,9 @@ type Source struct {
 	warnings []kasoku.Warning
 	warned   map[string]bool
 
-	mu   sync.Mutex // guards the following field
-	asks []uint64   // process numbers given to Add since the last tick
+	mu    sync.Mutex // guards the following fields
+	asks  []uint64   // process numbers given to Add since the last tick
+	shown []int      // of the processes watched at the last tick
 }
 
 // New opens procfs. It fails when there is none, or when a process of o.PIDs is
@@ -148,6 +149,7 @@ func (s *Source) Add(pid int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asks = append(s.asks, uint64(max(pid, 0)))
+	s.shown = append(s.shown, max(pid, 0))
 }
 
 // Collect lists the processes, reads the short file of each, and the long ones
@@ -169,7 +171,26 @@ func (s *Source) Collect(_ context.Context, f *kasoku.Frame) error {
 	for _, p := range s.watched {
 		s.emit(p, f)
 	}
+	s.show()
 	return nil
+}
+
+// show makes known which processes are watched.
+func (s *Source) show() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shown = s.shown[:0]
+	for _, p := range s.watched {
+		s.shown = append(s.shown, int(p.pid))
+	}
+}
+
+// Watched appends the processes that were watched at the last tick: those that
+// were named, and the top ones by CPU. It may be called while Collect runs.
+func (s *Source) Watched(dst []int) []int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append(dst, s.shown...)
 }
 
 // takeAsks moves what was given to Add to the named processes.
