@@ -386,6 +386,7 @@ func TestSelf(t *testing.T) {
 	f("cpu.user", "s", kasoku.Counter, true)
 	f("cpu.system", "s", kasoku.Counter, false)
 	f("rss", "bytes", kasoku.Gauge, true)
+	f("pid", "count", kasoku.Gauge, true)
 	f("tick.late", "s", kasoku.Gauge, false)
 	f("clock.drift", "s", kasoku.Gauge, false)
 	f("cost.a", "s", kasoku.Counter, true)

@@ -18,11 +18,12 @@ import (
 // this process, cost.
 const SelfName = "self"
 
-// self is the source "self": cpu.user, cpu.system and rss of this process; the
+// self is the source "self": cpu.user, cpu.system, rss and pid of this process; the
 // lateness of the tick; how far the wall clock has moved against the run's clock
 // since the start; and the CPU time of each source, and of the sink, so far.
 type self struct {
 	statm *os.File // nil when there is no procfs
+	pid   float64  // tells this process from others of its name
 	buf   [128]byte
 	usage unix.Rusage
 	late  atomic.Int64 // of the present tick, ns
@@ -37,7 +38,7 @@ func newSelf() *self {
 	if err != nil {
 		statm = nil
 	}
-	return &self{statm: statm}
+	return &self{statm: statm, pid: float64(os.Getpid())}
 }
 
 // watch sets the workers whose cost is told.
@@ -62,6 +63,7 @@ func (s *self) Collect(_ context.Context, f *kasoku.Frame) error {
 	if rss, ok := s.rss(); ok {
 		f.Gauge("rss", "", "bytes", rss)
 	}
+	f.Gauge("pid", "", "count", s.pid)
 	f.Gauge("tick.late", "", "s", time.Duration(s.late.Load()).Seconds())
 	f.Gauge("clock.drift", "", "s", time.Duration(s.drift.Load()).Seconds())
 	for i, w := range s.costs {

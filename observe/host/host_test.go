@@ -96,6 +96,7 @@ func TestCollect(t *testing.T) {
 	f("vm.pswpin", "", kasoku.Counter, "count", 0)
 	f("vm.pswpout", "", kasoku.Counter, "count", 0)
 	f("vm.oom_kill", "", kasoku.Counter, "count", 0)
+	f("vm.allocstall", "", kasoku.Counter, "count", 47)
 	if len(s.Warnings()) != 0 {
 		t.Fatal(s.Warnings())
 	}

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -73,12 +74,15 @@ func memoryName(name []byte, sw *swap) (series string, swapped *uint64) {
 }
 
 // collectVM takes the counters of /proc/vmstat that tell of trouble: faults that
-// had to wait for a disk, pages swapped in and out, and processes killed for
-// want of memory (since 4.13).
+// had to wait for a disk, pages swapped in and out, processes killed for want of
+// memory (since 4.13), and how often a process had to free memory itself before
+// it got some, over all zones.
 //
 // Kernel: include/linux/vm_event_item.h.
 func (s *Source) collectVM(text []byte, f *kasoku.Frame) error {
-	return parsePairs(text, func(name, value []byte) error {
+	var stalls uint64
+	stalled := false
+	err := parsePairs(text, func(name, value []byte) error {
 		var series string
 		switch string(name) {
 		case "pgmajfault":
@@ -90,15 +94,25 @@ func (s *Source) collectVM(text []byte, f *kasoku.Frame) error {
 		case "oom_kill":
 			series = "vm.oom_kill"
 		default:
-			return nil
+			if !bytes.HasPrefix(name, []byte("allocstall_")) {
+				return nil
+			}
 		}
 		n, ok := procfile.Uint(value)
 		if !ok {
 			return fmt.Errorf("bad %s %q", name, value)
 		}
+		if series == "" {
+			stalls, stalled = stalls+n, true
+			return nil
+		}
 		f.Counter(series, "", "count", float64(n))
 		return nil
 	})
+	if err == nil && stalled {
+		f.Counter("vm.allocstall", "", "count", float64(stalls))
+	}
+	return err
 }
 
 // parsePairs calls each with the first two words of every line that is not
