@@ -170,7 +170,7 @@ func offsetOf(ref, rec *kasoku.Recording) (offset, off time.Duration, note strin
 	case found:
 		if synced && math.Abs(f.offset) > f.err+kernel.Seconds() {
 			warning = &kasoku.Warning{Code: "clocks-disagree", Text: fmt.Sprintf("host %s: its traffic says that its clock is %s off, its kernel that it is at most %s off; the traffic was believed",
-				name, unit.Duration(seconds(math.Abs(f.offset))), unit.Duration(kernel)), Hint: "`--offset " + name + "=0` believes the kernel"}
+				name, unit.Duration(seconds(math.Abs(f.offset))), unit.Duration(kernel)), Hint: "`--offset '" + name + "=0'` believes the kernel"}
 		}
 		return seconds(f.offset), seconds(f.err), f.why, warning
 	case synced:
@@ -178,7 +178,7 @@ func offsetOf(ref, rec *kasoku.Recording) (offset, off time.Duration, note strin
 	}
 	return 0, kernel, "not known: wall clocks as they were", &kasoku.Warning{Code: "clocks-unknown",
 		Text: fmt.Sprintf("host %s: how far its clock is off is not known: no time service keeps it, and no traffic that both hosts counted has a shape to compare", name),
-		Hint: fmt.Sprintf("run chrony on all hosts, or say `--offset %s=DURATION` (its clock minus the first host's)", name)}
+		Hint: fmt.Sprintf("run chrony on all hosts, or say `--offset '%s=DURATION'` (its clock minus the first host's)", name)}
 }
 
 // kernelError adds up how far both kernels think their clocks may be off.

@@ -155,8 +155,20 @@ type limit struct {
 	share                   float64 // used of the limit at most, 0..1
 }
 
-// limits returns how far the resources with a known limit were used.
+// limits returns how far the resources with a known limit were used, on each host.
 func (r rec) limits() []limit {
+	var out []limit
+	r.each(func(one rec, _ int, before string) {
+		for _, l := range one.hostLimits() {
+			l.name = before + l.name
+			out = append(out, l)
+		}
+	})
+	slices.SortStableFunc(out, func(a, b limit) int { return cmp.Compare(b.share, a.share) })
+	return out
+}
+
+func (r rec) hostLimits() []limit {
 	var out []limit
 	add := func(name, from string, used, most float64) {
 		if most > 0 {
@@ -201,7 +213,6 @@ func (r rec) limits() []limit {
 			})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b limit) int { return cmp.Compare(b.share, a.share) })
 	return out
 }
 

@@ -20,6 +20,7 @@ const (
 	SectionQueries   = "queries"
 	SectionMessages  = "messages"
 	SectionConfig    = "config"
+	SectionHosts     = "hosts"
 	SectionWarnings  = "warnings"
 	SectionCost      = "cost"
 	SectionCommand   = "command"
@@ -39,6 +40,7 @@ func Show(run *kasoku.Recording, o Options) *Document {
 		Commands: r.commands(), Footer: footer(o, run.Run.Version),
 	}
 	d.add(o, r.findingsSection())
+	d.add(o, r.hostsSection())
 	d.add(o, r.timelineSection())
 	d.add(o, r.stepsSection())
 	d.add(o, r.commandSection())
@@ -63,7 +65,11 @@ func (r rec) head() []string {
 		parts = append(parts, r.Run.Revision)
 	}
 	if h := r.host(); h.Name != "" {
-		parts = append(parts, h.Name+", "+plural(h.Cores, "core", "cores"))
+		host := h.Name + ", " + plural(h.Cores, "core", "cores")
+		if n := len(r.Run.Hosts) - 1; n > 0 {
+			host += ", and " + plural(n, "more host", "more hosts")
+		}
+		parts = append(parts, host)
 	}
 	return parts
 }

@@ -36,14 +36,19 @@ func (r rec) timeline() *Timeline {
 		t.Steps = append(t.Steps, Band{s.Interval.From.Seconds(), s.Interval.To.Seconds(), stepLabel(s)})
 	}
 	r.fillLane(t)
-	for _, build := range []func(grid, *Timeline) *Chart{
-		r.requestsChart, r.latencyChart, r.cpuChart, r.connectionsChart, r.newConnectionsChart, r.diskChart, r.pressureChart,
-	} {
-		if c := build(g, t); c != nil {
-			r.bands(c)
-			t.Charts = append(t.Charts, *c)
+	whole := func(builds ...func(grid, *Timeline) *Chart) {
+		for _, build := range builds {
+			if c := build(g, t); c != nil {
+				r.bands(c)
+				t.Charts = append(t.Charts, *c)
+			}
 		}
 	}
+	whole(r.requestsChart, r.latencyChart)
+	r.hostCharts(t, func(one rec) *Chart { return one.cpuChart(g, t) })
+	whole(r.connectionsChart, r.newConnectionsChart)
+	r.hostCharts(t, func(one rec) *Chart { return one.diskChart(g, t) })
+	r.hostCharts(t, func(one rec) *Chart { return one.pressureChart(g, t) })
 	if len(t.Charts) == 0 {
 		return nil
 	}

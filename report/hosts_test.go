@@ -1,0 +1,50 @@
+package report
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/report/internal/sample"
+)
+
+// twoHosts is the sample with a second host that had all its CPU used.
+func twoHosts() *kasoku.Recording {
+	r := sample.Before()
+	first := r.Run.Hosts[0]
+	second := first
+	second.Name, second.Cores, second.ClockOffset, second.ClockError, second.ClockNote = "db1", 8, -1500*time.Millisecond, 60*time.Millisecond, "bytes"
+	r.Run.Hosts = append(r.Run.Hosts, second)
+	for _, s := range r.Series {
+		if s.Key.Source == "host" && s.Key.Instance == "" && s.Key.Host == first.Name {
+			s.Key.Host = second.Name
+			r.Series = append(r.Series, s)
+		}
+	}
+	return r
+}
+
+func TestSeveralHosts(t *testing.T) {
+	d := Show(twoHosts(), Options{})
+	table := d.Section(SectionHosts).Blocks[0].(*Table)
+	if got := table.Rows[1].Cells; got[0].Text != "db1" || got[3].Text != "−1.5 s" || got[4].Text != "60.0 ms" {
+		t.Errorf("cells %v", got)
+	}
+	var titles []string
+	ids := map[string]bool{}
+	for _, c := range d.Section(SectionTimeline).Blocks[0].(*Timeline).Charts {
+		if ids[c.ID] {
+			t.Errorf("two charts have the id %s", c.ID)
+		}
+		ids[c.ID] = true
+		titles = append(titles, c.Title)
+	}
+	all := strings.Join(titles, ", ")
+	if !strings.Contains(all, "db1: CPU") || strings.Contains(all, "db1: Connections") {
+		t.Errorf("charts %s", all)
+	}
+	if one := Show(sample.Before(), Options{}); one.Section(SectionHosts) != nil || one.Section(SectionTimeline).Blocks[0].(*Timeline).Charts[2].Title != "CPU" {
+		t.Error("one host is told as several")
+	}
+}
