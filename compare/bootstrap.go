@@ -76,6 +76,15 @@ func (d *stepData) all() *sums {
 	return s
 }
 
+// allOf adds up the step of each run.
+func allOf(side []*stepData) []*sums {
+	out := make([]*sums, len(side))
+	for i, d := range side {
+		out[i] = d.all()
+	}
+	return out
+}
+
 // draw fills s with as many seconds as the step has, taken in blocks of
 // neighbours that start anywhere and run around its end.
 func (d *stepData) draw(rng *rand.Rand, s *sums) {

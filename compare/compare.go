@@ -1,6 +1,9 @@
 package compare
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/kasoku/kasoku"
 )
 
@@ -13,6 +16,11 @@ type Options struct {
 	Step      float64 // asked rate, req/s, of the one step to compare; 0 for all
 	Seed      uint64  // of the draws; 0 is 1
 	Resamples int     // 0 is Resamples
+
+	// Unchanged are repeated runs of one thing, loaded like the runs that are
+	// compared: how far they differ is the noise floor. Sides of several runs have
+	// their own.
+	Unchanged []*kasoku.Recording
 }
 
 // A Unit says what the values of a row are, so that outputs can print them.
@@ -28,6 +36,10 @@ const (
 	Cores      Unit = "cores"
 	CoreShare  Unit = "core_ratio" // CPU time over time, of one core
 	Bytes      Unit = "bytes"
+	Score      Unit = "score"     // of a benchmark
+	OfRuns     Unit = "runs"      // how many runs, of those that were judged
+	PerPrice   Unit = "per_price" // for one unit of a currency, or of it an hour
+	PerCPU     Unit = "per_cpu_s" // for a second of CPU
 )
 
 // A Goal says which way is better.
@@ -40,15 +52,17 @@ const (
 	Neither Goal = "neither"
 )
 
-// Moved says which way a row went, in words that claim no significance.
+// Moved says which way a row went. With one run a side it claims no significance.
 type Moved string
 
 // The directions.
 const (
 	Better    Moved = "better"
 	Worse     Moved = "worse"
-	Unsure    Moved = "unsure" // the interval holds no change; not the same as none
-	NotJudged Moved = ""       // no interval, or neither way is better
+	Differs   Moved = "different" // of several runs; neither way is better
+	Noise     Moved = "noise"     // of several runs: no difference shown, which is not the same as none
+	Unsure    Moved = "unsure"    // of one run: the interval holds no change, or unchanged runs differ as much
+	NotJudged Moved = ""          // no interval, too few runs, or neither way is better
 )
 
 // A Value is one side's figure, in the unit of its row.
@@ -79,10 +93,15 @@ type Row struct {
 	PerSec float64
 	Unit   Unit
 	Goal   Goal
-	Before Value
+	Before Value // the median of several runs
 	After  Value
 	Change Change
 	Moved  Moved
+
+	BeforeRuns []Value       // one a run, as the runs of the side stand
+	AfterRuns  []Value       //
+	Samples    *Significance // what several runs show; nil with one run a side
+	Spread     *Spread       // how far two unchanged runs differ; nil when it is not known
 }
 
 // A Group is rows that are read together.
@@ -94,12 +113,28 @@ type Group struct {
 
 // A Side is one of the two.
 type Side struct {
-	Runs []kasoku.Run // one today
-	Step kasoku.Step  // that the focus compares; zero when the runs have no steps
+	Runs []kasoku.Run
+	Step kasoku.Step // that the focus compares, of the first run; zero when the runs have no steps
 }
 
 // Run returns the side's first run.
 func (s Side) Run() kasoku.Run { return s.Runs[0] }
+
+// Name is what people call the side: the label of its runs, else their group, else
+// the id of the first.
+func (s Side) Name() string {
+	first := s.Run()
+	same := func(field func(kasoku.Run) string) bool {
+		return field(first) != "" && !slices.ContainsFunc(s.Runs, func(r kasoku.Run) bool { return field(r) != field(first) })
+	}
+	switch {
+	case same(func(r kasoku.Run) string { return r.Label }):
+		return first.Label
+	case len(s.Runs) > 1 && same(func(r kasoku.Run) string { return r.Group }):
+		return first.Group
+	}
+	return cmp.Or(first.Label, first.ID)
+}
 
 // A Comparison is what Compare found.
 type Comparison struct {
@@ -107,17 +142,24 @@ type Comparison struct {
 	PerSec        float64 // asked rate of the focus step; 0 without steps
 	Broke         bool    // at the focus step fewer than FailsBelow of one side's requests succeeded
 	Verdict       string  // the sentence at the top
+	Outcome       Moved   // which way the primary row went
+	Label         string  // how sure that is: OneRun, or "5 runs against 5 …"
+	Floor         *Floor  // how far unchanged runs differ; nil when it is not known
 	Groups        []Group
-	Curve         []Quantile // latency at the focus step
+	Curve         []Quantile // latency at the focus step, of all runs of a side together
+	Changes       []Changed  // what was changed between the sides, as far as the files tell
 	Settings      []SettingChange
 	SettingsEqual int // how many are the same
 	Findings      []FindingChange
-	Queries       []QueryChange
+	Queries       []QueryChange // of the run in the middle of each side
 	Warnings      []kasoku.Warning
 	Seed          uint64
-	Resamples     int
-	Block         int // seconds, at the focus step
+	Resamples     int // 0 with several runs a side: nothing is drawn
+	Block         int // seconds, at the focus step; 0 with several runs a side
 }
+
+// Single reports whether there is one run a side.
+func (c *Comparison) Single() bool { return len(c.Before.Runs) == 1 && len(c.After.Runs) == 1 }
 
 // OneRun is how every output labels a comparison of one run a side.
 const OneRun = "one run a side: seconds within a run, not repeated runs"
@@ -141,15 +183,13 @@ type Quantile struct {
 	Before, After float64 // s
 }
 
-// Compare puts before and after side by side. It takes one run a side; several
-// are refused. It fails with a [*MismatchError], which carries a hint, when the
-// runs were not loaded alike.
+// Compare puts before and after side by side, one or several runs each. Of one run
+// a side, the seconds of the runs are what is judged; of several, each row has one
+// figure a run and is judged by [Samples]. It fails with a [*MismatchError], which
+// carries a hint, when the runs were not loaded alike.
 func Compare(before, after []*kasoku.Recording, o Options) (*Comparison, error) {
-	if len(before) != 1 || len(after) != 1 {
-		return nil, &MismatchError{
-			What: "compare takes one run a side",
-			Help: "name one run for before and one for after",
-		}
+	if len(before) == 0 || len(after) == 0 {
+		return nil, &MismatchError{What: "a side has no run", Help: "name at least one run for before and one for after"}
 	}
 	if o.Seed == 0 {
 		o.Seed = 1
@@ -157,27 +197,35 @@ func Compare(before, after []*kasoku.Recording, o Options) (*Comparison, error) 
 	if o.Resamples <= 0 {
 		o.Resamples = Resamples
 	}
-	b, a := before[0], after[0]
-	pairs, err := matchSteps(b, a, o.Step)
+	pairs, err := matchSteps(before, after, o.Step)
 	if err != nil {
 		return nil, err
 	}
-	c := &Comparison{
-		Before: Side{Runs: []kasoku.Run{b.Run}}, After: Side{Runs: []kasoku.Run{a.Run}},
-		Seed: o.Seed, Resamples: o.Resamples,
+	c := &Comparison{Before: sideOf(before), After: sideOf(after), Seed: o.Seed}
+	if c.Single() {
+		c.Resamples = o.Resamples
 	}
-	m := &maker{c: c, before: b, after: a, counters: countersOf(b, a)}
-	m.steps(pairs)
-	m.command()
-	if len(pairs) == 0 {
-		m.endpoints()
-	}
+	m := &maker{c: c, before: before, after: after, counters: countersOf(slices.Concat(before, after)), resamples: o.Resamples}
+	m.groups(pairs)
+	c.spread(before, after, o.Unchanged)
+	c.Label = c.label()
+	b, a := c.middle(before, (*Row).before), c.middle(after, (*Row).after)
 	c.Settings, c.SettingsEqual = diffSettings(b, a)
-	c.Findings = diffFindings(b.Diagnosis, a.Diagnosis)
+	c.Changes = Changes(b, a)
+	c.Findings = diffFindings(diagnosisOf(before), diagnosisOf(after))
 	c.Queries = diffQueries(b.Queries, a.Queries)
-	c.Warnings = warnings(b, a, pairs, c)
+	c.Warnings = warnings(before, after, pairs, c)
+	c.Outcome = c.outcome()
 	c.Verdict = c.verdict()
 	return c, nil
+}
+
+func sideOf(runs []*kasoku.Recording) Side {
+	s := Side{}
+	for _, r := range runs {
+		s.Runs = append(s.Runs, r.Run)
+	}
+	return s
 }
 
 // Row returns the row with the id at the focus step, or of the whole run; nil

@@ -117,7 +117,7 @@ func TestCompareMismatch(t *testing.T) {
 		{"ladder", one(broken()), one(short), Options{}, "before and short differ in load: ladder 10,100,1000 and 10,100", "--step 100 compares a step that both have"},
 		{"step", one(broken()), one(short), Options{Step: 1000}, `run "short" has no step at 1,000 req/s`, "its steps are 10,100 req/s"},
 		{"targets", one(other), one(short), Options{}, "other and short differ in load: GET / and POST /orders", "compare runs that ask for the same targets"},
-		{"count", nil, one(short), Options{}, "compare takes one run a side", "name one run for before and one for after"},
+		{"count", nil, one(short), Options{}, "a side has no run", "name at least one run for before and one for after"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			_, err := Compare(x.before, x.after, x.o)

@@ -130,6 +130,33 @@ func diffFindings(before, after *kasoku.Diagnosis) []FindingChange {
 	return out
 }
 
+// diagnosisOf returns the findings that more than half of a side's runs have, and
+// what the rules said in the others; nil when one was not diagnosed.
+func diagnosisOf(runs []*kasoku.Recording) *kasoku.Diagnosis {
+	if len(runs) == 1 {
+		return runs[0].Diagnosis
+	}
+	type key struct {
+		id     string
+		object kasoku.Object
+	}
+	out := &kasoku.Diagnosis{}
+	in := map[key]int{}
+	for _, r := range runs {
+		if r.Diagnosis == nil {
+			return nil
+		}
+		for _, f := range r.Diagnosis.Findings {
+			k := key{f.ID, f.Object}
+			if in[k]++; 2*in[k] > len(runs) && 2*(in[k]-1) <= len(runs) {
+				out.Findings = append(out.Findings, f)
+			}
+		}
+		out.Silences = append(out.Silences, r.Diagnosis.Silences...)
+	}
+	return out
+}
+
 func silence(d *kasoku.Diagnosis, id string) *kasoku.Silence {
 	for i := range d.Silences {
 		if d.Silences[i].ID == id {
@@ -185,7 +212,7 @@ func (c QueryChange) longest() time.Duration {
 }
 
 // databaseName is what the group of the database is called.
-func databaseName(runs ...*kasoku.Recording) string {
+func databaseName(runs []*kasoku.Recording) string {
 	for _, r := range runs {
 		if v, ok := r.Setting("mysql", "version"); ok {
 			if strings.Contains(strings.ToLower(v), "mariadb") {
@@ -198,18 +225,20 @@ func databaseName(runs ...*kasoku.Recording) string {
 }
 
 // warnings lists what limits the trust in the comparison.
-func warnings(b, a *kasoku.Recording, pairs []pair, c *Comparison) []kasoku.Warning {
-	out := []kasoku.Warning{{
-		Code: "one-run", Text: OneRun, Hint: "repeat the runs to see how much they differ by themselves",
-	}}
+func warnings(before, after []*kasoku.Recording, pairs []pair, c *Comparison) []kasoku.Warning {
+	var out []kasoku.Warning
 	add := func(code, hint, format string, args ...any) {
 		out = append(out, kasoku.Warning{Code: code, Text: fmt.Sprintf(format, args...), Hint: hint})
 	}
-	if n := len(c.Settings); n > 1 {
-		add("changed-together", "change one at a time", "%s settings changed together, so their effects cannot be told apart", unit.Count(n))
+	c.countWarnings(add)
+	for _, side := range [][]*kasoku.Recording{before, after} {
+		unlikeWarnings(side, add)
 	}
-	hostWarnings(b, a, add)
-	for _, r := range []*kasoku.Recording{b, a} {
+	if n := len(c.Changes); n > 1 {
+		add("changed-together", "change one at a time", "%s changed together, so their effects cannot be told apart", changesTold(c.Changes))
+	}
+	hostWarnings(before[0], after[0], add)
+	for _, r := range slices.Concat(before, after) {
 		if r.Run.State == kasoku.Incomplete {
 			add("incomplete", "", "run %q stopped at %s by %s", name(r), unit.Elapsed(r.Run.Length), r.Run.StopReason)
 		}
@@ -220,11 +249,59 @@ func warnings(b, a *kasoku.Recording, pairs []pair, c *Comparison) []kasoku.Warn
 		}
 	}
 	for _, p := range pairs {
-		if x, y := p.before.Interval.Len(), p.after.Interval.Len(); max(x, y) > 2*min(x, y) {
-			add("step-length", "", "the step at %s lasted %s before and %s after", unit.PerSec(p.before.PerSec), unit.Exact(x.Round(time.Second)), unit.Exact(y.Round(time.Second)))
+		if x, y := p.before[0].Interval.Len(), p.after[0].Interval.Len(); max(x, y) > 2*min(x, y) {
+			add("step-length", "", "the step at %s lasted %s before and %s after", unit.PerSec(p.before[0].PerSec), unit.Exact(x.Round(time.Second)), unit.Exact(y.Round(time.Second)))
 		}
 	}
 	return out
+}
+
+// countWarnings say what the number of runs allows.
+func (c *Comparison) countWarnings(add func(code, hint, format string, args ...any)) {
+	n, m := len(c.Before.Runs), len(c.After.Runs)
+	s := Significance{Before: Sample{N: n}, After: Sample{N: m}}
+	switch {
+	case c.Single():
+		add("one-run", "repeat the runs to see how much they differ by themselves", "%s", OneRun)
+	case min(n, m) == 1:
+		add("one-run", "repeat the single one as well", "%s: the side of one run has no spread of its own", s.counts())
+	case leastP(n, m) > Alpha:
+		add("few-runs", fmt.Sprintf("make at least %d runs a side", LeastRuns), "%s: too few to show any difference", s.counts())
+	}
+}
+
+// unlikeWarnings tell when the runs of a side are not of the same thing, so that
+// their spread is more than noise.
+func unlikeWarnings(side []*kasoku.Recording, add func(code, hint, format string, args ...any)) {
+	for _, r := range side[1:] {
+		if changes := Changes(side[0], r); len(changes) > 0 {
+			add("unlike-runs", "compare groups of runs of one thing", "%s and %s stand on one side and differ: %s", name(side[0]), name(r), changesTold(changes))
+			return
+		}
+	}
+}
+
+// changesTold names a few changes and counts the rest.
+func changesTold(changes []Changed) string {
+	const most = 4
+	settings := 0
+	var names []string
+	for _, c := range changes {
+		if c.Kind == SettingChanged {
+			settings++
+		}
+		names = append(names, c.String())
+	}
+	switch n := len(changes); {
+	case n > most && settings == n:
+		return unit.Count(n) + " settings"
+	case n > most:
+		return strings.Join(names[:most-1], ", ") + " and " + unit.Count(n-most+1) + " more"
+	case n == 1:
+		return names[0]
+	default:
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
 }
 
 // LateGenerator reports whether a warning says that the generator was the limit,

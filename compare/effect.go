@@ -81,7 +81,7 @@ func Effect(before, after Cut, o Options) (*EffectResult, error) {
 		}
 	}
 	j := judge{
-		before: newStepData(before.Run, b, nil), after: newStepData(after.Run, a, nil),
+		before: []*stepData{newStepData(before.Run, b, nil)}, after: []*stepData{newStepData(after.Run, a, nil)},
 		seed: o.Seed, resamples: o.Resamples,
 	}
 	rows := j.rows([]metric{

@@ -1,23 +1,37 @@
 package compare
 
 import (
+	"slices"
 	"sort"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/histogram"
 	"github.com/kasoku/kasoku/unit"
 )
 
 // A maker fills a Comparison.
 type maker struct {
 	c             *Comparison
-	before, after *kasoku.Recording
+	before, after []*kasoku.Recording
 	counters      []counter
+	resamples     int
+	onStep        float64 // the rate of the step to judge by; 0 chooses
+}
+
+// groups makes all rows.
+func (m *maker) groups(pairs []pair) {
+	m.result()
+	m.steps(pairs)
+	m.command()
+	if len(pairs) == 0 {
+		m.endpoints()
+	}
 }
 
 func (m *maker) judge(p pair) judge {
 	return judge{
-		before: newStepData(m.before, p.before, m.counters), after: newStepData(m.after, p.after, m.counters),
-		seed: m.c.Seed, resamples: m.c.Resamples,
+		before: stepsOf(m.before, p.before, m.counters), after: stepsOf(m.after, p.after, m.counters),
+		seed: m.c.Seed, resamples: m.resamples,
 	}
 }
 
@@ -29,32 +43,35 @@ func (m *maker) steps(pairs []pair) {
 	}
 	at, broke := m.focus(pairs)
 	f := pairs[at]
-	m.c.Before.Step, m.c.After.Step, m.c.PerSec, m.c.Broke = f.before, f.after, f.before.PerSec, broke
+	at0 := f.before[0]
+	m.c.Before.Step, m.c.After.Step, m.c.PerSec, m.c.Broke = at0, f.after[0], at0.PerSec, broke
 	j := m.judge(f)
-	m.c.Block = blockFor(min(len(j.before.seconds), len(j.after.seconds)))
-	m.c.Curve = curve(j.before.tally, j.after.tally)
+	if j.single() {
+		m.c.Block = blockFor(min(len(j.before[0].seconds), len(j.after[0].seconds)))
+	}
+	m.c.Curve = curve(latencies(j.before), latencies(j.after))
 
 	p := perMetric{m.counters}
-	m.add("focus", atRate(f.before), f.before.PerSec, j.rows(stepMetrics(p)))
+	m.add("focus", atRate(at0), at0.PerSec, j.rows(stepMetrics(p)))
 	below, above := "Other steps", "Other steps"
 	if broke {
 		below, above = "Below the limit", "Beyond it"
 	}
 	for _, other := range byRate(pairs, at) {
 		title, id := below, "below"
-		if other.before.PerSec > f.before.PerSec {
+		if other.before[0].PerSec > at0.PerSec {
 			title, id = above, "above"
 		}
-		m.add(id, title, other.before.PerSec, m.other(other))
+		m.add(id, title, other.before[0].PerSec, m.other(other))
 	}
 	rows := j.rows(databaseMetrics(p))
 	used := Row{ID: "connections_used", Name: "connections used, max", Unit: Count, Goal: Less}
 	if r, ok := j.gaugeRow(used, "mysql", "Threads_connected"); ok {
 		rows = append(rows, r)
 	}
-	m.add("database", databaseName(m.before, m.after), f.before.PerSec, rows)
-	m.add("cpu", "CPU by process, cores", f.before.PerSec, m.cpuRows(j, p))
-	m.add("controls", "Controls, must not move", f.before.PerSec, j.rows(controlMetrics(p)))
+	m.add("database", databaseName(slices.Concat(m.before, m.after)), at0.PerSec, rows)
+	m.add("cpu", "CPU by process, cores", at0.PerSec, m.cpuRows(j, p))
+	m.add("controls", "Controls, must not move", at0.PerSec, j.rows(controlMetrics(p)))
 }
 
 // leastCores leaves out processes that neither side can feel, threads of the kernel
@@ -75,7 +92,8 @@ func (m *maker) cpuRows(j judge, p perMetric) []Row {
 func (m *maker) other(p pair) []Row {
 	j := m.judge(p)
 	var metrics []metric
-	if j.before.tally.SuccessRatio() < 1 || j.after.tally.SuccessRatio() < 1 {
+	failed := func(d *stepData) bool { return d.tally.SuccessRatio() < 1 }
+	if slices.ContainsFunc(j.before, failed) || slices.ContainsFunc(j.after, failed) {
 		metrics = append(metrics, successMetric())
 	}
 	metrics = append(metrics, percentileMetric("latency.p50", "p50", 0.50), percentileMetric("latency.p99", "p99", 0.99))
@@ -100,12 +118,16 @@ func (m *maker) add(id, title string, perSec float64, rows []Row) {
 }
 
 // focus chooses the step that the runs are judged by: the first at which before
-// broke, else the first at which after did, else the one with the highest rate.
+// broke, else the first at which after did, else the one with the highest rate. Of
+// several runs the one in the middle says whether a step broke.
 func (m *maker) focus(pairs []pair) (at int, broke bool) {
+	if m.onStep > 0 {
+		at = slices.IndexFunc(pairs, func(p pair) bool { return sameRate(p.before[0].PerSec, m.onStep) })
+		return max(at, 0), false
+	}
 	before, after := make([]float64, len(pairs)), make([]float64, len(pairs))
 	for i, p := range pairs {
-		before[i] = m.before.Tally(p.before.Number).SuccessRatio()
-		after[i] = m.after.Tally(p.after.Number).SuccessRatio()
+		before[i], after[i] = successOf(m.before, p.before), successOf(m.after, p.after)
 	}
 	if i := kasoku.FirstBroken(before); i >= 0 {
 		return i, true
@@ -114,11 +136,28 @@ func (m *maker) focus(pairs []pair) (at int, broke bool) {
 		return i, true
 	}
 	for i, p := range pairs {
-		if p.before.PerSec >= pairs[at].before.PerSec {
+		if p.before[0].PerSec >= pairs[at].before[0].PerSec {
 			at = i
 		}
 	}
 	return at, false
+}
+
+func successOf(runs []*kasoku.Recording, steps []kasoku.Step) float64 {
+	ratios := make([]float64, len(runs))
+	for i, r := range runs {
+		ratios[i] = r.Tally(steps[i].Number).SuccessRatio()
+	}
+	return median(ratios)
+}
+
+// latencies merges those of all runs of a side.
+func latencies(side []*stepData) *histogram.Histogram {
+	h := histogram.New()
+	for _, d := range side {
+		h.Merge(d.tally.Latency)
+	}
+	return h
 }
 
 // byRate returns the pairs but the one at focus, the highest rate first.
@@ -129,7 +168,7 @@ func byRate(pairs []pair, focus int) []pair {
 			out = append(out, p)
 		}
 	}
-	sort.SliceStable(out, func(i, j int) bool { return out[i].before.PerSec > out[j].before.PerSec })
+	sort.SliceStable(out, func(i, j int) bool { return out[i].before[0].PerSec > out[j].before[0].PerSec })
 	return out
 }
 
@@ -140,8 +179,8 @@ func atRate(s kasoku.Step) string {
 	return "At " + unit.PerSec(s.PerSec)
 }
 
-func curve(b, a *kasoku.Tally) []Quantile {
-	if b.Latency.Count() == 0 || a.Latency.Count() == 0 {
+func curve(b, a *histogram.Histogram) []Quantile {
+	if b.Count() == 0 || a.Count() == 0 {
 		return nil
 	}
 	points := []Quantile{
@@ -149,54 +188,78 @@ func curve(b, a *kasoku.Tally) []Quantile {
 		{Name: "p95", Q: 0.95}, {Name: "p99", Q: 0.99}, {Name: "p99.9", Q: 0.999}, {Name: "max", Q: 1},
 	}
 	for i := range points {
-		points[i].Before = b.Latency.Quantile(points[i].Q).Seconds()
-		points[i].After = a.Latency.Quantile(points[i].Q).Seconds()
+		points[i].Before = b.Quantile(points[i].Q).Seconds()
+		points[i].After = a.Quantile(points[i].Q).Seconds()
 	}
 	return points
 }
 
-// command compares the child processes that both recordings ran.
+// row returns a row of figures of whole runs; ok is false when no run has one.
+func (m *maker) row(r Row, read func(*kasoku.Recording) Value) (Row, bool) {
+	ok := r.put(each(m.before, read), each(m.after, read), false)
+	return r, ok
+}
+
+// command compares the child processes that all recordings ran.
 func (m *maker) command() {
-	b, a := m.before.Run.Command, m.after.Run.Command
-	if b == nil || a == nil {
-		return
+	for _, r := range slices.Concat(m.before, m.after) {
+		if r.Run.Command == nil {
+			return
+		}
 	}
-	row := func(id, name string, u Unit, x, y float64) Row {
-		r := Row{ID: id, Name: name, Unit: u, Goal: Less, Before: Value{x, true}, After: Value{y, true}}
-		r.Change = changeOf(false, r.Before, r.After)
-		r.Change.WhyNot = "it is one number a run"
-		return r
+	var rows []Row
+	for _, x := range []struct {
+		id, name string
+		unit     Unit
+		read     func(*kasoku.Command) float64
+	}{
+		{"command.wall", "wall time", Seconds, func(c *kasoku.Command) float64 { return c.Wall.Seconds() }},
+		{"command.user", "CPU, user", Seconds, func(c *kasoku.Command) float64 { return c.User.Seconds() }},
+		{"command.system", "CPU, system", Seconds, func(c *kasoku.Command) float64 { return c.System.Seconds() }},
+		{"command.rss", "memory, max", Bytes, func(c *kasoku.Command) float64 { return float64(c.MaxRSSBytes) }},
+	} {
+		row, _ := m.row(Row{ID: x.id, Name: x.name, Unit: x.unit, Goal: Less}, func(r *kasoku.Recording) Value {
+			return Value{x.read(r.Run.Command), true}
+		})
+		rows = append(rows, row)
 	}
-	m.add("command", "Command", 0, []Row{
-		row("command.wall", "wall time", Seconds, b.Wall.Seconds(), a.Wall.Seconds()),
-		row("command.user", "CPU, user", Seconds, b.User.Seconds(), a.User.Seconds()),
-		row("command.system", "CPU, system", Seconds, b.System.Seconds(), a.System.Seconds()),
-		row("command.rss", "memory, max", Bytes, float64(b.MaxRSSBytes), float64(a.MaxRSSBytes)),
-	})
+	m.add("command", "Command", 0, rows)
 }
 
 // endpoints compares routes of access logs, for runs without a load of kasoku's.
 func (m *maker) endpoints() {
-	const why = "the log gives one histogram a run"
-	for i := range m.before.Endpoints {
-		b := &m.before.Endpoints[i]
-		for k := range m.after.Endpoints {
-			a := &m.after.Endpoints[k]
-			if a.Method != b.Method || a.Route != b.Route {
-				continue
+	for i := range m.before[0].Endpoints {
+		e := &m.before[0].Endpoints[i]
+		route := e.Method + " " + e.Route
+		if endpoint(m.after[0], e) == nil {
+			continue
+		}
+		for _, q := range []struct {
+			name string
+			q    float64
+		}{{"p50", 0.5}, {"p99", 0.99}} {
+			r, ok := m.row(Row{ID: "endpoint." + q.name + " " + route, Name: route + " " + q.name, Unit: Seconds, Goal: Less}, func(run *kasoku.Recording) Value {
+				x := endpoint(run, e)
+				if x == nil || x.Latency.Count() == 0 {
+					return Value{}
+				}
+				return Value{x.Latency.Quantile(q.q).Seconds(), true}
+			})
+			if r.Samples == nil {
+				r.Change.WhyNot = "the log gives one histogram a run"
 			}
-			route := b.Method + " " + b.Route
-			for _, q := range []struct {
-				name string
-				q    float64
-			}{{"p50", 0.5}, {"p99", 0.99}} {
-				r := Row{ID: "endpoint." + q.name + " " + route, Name: route + " " + q.name, Unit: Seconds, Goal: Less,
-					Before: Value{b.Latency.Quantile(q.q).Seconds(), b.Latency.Count() > 0},
-					After:  Value{a.Latency.Quantile(q.q).Seconds(), a.Latency.Count() > 0}}
-				r.Change = changeOf(false, r.Before, r.After)
-				r.Change.WhyNot = why
+			if ok {
 				m.add("endpoints", "Endpoints", 0, []Row{r})
 			}
 		}
 	}
+}
+
+// endpoint finds the same route in another run.
+func endpoint(run *kasoku.Recording, like *kasoku.Endpoint) *kasoku.Endpoint {
+	i := slices.IndexFunc(run.Endpoints, func(e kasoku.Endpoint) bool { return e.Method == like.Method && e.Route == like.Route })
+	if i < 0 {
+		return nil
+	}
+	return &run.Endpoints[i]
 }

@@ -48,16 +48,16 @@ const (
 // statusCounters are read from the status of the database.
 var statusCounters = []string{opened, refused, questions, prepares, logFsyncs}
 
-// countersOf returns the counters that the two runs have, CPU by process name
+// countersOf returns the counters that the runs have, CPU by process name
 // included.
-func countersOf(before, after *kasoku.Recording) []counter {
+func countersOf(runs []*kasoku.Recording) []counter {
 	out := []counter{{cpuAll, workCPU}, {observerCPU, selfCPU}}
 	for _, name := range statusCounters {
 		out = append(out, counter{name, func(run *kasoku.Recording) []growth {
 			return seriesParts(run, "mysql", name)
 		}})
 	}
-	for _, name := range processNames(before, after) {
+	for _, name := range processNames(runs) {
 		out = append(out, counter{cpuPrefix + name, func(run *kasoku.Recording) []growth {
 			var parts []growth
 			for _, p := range Processes(run) {
@@ -104,7 +104,7 @@ func workCPU(run *kasoku.Recording) []growth {
 	return parts
 }
 
-func processNames(runs ...*kasoku.Recording) []string {
+func processNames(runs []*kasoku.Recording) []string {
 	var names []string
 	for _, run := range runs {
 		for _, p := range Processes(run) {

@@ -4,37 +4,51 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/unit"
 )
 
-// A judge draws seconds of both sides of a step and makes rows of metrics.
+// A judge makes rows of metrics of a step, one stepData for each run. Of one run
+// a side it draws seconds; of several it takes one figure a run.
 type judge struct {
-	before, after *stepData
+	before, after []*stepData
 	seed          uint64
 	resamples     int
 }
+
+// single reports whether there is one run a side.
+func (j judge) single() bool { return len(j.before) == 1 && len(j.after) == 1 }
 
 // rows returns a row for each metric that either side measured, with intervals
 // from the same draws.
 func (j judge) rows(metrics []metric) []Row {
 	rows := make([]Row, 0, len(metrics))
 	draws := j.draws(metrics)
-	b, a := j.before.all(), j.after.all()
+	b, a := allOf(j.before), allOf(j.after)
 	for i, m := range metrics {
-		r := Row{ID: m.id, Name: m.name, Unit: m.unit, Goal: m.goal, Step: j.before.step.Number}
-		r.Before, r.After = pointOf(m, b), pointOf(m, a)
-		if !r.Before.OK && !r.After.OK {
+		r := Row{ID: m.id, Name: m.name, Unit: m.unit, Goal: m.goal, Step: j.before[0].step.Number}
+		if !r.put(figures(m, b), figures(m, a), m.points) {
 			continue
 		}
-		r.Change = changeOf(m.points, r.Before, r.After)
-		j.interval(&r, m, draws[i])
-		r.Moved = r.judged()
+		if j.single() {
+			j.interval(&r, m, draws[i])
+			r.Moved = r.judged()
+		}
 		rows = append(rows, r)
 	}
 	return rows
+}
+
+// figures returns what a metric was in each run.
+func figures(m metric, runs []*sums) []Value {
+	out := make([]Value, len(runs))
+	for i, s := range runs {
+		out[i] = pointOf(m, s)
+	}
+	return out
 }
 
 func pointOf(m metric, s *sums) Value {
@@ -68,14 +82,15 @@ type drawn struct{ diffs, ratios []float64 }
 
 func (j judge) draws(metrics []metric) []drawn {
 	out := make([]drawn, len(metrics))
-	if j.tooShort() != "" {
+	if !j.single() || j.tooShort() != "" {
 		return out
 	}
-	b, a := newSums(j.before), newSums(j.after)
-	rng := rand.New(rand.NewPCG(j.seed, uint64(j.before.step.Number)))
+	before, after := j.before[0], j.after[0]
+	b, a := newSums(before), newSums(after)
+	rng := rand.New(rand.NewPCG(j.seed, uint64(before.step.Number)))
 	for range j.resamples {
-		j.before.draw(rng, b)
-		j.after.draw(rng, a)
+		before.draw(rng, b)
+		after.draw(rng, a)
 		for i, m := range metrics {
 			if m.single != "" {
 				continue
@@ -96,7 +111,7 @@ func (j judge) draws(metrics []metric) []drawn {
 
 // tooShort says why the step cannot be drawn from.
 func (j judge) tooShort() string {
-	for _, d := range []*stepData{j.before, j.after} {
+	for _, d := range slices.Concat(j.before, j.after) {
 		switch n := len(d.seconds); {
 		case d.step.Partial():
 			return "the step was stopped early"
@@ -119,7 +134,7 @@ func (j judge) interval(r *Row, m metric, d drawn) {
 		r.Change.WhyNot = m.single
 		return
 	}
-	if m.few != nil && (m.few(j.before) || m.few(j.after)) {
+	if m.few != nil && (m.few(j.before[0]) || m.few(j.after[0])) {
 		r.Change.WhyNot = fmt.Sprintf("fewer than %d requests lie beyond it", leastBeyond)
 		return
 	}
@@ -215,20 +230,18 @@ func cpuMetrics(p perMetric) []metric {
 	return out
 }
 
-// gaugeRow compares the highest value of a gauge in the step. It is one number a
-// run and has no interval.
+// gaugeRow compares the highest value of a gauge in the step.
 func (j judge) gaugeRow(r Row, source, name string) (Row, bool) {
-	read := func(d *stepData) Value {
-		s := d.run.Find(kasoku.Key{Source: source, Name: name})
-		if s == nil {
-			return Value{}
+	read := func(side []*stepData) []Value {
+		out := make([]Value, len(side))
+		for i, d := range side {
+			if s := d.run.Find(kasoku.Key{Source: source, Name: name}); s != nil {
+				out[i].Value, out[i].OK = s.Max(d.step.Interval)
+			}
 		}
-		v, ok := s.Max(d.step.Interval)
-		return Value{v, ok}
+		return out
 	}
-	r.Step = j.before.step.Number
-	r.Before, r.After = read(j.before), read(j.after)
-	r.Change = changeOf(false, r.Before, r.After)
-	r.Change.WhyNot = "it is one number a run"
-	return r, r.Before.OK || r.After.OK
+	r.Step = j.before[0].step.Number
+	ok := r.put(read(j.before), read(j.after), false)
+	return r, ok
 }

@@ -143,3 +143,12 @@ func (t table) add(to []bin, h *histogram.Histogram) []bin {
 	})
 	return to
 }
+
+// stepsOf cuts the same step of several runs.
+func stepsOf(runs []*kasoku.Recording, steps []kasoku.Step, counters []counter) []*stepData {
+	out := make([]*stepData, len(runs))
+	for i, run := range runs {
+		out[i] = newStepData(run, steps[i], counters)
+	}
+	return out
+}

@@ -21,41 +21,51 @@ func (e *MismatchError) Error() string { return e.What }
 // Hint returns how to narrow the comparison.
 func (e *MismatchError) Hint() string { return e.Help }
 
-// A pair is a step that both runs climbed.
-type pair struct{ before, after kasoku.Step }
+// A pair is a step that all runs climbed, once for each run of both sides.
+type pair struct{ before, after []kasoku.Step }
 
-// matchSteps pairs the steps of both runs: all of them, which then must have the
+// matchSteps pairs the steps of all runs: all of them, which then must have the
 // same rates in the same order, or the one with the rate asked for.
-func matchSteps(b, a *kasoku.Recording, perSec float64) ([]pair, error) {
-	if err := sameTargets(b, a); err != nil {
+func matchSteps(before, after []*kasoku.Recording, perSec float64) ([]pair, error) {
+	var pairs []pair
+	for i, run := range slices.Concat(before, after) {
+		steps, err := stepsLike(before[0], run, perSec)
+		if err != nil {
+			return nil, err
+		}
+		if pairs == nil {
+			pairs = make([]pair, len(steps))
+		}
+		for k, s := range steps {
+			if i < len(before) {
+				pairs[k].before = append(pairs[k].before, s)
+			} else {
+				pairs[k].after = append(pairs[k].after, s)
+			}
+		}
+	}
+	return pairs, nil
+}
+
+// stepsLike returns the steps of a run that was loaded like the first one.
+func stepsLike(first, run *kasoku.Recording, perSec float64) ([]kasoku.Step, error) {
+	if err := sameTargets(first, run); err != nil {
 		return nil, err
 	}
 	if perSec > 0 {
-		p := pair{}
-		for _, side := range []struct {
-			run *kasoku.Recording
-			to  *kasoku.Step
-		}{{b, &p.before}, {a, &p.after}} {
-			i := slices.IndexFunc(side.run.Steps, func(s kasoku.Step) bool { return sameRate(s.PerSec, perSec) })
-			if i < 0 {
-				return nil, &MismatchError{
-					What: fmt.Sprintf("run %q has no step at %s", name(side.run), unit.PerSec(perSec)),
-					Help: "its steps are " + ladder(side.run) + " req/s",
-				}
+		i := slices.IndexFunc(run.Steps, func(s kasoku.Step) bool { return sameRate(s.PerSec, perSec) })
+		if i < 0 {
+			return nil, &MismatchError{
+				What: fmt.Sprintf("run %q has no step at %s", name(run), unit.PerSec(perSec)),
+				Help: "its steps are " + ladder(run) + " req/s",
 			}
-			*side.to = side.run.Steps[i]
 		}
-		return []pair{p}, nil
+		return run.Steps[i : i+1], nil
 	}
-	same := slices.EqualFunc(b.Steps, a.Steps, func(x, y kasoku.Step) bool { return sameRate(x.PerSec, y.PerSec) })
-	if !same {
-		return nil, differs(b, a)
+	if !slices.EqualFunc(first.Steps, run.Steps, func(x, y kasoku.Step) bool { return sameRate(x.PerSec, y.PerSec) }) {
+		return nil, differs(first, run)
 	}
-	pairs := make([]pair, len(b.Steps))
-	for i := range pairs {
-		pairs[i] = pair{b.Steps[i], a.Steps[i]}
-	}
-	return pairs, nil
+	return run.Steps, nil
 }
 
 // sameRate takes rates as the same that differ by rounding only.

@@ -11,23 +11,43 @@ import (
 // claims nothing more.
 func (c *Comparison) verdict() string {
 	const label = "One run a side: no test of significance."
+	var worse string
+	if rows := c.clearlyWorse(); len(rows) > 0 {
+		worse = " Worse: " + names(rows) + "."
+	}
+	rest := worse + c.passSentence() + c.againstSentence()
+	if c.Single() {
+		return c.figures() + rest + " " + label + c.noiseSentence()
+	}
+	figures := c.figures()
+	if strings.HasPrefix(figures, "At ") || strings.HasPrefix(figures, "Score ") || strings.HasPrefix(figures, "The ") {
+		figures = strings.ToLower(figures[:1]) + figures[1:]
+	}
+	return c.headline() + ": " + figures + rest + " " + c.sureness()
+}
+
+// figures tells the rows that matter most.
+func (c *Comparison) figures() string {
+	var parts []string
+	if r := c.Row("score"); r != nil {
+		parts = append(parts, "Score "+told(*r)+".")
+	}
 	success, p99 := c.Row("success"), c.Row("latency.p99")
-	if success == nil {
-		return strings.TrimSpace(c.commandSentence() + " " + label)
+	switch {
+	case success != nil:
+		where := "Under load"
+		if c.PerSec > 0 {
+			where = "At " + unit.PerSec(c.PerSec)
+		}
+		s := where + " success " + told(*success)
+		if p99 != nil && p99.Before.OK && p99.After.OK {
+			s += ", p99 " + told(*p99)
+		}
+		parts = append(parts, s+".")
+	case len(parts) == 0:
+		parts = append(parts, c.commandSentence())
 	}
-	where := "Under load"
-	if c.PerSec > 0 {
-		where = "At " + unit.PerSec(c.PerSec)
-	}
-	s := where + " success " + told(*success)
-	if p99 != nil && p99.Before.OK && p99.After.OK {
-		s += ", p99 " + told(*p99)
-	}
-	s += "."
-	if worse := c.clearlyWorse(); len(worse) > 0 {
-		s += " Worse: " + names(worse) + "."
-	}
-	return s + " " + label
+	return strings.Join(parts, " ")
 }
 
 // clearlyWorse returns the rows, controls left out, that got worse by more than the
@@ -36,9 +56,8 @@ func (c *Comparison) clearlyWorse() []Row {
 	var out []Row
 	for _, g := range c.Groups {
 		for _, r := range g.Rows {
-			far := r.Change.Points || r.Change.Value >= LeastFactor || r.Change.Value <= 1/LeastFactor
-			told := g.ID == "focus" && (r.ID == "success" || r.ID == "latency.p99") // stands in the sentence before
-			if g.ID != "controls" && r.Moved == Worse && far && !told {
+			told := g.ID == "focus" && (r.ID == "success" || r.ID == "latency.p99") || r.ID == "score" || r.ID == "passes" // stands in the sentence before
+			if g.ID != "controls" && r.Moved == Worse && (!c.Single() || r.far()) && !told {
 				if g.ID == "focus" {
 					r.PerSec = 0 // so does its step
 				}
@@ -50,6 +69,9 @@ func (c *Comparison) clearlyWorse() []Row {
 }
 
 func (c *Comparison) commandSentence() string {
+	if r := c.Row("throughput"); r != nil {
+		return "Throughput " + told(*r) + "."
+	}
 	if r := c.Row("command.wall"); r != nil {
 		return "The command took " + told(*r) + "."
 	}
@@ -97,10 +119,10 @@ func (r Row) Label() string {
 
 // Print returns both values with their unit, "–" for what was not measured.
 func (r Row) Print() (before, after string) {
-	return r.print(r.Before), r.print(r.After)
+	return r.print(r.Before, r.BeforeRuns), r.print(r.After, r.AfterRuns)
 }
 
-func (r Row) print(v Value) string {
+func (r Row) print(v Value, runs []Value) string {
 	if !v.OK {
 		return unit.Missing
 	}
@@ -119,6 +141,12 @@ func (r Row) print(v Value) string {
 		return unit.Percent(v.Value) + " of a core"
 	case Bytes:
 		return unit.Bytes(uint64(v.Value))
+	case Score:
+		return unit.Plain(v.Value)
+	case OfRuns:
+		return unit.Count(int64(v.Value)) + " of " + unit.Count(len(known(runs)))
+	case PerPrice, PerCPU:
+		return unit.Sig3(v.Value)
 	}
 	return unit.Sig3Fine(v.Value)
 }

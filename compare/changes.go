@@ -1,0 +1,170 @@
+package compare
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+)
+
+// A ChangeKind says what sort of thing was changed.
+type ChangeKind string
+
+// The kinds.
+const (
+	CodeChange     ChangeKind = "code"
+	SettingChanged ChangeKind = "setting"
+	ConfigChange   ChangeKind = "configuration"
+	SchemaChange   ChangeKind = "schema" // tables and indexes
+	ObserverChange ChangeKind = "observation"
+	HostChange     ChangeKind = "machine"
+)
+
+// A Changed is one thing that was changed between two runs.
+type Changed struct {
+	Kind          ChangeKind
+	Name          string // max_connections; a file; a table; the revision's own name is in Before and After
+	Before, After string // empty for texts
+}
+
+// String names the change: "setting max_connections", "code".
+func (c Changed) String() string {
+	if c.Name == "" {
+		return string(c.Kind)
+	}
+	return string(c.Kind) + " " + c.Name
+}
+
+// Changes lists what was changed between two runs, as far as their files tell:
+// code, settings, configuration, schema, what watched, the machine. A setting that
+// the server sets by itself after another one is not counted beside it, nor a file
+// whose effect the settings show.
+func Changes(before, after *kasoku.Recording) []Changed {
+	var out []Changed
+	out = append(out, codeChange(before, after)...)
+	settings, _ := diffSettings(before, after)
+	leads := map[string]bool{}
+	scopes := map[string]bool{}
+	for _, s := range settings {
+		leads[s.Name] = true
+		scopes[s.Scope] = true
+	}
+	for _, s := range settings {
+		if !follows(s.Name, leads) {
+			out = append(out, Changed{SettingChanged, s.Name, s.Before, s.After})
+		}
+	}
+	out = append(out, textChanges(before, after, scopes)...)
+	if x, y := before.Run.Observers, after.Run.Observers; x != y && x != "" && y != "" {
+		out = append(out, Changed{ObserverChange, "", x, y})
+	}
+	return append(out, hostChange(before, after)...)
+}
+
+// codeChange tells one change of the code at most: the revision, else the text of
+// the changes in the work tree.
+func codeChange(before, after *kasoku.Recording) []Changed {
+	x, y := before.Run.Revision, after.Run.Revision
+	if x != "" && y != "" && x != y {
+		return []Changed{{CodeChange, "", x, y}}
+	}
+	old, hadOld := gitDiff(before)
+	now, hasNow := gitDiff(after)
+	known := (hadOld || !before.Run.Dirty) && (hasNow || !after.Run.Dirty)
+	if x != "" && y != "" && known && old != now {
+		return []Changed{{CodeChange, "work tree", "", ""}}
+	}
+	return nil
+}
+
+func gitDiff(r *kasoku.Recording) (string, bool) {
+	for _, c := range r.Configs {
+		if c.Kind == "git" && c.Name == "diff" {
+			return c.Text, true
+		}
+	}
+	return "", false
+}
+
+// textChanges compares the texts of the configuration. A text that only one run
+// has counts when both runs have texts of its kind: else it was not captured.
+func textChanges(before, after *kasoku.Recording, scopes map[string]bool) []Changed {
+	type key struct{ kind, name string }
+	read := func(r *kasoku.Recording) (map[key]string, map[string]bool, []key) {
+		texts, kinds := map[key]string{}, map[string]bool{}
+		var order []key
+		for _, c := range r.Configs {
+			k := key{c.Kind, c.Name}
+			if _, ok := texts[k]; !ok {
+				order = append(order, k)
+			}
+			texts[k] += c.Text
+			kinds[c.Kind] = true
+		}
+		return texts, kinds, order
+	}
+	old, oldKinds, order := read(before)
+	now, nowKinds, more := read(after)
+	for _, k := range more {
+		if _, ok := old[k]; !ok {
+			order = append(order, k)
+		}
+	}
+	var out []Changed
+	for _, k := range order {
+		if old[k] == now[k] || !oldKinds[k.kind] || !nowKinds[k.kind] || k.kind == "git" || scopes[k.kind] {
+			continue
+		}
+		kind := ConfigChange
+		if k.kind == "schema" {
+			kind = SchemaChange
+		}
+		out = append(out, Changed{Kind: kind, Name: k.name})
+	}
+	return out
+}
+
+func hostChange(before, after *kasoku.Recording) []Changed {
+	if len(before.Run.Hosts) == 0 || len(after.Run.Hosts) == 0 {
+		return nil
+	}
+	x, y := before.Run.Hosts[0], after.Run.Hosts[0]
+	if x.Name == y.Name && x.Cores == y.Cores && x.MemoryBytes == y.MemoryBytes {
+		return nil
+	}
+	return []Changed{{HostChange, "", x.Name, y.Name}}
+}
+
+// follows reports whether the server sets a variable by itself after one of the
+// others that changed.
+//
+// Source: MySQL 8.4 Reference Manual, sections 7.1.8 and 17.14, "autosized"
+// defaults; MariaDB documentation of max_connections and table_open_cache.
+func follows(name string, changed map[string]bool) bool {
+	for leader, names := range map[string][]string{
+		"max_connections": {
+			"back_log", "host_cache_size", "open_files_limit", "table_definition_cache", "table_open_cache",
+			"table_open_cache_instances", "thread_cache_size", "performance_schema_",
+		},
+		"table_open_cache":        {"innodb_open_files", "open_files_limit", "table_definition_cache", "performance_schema_"},
+		"innodb_buffer_pool_size": {"innodb_buffer_pool_chunk_size", "innodb_buffer_pool_instances", "innodb_page_cleaners"},
+	} {
+		match := func(n string) bool { return n == name || strings.HasSuffix(n, "_") && strings.HasPrefix(name, n) }
+		if changed[leader] && leader != name && slices.ContainsFunc(names, match) {
+			return true
+		}
+	}
+	return false
+}
+
+// Alike reports whether two runs were made of the same thing: one project, load,
+// code, configuration and observation. Their differences are noise.
+func Alike(a, b *kasoku.Recording) bool {
+	if a.Run.Project != b.Run.Project || a.Run.Load != b.Run.Load || a.Run.Observers != b.Run.Observers {
+		return false
+	}
+	if _, err := stepsLike(a, b, 0); err != nil {
+		return false
+	}
+	return len(Changes(a, b)) == 0
+}

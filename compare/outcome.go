@@ -1,0 +1,188 @@
+package compare
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kasoku/kasoku/unit"
+)
+
+// Primary returns the one row by which the sides are judged: the score; else at
+// the focus step success when it broke there, p99 when it did not, the throughput
+// when no rate was asked; else the throughput of the run; else the time of the
+// command. It is nil when there is none of them. Because it is one row, chosen
+// without looking at the answer, its p needs no correction; of all others together
+// about one in twenty moves by chance.
+func (c *Comparison) Primary() *Row {
+	ids := []string{"score"}
+	switch {
+	case c.Before.Step.Number > 0 && c.PerSec == 0:
+		ids = append(ids, "reached")
+	case c.Before.Step.Number > 0 && c.Broke:
+		ids = append(ids, "success")
+	case c.Before.Step.Number > 0:
+		ids = append(ids, "latency.p99", "success")
+	}
+	for _, id := range append(ids, "throughput", "command.wall") {
+		if r := c.Row(id); r != nil && r.Before.OK && r.After.OK {
+			return r
+		}
+	}
+	return nil
+}
+
+func (c *Comparison) outcome() Moved {
+	if p := c.Primary(); p != nil {
+		return p.Moved
+	}
+	return NotJudged
+}
+
+// mechanism are the rows that tell how the work is done rather than how much of it
+// gets done.
+var mechanism = []string{"cpu_per_success", "connections_per_request", "refused", "statements_per_success", "prepares_per_success"}
+
+// Against returns the rows of the mechanism that moved against the primary one: better
+// where it got worse or shows nothing, worse where it got better. Both say
+// something, so both are told.
+func (c *Comparison) Against() []Row {
+	want := Better
+	switch c.Outcome {
+	case Better:
+		want = Worse
+	case Worse, Noise:
+	case Unsure:
+		if c.Floor == nil {
+			return nil // one run, and nobody knows how far it may be off
+		}
+	default:
+		return nil
+	}
+	var out []Row
+	for _, id := range mechanism {
+		if r := c.Row(id); r != nil && r.Moved == want && (!c.Single() || r.far()) {
+			out = append(out, *r)
+		}
+	}
+	return out
+}
+
+// far reports whether a row moved by more than two runs commonly differ by.
+func (r *Row) far() bool {
+	return r.Change.Points || r.Change.Value >= LeastFactor || r.Change.Value <= 1/LeastFactor
+}
+
+// Tested returns how many rows were tested, and so could move by chance.
+func (c *Comparison) Tested() int {
+	n := 0
+	c.eachRow(func(r *Row) {
+		if r.Samples != nil && r.Moved != NotJudged {
+			n++
+		}
+	})
+	return n
+}
+
+// label says how sure the comparison is.
+func (c *Comparison) label() string {
+	floor := ""
+	if c.Floor != nil && !c.Floor.Own {
+		floor = fmt.Sprintf("; held against the noise of %s unchanged runs, %s", unit.Count(c.Floor.Runs), c.Floor.Source)
+	}
+	if c.Single() {
+		return OneRun + floor
+	}
+	n, m := len(c.Before.Runs), len(c.After.Runs)
+	s := Significance{Before: Sample{N: n}, After: Sample{N: m}}
+	label := s.counts() + ": medians"
+	switch {
+	case min(n, m) == 1:
+		return s.counts() + ": not judged" + floor
+	case leastP(n, m) > Alpha:
+		return label + fmt.Sprintf("; too few to judge, %d a side are the least", LeastRuns) + floor
+	}
+	return label + ", Mann-Whitney test" + floor
+}
+
+// headline begins the verdict on several runs.
+func (c *Comparison) headline() string {
+	n, m := len(c.Before.Runs), len(c.After.Runs)
+	switch {
+	case c.Outcome == Better:
+		return "Better"
+	case c.Outcome == Worse:
+		return "Worse"
+	case c.Outcome == Noise:
+		return "No difference shown"
+	case min(n, m) == 1:
+		s := Significance{Before: Sample{N: n}, After: Sample{N: m}}
+		return capital(s.counts())
+	}
+	return "Too few runs"
+}
+
+// sureness ends the verdict on several runs: how the primary row was judged.
+func (c *Comparison) sureness() string {
+	p := c.Primary()
+	if p == nil || p.Samples == nil {
+		return capital(c.Label) + "."
+	}
+	s := p.Samples
+	if s.Verdict == TooFewToTell {
+		return fmt.Sprintf("%s: %d runs a side are the least that can show a difference.", capital(s.counts()), LeastRuns)
+	}
+	out := fmt.Sprintf("Medians of %s; %s p %s.", s.counts(), p.Name, PValue(s.P))
+	if s.Verdict == NotShown && s.Need > 0 {
+		out += fmt.Sprintf(" If the difference is real, about %s runs a side would show it.", unit.Count(s.Need))
+	}
+	return out
+}
+
+// noiseSentence tells, with one run a side, whether the primary row moved by more
+// than unchanged runs do.
+func (c *Comparison) noiseSentence() string {
+	p := c.Primary()
+	if !c.Single() || p == nil || p.Spread == nil {
+		return ""
+	}
+	where := "beyond"
+	if p.Inside() {
+		where = "within"
+	}
+	return fmt.Sprintf(" Unchanged runs (%s of %s) differ by %s in %s: this is %s it.",
+		unit.Count(c.Floor.Runs), c.Floor.Source, p.Spread, p.Name, where)
+}
+
+// againstSentence tells what the mechanism did when the primary row went another
+// way.
+func (c *Comparison) againstSentence() string {
+	rows := c.Against()
+	if len(rows) == 0 {
+		return ""
+	}
+	var said []string
+	for _, r := range rows[:min(2, len(rows))] {
+		said = append(said, r.Label()+" "+told(r))
+	}
+	word := "improved"
+	if c.Outcome == Better {
+		word = "got worse"
+	}
+	return " But the mechanism " + word + ": " + strings.Join(said, ", ") + "."
+}
+
+// passSentence keeps passes apart from the score, and says that a best score is no
+// promise where runs of its side failed.
+func (c *Comparison) passSentence() string {
+	r := c.Row("passes")
+	if r == nil || !r.Before.OK && !r.After.OK {
+		return ""
+	}
+	b, a := r.Print()
+	if r.Before.Value == float64(len(known(r.BeforeRuns))) && r.After.Value == float64(len(known(r.AfterRuns))) {
+		return ""
+	}
+	return " Passes: " + b + " before, " + a + " after."
+}
+
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
