@@ -2,6 +2,7 @@ package observe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -23,8 +24,9 @@ const SelfName = "self"
 // since the start; and the CPU time of each source, and of the sink, so far.
 type self struct {
 	statm *os.File // nil when there is no procfs
+	io    *os.File // nil when the kernel does not count it
 	pid   float64  // tells this process from others of its name
-	buf   [128]byte
+	buf   [256]byte
 	usage unix.Rusage
 	late  atomic.Int64 // of the present tick, ns
 	drift atomic.Int64 // wall clock minus run's clock, ns
@@ -38,7 +40,11 @@ func newSelf() *self {
 	if err != nil {
 		statm = nil
 	}
-	return &self{statm: statm, pid: float64(os.Getpid())}
+	io, err := os.Open("/proc/self/io")
+	if err != nil {
+		io = nil
+	}
+	return &self{statm: statm, io: io, pid: float64(os.Getpid())}
 }
 
 // watch sets the workers whose cost is told.
@@ -53,7 +59,8 @@ func (s *self) Name() string { return SelfName }
 
 // Collect reads the process's own use.
 //
-// Source: getrusage(2), RUSAGE_SELF; proc(5), /proc/PID/statm.
+// Source: getrusage(2), RUSAGE_SELF; proc(5), /proc/PID/statm and /proc/PID/io:
+// read_bytes and write_bytes are what storage was made to do.
 func (s *self) Collect(_ context.Context, f *kasoku.Frame) error {
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &s.usage); err != nil {
 		return fmt.Errorf("own CPU time: %w", err)
@@ -62,6 +69,10 @@ func (s *self) Collect(_ context.Context, f *kasoku.Frame) error {
 	f.Counter("cpu.system", "", "s", time.Duration(s.usage.Stime.Nano()).Seconds())
 	if rss, ok := s.rss(); ok {
 		f.Gauge("rss", "", "bytes", rss)
+	}
+	if read, written, ok := s.disk(); ok {
+		f.Counter("io.read", "", "bytes", read)
+		f.Counter("io.write", "", "bytes", written)
 	}
 	f.Gauge("pid", "", "count", s.pid)
 	f.Gauge("tick.late", "", "s", time.Duration(s.late.Load()).Seconds())
@@ -85,6 +96,45 @@ func (s *self) rss() (float64, bool) {
 	return parseStatm(string(s.buf[:n]))
 }
 
+// disk returns the bytes that storage read and wrote for this process.
+func (s *self) disk() (read, written float64, ok bool) {
+	if s.io == nil {
+		return 0, 0, false
+	}
+	n, err := unix.Pread(int(s.io.Fd()), s.buf[:], 0)
+	if err != nil {
+		return 0, 0, false
+	}
+	return parseIO(string(s.buf[:n]))
+}
+
+// parseIO returns read_bytes and write_bytes.
+func parseIO(text string) (read, written float64, ok bool) {
+	found := 0
+	for line := range strings.Lines(text) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		var to *float64
+		switch name {
+		case "read_bytes":
+			to = &read
+		case "write_bytes":
+			to = &written
+		default:
+			continue
+		}
+		n, err := strconv.ParseUint(value, 10, 64)
+		if err != nil {
+			return 0, 0, false
+		}
+		*to = float64(n)
+		found++
+	}
+	if found != 2 {
+		return 0, 0, false
+	}
+	return read, written, true
+}
+
 // parseStatm returns the second field, resident pages, in bytes.
 func parseStatm(text string) (bytes float64, ok bool) {
 	_, rest, _ := strings.Cut(text, " ")
@@ -97,8 +147,11 @@ func parseStatm(text string) (bytes float64, ok bool) {
 }
 
 func (s *self) Close() error {
-	if s.statm == nil {
-		return nil
+	var errs []error
+	for _, f := range []*os.File{s.statm, s.io} {
+		if f != nil {
+			errs = append(errs, f.Close())
+		}
 	}
-	return s.statm.Close()
+	return errors.Join(errs...)
 }

@@ -24,6 +24,28 @@ func TestParseStatm(t *testing.T) {
 	f("", 0, false)
 }
 
+func TestParseIO(t *testing.T) {
+	f := func(text string, read, written float64, want bool) {
+		t.Helper()
+		if r, w, ok := parseIO(text); r != read || w != written || ok != want {
+			t.Fatalf("parseIO(%q) = %v, %v, %t", text, r, w, ok)
+		}
+	}
+	f("rchar: 6976\nwchar: 5\nsyscr: 10\nsyscw: 0\nread_bytes: 4096\nwrite_bytes: 8192\ncancelled_write_bytes: 0\n", 4096, 8192, true)
+	f("read_bytes: 4096\n", 0, 0, false)
+	f("read_bytes: x\nwrite_bytes: 1\n", 0, 0, false)
+	f("", 0, 0, false)
+}
+
+func FuzzIO(f *testing.F) {
+	f.Add("read_bytes: 4096\nwrite_bytes: 8192\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		if r, w, ok := parseIO(text); r < 0 || w < 0 || !ok && (r != 0 || w != 0) {
+			t.Fatal(r, w, ok)
+		}
+	})
+}
+
 func FuzzStatm(f *testing.F) {
 	f.Add("13013 5280 1256 0 0 0 0\n")
 	f.Fuzz(func(t *testing.T, text string) {

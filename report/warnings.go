@@ -194,7 +194,21 @@ func (r rec) costSection() Section {
 		}
 	}
 	if len(t.Rows) > 0 {
+		t.Note = r.ownDisk()
 		s.Blocks = []Block{t}
 	}
 	return s
+}
+
+// ownDisk says what kasoku had disks do; empty when it was not recorded.
+func (r rec) ownDisk() Prose {
+	var moved [2]float64
+	for i, name := range []string{"io.write", "io.read"} {
+		x := r.Find(kasoku.Key{Source: "self", Name: name})
+		if x == nil {
+			return ""
+		}
+		moved[i], _ = x.Delta(r.all())
+	}
+	return Prose("kasoku had disks write " + unit.Bytes(uint64(moved[0])) + " and read " + unit.Bytes(uint64(moved[1])) + ".")
 }

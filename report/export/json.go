@@ -347,5 +347,7 @@ type Observer struct {
 	CPU       float64            `json:"cpu_s"`
 	CoreRatio float64            `json:"core_ratio"` // CPU time over the length of the run
 	Memory    *uint64            `json:"memory_bytes"`
+	Read      *uint64            `json:"disk_read_bytes"`
+	Written   *uint64            `json:"disk_written_bytes"`
 	Sources   map[string]float64 `json:"sources_cpu_s"`
 }

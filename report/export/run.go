@@ -175,6 +175,14 @@ func newObserver(r *kasoku.Recording) *Observer {
 				n := uint64(most)
 				out.Memory = &n
 			}
+		case name == "io.read" || name == "io.write":
+			moved, _ := s.Delta(whole)
+			n := uint64(moved)
+			if name == "io.read" {
+				out.Read = &n
+			} else {
+				out.Written = &n
+			}
 		case strings.HasPrefix(name, "cost."):
 			used, _ := s.Delta(whole)
 			out.Sources[strings.TrimPrefix(name, "cost.")] += used
