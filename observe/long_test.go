@@ -1,0 +1,214 @@
+package observe_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe"
+	"github.com/kasoku/kasoku/observe/host"
+	"github.com/kasoku/kasoku/observe/mysql"
+	"github.com/kasoku/kasoku/observe/process"
+	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/terminal"
+	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/service"
+	"github.com/kasoku/kasoku/service/servicetest"
+)
+
+// mostBytes is how large the file of six hours may be.
+const mostBytes = 60 << 20
+
+// TestLongRecording records for hours of a simulated clock what real sources said
+// of a busy MariaDB for a while, with its counters growing on: no tick may be lost,
+// and the file must stay small.
+//
+// KASOKU_LONG=1 makes it six hours; KASOKU_KEEP names where to keep the file.
+func TestLongRecording(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts MariaDB")
+	}
+	length, model := 20*time.Minute, 6*time.Second
+	if os.Getenv("KASOKU_LONG") != "" {
+		length, model = 6*time.Hour, time.Minute
+	}
+	frames := busy(t, model)
+	path := os.Getenv("KASOKU_KEEP")
+	if path == "" {
+		path = filepath.Join(t.TempDir(), "long.kasoku")
+	}
+	synctest.Test(t, func(t *testing.T) { replay(t, path, frames, length) })
+
+	began := time.Now()
+	rec, err := runstore.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := time.Since(began)
+	doc := report.Show(rec, report.Options{})
+	if err := terminal.Write(io.Discard, doc, terminal.Options{Width: 80}); err != nil {
+		t.Fatal(err)
+	}
+	shown := time.Since(began)
+	st, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ticks := int(length / time.Second)
+	for source, name := range map[string]string{"host": "cpu.user", "mysql": "Questions", "process": "count"} {
+		s := rec.Find(kasoku.Key{Source: source, Name: name})
+		if s == nil || len(s.Points) < ticks-1 {
+			t.Errorf("%s %s has not all of %d ticks", source, name, ticks)
+		}
+	}
+	if len(rec.Gaps) > 0 || len(rec.Damage) > 0 {
+		t.Errorf("gaps %v, damage %v", rec.Gaps, rec.Damage)
+	}
+	if want := int64(mostBytes * length.Hours() / 6); st.Size() > want {
+		t.Errorf("the file of %v takes %d bytes, %d are allowed", length, st.Size(), want)
+	}
+	t.Logf("%v, %d series: %.1f MB, %.0f bytes a second; read in %v, shown in %v",
+		length, len(rec.Series), float64(st.Size())/1e6, float64(st.Size())/length.Seconds(), opened.Round(time.Millisecond), shown.Round(time.Millisecond))
+}
+
+// A keeper keeps the frames that a sampler hands on.
+type keeper struct {
+	mu     sync.Mutex
+	frames map[string][]*kasoku.Frame // by source
+}
+
+func (k *keeper) Frame(f *kasoku.Frame) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	c := *f
+	c.Samples = append([]kasoku.Sample(nil), f.Samples...)
+	k.frames[f.Source] = append(k.frames[f.Source], &c)
+	return nil
+}
+
+func (k *keeper) Gap(kasoku.Gap) error     { return nil }
+func (k *keeper) Event(kasoku.Event) error { return nil }
+
+// busy samples this host and a MariaDB that has work for a time.
+func busy(t *testing.T, length time.Duration) map[string][]*kasoku.Frame {
+	s := servicetest.MariaDB(t, service.Options{})
+	db := servicetest.DB(t, s, "")
+	servicetest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.items (id INT PRIMARY KEY AUTO_INCREMENT, name VARCHAR(99))")
+	ctx, cancel := context.WithTimeout(t.Context(), length+500*time.Millisecond)
+	defer cancel()
+	var work sync.WaitGroup
+	for w := range 2 {
+		work.Go(func() {
+			rng := rand.New(rand.NewPCG(uint64(w), 5))
+			for ctx.Err() == nil { // a statement that the end of the time breaks off is none that counts
+				_, _ = db.ExecContext(ctx, "INSERT INTO shop.items (name) VALUES (?)", fmt.Sprint("item ", rng.IntN(1e6)))
+				_ = db.QueryRowContext(ctx, "SELECT name FROM shop.items WHERE id = ?", 1+rng.IntN(1000)).Scan(new(string))
+			}
+		})
+	}
+	machine, err := host.New(host.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	procs, err := process.New(process.Options{PIDs: []int{os.Getpid(), s.Pid()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &keeper{frames: map[string][]*kasoku.Frame{}}
+	if err := observe.New(observe.Options{Host: "lab1", Sources: []observe.Source{machine, procs, mysql.New(db)}, Sink: k}).Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	work.Wait()
+	return k.frames
+}
+
+// replay records for a time what the frames said, over and over, in a file.
+func replay(t *testing.T, path string, frames map[string][]*kasoku.Frame, length time.Duration) {
+	run := kasoku.Run{Label: "long", Started: time.Now(), Hosts: []kasoku.Host{{Name: "lab1", Cores: 2}}}
+	w, err := runstore.Create(path, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sources []observe.Source
+	for i, name := range []string{"host", "process", "mysql"} {
+		if len(frames[name]) < 3 {
+			t.Fatalf("source %s gave %d frames", name, len(frames[name]))
+		}
+		sources = append(sources, newEcho(name, frames[name], uint64(i)))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), length+time.Millisecond)
+	defer cancel()
+	if err := observe.New(observe.Options{Host: "lab1", Start: run.Started, Sources: sources, Sink: w}).Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	run.Length, run.State = length, kasoku.Finished
+	if err := w.Finish(run); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// An echo is a source that says again what another said, a little louder or
+// softer each time, so that it compresses no better than the real one. Counters
+// grow on from where they were.
+type echo struct {
+	name   string
+	frames []*kasoku.Frame
+	at     int
+	rng    *rand.Rand
+	totals map[string]float64
+}
+
+func newEcho(name string, frames []*kasoku.Frame, seed uint64) *echo {
+	return &echo{name: name, frames: frames, rng: rand.New(rand.NewPCG(seed, 9)), totals: map[string]float64{}}
+}
+
+func (e *echo) Name() string { return e.name }
+
+func (e *echo) Collect(_ context.Context, f *kasoku.Frame) error {
+	before, now := e.frames[e.at%(len(e.frames)-1)], e.frames[e.at%(len(e.frames)-1)+1]
+	e.at++
+	last := map[string]float64{}
+	for _, s := range before.Samples {
+		last[s.Name+"\x00"+s.Instance] = s.Value
+	}
+	for _, s := range now.Samples {
+		key := s.Name + "\x00" + s.Instance
+		if s.Kind == kasoku.Gauge {
+			s.Value = e.vary(s.Value, s.Value)
+		} else {
+			was, known := last[key]
+			if _, begun := e.totals[key]; !begun {
+				e.totals[key] = s.Value
+			} else if known {
+				e.totals[key] += e.vary(math.Max(0, s.Value-was), s.Value)
+			}
+			s.Value = e.totals[key]
+		}
+		f.Samples = append(f.Samples, s)
+	}
+	return nil
+}
+
+// vary changes a value by up to a tenth. It stays a whole number, or one with two
+// digits, as the kernel's ticks are, when like is one.
+func (e *echo) vary(v, like float64) float64 {
+	v *= 0.9 + 0.2*e.rng.Float64()
+	for _, digits := range []float64{1, 100, 1e6} {
+		if math.Round(like*digits) == like*digits {
+			return math.Round(v*digits) / digits
+		}
+	}
+	return v
+}
