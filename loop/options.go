@@ -3,10 +3,14 @@ package loop
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/analyze/phases"
+	"github.com/kasoku/kasoku/analyze/score"
+	"github.com/kasoku/kasoku/capture"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/load"
 )
@@ -27,7 +31,18 @@ type Options struct {
 	CountRows []string // tables to count before and after; the added rows are checked against successes
 	AccessLog string
 	AppLog    string
+	MoreLogs  Logs  // further ones
 	PIDs      []int // always sampled, whatever they use
+
+	// Capture says what of the configuration in force is kept, beside the variables of
+	// the database; nil: nothing. It is taken before offset 0, or after Prepare.
+	Capture *capture.Options
+
+	// Observers is "" or kasoku.ObserversOn for all of the above. With
+	// kasoku.ObserversOff nothing is asked while the run is made but the host, and
+	// nothing of the database is touched; logs that are written anyway are read at
+	// the end. Two such runs tell what observation costs.
+	Observers string
 
 	// Prepare runs when all sources watch and before the load, to start what
 	// is measured; it may add process ids. Sessions that it opens to the
@@ -39,11 +54,45 @@ type Options struct {
 	Stdin   io.Reader // the command's
 	Stdout  io.Writer
 	Stderr  io.Writer
+	Env     []string      // NAME=VALUE, added to the command's environment
 	For     time.Duration // or just so long; 0 with neither: until the context ends
+
+	// UntilIdle ends the run, without Load, Command or For, when the access log has
+	// gained nothing for so long after a first request. It is to be longer than what
+	// a web server keeps back in a buffer of its log.
+	UntilIdle time.Duration
+
+	// On lets the run wait for a request in the access log. The run then begins a
+	// moment before that request did; its sources watch meanwhile. A run that is
+	// stopped while it waits leaves nothing.
+	On    phases.Request
+	After *Result // with On: the run before, so that no request in between is missed
+
+	Score score.Pattern // where the command's output has its score; a known benchmark needs none
+	Pass  score.Pattern // and whether it passed
 
 	Rules      []diagnose.Rule // that look at the finished run; none leaves it undiagnosed
 	Hard       context.Context // its end aborts at once, without draining; may be nil
 	OnProgress func(Progress)  // called from several goroutines, one at a time
+}
+
+// Logs are paths of logs, by what they are.
+type Logs struct {
+	Access []string
+	App    []string // of applications, and the error logs of servers
+}
+
+// accessLogs lists all access logs.
+func (o *Options) accessLogs() []string { return listed(o.AccessLog, o.MoreLogs.Access) }
+
+// appLogs lists all logs of applications.
+func (o *Options) appLogs() []string { return listed(o.AppLog, o.MoreLogs.App) }
+
+func listed(first string, more []string) []string {
+	if first == "" {
+		return more
+	}
+	return append([]string{first}, more...)
 }
 
 // Load is a load that loop itself makes, step by step. Targets may be set by
@@ -85,6 +134,7 @@ type Watch interface {
 // Phases of a run.
 const (
 	PhasePrepare = "prepare"
+	PhaseWait    = "wait" // for the request that begins the run
 	PhaseLoad    = "load"
 	PhasePause   = "pause"
 	PhaseRecord  = "record" // beside a command, or for a time
@@ -114,8 +164,35 @@ func (o *Options) Validate() error {
 		return errors.New("rows can be counted only with a database connection")
 	case o.SlowLog && o.MySQL == "":
 		return errors.New("the slow log can be switched on only with a database connection")
-	case o.Interval < 0 || o.For < 0:
+	case o.Interval < 0 || o.For < 0 || o.UntilIdle < 0:
 		return errors.New("a negative duration")
+	case o.Observers != "" && o.Observers != kasoku.ObserversOn && o.Observers != kasoku.ObserversOff:
+		return fmt.Errorf("observers %q: want on or off", o.Observers)
+	}
+	return o.validateEnd()
+}
+
+// validateEnd refuses beginnings and ends of a run that do not go together.
+func (o *Options) validateEnd() error {
+	own := o.Load != nil || len(o.Command) > 0
+	on := o.On != (phases.Request{})
+	switch {
+	case o.UntilIdle > 0 && o.For > 0:
+		return errors.New("a run ends after a time or when it is idle, not both")
+	case o.UntilIdle > 0 && own:
+		return errors.New("a run with a load of its own or a command ends with it, not when it is idle")
+	case o.UntilIdle > 0 && len(o.accessLogs()) == 0:
+		return errors.New("whether requests still come is seen in an access log, and none is named")
+	case on && own:
+		return errors.New("a run that waits for a request has neither a load of its own nor a command")
+	case on && len(o.accessLogs()) == 0:
+		return fmt.Errorf("%s is waited for in an access log, and none is named", o.On)
+	case on && o.Prepare != nil, on && len(o.CountRows) > 0:
+		return errors.New("a run that waits for a request cannot prepare its target or count rows before it")
+	case !o.Score.Empty() && o.Score.Validate() != nil:
+		return fmt.Errorf("score: %w", o.Score.Validate())
+	case !o.Pass.Empty() && o.Pass.Validate() != nil:
+		return fmt.Errorf("pass: %w", o.Pass.Validate())
 	}
 	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/analyze/accesslog"
+	"github.com/kasoku/kasoku/capture"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/observe/process"
@@ -44,8 +46,11 @@ type session struct {
 	steps     []kasoku.Step
 	summary   *kasoku.LoadSummary
 	seconds   []kasoku.LoadSecond
+	access    *accesslog.Table // of all access logs; nil before they are read
 	endpoints []kasoku.Endpoint
+	messages  []kasoku.Message
 	settings  []kasoku.Setting // as stored last
+	taken     capture.Taken // the configuration in force
 	warnings  []kasoku.Warning
 	handed    []kasoku.Warning // of a load made by the command
 
@@ -105,6 +110,9 @@ func (s *session) open(ctx context.Context) (err error) {
 		if s.db, err = openDatabase(ctx, s.o.MySQL); err != nil {
 			return err
 		}
+	}
+	if s.o.Prepare == nil {
+		s.takeConfig(ctx)
 	}
 	s.start = time.Now()
 	s.describe(ctx)
@@ -167,7 +175,8 @@ func (s *session) measure(ctx context.Context) error {
 		if err := s.o.Prepare(ctx, watch{s.procs}); err != nil {
 			return fmt.Errorf("prepare: %w", err)
 		}
-		// What was prepared may have changed the server's settings.
+		// What was prepared may have changed the configuration.
+		s.takeConfig(ctx)
 		if err := s.saveSettings(ctx); err != nil {
 			return err
 		}
@@ -184,7 +193,8 @@ func (s *session) measure(ctx context.Context) error {
 	return s.wait(ctx)
 }
 
-// saveSettings stores the configuration in force; it replaces what was stored.
+// saveSettings stores the configuration in force, what takeConfig took among it; it
+// replaces what was stored.
 func (s *session) saveSettings(ctx context.Context) error {
 	settings := slices.Clone(s.o.Settings)
 	if s.db != nil {
@@ -194,8 +204,9 @@ func (s *session) saveSettings(ctx context.Context) error {
 		}
 		settings = append(settings, vars...)
 	}
+	settings = append(settings, s.taken.Settings...)
 	s.settings = append(settings, s.clockSettings(ctx)...)
-	return s.store.SaveSettings(s.settings)
+	return errors.Join(s.store.SaveSettings(s.settings), s.store.SaveConfigs(s.taken.Configs))
 }
 
 // watch is what Prepare may add to.

@@ -1,0 +1,61 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/capture"
+	"github.com/kasoku/kasoku/runstore"
+)
+
+// takeConfig takes the configuration in force; saveSettings stores it.
+func (s *session) takeConfig(ctx context.Context) {
+	if s.o.Capture == nil {
+		return
+	}
+	s.progress(Progress{Phase: PhasePrepare, Text: "configuration"})
+	o := *s.o.Capture
+	o.Host, _ = os.Hostname() // as hostInfo names it
+	o.PIDs = append(append([]int(nil), o.PIDs...), s.o.PIDs...)
+	if s.db != nil {
+		o.Database = s.db.reader
+	}
+	s.taken = *capture.Take(ctx, o)
+	s.warn(s.taken.Warnings...)
+}
+
+// Checkpoint keeps the configuration in force in a run file of its own, without any
+// load. It uses Path, Run, Settings, MySQL, PIDs and Capture of the options.
+func Checkpoint(ctx context.Context, o Options) (_ *Result, err error) {
+	s := &session{o: o, run: o.Run}
+	s.run.Load = runstore.Checkpoint
+	if o.MySQL != "" {
+		if s.db, err = openDatabase(ctx, o.MySQL); err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, s.db.close()) }()
+	}
+	s.start = time.Now()
+	s.takeConfig(ctx)
+	s.describe(ctx)
+	if s.store, err = runstore.Create(o.Path, s.run); err != nil {
+		return nil, err
+	}
+	err = errors.Join(s.saveSettings(ctx), s.store.SaveWarnings(s.warnings))
+	s.run.State = kasoku.Finished
+	if err != nil {
+		s.run.State, s.run.StopReason = kasoku.Incomplete, err.Error()
+	}
+	s.run.Length = time.Since(s.start)
+	if err := errors.Join(err, s.store.Finish(s.run)); err != nil {
+		return nil, err
+	}
+	rec, err := runstore.Open(o.Path)
+	if err != nil {
+		return nil, err
+	}
+	return &Result{o.Path, rec}, nil
+}
