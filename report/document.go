@@ -73,7 +73,7 @@ type Section struct {
 }
 
 // A Block is one thing inside a section: *Table, *Findings, *Timeline, *Moves,
-// *Curve, *Notes, *Pairs or Para.
+// *Curve, *Notes, *Pairs, *Trend, *Tale or Para.
 type Block interface{ block() }
 
 // Para is a paragraph.
@@ -105,7 +105,10 @@ type Pair struct{ Name, Before, After string }
 type Sides struct{ Before, After SideFacts }
 
 // SideFacts are what identifies a side.
-type SideFacts struct{ Name, Code, When, Host, File string }
+type SideFacts struct {
+	Name, Code, When, Host, File string
+	Runs                         int
+}
 
 // Section returns the section with the id, nil when the document has none.
 func (d *Document) Section(id string) *Section {

@@ -1,6 +1,10 @@
 package report
 
 import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -11,58 +15,345 @@ import (
 // KindList is a list of runs.
 const KindList Kind = "list"
 
-// List tells of the runs of a directory, in the order given.
-func List(runs []runstore.Info, o Options) *Document {
-	d := &Document{Kind: KindList, Title: "runs"}
+// ListOptions says how a list of runs is told.
+type ListOptions struct {
+	Options
+	Limit   int  // how many steps are shown, the newest; 0 is all
+	Reverse bool // the newest first
+}
+
+// List tells the story of the runs: what was changed, what came of it, and what
+// held it up then. Runs that repeat one another are one step of it. It reads from
+// the top, as it happened.
+func List(runs []runstore.Info, o ListOptions) *Document {
+	d := &Document{Kind: KindList, Title: "runs", Footer: footer(o.Options, "")}
 	if len(runs) == 0 {
 		d.Verdict = "No runs yet."
 		d.Sections = []Section{{ID: "runs", Title: "start", Blocks: []Block{
 			Para{Text: "`kasoku record -- COMMAND` makes one; `kasoku demo` makes two and compares them."}}}}
 		return d
 	}
-	t := &Table{ID: "runs", Columns: []Column{
-		{Key: "run", Head: "run"},
-		{Key: "started", Head: "started", Drop: 2},
-		{Key: "length_s", Head: "length", Unit: "s", Align: Right},
-		{Key: "size_bytes", Head: "size", Align: Right, Drop: 3},
-		{Key: "state", Head: "state", Drop: 1},
-		{Key: "verdict", Head: "verdict", Cut: true},
-	}}
-	for _, r := range runs {
-		t.Rows = append(t.Rows, Row{Cells: listCells(r, o.Location)})
+	steps := listSteps(runs)
+	d.Verdict = listVerdict(steps)
+	s := Section{ID: "runs", Title: "Runs", Count: len(runs)}
+	shown := o.newest(steps)
+	for _, t := range trends(shown) {
+		s.Blocks = append(s.Blocks, t)
 	}
-	d.Sections = []Section{{ID: "runs", Title: "runs", Count: len(runs), Blocks: []Block{t}}}
+	shown = o.turn(shown)
+	s.Blocks = append(s.Blocks, listTable(shown, o), tale(shown))
+	if n := remarks(shown); len(n.List) > 0 {
+		s.Blocks = append(s.Blocks, n)
+	}
+	d.Sections = []Section{s}
 	return d
 }
 
-func listCells(r runstore.Info, loc *time.Location) []Cell {
-	name := r.Label
-	if name == "" {
-		name = r.ID
+// newest are the steps that are shown. They are compared with all others all the
+// same.
+func (o ListOptions) newest(steps []*listStep) []*listStep {
+	if o.Limit > 0 && len(steps) > o.Limit {
+		return steps[len(steps)-o.Limit:]
 	}
-	if r.Err != nil {
-		return []Cell{text(name), none(), none(), size(r.SizeBytes), text("unreadable").tone(Bad), text(r.Err.Error())}
-	}
-	started := r.Started
-	if loc != nil {
-		started = started.In(loc)
-	}
-	length := none()
-	if r.Length > 0 {
-		length = count(uint64(r.Length.Round(time.Second).Seconds()))
-	}
-	verdict := r.Verdict
-	if verdict == "" {
-		verdict = r.Note
-	}
-	state := text(string(r.State))
-	if r.State != kasoku.Finished {
-		state = state.tone(Mark)
-	}
-	return []Cell{text(name), {Text: started.Format("2 Jan 15:04:05"), Raw: started.Format(time.RFC3339)},
-		length, size(r.SizeBytes), state, text(verdict)}
+	return steps
 }
 
-func size(bytes int64) Cell {
-	return Cell{Text: unit.Bytes(uint64(bytes)), Raw: unit.Plain(float64(bytes))}
+func (o ListOptions) turn(steps []*listStep) []*listStep {
+	if o.Reverse {
+		steps = slices.Clone(steps)
+		slices.Reverse(steps)
+	}
+	return steps
+}
+
+// A ListStep is one step of a list, for machines.
+type ListStep struct {
+	Number      int
+	Runs        []runstore.Info // the oldest first
+	Verdict     string          // against the step before
+	AgainstBest string          // against the best so far; empty when there is nothing to compare
+}
+
+// ListSteps returns the steps that [List] lists, in its order and with its words.
+func ListSteps(runs []runstore.Info, o ListOptions) []ListStep {
+	var out []ListStep
+	for _, s := range o.turn(o.newest(listSteps(runs))) {
+		x := ListStep{Number: s.number, Runs: s.runs, Verdict: s.verdict().Text}
+		if len(s.values) > 0 {
+			x.AgainstBest = s.againstBest().Text
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// listVerdict tells the whole way in one sentence, of the measure that most steps
+// share; nothing when there is no way to tell.
+func listVerdict(steps []*listStep) string {
+	lines := measured(steps)
+	if len(lines) == 0 {
+		return ""
+	}
+	line := slices.MaxFunc(lines, func(a, b []*listStep) int { return len(a) - len(b) })
+	first, best := line[0], line[0]
+	for _, s := range line {
+		if s.highest() {
+			best = s
+		}
+	}
+	what := figureWords(first)
+	if first == best {
+		return what + ": " + figureText(first.figure.Median) + " at first (" + first.name + "), and no step went above it."
+	}
+	way := ", median of repeated runs."
+	if len(first.values) == 1 || len(best.values) == 1 {
+		way = ", one run against one."
+		if len(first.values) != len(best.values) {
+			way = ", one run against several."
+		}
+	}
+	return what + ": " + figureText(first.figure.Median) + " at first (" + first.name + "), " + figureText(best.figure.Median) +
+		" at best (" + best.name + "), " + unit.Change(first.figure.Median, best.figure.Median) + way
+}
+
+func figureWords(s *listStep) string {
+	if s.scored {
+		return "Score"
+	}
+	return "Successful requests a second"
+}
+
+// figureText prints a score or a rate.
+func figureText(v float64) string {
+	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
+		return unit.Count(int64(v))
+	}
+	return unit.Sig3(v)
+}
+
+func figureCell(v float64) Cell { return Cell{Text: figureText(v), Raw: raw(v)} }
+
+// measured returns the steps that have figures, those together that may be
+// compared, in the order of their first.
+func measured(steps []*listStep) [][]*listStep {
+	var out [][]*listStep
+	at := map[string]int{}
+	for _, s := range steps {
+		if len(s.values) == 0 {
+			continue
+		}
+		i, ok := at[s.kind()]
+		if !ok {
+			i = len(out)
+			at[s.kind()] = i
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], s)
+	}
+	return out
+}
+
+// remarks says why files cannot be read, and what stopped runs early.
+func remarks(steps []*listStep) *Notes {
+	n := &Notes{}
+	for _, s := range steps {
+		for _, r := range s.runs {
+			switch {
+			case r.Err != nil:
+				n.List = append(n.List, Note{Sign: "!", Tone: Mark, Code: true, Label: r.Path, Text: cause(r.Err)})
+			case r.State == kasoku.Incomplete && r.StopReason != "":
+				n.List = append(n.List, Note{Sign: "!", Tone: Mark, Code: true, Label: s.name, Text: "stopped early: " + r.StopReason})
+			}
+		}
+	}
+	return n
+}
+
+// cause is an error without the step and the file, which stand beside it.
+func cause(err error) string {
+	var e *runstore.Error
+	if errors.As(err, &e) {
+		err = e.Err
+	}
+	return err.Error()
+}
+
+// A listColumn is a column of the list with how its cells are made.
+type listColumn struct {
+	Column
+	cell func(s *listStep) Cell
+}
+
+// listTable lists the steps. Columns of which no step has anything are left out.
+func listTable(steps []*listStep, o ListOptions) *Table {
+	t := &Table{ID: "runs"}
+	columns := listColumns(steps, o)
+	for _, c := range columns {
+		t.Columns = append(t.Columns, c.Column)
+	}
+	for _, s := range steps {
+		var row Row
+		for _, c := range columns {
+			x := c.cell(s)
+			if s.first().Checkpoint() {
+				x.Tone = Dim
+			}
+			row.Cells = append(row.Cells, x)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+func listColumns(steps []*listStep, o ListOptions) []listColumn {
+	has := func(f func(*listStep) bool) bool { return slices.ContainsFunc(steps, f) }
+	out := []listColumn{
+		{Column{Key: "step", Align: Right, Drop: 12}, func(s *listStep) Cell { return count(uint64(s.number)) }},
+		{Column{Key: "run", Head: "run"}, nameCell},
+		{Column{Key: "started", Head: "started", Drop: 10}, func(s *listStep) Cell { return startedCell(s, o.Location) }},
+	}
+	if has(func(s *listStep) bool { return s.first().Project != steps[0].first().Project && s.first().Err == nil }) {
+		out = append(out, listColumn{Column{Key: "project", Head: "project", Drop: 9}, func(s *listStep) Cell { return text(s.first().Project) }})
+	}
+	out = append(out, figureColumns(steps, has)...)
+	if has(func(s *listStep) bool { _, of := s.passed(); return of > 0 }) {
+		out = append(out, listColumn{Column{Key: "passed", Head: "passed", Align: Right, Drop: 2}, passedCell})
+	}
+	var p99s []time.Duration
+	for _, s := range steps {
+		if v, ok := s.median(p99Of); ok {
+			p99s = append(p99s, asDuration(v))
+		}
+	}
+	if len(p99s) > 0 {
+		u := commonUnit(p99s...)
+		out = append(out, listColumn{Column{Key: "p99_s", Head: "p99", Unit: unit.Name(u), Align: Decimal, Drop: 5}, func(s *listStep) Cell {
+			if v, ok := s.median(p99Of); ok {
+				return duration(asDuration(v), u)
+			}
+			return none()
+		}})
+	}
+	out = append(out, listColumn{Column{Key: "note", Head: "note", Cut: true, Least: leastNote}, func(s *listStep) Cell { return text(s.last().Note) }})
+	if has(func(s *listStep) bool { return s.first().Revision != "" }) {
+		out = append(out, listColumn{Column{Key: "revision", Head: "revision", Code: true, Drop: 11}, func(s *listStep) Cell { return text(revision(s.first())) }})
+	}
+	if has(func(s *listStep) bool { return !s.observed() }) {
+		out = append(out, listColumn{Column{Key: "observers", Head: "observers", Drop: 3}, func(s *listStep) Cell {
+			if s.first().Err != nil || s.first().Checkpoint() {
+				return none()
+			}
+			return text(strings.TrimPrefix(s.observers(), "observers "))
+		}})
+	}
+	if has(func(s *listStep) bool { return s.bottleneck() != "" }) {
+		out = append(out, listColumn{Column{Key: "bottleneck", Head: "bottleneck", Cut: true, Least: leastLimit, Drop: 1}, func(s *listStep) Cell {
+			return text(s.moved())
+		}})
+	}
+	if has(func(s *listStep) bool { return s.best != nil }) {
+		out = append(out, listColumn{Column{Key: "against_best", Head: "best so far", Drop: 6}, (*listStep).againstBest})
+	}
+	return append(out, listColumn{Column{Key: "verdict", Head: "run before", Tag: true}, (*listStep).verdict})
+}
+
+// The narrowest that text columns get before others go; cut further they say
+// nothing.
+const (
+	leastNote  = 16
+	leastLimit = 14 // mysqld 1.84 o…
+)
+
+// figureColumns are the score, or the rate where no run has one.
+func figureColumns(steps []*listStep, has func(func(*listStep) bool) bool) []listColumn {
+	scored := has(func(s *listStep) bool { return s.scored })
+	main := Column{Key: "req_per_s", Head: "req/s", Align: Decimal}
+	if scored {
+		main = Column{Key: "score", Head: "score", Align: Decimal}
+	}
+	top := map[string]float64{}
+	for _, s := range steps {
+		top[s.kind()] = max(top[s.kind()], s.figure.Median)
+	}
+	out := []listColumn{
+		{main, func(s *listStep) Cell {
+			switch {
+			case s.scored != scored:
+				return none()
+			case len(s.values) > 0:
+				return figureCell(s.figure.Median)
+			}
+			if v, ok := s.value(s.last()); ok && s.last().State != kasoku.Running {
+				return figureCell(v).tone(Dim)
+			}
+			return none()
+		}},
+		{Column{Bars: true, Drop: 4}, func(s *listStep) Cell {
+			var c Cell
+			if m := top[s.kind()]; len(s.values) > 0 && m > 0 && s.scored == scored {
+				share := max(s.figure.Median/m, 0)
+				c.Share = &share
+			}
+			return c
+		}},
+	}
+	if has(func(s *listStep) bool { return len(s.values) > 1 }) {
+		spread := func(f func(*listStep) float64) func(*listStep) Cell {
+			return func(s *listStep) Cell {
+				switch {
+				case s.scored != scored || len(s.values) == 0:
+					return none()
+				case len(s.values) == 1:
+					return figureCell(f(s)).tone(Dim)
+				}
+				return figureCell(f(s))
+			}
+		}
+		out = append(out,
+			listColumn{Column{Key: "lowest", Head: "lowest", Align: Decimal, Drop: 7}, spread(func(s *listStep) float64 { return s.figure.Least })},
+			listColumn{Column{Key: "highest", Head: "highest", Align: Decimal, Drop: 7}, spread(func(s *listStep) float64 { return s.figure.Most })})
+	}
+	if scored && has(func(s *listStep) bool { _, ok := s.median(perSecOf); return ok }) {
+		out = append(out, listColumn{Column{Key: "req_per_s", Head: "req/s", Align: Decimal, Drop: 8}, func(s *listStep) Cell {
+			if v, ok := s.median(perSecOf); ok {
+				return figureCell(v)
+			}
+			return none()
+		}})
+	}
+	return out
+}
+
+func p99Of(s *kasoku.Summary) float64    { return s.P99.Seconds() }
+func perSecOf(s *kasoku.Summary) float64 { return s.PerSec }
+
+func nameCell(s *listStep) Cell {
+	c := text(s.name)
+	if n := len(s.runs); n > 1 {
+		c.Small = "×" + unit.Count(n)
+	}
+	return c
+}
+
+func startedCell(s *listStep, loc *time.Location) Cell {
+	r := s.first()
+	if r.Err != nil {
+		return none()
+	}
+	at := r.Started
+	if loc != nil {
+		at = at.In(loc)
+	}
+	return Cell{Text: at.Format("2 Jan 15:04"), Raw: at.Format(time.RFC3339)}
+}
+
+func passedCell(s *listStep) Cell {
+	n, of := s.passed()
+	switch {
+	case of == 0:
+		return none()
+	case n < of:
+		return text(unit.Count(n) + " of " + unit.Count(of)).tone(Bad)
+	}
+	return text(unit.Count(n) + " of " + unit.Count(of))
 }

@@ -26,6 +26,8 @@ type Column struct {
 	Code  bool // set in the fixed-width face
 	Cut   bool // may be cut where there is no room; the text column
 	Tag   bool // a verdict, set apart
+	Least int  // with Cut: it is cut to so many characters before other columns go; 0 waits for them
+	Bars  bool // holds nothing but bars of Share, for the eye: machines and Markdown leave it out
 	Drop  int  // the largest goes first where there is no room; 0 never goes
 }
 

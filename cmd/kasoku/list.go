@@ -3,80 +3,178 @@ package main
 import (
 	"encoding/json"
 	"io"
+	"math"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/runstore"
 )
 
+// listFlags are the flags of list.
+type listFlags struct {
+	out     output
+	project string
+	label   string
+	limit   int
+	reverse bool
+}
+
 func newList(e *env) *cobra.Command {
-	var o output
+	var f listFlags
 	cmd := &cobra.Command{
-		Use:     "list [DIRECTORY]",
-		Short:   "List the runs, the newest first",
-		Example: "  kasoku list\n  kasoku list demo\n  kasoku list -o json",
+		Use:   "list [DIRECTORY]",
+		Short: "List the runs: the story of the tuning",
+		Long: `List the runs as the story of the tuning: score or throughput, what was changed,
+how each run did against the one before and against the best so far, and what
+held it up. Runs that repeat one another are one line, with their median.
+
+It reads from the top, the newest last.`,
+		Example: "  kasoku list\n  kasoku list -n 10 --project shop\n  kasoku list -o md > tuning.md\n  kasoku list --html tuning.html",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := o.check(); err != nil {
+			if err := f.out.check(); err != nil {
 				return err
 			}
-			dirs := []string{"runs", "."}
-			if o.dir != "" {
-				dirs = []string{o.dir}
+			if f.limit < 0 {
+				return usagef("", "-n %d: want 0 or more", f.limit)
 			}
-			if len(args) == 1 {
-				dirs = args
+			all, err := f.runs(args)
+			if err != nil {
+				return err
 			}
-			all := []runstore.Info{}
-			for _, dir := range dirs {
-				infos, err := runstore.List(dir)
-				if err != nil {
-					return err
-				}
-				all = append(all, infos...)
-			}
-			return o.print(e, printer{
-				doc:  report.List(all, e.reportOptions("")),
-				json: func(w io.Writer) error { return listJSON(w, all) },
+			o := report.ListOptions{Options: e.reportOptions(""), Limit: f.limit, Reverse: f.reverse}
+			return f.out.print(e, printer{
+				doc:  report.List(all, o),
+				json: func(w io.Writer) error { return listJSON(w, report.ListSteps(all, o)) },
 			})
 		},
 	}
-	cmd.Flags().StringVarP(&o.format, "output", "o", "text", "`FORMAT`: text, json, tsv or md")
-	completeFormats(cmd, "output")
-	o.registerDir(cmd)
+	fl := cmd.Flags()
+	f.out.register(cmd)
+	fl.StringVar(&f.project, "project", "", "only runs of the project `NAME`")
+	fl.StringVar(&f.label, "label", "", "only runs with the label `NAME`")
+	fl.IntVarP(&f.limit, "limit", "n", 0, "only the newest `N` lines")
+	fl.BoolVar(&f.reverse, "reverse", false, "the newest first")
 	return cmd
+}
+
+// runs reads what is to be listed.
+func (f *listFlags) runs(args []string) ([]runstore.Info, error) {
+	dirs := []string{"runs", "."}
+	if f.out.dir != "" {
+		dirs = []string{f.out.dir}
+	}
+	if len(args) == 1 {
+		dirs = args
+	}
+	var out []runstore.Info
+	for _, dir := range dirs {
+		infos, err := runstore.List(dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range infos {
+			if (f.project == "" || i.Project == f.project) && (f.label == "" || i.Label == f.label) {
+				out = append(out, i)
+			}
+		}
+	}
+	return out, nil
 }
 
 // listed is one run in the JSON of list; docs/json.md has the fields.
 type listed struct {
-	Path          string    `json:"path"`
-	ID            string    `json:"id"`
-	Project       string    `json:"project"`
-	Label         string    `json:"label"`
-	Note          string    `json:"note"`
-	State         string    `json:"state"`
-	StopReason    string    `json:"stop_reason,omitempty"`
-	Started       time.Time `json:"started"`
-	LengthSeconds float64   `json:"length_s"`
-	Load          string    `json:"load"`
-	Verdict       string    `json:"verdict"`
-	SizeBytes     int64     `json:"size_bytes"`
-	Error         string    `json:"error,omitempty"`
+	Path          string         `json:"path"`
+	ID            string         `json:"id"`
+	Project       string         `json:"project"`
+	Label         string         `json:"label"`
+	Note          string         `json:"note"`
+	State         string         `json:"state"`
+	StopReason    string         `json:"stop_reason,omitempty"`
+	Started       time.Time      `json:"started"`
+	LengthSeconds float64        `json:"length_s"`
+	Load          string         `json:"load"`
+	Verdict       string         `json:"verdict"`
+	SizeBytes     int64          `json:"size_bytes"`
+	Error         string         `json:"error,omitempty"`
+	Revision      string         `json:"revision"`
+	Dirty         bool           `json:"dirty"`
+	Group         string         `json:"group,omitempty"`
+	Repeat        int            `json:"repeat,omitempty"`
+	Observers     string         `json:"observers"`
+	PricePerHour  float64        `json:"price_per_hour,omitempty"`
+	Currency      string         `json:"currency,omitempty"`
+	Score         *listedScore   `json:"score,omitempty"`
+	Summary       *listedSummary `json:"summary,omitempty"`
+
+	Step        int    `json:"step"`
+	StepVerdict string `json:"step_verdict"`
+	AgainstBest string `json:"against_best,omitempty"`
 }
 
-func listJSON(w io.Writer, all []runstore.Info) error {
-	out := make([]listed, 0, len(all))
-	for _, i := range all {
-		l := listed{i.Path, i.ID, i.Project, i.Label, i.Note, string(i.State), i.StopReason, i.Started,
-			i.Length.Seconds(), i.Load, i.Verdict, i.SizeBytes, ""}
-		if i.Err != nil {
-			l.Error = i.Err.Error()
+type listedScore struct {
+	Value   *float64 `json:"value"`
+	Outcome string   `json:"outcome,omitempty"`
+	Source  string   `json:"source"`
+}
+
+type listedSummary struct {
+	Source      string   `json:"source"`
+	Requests    uint64   `json:"requests"`
+	Succeeded   uint64   `json:"succeeded"`
+	PerSec      *float64 `json:"per_s"`
+	AskedPerSec *float64 `json:"asked_per_s"`
+	P50         float64  `json:"p50_s"`
+	P99         float64  `json:"p99_s"`
+	CPU         float64  `json:"cpu_s"`
+	LoadTime    float64  `json:"load_s"`
+	Bottleneck  string   `json:"bottleneck"`
+}
+
+func listJSON(w io.Writer, steps []report.ListStep) error {
+	out := []listed{}
+	for _, s := range steps {
+		for _, i := range s.Runs {
+			out = append(out, listedOf(i, s))
 		}
-		out = append(out, l)
 	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(out)
+}
+
+func listedOf(i runstore.Info, s report.ListStep) listed {
+	l := listed{
+		Path: i.Path, ID: i.ID, Project: i.Project, Label: i.Label, Note: i.Note, State: string(i.State), StopReason: i.StopReason,
+		Started: i.Started, LengthSeconds: i.Length.Seconds(), Load: i.Load, Verdict: i.Verdict, SizeBytes: i.SizeBytes,
+		Revision: i.Revision, Dirty: i.Dirty, Group: i.Group, Repeat: i.Repeat, Observers: i.Observers,
+		PricePerHour: i.Price.PerHour, Currency: i.Price.Currency, Summary: summaryOf(i.Summary),
+		Step: s.Number, StepVerdict: s.Verdict, AgainstBest: s.AgainstBest,
+	}
+	if i.Err != nil {
+		l.Error = i.Err.Error()
+	}
+	if i.Score != nil {
+		l.Score = &listedScore{known(i.Score.Value), string(i.Score.Outcome), i.Score.Source}
+	}
+	return l
+}
+
+// known is nil, and so null, for what JSON has no number for.
+func known(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+func summaryOf(s *kasoku.Summary) *listedSummary {
+	if s == nil {
+		return nil
+	}
+	return &listedSummary{s.Source, s.Requests, s.Succeeded, known(s.PerSec), known(s.Asked), s.P50.Seconds(), s.P99.Seconds(),
+		s.CPU.Seconds(), s.LoadTime.Seconds(), s.Bottleneck}
 }

@@ -110,6 +110,10 @@ func (m *markdown) section(s *report.Section) {
 			}
 		case report.Para:
 			m.line("\n%s", prose(b.Text))
+		case *report.Tale:
+			for _, c := range b.List {
+				m.line("\n**%d. %s.** %s", c.Number, escape(c.Name), escape(c.Text))
+			}
 		case *report.Timeline:
 			m.line("\n| series | peak |\n|---|---:|")
 			for i := range b.Charts {
@@ -127,6 +131,9 @@ func (m *markdown) table(t *report.Table) {
 	}
 	heads, rules := []string{}, []string{}
 	for _, c := range t.Columns {
+		if c.Bars {
+			continue
+		}
 		h := c.Head
 		if c.Unit != "" {
 			h += ", " + c.Unit
@@ -145,6 +152,9 @@ func (m *markdown) table(t *report.Table) {
 		}
 		var cells []string
 		for i, c := range r.Cells {
+			if t.Columns[i].Bars {
+				continue
+			}
 			s := escape(c.Text)
 			if t.Columns[i].Code && c.Text != "" {
 				s = code(c.Text)

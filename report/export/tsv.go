@@ -45,7 +45,9 @@ func tsvTable(b *bufio.Writer, t *report.Table) {
 		names = append(names, "group")
 	}
 	for _, c := range t.Columns {
-		names = append(names, field(c.Key))
+		if !c.Bars {
+			names = append(names, field(c.Key))
+		}
 	}
 	b.WriteString(strings.Join(names, "\t") + "\n")
 	group := ""
@@ -58,8 +60,10 @@ func tsvTable(b *bufio.Writer, t *report.Table) {
 		if grouped {
 			fields = append(fields, field(group))
 		}
-		for _, c := range r.Cells {
-			fields = append(fields, field(value(c)))
+		for i, c := range r.Cells {
+			if !t.Columns[i].Bars {
+				fields = append(fields, field(value(c)))
+			}
 		}
 		b.WriteString(strings.Join(fields, "\t") + "\n")
 	}

@@ -91,6 +91,12 @@ func (r *renderer) block(b report.Block) (template.HTML, error) {
 		return r.execute("moves", movesView(b))
 	case *report.Curve:
 		return r.execute("curve", curveView(b))
+	case *report.Trend:
+		return r.execute("trend", trendView(b))
+	case *report.Tale:
+		return r.execute("tale", b)
+	case *report.Strips:
+		return r.strips(b)
 	case *report.Notes:
 		return r.execute("notes", b)
 	case *report.Pairs:

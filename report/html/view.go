@@ -50,7 +50,7 @@ type cell struct {
 	Text, Small, Class string
 	Tag                string
 	Label              string // of its column, for narrow pages
-	Bar                bool
+	Bar, One           bool   // One: the bar is of one thing, not of good and bad
 	Good, Rest         float64
 	Lead               string
 	Refs               []int
@@ -120,7 +120,7 @@ func cellView(c report.Column, x report.Cell, text string, width int) cell {
 	if x.Share != nil {
 		// All bars of a column begin at one place.
 		v.Text = strings.Repeat("\u2007", max(0, width-utf8.RuneCountInString(text))) + text
-		v.Bar, v.Good, v.Rest = true, *x.Share, 1-*x.Share
+		v.Bar, v.Good, v.Rest, v.One = true, *x.Share, 1-*x.Share, c.Bars
 	}
 	if len(x.Refs) > 0 {
 		v.Refs = x.Refs
@@ -134,7 +134,10 @@ func cellView(c report.Column, x report.Cell, text string, width int) cell {
 type moves struct {
 	Label  string
 	Note   report.Prose
+	Legend report.Prose
 	Groups []moveGroup
+	Tested bool
+	Floor  bool
 }
 
 type moveGroup struct {
@@ -160,7 +163,10 @@ type shape struct {
 const drawn = 260
 
 func movesView(m *report.Moves) moves {
-	v := moves{Label: m.Label, Note: m.Note}
+	v := moves{Label: m.Label, Note: m.Note, Tested: m.Tested, Floor: m.Floor}
+	if m.Tested {
+		v.Legend = m.Legend
+	}
 	for _, g := range m.Groups {
 		mg := moveGroup{Title: g.Title}
 		for i, t := range g.Ticks {

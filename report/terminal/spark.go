@@ -27,20 +27,56 @@ func (p *printer) timeline(t *report.Timeline) {
 	each := (columns + most - 1) / most
 	p.para(2, t.Legend(each), dim)
 	for _, s := range t.Sparks {
-		name := p.text(s.Name)
-		name = cut(name, nameRoom, p.tail())
-		st := cyan
-		if s.Tone == report.Bad {
-			st = red
-		}
-		drawn := p.text(spark(s, each))
-		peak := cut(p.text(s.Peak), p.o.Width-2-nameRoom-2-width(drawn)-2, p.tail())
-		p.line(piece{"  " + name + strings.Repeat(" ", nameRoom-width(name)+2), plain}, piece{drawn, st}, piece{"  " + peak, dim})
+		p.spark(s, each)
 	}
 	p.stepLabels(t, each)
 	if t.Note != "" {
 		p.para(2, t.Note, dim)
 	}
+}
+
+// spark writes one line: the name, the drawing and its peak.
+func (p *printer) spark(s report.Spark, each int) {
+	name := cut(p.text(s.Name), nameRoom, p.tail())
+	st := cyan
+	if s.Tone == report.Bad {
+		st = red
+	}
+	drawn := p.text(spark(s, each))
+	peak := cut(p.text(s.Peak), p.o.Width-2-nameRoom-2-width(drawn)-2, p.tail())
+	p.line(piece{"  " + name + strings.Repeat(" ", nameRoom-width(name)+2), plain}, piece{drawn, st}, piece{"  " + peak, dim})
+}
+
+// mostSteps is how many steps a trend draws one by one, however wide the terminal.
+const mostSteps = 60
+
+// trend draws the figures of runs in one line, one character a step, or for several.
+func (p *printer) trend(t *report.Trend) {
+	if t.Title != "" {
+		p.para(2, t.Title, dim)
+	}
+	s := report.Spark{Name: t.Name, Log: t.Log, Peak: t.Peak}
+	for _, x := range t.Points {
+		s.Values = append(s.Values, x.Value)
+	}
+	most := min(max(8, p.o.Width-2-nameRoom-2-2-width(p.text(t.Peak))), mostSteps)
+	p.spark(s, (len(s.Values)+most-1)/most)
+	p.gap()
+}
+
+// barRoom is how wide the longest bar of a column is.
+const barRoom = 8
+
+// eighths are the ends of a bar, from none to seven eighths of a cell.
+var eighths = []string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}
+
+// bar draws a share; nothing when it is not known. What is above 0 is seen.
+func bar(share *float64) string {
+	if share == nil || math.IsNaN(*share) || *share <= 0 {
+		return ""
+	}
+	n := max(int(math.Round(min(*share, 1)*barRoom*8)), 1)
+	return strings.Repeat("█", n/8) + eighths[n%8]
 }
 
 // spark draws one character for each columns of the series: the highest of them, or

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/kasoku/kasoku/report"
@@ -56,6 +57,9 @@ func (p *printer) column(t *report.Table, i int, c report.Column) column {
 		}
 		cell := r.Cells[i]
 		s := p.text(cell.Text)
+		if c.Bars {
+			s = p.text(bar(cell.Share))
+		}
 		if cell.Small != "" {
 			s += " " + p.text(cell.Small)
 		}
@@ -76,9 +80,10 @@ func (c *column) measure() {
 	}
 }
 
-// fit drops columns, those that may go first, and then cuts text columns.
+// fit drops columns, those that may go first, and then cuts text columns. A column
+// with a least width counts as no wider than that while columns are dropped.
 func (p *printer) fit(cols []column, room int) []column {
-	for tableWidth(cols) > room {
+	for leastWidthOf(cols) > room {
 		at := -1
 		for i, c := range cols {
 			if c.Drop > 0 && (at < 0 || c.Drop > cols[at].Drop) {
@@ -93,7 +98,7 @@ func (p *printer) fit(cols []column, room int) []column {
 	for i := range cols {
 		over := tableWidth(cols) - room
 		if over > 0 && cols[i].Cut {
-			p.narrow(&cols[i], max(cols[i].width-over, leastText))
+			p.narrow(&cols[i], max(cols[i].width-over, cmp.Or(cols[i].Least, leastText)))
 		}
 	}
 	// What is still too wide is left with its name and its verdict, and as much of
@@ -119,12 +124,19 @@ func (p *printer) narrow(c *column, n int) {
 }
 
 func tableWidth(cols []column) int {
-	w := indent
-	for i, c := range cols {
-		if i > 0 {
-			w += between
-		}
+	w := indent + between*max(len(cols)-1, 0)
+	for _, c := range cols {
 		w += c.width
+	}
+	return w
+}
+
+func leastWidthOf(cols []column) int {
+	w := tableWidth(cols)
+	for _, c := range cols {
+		if c.Cut && c.Least > 0 {
+			w -= max(c.width-c.Least, 0)
+		}
 	}
 	return w
 }
@@ -149,7 +161,11 @@ func (p *printer) grid(t *report.Table, cols []column, beside func(group string,
 			if i > 0 {
 				line = append(line, piece{strings.Repeat(" ", between), plain})
 			}
-			line = append(line, pad(c, c.cells[row], toneStyle(c.tones[row], plain))...)
+			other := plain
+			if c.Bars {
+				other = cyan
+			}
+			line = append(line, pad(c, c.cells[row], toneStyle(c.tones[row], other))...)
 		}
 		if beside != nil {
 			line = append(line, beside("", row)...)

@@ -139,7 +139,7 @@ func (p *printer) document(d *report.Document) {
 		return
 	}
 	p.alerts(d.Alerts)
-	if d.Sides != nil || d.Section(report.SectionFindings) != nil {
+	if d.Sides != nil || d.Kind == report.KindList || d.Section(report.SectionFindings) != nil {
 		p.verdict(d.Verdict)
 	}
 	for i := range d.Sections {
@@ -261,14 +261,18 @@ func (p *printer) block(b report.Block) {
 		p.timeline(b)
 	case *report.Moves:
 		p.moves(b)
+	case *report.Strips:
+		p.strips(b)
 	case *report.Notes:
 		p.warnings(b)
 	case *report.Pairs:
 		p.pairs(b)
 	case report.Para:
 		p.para(2, prose(b.Text), toneStyle(b.Tone, plain))
-	case *report.Curve:
-		// The table beside it has its numbers.
+	case *report.Trend:
+		p.trend(b)
+	case *report.Curve, *report.Tale:
+		// The table beside it has the same.
 	}
 }
 

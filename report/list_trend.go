@@ -1,0 +1,177 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/kasoku/kasoku/compare"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// logFrom is how many times the lowest figure the highest must be for a trend to be
+// drawn on a logarithmic axis.
+const logFrom = 10
+
+// A Trend is the figures of runs in the order in which they were made, evenly
+// spaced.
+type Trend struct {
+	ID    string
+	Title string // said only when there are several
+	Name  string // of the figure: score
+	Axis
+	Points []TrendPoint
+	Peak   string // max 18,138 (after)
+}
+
+// A TrendPoint is one step of a trend.
+type TrendPoint struct {
+	Number    int // of the step
+	Name      string
+	Text      string // its figure, printed
+	Value     float64
+	Low, High float64 // of its runs; both Value when it is one
+	Record    bool    // no point before it was higher
+}
+
+// A Tale tells each step of a list in words.
+type Tale struct{ List []Chapter }
+
+// A Chapter is a paragraph on one step. Its text may hold what people typed.
+type Chapter struct {
+	Number     int
+	Name, Text string
+}
+
+func (*Trend) block() {}
+func (*Tale) block()  {}
+
+// trends draws the figures that may be compared, where there are two or more.
+func trends(steps []*listStep) []*Trend {
+	lines := measured(steps)
+	var out []*Trend
+	for _, line := range lines {
+		if len(line) < 2 {
+			continue
+		}
+		t := trend(line)
+		t.ID = "trend"
+		if n := len(out); n > 0 {
+			t.ID += "-" + unit.Plain(float64(n+1))
+		}
+		if len(lines) > 1 {
+			r := line[0].first()
+			t.Title = strings.Trim(r.Project+", "+r.Load, ", ")
+			if line[0].scored {
+				t.Title = r.Project
+			}
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+func trend(line []*listStep) *Trend {
+	t := &Trend{Name: line[0].measureName()}
+	var figures []float64
+	best := line[0]
+	for _, s := range line {
+		p := TrendPoint{Number: s.number, Name: s.name, Text: figureText(s.figure.Median), Value: s.figure.Median,
+			Low: s.figure.Least, High: s.figure.Most, Record: s.highest()}
+		t.Points = append(t.Points, p)
+		figures = append(figures, p.Value, p.Low, p.High)
+		if s.figure.Median > best.figure.Median {
+			best = s
+		}
+	}
+	t.Peak = "max " + figureText(best.figure.Median) + " (" + best.name + ")"
+	low, high := least(figures), most(figures)
+	if low > 0 && high >= logFrom*low {
+		t.Axis = logAxis(low, high, figureText)
+	} else {
+		t.Axis = linearAxis(high, nil, figureText)
+	}
+	return t
+}
+
+// tale tells each step in a few sentences: what was changed, what came of it, and
+// what held it up.
+func tale(steps []*listStep) *Tale {
+	t := &Tale{}
+	for _, s := range steps {
+		if s.first().Err == nil {
+			t.List = append(t.List, Chapter{Number: s.number, Name: s.title(), Text: strings.Join(s.sentences(), " ")})
+		}
+	}
+	return t
+}
+
+func (s *listStep) title() string {
+	if n := len(s.runs); n > 1 {
+		return s.name + " ×" + unit.Count(n)
+	}
+	return s.name
+}
+
+func (s *listStep) sentences() []string {
+	r := s.last()
+	out := sentence(nil, "", r.Note)
+	was := ""
+	if s.before != nil {
+		was = revision(s.before.last())
+	}
+	switch now := revision(r); {
+	case was != "" && now != "" && was != now:
+		out = sentence(out, "Code ", was+" → "+now)
+	case now != "" && was == "":
+		out = sentence(out, "Code ", now)
+	}
+	if len(s.values) == 0 {
+		out = sentence(out, "", Sentence(s.unmeasured().Text))
+	} else {
+		out = s.figures(out)
+	}
+	if b := s.bottleneck(); b != "" {
+		out = sentence(out, "Bottleneck: ", s.moved())
+	}
+	return sentence(out, "", r.Verdict)
+}
+
+// figures tells the figure, and how sure it is that it moved.
+func (s *listStep) figures(out []string) []string {
+	what := figureWords(s) + " " + figureText(s.figure.Median)
+	if s.figure.N > 1 {
+		what += ", median of " + unit.Count(s.figure.N) + " runs from " + figureText(s.figure.Least) + " to " + figureText(s.figure.Most)
+	}
+	if n, of := s.passed(); of > 0 {
+		what += ", " + unit.Count(n) + " of " + unit.Count(of) + " passed"
+	}
+	if n := len(s.runs) - s.finished(); n > 0 {
+		what += ", " + unit.Count(n) + " of " + unit.Count(len(s.runs)) + " incomplete"
+	}
+	if !s.observed() {
+		what += ", " + s.observers()
+	}
+	out = sentence(out, "", what)
+	switch {
+	case s.before == nil:
+	case s.observers() != s.before.observers():
+		out = sentence(out, "Against "+s.before.name+": ", s.against(s.before).Text+", so not judged: what watches a run costs")
+	default:
+		out = sentence(out, "Against "+s.before.name+": ", compare.Samples(s.before.values, s.values, compare.More).Why)
+	}
+	if s.best != nil && s.best != s.before && !s.highest() {
+		out = sentence(out, "Against the best so far, "+s.best.name+": ", s.againstBest().Text)
+	}
+	return out
+}
+
+// sentence adds a sentence that says something, with a full stop.
+func sentence(out []string, lead, s string) []string {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return out
+	}
+	if !strings.HasSuffix(s, ".") {
+		s += "."
+	}
+	return append(out, lead+s)
+}

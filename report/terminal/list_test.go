@@ -1,0 +1,30 @@
+package terminal
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/kasoku/kasoku/internal/golden"
+	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/internal/sample"
+	"github.com/kasoku/kasoku/runstore"
+)
+
+func TestList(t *testing.T) {
+	o := report.ListOptions{Options: report.Options{Location: sample.JST}}
+	for name, runs := range map[string][]runstore.Info{"tuning": sample.Tuning(), "contest": sample.Contest()} {
+		for _, columns := range []int{80, 120, 200} {
+			var b bytes.Buffer
+			if err := Write(&b, report.List(runs, o), Options{Width: columns, ASCII: columns == 200}); err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range bytes.Split(b.Bytes(), []byte("\n")) {
+				if width(string(l)) > columns {
+					t.Errorf("%s at %d: %q is wider", name, columns, l)
+				}
+			}
+			golden.Check(t, fmt.Sprintf("testdata/list-%s-%d.golden", name, columns), b.Bytes())
+		}
+	}
+}
