@@ -57,5 +57,5 @@ func Checkpoint(ctx context.Context, o Options) (_ *Result, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Result{o.Path, rec}, nil
+	return &Result{Path: o.Path, Recording: rec}, nil
 }

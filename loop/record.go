@@ -10,8 +10,10 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/analyze/accesslog"
+	"github.com/kasoku/kasoku/analyze/phases"
 	"github.com/kasoku/kasoku/capture"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/lines"
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/observe/process"
 	"github.com/kasoku/kasoku/runstore"
@@ -25,6 +27,8 @@ const closeWithin = time.Minute
 type Result struct {
 	Path      string
 	Recording *kasoku.Recording // as read back from the file
+
+	ends []lines.Mark // of the access logs at the run's end; with On
 }
 
 // session is one run while it is made.
@@ -39,6 +43,11 @@ type session struct {
 	db    *database // nil without one
 	logs  []*logFile
 
+	hold    *hold         // while and since the run waits for its request; nil else
+	cut     time.Duration // from the sampler's beginning to the run's
+	trigger *kasoku.Event // the request that began the run
+	ends    []lines.Mark
+
 	sampler   *observe.Sampler
 	halt      context.CancelFunc // ends the sampler
 	sampled   chan error
@@ -50,7 +59,7 @@ type session struct {
 	endpoints []kasoku.Endpoint
 	messages  []kasoku.Message
 	settings  []kasoku.Setting // as stored last
-	taken     capture.Taken // the configuration in force
+	taken     capture.Taken    // the configuration in force
 	warnings  []kasoku.Warning
 	handed    []kasoku.Warning // of a load made by the command
 
@@ -70,6 +79,9 @@ func Record(ctx context.Context, o Options) (*Result, error) {
 	}
 	if o.Interval == 0 {
 		o.Interval = time.Second
+	}
+	if o.Observers == kasoku.ObserversOff {
+		o = o.unobserved()
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -100,7 +112,7 @@ func Record(ctx context.Context, o Options) (*Result, error) {
 	if rec.Run.State == kasoku.Running { // its end could not be stored
 		rec.Run.State, rec.Run.StopReason = kasoku.Incomplete, stopReason
 	}
-	return &Result{o.Path, rec}, distinct(measureErr, closeErr)
+	return &Result{o.Path, rec, s.ends}, distinct(measureErr, closeErr)
 }
 
 // open prepares all that watches, so that the first tick is complete.
@@ -115,14 +127,21 @@ func (s *session) open(ctx context.Context) (err error) {
 		s.takeConfig(ctx)
 	}
 	s.start = time.Now()
+	if s.waits() {
+		if err := s.await(ctx); err != nil {
+			return err
+		}
+	}
 	s.describe(ctx)
 	if s.store, err = runstore.Create(s.o.Path, s.run); err != nil {
 		return err
 	}
 	s.clock = newClock(s.start, s.store)
 	s.clock.giveUp = s.stop
-	if s.o.SlowLog {
-		s.warn(s.db.slowLogOn(ctx)...)
+	if !s.waits() {
+		s.switchOn(ctx)
+	}
+	if s.db != nil {
 		// Stored at once, so that the file of a killed run tells what was left.
 		if err := s.store.SaveChanges(s.db.changes()); err != nil {
 			return err
@@ -131,10 +150,27 @@ func (s *session) open(ctx context.Context) (err error) {
 	if err := s.saveSettings(ctx); err != nil {
 		return err
 	}
+	if s.waits() {
+		return errors.Join(s.clock.Event(*s.trigger), s.hold.release(s.clock, s.cut))
+	}
 	if err := s.markLogs(); err != nil {
 		return err
 	}
-	return s.startSampler()
+	return s.startSampler(s.clock)
+}
+
+// waits reports whether the run begins with a request.
+func (s *session) waits() bool { return s.o.On != (phases.Request{}) }
+
+// switchOn switches on what the run wants of the database.
+func (s *session) switchOn(ctx context.Context) {
+	if !s.o.SlowLog {
+		return
+	}
+	s.warn(s.db.slowLogOn(ctx)...)
+	if !s.db.slowOn {
+		s.run.Observers = "no slow log"
+	}
 }
 
 // describe fills in what the run was made with.
@@ -146,6 +182,9 @@ func (s *session) describe(ctx context.Context) {
 		r.ID = runstore.NewID(r.Started, r.Label)
 	}
 	r.Hosts = []kasoku.Host{hostInfo()}
+	if r.Observers == "" {
+		r.Observers = kasoku.ObserversOn
+	}
 	if r.Revision == "" {
 		r.Revision, r.Dirty = revision(ctx)
 	}
@@ -153,14 +192,14 @@ func (s *session) describe(ctx context.Context) {
 
 func (s *session) host() string { return s.run.Hosts[0].Name }
 
-func (s *session) startSampler() error {
+func (s *session) startSampler(sink observe.Sink) error {
 	sources, procs, err := s.sources()
 	if err != nil {
 		return err
 	}
 	s.procs = procs
 	s.sampler = observe.New(observe.Options{
-		Host: s.host(), Interval: s.o.Interval, Start: s.start, Sources: sources, Sink: s.clock,
+		Host: s.host(), Interval: s.o.Interval, Start: s.start, Sources: sources, Sink: sink,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	s.halt, s.sampled = cancel, make(chan error, 1)
@@ -223,17 +262,28 @@ func (s *session) wait(ctx context.Context) error {
 		defer t.Stop()
 		over = t.C
 	}
-	tick := time.NewTicker(s.o.Interval)
+	idle := s.watchIdle()
+	every := s.o.Interval
+	if idle != nil {
+		defer idle.close()
+		every = min(every, lookEvery)
+	}
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	began := time.Now()
 	for {
 		select {
 		case <-over:
 			return nil
-		case <-tick.C:
+		case now := <-tick.C:
+			if idle != nil {
+				if ended, err := idle.over(now); ended || err != nil {
+					return err
+				}
+			}
 			s.progress(Progress{Phase: PhaseRecord, Elapsed: time.Since(began)})
 		case <-ctx.Done():
-			if s.o.For == 0 {
+			if s.untilStopped() {
 				return nil // it was to go on until it is stopped
 			}
 			return ctx.Err()
@@ -244,6 +294,9 @@ func (s *session) wait(ctx context.Context) error {
 // close ends the run in order. Each part is done whatever became of the others.
 func (s *session) close(ctx context.Context, stopReason string) error {
 	s.run.Length = time.Since(s.start)
+	if s.waits() {
+		s.ends = s.logEnds()
+	}
 	s.halt()
 	sampleErr := <-s.sampled
 	s.warn(s.sampler.Warnings()...)
@@ -254,7 +307,7 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 		s.warn(warnings...)
 		errs = append(errs, s.store.SaveChanges(changes), s.db.close())
 	}
-	errs = append(errs, s.collectLogs(), s.saveLoad(), s.saveRows())
+	errs = append(errs, s.collectLogs(), s.saveLoad(), s.saveRows(), s.savePhases())
 	s.run.State = kasoku.Finished
 	if stopReason == "" && sampleErr != nil {
 		stopReason = sampleErr.Error()
@@ -271,7 +324,7 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 
 // untilStopped reports whether the run was to go on until it is stopped.
 func (s *session) untilStopped() bool {
-	return s.o.Load == nil && len(s.o.Command) == 0 && s.o.For == 0
+	return s.o.Load == nil && len(s.o.Command) == 0 && s.o.For == 0 && s.o.UntilIdle == 0
 }
 
 // diagnose lets the rules look at the file as anybody finds it, and keeps what a

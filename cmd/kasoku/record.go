@@ -26,6 +26,7 @@ type recordFlags struct {
 	noSlowLog    bool
 	passExit     bool
 	settings     map[string]string
+	capture      captureFlags
 	out          output
 }
 
@@ -67,6 +68,7 @@ the end, also on Ctrl-C. The password is best kept in an option file.`,
 	fl.StringVar(&f.loop.Run.Note, "note", "", "what was changed")
 	fl.StringVar(&f.loop.Run.Project, "project", "", "what is measured; default the working directory's name")
 	fl.StringToStringVar(&f.settings, "setting", nil, "settings of the application that kasoku cannot see, `NAME=VALUE,…`, such as pool.max_idle=100")
+	f.capture.register(fl)
 	fl.BoolVar(&f.passExit, "pass-exit", false, "exit with the command's exit code")
 	fl.StringVar(&f.out.format, "format", "text", "of the result: text, json, tsv or md")
 	completeFormats(cmd, "format")
@@ -117,6 +119,7 @@ func (f *recordFlags) complete(e *env, args []string) error {
 	o.Command, o.Stdin, o.Stdout, o.Stderr = args, e.stdin, e.stdout, e.stderr
 	o.Run.Version = versionString()
 	o.Rules = rules.All()
+	o.Capture = f.capture.options()
 	if len(args) > 0 && o.For > 0 {
 		return usagef("", "--for is for a recording without a command")
 	}
