@@ -1,0 +1,224 @@
+package discover
+
+import (
+	"bytes"
+	"context"
+	"debug/buildinfo"
+	"fmt"
+	"maps"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// A GoProgram is what a Go binary tells of itself.
+type GoProgram struct {
+	Module   string // github.com/isucon/shop
+	Version  string // of Go: go1.26.0
+	Revision string // of the checkout that it was built from; empty when not told
+	Pprof    string // URL of its profiles; empty when it serves none
+}
+
+// runtimes are programs that run applications.
+var runtimes = []string{"node", "python", "ruby", "php-fpm", "java", "perl", "deno", "bun", "gunicorn", "uwsgi", "puma", "unicorn", "uvicorn", "dotnet", "beam.smp"}
+
+// homes are where people put what they wrote themselves.
+var homes = []string{"/home/", "/opt/", "/srv/", "/var/www/", "/usr/local/", "/root/", "/app/", "/tmp/"}
+
+// applications scores what listens and is neither of the system nor a known server.
+func (l *looker) applications() {
+	apps := l.found.Of(App)
+	all := l.serviceOf()
+	var wg sync.WaitGroup
+	for _, s := range apps {
+		l.readGo(s)
+		l.score(s, all)
+		if s.Go == nil || l.get == nil {
+			continue
+		}
+		wg.Go(func() { s.Go.Pprof = l.pprof(l.ctx, s) })
+	}
+	wg.Wait()
+	for _, s := range apps {
+		if s.Go != nil && s.Go.Pprof != "" {
+			s.Score++
+			s.Why = append(s.Why, "serves Go profiles")
+		}
+		if s.Score <= 0 {
+			s.Kind = Other
+		}
+	}
+}
+
+// serviceOf finds the service that a process belongs to.
+func (l *looker) serviceOf() map[int]*Service {
+	out := map[int]*Service{}
+	for i := range l.found.Services {
+		for _, pid := range l.found.Services[i].PIDs {
+			out[pid] = &l.found.Services[i]
+		}
+	}
+	return out
+}
+
+// score says how likely a service is what people tune, and why.
+func (l *looker) score(s *Service, all map[int]*Service) {
+	add := func(points int, format string, args ...any) {
+		s.Score += points
+		s.Why = append(s.Why, fmt.Sprintf(format, args...))
+	}
+	if at, ok := l.behindNginx(s); ok {
+		add(4, "nginx passes requests on to %s", at)
+	}
+	if n, to := l.connections(s, all); n > 0 {
+		add(3, "%d connections to %s", n, to)
+	}
+	if s.Unit != "" && l.tree.exists("/etc/systemd/system/"+s.Unit) {
+		add(2, "its unit %s is in /etc/systemd/system", s.Unit)
+	}
+	for _, path := range []string{s.Exe, s.Dir} {
+		if i := slices.IndexFunc(homes, func(h string) bool { return strings.HasPrefix(path+"/", h) }); i >= 0 {
+			add(2, "it lives in %s", homes[i])
+			break
+		}
+	}
+	if s.Repository != "" {
+		add(1, "its directory is in the git checkout %s", s.Repository)
+	}
+	base := strings.TrimRight(filepath.Base(s.Exe), "0123456789.")
+	if i := slices.IndexFunc(runtimes, func(r string) bool { return strings.HasPrefix(base, r) || strings.HasPrefix(s.Name, r) }); i >= 0 {
+		add(1, "%s runs it", runtimes[i])
+	}
+	if s.Go != nil {
+		add(1, "a Go program, %s", s.Go.Module)
+	}
+	if s.Unit != "" && (l.tree.exists("/lib/systemd/system/"+s.Unit) || l.tree.exists("/usr/lib/systemd/system/"+s.Unit)) {
+		add(-3, "its unit %s came with the system", s.Unit)
+	}
+}
+
+// behindNginx reports whether an nginx passes requests on to the service.
+func (l *looker) behindNginx(s *Service) (at string, ok bool) {
+	for _, web := range l.found.Of(Nginx) {
+		if web.Nginx == nil {
+			continue
+		}
+		for _, up := range web.Nginx.Upstreams {
+			for _, listen := range s.Listen {
+				if meets(up, listen) {
+					return up, true
+				}
+			}
+		}
+	}
+	return "", false
+}
+
+// meets reports whether an upstream of nginx is the listener.
+func meets(upstream string, at Listener) bool {
+	if at.Network == "unix" {
+		return upstream == "unix:"+at.Address
+	}
+	i := strings.LastIndexByte(upstream, ':')
+	if i < 0 || upstream[i+1:] != strconv.Itoa(at.Port) {
+		return false
+	}
+	host := strings.Trim(upstream[:i], "[]")
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && (addr.IsLoopback() || strings.HasPrefix(at.Address, upstream[:i]))
+}
+
+// connections counts the connections of a service to a database or a cache, by
+// the port that they go to.
+func (l *looker) connections(s *Service, all map[int]*Service) (n int, to string) {
+	names := map[uint16]string{3306: "the port of MySQL", 5432: "the port of PostgreSQL", 6379: "the port of Redis"}
+	for i := range l.found.Services {
+		db := &l.found.Services[i]
+		if k := db.Kind; k != MySQL && k != Postgres && k != Redis && k != Memcached {
+			continue
+		}
+		for _, at := range db.Listen {
+			if at.Port != 0 {
+				names[uint16(at.Port)] = db.Name
+			}
+		}
+	}
+	for _, c := range l.links {
+		name, ok := names[c.remote.Port()]
+		if ok && all[c.pid] == s {
+			n++
+			to = name
+		}
+	}
+	return n, to
+}
+
+// readGo reads the build information of a service's program.
+func (l *looker) readGo(s *Service) {
+	if s.Exe == "" {
+		return
+	}
+	// /proc/PID/exe is the program that runs, also when its file was replaced.
+	for _, path := range []string{"/proc/" + strconv.Itoa(s.PID) + "/exe", s.Exe} {
+		info, err := buildinfo.ReadFile(l.tree.at(path))
+		if err != nil {
+			continue
+		}
+		s.Go = &GoProgram{Module: firstOf(info.Main.Path, info.Path), Version: info.GoVersion}
+		for _, set := range info.Settings {
+			if set.Key == "vcs.revision" {
+				s.Go.Revision = set.Value
+			}
+		}
+		return
+	}
+}
+
+// pprof asks the loopback ports of a Go program for its profiles.
+func (l *looker) pprof(ctx context.Context, s *Service) string {
+	for _, at := range s.Listen {
+		if at.Port == 0 || at.Private {
+			continue
+		}
+		host := "127.0.0.1"
+		if strings.HasPrefix(at.Address, "[::1]") {
+			host = "[::1]"
+		}
+		if addr, err := netip.ParseAddrPort(at.Address); err != nil || !addr.Addr().IsLoopback() && !addr.Addr().IsUnspecified() {
+			continue
+		}
+		url := "http://" + host + ":" + strconv.Itoa(at.Port) + "/debug/pprof/"
+		status, body, err := l.get(ctx, url)
+		if err == nil && status == 200 && bytes.Contains(body, []byte("goroutine")) {
+			return url
+		}
+	}
+	return ""
+}
+
+// appLogs finds the files that applications write their output to.
+func (l *looker) appLogs() {
+	for _, s := range l.found.Of(App) {
+		seen := map[string]bool{}
+		for _, fd := range slices.Sorted(maps.Keys(s.fds)) {
+			path := s.fds[fd]
+			regular := strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "/dev/") && !strings.HasSuffix(path, " (deleted)")
+			if !regular || fd > 2 && filepath.Ext(path) != ".log" || fd == 0 || seen[path] {
+				continue
+			}
+			seen[path] = true
+			how := "it is open there"
+			if fd <= 2 {
+				how = "its output goes there"
+			}
+			l.found.Logs = append(l.found.Logs, Log{Kind: AppLog, Path: path, Service: s.label(), How: how})
+		}
+		if len(seen) == 0 && s.Unit != "" && l.found.Systemd {
+			l.note("log of "+s.label(), "its output goes to the journal", "journalctl -u "+s.Unit+" shows it; StandardOutput=append:/var/log/"+
+				strings.TrimSuffix(s.Unit, ".service")+".log in the unit makes it a file")
+		}
+	}
+}

@@ -1,0 +1,21 @@
+// Package discover looks at what runs on this host: web servers, databases,
+// applications, their logs and their configuration.
+//
+// The one idea: each fact says how it was found ([Service.How], [Log.How]), and
+// what could not be read becomes a [Note] with the reason instead of an error,
+// so that a guess is never taken for knowledge. [Look] never needs root, changes
+// nothing and is bounded in time; as root it sees more: the sockets and programs
+// of other users.
+//
+// Files are read below [Options.Root], so that tests look at a tree of their
+// own. Programs (nginx -T, nginx -V, mysqld --version) are run and loopback
+// ports are asked for pprof only when Root is the real one. Command lines and
+// environments may hold secrets: they are read, and not kept.
+//
+// Start with [Look]; [CheckFile] and [CheckHost] are what `kasoku doctor` asks
+// besides. Sizes are bytes.
+//
+// Sources: proc(5) and its pages proc_pid_cgroup(5), proc_pid_fd(5), proc_net(5);
+// systemd's sd_booted(3); nginx, ngx_http_log_module and "Command-line
+// parameters"; MySQL 9.7 manual, "Using Option Files".
+package discover

@@ -1,0 +1,146 @@
+package discover_test
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	_ "net/http/pprof" // what the child serves
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/discover"
+	"github.com/kasoku/kasoku/service"
+	"github.com/kasoku/kasoku/service/servicetest"
+)
+
+// TestMain is, in a child, a Go service with profiles.
+func TestMain(m *testing.M) {
+	file := os.Getenv("KASOKU_TEST_SERVE")
+	if file == "" {
+		os.Exit(m.Run())
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err == nil {
+		err = os.WriteFile(file+".new", []byte(l.Addr().String()), 0o600)
+	}
+	if err == nil {
+		err = os.Rename(file+".new", file)
+	}
+	if err == nil {
+		err = http.Serve(l, nil)
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+// serve starts this binary as a service of another name and returns its address.
+func serve(t *testing.T) (addr string, pid int) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	program, file := filepath.Join(dir, "shopapp"), filepath.Join(dir, "addr")
+	if err := os.Symlink(exe, program); err != nil {
+		t.Fatal(err)
+	}
+	out, err := os.Create(filepath.Join(dir, "app.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	p, err := command.Start(t.Context(), command.Spec{
+		Path: program, Dir: dir, Env: []string{"KASOKU_TEST_SERVE=" + file}, Stdout: out, Stderr: out, DieWithParent: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = p.Stop() })
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.Done():
+			t.Fatal("the service ended")
+		case <-tick.C:
+		}
+		if b, err := os.ReadFile(file); err == nil {
+			return string(b), p.Pid()
+		}
+	}
+}
+
+// find returns the service with the process.
+func find(t *testing.T, f *discover.Found, pid int) discover.Service {
+	t.Helper()
+	i := slices.IndexFunc(f.Services, func(s discover.Service) bool { return s.PID == pid })
+	if i < 0 {
+		t.Fatalf("process %d is not found; notes %v", pid, f.Notes)
+	}
+	return f.Services[i]
+}
+
+func look(t *testing.T) *discover.Found {
+	t.Helper()
+	f, err := discover.Look(t.Context(), discover.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Took > 3*time.Second {
+		t.Errorf("took %s", f.Took)
+	}
+	return f
+}
+
+func TestLook_GoService(t *testing.T) {
+	addr, pid := serve(t)
+	f := look(t)
+	s := find(t, f, pid)
+	if s.Kind != discover.App || s.Name != "shopapp" || len(s.Listen) != 1 || s.Listen[0].Address != addr {
+		t.Errorf("got %+v", s)
+	}
+	if s.Go == nil || !strings.HasPrefix(s.Go.Version, "go1.") || s.Go.Pprof != "http://"+addr+"/debug/pprof/" {
+		t.Errorf("go %+v", s.Go)
+	}
+	i := slices.IndexFunc(f.Logs, func(l discover.Log) bool { return filepath.Base(l.Path) == "app.log" && l.Kind == discover.AppLog })
+	if i < 0 {
+		t.Errorf("logs %v", f.Logs)
+	}
+}
+
+func TestLook_Servers(t *testing.T) {
+	db := servicetest.MariaDB(t, service.Options{})
+	addr, app := serve(t)
+	web := servicetest.Nginx(t, service.NginxOptions{Upstream: addr})
+	f := look(t)
+
+	s := find(t, f, web.Pid())
+	if s.Kind != discover.Nginx || !slices.Contains(s.Config, web.ConfigFile) || !slices.Equal(s.Nginx.Upstreams, []string{addr}) || len(s.PIDs) < 2 {
+		t.Errorf("nginx %+v %+v", s, s.Nginx)
+	}
+	i := slices.IndexFunc(f.Logs, func(l discover.Log) bool { return l.Path == web.AccessLog })
+	if i < 0 || !f.Logs[i].RequestTime || f.Logs[i].Format != "ltsv" {
+		t.Errorf("logs %v", f.Logs)
+	}
+	if s := find(t, f, app); !strings.Contains(strings.Join(s.Why, "; "), "nginx passes requests on to "+addr) {
+		t.Errorf("why %v", s.Why)
+	}
+	s = find(t, f, db.Pid())
+	if s.Kind != discover.MySQL || s.MySQL.Flavor != "MariaDB" || s.MySQL.Port != db.Port || s.MySQL.Socket != db.Socket || s.MySQL.SlowLog != db.SlowLog {
+		t.Errorf("database %+v %+v", s, s.MySQL)
+	}
+}
+
+func TestLook_MySQL97(t *testing.T) {
+	db := servicetest.MySQL97(t, service.Options{})
+	s := find(t, look(t), db.Pid())
+	if s.Kind != discover.MySQL || s.MySQL.Flavor != "MySQL" || s.MySQL.Port != db.Port || s.MySQL.Socket != db.Socket {
+		t.Errorf("database %+v %+v", s, s.MySQL)
+	}
+}

@@ -1,0 +1,136 @@
+package discover
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku/internal/golden"
+)
+
+// describe prints what was found, for goldens.
+func describe(f *Found) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "host %s systemd %v docker %q client %q\n", f.Host, f.Systemd, f.Docker, f.ClientFile)
+	for _, s := range f.Services {
+		fmt.Fprintf(&b, "\n%s %s pid %d of %d, uid %d\n", s.Kind, s.Name, s.PID, len(s.PIDs), s.UID)
+		for _, line := range []struct{ name, value string }{
+			{"exe", s.Exe}, {"dir", s.Dir}, {"unit", s.Unit}, {"container", s.Container}, {"listen", strings.Trim(fmt.Sprint(s.Listen), "[]")},
+			{"config", strings.Join(s.Config, " ")}, {"repository", s.Repository}, {"how", s.How}, {"why", strings.Join(s.Why, "; ")},
+		} {
+			if line.value != "" {
+				fmt.Fprintf(&b, "  %s: %s\n", line.name, line.value)
+			}
+		}
+		if s.Score != 0 {
+			fmt.Fprintf(&b, "  score: %d\n", s.Score)
+		}
+		if s.Nginx != nil {
+			fmt.Fprintf(&b, "  dump: %v\n  upstreams: %v\n  formats: %v\n", s.Nginx.Dump, s.Nginx.Upstreams, s.Nginx.Formats)
+		}
+		if s.MySQL != nil {
+			fmt.Fprintf(&b, "  database: %+v\n", *s.MySQL)
+		}
+		if s.Go != nil {
+			fmt.Fprintf(&b, "  go: %+v\n", *s.Go)
+		}
+	}
+	b.WriteString("\n")
+	for _, l := range f.Logs {
+		fmt.Fprintf(&b, "log %s %s format %q time %v\n  of %s: %s\n", l.Kind, l.Path, l.Format, l.RequestTime, l.Service, l.How)
+	}
+	fmt.Fprintf(&b, "options %v\n", f.OptionFiles)
+	for _, n := range f.Notes {
+		fmt.Fprintf(&b, "note %s: %s", n.What, n.Why)
+		if n.Hint != "" {
+			fmt.Fprintf(&b, " (%s)", n.Hint)
+		}
+		b.WriteString("\n")
+	}
+	return b.Bytes()
+}
+
+func TestLook_Contest(t *testing.T) {
+	f, err := Look(t.Context(), Options{Root: plant(t, "testdata/contest.txtar")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "testdata/contest.golden", describe(f))
+}
+
+// TestLook_Programs: what nginx prints is preferred to its files, and a
+// MariaDB that is called mysqld is told by its version.
+func TestLook_Programs(t *testing.T) {
+	run := func(_ context.Context, path string, args ...string) ([]byte, error) {
+		switch call := path + " " + strings.Join(args, " "); call {
+		case "/usr/sbin/nginx -V":
+			return []byte("nginx version: nginx/1.22.1\nconfigure arguments: --prefix=/opt/nginx --conf-path=/opt/nginx/nginx.conf\n"), nil
+		case "/usr/sbin/nginx -c /opt/nginx/nginx.conf -T":
+			return []byte("nginx: ok\n# configuration file /opt/nginx/nginx.conf:\nhttp { access_log off; server { access_log a.log; } }\n"), nil
+		case "/usr/sbin/mysqld --no-defaults --version":
+			return []byte("mysqld  Ver 10.5.1-MariaDB for Linux"), nil
+		default:
+			return nil, fmt.Errorf("not expected: %s", call)
+		}
+	}
+	f, err := Look(t.Context(), Options{Root: plant(t, "testdata/contest.txtar"), Run: run})
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := f.Of(Nginx)[0]
+	if len(web.Config) != 1 || web.Config[0] != "/opt/nginx/nginx.conf" {
+		t.Errorf("config %v, notes %v", web.Config, f.Notes)
+	}
+	if logs := f.LogsOf(AccessLog); len(logs) != 1 || logs[0].Path != "/opt/nginx/a.log" {
+		t.Errorf("logs %v", logs)
+	}
+	if got := f.Of(MySQL)[0].MySQL.Flavor; got != "MariaDB" {
+		t.Errorf("flavor %s", got)
+	}
+}
+
+func TestLook_Failure(t *testing.T) {
+	if f, err := Look(t.Context(), Options{Root: t.TempDir()}); f != nil || err == nil {
+		t.Errorf("got %v, %v", f, err)
+	}
+}
+
+// TestLook_Late: a look that has no time left says so.
+func TestLook_Late(t *testing.T) {
+	f, err := Look(t.Context(), Options{Root: plant(t, "testdata/contest.txtar"), Limit: time.Nanosecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(fmt.Sprint(f.Notes), "the look took more than 1ns") {
+		t.Errorf("notes %v", f.Notes)
+	}
+}
+
+// TestByUser: a socket whose owner cannot be seen is that of the only hidden
+// family of its user.
+func TestByUser(t *testing.T) {
+	f := func(want string, procs ...*process) {
+		t.Helper()
+		all := families(procs)
+		(&looker{}).byUser(socket{network: "unix", path: "/s", uid: 27}, false, all)
+		got := ""
+		for pid := range procs {
+			if fam := all[procs[pid].pid]; fam != nil && len(fam.listen) > 0 {
+				got += fam.head.name
+			}
+		}
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	one := &process{pid: 5, uid: 27, name: "mysqld", hidden: true}
+	child := &process{pid: 6, parent: 5, uid: 27, name: "mysqld", hidden: true}
+	f("mysqld", one)
+	f("mysqld", one, child)
+	f("mysqld", one, &process{pid: 7, uid: 28, name: "x", hidden: true})
+	f("", one, &process{pid: 7, uid: 27, name: "x", hidden: true})
+	f("", &process{pid: 7, uid: 27, name: "x"})
+}

@@ -1,0 +1,215 @@
+package discover
+
+import (
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A Database is a MySQL or MariaDB server, as far as its process and its option
+// files tell.
+type Database struct {
+	Flavor  string // MariaDB, MySQL
+	Socket  string // empty when not told
+	Port    int    // 3306 when not told
+	DataDir string
+	SlowLog string // slow_query_log_file, where an option says it
+}
+
+// serverGroups are the sections that servers read; versions such as mysqld-8.0
+// are told by their start.
+var serverGroups = []string{"mysqld", "mariadb", "mariadbd", "server", "galera"}
+
+// databases looks at the option files and at each database server.
+func (l *looker) databases() {
+	servers := l.found.Of(MySQL)
+	global := map[string]string{}
+	if len(servers) > 0 || l.tree.isDir("/etc/mysql") {
+		for _, file := range []string{"/etc/my.cnf", "/etc/mysql/my.cnf"} {
+			l.readOptions(file, global, 0)
+		}
+	}
+	l.clientFile()
+	for _, s := range servers {
+		l.database(s, global)
+	}
+}
+
+// clientFile looks for the option file of the user who asks.
+func (l *looker) clientFile() {
+	home := l.tree.home()
+	if home == "" {
+		return
+	}
+	file := filepath.Join(home, ".my.cnf")
+	data, err := l.tree.read(file)
+	if err != nil {
+		l.unreadable(file, err)
+		return
+	}
+	for _, e := range parseOptions(string(data)) {
+		if e.group == "client" || e.group == "mysql" {
+			l.found.ClientFile = file
+			return
+		}
+	}
+}
+
+// database describes one server: its command line wins over option files.
+func (l *looker) database(s *Service, global map[string]string) {
+	db := &Database{Flavor: "MySQL", Port: 3306}
+	s.MySQL = db
+	options := map[string]string{}
+	args := parseFlags(s.args)
+	file, own := args["defaults-file"]
+	_, none := args["no-defaults"]
+	switch {
+	case own:
+		files := l.found.OptionFiles
+		l.found.OptionFiles = nil
+		l.readOptions(file, options, 0)
+		s.Config, l.found.OptionFiles = l.found.OptionFiles, append(files, l.found.OptionFiles...)
+	case !none && s.Container == "":
+		s.Config = slices.Clone(l.found.OptionFiles)
+		options = global
+	}
+	say := func(name string) string {
+		if v, ok := args[name]; ok {
+			return v
+		}
+		return options[name]
+	}
+	db.Socket, db.DataDir = say("socket"), say("datadir")
+	if n := number(say("port")); n > 0 {
+		db.Port = n
+	}
+	if file := firstOf(say("slow-query-log-file"), say("log-slow-query-file")); file != "" && (db.DataDir != "" || filepath.IsAbs(file)) {
+		db.SlowLog = below(db.DataDir, file)
+		l.found.Logs = append(l.found.Logs, Log{Kind: SlowLog, Path: db.SlowLog, Service: s.label(), How: "slow_query_log_file in its options"})
+	}
+	for _, at := range s.Listen {
+		if at.Network == "unix" && db.Socket == "" && !strings.HasSuffix(at.Address, "mysqlx.sock") {
+			db.Socket = at.Address
+		}
+	}
+	if db.Socket == "" && s.Container == "" && l.tree.exists("/run/mysqld/mysqld.sock") {
+		db.Socket = "/run/mysqld/mysqld.sock"
+	}
+	// The port 33060 is that of the X protocol, which the client does not speak.
+	for _, at := range s.Listen {
+		if at.Port != 0 && at.Port != 33060 && say("port") == "" {
+			db.Port = at.Port
+			break
+		}
+	}
+	db.Flavor = l.flavor(s)
+}
+
+// flavor tells MariaDB from MySQL: by name, else by what the program says.
+func (l *looker) flavor(s *Service) string {
+	if s.Name == "mariadbd" || filepath.Base(s.Exe) == "mariadbd" {
+		return "MariaDB"
+	}
+	if l.run != nil && s.Exe != "" && s.Container == "" && filepath.Base(s.Exe) == "mysqld" {
+		if said, err := l.run(l.ctx, s.Exe, "--no-defaults", "--version"); err == nil && strings.Contains(string(said), "MariaDB") {
+			return "MariaDB"
+		}
+	}
+	return "MySQL"
+}
+
+func firstOf(all ...string) string {
+	for _, s := range all {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// maxInclude is how deep option files may include each other; MySQL's own limit.
+const maxInclude = 10
+
+// readOptions adds what an option file says to servers; later files win.
+func (l *looker) readOptions(file string, into map[string]string, depth int) {
+	if depth > maxInclude || slices.Contains(l.found.OptionFiles, file) {
+		return
+	}
+	data, err := l.tree.read(file)
+	if err != nil {
+		l.unreadable(file, err)
+		return
+	}
+	l.found.OptionFiles = append(l.found.OptionFiles, file)
+	for _, e := range parseOptions(string(data)) {
+		switch {
+		case e.name == "!include":
+			l.readOptions(below(path.Dir(file), e.value), into, depth+1)
+		case e.name == "!includedir":
+			for _, one := range l.tree.glob(below(path.Dir(file), e.value) + "/*.cnf") {
+				l.readOptions(one, into, depth+1)
+			}
+		case ofServer(e.group):
+			into[e.name] = e.value
+		}
+	}
+}
+
+func ofServer(group string) bool {
+	return slices.Contains(serverGroups, group) || strings.HasPrefix(group, "mysqld-") || strings.HasPrefix(group, "mariadb-1")
+}
+
+// An option is one line of an option file.
+type option struct {
+	group, name, value string // name with - for _; !include and !includedir too
+}
+
+// parseOptions reads an option file. Values lose their quotes; escapes in them
+// stay, as paths need none.
+//
+// Source: MySQL 9.7 manual, "Using Option Files".
+func parseOptions(text string) []option {
+	var out []option
+	group := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" || line[0] == '#' || line[0] == ';':
+		case line[0] == '[':
+			name, _, _ := strings.Cut(line[1:], "]")
+			group = strings.ToLower(strings.TrimSpace(name))
+		case line[0] == '!':
+			if name, value, ok := strings.Cut(line, " "); ok {
+				out = append(out, option{"", name, strings.TrimSpace(value)})
+			}
+		default:
+			name, value, _ := strings.Cut(line, "=")
+			value = strings.TrimSpace(value)
+			if value != "" && strings.IndexByte(`"'`, value[0]) >= 0 {
+				value, _, _ = strings.Cut(value[1:], value[:1])
+			} else {
+				value, _, _ = strings.Cut(value, "#")
+			}
+			out = append(out, option{group, dashed(name), strings.TrimSpace(value)})
+		}
+	}
+	return out
+}
+
+// dashed writes an option's name in one way: with - for _, without loose-.
+func dashed(name string) string {
+	return strings.TrimPrefix(strings.ReplaceAll(strings.TrimSpace(name), "_", "-"), "loose-")
+}
+
+// parseFlags reads --name=value and --name of a command line.
+func parseFlags(args []string) map[string]string {
+	out := map[string]string{}
+	for _, a := range args {
+		if rest, ok := strings.CutPrefix(a, "--"); ok {
+			name, value, _ := strings.Cut(rest, "=")
+			out[dashed(name)] = value
+		}
+	}
+	return out
+}

@@ -1,0 +1,327 @@
+package discover
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A WebServer is what an nginx's configuration says.
+type WebServer struct {
+	Dump      []string // command that prints the whole configuration, ending in -T
+	Formats   map[string]string
+	Upstreams []string // where requests are passed on to: 127.0.0.1:8080, unix:/run/app.sock
+}
+
+// nginxDefaults are Debian's, where the program does not tell its own (nginx -V).
+var nginxDefaults = map[string]string{
+	"prefix": "/usr/share/nginx", "conf-path": "/etc/nginx/nginx.conf",
+	"http-log-path": "/var/log/nginx/access.log", "error-log-path": "/var/log/nginx/error.log",
+}
+
+// nginx looks at the configuration of each nginx that runs.
+func (l *looker) nginx() {
+	for _, s := range l.found.Of(Nginx) {
+		l.oneNginx(s)
+	}
+	if len(l.found.Of(Nginx)) == 0 && l.tree.exists("/etc/nginx/nginx.conf") {
+		l.note("nginx", "it is installed and does not run", "")
+	}
+}
+
+func (l *looker) oneNginx(s *Service) {
+	call := l.nginxCall(s)
+	built := l.nginxBuild(call.program, s)
+	if call.conf == "" {
+		call.conf = built["conf-path"]
+	}
+	prefix := built["prefix"]
+	if call.prefix != "" {
+		prefix = call.prefix
+	}
+	call.conf = below(prefix, call.conf)
+	s.Nginx = &WebServer{Dump: call.dump(), Formats: map[string]string{}}
+	text, how := l.nginxText(s, call)
+	if text == nil {
+		return
+	}
+	s.How += "; " + how
+	n := nginxFile{service: s, prefix: prefix, built: built, how: how}
+	n.read(text)
+	s.Config = n.files
+	l.found.Logs = append(l.found.Logs, n.logs...)
+	for _, skipped := range n.skipped {
+		l.note("nginx "+skipped, "it goes to no file that kasoku can read", "")
+	}
+}
+
+// below makes a path absolute.
+func below(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
+// A nginxCall is how a running nginx was called.
+type nginxCall struct {
+	program, conf, prefix string
+}
+
+// dump returns the command that prints the configuration.
+func (c nginxCall) dump() []string {
+	out := []string{c.program}
+	if c.prefix != "" {
+		out = append(out, "-p", c.prefix)
+	}
+	if c.conf != "" {
+		out = append(out, "-c", c.conf)
+	}
+	return append(out, "-T")
+}
+
+// nginxCall reads the arguments of the master, which shows them in one string:
+// nginx: master process /usr/sbin/nginx -c /etc/nginx/nginx.conf.
+func (l *looker) nginxCall(s *Service) nginxCall {
+	args := s.args
+	if len(args) == 1 {
+		_, line, _ := strings.Cut(args[0], "process ")
+		args = strings.Fields(line)
+	}
+	c := nginxCall{program: s.Exe}
+	if c.program == "" && len(args) > 0 && filepath.IsAbs(args[0]) {
+		c.program = args[0]
+	}
+	if c.program == "" {
+		c.program = "nginx"
+	}
+	for i, a := range args {
+		switch {
+		case a == "-c" && i+1 < len(args):
+			c.conf = args[i+1]
+		case a == "-p" && i+1 < len(args):
+			c.prefix = args[i+1]
+		}
+	}
+	return c
+}
+
+// nginxBuild asks the program for the paths that were compiled into it.
+func (l *looker) nginxBuild(program string, s *Service) map[string]string {
+	out := map[string]string{}
+	for name, path := range nginxDefaults {
+		out[name] = path
+	}
+	if l.run == nil || s.Container != "" {
+		return out
+	}
+	said, err := l.run(l.ctx, program, "-V")
+	if err != nil {
+		return out
+	}
+	for _, word := range strings.Fields(string(said)) {
+		name, value, ok := strings.Cut(strings.TrimPrefix(word, "--"), "=")
+		if _, known := out[name]; ok && known {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// nginxText returns the configuration: as nginx prints it, which takes the right
+// to open its logs, else from the files.
+func (l *looker) nginxText(s *Service, call nginxCall) (text []directive, how string) {
+	if s.Container != "" {
+		l.note("configuration of nginx", "it runs in container "+s.Container, "docker exec "+s.Container+" nginx -T")
+		return nil, ""
+	}
+	why := ""
+	if l.run != nil {
+		dump := s.Nginx.Dump
+		said, err := l.run(l.ctx, dump[0], dump[1:]...)
+		if err == nil && strings.Contains(string(said), marker) {
+			return parseNginx(string(said)), strings.Join(dump, " ")
+		}
+		why = "; nginx -T was refused"
+	}
+	text, err := l.nginxFiles(call.conf)
+	if err != nil {
+		l.unreadable("configuration of nginx", err)
+		return nil, ""
+	}
+	return text, "read from " + call.conf + why
+}
+
+// maxConfigFiles bounds what one configuration includes.
+const maxConfigFiles = 1000
+
+// nginxFiles reads a configuration with the files that it includes; their
+// directives follow the including one.
+func (l *looker) nginxFiles(path string) ([]directive, error) {
+	dir := filepath.Dir(path)
+	read := map[string]bool{}
+	var walk func(path string) ([]directive, error)
+	walk = func(path string) ([]directive, error) {
+		if read[path] || len(read) >= maxConfigFiles {
+			return nil, nil
+		}
+		read[path] = true
+		text, err := l.tree.read(path)
+		if err != nil {
+			return nil, err
+		}
+		var out []directive
+		for _, d := range parseNginx(string(text)) {
+			d.file = path
+			out = append(out, d)
+			if d.words[0] != "include" || len(d.words) != 2 {
+				continue
+			}
+			for _, file := range l.tree.glob(below(dir, d.words[1])) {
+				more, err := walk(file)
+				if err != nil {
+					l.unreadable(file, err)
+				}
+				out = append(out, more...)
+			}
+		}
+		return out, nil
+	}
+	return walk(path)
+}
+
+// A nginxFile gathers what a configuration says.
+type nginxFile struct {
+	service *Service
+	prefix  string
+	built   map[string]string
+	how     string
+
+	files   []string
+	logs    []Log
+	skipped []string
+}
+
+func (n *nginxFile) read(text []directive) {
+	web := n.service.Nginx
+	for _, d := range text {
+		if d.file != "" && !slices.Contains(n.files, d.file) {
+			n.files = append(n.files, d.file)
+		}
+		if d.words[0] == "log_format" && len(d.words) > 2 {
+			parts := d.words[2:]
+			if strings.HasPrefix(parts[0], "escape=") {
+				parts = parts[1:]
+			}
+			web.Formats[d.words[1]] = strings.Join(parts, "")
+		}
+	}
+	access, errors := false, false
+	upstream := map[string]bool{} // names of upstream blocks
+	inUpstream := -1
+	for _, d := range text {
+		if inUpstream >= 0 && d.depth <= inUpstream {
+			inUpstream = -1
+		}
+		name, args := d.words[0], d.words[1:]
+		switch {
+		case len(args) == 0:
+		case name == "access_log":
+			access = n.accessLog(d) || access
+		case name == "error_log":
+			errors = n.errorLog(d) || errors
+		case name == "upstream":
+			upstream[args[0]] = true
+			inUpstream = d.depth
+		case name == "server" && inUpstream >= 0:
+			n.upstream(args[0])
+		case strings.HasSuffix(name, "_pass"):
+			n.upstream(args[0])
+		}
+	}
+	web.Upstreams = slices.DeleteFunc(web.Upstreams, func(a string) bool { return upstream[a] || upstream[strings.TrimSuffix(a, ":80")] })
+	if !access {
+		n.add(Log{Kind: AccessLog, Path: below(n.prefix, n.built["http-log-path"]), Format: "combined", How: "nginx's default; " + n.how})
+	}
+	if !errors {
+		n.add(Log{Kind: ErrorLog, Path: below(n.prefix, n.built["error-log-path"]), Format: "error", How: "nginx's default; " + n.how})
+	}
+}
+
+// accessLog takes "access_log PATH [FORMAT …]" and reports whether the default
+// is out of force.
+func (n *nginxFile) accessLog(d directive) bool {
+	path := d.words[1]
+	if path == "off" {
+		return d.depth <= 1 // in http: for all; deeper: for a part
+	}
+	if strings.HasPrefix(path, "syslog:") || strings.ContainsAny(path, "$|") {
+		n.skipped = append(n.skipped, "access_log "+path)
+		return true
+	}
+	format := "combined"
+	if len(d.words) > 2 && !strings.Contains(d.words[2], "=") {
+		format = d.words[2]
+	}
+	n.add(Log{
+		Kind: AccessLog, Path: below(n.prefix, path), Format: format,
+		RequestTime: strings.Contains(n.service.Nginx.Formats[format], "request_time"), How: "access_log in " + firstOf(d.file, n.how),
+	})
+	return true
+}
+
+// errorLog takes "error_log PATH [LEVEL]"; the level is error when none is given.
+func (n *nginxFile) errorLog(d directive) bool {
+	path := d.words[1]
+	if path == "stderr" || strings.HasPrefix(path, "syslog:") || strings.HasPrefix(path, "memory:") {
+		n.skipped = append(n.skipped, "error_log "+path)
+		return true
+	}
+	level := "error"
+	if len(d.words) > 2 {
+		level = d.words[2]
+	}
+	n.add(Log{Kind: ErrorLog, Path: below(n.prefix, path), Format: level, How: "error_log in " + firstOf(d.file, n.how)})
+	return true
+}
+
+// add keeps each file once.
+func (n *nginxFile) add(log Log) {
+	log.Service = n.service.label()
+	if log.Path == "/dev/null" {
+		return
+	}
+	if !slices.ContainsFunc(n.logs, func(o Log) bool { return o.Kind == log.Kind && o.Path == log.Path }) {
+		n.logs = append(n.logs, log)
+	}
+}
+
+// upstream keeps host:port of http://host:port/path or a unix socket, each once.
+func (n *nginxFile) upstream(at string) {
+	if _, rest, ok := strings.Cut(at, "://"); ok {
+		at = rest
+	}
+	if path, ok := strings.CutPrefix(at, "unix:"); ok {
+		path, _, _ = strings.Cut(path, ":") // unix:/run/app.sock:/uri
+		at = "unix:" + path
+	} else {
+		at, _, _ = strings.Cut(at, "/")
+		if !strings.Contains(at, ":") {
+			at += ":80"
+		}
+	}
+	web := n.service.Nginx
+	if !slices.Contains(web.Upstreams, at) && !strings.Contains(at, "$") {
+		web.Upstreams = append(web.Upstreams, at)
+	}
+}
+
+// label names a service in a phrase.
+func (s *Service) label() string {
+	name := s.Name
+	if s.Unit != "" {
+		return fmt.Sprintf("%s, unit %s, pid %d", name, s.Unit, s.PID)
+	}
+	return fmt.Sprintf("%s, pid %d", name, s.PID)
+}
