@@ -48,9 +48,9 @@ func (r *Row) test(points bool) {
 	case points:
 		c.Low, c.High, c.Interval = min(c.DiffLow, c.Value), max(c.DiffHigh, c.Value), true
 	case slices.Min(b) <= 0:
-		c.WhyNot = "it was 0 before"
-	case r.After.Value == 0:
-		c.WhyNot = "it is 0 after"
+		c.WhyNot = "it was 0 in a run before"
+	case slices.Min(a) <= 0:
+		c.WhyNot = "it was 0 in a run after"
 	default:
 		ratios := pairwise(b, a, func(x, y float64) float64 { return y / x })
 		c.Low, c.High, c.Interval = min(ratios[k-1], c.Value), max(ratios[len(ratios)-k], c.Value), true

@@ -72,11 +72,12 @@ func (r *Row) far() bool {
 	return r.Change.Points || r.Change.Value >= LeastFactor || r.Change.Value <= 1/LeastFactor
 }
 
-// Tested returns how many rows were tested, and so could move by chance.
+// Tested returns how many rows were tested, and so could move by chance: those in
+// which not all runs are the same.
 func (c *Comparison) Tested() int {
 	n := 0
 	c.eachRow(func(r *Row) {
-		if r.Samples != nil && r.Moved != NotJudged {
+		if s := r.Samples; s != nil && r.Moved != NotJudged && min(s.Before.Least, s.After.Least) < max(s.Before.Most, s.After.Most) {
 			n++
 		}
 	})

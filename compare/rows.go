@@ -34,6 +34,7 @@ func (j judge) rows(metrics []metric) []Row {
 			continue
 		}
 		if j.single() {
+			r.Change.WhyNot = ""
 			j.interval(&r, m, draws[i])
 			r.Moved = r.judged()
 		}

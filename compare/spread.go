@@ -3,6 +3,7 @@ package compare
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/unit"
@@ -32,7 +33,11 @@ func (s Spread) String() string {
 	if s.Points {
 		u = " points"
 	}
-	return "±" + unit.Fixed(100*s.Half, 1) + u
+	half := unit.Fixed(100*s.Half, 1)
+	if strings.HasPrefix(half, "<") {
+		return half + u
+	}
+	return "±" + half + u
 }
 
 // Holds reports whether two unchanged runs commonly differ as much.
@@ -117,7 +122,9 @@ func (c *Comparison) spread(before, after, unchanged []*kasoku.Recording) {
 	if n := max(len(before), len(after)); n >= LeastUnchanged {
 		c.Floor = &Floor{Runs: n, Source: "the runs compared", Own: true}
 		c.eachRow(func(r *Row) {
-			r.Spread = wider(spreadOf(r.BeforeRuns, r.Change.Points), spreadOf(r.AfterRuns, r.Change.Points))
+			if r.Unit != OfRuns {
+				r.Spread = wider(spreadOf(r.BeforeRuns, r.Change.Points), spreadOf(r.AfterRuns, r.Change.Points))
+			}
 		})
 		return
 	}
@@ -130,7 +137,7 @@ func (c *Comparison) spread(before, after, unchanged []*kasoku.Recording) {
 	}
 	c.Floor = &Floor{Runs: len(unchanged), Source: "group " + sideOf(unchanged).Name()}
 	c.eachRow(func(r *Row) {
-		if same := floor.find(r.ID, r.PerSec); same != nil {
+		if same := floor.find(r.ID, r.PerSec); same != nil && r.Unit != OfRuns {
 			r.Spread = spreadOf(same.BeforeRuns, r.Change.Points)
 		}
 		if c.Single() {

@@ -15,16 +15,17 @@ func Compare(c *compare.Comparison, o Options) *Document {
 	b, a := rec{&kasoku.Recording{Run: c.Before.Run()}, o}, rec{&kasoku.Recording{Run: c.After.Run()}, o}
 	project := cmp.Or(a.Run.Project, b.Run.Project)
 	d := &Document{
-		Kind: KindCompare, Project: project, Name: b.name() + " → " + a.name(), File: o.File,
-		Title: strings.TrimSpace(project + " " + b.name() + " → " + a.name()),
-		Sides: &Sides{Before: b.side(), After: a.side()}, Verdict: c.Verdict,
+		Kind: KindCompare, Project: project, Name: c.Before.Name() + " → " + c.After.Name(), File: o.File,
+		Title: strings.TrimSpace(project + " " + c.Before.Name() + " → " + c.After.Name()),
+		Sides: &Sides{Before: b.side(c.Before), After: a.side(c.After)}, Verdict: c.Verdict,
 		Commands: o.Commands, Footer: footer(o, a.Run.Version),
 	}
 	d.Head = []string{strings.TrimPrefix(project+" / "+d.Name, " / "), revisions(b, a), bothHosts(c)}
 	if len(d.Commands) == 0 {
-		d.Commands = []string{"kasoku compare " + b.name() + " " + a.name()}
+		d.Commands = []string{"kasoku compare " + c.Before.Name() + " " + c.After.Name()}
 	}
 	d.add(o, movedSection(c))
+	d.add(o, runsSection(c))
 	d.add(o, latencySection(c))
 	d.add(o, settingsSection(c))
 	d.add(o, queriesMoved(c))
@@ -33,8 +34,13 @@ func Compare(c *compare.Comparison, o Options) *Document {
 	return d
 }
 
-func (r rec) side() SideFacts {
-	return SideFacts{Name: r.name(), Code: r.code(), When: day(r.wall(0)) + ", " + r.lasted(), Host: r.host().Name, File: r.Run.ID}
+func (r rec) side(s compare.Side) SideFacts {
+	f := SideFacts{Name: s.Name(), Code: r.code(), When: day(r.wall(0)) + ", " + r.lasted(), Host: r.host().Name, File: r.Run.ID, Runs: len(s.Runs)}
+	if n := len(s.Runs); n > 1 {
+		last := rec{&kasoku.Recording{Run: s.Runs[n-1]}, r.o}
+		f.When = day(r.wall(0)) + " – " + last.clock(0)
+	}
+	return f
 }
 
 // revisions tells the code of both sides: 4f2c91e → 9b07d3a, or once when it is the
@@ -65,7 +71,15 @@ func movedSection(c *compare.Comparison) Section {
 	if len(c.Groups) == 0 {
 		return s
 	}
+	if !c.Single() {
+		s.Sub = "Medians, one figure a run, and the 95 % interval of the shift. **better** and **worse**: p of the Mann-Whitney test is 0.05 or less. **noise**: no difference shown, which is not the same as none. The column noise: what two unchanged runs differ by in 19 of 20 cases."
+		s.Blocks = []Block{moves(c)}
+		return s
+	}
 	s.Sub = "**better** and **worse**: the 95 % interval leaves out no change, and the change is 5 % or more. **unsure**: anything else, which is not the same as none."
+	if c.Floor != nil {
+		s.Sub += " What unchanged runs differ by is no change either."
+	}
 	if c.Block > 0 {
 		s.Sub += Prose(" Block bootstrap, " + unit.Count(c.Resamples) + " draws of blocks of " + unit.Count(c.Block) + " s, seed " + unit.Count(c.Seed) + ".")
 	}
@@ -109,16 +123,22 @@ func asDuration(sec float64) time.Duration { return time.Duration(sec * float64(
 
 func settingsSection(c *compare.Comparison) Section {
 	s := Section{ID: SectionConfig, Title: "Configuration"}
+	if n := changedBeside(c); n != nil {
+		s.Blocks = append(s.Blocks, n)
+	}
 	if len(c.Settings) == 0 {
 		if c.SettingsEqual > 0 {
-			s.Blocks = []Block{Para{Text: Prose("All " + plural(c.SettingsEqual, "setting", "settings") + " of the database are equal.")}}
+			s.Blocks = append(s.Blocks, Para{Text: Prose("All " + plural(c.SettingsEqual, "setting", "settings") + " of the database are equal.")})
 		}
 		return s
 	}
 	s.Count = len(c.Settings)
 	s.Sub = Prose(plural(len(c.Settings), "setting differs", "settings differ") + " between the sides, " + unit.Count(c.SettingsEqual) + " are equal.")
-	if len(c.Settings) > 1 {
+	if len(c.Changes) > 1 {
 		s.Sub += " They changed together, so their effects cannot be told apart here."
+		if len(c.Settings) == 1 {
+			s.Sub = Prose(strings.Replace(string(s.Sub), "They changed together", "It did not change alone", 1))
+		}
 	}
 	p := &Pairs{}
 	for _, x := range c.Settings {
@@ -131,8 +151,27 @@ func settingsSection(c *compare.Comparison) Section {
 		}
 		p.List = append(p.List, pair)
 	}
-	s.Blocks = []Block{p}
+	s.Blocks = append(s.Blocks, p)
 	return s
+}
+
+// changedBeside lists what was changed and is no setting.
+func changedBeside(c *compare.Comparison) *Notes {
+	n := &Notes{}
+	for _, x := range c.Changes {
+		if x.Kind == compare.SettingChanged {
+			continue
+		}
+		text := x.Name
+		if x.Before != "" || x.After != "" {
+			text = strings.TrimSpace(x.Name + " " + cmp.Or(x.Before, unit.Missing) + " → " + cmp.Or(x.After, unit.Missing))
+		}
+		n.List = append(n.List, Note{Sign: "·", Tone: Dim, Label: string(x.Kind), Text: text})
+	}
+	if len(n.List) == 0 {
+		return nil
+	}
+	return n
 }
 
 // queriesMoved matches the statements of both sides.
@@ -140,6 +179,9 @@ func queriesMoved(c *compare.Comparison) Section {
 	s := Section{ID: SectionQueries, Title: "Queries", Sub: "Matched by fingerprint, those of the most total time first.", Count: len(c.Queries)}
 	if len(c.Queries) == 0 {
 		return s
+	}
+	if !c.Single() {
+		s.Sub += " Of the run in the middle of each side."
 	}
 	var means, totals []time.Duration
 	for _, q := range c.Queries {

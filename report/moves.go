@@ -16,6 +16,9 @@ type Moves struct {
 	Label  string // how sure this is: one run a side …
 	Groups []MoveGroup
 	Note   Prose
+	Legend Prose // what the words of the last column mean
+	Tested bool  // several runs: there is a p
+	Floor  bool  // the noise of unchanged runs is known
 }
 
 // A MoveGroup is rows that share an axis.
@@ -33,7 +36,9 @@ type Move struct {
 	Before, After string
 	Change        string
 	Interval      string // – when there is none
-	Verdict       string // better, worse, unsure; – when it is not judged
+	P             string // of the test; – when there was none
+	Noise         string // ±5.2 %: what two unchanged runs differ by; – when it is not known
+	Verdict       string // better, worse, unsure, noise, different; – when it is not judged
 	Tone          Tone
 	Mark          *Interval
 	raw           compare.Row
@@ -55,8 +60,14 @@ func (m *Moves) Table() *Table {
 		{Key: "after", Head: "after", Align: Right},
 		{Key: "change", Head: "change", Align: Right},
 		{Key: "interval", Head: "95 % interval", Align: Right, Drop: 1},
-		{Key: "direction", Tag: true},
 	}}
+	if m.Tested {
+		t.Columns = append(t.Columns, Column{Key: "p", Head: "p", Align: Right, Drop: 2})
+	}
+	if m.Floor {
+		t.Columns = append(t.Columns, Column{Key: "noise", Head: "noise", Align: Right, Drop: 3})
+	}
+	t.Columns = append(t.Columns, Column{Key: "direction", Tag: true})
 	for _, g := range m.Groups {
 		t.Rows = append(t.Rows, Row{Group: g.Title})
 		for _, x := range g.Rows {
@@ -71,9 +82,14 @@ func (m *Moves) Table() *Table {
 			if x.raw.After.OK {
 				after.Raw = raw(x.raw.After.Value)
 			}
-			t.Rows = append(t.Rows, Row{Cells: []Cell{
-				text(name), before, after, {Text: x.Change, Tone: Strong}, {Text: x.Interval, Tone: Dim}, {Text: x.Verdict, Tone: x.Tone},
-			}})
+			cells := []Cell{text(name), before, after, {Text: x.Change, Tone: Strong}, {Text: x.Interval, Tone: Dim}}
+			if m.Tested {
+				cells = append(cells, Cell{Text: x.P, Tone: Dim})
+			}
+			if m.Floor {
+				cells = append(cells, Cell{Text: x.Noise, Tone: Dim})
+			}
+			t.Rows = append(t.Rows, Row{Cells: append(cells, Cell{Text: x.Verdict, Tone: x.Tone})})
 		}
 	}
 	return t
@@ -81,7 +97,7 @@ func (m *Moves) Table() *Table {
 
 // moves prints the groups of a comparison.
 func moves(c *compare.Comparison) *Moves {
-	m := &Moves{ID: "moved", Label: compare.OneRun}
+	m := &Moves{ID: "moved", Label: c.Label, Legend: legend(c), Tested: c.Tested() > 0, Floor: c.Floor != nil}
 	why := map[string][]string{}
 	var order []string
 	for _, g := range c.Groups {
@@ -113,7 +129,13 @@ func moves(c *compare.Comparison) *Moves {
 }
 
 func move(r compare.Row, group string) Move {
-	m := Move{ID: r.ID, Name: r.Name, raw: r, Verdict: unit.Missing, Tone: Dim}
+	m := Move{ID: r.ID, Name: r.Name, raw: r, P: unit.Missing, Noise: unit.Missing, Verdict: unit.Missing, Tone: Dim}
+	if r.Samples != nil && r.Moved != compare.NotJudged {
+		m.P = compare.PValue(r.Samples.P)
+	}
+	if r.Spread != nil {
+		m.Noise = r.Spread.String()
+	}
 	if group == "below" || group == "above" {
 		m.Name = unit.Plain(r.PerSec) + "/s " + r.Name
 	}
@@ -125,10 +147,23 @@ func move(r compare.Row, group string) Move {
 		m.Verdict, m.Tone = string(r.Moved), Good
 	case compare.Worse:
 		m.Verdict, m.Tone = string(r.Moved), Bad
-	case compare.Unsure:
+	case compare.Unsure, compare.Noise, compare.Differs:
 		m.Verdict = string(r.Moved)
 	}
 	return m
+}
+
+// legend says what the words of the last column mean.
+func legend(c *compare.Comparison) Prose {
+	if c.Single() {
+		return "unsure: the interval holds no change, or it is below 5 %; not the same as none."
+	}
+	n := c.Tested()
+	if n == 0 {
+		return ""
+	}
+	return Prose("noise: no difference shown, which is not the same as none. " + plural(n, "row was tested", "rows were tested") +
+		", of which chance moves about one in twenty; the verdict rests on one.")
 }
 
 // interval prints the 95 % interval of a change.
@@ -168,19 +203,27 @@ func change(r compare.Row) string {
 		return unit.Missing
 	case r.Change.Points:
 		return unit.Points(r.Before.Value, r.After.Value)
+	case !r.Change.OK && r.Unit == compare.OfRuns:
+		return unit.Missing
 	}
 	return unit.Change(r.Before.Value, r.After.Value)
 }
 
 // printed gives both values in one unit, and the unit.
-func printed(r compare.Row) (before, after, u string) {
+func printed(r compare.Row) (before, after, u string) { return printedIn(r, r.Scale()) }
+
+// printedIn is printed with the unit of durations given.
+func printedIn(r compare.Row, s time.Duration) (before, after, u string) {
+	if r.Unit == compare.OfRuns {
+		before, after = r.Print()
+		return before, after, ""
+	}
 	print := unit.Sig3Fine
 	scale := 1.0
 	switch r.Unit {
 	case compare.Ratio:
 		print, u = unit.PercentCell, "%"
 	case compare.Seconds:
-		s := r.Scale()
 		scale, u = float64(time.Second)/float64(s), unit.Name(s)
 	case compare.PerSecond:
 		print, u = unit.Sig3, "/s"
@@ -190,6 +233,10 @@ func printed(r compare.Row) (before, after, u string) {
 		print = func(v float64) string { return unit.Count(int64(math.Round(v))) }
 	case compare.Bytes:
 		scale, u = 1e-6, "MB"
+	case compare.Score:
+		print = unit.Plain
+	case compare.PerPrice, compare.PerCPU:
+		print = unit.Sig3
 	}
 	side := func(v compare.Value) string {
 		if !v.OK {

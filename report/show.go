@@ -25,6 +25,7 @@ const (
 	SectionCost      = "cost"
 	SectionCommand   = "command"
 	SectionMoved     = "moved"
+	SectionRuns      = "runs"
 	SectionLatency   = "latency"
 	SectionTries     = "tries"
 	SectionReproduce = "again"

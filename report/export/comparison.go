@@ -13,6 +13,10 @@ type Comparison struct {
 	Kind          string          `json:"kind"`  // compare
 	Label         string          `json:"label"` // one run a side …
 	Verdict       string          `json:"verdict"`
+	Outcome       string          `json:"outcome"` // of the primary row: better, worse, noise, unsure, or empty
+	Primary       string          `json:"primary"` // id of the row that the outcome rests on
+	Tested        int             `json:"tested"`  // rows that were tested; one in twenty moves by chance
+	Floor         *Floor          `json:"floor"`   // where the noise of unchanged runs comes from; null when it is not known
 	Before        Side            `json:"before"`
 	After         Side            `json:"after"`
 	PerSec        *float64        `json:"asked_per_s"` // of the step that the verdict is about; null without steps
@@ -22,6 +26,7 @@ type Comparison struct {
 	Block         int             `json:"block_s"`
 	Groups        []Group         `json:"groups"`
 	Latency       []Quantile      `json:"latency"`
+	Changes       []Changed       `json:"changes"`
 	Settings      []SettingChange `json:"settings"`
 	SettingsEqual int             `json:"settings_equal"`
 	Findings      []FindingChange `json:"findings"`
@@ -36,6 +41,22 @@ type Side struct {
 	Dirty    bool   `json:"dirty"`
 	State    string `json:"state"`
 	Runs     int    `json:"runs"`
+
+	IDs []string `json:"ids"` // of all its runs
+}
+
+// A Floor says where the noise of unchanged runs comes from.
+type Floor struct {
+	Runs   int    `json:"runs"`
+	Source string `json:"source"`
+}
+
+// A Changed is one thing that was changed between the sides.
+type Changed struct {
+	Kind   string `json:"kind"` // code, setting, configuration, schema, observation, machine
+	Name   string `json:"name"`
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
 }
 
 // A Group is rows that are read together.
@@ -59,8 +80,23 @@ type Row struct {
 	Low      *float64 `json:"low"`  // of the 95 % interval of value
 	High     *float64 `json:"high"` // of the 95 % interval of value
 	WhyNot   string   `json:"why_no_interval,omitempty"`
-	Moved    string   `json:"direction"` // better, worse, unsure, or empty
+	Moved    string   `json:"direction"` // better, worse, different, noise, unsure, or empty
 	Decisive bool     `json:"interval_excludes_no_change"`
+	Spread   *float64 `json:"noise"`          // half of what two unchanged runs differ by, in what value is; null when it is not known
+	Inside   bool     `json:"inside_noise"`   // the change is no more than that
+	Test     *Test    `json:"test,omitempty"` // with several runs
+
+	BeforeRuns []*float64 `json:"before_runs,omitempty"` // with several runs: one each, null where it was not measured
+	AfterRuns  []*float64 `json:"after_runs,omitempty"`
+}
+
+// A Test is what several runs show.
+type Test struct {
+	P       float64 `json:"p"`
+	Effect  float64 `json:"effect"` // Cliff's delta
+	Verdict string  `json:"verdict"`
+	Need    int     `json:"need_runs"` // a side; 0 when it is settled or unknown
+	Why     string  `json:"why"`
 }
 
 // A Quantile is a point of both latency curves.
@@ -90,7 +126,7 @@ type FindingChange struct {
 
 func newComparison(c *compare.Comparison) *Comparison {
 	out := &Comparison{
-		Schema: Schema, Kind: "compare", Label: compare.OneRun, Verdict: c.Verdict, Before: newSide(c.Before), After: newSide(c.After),
+		Schema: Schema, Kind: "compare", Label: c.Label, Verdict: c.Verdict, Outcome: string(c.Outcome), Tested: c.Tested(), Before: newSide(c.Before), After: newSide(c.After),
 		Broke: c.Broke, Seed: c.Seed, Resamples: c.Resamples, Block: c.Block, PerSec: known(c.PerSec, c.PerSec > 0),
 		Groups:  list(c.Groups, newGroup),
 		Latency: list(c.Curve, func(q *compare.Quantile) Quantile { return Quantile{q.Name, q.Q, rounded(q.Before), rounded(q.After)} }),
@@ -105,17 +141,24 @@ func newComparison(c *compare.Comparison) *Comparison {
 			return x
 		}),
 		SettingsEqual: c.SettingsEqual,
+		Changes:       list(c.Changes, func(x *compare.Changed) Changed { return Changed{string(x.Kind), x.Name, x.Before, x.After} }),
 		Findings: list(c.Findings, func(f *compare.FindingChange) FindingChange {
 			return FindingChange{f.ID, Object{f.Object.Kind, f.Object.Name}, f.Title, string(f.State), f.Why}
 		}),
 		Warnings: list(c.Warnings, func(w *kasoku.Warning) Warning { return newWarning(w) }),
+	}
+	if p := c.Primary(); p != nil {
+		out.Primary = p.ID
+	}
+	if f := c.Floor; f != nil {
+		out.Floor = &Floor{f.Runs, f.Source}
 	}
 	return out
 }
 
 func newSide(s compare.Side) Side {
 	r := s.Run()
-	return Side{r.ID, r.Label, r.Revision, r.Dirty, string(r.State), len(s.Runs)}
+	return Side{r.ID, r.Label, r.Revision, r.Dirty, string(r.State), len(s.Runs), list(s.Runs, func(r *kasoku.Run) string { return r.ID })}
 }
 
 // known is a number, or null.
@@ -151,6 +194,16 @@ func newRow(r *compare.Row) Row {
 	}
 	if c.Points {
 		out.Change = "difference"
+	}
+	if s := r.Spread; s != nil {
+		out.Spread, out.Inside = known(s.Half, true), r.Inside()
+	}
+	if s := r.Samples; s != nil {
+		out.Test = &Test{rounded(s.P), rounded(s.Effect), string(s.Verdict), s.Need, s.Why}
+	}
+	if len(r.BeforeRuns) > 1 || len(r.AfterRuns) > 1 {
+		single := func(v *compare.Value) *float64 { return known(v.Value, v.OK) }
+		out.BeforeRuns, out.AfterRuns = list(r.BeforeRuns, single), list(r.AfterRuns, single)
 	}
 	return out
 }

@@ -21,6 +21,16 @@ func options() report.Options {
 	return report.Options{Location: sample.JST, Made: sample.Started.Add(45 * time.Second)}
 }
 
+func grouped(t *testing.T) *compare.Comparison {
+	t.Helper()
+	before, after := sample.Groups()
+	c, err := compare.Compare(before, after, compare.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 func compared(t *testing.T) *compare.Comparison {
 	t.Helper()
 	c, err := compare.Compare([]*kasoku.Recording{sample.Before()}, []*kasoku.Recording{sample.After()}, compare.Options{})
@@ -39,6 +49,9 @@ func TestGolden(t *testing.T) {
 		{"show.json", func(b *bytes.Buffer) error { return RunJSON(b, sample.Before(), options()) }},
 		{"compare.json", func(b *bytes.Buffer) error { return ComparisonJSON(b, compared(t)) }},
 		{"show.tsv", func(b *bytes.Buffer) error { return TSV(b, show) }},
+		{"groups.json", func(b *bytes.Buffer) error { return ComparisonJSON(b, grouped(t)) }},
+		{"groups.tsv", func(b *bytes.Buffer) error { return TSV(b, report.Compare(grouped(t), options())) }},
+		{"groups.md", func(b *bytes.Buffer) error { return Markdown(b, report.Compare(grouped(t), options())) }},
 		{"compare.tsv", func(b *bytes.Buffer) error { return TSV(b, report.Compare(compared(t), options())) }},
 		{"show.md", func(b *bytes.Buffer) error { return Markdown(b, show) }},
 		{"compare.md", func(b *bytes.Buffer) error { return Markdown(b, report.Compare(compared(t), options())) }},

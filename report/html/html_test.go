@@ -18,6 +18,16 @@ func options() report.Options {
 	return report.Options{Location: sample.JST, Made: sample.Started.Add(45 * time.Second), File: "20261120-140211-before.kasoku"}
 }
 
+func grouped(t *testing.T) *compare.Comparison {
+	t.Helper()
+	before, after := sample.Groups()
+	c, err := compare.Compare(before, after, compare.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 func compared(t *testing.T) *compare.Comparison {
 	t.Helper()
 	c, err := compare.Compare([]*kasoku.Recording{sample.Before()}, []*kasoku.Recording{sample.After()}, compare.Options{})
@@ -48,6 +58,7 @@ func content(t *testing.T, d *report.Document) []byte {
 func TestGolden(t *testing.T) {
 	golden.Check(t, "testdata/show.html.golden", content(t, report.Show(sample.Before(), options())))
 	golden.Check(t, "testdata/compare.html.golden", content(t, report.Compare(compared(t), options())))
+	golden.Check(t, "testdata/groups.html.golden", content(t, report.Compare(grouped(t), options())))
 	golden.Check(t, "testdata/story.html.golden", content(t, story(t)))
 	golden.Check(t, "testdata/stopped.html.golden", content(t, report.Show(sample.Stopped(), options())))
 	golden.Check(t, "testdata/command.html.golden", content(t, report.Show(sample.Command(), options())))

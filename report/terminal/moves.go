@@ -26,7 +26,9 @@ func (p *printer) moves(m *report.Moves) {
 	if m.Note != "" {
 		p.para(0, prose(m.Note), dim)
 	}
-	p.para(0, "unsure: the interval holds no change, or it is below 5 %; not the same as none.", dim)
+	if m.Legend != "" {
+		p.para(0, prose(m.Legend), dim)
+	}
 }
 
 // drawing returns what stands beside the rows of a comparison.

@@ -16,6 +16,16 @@ func options() report.Options {
 	return report.Options{Location: sample.JST, Made: sample.Started.Add(45 * time.Second)}
 }
 
+func grouped(t *testing.T) *report.Document {
+	t.Helper()
+	before, after := sample.Groups()
+	c, err := compare.Compare(before, after, compare.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report.Compare(c, options())
+}
+
 func compared(t *testing.T) *report.Document {
 	t.Helper()
 	c, err := compare.Compare([]*kasoku.Recording{sample.Before()}, []*kasoku.Recording{sample.After()}, compare.Options{})
@@ -53,6 +63,8 @@ func TestGolden(t *testing.T) {
 		{"command-80", report.Show(sample.Command(), options()), Options{Width: 80}},
 		{"long-80", report.Show(sample.Long(), options()), Options{Width: 80}},
 		{"empty-80", report.Show(&kasoku.Recording{}, report.Options{}), Options{Width: 80}},
+		{"groups-80", grouped(t), Options{Width: 80}},
+		{"groups-120", grouped(t), Options{Width: 120}},
 		{"compare-80", compared(t), Options{Width: 80}},
 		{"compare-120", compared(t), Options{Width: 120}},
 	} {
