@@ -208,53 +208,61 @@ func listTable(steps []*listStep, o ListOptions) *Table {
 func listColumns(steps []*listStep, o ListOptions) []listColumn {
 	has := func(f func(*listStep) bool) bool { return slices.ContainsFunc(steps, f) }
 	out := []listColumn{
-		{Column{Key: "step", Align: Right, Drop: 12}, func(s *listStep) Cell { return count(uint64(s.number)) }},
+		{Column{Key: "step", Align: Right, Drop: 14}, func(s *listStep) Cell { return count(uint64(s.number)) }},
 		{Column{Key: "run", Head: "run"}, nameCell},
-		{Column{Key: "started", Head: "started", Drop: 10}, func(s *listStep) Cell { return startedCell(s, o.Location) }},
+		{Column{Key: "started", Head: "started", Drop: 12}, func(s *listStep) Cell { return startedCell(s, o.Location) }},
 	}
 	if has(func(s *listStep) bool { return s.first().Project != steps[0].first().Project && s.first().Err == nil }) {
-		out = append(out, listColumn{Column{Key: "project", Head: "project", Drop: 9}, func(s *listStep) Cell { return text(s.first().Project) }})
+		out = append(out, listColumn{Column{Key: "project", Head: "project", Drop: 11}, func(s *listStep) Cell { return text(s.first().Project) }})
 	}
 	out = append(out, figureColumns(steps, has)...)
+	out = append(out, listColumn{Column{Key: "verdict", Head: "run before", Tag: true, Drop: 1}, (*listStep).verdict})
+	if has(func(s *listStep) bool { return s.best != nil }) {
+		out = append(out, listColumn{Column{Key: "against_best", Head: "best so far", Drop: 8}, (*listStep).againstBest})
+	}
 	if has(func(s *listStep) bool { _, of := s.passed(); return of > 0 }) {
-		out = append(out, listColumn{Column{Key: "passed", Head: "passed", Align: Right, Drop: 2}, passedCell})
+		out = append(out, listColumn{Column{Key: "passed", Head: "passed", Align: Right, Drop: 4}, passedCell})
 	}
-	var p99s []time.Duration
-	for _, s := range steps {
-		if v, ok := s.median(p99Of); ok {
-			p99s = append(p99s, asDuration(v))
-		}
+	if c, ok := p99Column(steps); ok {
+		out = append(out, c)
 	}
-	if len(p99s) > 0 {
-		u := commonUnit(p99s...)
-		out = append(out, listColumn{Column{Key: "p99_s", Head: "p99", Unit: unit.Name(u), Align: Decimal, Drop: 5}, func(s *listStep) Cell {
-			if v, ok := s.median(p99Of); ok {
-				return duration(asDuration(v), u)
-			}
-			return none()
-		}})
-	}
-	out = append(out, listColumn{Column{Key: "note", Head: "note", Cut: true, Least: leastNote}, func(s *listStep) Cell { return text(s.last().Note) }})
-	if has(func(s *listStep) bool { return s.first().Revision != "" }) {
-		out = append(out, listColumn{Column{Key: "revision", Head: "revision", Code: true, Drop: 11}, func(s *listStep) Cell { return text(revision(s.first())) }})
-	}
-	if has(func(s *listStep) bool { return !s.observed() }) {
-		out = append(out, listColumn{Column{Key: "observers", Head: "observers", Drop: 3}, func(s *listStep) Cell {
-			if s.first().Err != nil || s.first().Checkpoint() {
-				return none()
-			}
-			return text(strings.TrimPrefix(s.observers(), "observers "))
-		}})
-	}
+	out = append(out, listColumn{Column{Key: "note", Head: "note", Cut: true, Least: leastNote, Drop: 2}, func(s *listStep) Cell { return text(s.last().Note) }})
 	if has(func(s *listStep) bool { return s.bottleneck() != "" }) {
-		out = append(out, listColumn{Column{Key: "bottleneck", Head: "bottleneck", Cut: true, Least: leastLimit, Drop: 1}, func(s *listStep) Cell {
+		out = append(out, listColumn{Column{Key: "bottleneck", Head: "bottleneck", Cut: true, Least: leastLimit, Drop: 3}, func(s *listStep) Cell {
 			return text(s.moved())
 		}})
 	}
-	if has(func(s *listStep) bool { return s.best != nil }) {
-		out = append(out, listColumn{Column{Key: "against_best", Head: "best so far", Drop: 6}, (*listStep).againstBest})
+	if has(func(s *listStep) bool { return !s.observed() }) {
+		out = append(out, listColumn{Column{Key: "observers", Head: "observers", Drop: 5}, observersCell})
 	}
-	return append(out, listColumn{Column{Key: "verdict", Head: "run before", Tag: true}, (*listStep).verdict})
+	if has(func(s *listStep) bool { return s.first().Revision != "" }) {
+		out = append(out, listColumn{Column{Key: "revision", Head: "revision", Code: true, Drop: 13}, func(s *listStep) Cell { return text(revision(s.first())) }})
+	}
+	return out
+}
+
+// p99Column is left out where no p99 is known.
+func p99Column(steps []*listStep) (c listColumn, ok bool) {
+	var all []time.Duration
+	for _, s := range steps {
+		if v, ok := s.median(p99Of); ok {
+			all = append(all, asDuration(v))
+		}
+	}
+	u := commonUnit(all...)
+	return listColumn{Column{Key: "p99_s", Head: "p99", Unit: unit.Name(u), Align: Decimal, Drop: 7}, func(s *listStep) Cell {
+		if v, ok := s.median(p99Of); ok {
+			return duration(asDuration(v), u)
+		}
+		return none()
+	}}, len(all) > 0
+}
+
+func observersCell(s *listStep) Cell {
+	if s.first().Err != nil || s.first().Checkpoint() {
+		return none()
+	}
+	return text(strings.TrimPrefix(s.observers(), "observers "))
 }
 
 // The narrowest that text columns get before others go; cut further they say
@@ -288,7 +296,7 @@ func figureColumns(steps []*listStep, has func(func(*listStep) bool) bool) []lis
 			}
 			return none()
 		}},
-		{Column{Bars: true, Drop: 4}, func(s *listStep) Cell {
+		{Column{Bars: true, Drop: 6}, func(s *listStep) Cell {
 			var c Cell
 			if m := top[s.kind()]; len(s.values) > 0 && m > 0 && s.scored == scored {
 				share := max(s.figure.Median/m, 0)
@@ -310,11 +318,11 @@ func figureColumns(steps []*listStep, has func(func(*listStep) bool) bool) []lis
 			}
 		}
 		out = append(out,
-			listColumn{Column{Key: "lowest", Head: "lowest", Align: Decimal, Drop: 7}, spread(func(s *listStep) float64 { return s.figure.Least })},
-			listColumn{Column{Key: "highest", Head: "highest", Align: Decimal, Drop: 7}, spread(func(s *listStep) float64 { return s.figure.Most })})
+			listColumn{Column{Key: "lowest", Head: "lowest", Align: Decimal, Drop: 9}, spread(func(s *listStep) float64 { return s.figure.Least })},
+			listColumn{Column{Key: "highest", Head: "highest", Align: Decimal, Drop: 9}, spread(func(s *listStep) float64 { return s.figure.Most })})
 	}
 	if scored && has(func(s *listStep) bool { _, ok := s.median(perSecOf); return ok }) {
-		out = append(out, listColumn{Column{Key: "req_per_s", Head: "req/s", Align: Decimal, Drop: 8}, func(s *listStep) Cell {
+		out = append(out, listColumn{Column{Key: "req_per_s", Head: "req/s", Align: Decimal, Drop: 10}, func(s *listStep) Cell {
 			if v, ok := s.median(perSecOf); ok {
 				return figureCell(v)
 			}

@@ -14,7 +14,7 @@ import (
 func TestList(t *testing.T) {
 	o := report.ListOptions{Options: report.Options{Location: sample.JST}}
 	for name, runs := range map[string][]runstore.Info{"tuning": sample.Tuning(), "contest": sample.Contest()} {
-		for _, columns := range []int{80, 120, 200} {
+		for _, columns := range []int{40, 80, 120, 200} {
 			var b bytes.Buffer
 			if err := Write(&b, report.List(runs, o), Options{Width: columns, ASCII: columns == 200}); err != nil {
 				t.Fatal(err)
