@@ -1,0 +1,44 @@
+package mysqlread
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/kasoku/kasoku/service"
+	"github.com/kasoku/kasoku/service/servicetest"
+)
+
+func TestIndexes(t *testing.T) {
+	servicetest.Each(t, service.Options{}, func(t *testing.T, s *service.Server) {
+		db := servicetest.DB(t, s, "")
+		servicetest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.items (id INT PRIMARY KEY, a INT, b VARCHAR(99), UNIQUE KEY ab (a, b), KEY b10 (b(10)))",
+			"SET GLOBAL max_connections = 77")
+		want := []string{"unique index shop.items.ab (a, b)", "index shop.items.b10 (b(10))", "unique index shop.items.PRIMARY (id)"}
+		r, err := New(t.Context(), db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		if r.Flavor() == MySQL {
+			servicetest.Exec(t, db, "CREATE INDEX expr ON shop.items ((a + 1))")
+			want = slices.Insert(want, 2, "index shop.items.expr ((`a` + 1))")
+			want[2] = "index shop.items.expr (((`a` + 1)))"
+		}
+		indexes, err := r.Indexes(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, i := range indexes {
+			got = append(got, fmt.Sprint(i))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got  %q\nwant %q", got, want)
+		}
+		names, ok, err := r.SetAtRuntime(t.Context())
+		if err != nil || !ok || !slices.Contains(names, "max_connections") || slices.Contains(names, "port") {
+			t.Errorf("%q %v %v", names, ok, err)
+		}
+	})
+}
