@@ -14,6 +14,7 @@ const (
 	Host    = "host"
 	Process = "process"
 	Self    = "self"
+	Cgroup  = "cgroup"
 )
 
 // Grown is how much a counter grew around an interval.
@@ -49,7 +50,7 @@ func (c *Case) Grown(k kasoku.Key) (Grown, error) {
 		Interval: kasoku.Interval{From: pts[0].At, To: pts[len(pts)-1].At},
 	}
 	if at, ok := c.reset(s.Key, pts); ok {
-		return Grown{}, fmt.Errorf("%s was restarted at %s, so that its counters began anew", c.sourceName(k.Source), c.clock(at))
+		return Grown{}, fmt.Errorf("%s was restarted at %s, so that its counters began anew", c.sourceName(k.Source), c.Clock(at))
 	}
 	seen := min(g.Interval.To, c.Focus.Interval.To) - max(g.Interval.From, c.Focus.Interval.From)
 	if seen < c.Focus.Interval.Len()/2 {
@@ -196,6 +197,8 @@ func (c *Case) sourceName(source string) string {
 		return "processes"
 	case Self:
 		return "kasoku itself"
+	case Cgroup:
+		return "control groups"
 	}
 	return source
 }

@@ -35,12 +35,15 @@ func (c *Case) connectionLimit() (Limit, bool) {
 		fmt.Sprintf("max_connections, %s of %s used", Whole(g.Max), Whole(limit))}, true
 }
 
-// HostBusy returns the CPU that all of a host's processes used while the focus's
-// load ran, and how many cores it has.
-func (c *Case) HostBusy() (busy, cores float64, err error) {
+// HostBusy returns the CPU that all of the first host's processes used while the
+// focus's load ran, and how many cores it has.
+func (c *Case) HostBusy() (busy, cores float64, err error) { return c.BusyOn("") }
+
+// BusyOn is HostBusy of the host with that name; an empty one means the first.
+func (c *Case) BusyOn(host string) (busy, cores float64, err error) {
 	var total, idle float64
 	for _, mode := range [...]string{"user", "nice", "system", "irq", "softirq", "steal", "idle", "iowait"} {
-		perSec, err := c.underLoad(kasoku.Key{Source: Host, Name: "cpu." + mode})
+		perSec, err := c.underLoad(kasoku.Key{Host: host, Source: Host, Name: "cpu." + mode})
 		switch {
 		case err == nil:
 		case mode == "user" || mode == "idle":
@@ -57,8 +60,10 @@ func (c *Case) HostBusy() (busy, cores float64, err error) {
 		return 0, 0, c.nothing(kasoku.Key{Source: Host})
 	}
 	cores = total
-	if len(c.Run.Hosts) > 0 && c.Run.Hosts[0].Cores > 0 {
-		cores = float64(c.Run.Hosts[0].Cores)
+	for i, h := range c.Run.Hosts {
+		if (h.Name == host || host == "" && i == 0) && h.Cores > 0 {
+			cores = float64(h.Cores)
+		}
 	}
 	return cores * (1 - idle/total), cores, nil
 }

@@ -124,3 +124,21 @@ func (c *Case) Busiest(iv kasoku.Interval) string {
 	}
 	return name
 }
+
+// BySecond returns how many requests came in each second of the run's clock, and
+// what counted them: the access log, else the load. It is empty when nothing did.
+func (c *Case) BySecond() (counts map[int]uint64, source string) {
+	counts = map[int]uint64{}
+	for i := range c.Endpoints {
+		for s, n := range c.Endpoints[i].Seconds {
+			counts[s] += n.Count
+		}
+	}
+	if len(counts) > 0 {
+		return counts, "access"
+	}
+	for i := range c.Seconds {
+		counts[c.Seconds[i].Second] += c.Seconds[i].Asked
+	}
+	return counts, "load"
+}

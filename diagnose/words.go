@@ -32,10 +32,12 @@ func (c *Case) Span() string {
 	if c.Run.Started.IsZero() {
 		return fmt.Sprintf("%.0f–%.0f s", iv.From.Seconds(), iv.To.Seconds())
 	}
-	return c.clock(iv.From) + "–" + c.clock(iv.To)
+	return c.Clock(iv.From) + "–" + c.Clock(iv.To)
 }
 
-func (c *Case) clock(at time.Duration) string {
+// Clock prints an offset as the time of day, or in seconds when the run has no wall
+// clock.
+func (c *Case) Clock(at time.Duration) string {
 	if c.Run.Started.IsZero() {
 		return fmt.Sprintf("%.0f s", at.Seconds())
 	}
@@ -71,7 +73,7 @@ func (c *Case) Quoted(s Said, strong bool) kasoku.Evidence {
 		Strong: strong, Interval: c.Focus.Interval,
 	}
 	if s.Last > 0 {
-		e.Note = "first " + c.clock(s.First)
+		e.Note = "first " + c.Clock(s.First)
 	}
 	return e
 }

@@ -27,7 +27,14 @@ func All() []diagnose.Rule {
 		IdleControl{},
 		TwoLimits{},
 		RowCount{},
+		Interval{},
 		RootMessage{},
+		DBBound{},
+		SharedCPU{},
 		Generator{},
+		Memory{},
+		Burst{},
+		Files{},
+		Tasks{},
 	}
 }

@@ -40,6 +40,8 @@ func reads(id string, ownLoad bool) extract.Keys {
 		return extract.Keys{Settings: server, RowChecks: true}
 	case "MES-07":
 		return extract.Keys{Settings: server, Messages: true}
+	case "HW-01", "HW-02", "HW-06", "HW-07", "OS-01", "OS-02", "MES-06":
+		return hostReads(id, server)
 	case "HW-05":
 		k := extract.Keys{Settings: server}
 		for _, mode := range []string{"user", "nice", "system", "irq", "softirq", "steal", "idle", "iowait"} {
@@ -51,4 +53,31 @@ func reads(id string, ownLoad bool) extract.Keys {
 		return k
 	}
 	return extract.Keys{}
+}
+
+// hostReads is reads of the rules about the host and its limits.
+func hostReads(id string, server []string) extract.Keys {
+	keys := func(source string, names ...string) (out []kasoku.Key) {
+		for _, n := range names {
+			out = append(out, kasoku.Key{Source: source, Name: n})
+		}
+		return out
+	}
+	busy := keys(diagnose.Host, "cpu.user", "cpu.nice", "cpu.system", "cpu.irq", "cpu.softirq", "cpu.steal", "cpu.idle", "cpu.iowait")
+	programs := append(keys(diagnose.Process, "cpu.user", "cpu.system", "rss"), keys(diagnose.Self, "pid")...)
+	switch id {
+	case "HW-01", "HW-02":
+		return extract.Keys{Series: append(busy, programs...), Settings: server, Queries: id == "HW-01"}
+	case "HW-06":
+		return extract.Keys{Settings: append(server, "innodb_buffer_pool_size"), Messages: true, Series: slices.Concat(programs,
+			keys(diagnose.Host, "mem.total", "mem.available", "vm.oom_kill", "vm.pswpin", "vm.pswpout", "vm.allocstall", "psi.memory.some"),
+			keys(diagnose.Cgroup, "memory.max", "memory.events.oom_kill"))}
+	case "HW-07":
+		return extract.Keys{Settings: server, Series: keys(diagnose.Host, "cpu.idle", "cpu.iowait")}
+	case "OS-01":
+		return extract.Keys{Settings: server, Messages: true, Series: keys(diagnose.Process, "fds", "fds_limit")}
+	case "OS-02":
+		return extract.Keys{Settings: server, Messages: true, Series: keys(diagnose.Cgroup, "pids.current", "pids.max", "pids.events.max")}
+	}
+	return extract.Keys{Settings: server, Series: keys(diagnose.Host, "cpu.idle")}
 }

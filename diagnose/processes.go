@@ -1,0 +1,190 @@
+package diagnose
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku"
+)
+
+// A Role is what a program does in a run.
+type Role int
+
+// The roles.
+const (
+	Other     Role = iota
+	Database       // a database server, known by its program's name
+	Generator      // makes the load, on a host that is watched
+	Recorder       // kasoku, when it does not make the load
+	Kernel         // a thread of the kernel
+)
+
+// databases are the names that the programs of database servers have.
+var databases = []string{"mariadbd", "mysqld", "postgres", "mongod"}
+
+// generators are the names of load generators that people use.
+var generators = []string{"ab", "autocannon", "bombardier", "h2load", "hey", "k6", "locust", "mariadb-slap", "mysqlslap", "oha", "siege", "sysbench", "vegeta", "wrk", "wrk2"}
+
+// kernels are the beginnings of the names of the kernel's threads.
+var kernels = []string{"jbd2/", "kcompactd", "khugepaged", "ksoftirqd/", "kswapd", "kworker/", "migration/", "rcu_"}
+
+// A Program is all processes of one name on one host, as the focus saw them.
+type Program struct {
+	Host      string
+	Name      string
+	Role      Role
+	Processes int
+	Cores     float64      // CPU that they used while the focus's load ran
+	RSS       float64      // the most memory that each had, together, bytes
+	Keys      []kasoku.Key // of their CPU time
+}
+
+var errNoProcesses = errors.New("no process was recorded")
+
+// Programs returns the programs of all hosts that were recorded in the focus,
+// most CPU first. Of a process that was seen in a part of the focus only, what it
+// used counts over all of it.
+func (c *Case) Programs() ([]Program, error) {
+	var out []Program
+	for _, s := range c.FindAll(Process, "cpu.user") {
+		pid, name, _ := strings.Cut(s.Key.Instance, " ")
+		cores, ok := c.coresOf(s)
+		if !ok {
+			continue
+		}
+		role := c.role(s.Key.Host, pid, name)
+		i := slices.IndexFunc(out, func(p Program) bool { return p.Host == s.Key.Host && p.Name == name && p.Role == role })
+		if i < 0 {
+			i = len(out)
+			out = append(out, Program{Host: s.Key.Host, Name: name, Role: role})
+		}
+		p := &out[i]
+		p.Processes++
+		p.Cores += cores
+		p.RSS += c.mostRSS(s.Key)
+		p.Keys = append(p.Keys, s.Key)
+	}
+	if len(out) == 0 {
+		return nil, errNoProcesses
+	}
+	slices.SortStableFunc(out, func(a, b Program) int {
+		return cmp.Or(cmp.Compare(b.Cores, a.Cores), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Host, b.Host))
+	})
+	return out, nil
+}
+
+// role tells what a process does from its number and name alone.
+func (c *Case) role(host, pid, name string) Role {
+	if own := c.Find(kasoku.Key{Host: host, Source: Self, Name: "pid"}); own != nil && len(own.Points) > 0 {
+		if strconv.FormatFloat(own.Points[0].Value, 'f', -1, 64) == pid {
+			return c.own()
+		}
+	}
+	switch {
+	case slices.Contains(databases, name):
+		return Database
+	case slices.Contains(generators, name) || c.commanded(name):
+		return Generator
+	case name == "kasoku":
+		return c.own()
+	case slices.ContainsFunc(kernels, func(k string) bool { return strings.HasPrefix(name, k) }):
+		return Kernel
+	}
+	return Other
+}
+
+// own is what kasoku's own process does.
+func (c *Case) own() Role {
+	if c.Load != nil {
+		return Generator
+	}
+	return Recorder
+}
+
+// commanded reports whether the name is that of the program that the recorded
+// command runs, be it the first word of a shell's text.
+func (c *Case) commanded(name string) bool {
+	if c.Run.Command == nil {
+		return false
+	}
+	args := c.Run.Command.Args
+	if len(args) > 2 && strings.HasSuffix(args[0], "sh") && args[1] == "-c" {
+		args = strings.Fields(args[2])
+	}
+	return len(args) > 0 && path.Base(args[0]) == name
+}
+
+// coresOf returns the CPU of one process while the focus's load ran.
+func (c *Case) coresOf(cpu *kasoku.Series) (cores float64, ok bool) {
+	iv := c.loaded()
+	if iv.Empty() {
+		return 0, false
+	}
+	k := cpu.Key
+	k.Name = "cpu.system"
+	for _, s := range []*kasoku.Series{cpu, c.Find(k)} {
+		if s == nil {
+			continue
+		}
+		pts := s.Within(kasoku.Interval{From: iv.From, To: iv.To + 1})
+		if len(pts) < 2 {
+			continue
+		}
+		first, last := pts[0], pts[len(pts)-1]
+		over := last.At - first.At
+		if slack := 3 * c.Tick() / 2; first.At > iv.From+slack || last.At < iv.To-slack {
+			over = iv.Len()
+		}
+		used := (last.Value - first.Value) / over.Seconds()
+		if _, fell := fall(pts); fell || over <= 0 || math.IsNaN(used) || math.IsInf(used, 0) {
+			return 0, false
+		}
+		cores += used
+		ok = true
+	}
+	return cores, ok
+}
+
+// loaded returns the time in which the focus's load ran.
+func (c *Case) loaded() kasoku.Interval {
+	if c.Focus.Step != nil {
+		return c.Focus.Step.Interval
+	}
+	return c.Focus.Interval
+}
+
+func (c *Case) mostRSS(k kasoku.Key) float64 {
+	k.Name = "rss"
+	g, err := c.Gauge(k)
+	if err != nil || g.Max < 0 {
+		return 0
+	}
+	return g.Max
+}
+
+// Tick returns the time between two samples: the median of the series with most
+// of them. It is 0 when nothing was sampled twice.
+func (c *Case) Tick() time.Duration {
+	var longest *kasoku.Series
+	for i := range c.Series {
+		s := &c.Series[i]
+		if longest == nil || len(s.Points) > len(longest.Points) {
+			longest = s
+		}
+	}
+	if longest == nil || len(longest.Points) < 2 {
+		return 0
+	}
+	var apart []time.Duration
+	for i := 1; i < len(longest.Points); i++ {
+		apart = append(apart, longest.Points[i].At-longest.Points[i-1].At)
+	}
+	slices.Sort(apart)
+	return max(apart[len(apart)/2], 0)
+}

@@ -1,0 +1,68 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// SharedCPU finds an app and a database that fight for one host's CPU.
+//
+// Evidence: the host is at least 90 % busy, and the database and one other
+// program, neither the load's generator nor kasoku, each use at least 25 % of its
+// cores.
+// Cause: both run on one host, and each waits while the other runs.
+// Fix: a host of its own for the database. The gain is bounded by what stays: the
+// larger of the two still needs its own CPU.
+// Silent: when the host has CPU left, or one of the two uses little; blind when
+// no process of a database server was recorded. It is a remark, unless requests
+// became slow for want of CPU.
+type SharedCPU struct{}
+
+// fightingShare is the part of the host's cores that each of the two must use.
+// Where people moved the database away, both stood at the top of top(1).
+const fightingShare = 0.25
+
+// ID returns HW-02.
+func (SharedCPU) ID() string { return "HW-02" }
+
+// Check compares the CPU of the database with that of the app beside it.
+func (r SharedCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+	s, err := stackOf(c)
+	switch {
+	case err != nil:
+		return nil, diagnose.Blind(r.ID(), err)
+	case s.app.Name == "":
+		return nil, diagnose.Blind(r.ID(), errors.New("no other process of the service was recorded beside "+s.db.Name))
+	}
+	db, app := s.db.Cores/max(s.cores, 0.01), s.app.Cores/max(s.cores, 0.01)
+	if s.busyRatio() < saturated || min(db, app) < fightingShare {
+		return nil, diagnose.Quiet(r.ID(), min(s.busyRatio()/saturated, db/fightingShare, app/fightingShare, 1),
+			"the host was %s busy, %s used %s of its cores and %s %s; the thresholds are %s and %s each", unit.Percent(s.busyRatio()),
+			s.db.Name, unit.Percent(db), s.app.Name, unit.Percent(app), unit.Percent(saturated), unit.Percent(fightingShare))
+	}
+	// As many times as much as now, should everything scale with its CPU: what
+	// stays has the whole host, and so has the database on its own.
+	most := max(min(s.busy/max(s.busy-s.db.Cores, 0.01), s.busy/s.db.Cores), 1)
+	return []kasoku.Finding{{
+		ID: r.ID(), Object: kasoku.Object{Kind: "host", Name: "CPU"},
+		Title:      fmt.Sprintf("%s and %s fight for one host's CPU", capital(cut(s.app.Name, 22)), cut(s.db.Name, 22)),
+		Clause:     fmt.Sprintf("%s and %s fight for %s cores", s.app.Name, s.db.Name, unit.Plain(s.cores)),
+		Severity:   s.severity(c),
+		Confidence: diagnose.Confidence(s.signals(c)...),
+		Impact:     kasoku.Impact{Share: min(db, app), Of: "of the host's CPU " + c.At(), Estimate: true},
+		Evidence:   s.evidence(c),
+		Cause: fmt.Sprintf("The host is %s busy %s: %s. Each waits while the other runs.",
+			unit.Percent(s.busyRatio()), c.At(), s.words()),
+		Fixes: append(s.apart(), kasoku.Fix{
+			Text: "Move the database to a host of its own", Risk: kasoku.RiskRestart,
+			Note: fmt.Sprintf("The gain is at most %s times the present rate: what stays here still needs %s of %s cores, and %s %s on a host of the same size.",
+				unit.Sig3(most), unit.Sig3(s.busy-s.db.Cores), unit.Plain(s.cores), s.db.Name, unit.Sig3(s.db.Cores)),
+		}),
+		Expect: fmt.Sprintf("at most %s times the rate, with a host of the same size for the database", unit.Sig3(most)),
+		Verify: "repeat the load with two hosts: neither may be " + unit.Percent(saturated) + " busy at the present rate", Interval: c.Focus.Interval,
+	}}, nil
+}
