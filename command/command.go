@@ -31,6 +31,7 @@ const DefaultGrace = 5 * time.Second
 // A Spec says what to run. Only Path is needed.
 type Spec struct {
 	Path   string    // program; without a slash it is looked up as [LookPath] does
+	Name   string    // that the program is called by, its argument 0; empty: Path
 	Args   []string  // without the program's name
 	Env    []string  // NAME=VALUE, added to the environment; later ones win
 	Dir    string    // working directory; empty: the caller's
@@ -51,6 +52,8 @@ type Spec struct {
 	// calling process dies. The kernel forgets it when the child changes its
 	// user.
 	DieWithParent bool
+	// EndWithParent is the same with TERM, so that the child may clean up.
+	EndWithParent bool
 	// NewSession detaches the child from the terminal (setsid).
 	NewSession bool
 }

@@ -116,6 +116,14 @@ func allStats() map[int]stat {
 	return all
 }
 
+// StartOf returns when a process was started, in clock ticks since boot, which
+// tells it from a later one of the same number. ok is false when there is none
+// or when it has ended and nobody has asked how.
+func StartOf(pid int) (ticks uint64, ok bool) {
+	st, ok := readStat(pid)
+	return st.start, ok && !st.zombie
+}
+
 func readStat(pid int) (stat, bool) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,13 +50,11 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 	}
 	p := &Process{spec: spec, done: make(chan struct{}), stop: make(chan struct{})}
 	p.cmd = &exec.Cmd{
-		Path: path, Args: append([]string{spec.Path}, spec.Args...), Env: spec.environ(), Dir: spec.Dir, Stdin: spec.Stdin,
+		Path: path, Args: append([]string{cmp.Or(spec.Name, spec.Path)}, spec.Args...), Env: spec.environ(), Dir: spec.Dir, Stdin: spec.Stdin,
 		WaitDelay:   outputDelay,
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: !spec.KeepForeground && !spec.NewSession, Setsid: spec.NewSession},
 	}
-	if spec.DieWithParent {
-		p.cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
-	}
+	p.cmd.SysProcAttr.Pdeathsig = spec.deathSignal()
 	if err := p.pipes.open(p.cmd, spec.Stdout, spec.Stderr); err != nil {
 		return nil, &StartError{spec.Path, err}
 	}
@@ -67,12 +66,23 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 	return p, nil
 }
 
+// deathSignal is what the kernel sends the child when its parent dies; 0: nothing.
+func (s *Spec) deathSignal() syscall.Signal {
+	switch {
+	case s.DieWithParent:
+		return syscall.SIGKILL
+	case s.EndWithParent:
+		return syscall.SIGTERM
+	}
+	return 0
+}
+
 // own is the goroutine that starts the child, waits for it and ends last.
 //
 // It keeps its thread: the kernel sends the parent-death signal when the
 // thread that started the child ends, not when the process does.
 func (p *Process) own(ctx context.Context, started chan<- error) {
-	if p.spec.DieWithParent {
+	if p.spec.deathSignal() != 0 {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 	}

@@ -33,7 +33,7 @@ func Checkpoint(ctx context.Context, o Options) (_ *Result, err error) {
 	s := &session{o: o, run: o.Run}
 	s.run.Load = runstore.Checkpoint
 	if o.MySQL != "" {
-		if s.db, err = openDatabase(ctx, o.MySQL); err != nil {
+		if s.db, err = openDatabase(ctx, o); err != nil {
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, s.db.close()) }()

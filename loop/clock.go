@@ -58,8 +58,10 @@ func newClock(start time.Time, next observe.Sink) *clock {
 }
 
 // Frame remembers what it needs and passes the frame on.
-func (c *clock) Frame(f *kasoku.Frame) error {
-	now := time.Now()
+func (c *clock) Frame(f *kasoku.Frame) error { return c.frame(f, time.Now()) }
+
+// frame takes a frame that came at that time, which has a monotonic reading.
+func (c *clock) frame(f *kasoku.Frame, now time.Time) error {
 	c.mu.Lock()
 	at := now.Sub(c.start)
 	c.tick(at, now.Round(0))

@@ -28,12 +28,14 @@ func (s *session) runCommand(ctx context.Context) error {
 	p, err := command.Start(ctx, command.Spec{
 		Path: s.o.Command[0], Args: s.o.Command[1:], Stdin: s.o.Stdin,
 		Stdout: tail.Tee(orDiscard(s.o.Stdout)), Stderr: tail.Tee(orDiscard(s.o.Stderr)),
-		Env: []string{HandoverEnv + "=" + handover},
+		Env: []string{HandoverEnv + "=" + handover}, EndWithParent: true,
 	})
 	if err != nil {
 		s.run.Command = &kasoku.Command{Args: s.o.Command, ExitCode: startCode(err)}
 		return err
 	}
+	s.guardCommand(p.Pid())
+	defer s.guardCommand(0)
 	began := time.Now()
 	tick := time.NewTicker(s.o.Interval)
 	var hard <-chan struct{}
@@ -72,6 +74,14 @@ func (s *session) runCommand(ctx context.Context) error {
 			Hint: "what it measured may be incomplete; look at what it wrote, and try it alone"})
 	}
 	return err
+}
+
+// guardCommand tells the guard process of the command, which is to end with the
+// recorder; 0 says that it has ended. One that cannot be told shows at the end.
+func (s *session) guardCommand(pid int) {
+	if s.guard != nil {
+		_ = s.guard.Command(pid)
+	}
 }
 
 // startCode returns what a shell would report of a start that went wrong.

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/analyze/digest"
+	"github.com/kasoku/kasoku/guard"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/mysqlread"
 	"github.com/kasoku/kasoku/observe/mysql"
@@ -28,17 +30,22 @@ type database struct {
 	db     *sql.DB
 	source *mysql.Source     // samples over a connection of its own
 	reader *mysqlread.Reader // for settings, rows, slow log
+	hold   *guard.Hold       // what the run changes
 	slow   *mysqlread.SlowLog
-	slowOn bool
+	open   int  // sessions that were open when the slow log was switched on
+	slowOn bool // the statements of the run are counted from then on
+
+	digests  *mysqlread.Digests // at the start; nil without them
+	restored bool               // nothing that was changed is left to be put back
 
 	asked float64 // statements of others while the slow log was on; below 0 when unknown
 }
 
-func openDatabase(ctx context.Context, dsn string) (_ *database, err error) {
+func openDatabase(ctx context.Context, o Options) (_ *database, err error) {
 	ctx, cancel := context.WithTimeout(ctx, connectWithin)
 	defer cancel()
 	d := &database{}
-	if d.db, err = mysqlflags.OpenDSN(dsn); err != nil {
+	if d.db, err = mysqlflags.OpenDSN(o.MySQL); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -47,10 +54,13 @@ func openDatabase(ctx context.Context, dsn string) (_ *database, err error) {
 		}
 	}()
 	if d.reader, err = mysqlread.New(ctx, d.db); err != nil {
-		return nil, fmt.Errorf("database %s: %w", mysqlflags.Redact(dsn), err)
+		return nil, fmt.Errorf("database %s: %w", mysqlflags.Redact(o.MySQL), err)
+	}
+	if d.hold, err = holdFor(ctx, d.reader, o); err != nil {
+		return nil, err
 	}
 	d.source = mysql.New(d.db)
-	d.slow = mysqlread.NewSlowLog(d.reader)
+	d.slow = mysqlread.NewSlowLog(d.reader, mysqlread.Settings{})
 	return d, nil
 }
 
@@ -61,8 +71,10 @@ func (d *database) settings(ctx context.Context, host string) ([]kasoku.Setting,
 	if err != nil {
 		return nil, fmt.Errorf("read variables: %w", err)
 	}
-	for _, c := range d.slow.Changes() {
-		vars[c.Name] = c.Before
+	for _, c := range d.hold.Changes() {
+		if _, known := vars[c.Name]; known { // rows of performance_schema are no variables
+			vars[c.Name] = c.Before
+		}
 	}
 	out := make([]kasoku.Setting, 0, len(vars))
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
@@ -71,16 +83,55 @@ func (d *database) settings(ctx context.Context, host string) ([]kasoku.Setting,
 	return out, nil
 }
 
-func (d *database) flavor() string { return strings.ToLower(string(d.reader.Flavor())) }
-
 // slowLogOn switches the slow log on. Where it may not, the run goes on without.
 func (d *database) slowLogOn(ctx context.Context) []kasoku.Warning {
-	if _, err := d.slow.On(ctx, mysqlread.Settings{}); err != nil {
+	sessions, err := d.reader.Sessions(ctx)
+	if err == nil {
+		err = d.hold.Apply(ctx, d.slow)
+	}
+	if err != nil {
 		return []kasoku.Warning{{Code: "no-slow-log", Text: "no slow log: " + err.Error(), Hint: hint(err)}}
 	}
-	d.slowOn = true
+	d.open, d.slowOn = sessions.Total(), true
 	d.asked = -d.questions(ctx)
 	return nil
+}
+
+// digestsOn lets the server count its statements by digest, and notes how far
+// they have come. Where it may not, the run goes on without.
+func (d *database) digestsOn(ctx context.Context) []kasoku.Warning {
+	err := d.hold.Apply(ctx, mysqlread.NewConsumers(d.reader))
+	if err == nil {
+		d.digests, err = d.reader.Digests(ctx)
+	}
+	if err != nil {
+		return []kasoku.Warning{{Code: "no-digests", Text: "no " + err.Error(), Hint: hint(err)}}
+	}
+	return nil
+}
+
+// queries returns what the statements did since digestsOn, by digest.
+func (d *database) queries(ctx context.Context) ([]kasoku.Query, []kasoku.Warning) {
+	now, err := d.reader.Digests(ctx)
+	if err != nil {
+		return nil, []kasoku.Warning{{Code: "no-digests", Text: "no " + err.Error(), Hint: hint(err)}}
+	}
+	added, restarted := now.Since(d.digests)
+	said := kasoku.Warning{Code: "digests", Text: "the queries are statement digests of performance_schema: none has a sample"}
+	if d.reader.Flavor() == mysqlread.MariaDB {
+		said.Text += " or a distribution of its times; MariaDB counts no statement that a driver runs as a prepared one"
+		said.Hint = "the slow log has them: record without --no-slowlog, on the server's own host"
+	}
+	warnings := []kasoku.Warning{said}
+	if restarted {
+		warnings = append(warnings, kasoku.Warning{Code: "digests-restarted", Text: "the statement digests began anew during the run: what was counted before is missing",
+			Hint: "was the server restarted, or events_statements_summary_by_digest emptied?"})
+	}
+	if added.Lost > 0 {
+		warnings = append(warnings, kasoku.Warning{Code: "digests-full", Text: fmt.Sprintf("%s statements are in no class: the server keeps no more digests", unit.Count(added.Lost)),
+			Hint: "raise performance_schema_digests_size in the server's option file, or empty events_statements_summary_by_digest"})
+	}
+	return digest.Queries(added), warnings
 }
 
 // questions returns the server's count of statements without kasoku's own, NaN
@@ -102,45 +153,40 @@ func (d *database) questions(ctx context.Context) float64 {
 	return v[0] - ended - float64(d.reader.Statements()) - float64(d.source.Statements())
 }
 
-// slowLogOff puts back what slowLogOn changed. The sampler must have ended.
-func (d *database) slowLogOff(ctx context.Context) ([]kasoku.Change, []kasoku.Warning) {
-	if !d.slowOn {
-		return nil, nil
+// release puts back what was changed on the server, unless another run needs it.
+// The sampler must have ended.
+func (d *database) release(ctx context.Context) (warnings []kasoku.Warning) {
+	if d.slowOn {
+		d.asked += d.questions(ctx)
 	}
-	d.slowOn = false
-	d.asked += d.questions(ctx)
-	var warnings []kasoku.Warning
-	if err := d.slow.Restore(ctx); err != nil {
+	err := d.hold.Release(ctx)
+	d.restored = err == nil
+	if err != nil {
 		warnings = append(warnings, kasoku.Warning{Code: "not-restored", Text: err.Error(),
-			Hint: "put these back yourself: " + list(d.slow.Changes())})
+			Hint: "`kasoku restore` puts it back once the server answers; by hand: " + list(d.hold.Changes())})
 	}
-	return d.changes(), warnings
+	for _, left := range d.hold.Left() {
+		if err := KeepLeft(ctx, left); err != nil {
+			warnings = append(warnings, kasoku.Warning{Code: "changes-untold",
+				Text: "the file of a run that was killed does not say what became of its changes: " + err.Error()})
+		}
+	}
+	return warnings
 }
 
 // changes lists what was altered on the server, and what became of it.
 func (d *database) changes() []kasoku.Change {
-	var out []kasoku.Change
-	for _, c := range d.slow.Changes() {
-		out = append(out, kasoku.Change{Object: d.flavor(), Name: c.Name, Before: c.Before, During: c.During, Restored: c.Restored, Note: c.Note})
-	}
-	return out
+	return changesOf(d.reader.Flavor(), d.hold.Changes())
 }
 
 func list(changes []mysqlread.Changed) string {
 	var out []string
 	for _, c := range changes {
-		if !c.Restored {
-			out = append(out, fmt.Sprintf("SET GLOBAL %s = %s;", c.Name, quoteValue(c.Before)))
+		if undo := c.Undo(); undo != "" && !c.Restored {
+			out = append(out, undo+";")
 		}
 	}
 	return strings.Join(out, " ")
-}
-
-func quoteValue(v string) string {
-	if strings.Trim(v, "0123456789.") == "" && v != "" {
-		return v
-	}
-	return "'" + strings.ReplaceAll(v, "'", "''") + "'"
 }
 
 // logged compares the statements that the slow log holds with those that the
@@ -155,7 +201,7 @@ func (d *database) logged(entries uint64) []kasoku.Warning {
 	return []kasoku.Warning{{
 		Code: "slow-log-partial",
 		Text: fmt.Sprintf("the slow log holds %s of %s statements (Questions): sessions that were open before keep the settings they began with; %d were open",
-			unit.Count(entries), unit.Count(uint64(d.asked)), d.slow.OpenBefore()),
+			unit.Count(entries), unit.Count(uint64(d.asked)), d.open),
 		Hint: "start the recording before the application, or restart the application's connection pool",
 	}}
 }

@@ -20,14 +20,17 @@ type logFile struct {
 
 // markLogs remembers where each log ends now.
 func (s *session) markLogs() error {
-	want := []logFile{{kind: "accesslog", path: s.o.AccessLog}, {kind: "applog", path: s.o.AppLog}}
+	var want []logFile
+	for _, path := range s.o.accessLogs() {
+		want = append(want, logFile{kind: "accesslog", path: path})
+	}
+	for _, path := range s.o.appLogs() {
+		want = append(want, logFile{kind: "applog", path: path})
+	}
 	if s.db != nil && s.db.slowOn {
 		want = append(want, logFile{kind: "slowlog", path: s.db.slow.File()})
 	}
 	for _, l := range want {
-		if l.path == "" {
-			continue
-		}
 		var err error
 		if l.mark, err = lines.MarkEnd(l.path); err != nil {
 			return fmt.Errorf("%s: %w", l.kind, err)
@@ -105,6 +108,7 @@ func (s *session) collectSlowLog(src *lines.Window, o slowlog.Options) (kasoku.L
 	}
 	s.warn(s.db.logged(t.Statements())...)
 	queries, saves := t.Queries(), t.Saves()
+	s.slowRead = len(queries) > 0
 	for i := range queries {
 		queries[i].Host = s.host()
 	}
@@ -119,6 +123,10 @@ func (s *session) collectAccessLog(src *lines.Window, o accesslog.Options) (kaso
 	if t == nil {
 		return w, err
 	}
+	if s.access != nil { // of another log
+		t.Merge(s.access)
+	}
+	s.access = t
 	s.endpoints = t.Endpoints()
 	for i := range s.endpoints {
 		s.endpoints[i].Host = s.host()
@@ -131,5 +139,6 @@ func (s *session) collectAppLog(src *lines.Window, o applog.Options) (kasoku.Log
 	if t == nil {
 		return kasoku.LogWindow{}, err
 	}
-	return t.Window(src), errors.Join(err, s.store.SaveMessages(t.Messages()))
+	s.messages = append(s.messages, t.Messages()...)
+	return t.Window(src), errors.Join(err, s.store.SaveMessages(s.messages))
 }

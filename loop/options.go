@@ -28,6 +28,7 @@ type Options struct {
 
 	MySQL     string   // DSN of the database to watch
 	SlowLog   bool     // switch the slow log on for the run, where it may, and read it
+	Digests   bool     // let performance_schema count statements by digest, for where no slow log can be read
 	CountRows []string // tables to count before and after; the added rows are checked against successes
 	AccessLog string
 	AppLog    string
@@ -71,9 +72,17 @@ type Options struct {
 	Score score.Pattern // where the command's output has its score; a known benchmark needs none
 	Pass  score.Pattern // and whether it passed
 
+	Guard      *Guard          // puts back what the run changes on servers when the recorder is killed; nil: nobody does
 	Rules      []diagnose.Rule // that look at the finished run; none leaves it undiagnosed
 	Hard       context.Context // its end aborts at once, without draining; may be nil
 	OnProgress func(Progress)  // called from several goroutines, one at a time
+}
+
+// unobserved leaves out what asks or changes anything while the run is made.
+func (o Options) unobserved() Options {
+	o.MySQL, o.SlowLog, o.Digests, o.CountRows, o.PIDs = "", false, false, nil, nil
+	o.Run.Observers = kasoku.ObserversOff
+	return o
 }
 
 // Logs are paths of logs, by what they are.
@@ -164,6 +173,8 @@ func (o *Options) Validate() error {
 		return errors.New("rows can be counted only with a database connection")
 	case o.SlowLog && o.MySQL == "":
 		return errors.New("the slow log can be switched on only with a database connection")
+	case o.Digests && o.MySQL == "":
+		return errors.New("statement digests can be read only with a database connection")
 	case o.Interval < 0 || o.For < 0 || o.UntilIdle < 0:
 		return errors.New("a negative duration")
 	case o.Observers != "" && o.Observers != kasoku.ObserversOn && o.Observers != kasoku.ObserversOff:

@@ -13,6 +13,7 @@ import (
 	"github.com/kasoku/kasoku/analyze/phases"
 	"github.com/kasoku/kasoku/capture"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/guard"
 	"github.com/kasoku/kasoku/lines"
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/observe/process"
@@ -40,10 +41,16 @@ type session struct {
 	store *runstore.Writer
 	clock *clock
 	procs *process.Source
-	db    *database // nil without one
-	logs  []*logFile
+	db    *database      // nil without one
+	guard *guard.Process // nil without one
 
-	hold    *hold         // while and since the run waits for its request; nil else
+	digested     []kasoku.Query   // by statement digest
+	aboutDigests []kasoku.Warning // nil when none were read
+	slowRead     bool             // the slow log gave the run its queries
+
+	logs []*logFile
+
+	early   *hold         // while and since the run waits for its request; nil else
 	cut     time.Duration // from the sampler's beginning to the run's
 	trigger *kasoku.Event // the request that began the run
 	ends    []lines.Mark
@@ -112,25 +119,28 @@ func Record(ctx context.Context, o Options) (*Result, error) {
 	if rec.Run.State == kasoku.Running { // its end could not be stored
 		rec.Run.State, rec.Run.StopReason = kasoku.Incomplete, stopReason
 	}
-	return &Result{o.Path, rec, s.ends}, distinct(measureErr, closeErr)
+	return &Result{Path: o.Path, Recording: rec, ends: s.ends}, distinct(measureErr, closeErr)
 }
 
 // open prepares all that watches, so that the first tick is complete.
 func (s *session) open(ctx context.Context) (err error) {
 	if s.o.MySQL != "" {
 		s.progress(Progress{Phase: PhasePrepare, Text: "database"})
-		if s.db, err = openDatabase(ctx, s.o.MySQL); err != nil {
+		if s.db, err = openDatabase(ctx, s.o); err != nil {
+			return err
+		}
+	}
+	s.run.Hosts = []kasoku.Host{hostInfo()}
+	if s.waits() {
+		if err := s.await(ctx); err != nil {
 			return err
 		}
 	}
 	if s.o.Prepare == nil {
 		s.takeConfig(ctx)
 	}
-	s.start = time.Now()
-	if s.waits() {
-		if err := s.await(ctx); err != nil {
-			return err
-		}
+	if !s.waits() {
+		s.start = time.Now()
 	}
 	s.describe(ctx)
 	if s.store, err = runstore.Create(s.o.Path, s.run); err != nil {
@@ -139,7 +149,9 @@ func (s *session) open(ctx context.Context) (err error) {
 	s.clock = newClock(s.start, s.store)
 	s.clock.giveUp = s.stop
 	if !s.waits() {
-		s.switchOn(ctx)
+		if err := s.switchOn(ctx); err != nil {
+			return err
+		}
 	}
 	if s.db != nil {
 		// Stored at once, so that the file of a killed run tells what was left.
@@ -151,7 +163,11 @@ func (s *session) open(ctx context.Context) (err error) {
 		return err
 	}
 	if s.waits() {
-		return errors.Join(s.clock.Event(*s.trigger), s.hold.release(s.clock, s.cut))
+		err := errors.Join(s.clock.Event(*s.trigger), s.early.release(s.clock, s.cut))
+		if s.db != nil {
+			s.db.asked -= s.early.statements()
+		}
+		return err
 	}
 	if err := s.markLogs(); err != nil {
 		return err
@@ -162,15 +178,22 @@ func (s *session) open(ctx context.Context) (err error) {
 // waits reports whether the run begins with a request.
 func (s *session) waits() bool { return s.o.On != (phases.Request{}) }
 
-// switchOn switches on what the run wants of the database.
-func (s *session) switchOn(ctx context.Context) {
-	if !s.o.SlowLog {
-		return
+// switchOn switches on what the run wants of the database, watched by the guard
+// process.
+func (s *session) switchOn(ctx context.Context) error {
+	if err := s.startGuard(); err != nil {
+		return err
 	}
-	s.warn(s.db.slowLogOn(ctx)...)
-	if !s.db.slowOn {
-		s.run.Observers = "no slow log"
+	if s.o.SlowLog {
+		s.warn(s.db.slowLogOn(ctx)...)
+		if !s.db.slowOn {
+			s.run.Observers = "no slow log"
+		}
 	}
+	if s.o.Digests {
+		s.warn(s.db.digestsOn(ctx)...)
+	}
+	return nil
 }
 
 // describe fills in what the run was made with.
@@ -181,7 +204,9 @@ func (s *session) describe(ctx context.Context) {
 	if r.ID == "" {
 		r.ID = runstore.NewID(r.Started, r.Label)
 	}
-	r.Hosts = []kasoku.Host{hostInfo()}
+	if len(r.Hosts) == 0 {
+		r.Hosts = []kasoku.Host{hostInfo()}
+	}
 	if r.Observers == "" {
 		r.Observers = kasoku.ObserversOn
 	}
@@ -303,11 +328,12 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 	errs := []error{sampleErr}
 	if s.db != nil {
 		s.recountRows(ctx)
-		changes, warnings := s.db.slowLogOff(ctx)
-		s.warn(warnings...)
-		errs = append(errs, s.store.SaveChanges(changes), s.db.close())
+		s.readDigests(ctx)
+		s.warn(s.db.release(ctx)...)
+		errs = append(errs, s.store.SaveChanges(s.db.changes()), s.db.close())
 	}
-	errs = append(errs, s.collectLogs(), s.saveLoad(), s.saveRows(), s.savePhases())
+	s.endGuard()
+	errs = append(errs, s.collectLogs(), s.saveDigests(), s.saveLoad(), s.saveRows(), s.savePhases())
 	s.run.State = kasoku.Finished
 	if stopReason == "" && sampleErr != nil {
 		stopReason = sampleErr.Error()
@@ -358,12 +384,15 @@ func (s *session) abandon(why error) error {
 	if s.db != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
 		defer cancel()
-		_, warnings := s.db.slowLogOff(ctx)
-		for _, w := range warnings {
+		for _, w := range s.db.release(ctx) {
 			errs = append(errs, fmt.Errorf("%s; %s", w.Text, w.Hint))
+		}
+		if s.store != nil {
+			errs = append(errs, s.store.SaveChanges(s.db.changes()))
 		}
 		errs = append(errs, s.db.close())
 	}
+	s.endGuard()
 	if s.store != nil {
 		s.run.State, s.run.StopReason = kasoku.Incomplete, why.Error()
 		errs = append(errs, s.store.Finish(s.run))

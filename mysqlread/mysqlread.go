@@ -1,14 +1,16 @@
 // Package mysqlread reads what a MySQL or MariaDB server tells of itself:
-// status, variables, sessions, transactions, tables; and it switches the slow
-// log on for a while and puts it back.
+// status, variables, sessions, transactions, tables, statement digests; and a
+// [Switch] changes its settings for a while and puts them back.
 //
 // The one idea: a [Reader] holds one connection, taken before the load begins,
 // so it goes on reading when the server has no connection left to give. It sets
 // that session so that its own statements, all tagged /* kasoku */, stay out of
-// the slow log. When the connection is lost it makes a new one at the next
-// call, and [Reader.Notices] says so, and whether the server was restarted.
+// the slow log and of the statement digests. When the connection is lost it
+// makes a new one at the next call, and [Reader.Notices] says so, and whether
+// the server was restarted.
 //
-// Nothing here needs more than the privilege PROCESS, but for [SlowLog].
+// Nothing here needs more than the privilege PROCESS, but for what a Switch
+// changes.
 // Numbers are as the server gives them; their units are in its manual. Errors
 // carry a hint where there is something to do.
 //
@@ -137,8 +139,7 @@ func (r *Reader) Version() Version {
 	return r.version
 }
 
-// Boot returns about when the server was started, by this host's clock; the
-// server tells whole seconds only.
+// Boot returns when the server was started, by its own clock, in whole seconds.
 func (r *Reader) Boot() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -230,7 +231,6 @@ func (r *Reader) connect(ctx context.Context) error {
 		return mysqlflags.Explain(err)
 	}
 	var version string
-	var uptime int64
 	var session uint64
 	// The first statement must already be quiet, whatever the server is. A
 	// statement is judged by the settings that it leaves behind.
@@ -240,34 +240,46 @@ func (r *Reader) connect(ctx context.Context) error {
 	}
 	if err == nil {
 		r.flavor, r.version = parseVersion(version)
-		err = r.quiet(ctx, conn)
-	}
-	var name string
-	if err == nil {
-		err = r.row(ctx, conn, "/* kasoku */ SHOW GLOBAL STATUS LIKE 'Uptime'", &name, &uptime)
-	}
-	if err == nil {
-		var on string
+		var name, on string
 		err = r.row(ctx, conn, "/* kasoku */ SHOW GLOBAL VARIABLES LIKE 'performance_schema'", &name, &on)
 		r.schema = on == "ON" || on == "1"
+	}
+	if err == nil {
+		err = r.quiet(ctx, conn)
+	}
+	var clock, uptime int64
+	if err == nil {
+		err = r.row(ctx, conn, fmt.Sprintf(uptimeQuery, r.statusTable()), &clock, &uptime)
 	}
 	if err != nil {
 		discard(conn)
 		return mysqlflags.Explain(fmt.Errorf("set up session: %w", err))
 	}
-	r.note(session, uptime, time.Now())
+	r.note(session, uptime, time.Unix(clock, 0), time.Now())
 	r.conn, r.lost = conn, nil
 	return nil
 }
 
-// bootSlack is how far two estimates of the server's start may differ: each is
-// off by the fraction of a second that Uptime lacks, and by the time on the way.
-const bootSlack = 2 * time.Second
+// uptimeQuery reads both in one statement: the server computes both from the
+// start of the statement, so their difference is the same all its life, whatever
+// becomes of its clock.
+const uptimeQuery = "SELECT /* kasoku */ UNIX_TIMESTAMP(), VARIABLE_VALUE FROM %s WHERE VARIABLE_NAME = 'Uptime'"
 
-// note remembers when the server was started, and notices a new connection and
-// a restart: Uptime fell behind, or connection ids began anew.
-func (r *Reader) note(session uint64, seconds int64, now time.Time) {
-	boot := now.Add(-time.Duration(seconds) * time.Second)
+// statusTable is the table of global status, which all users may read.
+func (r *Reader) statusTable() string {
+	if r.flavor == MySQL && r.version.AtLeast(5, 7, 6) {
+		return "performance_schema.global_status"
+	}
+	return "information_schema.GLOBAL_STATUS"
+}
+
+// bootSlack is how far two readings of the server's start may differ.
+const bootSlack = time.Second
+
+// note remembers when the server was started, by its own clock, and notices a
+// new connection and a restart: Uptime fell behind, or connection ids began anew.
+func (r *Reader) note(session uint64, seconds int64, clock, now time.Time) {
+	boot := clock.Add(-time.Duration(seconds) * time.Second)
 	first := r.boot.IsZero()
 	restarted := !first && (boot.Sub(r.boot) > bootSlack || session <= r.session)
 	why := ""
@@ -287,12 +299,20 @@ func (r *Reader) note(session uint64, seconds int64, now time.Time) {
 	r.session = session
 }
 
-// quiet keeps the session's statements out of the slow log.
+// quiet keeps the session's statements out of the slow log and of the statement
+// digests.
 //
 // MariaDB can switch the log off for one session. MySQL cannot, and may log
 // statements without an index however fast they are, unless they read few
-// rows; to say so takes a privilege, so that is tried only.
+// rows; to say so takes a privilege, so that is tried only. So is the change of
+// the session's own row of performance_schema.
 func (r *Reader) quiet(ctx context.Context, conn *sql.Conn) error {
+	if r.schema {
+		const out = "UPDATE /* kasoku */ performance_schema.threads SET INSTRUMENTED = 'NO' WHERE PROCESSLIST_ID = CONNECTION_ID()"
+		if err := r.exec(ctx, conn, out); err != nil && mysqlflags.ErrorNumber(err) == 0 {
+			return err
+		}
+	}
 	if r.flavor == MariaDB {
 		return r.exec(ctx, conn, "SET /* kasoku */ SESSION slow_query_log = 0")
 	}

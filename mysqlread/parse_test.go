@@ -160,7 +160,7 @@ func TestPlanSlowLog(t *testing.T) {
 			vars[k] = v
 		}
 		var got []string
-		for _, c := range planSlowLog(flavor, vars, want) {
+		for _, c := range planSlowLog(flavor, vars, want).Changes {
 			if c.Before != vars[c.Name] {
 				t.Errorf("%+v, it was %q", c, vars[c.Name])
 			}
@@ -193,10 +193,10 @@ func TestPlanSlowLog_Idempotent(t *testing.T) {
 		vars["long_query_time"] = rapid.SampledFrom([]string{"0.000000", "0.5", "10.000000"}).Draw(t, "time")
 		vars["slow_query_log"] = rapid.SampledFrom([]string{"ON", "OFF"}).Draw(t, "log")
 		want := Settings{LongQueryTime: time.Duration(rapid.IntRange(0, 3e9).Draw(t, "long")), Extra: rapid.Bool().Draw(t, "extra")}
-		for _, c := range planSlowLog(flavor, vars, want) {
+		for _, c := range planSlowLog(flavor, vars, want).Changes {
 			vars[c.Name] = c.During
 		}
-		if again := planSlowLog(flavor, vars, want); len(again) != 0 {
+		if again := planSlowLog(flavor, vars, want).Changes; len(again) != 0 {
 			t.Fatalf("%+v", again)
 		}
 	})
@@ -206,11 +206,11 @@ func TestNote(t *testing.T) {
 	start := time.Now()
 	at := func(s float64) time.Time { return start.Add(time.Duration(s * float64(time.Second))) }
 	r := &Reader{}
-	r.note(8, 10, at(0.4))
+	r.note(8, 10, at(0.4), at(0.4))
 	f := func(session uint64, uptime int64, now float64, lost error, want string) {
 		t.Helper()
 		r.lost = lost
-		r.note(session, uptime, at(now))
+		r.note(session, uptime, at(now), at(now))
 		got := ""
 		for _, n := range r.Notices() {
 			got += n.Kind + ": " + n.Text

@@ -245,7 +245,7 @@ func testRights(t *testing.T, srv *service.Server, db *sql.DB) {
 	if _, err := r.Transactions(t.Context()); err == nil || !strings.Contains(hint(err), "GRANT PROCESS") {
 		t.Errorf("%v, hint %q", err, hint(err))
 	}
-	if _, err := mysqlread.NewSlowLog(r).On(t.Context(), mysqlread.Settings{}); err == nil || !strings.Contains(hint(err), "GRANT") {
+	if _, err := switchOn(t, r, mysqlread.Settings{}); err == nil || !strings.Contains(hint(err), "GRANT") {
 		t.Errorf("%v, hint %q", err, hint(err))
 	}
 	if _, err := r.Variables(t.Context()); err != nil {
@@ -265,6 +265,17 @@ func testRights(t *testing.T, srv *service.Server, db *sql.DB) {
 	}
 }
 
+// switchOn switches the slow log on.
+func switchOn(t *testing.T, r *mysqlread.Reader, want mysqlread.Settings) (*mysqlread.Switch, error) {
+	t.Helper()
+	plan, err := mysqlread.NewSlowLog(r, want).Plan(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := mysqlread.NewSwitch(r)
+	return s, s.Apply(t.Context(), plan.Changes)
+}
+
 func testSlowLog(t *testing.T, r *mysqlread.Reader, srv *service.Server, db *sql.DB) {
 	ctx := t.Context()
 	servicetest.Exec(t, db, "SET GLOBAL min_examined_row_limit = 5", "SET GLOBAL log_output = 'TABLE'")
@@ -272,13 +283,12 @@ func testSlowLog(t *testing.T, r *mysqlread.Reader, srv *service.Server, db *sql
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := mysqlread.NewSlowLog(r)
-	changes, err := s.On(ctx, mysqlread.Settings{})
+	s, err := switchOn(t, r, mysqlread.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var names []string
-	for _, c := range changes {
+	for _, c := range s.Changes() {
 		names = append(names, c.Name)
 		if c.Before != before[c.Name] || c.Restored || c.During == c.Before {
 			t.Errorf("%+v", c)
@@ -287,11 +297,13 @@ func testSlowLog(t *testing.T, r *mysqlread.Reader, srv *service.Server, db *sql
 	if got := strings.Join(names, " "); got != "log_output min_examined_row_limit long_query_time slow_query_log" {
 		t.Errorf("changed %s", got)
 	}
-	if s.File() != srv.SlowLog {
-		t.Errorf("the log is %q", s.File())
+	slow := mysqlread.NewSlowLog(r, mysqlread.Settings{})
+	again, err := slow.Plan(ctx)
+	if err != nil || len(again.Changes) != 0 || len(again.Needs) < len(names) {
+		t.Errorf("planned twice: %+v, %v", again, err)
 	}
-	if again, err := mysqlread.NewSlowLog(r).On(ctx, mysqlread.Settings{}); err != nil || len(again) != 0 {
-		t.Errorf("switched on twice: %+v, %v", again, err)
+	if slow.File() != srv.SlowLog {
+		t.Errorf("the log is %q", slow.File())
 	}
 
 	fresh := servicetest.DB(t, srv, "") // a session of before would not log
@@ -325,8 +337,8 @@ func testSlowLog(t *testing.T, r *mysqlread.Reader, srv *service.Server, db *sql
 func testOwnStatements(t *testing.T, r *mysqlread.Reader, srv *service.Server, db *sql.DB) {
 	ctx := t.Context()
 	servicetest.Exec(t, db, "SET GLOBAL log_queries_not_using_indexes = 1")
-	s := mysqlread.NewSlowLog(r)
-	if _, err := s.On(ctx, mysqlread.Settings{Extra: true}); err != nil {
+	s, err := switchOn(t, r, mysqlread.Settings{Extra: true})
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range []*mysqlread.Reader{r, newReader(t, servicetest.DB(t, srv, "tabs"))} {
@@ -357,8 +369,8 @@ func testOwnStatements(t *testing.T, r *mysqlread.Reader, srv *service.Server, d
 }
 
 func testForeignChange(t *testing.T, r *mysqlread.Reader, db *sql.DB) {
-	s := mysqlread.NewSlowLog(r)
-	if _, err := s.On(t.Context(), mysqlread.Settings{}); err != nil {
+	s, err := switchOn(t, r, mysqlread.Settings{})
+	if err != nil {
 		t.Fatal(err)
 	}
 	servicetest.Exec(t, db, "SET GLOBAL long_query_time = 0.5")
@@ -416,14 +428,14 @@ func testLostConnection(t *testing.T, r *mysqlread.Reader, db *sql.DB) {
 
 func testRestart(t *testing.T, r *mysqlread.Reader, srv *service.Server) {
 	ctx := t.Context()
-	s := mysqlread.NewSlowLog(r)
-	if _, err := s.On(ctx, mysqlread.Settings{}); err != nil {
+	s, err := switchOn(t, r, mysqlread.Settings{})
+	if err != nil {
 		t.Fatal(err)
 	}
 	if err := srv.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	err := r.ReadStatus(ctx, new(mysqlread.Status))
+	err = r.ReadStatus(ctx, new(mysqlread.Status))
 	if err == nil || !strings.Contains(hint(err), "is the server running") {
 		t.Errorf("a dead server: %v, hint %q", err, hint(err))
 	}

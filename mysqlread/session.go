@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -64,6 +65,23 @@ func (r *Reader) Sessions(ctx context.Context) (Sessions, error) {
 		return Sessions{}, fmt.Errorf("count sessions: %w", err)
 	}
 	return out, nil
+}
+
+// Open returns how many of the sessions with these connection ids are open.
+// Without the privilege PROCESS only those of the same user count.
+func (r *Reader) Open(ctx context.Context, ids []uint64) (int, error) {
+	if len(ids) == 0 {
+		return 0, nil
+	}
+	in := strings.Trim(fmt.Sprint(ids), "[]")
+	n := 0
+	err := r.with(ctx, func(conn *sql.Conn) error {
+		return r.row(ctx, conn, "SELECT /* kasoku */ COUNT(*) FROM information_schema.PROCESSLIST WHERE ID IN ("+strings.ReplaceAll(in, " ", ",")+")", &n)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("look for sessions: %w", err)
+	}
+	return n, nil
 }
 
 // Transactions is a census of InnoDB's open transactions, the reader's own not

@@ -1,0 +1,22 @@
+// Package guard lets a recording change a server's settings and leave nothing
+// behind, whatever ends it.
+//
+// The one idea: a journal. Before a value of a server is changed, its original
+// is on the disk, in a file of that server's own; whoever comes next and finds
+// that no living process needs the change puts the value back. That is the
+// recorder itself at its end ([Hold.Release]); a guard process when the recorder
+// was killed ([Start], [Serve], [Recover]); a person after a power cut
+// ([Journals], [Restore]).
+//
+// A server's journal names who holds on to what. Recordings that run at once
+// share it: a value is put back when the last one that needs it is gone, and
+// its first original counts. What somebody else has changed meanwhile is left
+// alone, as is a server that was restarted.
+//
+// The directory belongs to one user of one host; recordings that do not share
+// it do not know of each other. A journal holds no password: it has the path of
+// the option file, or the address and the user.
+//
+// It runs on Linux. Sources: flock(2), rename(2), fsync(2), proc_pid_stat(5),
+// random(4) boot_id.
+package guard

@@ -1,0 +1,267 @@
+package guard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/kasoku/kasoku/mysqlread"
+)
+
+// Options say where a hold is journalled and for whom. The zero value journals
+// nothing: the changes are put back by Release alone.
+type Options struct {
+	Dir          string // of the journals; it is made when it is missing
+	Run          string // the run file, an absolute path
+	DSN          string // that the server was reached by; its password is not kept
+	DefaultsFile string // the option file that it came from, an absolute path; empty without one
+}
+
+// A Planner says what has to be changed for a purpose: [mysqlread.SlowLog] and
+// [mysqlread.Consumers] do.
+type Planner interface {
+	Plan(ctx context.Context) (mysqlread.Plan, error)
+}
+
+// A Hold is what one recording holds on to on one server. It is not safe for
+// concurrent use.
+type Hold struct {
+	r       *mysqlread.Reader
+	server  mysqlread.Identity
+	me      Holder
+	path    string              // of the journal; empty without one
+	memory  *Journal            // instead of it
+	changes []mysqlread.Changed // what the recording rests on, as of the last look
+	left    []Left
+}
+
+// Left is what became of the changes that a recording needed, once it is gone.
+type Left struct {
+	Run     string // its file; empty when it had none
+	Flavor  mysqlread.Flavor
+	Changes []mysqlread.Changed
+}
+
+// New returns a hold on the reader's server that holds on to nothing yet.
+func New(ctx context.Context, r *mysqlread.Reader, o Options) (*Hold, error) {
+	id, err := r.Identity(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h := &Hold{r: r, server: id, me: ThisProcess(o.Run)}
+	h.me.DSN, h.me.Defaults = withoutPassword(o.DSN), o.DefaultsFile
+	if o.Dir != "" {
+		h.path = filepath.Join(o.Dir, name(id))
+	}
+	return h, nil
+}
+
+// Changes returns the changes that the recording rests on, those that another
+// one made for it too, and after Release what became of them.
+func (h *Hold) Changes() []mysqlread.Changed { return slices.Clone(h.changes) }
+
+// Left returns what Release did for recordings that died and that nobody has
+// put right since.
+func (h *Hold) Left() []Left { return slices.Clone(h.left) }
+
+// Apply makes the changes that a purpose needs, and holds on to them. The
+// originals are on the disk before the server is touched. When one fails, what
+// was done for this purpose is undone.
+func (h *Hold) Apply(ctx context.Context, p Planner) error {
+	return h.turn(ctx, func(j *Journal, save func() error) error {
+		if h.r.RestartedSince(j.Epoch) {
+			j.renew(h.r.Epoch())
+		}
+		plan, err := p.Plan(ctx)
+		if err != nil {
+			return err
+		}
+		before, holders := slices.Clone(j.Changes), slices.Clone(j.Holders)
+		j.merge(plan.Changes)
+		h.me.Since, h.me.Session = time.Now().UTC(), h.r.Epoch().Session
+		if !j.join(h.me, plan.Needs) {
+			return nil // the server is as wanted, and not by one of us
+		}
+		if err := save(); err != nil {
+			return err
+		}
+		sw := mysqlread.NewSwitch(h.r)
+		if err := sw.Apply(ctx, plan.Changes); err != nil {
+			j.Changes, j.Holders = before, holders
+			j.merge(sw.Changes()) // what could not be undone
+			j.join(h.me, names(sw.Changes()))
+			h.look(j)
+			return errors.Join(err, save())
+		}
+		err = j.settle(ctx, h.r, &h.me) // what only the dead needed
+		h.look(j)
+		return errors.Join(err, save())
+	})
+}
+
+// Release lets go: it puts back what no other living recording needs. After an
+// error what is left stays in the journal, for whoever comes next.
+func (h *Hold) Release(ctx context.Context) error {
+	return h.turn(ctx, func(j *Journal, save func() error) error {
+		me := j.holder(&h.me)
+		if me == nil {
+			return h.releaseAlone(ctx, j)
+		}
+		me.Gone = true
+		err := j.settle(ctx, h.r, &h.me)
+		h.look(j)
+		for _, left := range j.collect() {
+			if left.Run == h.me.Run {
+				h.changes = left.Changes
+				continue
+			}
+			h.left = append(h.left, left)
+		}
+		return errors.Join(err, save())
+	})
+}
+
+// releaseAlone puts back what the recording changed when its journal is lost,
+// but for what others hold in a newer one.
+func (h *Hold) releaseAlone(ctx context.Context, j *Journal) error {
+	var mine []mysqlread.Changed
+	for _, c := range h.changes {
+		if j.neededBy(c.Name) == nil {
+			mine = append(mine, c)
+		}
+	}
+	if len(mine) == 0 {
+		return nil
+	}
+	sw := mysqlread.ResumeSwitch(h.r, h.r.Epoch(), mine)
+	err := sw.Restore(ctx)
+	h.changes = sw.Changes()
+	return err
+}
+
+// look remembers the changes that the recording rests on.
+func (h *Hold) look(j *Journal) {
+	h.changes = nil
+	me := j.holder(&h.me)
+	if me == nil {
+		return
+	}
+	for _, c := range j.Changes {
+		if slices.Contains(me.Needs, c.Name) {
+			h.changes = append(h.changes, c)
+		}
+	}
+}
+
+// turn does something with the journal while nobody else can.
+func (h *Hold) turn(ctx context.Context, do func(j *Journal, save func() error) error) error {
+	fresh := func() *Journal { return &Journal{Server: h.server, Epoch: h.r.Epoch()} }
+	if h.path == "" {
+		if h.memory == nil {
+			h.memory = fresh()
+		}
+		return do(h.memory, func() error { return nil })
+	}
+	f, err := open(ctx, h.path)
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	j, err := f.load()
+	if err != nil {
+		return err
+	}
+	if j == nil {
+		j = fresh()
+	}
+	return do(j, func() error { return f.save(j) })
+}
+
+func names(changes []mysqlread.Changed) []string {
+	out := make([]string, len(changes))
+	for i, c := range changes {
+		out[i] = c.Name
+	}
+	return out
+}
+
+// settle puts back what is changed and no living holder needs. A caller that is
+// a holder itself says so.
+func (j *Journal) settle(ctx context.Context, r *mysqlread.Reader, me *Holder) error {
+	var free []mysqlread.Changed
+	for _, c := range j.Changes {
+		if pending(&c) && j.neededBy(c.Name) == nil {
+			free = append(free, c)
+		}
+	}
+	if len(free) == 0 {
+		return nil
+	}
+	if err := j.awaitDead(ctx, r, me); err != nil {
+		return err
+	}
+	sw := mysqlread.ResumeSwitch(r, j.Epoch, free)
+	err := sw.Restore(ctx)
+	for _, c := range sw.Changes() {
+		*j.find(c.Name) = c
+	}
+	return err
+}
+
+// sessionLimit is how long the server may take to notice that a session's client
+// is gone. Behind a proxy that keeps the session it never does.
+const sessionLimit = 10 * time.Second
+
+// awaitDead waits until the sessions of dead holders are over: the last change
+// that one sent may still be on its way, and would be made after it was put back.
+func (j *Journal) awaitDead(ctx context.Context, r *mysqlread.Reader, me *Holder) error {
+	if r.RestartedSince(j.Epoch) {
+		return nil
+	}
+	var sessions []uint64
+	for i := range j.Holders {
+		if h := &j.Holders[i]; h.Session != 0 && !h.same(me) && !h.Alive() {
+			sessions = append(sessions, h.Session)
+		}
+	}
+	if len(sessions) == 0 {
+		return nil
+	}
+	limit := time.NewTimer(sessionLimit)
+	defer limit.Stop()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		n, err := r.Open(ctx, sessions)
+		if err != nil || n == 0 {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-limit.C:
+			return nil
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the end of a session: %w", ctx.Err())
+		}
+	}
+}
+
+// collect takes leave of the dead whose changes are settled, or kept for the
+// living, and returns what became of them.
+func (j *Journal) collect() []Left {
+	var out []Left
+	for _, h := range slices.Clone(j.Holders) {
+		open := func(name string) bool {
+			c := j.find(name)
+			return c != nil && pending(c) && j.neededBy(name) == nil
+		}
+		if h.Alive() || slices.ContainsFunc(h.Needs, open) {
+			continue
+		}
+		out = append(out, j.leave(&h))
+	}
+	return out
+}

@@ -1,0 +1,123 @@
+package guard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/mysqlread"
+)
+
+// A Found is a journal that lies in the directory.
+type Found struct {
+	Path    string
+	Journal *Journal // nil when it cannot be read
+	Err     error    // why
+}
+
+// Journals returns the journals of a directory, by name. A directory that does
+// not exist holds none.
+func Journals(dir string) ([]Found, error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*"+extension))
+	if err != nil {
+		return nil, fmt.Errorf("list journals: %w", err)
+	}
+	var out []Found
+	for _, path := range paths {
+		f := file{path: path}
+		j, err := f.load()
+		if j != nil || err != nil {
+			out = append(out, Found{path, j, err})
+		}
+	}
+	return out, nil
+}
+
+// Forget removes a journal without putting anything back.
+func Forget(ctx context.Context, path string) error {
+	f, err := open(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	return f.save(&Journal{})
+}
+
+// ErrOtherServer says that another server than the journal's answers.
+var ErrOtherServer = errors.New("another server answers there")
+
+// connectWithin bounds the connection to a server that hangs.
+const connectWithin = 5 * time.Second
+
+// Restore puts back what a journal says is changed and no living recording
+// needs, over a connection of its own. It returns what became of the changes of
+// each recording that is gone. What could not be put back stays in the journal.
+func Restore(ctx context.Context, path, dsn string) (_ []Left, err error) {
+	db, err := mysqlflags.OpenDSN(dsn)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	first, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
+	r, err := mysqlread.New(first, db)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	id, err := r.Identity(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f, err := open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.close()
+	j, err := f.load()
+	if j == nil || err != nil {
+		return nil, err // somebody else was quicker
+	}
+	if !id.Same(j.Server) {
+		return nil, fmt.Errorf("%w: %s, not %s", ErrOtherServer, id, j.Server)
+	}
+	err = j.settle(ctx, r, &Holder{})
+	left := j.collect()
+	return left, errors.Join(err, f.save(j))
+}
+
+// retryEvery is the time between two attempts to reach a server.
+const retryEvery = 500 * time.Millisecond
+
+// Recover does what [Restore] does for each journal that a dead recorder holds
+// on to, again and again until the context ends: the server may be away too.
+func (l *Legacy) Recover(ctx context.Context) ([]Left, error) {
+	if l.Request.Dir == "" || l.Request.DSN == "" {
+		return nil, nil
+	}
+	var left []Left
+	tick := time.NewTicker(retryEvery)
+	defer tick.Stop()
+	for {
+		found, err := Journals(l.Request.Dir)
+		for _, f := range found {
+			if f.Journal == nil || f.Journal.holder(&l.Request.Holder) == nil {
+				continue
+			}
+			more, oneErr := Restore(ctx, f.Path, l.Request.DSN)
+			left, err = slices.Concat(left, more), errors.Join(err, oneErr)
+		}
+		if err == nil {
+			return left, nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return left, err
+		}
+	}
+}

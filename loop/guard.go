@@ -1,0 +1,151 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/guard"
+	"github.com/kasoku/kasoku/mysqlread"
+	"github.com/kasoku/kasoku/runstore"
+)
+
+// Guard says how what a run changes on servers is put back when the recorder is
+// killed.
+type Guard struct {
+	// Dir holds the journals of what is changed on servers. Empty: what is
+	// changed is put back at the end of the run, but not when that never comes.
+	Dir string
+	// DefaultsFile is the option file that the DSN came from, which `kasoku
+	// restore` reads again; empty without one.
+	DefaultsFile string
+	// Program starts a guard process, which calls [guard.Watch] with its
+	// standard input. Without a Path there is none, and only the journals help.
+	Program command.Spec
+}
+
+// holdFor returns what a run holds on to its changes of the server with.
+func holdFor(ctx context.Context, r *mysqlread.Reader, o Options) (*guard.Hold, error) {
+	g := guard.Options{DSN: o.MySQL}
+	if o.Guard != nil {
+		path, err := filepath.Abs(o.Path)
+		if err != nil {
+			return nil, err
+		}
+		g.Dir, g.DefaultsFile, g.Run = o.Guard.Dir, o.Guard.DefaultsFile, path
+	}
+	return guard.New(ctx, r, g)
+}
+
+// startGuard starts the guard process before there is anything to put back. A
+// run without one goes on: the journal is there.
+func (s *session) startGuard() error {
+	g := s.o.Guard
+	if g == nil || g.Program.Path == "" || len(s.o.Command) == 0 && !s.o.SlowLog && !s.o.Digests {
+		return nil
+	}
+	path, err := filepath.Abs(s.o.Path)
+	if err != nil {
+		return err
+	}
+	s.guard, err = guard.Start(g.Program, guard.Request{Dir: g.Dir, DSN: s.o.MySQL, Holder: guard.ThisProcess(path)})
+	if err != nil {
+		s.warn(kasoku.Warning{Code: "no-guard", Text: err.Error(),
+			Hint: "should the recorder be killed with -9, `kasoku restore` puts back what was changed on the database server"})
+	}
+	return nil
+}
+
+// endWithin is how long the guard process may take to end.
+const endWithin = 5 * time.Second
+
+// endGuard takes leave of the guard process. What could not be put back is left
+// to it: it tries for longer.
+func (s *session) endGuard() {
+	if s.guard == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), endWithin)
+	defer cancel()
+	orderly := s.db == nil || s.db.restored
+	if err := s.guard.Done(ctx, orderly); err != nil && orderly {
+		s.warn(kasoku.Warning{Code: "no-guard", Text: err.Error(), Hint: "the recorder itself put all back; nothing is to be done"})
+	}
+	s.guard = nil
+}
+
+// changesOf words a server's changes as a run keeps them.
+func changesOf(flavor mysqlread.Flavor, changes []mysqlread.Changed) []kasoku.Change {
+	var out []kasoku.Change
+	for _, c := range changes {
+		out = append(out, kasoku.Change{Object: strings.ToLower(string(flavor)), Name: c.Name, Before: c.Before,
+			During: c.During, Restored: c.Restored, Note: c.Note})
+	}
+	return out
+}
+
+// busyLimit is how long a run file may be in use: a killed recorder still counts
+// as alive until the kernel is done with it.
+const busyLimit = 10 * time.Second
+
+// KeepLeft stores in the file of a run whose recorder died what became of its
+// changes. A run that is gone by now is no error.
+func KeepLeft(ctx context.Context, left guard.Left) error {
+	if left.Run == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, busyLimit)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := keepLeft(left)
+		if !errors.Is(err, runstore.ErrBusy) && !errors.Is(err, runstore.ErrInUse) {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("%w for %s", err, busyLimit)
+		}
+	}
+}
+
+func keepLeft(left guard.Left) error {
+	ed, err := runstore.Edit(left.Run)
+	if errors.Is(err, runstore.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(ed.SaveChanges(changesOf(left.Flavor, left.Changes)), ed.Close())
+}
+
+// readDigests asks the database what its statements did during the run.
+func (s *session) readDigests(ctx context.Context) {
+	if s.db.digests == nil {
+		return
+	}
+	s.digested, s.aboutDigests = s.db.queries(ctx)
+	if s.waits() && len(s.aboutDigests) > 0 {
+		s.aboutDigests[0].Text += "; they were counted while the run waited to begin, too"
+	}
+}
+
+// saveDigests stores them as the run's queries, unless a slow log gave it those.
+func (s *session) saveDigests() error {
+	if s.slowRead || s.aboutDigests == nil {
+		return nil
+	}
+	for i := range s.digested {
+		s.digested[i].Host = s.host()
+	}
+	s.warn(s.aboutDigests...)
+	return s.store.SaveQueries(s.digested)
+}
