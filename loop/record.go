@@ -277,7 +277,11 @@ func (s *session) saveSettings(ctx context.Context) error {
 type watch struct{ procs *process.Source }
 
 // Process samples one more process.
-func (w watch) Process(pid int) { w.procs.Add(pid) }
+func (w watch) Process(pid int) {
+	if w.procs != nil {
+		w.procs.Add(pid)
+	}
+}
 
 // wait records for a time, or until the context ends.
 func (s *session) wait(ctx context.Context) error {

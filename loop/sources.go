@@ -3,6 +3,7 @@ package loop
 import (
 	"os"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/observe/cgroup"
 	"github.com/kasoku/kasoku/observe/host"
@@ -10,17 +11,21 @@ import (
 	"github.com/kasoku/kasoku/observe/process"
 )
 
-// sources is the list of all that a run watches.
+// sources is the list of all that a run watches. There is no source of processes
+// without observers.
 func (s *session) sources() ([]observe.Source, *process.Source, error) {
 	machine, err := host.New(host.Options{})
 	if err != nil {
 		return nil, nil, err
 	}
-	procs, err := process.New(process.Options{PIDs: append([]int{os.Getpid()}, s.o.PIDs...)})
-	if err != nil {
-		return nil, nil, err
+	out := []observe.Source{machine}
+	var procs *process.Source
+	if s.o.Observers != kasoku.ObserversOff {
+		if procs, err = process.New(process.Options{PIDs: append([]int{os.Getpid()}, s.o.PIDs...)}); err != nil {
+			return nil, nil, err
+		}
+		out = append(out, procs, cgroup.New(cgroup.Options{PIDs: procs.Watched}))
 	}
-	out := []observe.Source{machine, procs, cgroup.New(cgroup.Options{PIDs: procs.Watched})}
 	if s.db != nil {
 		out = append(out, s.db.source)
 	}
