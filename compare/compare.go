@@ -149,7 +149,8 @@ type Comparison struct {
 	Curve         []Quantile // latency at the focus step, of all runs of a side together
 	Changes       []Changed  // what was changed between the sides, as far as the files tell
 	Settings      []SettingChange
-	SettingsEqual int // how many are the same
+	SettingsEqual int          // how many are the same
+	Configs       []ConfigDiff // texts of the configuration
 	Findings      []FindingChange
 	Queries       []QueryChange // of the run in the middle of each side
 	Warnings      []kasoku.Warning
@@ -211,10 +212,11 @@ func Compare(before, after []*kasoku.Recording, o Options) (*Comparison, error) 
 	c.Label = c.label()
 	b, a := c.middle(before, (*Row).before), c.middle(after, (*Row).after)
 	c.Settings, c.SettingsEqual = diffSettings(b, a)
-	c.Changes = Changes(b, a)
+	c.Changes, c.Configs = Changes(b, a), DiffConfigs(b, a)
 	c.Findings = diffFindings(diagnosisOf(before), diagnosisOf(after))
 	c.Queries = diffQueries(b.Queries, a.Queries)
 	c.Warnings = warnings(before, after, pairs, c)
+	c.besides(after)
 	c.Outcome = c.outcome()
 	c.Verdict = c.verdict()
 	return c, nil
