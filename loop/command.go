@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -24,11 +25,11 @@ func (s *session) runCommand(ctx context.Context) error {
 	}
 	defer os.RemoveAll(dir)
 	handover := dir + "/load.json"
-	tail := command.NewTail(keptOutput)
+	out := newOutput()
 	p, err := command.Start(ctx, command.Spec{
 		Path: s.o.Command[0], Args: s.o.Command[1:], Stdin: s.o.Stdin,
-		Stdout: tail.Tee(orDiscard(s.o.Stdout)), Stderr: tail.Tee(orDiscard(s.o.Stderr)),
-		Env: []string{HandoverEnv + "=" + handover}, EndWithParent: true,
+		Stdout: out.stdout.Tee(out.tail.Tee(orDiscard(s.o.Stdout))), Stderr: out.stderr.Tee(out.tail.Tee(orDiscard(s.o.Stderr))),
+		Env: append(slices.Clone(s.o.Env), HandoverEnv+"="+handover), EndWithParent: true,
 	})
 	if err != nil {
 		s.run.Command = &kasoku.Command{Args: s.o.Command, ExitCode: startCode(err)}
@@ -60,9 +61,10 @@ func (s *session) runCommand(ctx context.Context) error {
 		Args: s.o.Command, ExitCode: res.ExitCode, Signal: res.Signal, Wall: res.Wall,
 		User: res.User, System: res.System, MaxRSSBytes: res.MaxRSSBytes,
 		VoluntarySwitch: res.Voluntary, ForcedSwitch: res.Forced,
-		Output: string(tail.Bytes()), OutputTruncated: tail.Truncated(),
+		Output: string(out.tail.Bytes()), OutputTruncated: out.tail.Truncated(),
 	}
 	s.takeHandover(handover)
+	s.takeScore(out, res.Success())
 	if s.summary != nil {
 		s.settle(ctx, s.o.Interval)
 	}

@@ -1,0 +1,39 @@
+package loop
+
+import (
+	"slices"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/analyze/score"
+	"github.com/kasoku/kasoku/command"
+)
+
+// searchedOutput is how much of each output, from its end, is looked through for a
+// score: a result with thousands of messages fits.
+const searchedOutput = 1 << 20
+
+// output is what a command wrote: both outputs together as they are kept, and each
+// by itself, so that a result is not torn by a line of the other.
+type output struct{ tail, stdout, stderr *command.Tail }
+
+func newOutput() *output {
+	return &output{command.NewTail(keptOutput), command.NewTail(searchedOutput), command.NewTail(searchedOutput)}
+}
+
+// takeScore reads the run's score from what the command wrote; what stands on
+// stdout goes before what stands on stderr. A load of kasoku's own counts for more
+// than what its report says.
+func (s *session) takeScore(out *output, success bool) {
+	if s.summary != nil && s.o.Score.Empty() && s.o.Pass.Empty() {
+		return
+	}
+	text := slices.Concat(out.stderr.Bytes(), []byte("\n"), out.stdout.Bytes()) // the last one wins
+	found, err := score.Read(text, s.o.Score, s.o.Pass)
+	if err != nil {
+		s.warn(kasoku.Warning{Code: "no-score", Text: err.Error(), Hint: hint(err)})
+	}
+	if found != nil && found.Outcome == kasoku.Unjudged && !success {
+		found.Outcome = kasoku.Failed // a benchmark that ends so did not get through
+	}
+	s.run.Score = found
+}
