@@ -14,11 +14,12 @@ import (
 	"github.com/kasoku/kasoku"
 )
 
-// Keys says what of a recording to keep besides the run, its steps, load, log
-// windows, endpoints, events and gaps.
+// Keys says what of a recording to keep besides the run, its steps, phases, load,
+// log windows, endpoints, events and gaps.
 type Keys struct {
 	Series    []kasoku.Key // by source and name, whatever host and instance
 	Settings  []string     // names in the scope mysql; other scopes are kept whole
+	Configs   []string     // kinds of texts of the configuration
 	Messages  bool
 	Queries   bool
 	Saves     bool
@@ -62,6 +63,8 @@ func (w *writer) add(dir string, rec, other *kasoku.Recording, k Keys) {
 	w.object(dir+"run.json", bareRun(rec.Run, host))
 	w.object(dir+"load.json", rec.Load)
 	records(w, dir+"steps.json", rec.Steps)
+	records(w, dir+"phases.json", rec.Phases)
+	records(w, dir+"configs.json", bareConfigs(rec.Configs, k.Configs, host))
 	records(w, dir+"seconds.json", packSeconds(rec.Seconds))
 	w.put(dir+"series.tsv", packSeries(rec, k.Series, host), nil)
 	w.put(dir+"settings.tsv", packSettings(rec, other, k.Settings, host), nil)
@@ -150,6 +153,10 @@ func parseFile(rec *kasoku.Recording, name string, data []byte) error {
 		return decode(data, &rec.Load)
 	case "steps.json":
 		return decode(data, &rec.Steps)
+	case "phases.json":
+		return decode(data, &rec.Phases)
+	case "configs.json":
+		return decode(data, &rec.Configs)
 	case "seconds.json":
 		return unpack(data, &rec.Seconds, second.unpack)
 	case "endpoints.json":
@@ -239,6 +246,17 @@ func bareLogs(in []kasoku.LogWindow, host func(string) string) []kasoku.LogWindo
 		w := &out[i]
 		w.Host, w.Path, w.Device, w.Inode, w.BadSample = host(w.Host), path.Base(w.Path), 0, 0, nil
 		w.Note = strings.ReplaceAll(w.Note, path.Dir(in[i].Path)+"/", "")
+	}
+	return out
+}
+
+// bareConfigs keeps texts of these kinds.
+func bareConfigs(in []kasoku.Config, kinds []string, host func(string) string) (out []kasoku.Config) {
+	for _, c := range in {
+		if slices.Contains(kinds, c.Kind) {
+			c.Host = host(c.Host)
+			out = append(out, c)
+		}
 	}
 	return out
 }

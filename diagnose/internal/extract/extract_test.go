@@ -37,6 +37,7 @@ func full() *kasoku.Recording {
 		},
 		Settings: []kasoku.Setting{
 			{Host: "secret.example.com", Scope: "mysql", Name: "max_connections", Value: "151"}, {Scope: "mysql", Name: "datadir", Value: "/opt/secret"},
+			{Scope: "clock", Name: "/opt/secret/access.log", Value: "+08:00"},
 			{Scope: "app", Name: "note", Value: "two\nlines\tand \"quotes\""}, {Scope: "app", Name: "empty"},
 		},
 		Endpoints: []kasoku.Endpoint{{Host: "secret.example.com", Method: "GET", Route: "/a", Codes: map[int]uint64{200: 5}, Seconds: map[int]kasoku.EndpointSecond{1: {Count: 5}}, Latency: hist(1, 1)}},
@@ -44,6 +45,8 @@ func full() *kasoku.Recording {
 		Saves:     []kasoku.SaveShape{{Table: "t", Count: 2, Sample: []string{"a", "b"}}},
 		Messages:  []kasoku.Message{{Path: "/opt/secret/app.log", Sample: strings.Repeat("é", 400), Count: 1, Seconds: map[int]uint64{3: 1}}},
 		Logs:      []kasoku.LogWindow{{Kind: "applog", Path: "/opt/secret/app.log", Note: "/opt/secret/app.log appeared", Inode: 7, BadSample: []kasoku.BadLine{{Text: "secret"}}}},
+		Phases:    []kasoku.Phase{{Kind: kasoku.PhaseInitialize, Interval: kasoku.Interval{To: time.Second}, Why: "POST /initialize"}},
+		Configs:   []kasoku.Config{{Host: "secret.example.com", Kind: "schema", Name: "a.b", Text: "CREATE"}, {Kind: "file", Name: "/secret"}},
 		RowChecks: []kasoku.RowCheck{{Host: "secret.example.com", Table: "t", After: 3}},
 		Events:    []kasoku.Event{{At: time.Second, Kind: "mark"}},
 		Gaps:      []kasoku.Gap{{Host: "secret.example.com", Source: "mysql", Reason: "down"}},
@@ -52,7 +55,7 @@ func full() *kasoku.Recording {
 
 var all = Keys{
 	Series:   []kasoku.Key{{Source: "process", Name: "rss"}, {Source: "mysql", Name: "X"}},
-	Settings: []string{"max_connections"}, Messages: true, Queries: true, Saves: true, RowChecks: true,
+	Settings: []string{"max_connections"}, Configs: []string{"schema"}, Messages: true, Queries: true, Saves: true, RowChecks: true,
 }
 
 func TestWriteParse(t *testing.T) {
@@ -76,11 +79,14 @@ func TestWriteParse(t *testing.T) {
 	if k := (kasoku.Key{Source: "process", Name: "rss", Instance: "7 a\tb", Host: "host1"}); len(rec.Series) != 2 || rec.Series[0].Key != k || !reflect.DeepEqual(rec.Series[0].Points, full().Series[0].Points) {
 		t.Errorf("series %+v", rec.Series)
 	}
-	if want := full().Settings; len(rec.Settings) != 3 || rec.Settings[1] != want[2] || rec.Settings[2] != want[3] || rec.Settings[0].Value != "151" {
+	if want := full().Settings; len(rec.Settings) != 4 || rec.Settings[1].Name != "access.log" || rec.Settings[2] != want[3] || rec.Settings[3] != want[4] || rec.Settings[0].Value != "151" {
 		t.Errorf("settings %+v", rec.Settings)
 	}
 	if rec.Queries[0].ID != "G" || len(rec.Saves) != 1 || len(rec.RowChecks) != 1 || len(rec.Events) != 1 || rec.Gaps[0].Reason != "down" {
 		t.Errorf("tables %+v", rec)
+	}
+	if len(rec.Phases) != 1 || len(rec.Configs) != 1 || rec.Configs[0].Text != "CREATE" || rec.Configs[0].Host != "host1" {
+		t.Errorf("phases %+v, configs %+v", rec.Phases, rec.Configs)
 	}
 	if m := rec.Messages[0]; m.Path != "app.log" || len(m.Sample) > maxText+3 || m.Seconds[3] != 1 {
 		t.Errorf("message %+v", m)

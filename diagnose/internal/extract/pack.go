@@ -2,6 +2,7 @@ package extract
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -215,7 +216,11 @@ func packSettings(rec, other *kasoku.Recording, want []string, host func(string)
 		if !keep {
 			continue
 		}
-		b = append(b, strings.Join([]string{field(host(s.Host)), field(s.Scope), field(s.Name), field(s.Value)}, "\t")...)
+		name := s.Name
+		if strings.HasPrefix(name, "/") {
+			name = path.Base(name) // of a log
+		}
+		b = append(b, strings.Join([]string{field(host(s.Host)), field(s.Scope), field(name), field(s.Value)}, "\t")...)
 		b = append(b, '\n')
 	}
 	return b
