@@ -82,9 +82,16 @@ func addSecond(to *second, s *kasoku.LoadSecond, lat, send table) {
 	to.sends = send.add(to.sends, s.SendDelay)
 }
 
+// mostSeconds is the longest step that is cut into seconds: a damaged file may say
+// anything.
+const mostSeconds = 1e6
+
 // wholeSeconds cuts an interval at the whole seconds of the run's clock.
 func wholeSeconds(iv kasoku.Interval) []kasoku.Interval {
 	var out []kasoku.Interval
+	if iv.To.Seconds()-iv.From.Seconds() > mostSeconds {
+		return []kasoku.Interval{iv}
+	}
 	for from := iv.From; from < iv.To; {
 		to := min(from.Truncate(time.Second)+time.Second, iv.To)
 		out = append(out, kasoku.Interval{From: from, To: to})

@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -171,6 +173,27 @@ func figuresOf(runs []*kasoku.Recording, focus float64) (*Comparison, error) {
 	m := &maker{c: c, before: runs, after: runs, counters: countersOf(runs), onStep: focus}
 	m.groups(pairs)
 	return c, nil
+}
+
+// Steadiness returns the primary row of repeated runs of one thing, with the spread
+// between them. It fails when they were not loaded alike, when there are fewer
+// than [LeastUnchanged] figures, or nothing to judge by.
+func Steadiness(runs []*kasoku.Recording) (*Row, error) {
+	if len(runs) < LeastUnchanged {
+		return nil, fmt.Errorf("%d runs are too few to know their spread", len(runs))
+	}
+	c, err := figuresOf(runs, 0)
+	if err != nil {
+		return nil, err
+	}
+	p := c.Primary()
+	if p == nil {
+		return nil, errors.New("the runs have no figure in common to be judged by")
+	}
+	if p.Spread = spreadOf(p.BeforeRuns, p.Change.Points); p.Spread == nil {
+		return nil, fmt.Errorf("%s has no spread", p.Name)
+	}
+	return p, nil
 }
 
 func wider(a, b *Spread) *Spread {

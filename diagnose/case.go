@@ -21,8 +21,12 @@ type Rule interface {
 // may be read by several of them at once.
 type Case struct {
 	*kasoku.Recording
+	// Repeats are the other runs of this one's group.
+	Repeats []*kasoku.Recording
 	// Baseline is an earlier run to compare with, nil without one.
 	Baseline *kasoku.Recording
+	// Baselines are the other runs of the baseline's group.
+	Baselines []*kasoku.Recording
 	// Focus is where evidence is taken.
 	Focus Focus
 }

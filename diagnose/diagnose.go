@@ -17,7 +17,9 @@ func Diagnose(c *Case, rules []Rule) *kasoku.Diagnosis {
 		c = NewCase(nil, nil)
 	}
 	if c.Recording == nil || c.Focus.Why == "" {
-		c = NewCase(c.Recording, c.Baseline)
+		whole := NewCase(c.Recording, c.Baseline)
+		whole.Repeats, whole.Baselines = c.Repeats, c.Baselines
+		c = whole
 	}
 	d := &kasoku.Diagnosis{Rules: len(rules)}
 	for _, r := range rules {

@@ -1,56 +1,264 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/compare"
+	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/export"
+	"github.com/kasoku/kasoku/runstore"
 )
 
+// compareFlags are the flags of compare.
+type compareFlags struct {
+	out      output
+	opts     compare.Options
+	price    string
+	currency string
+	failOn   string
+}
+
 func newCompare(e *env) *cobra.Command {
-	var o output
-	var opts compare.Options
+	var f compareFlags
 	cmd := &cobra.Command{
 		Use:   "compare BEFORE AFTER",
-		Short: "Compare two runs: what moved, by how much, how sure",
-		Long: `Compare two runs. BEFORE and AFTER are files, ids or labels.
+		Short: "Compare two runs, or two groups: what moved, by how much, how sure",
+		Long: `Compare two runs or two groups of runs. BEFORE and AFTER are files, ids, labels,
+groups, or several of them with commas. A label whose newest run is one of a
+group means the whole group.
+
+With several runs a side each figure is taken once a run; medians are compared
+and judged by the Mann-Whitney test, which needs 4 runs a side at the least.
 
 With one run a side the intervals come from a block bootstrap over the seconds
 within each run. They say how steady each run was, not how two runs of the same
-thing would differ; so there is no test of significance.`,
+thing would differ; so there is no test of significance. When the directory has
+a group of the same project and load, its runs tell that difference.
+
+The verdict rests on one row: the score; without one success at the step where
+it broke, else p99 there; else the throughput. With --fail-on worse the exit code
+is 1 when that row got worse.`,
 		Example: `  kasoku compare before after
-  kasoku compare demo/before.kasoku demo/after.kasoku --html compare.html`,
+  kasoku compare demo/before.kasoku demo/after.kasoku --html compare.html
+  kasoku compare a1,a2,a3,a4 b1,b2,b3,b4
+  kasoku compare x86 arm --price before=0.096,after=0.077 --currency USD
+  kasoku compare before after --fail-on worse`,
 		Args: cobra.ExactArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if err := o.check(); err != nil {
-				return err
-			}
-			sides := make([][]*kasoku.Recording, 2)
-			for i, name := range args {
-				rec, _, err := openRun(e, o.dir, name)
-				if err != nil {
-					return err
-				}
-				if rec.Diagnosis == nil {
-					rediagnose(rec, nil)
-				}
-				sides[i] = []*kasoku.Recording{rec}
-			}
-			cmp, err := compare.Compare(sides[0], sides[1], opts)
-			if err != nil {
-				return usageError{err, hintOf(err)}
-			}
-			return o.print(e, printer{
-				doc:  report.Compare(cmp, e.reportOptions("")),
-				json: func(w io.Writer) error { return export.ComparisonJSON(w, cmp) },
-			})
-		},
+		RunE: func(_ *cobra.Command, args []string) error { return f.run(e, args) },
 	}
-	o.register(cmd)
-	cmd.Flags().Float64Var(&opts.Step, "step", 0, "compare only the step with this asked `RATE`")
+	f.out.register(cmd)
+	fl := cmd.Flags()
+	fl.Float64Var(&f.opts.Step, "step", 0, "compare only the step with this asked `RATE`")
+	fl.StringVar(&f.price, "price", "", "what the machines cost an hour: `PRICE`, or before=PRICE,after=PRICE; default what the runs say")
+	fl.StringVar(&f.currency, "currency", "", "`NAME` of the currency of --price")
+	fl.StringVar(&f.failOn, "fail-on", "", "exit 1 when the verdict is `WORD`: worse")
+	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions([]string{"worse"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
+}
+
+func (f *compareFlags) run(e *env, args []string) error {
+	if err := f.out.check(); err != nil {
+		return err
+	}
+	if f.failOn != "" && f.failOn != "worse" {
+		return usagef("", "--fail-on %q: want worse", f.failOn)
+	}
+	prices, err := f.prices()
+	if err != nil {
+		return err
+	}
+	sides, err := f.sides(e, args)
+	if err != nil {
+		return err
+	}
+	for i, p := range prices {
+		for _, r := range sides[i] {
+			if p != nil {
+				r.Run.Price = *p
+			}
+		}
+	}
+	if len(sides[0]) == 1 && len(sides[1]) == 1 {
+		f.opts.Unchanged = unchanged(f.dirs(), sides[0][0], sides[1][0])
+	}
+	c, err := compare.Compare(sides[0], sides[1], f.opts)
+	if err != nil {
+		return usageError{err, hintOf(err)}
+	}
+	o := e.reportOptions("")
+	o.Commands = []string{"kasoku compare " + args[0] + " " + args[1]}
+	if err := f.out.print(e, printer{
+		doc:  report.Compare(c, o),
+		json: func(w io.Writer) error { return export.ComparisonJSON(w, c) },
+	}); err != nil {
+		return err
+	}
+	if f.failOn != "" && c.Outcome == compare.Worse {
+		b, a := c.Primary().Print()
+		return badAnswer{fmt.Sprintf("%s got worse: %s → %s; %s", c.Primary().Name, b, a, c.Label)}
+	}
+	return nil
+}
+
+// sides reads the runs of both sides. A run may stand on one side only, unless it
+// is compared with itself.
+func (f *compareFlags) sides(e *env, args []string) (sides [2][]*kasoku.Recording, err error) {
+	seen := map[string]int{}
+	for i, name := range args {
+		paths, err := findRuns(f.out.dir, name)
+		if err != nil {
+			return sides, err
+		}
+		for _, path := range paths {
+			if side, ok := seen[path]; ok && (side == i || len(paths) > 1) {
+				return sides, usagef("", "run %q is named twice", filepath.Base(path))
+			}
+			seen[path] = i
+			rec, err := openPath(e, path)
+			if err != nil {
+				return sides, err
+			}
+			sides[i] = append(sides[i], rec)
+		}
+	}
+	return sides, nil
+}
+
+// openPath reads a run and completes what a comparison looks at.
+func openPath(e *env, path string) (*kasoku.Recording, error) {
+	rec, err := runstore.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range rec.Damage {
+		fmt.Fprintf(e.stderr, "kasoku: warning: %s: %s\n", path, d)
+	}
+	if rec.Diagnosis == nil {
+		rediagnose(rec, nil)
+	}
+	if rec.Summary == nil {
+		rec.Summary = diagnose.Summarise(rec)
+	}
+	return rec, nil
+}
+
+// dirs are where runs are looked for.
+func (f *compareFlags) dirs() []string { return runDirs(f.out.dir) }
+
+func runDirs(dir string) []string {
+	if dir != "" {
+		return []string{dir}
+	}
+	return []string{"runs", "."}
+}
+
+// findRuns returns the files of the runs that a name means: of each of several
+// names with commas, of a group all.
+func findRuns(dir, names string) ([]string, error) {
+	var out []string
+	for name := range strings.SplitSeq(names, ",") {
+		paths, err := findGroup(dir, strings.TrimSpace(name))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, paths...)
+	}
+	return out, nil
+}
+
+func findGroup(dir, name string) ([]string, error) {
+	if name != runstore.Latest {
+		for _, d := range runDirs(dir) {
+			switch paths, err := runstore.ResolveAll(d, name); {
+			case err == nil:
+				return paths, nil
+			case !errors.Is(err, runstore.ErrNotFound):
+				return nil, err
+			}
+		}
+	}
+	path, err := findRun(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	return []string{path}, nil
+}
+
+// mostUnchanged is how many unchanged runs are read for the noise floor.
+const mostUnchanged = 10
+
+// unchanged returns repeated runs of one thing, of the project and load of the
+// runs compared: the group of one of them, else the newest group, else runs that
+// were made of the same thing one by one. It is empty when there are too few; runs
+// that cannot be read are left out.
+func unchanged(dirs []string, before, after *kasoku.Recording) []*kasoku.Recording {
+	var like []runstore.Info
+	for _, d := range dirs {
+		runs, err := runstore.List(d)
+		if err != nil {
+			continue // nothing is known of it, so there is no floor from there
+		}
+		for _, r := range runs {
+			same := r.Project == before.Run.Project && r.Load == before.Run.Load && r.Observers == before.Run.Observers
+			if r.Err == nil && r.State == kasoku.Finished && same {
+				like = append(like, r)
+			}
+		}
+	}
+	groups := []string{before.Run.Group, after.Run.Group}
+	for _, r := range like {
+		groups = append(groups, r.Group)
+	}
+	tried := map[string]bool{"": true}
+	for _, g := range groups {
+		if tried[g] {
+			continue
+		}
+		tried[g] = true
+		if runs := alike(like, nil, func(r runstore.Info) bool { return r.Group == g }); len(runs) >= compare.LeastUnchanged {
+			return runs
+		}
+	}
+	for _, side := range []*kasoku.Recording{before, after} {
+		runs := alike(like, side, func(r runstore.Info) bool { return r.Revision == side.Run.Revision && !r.Dirty })
+		if len(runs) >= compare.LeastUnchanged {
+			return runs
+		}
+	}
+	return nil
+}
+
+// alike reads the runs that are wanted and made of the same thing as one of them:
+// the given one, else the first.
+func alike(infos []runstore.Info, as *kasoku.Recording, want func(runstore.Info) bool) []*kasoku.Recording {
+	var out []*kasoku.Recording
+	for _, r := range infos {
+		if !want(r) || len(out) >= mostUnchanged {
+			continue
+		}
+		rec, err := runstore.Open(r.Path)
+		if err != nil {
+			continue
+		}
+		if as == nil {
+			as = rec
+		}
+		if compare.Alike(as, rec) {
+			if rec.Summary == nil {
+				rec.Summary = diagnose.Summarise(rec)
+			}
+			out = append(out, rec)
+		}
+	}
+	slices.Reverse(out)
+	return out
 }

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/report/export"
+	"github.com/kasoku/kasoku/runstore"
+)
+
+// keepScores writes one run for each score into a directory; they are a group when
+// it has a name.
+func keepScores(t *testing.T, dir, label, group, revision string, scores ...float64) {
+	t.Helper()
+	for i, s := range scores {
+		rec := &kasoku.Recording{
+			Run: kasoku.Run{
+				ID: fmt.Sprintf("%s-%d", label, i+1), Project: "shop", Label: label, Load: "bench", Revision: revision, Version: "0.1.0",
+				Started: time.Date(2026, 11, 20, 14, i, len(label), 0, time.UTC), Length: time.Minute, State: kasoku.Finished,
+				Score: &kasoku.Score{Value: s, Outcome: kasoku.Passed},
+			},
+			Settings: []kasoku.Setting{{Scope: "mysql", Name: "version", Value: "10.11"}},
+			Summary:  &kasoku.Summary{Source: "access log", Requests: 6000, Succeeded: 6000, PerSec: 100, CPU: time.Minute, LoadTime: time.Minute},
+		}
+		if group != "" {
+			rec.Run.Group, rec.Run.Repeat = group, i+1
+		}
+		if err := runstore.Write(filepath.Join(dir, rec.Run.ID+runstore.Extension), rec); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestCompareGroups(t *testing.T) {
+	dir := t.TempDir()
+	keepScores(t, dir, "base", "g1", "main@1", 1000, 1010, 990, 1005, 995)
+	keepScores(t, dir, "slow", "g2", "main@2", 900, 910, 890, 905, 895)
+	keepScores(t, dir, "alone", "", "main@3", 1004)
+	keepScores(t, dir, "other", "", "main@4", 700)
+	for _, x := range []struct {
+		args  string
+		code  int
+		wants []string
+	}{
+		{"base slow", exitGood, []string{"Worse: score 1,000 → 900.", "Medians of 5 runs against 5; score p 0.008.", "base 3"}},
+		{"g1 g2", exitGood, []string{"Worse: score 1,000 → 900."}},
+		{"base slow --fail-on worse", exitBad, []string{"score got worse: 1,000 → 900; 5 runs against 5: medians, Mann-Whitney test"}},
+		{"slow base --fail-on worse", exitGood, []string{"Better: score 900 → 1,000."}},
+		{"base alone", exitGood, []string{"5 runs against one: score 1,000 → 1,004."}},
+		{"base-1,base-2,base-3,base-4 slow-1,slow-2,slow-3,slow-4", exitGood, []string{"4 runs against 4", "p 0.029"}},
+		{"base-2 alone", exitGood, []string{"One run a side: no test of significance. Unchanged runs (5 of group base) differ by ±", "this is within it."}},
+		{"alone other --fail-on worse", exitBad, []string{"this is beyond it.", "one run a side"}},
+		{"base slow --price before=0.096,after=0.048 --currency USD", exitGood, []string{"score per USD an hour", "18,750", "2xx per CPU second"}},
+		{"base slow -o md", exitGood, []string{"# Worse: score", "| before | base 1 | 1,000 |"}},
+		{"base slow -o tsv", exitGood, []string{"before\tbase 1\t1000"}},
+		{"base base-2,base-3", exitUsage, []string{`run "base-2.kasoku" is named twice`}},
+		{"base slow --fail-on better", exitUsage, []string{`--fail-on "better": want worse`}},
+		{"base slow --price 0", exitUsage, []string{`--price "0": want more than 0`}},
+		{"base slow --price now=1", exitUsage, []string{`want PRICE or before=PRICE,after=PRICE`}},
+		{"base slow --price before=1,before=2", exitUsage, []string{"before is given twice"}},
+		{"base slow --currency JPY", exitUsage, []string{`--currency "JPY" without --price`}},
+		{"base slou", exitUsage, []string{`no run "slou"`, `did you mean "slow"`}},
+	} {
+		t.Run(x.args, func(t *testing.T) {
+			e, out, errs := testEnv()
+			e.color, e.args = "never", append([]string{"compare", "--dir", dir}, strings.Fields(x.args)...)
+			if code := run(e); code != x.code {
+				t.Errorf("exit %d, want %d", code, x.code)
+			}
+			said := strings.Join(strings.Fields(out.String()+errs.String()), " ")
+			for _, w := range x.wants {
+				if !strings.Contains(said, strings.Join(strings.Fields(w), " ")) {
+					t.Errorf("does not say %q:\n%s%s", w, out, errs)
+				}
+			}
+		})
+	}
+}
+
+func TestCompareGroupsJSON(t *testing.T) {
+	dir := t.TempDir()
+	keepScores(t, dir, "base", "g1", "main@1", 1000, 1010, 990, 1005, 995)
+	keepScores(t, dir, "slow", "g2", "main@2", 900, 910, 890, 905, 895)
+	e, out, _ := testEnv()
+	e.args = []string{"compare", "--dir", dir, "base", "slow", "-o", "json"}
+	if code := run(e); code != exitGood {
+		t.Fatalf("exit %d", code)
+	}
+	var c export.Comparison
+	if err := json.Unmarshal(out.Bytes(), &c); err != nil {
+		t.Fatal(err)
+	}
+	score := c.Groups[0].Rows[0]
+	if c.Outcome != "worse" || c.Primary != "score" || c.Before.Runs != 5 || len(c.After.IDs) != 5 || score.Test == nil || score.Test.Effect != -1 || len(score.BeforeRuns) != 5 {
+		t.Errorf("%+v\n%+v", c, score)
+	}
+	if len(c.Changes) != 1 || c.Changes[0].Kind != "code" {
+		t.Errorf("changes %+v", c.Changes)
+	}
+}
