@@ -128,8 +128,9 @@ func settingsSection(c *compare.Comparison) Section {
 	}
 	if len(c.Settings) == 0 {
 		if c.SettingsEqual > 0 {
-			s.Blocks = append(s.Blocks, Para{Text: Prose("All " + plural(c.SettingsEqual, "setting", "settings") + " of the database are equal.")})
+			s.Blocks = append(s.Blocks, Para{Text: Prose("None of " + plural(c.SettingsEqual, "setting", "settings") + " differs.")})
 		}
+		s.Blocks = append(s.Blocks, configDiffs(c.Configs)...)
 		return s
 	}
 	s.Count = len(c.Settings)
@@ -151,7 +152,7 @@ func settingsSection(c *compare.Comparison) Section {
 		}
 		p.List = append(p.List, pair)
 	}
-	s.Blocks = append(s.Blocks, p)
+	s.Blocks = append(append(s.Blocks, p), configDiffs(c.Configs)...)
 	return s
 }
 

@@ -30,12 +30,22 @@ func (r rec) configSection() Section {
 			rows = append(rows, configRow{name: l.name, value: l.limit, from: l.from, why: "headroom: " + l.used + " used at most"})
 		}
 	}
+	texts := r.textsSaid()
+	if texts != "" {
+		texts += "; `kasoku show RUN --configs` lists them."
+	}
 	if len(rows) == 0 {
+		if texts != "" {
+			s.Blocks = []Block{Para{Text: Prose(texts)}}
+		}
 		return s
 	}
 	s.Sub = "What findings quote, what kasoku changed, and limits more than half used."
 	if n := len(r.Settings); n > 0 {
 		s.Sub += Prose(" The file holds all " + plural(n, "setting", "settings") + ".")
+	}
+	if texts != "" {
+		s.Sub += Prose(" And " + texts)
 	}
 	t := &Table{ID: "config", Columns: []Column{
 		{Key: "setting", Head: "setting", Code: true},
@@ -145,6 +155,10 @@ func from(scope string) string {
 		return "SHOW GLOBAL VARIABLES"
 	case "mysql.connection":
 		return "connection"
+	case "sysctl":
+		return "/proc/sys"
+	case "limits":
+		return "/proc/PID/limits"
 	}
 	return scope
 }

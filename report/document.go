@@ -73,7 +73,7 @@ type Section struct {
 }
 
 // A Block is one thing inside a section: *Table, *Findings, *Timeline, *Moves,
-// *Curve, *Notes, *Pairs, *Trend, *Tale or Para.
+// *Curve, *Notes, *Pairs, *Diff, *Trend, *Tale or Para.
 type Block interface{ block() }
 
 // Para is a paragraph.

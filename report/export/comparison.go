@@ -29,6 +29,7 @@ type Comparison struct {
 	Changes       []Changed       `json:"changes"`
 	Settings      []SettingChange `json:"settings"`
 	SettingsEqual int             `json:"settings_equal"`
+	Configs       []ConfigDiff    `json:"configs"`
 	Findings      []FindingChange `json:"findings"`
 	Warnings      []Warning       `json:"warnings"`
 }
@@ -141,6 +142,7 @@ func newComparison(c *compare.Comparison) *Comparison {
 			return x
 		}),
 		SettingsEqual: c.SettingsEqual,
+		Configs:       list(c.Configs, newConfigDiff),
 		Changes:       list(c.Changes, func(x *compare.Changed) Changed { return Changed{string(x.Kind), x.Name, x.Before, x.After} }),
 		Findings: list(c.Findings, func(f *compare.FindingChange) FindingChange {
 			return FindingChange{f.ID, Object{f.Object.Kind, f.Object.Name}, f.Title, string(f.State), f.Why}

@@ -68,6 +68,7 @@ type Run struct {
 	Logs       []LogWindow `json:"logs"`
 	RowChecks  []RowCheck  `json:"row_checks"`
 	Settings   []Setting   `json:"settings"`
+	Configs    []Config    `json:"configs"`
 	Changes    []Change    `json:"changes"`
 	Gaps       []Gap       `json:"gaps"`
 	Events     []Event     `json:"events"`

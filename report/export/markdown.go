@@ -108,6 +108,8 @@ func (m *markdown) section(s *report.Section) {
 			for _, p := range b.List {
 				m.line("| %s | %s | %s |", code(p.Name), code(p.Before), code(p.After))
 			}
+		case *report.Diff:
+			m.diff(b)
 		case report.Para:
 			m.line("\n%s", prose(b.Text))
 		case *report.Tale:

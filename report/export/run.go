@@ -36,6 +36,7 @@ func newRun(r *kasoku.Recording, d *report.Document) *Run {
 		Logs:      list(r.Logs, newLog),
 		RowChecks: list(r.RowChecks, newRowCheck),
 		Settings:  list(r.Settings, func(s *kasoku.Setting) Setting { return Setting{s.Host, s.Scope, s.Name, s.Value} }),
+		Configs:   list(r.Configs, newConfig),
 		Changes: list(r.Changes, func(c *kasoku.Change) Change {
 			return Change{c.Object, c.Name, c.Before, c.During, c.Restored, c.Note}
 		}),

@@ -101,6 +101,8 @@ func (r *renderer) block(b report.Block) (template.HTML, error) {
 		return r.execute("notes", b)
 	case *report.Pairs:
 		return r.execute("pairs", b)
+	case *report.Diff:
+		return r.execute("diff", b)
 	case report.Para:
 		return r.execute("para", b)
 	}

@@ -267,6 +267,8 @@ func (p *printer) block(b report.Block) {
 		p.warnings(b)
 	case *report.Pairs:
 		p.pairs(b)
+	case *report.Diff:
+		p.diff(b)
 	case report.Para:
 		p.para(2, prose(b.Text), toneStyle(b.Tone, plain))
 	case *report.Trend:

@@ -1,0 +1,25 @@
+package html
+
+import (
+	"testing"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/compare"
+	"github.com/kasoku/kasoku/internal/golden"
+	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/internal/sample"
+)
+
+func configured(t *testing.T) *compare.Comparison {
+	t.Helper()
+	before, after := sample.Configured()
+	c, err := compare.Compare([]*kasoku.Recording{before}, []*kasoku.Recording{after}, compare.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestDiffs(t *testing.T) {
+	golden.Check(t, "testdata/config.html.golden", content(t, report.Compare(configured(t), report.Options{Sections: []string{report.SectionConfig}})))
+}
