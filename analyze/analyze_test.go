@@ -37,6 +37,9 @@ func TestAppendSafe(t *testing.T) {
 	f("dsn user:pa:ss@w@tcp(127.0.0.1:3306)/db", "dsn user:***@tcp(127.0.0.1:3306)/db")
 	f("mysql://root:geheim@host:3306/x", "mysql://root:***@host:3306/x")
 	f("CREATE USER a IDENTIFIED BY 'x'", "CREATE USER a IDENTIFIED BY ***")
+	f("got bearer eyJhbGci.abc, no use", "got bearer ***, no use")
+	f("bearers=5 forbearer", "bearers=5 forbearer")
+	f("Error 1062: Duplicate entry 'taro@example.com' for key 'mail'", "Error 1062: Duplicate entry *** for key 'mail'")
 	f("Access denied for user 'a'@'localhost' (using password: YES)", "Access denied for user 'a'@'localhost' (using password: YES)")
 }
 

@@ -77,19 +77,24 @@ func AppendWithoutEscapes(dst, text []byte) []byte {
 	}
 }
 
-// secretNames are the ends of names whose values are secrets. The names of
-// headers whose values hold blanks come last.
+// secretNames are the ends of names whose values are secrets. Those behind which a
+// value stands without a sign come first, the names of headers whose values hold
+// blanks last. "Duplicate entry" is what MySQL says with the value of a row.
 var secretNames = [...]string{
+	"identified by", "bearer", "duplicate entry",
 	"password", "passwd", "passphrase", "pwd", "secret", "token", "api_key", "api-key", "apikey", "access_key",
-	"private_key", "session_id", "sessionid", "credential", "credentials", "identified by",
+	"private_key", "session_id", "sessionid", "credential", "credentials",
 	"authorization", "cookie",
 }
 
-const firstHeader = len(secretNames) - 2
+const (
+	withoutSign = 3
+	firstHeader = len(secretNames) - 2
+)
 
 // AppendWithoutSecrets appends text with the values of passwords, tokens,
-// cookies and authorizations, and the passwords of data source names and URLs,
-// replaced by [Masked].
+// cookies and authorizations, the passwords of data source names and URLs, and the
+// rows' values that MySQL names as duplicates, replaced by [Masked].
 func AppendWithoutSecrets(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
 		from, to := 0, 0
@@ -98,7 +103,7 @@ func AppendWithoutSecrets(dst, text []byte) []byte {
 			if at := userPassword(text, i); at > 0 {
 				dst = append(dst[:len(dst)-(i-at)], Masked...)
 			}
-		case 'p', 's', 't', 'a', 'c', 'i':
+		case 'a', 'b', 'c', 'd', 'i', 'p', 's', 't':
 			from, to = secretValue(text, i)
 		}
 		if to > from {
@@ -122,12 +127,12 @@ func secretValue(text []byte, i int) (from, to int) {
 		if p < len(text) && (text[p] == '"' || text[p] == '\'') { // "password":
 			p++
 		}
-		sep := name == "identified by"
+		sep := n < withoutSign
 		for p < len(text) && (text[p] == ' ' || !sep && (text[p] == '=' || text[p] == ':')) {
 			sep = sep || text[p] != ' '
 			p++
 		}
-		if !sep || p >= len(text) {
+		if !sep || p >= len(text) || n < withoutSign && text[p-1] != ' ' {
 			continue
 		}
 		if end := valueEnd(text, p, n >= firstHeader); end > p && !isHarmless(text[p:end]) {
@@ -137,10 +142,10 @@ func secretValue(text []byte, i int) (from, to int) {
 	return 0, 0
 }
 
-// isHarmless reports whether the value only says that there is a secret, as in
+// isHarmless reports whether the value is masked, or only says that there is one, as in
 // "Access denied for user 'a'@'b' (using password: YES)".
 func isHarmless(value []byte) bool {
-	return bytes.EqualFold(value, []byte("yes")) || bytes.EqualFold(value, []byte("no")) || string(value) == Masked
+	return bytes.EqualFold(value, []byte("yes")) || bytes.EqualFold(value, []byte("no")) || string(value) == Masked || string(value) == "?"
 }
 
 // valueEnd returns the end of the value at p: behind a quoted string, the end

@@ -140,7 +140,7 @@ func (s *session) report(step kasoku.Step, t *kasoku.Tally, over bool) {
 
 // keepSeconds writes seconds to the run file; they replace what it has of them.
 func (s *session) keepSeconds(seconds []kasoku.LoadSecond) {
-	if err := s.store.PutSeconds(seconds); err != nil {
+	if err := s.store.PutSeconds(safeSeconds(seconds)); err != nil {
 		s.warnOnce(kasoku.Warning{Code: "store", Text: "keep the load's seconds: " + err.Error()})
 	}
 }
@@ -190,5 +190,5 @@ func (s *session) saveLoad() error {
 	if s.summary == nil {
 		return nil
 	}
-	return errors.Join(s.store.SaveSteps(s.steps), s.store.PutSeconds(s.seconds), s.store.SaveLoad(s.summary))
+	return errors.Join(s.store.SaveSteps(s.steps), s.store.PutSeconds(safeSeconds(s.seconds)), s.store.SaveLoad(s.summary))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -143,7 +142,7 @@ func (s *session) open(ctx context.Context) (err error) {
 		s.start = time.Now()
 	}
 	s.describe(ctx)
-	if s.store, err = runstore.Create(s.o.Path, s.run); err != nil {
+	if s.store, err = runstore.Create(s.o.Path, safeRun(s.run)); err != nil {
 		return err
 	}
 	s.clock = newClock(s.start, s.store)
@@ -260,7 +259,7 @@ func (s *session) measure(ctx context.Context) error {
 // saveSettings stores the configuration in force, what takeConfig took among it; it
 // replaces what was stored.
 func (s *session) saveSettings(ctx context.Context) error {
-	settings := slices.Clone(s.o.Settings)
+	settings := safeSettings(s.o.Settings)
 	if s.db != nil {
 		vars, err := s.db.settings(ctx, s.host())
 		if err != nil {
@@ -270,7 +269,7 @@ func (s *session) saveSettings(ctx context.Context) error {
 	}
 	settings = append(settings, s.taken.Settings...)
 	s.settings = append(settings, s.clockSettings(ctx)...)
-	return errors.Join(s.store.SaveSettings(s.settings), s.store.SaveConfigs(s.taken.Configs))
+	return errors.Join(s.store.SaveSettings(s.settings), s.saveConfigs())
 }
 
 // watch is what Prepare may add to.
@@ -329,7 +328,8 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 	s.halt()
 	sampleErr := <-s.sampled
 	s.warn(s.sampler.Warnings()...)
-	errs := []error{sampleErr}
+	s.takeAftermath(ctx)
+	errs := []error{sampleErr, s.saveConfigs()}
 	if s.db != nil {
 		s.recountRows(ctx)
 		s.readDigests(ctx)
@@ -346,7 +346,7 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 		s.run.State, s.run.StopReason = kasoku.Incomplete, stopReason
 	}
 	errs = append(errs, s.store.SaveWarnings(s.warnings))
-	if err := s.store.Finish(s.run); err != nil {
+	if err := s.store.Finish(safeRun(s.run)); err != nil {
 		return errors.Join(append(errs, err)...)
 	}
 	return errors.Join(append(errs, s.diagnose())...)
@@ -399,12 +399,14 @@ func (s *session) abandon(why error) error {
 	s.endGuard()
 	if s.store != nil {
 		s.run.State, s.run.StopReason = kasoku.Incomplete, why.Error()
-		errs = append(errs, s.store.Finish(s.run))
+		errs = append(errs, s.store.Finish(safeRun(s.run)))
 	}
 	return errors.Join(errs...)
 }
 
-func (s *session) warn(w ...kasoku.Warning) { s.warnings = append(s.warnings, w...) }
+func (s *session) warn(w ...kasoku.Warning) {
+	s.warnings = append(s.warnings, safeWarnings(w)...)
+}
 
 func (s *session) progress(p Progress) {
 	if s.o.OnProgress == nil {

@@ -70,13 +70,3 @@ func hasFold(text []byte, prefix string) bool {
 	}
 	return true
 }
-
-// indexFold finds the lower-case text in any case.
-func indexFold(text []byte, what string) int {
-	for i := range text {
-		if lower(text[i]) == what[0] && hasFold(text[i:], what) {
-			return i
-		}
-	}
-	return -1
-}

@@ -27,27 +27,7 @@ const (
 // safe returns text from a log as it may be kept.
 func safe(text []byte, limit int) string {
 	text = bytes.TrimSpace(text)
-	return string(analyze.AppendSafe(nil, withoutBearer(text[:min(len(text), maxJoined)]), limit))
-}
-
-// withoutBearer masks the tokens that stand behind the word Bearer, also where
-// no header's name stands before it.
-func withoutBearer(text []byte) []byte {
-	for i := 0; ; {
-		n := indexFold(text[i:], "bearer ")
-		if n < 0 {
-			return text
-		}
-		i += n + len("bearer ")
-		end := i
-		for end < len(text) && bytes.IndexByte([]byte(" \t,;\"'"), text[end]) < 0 {
-			end++
-		}
-		if end > i {
-			text = append(append(append([]byte{}, text[:i]...), analyze.Masked...), text[end:]...)
-			i += len(analyze.Masked)
-		}
-	}
+	return string(analyze.AppendSafe(nil, text[:min(len(text), maxJoined)], limit))
 }
 
 // appendPattern appends the text with numbers, ids, quoted strings, durations,

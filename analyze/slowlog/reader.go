@@ -113,8 +113,19 @@ func (r *Reader) seek() bool {
 				r.mysql = !r.mariadb
 			}
 		default:
-			r.account.Drop(1, r.feed.Number, text, "outside of an entry, a head such as \"# User@Host: …\" was expected")
+			r.dropStatement(text)
 		}
+	}
+}
+
+// dropStatement counts a line that is likely a part of a statement, and masks the
+// literals of what is kept of it.
+func (r *Reader) dropStatement(text []byte) {
+	n := len(r.account.Bad)
+	r.account.Drop(1, r.feed.Number, text, "outside of an entry, a head such as \"# User@Host: …\" was expected")
+	for i := range r.account.Bad[n:] {
+		bad := &r.account.Bad[n+i]
+		bad.Text = string(sqlshape.AppendMasked(nil, []byte(bad.Text), 2*len(bad.Text)))
 	}
 }
 

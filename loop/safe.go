@@ -1,0 +1,63 @@
+package loop
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/analyze"
+)
+
+// What a run keeps of text that it did not make itself is without secrets: command
+// lines, what commands and servers answered. Logs are masked where they are read.
+
+func safeText(s string) string { return string(analyze.AppendWithoutSecrets(nil, []byte(s))) }
+
+// safeRun masks what describes a run. The command given stays as it is.
+func safeRun(r kasoku.Run) kasoku.Run {
+	r.Load, r.StopReason = analyze.SafeCommandLine(r.Load), safeText(r.StopReason)
+	if r.Command != nil {
+		c := *r.Command
+		c.Args, c.Output = analyze.SafeArgs(c.Args), safeText(c.Output)
+		r.Command = &c
+	}
+	return r
+}
+
+func safeWarnings(w []kasoku.Warning) []kasoku.Warning {
+	out := slices.Clone(w)
+	for i := range out {
+		out[i].Text, out[i].Hint = safeText(out[i].Text), safeText(out[i].Hint)
+	}
+	return out
+}
+
+// safeSettings masks values by the names of their settings, such as db.password, and
+// passwords in them.
+func safeSettings(in []kasoku.Setting) []kasoku.Setting {
+	out := slices.Clone(in)
+	for i, s := range out {
+		value, ok := strings.CutPrefix(analyze.SafeArgs([]string{s.Name + "=" + s.Value})[0], s.Name+"=")
+		if !ok { // the name itself looks like a secret
+			out[i].Name, value = safeText(s.Name), analyze.Masked
+		}
+		out[i].Value = value
+	}
+	return out
+}
+
+// safeSeconds masks the messages of errors. Seconds whose messages hold no secret
+// stay as they are.
+func safeSeconds(in []kasoku.LoadSecond) []kasoku.LoadSecond {
+	out := slices.Clone(in)
+	for i, s := range out {
+		errs := make(map[string]uint64, len(s.Errors))
+		for message, n := range s.Errors {
+			errs[safeText(message)] += n
+		}
+		if s.Errors != nil {
+			out[i].Errors = errs
+		}
+	}
+	return out
+}
