@@ -140,9 +140,9 @@ func (s *session) begin(r seen, marks []marked) {
 
 // A logWatch reads what an access log gains while it is written.
 type logWatch struct {
-	mark   lines.Mark // up to which it was read
-	known  bool       // a line was understood
-	bad    uint64     // lines that were not
+	mark  lines.Mark // up to which it was read
+	known bool       // a line was understood
+	bad   uint64     // lines that were not
 }
 
 // watchLogs watches the access logs from the run before on, else from now on.

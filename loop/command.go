@@ -27,7 +27,7 @@ func (s *session) runCommand(ctx context.Context) error {
 	handover := dir + "/load.json"
 	out := newOutput()
 	p, err := command.Start(ctx, command.Spec{
-		Path: s.o.Command[0], Args: s.o.Command[1:], Stdin: s.o.Stdin,
+		Path: s.o.Command[0], Args: s.o.Command[1:], Dir: s.o.Dir, Stdin: s.o.Stdin,
 		Stdout: out.stdout.Tee(out.tail.Tee(orDiscard(s.o.Stdout))), Stderr: out.stderr.Tee(out.tail.Tee(orDiscard(s.o.Stderr))),
 		Env: append(slices.Clone(s.o.Env), HandoverEnv+"="+handover), EndWithParent: true,
 	})

@@ -25,6 +25,9 @@ type Options struct {
 	// Settings are values in force that kasoku cannot see for itself, such as the
 	// size of the application's pool (scope app, name pool.max_idle).
 	Settings []kasoku.Setting
+	// Configs are texts to be kept with the run beside what Capture takes, such as
+	// what was looked at before it.
+	Configs []kasoku.Config
 
 	MySQL     string   // DSN of the database to watch
 	SlowLog   bool     // switch the slow log on for the run, where it may, and read it
@@ -55,6 +58,7 @@ type Options struct {
 	Stdin   io.Reader // the command's
 	Stdout  io.Writer
 	Stderr  io.Writer
+	Dir     string        // the command's working directory; empty: this process's
 	Env     []string      // NAME=VALUE, added to the command's environment
 	For     time.Duration // or just so long; 0 with neither: until the context ends
 

@@ -1,0 +1,132 @@
+package loop
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/analyze/phases"
+	"github.com/kasoku/kasoku/analyze/score"
+	"github.com/kasoku/kasoku/capture"
+	"github.com/kasoku/kasoku/config"
+	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/load/nethttp"
+	"github.com/kasoku/kasoku/load/vegeta"
+	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// ErrNoLoad says that a kasoku.toml does not say what a run does.
+var ErrNoLoad = errors.New("it does not say what a run does")
+
+// Configured fills in what a kasoku.toml says of a run. Path, the run's label and
+// note, the streams of the command, rules, guard and progress stay as they are.
+// Without a load the error is [ErrNoLoad].
+func Configured(c *config.Config, o Options) (Options, error) {
+	fail := func(err error) (Options, error) { return Options{}, fmt.Errorf("%s: %w", c.Path, err) }
+	o.Interval = c.Interval
+	if o.Run.Project == "" {
+		o.Run.Project = c.Project
+	}
+	if o.Run.Price == (kasoku.Price{}) {
+		o.Run.Price = kasoku.Price{PerHour: c.Price.PerHour, Currency: c.Price.Currency}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
+		o.Settings = append(o.Settings, kasoku.Setting{Scope: "app", Name: name, Value: c.Settings[name]})
+	}
+	o.MoreLogs = Logs{Access: c.Logs.Access, App: slices.Concat(c.Logs.App, c.Logs.Error)}
+	o.PIDs = append(slices.Clone(c.Watch.PIDs), watched("/proc", c.Watch.Processes, c.Watch.Units)...)
+	o.Capture = capture.FromConfig(c.Capture, c.Dir)
+	o.Score, o.Pass = score.Pattern(c.Load.Score), score.Pattern(c.Load.Pass)
+	if err := o.configureDatabase(c.MySQL); err != nil {
+		return fail(err)
+	}
+	if err := o.configureLoad(&c.Load, c.Dir); err != nil {
+		return fail(err)
+	}
+	return o, nil
+}
+
+func (o *Options) configureDatabase(m config.MySQL) error {
+	o.MySQL, o.CountRows = m.DSN, m.CountRows
+	if m.DefaultsFile != "" {
+		d, err := mysqlflags.ReadDefaults(m.DefaultsFile)
+		if err != nil {
+			return err
+		}
+		if o.MySQL, err = d.DSN(mysqlflags.MyOpts{}, 0); err != nil {
+			return err
+		}
+	}
+	if o.MySQL == "" {
+		return nil
+	}
+	o.SlowLog, o.Digests = m.SlowLog == nil || *m.SlowLog, m.Digests
+	return nil
+}
+
+// configureLoad says how the load is made.
+func (o *Options) configureLoad(l *config.LoadTable, dir string) (err error) {
+	switch l.Kind() {
+	case config.Command:
+		o.Command, o.Dir = slices.Clone(l.Command), dir
+		if name := o.Command[0]; strings.Contains(name, "/") && !filepath.IsAbs(name) {
+			o.Command[0] = filepath.Join(dir, name)
+		}
+		o.Run.Load = strings.Join(l.Command, " ")
+		if len(l.Command) == 3 && l.Command[0] == "sh" && l.Command[1] == "-c" {
+			o.Run.Load = l.Command[2]
+		}
+	case config.Targets:
+		return o.configureTargets(l)
+	case config.ForTime:
+		o.For, o.Run.Load = l.For, "for "+unit.Exact(l.For)
+	case config.UntilIdle:
+		o.UntilIdle, o.Run.Load = l.UntilIdle, "until idle for "+unit.Exact(l.UntilIdle)
+	default:
+		return ErrNoLoad
+	}
+	if l.On != "" {
+		if o.On, err = phases.ParseRequest(l.On); err != nil {
+			return err
+		}
+		o.Run.Load = "on " + o.On.String() + ", " + o.Run.Load
+	}
+	return nil
+}
+
+// configureTargets makes a load of kasoku's own.
+func (o *Options) configureTargets(l *config.LoadTable) error {
+	targets, err := configuredTargets(l)
+	if err != nil {
+		return err
+	}
+	engine, err := nethttp.New(nethttp.Options{Hard: o.Hard})
+	if err != nil {
+		return err
+	}
+	o.Load = &Load{Targets: targets, Engine: engine, Each: l.Each, Pause: l.Pause, Settle: l.Settle, Next: Climb(l.Steps...)}
+	names := load.Plan{Targets: targets}.Names()
+	o.Run.Load = names[0] + ", open loop"
+	if len(names) > 1 {
+		o.Run.Load = fmt.Sprintf("%s and %d more, open loop", names[0], len(names)-1)
+	}
+	return nil
+}
+
+func configuredTargets(l *config.LoadTable) ([]load.Target, error) {
+	if l.TargetsFile == "" {
+		return vegeta.ReadTargets(strings.NewReader(strings.Join(l.Targets, "\n\n")+"\n"), vegeta.TargetOptions{Name: "load.targets"})
+	}
+	f, err := os.Open(l.TargetsFile)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return vegeta.ReadTargets(f, vegeta.TargetOptions{Name: l.TargetsFile, Dir: filepath.Dir(l.TargetsFile)})
+}
