@@ -39,6 +39,8 @@ const (
 	KindSchema = "schema" // Name is schema.table
 	KindGit    = "git"    // Name is HEAD or diff
 	KindFile   = "file"
+
+	KindSchemaAfter = "schema-after" // a table at the end of a run, which may have made it anew
 )
 
 // The scopes of settings.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kasoku/kasoku/capture"
 	"github.com/kasoku/kasoku/command"
 	"github.com/kasoku/kasoku/config"
 )
@@ -98,35 +99,11 @@ func (c *commands) run(ctx context.Context, shell, verb string) error {
 }
 
 // State returns what systemd says of the unit, empty for one that is not its.
-//
-// Source: systemctl(1), show; Result= and NRestarts= of systemd.service(5).
 func (c *commands) State(ctx context.Context) string {
 	if !c.systemd {
 		return ""
 	}
-	out, err := command.Output(ctx, command.Spec{Path: "systemctl", Args: []string{"show", "-p", "ActiveState,Result,NRestarts", c.name}}, 0)
-	if err != nil {
-		return ""
-	}
-	return parseState(string(out))
-}
-
-// parseState turns the lines of systemctl show into "failed (start-limit-hit), 5 restarts".
-func parseState(show string) string {
-	values := map[string]string{}
-	for line := range strings.Lines(show) {
-		if name, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok {
-			values[name] = value
-		}
-	}
-	text := values["ActiveState"]
-	if r := values["Result"]; text != "" && r != "" && r != "success" {
-		text += " (" + r + ")"
-	}
-	if n := values["NRestarts"]; text != "" && n != "" && n != "0" {
-		text += ", " + n + " restarts"
-	}
-	return text
+	return capture.UnitState(ctx, c.name)
 }
 
 // errNotUp is the answer of a service that is not ready.

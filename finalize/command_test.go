@@ -72,7 +72,7 @@ func TestCommands_Systemctl(t *testing.T) {
 		t.Errorf("state %q", s)
 	}
 	b, _ := os.ReadFile(calls)
-	if want := "stop app\nreset-failed app\nstart app\nis-active app\nshow -p ActiveState,Result,NRestarts app\n"; string(b) != want {
+	if want := "stop app\nreset-failed app\nstart app\nis-active app\nshow -p LoadState,ActiveState,Result,NRestarts -- app\n"; string(b) != want {
 		t.Errorf("called\n%swant\n%s", b, want)
 	}
 }
@@ -93,27 +93,4 @@ func TestCommands_URL(t *testing.T) {
 	f(302, true)
 	f(404, false)
 	f(502, false)
-}
-
-func TestParseState(t *testing.T) {
-	f := func(show, want string) {
-		t.Helper()
-		if got := parseState(show); got != want {
-			t.Errorf("%q: %q, want %q", show, got, want)
-		}
-	}
-	f("", "")
-	f("ActiveState=active\nResult=success\nNRestarts=0\n", "active")
-	f("Result=exit-code\nNRestarts=3\nActiveState=activating", "activating (exit-code), 3 restarts")
-	f("Result=exit-code", "")
-}
-
-func FuzzParseState(f *testing.F) {
-	f.Add("ActiveState=active\nResult=success\nNRestarts=0\n")
-	f.Add("=\n==\nActiveState=\n")
-	f.Fuzz(func(t *testing.T, show string) {
-		if got := parseState(show); len(got) > len(show)+20 {
-			t.Errorf("%q gives %q", show, got)
-		}
-	})
 }

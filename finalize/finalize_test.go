@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/capture"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/labs/supervisor"
 	"github.com/kasoku/kasoku/labs/userapi"
@@ -275,7 +276,7 @@ func diesInWrongOrder(t *testing.T, db *service.Server) {
 	if i := find(t, r, "units are left running"); i.Status != OK || s.sup.State("userapi").Active != supervisor.Running {
 		t.Errorf("%+v, the service is %s", i, s.sup.State("userapi"))
 	}
-	if want := (kasoku.Setting{Scope: ScopeUnit, Name: "userapi", Value: "failed (start-limit-hit)"}); !slices.Contains(facts.Settings, want) {
+	if want := (kasoku.Setting{Scope: capture.ScopeUnit, Name: "userapi", Value: "failed (start-limit-hit)"}); !slices.Contains(facts.Settings, want) {
 		t.Errorf("facts %+v", facts)
 	}
 }

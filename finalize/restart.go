@@ -9,14 +9,12 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/capture"
 	"github.com/kasoku/kasoku/diagnose"
 )
 
 // pollEvery is how often a unit is asked whether it is up.
 const pollEvery = 200 * time.Millisecond
-
-// ScopeUnit is the scope of settings that say what a unit's supervisor says of it.
-const ScopeUnit = "unit"
 
 // restart stops all units and starts them in the right order; then it looks
 // whether anything was lost.
@@ -163,7 +161,7 @@ func (w *walker) describe(ctx context.Context, u Unit, err error) string {
 func (w *walker) unitStates() (out []kasoku.Setting) {
 	for _, u := range w.units {
 		if state := w.states[u.Name]; state != "" {
-			out = append(out, kasoku.Setting{Scope: ScopeUnit, Name: u.Name, Value: state})
+			out = append(out, kasoku.Setting{Scope: capture.ScopeUnit, Name: u.Name, Value: state})
 		}
 	}
 	return out
