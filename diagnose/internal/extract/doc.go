@@ -5,9 +5,10 @@
 // [kasoku.Recording]. [Write] makes one and leaves out what names a machine:
 // host names, paths, boot ids, output. [Parse] gives the recording back; what a
 // file leaves out is empty. A second run, the baseline of a comparison, stands
-// beside the first below baseline/.
+// beside the first below baseline/. Runs that repeat one of them stand below
+// repeat1/ … and baseline1/ …: [WriteGroup], [ParseGroup].
 //
-// The files: run.json and load.json hold one object; steps.json, seconds.json,
+// The files: run.json, load.json and summary.json hold one object; steps.json, seconds.json,
 // endpoints.json, queries.json, messages.json, saves.json, logs.json,
 // rowchecks.json, phases.json, configs.json, events.json and gaps.json one record
 // a line, with the field names of package kasoku and durations in nanoseconds;

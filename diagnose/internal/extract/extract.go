@@ -24,6 +24,10 @@ type Keys struct {
 	Queries   bool
 	Saves     bool
 	RowChecks bool
+	// Figures keeps what a figure of a whole step is made of and no more: the seconds
+	// of a step added up, counters at the ends of steps, no log windows, endpoints,
+	// events and gaps. It is for groups of runs, of which one file holds many.
+	Figures bool
 }
 
 // How much of long tables is kept.
@@ -37,13 +41,33 @@ const (
 // comment stands at the top: where the run was recorded, and what is wanted of
 // the rule.
 func Write(rec, baseline *kasoku.Recording, k Keys, comment string) ([]byte, error) {
+	return WriteGroup(Group{Run: rec, Baseline: baseline}, k, comment)
+}
+
+// A Group is a run with those that repeat it, and its baseline, which may be nil,
+// with those that repeat that.
+type Group struct {
+	Run       *kasoku.Recording
+	Repeats   []*kasoku.Recording
+	Baseline  *kasoku.Recording
+	Baselines []*kasoku.Recording
+}
+
+// WriteGroup is [Write] of a whole group.
+func WriteGroup(g Group, k Keys, comment string) ([]byte, error) {
 	if !strings.HasSuffix(comment, "\n") {
 		comment += "\n"
 	}
 	w := &writer{archive: txtar.Archive{Comment: []byte(comment)}}
-	w.add("", rec, baseline, k)
-	if baseline != nil {
-		w.add("baseline/", baseline, rec, k)
+	w.add("", g.Run, g.Baseline, k)
+	for i, r := range g.Repeats {
+		w.add(fmt.Sprintf("repeat%d/", i+1), r, g.Baseline, k)
+	}
+	if g.Baseline != nil {
+		w.add("baseline/", g.Baseline, g.Run, k)
+	}
+	for i, r := range g.Baselines {
+		w.add(fmt.Sprintf("baseline%d/", i+1), r, g.Run, k)
 	}
 	if w.err != nil {
 		return nil, fmt.Errorf("write extract: %w", w.err)
@@ -60,8 +84,12 @@ type writer struct {
 // add appends the files of one run; other is the run that it is compared with.
 func (w *writer) add(dir string, rec, other *kasoku.Recording, k Keys) {
 	host := hostNames(rec)
+	if k.Figures {
+		rec = figures(rec)
+	}
 	w.object(dir+"run.json", bareRun(rec.Run, host))
 	w.object(dir+"load.json", rec.Load)
+	w.object(dir+"summary.json", rec.Summary)
 	records(w, dir+"steps.json", rec.Steps)
 	records(w, dir+"phases.json", rec.Phases)
 	records(w, dir+"configs.json", bareConfigs(rec.Configs, k.Configs, host))
@@ -127,22 +155,49 @@ func records[T any](w *writer, name string, list []T) {
 
 // Parse reads what Write wrote. The baseline is nil when there is none.
 func Parse(data []byte) (rec, baseline *kasoku.Recording, err error) {
-	a := txtar.Parse(data)
-	rec = &kasoku.Recording{}
-	for _, f := range a.Files {
-		into := rec
-		name, below := strings.CutPrefix(f.Name, "baseline/")
-		if below {
-			if baseline == nil {
-				baseline = &kasoku.Recording{}
-			}
-			into = baseline
+	g, err := ParseGroup(data)
+	return g.Run, g.Baseline, err
+}
+
+// ParseGroup reads what WriteGroup wrote.
+func ParseGroup(data []byte) (Group, error) {
+	g := Group{Run: &kasoku.Recording{}}
+	for _, f := range txtar.Parse(data).Files {
+		into := g.Run
+		dir, name, below := strings.Cut(f.Name, "/")
+		if !below {
+			name = f.Name
+		} else if into = g.at(dir); into == nil {
+			return Group{}, fmt.Errorf("extract %s: no such run", f.Name)
 		}
 		if err := parseFile(into, name, f.Data); err != nil {
-			return nil, nil, fmt.Errorf("extract %s: %w", f.Name, err)
+			return Group{}, fmt.Errorf("extract %s: %w", f.Name, err)
 		}
 	}
-	return rec, baseline, nil
+	return g, nil
+}
+
+// at returns the run of a directory, a new one for the next of its kind; nil when
+// the directory is none of a group's.
+func (g *Group) at(dir string) *kasoku.Recording {
+	if dir == "baseline" {
+		if g.Baseline == nil {
+			g.Baseline = &kasoku.Recording{}
+		}
+		return g.Baseline
+	}
+	list, number := &g.Repeats, strings.TrimPrefix(dir, "repeat")
+	if n, ok := strings.CutPrefix(dir, "baseline"); ok {
+		list, number = &g.Baselines, n
+	}
+	i, err := strconv.Atoi(number)
+	if err != nil || i < 1 || i > len(*list)+1 || strconv.Itoa(i) != number {
+		return nil
+	}
+	if i > len(*list) {
+		*list = append(*list, &kasoku.Recording{})
+	}
+	return (*list)[i-1]
 }
 
 func parseFile(rec *kasoku.Recording, name string, data []byte) error {
@@ -151,6 +206,8 @@ func parseFile(rec *kasoku.Recording, name string, data []byte) error {
 		return decode(data, &rec.Run)
 	case "load.json":
 		return decode(data, &rec.Load)
+	case "summary.json":
+		return decode(data, &rec.Summary)
 	case "steps.json":
 		return decode(data, &rec.Steps)
 	case "phases.json":

@@ -123,6 +123,41 @@ func TestBaseline(t *testing.T) {
 	}
 }
 
+func TestGroup(t *testing.T) {
+	run := func(id string) *kasoku.Recording {
+		r := full()
+		r.Run.ID = id
+		r.Summary = &kasoku.Summary{Requests: 5, PerSec: 2.5}
+		return r
+	}
+	g := Group{Run: run("a1"), Repeats: []*kasoku.Recording{run("a2"), run("a3")}, Baseline: run("b1"), Baselines: []*kasoku.Recording{run("b2")}}
+	k := all
+	k.Figures = true
+	data, err := WriteGroup(g, k, "constructed: for a test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := ParseGroup(data)
+	if err != nil || len(back.Repeats) != 2 || len(back.Baselines) != 1 {
+		t.Fatal(err, len(back.Repeats), len(back.Baselines))
+	}
+	for i, r := range []*kasoku.Recording{back.Run, back.Repeats[0], back.Repeats[1], back.Baseline, back.Baselines[0]} {
+		if want := []string{"a1", "a2", "a3", "b1", "b2"}[i]; r.Run.ID != want {
+			t.Errorf("run %d is %s, want %s", i, r.Run.ID, want)
+		}
+		if got, want := r.Tally(1), full().Tally(1); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: tally %+v, want %+v", r.Run.ID, got, want)
+		}
+		if len(r.Seconds) != 1 || len(r.Endpoints) > 0 || len(r.Logs) > 0 || r.Summary.PerSec != 2.5 {
+			t.Errorf("%s: not cut to figures: %+v", r.Run.ID, r)
+		}
+		// The step ends at 10 s: what lies far from both ends goes.
+		if s := r.Find(kasoku.Key{Source: "process", Name: "rss", Instance: "7 a\tb"}); s == nil || len(s.Points) != 2 {
+			t.Errorf("%s: series %+v", r.Run.ID, s)
+		}
+	}
+}
+
 func TestParse_Failure(t *testing.T) {
 	f := func(want, data string) {
 		t.Helper()
@@ -131,6 +166,9 @@ func TestParse_Failure(t *testing.T) {
 			t.Errorf("%q: %v, want %q", data, err, want)
 		}
 	}
+	f("extract repeat2/run.json: no such run", "-- repeat2/run.json --\n{}")
+	f("extract repeat/run.json: no such run", "-- repeat/run.json --\n{}")
+	f("extract other/run.json: no such run", "-- other/run.json --\n{}")
 	f("extract nonsense.json: no such table", "-- nonsense.json --\n")
 	f("extract run.json: ", "-- run.json --\n{")
 	f("unknown field", "-- run.json --\n{\"Nope\": 1}")
@@ -148,6 +186,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add(data)
 	f.Add([]byte("-- settings.tsv --\nh\tmysql\tx\t\"a\\nb\"\n"))
+	f.Add([]byte("-- repeat1/run.json --\n{}\n-- baseline1/run.json --\n{}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		rec, _, err := Parse(data)
 		if err != nil {
