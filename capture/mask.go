@@ -63,7 +63,7 @@ type carry struct {
 
 // spans returns the secret parts of a line, in order, none touching another.
 func (m *masker) spans(line string) []span {
-	if m.kind == KindSchema {
+	if strings.HasPrefix(m.kind, KindSchema) {
 		return merge(line, m.patterns(line, everywhere))
 	}
 	if s, done := m.key(line); done {

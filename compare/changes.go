@@ -37,8 +37,8 @@ func (c Changed) String() string {
 
 // Changes lists what was changed between two runs, as far as their files tell:
 // code, settings, configuration, schema, what watched, the machine. A setting that
-// the server sets by itself after another one is not counted beside it, nor a file
-// whose effect the settings show.
+// the server sets by itself after another one is not counted beside it, nor one that
+// kasoku altered to watch, nor a file whose effect the settings show.
 func Changes(before, after *kasoku.Recording) []Changed {
 	var out []Changed
 	out = append(out, codeChange(before, after)...)
@@ -50,7 +50,7 @@ func Changes(before, after *kasoku.Recording) []Changed {
 		scopes[s.Scope] = true
 	}
 	for _, s := range settings {
-		if !follows(s.Name, leads) {
+		if !follows(s.Name, leads) && !ownChange(s.Name, before, after) {
 			out = append(out, Changed{SettingChanged, s.Name, s.Before, s.After})
 		}
 	}
@@ -112,7 +112,7 @@ func textChanges(before, after *kasoku.Recording, scopes map[string]bool) []Chan
 	}
 	var out []Changed
 	for _, k := range order {
-		if old[k] == now[k] || !oldKinds[k.kind] || !nowKinds[k.kind] || k.kind == "git" || scopes[k.kind] {
+		if old[k] == now[k] || !oldKinds[k.kind] || !nowKinds[k.kind] || k.kind == "git" || k.kind == schemaAfter || scopes[k.kind] {
 			continue
 		}
 		kind := ConfigChange
@@ -133,6 +133,14 @@ func hostChange(before, after *kasoku.Recording) []Changed {
 		return nil
 	}
 	return []Changed{{HostChange, "", x.Name, y.Name}}
+}
+
+// ownChange reports whether a setting is one that kasoku itself altered for the time
+// of one of the runs: a part of the observation.
+func ownChange(name string, runs ...*kasoku.Recording) bool {
+	return slices.ContainsFunc(runs, func(r *kasoku.Recording) bool {
+		return slices.ContainsFunc(r.Changes, func(c kasoku.Change) bool { return c.Name == name })
+	})
 }
 
 // follows reports whether the server sets a variable by itself after one of the

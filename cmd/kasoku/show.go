@@ -196,12 +196,15 @@ func rediagnose(rec *kasoku.Recording, baseline *kasoku.Recording) {
 
 func newShow(e *env) *cobra.Command {
 	var o output
+	var texts textFlags
 	cmd := &cobra.Command{
 		Use:   "show [RUN]",
 		Short: "Show a run: findings, timeline, steps, endpoints, queries, messages",
 		Long:  "Show a run. RUN is a file, an id, a label or latest (the default).",
 		Example: `  kasoku show
   kasoku show before --html report.html
+  kasoku show before --configs
+  kasoku show before --config /etc/nginx/nginx.conf
   kasoku show demo/before.kasoku -o json`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -212,6 +215,9 @@ func newShow(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if texts.asked() {
+				return texts.show(e, &o, rec, path)
+			}
 			if rec.Diagnosis == nil {
 				rediagnose(rec, nil)
 			}
@@ -219,5 +225,6 @@ func newShow(e *env) *cobra.Command {
 		},
 	}
 	o.register(cmd)
+	texts.register(cmd.Flags())
 	return cmd
 }
