@@ -30,6 +30,29 @@ type Journal struct {
 // pending reports whether a change is still to be put back.
 func pending(c *mysqlread.Changed) bool { return !c.Restored && c.Note == "" }
 
+// Pending returns the changes that are still to be put back.
+func (j *Journal) Pending() []mysqlread.Changed {
+	var out []mysqlread.Changed
+	for _, c := range j.Changes {
+		if pending(&c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// InUse returns a living holder when living ones need all that is pending, so
+// that nothing is to be done; nil otherwise.
+func (j *Journal) InUse() *Holder {
+	var by *Holder
+	for _, c := range j.Pending() {
+		if by = j.neededBy(c.Name); by == nil {
+			return nil
+		}
+	}
+	return by
+}
+
 // find returns the change of a name, nil when there is none.
 func (j *Journal) find(name string) *mysqlread.Changed {
 	i := slices.IndexFunc(j.Changes, func(c mysqlread.Changed) bool { return c.Name == name })

@@ -71,11 +71,7 @@ func (d *database) settings(ctx context.Context, host string) ([]kasoku.Setting,
 	if err != nil {
 		return nil, fmt.Errorf("read variables: %w", err)
 	}
-	for _, c := range d.hold.Changes() {
-		if _, known := vars[c.Name]; known { // rows of performance_schema are no variables
-			vars[c.Name] = c.Before
-		}
-	}
+	mysqlread.Originals(vars, d.hold.Changes())
 	out := make([]kasoku.Setting, 0, len(vars))
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
 		out = append(out, kasoku.Setting{Host: host, Scope: "mysql", Name: name, Value: vars[name]})

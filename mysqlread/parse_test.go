@@ -184,6 +184,46 @@ func TestPlanSlowLog(t *testing.T) {
 	f(MySQL, map[string]string{"log_output": "NONE"}, all, "log_output=FILE long_query_time=0.000000 slow_query_log=ON")
 }
 
+func TestOriginals(t *testing.T) {
+	vars := map[string]string{"slow_query_log": "ON", "log_slow_query": "ON", "other": "1"}
+	Originals(vars, []Changed{{Name: "slow_query_log", Before: "OFF"}, {Name: "setup_consumers.x", Before: "NO"}})
+	if len(vars) != 3 || vars["slow_query_log"] != "OFF" || vars["log_slow_query"] != "OFF" || vars["other"] != "1" {
+		t.Errorf("%v", vars)
+	}
+}
+
+func TestSameValue(t *testing.T) {
+	f := func(a, b string, want bool) {
+		t.Helper()
+		if sameValue(a, b) != want || sameValue(b, a) != want {
+			t.Errorf("%q and %q", a, b)
+		}
+	}
+	f("0", "0.000000", true)
+	f("10", "10.5", false)
+	f("innodb,query_plan", "query_plan,InnoDB", true)
+	f("innodb", "query_plan,innodb", false)
+	f("ON", "on", true)
+	f("", "0", false)
+	f("", "", true)
+}
+
+func TestAssignment(t *testing.T) {
+	f := func(name, value, want string) {
+		t.Helper()
+		if got := (Changed{Name: name, Before: value}).Undo(); got != want {
+			t.Errorf("%s %q: %s", name, value, got)
+		}
+	}
+	f("long_query_time", "0.5", "SET GLOBAL long_query_time = 0.5")
+	f("log_slow_filter", "", "SET GLOBAL log_slow_filter = ''")
+	f("setup_consumers.statements_digest", "NO", "UPDATE performance_schema.setup_consumers SET ENABLED = 'NO' WHERE NAME = 'statements_digest'")
+	f("setup_instruments.statement/com/Init DB", "YES,NO",
+		"UPDATE performance_schema.setup_instruments SET ENABLED = 'YES', TIMED = 'NO' WHERE NAME = 'statement/com/Init DB'")
+	f("log_output", "x'; DROP TABLE t; -- ", "")
+	f("setup_consumers.x'y", "NO", "")
+}
+
 // Once a plan is carried out nothing is left to plan.
 func TestPlanSlowLog_Idempotent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

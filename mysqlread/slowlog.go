@@ -80,3 +80,24 @@ func planSlowLog(flavor Flavor, vars map[string]string, want Settings) Plan {
 
 // hasWord reports whether a comma-separated value has a word, in lower case.
 func hasWord(list, word string) bool { return slices.Contains(words(list), word) }
+
+// secondNames returns the variables that MariaDB has by two names, since 10.11,
+// by the older one.
+func secondNames() map[string]string {
+	return map[string]string{
+		"slow_query_log": "log_slow_query", "long_query_time": "log_slow_query_time",
+		"min_examined_row_limit": "log_slow_min_examined_row_limit", "slow_query_log_file": "log_slow_query_file",
+	}
+}
+
+// Originals puts the originals of changed variables into a map of all variables.
+func Originals(vars map[string]string, changes []Changed) {
+	second := secondNames()
+	for _, c := range changes {
+		for _, name := range []string{c.Name, second[c.Name]} {
+			if _, known := vars[name]; known { // rows of performance_schema are no variables
+				vars[name] = c.Before
+			}
+		}
+	}
+}
