@@ -52,13 +52,18 @@ type FileRight struct {
 	Cost    string   // what they give away
 }
 
-// CheckFile asks the kernel whether this process may read a file.
+// CheckFile asks the kernel whether this process may read a file, or reach what
+// is in a directory.
 //
 // Source: faccessat2(2) with AT_EACCESS; what refuses is told by the modes on the
 // way, which leaves out access control lists that take a right away.
 func CheckFile(path string, who Who) FileRight {
 	out := FileRight{Path: path}
-	err := unix.Faccessat(unix.AT_FDCWD, path, unix.R_OK, unix.AT_EACCESS)
+	need := uint32(unix.R_OK)
+	if st, err := os.Stat(path); err == nil && st.IsDir() {
+		need = unix.X_OK
+	}
+	err := unix.Faccessat(unix.AT_FDCWD, path, need, unix.AT_EACCESS)
 	switch {
 	case err == nil:
 		out.Read = true

@@ -214,10 +214,14 @@ func (l *looker) appLogs() {
 			if fd <= 2 {
 				how = "its output goes there"
 			}
-			l.found.Logs = append(l.found.Logs, Log{Kind: AppLog, Path: path, Service: s.label(), How: how})
+			kind := AppLog
+			if strings.Contains(filepath.Base(path), "access") {
+				kind = AccessLog
+			}
+			l.found.Logs = append(l.found.Logs, Log{Kind: kind, Path: path, Service: s.Label(), How: how})
 		}
 		if len(seen) == 0 && s.Unit != "" && l.found.Systemd {
-			l.note("log of "+s.label(), "its output goes to the journal", "journalctl -u "+s.Unit+" shows it; StandardOutput=append:/var/log/"+
+			l.note("log of "+s.Label(), "its output goes to the journal", "journalctl -u "+s.Unit+" shows it; StandardOutput=append:/var/log/"+
 				strings.TrimSuffix(s.Unit, ".service")+".log in the unit makes it a file")
 		}
 	}

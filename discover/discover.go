@@ -115,8 +115,8 @@ type Log struct {
 	Kind        string // AccessLog, ErrorLog, AppLog or SlowLog
 	Path        string
 	Service     string // name and pid: "nginx, pid 812"
-	Format      string // name of the log_format of an access log; level of an error log
-	RequestTime bool   // the format of an access log has the time that a request took
+	Format      string // name of nginx's log_format; level of its error log; empty when not known
+	RequestTime bool   // the log_format has the time that a request took
 	How         string
 }
 

@@ -86,7 +86,7 @@ func (l *looker) database(s *Service, global map[string]string) {
 	}
 	if file := firstOf(say("slow-query-log-file"), say("log-slow-query-file")); file != "" && (db.DataDir != "" || filepath.IsAbs(file)) {
 		db.SlowLog = below(db.DataDir, file)
-		l.found.Logs = append(l.found.Logs, Log{Kind: SlowLog, Path: db.SlowLog, Service: s.label(), How: "slow_query_log_file in its options"})
+		l.found.Logs = append(l.found.Logs, Log{Kind: SlowLog, Path: db.SlowLog, Service: s.Label(), How: "slow_query_log_file in its options"})
 	}
 	for _, at := range s.Listen {
 		if at.Network == "unix" && db.Socket == "" && !strings.HasSuffix(at.Address, "mysqlx.sock") {

@@ -288,7 +288,7 @@ func (n *nginxFile) errorLog(d directive) bool {
 
 // add keeps each file once.
 func (n *nginxFile) add(log Log) {
-	log.Service = n.service.label()
+	log.Service = n.service.Label()
 	if log.Path == "/dev/null" {
 		return
 	}
@@ -317,8 +317,8 @@ func (n *nginxFile) upstream(at string) {
 	}
 }
 
-// label names a service in a phrase.
-func (s *Service) label() string {
+// Label names a service in a phrase: shop, unit shop.service, pid 1204.
+func (s *Service) Label() string {
 	name := s.Name
 	if s.Unit != "" {
 		return fmt.Sprintf("%s, unit %s, pid %d", name, s.Unit, s.PID)
