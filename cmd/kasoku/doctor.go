@@ -1,0 +1,295 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kasoku/kasoku/config"
+	"github.com/kasoku/kasoku/discover"
+	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/export"
+	"github.com/kasoku/kasoku/report/terminal"
+)
+
+func newDoctor(e *env) *cobra.Command {
+	var o output
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check what a run can see: rights, logs, settings; and what would grant the rest",
+		Long: `Check what kasoku can see and do here: for the kasoku.toml of this directory or
+one above it, without one for what is found on this host. Each line is ok, a
+warning or missing; what is missing comes with what is lost without it, what it
+costs, and the line that grants it. Nothing is changed.
+
+It exits with 1 when something that kasoku.toml asks for cannot be done.`,
+		Example: `  kasoku doctor
+  kasoku doctor -o json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			return examine(cmd.Context(), e, &o)
+		},
+	}
+	cmd.Flags().StringVarP(&o.format, "output", "o", "text", "`FORMAT`: text, json, tsv or md")
+	completeFormats(cmd, "output")
+	return cmd
+}
+
+// A checkState says how a check came out.
+type checkState string
+
+const (
+	checkOK      checkState = "ok"
+	checkWarn    checkState = "warn"    // a run goes on, and sees or tells less
+	checkMissing checkState = "missing" // it cannot be done at all
+)
+
+// A grant is a line that mends what is missing.
+type grant struct {
+	Where string `json:"where"` // root shell, database, a file
+	Line  string `json:"line"`
+}
+
+// Where grants are typed.
+const (
+	inRootShell = "as root, in a shell"
+	inShell     = "in a shell"
+	inDatabase  = "in the database, as its administrator"
+)
+
+// A check is one line of the list.
+type check struct {
+	Area   string     `json:"area"`
+	Name   string     `json:"name"`
+	State  checkState `json:"state"`
+	Asked  bool       `json:"asked"` // kasoku.toml asks for it
+	Seen   string     `json:"seen"`
+	Lost   string     `json:"lost,omitempty"`
+	Cost   string     `json:"cost,omitempty"`
+	Grants []grant    `json:"grants"`
+}
+
+// A doctor gathers checks.
+type doctor struct {
+	ctx    context.Context
+	e      *env
+	c      *config.Config // the defaults when there is no file
+	file   string         // its path; empty without
+	found  *discover.Found
+	who    discover.Who
+	host   discover.Host
+	checks []check
+}
+
+// ok adds a check that found nothing to mend.
+func (d *doctor) ok(area, name, format string, args ...any) {
+	d.add(check{Area: area, Name: name, State: checkOK, Seen: fmt.Sprintf(format, args...)})
+}
+
+func (d *doctor) add(c check) {
+	if c.Grants == nil {
+		c.Grants = []grant{}
+	}
+	d.checks = append(d.checks, c)
+}
+
+// configured reports whether a kasoku.toml asks for things.
+func (d *doctor) configured() bool { return d.file != "" }
+
+func examine(ctx context.Context, e *env, o *output) error {
+	d := &doctor{ctx: ctx, e: e, who: discover.Me(), host: discover.CheckHost()}
+	c := config.Default()
+	d.c = &c
+	if path, ok := config.Find("."); ok {
+		d.file = path
+		var err error
+		if d.c, err = config.Load(path); err != nil {
+			return err
+		}
+	}
+	var err error
+	if d.found, err = discover.Look(ctx, discover.Options{}); err != nil {
+		return err
+	}
+	d.checkLoad()
+	d.checkMySQL()
+	d.checkLogs()
+	d.checkWatch()
+	d.checkCapture()
+	d.checkFinalize()
+	d.checkHost()
+	if err := d.print(o); err != nil {
+		return err
+	}
+	if n := d.cannot(); n > 0 {
+		return badAnswer{fmt.Sprintf("%d of what %s asks for cannot be done", n, config.Name)}
+	}
+	return nil
+}
+
+// cannot counts what is asked for and missing.
+func (d *doctor) cannot() int {
+	n := 0
+	for _, c := range d.checks {
+		if c.Asked && c.State == checkMissing {
+			n++
+		}
+	}
+	return n
+}
+
+// print writes the list in the format asked for. On a terminal the lines that
+// grant something stand alone at the end, unwrapped, to be pasted.
+func (d *doctor) print(o *output) error {
+	switch o.format {
+	case "json":
+		return d.json(d.e.stdout)
+	case "tsv":
+		return export.TSV(d.e.stdout, d.document(d.table()))
+	case "md":
+		return export.Markdown(d.e.stdout, d.document(append(d.sections(), d.grantSections()...)...))
+	}
+	if err := terminal.Write(d.e.stdout, d.document(d.sections()...), d.e.terminal()); err != nil {
+		return err
+	}
+	return d.printGrants(d.e.stdout)
+}
+
+func (d *doctor) document(sections ...report.Section) *report.Document {
+	source := "no " + config.Name + ": what runs here"
+	if d.file != "" {
+		source = d.file
+	}
+	return &report.Document{Title: "kasoku doctor", Name: "kasoku doctor", Head: []string{d.found.Host, "as " + d.who.Name, source}, Sections: sections}
+}
+
+// signs are how a state looks.
+var signs = map[checkState]struct {
+	sign string
+	tone report.Tone
+}{checkOK: {"✓", report.Good}, checkWarn: {"!", report.Mark}, checkMissing: {"✗", report.Bad}}
+
+// sections lists the checks, one section an area.
+func (d *doctor) sections() []report.Section {
+	var out []report.Section
+	for _, c := range d.checks {
+		if len(out) == 0 || out[len(out)-1].ID != c.Area {
+			out = append(out, report.Section{ID: c.Area, Title: c.Area, Blocks: []report.Block{&report.Notes{}}})
+		}
+		notes := out[len(out)-1].Blocks[0].(*report.Notes)
+		s := signs[c.State]
+		n := report.Note{Sign: s.sign, Tone: s.tone, Label: c.Name, Code: true, Text: c.Seen}
+		if c.State == checkMissing {
+			n.Text = "missing: " + n.Text
+		}
+		if c.Lost != "" {
+			n.Text += "; lost: " + c.Lost
+		}
+		if c.Cost != "" {
+			n.Text += "; the grant costs: " + c.Cost
+		}
+		notes.List = append(notes.List, n)
+	}
+	return out
+}
+
+// table has the checks for machines.
+func (d *doctor) table() report.Section {
+	t := &report.Table{ID: "checks"}
+	for _, key := range []string{"area", "check", "state", "asked", "seen", "lost", "cost", "grant"} {
+		t.Columns = append(t.Columns, report.Column{Key: key, Head: key})
+	}
+	for _, c := range d.checks {
+		var lines []string
+		for _, g := range c.Grants {
+			lines = append(lines, g.Line)
+		}
+		var cells []report.Cell
+		for _, s := range []string{c.Area, c.Name, string(c.State), fmt.Sprint(c.Asked), c.Seen, c.Lost, c.Cost, strings.Join(lines, "; ")} {
+			cells = append(cells, report.Cell{Text: s})
+		}
+		t.Rows = append(t.Rows, report.Row{Cells: cells})
+	}
+	return report.Section{ID: "checks", Title: "Checks", Blocks: []report.Block{t}}
+}
+
+// A place is where grants are typed, with those, each once.
+type place struct {
+	where string
+	lines []string
+}
+
+func (d *doctor) places() []place {
+	var out []place
+	seen := map[grant]bool{}
+	for _, c := range d.checks {
+		for _, g := range c.Grants {
+			if seen[g] {
+				continue
+			}
+			seen[g] = true
+			i := 0
+			for i < len(out) && out[i].where != g.Where {
+				i++
+			}
+			if i == len(out) {
+				out = append(out, place{where: g.Where})
+			}
+			out[i].lines = append(out[i].lines, g.Line)
+		}
+	}
+	return out
+}
+
+// printGrants writes the lines to be pasted.
+func (d *doctor) printGrants(w io.Writer) error {
+	var b strings.Builder
+	for _, p := range d.places() {
+		fmt.Fprintf(&b, "\n%s\n", terminal.Bold(plainLine(p.where), d.e.terminal()))
+		for _, line := range p.lines {
+			for l := range strings.SplitSeq(line, "\n") {
+				b.WriteString("  " + plainLine(l) + "\n")
+			}
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// grantSections are the same lines for Markdown.
+func (d *doctor) grantSections() []report.Section {
+	var out []report.Section
+	for _, p := range d.places() {
+		s := report.Section{ID: "grants", Title: p.where}
+		for _, line := range p.lines {
+			s.Blocks = append(s.Blocks, report.Para{Text: report.Prose("`" + strings.ReplaceAll(line, "\n", "` `") + "`")})
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// examined is the JSON of doctor; docs/json.md has the fields.
+type examined struct {
+	Schema int     `json:"schema"`
+	Kind   string  `json:"kind"`
+	Host   string  `json:"host"`
+	User   string  `json:"user"`
+	Config string  `json:"config,omitempty"`
+	Good   bool    `json:"good"`
+	Checks []check `json:"checks"`
+}
+
+func (d *doctor) json(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(examined{1, "doctor", d.found.Host, d.who.Name, d.file, d.cannot() == 0, d.checks})
+}

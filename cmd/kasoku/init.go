@@ -1,0 +1,245 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kasoku/kasoku/config"
+	"github.com/kasoku/kasoku/discover"
+	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/terminal"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// initFlags are the flags of init.
+type initFlags struct {
+	force, print bool
+	out          string
+}
+
+func newInit(e *env) *cobra.Command {
+	var f initFlags
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "Look at what runs here and write a kasoku.toml",
+		Long: `Look at what runs on this host (processes and units, listening ports, nginx -T,
+option files, pprof endpoints, containers) and write a kasoku.toml with what was
+found, how it was found, and examples of the rest. Nothing else is changed, and
+no password is written.
+
+It needs no root. As root it sees more: the sockets and logs of other users.`,
+		Example: `  kasoku init
+  kasoku init --print
+  sudo kasoku init --force`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return initialise(cmd.Context(), e, f) },
+	}
+	fl := cmd.Flags()
+	fl.BoolVarP(&f.force, "force", "f", false, "overwrite the file that is there")
+	fl.StringVar(&f.out, "out", config.Name, "`FILE` to write")
+	fl.BoolVar(&f.print, "print", false, "print the file and write nothing")
+	return cmd
+}
+
+func initialise(ctx context.Context, e *env, f initFlags) error {
+	if _, err := os.Lstat(f.out); err == nil && !f.force && !f.print {
+		return usagef("`"+e.name+" init --print` shows what would be written, --force overwrites it", "%q exists", f.out)
+	}
+	s, err := survey(ctx, filepath.Dir(f.out))
+	if err != nil {
+		return err
+	}
+	text := s.toml(e.now())
+	if _, err := config.Parse([]byte(text), f.out); err != nil {
+		return fmt.Errorf("what was found makes no sense as a file: %w", err)
+	}
+	if f.print {
+		_, err := fmt.Fprint(e.stdout, text)
+		return err
+	}
+	if err := writeNew(f.out, text, f.force); err != nil {
+		return fmt.Errorf("write %s: %w", f.out, err)
+	}
+	if err := terminal.Write(e.stdout, s.document(), e.terminal()); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(e.stdout, "\nwrote  %s\nnext   %s doctor\n", f.out, e.name)
+	return err
+}
+
+// writeNew writes a file that must not be there yet, unless it may be overwritten.
+func writeNew(path, text string, force bool) error {
+	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if force {
+		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	}
+	f, err := os.OpenFile(path, flags, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+// A surveyed host is what init writes about.
+type surveyed struct {
+	found *discover.Found
+	who   discover.Who
+	dir   string // of the file, absolute
+	bench string // command of a benchmark that lies there; empty when none does
+	db    reached
+	dbErr error // why no database let kasoku in
+}
+
+// survey looks at the host, the directory and the databases.
+func survey(ctx context.Context, dir string) (*surveyed, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &surveyed{who: discover.Me(), dir: dir, bench: findBench(dir)}
+	if s.found, err = discover.Look(ctx, discover.Options{}); err != nil {
+		return nil, err
+	}
+	s.db, s.dbErr = reachDatabase(ctx, s.found)
+	return s, nil
+}
+
+// findBench looks for a benchmark in a directory by the names that people give it.
+func findBench(dir string) string {
+	for _, name := range []string{"bench.sh", "bench", "benchmark.sh", "run_bench.sh", "benchmarker"} {
+		if st, err := os.Stat(filepath.Join(dir, name)); err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0 {
+			return "./" + name
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "Makefile"))
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "bench:") {
+			return "make bench"
+		}
+	}
+	return ""
+}
+
+// likelyApps are the services that are likely the application; the likeliest comes
+// first, and what is far less likely is left out.
+func likelyApps(found *discover.Found) []*discover.Service {
+	all := found.Of(discover.App)
+	for i, a := range all {
+		if 3*a.Score < all[0].Score {
+			return all[:i]
+		}
+	}
+	return all
+}
+
+// document is the short table of what was found.
+func (s *surveyed) document() *report.Document {
+	t := &report.Table{ID: "found", Columns: []report.Column{
+		{Key: "what"}, {Key: "found"}, {Key: "how", Cut: true, Least: 12, Drop: 1},
+	}}
+	row := func(what, found, how string) {
+		tone := report.Plain
+		if found == "" {
+			found, tone = "–", report.Dim
+		}
+		t.Rows = append(t.Rows, report.Row{Cells: []report.Cell{{Text: what}, {Text: found, Tone: tone}, {Text: how, Tone: report.Dim}}})
+	}
+	s.serviceRows(row)
+	for _, kind := range []string{discover.AccessLog, discover.ErrorLog, discover.AppLog, discover.SlowLog} {
+		logs := s.found.LogsOf(kind)
+		for _, l := range logs {
+			row(kind+" log", l.Path, l.How)
+		}
+		if len(logs) == 0 && kind != discover.SlowLog {
+			row(kind+" log", "", "")
+		}
+	}
+	row("benchmark", s.bench, "")
+	d := &report.Document{Head: []string{s.found.Host, "as " + s.who.Name}}
+	d.Sections = []report.Section{{ID: "found", Title: "Found in " + unit.Duration(s.found.Took), Blocks: []report.Block{t}}}
+	if len(s.found.Notes) > 0 {
+		notes := &report.Notes{}
+		for _, n := range s.found.Notes {
+			notes.List = append(notes.List, report.Note{Sign: "·", Label: n.What, Code: true, Text: n.Why, Hint: report.Prose(n.Hint)})
+		}
+		d.Sections = append(d.Sections, report.Section{ID: "unseen", Title: "Not seen", Blocks: []report.Block{notes}})
+	}
+	return d
+}
+
+// serviceRows tells the services that matter, and those that are not there.
+func (s *surveyed) serviceRows(row func(what, found, how string)) {
+	seen := map[discover.Kind]bool{}
+	for i := range s.found.Services {
+		v := &s.found.Services[i]
+		if v.Kind == discover.Other || v.Kind == discover.App && !slices.Contains(likelyApps(s.found), v) {
+			continue
+		}
+		seen[v.Kind] = true
+		what := map[discover.Kind]string{discover.App: "application", discover.MySQL: "database"}[v.Kind]
+		if what == "" {
+			what = string(v.Kind)
+		}
+		how := v.How
+		if v.Kind == discover.App && len(v.Why) > 0 {
+			how = strings.Join(v.Why, "; ")
+		}
+		row(what, serviceText(v), how)
+		if v.Go != nil && v.Go.Pprof != "" {
+			row("profiles", v.Go.Pprof, "it answered")
+		}
+	}
+	for _, k := range []struct {
+		kind discover.Kind
+		what string
+	}{{discover.Nginx, "nginx"}, {discover.App, "application"}, {discover.MySQL, "database"}} {
+		if !seen[k.kind] {
+			row(k.what, "", "")
+		}
+	}
+	switch {
+	case s.db.user != "":
+		row("database user", s.db.user, s.db.how)
+	case s.dbErr != nil:
+		row("database user", "", s.dbErr.Error())
+	}
+	if s.found.Docker != "" {
+		row("docker", s.found.Docker, "")
+	}
+}
+
+// serviceText names a service: shop (shop-go.service, pid 1204) at 127.0.0.1:8080.
+func serviceText(v *discover.Service) string {
+	var b strings.Builder
+	b.WriteString(v.Name)
+	if v.MySQL != nil && v.MySQL.Flavor == "MariaDB" && v.Name != "mariadbd" {
+		b.WriteString(" (MariaDB)")
+	}
+	switch {
+	case v.Unit != "":
+		fmt.Fprintf(&b, " %s", v.Unit)
+	case v.Container != "":
+		fmt.Fprintf(&b, " in container %s", v.Container)
+	default:
+		fmt.Fprintf(&b, " pid %d", v.PID)
+	}
+	for i, at := range v.Listen {
+		if i == 2 {
+			fmt.Fprintf(&b, " and %d more", len(v.Listen)-i)
+			break
+		}
+		b.WriteString([]string{" at ", ", "}[min(i, 1)] + at.String())
+	}
+	return b.String()
+}

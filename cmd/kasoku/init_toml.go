@@ -1,0 +1,355 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/kasoku/kasoku/discover"
+)
+
+// A tomlWriter writes a commented file. What it is given may come from file and
+// process names, so nothing of it can end a comment or a string.
+type tomlWriter struct{ b strings.Builder }
+
+// commentWidth is where comments are wrapped.
+const commentWidth = 88
+
+// say writes a comment, wrapped.
+func (w *tomlWriter) say(format string, args ...any) {
+	line := "#"
+	for _, word := range strings.Fields(plainLine(fmt.Sprintf(format, args...))) {
+		if len(line)+1+len(word) > commentWidth {
+			w.b.WriteString(line + "\n")
+			line = "#"
+		}
+		line += " " + word
+	}
+	w.b.WriteString(line + "\n")
+}
+
+func (w *tomlWriter) blank() { w.b.WriteString("\n") }
+
+// table begins a table with what it is for.
+func (w *tomlWriter) table(name, about string) {
+	w.blank()
+	w.say("%s", about)
+	w.b.WriteString("[" + name + "]\n")
+}
+
+// set writes a value that is in force, below how it was found.
+func (w *tomlWriter) set(key, value, how string) {
+	if how != "" {
+		w.say("%s", how)
+	}
+	w.b.WriteString(key + " = " + value + "\n")
+}
+
+// example writes a value that is not in force.
+func (w *tomlWriter) example(key, value, about string) {
+	if about != "" {
+		w.say("%s", about)
+	}
+	w.b.WriteString("# " + key + " = " + value + "\n")
+}
+
+// list writes a list that is in force or, when it is empty, its example.
+func (w *tomlWriter) list(key string, values []string, how, example, about string) {
+	if len(values) == 0 {
+		w.example(key, example, about)
+		return
+	}
+	w.set(key, tomlList(values), how)
+}
+
+// plainLine makes one line of a text that may hold anything.
+func plainLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == ' ' || unicode.IsPrint(r) {
+			return r
+		}
+		return '?'
+	}, strings.ToValidUTF8(s, "?"))
+}
+
+// tomlString quotes a text: literally where that can be, else with escapes.
+func tomlString(s string) string {
+	s = strings.ToValidUTF8(s, "?")
+	if !strings.ContainsFunc(s, func(r rune) bool { return r == '\'' || r < ' ' || r == 0x7f }) {
+		return "'" + s + "'"
+	}
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteString(`\` + string(r))
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&b, `\u%04X`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// tomlList writes a list, one value a line when there are several.
+func tomlList(values []string) string {
+	if len(values) == 1 {
+		return "[" + tomlString(values[0]) + "]"
+	}
+	var b strings.Builder
+	b.WriteString("[\n")
+	for _, v := range values {
+		b.WriteString("  " + tomlString(v) + ",\n")
+	}
+	b.WriteString("]")
+	return b.String()
+}
+
+// toml is the file that init writes.
+func (s *surveyed) toml(now time.Time) string {
+	w := &tomlWriter{}
+	w.say("kasoku.toml: what `kasoku run` measures here, and how.")
+	w.say("Written by `kasoku init` on %s, %s. `kasoku doctor` checks it.", s.found.Host, now.Format("2 Jan 2006"))
+	w.say("Lines that begin with # are not in force. docs/config.md explains every key.")
+	w.blank()
+	w.set("project", tomlString(filepath.Base(s.dir)), "The name of the directory.")
+	w.example("interval", "'1s'", "Between samples.")
+	s.tomlLoad(w)
+	s.tomlMySQL(w)
+	s.tomlLogs(w)
+	s.tomlWatch(w)
+	s.tomlCapture(w)
+	w.table("settings", "Settings of the application that kasoku cannot see; they are kept with each run.")
+	w.example("pool.max_idle", "100", "")
+	s.tomlFinalize(w)
+	w.table("price", "What the measured machines cost, to compare score per price.")
+	w.example("per_hour", "0.34", "")
+	w.example("currency", "'USD'", "")
+	return w.b.String()
+}
+
+func (s *surveyed) tomlLoad(w *tomlWriter) {
+	w.table("load", "How a run gets its load. Exactly one of the four kinds is in force.")
+	w.say("1. A benchmark that is started here: its command, and where its output has the score.")
+	if s.bench != "" {
+		w.set("command", tomlString(s.bench), "It lies in this directory.")
+	} else {
+		w.example("command", "'./bench.sh'", "")
+	}
+	w.example("score.json", "'score'", "a path in the last JSON object of the output, or")
+	w.example("score.regexp", "'score: ([0-9.]+)'", "a regular expression; its first group is the number")
+	w.example("pass.json", "'pass'", "")
+	w.say("2. A benchmark that is started elsewhere, as by a contest's portal: record from a request on until no more come. Both are seen in the access log.")
+	logs := len(s.found.LogsOf(discover.AccessLog)) > 0
+	elsewhere := s.bench == "" && logs
+	if elsewhere {
+		w.set("until_idle", "'10s'", "")
+	} else {
+		w.example("until_idle", "'10s'", "")
+	}
+	w.example("on", "'POST /initialize'", "")
+	w.say("3. No load that is known: record for so long.")
+	if s.bench == "" && !elsewhere {
+		w.set("for", "'60s'", "")
+	} else {
+		w.example("for", "'60s'", "")
+	}
+	w.say("4. Load that kasoku makes: requests, and the rates of a ladder in requests per second.")
+	w.example("targets", "["+tomlString("GET "+s.url())+"]", "")
+	w.example("steps", "[100, 200, 400]", "")
+	w.example("each", "'10s'", "")
+}
+
+// url is where requests are likely to go: the web server, else the application.
+func (s *surveyed) url() string {
+	for _, kind := range []discover.Kind{discover.Nginx, discover.App} {
+		for _, v := range s.found.Of(kind) {
+			switch p := v.Port(); p {
+			case 0:
+			case 80:
+				return "http://127.0.0.1/"
+			default:
+				return fmt.Sprintf("http://127.0.0.1:%d/", p)
+			}
+		}
+	}
+	return "http://127.0.0.1:8080/"
+}
+
+func (s *surveyed) tomlMySQL(w *tomlWriter) {
+	w.table("mysql", "The MySQL or MariaDB to watch. A password belongs into an option file of your own (chmod 600), not in here.")
+	found := "No database runs here as far as can be seen."
+	for _, v := range s.found.Of(discover.MySQL) {
+		found = serviceText(v) + " runs here"
+		if s.dbErr != nil {
+			found += ", and lets no one in without a password (" + s.dbErr.Error() + ")"
+		}
+		found += "."
+	}
+	switch {
+	case s.db.defaultsFile != "":
+		w.set("defaults_file", tomlString(s.db.defaultsFile), fmt.Sprintf("It let us in as %s (%s).", s.db.user, s.db.server))
+	case s.db.dsn != "":
+		w.set("dsn", tomlString(s.db.dsn), fmt.Sprintf("It let us in as %s, %s (%s).", s.db.user, s.db.how, s.db.server))
+	default:
+		w.say("%s", found)
+		w.example("defaults_file", "'~/.my.cnf'", "")
+		w.example("dsn", "'app@unix(/run/mysqld/mysqld.sock)/shop'", "")
+	}
+	if len(s.db.databases) > 1 {
+		w.say("Databases: %s.", strings.Join(s.db.databases, ", "))
+	}
+	w.example("slow_log", "false", "The slow log is switched on for a run where the user may do that, and put back.")
+	w.example("digests", "true", "Statement digests of performance_schema.")
+	w.example("count_rows", "['shop.users']", "Tables that are counted before and after; they must have grown by the successful writes.")
+}
+
+func (s *surveyed) tomlLogs(w *tomlWriter) {
+	w.table("logs", "Logs that are read for exactly the time of a run. They are never changed.")
+	for _, l := range []struct{ key, kind, example, about string }{
+		{"access", discover.AccessLog, "['/var/log/nginx/access.log']", "No access log was found."},
+		{"app", discover.AppLog, "['/var/log/app.log']", "No file that the application writes its messages to was found."},
+		{"error", discover.ErrorLog, "['/var/log/nginx/error.log']", "No error log was found."},
+	} {
+		var paths []string
+		for _, log := range s.found.LogsOf(l.kind) {
+			if l.kind == discover.AppLog && !slices.ContainsFunc(likelyApps(s.found), func(v *discover.Service) bool { return log.Service == v.Label() }) {
+				continue
+			}
+			if slices.Contains(paths, log.Path) {
+				continue
+			}
+			paths = append(paths, log.Path)
+			w.say("%s", s.logText(log))
+		}
+		w.list(l.key, paths, "", l.example, l.about)
+	}
+}
+
+// logText says how a log was found and what it lacks.
+func (s *surveyed) logText(l discover.Log) string {
+	text := fmt.Sprintf("%s: %s (%s).", filepath.Base(l.Path), l.How, l.Service)
+	if l.Kind == discover.AccessLog && l.Format != "" && !l.RequestTime {
+		text += fmt.Sprintf(" Its format %s has no request time; `kasoku doctor` has one.", l.Format)
+	}
+	if r := discover.CheckFile(l.Path, s.who); !r.Read && !r.Missing {
+		text += " It cannot be read yet; `kasoku doctor` has the line that grants it."
+	}
+	return text
+}
+
+func (s *surveyed) tomlWatch(w *tomlWriter) {
+	w.table("watch", "Processes that are always sampled. Others are sampled while they use the machine.")
+	var units, names []string
+	for _, v := range s.measured() {
+		if v.Unit != "" && s.found.Systemd {
+			units = append(units, v.Unit)
+		} else if !slices.Contains(names, v.Name) {
+			names = append(names, v.Name)
+		}
+	}
+	w.list("units", units, "Units of what was found.", "['app.service']", "")
+	w.list("processes", names, "Names of what was found.", "['node']", "")
+}
+
+// measured are the services that a run is about.
+func (s *surveyed) measured() []*discover.Service {
+	var out []*discover.Service
+	for _, kind := range []discover.Kind{discover.MySQL, discover.Postgres, discover.Redis, discover.Memcached, discover.Varnish} {
+		out = append(out, s.found.Of(kind)...)
+	}
+	out = append(out, likelyApps(s.found)...)
+	return append(append(out, s.found.Of(discover.Proxy)...), s.found.Of(discover.Nginx)...)
+}
+
+func (s *surveyed) tomlCapture(w *tomlWriter) {
+	w.table("capture", "The configuration in force, kept with each run. Secrets in it are masked. `kasoku revert` can write the files back.")
+	files := s.configFiles()
+	w.list("files", files, "What the servers read, and the application's unit.", "['/etc/nginx/*.conf', 'app/config.yml']", "")
+	w.example("nginx", "'/usr/sbin/nginx'", "The program to ask, when it is not the one that runs.")
+	w.example("vcl", "['/etc/varnish/default.vcl']", "")
+	var units []string
+	repository := ""
+	for _, v := range s.measured() {
+		if v.Unit != "" && s.found.Systemd {
+			units = append(units, v.Unit)
+		}
+		if v.Kind == discover.App && repository == "" {
+			repository = v.Repository
+		}
+	}
+	w.list("units", units, "", "['app.service']", "")
+	if repository != "" {
+		w.set("repository", tomlString(repository), "The git checkout of the application; its revision and changes are kept.")
+	} else {
+		w.example("repository", "'/home/isucon/webapp'", "The git checkout of the application; its revision and changes are kept.")
+	}
+}
+
+// mostFiles is how many files are listed one by one; more of a directory become
+// a pattern.
+const mostFiles = 8
+
+// configFiles are the files that the services read, directories of many as
+// patterns.
+func (s *surveyed) configFiles() []string {
+	var all []string
+	for _, v := range s.measured() {
+		if v.Container != "" {
+			continue
+		}
+		all = append(all, v.Config...)
+		if unit := filepath.Join("/etc/systemd/system", v.Unit); v.Unit != "" && v.Kind == discover.App && discover.CheckFile(unit, s.who).Read {
+			all = append(all, unit)
+		}
+	}
+	count := map[string]int{}
+	for _, path := range all {
+		count[filepath.Dir(path)]++
+	}
+	var out []string
+	for _, path := range all {
+		if dir := filepath.Dir(path); count[dir] > mostFiles {
+			path = filepath.Join(dir, "*"+filepath.Ext(path))
+		}
+		if !slices.Contains(out, path) {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+func (s *surveyed) tomlFinalize(w *tomlWriter) {
+	w.table("finalize", "What `kasoku finalize` checks at the end of a contest: logs off, and that all comes back after a restart.")
+	w.example("initialize", tomlString("POST "+s.url()+"initialize"), "")
+	w.example("logs", "['/var/log/nginx/access.log']", "Logs that must not grow any more.")
+	var before []string
+	for _, v := range s.measured() {
+		if v.Unit == "" || !s.found.Systemd {
+			continue
+		}
+		w.blank()
+		w.b.WriteString("[[finalize.units]]\n")
+		name := strings.TrimSuffix(v.Unit, ".service")
+		w.set("name", tomlString(name), "")
+		if len(before) > 0 && v.Kind != discover.Redis && v.Kind != discover.Memcached {
+			w.set("needs", tomlList(before), "")
+		}
+		if v.Kind != discover.Nginx && v.Kind != discover.Proxy {
+			before = append(before, name)
+		}
+	}
+	if len(before) == 0 {
+		w.blank()
+		w.say("[[finalize.units]]")
+		w.example("name", "'app'", "")
+		w.example("restart", "'systemctl restart app'", "")
+		w.example("check", "'curl -fsS "+s.url()+"'", "")
+	}
+}
