@@ -1,0 +1,203 @@
+package revert
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kasoku/kasoku/capture"
+	"github.com/kasoku/kasoku/mysqlflags"
+)
+
+// An Outcome is what became of one file or index.
+type Outcome struct {
+	What string // a path, or a statement
+	Err  error  // nil when it was put back
+}
+
+// read reads the present file.
+func (f *File) read(root string) error {
+	path := filepath.Join(root, f.Path)
+	f.target = path
+	if filepath.Clean(f.Path) != f.Path {
+		return fmt.Errorf("%q is no plain path", f.Path)
+	}
+	switch target, err := filepath.EvalSymlinks(path); {
+	case err == nil:
+		f.target = target
+	case errors.Is(err, fs.ErrNotExist):
+		if _, err := os.Lstat(path); err == nil {
+			return errors.New("it is a link to nothing")
+		}
+		return nil
+	default:
+		return err
+	}
+	c, err := capture.ReadFile(f.target)
+	switch {
+	case err != nil:
+		return err
+	case c.Note != "":
+		return errors.New("the present file: " + c.Note)
+	}
+	f.exists, f.old, f.mode, f.uid, f.gid = true, c.Text, c.Mode, c.UID, c.GID
+	return nil
+}
+
+// Apply writes the files and executes the statements that are not refused, one after
+// another, and goes on after one that fails. The database may be nil when there are
+// no statements.
+func (p *Plan) Apply(ctx context.Context, db *sql.DB) []Outcome {
+	var out []Outcome
+	for i := range p.Files {
+		f := &p.Files[i]
+		err := ctx.Err()
+		switch {
+		case f.Refused != "":
+			err = errors.New(f.Refused)
+		case err == nil:
+			err = f.write()
+		}
+		out = append(out, Outcome{f.Path, err})
+	}
+	return append(out, p.execute(ctx, db)...)
+}
+
+// write replaces the file at once: whoever reads it sees the old text or the new one.
+// Mode and owner stay those of the present file.
+func (f *File) write() (err error) {
+	again := File{Path: f.Path}
+	if f.exists {
+		c, err := capture.ReadFile(f.target)
+		if err != nil {
+			return err
+		}
+		again.old = c.Text
+	} else if _, err := os.Lstat(f.target); err == nil {
+		return errors.New("it has been made meanwhile")
+	}
+	if again.old != f.old {
+		return errors.New("it has changed meanwhile")
+	}
+	dir := filepath.Dir(f.target)
+	temp, err := os.CreateTemp(dir, "."+filepath.Base(f.target)+".kasoku-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, temp.Close())
+			os.Remove(temp.Name()) // the error of the write is the one to tell
+		}
+	}()
+	if _, err = temp.WriteString(f.now); err != nil {
+		return err
+	}
+	// The owner before the mode: a text with secrets is never another's to read.
+	if f.uid != os.Geteuid() || f.gid != os.Getegid() {
+		if err = temp.Chown(f.uid, f.gid); err != nil {
+			return fmt.Errorf("keep its owner: %w", err)
+		}
+	}
+	if err = temp.Chmod(os.FileMode(f.mode)); err != nil {
+		return err
+	}
+	if err = temp.Sync(); err != nil {
+		return err
+	}
+	if err = os.Rename(temp.Name(), f.target); err != nil {
+		return err
+	}
+	return errors.Join(temp.Close(), syncDir(dir))
+}
+
+// syncDir makes the new name last over a power cut.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// lockWait is how long a statement waits for those who use the table, in seconds:
+// behind it everybody else waits.
+const lockWait = 30
+
+// execute runs the statements over one connection.
+func (p *Plan) execute(ctx context.Context, db *sql.DB) []Outcome {
+	if len(p.Indexes) == 0 {
+		return nil
+	}
+	var conn *sql.Conn
+	err := errors.New("no database is named")
+	if db != nil {
+		conn, err = db.Conn(ctx)
+	}
+	if err == nil {
+		defer conn.Close() // of a connection that holds nothing
+		// Quotes and backslashes mean what they did when the definitions were read.
+		_, err = conn.ExecContext(ctx, fmt.Sprintf("SET /* kasoku */ SESSION sql_mode = 'STRICT_ALL_TABLES', lock_wait_timeout = %d", lockWait))
+	}
+	var out []Outcome
+	for _, i := range p.Indexes {
+		o := Outcome{What: i.Statement, Err: err}
+		switch {
+		case i.Refused != "":
+			o.Err = errors.New(i.Refused)
+		case err == nil:
+			_, e := conn.ExecContext(ctx, i.Statement)
+			o.Err = mysqlflags.Explain(e)
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+// Reload returns the commands that let servers see the files that are not refused.
+// The server's version tells which name its unit has.
+func (p *Plan) Reload(version string) []string {
+	var out []string
+	add := func(s string) {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	for _, f := range p.Files {
+		if f.Refused != "" {
+			continue
+		}
+		switch f.Kind {
+		case capture.KindNginx:
+			add("nginx -t && nginx -s reload")
+		case capture.KindMySQL:
+			if strings.Contains(strings.ToLower(version), "mariadb") {
+				add("systemctl restart mariadb")
+			} else {
+				add("systemctl restart mysql")
+			}
+		case capture.KindVCL:
+			add("systemctl reload varnish")
+		case capture.KindUnit:
+			add("systemctl daemon-reload && systemctl restart " + unitOf(f.Path))
+		default:
+			add("restart what reads " + f.Path)
+		}
+	}
+	return out
+}
+
+// unitOf returns the unit that a file belongs to: app.service also of
+// app.service.d/limits.conf.
+func unitOf(path string) string {
+	if dir := filepath.Base(filepath.Dir(path)); strings.HasSuffix(dir, ".d") {
+		return strings.TrimSuffix(dir, ".d")
+	}
+	return filepath.Base(path)
+}
