@@ -63,6 +63,9 @@ func safeOption(arg, before string, mysql bool) (safe string, ok bool) {
 	case isOption && joined && slices.Contains(userOptions, name):
 		return name + "=" + withoutPassword(value), true
 	case joined && (isSecretName(name) || slices.Contains(secretOptions, name)):
+		if isSwitch(value) {
+			return arg, true
+		}
 		return name + "=" + Masked, true
 	case !isOption && isSecretOption(before):
 		return Masked, true
@@ -72,6 +75,21 @@ func safeOption(arg, before string, mysql bool) (safe string, ok bool) {
 		return "-p" + Masked, true
 	}
 	return "", false
+}
+
+// isSwitch reports whether a value only says that a secret is there or wanted.
+func isSwitch(value string) bool {
+	return slices.Contains([]string{"", "on", "off", "yes", "no", "true", "false", "0", "1"}, strings.ToLower(value))
+}
+
+// SafeSetting returns the value of a setting as it may be kept: masked when the
+// name is that of a secret, such as db.password, else without passwords in it.
+func SafeSetting(name, value string) string {
+	safe, ok := strings.CutPrefix(SafeArgs([]string{name + "=" + value})[0], name+"=")
+	if !ok { // the name itself looks like a secret
+		return Masked
+	}
+	return safe
 }
 
 // isSecretOption reports whether the next argument is a secret.

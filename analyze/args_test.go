@@ -37,6 +37,22 @@ func TestSafeArgs(t *testing.T) {
 	f(`sh|-c|curl -H "Cookie: a=b; c=d" http://x`, `sh|-c|curl -H "Cookie: ***" http://x`)
 }
 
+func TestSafeSetting(t *testing.T) {
+	f := func(name, value, want string) {
+		t.Helper()
+		if got := SafeSetting(name, value); got != want {
+			t.Errorf("%s=%s is kept as %q, want %q", name, value, got, want)
+		}
+	}
+	f("max_connections", "151", "151")
+	f("db.password", "hunter 2", "***")
+	f("disconnect_on_expired_password", "ON", "ON")
+	f("validate_password.length", "8", "8")
+	f("dsn", "app:hunter2@tcp(x)/y", "app:***@tcp(x)/y")
+	f("init_connect", "SET x = 'a b'", "SET x = 'a b'")
+	f("password=x y", "z", "***")
+}
+
 func FuzzSafeCommandLine(f *testing.F) {
 	for _, s := range []string{"", "ab -n 1", "x --password 'a b' c", "mysql -psecret", `"`, "a  b\tc\n", "\xff -u a:b"} {
 		f.Add(s)

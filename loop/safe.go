@@ -2,7 +2,6 @@ package loop
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/analyze"
@@ -37,11 +36,7 @@ func safeWarnings(w []kasoku.Warning) []kasoku.Warning {
 func safeSettings(in []kasoku.Setting) []kasoku.Setting {
 	out := slices.Clone(in)
 	for i, s := range out {
-		value, ok := strings.CutPrefix(analyze.SafeArgs([]string{s.Name + "=" + s.Value})[0], s.Name+"=")
-		if !ok { // the name itself looks like a secret
-			out[i].Name, value = safeText(s.Name), analyze.Masked
-		}
-		out[i].Value = value
+		out[i].Value = analyze.SafeSetting(s.Name, s.Value)
 	}
 	return out
 }

@@ -2,7 +2,6 @@ package runstore
 
 import (
 	"database/sql"
-	"strings"
 
 	"github.com/kasoku/kasoku"
 )
@@ -31,19 +30,8 @@ func Edit(path string) (*Editor, error) {
 
 func (o opener) edit(path string) (*sql.DB, error) {
 	path = target(path)
-	f, err := look(path)
-	if err != nil {
+	if err := o.settle(path); err != nil {
 		return nil, err
-	}
-	if f.left {
-		if by, err := recorderOf(path); err == nil && by.alive() {
-			return nil, ErrBusy
-		}
-		if err := o.repair(path); isBusy(err) {
-			return nil, ErrBusy
-		} else if err != nil {
-			return nil, err
-		}
 	}
 	db, err := connect(path, editing)
 	if err != nil {
@@ -97,36 +85,6 @@ func (e *Editor) SaveSummary(s *kasoku.Summary) error {
 // SaveChanges replaces what the recording altered on servers.
 func (e *Editor) SaveChanges(c []kasoku.Change) error {
 	return e.change("save change", func(tx *sql.Tx) error { return changeTable().replace(tx, c) })
-}
-
-// Scrub drops the text that was found in logs, statements and configurations.
-// Figures and findings stay; evidence stands without its quotation. The bytes are
-// cleared from the file.
-func (e *Editor) Scrub() error {
-	err := e.change("scrub", func(tx *sql.Tx) error {
-		for _, t := range rawTables() {
-			if _, err := tx.Exec("DELETE FROM " + t.name); err != nil {
-				return err
-			}
-		}
-		return renewSums(tx, rawTables())
-	})
-	if err != nil {
-		return err
-	}
-	_, err = e.db.Exec("VACUUM")
-	return stepError("scrub", e.path, err)
-}
-
-// rawTables lists the tables that hold text as it was found.
-func rawTables() []summed {
-	var out []summed
-	for _, t := range allTables() {
-		if strings.HasPrefix(t.name, "raw_") {
-			out = append(out, t)
-		}
-	}
-	return out
 }
 
 // SaveDiagnosis replaces the stored diagnosis and the run's verdict; nil removes
