@@ -15,6 +15,7 @@ type Timeline struct {
 	Column  int    // seconds that a column of the readout covers; 1 unless the run is long
 	Started time.Time
 	Steps   []Band
+	Phased  bool // Steps are phases of the traffic
 	Lane    []LaneMark
 	Rows    int // of the lane
 	Charts  []Chart
@@ -25,7 +26,8 @@ type Timeline struct {
 // A Band is a stretch of time with a name.
 type Band struct {
 	From, To float64 // s
-	Label    string
+	Label    string  // empty where there is no room for it
+	Open     bool    // not shaded
 }
 
 // A LaneMark is the stretch of time that a finding quotes.

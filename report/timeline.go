@@ -18,7 +18,10 @@ func (r rec) timelineSection() Section {
 		return s
 	}
 	s.Sub = "One clock, one sample a second."
-	if len(t.Steps) > 0 {
+	switch {
+	case t.Phased:
+		s.Sub += " Shaded columns are initialize and load, as the traffic tells them."
+	case len(t.Steps) > 0:
 		s.Sub += " Shaded columns are load steps."
 	}
 	if len(t.Lane) > 0 {
@@ -33,8 +36,9 @@ func (r rec) timeline() *Timeline {
 	g := newGrid(r.length())
 	t := &Timeline{ID: "timeline", Seconds: g.seconds, Column: g.column, Started: r.wall(0)}
 	for _, s := range r.Steps {
-		t.Steps = append(t.Steps, Band{s.Interval.From.Seconds(), s.Interval.To.Seconds(), stepLabel(s)})
+		t.Steps = append(t.Steps, Band{From: s.Interval.From.Seconds(), To: s.Interval.To.Seconds(), Label: stepLabel(s)})
 	}
+	r.phaseBands(t)
 	r.fillLane(t)
 	whole := func(builds ...func(grid, *Timeline) *Chart) {
 		for _, build := range builds {
@@ -56,6 +60,36 @@ func (r rec) timeline() *Timeline {
 		t.Note = "Each column holds " + strconv.Itoa(g.column) + " s: bars show the second in which most failed, areas the busiest, lines their range, percentiles all requests."
 	}
 	return t
+}
+
+// phaseBands shows the phases of the traffic in place of steps. They follow each
+// other without a gap, so only those in which much happened are shaded.
+func (r rec) phaseBands(t *Timeline) {
+	if len(r.Steps) > 0 || len(r.Phases) == 0 {
+		return
+	}
+	t.Phased = true
+	for _, p := range r.Phases {
+		open := p.Kind != kasoku.PhaseInitialize && p.Kind != kasoku.PhaseLoad
+		t.Steps = append(t.Steps, Band{p.Interval.From.Seconds(), min(p.Interval.To.Seconds(), float64(t.Seconds)), string(p.Kind), open})
+	}
+	// A label takes a tenth of the width. Where two would meet, that of the load stays.
+	room := 0.1 * float64(t.Seconds)
+	var taken []float64
+	for _, kind := range []kasoku.PhaseKind{kasoku.PhaseLoad, kasoku.PhaseInitialize, kasoku.PhaseVerify, kasoku.PhaseIdle} {
+		for i := range t.Steps {
+			b := &t.Steps[i]
+			if r.Phases[i].Kind != kind {
+				continue
+			}
+			mid := (b.From + b.To) / 2
+			if slices.ContainsFunc(taken, func(other float64) bool { return math.Abs(other-mid) < room }) {
+				b.Label = ""
+				continue
+			}
+			taken = append(taken, mid)
+		}
+	}
 }
 
 func stepLabel(s kasoku.Step) string {

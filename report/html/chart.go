@@ -76,9 +76,15 @@ func timelineView(t *report.Timeline, n int) timeline {
 	v.Data = data{Seconds: t.Seconds, Column: t.Column, Start: s.Hour()*3600 + s.Minute()*60 + s.Second()}
 	for _, b := range t.Steps {
 		p := band(t, b)
-		p.Mid, p.Label = trim(100*t.X((b.From+b.To)/2)), b.Label
+		mid := 100 * t.X((b.From+b.To)/2)
+		if t.Phased { // a short one at an end keeps its name inside
+			mid = min(max(mid, 4), 96)
+		}
+		p.Mid, p.Label, p.Open = trim(mid), b.Label, b.Open
 		v.Steps = append(v.Steps, p)
-		v.Data.First = int(b.From)
+		if !b.Open {
+			v.Data.First = int(b.From)
+		}
 	}
 	for _, m := range t.Lane {
 		v.Lane = append(v.Lane, laneMark{m.Number, m.ID, trim(100 * t.X(m.From)), trim(100 * t.X(m.To-m.From)), trim(float64(4 + laneRow*m.Row))})

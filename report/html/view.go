@@ -16,6 +16,7 @@ type place struct {
 	Label            string
 	Class            string
 	Optional, Far    bool
+	Open             bool // a band that is not shaded
 }
 
 // trim prints a coordinate without needless digits.

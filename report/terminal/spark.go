@@ -124,6 +124,9 @@ func (p *printer) stepLabels(t *report.Timeline, each int) {
 	line, used := "", 0
 	for _, s := range t.Steps {
 		label := p.text(s.Label)
+		if label == "" {
+			continue
+		}
 		mid := (s.From + s.To) / 2 / float64(t.Column*each)
 		at := int(mid) - width(label)/2
 		if used > 0 && at < used+1 {
