@@ -251,9 +251,17 @@ func stretch(c *diagnose.Case, counts map[int]uint64) (from, to int, ok bool) {
 	return from, to, from >= 0 && from < to && to-from <= mostSeconds
 }
 
+// rate prints requests in a second: whole ones, but for a mean.
+func rate(v float64) string {
+	if v == math.Trunc(v) {
+		return diagnose.Whole(v) + " req/s"
+	}
+	return unit.Sig3(v) + " req/s"
+}
+
 func requestCourse(c *diagnose.Case) course {
 	counts, source := c.BySecond()
-	k := course{least: burstRequests, source: source, name: "requests", print: func(v float64) string { return unit.PerSec(v) }}
+	k := course{least: burstRequests, source: source, name: "requests", print: rate}
 	from, to, ok := stretch(c, counts)
 	if !ok || len(counts) == 0 {
 		return k

@@ -47,7 +47,7 @@ func (r DBBound) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	}
 	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "process", Name: s.db.Name},
-		Title:      fmt.Sprintf("%s uses %s of the service's CPU", capital(cut(s.db.Name, 30)), unit.Percent(s.dbShare())),
+		Title:      fmt.Sprintf("The database, %s, uses %s of the service's CPU", cut(s.db.Name, 20), unit.Percent(s.dbShare())),
 		Clause:     fmt.Sprintf("%s uses %s of %s cores", s.db.Name, unit.Sig3(s.db.Cores), unit.Plain(s.cores)),
 		Severity:   s.severity(c),
 		Confidence: diagnose.Confidence(s.signals(c)...),

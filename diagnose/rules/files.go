@@ -108,9 +108,9 @@ func (r Files) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	switch {
 	case o.ratio() >= filesUsed/2 || len(o.said) == 0:
 		f.Object = kasoku.Object{Kind: "process", Name: o.name()}
-		f.Title = fmt.Sprintf("%s may open %s files and needs more", capital(cut(o.name(), 30)), diagnose.Whole(o.limit))
+		f.Title = fmt.Sprintf("The %s files that %s may open are not enough", diagnose.Whole(o.limit), cut(o.name(), 30))
 		f.Clause = fmt.Sprintf("%s runs out of open files at %s", o.name(), diagnose.Whole(o.limit))
-		f.Cause = fmt.Sprintf("%s had %s of %s files open. %s", capital(o.name()), diagnose.Whole(o.used), diagnose.Whole(o.limit), f.Cause)
+		f.Cause = fmt.Sprintf("The process %s had %s of %s files open. %s", o.name(), diagnose.Whole(o.used), diagnose.Whole(o.limit), f.Cause)
 	case o.said[0].Path != "":
 		f.Object = kasoku.Object{Kind: "log", Name: path.Base(o.said[0].Path)}
 	}

@@ -62,6 +62,8 @@ type serviceConfig struct {
 	Mute      bool          `json:",omitempty"` // errors are not logged
 	Drop      float64       `json:",omitempty"` // that answer 201 and write nothing
 	Twice     float64       `json:",omitempty"` // that write two rows
+
+	Burden *burden `json:",omitempty"` // of the host, by each request
 }
 
 // createEntries is the ledger's table; its keys are integers that the service makes.
@@ -101,6 +103,11 @@ func serveLedger(ctx context.Context, c serviceConfig, access io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if c.Burden != nil {
+		if l.carrier, err = carry(ctx, l, *c.Burden); err != nil {
+			return err
+		}
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v2/transfers", l.transfer)
 	mux.HandleFunc("GET /v2/ping", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "pong") })
@@ -127,6 +134,7 @@ type ledger struct {
 	kept     *sql.Stmt
 	log      *slog.Logger
 	seq      atomic.Uint64
+	carrier  *carrier // nil for none
 }
 
 func openLedger(ctx context.Context, c serviceConfig) (*ledger, error) {
@@ -190,7 +198,13 @@ func falls(n uint64, share float64, salt uint64) bool {
 func (l *ledger) transfer(w http.ResponseWriter, r *http.Request) {
 	n := l.seq.Add(1)
 	w.Header().Set("Content-Type", "application/json")
-	err := l.book(r.Context(), n)
+	var err error
+	if l.carrier != nil {
+		err = l.carrier.bear(r.Context())
+	}
+	if err == nil {
+		err = l.book(r.Context(), n)
+	}
 	if err == nil && falls(n, l.c.Fail, 3) {
 		err = errors.New("balance of account is locked by settlement")
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,7 +35,11 @@ type measurement struct {
 	inFlight int           // cap, 0: the engine's
 	settings []kasoku.Setting
 	slowLog  bool
-	procs    int // GOMAXPROCS of the generator, 0: as it is
+	procs    int           // GOMAXPROCS of the generator, 0: as it is
+	interval time.Duration // between samples, 0: 1 s
+	seconds  []int         // instead of a load by kasoku: requests in each second
+	tasks    int           // that the service's control group may hold, 0: it is in none of its own
+	alone    bool          // keep only what was sampled of the service, its database and kasoku
 }
 
 // measure makes the run against the database server, with a table of its own.
@@ -65,17 +70,30 @@ func measure(t *testing.T, db *service.Server, m measurement) *kasoku.Recording 
 	o := loop.Options{
 		Path: filepath.Join(dir, "run.kasoku"), Run: kasoku.Run{Project: "rules", Label: "kept", Revision: "test"}, Settings: m.settings,
 		MySQL: m.service.DSN, SlowLog: m.slowLog, CountRows: []string{table}, AccessLog: m.service.AccessLog, AppLog: appLog,
-		PIDs: []int{db.Pid()}, Load: ours,
+		PIDs: []int{db.Pid()}, Load: ours, Interval: m.interval,
+	}
+	if len(m.seconds) > 0 {
+		o.Load, o.For = nil, time.Duration(len(m.seconds)+2)*time.Second
+	}
+	if m.tasks > 0 {
+		m.service.Burden.Group = taskGroup(t, m.tasks)
 	}
 	var stop func()
+	var app int
+	var others sync.WaitGroup // a load of which kasoku knows nothing
+	defer others.Wait()
 	o.Prepare = func(ctx context.Context, w loop.Watch) error {
 		url, pid, halt, err := startService(ctx, m.service, appLog)
 		if err != nil {
 			return err
 		}
-		stop = halt
+		stop, app = halt, pid
 		w.Process(pid)
 		method, rest, _ := strings.Cut(path, " ")
+		if len(m.seconds) > 0 {
+			others.Go(func() { perSecondLoad(ctx, m.seconds, method, url+rest) })
+			return nil
+		}
 		ours.Targets = []load.Target{{Method: method, URL: url + rest}}
 		return nil
 	}
@@ -88,6 +106,9 @@ func measure(t *testing.T, db *service.Server, m measurement) *kasoku.Recording 
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+	if m.alone {
+		keepOnly(res.Recording, db.Pid(), app, os.Getpid())
 	}
 	return res.Recording
 }
@@ -102,7 +123,7 @@ func startService(ctx context.Context, c serviceConfig, appLog string) (url stri
 	if err != nil {
 		return "", 0, nil, err
 	}
-	self, err := os.Executable()
+	self, err := asLedger(filepath.Dir(appLog))
 	if err != nil {
 		return "", 0, nil, err
 	}

@@ -101,6 +101,10 @@ func (s shortage) near() float64 {
 	return near
 }
 
+// refused reports whether memory was refused while the host had some left: by a
+// limit of the process or of its group.
+func (s shortage) refused() bool { return s.total > 0 && s.near() <= 1 && s.killed.By <= 0 }
+
 func (s shortage) fires() bool { return len(s.said) > 0 || s.killed.By > 0 || s.near() > 1 }
 
 // Check looks for the signs of too little memory.
@@ -123,8 +127,12 @@ func (r Memory) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		Expect: "no refused allocation, and nothing swapped", Verify: "repeat the load: more than " + unit.Percent(fewAvailable) + " of the memory must stay available",
 		Explains: []string{"MES-07"}, Interval: c.Focus.Interval,
 	}
-	if s.limited != "" {
+	switch {
+	case s.limited != "":
 		f.Object = kasoku.Object{Kind: "control group", Name: s.killed.Key.Instance}
+	case s.refused():
+		f.Object, f.Clause = kasoku.Object{Kind: "limit", Name: "memory"}, "memory is refused"
+		f.Expect, f.Verify = "no refused allocation", "repeat the load: no log may say that memory ran out"
 	}
 	for i, p := range largest {
 		if i < 3 {
@@ -142,8 +150,10 @@ func (Memory) title(s shortage) string {
 		return "A control group runs out of memory and is killed"
 	case s.killed.By > 0:
 		return "The host runs out of memory and kills a process"
-	case len(s.said) > 0 && s.near() <= 1:
+	case s.refused():
 		return "Memory is refused while the host has some left"
+	case s.total == 0:
+		return "Memory runs out"
 	case s.swapped >= swapPages:
 		return "The host swaps: its memory is too small for what runs"
 	}
@@ -177,7 +187,7 @@ func (s shortage) signals(c *diagnose.Case) []diagnose.Signal {
 	}
 	moved := diagnose.Signal{Holds: s.swapped >= swapPages || s.stalled >= stallShare || s.reclaimed > 0, Lacks: "nothing was swapped and nobody waited"}
 	// A process's own limit refuses at once: then the log alone is the sign.
-	if len(s.said) > 0 && !few.Holds && !moved.Holds && few.Blind == "" {
+	if s.refused() {
 		return []diagnose.Signal{said, {Holds: true}}
 	}
 	return []diagnose.Signal{said, few, moved}
@@ -220,8 +230,8 @@ func (s shortage) cause(c *diagnose.Case, largest []diagnose.Program) string {
 	switch {
 	case s.limited != "":
 		text = "The control group " + s.limited + " ran full, and the kernel killed a process of it."
-	case s.total > 0 && s.available >= fewAvailable*s.total && s.near() <= 1:
-		text = fmt.Sprintf("Memory was refused, though the host had %s available: a limit refuses it, such as ulimit -v (RLIMIT_AS), a control group's memory.max, or vm.overcommit_memory.",
+	case s.refused():
+		return fmt.Sprintf("Memory was refused, though the host had %s available: a limit refuses it, such as ulimit -v (RLIMIT_AS), a control group's memory.max, or vm.overcommit_memory.",
 			unit.BytesIEC(uint64(s.available)))
 	default:
 		text = "What runs on this host needs more memory than it has."
@@ -239,6 +249,12 @@ func (s shortage) cause(c *diagnose.Case, largest []diagnose.Program) string {
 }
 
 func (s shortage) fixes(c *diagnose.Case, largest []diagnose.Program) []kasoku.Fix {
+	if s.refused() || s.limited != "" {
+		return []kasoku.Fix{{
+			Text: "Compare ulimit -v, the unit's MemoryMax and sysctl vm.overcommit_memory with what the process needs, and raise the one that refuses",
+			Note: "The resident memory of a process says less than what it reserves: ulimit -v counts address space.", Risk: kasoku.RiskAppRestart,
+		}}
+	}
 	var out []kasoku.Fix
 	for _, p := range largest {
 		if p.Role == diagnose.Generator || p.Role == diagnose.Recorder {
@@ -254,9 +270,6 @@ func (s shortage) fixes(c *diagnose.Case, largest []diagnose.Program) []kasoku.F
 		out = append(out, kasoku.Fix{Text: "Let " + p.Name + " hold less, or move it to a host with more memory", Risk: kasoku.RiskAppRestart,
 			Note: "A tool such as an editor's language server or a build does not belong on a host that is measured: stop it."})
 		break
-	}
-	if len(s.said) > 0 && s.total > 0 && s.available >= fewAvailable*s.total {
-		out = append([]kasoku.Fix{{Text: "Raise the limit that refuses: compare ulimit -v, the unit's MemoryMax and sysctl vm.overcommit_memory with what the process needs", Risk: kasoku.RiskAppRestart}}, out...)
 	}
 	if len(out) == 0 {
 		out = []kasoku.Fix{{Text: "See which processes hold most memory, and move or shrink the largest", Risk: kasoku.RiskAppRestart}}

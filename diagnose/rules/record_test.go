@@ -123,6 +123,8 @@ func (r recorded) object(id, kind string) string {
 		"DRV-01": "endpoint " + endpoint, "MES-07": "endpoint " + endpoint, "DRV-04": "table " + table, "MES-04": "table " + table,
 		"DRV-05": "log journal.log", "POOL-01": "pool idle connections", "POOL-02": "variable max_connections",
 		"POOL-03": "pool pool.max_idle", "POOL-04": "pool connections", "HW-05": "process kasoku nethttp",
+		"HW-01": "process m", "HW-02": "host CPU", "HW-06": "limit memory", "HW-07": "in one second", "OS-01": "open files of ledger",
+		"OS-02": "control group ledger.service", "MES-06": "run sampling interval",
 	}[id] + "\n"
 }
 
@@ -143,7 +145,7 @@ func runs() []recorded {
 	}
 	with := func(m measurement, change func(*measurement)) measurement { change(&m); return m }
 	ms := time.Millisecond
-	return []recorded{
+	return append(hostRuns(), []recorded{
 		{name: "seeded", m: lab(all, 0, 151, doubling(&broke)), keep: as("fires") + " MES-04/under"},
 		{name: "tuned", m: lab(userapi.Tuned(), 0, 300, loop.Climb(200, 600)), keep: as("silent") + " MES-04/silent HW-05/silent"},
 		{name: "other-names", m: with(own(badLedger(), ledgerLimit), func(m *measurement) { m.next = doubling(&broke) }),
@@ -177,7 +179,7 @@ func runs() []recorded {
 		}), keep: "HW-05/fires"},
 		{name: "capped", m: with(own(serviceConfig{MaxOpen: 4, MaxIdle: 4, Hold: 100 * ms}, 151, 200), func(m *measurement) { m.inFlight = 50 }),
 			keep: "HW-05/silent"},
-	}
+	}...)
 }
 
 // untilLate climbs by a quarter from 6,000 requests a second until the generator

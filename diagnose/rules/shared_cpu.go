@@ -49,7 +49,7 @@ func (r SharedCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 	most := max(min(s.busy/max(s.busy-s.db.Cores, 0.01), s.busy/s.db.Cores), 1)
 	return []kasoku.Finding{{
 		ID: r.ID(), Object: kasoku.Object{Kind: "host", Name: "CPU"},
-		Title:      fmt.Sprintf("%s and %s fight for one host's CPU", capital(cut(s.app.Name, 22)), cut(s.db.Name, 22)),
+		Title:      "The app and its database fight for one host's CPU",
 		Clause:     fmt.Sprintf("%s and %s fight for %s cores", s.app.Name, s.db.Name, unit.Plain(s.cores)),
 		Severity:   s.severity(c),
 		Confidence: diagnose.Confidence(s.signals(c)...),

@@ -110,7 +110,7 @@ func (r Tasks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	switch {
 	case t.group != "" && (t.refused.By > 0 || t.ratio() >= tasksNear):
 		f.Object = kasoku.Object{Kind: "control group", Name: t.group}
-		f.Title = fmt.Sprintf("%s may hold %s tasks, and more are refused", capital(cut(t.group, 30)), diagnose.Whole(t.limit))
+		f.Title = fmt.Sprintf("The %s tasks that %s may hold are not enough", diagnose.Whole(t.limit), cut(t.group, 30))
 		f.Clause = fmt.Sprintf("%s may hold no more than %s processes and threads", t.group, diagnose.Whole(t.limit))
 	case len(t.said) > 0 && t.said[0].Path != "":
 		f.Object = kasoku.Object{Kind: "log", Name: path.Base(t.said[0].Path)}

@@ -1,0 +1,65 @@
+//go:build extract
+
+package rules
+
+import (
+	"slices"
+	"time"
+
+	"github.com/kasoku/kasoku/labs/userapi"
+	"github.com/kasoku/kasoku/loop"
+)
+
+// hostRuns are the cases of the rules about the host: who uses its CPU, when, and
+// what runs out. What a request costs the host is made up; the load is real. They
+// were made on two cores.
+func hostRuns() []recorded {
+	ms := time.Millisecond
+	steady := func(b burden, each time.Duration, rates ...float64) measurement {
+		return measurement{service: serviceConfig{MaxOpen: 10, MaxIdle: 10, Warm: 10, Burden: &b}, maxConnections: 151,
+			next: loop.Climb(rates...), each: each, alone: true}
+	}
+	slow := func(m measurement) measurement { m.slowLog = true; return m }
+	every := func(m measurement, interval time.Duration) measurement { m.interval = interval; return m }
+	// 24 seconds with n requests each, of which some have others.
+	seconds := func(n, from, to, others int) measurement {
+		m := steady(burden{}, 0)
+		m.seconds = slices.Repeat([]int{n}, 24)
+		for i := from; i < to; i++ {
+			m.seconds[i] = others
+		}
+		return m
+	}
+	limited := func(b burden, open, rate int, hold time.Duration) measurement {
+		m := steady(b, 5*time.Second, float64(rate))
+		m.service.MaxOpen, m.service.MaxIdle, m.service.Hold = open, open, hold
+		return m
+	}
+	tasks := func(b burden, rate, most int) measurement {
+		m := steady(b, 6*time.Second, float64(rate))
+		m.tasks = most
+		return m
+	}
+	return []recorded{
+		{name: "db-bound", m: slow(steady(burden{Query: 25 * ms}, 4*time.Second, 20, 66)), keep: "HW-01/fires HW-02/silent MES-06/fires"},
+		{name: "fighting", m: slow(steady(burden{Query: 15 * ms, Spin: 12 * ms}, 5*time.Second, 20, 66)), keep: "HW-01/under HW-02/fires"},
+		{name: "little-app", m: slow(steady(burden{Query: 21 * ms, Spin: 6 * ms}, 5*time.Second, 20, 66)), keep: "HW-02/under"},
+		{name: "app-bound", m: slow(steady(burden{Query: ms, Spin: 24 * ms}, 5*time.Second, 20, 60)), keep: "HW-01/silent HW-02/silent OS-01/silent OS-02/silent"},
+		{name: "light", m: measurement{service: serviceConfig{Lab: true, Defects: userapi.Tuned()}, maxConnections: 300, next: loop.Climb(50, 200),
+			each: 4 * time.Second, slowLog: true, alone: true, settings: userapi.Settings(userapi.Tuned(), 0)}, keep: "HW-01/silent HW-06/silent OS-01/silent OS-02/silent"},
+
+		{name: "burst", m: seconds(40, 14, 15, 400), keep: "HW-07/fires"},
+		{name: "small-burst", m: seconds(60, 14, 15, 172), keep: "HW-07/under"},
+		{name: "steady", m: seconds(60, 0, 0, 0), keep: "HW-06/silent HW-07/silent MES-06/silent"},
+		{name: "two-rates", m: seconds(20, 8, 14, 300), keep: "HW-07/silent"},
+
+		{name: "fine", m: every(steady(burden{}, 4*time.Second, 50), 200*ms), keep: "MES-06/silent"},
+		{name: "just-fine", m: every(steady(burden{}, 4*time.Second, 50), 360*ms), keep: "MES-06/under"},
+
+		{name: "few-files", m: limited(burden{Files: 64}, 0, 250, 200*ms), keep: "OS-01/fires OS-02/silent"},
+		{name: "files-left", m: limited(burden{Files: 200, Opened: 140}, 10, 60, 100*ms), keep: "OS-01/under"},
+		{name: "few-tasks", m: tasks(burden{Task: 400 * ms}, 80, 48), keep: "OS-02/fires"},
+		{name: "tasks-left", m: tasks(burden{Task: 400 * ms}, 30, 40), keep: "OS-02/under"},
+		{name: "no-memory", m: steady(burden{Memory: 4, Space: 64}, 5*time.Second, 20, 120), keep: "HW-06/fires"},
+	}
+}
