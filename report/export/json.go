@@ -53,12 +53,17 @@ type Run struct {
 	Revision   string      `json:"revision,omitempty"`
 	Dirty      bool        `json:"dirty"`
 	Load       string      `json:"load,omitempty"`
+	Group      string      `json:"group,omitempty"`
+	Repeat     int         `json:"repeat,omitempty"`
+	Observers  string      `json:"observers,omitempty"`
+	Score      *Score      `json:"score,omitempty"`
 	Verdict    string      `json:"verdict"`
 	Alerts     []string    `json:"alerts"`
 	Hosts      []Host      `json:"hosts"`
 	Command    *Command    `json:"command,omitempty"`
 	Generator  *Generator  `json:"generator,omitempty"`
 	Steps      []Step      `json:"steps"`
+	Phases     []Phase     `json:"phases"`
 	Findings   []Finding   `json:"findings"`
 	Silences   []Silence   `json:"silences"`
 	Rules      int         `json:"rules"` // that looked
@@ -341,6 +346,21 @@ type Warning struct {
 	Code string `json:"code"`
 	Text string `json:"text"`
 	Hint string `json:"hint,omitempty"`
+}
+
+// A Score is what the benchmark, or a person, said that the run was worth.
+type Score struct {
+	Value   float64 `json:"value"`
+	Outcome string  `json:"outcome"` // pass, fail or empty
+	Source  string  `json:"source"`
+}
+
+// A Phase is a stretch in which the traffic was of one kind.
+type Phase struct {
+	Kind string  `json:"kind"`
+	From float64 `json:"from_s"`
+	To   float64 `json:"to_s"`
+	Why  string  `json:"why"`
 }
 
 // An Observer is what kasoku itself took.

@@ -26,6 +26,10 @@ func newRun(r *kasoku.Recording, d *report.Document) *Run {
 		Schema: Schema, Kind: "run", ID: run.ID, Project: run.Project, Label: run.Label, Note: run.Note,
 		Started: run.Started, Length: run.Length.Seconds(), State: string(run.State), StopReason: run.StopReason,
 		Version: run.Version, Revision: run.Revision, Dirty: run.Dirty, Load: run.Load, Verdict: d.Verdict,
+		Group: run.Group, Repeat: run.Repeat, Observers: run.Observers, Score: newScore(run.Score),
+		Phases: list(r.Phases, func(p *kasoku.Phase) Phase {
+			return Phase{string(p.Kind), p.Interval.From.Seconds(), p.Interval.To.Seconds(), p.Why}
+		}),
 		Hosts:    list(run.Hosts, newHost),
 		Command:  newCommand(run.Command),
 		Steps:    list(r.Steps, func(s *kasoku.Step) Step { return newStep(r, s) }),
@@ -64,6 +68,13 @@ func newRun(r *kasoku.Recording, d *report.Document) *Run {
 
 func newHost(h *kasoku.Host) Host {
 	return Host{h.Name, h.Cores, h.MemoryBytes, h.OS, h.Kernel, h.Arch, h.BootID}
+}
+
+func newScore(s *kasoku.Score) *Score {
+	if s == nil {
+		return nil
+	}
+	return &Score{s.Value, string(s.Outcome), s.Source}
 }
 
 func newWarning(w *kasoku.Warning) Warning { return Warning{w.Code, w.Text, w.Hint} }
