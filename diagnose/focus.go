@@ -27,7 +27,7 @@ const (
 
 // A Focus is the part of a run where evidence is taken.
 type Focus struct {
-	Step     *kasoku.Step    // nil when the focus is the whole run
+	Step     *kasoku.Step    // nil when the focus is the load of a run without steps
 	Base     *kasoku.Step    // the step with the lowest rate, nil when that is Step or there is none
 	Interval kasoku.Interval // the step and the time that its last answers took
 	Tally    *kasoku.Tally   // what the load counted in it; nil when the load was not counted
@@ -38,12 +38,12 @@ type Focus struct {
 
 // FocusOf chooses the focus of a recording: the first step that broke by
 // [kasoku.FirstBroken], else the step whose p95 grew most over that of
-// the lowest step, else, when steps are alike, the one with the highest rate. A
-// run without steps is its own focus.
+// the lowest step, else, when steps are alike, the one with the highest rate. Of a
+// run without steps it is the longest stretch of load in its traffic, else all of it.
 func FocusOf(rec *kasoku.Recording) Focus {
 	steps := usableSteps(rec)
 	if len(steps) == 0 {
-		return wholeRun(rec)
+		return withoutSteps(rec)
 	}
 	base := steps[0]
 	for _, s := range steps {
@@ -130,9 +130,18 @@ func p95(t *kasoku.Tally) time.Duration {
 	return t.Latency.Quantile(0.95)
 }
 
-// wholeRun is the focus of a run without steps.
-func wholeRun(rec *kasoku.Recording) Focus {
+// withoutSteps is the focus of a run without steps.
+func withoutSteps(rec *kasoku.Recording) Focus {
 	f := Focus{Interval: kasoku.Interval{To: end(rec)}, Why: "the run has no load steps"}
+	var load kasoku.Interval
+	for _, p := range rec.Phases {
+		if p.Kind == kasoku.PhaseLoad && p.Interval.Len() > load.Len() {
+			load = p.Interval
+		}
+	}
+	if !load.Empty() {
+		f.Interval, f.Why = load, "the load in the traffic"
+	}
 	good, asked := 1.0, uint64(0)
 	if t := rec.Tally(0); t.Asked > 0 {
 		f.Tally, good, asked = t, t.SuccessRatio(), t.Asked

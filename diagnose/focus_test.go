@@ -64,3 +64,21 @@ func TestFocusByAccessLog(t *testing.T) {
 		t.Errorf("failed %d of %d", failed, of)
 	}
 }
+
+// TestFocusByPhases: of a run without steps the load is looked at, and what failed
+// before it does not count.
+func TestFocusByPhases(t *testing.T) {
+	phase := func(kind kasoku.PhaseKind, from, to int) kasoku.Phase {
+		return kasoku.Phase{Kind: kind, Interval: kasoku.Interval{From: time.Duration(from) * time.Second, To: time.Duration(to) * time.Second}}
+	}
+	rec := &kasoku.Recording{Run: kasoku.Run{Length: 60 * time.Second}, Endpoints: []kasoku.Endpoint{{
+		Method: "GET", Route: "/", Seconds: map[int]kasoku.EndpointSecond{2: {Count: 500, Failed: 500}, 20: {Count: 500}, 30: {Count: 500}},
+	}}}
+	if f := FocusOf(rec); f.Interval.Len() != time.Minute || !f.Broke {
+		t.Errorf("without phases: %+v", f)
+	}
+	rec.Phases = []kasoku.Phase{phase(kasoku.PhaseInitialize, 0, 5), phase(kasoku.PhaseLoad, 5, 9), phase(kasoku.PhaseIdle, 9, 15), phase(kasoku.PhaseLoad, 15, 40), phase(kasoku.PhaseIdle, 40, 60)}
+	if f := FocusOf(rec); f.Interval != rec.Phases[3].Interval || f.Broke || f.Step != nil {
+		t.Errorf("with phases: %+v", f)
+	}
+}
