@@ -3,6 +3,7 @@
 package rules
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -43,6 +44,17 @@ func TestConstructCases(t *testing.T) {
 			by := 0.885 * baseline.Tally(0).Latency.Mean().Seconds() / rec.Tally(0).Latency.Mean().Seconds()
 			for i := range rec.Seconds {
 				rec.Seconds[i].Latency = scaled(rec.Seconds[i].Latency, by)
+			}
+		})
+		f("HW-06", server+"-no-memory", "taking the log's lines away, and scaling the memory that was available so that the least is 5.6 % of the host's", func(rec, _ *kasoku.Recording) {
+			rec.Messages = nil
+			total, free := rec.FindAll("host", "mem.total")[0], rec.FindAll("host", "mem.available")[0]
+			least := total.Points[0].Value
+			for _, p := range free.Points {
+				least = min(least, p.Value)
+			}
+			for i := range free.Points {
+				free.Points[i].Value = math.Floor(free.Points[i].Value * 0.056 * total.Points[0].Value / least)
 			}
 		})
 	}
