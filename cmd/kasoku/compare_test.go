@@ -103,3 +103,15 @@ func TestCompareGroupsJSON(t *testing.T) {
 		t.Errorf("changes %+v", c.Changes)
 	}
 }
+
+// TestDiagnoseGroup: rules see the runs beside the one that is named.
+func TestDiagnoseGroup(t *testing.T) {
+	dir := t.TempDir()
+	keepScores(t, dir, "base", "g1", "main@1", 1000, 1010, 990, 1005, 995)
+	keepScores(t, dir, "slow", "g2", "main@2", 1001, 1011, 991, 1006, 996)
+	e, out, errs := testEnv()
+	e.color, e.args = "never", []string{"diagnose", "--dir", dir, "slow", "--baseline", "base"}
+	if code := run(e); code != exitGood || !strings.Contains(out.String(), "MES-02") || !strings.Contains(out.String(), "Repeated runs show no difference in score") {
+		t.Errorf("exit %d\n%s%s", code, out, errs)
+	}
+}

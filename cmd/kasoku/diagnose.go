@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,6 +12,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/rules"
 	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/runstore"
 )
 
 func newDiagnose(e *env) *cobra.Command {
@@ -22,7 +25,8 @@ func newDiagnose(e *env) *cobra.Command {
 		Long: `Name the causes. RUN is a file, an id, a label or latest (the default).
 
 The rules look at the file afresh, so that a newer kasoku finds more in an old
-run. Exit code 1 with --fail-on-findings when there is a finding.`,
+run. Runs of the same group are looked at beside it. Exit code 1 with
+--fail-on-findings when there is a finding.`,
 		Example: `  kasoku diagnose
   kasoku diagnose before.kasoku
   kasoku diagnose before --why-not DRV-01
@@ -36,13 +40,16 @@ run. Exit code 1 with --fail-on-findings when there is a finding.`,
 			if err != nil {
 				return err
 			}
-			var base *kasoku.Recording
+			c := diagnose.NewCase(rec, nil)
+			c.Repeats = repeats(rec, path)
 			if baseline != "" {
-				if base, _, err = openRun(e, o.dir, baseline); err != nil {
+				base, basePath, err := openRun(e, o.dir, baseline)
+				if err != nil {
 					return err
 				}
+				c.Baseline, c.Baselines = base, repeats(base, basePath)
 			}
-			rediagnose(rec, base)
+			rec.Diagnosis = diagnose.Diagnose(c, rules.All())
 			if whyNot != "" {
 				return explainSilence(e, rec.Diagnosis, strings.ToUpper(whyNot))
 			}
@@ -60,6 +67,25 @@ run. Exit code 1 with --fail-on-findings when there is a finding.`,
 	cmd.Flags().StringVar(&baseline, "baseline", "", "the `RUN` before the change, for rules that judge a change")
 	cmd.Flags().BoolVar(&failOn, "fail-on-findings", false, "exit 1 when there is a finding")
 	return cmd
+}
+
+// repeats reads the other finished runs of a run's group, which lie beside it.
+// Those that cannot be read are left out.
+func repeats(rec *kasoku.Recording, path string) []*kasoku.Recording {
+	runs, err := runstore.List(filepath.Dir(path))
+	if err != nil || rec.Run.Group == "" {
+		return nil
+	}
+	var out []*kasoku.Recording
+	for _, r := range slices.Backward(runs) {
+		if r.Err != nil || r.Group != rec.Run.Group || r.ID == rec.Run.ID || r.State != kasoku.Finished {
+			continue
+		}
+		if other, err := runstore.Open(r.Path); err == nil {
+			out = append(out, other)
+		}
+	}
+	return out
 }
 
 func problems(d *kasoku.Diagnosis) (n int) {

@@ -25,8 +25,8 @@ type Keys struct {
 	Saves     bool
 	RowChecks bool
 	// Figures keeps what a figure of a whole step is made of and no more: the seconds
-	// of a step added up, counters at the ends of steps, no log windows, endpoints,
-	// events and gaps. It is for groups of runs, of which one file holds many.
+	// of a step added up, their latencies alone, counters at the ends of steps, no log
+	// windows, endpoints, events and gaps. It is for groups of runs, of which one file holds many.
 	Figures bool
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/histogram"
 )
 
 // nearEdge is how far from the ends of a step samples are kept: whoever reads a
@@ -50,7 +51,7 @@ func addedUp(in []kasoku.LoadSecond) []kasoku.LoadSecond {
 	for p, i := range at {
 		t := tallies[p]
 		s := kasoku.LoadSecond{Second: out[i].Second, Step: p.step, Target: p.target, Asked: t.Asked, Codes: t.Codes, Errors: t.Errors,
-			BytesIn: t.BytesIn, BytesOut: t.BytesOut, Latency: t.Latency, SendDelay: t.SendDelay, Service: t.Service}
+			BytesIn: t.BytesIn, BytesOut: t.BytesOut, Latency: t.Latency, SendDelay: histogram.New(), Service: histogram.New()}
 		out[i] = s
 	}
 	return out
