@@ -44,7 +44,7 @@ func keptRuns(t *testing.T, id string) []kept {
 			if err != nil {
 				t.Fatal(err)
 			}
-			rec, baseline, err := extract.Parse(data)
+			g, err := extract.ParseGroup(data)
 			if err != nil {
 				t.Errorf("%s: %v", path, err)
 				continue
@@ -52,13 +52,19 @@ func keptRuns(t *testing.T, id string) []kept {
 			if len(data) > maxExtract {
 				t.Errorf("%s: %d bytes, at most %d", path, len(data), maxExtract)
 			}
-			k := kept{path: path, kind: kind, c: diagnose.NewCase(rec, baseline)}
+			k := kept{path: path, kind: kind, c: caseOf(g)}
 			k.server = k.c.Server()
 			k.readComment(t, string(data))
 			out = append(out, k)
 		}
 	}
 	return out
+}
+
+func caseOf(g extract.Group) *diagnose.Case {
+	c := diagnose.NewCase(g.Run, g.Baseline)
+	c.Repeats, c.Baselines = g.Repeats, g.Baselines
+	return c
 }
 
 func (k *kept) readComment(t *testing.T, data string) {
@@ -113,11 +119,13 @@ func (k kept) check(t *testing.T, r diagnose.Rule) {
 	}
 }
 
-// isUnder reports whether a silence is just under its threshold. One row is a
-// difference for MES-04, so nothing comes near it: its case is a run whose
-// requests failed, and whose rows are right all the same.
+// isUnder reports whether a silence is just under its threshold. Where any
+// difference counts nothing comes near it: the case of MES-04 is a run whose
+// requests failed, and whose rows are right all the same; that of IDX-08 drops its
+// table and makes it anew as it was; that of OPS-09 is restarted and initialised;
+// that of OPS-06 is a group whose requests fail at times, though all its runs pass.
 func isUnder(id string, s kasoku.Silence) bool {
-	return !s.Blind && (s.Near >= 0.8 || id == "MES-04")
+	return !s.Blind && (s.Near >= 0.8 || slices.Contains([]string{"MES-04", "IDX-08", "OPS-09", "OPS-06"}, id))
 }
 
 // TestEveryRuleHasKeptRuns: each rule has at least two recorded runs in which it

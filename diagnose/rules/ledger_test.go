@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -47,6 +48,8 @@ type serviceConfig struct {
 	AccessLog string `json:",omitempty"`
 
 	Lab     bool            `json:",omitempty"` // the lab userapi instead of the ledger
+	Listen  string          `json:",omitempty"` // of the lab; a free port of 127.0.0.1 when empty
+	Ahead   time.Duration   `json:",omitempty"` // of the clock: the times in the lab's access log
 	Defects userapi.Defects `json:",omitempty"` // of the lab
 	MaxIdle int             `json:",omitempty"` // of the lab's pool; of the ledger's: 0 is database/sql's default
 	MaxOpen int             `json:",omitempty"` // of the ledger's pool, 0: no cap
@@ -62,6 +65,7 @@ type serviceConfig struct {
 	Mute      bool          `json:",omitempty"` // errors are not logged
 	Drop      float64       `json:",omitempty"` // that answer 201 and write nothing
 	Twice     float64       `json:",omitempty"` // that write two rows
+	Chatty    int           `json:",omitempty"` // rows that each request reads, one by one, before it writes
 
 	Burden *burden `json:",omitempty"` // of the host, by each request
 }
@@ -86,8 +90,8 @@ func serveChild(config string) error {
 	defer access.Close()
 	if c.Lab {
 		return userapi.Serve(ctx, userapi.Config{
-			Listen: "127.0.0.1:0", DSN: c.DSN, Defects: c.Defects, MaxIdle: c.MaxIdle,
-			AccessLog: access, AppLog: os.Stderr, Ready: func(addr string) { fmt.Println(addr) },
+			Listen: cmp.Or(c.Listen, "127.0.0.1:0"), DSN: c.DSN, Defects: c.Defects, MaxIdle: c.MaxIdle,
+			AccessLog: shifted{access, c.Ahead}, AppLog: os.Stderr, Ready: func(addr string) { fmt.Println(addr) },
 		})
 	}
 	return serveLedger(ctx, c, access)
@@ -250,6 +254,11 @@ func (l *ledger) book(ctx context.Context, n uint64) error {
 		return err
 	}
 	defer tx.Rollback()
+	for i := range l.c.Chatty {
+		if err := l.find(ctx, false, tx, id+uint64(i)); err != nil {
+			return err
+		}
+	}
 	if err := l.statements(ctx, tx, n, logged, id, account, cents, memo); err != nil {
 		return err
 	}

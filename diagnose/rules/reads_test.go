@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/capture"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/extract"
 )
@@ -36,6 +37,16 @@ func reads(id string, ownLoad bool) extract.Keys {
 		return extract.Keys{Series: status(append(verbs, "Com_begin", "Handler_update", "Innodb_rows_updated", "Questions")...), Settings: server, Queries: true, Saves: true}
 	case "DRV-05":
 		return extract.Keys{Series: append(status(verbs...), kasoku.Key{Source: diagnose.Process, Name: "io.write_calls"}), Settings: server, Messages: true}
+	case "IDX-08":
+		return extract.Keys{Settings: server, Configs: []string{capture.KindSchema, capture.KindSchemaAfter, diagnose.KindProbe}, Queries: true}
+	case "OPS-01":
+		return extract.Keys{Settings: server, Messages: true}
+	case "OPS-02":
+		return extract.Keys{Settings: server, Queries: true}
+	case "OPS-03":
+		return extract.Keys{Settings: append(server, "system_time_zone", "time_zone")}
+	case "OPS-09":
+		return extract.Keys{Settings: server, Configs: []string{diagnose.KindProbe}}
 	case "MES-04":
 		return extract.Keys{Settings: server, RowChecks: true}
 	case "MES-07":
@@ -52,7 +63,22 @@ func reads(id string, ownLoad bool) extract.Keys {
 		}
 		return k
 	}
+	if slices.Contains([]string{"MES-01", "MES-02", "MES-11", "MES-12", "OPS-06"}, id) {
+		return groupReads(id, server)
+	}
 	return extract.Keys{}
+}
+
+// groupReads is reads of the rules that compare runs.
+func groupReads(id string, server []string) extract.Keys {
+	k := extract.Keys{Settings: server}
+	if id == "MES-11" {
+		k.Series = status("Connections", "Connection_errors_max_connections", "Questions", "Com_stmt_prepare")
+		for _, source := range []string{diagnose.Process, diagnose.Self} {
+			k.Series = append(k.Series, kasoku.Key{Source: source, Name: "cpu.user"}, kasoku.Key{Source: source, Name: "cpu.system"})
+		}
+	}
+	return k
 }
 
 // hostReads is reads of the rules about the host and its limits.

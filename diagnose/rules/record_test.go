@@ -70,22 +70,31 @@ func (r recorded) wrong(rec, baseline *kasoku.Recording) (out []string) {
 	c := diagnose.NewCase(rec, baseline)
 	for want := range strings.FieldsSeq(r.keep) {
 		id, kind, _ := strings.Cut(want, "/")
-		for _, rule := range All() {
-			if rule.ID() != id {
-				continue
-			}
-			found, silent := rule.Check(c)
-			switch {
-			case kind == "fires" && len(found) == 0:
-				out = append(out, fmt.Sprintf("%s is silent: %+v", want, silent))
-			case kind != "fires" && len(found) > 0:
-				out = append(out, fmt.Sprintf("%s speaks: %s: %s", want, found[0].Title, found[0].Cause))
-			case kind == "silent" && silent[0].Blind, kind == "under" && !isUnder(id, silent[0]):
-				out = append(out, fmt.Sprintf("%s: %+v", want, silent[0]))
-			}
+		if w := wrongCase(c, id, kind); w != "" {
+			out = append(out, want+" "+w)
 		}
 	}
 	return out
+}
+
+// wrongCase says how a rule does not do what is wanted of it, nothing when it does.
+func wrongCase(c *diagnose.Case, id, kind string) string {
+	for _, rule := range All() {
+		if rule.ID() != id {
+			continue
+		}
+		found, silent := rule.Check(c)
+		switch {
+		case kind == "fires" && len(found) == 0:
+			return fmt.Sprintf("is silent: %+v", silent)
+		case kind != "fires" && len(found) > 0:
+			return fmt.Sprintf("speaks: %s: %s", found[0].Title, found[0].Cause)
+		case kind == "silent" && silent[0].Blind, kind == "under" && !isUnder(id, silent[0]):
+			return fmt.Sprintf("is %+v", silent[0])
+		}
+		return ""
+	}
+	return "is no rule"
 }
 
 func (r recorded) keepAll(t *testing.T, s *service.Server, rec, baseline *kasoku.Recording, wrong []string) {
