@@ -1,13 +1,19 @@
 package guard
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku/command"
 )
@@ -22,16 +28,17 @@ type Request struct {
 
 // A message is what a recorder tells its guard; one field of it is set.
 type message struct {
-	Request *Request `json:"request,omitempty"`
-	Command *group   `json:"command,omitempty"`
-	Done    bool     `json:"done,omitempty"`
+	Request *Request  `json:"request,omitempty"`
+	Command *workload `json:"command,omitempty"`
+	Done    bool      `json:"done,omitempty"`
 }
 
-// A group is a command's process group, by its first process. The zero group is
-// that of a command that has ended.
-type group struct {
-	PID   int    `json:"pid"`
-	Start uint64 `json:"start"`
+// A workload is the command that a recorder runs, which leads a process group of
+// its own. The zero value is none, or one that has ended.
+type workload struct {
+	Mark  string `json:"mark,omitempty"` // that all of its processes have in their environment
+	PID   int    `json:"pid,omitempty"`  // of its first process; 0 while that is not known
+	Start uint64 `json:"start,omitempty"`
 }
 
 // A Process is the guard process, as its recorder sees it.
@@ -70,14 +77,21 @@ func (p *Process) end(err error) error {
 	return err
 }
 
-// Command tells of a command that is to end with the recorder, with its process
-// group; 0 says that it has ended.
-func (p *Process) Command(pid int) error {
-	g := group{PID: pid}
-	if pid != 0 {
-		g.Start, _ = command.StartOf(pid)
-	}
-	if err := p.say.Encode(message{Command: &g}); err != nil {
+// Starting tells of a command that is about to be started and that is to end
+// with the recorder. All of its processes have the mark in their environment.
+func (p *Process) Starting(mark string) error { return p.tell(workload{Mark: mark}) }
+
+// Started tells of its first process, which leads a process group.
+func (p *Process) Started(pid int) error {
+	start, _ := command.StartOf(pid)
+	return p.tell(workload{PID: pid, Start: start})
+}
+
+// Ended tells that the command has ended.
+func (p *Process) Ended() error { return p.tell(workload{}) }
+
+func (p *Process) tell(w workload) error {
+	if err := p.say.Encode(message{Command: &w}); err != nil {
 		return fmt.Errorf("tell guard: %w", err)
 	}
 	return nil
@@ -109,7 +123,7 @@ func (p *Process) Done(ctx context.Context, orderly bool) error {
 // A Legacy is what a recorder left that died.
 type Legacy struct {
 	Request Request
-	command group
+	command workload
 }
 
 // Watch reads what a recorder says until it has taken leave, and then returns
@@ -134,24 +148,56 @@ func Watch(in io.Reader) *Legacy {
 // EndCommand ends the process group of the recorder's command: TERM, and KILL
 // after a grace.
 func (l *Legacy) EndCommand() {
-	g := l.command
-	// The number of a group is not given away while it has members. A first
-	// process of another start means that the group is gone.
-	if start, ok := command.StartOf(g.PID); g.PID <= 1 || ok && start != g.Start {
-		return
+	for _, group := range l.command.groups() {
+		end(group)
 	}
-	if syscall.Kill(-g.PID, syscall.SIGTERM) != nil {
+}
+
+// groups returns the command's process groups. A recorder that was killed while
+// it started the command could not tell which that is: it is the one of the
+// processes with the mark, which have had no time to make others.
+func (w workload) groups() []int {
+	if w.PID > 1 {
+		// The number of a group is not given away while it has members. A first
+		// process of another start means that the group is gone.
+		if start, ok := command.StartOf(w.PID); ok && start != w.Start {
+			return nil
+		}
+		return []int{w.PID}
+	}
+	if w.Mark == "" {
+		return nil
+	}
+	var out []int
+	own, _ := unix.Getpgid(0)
+	paths, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is good
+	for _, path := range paths {
+		env, err := os.ReadFile(path)
+		if err != nil || !bytes.Contains(env, []byte(w.Mark)) {
+			continue
+		}
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		if group, err := unix.Getpgid(pid); err == nil && group > 1 && group != own && !slices.Contains(out, group) {
+			out = append(out, group)
+		}
+	}
+	return out
+}
+
+// end ends a process group.
+func end(group int) {
+	if syscall.Kill(-group, syscall.SIGTERM) != nil {
 		return // nobody is left
 	}
 	grace := time.NewTimer(command.DefaultGrace)
 	defer grace.Stop()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for syscall.Kill(-g.PID, 0) == nil {
+	for syscall.Kill(-group, 0) == nil {
 		select {
 		case <-tick.C:
 		case <-grace.C:
-			_ = syscall.Kill(-g.PID, syscall.SIGKILL) // the last of them may have ended just now
+			_ = syscall.Kill(-group, syscall.SIGKILL) // the last of them may have ended just now
 			return
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/guard"
 )
 
 // keptOutput is how much of a command's output a run keeps, from its end.
@@ -26,6 +27,8 @@ func (s *session) runCommand(ctx context.Context) error {
 	defer os.RemoveAll(dir)
 	handover := dir + "/load.json"
 	out := newOutput()
+	s.tellGuard(func(g *guard.Process) error { return g.Starting(handover) })
+	defer s.tellGuard((*guard.Process).Ended)
 	p, err := command.Start(ctx, command.Spec{
 		Path: s.o.Command[0], Args: s.o.Command[1:], Dir: s.o.Dir, Stdin: s.o.Stdin,
 		Stdout: out.stdout.Tee(out.tail.Tee(orDiscard(s.o.Stdout))), Stderr: out.stderr.Tee(out.tail.Tee(orDiscard(s.o.Stderr))),
@@ -35,8 +38,7 @@ func (s *session) runCommand(ctx context.Context) error {
 		s.run.Command = &kasoku.Command{Args: s.o.Command, ExitCode: startCode(err)}
 		return err
 	}
-	s.guardCommand(p.Pid())
-	defer s.guardCommand(0)
+	s.tellGuard(func(g *guard.Process) error { return g.Started(p.Pid()) })
 	began := time.Now()
 	tick := time.NewTicker(s.o.Interval)
 	var hard <-chan struct{}
@@ -78,11 +80,11 @@ func (s *session) runCommand(ctx context.Context) error {
 	return err
 }
 
-// guardCommand tells the guard process of the command, which is to end with the
-// recorder; 0 says that it has ended. One that cannot be told shows at the end.
-func (s *session) guardCommand(pid int) {
+// tellGuard tells the guard process of the command, which is to end with the
+// recorder. A guard that has gone shows at the end.
+func (s *session) tellGuard(tell func(*guard.Process) error) {
 	if s.guard != nil {
-		_ = s.guard.Command(pid)
+		_ = tell(s.guard)
 	}
 }
 

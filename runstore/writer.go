@@ -4,10 +4,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku"
 )
@@ -77,26 +81,37 @@ func Create(path string, run kasoku.Run) (*Writer, error) {
 // create makes a run file for a recorder. testOnlyMaxPages, when not 0, is the
 // number of pages at which the disk counts as full.
 func create(path string, run kasoku.Run, by recorder, testOnlyMaxPages int) (_ *Writer, err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-	if err != nil {
-		return nil, err
+	if _, err := os.Lstat(path); err == nil {
+		return nil, &fs.PathError{Op: "create", Path: path, Err: unix.EEXIST}
 	}
+	// It has its name only when it is a run file: whoever is killed before leaves
+	// none that does not open.
+	made := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d", filepath.Base(path), os.Getpid()))
+	done := made
 	defer func() {
 		if err != nil {
 			for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
-				_ = os.Remove(path + suffix) // there may be none; the cause is what matters
+				_ = os.Remove(done + suffix) // there may be none; the cause is what matters
 			}
 		}
 	}()
+	f, err := os.OpenFile(made, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, err
+	}
 	if err := f.Close(); err != nil {
 		return nil, err
 	}
 	if run.State == "" {
 		run.State = kasoku.Running
 	}
-	if err := build(path, run, by); err != nil {
+	if err := build(made, run, by); err != nil {
 		return nil, err
 	}
+	if err := rename(made, path); err != nil {
+		return nil, err
+	}
+	done = path
 	db, err := connect(path, recording)
 	if err != nil {
 		return nil, err
@@ -113,6 +128,19 @@ func create(path string, run kasoku.Run, by recorder, testOnlyMaxPages int) (_ *
 	w := &Writer{path: path, db: db, sources: map[sourceKey]*source{}, nextID: 1, folder: &folder{}}
 	w.host = firstHost(&run)
 	return w, nil
+}
+
+// rename gives a file its name, unless there is one of that name. Not each file
+// system can rename so, such as NFS, or link, such as FAT.
+func rename(made, path string) error {
+	err := unix.Renameat2(unix.AT_FDCWD, made, unix.AT_FDCWD, path, unix.RENAME_NOREPLACE)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if err := os.Link(made, path); err != nil {
+		return err
+	}
+	return os.Remove(made)
 }
 
 // build writes the schema and the run's row with a rollback journal, so that

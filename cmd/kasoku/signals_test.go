@@ -51,9 +51,16 @@ func (r *running) said() string {
 
 func start(t *testing.T, args ...string) *running {
 	t.Helper()
-	r := &running{t: t, dir: t.TempDir(), ended: make(chan struct{})}
+	return startIn(t, t.TempDir(), args...)
+}
+
+// startIn starts kasoku in a directory, in a process group of its own.
+func startIn(t *testing.T, dir string, args ...string) *running {
+	t.Helper()
+	r := &running{t: t, dir: dir, ended: make(chan struct{})}
 	r.cmd = exec.Command("kasoku", args...)
-	r.cmd.Dir, r.cmd.Env = r.dir, append(os.Environ(), "TMPDIR="+r.dir)
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	r.cmd.Dir, r.cmd.Env = r.dir, append(os.Environ(), "TMPDIR="+r.dir, "KASOKU_STATE="+filepath.Join(r.dir, "state"))
 	r.cmd.Stdout, r.cmd.Stderr = r, r
 	r.cmd.WaitDelay = time.Second
 	if err := r.cmd.Start(); err != nil {
@@ -278,9 +285,16 @@ func TestInterruptSlowLog(t *testing.T) {
 	}
 }
 
+// settings are the server's variables, without those that move by themselves.
 func settings(t *testing.T, db *sql.DB) map[string]string {
 	t.Helper()
-	rows, err := db.QueryContext(t.Context(), "SHOW GLOBAL VARIABLES WHERE Variable_name NOT LIKE 'gtid%' AND Variable_name <> 'timestamp'")
+	return pairs(t, db, "SHOW GLOBAL VARIABLES WHERE Variable_name NOT LIKE 'gtid%' AND Variable_name <> 'timestamp'")
+}
+
+// pairs runs a query that gives names and values.
+func pairs(t *testing.T, db *sql.DB, query string) map[string]string {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), query)
 	if err != nil {
 		t.Fatal(err)
 	}

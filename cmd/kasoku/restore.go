@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kasoku/kasoku/analyze"
+	"github.com/kasoku/kasoku/guard"
+	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/mysqlread"
+)
+
+// restoreFlags are the flags of restore as they were typed.
+type restoreFlags struct {
+	list, forget bool
+	dsn          string
+	defaultsFile string
+}
+
+func newRestore(e *env) *cobra.Command {
+	var f restoreFlags
+	cmd := &cobra.Command{
+		Use:   "restore",
+		Short: "Put back what killed recordings changed on database servers",
+		Long: `Put back what recordings changed on database servers and could not put back
+themselves, such as after a power cut. What a recording that goes on needs, what
+somebody else has changed since, and servers that were restarted are left alone.
+
+The journal has the address and the user, or the option file, but no password.`,
+		Example: `  kasoku restore
+  kasoku restore --list
+  kasoku restore --defaults-file ~/.my.cnf`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return restore(cmd.Context(), e, &f) },
+	}
+	fl := cmd.Flags()
+	fl.BoolVar(&f.list, "list", false, "only say what is changed, and by whom")
+	fl.StringVar(&f.dsn, "mysql", "", "`DSN` of the server: user:password@tcp(host:port)/")
+	fl.StringVar(&f.defaultsFile, "defaults-file", "", "or an option `FILE` with a [client] group, as ~/.my.cnf")
+	fl.BoolVar(&f.forget, "forget", false, "give up what cannot be put back, and print the statements that would")
+	return cmd
+}
+
+func restore(ctx context.Context, e *env, f *restoreFlags) error {
+	if f.defaultsFile != "" && f.dsn != "" {
+		return usagef("", "--mysql and --defaults-file both name a database: give one")
+	}
+	dir, err := e.journals()
+	if err != nil {
+		return err
+	}
+	found, err := guard.Journals(dir)
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 {
+		fmt.Fprintln(e.stdout, "nothing is to be put back")
+		return nil
+	}
+	failed := 0
+	for _, j := range found {
+		if err := f.one(ctx, e, j); err != nil {
+			failed++
+			e.say("  not put back: %s", err)
+			if hint := hintOf(err); hint != "" {
+				e.say("  hint: %s", hint)
+			}
+		}
+	}
+	if failed > 0 {
+		return stopped{fmt.Sprintf("%d of %d servers could not be put right", failed, len(found))}
+	}
+	return nil
+}
+
+// one puts right what one journal tells of.
+func (f *restoreFlags) one(ctx context.Context, e *env, found guard.Found) error {
+	if found.Err != nil {
+		e.say("%s", found.Path)
+		return f.forgetting(ctx, e, found, hinted{found.Err, "remove the file once the server is right: rm " + found.Path})
+	}
+	j := found.Journal
+	e.say("%s", j.Server)
+	if f.list {
+		e.tell(j)
+		return nil
+	}
+	if by := j.InUse(); by != nil {
+		e.say("  in use by a recording that goes on: pid %d, %s", by.PID, by.Run)
+		return nil
+	}
+	dsn, err := f.reach(j)
+	if err != nil {
+		return f.forgetting(ctx, e, found, err)
+	}
+	left, err := guard.Restore(ctx, found.Path, dsn)
+	for _, l := range left {
+		err = errors.Join(err, loop.KeepLeft(ctx, l))
+	}
+	e.became(left)
+	if err != nil {
+		return f.forgetting(ctx, e, found, err)
+	}
+	return nil
+}
+
+// became says what became of the changes, each once.
+func (e *env) became(left []guard.Left) {
+	seen := map[string]bool{}
+	for _, l := range left {
+		for _, c := range l.Changes {
+			if seen[c.Name] {
+				continue
+			}
+			seen[c.Name] = true
+			if c.Restored {
+				e.say("  put back %s: %s", c.Name, value(c.Before))
+			} else {
+				e.say("  %s: %s", c.Name, c.Note)
+			}
+		}
+	}
+	if len(seen) == 0 {
+		e.say("  nothing is to be put back")
+	}
+}
+
+// tell says what is changed on a server, and who holds on to it.
+func (e *env) tell(j *guard.Journal) {
+	for _, c := range j.Pending() {
+		e.say("  %s is %s, was %s", c.Name, value(c.During), value(c.Before))
+	}
+	for i := range j.Holders {
+		h := &j.Holders[i]
+		state := "gone"
+		if h.Alive() {
+			state = "goes on"
+		}
+		e.say("  by pid %d, which %s, since %s: %s", h.PID, state, h.Since.Local().Format("2006-01-02 15:04:05"), h.Run)
+	}
+}
+
+// reach returns the DSN of a journal's server.
+func (f *restoreFlags) reach(j *guard.Journal) (string, error) {
+	if f.dsn != "" {
+		return f.dsn, nil
+	}
+	if f.defaultsFile != "" {
+		return fromDefaults(f.defaultsFile)
+	}
+	for i := range j.Holders {
+		h := &j.Holders[i]
+		switch {
+		case h.Defaults != "":
+			return fromDefaults(h.Defaults)
+		case h.DSN != "" && !h.HadPassword():
+			return h.DSN, nil
+		}
+	}
+	return "", hinted{errors.New("the server wants a password, and none is kept"),
+		"give an option file with a [client] group: kasoku restore --defaults-file ~/.my.cnf"}
+}
+
+func fromDefaults(file string) (string, error) {
+	d, err := mysqlflags.ReadDefaults(file)
+	if err != nil {
+		return "", err
+	}
+	return d.DSN(mysqlflags.MyOpts{}, 0)
+}
+
+// forgetting gives a journal up when that is wanted, else it returns why it
+// cannot be put back.
+func (f *restoreFlags) forgetting(ctx context.Context, e *env, found guard.Found, why error) error {
+	if !f.forget || f.list {
+		return why
+	}
+	if err := guard.Forget(ctx, found.Path); err != nil {
+		return err
+	}
+	e.say("  given up: %s", why)
+	if found.Journal != nil {
+		e.say("  by hand:%s", undo(found.Journal.Pending()))
+	}
+	return nil
+}
+
+func undo(changes []mysqlread.Changed) string {
+	var b strings.Builder
+	for _, c := range changes {
+		b.WriteString(" " + c.Undo() + ";")
+	}
+	return b.String()
+}
+
+// say prints a line of what a journal or a server says.
+func (e *env) say(format string, args ...any) {
+	line := analyze.AppendSafe(nil, fmt.Appendf(nil, format, args...), 4<<10)
+	fmt.Fprintf(e.stdout, "%s\n", line)
+}
+
+func value(v string) string {
+	if v == "" {
+		return "empty"
+	}
+	return v
+}
