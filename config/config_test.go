@@ -149,28 +149,9 @@ func TestLoad_Failure(t *testing.T) {
 
 // TestExamples: the example of each key is a value that it takes.
 func TestExamples(t *testing.T) {
-	var walk func(table reflect.Value, path string)
-	walk = func(table reflect.Value, path string) {
-		for _, f := range fieldsOf(table) {
-			if f.example == "" {
-				if f.value.Kind() == reflect.Struct {
-					walk(f.value, path+f.name+".")
-				} else {
-					walk(reflect.New(f.value.Type().Elem()).Elem(), path+f.name+".0.")
-				}
-				continue
-			}
-			d := &decoder{}
-			doc, err := parseTOML("x = " + f.example)
-			if err != nil {
-				t.Errorf("%s%s: %v", path, f.name, err)
-				continue
-			}
-			d.value(f, doc["x"], []string{"x"})
-			if len(d.mistakes) > 0 || f.value.IsZero() {
-				t.Errorf("%s%s: %v", path, f.name, d.mistakes)
-			}
+	visit(reflect.ValueOf(new(Config)).Elem(), "", func(key string, f field) {
+		if got, mistakes := try(f, f.example); len(mistakes) > 0 || got.IsZero() {
+			t.Errorf("%s: %v", key, mistakes)
 		}
-	}
-	walk(reflect.ValueOf(new(Config)).Elem(), "")
+	})
 }

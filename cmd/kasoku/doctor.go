@@ -128,10 +128,21 @@ func examine(ctx context.Context, e *env, o *output) error {
 	if err := d.print(o); err != nil {
 		return err
 	}
-	if n := d.cannot(); n > 0 {
-		return badAnswer{fmt.Sprintf("%d of what %s asks for cannot be done", n, config.Name)}
+	if d.cannot() > 0 {
+		return badAnswer{d.verdict()}
 	}
 	return nil
+}
+
+// verdict says whether a run can be made as it is configured.
+func (d *doctor) verdict() string {
+	switch n := d.cannot(); {
+	case !d.configured():
+		return "there is no " + config.Name + ": nothing is asked for yet"
+	case n > 0:
+		return fmt.Sprintf("%d of what %s asks for cannot be done", n, config.Name)
+	}
+	return "all that " + config.Name + " asks for can be done"
 }
 
 // cannot counts what is asked for and missing.
@@ -167,7 +178,7 @@ func (d *doctor) document(sections ...report.Section) *report.Document {
 	if d.file != "" {
 		source = d.file
 	}
-	return &report.Document{Title: "kasoku doctor", Name: "kasoku doctor", Head: []string{d.found.Host, "as " + d.who.Name, source}, Sections: sections}
+	return &report.Document{Title: "kasoku doctor", Verdict: d.verdict(), Head: []string{d.found.Host, "as " + d.who.Name, source}, Sections: sections}
 }
 
 // signs are how a state looks.

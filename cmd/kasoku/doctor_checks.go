@@ -136,12 +136,16 @@ const (
 func (d *doctor) checkSpace() {
 	dir := d.c.Runs
 	at := dir
-	for !dirExists(at) && filepath.Dir(at) != at {
+	for !fileExists(at) && filepath.Dir(at) != at {
 		at = filepath.Dir(at)
 	}
-	if err := unix.Faccessat(unix.AT_FDCWD, at, unix.W_OK, unix.AT_EACCESS); err != nil {
-		d.add(check{Area: areaLoad, Name: "run files", State: checkMissing, Asked: d.configured(), Seen: fmt.Sprintf("%s cannot be written: %v", at, err),
-			Lost: "everything: a run is one file", Grants: rootGrants([]string{"chown " + discover.ShellQuote(d.who.Name) + " " + discover.ShellQuote(at)})})
+	err := unix.Faccessat(unix.AT_FDCWD, at, unix.W_OK|unix.X_OK, unix.AT_EACCESS)
+	if err == nil && !dirExists(at) {
+		err = unix.ENOTDIR
+	}
+	if err != nil {
+		d.add(check{Area: areaLoad, Name: "run files", State: checkMissing, Asked: d.configured(), Seen: fmt.Sprintf("%s cannot be written to: %v", at, err),
+			Lost: "everything: a run is one file", Grants: []grant{{config.Name, "runs = '/tmp/runs'"}}})
 		return
 	}
 	free, err := discover.FreeBytes(at)
@@ -155,6 +159,11 @@ func (d *doctor) checkSpace() {
 	default:
 		d.ok(areaLoad, "run files", "%s free in %s", unit.Bytes(free), dir)
 	}
+}
+
+func fileExists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 func dirExists(path string) bool {

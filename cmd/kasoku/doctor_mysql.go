@@ -41,8 +41,11 @@ func (d *doctor) checkMySQL() {
 		err = d.withDatabase(dsn, m)
 	}
 	if err != nil {
-		d.add(check{Area: areaMySQL, Name: "connection", State: checkMissing, Asked: d.configured(), Seen: err.Error(), Lost: "all of the database",
-			Grants: hintGrants(err)})
+		seen := err.Error()
+		if hint := hintOf(err); hint != "" {
+			seen += "; " + hint
+		}
+		d.add(check{Area: areaMySQL, Name: "connection", State: checkMissing, Asked: d.configured(), Seen: seen, Lost: "all of the database"})
 	}
 }
 
@@ -74,14 +77,6 @@ func mysqlDSN(m config.MySQL) (string, error) {
 	return defaults.DSN(mysqlflags.MyOpts{}, 0)
 }
 
-// hintGrants takes an error's hint for what to do.
-func hintGrants(err error) []grant {
-	if hint := hintOf(err); hint != "" {
-		return []grant{{inShell, "# " + hint}}
-	}
-	return nil
-}
-
 // checkSecrets warns of a password where others can read it.
 func (d *doctor) checkSecrets(m config.MySQL) {
 	if m.DSN != "" && d.configured() && mysqlflags.Redact(m.DSN) != m.DSN {
@@ -104,9 +99,9 @@ type consultation struct {
 	dsn     string
 	db      *sql.DB
 	reader  *mysqlread.Reader
-	account string // quoted for GRANT: `app`@`localhost`
+	account string // quoted for GRANT: 'app'@'localhost'
 	vars    map[string]string
-	mayLog  bool
+	open    int // sessions of others, before this one asked for more
 }
 
 // withDatabase asks one server. Its error is that it cannot be asked.
@@ -121,6 +116,9 @@ func (d *doctor) withDatabase(dsn string, m config.MySQL) error {
 		return err
 	}
 	defer s.reader.Close()
+	if sessions, err := s.reader.Sessions(d.ctx); err == nil {
+		s.open = sessions.Total()
+	}
 	user, err := currentUser(d.ctx, db)
 	if err != nil {
 		return err
@@ -143,7 +141,7 @@ func (d *doctor) withDatabase(dsn string, m config.MySQL) error {
 
 // accountName quotes app@localhost for GRANT. The host has no @.
 func accountName(user string) string {
-	quote := func(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
+	quote := func(s string) string { return "'" + strings.NewReplacer(`\`, `\\`, "'", "''").Replace(s) + "'" }
 	if i := strings.LastIndexByte(user, '@'); i >= 0 {
 		return quote(user[:i]) + "@" + quote(user[i+1:])
 	}
@@ -175,7 +173,6 @@ func (s *consultation) checkSlowLog(r mysqlread.Rights) {
 	lost := "the queries of a run: which, how many, how long, how many rows they read"
 	switch {
 	case r.SlowLog:
-		s.mayLog = true
 		s.ok(areaMySQL, "slow log", "can be switched on for a run, and put back; it is %s, long_query_time %s s, log_output %s",
 			strings.ToLower(s.vars["slow_query_log"]), s.vars["long_query_time"], s.vars["log_output"])
 	case on && hasFile(s.vars["log_output"]):
@@ -254,13 +251,11 @@ func local(dsn string) bool {
 // checkPools warns of sessions that were open before: they keep the values of the
 // slow log that were in force when they began.
 func (s *consultation) checkPools() {
-	sessions, err := s.reader.Sessions(s.ctx)
-	if err != nil || sessions.Total() == 0 || s.vars["long_query_time"] == "0.000000" && strings.EqualFold(s.vars["slow_query_log"], "ON") {
+	if s.open == 0 || s.vars["long_query_time"] == "0.000000" && strings.EqualFold(s.vars["slow_query_log"], "ON") {
 		return
 	}
-	n := sessions.Total()
 	s.add(check{Area: areaMySQL, Name: "open sessions", State: checkWarn,
-		Seen: fmt.Sprintf("%d open now; a session keeps the long_query_time that it began with", n),
+		Seen: fmt.Sprintf("%d open now; a session keeps the long_query_time that it began with", s.open),
 		Lost: "the statements of connection pools that outlive the start of a run", Cost: "a restart of the application",
 		Grants: []grant{{"in the application, or restart it when the run has begun", "db.SetConnMaxLifetime(30 * time.Second)"}}})
 }
@@ -301,6 +296,20 @@ func (s *consultation) checkRows() {
 			continue
 		}
 		s.add(check{Area: areaMySQL, Name: "count_rows", State: checkMissing, Asked: true, Seen: mysqlflags.Explain(err).Error(),
-			Lost: "whether each success left a row", Grants: s.grant("SELECT", mysqlread.QuoteName(table))})
+			Lost: "whether each success left a row", Grants: s.grant("SELECT", tableName(table))})
 	}
+}
+
+// tableName quotes a table where it has to be.
+func tableName(table string) string {
+	plain := strings.Map(func(r rune) rune {
+		if r == '_' || r == '.' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
+			return -1
+		}
+		return r
+	}, table)
+	if plain == "" {
+		return table
+	}
+	return mysqlread.QuoteName(table)
 }

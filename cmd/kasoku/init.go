@@ -67,11 +67,16 @@ func initialise(ctx context.Context, e *env, f initFlags) error {
 	if err := writeNew(f.out, text, f.force); err != nil {
 		return fmt.Errorf("write %s: %w", f.out, err)
 	}
-	if err := terminal.Write(e.stdout, s.document(), e.terminal()); err != nil {
+	if err := printDocument(e, s.document()); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(e.stdout, "\nwrote  %s\nnext   %s doctor\n", f.out, e.name)
 	return err
+}
+
+// printDocument writes a document as text.
+func printDocument(e *env, d *report.Document) error {
+	return terminal.Write(e.stdout, d, e.terminal())
 }
 
 // writeNew writes a file that must not be there yet, unless it may be overwritten.

@@ -97,18 +97,16 @@ func tomlString(s string) string {
 	return b.String()
 }
 
-// tomlList writes a list, one value a line when there are several.
+// tomlList writes a list in one line where it fits, else one value a line.
 func tomlList(values []string) string {
-	if len(values) == 1 {
-		return "[" + tomlString(values[0]) + "]"
+	quoted := make([]string, len(values))
+	for i, v := range values {
+		quoted[i] = tomlString(v)
 	}
-	var b strings.Builder
-	b.WriteString("[\n")
-	for _, v := range values {
-		b.WriteString("  " + tomlString(v) + ",\n")
+	if line := "[" + strings.Join(quoted, ", ") + "]"; len(line) <= commentWidth-20 {
+		return line
 	}
-	b.WriteString("]")
-	return b.String()
+	return "[\n  " + strings.Join(quoted, ",\n  ") + ",\n]"
 }
 
 // toml is the file that init writes.

@@ -1,0 +1,269 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kasoku/kasoku/config"
+	"github.com/kasoku/kasoku/discover"
+	"github.com/kasoku/kasoku/internal/golden"
+	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/service"
+	"github.com/kasoku/kasoku/service/servicetest"
+)
+
+// newTestDoctor returns a doctor for a configuration, who has found nothing.
+func newTestDoctor(t *testing.T, doc string) *doctor {
+	t.Helper()
+	e, _, _ := testEnv()
+	e.name = "kasoku"
+	d := &doctor{ctx: t.Context(), e: e, found: &discover.Found{Host: "app1"}, who: discover.Me(), host: discover.CheckHost()}
+	path := filepath.Join(t.TempDir(), config.Name)
+	if err := os.WriteFile(path, []byte(doc), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.c, d.file = c, path
+	return d
+}
+
+// named returns the check of a name, the last when there are several.
+func (d *doctor) named(t *testing.T, name string) check {
+	t.Helper()
+	for _, c := range slices.Backward(d.checks) {
+		if c.Name == name {
+			return c
+		}
+	}
+	t.Fatalf("no check %q in %+v", name, d.checks)
+	return check{}
+}
+
+// want fails unless the check has the state and says the words.
+func (d *doctor) want(t *testing.T, name string, state checkState, words ...string) check {
+	t.Helper()
+	c := d.named(t, name)
+	b, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	all.WriteString(c.Seen + "\n" + c.Lost + "\n" + c.Cost)
+	for _, g := range c.Grants {
+		all.WriteString("\n" + g.Line)
+	}
+	for _, w := range words {
+		if c.State != state || !strings.Contains(all.String(), w) {
+			t.Errorf("%s: want %s, %q\ngot %s", name, state, w, b)
+		}
+	}
+	return c
+}
+
+// TestDoctor_Grants: what doctor prints for an account without rights is what it
+// takes: granted, all is well.
+func TestDoctor_Grants(t *testing.T) {
+	servicetest.Each(t, service.Options{Vars: map[string]string{"performance_schema": "ON"}}, func(t *testing.T, s *service.Server) {
+		root := servicetest.DB(t, s, "")
+		servicetest.Exec(t, root, "CREATE DATABASE shop", "CREATE TABLE shop.users (id INT)", "CREATE USER 'o''dd'@'127.0.0.1'", "CREATE USER 'o''dd'@'localhost'")
+		dsn, err := mysqlflags.FormatDSN("o'dd", "", s.Addr(), "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc := "[mysql]\ndsn = " + tomlString(dsn) + "\nslow_log = true\ndigests = true\ncount_rows = ['shop.users']\n"
+		d := newTestDoctor(t, doc)
+		d.checkMySQL()
+		d.want(t, "connection", checkOK, "as o'dd@")
+		d.want(t, "sessions", checkWarn, "GRANT PROCESS ON *.* TO 'o''dd'@'")
+		d.want(t, "slow log", checkMissing, "ON *.* TO 'o''dd'@'")
+		d.want(t, "performance_schema", checkMissing, "GRANT SELECT, UPDATE ON performance_schema.* TO")
+		d.want(t, "count_rows", checkMissing, "GRANT SELECT ON shop.users TO")
+		if d.cannot() != 3 {
+			t.Errorf("cannot: %d", d.cannot())
+		}
+		for _, p := range d.places() {
+			if p.where == inDatabase {
+				servicetest.Exec(t, root, p.lines...)
+			}
+		}
+		d = newTestDoctor(t, doc)
+		d.checkMySQL()
+		for _, name := range []string{"connection", "sessions", "slow log", "slow log file", "performance_schema", "count_rows"} {
+			d.want(t, name, checkOK, "")
+		}
+		if d.cannot() != 0 {
+			t.Errorf("cannot: %+v", d.checks)
+		}
+	})
+}
+
+// TestDoctor_Pools: sessions that are open before a run keep what they began with.
+func TestDoctor_Pools(t *testing.T) {
+	s := servicetest.MariaDB(t, service.Options{})
+	db := servicetest.DB(t, s, "")
+	conn, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	doc := "[mysql]\ndsn = " + tomlString(s.DSN("", "")) + "\n"
+	d := newTestDoctor(t, doc)
+	d.checkMySQL()
+	d.want(t, "open sessions", checkWarn, "1 open now", "SetConnMaxLifetime")
+	d.want(t, "performance_schema", checkWarn, "off", "performance_schema = ON")
+	if _, err := conn.ExecContext(t.Context(), "SET GLOBAL log_output = 'TABLE'"); err != nil {
+		t.Fatal(err)
+	}
+	servicetest.Exec(t, db, "CREATE USER plain@'127.0.0.1'", "CREATE USER plain@localhost")
+	d = newTestDoctor(t, strings.Replace(doc, "root@", "plain@", 1))
+	servicetest.Exec(t, db, "SET GLOBAL slow_query_log = ON")
+	d.checkMySQL()
+	d.want(t, "slow log", checkWarn, "goes to log_output TABLE")
+}
+
+func TestDoctor_Unreached(t *testing.T) {
+	d := newTestDoctor(t, "[mysql]\ndsn = 'app:secret@tcp(127.0.0.1:1)/x'\n")
+	d.checkMySQL()
+	d.want(t, "password", checkWarn, "it stands in kasoku.toml", "defaults_file = '~/.my.cnf'")
+	c := d.want(t, "connection", checkMissing, "127.0.0.1:1")
+	if d.cannot() != 1 || strings.Contains(c.Seen, "secret") {
+		t.Errorf("got %+v", c)
+	}
+	d = newTestDoctor(t, "[mysql]\ndefaults_file = 'gone.cnf'\n")
+	d.checkMySQL()
+	d.want(t, "connection", checkMissing, "gone.cnf")
+}
+
+// TestDoctor_Nginx: a real nginx with the default format and level, then with the
+// lines that doctor prints for it.
+func TestDoctor_Nginx(t *testing.T) {
+	const conf = "{user}\npid {dir}/nginx.pid;\nerror_log {dir}/error.log;\nevents {}\nhttp {\n" +
+		"%FORMAT%\n%ACCESS%\nserver { listen 127.0.0.1:{port}; location / { return 200 'x'; } }\n}\n"
+	examineNginx := func(format, access, errorLog string) *doctor {
+		t.Helper()
+		text := strings.NewReplacer("%FORMAT%", format, "%ACCESS%", access, "error_log {dir}/error.log;", errorLog).Replace(conf)
+		s := servicetest.Nginx(t, service.NginxOptions{Config: text})
+		res, err := http.Get(s.URL())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, res.Body)
+		res.Body.Close()
+		d := newTestDoctor(t, "[logs]\naccess = "+tomlString(s.AccessLog)+"\nerror = "+tomlString(s.ErrorLog)+"\n")
+		if d.found, err = discover.Look(t.Context(), discover.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		// The line of the request is written once it was answered.
+		if !eventually(func() bool { st, err := os.Stat(s.AccessLog); return err == nil && st.Size() > 0 }) {
+			t.Fatal("no access log")
+		}
+		d.checkLogs()
+		return d
+	}
+	d := examineNginx("", "access_log {dir}/access.log;", "error_log {dir}/error.log;")
+	access := d.want(t, "access log", checkWarn, "has no request times", "log_format ltsv")
+	level := d.want(t, "error log", checkWarn, "has level error", " warn;")
+
+	dir := filepath.Dir(strings.TrimSuffix(strings.Fields(access.Grants[1].Line)[1], ";"))
+	here := func(line string) string { return strings.ReplaceAll(line, dir, "{dir}") }
+	d = examineNginx(access.Grants[0].Line, here(access.Grants[1].Line), here(level.Grants[0].Line))
+	d.want(t, "access log", checkOK, "ltsv")
+	d.want(t, "error log", checkOK, "error.log")
+}
+
+func TestDoctor_Load(t *testing.T) {
+	f := func(doc, name string, state checkState, words ...string) {
+		t.Helper()
+		d := newTestDoctor(t, doc)
+		d.checkLoad()
+		d.want(t, name, state, words...)
+	}
+	f("", "load", checkMissing, "the file says no load")
+	f("[load]\ncommand = ['/no/such/bench']", "load", checkMissing, "cannot be run")
+	f("[load]\ncommand = 'true; false'", "load", checkOK, "command true; false")
+	f("[load]\nfor = '90s'", "load", checkOK, "records for 1 min 30 s")
+	f("[load]\nuntil_idle = '5s'", "traffic", checkMissing, "the file names none")
+	f("[load]\ntargets = ['GET http://127.0.0.1:1/']\nsteps = [1, 2.5]", "load", checkWarn, "nobody answers at 127.0.0.1:1")
+	f("[load]\ntargets_file = 'gone'\nsteps = [1]", "load", checkMissing, "there is no such file")
+	f("", "run files", checkOK, "free in")
+	f("runs = '/dev/null/runs'", "run files", checkMissing, "cannot be written to")
+}
+
+func TestDoctor_Logs(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	f := func(text string, state checkState, words ...string) {
+		t.Helper()
+		d := newTestDoctor(t, "[logs]\naccess = "+tomlString(write("access.log", text))+"\napp = "+tomlString(filepath.Join(dir, "later.log")))
+		d.checkLogs()
+		d.want(t, "access log", state, words...)
+		d.want(t, "app log", checkWarn, "is not there yet")
+		d.want(t, "error log", checkWarn, "none is named or found")
+	}
+	ltsv := "time:2026-11-20T14:02:11+09:00\tmethod:GET\turi:/\tstatus:200\tsize:1\treqtime:0.001\n"
+	f(ltsv, checkOK, "ltsv")
+	f(strings.Repeat(ltsv, 10_000), checkOK, "ltsv") // longer than the sample
+	f("", checkOK, "")
+	f("{\"status\":200}\n", checkWarn, "log_format ltsv")
+	f("127.0.0.1 - - [20/Nov/2026:14:02:11 +0900] \"GET / HTTP/1.1\" 200 1 \"-\" \"curl\"\n", checkWarn, "has no request times")
+	d := newTestDoctor(t, "[logs]\nerror = '/no/such/dir/error.log'\n")
+	d.checkLogs()
+	d.want(t, "error log", checkMissing, "there is no such file")
+}
+
+func TestDoctor_Capture(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.conf"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := newTestDoctor(t, "[capture]\nfiles = ["+tomlString(dir+"/*.conf")+", '/no/such/*.conf']\nrepository = "+tomlString(dir)+"\nunits = ['x.service']\n"+
+		"[watch]\npids = [1, 999999999]\nprocesses = ['nobody']\n[[finalize.units]]\nname = 'own'\nrestart = 'true'\n")
+	d.host.Systemd = false
+	d.checkCapture()
+	d.checkWatch()
+	d.checkFinalize()
+	d.want(t, "files", checkMissing, "/no/such/*.conf: no file matches")
+	d.want(t, "git", checkMissing, "is no git checkout")
+	d.want(t, "unit x.service", checkMissing, "systemd does not run this host")
+	d.want(t, "pid 999999999", checkWarn, "does not run now")
+	d.want(t, "nobody", checkWarn, "no service of that name")
+	d.want(t, "unit own", checkOK, "its own commands")
+}
+
+// TestDoctor_Print holds every form of the answer to a golden.
+func TestDoctor_Print(t *testing.T) {
+	d := newTestDoctor(t, "")
+	d.file, d.who = "/srv/shop/kasoku.toml", discover.Who{Name: "isucon", UID: 1000}
+	d.ok("run", "run files", "75.5 GB free in /srv/shop/runs")
+	d.add(check{Area: "database", Name: "slow log", State: checkMissing, Asked: true, Seen: "cannot be switched on: SUPER is missing", Lost: "the queries of a run",
+		Cost: "the user may change global settings", Grants: []grant{{inDatabase, "GRANT SUPER ON *.* TO 'app'@'localhost';"}}})
+	d.add(check{Area: "logs", Name: "access log", State: checkWarn, Seen: "/var/log/nginx/access.log has no request times\x1b[31m", Lost: "the latency of endpoints",
+		Grants: []grant{{"in nginx.conf", ltsvFormat}, {"kasoku.toml", "[mysql]\ndefaults_file = '\x1b]0;x'"}}})
+	for _, format := range formats {
+		e, out, _ := testEnv()
+		d.e = e
+		if err := d.print(&output{format: format}); err != nil {
+			t.Fatal(err)
+		}
+		if format != "json" && strings.ContainsAny(out.String(), "\x1b\a") {
+			t.Errorf("%s: escape sequences in %q", format, out)
+		}
+		golden.CheckString(t, "testdata/doctor/print."+format, out.String())
+	}
+}

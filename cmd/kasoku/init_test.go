@@ -1,0 +1,106 @@
+package main
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/kasoku/kasoku/config"
+	"github.com/kasoku/kasoku/discover"
+	"github.com/kasoku/kasoku/internal/golden"
+)
+
+// contest is a host as discover finds it.
+func contest() *surveyed {
+	return &surveyed{
+		dir: "/home/isucon/shop", who: discover.Who{Name: "isucon", UID: 1000},
+		db: reached{defaultsFile: "/home/isucon/.my.cnf", user: "isucon@localhost", server: "MySQL 9.7.0", databases: []string{"shop", "stats"},
+			how: "user and password from /home/isucon/.my.cnf"},
+		found: &discover.Found{
+			Host: "app1", User: "isucon", Systemd: true, Took: 12300 * time.Microsecond,
+			Services: []discover.Service{
+				{Kind: discover.Nginx, Name: "nginx", PID: 812, Unit: "nginx.service", Config: []string{"/etc/nginx/nginx.conf", "/etc/nginx/sites-enabled/shop.conf"},
+					Listen: []discover.Listener{{Network: "tcp", Address: "0.0.0.0:80", Port: 80}}, How: "listens; nginx -T"},
+				{Kind: discover.App, Name: "shop", PID: 1204, Unit: "shop-go.service", Repository: "/home/isucon/webapp", Score: 12,
+					Listen: []discover.Listener{{Network: "tcp", Address: "127.0.0.1:8080", Port: 8080, Loopback: true}},
+					Why:    []string{"nginx passes requests on to 127.0.0.1:8080"}, Go: &discover.GoProgram{Pprof: "http://127.0.0.1:6060/debug/pprof/"}},
+				{Kind: discover.App, Name: "editor", PID: 1300, Score: 3},
+				{Kind: discover.MySQL, Name: "mysqld", PID: 900, Unit: "mysql.service", Config: []string{"/etc/mysql/my.cnf"}, MySQL: &discover.Database{Flavor: "MySQL", Port: 3306}},
+			},
+			Logs: []discover.Log{
+				{Kind: discover.AccessLog, Path: "/nowhere/access.log", Service: "nginx, pid 812", Format: "combined", How: "access_log in /etc/nginx/nginx.conf"},
+				{Kind: discover.ErrorLog, Path: "/nowhere/error.log", Service: "nginx, pid 812", Format: "error", How: "nginx's default"},
+			},
+			Notes: []discover.Note{{What: "log of shop", Why: "its output goes to the journal", Hint: "journalctl -u shop-go"}},
+		},
+	}
+}
+
+var someDay = time.Date(2026, 11, 20, 14, 2, 11, 0, time.UTC)
+
+func TestInit_Contest(t *testing.T) {
+	text := contest().toml(someDay)
+	golden.CheckString(t, "testdata/init/contest.toml", text)
+	c, err := config.Parse([]byte(text), config.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Load.Kind() != config.UntilIdle || c.MySQL.DefaultsFile == "" || len(c.Finalize.Units) != 3 || !slices.Equal(c.Finalize.Units[1].Needs, []string{"mysql"}) {
+		t.Errorf("got %+v", c)
+	}
+}
+
+func TestInit_Nothing(t *testing.T) {
+	s := &surveyed{dir: "/srv/x", found: &discover.Found{Host: "empty"}, dbErr: errors.New("refused")}
+	text := s.toml(someDay)
+	golden.CheckString(t, "testdata/init/nothing.toml", text)
+	c, err := config.Parse([]byte(text), config.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Load.Kind() != config.ForTime {
+		t.Errorf("got %+v", c.Load)
+	}
+	s.bench = "./bench.sh"
+	c, err = config.Parse([]byte(s.toml(someDay)), config.Name)
+	if err != nil || c.Load.Kind() != config.Command {
+		t.Errorf("with a benchmark: %+v, %v", c, err)
+	}
+}
+
+// TestInit_Hostile: names of files, processes and accounts may hold anything; the
+// file says them and nothing else.
+func TestInit_Hostile(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.StringOf(rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune("'\"\\\n\r#[]=\x00\x1b")))).Draw(t, "name")
+		s := contest()
+		s.found.Systemd = false
+		s.found.Host = name
+		s.found.Logs[0].Path = "/" + name
+		s.found.Logs[0].How = name
+		s.found.Services[1].Name = "p" + name
+		s.found.Services[1].Repository = "/" + name
+		s.db = reached{}
+		s.dbErr = errors.New(name)
+		c, err := config.Parse([]byte(s.toml(someDay)), config.Name)
+		if err != nil {
+			t.Fatalf("%q: %v\n%s", name, err, s.toml(someDay))
+		}
+		if !reflect.DeepEqual(c.Logs.Access, []string{"/" + name}) || c.Capture.Repository != "/"+name || !slices.Contains(c.Watch.Processes, "p"+name) {
+			t.Fatalf("%q: got %q, %q, %q", name, c.Logs.Access, c.Capture.Repository, c.Watch.Processes)
+		}
+	})
+}
+
+func TestInit_Table(t *testing.T) {
+	e, out, _ := testEnv()
+	s := contest()
+	if err := printDocument(e, s.document()); err != nil {
+		t.Fatal(err)
+	}
+	golden.CheckString(t, "testdata/init/table.txt", out.String())
+}
