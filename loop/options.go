@@ -192,16 +192,16 @@ func (o *Options) validateEnd() error {
 	own := o.Load != nil || len(o.Command) > 0
 	on := o.On != (phases.Request{})
 	switch {
+	case on && own:
+		return errors.New("a run that waits for a request has neither a load of its own nor a command")
 	case o.UntilIdle > 0 && o.For > 0:
 		return errors.New("a run ends after a time or when it is idle, not both")
 	case o.UntilIdle > 0 && own:
 		return errors.New("a run with a load of its own or a command ends with it, not when it is idle")
-	case o.UntilIdle > 0 && len(o.accessLogs()) == 0:
-		return errors.New("whether requests still come is seen in an access log, and none is named")
-	case on && own:
-		return errors.New("a run that waits for a request has neither a load of its own nor a command")
 	case on && len(o.accessLogs()) == 0:
 		return fmt.Errorf("%s is waited for in an access log, and none is named", o.On)
+	case o.UntilIdle > 0 && len(o.accessLogs()) == 0:
+		return errors.New("whether requests still come is seen in an access log, and none is named")
 	case on && o.Prepare != nil, on && len(o.CountRows) > 0:
 		return errors.New("a run that waits for a request cannot prepare its target or count rows before it")
 	case !o.Score.Empty() && o.Score.Validate() != nil:

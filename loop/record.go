@@ -96,7 +96,10 @@ func Record(ctx context.Context, o Options) (*Result, error) {
 		if ctx.Err() != nil {
 			err = fmt.Errorf("stopped before the recording began: %w", context.Cause(ctx))
 		}
-		return nil, errors.Join(err, s.abandon(err))
+		if left := s.abandon(err); left != nil {
+			err = errors.Join(err, left)
+		}
+		return nil, err
 	}
 	measureErr := s.measure(ctx)
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWithin)

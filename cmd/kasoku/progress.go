@@ -30,6 +30,8 @@ func showProgress(p *terminal.Progress, now loop.Progress, planned time.Duration
 			return
 		}
 		p.Step(s)
+	case loop.PhaseWait:
+		p.Work("wait", 0, unit.Elapsed(now.Elapsed.Round(time.Second))+" for "+now.Text)
 	case loop.PhaseRecord:
 		share := 0.0
 		text := unit.Elapsed(now.Elapsed.Round(time.Second))

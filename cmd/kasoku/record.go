@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,9 +14,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/analyze/phases"
 	"github.com/kasoku/kasoku/diagnose/rules"
 	"github.com/kasoku/kasoku/loop"
 	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/runstore"
 )
 
@@ -25,6 +28,8 @@ type recordFlags struct {
 	defaultsFile string
 	noSlowLog    bool
 	passExit     bool
+	on           string
+	again        bool
 	settings     map[string]string
 	capture      captureFlags
 	out          output
@@ -38,12 +43,17 @@ func newRecord(e *env) *cobra.Command {
 		Long: `Record host, processes and database every second while COMMAND runs, and the
 logs of exactly that time; diagnose the run; keep it in one file.
 
-Without COMMAND it records for --for, or until Ctrl-C. The slow log is switched
+Without COMMAND it records for --for, until requests end (--until-idle), or until
+Ctrl-C. With --on it waits for a request in the access log, such as that with which
+a contest's benchmark begins, and the run begins a moment before it: kasoku watches
+meanwhile, so nothing of the beginning is lost. The slow log is switched
 on for the time of the run where the database user may do that, and put back at
-the end, also on Ctrl-C. The password is best kept in an option file.`,
+the end, also on Ctrl-C and when kasoku is killed; see also kasoku restore. The
+password is best kept in an option file.`,
 		Example: `  kasoku record -o before.kasoku -- ab -n 10000 -c 50 http://127.0.0.1:8080/
   kasoku record --mysql 'app:secret@tcp(127.0.0.1:3306)/shop' --accesslog /var/log/nginx/access.log -- ./bench.sh
-  kasoku record --defaults-file ~/.my.cnf --applog app.log --pid 1204,988 --for 90s`,
+  kasoku record --defaults-file ~/.my.cnf --applog app.log --pid 1204,988 --for 90s
+  kasoku record --accesslog /var/log/nginx/access.log --on 'POST /initialize' --again`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkFormat("--format", f.out.format); err != nil {
@@ -61,8 +71,12 @@ the end, also on Ctrl-C. The password is best kept in an option file.`,
 	fl.IntSliceVar(&f.loop.PIDs, "pid", nil, "always sample the processes `P,…`")
 	fl.StringSliceVar(&f.loop.CountRows, "count-rows", nil, "count the rows of `TABLE,…` before and after; they must match the successful writes")
 	fl.DurationVar(&f.loop.For, "for", 0, "without a command: record so long")
+	fl.DurationVar(&f.loop.UntilIdle, "until-idle", 0, "without a command: record until no request came for so long")
+	fl.StringVar(&f.on, "on", "", "wait for this `REQUEST` in the access log, such as 'POST /initialize'; ends as --for or --until-idle say, default --until-idle 10s")
+	fl.BoolVar(&f.again, "again", false, "with --on: a run for each such request, until Ctrl-C")
 	fl.DurationVar(&f.loop.Interval, "interval", time.Second, "between samples")
 	fl.BoolVar(&f.noSlowLog, "no-slowlog", false, "leave the slow log as it is and do not read it")
+	fl.BoolVar(&f.loop.Digests, "digests", false, "let performance_schema count statements by digest: the queries where no slow log can be read")
 	fl.StringVarP(&f.loop.Path, "out", "o", "", "run `FILE`; default runs/TIME-LABEL.kasoku")
 	fl.StringVar(&f.loop.Run.Label, "label", "", "short `NAME` of the run, such as before")
 	fl.StringVar(&f.loop.Run.Note, "note", "", "what was changed")
@@ -88,14 +102,45 @@ func record(cmd *cobra.Command, e *env, f *recordFlags, args []string) error {
 	if len(args) == 0 {
 		o.OnProgress = func(now loop.Progress) { showProgress(p, now, o.For) }
 	}
-	res, err := loop.Record(ctx, *o)
-	p.Clear()
-	if res == nil && ctx.Err() != nil {
-		return stopped{err.Error()}
+	for made := 0; ; made++ {
+		e.sayWaits(p, o)
+		res, err := loop.Record(ctx, *o)
+		p.Clear()
+		if res == nil {
+			return notBegun(ctx, err, made)
+		}
+		if err := f.finish(e, res, err); err != nil || !f.again {
+			return err
+		}
+		o.After, o.Path = res, ""
+		if err := f.name(e); err != nil {
+			return err
+		}
 	}
-	if res == nil {
+}
+
+// notBegun says why a run did not begin. One that waited for its request after
+// others and was stopped then was not to come to anything more.
+func notBegun(ctx context.Context, err error, made int) error {
+	_, more := err.(interface{ Unwrap() []error }) // something is left
+	switch {
+	case ctx.Err() == nil:
 		return err
+	case made > 0 && !more:
+		return nil
 	}
+	return stopped{err.Error()}
+}
+
+// sayWaits says that nothing is recorded yet.
+func (e *env) sayWaits(p *terminal.Progress, o *loop.Options) {
+	if o.On.Path != "" {
+		p.Say("waits for " + o.On.String() + "; Ctrl-C ends it")
+	}
+}
+
+// finish shows a run and judges it.
+func (f *recordFlags) finish(e *env, res *loop.Result, err error) error {
 	rec := res.Recording
 	shown := e.showRun(rec, res.Path)
 	shown.brief = true
@@ -123,9 +168,58 @@ func (f *recordFlags) complete(e *env, args []string) error {
 	if len(args) > 0 && o.For > 0 {
 		return usagef("", "--for is for a recording without a command")
 	}
+	if err := f.completeOn(); err != nil {
+		return err
+	}
 	if o.Interval < 100*time.Millisecond {
 		return usagef("", "--interval %s: want at least 100ms", o.Interval)
 	}
+	if err := f.completeDatabase(e); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.settings)) {
+		o.Settings = append(o.Settings, kasoku.Setting{Scope: "app", Name: name, Value: f.settings[name]})
+	}
+	if err := checkLogs([]string{o.AccessLog, o.AppLog}); err != nil {
+		return err
+	}
+	if o.Run.Project == "" {
+		if wd, err := os.Getwd(); err == nil {
+			o.Run.Project = filepath.Base(wd)
+		}
+	}
+	if o.Run.Load == "" && len(args) > 0 {
+		o.Run.Load = strings.Join(args, " ")
+	}
+	if err := f.name(e); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(o.Path); err == nil {
+		return usagef("choose another name, or remove it", "run file %q exists", o.Path)
+	}
+	if err := o.Validate(); err != nil {
+		return usageError{err, ""}
+	}
+	return nil
+}
+
+// checkLogs refuses logs in directories that are not there, which are slips of the
+// pen. An empty path is none.
+func checkLogs(paths []string) error {
+	for _, log := range paths {
+		if log == "" {
+			continue
+		}
+		if st, err := os.Stat(filepath.Dir(log)); err != nil || !st.IsDir() {
+			return usagef("the log itself may come later, its directory must be there", "log %q: no such directory", log)
+		}
+	}
+	return nil
+}
+
+// completeDatabase finds the database to watch.
+func (f *recordFlags) completeDatabase(e *env) (err error) {
+	o := &f.loop
 	if f.defaultsFile != "" && o.MySQL != "" {
 		return usagef("", "--mysql and --defaults-file both name a database: give one")
 	}
@@ -145,38 +239,44 @@ func (f *recordFlags) complete(e *env, args []string) error {
 		}
 		_ = db.Close() // nothing is open
 	}
-	for _, name := range slices.Sorted(maps.Keys(f.settings)) {
-		o.Settings = append(o.Settings, kasoku.Setting{Scope: "app", Name: name, Value: f.settings[name]})
-	}
 	o.SlowLog = o.MySQL != "" && !f.noSlowLog
-	for _, log := range []string{o.AccessLog, o.AppLog} {
-		if log == "" {
-			continue
+	o.Guard, err = e.guarded(f.defaultsFile)
+	return err
+}
+
+// untilIdle ends a run that began with a request: longer than benchmarks pause
+// between their parts.
+const untilIdle = 10 * time.Second
+
+// completeOn reads --on.
+func (f *recordFlags) completeOn() (err error) {
+	if f.on == "" {
+		if f.again {
+			return usagef("--on 'POST /initialize' --again", "--again is for runs that begin with a request")
 		}
-		if st, err := os.Stat(filepath.Dir(log)); err != nil || !st.IsDir() {
-			return usagef("the log itself may come later, its directory must be there", "log %q: no such directory", log)
-		}
+		return nil
 	}
-	if o.Run.Project == "" {
-		if wd, err := os.Getwd(); err == nil {
-			o.Run.Project = filepath.Base(wd)
-		}
+	if f.again && f.loop.Path != "" {
+		return usagef("leave -o out: the runs get names of their own", "--again makes several runs, -o names one file")
 	}
-	if o.Run.Load == "" && len(args) > 0 {
-		o.Run.Load = strings.Join(args, " ")
+	if f.loop.On, err = phases.ParseRequest(f.on); err != nil {
+		return usagef("", "--on: %w", err)
 	}
-	if o.Path == "" {
-		if err := os.MkdirAll("runs", 0o755); err != nil {
-			return err
-		}
-		o.Run.ID, o.Path = freeName("runs", runstore.NewID(e.now(), o.Run.Label))
+	if f.loop.For == 0 && f.loop.UntilIdle == 0 {
+		f.loop.UntilIdle = untilIdle
 	}
-	if _, err := os.Lstat(o.Path); err == nil {
-		return usagef("choose another name, or remove it", "run file %q exists", o.Path)
+	return nil
+}
+
+// name gives the run a file of its own, unless one was named.
+func (f *recordFlags) name(e *env) error {
+	if f.loop.Path != "" {
+		return nil
 	}
-	if err := o.Validate(); err != nil {
-		return usageError{err, ""}
+	if err := os.MkdirAll("runs", 0o755); err != nil {
+		return err
 	}
+	f.loop.Run.ID, f.loop.Path = freeName("runs", runstore.NewID(e.now(), f.loop.Run.Label))
 	return nil
 }
 

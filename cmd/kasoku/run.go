@@ -1,0 +1,356 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/config"
+	"github.com/kasoku/kasoku/diagnose/rules"
+	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/report/terminal"
+	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// runFlags are the flags of run as they were typed.
+type runFlags struct {
+	times    int
+	note     string
+	label    string
+	config   string
+	off      bool
+	ab       bool
+	price    kasoku.Price
+	passExit bool
+}
+
+func newRun(e *env) *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Do what kasoku.toml says: a measured run, or several that repeat it",
+		Long: `Do what the kasoku.toml here or above says: make the load, run the benchmark and
+read its score, or record while the load comes from elsewhere.
+
+With -n the runs form a group. At the end it tells their median and spread, how
+many passed, and whether they differ from the runs before of the same project and
+load. The command finds the run's file in KASOKU_RUN_FILE, its label in
+KASOKU_RUN_LABEL and its place in the group in KASOKU_REPEAT.
+
+Exit code 1: the benchmark failed. Exit code 3: stopped; the first Ctrl-C ends the
+present run in order and keeps all.`,
+		Example: `  kasoku run --note 'index on users.email'
+  kasoku run -n 5 --label index
+  kasoku run --ab -n 4`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), e) },
+	}
+	fl := cmd.Flags()
+	fl.IntVarP(&f.times, "times", "n", 1, "how many runs; 0: until Ctrl-C, when kasoku.toml has load.on")
+	fl.StringVar(&f.note, "note", "", "what was changed")
+	fl.StringVar(&f.label, "label", "", "short `NAME` of the runs, such as index")
+	fl.StringVar(&f.config, "config", "", "`FILE` instead of the kasoku.toml here or above")
+	fl.BoolVar(&f.off, "observers-off", false, "ask nothing while it runs but the host: no database, slow log, processes")
+	fl.BoolVar(&f.ab, "ab", false, "-n runs with observers and -n without, in turn; tells what observation costs")
+	fl.Float64Var(&f.price.PerHour, "price", 0, "what the measured machines cost an hour; default that of kasoku.toml")
+	fl.StringVar(&f.price.Currency, "currency", "", "`NAME` of the currency of --price")
+	fl.BoolVar(&f.passExit, "pass-exit", false, "exit with the exit code of the first command that failed")
+	return cmd
+}
+
+// check refuses flags that do not go together.
+func (f *runFlags) check() error {
+	switch {
+	case f.times < 0:
+		return usagef("", "-n %d: want 1 or more, or 0 for until Ctrl-C", f.times)
+	case f.ab && f.off:
+		return usagef("", "--ab makes runs with observers and without, --observers-off only without: give one")
+	case f.ab && f.times == 0:
+		return usagef("", "--ab needs a number of runs: -n 4")
+	case f.price.PerHour < 0 || math.IsNaN(f.price.PerHour) || math.IsInf(f.price.PerHour, 0):
+		return usagef("", "--price %v: want more than 0", f.price.PerHour)
+	case f.price.PerHour == 0 && f.price.Currency != "":
+		return usagef("add --price PRICE", "--currency %q without --price", f.price.Currency)
+	}
+	return nil
+}
+
+func (f *runFlags) run(parent context.Context, e *env) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	c, err := f.load()
+	if err != nil {
+		return err
+	}
+	ctx, hard, stop := interruptible(parent)
+	defer stop()
+	s := &series{e: e, f: f, dir: c.Runs, progress: e.progress()}
+	s.options = func() (loop.Options, error) { return f.options(e, c, hard) }
+	if s.o, err = s.options(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(s.dir, 0o755); err != nil {
+		return err
+	}
+	err = s.all(ctx)
+	s.progress.Clear()
+	s.tell()
+	return cmp.Or(err, s.judge())
+}
+
+// load reads kasoku.toml.
+func (f *runFlags) load() (*config.Config, error) {
+	path := f.config
+	if path == "" {
+		var ok bool
+		if path, ok = config.Find("."); !ok {
+			return nil, usagef("`kasoku init` looks at what runs here and writes one", "no %s here or above", config.Name)
+		}
+	}
+	c, err := config.Load(path)
+	if err != nil {
+		return nil, usageError{err, hintOf(err)}
+	}
+	return c, nil
+}
+
+// options returns what all runs have in common. They are made anew for each run:
+// processes come and go, and each load opens its own connections.
+func (f *runFlags) options(e *env, c *config.Config, hard context.Context) (loop.Options, error) {
+	o, err := loop.Configured(c, loop.Options{
+		Run:   kasoku.Run{Label: f.label, Note: f.note, Version: versionString(), Price: f.price},
+		Stdin: e.stdin, Stdout: e.stdout, Stderr: e.stderr, Rules: rules.All(), Hard: hard,
+	})
+	switch {
+	case errors.Is(err, loop.ErrNoLoad):
+		return o, usageError{err, "give [load] a command, targets with steps, for, or until_idle"}
+	case err != nil:
+		return o, err
+	case f.times == 0 && o.On.Path == "":
+		return o, usagef("add load.on = 'POST /initialize'", "-n 0: %s does not say with which request a run begins", c.Path)
+	}
+	if o.Run.Price.Currency == "" {
+		o.Run.Price.Currency = c.Price.Currency
+	}
+	if f.off {
+		o.Observers = kasoku.ObserversOff
+	}
+	if o.Guard, err = e.guarded(c.MySQL.DefaultsFile); err != nil {
+		return o, err
+	}
+	if err := checkLogs(slices.Concat(o.MoreLogs.Access, o.MoreLogs.App)); err != nil {
+		return o, err
+	}
+	check := o
+	check.Path = "-"
+	if err := check.Validate(); err != nil {
+		return o, usageError{fmt.Errorf("%s: %w", c.Path, err), ""}
+	}
+	return o, nil
+}
+
+// A series is the runs that one command makes.
+type series struct {
+	e        *env
+	f        *runFlags
+	o        loop.Options // of the first run
+	options  func() (loop.Options, error)
+	dir      string
+	progress *terminal.Progress
+	groups   []*runGroup // with observers, and with --ab without
+	made     int
+	last     *loop.Result
+	stopped  string // why it ended early
+}
+
+// A runGroup is runs that repeat one another.
+type runGroup struct {
+	id        string
+	observers string
+	runs      []*kasoku.Recording
+}
+
+// planned is how many runs there will be; 0 when that is not known.
+func (s *series) planned() int {
+	if s.f.ab {
+		return 2 * s.f.times
+	}
+	return s.f.times
+}
+
+// side says how the n-th run, from 0, is observed: with --ab in the order on, off,
+// off, on, so that what drifts meets both alike.
+func (s *series) side(n int) string {
+	if s.f.ab && (n%4 == 1 || n%4 == 2) {
+		return kasoku.ObserversOff
+	}
+	return s.o.Observers
+}
+
+// all makes the runs. What goes wrong ends it; what was made until then stays.
+func (s *series) all(ctx context.Context) error {
+	for n := 0; s.planned() == 0 || n < s.planned(); n++ {
+		s.e.sayWaits(s.progress, &s.o)
+		res, err := s.one(ctx, s.side(n))
+		s.progress.Clear()
+		if res == nil && s.planned() == 0 {
+			return notBegun(ctx, err, s.made)
+		}
+		if res == nil {
+			return notBegun(ctx, err, 0)
+		}
+		s.made++
+		s.last = res
+		s.say(res)
+		if err != nil {
+			return err
+		}
+		if ctx.Err() != nil && s.made != s.planned() {
+			s.stopped = context.Cause(ctx).Error()
+			return nil
+		}
+	}
+	return nil
+}
+
+// one makes one run.
+func (s *series) one(ctx context.Context, observers string) (*loop.Result, error) {
+	o, err := s.options()
+	if err != nil {
+		return nil, err
+	}
+	o.Observers, o.After = observers, s.last
+	g := s.group(observers)
+	o.Run.ID, o.Path = freeName(s.dir, runstore.NewID(s.e.now(), o.Run.Label))
+	if s.planned() != 1 {
+		o.Run.Group, o.Run.Repeat = cmp.Or(g.id, o.Run.ID), len(g.runs)+1
+	}
+	file, err := filepath.Abs(o.Path)
+	if err != nil {
+		return nil, err
+	}
+	o.Env = []string{"KASOKU_RUN_FILE=" + file, "KASOKU_RUN_LABEL=" + o.Run.Label, "KASOKU_REPEAT=" + strconv.Itoa(max(o.Run.Repeat, 1))}
+	o.OnProgress = s.show
+	res, err := loop.Record(ctx, o)
+	if res != nil {
+		g.id = cmp.Or(g.id, o.Run.ID)
+		g.runs = append(g.runs, res.Recording)
+	}
+	return res, err
+}
+
+// group returns the group of that side.
+func (s *series) group(observers string) *runGroup {
+	for _, g := range s.groups {
+		if g.observers == observers {
+			return g
+		}
+	}
+	g := &runGroup{observers: observers}
+	s.groups = append(s.groups, g)
+	return g
+}
+
+// show draws how far the present run is. A command's own output is not disturbed.
+func (s *series) show(now loop.Progress) {
+	if len(s.o.Command) > 0 && now.Phase == loop.PhaseRecord {
+		return
+	}
+	if s.planned() != 1 {
+		now.Label = s.place(s.made+1) + " " + now.Label
+	}
+	showProgress(s.progress, now, s.o.For)
+}
+
+// place is "run 2 of 5".
+func (s *series) place(n int) string {
+	if s.planned() == 0 {
+		return "run " + unit.Count(n)
+	}
+	return fmt.Sprintf("run %d of %d", n, s.planned())
+}
+
+// say tells a run in one line; that of a single run comes at the end.
+func (s *series) say(res *loop.Result) {
+	if s.planned() == 1 {
+		return
+	}
+	rec := res.Recording
+	parts := []string{s.place(s.made), rec.Run.ID}
+	if s.f.ab {
+		parts = append(parts, "observers "+map[bool]string{true: "off", false: "on"}[rec.Run.Observers == kasoku.ObserversOff])
+	}
+	if sc := rec.Run.Score; sc != nil {
+		parts = append(parts, "score "+unit.Plain(sc.Value))
+		if sc.Outcome != kasoku.Unjudged {
+			parts = append(parts, string(sc.Outcome))
+		}
+	}
+	if sum := rec.Summary; sum != nil && sum.Requests > 0 {
+		parts = append(parts, unit.Sig3(sum.PerSec)+" req/s")
+		if sum.P99 > 0 {
+			parts = append(parts, "p99 "+unit.Duration(sum.P99))
+		}
+	}
+	switch c := rec.Run.Command; {
+	case rec.Run.State != kasoku.Finished:
+		parts = append(parts, "stopped by "+rec.Run.StopReason)
+	case c != nil && c.ExitCode != 0:
+		parts = append(parts, "exit code "+strconv.Itoa(c.ExitCode))
+	case c == nil && len(parts) == 2:
+		parts = append(parts, "recorded "+unit.Exact(rec.Run.Length.Round(time.Second)))
+	}
+	fmt.Fprintln(s.e.stdout, strings.Join(parts, "  "))
+}
+
+// failed reports whether the benchmark failed in a run, and the exit code of its
+// command.
+func failed(rec *kasoku.Recording) (bool, int) {
+	code := 0
+	if c := rec.Run.Command; c != nil {
+		code = c.ExitCode
+	}
+	sc := rec.Run.Score
+	return code != 0 || sc != nil && sc.Outcome == kasoku.Failed, code
+}
+
+// judge returns what the exit code says of the runs.
+func (s *series) judge() error {
+	if s.stopped != "" {
+		return stopped{"stopped before the end: " + s.stopped}
+	}
+	bad, first := 0, 0
+	for _, g := range s.groups {
+		for _, rec := range g.runs {
+			if is, code := failed(rec); is {
+				bad++
+				first = cmp.Or(first, code)
+			}
+			if rec.Run.State != kasoku.Finished {
+				return stopped{"stopped before the end: " + rec.Run.StopReason}
+			}
+		}
+	}
+	switch {
+	case bad == 0:
+		return nil
+	case s.f.passExit && first > 0:
+		return exitCode{first}
+	case s.made == 1:
+		return badAnswer{"the benchmark failed"}
+	}
+	return badAnswer{fmt.Sprintf("the benchmark failed in %d of %d runs", bad, s.made)}
+}
