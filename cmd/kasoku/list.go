@@ -117,7 +117,7 @@ type listed struct {
 
 type listedScore struct {
 	Value   *float64 `json:"value"`
-	Outcome string   `json:"outcome,omitempty"`
+	Outcome string   `json:"outcome"`
 	Source  string   `json:"source"`
 }
 
@@ -127,10 +127,10 @@ type listedSummary struct {
 	Succeeded   uint64   `json:"succeeded"`
 	PerSec      *float64 `json:"per_s"`
 	AskedPerSec *float64 `json:"asked_per_s"`
-	P50         float64  `json:"p50_s"`
-	P99         float64  `json:"p99_s"`
-	CPU         float64  `json:"cpu_s"`
-	LoadTime    float64  `json:"load_s"`
+	P50         *float64 `json:"p50_s"`
+	P99         *float64 `json:"p99_s"`
+	CPU         *float64 `json:"cpu_s"`
+	LoadTime    *float64 `json:"load_s"`
 	Bottleneck  string   `json:"bottleneck"`
 }
 
@@ -171,10 +171,25 @@ func known(v float64) *float64 {
 	return &v
 }
 
+// measured is nil for what was not measured, which a summary keeps as 0.
+func measured(v float64) *float64 {
+	if v == 0 {
+		return nil
+	}
+	return known(v)
+}
+
 func summaryOf(s *kasoku.Summary) *listedSummary {
 	if s == nil {
 		return nil
 	}
-	return &listedSummary{s.Source, s.Requests, s.Succeeded, known(s.PerSec), known(s.Asked), s.P50.Seconds(), s.P99.Seconds(),
-		s.CPU.Seconds(), s.LoadTime.Seconds(), s.Bottleneck}
+	l := &listedSummary{
+		Source: s.Source, Requests: s.Requests, Succeeded: s.Succeeded, AskedPerSec: measured(s.Asked),
+		P50: measured(s.P50.Seconds()), P99: measured(s.P99.Seconds()), CPU: measured(s.CPU.Seconds()), LoadTime: measured(s.LoadTime.Seconds()),
+		Bottleneck: s.Bottleneck,
+	}
+	if s.Source != "" {
+		l.PerSec = known(s.PerSec)
+	}
+	return l
 }

@@ -46,8 +46,9 @@ fix, and proves the difference by running again.`,
 	root.PersistentFlags().StringVar(&e.color, "color", "auto", "colours: auto, always or never")
 	root.PersistentFlags().BoolVar(&e.ascii, "ascii", false, "draw with plain ASCII")
 	root.AddCommand(
-		newAttack(e), newReport(e), newRecord(e), newDiagnose(e), newShow(e), newList(e),
-		newCompare(e), newMerge(e), newRules(e), newLab(e), newDemo(e), newVersion(e),
+		newAttack(e), newReport(e), newRecord(e), newRun(e), newDiagnose(e), newShow(e), newList(e),
+		newLabel(e), newNote(e), newScore(e), newRm(e), newScrub(e),
+		newInit(e), newDoctor(e), newCompare(e), newMerge(e), newRestore(e), newCheckpoint(e), newRevert(e), newGuard(e), newRules(e), newLab(e), newDemo(e), newVersion(e),
 	)
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return e.checkColor() }
 	strictArgs(root)

@@ -63,6 +63,9 @@ func clean(s string) string {
 	return b.String()
 }
 
+// Clean makes text of others safe to print on one line, as reports do.
+func Clean(s string) string { return clean(s) }
+
 func needsCleaning(s string) bool {
 	return strings.ContainsFunc(s, dangerous) || !utf8.ValidString(s)
 }

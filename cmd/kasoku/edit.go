@@ -1,0 +1,74 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/kasoku/kasoku/report/terminal"
+	"github.com/kasoku/kasoku/runstore"
+)
+
+// What the commands that change kept runs share.
+
+// editRuns changes the runs that a name means, of a group all, and says for each what
+// was changed.
+func editRuns(e *env, dir, name string, change func(*runstore.Editor, runstore.Info) (string, error)) error {
+	paths, err := findRuns(dir, name)
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		if err := editRun(e, path, change); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func editRun(e *env, path string, change func(*runstore.Editor, runstore.Info) (string, error)) error {
+	info := runstore.Describe(path)
+	ed, err := runstore.Edit(path)
+	if err != nil {
+		return err
+	}
+	said, err := change(ed, info)
+	if err := errors.Join(err, ed.Close()); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(e.stdout, "%s: %s\n", terminal.Clean(info.ID), said)
+	return err
+}
+
+// fromTo says how a text was changed.
+func fromTo(what, from, to string) string {
+	switch {
+	case from == "":
+		return fmt.Sprintf("%s %q", what, to)
+	case to == "":
+		return fmt.Sprintf("%s %q removed", what, from)
+	}
+	return fmt.Sprintf("%s %q → %q", what, from, to)
+}
+
+// stdinTTY reports whether somebody can answer.
+func (e *env) stdinTTY() bool {
+	f, ok := e.stdin.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// confirm asks a question on a terminal; only y and yes are yes.
+func (e *env) confirm(question string) (bool, error) {
+	fmt.Fprintf(e.stderr, "%s [y/N] ", question)
+	answer, err := bufio.NewReader(e.stdin).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, fmt.Errorf("read answer: %w", err)
+	}
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes", nil
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kasoku/kasoku/runstore"
+)
+
+func newLabel(e *env) *cobra.Command {
+	var o output
+	cmd := &cobra.Command{
+		Use:   "label RUN NAME",
+		Short: "Change the label of a run",
+		Long: `Change the label of a run, of a group all its runs. An empty NAME removes it. The
+id and the file's name stay as they are.`,
+		Example: "  kasoku label latest before\n  kasoku label 20261120-140211 baseline",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			label := args[1]
+			if label == runstore.Latest {
+				return usagef("latest means the newest finished run", "label %q: the name is taken", label)
+			}
+			if strings.ContainsFunc(label, unicode.IsControl) || strings.ContainsAny(label, ",/") {
+				return usagef("", "label %q: want one line without commas and slashes", label)
+			}
+			return editRuns(e, o.dir, args[0], func(ed *runstore.Editor, i runstore.Info) (string, error) {
+				return fromTo("label", i.Label, label), ed.SetLabel(label)
+			})
+		},
+	}
+	o.registerDir(cmd)
+	return cmd
+}
