@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -11,7 +12,6 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/capture"
-	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/export"
 )
@@ -33,24 +33,20 @@ func (f *captureFlags) options() *capture.Options {
 		return nil
 	}
 	o := capture.Default(".")
-	o.Files = f.files
+	o.Files = absolute(f.files)
 	return &o
 }
 
-// configured returns what the kasoku.toml of the working directory keeps, without
-// one what is found by itself; c is nil then.
-func configured() (c *config.Config, o capture.Options, err error) {
-	path, ok := config.Find(".")
-	if !ok {
-		return nil, capture.Default("."), nil
+// absolute makes globs absolute: texts are kept under the paths that files have.
+func absolute(globs []string) []string {
+	out := make([]string, 0, len(globs))
+	for _, g := range globs {
+		if abs, err := filepath.Abs(g); err == nil {
+			g = abs
+		}
+		out = append(out, g)
 	}
-	if c, err = config.Load(path); err != nil {
-		return nil, capture.Options{}, err
-	}
-	if from := capture.FromConfig(c.Capture, c.Dir); from != nil {
-		o = *from
-	}
-	return c, o, nil
+	return out
 }
 
 // textFlags ask for the texts of the configuration that a run was kept with.

@@ -215,7 +215,7 @@ func newShow(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if texts.asked() {
+			if texts.asked() || rec.Run.Load == runstore.Checkpoint {
 				return texts.show(e, &o, rec, path)
 			}
 			if rec.Diagnosis == nil {

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/kasoku/kasoku/capture"
+	"github.com/kasoku/kasoku/config"
+	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/runstore"
+)
+
+// machineFlags say what of this machine checkpoint and revert look at.
+type machineFlags struct {
+	mysql        string
+	defaultsFile string
+	capture      []string
+}
+
+func (f *machineFlags) register(fl *pflag.FlagSet) {
+	fl.StringVar(&f.mysql, "mysql", "", "`DSN` of the database whose indexes are meant; default that of kasoku.toml")
+	fl.StringVar(&f.defaultsFile, "defaults-file", "", "or an option `FILE` with a [client] group, as ~/.my.cnf")
+	fl.StringSliceVar(&f.capture, "capture", nil, "also the configuration files that `GLOB,…` match, beside those of kasoku.toml")
+}
+
+// options returns what kasoku.toml and the flags say of this machine.
+func (f *machineFlags) options() (o loop.Options, runs string, err error) {
+	runs = "runs"
+	if f.defaultsFile != "" && f.mysql != "" {
+		return o, "", usagef("", "--mysql and --defaults-file both name a database: give one")
+	}
+	if path, ok := config.Find("."); ok {
+		c, err := config.Load(path)
+		if err != nil {
+			return o, "", usageError{err, hintOf(err)}
+		}
+		// What loads the machine does not matter here, and need not be said.
+		c.Load = config.LoadTable{For: time.Second}
+		c.Capture.Off = false
+		if o, err = loop.Configured(c, o); err != nil {
+			return o, "", err
+		}
+		runs = cmp.Or(c.Runs, runs)
+	}
+	if o.Capture == nil {
+		found := capture.Default(".")
+		o.Capture = &found
+	}
+	o.Capture.Files = append(o.Capture.Files, f.capture...)
+	o.MySQL = cmp.Or(f.mysql, o.MySQL)
+	if f.defaultsFile != "" {
+		d, err := mysqlflags.ReadDefaults(f.defaultsFile)
+		if err != nil {
+			return o, "", err
+		}
+		if o.MySQL, err = d.DSN(mysqlflags.MyOpts{}, 0); err != nil {
+			return o, "", err
+		}
+	}
+	o.Run.Version = versionString()
+	if wd, err := os.Getwd(); err == nil && o.Run.Project == "" {
+		o.Run.Project = filepath.Base(wd)
+	}
+	return o, runs, nil
+}
+
+func newCheckpoint(e *env) *cobra.Command {
+	var f machineFlags
+	var out string
+	cmd := &cobra.Command{
+		Use:   "checkpoint [NOTE]",
+		Short: "Keep the configuration in force, without a load",
+		Long: `Keep the configuration in force in a run file of its own: files named in
+kasoku.toml, what nginx and the database are configured by, unit files, kernel
+settings, tables and indexes, git revision. Secrets are masked. kasoku revert
+puts files and indexes back as they are now.`,
+		Example: "  kasoku checkpoint 'before tuning nginx'\n  kasoku checkpoint --capture '/etc/nginx/*.conf' --defaults-file ~/.my.cnf\n  kasoku revert checkpoint",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o, runs, err := f.options()
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				o.Run.Note = args[0]
+			}
+			ctx, _, stop := interruptible(cmd.Context())
+			defer stop()
+			res, err := e.checkpoint(ctx, o, runs, out)
+			if err != nil {
+				return err
+			}
+			for _, w := range res.Recording.Warnings {
+				fmt.Fprintf(e.stderr, "kasoku: warning: %s\n", terminalSafe(w.Text))
+				if w.Hint != "" {
+					fmt.Fprintf(e.stderr, "kasoku: hint: %s\n", terminalSafe(w.Hint))
+				}
+			}
+			fmt.Fprintln(e.stdout, res.Path)
+			return nil
+		},
+	}
+	f.register(cmd.Flags())
+	cmd.Flags().StringVarP(&out, "out", "o", "", "run `FILE`; default runs/TIME-checkpoint.kasoku")
+	return cmd
+}
+
+// checkpointLabel is the label of all checkpoints; the newest is meant by it.
+const checkpointLabel = runstore.Checkpoint
+
+// checkpoint keeps what is in force in a file of runs, or in out.
+func (e *env) checkpoint(ctx context.Context, o loop.Options, runs, out string) (*loop.Result, error) {
+	o.Run.Label, o.Path = checkpointLabel, out
+	if out == "" {
+		if err := os.MkdirAll(runs, 0o755); err != nil {
+			return nil, err
+		}
+		if wd, err := os.Getwd(); err == nil {
+			if rel, err := filepath.Rel(wd, runs); err == nil && !strings.HasPrefix(rel, "..") {
+				runs = rel
+			}
+		}
+		o.Run.ID, o.Path = freeName(runs, runstore.NewID(e.now(), o.Run.Label))
+	}
+	if _, err := os.Lstat(o.Path); err == nil {
+		return nil, usagef("choose another name, or remove it", "run file %q exists", o.Path)
+	}
+	res, err := loop.Checkpoint(ctx, o)
+	if err != nil && ctx.Err() != nil {
+		err = errors.Join(context.Cause(ctx), err)
+	}
+	return res, err
+}
