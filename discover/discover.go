@@ -200,6 +200,8 @@ type looker struct {
 	get   func(ctx context.Context, url string) (int, []byte, error)
 	found *Found
 	links []connection // established ones, for the scores
+
+	unowned []string // addresses whose process cannot be seen
 }
 
 func newLooker(ctx context.Context, o Options) *looker {

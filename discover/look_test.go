@@ -115,7 +115,7 @@ func TestByUser(t *testing.T) {
 	f := func(want string, procs ...*process) {
 		t.Helper()
 		all := families(procs)
-		(&looker{}).byUser(socket{network: "unix", path: "/s", uid: 27}, false, all)
+		(&looker{found: &Found{}}).byUser(socket{network: "unix", path: "/s", uid: 27}, false, all)
 		got := ""
 		for pid := range procs {
 			if fam := all[procs[pid].pid]; fam != nil && len(fam.listen) > 0 {

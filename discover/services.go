@@ -1,10 +1,10 @@
 package discover
 
 import (
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -85,6 +85,15 @@ func (l *looker) services(procs []*process) {
 		}
 	}
 	own := l.listening(procs, familyOf, all)
+	if n := len(l.unowned); n > 0 {
+		slices.Sort(l.unowned)
+		const most = 5 // a host has few ports that matter
+		at := strings.Join(l.unowned[:min(n, most)], ", ")
+		if n > most {
+			at += " and " + strconv.Itoa(n-most) + " more ports"
+		}
+		l.note("who listens", "at "+at+": root alone may see which process it is", "run it once with sudo to see more")
+	}
 	for _, pid := range slices.Sorted(maps.Keys(all)) {
 		f := all[pid]
 		kind := kindOf(f.head)
@@ -100,7 +109,7 @@ func (l *looker) services(procs []*process) {
 // tells kasoku itself.
 func (l *looker) listening(procs []*process, familyOf map[int]*family, all map[int]*family) (self func(*family) bool) {
 	pid, _ := l.tree.link("/proc/self")
-	self = func(f *family) bool { return fmt.Sprint(f.head.pid) == pid }
+	self = func(f *family) bool { return strconv.Itoa(f.head.pid) == pid }
 	perSpace := l.sockets(procs)
 	ownSpace, _ := l.tree.link("/proc/self/ns/net")
 	owners := map[string][]*process{}
@@ -131,20 +140,20 @@ func (l *looker) listening(procs []*process, familyOf map[int]*family, all map[i
 	return self
 }
 
-// byUser gives a socket whose owner cannot be seen to the one family of its user.
+// byUser gives a socket whose owner cannot be seen to the one family of its user,
+// and keeps it for a note when there are several.
 func (l *looker) byUser(s socket, private bool, all map[int]*family) {
-	var only *family
+	var of []*family
 	for _, f := range all {
-		if f.head.uid != s.uid || !f.head.hidden {
-			continue
+		if f.head.uid == s.uid && f.head.hidden {
+			of = append(of, f)
 		}
-		if only != nil {
-			return
-		}
-		only = f
 	}
-	if only != nil {
-		only.add(s.listener(private), "the socket is of its user, who has no other process")
+	switch {
+	case len(of) == 1:
+		of[0].add(s.listener(private), "the socket is of its user, who has no other process")
+	case len(of) > 1 && s.network == "tcp":
+		l.unowned = append(l.unowned, s.local.String())
 	}
 }
 

@@ -226,7 +226,7 @@ func (d *doctor) checkHost() {
 	for _, n := range d.found.Notes {
 		c := check{Area: areaHost, Name: n.What, State: checkWarn, Seen: n.Why}
 		if n.Hint != "" {
-			c.Lost = "what it would show; " + n.Hint
+			c.Seen += "; " + n.Hint
 		}
 		d.add(c)
 	}
