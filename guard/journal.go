@@ -175,6 +175,7 @@ func name(id mysqlread.Identity) string {
 const (
 	extension     = ".json"
 	lockExtension = ".lock"
+	newExtension  = ".new" // behind the other, of one that is being written
 )
 
 // open locks a journal; close gives it up. The context bounds the wait for
@@ -223,9 +224,11 @@ func tryLock(path string) (*os.File, error) {
 	return nil, &fs.PathError{Op: "lock", Path: path, Err: err}
 }
 
-// close gives the lock up, and removes its file when there is no journal.
+// close gives the lock up, and removes its file when there is no journal, with
+// what is left of one that was never finished.
 func (f *file) close() {
 	if _, err := os.Stat(f.path); errors.Is(err, fs.ErrNotExist) {
+		_ = os.Remove(f.path + newExtension)
 		_ = os.Remove(f.lock.Name()) // while it is locked, so nobody holds another one of that name
 	}
 	_ = f.lock.Close()
@@ -281,7 +284,7 @@ func wrap(err error) error {
 
 // replace puts a file in place of another, if there is one.
 func replace(path string, text []byte) error {
-	temp, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	temp, err := os.OpenFile(path+newExtension, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}

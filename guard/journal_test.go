@@ -147,6 +147,29 @@ func TestFile(t *testing.T) {
 	}
 }
 
+// What a process leaves that is killed before its journal is whole goes, but not
+// while it is at it.
+func TestTidy(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x"+extension)
+	f, err := open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path+newExtension, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	Tidy(dir)
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
+		t.Errorf("while it is locked: %v, %v", left, err)
+	}
+	_ = f.lock.Close() // as the kernel does
+	Tidy(dir)
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
 // Of many that lock at once while the file comes and goes, one has it at a time.
 func TestFile_Lock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x"+extension)

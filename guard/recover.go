@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku/mysqlflags"
@@ -35,6 +36,18 @@ func Journals(dir string) ([]Found, error) {
 		}
 	}
 	return out, nil
+}
+
+// Tidy removes what a process left in the directory that was killed before it
+// had written its journal, and so before it changed anything.
+func Tidy(dir string) {
+	locks, _ := filepath.Glob(filepath.Join(dir, "*"+lockExtension)) // the pattern is good
+	for _, path := range locks {
+		if lock, err := tryLock(path); lock != nil && err == nil {
+			f := file{strings.TrimSuffix(path, lockExtension) + extension, lock}
+			f.close()
+		}
+	}
 }
 
 // Forget removes a journal without putting anything back.
@@ -99,6 +112,7 @@ func (l *Legacy) Recover(ctx context.Context) ([]Left, error) {
 	if l.Request.Dir == "" || l.Request.DSN == "" {
 		return nil, nil
 	}
+	defer Tidy(l.Request.Dir)
 	var left []Left
 	tick := time.NewTicker(retryEvery)
 	defer tick.Stop()

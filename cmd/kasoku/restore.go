@@ -54,6 +54,7 @@ func restore(ctx context.Context, e *env, f *restoreFlags) error {
 	if err != nil {
 		return err
 	}
+	guard.Tidy(dir)
 	found, err := guard.Journals(dir)
 	if err != nil {
 		return err
