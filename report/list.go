@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/compare"
 	"github.com/kasoku/kasoku/runstore"
 	"github.com/kasoku/kasoku/unit"
 )
@@ -20,6 +21,10 @@ type ListOptions struct {
 	Options
 	Limit   int  // how many steps are shown, the newest; 0 is all
 	Reverse bool // the newest first
+
+	// Changes says what was changed between two runs, for the words on each step;
+	// nil leaves that out.
+	Changes func(before, after runstore.Info) []compare.Changed
 }
 
 // List tells the story of the runs: what was changed, what came of it, and what
@@ -41,7 +46,7 @@ func List(runs []runstore.Info, o ListOptions) *Document {
 		s.Blocks = append(s.Blocks, t)
 	}
 	shown = o.turn(shown)
-	s.Blocks = append(s.Blocks, listTable(shown, o), tale(shown))
+	s.Blocks = append(s.Blocks, listTable(shown, o), tale(shown, o))
 	if n := remarks(shown); len(n.List) > 0 {
 		s.Blocks = append(s.Blocks, n)
 	}

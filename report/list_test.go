@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/compare"
 	"github.com/kasoku/kasoku/runstore"
 )
 
@@ -121,4 +122,31 @@ func TestSubject(t *testing.T) {
 	f("pool: idle connections", "pool: idle connections")
 	f("7zip 1.00 of 1 core", "7zip")
 	f("", "")
+}
+
+// TestListChanges: a step says what was changed since the one that it is compared with.
+func TestListChanges(t *testing.T) {
+	runs := []runstore.Info{quick(0, "a", 100), quick(1, "b", 110)}
+	runs[0].Revision, runs[1].Revision, runs[1].Dirty = "main@1", "main@2", true
+	var asked []string
+	o := ListOptions{Changes: func(before, after runstore.Info) []compare.Changed {
+		asked = append(asked, before.Label+after.Label)
+		out := []compare.Changed{{Kind: compare.CodeChange, Before: "x", After: "y"}, {Kind: compare.SettingChanged, Name: "max_connections", Before: "151", After: "1000"},
+			{Kind: compare.SettingChanged, Name: "new", After: "1"}}
+		for _, n := range []string{"a", "b", "c", "d", "e", "f"} {
+			out = append(out, compare.Changed{Kind: compare.ConfigChange, Name: "/etc/" + n})
+		}
+		return out
+	}}
+	d := List(runs, o)
+	var told []Chapter
+	for _, b := range d.Sections[0].Blocks {
+		if tale, ok := b.(*Tale); ok {
+			told = tale.List
+		}
+	}
+	want := "Code main@1 → main@2*. Changed since a: setting max_connections 151 → 1000; setting new – → 1; configuration /etc/a; configuration /etc/b; configuration /etc/c; configuration /etc/d; 2 more. "
+	if len(told) != 2 || !strings.Contains(told[1].Text, want) || strings.Join(asked, " ") != "ab" {
+		t.Errorf("asked %v, told %+v", asked, told)
+	}
 }

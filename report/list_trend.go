@@ -94,11 +94,11 @@ func trend(line []*listStep) *Trend {
 
 // tale tells each step in a few sentences: what was changed, what came of it, and
 // what held it up.
-func tale(steps []*listStep) *Tale {
+func tale(steps []*listStep, o ListOptions) *Tale {
 	t := &Tale{}
 	for _, s := range steps {
 		if s.first().Err == nil {
-			t.List = append(t.List, Chapter{Number: s.number, Name: s.title(), Text: strings.Join(s.sentences(), " ")})
+			t.List = append(t.List, Chapter{Number: s.number, Name: s.title(), Text: strings.Join(s.sentences(o), " ")})
 		}
 	}
 	return t
@@ -111,7 +111,7 @@ func (s *listStep) title() string {
 	return s.name
 }
 
-func (s *listStep) sentences() []string {
+func (s *listStep) sentences(o ListOptions) []string {
 	r := s.last()
 	out := sentence(nil, "", r.Note)
 	was := ""
@@ -124,6 +124,9 @@ func (s *listStep) sentences() []string {
 	case now != "" && was == "":
 		out = sentence(out, "Code ", now)
 	}
+	if s.before != nil && o.Changes != nil {
+		out = sentence(out, "Changed since "+s.before.name+": ", changedWords(o.Changes(s.before.last(), s.first())))
+	}
 	if len(s.values) == 0 {
 		out = sentence(out, "", Sentence(s.unmeasured().Text))
 	} else {
@@ -133,6 +136,34 @@ func (s *listStep) sentences() []string {
 		out = sentence(out, "Bottleneck: ", s.moved())
 	}
 	return sentence(out, "", r.Verdict)
+}
+
+// mostChanges is how many changes a sentence names.
+const mostChanges = 6
+
+// changedWords names what was changed besides the code, which is told apart.
+func changedWords(changes []compare.Changed) string {
+	var out []string
+	for _, c := range changes {
+		switch {
+		case c.Kind == compare.CodeChange:
+		case c.Before != "" || c.After != "":
+			out = append(out, c.String()+" "+orNone(c.Before)+" → "+orNone(c.After))
+		default:
+			out = append(out, c.String())
+		}
+	}
+	if n := len(out) - mostChanges; n > 1 {
+		out = append(out[:mostChanges], unit.Count(n)+" more")
+	}
+	return strings.Join(out, "; ")
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return unit.Missing
+	}
+	return s
 }
 
 // figures tells the figure, and how sure it is that it moved.

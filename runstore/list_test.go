@@ -192,3 +192,28 @@ func TestLatestIsNoCheckpoint(t *testing.T) {
 		t.Errorf("safe is %q, %v", got, err)
 	}
 }
+
+func TestConditions(t *testing.T) {
+	path := tempRun(t)
+	if err := Write(path, sampleRecording()); err != nil {
+		t.Fatal(err)
+	}
+	want := mustOpen(t, path)
+	got, err := Conditions(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := kasoku.Recording{Run: want.Run, Settings: want.Settings, Configs: want.Configs, Changes: want.Changes}
+	if d := difference(got, &all); d != "" || len(got.Configs) == 0 {
+		t.Error(d)
+	}
+	for v := int64(1); v < current(t).version(); v++ {
+		mustWrite(t, path, unzip(t, mustRead(t, fmt.Sprintf("testdata/run-v%d.kasoku.gz", v))))
+		if got, err := Conditions(path); err != nil || len(got.Settings) != len(want.Settings) {
+			t.Errorf("version %d: %v", v, err)
+		}
+	}
+	if _, err := Conditions(path + "x"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/compare"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/runstore"
 )
@@ -46,6 +47,9 @@ It reads from the top, the newest last.`,
 				return err
 			}
 			o := report.ListOptions{Options: e.reportOptions(""), Limit: f.limit, Reverse: f.reverse}
+			if f.out.format == "md" || f.out.html != "" { // they tell each step in words
+				o.Changes = changesBetween()
+			}
 			return f.out.print(e, printer{
 				doc:  report.List(all, o),
 				json: func(w io.Writer) error { return listJSON(w, report.ListSteps(all, o)) },
@@ -83,6 +87,27 @@ func (f *listFlags) runs(args []string) ([]runstore.Info, error) {
 		}
 	}
 	return out, nil
+}
+
+// changesBetween reads what was changed between runs from their files, each once. A
+// file that cannot be read is listed as such already.
+func changesBetween() func(before, after runstore.Info) []compare.Changed {
+	read := map[string]*kasoku.Recording{}
+	conditions := func(path string) *kasoku.Recording {
+		rec, ok := read[path]
+		if !ok {
+			rec, _ = runstore.Conditions(path)
+			read[path] = rec
+		}
+		return rec
+	}
+	return func(before, after runstore.Info) []compare.Changed {
+		b, a := conditions(before.Path), conditions(after.Path)
+		if b == nil || a == nil {
+			return nil
+		}
+		return compare.Changes(b, a)
+	}
 }
 
 // listed is one run in the JSON of list; docs/json.md has the fields.

@@ -43,7 +43,7 @@ have commas; "none" removes the score.`,
 				return err
 			}
 			return editRun(e, path, func(ed *runstore.Editor, i runstore.Info) (string, error) {
-				return scored(i.Score, score), ed.SetScore(score)
+				return rescored(i.Score, score), ed.SetScore(score)
 			})
 		},
 	}
@@ -65,7 +65,7 @@ func parseScore(text string) (*kasoku.Score, error) {
 	return &kasoku.Score{Value: v, Source: "typed"}, nil
 }
 
-func scored(from, to *kasoku.Score) string {
+func rescored(from, to *kasoku.Score) string {
 	switch {
 	case to == nil:
 		return "score removed"
