@@ -268,6 +268,13 @@ func (c *Comparison) countWarnings(add func(code, hint, format string, args ...a
 	case leastP(n, m) > Alpha:
 		add("few-runs", fmt.Sprintf("make at least %d runs a side", LeastRuns), "%s: too few to show any difference", s.counts())
 	}
+	if p := c.Primary(); p != nil && p.Samples != nil && p.Samples.Verdict == NotShown {
+		hint := "more runs would hardly change that"
+		if n := p.Samples.Need; n > 0 {
+			hint = fmt.Sprintf("if it is real, about %s runs a side would show it", unit.Count(n))
+		}
+		add("not-shown", hint, "the difference in %s, %s, may be noise", p.Name, unit.Change(p.Before.Value, p.After.Value))
+	}
 }
 
 // unlikeWarnings tell when the runs of a side are not of the same thing, so that

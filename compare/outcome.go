@@ -38,8 +38,7 @@ func (c *Comparison) outcome() Moved {
 	return NotJudged
 }
 
-// mechanism are the rows that tell how the work is done rather than how much of it
-// gets done.
+// mechanism are the ids of [Comparison.Mechanism].
 var mechanism = []string{"cpu_per_success", "connections_per_request", "refused", "statements_per_success", "prepares_per_success"}
 
 // Against returns the rows of the mechanism that moved against the primary one: better
@@ -59,8 +58,20 @@ func (c *Comparison) Against() []Row {
 		return nil
 	}
 	var out []Row
+	for _, r := range c.Mechanism() {
+		if r.Moved == want && (!c.Single() || r.far()) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Mechanism returns the rows that tell how the work is done rather than how much
+// of it gets done.
+func (c *Comparison) Mechanism() []Row {
+	var out []Row
 	for _, id := range mechanism {
-		if r := c.Row(id); r != nil && r.Moved == want && (!c.Single() || r.far()) {
+		if r := c.Row(id); r != nil {
 			out = append(out, *r)
 		}
 	}
@@ -132,11 +143,7 @@ func (c *Comparison) sureness() string {
 	if s.Verdict == TooFewToTell {
 		return fmt.Sprintf("%s: %d runs a side are the least that can show a difference.", capital(s.counts()), LeastRuns)
 	}
-	out := fmt.Sprintf("Medians of %s; %s p %s.", s.counts(), p.Name, PValue(s.P))
-	if s.Verdict == NotShown && s.Need > 0 {
-		out += fmt.Sprintf(" If the difference is real, about %s runs a side would show it.", unit.Count(s.Need))
-	}
-	return out
+	return fmt.Sprintf("Medians of %s; %s p %s.", s.counts(), p.Name, PValue(s.P))
 }
 
 // noiseSentence tells, with one run a side, whether the primary row moved by more

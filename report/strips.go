@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/kasoku/kasoku"
@@ -67,12 +68,15 @@ func runsSection(c *compare.Comparison) Section {
 // strip places the runs of a row; ok is false when all are equal.
 func strip(c *compare.Comparison, r *compare.Row) (Strip, bool) {
 	var all []float64
-	for _, v := range append(append([]compare.Value(nil), r.BeforeRuns...), r.AfterRuns...) {
+	for _, v := range slices.Concat(r.BeforeRuns, r.AfterRuns) {
 		if v.OK {
 			all = append(all, v.Value)
 		}
 	}
-	lo, hi := least(all), most(all)
+	if len(all) == 0 {
+		return Strip{}, false
+	}
+	lo, hi := slices.Min(all), slices.Max(all)
 	if lo >= hi {
 		return Strip{}, false
 	}

@@ -71,7 +71,8 @@ func TestBrowserRunsThePage(t *testing.T) {
 	}
 	for name, d := range map[string]*report.Document{
 		"show": report.Show(sample.Before(), options()), "stopped": report.Show(sample.Stopped(), options()),
-		"command": report.Show(sample.Command(), options()), "compare": report.Compare(compared(t), options()), "story": story(t),
+		"command": report.Show(sample.Command(), options()), "compare": report.Compare(compared(t), options()),
+		"groups": report.Compare(grouped(t), options()), "story": story(t),
 	} {
 		t.Run(name, func(t *testing.T) {
 			dom, stderr := chromium(t, "--dump-dom", file(t, d)+"#t=33")
@@ -128,7 +129,8 @@ func TestBrowserFitsNarrowPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser; the long tests run it")
 	}
-	docs := map[string]*report.Document{"show": report.Show(sample.Before(), options()), "compare": report.Compare(compared(t), options()), "story": story(t)}
+	docs := map[string]*report.Document{"show": report.Show(sample.Before(), options()), "compare": report.Compare(compared(t), options()),
+		"groups": report.Compare(grouped(t), options()), "story": story(t)}
 	var page strings.Builder
 	want := map[string]bool{}
 	for name, d := range docs {

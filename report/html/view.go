@@ -151,6 +151,7 @@ type moveGroup struct {
 type move struct {
 	report.Move
 	Tag    string
+	Sure   string // p and noise, what is known of them
 	Shapes []shape
 }
 
@@ -176,7 +177,7 @@ func movesView(m *report.Moves) moves {
 		}
 		mg.Lines = append(mg.Lines, shape{D: "M" + trim(drawn*g.Zero) + " -6V26", Stroke: "var(--ctl)"})
 		for _, r := range g.Rows {
-			x := move{Move: r}
+			x := move{Move: r, Sure: sureness(r)}
 			switch {
 			case r.Verdict == unit.Missing:
 			case r.Tone == report.Good:
@@ -194,6 +195,18 @@ func movesView(m *report.Moves) moves {
 		v.Groups = append(v.Groups, mg)
 	}
 	return v
+}
+
+// sureness tells p and the noise of a row, nothing when neither is known.
+func sureness(r report.Move) string {
+	var parts []string
+	if r.P != unit.Missing {
+		parts = append(parts, "p "+r.P)
+	}
+	if r.Noise != unit.Missing {
+		parts = append(parts, r.Noise)
+	}
+	return strings.Join(parts, ", ")
 }
 
 // interval draws a dot with the ends of its interval, or an arrow at the edge.
