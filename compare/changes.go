@@ -86,40 +86,19 @@ func gitDiff(r *kasoku.Recording) (string, bool) {
 	return "", false
 }
 
-// textChanges compares the texts of the configuration. A text that only one run
-// has counts when both runs have texts of its kind: else it was not captured.
+// textChanges are the texts of the configuration that differ, save those whose effect
+// the settings of their scope show.
 func textChanges(before, after *kasoku.Recording, scopes map[string]bool) []Changed {
-	type key struct{ kind, name string }
-	read := func(r *kasoku.Recording) (map[key]string, map[string]bool, []key) {
-		texts, kinds := map[key]string{}, map[string]bool{}
-		var order []key
-		for _, c := range r.Configs {
-			k := key{c.Kind, c.Name}
-			if _, ok := texts[k]; !ok {
-				order = append(order, k)
-			}
-			texts[k] += c.Text
-			kinds[c.Kind] = true
-		}
-		return texts, kinds, order
-	}
-	old, oldKinds, order := read(before)
-	now, nowKinds, more := read(after)
-	for _, k := range more {
-		if _, ok := old[k]; !ok {
-			order = append(order, k)
-		}
-	}
 	var out []Changed
-	for _, k := range order {
-		if old[k] == now[k] || !oldKinds[k.kind] || !nowKinds[k.kind] || k.kind == "git" || k.kind == schemaAfter || scopes[k.kind] {
-			continue
-		}
+	for _, d := range DiffConfigs(before, after) {
 		kind := ConfigChange
-		if k.kind == "schema" {
+		switch {
+		case d.Kind == "git" || scopes[d.Kind]:
+			continue
+		case d.Kind == "schema":
 			kind = SchemaChange
 		}
-		out = append(out, Changed{Kind: kind, Name: k.name})
+		out = append(out, Changed{Kind: kind, Name: d.Name})
 	}
 	return out
 }

@@ -59,9 +59,9 @@ func (d *ConfigDiff) String() string {
 	return strings.Join(append(parts, "+"+unit.Count(d.Added)+" −"+unit.Count(d.Removed)), ", ")
 }
 
-// schemaAfter is the kind of the schema at the end of a run: what was changed between
-// runs is told by that at the beginning.
-const schemaAfter = "schema-after"
+// found are the kinds of texts that tell what a run came upon rather than what it was
+// made with: the schema at its end, answers of the service at one moment.
+var found = []string{"schema-after", "probe"}
 
 // mostDiff is how many lines of a diff are kept: more is a new version, not a change.
 const mostDiff = 400
@@ -98,7 +98,7 @@ func DiffConfigs(before, after *kasoku.Recording) []ConfigDiff {
 	var out []ConfigDiff
 	for _, k := range slices.Compact(order) {
 		x, y := old[k], now[k]
-		if k.kind == schemaAfter || !oldKinds[k.kind] || !nowKinds[k.kind] || x != nil && y != nil && x.Text == y.Text && x.Note == y.Note {
+		if slices.Contains(found, k.kind) || !oldKinds[k.kind] || !nowKinds[k.kind] || x != nil && y != nil && x.Text == y.Text && x.Note == y.Note {
 			continue
 		}
 		d := ConfigDiff{Host: k.host, Kind: k.kind, Name: k.name, Before: x, After: y}
