@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A row of docs/config.md: | `key` | type | default | `example` | meaning |
+// A row of docs/config.md has key, type, default, example and meaning.
 var row = regexp.MustCompile("(?m)^\\| `([a-z_.\\[\\]]+)` \\| ([^|]+) \\| ([^|]+) \\| `(.+)` \\| (.+) \\|$")
 
 // documented is what docs/config.md says of a key.

@@ -6,6 +6,7 @@ import (
 	"debug/buildinfo"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/netip"
 	"path/filepath"
 	"slices"
@@ -177,22 +178,16 @@ func (l *looker) readGo(s *Service) {
 	}
 }
 
-// pprof asks the loopback ports of a Go program for its profiles.
+// pprof asks the loopback ports of a Go program for its profiles. Ports that are
+// open to other hosts are left alone.
 func (l *looker) pprof(ctx context.Context, s *Service) string {
 	for _, at := range s.Listen {
-		if at.Port == 0 || at.Private {
+		if at.Port == 0 || at.Private || !at.Loopback {
 			continue
 		}
-		host := "127.0.0.1"
-		if strings.HasPrefix(at.Address, "[::1]") {
-			host = "[::1]"
-		}
-		if addr, err := netip.ParseAddrPort(at.Address); err != nil || !addr.Addr().IsLoopback() && !addr.Addr().IsUnspecified() {
-			continue
-		}
-		url := "http://" + host + ":" + strconv.Itoa(at.Port) + "/debug/pprof/"
+		url := "http://" + at.Address + "/debug/pprof/"
 		status, body, err := l.get(ctx, url)
-		if err == nil && status == 200 && bytes.Contains(body, []byte("goroutine")) {
+		if err == nil && status == http.StatusOK && bytes.Contains(body, []byte("goroutine")) {
 			return url
 		}
 	}

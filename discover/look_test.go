@@ -134,3 +134,27 @@ func TestByUser(t *testing.T) {
 	f("", one, &process{pid: 7, uid: 27, name: "x", hidden: true})
 	f("", &process{pid: 7, uid: 27, name: "x"})
 }
+
+// TestPprof: only loopback ports are asked, and only an answer with profiles counts.
+func TestPprof(t *testing.T) {
+	f := func(body, want, asked string, at ...Listener) {
+		t.Helper()
+		var urls []string
+		l := &looker{get: func(_ context.Context, url string) (int, []byte, error) {
+			urls = append(urls, url)
+			return 200, []byte(body), nil
+		}}
+		got := l.pprof(t.Context(), &Service{Listen: at})
+		if got != want || strings.Join(urls, " ") != asked {
+			t.Errorf("got %q, asked %q", got, urls)
+		}
+	}
+	loopback := Listener{Network: "tcp", Address: "127.0.0.1:6060", Port: 6060, Loopback: true}
+	six := Listener{Network: "tcp", Address: "[::1]:6060", Port: 6060, Loopback: true}
+	f("goroutine", "http://127.0.0.1:6060/debug/pprof/", "http://127.0.0.1:6060/debug/pprof/", loopback, six)
+	f("goroutine", "http://[::1]:6060/debug/pprof/", "http://[::1]:6060/debug/pprof/", six)
+	f("hello", "", "http://127.0.0.1:6060/debug/pprof/", loopback)
+	f("goroutine", "", "", Listener{Network: "tcp", Address: "0.0.0.0:6060", Port: 6060})
+	f("goroutine", "", "", Listener{Network: "tcp", Address: "127.0.0.1:6060", Port: 6060, Loopback: true, Private: true})
+	f("goroutine", "", "", Listener{Network: "unix", Address: "/run/a.sock", Loopback: true})
+}

@@ -97,7 +97,7 @@ func (d *doctor) checkProfiles() {
 		case s.Go.Pprof != "":
 			d.ok(areaWatch, "profiles of "+s.Name, "%s", s.Go.Pprof)
 		default:
-			d.add(check{Area: areaWatch, Name: "profiles of " + s.Name, State: checkWarn, Seen: "the Go program serves none on loopback",
+			d.add(check{Area: areaWatch, Name: "profiles of " + s.Name, State: checkWarn, Seen: "the Go program serves none on a loopback port; ports that are open to others are not asked",
 				Lost: "which functions use the CPU", Cost: "nothing until a profile is taken, a few percent of CPU then",
 				Grants: []grant{
 					{"in the application's main.go", `import _ "net/http/pprof"`},
