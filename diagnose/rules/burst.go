@@ -19,7 +19,7 @@ import (
 // requests came, and at least 50; or the host's CPU was used three times as much
 // as on average, and at least half of it. Not more than one second in ten may be
 // so. A step of a load that kasoku makes, a load phase or, without either, the
-// time from the first request to the last one counts, when it has 20 seconds.
+// time from the first request to the last one counts, when it has ten seconds.
 // Cause: what comes at once needs its CPU, connections and workers at once; an
 // average of a minute shows neither.
 // Fix: read such a run by the second, and give the service room for the peak, or
@@ -32,7 +32,7 @@ type Burst struct{}
 // Thresholds of HW-07.
 const (
 	burstFactor   = 3.0
-	burstSeconds  = 20   // of load, so that a mean says something
+	burstSeconds  = 10   // of load, so that a mean says something
 	burstRequests = 50   // in the second; of fewer, chance makes three times as many
 	burstCPU      = 0.50 // of the host's cores
 	burstPart     = 0.10 // of the seconds; more are another load, not a burst
@@ -118,7 +118,7 @@ func (k course) near() float64 {
 	if n, _ := k.high(); n > 0 && most >= k.least || k.mean() <= 0 {
 		return 0 // too many seconds
 	}
-	return min(most/(burstFactor*k.mean()), most/k.least, 1)
+	return min((most/k.mean()-1)/(burstFactor-1), most/k.least, 1)
 }
 
 func (k course) quiet() string {

@@ -125,13 +125,13 @@ func TestInterval(t *testing.T) {
 	if f.Severity != kasoku.Info || !strings.HasSuffix(f.Fixes[1].Text, "--interval 400ms") || f.Fixes[0].Note != "At the present interval that is 10 s." {
 		t.Errorf("%s, fixes %+v", f.Severity, f.Fixes)
 	}
-	silent(t, r, ladder(), 1, 1, "a sample every 1 s for a load step of 10 s")
-	silent(t, r, long(11), 0.9, 0.91, "11 s")
+	silent(t, r, ladder(), 0.5, 0.5, "a sample every 1 s for a load step of 10 s")
+	silent(t, r, long(11), 0.45, 0.46, "11 s")
 	// A step that was cut short had its length planned.
-	silent(t, r, long(10, 2), 1, 1, "10 s")
+	silent(t, r, long(10, 2), 0.5, 0.5, "10 s")
 	b := ladder()
 	b.Steps = nil
-	silent(t, r, b, 0.2, 0.3, "a run of 42 s")
+	silent(t, r, b, 0.1, 0.13, "a run of 42 s")
 	b.Phases = []kasoku.Phase{{Kind: kasoku.PhaseVerify, Interval: kasoku.Interval{To: time.Second}}, {Kind: kasoku.PhaseLoad, Interval: kasoku.Interval{From: time.Second, To: 6 * time.Second}}}
 	fires(t, r, b, kasoku.High, "a load phase of 5 s")
 	b.Series = nil
@@ -181,7 +181,10 @@ func TestBurst(t *testing.T) {
 	}
 	silent(t, r, b, 0, 0.11, "")
 	// Within a step only that step counts, and it is too short.
-	blind(t, r, ladder(), "less than 20 s")
+	silent(t, r, ladder(), 0, 0.01, "the thresholds are 3 times")
+	b = ladder()
+	b.Steps[2].Interval.To -= time.Second
+	blind(t, r, b, "less than 10 s")
 	b = bursting(100, 20, 1000)
 	b.Endpoints = nil
 	b.drop(diagnose.Host, "", "")

@@ -46,7 +46,9 @@ func (r Interval) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	}
 	of := tick.Seconds() * samplesWanted / shortest.Seconds()
 	if of <= jitter {
-		return nil, diagnose.Quiet(r.ID(), min(of, 1), "a sample every %s for %s of %s; the threshold is a tenth",
+		// The defaults of interval and step are at the threshold: that is no reason
+		// to name this rule before one that is about the service.
+		return nil, diagnose.Quiet(r.ID(), min(of, 1)/2, "a sample every %s for %s of %s; the threshold is a tenth",
 			unit.Exact(tick), what, unit.Exact(shortest))
 	}
 	// Rounded down to a tenth of a second, which is as often as can be sampled.
