@@ -12,6 +12,9 @@ import (
 const (
 	// usedUpCPU is the share of a host's cores above which requests wait for one.
 	usedUpCPU = 0.85
+	// tellingCPU is the share of the CPU in use that one program takes at least when
+	// it is named for all: three tiers that share alike are not its doing.
+	tellingCPU = 1.0 / 3
 	// usedUpDisk is the share of time in which a disk had something to do.
 	usedUpDisk = 0.90
 	// oneCore is how much of a core a process with one thread takes at its limit.
@@ -49,7 +52,7 @@ type limited struct {
 	iv  kasoku.Interval
 }
 
-// cpu names the process that took most of a host's CPU when there was little left.
+// cpu names the program that took most of a host's CPU when there was little left.
 func (l limited) cpu() string {
 	for i := range l.rec.Run.Hosts {
 		h := &l.rec.Run.Hosts[i]
@@ -58,7 +61,7 @@ func (l limited) cpu() string {
 			continue
 		}
 		name, cores := l.greediest(h.Name)
-		if name == "" {
+		if cores < tellingCPU*busy {
 			name, cores = "CPU", busy
 		}
 		return name + " " + unit.Sig3(cores) + " of " + ofCores(h.Cores) + l.on(h.Name)

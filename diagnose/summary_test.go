@@ -131,6 +131,11 @@ func TestBottleneck(t *testing.T) {
 		machine(rec, "lab1", 2, 2, 0)
 		program(rec, "lab1", "13 wrk", 1.9, 3)
 	})
+	f("CPU 1.90 of 2 cores", func(rec *kasoku.Recording) { // many programs
+		machine(rec, "lab1", 2, 1.9, 0.1)
+		program(rec, "lab1", "12 compile", 0.5, 8)
+		program(rec, "lab1", "13 link", 0.4, 8)
+	})
 	f("CPU 1.80 of 2 cores", func(rec *kasoku.Recording) { machine(rec, "lab1", 2, 1.8, 0.2) })
 	f("redis-server 0.97 of 1 core", func(rec *kasoku.Recording) {
 		machine(rec, "lab1", 4, 1.5, 2.5)
