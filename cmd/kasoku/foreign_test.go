@@ -33,7 +33,7 @@ func foreign(t *testing.T, program string) {
 func kasokuIn(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("kasoku", args...)
-	cmd.Dir = dir
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "KASOKU_STATE="+filepath.Join(dir, "state"))
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
