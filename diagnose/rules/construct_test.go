@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/extract"
 	"github.com/kasoku/kasoku/histogram"
 )
@@ -44,6 +45,14 @@ func TestConstructCases(t *testing.T) {
 			by := 0.885 * baseline.Tally(0).Latency.Mean().Seconds() / rec.Tally(0).Latency.Mean().Seconds()
 			for i := range rec.Seconds {
 				rec.Seconds[i].Latency = scaled(rec.Seconds[i].Latency, by)
+			}
+		})
+		f("OPS-02", server+"-slow", "allowing initialize so much that it takes 72 % of it", func(rec, _ *kasoku.Recording) {
+			p, _ := initializeOf(diagnose.NewCase(rec, nil))
+			for i := range rec.Settings {
+				if s := &rec.Settings[i]; s.Name == "initialize.limit" {
+					s.Value = time.Duration(float64(p.Interval.Len()) / 0.72).Round(time.Millisecond).String()
+				}
 			}
 		})
 		f("HW-06", server+"-no-memory", "taking the log's lines away, and scaling the memory that was available so that the least is 5.6 % of the host's", func(rec, _ *kasoku.Recording) {

@@ -19,6 +19,7 @@ import "github.com/kasoku/kasoku/diagnose"
 // All returns every rule, in the order of the catalogue.
 func All() []diagnose.Rule {
 	return []diagnose.Rule{
+		LostIndex{},
 		Prepare{},
 		ORMSave{},
 		SQLLog{},
@@ -26,11 +27,20 @@ func All() []diagnose.Rule {
 		Refused{},
 		IdleControl{},
 		TwoLimits{},
+		StartLimit{},
+		SlowInitialize{},
+		TimeZone{},
+		NotRebuilt{},
+		Repeatable{},
+		Observation{},
+		Unsettled{},
 		RowCount{},
 		Interval{},
 		RootMessage{},
 		DBBound{},
 		SharedCPU{},
+		Against{},
+		Bundled{},
 		Generator{},
 		Memory{},
 		Burst{},

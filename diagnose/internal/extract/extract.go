@@ -18,7 +18,7 @@ import (
 // log windows, endpoints, events and gaps.
 type Keys struct {
 	Series    []kasoku.Key // by source and name, whatever host and instance
-	Settings  []string     // names in the scope mysql; other scopes are kept whole
+	Settings  []string     // names in the scopes mysql and sysctl; other scopes are kept whole
 	Configs   []string     // kinds of texts of the configuration
 	Messages  bool
 	Queries   bool

@@ -208,7 +208,7 @@ func parseSeries(rec *kasoku.Recording, data []byte) error {
 func packSettings(rec, other *kasoku.Recording, want []string, host func(string) string) []byte {
 	var b []byte
 	for _, s := range rec.Settings {
-		keep := s.Scope != "mysql" || slices.Contains(want, s.Name)
+		keep := s.Scope != "mysql" && s.Scope != "sysctl" || slices.Contains(want, s.Name)
 		if other != nil && !keep {
 			was, ok := other.Setting(s.Scope, s.Name)
 			keep = (!ok || was != s.Value) && !strings.Contains(s.Value, "/")
