@@ -189,7 +189,7 @@ func names(changes []mysqlread.Changed) []string {
 }
 
 // settle puts back what is changed and no living holder needs. A caller that is
-// a holder itself says so.
+// a holder itself says so; nil else.
 func (j *Journal) settle(ctx context.Context, r *mysqlread.Reader, me *Holder) error {
 	var free []mysqlread.Changed
 	for _, c := range j.Changes {
@@ -223,7 +223,7 @@ func (j *Journal) awaitDead(ctx context.Context, r *mysqlread.Reader, me *Holder
 	}
 	var sessions []uint64
 	for i := range j.Holders {
-		if h := &j.Holders[i]; h.Session != 0 && !h.same(me) && !h.Alive() {
+		if h := &j.Holders[i]; h.Session != 0 && (me == nil || !h.same(me)) && !h.Alive() {
 			sessions = append(sessions, h.Session)
 		}
 	}

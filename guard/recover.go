@@ -69,7 +69,12 @@ const connectWithin = 5 * time.Second
 // Restore puts back what a journal says is changed and no living recording
 // needs, over a connection of its own. It returns what became of the changes of
 // each recording that is gone. What could not be put back stays in the journal.
-func Restore(ctx context.Context, path, dsn string) (_ []Left, err error) {
+func Restore(ctx context.Context, path, dsn string) ([]Left, error) {
+	return putBack(ctx, path, dsn, nil)
+}
+
+// putBack is Restore with one holder that is known to be dead.
+func putBack(ctx context.Context, path, dsn string, dead *Holder) (_ []Left, err error) {
 	db, err := mysqlflags.OpenDSN(dsn)
 	if err != nil {
 		return nil, err
@@ -98,7 +103,12 @@ func Restore(ctx context.Context, path, dsn string) (_ []Left, err error) {
 	if !id.Same(j.Server) {
 		return nil, fmt.Errorf("%w: %s, not %s", ErrOtherServer, id, j.Server)
 	}
-	err = j.settle(ctx, r, &Holder{})
+	if dead != nil {
+		if h := j.holder(dead); h != nil {
+			h.Gone = true
+		}
+	}
+	err = j.settle(ctx, r, nil)
 	left := j.collect()
 	return left, errors.Join(err, f.save(j))
 }
@@ -108,6 +118,9 @@ const retryEvery = 500 * time.Millisecond
 
 // Recover does what [Restore] does for each journal that a dead recorder holds
 // on to, again and again until the context ends: the server may be away too.
+//
+// The recorder's end of the pipe is closed before the kernel is done with its
+// process, which may so look alive.
 func (l *Legacy) Recover(ctx context.Context) ([]Left, error) {
 	if l.Request.Dir == "" || l.Request.DSN == "" {
 		return nil, nil
@@ -122,7 +135,7 @@ func (l *Legacy) Recover(ctx context.Context) ([]Left, error) {
 			if f.Journal == nil || f.Journal.holder(&l.Request.Holder) == nil {
 				continue
 			}
-			more, oneErr := Restore(ctx, f.Path, l.Request.DSN)
+			more, oneErr := putBack(ctx, f.Path, l.Request.DSN, &l.Request.Holder)
 			left, err = slices.Concat(left, more), errors.Join(err, oneErr)
 		}
 		if err == nil {

@@ -51,7 +51,7 @@ func TestServers(t *testing.T) {
 			test func(fixture)
 		}{
 			{"alone", alone}, {"memory", inMemory}, {"first ends first", firstEndsFirst}, {"second ends first", secondEndsFirst},
-			{"refused", refused}, {"foreign change", foreignChange}, {"power cut", powerCut}, {"dead before", deadBefore},
+			{"refused", refused}, {"foreign change", foreignChange}, {"power cut", powerCut}, {"recorder gone", recorderGone}, {"dead before", deadBefore},
 			{"journal lost", journalLost}, {"other server", otherServer}, {"unreachable", unreachable}, {"restarted", restarted},
 		} {
 			t.Run(part.name, func(t *testing.T) {
@@ -341,6 +341,21 @@ func powerCut(f fixture) {
 	if left, err := Restore(f.Context(), path, f.dsn); err != nil || len(left) != 0 {
 		f.Errorf("a second time: %+v, %v", left, err)
 	}
+}
+
+// The guard does not ask whether its recorder lives: its pipe says so.
+func recorderGone(f fixture) {
+	_, r := f.take("/a", slow)
+	if err := r.Close(); err != nil {
+		f.Fatal(err)
+	}
+	legacy := Legacy{Request: Request{Dir: f.dir, DSN: f.dsn, Holder: ThisProcess("/a")}}
+	left, err := legacy.Recover(f.Context())
+	if err != nil || len(left) != 1 {
+		f.Fatalf("%+v, %v", left, err)
+	}
+	f.is(left[0].Changes, true, slowNames, "")
+	f.unchanged()
 }
 
 // A recording that begins after another was killed, guard and all, takes over

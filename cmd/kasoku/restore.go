@@ -138,7 +138,7 @@ func (e *env) tell(j *guard.Journal) {
 	}
 	for i := range j.Holders {
 		h := &j.Holders[i]
-		state := "gone"
+		state := "is gone"
 		if h.Alive() {
 			state = "goes on"
 		}
