@@ -8,6 +8,20 @@ import (
 	"github.com/kasoku/kasoku"
 )
 
+func TestScore(t *testing.T) {
+	r := rec{Recording: &kasoku.Recording{Run: kasoku.Run{Project: "shop", Group: "g", Repeat: 2, Score: &kasoku.Score{Value: 1234.5, Outcome: kasoku.Passed, Source: "output, JSON score"}}}}
+	if got := strings.Join(r.head(), " | "); !strings.Contains(got, "| score 1,234.5, pass") {
+		t.Errorf("head %q", got)
+	}
+	var got []string
+	for _, f := range r.facts() {
+		got = append(got, f.Label+": "+f.Value)
+	}
+	if all := strings.Join(got, "\n"); !strings.Contains(all, "Score: 1,234.5, pass; from output, JSON score") || !strings.Contains(all, "Repeat: 2 of group g") {
+		t.Errorf("facts\n%s", all)
+	}
+}
+
 // TestPhaseBands: phases take the place of steps, those in which much happened are
 // shaded, and the load keeps its name where two would meet.
 func TestPhaseBands(t *testing.T) {

@@ -62,6 +62,9 @@ func (r rec) head() []string {
 	if r.Run.Load != "" {
 		parts = append(parts, r.Run.Load)
 	}
+	if s := r.score(); s != "" {
+		parts = append(parts, "score "+s)
+	}
 	if r.Run.Revision != "" {
 		parts = append(parts, r.Run.Revision)
 	}
@@ -73,6 +76,18 @@ func (r rec) head() []string {
 		parts = append(parts, host)
 	}
 	return parts
+}
+
+// score prints what the benchmark said: 12,345, pass. Empty without one.
+func (r rec) score() string {
+	s := r.Run.Score
+	switch {
+	case s == nil:
+		return ""
+	case s.Outcome == kasoku.Unjudged:
+		return unit.Plain(s.Value)
+	}
+	return unit.Plain(s.Value) + ", " + string(s.Outcome)
 }
 
 // alerts say what stands before the verdict.
@@ -186,6 +201,12 @@ func (r rec) facts() []Fact {
 	add(Fact{Label: "Target", Value: r.target()})
 	add(Fact{Label: "Load", Value: r.Run.Load})
 	add(Fact{Label: "Ladder", Value: r.ladder()})
+	if s := r.score(); s != "" {
+		add(Fact{Label: "Score", Value: s + "; from " + r.Run.Score.Source})
+	}
+	if r.Run.Group != "" {
+		add(Fact{Label: "Repeat", Value: unit.Count(r.Run.Repeat) + " of group " + r.Run.Group})
+	}
 	if t := r.Tally(0); t.Asked > 0 {
 		add(Fact{Label: "Result", Value: plural(t.Asked, "request", "requests") + ", " + unit.Count(t.Success) + " 2xx, " + plural(t.Failed(), "error", "errors")})
 	}
