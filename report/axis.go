@@ -7,6 +7,12 @@ import (
 	"github.com/kasoku/kasoku/unit"
 )
 
+// What an axis can hold: beyond, the steps between its labels are no numbers.
+const (
+	leastAxis = 1e-200
+	mostAxis  = 1e200
+)
+
 // linearAxis returns an axis from 0 that holds the values, with 2 to 5 round
 // labels. The limits are drawn as lines of their own; a label that would touch one
 // without being it is left out.
@@ -14,7 +20,7 @@ func linearAxis(most float64, limits []Limit, print func(float64) string) Axis {
 	for _, l := range limits {
 		most = max(most, l.Value)
 	}
-	if most <= 0 || math.IsNaN(most) {
+	if !(most >= leastAxis && most <= mostAxis) { // also when it is not a number
 		most = 1
 	}
 	a := Axis{Top: most * 1.05}
@@ -47,7 +53,7 @@ func roundStep(v float64) float64 {
 // logAxis returns an axis around the values, labelled at powers of ten, and at 2
 // and 5 times them when there would be fewer than two.
 func logAxis(least, most float64, print func(float64) string) Axis {
-	if least <= 0 || most <= 0 || least > most {
+	if !(least >= leastAxis && most <= mostAxis && least <= most) {
 		least, most = 1, 10
 	}
 	a := Axis{Log: true, Bottom: least * 0.6, Top: most * 1.45}

@@ -1,9 +1,12 @@
 package report
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/compare"
@@ -149,4 +152,45 @@ func TestListChanges(t *testing.T) {
 	if len(told) != 2 || !strings.Contains(told[1].Text, want) || strings.Join(asked, " ") != "ab" {
 		t.Errorf("asked %v, told %+v", asked, told)
 	}
+}
+
+// TestListAny: whatever the runs, each is in one step, and nothing is printed that is
+// no number.
+func TestListAny(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var runs []runstore.Info
+		for n := range rapid.IntRange(0, 12).Draw(t, "runs") {
+			r := quick(n, rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "label"), rapid.SampledFrom([]float64{0, 1, 1e9, -1, math.NaN(), math.Inf(1)}).Draw(t, "rate"))
+			r.State = rapid.SampledFrom([]kasoku.RunState{kasoku.Finished, kasoku.Running, kasoku.Incomplete}).Draw(t, "state")
+			r.Group = rapid.SampledFrom([]string{"", "", "g", "h"}).Draw(t, "group")
+			r.Observers = rapid.SampledFrom([]string{"", kasoku.ObserversOn, kasoku.ObserversOff}).Draw(t, "observers")
+			if rapid.Bool().Draw(t, "scored") {
+				r.Score = &kasoku.Score{Value: rapid.Float64().Draw(t, "score")}
+			}
+			if rapid.Bool().Draw(t, "unknown") {
+				r.Summary = nil
+			}
+			runs = append(runs, r)
+		}
+		d := List(runs, ListOptions{Limit: rapid.IntRange(0, 3).Draw(t, "limit"), Reverse: rapid.Bool().Draw(t, "reverse")})
+		seen := 0
+		for i, s := range ListSteps(runs, ListOptions{}) {
+			seen += len(s.Runs)
+			if s.Number != i+1 {
+				t.Fatalf("step %d is numbered %d", i+1, s.Number)
+			}
+		}
+		if seen != len(runs) {
+			t.Fatalf("%d runs in steps, want %d", seen, len(runs))
+		}
+		d.Tables(func(_ *Section, x *Table) {
+			for _, r := range x.Rows {
+				for i, c := range r.Cells {
+					if len(r.Cells) != len(x.Columns) || strings.Contains(c.Text, "NaN") || strings.Contains(c.Text, "Inf") {
+						t.Fatalf("column %s has %q", x.Columns[i].Key, c.Text)
+					}
+				}
+			}
+		})
+	})
 }

@@ -7,9 +7,19 @@ import (
 	"github.com/kasoku/kasoku/unit"
 )
 
-// logFrom is how many times the lowest figure the highest must be for a trend to be
-// drawn on a logarithmic axis.
-const logFrom = 10
+// How many times the lowest figure the highest must be for a trend to be drawn on a
+// logarithmic axis, and may be for all of it to be seen there.
+const (
+	logFrom = 10
+	logTo   = 1e9
+)
+
+// What a trend can be drawn of; figures beyond are typed in error, or by somebody who
+// wants to see what happens.
+const (
+	leastDrawn = 1e-6
+	mostDrawn  = 1e15
+)
 
 // A Trend is the figures of runs in the order in which they were made, evenly
 // spaced.
@@ -83,13 +93,18 @@ func trend(line []*listStep) *Trend {
 		}
 	}
 	t.Peak = "max " + figureText(best.figure.Median) + " (" + best.name + ")"
-	low, high := least(figures), most(figures)
-	if low > 0 && high >= logFrom*low {
-		t.Axis = logAxis(low, high, figureText)
-	} else {
-		t.Axis = linearAxis(high, nil, figureText)
-	}
+	t.Axis = trendAxis(least(figures), most(figures))
 	return t
+}
+
+func trendAxis(low, high float64) Axis {
+	switch {
+	case !(high >= leastDrawn && high <= mostDrawn): // also when it is not known
+		return linearAxis(1, nil, figureText)
+	case high >= logFrom*low && high <= logTo*low:
+		return logAxis(low, high, figureText)
+	}
+	return linearAxis(high, nil, figureText)
 }
 
 // tale tells each step in a few sentences: what was changed, what came of it, and
