@@ -52,9 +52,10 @@ var errNoProcesses = errors.New("no process was recorded")
 // used counts over all of it.
 func (c *Case) Programs() ([]Program, error) {
 	var out []Program
+	slack := 3 * c.Tick() / 2
 	for _, s := range c.FindAll(Process, "cpu.user") {
 		pid, name, _ := strings.Cut(s.Key.Instance, " ")
-		cores, ok := c.coresOf(s)
+		cores, ok := c.coresOf(s, slack)
 		if !ok {
 			continue
 		}
@@ -120,8 +121,10 @@ func (c *Case) commanded(name string) bool {
 	return len(args) > 0 && path.Base(args[0]) == name
 }
 
-// coresOf returns the CPU of one process while the focus's load ran.
-func (c *Case) coresOf(cpu *kasoku.Series) (cores float64, ok bool) {
+// coresOf returns the CPU of one process while the focus's load ran. Samples that
+// begin or end more than slack inside of it tell that the process was not seen
+// all the time.
+func (c *Case) coresOf(cpu *kasoku.Series, slack time.Duration) (cores float64, ok bool) {
 	iv := c.loaded()
 	if iv.Empty() {
 		return 0, false
@@ -138,7 +141,7 @@ func (c *Case) coresOf(cpu *kasoku.Series) (cores float64, ok bool) {
 		}
 		first, last := pts[0], pts[len(pts)-1]
 		over := last.At - first.At
-		if slack := 3 * c.Tick() / 2; first.At > iv.From+slack || last.At < iv.To-slack {
+		if first.At > iv.From+slack || last.At < iv.To-slack {
 			over = iv.Len()
 		}
 		used := (last.Value - first.Value) / over.Seconds()

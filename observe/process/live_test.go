@@ -3,6 +3,7 @@ package process
 import (
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -17,7 +18,16 @@ func TestThisMachine(t *testing.T) {
 	}
 	defer child.Process.Kill()
 	s := open(t, Options{PIDs: []int{os.Getpid(), child.Process.Pid}})
+	both := []int{os.Getpid(), child.Process.Pid}
+	if got := s.Watched(nil); !slices.Equal(got, both) {
+		t.Fatalf("watched before the first tick: %v", got)
+	}
 	frame := collect(t, s)
+	for _, pid := range both {
+		if !slices.Contains(s.Watched(nil), pid) {
+			t.Fatalf("%d is not among %v", pid, s.Watched(nil))
+		}
+	}
 	f := func(pid int, name string) float64 {
 		t.Helper()
 		for _, sample := range frame.Samples {
