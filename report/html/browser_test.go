@@ -130,7 +130,7 @@ func TestBrowserFitsNarrowPages(t *testing.T) {
 		t.Skip("starts a browser; the long tests run it")
 	}
 	docs := map[string]*report.Document{"show": report.Show(sample.Before(), options()), "compare": report.Compare(compared(t), options()),
-		"groups": report.Compare(grouped(t), options()), "story": story(t)}
+		"groups": report.Compare(grouped(t), options()), "story": story(t), "list": report.List(sample.Contest(), report.ListOptions{Options: options()})}
 	var page strings.Builder
 	want := map[string]bool{}
 	for name, d := range docs {
