@@ -164,7 +164,7 @@ func (d *doctor) checkGlob(glob string) {
 	}
 	note := "revert can write them back"
 	if writable < len(files) {
-		note = "to write them back, run `kasoku revert --apply` with sudo"
+		note = "to write them back, run `sudo " + d.e.name + " revert RUN --apply`"
 	}
 	d.ok(areaCapture, "files", "%s: %d can be read; %s", glob, len(files), note)
 }
@@ -174,7 +174,7 @@ const areaFinalize = "finalize"
 // checkFinalize asks whether units can be restarted and looked at.
 func (d *doctor) checkFinalize() {
 	for _, u := range d.c.Finalize.Units {
-		own := u.Restart != "" || u.Start != "" && u.Stop != ""
+		own := u.Start != "" && u.Stop != "" && u.Check != ""
 		if own {
 			d.ok(areaFinalize, "unit "+u.Name, "is restarted by its own commands")
 			continue
