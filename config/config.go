@@ -105,17 +105,17 @@ type Finalize struct {
 	Answers    []string      `toml:"answers" eg:"['GET http://127.0.0.1/']"`       // that a restart and initialize must not change
 	Logs       []string      `toml:"logs,path" eg:"['/var/log/nginx/access.log']"` // that must not grow any more
 	Wait       time.Duration `toml:"wait" eg:"'60s'"`                              // for a unit to come up
+	Gap        time.Duration `toml:"gap" eg:"'15s'"`                               // between starts in the wrong order
 }
 
 // A Unit is a service that must come back after a restart. An empty command is
 // that of systemctl.
 type Unit struct {
-	Name    string   `toml:"name" eg:"'app'"`
-	Start   string   `toml:"start" eg:"'systemctl start app'"`
-	Stop    string   `toml:"stop" eg:"'systemctl stop app'"`
-	Restart string   `toml:"restart" eg:"'systemctl restart app'"`
-	Check   string   `toml:"check" eg:"'curl -fsS http://127.0.0.1:8080/'"` // exits 0 when it is up; or a URL that answers then
-	Needs   []string `toml:"needs" eg:"['mysql']"`                          // units that must be up before it
+	Name  string   `toml:"name" eg:"'app'"`
+	Start string   `toml:"start" eg:"'systemctl start app'"`
+	Stop  string   `toml:"stop" eg:"'systemctl stop app'"`
+	Check string   `toml:"check" eg:"'curl -fsS http://127.0.0.1:8080/'"` // exits 0 when it is up; or a URL that answers then
+	Needs []string `toml:"needs" eg:"['mysql']"`                          // units that must be up before it
 }
 
 // Default returns what an empty file says.
@@ -125,7 +125,7 @@ func Default() Config {
 		Interval: time.Second,
 		Load:     LoadTable{Each: 10 * time.Second, Pause: time.Second},
 		Capture:  Capture{Schema: true},
-		Finalize: Finalize{Wait: time.Minute, Limit: 30 * time.Second},
+		Finalize: Finalize{Wait: time.Minute, Gap: 5 * time.Second, Limit: 30 * time.Second},
 	}
 }
 

@@ -21,7 +21,7 @@ const (
 // An Item is one line of the checklist.
 type Item struct {
 	Part   string // of Parts
-	What   string // "units come back in the right order"
+	What   string // in a word or two: settings
 	Status Status
 	Saw    []string // what was seen, one fact each
 	Fix    string   // what to do, `code` in backticks; empty when there is nothing

@@ -21,26 +21,26 @@ const askWithin = 10 * time.Second
 // writes about its statements.
 func (w *walker) collectors(ctx context.Context) {
 	w.progress("collectors")
-	w.check(PartCollectors, "kasoku has put everything back", w.Journals, []string{"no journal is left"}, "`kasoku restore` puts it back")
+	w.check(PartCollectors, "put back", w.Journals, []string{"no journal is left"}, "`kasoku restore` puts it back")
 	running, err := recorders(w.Proc)
 	if err != nil {
-		w.cannot(PartCollectors, "no other kasoku runs", err, "")
+		w.cannot(PartCollectors, "other kasoku", err, "")
 	} else {
-		w.check(PartCollectors, "no other kasoku runs", running, []string{"none"}, "end it with Ctrl-C, so that it puts back what it changed")
+		w.check(PartCollectors, "other kasoku", running, []string{"none records"}, "end it with Ctrl-C, so that it puts back what it changed")
 	}
 	if w.db == nil {
-		w.skip(PartCollectors, "the database logs no statements", "no database in kasoku.toml")
+		w.skip(PartCollectors, "statement logs", "no database in kasoku.toml")
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	vars, err := w.db.Variables(ctx)
 	if err != nil {
-		w.cannot(PartCollectors, "the database logs no statements", err, "")
+		w.cannot(PartCollectors, "statement logs", err, "")
 		return
 	}
 	bad, fix := statementLogs(vars)
-	w.check(PartCollectors, "the database logs no statements", bad,
+	w.check(PartCollectors, "statement logs", bad,
 		[]string{"slow_query_log OFF, general_log OFF, log_output " + vars["log_output"]}, fix)
 }
 

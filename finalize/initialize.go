@@ -17,10 +17,10 @@ const tightLimit = 0.8
 
 // initialize calls initialize and looks what it did to the schema.
 func (w *walker) initialize(ctx context.Context) {
-	const keeps = "indexes are still there after initialize"
+	const keeps = "indexes"
 	before, err := w.probe(ctx, diagnose.AtStart)
 	if err != nil {
-		w.cannot(PartInitialize, "the data can be looked at", err, "")
+		w.cannot(PartInitialize, "data", err, "")
 	}
 	w.unstable(ctx, before)
 	if w.Initialize == "" {
@@ -39,7 +39,7 @@ func (w *walker) initialize(ctx context.Context) {
 		w.skip(PartInitialize, keeps, "no database in kasoku.toml")
 		return
 	}
-	w.check(PartInitialize, keeps, differ(before, after, diagnose.FactIndex), []string{fmt.Sprintf("%d indexes", after.Count(diagnose.FactIndex))},
+	w.check(PartInitialize, keeps, differ(before, after, diagnose.FactIndex), []string{fmt.Sprintf("%d are still there after initialize", after.Count(diagnose.FactIndex))},
 		"put the index into the schema file that initialize runs, or let it empty tables instead of dropping them")
 }
 
@@ -52,15 +52,15 @@ func (w *walker) unstable(ctx context.Context, first diagnose.Probe) {
 			continue
 		}
 		w.Answers = slices.DeleteFunc(slices.Clone(w.Answers), func(r string) bool { return r == request })
-		w.skip(PartInitialize, request+" stays the same", "it answers differently each time")
+		w.skip(PartInitialize, request, "it answers differently each time")
 	}
 }
 
 // callInitialize calls initialize, says how long it took and whether it went well.
 func (w *walker) callInitialize(ctx context.Context, at string) bool {
-	what := "initialize answers in time"
+	what := "time"
 	if at == diagnose.AfterReinitialize {
-		what = "initialize answers in time after a restart"
+		what = "time, restarted"
 	}
 	w.progress("initialize")
 	// Twice the limit, so that it is told how long it takes instead of only that

@@ -16,7 +16,7 @@ const muchLess = 0.9
 
 // lastRun makes the last run and holds it against those before.
 func (w *walker) lastRun(ctx context.Context) {
-	const what = "the last run reaches what runs before reached"
+	const what = "worth"
 	if w.LastRun == nil {
 		w.skip(PartRun, what, "no load in kasoku.toml")
 		return

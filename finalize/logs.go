@@ -22,7 +22,7 @@ func sizes(paths []string) map[string]int64 {
 
 // logs looks which logs grew during the walk, the last run included.
 func (w *walker) logs(context.Context) {
-	const what = "logs are silent"
+	const what = "silent"
 	if len(w.Silent) == 0 {
 		w.skip(PartLogs, what, "no log in kasoku.toml")
 		return

@@ -19,7 +19,7 @@ const pollEvery = 200 * time.Millisecond
 // restart stops all units and starts them in the right order; then it looks
 // whether anything was lost.
 func (w *walker) restart(ctx context.Context) {
-	const what = "units come back in the right order"
+	const what = "right order"
 	if len(w.units) == 0 {
 		w.skip(PartRestart, what, "no finalize.units in kasoku.toml")
 		return
@@ -58,7 +58,7 @@ func (w *walker) restart(ctx context.Context) {
 // wrongOrder starts the units in the reverse of the right order, as hosts do that
 // boot at once.
 func (w *walker) wrongOrder(ctx context.Context) {
-	const what = "units come back in the wrong order"
+	const what = "wrong order"
 	if len(w.units) < 2 {
 		w.skip(PartOrder, what, "fewer than two finalize.units in kasoku.toml")
 		return
@@ -142,7 +142,7 @@ func (w *walker) bringUp(ctx context.Context) {
 			bad = append(bad, w.describe(ctx, u, errors.Join(err, upErr)))
 		}
 	}
-	w.check(PartRestart, "units are left running", bad, []string{strings.Join(names(w.units), ", ")}, "start them by hand, in this order: "+strings.Join(names(w.units), ", "))
+	w.check(PartRestart, "left running", bad, []string{strings.Join(names(w.units), ", ")}, "start them by hand, in this order: "+strings.Join(names(w.units), ", "))
 }
 
 // describe says of a unit what is wrong with it, and remembers its state.
@@ -170,7 +170,7 @@ func (w *walker) unitStates() (out []kasoku.Setting) {
 // sameData compares the data with what it was before the restart, then after
 // initialize with what initialize left before it.
 func (w *walker) sameData(ctx context.Context) {
-	const what = "data, indexes and answers are the same after a restart"
+	const what = "data"
 	before, ok := w.taken(diagnose.AfterInitialize)
 	if !ok {
 		before, ok = w.taken(diagnose.AtStart)
@@ -184,7 +184,7 @@ func (w *walker) sameData(ctx context.Context) {
 		return
 	}
 	if w.callInitialize(ctx, diagnose.AfterReinitialize) {
-		w.compare(ctx, before, diagnose.AfterReinitialize, "data, indexes and answers are the same after a restart and initialize",
+		w.compare(ctx, before, diagnose.AfterReinitialize, "data, initialized",
 			"let initialize rebuild caches and indexes, whatever ran before it")
 	}
 }
@@ -199,7 +199,7 @@ func (w *walker) compare(ctx context.Context, before diagnose.Probe, at, what, f
 	case len(now.Facts) == 0:
 		w.skip(PartRestart, what, "neither a database nor finalize.answers in kasoku.toml")
 	default:
-		good := []string{fmt.Sprintf("%d tables, %d indexes, %d answers", now.Count(diagnose.FactRows), now.Count(diagnose.FactIndex), now.Count(diagnose.FactAnswer))}
+		good := []string{fmt.Sprintf("%d row counts, %d indexes, %d answers are the same "+at, now.Count(diagnose.FactRows), now.Count(diagnose.FactIndex), now.Count(diagnose.FactAnswer))}
 		w.check(PartRestart, what, differ(before, now, diagnose.FactRows, diagnose.FactIndex, diagnose.FactAnswer), good, fix)
 	}
 }

@@ -24,7 +24,7 @@ func (w *walker) variables(ctx context.Context) (map[string]string, error) {
 // sameSettings looks for settings that a restart lost: set by a statement, and
 // not in an option file.
 func (w *walker) sameSettings(ctx context.Context, before map[string]string, err error, restarts int) {
-	const what = "the database's settings are the same after a restart"
+	const what = "settings"
 	if w.db == nil {
 		w.skip(PartRestart, what, "no database in kasoku.toml")
 		return
@@ -50,7 +50,7 @@ func (w *walker) sameSettings(ctx context.Context, before map[string]string, err
 		lost = append(lost, fmt.Sprintf("%s: %s before, %s after", name, quoteEmpty(before[name]), quoteEmpty(is)))
 		lines = append(lines, name+" = "+before[name])
 	}
-	w.check(PartRestart, what, lost, []string{fmt.Sprintf("%d variables", len(after))},
+	w.check(PartRestart, what, lost, []string{fmt.Sprintf("%d variables are the same after a restart", len(after))},
 		"put what is wanted below [mysqld] in my.cnf: `"+strings.Join(lines, "`, `")+"`")
 }
 

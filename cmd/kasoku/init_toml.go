@@ -347,7 +347,6 @@ func (s *surveyed) tomlFinalize(w *tomlWriter) {
 		w.blank()
 		w.say("[[finalize.units]]")
 		w.example("name", "'app'", "")
-		w.example("restart", "'systemctl restart app'", "")
 		w.example("check", "'curl -fsS "+s.url()+"'", "")
 	}
 }

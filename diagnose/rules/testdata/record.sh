@@ -8,6 +8,6 @@
 # kept, and is named at the end.
 set -eu
 cd "$(dirname "$0")/../../.."
-go test -tags extract ./diagnose/rules -run TestRecordCases -count=1 -timeout 30m -v -args -only "${1:-}"
+go test -tags extract ./diagnose/rules -run 'TestRecord(Cases|Operations)' -count=1 -timeout 30m -v -args -only "${1:-}"
 go test -tags extract ./diagnose/rules -run TestConstructCases -count=1
 go test -short ./diagnose/rules
