@@ -114,7 +114,7 @@ func lastAt(output []byte, path []key) (found any, why string) {
 
 // workPerByte bounds how many bytes are looked at for each byte of an output. A
 // text of nothing but opening brackets would else be read once from each.
-const workPerByte = 50
+const workPerByte = 8
 
 // eachJSON calls do for each object and list of the output that lies in no other
 // one, in order.

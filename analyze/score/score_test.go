@@ -172,11 +172,11 @@ func TestRecognize(t *testing.T) {
 func TestBounded(t *testing.T) {
 	for _, unit := range []string{"[", `{"a":`, `{"a":[`, "[[1,", "{"} {
 		began := time.Now()
-		output := strings.Repeat(unit, 1<<20/len(unit))
+		output := strings.Repeat(unit, 1<<18/len(unit))
 		if _, _, err := Extract([]byte(output), Pattern{JSON: "score"}); err == nil {
 			t.Errorf("%q has a score", unit)
 		}
-		if took := time.Since(began); took > 20*time.Second { // a fraction of a second on an idle machine
+		if took := time.Since(began); took > time.Minute { // a few milliseconds on an idle machine
 			t.Errorf("%q took %s", unit, took)
 		}
 	}
