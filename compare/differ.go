@@ -33,12 +33,16 @@ var volatile = []string{
 	"statement_id", "timestamp", "tmpdir", "warning_count",
 }
 
+// foundScope is the scope of facts that a run came upon, such as the zones of clocks:
+// nobody set them.
+const foundScope = "clock"
+
 func diffSettings(b, a *kasoku.Recording) (changes []SettingChange, equal int) {
 	type key struct{ scope, name string }
 	read := func(r *kasoku.Recording) map[key]string {
 		m := map[key]string{}
 		for _, s := range r.Settings {
-			if !slices.Contains(volatile, s.Name) {
+			if !slices.Contains(volatile, s.Name) && s.Scope != foundScope {
 				m[key{s.Scope, s.Name}] = s.Value
 			}
 		}

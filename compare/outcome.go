@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/kasoku/kasoku/unit"
@@ -59,11 +60,24 @@ func (c *Comparison) Against() []Row {
 	}
 	var out []Row
 	for _, r := range c.Mechanism() {
-		if r.Moved == want && (!c.Single() || r.far()) {
+		if r.Moved == want && c.counts(r) {
 			out = append(out, r)
 		}
 	}
 	return out
+}
+
+// counts reports whether a row that moved did so by enough to be spoken of. With one
+// run a side that is more than two runs commonly differ by; with several the least
+// change: counters are so steady that a difference of a thousandth shows.
+func (c *Comparison) counts(r Row) bool {
+	switch {
+	case c.Single():
+		return r.far()
+	case r.Change.Points:
+		return math.Abs(r.Change.Value) >= LeastPoints
+	}
+	return !r.Change.OK || math.Abs(r.Change.Value-1) >= LeastChange
 }
 
 // Mechanism returns the rows that tell how the work is done rather than how much
