@@ -115,7 +115,7 @@ func (d *doctor) withDatabase(dsn string, m config.MySQL) error {
 	if s.reader, err = mysqlread.New(d.ctx, db); err != nil {
 		return err
 	}
-	defer s.reader.Close()
+	defer func() { _ = s.reader.Close() }() // nothing is lost with it
 	if sessions, err := s.reader.Sessions(d.ctx); err == nil {
 		s.open = sessions.Total()
 	}

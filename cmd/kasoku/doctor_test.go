@@ -233,7 +233,7 @@ func TestDoctor_Capture(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := newTestDoctor(t, "[capture]\nfiles = ["+tomlString(dir+"/*.conf")+", '/no/such/*.conf']\nrepository = "+tomlString(dir)+"\nunits = ['x.service']\n"+
-		"[watch]\npids = [1, 999999999]\nprocesses = ['nobody']\n[[finalize.units]]\nname = 'own'\nrestart = 'true'\n")
+		"[watch]\npids = [1, 999999999]\nprocesses = ['nobody']\n[[finalize.units]]\nname = 'own'\nstart = 'true'\nstop = 'true'\ncheck = 'true'\n")
 	d.host.Systemd = false
 	d.checkCapture()
 	d.checkWatch()

@@ -99,7 +99,7 @@ func (r *reached) connect(ctx context.Context, dsn string) error {
 	if err != nil {
 		return err
 	}
-	defer reader.Close()
+	defer func() { _ = reader.Close() }() // nothing is lost with it
 	r.server = fmt.Sprintf("%s %s", reader.Flavor(), reader.Version().Text)
 	if r.user, err = currentUser(ctx, db); err != nil {
 		return err
