@@ -27,6 +27,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/mysqlread"
+	"github.com/kasoku/kasoku/unit"
 )
 
 // The kinds of texts, [kasoku.Config].Kind. Settings of the kernel and limits of
@@ -135,7 +136,7 @@ func Take(ctx context.Context, o Options) *Taken {
 	if o.Root == "" {
 		o.Root = "/"
 	}
-	t := &taker{o: o, have: map[string]bool{}}
+	t := &taker{o: o, have: map[string]bool{}, until: time.Now().Add(Within)}
 	running := t.processes()
 	t.nginx(ctx, running)
 	t.optionFiles(running)
@@ -147,8 +148,8 @@ func Take(ctx context.Context, o Options) *Taken {
 	t.sysctl()
 	t.limits(running)
 	if t.dropped > 0 {
-		t.warn("name fewer files", "%d texts are left out: there are more than %d, or they are larger than %d MB together",
-			t.dropped, mostTexts, mostTotal>>20)
+		t.warn("name fewer files", "%d texts are left out: there are more than %d, or they are larger than %d MB together, or take longer than %s",
+			t.dropped, mostTexts, mostTotal>>20, unit.Exact(Within))
 	}
 	slices.SortStableFunc(t.out.Configs, func(a, b kasoku.Config) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
@@ -162,12 +163,13 @@ type taker struct {
 	out     Taken
 	have    map[string]bool // files that are kept, by name
 	total   int             // bytes
+	until   time.Time       // when no more is taken
 	dropped int
 }
 
 // add keeps a text, its secrets masked.
 func (t *taker) add(c kasoku.Config) {
-	if len(t.out.Configs) >= mostTexts || t.total+len(c.Text) > mostTotal {
+	if len(t.out.Configs) >= mostTexts || t.total+len(c.Text) > mostTotal || time.Now().After(t.until) {
 		t.dropped++
 		return
 	}

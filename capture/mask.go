@@ -63,18 +63,21 @@ type carry struct {
 
 // spans returns the secret parts of a line, in order, none touching another.
 func (m *masker) spans(line string) []span {
+	low := strings.ToLower(line)
 	if strings.HasPrefix(m.kind, KindSchema) {
-		return merge(line, m.patterns(line, everywhere))
+		return merge(line, m.patterns(line, low, everywhere))
 	}
 	if s, done := m.key(line); done {
 		return merge(line, s)
 	}
 	out, rest := m.carried(line)
 	if rest < len(line) {
-		out = append(out, m.patterns(line, everywhere)...)
-		out = append(out, m.patterns(line, inPrograms)...)
-		out = append(out, m.directives(line)...)
-		out = append(out, m.assignments(line, rest)...)
+		out = append(out, m.patterns(line, low, everywhere)...)
+		out = append(out, m.patterns(line, low, inPrograms)...)
+		if containsAny(low, hints) || containsAny(low, otherHints) {
+			out = append(out, m.directives(line)...)
+			out = append(out, m.assignments(line, rest)...)
+		}
 	}
 	return merge(line, out)
 }
@@ -105,15 +108,21 @@ var (
 	looseKey = regexp.MustCompile(`^[+\- ]?\s*[A-Za-z0-9+/]{60,}={0,2}$`)
 )
 
+// leastKeyLine is what looseKey matches at least.
+const leastKeyLine = 60
+
 // key masks private keys; done is true when nothing else need be looked for.
 func (m *masker) key(line string) (out []span, done bool) {
 	from := 0
 	if !m.inKey {
+		if m.kind == KindGit && len(line) >= leastKeyLine && looseKey.MatchString(line) {
+			return []span{m.content(line)}, true
+		}
+		if !strings.Contains(line, "-----BEGIN") {
+			return nil, false
+		}
 		b := keyBegin.FindStringIndex(line)
 		if b == nil {
-			if m.kind == KindGit && looseKey.MatchString(line) {
-				return []span{m.content(line)}, true
-			}
 			return nil, false
 		}
 		m.inKey, from = true, b[1]

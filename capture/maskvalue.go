@@ -34,17 +34,20 @@ var (
 
 // isSecret reports whether a name is that of a secret.
 func (m *masker) isSecret(name string) bool {
+	low := strings.ToLower(name)
+	if !containsAny(low, hints) {
+		return false
+	}
 	if m.kind == KindMySQL {
 		return mysqlSecret.MatchString(name)
 	}
 	if innocent.MatchString(name) || workingDir.MatchString(name) {
 		return false
 	}
-	return secretName.MatchString(name) || shortName.MatchString(strings.ToLower(name)) || camelShort.MatchString(name)
+	return secretName.MatchString(name) || shortName.MatchString(low) || camelShort.MatchString(name)
 }
 
 var (
-	nameToken = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_.-]*`)
 	// What may stand between a name and its value: what closes a quote or an index,
 	// and the signs of assignment and comparison of all notations.
 	assign = regexp.MustCompile("^[\"'`\\])]*\\s*(===?|=>|:=|!==?|[=!]~|[+?]=|=|:)\\s*")
@@ -53,11 +56,10 @@ var (
 // assignments finds name = value and its like, from an offset on.
 func (m *masker) assignments(line string, from int) (out []span) {
 	for from < len(line) {
-		loc := nameToken.FindStringIndex(line[from:])
-		if loc == nil {
+		start, end := nextName(line, from)
+		if start < 0 {
 			break
 		}
-		start, end := from+loc[0], from+loc[1]
 		from = end
 		name := strings.TrimRight(line[start:end], ".-")
 		if !m.isSecret(name) {
@@ -85,6 +87,22 @@ func (m *masker) assignments(line string, from int) (out []span) {
 		m.carry = carry{value: true}
 	}
 	return out
+}
+
+// nextName returns where the next name of a line stands, -1 when there is none: a
+// letter or _ with letters, digits, _, . and - behind it.
+func nextName(line string, from int) (start, end int) {
+	first := func(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' }
+	for start = from; start < len(line) && !first(line[start]); start++ {
+	}
+	if start >= len(line) {
+		return -1, -1
+	}
+	end = start + 1
+	for end < len(line) && (first(line[end]) || line[end] >= '0' && line[end] <= '9' || line[end] == '.' || line[end] == '-') {
+		end++
+	}
+	return start, end
 }
 
 // namesSecret is a line of YAML that names a variable; the next has its value.
@@ -244,6 +262,9 @@ var (
 	cookie    = regexp.MustCompile(`(?i)^cookie$`)
 	linkWord  = regexp.MustCompile(`^secure_link_(?:md5|secret)$`)
 )
+
+// otherHints are parts of the names that directives looks for, beside those of hints.
+var otherHints = words("cookie secure_link")
 
 // directives finds secrets in the notation of nginx, which puts only space between
 // a name and its value.

@@ -259,11 +259,8 @@ func TestIndexes(t *testing.T) {
 }
 
 func TestReload(t *testing.T) {
-	var p Plan
-	for _, f := range []File{{Kind: "nginx", Path: "/etc/nginx/nginx.conf"}, {Kind: "nginx", Path: "/etc/nginx/a.conf"}, {Kind: "mysql", Path: "/etc/my.cnf"},
-		{Kind: "unit", Path: "/etc/systemd/system/app.service.d/limits.conf"}, {Kind: "vcl", Path: "/etc/x.vcl", Refused: "no"}} {
-		p.Files = append(p.Files, f)
-	}
+	p := Plan{Files: []File{{Kind: "nginx", Path: "/etc/nginx/nginx.conf"}, {Kind: "nginx", Path: "/etc/nginx/a.conf"}, {Kind: "mysql", Path: "/etc/my.cnf"},
+		{Kind: "unit", Path: "/etc/systemd/system/app.service.d/limits.conf"}, {Kind: "vcl", Path: "/etc/x.vcl", Refused: "no"}}}
 	want := []string{"nginx -t && nginx -s reload", "systemctl restart mariadb", "systemctl daemon-reload && systemctl restart app.service"}
 	if got := p.Reload("10.11.14-MariaDB"); !slices.Equal(got, want) {
 		t.Errorf("reload %q, want %q", got, want)
