@@ -10,6 +10,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/analyze/accesslog"
 	"github.com/kasoku/kasoku/lines"
+	"github.com/kasoku/kasoku/unit"
 )
 
 const (
@@ -129,10 +130,10 @@ func (s *session) begin(r seen, marks []marked) {
 	now := time.Now() // the wall clock may have been set while waiting
 	s.start, s.cut = now.Add(-now.Sub(s.start.Add(cut))), cut
 	text := fmt.Sprintf("%s in %s", s.o.On, r.path)
-	if at < 0 {
+	if late := cut - at; late > 0 {
 		s.warn(kasoku.Warning{Code: "late-begin",
-			Text: fmt.Sprintf("the run began %s after %s: what came in between is not in it", (-at).Round(10*time.Millisecond), s.o.On),
-			Hint: "kasoku was not watching yet; start it earlier, or leave more time between two benchmarks"})
+			Text: fmt.Sprintf("the run began %s after %s: what came in between is not in it", late.Round(10*time.Millisecond), s.o.On),
+			Hint: fmt.Sprintf("kasoku was not watching yet, or the request took longer than the %s that are kept; start it earlier, or leave more time between two benchmarks", unit.Exact(awaited))})
 		text += ", before the run began"
 	}
 	s.trigger = &kasoku.Event{At: max(at-cut, 0), Host: s.host(), Kind: "trigger", Text: text}

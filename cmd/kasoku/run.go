@@ -264,9 +264,10 @@ func (s *series) group(observers string) *runGroup {
 	return g
 }
 
-// show draws how far the present run is. A command's own output is not disturbed.
+// show draws how far the present run is. A line that is redrawn would run into the
+// output of a command, so with one there is none until it has ended.
 func (s *series) show(now loop.Progress) {
-	if len(s.o.Command) > 0 && now.Phase == loop.PhaseRecord {
+	if len(s.o.Command) > 0 && now.Phase != loop.PhaseAnalyse {
 		return
 	}
 	if s.planned() != 1 {
