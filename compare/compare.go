@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/unit"
 )
 
 // Resamples is how often the seconds of a step are drawn: enough for the ends of
@@ -121,7 +122,7 @@ type Side struct {
 func (s Side) Run() kasoku.Run { return s.Runs[0] }
 
 // Name is what people call the side: the label of its runs, else their group, else
-// the id of the first.
+// the first one's name and how many more there are.
 func (s Side) Name() string {
 	first := s.Run()
 	same := func(field func(kasoku.Run) string) bool {
@@ -133,7 +134,11 @@ func (s Side) Name() string {
 	case len(s.Runs) > 1 && same(func(r kasoku.Run) string { return r.Group }):
 		return first.Group
 	}
-	return cmp.Or(first.Label, first.ID)
+	name := cmp.Or(first.Label, first.ID)
+	if n := len(s.Runs) - 1; n > 0 {
+		name += " and " + unit.Count(n) + " more"
+	}
+	return name
 }
 
 // A Comparison is what Compare found.

@@ -207,3 +207,81 @@ func groups() []recordedGroup {
 		scored("just-passing", "OPS-06/under", serviceConfig{Fail: 0.009}, 4),
 	}
 }
+
+// TestConstructGroups makes the cases just under a threshold that no runs can be
+// made to hit, from recorded ones.
+//
+//	go test -tags extract ./diagnose/rules -run TestConstructGroups
+func TestConstructGroups(t *testing.T) {
+	f := func(rule, from, how string, change func(*extract.Group)) {
+		t.Helper()
+		data, err := os.ReadFile(filepath.Join("testdata", rule, "fires", from+".txtar"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := extract.ParseGroup(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(&g)
+		if wrong := wrongCase(caseOf(g), rule, "under"); wrong != "" {
+			t.Errorf("%s %s: %s", rule, from, wrong)
+			return
+		}
+		keys := reads(rule, true)
+		keys.Figures = len(g.Repeats)+len(g.Baselines) > 0
+		data, err = extract.WriteGroup(g, keys, "constructed: from fires/"+from+".txtar by "+how+", with TestConstructGroups")
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join("testdata", rule, "under", from+".txtar")
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, server := range []string{"mariadb", "mysql"} {
+		f("MES-02", server+"-pair", "scaling the latencies to a p99 28 % above that of the baseline", func(g *extract.Group) {
+			scaleTo(g.Run, 0.99, 1.28*g.Baseline.Tally(0).Latency.Quantile(0.99).Seconds())
+		})
+		f("MES-11", server+"-traded", "taking the counters of the baseline, those of statements 4 % lower", func(g *extract.Group) {
+			takeCounters(g.Run, g.Baseline)
+			for i := range g.Repeats {
+				takeCounters(g.Repeats[i], g.Baselines[i])
+			}
+		})
+		f("MES-01", server+"-watched", "scaling the latencies to a p50 of about 10 ms without the slow log and 4.7 % more with it", func(g *extract.Group) {
+			for i, r := range append([]*kasoku.Recording{g.Run}, g.Repeats...) {
+				to := 0.010 + 0.000_005*float64(i)
+				if r.Run.Observers == kasoku.ObserversOn {
+					to *= 1.047
+				}
+				scaleTo(r, 0.50, to)
+			}
+		})
+	}
+}
+
+// scaleTo scales all latencies of a run so that a quantile becomes that many seconds.
+func scaleTo(rec *kasoku.Recording, q, seconds float64) {
+	by := seconds / rec.Tally(0).Latency.Quantile(q).Seconds()
+	for i := range rec.Seconds {
+		rec.Seconds[i].Latency = scaled(rec.Seconds[i].Latency, by)
+	}
+}
+
+// takeCounters gives a run the counters of another, statements and prepares 4 % lower.
+func takeCounters(rec, from *kasoku.Recording) {
+	rec.Series = nil
+	for _, s := range from.Series {
+		s.Points = append([]kasoku.Point(nil), s.Points...)
+		if s.Key.Name == "Questions" || s.Key.Name == "Com_stmt_prepare" {
+			for k := range s.Points {
+				s.Points[k].Value *= 0.96
+			}
+		}
+		rec.Series = append(rec.Series, s)
+	}
+}
