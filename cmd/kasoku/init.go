@@ -151,7 +151,7 @@ func likelyApps(found *discover.Found) []*discover.Service {
 // document is the short table of what was found.
 func (s *surveyed) document() *report.Document {
 	t := &report.Table{ID: "found", Columns: []report.Column{
-		{Key: "what"}, {Key: "found"}, {Key: "how", Cut: true, Least: 12, Drop: 1},
+		{Key: "what"}, {Key: "found", Cut: true, Least: 60}, {Key: "how", Cut: true, Least: 12, Drop: 1},
 	}}
 	row := func(what, found, how string) {
 		tone := report.Plain
