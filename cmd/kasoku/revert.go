@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -74,7 +75,9 @@ func (e *env) revert(ctx context.Context, f *revertFlags, name string) error {
 	}
 	db, taken, err := present(ctx, o)
 	if err != nil {
-		return err
+		// A server that its option files keep from starting is put back by its files.
+		fmt.Fprintf(e.stderr, "kasoku: warning: indexes are left out: %s\n", terminalSafe(err.Error()))
+		o.MySQL = ""
 	}
 	if db != nil {
 		defer db.Close()
@@ -113,23 +116,31 @@ func (e *env) revert(ctx context.Context, f *revertFlags, name string) error {
 	return nil
 }
 
-// present takes the configuration in force; db is nil without a database.
+// askWithin bounds the connection to a database, so that one that hangs does not
+// hang the command.
+const askWithin = 5 * time.Second
+
+// present takes the configuration in force; db is nil without a database. With an
+// error the database cannot be asked, and all else is there.
 func present(ctx context.Context, o loop.Options) (db *sql.DB, taken *capture.Taken, err error) {
 	take := *o.Capture
 	take.Host, _ = os.Hostname() // as it was captured
 	take.Schema = true
-	if o.MySQL != "" {
-		if db, err = mysqlflags.OpenDSN(o.MySQL); err != nil {
-			return nil, nil, err
-		}
-		reader, err := mysqlread.New(ctx, db)
-		if err != nil {
-			_ = db.Close() // the first error is the one to tell
-			return nil, nil, err
-		}
-		take.Database = reader
-		defer func() { _ = reader.Close() }() // it held nothing
+	if o.MySQL == "" {
+		return nil, capture.Take(ctx, take), nil
 	}
+	if db, err = mysqlflags.OpenDSN(o.MySQL); err != nil {
+		return nil, capture.Take(ctx, take), err
+	}
+	soon, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	reader, err := mysqlread.New(soon, db)
+	if err != nil {
+		_ = db.Close() // the first error is the one to tell
+		return nil, capture.Take(ctx, take), err
+	}
+	defer func() { _ = reader.Close() }() // it held nothing
+	take.Database = reader
 	return db, capture.Take(ctx, take), nil
 }
 
