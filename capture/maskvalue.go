@@ -254,10 +254,10 @@ func word(s string) int {
 }
 
 var (
-	// A directive that gives a name a value: proxy_set_header NAME VALUE;
+	// A directive that gives a name a value, as in proxy_set_header NAME VALUE.
 	setting = regexp.MustCompile(`(?i)(?:^|[\s;{])(?:proxy_set_header|grpc_set_header|add_header|add_trailer|more_set_(?:input_)?headers|` +
 		`(?:fastcgi|uwsgi|scgi)_param|set|env)\s+["']?\$?([\w.-]+)["']?\s+()[^\s=!~]`)
-	// A directive with its value: secure_link_secret VALUE;
+	// A directive with its value, as in secure_link_secret VALUE.
 	directive = regexp.MustCompile(`(?:^|[;{}])\s*(?:#\s*)?([a-z_0-9]+)\s+()[^\s;{]`)
 	cookie    = regexp.MustCompile(`(?i)^cookie$`)
 	linkWord  = regexp.MustCompile(`^secure_link_(?:md5|secret)$`)
