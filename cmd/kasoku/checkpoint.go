@@ -56,7 +56,7 @@ func (f *machineFlags) options() (o loop.Options, runs string, err error) {
 		found := capture.Default(".")
 		o.Capture = &found
 	}
-	o.Capture.Files = append(o.Capture.Files, f.capture...)
+	o.Capture.Files = append(o.Capture.Files, absolute(f.capture)...)
 	o.MySQL = cmp.Or(f.mysql, o.MySQL)
 	if f.defaultsFile != "" {
 		d, err := mysqlflags.ReadDefaults(f.defaultsFile)
