@@ -95,6 +95,9 @@ func (s *Supervisor) launch(u *unit, log *os.File) (*command.Process, error) {
 		s.set(u, func(st *State) { st.Active, st.Result, st.Pid = Failed, StartLimitHit, 0 })
 		return nil, ErrStartLimit
 	}
+	// Before the program prints anything. systemd says so of a program that it
+	// cannot execute, too, as with Type=simple it does not wait for that.
+	say(log, "Started %s.", u.Name)
 	p, err := command.Start(context.Background(), command.Spec{
 		Path: u.Command[0], Args: u.Command[1:], Dir: u.Dir, Env: u.Env, Stdout: log, Stderr: log, DieWithParent: true,
 	})
@@ -103,7 +106,6 @@ func (s *Supervisor) launch(u *unit, log *os.File) (*command.Process, error) {
 		s.set(u, func(st *State) { st.Active, st.Result, st.Pid = Failed, ExitCode, 0 })
 		return nil, err
 	}
-	say(log, "Started %s.", u.Name)
 	return p, nil
 }
 
