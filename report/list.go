@@ -100,6 +100,9 @@ func listVerdict(steps []*listStep) string {
 		return ""
 	}
 	line := slices.MaxFunc(lines, func(a, b []*listStep) int { return len(a) - len(b) })
+	if len(line) < 2 {
+		return ""
+	}
 	first, best := line[0], line[0]
 	for _, s := range line {
 		if s.highest() {
@@ -284,9 +287,11 @@ func figureColumns(steps []*listStep, has func(func(*listStep) bool) bool) []lis
 	if scored {
 		main = Column{Key: "score", Head: "score", Align: Decimal}
 	}
-	top := map[string]float64{}
+	top := 0.0
 	for _, s := range steps {
-		top[s.kind()] = max(top[s.kind()], s.figure.Median)
+		if s.scored == scored {
+			top = max(top, s.figure.Median)
+		}
 	}
 	out := []listColumn{
 		{main, func(s *listStep) Cell {
@@ -303,8 +308,8 @@ func figureColumns(steps []*listStep, has func(func(*listStep) bool) bool) []lis
 		}},
 		{Column{Bars: true, Drop: 6}, func(s *listStep) Cell {
 			var c Cell
-			if m := top[s.kind()]; len(s.values) > 0 && m > 0 && s.scored == scored {
-				share := max(s.figure.Median/m, 0)
+			if len(s.values) > 0 && top > 0 && s.scored == scored {
+				share := max(s.figure.Median/top, 0)
 				c.Share = &share
 			}
 			return c

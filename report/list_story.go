@@ -25,6 +25,7 @@ type listStep struct {
 
 	before *listStep // the step before it of the same measure; nil for the first
 	best   *listStep // the step before it with the highest median so far
+	other  bool      // the project has rates before it, of another load
 }
 
 // listSteps puts runs into steps, in the order in which they began, and finds for
@@ -48,7 +49,7 @@ func listSteps(runs []runstore.Info) []*listStep {
 			groups[r.Group] = s
 		}
 	}
-	last, best := map[string]*listStep{}, map[string]*listStep{}
+	last, best, rated := map[string]*listStep{}, map[string]*listStep{}, map[string]bool{}
 	for _, s := range steps {
 		s.measure()
 		if len(s.values) == 0 {
@@ -56,6 +57,8 @@ func listSteps(runs []runstore.Info) []*listStep {
 		}
 		k := s.kind()
 		s.before, s.best = last[k], best[k]
+		s.other = !s.scored && rated[s.first().Project]
+		rated[s.first().Project] = rated[s.first().Project] || !s.scored
 		last[k] = s
 		if s.highest() {
 			best[k] = s
@@ -179,6 +182,8 @@ func (s *listStep) verdict() Cell {
 	switch {
 	case len(s.values) == 0:
 		return s.unmeasured()
+	case s.before == nil && s.other:
+		return text("another load").tone(Dim)
 	case s.before == nil:
 		return text("first").tone(Dim)
 	}

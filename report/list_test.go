@@ -54,7 +54,7 @@ func TestListVerdicts(t *testing.T) {
 	other, project, scored := quick(1, "b", 50), quick(2, "c", 50), quick(3, "d", 50)
 	other.Load, project.Project, scored.Score = "POST /", "q", &kasoku.Score{Value: 9}
 	f(words(quick(0, "a", 100), other, project, scored, quick(4, "e", 100)),
-		"a: first; highest", "b: first; highest", "c: first; highest", "d: first; highest", "e: 0 % one run; the one before")
+		"a: first; highest", "b: another load; highest", "c: first; highest", "d: first; highest", "e: 0 % one run; the one before")
 
 	// What was not measured is not compared.
 	failed, cut, running, check, empty := quick(1, "b", 1), quick(2, "c", 1), quick(3, "d", 1), quick(4, "e", 0), quick(5, "f", 0)
