@@ -42,6 +42,33 @@ func (w *walker) collectors(ctx context.Context) {
 	bad, fix := statementLogs(vars)
 	w.check(PartCollectors, "statement logs", bad,
 		[]string{"slow_query_log OFF, general_log OFF, log_output " + vars["log_output"]}, fix)
+	w.consumers(ctx)
+}
+
+// usualConsumers are on in a MySQL 9.7 that nobody has changed; a MariaDB has fewer.
+var usualConsumers = []string{
+	"events_statements_current", "events_statements_history", "events_transactions_current", "events_transactions_history",
+	"global_instrumentation", "statements_digest", "thread_instrumentation",
+}
+
+// consumers looks which parts of performance_schema count what they usually do not.
+func (w *walker) consumers(ctx context.Context) {
+	const what = "consumers"
+	on, err := w.db.EnabledConsumers(ctx)
+	if err != nil {
+		// It takes a right of its own, and is seldom changed.
+		w.skip(PartCollectors, what, err.Error())
+		return
+	}
+	var bad, names []string
+	for _, name := range on {
+		if !slices.Contains(usualConsumers, name) {
+			bad = append(bad, name+" is on")
+			names = append(names, "'"+name+"'")
+		}
+	}
+	w.check(PartCollectors, what, bad, []string{"performance_schema counts no more than usual"},
+		"`UPDATE performance_schema.setup_consumers SET ENABLED = 'NO' WHERE NAME IN ("+strings.Join(names, ", ")+");`, and take performance-schema-consumer-… out of my.cnf")
 }
 
 // statementLogs says which logs of statements are on, and how to switch them off.

@@ -86,3 +86,23 @@ func (r *Reader) SetAtRuntime(ctx context.Context) (names []string, ok bool, err
 	}
 	return names, ok, nil
 }
+
+// EnabledConsumers returns the consumers of performance_schema that are on, by
+// name; none where it is off.
+func (r *Reader) EnabledConsumers(ctx context.Context) (names []string, err error) {
+	err = r.with(ctx, func(conn *sql.Conn) error {
+		names = nil
+		if !r.schema {
+			return nil
+		}
+		var name string
+		return r.query(ctx, conn, "SELECT /* kasoku */ NAME FROM performance_schema.setup_consumers WHERE ENABLED = 'YES' ORDER BY 1", func() error {
+			names = append(names, name)
+			return nil
+		}, &name)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list consumers of performance_schema: %w", err)
+	}
+	return names, nil
+}

@@ -40,5 +40,9 @@ func TestIndexes(t *testing.T) {
 		if err != nil || !ok || !slices.Contains(names, "max_connections") || slices.Contains(names, "port") {
 			t.Errorf("%q %v %v", names, ok, err)
 		}
+		on, err := r.EnabledConsumers(t.Context())
+		if err != nil || slices.Contains(on, "statements_digest") != (r.Flavor() == MySQL) || slices.Contains(on, "events_waits_current") {
+			t.Errorf("consumers %q, %v", on, err)
+		}
 	})
 }
