@@ -35,15 +35,19 @@ type Hold struct {
 	path    string              // of the journal; empty without one
 	memory  *Journal            // instead of it
 	changes []mysqlread.Changed // what the recording rests on, as of the last look
-	left    []Left
 }
 
 // Left is what became of the changes that a recording needed, once it is gone.
 type Left struct {
 	Run     string // its file; empty when it had none
+	Own     bool   // it is the recording that lets go
 	Flavor  mysqlread.Flavor
 	Changes []mysqlread.Changed
 }
+
+// A Keep stores what a recording left in its run file. Until it has, the journal
+// keeps it.
+type Keep func(Left) error
 
 // New returns a hold on the reader's server that holds on to nothing yet.
 func New(ctx context.Context, r *mysqlread.Reader, o Options) (*Hold, error) {
@@ -62,10 +66,6 @@ func New(ctx context.Context, r *mysqlread.Reader, o Options) (*Hold, error) {
 // Changes returns the changes that the recording rests on, those that another
 // one made for it too, and after Release what became of them.
 func (h *Hold) Changes() []mysqlread.Changed { return slices.Clone(h.changes) }
-
-// Left returns what Release did for recordings that died and that nobody has
-// put right since.
-func (h *Hold) Left() []Left { return slices.Clone(h.left) }
 
 // Apply makes the changes that a purpose needs, and holds on to them. The
 // originals are on the disk before the server is touched. When one fails, what
@@ -102,27 +102,28 @@ func (h *Hold) Apply(ctx context.Context, p Planner) error {
 	})
 }
 
-// Release lets go: it puts back what no other living recording needs. After an
+// Release lets go: it puts back what no other living recording needs, and has
+// kept what became of the changes, those of recordings that died too. After an
 // error what is left stays in the journal, for whoever comes next.
-func (h *Hold) Release(ctx context.Context) error {
+func (h *Hold) Release(ctx context.Context, keep Keep) error {
 	return h.turn(ctx, func(j *Journal, save func() error) error {
 		me := j.holder(&h.me)
 		if me == nil {
-			return h.releaseAlone(ctx, j)
+			err := h.releaseAlone(ctx, j)
+			return errors.Join(err, keep(h.left()))
 		}
 		me.Gone = true
 		err := j.settle(ctx, h.r, &h.me)
 		h.look(j)
-		for _, left := range j.collect() {
-			if left.Run == h.me.Run {
-				h.changes = left.Changes
-				continue
-			}
-			h.left = append(h.left, left)
+		if err != nil { // there is more to come
+			err = errors.Join(err, keep(h.left()))
 		}
-		return errors.Join(err, save())
+		return errors.Join(err, j.collect(&h.me, keep), save())
 	})
 }
+
+// left is what became of the recording's own changes.
+func (h *Hold) left() Left { return Left{h.me.Run, true, h.server.Flavor, h.changes} }
 
 // releaseAlone puts back what the recording changed when its journal is lost,
 // but for what others hold in a newer one.
@@ -145,14 +146,8 @@ func (h *Hold) releaseAlone(ctx context.Context, j *Journal) error {
 // look remembers the changes that the recording rests on.
 func (h *Hold) look(j *Journal) {
 	h.changes = nil
-	me := j.holder(&h.me)
-	if me == nil {
-		return
-	}
-	for _, c := range j.Changes {
-		if slices.Contains(me.Needs, c.Name) {
-			h.changes = append(h.changes, c)
-		}
+	if me := j.holder(&h.me); me != nil {
+		h.changes = j.of(me)
 	}
 }
 
@@ -250,18 +245,20 @@ func (j *Journal) awaitDead(ctx context.Context, r *mysqlread.Reader, me *Holder
 }
 
 // collect takes leave of the dead whose changes are settled, or kept for the
-// living, and returns what became of them.
-func (j *Journal) collect() []Left {
-	var out []Left
-	for _, h := range slices.Clone(j.Holders) {
-		open := func(name string) bool {
-			c := j.find(name)
-			return c != nil && pending(c) && j.neededBy(name) == nil
-		}
-		if h.Alive() || slices.ContainsFunc(h.Needs, open) {
-			continue
-		}
-		out = append(out, j.leave(&h))
+// living, once it is kept what became of them. The caller may be one of them.
+func (j *Journal) collect(me *Holder, keep Keep) error {
+	open := func(name string) bool {
+		c := j.find(name)
+		return c != nil && pending(c) && j.neededBy(name) == nil
 	}
-	return out
+	var errs []error
+	j.Holders = slices.DeleteFunc(j.Holders, func(h Holder) bool {
+		if h.Alive() || slices.ContainsFunc(h.Needs, open) {
+			return false
+		}
+		err := keep(Left{h.Run, me != nil && h.same(me), j.Server.Flavor, j.of(&h)})
+		errs = append(errs, err)
+		return err == nil
+	})
+	return errors.Join(errs...)
 }

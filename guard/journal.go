@@ -103,20 +103,20 @@ func (j *Journal) join(me Holder, needs []string) bool {
 	return true
 }
 
-// leave removes a holder and returns what became of the values that it needed.
-func (j *Journal) leave(who *Holder) Left {
-	left := Left{Run: who.Run, Flavor: j.Server.Flavor}
-	j.Holders = slices.DeleteFunc(j.Holders, func(h Holder) bool { return h.same(who) })
+// of returns the changes that a holder needs; once it is gone with a note where
+// they stay for the sake of another one.
+func (j *Journal) of(who *Holder) []mysqlread.Changed {
+	var out []mysqlread.Changed
 	for _, c := range j.Changes {
 		if !slices.Contains(who.Needs, c.Name) {
 			continue
 		}
-		if by := j.neededBy(c.Name); by != nil && pending(&c) {
+		if by := j.neededBy(c.Name); by != nil && pending(&c) && !who.Alive() {
 			c.Note = fmt.Sprintf("kept on for another run (pid %d), which puts it back", by.PID)
 		}
-		left.Changes = append(left.Changes, c)
+		out = append(out, c)
 	}
-	return left
+	return out
 }
 
 // renew says that the server was restarted: what was changed is gone by itself.

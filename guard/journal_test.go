@@ -88,8 +88,15 @@ func TestLeave(t *testing.T) {
 		Changes: []mysqlread.Changed{{Name: "a", Before: "1", During: "2"}, {Name: "b", Before: "1", During: "2", Restored: true}, {Name: "c"}},
 		Holders: []Holder{dead("/dead", "a", "b"), alive("/alive", "a")},
 	}
-	got := j.collect()
-	if len(got) != 1 || got[0].Run != "/dead" || len(got[0].Changes) != 2 || len(j.Holders) != 1 {
+	var got []Left
+	keep := func(l Left) error { got = append(got, l); return nil }
+	if err := j.collect(nil, func(Left) error { return errors.New("the disk is full") }); err == nil || len(j.Holders) != 2 {
+		t.Errorf("what was not kept is forgotten: %v", err)
+	}
+	if err := j.collect(&j.Holders[1], keep); err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 1 || got[0].Own || got[0].Run != "/dead" || len(got[0].Changes) != 2 || len(j.Holders) != 1 {
 		t.Fatalf("%+v, left are %+v", got, j.Holders)
 	}
 	if a, b := got[0].Changes[0], got[0].Changes[1]; a.Restored || !strings.HasPrefix(a.Note, "kept on for another run (pid ") || !b.Restored {
@@ -100,7 +107,8 @@ func TestLeave(t *testing.T) {
 	}
 	// Nobody takes leave of the dead while their change is not put back.
 	j = &Journal{Changes: []mysqlread.Changed{{Name: "a"}}, Holders: []Holder{dead("/dead", "a")}}
-	if got := j.collect(); len(got) != 0 || len(j.Holders) != 1 {
+	got = nil
+	if err := j.collect(nil, keep); err != nil || len(got) != 0 || len(j.Holders) != 1 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -217,7 +225,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		j.collect()
+		_ = j.collect(nil, func(Left) error { return nil })
 		j.Pending()
 		j.InUse()
 		j.renew(mysqlread.Epoch{})

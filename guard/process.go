@@ -145,35 +145,51 @@ func Watch(in io.Reader) *Legacy {
 	}
 }
 
+// markedFor is how long the processes of a command are looked for that was being
+// started when its recorder was killed: the recorder's pipe is closed before the
+// kernel is done with it, and a process has its environment only from its exec on.
+const markedFor = 2 * time.Second
+
 // EndCommand ends the process group of the recorder's command: TERM, and KILL
 // after a grace.
 func (l *Legacy) EndCommand() {
-	for _, group := range l.command.groups() {
-		end(group)
-	}
-}
-
-// groups returns the command's process groups. A recorder that was killed while
-// it started the command could not tell which that is: it is the one of the
-// processes with the mark, which have had no time to make others.
-func (w workload) groups() []int {
+	w := l.command
 	if w.PID > 1 {
 		// The number of a group is not given away while it has members. A first
 		// process of another start means that the group is gone.
-		if start, ok := command.StartOf(w.PID); ok && start != w.Start {
-			return nil
+		if start, ok := command.StartOf(w.PID); !ok || start == w.Start {
+			end(w.PID)
 		}
-		return []int{w.PID}
+		return
 	}
 	if w.Mark == "" {
-		return nil
+		return
 	}
+	over := time.NewTimer(markedFor)
+	defer over.Stop()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		for _, group := range marked(w.Mark) {
+			end(group)
+		}
+		select {
+		case <-tick.C:
+		case <-over.C:
+			return
+		}
+	}
+}
+
+// marked returns the process groups with the mark in their environment: of a
+// command that has only been started it is one.
+func marked(mark string) []int {
 	var out []int
 	own, _ := unix.Getpgid(0)
 	paths, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is good
 	for _, path := range paths {
 		env, err := os.ReadFile(path)
-		if err != nil || !bytes.Contains(env, []byte(w.Mark)) {
+		if err != nil || !bytes.Contains(env, []byte(mark)) {
 			continue
 		}
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -67,41 +66,42 @@ var ErrOtherServer = errors.New("another server answers there")
 const connectWithin = 5 * time.Second
 
 // Restore puts back what a journal says is changed and no living recording
-// needs, over a connection of its own. It returns what became of the changes of
-// each recording that is gone. What could not be put back stays in the journal.
-func Restore(ctx context.Context, path, dsn string) ([]Left, error) {
-	return putBack(ctx, path, dsn, nil)
+// needs, over a connection of its own, and has kept what became of the changes
+// of each recording that is gone. What could not be put back or kept stays in
+// the journal.
+func Restore(ctx context.Context, path, dsn string, keep Keep) error {
+	return putBack(ctx, path, dsn, keep, nil)
 }
 
 // putBack is Restore with one holder that is known to be dead.
-func putBack(ctx context.Context, path, dsn string, dead *Holder) (_ []Left, err error) {
+func putBack(ctx context.Context, path, dsn string, keep Keep, dead *Holder) (err error) {
 	db, err := mysqlflags.OpenDSN(dsn)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	first, cancel := context.WithTimeout(ctx, connectWithin)
 	defer cancel()
 	r, err := mysqlread.New(first, db)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	id, err := r.Identity(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	f, err := open(ctx, path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.close()
 	j, err := f.load()
 	if j == nil || err != nil {
-		return nil, err // somebody else was quicker
+		return err // somebody else was quicker
 	}
 	if !id.Same(j.Server) {
-		return nil, fmt.Errorf("%w: %s, not %s", ErrOtherServer, id, j.Server)
+		return fmt.Errorf("%w: %s, not %s", ErrOtherServer, id, j.Server)
 	}
 	if dead != nil {
 		if h := j.holder(dead); h != nil {
@@ -109,8 +109,7 @@ func putBack(ctx context.Context, path, dsn string, dead *Holder) (_ []Left, err
 		}
 	}
 	err = j.settle(ctx, r, nil)
-	left := j.collect()
-	return left, errors.Join(err, f.save(j))
+	return errors.Join(err, j.collect(nil, keep), f.save(j))
 }
 
 // retryEvery is the time between two attempts to reach a server.
@@ -121,30 +120,27 @@ const retryEvery = 500 * time.Millisecond
 //
 // The recorder's end of the pipe is closed before the kernel is done with its
 // process, which may so look alive.
-func (l *Legacy) Recover(ctx context.Context) ([]Left, error) {
+func (l *Legacy) Recover(ctx context.Context, keep Keep) error {
 	if l.Request.Dir == "" || l.Request.DSN == "" {
-		return nil, nil
+		return nil
 	}
 	defer Tidy(l.Request.Dir)
-	var left []Left
 	tick := time.NewTicker(retryEvery)
 	defer tick.Stop()
 	for {
 		found, err := Journals(l.Request.Dir)
 		for _, f := range found {
-			if f.Journal == nil || f.Journal.holder(&l.Request.Holder) == nil {
-				continue
+			if f.Journal != nil && f.Journal.holder(&l.Request.Holder) != nil {
+				err = errors.Join(err, putBack(ctx, f.Path, l.Request.DSN, keep, &l.Request.Holder))
 			}
-			more, oneErr := putBack(ctx, f.Path, l.Request.DSN, &l.Request.Holder)
-			left, err = slices.Concat(left, more), errors.Join(err, oneErr)
 		}
 		if err == nil {
-			return left, nil
+			return nil
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return left, err
+			return err
 		}
 	}
 }

@@ -141,11 +141,30 @@ func (f fixture) take(run string, planners ...func(*mysqlread.Reader) Planner) (
 	return h, r
 }
 
-func (f fixture) release(h *Hold) {
+// release lets go and returns what was kept of others.
+func (f fixture) release(h *Hold) []Left {
 	f.Helper()
-	if err := h.Release(f.Context()); err != nil {
-		f.Error(err)
+	var others []Left
+	own := 0
+	err := h.Release(f.Context(), func(l Left) error {
+		if l.Own {
+			own++
+		} else {
+			others = append(others, l)
+		}
+		return nil
+	})
+	if err != nil || own != 1 {
+		f.Errorf("kept %d times: %v", own, err)
 	}
+	return others
+}
+
+// restore puts back as kasoku restore does.
+func (f fixture) restore(path, dsn string) ([]Left, error) {
+	var out []Left
+	err := Restore(f.Context(), path, dsn, func(l Left) error { out = append(out, l); return nil })
+	return out, err
 }
 
 func slow(r *mysqlread.Reader) Planner { return mysqlread.NewSlowLog(r, mysqlread.Settings{}) }
@@ -217,7 +236,7 @@ func alone(f fixture) {
 	if j.InUse() == nil {
 		f.Error("not in use")
 	}
-	if left, err := Restore(f.Context(), path, f.dsn); err != nil || len(left) != 0 {
+	if left, err := f.restore(path, f.dsn); err != nil || len(left) != 0 {
 		f.Errorf("restored from under a living recording: %+v, %v", left, err)
 	}
 	f.release(h)
@@ -332,13 +351,13 @@ func powerCut(f fixture) {
 	if err := r.Close(); err != nil {
 		f.Fatal(err)
 	}
-	left, err := Restore(f.Context(), path, f.dsn)
+	left, err := f.restore(path, f.dsn)
 	if err != nil || len(left) != 1 || left[0].Run != "/a" {
 		f.Fatalf("%+v, %v", left, err)
 	}
 	f.is(left[0].Changes, true, allNames, "")
 	f.unchanged()
-	if left, err := Restore(f.Context(), path, f.dsn); err != nil || len(left) != 0 {
+	if left, err := f.restore(path, f.dsn); err != nil || len(left) != 0 {
 		f.Errorf("a second time: %+v, %v", left, err)
 	}
 }
@@ -350,7 +369,8 @@ func recorderGone(f fixture) {
 		f.Fatal(err)
 	}
 	legacy := Legacy{Request: Request{Dir: f.dir, DSN: f.dsn, Holder: ThisProcess("/a")}}
-	left, err := legacy.Recover(f.Context())
+	var left []Left
+	err := legacy.Recover(f.Context(), func(l Left) error { left = append(left, l); return nil })
 	if err != nil || len(left) != 1 {
 		f.Fatalf("%+v, %v", left, err)
 	}
@@ -371,9 +391,9 @@ func deadBefore(f fixture) {
 	if d := f.differences(); d != slowNames {
 		f.Errorf("changed: %s", d)
 	}
-	f.release(h)
+	left := f.release(h)
 	f.is(h.Changes(), true, slowNames, "")
-	if left := h.Left(); len(left) != 1 || left[0].Run != "/dead" {
+	if len(left) != 1 || left[0].Run != "/dead" {
 		f.Errorf("%+v", left)
 	} else {
 		f.is(left[0].Changes, true, allNames, "")
@@ -395,7 +415,7 @@ func journalLost(f fixture) {
 func otherServer(f fixture) {
 	h, _ := f.take("/a", slow)
 	path := f.edit(func(j *Journal) { j.Server.UUID = "another"; j.Holders[0].Boot = "another" })
-	if _, err := Restore(f.Context(), path, f.dsn); !errors.Is(err, ErrOtherServer) {
+	if _, err := f.restore(path, f.dsn); !errors.Is(err, ErrOtherServer) {
 		f.Errorf("%v", err)
 	}
 	if err := Forget(f.Context(), path); err != nil {
@@ -413,7 +433,7 @@ func unreachable(f fixture) {
 	if err := f.s.Kill(); err != nil {
 		f.Fatal(err)
 	}
-	if err := h.Release(f.Context()); err == nil {
+	if err := h.Release(f.Context(), func(Left) error { return nil }); err == nil {
 		f.Error("released on a dead server")
 	}
 	f.is(h.Changes(), false, slowNames, "")
@@ -431,8 +451,9 @@ func unreachable(f fixture) {
 	}
 	done := make(chan result)
 	go func() {
-		left, err := legacy.Recover(ctx)
-		done <- result{left, err}
+		var r result
+		r.err = legacy.Recover(ctx, func(l Left) error { r.left = append(r.left, l); return nil })
+		done <- r
 	}()
 	if err := f.s.Restart(f.Context()); err != nil {
 		f.Fatal(err)

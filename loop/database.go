@@ -149,23 +149,16 @@ func (d *database) questions(ctx context.Context) float64 {
 	return v[0] - ended - float64(d.reader.Statements()) - float64(d.source.Statements())
 }
 
-// release puts back what was changed on the server, unless another run needs it.
-// The sampler must have ended.
-func (d *database) release(ctx context.Context) (warnings []kasoku.Warning) {
+// release puts back what was changed on the server, unless another run needs it,
+// and has kept what became of it. The sampler must have ended.
+func (d *database) release(ctx context.Context, keep guard.Keep) (warnings []kasoku.Warning) {
 	if d.slowOn {
 		d.asked += d.questions(ctx)
 	}
-	err := d.hold.Release(ctx)
+	err := d.hold.Release(ctx, keep)
 	d.restored = err == nil
 	if err != nil {
-		warnings = append(warnings, kasoku.Warning{Code: "not-restored", Text: err.Error(),
-			Hint: "`kasoku restore` puts it back once the server answers; by hand: " + list(d.hold.Changes())})
-	}
-	for _, left := range d.hold.Left() {
-		if err := KeepLeft(ctx, left); err != nil {
-			warnings = append(warnings, kasoku.Warning{Code: "changes-untold",
-				Text: "the file of a run that was killed does not say what became of its changes: " + err.Error()})
-		}
+		warnings = append(warnings, kasoku.Warning{Code: "not-restored", Text: err.Error(), Hint: byHand(d.hold.Changes())})
 	}
 	return warnings
 }
@@ -175,14 +168,19 @@ func (d *database) changes() []kasoku.Change {
 	return changesOf(d.reader.Flavor(), d.hold.Changes())
 }
 
-func list(changes []mysqlread.Changed) string {
-	var out []string
+// byHand says how to put back what was not.
+func byHand(changes []mysqlread.Changed) string {
+	hint := "`kasoku restore` tries again"
+	var undo []string
 	for _, c := range changes {
-		if undo := c.Undo(); undo != "" && !c.Restored {
-			out = append(out, undo+";")
+		if u := c.Undo(); u != "" && !c.Restored && c.Note == "" {
+			undo = append(undo, u+";")
 		}
 	}
-	return strings.Join(out, " ")
+	if len(undo) > 0 {
+		hint += "; by hand: " + strings.Join(undo, " ")
+	}
+	return hint
 }
 
 // logged compares the statements that the slow log holds with those that the

@@ -3,7 +3,6 @@ package loop
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
@@ -95,12 +94,12 @@ const busyLimit = 10 * time.Second
 
 // KeepLeft stores in the file of a run whose recorder died what became of its
 // changes. A run that is gone by now is no error.
-func KeepLeft(ctx context.Context, left guard.Left) error {
+func KeepLeft(left guard.Left) error {
 	if left.Run == "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, busyLimit)
-	defer cancel()
+	limit := time.NewTimer(busyLimit)
+	defer limit.Stop()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -110,10 +109,22 @@ func KeepLeft(ctx context.Context, left guard.Left) error {
 		}
 		select {
 		case <-tick.C:
-		case <-ctx.Done():
-			return fmt.Errorf("%w for %s", err, busyLimit)
+		case <-limit.C:
+			return err
 		}
 	}
+}
+
+// keepChanges stores what became of the run's own changes, or of those of a run
+// that died and that nobody has put right since.
+func (s *session) keepChanges(left guard.Left) error {
+	switch {
+	case !left.Own:
+		return KeepLeft(left)
+	case s.store == nil:
+		return nil
+	}
+	return s.store.SaveChanges(changesOf(left.Flavor, left.Changes))
 }
 
 func keepLeft(left guard.Left) error {

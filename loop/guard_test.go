@@ -90,14 +90,14 @@ func TestKeepLeft(t *testing.T) {
 	o := quick(t)
 	mustRecord(t, o)
 	left := guard.Left{Run: o.Path, Flavor: mysqlread.MariaDB, Changes: []mysqlread.Changed{{Name: "slow_query_log", Before: "OFF", During: "ON", Restored: true}}}
-	if err := KeepLeft(t.Context(), left); err != nil {
+	if err := KeepLeft(left); err != nil {
 		t.Fatal(err)
 	}
 	rec, err := runstore.Open(o.Path)
 	if err != nil || len(rec.Changes) != 1 || rec.Changes[0] != (kasoku.Change{Object: "mariadb", Name: "slow_query_log", Before: "OFF", During: "ON", Restored: true}) {
 		t.Errorf("%+v, %v", rec.Changes, err)
 	}
-	if err := errors.Join(os.Remove(o.Path), KeepLeft(t.Context(), left), KeepLeft(t.Context(), guard.Left{})); err != nil {
+	if err := errors.Join(os.Remove(o.Path), KeepLeft(left), KeepLeft(guard.Left{})); err != nil {
 		t.Error(err)
 	}
 }

@@ -336,8 +336,8 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 	if s.db != nil {
 		s.recountRows(ctx)
 		s.readDigests(ctx)
-		s.warn(s.db.release(ctx)...)
-		errs = append(errs, s.store.SaveChanges(s.db.changes()), s.db.close())
+		s.warn(s.db.release(ctx, s.keepChanges)...)
+		errs = append(errs, s.db.close())
 	}
 	s.endGuard()
 	errs = append(errs, s.collectLogs(), s.saveDigests(), s.saveLoad(), s.saveRows(), s.savePhases())
@@ -391,11 +391,8 @@ func (s *session) abandon(why error) error {
 	if s.db != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
 		defer cancel()
-		for _, w := range s.db.release(ctx) {
+		for _, w := range s.db.release(ctx, s.keepChanges) {
 			errs = append(errs, fmt.Errorf("%s; %s", w.Text, w.Hint))
-		}
-		if s.store != nil {
-			errs = append(errs, s.store.SaveChanges(s.db.changes()))
 		}
 		errs = append(errs, s.db.close())
 	}

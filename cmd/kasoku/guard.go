@@ -50,10 +50,7 @@ func inherit(legacy *guard.Legacy) error {
 	}()
 	ctx, cancel := context.WithTimeout(context.Background(), recoverWithin)
 	defer cancel()
-	left, err := legacy.Recover(ctx)
-	for _, l := range left {
-		err = errors.Join(err, loop.KeepLeft(context.Background(), l))
-	}
+	err := legacy.Recover(ctx, loop.KeepLeft)
 	<-ended
 	return err
 }

@@ -112,8 +112,12 @@ func (r *running) kill(group bool) {
 // gone waits until nothing runs any more that the recorder started.
 func (r *running) gone() {
 	r.t.Helper()
-	if !eventually(func() bool { return len(r.kin()) == 0 }) {
-		r.t.Errorf("left behind: %v\n%s", r.kin(), r.said())
+	if eventually(func() bool { return len(r.kin()) == 0 }) {
+		return
+	}
+	for _, pid := range r.kin() {
+		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)) // empty when it has gone
+		r.t.Errorf("left behind: %d %q\n%s", pid, b, r.said())
 	}
 }
 

@@ -99,11 +99,14 @@ func (f *restoreFlags) one(ctx context.Context, e *env, found guard.Found) error
 	if err != nil {
 		return f.forgetting(ctx, e, found, err)
 	}
-	left, err := guard.Restore(ctx, found.Path, dsn)
-	for _, l := range left {
-		err = errors.Join(err, loop.KeepLeft(ctx, l))
+	seen := map[string]bool{}
+	err = guard.Restore(ctx, found.Path, dsn, func(l guard.Left) error {
+		e.became(l.Changes, seen)
+		return loop.KeepLeft(l)
+	})
+	if err == nil && len(seen) == 0 {
+		e.say("  nothing is to be put back")
 	}
-	e.became(left)
 	if err != nil {
 		return f.forgetting(ctx, e, found, err)
 	}
@@ -111,23 +114,16 @@ func (f *restoreFlags) one(ctx context.Context, e *env, found guard.Found) error
 }
 
 // became says what became of the changes, each once.
-func (e *env) became(left []guard.Left) {
-	seen := map[string]bool{}
-	for _, l := range left {
-		for _, c := range l.Changes {
-			if seen[c.Name] {
-				continue
-			}
-			seen[c.Name] = true
-			if c.Restored {
-				e.say("  put back %s: %s", c.Name, value(c.Before))
-			} else {
-				e.say("  %s: %s", c.Name, c.Note)
-			}
+func (e *env) became(changes []mysqlread.Changed, seen map[string]bool) {
+	for _, c := range changes {
+		switch {
+		case seen[c.Name]:
+		case c.Restored:
+			e.say("  put back %s: %s", c.Name, value(c.Before))
+		default:
+			e.say("  %s: %s", c.Name, c.Note)
 		}
-	}
-	if len(seen) == 0 {
-		e.say("  nothing is to be put back")
+		seen[c.Name] = true
 	}
 }
 
