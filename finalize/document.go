@@ -10,9 +10,6 @@ import (
 	"github.com/kasoku/kasoku/report"
 )
 
-// KindFinalize is the kind of the checklist's document.
-const KindFinalize report.Kind = "finalize"
-
 // titles are what the parts are called.
 var titles = map[string]string{
 	PartCollectors: "collectors", PartInitialize: "initialize", PartRestart: "restart", PartOrder: "wrong order",
@@ -54,7 +51,7 @@ func Table(r *Result, project string) *report.Document {
 
 func document(r *Result, project string) *report.Document {
 	return &report.Document{
-		Kind: KindFinalize, Title: project + " finalize", Project: project, Name: "finalize", Verdict: r.Verdict(), File: r.Path,
+		Kind: report.KindFinalize, Title: project + " finalize", Project: project, Name: "finalize", Verdict: r.Verdict(), File: r.Path,
 		Head: []string{project, "finalize", r.Started.Format(time.DateTime), r.Length.Round(time.Second).String()},
 	}
 }
@@ -101,7 +98,7 @@ func JSON(w io.Writer, r *Result, project string) error {
 		Items   []item      `json:"items"`
 		Probes  []probe     `json:"probes"`
 		Run     string      `json:"run,omitempty"`
-	}{KindFinalize, project, r.Started, r.Length.Seconds(), r.Verdict(), r.Stopped, []item{}, []probe{}, r.Path}
+	}{report.KindFinalize, project, r.Started, r.Length.Seconds(), r.Verdict(), r.Stopped, []item{}, []probe{}, r.Path}
 	for _, i := range r.Items {
 		out.Items = append(out.Items, item(i))
 	}

@@ -23,7 +23,9 @@ func (w *walker) lastRun(ctx context.Context) {
 	}
 	var facts Facts
 	for _, p := range w.result.Probes {
-		facts.Configs = append(facts.Configs, p.Config())
+		if len(p.Facts) > 0 {
+			facts.Configs = append(facts.Configs, p.Config())
+		}
 	}
 	facts.Settings = w.unitStates()
 	o, err := w.LastRun(ctx, facts)

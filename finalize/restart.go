@@ -48,7 +48,7 @@ func (w *walker) restart(ctx context.Context) {
 		w.check(PartRestart, what, bad, good, "its log says why it does not come up")
 	}
 	if len(bad) > 0 || ctx.Err() != nil {
-		w.bringUp(ctx)
+		w.bringUp(ctx, PartRestart)
 		return
 	}
 	w.sameSettings(ctx, vars, varsErr, restarts)
@@ -93,7 +93,7 @@ func (w *walker) wrongOrder(ctx context.Context) {
 			"let the application try again, with growing pauses, when what it needs refuses it at the start; `StartLimitBurst=999` in its unit is a stop-gap")
 	}
 	if len(bad) > 0 || ctx.Err() != nil {
-		w.bringUp(ctx)
+		w.bringUp(ctx, PartOrder)
 	}
 }
 
@@ -127,7 +127,7 @@ func (w *walker) up(ctx context.Context, u Unit, until time.Time) error {
 
 // bringUp starts what does not answer, in the right order, also when the context
 // has ended: nobody is to find the service down.
-func (w *walker) bringUp(ctx context.Context) {
+func (w *walker) bringUp(ctx context.Context, part string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.Wait)
 	defer cancel()
 	until := time.Now().Add(w.Wait)
@@ -142,7 +142,7 @@ func (w *walker) bringUp(ctx context.Context) {
 			bad = append(bad, w.describe(ctx, u, errors.Join(err, upErr)))
 		}
 	}
-	w.check(PartRestart, "left running", bad, []string{strings.Join(names(w.units), ", ")}, "start them by hand, in this order: "+strings.Join(names(w.units), ", "))
+	w.check(part, "left running", bad, []string{strings.Join(names(w.units), ", ")}, "start them by hand, in this order: "+strings.Join(names(w.units), ", "))
 }
 
 // describe says of a unit what is wrong with it, and remembers its state.

@@ -7,9 +7,10 @@ type Kind string
 
 // The kinds.
 const (
-	KindRun     Kind = "run"
-	KindCompare Kind = "compare"
-	KindStory   Kind = "story"
+	KindRun      Kind = "run"
+	KindCompare  Kind = "compare"
+	KindStory    Kind = "story"
+	KindFinalize Kind = "finalize" // the end of a contest, checked
 )
 
 // Prose is text of kasoku's own, in which `backticks` mark code.

@@ -139,7 +139,7 @@ func (p *printer) document(d *report.Document) {
 		return
 	}
 	p.alerts(d.Alerts)
-	if d.Sides != nil || d.Kind == report.KindList || d.Section(report.SectionFindings) != nil {
+	if d.Sides != nil || d.Kind == report.KindList || d.Kind == report.KindFinalize || d.Section(report.SectionFindings) != nil {
 		p.verdict(d.Verdict)
 	}
 	for i := range d.Sections {
