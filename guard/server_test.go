@@ -51,7 +51,7 @@ func TestServers(t *testing.T) {
 			test func(fixture)
 		}{
 			{"alone", alone}, {"memory", inMemory}, {"first ends first", firstEndsFirst}, {"second ends first", secondEndsFirst},
-			{"refused", refused}, {"foreign change", foreignChange}, {"power cut", powerCut}, {"recorder gone", recorderGone}, {"dead before", deadBefore},
+			{"refused", refused}, {"foreign change", foreignChange}, {"power cut", powerCut}, {"recorder gone", recorderGone}, {"session open", sessionOpen}, {"dead before", deadBefore},
 			{"journal lost", journalLost}, {"other server", otherServer}, {"unreachable", unreachable}, {"restarted", restarted},
 		} {
 			t.Run(part.name, func(t *testing.T) {
@@ -360,6 +360,47 @@ func powerCut(f fixture) {
 	if left, err := f.restore(path, f.dsn); err != nil || len(left) != 0 {
 		f.Errorf("a second time: %+v, %v", left, err)
 	}
+}
+
+// A change that the dead sent last may still be on its way: what it did is put
+// back only when its session is over.
+func sessionOpen(f fixture) {
+	_, r := f.take("/a", slow)
+	path := f.edit(func(j *Journal) { j.Holders[0].Start++ })
+	done := make(chan error)
+	go func() {
+		left, err := f.restore(path, f.dsn)
+		if err == nil && len(left) != 1 {
+			err = fmt.Errorf("left %+v", left)
+		}
+		done <- err
+	}()
+	watch := f.reader(f.s.DSN("", ""))
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for { // until it has connected
+		s, err := watch.Sessions(f.Context())
+		if err != nil {
+			f.Fatal(err)
+		}
+		if s.Total() >= 3 { // the fixture's, the dead's, its own
+			break
+		}
+		<-tick.C
+	}
+	select {
+	case err := <-done:
+		f.Errorf("it did not wait: %v", err)
+		return
+	case <-tick.C:
+	}
+	if err := r.Close(); err != nil {
+		f.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		f.Error(err)
+	}
+	f.unchanged()
 }
 
 // The guard does not ask whether its recorder lives: its pipe says so.

@@ -57,21 +57,22 @@ func inherit(legacy *guard.Legacy) error {
 
 // guarded says how what a run changes on servers is put back should this
 // process be killed. The option file that names the database may be empty.
-func (e *env) guarded(defaultsFile string) (*loop.Guard, error) {
+func (e *env) guarded(o *loop.Options, defaultsFile string) error {
 	dir, err := e.journals()
-	if err != nil {
-		return nil, err
+	if err != nil && o.MySQL != "" {
+		return err
 	}
 	if defaultsFile != "" {
 		if defaultsFile, err = filepath.Abs(defaultsFile); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return &loop.Guard{
+	o.Guard = &loop.Guard{
 		Dir: dir, DefaultsFile: defaultsFile,
 		// The program as it runs, even when its file was replaced meanwhile.
 		Program: command.Spec{Path: "/proc/self/exe", Name: filepath.Base(e.name), Args: []string{"guard"}},
-	}, nil
+	}
+	return nil
 }
 
 // journals is the directory of the journals of what is changed on servers.
