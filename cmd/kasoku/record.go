@@ -240,8 +240,7 @@ func (f *recordFlags) completeDatabase(e *env) (err error) {
 		_ = db.Close() // nothing is open
 	}
 	o.SlowLog = o.MySQL != "" && !f.noSlowLog
-	o.Guard, err = e.guarded(f.defaultsFile)
-	return err
+	return e.guarded(o, f.defaultsFile)
 }
 
 // untilIdle ends a run that began with a request: longer than benchmarks pause

@@ -148,7 +148,7 @@ func (f *runFlags) options(e *env, c *config.Config, hard context.Context) (loop
 	if f.off {
 		o.Observers = kasoku.ObserversOff
 	}
-	if o.Guard, err = e.guarded(c.MySQL.DefaultsFile); err != nil {
+	if err := e.guarded(&o, c.MySQL.DefaultsFile); err != nil {
 		return o, err
 	}
 	if err := checkLogs(slices.Concat(o.MoreLogs.Access, o.MoreLogs.App)); err != nil {
