@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -65,7 +64,6 @@ type Options struct {
 	Initialize string        // METHOD URL
 	Limit      time.Duration // for initialize to answer; 30 s when 0
 	Answers    []string      // METHOD URL, whose answers must stay the same
-	Client     *http.Client  // http.DefaultClient without redirects when nil
 
 	Wait time.Duration // for all units to come up; a minute when 0
 	Gap  time.Duration // between starts in the wrong order; 5 s when 0

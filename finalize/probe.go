@@ -109,10 +109,7 @@ func (w *walker) do(ctx context.Context, request string) (*http.Response, error)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", request, err)
 	}
-	client := w.Client
-	if client == nil {
-		client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	}
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := client.Do(req)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", request, err)

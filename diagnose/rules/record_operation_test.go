@@ -189,7 +189,7 @@ func (o operation) supervised(t *testing.T, db *service.Server, schema string) *
 	if o.zone != "" {
 		env = append(env, "TZ="+o.zone)
 	}
-	x.sup, err = supervisor.New(supervisor.Unit{Name: "userapi", Command: []string{self}, Env: env, Log: x.appLog, RestartSec: 500 * time.Millisecond})
+	x.sup, err = supervisor.New(supervisor.Unit{Name: "userapi", Command: []string{self}, Env: env, Log: x.appLog, RestartAfter: 500 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

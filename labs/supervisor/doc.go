@@ -4,7 +4,7 @@
 //
 // Its one idea: what kills services after a reboot is not that a program ends
 // but that its supervisor gives it up. A [Unit] that fails is started again after
-// RestartSec, at most StartLimitBurst times within StartLimitInterval; then its
+// RestartAfter, at most StartLimitBurst times within StartLimitInterval; then its
 // state is [Failed] with the result [StartLimitHit], and it stays down until
 // somebody resets it. The defaults are systemd's: 100 ms, 5 starts in 10 s.
 //

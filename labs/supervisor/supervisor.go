@@ -138,7 +138,7 @@ func (s *Supervisor) keep(u *unit, p *command.Process, log *os.File) {
 		if !s.ended(u, p, log) {
 			return
 		}
-		pause := time.NewTimer(u.RestartSec)
+		pause := time.NewTimer(u.RestartAfter)
 		select {
 		case <-u.stop:
 			pause.Stop()

@@ -14,7 +14,7 @@ import (
 // at the end of the test.
 func started(t *testing.T, script string, change func(*Unit)) (s *Supervisor, log string) {
 	t.Helper()
-	u := Unit{Name: "app", Command: []string{"sh", "-c", script}, Log: filepath.Join(t.TempDir(), "app.log"), RestartSec: time.Millisecond}
+	u := Unit{Name: "app", Command: []string{"sh", "-c", script}, Log: filepath.Join(t.TempDir(), "app.log"), RestartAfter: time.Millisecond}
 	if change != nil {
 		change(&u)
 	}
@@ -126,7 +126,7 @@ func TestStop(t *testing.T) {
 	}
 	wantLog(t, log, "Started app.", "Stopped app.", "Started app.", "Stopped app.")
 	// One that waits to be started again is stopped at once.
-	s, _ = started(t, "exit 3", func(u *Unit) { u.RestartSec = time.Hour })
+	s, _ = started(t, "exit 3", func(u *Unit) { u.RestartAfter = time.Hour })
 	if err := s.Start("app"); err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestRefuses(t *testing.T) {
 	f("want a name", Unit{})
 	f("twice", good, good)
 	f(`restart "always"`, Unit{Name: "a", Command: []string{"true"}, Log: "l", Restart: "always"})
-	f("negative", Unit{Name: "a", Command: []string{"true"}, Log: "l", RestartSec: -1})
+	f("negative", Unit{Name: "a", Command: []string{"true"}, Log: "l", RestartAfter: -1})
 	s, log := started(t, "", func(u *Unit) { u.Command = []string{"/nowhere/app"} })
 	for _, err := range []error{s.Start("b"), s.Stop("b"), s.Restart("b"), s.ResetFailed("b")} {
 		if err == nil || err.Error() != `no unit "b"` {

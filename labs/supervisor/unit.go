@@ -18,7 +18,7 @@ const (
 
 // systemd's defaults.
 const (
-	defaultRestartSec    = 100 * time.Millisecond
+	defaultRestartAfter  = 100 * time.Millisecond
 	defaultBurst         = 5
 	defaultLimitInterval = 10 * time.Second
 )
@@ -32,7 +32,7 @@ type Unit struct {
 	Log     string   // file that gets the program's output and the supervisor's lines
 
 	Restart            string        // RestartOnFailure when empty
-	RestartSec         time.Duration // pause before a restart; 0: 100 ms
+	RestartAfter       time.Duration // pause before a restart; 0: 100 ms
 	StartLimitBurst    int           // starts within StartLimitInterval; 0: 5
 	StartLimitInterval time.Duration // 0: 10 s
 }
@@ -44,7 +44,7 @@ func (u *Unit) validate() error {
 		return fmt.Errorf("unit %q: want a name, a command and a log", u.Name)
 	case u.Restart != "" && u.Restart != RestartOnFailure && u.Restart != RestartNo:
 		return fmt.Errorf("unit %s: restart %q: want %s or %s", u.Name, u.Restart, RestartOnFailure, RestartNo)
-	case u.RestartSec < 0 || u.StartLimitBurst < 0 || u.StartLimitInterval < 0:
+	case u.RestartAfter < 0 || u.StartLimitBurst < 0 || u.StartLimitInterval < 0:
 		return fmt.Errorf("unit %s: a negative limit", u.Name)
 	}
 	return nil
@@ -55,8 +55,8 @@ func (u Unit) withDefaults() Unit {
 	if u.Restart == "" {
 		u.Restart = RestartOnFailure
 	}
-	if u.RestartSec == 0 {
-		u.RestartSec = defaultRestartSec
+	if u.RestartAfter == 0 {
+		u.RestartAfter = defaultRestartAfter
 	}
 	if u.StartLimitBurst == 0 {
 		u.StartLimitBurst = defaultBurst
@@ -108,7 +108,7 @@ var ErrStartLimit = errors.New("start request repeated too quickly")
 // say writes a line of the supervisor's own to the unit's log.
 func say(log io.Writer, format string, args ...any) {
 	line := fmt.Sprintf("%s supervisor[%d]: %s\n", time.Now().Format(time.Stamp), os.Getpid(), fmt.Sprintf(format, args...))
-	io.WriteString(log, line) //nolint:errcheck // a full disk must not stop the units
+	io.WriteString(log, line) // a full disk must not stop the units
 }
 
 // resultOf names an end in systemd's words; ok is false for one that restarts.
