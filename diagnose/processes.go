@@ -189,5 +189,5 @@ func (c *Case) Tick() time.Duration {
 		apart = append(apart, longest.Points[i].At-longest.Points[i-1].At)
 	}
 	slices.Sort(apart)
-	return max(apart[len(apart)/2], 0)
+	return max(apart[len(apart)/2].Round(100*time.Millisecond), 0) // as often as can be sampled
 }

@@ -62,8 +62,8 @@ func (r Interval) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 			{Source: "run", Text: "time between two samples", Value: unit.Exact(tick), Number: tick.Seconds(), Strong: true},
 			{Source: "run", Text: "length of " + what, Value: unit.Exact(shortest), Number: shortest.Seconds(), Strong: true},
 		},
-		Cause: fmt.Sprintf("%s of %s has %s samples of the host, the processes and the database; a peak or a pause between two of them does not show. What logs and the load count is complete.",
-			capital(what), unit.Exact(shortest), diagnose.Whole(shortest.Seconds()/tick.Seconds())),
+		Cause: fmt.Sprintf("%s of %s sees host, processes and database sampled %s; a peak or a pause between two samples does not show. What logs and the load count is complete.",
+			capital(what), unit.Exact(shortest), times(shortest.Seconds()/tick.Seconds())),
 		Fixes: []kasoku.Fix{
 			{Text: "Make each step last ten samples or more", Where: "the load", Note: "At the present interval that is " + unit.Exact(samplesWanted*tick) + ".", Risk: kasoku.RiskNone},
 			{Text: "Or sample more often: --interval " + finer.String(), Where: "the recording", Note: "Its cost in CPU grows as often; the run tells it.", Risk: kasoku.RiskNone},
@@ -92,4 +92,15 @@ func shortestLoad(c *diagnose.Case) (shortest time.Duration, what string) {
 		return slices.Min(phases), "a load phase"
 	}
 	return c.Run.Length, "a run"
+}
+
+// times says how often: once, twice, 7 times.
+func times(n float64) string {
+	switch {
+	case n < 1.5:
+		return "once at most"
+	case n < 2.5:
+		return "twice"
+	}
+	return diagnose.Whole(n) + " times"
 }
