@@ -96,9 +96,9 @@ func (h *Hold) Apply(ctx context.Context, p Planner) error {
 			h.look(j)
 			return errors.Join(err, save())
 		}
-		err = j.settle(ctx, h.r, &h.me) // what only the dead needed
+		_ = j.settle(ctx, h.r, &h.me) // what only the dead needed; what stays is told at the end
 		h.look(j)
-		return errors.Join(err, save())
+		return save()
 	})
 }
 

@@ -124,8 +124,10 @@ func dots(l *sqlshape.Lexer, t sqlshape.Token) bool {
 		return false
 	}
 	ahead := *l
-	if !ahead.Next().IsSymbol('.') || !ahead.Next().IsSymbol('.') {
-		return false
+	for range 2 {
+		if !ahead.Next().IsSymbol('.') {
+			return false
+		}
 	}
 	*l = ahead
 	return true
