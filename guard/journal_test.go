@@ -167,12 +167,19 @@ func TestTidy(t *testing.T) {
 	if err := os.WriteFile(path+newExtension, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	Tidy(dir)
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	Tidy(over, dir)
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
 		t.Errorf("while it is locked: %v, %v", left, err)
 	}
-	_ = f.lock.Close() // as the kernel does
-	Tidy(dir)
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		_ = f.lock.Close() // as the kernel does, a little later
+	}()
+	Tidy(t.Context(), dir)
+	<-closed
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}

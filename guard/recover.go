@@ -37,15 +37,20 @@ func Journals(dir string) ([]Found, error) {
 	return out, nil
 }
 
+// tidyWithin is how long a lock is waited for. A process that was killed has it
+// until the kernel has closed its files, one after another.
+const tidyWithin = 2 * time.Second
+
 // Tidy removes what a process left in the directory that was killed before it
 // had written its journal, and so before it changed anything.
-func Tidy(dir string) {
+func Tidy(ctx context.Context, dir string) {
 	locks, _ := filepath.Glob(filepath.Join(dir, "*"+lockExtension)) // the pattern is good
 	for _, path := range locks {
-		if lock, err := tryLock(path); lock != nil && err == nil {
-			f := file{strings.TrimSuffix(path, lockExtension) + extension, lock}
+		ctx, cancel := context.WithTimeout(ctx, tidyWithin)
+		if f, err := open(ctx, strings.TrimSuffix(path, lockExtension)+extension); err == nil {
 			f.close()
-		}
+		} // else somebody is at work there
+		cancel()
 	}
 }
 
@@ -124,7 +129,7 @@ func (l *Legacy) Recover(ctx context.Context, keep Keep) error {
 	if l.Request.Dir == "" || l.Request.DSN == "" {
 		return nil
 	}
-	defer Tidy(l.Request.Dir)
+	Tidy(ctx, l.Request.Dir) // a journal that was being written is there afterwards, or is not
 	tick := time.NewTicker(retryEvery)
 	defer tick.Stop()
 	for {

@@ -54,7 +54,7 @@ func restore(ctx context.Context, e *env, f *restoreFlags) error {
 	if err != nil {
 		return err
 	}
-	guard.Tidy(dir)
+	guard.Tidy(ctx, dir)
 	found, err := guard.Journals(dir)
 	if err != nil {
 		return err
