@@ -243,6 +243,7 @@ func listColumns(steps []*listStep, o ListOptions) []listColumn {
 	if has(func(s *listStep) bool { return !s.observed() }) {
 		out = append(out, listColumn{Column{Key: "observers", Head: "observers", Drop: 5}, observersCell})
 	}
+	out = append(out, spreadColumns(steps, has)...)
 	if has(func(s *listStep) bool { return s.first().Revision != "" }) {
 		out = append(out, listColumn{Column{Key: "revision", Head: "revision", Code: true, Drop: 13}, func(s *listStep) Cell { return text(revision(s.first())) }})
 	}
@@ -293,7 +294,7 @@ func figureColumns(steps []*listStep, has func(func(*listStep) bool) bool) []lis
 			top = max(top, s.figure.Median)
 		}
 	}
-	out := []listColumn{
+	return []listColumn{
 		{main, func(s *listStep) Cell {
 			switch {
 			case s.scored != scored:
@@ -315,6 +316,13 @@ func figureColumns(steps []*listStep, has func(func(*listStep) bool) bool) []lis
 			return c
 		}},
 	}
+}
+
+// spreadColumns are what stands behind the figure: the range of repeats, and the
+// rate of a run that has a score.
+func spreadColumns(steps []*listStep, has func(func(*listStep) bool) bool) []listColumn {
+	scored := has(func(s *listStep) bool { return s.scored })
+	var out []listColumn
 	if has(func(s *listStep) bool { return len(s.values) > 1 }) {
 		spread := func(f func(*listStep) float64) func(*listStep) Cell {
 			return func(s *listStep) Cell {
