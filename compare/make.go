@@ -200,11 +200,17 @@ func (m *maker) row(r Row, read func(*kasoku.Recording) Value) (Row, bool) {
 	return r, ok
 }
 
-// command compares the child processes that all recordings ran.
+// command compares the child processes that all recordings ran. A process that
+// made load is neither better nor worse for what it used itself: that goes with the
+// requests that it made.
 func (m *maker) command() {
+	goal := Less
 	for _, r := range slices.Concat(m.before, m.after) {
 		if r.Run.Command == nil {
 			return
+		}
+		if r.Run.Score != nil || len(r.Endpoints) > 0 {
+			goal = Neither
 		}
 	}
 	var rows []Row
@@ -218,7 +224,7 @@ func (m *maker) command() {
 		{"command.system", "CPU, system", Seconds, func(c *kasoku.Command) float64 { return c.System.Seconds() }},
 		{"command.rss", "memory, max", Bytes, func(c *kasoku.Command) float64 { return float64(c.MaxRSSBytes) }},
 	} {
-		row, _ := m.row(Row{ID: x.id, Name: x.name, Unit: x.unit, Goal: Less}, func(r *kasoku.Recording) Value {
+		row, _ := m.row(Row{ID: x.id, Name: x.name, Unit: x.unit, Goal: goal}, func(r *kasoku.Recording) Value {
 			return Value{x.read(r.Run.Command), true}
 		})
 		rows = append(rows, row)

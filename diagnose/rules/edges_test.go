@@ -259,6 +259,26 @@ func TestRowCount(t *testing.T) {
 	// A failed request that left no row is as it should be.
 	silent(t, r, &build{rows(0, 100, 100).fail(3, 1000, 503, "503").Recording}, 0, 0, "100 = 100")
 	blind(t, r, ladder(), "rows of no table")
+
+	// A foreign benchmark that stops leaves its last requests unanswered.
+	stopped := func(failedAt int, code int) *build {
+		b := rows(0, 108, 100)
+		b.Seconds, b.Load, b.Steps = nil, nil, nil
+		b.Endpoints = []kasoku.Endpoint{{Method: "POST", Route: "/parcels", Count: 108, Codes: map[int]uint64{200: 100, code: 8},
+			Last: 9800 * time.Millisecond, Seconds: map[int]kasoku.EndpointSecond{2: {Count: 50}, 9: {Count: 50}}}}
+		if code >= 500 {
+			b.Endpoints[0].Seconds[failedAt] = kasoku.EndpointSecond{Count: 8, Failed: 8}
+		}
+		return b
+	}
+	for _, b := range []*build{stopped(9, 500), stopped(8, 500), stopped(9, 499)} {
+		if f := fires(t, r, b, kasoku.High, "has 8 rows of requests that the client cut off"); f.Severity != kasoku.Info {
+			t.Errorf("%s", f.Severity)
+		}
+	}
+	if f := fires(t, r, stopped(4, 500), kasoku.High, "has 8 rows more"); f.Severity != kasoku.Problem {
+		t.Errorf("in the middle of the load: %s", f.Severity)
+	}
 }
 
 func TestRootMessage(t *testing.T) {
