@@ -65,7 +65,7 @@ type serviceConfig struct {
 	Mute      bool          `json:",omitempty"` // errors are not logged
 	Drop      float64       `json:",omitempty"` // that answer 201 and write nothing
 	Twice     float64       `json:",omitempty"` // that write two rows
-	Chatty    int           `json:",omitempty"` // rows that each request reads, one by one, before it writes
+	Batch     int           `json:",omitempty"` // short statements that each request sends in one go before it writes
 
 	Burden *burden `json:",omitempty"` // of the host, by each request
 }
@@ -142,12 +142,16 @@ type ledger struct {
 }
 
 func openLedger(ctx context.Context, c serviceConfig) (*ledger, error) {
+	plain := "?interpolateParams=true"
+	if c.Batch > 0 {
+		plain += "&multiStatements=true"
+	}
 	l := &ledger{c: c, log: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	for _, p := range []struct {
 		into  **sql.DB
 		param string
 		idle  int
-	}{{&l.plain, "?interpolateParams=true", c.MaxIdle}, {&l.prepared, "", c.MaxIdle}, {&l.fresh, "?interpolateParams=true", -1}} {
+	}{{&l.plain, plain, c.MaxIdle}, {&l.prepared, "", c.MaxIdle}, {&l.fresh, "?interpolateParams=true", -1}} {
 		db, err := mysqlflags.OpenDSN(c.DSN + p.param)
 		if err != nil {
 			return nil, err
@@ -254,8 +258,8 @@ func (l *ledger) book(ctx context.Context, n uint64) error {
 		return err
 	}
 	defer tx.Rollback()
-	for i := range l.c.Chatty {
-		if err := l.find(ctx, false, tx, id+uint64(i)); err != nil {
+	if l.c.Batch > 0 {
+		if _, err := tx.ExecContext(ctx, strings.Repeat("DO 0;", l.c.Batch)); err != nil {
 			return err
 		}
 	}
