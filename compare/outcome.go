@@ -11,9 +11,9 @@ import (
 // Primary returns the one row by which the sides are judged: the score; else at
 // the focus step success when it broke there, p99 when it did not, the throughput
 // when no rate was asked; else the throughput of the run; else the time of the
-// command. It is nil when there is none of them. Because it is one row, chosen
-// without looking at the answer, its p needs no correction; of all others together
-// about one in twenty moves by chance.
+// command. It is nil when there is none of them. It is one row, chosen by what was
+// measured and by whether a step broke, not by how far a row moved; so its p is
+// taken as it is, while of all others together about one in twenty moves by chance.
 func (c *Comparison) Primary() *Row {
 	ids := []string{"score"}
 	switch {
