@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/kasoku/kasoku/report"
@@ -80,27 +81,22 @@ func (c *column) measure() {
 	}
 }
 
-// fit drops columns, those that may go first, and then cuts text columns. A column
-// with a least width counts as no wider than that while columns are dropped.
+// fit drops columns, those that may go first, and then cuts text columns, the widest
+// first. Columns that go at the same point go together: one end of a range says
+// little. A column with a least width counts as no wider than that while columns are
+// dropped.
 func (p *printer) fit(cols []column, room int) []column {
 	for leastWidthOf(cols) > room {
-		at := -1
-		for i, c := range cols {
-			if c.Drop > 0 && (at < 0 || c.Drop > cols[at].Drop) {
-				at = i
-			}
+		first := 0
+		for _, c := range cols {
+			first = max(first, c.Drop)
 		}
-		if at < 0 {
+		if first == 0 {
 			break
 		}
-		cols = append(cols[:at:at], cols[at+1:]...)
+		cols = slices.DeleteFunc(slices.Clone(cols), func(c column) bool { return c.Drop == first })
 	}
-	for i := range cols {
-		over := tableWidth(cols) - room
-		if over > 0 && cols[i].Cut {
-			p.narrow(&cols[i], max(cols[i].width-over, cmp.Or(cols[i].Least, leastText)))
-		}
-	}
+	p.cutWidest(cols, tableWidth(cols)-room)
 	// What is still too wide is left with its name and its verdict, and as much of
 	// what is between them as there is room for.
 	for len(cols) > 2 && tableWidth(cols) > room {
@@ -113,6 +109,32 @@ func (p *printer) fit(cols []column, room int) []column {
 		}
 	}
 	return cols
+}
+
+// cutWidest takes so many characters from the text columns, always from the widest
+// that may still be cut.
+func (p *printer) cutWidest(cols []column, over int) {
+	widths := make([]int, len(cols))
+	for i := range cols {
+		widths[i] = cols[i].width
+	}
+	for ; over > 0; over-- {
+		at := -1
+		for i, c := range cols {
+			if c.Cut && widths[i] > cmp.Or(c.Least, leastText) && (at < 0 || widths[i] > widths[at]) {
+				at = i
+			}
+		}
+		if at < 0 {
+			break
+		}
+		widths[at]--
+	}
+	for i := range cols {
+		if widths[i] < cols[i].width {
+			p.narrow(&cols[i], widths[i])
+		}
+	}
 }
 
 func (p *printer) narrow(c *column, n int) {
