@@ -202,6 +202,13 @@ type Config struct {
 // MaskedSecret stands where a secret was.
 const MaskedSecret = "‹masked›"
 
+// ScrubbedNote is the note of a text that was dropped before the run was mailed: what
+// it was is not known.
+const ScrubbedNote = "scrubbed"
+
+// Known reports whether the text is what was in force: it was not dropped since.
+func (c *Config) Known() bool { return c.Note != ScrubbedNote }
+
 // A Summary is what a list of runs tells of the load of one.
 type Summary struct {
 	Source     string        // what counted the requests: load, access log; empty when nothing did

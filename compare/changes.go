@@ -80,7 +80,7 @@ func codeChange(before, after *kasoku.Recording) []Changed {
 func gitDiff(r *kasoku.Recording) (string, bool) {
 	for _, c := range r.Configs {
 		if c.Kind == "git" && c.Name == "diff" {
-			return c.Text, true
+			return c.Text, c.Known()
 		}
 	}
 	return "", false

@@ -68,7 +68,7 @@ const mostDiff = 400
 
 // DiffConfigs lists the texts of the configuration in which two runs differ, by kind
 // and name. A text that only one run has counts when both runs have texts of its
-// kind: else it was not captured. A run whose texts were dropped has none.
+// kind: else it was not captured. A text that was dropped since is not known.
 func DiffConfigs(before, after *kasoku.Recording) []ConfigDiff {
 	hosts := len(before.Run.Hosts) > 1 || len(after.Run.Hosts) > 1
 	type key struct{ host, kind, name string }
@@ -86,9 +86,6 @@ func DiffConfigs(before, after *kasoku.Recording) []ConfigDiff {
 		}
 		return texts, kinds, order
 	}
-	if scrubbed(before) || scrubbed(after) {
-		return nil
-	}
 	old, oldKinds, order := read(before)
 	now, nowKinds, more := read(after)
 	order = append(order, more...)
@@ -98,6 +95,9 @@ func DiffConfigs(before, after *kasoku.Recording) []ConfigDiff {
 	var out []ConfigDiff
 	for _, k := range slices.Compact(order) {
 		x, y := old[k], now[k]
+		if x != nil && !x.Known() || y != nil && !y.Known() {
+			continue
+		}
 		if slices.Contains(found, k.kind) || !oldKinds[k.kind] || !nowKinds[k.kind] || x != nil && y != nil && x.Text == y.Text && x.Note == y.Note {
 			continue
 		}
@@ -106,11 +106,6 @@ func DiffConfigs(before, after *kasoku.Recording) []ConfigDiff {
 		out = append(out, d)
 	}
 	return out
-}
-
-// scrubbed reports whether the texts of a run were dropped.
-func scrubbed(r *kasoku.Recording) bool {
-	return len(r.Configs) > 0 && !slices.ContainsFunc(r.Configs, func(c kasoku.Config) bool { return c.Text != "" })
 }
 
 // fill makes the diff.

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku/analyze"
+
+	"github.com/kasoku/kasoku"
 )
 
 // ScrubOptions says what a scrub drops besides what it always does.
@@ -93,9 +95,6 @@ func (r rawDrop) drop(tx *sql.Tx) (int64, error) {
 	return res.RowsAffected()
 }
 
-// scrubbedNote says in a configuration why its text is missing.
-const scrubbedNote = "scrubbed"
-
 func rawTexts(o ScrubOptions) []rawDrop {
 	ids := "id IN (SELECT id FROM config WHERE kind = 'git' AND name <> 'HEAD')"
 	if o.Configs {
@@ -109,7 +108,7 @@ func rawTexts(o ScrubOptions) []rawDrop {
 		{what: "sample lines of application logs", table: "raw_message"},
 		{what: "quotations of evidence", table: "raw_evidence"},
 		{what: "texts of the configuration", table: "raw_config", where: ids,
-			first: "UPDATE config SET note = '" + scrubbedNote + "' WHERE " + ids + " AND id IN (SELECT id FROM raw_config)"},
+			first: "UPDATE config SET note = '" + kasoku.ScrubbedNote + "' WHERE " + ids + " AND id IN (SELECT id FROM raw_config)"},
 	}
 }
 

@@ -136,7 +136,7 @@ func wrap(s string, n int) []string {
 	}
 	for _, word := range words(s) {
 		w := width(word)
-		if used > 0 && used+1+w > n {
+		if line != "" && used+1+w > n {
 			flush()
 		}
 		for w > n {
@@ -148,7 +148,7 @@ func wrap(s string, n int) []string {
 			word = word[len(head):]
 			w = width(word)
 		}
-		if used > 0 {
+		if line != "" {
 			line, used = line+" ", used+1
 		}
 		line, used = line+word, used+w
