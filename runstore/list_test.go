@@ -137,27 +137,6 @@ func TestResolve_Failure(t *testing.T) {
 	f(empty, "latest", "no finished run", `"20261120-050211-before" was not finished; name it to see it all the same`)
 }
 
-func TestDistance(t *testing.T) {
-	f := func(a, b string, want int) {
-		t.Helper()
-		if got := distance(a, b); got != want {
-			t.Errorf("%q to %q: %d, want %d", a, b, got, want)
-		}
-		if got := distance(b, a); got != want {
-			t.Errorf("%q to %q: %d, want %d", b, a, got, want)
-		}
-	}
-	f("", "", 0)
-	f("", "abc", 3)
-	f("before", "before", 0)
-	f("befor", "before", 1)
-	f("beofre", "before", 1)
-	f("Before", "before", 0)
-	f("kitten", "sitting", 3)
-	f("後", "前後", 1)
-	f(strings.Repeat("a", 50), strings.Repeat("b", 50), 50)
-}
-
 // TestDescribeOlder: the file of an older version is described as it is, with what
 // it has.
 func TestDescribeOlder(t *testing.T) {

@@ -132,48 +132,21 @@ func quoted(r Info) string { return fmt.Sprintf("%q", r.ID) }
 // nearest returns the label, id or file name most like name, with the start of
 // its run, when one is like it at all.
 func nearest(name string, runs []Info) (string, bool) {
-	best, most := "", len([]rune(name))/3+2 // a third of the letters may differ, and one more
+	var names []string
+	started := map[string]time.Time{}
 	for _, r := range runs {
 		for _, s := range []string{r.Label, r.ID, fileID(r.Path)} {
-			if d := distance(name, s); s != "" && d < most {
-				most = d
-				best = fmt.Sprintf("%q", s)
-				if !r.Started.IsZero() {
-					best += r.Started.Format(" (2 Jan 2006, 15:04)")
-				}
+			if _, known := started[s]; !known {
+				names, started[s] = append(names, s), r.Started
 			}
 		}
 	}
-	if distance(name, Latest) < most {
-		return fmt.Sprintf("%q", Latest), true
+	near, ok := unit.Nearest(name, append(names, Latest))
+	text := fmt.Sprintf("%q", near)
+	if at := started[near]; !at.IsZero() {
+		text += at.Format(" (2 Jan 2006, 15:04)")
 	}
-	return best, best != ""
-}
-
-// distance is how many letters must be added, left out, replaced or swapped with
-// their neighbour to make b of a, whatever their case (optimal string alignment;
-// Damerau, 1964).
-func distance(a, b string) int {
-	x, y := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
-	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := range x {
-		row[0] = i + 1
-		for j := range y {
-			same := 1
-			if x[i] == y[j] {
-				same = 0
-			}
-			row[j+1] = min(last[j]+same, last[j+1]+1, row[j]+1)
-			if i > 0 && j > 0 && x[i] == y[j-1] && x[i-1] == y[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(y)]
+	return text, ok
 }
 
 // A notFound says that a name means no run.

@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kasoku/kasoku/analyze"
-
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/analyze"
 )
 
 // ScrubOptions says what a scrub drops besides what it always does.

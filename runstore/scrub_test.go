@@ -62,7 +62,7 @@ func TestScrub(t *testing.T) {
 	if rec.Damage != nil {
 		t.Errorf("damage %v", rec.Damage)
 	}
-	if rec.Configs[0].Text != "4f2c91e" || rec.Configs[1].Text != "" || rec.Configs[1].Note != scrubbedNote || !strings.Contains(rec.Configs[2].Text, "nginxText") {
+	if rec.Configs[0].Text != "4f2c91e" || rec.Configs[1].Text != "" || rec.Configs[1].Note != kasoku.ScrubbedNote || !strings.Contains(rec.Configs[2].Text, "nginxText") {
 		t.Errorf("configuration %+v", rec.Configs)
 	}
 	if got := strings.Join(rec.Run.Command.Args, " "); got != "mysql -p*** --password *** -n 5" {
@@ -107,7 +107,7 @@ func TestScrubConfigs(t *testing.T) {
 	if file := mustRead(t, path); bytes.Contains(file, []byte("nginxText")) || bytes.Contains(file, []byte(planted)) {
 		t.Error("a configuration is in the file")
 	}
-	if rec := mustOpen(t, path); rec.Damage != nil || rec.Configs[2].Name != "nginx -T" || rec.Configs[2].Note != scrubbedNote {
+	if rec := mustOpen(t, path); rec.Damage != nil || rec.Configs[2].Name != "nginx -T" || rec.Configs[2].Note != kasoku.ScrubbedNote {
 		t.Errorf("configuration %+v, damage %v", rec.Configs, rec.Damage)
 	}
 }
