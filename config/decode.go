@@ -86,7 +86,7 @@ func (d *decoder) unknown(path []string, fields []field) {
 	}
 	key := path[len(path)-1]
 	hint := "the keys here are " + strings.Join(names, ", ")
-	if near, ok := nearest(key, names); ok {
+	if near, ok := unit.Nearest(key, names); ok {
 		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 	} else if places := placesOf(key); len(places) > 0 {
 		hint = fmt.Sprintf("%q belongs to %s; %s", key, strings.Join(places, " or "), hint)

@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/unit"
 )
 
 // Latest is the name of the newest finished run of a directory; checkpoints, which

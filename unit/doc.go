@@ -15,6 +15,8 @@
 // Rounding happens here and once. Inside kasoku values stay in base units:
 // time.Duration, bytes, ratios 0..1, requests per second.
 //
+// Names that people type are asked for, too: [Nearest] finds the one that was meant.
+//
 // Sources: ISO 80000-1 and IEC 80000-13 for kB and KiB; the rate grammar is that
 // of Vegeta's -rate flag.
 package unit
