@@ -28,8 +28,11 @@ type Column struct {
 	Tag   bool // a verdict, set apart
 	Least int  // with Cut: it is cut to so many characters before other columns go; 0 waits for them
 	Bars  bool // holds nothing but bars of Share, for the eye: machines and Markdown leave it out
-	Drop  int  // the largest goes first where there is no room; 0 never goes
+	Drop  int  // the largest goes first where there is no room; 0 never goes; from DropExtra on before text is cut
 }
+
+// DropExtra is the Drop of columns that are extra: nice to have where there is room.
+const DropExtra = 9
 
 // A Cell is one printed value.
 type Cell struct {

@@ -84,14 +84,14 @@ func (c *column) measure() {
 // fit drops columns, those that may go first, and then cuts text columns, the widest
 // first. Columns that go at the same point go together: one end of a range says
 // little. A column with a least width counts as no wider than that while columns are
-// dropped.
+// dropped, save those that are extra: they go before it is cut.
 func (p *printer) fit(cols []column, room int) []column {
-	for leastWidthOf(cols) > room {
+	for {
 		first := 0
 		for _, c := range cols {
 			first = max(first, c.Drop)
 		}
-		if first == 0 {
+		if first == 0 || leastWidthOf(cols) <= room && (first < report.DropExtra || easyWidthOf(cols) <= room) {
 			break
 		}
 		cols = slices.DeleteFunc(slices.Clone(cols), func(c column) bool { return c.Drop == first })
@@ -158,6 +158,19 @@ func leastWidthOf(cols []column) int {
 	for _, c := range cols {
 		if c.Cut && c.Least > 0 {
 			w -= max(c.width-c.Least, 0)
+		}
+	}
+	return w
+}
+
+// easyWidth is what a text column may take before columns that are extra have to go.
+const easyWidth = 40
+
+func easyWidthOf(cols []column) int {
+	w := tableWidth(cols)
+	for _, c := range cols {
+		if c.Cut && c.Least > 0 {
+			w -= max(c.width-easyWidth, 0)
 		}
 	}
 	return w
