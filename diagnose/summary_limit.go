@@ -64,16 +64,9 @@ func (l limited) cpu() string {
 		if cores < tellingCPU*busy {
 			name, cores = "CPU", busy
 		}
-		return name + " " + unit.Sig3(cores) + " of " + ofCores(h.Cores) + l.on(h.Name)
+		return name + " " + unit.Sig3(cores) + " of " + unit.Counted(h.Cores, "core", "cores") + l.on(h.Name)
 	}
 	return ""
-}
-
-func ofCores(n int) string {
-	if n == 1 {
-		return "1 core"
-	}
-	return unit.Count(n) + " cores"
 }
 
 // on names the host when there are several.

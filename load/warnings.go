@@ -63,11 +63,11 @@ func Warnings(s kasoku.LoadSummary, t *kasoku.Tally) []kasoku.Warning {
 	}
 	if n := countErrors(t, "too many open files"); n > 0 {
 		add(NoDescriptors, "raise the limit with ulimit -n, or lower the cap on requests in flight",
-			"the generator ran out of file descriptors: %s failed with \"too many open files\"", requests(n))
+			"the generator ran out of file descriptors: %s failed with \"too many open files\"", unit.Counted(n, "request", "requests"))
 	}
 	if n := countErrors(t, "cannot assign requested address"); n > 0 {
 		add(NoLocalPorts, "keep connections alive, or widen net.ipv4.ip_local_port_range",
-			"the generator ran out of local ports: %s failed with \"cannot assign requested address\"", requests(n))
+			"the generator ran out of local ports: %s failed with \"cannot assign requested address\"", unit.Counted(n, "request", "requests"))
 	}
 	if s.Stopped != "" {
 		add(StoppedEarly, "", "the load was stopped early, by %s, after %s", s.Stopped, unit.Elapsed(s.Wall))
@@ -93,13 +93,6 @@ func cores(s kasoku.LoadSummary) (used float64, which string) {
 		return s.PeakCores, " in its busiest second"
 	}
 	return mean, ""
-}
-
-func requests(n uint64) string {
-	if n == 1 {
-		return "1 request"
-	}
-	return unit.Count(n) + " requests"
 }
 
 func countErrors(t *kasoku.Tally, part string) uint64 {

@@ -270,7 +270,7 @@ func (r rec) cpuChart(g grid, t *Timeline) *Chart {
 	}
 	peak := most(total)
 	if n := r.host().Cores; n > 0 {
-		c.Limits = []Limit{{Name: plural(n, "core", "cores"), Value: float64(n), Tone: Dim}}
+		c.Limits = []Limit{{Name: unit.Counted(n, "core", "cores"), Value: float64(n), Tone: Dim}}
 	}
 	c.Axis = linearAxis(c.possible(peak, total, g), c.Limits, unit.Plain)
 	c.peaks()

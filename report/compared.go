@@ -128,13 +128,13 @@ func settingsSection(c *compare.Comparison) Section {
 	}
 	if len(c.Settings) == 0 {
 		if c.SettingsEqual > 0 {
-			s.Blocks = append(s.Blocks, Para{Text: Prose("None of " + plural(c.SettingsEqual, "setting", "settings") + " differs.")})
+			s.Blocks = append(s.Blocks, Para{Text: Prose("None of " + unit.Counted(c.SettingsEqual, "setting", "settings") + " differs.")})
 		}
 		s.Blocks = append(s.Blocks, configDiffs(c.Configs)...)
 		return s
 	}
 	s.Count = len(c.Settings)
-	s.Sub = Prose(plural(len(c.Settings), "setting differs", "settings differ") + " between the sides, " + unit.Count(c.SettingsEqual) + " are equal.")
+	s.Sub = Prose(unit.Counted(len(c.Settings), "setting differs", "settings differ") + " between the sides, " + unit.Count(c.SettingsEqual) + " are equal.")
 	if len(c.Changes) > 1 {
 		s.Sub += " They changed together, so their effects cannot be told apart here."
 		if len(c.Settings) == 1 {

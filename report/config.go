@@ -42,7 +42,7 @@ func (r rec) configSection() Section {
 	}
 	s.Sub = "What findings quote, what kasoku changed, and limits more than half used."
 	if n := len(r.Settings); n > 0 {
-		s.Sub += Prose(" The file holds all " + plural(n, "setting", "settings") + ".")
+		s.Sub += Prose(" The file holds all " + unit.Counted(n, "setting", "settings") + ".")
 	}
 	if texts != "" {
 		s.Sub += Prose(" And " + texts)
@@ -210,7 +210,7 @@ func (r rec) hostLimits() []limit {
 	if r.host().Cores > 0 {
 		if peak, ok := r.busiest(); ok {
 			out = append(out, limit{
-				name: "CPU", from: "/proc/stat", used: unit.Sig3(peak) + " cores", limit: plural(r.host().Cores, "core", "cores"),
+				name: "CPU", from: "/proc/stat", used: unit.Sig3(peak) + " cores", limit: unit.Counted(r.host().Cores, "core", "cores"),
 				share: peak / float64(r.host().Cores),
 			})
 		}

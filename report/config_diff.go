@@ -39,7 +39,7 @@ func NewDiff(name, what, hunks string, left int) *Diff {
 	}
 	d.Open = len(d.Lines) <= unfolded
 	if left > 0 {
-		d.More = plural(left, "more line", "more lines")
+		d.More = unit.Counted(left, "more line", "more lines")
 	}
 	return d
 }
@@ -144,5 +144,5 @@ func (r rec) textsSaid() string {
 	for i, k := range kinds {
 		kinds[i] = unit.Count(n[k]) + " " + k
 	}
-	return plural(len(r.Configs), "text", "texts") + " of the configuration: " + list(kinds)
+	return unit.Counted(len(r.Configs), "text", "texts") + " of the configuration: " + list(kinds)
 }

@@ -46,7 +46,7 @@ func (r rec) findingsSub(f *Findings) Prose {
 		s += ". "
 	}
 	if d.Rules > 0 {
-		s += plural(d.Rules, "rule", "rules") + " looked, " + unit.Count(spoke(d)) + " spoke; `kasoku diagnose " + r.name() + " --why-not ID` says why another stayed silent."
+		s += unit.Counted(d.Rules, "rule", "rules") + " looked, " + unit.Count(spoke(d)) + " spoke; `kasoku diagnose " + r.name() + " --why-not ID` says why another stayed silent."
 	}
 	return Prose(strings.TrimSpace(s))
 }
@@ -132,7 +132,7 @@ func confidence(c kasoku.Confidence) string {
 	}
 	s := "confidence " + string(c.Level)
 	if c.Of > 0 {
-		s += ", " + unit.Count(c.Holds) + " of " + plural(c.Of, "signal", "signals")
+		s += ", " + unit.Count(c.Holds) + " of " + unit.Counted(c.Of, "signal", "signals")
 	}
 	if c.Note != "" {
 		s += "; " + c.Note
@@ -161,7 +161,7 @@ func codeLines(code string) []CodeLine {
 // to it, and which resource nearest to its limit.
 func (r rec) noFinding() []Prose {
 	d := r.Diagnosis
-	out := []Prose{Prose("No finding. " + plural(d.Rules, "rule", "rules") + " looked at " + r.lasted() + "; none spoke.")}
+	out := []Prose{Prose("No finding. " + unit.Counted(d.Rules, "rule", "rules") + " looked at " + r.lasted() + "; none spoke.")}
 	var near []kasoku.Silence
 	blind := 0
 	for _, s := range d.Silences {
@@ -179,7 +179,7 @@ func (r rec) noFinding() []Prose {
 		out = append(out, Prose("Nearest to its limit: "+h+"."))
 	}
 	if blind > 0 {
-		out = append(out, Prose(plural(blind, "rule", "rules")+" could not look, for want of what they read; `kasoku diagnose "+r.name()+" --why-not ID` says what."))
+		out = append(out, Prose(unit.Counted(blind, "rule", "rules")+" could not look, for want of what they read; `kasoku diagnose "+r.name()+" --why-not ID` says what."))
 	}
 	return out
 }

@@ -36,7 +36,7 @@ func read(ws []kasoku.LogWindow) string {
 			notes = append(notes, w.Note)
 		}
 	}
-	s := plural(lines, "line", "lines") + ", " + unit.Count(bad) + " bad"
+	s := unit.Counted(lines, "line", "lines") + ", " + unit.Count(bad) + " bad"
 	if len(notes) > 0 {
 		s += "; " + strings.Join(notes, "; ")
 	}
@@ -262,7 +262,7 @@ func (r rec) messagesSection() Section {
 			{Text: r.clock(m.First), Raw: raw(m.First.Seconds())}, {Text: r.clock(m.Last), Raw: raw(m.Last.Seconds())}}})
 	}
 	if n := len(ms) - mostRows; n > 0 {
-		t.More = unit.Count(n) + " more kinds, " + plural(rest, "line", "lines")
+		t.More = unit.Count(n) + " more kinds, " + unit.Counted(rest, "line", "lines")
 	}
 	s.Blocks = []Block{t}
 	return s

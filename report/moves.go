@@ -118,7 +118,7 @@ func moves(c *compare.Comparison) *Moves {
 	for _, w := range order {
 		names := why[w]
 		if len(names) > 3 {
-			names = append(slices.Clone(names[:2]), plural(len(names)-2, "other", "others"))
+			names = append(slices.Clone(names[:2]), unit.Counted(len(names)-2, "other", "others"))
 		}
 		notes = append(notes, list(names)+", because "+w)
 	}
@@ -162,7 +162,7 @@ func legend(c *compare.Comparison) Prose {
 	if n == 0 {
 		return ""
 	}
-	return Prose("noise: no difference shown, which is not the same as none. " + plural(n, "row was tested", "rows were tested") +
+	return Prose("noise: no difference shown, which is not the same as none. " + unit.Counted(n, "row was tested", "rows were tested") +
 		", of which chance moves about one in twenty; the verdict rests on one.")
 }
 

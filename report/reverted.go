@@ -58,10 +58,10 @@ func (x Reverting) said() string {
 	}
 	var parts []string
 	if n := len(p.Files); n > 0 {
-		parts = append(parts, plural(n, "file", "files"))
+		parts = append(parts, unit.Counted(n, "file", "files"))
 	}
 	if n := len(p.Indexes); n > 0 {
-		parts = append(parts, plural(n, "index", "indexes"))
+		parts = append(parts, unit.Counted(n, "index", "indexes"))
 	}
 	s, verb := list(parts), " differ"
 	if len(p.Files)+len(p.Indexes) == 1 {

@@ -69,9 +69,9 @@ func (r rec) head() []string {
 		parts = append(parts, r.Run.Revision)
 	}
 	if h := r.host(); h.Name != "" {
-		host := h.Name + ", " + plural(h.Cores, "core", "cores")
+		host := h.Name + ", " + unit.Counted(h.Cores, "core", "cores")
 		if n := len(r.Run.Hosts) - 1; n > 0 {
-			host += ", and " + plural(n, "more host", "more hosts")
+			host += ", and " + unit.Counted(n, "more host", "more hosts")
 		}
 		parts = append(parts, host)
 	}
@@ -208,7 +208,7 @@ func (r rec) facts() []Fact {
 		add(Fact{Label: "Repeat", Value: unit.Count(r.Run.Repeat) + " of group " + r.Run.Group})
 	}
 	if t := r.Tally(0); t.Asked > 0 {
-		add(Fact{Label: "Result", Value: plural(t.Asked, "request", "requests") + ", " + unit.Count(t.Success) + " 2xx, " + plural(t.Failed(), "error", "errors")})
+		add(Fact{Label: "Result", Value: unit.Counted(t.Asked, "request", "requests") + ", " + unit.Count(t.Success) + " 2xx, " + unit.Counted(t.Failed(), "error", "errors")})
 	}
 	if c := r.Run.Command; c != nil {
 		add(Fact{Label: "Command", Value: short(strings.Join(c.Args, " "), 60), Code: true})
@@ -235,7 +235,7 @@ func (r rec) hostFact() string {
 	if h.Name == "" {
 		return ""
 	}
-	parts := []string{h.Name, plural(h.Cores, "core", "cores")}
+	parts := []string{h.Name, unit.Counted(h.Cores, "core", "cores")}
 	if h.MemoryBytes > 0 {
 		parts = append(parts, unit.BytesIEC(h.MemoryBytes))
 	}
@@ -243,7 +243,7 @@ func (r rec) hostFact() string {
 		parts = append(parts, shortOS(h.OS))
 	}
 	if n := len(r.Run.Hosts) - 1; n > 0 {
-		parts = append(parts, plural(n, "more host", "more hosts"))
+		parts = append(parts, unit.Counted(n, "more host", "more hosts"))
 	}
 	return strings.Join(parts, " · ")
 }

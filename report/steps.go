@@ -46,7 +46,7 @@ func (r rec) stepTable() *Table {
 func (r rec) stepColumns(u string) []Column {
 	cores := "cores"
 	if h := r.host(); h.Cores > 0 {
-		cores = "of " + plural(h.Cores, "core", "cores")
+		cores = "of " + unit.Counted(h.Cores, "core", "cores")
 	}
 	connections := "max"
 	if v, ok := r.Setting("mysql", "max_connections"); ok {

@@ -185,7 +185,7 @@ func (r rec) gaps(c *Chart, source string) {
 	for i, g := range mine {
 		at := g.Interval.From.Seconds()
 		if i == 1 && len(mine) > 3 {
-			c.Gaps = append(c.Gaps, GapNote{at, plural(len(mine)-1, "more gap", "more gaps")})
+			c.Gaps = append(c.Gaps, GapNote{at, unit.Counted(len(mine)-1, "more gap", "more gaps")})
 			return
 		}
 		text := "no sample at " + seconds(at)

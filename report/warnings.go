@@ -75,7 +75,7 @@ func (r rec) gapNotes() []Note {
 				times = append(times, s)
 			}
 		}
-		text := source + ": " + plural(len(gaps), "gap", "gaps") + ", " + unit.Elapsed(missed) + ": " + strings.Join(times, ", ")
+		text := source + ": " + unit.Counted(len(gaps), "gap", "gaps") + ", " + unit.Elapsed(missed) + ": " + strings.Join(times, ", ")
 		if n := len(gaps) - mostGaps; n > 0 {
 			text += " and " + unit.Count(n) + " more"
 		}
@@ -91,7 +91,7 @@ func (r rec) logNotes() []Note {
 		if w.Dropped == 0 {
 			continue
 		}
-		text := w.Path + ": " + unit.Count(w.Dropped) + " of " + plural(w.Lines, "line", "lines") + " could not be read"
+		text := w.Path + ": " + unit.Count(w.Dropped) + " of " + unit.Counted(w.Lines, "line", "lines") + " could not be read"
 		if len(w.BadSample) > 0 {
 			b := w.BadSample[0]
 			text += "; line " + unit.Count(b.Line) + ": " + b.Why

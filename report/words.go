@@ -130,14 +130,6 @@ func shortOS(s string) string {
 	return s
 }
 
-// plural prints a count with its noun.
-func plural[T unit.Integer](n T, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return unit.Count(n) + " " + many
-}
-
 // list joins words: a, b and c.
 func list(words []string) string {
 	switch n := len(words); n {

@@ -62,6 +62,14 @@ func Count[T Integer](n T) string {
 	return group(strconv.FormatUint(uint64(n), 10))
 }
 
+// Counted prints a count with its noun: 1 run, 6,612 runs.
+func Counted[T Integer](n T, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Count(n) + " " + many
+}
+
 // significant prints v in three significant digits with at most that many
 // decimals.
 func significant(v float64, most int) string {

@@ -91,6 +91,9 @@ func TestFixedPlainCount(t *testing.T) {
 	f(Count(int8(-128)), "−128")
 	f(Count(int64(math.MinInt64)), "−9,223,372,036,854,775,808")
 	f(Count(uint64(math.MaxUint64)), "18,446,744,073,709,551,615")
+	f(Counted(0, "run", "runs"), "0 runs")
+	f(Counted(uint64(1), "run", "runs"), "1 run")
+	f(Counted(6612, "run", "runs"), "6,612 runs")
 }
 
 // TestSig3Property: what is printed is the value, to half a unit of its last

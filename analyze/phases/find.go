@@ -125,7 +125,7 @@ func (c *counted) initialize(t Traffic, r Request) {
 		if n == 0 {
 			continue
 		}
-		why := r.String() + ", " + requests(n)
+		why := r.String() + ", " + unit.Counted(n, "request", "requests")
 		if t.Mean > 0 {
 			why += ", " + unit.Exact(rounded(t.Mean))
 		}
@@ -261,7 +261,7 @@ func (c *counted) explain(phases []kasoku.Phase) []kasoku.Phase {
 			p.Why = "no request for " + span
 			continue
 		}
-		p.Why = fmt.Sprintf("%s in %s", requests(n), span)
+		p.Why = fmt.Sprintf("%s in %s", unit.Counted(n, "request", "requests"), span)
 	}
 	return phases
 }
@@ -272,13 +272,6 @@ func rounded(d time.Duration) time.Duration {
 		return d.Round(10 * time.Millisecond)
 	}
 	return max(d.Round(time.Millisecond), time.Millisecond)
-}
-
-func requests(n uint64) string {
-	if n == 1 {
-		return "1 request"
-	}
-	return unit.Count(n) + " requests"
 }
 
 // joined fills gaps of at most so many between those that are set.

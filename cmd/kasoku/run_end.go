@@ -99,7 +99,7 @@ func (s *series) tellGroup(g *runGroup) {
 	if s.f.ab {
 		head += ", observers " + map[bool]string{true: "off", false: "on"}[g.observers == kasoku.ObserversOff]
 	}
-	fmt.Fprintf(s.e.stdout, "%s of %s\n", plural(len(g.runs), "run", "runs"), head)
+	fmt.Fprintf(s.e.stdout, "%s of %s\n", unit.Counted(len(g.runs), "run", "runs"), head)
 	for _, f := range figures() {
 		sample := compare.Samples(f.values(g.runs), nil, f.goal).Before
 		if sample.N == 0 {
@@ -127,13 +127,6 @@ func (s *series) tellGroup(g *runGroup) {
 	if judged > 0 {
 		fmt.Fprintf(s.e.stdout, "  %-6s  %d of %d\n", "passed", passed, len(g.runs))
 	}
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return unit.Count(n) + " " + many
 }
 
 // tellBefore compares with the runs before of the same project and load, and
