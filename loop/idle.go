@@ -47,10 +47,9 @@ func (w *idleWatch) over(now time.Time) (bool, error) {
 	return w.any && now.Sub(w.last) >= w.quiet, errors.Join(errs...)
 }
 
-func (w *idleWatch) close() error {
-	var errs []error
+// close closes the logs, which were only read.
+func (w *idleWatch) close() {
 	for _, g := range w.logs {
-		errs = append(errs, g.Close())
+		g.Close()
 	}
-	return errors.Join(errs...)
 }
