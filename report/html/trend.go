@@ -21,7 +21,8 @@ type trend struct {
 // A pointLabel names a point that was higher than all before.
 type pointLabel struct {
 	Left, Top, Text, Name string
-	Far                   bool
+	Far                   bool // at the end of the width: it stands to the left of the point
+	Steep                 bool // the line comes from below: it stands beside the point
 }
 
 const (
@@ -29,6 +30,9 @@ const (
 	mostDots = 40
 	// labelRoom is how much of the width a label takes, in percent.
 	labelRoom = 16
+	// steep is the rise, in percent of the height, from which a label below the point
+	// would stand in the line.
+	steep = 30
 )
 
 func trendView(t *report.Trend) trend {
@@ -39,7 +43,7 @@ func trendView(t *report.Trend) trend {
 		v.Ticks = append(v.Ticks, place{Top: trim(top(k.Value)), Label: k.Label})
 	}
 	var line, ranges strings.Builder
-	last := math.Inf(-1)
+	last, before := math.Inf(-1), 0.0
 	for i, p := range t.Points {
 		x, y := 3.0, top(p.Value)
 		if n := len(t.Points); n > 1 {
@@ -58,9 +62,10 @@ func trendView(t *report.Trend) trend {
 		}
 		v.Dots = append(v.Dots, dot)
 		if p.Record && x-last >= labelRoom {
-			v.Labels = append(v.Labels, pointLabel{trim(x), trim(y), p.Text, p.Name, x > 100-labelRoom})
+			v.Labels = append(v.Labels, pointLabel{trim(x), trim(y), p.Text, p.Name, x > 100-labelRoom, i > 0 && before-y > steep})
 			last = x
 		}
+		before = y
 	}
 	v.Lines = append(v.Lines, shape{D: line.String(), Stroke: "var(--s1)", Width: "1.75"})
 	if ranges.Len() > 0 {
