@@ -2,6 +2,7 @@ package discover
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"debug/buildinfo"
 	"fmt"
@@ -168,7 +169,7 @@ func (l *looker) readGo(s *Service) {
 		if err != nil {
 			continue
 		}
-		s.Go = &GoProgram{Module: firstOf(info.Main.Path, info.Path), Version: info.GoVersion}
+		s.Go = &GoProgram{Module: cmp.Or(info.Main.Path, info.Path), Version: info.GoVersion}
 		for _, set := range info.Settings {
 			if set.Key == "vcs.revision" {
 				s.Go.Revision = set.Value

@@ -1,10 +1,13 @@
 package discover
 
 import (
+	"cmp"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/kasoku/kasoku/mysqlflags"
 )
 
 // A Database is a MySQL or MariaDB server, as far as its process and its option
@@ -48,8 +51,8 @@ func (l *looker) clientFile() {
 		l.unreadable(file, err)
 		return
 	}
-	for _, e := range parseOptions(string(data)) {
-		if e.group == "client" || e.group == "mysql" {
+	for _, o := range mysqlflags.ParseOptions(data) {
+		if o.Group == "client" || o.Group == "mysql" {
 			l.found.ClientFile = file
 			return
 		}
@@ -84,7 +87,7 @@ func (l *looker) database(s *Service, global map[string]string) {
 	if n := number(say("port")); n > 0 {
 		db.Port = n
 	}
-	if file := firstOf(say("slow-query-log-file"), say("log-slow-query-file")); file != "" && (db.DataDir != "" || filepath.IsAbs(file)) {
+	if file := cmp.Or(say("slow-query-log-file"), say("log-slow-query-file")); file != "" && (db.DataDir != "" || filepath.IsAbs(file)) {
 		db.SlowLog = below(db.DataDir, file)
 		l.found.Logs = append(l.found.Logs, Log{Kind: SlowLog, Path: db.SlowLog, Service: s.Label(), How: "slow_query_log_file in its options"})
 	}
@@ -119,15 +122,6 @@ func (l *looker) flavor(s *Service) string {
 	return "MySQL"
 }
 
-func firstOf(all ...string) string {
-	for _, s := range all {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
-}
-
 // maxInclude is how deep option files may include each other; MySQL's own limit.
 const maxInclude = 10
 
@@ -142,16 +136,16 @@ func (l *looker) readOptions(file string, into map[string]string, depth int) {
 		return
 	}
 	l.found.OptionFiles = append(l.found.OptionFiles, file)
-	for _, e := range parseOptions(string(data)) {
+	for _, o := range mysqlflags.ParseOptions(data) {
 		switch {
-		case e.name == "!include":
-			l.readOptions(below(path.Dir(file), e.value), into, depth+1)
-		case e.name == "!includedir":
-			for _, one := range l.tree.glob(below(path.Dir(file), e.value) + "/*.cnf") {
+		case o.Directive == "include":
+			l.readOptions(below(path.Dir(file), o.Value), into, depth+1)
+		case o.Directive == "includedir":
+			for _, one := range l.tree.glob(below(path.Dir(file), o.Value) + "/*.cnf") {
 				l.readOptions(one, into, depth+1)
 			}
-		case ofServer(e.group):
-			into[e.name] = e.value
+		case ofServer(o.Group):
+			into[o.Name] = o.Value
 		}
 	}
 }
@@ -160,55 +154,13 @@ func ofServer(group string) bool {
 	return slices.Contains(serverGroups, group) || strings.HasPrefix(group, "mysqld-") || strings.HasPrefix(group, "mariadb-1")
 }
 
-// An option is one line of an option file.
-type option struct {
-	group, name, value string // name with - for _; !include and !includedir too
-}
-
-// parseOptions reads an option file. Values lose their quotes; escapes in them
-// stay, as paths need none.
-//
-// Source: MySQL 9.7 manual, "Using Option Files".
-func parseOptions(text string) []option {
-	var out []option
-	group := ""
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		switch {
-		case line == "" || line[0] == '#' || line[0] == ';':
-		case line[0] == '[':
-			name, _, _ := strings.Cut(line[1:], "]")
-			group = strings.ToLower(strings.TrimSpace(name))
-		case line[0] == '!':
-			if name, value, ok := strings.Cut(line, " "); ok {
-				out = append(out, option{"", name, strings.TrimSpace(value)})
-			}
-		default:
-			name, value, _ := strings.Cut(line, "=")
-			value = strings.TrimSpace(value)
-			if value != "" && strings.IndexByte(`"'`, value[0]) >= 0 {
-				value, _, _ = strings.Cut(value[1:], value[:1])
-			} else {
-				value, _, _ = strings.Cut(value, "#")
-			}
-			out = append(out, option{group, dashed(name), strings.TrimSpace(value)})
-		}
-	}
-	return out
-}
-
-// dashed writes an option's name in one way: with - for _, without loose-.
-func dashed(name string) string {
-	return strings.TrimPrefix(strings.ReplaceAll(strings.TrimSpace(name), "_", "-"), "loose-")
-}
-
 // parseFlags reads --name=value and --name of a command line.
 func parseFlags(args []string) map[string]string {
 	out := map[string]string{}
 	for _, a := range args {
 		if rest, ok := strings.CutPrefix(a, "--"); ok {
 			name, value, _ := strings.Cut(rest, "=")
-			out[dashed(name)] = value
+			out[mysqlflags.OptionName(name)] = value
 		}
 	}
 	return out

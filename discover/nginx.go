@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -266,7 +267,7 @@ func (n *nginxFile) accessLog(d directive) bool {
 	}
 	n.add(Log{
 		Kind: AccessLog, Path: below(n.prefix, path), Format: format,
-		RequestTime: strings.Contains(n.service.Nginx.Formats[format], "request_time"), How: "access_log in " + firstOf(d.file, n.how),
+		RequestTime: strings.Contains(n.service.Nginx.Formats[format], "request_time"), How: "access_log in " + cmp.Or(d.file, n.how),
 	})
 	return true
 }
@@ -282,7 +283,7 @@ func (n *nginxFile) errorLog(d directive) bool {
 	if len(d.words) > 2 {
 		level = d.words[2]
 	}
-	n.add(Log{Kind: ErrorLog, Path: below(n.prefix, path), Format: level, How: "error_log in " + firstOf(d.file, n.how)})
+	n.add(Log{Kind: ErrorLog, Path: below(n.prefix, path), Format: level, How: "error_log in " + cmp.Or(d.file, n.how)})
 	return true
 }
 

@@ -48,16 +48,3 @@ func FuzzProc(f *testing.F) {
 		parseArgs(text)
 	})
 }
-
-// FuzzOptions: no panic, and an option has a name or is a bare value.
-func FuzzOptions(f *testing.F) {
-	f.Add("[mysqld]\nsocket = \"/a\" # b\n!include /x\n")
-	f.Add("x='")
-	f.Fuzz(func(t *testing.T, text string) {
-		for _, o := range parseOptions(text) {
-			if len(o.name)+len(o.value) > len(text) {
-				t.Errorf("%q: %+v", text, o)
-			}
-		}
-	})
-}

@@ -2,7 +2,6 @@ package discover
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 )
@@ -85,17 +84,6 @@ func TestParseStatus(t *testing.T) {
 	f("Name:\ttmux: server\nPPid:\t1\nUid:\t5\t6\t7\t8\n", "tmux: server", 1, 6)
 	f("", "", -1, -1)
 	f("PPid:\tx\nUid:\t1\n", "", -1, -1)
-}
-
-func TestParseOptions(t *testing.T) {
-	got := parseOptions("# x\n!includedir /etc/mysql/conf.d/\n[mysqld]\nslow_query_log_file = \"a b\" # c\nskip-name-resolve\nport=1#2\n[bad\nx=1\n")
-	want := []option{
-		{"", "!includedir", "/etc/mysql/conf.d/"}, {"mysqld", "slow-query-log-file", "a b"}, {"mysqld", "skip-name-resolve", ""},
-		{"mysqld", "port", "1"}, {"bad", "x", "1"},
-	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got  %v\nwant %v", got, want)
-	}
 }
 
 func TestMeets(t *testing.T) {

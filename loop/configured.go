@@ -52,19 +52,18 @@ func Configured(c *config.Config, o Options) (Options, error) {
 	return o, nil
 }
 
-func (o *Options) configureDatabase(m config.MySQL) error {
-	o.MySQL, o.CountRows = m.DSN, m.CountRows
+// DSN returns the address of the database of a kasoku.toml, empty without one.
+func DSN(m config.MySQL) (string, error) {
 	if m.DefaultsFile != "" {
-		d, err := mysqlflags.ReadDefaults(m.DefaultsFile)
-		if err != nil {
-			return err
-		}
-		if o.MySQL, err = d.DSN(mysqlflags.MyOpts{}, 0); err != nil {
-			return err
-		}
+		return mysqlflags.ReadDSN(m.DefaultsFile)
 	}
-	if o.MySQL == "" {
-		return nil
+	return m.DSN, nil
+}
+
+func (o *Options) configureDatabase(m config.MySQL) (err error) {
+	o.CountRows = m.CountRows
+	if o.MySQL, err = DSN(m); err != nil || o.MySQL == "" {
+		return err
 	}
 	o.SlowLog, o.Digests = m.SlowLog == nil || *m.SlowLog, m.Digests
 	return nil

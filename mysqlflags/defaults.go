@@ -68,6 +68,15 @@ func ReadDefaults(path string) (Defaults, error) {
 	return d, err
 }
 
+// ReadDSN returns the address of the server that an option file names.
+func ReadDSN(path string) (string, error) {
+	d, err := ReadDefaults(path)
+	if err != nil {
+		return "", err
+	}
+	return d.DSN(MyOpts{}, 0)
+}
+
 // readExisting adds what those of the files say that exist and may be read.
 func (d *Defaults) readExisting(files []string) error {
 	for _, file := range files {
@@ -108,17 +117,17 @@ func (d *Defaults) read(path string, depth int) error {
 		return fmt.Errorf("option file: %w", err)
 	}
 	d.Files = append(d.Files, path)
-	for _, e := range parseOptions(data) {
-		switch e.kind {
-		case entryInclude:
-			err = d.read(e.value, depth+1)
-		case entryIncludeDir:
-			err = d.readDir(e.value, depth+1)
+	for _, o := range ParseOptions(data) {
+		switch o.Directive {
+		case "include":
+			err = d.read(o.Value, depth+1)
+		case "includedir":
+			err = d.readDir(o.Value, depth+1)
 		default:
-			d.set(e)
+			d.set(o)
 		}
 		if err != nil {
-			return fmt.Errorf("%s:%d: %w", path, e.line, err)
+			return fmt.Errorf("%s:%d: %w", path, o.Line, err)
 		}
 	}
 	return nil
@@ -141,25 +150,25 @@ func (d *Defaults) readDir(dir string, depth int) error {
 	return nil
 }
 
-func (d *Defaults) set(e entry) {
-	if !clientGroup(e.group) {
+func (d *Defaults) set(o Option) {
+	if !clientGroup(o.Group) {
 		return
 	}
-	switch e.name {
+	switch o.Name {
 	case "user":
-		d.User = e.value
+		d.User = o.Value
 	case "password":
-		if e.hasValue {
-			d.Password = &e.value
+		if o.HasValue {
+			d.Password = &o.Value
 		}
 	case "host":
-		d.Host = e.value
+		d.Host = o.Value
 	case "port":
-		d.Port = e.value
+		d.Port = o.Value
 	case "socket":
-		d.Socket = e.value
+		d.Socket = o.Value
 	case "database":
-		d.Database = e.value
+		d.Database = o.Value
 	}
 }
 
@@ -194,27 +203,22 @@ func (d Defaults) override(top Defaults) Defaults {
 	return d
 }
 
-// The kinds of entries of an option file.
-const (
-	entryOption = iota
-	entryInclude
-	entryIncludeDir
-)
-
-// An entry is one line of an option file that says something.
-type entry struct {
-	kind     int
-	line     int    // from 1
-	group    string // the section, lower case
-	name     string // with - for _ and without loose-
-	value    string // unquoted; for includes the path
-	hasValue bool   // there was a =
+// An Option is one line of an option file that says something.
+type Option struct {
+	Directive string // "include" or "includedir", with the path as Value; empty for an option
+	Line      int    // from 1
+	Group     string // the section, lower case
+	Name      string // as [OptionName] writes it
+	Value     string // unquoted
+	HasValue  bool   // there was a =
 }
 
-// parseOptions reads the text of an option file. Lines that say nothing it
+// ParseOptions reads the text of an option file. Lines that say nothing it
 // knows are left out, as the servers' own clients do.
-func parseOptions(data []byte) []entry {
-	var out []entry
+//
+// Source: MySQL 9.7 manual, "Using Option Files".
+func ParseOptions(data []byte) []Option {
+	var out []Option
 	group := ""
 	for i, raw := range bytes.Split(data, []byte("\n")) {
 		line := strings.TrimSpace(string(raw))
@@ -228,24 +232,25 @@ func parseOptions(data []byte) []entry {
 			group = strings.ToLower(strings.TrimSpace(name))
 		case line[0] == '!':
 			word := strings.Fields(line + " x")[0][1:]
-			rest := strings.TrimSpace(line[1+len(word):])
-			switch {
-			case rest == "":
-			case word == "include":
-				out = append(out, entry{kind: entryInclude, line: i + 1, value: rest})
-			case word == "includedir":
-				out = append(out, entry{kind: entryIncludeDir, line: i + 1, value: rest})
+			path := strings.TrimSpace(line[1+len(word):])
+			if path != "" && (word == "include" || word == "includedir") {
+				out = append(out, Option{Directive: word, Line: i + 1, Value: path})
 			}
 		default:
 			name, value, has := strings.Cut(line, "=")
 			if !has {
 				name = cutComment(name)
 			}
-			name = strings.TrimPrefix(strings.ReplaceAll(strings.TrimSpace(name), "_", "-"), "loose-")
-			out = append(out, entry{line: i + 1, group: group, name: name, value: unquote(value), hasValue: has})
+			out = append(out, Option{Line: i + 1, Group: group, Name: OptionName(name), Value: unquote(value), HasValue: has})
 		}
 	}
 	return out
+}
+
+// OptionName writes the name of an option in one way: with - for _ and without
+// loose-.
+func OptionName(name string) string {
+	return strings.TrimPrefix(strings.ReplaceAll(strings.TrimSpace(name), "_", "-"), "loose-")
 }
 
 // cutComment removes a comment that starts in the middle of a line.

@@ -117,6 +117,20 @@ func TestStandardFiles(t *testing.T) {
 	}
 }
 
+func TestParseOptions(t *testing.T) {
+	got := ParseOptions([]byte("# x\n!includedir /etc/mysql/conf.d/\n[mysqld]\nslow_query_log_file = \"a b\" # c\nskip-name-resolve\nport=1#2\n[bad\nloose_x=1\n"))
+	want := []Option{
+		{Directive: "includedir", Line: 2, Value: "/etc/mysql/conf.d/"},
+		{Line: 4, Group: "mysqld", Name: "slow-query-log-file", Value: "a b", HasValue: true},
+		{Line: 5, Group: "mysqld", Name: "skip-name-resolve"},
+		{Line: 6, Group: "mysqld", Name: "port", Value: "1", HasValue: true},
+		{Line: 8, Name: "x", Value: "1", HasValue: true},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
 func FuzzParseOptions(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.cnf")
 	if err != nil || len(files) == 0 {
@@ -132,15 +146,15 @@ func FuzzParseOptions(f *testing.F) {
 	f.Add([]byte("!include x\n!includedir\ty\n[a]\r\nb = 'c\\"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		lines := strings.Split(string(data), "\n")
-		for _, e := range parseOptions(data) {
-			if e.line < 1 || e.line > len(lines) {
-				t.Fatalf("line %d of %d", e.line, len(lines))
+		for _, o := range ParseOptions(data) {
+			if o.Line < 1 || o.Line > len(lines) {
+				t.Fatalf("line %d of %d", o.Line, len(lines))
 			}
-			if len(e.value) > len(lines[e.line-1]) {
-				t.Fatalf("%q grew out of %q", e.value, lines[e.line-1])
+			if len(o.Value) > len(lines[o.Line-1]) {
+				t.Fatalf("%q grew out of %q", o.Value, lines[o.Line-1])
 			}
-			if strings.ContainsAny(e.name, "_\n") || e.group != strings.ToLower(e.group) {
-				t.Fatalf("%+v", e)
+			if strings.ContainsAny(o.Name, "_\n") || o.Group != strings.ToLower(o.Group) {
+				t.Fatalf("%+v", o)
 			}
 		}
 	})

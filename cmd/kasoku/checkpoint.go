@@ -16,28 +16,26 @@ import (
 	"github.com/kasoku/kasoku/capture"
 	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/loop"
-	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/runstore"
 )
 
 // machineFlags say what of this machine checkpoint and revert look at.
 type machineFlags struct {
-	mysql        string
-	defaultsFile string
-	capture      []string
+	database databaseFlags
+	capture  []string
 }
 
 func (f *machineFlags) register(fl *pflag.FlagSet) {
-	fl.StringVar(&f.mysql, "mysql", "", "`DSN` of the database whose indexes are meant; default that of kasoku.toml")
-	fl.StringVar(&f.defaultsFile, "defaults-file", "", "or an option `FILE` with a [client] group, as ~/.my.cnf")
+	f.database.register(fl, "`DSN` of the database whose indexes are meant; default that of kasoku.toml")
 	fl.StringSliceVar(&f.capture, "capture", nil, "also the configuration files that `GLOB,…` match, beside those of kasoku.toml")
 }
 
 // options returns what kasoku.toml and the flags say of this machine.
 func (f *machineFlags) options() (o loop.Options, runs string, err error) {
 	runs = "runs"
-	if f.defaultsFile != "" && f.mysql != "" {
-		return o, "", usagef("", "--mysql and --defaults-file both name a database: give one")
+	dsn, err := f.database.dsn()
+	if err != nil {
+		return o, "", err
 	}
 	if path, ok := config.Find("."); ok {
 		c, err := config.Load(path)
@@ -57,16 +55,7 @@ func (f *machineFlags) options() (o loop.Options, runs string, err error) {
 		o.Capture = &found
 	}
 	o.Capture.Files = append(o.Capture.Files, absolute(f.capture)...)
-	o.MySQL = cmp.Or(f.mysql, o.MySQL)
-	if f.defaultsFile != "" {
-		d, err := mysqlflags.ReadDefaults(f.defaultsFile)
-		if err != nil {
-			return o, "", err
-		}
-		if o.MySQL, err = d.DSN(mysqlflags.MyOpts{}, 0); err != nil {
-			return o, "", err
-		}
-	}
+	o.MySQL = cmp.Or(dsn, o.MySQL)
 	o.Run.Version = versionString()
 	if wd, err := os.Getwd(); err == nil && o.Run.Project == "" {
 		o.Run.Project = filepath.Base(wd)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/discover"
+	"github.com/kasoku/kasoku/loop"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/mysqlread"
 )
@@ -36,7 +37,7 @@ func (d *doctor) checkMySQL() {
 		m.DSN, m.DefaultsFile = r.dsn, r.defaultsFile
 	}
 	d.checkSecrets(m)
-	dsn, err := mysqlDSN(m)
+	dsn, err := loop.DSN(m)
 	if err == nil {
 		err = d.withDatabase(dsn, m)
 	}
@@ -63,18 +64,6 @@ func (d *doctor) unreached(err error) {
 	}
 	c.Grants = []grant{{inShell, "install -m 600 /dev/null ~/.my.cnf && printf '[client]\\nuser=%s\\npassword=%s\\n' USER PASSWORD > ~/.my.cnf"}}
 	d.add(c)
-}
-
-// mysqlDSN returns the address of a configured database.
-func mysqlDSN(m config.MySQL) (string, error) {
-	if m.DefaultsFile == "" {
-		return m.DSN, nil
-	}
-	defaults, err := mysqlflags.ReadDefaults(m.DefaultsFile)
-	if err != nil {
-		return "", err
-	}
-	return defaults.DSN(mysqlflags.MyOpts{}, 0)
 }
 
 // checkSecrets warns of a password where others can read it.

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -106,16 +105,13 @@ func judged(r *finalize.Result) error {
 
 // options returns what is to be walked through.
 func (f *finalizeFlags) options(e *env, c *config.Config, hard context.Context) (finalize.Options, error) {
-	// Where the load comes from does not matter for the database's address.
-	quiet := *c
-	quiet.Load = config.LoadTable{For: time.Second}
-	configured, err := loop.Configured(&quiet, loop.Options{})
+	dsn, err := loop.DSN(c.MySQL)
 	if err != nil {
-		return finalize.Options{}, err
+		return finalize.Options{}, fmt.Errorf("%s: %w", c.Path, err)
 	}
 	z := &c.Finalize
 	o := finalize.Options{
-		Skip: f.skip, MySQL: configured.MySQL, Silent: z.Logs, Initialize: z.Initialize, Limit: z.Limit, Answers: z.Answers, Wait: z.Wait, Gap: z.Gap,
+		Skip: f.skip, MySQL: dsn, Silent: z.Logs, Initialize: z.Initialize, Limit: z.Limit, Answers: z.Answers, Wait: z.Wait, Gap: z.Gap,
 	}
 	logs := slices.Concat(c.Logs.Access, c.Logs.App)
 	if o.Written = logs; len(z.Logs) == 0 {

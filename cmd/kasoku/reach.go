@@ -40,13 +40,10 @@ func reachDatabase(ctx context.Context, found *discover.Found) (reached, error) 
 		return r, err == nil
 	}
 	if file := found.ClientFile; file != "" {
-		d, err := mysqlflags.ReadDefaults(file)
+		dsn, err := mysqlflags.ReadDSN(file)
 		if err == nil {
-			var dsn string
-			if dsn, err = d.DSN(mysqlflags.MyOpts{}, 0); err == nil {
-				if r, ok := try(reached{defaultsFile: file, how: "user and password from " + file}, dsn); ok {
-					return r, nil
-				}
+			if r, ok := try(reached{defaultsFile: file, how: "user and password from " + file}, dsn); ok {
+				return r, nil
 			}
 		}
 		refused = errors.Join(refused, err)

@@ -17,22 +17,21 @@ import (
 	"github.com/kasoku/kasoku/analyze/phases"
 	"github.com/kasoku/kasoku/diagnose/rules"
 	"github.com/kasoku/kasoku/loop"
-	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/runstore"
 )
 
 // recordFlags are the flags of record as they were typed.
 type recordFlags struct {
-	loop         loop.Options
-	defaultsFile string
-	noSlowLog    bool
-	passExit     bool
-	on           string
-	again        bool
-	settings     map[string]string
-	capture      captureFlags
-	out          output
+	loop      loop.Options
+	database  databaseFlags
+	noSlowLog bool
+	passExit  bool
+	on        string
+	again     bool
+	settings  map[string]string
+	capture   captureFlags
+	out       output
 }
 
 func newRecord(e *env) *cobra.Command {
@@ -64,8 +63,7 @@ password is best kept in an option file.`,
 	}
 	fl := cmd.Flags()
 	fl.SetInterspersed(false)
-	fl.StringVar(&f.loop.MySQL, "mysql", "", "`DSN` of the database to watch: user:password@tcp(host:port)/database")
-	fl.StringVar(&f.defaultsFile, "defaults-file", "", "or an option `FILE` with a [client] group, as ~/.my.cnf")
+	f.database.register(fl, "`DSN` of the database to watch: user:password@tcp(host:port)/database")
 	fl.StringVar(&f.loop.AccessLog, "accesslog", "", "access log `FILE`: LTSV or combined")
 	fl.StringVar(&f.loop.AppLog, "applog", "", "application log `FILE`")
 	fl.IntSliceVar(&f.loop.PIDs, "pid", nil, "always sample the processes `P,…`")
@@ -220,27 +218,11 @@ func checkLogs(paths []string) error {
 // completeDatabase finds the database to watch.
 func (f *recordFlags) completeDatabase(e *env) (err error) {
 	o := &f.loop
-	if f.defaultsFile != "" && o.MySQL != "" {
-		return usagef("", "--mysql and --defaults-file both name a database: give one")
-	}
-	if f.defaultsFile != "" {
-		d, err := mysqlflags.ReadDefaults(f.defaultsFile)
-		if err != nil {
-			return err
-		}
-		if o.MySQL, err = d.DSN(mysqlflags.MyOpts{}, 0); err != nil {
-			return err
-		}
-	}
-	if o.MySQL != "" {
-		db, err := mysqlflags.OpenDSN(o.MySQL) // connects to nobody yet
-		if err != nil {
-			return usageError{fmt.Errorf("--mysql: %w", err), hintOf(err)}
-		}
-		_ = db.Close() // nothing is open
+	if o.MySQL, err = f.database.dsn(); err != nil {
+		return err
 	}
 	o.SlowLog = o.MySQL != "" && !f.noSlowLog
-	return e.guarded(o, f.defaultsFile)
+	return e.guarded(o, f.database.defaultsFile)
 }
 
 // untilIdle ends a run that began with a request: longer than benchmarks pause

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kasoku/kasoku/mysqlflags"
+)
+
+// databaseFlags name a database server: by its address, or by an option file.
+type databaseFlags struct {
+	mysql        string
+	defaultsFile string
+}
+
+func (f *databaseFlags) register(fl *pflag.FlagSet, usage string) {
+	fl.StringVar(&f.mysql, "mysql", "", usage)
+	fl.StringVar(&f.defaultsFile, "defaults-file", "", "or an option `FILE` with a [client] group, as ~/.my.cnf")
+}
+
+// dsn returns the address, empty when none was named. It connects to nobody.
+func (f *databaseFlags) dsn() (string, error) {
+	switch {
+	case f.mysql != "" && f.defaultsFile != "":
+		return "", usagef("", "--mysql and --defaults-file both name a database: give one")
+	case f.defaultsFile != "":
+		return mysqlflags.ReadDSN(f.defaultsFile)
+	case f.mysql == "":
+		return "", nil
+	}
+	db, err := mysqlflags.OpenDSN(f.mysql)
+	if err != nil {
+		return "", usageError{fmt.Errorf("--mysql: %w", err), hintOf(err)}
+	}
+	_ = db.Close() // nothing is open
+	return f.mysql, nil
+}
