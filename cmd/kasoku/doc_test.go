@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -142,4 +144,78 @@ func TestConsoles(t *testing.T) {
 		}
 	}
 	t.Run("typed", func(t *testing.T) { typeAll(t, got) })
+}
+
+// TestJapanesePages holds each Japanese page against the English one that it
+// translates: the same headings, code, lists and tables in the same order, and
+// a link each way.
+func TestJapanesePages(t *testing.T) {
+	top := filepath.Join("..", "..")
+	pages, err := filepath.Glob(filepath.Join(top, "docs", "ja", "*.md"))
+	if err != nil || len(pages) == 0 {
+		t.Fatal("no Japanese pages in docs/ja", err)
+	}
+	english := map[string]string{filepath.Join(top, "README.ja.md"): filepath.Join(top, "README.md")}
+	for _, page := range pages {
+		english[page] = filepath.Join(top, "docs", filepath.Base(page))
+	}
+	for ja, en := range english {
+		got, want := outline(readPage(t, ja)), outline(readPage(t, en))
+		got, want = append(got, "end"), append(want, "end")
+		for i := range min(len(got), len(want)) {
+			if got[i] != want[i] {
+				t.Errorf("%s is out of step with %s: part %d is %q, want %q", ja, en, i+1, got[i], want[i])
+				break
+			}
+		}
+		for from, to := range map[string]string{ja: en, en: ja} {
+			link, err := filepath.Rel(filepath.Dir(from), to)
+			if err != nil || !strings.Contains(readPage(t, from), "("+link+")") {
+				t.Errorf("%s has no link to %s (%v)", from, link, err)
+			}
+		}
+	}
+}
+
+func readPage(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+var (
+	mark    = regexp.MustCompile(`^(#+|-|\d+\.|\||!)`)
+	comment = regexp.MustCompile(`(^| +)#.*|^ *….*`)
+)
+
+// outline is what a translation leaves as it is: the marks of headings, list
+// items, rows and pictures, and the lines of code without comments. A line that
+// begins with … tells what the reader does, and counts as a comment.
+func outline(page string) []string {
+	var out []string
+	var code bool
+	for line := range strings.Lines(page) {
+		line = strings.TrimRight(line, "\n")
+		switch {
+		case strings.HasPrefix(line, "```"):
+			code = !code
+			out = append(out, line)
+		case code:
+			out = append(out, comment.ReplaceAllString(line, ""))
+		case mark.MatchString(line):
+			out = append(out, mark.FindString(line))
+		}
+	}
+	return out
+}
+
+func TestOutline(t *testing.T) {
+	got := outline("# A\nText.\n- b\n\n1. c\n\n| d | e |\n![f](g.png)\n\n```sh\n# h\nls  # i\n  … wait …\n```\n")
+	want := []string{"#", "-", "1.", "|", "!", "```sh", "", "ls", "", "```"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
 }
