@@ -14,6 +14,7 @@ import (
 	"github.com/kasoku/kasoku/capture"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/export"
+	"github.com/kasoku/kasoku/report/terminal"
 )
 
 // captureFlags say what of the configuration in force is kept with a run.
@@ -75,7 +76,7 @@ func (f *textFlags) show(e *env, o *output, rec *kasoku.Recording, file string) 
 		return err
 	}
 	if c.Note != "" {
-		fmt.Fprintf(e.stderr, "kasoku: warning: %s: %s\n", c.Name, c.Note)
+		fmt.Fprintf(e.stderr, "kasoku: warning: %s: %s\n", terminal.Clean(c.Name), terminal.Clean(c.Note))
 	}
 	text := c.Text
 	if e.stdoutTTY {

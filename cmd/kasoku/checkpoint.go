@@ -16,6 +16,7 @@ import (
 	"github.com/kasoku/kasoku/capture"
 	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/runstore"
 )
 
@@ -32,7 +33,7 @@ func (f *machineFlags) register(fl *pflag.FlagSet) {
 
 // options returns what kasoku.toml and the flags say of this machine.
 func (f *machineFlags) options() (o loop.Options, runs string, err error) {
-	runs = "runs"
+	runs = runsDir
 	dsn, err := f.database.dsn()
 	if err != nil {
 		return o, "", err
@@ -90,9 +91,9 @@ puts files and indexes back as they are now.`,
 				return err
 			}
 			for _, w := range res.Recording.Warnings {
-				fmt.Fprintf(e.stderr, "kasoku: warning: %s\n", terminalSafe(w.Text))
+				fmt.Fprintf(e.stderr, "kasoku: warning: %s\n", terminal.Clean(w.Text))
 				if w.Hint != "" {
-					fmt.Fprintf(e.stderr, "kasoku: hint: %s\n", terminalSafe(w.Hint))
+					fmt.Fprintf(e.stderr, "kasoku: hint: %s\n", terminal.Clean(w.Hint))
 				}
 			}
 			fmt.Fprintln(e.stdout, res.Path)
@@ -109,20 +110,17 @@ const checkpointLabel = runstore.Checkpoint
 
 // checkpoint keeps what is in force in a file of runs, or in out.
 func (e *env) checkpoint(ctx context.Context, o loop.Options, runs, out string) (*loop.Result, error) {
-	o.Run.Label, o.Path = checkpointLabel, out
+	o.Run.Label = checkpointLabel
 	if out == "" {
-		if err := os.MkdirAll(runs, 0o755); err != nil {
-			return nil, err
-		}
 		if wd, err := os.Getwd(); err == nil {
 			if rel, err := filepath.Rel(wd, runs); err == nil && !strings.HasPrefix(rel, "..") {
 				runs = rel
 			}
 		}
-		o.Run.ID, o.Path = freeName(runs, runstore.NewID(e.now(), o.Run.Label))
 	}
-	if _, err := os.Lstat(o.Path); err == nil {
-		return nil, usagef("choose another name, or remove it", "run file %q exists", o.Path)
+	var err error
+	if o.Path, err = placeRun(&o.Run, out, runs, e.now()); err != nil {
+		return nil, err
 	}
 	res, err := loop.Checkpoint(ctx, o)
 	if err != nil && ctx.Err() != nil {

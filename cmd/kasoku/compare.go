@@ -154,13 +154,6 @@ func openPath(e *env, path string) (*kasoku.Recording, error) {
 // dirs are where runs are looked for.
 func (f *compareFlags) dirs() []string { return runDirs(f.out.dir) }
 
-func runDirs(dir string) []string {
-	if dir != "" {
-		return []string{dir}
-	}
-	return []string{"runs", "."}
-}
-
 // findRuns returns the files of the runs that a name means: of each of several
 // names with commas, of a group all.
 func findRuns(dir, names string) ([]string, error) {

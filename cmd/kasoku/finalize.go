@@ -147,11 +147,8 @@ func (f *finalizeFlags) lastRun(e *env, c *config.Config, hard context.Context, 
 	}
 	o.Configs, o.Settings = append(o.Configs, facts.Configs...), append(o.Settings, facts.Settings...)
 	o.Stdout = e.stderr // what is printed here is the checklist
-	if err := os.MkdirAll(c.Runs, 0o755); err != nil {
-		return o, err
-	}
-	o.Run.ID, o.Path = freeName(c.Runs, runstore.NewID(e.now(), o.Run.Label))
-	return o, nil
+	o.Path, err = placeRun(&o.Run, "", c.Runs, e.now())
+	return o, err
 }
 
 // unrestored lists what kasoku has changed on servers and not put back.

@@ -67,10 +67,7 @@ It reads from the top, the newest last.`,
 
 // runs reads what is to be listed.
 func (f *listFlags) runs(args []string) ([]runstore.Info, error) {
-	dirs := []string{"runs", "."}
-	if f.out.dir != "" {
-		dirs = []string{f.out.dir}
-	}
+	dirs := runDirs(f.out.dir)
 	if len(args) == 1 {
 		dirs = args
 	}

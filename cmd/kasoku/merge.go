@@ -49,14 +49,8 @@ the one that ran a command, else of the first.`,
 			if err != nil {
 				return err
 			}
-			if path == "" {
-				if err := os.MkdirAll("runs", 0o755); err != nil {
-					return err
-				}
-				rec.Run.ID, path = freeName("runs", runstore.NewID(rec.Run.Started, rec.Run.Label))
-			}
-			if _, err := os.Lstat(path); err == nil {
-				return usagef("choose another name, or remove it", "run file %q exists", path)
+			if path, err = placeRun(&rec.Run, path, runsDir, rec.Run.Started); err != nil {
+				return err
 			}
 			if err := runstore.Write(path, rec); err != nil {
 				return errors.Join(err, removed(path))
@@ -72,9 +66,7 @@ the one that ran a command, else of the first.`,
 	fl.StringArrayVar(&offsets, "offset", nil, "`HOST=DURATION`: that host's clock minus the reference's, where you know it")
 	fl.StringVar(&o.Label, "label", "", "short `NAME` of the merged run")
 	fl.StringVar(&o.Note, "note", "", "what was changed")
-	fl.StringVar(&out.format, "format", "text", "of the result: text, json, tsv or md")
-	completeFormats(cmd, "format")
-	fl.StringVar(&out.html, "html", "", "also write the report as one HTML file to `FILE`")
+	out.registerFormat(cmd)
 	out.registerDir(cmd)
 	return cmd
 }
@@ -122,7 +114,7 @@ func parseOffsets(values []string) (map[string]time.Duration, error) {
 
 // printClocks tells how the hosts' clocks were brought together.
 func printClocks(e *env, rec *kasoku.Recording, path string) {
-	fmt.Fprintf(e.stdout, "%s: %s hosts on one clock\n", path, unit.Count(len(rec.Run.Hosts)))
+	e.say("%s: %s hosts on one clock", path, unit.Count(len(rec.Run.Hosts)))
 	width := 0
 	for _, h := range rec.Run.Hosts {
 		width = max(width, len(h.Name))
@@ -135,7 +127,7 @@ func printClocks(e *env, rec *kasoku.Recording, path string) {
 				clock = fmt.Sprintf("%s ± %s ahead: %s", signed(h.ClockOffset), h.ClockError.Round(time.Millisecond), h.ClockNote)
 			}
 		}
-		fmt.Fprintf(e.stdout, "  %-*s  %s\n", width, h.Name, clock)
+		e.say("  %-*s  %s", width, h.Name, clock)
 	}
 	fmt.Fprintln(e.stdout)
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -18,7 +17,6 @@ import (
 	"github.com/kasoku/kasoku/diagnose/rules"
 	"github.com/kasoku/kasoku/loop"
 	"github.com/kasoku/kasoku/report/terminal"
-	"github.com/kasoku/kasoku/runstore"
 )
 
 // recordFlags are the flags of record as they were typed.
@@ -82,9 +80,7 @@ password is best kept in an option file.`,
 	fl.StringToStringVar(&f.settings, "setting", nil, "settings of the application that kasoku cannot see, `NAME=VALUE,…`, such as pool.max_idle=100")
 	f.capture.register(fl)
 	fl.BoolVar(&f.passExit, "pass-exit", false, "exit with the command's exit code")
-	fl.StringVar(&f.out.format, "format", "text", "of the result: text, json, tsv or md")
-	completeFormats(cmd, "format")
-	fl.StringVar(&f.out.html, "html", "", "also write the report as one HTML file to `FILE`")
+	f.out.registerFormat(cmd)
 	return cmd
 }
 
@@ -110,8 +106,8 @@ func record(cmd *cobra.Command, e *env, f *recordFlags, args []string) error {
 		if err := f.finish(e, res, err); err != nil || !f.again {
 			return err
 		}
-		o.After, o.Path = res, ""
-		if err := f.name(e); err != nil {
+		o.After = res
+		if o.Path, err = placeRun(&o.Run, "", runsDir, e.now()); err != nil {
 			return err
 		}
 	}
@@ -189,11 +185,9 @@ func (f *recordFlags) complete(e *env, args []string) error {
 	if o.Run.Load == "" && len(args) > 0 {
 		o.Run.Load = strings.Join(args, " ")
 	}
-	if err := f.name(e); err != nil {
+	var err error
+	if o.Path, err = placeRun(&o.Run, o.Path, runsDir, e.now()); err != nil {
 		return err
-	}
-	if _, err := os.Lstat(o.Path); err == nil {
-		return usagef("choose another name, or remove it", "run file %q exists", o.Path)
 	}
 	if err := o.Validate(); err != nil {
 		return usageError{err, ""}
@@ -247,29 +241,4 @@ func (f *recordFlags) completeOn() (err error) {
 		f.loop.UntilIdle = untilIdle
 	}
 	return nil
-}
-
-// name gives the run a file of its own, unless one was named.
-func (f *recordFlags) name(e *env) error {
-	if f.loop.Path != "" {
-		return nil
-	}
-	if err := os.MkdirAll("runs", 0o755); err != nil {
-		return err
-	}
-	f.loop.Run.ID, f.loop.Path = freeName("runs", runstore.NewID(e.now(), f.loop.Run.Label))
-	return nil
-}
-
-// freeName returns the id and the file of a run that no other has; two may begin
-// in the same second.
-func freeName(dir, id string) (free, path string) {
-	free = id
-	for n := 2; ; n++ {
-		path = filepath.Join(dir, free+runstore.Extension)
-		if _, err := os.Lstat(path); err != nil {
-			return free, path
-		}
-		free = fmt.Sprintf("%s-%d", id, n)
-	}
 }

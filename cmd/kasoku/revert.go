@@ -16,6 +16,7 @@ import (
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/mysqlread"
 	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/revert"
 )
 
@@ -76,7 +77,7 @@ func (e *env) revert(ctx context.Context, f *revertFlags, name string) error {
 	db, taken, err := present(ctx, o)
 	if err != nil {
 		// A server that its option files keep from starting is put back by its files.
-		fmt.Fprintf(e.stderr, "kasoku: warning: indexes are left out: %s\n", terminalSafe(err.Error()))
+		fmt.Fprintf(e.stderr, "kasoku: warning: indexes are left out: %s\n", terminal.Clean(err.Error()))
 		o.MySQL = ""
 	}
 	if db != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,7 +19,6 @@ import (
 	"github.com/kasoku/kasoku/diagnose/rules"
 	"github.com/kasoku/kasoku/loop"
 	"github.com/kasoku/kasoku/report/terminal"
-	"github.com/kasoku/kasoku/runstore"
 	"github.com/kasoku/kasoku/unit"
 )
 
@@ -100,9 +98,6 @@ func (f *runFlags) run(parent context.Context, e *env) error {
 	s := &series{e: e, f: f, dir: c.Runs, progress: e.progress()}
 	s.options = func() (loop.Options, error) { return f.options(e, c, hard) }
 	if s.o, err = s.options(); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(s.dir, 0o755); err != nil {
 		return err
 	}
 	err = s.all(ctx)
@@ -234,7 +229,9 @@ func (s *series) one(ctx context.Context, observers string) (*loop.Result, error
 	}
 	o.Observers, o.After = observers, s.last
 	g := s.group(observers)
-	o.Run.ID, o.Path = freeName(s.dir, runstore.NewID(s.e.now(), o.Run.Label))
+	if o.Path, err = placeRun(&o.Run, "", s.dir, s.e.now()); err != nil {
+		return nil, err
+	}
 	if s.planned() != 1 {
 		o.Run.Group, o.Run.Repeat = cmp.Or(g.id, o.Run.ID), len(g.runs)+1
 	}

@@ -142,10 +142,10 @@ func (s *series) tellBefore(now []*kasoku.Recording) (name string) {
 	}
 	c, err := compare.Compare(before, now, compare.Options{Unchanged: unchangedFor([]string{s.dir}, before, now)})
 	if err != nil {
-		fmt.Fprintf(s.e.stdout, "before   %s cannot be compared: %v\n", nameOf(before), err)
+		s.e.say("before   %s cannot be compared: %v", nameOf(before), err)
 		return ""
 	}
-	fmt.Fprintf(s.e.stdout, "before   %s: %s\n", nameOf(before), c.Verdict)
+	s.e.say("before   %s: %s", nameOf(before), c.Verdict)
 	return nameOf(before)
 }
 
@@ -195,10 +195,10 @@ func (s *series) tellFinding(runs []*kasoku.Recording) {
 	c := diagnose.NewCase(last, nil)
 	c.Repeats = runs[:len(runs)-1]
 	d := diagnose.Diagnose(c, rules.All())
-	fmt.Fprintf(s.e.stdout, "verdict  %s\n", d.Verdict)
+	s.e.say("verdict  %s", d.Verdict)
 	for _, f := range d.Findings {
 		if f.Severity == kasoku.Problem {
-			fmt.Fprintf(s.e.stdout, "finding  %s  %s\n", f.ID, f.Title)
+			s.e.say("finding  %s  %s", f.ID, f.Title)
 			break
 		}
 	}

@@ -29,9 +29,20 @@ type output struct {
 
 func (o *output) register(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&o.format, "output", "o", "text", "`FORMAT`: text, json, tsv or md")
-	cmd.Flags().StringVar(&o.html, "html", "", "also write the report as one HTML file to `FILE`")
 	completeFormats(cmd, "output")
+	o.registerHTML(cmd)
 	o.registerDir(cmd)
+}
+
+// registerFormat serves commands whose -o names a run file.
+func (o *output) registerFormat(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.format, "format", "text", "of the result: text, json, tsv or md")
+	completeFormats(cmd, "format")
+	o.registerHTML(cmd)
+}
+
+func (o *output) registerHTML(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.html, "html", "", "also write the report as one HTML file to `FILE`")
 }
 
 // completeFormats lets shells complete the values of a flag for the format.
@@ -149,13 +160,9 @@ func openNamed(e *env, dir string, args []string) (*kasoku.Recording, string, er
 // findRun looks in the named directory, else in runs/ and the working one. The
 // latest run is the newest of both.
 func findRun(dir, name string) (string, error) {
-	dirs := []string{"runs", "."}
-	if dir != "" {
-		dirs = []string{dir}
-	}
 	var found string
 	var missing error
-	for _, d := range dirs {
+	for _, d := range runDirs(dir) {
 		path, err := runstore.Resolve(d, name)
 		switch {
 		case err == nil && name != runstore.Latest:
