@@ -1,13 +1,13 @@
 package finalize
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/export"
 )
 
 // titles are what the parts are called.
@@ -105,8 +105,5 @@ func JSON(w io.Writer, r *Result, project string) error {
 	for _, p := range r.Probes {
 		out.Probes = append(out.Probes, probe(p))
 	}
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(out)
+	return export.JSON(w, out)
 }

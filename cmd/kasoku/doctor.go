@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -299,8 +298,5 @@ type examined struct {
 }
 
 func (d *doctor) json(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(examined{1, "doctor", d.found.Host, d.who.Name, d.file, d.cannot() == 0, d.checks})
+	return export.JSON(w, examined{1, "doctor", d.found.Host, d.who.Name, d.file, d.cannot() == 0, d.checks})
 }

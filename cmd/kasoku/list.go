@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"io"
 	"math"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/compare"
 	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/export"
 	"github.com/kasoku/kasoku/runstore"
 )
 
@@ -163,9 +163,7 @@ func listJSON(w io.Writer, steps []report.ListStep) error {
 			out = append(out, listedOf(i, s))
 		}
 	}
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(out)
+	return export.JSON(w, out)
 }
 
 func listedOf(i runstore.Info, s report.ListStep) listed {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -16,6 +15,7 @@ import (
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/mysqlread"
 	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/export"
 	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/revert"
 )
@@ -197,8 +197,5 @@ func revertedJSON(w io.Writer, x report.Reverting) error {
 		done, why := came(len(out.Files)+i, x.Refused)
 		out.Indexes = append(out.Indexes, revertedIndex{x.Table, x.Name, x.Statement, done, why})
 	}
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(out)
+	return export.JSON(w, out)
 }

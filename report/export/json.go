@@ -19,15 +19,16 @@ const Schema = 1
 // RunJSON writes what a run file holds, in summary: everything but the samples of
 // the series, which are in TSV.
 func RunJSON(w io.Writer, rec *kasoku.Recording, o report.Options) error {
-	return encode(w, newRun(rec, report.Show(rec, o)))
+	return JSON(w, newRun(rec, report.Show(rec, o)))
 }
 
 // ComparisonJSON writes a comparison.
 func ComparisonJSON(w io.Writer, c *compare.Comparison) error {
-	return encode(w, newComparison(c))
+	return JSON(w, newComparison(c))
 }
 
-func encode(w io.Writer, v any) error {
+// JSON writes v as all commands do: indented, with <, > and & as they are.
+func JSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
