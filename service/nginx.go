@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/kasoku/kasoku/command"
 )
@@ -171,24 +170,14 @@ func (s *NginxServer) pidFile() string { return filepath.Join(s.Dir, "nginx.pid"
 
 // awaitReady polls until the server has written its pid and accepts connections.
 func (s *NginxServer) awaitReady(ctx context.Context, p *process) error {
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
 	var dialer net.Dialer
-	for {
-		select {
-		case <-p.done():
-			return fmt.Errorf("it ended: %s", p.outcome())
-		case <-ctx.Done():
-			return fmt.Errorf("it does not answer: %w", ctx.Err())
-		case <-tick.C:
+	return p.await(ctx, s.pidFile(), func() bool {
+		conn, err := dialer.DialContext(ctx, "tcp", s.Addr())
+		if err == nil {
+			_ = conn.Close() // nothing was said
 		}
-		if b, err := os.ReadFile(s.pidFile()); err != nil || strings.TrimSpace(string(b)) != strconv.Itoa(p.pid) {
-			continue
-		}
-		if conn, err := dialer.DialContext(ctx, "tcp", s.Addr()); err == nil {
-			return conn.Close()
-		}
-	}
+		return err == nil
+	})
 }
 
 // Addr returns host:port.

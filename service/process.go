@@ -2,12 +2,14 @@ package service
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -34,6 +36,27 @@ func ownProcess(c *command.Process) *process {
 	p := &process{pid: c.Pid(), child: c}
 	p.start, _ = startOf(p.pid)
 	return p
+}
+
+// await waits until the process has written its pid and answers. The pid file
+// appears late in the start; before it, a connection could reach a stranger on the
+// same port.
+func (p *process) await(ctx context.Context, pidFile string, answers func() bool) error {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.done():
+			return fmt.Errorf("it ended: %s", p.outcome())
+		case <-ctx.Done():
+			return fmt.Errorf("it does not answer: %w", ctx.Err())
+		case <-tick.C:
+		}
+		b, err := os.ReadFile(pidFile)
+		if err == nil && strings.TrimSpace(string(b)) == strconv.Itoa(p.pid) && answers() {
+			return nil
+		}
+	}
 }
 
 // done is closed when the process has ended.

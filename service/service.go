@@ -225,25 +225,7 @@ func (s *Server) awaitReady(ctx context.Context, p *process) error {
 		return err
 	}
 	defer db.Close()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-p.done():
-			return fmt.Errorf("it ended: %s", p.outcome())
-		case <-ctx.Done():
-			return fmt.Errorf("it does not answer: %w", ctx.Err())
-		case <-tick.C:
-		}
-		// The pid file appears late in the start; before it, a connection
-		// could reach a stranger on the same port.
-		if b, err := os.ReadFile(s.pidFile()); err != nil || strings.TrimSpace(string(b)) != strconv.Itoa(p.pid) {
-			continue
-		}
-		if db.PingContext(ctx) == nil {
-			return nil
-		}
-	}
+	return p.await(ctx, s.pidFile(), func() bool { return db.PingContext(ctx) == nil })
 }
 
 // DSN returns the address for the MySQL driver over TCP; an empty user is root,
