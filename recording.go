@@ -1,9 +1,6 @@
 package kasoku
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // A Recording is everything that one run file holds. It is read whole; it is
 // not safe for concurrent change.
@@ -101,12 +98,3 @@ func (r *Recording) Whole() Interval { return Interval{0, r.Run.Length} }
 
 // Wall returns the wall time of an offset.
 func (r *Recording) Wall(at time.Duration) time.Time { return r.Run.Started.Add(at) }
-
-// StepAt returns the step that holds t, nil when none does.
-func (r *Recording) StepAt(t time.Duration) *Step {
-	i := slices.IndexFunc(r.Steps, func(s Step) bool { return s.Interval.Contains(t) })
-	if i < 0 {
-		return nil
-	}
-	return &r.Steps[i]
-}

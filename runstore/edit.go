@@ -69,14 +69,6 @@ func (e *Editor) SetScore(s *kasoku.Score) error {
 	return e.change("set score", func(tx *sql.Tx) error { return scoreTable().replaceOne(tx, s) })
 }
 
-// SetPrice changes what the measured machines cost.
-func (e *Editor) SetPrice(p kasoku.Price) error {
-	return e.change("set price", func(tx *sql.Tx) error {
-		_, err := tx.Exec("UPDATE run SET price_per_hour = ?, currency = ?", p.PerHour, p.Currency)
-		return err
-	})
-}
-
 // SaveSummary replaces what a list of runs tells of this one; nil removes it.
 func (e *Editor) SaveSummary(s *kasoku.Summary) error {
 	return e.change("save summary", func(tx *sql.Tx) error { return summaryTable().replaceOne(tx, s) })

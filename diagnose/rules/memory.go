@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -284,14 +285,6 @@ func largestPrograms(c *diagnose.Case) []diagnose.Program {
 		return nil
 	}
 	all = slices.DeleteFunc(all, func(p diagnose.Program) bool { return p.RSS <= 0 })
-	slices.SortStableFunc(all, func(a, b diagnose.Program) int {
-		switch {
-		case a.RSS > b.RSS:
-			return -1
-		case a.RSS < b.RSS:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(all, func(a, b diagnose.Program) int { return cmp.Compare(b.RSS, a.RSS) })
 	return all
 }
