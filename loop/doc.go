@@ -3,7 +3,8 @@
 // the load or runs the command, reads exactly the part of each log that was
 // written meanwhile, puts back what it changed, diagnoses, and closes the file.
 //
-// Start at [Record]. Whatever goes wrong on the way, and when the context ends
+// Start at [Record]; [Configured] makes its options of a kasoku.toml, [Checkpoint]
+// keeps the configuration in force without a load. Whatever goes wrong on the way, and when the context ends
 // early, all that was measured until then is kept and the file is left readable.
 //
 // Units and clock are those of package kasoku.

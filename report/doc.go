@@ -7,9 +7,10 @@
 // the printed text and, for machines, the raw value; a chart holds points in
 // seconds of the run's clock and the text of its peaks.
 //
-// Four documents are built here: [Show] tells of one run, [Compare] of two side
-// by side, [List] of all runs of a tuning, and [Tell] the story of a demo, from a
-// broken run over fixes tried alone to the fixed one.
+// Six documents are built here: [Show] tells of one run, [Texts] of its
+// configuration, [Revert] of the way back to that, [Compare] of two sides of runs,
+// [List] of all runs of a tuning, and [Tell] the story of a demo, from a broken run
+// over fixes tried alone to the fixed one.
 //
 // What comes from logs is carried as it is: each output escapes it in its own way.
 // A string of the types Prose may mark code with backticks; it holds text of
