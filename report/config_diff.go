@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/kasoku/kasoku"
@@ -114,18 +115,13 @@ func Texts(run *kasoku.Recording, o Options) *Document {
 			name = c.Host + " " + name
 		}
 		if c.Mode != 0 {
-			mode = text("0" + octal(c.Mode))
+			mode = text(fmt.Sprintf("%04o", c.Mode&0o777))
 		}
 		t.Rows = append(t.Rows, Row{Cells: []Cell{text(c.Kind), text(name), count(uint64(len(c.Text))), count(uint64(c.Masked)), mode, text(c.Note)}})
 	}
 	s.Blocks = []Block{t}
 	d.add(Options{}, s)
 	return d
-}
-
-func octal(mode uint32) string {
-	const digits = "01234567"
-	return string([]byte{digits[mode>>6&7], digits[mode>>3&7], digits[mode&7]})
 }
 
 // textsSaid counts the texts by kind: "12 texts: 3 nginx, 8 schema, 1 git".
