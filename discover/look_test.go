@@ -92,6 +92,29 @@ func TestLook_Programs(t *testing.T) {
 	}
 }
 
+// TestLook_Twins: access logs that one block of nginx writes side by side have the
+// same requests; those of other blocks, and those with a condition, need not.
+func TestLook_Twins(t *testing.T) {
+	f := func(text, want string) {
+		t.Helper()
+		n := &nginxFile{service: &Service{Nginx: &WebServer{Formats: map[string]string{}}}, prefix: "/p"}
+		n.read(parseNginx(text))
+		var got []string
+		for _, l := range n.logs {
+			if l.Kind == AccessLog {
+				got = append(got, l.Path+"="+l.Twin)
+			}
+		}
+		if s := strings.Join(got, " "); s != want {
+			t.Errorf("%s\ngot %s\nwant %s", text, s, want)
+		}
+	}
+	f("http { access_log /a; access_log /b ltsv; access_log /c; }", "/a= /b=/a /c=/a")
+	f("http { access_log /a; server { access_log /b; } server { access_log /c; access_log /d; } }", "/a= /b= /c= /d=/c")
+	f("http { access_log /a; access_log /slow combined if=$slow; }", "/a= /slow=")
+	f("http { access_log /slow combined if=$slow; access_log /a; }", "/slow= /a=")
+}
+
 func TestLook_Failure(t *testing.T) {
 	if f, err := Look(t.Context(), Options{Root: t.TempDir()}); f != nil || err == nil {
 		t.Errorf("got %v, %v", f, err)

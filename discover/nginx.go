@@ -202,6 +202,12 @@ type nginxFile struct {
 	files   []string
 	logs    []Log
 	skipped []string
+
+	block int      // counts up wherever another block may begin
+	twins struct { // the first access log of a block
+		block int
+		path  string
+	}
 }
 
 func (n *nginxFile) read(text []directive) {
@@ -221,7 +227,10 @@ func (n *nginxFile) read(text []directive) {
 	access, errors := false, false
 	upstream := map[string]bool{} // names of upstream blocks
 	inUpstream := -1
-	for _, d := range text {
+	for i, d := range text {
+		if i == 0 || d.file != text[i-1].file || d.depth != text[i-1].depth {
+			n.block++
+		}
 		if inUpstream >= 0 && d.depth <= inUpstream {
 			inUpstream = -1
 		}
@@ -265,10 +274,19 @@ func (n *nginxFile) accessLog(d directive) bool {
 	if len(d.words) > 2 && !strings.Contains(d.words[2], "=") {
 		format = d.words[2]
 	}
-	n.add(Log{
+	log := Log{
 		Kind: AccessLog, Path: below(n.prefix, path), Format: format,
 		RequestTime: strings.Contains(n.service.Nginx.Formats[format], "request_time"), How: "access_log in " + cmp.Or(d.file, n.how),
-	})
+	}
+	conditional := slices.ContainsFunc(d.words, func(w string) bool { return strings.HasPrefix(w, "if=") })
+	switch {
+	case conditional: // of some requests only
+	case n.twins.block != n.block:
+		n.twins.block, n.twins.path = n.block, log.Path
+	case n.twins.path != log.Path:
+		log.Twin = n.twins.path
+	}
+	n.add(log)
 	return true
 }
 

@@ -72,6 +72,29 @@ func TestInit_Nothing(t *testing.T) {
 	}
 }
 
+// TestInit_Doubles: requests that several logs have are read from one of them.
+func TestInit_Doubles(t *testing.T) {
+	log := func(path, format, twin string, timed bool) discover.Log {
+		return discover.Log{Kind: discover.AccessLog, Path: path, Format: format, Twin: twin, RequestTime: timed, Service: "x"}
+	}
+	f := func(want []string, logs ...discover.Log) {
+		t.Helper()
+		s := &surveyed{dir: "/srv/x", found: &discover.Found{Logs: logs}}
+		c, err := config.Parse([]byte(s.toml(someDay)), config.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(c.Logs.Access, want) {
+			t.Errorf("got %v, want %v", c.Logs.Access, want)
+		}
+	}
+	f([]string{"/a"}, log("/a", "combined", "", false))
+	f([]string{"/b"}, log("/a", "combined", "", false), log("/b", "ltsv", "/a", true), log("/c", "timed", "/a", true))
+	f([]string{"/a", "/d"}, log("/a", "combined", "", false), log("/b", "combined", "/a", false), log("/d", "combined", "", false))
+	f([]string{"/b"}, log("/a", "combined", "", false), log("/b", "ltsv", "/a", true), log("/app/access.log", "", "", false))
+	f([]string{"/app1/access.log", "/app2/access.log"}, log("/app1/access.log", "", "", false), log("/app2/access.log", "", "", false))
+}
+
 // TestInit_Hostile: names of files, processes and accounts may hold anything; the
 // file says them and nothing else.
 func TestInit_Hostile(t *testing.T) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -216,6 +217,7 @@ func (s *surveyed) tomlLogs(w *tomlWriter) {
 		{"error", discover.ErrorLog, "['/var/log/nginx/error.log']", "No error log was found."},
 	} {
 		var paths []string
+		doubles := s.doubles(l.kind)
 		for _, log := range s.found.LogsOf(l.kind) {
 			if l.kind == discover.AppLog && !slices.ContainsFunc(likelyApps(s.found), func(v *discover.Service) bool { return log.Service == v.Label() }) {
 				continue
@@ -223,11 +225,51 @@ func (s *surveyed) tomlLogs(w *tomlWriter) {
 			if slices.Contains(paths, log.Path) {
 				continue
 			}
+			if other := doubles[log.Path]; other != "" {
+				w.say("Left out: %s: %s (%s). It has requests that %s has, too; with both each would count twice.", log.Path, log.How, log.Service, other)
+				continue
+			}
 			paths = append(paths, log.Path)
 			w.say("%s", s.logText(log))
 		}
 		w.list(l.key, paths, "", l.example, l.about)
 	}
+}
+
+// doubles maps access logs to the one that has their requests, too: of those that a
+// block of nginx writes, the first with a request time is read; a log of an
+// application is not read where a web server before it has one.
+func (s *surveyed) doubles(kind string) map[string]string {
+	out := map[string]string{}
+	if kind != discover.AccessLog {
+		return out
+	}
+	logs := s.found.LogsOf(kind)
+	best := map[string]discover.Log{} // by the first log of the block
+	var webs []string                 // keys of best
+	for _, l := range logs {
+		if l.Format == "" { // of an application
+			continue
+		}
+		first := cmp.Or(l.Twin, l.Path)
+		b, ok := best[first]
+		if !ok {
+			webs = append(webs, first)
+		}
+		if !ok || l.RequestTime && !b.RequestTime {
+			best[first] = l
+		}
+	}
+	for _, l := range logs {
+		first := cmp.Or(l.Twin, l.Path)
+		if l.Format == "" && len(webs) > 0 {
+			first = webs[0]
+		}
+		if b := best[first]; b.Path != "" && b.Path != l.Path {
+			out[l.Path] = b.Path
+		}
+	}
+	return out
 }
 
 // logText says how a log was found and what it lacks.
