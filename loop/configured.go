@@ -28,7 +28,20 @@ var ErrNoLoad = errors.New("it does not say what a run does")
 // note, the streams of the command, rules, guard and progress stay as they are.
 // Without a load the error is [ErrNoLoad].
 func Configured(c *config.Config, o Options) (Options, error) {
-	fail := func(err error) (Options, error) { return Options{}, fmt.Errorf("%s: %w", c.Path, err) }
+	o, err := ConfiguredWatch(c, o)
+	if err != nil {
+		return Options{}, err
+	}
+	o.Score, o.Pass = score.Pattern(c.Load.Score), score.Pattern(c.Load.Pass)
+	if err := o.configureLoad(&c.Load, c.Dir); err != nil {
+		return Options{}, fmt.Errorf("%s: %w", c.Path, err)
+	}
+	return o, nil
+}
+
+// ConfiguredWatch fills in what a kasoku.toml says of what is watched and kept, not
+// how the load is made.
+func ConfiguredWatch(c *config.Config, o Options) (Options, error) {
 	o.Interval = c.Interval
 	if o.Run.Project == "" {
 		o.Run.Project = c.Project
@@ -42,12 +55,8 @@ func Configured(c *config.Config, o Options) (Options, error) {
 	o.MoreLogs = Logs{Access: c.Logs.Access, App: slices.Concat(c.Logs.App, c.Logs.Error)}
 	o.PIDs = append(slices.Clone(c.Watch.PIDs), watched("/proc", c.Watch.Processes, c.Watch.Units)...)
 	o.Capture = capture.FromConfig(c.Capture, c.Dir)
-	o.Score, o.Pass = score.Pattern(c.Load.Score), score.Pattern(c.Load.Pass)
 	if err := o.configureDatabase(c.MySQL); err != nil {
-		return fail(err)
-	}
-	if err := o.configureLoad(&c.Load, c.Dir); err != nil {
-		return fail(err)
+		return Options{}, fmt.Errorf("%s: %w", c.Path, err)
 	}
 	return o, nil
 }

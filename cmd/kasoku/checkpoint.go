@@ -8,13 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/kasoku/kasoku/capture"
-	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/loop"
 	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/runstore"
@@ -38,15 +36,13 @@ func (f *machineFlags) options() (o loop.Options, runs string, err error) {
 	if err != nil {
 		return o, "", err
 	}
-	if path, ok := config.Find("."); ok {
-		c, err := config.Load(path)
-		if err != nil {
-			return o, "", usageError{err, hintOf(err)}
-		}
-		// What loads the machine does not matter here, and need not be said.
-		c.Load = config.LoadTable{For: time.Second}
+	c, err := readConfig("")
+	if err != nil {
+		return o, "", err
+	}
+	if c != nil {
 		c.Capture.Off = false
-		if o, err = loop.Configured(c, o); err != nil {
+		if o, err = loop.ConfiguredWatch(c, o); err != nil {
 			return o, "", err
 		}
 		runs = cmp.Or(c.Runs, runs)

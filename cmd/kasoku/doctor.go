@@ -104,16 +104,15 @@ func (d *doctor) configured() bool { return d.file != "" }
 
 func examine(ctx context.Context, e *env, o *output) error {
 	d := &doctor{ctx: ctx, e: e, who: discover.Me(), host: discover.CheckHost()}
-	c := config.Default()
-	d.c = &c
-	if path, ok := config.Find("."); ok {
-		d.file = path
-		var err error
-		if d.c, err = config.Load(path); err != nil {
-			return err
-		}
-	}
 	var err error
+	if d.c, err = readConfig(""); err != nil {
+		return err
+	}
+	if d.c == nil {
+		c := config.Default()
+		d.c = &c
+	}
+	d.file = d.c.Path
 	if d.found, err = discover.Look(ctx, discover.Options{}); err != nil {
 		return err
 	}

@@ -108,11 +108,20 @@ func (f *runFlags) run(parent context.Context, e *env) error {
 
 // load reads kasoku.toml.
 func (f *runFlags) load() (*config.Config, error) {
-	path := f.config
+	c, err := readConfig(f.config)
+	if err == nil && c == nil {
+		err = usagef("`kasoku init` looks at what runs here and writes one", "no %s here or above", config.Name)
+	}
+	return c, err
+}
+
+// readConfig reads a kasoku.toml: the one at path or, for an empty path, the one
+// here or above; nil without one.
+func readConfig(path string) (*config.Config, error) {
 	if path == "" {
 		var ok bool
 		if path, ok = config.Find("."); !ok {
-			return nil, usagef("`kasoku init` looks at what runs here and writes one", "no %s here or above", config.Name)
+			return nil, nil
 		}
 	}
 	c, err := config.Load(path)
