@@ -9,9 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/kasoku/kasoku/unit"
 )
 
 // A Who is the user who asks.
@@ -153,16 +154,16 @@ func (f *FileRight) explain(refused []step, who Who) {
 		f.Grant = []string{"newgrp " + group}
 		f.Why += "; " + who.Name + " is in group " + group + " from the next login on"
 	case byGroup:
-		f.Grant = []string{"usermod -aG " + group + " " + ShellQuote(who.Name)}
+		f.Grant = []string{"usermod -aG " + group + " " + unit.ShellQuote(who.Name)}
 		f.Cost = who.Name + " may read all that group " + group + " may, from the next login on"
 	default:
 		f.Cost = who.Name + " may read this file"
 		for _, s := range refused {
 			if s.dir {
-				f.Grant = append(f.Grant, "setfacl -m u:"+ShellQuote(who.Name)+":x "+ShellQuote(s.path))
+				f.Grant = append(f.Grant, "setfacl -m u:"+unit.ShellQuote(who.Name)+":x "+unit.ShellQuote(s.path))
 			}
 		}
-		f.Grant = append(f.Grant, "setfacl -m u:"+ShellQuote(who.Name)+":r "+ShellQuote(f.Path))
+		f.Grant = append(f.Grant, "setfacl -m u:"+unit.ShellQuote(who.Name)+":r "+unit.ShellQuote(f.Path))
 	}
 }
 
@@ -178,15 +179,6 @@ func userName(uid int) string {
 		return u.Username
 	}
 	return strconv.Itoa(uid)
-}
-
-// ShellQuote writes a word so that a shell takes it as one.
-func ShellQuote(s string) string {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@%+=,"
-	if s != "" && strings.Trim(s, plain) == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // FreeBytes returns how much an ordinary user may still write where a path lies,

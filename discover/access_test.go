@@ -57,20 +57,6 @@ func TestExplain(t *testing.T) {
 	f(member, "do not say why", nil, root, closed, group)
 }
 
-func TestShellQuote(t *testing.T) {
-	f := func(in, want string) {
-		t.Helper()
-		if got := ShellQuote(in); got != want {
-			t.Errorf("%q: got %s", in, got)
-		}
-	}
-	f("/var/log/a.log", "/var/log/a.log")
-	f("", "''")
-	f("a b", "'a b'")
-	f("it's", `'it'\''s'`)
-	f("$(x)", "'$(x)'")
-}
-
 func TestHost(t *testing.T) {
 	root := t.TempDir()
 	write := func(path, text string) {

@@ -155,7 +155,7 @@ func place(parts []*part, known map[string]time.Duration) error {
 		if from, to := max(0, p.shift), min(ref.Run.Length, p.shift+p.rec.Run.Length); to-from < min(ref.Run.Length, p.rec.Run.Length)/2 {
 			if to <= from {
 				return &Error{fmt.Sprintf("%s and %s were not recorded at the same time", title(ref), title(p.rec)),
-					fmt.Sprintf("they began %s apart; `--offset %s=DURATION` corrects a wrong clock", unit.Elapsed(p.shift.Abs().Round(time.Second)), hostName(p.rec))}
+					fmt.Sprintf("they began %s apart; `--offset %s=DURATION` corrects a wrong clock", unit.Elapsed(p.shift.Abs().Round(time.Second)), unit.ShellQuote(hostName(p.rec)))}
 			}
 			p.warn("little-overlap", fmt.Sprintf("host %s shares only %s with the reference", hostName(p.rec), unit.Elapsed((to-from).Round(time.Second))))
 		}

@@ -69,7 +69,7 @@ func hintFor(path string, err error) string {
 	case errors.Is(err, fs.ErrExist):
 		return "name another file, or remove this one first"
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Sprintf("create the directory first: mkdir -p %s", dir)
+		return fmt.Sprintf("create the directory first: mkdir -p %s", unit.ShellQuote(dir))
 	case isFull(err):
 		return fullHint(dir)
 	case isReadOnly(err):

@@ -260,6 +260,7 @@ func TestCreate_Failure(t *testing.T) {
 		t.Error("an existing file was changed")
 	}
 	f(filepath.Join(dir, "none", "x.kasoku"), "no such file", "mkdir -p "+filepath.Join(dir, "none"))
+	f(filepath.Join(dir, "no ne", "x.kasoku"), "no such file", "mkdir -p '"+filepath.Join(dir, "no ne")+"'")
 	f(filepath.Join(there, "x.kasoku"), "not a directory", "")
 	if got := files(t, dir); len(got) != 1 {
 		t.Errorf("files left: %v", got)

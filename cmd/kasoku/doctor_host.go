@@ -86,7 +86,7 @@ func (d *doctor) checkIO() {
 	}
 	d.add(check{Area: areaWatch, Name: "I/O", State: checkWarn, Seen: "that of " + strings.Join(closed, ", ") + " may be read by root alone",
 		Lost: "bytes read and written, and open files, by process", Cost: "whoever runs this kasoku may look into all processes",
-		Grants: rootGrants([]string{"setcap cap_sys_ptrace,cap_dac_read_search+ep " + discover.ShellQuote(exe)})})
+		Grants: rootGrants([]string{"setcap cap_sys_ptrace,cap_dac_read_search+ep " + unit.ShellQuote(exe)})})
 }
 
 // checkProfiles asks whether Go programs serve profiles.
@@ -132,7 +132,7 @@ func (d *doctor) checkCapture() {
 			d.ok(areaCapture, "git", "%s", c.Repository)
 		} else {
 			d.add(check{Area: areaCapture, Name: "git", State: checkMissing, Asked: true, Seen: c.Repository + " is no git checkout", Lost: "revision and changes of the code in a run",
-				Grants: []grant{{inShell, "git -C " + discover.ShellQuote(c.Repository) + " init"}}})
+				Grants: []grant{{inShell, "git -C " + unit.ShellQuote(c.Repository) + " init"}}})
 		}
 	}
 	for _, name := range c.Units {

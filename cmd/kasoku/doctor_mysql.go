@@ -13,6 +13,7 @@ import (
 	"github.com/kasoku/kasoku/loop"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/mysqlread"
+	"github.com/kasoku/kasoku/unit"
 )
 
 const areaMySQL = "database"
@@ -62,7 +63,7 @@ func (d *doctor) unreached(err error) {
 	if err != nil {
 		c.Seen += ": " + err.Error()
 	}
-	c.Grants = []grant{{inShell, "install -m 600 /dev/null ~/.my.cnf && printf '[client]\\nuser=%s\\npassword=%s\\n' USER PASSWORD > ~/.my.cnf"}}
+	c.Grants = []grant{{inShell, "touch ~/.my.cnf && chmod 600 ~/.my.cnf && printf '[client]\\nuser=%s\\npassword=%s\\n' USER PASSWORD >> ~/.my.cnf"}}
 	d.add(c)
 }
 
@@ -71,13 +72,13 @@ func (d *doctor) checkSecrets(m config.MySQL) {
 	if m.DSN != "" && d.configured() && mysqlflags.Redact(m.DSN) != m.DSN {
 		d.add(check{Area: areaMySQL, Name: "password", State: checkWarn, Seen: "it stands in " + config.Name, Lost: "the file cannot be shared or committed",
 			Grants: []grant{
-				{inShell, "install -m 600 /dev/null ~/.my.cnf # then [client], user=, password=, socket= in it"},
+				{inShell, "touch ~/.my.cnf && chmod 600 ~/.my.cnf # then [client], user=, password=, socket= in it"},
 				{config.Name, "[mysql]\ndefaults_file = '~/.my.cnf'"},
 			}})
 	}
 	if st, err := os.Stat(m.DefaultsFile); err == nil && st.Mode().Perm()&0o044 != 0 {
 		d.add(check{Area: areaMySQL, Name: "password", State: checkWarn, Seen: fmt.Sprintf("%s can be read by others: %s", m.DefaultsFile, st.Mode().Perm()),
-			Lost: "the password", Grants: []grant{{inShell, "chmod 600 " + discover.ShellQuote(m.DefaultsFile)}}})
+			Lost: "the password", Grants: []grant{{inShell, "chmod 600 " + unit.ShellQuote(m.DefaultsFile)}}})
 	}
 }
 

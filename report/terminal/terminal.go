@@ -320,7 +320,7 @@ func (p *printer) remarks(n *report.Notes) {
 			p.line(piece{"  ", plain}, piece{sign, toneStyle(x.Tone, plain)}, piece{" " + label + strings.Repeat(" ", room-width(label)) + "  ", dim}, piece{l, plain})
 		}
 		if x.Hint != "" {
-			p.labelled(4+room+1, "hint:", 0, dim, prose(x.Hint), dim)
+			p.said(strings.Repeat(" ", 2+width(p.text(x.Sign))+1+room+2)+"hint:", dim, prose(x.Hint), dim)
 		}
 	}
 }
