@@ -4,7 +4,6 @@ import (
 	"html/template"
 
 	"github.com/kasoku/kasoku/report"
-	"github.com/kasoku/kasoku/unit"
 )
 
 // A strip of the page: the runs of one figure.
@@ -24,16 +23,7 @@ const (
 func stripsView(s *report.Strips) []strip {
 	out := make([]strip, 0, len(s.List))
 	for _, x := range s.List {
-		v := strip{Strip: x, Aria: x.Name + ", each run"}
-		switch {
-		case x.Verdict == unit.Missing:
-		case x.Tone == report.Good:
-			v.Tag = "ok"
-		case x.Tone == report.Bad:
-			v.Tag = "bad"
-		default:
-			v.Tag = "d"
-		}
+		v := strip{Strip: x, Tag: verdictTag(x.Verdict, x.Tone), Aria: x.Name + ", each run"}
 		for _, y := range []string{trim(beforeAt), trim(afterAt)} {
 			v.Shapes = append(v.Shapes, shape{D: "M0 " + y + "H260", Stroke: "var(--line)", Width: "1"})
 		}

@@ -177,16 +177,7 @@ func movesView(m *report.Moves) moves {
 		}
 		mg.Lines = append(mg.Lines, shape{D: "M" + trim(drawn*g.Zero) + " -6V26", Stroke: "var(--ctl)"})
 		for _, r := range g.Rows {
-			x := move{Move: r, Sure: sureness(r)}
-			switch {
-			case r.Verdict == unit.Missing:
-			case r.Tone == report.Good:
-				x.Tag = "ok"
-			case r.Tone == report.Bad:
-				x.Tag = "bad"
-			default:
-				x.Tag = "d"
-			}
+			x := move{Move: r, Tag: verdictTag(r.Verdict, r.Tone), Sure: sureness(r)}
 			if r.Mark != nil {
 				x.Shapes = interval(r.Mark, r.Tone)
 			}
@@ -195,6 +186,20 @@ func movesView(m *report.Moves) moves {
 		v.Groups = append(v.Groups, mg)
 	}
 	return v
+}
+
+// verdictTag is the class of the tag that a verdict stands in; without a verdict
+// there is none.
+func verdictTag(verdict string, tone report.Tone) string {
+	switch {
+	case verdict == unit.Missing:
+		return ""
+	case tone == report.Good:
+		return "ok"
+	case tone == report.Bad:
+		return "bad"
+	}
+	return "d"
 }
 
 // sureness tells p and the noise of a row, nothing when neither is known.

@@ -12,16 +12,7 @@ func (p *printer) diff(d *report.Diff) {
 	p.gap()
 	p.line(piece{p.text(d.Name), bold}, piece{"  " + p.text(d.What), dim})
 	for _, l := range d.Lines {
-		st := plain
-		switch l.Sign {
-		case '+':
-			st = green
-		case '-':
-			st = red
-		case '@':
-			st = dim
-		}
-		p.line(piece{p.codeText(strings.ReplaceAll(l.Text, "\t", "    ")), st})
+		p.line(piece{p.codeText(strings.ReplaceAll(l.Text, "\t", "    ")), codeStyle(l.Sign)})
 	}
 	if d.More != "" {
 		p.para(2, d.More, dim)

@@ -278,21 +278,27 @@ func (p *printer) fix(x report.Fix, room int) {
 	}
 	left := inside + room + 2
 	for _, l := range x.Code {
-		st := plain
-		switch l.Sign {
-		case '+':
-			st = green
-		case '-':
-			st = red
-		}
 		// Code is never wrapped or cut: it is there to be pasted.
 		head := strings.Repeat(" ", inside) + label + strings.Repeat(" ", left-inside-len(label)) + "  "
-		p.line(piece{head, dim}, piece{p.codeText(l.Text), st})
+		p.line(piece{head, dim}, piece{p.codeText(l.Text), codeStyle(l.Sign)})
 		label = ""
 	}
 	if x.Note != "" {
 		put(prose(x.Note), dim)
 	}
+}
+
+// codeStyle is the style of a line of code, or of a diff, with that sign.
+func codeStyle(sign byte) style {
+	switch sign {
+	case '+':
+		return green
+	case '-':
+		return red
+	case '@':
+		return dim
+	}
+	return plain
 }
 
 // codeText keeps symbols of code as they are, also in ASCII.
