@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/kasoku/kasoku/compare"
@@ -163,7 +164,7 @@ func changedWords(changes []compare.Changed) string {
 		switch {
 		case c.Kind == compare.CodeChange:
 		case c.Before != "" || c.After != "":
-			out = append(out, c.String()+" "+orNone(c.Before)+" → "+orNone(c.After))
+			out = append(out, c.String()+" "+cmp.Or(c.Before, unit.Missing)+" → "+cmp.Or(c.After, unit.Missing))
 		default:
 			out = append(out, c.String())
 		}
@@ -172,13 +173,6 @@ func changedWords(changes []compare.Changed) string {
 		out = append(out[:mostChanges], unit.Count(n)+" more")
 	}
 	return strings.Join(out, "; ")
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return unit.Missing
-	}
-	return s
 }
 
 // figures tells the figure, and how sure it is that it moved.
