@@ -262,7 +262,7 @@ func TestSeveralLogs(t *testing.T) {
 	o := quick(t)
 	dir := t.TempDir()
 	o.AccessLog, o.MoreLogs.Access = filepath.Join(dir, "a.log"), []string{filepath.Join(dir, "b.log")}
-	o.MoreLogs.App = []string{filepath.Join(dir, "c.log"), filepath.Join(dir, "d.log")}
+	o.MoreLogs.App, o.MoreLogs.Error = []string{filepath.Join(dir, "c.log")}, []string{filepath.Join(dir, "d.log")}
 	o.Prepare = during(func() error {
 		return errors.Join(add(filepath.Join(dir, "a.log"), ltsv("/a")+ltsv("/both")), add(filepath.Join(dir, "b.log"), ltsv("/both")),
 			add(filepath.Join(dir, "c.log"), "ERROR one\n"), add(filepath.Join(dir, "d.log"), "ERROR two\n"))

@@ -52,7 +52,7 @@ func ConfiguredWatch(c *config.Config, o Options) (Options, error) {
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		o.Settings = append(o.Settings, kasoku.Setting{Scope: "app", Name: name, Value: c.Settings[name]})
 	}
-	o.MoreLogs = Logs{Access: c.Logs.Access, App: slices.Concat(c.Logs.App, c.Logs.Error)}
+	o.MoreLogs = Logs{Access: c.Logs.Access, App: c.Logs.App, Error: c.Logs.Error}
 	o.PIDs = append(slices.Clone(c.Watch.PIDs), watched("/proc", c.Watch.Processes, c.Watch.Units)...)
 	o.Capture = capture.FromConfig(c.Capture, c.Dir)
 	if err := o.configureDatabase(c.MySQL); err != nil {

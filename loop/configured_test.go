@@ -69,7 +69,7 @@ func TestConfigured(t *testing.T) {
 	})
 	f("[load]\non = 'POST /initialize'\nuntil_idle = '5s'\n[logs]\naccess = ['a.log', 'b.log']\napp = 'c.log'\nerror = 'd.log'", func(o Options, dir string) bool {
 		return o.On == phases.Initialize && o.UntilIdle == 5*time.Second && o.Run.Load == "on POST /initialize, until idle for 5 s" &&
-			len(o.accessLogs()) == 2 && slices.Equal(o.appLogs(), []string{filepath.Join(dir, "c.log"), filepath.Join(dir, "d.log")})
+			len(o.accessLogs()) == 2 && slices.Equal(o.appLogs(), []string{filepath.Join(dir, "c.log")}) && slices.Equal(o.MoreLogs.Error, []string{filepath.Join(dir, "d.log")})
 	})
 	f("load.for = '1s'\n[mysql]\ndsn = 'app@tcp(127.0.0.1:1)/shop'\ncount_rows = ['users']", func(o Options, _ string) bool {
 		return o.SlowLog && !o.Digests && slices.Equal(o.CountRows, []string{"users"})

@@ -3,6 +3,7 @@ package loop
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/analyze/accesslog"
@@ -13,9 +14,10 @@ import (
 
 // logFile is one log and where it ended when the run began.
 type logFile struct {
-	kind string // accesslog, slowlog, applog
-	path string
-	mark lines.Mark
+	kind  string // accesslog, slowlog, applog
+	path  string
+	quiet bool // that it gains no line is well
+	mark  lines.Mark
 }
 
 // markLogs remembers where each log ends now.
@@ -26,6 +28,9 @@ func (s *session) markLogs() error {
 	}
 	for _, path := range s.o.appLogs() {
 		want = append(want, logFile{kind: "applog", path: path})
+	}
+	for _, path := range s.o.MoreLogs.Error {
+		want = append(want, logFile{kind: "applog", path: path, quiet: true})
 	}
 	if s.db != nil && s.db.slowOn {
 		want = append(want, logFile{kind: "slowlog", path: s.db.slow.File()})
@@ -43,6 +48,7 @@ func (s *session) markLogs() error {
 // collectLogs reads what each log gained during the run and stores its tables.
 func (s *session) collectLogs() error {
 	var windows []kasoku.LogWindow
+	var empty []string
 	var errs []error
 	for _, l := range s.logs {
 		s.progress(Progress{Phase: PhaseAnalyse, Text: l.path})
@@ -56,27 +62,38 @@ func (s *session) collectLogs() error {
 			w.Path = l.path
 		}
 		windows = append(windows, w)
-		s.warn(windowWarnings(w)...)
+		if w.Dropped > 0 {
+			s.warn(droppedWarning(w))
+		}
+		if w.Lines == 0 && w.Note == "" && !l.quiet {
+			empty = append(empty, w.Path)
+		}
 	}
+	if len(empty) > 0 {
+		s.warn(emptyWarning(empty))
+	}
+	s.warn(doubled(s.accessRead)...)
 	// By now it is known in which time zones the logs are.
 	return errors.Join(append(errs, s.store.SaveLogs(windows), s.store.SaveSettings(s.settings))...)
 }
 
-// windowWarnings says what of a log is missing in its tables.
-func windowWarnings(w kasoku.LogWindow) []kasoku.Warning {
-	var out []kasoku.Warning
-	if w.Dropped > 0 {
-		text := fmt.Sprintf("%s: %d of %d lines could not be read", w.Path, w.Dropped, w.Lines)
-		if len(w.BadSample) > 0 {
-			b := w.BadSample[0]
-			text += fmt.Sprintf("; line %d of the window: %s: %q", b.Line, b.Why, b.Text)
-		}
-		out = append(out, kasoku.Warning{Code: "bad-lines", Text: text, Hint: "they are in no table; `kasoku show -o json` has samples"})
+// droppedWarning says which lines of a log are missing in its tables.
+func droppedWarning(w kasoku.LogWindow) kasoku.Warning {
+	text := fmt.Sprintf("%s: %d of %d lines could not be read", w.Path, w.Dropped, w.Lines)
+	if len(w.BadSample) > 0 {
+		b := w.BadSample[0]
+		text += fmt.Sprintf("; line %d of the window: %s: %q", b.Line, b.Why, b.Text)
 	}
-	if w.Lines == 0 && w.Note == "" {
-		out = append(out, kasoku.Warning{Code: "empty-log", Text: w.Path + " gained no line during the run", Hint: "is it the log of what was measured?"})
+	return kasoku.Warning{Code: "bad-lines", Text: text, Hint: "they are in no table; `kasoku show -o json` has samples"}
+}
+
+// emptyWarning names the logs that gained nothing.
+func emptyWarning(paths []string) kasoku.Warning {
+	w := kasoku.Warning{Code: "empty-log", Text: strings.Join(paths, ", ") + " gained no line during the run", Hint: "is it the log of what was measured?"}
+	if len(paths) > 1 {
+		w.Hint = "are they the logs of what was measured?"
 	}
-	return out
+	return w
 }
 
 // collect reads one log's window into the run's tables.
@@ -123,6 +140,7 @@ func (s *session) collectAccessLog(src *lines.Window, o accesslog.Options) (kaso
 	if t == nil {
 		return w, err
 	}
+	s.accessRead = append(s.accessRead, routesOf(w.Path, t.Endpoints()))
 	if s.access != nil { // of another log
 		t.Merge(s.access)
 	}

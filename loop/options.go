@@ -92,13 +92,14 @@ func (o Options) unobserved() Options {
 // Logs are paths of logs, by what they are.
 type Logs struct {
 	Access []string
-	App    []string // of applications, and the error logs of servers
+	App    []string // of applications
+	Error  []string // of servers, read like those of applications; no line is well
 }
 
 // accessLogs lists all access logs.
 func (o *Options) accessLogs() []string { return listed(o.AccessLog, o.MoreLogs.Access) }
 
-// appLogs lists all logs of applications.
+// appLogs lists all logs of applications; error logs are apart.
 func (o *Options) appLogs() []string { return listed(o.AppLog, o.MoreLogs.App) }
 
 func listed(first string, more []string) []string {

@@ -54,20 +54,21 @@ type session struct {
 	trigger *kasoku.Event // the request that began the run
 	ends    []lines.Mark
 
-	sampler   *observe.Sampler
-	halt      context.CancelFunc // ends the sampler
-	sampled   chan error
-	rows      []kasoku.RowCheck
-	steps     []kasoku.Step
-	summary   *kasoku.LoadSummary
-	seconds   []kasoku.LoadSecond
-	access    *accesslog.Table // of all access logs; nil before they are read
-	endpoints []kasoku.Endpoint
-	messages  []kasoku.Message
-	settings  []kasoku.Setting // as stored last
-	taken     capture.Taken    // the configuration in force
-	warnings  []kasoku.Warning
-	handed    []kasoku.Warning // of a load made by the command
+	sampler    *observe.Sampler
+	halt       context.CancelFunc // ends the sampler
+	sampled    chan error
+	rows       []kasoku.RowCheck
+	steps      []kasoku.Step
+	summary    *kasoku.LoadSummary
+	seconds    []kasoku.LoadSecond
+	access     *accesslog.Table // of all access logs; nil before they are read
+	accessRead []routes         // of each access log by itself
+	endpoints  []kasoku.Endpoint
+	messages   []kasoku.Message
+	settings   []kasoku.Setting // as stored last
+	taken      capture.Taken    // the configuration in force
+	warnings   []kasoku.Warning
+	handed     []kasoku.Warning // of a load made by the command
 
 	saidBefore map[string]int // by code of a warning about the generator: steps that said it
 

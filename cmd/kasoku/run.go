@@ -155,7 +155,7 @@ func (f *runFlags) options(e *env, c *config.Config, hard context.Context) (loop
 	if err := e.guarded(&o, c.MySQL.DefaultsFile); err != nil {
 		return o, err
 	}
-	if err := checkLogs(slices.Concat(o.MoreLogs.Access, o.MoreLogs.App)); err != nil {
+	if err := checkLogs(slices.Concat(o.MoreLogs.Access, o.MoreLogs.App, o.MoreLogs.Error)); err != nil {
 		return o, err
 	}
 	check := o
