@@ -2,6 +2,7 @@ package loop
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/analyze/score"
@@ -30,7 +31,7 @@ func (s *session) takeScore(out *output, success bool) {
 	text := slices.Concat(out.stderr.Bytes(), []byte("\n"), out.stdout.Bytes()) // the last one wins
 	found, err := score.Read(text, s.o.Score, s.o.Pass)
 	if err != nil {
-		s.warn(kasoku.Warning{Code: "no-score", Text: err.Error(), Hint: hint(err)})
+		s.warn(kasoku.Warning{Code: "no-score", Text: strings.ReplaceAll(err.Error(), "\n", "; "), Hint: hint(err)})
 	}
 	if found != nil && found.Outcome == kasoku.Unjudged && !success {
 		found.Outcome = kasoku.Failed // a benchmark that ends so did not get through

@@ -101,12 +101,16 @@ puts files and indexes back as they are now.`,
 	return cmd
 }
 
-// checkpointLabel is the label of all checkpoints; the newest is meant by it.
-const checkpointLabel = runstore.Checkpoint
+// Labels of checkpoints; of several the newest is meant. Those that revert makes have
+// their own, so that what was asked for by its label stays what it was.
+const (
+	checkpointLabel   = runstore.Checkpoint
+	beforeRevertLabel = "before-revert"
+)
 
 // checkpoint keeps what is in force in a file of runs, or in out.
 func (e *env) checkpoint(ctx context.Context, o loop.Options, runs, out string) (*loop.Result, error) {
-	o.Run.Label = checkpointLabel
+	o.Run.Label = cmp.Or(o.Run.Label, checkpointLabel)
 	if out == "" {
 		if wd, err := os.Getwd(); err == nil {
 			if rel, err := filepath.Rel(wd, runs); err == nil && !strings.HasPrefix(rel, "..") {

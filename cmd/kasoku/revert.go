@@ -40,7 +40,7 @@ Files are those that kasoku.toml names (capture), and those that nginx and the
 database are configured by. They are replaced at once, mode and owner kept. A
 run holds no secrets: they are taken from the present file. Indexes are added
 and dropped one statement at a time; columns and tables are left alone. Before
-anything is put back, what is in force is kept in a checkpoint.`,
+anything is put back, what is in force is kept in a checkpoint, before-revert.`,
 		Example: `  kasoku revert before
   kasoku revert before --apply
   kasoku revert checkpoint --only /etc/nginx/nginx.conf --apply`,
@@ -88,7 +88,7 @@ func (e *env) revert(ctx context.Context, f *revertFlags, name string) error {
 		Host: host, Only: f.only, Globs: append(append([]string(nil), o.Capture.Files...), o.Capture.VCL...),
 	})}
 	if f.apply && !x.Plan.Empty() {
-		o.Run.Note = "before going back to " + rec.Run.ID
+		o.Run.Label, o.Run.Note = beforeRevertLabel, "before going back to "+rec.Run.ID
 		kept, err := e.checkpoint(ctx, o, runs, "")
 		if err != nil {
 			return fmt.Errorf("nothing was put back: checkpoint: %w", err)

@@ -51,7 +51,7 @@ func TestRevertIndexes(t *testing.T) {
 		t.Errorf("still differs:\n%s", shown)
 	}
 	// The checkpoint before it goes forth again, and a comparison names the index.
-	typed(t, exitGood, "revert", "checkpoint", "--only", "shop.users", "--apply")
+	typed(t, exitGood, "revert", "before-revert", "--only", "shop.users", "--apply")
 	if shown := typed(t, exitGood, "compare", "then.kasoku", got.Checkpoint); !strings.Contains(shown, "index idx_mail dropped") {
 		t.Errorf("the comparison does not name the index:\n%s", shown)
 	}

@@ -221,7 +221,7 @@ func (s *series) tellCost() {
 			continue
 		}
 		sig := compare.Samples(without, with, f.goal)
-		fmt.Fprintf(s.e.stdout, "cost of observation  %s %s → %s: %s\n", f.name, f.print(sig.Before.Median), f.print(sig.After.Median), strings.TrimSpace(sig.Why))
+		fmt.Fprintf(s.e.stdout, "cost of observation  off → on: %s %s → %s: %s\n", f.name, f.print(sig.Before.Median), f.print(sig.After.Median), strings.TrimSpace(sig.Why))
 		told = true
 	}
 	if !told {

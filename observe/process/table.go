@@ -243,6 +243,8 @@ func (s *Source) unreadable(err error) {
 	switch {
 	case errors.Is(err, unix.EMFILE):
 		hint = "raise the limit of open files, as with ulimit -n"
+	case errors.Is(err, fs.ErrPermission) && unix.Geteuid() == 0:
+		hint = "root lacks the capability CAP_SYS_PTRACE, as in a container; `docker run --cap-add SYS_PTRACE` grants it"
 	case errors.Is(err, fs.ErrPermission):
 		hint = "run as root, or as the user of the process"
 	}
