@@ -149,6 +149,13 @@ func TestVerdict(t *testing.T) {
 	f("No requests were counted.", &kasoku.Recording{})
 	f("Nothing broke: 100 % of 5 requests succeed.", &kasoku.Recording{Run: kasoku.Run{Length: sec(9)},
 		Endpoints: []kasoku.Endpoint{{Seconds: map[int]kasoku.EndpointSecond{1: {Count: 5}}}}})
+	codes := func(ok, refused uint64) *kasoku.Recording {
+		return &kasoku.Recording{Run: kasoku.Run{Length: sec(9)}, Endpoints: []kasoku.Endpoint{{
+			Codes: map[int]uint64{200: ok, 404: refused}, Seconds: map[int]kasoku.EndpointSecond{1: {Count: ok + refused}},
+		}}}
+	}
+	f("Nothing broke: 100 % of 100 requests succeed.", codes(81, 19))
+	f("Nothing broke: 100 % of 100 requests got no 5xx, but 20.0 % of the answers were 4xx.", codes(80, 20))
 }
 
 func TestSaid(t *testing.T) {

@@ -82,7 +82,12 @@ func unbroken(c *Case) string {
 	}
 	if t == nil || t.Asked == 0 {
 		if r, err := c.Requests(c.Focus.Interval); err == nil {
-			s += fmt.Sprintf(": %s of %s requests succeed", unit.Percent(r.SuccessRatio()), unit.Count(r.Count))
+			s += fmt.Sprintf(": %s of %s requests ", unit.Percent(r.SuccessRatio()), unit.Count(r.Count))
+			if refused := c.clientErrors(); refused >= manyClientErrors {
+				s += fmt.Sprintf("got no 5xx, but %s of the answers were 4xx", unit.Percent(refused))
+			} else {
+				s += "succeed"
+			}
 		} else {
 			s = "No requests were counted"
 		}
@@ -93,6 +98,24 @@ func unbroken(c *Case) string {
 		s += fmt.Sprintf("; the nearest limit is %s", l.Text)
 	}
 	return s + "."
+}
+
+// manyClientErrors is the share of answers with 4xx from which requests cannot be
+// said to succeed. Some are right: a benchmark also asks for what is not there.
+const manyClientErrors = 0.2
+
+// clientErrors returns the share of 4xx among the answers in the access log.
+func (c *Case) clientErrors() float64 {
+	var refused, all uint64
+	for i := range c.Endpoints {
+		for code, n := range c.Endpoints[i].Codes {
+			all += n
+			if code >= 400 && code < 500 {
+				refused += n
+			}
+		}
+	}
+	return float64(refused) / float64(max(all, 1))
 }
 
 // highest returns the step with the highest rate, nil when no step has one.

@@ -23,7 +23,7 @@ const (
 // load of kasoku's, by the access log.
 func (r rec) requestsChart(g grid, t *Timeline) *Chart {
 	asked, ok, failed := make([]float64, g.seconds), make([]float64, g.seconds), make([]float64, g.seconds)
-	answered := "answered 2xx"
+	answered, rate := "answered 2xx", "2xx/s"
 	switch {
 	case len(r.Seconds) > 0:
 		for i := range r.Seconds {
@@ -42,7 +42,7 @@ func (r rec) requestsChart(g grid, t *Timeline) *Chart {
 			failed[s.Second] += float64(s.Asked - min(good, s.Asked))
 		}
 	case r.endpointSeconds(ok, failed):
-		asked, answered = nil, "answered"
+		asked, answered, rate = nil, "answered", "answered/s"
 	default:
 		return nil
 	}
@@ -64,7 +64,7 @@ func (r rec) requestsChart(g grid, t *Timeline) *Chart {
 	c.Axis = linearAxis(top, nil, unit.Plain)
 	c.peaks()
 	t.Sparks = append(t.Sparks,
-		Spark{Name: "2xx/s", Values: js[0], Peak: "max " + c.Print(most(js[0]))},
+		Spark{Name: rate, Values: js[0], Peak: "max " + c.Print(most(js[0]))},
 		Spark{Name: "errors/s", Values: js[1], Tone: Bad, Peak: "max " + c.Print(most(js[1]))})
 	return c
 }
