@@ -5,7 +5,7 @@
 // is on the disk, in a file of that server's own; whoever comes next and finds
 // that no living process needs the change puts the value back. That is the
 // recorder itself at its end ([Hold.Release]); a guard process when the recorder
-// was killed ([Start], [Serve], [Recover]); a person after a power cut
+// was killed ([Start], [Watch], [Legacy.Recover]); a person after a power cut
 // ([Journals], [Restore]).
 //
 // A server's journal names who holds on to what. Recordings that run at once

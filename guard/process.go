@@ -49,7 +49,7 @@ type Process struct {
 }
 
 // Start starts the guard process: the program with the arguments, which calls
-// [Serve] with its standard input. It has a session of its own, so neither
+// [Watch] with its standard input. It has a session of its own, so neither
 // Ctrl-C nor a kill of the recorder's process group reaches it.
 func Start(program command.Spec, r Request) (*Process, error) {
 	read, write, err := os.Pipe() // closed in any other program that is started

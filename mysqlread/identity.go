@@ -23,7 +23,7 @@ func (r *Reader) Epoch() Epoch {
 // of the reader's last connection.
 func (r *Reader) RestartedSince(e Epoch) bool {
 	now := r.Epoch()
-	return now.Boot.Sub(e.Boot) > bootSlack || now.Session < e.Session
+	return !now.Boot.Equal(e.Boot) || now.Session < e.Session
 }
 
 // An Identity tells one server from another, whatever way leads to it.

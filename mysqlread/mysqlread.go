@@ -273,15 +273,12 @@ func (r *Reader) statusTable() string {
 	return "information_schema.GLOBAL_STATUS"
 }
 
-// bootSlack is how far two readings of the server's start may differ.
-const bootSlack = time.Second
-
 // note remembers when the server was started, by its own clock, and notices a
 // new connection and a restart: Uptime fell behind, or connection ids began anew.
 func (r *Reader) note(session uint64, seconds int64, clock, now time.Time) {
 	boot := clock.Add(-time.Duration(seconds) * time.Second)
 	first := r.boot.IsZero()
-	restarted := !first && (boot.Sub(r.boot) > bootSlack || session <= r.session)
+	restarted := !first && (!boot.Equal(r.boot) || session <= r.session)
 	why := ""
 	if r.lost != nil {
 		why = "; the connection was lost: " + r.lost.Error()
