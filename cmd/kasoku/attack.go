@@ -79,7 +79,7 @@ func (f *attackFlags) register(cmd *cobra.Command) {
 	fl.BoolVar(&h.TLS.Insecure, "insecure", false, "accept any certificate")
 	fl.StringVar(&h.TLS.CertFile, "cert", "", "client certificate `FILE`, PEM")
 	fl.StringVar(&h.TLS.KeyFile, "key", "", "key `FILE`; default the certificate's")
-	fl.Var(vegeta.ListValue{Items: &h.TLS.RootFiles}, "root-certs", "certificate authorities, `FILE,…`, PEM")
+	fl.Var(vegeta.ListValue{Items: &h.TLS.RootFiles}, "root-certs", "certificate authorities, `FILE,...`, PEM")
 	fl.Var(vegeta.RedirectsValue{N: &h.Redirects}, "redirects", "followed; -1: do not follow and count as success")
 	fl.Var(vegeta.MaxBodyValue{Bytes: &h.MaxBody}, "max-body", "most bytes of a body that count; -1: all")
 	fl.BoolVar(&h.Chunked, "chunked", false, "send bodies with chunked encoding")

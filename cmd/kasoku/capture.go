@@ -24,7 +24,7 @@ type captureFlags struct {
 }
 
 func (f *captureFlags) register(fl *pflag.FlagSet) {
-	fl.StringSliceVar(&f.files, "capture", nil, "also keep the configuration files that `GLOB,…` match; secrets are masked")
+	fl.StringSliceVar(&f.files, "capture", nil, "also keep the configuration files that `GLOB,...` match; secrets are masked")
 	fl.BoolVar(&f.off, "no-capture", false, "keep no configuration: nothing of nginx, option files, schema, kernel, limits, git")
 }
 

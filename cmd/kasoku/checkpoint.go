@@ -26,7 +26,7 @@ type machineFlags struct {
 
 func (f *machineFlags) register(fl *pflag.FlagSet) {
 	f.database.register(fl, "`DSN` of the database whose indexes are meant; default that of kasoku.toml")
-	fl.StringSliceVar(&f.capture, "capture", nil, "also the configuration files that `GLOB,…` match, beside those of kasoku.toml")
+	fl.StringSliceVar(&f.capture, "capture", nil, "also the configuration files that `GLOB,...` match, beside those of kasoku.toml")
 }
 
 // options returns what kasoku.toml and the flags say of this machine.
