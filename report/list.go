@@ -281,7 +281,8 @@ const (
 	leastLimit = 14 // mysqld 1.84 o…
 )
 
-// figureColumns are the score, or the rate where no run has one.
+// figureColumns are the score, or the rate where no run has one. Where some have a
+// score and others are judged by their rate both stand in front.
 func figureColumns(steps []*listStep, has func(func(*listStep) bool) bool) []listColumn {
 	scored := has(func(s *listStep) bool { return s.scored })
 	main := Column{Key: "req_per_s", Head: "req/s", Align: Decimal}
@@ -294,7 +295,7 @@ func figureColumns(steps []*listStep, has func(func(*listStep) bool) bool) []lis
 			top = max(top, s.figure.Median)
 		}
 	}
-	return []listColumn{
+	out := []listColumn{
 		{main, func(s *listStep) Cell {
 			switch {
 			case s.scored != scored:
@@ -316,10 +317,26 @@ func figureColumns(steps []*listStep, has func(func(*listStep) bool) bool) []lis
 			return c
 		}},
 	}
+	if scored && has((*listStep).rated) {
+		out = append(out, rateColumn(1))
+	}
+	return out
+}
+
+// rated reports whether the step is judged by its rate.
+func (s *listStep) rated() bool { return !s.scored && len(s.values) > 0 }
+
+func rateColumn(drop int) listColumn {
+	return listColumn{Column{Key: "req_per_s", Head: "req/s", Align: Decimal, Drop: drop}, func(s *listStep) Cell {
+		if v, ok := s.median(perSecOf); ok {
+			return figureCell(v)
+		}
+		return none()
+	}}
 }
 
 // spreadColumns are what stands behind the figure: the range of repeats, and the
-// rate of a run that has a score.
+// rate where all runs have a score.
 func spreadColumns(steps []*listStep, has func(func(*listStep) bool) bool) []listColumn {
 	scored := has(func(s *listStep) bool { return s.scored })
 	var out []listColumn
@@ -339,13 +356,8 @@ func spreadColumns(steps []*listStep, has func(func(*listStep) bool) bool) []lis
 			listColumn{Column{Key: "lowest", Head: "lowest", Align: Decimal, Drop: 9}, spread(func(s *listStep) float64 { return s.figure.Least })},
 			listColumn{Column{Key: "highest", Head: "highest", Align: Decimal, Drop: 9}, spread(func(s *listStep) float64 { return s.figure.Most })})
 	}
-	if scored && has(func(s *listStep) bool { _, ok := s.median(perSecOf); return ok }) {
-		out = append(out, listColumn{Column{Key: "req_per_s", Head: "req/s", Align: Decimal, Drop: 10}, func(s *listStep) Cell {
-			if v, ok := s.median(perSecOf); ok {
-				return figureCell(v)
-			}
-			return none()
-		}})
+	if scored && !has((*listStep).rated) && has(func(s *listStep) bool { _, ok := s.median(perSecOf); return ok }) {
+		out = append(out, rateColumn(10))
 	}
 	return out
 }

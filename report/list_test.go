@@ -194,3 +194,25 @@ func TestListAny(t *testing.T) {
 		})
 	})
 }
+
+// TestList_Mixed: where some steps have a score and others only a rate, the rate
+// stands beside the score, in front of what gives way.
+func TestList_Mixed(t *testing.T) {
+	f := func(want string, runs ...runstore.Info) {
+		t.Helper()
+		var got []string
+		for _, c := range listTable(listSteps(runs), ListOptions{}).Columns {
+			if c.Key == "score" || c.Key == "req_per_s" || c.Key == "verdict" {
+				got = append(got, c.Key)
+			}
+		}
+		if s := strings.Join(got, " "); s != want {
+			t.Errorf("columns %s, want %s", s, want)
+		}
+	}
+	rated, scored := quick(0, "a", 100), quick(1, "b", 100)
+	scored.Score = &kasoku.Score{Value: 5}
+	f("req_per_s verdict", rated)
+	f("score verdict req_per_s", scored)
+	f("score req_per_s verdict", rated, scored)
+}
