@@ -27,7 +27,7 @@ func (w *walker) logs(context.Context) {
 		w.skip(PartLogs, what, "no log in kasoku.toml")
 		return
 	}
-	bad, good := w.grown(w.Silent), []string{fmt.Sprintf("%d logs did not grow", len(w.Silent))}
+	bad, good := w.grown(w.Silent), []string{unit.Counted(len(w.Silent), "log", "logs") + " did not grow"}
 	for _, still := range w.grown(w.Written) {
 		good = append(good, "still written, as finalize.logs allows: "+still)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/capture"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/unit"
 )
 
 // pollEvery is how often a unit is asked whether it is up.
@@ -199,7 +200,8 @@ func (w *walker) compare(ctx context.Context, before diagnose.Probe, at, what, f
 	case len(now.Facts) == 0:
 		w.skip(PartRestart, what, "neither a database nor finalize.answers in kasoku.toml")
 	default:
-		good := []string{fmt.Sprintf("%d row counts, %d indexes, %d answers are the same "+at, now.Count(diagnose.FactRows), now.Count(diagnose.FactIndex), now.Count(diagnose.FactAnswer))}
+		good := []string{fmt.Sprintf("%s, %s, %s: the same "+at, unit.Counted(now.Count(diagnose.FactRows), "row count", "row counts"),
+			unit.Counted(now.Count(diagnose.FactIndex), "index", "indexes"), unit.Counted(now.Count(diagnose.FactAnswer), "answer", "answers"))}
 		w.check(PartRestart, what, differ(before, now, diagnose.FactRows, diagnose.FactIndex, diagnose.FactAnswer), good, fix)
 	}
 }

@@ -175,7 +175,11 @@ func (p *Plan) Reload(version string) []string {
 		}
 		switch f.Kind {
 		case capture.KindNginx:
-			add("nginx -t && nginx -s reload")
+			if inDistribution(f.Path) {
+				add("nginx -t && nginx -s reload")
+			} else {
+				add("reload the nginx that reads " + f.Path + ": nginx -t and nginx -s reload, with the -c and -p that it was started with")
+			}
 		case capture.KindMySQL:
 			if strings.Contains(strings.ToLower(version), "mariadb") {
 				add("systemctl restart mariadb")
@@ -191,6 +195,17 @@ func (p *Plan) Reload(version string) []string {
 		}
 	}
 	return out
+}
+
+// inDistribution reports whether a file is of the nginx that a bare nginx command
+// means, where packages and nginx's own build put it.
+func inDistribution(path string) bool {
+	for _, dir := range []string{"/etc/nginx/", "/usr/local/nginx/", "/usr/local/etc/nginx/", "/opt/nginx/"} {
+		if strings.HasPrefix(path, dir) {
+			return true
+		}
+	}
+	return false
 }
 
 // unitOf returns the unit that a file belongs to: app.service also of

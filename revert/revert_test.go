@@ -265,4 +265,8 @@ func TestReload(t *testing.T) {
 	if got := p.Reload("10.11.14-MariaDB"); !slices.Equal(got, want) {
 		t.Errorf("reload %q, want %q", got, want)
 	}
+	own := Plan{Files: []File{{Kind: "nginx", Path: "/home/isucon/nginx.conf"}}}
+	if got := own.Reload(""); len(got) != 1 || !strings.Contains(got[0], "/home/isucon/nginx.conf") || strings.Contains(got[0], "&&") {
+		t.Errorf("an nginx of one's own: %q", got)
+	}
 }
