@@ -38,7 +38,8 @@ func (c Changed) String() string {
 // Changes lists what was changed between two runs, as far as their files tell:
 // code, settings, configuration, schema, what watched, the machine. A setting that
 // the server sets by itself after another one is not counted beside it, nor one that
-// kasoku altered to watch, nor a file whose effect the settings show.
+// kasoku altered to watch, nor a file whose effect the settings show, nor the settings
+// of a scope that only one run recorded.
 func Changes(before, after *kasoku.Recording) []Changed {
 	var out []Changed
 	out = append(out, codeChange(before, after)...)

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -37,18 +38,40 @@ var volatile = []string{
 // nobody set them.
 const foundScope = "clock"
 
-func diffSettings(b, a *kasoku.Recording) (changes []SettingChange, equal int) {
-	type key struct{ scope, name string }
-	read := func(r *kasoku.Recording) map[key]string {
-		m := map[key]string{}
-		for _, s := range r.Settings {
-			if !slices.Contains(volatile, s.Name) && s.Scope != foundScope {
-				m[key{s.Scope, s.Name}] = s.Value
-			}
+// unitScope is the scope of states of units. A run may record one only when it is bad,
+// so a run without any counts as one that looked.
+const unitScope = "unit"
+
+type settingKey struct{ scope, name string }
+
+// settingsOf returns the settings that are a choice, and the scopes that the run
+// recorded.
+func settingsOf(r *kasoku.Recording) (values map[settingKey]string, scopes map[string]bool) {
+	values, scopes = map[settingKey]string{}, map[string]bool{unitScope: true}
+	for _, s := range r.Settings {
+		if !slices.Contains(volatile, s.Name) && s.Scope != foundScope {
+			values[settingKey{s.Scope, s.Name}] = s.Value
+			scopes[s.Scope] = true
 		}
-		return m
 	}
-	before, after := read(b), read(a)
+	return values, scopes
+}
+
+// unrecorded returns the scopes of which only the other run has settings, sorted: a
+// run without observers does not ask the database.
+func unrecorded(b, a *kasoku.Recording) (before, after []string) {
+	_, inBefore := settingsOf(b)
+	_, inAfter := settingsOf(a)
+	lacks := func(has, other map[string]bool) []string {
+		return slices.DeleteFunc(slices.Sorted(maps.Keys(other)), func(s string) bool { return has[s] })
+	}
+	return lacks(inBefore, inAfter), lacks(inAfter, inBefore)
+}
+
+// diffSettings lists the settings that differ, of the scopes that both runs recorded.
+func diffSettings(b, a *kasoku.Recording) (changes []SettingChange, equal int) {
+	before, inBefore := settingsOf(b)
+	after, inAfter := settingsOf(a)
 	if len(before) == 0 || len(after) == 0 {
 		return nil, 0
 	}
@@ -58,10 +81,12 @@ func diffSettings(b, a *kasoku.Recording) (changes []SettingChange, equal int) {
 			equal++
 			continue
 		}
-		changes = append(changes, SettingChange{Scope: k.scope, Name: k.name, Before: x, After: y, OnlyBefore: !ok})
+		if inAfter[k.scope] {
+			changes = append(changes, SettingChange{Scope: k.scope, Name: k.name, Before: x, After: y, OnlyBefore: !ok})
+		}
 	}
 	for k, y := range after {
-		if _, ok := before[k]; !ok {
+		if _, ok := before[k]; !ok && inBefore[k.scope] {
 			changes = append(changes, SettingChange{Scope: k.scope, Name: k.name, After: y, OnlyAfter: true})
 		}
 	}
@@ -241,6 +266,7 @@ func warnings(before, after []*kasoku.Recording, pairs []pair, c *Comparison) []
 	if n := len(c.Changes); n > 1 {
 		add("changed-together", "change one at a time", "%s changed together, so their effects cannot be told apart", changesTold(c.Changes))
 	}
+	unrecordedWarnings(c.middle(before, (*Row).before), c.middle(after, (*Row).after), add)
 	hostWarnings(before[0], after[0], add)
 	for _, r := range slices.Concat(before, after) {
 		if r.Run.State == kasoku.Incomplete {
@@ -292,6 +318,19 @@ func unlikeWarnings(side []*kasoku.Recording, add func(code, hint, format string
 	}
 }
 
+// unrecordedWarnings tell which settings could not be compared.
+func unrecordedWarnings(b, a *kasoku.Recording, add func(code, hint, format string, args ...any)) {
+	before, after := unrecorded(b, a)
+	for _, x := range []struct {
+		side   string
+		scopes []string
+	}{{"before", before}, {"after", after}} {
+		if len(x.scopes) > 0 {
+			add("settings-not-recorded", "", "the settings of %s were not recorded %s", listed(x.scopes), x.side)
+		}
+	}
+}
+
 // changesTold names a few changes and counts the rest.
 func changesTold(changes []Changed) string {
 	const most = 4
@@ -308,11 +347,18 @@ func changesTold(changes []Changed) string {
 		return unit.Count(n) + " settings"
 	case n > most:
 		return strings.Join(names[:most-1], ", ") + " and " + unit.Count(n-most+1) + " more"
-	case n == 1:
-		return names[0]
 	default:
-		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+		return listed(names)
 	}
+}
+
+// listed puts names, at least one, into a sentence.
+func listed(names []string) string {
+	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 // LateGenerator reports whether a warning says that the generator was the limit,

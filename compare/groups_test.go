@@ -156,6 +156,40 @@ func TestCompareAgainst(t *testing.T) {
 	}
 }
 
+// TestUnrecordedSettings: a side that did not ask the database has not changed it.
+func TestUnrecordedSettings(t *testing.T) {
+	with := func(label string, seed uint64, scopes ...string) []*kasoku.Recording {
+		runs := group(label, seed, 1, 20*time.Millisecond, 0)
+		for _, s := range scopes {
+			runs[0].Settings = append(runs[0].Settings, kasoku.Setting{Scope: s, Name: s + ".a", Value: label}, kasoku.Setting{Scope: s, Name: s + ".b", Value: label})
+		}
+		return runs
+	}
+	for _, x := range []struct {
+		before, after []string
+		changes       int
+		want          []string
+	}{
+		{[]string{"sysctl"}, []string{"sysctl", "mysql"}, 2, []string{"the settings of mysql were not recorded before"}},
+		{[]string{"limits", "sysctl", "mysql"}, []string{"sysctl"}, 2, []string{"the settings of limits and mysql were not recorded after"}},
+		{[]string{"app"}, []string{"mysql"}, 0, []string{"the settings of mysql were not recorded before", "the settings of app were not recorded after"}},
+		{nil, []string{"mysql", "clock"}, 0, []string{"the settings of mysql were not recorded before"}},
+		{[]string{"mysql"}, []string{"mysql"}, 2, nil},
+		{nil, nil, 0, nil},
+	} {
+		c := compared(t, with("before", 1, x.before...), with("after", 2, x.after...), Options{})
+		var got []string
+		for _, w := range c.Warnings {
+			if w.Code == "settings-not-recorded" {
+				got = append(got, w.Text)
+			}
+		}
+		if !slices.Equal(got, x.want) || len(c.Settings) != x.changes || len(c.Changes) != x.changes {
+			t.Errorf("%v against %v: %q, settings %v, changes %v", x.before, x.after, got, c.Settings, c.Changes)
+		}
+	}
+}
+
 func TestComparePrices(t *testing.T) {
 	price := func(runs []*kasoku.Recording, perHour float64, currency string) []*kasoku.Recording {
 		for _, r := range runs {
@@ -285,6 +319,16 @@ func TestChanges(t *testing.T) {
 		{"dirty, diff not kept", func(r *kasoku.Recording) { r.Run.Dirty = true }, ""},
 		{"setting with a follower", func(r *kasoku.Recording) { r.Settings[0].Value, r.Settings[1].Value = "300", "150" }, "setting max_connections"},
 		{"follower alone", func(r *kasoku.Recording) { r.Settings[1].Value = "150" }, "setting back_log"},
+		{"scope not recorded", func(r *kasoku.Recording) {
+			r.Settings = []kasoku.Setting{{Scope: "sysctl", Name: "vm.swappiness", Value: "60"}}
+		}, ""},
+		{"one of a scope gone", func(r *kasoku.Recording) { r.Settings = r.Settings[:2] }, "setting sync_binlog"},
+		{"unit failed", func(r *kasoku.Recording) {
+			r.Settings = append(r.Settings, kasoku.Setting{Scope: "unit", Name: "userapi", Value: "failed"})
+		}, "setting userapi"},
+		{"file of a scope not recorded", func(r *kasoku.Recording) {
+			r.Settings, r.Configs[1].Text = []kasoku.Setting{{Scope: "sysctl", Name: "vm.swappiness", Value: "60"}}, "b"
+		}, "configuration /etc/my.cnf"},
 		{"file and its setting", func(r *kasoku.Recording) { r.Settings[2].Value, r.Configs[1].Text = "0", "b" }, "setting sync_binlog"},
 		{"file alone", func(r *kasoku.Recording) { r.Configs[1].Text = "b" }, "configuration /etc/my.cnf"},
 		{"index", func(r *kasoku.Recording) { r.Configs[2].Text = "b" }, "schema shop.users"},
