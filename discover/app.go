@@ -158,6 +158,35 @@ func (l *looker) connections(s *Service, all map[int]*Service) (n int, to string
 	return n, to
 }
 
+// clients names the applications that are connected to each database.
+func (l *looker) clients() {
+	all := l.serviceOf()
+	apps := l.found.Of(App)
+	slices.SortStableFunc(apps, func(a, b *Service) int { return b.Score - a.Score })
+	for _, db := range l.found.Of(MySQL) {
+		for _, s := range apps {
+			if slices.ContainsFunc(l.links, func(c connection) bool { return all[c.pid] == s && c.leadsTo(db) }) {
+				db.MySQL.Clients = append(db.MySQL.Clients, s.Name)
+			}
+		}
+	}
+}
+
+// leadsTo reports whether a connection goes to a database on this host.
+func (c connection) leadsTo(db *Service) bool {
+	to := c.remote.Addr()
+	if !to.IsLoopback() && to != c.local.Addr() { // a host's own address is both ends
+		return false
+	}
+	for _, at := range db.Listen {
+		listens, err := netip.ParseAddrPort(at.Address)
+		if err == nil && !at.Private && listens.Port() == c.remote.Port() && (listens.Addr().IsUnspecified() || listens.Addr().Unmap() == to) {
+			return true
+		}
+	}
+	return len(db.Listen) == 0 && db.Container == "" && db.MySQL.Port == int(c.remote.Port())
+}
+
 // readGo reads the build information of a service's program.
 func (l *looker) readGo(s *Service) {
 	if s.Exe == "" {

@@ -184,6 +184,7 @@ func Look(ctx context.Context, o Options) (*Found, error) {
 	l.nginx()
 	l.databases()
 	l.applications()
+	l.clients()
 	l.appLogs()
 	l.sort()
 	if ctx.Err() != nil {

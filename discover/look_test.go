@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -180,4 +181,38 @@ func TestPprof(t *testing.T) {
 	f("goroutine", "", "", Listener{Network: "tcp", Address: "0.0.0.0:6060", Port: 6060})
 	f("goroutine", "", "", Listener{Network: "tcp", Address: "127.0.0.1:6060", Port: 6060, Loopback: true, Private: true})
 	f("goroutine", "", "", Listener{Network: "unix", Address: "/run/a.sock", Loopback: true})
+}
+
+// TestLook_Clients: each database has the applications that are connected to it.
+func TestLook_Clients(t *testing.T) {
+	db := func(listen ...string) *Service {
+		s := &Service{Kind: MySQL, MySQL: &Database{Port: 3306}}
+		for _, at := range listen {
+			s.Listen = append(s.Listen, Listener{Network: "tcp", Address: at})
+		}
+		return s
+	}
+	f := func(local, remote string, s *Service, want bool) {
+		t.Helper()
+		c := connection{1, netip.MustParseAddrPort(local), netip.MustParseAddrPort(remote)}
+		if got := c.leadsTo(s); got != want {
+			t.Errorf("%s to %s leads to %v: %v, want %v", local, remote, s.Listen, got, want)
+		}
+	}
+	f("127.0.0.1:40000", "127.0.0.1:3306", db("127.0.0.1:3306"), true)
+	f("127.0.0.1:40000", "127.0.0.1:3307", db("127.0.0.1:3306"), false)
+	f("127.0.0.1:40000", "127.0.0.1:3306", db("0.0.0.0:3306"), true)
+	f("10.0.0.1:40000", "10.0.0.1:3306", db("[::]:3306"), true)
+	f("10.0.0.1:40000", "10.0.0.2:3306", db("0.0.0.0:3306"), false) // of another host
+	f("127.0.0.1:40000", "127.0.0.1:3306", db("10.0.0.1:3306"), false)
+	f("127.0.0.1:40000", "127.0.0.1:3306", db(), true) // its sockets cannot be seen
+
+	app, other, one, two := Service{Kind: App, Name: "shop", PIDs: []int{7, 8}}, Service{Kind: Other, Name: "x", PIDs: []int{9}}, *db("127.0.0.1:3306"), *db("127.0.0.1:3307")
+	l := &looker{found: &Found{Services: []Service{app, other, one, two}}}
+	at := netip.MustParseAddrPort
+	l.links = []connection{{8, at("127.0.0.1:40000"), at("127.0.0.1:3307")}, {9, at("127.0.0.1:40001"), at("127.0.0.1:3306")}}
+	l.clients()
+	if a, b := l.found.Services[2].MySQL.Clients, l.found.Services[3].MySQL.Clients; len(a) != 0 || len(b) != 1 || b[0] != "shop" {
+		t.Errorf("clients %v and %v", a, b)
+	}
 }

@@ -18,6 +18,10 @@ type Database struct {
 	Port    int    // 3306 when not told
 	DataDir string
 	SlowLog string // slow_query_log_file, where an option says it
+
+	// Clients are the applications found here that are connected to it by TCP, the
+	// likeliest first. Who is behind a unix socket is not told.
+	Clients []string
 }
 
 // serverGroups are the sections that servers read; versions such as mysqld-8.0

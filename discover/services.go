@@ -127,7 +127,7 @@ func (l *looker) listening(procs []*process, familyOf map[int]*family, all map[i
 			switch {
 			case !s.listens:
 				for _, p := range who {
-					l.links = append(l.links, connection{p.pid, s.remote})
+					l.links = append(l.links, connection{p.pid, s.local, s.remote})
 				}
 			case len(who) > 0:
 				slices.SortFunc(who, func(a, b *process) int { return a.pid - b.pid })

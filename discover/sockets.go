@@ -84,8 +84,8 @@ func parseUnix(text []byte) []socket {
 
 // A connection is an established one of a process to another port.
 type connection struct {
-	pid    int
-	remote netip.AddrPort
+	pid           int
+	local, remote netip.AddrPort
 }
 
 // sockets reads the sockets of each network namespace once, through a process

@@ -215,7 +215,11 @@ func (s *surveyed) serviceRows(row func(what, found, how string)) {
 	}
 	switch {
 	case s.db.user != "":
-		row("database user", s.db.user, s.db.how)
+		user := s.db.user
+		if why := s.db.choice(); why != "" {
+			user += ", " + why
+		}
+		row("database user", user, s.db.how)
 	case s.dbErr != nil:
 		row("database user", "", s.dbErr.Error())
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -126,4 +127,45 @@ func TestInit_Table(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden.CheckString(t, "testdata/init/table.txt", out.String())
+}
+
+// TestInit_Databases: of several databases that let us in it is the one that the
+// application uses; the others are named.
+func TestInit_Databases(t *testing.T) {
+	f := func(wantDSN, wantTable string, wantText ...string) func(in []reached, all []neighbour) {
+		return func(in []reached, all []neighbour) {
+			t.Helper()
+			s := contest()
+			s.db = choose(in, all)
+			text := s.toml(someDay)
+			c, err := config.Parse([]byte(text), config.Name)
+			if err != nil || c.MySQL.DSN != wantDSN {
+				t.Fatalf("%v, DSN %q, want %q", err, c.MySQL.DSN, wantDSN)
+			}
+			for _, want := range wantText {
+				if !strings.Contains(text, want) {
+					t.Errorf("no %q in\n%s", want, text)
+				}
+			}
+			e, out, _ := testEnv()
+			if err := printDocument(e, s.document()); err != nil || !strings.Contains(out.String(), wantTable) {
+				t.Errorf("%v, no %q in\n%s", err, wantTable, out)
+			}
+		}
+	}
+	db := func(name string, pid int, clients ...string) (reached, neighbour) {
+		v := &discover.Service{Kind: discover.MySQL, Name: name, PID: pid, MySQL: &discover.Database{Clients: clients}}
+		dsn := "isucon@unix(/run/" + name + ".sock)/"
+		return reached{service: v, dsn: dsn, user: "isucon@localhost", server: "MySQL 9.7.0", how: "without a password"}, neighbour{service: v, dsn: dsn}
+	}
+	a, na := db("a", 1)
+	b, nb := db("b", 2)
+	c, nc := db("c", 3, "shop")
+	f("isucon@unix(/run/c.sock)/", "isucon@localhost, one of 3: shop is connected to it",
+		"# The database is one of 3: shop is connected to it. Others that run here:\n# a pid 1.\n# dsn = 'isucon@unix(/run/a.sock)/'\n# b pid 2.\n# dsn = 'isucon@unix(/run/b.sock)/'\n",
+	)([]reached{a, b, c}, []neighbour{na, nb, nc})
+	f("isucon@unix(/run/a.sock)/", "isucon@localhost, one of 2: check it", "# The database is one of 2: check it.", "# dsn = 'isucon@unix(/run/b.sock)/'\n")([]reached{a, b}, []neighbour{na, nb})
+	nc.refused = errors.New("denied")
+	f("isucon@unix(/run/a.sock)/", "one of 2: check it", "# c pid 3 lets no one in without a password; connected: shop.\n")([]reached{a}, []neighbour{na, nc})
+	f("isucon@unix(/run/a.sock)/", "isucon@localhost  ")([]reached{a}, []neighbour{na})
 }

@@ -201,12 +201,31 @@ func (s *surveyed) tomlMySQL(w *tomlWriter) {
 		w.example("defaults_file", "'~/.my.cnf'", "")
 		w.example("dsn", "'app@unix(/run/mysqld/mysqld.sock)/shop'", "")
 	}
+	s.tomlOthers(w)
 	if len(s.db.databases) > 1 {
 		w.say("Databases: %s.", strings.Join(s.db.databases, ", "))
 	}
 	w.example("slow_log", "false", "The slow log is switched on for a run where the user may do that, and put back.")
 	w.example("digests", "true", "Statement digests of performance_schema.")
 	w.example("count_rows", "['shop.users']", "Tables that are counted before and after; they must have grown by the successful writes.")
+}
+
+// tomlOthers names the database servers that run here beside the one in force.
+func (s *surveyed) tomlOthers(w *tomlWriter) {
+	if len(s.db.others) == 0 {
+		return
+	}
+	w.say("The database is %s. Others that run here:", s.db.choice())
+	for _, n := range s.db.others {
+		about := serviceText(n.service)
+		if n.refused != nil {
+			about += " lets no one in without a password"
+		}
+		if c := n.service.MySQL.Clients; len(c) > 0 {
+			about += "; connected: " + strings.Join(c, ", ")
+		}
+		w.example("dsn", tomlString(n.dsn), about+".")
+	}
 }
 
 func (s *surveyed) tomlLogs(w *tomlWriter) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,52 +27,107 @@ type reached struct {
 	server       string // MariaDB 10.11.19
 	how          string
 	databases    []string // of users
+	identity     mysqlread.Identity
+	service      *discover.Service // that it is; nil when it is none of this host
+	others       []neighbour       // that run here, too
+}
+
+// A neighbour is a database server that runs here and is not the one that was
+// chosen.
+type neighbour struct {
+	service *discover.Service
+	dsn     string // without a password
+	refused error  // nil when it let us in
 }
 
 // reachDatabase tries what needs no password to be typed: the user's own option
-// file, then the sockets and ports of the servers that run here.
+// file, then the sockets and ports of the servers that run here. Of those that let
+// us in it takes the first that an application found here is connected to, else
+// the first.
 func reachDatabase(ctx context.Context, found *discover.Found) (reached, error) {
+	var in []reached
 	var refused error
-	try := func(r reached, dsn string) (reached, bool) {
-		err := r.connect(ctx, dsn)
-		if err != nil {
-			refused = errors.Join(refused, fmt.Errorf("%s: %w", r.how, err))
-		}
-		return r, err == nil
-	}
 	if file := found.ClientFile; file != "" {
 		dsn, err := mysqlflags.ReadDSN(file)
+		r := reached{defaultsFile: file, how: "user and password from " + file}
 		if err == nil {
-			if r, ok := try(reached{defaultsFile: file, how: "user and password from " + file}, dsn); ok {
-				return r, nil
-			}
+			err = r.connect(ctx, dsn)
 		}
-		refused = errors.Join(refused, err)
+		if err == nil {
+			r.service = r.serviceOf(found)
+			in = append(in, r)
+		} else {
+			refused = fmt.Errorf("%s: %w", r.how, err)
+		}
 	}
+	var all []neighbour
 	for _, s := range found.Of(discover.MySQL) {
+		address := address(s.MySQL)
+		n := neighbour{service: s}
 		if s.Container != "" {
 			continue
 		}
-		for _, address := range addresses(s.MySQL) {
-			dsn, err := mysqlflags.FormatDSN(found.User, "", address, "", nil)
-			if err != nil {
-				continue
-			}
-			if r, ok := try(reached{dsn: dsn, how: "without a password at " + address}, dsn); ok {
-				return r.withDatabase(found.User, address), nil
+		if n.dsn, n.refused = mysqlflags.FormatDSN(found.User, "", address, "", nil); n.refused == nil {
+			r := reached{service: s, dsn: n.dsn, how: "without a password at " + address}
+			if n.refused = r.connect(ctx, n.dsn); n.refused == nil {
+				in = append(in, r.withDatabase(found.User, address))
+			} else {
+				refused = errors.Join(refused, fmt.Errorf("%s: %w", r.how, n.refused))
 			}
 		}
+		all = append(all, n)
 	}
-	return reached{}, lastLine(refused)
+	if len(in) == 0 {
+		return reached{}, lastLine(refused)
+	}
+	return choose(in, all), nil
 }
 
-// addresses are where a server is tried: its socket, which may know the user, else
-// its port.
-func addresses(db *discover.Database) []string {
-	if db.Socket != "" {
-		return []string{db.Socket}
+// choose takes one of the databases that let us in, and names the others.
+func choose(in []reached, all []neighbour) reached {
+	r := in[max(slices.IndexFunc(in, reached.connected), 0)]
+	for _, n := range all {
+		if n.service != r.service {
+			r.others = append(r.others, n)
+		}
 	}
-	return []string{net.JoinHostPort("127.0.0.1", strconv.Itoa(db.Port))}
+	return r
+}
+
+// choice says why it is this one of several databases; empty for the only one.
+func (r reached) choice() string {
+	switch n := len(r.others) + 1; {
+	case n == 1:
+		return ""
+	case r.connected():
+		return fmt.Sprintf("one of %d: %s is connected to it", n, strings.Join(r.service.MySQL.Clients, ", "))
+	default:
+		return fmt.Sprintf("one of %d: check it", n)
+	}
+}
+
+// connected reports whether an application found here uses the database.
+func (r reached) connected() bool { return r.service != nil && len(r.service.MySQL.Clients) > 0 }
+
+// serviceOf finds the service that an option file led to; nil when it is none of
+// this host.
+func (r *reached) serviceOf(found *discover.Found) *discover.Service {
+	for _, s := range found.Of(discover.MySQL) {
+		at := r.identity
+		if s.Container == "" && at.Host == found.Host && (at.Socket != "" && at.Socket == s.MySQL.Socket || at.Port == strconv.Itoa(s.MySQL.Port)) {
+			return s
+		}
+	}
+	return nil
+}
+
+// address is where a server is tried: its socket, which may know the user, else
+// its port.
+func address(db *discover.Database) string {
+	if db.Socket != "" {
+		return db.Socket
+	}
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(db.Port))
 }
 
 // lastLine keeps the last of several refusals.
@@ -98,6 +154,9 @@ func (r *reached) connect(ctx context.Context, dsn string) error {
 	}
 	defer func() { _ = reader.Close() }() // nothing is lost with it
 	r.server = fmt.Sprintf("%s %s", reader.Flavor(), reader.Version().Text)
+	if r.identity, err = reader.Identity(ctx); err != nil {
+		return err
+	}
 	if r.user, err = currentUser(ctx, db); err != nil {
 		return err
 	}
