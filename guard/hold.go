@@ -106,7 +106,9 @@ func (h *Hold) Apply(ctx context.Context, p Planner) error {
 // kept what became of the changes, those of recordings that died too. After an
 // error what is left stays in the journal, for whoever comes next.
 func (h *Hold) Release(ctx context.Context, keep Keep) error {
-	return h.turn(ctx, func(j *Journal, save func() error) error {
+	reached := false
+	err := h.turn(ctx, func(j *Journal, save func() error) error {
+		reached = true
 		me := j.holder(&h.me)
 		if me == nil {
 			err := h.releaseAlone(ctx, j)
@@ -120,6 +122,10 @@ func (h *Hold) Release(ctx context.Context, keep Keep) error {
 		}
 		return errors.Join(err, j.collect(&h.me, keep), save())
 	})
+	if !reached && len(h.changes) == 0 { // whatever the journal says, it is not of this recording
+		return keep(h.left())
+	}
+	return err
 }
 
 // left is what became of the recording's own changes.

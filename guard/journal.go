@@ -182,14 +182,14 @@ const (
 // another process, which holds the lock while it talks to the server.
 func open(ctx context.Context, path string) (*file, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("journal: %w", err)
+		return nil, wrap(err)
 	}
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		lock, err := tryLock(strings.TrimSuffix(path, extension) + lockExtension)
 		if err != nil {
-			return nil, fmt.Errorf("journal: %w", err)
+			return nil, wrap(err)
 		}
 		if lock != nil {
 			return &file{path, lock}, nil
@@ -241,7 +241,7 @@ func (f *file) load() (*Journal, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("journal: %w", err)
+		return nil, wrap(err)
 	}
 	return parse(f.path, b)
 }
@@ -277,9 +277,20 @@ func (f *file) save(j *Journal) error {
 
 func wrap(err error) error {
 	if err != nil {
-		return fmt.Errorf("journal: %w", err)
+		return &placeError{err}
 	}
 	return nil
+}
+
+// A placeError is a journal that cannot be kept where it was to be.
+type placeError struct{ err error }
+
+func (e *placeError) Error() string { return "journal: " + e.err.Error() }
+func (e *placeError) Unwrap() error { return e.err }
+
+// Hint says how to name another place.
+func (e *placeError) Hint() string {
+	return "name a directory that you may write to: KASOKU_STATE=/a/directory/of/yours"
 }
 
 // replace puts a file in place of another, if there is one.

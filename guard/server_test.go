@@ -323,8 +323,12 @@ func refused(f fixture) {
 	if h, err = New(f.Context(), root, Options{Dir: filepath.Join(file, "x"), DSN: f.dsn}); err != nil {
 		f.Fatal(err)
 	}
-	if err := h.Apply(f.Context(), slow(root)); err == nil || !strings.HasPrefix(err.Error(), "journal: ") {
+	var hinted interface{ Hint() string }
+	if err := h.Apply(f.Context(), slow(root)); !errors.As(err, &hinted) || !strings.HasPrefix(err.Error(), "journal: ") || !strings.Contains(hinted.Hint(), "KASOKU_STATE=") {
 		f.Errorf("%v", err)
+	}
+	if err := h.Release(f.Context(), func(Left) error { return nil }); err != nil {
+		f.Errorf("nothing was changed, and yet: %v", err)
 	}
 	f.unchanged()
 }
