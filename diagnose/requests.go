@@ -3,6 +3,7 @@ package diagnose
 import (
 	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -27,7 +28,11 @@ var errNoRequests = errors.New("neither an access log nor a load counted request
 
 // Requests returns the requests of an interval, from the access log, else from
 // the load's own counts. Seconds that lie partly in the interval count in part,
-// so that requests may be set against counters of the same interval.
+// so that requests may be set against counters of the same interval; of the whole
+// run and of the load phase of a run without steps they count whole, so that the
+// sum is that of the endpoints.
+//
+// Of a run with several hosts it is the log of one, see [FrontLog].
 //
 // When both are there and differ by more than half, the load's count is taken:
 // the log was then of something else, of two servers in a row, or of errors
@@ -50,10 +55,16 @@ func apart(a, b uint64) bool { return a < b/2 || b < a/2 }
 
 // logged counts the requests that the access log has in an interval.
 func logged(rec *kasoku.Recording, iv kasoku.Interval) (Requests, bool) {
+	return loggedBy(rec, sharing(rec, iv))
+}
+
+// loggedBy counts the requests in the access log, of each second its share.
+func loggedBy(rec *kasoku.Recording, share func(s int) float64) (Requests, bool) {
 	var count, failed float64
-	for i := range rec.Endpoints {
-		for s, n := range rec.Endpoints[i].Seconds {
-			part := overlap(s, iv)
+	_, endpoints := FrontLog(rec)
+	for i := range endpoints {
+		for s, n := range endpoints[i].Seconds {
+			part := share(s)
 			count += part * float64(n.Count)
 			failed += part * float64(n.Failed)
 		}
@@ -64,9 +75,10 @@ func logged(rec *kasoku.Recording, iv kasoku.Interval) (Requests, bool) {
 // offered counts the requests that were due in an interval.
 func offered(rec *kasoku.Recording, iv kasoku.Interval) (Requests, bool) {
 	var count, failed float64
+	share := sharing(rec, iv)
 	for i := range rec.Seconds {
 		s := &rec.Seconds[i]
-		part := overlap(s.Second, iv)
+		part := share(s.Second)
 		if part == 0 {
 			continue
 		}
@@ -100,20 +112,66 @@ func overlap(s int, iv kasoku.Interval) float64 {
 	return min(max(d.Seconds(), 0), 1)
 }
 
+// sharing returns how much of a second's requests count for the interval. All do of
+// the whole run, also those that a log dates a little before or after it, and of
+// each second that the load phase of a run without steps has a part of: neither has
+// a neighbour whose requests could be meant.
+func sharing(rec *kasoku.Recording, iv kasoku.Interval) func(s int) float64 {
+	if iv.From <= 0 && iv.To >= end(rec) {
+		return func(int) float64 { return 1 }
+	}
+	whole := len(rec.Steps) == 0 && slices.ContainsFunc(rec.Phases, func(p kasoku.Phase) bool {
+		return p.Kind == kasoku.PhaseLoad && p.Interval == iv
+	})
+	return func(s int) float64 {
+		part := overlap(s, iv)
+		if whole && part > 0 {
+			return 1
+		}
+		return part
+	}
+}
+
+// FrontLog returns the endpoints of the host whose access log has most requests, and
+// that host. In a run of several hosts, as of a proxy and of applications behind it,
+// their logs have the same requests: added up they would count twice.
+func FrontLog(rec *kasoku.Recording) (host string, endpoints []kasoku.Endpoint) {
+	counts := map[string]uint64{}
+	for i := range rec.Endpoints {
+		counts[rec.Endpoints[i].Host] += rec.Endpoints[i].Count
+	}
+	for i := range rec.Endpoints { // the first of equals
+		if h := rec.Endpoints[i].Host; i == 0 || counts[h] > counts[host] {
+			host = h
+		}
+	}
+	if len(counts) < 2 {
+		return host, rec.Endpoints
+	}
+	for i := range rec.Endpoints {
+		if rec.Endpoints[i].Host == host {
+			endpoints = append(endpoints, rec.Endpoints[i])
+		}
+	}
+	return host, endpoints
+}
+
 // Busiest returns the endpoint with most requests in the interval, as "PUT
 // /orders/7"; from the load's targets when there is no access log, and empty when
 // there is neither.
 func (c *Case) Busiest(iv kasoku.Interval) string {
 	counts := map[string]float64{}
-	for i := range c.Endpoints {
-		e := &c.Endpoints[i]
+	share := sharing(c.Recording, iv)
+	_, endpoints := FrontLog(c.Recording)
+	for i := range endpoints {
+		e := &endpoints[i]
 		for s, n := range e.Seconds {
-			counts[e.Method+" "+e.Route] += overlap(s, iv) * float64(n.Count)
+			counts[e.Method+" "+e.Route] += share(s) * float64(n.Count)
 		}
 	}
 	if len(counts) == 0 {
 		for i := range c.Seconds {
-			counts[c.Seconds[i].Target] += overlap(c.Seconds[i].Second, iv) * float64(c.Seconds[i].Asked)
+			counts[c.Seconds[i].Target] += share(c.Seconds[i].Second) * float64(c.Seconds[i].Asked)
 		}
 	}
 	var name string
@@ -129,8 +187,9 @@ func (c *Case) Busiest(iv kasoku.Interval) string {
 // what counted them: the access log, else the load. It is empty when nothing did.
 func (c *Case) BySecond() (counts map[int]uint64, source string) {
 	counts = map[int]uint64{}
-	for i := range c.Endpoints {
-		for s, n := range c.Endpoints[i].Seconds {
+	_, endpoints := FrontLog(c.Recording)
+	for i := range endpoints {
+		for s, n := range endpoints[i].Seconds {
 			counts[s] += n.Count
 		}
 	}

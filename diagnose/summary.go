@@ -13,6 +13,7 @@ import (
 // A load of kasoku's own is told by its best step, that is the one in which most
 // requests a second succeeded. Of a foreign load the access log tells, over the
 // time in which the load phase lasted; answers below 500 count as successes there.
+// Of the logs of several hosts it is one, see [FrontLog].
 func Summarise(rec *kasoku.Recording) *kasoku.Summary {
 	s := &kasoku.Summary{}
 	times := loadTimes(rec)
@@ -118,8 +119,9 @@ func busy(counts map[int]uint64) kasoku.Interval {
 func answered(rec *kasoku.Recording, s *kasoku.Summary, times []kasoku.Interval) {
 	s.Source = "access log"
 	latency := histogram.New()
-	for i := range rec.Endpoints {
-		e := &rec.Endpoints[i]
+	_, endpoints := FrontLog(rec)
+	for i := range endpoints {
+		e := &endpoints[i]
 		s.Requests += e.Count
 		s.Succeeded += e.Count - min(e.Failed(), e.Count)
 		latency.Merge(e.Latency)
@@ -127,7 +129,8 @@ func answered(rec *kasoku.Recording, s *kasoku.Summary, times []kasoku.Interval)
 	s.P50, s.P99 = latency.Quantile(0.50), latency.Quantile(0.99)
 	var good, length float64
 	for _, iv := range times {
-		r, _ := logged(rec, iv)
+		// A rate needs the requests of this very time.
+		r, _ := loggedBy(rec, func(s int) float64 { return overlap(s, iv) })
 		good += float64(r.Count - min(r.Failed, r.Count))
 		length += iv.Len().Seconds()
 	}
@@ -161,8 +164,9 @@ func loadTimes(rec *kasoku.Recording) []kasoku.Interval {
 		counts[rec.Seconds[i].Second] += rec.Seconds[i].Asked
 	}
 	if len(counts) == 0 {
-		for i := range rec.Endpoints {
-			for at, n := range rec.Endpoints[i].Seconds {
+		_, endpoints := FrontLog(rec)
+		for i := range endpoints {
+			for at, n := range endpoints[i].Seconds {
 				counts[at] += n.Count
 			}
 		}

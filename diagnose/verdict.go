@@ -107,8 +107,9 @@ const manyClientErrors = 0.2
 // clientErrors returns the share of 4xx among the answers in the access log.
 func (c *Case) clientErrors() float64 {
 	var refused, all uint64
-	for i := range c.Endpoints {
-		for code, n := range c.Endpoints[i].Codes {
+	_, endpoints := FrontLog(c.Recording)
+	for i := range endpoints {
+		for code, n := range endpoints[i].Codes {
 			all += n
 			if code >= 400 && code < 500 {
 				refused += n

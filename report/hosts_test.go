@@ -48,3 +48,34 @@ func TestSeveralHosts(t *testing.T) {
 		t.Error("one host is told as several")
 	}
 }
+
+// TestEndpointsOfSeveralHosts: what two hosts logged of one endpoint is told apart.
+func TestEndpointsOfSeveralHosts(t *testing.T) {
+	r := sample.Before()
+	one := Show(r, Options{}).Section(SectionEndpoints)
+	if cols := one.Blocks[0].(*Table).Columns; cols[1].Key != "requests" {
+		t.Errorf("one host has the columns %v", cols)
+	}
+	behind := r.Endpoints[0]
+	behind.Host, behind.Count = "app2", 1
+	r.Endpoints = append(r.Endpoints, behind)
+	s := Show(r, Options{}).Section(SectionEndpoints)
+	table := s.Blocks[0].(*Table)
+	if table.Columns[1].Key != "host" {
+		t.Fatalf("columns %v", table.Columns)
+	}
+	hosts := map[string]int{}
+	for _, row := range table.Rows {
+		if len(row.Cells) != len(table.Columns) {
+			t.Fatalf("row %v", row)
+		}
+		hosts[row.Cells[1].Text]++
+	}
+	front := r.Endpoints[0].Host
+	if hosts["app2"] != 1 || hosts[front] != len(table.Rows)-1 {
+		t.Errorf("hosts %v, want app2 once, else %s", hosts, front)
+	}
+	if !strings.Contains(string(s.Sub), "the log of "+front+",") {
+		t.Errorf("sub-title %q", s.Sub)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/unit"
 )
 
@@ -53,6 +54,10 @@ func (r rec) endpointsSection() Section {
 		return s
 	}
 	s.Sub = "From the access log: service time as the app saw it, without the wait before it."
+	if r.severalLogs() {
+		host, _ := diagnose.FrontLog(r.Recording)
+		s.Sub += Prose(" Requests are counted by the log of " + host + ", which has most.")
+	}
 	if len(ws) > 0 {
 		s.Sub += Prose(" " + Sentence(read(ws)) + ".")
 	}
@@ -75,13 +80,26 @@ func (r rec) endpointTable() *Table {
 	}
 	u := commonUnit(ds...)
 	t := &Table{ID: "endpoints", Columns: endpointColumns(unit.Name(u))}
+	several := r.severalLogs()
+	if several {
+		t.Columns = slices.Insert(t.Columns, 1, Column{Key: "host", Head: "host"})
+	}
 	for i := range es[:min(mostRows, len(es))] {
-		t.Rows = append(t.Rows, Row{Cells: endpointCells(&es[i], all, u)})
+		cells := endpointCells(&es[i], all, u)
+		if several {
+			cells = slices.Insert(cells, 1, text(es[i].Host))
+		}
+		t.Rows = append(t.Rows, Row{Cells: cells})
 	}
 	if n := len(es) - mostRows; n > 0 {
 		t.More = unit.Count(n) + " more, " + unit.Percent(float64(rest)/float64(max(all, 1))) + " of time"
 	}
 	return t
+}
+
+// severalLogs reports whether more than one host has an access log.
+func (r rec) severalLogs() bool {
+	return slices.ContainsFunc(r.Endpoints, func(e kasoku.Endpoint) bool { return e.Host != r.Endpoints[0].Host })
 }
 
 func endpointColumns(u string) []Column {
@@ -188,14 +206,15 @@ func (r rec) queryTable() *Table {
 }
 
 // requests is how many there were in the run: as the load counted them, else the
-// access log.
+// access log of the host that has most.
 func (r rec) requests() uint64 {
 	if n := r.Tally(0).Asked; n > 0 {
 		return n
 	}
 	var n uint64
-	for i := range r.Endpoints {
-		n += r.Endpoints[i].Count
+	_, endpoints := diagnose.FrontLog(r.Recording)
+	for i := range endpoints {
+		n += endpoints[i].Count
 	}
 	return n
 }
