@@ -159,6 +159,9 @@ func correlation(x, y *signal, shift float64, without int) (r float64, ok bool) 
 // offsetOf says how far a host's clock is from the reference's, how sure that is,
 // and how it was found.
 func offsetOf(ref, rec *kasoku.Recording) (offset, off time.Duration, note string, warning *kasoku.Warning) {
+	if sameBoot(ref, rec) {
+		return 0, 0, "one machine, one clock", nil
+	}
 	a := signalsOf(ref, 0)
 	b := signalsOf(rec, rec.Run.Started.Sub(ref.Run.Started))
 	f, found := bestFit(a, b)
@@ -179,6 +182,13 @@ func offsetOf(ref, rec *kasoku.Recording) (offset, off time.Duration, note strin
 	return 0, kernel, "not known: wall clocks as they were", &kasoku.Warning{Code: "clocks-unknown",
 		Text: fmt.Sprintf("host %s: how far its clock is off is not known: no time service keeps it, and no traffic that both hosts counted has a shape to compare", name),
 		Hint: fmt.Sprintf("run chrony on all hosts, or say `--offset '%s=DURATION'` (its clock minus the first host's)", name)}
+}
+
+// sameBoot reports whether both were recorded on one machine that did not start
+// anew between them; containers share its clock too.
+func sameBoot(a, b *kasoku.Recording) bool {
+	return len(a.Run.Hosts) > 0 && len(b.Run.Hosts) > 0 &&
+		a.Run.Hosts[0].BootID != "" && a.Run.Hosts[0].BootID == b.Run.Hosts[0].BootID
 }
 
 // kernelError adds up how far both kernels think their clocks may be off.

@@ -254,3 +254,26 @@ func TestEveryTimeMoves(t *testing.T) {
 		t.Error("seconds")
 	}
 }
+
+// Two recordings of one machine have one clock, whatever their traffic says.
+func TestOneMachine(t *testing.T) {
+	rng := rand.New(rand.NewPCG(19, 1))
+	w := newWorld(19, 60)
+	f := func(bootA, bootB, wantNote string, wantWarnings int) {
+		t.Helper()
+		a := w.record("a", 0, 0, 50, rng, map[string]float64{"host/net.tx_bytes": 500})
+		b := w.record("b", 0, 1, 50, rng, nil)
+		a.Run.Hosts[0].BootID, b.Run.Hosts[0].BootID = bootA, bootB
+		a.Run.Hosts[0].ClockError, b.Run.Hosts[0].ClockError = 0, time.Second
+		out, err := Merge([]*kasoku.Recording{a, b}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h := out.Run.Hosts[1]; h.ClockOffset != 0 || h.ClockError != 0 || !strings.Contains(h.ClockNote, wantNote) || len(out.Warnings) != wantWarnings {
+			t.Errorf("host %+v, warnings %v", h, out.Warnings)
+		}
+	}
+	f("x", "x", "one machine, one clock", 0)
+	f("", "", "not known", 1)
+	f("x", "y", "not known", 1)
+}
