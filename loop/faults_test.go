@@ -285,3 +285,28 @@ func TestCommandKept(t *testing.T) {
 		t.Errorf("warning %q", w.Text)
 	}
 }
+
+// TestLogGone: a server that is stopped and removed with its logs costs its log, not
+// the run.
+func TestLogGone(t *testing.T) {
+	o := quick(t)
+	dir := filepath.Join(t.TempDir(), "server")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	o.AccessLog, o.AppLog = filepath.Join(t.TempDir(), "access.log"), filepath.Join(dir, "app.log")
+	if err := errors.Join(add(o.AccessLog, ltsv("/old")), add(o.AppLog, "started\n")); err != nil {
+		t.Fatal(err)
+	}
+	o.Prepare = during(func() error { return errors.Join(add(o.AccessLog, ltsv("/a")), os.RemoveAll(dir)) })
+	rec := mustRecord(t, o)
+	if n := requests(rec); n != 1 || rec.Run.State != kasoku.Finished || len(rec.Logs) != 2 {
+		t.Errorf("%d requests, run %s, logs %+v", n, rec.Run.State, rec.Logs)
+	}
+	if w := warned(rec, "log-gone"); !strings.Contains(w.Text, o.AppLog) || w.Hint == "" {
+		t.Errorf("warnings %+v", rec.Warnings)
+	}
+	if w := warned(rec, "empty-log"); w.Text != "" {
+		t.Errorf("a log that is gone is told as empty: %s", w.Text)
+	}
+}

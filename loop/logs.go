@@ -3,6 +3,7 @@ package loop
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/kasoku/kasoku"
@@ -99,6 +100,14 @@ func emptyWarning(paths []string) kasoku.Warning {
 // collect reads one log's window into the run's tables.
 func (s *session) collect(l *logFile) (w kasoku.LogWindow, err error) {
 	src, err := lines.Since(l.mark)
+	if errors.Is(err, fs.ErrNotExist) { // with its directory; else it is looked for among its rotations
+		s.warn(kasoku.Warning{
+			Code: "log-gone",
+			Text: fmt.Sprintf("%s was removed during the run with its directory: what was written to it is lost", l.path),
+			Hint: "keep the logs until the run has ended",
+		})
+		return kasoku.LogWindow{Kind: l.kind, Note: l.path + " is gone"}, nil
+	}
 	if err != nil {
 		return w, err
 	}
