@@ -90,8 +90,22 @@ func TestCompareTooFew(t *testing.T) {
 		t.Errorf("verdict %q", c.Verdict)
 	}
 	c = compared(t, before[:1], after, Options{})
-	if c.Outcome != NotJudged || !strings.HasPrefix(c.Verdict, "One run against 3: ") || c.Label != "one run against 3: not judged" || c.Warnings[0].Code != "one-run" {
+	if c.Outcome != NotJudged || !strings.HasPrefix(c.Verdict, "One run against 3: ") || strings.Count(strings.ToLower(c.Verdict), "one run against 3") != 1 || !strings.HasSuffix(c.Verdict, ". 4 runs a side are the least that can show a difference.") || c.Label != "one run against 3: not judged" || c.Warnings[0].Code != "one-run" {
 		t.Errorf("verdict %q, label %q, warnings %v", c.Verdict, c.Label, c.Warnings)
+	}
+}
+
+// TestVerdictCountsOnce: also where there is nothing to judge by.
+func TestVerdictCountsOnce(t *testing.T) {
+	bare := func(n int) (out []*kasoku.Recording) {
+		for range n {
+			out = append(out, &kasoku.Recording{})
+		}
+		return out
+	}
+	c := compared(t, bare(3), bare(1), Options{})
+	if want := "3 runs against one: These runs have no load to compare. Not judged."; c.Verdict != want {
+		t.Errorf("verdict %q, want %q", c.Verdict, want)
 	}
 }
 

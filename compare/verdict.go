@@ -23,7 +23,8 @@ func (c *Comparison) verdict() string {
 	if strings.HasPrefix(figures, "At ") || strings.HasPrefix(figures, "Score ") || strings.HasPrefix(figures, "The ") {
 		figures = strings.ToLower(figures[:1]) + figures[1:]
 	}
-	return c.headline() + ": " + figures + rest + " " + c.sureness()
+	head := c.headline() + ": "
+	return head + figures + rest + " " + capital(strings.TrimPrefix(c.sureness(), head))
 }
 
 // figures tells the rows that matter most.
