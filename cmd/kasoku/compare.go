@@ -120,7 +120,7 @@ func (f *compareFlags) sides(e *env, args []string) (sides [2][]*kasoku.Recordin
 		}
 		for _, path := range paths {
 			if side, ok := seen[path]; ok && (side == i || len(paths) > 1) {
-				return sides, usagef("", "run %q is named twice", filepath.Base(path))
+				return sides, usagef(twiceHint(f.out.dir, args, path), "run %q is named twice", filepath.Base(path))
 			}
 			seen[path] = i
 			rec, err := openPath(e, path)
@@ -131,6 +131,18 @@ func (f *compareFlags) sides(e *env, args []string) (sides [2][]*kasoku.Recordin
 		}
 	}
 	return sides, nil
+}
+
+// twiceHint says which name stands for a group that the run is of; empty when none
+// does.
+func twiceHint(dir string, args []string, path string) string {
+	for name := range strings.SplitSeq(strings.Join(args, ","), ",") {
+		name = strings.TrimSpace(name)
+		if paths, err := findGroup(dir, name); err == nil && len(paths) > 1 && slices.Contains(paths, path) {
+			return fmt.Sprintf("%q is a group and means all its %d runs; name one run by its file: %s", name, len(paths), path)
+		}
+	}
+	return ""
 }
 
 // openPath reads a run and completes what a comparison looks at.
