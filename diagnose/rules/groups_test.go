@@ -146,7 +146,21 @@ func TestObservation(t *testing.T) {
 	keepsQuiet(t, r, grouped(off(kasoku.ObserversOff, 2974), on[:1]), false, "no cost is shown by one run against one")
 	speaks(t, r, grouped(off(kasoku.ObserversOff, 2974, 2900, 3000, 2950, 2990), on), kasoku.High, "Observation costs")
 	keepsQuiet(t, r, both(off(kasoku.ObserversOff, 1750, 1755, 1745, 1752, 1748)), false, "the cost is under 5.0 %")
-	keepsQuiet(t, r, both(off(kasoku.ObserversOff, 1684, 1700, 1651, 1688, 1660)), false, "no cost is shown by 5 runs against 5")
+	keepsQuiet(t, r, both(off(kasoku.ObserversOff, 1684, 1700, 1651, 1688, 1660)), false, "no cost is shown by 5 runs against 5, p 0.984; two runs of one side differ by ±")
+	keepsQuiet(t, r, grouped(off(kasoku.ObserversOff, 2974, 2900, 3000), on[:3]), false, "no cost is shown by 3 runs against 3, 4 a side are the least; two runs of one side differ by ±")
+	// A side that scatters widely hides nothing from the test.
+	speaks(t, r, both(off(kasoku.ObserversOff, 2974, 9000, 1900, 5950, 2990)), kasoku.High, "Observation costs")
+	// A run without observers does not ask the database for its settings.
+	asked := scored(1683, 1700, 1650, 1690, 1660)
+	for _, x := range asked {
+		x.Run.Observers = kasoku.ObserversOn
+		x.Settings = []kasoku.Setting{{Scope: "sysctl", Name: "vm.swappiness", Value: "60"}, {Scope: "mysql", Name: "max_connections", Value: "151"}}
+	}
+	unasked := off(kasoku.ObserversOff, 2974, 2900, 3000, 2950, 2990)
+	for _, x := range unasked {
+		x.Settings = []kasoku.Setting{{Scope: "sysctl", Name: "vm.swappiness", Value: "60"}}
+	}
+	speaks(t, r, grouped(unasked, asked), kasoku.High, "Observation costs")
 	keepsQuiet(t, r, grouped(nil, on), true, "no two runs")
 	other := off(kasoku.ObserversOff, 2974, 2900, 3000, 2950)
 	for _, x := range other {

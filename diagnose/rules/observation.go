@@ -62,11 +62,33 @@ func (r Observation) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 	}
 	switch {
 	case row.Moved != compare.Worse:
-		return nil, diagnose.Quiet(r.ID(), min(max(cost, 0)/bar, 0.5), "%s: no cost is shown by %s", figures, runsOf(off, on))
+		return nil, diagnose.Quiet(r.ID(), min(max(cost, 0)/bar, 0.5), "%s: no cost is shown by %s%s", figures, runsOf(off, on), whyNot(row))
 	case cost < bar:
 		return nil, diagnose.Quiet(r.ID(), cost/bar, "%s: the cost is under %s", figures, unit.Percent(bar))
 	}
 	return []kasoku.Finding{r.finding(c, cmp, *row, cost, off, on)}, nil
+}
+
+// whyNot says what repeated runs lack to show a cost: the test decides where it can,
+// and the spread between runs of one side only tells why it may not.
+func whyNot(row *compare.Row) string {
+	s := row.Samples
+	if s == nil {
+		return ""
+	}
+	why := ""
+	switch s.Verdict {
+	case compare.NotShown:
+		why = ", p " + compare.PValue(s.P)
+	case compare.TooFewToTell:
+		why = fmt.Sprintf(", %d a side are the least", compare.LeastRuns)
+	default:
+		return ""
+	}
+	if row.Spread != nil {
+		why += "; two runs of one side differ by " + row.Spread.String()
+	}
+	return why
 }
 
 // sides parts the runs of the case and of its baseline into those with fewer
