@@ -6,6 +6,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/runstore"
 )
 
 // moving are variables that change by themselves.
@@ -59,10 +62,49 @@ func (w *walker) notRestarted(ctx context.Context, what string) {
 	why := "the database was not restarted: is its unit in finalize.units?"
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
-	if set, ok, err := w.db.SetAtRuntime(ctx); err == nil && ok && len(set) > 0 {
+	set, ok, err := w.db.SetAtRuntime(ctx)
+	if err == nil && ok && len(set) > 0 {
+		if now, err := w.db.Variables(ctx); err == nil {
+			set = withoutRestored(set, now, w.Earlier)
+		}
+	}
+	if len(set) > 0 {
 		why += " Set by a statement, so lost unless my.cnf has them: " + strings.Join(set, ", ")
 	}
 	w.skip(PartRestart, what, why)
+}
+
+// mostRuns is how many runs are asked what they put back: reading a long one takes
+// a second, and all of a project change the same.
+const mostRuns = 3
+
+// withoutRestored leaves out the variables that a run of kasoku put back and that
+// have that value still: the statement that set them was kasoku's.
+func withoutRestored(names []string, now map[string]string, runs []runstore.Info) []string {
+	restored := map[string]string{}
+	read := 0
+	for _, r := range runs { // the newest first
+		if read == mostRuns {
+			break
+		}
+		if r.Err != nil || r.Checkpoint() || r.State == kasoku.Running {
+			continue
+		}
+		rec, err := runstore.Open(r.Path)
+		if err != nil {
+			continue
+		}
+		read++
+		for _, c := range rec.Changes {
+			if _, have := restored[c.Name]; c.Restored && !have {
+				restored[c.Name] = c.Before
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		before, ok := restored[name]
+		return ok && before == now[name]
+	})
 }
 
 func quoteEmpty(v string) string {
