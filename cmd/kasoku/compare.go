@@ -139,6 +139,9 @@ func twiceHint(dir string, args []string, path string) string {
 	for name := range strings.SplitSeq(strings.Join(args, ","), ",") {
 		name = strings.TrimSpace(name)
 		if paths, err := findGroup(dir, name); err == nil && len(paths) > 1 && slices.Contains(paths, path) {
+			if i := slices.IndexFunc(paths, func(p string) bool { return filepath.Base(p) == name+runstore.Extension }); i >= 0 {
+				path = paths[i] // a group has the id of its first run, which is meant
+			}
 			return fmt.Sprintf("%q is a group and means all its %d runs; name one run by its file: %s", name, len(paths), path)
 		}
 	}

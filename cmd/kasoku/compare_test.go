@@ -85,6 +85,24 @@ func TestCompareGroups(t *testing.T) {
 	}
 }
 
+// TestCompareTwiceHint: a group has the id of its first run; the hint names that file.
+func TestCompareTwiceHint(t *testing.T) {
+	dir := t.TempDir()
+	keepScores(t, dir, "base", "base-1", "main@1", 1000, 1010, 990)
+	keepScores(t, dir, "slow", "slow-1", "main@2", 900, 910, 890)
+	e, _, errs := testEnv()
+	e.color, e.args = "never", []string{"compare", "--dir", dir, "base-1,base-3", "slow-1"}
+	want := `"base-1" is a group and means all its 3 runs; name one run by its file: ` + filepath.Join(dir, "base-1.kasoku")
+	if code := run(e); code != exitUsage || !strings.Contains(errs.String(), want) {
+		t.Errorf("exit %d, want %q:\n%s", code, want, errs)
+	}
+	e, out, errs := testEnv()
+	e.color, e.args = "never", []string{"compare", "--dir", dir, filepath.Join(dir, "base-1.kasoku") + ",base-3", "slow-2,slow-3"}
+	if code := run(e); code != exitGood || !strings.Contains(out.String(), "2 runs against 2") {
+		t.Errorf("exit %d:\n%s%s", code, out, errs)
+	}
+}
+
 func TestCompareGroupsJSON(t *testing.T) {
 	dir := t.TempDir()
 	keepScores(t, dir, "base", "g1", "main@1", 1000, 1010, 990, 1005, 995)
