@@ -369,6 +369,9 @@ func nameCell(s *listStep) Cell {
 	c := text(s.name)
 	if n := len(s.runs); n > 1 {
 		c.Small = "×" + unit.Count(n)
+		if done := s.finished(); done > 0 && slices.ContainsFunc(s.runs, func(r runstore.Info) bool { return r.State == kasoku.Incomplete }) {
+			c.Small += ", " + unit.Count(done) + " complete"
+		}
 	}
 	return c
 }

@@ -161,6 +161,11 @@ func (s *listStep) passed() (n, of int) {
 // unmeasured says in a few words why the step has no figure.
 func (s *listStep) unmeasured() Cell {
 	r := s.last()
+	for _, other := range s.runs {
+		if r.State == kasoku.Incomplete && other.State == kasoku.Finished { // nameCell tells of the incomplete
+			r = other
+		}
+	}
 	_, judged := s.passed()
 	switch {
 	case r.Err != nil:
@@ -173,6 +178,8 @@ func (s *listStep) unmeasured() Cell {
 		return text(string(r.State)).tone(Mark)
 	case judged > 0:
 		return text("failed").tone(Bad)
+	case r.Exit != 0:
+		return text("benchmark failed").tone(Bad)
 	}
 	return text("no figure").tone(Dim)
 }

@@ -63,6 +63,14 @@ func TestListVerdicts(t *testing.T) {
 	f(words(quick(0, "a", 100), failed, cut, running, check, empty, quick(6, "g", 100)),
 		"a: first; highest", "b: failed; –", "c: incomplete; –", "d: being recorded; –", "e: checkpoint; –", "f: no figure; –", "g: 0 % one run; the one before")
 
+	exited, one, two := empty, quick(1, "b", 0), quick(2, "b", 0)
+	exited.Exit = 7
+	one.Summary, two.State = nil, kasoku.Incomplete
+	f(words(append(repeated("g", one, two), exited)...), "b: no figure; –", "f: benchmark failed; –")
+	if c := nameCell(listSteps(repeated("g", one, two))[0]); c.Small != "×2, 1 complete" {
+		t.Errorf("small %q", c.Small)
+	}
+
 	off := quick(1, "b", 130)
 	off.Observers = kasoku.ObserversOff
 	f(words(quick(0, "a", 100), off, quick(2, "c", 100)),

@@ -38,6 +38,7 @@ type Info struct {
 	Price      kasoku.Price
 	Score      *kasoku.Score   // nil when nobody said one
 	Summary    *kasoku.Summary // nil when nobody looked
+	Exit       int             // exit code of the command, -1 when a signal killed it; 0 without one
 	SizeBytes  int64           // of the file, with the log that lies beside it
 	Err        error           // why nothing is known of it; all above but Path, ID and SizeBytes is empty then
 }
@@ -118,6 +119,9 @@ func Describe(path string) Info {
 	info.Revision, info.Dirty = run.Revision, run.Dirty
 	info.Group, info.Repeat, info.Observers, info.Price = run.Group, run.Repeat, run.Observers, run.Price
 	info.Score, info.Summary = run.Score, run.summary
+	if run.Command != nil {
+		info.Exit = run.Command.ExitCode
+	}
 	return info
 }
 
@@ -165,6 +169,7 @@ func (o opener) describeWith(path string, m mode) (run *runRow, err error) {
 			return fmt.Errorf("%w: %s", errDamaged, strings.Join(append(rd.damage, "it has no description"), "; "))
 		}
 		run.Score, run.summary = described(rd, scoreTable(), older), described(rd, summaryTable(), older)
+		run.Command = described(rd, commandTable(), older)
 		if math.IsNaN(run.Price.PerHour) { // of a file that does not know prices
 			run.Price.PerHour = 0
 		}

@@ -195,3 +195,23 @@ func TestConditions(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestListExit: a list knows how the command ended.
+func TestListExit(t *testing.T) {
+	f := func(c *kasoku.Command, want int) {
+		t.Helper()
+		run := sampleRun()
+		run.Command, run.State = c, kasoku.Finished
+		path := filepath.Join(t.TempDir(), "a"+Extension)
+		if err := Write(path, &kasoku.Recording{Run: run}); err != nil {
+			t.Fatal(err)
+		}
+		if i := Describe(path); i.Exit != want || i.Err != nil {
+			t.Errorf("exit %d, want %d: %v", i.Exit, want, i.Err)
+		}
+	}
+	f(&kasoku.Command{Args: []string{"./bench.sh"}, ExitCode: 7}, 7)
+	f(&kasoku.Command{Args: []string{"./bench.sh"}, ExitCode: -1, Signal: "killed"}, -1)
+	f(&kasoku.Command{Args: []string{"./bench.sh"}}, 0)
+	f(nil, 0)
+}
