@@ -8,6 +8,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/compare"
+	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/histogram"
 	"github.com/kasoku/kasoku/unit"
 )
@@ -72,8 +73,9 @@ func (r rec) requestsChart(g grid, t *Timeline) *Chart {
 // endpointSeconds adds up the access log by seconds; false when it has none.
 func (r rec) endpointSeconds(ok, failed []float64) bool {
 	any := false
-	for i := range r.Endpoints {
-		for sec, e := range r.Endpoints[i].Seconds {
+	_, endpoints := diagnose.FrontLog(r.Recording)
+	for i := range endpoints {
+		for sec, e := range endpoints[i].Seconds {
 			if sec >= 0 && sec < len(ok) {
 				ok[sec] += float64(e.Count - min(e.Failed, e.Count))
 				failed[sec] += float64(e.Failed)

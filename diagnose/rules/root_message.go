@@ -150,8 +150,9 @@ func failuresOf(c *diagnose.Case) failures {
 			}
 		}
 	}
-	for i := range c.Endpoints {
-		for s, n := range c.Endpoints[i].Seconds {
+	_, endpoints := diagnose.FrontLog(c.Recording)
+	for i := range endpoints {
+		for s, n := range endpoints[i].Seconds {
 			if at := time.Duration(s) * time.Second; n.Failed > 0 && at+time.Second > c.Focus.Interval.From && at < c.Focus.Interval.To {
 				f.second[s] += n.Failed
 			}
@@ -161,8 +162,8 @@ func failuresOf(c *diagnose.Case) failures {
 		f.of = t.Asked
 	} else {
 		f.count, f.of = c.Failed()
-		for i := range c.Endpoints {
-			for code, n := range c.Endpoints[i].Codes {
+		for i := range endpoints {
+			for code, n := range endpoints[i].Codes {
 				if code >= 500 {
 					codes[code] += n
 				}

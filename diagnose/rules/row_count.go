@@ -93,8 +93,9 @@ func failedWrites(c *diagnose.Case) uint64 {
 		return c.Tally(0).Failed()
 	}
 	var n uint64
-	for i := range c.Endpoints {
-		if e := &c.Endpoints[i]; writes(e.Method) {
+	_, endpoints := diagnose.FrontLog(c.Recording)
+	for i := range endpoints {
+		if e := &endpoints[i]; writes(e.Method) {
 			for code, k := range e.Codes {
 				if code < 200 || code >= 400 {
 					n += k
@@ -115,8 +116,9 @@ func cutOff(c *diagnose.Case) uint64 {
 		return 0 // kasoku's own load waits for its answers
 	}
 	var n uint64
-	for i := range c.Endpoints {
-		e := &c.Endpoints[i]
+	_, endpoints := diagnose.FrontLog(c.Recording)
+	for i := range endpoints {
+		e := &endpoints[i]
 		if !writes(e.Method) {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/report"
 )
 
@@ -138,8 +139,9 @@ func newEndpoint(e *kasoku.Endpoint) Endpoint {
 func newQueries(r *kasoku.Recording) []Query {
 	requests := r.Tally(0).Asked
 	if requests == 0 {
-		for i := range r.Endpoints {
-			requests += r.Endpoints[i].Count
+		_, endpoints := diagnose.FrontLog(r)
+		for i := range endpoints {
+			requests += endpoints[i].Count
 		}
 	}
 	return list(r.Queries, func(q *kasoku.Query) Query {
