@@ -56,6 +56,11 @@ password is best kept in an option file.`,
 			if err := checkFormat("--format", f.out.format); err != nil {
 				return err
 			}
+			for _, name := range []string{"for", "until-idle"} {
+				if fl := cmd.Flags().Lookup(name); fl.Changed && fl.Value.String() == "0s" {
+					return usagef("leave --"+name+" out to record until Ctrl-C", "--%s 0s: want a longer time", name)
+				}
+			}
 			return record(cmd, e, &f, args)
 		},
 	}

@@ -105,9 +105,12 @@ func (s *series) tellGroup(g *runGroup) {
 		if sample.N == 0 {
 			continue
 		}
-		line := fmt.Sprintf("  %-6s  median %s", f.name, f.print(sample.Median))
+		line := fmt.Sprintf("  %-6s  %s", f.name, f.print(sample.Median))
 		if sample.N > 1 {
-			line += fmt.Sprintf(", from %s to %s", f.print(sample.Least), f.print(sample.Most))
+			line = fmt.Sprintf("  %-6s  median %s, from %s to %s", f.name, f.print(sample.Median), f.print(sample.Least), f.print(sample.Most))
+		}
+		if sample.N < len(g.runs) {
+			line += fmt.Sprintf(", in %d of %d runs", sample.N, len(g.runs))
 		}
 		if sample.Exact {
 			line += fmt.Sprintf("; 95 %% interval of the median %s to %s", f.print(sample.Low), f.print(sample.High))

@@ -50,6 +50,12 @@ have commas; "none" removes the score.`,
 	cmd.Flags().BoolVar(&pass, "pass", false, "the benchmark let the run pass")
 	cmd.Flags().BoolVar(&fail, "fail", false, "the benchmark failed the run; its score is not compared")
 	o.registerDir(cmd)
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if _, number, ok := strings.Cut(err.Error(), " in -"); ok && number != "" && strings.ContainsRune("0123456789.", rune(number[0])) {
+			return usagef("a negative score goes behind --: `"+cmd.CommandPath()+" RUN -- -"+number+"`", "score -%s looks like a flag", number)
+		}
+		return cmd.Parent().FlagErrorFunc()(cmd, err)
+	})
 	return cmd
 }
 
