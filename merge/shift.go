@@ -58,48 +58,29 @@ func laterSeconds[V any](m map[int]V, by int) map[int]V {
 
 // renamed gives all that a host said another name, in place.
 func renamed(r *kasoku.Recording, from, to string) {
-	host := func(h *string) {
-		if *h == from || *h == "" {
-			*h = to
+	n := renaming{from, to}
+	rename(n, r.Run.Hosts, func(v *kasoku.Host) *string { return &v.Name })
+	rename(n, r.Series, func(v *kasoku.Series) *string { return &v.Key.Host })
+	rename(n, r.Gaps, func(v *kasoku.Gap) *string { return &v.Host })
+	rename(n, r.Events, func(v *kasoku.Event) *string { return &v.Host })
+	rename(n, r.Changes, func(v *kasoku.Change) *string { return &v.Host })
+	rename(n, r.Settings, func(v *kasoku.Setting) *string { return &v.Host })
+	rename(n, r.Configs, func(v *kasoku.Config) *string { return &v.Host })
+	rename(n, r.Logs, func(v *kasoku.LogWindow) *string { return &v.Host })
+	rename(n, r.Endpoints, func(v *kasoku.Endpoint) *string { return &v.Host })
+	rename(n, r.Queries, func(v *kasoku.Query) *string { return &v.Host })
+	rename(n, r.Saves, func(v *kasoku.SaveShape) *string { return &v.Host })
+	rename(n, r.Messages, func(v *kasoku.Message) *string { return &v.Host })
+	rename(n, r.RowChecks, func(v *kasoku.RowCheck) *string { return &v.Host })
+}
+
+type renaming struct{ from, to string }
+
+// rename changes the host of those values that have the old one, or none.
+func rename[T any](n renaming, values []T, host func(*T) *string) {
+	for i := range values {
+		if h := host(&values[i]); *h == n.from || *h == "" {
+			*h = n.to
 		}
-	}
-	for i := range r.Run.Hosts {
-		host(&r.Run.Hosts[i].Name)
-	}
-	for i := range r.Series {
-		host(&r.Series[i].Key.Host)
-	}
-	for i := range r.Gaps {
-		host(&r.Gaps[i].Host)
-	}
-	for i := range r.Events {
-		host(&r.Events[i].Host)
-	}
-	for i := range r.Changes {
-		host(&r.Changes[i].Host)
-	}
-	for i := range r.Settings {
-		host(&r.Settings[i].Host)
-	}
-	for i := range r.Configs {
-		host(&r.Configs[i].Host)
-	}
-	for i := range r.Logs {
-		host(&r.Logs[i].Host)
-	}
-	for i := range r.Endpoints {
-		host(&r.Endpoints[i].Host)
-	}
-	for i := range r.Queries {
-		host(&r.Queries[i].Host)
-	}
-	for i := range r.Saves {
-		host(&r.Saves[i].Host)
-	}
-	for i := range r.Messages {
-		host(&r.Messages[i].Host)
-	}
-	for i := range r.RowChecks {
-		host(&r.RowChecks[i].Host)
 	}
 }
