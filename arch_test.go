@@ -26,8 +26,9 @@ var floorTable = parseFloors(`
 2 observe observe/host observe/process observe/procfile observe/logsize observe/cgroup
 2 observe/mysql observe/nginx observe/varnish observe/redis observe/graphite observe/goprocess
 2 analyze analyze/accesslog analyze/slowlog analyze/digest analyze/sqlshape analyze/applog analyze/phases analyze/score
+2 analyze/routes analyze/patterns analyze/buckets
 2 config discover guard
-3 scenario replay compare runstore fleet fleet/bus capture merge
+3 scenario replay compare runstore fleet fleet/bus capture merge peers/*
 4 diagnose diagnose/rules advise revert
 5 loop report report/terminal report/html report/export
 6 capacity watch web web/ui mcp finalize
@@ -37,7 +38,7 @@ var floorTable = parseFloors(`
 `)
 
 // hot are the packages that may trade clarity for speed.
-const hot = "histogram lines load/epollhttp analyze/accesslog analyze/slowlog analyze/sqlshape"
+const hot = "histogram lines load/epollhttp analyze/accesslog analyze/slowlog analyze/sqlshape analyze/routes analyze/patterns analyze/buckets"
 
 // ownerTable gives each costly import its owner. A path stands for the packages
 // below it too, such as a later major version.
@@ -46,7 +47,7 @@ var ownerTable = []ownership{
 	{path: "github.com/go-sql-driver/mysql", owners: "mysqlflags"},
 	{path: "github.com/nats-io/nats-server", owners: "fleet/bus"},
 	{path: "github.com/nats-io/nats.go", owners: "fleet/bus"},
-	{path: "github.com/BurntSushi/toml", owners: "config"},
+	{path: "github.com/BurntSushi/toml", owners: "config peers/kataribe"},
 	{path: "os/exec", owners: "command"},
 	{path: "os", names: "StartProcess", owners: "command"},
 	{path: "syscall", names: "ForkExec StartProcess Exec", owners: "command"},

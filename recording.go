@@ -22,6 +22,13 @@ type Recording struct {
 	Queries   []Query
 	Saves     []SaveShape
 	Messages  []Message
+
+	Slowest      []SlowRequest // of all access logs, slowest first
+	Transactions []Transaction
+	Plans        []Plan
+	Tables       []TableDef
+	Advice       []Advice
+
 	RowChecks []RowCheck
 	Warnings  []Warning
 	Diagnosis *Diagnosis // as stored when the run was made; nil before

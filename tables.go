@@ -43,8 +43,15 @@ type Endpoint struct {
 	Bytes       uint64 // response bodies
 	Latency     *histogram.Histogram
 	Total       time.Duration // sum of the request times
+	Squares     float64       // sum of the squared request times, in s²; 0 in older run files
 	First, Last time.Duration
 	Seconds     map[int]EndpointSecond
+
+	MinBytes, MaxBytes uint64
+	RequestBytes       uint64        // requests as received, 0 when the log does not tell
+	Upstream           time.Duration // sum of the times that servers behind this one took
+	UpstreamCount      uint64        // requests that tell one
+	Bots               uint64        // requests of user agents that call themselves bots
 }
 
 // EndpointSecond is one second of an Endpoint.
@@ -61,6 +68,19 @@ func (e *Endpoint) Failed() uint64 {
 		}
 	}
 	return n
+}
+
+// A SlowRequest is one of the slowest requests of a log, as it was sent.
+type SlowRequest struct {
+	Host     string
+	Method   string
+	Route    string
+	URI      string // with the query string, secrets masked
+	Status   int
+	At       time.Duration // when the server logged it
+	Latency  time.Duration
+	Upstream time.Duration
+	Bytes    uint64
 }
 
 // A Query is one class of statements of the slow log.
@@ -82,6 +102,104 @@ type Query struct {
 	HasAffected  bool   // MySQL's slow log does not tell rows affected
 	NoneAffected uint64 // calls that affected no row; counts only with HasAffected
 	First, Last  time.Duration
+
+	Raw      string              // the slowest statement as it was sent, for EXPLAIN; empty unless the run keeps it
+	Schema   string              // default database of that statement
+	Squares  float64             // sum of the squared times, in s²
+	Seconds  map[int]QuerySecond // by second of the run
+	Distinct uint64              // different statements of the class, estimated; 0 when not counted
+	Repeated uint64              // calls of the most frequent statement, letter for letter
+	Streak   uint64              // the longest row of calls one after another on one connection
+	Streaks  uint64              // calls in rows of at least 10
+}
+
+// QuerySecond is one second of a Query.
+type QuerySecond struct {
+	Calls uint64
+	Total time.Duration
+}
+
+// A Transaction is one class of transactions of a log: the same statements in
+// the same order, where repetitions count as one.
+type Transaction struct {
+	Host       string
+	Shape      []string // ids of the queries, without BEGIN and COMMIT
+	Tag        string   // of COMMIT
+	Verbs      string   // "SELECT UPDATE INSERT", for people
+	Count      uint64
+	RolledBack uint64
+	ReadOnly   bool
+	Statements uint64        // in all of them, without BEGIN and COMMIT
+	Total      time.Duration // from BEGIN to the end of COMMIT, of all of them
+	Max        time.Duration
+}
+
+// A Plan is what the server said of how it runs a statement.
+type Plan struct {
+	Host    string
+	QueryID string
+	Schema  string
+	Format  string // table, json, analyze
+	Text    string // the answer: rows as tab-separated text with a header, or JSON
+	Rows    []PlanRow
+	Note    string // why there is no plan, or what was left out
+}
+
+// A PlanRow is one step of a plan (EXPLAIN's columns).
+type PlanRow struct {
+	Select       string // select_type
+	Table        string
+	Access       string // type: const, eq_ref, ref, range, index, ALL …
+	PossibleKeys string
+	Key          string // empty: none
+	KeyLen       string
+	Ref          string
+	Rows         float64 // estimate
+	Filtered     float64 // percent, -1 when not told
+	Extra        string
+}
+
+// A TableDef is a table that a plan reads.
+type TableDef struct {
+	Host       string
+	Schema     string
+	Name       string
+	Create     string // SHOW CREATE TABLE
+	Engine     string
+	Rows       uint64 // estimate of the server
+	DataBytes  uint64
+	IndexBytes uint64
+	Indexes    []IndexDef
+}
+
+// An IndexDef is an index with what the server thinks of it.
+type IndexDef struct {
+	Name        string
+	Unique      bool
+	Columns     []string // in order, "x DESC" for descending ones
+	Cardinality []int64  // distinct values of the first n columns; -1 when not told
+}
+
+// An Advice is what one check of a server's settings says.
+type Advice struct {
+	Host       string
+	ID         string // of the check: MYS-25
+	Area       string // memory, connections, innodb …
+	Title      string // subject verb object
+	Variable   string // empty when no variable is to change
+	Value      string // in force
+	Proposed   string // never the value in force
+	Formula    string // "Innodb_buffer_pool_reads / Innodb_buffer_pool_read_requests"
+	Measured   string // "12.4 %"
+	Threshold  string // "> 10 %"
+	Window     string // "34 s of load", "since the server started, 3 d"
+	Confidence Confidence
+	SetGlobal  string // statement, empty when it needs a restart
+	ConfLine   string // for my.cnf
+	Risk       Risk
+	Gain       string // what to expect
+	Price      string // what it costs, "up to 1 s of commits is lost in a crash"
+	Note       string
 }
 
 // A SaveShape is the trail of an ORM's "save": an UPDATE that changes nothing,
