@@ -20,7 +20,7 @@ import (
 var floorTable = parseFloors(`
 0 unit histogram lines command mysqlflags sqltag
 0 mackerel graphite prometheus nginxconf uplot
-0 internal/golden internal/fixture
+0 internal/golden internal/fixture internal/peertest
 1 . mysqlread service
 2 load load/epollhttp load/nethttp load/sqldb load/carbon load/vegeta
 2 observe observe/host observe/process observe/procfile observe/logsize observe/cgroup
