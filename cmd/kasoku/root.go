@@ -15,7 +15,7 @@ import (
 // run carries out one command line and returns the exit code.
 func run(e *env) int {
 	root := newRoot(e)
-	root.SetArgs(vegetaFlags(root, e.args))
+	root.SetArgs(shieldPeer(root, vegetaFlags(root, e.args)))
 	return e.finish(root.Execute())
 }
 

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// A peer is another program whose command line kasoku takes and whose output it
+// prints.
+type peer struct {
+	name string
+	run  func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int
+}
+
+// asPeer is --as of a command. What stands behind its value belongs to the peer;
+// logs may be named before it, and are the peer's standard input then.
+type asPeer struct {
+	name  string
+	peers []peer
+}
+
+// peersAnnotation marks commands that have --as.
+const peersAnnotation = "peers"
+
+func (a *asPeer) register(cmd *cobra.Command) {
+	cmd.Annotations = map[string]string{peersAnnotation: "as"}
+	cmd.Flags().StringVar(&a.name, "as", "", "take the arguments of `NAME` behind it and print what it prints: "+strings.Join(a.names(), ", "))
+	_ = cmd.RegisterFlagCompletionFunc("as", cobra.FixedCompletions(a.names(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+func (a *asPeer) names() []string {
+	var out []string
+	for _, p := range a.peers {
+		out = append(out, p.name)
+	}
+	return out
+}
+
+// asked reports whether --as was given.
+func (a *asPeer) asked(cmd *cobra.Command) bool { return cmd.Flags().Changed("as") }
+
+// run runs the peer with the arguments behind --as NAME, and ends with its exit
+// code.
+func (a *asPeer) run(cmd *cobra.Command, e *env, args []string) error {
+	i := slices.IndexFunc(a.peers, func(p peer) bool { return p.name == a.name })
+	if i < 0 {
+		return usagef("", "--as %q: want %s", a.name, strings.Join(a.names(), ", "))
+	}
+	files := args[:max(cmd.ArgsLenAtDash(), 0)]
+	ctx, _, stop := interruptible(cmd.Context())
+	defer stop()
+	stdin := e.stdin
+	if len(files) > 0 {
+		logs, err := openLogs(files)
+		if err != nil {
+			return err
+		}
+		defer logs.Close()
+		stdin = logs
+	}
+	code := a.peers[i].run(ctx, args[len(files):], stdin, e.stdout, e.stderr)
+	if code == 0 {
+		return nil
+	}
+	return exitCode{code}
+}
+
+// shieldPeer puts -- behind --as NAME, so that what follows, flags and words that
+// are commands of kasoku's own as well, reaches the peer as it is.
+func shieldPeer(root *cobra.Command, args []string) []string {
+	for i, a := range args {
+		switch {
+		case a == "--":
+			return args
+		case a == "--as":
+			i++
+		case strings.HasPrefix(a, "--as="):
+		default:
+			continue
+		}
+		if i++; i > len(args) {
+			return args
+		}
+		cmd, _, err := root.Find(args[:i])
+		if err != nil || cmd.Annotations[peersAnnotation] == "" {
+			return args
+		}
+		return slices.Insert(slices.Clone(args), i, "--")
+	}
+	return args
+}
+
+// logFiles is several logs read one after another.
+type logFiles struct {
+	io.Reader
+	files []*os.File
+}
+
+// openLogs opens the logs.
+func openLogs(paths []string) (io.ReadCloser, error) {
+	var out logFiles
+	var readers []io.Reader
+	for _, p := range paths {
+		f, err := os.Open(p)
+		if err != nil {
+			_ = out.Close() // they were only read
+			return nil, err
+		}
+		out.files = append(out.files, f)
+		readers = append(readers, f)
+	}
+	out.Reader = io.MultiReader(readers...)
+	return &out, nil
+}
+
+// Close closes the logs.
+func (l *logFiles) Close() error {
+	for _, f := range l.files {
+		_ = f.Close() // it was only read
+	}
+	return nil
+}
