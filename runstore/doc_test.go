@@ -61,6 +61,7 @@ func scrubbed(t *testing.T, path string) {
 	want.Run.Command.Output = ""
 	want.Configs[0].Text = ""
 	want.Logs[0].BadSample, want.Queries[0].Sample, want.Saves[0].Sample, want.Messages[0].Sample = nil, "", nil, ""
+	want.Queries[0].Raw, want.Slowest[0].URI, want.Plans[0].Text = "", "", ""
 	for i := range want.Diagnosis.Findings[0].Evidence {
 		e := &want.Diagnosis.Findings[0].Evidence[i]
 		e.Text, e.Note = "", ""
@@ -70,7 +71,7 @@ func scrubbed(t *testing.T, path string) {
 		t.Errorf("scrubbed: %s, damage %v", d, rec.Damage)
 	}
 	file := string(mustRead(t, path))
-	for _, secret := range []string{"rubb\x01sh", "INSERT INTO users (id, name, mail) VALUES (?, ?, ?)", "first 14:02:39.412", "Success 30.5 %", "max_connections = 151"} {
+	for _, secret := range []string{"rubb\x01sh", "INSERT INTO users (id, name, mail) VALUES (?, ?, ?)", "first 14:02:39.412", "Success 30.5 %", "max_connections = 151", "a@b", "full=1", "1\tSIMPLE"} {
 		if strings.Contains(file, secret) {
 			t.Errorf("%q is still in the file", secret)
 		}

@@ -32,6 +32,7 @@ func (rd *reader) recording(path string, c condition) *kasoku.Recording {
 	rec.Warnings = values(warningTable().read(rd))
 	rec.Endpoints = values(endpointTable().read(rd))
 	rd.logs(rec)
+	rd.analysis(rec)
 	rec.Diagnosis = rd.diagnosis()
 	end(&rec.Run, lastMoment(rec), c == live || run.recorder.alive())
 	rd.missingSums(rec.Run.State)
@@ -103,11 +104,7 @@ func (rd *reader) seconds() []kasoku.LoadSecond {
 // configs reads the texts of the configuration.
 func (rd *reader) configs() []kasoku.Config {
 	configs := configTable().read(rd)
-	for _, t := range rawConfigTable().read(rd) {
-		if c := byID(configs, t.id); c != nil {
-			c.Text = t.v.text
-		}
-	}
+	withText(rd, configs, rawConfigTable(), func(c *kasoku.Config, text string) { c.Text = text })
 	return values(configs)
 }
 
@@ -122,11 +119,8 @@ func (rd *reader) logs(rec *kasoku.Recording) {
 	rec.Logs = values(logs)
 
 	queries := queryTable().read(rd)
-	for _, t := range rawQueryTable().read(rd) {
-		if q := byID(queries, t.id); q != nil {
-			q.Sample = t.v.text
-		}
-	}
+	withText(rd, queries, rawQueryTable(), func(q *kasoku.Query, text string) { q.Sample = text })
+	withText(rd, queries, rawStatementTable(), func(q *kasoku.Query, text string) { q.Raw = text })
 	rec.Queries = values(queries)
 
 	saves := saveTable().read(rd)
@@ -138,12 +132,35 @@ func (rd *reader) logs(rec *kasoku.Recording) {
 	rec.Saves = values(saves)
 
 	messages := messageTable().read(rd)
-	for _, t := range rawMessageTable().read(rd) {
-		if m := byID(messages, t.id); m != nil {
-			m.Sample = t.v.text
+	withText(rd, messages, rawMessageTable(), func(m *kasoku.Message, text string) { m.Sample = text })
+	rec.Messages = values(messages)
+}
+
+// analysis reads what schema 3 added.
+func (rd *reader) analysis(rec *kasoku.Recording) {
+	slow := slowTable().read(rd)
+	withText(rd, slow, rawURITable(), func(s *kasoku.SlowRequest, text string) { s.URI = text })
+	rec.Slowest = values(slow)
+	rec.Transactions = values(txnTable().read(rd))
+	plans := planTable().read(rd)
+	withText(rd, plans, rawPlanTable(), func(p *kasoku.Plan, text string) { p.Text = text })
+	for _, s := range values(planStepTable().read(rd)) {
+		if p := byID(plans, s.plan); p != nil {
+			p.Rows = append(p.Rows, s.PlanRow)
 		}
 	}
-	rec.Messages = values(messages)
+	rec.Plans = values(plans)
+	rec.Tables = values(tableDefTable().read(rd))
+	rec.Advice = values(adviceTable().read(rd))
+}
+
+// withText gives each value the text that the table beside it has under its id.
+func withText[T any](rd *reader, rows []kept[T], raw table[rawText], set func(v *T, text string)) {
+	for _, t := range raw.read(rd) {
+		if v := byID(rows, t.id); v != nil {
+			set(v, t.v.text)
+		}
+	}
 }
 
 func (rd *reader) diagnosis() *kasoku.Diagnosis {

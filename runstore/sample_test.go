@@ -37,14 +37,28 @@ func sampleRecording() *kasoku.Recording {
 			Inode: 1<<63 + 5, From: 100, To: 2_000_100, Files: 1, Lines: 9, Records: 8, Dropped: 1,
 			BadSample: []kasoku.BadLine{{Line: 4, Text: "rubb\x01sh", Why: "no label"}}}},
 		Endpoints: []kasoku.Endpoint{{Host: "lab1", Method: "POST", Route: "/users", Count: 9_641, Codes: map[int]uint64{200: 3_050, 500: 6_591},
-			Bytes: 410_000, Latency: histogramOf(8*time.Millisecond, 331*time.Millisecond, 1116*time.Millisecond), Total: 3000 * time.Second,
+			Bytes: 410_000, Squares: 1234.5, MinBytes: 12, MaxBytes: 900, RequestBytes: 5_000, Upstream: 2999 * time.Second, UpstreamCount: 9_640, Bots: 7,
+			Latency: histogramOf(8*time.Millisecond, 331*time.Millisecond, 1116*time.Millisecond), Total: 3000 * time.Second,
 			First: time.Second, Last: 61 * time.Second, Seconds: map[int]kasoku.EndpointSecond{1: {Count: 10}, 31: {Count: 940, Failed: 610}}}},
 		Queries: []kasoku.Query{{Host: "lab1", ID: "1EB46A2A9DB7AC3B2F2A6A8C5C0E5A0D", Fingerprint: "insert into users (id, name, mail) values(?+)",
 			Verb: "INSERT", Tables: []string{"users"}, Sample: "INSERT INTO users (id, name, mail) VALUES (?, ?, ?)", Calls: 4_150,
 			Total: 112_900 * time.Millisecond, Lock: time.Second, Latency: histogramOf(27 * time.Millisecond), RowsExamined: 0, RowsAffected: 4_150,
-			HasAffected: true, First: time.Second, Last: 61 * time.Second}},
+			HasAffected: true, First: time.Second, Last: 61 * time.Second, Raw: "INSERT INTO users (id, name, mail) VALUES (7, 'ann', 'a@b')", Schema: "app",
+			Squares: 41.5, Seconds: map[int]kasoku.QuerySecond{1: {Calls: 10, Total: time.Second}}, Distinct: 4_100, Repeated: 2, Streak: 40, Streaks: 900}},
 		Saves: []kasoku.SaveShape{{Host: "lab1", Table: "users", Count: 3_050, Inserts: 3_050,
 			Sample: []string{"UPDATE users SET name = ? WHERE id = ?", "SELECT * FROM users WHERE id = ?", "INSERT INTO users VALUES (?)"}}},
+		Slowest: []kasoku.SlowRequest{{Host: "lab1", Method: "GET", Route: "/users/:id", URI: "/users/7?full=1", Status: 200, At: 40 * time.Second,
+			Latency: 1116 * time.Millisecond, Upstream: 1115 * time.Millisecond, Bytes: 512}},
+		Transactions: []kasoku.Transaction{{Host: "lab1", Shape: []string{"1EB46A2A9DB7AC3B2F2A6A8C5C0E5A0D"}, Tag: "Register", Verbs: "INSERT", Count: 70,
+			RolledBack: 3, ReadOnly: false, Statements: 140, Total: 7 * time.Second, Max: time.Second}},
+		Plans: []kasoku.Plan{{Host: "lab1", QueryID: "1EB46A2A9DB7AC3B2F2A6A8C5C0E5A0D", Schema: "app", Format: "table", Text: "id\tselect_type\n1\tSIMPLE\n",
+			Rows: []kasoku.PlanRow{{Select: "SIMPLE", Table: "users", Access: "ALL", Rows: 3_055, Filtered: 10, Extra: "Using where"}}, Note: "sample of 12:01:07"}},
+		Tables: []kasoku.TableDef{{Host: "lab1", Schema: "app", Name: "users", Create: "CREATE TABLE users (id INT)", Engine: "InnoDB", Rows: 3_055,
+			DataBytes: 1 << 20, IndexBytes: 1 << 14, Indexes: []kasoku.IndexDef{{Name: "PRIMARY", Unique: true, Columns: []string{"id"}, Cardinality: []int64{3_055}}}}},
+		Advice: []kasoku.Advice{{Host: "lab1", ID: "MYS-25", Area: "innodb", Title: "The buffer pool misses", Variable: "innodb_buffer_pool_size",
+			Value: "134217728", Proposed: "1073741824", Formula: "reads / read_requests", Measured: "12 %", Threshold: "> 10 %", Window: "60 s of load",
+			Confidence: kasoku.Confidence{Level: kasoku.High, Holds: 2, Of: 3, Note: "one run"}, SetGlobal: "SET GLOBAL innodb_buffer_pool_size = 1073741824;",
+			ConfLine: "innodb_buffer_pool_size = 1G", Risk: kasoku.RiskNone, Gain: "fewer reads", Price: "900 MB of memory", Note: "RAM 4 GiB"}},
 		Messages: []kasoku.Message{{Host: "lab1", Path: "/var/log/app.log", Pattern: "Error <n>: Too many connections", Level: "error", Code: "1040",
 			Count: 6_612, Bytes: 500_000, Sample: "Error 1040: Too many connections", First: 31 * time.Second, Last: 61 * time.Second,
 			Seconds: map[int]uint64{31: 220, 32: 221}}},
@@ -72,6 +86,12 @@ func sampleOfVersion(v int64) *kasoku.Recording {
 		rec.Run.Group, rec.Run.Repeat, rec.Run.Observers = "", 0, ""
 		rec.Run.Price, rec.Run.Score = kasoku.Price{}, nil
 		rec.Run.Hosts[0].ClockNote = ""
+	}
+	if v < 3 {
+		rec.Slowest, rec.Transactions, rec.Plans, rec.Tables, rec.Advice = nil, nil, nil, nil, nil
+		e, q := &rec.Endpoints[0], &rec.Queries[0]
+		e.Squares, e.MinBytes, e.MaxBytes, e.RequestBytes, e.Upstream, e.UpstreamCount, e.Bots = 0, 0, 0, 0, 0, 0, 0
+		q.Raw, q.Schema, q.Squares, q.Seconds, q.Distinct, q.Repeated, q.Streak, q.Streaks = "", "", 0, nil, 0, 0, 0, 0
 	}
 	return rec
 }

@@ -68,6 +68,27 @@ func (w *Writer) SaveSaves(saves []kasoku.SaveShape) error {
 	return w.saveTx("save_shape", func(tx *sql.Tx) error { return saveSaves(tx, saves) })
 }
 
+// SaveSlowest stores the slowest requests of the access logs.
+func (w *Writer) SaveSlowest(slow []kasoku.SlowRequest) error {
+	return w.saveTx("slow_request", func(tx *sql.Tx) error {
+		return saveWithText(tx, slowTable(), rawURITable(), slow, func(s *kasoku.SlowRequest) string { return s.URI })
+	})
+}
+
+// SaveTransactions stores the classes of transactions of the slow logs.
+func (w *Writer) SaveTransactions(t []kasoku.Transaction) error { return saveAll(w, txnTable(), t) }
+
+// SavePlans stores how the server runs statements.
+func (w *Writer) SavePlans(plans []kasoku.Plan) error {
+	return w.saveTx("plan", func(tx *sql.Tx) error { return savePlans(tx, plans) })
+}
+
+// SaveTables stores the tables that plans read.
+func (w *Writer) SaveTables(t []kasoku.TableDef) error { return saveAll(w, tableDefTable(), t) }
+
+// SaveAdvice stores what the checks of a server's settings say.
+func (w *Writer) SaveAdvice(a []kasoku.Advice) error { return saveAll(w, adviceTable(), a) }
+
 // SaveMessages stores the classes of lines of the application's logs.
 func (w *Writer) SaveMessages(messages []kasoku.Message) error {
 	return w.saveTx("message", func(tx *sql.Tx) error { return saveMessages(tx, messages) })
@@ -179,24 +200,42 @@ func saveLogs(tx *sql.Tx, logs []kasoku.LogWindow) error {
 }
 
 func saveQueries(tx *sql.Tx, queries []kasoku.Query) error {
-	if err := queryTable().replace(tx, queries); err != nil {
+	err := saveWithText(tx, queryTable(), rawQueryTable(), queries, func(q *kasoku.Query) string { return q.Sample })
+	if err != nil {
 		return err
 	}
-	return saveTexts(tx, rawQueryTable(), queries, func(q *kasoku.Query) string { return q.Sample })
+	return saveTexts(tx, rawStatementTable(), queries, func(q *kasoku.Query) string { return q.Raw })
 }
 
 func saveConfigs(tx *sql.Tx, configs []kasoku.Config) error {
-	if err := configTable().replace(tx, configs); err != nil {
-		return err
-	}
-	return saveTexts(tx, rawConfigTable(), configs, func(c *kasoku.Config) string { return c.Text })
+	return saveWithText(tx, configTable(), rawConfigTable(), configs, func(c *kasoku.Config) string { return c.Text })
 }
 
 func saveMessages(tx *sql.Tx, messages []kasoku.Message) error {
-	if err := messageTable().replace(tx, messages); err != nil {
+	return saveWithText(tx, messageTable(), rawMessageTable(), messages, func(m *kasoku.Message) string { return m.Sample })
+}
+
+func savePlans(tx *sql.Tx, plans []kasoku.Plan) error {
+	if err := saveWithText(tx, planTable(), rawPlanTable(), plans, func(p *kasoku.Plan) string { return p.Text }); err != nil {
 		return err
 	}
-	return saveTexts(tx, rawMessageTable(), messages, func(m *kasoku.Message) string { return m.Sample })
+	for i := range plans {
+		for _, step := range plans[i].Rows {
+			if err := planStepTable().add(tx, &planStep{int64(i + 1), step}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// saveWithText makes the values all that the table holds, and their texts all of
+// the table beside it. The rows of that one go with those of the first.
+func saveWithText[T any](tx *sql.Tx, t table[T], raw table[rawText], values []T, text func(*T) string) error {
+	if err := t.replace(tx, values); err != nil {
+		return err
+	}
+	return saveTexts(tx, raw, values, text)
 }
 
 // saveTexts stores one raw text for each value that has one, under its id.

@@ -23,6 +23,7 @@ func leaky() *kasoku.Recording {
 	rec.Logs[0].BadSample = []kasoku.BadLine{{Line: 4, Text: secret, Why: "no label in " + planted}}
 	rec.Queries[0].Sample, rec.Messages[0].Sample = secret, secret
 	rec.Saves[0].Sample = []string{secret, planted}
+	rec.Queries[0].Raw, rec.Slowest[0].URI, rec.Plans[0].Text = secret, "/?token="+planted, secret
 	for i := range rec.Diagnosis.Findings[0].Evidence {
 		rec.Diagnosis.Findings[0].Evidence[i].Text, rec.Diagnosis.Findings[0].Evidence[i].Note = secret, planted
 	}

@@ -53,7 +53,9 @@ func allTables() []summed {
 		of(scoreTable()), of(summaryTable()), of(stepTable()), of(phaseTable()), of(loadTable()), of(secondTable()),
 		of(seriesTable()), {"tail", tailColumns()}, {"chunk", chunkColumns()}, of(gapTable()), of(eventTable()),
 		of(changeTable()), of(settingTable()), of(configTable()), of(rawConfigTable()), of(logTable()), of(badLineTable()), of(endpointTable()),
-		of(queryTable()), of(rawQueryTable()), of(saveTable()), of(rawSaveTable()),
+		of(slowTable()), of(rawURITable()),
+		of(queryTable()), of(rawQueryTable()), of(rawStatementTable()), of(saveTable()), of(rawSaveTable()),
+		of(txnTable()), of(planTable()), of(planStepTable()), of(rawPlanTable()), of(tableDefTable()), of(adviceTable()),
 		of(messageTable()), of(rawMessageTable()), of(rowCheckTable()), of(warningTable()),
 		of(diagnosisTable()), of(findingTable()), of(evidenceTable()), of(quoteTable()), of(silenceTable()),
 	}

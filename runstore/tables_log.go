@@ -44,11 +44,13 @@ func endpointTable() table[kasoku.Endpoint] {
 	return table[kasoku.Endpoint]{
 		name: "endpoint",
 		columns: cols(`host method route count bytes total_ns first_ns last_ns codes seconds
-			latency_p50_ns latency_p99_ns latency_max_ns latency`),
+			latency_p50_ns latency_p99_ns latency_max_ns latency
+			squares min_bytes max_bytes request_bytes upstream_ns upstream_count bots`),
 		put: func(v *kasoku.Endpoint) []any {
 			p50, p99, most := spread(v.Latency)
 			return []any{v.Host, v.Method, v.Route, u64(v.Count), u64(v.Bytes), ns(v.Total), ns(v.First), ns(v.Last),
-				jsonText(v.Codes), jsonText(pairs(v.Seconds)), p50, p99, most, blobOf(v.Latency)}
+				jsonText(v.Codes), jsonText(pairs(v.Seconds)), p50, p99, most, blobOf(v.Latency),
+				v.Squares, u64(v.MinBytes), u64(v.MaxBytes), u64(v.RequestBytes), ns(v.Upstream), u64(v.UpstreamCount), u64(v.Bots)}
 		},
 		get: func(r *row, v *kasoku.Endpoint) {
 			v.Host, v.Method, v.Route = r.text(), r.text(), r.text()
@@ -59,6 +61,8 @@ func endpointTable() table[kasoku.Endpoint] {
 			v.Seconds = seconds(p)
 			r.skip(3)
 			r.hist(&v.Latency)
+			v.Squares, v.MinBytes, v.MaxBytes, v.RequestBytes = r.real(), r.uint64(), r.uint64(), r.uint64()
+			v.Upstream, v.UpstreamCount, v.Bots = r.dur(), r.uint64(), r.uint64()
 		},
 	}
 }
@@ -91,12 +95,14 @@ func queryTable() table[kasoku.Query] {
 		name: "query",
 		columns: cols(`host query_id fingerprint tag verb tables calls total_ns lock_ns rows_examined rows_sent
 			rows_affected has_affected none_affected first_ns last_ns
-			latency_p50_ns latency_p99_ns latency_max_ns latency`),
+			latency_p50_ns latency_p99_ns latency_max_ns latency
+			schema_name squares seconds distinct_texts repeated streak streaks`),
 		put: func(v *kasoku.Query) []any {
 			p50, p99, most := spread(v.Latency)
 			return []any{v.Host, v.ID, v.Fingerprint, v.Tag, v.Verb, jsonText(v.Tables), u64(v.Calls), ns(v.Total), ns(v.Lock),
 				u64(v.RowsExamined), u64(v.RowsSent), u64(v.RowsAffected), asInt(v.HasAffected), u64(v.NoneAffected),
-				ns(v.First), ns(v.Last), p50, p99, most, blobOf(v.Latency)}
+				ns(v.First), ns(v.Last), p50, p99, most, blobOf(v.Latency),
+				v.Schema, v.Squares, jsonText(querySeconds(v.Seconds)), u64(v.Distinct), u64(v.Repeated), u64(v.Streak), u64(v.Streaks)}
 		},
 		get: func(r *row, v *kasoku.Query) {
 			v.Host, v.ID, v.Fingerprint, v.Tag, v.Verb = r.text(), r.text(), r.text(), r.text(), r.text()
@@ -106,6 +112,11 @@ func queryTable() table[kasoku.Query] {
 			v.HasAffected, v.NoneAffected, v.First, v.Last = r.bool(), r.uint64(), r.dur(), r.dur()
 			r.skip(3)
 			r.hist(&v.Latency)
+			v.Schema, v.Squares = r.text(), r.real()
+			var p map[int][2]uint64
+			r.json(&p)
+			v.Seconds = querySecondsOf(p)
+			v.Distinct, v.Repeated, v.Streak, v.Streaks = r.uint64(), r.uint64(), r.uint64(), r.uint64()
 		},
 	}
 }
