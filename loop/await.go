@@ -183,7 +183,7 @@ func (w *logWatch) look(matches func(method, path string) bool) (found *seen, er
 	for r.Scan() {
 		w.known = true
 		if rec := r.Record(); matches(string(rec.Method), string(rec.Path)) {
-			return &seen{began: began(rec, time.Now()), path: end.Path, blind: !rec.HasLatency}, nil
+			return &seen{began: began(rec, time.Now()), path: end.Path, blind: !rec.Timed()}, nil
 		}
 	}
 	var unknown *accesslog.UnknownFormatError
@@ -200,8 +200,8 @@ func (w *logWatch) look(matches func(method, path string) bool) (found *seen, er
 // server keeps some back. A time that is far off is of another time zone, or of
 // another host's clock, and says nothing.
 func began(rec *accesslog.Record, now time.Time) time.Time {
-	late := now.Sub(rec.Time)
-	if late < 0 || late > awaited {
+	late := now.Sub(rec.Time())
+	if !rec.Stamped() || late < 0 || late > awaited {
 		late = 0
 	}
 	return now.Add(-late - rec.Latency)

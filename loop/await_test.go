@@ -185,7 +185,7 @@ func TestBegan(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	f := func(logged, took, want time.Duration) {
 		t.Helper()
-		if got := now.Sub(began(&accesslog.Record{Time: now.Add(-logged), Latency: took}, now)); got != want {
+		if got := now.Sub(began(&accesslog.Record{Unix: now.Add(-logged).UnixNano(), Latency: took, Has: accesslog.HasTime | accesslog.HasLatency}, now)); got != want {
 			t.Errorf("logged %s ago, took %s: began %s ago, want %s", logged, took, got, want)
 		}
 	}

@@ -48,9 +48,11 @@ func (s *session) zoneOf(l *logFile) (z logZone, err error) {
 	var ahead, zones []time.Duration
 	for len(ahead) < zoneSample && r.Scan() {
 		rec := r.Record()
-		_, seconds := rec.Time.Zone()
-		ahead = append(ahead, s.clock.wall(rec.Time)-seen(rec.Offset))
-		zones = append(zones, time.Duration(seconds)*time.Second)
+		if !rec.Stamped() {
+			continue
+		}
+		ahead = append(ahead, s.clock.wall(rec.Time())-seen(rec.Offset))
+		zones = append(zones, time.Duration(rec.Zone)*time.Second)
 	}
 	if len(ahead) == 0 {
 		return z, nil // a log that cannot be read says so when it is read

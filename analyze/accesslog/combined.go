@@ -96,23 +96,25 @@ func isNumber(f []byte) bool {
 }
 
 // parseCombined reads a line.
-func (p *parser) parseCombined(line []byte, r *Record) (why string) {
+func (p *Parser) parseCombined(line []byte, r *Record) (why string) {
 	var c combined
 	if why := splitCombined(line, &c); why != "" {
 		return why
 	}
-	var ok bool
-	if r.Time, r.Resolution, ok = p.times.parse(c.time); !ok {
+	if !p.time(c.time, r) {
 		return badValue([]byte("time"), c.time)
 	}
-	if r.Status, ok = status(c.status); !ok {
+	if !r.setStatus(c.status) {
 		return badValue([]byte("status"), c.status)
 	}
-	if r.Bytes, ok = digits(c.size); !ok && !isDash(c.size) {
+	if !r.setBytes(c.size) {
 		return badValue([]byte("size"), c.size)
 	}
 	if c.number != nil {
-		r.Latency, r.HasLatency = decimal(c.number, p.unit)
+		if d, ok := decimal(c.number, p.format.unit); ok {
+			r.Latency = d
+			r.Has |= HasLatency
+		}
 	}
 	requestLine(c.request, r)
 	return ""
@@ -121,13 +123,14 @@ func (p *parser) parseCombined(line []byte, r *Record) (why string) {
 // requestLine splits "GET /path HTTP/1.1". What is no HTTP request, such as the
 // start of a TLS connection to a plain port, leaves method and path empty.
 func requestLine(b []byte, r *Record) {
+	r.Request = b
 	method, rest, ok := bytes.Cut(b, []byte(" "))
 	if !ok || !isMethod(method) {
 		return
 	}
 	path := rest
 	if i := bytes.LastIndex(rest, []byte(" HTTP/")); i >= 0 {
-		path = rest[:i]
+		path, r.Protocol = rest[:i], rest[i+1:]
 	}
 	if len(path) > 0 {
 		r.Method, r.Path = method, path

@@ -18,7 +18,7 @@ const (
 
 // parseLTSV reads label:value pairs with tabs between. It returns why the line
 // is no access log line.
-func (p *parser) parseLTSV(line []byte, r *Record) (why string) {
+func (p *Parser) parseLTSV(line []byte, r *Record) (why string) {
 	var request, size []byte
 	var known int // labels of an access log
 	best := noLatency
@@ -38,7 +38,7 @@ func (p *parser) parseLTSV(line []byte, r *Record) (why string) {
 		ok := true
 		switch string(label) {
 		case "time", "time_local", "time_iso8601", "msec", "timestamp":
-			r.Time, r.Resolution, ok = p.times.parse(value)
+			ok = p.time(value, r)
 		case "method", "request_method":
 			if isMethod(value) {
 				r.Method = value
@@ -48,7 +48,7 @@ func (p *parser) parseLTSV(line []byte, r *Record) (why string) {
 		case "req", "request":
 			request = value
 		case "status", "code":
-			r.Status, ok = status(value)
+			ok = r.setStatus(value)
 		case "size", "body_bytes_sent", "body_bytes", "bytes", "bytes_sent":
 			if size == nil || string(label) != "bytes_sent" {
 				size = value
@@ -56,7 +56,8 @@ func (p *parser) parseLTSV(line []byte, r *Record) (why string) {
 		default:
 			if class, unit := latencyLabel(label); class > best {
 				if d, ok := upstream(value, unit); ok {
-					r.Latency, r.HasLatency, best = d, true, class
+					r.Latency, best = d, class
+					r.Has |= HasLatency
 				} else if !isDash(value) {
 					bad = badValue(label, value)
 				}
@@ -72,8 +73,6 @@ func (p *parser) parseLTSV(line []byte, r *Record) (why string) {
 	switch {
 	case known < 2:
 		return "not LTSV with labels of an access log"
-	case r.Time.IsZero():
-		return "no time"
 	case len(r.Path) == 0 && len(request) == 0:
 		return "neither uri nor req"
 	case bad != "" && best == noLatency:
@@ -82,7 +81,7 @@ func (p *parser) parseLTSV(line []byte, r *Record) (why string) {
 	if len(r.Path) == 0 || len(r.Method) == 0 {
 		requestLine(request, r)
 	}
-	r.Bytes, _ = digits(size) // a dash is none
+	r.setBytes(size)
 	return ""
 }
 
@@ -104,13 +103,28 @@ func latencyLabel(label []byte) (class int, unit time.Duration) {
 	return noLatency, 0
 }
 
-// status reads a status code. nginx writes 000 when it sent none.
-func status(b []byte) (int, bool) {
+// setStatus reads a status code. nginx writes 000 when it sent none.
+func (r *Record) setStatus(b []byte) bool {
 	if isDash(b) {
-		return 0, true
+		return true
 	}
 	n, ok := digits(b)
-	return int(n), ok && n <= 999
+	if !ok || n > 999 {
+		return false
+	}
+	r.Status = int(n)
+	r.Has |= HasStatus
+	return true
+}
+
+// setBytes reads a size. A dash is none.
+func (r *Record) setBytes(b []byte) bool {
+	n, ok := digits(b)
+	if ok {
+		r.Bytes = n
+		r.Has |= HasBytes
+	}
+	return ok || isDash(b)
 }
 
 func isDash(b []byte) bool { return len(b) == 0 || len(b) == 1 && b[0] == '-' }

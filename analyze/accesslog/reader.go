@@ -16,34 +16,35 @@ const sniffed = 64
 const Expected = `LTSV (time:… method:… uri:… status:… reqtime:…) or combined with a request time ` +
 	`(host ident user [time] "request" status size "referer" "agent" 0.021)`
 
-// A parser holds what parsing a line needs besides the line.
-type parser struct {
-	times timeParser
-	unit  time.Duration // of the number behind a combined line
-}
-
 // A Reader yields the records of an access log, in the shape of bufio.Scanner.
 // It is not safe for concurrent use.
 type Reader struct {
 	feed    analyze.Feed
 	account analyze.Account
 	path    string
-	parser  parser
-	parse   func(line []byte, r *Record) (why string) // nil until the format is known
-	format  string
+	opts    ParserOptions
+	parser  *Parser // nil until the format is known
 	record  Record
 	err     error
 }
 
-// NewReader returns a reader of the lines. Times without an offset are of the
-// location; nil means the local one.
+// NewReader returns a reader of the lines, whose format it finds. Times without
+// an offset are of the location; nil means the local one.
 func NewReader(src *lines.Window, location *time.Location) *Reader {
-	r := &Reader{path: "access log"}
+	return NewReaderOf(src, nil, ParserOptions{Location: location})
+}
+
+// NewReaderOf returns a reader of lines of the format; nil means that it finds
+// the format.
+func NewReaderOf(src *lines.Window, f *Format, o ParserOptions) *Reader {
+	r := &Reader{path: "access log", opts: o}
 	if files := src.Files(); len(files) > 0 {
 		r.path = files[len(files)-1].Path
 	}
 	r.feed = analyze.NewFeed(src, &r.account)
-	r.parser.times.local, r.parser.unit = location, time.Second
+	if f != nil {
+		r.parser = f.Parser(o)
+	}
 	return r
 }
 
@@ -53,9 +54,14 @@ func (r *Reader) Record() *Record { return &r.record }
 // Account returns what became of the lines.
 func (r *Reader) Account() *analyze.Account { return &r.account }
 
-// Format returns the format that was found: ltsv, combined, with how the
-// request time is written; empty as long as no line was understood.
-func (r *Reader) Format() string { return r.format }
+// Format returns the name of the format that was found or given; empty as long
+// as no line was understood.
+func (r *Reader) Format() string {
+	if r.parser == nil {
+		return ""
+	}
+	return r.parser.format.Name()
+}
 
 // Err returns the error that ended the reading: the lines could not be read, or
 // none of them was understood.
@@ -65,15 +71,15 @@ func (r *Reader) Err() error { return r.err }
 // on an error.
 func (r *Reader) Scan() bool {
 	for r.feed.Next() {
-		line := r.feed.Text
-		if len(bytes.TrimSpace(line)) == 0 {
+		if len(bytes.TrimSpace(r.feed.Text)) == 0 {
 			r.account.Blank++
 			continue
 		}
-		rec := &r.record
-		rec.reset()
-		rec.Line, rec.Offset = r.feed.Number, r.feed.Offset
-		why := r.read(line)
+		why := "no format of an access log that is known"
+		if r.parser != nil || r.detect() {
+			r.record.Line, r.record.Offset = r.feed.Number, r.feed.Offset
+			why = r.parser.Parse(r.feed.Text, &r.record)
+		}
 		if why == "" {
 			r.account.Records++
 			return true
@@ -81,52 +87,45 @@ func (r *Reader) Scan() bool {
 		r.account.Drop(1, r.feed.Number, r.feed.Text, why)
 	}
 	r.err = r.feed.Err()
-	if r.err == nil && r.parse == nil && r.account.Dropped > 0 {
+	if r.err == nil && r.account.Records == 0 && r.account.Dropped > 0 {
 		first := r.account.Bad[0]
 		r.err = &UnknownFormatError{Path: r.path, Line: first.Line, Text: first.Text}
 	}
 	return false
 }
 
-// read parses a line, in the format of the log once that is known.
-func (r *Reader) read(line []byte) (why string) {
-	if r.parse != nil {
-		return r.parse(line, &r.record)
-	}
-	if r.parser.parseLTSV(line, &r.record) == "" {
-		r.parse, r.format = r.parser.parseLTSV, "ltsv"
-		return ""
-	}
-	at, offset := r.record.Line, r.record.Offset
-	r.record = Record{Line: at, Offset: offset}
-	if r.parser.parseCombined(line, &r.record) == "" {
-		r.format = r.sniff()
-		r.parse = r.parser.parseCombined
-		return r.parse(r.feed.Text, &r.record)
-	}
-	return "neither LTSV nor combined"
-}
-
-// sniff finds the unit of the request time behind combined lines from this one
-// and the next: nginx and H2O write seconds with a fraction, Apache's %D
-// microseconds and its %T seconds, both without.
-func (r *Reader) sniff() (format string) {
-	var largest, numbers uint64
-
-	for n := range sniffed {
-		line := r.feed.Text
-		if n > 0 {
-			line = r.feed.Peek(n)
-		}
+// detect finds the format from the present line and those behind it.
+func (r *Reader) detect() bool {
+	sample := append(bytes.Clone(r.feed.Text), '\n')
+	for n := 1; n < sniffed; n++ {
+		line := r.feed.Peek(n)
 		if line == nil {
 			break
 		}
+		sample = append(append(sample, line...), '\n')
+	}
+	f, err := Detect(sample)
+	if err != nil {
+		return false
+	}
+	r.parser = f.Parser(r.opts)
+	return true
+}
+
+// sniff finds the unit of the request time behind combined lines: nginx and H2O
+// write seconds with a fraction, Apache's %D microseconds and its %T seconds,
+// both without.
+func sniff(sample []byte) *Format {
+	var largest, numbers uint64
+	for n := 0; n < sniffed && len(sample) > 0; n++ {
+		var line []byte
+		line, sample, _ = bytes.Cut(sample, []byte("\n"))
 		var c combined
 		if splitCombined(line, &c) != "" || c.number == nil {
 			continue
 		}
 		if bytes.IndexByte(c.number, '.') >= 0 {
-			return "combined, request time in s"
+			return &Format{name: "combined, request time in s", unit: time.Second, resolution: time.Millisecond}
 		}
 		v, _ := digits(c.number)
 		largest = max(largest, v)
@@ -134,12 +133,11 @@ func (r *Reader) sniff() (format string) {
 	}
 	switch {
 	case numbers == 0:
-		return "combined without request time"
+		return &Format{name: "combined without request time", unit: time.Second}
 	case largest > uint64(maxWholeSeconds):
-		r.parser.unit = time.Microsecond
-		return "combined, request time in µs"
+		return &Format{name: "combined, request time in µs", unit: time.Microsecond, resolution: time.Microsecond}
 	}
-	return "combined, request time in whole s"
+	return &Format{name: "combined, request time in whole s", unit: time.Second, resolution: time.Second}
 }
 
 // maxWholeSeconds tells seconds from microseconds: few servers let a request

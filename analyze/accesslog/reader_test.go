@@ -26,10 +26,10 @@ func checkAccount(t testing.TB, r *Reader) {
 // describe returns a record in one line.
 func describe(r *Record) string {
 	latency := "-"
-	if r.HasLatency {
+	if r.Timed() {
 		latency = r.Latency.String()
 	}
-	return fmt.Sprintf("%s ±%v %s %s %d %d %s", r.Time.UTC().Format("2006-01-02T15:04:05.999999999"), r.Resolution, r.Method, r.Path, r.Status, r.Bytes, latency)
+	return fmt.Sprintf("%s ±%v %s %s %d %d %s", r.Time().UTC().Format("2006-01-02T15:04:05.999999999"), r.Resolution, r.Method, r.Path, r.Status, r.Bytes, latency)
 }
 
 func TestReader_Success(t *testing.T) {
@@ -106,7 +106,6 @@ func TestReader_Failure(t *testing.T) {
 	f(ltsv, comb[:20], "not LTSV with labels of an access log")
 	f(ltsv, "time:x\treq:GET /a\tstatus:200", `bad time "x"`)
 	f(ltsv, "time:1629507600\treq:GET /a\tstatus:2000", `bad status "2000"`)
-	f(ltsv, "req:GET /a\tstatus:200", "no time")
 	f(ltsv, "time:1629507600\tstatus:200", "neither uri nor req")
 	f(ltsv, "time:1629507600\treq:GET /a\treqtime:1.x", `bad reqtime "1.x"`)
 	f(comb, "rubbish", "no [time]")

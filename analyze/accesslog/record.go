@@ -2,20 +2,62 @@ package accesslog
 
 import "time"
 
-// A Record is one request. Its slices are valid until the next Scan.
-type Record struct {
-	Line   int64 // in the window, from 1
-	Offset int64 // in the window, bytes
+// Has says which values a line told.
+type Has uint8
 
-	Time       time.Time     // when the server logged it, at the end of the answer
-	Resolution time.Duration // how exact Time is: a second or less
-	Method     []byte        // empty when the request was no HTTP request
-	Path       []byte        // with the query string, as sent; empty with no method
-	Status     int           // 0 when the log does not tell
-	Bytes      uint64        // of the response body
-	Latency    time.Duration // request time
-	HasLatency bool          // the log tells a request time
+// The values that a line may lack.
+const (
+	HasTime         Has = 1 << iota // Unix, Resolution and Zone
+	HasStatus                       // Status
+	HasBytes                        // Bytes
+	HasRequestBytes                 // RequestBytes
+	HasLatency                      // Latency
+	HasUpstream                     // Upstream
+)
+
+// A Record is one request. Its slices point into the line, or into a buffer of
+// the parser, and are valid until the next line is parsed or read.
+type Record struct {
+	Line   int64 // in the window, from 1; set by who reads the lines
+	Offset int64 // in the window, bytes; set by who reads the lines
+
+	Unix       int64         // ns since 1970 when the server logged it, at the end of the answer
+	Resolution time.Duration // how exact Unix is: a second or less
+	Zone       int32         // s ahead of UTC in which the time was written, or in which it was read
+
+	Request  []byte // the request line as logged; nil when the format has none
+	Method   []byte // empty when the request was no HTTP request
+	Path     []byte // with the query string, as logged; empty with no method
+	Protocol []byte // HTTP/1.1; empty when the log does not tell
+
+	Status       int           // 0 when the log does not tell, and when the server sent none
+	Bytes        uint64        // of the response: of its body when the log tells that
+	RequestBytes uint64        // of the request
+	Latency      time.Duration // request time; that of the servers behind when the log tells no other
+	Upstream     time.Duration // time that servers behind this one took, of all that were asked
+	Has          Has
+
+	RemoteAddr   []byte // as the server saw it: an address, a name, perhaps with a port
+	User         []byte
+	Referer      []byte
+	UserAgent    []byte
+	VHost        []byte
+	ForwardedFor []byte
+
+	Extra [][]byte // values of ParserOptions.Extra, nil for those that the line lacks
 }
 
-// reset empties the record.
-func (r *Record) reset() { *r = Record{} }
+// Time returns when the server logged the request. It means nothing without
+// [HasTime].
+func (r *Record) Time() time.Time { return time.Unix(0, r.Unix) }
+
+// Timed reports whether the log tells a request time.
+func (r *Record) Timed() bool { return r.Has&HasLatency != 0 }
+
+// Stamped reports whether the log tells when the request was logged.
+func (r *Record) Stamped() bool { return r.Has&HasTime != 0 }
+
+// reset empties the record but for its place.
+func (r *Record) reset() {
+	*r = Record{Line: r.Line, Offset: r.Offset}
+}

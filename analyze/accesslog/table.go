@@ -67,7 +67,7 @@ func (t *Table) Add(r *Record) {
 	e.Count++
 	e.Codes[r.Status]++
 	e.Bytes += r.Bytes
-	if r.HasLatency {
+	if r.Timed() {
 		e.Latency.Record(r.Latency)
 		e.Total += r.Latency
 	} else {
@@ -82,10 +82,10 @@ func (t *Table) Add(r *Record) {
 }
 
 func (t *Table) place(r *Record) (at time.Duration, inside bool) {
-	if t.opts.Clock == nil {
+	if t.opts.Clock == nil || !r.Stamped() {
 		return 0, true
 	}
-	return analyze.Place(t.opts.Interval, t.opts.Clock(r.Time), r.Resolution)
+	return analyze.Place(t.opts.Interval, t.opts.Clock(r.Time()), r.Resolution)
 }
 
 // endpoint returns the row of a record.

@@ -213,3 +213,18 @@ func (p *timeParser) location() *time.Location {
 	}
 	return p.local
 }
+
+// time reads a time into the record.
+func (p *Parser) time(b []byte, r *Record) bool {
+	if isDash(b) {
+		return true
+	}
+	t, res, ok := p.times.parse(b)
+	if !ok {
+		return false
+	}
+	_, zone := t.Zone()
+	r.Unix, r.Resolution, r.Zone = t.UnixNano(), res, int32(zone)
+	r.Has |= HasTime
+	return true
+}

@@ -308,7 +308,7 @@ func sampleAccessLog(path string) (format string, timed bool, err error) {
 	}
 	r := accesslog.NewReader(src, time.Local)
 	for r.Scan() {
-		timed = timed || r.Record().HasLatency
+		timed = timed || r.Record().Timed()
 	}
 	return r.Format(), timed, r.Err()
 }
