@@ -129,6 +129,7 @@ func (p *part) detach() {
 	r := p.rec
 	r.Changes, r.Settings, r.Configs = slices.Clone(r.Changes), slices.Clone(r.Settings), slices.Clone(r.Configs)
 	r.Logs, r.Saves, r.RowChecks = slices.Clone(r.Logs), slices.Clone(r.Saves), slices.Clone(r.RowChecks)
+	r.Transactions, r.Plans, r.Tables, r.Advice = slices.Clone(r.Transactions), slices.Clone(r.Plans), slices.Clone(r.Tables), slices.Clone(r.Advice)
 }
 
 // place finds each part's shift to the reference's clock.
@@ -215,6 +216,11 @@ func add(out *kasoku.Recording, p *part, shift time.Duration) {
 	out.Queries = append(out.Queries, r.Queries...)
 	out.Saves = append(out.Saves, r.Saves...)
 	out.Messages = append(out.Messages, r.Messages...)
+	out.Slowest = append(out.Slowest, r.Slowest...)
+	out.Transactions = append(out.Transactions, r.Transactions...)
+	out.Plans = append(out.Plans, r.Plans...)
+	out.Tables = append(out.Tables, r.Tables...)
+	out.Advice = append(out.Advice, r.Advice...)
 	out.RowChecks = append(out.RowChecks, r.RowChecks...)
 	for _, w := range r.Warnings {
 		w.Text = hostName(r) + ": " + w.Text
@@ -238,6 +244,7 @@ func finish(out *kasoku.Recording, parts []*part, o Options) {
 		return cmp.Or(strings.Compare(a.Key.Host, b.Key.Host), strings.Compare(a.Key.Source, b.Key.Source),
 			strings.Compare(a.Key.Name, b.Key.Name), strings.Compare(a.Key.Instance, b.Key.Instance))
 	})
+	slices.SortStableFunc(out.Slowest, func(a, b kasoku.SlowRequest) int { return cmp.Compare(b.Latency, a.Latency) })
 	run.Price = kasoku.Price{}
 	for _, p := range parts {
 		run.Price.PerHour += p.rec.Run.Price.PerHour

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -210,6 +211,44 @@ func TestSameNames(t *testing.T) {
 	}
 }
 
+// TestEveryHost: whatever a recording tells of a host is in the merged run, under
+// the host's new name, and the recording stays as it was.
+func TestEveryHost(t *testing.T) {
+	rng := rand.New(rand.NewPCG(15, 1))
+	w := newWorld(15, 60)
+	a, b := w.record("box", 0, 0, 50, rng, nil), w.record("box", 0, 1, 50, rng, nil)
+	a.Run.Hosts[0].BootID, b.Run.Label = "other", "db"
+	told := func(r *kasoku.Recording, each func(name string, list reflect.Value)) {
+		v := reflect.ValueOf(r).Elem()
+		for i := range v.NumField() {
+			if f := v.Field(i); f.Kind() == reflect.Slice && f.Type().Elem().Kind() == reflect.Struct {
+				if _, ok := f.Type().Elem().FieldByName("Host"); ok {
+					each(v.Type().Field(i).Name, f)
+				}
+			}
+		}
+	}
+	told(b, func(_ string, list reflect.Value) {
+		v := reflect.New(list.Type().Elem()).Elem()
+		v.FieldByName("Host").SetString("box")
+		list.Set(reflect.Append(list, v))
+	})
+	out, err := Merge([]*kasoku.Recording{a, b}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told(out, func(name string, list reflect.Value) {
+		if list.Len() == 0 || list.Index(list.Len()-1).FieldByName("Host").String() != "box (db)" {
+			t.Errorf("%s: %v", name, list)
+		}
+	})
+	told(b, func(name string, list reflect.Value) {
+		if got := list.Index(list.Len() - 1).FieldByName("Host").String(); got != "box" {
+			t.Errorf("the recording's %s were changed: host %q", name, got)
+		}
+	})
+}
+
 func TestMerge_Failure(t *testing.T) {
 	rng := rand.New(rand.NewPCG(17, 1))
 	w := newWorld(17, 60)
@@ -235,22 +274,22 @@ func TestMerge_Failure(t *testing.T) {
 func TestEveryTimeMoves(t *testing.T) {
 	rec := &kasoku.Recording{
 		Steps: []kasoku.Step{{}}, Phases: []kasoku.Phase{{}}, Gaps: []kasoku.Gap{{}}, Events: []kasoku.Event{{}},
-		Series: []kasoku.Series{{Points: []kasoku.Point{{}}}}, Queries: []kasoku.Query{{}}, Seconds: []kasoku.LoadSecond{{}},
+		Series: []kasoku.Series{{Points: []kasoku.Point{{}}}}, Queries: []kasoku.Query{{Seconds: map[int]kasoku.QuerySecond{0: {Calls: 1}}}}, Seconds: []kasoku.LoadSecond{{}},
 		Endpoints: []kasoku.Endpoint{{Seconds: map[int]kasoku.EndpointSecond{0: {Count: 1}}}},
-		Messages:  []kasoku.Message{{Seconds: map[int]uint64{0: 1}}},
+		Messages:  []kasoku.Message{{Seconds: map[int]uint64{0: 1}}}, Slowest: []kasoku.SlowRequest{{}},
 	}
 	d := 90 * time.Second
 	m := moved(rec, d)
 	for name, got := range map[string]time.Duration{
 		"step": m.Steps[0].Interval.From, "phase": m.Phases[0].Interval.To, "gap": m.Gaps[0].Interval.To, "event": m.Events[0].At,
 		"series": m.Series[0].Points[0].At, "query": m.Queries[0].Last, "second": time.Duration(m.Seconds[0].Second) * time.Second,
-		"endpoint": m.Endpoints[0].First, "message": m.Messages[0].Last,
+		"endpoint": m.Endpoints[0].First, "message": m.Messages[0].Last, "slow request": m.Slowest[0].At,
 	} {
 		if got != d {
 			t.Errorf("%s at %v", name, got)
 		}
 	}
-	if m.Endpoints[0].Seconds[90].Count != 1 || m.Messages[0].Seconds[90] != 1 || rec.Series[0].Points[0].At != 0 {
+	if m.Endpoints[0].Seconds[90].Count != 1 || m.Messages[0].Seconds[90] != 1 || m.Queries[0].Seconds[90].Calls != 1 || rec.Series[0].Points[0].At != 0 {
 		t.Error("seconds")
 	}
 }

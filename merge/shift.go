@@ -25,7 +25,10 @@ func moved(r *kasoku.Recording, d time.Duration) *kasoku.Recording {
 	out.Endpoints = each(r.Endpoints, func(e *kasoku.Endpoint) {
 		e.First, e.Last, e.Seconds = e.First+d, e.Last+d, laterSeconds(e.Seconds, whole)
 	})
-	out.Queries = each(r.Queries, func(q *kasoku.Query) { q.First, q.Last = q.First+d, q.Last+d })
+	out.Queries = each(r.Queries, func(q *kasoku.Query) {
+		q.First, q.Last, q.Seconds = q.First+d, q.Last+d, laterSeconds(q.Seconds, whole)
+	})
+	out.Slowest = each(r.Slowest, func(s *kasoku.SlowRequest) { s.At += d })
 	out.Messages = each(r.Messages, func(m *kasoku.Message) {
 		m.First, m.Last, m.Seconds = m.First+d, m.Last+d, laterSeconds(m.Seconds, whole)
 	})
@@ -71,6 +74,11 @@ func renamed(r *kasoku.Recording, from, to string) {
 	rename(n, r.Queries, func(v *kasoku.Query) *string { return &v.Host })
 	rename(n, r.Saves, func(v *kasoku.SaveShape) *string { return &v.Host })
 	rename(n, r.Messages, func(v *kasoku.Message) *string { return &v.Host })
+	rename(n, r.Slowest, func(v *kasoku.SlowRequest) *string { return &v.Host })
+	rename(n, r.Transactions, func(v *kasoku.Transaction) *string { return &v.Host })
+	rename(n, r.Plans, func(v *kasoku.Plan) *string { return &v.Host })
+	rename(n, r.Tables, func(v *kasoku.TableDef) *string { return &v.Host })
+	rename(n, r.Advice, func(v *kasoku.Advice) *string { return &v.Host })
 	rename(n, r.RowChecks, func(v *kasoku.RowCheck) *string { return &v.Host })
 }
 
