@@ -27,7 +27,7 @@ type Column struct {
 	Cut   bool // may be cut where there is no room; the text column
 	Tag   bool // a verdict, set apart
 	Least int  // with Cut: it is cut to so many characters before other columns go; 0 waits for them
-	Bars  bool // holds nothing but bars of Share, for the eye: machines and Markdown leave it out
+	Bars  bool // holds nothing but bars of Share or strips, for the eye: machines and Markdown leave it out
 	Drop  int  // the largest goes first where there is no room; 0 never goes; from DropExtra on before text is cut
 }
 
@@ -40,8 +40,9 @@ type Cell struct {
 	Small string // beside it, less important
 	Raw   string // for machines, in the unit of the column's key; Text when empty
 	Tone  Tone
-	Share *float64 // 0..1 of one whole, drawn as a bar; good part first
-	Refs  []int    // numbers of findings
+	Share *float64  // 0..1 of one whole, drawn as a bar; good part first
+	Strip []float64 // drawn small, one after another, before the text, which tells their largest
+	Refs  []int     // numbers of findings
 }
 
 // A Row is one row. A row with a Group is a heading over those that follow.
@@ -52,13 +53,15 @@ type Row struct {
 
 // A Table is rows and columns.
 type Table struct {
-	ID      string
-	Title   string // said only when a section has several
-	Narrow  bool   // few short cells, which would be lost across a page
-	Columns []Column
-	Rows    []Row
-	More    string // what was left out: 31 more, 4.2 % of time
-	Note    Prose
+	ID       string
+	Title    string // said only when a section has several
+	Narrow   bool   // few short cells, which would be lost across a page
+	Columns  []Column
+	Rows     []Row
+	More     string // what was left out: 31 more, 4.2 % of time
+	Tell     bool   // say which columns found no room
+	Sortable bool   // a page lets its reader sort the rows
+	Note     Prose
 }
 
 // text is a cell of words.

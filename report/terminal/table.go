@@ -32,9 +32,13 @@ func (p *printer) table(t *report.Table) {
 		p.gap()
 		p.line(piece{"  " + p.text(lower(t.Title)), bold})
 	}
-	p.grid(t, p.columns(t), nil)
+	cols := p.columns(t)
+	p.grid(t, cols, nil)
 	if t.More != "" {
 		p.para(indent, t.More, dim)
+	}
+	if left := leftOut(t, cols); t.Tell && left != "" {
+		p.para(indent, "no room for "+left, dim)
 	}
 	if t.Note != "" {
 		p.para(0, prose(t.Note), dim)
@@ -50,6 +54,17 @@ func (p *printer) columns(t *report.Table) []column {
 	return p.fit(cols, p.o.Width)
 }
 
+// leftOut names the columns of a table that are not among those shown.
+func leftOut(t *report.Table, shown []column) string {
+	var names []string
+	for _, c := range t.Columns {
+		if !slices.ContainsFunc(shown, func(s column) bool { return s.Key == c.Key }) {
+			names = append(names, c.Head)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
 func (p *printer) column(t *report.Table, i int, c report.Column) column {
 	col := column{Column: c, head: p.text(c.Head), unit: p.text(c.Unit)}
 	for _, r := range t.Rows {
@@ -58,7 +73,10 @@ func (p *printer) column(t *report.Table, i int, c report.Column) column {
 		}
 		cell := r.Cells[i]
 		s := p.text(cell.Text)
-		if c.Bars {
+		switch {
+		case cell.Strip != nil:
+			s = p.text(spark(report.Spark{Values: cell.Strip}, 1) + "  " + s)
+		case c.Bars:
 			s = p.text(bar(cell.Share))
 		}
 		if cell.Small != "" {

@@ -139,7 +139,7 @@ func (p *printer) document(d *report.Document) {
 		return
 	}
 	p.alerts(d.Alerts)
-	if d.Sides != nil || d.Kind == report.KindList || d.Kind == report.KindFinalize || d.Section(report.SectionFindings) != nil {
+	if d.Sides != nil || tellsVerdict[d.Kind] || d.Section(report.SectionFindings) != nil {
 		p.verdict(d.Verdict)
 	}
 	for i := range d.Sections {
@@ -147,6 +147,10 @@ func (p *printer) document(d *report.Document) {
 	}
 	p.again(d.Commands)
 }
+
+// tellsVerdict are the kinds of documents whose verdict is more than what the
+// recorded command said.
+var tellsVerdict = map[report.Kind]bool{report.KindList: true, report.KindFinalize: true, report.KindAccessLog: true, report.KindLogDiff: true}
 
 // brief writes what is seen when a run ends. Before it is diagnosed there is no
 // verdict; the answers then stand in its place.

@@ -1,0 +1,346 @@
+package report
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// KindAccessLog is what access logs hold; KindLogDiff is the difference of two.
+const (
+	KindAccessLog Kind = "accesslog"
+	KindLogDiff   Kind = "diff"
+)
+
+// The sections of a log's document; [SectionEndpoints] and [SectionTimeline] are
+// among them.
+const (
+	SectionSlowest = "slowest"
+	SectionLog     = "log"
+)
+
+// An AccessLog is what was read of access logs.
+type AccessLog struct {
+	Rows    []AccessRow // in the order in which they are told
+	By      []string    // what the values of a row's key are: method, route …
+	Slowest []kasoku.SlowRequest
+	Logs    []kasoku.LogWindow
+	Started time.Time     // wall time of offset 0
+	Exact   time.Duration // the percentiles are exact to this unit; 0 when they are within 0.8 %
+	Notes   []Note        // what a reader has to know
+	Stopped string        // why reading ended early; empty when it did not
+}
+
+// AccessOptions says how access logs are told.
+type AccessOptions struct {
+	Options
+	Columns     []string  // names, see [AccessColumns]; none are those that fit best
+	Percentiles []float64 // 0 to 100; none are 50, 90, 95 and 99
+	Sort        string    // name of a column; empty is total
+	Reverse     bool
+	Limit       int  // rows that are shown; 0 is all
+	Machine     bool // for programs: every column, all of them in base units
+}
+
+// span returns the first and the last second in which a request was logged.
+func (a *AccessLog) span() (from, to time.Duration, ok bool) {
+	for i := range a.Rows {
+		r := &a.Rows[i]
+		if r.Count == 0 {
+			continue
+		}
+		if !ok {
+			from, to, ok = r.First, r.Last, true
+		}
+		from, to = min(from, r.First), max(to, r.Last)
+	}
+	return from, to, ok
+}
+
+// requests counts those in the rows, and those of them that have a request time.
+func (a *AccessLog) requests() (all, timed uint64, total time.Duration) {
+	for i := range a.Rows {
+		all += a.Rows[i].Count
+		timed += a.Rows[i].Latency.Count()
+		total += a.Rows[i].Total
+	}
+	return all, timed, total
+}
+
+// account adds up what became of the lines of all logs.
+func (a *AccessLog) account() (sum kasoku.LogWindow) {
+	for _, w := range a.Logs {
+		sum.Lines += w.Lines
+		sum.Records += w.Records
+		sum.Continued += w.Continued
+		sum.Blank += w.Blank
+		sum.Dropped += w.Dropped
+	}
+	return sum
+}
+
+// Access tells of access logs.
+func Access(a *AccessLog, o AccessOptions) (*Document, error) {
+	t, err := newAccessTable(a, o)
+	if err != nil {
+		return nil, err
+	}
+	d := &Document{
+		Kind: KindAccessLog, Title: "access log " + a.name(), Name: a.name(), Head: a.head(o.Options), Verdict: a.verdict(t),
+		Facts: a.facts(o.Options), Commands: o.Commands, Footer: footer(o.Options, ""),
+	}
+	if a.Stopped != "" {
+		d.Alerts = append(d.Alerts, Alert{Tone: Mark, Text: a.Stopped})
+	}
+	if s := a.account(); s.Dropped > 0 && s.Dropped*100 >= s.Lines {
+		d.Alerts = append(d.Alerts, Alert{Tone: Mark, Text: unit.Percent(float64(s.Dropped)/float64(s.Lines)) + " of the lines were not understood."})
+	}
+	if len(a.Rows) > 0 {
+		s := Section{ID: SectionEndpoints, Title: a.rowsName(), Count: len(a.Rows), Blocks: []Block{t.table()}}
+		s.Sub = Prose(t.order() + a.precision() + ".")
+		d.add(o.Options, s)
+	}
+	d.add(o.Options, a.timelineSection(o.Options))
+	d.add(o.Options, a.slowestSection(o.Options))
+	d.add(o.Options, a.logSection(o.Options))
+	return d, nil
+}
+
+// rowsName names what a row is.
+func (a *AccessLog) rowsName() string {
+	if a.routed() {
+		return "Endpoints"
+	}
+	return "By " + list(a.By)
+}
+
+// routed reports whether the rows are methods and routes.
+func (a *AccessLog) routed() bool { return slices.Equal(a.By, []string{"method", "route"}) }
+
+// name is the file, or how many there are.
+func (a *AccessLog) name() string {
+	switch len(a.Logs) {
+	case 0:
+		return "access log"
+	case 1:
+		if a.Logs[0].Path == "" || a.Logs[0].Path == "-" {
+			return "standard input"
+		}
+		return filepath.Base(a.Logs[0].Path)
+	}
+	return unit.Count(len(a.Logs)) + " access logs"
+}
+
+// formats names the formats of the logs, each once.
+func (a *AccessLog) formats() string {
+	var out []string
+	for _, w := range a.Logs {
+		if w.Format != "" && !slices.Contains(out, w.Format) {
+			out = append(out, w.Format)
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// stretch prints the time that the log covers.
+func (a *AccessLog) stretch(o Options) string {
+	from, to, ok := a.span()
+	if !ok {
+		return ""
+	}
+	first, last := a.wall(from, o), a.wall(to, o)
+	end := last.Format("15:04:05 MST")
+	if first.Format(time.DateOnly) != last.Format(time.DateOnly) {
+		end = day(last)
+	}
+	return first.Format("2 Jan 2006, 15:04:05") + " – " + end + ", " + unit.Exact((to - from).Round(time.Second))
+}
+
+func (a *AccessLog) wall(at time.Duration, o Options) time.Time {
+	t := a.Started.Add(at)
+	if o.Location != nil {
+		t = t.In(o.Location)
+	}
+	return t
+}
+
+// equation says what became of the lines: 10,020 lines = 10,012 requests + 8 dropped.
+func (a *AccessLog) equation() string {
+	s := a.account()
+	n, _, _ := a.requests()
+	parts := []string{unit.Counted(n, "request", "requests")}
+	add := func(n uint64, what string) {
+		if n > 0 {
+			parts = append(parts, unit.Count(n)+" "+what)
+		}
+	}
+	if s.Records > n {
+		add(s.Records-n, "left out")
+	}
+	add(s.Blank, "blank")
+	add(s.Continued, "continued")
+	add(s.Dropped, "dropped")
+	return unit.Counted(s.Lines, "line", "lines") + " = " + strings.Join(parts, " + ")
+}
+
+func (a *AccessLog) head(o Options) []string {
+	return []string{a.name(), a.formats(), a.stretch(o), a.equation()}
+}
+
+func (a *AccessLog) facts(o Options) []Fact {
+	var out []Fact
+	add := func(label, value string) {
+		if value != "" {
+			out = append(out, Fact{Label: label, Value: value})
+		}
+	}
+	add("When", a.stretch(o))
+	add("Format", a.formats())
+	add("Lines", a.equation())
+	return out
+}
+
+// verdict names what took the most time; without times, what came most often.
+func (a *AccessLog) verdict(t *accessTable) string {
+	n, timed, total := a.requests()
+	if n == 0 {
+		return "No request in " + a.name() + "."
+	}
+	most := slices.MaxFunc(a.Rows, func(x, y AccessRow) int {
+		return cmp.Or(cmp.Compare(x.Total, y.Total), cmp.Compare(x.Count, y.Count))
+	})
+	name := keyText(a.By, most.Key)
+	if timed == 0 || total == 0 {
+		return name + " is " + unit.Percent(float64(most.Count)/float64(n)) + " of " + unit.Counted(n, "request", "requests") + ". The log tells no request times."
+	}
+	h := most.Latency
+	return name + " takes " + unit.Percent(float64(most.Total)/float64(total)) + " of the request time: " +
+		unit.Counted(most.Count, "request", "requests") + ", mean " + unit.Duration(t.mean(&most)) + ", p99 " + unit.Duration(h.Quantile(0.99)) + "."
+}
+
+// keyText names a row in prose: GET /users, or host a.example, status 500.
+func keyText(by, key []string) string {
+	var out []string
+	for i, k := range key {
+		switch by[i] {
+		case "method", "route":
+			if k != "" {
+				out = append(out, k)
+			}
+		default:
+			out = append(out, by[i]+" "+cmp.Or(k, "(none)"))
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// precision says how exact the percentiles are.
+func (a *AccessLog) precision() string {
+	switch _, timed, _ := a.requests(); {
+	case timed == 0:
+		return ""
+	case a.Exact > 0:
+		return "; percentiles are nearest rank and exact, in steps of " + unit.Exact(a.Exact)
+	}
+	return "; percentiles are nearest rank, within 0.8 %"
+}
+
+func (a *AccessLog) slowestSection(o Options) Section {
+	s := Section{ID: SectionSlowest, Title: "Slowest requests", Count: len(a.Slowest)}
+	if len(a.Slowest) == 0 {
+		return s
+	}
+	var ds []time.Duration
+	upstream := false
+	for _, r := range a.Slowest {
+		ds = append(ds, r.Latency)
+		upstream = upstream || r.Upstream > 0
+	}
+	u := commonUnit(ds...)
+	t := &Table{ID: "slowest", Columns: []Column{
+		{Key: "latency_s", Head: "latency", Unit: unit.Name(u), Align: Decimal},
+		{Key: "at", Head: "logged at", Align: Right, Drop: 3},
+		{Key: "status", Head: "status", Align: Right, Drop: 1},
+		{Key: "method", Head: "method", Code: true},
+		{Key: "uri", Head: "request", Code: true, Cut: true, Least: 24},
+		{Key: "body_bytes", Head: "body", Unit: "bytes", Align: Right, Drop: 4},
+	}}
+	if upstream {
+		t.Columns = append(t.Columns, Column{Key: "upstream_s", Head: "upstream", Unit: unit.Name(u), Align: Decimal, Drop: 2})
+	}
+	for _, r := range a.Slowest {
+		cells := []Cell{duration(r.Latency, u), a.when(r.At, o), status(r.Status), text(r.Method), text(r.URI), count(r.Bytes)}
+		if upstream {
+			cells = append(cells, duration(r.Upstream, u))
+		}
+		t.Rows = append(t.Rows, Row{Cells: cells})
+	}
+	s.Blocks = []Block{t}
+	return s
+}
+
+// when prints a moment of the log.
+func (a *AccessLog) when(at time.Duration, o Options) Cell {
+	t := a.wall(at, o)
+	return Cell{Text: t.Format("15:04:05"), Raw: t.Format(time.RFC3339Nano)}
+}
+
+func status(code int) Cell {
+	c := count(uint64(max(code, 0)))
+	if code >= 500 {
+		c.Tone = Bad
+	}
+	return c
+}
+
+// logSection tells how well the logs were read.
+func (a *AccessLog) logSection(o Options) Section {
+	s := Section{ID: SectionLog, Title: "Log"}
+	if len(a.Logs) > 1 {
+		s.Title = "Logs"
+		s.Blocks = append(s.Blocks, a.logTable())
+	}
+	notes := &Notes{List: slices.Clone(a.Notes)}
+	for _, w := range a.Logs {
+		for i, b := range w.BadSample[:min(len(w.BadSample), mostSamples)] {
+			n := Note{Sign: "!", Tone: Mark, Label: filepath.Base(w.Path) + ":" + unit.Plain(float64(b.Line)), Code: true, Text: "dropped, " + b.Why + ": " + b.Text}
+			if more := w.Dropped - uint64(i) - 1; i == mostSamples-1 && more > 0 {
+				n.Text += " (and " + unit.Count(more) + " more)"
+			}
+			notes.List = append(notes.List, n)
+		}
+		if w.Note != "" {
+			notes.List = append(notes.List, Note{Sign: "·", Label: filepath.Base(w.Path), Code: true, Text: w.Note})
+		}
+	}
+	if len(notes.List) > 0 {
+		s.Blocks = append(s.Blocks, notes)
+	}
+	return s
+}
+
+// mostSamples is how many lines that were not understood are quoted.
+const mostSamples = 3
+
+func (a *AccessLog) logTable() *Table {
+	t := &Table{ID: "logs", Narrow: true, Columns: []Column{
+		{Key: "path", Head: "log", Code: true, Cut: true},
+		{Key: "format", Head: "format", Drop: 1},
+		{Key: "lines", Head: "lines", Align: Right},
+		{Key: "requests", Head: "requests", Align: Right},
+		{Key: "dropped", Head: "dropped", Align: Right},
+	}}
+	for _, w := range a.Logs {
+		dropped := count(w.Dropped)
+		if w.Dropped > 0 {
+			dropped.Tone = Mark
+		}
+		t.Rows = append(t.Rows, Row{Cells: []Cell{text(w.Path), text(cmp.Or(w.Format, unit.Missing)), count(w.Lines), count(w.Records), dropped}})
+	}
+	return t
+}

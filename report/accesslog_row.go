@@ -1,0 +1,9 @@
+package report
+
+import "github.com/kasoku/kasoku"
+
+// An AccessRow is one row.
+type AccessRow struct {
+	kasoku.Endpoint
+	Key []string
+}

@@ -1,0 +1,239 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku/unit"
+)
+
+// order says by what the rows are sorted.
+func (t *accessTable) order() string {
+	name := t.sort.head
+	switch t.sort.measure {
+	case isTotal:
+		name = map[string]string{"total": "total request time", "upstream": "total upstream time"}[t.sort.name]
+	case isKey:
+		name = t.sort.name
+	}
+	if t.least {
+		return "The least " + name + " first"
+	}
+	return "The most " + name + " first"
+}
+
+// sorted are the rows in the order asked for; ties stand by their keys, so that the
+// same log gives the same table.
+func (t *accessTable) sorted() []*AccessRow {
+	out := make([]*AccessRow, len(t.log.Rows))
+	for i := range t.log.Rows {
+		out[i] = &t.log.Rows[i]
+	}
+	by := func(a, b *AccessRow) int {
+		if t.sort.measure == isKey {
+			return strings.Compare(a.Key[t.sort.part], b.Key[t.sort.part])
+		}
+		// What is not known stands last, whichever way.
+		x, y := t.sort.value(t, a), t.sort.value(t, b)
+		if math.IsNaN(x) || math.IsNaN(y) {
+			return 0
+		}
+		return cmp.Compare(x, y)
+	}
+	unknown := func(r *AccessRow) int {
+		if t.sort.measure != isKey && math.IsNaN(t.sort.value(t, r)) {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(out, func(a, b *AccessRow) int {
+		c := by(a, b)
+		if !t.least {
+			c = -c
+		}
+		return cmp.Or(cmp.Compare(unknown(a), unknown(b)), c, cmp.Compare(b.Total, a.Total), cmp.Compare(b.Count, a.Count), slices.Compare(a.Key, b.Key))
+	})
+	return out
+}
+
+// table makes the table.
+func (t *accessTable) table() *Table {
+	rows := t.sorted()
+	shown := rows
+	if t.o.Limit > 0 && len(rows) > t.o.Limit {
+		shown = rows[:t.o.Limit]
+	}
+	out := &Table{ID: "endpoints", Tell: true, Sortable: true}
+	units := t.units(shown)
+	for i, c := range t.columns {
+		out.Columns = append(out.Columns, t.head(i, c, units))
+	}
+	for _, r := range shown {
+		var cells []Cell
+		for i, c := range t.columns {
+			cells = append(cells, t.cell(c, r, units[i]))
+		}
+		out.Rows = append(out.Rows, Row{Cells: cells})
+	}
+	out.More = t.more(rows[len(shown):])
+	return out
+}
+
+// more says what was left out.
+func (t *accessTable) more(rest []*AccessRow) string {
+	if len(rest) == 0 {
+		return ""
+	}
+	var time time.Duration
+	var n uint64
+	for _, r := range rest {
+		time += r.Total
+		n += r.Count
+	}
+	s := unit.Count(len(rest)) + " more, "
+	if t.total > 0 {
+		return s + unit.Percent(float64(time)/float64(t.total)) + " of time"
+	}
+	return s + unit.Percent(float64(n)/float64(max(t.all, 1))) + " of requests"
+}
+
+// A scale is the unit of a column: how many base units one of it is.
+type scale struct {
+	name string
+	time time.Duration
+	size float64
+}
+
+// units finds the unit of each column: columns of latency share one, which suits
+// mean and p99 of what is shown.
+func (t *accessTable) units(rows []*AccessRow) []scale {
+	var all []time.Duration
+	for _, r := range rows {
+		if r.Latency.Count() > 0 {
+			all = append(all, t.mean(r), r.Latency.Quantile(0.99))
+		}
+	}
+	shared := commonUnit(all...)
+	out := make([]scale, len(t.columns))
+	for i, c := range t.columns {
+		switch c.measure {
+		case isLatency:
+			out[i] = scale{name: unit.Name(shared), time: shared}
+		case isTotal:
+			u := commonUnit(asDuration(t.largest(c, rows)))
+			out[i] = scale{name: unit.Name(u), time: u}
+		case isSize:
+			out[i] = sizeScale(t.largest(c, rows))
+		case isRatio:
+			out[i].name = "%"
+		case isRate:
+			out[i].name = "/s"
+		case isStrip:
+			out[i].name = "requests a second"
+		}
+	}
+	return out
+}
+
+func (t *accessTable) largest(c accessColumn, rows []*AccessRow) float64 {
+	var v float64
+	for _, r := range rows {
+		if x := c.value(t, r); x > v {
+			v = x
+		}
+	}
+	return v
+}
+
+// sizeScale is the unit for a column whose largest value is v bytes.
+func sizeScale(v float64) scale {
+	for _, s := range []scale{{name: "TB", size: 1e12}, {name: "GB", size: 1e9}, {name: "MB", size: 1e6}, {name: "kB", size: 1e3}} {
+		if v >= s.size {
+			return s
+		}
+	}
+	return scale{name: "B", size: 1}
+}
+
+// leastKey is the narrowest that a route is cut to before other columns go.
+const leastKey = 24
+
+func (t *accessTable) head(i int, c accessColumn, units []scale) Column {
+	col := Column{Key: c.key, Head: c.head, Unit: units[i].name, Align: Decimal, Drop: c.drop}
+	switch c.measure {
+	case isKey:
+		col.Align, col.Code, col.Cut = Left, true, c.name != "method" && c.name != "status"
+		if col.Cut {
+			col.Least = leastKey
+		}
+		return col
+	case isCount:
+		col.Align = Right
+	case isMoment:
+		col.Align = Right
+	case isStrip:
+		col.Align, col.Bars = Left, true
+	}
+	if len(t.o.Columns) > 0 {
+		col.Drop = i // what was asked for last goes first
+	}
+	return col
+}
+
+// stripColumns is how many stretches of time the strip of a row has.
+const stripColumns = 16
+
+func (t *accessTable) cell(c accessColumn, r *AccessRow, u scale) Cell {
+	if c.measure == isKey {
+		return text(r.Key[c.part])
+	}
+	v := c.value(t, r)
+	if math.IsNaN(v) {
+		return none()
+	}
+	switch c.measure {
+	case isCount:
+		out := Cell{Text: unit.Count(uint64(v)), Raw: strconv.FormatUint(uint64(v), 10)}
+		if c.name == "5xx" && v > 0 {
+			out.Tone = Bad
+		}
+		return out
+	case isLatency, isTotal:
+		return Cell{Text: unit.DurationIn(asDuration(v), u.time), Raw: raw(v)}
+	case isSize:
+		return Cell{Text: sizeIn(v, u), Raw: strconv.FormatFloat(v, 'f', -1, 64)}
+	case isRatio:
+		return percent(v)
+	case isMoment:
+		return t.log.when(asDuration(v), t.o.Options)
+	case isStrip:
+		return t.strip(r)
+	}
+	return number(v)
+}
+
+// sizeIn prints bytes in the unit of the column.
+func sizeIn(v float64, u scale) string {
+	if u.size == 1 && v == math.Trunc(v) {
+		return unit.Count(uint64(v))
+	}
+	return unit.Sig3(v / u.size)
+}
+
+// strip is the requests of a row over the time of the log.
+func (t *accessTable) strip(r *AccessRow) Cell {
+	from, to, _ := t.log.span()
+	first, n := int(from/time.Second), int(to/time.Second)-int(from/time.Second)+1
+	vs := make([]float64, min(n, stripColumns))
+	most := 0.0
+	for second, s := range r.Seconds {
+		i := min(max((second-first)*len(vs)/n, 0), len(vs)-1)
+		vs[i] = max(vs[i], float64(s.Count))
+		most = max(most, vs[i])
+	}
+	return Cell{Strip: vs, Text: "max " + unit.Count(uint64(most)), Raw: raw(most)}
+}
