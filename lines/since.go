@@ -96,7 +96,8 @@ func (w *Window) resume(f *os.File, info fs.FileInfo, m Mark) (int64, error) {
 func (w *Window) add(f *os.File, info fs.FileInfo, path string, from int64) {
 	seg := &Segment{Path: path, From: from, To: max(info.Size(), from)}
 	seg.Device, seg.Inode = identity(info)
-	w.sources = append(w.sources, source{r: io.NewSectionReader(f, from, seg.To-from), seg: seg, closer: f})
+	in := Input{Path: path, From: seg.From, To: seg.To, file: f}
+	w.sources = append(w.sources, source{r: io.NewSectionReader(f, from, seg.To-from), in: in, seg: seg, closer: f})
 }
 
 // addRotated finds the file of the mark under its new name, and the files that

@@ -29,7 +29,8 @@ type Segment struct {
 
 // A source is one reader of a window; its segment is nil for a plain reader.
 type source struct {
-	r      io.Reader
+	r      io.Reader // nil: the input is opened when its turn comes
+	in     Input
 	seg    *Segment
 	closer io.Closer
 }
@@ -67,7 +68,32 @@ type Window struct {
 // NewReader returns a window over all that r yields. A maxLine of 0 means
 // [DefaultMaxLine].
 func NewReader(r io.Reader, maxLine int) *Window {
-	return newWindow([]source{{r: r}}, maxLine)
+	return newWindow([]source{{r: r, in: Input{R: r}}}, maxLine)
+}
+
+// Open returns a window over the inputs, one after another. A file is opened,
+// and its end fixed, when its turn comes; one that cannot be opened now is an
+// error already. Close the window after use.
+func Open(in []Input, maxLine int) (*Window, error) {
+	w := newWindow(nil, maxLine)
+	for i := range in {
+		if err := in[i].check(); err != nil {
+			return nil, err
+		}
+		w.sources = append(w.sources, source{in: in[i]})
+	}
+	return w, nil
+}
+
+// Inputs returns what the window was made of, whole, however much of it was
+// read: to be read by [Split] instead, while the window is open. Streams must
+// not have been read.
+func (w *Window) Inputs() []Input {
+	out := make([]Input, len(w.sources))
+	for i := range out {
+		out[i] = w.sources[i].in
+	}
+	return out
 }
 
 func newWindow(s []source, maxLine int) *Window {
@@ -89,6 +115,9 @@ func (w *Window) Scan() bool {
 			w.number++
 			return true
 		}
+		if w.cur.in.file == nil { // else Inputs may still be asked for
+			w.cur.close()
+		}
 		w.cur = nil
 	}
 	w.line, w.truncated = nil, false
@@ -103,7 +132,36 @@ func (w *Window) open() bool {
 	w.cur = &w.sources[w.next]
 	w.next++
 	w.eof, w.start, w.end, w.read = false, 0, 0, 0
-	return true
+	if w.cur.r == nil {
+		w.err = w.cur.open()
+	}
+	return w.err == nil
+}
+
+// open opens the source's input.
+func (s *source) open() error {
+	c, err := s.in.open()
+	if err != nil {
+		return err
+	}
+	s.closer, s.r = c, c.r
+	if c.file != nil {
+		s.seg = &Segment{Path: c.name, From: c.from, To: c.to}
+		if info, err := c.file.Stat(); err == nil {
+			s.seg.Device, s.seg.Inode = identity(info)
+		}
+		s.r = io.NewSectionReader(c.file, c.from, c.to-c.from)
+	}
+	return nil
+}
+
+func (s *source) close() error {
+	if s.closer == nil {
+		return nil
+	}
+	err := s.closer.Close()
+	s.closer = nil
+	return err
 }
 
 // scanLine finds the next line of the present source.
@@ -199,6 +257,11 @@ func (w *Window) readMore() {
 			w.endOfSource()
 			return
 		}
+		if isDamage(err) && w.read > 0 {
+			w.eof = true
+			w.note("%s: %v", w.cur.in.name(), err)
+			return
+		}
 		if err != nil {
 			w.err = w.readError(err)
 			return
@@ -224,7 +287,10 @@ func (w *Window) readError(err error) error {
 	if s := w.cur.seg; s != nil {
 		return fmt.Errorf("read log %s at byte %d: %w", s.Path, s.From+w.read, err)
 	}
-	return fmt.Errorf("read log at byte %d: %w", w.read, err)
+	if w.cur.in.Path == "" {
+		return fmt.Errorf("read log at byte %d: %w", w.read, err)
+	}
+	return fmt.Errorf("read log %s at byte %d: %w", w.cur.in.name(), w.read, err)
 }
 
 func (w *Window) note(format string, args ...any) {
@@ -253,8 +319,9 @@ func (w *Window) Truncated() bool { return w.truncated }
 // Err returns the error that ended the lines, nil at the end of the window.
 func (w *Window) Err() error { return w.err }
 
-// Files returns the parts of files that the window reads, oldest first. It is
-// empty for a window over a reader and for a log that is missing.
+// Files returns the parts of files that the window reads, oldest first; of those
+// that [Open] was given, the ones that were reached. It is empty for a window
+// over a stream and for a log that is missing.
 func (w *Window) Files() []Segment {
 	var out []Segment
 	for _, s := range w.sources {
@@ -274,10 +341,7 @@ func (w *Window) Note() string { return strings.Join(w.notes, "; ") }
 func (w *Window) Close() error {
 	var errs []error
 	for i := range w.sources {
-		if c := w.sources[i].closer; c != nil {
-			errs = append(errs, c.Close())
-			w.sources[i].closer = nil
-		}
+		errs = append(errs, w.sources[i].close())
 	}
 	w.next, w.cur = len(w.sources), nil
 	return errors.Join(errs...)
