@@ -32,15 +32,6 @@ const Other = "(other statements)"
 // own marks the statements of kasoku itself, which are no part of the load.
 const own = "/* kasoku */"
 
-// Options say how a log becomes a table. The zero value keeps everything and
-// places it at offset 0.
-type Options struct {
-	Clock      analyze.Clock   // nil: every time is offset 0
-	Interval   kasoku.Interval // of the run; what lies outside is counted and left out. Empty: nothing is outside
-	MaxQueries int             // classes; 0 means 10,000
-	MaxPending int             // UPDATEs whose INSERT is waited for; 0 means 65,536
-}
-
 // A Table adds up entries. It is not safe for concurrent use.
 type Table struct {
 	opts        Options
@@ -263,6 +254,28 @@ func (t *Table) Queries() []kasoku.Query {
 	})
 	return out
 }
+
+// Classes returns the classes in the order of Queries.
+func (t *Table) Classes() []Class {
+	var out []Class
+	for _, q := range t.Queries() {
+		out = append(out, Class{Query: q})
+	}
+	return out
+}
+
+// Overall returns what all classes hold together; it has no fingerprint.
+func (t *Table) Overall() Class {
+	all := &class{query: kasoku.Query{Latency: histogram.New()}}
+	for _, c := range t.classes {
+		all.merge(&c.query)
+	}
+	return Class{Query: all.query}
+}
+
+// Transactions returns the classes of transactions, the one that took the most
+// time first.
+func (t *Table) Transactions() []kasoku.Transaction { return nil }
 
 // Saves returns the tables with the trail of an ORM's save, the most frequent
 // first.
