@@ -58,9 +58,10 @@ func (v Version) AtLeast(major, minor, patch int) bool {
 	return v.Patch >= patch
 }
 
-// parseVersion reads the answer to SELECT VERSION(). Old MariaDB servers put
-// 5.5.5- in front for the sake of replication.
-func parseVersion(text string) (Flavor, Version) {
+// ParseVersion reads what a server gives as its version: the answer to SELECT
+// VERSION(), or its variable. Old MariaDB servers put 5.5.5- in front for the
+// sake of replication.
+func ParseVersion(text string) (Flavor, Version) {
 	v := Version{Text: text}
 	flavor := MySQL
 	if strings.Contains(strings.ToLower(text), "mariadb") {
@@ -239,7 +240,7 @@ func (r *Reader) connect(ctx context.Context) error {
 		err = r.row(ctx, conn, "SELECT /* kasoku */ VERSION(), CONNECTION_ID()", &version, &session)
 	}
 	if err == nil {
-		r.flavor, r.version = parseVersion(version)
+		r.flavor, r.version = ParseVersion(version)
 		var name, on string
 		err = r.row(ctx, conn, "/* kasoku */ SHOW GLOBAL VARIABLES LIKE 'performance_schema'", &name, &on)
 		r.schema = on == "ON" || on == "1"

@@ -13,7 +13,7 @@ import (
 func TestParseVersion(t *testing.T) {
 	f := func(text string, flavor Flavor, major, minor, patch int) {
 		t.Helper()
-		gotFlavor, v := parseVersion(text)
+		gotFlavor, v := ParseVersion(text)
 		if gotFlavor != flavor || v != (Version{major, minor, patch, text}) {
 			t.Errorf("%q: %s %+v", text, gotFlavor, v)
 		}
@@ -50,7 +50,7 @@ func FuzzParseVersion(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		flavor, v := parseVersion(text)
+		flavor, v := ParseVersion(text)
 		if v.Text != text || v.Major < 0 || v.Minor < 0 || v.Patch < 0 || (flavor != MySQL && flavor != MariaDB) {
 			t.Errorf("%q: %s %+v", text, flavor, v)
 		}
