@@ -35,16 +35,12 @@ const (
 // Indexes lists the indexes that the user may see, by table and name, primary
 // keys included.
 func (r *Reader) Indexes(ctx context.Context) ([]Index, error) {
-	part := "COALESCE(COLUMN_NAME, '')"
-	if r.Flavor() == MySQL && r.Version().AtLeast(8, 0, 13) {
-		part = "COALESCE(COLUMN_NAME, CONCAT('(', EXPRESSION, ')'), '')"
-	}
 	var out []Index
 	err := r.with(ctx, func(conn *sql.Conn) error {
 		out = nil
 		var table, name, column string
 		var unique bool
-		return r.query(ctx, conn, fmt.Sprintf(indexColumns, part)+indexesOf, func() error {
+		return r.query(ctx, conn, fmt.Sprintf(indexColumns, r.indexed())+indexesOf, func() error {
 			if n := len(out); n > 0 && out[n-1].Table == table && out[n-1].Name == name {
 				out[n-1].Parts = append(out[n-1].Parts, column)
 				return nil
@@ -57,6 +53,14 @@ func (r *Reader) Indexes(ctx context.Context) ([]Index, error) {
 		return nil, fmt.Errorf("list indexes: %w", err)
 	}
 	return out, nil
+}
+
+// indexed is the expression for what a part of an index is of.
+func (r *Reader) indexed() string {
+	if r.flavor == MySQL && r.version.AtLeast(8, 0, 13) {
+		return "COALESCE(COLUMN_NAME, CONCAT('(', EXPRESSION, ')'), '')"
+	}
+	return "COALESCE(COLUMN_NAME, '')"
 }
 
 // SetAtRuntime returns the names of global variables that were set by a statement
