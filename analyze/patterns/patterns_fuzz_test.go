@@ -45,3 +45,25 @@ func FuzzFirst(f *testing.F) {
 		}
 	})
 }
+
+// FuzzFind: any expression and any text: no panic, and the offsets are Go's.
+func FuzzFind(f *testing.F) {
+	for _, expr := range logFormats {
+		for _, line := range logLines {
+			f.Add(expr, []byte(line))
+		}
+	}
+	f.Add(`(?:(?:a|ab)c|abcd)`, []byte("abcd"))
+	f.Fuzz(func(t *testing.T, expr string, text []byte) {
+		if len(expr) > 1000 || len(text) > 2000 {
+			return
+		}
+		finder, err := CompileFinder(expr)
+		if _, slowErr := regexp.Compile(expr); (err == nil) != (slowErr == nil) {
+			t.Fatalf("%q: %v, regexp says %v", expr, err, slowErr)
+		}
+		if err == nil {
+			checkFind(t, finder, text)
+		}
+	})
+}
