@@ -62,6 +62,11 @@ func (a *AccessLog) span() (from, to time.Duration, ok bool) {
 	return from, to, ok
 }
 
+// covered is how long a log covers: all seconds from the first to the last.
+func covered(from, to time.Duration) time.Duration {
+	return to.Truncate(time.Second) - from.Truncate(time.Second) + time.Second
+}
+
 // requests counts those in the rows, and those of them that have a request time.
 func (a *AccessLog) requests() (all, timed uint64, total time.Duration) {
 	for i := range a.Rows {
@@ -91,7 +96,7 @@ func Access(a *AccessLog, o AccessOptions) (*Document, error) {
 		return nil, err
 	}
 	d := &Document{
-		Kind: KindAccessLog, Title: "access log " + a.name(), Name: a.name(), Head: a.head(o.Options), Verdict: a.verdict(t),
+		Kind: KindAccessLog, Title: "access log " + a.name(), Name: a.name(), Head: a.head(o.Options), Verdict: a.verdict(),
 		Facts: a.facts(o.Options), Commands: o.Commands, Footer: footer(o.Options, ""),
 	}
 	if a.Stopped != "" {
@@ -158,7 +163,7 @@ func (a *AccessLog) stretch(o Options) string {
 	if first.Format(time.DateOnly) != last.Format(time.DateOnly) {
 		end = day(last)
 	}
-	return first.Format("2 Jan 2006, 15:04:05") + " – " + end + ", " + unit.Exact((to - from).Round(time.Second))
+	return first.Format("2 Jan 2006, 15:04:05") + " – " + end + ", " + unit.Exact(covered(from, to))
 }
 
 func (a *AccessLog) wall(at time.Duration, o Options) time.Time {
@@ -206,7 +211,7 @@ func (a *AccessLog) facts(o Options) []Fact {
 }
 
 // verdict names what took the most time; without times, what came most often.
-func (a *AccessLog) verdict(t *accessTable) string {
+func (a *AccessLog) verdict() string {
 	n, timed, total := a.requests()
 	if n == 0 {
 		return "No request in " + a.name() + "."
@@ -220,7 +225,7 @@ func (a *AccessLog) verdict(t *accessTable) string {
 	}
 	h := most.Latency
 	return name + " takes " + unit.Percent(float64(most.Total)/float64(total)) + " of the request time: " +
-		unit.Counted(most.Count, "request", "requests") + ", mean " + unit.Duration(t.mean(&most)) + ", p99 " + unit.Duration(h.Quantile(0.99)) + "."
+		unit.Counted(most.Count, "request", "requests") + ", mean " + unit.Duration(h.Mean()) + ", p99 " + unit.Duration(h.Quantile(0.99)) + "."
 }
 
 // keyText names a row in prose: GET /users, or host a.example, status 500.
@@ -344,3 +349,37 @@ func (a *AccessLog) logTable() *Table {
 	}
 	return t
 }
+
+// A ToldAccess is what a document says of access logs, for programs.
+type ToldAccess struct {
+	Document *Document
+	Rows     []*AccessRow // sorted and limited as asked
+	Requests uint64
+	Total    time.Duration
+	From, To *time.Duration // of the first and the last request; nil without one
+	table    *accessTable
+}
+
+// TellAccess is [Access] for programs.
+func TellAccess(a *AccessLog, o AccessOptions) (*ToldAccess, error) {
+	d, err := Access(a, o)
+	if err != nil {
+		return nil, err
+	}
+	t, err := newAccessTable(a, o)
+	if err != nil {
+		return nil, err
+	}
+	out := &ToldAccess{Document: d, Rows: t.shown(), Requests: t.all, Total: t.total, table: t}
+	if from, to, ok := a.span(); ok {
+		out.From, out.To = &from, &to
+	}
+	return out, nil
+}
+
+// Share is the part of the request time that a row takes; without times, of the
+// requests.
+func (t *ToldAccess) Share(r *AccessRow) float64 { return t.table.share(r) }
+
+// Deviation is the standard deviation of a row's request times, in s.
+func (t *ToldAccess) Deviation(r *AccessRow) float64 { return t.table.deviation(r) }

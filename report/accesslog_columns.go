@@ -50,7 +50,7 @@ var accessColumns = []accessColumn{
 	{name: "requests", drop: 0, measure: isCount, value: func(_ *accessTable, r *AccessRow) float64 { return float64(r.Count) }},
 	{name: "total", drop: 4, measure: isTotal, value: func(_ *accessTable, r *AccessRow) float64 { return timed(r, r.Total.Seconds()) }},
 	{name: "share", drop: 5, measure: isRatio, value: (*accessTable).share},
-	{name: "mean", drop: 3, measure: isLatency, value: func(t *accessTable, r *AccessRow) float64 { return timed(r, t.mean(r).Seconds()) }},
+	{name: "mean", drop: 3, measure: isLatency, value: func(_ *accessTable, r *AccessRow) float64 { return timed(r, r.Latency.Mean().Seconds()) }},
 	{name: "stddev", drop: 17, measure: isLatency, value: func(t *accessTable, r *AccessRow) float64 { return timed(r, t.deviation(r)) }},
 	{name: "min", drop: 16, measure: isLatency, value: func(_ *accessTable, r *AccessRow) float64 { return timed(r, r.Latency.Min().Seconds()) }},
 	{name: "max", drop: 8, measure: isLatency, value: func(_ *accessTable, r *AccessRow) float64 { return timed(r, r.Latency.Max().Seconds()) }},
@@ -148,7 +148,7 @@ func newAccessTable(a *AccessLog, o AccessOptions) (*accessTable, error) {
 	t := &accessTable{log: a, o: o}
 	t.all, _, t.total = a.requests()
 	if from, to, ok := a.span(); ok {
-		t.seconds = (to - from).Seconds() + 1 // both ends are whole seconds, and belong to it
+		t.seconds = covered(from, to).Seconds()
 	}
 	for _, p := range o.Percentiles {
 		if !(p >= 0 && p <= 100) {
@@ -293,14 +293,6 @@ func (c accessColumn) complete() accessColumn {
 }
 
 // The figures of a row.
-
-func (t *accessTable) mean(r *AccessRow) time.Duration {
-	n := r.Latency.Count()
-	if n == 0 {
-		return 0
-	}
-	return time.Duration(math.Round(float64(r.Total) / float64(n)))
-}
 
 // deviation is the standard deviation of all requests of a row, in s.
 func (t *accessTable) deviation(r *AccessRow) float64 {

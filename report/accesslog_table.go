@@ -60,14 +60,22 @@ func (t *accessTable) sorted() []*AccessRow {
 	return out
 }
 
+// limited are so many of the rows as were asked for.
+func (t *accessTable) limited(rows []*AccessRow) []*AccessRow {
+	if t.o.Limit > 0 && len(rows) > t.o.Limit {
+		return rows[:t.o.Limit]
+	}
+	return rows
+}
+
+// shown are the rows of the table.
+func (t *accessTable) shown() []*AccessRow { return t.limited(t.sorted()) }
+
 // table makes the table.
 func (t *accessTable) table() *Table {
 	rows := t.sorted()
-	shown := rows
-	if t.o.Limit > 0 && len(rows) > t.o.Limit {
-		shown = rows[:t.o.Limit]
-	}
-	out := &Table{ID: "endpoints", Tell: true, Sortable: true}
+	shown := t.limited(rows)
+	out := &Table{ID: "endpoints", Tell: "-o tsv shows them", Sortable: true}
 	units := t.units(shown)
 	for i, c := range t.columns {
 		out.Columns = append(out.Columns, t.head(i, c, units))
@@ -114,7 +122,7 @@ func (t *accessTable) units(rows []*AccessRow) []scale {
 	var all []time.Duration
 	for _, r := range rows {
 		if r.Latency.Count() > 0 {
-			all = append(all, t.mean(r), r.Latency.Quantile(0.99))
+			all = append(all, r.Latency.Mean(), r.Latency.Quantile(0.99))
 		}
 	}
 	shared := commonUnit(all...)
@@ -176,7 +184,7 @@ func (t *accessTable) head(i int, c accessColumn, units []scale) Column {
 	case isMoment:
 		col.Align = Right
 	case isStrip:
-		col.Align, col.Bars = Left, true
+		col.Align, col.Bars, col.Strips = Left, true, true
 	}
 	if len(t.o.Columns) > 0 {
 		col.Drop = i // what was asked for last goes first
@@ -205,7 +213,10 @@ func (t *accessTable) cell(c accessColumn, r *AccessRow, u scale) Cell {
 	case isLatency, isTotal:
 		return Cell{Text: unit.DurationIn(asDuration(v), u.time), Raw: raw(v)}
 	case isSize:
-		return Cell{Text: sizeIn(v, u), Raw: strconv.FormatFloat(v, 'f', -1, 64)}
+		if v == math.Trunc(v) {
+			return Cell{Text: sizeIn(v, u), Raw: strconv.FormatFloat(v, 'f', 0, 64)}
+		}
+		return Cell{Text: sizeIn(v, u), Raw: raw(v)}
 	case isRatio:
 		return percent(v)
 	case isMoment:

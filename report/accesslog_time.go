@@ -3,7 +3,6 @@ package report
 import (
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -33,7 +32,7 @@ func (a *AccessLog) timelineSection(o Options) Section {
 		return s
 	}
 	first := int(from / time.Second)
-	g := newGrid(to - from.Truncate(time.Second) + time.Second)
+	g := newGrid(covered(from, to))
 	good, failed, busiest := make([]float64, g.columns()), make([]float64, g.columns()), make([]uint64, g.columns())
 	worst := make([]uint64, g.columns())
 	for second, n := range a.seconds() {
@@ -84,11 +83,7 @@ func AccessSeconds(a *AccessLog, o AccessOptions) (*Document, error) {
 		kasoku.EndpointSecond
 	}
 	var all []second
-	rows := t.sorted()
-	if o.Limit > 0 && len(rows) > o.Limit {
-		rows = rows[:o.Limit]
-	}
-	for _, r := range rows {
+	for _, r := range t.shown() {
 		for at, n := range r.Seconds {
 			all = append(all, second{at, r, n})
 		}
@@ -126,6 +121,3 @@ func AccessTable(d *Document, id string) *Document {
 	}
 	return &only
 }
-
-// keyHeads prints the keys of rows for a heading: method, route.
-func keyHeads(by []string) string { return strings.Join(by, ", ") }

@@ -19,16 +19,17 @@ const (
 
 // A Column is a column of a table.
 type Column struct {
-	Key   string // for machines, with its unit: p99_s
-	Head  string
-	Unit  string // under the head
-	Align Align
-	Code  bool // set in the fixed-width face
-	Cut   bool // may be cut where there is no room; the text column
-	Tag   bool // a verdict, set apart
-	Least int  // with Cut: it is cut to so many characters before other columns go; 0 waits for them
-	Bars  bool // holds nothing but bars of Share or strips, for the eye: machines and Markdown leave it out
-	Drop  int  // the largest goes first where there is no room; 0 never goes; from DropExtra on before text is cut
+	Key    string // for machines, with its unit: p99_s
+	Head   string
+	Unit   string // under the head
+	Align  Align
+	Code   bool // set in the fixed-width face
+	Cut    bool // may be cut where there is no room; the text column
+	Tag    bool // a verdict, set apart
+	Least  int  // with Cut: it is cut to so many characters before other columns go; 0 waits for them
+	Bars   bool // holds nothing but bars of Share, for the eye: machines and Markdown leave it out
+	Strips bool // with Bars: holds strips, for a wide terminal; a page has charts
+	Drop   int  // the largest goes first where there is no room; 0 never goes; from DropExtra on before text is cut
 }
 
 // DropExtra is the Drop of columns that are extra: nice to have where there is room.
@@ -59,7 +60,7 @@ type Table struct {
 	Columns  []Column
 	Rows     []Row
 	More     string // what was left out: 31 more, 4.2 % of time
-	Tell     bool   // say which columns found no room
+	Tell     string // where a terminal has no room for some columns it names them, and says this: -o tsv shows them
 	Sortable bool   // a page lets its reader sort the rows
 	Note     Prose
 }

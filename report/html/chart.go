@@ -19,6 +19,7 @@ type timeline struct {
 	Ticks      []place
 	Data       data
 	First      bool // of the page: it tells the keys
+	HasLog     bool // a chart can be seen on a logarithmic axis
 }
 
 type laneMark struct {
@@ -72,6 +73,7 @@ const laneRow = 20
 
 func timelineView(t *report.Timeline, n int) timeline {
 	v := timeline{Timeline: t, First: n == 1, ID: "ax" + trim(float64(n)), LaneHeight: laneRow*t.Rows + 4}
+	v.HasLog = slices.ContainsFunc(t.Charts, func(c report.Chart) bool { return c.Linear != nil })
 	s := t.Started
 	v.Data = data{Seconds: t.Seconds, Column: t.Column, Start: s.Hour()*3600 + s.Minute()*60 + s.Second()}
 	for _, b := range t.Steps {

@@ -99,6 +99,41 @@ addEventListener('keydown', e => {
 });
 addEventListener('beforeprint', () => $$('details').forEach(d => d.setAttribute('open', '')));
 
+// tables sorted by the column whose head is pressed, again the other way round; the
+// address keeps it
+const sorted = new URLSearchParams(location.search).get('sort') || '';
+for (const table of /** @type {HTMLTableElement[]} */ ($$('table[data-sort]'))) {
+  const body = table.tBodies[0];
+  const heads = /** @type {HTMLTableCellElement[]} */ ($$('thead th', table));
+  const sort = (/** @type {number} */ k, /** @type {boolean} */ most) => {
+    const value = (/** @type {HTMLTableRowElement} */ r) => r.cells[k].dataset.v ?? r.cells[k].textContent ?? '';
+    const number = body.rows[0]?.cells[k].dataset.v != null;
+    const rows = [...body.rows].map(r => ({ r, v: value(r) }));
+    rows.sort((a, b) => {
+      if (number && (a.v === '' || b.v === '')) return +(a.v === '') - +(b.v === '');
+      const c = number ? +a.v - +b.v : a.v < b.v ? -1 : +(a.v > b.v);
+      return most ? -c : c;
+    });
+    body.append(...rows.map(x => x.r));
+    for (const h of heads) h.removeAttribute('aria-sort');
+    heads[k].setAttribute('aria-sort', most ? 'descending' : 'ascending');
+  };
+  heads.forEach((h, k) => {
+    if (!h.dataset.key) return;
+    const b = document.createElement('button');
+    b.type = 'button';
+    b.append(...h.childNodes);
+    h.append(b);
+    b.addEventListener('click', () => {
+      const was = h.getAttribute('aria-sort');
+      const most = was ? was === 'ascending' : body.rows[0]?.cells[k].dataset.v != null;
+      sort(k, most);
+      try { history.replaceState(null, '', '?sort=' + (most ? '-' : '') + h.dataset.key + location.hash); } catch { /* a sandboxed page may not */ }
+    });
+    if (sorted.replace(/^-/, '') === h.dataset.key) sort(k, sorted.startsWith('-'));
+  });
+}
+
 for (const b of $$('.copy')) b.addEventListener('click', () => {
   const code = b.parentElement?.nextElementSibling;
   const text = $$('[data-code]', code || document).map(l => l.getAttribute('data-code')).join('\n') || code?.textContent || '';

@@ -39,7 +39,7 @@ type table struct {
 	Stacked bool // its rows become blocks on a narrow page
 }
 
-type head struct{ Head, Unit, Class string }
+type head struct{ Head, Unit, Class, Key string }
 
 type row struct {
 	Group string
@@ -55,13 +55,18 @@ type cell struct {
 	Good, Rest         float64
 	Lead               string
 	Refs               []int
+	Number             bool // Raw is a number, or empty for none
+	Raw                string
 }
 
 func tableView(t *report.Table) table {
 	v := table{Table: t, Stacked: t.ID == "tries"}
 	aligned := make([][]string, len(t.Columns))
 	for i, c := range t.Columns {
-		h := head{Head: c.Head, Unit: c.Unit}
+		if c.Strips {
+			continue
+		}
+		h := head{Head: c.Head, Unit: c.Unit, Key: c.Key}
 		if c.Align == report.Left {
 			h.Class = "tx"
 		}
@@ -83,6 +88,9 @@ func tableView(t *report.Table) table {
 		}
 		out := row{}
 		for i, c := range t.Columns {
+			if c.Strips {
+				continue
+			}
 			out.Cells = append(out.Cells, cellView(c, r.Cells[i], aligned[i][k], widest(aligned[i])))
 		}
 		v.Rows = append(v.Rows, out)
@@ -100,7 +108,7 @@ func widest(cells []string) int {
 }
 
 func cellView(c report.Column, x report.Cell, text string, width int) cell {
-	v := cell{Text: text, Small: x.Small, Label: strings.TrimSuffix(c.Head+", "+c.Unit, ", ")}
+	v := cell{Text: text, Small: x.Small, Number: c.Align != report.Left, Raw: x.Raw, Label: strings.TrimSuffix(c.Head+", "+c.Unit, ", ")}
 	var class []string
 	if c.Align == report.Left {
 		class = append(class, "tx")

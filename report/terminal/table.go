@@ -37,8 +37,8 @@ func (p *printer) table(t *report.Table) {
 	if t.More != "" {
 		p.para(indent, t.More, dim)
 	}
-	if left := leftOut(t, cols); t.Tell && left != "" {
-		p.para(indent, "no room for "+left, dim)
+	if left := leftOut(t, cols); t.Tell != "" && left != "" {
+		p.para(indent, "no room for "+left+"; "+t.Tell, dim)
 	}
 	if t.Note != "" {
 		p.para(0, prose(t.Note), dim)
