@@ -4,26 +4,32 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/mysqlflags"
 )
 
 // defaultExplainLimit is how long one answer may take.
 const defaultExplainLimit = 5 * time.Second
 
-// Explain says what to ask of a statement.
-type Explain struct {
+// A Question says what to ask of a statement.
+type Question struct {
 	Schema    string        // default database of the statement; empty: none
 	Statement string        // without a final semicolon
 	Analyze   bool          // run it and tell what it took: for statements that only read
 	Limit     time.Duration // of each question, 0: 5 s
 }
 
-// Plan asks how the server runs a statement: the rows of EXPLAIN, and its JSON as
+// Explained is what the server said of a statement.
+type Explained struct {
+	Steps  [][]string // the rows of EXPLAIN, the names of the columns first
+	Text   string     // the JSON, or the rows as tab-separated text where there is none
+	Format string     // of the text: table, json or analyze
+	Note   string     // what was left out, empty when nothing was
+}
+
+// Explain asks how the server runs a statement: the rows of EXPLAIN, and its JSON as
 // the text. It never runs the statement unless it is asked to analyze it, and asks
 // within a read-only transaction that it rolls back, so nothing can be changed by
 // it. The servers refuse statements that write there, even to explain them: ask of
@@ -31,15 +37,15 @@ type Explain struct {
 //
 // Sources: MySQL 9.7 manual, EXPLAIN Statement; MariaDB documentation, EXPLAIN,
 // ANALYZE FORMAT=JSON, SET STATEMENT.
-func (r *Reader) Plan(ctx context.Context, e Explain) (kasoku.Plan, error) {
+func (r *Reader) Explain(ctx context.Context, e Question) (Explained, error) {
 	if e.Limit <= 0 {
 		e.Limit = defaultExplainLimit
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*e.Limit+time.Second)
 	defer cancel()
-	plan := kasoku.Plan{Schema: e.Schema, Format: "table"}
+	plan := Explained{Format: "table"}
 	err := r.with(ctx, func(conn *sql.Conn) (err error) {
-		plan.Rows, plan.Text, plan.Note = nil, "", ""
+		plan = Explained{Format: "table"}
 		if e.Schema != "" {
 			if err := r.exec(ctx, conn, "USE "+QuoteName(e.Schema)); err != nil {
 				return err
@@ -68,7 +74,7 @@ func (r *Reader) Plan(ctx context.Context, e Explain) (kasoku.Plan, error) {
 
 // explain asks for the rows and then for the JSON. Where the server has no JSON
 // for a statement, the rows are the text.
-func (r *Reader) explain(ctx context.Context, conn *sql.Conn, e Explain, plan *kasoku.Plan) error {
+func (r *Reader) explain(ctx context.Context, conn *sql.Conn, e Question, plan *Explained) error {
 	table, tree := "EXPLAIN FORMAT=TRADITIONAL ", "EXPLAIN FORMAT=JSON "
 	if r.flavor == MariaDB {
 		table = "EXPLAIN EXTENDED "
@@ -85,7 +91,7 @@ func (r *Reader) explain(ctx context.Context, conn *sql.Conn, e Explain, plan *k
 	if err != nil {
 		return err
 	}
-	plan.Rows, plan.Text = planRows(rows), tabbed(rows)
+	plan.Steps, plan.Text = rows, tabbed(rows)
 	began := time.Now()
 	answer, err := r.texts(ctx, conn, tree+e.Statement)
 	if e.Analyze && time.Since(began) >= e.Limit { // MySQL tells what it saw up to then, as if that were all
@@ -145,50 +151,6 @@ func (r *Reader) texts(ctx context.Context, conn *sql.Conn, query string) ([][]s
 		out = append(out, row)
 	}
 	return out, rows.Err()
-}
-
-// planRows reads the rows of EXPLAIN by the names of their columns.
-func planRows(answer [][]string) []kasoku.PlanRow {
-	var out []kasoku.PlanRow
-	for _, row := range answer[1:] {
-		p := kasoku.PlanRow{Filtered: -1}
-		for i, name := range answer[0] {
-			planCell(&p, name, row[i])
-		}
-		out = append(out, p)
-	}
-	return out
-}
-
-// planCell says which field of a row a column of EXPLAIN fills.
-func planCell(p *kasoku.PlanRow, name, value string) {
-	number := func(to *float64) {
-		if v, err := strconv.ParseFloat(value, 64); err == nil {
-			*to = v
-		}
-	}
-	switch strings.ToLower(name) {
-	case "select_type":
-		p.Select = value
-	case "table":
-		p.Table = value
-	case "type":
-		p.Access = value
-	case "possible_keys":
-		p.PossibleKeys = value
-	case "key":
-		p.Key = value
-	case "key_len":
-		p.KeyLen = value
-	case "ref":
-		p.Ref = value
-	case "rows":
-		number(&p.Rows)
-	case "filtered":
-		number(&p.Filtered)
-	case "extra":
-		p.Extra = value
-	}
 }
 
 // tabbed joins rows to lines of tab-separated cells.

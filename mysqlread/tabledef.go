@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-
-	"github.com/kasoku/kasoku"
 )
 
 const (
@@ -15,11 +13,27 @@ const (
 	createdAs = "SHOW /* kasoku */ CREATE TABLE "
 )
 
+// A TableDef is a table with its indexes.
+type TableDef struct {
+	Schema, Name, Engine        string
+	Create                      string // SHOW CREATE TABLE, without AUTO_INCREMENT=n
+	Rows, DataBytes, IndexBytes uint64 // estimates
+	Indexes                     []IndexParts
+}
+
+// IndexParts are the parts of an index with what the server thinks of them.
+type IndexParts struct {
+	Name        string
+	Unique      bool
+	Columns     []string // in order, a prefix as name(10), "x DESC" for descending ones
+	Cardinality []int64  // distinct values of the first n columns; -1 when not told
+}
+
 // TableDef returns the definition of a table or view, its sizes, and its indexes
 // with what the server thinks of their distinct values. sql.ErrNoRows is in the
 // error when there is none that the user may see.
-func (r *Reader) TableDef(ctx context.Context, schema, name string) (kasoku.TableDef, error) {
-	def := kasoku.TableDef{Schema: schema, Name: name}
+func (r *Reader) TableDef(ctx context.Context, schema, name string) (TableDef, error) {
+	def := TableDef{Schema: schema, Name: name}
 	err := r.with(ctx, func(conn *sql.Conn) error {
 		def.Indexes = nil
 		err := r.row(ctx, conn, fmt.Sprintf(sizesOf, quoteText(schema), quoteText(name)), &def.Engine, &def.Rows, &def.DataBytes, &def.IndexBytes)
@@ -46,14 +60,14 @@ func (r *Reader) TableDef(ctx context.Context, schema, name string) (kasoku.Tabl
 }
 
 // keys reads the table's indexes.
-func (r *Reader) keys(ctx context.Context, conn *sql.Conn, def *kasoku.TableDef) error {
+func (r *Reader) keys(ctx context.Context, conn *sql.Conn, def *TableDef) error {
 	var name, column string
 	var unique bool
 	var distinct int64
 	return r.query(ctx, conn, fmt.Sprintf(keysOf, r.indexed(), quoteText(def.Schema), quoteText(def.Name)), func() error {
 		n := len(def.Indexes)
 		if n == 0 || def.Indexes[n-1].Name != name {
-			def.Indexes = append(def.Indexes, kasoku.IndexDef{Name: name, Unique: unique})
+			def.Indexes = append(def.Indexes, IndexParts{Name: name, Unique: unique})
 			n++
 		}
 		k := &def.Indexes[n-1]

@@ -1,0 +1,105 @@
+package explain_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/explain"
+	"github.com/kasoku/kasoku/mysqlread"
+	"github.com/kasoku/kasoku/service"
+	"github.com/kasoku/kasoku/service/servicetest"
+)
+
+func TestAsSelect(t *testing.T) {
+	f := func(statement, want string) {
+		t.Helper()
+		got, ok := explain.AsSelect(statement)
+		if got != want || ok != (want != "") {
+			t.Errorf("%s:\n got %q %v\nwant %q", statement, got, ok, want)
+		}
+	}
+	f("UPDATE items SET price = 1 WHERE id = 7", "SELECT * FROM items WHERE id = 7")
+	f("/* a */ update low_priority ignore `it``ems` AS i set name = 'from where' ORDER BY id LIMIT 3", "SELECT * FROM `it``ems` AS i ORDER BY id LIMIT 3")
+	f("UPDATE a JOIN (SELECT x FROM b WHERE y = 1) c ON a.x = c.x SET a.y = (SELECT 1 FROM d WHERE e), a.z = 2 WHERE a.q IN (1, 2)",
+		"SELECT * FROM a JOIN (SELECT x FROM b WHERE y = 1) c ON a.x = c.x WHERE a.q IN (1, 2)")
+	f("UPDATE items SET stock = stock - 1", "SELECT * FROM items")
+	f("DELETE FROM items", "SELECT * FROM items")
+	f("DELETE QUICK FROM items WHERE name = 'a;b' LIMIT 5", "SELECT * FROM items WHERE name = 'a;b' LIMIT 5")
+	f("DELETE a, b FROM a JOIN b USING (id) WHERE a.x = 1", "SELECT * FROM a JOIN b USING (id) WHERE a.x = 1")
+	f("DELETE FROM a USING a JOIN b ON a.id = b.id WHERE b.x", "SELECT * FROM a JOIN b ON a.id = b.id WHERE b.x")
+	f("DELETE FROM items WHERE id = 1 RETURNING name", "SELECT * FROM items WHERE id = 1")
+	f("INSERT INTO a (x) SELECT x FROM b WHERE y = 1 ON DUPLICATE KEY UPDATE x = 2", "SELECT x FROM b WHERE y = 1")
+	f("REPLACE INTO a WITH w AS (SELECT 1) SELECT * FROM w", "WITH w AS (SELECT 1) SELECT * FROM w")
+	f("INSERT INTO a (x) VALUES (1), ((SELECT 2))", "")
+	f("INSERT INTO a SET x = 1", "")
+	f("COMMIT", "")
+	f("", "")
+}
+
+func FuzzAsSelect(f *testing.F) {
+	for _, s := range []string{"UPDATE a SET b = 1 WHERE c", "DELETE a FROM a USING b", "INSERT INTO a SELECT 1 ON DUPLICATE KEY UPDATE x", "DELETE FROM 'a RETURNING", "update set", "on duplicate"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got, ok := explain.AsSelect(s)
+		if ok && len(got) > len(s)+len("SELECT * FROM ")+2 || !ok && strings.TrimSpace(got) != "" && !strings.HasPrefix(got, "SELECT * FROM") {
+			t.Errorf("%q: %q %v", s, got, ok)
+		}
+	})
+}
+
+func TestQueries(t *testing.T) {
+	servicetest.Each(t, service.Options{}, func(t *testing.T, srv *service.Server) {
+		db := servicetest.DB(t, srv, "")
+		for _, s := range []string{
+			"CREATE DATABASE shop", "CREATE TABLE shop.items (id INT AUTO_INCREMENT PRIMARY KEY, price INT, name VARCHAR(40))",
+			"INSERT INTO shop.items (price, name) VALUES (1, 'a'), (2, 'b'), (3, 'c')",
+		} {
+			if _, err := db.ExecContext(t.Context(), s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := mysqlread.New(t.Context(), servicetest.DB(t, srv, ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		class := func(id, verb, raw string, took time.Duration) kasoku.Query {
+			return kasoku.Query{Host: "h", ID: id, Verb: verb, Raw: raw, Schema: "shop", Tables: []string{"items"}, Total: took}
+		}
+		queries := []kasoku.Query{
+			class("C", "COMMIT", "COMMIT", time.Hour), class("S", "SELECT", "SELECT * FROM items WHERE price = 3", 9*time.Second),
+			class("U", "UPDATE", "UPDATE items SET name = 'x' WHERE price = 3", 8*time.Second), class("I", "INSERT", "INSERT INTO items (price) VALUES (7)", 7*time.Second),
+			class("M", "SELECT", "SELECT * FROM gone", 6*time.Second), class("N", "SELECT", "", 5*time.Second), class("B", "SELECT", "SELECT (", 4*time.Second),
+			class("X", "SELECT", "SELECT 1", time.Second),
+		}
+		plans, tables, err := explain.Queries(t.Context(), r, queries, explain.Options{Top: 6})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, p := range plans {
+			access := "none"
+			if len(p.Rows) > 0 {
+				access = p.Rows[0].Access
+			}
+			got = append(got, p.QueryID+" "+access)
+		}
+		if s := strings.Join(got, ", "); s != "S ALL, U ALL, I none, M none, N none, B none" {
+			t.Errorf("plans %s", s)
+		}
+		if plans[0].Note != "" || plans[1].Note != explain.Converted || plans[2].Note != explain.NoPlan || !strings.Contains(plans[3].Note, "1146") ||
+			plans[4].Note != explain.NoSample || !strings.Contains(plans[5].Note, "1064") {
+			t.Errorf("notes %+v", plans)
+		}
+		if len(tables) != 1 || tables[0].Name != "items" || tables[0].Host != "h" {
+			t.Errorf("tables %+v", tables)
+		}
+		var n int
+		if err := db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM shop.items WHERE name = 'x' OR price = 7").Scan(&n); err != nil || n != 0 {
+			t.Errorf("%d rows were changed, %v", n, err)
+		}
+	})
+}
