@@ -90,6 +90,21 @@ func (e *Editor) SaveWarnings(w []kasoku.Warning) error {
 	return e.change("save warning", func(tx *sql.Tx) error { return warningTable().replace(tx, w) })
 }
 
+// SavePlans replaces the plans and the tables that they read.
+func (e *Editor) SavePlans(plans []kasoku.Plan, tables []kasoku.TableDef) error {
+	return e.change("save plans", func(tx *sql.Tx) error {
+		if err := savePlans(tx, plans); err != nil {
+			return err
+		}
+		return tableDefTable().replace(tx, tables)
+	})
+}
+
+// SaveAdvice replaces what the checks of a server's settings say.
+func (e *Editor) SaveAdvice(a []kasoku.Advice) error {
+	return e.change("save advice", func(tx *sql.Tx) error { return adviceTable().replace(tx, a) })
+}
+
 // change makes a change and renews the checksums of the tables that an editor
 // may touch. Those of all others stay: they still say what was recorded.
 func (e *Editor) change(op string, do func(tx *sql.Tx) error) error {
@@ -104,7 +119,7 @@ func (e *Editor) change(op string, do func(tx *sql.Tx) error) error {
 
 func editable() []summed {
 	return []summed{of(runTable()), of(scoreTable()), of(summaryTable()), of(changeTable()), of(warningTable()), of(diagnosisTable()), of(findingTable()),
-		of(evidenceTable()), of(quoteTable()), of(silenceTable())}
+		of(evidenceTable()), of(quoteTable()), of(silenceTable()), of(planTable()), of(planStepTable()), of(rawPlanTable()), of(tableDefTable()), of(adviceTable())}
 }
 
 // Close closes the file.

@@ -22,8 +22,9 @@ func TestEdit(t *testing.T) {
 	other := anyRecording(4)
 	want.Run.Label, want.Run.Note = "pool-1000", "with \x00 and 日本"
 	want.Diagnosis, want.Warnings = other.Diagnosis, other.Warnings
+	want.Plans, want.Tables, want.Advice = other.Plans, other.Tables, other.Advice
 	err = errors.Join(e.SetLabel(want.Run.Label), e.SetNote(want.Run.Note), e.SaveDiagnosis(want.Diagnosis),
-		e.SaveWarnings(want.Warnings), e.Close())
+		e.SaveWarnings(want.Warnings), e.SavePlans(want.Plans, want.Tables), e.SaveAdvice(want.Advice), e.Close())
 	if err != nil {
 		t.Fatal(err)
 	}
