@@ -48,6 +48,8 @@ var ownerTable = []ownership{
 	{path: "github.com/nats-io/nats-server", owners: "fleet/bus"},
 	{path: "github.com/nats-io/nats.go", owners: "fleet/bus"},
 	{path: "github.com/BurntSushi/toml", owners: "config peers/kataribe"},
+	{path: "github.com/expr-lang/expr", owners: "analyze/accesslog peers/alp"},
+	{path: "github.com/goccy/go-yaml", owners: "analyze/routes peers/alp"},
 	{path: "os/exec", owners: "command"},
 	{path: "os", names: "StartProcess", owners: "command"},
 	{path: "syscall", names: "ForkExec StartProcess Exec", owners: "command"},

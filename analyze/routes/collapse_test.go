@@ -1,0 +1,182 @@
+package routes
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// collapsed returns the rows of a list of "ROUTE COUNT [FOUND]" lines.
+func collapsed(t *testing.T, text string) string {
+	t.Helper()
+	var seen []Seen
+	for line := range strings.Lines(text) {
+		var s Seen
+		n, _ := fmt.Sscan(line, &s.Route, &s.Count, &s.Found)
+		if n == 2 {
+			s.Found = s.Count
+		}
+		if n >= 2 {
+			seen = append(seen, s)
+		}
+	}
+	return rows(seen, Collapse(seen, Limits{}))
+}
+
+func rows(seen []Seen, names []string) string {
+	sums := map[string]uint64{}
+	for i, s := range seen {
+		sums[names[i]] += s.Count
+	}
+	var b strings.Builder
+	for _, k := range slices.Sorted(maps.Keys(sums)) {
+		fmt.Fprintf(&b, "%s %d\n", k, sums[k])
+	}
+	return b.String()
+}
+
+// times returns n lines with the number of each in the text.
+func times(n int, format string) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(strings.ReplaceAll(format, "%N", words(i)) + "\n")
+	}
+	return b.String()
+}
+
+// words returns a number in letters.
+func words(i int) string {
+	out := ""
+	for ok := true; ok; ok = i > 0 {
+		out += string(rune('g' + i%10))
+		i /= 10
+	}
+	return out
+}
+
+func TestCollapse(t *testing.T) {
+	f := func(name, text, want string) {
+		t.Helper()
+		if got := collapsed(t, text); got != want {
+			t.Errorf("%s:\n got\n%swant\n%s", name, got, want)
+		}
+	}
+	f("nothing", "", "")
+	f("few", "/a 1\n/b 1\n/a/:id 1\n", "/a 1\n/a/:id 1\n/b 1\n")
+	f("users", times(60, "/users/%N 3")+times(60, "/users/%N/posts 2"), "/users/:name 180\n/users/:name/posts 120\n")
+	if got := collapsed(t, times(48, "/users/%N 3")); strings.Count(got, "\n") != 48 {
+		t.Errorf("as many as names may be: %s", got)
+	}
+	f("one is far more frequent", times(60, "/users/%N 3")+"/users/me 300\n", "/users/:name 180\n/users/me 300\n")
+	f("one stands out of few", times(60, "/users/%N 3")+"/users/me 60\n", "/users/:name 180\n/users/me 60\n")
+	f("one is more frequent", times(60, "/users/%N 3")+"/users/me 40\n", "/users/:name 220\n")
+	f("below", times(60, "/users/%N/a/x 3")+times(60, "/users/%N/a/%N 9"), "/users/:name/a/:name 540\n/users/:name/a/x 180\n")
+	f("ids are there", times(60, "/t/%N 3")+"/t/:id 9000\n/t/:id/x 1\n", "/t/:id 9180\n/t/:id/x 1\n")
+	f("few ids are there", times(60, "/t/%N 3")+"/t/:id 9\n", "/t/:id 9\n/t/:name 180\n")
+	f("assets", times(60, "/assets/%N.js 3")+times(40, "/assets/%N.css 2")+"/assets/:id.js 1000\n/assets 5\n",
+		"/assets 5\n/assets/:id.js 1180\n/assets/:name.css 80\n")
+	f("scanner", times(90, "/%N.php 1 0")+"/login 5\n/initialize 1\n", "/:name.php 90\n/initialize 1\n/login 5\n")
+	f("queries", times(90, "/search?q=%N 1")+"/search 5\n", "/search 5\n/search?* 90\n")
+	// As frequent as words: the n-th has 1/n of the requests of the first.
+	zipf := ""
+	for i := range 500 {
+		zipf += fmt.Sprintf("/u/%s %d\n", words(i), 100_000/(i+1))
+	}
+	if got := collapsed(t, zipf); strings.Count(got, "\n") != 1 {
+		t.Errorf("Zipf: %s", got)
+	}
+	// A tree has folded before.
+	f("folded", "/u/:name 900\n/u/a 3\n/u/b 2\n/u/me 500\n", "/u/:name 905\n/u/me 500\n")
+}
+
+// TestCollapse_Order: the order of the routes does not matter.
+func TestCollapse_Order(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		piece := rapid.SampledFrom([]string{"/a", "/b", "/c.js", "/d.js", "/:id", "/:id.js", "/:name", "/", "?x=1", "/e", "/f"})
+		counts := map[string]uint64{}
+		for range rapid.IntRange(0, 60).Draw(t, "n") {
+			counts[strings.Join(rapid.SliceOfN(piece, 1, 4).Draw(t, "route"), "")] += rapid.Uint64Range(1, 200).Draw(t, "count")
+		}
+		var seen []Seen
+		for _, k := range slices.Sorted(maps.Keys(counts)) {
+			seen = append(seen, Seen{k, counts[k], counts[k] % 3})
+		}
+		l := Limits{Names: rapid.IntRange(1, 5).Draw(t, "names"), Outstanding: 8}
+		want := rows(seen, Collapse(seen, l))
+		for range 3 {
+			rand.Shuffle(len(seen), func(i, j int) { seen[i], seen[j] = seen[j], seen[i] })
+			if got := rows(seen, Collapse(seen, l)); got != want {
+				t.Fatalf("got\n%swant\n%s", got, want)
+			}
+		}
+	})
+}
+
+// TestTree_AnyPrefix: what the tree says later of a route is what it says of
+// what it said earlier, so that workers may learn of it late.
+func TestTree_AnyPrefix(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tree := &Tree{max: 4, nodes: 1}
+		piece := rapid.Custom(func(t *rapid.T) string {
+			return rapid.SampledFrom([]string{"/a", "/b", "/c", "/d", "/e", "/f.js", "/g.js", "/:id", "/:name", "/", "/h", "/i"}).Draw(t, "piece")
+		})
+		var said [][2]string
+		for range rapid.IntRange(1, 80).Draw(t, "n") {
+			route := strings.Join(rapid.SliceOfN(piece, 1, 4).Draw(t, "route"), "")
+			early := string(tree.Append(nil, []byte(route)))
+			tree.Add([]byte(route))
+			now := string(tree.Append(nil, []byte(route)))
+			said = append(said, [2]string{route, early}, [2]string{route, now}, [2]string{now, now})
+			if rapid.IntRange(0, 30).Draw(t, "tighten") == 0 && tree.max > 1 {
+				tree.max /= 2
+				tree.tighten(&tree.root)
+				tree.nodes = tree.root.size()
+			}
+			if n := tree.root.size(); n != tree.nodes {
+				t.Fatalf("%d nodes, says %d", n, tree.nodes)
+			}
+		}
+		for _, s := range said {
+			a, b := string(tree.Append(nil, []byte(s[0]))), string(tree.Append(nil, []byte(s[1])))
+			if a != b {
+				t.Fatalf("%q: %q, of %q: %q", s[0], a, s[1], b)
+			}
+		}
+	})
+}
+
+func TestTree(t *testing.T) {
+	tree := NewTree()
+	for i := range 3 * firstValues {
+		changed := tree.Add([]byte("/u/" + words(i) + "/x"))
+		if changed != (i == firstValues-1) {
+			t.Fatalf("changed with value %d", i)
+		}
+	}
+	f := func(route, want string) {
+		t.Helper()
+		if got := string(tree.Append(nil, []byte(route))); got != want {
+			t.Errorf("%q: got %q, want %q", route, got, want)
+		}
+	}
+	f("/u/g/x", "/u/g/x")
+	f("/u/late/x", "/u/:name/x")
+	f("/u/late.js/x", "/u/:name.js/x")
+	f("/u/:id/x", "/u/:id/x")
+	f("/v/late", "/v/late")
+	last := words(firstValues - 1)
+	f("/u/"+last+"/x", "/u/"+last+"/x")
+	nodes := tree.Nodes()
+	for tree.Tighten() {
+	}
+	f("/u/"+last+"/x", "/u/:name/x")
+	f("/u/g/x", "/u/g/x")
+	if tree.Nodes() >= nodes/10 {
+		t.Errorf("%d nodes of %d", tree.Nodes(), nodes)
+	}
+}

@@ -1,0 +1,240 @@
+package routes
+
+import "bytes"
+
+// Classes of bytes, as bits. A byte of class 0 ends a segment.
+const (
+	digit = 1 << iota
+	hexLower
+	lower // g to z
+	hexUpper
+	upper // G to Z
+	point // stands between the digits of dates, versions, lists and coordinates
+	other
+	percent
+
+	hex     = digit | hexLower | hexUpper
+	letters = hexLower | lower | hexUpper | upper
+)
+
+// class is the class of each byte.
+var class = classes()
+
+func classes() (t [256]uint8) {
+	for c := range t {
+		switch {
+		case c >= '0' && c <= '9':
+			t[c] = digit
+		case c >= 'a' && c <= 'f':
+			t[c] = hexLower
+		case c >= 'g' && c <= 'z':
+			t[c] = lower
+		case c >= 'A' && c <= 'F':
+			t[c] = hexUpper
+		case c >= 'G' && c <= 'Z':
+			t[c] = upper
+		case bytes.IndexByte([]byte("-+.,:_~"), byte(c)) >= 0:
+			t[c] = point
+		case c == '%':
+			t[c] = percent
+		case bytes.IndexByte([]byte("/?#;"), byte(c)) >= 0:
+		default:
+			t[c] = other
+		}
+	}
+	return t
+}
+
+// survey returns the classes of the bytes of b together, and how many of them
+// are digits.
+func survey(b []byte) (mask uint8, digits int) {
+	for _, c := range b {
+		k := class[c]
+		mask |= k
+		digits += int(k & digit)
+	}
+	return mask, digits
+}
+
+// The least lengths of values. Each is chosen so that names of endpoints as they
+// are written do not reach it: the longest English words that are hexadecimal
+// digits only have 8 letters, and words with digits in them (oauth2, x264,
+// base64) are short or have their digits in one place.
+const (
+	minHex     = 8  // hexadecimal digits, of which some are 0 to 9
+	minHexWord = 16 // hexadecimal digits, all of them letters
+	minToken   = 16 // letters and digits mixed
+	minShort   = 10 // letters of both cases and digits, mixed at nearly every byte
+)
+
+// isID reports whether b is a value by its form: a number, signed or with
+// fractions, a date or time, a version or address of numbers, a uuid, a ulid, a
+// hash, a token of base64 or base62, a JWT, or a list of those with commas.
+func isID(b []byte) bool {
+	mask, digits := survey(b)
+	return isValue(b, mask, digits)
+}
+
+// isValue is isID with what a survey of b found.
+func isValue(b []byte, mask uint8, digits int) bool {
+	n := len(b)
+	switch {
+	case n == 0:
+		return false
+	case digits == 0 && mask&^hex == 0:
+		return n >= minHexWord
+	case digits == 0:
+		return n >= minToken && isList(b)
+	case mask&^(digit|point) == 0:
+		return true
+	case mask&^hex == 0:
+		return n >= minHex || n == 26 && isULID(b, digits)
+	case mask&(other|percent) != 0:
+		return isTokenBytes(b, digits)
+	case mask&^(hex|point) == 0 && isUUID(b), isDate(b):
+		return true
+	case b[0] == '0' && n > 2 && b[1] == 'x':
+		rest, _ := survey(b[2:])
+		return rest&^hex == 0
+	}
+	return n == 26 && isULID(b, digits) || isToken(b, digits) || isList(b) || isJWT(b)
+}
+
+// isUUID reports whether b is written as 8-4-4-4-12 hexadecimal digits. That it
+// has only such digits and dashes is known.
+func isUUID(b []byte) bool {
+	if len(b) != 36 {
+		return false
+	}
+	for i, c := range b {
+		dash := i == 8 || i == 13 || i == 18 || i == 23
+		if dash != (c == '-') || class[c]&(hex|point) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// isDate reports whether b starts as 2021-08-21T10 does and goes on with digits
+// and what stands between them.
+func isDate(b []byte) bool {
+	if len(b) < 12 || b[4] != '-' || b[7] != '-' || b[10] != 'T' && b[10] != 't' {
+		return false
+	}
+	end := len(b)
+	if b[end-1] == 'Z' || b[end-1] == 'z' {
+		end--
+	}
+	before, _ := survey(b[:10])
+	after, _ := survey(b[11:end])
+	return before&^(digit|point) == 0 && after&^(digit|point) == 0
+}
+
+// isULID reports whether 26 bytes are a ulid: Crockford's base32, of 128 bits,
+// so that the first is at most 7. Words of that length are told by their lack
+// of digits.
+func isULID(b []byte, digits int) bool {
+	for _, c := range b {
+		switch c | 0x20 {
+		case 'i', 'l', 'o', 'u', '-' | 0x20, '_' | 0x20:
+			return false
+		}
+		if class[c]&(digit|letters) == 0 {
+			return false
+		}
+	}
+	return b[0] <= '7' && digits >= 2
+}
+
+// isToken reports whether b is letters and digits as random generators mix
+// them. What tells them from words is how often the kind of character changes:
+// in base64 at 62 of 100 places, in CamelCase at 40 at most, since a word has
+// several letters, and in base36 at 40 of 100, in words with a number at a few.
+// Dashes and underlines are characters of base64 but stand between words too, so
+// few of them are allowed.
+func isToken(b []byte, digits int) bool {
+	n := len(b)
+	if n < minShort {
+		return false
+	}
+	changes, marks := 0, 0
+	var mask, last uint8
+	for _, c := range b {
+		k := class[c]
+		switch {
+		case k&(hexLower|lower) != 0:
+			k = lower
+		case k&(hexUpper|upper) != 0:
+			k = upper
+		case k != digit:
+			if c != '-' && c != '_' {
+				return false
+			}
+			marks++
+		}
+		if last != 0 && k != last {
+			changes++
+		}
+		mask |= k
+		last = k
+	}
+	both := mask&lower != 0 && mask&upper != 0
+	switch {
+	case marks*8 > n || n > 512:
+		return n > 512 && marks*8 <= n
+	case both && n >= minToken && digits >= 2:
+		return changes*100 >= n*45
+	case both:
+		return marks == 0 && changes*100 >= n*60
+	}
+	return n >= minToken && marks == 0 && digits >= 3 && changes*4 >= n
+}
+
+// isTokenBytes reports whether b, which holds bytes that tokens of base64 for
+// URLs do not have, is a token of the older alphabet with its padding.
+func isTokenBytes(b []byte, digits int) bool {
+	end := len(b)
+	for end > 0 && b[end-1] == '=' && len(b)-end < 2 {
+		end--
+	}
+	return end < len(b) && isToken(b[:end], digits) || isList(b)
+}
+
+// isJWT reports whether b is a JSON Web Token: three parts of base64 with points
+// between, of which the first starts with {" encoded.
+func isJWT(b []byte) bool {
+	return len(b) > 30 && bytes.HasPrefix(b, []byte("eyJ")) && bytes.Count(b, []byte(".")) == 2
+}
+
+// isList reports whether b is two or more values with commas between; the commas
+// may be written %2C.
+func isList(b []byte) bool {
+	parts := 0
+	for {
+		i, n := bytes.IndexByte(b, ','), 1
+		if i < 0 {
+			if i = bytes.IndexByte(b, '%'); i >= 0 {
+				if !bytes.HasPrefix(b[i:], []byte("%2C")) && !bytes.HasPrefix(b[i:], []byte("%2c")) {
+					return false
+				}
+				n = 3
+			}
+		}
+		if i < 0 {
+			return parts > 0 && isOne(b)
+		}
+		if !isOne(b[:i]) {
+			return false
+		}
+		parts++
+		b = b[i+n:]
+	}
+}
+
+// isOne reports whether b is a value and no list.
+func isOne(b []byte) bool {
+	if bytes.IndexByte(b, ',') >= 0 || bytes.IndexByte(b, '%') >= 0 {
+		return false
+	}
+	return isID(b)
+}

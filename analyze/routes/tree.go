@@ -1,0 +1,231 @@
+package routes
+
+import "bytes"
+
+// A Tree remembers routes in the order in which they come, so that a log with
+// millions of different paths needs little memory: of the values at one place
+// of the path, below the same segments, it keeps the first few thousand; those
+// that come later are :name. What is frequent comes early, so little is lost.
+//
+// What it says depends on nothing but the order of what was added. It may be
+// read by several goroutines, and changed by one that no other reads beside.
+type Tree struct {
+	root  treeNode
+	max   int // values of one place
+	nodes int
+}
+
+// treeNode is a place in the path. Its children are what comes behind it, each
+// with the slash or question mark that it begins with.
+type treeNode struct {
+	piece string
+	kids  []*treeNode // in the order in which they came
+	index map[string]*treeNode
+	plain int // kids that are no placeholder
+}
+
+// Values that a place of a tree keeps at first, and at least.
+const (
+	firstValues = 2048
+	leastValues = 64
+)
+
+// indexed is how many kids make an index worth its memory.
+const indexed = 8
+
+// NewTree returns an empty tree.
+func NewTree() *Tree { return &Tree{max: firstValues, nodes: 1} }
+
+// Nodes returns how many pieces of routes the tree holds; a piece takes about
+// 150 bytes.
+func (t *Tree) Nodes() int { return t.nodes }
+
+// Add adds a route. It reports whether the tree folds values now that it did not
+// fold before.
+func (t *Tree) Add(route []byte) (changed bool) {
+	n := &t.root
+	for len(route) > 0 {
+		piece := nextPiece(route)
+		route = route[len(piece):]
+		var filled bool
+		n, filled = t.step(n, piece)
+		changed = changed || filled
+	}
+	return changed
+}
+
+// step goes from a place to the one behind a piece, which is made if need be;
+// filled says that the place now has all the values that it may have.
+func (t *Tree) step(n *treeNode, piece []byte) (kid *treeNode, filled bool) {
+	if kid = n.kid(piece); kid != nil {
+		return kid, false
+	}
+	fixed := isPlaceholder(piece)
+	if !fixed && n.plain >= t.max {
+		var room [maxPlaceholder]byte
+		piece, fixed = appendPlaceholder(room[:0], piece), true
+		if kid = n.kid(piece); kid != nil {
+			return kid, false
+		}
+	}
+	kid = &treeNode{piece: string(piece)}
+	n.add(kid)
+	t.nodes++
+	if !fixed {
+		n.plain++
+	}
+	return kid, !fixed && n.plain == t.max
+}
+
+func (n *treeNode) kid(piece []byte) *treeNode {
+	if n.index != nil {
+		return n.index[string(piece)]
+	}
+	for _, k := range n.kids {
+		if k.piece == string(piece) {
+			return k
+		}
+	}
+	return nil
+}
+
+func (n *treeNode) add(kid *treeNode) {
+	n.kids = append(n.kids, kid)
+	switch {
+	case n.index != nil:
+		n.index[kid.piece] = kid
+	case len(n.kids) > indexed:
+		n.index = make(map[string]*treeNode, 4*indexed)
+		for _, k := range n.kids {
+			n.index[k.piece] = k
+		}
+	}
+}
+
+// Append appends the route with the values that the tree does not keep folded.
+func (t *Tree) Append(dst, route []byte) []byte {
+	n := &t.root
+	for len(route) > 0 {
+		piece := nextPiece(route)
+		kid := n.kid(piece)
+		if kid == nil {
+			if n.plain < t.max || isPlaceholder(piece) {
+				return append(dst, route...)
+			}
+			var room [maxPlaceholder]byte
+			folded := appendPlaceholder(room[:0], piece)
+			dst = append(dst, folded...)
+			kid = n.kid(folded)
+		} else {
+			dst = append(dst, piece...)
+		}
+		route = route[len(piece):]
+		if kid == nil {
+			return append(dst, route...)
+		}
+		n = kid
+	}
+	return dst
+}
+
+// Tighten makes the tree keep a quarter of the values of each place, the first
+// ones, and reports false when it keeps as few as it may already.
+func (t *Tree) Tighten() bool {
+	if t.max <= leastValues {
+		return false
+	}
+	t.max = max(t.max/4, leastValues)
+	t.tighten(&t.root)
+	t.nodes = t.root.size()
+	return true
+}
+
+func (t *Tree) tighten(n *treeNode) {
+	if n.plain > t.max {
+		kids := n.kids
+		n.kids, n.index, n.plain = nil, nil, 0
+		var over []*treeNode
+		for _, k := range kids {
+			switch {
+			case isPlaceholder([]byte(k.piece)):
+				n.add(k)
+			case n.plain < t.max:
+				n.add(k)
+				n.plain++
+			default:
+				over = append(over, k)
+			}
+		}
+		for _, k := range over {
+			to, _ := t.step(n, []byte(k.piece))
+			t.absorb(to, k)
+		}
+	}
+	for _, k := range n.kids {
+		t.tighten(k)
+	}
+}
+
+// size returns how many nodes there are from this one on.
+func (n *treeNode) size() int {
+	sum := 1
+	for _, k := range n.kids {
+		sum += k.size()
+	}
+	return sum
+}
+
+// absorb puts what is behind one place behind another as well.
+func (t *Tree) absorb(to, from *treeNode) {
+	for _, k := range from.kids {
+		kid, _ := t.step(to, []byte(k.piece))
+		t.absorb(kid, k)
+	}
+}
+
+// nextPiece returns the first piece of a route: a segment with its slash, or the
+// whole query string.
+func nextPiece(route []byte) []byte {
+	if route[0] == '?' {
+		return route
+	}
+	for i := 1; i < len(route); i++ {
+		if route[i] == '/' || route[i] == '?' {
+			return route[:i]
+		}
+	}
+	return route
+}
+
+// maxPlaceholder is how many bytes a placeholder takes at most.
+const maxPlaceholder = 16
+
+// appendPlaceholder appends what stands for a piece among many: /:name, with the
+// extension that the piece has, or ?* for a query string.
+func appendPlaceholder(dst, piece []byte) []byte {
+	if piece[0] == '?' {
+		return append(dst, "?*"...)
+	}
+	if piece[0] == '/' {
+		dst = append(dst, '/')
+	}
+	_, ext := cutExtension(piece)
+	return append(append(dst, ":name"...), ext...)
+}
+
+// isPlaceholder reports whether a piece stands for many already.
+func isPlaceholder(piece []byte) bool {
+	if len(piece) > maxPlaceholder {
+		return false
+	}
+	switch stem, _ := cutExtension(piece); string(stem) {
+	case "/:name", "/:id", ":name", ":id", "?*", "/", "/*":
+		return true
+	}
+	return false
+}
+
+// isName reports whether a piece was folded.
+func isName(piece string) bool {
+	return piece == "?*" || bytes.HasPrefix(bytes.TrimPrefix([]byte(piece), []byte("/")), []byte(":name"))
+}
