@@ -103,3 +103,20 @@ func TestQueries(t *testing.T) {
 		}
 	})
 }
+
+func TestMask(t *testing.T) {
+	f := func(format, text, want string) {
+		t.Helper()
+		p := kasoku.Plan{Format: format, Text: text}
+		explain.Mask(&p)
+		if got := strings.Join(strings.Fields(p.Text), " "); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", text, got, want)
+		}
+	}
+	f("table", "id\n1\n", "id 1")
+	f("json", `{"query_block":{"select_id":1,"cost_info":{"query_cost":"0.65"},"table":{"attached_condition":"(a.x = 'secret') and b < 7","rows":3,"key":"k1"}}}`,
+		`{ "query_block": { "cost_info": { "query_cost": "0.65" }, "select_id": 1, "table": { "attached_condition": "(a.x = ?) and b < ?", "key": "k1", "rows": 3 } } }`)
+	f("analyze", `{"query_plan":{"operation":"Filter: (items.price = 3)","ranges":["(3 <= price)"],"actual_rows":2.0,"access_type":"index"}}`,
+		`{ "query_plan": { "access_type": "index", "actual_rows": 2.0, "operation": "Filter: (items.price = ?)", "ranges": [ "(? <= price)" ] } }`)
+	f("analyze", "-> Filter: (name = 'x')", "-> Filter: (name = ?)")
+}
