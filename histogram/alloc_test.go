@@ -27,5 +27,16 @@ func TestAllocations(t *testing.T) {
 	f("CountBetween", func() { h.CountBetween(time.Second, 2*time.Second) })
 	f("Merge", func() { h.Merge(o) })
 	f("AppendBinary", func() { buf, _ = h.AppendBinary(buf[:0]) })
+	e, oe := NewExact(time.Millisecond), NewExact(time.Millisecond)
+	for i := range 4096 {
+		e.RecordN(time.Duration(i)*time.Millisecond, 300)
+		oe.Record(time.Duration(i) * time.Millisecond)
+	}
+	f("exact Record", func() { e.Record(time.Duration(i&4095) * time.Millisecond); i++ })
+	f("exact Quantile", func() { e.Quantile(0.99) })
+	f("exact CountBetween", func() { e.CountBetween(time.Second, 2*time.Second) })
+	f("exact Merge", func() { e.Merge(oe) })
+	f("exact AppendBinary", func() { buf, _ = e.AppendBinary(buf[:0]) })
+	f("exact Reset and Record", func() { e.Reset(); e.Record(time.Second) })
 	f("Reset and Record", func() { h.Reset(); h.Record(time.Second) })
 }

@@ -3,6 +3,7 @@ package histogram
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -26,6 +27,19 @@ func BenchmarkRecord(b *testing.B) {
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {
 			h.Record(ds[i&(len(ds)-1)])
+		}
+	})
+	b.Run("kind=exact", func(b *testing.B) {
+		h, ms := NewExact(time.Millisecond), slices.Clone(ds)
+		for i := range ms {
+			ms[i] = ms[i].Truncate(time.Millisecond)
+		}
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			h.Record(ms[i&(len(ms)-1)])
+		}
+		if _, ok := h.Exact(); !ok {
+			b.Fatal("not exact")
 		}
 	})
 	b.Run("kind=hdr3", func(b *testing.B) {

@@ -41,13 +41,21 @@ func bounds(b uint) (lo, width uint64) {
 // value returns the duration that stands for all those of bucket b: its middle,
 // but never outside what was recorded.
 func (h *Histogram) value(b uint) time.Duration {
+	if h.exact != nil {
+		return time.Duration(uint64(b) * h.unit)
+	}
 	lo, width := bounds(b)
 	return time.Duration(min(max(lo+(width-1)/2, h.min), h.max))
 }
 
 // each calls f for every bucket that holds something, from the shortest
-// durations up, until f returns false.
+// durations up, until f returns false. An exact histogram has a bucket for each
+// multiple of its unit.
 func (h *Histogram) each(f func(b uint, n uint64) bool) {
+	if h.exact != nil {
+		h.exact.each(f)
+		return
+	}
 	for i, p := range h.page {
 		if p == 0 {
 			continue
@@ -63,13 +71,17 @@ func (h *Histogram) each(f func(b uint, n uint64) bool) {
 
 // Each calls f for every bucket that holds something, from the shortest
 // durations up: n durations are at least lo and shorter than hi. The end of the
-// last possible bucket is the longest Duration, which belongs to it.
+// last possible bucket is the longest Duration, which belongs to it. Of an exact
+// histogram all n are lo, and hi is 1 ns more.
 func (h *Histogram) Each(f func(lo, hi time.Duration, n uint64)) {
 	if h == nil {
 		return
 	}
 	h.each(func(b uint, n uint64) bool {
 		lo, width := bounds(b)
+		if h.exact != nil {
+			lo, width = uint64(b)*h.unit, 1
+		}
 		f(time.Duration(lo), time.Duration(min(lo+width, math.MaxInt64)), n)
 		return true
 	})
@@ -78,7 +90,7 @@ func (h *Histogram) Each(f func(lo, hi time.Duration, n uint64)) {
 // CountBetween returns how many durations are at least from and shorter than to.
 // A bucket that an edge cuts counts whole, on the side of the value that
 // Quantile gives for it, so that neighbouring ranges add up; the edge is thus
-// right to 0.4 %.
+// right to 0.4 %. An exact histogram counts exactly.
 func (h *Histogram) CountBetween(from, to time.Duration) uint64 {
 	if h == nil {
 		return 0
@@ -95,8 +107,8 @@ func (h *Histogram) CountBetween(from, to time.Duration) uint64 {
 }
 
 // Quantile returns the duration at nearest rank: the k-th shortest, with k =
-// [Rank](q, count). It is exact below 256 ns and at both ends, and within 0.4 %
-// elsewhere. It is 0 when the histogram is empty.
+// [Rank](q, count). It is exact where [Histogram.Exact] says so, below 256 ns and
+// at both ends, and within 0.4 % elsewhere. It is 0 when the histogram is empty.
 func (h *Histogram) Quantile(q float64) time.Duration {
 	if h == nil || h.count == 0 {
 		return 0

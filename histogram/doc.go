@@ -8,9 +8,16 @@
 // of several seconds, targets or hosts are merged instead, and merging loses
 // nothing.
 //
+// A histogram made by [NewExact] counts each multiple of a unit for itself, such
+// as the milliseconds of an access log, and its quantiles are exact. It falls
+// back to buckets when something between two multiples is recorded or 16 KiB do
+// not suffice, and [Histogram.Exact] says so. The form depends on what was
+// recorded alone, not on its order nor on the way it was split and merged.
+//
 // Memory is taken in pages of 32 buckets, 128 bytes, when a duration first falls
-// into one: an empty histogram takes 320 bytes, one of a second's traffic a few
-// KiB. Recording into pages that exist takes no memory.
+// into one: an empty histogram takes 336 bytes, one of a second's traffic a few
+// KiB. Recording into pages that exist takes no memory. Exact counts take a byte
+// each, and one more for every factor of 256 that a count is greater.
 //
 // Units: nanoseconds, as [time.Duration]. There is no clock here.
 //

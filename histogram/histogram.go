@@ -22,6 +22,9 @@ type Histogram struct {
 	page [pages]uint8
 	low  []uint32 // the low half of each count
 	high []uint32 // the high half; nil until the first count passes 2^32
+
+	unit  uint64 // ns; of NewExact, else 0
+	exact *exact // counts each multiple of the unit instead of the pages; nil when it cannot
 }
 
 // New returns an empty histogram.
@@ -42,6 +45,12 @@ func (h *Histogram) Record(d time.Duration) {
 	h.sumLo, carry = bits.Add64(h.sumLo, v, 0)
 	h.sumHi += carry
 
+	if h.exact != nil {
+		if !h.exact.record(h.exact.multiple(v)) {
+			h.addValue(v, 1)
+		}
+		return
+	}
 	b := bucketOf(v)
 	p := h.page[b>>pageBits]
 	if p == 0 {
@@ -62,16 +71,28 @@ func (h *Histogram) RecordN(d time.Duration, n uint64) {
 	v := uint64(max(d, 0))
 	hi, lo := bits.Mul64(v, n)
 	h.addTotals(n, hi, lo, v, v)
-	h.addBucket(bucketOf(v), n)
+	h.addValue(v, n)
 }
 
 // Merge adds all durations of o, which stays as it is. The order of merges does
-// not matter.
+// not matter. The result is exact when both are, of the same unit, or one is and
+// the other is empty.
 func (h *Histogram) Merge(o *Histogram) {
 	if o == nil || o.count == 0 {
 		return
 	}
+	if o == h && h.exact != nil {
+		o = h.Clone()
+	}
+	h.takeForm(o)
 	h.addTotals(o.count, o.sumHi, o.sumLo, o.min, o.max)
+	if o.exact != nil {
+		o.exact.each(func(q uint, n uint64) bool {
+			h.addValue(uint64(q)*o.unit, n)
+			return true
+		})
+		return
+	}
 	for i, p := range o.page {
 		if p == 0 {
 			continue
@@ -100,16 +121,26 @@ func (h *Histogram) addCounts(to uint, o *Histogram, from uint) {
 	}
 }
 
-// Reset empties the histogram and keeps its memory for the next durations.
+// Reset empties the histogram and keeps its memory for the next durations. One
+// that was exact is so again.
 func (h *Histogram) Reset() {
 	h.count, h.sumLo, h.sumHi, h.min, h.max = 0, 0, 0, 0, 0
 	clear(h.low)
 	h.high = nil
+	switch {
+	case h.exact != nil:
+		h.exact.reset()
+	case h.unit > 0:
+		h.exact = newExact(h.unit)
+	}
 }
 
 // Clone returns an independent copy, an empty one of nil.
 func (h *Histogram) Clone() *Histogram {
-	c := New()
+	if h == nil {
+		return New()
+	}
+	c := NewExact(time.Duration(h.unit))
 	c.Merge(h)
 	return c
 }
