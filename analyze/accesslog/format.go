@@ -2,22 +2,45 @@ package accesslog
 
 import (
 	"bytes"
+	"regexp"
+	"slices"
 	"time"
+)
+
+// A kind is a way of reading lines.
+type kind uint8
+
+const (
+	byProgram kind = iota // text between values
+	byLTSV
+	byJSON
+	byRegexp
 )
 
 // A Format says how the lines of a log are read. It does not change once it is
 // made, and is safe for concurrent use.
 type Format struct {
-	name       string
-	ltsv       bool
-	unit       time.Duration // of a request time whose name does not tell
-	resolution time.Duration
+	name    string
+	spec    string // in nginx's words
+	kind    kind
+	program *program       // byProgram
+	keys    keyTable       // byLTSV, byJSON
+	regexp  *regexp.Regexp // byRegexp
+	groups  []slot         // of its groups, from 1
+
+	unit       time.Duration // of durations whose name does not tell
+	resolution time.Duration // of request times; 0 when there are none
 	assumed    []string
+	others     []*Format // that single lines may have; empty for a format that was asked for
 }
 
 // Name returns what people call the format: ltsv; combined, with how the request
 // time is written; json …
 func (f *Format) Name() string { return f.name }
+
+// Spec returns the format in the words of nginx's log_format, where it has such;
+// empty for one that is told by keys.
+func (f *Format) Spec() string { return f.spec }
 
 // Resolution returns in which steps the request times are written: a
 // millisecond for nginx, a microsecond for Apache's %D; 0 when there are none.
@@ -31,7 +54,10 @@ func (f *Format) Assumed() []string { return f.assumed }
 // everything that a [Record] has a field for.
 type ParserOptions struct {
 	Location *time.Location // of times without an offset; nil means the local one
-	Extra    []string       // further values of a line, by their names in the log
+	// Extra are further values of a line: keys of LTSV and JSON (with points for
+	// those of nested objects), variables of nginx without the dollar sign,
+	// headers and other names of Apache's directives, groups of a regexp.
+	Extra []string
 }
 
 // A Parser reads lines of a format. It remembers what neighbouring lines have in
@@ -39,50 +65,103 @@ type ParserOptions struct {
 type Parser struct {
 	format *Format
 	opts   ParserOptions
-	times  timeParser
+	others []*Parser
+	strays uint64
+
+	prefix string // of the program
+	steps  []step
+	keys   keyTable
+	layout layout
+	groups []slot
+
+	times   timeParser
+	sniffer *sniffer // sees durations; nil but for finding a unit
+	extra   [][]byte
+	buf     []byte // texts that are not as they stand in the line
+	path    []byte // of a JSON key
+	query   []byte // of the line
+	scan    jsonScan
+
+	// Of a line of keys.
+	ranks   [numFields]uint8 // of the values that were taken
+	request []byte
+	asked   bool // it tells what was asked for
+	known   int  // keys of an access log
+	bad     *slot
+	badText []byte
 }
 
 // Parser returns a new parser of the format.
 func (f *Format) Parser(o ParserOptions) *Parser {
-	return &Parser{format: f, opts: o, times: timeParser{local: o.Location}}
+	p := &Parser{format: f, opts: o, extra: make([][]byte, len(o.Extra))}
+	p.times.local = o.Location
+	switch f.kind {
+	case byProgram:
+		p.prefix, p.steps = f.program.prefix, f.program.steps
+		if len(o.Extra) > 0 {
+			p.steps = slices.Clone(p.steps)
+			for i := range p.steps {
+				p.steps[i].extra = slices.Index(o.Extra, p.steps[i].key)
+			}
+		}
+	case byRegexp:
+		p.groups = slices.Clone(f.groups)
+		for i := range p.groups {
+			p.groups[i].extra = slices.Index(o.Extra, p.groups[i].name)
+		}
+	default:
+		p.keys = f.keys.with(o.Extra)
+	}
+	for _, other := range f.others {
+		p.others = append(p.others, other.Parser(o))
+	}
+	return p
 }
+
+// Strays returns how many lines were read that have not the format of the
+// parser but another one that is known, as when a server got a new log_format.
+func (p *Parser) Strays() uint64 { return p.strays }
+
+// byteOrderMark is what some editors begin a file with.
+const byteOrderMark = "\xef\xbb\xbf"
 
 // Parse reads a line, with or without its newline, into the record, whose Line
 // and Offset it leaves alone. It returns why the line is no record, empty when
 // it is one; what the record holds otherwise means nothing.
 func (p *Parser) Parse(line []byte, r *Record) (why string) {
-	r.reset()
-	line = bytes.TrimRight(line, "\r\n")
-	if p.format.ltsv {
-		return p.parseLTSV(line, r)
+	n := len(line)
+	for n > 0 && line[n-1] <= ' ' && line[n-1] != '\t' {
+		n--
 	}
-	return p.parseCombined(line, r)
+	line = line[:n]
+	if n >= 3 && line[0] == byteOrderMark[0] {
+		line = bytes.TrimPrefix(line, []byte(byteOrderMark))
+	}
+	if why = p.parse(line, r); why == "" || len(p.others) == 0 {
+		return why
+	}
+	for _, other := range p.others {
+		if other.parse(line, r) == "" {
+			p.strays++
+			return ""
+		}
+	}
+	return why
 }
 
-// Detect finds the format of a log from its first lines: the one of which the
-// most lines make sense. The sample ends with a whole line. The error is an
-// [*UnknownFormatError] without a path.
-func Detect(sample []byte) (*Format, error) {
-	var r Record
-	number := int64(0)
-	unknown := &UnknownFormatError{}
-	for rest := sample; len(rest) > 0; {
-		var line []byte
-		line, rest, _ = bytes.Cut(rest, []byte("\n"))
-		number++
-		if len(bytes.TrimSpace(line)) == 0 {
-			continue
-		}
-		ltsv := &Format{name: "ltsv", ltsv: true, unit: time.Second, resolution: time.Millisecond}
-		if ltsv.Parser(ParserOptions{}).Parse(line, &r) == "" {
-			return ltsv, nil
-		}
-		if (&Format{unit: time.Second}).Parser(ParserOptions{}).Parse(line, &r) == "" {
-			return sniff(append(append(bytes.Clone(line), '\n'), rest...)), nil
-		}
-		if unknown.Line == 0 {
-			unknown.Line, unknown.Text = number, string(line)
-		}
+func (p *Parser) parse(line []byte, r *Record) (why string) {
+	r.reset()
+	p.buf, p.query = p.buf[:0], nil
+	if len(p.extra) > 0 {
+		clear(p.extra)
 	}
-	return nil, unknown
+	switch p.format.kind {
+	case byProgram:
+		return p.run(line, r)
+	case byLTSV:
+		return p.ltsv(line, r)
+	case byJSON:
+		return p.json(line, r)
+	}
+	return p.match(line, r)
 }

@@ -9,11 +9,8 @@ import (
 	"github.com/kasoku/kasoku/lines"
 )
 
-// sniffed is how many lines decide the unit of a request time that has no name.
-const sniffed = 64
-
 // Expected says what formats are known.
-const Expected = `LTSV (time:… method:… uri:… status:… reqtime:…) or combined with a request time ` +
+const Expected = `LTSV (time:… method:… uri:… status:… reqtime:…), JSON with such keys, or combined with a request time ` +
 	`(host ident user [time] "request" status size "referer" "agent" 0.021)`
 
 // A Reader yields the records of an access log, in the shape of bufio.Scanner.
@@ -111,39 +108,6 @@ func (r *Reader) detect() bool {
 	r.parser = f.Parser(r.opts)
 	return true
 }
-
-// sniff finds the unit of the request time behind combined lines: nginx and H2O
-// write seconds with a fraction, Apache's %D microseconds and its %T seconds,
-// both without.
-func sniff(sample []byte) *Format {
-	var largest, numbers uint64
-	for n := 0; n < sniffed && len(sample) > 0; n++ {
-		var line []byte
-		line, sample, _ = bytes.Cut(sample, []byte("\n"))
-		var c combined
-		if splitCombined(line, &c) != "" || c.number == nil {
-			continue
-		}
-		if bytes.IndexByte(c.number, '.') >= 0 {
-			return &Format{name: "combined, request time in s", unit: time.Second, resolution: time.Millisecond}
-		}
-		v, _ := digits(c.number)
-		largest = max(largest, v)
-		numbers++
-	}
-	switch {
-	case numbers == 0:
-		return &Format{name: "combined without request time", unit: time.Second}
-	case largest > uint64(maxWholeSeconds):
-		return &Format{name: "combined, request time in µs", unit: time.Microsecond, resolution: time.Microsecond}
-	}
-	return &Format{name: "combined, request time in whole s", unit: time.Second, resolution: time.Second}
-}
-
-// maxWholeSeconds tells seconds from microseconds: few servers let a request
-// take longer than a minute, and no request takes less than 60 µs 64 times in a
-// row.
-const maxWholeSeconds = 60
 
 // An UnknownFormatError says that no line of a log was understood.
 type UnknownFormatError struct {

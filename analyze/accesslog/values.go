@@ -3,15 +3,30 @@ package accesslog
 import (
 	"bytes"
 	"math"
+	"math/bits"
+	"strconv"
 	"time"
 )
 
+// isDash reports whether a value says that there is none.
+func isDash(b []byte) bool { return len(b) == 0 || len(b) == 1 && b[0] == '-' }
+
 // digits parses an unsigned number.
 func digits(b []byte) (uint64, bool) {
-	if len(b) == 0 {
+	if len(b) == 0 || len(b) > 20 {
 		return 0, false
 	}
 	var n uint64
+	if len(b) < 20 {
+		for _, c := range b {
+			d := c - '0'
+			if d > 9 {
+				return 0, false
+			}
+			n = n*10 + uint64(d)
+		}
+		return n, true
+	}
 	for _, c := range b {
 		d := uint64(c - '0')
 		if d > 9 || n > (math.MaxUint64-d)/10 {
@@ -22,26 +37,92 @@ func digits(b []byte) (uint64, bool) {
 	return n, true
 }
 
-// decimal parses a decimal fraction of the unit. What is finer than a
-// nanosecond is cut.
+// scales are the steps of decimal fractions of a unit, in ns.
+var scales = [...]time.Duration{1e9, 1e8, 1e7, 1e6, 1e5, 1e4, 1e3, 1e2, 1e1, 1}
+
+// scaleOf returns where a unit stands in scales: 0 for s, 3 for ms, 6 for µs, 9
+// for ns.
+func scaleOf(unit time.Duration) int {
+	switch unit {
+	case time.Millisecond:
+		return 3
+	case time.Microsecond:
+		return 6
+	case time.Nanosecond:
+		return 9
+	}
+	return 0
+}
+
+// decimal parses a decimal fraction of the unit, which is a second, or a
+// thousandth, millionth or billionth of it. What is finer than a nanosecond is
+// cut. A number may bring its unit along, as in 12ms, or an exponent.
 func decimal(b []byte, unit time.Duration) (time.Duration, bool) {
-	whole, fraction, dot := bytes.Cut(b, []byte("."))
-	if len(whole) == 0 && len(fraction) == 0 {
-		return 0, false
+	if len(b) > 18 {
+		return otherDecimal(b, unit)
 	}
 	var n uint64
-	if len(whole) > 0 {
-		var ok bool
-		if n, ok = digits(whole); !ok {
+	fraction := -1
+	for i, c := range b {
+		d := c - '0'
+		if d <= 9 {
+			n = n*10 + uint64(d)
+			continue
+		}
+		if c != '.' || fraction >= 0 {
+			return otherDecimal(b, unit)
+		}
+		fraction = i
+	}
+	scale := scaleOf(unit)
+	switch {
+	case fraction < 0 && len(b) == 0:
+		return 0, false
+	case fraction >= 0:
+		n0 := len(b) - 1 - fraction
+		if n0 == 0 {
 			return 0, false
 		}
+		scale += n0
 	}
-	if n >= uint64(math.MaxInt64/int64(unit)) || dot && len(fraction) == 0 {
+	if scale >= len(scales) {
+		return otherDecimal(b, unit)
+	}
+	hi, lo := bits.Mul64(n, uint64(scales[scale]))
+	if hi != 0 || lo > math.MaxInt64 {
+		return 0, false
+	}
+	return time.Duration(lo), true
+}
+
+// otherDecimal parses numbers that are rare.
+func otherDecimal(b []byte, unit time.Duration) (time.Duration, bool) {
+	if len(b) > 64 || len(b) == 0 {
+		return 0, false
+	}
+	if b[len(b)-1] == 's' {
+		d, err := time.ParseDuration(string(b))
+		return d, err == nil && d >= 0
+	}
+	if c := b[0]; c != '.' && !isDigit(c) || bytes.ContainsAny(b, "xXpP_") {
+		return 0, false // what strconv takes beyond decimals
+	}
+	if bytes.ContainsAny(b, "eE") {
+		f, err := strconv.ParseFloat(string(b), 64)
+		f *= float64(unit)
+		return time.Duration(math.Round(f)), err == nil && f < math.MaxInt64
+	}
+	whole, fraction, dot := bytes.Cut(b, []byte("."))
+	if len(whole) == 0 && len(fraction) == 0 || dot && len(fraction) == 0 {
+		return 0, false
+	}
+	n, ok := digits(whole)
+	if len(whole) > 0 && !ok || n >= uint64(math.MaxInt64/int64(unit)) {
 		return 0, false
 	}
 	d := time.Duration(n) * unit
 	for _, c := range fraction {
-		if c < '0' || c > '9' {
+		if !isDigit(c) {
 			return 0, false
 		}
 		unit /= 10
@@ -50,181 +131,106 @@ func decimal(b []byte, unit time.Duration) (time.Duration, bool) {
 	return d, true
 }
 
-// upstream parses the times that nginx writes of several upstreams, such as
+// sumOfTimes parses the times that nginx writes of several upstreams, such as
 // "0.001, 0.020 : 0.300", and adds them up: they were asked one after another.
-// A dash is an upstream that gave no answer.
-func upstream(b []byte, unit time.Duration) (time.Duration, bool) {
-	var sum time.Duration
-	known := false
+// A dash is an upstream that gave no answer. Known tells whether there is a
+// number at all.
+func sumOfTimes(b []byte, unit time.Duration) (sum time.Duration, known, ok bool) {
+	if d, ok := decimal(b, unit); ok {
+		return d, true, true
+	}
 	for len(b) > 0 {
-		i := bytes.IndexAny(b, ",: ")
 		part := b
-		if i >= 0 {
+		if i := bytes.IndexAny(b, ",: "); i >= 0 {
 			part, b = b[:i], b[i+1:]
 		} else {
 			b = nil
 		}
-		if len(part) == 0 || len(part) == 1 && part[0] == '-' {
+		if isDash(part) {
 			continue
 		}
 		d, ok := decimal(part, unit)
 		if !ok || sum > math.MaxInt64-d {
-			return 0, false
+			return 0, false, false
 		}
 		sum += d
 		known = true
 	}
-	return sum, known
+	return sum, known, true
 }
 
-// A timeParser parses the times of a log. It remembers the last one, since
-// hundreds of requests share a second.
-type timeParser struct {
-	local *time.Location // of times without an offset
-	text  []byte
-	last  time.Time
-	res   time.Duration
-	ok    bool
-}
-
-// parse reads a time in one of the forms that servers write, with its
-// resolution. Brackets around it are skipped.
-func (p *timeParser) parse(b []byte) (time.Time, time.Duration, bool) {
-	if len(b) > 1 && b[0] == '[' && b[len(b)-1] == ']' {
-		b = b[1 : len(b)-1]
-	}
-	if p.ok && bytes.Equal(b, p.text) {
-		return p.last, p.res, true
-	}
-	p.last, p.res, p.ok = p.read(b)
-	p.text = append(p.text[:0], b...)
-	return p.last, p.res, p.ok
-}
-
-func (p *timeParser) read(b []byte) (time.Time, time.Duration, bool) {
-	switch {
-	case len(b) > 64:
-		return time.Time{}, 0, false
-	case len(b) >= 20 && b[2] == '/' && b[6] == '/':
-		return p.common(b)
-	case len(b) >= 19 && b[4] == '-' && b[7] == '-':
-		return p.iso(b)
-	}
-	return epoch(b)
-}
-
-// common reads 21/Aug/2021:10:00:00 +0900 (nginx $time_local, Apache %t), also
-// without the offset or with a fraction of a second.
-func (p *timeParser) common(b []byte) (time.Time, time.Duration, bool) {
-	stamp, zone, _ := bytes.Cut(b, []byte(" "))
-	layout := "02/Jan/2006:15:04:05"
-	res, ok := resolution(stamp, len(layout))
-	if !ok {
-		return time.Time{}, 0, false
-	}
-	if len(zone) > 0 {
-		t, err := time.Parse(layout+" -0700", string(b))
-		return t, res, err == nil
-	}
-	t, err := time.ParseInLocation(layout, string(stamp), p.location())
-	return t, res, err == nil
-}
-
-// iso reads 2021-08-21T10:00:00.123+09:00 ($time_iso8601) and its relatives
-// with a blank for the T and without an offset.
-func (p *timeParser) iso(b []byte) (time.Time, time.Duration, bool) {
-	s := []byte(string(b))
-	if s[10] == ' ' {
-		s[10] = 'T'
-	}
-	end := 19
-	for end < len(s) && (s[end] == '.' || s[end] >= '0' && s[end] <= '9') {
-		end++
-	}
-	res, ok := resolution(s[:end], 19)
-	if !ok {
-		return time.Time{}, 0, false
-	}
-	zone := bytes.TrimLeft(s[end:], " ")
-	text := string(s[:end]) + string(zone)
-	layout := "2006-01-02T15:04:05"
-	switch {
-	case len(zone) == 0:
-		t, err := time.ParseInLocation(layout, text, p.location())
-		return t, res, err == nil
-	case bytes.IndexByte(zone, ':') >= 0 || zone[0] == 'Z':
-		layout += "Z07:00"
-	default:
-		layout += "-0700"
-	}
-	t, err := time.Parse(layout, text)
-	return t, res, err == nil
-}
-
-// epoch reads 1629507600.123 ($msec), also without a fraction, or in
-// milliseconds or microseconds as some programs write it.
-func epoch(b []byte) (time.Time, time.Duration, bool) {
-	whole, fraction, _ := bytes.Cut(b, []byte("."))
-	unit := time.Second
-	switch len(whole) {
-	case 10:
-	case 13:
-		unit = time.Millisecond
-	case 16:
-		unit = time.Microsecond
-	default:
-		return time.Time{}, 0, false
-	}
-	n, ok := digits(whole)
-	if !ok {
-		return time.Time{}, 0, false
-	}
-	d := time.Duration(n) * unit
-	for _, c := range fraction {
-		if c < '0' || c > '9' || len(fraction) > 9 {
-			return time.Time{}, 0, false
+// setStatus reads a status code. nginx writes 000 when it sent none.
+func (r *Record) setStatus(b []byte) bool {
+	if len(b) == 3 {
+		x, y, z := b[0]-'0', b[1]-'0', b[2]-'0'
+		if x > 9 || y > 9 || z > 9 {
+			return false
 		}
-		unit /= 10
-		d += time.Duration(c-'0') * unit
+		r.Status = int(x)*100 + int(y)*10 + int(z)
+		r.Has |= HasStatus
+		return true
 	}
-	return time.Unix(0, int64(d)), max(unit, 1), true
-}
-
-// resolution returns the resolution of a time with that many bytes before its
-// fraction.
-func resolution(b []byte, whole int) (time.Duration, bool) {
-	if len(b) == whole {
-		return time.Second, true
-	}
-	n := len(b) - whole - 1
-	if n < 1 || n > 9 || b[whole] != '.' && b[whole] != ',' {
-		return 0, false
-	}
-	res := time.Second
-	for range n {
-		res /= 10
-	}
-	return res, true
-}
-
-func (p *timeParser) location() *time.Location {
-	if p.local == nil {
-		return time.Local
-	}
-	return p.local
-}
-
-// time reads a time into the record.
-func (p *Parser) time(b []byte, r *Record) bool {
 	if isDash(b) {
 		return true
 	}
-	t, res, ok := p.times.parse(b)
-	if !ok {
+	n, ok := digits(b)
+	if !ok || n > 999 {
 		return false
 	}
-	_, zone := t.Zone()
-	r.Unix, r.Resolution, r.Zone = t.UnixNano(), res, int32(zone)
-	r.Has |= HasTime
+	r.Status = int(n)
+	r.Has |= HasStatus
 	return true
 }
+
+// requestLine splits "GET /path HTTP/1.1". What is no HTTP request, such as the
+// start of a TLS connection to a plain port, leaves method and path empty.
+func requestLine(b []byte, r *Record) {
+	r.Request = b
+	i := 0
+	for i < len(b) && isToken[b[i]] {
+		i++
+	}
+	if i == 0 || b[0] < 'A' || i > maxMethod || i >= len(b)-1 || b[i] != ' ' {
+		return
+	}
+	path := b[i+1:]
+	if n := len(path) - len(" HTTP/1.1"); n >= 0 && string(path[n:n+6]) == " HTTP/" {
+		path, r.Protocol = path[:n], path[n+1:]
+	} else if n := bytes.LastIndex(path, httpSlash); n >= 0 {
+		path, r.Protocol = path[:n], path[n+1:]
+	}
+	if len(path) > 0 {
+		r.Method, r.Path = b[:i], path
+	}
+}
+
+var httpSlash = []byte(" HTTP/")
+
+// maxMethod bounds the length of a method: the longest that is registered, such as
+// UPDATEREDIRECTREF, has 17 letters.
+const maxMethod = 20
+
+// isToken tells the bytes that methods consist of.
+var isToken = func() (t [256]bool) {
+	for c := range t {
+		t[c] = c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c == '-' || c == '_'
+	}
+	return t
+}()
+
+// isMethod reports whether b is a token such as methods are.
+func isMethod(b []byte) bool {
+	for _, c := range b {
+		if !isToken[c] {
+			return false
+		}
+	}
+	return len(b) > 0 && len(b) <= maxMethod
+}
+
+func badValue(label string, value []byte) string {
+	return "bad " + label + " " + quote(value)
+}
+
+// quote returns a value for an error message, cut.
+func quote(b []byte) string { return strconv.QuoteToASCII(string(b[:min(len(b), 40)])) }

@@ -1,0 +1,4 @@
+package accesslog
+
+// presets returns the formats that are tried besides.
+func presets() []*Format { return nil }

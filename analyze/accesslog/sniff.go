@@ -1,0 +1,146 @@
+package accesslog
+
+import (
+	"bytes"
+	"time"
+)
+
+// A sniffer looks at the durations of lines, to find out in which unit and with
+// how many decimals they are written.
+type sniffer struct {
+	seen       int // durations
+	noUnit     int // of which the name tells no unit
+	fraction   bool
+	largest    uint64        // whole number without a unit
+	resolution time.Duration // the finest with a unit; 0: none
+	decimals   int           // the most, without a unit
+}
+
+// see looks at one value.
+func (s *sniffer) see(m *meaning, v []byte) {
+	if m.what != aLatency && m.what != anUpstream || isDash(v) {
+		return
+	}
+	if i := bytes.IndexAny(v, ",: "); i >= 0 {
+		v = v[:i] // of several upstreams the first will do
+	}
+	decimals, end := 0, 0
+	for end < len(v) && isDigit(v[end]) {
+		end++
+	}
+	whole := v[:end]
+	if end < len(v) && v[end] == '.' {
+		for end++; end < len(v) && isDigit(v[end]); end++ {
+			decimals++
+		}
+	}
+	if end == 0 {
+		return
+	}
+	s.seen++
+	unit := m.unit
+	switch suffix := string(v[end:]); {
+	case suffix == "s":
+		unit = time.Second
+	case suffix == "ms":
+		unit = time.Millisecond
+	case suffix == "us" || suffix == "µs":
+		unit = time.Microsecond
+	case suffix == "ns":
+		unit = 1
+	case unit == 0:
+		s.noUnit++
+		s.fraction = s.fraction || decimals > 0
+		s.decimals = max(s.decimals, decimals)
+		if n, ok := digits(whole); ok {
+			s.largest = max(s.largest, n)
+		}
+		return
+	}
+	s.finer(unit, decimals)
+}
+
+// finer takes note of a duration with so many decimals of the unit.
+func (s *sniffer) finer(unit time.Duration, decimals int) {
+	for range decimals {
+		unit = max(unit/10, 1)
+	}
+	if s.resolution == 0 || unit < s.resolution {
+		s.resolution = unit
+	}
+}
+
+// maxWholeSeconds tells seconds from smaller units: few servers let a request
+// take longer than a minute, and no request takes less than 60 µs 64 times in a
+// row.
+const maxWholeSeconds = 60
+
+// numberUnit returns the unit of numbers without a name. nginx, H2O and Rack write
+// seconds with a fraction, Apache's %D and Varnish's microseconds and Apache's %T
+// seconds, both without.
+func (s *sniffer) numberUnit() time.Duration {
+	if s.fraction || s.largest <= maxWholeSeconds {
+		return time.Second
+	}
+	return time.Microsecond
+}
+
+// keyUnit returns the unit of keys such as duration. Seconds have a fraction
+// (Caddy); whole numbers are milliseconds (Envoy), unless they are so large that
+// only microseconds or Go's nanoseconds make requests shorter than a minute.
+func (s *sniffer) keyUnit() time.Duration {
+	const minute = 60_000 // ms
+	switch {
+	case s.fraction:
+		return time.Second
+	case s.largest <= minute:
+		return time.Millisecond
+	case s.largest <= 1000*minute:
+		return time.Microsecond
+	}
+	return time.Nanosecond
+}
+
+// Sniffed returns the format with what its names do not tell, the unit and the
+// resolution of the request times, as it is found from the first lines of a log.
+func (f *Format) Sniffed(sample []byte) *Format {
+	out := *f
+	out.others = nil // they say nothing of this one
+	p := out.Parser(ParserOptions{})
+	p.sniffer = &sniffer{}
+	var r Record
+	eachLine(sample, func(_ int64, line []byte) { p.Parse(line, &r) })
+	out.others = f.others
+	out.settle(p.sniffer)
+	return &out
+}
+
+// settle takes over what was seen.
+func (f *Format) settle(s *sniffer) {
+	if s.seen == 0 {
+		return
+	}
+	if s.noUnit > 0 {
+		if f.kind == byProgram {
+			f.unit = s.numberUnit()
+		} else {
+			f.unit = s.keyUnit()
+			f.assumed = append(f.assumed, "durations whose keys tell no unit are taken for "+unitName(f.unit))
+		}
+		s.finer(f.unit, s.decimals)
+	}
+	f.resolution = s.resolution
+}
+
+// unitName returns what people call a unit.
+func unitName(unit time.Duration) string {
+	switch unit {
+	case time.Second:
+		return "s"
+	case time.Millisecond:
+		return "ms"
+	case time.Microsecond:
+		return "µs"
+	}
+	return "ns"
+}
