@@ -173,6 +173,15 @@ func Redact(dsn string) string {
 	return cfg.FormatDSN()
 }
 
+// Database returns the default database that a DSN names, empty without one.
+func Database(dsn string) string {
+	cfg, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		return ""
+	}
+	return cfg.DBName
+}
+
 // OpenDSN opens the database of a DSN. It does not connect yet; connecting
 // takes at most [DialTimeout] unless the DSN names another timeout, and its
 // errors carry a hint. The driver logs nothing: what it would say is in the error.

@@ -48,7 +48,7 @@ fix, and proves the difference by running again.`,
 	root.AddCommand(
 		newAttack(e), newReport(e), newRecord(e), newRun(e), newDiagnose(e), newShow(e), newList(e),
 		newLabel(e), newNote(e), newScore(e), newRm(e), newScrub(e),
-		newInit(e), newDoctor(e), newCompare(e), newMerge(e), newRestore(e), newCheckpoint(e), newRevert(e), newFinalize(e), newGuard(e), newRules(e), newLab(e), newDemo(e), newVersion(e),
+		newInit(e), newDoctor(e), newCompare(e), newMerge(e), newExplain(e), newAccessLog(e), newRestore(e), newCheckpoint(e), newRevert(e), newFinalize(e), newGuard(e), newRules(e), newLab(e), newDemo(e), newVersion(e),
 	)
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return e.checkColor() }
 	strictArgs(root)
@@ -148,14 +148,19 @@ func (e *env) finish(err error) int {
 		fmt.Fprintf(e.stderr, "exit %d: %s\n", exitCouldNot, stop.why)
 		return exitCouldNot
 	}
-	fmt.Fprintf(e.stderr, "kasoku: error: %s\n", strings.TrimRight(err.Error(), "\n"))
-	if hint := hintOf(err); hint != "" {
-		fmt.Fprintf(e.stderr, "kasoku: hint: %s\n", hint)
-	}
+	e.complain(err)
 	if errors.As(err, &usage) {
 		return exitUsage
 	}
 	return exitCouldNot
+}
+
+// complain prints an error and what to do about it.
+func (e *env) complain(err error) {
+	fmt.Fprintf(e.stderr, "kasoku: error: %s\n", strings.TrimRight(err.Error(), "\n"))
+	if hint := hintOf(err); hint != "" {
+		fmt.Fprintf(e.stderr, "kasoku: hint: %s\n", hint)
+	}
 }
 
 // vegetaFlags turns single-dash long flags (-rate 100) into double ones for the

@@ -43,14 +43,17 @@ func hide(shown []byte) []byte {
 		if a == "--" {
 			break
 		}
-		if flag, dsn, ok := strings.Cut(a, "="); ok && flag == "--mysql" {
+		if flag, dsn, ok := strings.Cut(a, "="); ok && namesDatabase(flag) {
 			args[i] = flag + "=" + hideDSN(dsn)
-		} else if i > 0 && args[i-1] == "--mysql" {
+		} else if i > 0 && namesDatabase(args[i-1]) {
 			args[i] = hideDSN(a)
 		}
 	}
 	return []byte(strings.Join(args, "\x00"))
 }
+
+// namesDatabase reports whether a flag is one whose value is a DSN.
+func namesDatabase(flag string) bool { return flag == "--mysql" || flag == "--dsn" }
 
 // hideDSN returns a DSN of the same length without its password: what lies
 // between the first colon and the last @ before the last slash. Of one that

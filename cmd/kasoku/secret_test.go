@@ -19,6 +19,7 @@ func TestHide(t *testing.T) {
 	}
 	f("kasoku record --for 3s", "kasoku record --for 3s")
 	f("kasoku record --mysql u:geheim@tcp(h:1)/d", "kasoku record --mysql u:xxxxxx@tcp(h:1)/d")
+	f("kasoku advise --dsn u:geheim@tcp(h:1)/d", "kasoku advise --dsn u:xxxxxx@tcp(h:1)/d")
 	f("kasoku record --mysql=u:ge@h/:im@tcp(h:1)/d?x=1 --for 3s", "kasoku record --mysql=u:xxxxxxxx@tcp(h:1)/d?x=1 --for 3s")
 	f("kasoku record --mysql u@tcp(h:1)/ -- cmd --mysql u:geheim@tcp(h:1)/", "kasoku record --mysql u@tcp(h:1)/ -- cmd --mysql u:geheim@tcp(h:1)/")
 	f("kasoku record --mysql tcp(h:1)/", "kasoku record --mysql tcp(h:1)/")
