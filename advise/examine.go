@@ -1,12 +1,20 @@
 package advise
 
-import "github.com/kasoku/kasoku"
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+)
 
 // A Result is what all checks said.
 type Result struct {
-	Advice []kasoku.Advice
-	Unseen []Unseen
-	Quiet  []Quiet
+	Server  string          // MariaDB 10.11.19
+	Advice  []kasoku.Advice // worst first
+	Unseen  []Unseen
+	Quiet   []Quiet
+	Persist bool // the server has SET PERSIST
 }
 
 // A Quiet is a check that found nothing to do.
@@ -14,11 +22,45 @@ type Quiet struct {
 	ID        string
 	Title     string
 	Formula   string
-	Measured  string
+	Measured  string // or why there is nothing to look at on this server
 	Threshold string
 }
 
 // Examine runs all checks and keeps also what is well.
 func Examine(in Input) Result {
-	return Result{}
+	s := newState(in)
+	r := Result{Persist: s.mysqlFrom(8, 0, 0)}
+	if in.Variables["version"] != "" {
+		v := s.version
+		r.Server = strings.TrimSpace(string(s.flavor) + " " + number3(v.Major, v.Minor, v.Patch))
+	}
+	var all []ranked
+	for _, c := range checks() {
+		l := c.look(s)
+		switch {
+		case l.blind != nil:
+			r.Unseen = append(r.Unseen, *l.blind)
+		case len(l.advice) > 0:
+			all = append(all, l.advice...)
+		default:
+			r.Quiet = append(r.Quiet, *l.quiet)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(a.weight, b.weight), cmp.Compare(order(a.ID), order(b.ID)))
+	})
+	for _, a := range all {
+		r.Advice = append(r.Advice, a.Advice)
+	}
+	slices.SortStableFunc(r.Unseen, func(a, b Unseen) int { return cmp.Compare(order(a.ID), order(b.ID)) })
+	slices.SortStableFunc(r.Quiet, func(a, b Quiet) int { return cmp.Compare(order(a.ID), order(b.ID)) })
+	return r
+}
+
+// order sorts ids as people count: the checks, then the settings of durability.
+func order(id string) string {
+	if strings.HasPrefix(id, "MYS") {
+		return "0" + id
+	}
+	return "1" + id
 }

@@ -17,7 +17,7 @@ type Input struct {
 	Window    time.Duration      // that Grown covers
 	Load      bool               // the window is one of load: a run, or one that somebody asked for
 	Over      string             // names the window: "34 s of load"
-	Disturbed map[string]string  // status variables that kasoku's own work has changed, and why
+	Disturbed map[string]string  // status variables that do not tell what the server does by itself, and why
 
 	Memory       Memory
 	System       System
@@ -76,8 +76,6 @@ type System struct {
 	Settings   map[string]string // vm.swappiness …; nil when unknown
 	WriteTime  time.Duration     // mean time of a write to the busiest disk over the window
 	Writes     float64           // that it is the mean of; 0 when unknown
-	Ports      []int             // TCP ports that are open to other hosts
-	PortsRead  bool
 }
 
 // Schema is what the account sees of the users' tables.
