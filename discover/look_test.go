@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/internal/golden"
+	"github.com/kasoku/kasoku/nginxconf"
 )
 
 // describe prints what was found, for goldens.
@@ -99,7 +100,8 @@ func TestLook_Twins(t *testing.T) {
 	f := func(text, want string) {
 		t.Helper()
 		n := &nginxFile{service: &Service{Nginx: &WebServer{Formats: map[string]string{}}}, prefix: "/p"}
-		n.read(parseNginx(text))
+		config, _ := nginxconf.Parse(text, "")
+		n.read(config)
 		var got []string
 		for _, l := range n.logs {
 			if l.Kind == AccessLog {

@@ -2,10 +2,13 @@ package discover
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/kasoku/kasoku/nginxconf"
 )
 
 // A WebServer is what an nginx's configuration says.
@@ -132,7 +135,7 @@ func (l *looker) nginxBuild(program string, s *Service) map[string]string {
 
 // nginxText returns the configuration: as nginx prints it, which takes the right
 // to open its logs, else from the files.
-func (l *looker) nginxText(s *Service, call nginxCall) (text []directive, how string) {
+func (l *looker) nginxText(s *Service, call nginxCall) (text nginxconf.Config, how string) {
 	if s.Container != "" {
 		l.note("configuration of nginx", "it runs in container "+s.Container, "docker exec "+s.Container+" nginx -T")
 		return nil, ""
@@ -141,8 +144,9 @@ func (l *looker) nginxText(s *Service, call nginxCall) (text []directive, how st
 	if l.run != nil {
 		dump := s.Nginx.Dump
 		said, err := l.run(l.ctx, dump[0], dump[1:]...)
-		if err == nil && strings.Contains(string(said), marker) {
-			return parseNginx(string(said)), strings.Join(dump, " ")
+		if err == nil && nginxconf.IsDump(string(said)) {
+			text, _ := nginxconf.Parse(string(said), "") // nginx found nothing wrong
+			return text, strings.Join(dump, " ")
 		}
 		why = "; nginx -T was refused"
 	}
@@ -154,42 +158,20 @@ func (l *looker) nginxText(s *Service, call nginxCall) (text []directive, how st
 	return text, "read from " + call.conf + why
 }
 
-// maxConfigFiles bounds what one configuration includes.
-const maxConfigFiles = 1000
-
-// nginxFiles reads a configuration with the files that it includes; their
-// directives follow the including one.
-func (l *looker) nginxFiles(path string) ([]directive, error) {
-	dir := filepath.Dir(path)
-	read := map[string]bool{}
-	var walk func(path string) ([]directive, error)
-	walk = func(path string) ([]directive, error) {
-		if read[path] || len(read) >= maxConfigFiles {
-			return nil, nil
+// nginxFiles reads a configuration with the files that it includes. What is wrong
+// in it does not keep nginx from running: it runs.
+func (l *looker) nginxFiles(path string) (nginxconf.Config, error) {
+	files := nginxconf.Files{Read: l.tree.read, Glob: l.tree.glob, Unread: func(file string, err error) {
+		var syntax *nginxconf.SyntaxError
+		if !errors.As(err, &syntax) {
+			l.unreadable(file, err)
 		}
-		read[path] = true
-		text, err := l.tree.read(path)
-		if err != nil {
-			return nil, err
-		}
-		var out []directive
-		for _, d := range parseNginx(string(text)) {
-			d.file = path
-			out = append(out, d)
-			if d.words[0] != "include" || len(d.words) != 2 {
-				continue
-			}
-			for _, file := range l.tree.glob(below(dir, d.words[1])) {
-				more, err := walk(file)
-				if err != nil {
-					l.unreadable(file, err)
-				}
-				out = append(out, more...)
-			}
-		}
-		return out, nil
+	}}
+	text, err := nginxconf.ReadFrom(files, path)
+	if len(text) > 0 {
+		return text, nil
 	}
-	return walk(path)
+	return nil, err
 }
 
 // A nginxFile gathers what a configuration says.
@@ -210,31 +192,31 @@ type nginxFile struct {
 	}
 }
 
-func (n *nginxFile) read(text []directive) {
+func (n *nginxFile) read(text nginxconf.Config) {
 	web := n.service.Nginx
 	for _, d := range text {
-		if d.file != "" && !slices.Contains(n.files, d.file) {
-			n.files = append(n.files, d.file)
+		if d.File != "" && !slices.Contains(n.files, d.File) {
+			n.files = append(n.files, d.File)
 		}
-		if d.words[0] == "log_format" && len(d.words) > 2 {
-			parts := d.words[2:]
+		if d.Words[0] == "log_format" && len(d.Words) > 2 {
+			parts := d.Words[2:]
 			if strings.HasPrefix(parts[0], "escape=") {
 				parts = parts[1:]
 			}
-			web.Formats[d.words[1]] = strings.Join(parts, "")
+			web.Formats[d.Words[1]] = strings.Join(parts, "")
 		}
 	}
 	access, errors := false, false
 	upstream := map[string]bool{} // names of upstream blocks
 	inUpstream := -1
 	for i, d := range text {
-		if i == 0 || d.file != text[i-1].file || d.depth != text[i-1].depth {
+		if i == 0 || d.File != text[i-1].File || d.Depth != text[i-1].Depth {
 			n.block++
 		}
-		if inUpstream >= 0 && d.depth <= inUpstream {
+		if inUpstream >= 0 && d.Depth <= inUpstream {
 			inUpstream = -1
 		}
-		name, args := d.words[0], d.words[1:]
+		name, args := d.Words[0], d.Words[1:]
 		switch {
 		case len(args) == 0:
 		case name == "access_log":
@@ -243,7 +225,7 @@ func (n *nginxFile) read(text []directive) {
 			errors = n.errorLog(d) || errors
 		case name == "upstream":
 			upstream[args[0]] = true
-			inUpstream = d.depth
+			inUpstream = d.Depth
 		case name == "server" && inUpstream >= 0:
 			n.upstream(args[0])
 		case strings.HasSuffix(name, "_pass"):
@@ -261,24 +243,24 @@ func (n *nginxFile) read(text []directive) {
 
 // accessLog takes "access_log PATH [FORMAT …]" and reports whether the default
 // is out of force.
-func (n *nginxFile) accessLog(d directive) bool {
-	path := d.words[1]
+func (n *nginxFile) accessLog(d nginxconf.Directive) bool {
+	path := d.Words[1]
 	if path == "off" {
-		return d.depth <= 1 // in http: for all; deeper: for a part
+		return d.Depth <= 1 // in http: for all; deeper: for a part
 	}
 	if strings.HasPrefix(path, "syslog:") || strings.ContainsAny(path, "$|") {
 		n.skipped = append(n.skipped, "access_log "+path)
 		return true
 	}
 	format := "combined"
-	if len(d.words) > 2 && !strings.Contains(d.words[2], "=") {
-		format = d.words[2]
+	if len(d.Words) > 2 && !strings.Contains(d.Words[2], "=") {
+		format = d.Words[2]
 	}
 	log := Log{
 		Kind: AccessLog, Path: below(n.prefix, path), Format: format,
-		RequestTime: strings.Contains(n.service.Nginx.Formats[format], "request_time"), How: "access_log in " + cmp.Or(d.file, n.how),
+		RequestTime: strings.Contains(n.service.Nginx.Formats[format], "request_time"), How: "access_log in " + cmp.Or(d.File, n.how),
 	}
-	conditional := slices.ContainsFunc(d.words, func(w string) bool { return strings.HasPrefix(w, "if=") })
+	conditional := slices.ContainsFunc(d.Words, func(w string) bool { return strings.HasPrefix(w, "if=") })
 	switch {
 	case conditional: // of some requests only
 	case n.twins.block != n.block:
@@ -291,17 +273,17 @@ func (n *nginxFile) accessLog(d directive) bool {
 }
 
 // errorLog takes "error_log PATH [LEVEL]"; the level is error when none is given.
-func (n *nginxFile) errorLog(d directive) bool {
-	path := d.words[1]
+func (n *nginxFile) errorLog(d nginxconf.Directive) bool {
+	path := d.Words[1]
 	if path == "stderr" || strings.HasPrefix(path, "syslog:") || strings.HasPrefix(path, "memory:") {
 		n.skipped = append(n.skipped, "error_log "+path)
 		return true
 	}
 	level := "error"
-	if len(d.words) > 2 {
-		level = d.words[2]
+	if len(d.Words) > 2 {
+		level = d.Words[2]
 	}
-	n.add(Log{Kind: ErrorLog, Path: below(n.prefix, path), Format: level, How: "error_log in " + cmp.Or(d.file, n.how)})
+	n.add(Log{Kind: ErrorLog, Path: below(n.prefix, path), Format: level, How: "error_log in " + cmp.Or(d.File, n.how)})
 	return true
 }
 

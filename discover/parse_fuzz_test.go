@@ -1,35 +1,6 @@
 package discover
 
-import (
-	"os"
-	"testing"
-)
-
-// FuzzNginx: no panic, no empty directive, and no more bytes than came in.
-func FuzzNginx(f *testing.F) {
-	seed, err := os.ReadFile("testdata/contest.txtar")
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(string(seed))
-	f.Add("a 'b\\")
-	f.Add("a ${")
-	f.Add("\\")
-	f.Fuzz(func(t *testing.T, text string) {
-		n := 0
-		for _, d := range parseNginx(text) {
-			if len(d.words) == 0 || d.depth < 0 {
-				t.Errorf("%q: %+v", text, d)
-			}
-			for _, w := range d.words {
-				n += len(w)
-			}
-		}
-		if n > len(text) {
-			t.Errorf("%q: %d bytes of words", text, n)
-		}
-	})
-}
+import "testing"
 
 // FuzzProc: no panic, whatever the kernel's files hold.
 func FuzzProc(f *testing.F) {

@@ -1,32 +1,9 @@
 package discover
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 )
-
-func TestParseNginx(t *testing.T) {
-	f := func(text string, want ...string) {
-		t.Helper()
-		var got []string
-		for _, d := range parseNginx(text) {
-			got = append(got, fmt.Sprintf("%s%d %s", d.file, d.depth, strings.Join(d.words, "|")))
-		}
-		if strings.Join(got, "\n") != strings.Join(want, "\n") {
-			t.Errorf("%s\ngot  %q\nwant %q", text, got, want)
-		}
-	}
-	f("")
-	f("a b;", "0 a|b")
-	f("http { a 'b c' \"d\\t\\\"e\"; }", "0 http", "1 a|b c|d\t\"e")
-	f("a b # c;\n d; # e", "0 a|b|d")
-	f("a ${b}c; x{y z;}", "0 a|${b}c", "0 x", "1 y|z")
-	f("# configuration file /etc/a.conf:\nx 1;\n# configuration file /etc/b.conf:\ny {", "/etc/a.conf0 x|1", "/etc/b.conf0 y")
-	f(`location ~ \.php$ { a; }`, `0 location|~|\.php$`, "1 a")
-	f("a 'b", "0 a|b")
-	f("}}a;", "0 a")
-}
 
 func TestParseCgroup(t *testing.T) {
 	f := func(text, unit, container string) {
