@@ -22,6 +22,7 @@ const (
 const (
 	SectionSlowest = "slowest"
 	SectionLog     = "log"
+	SectionSides   = "sides" // of a difference
 )
 
 // An AccessLog is what was read of access logs.

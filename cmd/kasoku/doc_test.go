@@ -11,18 +11,23 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/diff"
 )
 
 // A console is a block of a page that begins with ```console. Its lines that
 // begin with "$ kasoku" are what a reader would type; the rest is what comes
-// out. After ```console stand "norun", so that nothing is run, or "exit N", the
-// code with which its last command ends.
+// out. After ```console stand "norun", so that nothing is run, "same", so that what
+// comes out must be what is shown, or "exit N", the code with which its last command
+// ends.
 type console struct {
 	page  string
 	line  int // of the fence
 	exit  int
 	norun bool
+	same  bool
 	typed []string
+	shown string // between the commands
 }
 
 // TestDocs types what the pages say, page by page in a directory of its own.
@@ -55,7 +60,11 @@ func TestDocs(t *testing.T) {
 func typeAll(t *testing.T, blocks []console) {
 	t.Parallel()
 	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "docs", "samples"))); err != nil {
+		t.Fatal(err)
+	}
 	for _, b := range blocks {
+		var came strings.Builder
 		for i, line := range b.typed {
 			want := 0
 			if i == len(b.typed)-1 {
@@ -65,12 +74,16 @@ func typeAll(t *testing.T, blocks []console) {
 				continue
 			}
 			cmd := exec.Command("sh", "-c", line)
-			cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+dir, "COLUMNS=80")
+			cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+dir, "COLUMNS=80", "TZ=UTC")
 			out, err := cmd.CombinedOutput()
 			got, err := exitStatus(err)
 			if err != nil || got != want {
 				t.Fatalf("%s:%d: %s: exit %d, want %d (%v)\n%s", b.page, b.line, line, got, want, err, out)
 			}
+			came.Write(out)
+		}
+		if b.same && came.String() != b.shown {
+			t.Errorf("%s:%d: the block shows something else than what comes out:\n%s", b.page, b.line, diff.Diff("shown", []byte(b.shown), "came", []byte(came.String())))
 		}
 	}
 }
@@ -95,7 +108,11 @@ func consoles(page, text string) ([]console, error) {
 		case in:
 			b := &out[len(out)-1]
 			typed, starts := strings.CutPrefix(line, "$ ")
-			if starts && !strings.HasPrefix(typed, "kasoku") || !starts && more == "" {
+			if !starts && more == "" {
+				b.shown += line + "\n"
+				continue
+			}
+			if starts && !strings.HasPrefix(typed, "kasoku") {
 				continue
 			}
 			line = more + typed
@@ -109,7 +126,7 @@ func consoles(page, text string) ([]console, error) {
 	return out, nil
 }
 
-// parseFence reads what stands after the backquotes: console [norun | exit N].
+// parseFence reads what stands after the backquotes: console [norun | same | exit N].
 func parseFence(info string) (b console, err error) {
 	switch words := strings.Fields(info)[1:]; {
 	case len(words) == 0:
@@ -117,23 +134,30 @@ func parseFence(info string) (b console, err error) {
 	case len(words) == 1 && words[0] == "norun":
 		b.norun = true
 		return b, nil
+	case len(words) == 1 && words[0] == "same":
+		b.same = true
+		return b, nil
 	case len(words) == 2 && words[0] == "exit":
 		b.exit, err = strconv.Atoi(words[1])
 		return b, err
 	default:
-		return b, fmt.Errorf("bad fence %q: want console, console norun or console exit N", info)
+		return b, fmt.Errorf("bad fence %q: want console, console norun, console same or console exit N", info)
 	}
 }
 
 func TestConsoles(t *testing.T) {
 	page := "# Page\n```console\n$ kasoku version\nkasoku 1\n$ ls\n$ kasoku record \\\n    -- true\n```\n" +
-		"```sh\n$ kasoku nothing\n```\n```console exit 2\n$ kasoku nope\n```\n```console norun\n$ kasoku demo\n```\n"
+		"```sh\n$ kasoku nothing\n```\n```console exit 2\n$ kasoku nope\n```\n```console norun\n$ kasoku demo\n```\n" +
+		"```console same\n$ kasoku list --dir none -o json\n[]\n$ kasoku list --dir none -o tsv\n```\n"
 	got, err := consoles("p.md", page)
-	if err != nil || len(got) != 3 {
+	if err != nil || len(got) != 4 {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	if want := "kasoku version|kasoku record \\\n    -- true"; strings.Join(got[0].typed, "|") != want {
 		t.Errorf("typed %q, want %q", got[0].typed, want)
+	}
+	if got[3].shown != "[]\n" || !got[3].same {
+		t.Errorf("shown %q", got[3].shown)
 	}
 	if got[1].exit != 2 || got[1].line != 12 || got[0].norun || !got[2].norun {
 		t.Errorf("%+v", got)

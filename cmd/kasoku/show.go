@@ -22,9 +22,10 @@ import (
 
 // output is how an answer is printed, the same for every command that has one.
 type output struct {
-	format string
-	html   string
-	dir    string
+	format  string
+	html    string
+	dir     string
+	formats []string // that the command has; nil: those of most
 }
 
 func (o *output) register(cmd *cobra.Command) {
@@ -32,6 +33,15 @@ func (o *output) register(cmd *cobra.Command) {
 	completeFormats(cmd, "output")
 	o.registerHTML(cmd)
 	o.registerDir(cmd)
+}
+
+// registerLog serves commands that read logs: they also print the page, and one
+// table for spreadsheets.
+func (o *output) registerLog(cmd *cobra.Command) {
+	o.formats = logFormats
+	cmd.Flags().StringVarP(&o.format, "output", "o", "table", "`FORMAT`: table, tsv, csv, md, json or html")
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(logFormats, cobra.ShellCompDirectiveNoFileComp))
+	o.registerHTML(cmd)
 }
 
 // registerFormat serves commands whose -o names a run file.
@@ -58,7 +68,18 @@ func (o *output) registerDir(cmd *cobra.Command) {
 // formats are the values of -o.
 var formats = []string{"text", "json", "tsv", "md"}
 
-func (o *output) check() error { return checkFormat("-o", o.format) }
+// logFormats are those of commands that read logs.
+var logFormats = []string{"table", "tsv", "csv", "md", "json", "html"}
+
+func (o *output) check() error {
+	if o.formats == nil {
+		return checkFormat("-o", o.format)
+	}
+	if !slices.Contains(o.formats, o.format) {
+		return usagef("", "-o %q: want %s", o.format, strings.Join(o.formats, ", "))
+	}
+	return nil
+}
 
 // checkFormat refuses a format that is none.
 func checkFormat(flag, format string) error {
@@ -87,6 +108,10 @@ func (o *output) print(e *env, p printer) error {
 		return p.json(e.stdout)
 	case "tsv":
 		return export.TSV(e.stdout, p.doc)
+	case "csv":
+		return export.CSV(e.stdout, p.doc)
+	case "html":
+		return html.Write(e.stdout, p.doc)
 	case "md":
 		return export.Markdown(e.stdout, p.doc)
 	}

@@ -58,7 +58,8 @@ func (p *printer) columns(t *report.Table) []column {
 func leftOut(t *report.Table, shown []column) string {
 	var names []string
 	for _, c := range t.Columns {
-		if !slices.ContainsFunc(shown, func(s column) bool { return s.Key == c.Key }) {
+		// A head that several columns share, such as change, names none of them.
+		if !slices.ContainsFunc(shown, func(s column) bool { return s.Key == c.Key || s.Head == c.Head }) {
 			names = append(names, c.Head)
 		}
 	}

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kasoku/kasoku/analyze/accesslog"
+	"github.com/kasoku/kasoku/lines"
+	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/export"
+)
+
+// accessFlags are the flags of accesslog.
+type accessFlags struct {
+	as      asPeer
+	read    accessRead
+	out     output
+	columns []string
+	ps      []float64
+	sort    string
+	reverse bool
+	limit   int
+	limited bool // --limit was given
+	seconds bool
+	follow  bool
+	verbose bool
+}
+
+func newAccessLog(e *env) *cobra.Command {
+	f := accessFlags{as: asPeer{peers: accessPeers()}}
+	cmd := &cobra.Command{
+		Use:   "accesslog [FILE…]",
+		Short: "Read access logs: which endpoint takes the time",
+		Long: `Read access logs of nginx, Apache, H2O, Varnish, Envoy, Caddy, Traefik, Rack and
+others into a table of endpoints, those that took most time first. Without FILE,
+and for -, it reads standard input; gzip and zstd are unpacked, and a quoted
+pattern names several files.
+
+Formats and routes are found by themselves: ids in paths become :id, query
+strings go. Every line is accounted for: those that are not understood are
+counted and shown.
+
+Times for --since and --until are 2026-11-20T14:02:11+09:00, "2026-11-20 14:02:11",
+or 14:02 and 14:02:11 of today, of yesterday when that is still to come; a
+duration such as 10m is so long before now. They are compared with the time at
+which a request was logged.
+
+With --as NAME everything behind it is the command line of that program, and its
+output comes out. Exit code 1 when there is no request to tell of.`,
+		Example: `  kasoku accesslog /var/log/nginx/access.log
+  zcat access.log.*.gz | kasoku accesslog --since 14:00 --sort p99
+  kasoku accesslog access.log --where 'status >= 500 and route startsWith "/api"' --by route,status
+  kasoku accesslog access.log -m '^/api/trend' --columns route,count,total,p99.9 -o md
+  kasoku accesslog 'logs/*.log' --nginx-conf /etc/nginx/nginx.conf -o html > log.html
+  kasoku accesslog access.log --follow
+  kasoku accesslog diff before.log after.log
+  kasoku accesslog --as kataribe -f kataribe.toml < access.log`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.as.asked(cmd) {
+				return f.as.run(cmd, e, args)
+			}
+			f.read.slowestSet, f.limited = cmd.Flags().Changed("slowest"), cmd.Flags().Changed("limit")
+			return f.run(cmd.Context(), e, args)
+		},
+	}
+	f.register(cmd)
+	cmd.AddCommand(newAccessDiff(e))
+	return cmd
+}
+
+// accessPeers are the programs that --as names.
+func accessPeers() []peer { return nil }
+
+// accessLimit is how many endpoints people are shown when they do not say.
+const accessLimit = 20
+
+func (f *accessFlags) register(cmd *cobra.Command) {
+	f.as.register(cmd)
+	f.read.register(cmd)
+	f.out.registerLog(cmd)
+	fl := cmd.Flags()
+	fl.StringVar(&f.sort, "sort", "", "by `COLUMN`, the most first; default total")
+	fl.BoolVarP(&f.reverse, "reverse", "r", false, "the least first")
+	fl.StringSliceVar(&f.columns, "columns", nil, "only these `COLUMNS`, with commas between; a wrong name lists all")
+	fl.Float64SliceVar(&f.ps, "percentiles", nil, "`LIST` such as 50,90,99.9")
+	fl.IntVarP(&f.limit, "limit", "n", accessLimit, "show `N` endpoints, 0 all; default 20 in table and md, else all")
+	fl.IntVar(&f.read.slowest, "slowest", 10, "show the `N` slowest requests")
+	fl.BoolVar(&f.seconds, "seconds", false, "tell the requests of each second; with -o tsv, csv or json")
+	fl.BoolVarP(&f.follow, "follow", "f", false, "go on reading as the log grows; a table each second")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "say on stderr how fast it was read")
+	_ = cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions([]string{"requests", "total", "mean", "p99", "max", "5xx", "bytes"}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func (f *accessFlags) run(parent context.Context, e *env, args []string) error {
+	o, err := f.options(e)
+	if err != nil {
+		return err
+	}
+	in, err := e.inputs(args)
+	if err != nil {
+		return err
+	}
+	ctx, _, stop := interruptible(parent)
+	defer stop()
+	if f.follow {
+		return f.followed(ctx, e, in, o)
+	}
+	started := e.now()
+	log, err := f.read.logs(ctx, e, in)
+	if log == nil {
+		return e.unread(err)
+	}
+	if f.verbose || e.stderrTTY {
+		defer fmt.Fprintln(e.stderr, cost(in, e.now().Sub(started)))
+	}
+	if err := f.print(e, log, o); err != nil {
+		return err
+	}
+	return verdict(log, err)
+}
+
+// options checks everything that can be checked before a log is read.
+func (f *accessFlags) options(e *env) (report.AccessOptions, error) {
+	o := report.AccessOptions{
+		Options: e.reportOptions(""), Columns: f.columns, Percentiles: f.ps, Sort: f.sort, Reverse: f.reverse,
+	}
+	if err := f.out.check(); err != nil {
+		return o, err
+	}
+	if err := f.read.check(e); err != nil {
+		return o, err
+	}
+	o.Location = f.read.location
+	o.Machine = slices.Contains([]string{"tsv", "csv"}, f.out.format)
+	o.Limit = f.limit
+	if !f.limited && f.out.format != "table" && f.out.format != "md" {
+		o.Limit = 0
+	}
+	switch {
+	case f.limit < 0:
+		return o, usagef("", "--limit %d: want 0 or more", f.limit)
+	case f.read.slowest < 0:
+		return o, usagef("", "--slowest %d: want 0 or more", f.read.slowest)
+	case f.seconds && !o.Machine && f.out.format != "json":
+		return o, usagef("tables have them as a strip, pages as a chart", "--seconds goes with -o tsv, csv or json")
+	case f.seconds && o.Machine && f.read.slowestSet:
+		return o, usagef("run it twice", "-o %s holds one table: --seconds and --slowest are two", f.out.format)
+	}
+	if err := report.CheckAccess(f.read.by, o); err != nil {
+		return o, usageError{err, hintOf(err)}
+	}
+	return o, nil
+}
+
+// print writes what was read. Formats that hold one table have the endpoints, or
+// what was asked for.
+func (f *accessFlags) print(e *env, log *report.AccessLog, o report.AccessOptions) error {
+	if !f.read.slowestSet && o.Machine {
+		log.Slowest = nil
+	}
+	build := report.Access
+	if f.seconds && o.Machine {
+		build = report.AccessSeconds
+	}
+	doc, err := build(log, o)
+	if err != nil {
+		return err
+	}
+	if o.Machine {
+		table := "endpoints"
+		switch {
+		case f.seconds:
+			table = "seconds"
+		case f.read.slowestSet:
+			table = "slowest"
+		}
+		doc = report.AccessTable(doc, table)
+	}
+	return f.out.print(e, printer{
+		doc:  doc,
+		json: func(w io.Writer) error { return export.AccessLogJSON(w, log, o, f.seconds) },
+	})
+}
+
+// verdict is how the command ends once all is printed.
+func verdict(log *report.AccessLog, err error) error {
+	switch {
+	case log.Stopped != "":
+		return stopped{strings.TrimSuffix(log.Stopped, ".")}
+	case err != nil:
+		return err
+	case len(log.Rows) == 0:
+		return badAnswer{"no request"}
+	}
+	return nil
+}
+
+// unread tells why there is nothing to print: exit 1 when the lines were read but
+// none was understood, 3 when they could not be read.
+func (e *env) unread(err error) error {
+	var unknown *accesslog.UnknownFormatError
+	if errors.As(err, &unknown) {
+		e.complain(err)
+		return badAnswer{"no line was understood"}
+	}
+	return err
+}
+
+// cost says how fast the logs were read.
+func cost(in []lines.Input, wall time.Duration) string { return "" }
