@@ -27,9 +27,11 @@ type content struct {
 	opened []func() error
 }
 
-// open opens the input. An input that Peek has begun is gone on with.
-func (in *Input) open() (*content, error) {
+// open opens the input. An input that Peek has begun is gone on with. The
+// context ends the wait for a pipe.
+func (in *Input) open(ctx context.Context) (*content, error) {
 	if c := in.begun; c != nil {
+		c.raw.ctx = ctx
 		return c, nil
 	}
 	f, own, err := in.handle()
@@ -41,9 +43,9 @@ func (in *Input) open() (*content, error) {
 		c.opened = append(c.opened, f.Close)
 	}
 	if f == nil {
-		err = c.openStream(in.R)
+		err = c.openStream(ctx, in.R)
 	} else {
-		err = c.openFile(f, in)
+		err = c.openFile(ctx, f, in)
 	}
 	if err != nil {
 		c.Close()
@@ -54,14 +56,14 @@ func (in *Input) open() (*content, error) {
 
 // openFile takes a file for a range of plain bytes, or for a stream when it is
 // compressed or no regular file.
-func (c *content) openFile(f *os.File, in *Input) error {
+func (c *content) openFile(ctx context.Context, f *os.File, in *Input) error {
 	info, err := f.Stat()
 	if err != nil {
 		return fmt.Errorf("read log: %w", err)
 	}
 	if !info.Mode().IsRegular() {
 		c.again = false
-		return c.openStream(f)
+		return c.openStream(ctx, f)
 	}
 	c.from, c.to = in.From, in.To
 	if in.file != nil {
@@ -86,7 +88,7 @@ func (c *content) openFile(f *os.File, in *Input) error {
 		}
 		if packed(magic[:n]) {
 			c.size = c.to - c.from
-			return c.openStream(io.NewSectionReader(f, c.from, c.size))
+			return c.openStream(ctx, io.NewSectionReader(f, c.from, c.size))
 		}
 	}
 	c.file = f
@@ -94,8 +96,8 @@ func (c *content) openFile(f *os.File, in *Input) error {
 }
 
 // openStream puts a decompressor over a stream that needs one.
-func (c *content) openStream(r io.Reader) error {
-	c.raw = &rawReader{r: r}
+func (c *content) openStream(ctx context.Context, r io.Reader) error {
+	c.raw = &rawReader{r: r, ctx: ctx}
 	if f, ok := r.(*os.File); ok {
 		c.raw.conn, _ = f.SyscallConn()
 	}
@@ -137,13 +139,6 @@ func (c *content) peek(n int) ([]byte, error) {
 	return nil, fmt.Errorf("read log %s: %w", c.name, err)
 }
 
-// stop makes a wait for more of the stream end when the context does.
-func (c *content) stop(ctx context.Context) {
-	if c.raw != nil {
-		c.raw.ctx = ctx
-	}
-}
-
 // Close closes what was opened.
 func (c *content) Close() error {
 	var errs []error
@@ -160,7 +155,7 @@ func (c *content) Close() error {
 type rawReader struct {
 	r    io.Reader
 	conn interface{ Control(func(fd uintptr)) error } // of a file that may keep one waiting; else nil
-	ctx  context.Context                              // ends the wait; may be nil
+	ctx  context.Context                              // ends the wait
 	n    int64
 	err  error
 }
@@ -186,8 +181,8 @@ const pollMillis = 50
 // shared with other processes, so it must not be switched to another mode.
 func (r *rawReader) wait() error {
 	for {
-		if r.ctx != nil && r.ctx.Err() != nil {
-			return r.ctx.Err()
+		if err := r.ctx.Err(); err != nil {
+			return err
 		}
 		if r.conn == nil {
 			return nil

@@ -1,6 +1,7 @@
 package lines
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -149,7 +150,7 @@ func (in *Input) name() string {
 // larger n; who reads it afterwards must use this Input or a copy made after
 // the first Peek.
 func (in *Input) Peek(n int) ([]byte, error) {
-	c, err := in.open()
+	c, err := in.open(context.Background())
 	if err != nil {
 		return nil, err
 	}

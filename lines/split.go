@@ -242,14 +242,13 @@ func (s *splitter) nextInput() bool {
 		return false
 	}
 	s.block.Input++
-	s.cur, s.err = s.in[s.block.Input].open()
+	s.cur, s.err = s.in[s.block.Input].open(s.ctx)
 	if s.err != nil {
 		s.cur = nil
 		return false
 	}
 	s.pos, s.eof, s.fail = 0, false, nil
 	if s.cur.file == nil {
-		s.cur.stop(s.ctx)
 		return true
 	}
 	s.file = &shared{content: s.cur}

@@ -2,6 +2,7 @@ package lines
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -140,7 +141,7 @@ func (w *Window) open() bool {
 
 // open opens the source's input.
 func (s *source) open() error {
-	c, err := s.in.open()
+	c, err := s.in.open(context.Background())
 	if err != nil {
 		return err
 	}
