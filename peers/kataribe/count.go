@@ -1,0 +1,150 @@
+package kataribe
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/kasoku/kasoku/analyze/patterns"
+	"github.com/kasoku/kasoku/lines"
+)
+
+// A class is what a worker knows of the requests with one name. It holds what
+// does not depend on the order of the lines.
+type class struct {
+	id       int // in the book
+	n        uint64
+	status   [6]uint64 // by first digit
+	bytes    int64
+	minBytes int64
+	maxBytes int64
+	tally    tally
+}
+
+// A worker counts the lines of blocks. It is for one goroutine.
+type worker struct {
+	plan    *plan
+	book    *book
+	changer changer
+	bundles *patterns.Matcher
+	marks   []int
+
+	frac     int // decimals of the durations in pages; -1: none was read yet
+	byBundle []*class
+	byName   map[string]*class
+	slow     slowest
+	batch    *batch
+}
+
+func newWorker(p *plan, b *book) *worker {
+	w := &worker{
+		plan: p, book: b, changer: p.newChanger(), frac: -1,
+		byBundle: make([]*class, len(p.names)), byName: map[string]*class{}, slow: slowest{keep: p.SlowCount},
+	}
+	if p.bundles != nil {
+		w.bundles = p.bundles.Matcher()
+	}
+	return w
+}
+
+// block counts the lines of a block and tells the book.
+func (w *worker) block(b *lines.Block) {
+	w.batch = w.book.newBatch()
+	for rest := b.Data; len(rest) > 0; {
+		line := rest
+		if i := bytes.IndexByte(rest, '\n'); i >= 0 {
+			line, rest = rest[:i], rest[i+1:]
+		} else {
+			rest = nil
+		}
+		w.line(bytes.TrimSpace(line), b.Seq)
+	}
+	w.book.add(b.Seq, w.batch)
+}
+
+func (w *worker) line(line []byte, seq int) {
+	w.batch.lines++
+	marks := w.plan.line.Find(w.marks, line)
+	if marks == nil {
+		w.batch.drop(line)
+		return
+	}
+	w.marks = marks
+	request := group(line, marks, w.plan.RequestIndex)
+	c := w.class(request)
+	took := parseNumber(group(line, marks, w.plan.DurationIndex), w.plan.factor)
+	if w.frac < 0 {
+		w.frac = took.frac
+	}
+	c.n++
+	c.tally.add(took, w.frac)
+	if s := group(line, marks, w.plan.StatusIndex); len(s) > 0 && s[0]-'0' < byte(len(c.status)) {
+		c.status[s[0]-'0']++
+	}
+	size := parseSize(group(line, marks, w.plan.BytesIndex))
+	if c.n == 1 {
+		c.minBytes, c.maxBytes = size, size
+	}
+	c.bytes += size
+	c.minBytes, c.maxBytes = min(c.minBytes, size), max(c.maxBytes, size)
+	w.batch.took = append(w.batch.took, entry{c.id, took.value})
+	w.slow.offer(slow{value: took.value, seq: seq, line: w.batch.lines}, request)
+}
+
+// group returns a group of the line, empty when it has no part in the match.
+func group(line []byte, marks []int, i int) []byte {
+	if marks[2*i] < 0 {
+		return nil
+	}
+	return line[marks[2*i]:marks[2*i+1]]
+}
+
+// class returns what is known of requests like this one.
+func (w *worker) class(request []byte) *class {
+	if w.bundles != nil {
+		if i := w.bundles.First(request); i >= 0 {
+			c := w.byBundle[i]
+			if c == nil {
+				c = w.named([]byte(w.plan.names[i]))
+				w.byBundle[i] = c
+			}
+			return c
+		}
+	}
+	if len(w.plan.changes) > 0 {
+		request = w.changer.change(request)
+	}
+	return w.named(request)
+}
+
+func (w *worker) named(name []byte) *class {
+	if c := w.byName[string(name)]; c != nil {
+		return c
+	}
+	key, id := w.book.id(name)
+	c := &class{id: id}
+	w.byName[key] = c
+	return c
+}
+
+// parseSize reads bytes as strconv.Atoi does; what is no number is 0.
+func parseSize(text []byte) int64 {
+	if len(text) == 0 || len(text) > 18 {
+		return parseRareSize(text)
+	}
+	n := int64(0)
+	for _, c := range text {
+		if c-'0' > 9 {
+			return parseRareSize(text)
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n
+}
+
+func parseRareSize(text []byte) int64 {
+	n, err := strconv.Atoi(string(text))
+	if err != nil {
+		return 0
+	}
+	return int64(n)
+}

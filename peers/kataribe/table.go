@@ -1,0 +1,113 @@
+package kataribe
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// A row is all that is printed of a class.
+type row struct {
+	name        string
+	n           uint64
+	total       float64
+	mean        float64
+	stddev      float64 // of the population
+	min         float64
+	percentiles []float64
+	max         float64
+	status      [6]uint64
+	bytes       int64
+	minBytes    int64
+	maxBytes    int64
+}
+
+// A result is all that is printed of a log.
+type result struct {
+	rows []*row
+	n    uint64
+	slow []slow
+}
+
+// collect puts together what the workers counted.
+func collect(p *plan, k *book, workers []*worker) *result {
+	rows := make([]*row, len(k.names))
+	steps := make([][]step, len(k.names))
+	r := &result{}
+	for _, w := range workers {
+		for _, c := range w.byName {
+			rows[c.id] = rows[c.id].add(c)
+			steps[c.id] = c.tally.append(steps[c.id], max(w.frac, 0), p.factor)
+			r.n += c.n
+		}
+		r.slow = append(r.slow, w.slow.list...)
+	}
+	for id, row := range rows {
+		row.name, row.total = k.names[id], k.totals[id]
+		row.reckon(ascending(steps[id]), p.Percentiles)
+	}
+	r.rows = rows
+	slices.SortFunc(r.slow, slow.compare)
+	if keep := max(p.SlowCount, 0); len(r.slow) > keep {
+		r.slow = r.slow[:keep]
+	}
+	return r
+}
+
+// add adds what a worker knows of the class to the row, which may be nil.
+func (r *row) add(c *class) *row {
+	if r == nil {
+		r = &row{minBytes: c.minBytes, maxBytes: c.maxBytes}
+	}
+	r.n += c.n
+	for i, n := range c.status {
+		r.status[i] += n
+	}
+	r.bytes += c.bytes
+	r.minBytes, r.maxBytes = min(r.minBytes, c.minBytes), max(r.maxBytes, c.maxBytes)
+	return r
+}
+
+// reckon fills in what follows from the durations, which are in ascending order.
+func (r *row) reckon(steps []step, percentiles []float64) {
+	n := float64(r.n)
+	r.mean = r.total / n
+	squares := 0.0
+	for _, s := range steps {
+		d := s.value - r.mean
+		squares += float64(s.n) * d * d
+	}
+	r.stddev = math.Sqrt(squares / n)
+	r.min, r.max = steps[0].value, steps[len(steps)-1].value
+	for _, p := range percentiles {
+		r.percentiles = append(r.percentiles, percentile(steps, r.n, p))
+	}
+}
+
+// A ranking is one of the tables.
+type ranking struct {
+	title string
+	by    func(*row) float64
+}
+
+func (p *plan) rankings() []ranking {
+	out := []ranking{
+		{"Count", func(r *row) float64 { return float64(r.n) }},
+		{"Total", func(r *row) float64 { return r.total }},
+		{"Mean", func(r *row) float64 { return r.mean }},
+	}
+	if p.ShowStdDev {
+		out = append(out, ranking{"Standard Deviation", func(r *row) float64 { return r.stddev }})
+	}
+	return append(out, ranking{"Maximum(100 Percentile)", func(r *row) float64 { return r.max }})
+}
+
+// rank returns the first rows of a ranking. Those that tie are ordered by total,
+// the larger first, then by count, then by name.
+func (r *result) rank(by func(*row) float64, limit int) []*row {
+	rows := slices.Clone(r.rows)
+	slices.SortFunc(rows, func(a, b *row) int {
+		return cmp.Or(cmp.Compare(by(b), by(a)), cmp.Compare(b.total, a.total), cmp.Compare(b.n, a.n), cmp.Compare(a.name, b.name))
+	})
+	return rows[:min(len(rows), max(limit, 0))]
+}
