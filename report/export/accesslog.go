@@ -34,7 +34,7 @@ type AccessLog struct {
 	Total     float64       `json:"total_s"`
 	Exact     *float64      `json:"exact_s"`
 	Endpoints []AccessRow   `json:"endpoints"`
-	Slowest   []SlowRequest `json:"slowest"`
+	Slowest   []AccessRequest `json:"slowest"`
 	Logs      []AccessPart  `json:"logs"`
 	Notes     []string      `json:"notes"`
 }
@@ -69,8 +69,8 @@ type AccessSecond struct {
 	Failed   uint64    `json:"server_errors"`
 }
 
-// A SlowRequest is one of the slowest.
-type SlowRequest struct {
+// An AccessRequest is one of the slowest.
+type AccessRequest struct {
 	At       time.Time `json:"at"`
 	Latency  float64   `json:"latency_s"`
 	Upstream *float64  `json:"upstream_s"`
@@ -114,8 +114,8 @@ func newAccessLog(a *report.AccessLog, told *report.ToldAccess, o report.AccessO
 		Alerts: list(told.Document.Alerts, func(a *report.Alert) string { return a.Text }),
 		Total:  rounded(told.Total.Seconds()), Requests: told.Requests,
 		Exact: known(a.Exact.Seconds(), a.Exact > 0),
-		Slowest: list(a.Slowest, func(r *kasoku.SlowRequest) SlowRequest {
-			return SlowRequest{wall(r.At), r.Latency.Seconds(), known(r.Upstream.Seconds(), r.Upstream > 0), r.Status, r.Method, r.Route, r.URI, r.Bytes}
+		Slowest: list(a.Slowest, func(r *kasoku.SlowRequest) AccessRequest {
+			return AccessRequest{wall(r.At), r.Latency.Seconds(), known(r.Upstream.Seconds(), r.Upstream > 0), r.Status, r.Method, r.Route, r.URI, r.Bytes}
 		}),
 		Logs:      list(a.Logs, newAccessPart),
 		Notes:     list(a.Notes, func(n *report.Note) string { return n.Text }),

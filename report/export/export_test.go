@@ -116,6 +116,8 @@ func TestFieldsAreDocumented(t *testing.T) {
 	}
 	walk(reflect.TypeFor[Run]())
 	walk(reflect.TypeFor[Comparison]())
+	walk(reflect.TypeFor[AccessLog]())
+	walk(reflect.TypeFor[AccessDiff]())
 	slices.Sort(missing)
 	if len(missing) > 0 {
 		t.Errorf("docs/json.md lacks:\n%s", strings.Join(missing, "\n"))
