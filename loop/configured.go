@@ -75,6 +75,7 @@ func (o *Options) configureDatabase(m config.MySQL) (err error) {
 		return err
 	}
 	o.SlowLog, o.Digests = m.SlowLog == nil || *m.SlowLog, m.Digests
+	o.NoPlans, o.KeepStatements = m.Plans != nil && !*m.Plans, m.KeepStatements
 	return nil
 }
 

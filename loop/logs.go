@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/kasoku/kasoku"
@@ -115,7 +116,7 @@ func (s *session) collect(l *logFile) (w kasoku.LogWindow, err error) {
 	whole := kasoku.Interval{To: s.run.Length}
 	switch l.kind {
 	case "slowlog":
-		return s.collectSlowLog(src, slowlog.Options{Clock: s.clock.wall, Interval: whole})
+		return s.collectSlowLog(src, slowlog.Options{Clock: s.clock.wall, Interval: whole, KeepRaw: true})
 	case "accesslog":
 		zone, err := s.zoneOf(l)
 		if err != nil {
@@ -133,7 +134,7 @@ func (s *session) collectSlowLog(src *lines.Window, o slowlog.Options) (kasoku.L
 		return w, err
 	}
 	s.warn(s.db.logged(t.Statements())...)
-	queries, saves := t.Queries(), t.Saves()
+	queries, saves, transactions := t.Queries(), t.Saves(), t.Transactions()
 	s.slowRead = len(queries) > 0
 	for i := range queries {
 		queries[i].Host = s.host()
@@ -141,7 +142,16 @@ func (s *session) collectSlowLog(src *lines.Window, o slowlog.Options) (kasoku.L
 	for i := range saves {
 		saves[i].Host = s.host()
 	}
-	return w, errors.Join(err, s.store.SaveQueries(queries), s.store.SaveSaves(saves))
+	for i := range transactions {
+		transactions[i].Host = s.host()
+	}
+	s.queries = slices.Clone(queries)
+	for i := range queries {
+		if !s.o.KeepStatements {
+			queries[i].Raw = ""
+		}
+	}
+	return w, errors.Join(err, s.store.SaveQueries(queries), s.store.SaveSaves(saves), s.store.SaveTransactions(transactions))
 }
 
 func (s *session) collectAccessLog(src *lines.Window, o accesslog.Options) (kasoku.LogWindow, error) {

@@ -29,14 +29,18 @@ type Options struct {
 	// what was looked at before it.
 	Configs []kasoku.Config
 
-	MySQL     string   // DSN of the database to watch
-	SlowLog   bool     // switch the slow log on for the run, where it may, and read it
-	Digests   bool     // let performance_schema count statements by digest, for where no slow log can be read
-	CountRows []string // tables to count before and after; the added rows are checked against successes
-	AccessLog string
-	AppLog    string
-	MoreLogs  Logs  // further ones
-	PIDs      []int // always sampled, whatever they use
+	MySQL   string // DSN of the database to watch
+	SlowLog bool   // switch the slow log on for the run, where it may, and read it
+	NoPlans bool   // do not ask at the end how the server runs the statements that took the most time
+	// KeepStatements keeps a statement of each class as it was sent, with its
+	// values, so that it can be explained later.
+	KeepStatements bool
+	Digests        bool     // let performance_schema count statements by digest, for where no slow log can be read
+	CountRows      []string // tables to count before and after; the added rows are checked against successes
+	AccessLog      string
+	AppLog         string
+	MoreLogs       Logs  // further ones
+	PIDs           []int // always sampled, whatever they use
 
 	// Capture says what of the configuration in force is kept, beside the variables of
 	// the database; nil: nothing. It is taken before offset 0, or after Prepare.

@@ -46,6 +46,7 @@ type session struct {
 	digested     []kasoku.Query   // by statement digest
 	aboutDigests []kasoku.Warning // nil when none were read
 	slowRead     bool             // the slow log gave the run its queries
+	queries      []kasoku.Query   // of the slow log, with a statement of each as it was sent
 
 	logs []*logFile
 
@@ -338,10 +339,12 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 		s.recountRows(ctx)
 		s.readDigests(ctx)
 		s.warn(s.db.release(ctx, s.keepChanges)...)
-		errs = append(errs, s.db.close())
 	}
 	s.endGuard()
-	errs = append(errs, s.collectLogs(), s.saveDigests(), s.saveLoad(), s.saveRows(), s.savePhases())
+	errs = append(errs, s.collectLogs(), s.saveDigests(), s.saveLoad(), s.saveRows(), s.savePhases(), s.savePlans(ctx))
+	if s.db != nil {
+		errs = append(errs, s.db.close())
+	}
 	s.run.State = kasoku.Finished
 	if stopReason == "" && sampleErr != nil {
 		stopReason = sampleErr.Error()

@@ -77,6 +77,8 @@ password is best kept in an option file.`,
 	fl.BoolVar(&f.again, "again", false, "with --on: a run for each such request, until Ctrl-C")
 	fl.DurationVar(&f.loop.Interval, "interval", time.Second, "between samples")
 	fl.BoolVar(&f.noSlowLog, "no-slowlog", false, "leave the slow log as it is and do not read it")
+	fl.BoolVar(&f.loop.NoPlans, "no-plans", false, "do not ask the database at the end how it runs the slowest statements")
+	fl.BoolVar(&f.loop.KeepStatements, "keep-statements", false, "keep a statement of each class as it was sent, values included, for `kasoku explain`")
 	fl.BoolVar(&f.loop.Digests, "digests", false, "let performance_schema count statements by digest: the queries where no slow log can be read")
 	fl.StringVarP(&f.loop.Path, "out", "o", "", "run `FILE`; default runs/TIME-LABEL.kasoku")
 	fl.StringVar(&f.loop.Run.Label, "label", "", "short `NAME` of the run, such as before")
