@@ -147,7 +147,7 @@ func checkDefinitions(l *look) {
 	tables := float64(len(l.Schema.Tables))
 	present := l.v("table_definition_cache")
 	if present >= tables || present < 0 {
-		l.well("%s for %s tables", count(present), count(tables))
+		l.well("%s for %s tables%s", count(present), count(tables), l.seen())
 		return
 	}
 	l.fire(found{

@@ -144,7 +144,17 @@ func checkReadAhead(l *look) {
 }
 
 func checkHistory(l *look) {
-	length := l.s("Innodb_history_list_length")
+	length, ok := l.Status["Innodb_history_list_length"]
+	if t := l.Transactions; !ok && t != nil && t.Counted {
+		length, ok = t.History, true
+	}
+	if lack := l.lack(PartTransactions); !ok && lack != nil {
+		l.blindly(lack.Why, lack.Grant)
+		return
+	}
+	if !ok {
+		length = l.s("Innodb_history_list_length")
+	}
 	if length <= longHistory {
 		l.well("%s", count(length))
 		return

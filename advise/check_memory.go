@@ -47,7 +47,7 @@ func checkPossible(l *look) {
 	limit := l.will("max_connections")
 	threads := l.threads(limit)
 	all := l.footprint(limit)
-	measured := fmt.Sprintf("%s: %s of %s, %s of it for %s connections", unit.Percent(all/ram), size(all), size(ram), size(threads), count(limit))
+	measured := fmt.Sprintf("%s: %s of %s, %s of it for %s", unit.Percent(all/ram), size(all), size(ram), size(threads), connections(limit))
 	if all <= ram*mostMemory && threads <= ram*mostThreads {
 		l.well("%s", measured)
 		return
@@ -55,7 +55,7 @@ func checkPossible(l *look) {
 	f := found{
 		title: "All connections at once would take more memory than there is", measured: measured, level: kasoku.Low,
 		gain: "The kernel kills no process for lack of memory",
-		note: fmt.Sprintf("That is the worst case: %s connections were open at most.", count(l.used())),
+		note: fmt.Sprintf("That is the worst case; at most %s were open at once.", connections(l.used())),
 	}
 	if threads > ram*mostThreads {
 		for _, name := range connectionBuffers {
@@ -85,7 +85,7 @@ func (l *look) fewerConnections(ram float64) []change {
 func checkReached(l *look) {
 	ram := float64(l.Memory.RAM)
 	reached := l.footprint(l.used())
-	measured := fmt.Sprintf("%s: %s of %s with %s connections", unit.Percent(reached/ram), size(reached), size(ram), count(l.used()))
+	measured := fmt.Sprintf("%s: %s of %s with %s", unit.Percent(reached/ram), size(reached), size(ram), connections(l.used()))
 	if reached <= ram*mostMemory {
 		l.well("%s", measured)
 		return

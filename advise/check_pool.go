@@ -139,7 +139,7 @@ func (l *look) growPool(f *found, want float64) {
 
 func checkPoolData(l *look) {
 	pool, data := l.will("innodb_buffer_pool_size"), l.innodbBytes()
-	measured := fmt.Sprintf("%s for %s", size(pool), size(data))
+	measured := fmt.Sprintf("%s for %s%s", size(pool), size(data), l.seen())
 	if pool >= data {
 		l.well("%s", measured)
 		return
@@ -170,9 +170,9 @@ func checkPoolHits(l *look) {
 		switch {
 		case decided:
 			f.note = "The size of the pool is " + l.decided["innodb_buffer_pool_size"].check + "'s."
-		case l.Schema != nil && pool >= l.innodbBytes():
+		case l.Schema != nil && !l.Schema.Partial && pool >= l.innodbBytes():
 			f.note = "The pool holds all of the data: it was cold, or the tables were new."
-		case l.Schema != nil:
+		case l.Schema != nil && pool < l.innodbBytes():
 			f.note = "See MYS-23. Indexes let statements read fewer pages."
 		default:
 			l.growPool(&f, float64(l.Memory.RAM)/2)

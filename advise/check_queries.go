@@ -63,7 +63,7 @@ func (l *look) grow(f *found, target float64, names ...string) {
 		f.changes = append(f.changes, l.raise(n, target)...)
 	}
 	if len(f.changes) > 0 {
-		f.price = fmt.Sprintf("Up to %s with %s connections", size(more), count(l.used()))
+		f.price = fmt.Sprintf("Up to %s with %s", size(more), connections(l.used()))
 		f.note += " It counts for connections opened afterwards: restart the application, or let its pool open new ones."
 	}
 }

@@ -23,6 +23,7 @@ type Input struct {
 	System       System
 	Schema       *Schema
 	Transactions *Transactions
+	Readers      int      // of the binary log: replicas that are connected
 	Replica      *Replica // nil when unknown; Replica.Is tells
 	Accounts     []Account
 	AccountsRead bool
@@ -49,6 +50,7 @@ const (
 	PartDisk         Part = "kind of disk"
 	PartDiskTime     Part = "disk times"
 	PartTransactions Part = "transactions"
+	PartReaders      Part = "readers of the binary log"
 	PartReplica      Part = "replication"
 	PartAccounts     Part = "accounts"
 )
@@ -80,6 +82,7 @@ type System struct {
 
 // Schema is what the account sees of the users' tables.
 type Schema struct {
+	Partial bool // there may be tables that it does not see
 	Tables  []Table
 	Indexes []mysqlread.Index
 	Indexed bool              // Indexes was read
@@ -96,8 +99,9 @@ type Table struct {
 
 // Transactions is what needs to see other sessions.
 type Transactions struct {
-	Oldest   time.Duration
-	Replicas int // that read the binary log
+	Oldest  time.Duration
+	History float64 // old versions of rows that nobody has removed yet
+	Counted bool    // History was read
 }
 
 // Replica is how far a replica is.

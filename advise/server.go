@@ -98,21 +98,6 @@ var settings = map[string]setting{
 	"slave_parallel_threads":         {},
 }
 
-// risks are in order, the least first.
-var risks = []kasoku.Risk{kasoku.RiskNone, kasoku.RiskAppRestart, kasoku.RiskRestart, kasoku.RiskDurability, kasoku.RiskSemantics}
-
-// Within reports whether a risk is at most another one.
-func Within(risk, most kasoku.Risk) bool { return rankOf(risk) <= rankOf(most) }
-
-func rankOf(risk kasoku.Risk) int {
-	for i, r := range risks {
-		if r == risk {
-			return i
-		}
-	}
-	return 0
-}
-
 // atRuntime reports whether SET GLOBAL takes the variable on this server.
 func (s server) atRuntime(name string) bool {
 	d := settings[name].dynamic

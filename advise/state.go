@@ -190,6 +190,14 @@ func (s *state) word(name string) string {
 	return s.Variables[name]
 }
 
+// seen limits what is said of tables to those that the account sees.
+func (s *state) seen() string {
+	if s.Schema != nil && s.Schema.Partial {
+		return ", of the tables that are seen"
+	}
+	return ""
+}
+
 // used is the most connections that were open at once.
 func (s *state) used() float64 { return max(s.Status["Max_used_connections"], 1) }
 
@@ -225,4 +233,9 @@ func size(v float64) string {
 // count prints a number of things for people.
 func count(v float64) string {
 	return unit.Count(uint64(max(0, min(v, 1<<62))))
+}
+
+// connections prints so many connections.
+func connections(v float64) string {
+	return unit.Counted(uint64(max(0, min(v, 1<<62))), "connection", "connections")
 }
