@@ -21,7 +21,7 @@ type content struct {
 
 	r    io.Reader // the stream
 	raw  *rawReader
-	size int64 // stored bytes that raw will yield; 0 when unknown
+	size int64 // stored bytes that there are to read; 0 when unknown
 
 	again  bool // the input can be opened again from its start
 	opened []func() error
@@ -67,7 +67,7 @@ func (c *content) openFile(ctx context.Context, f *os.File, in *Input) error {
 	}
 	c.from, c.to = in.From, in.To
 	if in.file != nil {
-		c.file = f
+		c.file, c.size = f, c.to-c.from
 		return nil
 	}
 	if in.R != nil || in.Path == "-" { // from where it stands, as a stream would be
@@ -78,8 +78,10 @@ func (c *content) openFile(ctx context.Context, f *os.File, in *Input) error {
 		c.from, c.again = c.from+at, true
 	}
 	if c.to == 0 {
-		c.to = max(info.Size(), c.from)
+		c.to = info.Size()
 	}
+	c.to = max(c.to, c.from)
+	c.size = c.to - c.from
 	if in.From == 0 && in.To == 0 {
 		var magic [magicLen]byte
 		n, err := f.ReadAt(magic[:], c.from)
@@ -87,7 +89,6 @@ func (c *content) openFile(ctx context.Context, f *os.File, in *Input) error {
 			return fmt.Errorf("read log %s: %w", c.name, err)
 		}
 		if packed(magic[:n]) {
-			c.size = c.to - c.from
 			return c.openStream(ctx, io.NewSectionReader(f, c.from, c.size))
 		}
 	}
@@ -102,10 +103,7 @@ func (c *content) openStream(ctx context.Context, r io.Reader) error {
 		c.raw.conn, _ = f.SyscallConn()
 	}
 	buffered := bufio.NewReaderSize(c.raw, 64<<10)
-	magic, err := buffered.Peek(magicLen)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("read log %s: %w", c.name, err)
-	}
+	magic, _ := buffered.Peek(magicLen) // reading says what is wrong
 	plain, err := unpack(buffered, magic)
 	if err != nil {
 		return fmt.Errorf("read log %s: %w", c.name, err)
@@ -150,8 +148,8 @@ func (c *content) Close() error {
 }
 
 // A rawReader reads what is stored, compressed or not. It remembers how much
-// that was and which error ended it, which tells a broken disk from broken
-// contents.
+// that was and which error ended it, so that nobody who looked ahead loses it,
+// and a broken disk is told from broken contents.
 type rawReader struct {
 	r    io.Reader
 	conn interface{ Control(func(fd uintptr)) error } // of a file that may keep one waiting; else nil
@@ -161,15 +159,16 @@ type rawReader struct {
 }
 
 func (r *rawReader) Read(p []byte) (int, error) {
+	if r.err != nil {
+		return 0, r.err
+	}
 	if err := r.wait(); err != nil {
 		r.err = err
 		return 0, err
 	}
 	n, err := r.r.Read(p)
 	r.n += int64(n)
-	if err != nil {
-		r.err = err
-	}
+	r.err = err
 	return n, err
 }
 

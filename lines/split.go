@@ -172,12 +172,14 @@ func (s *splitter) work(id int, f func(int, *Block) error) {
 	}
 }
 
-// room returns a buffer of at least n bytes, buf when it is.
+// room returns a buffer of at least n bytes, buf when it is. Blocks differ by a
+// line, so it makes a little more.
 func room(buf []byte, n int) []byte {
+	const step = 16 << 10
 	if cap(buf) >= n {
 		return buf[:cap(buf)]
 	}
-	return make([]byte, n)
+	return make([]byte, (n+step-1)&^(step-1))
 }
 
 // short notices a file that gave fewer bytes than it had.
@@ -258,11 +260,12 @@ func (s *splitter) nextInput() bool {
 
 // endInput lets go of the input; workers may still read its file.
 func (s *splitter) endInput() {
+	if s.before += s.cur.size; s.cur.size == 0 && s.cur.raw != nil {
+		s.before += s.cur.raw.n
+	}
 	if s.file != nil {
-		s.before += s.cur.to - s.cur.from
 		s.file.release()
 	} else {
-		s.before += s.cur.raw.n
 		s.cur.Close()
 	}
 	s.cur, s.file = nil, nil

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -179,64 +178,5 @@ func TestSplit(t *testing.T) {
 			twice = append(twice, c, c)
 		}
 		equal(t, name+" packed", split(t, packed, o), want(o.MaxLine, twice...))
-	}
-}
-
-func FuzzSplit(f *testing.F) {
-	for _, s := range []string{"", "a\nb\r\n\r\nc", "\x00\n\n\nlonger than the limit\nx", "\r\n\r", "123456789\r\nb\n"} {
-		f.Add([]byte(s), 4, 3, 2, 2)
-		f.Add([]byte(s), 8, 8, 1, 100)
-	}
-	dir := f.TempDir()
-	f.Fuzz(func(t *testing.T, in []byte, limit, block, workers, chunk int) {
-		o := SplitOptions{MaxLine: 1 + abs(limit)%100, BlockSize: 1 + abs(block)%100, Workers: 1 + abs(workers)%4}
-		path := filepath.Join(dir, fmt.Sprint(os.Getpid()))
-		if err := os.WriteFile(path, in, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		var w []placed
-		at := int64(0)
-		for _, l := range slow(in, o.MaxLine) {
-			w = append(w, placed{0, at, l.width, l.text, l.cut})
-			at += l.width
-		}
-		if !packed(in[:min(len(in), magicLen)]) {
-			equal(t, "file", split(t, []Input{{Path: path}}, o), w)
-			equal(t, "stream", split(t, []Input{{R: &chunked{slices.Clone(in), 1 + abs(chunk)%100}}}, o), w)
-		}
-		equal(t, "gzip", split(t, []Input{{R: strings.NewReader(gzipped(string(in)))}}, o), w)
-	})
-}
-
-func BenchmarkSplit(b *testing.B) {
-	line := strings.Repeat("x", 180) + "\n"
-	path := file(b, "log", strings.Repeat(line, 1_000_000))
-	for _, workers := range []int{1, 2} {
-		for _, size := range []int{64, 128, 256, 512, 1024} {
-			for _, count := range []bool{false, true} {
-				b.Run(fmt.Sprintf("workers=%d/block=%dk/count=%v", workers, size, count), func(b *testing.B) {
-					b.SetBytes(int64(len(line)) * 1_000_000)
-					b.ReportAllocs()
-					for b.Loop() {
-						o := SplitOptions{Workers: workers, BlockSize: size << 10}
-						n := make([]int, 8*workers)
-						err := Split(context.Background(), []Input{{Path: path}}, o, func(w int, bl *Block) error {
-							if !count {
-								return nil
-							}
-							for d := bl.Data; len(d) > 0; {
-								i := bytes.IndexByte(d, '\n')
-								d = d[i+1:]
-								n[8*w]++
-							}
-							return nil
-						})
-						if err != nil {
-							b.Fatal(err)
-						}
-					}
-				})
-			}
-		}
 	}
 }
