@@ -23,7 +23,7 @@ func (e *compileError) Error() string {
 
 // compile makes a program of the pieces of a format.
 func compile(pieces []piece) (*program, error) {
-	pieces = joinTexts(fuse(joinTexts(pieces)))
+	pieces = onlyBest(joinTexts(fuse(joinTexts(pieces))))
 	pr := &program{}
 	values := 0
 	for i := range pieces {
@@ -39,7 +39,7 @@ func compile(pieces []piece) (*program, error) {
 		if i+1 < len(pieces) {
 			next := &pieces[i+1]
 			if !next.isText() {
-				if pc.what != aTime {
+				if pc.what != aTime && next.what != aPath {
 					return nil, &compileError{next.at, fmt.Sprintf("nothing stands between %s and %s", pc.name, next.name),
 						"a blank, a quote or other text, so that they can be told apart"}
 				}
@@ -49,6 +49,9 @@ func compile(pieces []piece) (*program, error) {
 		}
 		pc.quoted = i > 0 && strings.HasSuffix(pieces[i-1].text, `"`) && strings.HasPrefix(s.text, `"`)
 		s.cut = cutOf(pc, s.text)
+		if s.text == "" && pc.what != aTime && i+1 < len(pieces) {
+			s.cut = untilSlash // a path follows
+		}
 		if s.text != "" {
 			s.end = s.text[0]
 		}
@@ -63,6 +66,31 @@ func compile(pieces []piece) (*program, error) {
 	return pr, nil
 }
 
+// onlyBest takes the meaning from all values but the one that ranks highest of
+// each meaning, and from what a request line tells anyway.
+func onlyBest(pieces []piece) []piece {
+	var best [numFields]*piece
+	for i := range pieces {
+		p := &pieces[i]
+		old := best[p.what]
+		if old == nil || p.rank >= old.rank {
+			p, best[p.what] = old, p
+		}
+		if p != nil {
+			p.what = noField
+		}
+	}
+	if best[aRequest] == nil {
+		return pieces
+	}
+	for _, what := range []field{aMethod, aPath, aQuery, aProtocol} {
+		if p := best[what]; p != nil {
+			p.what = noField
+		}
+	}
+	return pieces
+}
+
 // cutOf returns how the end of a value is found.
 func cutOf(pc *piece, text string) cut {
 	switch {
@@ -72,8 +100,12 @@ func cutOf(pc *piece, text string) cut {
 		return untilNoList
 	case text == "":
 		return untilEnd
+	case pc.blanks:
+		return behindBlanks
 	case pc.quoted:
 		return untilQuote
+	case pc.what == aRequest && text[0] == ' ':
+		return untilProtocol
 	}
 	return untilText
 }

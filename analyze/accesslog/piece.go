@@ -55,7 +55,8 @@ type piece struct {
 	key  string // of the value for [ParserOptions.Extra]
 	meaning
 	list   bool // several upstreams may each have a value: "0.001, 0.020 : 0.300"
-	maybe  bool // lines may end before it
+	maybe  bool // lines may end behind it
+	blanks bool // any number of blanks may stand before it
 	at     int  // where it stands in the format, in bytes, for error messages
 	quoted bool // it stands between quotes; set by the compiler
 }

@@ -11,6 +11,9 @@ const (
 	untilEnd               // of the line
 	byTime                 // where the time ends, which its form tells
 	untilNoList            // behind the last value of a list of upstreams
+	untilProtocol          // behind the HTTP/1.1 of a request line without quotes
+	untilSlash             // of the path behind the value
+	behindBlanks           // as untilText, when blanks may stand before the value
 )
 
 // A step reads one value and the text behind it.
@@ -48,6 +51,13 @@ func (p *Parser) run(line []byte, r *Record) (why string) {
 			n = p.indexTime(line, s, r)
 		case untilNoList:
 			n = indexList(line, s.text)
+		case untilProtocol:
+			n = indexRequest(line, s)
+		case untilSlash:
+			n = bytes.IndexByte(line, '/')
+		case behindBlanks:
+			line = bytes.TrimLeft(line, " ")
+			n = indexText(line, s)
 		default:
 			n = len(line)
 		}
@@ -89,6 +99,25 @@ func indexText(line []byte, s *step) int {
 		}
 		n += 1 + next
 	}
+}
+
+// indexRequest returns where the text behind a request line stands. Without a
+// protocol the line has two words, or is a dash.
+func indexRequest(line []byte, s *step) int {
+	from := bytes.Index(line, httpSlash)
+	switch {
+	case from >= 0:
+		from += len(httpSlash)
+	case len(line) > 0 && line[0] == '-':
+		from = 0
+	default:
+		from = bytes.IndexByte(line, ' ') + 1
+	}
+	n := indexText(line[from:], s)
+	if n < 0 {
+		return -1
+	}
+	return from + n
 }
 
 // indexQuote returns where the text begins that starts with a quote which ends
