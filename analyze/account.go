@@ -32,12 +32,11 @@ func Place(iv kasoku.Interval, start, length time.Duration) (at time.Duration, i
 	return max(start, iv.From), true
 }
 
-// maxBad is how many bad lines are kept as samples, maxBadText how many bytes
-// of each.
-const (
-	maxBad     = 5
-	maxBadText = 200
-)
+// MaxBad is how many bad lines are kept as samples.
+const MaxBad = 5
+
+// maxBadText is how many bytes of each are kept.
+const maxBadText = 200
 
 // An Account counts the lines of a log by what became of them:
 // Lines = Records + Continued + Blank + Dropped, once a log is read.
@@ -55,7 +54,7 @@ type Account struct {
 // on, and keeps the first few. The text may change afterwards.
 func (a *Account) Drop(n uint64, line int64, text []byte, why string) {
 	a.Dropped += n
-	if len(a.Bad) < maxBad {
+	if len(a.Bad) < MaxBad {
 		a.Bad = append(a.Bad, kasoku.BadLine{Line: line, Text: string(AppendSafe(nil, text, maxBadText)), Why: why})
 	}
 }
@@ -68,27 +67,31 @@ func (a *Account) Add(o *Account) {
 	a.Blank += o.Blank
 	a.Dropped += o.Dropped
 	a.Cut += o.Cut
-	a.Bad = append(a.Bad, o.Bad[:min(len(o.Bad), maxBad-len(a.Bad))]...)
+	a.Bad = append(a.Bad, o.Bad[:min(len(o.Bad), MaxBad-len(a.Bad))]...)
 }
 
 // Window describes what was read from the lines. The notes are joined to what
 // the lines themselves say.
 func (a *Account) Window(kind, format string, src *lines.Window, notes ...string) kasoku.LogWindow {
+	return a.Describe(kind, format, src.Files(), append([]string{src.Note()}, notes...)...)
+}
+
+// Describe describes what was read from the parts of files, oldest first.
+func (a *Account) Describe(kind, format string, files []lines.Segment, notes ...string) kasoku.LogWindow {
 	w := kasoku.LogWindow{
 		Kind: kind, Format: format,
 		Lines: a.Lines, Records: a.Records, Continued: a.Continued, Blank: a.Blank, Dropped: a.Dropped,
 		BadSample: a.Bad,
 	}
-	if files := src.Files(); len(files) > 0 {
+	if len(files) > 0 {
 		first, last := files[0], files[len(files)-1]
 		w.Path, w.Device, w.Inode = last.Path, last.Device, last.Inode
 		w.From, w.To, w.Files = first.From, last.To, len(files)
 	}
-	all := append([]string{src.Note()}, notes...)
 	if a.Cut > 0 {
-		all = append(all, fmt.Sprintf("%d lines longer than %d bytes were cut", a.Cut, lines.DefaultMaxLine))
+		notes = append(notes, fmt.Sprintf("%d lines longer than %d bytes were cut", a.Cut, lines.DefaultMaxLine))
 	}
-	for _, n := range all {
+	for _, n := range notes {
 		if n == "" {
 			continue
 		}

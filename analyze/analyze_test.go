@@ -73,7 +73,7 @@ func TestAccount(t *testing.T) {
 	}
 	a.Add(&b)
 	w := a.Window("accesslog", "ltsv", lines.NewReader(strings.NewReader(""), 0), "2 entries outside the run", "")
-	if w.Lines != w.Records+w.Dropped || w.Dropped != 9 || len(w.BadSample) != maxBad {
+	if w.Lines != w.Records+w.Dropped || w.Dropped != 9 || len(w.BadSample) != MaxBad {
 		t.Errorf("window %+v", w)
 	}
 	if w.BadSample[0].Text != "rubbish password=***" {

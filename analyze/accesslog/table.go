@@ -1,46 +1,44 @@
 package accesslog
 
 import (
-	"cmp"
-	"fmt"
-	"maps"
 	"slices"
 	"time"
 
-	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/analyze"
-	"github.com/kasoku/kasoku/histogram"
-	"github.com/kasoku/kasoku/lines"
+	"github.com/kasoku/kasoku/analyze/routes"
 )
 
-// defaultMaxRoutes bounds the endpoints of a table, and so its memory.
-const defaultMaxRoutes = 10_000
-
-// The routes of records that have none of their own. Neither starts with a
-// slash, as all others do.
-const (
-	Other     = "(other routes)" // of endpoints beyond the bound
-	NoRequest = "(no request)"   // what came was no HTTP request
-)
-
-// Options say how a log becomes a table. The zero value keeps everything and
-// places it at offset 0.
-type Options struct {
-	Clock     analyze.Clock   // nil: every time is offset 0
-	Interval  kasoku.Interval // of the run; what lies outside is counted and left out. Empty: nothing is outside
-	Location  *time.Location  // of times without an offset; nil means the local one
-	MaxRoutes int             // endpoints; 0 means 10,000
-}
-
-// A Table adds up records. It is not safe for concurrent use.
+// A Table adds up records. It is not safe for concurrent use; tables that
+// [Table.beside] made may be used each by its own goroutine.
 type Table struct {
-	opts      Options
-	endpoints map[string]*kasoku.Endpoint // by method, blank, route
-	key       []byte
-	records   uint64
-	outside   uint64
-	untimed   uint64
-	folded    uint64
+	opts   Options
+	by     *grouping
+	reg    *registry
+	mapper *routes.Mapper
+	filter *filterRun // nil without one
+	rows   rowMap
+	step   time.Duration // of all series
+	slow   slowest
+	bots   botCache
+
+	// Keys of the present block that this table met first; a table that adds
+	// without blocks tells the registry at once.
+	inBlocks bool
+	fresh    []byte
+	version  uint64 // of the registry, when the rows were last put in order
+
+	key, resolved []byte
+	placed        placed
+	final         *settled // nil after a change
+
+	records    uint64 // in the rows
+	outside    uint64
+	unwanted   uint64 // left out by Where or Bots
+	untimed    uint64
+	unstamped  uint64
+	withExtra  []bool // of by.extra: some record has it
+	wantsBots  bool   // bots are told apart before anything else
+	onlyRecent bool   // there is a since or until
 }
 
 // NewTable returns an empty table.
@@ -48,170 +46,251 @@ func NewTable(o Options) *Table {
 	if o.MaxRoutes <= 0 {
 		o.MaxRoutes = defaultMaxRoutes
 	}
-	return &Table{opts: o, endpoints: map[string]*kasoku.Endpoint{}}
+	if o.Routes == nil {
+		o.Routes = routes.Automatic()
+	}
+	by := newGrouping(o.By)
+	t := &Table{opts: o, by: by, reg: newRegistry(by, o.tracked())}
+	t.init()
+	return t
 }
 
-// Add adds a record.
-func (t *Table) Add(r *Record) {
-	at, inside := t.place(r)
-	if !inside {
+// beside returns an empty table that shares the decisions about keys with t.
+func (t *Table) beside() *Table {
+	n := &Table{opts: t.opts, by: t.by, reg: t.reg, inBlocks: true}
+	n.init()
+	return n
+}
+
+func (t *Table) init() {
+	t.mapper, t.rows, t.step = t.opts.Routes.Mapper(), newRowMap(), steps[0]
+	t.slow.max = max(t.opts.Slowest, 0)
+	t.withExtra = make([]bool, len(t.by.extra))
+	t.wantsBots = t.opts.Bots != BotsToo
+	t.onlyRecent = !t.opts.Since.IsZero() || !t.opts.Until.IsZero()
+	if t.opts.Where != nil {
+		t.filter = t.opts.Where.run()
+	}
+}
+
+// Parser returns a parser that gives records all that the table wants of them.
+func (t *Table) Parser(f *Format) *Parser {
+	return f.Parser(ParserOptions{Location: t.opts.Location, Extra: t.by.extra})
+}
+
+// Add adds a record, of a parser as [Table.Parser] gives.
+func (t *Table) Add(r *Record) { t.add(r, place{offset: r.Offset}) }
+
+func (t *Table) add(r *Record, at place) {
+	t.final = nil
+	if !t.place(r) {
 		t.outside++
 		return
 	}
+	if t.wantsBots && t.bots.is(r.UserAgent) != (t.opts.Bots == BotsOnly) || t.filter != nil && !t.filter.holds(r, t) {
+		t.unwanted++
+		return
+	}
 	t.records++
-	e := t.endpoint(r)
-	if e.Count == 0 {
-		e.First, e.Last = at, at
-	}
-	e.First, e.Last = min(e.First, at), max(e.Last, at)
-	e.Count++
-	e.Codes[r.Status]++
-	e.Bytes += r.Bytes
-	if r.Timed() {
-		e.Latency.Record(r.Latency)
-		e.Total += r.Latency
+	w := t.row(r)
+	w.add(r)
+	if r.Has&HasTime != 0 {
+		w.first, w.last = min(w.first, t.placed.at), max(w.last, t.placed.at)
+		var failed uint32
+		if r.Status >= 500 {
+			failed = 1
+		}
+		w.series.add(t.placed.bucket, failed)
+		if len(w.series.buckets) > maxBuckets {
+			t.coarsen(longerStep(t.step))
+		}
 	} else {
+		t.unstamped++
+	}
+	if len(r.UserAgent) > 0 && t.bots.is(r.UserAgent) {
+		w.bots++
+	}
+	if r.Has&HasLatency == 0 {
 		t.untimed++
+	} else if t.slow.wants(r.Latency) {
+		t.addSlow(r, w, at)
 	}
-	s := e.Seconds[int(at/time.Second)]
-	s.Count++
-	if r.Status >= 500 {
-		s.Failed++
+	for i := range t.withExtra {
+		t.withExtra[i] = t.withExtra[i] || i < len(r.Extra) && r.Extra[i] != nil
 	}
-	e.Seconds[int(at/time.Second)] = s
 }
 
-func (t *Table) place(r *Record) (at time.Duration, inside bool) {
-	if t.opts.Clock == nil || !r.Stamped() {
-		return 0, true
-	}
-	return analyze.Place(t.opts.Interval, t.opts.Clock(r.Time()), r.Resolution)
+// placed is where the time of the last record lies; hundreds of requests share a
+// second.
+type placed struct {
+	unix       int64
+	resolution time.Duration
+	known      bool
+	inside     bool
+	at         int64 // ns since offset 0
+	bucket     int64 // in steps
 }
 
-// endpoint returns the row of a record.
-func (t *Table) endpoint(r *Record) *kasoku.Endpoint {
-	t.key = append(append(t.key[:0], r.Method...), ' ')
-	if len(r.Method) == 0 && len(r.Path) == 0 {
-		t.key = append(t.key, NoRequest...)
-	} else {
-		t.key = appendRoute(t.key, r.Path)
+// place finds out when a record was logged and whether it belongs to the table.
+func (t *Table) place(r *Record) (inside bool) {
+	p := &t.placed
+	if r.Has&HasTime == 0 {
+		return !t.onlyRecent
 	}
-	if e, ok := t.endpoints[string(t.key)]; ok {
-		return e
+	if p.known && p.unix == r.Unix && p.resolution == r.Resolution {
+		return p.inside
 	}
-	if len(t.endpoints) >= t.opts.MaxRoutes {
-		t.folded++
-		t.key = append(t.key[:0], ' ')
-		t.key = append(t.key, Other...)
-		if e, ok := t.endpoints[string(t.key)]; ok {
-			return e
+	*p = placed{unix: r.Unix, resolution: r.Resolution, known: true, inside: true, at: r.Unix}
+	if t.opts.Clock != nil {
+		at, inside := analyze.Place(t.opts.Interval, t.opts.Clock(r.Time()), r.Resolution)
+		p.at, p.inside = int64(at), inside
+	}
+	if t.onlyRecent {
+		when := r.Time()
+		p.inside = p.inside && !when.Before(t.opts.Since) && (t.opts.Until.IsZero() || when.Before(t.opts.Until))
+	}
+	p.bucket = floorDiv(p.at, int64(t.step))
+	return p.inside
+}
+
+// row returns the row of a record.
+func (t *Table) row(r *Record) *row {
+	t.key = t.appendKey(t.key[:0], r)
+	hash := t.rows.hash(t.key)
+	if w := t.rows.get(hash, t.key); w != nil {
+		return w
+	}
+	return t.meet()
+}
+
+// meet returns the row of the present key, which has none of its own.
+func (t *Table) meet() *row {
+	var known bool
+	t.resolved, known = t.reg.resolve(t.resolved[:0], t.key)
+	switch {
+	case known:
+	case !t.inBlocks:
+		t.reg.add(t.key)
+		t.refold()
+		t.resolved, _ = t.reg.resolve(t.resolved[:0], t.key)
+	case t.rows.get(t.rows.hash(t.resolved), t.resolved) == nil:
+		t.fresh = appendLong(t.fresh, t.resolved)
+	}
+	return t.rows.of(t.resolved)
+}
+
+// endBlock hands in the keys that were met first in a block.
+func (t *Table) endBlock(number int) {
+	t.reg.submit(number, t.fresh)
+	t.fresh = t.fresh[:0]
+	t.refold()
+}
+
+// refold puts the rows in order after new decisions of the registry.
+func (t *Table) refold() {
+	version := t.reg.version.Load()
+	if version == t.version {
+		return
+	}
+	t.version = version
+	rows := t.rows
+	t.rows.slots, t.rows.n = make([]*row, 256), 0
+	var moved []*row
+	rows.each(func(w *row) {
+		t.resolved, _ = t.reg.resolve(t.resolved[:0], []byte(w.key))
+		if string(t.resolved) == w.key {
+			t.rows.put(w)
+		} else {
+			moved = append(moved, w)
+		}
+	})
+	for _, w := range moved {
+		t.resolved, _ = t.reg.resolve(t.resolved[:0], []byte(w.key))
+		t.mergeRow(t.resolved, w)
+	}
+}
+
+// mergeRow adds a row, whose series has the table's step, to the row of a key.
+func (t *Table) mergeRow(key []byte, from *row) {
+	to := t.rows.of(key)
+	to.merge(from)
+	if len(to.series.buckets) > maxBuckets {
+		t.coarsen(longerStep(t.step))
+	}
+}
+
+// coarsen makes the step of all series at least so long, and longer where a
+// series needs it.
+func (t *Table) coarsen(step time.Duration) {
+	for t.step < step {
+		from := t.step
+		t.step = longerStep(from)
+		most := 0
+		t.rows.each(func(w *row) {
+			w.series.coarsen(from, t.step)
+			most = max(most, len(w.series.buckets))
+		})
+		if most > maxBuckets {
+			step = max(step, longerStep(t.step))
 		}
 	}
-	return t.insert(string(t.key))
+	t.placed.known = false
 }
 
-// insert adds an empty row. Hostile bytes of the path end here: two routes that
-// differ only in them keep two rows of one name.
-func (t *Table) insert(key string) *kasoku.Endpoint {
-	i := 0
-	for key[i] != ' ' {
-		i++
+func (t *Table) addSlow(r *Record, w *row, at place) {
+	key := []byte(w.key)
+	if t.by.route >= 0 && w.key != otherKey {
+		from, to := t.by.routeOf(key)
+		key = key[from:to]
+	} else if t.by.route < 0 {
+		key = t.appendRoute(nil, r)
 	}
-	e := &kasoku.Endpoint{
-		Method:  key[:i],
-		Route:   string(analyze.AppendSafe(nil, []byte(key[i+1:]), 2*maxRoute)),
-		Codes:   map[int]uint64{},
-		Latency: histogram.New(),
-		Seconds: map[int]kasoku.EndpointSecond{},
+	s := slow{
+		latency: r.Latency, upstream: r.Upstream, place: at, status: r.Status, bytes: r.Bytes,
+		route: key, method: r.Method, uri: r.Path,
 	}
-	t.endpoints[key] = e
-	return e
+	if r.Has&HasTime != 0 {
+		s.at, s.stamped = t.placed.at, true
+	}
+	if len(s.uri) == 0 {
+		s.uri = r.Request
+	}
+	t.slow.add(s)
 }
 
-// Merge adds another table, of another log or of a part of the same one.
+// Merge adds another table, of another log or of a part of the same one. Both
+// have the same Options, but for the clock.
 func (t *Table) Merge(o *Table) {
-	for key, from := range o.endpoints {
-		to := t.endpoints[key]
-		if to == nil && len(t.endpoints) >= t.opts.MaxRoutes && key != " "+Other {
-			t.folded += from.Count
-			key = " " + Other
-			to = t.endpoints[key]
+	t.final = nil
+	if o.reg != t.reg {
+		for _, key := range o.reg.order {
+			t.reg.add([]byte(key))
 		}
-		if to == nil {
-			to = t.insert(key)
-			to.First, to.Last = from.First, from.Last
+	}
+	t.refold()
+	o.refold()
+	t.coarsen(o.step)
+	o.rows.each(func(w *row) {
+		if o.step < t.step {
+			c := *w
+			c.series.buckets = slices.Clone(w.series.buckets)
+			c.series.coarsen(o.step, t.step)
+			w = &c
 		}
-		merge(to, from)
+		t.resolved, _ = t.reg.resolve(t.resolved[:0], []byte(w.key))
+		t.mergeRow(t.resolved, w)
+	})
+	for _, s := range o.slow.sorted() {
+		if t.slow.wants(s.latency) {
+			t.slow.add(s)
+		}
 	}
 	t.records += o.records
 	t.outside += o.outside
+	t.unwanted += o.unwanted
 	t.untimed += o.untimed
-	t.folded += o.folded
-}
-
-func merge(to, from *kasoku.Endpoint) {
-	to.First, to.Last = min(to.First, from.First), max(to.Last, from.Last)
-	to.Count += from.Count
-	to.Bytes += from.Bytes
-	to.Total += from.Total
-	to.Latency.Merge(from.Latency)
-	for code, n := range from.Codes {
-		to.Codes[code] += n
+	t.unstamped += o.unstamped
+	for i := range min(len(t.withExtra), len(o.withExtra)) {
+		t.withExtra[i] = t.withExtra[i] || o.withExtra[i]
 	}
-	for second, n := range from.Seconds {
-		s := to.Seconds[second]
-		s.Count += n.Count
-		s.Failed += n.Failed
-		to.Seconds[second] = s
-	}
-}
-
-// Endpoints returns the rows, the one that took the most time first. They share
-// nothing with the table.
-func (t *Table) Endpoints() []kasoku.Endpoint {
-	out := make([]kasoku.Endpoint, 0, len(t.endpoints))
-	for _, e := range t.endpoints {
-		c := *e
-		c.Codes, c.Seconds, c.Latency = maps.Clone(e.Codes), maps.Clone(e.Seconds), e.Latency.Clone()
-		out = append(out, c)
-	}
-	slices.SortFunc(out, func(a, b kasoku.Endpoint) int {
-		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(b.Count, a.Count),
-			cmp.Compare(a.Route, b.Route), cmp.Compare(a.Method, b.Method))
-	})
-	return out
-}
-
-// Records returns how many requests were added up.
-func (t *Table) Records() uint64 { return t.records }
-
-// Outside returns how many entries lie outside of the run's interval and were
-// left out.
-func (t *Table) Outside() uint64 { return t.outside }
-
-// Untimed returns how many requests have no request time.
-func (t *Table) Untimed() uint64 { return t.untimed }
-
-// notes says what a reader of the table has to know.
-func (t *Table) notes() []string {
-	var out []string
-	add := func(n uint64, format string) {
-		if n > 0 {
-			out = append(out, fmt.Sprintf(format, n))
-		}
-	}
-	add(t.outside, "%d entries outside the run were left out")
-	add(t.untimed, "%d requests have no request time")
-	add(t.folded, "%d requests to rare routes were folded into "+Other)
-	return out
-}
-
-// Collect reads the lines to their end into a table, and describes what it
-// read. On an error, both hold what was read before.
-func Collect(src *lines.Window, o Options) (*Table, kasoku.LogWindow, error) {
-	t, r := NewTable(o), NewReader(src, o.Location)
-	for r.Scan() {
-		t.Add(r.Record())
-	}
-	return t, r.Account().Window("accesslog", r.Format(), src, t.notes()...), r.Err()
 }

@@ -35,6 +35,9 @@ type Rules struct {
 	keep  keeper
 }
 
+// Automatic returns the rules of no Options: routes are found by themselves.
+func Automatic() *Rules { return &Rules{} }
+
 // NewRules reads the options. The error names the pattern, route or key that is
 // wrong.
 func NewRules(o Options) (*Rules, error) {

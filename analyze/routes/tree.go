@@ -229,3 +229,19 @@ func isPlaceholder(piece []byte) bool {
 func isName(piece string) bool {
 	return piece == "?*" || bytes.HasPrefix(bytes.TrimPrefix([]byte(piece), []byte("/")), []byte(":name"))
 }
+
+// Covers reports whether a route with :name in it is what the other one becomes
+// when those places hold too many values.
+func Covers(folded, route string) bool {
+	f, r := []byte(folded), []byte(route)
+	for len(f) > 0 && len(r) > 0 {
+		want, have := nextPiece(f), nextPiece(r)
+		if string(want) != string(have) {
+			if isPlaceholder(have) || string(appendPlaceholder(nil, have)) != string(want) {
+				return false
+			}
+		}
+		f, r = f[len(want):], r[len(have):]
+	}
+	return len(f) == 0 && len(r) == 0
+}

@@ -1,0 +1,163 @@
+package accesslog
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A key is the values that make a row, with NUL between. A route that was given
+// by a person, or that is none, has a mark before it, so that it is left as it
+// is.
+const (
+	separator = 0
+	given     = 1
+	otherMark = 2
+)
+
+// maxKeyPart is how many bytes of a value that is no route count.
+const maxKeyPart = 256
+
+// otherKey is the key of [Other].
+const otherKey = "\x02"
+
+// appendKey appends the key of a record. It needs the table for its mapper.
+func (t *Table) appendKey(dst []byte, r *Record) []byte {
+	extra := 0
+	for i, f := range t.by.fields {
+		if i > 0 {
+			dst = append(dst, separator)
+		}
+		from := len(dst)
+		switch f {
+		case keyMethod:
+			dst = appendPart(dst, r.Method)
+		case keyRoute:
+			dst = t.appendRoute(dst, r)
+		case keyExtra:
+			if extra < len(r.Extra) {
+				dst = appendPart(dst, r.Extra[extra])
+			}
+			extra++
+		default:
+			dst = t.appendField(dst, f, r)
+		}
+		if i := bytes.IndexByte(dst[from:], separator); i >= 0 {
+			for i += from; i < len(dst); i++ {
+				if dst[i] == separator {
+					dst[i] = '?'
+				}
+			}
+		}
+	}
+	return dst
+}
+
+func appendPart(dst, value []byte) []byte { return append(dst, value[:min(len(value), maxKeyPart)]...) }
+
+// appendRoute appends the route of a record, as far as its path alone tells.
+func (t *Table) appendRoute(dst []byte, r *Record) []byte {
+	if len(r.Path) == 0 && len(r.Method) == 0 {
+		return append(append(dst, given), NoRequest...)
+	}
+	at := len(dst)
+	dst = append(dst, given)
+	dst, fixed := t.mapper.Append(dst, r.Method, r.Path)
+	if fixed {
+		return dst
+	}
+	n := copy(dst[at:], dst[at+1:])
+	dst = dst[:at+n]
+	if dst[at] <= otherMark {
+		dst[at] = '?'
+	}
+	return dst
+}
+
+// appendField appends a value that is neither method nor route.
+func (t *Table) appendField(dst []byte, f keyField, r *Record) []byte {
+	switch f {
+	case keyPath:
+		path := r.Path
+		if i := bytes.IndexByte(path, '?'); i >= 0 {
+			path = path[:i]
+		}
+		return appendPart(dst, path)
+	case keyURI:
+		return appendPart(dst, r.Path)
+	case keyHost:
+		return appendPart(dst, r.RemoteAddr)
+	case keyForwarded:
+		return appendPart(dst, r.ForwardedFor)
+	case keyUser:
+		return appendPart(dst, r.User)
+	case keyReferer:
+		return appendPart(dst, r.Referer)
+	case keyUA:
+		return appendPart(dst, r.UserAgent)
+	case keyVHost:
+		return appendPart(dst, r.VHost)
+	case keyStatus:
+		return strconv.AppendInt(dst, int64(r.Status), 10)
+	case keyClass:
+		return append(strconv.AppendInt(dst, int64(r.Status/100), 10), "xx"...)
+	case keyProtocol:
+		return appendPart(dst, r.Protocol)
+	case keyBot:
+		return strconv.AppendBool(dst, t.bots.is(r.UserAgent))
+	case keySecond:
+		return t.appendTime(dst, r, time.Second, "2006-01-02T15:04:05")
+	case keyMinute:
+		return t.appendTime(dst, r, time.Minute, "2006-01-02T15:04")
+	case keyHour:
+		return t.appendTime(dst, r, time.Hour, "2006-01-02T15")
+	}
+	return dst
+}
+
+// appendTime appends when a record was logged, in the table's location.
+func (t *Table) appendTime(dst []byte, r *Record, unit time.Duration, layout string) []byte {
+	if !r.Stamped() {
+		return dst
+	}
+	location := t.opts.Location
+	if location == nil {
+		location = time.Local
+	}
+	return time.Unix(0, r.Unix-r.Unix%int64(unit)).In(location).AppendFormat(dst, layout)
+}
+
+// routeOf returns where the route of a key is.
+func (g *grouping) routeOf(key []byte) (from, to int) {
+	for range g.route {
+		from += bytes.IndexByte(key[from:], separator) + 1
+	}
+	if i := bytes.IndexByte(key[from:], separator); i >= 0 {
+		return from, from + i
+	}
+	return from, len(key)
+}
+
+// automatic reports whether the key has a route that was found automatically.
+func (g *grouping) automatic(key []byte) (from, to int, ok bool) {
+	if g.route < 0 || len(key) > 0 && key[0] == otherMark {
+		return 0, 0, false
+	}
+	from, to = g.routeOf(key)
+	return from, to, from < to && key[from] > otherMark
+}
+
+// values returns the values of a key.
+func (g *grouping) values(key string) []string {
+	if key == otherKey {
+		out := make([]string, len(g.fields))
+		out[max(g.route, 0)] = Other
+		return out
+	}
+	out := strings.Split(key, "\x00")
+	if g.route >= 0 {
+		out[g.route] = strings.TrimPrefix(out[g.route], "\x01")
+	}
+	return out
+}

@@ -1,0 +1,165 @@
+package accesslog
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/kasoku/kasoku/analyze/routes"
+)
+
+// A registry decides which keys a log's rows have, so that memory is bounded and
+// the answer is the same however many workers read it. All tables of one reading
+// share it.
+//
+// It hears of each key when some worker meets it for the first time, and hears
+// of them in the order in which they stand in the log: what a worker met in a
+// block waits until those of all blocks before are there. The first keys stay,
+// up to a bound; [routes.Tree] folds those of them that have too many values at
+// one place. Until it is decided, a worker counts a key in a row of its own,
+// which it adds to the right one later.
+//
+// What was decided once only ever gets coarser, so that a worker that learns of
+// it late is right in the end.
+type registry struct {
+	by      *grouping
+	max     int
+	version atomic.Uint64 // counts decisions that change the rows of keys
+
+	mu      sync.RWMutex // guards what follows
+	tree    *routes.Tree
+	keys    map[string]struct{}
+	order   []string // keys, in the order of the log
+	full    bool     // no new key becomes a row
+	scratch []byte
+	next    int            // number of the block whose keys come next
+	waiting map[int][]byte // keys of blocks behind it, each with its length before it
+}
+
+// nodesPerKey bounds the pieces of routes that a registry keeps, by the number of
+// keys.
+const nodesPerKey = 4
+
+func newRegistry(by *grouping, most int) *registry {
+	return &registry{by: by, max: most, tree: routes.NewTree(), keys: map[string]struct{}{}, waiting: map[int][]byte{}}
+}
+
+// resolve appends the key that the row of a key has, and reports whether that is
+// decided.
+func (g *registry) resolve(dst, key []byte) (row []byte, known bool) {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	from := len(dst)
+	dst = g.mapped(dst, key)
+	_, known = g.keys[string(dst[from:])]
+	if !known && (g.full || string(dst[from:]) == otherKey) {
+		return append(dst[:from], otherKey...), true
+	}
+	return dst, known
+}
+
+// mapped appends the key with the values that the tree folds. mu is held.
+func (g *registry) mapped(dst, key []byte) []byte {
+	from, to, ok := g.by.automatic(key)
+	if !ok {
+		return append(dst, key...)
+	}
+	dst = append(dst, key[:from]...)
+	dst = g.tree.Append(dst, key[from:to])
+	return append(dst, key[to:]...)
+}
+
+// submit hands in the keys that a worker met first in a block.
+func (g *registry) submit(block int, keys []byte) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if block != g.next {
+		g.waiting[block] = slices.Clone(keys)
+		return
+	}
+	g.takeAll(keys)
+	for g.next++; ; g.next++ {
+		keys, ok := g.waiting[g.next]
+		if !ok {
+			return
+		}
+		delete(g.waiting, g.next)
+		g.takeAll(keys)
+	}
+}
+
+// flush takes what waits for blocks that will not come.
+func (g *registry) flush() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for len(g.waiting) > 0 {
+		g.takeAll(g.waiting[g.next])
+		delete(g.waiting, g.next)
+		g.next++
+	}
+}
+
+// takeAll takes a list of keys. mu is held.
+func (g *registry) takeAll(keys []byte) {
+	for len(keys) > 0 {
+		var key []byte
+		key, keys = cutKey(keys)
+		g.take(key)
+	}
+}
+
+// add takes one key at once.
+func (g *registry) add(key []byte) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.take(key)
+}
+
+func (g *registry) take(key []byte) {
+	g.scratch = g.mapped(g.scratch[:0], key)
+	if _, ok := g.keys[string(g.scratch)]; ok || g.full || string(g.scratch) == otherKey {
+		return
+	}
+	if from, to, ok := g.by.automatic(g.scratch); ok {
+		changed := g.tree.Add(g.scratch[from:to])
+		if changed {
+			g.version.Add(1)
+			g.scratch = g.mapped(g.scratch[:0], key)
+		}
+	}
+	g.insert(string(g.scratch))
+	for len(g.order) >= g.max || g.tree.Nodes() >= nodesPerKey*g.max {
+		g.version.Add(1)
+		if g.full = !g.tree.Tighten(); g.full {
+			return
+		}
+		g.reinsert()
+	}
+}
+
+func (g *registry) insert(key string) {
+	if _, ok := g.keys[key]; !ok {
+		g.keys[key] = struct{}{}
+		g.order = append(g.order, key)
+	}
+}
+
+// reinsert maps all keys anew.
+func (g *registry) reinsert() {
+	before := g.order
+	g.keys, g.order = make(map[string]struct{}, len(before)), nil
+	for _, key := range before {
+		g.insert(string(g.mapped(nil, []byte(key))))
+	}
+}
+
+// appendLong appends a key with its length before it, for [cutKey].
+func appendLong(dst, key []byte) []byte {
+	n := len(key)
+	return append(append(dst, byte(n), byte(n>>8), byte(n>>16)), key...)
+}
+
+func cutKey(b []byte) (key, rest []byte) {
+	n := int(b[0]) | int(b[1])<<8 | int(b[2])<<16
+	return b[3 : 3+n], b[3+n:]
+}

@@ -1,0 +1,72 @@
+package accesslog
+
+import "hash/maphash"
+
+// A rowMap finds rows by key. It is a table with open addressing and linear
+// probing, which costs a third of what a map of strings does.
+type rowMap struct {
+	seed  maphash.Seed
+	slots []*row // a power of two; nil: free
+	n     int
+}
+
+func newRowMap() rowMap {
+	return rowMap{seed: maphash.MakeSeed(), slots: make([]*row, 256)}
+}
+
+func (m *rowMap) hash(key []byte) uint64 { return maphash.Bytes(m.seed, key) }
+
+// get returns the row of a key, nil when it has none.
+func (m *rowMap) get(hash uint64, key []byte) *row {
+	mask := uint64(len(m.slots) - 1)
+	for i := hash & mask; ; i = (i + 1) & mask {
+		w := m.slots[i]
+		if w == nil || w.hash == hash && w.key == string(key) {
+			return w
+		}
+	}
+}
+
+// put adds a row whose key has none.
+func (m *rowMap) put(w *row) {
+	if 2*(m.n+1) > len(m.slots) {
+		old := m.slots
+		m.slots = make([]*row, 2*len(old))
+		for _, w := range old {
+			if w != nil {
+				m.place(w)
+			}
+		}
+	}
+	m.place(w)
+	m.n++
+}
+
+func (m *rowMap) place(w *row) {
+	mask := uint64(len(m.slots) - 1)
+	i := w.hash & mask
+	for m.slots[i] != nil {
+		i = (i + 1) & mask
+	}
+	m.slots[i] = w
+}
+
+// of returns the row of a key, which is made if need be.
+func (m *rowMap) of(key []byte) *row {
+	hash := m.hash(key)
+	w := m.get(hash, key)
+	if w == nil {
+		w = newRow(string(key), hash)
+		m.put(w)
+	}
+	return w
+}
+
+// each calls f for every row, in no order.
+func (m *rowMap) each(f func(*row)) {
+	for _, w := range m.slots {
+		if w != nil {
+			f(w)
+		}
+	}
+}
