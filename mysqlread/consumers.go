@@ -40,7 +40,7 @@ func (schemaError) Unwrap() error { return ErrNoSchema }
 
 // Hint says how to switch it on.
 func (schemaError) Hint() string {
-	return "it can be switched on only at the server's start: performance_schema=ON below [mysqld] in its option file"
+	return "it can be switched on only at the server's start: performance_schema=ON below [mysqld] in its option file; without it, `kasoku slowlog` reads the slow log"
 }
 
 // Consumers plans the changes of performance_schema's set-up after which a

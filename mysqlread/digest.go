@@ -21,10 +21,14 @@ type Digest struct {
 	Calls        uint64
 	Total        time.Duration // sum of their times
 	Lock         time.Duration
+	Min, Max     time.Duration // since the server counts; 0 in a difference
 	Errors       uint64
 	RowsAffected uint64
 	RowsSent     uint64
 	RowsExamined uint64
+	TmpDisk      uint64   // temporary tables on disk
+	NoIndex      uint64   // calls that used no index
+	Sample       string   // one statement as it was sent, its values included; empty where the server keeps none
 	Buckets      []Bucket // how long they took, by time; none where the server does not tell
 }
 
@@ -41,7 +45,8 @@ type Digests struct {
 }
 
 const digestQuery = "SELECT /* kasoku */ COALESCE(SCHEMA_NAME, ''), COALESCE(DIGEST, ''), COALESCE(DIGEST_TEXT, ''), COUNT_STAR, " +
-	"SUM_TIMER_WAIT, SUM_LOCK_TIME, SUM_ERRORS, SUM_ROWS_AFFECTED, SUM_ROWS_SENT, SUM_ROWS_EXAMINED " +
+	"SUM_TIMER_WAIT, SUM_LOCK_TIME, MIN_TIMER_WAIT, MAX_TIMER_WAIT, SUM_ERRORS, SUM_ROWS_AFFECTED, SUM_ROWS_SENT, SUM_ROWS_EXAMINED, " +
+	"SUM_CREATED_TMP_DISK_TABLES, SUM_NO_INDEX_USED, %s " +
 	"FROM performance_schema.events_statements_summary_by_digest"
 
 const bucketQuery = "SELECT /* kasoku */ COALESCE(SCHEMA_NAME, ''), COALESCE(DIGEST, ''), BUCKET_TIMER_LOW, BUCKET_TIMER_HIGH, COUNT_BUCKET " +
@@ -68,16 +73,21 @@ func (r *Reader) Digests(ctx context.Context) (*Digests, error) {
 		out = &Digests{Classes: map[DigestKey]Digest{}}
 		var k DigestKey
 		var d Digest
-		var total, lock uint64
-		err := r.query(ctx, conn, digestQuery, func() error {
+		var total, lock, least, most uint64
+		sample := "''"
+		if r.flavor == MySQL && r.version.AtLeast(8, 0, 3) {
+			sample = "COALESCE(QUERY_SAMPLE_TEXT, '')"
+		}
+		err := r.query(ctx, conn, fmt.Sprintf(digestQuery, sample), func() error {
 			if k.ID == "" {
 				out.Lost += d.Calls
 				return nil
 			}
-			d.Total, d.Lock = picoseconds(total), picoseconds(lock)
+			d.Total, d.Lock, d.Min, d.Max = picoseconds(total), picoseconds(lock), picoseconds(least), picoseconds(most)
 			out.Classes[k] = d
 			return nil
-		}, &k.Schema, &k.ID, &d.Text, &d.Calls, &total, &lock, &d.Errors, &d.RowsAffected, &d.RowsSent, &d.RowsExamined)
+		}, &k.Schema, &k.ID, &d.Text, &d.Calls, &total, &lock, &least, &most,
+			&d.Errors, &d.RowsAffected, &d.RowsSent, &d.RowsExamined, &d.TmpDisk, &d.NoIndex, &d.Sample)
 		if err != nil || r.flavor != MySQL || !r.version.AtLeast(8, 0, 3) || len(out.Classes) > maxBucketed {
 			return err
 		}
@@ -132,10 +142,15 @@ func (d Digest) minus(before Digest) Digest {
 	d.Calls -= before.Calls
 	d.Total -= before.Total
 	d.Lock -= before.Lock
+	if before.Calls > 0 {
+		d.Min, d.Max = 0, 0 // nobody knows those of the rest
+	}
 	d.Errors -= before.Errors
 	d.RowsAffected -= before.RowsAffected
 	d.RowsSent -= before.RowsSent
 	d.RowsExamined -= before.RowsExamined
+	d.TmpDisk -= before.TmpDisk
+	d.NoIndex -= before.NoIndex
 	had := map[time.Duration]uint64{}
 	for _, b := range before.Buckets {
 		had[b.Low] = b.Calls

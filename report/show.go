@@ -47,6 +47,8 @@ func Show(run *kasoku.Recording, o Options) *Document {
 	d.add(o, r.commandSection())
 	d.add(o, r.endpointsSection())
 	d.add(o, r.queriesSection())
+	d.add(o, r.plansSection())
+	d.add(o, r.tablesSection())
 	d.add(o, r.messagesSection())
 	d.add(o, r.configSection())
 	d.add(o, r.warningsSection())

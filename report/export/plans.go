@@ -87,6 +87,8 @@ func newPlanStep(r *kasoku.PlanRow) PlanStep {
 func newTables(rec *kasoku.Recording) []TableDef {
 	return list(rec.Tables, func(d *kasoku.TableDef) TableDef {
 		return TableDef{d.Host, d.Schema, d.Name, d.Engine, d.Rows, d.DataBytes, d.IndexBytes, d.Create,
-			list(d.Indexes, func(x *kasoku.IndexDef) IndexDef { return IndexDef{x.Name, x.Unique, full(x.Columns), append([]int64{}, x.Cardinality...)} })}
+			list(d.Indexes, func(x *kasoku.IndexDef) IndexDef {
+				return IndexDef{x.Name, x.Unique, full(x.Columns), append([]int64{}, x.Cardinality...)}
+			})}
 	})
 }

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/mysqlread"
+	"github.com/kasoku/kasoku/peers/slowquery2tsv"
+	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/export"
+)
+
+// digestFlags are the flags of digest.
+type digestFlags struct {
+	as       asPeer
+	out      output
+	database databaseFlags
+	over     time.Duration
+	since    string
+	sort     string
+	limit    int
+	limited  bool
+}
+
+func newDigest(e *env) *cobra.Command {
+	f := digestFlags{as: asPeer{peers: []peer{{"slowquery2tsv", slowquery2tsv.Run}}}}
+	cmd := &cobra.Command{
+		Use:   "digest [BEFORE AFTER]",
+		Short: "Read a server's own statement digests, whole or between two moments",
+		Long: `Read the statement digests of performance_schema: what each class of statements
+took since the server began to count, or with --for, --since or two snapshots
+what it took between two moments. What -o json prints is a snapshot.
+
+It works where no slow log can be read, with MariaDB and MySQL. MariaDB switches
+performance_schema off by default; then this says how to switch it on, and
+` + "`kasoku slowlog`" + ` reads the slow log instead. Nothing is changed on the server.
+
+With --as slowquery2tsv everything behind it is the command line of that program.
+Exit code 1 when no statement was counted.`,
+		Example: `  kasoku digest --dsn 'root@unix(/run/mysqld/mysqld.sock)/'
+  kasoku digest --defaults-file ~/.my.cnf --for 30s --sort examined
+  kasoku digest --dsn 'app:secret@tcp(127.0.0.1:3306)/' -o json > before.json
+  kasoku digest --dsn 'app:secret@tcp(127.0.0.1:3306)/' --since before.json
+  kasoku digest before.json after.json -o md
+  kasoku digest --as slowquery2tsv -u root -h 127.0.0.1 > digest.tsv`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.as.asked(cmd) {
+				return f.as.run(cmd, e, args)
+			}
+			f.limited = cmd.Flags().Changed("limit")
+			return f.run(cmd.Context(), e, args)
+		},
+	}
+	f.as.register(cmd)
+	f.out.registerLog(cmd)
+	f.database.register(cmd.Flags(), "`DSN` of the server: user:password@tcp(host:port)/")
+	fl := cmd.Flags()
+	fl.DurationVar(&f.over, "for", 0, "wait `DURATION` and tell what was added; Ctrl-C ends it early")
+	fl.StringVar(&f.since, "since", "", "tell what was added since the snapshot in `FILE`, made with -o json")
+	fl.StringVar(&f.sort, "sort", "total", "by `COLUMN`: "+strings.Join(report.DigestColumns, ", "))
+	fl.IntVarP(&f.limit, "limit", "n", 20, "show `N` classes, 0 all; default 20 in table and md, else all")
+	return cmd
+}
+
+func (f *digestFlags) run(ctx context.Context, e *env, args []string) error {
+	if err := f.out.check(); err != nil {
+		return err
+	}
+	dsn, err := f.database.dsn()
+	if err != nil {
+		return err
+	}
+	switch {
+	case !slices.Contains(report.DigestColumns, f.sort):
+		return usagef("", "--sort %q: want %s", f.sort, strings.Join(report.DigestColumns, ", "))
+	case f.limit < 0 || f.over < 0:
+		return usagef("", "--limit and --for: want 0 or more")
+	case f.over > 0 && f.since != "":
+		return usagef("", "--for and --since both name a beginning: give one")
+	case len(args) != 0 && len(args) != 2:
+		return usagef("two snapshots, or none and --dsn", "%d arguments", len(args))
+	case len(args) == 2 && (dsn != "" || f.since != "" || f.over > 0):
+		return usagef("", "two snapshots tell all: no server is asked")
+	case len(args) == 0 && dsn == "":
+		return usagef("--dsn 'user:password@tcp(127.0.0.1:3306)/', or --defaults-file ~/.my.cnf", "no server to ask")
+	}
+	var d *report.Digests
+	at := e.now()
+	if len(args) == 2 {
+		d, at, err = between(args[0], args[1])
+	} else {
+		d, err = f.ask(ctx, e, dsn)
+	}
+	if err != nil {
+		return err
+	}
+	limit := f.limit
+	if !f.limited && f.out.format != "table" && f.out.format != "md" {
+		limit = 0
+	}
+	err = f.out.print(e, printer{
+		doc:  report.Digested(d, f.sort, limit, e.reportOptions("")),
+		json: func(w io.Writer) error { return export.DigestsJSON(w, d, f.sort, at) },
+	})
+	if err == nil && len(d.Classes) == 0 {
+		err = badAnswer{"no statement was counted"}
+	}
+	return err
+}
+
+// ask reads the digests of a server.
+func (f *digestFlags) ask(parent context.Context, e *env, dsn string) (*report.Digests, error) {
+	var before *mysqlread.Digests
+	var began time.Time
+	if f.since != "" {
+		var err error
+		if before, _, began, err = snapshot(f.since); err != nil {
+			return nil, err
+		}
+	}
+	db, err := mysqlflags.OpenDSN(dsn)
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	r, err := mysqlread.New(parent, db)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	d := &report.Digests{Server: fmt.Sprintf("%s %s", r.Flavor(), r.Version().Text)}
+	if f.over > 0 {
+		began = e.now()
+		if before, err = r.Digests(parent); err != nil {
+			return nil, err
+		}
+		if d.Stopped, err = pause(parent, f.over); err != nil {
+			return nil, err
+		}
+	}
+	now, err := r.Digests(parent)
+	if err != nil {
+		return nil, err
+	}
+	d.Digests = *now
+	if len(now.Classes) == 0 {
+		d.Notes = append(d.Notes, uncounted(parent, r)...)
+	}
+	if before != nil {
+		addSince(d, before, now, e.now().Sub(began))
+	}
+	d.Notes = append(d.Notes, digestNotes(d, r.Flavor())...)
+	return d, nil
+}
+
+// pause waits, at most until Ctrl-C, and says so then.
+func pause(parent context.Context, d time.Duration) (stopped string, err error) {
+	ctx, _, stop := interruptible(parent)
+	defer stop()
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return "", nil
+	case <-ctx.Done():
+		return "Stopped early by " + context.Cause(ctx).Error() + ".", parent.Err()
+	}
+}
+
+// between compares two snapshots.
+func between(first, second string) (*report.Digests, time.Time, error) {
+	before, _, began, err := snapshot(first)
+	if err != nil {
+		return nil, began, err
+	}
+	after, server, ended, err := snapshot(second)
+	if err != nil {
+		return nil, ended, err
+	}
+	if ended.Before(began) {
+		return nil, ended, usagef("name the earlier one first", "%s was made before %s", second, first)
+	}
+	d := &report.Digests{Server: server}
+	addSince(d, before, after, ended.Sub(began))
+	return d, ended, nil
+}
+
+// addSince makes d what was added between two snapshots.
+func addSince(d *report.Digests, before, after *mysqlread.Digests, over time.Duration) {
+	added, restarted := after.Since(before)
+	d.Digests, d.Over = *added, max(over, 1)
+	if restarted {
+		d.Over = 0
+		d.Notes = append(d.Notes, report.Note{Sign: "!", Tone: report.Mark, Text: "the server began to count anew in between: this is what it counted since then, and what came before is missing"})
+	}
+}
+
+// snapshot reads what -o json wrote.
+func snapshot(path string) (*mysqlread.Digests, string, time.Time, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, "", time.Time{}, err
+	}
+	defer f.Close()
+	d, server, at, err := export.ReadDigests(f)
+	if err != nil {
+		return nil, "", at, usageError{fmt.Errorf("%s: %w", path, err), "make a snapshot with `kasoku digest --dsn … -o json > " + path + "`"}
+	}
+	return d, server, at, nil
+}
+
+// uncounted says why a server that could count statements has counted none.
+func uncounted(ctx context.Context, r *mysqlread.Reader) []report.Note {
+	on, err := r.EnabledConsumers(ctx)
+	if err != nil || slices.Contains(on, "statements_digest") {
+		return nil
+	}
+	return []report.Note{{Sign: "!", Tone: report.Mark, Text: "the consumer statements_digest is off",
+		Hint: "`UPDATE performance_schema.setup_consumers SET ENABLED = 'YES' WHERE NAME IN ('global_instrumentation', 'statements_digest')`; or read the slow log: `kasoku slowlog`"}}
+}
+
+// digestNotes says what the digests do not hold.
+func digestNotes(d *report.Digests, flavor mysqlread.Flavor) []report.Note {
+	var out []report.Note
+	if flavor == mysqlread.MariaDB {
+		out = append(out, report.Note{Sign: "·", Text: "MariaDB counts no statement that a driver runs as a prepared one, and keeps no sample"})
+	}
+	if d.Lost > 0 {
+		out = append(out, report.Note{Sign: "!", Tone: report.Mark, Text: fmt.Sprintf("%d statements are in no class: the server keeps no more digests", d.Lost),
+			Hint: "raise performance_schema_digests_size in its option file"})
+	}
+	return out
+}
