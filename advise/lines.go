@@ -37,3 +37,6 @@ func Within(risk, most kasoku.Risk) bool {
 func Risks() []kasoku.Risk {
 	return []kasoku.Risk{kasoku.RiskNone, kasoku.RiskAppRestart, kasoku.RiskRestart, kasoku.RiskDurability, kasoku.RiskSemantics}
 }
+
+// IsSize reports whether a variable that may be proposed is a number of bytes.
+func IsSize(variable string) bool { return settings[variable].bytes }

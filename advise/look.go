@@ -146,6 +146,9 @@ type found struct {
 // A change is a variable with its new value.
 type change struct{ name, value string }
 
+// Now is the window of advice that rests on no counters.
+const Now = "now"
+
 // fire adds what was found: one advice for each variable, one without a variable
 // when there is none.
 func (l *look) fire(f found) {
@@ -161,7 +164,7 @@ func (l *look) fire(f found) {
 		a.Threshold = f.limit
 	}
 	if !f.counted {
-		a.Window = "now"
+		a.Window = Now
 	}
 	weight := l.check.weight
 	if f.weight > 0 {

@@ -76,7 +76,7 @@ func (r *reading) all(o ReadOptions) error {
 	r.in.Status, r.in.Words = numbers(status)
 	h.describe(&r.in)
 	if o.RAM > 0 {
-		r.in.sayRAM(o.RAM)
+		r.in.SayRAM(o.RAM)
 	}
 	r.grants()
 	return nil
@@ -134,8 +134,8 @@ func numbers(status map[string]string) (map[string]float64, map[string]string) {
 	return values, words
 }
 
-// sayRAM takes what somebody said.
-func (in *Input) sayRAM(ram uint64) {
+// SayRAM takes what somebody says that the server has; it stands above what was seen.
+func (in *Input) SayRAM(ram uint64) {
 	in.Memory.RAM, in.Memory.From = ram, "as --ram says"
 	kept := in.Lacks[:0]
 	for _, l := range in.Lacks {
