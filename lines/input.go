@@ -149,8 +149,12 @@ func (in *Input) name() string {
 // decompressed, without consuming them. A stream can be peeked again with a
 // larger n; who reads it afterwards must use this Input or a copy made after
 // the first Peek.
-func (in *Input) Peek(n int) ([]byte, error) {
-	c, err := in.open(context.Background())
+func (in *Input) Peek(n int) ([]byte, error) { return in.PeekContext(context.Background(), n) }
+
+// PeekContext is Peek, and ends with the context while it waits for a pipe or a
+// terminal.
+func (in *Input) PeekContext(ctx context.Context, n int) ([]byte, error) {
+	c, err := in.open(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -290,7 +290,12 @@ func TestWaitsForAPipe(t *testing.T) {
 		err := Split(ctx, []Input{in}, SplitOptions{Workers: 3}, func(int, *Block) error { return nil })
 		cancel()
 		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v", err)
+			t.Errorf("Split: %v", err)
 		}
+		ctx, cancel = context.WithTimeout(t.Context(), 10*time.Millisecond)
+		if _, err := in.PeekContext(ctx, 100); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Peek: %v", err)
+		}
+		cancel()
 	}
 }
