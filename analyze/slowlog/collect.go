@@ -3,35 +3,257 @@ package slowlog
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"strings"
+	"sync"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/analyze"
 	"github.com/kasoku/kasoku/lines"
 )
+
+// Collect reads the lines to their end into a table, and describes what it
+// read. On an error, both hold what was read before.
+func Collect(src *lines.Window, o Options) (*Table, kasoku.LogWindow, error) {
+	t := NewTable(o)
+	r := newReaderOf(src, o, t.names)
+	for r.Scan() {
+		t.Add(r.Event())
+	}
+	w := r.Account().Window("slowlog", r.Format(), src, t.notes()...)
+	if err := r.Err(); err != nil {
+		return t, w, fmt.Errorf("slow log: %w", err)
+	}
+	return t, w, nil
+}
 
 // CollectAll reads the inputs, one after another, into a table and describes
 // what it read of each. The result is the same for any number of workers. The
 // progress, which may be nil, is told the bytes read and the bytes there are, 0
 // when that is not known. On an error, both hold what was read before.
+//
+// One goroutine reads and finds where entries begin and end, which has to be done
+// in order; workers parse the entries and find out what their statements are; the
+// caller's goroutine adds them up, in order again. So all that depends on the
+// order, such as transactions, is as if one had read alone.
 func CollectAll(ctx context.Context, in []lines.Input, o Options, progress func(done, total int64)) (*Table, []kasoku.LogWindow, error) {
-	t := NewTable(o)
-	var windows []kasoku.LogWindow
-	for i := range in {
-		if err := ctx.Err(); err != nil {
-			return t, windows, err
-		}
-		src, err := lines.Open(in[i:i+1], 0)
-		if err != nil {
-			return t, windows, fmt.Errorf("slow log: %w", err)
-		}
-		r := NewReader(src)
-		for r.Scan() {
-			t.Add(r.Event())
-		}
-		windows = append(windows, r.Account().Window("slowlog", r.Format(), src, t.notes()...))
-		src.Close()
-		if err := r.Err(); err != nil {
-			return t, windows, fmt.Errorf("slow log: %w", err)
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	return collectAll(ctx, in, NewTable(o), lines.SplitOptions{Progress: progress})
+}
+
+// collectAll is CollectAll into a table, from blocks of any size.
+func collectAll(ctx context.Context, in []lines.Input, t *Table, split lines.SplitOptions) (*Table, []kasoku.LogWindow, error) {
+	p := &pipeline{in: in, opts: t.opts, table: t, results: make([]result, len(in)), notes: make([]string, len(in))}
+	split.Workers = 1
+	split.Note = func(i int, text string) { p.notes[i] = text }
+	var err error
+	if p.opts.Workers == 1 {
+		err = p.alone(ctx, split)
+	} else {
+		err = p.together(ctx, split)
+	}
+	if err != nil {
+		err = fmt.Errorf("slow log: %w", err)
+	}
+	return t, p.windows(), err
+}
+
+// A pipeline is the state of one CollectAll.
+type pipeline struct {
+	in      []lines.Input
+	opts    Options
+	table   *Table
+	input   int     // that the cutter works on
+	cutter  *cutter // nil before the first input
+	results []result
+	notes   []string
+}
+
+// A result is what became of one input.
+type result struct {
+	account analyze.Account
+	told    told
+	cutter  *cutter // that has read it, nil when nothing was read
+	bytes   int64
+}
+
+// cut feeds a block to the cutter of its input, and calls send with each batch of
+// whole entries; send returns the batch to be filled next.
+func (p *pipeline) cut(b *lines.Block, send func(*batch) *batch) {
+	if p.cutter == nil || b.Input != p.input {
+		p.finishInput(send)
+		p.input = b.Input
+		p.cutter = newCutter(p.opts.Kind, send(nil))
+		p.cutter.b.input = b.Input
+		p.results[b.Input].cutter = p.cutter
+	}
+	c := p.cutter
+	c.feed(b.Data, b.Offset, b.Cut)
+	p.results[b.Input].bytes = c.offset
+	switch {
+	case c.full():
+		full := c.b
+		c.carry(send(nil))
+		send(full)
+	case c.loose() > lines.DefaultBlockSize:
+		c.carry(c.b)
+	}
+}
+
+// finishInput sends what is left of an input.
+func (p *pipeline) finishInput(send func(*batch) *batch) {
+	if p.cutter == nil {
+		return
+	}
+	p.cutter.end()
+	send(p.cutter.b)
+	p.cutter = nil
+}
+
+// add adds a batch's events to the table.
+func (p *pipeline) add(b *batch) {
+	r := &p.results[b.input]
+	for i := range b.events {
+		e := &b.events[i]
+		if accountFor(&r.account, e) {
+			r.told.see(e)
+			p.table.add(e)
 		}
 	}
-	return t, windows, nil
+}
+
+// alone does all the work in one goroutine.
+func (p *pipeline) alone(ctx context.Context, split lines.SplitOptions) error {
+	w := newWorker(p.opts, p.table)
+	var free []*batch
+	send := func(b *batch) *batch {
+		if b != nil {
+			w.work(b)
+			p.add(b)
+			free = append(free, b)
+			return nil
+		}
+		if n := len(free); n > 0 {
+			b, free = free[n-1], free[:n-1]
+			b.reset()
+			return b
+		}
+		return new(batch)
+	}
+	err := lines.Split(ctx, p.in, split, func(_ int, b *lines.Block) error {
+		p.cut(b, send)
+		return nil
+	})
+	p.finishInput(send)
+	return err
+}
+
+// together works with workers beside the goroutine that reads and the caller's.
+func (p *pipeline) together(ctx context.Context, split lines.SplitOptions) error {
+	// Batches go around: to be filled, to be parsed, to be added in their order.
+	n := p.opts.Workers + 2
+	free, work, order := make(chan *batch, n), make(chan *batch, n), make(chan *batch, n)
+	for range n {
+		free <- &batch{parsed: make(chan struct{}, 1)}
+	}
+	var wg sync.WaitGroup
+	for range p.opts.Workers {
+		wg.Go(func() {
+			w := newWorker(p.opts, p.table)
+			for b := range work {
+				w.work(b)
+				b.parsed <- struct{}{}
+			}
+		})
+	}
+	var err error
+	wg.Go(func() {
+		send := func(b *batch) *batch {
+			if b != nil {
+				work <- b
+				order <- b
+				return nil
+			}
+			b = <-free
+			b.reset()
+			return b
+		}
+		err = lines.Split(ctx, p.in, split, func(_ int, b *lines.Block) error {
+			p.cut(b, send)
+			return nil
+		})
+		p.finishInput(send)
+		close(work)
+		close(order)
+	})
+	for b := range order {
+		<-b.parsed
+		p.add(b)
+		free <- b
+	}
+	wg.Wait()
+	return err
+}
+
+// A worker turns batches of entries into events with names.
+type worker struct {
+	parser parser
+	namer  *namer
+}
+
+func newWorker(o Options, t *Table) *worker {
+	return &worker{parser: parser{zone: o.Location, wanted: t.names}, namer: newNamer(o, t.reg)}
+}
+
+func (w *worker) work(b *batch) {
+	w.parser.parse(b)
+	w.namer.arena = b.names
+	for i := range b.events {
+		if e := &b.events[i]; !e.junk && e.bad == "" {
+			w.namer.name(e)
+		}
+	}
+	b.names = w.namer.arena
+}
+
+// windows describes what was read. The notes of the table belong to the last
+// input, since they are of all of them.
+func (p *pipeline) windows() []kasoku.LogWindow {
+	var out []kasoku.LogWindow
+	for i := range p.results {
+		r := &p.results[i]
+		if r.cutter == nil && i > p.input {
+			break
+		}
+		w := kasoku.LogWindow{Kind: "slowlog", Path: p.in[i].Path, From: p.in[i].From, To: p.in[i].From + r.bytes, Files: 1}
+		if r.cutter != nil {
+			r.account.Add(&r.cutter.account)
+			w.Format = r.told.format(r.cutter)
+		}
+		a := &r.account
+		w.Lines, w.Records, w.Continued, w.Blank, w.Dropped, w.BadSample = a.Lines, a.Records, a.Continued, a.Blank, a.Dropped, a.Bad
+		w.Note = joinNotes(p.notes[i], a)
+		out = append(out, w)
+	}
+	if n := len(out); n > 0 {
+		out[n-1].Note = strings.Join(append(notEmpty(out[n-1].Note), p.table.notes()...), "; ")
+	}
+	return out
+}
+
+func joinNotes(note string, a *analyze.Account) string {
+	notes := notEmpty(note)
+	if a.Cut > 0 {
+		notes = append(notes, fmt.Sprintf("%d lines longer than %d bytes were cut", a.Cut, lines.DefaultMaxLine))
+	}
+	return strings.Join(notes, "; ")
+}
+
+func notEmpty(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return []string{s}
 }

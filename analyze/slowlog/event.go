@@ -5,17 +5,19 @@ import (
 	"time"
 )
 
-// An Event is one entry of a slow log. Its slices, and what [Event.Attributes]
-// yields, are valid until the next Scan.
+// An Event is one entry of a log. Its slices, and what [Event.Attributes]
+// yields, are valid until the next Scan, or until Where returns.
 type Event struct {
-	Line   int64 // number of its first line in the window, from 1
-	Offset int64 // of that line in the window, bytes
+	Input  int   // number of the input, from 0
+	Line   int64 // number of its first line in the input, from 1
+	Offset int64 // of that line in the input, bytes
 
 	Start      time.Time     // when the statement started; the last time that the log told when the entry tells none
 	Resolution time.Duration // how exact Start is: a second, or a microsecond
+	Logged     time.Time     // the digits of "# Time:", without regard to a zone; those of the entry before when it has none
 	ThreadID   uint64        // connection id
 	User, Host []byte
-	Schema     []byte // default database, empty when the entry does not tell
+	Schema     []byte // default database; that of the entry before when the entry does not tell, empty when it tells that there is none
 
 	QueryTime, LockTime time.Duration
 	RowsSent            uint64
@@ -29,31 +31,40 @@ type Event struct {
 	Statement []byte // without the final semicolon
 
 	head         []byte // the lines that start with #, with newlines
+	explain      []byte // of them, those with EXPLAIN rows
 	use          []byte // database of the use line
-	user, host   [2]int // from and to in head, which may move while it grows
-	schema       [2]int
+	command      []byte // of the general log
 	hasQueryTime bool
+	hasTime      bool      // Start is the entry's own
+	hasSchema    bool      // the entry tells of its schema, be it that there is none
+	database     []byte    // Schema, or where that is empty the one of the entry before, as pt-query-digest has it
+	hasErrno     bool      // as Percona's servers write
+	started      time.Time // of an attribute Start
+	logged       time.Time // of # Time with a zone
 	timestamp    int64     // of SET timestamp, seconds; 0 without one
-	logged       time.Time // of # Time in ISO form
 	bad          string    // why the entry cannot be used
-}
+	junk         bool
+	lines        uint64
 
-// reset empties the event and keeps its memory.
-func (e *Event) reset() {
-	*e = Event{Statement: e.Statement[:0], head: e.head[:0], use: e.use[:0]}
+	values []value // its attributes, when they are wanted
+
+	// What a namer found out.
+	own      bool   // a statement of kasoku itself
+	shape    int32  // number in the registry; unnamed when it is not there yet
+	single   bool   // an INSERT of one row
+	name     []byte // of a shape that is not there yet: fingerprint, NUL, tag
+	print    int    // length of the fingerprint in name
+	identity uint64 // the same for the same text
+	tags     []byte // a comment that says where the statement comes from
 }
 
 // Attributes yields every "Name: value" of the entry's head, in order, such as
 // Rows_sent, Full_scan or Pages_accessed. A value may be empty.
 func (e *Event) Attributes(yield func(name, value []byte) bool) {
 	for rest := e.head; len(rest) > 0; {
-		line := rest
-		if i := bytes.IndexByte(rest, '\n'); i >= 0 {
-			line, rest = rest[:i], rest[i+1:]
-		} else {
-			rest = nil
-		}
-		if isComment(line) {
+		line, after, _ := bytes.Cut(rest, []byte("\n"))
+		rest = after
+		if line = bytes.TrimRight(line, "\r"); !isPlain(line) {
 			continue
 		}
 		if !attributes(line, func(name, value []byte) bool { return yield(name, value) }) {
@@ -62,11 +73,17 @@ func (e *Event) Attributes(yield func(name, value []byte) bool) {
 	}
 }
 
-// isComment reports whether a head line holds no attributes: the EXPLAIN rows
-// of MariaDB, and the lines that have a form of their own.
-func isComment(line []byte) bool {
-	return hasPrefix(line, "# explain:") || hasPrefix(line, "# User@Host:") || hasPrefix(line, "# Time:") ||
-		hasPrefix(line, "# administrator command:") || len(line) < 3
+// Head returns the lines of the entry that start with #, as they are.
+func (e *Event) Head() []byte { return e.head }
+
+// Explain returns the lines of the head that hold EXPLAIN rows, as they are.
+func (e *Event) Explain() []byte { return e.explain }
+
+// isPlain reports whether a head line holds attributes. The EXPLAIN rows of
+// MariaDB hold none, and some lines have a form of their own.
+func isPlain(line []byte) bool {
+	return len(line) >= 3 && line[0] == '#' && !hasPrefix(line, "# explain:") && !hasPrefix(line, "# User@Host:") &&
+		!hasPrefix(line, "# Time:") && !hasPrefix(line, "# administrator command:")
 }
 
 // attributes yields the "Name: value" pairs of a line. MariaDB writes an empty
@@ -74,11 +91,11 @@ func isComment(line []byte) bool {
 func attributes(line []byte, yield func(name, value []byte) bool) bool {
 	i := 1 // behind #
 	for {
-		for i < len(line) && (line[i] == ' ' || line[i] == '\t') {
+		for i < len(line) && isBlank(line[i]) {
 			i++
 		}
 		start := i
-		for i < len(line) && line[i] != ' ' && line[i] != '\t' {
+		for i < len(line) && !isBlank(line[i]) {
 			i++
 		}
 		if start == i {
@@ -88,11 +105,11 @@ func attributes(line []byte, yield func(name, value []byte) bool) bool {
 			continue
 		}
 		name := line[start : i-1]
-		for i < len(line) && (line[i] == ' ' || line[i] == '\t') {
+		for i < len(line) && isBlank(line[i]) {
 			i++
 		}
 		v := i
-		for i < len(line) && line[i] != ' ' && line[i] != '\t' {
+		for i < len(line) && !isBlank(line[i]) {
 			i++
 		}
 		if i > v && line[i-1] == ':' && isAttributeName(line[v:i-1]) {
@@ -104,6 +121,8 @@ func attributes(line []byte, yield func(name, value []byte) bool) bool {
 	}
 }
 
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+
 func isAttributeName(b []byte) bool {
 	for _, c := range b {
 		if c != '_' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
@@ -113,107 +132,43 @@ func isAttributeName(b []byte) bool {
 	return len(b) > 0 && b[0] >= 'A' && b[0] <= 'Z'
 }
 
-// headLine reads a line that starts with #.
-func (e *Event) headLine(line []byte) {
-	start := len(e.head)
-	e.head = append(append(e.head, line...), '\n')
-	line = e.head[start : len(e.head)-1]
+// place sets when the statement started, where the entry itself tells it.
+func (e *Event) place() {
+	e.Resolution = time.Second
 	switch {
-	case hasPrefix(line, "# Time: "):
-		e.logged, _ = isoTime(line[len("# Time: "):])
-		if i := bytes.Index(line, []byte("# User@Host: ")); i > 0 {
-			e.userHost(line[i:], start+i)
-		}
-	case hasPrefix(line, "# User@Host: "):
-		e.userHost(line, start)
-	case isComment(line):
-	default:
-		attributes(line, func(name, value []byte) bool {
-			e.attribute(name, value, start, line)
-			return true
-		})
-	}
-}
-
-// attribute keeps what an Event has a field for.
-func (e *Event) attribute(name, value []byte, start int, line []byte) {
-	ok := true
-	switch string(name) {
-	case "Query_time":
-		e.QueryTime, ok = seconds(value)
-		e.hasQueryTime = ok
-	case "Lock_time":
-		e.LockTime, ok = seconds(value)
-	case "Rows_sent":
-		e.RowsSent, ok = number(value)
-	case "Rows_examined":
-		e.RowsExamined, ok = number(value)
-	case "Rows_affected":
-		e.RowsAffected, e.HasAffected = number(value)
-		ok = e.HasAffected
-	case "Bytes_sent":
-		e.BytesSent, ok = number(value)
-	case "Thread_id", "Id":
-		e.ThreadID, ok = number(value)
-	case "Schema":
-		at := start + cap(line) - cap(value) // value is a part of line
-		e.schema = [2]int{at, at + len(value)}
-	}
-	if !ok && e.bad == "" {
-		e.bad = "bad " + string(name) + " " + quote(value)
-	}
-}
-
-// userHost reads "# User@Host: user[user] @ host [address]  Id:    12", which
-// starts at that offset of the head.
-func (e *Event) userHost(line []byte, start int) {
-	p := len("# User@Host: ")
-	bracket := bytes.IndexByte(line[p:], '[')
-	at := bytes.Index(line[p:], []byte("@ "))
-	if bracket < 0 || at < 0 {
-		return
-	}
-	e.user = [2]int{start + p, start + p + bracket}
-	p += at + 2
-	open := bytes.IndexByte(line[p:], '[')
-	if open < 0 {
-		return
-	}
-	host := bytes.TrimRight(line[p:p+open], " ")
-	from := p
-	end := bytes.IndexByte(line[p+open:], ']')
-	if end < 0 {
-		return
-	}
-	if len(host) == 0 { // with skip_name_resolve there is only the address
-		from, host = p+open+1, line[p+open+1:p+open+end]
-	}
-	e.host = [2]int{start + from, start + from + len(host)}
-	attributes(line[p+open+end:], func(name, value []byte) bool {
-		if string(name) == "Id" {
-			e.ThreadID, _ = number(value)
-		}
-		return true
-	})
-}
-
-// finish sets what depends on the whole entry. The last time is that of the
-// entry before.
-func (e *Event) finish(last time.Time) {
-	e.User, e.Host = e.head[e.user[0]:e.user[1]], e.head[e.host[0]:e.host[1]]
-	e.Schema = e.head[e.schema[0]:e.schema[1]]
-	if len(e.Schema) == 0 {
-		e.Schema = e.use
-	}
-	switch {
+	case !e.started.IsZero():
+		e.Start, e.Resolution, e.hasTime = e.started, time.Microsecond, true
 	case !e.logged.IsZero():
-		e.Start, e.Resolution = e.logged.Add(-e.QueryTime), time.Microsecond
+		e.Start, e.Resolution, e.hasTime = e.logged.Add(-e.QueryTime), time.Microsecond, true
 	case e.timestamp != 0:
-		e.Start, e.Resolution = time.Unix(e.timestamp, 0), time.Second
-	default:
-		e.Start, e.Resolution = last, time.Second
+		e.Start, e.hasTime = time.Unix(e.timestamp, 0), true
 	}
-	if !e.hasQueryTime && e.bad == "" {
-		e.bad = "no Query_time"
+}
+
+// inherited is what entries that do not tell it have from the entry before.
+type inherited struct {
+	start  time.Time
+	logged time.Time
+	schema []byte
+}
+
+// pass gives the event what it lacks, and keeps what it tells for the next one.
+func (in *inherited) pass(e *Event) {
+	if e.hasTime {
+		in.start = e.Start
+	} else {
+		e.Start = in.start
+	}
+	if e.Logged.IsZero() {
+		e.Logged = in.logged
+	} else {
+		in.logged = e.Logged
+	}
+	if len(e.Schema) > 0 && string(e.Schema) != string(in.schema) {
+		in.schema = append([]byte(nil), e.Schema...) // the event before may still point to the old one
+	}
+	e.database = in.schema
+	if !e.hasSchema {
+		e.Schema = in.schema
 	}
 }

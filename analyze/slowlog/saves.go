@@ -57,6 +57,9 @@ func (s *saves) add(e *Event, c *class) {
 	case "UPDATE":
 		s.update(e, c)
 	case "SELECT":
+		if len(s.updated.index) == 0 && len(s.selected.index) == 0 {
+			return
+		}
 		for _, name := range c.query.Tables {
 			if t := s.tables[bareName(name)]; t != nil && t.pending > 0 {
 				s.choose(e, c, t)

@@ -3,56 +3,51 @@ package slowlog
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/analyze"
-	"github.com/kasoku/kasoku/analyze/sqlshape"
 	"github.com/kasoku/kasoku/histogram"
-	"github.com/kasoku/kasoku/lines"
 )
 
-// Bounds of what a table keeps. The first three bound its memory, whatever the
-// log holds; the others bound what one class keeps, in bytes.
+// Bounds of what a table keeps. They bound its memory, whatever the log holds.
 const (
 	defaultMaxQueries = 10_000
 	defaultMaxPending = 64 << 10 // 64 s of saves at 1,000/s; a save takes milliseconds
 	maxConnections    = 1 << 20  // connection ids that are told apart
-	maxFingerprint    = 4 << 10
-	maxSample         = 1 << 10
 )
 
 // Other is the fingerprint of the class that takes the statements of all
 // classes beyond the bound. Its id is empty.
 const Other = "(other statements)"
 
-// own marks the statements of kasoku itself, which are no part of the load.
-const own = "/* kasoku */"
-
 // A Table adds up entries. It is not safe for concurrent use.
 type Table struct {
-	opts        Options
-	shaper      sqlshape.Shaper
-	classes     map[string]*class // by fingerprint, NUL, tag
-	key         []byte
-	saves       saves
-	connections map[uint64]struct{}
-	crowded     bool // more connections than are told apart
-	seconds     map[int]uint64
-	statements  uint64
-	admin       uint64
-	outside     uint64
-	own         uint64
-	folded      uint64
-}
+	opts    Options
+	reg     *registry
+	names   *names // of attributes; nil when they are not kept
+	namer   *namer
+	shapes  []*class          // by number in the registry; nil where the key of a class is not the fingerprint
+	classes map[string]*class // by fingerprint, NUL, tag; or by key
+	before  inherited
 
-// A class is one row, with what it needs to be added to.
-type class struct {
-	query kasoku.Query
-	write bool // a statement that can affect rows
+	saves        saves
+	conns        conns
+	transactions transactions
+	connections  map[uint64]struct{}
+	lastID       uint64 // that is in connections
+	crowded      bool   // more connections than are told apart
+	series       series
+	left         room
+	statements   uint64
+	admin        uint64
+	outside      uint64
+	unwanted     uint64 // by Since, Until and Where
+	own          uint64
+	folded       uint64
+	unseen       uint64 // calls whose second was not counted
 }
 
 // NewTable returns an empty table.
@@ -63,37 +58,111 @@ func NewTable(o Options) *Table {
 	if o.MaxPending <= 0 {
 		o.MaxPending = defaultMaxPending
 	}
-	return &Table{
-		opts: o, classes: map[string]*class{}, saves: newSaves(o.MaxPending),
-		connections: map[uint64]struct{}{}, seconds: map[int]uint64{},
+	t := &Table{
+		opts: o, reg: &registry{ids: map[string]int32{}}, classes: map[string]*class{},
+		shapes: make([]*class, 1), saves: newSaves(o.MaxPending), conns: newConns(),
+		transactions: transactions{classes: map[string]*transaction{}},
+		connections:  map[uint64]struct{}{}, left: maxMoments,
 	}
+	if o.Attributes {
+		t.names = &names{ids: map[string]uint16{}}
+		t.names.id([]byte(QuerySize))
+	}
+	t.namer = newNamer(o, t.reg)
+	return t
 }
 
 // Add adds an entry.
 func (t *Table) Add(e *Event) {
+	t.namer.arena = t.namer.arena[:0]
+	t.namer.name(e)
+	t.add(e)
+}
+
+// add adds an entry that has a name.
+func (t *Table) add(e *Event) {
+	t.before.pass(e)
+	if e.command != nil {
+		t.general(e)
+	}
+	if !t.wanted(e) {
+		t.unwanted++
+		return
+	}
 	at, inside := t.place(e)
 	switch {
 	case !inside:
 		t.outside++
 		return
-	case bytes.Contains(e.Statement, []byte(own)):
+	case e.own:
 		t.own++
 		return
 	case e.Admin:
 		t.admin++
 	default:
 		t.statements++
-		t.seconds[int(at/time.Second)]++
+		t.count(t.series.add(int64(at/time.Second), 1, 0, &t.left))
 	}
 	t.connect(e.ThreadID)
-	c := t.class(e.Statement)
-	c.add(e, at)
+	c := t.class(e)
+	t.count(c.add(e, at, int64(at/time.Second), &t.left))
+	if t.names != nil {
+		c.addValues(e)
+	}
+	if t.opts.By == ByFingerprint {
+		t.follow(e, c)
+	}
+}
+
+func (t *Table) count(counted bool) {
+	if !counted {
+		t.unseen++
+	}
+}
+
+// follow follows what statements mean to those before and behind.
+func (t *Table) follow(e *Event, c *class) {
+	if e.Admin {
+		if bytes.HasSuffix(e.Statement, []byte("Quit")) {
+			t.conns.remove(e.ThreadID)
+		}
+		return
+	}
+	conn := t.conns.get(e.ThreadID)
+	conn.count(c, e.single)
+	if c.role != inside || conn.txn.on || conn.txn.manual {
+		t.transactions.follow(&conn.txn, e, c)
+	}
 	t.saves.add(e, c)
 }
 
+// general gives an entry of the general log what its connection told before.
+func (t *Table) general(e *Event) {
+	c := t.conns.get(e.ThreadID)
+	if len(e.User) > 0 {
+		c.user, c.host = bytes.Clone(e.User), bytes.Clone(e.Host)
+	}
+	if e.hasSchema && string(c.schema) != string(e.Schema) {
+		c.schema = bytes.Clone(e.Schema)
+	}
+	e.User, e.Host, e.Schema, e.database = c.user, c.host, c.schema, c.schema
+}
+
+// wanted reports whether the options keep the entry.
+func (t *Table) wanted(e *Event) bool {
+	o := &t.opts
+	return (o.Since.IsZero() || !e.Start.Before(o.Since)) && (o.Until.IsZero() || e.Start.Before(o.Until)) &&
+		(o.Where == nil || o.Where(e))
+}
+
+// place returns when the entry started. Without a clock that is counted from
+// 1970.
 func (t *Table) place(e *Event) (at time.Duration, inside bool) {
 	if t.opts.Clock == nil {
-		return 0, true
+		if e.Start.IsZero() {
+			return 0, true
+		}
+		return time.Duration(e.Start.UnixNano()), true
 	}
 	length := max(e.QueryTime, e.Resolution)
 	if e.Resolution == time.Second {
@@ -103,6 +172,10 @@ func (t *Table) place(e *Event) (at time.Duration, inside bool) {
 }
 
 func (t *Table) connect(id uint64) {
+	if id == t.lastID && len(t.connections) > 0 {
+		return
+	}
+	t.lastID = id
 	if _, known := t.connections[id]; known {
 		return
 	}
@@ -113,20 +186,75 @@ func (t *Table) connect(id uint64) {
 	t.connections[id] = struct{}{}
 }
 
-// class returns the class of a statement.
-func (t *Table) class(sql []byte) *class {
-	fingerprint := t.shaper.Fingerprint(sql)
-	tag := sqlshape.Tag(sql)
-	t.key = append(append(append(t.key[:0], fingerprint...), 0), tag...)
-	if c, ok := t.classes[string(t.key)]; ok {
+// class returns the class of an event.
+func (t *Table) class(e *Event) *class {
+	switch t.opts.By {
+	case ByUser:
+		return t.keyed(e, e.User)
+	case ByHost:
+		return t.keyed(e, e.Host)
+	case BySchema:
+		return t.keyed(e, e.database)
+	}
+	if e.shape == unnamed {
+		e.shape = t.shapeOf(e)
+	}
+	if c := t.shapes[e.shape]; c != nil {
+		return c
+	}
+	t.folded++
+	return t.other()
+}
+
+// shapeOf adds the shape of an event's statement to the registry when there is
+// room for it.
+func (t *Table) shapeOf(e *Event) int32 {
+	if id := t.reg.find(e.name); id != unnamed {
+		return id
+	}
+	if len(t.shapes) > t.opts.MaxQueries {
+		return others
+	}
+	id := int32(len(t.shapes))
+	t.shapes = append(t.shapes, t.newClass(e))
+	t.reg.add(e.name, id, len(t.shapes) > t.opts.MaxQueries)
+	return id
+}
+
+// newClass returns the class that the shape of an event belongs to.
+func (t *Table) newClass(e *Event) *class {
+	fingerprint, tag := e.name[:e.print], e.name[e.print+1:]
+	name, key := string(e.name), ""
+	switch t.opts.By {
+	case ByTables:
+		key = strings.Join(newClass(e.Statement, fingerprint, nil, "").query.Tables, " ")
+	case ByGroup:
+		if t.opts.Group != nil {
+			key = t.opts.Group(e.Statement)
+		}
+	}
+	if t.opts.By != ByFingerprint {
+		name = key
+	}
+	c := t.classes[name]
+	if c == nil {
+		c = newClass(e.Statement, fingerprint, tag, key)
+		t.classes[name] = c
+	}
+	return c
+}
+
+// keyed returns the class of what an event tells itself.
+func (t *Table) keyed(e *Event, key []byte) *class {
+	if c := t.classes[string(key)]; c != nil {
 		return c
 	}
 	if len(t.classes) >= t.opts.MaxQueries {
 		t.folded++
 		return t.other()
 	}
-	c := newClass(sql, fingerprint, tag)
-	t.classes[string(t.key)] = c
+	c := newClass(e.Statement, nil, nil, string(key))
+	t.classes[string(key)] = c
 	return c
 }
 
@@ -134,203 +262,78 @@ func (t *Table) class(sql []byte) *class {
 func (t *Table) other() *class {
 	c := t.classes[Other]
 	if c == nil {
-		c = &class{query: kasoku.Query{Fingerprint: Other, Latency: histogram.New()}}
+		c = &class{query: kasoku.Query{Fingerprint: Other, Latency: histogram.New()}, role: outside}
 		t.classes[Other] = c
 	}
 	return c
 }
 
-func newClass(sql, fingerprint, tag []byte) *class {
-	c := &class{query: kasoku.Query{
-		ID:          sqlshape.ID(fingerprint),
-		Fingerprint: text(fingerprint, maxFingerprint),
-		Tag:         text(tag, len(tag)),
-		Verb:        sqlshape.Verb(sql),
-		Tables:      sqlshape.Tables(sql),
-		Sample:      text(sqlshape.AppendMasked(nil, sql, maxSample), 2*maxSample),
-		Latency:     histogram.New(),
-	}}
-	switch c.query.Verb {
-	case "INSERT", "UPDATE", "DELETE", "REPLACE":
-		c.write = true
-	}
-	return c
-}
-
-// text returns bytes of a log as a string that is valid and safe to show.
-func text(b []byte, limit int) string {
-	s := strings.ToValidUTF8(string(b[:min(len(b), limit)]), "\uFFFD")
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, s)
-}
-
-func (c *class) add(e *Event, at time.Duration) {
-	q := &c.query
-	if q.Calls == 0 {
-		q.First, q.Last = at, at
-	}
-	q.First, q.Last = min(q.First, at), max(q.Last, at)
-	q.Calls++
-	q.Total += e.QueryTime
-	q.Lock += e.LockTime
-	q.Latency.Record(e.QueryTime)
-	q.RowsExamined += e.RowsExamined
-	q.RowsSent += e.RowsSent
-	if e.HasAffected {
-		q.HasAffected = true
-		q.RowsAffected += e.RowsAffected
-		if c.write && e.RowsAffected == 0 {
-			q.NoneAffected++
-		}
-	}
-}
-
 // Merge adds another table, of another log or of a later part of the same one.
-// A save whose statements lie in both parts is not seen.
+// What reaches from one part into the other, such as a transaction or a save, is
+// not seen.
 func (t *Table) Merge(o *Table) {
-	for key, from := range o.classes {
+	for _, key := range o.order() {
+		from := o.classes[key]
 		to := t.classes[key]
 		switch {
 		case to == nil && (len(t.classes) < t.opts.MaxQueries || key == Other):
-			to = &class{query: from.query, write: from.write}
-			to.query.Latency = histogram.New()
-			to.query.Latency.Merge(from.query.Latency)
+			to = copyOf(from, &t.left)
 			t.classes[key] = to
-			continue
+			if t.opts.By == ByFingerprint && key != Other {
+				t.adopt(key, to)
+			}
 		case to == nil:
 			t.folded += from.query.Calls
 			to = t.other()
+			fallthrough
+		default:
+			to.merge(from, &t.left)
 		}
-		to.merge(&from.query)
+		t.mergeAttributes(to, from, o)
 	}
 	t.saves.merge(&o.saves)
+	t.transactions.merge(&o.transactions)
 	for id := range o.connections {
 		t.connect(id)
 	}
-	for s, n := range o.seconds {
-		t.seconds[s] += n
-	}
+	t.series.merge(&o.series, &t.left)
 	t.crowded = t.crowded || o.crowded
 	t.statements += o.statements
 	t.admin += o.admin
 	t.outside += o.outside
+	t.unwanted += o.unwanted
 	t.own += o.own
 	t.folded += o.folded
+	t.unseen += o.unseen
 }
 
-func (c *class) merge(o *kasoku.Query) {
-	q := &c.query
-	if q.Calls == 0 {
-		q.First, q.Last = o.First, o.Last
+// order returns the keys of the classes in the order of the shapes, so that the
+// same ones are folded whenever the same tables are merged.
+func (t *Table) order() []string {
+	keys := make([]string, 0, len(t.classes))
+	for key := range t.classes {
+		keys = append(keys, key)
 	}
-	q.First, q.Last = min(q.First, o.First), max(q.Last, o.Last)
-	q.Calls += o.Calls
-	q.Total += o.Total
-	q.Lock += o.Lock
-	q.Latency.Merge(o.Latency)
-	q.RowsExamined += o.RowsExamined
-	q.RowsSent += o.RowsSent
-	q.RowsAffected += o.RowsAffected
-	q.NoneAffected += o.NoneAffected
-	q.HasAffected = q.HasAffected || o.HasAffected
-}
-
-// Queries returns the classes, the one that took the most time first. They share
-// nothing with the table that changes.
-func (t *Table) Queries() []kasoku.Query {
-	out := make([]kasoku.Query, 0, len(t.classes))
-	for _, c := range t.classes {
-		q := c.query
-		q.Latency = q.Latency.Clone()
-		out = append(out, q)
-	}
-	slices.SortFunc(out, func(a, b kasoku.Query) int {
-		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(b.Calls, a.Calls),
-			cmp.Compare(a.ID, b.ID), cmp.Compare(a.Tag, b.Tag))
+	slices.SortFunc(keys, func(a, b string) int {
+		x, y := &t.classes[a].query, &t.classes[b].query
+		return cmp.Or(cmp.Compare(y.Total, x.Total), cmp.Compare(y.Calls, x.Calls), cmp.Compare(a, b))
 	})
-	return out
+	return keys
 }
 
-// Classes returns the classes in the order of Queries.
-func (t *Table) Classes() []Class {
-	var out []Class
-	for _, q := range t.Queries() {
-		out = append(out, Class{Query: q})
+// adopt makes a merged class one that entries can be added to.
+func (t *Table) adopt(name string, c *class) {
+	if len(t.shapes) > t.opts.MaxQueries {
+		return
 	}
-	return out
+	id := int32(len(t.shapes))
+	t.shapes = append(t.shapes, c)
+	t.reg.add([]byte(name), id, len(t.shapes) > t.opts.MaxQueries)
 }
 
-// Overall returns what all classes hold together; it has no fingerprint.
-func (t *Table) Overall() Class {
-	all := &class{query: kasoku.Query{Latency: histogram.New()}}
-	for _, c := range t.classes {
-		all.merge(&c.query)
+func (t *Table) mergeAttributes(to, from *class, o *Table) {
+	if t.names == nil || o.names == nil {
+		return
 	}
-	return Class{Query: all.query}
-}
-
-// Transactions returns the classes of transactions, the one that took the most
-// time first.
-func (t *Table) Transactions() []kasoku.Transaction { return nil }
-
-// Saves returns the tables with the trail of an ORM's save, the most frequent
-// first.
-func (t *Table) Saves() []kasoku.SaveShape { return t.saves.shapes() }
-
-// Statements returns how many statements the log tells, administrator commands
-// not included: what the server counts as Questions, when it logs them all.
-func (t *Table) Statements() uint64 { return t.statements }
-
-// Admin returns how many administrator commands, such as Prepare or Quit, the
-// log tells. MariaDB logs none.
-func (t *Table) Admin() uint64 { return t.admin }
-
-// Connections returns how many connections the statements came over. It is a
-// lower bound when there are more than a million.
-func (t *Table) Connections() uint64 { return uint64(len(t.connections)) }
-
-// Outside returns how many entries lie outside of the run's interval and were
-// left out.
-func (t *Table) Outside() uint64 { return t.outside }
-
-// Own returns how many statements of kasoku itself were left out.
-func (t *Table) Own() uint64 { return t.own }
-
-// Seconds returns the number of statements that started in each second of the
-// run. The map is the table's.
-func (t *Table) Seconds() map[int]uint64 { return t.seconds }
-
-// notes says what a reader of the table has to know.
-func (t *Table) notes() []string {
-	var out []string
-	add := func(n uint64, format string) {
-		if n > 0 {
-			out = append(out, fmt.Sprintf(format, n))
-		}
-	}
-	add(t.outside, "%d entries outside the run were left out")
-	add(t.own, "%d statements of kasoku itself were left out")
-	add(t.folded, "%d calls of rare statements were folded into "+Other)
-	if t.crowded {
-		out = append(out, fmt.Sprintf("more than %d connections", maxConnections))
-	}
-	return out
-}
-
-// Collect reads the lines to their end into a table, and describes what it
-// read. On an error, both hold what was read before.
-func Collect(src *lines.Window, o Options) (*Table, kasoku.LogWindow, error) {
-	t, r := NewTable(o), NewReader(src)
-	for r.Scan() {
-		t.Add(r.Event())
-	}
-	w := r.Account().Window("slowlog", r.Format(), src, t.notes()...)
-	if err := r.Err(); err != nil {
-		return t, w, fmt.Errorf("slow log: %w", err)
-	}
-	return t, w, nil
+	to.mergeAttributes(from, func(id uint16) (uint16, bool) { return t.names.id([]byte(o.names.all[id])) })
 }

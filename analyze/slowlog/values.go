@@ -109,8 +109,9 @@ func isBanner(line []byte) bool {
 }
 
 func isVersion(line []byte) bool {
-	return bytes.Contains(line, []byte(", Version: ")) &&
-		(bytes.HasSuffix(line, []byte("started with:")) || bytes.HasSuffix(line, []byte("embedded library")))
+	return len(line) > 0 && line[0] != '#' &&
+		(bytes.HasSuffix(line, []byte("started with:")) || bytes.HasSuffix(line, []byte("embedded library"))) &&
+		bytes.Contains(line, []byte(", Version: "))
 }
 
 // useLine returns the database of "use `db`;".
@@ -161,4 +162,37 @@ func quote(b []byte) string {
 		b = b[:40]
 	}
 	return strconv.QuoteToASCII(string(b))
+}
+
+// shortTime parses 261120  9:35:53, the time of servers before MySQL 5.7 and of
+// MariaDB, in a zone; nil is UTC.
+func shortTime(b []byte, zone *time.Location) (time.Time, bool) {
+	if len(b) < 15 || b[6] != ' ' || b[9] != ':' || b[12] != ':' {
+		return time.Time{}, false
+	}
+	hour := b[7:9]
+	if hour[0] == ' ' {
+		hour = hour[1:]
+	}
+	var n [6]int
+	for i, digits := range [...][]byte{b[:2], b[2:4], b[4:6], hour, b[10:12], b[13:15]} {
+		v, ok := number(digits)
+		if !ok {
+			return time.Time{}, false
+		}
+		n[i] = int(v)
+	}
+	if n[1] < 1 || n[1] > 12 || n[2] < 1 || n[2] > 31 || n[3] > 23 || n[4] > 59 || n[5] > 60 {
+		return time.Time{}, false
+	}
+	if zone == nil {
+		zone = time.UTC
+	}
+	return time.Date(2000+n[0], time.Month(n[1]), n[2], n[3], n[4], n[5], 0, zone), true
+}
+
+// digitsOf returns the time as its digits are, without regard to its zone.
+func digitsOf(t time.Time) time.Time {
+	_, offset := t.Zone()
+	return t.Add(time.Duration(offset) * time.Second).UTC()
 }

@@ -18,6 +18,7 @@ type byteTables struct {
 	lower    [256]byte
 	digitish [256]bool // [0-9a-f.xb+-]
 	word     [256]bool // \w of a byte string
+	stop     [256]bool // what a sketch does not take as it is
 }
 
 var tab = newByteTables()
@@ -46,6 +47,7 @@ func newByteTables() *byteTables {
 		case c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f':
 			t.class[i] = blank
 		}
+		t.stop[i] = t.class[i] == number || c == '\'' || c == '('
 	}
 	return t
 }
@@ -86,8 +88,8 @@ func hasFold(q []byte, prefix string) bool {
 // indexFold finds the lower-case word in any case.
 func indexFold(q []byte, word string) int {
 	first, upper := word[0], word[0]-'a'+'A'
-	for i := 0; i < len(q); i++ {
-		if c := q[i]; (c == first || c == upper) && hasFold(q[i:], word) {
+	for i, c := range q {
+		if (c == first || c == upper) && hasFold(q[i:], word) {
 			return i
 		}
 	}

@@ -1,12 +1,168 @@
 package sqlshape
 
+import (
+	"bytes"
+	"net/url"
+)
+
 // A Field is what a comment of a statement says of where the statement comes
 // from: a key and its value, decoded. A comment that is a plain name has no key.
 type Field struct {
 	Key, Value string
 }
 
-// Comments returns the fields of a statement's comments, in order: those of
-// sqlcommenter (key='url%20encoded'), of marginalia (key:value,key:value), and
-// plain tags. It is bounded to 32 fields.
-func Comments(sql []byte) []Field { return nil }
+// maxFields bounds the fields of a statement, maxField the bytes of one.
+const (
+	maxFields = 32
+	maxField  = 256
+)
+
+// Comments returns the fields of a statement's block comments, in order: those of
+// sqlcommenter (key='url%20encoded',key='…'), of marginalia
+// (key:value,key:value), and plain tags. There are at most 32.
+//
+// Sources: the sqlcommenter specification of OpenTelemetry; the README of
+// basecamp/marginalia; Rails 7, ActiveRecord::QueryLogs.
+func Comments(sql []byte) []Field {
+	var out []Field
+	eachComment(sql, func(text []byte) bool {
+		eachField(text, func(key, value []byte) bool {
+			out = append(out, Field{string(key), decoded(value)})
+			return len(out) < maxFields
+		})
+		return len(out) < maxFields
+	})
+	return out
+}
+
+// decoded returns a value without its quotes and escapes.
+func decoded(value []byte) string {
+	if n := len(value); n >= 2 && value[0] == '\'' && value[n-1] == '\'' {
+		value = bytes.ReplaceAll(value[1:n-1], []byte(`\'`), []byte("'"))
+	}
+	if s, err := url.PathUnescape(string(value)); err == nil {
+		return s
+	}
+	return string(value)
+}
+
+// AppendTag appends what the block comments of a statement say of where it comes
+// from and what is the same for many statements: plain tags and key:value pairs,
+// with commas between. What tells single requests apart, such as a traceparent,
+// is left out.
+func AppendTag(dst, sql []byte) []byte {
+	start := len(dst)
+	eachComment(sql, func(text []byte) bool {
+		eachField(text, func(key, value []byte) bool {
+			if isRequest(key) || len(dst)-start > maxField {
+				return true
+			}
+			if len(dst) > start {
+				dst = append(dst, ',')
+			}
+			if len(key) > 0 {
+				dst = append(append(dst, key...), ':')
+			}
+			if n := len(value); n >= 2 && value[0] == '\'' {
+				value = value[1 : n-1]
+			}
+			dst = append(dst, value...)
+			return true
+		})
+		return true
+	})
+	return dst
+}
+
+// isRequest reports whether the values of a key belong to single requests.
+func isRequest(key []byte) bool {
+	for _, k := range [...]string{
+		"traceparent", "tracestate", "trace_id", "span_id", "traceid", "spanid", "request_id", "job_id", "pid", "line",
+	} {
+		if equalFold(key, k) {
+			return true
+		}
+	}
+	return false
+}
+
+// eachComment yields what is in each block comment, without blanks at its ends.
+// Comments whose inside counts are none.
+func eachComment(sql []byte, yield func(text []byte) bool) {
+	var l Lexer
+	for rest := sql; ; {
+		i := bytes.Index(rest, []byte("/*"))
+		if i < 0 {
+			return
+		}
+		// What comes before may be a literal that holds the start of a comment.
+		if l.src == nil {
+			l = NewLexer(sql)
+		}
+		at := len(sql) - len(rest) + i
+		for l.pos < at && l.Raw().Kind != End {
+		}
+		if l.pos > at { // inside of a literal
+			rest = sql[min(l.pos, len(sql)):]
+			continue
+		}
+		t := l.Raw()
+		rest = sql[l.pos:]
+		text := bytes.TrimPrefix(t.Text, []byte("/*"))
+		if t.Kind != Comment || len(text) == 0 || text[0] == '!' || text[0] == 'M' && len(text) > 1 && text[1] == '!' || text[0] == '+' {
+			continue
+		}
+		if !yield(trimSpace(bytes.TrimSuffix(text, []byte("*/")))) {
+			return
+		}
+	}
+}
+
+// eachField yields the fields of a comment. What is neither keys and values nor a
+// plain tag yields nothing.
+func eachField(text []byte, yield func(key, value []byte) bool) {
+	if tag := plainTag(text); tag != nil && bytes.IndexByte(tag, ':') < 0 {
+		yield(nil, tag)
+		return
+	}
+	for len(text) > 0 {
+		key, value, rest := nextField(text)
+		if key == nil {
+			return
+		}
+		if len(value) <= maxField && !yield(key, value) {
+			return
+		}
+		text = rest
+	}
+}
+
+// nextField splits key:value or key='value' from the front of a list with commas;
+// the key is nil when the list does not start with one.
+func nextField(text []byte) (key, value, rest []byte) {
+	text = trimSpace(text)
+	i := 0
+	for i < len(text) && (isName(text[i]) || text[i] == '%' || text[i] == '-' || text[i] == '.') {
+		i++
+	}
+	if i == 0 || i == len(text) || text[i] != ':' && text[i] != '=' {
+		return nil, nil, nil
+	}
+	key, text = text[:i], text[i+1:]
+	end := 0
+	if len(text) > 0 && text[0] == '\'' {
+		for end = 1; end < len(text) && text[end] != '\''; end++ {
+			if text[end] == '\\' {
+				end++
+			}
+		}
+		if end >= len(text) {
+			return nil, nil, nil
+		}
+		end++
+	} else if end = bytes.IndexByte(text, ','); end < 0 {
+		end = len(text)
+	}
+	value, rest = trimSpace(text[:end]), trimSpace(text[end:])
+	return key, value, bytes.TrimPrefix(rest, []byte(","))
+}

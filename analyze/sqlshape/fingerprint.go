@@ -11,6 +11,10 @@ import (
 // The zero value is ready. It is not safe for concurrent use.
 type Shaper struct {
 	a, b []byte // of two, one is read and one is written
+
+	// What prepare saw of the last statement.
+	cut       bool // it has several rows, of which only the first counts
+	commented bool // it holds /*
 }
 
 // maxKeep is the largest buffer, in bytes, that a Shaper keeps for the next
@@ -21,28 +25,10 @@ const maxKeep = 1 << 20
 // final semicolon. The result is valid until the next call and until the
 // statement changes.
 func (s *Shaper) Fingerprint(sql []byte) []byte {
-	if cap(s.a) > maxKeep || cap(s.b) > maxKeep {
-		s.a, s.b = nil, nil
+	q, whole := s.prepare(sql)
+	if whole {
+		return q
 	}
-	if special := specialCase(sql); special != "" {
-		return append(s.next(), special...)
-	}
-	if bytes.HasPrefix(sql, []byte("administrator command: ")) {
-		return sql
-	}
-	if call := procedureCall(sql); call != nil {
-		return appendLower(s.next(), call)
-	}
-	q := firstRow(sql)
-	q = s.stripBlockComments(q)
-	q = s.stripLineComments(q)
-	if end := useStatement(q); end >= 0 {
-		return append(append(s.next(), "use ?"...), q[end:]...)
-	}
-	if bytes.IndexByte(q, '\\') >= 0 {
-		q = s.stripEscapes(q)
-	}
-	q = s.strings(q, '"')
 	q = s.strings(q, '\'')
 	q = s.numbersAndSpace(q)
 	q = s.nulls(q)
@@ -50,6 +36,39 @@ func (s *Shaper) Fingerprint(sql []byte) []byte {
 	q = s.unions(q)
 	q = s.limit(q)
 	return s.ascending(q)
+}
+
+// prepare takes the first steps, up to the strings in double quotes. Whole means
+// that the result is the fingerprint.
+func (s *Shaper) prepare(sql []byte) (q []byte, whole bool) {
+	if cap(s.a) > maxKeep || cap(s.b) > maxKeep {
+		s.a, s.b = nil, nil
+	}
+	s.cut, s.commented = false, bytes.Contains(sql, []byte("/*"))
+	if s.commented {
+		if special := specialCase(sql); special != "" {
+			return append(s.next(), special...), true
+		}
+	}
+	if bytes.HasPrefix(sql, []byte("administrator command: ")) {
+		return sql, true
+	}
+	if call := procedureCall(sql); call != nil {
+		return appendLower(s.next(), call), true
+	}
+	q = firstRow(sql)
+	s.cut = len(q) < len(sql)
+	if s.commented {
+		q = s.stripBlockComments(q)
+	}
+	q = s.stripLineComments(q)
+	if end := useStatement(q); end >= 0 {
+		return append(append(s.next(), "use ?"...), q[end:]...), true
+	}
+	if bytes.IndexByte(q, '\\') >= 0 {
+		q = s.stripEscapes(q)
+	}
+	return s.strings(q, '"'), false
 }
 
 // ID returns the id of a fingerprint: 32 upper-case hexadecimal digits, its
@@ -296,18 +315,28 @@ func (s *Shaper) strings(q []byte, quote byte) []byte {
 				break
 			}
 		}
-		if open+1 >= len(q) {
+		end := stringEnd(q, open)
+		if end == 0 {
 			return s.done(append(out, q[from:]...))
-		}
-		i := bytes.IndexByte(q[open+1:], quote)
-		if i < 0 {
-			return s.done(append(out, q[from:]...))
-		}
-		end := open + 1 + i
-		if (i == 0 || q[end-1] == '\\') && end+1 < len(q) && q[end+1] == quote {
-			end++
 		}
 		out = append(append(out, q[from:open]...), '?')
-		from = end + 1
+		from = end
 	}
+}
+
+// stringEnd returns the end of the string that opens with the quote at open, 0
+// when it has none.
+func stringEnd(q []byte, open int) int {
+	if open+1 >= len(q) {
+		return 0
+	}
+	i := bytes.IndexByte(q[open+1:], q[open])
+	if i < 0 {
+		return 0
+	}
+	end := open + 1 + i
+	if (i == 0 || q[end-1] == '\\') && end+1 < len(q) && q[end+1] == q[open] {
+		end++
+	}
+	return end + 1
 }

@@ -186,3 +186,20 @@ func BenchmarkFingerprint(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkSketch(b *testing.B) {
+	for name, sql := range map[string]string{
+		"select": "SELECT * FROM `isu_condition` WHERE `jia_isu_uuid` = 'b8c87393-c899-49da-87f1-af3e54f322b2' AND `timestamp` < '2021-08-21 10:00:00' ORDER BY `timestamp` DESC LIMIT 20",
+		"insert": "INSERT INTO `isu_condition` (`jia_isu_uuid`, `timestamp`, `is_sitting`, `condition`, `message`) VALUES ('b8c87393-c899-49da-87f1-af3e54f322b2', '2021-08-21 10:00:00', 1, 'is_dirty=true,is_overweight=false,is_broken=false', 'x')",
+	} {
+		b.Run("sql="+name, func(b *testing.B) {
+			var s Shaper
+			in := []byte(sql)
+			b.SetBytes(int64(len(in)))
+			b.ReportAllocs()
+			for b.Loop() {
+				s.Sketch(in)
+			}
+		})
+	}
+}

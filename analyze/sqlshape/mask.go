@@ -185,7 +185,11 @@ func tagOf(comment []byte) []byte {
 	if !ok || len(text) == 0 || text[0] == '!' {
 		return nil
 	}
-	text = trimSpace(bytes.TrimSuffix(text, []byte("*/")))
+	return plainTag(trimSpace(bytes.TrimSuffix(text, []byte("*/"))))
+}
+
+// plainTag returns the text when it is a tag.
+func plainTag(text []byte) []byte {
 	if len(text) == 0 || len(text) > maxTag {
 		return nil
 	}

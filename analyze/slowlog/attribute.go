@@ -1,0 +1,121 @@
+package slowlog
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/kasoku/kasoku/analyze/buckets"
+)
+
+// An Attribute is one "Name: value" of the heads of a class. What its first value
+// looks like decides what it is: Yes or No, a number, or text.
+type Attribute struct {
+	Name    string
+	Yes, No uint64
+	Stats   *buckets.Stats // of numbers, else nil
+	Values  []Count        // of text, the most frequent first
+}
+
+// QuerySize is the name of the attribute that no log tells: the bytes of the
+// statement.
+const QuerySize = "Query_size"
+
+// An attribute adds up the values of one.
+type attribute struct {
+	is      valueKind
+	yes, no uint64
+	stats   *buckets.Stats
+	values  tally
+}
+
+func newAttribute(is valueKind) *attribute {
+	if is == isNumber {
+		return &attribute{is: is, stats: new(buckets.Stats)}
+	}
+	return &attribute{is: is}
+}
+
+// addValues adds the attributes of an event, of which the first is [QuerySize].
+func (c *class) addValues(e *Event) {
+	if len(c.attributes) == 0 {
+		c.attributes = append(c.attributes, newAttribute(isNumber))
+	}
+	c.attributes[0].stats.Add(float64(len(e.Statement)))
+	for i := range e.values {
+		v := &e.values[i]
+		if int(v.id) >= len(c.attributes) {
+			c.attributes = append(c.attributes, make([]*attribute, int(v.id)+1-len(c.attributes))...)
+		}
+		a := c.attributes[v.id]
+		if a == nil {
+			a = newAttribute(v.is)
+			c.attributes[v.id] = a
+		}
+		switch {
+		case a.is == isNumber:
+			if v.is == isNumber {
+				a.stats.Add(v.number)
+			}
+		case v.is == isYes:
+			a.yes++
+		case v.is == isNo:
+			a.no++
+		case v.is == isText && a.is == isText:
+			a.values.add(v.text)
+		}
+	}
+}
+
+// mergeAttributes adds the attributes of a class whose numbers of names are to be
+// translated.
+func (c *class) mergeAttributes(o *class, translate func(uint16) (uint16, bool)) {
+	for from, b := range o.attributes {
+		if b == nil {
+			continue
+		}
+		id, ok := translate(uint16(from))
+		if !ok {
+			continue
+		}
+		if int(id) >= len(c.attributes) {
+			c.attributes = append(c.attributes, make([]*attribute, int(id)+1-len(c.attributes))...)
+		}
+		a := c.attributes[id]
+		if a == nil {
+			a = newAttribute(b.is)
+			c.attributes[id] = a
+		}
+		a.merge(b)
+	}
+}
+
+func (a *attribute) merge(b *attribute) {
+	if a.stats != nil && b.stats != nil {
+		a.stats.Merge(b.stats)
+	}
+	a.yes += b.yes
+	a.no += b.no
+	if a.is == isText {
+		a.values.merge(&b.values)
+	}
+}
+
+// attributesOf returns the attributes of a class by name.
+func attributesOf(c *class, all []string) []Attribute {
+	var out []Attribute
+	for id, a := range c.attributes {
+		if a == nil {
+			continue
+		}
+		x := Attribute{Name: all[id], Yes: a.yes, No: a.no}
+		switch a.is {
+		case isNumber:
+			x.Stats = a.stats.Clone()
+		case isText:
+			x.Values = a.values.counts()
+		}
+		out = append(out, x)
+	}
+	slices.SortFunc(out, func(a, b Attribute) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}

@@ -1,0 +1,274 @@
+package slowlog
+
+import (
+	"bytes"
+	"time"
+)
+
+// maxAhead is how many lines are read ahead to see whether a whole head follows
+// inside of what looks like a literal. The longest head, that of MariaDB with
+// all verbosity and an EXPLAIN of several rows, fits.
+const maxAhead = 40
+
+// plausible is how far the time of an entry may lie from that of the entry
+// before, when a head follows an open quote. Entries are written when they end,
+// so a long statement comes after shorter ones that started later.
+const plausible = time.Hour
+
+// An ahead is what was found out about the head that begins with a line, before
+// its entry begins.
+type ahead struct {
+	known     bool
+	line      int // index of its first line
+	whole     bool
+	simple    bool // it has one line of each kind, so that the entry cannot begin later
+	timestamp int64
+	text      int   // index of the first line behind it
+	headEnd   int32 // where its lines with # end
+	use       int   // index of the use line, 0 for none: no head begins with it
+}
+
+// runSlow goes over the lines of a slow log.
+func (c *cutter) runSlow() {
+	for c.next < len(c.ends) {
+		switch {
+		case !c.in:
+			c.between()
+			continue
+		case !c.afterHead && c.skipHead():
+			continue
+		}
+		begins, known := c.startsNext(c.text(c.next))
+		switch {
+		case !known:
+			return
+		case begins:
+			c.close()
+		case c.afterHead:
+			c.takeText(c.lineStart(c.next))
+		default:
+			c.takeHead()
+		}
+	}
+}
+
+// between takes a line outside of an entry, or begins the entry that starts with
+// it.
+func (c *cutter) between() {
+	if at := c.lineStart(c.next); c.b.buf[at] == '#' {
+		c.begin()
+		if !c.useAhead() {
+			c.takeHead()
+		}
+		return
+	}
+	text := c.text(c.next)
+	switch {
+	case len(bytes.TrimSpace(text)) == 0:
+		c.account.Blank++
+		c.next++
+	case isBanner(text):
+		c.banner(text)
+	default:
+		c.junk()
+	}
+}
+
+// banner takes a line that the server wrote when it opened the log.
+func (c *cutter) banner(text []byte) {
+	c.account.Continued++
+	c.next++
+	if isVersion(text) {
+		c.mariadb = bytes.Contains(text, []byte("MariaDB")) || bytes.Contains(text, []byte("mariadbd"))
+		c.mysql = !c.mariadb
+	}
+}
+
+// useAhead takes the whole head that was found before the entry began.
+func (c *cutter) useAhead() bool {
+	a := &c.ahead
+	if !a.known || !a.whole || !a.simple || a.line != c.next {
+		return false
+	}
+	e := &c.e
+	e.headEnd, e.timestamp = a.headEnd, a.timestamp
+	if a.use > 0 {
+		e.use, e.useEnd = c.useRange(a.use)
+	}
+	e.ended = true
+	e.lines = uint64(a.text - c.next)
+	c.next = a.text
+	c.beginText(c.lineStart(c.next))
+	return true
+}
+
+// skipHead takes a line of the head that can neither begin the next entry nor be
+// the last of this head.
+func (c *cutter) skipHead() bool {
+	at, end := c.lineStart(c.next), c.ends[c.next]
+	b := c.b.buf
+	if end-at < 4 || b[at] != '#' || b[at+2] == 'U' || b[at+2] == 'a' || b[at+2] == 'T' && b[at+3] == 'i' {
+		return false
+	}
+	c.keepHead(end)
+	return true
+}
+
+// keepHead takes the line that is looked at, which ends there, as one of the
+// head.
+func (c *cutter) keepHead(end int32) {
+	if c.headFull = c.headFull || end+1-c.e.head > maxHead; !c.headFull {
+		c.e.headEnd = end + 1
+	}
+	c.e.lines++
+	c.next++
+}
+
+// takeHead takes a line of the head, or the first of the statement.
+func (c *cutter) takeHead() {
+	e := &c.e
+	text := c.text(c.next)
+	switch {
+	case len(text) == 0:
+		e.lines++
+		c.next++
+		return
+	case hasPrefix(text, "# administrator command: "):
+	case text[0] == '#':
+		c.seenUser = c.seenUser || holdsUser(text)
+		c.keepHead(c.ends[c.next])
+		return
+	default:
+		if timestamp, ok := setLine(text); ok {
+			e.timestamp, e.ended = timestamp, true
+			e.lines++
+			c.next++
+			c.beginText(c.ends[c.next-1] + 1)
+			return
+		}
+		if _, ok := useLine(text); ok && e.use == e.useEnd && !c.headFull {
+			e.use, e.useEnd = c.useRange(c.next)
+			e.lines++
+			c.next++
+			return
+		}
+	}
+	c.beginText(c.lineStart(c.next))
+	c.takeText(e.text)
+}
+
+// holdsUser reports whether a line of a head tells the user: one of its own, or
+// behind the time.
+func holdsUser(line []byte) bool {
+	return hasPrefix(line, "# User@Host: ") || hasPrefix(line, "# Time: ") && bytes.Contains(line, []byte("# User@Host: "))
+}
+
+// useRange returns where the database lies in the use line i.
+func (c *cutter) useRange(i int) (from, to int32) {
+	db, _ := useLine(c.text(i))
+	from = c.lineStart(i) + int32(len("use "))
+	if c.b.buf[from] == '`' && int(from)+len(db)+2 <= int(c.ends[i]) && c.b.buf[int(from)+len(db)+1] == '`' && db[0] != '`' {
+		from++
+	}
+	return from, from + int32(len(db))
+}
+
+// startsNext reports whether the line is the first behind the entry. It is not
+// known when that takes lines that are not there yet.
+func (c *cutter) startsNext(text []byte) (begins, known bool) {
+	switch {
+	case len(text) == 0:
+		return false, true
+	case !c.afterHead:
+		return isTimeLine(text) || c.seenUser && isUserLine(text) || isBanner(text), true
+	case text[0] != '#':
+		return c.e.ended && isBanner(text) || isVersion(text) && c.openQuote() == 0, true
+	case !c.e.ended || !isTimeLine(text) && !isUserLine(text):
+		return false, true
+	case c.e.truncated:
+		return true, true
+	}
+	// A whole head is what follows nearly always, and it is read in any case.
+	whole, known := c.wholeHead()
+	switch {
+	case !known:
+		return false, false
+	case whole && c.isPlausible(c.ahead.timestamp):
+		return true, true
+	}
+	return c.openQuote() == 0, true
+}
+
+func (c *cutter) isPlausible(timestamp int64) bool {
+	if c.e.timestamp == 0 || timestamp == 0 {
+		return true
+	}
+	d := time.Duration(timestamp-c.e.timestamp) * time.Second
+	return -plausible <= d && d <= plausible
+}
+
+// wholeHead reports whether the line that is looked at starts the head of an
+// entry that is whole: with a user, a Query_time and a SET timestamp or an
+// administrator command.
+func (c *cutter) wholeHead() (whole, known bool) {
+	a := &c.ahead
+	*a = ahead{line: c.next, simple: true}
+	user, users, query := false, 0, false
+	for n := 0; n <= maxAhead; n++ {
+		i := c.next + n
+		if i >= len(c.ends) {
+			a.known = c.final
+			return false, c.final
+		}
+		at, end := c.lineStart(i), c.ends[i]
+		line := c.b.buf[at:end]
+		switch {
+		case len(line) == 0 || line[0] == '\r' && len(line) == 1 || line[0] == '#' && len(line) > maxHead/16 && n > 0:
+			a.known = true
+			return false, true
+		case line[0] != '#':
+			if hasPrefix(line, "use ") {
+				a.useLine(c, i)
+				continue
+			}
+			timestamp, ok := setLine(c.text(i))
+			a.known, a.whole, a.timestamp, a.text = true, ok && user && c.knowsQuery(query, c.next+1, i), timestamp, i+1
+			a.simple = a.simple && users == 1
+			return a.whole, true
+		case hasPrefix(line, "# Query_time: "):
+			query = true
+		case hasPrefix(line, "# Time: "):
+			a.simple = a.simple && n == 0 && !holdsUser(line)
+		case hasPrefix(line, "# User@Host: "):
+			users++
+			user = user || isUserLine(c.text(i))
+		case hasPrefix(line, "# administrator command: "):
+			a.known, a.simple, a.timestamp = true, false, 0
+			a.whole = user && c.knowsQuery(query, c.next+1, i)
+			return a.whole, true
+		}
+		a.headEnd = end + 1
+	}
+	a.known = true
+	return false, true
+}
+
+// useLine notes the use line i. Only one is a part of the head.
+func (a *ahead) useLine(c *cutter, i int) {
+	_, ok := useLine(c.text(i))
+	if !ok || a.use > 0 {
+		a.simple = false
+		return
+	}
+	a.use = i
+}
+
+// knowsQuery reports whether one of the head's lines from one index to another
+// tells a Query_time.
+func (c *cutter) knowsQuery(known bool, from, to int) bool {
+	for i := from; i < to && !known; i++ {
+		line := c.text(i)
+		known = len(line) > 0 && line[0] == '#' && bytes.Contains(line, []byte("Query_time: "))
+	}
+	return known
+}

@@ -1,0 +1,389 @@
+package slowlog
+
+import (
+	"sync"
+	"time"
+)
+
+// A layout is what a line of a head looks like when its values are left out.
+type layout struct {
+	slots    []slot
+	tail     string  // behind the last value
+	noSchema bool    // it tells that there is no default database
+	next     *layout // of the line that came behind one of these
+}
+
+// A slot is one attribute of a layout.
+type slot struct {
+	before string // what stands between the value before and this one
+	is     known
+	id     uint16 // of a wanted attribute
+	wanted bool
+}
+
+// known says which field of an Event takes an attribute.
+type known uint8
+
+const (
+	unknown known = iota
+	queryTime
+	lockTime
+	rowsSent
+	rowsExamined
+	rowsAffected
+	bytesSent
+	threadID
+	schema
+	started
+	lastErrno
+)
+
+func knownOf(name []byte) known {
+	switch string(name) {
+	case "Query_time":
+		return queryTime
+	case "Lock_time":
+		return lockTime
+	case "Rows_sent":
+		return rowsSent
+	case "Rows_examined":
+		return rowsExamined
+	case "Rows_affected":
+		return rowsAffected
+	case "Bytes_sent":
+		return bytesSent
+	case "Thread_id", "Id":
+		return threadID
+	case "Schema":
+		return schema
+	case "Start":
+		return started
+	case "Last_errno":
+		return lastErrno
+	}
+	return unknown
+}
+
+// maxLayouts bounds the layouts that a parser learns, maxLine the length of their
+// lines in bytes. Lines beyond are read the slow way.
+const (
+	maxLayouts = 64
+	maxLine    = 4 << 10
+)
+
+// plainLine reads a line of attributes and returns where the next one begins.
+func (p *parser) plainLine(e *Event, i int) int {
+	values := len(p.b.values)
+	if p.last != nil {
+		if l := p.last.next; l != nil {
+			if next := p.match(e, l, i); next > 0 {
+				p.last = l
+				return next
+			}
+			p.b.values = p.b.values[:values]
+		}
+	}
+	for _, l := range p.layouts {
+		if next := p.match(e, l, i); next > 0 {
+			p.follow(l)
+			return next
+		}
+		p.b.values = p.b.values[:values]
+	}
+	return p.learn(e, i)
+}
+
+// follow notes that a line of the layout came behind the one before.
+func (p *parser) follow(l *layout) {
+	if p.last != nil {
+		p.last.next = l
+	}
+	p.last = l
+}
+
+// learn reads a line that has no layout yet, and makes one of it.
+func (p *parser) learn(e *Event, i int) int {
+	end, next := lineEnd(e.head, i)
+	line := e.head[i:end]
+	l, done, usual := &layout{}, 0, true
+	attributes(line, func(name, value []byte) bool {
+		p.attribute(e, name, value)
+		is := knownOf(name)
+		if len(value) == 0 {
+			l.noSchema = l.noSchema || is == schema
+			usual = usual && (is == unknown || is == schema)
+			return true
+		}
+		from := cap(line) - cap(value) // value is a part of line
+		s := slot{before: string(line[done:from]), is: is}
+		s.id, s.wanted = p.wanted.id(name)
+		l.slots = append(l.slots, s)
+		done = from + len(value)
+		return true
+	})
+	l.tail = string(line[done:])
+	if usual && len(p.layouts) < maxLayouts && len(line) < maxLine && len(l.slots) > 0 {
+		p.layouts = append(p.layouts, l)
+		p.follow(l)
+	}
+	return next
+}
+
+// match reads the line at i when it has that layout, and returns where the next
+// line begins, 0 when it has another one. A value that ends with a colon may be a
+// name: such a line has another layout.
+func (p *parser) match(e *Event, l *layout, i int) int {
+	b := e.head
+	for k := range l.slots {
+		s := &l.slots[k]
+		if len(b)-i <= len(s.before) || string(b[i:i+len(s.before)]) != s.before {
+			return 0
+		}
+		i += len(s.before)
+		var v decimal
+		v.read(b, i)
+		end := v.end
+		if !v.ok {
+			for end < len(b) && b[end] != ' ' && b[end] != '\t' && b[end] != '\n' && b[end] != '\r' {
+				end++
+			}
+			if end == i || b[end-1] == ':' {
+				return 0
+			}
+		}
+		text := b[i:end]
+		if s.is != unknown && !p.set(e, s.is, text, &v) {
+			return 0
+		}
+		if s.wanted {
+			p.keep(s.id, text, &v)
+		}
+		i = end
+	}
+	if len(l.tail) > 0 {
+		if len(b)-i < len(l.tail) || string(b[i:i+len(l.tail)]) != l.tail {
+			return 0
+		}
+		i += len(l.tail)
+	}
+	if i < len(b) && b[i] == '\r' {
+		i++
+	}
+	if i >= len(b) || b[i] != '\n' {
+		return 0
+	}
+	if l.noSchema {
+		e.Schema, e.hasSchema = nil, true
+	}
+	return i + 1
+}
+
+// attribute takes an attribute of a line without a layout.
+func (p *parser) attribute(e *Event, name, value []byte) {
+	var v decimal
+	v.read(value, 0)
+	v.ok = v.ok && v.end == len(value)
+	if is := knownOf(name); is != unknown && !p.set(e, is, value, &v) && e.bad == "" {
+		e.bad = "bad " + string(name) + " " + quote(value)
+	}
+	if id, ok := p.wanted.id(name); ok && len(value) > 0 {
+		p.keep(id, value, &v)
+	}
+}
+
+// set sets the field that an attribute belongs to. It returns false when the
+// value is none for that field, or one that is not read here.
+func (p *parser) set(e *Event, is known, text []byte, v *decimal) bool {
+	switch is {
+	case queryTime:
+		d, ok := v.duration(text)
+		e.QueryTime, e.hasQueryTime = d, ok
+		return ok
+	case lockTime:
+		d, ok := v.duration(text)
+		e.LockTime = d
+		return ok
+	case schema:
+		e.Schema, e.hasSchema = text, true
+		return true
+	case started:
+		if t, ok := p.start.utc(text); ok {
+			e.started = t
+		} else if t, ok := isoTime(text); ok && len(text) > isoSecond+2 && text[isoSecond] == '.' {
+			e.started = t // in whole seconds, the end of the entry tells more
+		}
+		return true
+	case lastErrno:
+		e.hasErrno = true
+		return true
+	}
+	n, ok := v.whole(text)
+	switch is {
+	case rowsSent:
+		e.RowsSent = n
+	case rowsExamined:
+		e.RowsExamined = n
+	case rowsAffected:
+		e.RowsAffected, e.HasAffected = n, ok
+	case bytesSent:
+		e.BytesSent = n
+	case threadID:
+		e.ThreadID = n
+	}
+	return ok
+}
+
+// A decimal is a number as a log writes it: digits, which may have a fraction.
+type decimal struct {
+	n      uint64 // all its digits
+	places int    // of them, behind the point
+	end    int    // where the number ends
+	ok     bool   // the text is such a number, and n holds it
+}
+
+// maxDigits is how many digits a decimal holds.
+const maxDigits = 19
+
+// read reads the number at b[i:]. It must end at a blank, the line's end or the
+// end of b.
+func (v *decimal) read(b []byte, i int) {
+	from := i
+	var n uint64
+	for i < len(b) && b[i]-'0' <= 9 {
+		n = n*10 + uint64(b[i]-'0')
+		i++
+	}
+	digits := i - from
+	v.places = 0
+	if i < len(b) && b[i] == '.' && digits > 0 {
+		i++
+		point := i
+		for i < len(b) && b[i]-'0' <= 9 {
+			n = n*10 + uint64(b[i]-'0')
+			i++
+		}
+		v.places = i - point
+		if v.places == 0 {
+			v.end = i
+			v.ok = false
+			return
+		}
+		digits += v.places
+	}
+	v.n, v.end = n, i
+	v.ok = digits > 0 && digits <= maxDigits && (i >= len(b) || b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r')
+}
+
+// powers are powers of ten.
+var powers = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19}
+
+// duration returns the number as seconds.
+func (v *decimal) duration(text []byte) (time.Duration, bool) {
+	if !v.ok || v.places > 9 {
+		return seconds(text)
+	}
+	scale := powers[9-v.places]
+	if v.n > uint64(maxSeconds-1)*1e9/scale {
+		return seconds(text)
+	}
+	return time.Duration(v.n * scale), true
+}
+
+// whole returns the number when it is one without a fraction.
+func (v *decimal) whole(text []byte) (uint64, bool) {
+	if !v.ok || v.places > 0 {
+		return number(text)
+	}
+	return v.n, true
+}
+
+// float returns the number as the nearest float64.
+func (v *decimal) float() float64 {
+	if v.places == 0 {
+		return float64(v.n)
+	}
+	return float64(v.n) / float64(powers[v.places])
+}
+
+// A value is an attribute of an event.
+type value struct {
+	id     uint16
+	is     valueKind
+	number float64
+	text   []byte
+}
+
+type valueKind uint8
+
+const (
+	isText valueKind = iota
+	isNumber
+	isYes
+	isNo
+)
+
+// keep keeps a wanted attribute.
+func (p *parser) keep(id uint16, text []byte, v *decimal) {
+	x := value{id: id}
+	switch {
+	case v.ok:
+		x.is, x.number = isNumber, v.float()
+	case string(text) == "Yes":
+		x.is = isYes
+	case string(text) == "No":
+		x.is = isNo
+	default:
+		x.is, x.text = isText, text
+	}
+	p.b.values = append(p.b.values, x)
+}
+
+// names numbers the attributes of a log. It is safe for concurrent use. A nil
+// names wants no attribute.
+type names struct {
+	mu  sync.RWMutex
+	ids map[string]uint16
+	all []string
+}
+
+// maxNames bounds the attributes of a log.
+const maxNames = 256
+
+// id returns the number of an attribute and whether it is wanted.
+func (n *names) id(name []byte) (uint16, bool) {
+	if n == nil || len(name) > 64 || !isWordy(name) {
+		return 0, false
+	}
+	n.mu.RLock()
+	id, ok := n.ids[string(name)]
+	n.mu.RUnlock()
+	if ok {
+		return id, true
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if id, ok := n.ids[string(name)]; ok {
+		return id, true
+	}
+	if len(n.all) >= maxNames {
+		return 0, false
+	}
+	id = uint16(len(n.all))
+	n.all = append(n.all, string(name))
+	n.ids[string(name)] = id
+	return id, true
+}
+
+// isWordy reports whether an attribute's name is a word, as those of servers
+// are; the number of a connection is none that one wants statistics of.
+func isWordy(name []byte) bool {
+	if string(name) == "Thread_id" || string(name) == "Id" || string(name) == "Schema" {
+		return false
+	}
+	for _, c := range name {
+		if c != '_' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
+			return false
+		}
+	}
+	return len(name) > 0
+}
