@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/analyze/accesslog"
 	"github.com/kasoku/kasoku/unit"
 )
 
@@ -27,14 +28,16 @@ const (
 
 // An AccessLog is what was read of access logs.
 type AccessLog struct {
-	Rows    []AccessRow // in the order in which they are told
-	By      []string    // what the values of a row's key are: method, route …
+	Rows    []accesslog.Row
+	By      []string // what the values of a row's key are: method, route …
 	Slowest []kasoku.SlowRequest
 	Logs    []kasoku.LogWindow
-	Started time.Time     // wall time of offset 0
-	Exact   time.Duration // the percentiles are exact to this unit; 0 when they are within 0.8 %
-	Notes   []Note        // what a reader has to know
-	Stopped string        // why reading ended early; empty when it did not
+	Started time.Time      // wall time of offset 0
+	Zone    *time.Location // in which the logs are written
+	Step    time.Duration  // how long the steps of the rows' Seconds are; 0 is a second
+	Exact   time.Duration  // the percentiles are exact to this unit; 0 when they are within 0.8 %
+	Notes   []Note         // what a reader has to know
+	Stopped string         // why reading ended early; empty when it did not
 }
 
 // AccessOptions says how access logs are told.
@@ -159,7 +162,7 @@ func (a *AccessLog) stretch(o Options) string {
 	if !ok {
 		return ""
 	}
-	first, last := a.wall(from, o), a.wall(to, o)
+	first, last := a.Wall(from, o), a.Wall(to, o)
 	end := last.Format("15:04:05 MST")
 	if first.Format(time.DateOnly) != last.Format(time.DateOnly) {
 		end = day(last)
@@ -167,10 +170,12 @@ func (a *AccessLog) stretch(o Options) string {
 	return first.Format("2 Jan 2006, 15:04:05") + " – " + end + ", " + unit.Exact(covered(from, to))
 }
 
-func (a *AccessLog) wall(at time.Duration, o Options) time.Time {
+// Wall returns the wall time of an offset, in the zone asked for, else that of the
+// logs.
+func (a *AccessLog) Wall(at time.Duration, o Options) time.Time {
 	t := a.Started.Add(at)
-	if o.Location != nil {
-		t = t.In(o.Location)
+	if zone := cmp.Or(o.Location, a.Zone); zone != nil {
+		t = t.In(zone)
 	}
 	return t
 }
@@ -217,10 +222,10 @@ func (a *AccessLog) verdict() string {
 	if n == 0 {
 		return "No request in " + a.name() + "."
 	}
-	most := slices.MaxFunc(a.Rows, func(x, y AccessRow) int {
+	most := slices.MaxFunc(a.Rows, func(x, y accesslog.Row) int {
 		return cmp.Or(cmp.Compare(x.Total, y.Total), cmp.Compare(x.Count, y.Count))
 	})
-	name := keyText(a.By, most.Key)
+	name := KeyText(a.By, most.Key)
 	if timed == 0 || total == 0 {
 		return name + " is " + unit.Percent(float64(most.Count)/float64(n)) + " of " + unit.Counted(n, "request", "requests") + ". The log tells no request times."
 	}
@@ -229,8 +234,8 @@ func (a *AccessLog) verdict() string {
 		unit.Counted(most.Count, "request", "requests") + ", mean " + unit.Duration(h.Mean()) + ", p99 " + unit.Duration(h.Quantile(0.99)) + "."
 }
 
-// keyText names a row in prose: GET /users, or host a.example, status 500.
-func keyText(by, key []string) string {
+// KeyText names a row in prose: GET /users, or host a.example, status 500.
+func KeyText(by, key []string) string {
 	var out []string
 	for i, k := range key {
 		switch by[i] {
@@ -292,7 +297,7 @@ func (a *AccessLog) slowestSection(o Options) Section {
 
 // when prints a moment of the log.
 func (a *AccessLog) when(at time.Duration, o Options) Cell {
-	t := a.wall(at, o)
+	t := a.Wall(at, o)
 	return Cell{Text: t.Format("15:04:05"), Raw: t.Format(time.RFC3339Nano)}
 }
 
@@ -354,7 +359,7 @@ func (a *AccessLog) logTable() *Table {
 // A ToldAccess is what a document says of access logs, for programs.
 type ToldAccess struct {
 	Document *Document
-	Rows     []*AccessRow // sorted and limited as asked
+	Rows     []*accesslog.Row // sorted and limited as asked
 	Requests uint64
 	Total    time.Duration
 	From, To *time.Duration // of the first and the last request; nil without one
@@ -380,7 +385,7 @@ func TellAccess(a *AccessLog, o AccessOptions) (*ToldAccess, error) {
 
 // Share is the part of the request time that a row takes; without times, of the
 // requests.
-func (t *ToldAccess) Share(r *AccessRow) float64 { return t.table.share(r) }
+func (t *ToldAccess) Share(r *accesslog.Row) float64 { return t.table.share(r) }
 
 // Deviation is the standard deviation of a row's request times, in s.
-func (t *ToldAccess) Deviation(r *AccessRow) float64 { return t.table.deviation(r) }
+func (t *ToldAccess) Deviation(r *accesslog.Row) float64 { return t.table.deviation(r) }

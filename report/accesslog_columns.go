@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kasoku/kasoku/analyze/accesslog"
 	"github.com/kasoku/kasoku/unit"
 )
 
@@ -37,7 +38,7 @@ type accessColumn struct {
 	key     string // for machines
 	measure measure
 	drop    int
-	value   func(t *accessTable, r *AccessRow) float64
+	value   func(t *accessTable, r *accesslog.Row) float64
 	part    int // of the key
 }
 
@@ -47,31 +48,31 @@ var defaultPercentiles = []float64{50, 90, 95, 99}
 // accessColumns are the columns but for keys and percentiles, in the order in which
 // they stand; percentiles come behind min.
 var accessColumns = []accessColumn{
-	{name: "requests", drop: 0, measure: isCount, value: func(_ *accessTable, r *AccessRow) float64 { return float64(r.Count) }},
-	{name: "total", drop: 4, measure: isTotal, value: func(_ *accessTable, r *AccessRow) float64 { return timed(r, r.Total.Seconds()) }},
+	{name: "requests", drop: 0, measure: isCount, value: func(_ *accessTable, r *accesslog.Row) float64 { return float64(r.Count) }},
+	{name: "total", drop: 4, measure: isTotal, value: func(_ *accessTable, r *accesslog.Row) float64 { return timed(r, r.Total.Seconds()) }},
 	{name: "share", drop: 5, measure: isRatio, value: (*accessTable).share},
-	{name: "mean", drop: 3, measure: isLatency, value: func(_ *accessTable, r *AccessRow) float64 { return timed(r, r.Latency.Mean().Seconds()) }},
-	{name: "stddev", drop: 17, measure: isLatency, value: func(t *accessTable, r *AccessRow) float64 { return timed(r, t.deviation(r)) }},
-	{name: "min", drop: 16, measure: isLatency, value: func(_ *accessTable, r *AccessRow) float64 { return timed(r, r.Latency.Min().Seconds()) }},
-	{name: "max", drop: 8, measure: isLatency, value: func(_ *accessTable, r *AccessRow) float64 { return timed(r, r.Latency.Max().Seconds()) }},
+	{name: "mean", drop: 3, measure: isLatency, value: func(_ *accessTable, r *accesslog.Row) float64 { return timed(r, r.Latency.Mean().Seconds()) }},
+	{name: "stddev", drop: 17, measure: isLatency, value: func(t *accessTable, r *accesslog.Row) float64 { return timed(r, t.deviation(r)) }},
+	{name: "min", drop: 16, measure: isLatency, value: func(_ *accessTable, r *accesslog.Row) float64 { return timed(r, r.Latency.Min().Seconds()) }},
+	{name: "max", drop: 8, measure: isLatency, value: func(_ *accessTable, r *accesslog.Row) float64 { return timed(r, r.Latency.Max().Seconds()) }},
 	{name: "1xx", measure: isCount, value: class(100, 200)},
 	{name: "2xx", drop: 11, measure: isCount, value: class(200, 300)},
 	{name: "3xx", drop: 15, measure: isCount, value: class(300, 400)},
 	{name: "4xx", drop: 7, measure: isCount, value: class(400, 500)},
 	{name: "5xx", drop: 2, measure: isCount, value: class(500, math.MaxInt)},
-	{name: "bytes", drop: 14, measure: isSize, value: func(_ *accessTable, r *AccessRow) float64 { return float64(r.Bytes) }},
-	{name: "bytes_min", head: "least", measure: isSize, value: func(_ *accessTable, r *AccessRow) float64 { return float64(r.MinBytes) }},
-	{name: "bytes_mean", head: "a request", measure: isSize, value: func(_ *accessTable, r *AccessRow) float64 { return float64(r.Bytes) / float64(max(r.Count, 1)) }},
-	{name: "bytes_max", head: "most", measure: isSize, value: func(_ *accessTable, r *AccessRow) float64 { return float64(r.MaxBytes) }},
-	{name: "request_bytes", head: "received", measure: isSize, value: func(_ *accessTable, r *AccessRow) float64 { return told(r.RequestBytes, float64(r.RequestBytes)) }},
-	{name: "upstream", measure: isTotal, value: func(_ *accessTable, r *AccessRow) float64 { return told(r.UpstreamCount, r.Upstream.Seconds()) }},
-	{name: "upstream_mean", head: "upstream", measure: isLatency, value: func(_ *accessTable, r *AccessRow) float64 {
+	{name: "bytes", drop: 14, measure: isSize, value: func(_ *accessTable, r *accesslog.Row) float64 { return float64(r.Bytes) }},
+	{name: "bytes_min", head: "least", measure: isSize, value: func(_ *accessTable, r *accesslog.Row) float64 { return float64(r.MinBytes) }},
+	{name: "bytes_mean", head: "a request", measure: isSize, value: func(_ *accessTable, r *accesslog.Row) float64 { return float64(r.Bytes) / float64(max(r.Count, 1)) }},
+	{name: "bytes_max", head: "most", measure: isSize, value: func(_ *accessTable, r *accesslog.Row) float64 { return float64(r.MaxBytes) }},
+	{name: "request_bytes", head: "received", measure: isSize, value: func(_ *accessTable, r *accesslog.Row) float64 { return told(r.RequestBytes, float64(r.RequestBytes)) }},
+	{name: "upstream", measure: isTotal, value: func(_ *accessTable, r *accesslog.Row) float64 { return told(r.UpstreamCount, r.Upstream.Seconds()) }},
+	{name: "upstream_mean", head: "upstream", measure: isLatency, value: func(_ *accessTable, r *accesslog.Row) float64 {
 		return told(r.UpstreamCount, r.Upstream.Seconds()/float64(r.UpstreamCount))
 	}},
 	{name: "rate", measure: isRate, value: (*accessTable).rate},
-	{name: "bots", measure: isCount, value: func(_ *accessTable, r *AccessRow) float64 { return float64(r.Bots) }},
-	{name: "first", measure: isMoment, value: func(_ *accessTable, r *AccessRow) float64 { return r.First.Seconds() }},
-	{name: "last", measure: isMoment, value: func(_ *accessTable, r *AccessRow) float64 { return r.Last.Seconds() }},
+	{name: "bots", measure: isCount, value: func(_ *accessTable, r *accesslog.Row) float64 { return float64(r.Bots) }},
+	{name: "first", measure: isMoment, value: func(_ *accessTable, r *accesslog.Row) float64 { return r.First.Seconds() }},
+	{name: "last", measure: isMoment, value: func(_ *accessTable, r *accesslog.Row) float64 { return r.Last.Seconds() }},
 	{name: "seconds", head: "over time", drop: 20, measure: isStrip, value: (*accessTable).rate},
 }
 
@@ -86,7 +87,7 @@ var columnAliases = map[string]string{
 }
 
 // timed is a value of request times, or none of a row without them.
-func timed(r *AccessRow, v float64) float64 { return told(r.Latency.Count(), v) }
+func timed(r *accesslog.Row, v float64) float64 { return told(r.Latency.Count(), v) }
 
 // told is a value that n requests tell, or none when there are none.
 func told(n uint64, v float64) float64 {
@@ -97,8 +98,8 @@ func told(n uint64, v float64) float64 {
 }
 
 // class counts the answers whose code is at least from and below to.
-func class(from, to int) func(*accessTable, *AccessRow) float64 {
-	return func(_ *accessTable, r *AccessRow) float64 {
+func class(from, to int) func(*accessTable, *accesslog.Row) float64 {
+	return func(_ *accessTable, r *accesslog.Row) float64 {
 		var n uint64
 		for code, k := range r.Codes {
 			if code >= from && code < to {
@@ -120,7 +121,7 @@ func percentile(p float64) accessColumn {
 	case 95:
 		drop = 13
 	}
-	return accessColumn{name: "p" + strconv.FormatFloat(p, 'f', -1, 64), drop: drop, measure: isLatency, value: func(_ *accessTable, r *AccessRow) float64 {
+	return accessColumn{name: "p" + strconv.FormatFloat(p, 'f', -1, 64), drop: drop, measure: isLatency, value: func(_ *accessTable, r *accesslog.Row) float64 {
 		return timed(r, r.Latency.Quantile(p/100).Seconds())
 	}}
 }
@@ -295,21 +296,21 @@ func (c accessColumn) complete() accessColumn {
 // The figures of a row.
 
 // deviation is the standard deviation of all requests of a row, in s.
-func (t *accessTable) deviation(r *AccessRow) float64 {
+func (t *accessTable) deviation(r *accesslog.Row) float64 {
 	n := float64(r.Latency.Count())
 	mean := r.Total.Seconds() / n
 	return math.Sqrt(max(r.Squares/n-mean*mean, 0))
 }
 
 // share is that of the request time; without times that of the requests.
-func (t *accessTable) share(r *AccessRow) float64 {
+func (t *accessTable) share(r *accesslog.Row) float64 {
 	if t.total == 0 {
 		return float64(r.Count) / float64(max(t.all, 1))
 	}
 	return float64(r.Total) / float64(t.total)
 }
 
-func (t *accessTable) rate(r *AccessRow) float64 {
+func (t *accessTable) rate(r *accesslog.Row) float64 {
 	if t.seconds == 0 {
 		return math.NaN()
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kasoku/kasoku/analyze/accesslog"
 	"github.com/kasoku/kasoku/unit"
 )
 
@@ -20,7 +21,7 @@ type LogDiff struct {
 // A MovedRow is a row of both sides; a side that has not got it is nil.
 type MovedRow struct {
 	Key           []string
-	Before, After *AccessRow
+	Before, After *accesslog.Row
 }
 
 // A movedFigure is one figure of both sides. A side without it is NaN.
@@ -28,21 +29,21 @@ type movedFigure struct {
 	name  string
 	key   string // for machines, without before and after
 	drop  int
-	value func(*AccessRow) float64
+	value func(*accesslog.Row) float64
 }
 
 // movedFigures are those by which two logs are told apart, in their order.
 var movedFigures = []movedFigure{
-	{"requests", "requests", 3, func(r *AccessRow) float64 { return float64(r.Count) }},
-	{"total", "total_s", 1, func(r *AccessRow) float64 { return timed(r, r.Total.Seconds()) }},
-	{"mean", "mean_s", 4, func(r *AccessRow) float64 { return timed(r, r.Latency.Mean().Seconds()) }},
-	{"p50", "p50_s", 5, func(r *AccessRow) float64 { return timed(r, r.Latency.Quantile(0.5).Seconds()) }},
-	{"p99", "p99_s", 2, func(r *AccessRow) float64 { return timed(r, r.Latency.Quantile(0.99).Seconds()) }},
-	{"5xx", "status_5xx", 6, func(r *AccessRow) float64 { return float64(r.Failed()) }},
+	{"requests", "requests", 3, func(r *accesslog.Row) float64 { return float64(r.Count) }},
+	{"total", "total_s", 1, func(r *accesslog.Row) float64 { return timed(r, r.Total.Seconds()) }},
+	{"mean", "mean_s", 4, func(r *accesslog.Row) float64 { return timed(r, r.Latency.Mean().Seconds()) }},
+	{"p50", "p50_s", 5, func(r *accesslog.Row) float64 { return timed(r, r.Latency.Quantile(0.5).Seconds()) }},
+	{"p99", "p99_s", 2, func(r *accesslog.Row) float64 { return timed(r, r.Latency.Quantile(0.99).Seconds()) }},
+	{"5xx", "status_5xx", 6, func(r *accesslog.Row) float64 { return float64(r.Failed()) }},
 }
 
 // of returns the figure of a side.
-func (f movedFigure) of(r *AccessRow) float64 {
+func (f movedFigure) of(r *accesslog.Row) float64 {
 	if r == nil {
 		return math.NaN()
 	}
@@ -82,7 +83,7 @@ func (d *LogDiff) Moved(o AccessOptions) ([]MovedRow, error) {
 		}
 	}
 	rows := map[string]*MovedRow{}
-	at := func(r *AccessRow) *MovedRow {
+	at := func(r *accesslog.Row) *MovedRow {
 		k := strings.Join(r.Key, "\x00")
 		if rows[k] == nil {
 			rows[k] = &MovedRow{Key: r.Key}

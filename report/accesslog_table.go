@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kasoku/kasoku/analyze/accesslog"
 	"github.com/kasoku/kasoku/unit"
 )
 
@@ -28,12 +29,12 @@ func (t *accessTable) order() string {
 
 // sorted are the rows in the order asked for; ties stand by their keys, so that the
 // same log gives the same table.
-func (t *accessTable) sorted() []*AccessRow {
-	out := make([]*AccessRow, len(t.log.Rows))
+func (t *accessTable) sorted() []*accesslog.Row {
+	out := make([]*accesslog.Row, len(t.log.Rows))
 	for i := range t.log.Rows {
 		out[i] = &t.log.Rows[i]
 	}
-	by := func(a, b *AccessRow) int {
+	by := func(a, b *accesslog.Row) int {
 		if t.sort.measure == isKey {
 			return strings.Compare(a.Key[t.sort.part], b.Key[t.sort.part])
 		}
@@ -44,13 +45,13 @@ func (t *accessTable) sorted() []*AccessRow {
 		}
 		return cmp.Compare(x, y)
 	}
-	unknown := func(r *AccessRow) int {
+	unknown := func(r *accesslog.Row) int {
 		if t.sort.measure != isKey && math.IsNaN(t.sort.value(t, r)) {
 			return 1
 		}
 		return 0
 	}
-	slices.SortStableFunc(out, func(a, b *AccessRow) int {
+	slices.SortStableFunc(out, func(a, b *accesslog.Row) int {
 		c := by(a, b)
 		if !t.least {
 			c = -c
@@ -61,7 +62,7 @@ func (t *accessTable) sorted() []*AccessRow {
 }
 
 // limited are so many of the rows as were asked for.
-func (t *accessTable) limited(rows []*AccessRow) []*AccessRow {
+func (t *accessTable) limited(rows []*accesslog.Row) []*accesslog.Row {
 	if t.o.Limit > 0 && len(rows) > t.o.Limit {
 		return rows[:t.o.Limit]
 	}
@@ -69,7 +70,7 @@ func (t *accessTable) limited(rows []*AccessRow) []*AccessRow {
 }
 
 // shown are the rows of the table.
-func (t *accessTable) shown() []*AccessRow { return t.limited(t.sorted()) }
+func (t *accessTable) shown() []*accesslog.Row { return t.limited(t.sorted()) }
 
 // table makes the table.
 func (t *accessTable) table() *Table {
@@ -92,7 +93,7 @@ func (t *accessTable) table() *Table {
 }
 
 // more says what was left out.
-func (t *accessTable) more(rest []*AccessRow) string {
+func (t *accessTable) more(rest []*accesslog.Row) string {
 	if len(rest) == 0 {
 		return ""
 	}
@@ -118,7 +119,7 @@ type scale struct {
 
 // units finds the unit of each column: columns of latency share one, which suits
 // mean and p99 of what is shown.
-func (t *accessTable) units(rows []*AccessRow) []scale {
+func (t *accessTable) units(rows []*accesslog.Row) []scale {
 	var all []time.Duration
 	for _, r := range rows {
 		if r.Latency.Count() > 0 {
@@ -147,7 +148,7 @@ func (t *accessTable) units(rows []*AccessRow) []scale {
 	return out
 }
 
-func (t *accessTable) largest(c accessColumn, rows []*AccessRow) float64 {
+func (t *accessTable) largest(c accessColumn, rows []*accesslog.Row) float64 {
 	var v float64
 	for _, r := range rows {
 		if x := c.value(t, r); x > v {
@@ -195,7 +196,7 @@ func (t *accessTable) head(i int, c accessColumn, units []scale) Column {
 // stripColumns is how many stretches of time the strip of a row has.
 const stripColumns = 16
 
-func (t *accessTable) cell(c accessColumn, r *AccessRow, u scale) Cell {
+func (t *accessTable) cell(c accessColumn, r *accesslog.Row, u scale) Cell {
 	if c.measure == isKey {
 		return text(r.Key[c.part])
 	}
@@ -235,16 +236,26 @@ func sizeIn(v float64, u scale) string {
 	return unit.Sig3(v / u.size)
 }
 
-// strip is the requests of a row over the time of the log.
-func (t *accessTable) strip(r *AccessRow) Cell {
+// strip is the requests of a row over the time of the log, a second.
+func (t *accessTable) strip(r *accesslog.Row) Cell {
 	from, to, _ := t.log.span()
-	first, n := int(from/time.Second), int(to/time.Second)-int(from/time.Second)+1
+	step := t.log.step()
+	first, n := int(from/step), int(to/step)-int(from/step)+1
 	vs := make([]float64, min(n, stripColumns))
 	most := 0.0
 	for second, s := range r.Seconds {
-		i := min(max((second-first)*len(vs)/n, 0), len(vs)-1)
-		vs[i] = max(vs[i], float64(s.Count))
+		at := int(time.Duration(second)*time.Second/step) - first
+		i := min(max(at*len(vs)/n, 0), len(vs)-1)
+		vs[i] = max(vs[i], float64(s.Count)/step.Seconds())
 		most = max(most, vs[i])
 	}
-	return Cell{Strip: vs, Text: "max " + unit.Count(uint64(most)), Raw: raw(most)}
+	return Cell{Strip: vs, Text: "max " + perSecText(most), Raw: raw(most)}
+}
+
+// perSecText prints requests a second: counts of whole seconds as they are.
+func perSecText(v float64) string {
+	if v == math.Trunc(v) {
+		return unit.Count(uint64(v))
+	}
+	return unit.Sig3(v)
 }

@@ -2,10 +2,10 @@ package report
 
 import (
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/analyze/accesslog"
 	"github.com/kasoku/kasoku/unit"
 )
 
@@ -31,19 +31,20 @@ func (a *AccessLog) timelineSection(o Options) Section {
 	if !ok || to-from < time.Second {
 		return s
 	}
-	first := int(from / time.Second)
-	g := newGrid(covered(from, to))
-	good, failed, busiest := make([]float64, g.columns()), make([]float64, g.columns()), make([]uint64, g.columns())
-	worst := make([]uint64, g.columns())
+	step := int(a.step() / time.Second)
+	start := from.Truncate(a.step())
+	g := newGrid(covered(start, to))
+	g.column = (g.column + step - 1) / step * step
+	good, failed := make([]float64, g.columns()), make([]float64, g.columns())
 	for second, n := range a.seconds() {
-		c := (second - first) / g.column
-		// A column that holds several seconds shows one of them: where most failed, else
+		c := (second - int(start/time.Second)) / g.column
+		bad, all := float64(n.Failed)/float64(step), float64(n.Count)/float64(step)
+		// A column that holds several steps shows one of them: where most failed, else
 		// where most came.
-		if c < 0 || c >= len(good) || n.Failed < worst[c] || n.Failed == worst[c] && n.Count < busiest[c] {
+		if c < 0 || c >= len(good) || bad < failed[c] || bad == failed[c] && all < good[c]+failed[c] {
 			continue
 		}
-		worst[c], busiest[c] = n.Failed, n.Count
-		good[c], failed[c] = float64(n.Count-min(n.Failed, n.Count)), float64(n.Failed)
+		good[c], failed[c] = all-bad, bad
 	}
 	c := Chart{ID: "requests", Title: "Requests", Unit: "per second, when logged", Height: plainHeight}
 	c.Series = []ChartSeries{
@@ -52,18 +53,32 @@ func (a *AccessLog) timelineSection(o Options) Section {
 	}
 	c.Axis = linearAxis(most(plus(good, failed)), nil, unit.Plain)
 	c.peaks()
-	t := &Timeline{ID: "timeline", Seconds: g.seconds, Column: g.column, Started: a.wall(from.Truncate(time.Second), o), Charts: []Chart{c}}
+	t := &Timeline{ID: "timeline", Seconds: g.seconds, Column: g.column, Started: a.Wall(start, o), Charts: []Chart{c}}
 	t.Sparks = []Spark{{Name: "answered/s", Values: good, Peak: "max " + c.Print(most(good))}}
 	if most(failed) > 0 {
 		t.Sparks = append(t.Sparks, Spark{Name: "5xx/s", Values: failed, Tone: Bad, Peak: "max " + c.Print(most(failed))})
 	}
-	if g.column > 1 {
-		t.Note = "Each column holds " + strconv.Itoa(g.column) + " s and shows the second in which most failed, else the busiest."
+	switch {
+	case g.column > step:
+		t.Note = "Each column holds " + unit.Exact(time.Duration(g.column)*time.Second) + " and shows the " + stepWord(step) + " in which most failed, else the busiest."
+	case step > 1:
+		t.Note = "Each column is the mean of " + unit.Exact(a.step()) + "."
 	}
 	s.Sub = "Requests by the second in which they were logged, which is when they were answered."
 	s.Blocks = []Block{t}
 	return s
 }
+
+// stepWord names a step of so many seconds.
+func stepWord(step int) string {
+	if step == 1 {
+		return "second"
+	}
+	return unit.Exact(time.Duration(step) * time.Second)
+}
+
+// step is how long the steps of the rows' Seconds are.
+func (a *AccessLog) step() time.Duration { return max(a.Step, time.Second) }
 
 // AccessSeconds is the table of each row's requests by second, for programs. A
 // second in which a row had none is left out.
@@ -79,7 +94,7 @@ func AccessSeconds(a *AccessLog, o AccessOptions) (*Document, error) {
 	out.Columns = append(out.Columns, Column{Key: "requests", Head: "requests", Align: Right}, Column{Key: "status_5xx", Head: "5xx", Align: Right})
 	type second struct {
 		at int
-		of *AccessRow
+		of *accesslog.Row
 		kasoku.EndpointSecond
 	}
 	var all []second
@@ -95,7 +110,7 @@ func AccessSeconds(a *AccessLog, o AccessOptions) (*Document, error) {
 		return slices.Compare(x.of.Key, y.of.Key)
 	})
 	for _, s := range all {
-		at := a.wall(time.Duration(s.at)*time.Second, o.Options)
+		at := a.Wall(time.Duration(s.at)*time.Second, o.Options)
 		cells := []Cell{{Text: at.Format(time.RFC3339)}}
 		for _, k := range s.of.Key {
 			cells = append(cells, text(k))

@@ -7,12 +7,10 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku/analyze/accesslog"
-	"github.com/kasoku/kasoku/lines"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/export"
 )
@@ -111,20 +109,21 @@ func (f *accessFlags) run(parent context.Context, e *env, args []string) error {
 	ctx, _, stop := interruptible(parent)
 	defer stop()
 	if f.follow {
-		return f.followed(ctx, e, in, o)
+		return f.followAll(ctx, e, in, o)
 	}
-	started := e.now()
-	log, err := f.read.logs(ctx, e, in)
+	p := e.reading(in)
+	log, err := f.read.collect(ctx, e, in, p)
 	if log == nil {
 		return e.unread(err)
 	}
-	if f.verbose || e.stderrTTY {
-		defer fmt.Fprintln(e.stderr, cost(in, e.now().Sub(started)))
-	}
+	cost := p.cost()
 	if err := f.print(e, log, o); err != nil {
 		return err
 	}
-	return verdict(log, err)
+	if f.verbose || e.stderrTTY {
+		fmt.Fprintln(e.stderr, cost)
+	}
+	return e.ended(log, err)
 }
 
 // options checks everything that can be checked before a log is read.
@@ -190,21 +189,21 @@ func (f *accessFlags) print(e *env, log *report.AccessLog, o report.AccessOption
 	})
 }
 
-// verdict is how the command ends once all is printed.
-func verdict(log *report.AccessLog, err error) error {
+// ended is how the command ends once all is printed.
+func (e *env) ended(log *report.AccessLog, err error) error {
 	switch {
 	case log.Stopped != "":
 		return stopped{strings.TrimSuffix(log.Stopped, ".")}
 	case err != nil:
-		return err
+		return e.unread(err)
 	case len(log.Rows) == 0:
 		return badAnswer{"no request"}
 	}
 	return nil
 }
 
-// unread tells why there is nothing to print: exit 1 when the lines were read but
-// none was understood, 3 when they could not be read.
+// unread tells what could not be read: exit 1 where the lines were read but none
+// was understood, 3 where they could not be read.
 func (e *env) unread(err error) error {
 	var unknown *accesslog.UnknownFormatError
 	if errors.As(err, &unknown) {
@@ -213,6 +212,3 @@ func (e *env) unread(err error) error {
 	}
 	return err
 }
-
-// cost says how fast the logs were read.
-func cost(in []lines.Input, wall time.Duration) string { return "" }

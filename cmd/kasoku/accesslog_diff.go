@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kasoku/kasoku/analyze/accesslog"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/export"
@@ -128,7 +129,7 @@ func (f *accessDiffFlags) side(ctx context.Context, e *env, arg string) (*report
 	if err != nil {
 		return nil, "", err
 	}
-	log, err := f.read.logs(ctx, e, in)
+	log, err := f.read.collect(ctx, e, in, e.reading(in))
 	if log == nil {
 		return nil, "", err
 	}
@@ -152,7 +153,7 @@ func (f *accessDiffFlags) runSide(e *env, arg string) (*report.AccessLog, string
 		}
 	}
 	for _, x := range endpoints {
-		out.Rows = append(out.Rows, report.AccessRow{Endpoint: x, Key: []string{x.Method, x.Route}})
+		out.Rows = append(out.Rows, accesslog.Row{Endpoint: x, Key: []string{x.Method, x.Route}})
 	}
 	name := rec.Run.Label
 	if name == "" {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/analyze/accesslog"
 	"github.com/kasoku/kasoku/report"
 )
 
@@ -22,21 +23,21 @@ func AccessLogJSON(w io.Writer, a *report.AccessLog, o report.AccessOptions, sec
 
 // An AccessLog is what access logs hold.
 type AccessLog struct {
-	Schema    int           `json:"schema"`
-	Kind      string        `json:"kind"` // accesslog
-	Verdict   string        `json:"verdict"`
-	Alerts    []string      `json:"alerts"`
-	Complete  bool          `json:"complete"`
-	From      *time.Time    `json:"from"`
-	To        *time.Time    `json:"to"`
-	By        []string      `json:"by"`
-	Requests  uint64        `json:"requests"`
-	Total     float64       `json:"total_s"`
-	Exact     *float64      `json:"exact_s"`
-	Endpoints []AccessRow   `json:"endpoints"`
+	Schema    int             `json:"schema"`
+	Kind      string          `json:"kind"` // accesslog
+	Verdict   string          `json:"verdict"`
+	Alerts    []string        `json:"alerts"`
+	Complete  bool            `json:"complete"`
+	From      *time.Time      `json:"from"`
+	To        *time.Time      `json:"to"`
+	By        []string        `json:"by"`
+	Requests  uint64          `json:"requests"`
+	Total     float64         `json:"total_s"`
+	Exact     *float64        `json:"exact_s"`
+	Endpoints []AccessRow     `json:"endpoints"`
 	Slowest   []AccessRequest `json:"slowest"`
-	Logs      []AccessPart  `json:"logs"`
-	Notes     []string      `json:"notes"`
+	Logs      []AccessPart    `json:"logs"`
+	Notes     []string        `json:"notes"`
 }
 
 // An AccessRow is one endpoint, or what the rows were asked to be.
@@ -102,13 +103,7 @@ type BadLine struct {
 }
 
 func newAccessLog(a *report.AccessLog, told *report.ToldAccess, o report.AccessOptions, seconds bool) *AccessLog {
-	wall := func(at time.Duration) time.Time {
-		t := a.Started.Add(at)
-		if o.Location != nil {
-			t = t.In(o.Location)
-		}
-		return t
-	}
+	wall := func(at time.Duration) time.Time { return a.Wall(at, o.Options) }
 	out := &AccessLog{
 		Schema: Schema, Kind: "accesslog", Verdict: told.Document.Verdict, Complete: a.Stopped == "", By: full(a.By),
 		Alerts: list(told.Document.Alerts, func(a *report.Alert) string { return a.Text }),
@@ -119,7 +114,7 @@ func newAccessLog(a *report.AccessLog, told *report.ToldAccess, o report.AccessO
 		}),
 		Logs:      list(a.Logs, newAccessPart),
 		Notes:     list(a.Notes, func(n *report.Note) string { return n.Text }),
-		Endpoints: list(told.Rows, func(r **report.AccessRow) AccessRow { return newAccessRow(*r, a.By, told, o.Percentiles, wall) }),
+		Endpoints: list(told.Rows, func(r **accesslog.Row) AccessRow { return newAccessRow(*r, a.By, told, o.Percentiles, wall) }),
 	}
 	if told.From != nil {
 		from, to := wall(*told.From), wall(*told.To)
@@ -133,7 +128,7 @@ func newAccessLog(a *report.AccessLog, told *report.ToldAccess, o report.AccessO
 	return out
 }
 
-func newAccessRow(r *report.AccessRow, by []string, told *report.ToldAccess, ps []float64, wall func(time.Duration) time.Time) AccessRow {
+func newAccessRow(r *accesslog.Row, by []string, told *report.ToldAccess, ps []float64, wall func(time.Duration) time.Time) AccessRow {
 	out := AccessRow{
 		Key: map[string]string{}, Requests: r.Count, Failed: r.Failed(), Bots: r.Bots, Codes: codes(r.Codes), Total: r.Total.Seconds(),
 		Share: rounded(told.Share(r)), Latency: distribution(r.Latency), Bytes: r.Bytes, MinBytes: r.MinBytes, MaxBytes: r.MaxBytes,
@@ -157,7 +152,7 @@ func newAccessRow(r *report.AccessRow, by []string, told *report.ToldAccess, ps 
 	return out
 }
 
-func accessSeconds(r *report.AccessRow, wall func(time.Duration) time.Time) []AccessSecond {
+func accessSeconds(r *accesslog.Row, wall func(time.Duration) time.Time) []AccessSecond {
 	out := make([]AccessSecond, 0, len(r.Seconds))
 	for at, n := range r.Seconds {
 		out = append(out, AccessSecond{wall(time.Duration(at) * time.Second), n.Count, n.Failed})

@@ -3,6 +3,7 @@ package export
 import (
 	"io"
 
+	"github.com/kasoku/kasoku/analyze/accesslog"
 	"github.com/kasoku/kasoku/report"
 )
 
@@ -79,7 +80,7 @@ func newAccessSide(a *report.AccessLog, name string) AccessSide {
 	return out
 }
 
-func newMovedSide(r *report.AccessRow) *MovedSide {
+func newMovedSide(r *accesslog.Row) *MovedSide {
 	if r == nil {
 		return nil
 	}
