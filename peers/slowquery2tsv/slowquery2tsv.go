@@ -145,7 +145,10 @@ func Write(w io.Writer, d *mysqlread.Digests) error {
 }
 
 // seconds prints a time to the nanosecond.
-func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
+func seconds(d time.Duration) string {
+	text := fmt.Sprintf("%d.%09d", d/time.Second, d%time.Second)
+	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+}
 
 // cell keeps a text on its line and in its column.
 func cell(s string) string {

@@ -118,6 +118,8 @@ func TestFieldsAreDocumented(t *testing.T) {
 	walk(reflect.TypeFor[Comparison]())
 	walk(reflect.TypeFor[AccessLog]())
 	walk(reflect.TypeFor[AccessDiff]())
+	walk(reflect.TypeFor[Plans]())
+	walk(reflect.TypeFor[DigestFile]())
 	slices.Sort(missing)
 	if len(missing) > 0 {
 		t.Errorf("docs/json.md lacks:\n%s", strings.Join(missing, "\n"))
