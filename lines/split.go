@@ -70,7 +70,9 @@ func Split(ctx context.Context, in []Input, o SplitOptions, f func(worker int, b
 		o.BlockSize = DefaultBlockSize
 	}
 	o.BlockSize = min(o.BlockSize, o.MaxLine)
-	s := &splitter{ctx: ctx, in: in, o: o, block: Block{Input: -1, Seq: -1}, notes: make([]note, len(in))}
+	s := &splitter{caller: ctx, in: in, o: o, block: Block{Input: -1, Seq: -1}, notes: make([]note, len(in))}
+	s.ctx, s.cancel = context.WithCancelCause(ctx)
+	defer s.cancel(nil)
 	if o.Progress != nil {
 		s.total = stored(in)
 	}
@@ -96,16 +98,18 @@ func stored(in []Input) (sum int64) {
 			}
 			to = info.Size()
 		}
-		sum += to - from
+		sum += max(to-from, 0)
 	}
 	return sum
 }
 
 // A splitter is the state of one Split.
 type splitter struct {
-	ctx context.Context
-	in  []Input
-	o   SplitOptions
+	caller context.Context
+	ctx    context.Context         // the caller's, and done at the first error
+	cancel context.CancelCauseFunc // with that error
+	in     []Input
+	o      SplitOptions
 
 	mu            sync.Mutex // guards what follows
 	err           error
@@ -134,7 +138,7 @@ type shared struct {
 }
 
 func (f *shared) release() {
-	if f != nil && f.users.Add(-1) == 0 {
+	if f.users.Add(-1) == 0 {
 		f.Close()
 	}
 }
@@ -194,13 +198,21 @@ func (s *splitter) short(input int, lost int64, at stretch, err error) bool {
 	return true
 }
 
-// stop ends the work because of that error, if it is the first.
+// stop ends the work because of that error, if it is the first, also a wait for
+// a pipe.
 func (s *splitter) stop(err error) {
+	s.cancel(err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.err == nil {
-		s.err = err
+	s.err = s.stopped()
+}
+
+// stopped returns why no more is wanted, nil when it is.
+func (s *splitter) stopped() error {
+	if err := s.caller.Err(); err != nil {
+		return err
 	}
+	return context.Cause(s.ctx)
 }
 
 // take gives the next block, but for the bytes of a plain file.
@@ -208,7 +220,7 @@ func (s *splitter) take(b *Block, buf *[]byte) (stretch, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for s.err == nil {
-		if s.err = s.ctx.Err(); s.err != nil {
+		if s.err = s.stopped(); s.err != nil {
 			break
 		}
 		if s.cur == nil && !s.nextInput() {
@@ -234,6 +246,10 @@ func (s *splitter) take(b *Block, buf *[]byte) (stretch, bool) {
 		s.block.Data = nil
 		s.progress()
 		return todo, true
+	}
+	if s.err != nil {
+		s.cancel(s.err)
+		s.err = s.stopped() // the first one, if f failed meanwhile
 	}
 	return stretch{}, false
 }

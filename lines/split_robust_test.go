@@ -138,7 +138,18 @@ func TestSplit_Stops(t *testing.T) {
 			t.Errorf("error %v after %d calls", err, calls.Load())
 		}
 	}
-	err := Split(t.Context(), []Input{{R: io.MultiReader(strings.NewReader("a\nbc"), iotest.ErrReader(cause)), Path: "x"}}, SplitOptions{}, func(int, *Block) error { return nil })
+	r, w, err := os.Pipe() // stays open: an error ends the wait for more
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	io.WriteString(w, "0123456\n01")
+	err = Split(t.Context(), []Input{{R: r}}, SplitOptions{BlockSize: 8, Workers: 2}, func(int, *Block) error { return cause })
+	if err != cause {
+		t.Errorf("got %v", err)
+	}
+	err = Split(t.Context(), []Input{{R: io.MultiReader(strings.NewReader("a\nbc"), iotest.ErrReader(cause)), Path: "x"}}, SplitOptions{}, func(int, *Block) error { return nil })
 	if !errors.Is(err, cause) || err.Error() != "read log x at byte 4: enough" {
 		t.Errorf("got %v", err)
 	}
