@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+
+	"github.com/kasoku/kasoku/peers/exact"
 )
 
 // A book is what the workers share: the names of all classes, and what has to be
@@ -14,8 +16,7 @@ type book struct {
 	ids     map[string]int
 	names   []string // by id
 	totals  []float64
-	next    int // the block that is to be added next
-	waiting map[int]*batch
+	queue   exact.Queue[*batch]
 	free    []*batch
 	lines   uint64
 	dropped uint64
@@ -56,7 +57,7 @@ func (b *batch) drop(line []byte) {
 }
 
 func newBook() *book {
-	return &book{ids: map[string]int{}, waiting: map[int]*batch{}}
+	return &book{ids: map[string]int{}}
 }
 
 // id returns the number of a class, and its name as the book keeps it.
@@ -90,24 +91,19 @@ func (k *book) newBatch() *batch {
 func (k *book) add(seq int, b *batch) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.waiting[seq] = b
-	for {
-		b, ok := k.waiting[k.next]
-		if !ok {
-			return
-		}
-		delete(k.waiting, k.next)
-		k.next++
-		for _, e := range b.took {
-			k.totals[e.id] += e.value
-		}
-		if b.dropped > 0 && k.dropped == 0 {
-			k.first = dropped{k.lines + b.first.number, b.first.text}
-		}
-		k.lines += b.lines
-		k.dropped += b.dropped
-		k.free = append(k.free, b)
+	k.queue.Add(seq, b, k.enter)
+}
+
+func (k *book) enter(b *batch) {
+	for _, e := range b.took {
+		k.totals[e.id] += e.value
 	}
+	if b.dropped > 0 && k.dropped == 0 {
+		k.first = dropped{k.lines + b.first.number, b.first.text}
+	}
+	k.lines += b.lines
+	k.dropped += b.dropped
+	k.free = append(k.free, b)
 }
 
 // A slow is a request and where it stands in the log.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kasoku/kasoku/analyze/patterns"
 	"github.com/kasoku/kasoku/lines"
+	"github.com/kasoku/kasoku/peers/exact"
 )
 
 // A class is what a worker knows of the requests with one name. It holds what
@@ -17,7 +18,7 @@ type class struct {
 	bytes    int64
 	minBytes int64
 	maxBytes int64
-	tally    tally
+	tally    exact.Tally
 }
 
 // A worker counts the lines of blocks. It is for one goroutine.
@@ -71,12 +72,12 @@ func (w *worker) line(line []byte, seq int) {
 	w.marks = marks
 	request := group(line, marks, w.plan.RequestIndex)
 	c := w.class(request)
-	took := parseNumber(group(line, marks, w.plan.DurationIndex), w.plan.factor)
+	took, _ := exact.Parse(group(line, marks, w.plan.DurationIndex), w.plan.factor)
 	if w.frac < 0 {
-		w.frac = took.frac
+		w.frac = took.Frac
 	}
 	c.n++
-	c.tally.add(took, w.frac)
+	c.tally.Add(took, w.frac)
 	if s := group(line, marks, w.plan.StatusIndex); len(s) > 0 && s[0]-'0' < byte(len(c.status)) {
 		c.status[s[0]-'0']++
 	}
@@ -86,8 +87,8 @@ func (w *worker) line(line []byte, seq int) {
 	}
 	c.bytes += size
 	c.minBytes, c.maxBytes = min(c.minBytes, size), max(c.maxBytes, size)
-	w.batch.took = append(w.batch.took, entry{c.id, took.value})
-	w.slow.offer(slow{value: took.value, seq: seq, line: w.batch.lines}, request)
+	w.batch.took = append(w.batch.took, entry{c.id, took.Value})
+	w.slow.offer(slow{value: took.Value, seq: seq, line: w.batch.lines}, request)
 }
 
 // group returns a group of the line, empty when it has no part in the match.

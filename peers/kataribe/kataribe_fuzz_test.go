@@ -1,7 +1,6 @@
 package kataribe
 
 import (
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -41,30 +40,6 @@ func FuzzReport(f *testing.F) {
 		}
 		if want > 0 && !strings.Contains(out.String(), "TOP "+strconv.Itoa(min(want, 5))+" Slow") {
 			t.Fatalf("%d requests\n%s", want, out.String())
-		}
-	})
-}
-
-// FuzzNumber: the value is that of strconv.ParseFloat.
-func FuzzNumber(f *testing.F) {
-	for _, s := range []string{"0.021", "1.", ".5", "-", "", "1e3", "0x1p-2", "123456789012345", "0.00000000000001", "1_0"} {
-		f.Add([]byte(s), -3)
-	}
-	f.Fuzz(func(t *testing.T, text []byte, scale int) {
-		factor := math.Pow10(scale)
-		want, err := strconv.ParseFloat(string(text), 64)
-		if err != nil || math.IsNaN(want) || math.IsInf(want, 0) {
-			want = 0
-		}
-		want *= factor
-		n := parseNumber(text, factor)
-		if n.value != want && !(math.IsNaN(want) && math.IsNaN(n.value)) {
-			t.Fatalf("%q: %v, want %v", text, n.value, want)
-		}
-		var c tally
-		c.add(n, n.frac)
-		if s := c.append(nil, max(n.frac, 0), factor); len(s) != 1 || s[0].value != want && !math.IsNaN(want) {
-			t.Fatalf("%q is counted as %v, want %v", text, s, want)
 		}
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -217,55 +216,5 @@ func TestGenerate(t *testing.T) {
 		if !strings.Contains(readFile(t, path), format.expr) {
 			t.Errorf("the file lacks the format of %s", format.name)
 		}
-	}
-}
-
-func TestParseNumber(t *testing.T) {
-	f := func(text string, factor, want float64) {
-		t.Helper()
-		if got := parseNumber([]byte(text), factor); got.value != want {
-			t.Errorf("parseNumber(%q) = %v, want %v", text, got.value, want)
-		}
-	}
-	f("0.021", 1, 0.021)
-	micro := math.Pow10(-6)
-	f("123", micro, 123*micro)
-	f("", 1, 0)
-	f(".", 1, 0)
-	f("1.", 1, 1)
-	f(".5", 1, 0.5)
-	f("-", 1, 0)
-	f("1.2.3", 1, 0)
-	f("1e3", 1, 1000)
-	f("0.1, 0.2", 1, 0)
-	f("123456789012345678901234567890", 1, 123456789012345678901234567890)
-}
-
-// TestTally: however durations are counted, the same comes out.
-func TestTally(t *testing.T) {
-	var c tally
-	want := map[float64]uint64{}
-	for i := range 3000 {
-		text := fmt.Sprintf("0.%03d", i*i%997)
-		switch i % 10 {
-		case 7:
-			text = fmt.Sprintf("%d.5", i)
-		case 9:
-			text = fmt.Sprintf("%d.%03d", i, i%1000)
-		}
-		n := parseNumber([]byte(text), 1)
-		c.add(n, 3)
-		want[n.value]++
-	}
-	last := -1.0
-	for _, s := range ascending(c.append(nil, 3, 1)) {
-		if s.value <= last || want[s.value] != s.n {
-			t.Errorf("%v: %d, want %d", s.value, s.n, want[s.value])
-		}
-		last = s.value
-		delete(want, s.value)
-	}
-	if len(want) != 0 {
-		t.Errorf("missing: %v", want)
 	}
 }

@@ -2,8 +2,9 @@ package kataribe
 
 import (
 	"cmp"
-	"math"
 	"slices"
+
+	"github.com/kasoku/kasoku/peers/exact"
 )
 
 // A row is all that is printed of a class.
@@ -32,19 +33,19 @@ type result struct {
 // collect puts together what the workers counted.
 func collect(p *plan, k *book, workers []*worker) *result {
 	rows := make([]*row, len(k.names))
-	steps := make([][]step, len(k.names))
+	steps := make([][]exact.Step, len(k.names))
 	r := &result{}
 	for _, w := range workers {
 		for _, c := range w.byName {
 			rows[c.id] = rows[c.id].add(c)
-			steps[c.id] = c.tally.append(steps[c.id], max(w.frac, 0), p.factor)
+			steps[c.id] = c.tally.Append(steps[c.id], w.frac, p.factor)
 			r.n += c.n
 		}
 		r.slow = append(r.slow, w.slow.list...)
 	}
 	for id, row := range rows {
 		row.name, row.total = k.names[id], k.totals[id]
-		row.reckon(ascending(steps[id]), p.Percentiles)
+		row.reckon(exact.Ascending(steps[id]), p.Percentiles)
 	}
 	r.rows = rows
 	slices.SortFunc(r.slow, slow.compare)
@@ -69,18 +70,13 @@ func (r *row) add(c *class) *row {
 }
 
 // reckon fills in what follows from the durations, which are in ascending order.
-func (r *row) reckon(steps []step, percentiles []float64) {
+func (r *row) reckon(steps []exact.Step, percentiles []float64) {
 	n := float64(r.n)
 	r.mean = r.total / n
-	squares := 0.0
-	for _, s := range steps {
-		d := s.value - r.mean
-		squares += float64(s.n) * d * d
-	}
-	r.stddev = math.Sqrt(squares / n)
-	r.min, r.max = steps[0].value, steps[len(steps)-1].value
+	r.stddev = exact.StdDev(steps, r.mean, r.n)
+	r.min, r.max = steps[0].Value, steps[len(steps)-1].Value
 	for _, p := range percentiles {
-		r.percentiles = append(r.percentiles, percentile(steps, r.n, p))
+		r.percentiles = append(r.percentiles, exact.At(steps, int64(n*p/100)))
 	}
 }
 

@@ -1,0 +1,89 @@
+package exact
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+)
+
+func TestParse(t *testing.T) {
+	f := func(text string, factor, want float64) {
+		t.Helper()
+		if got, _ := Parse([]byte(text), factor); got.Value != want {
+			t.Errorf("Parse(%q) = %v, want %v", text, got.Value, want)
+		}
+	}
+	f("0.021", 1, 0.021)
+	micro := math.Pow10(-6)
+	f("123", micro, 123*micro)
+	f("", 1, 0)
+	f(".", 1, 0)
+	f("1.", 1, 1)
+	f(".5", 1, 0.5)
+	f("-", 1, 0)
+	f("1.2.3", 1, 0)
+	f("1e3", 1, 1000)
+	f("0.1, 0.2", 1, 0)
+	f("123456789012345678901234567890", 1, 123456789012345678901234567890)
+}
+
+// TestTally: however durations are counted, the same comes out.
+func TestTally(t *testing.T) {
+	var c Tally
+	want := map[float64]uint64{}
+	for i := range 3000 {
+		text := fmt.Sprintf("0.%03d", i*i%997)
+		switch i % 10 {
+		case 7:
+			text = fmt.Sprintf("%d.5", i)
+		case 9:
+			text = fmt.Sprintf("%d.%03d", i, i%1000)
+		}
+		n, _ := Parse([]byte(text), 1)
+		c.Add(n, 3)
+		want[n.Value]++
+	}
+	last := -1.0
+	for _, s := range Ascending(c.Append(nil, 3, 1)) {
+		if s.Value <= last || want[s.Value] != s.N {
+			t.Errorf("%v: %d, want %d", s.Value, s.N, want[s.Value])
+		}
+		last = s.Value
+		delete(want, s.Value)
+	}
+	if len(want) != 0 {
+		t.Errorf("missing: %v", want)
+	}
+}
+
+func TestAt(t *testing.T) {
+	steps := []Step{{1, 2}, {5, 1}, {7, 3}}
+	f := func(index int64, want float64) {
+		t.Helper()
+		if got := At(steps, index); got != want {
+			t.Errorf("At(%d) = %v, want %v", index, got, want)
+		}
+	}
+	f(-1, 1)
+	f(0, 1)
+	f(1, 1)
+	f(2, 5)
+	f(3, 7)
+	f(5, 7)
+	f(9, 7)
+	if got := StdDev([]Step{{1, 1}, {3, 1}}, 2, 2); got != 1 {
+		t.Errorf("StdDev = %v", got)
+	}
+}
+
+func TestQueue(t *testing.T) {
+	var q Queue[int]
+	var got []int
+	for _, seq := range []int{2, 0, 3, 1, 4} {
+		q.Add(seq, seq*10, func(v int) { got = append(got, v) })
+	}
+	if want := []int{0, 10, 20, 30, 40}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
