@@ -60,11 +60,23 @@ func BenchmarkNewSecond(b *testing.B) {
 }
 
 func BenchmarkMerge(b *testing.B) {
-	second, total := record(sample(1000)), New()
-	b.ReportAllocs()
-	for b.Loop() {
-		total.Merge(second)
-	}
+	b.Run("kind=kasoku", func(b *testing.B) {
+		second, total := record(sample(1000)), New()
+		b.ReportAllocs()
+		for b.Loop() {
+			total.Merge(second)
+		}
+	})
+	b.Run("kind=exact", func(b *testing.B) {
+		second, total := NewExact(time.Millisecond), New()
+		for _, d := range sample(1000) {
+			second.Record(d.Truncate(time.Millisecond))
+		}
+		b.ReportAllocs()
+		for b.Loop() {
+			total.Merge(second)
+		}
+	})
 }
 
 func BenchmarkQuantile(b *testing.B) {
