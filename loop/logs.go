@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/analyze"
 	"github.com/kasoku/kasoku/analyze/accesslog"
 	"github.com/kasoku/kasoku/analyze/applog"
 	"github.com/kasoku/kasoku/analyze/slowlog"
@@ -98,6 +99,9 @@ func emptyWarning(paths []string) kasoku.Warning {
 	return w
 }
 
+// mostSlow is how many of the slowest requests a run keeps.
+const mostSlow = 20
+
 // collect reads one log's window into the run's tables.
 func (s *session) collect(l *logFile) (w kasoku.LogWindow, err error) {
 	src, err := lines.Since(l.mark)
@@ -123,7 +127,7 @@ func (s *session) collect(l *logFile) (w kasoku.LogWindow, err error) {
 			return w, err
 		}
 		s.settings = append(s.settings, zone.settings(s.host(), l.path)...)
-		return s.collectAccessLog(src, accesslog.Options{Clock: zone.place(s.clock), Interval: whole})
+		return s.collectAccessLog(src, accesslog.Options{Clock: zone.place(s.clock), Interval: whole, Slowest: mostSlow})
 	}
 	return s.collectAppLog(src, applog.Options{Host: s.host(), Path: l.path, Clock: s.clock.offset(l.mark), Interval: whole})
 }
@@ -168,7 +172,12 @@ func (s *session) collectAccessLog(src *lines.Window, o accesslog.Options) (kaso
 	for i := range s.endpoints {
 		s.endpoints[i].Host = s.host()
 	}
-	return w, errors.Join(err, s.store.SaveEndpoints(s.endpoints))
+	slow := s.access.Slowest()
+	for i := range slow {
+		slow[i].Host = s.host()
+		slow[i].URI = string(analyze.AppendWithoutSecrets(nil, []byte(slow[i].URI)))
+	}
+	return w, errors.Join(err, s.store.SaveEndpoints(s.endpoints), s.store.SaveSlowest(slow))
 }
 
 func (s *session) collectAppLog(src *lines.Window, o applog.Options) (kasoku.LogWindow, error) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -63,6 +64,9 @@ sleep 0.2; exit 3`
 	kept(t, o.Path)
 	if len(rec.Run.Command.Args) != len(o.Command) || !strings.Contains(rec.Run.Command.Output, "connecting to mysql://app:***@127.0.0.1/shop") {
 		t.Errorf("command %+v", rec.Run.Command)
+	}
+	if len(rec.Slowest) == 0 || rec.Slowest[0].Route == "" || rec.Slowest[0].URI == "" || rec.Slowest[0].Latency < rec.Slowest[len(rec.Slowest)-1].Latency {
+		t.Errorf("slowest requests %+v", rec.Slowest)
 	}
 	if len(rec.Messages) < 6 || len(rec.Endpoints) == 0 || rec.Settings[0].Value != "***" {
 		t.Errorf("%d messages, %d endpoints, settings %v: the logs were not read", len(rec.Messages), len(rec.Endpoints), rec.Settings)
@@ -122,6 +126,36 @@ func noSecrets(t *testing.T, s *service.Server, _ *sql.DB) {
 	if inserts(rec) != 20 {
 		t.Errorf("%d inserts in the slow log, want 20", inserts(rec))
 	}
+	if !slices.ContainsFunc(rec.Plans, func(p kasoku.Plan) bool { return len(p.Rows) == 1 && p.Rows[0].Table == "items" && p.Note == "" }) {
+		t.Errorf("no plan of the SELECT: %+v", rec.Plans)
+	}
+	if len(rec.Tables) != 1 || rec.Tables[0].Name != "items" || len(rec.Tables[0].Indexes) == 0 {
+		t.Errorf("tables %+v", rec.Tables)
+	}
+}
+
+// keepsStatements: asked to, a run keeps the statements and their values, in tables
+// that a scrub empties.
+func keepsStatements(t *testing.T, s *service.Server, _ *sql.DB) {
+	o := quick(t)
+	o.MySQL, o.SlowLog, o.KeepStatements, o.NoPlans = s.DSN("", "shop"), true, true, true
+	o.Prepare = func(ctx context.Context, _ Watch) error {
+		_, err := pool(t, s).ExecContext(ctx, "SELECT id FROM shop.items WHERE name = '"+planted+"'")
+		return err
+	}
+	rec := mustRecord(t, o)
+	if !slices.ContainsFunc(rec.Queries, func(q kasoku.Query) bool { return strings.HasSuffix(q.Raw, "'"+planted+"'") }) || len(rec.Plans) != 0 {
+		t.Errorf("queries %+v, %d plans", rec.Queries, len(rec.Plans))
+	}
+	ed, err := runstore.Edit(o.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = ed.Scrub(runstore.ScrubOptions{})
+	if err := errors.Join(err, ed.Close()); err != nil {
+		t.Fatal(err)
+	}
+	kept(t, o.Path)
 }
 
 // TestSafeRunTwice: what is masked stays as it is.

@@ -30,7 +30,7 @@ func TestDatabases(t *testing.T) {
 			test func(*testing.T, *service.Server, *sql.DB)
 		}{
 			{"refused", wrongPassword}, {"whole", slowLogWhole}, {"partial", slowLogPartial},
-			{"stopped", slowLogStopped}, {"secrets", noSecrets}, {"rights", fewRights}, {"restart", restarted},
+			{"stopped", slowLogStopped}, {"secrets", noSecrets}, {"statements", keepsStatements}, {"rights", fewRights}, {"restart", restarted},
 		} {
 			t.Run(part.name, func(t *testing.T) { part.test(t, s, db) })
 		}

@@ -151,6 +151,12 @@ func endpointCells(e *kasoku.Endpoint, all, u time.Duration) []Cell {
 	return append(cells, number(float64(e.Bytes)/float64(max(e.Count, 1))))
 }
 
+// slowestSection shows the slowest requests as a log's own document does.
+func (r rec) slowestSection() Section {
+	log := AccessLog{Slowest: r.Slowest[:min(len(r.Slowest), mostRows)], Started: r.wall(0)}
+	return log.slowestSection(r.o)
+}
+
 func (r rec) queriesSection() Section {
 	s := Section{ID: SectionQueries, Title: "Queries", Count: len(r.Queries)}
 	ws := r.windows("slowlog")

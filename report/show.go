@@ -46,6 +46,7 @@ func Show(run *kasoku.Recording, o Options) *Document {
 	d.add(o, r.stepsSection())
 	d.add(o, r.commandSection())
 	d.add(o, r.endpointsSection())
+	d.add(o, r.slowestSection())
 	d.add(o, r.queriesSection())
 	d.add(o, r.plansSection())
 	d.add(o, r.tablesSection())
