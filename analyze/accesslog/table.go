@@ -113,7 +113,7 @@ func (t *Table) add(r *Record, at place) {
 	if r.Has&HasLatency == 0 {
 		t.untimed++
 	} else if t.slow.wants(r.Latency) {
-		t.addSlow(r, w, at)
+		t.addSlow(r, at)
 	}
 	for i := range t.withExtra {
 		t.withExtra[i] = t.withExtra[i] || i < len(r.Extra) && r.Extra[i] != nil
@@ -196,6 +196,7 @@ func (t *Table) refold() {
 	rows := t.rows
 	t.rows.slots, t.rows.n = make([]*row, 256), 0
 	var moved []*row
+	step := t.step
 	rows.each(func(w *row) {
 		t.resolved, _ = t.reg.resolve(t.resolved[:0], []byte(w.key))
 		if string(t.resolved) == w.key {
@@ -206,12 +207,19 @@ func (t *Table) refold() {
 	})
 	for _, w := range moved {
 		t.resolved, _ = t.reg.resolve(t.resolved[:0], []byte(w.key))
-		t.mergeRow(t.resolved, w)
+		t.mergeRow(t.resolved, w, step)
 	}
 }
 
-// mergeRow adds a row, whose series has the table's step, to the row of a key.
-func (t *Table) mergeRow(key []byte, from *row) {
+// mergeRow adds a row, whose series has that step or the table's, to the row of
+// a key. It stays as it is.
+func (t *Table) mergeRow(key []byte, from *row, step time.Duration) {
+	if step < t.step {
+		c := *from
+		c.series.buckets = slices.Clone(from.series.buckets)
+		c.series.coarsen(step, t.step)
+		from = &c
+	}
 	to := t.rows.of(key)
 	to.merge(from)
 	if len(to.series.buckets) > maxBuckets {
@@ -237,17 +245,19 @@ func (t *Table) coarsen(step time.Duration) {
 	t.placed.known = false
 }
 
-func (t *Table) addSlow(r *Record, w *row, at place) {
-	key := []byte(w.key)
-	if t.by.route >= 0 && w.key != otherKey {
-		from, to := t.by.routeOf(key)
-		key = key[from:to]
-	} else if t.by.route < 0 {
-		key = t.appendRoute(nil, r)
+// addSlow adds a record, whose key is the present one, to the slowest.
+func (t *Table) addSlow(r *Record, at place) {
+	var route []byte
+	if t.by.route >= 0 {
+		from, to := t.by.routeOf(t.key)
+		route = t.key[from:to]
+	} else {
+		t.resolved = t.appendRoute(t.resolved[:0], r)
+		route = t.resolved
 	}
 	s := slow{
 		latency: r.Latency, upstream: r.Upstream, place: at, status: r.Status, bytes: r.Bytes,
-		route: key, method: r.Method, uri: r.Path,
+		route: route, method: r.Method, uri: r.Path,
 	}
 	if r.Has&HasTime != 0 {
 		s.at, s.stamped = t.placed.at, true
@@ -271,14 +281,8 @@ func (t *Table) Merge(o *Table) {
 	o.refold()
 	t.coarsen(o.step)
 	o.rows.each(func(w *row) {
-		if o.step < t.step {
-			c := *w
-			c.series.buckets = slices.Clone(w.series.buckets)
-			c.series.coarsen(o.step, t.step)
-			w = &c
-		}
 		t.resolved, _ = t.reg.resolve(t.resolved[:0], []byte(w.key))
-		t.mergeRow(t.resolved, w)
+		t.mergeRow(t.resolved, w, o.step)
 	})
 	for _, s := range o.slow.sorted() {
 		if t.slow.wants(s.latency) {

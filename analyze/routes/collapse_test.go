@@ -132,7 +132,7 @@ func TestTree_AnyPrefix(t *testing.T) {
 			tree.Add([]byte(route))
 			now := string(tree.Append(nil, []byte(route)))
 			said = append(said, [2]string{route, early}, [2]string{route, now}, [2]string{now, now})
-			if rapid.IntRange(0, 30).Draw(t, "tighten") == 0 && tree.max > 1 {
+			if rapid.IntRange(0, 12).Draw(t, "tighten") == 5 && tree.max > 1 {
 				tree.max /= 2
 				tree.tighten(&tree.root)
 				tree.nodes = tree.root.size()

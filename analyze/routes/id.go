@@ -1,6 +1,9 @@
 package routes
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // Classes of bytes, as bits. A byte of class 0 ends a segment.
 const (
@@ -100,19 +103,35 @@ func isValue(b []byte, mask uint8, digits int) bool {
 	return n == 26 && isULID(b, digits) || isToken(b, digits) || isList(b) || isJWT(b)
 }
 
-// isUUID reports whether b is written as 8-4-4-4-12 hexadecimal digits. That it
-// has only such digits and dashes is known.
+// isUUID reports whether b is written as 8-4-4-4-12 hexadecimal digits. It looks
+// at eight bytes at a time: two words hold the four dashes, and the last word
+// overlaps the one before it.
 func isUUID(b []byte) bool {
 	if len(b) != 36 {
 		return false
 	}
-	for i, c := range b {
-		dash := i == 8 || i == 13 || i == 18 || i == 23
-		if dash != (c == '-') || class[c]&(hex|point) == 0 {
-			return false
-		}
-	}
-	return true
+	second, third := binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[16:])
+	const (
+		inSecond, secondDashes = 0x0000ff00000000ff, 0x00002d000000002d
+		inThird, thirdDashes   = 0xff00000000ff0000, 0x2d000000002d0000
+		digits                 = 0x3030303030303030
+	)
+	return second&inSecond == secondDashes && third&inThird == thirdDashes &&
+		allHex(binary.LittleEndian.Uint64(b))&allHex(second&^inSecond|digits&inSecond)&
+			allHex(third&^inThird|digits&inThird)&allHex(binary.LittleEndian.Uint64(b[24:]))&
+			allHex(uint64(binary.LittleEndian.Uint32(b[32:]))|digits&^0xffffffff) == highBits
+}
+
+const highBits = 0x8080808080808080
+
+// allHex returns the highest bit of each of the eight bytes that is a
+// hexadecimal digit: adding what is missing to 128 carries into it. Bytes beyond
+// ASCII have it already, and are taken out.
+func allHex(v uint64) uint64 {
+	const ones = 0x0101010101010101
+	ascii := v &^ highBits
+	small := ascii | 0x20*ones
+	return ((ascii + (128-'0')*ones) &^ (ascii + (128-'9'-1)*ones) | (small + (128-'a')*ones) &^ (small + (128-'f'-1)*ones)) & highBits &^ v
 }
 
 // isDate reports whether b starts as 2021-08-21T10 does and goes on with digits

@@ -26,6 +26,10 @@ func appendAuto(dst, b []byte) ([]byte, int) {
 			i++
 		}
 		from := i
+		if end := i + 36; end <= len(b) && b[i+8] == '-' && (end == len(b) || class[b[end]] == 0) && isUUID(b[i:end]) {
+			dst = append(append(dst, b[keep:from]...), ":id"...)
+			i, keep, from = end, end, end
+		}
 		var mask uint8
 		digits := 0
 		for i < len(b) {

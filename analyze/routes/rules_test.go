@@ -100,6 +100,28 @@ func TestAppend_Automatic(t *testing.T) {
 	f("/"+strings.Repeat("z", 290)+"/1/1/1/1/1", "/"+strings.Repeat("z", 290)+"/:id/:id/")
 }
 
+// TestIsUUID: each byte at each place, against the obvious way.
+func TestIsUUID(t *testing.T) {
+	slow := func(b []byte) bool {
+		for i, c := range b {
+			if dash := i == 8 || i == 13 || i == 18 || i == 23; dash && c != '-' || !dash && class[c]&hex == 0 {
+				return false
+			}
+		}
+		return len(b) == 36
+	}
+	const uuid = "bdb2a3f0-C90A-4610-b7f5-f4e31fecf12d"
+	for i := range uuid {
+		for c := range 256 {
+			b := []byte(uuid)
+			b[i] = byte(c)
+			if isUUID(b) != slow(b) {
+				t.Fatalf("%q: %v", b, isUUID(b))
+			}
+		}
+	}
+}
+
 func TestAppend_Keep(t *testing.T) {
 	f := func(keep, path, want string) {
 		t.Helper()

@@ -22,6 +22,9 @@ type treeNode struct {
 	kids  []*treeNode // in the order in which they came
 	index map[string]*treeNode
 	plain int // kids that are no placeholder
+
+	// A closed place has all the values that it will ever have; others fold.
+	closed bool
 }
 
 // Values that a place of a tree keeps at first, and at least.
@@ -60,21 +63,33 @@ func (t *Tree) step(n *treeNode, piece []byte) (kid *treeNode, filled bool) {
 	if kid = n.kid(piece); kid != nil {
 		return kid, false
 	}
-	fixed := isPlaceholder(piece)
-	if !fixed && n.plain >= t.max {
-		var room [maxPlaceholder]byte
-		piece, fixed = appendPlaceholder(room[:0], piece), true
-		if kid = n.kid(piece); kid != nil {
-			return kid, false
-		}
+	if isPlaceholder(piece) {
+		return t.make(n, piece), false
 	}
-	kid = &treeNode{piece: string(piece)}
+	if n.closed {
+		return t.fold(n, piece), false
+	}
+	kid = t.make(n, piece)
+	n.plain++
+	n.closed = n.plain >= t.max
+	return kid, n.closed
+}
+
+// fold goes to the place behind what stands for a piece.
+func (t *Tree) fold(n *treeNode, piece []byte) *treeNode {
+	var room [maxPlaceholder]byte
+	piece = appendPlaceholder(room[:0], piece)
+	if kid := n.kid(piece); kid != nil {
+		return kid
+	}
+	return t.make(n, piece)
+}
+
+func (t *Tree) make(n *treeNode, piece []byte) *treeNode {
+	kid := &treeNode{piece: string(piece)}
 	n.add(kid)
 	t.nodes++
-	if !fixed {
-		n.plain++
-	}
-	return kid, !fixed && n.plain == t.max
+	return kid
 }
 
 func (n *treeNode) kid(piece []byte) *treeNode {
@@ -109,7 +124,7 @@ func (t *Tree) Append(dst, route []byte) []byte {
 		piece := nextPiece(route)
 		kid := n.kid(piece)
 		if kid == nil {
-			if n.plain < t.max || isPlaceholder(piece) {
+			if !n.closed || isPlaceholder(piece) {
 				return append(dst, route...)
 			}
 			var room [maxPlaceholder]byte
@@ -135,34 +150,65 @@ func (t *Tree) Tighten() bool {
 		return false
 	}
 	t.max = max(t.max/4, leastValues)
-	t.tighten(&t.root)
+	t.tighten(&t.root) // closes what became full by putting places together, too
 	t.nodes = t.root.size()
 	return true
 }
 
 func (t *Tree) tighten(n *treeNode) {
-	if n.plain > t.max {
-		kids := n.kids
-		n.kids, n.index, n.plain = nil, nil, 0
-		var over []*treeNode
-		for _, k := range kids {
-			switch {
-			case isPlaceholder([]byte(k.piece)):
-				n.add(k)
-			case n.plain < t.max:
-				n.add(k)
-				n.plain++
-			default:
-				over = append(over, k)
-			}
-		}
-		for _, k := range over {
-			to, _ := t.step(n, []byte(k.piece))
-			t.absorb(to, k)
-		}
+	if n.plain >= t.max {
+		n.closed = true
+		kept := 0
+		t.retain(n, func(*treeNode) bool { kept++; return kept <= t.max })
 	}
 	for _, k := range n.kids {
 		t.tighten(k)
+	}
+}
+
+// retain folds the values of a place that are not to be kept.
+func (t *Tree) retain(n *treeNode, keep func(*treeNode) bool) {
+	kids := n.kids
+	n.kids, n.index, n.plain = nil, nil, 0
+	var over []*treeNode
+	for _, k := range kids {
+		switch {
+		case isPlaceholder([]byte(k.piece)):
+			n.add(k)
+		case keep(k):
+			n.add(k)
+			n.plain++
+		default:
+			over = append(over, k)
+		}
+	}
+	for _, k := range over {
+		t.absorb(t.fold(n, []byte(k.piece)), k)
+	}
+}
+
+// absorb puts what is behind one place behind another as well. A value that one
+// of them folded already folds in both: who asked earlier was told so.
+func (t *Tree) absorb(to, from *treeNode) {
+	wasClosed := to.closed
+	if from.closed {
+		to.closed = true
+		t.retain(to, func(k *treeNode) bool { return from.kid([]byte(k.piece)) != nil })
+	}
+	for _, k := range from.kids {
+		piece := []byte(k.piece)
+		kid := to.kid(piece)
+		switch {
+		case kid != nil:
+		case isPlaceholder(piece):
+			kid = t.make(to, piece)
+		case wasClosed:
+			kid = t.fold(to, piece)
+		default:
+			kid = t.make(to, piece)
+			to.plain++
+		}
+		t.absorb(kid, k)
 	}
 }
 
@@ -173,14 +219,6 @@ func (n *treeNode) size() int {
 		sum += k.size()
 	}
 	return sum
-}
-
-// absorb puts what is behind one place behind another as well.
-func (t *Tree) absorb(to, from *treeNode) {
-	for _, k := range from.kids {
-		kid, _ := t.step(to, []byte(k.piece))
-		t.absorb(kid, k)
-	}
 }
 
 // nextPiece returns the first piece of a route: a segment with its slash, or the
