@@ -38,7 +38,18 @@ type AccessLog struct {
 	Exact   time.Duration  // the percentiles are exact to this unit; 0 when they are within 0.8 %
 	Notes   []Note         // what a reader has to know
 	Stopped string         // why reading ended early; empty when it did not
+	Live    *Live          // while the logs are followed; nil otherwise
 }
+
+// A Live is what came since the table was drawn last.
+type Live struct {
+	Now    map[string]uint64 // requests by the key of their row, see [LiveKey]
+	Said   string            // in one sentence
+	During time.Duration     // how long that was
+}
+
+// LiveKey is the key of a row in a [Live].
+func LiveKey(key []string) string { return strings.Join(key, "\x00") }
 
 // AccessOptions says how access logs are told.
 type AccessOptions struct {
@@ -218,6 +229,9 @@ func (a *AccessLog) facts(o Options) []Fact {
 
 // verdict names what took the most time; without times, what came most often.
 func (a *AccessLog) verdict() string {
+	if a.Live != nil {
+		return a.Live.Said
+	}
 	n, timed, total := a.requests()
 	if n == 0 {
 		return "No request in " + a.name() + "."

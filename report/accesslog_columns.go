@@ -48,6 +48,7 @@ var defaultPercentiles = []float64{50, 90, 95, 99}
 // accessColumns are the columns but for keys and percentiles, in the order in which
 // they stand; percentiles come behind min.
 var accessColumns = []accessColumn{
+	{name: "now", head: "now", measure: isRate, value: (*accessTable).now},
 	{name: "requests", drop: 0, measure: isCount, value: func(_ *accessTable, r *accesslog.Row) float64 { return float64(r.Count) }},
 	{name: "total", drop: 4, measure: isTotal, value: func(_ *accessTable, r *accesslog.Row) float64 { return timed(r, r.Total.Seconds()) }},
 	{name: "share", drop: 5, measure: isRatio, value: (*accessTable).share},
@@ -78,7 +79,7 @@ var accessColumns = []accessColumn{
 
 // shownColumns are those that people see when none are asked for; what has no
 // value in any row is left out.
-var shownColumns = []string{"requests", "total", "share", "mean", "stddev", "min", "p", "max", "2xx", "3xx", "4xx", "5xx", "bytes", "seconds"}
+var shownColumns = []string{"now", "requests", "total", "share", "mean", "stddev", "min", "p", "max", "2xx", "3xx", "4xx", "5xx", "bytes", "seconds"}
 
 // columnAliases are the names that other programs have for a column.
 var columnAliases = map[string]string{
@@ -186,7 +187,7 @@ func (t *accessTable) usual() []string {
 				names = append(names, percentile(p).name)
 			}
 		}
-		if t.o.Machine && c.measure != isStrip || slices.Contains(shownColumns, c.name) {
+		if t.o.Machine && c.measure != isStrip && c.name != "now" || slices.Contains(shownColumns, c.name) {
 			names = append(names, c.name)
 		}
 	}
@@ -276,7 +277,7 @@ func (c accessColumn) complete() accessColumn {
 	case isRatio:
 		c.key = c.name + "_ratio"
 	case isRate:
-		c.key = "req_per_s"
+		c.key = map[string]string{"rate": "req_per_s", "now": "now_per_s"}[c.name]
 	case isSize:
 		c.key = strings.TrimSuffix(strings.Replace(c.name, "bytes", "body_bytes", 1), "_")
 		if c.name == "request_bytes" {
@@ -308,6 +309,14 @@ func (t *accessTable) share(r *accesslog.Row) float64 {
 		return float64(r.Count) / float64(max(t.all, 1))
 	}
 	return float64(r.Total) / float64(t.total)
+}
+
+// now is the rate of what came since the table was drawn last.
+func (t *accessTable) now(r *accesslog.Row) float64 {
+	if t.log.Live == nil || t.log.Live.During <= 0 {
+		return math.NaN()
+	}
+	return float64(t.log.Live.Now[LiveKey(r.Key)]) / t.log.Live.During.Seconds()
 }
 
 func (t *accessTable) rate(r *accesslog.Row) float64 {

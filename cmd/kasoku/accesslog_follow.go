@@ -1,13 +1,396 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
 
+	"golang.org/x/term"
+
+	"github.com/kasoku/kasoku/analyze"
+	"github.com/kasoku/kasoku/analyze/accesslog"
+	"github.com/kasoku/kasoku/histogram"
 	"github.com/kasoku/kasoku/lines"
 	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/terminal"
+	"github.com/kasoku/kasoku/unit"
 )
 
+// everyDraw is how often a table that is followed is drawn.
+const everyDraw = time.Second
+
+// A follower adds up access logs while they grow.
+type follower struct {
+	e       *env
+	zone    *time.Location
+	logs    []*followed
+	stream  <-chan []byte // of standard input; nil without, closed at its end
+	table   *accesslog.Table
+	started time.Time
+	drawn   time.Time // when the last second ended
+	last    second
+	before  map[string]uint64 // requests by key when it ended
+	counts  map[string]uint64 // and when the table was drawn last
+}
+
+// A second is what came since the table was drawn last.
+type second struct {
+	requests, failed uint64
+	latency          *histogram.Histogram
+}
+
+// A followed log is one of those. Its format is found from the first lines that
+// it has or gains.
+type followed struct {
+	path    string
+	tail    *lines.Tail // nil of standard input
+	part    []byte      // of standard input: the start of a line
+	format  *accesslog.Format
+	parser  *accesslog.Parser
+	record  accesslog.Record
+	account analyze.Account
+	batch   []byte   // whole lines of which the format is not known yet
+	notes   []string // rotated, truncated …
+}
+
+// followAll follows the logs until it is interrupted, or standard input ends.
 func (f *accessFlags) followAll(ctx context.Context, e *env, in []lines.Input, o report.AccessOptions) error {
-	return errors.New("not yet")
+	if f.out.format != "table" {
+		return usagef("without --follow it reads what there is", "--follow goes with -o table, not with -o %s", f.out.format)
+	}
+	w, err := f.newFollower(e, in)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	screen := newScreen(e)
+	err = w.run(ctx, func() error { return screen.draw(w, o) })
+	screen.close()
+	if err != nil {
+		return err
+	}
+	log := w.log()
+	if err := f.print(e, log, o); err != nil {
+		return err
+	}
+	return e.ended(log, nil)
+}
+
+// newFollower begins at the present end of the logs, which need not exist yet.
+func (f *accessFlags) newFollower(e *env, in []lines.Input) (*follower, error) {
+	files := slices.DeleteFunc(slices.Clone(in), func(l lines.Input) bool { return l.R != nil }) // a pipe may have nothing yet
+	o, zone, err := f.read.optionsFor(e, files)
+	if err != nil {
+		return nil, err
+	}
+	w := &follower{e: e, zone: zone, table: accesslog.NewTable(o), started: e.now(), drawn: e.now(), last: newSecond()}
+	for i := range in {
+		l := &followed{path: in[i].Path, format: o.Format}
+		w.logs = append(w.logs, l)
+		if in[i].R != nil {
+			w.stream = chunks(in[i].R)
+			continue
+		}
+		if l.tail, err = lines.NewTail(in[i].Path); err != nil {
+			w.close()
+			return nil, err
+		}
+		l.peek(&in[i])
+	}
+	return w, nil
+}
+
+// peek finds the format from what the log has already.
+func (l *followed) peek(in *lines.Input) {
+	sample, err := in.Peek(peeked)
+	if err != nil || l.format != nil {
+		return
+	}
+	if format, err := accesslog.Detect(wholeLines(sample)); err == nil {
+		l.format = format
+	}
+}
+
+func newSecond() second { return second{latency: histogram.NewExact(time.Millisecond)} }
+
+// chunks yields what a stream gives as it comes. Its goroutine ends with the
+// stream; nothing can break off a read of a pipe, so it is not waited for.
+func chunks(r io.Reader) <-chan []byte {
+	out := make(chan []byte, 16)
+	go func() {
+		defer close(out)
+		for {
+			b := make([]byte, 64<<10)
+			n, err := r.Read(b)
+			if n > 0 {
+				out <- b[:n]
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return out
+}
+
+// run draws every second until the context or the stream ends.
+func (w *follower) run(ctx context.Context, draw func() error) error {
+	tick := time.NewTicker(everyDraw)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return w.take()
+		case b, more := <-w.stream:
+			if !more {
+				return w.take()
+			}
+			w.streamed(b)
+		case <-tick.C:
+			if err := w.take(); err != nil {
+				return err
+			}
+			if err := draw(); err != nil {
+				return err
+			}
+			w.turn()
+		}
+	}
+}
+
+// streamed takes a piece of standard input.
+func (w *follower) streamed(b []byte) {
+	for _, l := range w.logs {
+		if l.tail != nil {
+			continue
+		}
+		for {
+			line, rest, whole := bytes.Cut(b, []byte("\n"))
+			l.part = append(l.part, line[:min(len(line), max(lines.DefaultMaxLine-len(l.part), 0))]...)
+			if !whole {
+				return
+			}
+			w.line(l, l.part)
+			l.part, b = l.part[:0], rest
+		}
+	}
+}
+
+// take reads what the files gained.
+func (w *follower) take() error {
+	var errs []error
+	for _, l := range w.logs {
+		if l.tail != nil {
+			_, err := l.tail.Next(func(line []byte) { w.line(l, line) })
+			errs = append(errs, err)
+			if note := l.tail.Note(); note != "" && len(l.notes) < mostNotes && !slices.Contains(l.notes, note) {
+				l.notes = append(l.notes, note)
+			}
+		}
+		w.settle(l)
+	}
+	return errors.Join(errs...)
+}
+
+// mostNotes is how many remarks on one log are kept.
+const mostNotes = 5
+
+// line adds a line.
+func (w *follower) line(l *followed, line []byte) {
+	l.account.Lines++
+	if l.format == nil {
+		l.batch = append(append(l.batch, line...), '\n')
+		if len(l.batch) >= peeked {
+			w.settle(l)
+		}
+		return
+	}
+	w.parse(l, line)
+}
+
+// settle finds the format of lines that wait for it, and adds them.
+func (w *follower) settle(l *followed) {
+	if len(l.batch) == 0 {
+		return
+	}
+	var err error
+	l.format, err = accesslog.Detect(l.batch)
+	number := int64(l.account.Lines) - int64(bytes.Count(l.batch, []byte("\n")))
+	for line := range bytes.Lines(l.batch) {
+		number++
+		line = bytes.TrimRight(line, "\n")
+		if err != nil {
+			l.account.Drop(1, number, line, "unknown format")
+			continue
+		}
+		w.parse(l, line)
+	}
+	l.batch = l.batch[:0]
+}
+
+func (w *follower) parse(l *followed, line []byte) {
+	if len(bytes.TrimSpace(line)) == 0 {
+		l.account.Blank++
+		return
+	}
+	if l.parser == nil {
+		l.parser = w.table.Parser(l.format)
+	}
+	r := &l.record
+	r.Line = int64(l.account.Lines)
+	if why := l.parser.Parse(line, r); why != "" {
+		l.account.Drop(1, r.Line, line, why)
+		return
+	}
+	l.account.Records++
+	before := w.table.Records()
+	w.table.Add(r)
+	if w.table.Records() == before {
+		return // it was filtered out
+	}
+	w.last.requests++
+	if r.Status >= 500 {
+		w.last.failed++
+	}
+	if r.Timed() {
+		w.last.latency.Record(r.Latency)
+	}
+}
+
+// log is what there is so far.
+func (w *follower) log() *report.AccessLog {
+	log := accessLog(w.table, w.zone)
+	for _, l := range w.logs {
+		format := ""
+		if l.format != nil {
+			format = l.format.Name()
+		}
+		log.Logs = append(log.Logs, l.account.Describe("accesslog", format, []lines.Segment{{Path: l.path}}, l.notes...))
+	}
+	return log
+}
+
+// turn begins the next second.
+func (w *follower) turn() {
+	w.drawn, w.last, w.before = w.e.now(), newSecond(), w.counts
+}
+
+// live is the log with what came in the last second. A row whose route took in
+// others just now cannot have gained more than came.
+func (w *follower) live() *report.AccessLog {
+	log := w.log()
+	now := w.e.now()
+	log.Live = &report.Live{Now: map[string]uint64{}, During: now.Sub(w.drawn), Said: w.said(log, now)}
+	w.counts = map[string]uint64{}
+	for i := range log.Rows {
+		k, n := report.LiveKey(log.Rows[i].Key), log.Rows[i].Count
+		w.counts[k] = n
+		log.Live.Now[k] = min(n-min(w.before[k], n), w.last.requests)
+	}
+	return log
+}
+
+// said tells the last second: 431 req/s, 2 5xx, p50 8.90 ms, p99 18.3 ms.
+func (w *follower) said(log *report.AccessLog, now time.Time) string {
+	sec := max(now.Sub(w.drawn).Seconds(), 1e-3)
+	parts := []string{unit.PerSec(float64(w.last.requests) / sec), unit.Count(w.last.failed) + " 5xx"}
+	if h := w.last.latency; h.Count() > 0 {
+		parts = append(parts, "p50 "+unit.Duration(h.Quantile(0.5)), "p99 "+unit.Duration(h.Quantile(0.99)))
+	}
+	var all uint64
+	for i := range log.Rows {
+		all += log.Rows[i].Count
+	}
+	return strings.Join(parts, ", ") + "; " + unit.Counted(all, "request", "requests") + " in " + unit.Exact(now.Sub(w.started).Round(time.Second)) + "."
+}
+
+func (w *follower) close() {
+	for _, l := range w.logs {
+		if l.tail != nil {
+			_ = l.tail.Close() // it was only read
+		}
+	}
+}
+
+// A screen shows what is followed: on a terminal a table in place of the last one,
+// elsewhere a line a second.
+type screen struct {
+	e    *env
+	open bool
+}
+
+func newScreen(e *env) *screen { return &screen{e: e} }
+
+// The alternate screen keeps what was on the terminal before.
+//
+// Source: XTerm Control Sequences, DECSET 1049; ECMA-48 CUP, EL and ED.
+const (
+	enterScreen = "\x1b[?1049h"
+	leaveScreen = "\x1b[?1049l"
+	home        = "\x1b[H"
+	restOfLine  = "\x1b[K"
+	below       = "\x1b[J"
+)
+
+// around are the lines of a live table that are no rows.
+const around = 14
+
+func (s *screen) draw(w *follower, o report.AccessOptions) error {
+	log := w.live()
+	if !s.e.stdoutTTY {
+		_, err := fmt.Fprintln(s.e.stdout, w.e.now().In(w.zone).Format("15:04:05")+"  "+log.Live.Said)
+		return err
+	}
+	width, height := s.size()
+	o.Sections = []string{report.SectionEndpoints, report.SectionTimeline}
+	if o.Limit == 0 || o.Limit > height-around {
+		o.Limit = max(height-around, 3)
+	}
+	doc, err := report.Access(log, o)
+	if err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	t := s.e.terminal()
+	t.Width = width
+	if err := terminal.Write(&text, doc, t); err != nil {
+		return err
+	}
+	shown := strings.SplitAfter(text.String(), "\n")
+	var out strings.Builder
+	if !s.open {
+		out.WriteString(enterScreen)
+		s.open = true
+	}
+	out.WriteString(home)
+	for _, line := range shown[:min(len(shown), height-1)] {
+		out.WriteString(strings.TrimSuffix(line, "\n") + restOfLine + "\r\n")
+	}
+	out.WriteString(below)
+	_, err = io.WriteString(s.e.stdout, out.String())
+	return err
+}
+
+// size is how large the terminal is now.
+func (s *screen) size() (width, height int) {
+	if f, ok := s.e.stdout.(*os.File); ok {
+		if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 && h > 0 {
+			return w, h
+		}
+	}
+	return s.e.columns(), 24
+}
+
+// close gives the terminal back.
+func (s *screen) close() {
+	if s.open {
+		io.WriteString(s.e.stdout, leaveScreen) // what is written next tells of a closed terminal
+		s.open = false
+	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -8,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/kasoku/kasoku/lines"
 )
 
 // A peer is another program whose command line kasoku takes and whose output it
@@ -95,33 +98,40 @@ func shieldPeer(root *cobra.Command, args []string) []string {
 	return args
 }
 
-// logFiles is several logs read one after another.
-type logFiles struct {
-	io.Reader
-	files []*os.File
-}
-
-// openLogs opens the logs.
+// openLogs opens logs to be read one after another, decompressed. A single file is
+// given as it is, so that a peer can read it with several workers.
 func openLogs(paths []string) (io.ReadCloser, error) {
-	var out logFiles
-	var readers []io.Reader
-	for _, p := range paths {
-		f, err := os.Open(p)
-		if err != nil {
-			_ = out.Close() // they were only read
-			return nil, err
+	if len(paths) == 1 && paths[0] != "-" {
+		if f, err := os.Open(paths[0]); err == nil {
+			return f, nil
 		}
-		out.files = append(out.files, f)
-		readers = append(readers, f)
 	}
-	out.Reader = io.MultiReader(readers...)
-	return &out, nil
+	in, err := lines.Inputs(paths)
+	if err != nil {
+		return nil, err
+	}
+	w, err := lines.Open(in, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &lineReader{Window: w}, nil
 }
 
-// Close closes the logs.
-func (l *logFiles) Close() error {
-	for _, f := range l.files {
-		_ = f.Close() // it was only read
+// A lineReader is the lines of a window as a stream of bytes.
+type lineReader struct {
+	*lines.Window
+	rest []byte
+}
+
+// Read reads the lines, each with a newline.
+func (r *lineReader) Read(b []byte) (int, error) {
+	for len(r.rest) == 0 {
+		if !r.Scan() {
+			return 0, cmp.Or(r.Err(), io.EOF)
+		}
+		r.rest = append(append(r.rest[:0], r.Bytes()...), '\n')
 	}
-	return nil
+	n := copy(b, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
 }
