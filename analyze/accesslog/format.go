@@ -70,6 +70,7 @@ type Parser struct {
 
 	prefix string // of the program
 	steps  []step
+	hot    int // steps that combined stands for; 0 when it cannot
 	keys   keyTable
 	layout layout
 	groups []slot
@@ -98,7 +99,9 @@ func (f *Format) Parser(o ParserOptions) *Parser {
 	switch f.kind {
 	case byProgram:
 		p.prefix, p.steps = f.program.prefix, f.program.steps
+		p.hot = hotSteps(f.program)
 		if len(o.Extra) > 0 {
+			p.hot = 0
 			p.steps = slices.Clone(p.steps)
 			for i := range p.steps {
 				p.steps[i].extra = slices.Index(o.Extra, p.steps[i].key)

@@ -161,7 +161,10 @@ func (s *jsonScan) value(i int, to *slot, depth int) int {
 	}
 	end := s.bare(i)
 	if to != nil {
-		v := bytes.TrimRight(line[i:end], " \t\r\n")
+		v := line[i:end]
+		for len(v) > 0 && v[len(v)-1] <= ' ' {
+			v = v[:len(v)-1]
+		}
 		if string(v) == "null" {
 			v = nil
 		}

@@ -268,6 +268,13 @@ func (p *Parser) finishKeyed(r *Record) (why string) {
 // finishRequest takes from the request line what no other key told.
 func (p *Parser) finishRequest(r *Record) {
 	method, path, protocol := r.Method, r.Path, r.Protocol
+	if v := p.request; len(method) > 0 && len(path) > 0 { // the protocol is all that it can tell
+		r.Request = v
+		if n := len(v) - len("HTTP/1.1"); n > 0 && len(protocol) == 0 && string(v[n-1:n+5]) == " HTTP/" {
+			r.Protocol = v[n:]
+		}
+		return
+	}
 	requestLine(p.request, r)
 	if len(method) > 0 {
 		r.Method = method

@@ -6,14 +6,14 @@ import "bytes"
 type cut uint8
 
 const (
-	untilText   cut = iota // where the text behind the value stands first
-	untilQuote             // at the quote that no backslash hides
-	untilEnd               // of the line
-	byTime                 // where the time ends, which its form tells
-	untilNoList            // behind the last value of a list of upstreams
-	untilProtocol          // behind the HTTP/1.1 of a request line without quotes
-	untilSlash             // of the path behind the value
-	behindBlanks           // as untilText, when blanks may stand before the value
+	untilText     cut = iota // where the text behind the value stands first
+	untilQuote               // at the quote that no backslash hides
+	untilEnd                 // of the line
+	byTime                   // where the time ends, which its form tells
+	untilNoList              // behind the last value of a list of upstreams
+	untilProtocol            // behind the HTTP/1.1 of a request line without quotes
+	untilSlash               // of the path behind the value
+	behindBlanks             // as untilText, when blanks may stand before the value
 )
 
 // A step reads one value and the text behind it.
@@ -39,8 +39,17 @@ func (p *Parser) run(line []byte, r *Record) (why string) {
 		}
 		line = line[n:]
 	}
-	for i := range p.steps {
-		s := &p.steps[i]
+	steps := p.steps
+	if p.hot > 0 {
+		text := steps[p.hot-1].text
+		if n := p.combined(line, r); n > 0 && len(line)-n >= len(text) && string(line[n:n+len(text)]) == text {
+			line, steps = line[n+len(text):], steps[p.hot:]
+		} else {
+			r.reset()
+		}
+	}
+	for i := range steps {
+		s := &steps[i]
 		n := 0
 		switch s.cut {
 		case untilText:
