@@ -22,6 +22,7 @@ const (
 // A Class is all that a table knows of one class of statements.
 type Class struct {
 	kasoku.Query
+	Number  int      // from 1, in the order in which Options.Each saw them; 0 without it
 	Key     string   // what the class has in common, where that is not the fingerprint
 	Worst   Sample   // the entry with the longest Query_time, the first of equal ones
 	Users   []Count  // the most frequent first, as all counts
@@ -62,11 +63,12 @@ type Sample struct {
 
 // A class is one row, with what it needs to be added to.
 type class struct {
-	query kasoku.Query
-	key   string
-	write bool // a statement that can affect rows
-	rows  bool // an INSERT or REPLACE
-	role  role
+	number int
+	query  kasoku.Query
+	key    string
+	write  bool // a statement that can affect rows
+	rows   bool // an INSERT or REPLACE
+	role   role
 
 	series  series
 	variety variety
@@ -254,7 +256,7 @@ func (c *class) result(keepRaw bool) Class {
 	q.Seconds = c.series.seconds()
 	q.Distinct, q.Repeated = c.variety.distinct(), c.variety.most()
 	out := Class{
-		Query: q, Key: c.key, Worst: c.worst,
+		Query: q, Number: c.number, Key: c.key, Worst: c.worst,
 		Users: c.users.counts(), Hosts: c.hosts.counts(), Schemas: c.schemas.counts(), Tags: c.tags.counts(),
 		Explain: explainRows(c.explain), SingleRow: c.single,
 		FirstLogged: c.firstLogged, LastLogged: c.lastLogged,

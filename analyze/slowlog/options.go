@@ -60,4 +60,9 @@ type Options struct {
 	Attributes bool // keep statistics of every attribute, per class and of all
 	KeepRaw    bool // keep the text of the slowest statement of a class in Query.Raw
 	Workers    int  // that read a log with CollectAll; 0: as many as there are cores
+
+	// Each is told every entry that counts, in the order of the log, with the
+	// number of its class: [Class.Number]. With it, statements of kasoku itself
+	// count.
+	Each func(e *Event, class int)
 }

@@ -48,6 +48,7 @@ type Table struct {
 	own          uint64
 	folded       uint64
 	unseen       uint64 // calls whose second was not counted
+	numbered     int    // classes that have a number
 }
 
 // NewTable returns an empty table.
@@ -94,7 +95,7 @@ func (t *Table) add(e *Event) {
 	case !inside:
 		t.outside++
 		return
-	case e.own:
+	case e.own && t.opts.Each == nil:
 		t.own++
 		return
 	case e.Admin:
@@ -105,6 +106,9 @@ func (t *Table) add(e *Event) {
 	}
 	t.connect(e.ThreadID)
 	c := t.class(e)
+	if t.opts.Each != nil {
+		t.tell(e, c)
+	}
 	t.count(c.add(e, at, int64(at/time.Second), &t.left))
 	if t.names != nil {
 		c.addValues(e)
@@ -112,6 +116,15 @@ func (t *Table) add(e *Event) {
 	if t.opts.By == ByFingerprint {
 		t.follow(e, c)
 	}
+}
+
+// tell tells an entry to who asked for each.
+func (t *Table) tell(e *Event, c *class) {
+	if c.number == 0 {
+		t.numbered++
+		c.number = t.numbered
+	}
+	t.opts.Each(e, c.number)
 }
 
 func (t *Table) count(counted bool) {
