@@ -87,3 +87,57 @@ func TestQueue(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
+
+// TestTop: it keeps what sorting all would put first.
+func TestTop(t *testing.T) {
+	for _, smallest := range []bool{false, true} {
+		all, parts := Top[int]{Keep: 1000, Smallest: smallest}, [2]Top[int]{}
+		for i := range parts {
+			parts[i] = Top[int]{Keep: 7, Smallest: smallest}
+		}
+		for i := range 100 {
+			p := Place{Value: float64(i * i % 23), Seq: i % 4, Line: uint64(i)}
+			all.Put(p, i)
+			if part := &parts[i%2]; part.Wants(p) {
+				part.Put(p, i)
+			}
+		}
+		parts[0].Merge(&parts[1])
+		if got, want := parts[0].List(), all.List()[:7]; !slices.Equal(got, want) {
+			t.Errorf("smallest %v: %v, want %v", smallest, got, want)
+		}
+	}
+}
+
+// TestBook: blocks come in any order, sums and dropped lines are in that of the
+// lines.
+func TestBook(t *testing.T) {
+	k := NewBook()
+	var each []float64
+	k.Each = func(_ int, v [2]float64) { each = append(each, v[0]) }
+	for _, seq := range []int{1, 2, 0} {
+		b := k.NewBatch()
+		for i := range 3 {
+			b.Line()
+			_, id := k.ID([]byte{byte('a' + seq + i)})
+			b.Add(id, [2]float64{float64(seq*10 + i), 1})
+		}
+		b.Line()
+		b.Drop([]byte("text"), "why")
+		k.Add(seq, b)
+	}
+	if want := []float64{0, 1, 2, 10, 11, 12, 20, 21, 22}; !slices.Equal(each, want) {
+		t.Errorf("each %v", each)
+	}
+	var order string
+	for _, id := range k.Order() {
+		order += k.Names()[id]
+	}
+	dropped, lines, first := k.Dropped()
+	if order != "abcde" || dropped != 3 || lines != 12 || first.Line != 4 || first.Why != "why" {
+		t.Errorf("order %s, dropped %d of %d, first %v", order, dropped, lines, first)
+	}
+	if _, id := k.ID([]byte("c")); k.Sums(id) != [2]float64{2 + 11 + 20, 3} {
+		t.Errorf("sums %v", k.Sums(id))
+	}
+}

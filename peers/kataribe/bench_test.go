@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku/lines"
+	"github.com/kasoku/kasoku/peers/exact"
 )
 
 func input(log string) []lines.Input {
@@ -18,7 +19,7 @@ func BenchmarkBlock(b *testing.B) {
 		b.Fatal(err)
 	}
 	log := []byte(sample(b))
-	w := newWorker(p, newBook())
+	w := newWorker(p, exact.NewBook())
 	b.SetBytes(int64(len(log)))
 	b.ReportAllocs()
 	seq := 0

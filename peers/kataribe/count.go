@@ -24,7 +24,7 @@ type class struct {
 // A worker counts the lines of blocks. It is for one goroutine.
 type worker struct {
 	plan    *plan
-	book    *book
+	book    *exact.Book
 	changer changer
 	bundles *patterns.Matcher
 	marks   []int
@@ -32,14 +32,14 @@ type worker struct {
 	frac     int // decimals of the durations in pages; -1: none was read yet
 	byBundle []*class
 	byName   map[string]*class
-	slow     slowest
-	batch    *batch
+	slow     exact.Top[string]
+	batch    *exact.Batch
 }
 
-func newWorker(p *plan, b *book) *worker {
+func newWorker(p *plan, b *exact.Book) *worker {
 	w := &worker{
 		plan: p, book: b, changer: p.newChanger(), frac: -1,
-		byBundle: make([]*class, len(p.names)), byName: map[string]*class{}, slow: slowest{keep: p.SlowCount},
+		byBundle: make([]*class, len(p.names)), byName: map[string]*class{}, slow: exact.Top[string]{Keep: p.SlowCount},
 	}
 	if p.bundles != nil {
 		w.bundles = p.bundles.Matcher()
@@ -49,7 +49,7 @@ func newWorker(p *plan, b *book) *worker {
 
 // block counts the lines of a block and tells the book.
 func (w *worker) block(b *lines.Block) {
-	w.batch = w.book.newBatch()
+	w.batch = w.book.NewBatch()
 	for rest := b.Data; len(rest) > 0; {
 		line := rest
 		if i := bytes.IndexByte(rest, '\n'); i >= 0 {
@@ -59,14 +59,17 @@ func (w *worker) block(b *lines.Block) {
 		}
 		w.line(bytes.TrimSpace(line), b.Seq)
 	}
-	w.book.add(b.Seq, w.batch)
+	w.book.Add(b.Seq, w.batch)
 }
 
 func (w *worker) line(line []byte, seq int) {
-	w.batch.lines++
+	number := w.batch.Line()
+	if len(line) == 0 {
+		return
+	}
 	marks := w.plan.line.Find(w.marks, line)
 	if marks == nil {
-		w.batch.drop(line)
+		w.batch.Drop(line, "")
 		return
 	}
 	w.marks = marks
@@ -87,8 +90,10 @@ func (w *worker) line(line []byte, seq int) {
 	}
 	c.bytes += size
 	c.minBytes, c.maxBytes = min(c.minBytes, size), max(c.maxBytes, size)
-	w.batch.took = append(w.batch.took, entry{c.id, took.Value})
-	w.slow.offer(slow{value: took.Value, seq: seq, line: w.batch.lines}, request)
+	w.batch.Add(c.id, [2]float64{took.Value})
+	if p := (exact.Place{Value: took.Value, Seq: seq, Line: number}); w.slow.Wants(p) {
+		w.slow.Put(p, string(request))
+	}
 }
 
 // group returns a group of the line, empty when it has no part in the match.
@@ -121,7 +126,7 @@ func (w *worker) named(name []byte) *class {
 	if c := w.byName[string(name)]; c != nil {
 		return c
 	}
-	key, id := w.book.id(name)
+	key, id := w.book.ID(name)
 	c := &class{id: id}
 	w.byName[key] = c
 	return c

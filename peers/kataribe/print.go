@@ -41,13 +41,14 @@ func (r *result) print(w *bufio.Writer, p *plan) {
 func (r *result) printSlow(w *bufio.Writer, p *plan) {
 	count := min(p.SlowCount, int(r.n))
 	fmt.Fprintf(w, "TOP %d Slow Requests\n", count)
-	if len(r.slow) == 0 {
+	list := r.slow.List()
+	if len(list) == 0 {
 		return
 	}
 	rank := len(strconv.Itoa(count))
-	width := durationWidth(r.slow[0].value, p.EffectiveDigit)
-	for i, s := range r.slow {
-		fmt.Fprintf(w, "%*d  %*.*f  %s\n", rank, i+1, width, p.EffectiveDigit, s.value, analyze.AppendVisible(nil, s.request))
+	width := durationWidth(list[0].Value, p.EffectiveDigit)
+	for i, s := range list {
+		fmt.Fprintf(w, "%*d  %*.*f  %s\n", rank, i+1, width, p.EffectiveDigit, s.Value, analyze.AppendVisible(nil, s.Item))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"runtime"
 
 	"github.com/kasoku/kasoku/lines"
+	"github.com/kasoku/kasoku/peers/exact"
 )
 
 // The exit codes. A configuration that cannot be read is 2, as a wrong flag is.
@@ -67,7 +68,7 @@ var errNone = errors.New("No parsed requests found. Please confirm log_format.")
 
 // report reads the logs and prints what is to be told of them.
 func (p *plan) report(ctx context.Context, in []lines.Input, stdout, stderr io.Writer) error {
-	k := newBook()
+	k := exact.NewBook()
 	workers := make([]*worker, runtime.GOMAXPROCS(0))
 	for i := range workers {
 		workers[i] = newWorker(p, k)
@@ -79,10 +80,10 @@ func (p *plan) report(ctx context.Context, in []lines.Input, stdout, stderr io.W
 	}); err != nil {
 		return err
 	}
-	if k.dropped > 0 {
-		fmt.Fprintf(stderr, "kataribe: %d of %d lines do not match log_format; the first is line %d: %q\n", k.dropped, k.lines, k.first.number, k.first.text)
+	if dropped, lines, first := k.Dropped(); dropped > 0 {
+		fmt.Fprintf(stderr, "kataribe: %d of %d lines do not match log_format; the first is line %d: %q\n", dropped, lines, first.Line, first.Text)
 	}
-	if len(k.names) == 0 {
+	if len(k.Names()) == 0 {
 		return errNone
 	}
 	w := bufio.NewWriter(stdout)

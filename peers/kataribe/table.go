@@ -27,31 +27,28 @@ type row struct {
 type result struct {
 	rows []*row
 	n    uint64
-	slow []slow
+	slow exact.Top[string]
 }
 
 // collect puts together what the workers counted.
-func collect(p *plan, k *book, workers []*worker) *result {
-	rows := make([]*row, len(k.names))
-	steps := make([][]exact.Step, len(k.names))
-	r := &result{}
+func collect(p *plan, k *exact.Book, workers []*worker) *result {
+	names := k.Names()
+	rows := make([]*row, len(names))
+	steps := make([][]exact.Step, len(names))
+	r := &result{slow: exact.Top[string]{Keep: p.SlowCount}}
 	for _, w := range workers {
 		for _, c := range w.byName {
 			rows[c.id] = rows[c.id].add(c)
 			steps[c.id] = c.tally.Append(steps[c.id], w.frac, p.factor)
 			r.n += c.n
 		}
-		r.slow = append(r.slow, w.slow.list...)
+		r.slow.Merge(&w.slow)
 	}
 	for id, row := range rows {
-		row.name, row.total = k.names[id], k.totals[id]
+		row.name, row.total = names[id], k.Sums(id)[0]
 		row.reckon(exact.Ascending(steps[id]), p.Percentiles)
 	}
 	r.rows = rows
-	slices.SortFunc(r.slow, slow.compare)
-	if keep := max(p.SlowCount, 0); len(r.slow) > keep {
-		r.slow = r.slow[:keep]
-	}
 	return r
 }
 
