@@ -103,11 +103,11 @@ func checkPrunes(l *look) {
 		f.note = "MYS-11 switches it off."
 	case present >= largestQuery:
 		f.note = "A larger one takes longer to search and to clear than it saves."
-	case l.affords(queryCache - present):
+	case l.affords(queryCache-present, mostBuffers):
 		f.changes = l.raise("query_cache_size", queryCache)
 		f.price = size(queryCache)
 	default:
-		f.note = l.unaffordable()
+		f.note = l.unaffordable(mostBuffers)
 	}
 	l.fire(f)
 }
@@ -215,7 +215,7 @@ func (l *look) fireKeyReads(hits, requests, indexBytes float64) {
 	switch {
 	case indexBytes == 0:
 	case l.Memory.RAM == 0 || want > mostKeyShare*float64(l.Memory.RAM):
-		f.note += " " + l.unaffordable()
+		f.note += " " + l.unaffordable(mostKeyShare)
 	default:
 		f.changes = l.raise("key_buffer_size", max(want, leastKeyBuffer))
 	}

@@ -60,10 +60,13 @@ func checkOpenFiles(l *look) {
 }
 
 // moreConnections is what max_connections should be when so many are used of a
-// limit: twice as many, cut to fifties. diagnose's POOL-02 proposes the same.
+// limit: twice as many, cut to fifties. diagnose's POOL-02 proposes the same. Both
+// servers let one administrator in beyond the limit.
 func moreConnections(used, limit float64) float64 {
-	u := min(used, limit)
-	return min(max(math.Floor(2*u/50)*50, u+10), 100000)
+	if used == limit+1 {
+		used = limit
+	}
+	return min(max(math.Floor(2*used/50)*50, used+10), 100000)
 }
 
 func checkMaxConnections(l *look) {
@@ -88,7 +91,7 @@ func checkMaxConnections(l *look) {
 	} else if l.Memory.RAM > 0 {
 		f.note += fmt.Sprintf(" %s connections would take up to %s.", count(more), size(each*more))
 	} else {
-		f.note += " " + l.unaffordable()
+		f.note += " " + l.unaffordable(mostBuffers)
 	}
 	l.fire(f)
 }

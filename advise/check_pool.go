@@ -61,6 +61,9 @@ func noInstances(s *state) string {
 	return ""
 }
 
+// leastChunk is the least innodb_buffer_pool_chunk_size.
+const leastChunk = 1 << 20
+
 // poolSize rounds a size of the pool: to whole 128 MiB at least, and to whole chunks
 // of all its parts on servers that have those.
 func (s *state) poolSize(v float64, up bool) float64 {
@@ -76,8 +79,8 @@ func (s *state) poolSize(v float64, up bool) float64 {
 	chunk := s.willOr("innodb_buffer_pool_chunk_size", 0)
 	// Another size may want another number of parts; a few rounds settle it.
 	for range 4 {
-		if unit := chunk * s.parts(v); unit > 0 {
-			round(unit)
+		if chunk >= leastChunk {
+			round(chunk * s.parts(v))
 		}
 	}
 	return v
@@ -117,11 +120,35 @@ func (s *state) innodbBytes() float64 {
 // growth is how much larger a pool must be to be proposed.
 const growth = 1.1
 
-// growPool proposes a pool of at least so much, as far as the memory allows.
-func (l *look) growPool(f *found, want float64) {
+// misses reports whether a tenth of the pages were not in the pool.
+func (s *state) misses() bool {
+	from := s.Status
+	if s.Grown != nil {
+		from = s.Grown
+	}
+	requests, reads := max(from["Innodb_buffer_pool_read_requests"], 0), max(from["Innodb_buffer_pool_reads"], 0)
+	return requests+reads >= few && requests/(requests+reads) < 0.9
+}
+
+// wantedPool is the pool that would hold the data. Where not all of it is seen and
+// pages are missed, it is half of the memory.
+func (s *state) wantedPool() float64 {
+	want := 0.0
+	if s.Schema != nil {
+		want = s.innodbBytes() * growth
+	}
+	if (s.Schema == nil || s.Schema.Partial) && s.misses() {
+		want = max(want, float64(s.Memory.RAM)/2)
+	}
+	return want
+}
+
+// growPool proposes the pool that is wanted, as far as the memory allows.
+func (l *look) growPool(f *found) {
+	want := l.wantedPool()
 	pool := l.will("innodb_buffer_pool_size")
 	if l.Memory.RAM == 0 {
-		f.note += l.unaffordable()
+		f.note += l.unaffordable(mostBuffers)
 		return
 	}
 	room := l.poolSize(l.roomForPool(goodMemory), false)
@@ -148,7 +175,7 @@ func checkPoolData(l *look) {
 		title: "The buffer pool is smaller than the data", measured: measured, level: kasoku.High,
 		gain: "Reads from memory instead of from disk, when all of the data is in use",
 	}
-	l.growPool(&f, data*growth)
+	l.growPool(&f)
 	l.fire(f)
 }
 
@@ -158,7 +185,7 @@ func checkPoolHits(l *look) {
 	switch hits := requests / max(all, 1); {
 	case all < few:
 		l.well("only %s pages", count(all))
-	case hits >= 0.9:
+	case !l.misses():
 		l.well("%s of %s", unit.Percent(hits), count(all))
 	default:
 		f := found{
@@ -172,10 +199,10 @@ func checkPoolHits(l *look) {
 			f.note = "The size of the pool is " + l.decided["innodb_buffer_pool_size"].check + "'s."
 		case l.Schema != nil && !l.Schema.Partial && pool >= l.innodbBytes():
 			f.note = "The pool holds all of the data: it was cold, or the tables were new."
-		case l.Schema != nil && pool < l.innodbBytes():
+		case l.Schema != nil && !l.Schema.Partial:
 			f.note = "See MYS-23. Indexes let statements read fewer pages."
 		default:
-			l.growPool(&f, float64(l.Memory.RAM)/2)
+			l.growPool(&f)
 		}
 		l.fire(f)
 	}
@@ -198,7 +225,7 @@ func checkChunks(l *look) {
 	pool, chunk := l.will("innodb_buffer_pool_size"), l.will("innodb_buffer_pool_chunk_size")
 	parts := l.willOr("innodb_buffer_pool_instances", 1)
 	step := chunk * max(parts, 1)
-	if step <= 0 || math.Mod(pool, step) == 0 {
+	if chunk < leastChunk || math.Mod(pool, step) == 0 {
 		l.well("%s in steps of %s", size(pool), size(max(step, 0)))
 		return
 	}
@@ -207,7 +234,7 @@ func checkChunks(l *look) {
 		title: "The buffer pool is no whole number of chunks", measured: fmt.Sprintf("%s in steps of %s", size(pool), size(step)),
 		level: kasoku.High, gain: "The server takes what is written: it rounds up by itself",
 	}
-	if aligned > 0 {
+	if aligned >= leastPool {
 		f.changes = l.to("innodb_buffer_pool_size", whole(aligned))
 	}
 	l.fire(f)

@@ -44,8 +44,16 @@ func queryChecks() []*check {
 	}
 }
 
-// grow raises a buffer that each connection may take, when the host affords that.
-func (l *look) grow(f *found, target float64, names ...string) {
+// What raising a buffer of connections may take of the memory, with as many of them
+// as were open at once. Temporary tables are gone after their statement.
+const (
+	mostBuffers     = 0.10
+	mostTemporaries = 0.25
+)
+
+// grow raises what each connection may take, when that share of the memory holds it,
+// whatever the buffer pool has: that is decided later.
+func (l *look) grow(f *found, share, target float64, names ...string) {
 	var more float64
 	for _, n := range names {
 		if v, ok := l.number(n); ok && v < target {
@@ -55,8 +63,8 @@ func (l *look) grow(f *found, target float64, names ...string) {
 	switch {
 	case more == 0:
 		return
-	case !l.affords(more):
-		f.note += " " + l.unaffordable()
+	case !l.affords(more, share):
+		f.note += " " + l.unaffordable(share)
 		return
 	}
 	for _, n := range names {
@@ -80,7 +88,7 @@ func checkSorts(l *look) {
 			title: "Sorts go to disk", measured: fmt.Sprintf("%s: %s merges for %s sorts", unit.Percent(passes/sorts), count(passes), count(sorts)),
 			level: kasoku.Medium, counted: true, gain: "Sorts in memory", note: "An index in the order of ORDER BY saves the sort itself.",
 		}
-		l.grow(&f, sortBuffer, "sort_buffer_size")
+		l.grow(&f, mostBuffers, sortBuffer, "sort_buffer_size")
 		l.fire(f)
 	}
 }
@@ -96,7 +104,7 @@ func checkJoins(l *look) {
 		level: kasoku.Medium, counted: true, gain: "Fewer rows read",
 		note: "Indexes on the columns of the join mend this; the buffer only makes it bearable. `kasoku slowlog` and EXPLAIN name the statements.",
 	}
-	l.grow(&f, joinBuffer, "join_buffer_size")
+	l.grow(&f, mostBuffers, joinBuffer, "join_buffer_size")
 	l.fire(f)
 }
 
@@ -121,9 +129,9 @@ func checkTemporary(l *look) {
 		case limit >= mostTemp:
 			f.note += " " + size(limit) + " in memory is enough: make the results smaller."
 		case l.tempTable():
-			l.grow(&f, temporaries, "tmp_table_size")
+			l.grow(&f, mostTemporaries, temporaries, "tmp_table_size")
 		default:
-			l.grow(&f, temporaries, "max_heap_table_size", "tmp_table_size")
+			l.grow(&f, mostTemporaries, temporaries, "max_heap_table_size", "tmp_table_size")
 		}
 		l.fire(f)
 	}
@@ -141,7 +149,7 @@ func checkBinlogCache(l *look) {
 			title: "Transactions are too large for the binary log's cache", measured: fmt.Sprintf("%s: %s of %s went to disk", unit.Percent(max(hits, 0)), count(disk), count(use)),
 			level: kasoku.Medium, counted: true, gain: "COMMIT without a temporary file", note: "Without replicas the binary log may not be needed at all (DBC-02).",
 		}
-		l.grow(&f, binlogBuffer, "binlog_cache_size")
+		l.grow(&f, mostBuffers, binlogBuffer, "binlog_cache_size")
 		l.fire(f)
 	}
 }

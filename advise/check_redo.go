@@ -85,8 +85,8 @@ func (l *look) growLogBuffer(f *found) {
 	switch {
 	case present >= logBuffer:
 		f.note = size(present) + " is enough: the disk is slow, or transactions are very large."
-	case !l.affords(logBuffer - present):
-		f.note = l.unaffordable()
+	case !l.affords(logBuffer-present, mostBuffers):
+		f.note = l.unaffordable(mostBuffers)
 	default:
 		f.changes = l.raise("innodb_log_buffer_size", logBuffer)
 		f.price = size(logBuffer - present)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/unit"
 )
 
 // A check looks at one thing.
@@ -254,7 +255,7 @@ func off(value string) bool {
 }
 
 // unaffordable says why nothing is proposed that takes more memory.
-func (l *look) unaffordable() string {
+func (l *look) unaffordable(share float64) string {
 	if l.Memory.RAM == 0 {
 		why := "the memory of the database's host is unknown"
 		if lack := l.lack(PartMemory); lack != nil {
@@ -262,7 +263,7 @@ func (l *look) unaffordable() string {
 		}
 		return "Nothing that takes more memory is proposed: " + why + "; give --ram."
 	}
-	return fmt.Sprintf("More would take over a tenth of the %s that the server has.", size(float64(l.Memory.RAM)))
+	return fmt.Sprintf("More would take over %s of the %s that the server has.", unit.Percent(share), size(float64(l.Memory.RAM)))
 }
 
 // look runs the check.

@@ -201,10 +201,9 @@ func (s *state) seen() string {
 // used is the most connections that were open at once.
 func (s *state) used() float64 { return max(s.Status["Max_used_connections"], 1) }
 
-// affords reports whether the host has the memory for more buffers: at most a
-// tenth of it, whatever the buffer pool holds, which is decided later.
-func (s *state) affords(more float64) bool {
-	return s.Memory.RAM > 0 && more <= float64(s.Memory.RAM)/10
+// affords reports whether that share of the memory holds so much more.
+func (s *state) affords(more, share float64) bool {
+	return s.Memory.RAM > 0 && more <= float64(s.Memory.RAM)*share
 }
 
 // sensible rounds a size to one that people write: to an eighth of it at most.
