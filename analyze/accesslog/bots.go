@@ -47,7 +47,7 @@ const maxAgent = 512
 func (c *botCache) is(agent []byte) bool {
 	n := len(agent)
 	if n < 4 || n > maxAgent {
-		return n > maxAgent && IsBot(agent)
+		return IsBot(agent)
 	}
 	// Agents differ in their length, or in versions and names towards the end.
 	mid, end := agent[n/2:], agent[n-3:]
