@@ -50,11 +50,11 @@ func Detect(sample []byte) (*Format, error) {
 	}
 	try(jsonFormat)
 	try(ltsvFormat)
+	for _, f := range tried() {
+		try(f)
+	}
 	try(inferCombined(sample))
 	if best == nil {
-		for _, f := range presets() {
-			try(f)
-		}
 		for _, root := range jsonRoots(sample) {
 			try(&Format{name: "json in " + root, kind: byJSON, keys: newKeyTable(root + "."), unit: time.Second})
 		}

@@ -43,7 +43,8 @@ func (f *Format) Name() string { return f.name }
 func (f *Format) Spec() string { return f.spec }
 
 // Resolution returns in which steps the request times are written: a
-// millisecond for nginx, a microsecond for Apache's %D; 0 when there are none.
+// millisecond for nginx, a microsecond for Apache's %D; 0 when none were seen.
+// Single times may be finer.
 func (f *Format) Resolution() time.Duration { return f.resolution }
 
 // Assumed returns what was taken for granted where the lines alone do not tell,

@@ -181,7 +181,11 @@ func inferTimes(times []*column, timed bool) (assumed []string) {
 	}
 	rest := times
 	if !timed {
-		c := longest(times)
+		single := slices.DeleteFunc(slices.Clone(times), func(c *column) bool { return c.list })
+		if len(single) == 0 {
+			single = times
+		}
+		c := longest(single)
 		c.meaning = meaning{what: aLatency}
 		rest = slices.DeleteFunc(slices.Clone(times), func(o *column) bool { return o == c })
 		if len(rest) > 0 {

@@ -57,7 +57,8 @@ var keyRows = []keyRow{
 		latency_ms elapsed_ms durationMs response_time_ms taken_msec taken_ms`},
 	{meaning{what: aLatency, rank: 3, unit: time.Second}, `reqtime request_time reqtime_sec request_time_sec requestTime duration_sec`},
 	{meaning{what: aLatency, rank: 2}, `duration latency elapsed responseTime processing_time httpRequest.latency elapsed_time took`},
-	{meaning{what: aLatency, rank: 1, unit: time.Second}, `taken_sec taken latency_human`},
+	{meaning{what: aLatency, rank: 3, unit: time.Second}, `latency_human`},
+	{meaning{what: aLatency, rank: 1, unit: time.Second}, `taken_sec taken`},
 
 	{meaning{what: anUpstream, rank: 3, unit: time.Second}, `apptime upstream_response_time upstreamResponseTime upstream_time app_time`},
 	{meaning{what: anUpstream, rank: 3, unit: time.Nanosecond}, `OriginDuration`},
@@ -233,6 +234,9 @@ func (p *Parser) keyed(s *slot, v []byte, r *Record) (why string) {
 		}
 	default:
 		if isDash(v) {
+			if p.ranks[s.what] == 0 {
+				p.value(s, v, r) // texts keep their dash
+			}
 			return ""
 		}
 		ok = p.value(s, v, r)

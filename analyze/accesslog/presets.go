@@ -1,10 +1,12 @@
 package accesslog
 
+import "sync"
+
 // A preset is a format with a name of its own.
 type preset struct {
 	name string
 	spec string
-	try  bool // when nothing else explains a log
+	try  bool // Detect tries it
 }
 
 // presetSpecs are the formats of servers that nobody changes, in the words of
@@ -43,13 +45,12 @@ func (p preset) format() *Format {
 	return f
 }
 
-// presets returns the formats that are tried when nothing else explains a log.
-func presets() []*Format {
-	var out []*Format
+// tried are the formats that Detect tries.
+var tried = sync.OnceValue(func() (out []*Format) {
 	for _, p := range presetSpecs {
 		if p.try {
 			out = append(out, p.format())
 		}
 	}
 	return out
-}
+})

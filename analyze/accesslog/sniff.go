@@ -86,16 +86,16 @@ func (s *sniffer) numberUnit() time.Duration {
 }
 
 // keyUnit returns the unit of keys such as duration. Seconds have a fraction
-// (Caddy); whole numbers are milliseconds (Envoy), unless they are so large that
-// only microseconds or Go's nanoseconds make requests shorter than a minute.
+// (Caddy); whole numbers are milliseconds (Envoy) unless a request would have
+// taken longer than a minute, then microseconds unless it would have taken
+// longer than ten seconds, then Go's nanoseconds.
 func (s *sniffer) keyUnit() time.Duration {
-	const minute = 60_000 // ms
-	switch {
+	switch largest := time.Duration(min(s.largest, 1<<40)); {
 	case s.fraction:
 		return time.Second
-	case s.largest <= minute:
+	case largest*time.Millisecond <= time.Minute:
 		return time.Millisecond
-	case s.largest <= 1000*minute:
+	case largest*time.Microsecond <= 10*time.Second:
 		return time.Microsecond
 	}
 	return time.Nanosecond

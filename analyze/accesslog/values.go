@@ -141,12 +141,12 @@ func sumOfTimes(b []byte, unit time.Duration) (sum time.Duration, known, ok bool
 	}
 	for len(b) > 0 {
 		part := b
-		if i := bytes.IndexAny(b, ",: "); i >= 0 {
+		if i := bytes.IndexAny(b, ",:"); i >= 0 {
 			part, b = b[:i], b[i+1:]
 		} else {
 			b = nil
 		}
-		if isDash(part) {
+		if part = bytes.Trim(part, " "); isDash(part) {
 			continue
 		}
 		d, ok := decimal(part, unit)
