@@ -34,7 +34,7 @@ func (s *source) call(call *ast.CallExpr, sc scope) bool {
 	case "Mount":
 		if len(call.Args) == 2 {
 			if path, ok := s.text(call.Args[0]); ok {
-				s.mount(call.Args[1], s.prefix(sel.X, sc)+strings.TrimSuffix(path, "/"))
+				s.mount(call.Args[1], s.prefix(sel.X, sc)+"/"+strings.Trim(path, "/"))
 			}
 		}
 	default:

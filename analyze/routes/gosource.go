@@ -21,7 +21,7 @@ func FromGo(dir string) ([]Route, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read Go source: %w", err)
 	}
-	s := &source{consts: verbConsts(), funcs: map[string]*ast.FuncDecl{}, with: map[string][]binding{}}
+	s := newSource()
 	fset := token.NewFileSet()
 	for _, path := range files {
 		f, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
@@ -35,6 +35,10 @@ func FromGo(dir string) ([]Route, error) {
 		return nil, fmt.Errorf("read Go source %s: no routes in %d files: expected calls like e.GET(\"/path\", handler) or mux.HandleFunc(\"GET /path\", handler)", dir, len(files))
 	}
 	return out, nil
+}
+
+func newSource() *source {
+	return &source{consts: verbConsts(), funcs: map[string]*ast.FuncDecl{}, with: map[string][]binding{}}
 }
 
 // A source is the Go source of a program.
@@ -209,7 +213,10 @@ func (s *source) group(call *ast.CallExpr, sc scope) (string, bool) {
 	case "Group", "PathPrefix", "Route":
 		if len(call.Args) > 0 {
 			if path, ok := s.text(call.Args[0]); ok {
-				return s.prefix(sel.X, sc) + strings.TrimSuffix(path, "/"), true
+				if path = strings.Trim(path, "/"); path != "" {
+					path = "/" + path
+				}
+				return s.prefix(sel.X, sc) + path, true
 			}
 		}
 		return s.prefix(sel.X, sc), true

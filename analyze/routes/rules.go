@@ -16,6 +16,14 @@ type Options struct {
 	// that is letters, digits, blanks and the characters of paths.
 	Patterns []string
 
+	// Bundles and Replaces are those of a kataribe.toml, with its meaning: they see
+	// the request line, "GET /path?query HTTP/1.1". The first bundle that matches
+	// anywhere names the route; then the replacements are made one after another,
+	// in what a bundle named, too. What they change is the route, without method
+	// and protocol. They come behind Patterns, and before what follows.
+	Bundles  []Bundle
+	Replaces []Replace
+
 	// Routes are known routes, which come before what is found by itself. Of
 	// several that match, the most specific wins; see [List].
 	Routes []Route
@@ -26,13 +34,27 @@ type Options struct {
 	Keep []string
 }
 
+// A Bundle names the requests that an expression matches.
+type Bundle struct {
+	Name string // empty: the expression
+	Expr string
+}
+
+// A Replace replaces all matches of an expression; With may refer to its groups,
+// as in [regexp.Regexp.ReplaceAll].
+type Replace struct {
+	Expr string
+	With string
+}
+
 // Rules are Options ready for use. They do not change and may be used by several
 // goroutines, each with its own [Mapper].
 type Rules struct {
-	set   *patterns.Set
-	names []string
-	list  *List
-	keep  keeper
+	set      *patterns.Set
+	names    []string
+	kataribe *kataribe // nil without bundles and replaces
+	list     *List
+	keep     keeper
 }
 
 // Automatic returns the rules of no Options: routes are found by themselves.
@@ -51,6 +73,11 @@ func NewRules(o Options) (*Rules, error) {
 	if len(exprs) > 0 {
 		if r.set, err = patterns.Compile(exprs); err != nil {
 			return nil, fmt.Errorf("route patterns: %w", err)
+		}
+	}
+	if len(o.Bundles)+len(o.Replaces) > 0 {
+		if r.kataribe, err = newKataribe(o.Bundles, o.Replaces); err != nil {
+			return nil, err
 		}
 	}
 	if len(o.Routes) > 0 {
@@ -77,6 +104,7 @@ func cutName(p string) (name, expr string) {
 type Mapper struct {
 	rules   *Rules
 	matcher *patterns.Matcher // nil without patterns
+	bundler *bundler          // nil without bundles and replaces
 }
 
 // Mapper returns a new mapper.
@@ -84,6 +112,9 @@ func (r *Rules) Mapper() *Mapper {
 	m := &Mapper{rules: r}
 	if r.set != nil {
 		m.matcher = r.set.Matcher()
+	}
+	if r.kataribe != nil {
+		m.bundler = r.kataribe.bundler()
 	}
 	return m
 }
@@ -100,6 +131,11 @@ func (m *Mapper) Append(dst, method, path []byte) (route []byte, given bool) {
 		end = endOfPath(path)
 		if i := m.matcher.First(path[:end]); i >= 0 {
 			dst, given = append(dst, r.names[i]...), true
+		}
+	}
+	if !given && m.bundler != nil {
+		if name, ok := m.bundler.find(method, path); ok {
+			return append(dst, name...), true
 		}
 	}
 	if !given && r.list != nil {

@@ -173,6 +173,30 @@ func TestAppend_Patterns(t *testing.T) {
 	}
 }
 
+func TestAppend_Kataribe(t *testing.T) {
+	m := mapper(t, Options{
+		Bundles:  []Bundle{{"GET /api/isu/:id", `^GET /api/isu/[0-9a-f-]{4} `}, {"", `^POST /x`}, {"all", "/all"}, {"never", "/all"}},
+		Replaces: []Replace{{`/[0-9]+(/|\s)`, "/<num>$1"}, {`\s+HTTP/[0-9.]+$`, ""}, {"isu", "ISU"}},
+		Routes:   []Route{{Path: "/api/:x"}},
+	})
+	f := func(method, path, want string) {
+		t.Helper()
+		if got, given := m.Append([]byte("-"), []byte(method), []byte(path)); string(got) != "-"+want || !given {
+			t.Errorf("%s %s: got %q %v, want %q", method, path, got, given, want)
+		}
+	}
+	f("GET", "/api/isu/12ab", "/api/ISU/:id")
+	f("POST", "/x/y", "^POST /x")
+	f("PUT", "/all/1/x", "all")
+	f("GET", "/a/12/b/3?q=1", "/a/<num>/b/3?q=1")
+	f("GET", "/a/12", "/a/<num>")
+	for _, o := range []Options{{Bundles: []Bundle{{"", "("}}}, {Replaces: []Replace{{"(", ""}}}} {
+		if _, err := NewRules(o); err == nil {
+			t.Errorf("%+v: no error", o)
+		}
+	}
+}
+
 func TestList(t *testing.T) {
 	text := `# routes
 /users/{id}

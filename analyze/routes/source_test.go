@@ -2,6 +2,8 @@ package routes
 
 import (
 	"fmt"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"strings"
@@ -69,6 +71,17 @@ func mounted() http.Handler {
 	return r
 }
 `
+
+// parseSource returns the routes of one file.
+func parseSource(text string) []Route {
+	s := newSource()
+	f, _ := parser.ParseFile(token.NewFileSet(), "x.go", text, parser.SkipObjectResolution)
+	if f == nil {
+		return nil
+	}
+	s.index(f)
+	return s.routes()
+}
 
 func TestFromGo(t *testing.T) {
 	dir := t.TempDir()
