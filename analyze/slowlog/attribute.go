@@ -54,14 +54,14 @@ func (c *class) addValues(e *Event) {
 		switch {
 		case a.is == isNumber:
 			if v.is == isNumber {
-				a.stats.Add(v.number)
+				a.stats.Add(v.number())
 			}
 		case v.is == isYes:
 			a.yes++
 		case v.is == isNo:
 			a.no++
 		case v.is == isText && a.is == isText:
-			a.values.add(v.text)
+			a.values.add(v.text(e))
 		}
 	}
 }

@@ -85,7 +85,8 @@ type cutter struct {
 	quotes    sqlshape.Quotes
 	lexed     int32 // where the bytes of the statement end that quotes has seen
 	ahead     ahead
-	plain     bool // of raw statements: one per line
+	user      []byte // the last line that told a user
+	plain     bool   // of raw statements: one per line
 	general   generalState
 }
 
@@ -226,6 +227,9 @@ func (c *cutter) takeText(from int32) {
 		e.ended = last == ';' || cut
 	}
 	e.truncated = e.truncated || cut
+	if !e.hasText && hasPrefix(c.b.buf[from:end], "# administrator command: ") {
+		c.lexed = from + 2 // no comment
+	}
 	e.hasText = true
 	if e.textEnd-e.text >= maxStatement && end > from {
 		e.truncated = true

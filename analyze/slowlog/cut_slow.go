@@ -183,7 +183,7 @@ func (c *cutter) startsNext(text []byte) (begins, known bool) {
 		return isTimeLine(text) || c.seenUser && isUserLine(text) || isBanner(text), true
 	case text[0] != '#':
 		return c.e.ended && isBanner(text) || isVersion(text) && c.openQuote() == 0, true
-	case !c.e.ended || !isTimeLine(text) && !isUserLine(text):
+	case !c.e.ended || !isTimeLine(text) && !c.isUser(text):
 		return false, true
 	case c.e.truncated:
 		return true, true
@@ -222,35 +222,63 @@ func (c *cutter) wholeHead() (whole, known bool) {
 		}
 		at, end := c.lineStart(i), c.ends[i]
 		line := c.b.buf[at:end]
-		switch {
-		case len(line) == 0 || line[0] == '\r' && len(line) == 1 || line[0] == '#' && len(line) > maxHead/16 && n > 0:
+		if len(line) < 3 || line[0] != '#' {
+			if len(line) == 0 || line[0] == '\r' && len(line) == 1 {
+				a.known = true
+				return false, true
+			}
+			if line[0] != '#' {
+				if hasPrefix(line, "use ") {
+					a.useLine(c, i)
+					continue
+				}
+				timestamp, ok := setLine(c.text(i))
+				a.known, a.whole, a.timestamp, a.text = true, ok && user && c.knowsQuery(query, c.next+1, i), timestamp, i+1
+				a.simple = a.simple && users == 1
+				return a.whole, true
+			}
+		}
+		if len(line) > maxHead/16 && n > 0 {
 			a.known = true
 			return false, true
-		case line[0] != '#':
-			if hasPrefix(line, "use ") {
-				a.useLine(c, i)
-				continue
+		}
+		if len(line) > 13 {
+			switch line[2] {
+			case 'Q':
+				query = query || hasPrefix(line, "# Query_time: ")
+			case 'T':
+				if hasPrefix(line, "# Time: ") {
+					a.simple = a.simple && n == 0 && !holdsUser(line)
+				}
+			case 'U':
+				if hasPrefix(line, "# User@Host: ") {
+					users++
+					user = user || c.isUser(c.text(i))
+				}
+			case 'a':
+				if hasPrefix(line, "# administrator command: ") {
+					a.known, a.simple, a.timestamp = true, false, 0
+					a.whole = user && c.knowsQuery(query, c.next+1, i)
+					return a.whole, true
+				}
 			}
-			timestamp, ok := setLine(c.text(i))
-			a.known, a.whole, a.timestamp, a.text = true, ok && user && c.knowsQuery(query, c.next+1, i), timestamp, i+1
-			a.simple = a.simple && users == 1
-			return a.whole, true
-		case hasPrefix(line, "# Query_time: "):
-			query = true
-		case hasPrefix(line, "# Time: "):
-			a.simple = a.simple && n == 0 && !holdsUser(line)
-		case hasPrefix(line, "# User@Host: "):
-			users++
-			user = user || isUserLine(c.text(i))
-		case hasPrefix(line, "# administrator command: "):
-			a.known, a.simple, a.timestamp = true, false, 0
-			a.whole = user && c.knowsQuery(query, c.next+1, i)
-			return a.whole, true
 		}
 		a.headEnd = end + 1
 	}
 	a.known = true
 	return false, true
+}
+
+// isUser is [isUserLine], which is quick for the line that it saw last.
+func (c *cutter) isUser(line []byte) bool {
+	if len(c.user) > 0 && string(line) == string(c.user) {
+		return true
+	}
+	if !isUserLine(line) {
+		return false
+	}
+	c.user = append(c.user[:0], line...)
+	return true
 }
 
 // useLine notes the use line i. Only one is a part of the head.

@@ -1,6 +1,8 @@
 package slowlog
 
 import (
+	"math"
+	"slices"
 	"sync"
 	"time"
 )
@@ -11,7 +13,19 @@ type layout struct {
 	tail     string  // behind the last value
 	noSchema bool    // it tells that there is no default database
 	next     *layout // of the line that came behind one of these
+
+	// Many lines are the same, letter for letter: those that say Yes and No. Where
+	// no field of an event is among the attributes, the last such line is kept with
+	// its values.
+	free   bool // no field of an event is among them
+	line   []byte
+	values []value
+	misses int // lines in a row that were others
 }
+
+// maxMisses is how often in a row a line may differ from the one before until
+// its layout no longer keeps them.
+const maxMisses = 32
 
 // A slot is one attribute of a layout.
 type slot struct {
@@ -122,6 +136,7 @@ func (p *parser) learn(e *Event, i int) int {
 		return true
 	})
 	l.tail = string(line[done:])
+	l.free = !l.noSchema && !slices.ContainsFunc(l.slots, func(s slot) bool { return s.is != unknown })
 	if usual && len(p.layouts) < maxLayouts && len(line) < maxLine && len(l.slots) > 0 {
 		p.layouts = append(p.layouts, l)
 		p.follow(l)
@@ -130,9 +145,33 @@ func (p *parser) learn(e *Event, i int) int {
 }
 
 // match reads the line at i when it has that layout, and returns where the next
-// line begins, 0 when it has another one. A value that ends with a colon may be a
-// name: such a line has another layout.
+// line begins, 0 when it has another one.
 func (p *parser) match(e *Event, l *layout, i int) int {
+	if n := len(l.line); n > 0 && len(e.head)-i >= n && string(e.head[i:i+n]) == string(l.line) {
+		p.b.values = append(p.b.values, l.values...)
+		l.misses = 0
+		return i + n
+	}
+	first := len(p.b.values)
+	next := p.compare(e, l, i)
+	if next > 0 && l.free && l.misses < maxMisses {
+		l.keep(e.head[i:next], p.b.values[first:])
+	}
+	return next
+}
+
+// keep keeps a line that has the layout, and its values when all are free of text.
+func (l *layout) keep(line []byte, values []value) {
+	if l.misses++; l.misses == maxMisses || slices.ContainsFunc(values, func(v value) bool { return v.is == isText }) {
+		l.line, l.misses = nil, maxMisses
+		return
+	}
+	l.line, l.values = append(l.line[:0], line...), append(l.values[:0], values...)
+}
+
+// compare reads the line at i value by value. A value that ends with a colon may
+// be a name: such a line has another layout.
+func (p *parser) compare(e *Event, l *layout, i int) int {
 	b := e.head
 	for k := range l.slots {
 		s := &l.slots[k]
@@ -151,12 +190,11 @@ func (p *parser) match(e *Event, l *layout, i int) int {
 				return 0
 			}
 		}
-		text := b[i:end]
-		if s.is != unknown && !p.set(e, s.is, text, &v) {
+		if s.is != unknown && !p.set(e, s.is, b[i:end], &v) {
 			return 0
 		}
 		if s.wanted {
-			p.keep(s.id, text, &v)
+			p.keep(e, s.id, i, end, &v)
 		}
 		i = end
 	}
@@ -187,7 +225,8 @@ func (p *parser) attribute(e *Event, name, value []byte) {
 		e.bad = "bad " + string(name) + " " + quote(value)
 	}
 	if id, ok := p.wanted.id(name); ok && len(value) > 0 {
-		p.keep(id, value, &v)
+		from := cap(e.head) - cap(value) // value is a part of head
+		p.keep(e, id, from, from+len(value), &v)
 	}
 }
 
@@ -305,12 +344,13 @@ func (v *decimal) float() float64 {
 	return float64(v.n) / float64(powers[v.places])
 }
 
-// A value is an attribute of an event.
+// A value is an attribute of an event. It holds no pointer, so that the collector
+// of garbage need not look at the many there are.
 type value struct {
-	id     uint16
-	is     valueKind
-	number float64
-	text   []byte
+	id   uint16
+	is   valueKind
+	size uint32 // of text, bytes
+	bits uint64 // of a number, a float64; of text, where it begins in the head
 }
 
 type valueKind uint8
@@ -322,18 +362,21 @@ const (
 	isNo
 )
 
-// keep keeps a wanted attribute.
-func (p *parser) keep(id uint16, text []byte, v *decimal) {
+func (v *value) number() float64      { return math.Float64frombits(v.bits) }
+func (v *value) text(e *Event) []byte { return e.head[v.bits:][:v.size] }
+
+// keep keeps a wanted attribute, whose value lies there in the head.
+func (p *parser) keep(e *Event, id uint16, from, to int, v *decimal) {
 	x := value{id: id}
-	switch {
+	switch text := e.head[from:to]; {
 	case v.ok:
-		x.is, x.number = isNumber, v.float()
+		x.is, x.bits = isNumber, math.Float64bits(v.float())
 	case string(text) == "Yes":
 		x.is = isYes
 	case string(text) == "No":
 		x.is = isNo
 	default:
-		x.is, x.text = isText, text
+		x.size, x.bits = uint32(len(text)), uint64(from)
 	}
 	p.b.values = append(p.b.values, x)
 }

@@ -60,7 +60,16 @@ type namer struct {
 	reg    *registry
 	shaper sqlshape.Shaper
 	known  map[uint64]int32 // shapes by the key of their sketch
+	near   [nearKeys]named  // the last of them, by the low bits of the key
 	arena  []byte           // names and tags of the batch that is worked on
+}
+
+// nearKeys is how many keys are found without a map: 64 KB.
+const nearKeys = 1 << 12
+
+type named struct {
+	key  uint64
+	next int32 // one more than the shape; 0 is none
 }
 
 func newNamer(o Options, r *registry) *namer {
@@ -77,12 +86,18 @@ func (n *namer) name(e *Event) {
 		e.own = bytes.Contains(e.Statement, []byte(own))
 		tag = n.comments(e, &k)
 	}
+	near := &n.near[k.Key&(nearKeys-1)]
+	if near.key == k.Key && near.next > 0 {
+		e.shape = near.next - 1
+		return
+	}
 	id, ok := n.known[k.Key]
 	if ok {
 		e.shape = id
-		return
+	} else {
+		n.lookUp(e, k.Key, tag)
 	}
-	n.lookUp(e, k.Key, tag)
+	*near = named{k.Key, e.shape + 1}
 }
 
 // comments reads the comments of a statement. It returns the tag that splits its

@@ -37,8 +37,8 @@ type Table struct {
 	conns        conns
 	transactions transactions
 	connections  map[uint64]struct{}
-	lastID       uint64 // that is in connections
-	crowded      bool   // more connections than are told apart
+	near         [256]uint64 // some that are in connections, by their low bits
+	crowded      bool        // more connections than are told apart
 	series       series
 	left         room
 	statements   uint64
@@ -185,10 +185,11 @@ func (t *Table) place(e *Event) (at time.Duration, inside bool) {
 }
 
 func (t *Table) connect(id uint64) {
-	if id == t.lastID && len(t.connections) > 0 {
+	near := &t.near[id&255]
+	if *near == id && id != 0 {
 		return
 	}
-	t.lastID = id
+	*near = id
 	if _, known := t.connections[id]; known {
 		return
 	}

@@ -19,6 +19,7 @@ type byteTables struct {
 	digitish [256]bool // [0-9a-f.xb+-]
 	word     [256]bool // \w of a byte string
 	stop     [256]bool // what a sketch does not take as it is
+	opens    [256]bool // what a string, a quoted name or a comment can start with
 }
 
 var tab = newByteTables()
@@ -47,6 +48,7 @@ func newByteTables() *byteTables {
 		case c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f':
 			t.class[i] = blank
 		}
+		t.opens[i] = c == '\'' || c == '"' || c == '`' || c == '/' || c == '#' || c == '-'
 		t.stop[i] = t.class[i] == number || c == '\'' || c == '('
 	}
 	return t
@@ -94,6 +96,20 @@ func indexFold(q []byte, word string) int {
 		}
 	}
 	return -1
+}
+
+// hasPair reports whether the byte a is followed by b somewhere.
+func hasPair(q []byte, a, b byte) bool {
+	for {
+		i := bytes.IndexByte(q, a)
+		if i < 0 || i+1 >= len(q) {
+			return false
+		}
+		if q[i+1] == b {
+			return true
+		}
+		q = q[i+1:]
+	}
 }
 
 func appendLower(dst, q []byte) []byte {

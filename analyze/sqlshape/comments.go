@@ -87,29 +87,21 @@ func isRequest(key []byte) bool {
 }
 
 // eachComment yields what is in each block comment, without blanks at its ends.
-// Comments whose inside counts are none.
+// Comments whose inside counts, and hints, are none.
 func eachComment(sql []byte, yield func(text []byte) bool) {
-	var l Lexer
-	for rest := sql; ; {
-		i := bytes.Index(rest, []byte("/*"))
-		if i < 0 {
+	for i := 0; i < len(sql); {
+		for i < len(sql) && !tab.opens[sql[i]] {
+			i++
+		}
+		if i == len(sql) {
 			return
 		}
-		// What comes before may be a literal that holds the start of a comment.
-		if l.src == nil {
-			l = NewLexer(sql)
-		}
-		at := len(sql) - len(rest) + i
-		for l.pos < at && l.Raw().Kind != End {
-		}
-		if l.pos > at { // inside of a literal
-			rest = sql[min(l.pos, len(sql)):]
-			continue
-		}
+		l := Lexer{src: sql, pos: i}
 		t := l.Raw()
-		rest = sql[l.pos:]
+		i = l.pos
 		text := bytes.TrimPrefix(t.Text, []byte("/*"))
-		if t.Kind != Comment || len(text) == 0 || text[0] == '!' || text[0] == 'M' && len(text) > 1 && text[1] == '!' || text[0] == '+' {
+		if t.Kind != Comment || len(text) == len(t.Text) || len(text) == 0 || text[0] == '!' || text[0] == '+' ||
+			text[0] == 'M' && len(text) > 1 && text[1] == '!' {
 			continue
 		}
 		if !yield(trimSpace(bytes.TrimSuffix(text, []byte("*/")))) {
