@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/advise"
 	"github.com/kasoku/kasoku/analyze/accesslog"
 	"github.com/kasoku/kasoku/analyze/phases"
 	"github.com/kasoku/kasoku/capture"
@@ -379,6 +380,12 @@ func (s *session) diagnose() (err error) {
 	if len(s.o.Rules) > 0 {
 		rec.Diagnosis = diagnose.Diagnose(diagnose.NewCase(rec, nil), s.o.Rules)
 		if err := ed.SaveDiagnosis(rec.Diagnosis); err != nil {
+			return err
+		}
+	}
+	if s.o.MySQL != "" {
+		advice, _ := advise.Check(advise.FromRecording(rec)) // what it could not look at, `kasoku advise` tells
+		if err := ed.SaveAdvice(advice); err != nil {
 			return err
 		}
 	}

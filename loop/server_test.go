@@ -128,6 +128,9 @@ func slowLogWhole(t *testing.T, s *service.Server, db *sql.DB) {
 	if w := warned(rec, "slow-log-partial"); w.Text != "" {
 		t.Errorf("warning %q", w.Text)
 	}
+	if !slices.ContainsFunc(rec.Advice, func(a kasoku.Advice) bool { return a.Variable != "" && a.Proposed != a.Value && a.ConfLine != "" }) {
+		t.Errorf("no advice for a server with its first settings: %+v", rec.Advice)
+	}
 	if n := inserts(rec); n != 40 {
 		t.Errorf("%d inserts in the slow log, want 40", n)
 	}
