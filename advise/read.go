@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/unit"
 )
 
 // ReadOptions say what to read. The zero value reads once and looks for the server
@@ -105,7 +104,7 @@ func (r *reading) twice(over time.Duration, h *host) (map[string]string, error) 
 		return nil, err
 	}
 	r.in.Window = time.Since(begin)
-	r.in.Load, r.in.Over = true, unit.Elapsed(over)+" from now on"
+	r.in.Load, r.in.Over = true, since(over)+" of load"
 	before, _ := numbers(first)
 	after, _ := numbers(last)
 	if after["Uptime"] < before["Uptime"] {

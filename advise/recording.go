@@ -7,7 +7,6 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/mysqlread"
-	"github.com/kasoku/kasoku/unit"
 )
 
 // The names under which a run keeps what is read here: sources and scopes.
@@ -83,7 +82,7 @@ func (r recorded) status() {
 			v = s.Points[0].Value
 		}
 		if most, ok := s.Max(r.load); ok && s.Kind == kasoku.Gauge {
-			v = most
+			v = max(v, most)
 		}
 		in.Status[s.Key.Name] = v
 		if s.Kind != kasoku.Counter {
@@ -105,7 +104,7 @@ func (r recorded) status() {
 		return
 	}
 	in.Window, in.Load = r.window(), true
-	in.Over = unit.Elapsed(r.load.Len()) + " of load"
+	in.Over = since(r.load.Len()) + " of load"
 	r.connections()
 }
 

@@ -104,8 +104,11 @@ func (s *state) over() string {
 	return "since the server was started, " + since(s.span())
 }
 
-// since prints a time since long ago.
+// since prints a time of which the largest unit says enough.
 func since(d time.Duration) string {
+	if d < 2*time.Minute && d >= time.Second {
+		return fmt.Sprintf("%d s", d.Round(time.Second)/time.Second)
+	}
 	if d >= 2*day {
 		return fmt.Sprintf("%d d", d/day)
 	}
