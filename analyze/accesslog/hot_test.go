@@ -89,4 +89,3 @@ func FuzzCombined(f *testing.F) {
 		checkHot(t, formats[int(n)%len(formats)], line)
 	})
 }
-

@@ -102,20 +102,26 @@ func otherDecimal(b []byte, unit time.Duration) (time.Duration, bool) {
 	}
 	if b[len(b)-1] == 's' {
 		d, err := time.ParseDuration(string(b))
-		return d, err == nil && d >= 0
+		if err != nil || d < 0 {
+			return 0, false
+		}
+		return d, true
 	}
 	if c := b[0]; c != '.' && !isDigit(c) || bytes.ContainsAny(b, "xXpP_") {
 		return 0, false // what strconv takes beyond decimals
 	}
 	if bytes.ContainsAny(b, "eE") {
 		f, err := strconv.ParseFloat(string(b), 64)
-		f *= float64(unit)
-		return time.Duration(math.Round(f)), err == nil && f < math.MaxInt64
+		if f *= float64(unit); err != nil || f >= math.MaxInt64 {
+			return 0, false
+		}
+		return time.Duration(math.Round(f)), true
 	}
 	whole, fraction, dot := bytes.Cut(b, []byte("."))
 	if len(whole) == 0 && len(fraction) == 0 || dot && len(fraction) == 0 {
 		return 0, false
 	}
+	whole = bytes.TrimLeft(whole, "0")
 	n, ok := digits(whole)
 	if len(whole) > 0 && !ok || n >= uint64(math.MaxInt64/int64(unit)) {
 		return 0, false
