@@ -62,7 +62,7 @@ func (r rec) plansSection() Section {
 		{Key: "access", Head: "access"},
 		{Key: "key", Head: "index", Code: true},
 		{Key: "rows", Head: "rows", Align: Decimal},
-		{Key: "filtered", Head: "left", Unit: "%", Align: Decimal, Drop: 2},
+		{Key: "filtered", Head: "filtered", Unit: "%", Align: Decimal, Drop: 2},
 		{Key: "possible_keys", Head: "possible", Code: true, Cut: true, Drop: 3},
 		{Key: "extra", Head: "extra", Cut: true, Least: 20},
 	}}
@@ -86,10 +86,14 @@ func (r rec) plansSection() Section {
 func (r rec) statement(id string) string {
 	for i := range r.Queries {
 		if r.Queries[i].ID == id {
-			return id[max(0, len(id)-8):] + "  " + r.Queries[i].Fingerprint
+			return statementName(id, r.Queries[i].Fingerprint)
 		}
 	}
 	return id
+}
+
+func statementName(id, fingerprint string) string {
+	return strings.TrimSpace(id[max(0, len(id)-8):] + "  " + fingerprint)
 }
 
 func planCells(p *kasoku.PlanRow) []Cell {

@@ -50,18 +50,21 @@ func TestExplain(t *testing.T) {
 
 // explainRun records statements and explains them afterwards.
 func explainRun(t *testing.T, dir string, srv *service.Server) {
-	db := servicetest.DB(t, srv, "")
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		kasokuIn(t, dir, "record", "-o", "run.kasoku", "--for", "2s", "--mysql", srv.DSN("", "shop"), "--keep-statements", "--no-plans")
+		kasokuIn(t, dir, "record", "-o", "run.kasoku", "--mysql", srv.DSN("", "shop"), "--keep-statements", "--no-plans",
+			"--", "sh", "-c", "touch begun; while [ ! -e asked ]; do sleep 0.05; done")
 	}()
-	on := eventually(func() bool {
-		var name, value string
-		return db.QueryRowContext(t.Context(), "SHOW GLOBAL VARIABLES LIKE 'slow_query_log'").Scan(&name, &value) == nil && value == "ON"
+	begun := eventually(func() bool {
+		_, err := os.Stat(filepath.Join(dir, "begun"))
+		return err == nil
 	})
-	if on { // a session that began before would not be logged
+	if begun { // a session that began before would not be logged
 		servicetest.Exec(t, servicetest.DB(t, srv, "shop"), "SELECT * FROM items WHERE name = 'hunterTwo'")
+	}
+	if err := os.WriteFile(filepath.Join(dir, "asked"), nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	<-done
 	path := filepath.Join(dir, "run.kasoku")
