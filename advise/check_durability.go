@@ -209,7 +209,7 @@ func checkRedoOff(l *look) {
 // server does not tell, by how much of the work is writes, which pay for it.
 func checkHashIndex(l *look) {
 	f := found{
-		title: "The adaptive hash index costs more than it helps", level: kasoku.Low, counted: true,
+		title: "The adaptive hash index costs more than it helps", level: kasoku.Low, counted: true, price: "Reads by key may take longer",
 		gain: "Less waiting for its locks. It is part of contests' recipes, without a figure of its own: measure it",
 		note: "The recipe's innodb_log_file_size = 32M is not advised: see MYS-24.",
 	}
