@@ -30,6 +30,8 @@ type Filter struct {
 	program *vm.Program
 	uses    map[string]bool
 	folded  []string // routes with :name that the expression writes
+	terms   []term
+	simple  bool // terms are all there is
 }
 
 // A filterEnv holds the values of a record, by the names that filters have for
@@ -78,6 +80,7 @@ func CompileFilter(text string) (*Filter, error) {
 		return nil, fmt.Errorf("read filter %q: unknown name %q, expected %s", text,
 			slices.Min(slices.Collect(maps.Keys(walk.unknown))), strings.Join(FilterNames(), ", "))
 	}
+	f.terms, f.simple = terms(tree.Node)
 	if f.program, err = expr.Compile(text, expr.Env(&filterEnv{}), expr.AsBool()); err != nil {
 		return nil, fmt.Errorf("read filter %q: %w", text, err)
 	}
@@ -116,13 +119,15 @@ type filterRun struct {
 	env     filterEnv
 	machine vm.VM
 	values  []func(r *Record, t *Table) // those that are used
+	set     map[string]func(r *Record, t *Table)
 	route   []byte
 }
 
 func (f *Filter) run() *filterRun {
-	run := &filterRun{Filter: f}
+	run := &filterRun{Filter: f, set: map[string]func(r *Record, t *Table){}}
 	for _, name := range slices.Sorted(maps.Keys(f.uses)) {
-		run.values = append(run.values, run.value(name))
+		run.set[name] = run.value(name)
+		run.values = append(run.values, run.set[name])
 	}
 	return run
 }
@@ -130,6 +135,14 @@ func (f *Filter) run() *filterRun {
 // holds reports whether a record is wanted. An expression that cannot be
 // evaluated for it does not hold.
 func (f *filterRun) holds(r *Record, t *Table) bool {
+	for i := range f.terms {
+		if !f.terms[i].holds(r, t, f) {
+			return false
+		}
+	}
+	if f.simple {
+		return true
+	}
 	for _, set := range f.values {
 		set(r, t)
 	}

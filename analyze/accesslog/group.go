@@ -2,6 +2,7 @@ package accesslog
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,9 +23,10 @@ const maxKeyPart = 256
 // otherKey is the key of [Other].
 const otherKey = "\x02"
 
-// appendKey appends the key of a record. It needs the table for its mapper.
+// appendKey appends the key of a record. A NUL in a value would look like the end
+// of it, but in the last one.
 func (t *Table) appendKey(dst []byte, r *Record) []byte {
-	extra := 0
+	extra, last := 0, len(t.by.fields)-1
 	for i, f := range t.by.fields {
 		if i > 0 {
 			dst = append(dst, separator)
@@ -43,12 +45,8 @@ func (t *Table) appendKey(dst []byte, r *Record) []byte {
 		default:
 			dst = t.appendField(dst, f, r)
 		}
-		if i := bytes.IndexByte(dst[from:], separator); i >= 0 {
-			for i += from; i < len(dst); i++ {
-				if dst[i] == separator {
-					dst[i] = '?'
-				}
-			}
+		if i < last && bytes.IndexByte(dst[from:], separator) >= 0 {
+			copy(dst[from:], bytes.ReplaceAll(dst[from:], []byte{separator}, []byte{'?'}))
 		}
 	}
 	return dst
@@ -62,14 +60,11 @@ func (t *Table) appendRoute(dst []byte, r *Record) []byte {
 		return append(append(dst, given), NoRequest...)
 	}
 	at := len(dst)
-	dst = append(dst, given)
 	dst, fixed := t.mapper.Append(dst, r.Method, r.Path)
-	if fixed {
-		return dst
-	}
-	n := copy(dst[at:], dst[at+1:])
-	dst = dst[:at+n]
-	if dst[at] <= otherMark {
+	switch {
+	case fixed:
+		return slices.Insert(dst, at, given)
+	case dst[at] <= otherMark:
 		dst[at] = '?'
 	}
 	return dst
@@ -133,10 +128,10 @@ func (g *grouping) routeOf(key []byte) (from, to int) {
 	for range g.route {
 		from += bytes.IndexByte(key[from:], separator) + 1
 	}
-	if i := bytes.IndexByte(key[from:], separator); i >= 0 {
-		return from, from + i
+	if g.route == len(g.fields)-1 {
+		return from, len(key)
 	}
-	return from, len(key)
+	return from, from + bytes.IndexByte(key[from:], separator)
 }
 
 // automatic reports whether the key has a route that was found automatically.
@@ -155,7 +150,7 @@ func (g *grouping) values(key string) []string {
 		out[max(g.route, 0)] = Other
 		return out
 	}
-	out := strings.Split(key, "\x00")
+	out := strings.SplitN(key, "\x00", len(g.fields))
 	if g.route >= 0 {
 		out[g.route] = strings.TrimPrefix(out[g.route], "\x01")
 	}

@@ -29,7 +29,13 @@ func TestCompileFilter(t *testing.T) {
 			return
 		}
 		table := NewTable(Options{})
-		run := filter.run()
+		run, slow := filter.run(), filter.run()
+		whole := *filter
+		whole.terms, whole.simple = nil, false
+		slow.Filter = &whole
+		if slow.holds(&r, table) != want {
+			t.Errorf("%q without its terms: %v", text, !want)
+		}
 		if got := run.holds(&r, table) && run.holds(&r, table); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
@@ -44,6 +50,19 @@ func TestCompileFilter(t *testing.T) {
 	f(`time >= date("2021-08-21T01:00:00Z") and time < date("2021-08-21T01:00:01Z")`, true)
 	f(`host matches "^10[.]" and user == "u" and vhost != "x" and referer contains "//x" and protocol == "HTTP/1.1"`, true)
 	f(`bot and ua contains "bot"`, true)
+	for _, name := range []string{"method", "path", "uri", "query", "route", "ua", "referer", "host", "user", "vhost", "protocol"} {
+		f(name+` == "x"`, false)
+		f(name+` != "x" and not bot`, false)
+		f(name+` startsWith "zz" or status > 1`, true)
+		f(name+` contains "zz" and status > 1`, false)
+		f(name+` endsWith "zz" and 1 < status`, false)
+	}
+	for _, name := range []string{"status", "bytes", "request_bytes", "latency", "upstream"} {
+		f(name+` == 1`, false)
+		f(name+` != 1 && method == "GET"`, true)
+		f(name+` < 1e9 && `+name+` <= 1e9 && `+name+` >= -1`, true)
+		f(name+` > 1e9`, false)
+	}
 	f(`status in [200, 304]`, false)
 	f(`not (status == 503)`, false)
 	f(`let s = status; s > 500`, true)
