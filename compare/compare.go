@@ -157,11 +157,19 @@ type Comparison struct {
 	SettingsEqual int          // how many are the same
 	Configs       []ConfigDiff // texts of the configuration
 	Findings      []FindingChange
-	Queries       []QueryChange // of the run in the middle of each side
 	Warnings      []kasoku.Warning
 	Seed          uint64
 	Resamples     int // 0 with several runs a side: nothing is drawn
 	Block         int // seconds, at the focus step; 0 with several runs a side
+
+	// What the logs and the server of the run in the middle of each side told, matched;
+	// nothing of what a side has none of.
+	Endpoints    []Both[kasoku.Endpoint]    // by route, those of the most total time first
+	Queries      []Both[kasoku.Query]       // by id, likewise
+	Transactions []Both[kasoku.Transaction] // by shape and tag, likewise
+	Plans        []PlanChange               // that differ, of the run in the middle or else the newest that has plans
+	PlansEqual   int
+	Advice       []AdviceChange
 }
 
 // Single reports whether there is one run a side.
@@ -219,7 +227,9 @@ func Compare(before, after []*kasoku.Recording, o Options) (*Comparison, error) 
 	c.Settings, c.SettingsEqual = diffSettings(b, a)
 	c.Changes, c.Configs = Changes(b, a), DiffConfigs(b, a)
 	c.Findings = diffFindings(diagnosisOf(before), diagnosisOf(after))
-	c.Queries = diffQueries(b.Queries, a.Queries)
+	c.told(b, a)
+	c.Plans, c.PlansEqual = diffPlans(planned(before, b), planned(after, a))
+	c.Advice = diffAdvice(b, a)
 	c.Warnings = warnings(before, after, pairs, c)
 	c.besides(after)
 	c.Outcome = c.outcome()

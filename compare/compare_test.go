@@ -169,23 +169,6 @@ func TestCompareFindings(t *testing.T) {
 	}
 }
 
-func TestCompareQueries(t *testing.T) {
-	q := func(id string, total time.Duration) kasoku.Query {
-		return kasoku.Query{ID: id, Fingerprint: id, Total: total}
-	}
-	got := diffQueries([]kasoku.Query{q("a", 1), q("b", 5)}, []kasoku.Query{q("a", 9), q("c", 2)})
-	var ids []string
-	for _, c := range got {
-		ids = append(ids, c.ID)
-	}
-	if want := []string{"a", "b", "c"}; !reflect.DeepEqual(ids, want) {
-		t.Errorf("queries %v, want %v, the longest first", ids, want)
-	}
-	if got[1].After != nil || got[2].Before != nil {
-		t.Error("a query seen on one side has the other side nil")
-	}
-}
-
 func TestCompareWarnings(t *testing.T) {
 	b, a := broken(), fixed()
 	a.Run.Hosts[0].BootID, a.Run.Hosts[0].Cores = "b2", 4

@@ -195,51 +195,6 @@ func silence(d *kasoku.Diagnosis, id string) *kasoku.Silence {
 	return nil
 }
 
-// A QueryChange is one class of statements on both sides.
-type QueryChange struct {
-	ID            string
-	Fingerprint   string
-	Before, After *kasoku.Query // nil where it was not seen
-}
-
-// diffQueries matches queries by id, those of the most total time first. It
-// gives nothing when either side has no queries.
-func diffQueries(before, after []kasoku.Query) []QueryChange {
-	if len(before) == 0 || len(after) == 0 {
-		return nil
-	}
-	var out []QueryChange
-	at := map[string]int{}
-	put := func(q *kasoku.Query, side func(*QueryChange) **kasoku.Query) {
-		i, ok := at[q.ID]
-		if !ok {
-			i = len(out)
-			at[q.ID] = i
-			out = append(out, QueryChange{ID: q.ID, Fingerprint: q.Fingerprint})
-		}
-		*side(&out[i]) = q
-	}
-	for i := range before {
-		put(&before[i], func(c *QueryChange) **kasoku.Query { return &c.Before })
-	}
-	for i := range after {
-		put(&after[i], func(c *QueryChange) **kasoku.Query { return &c.After })
-	}
-	sort.SliceStable(out, func(i, j int) bool { return out[i].longest() > out[j].longest() })
-	return out
-}
-
-func (c QueryChange) longest() time.Duration {
-	var t time.Duration
-	if c.Before != nil {
-		t = c.Before.Total
-	}
-	if c.After != nil {
-		t = max(t, c.After.Total)
-	}
-	return t
-}
-
 // databaseName is what the group of the database is called.
 func databaseName(runs []*kasoku.Recording) string {
 	for _, r := range runs {

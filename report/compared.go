@@ -28,8 +28,12 @@ func Compare(c *compare.Comparison, o Options) *Document {
 	d.add(o, runsSection(c))
 	d.add(o, latencySection(c))
 	d.add(o, settingsSection(c))
+	d.add(o, endpointsMoved(c))
 	d.add(o, queriesMoved(c))
+	d.add(o, transactionsMoved(c))
+	d.add(o, plansMoved(c))
 	d.add(o, findingsMoved(c))
+	d.add(o, adviceMoved(c))
 	d.add(o, comparisonWarnings(c))
 	return d
 }
@@ -173,61 +177,6 @@ func changedBeside(c *compare.Comparison) *Notes {
 		return nil
 	}
 	return n
-}
-
-// queriesMoved matches the statements of both sides.
-func queriesMoved(c *compare.Comparison) Section {
-	s := Section{ID: SectionQueries, Title: "Queries", Sub: "Matched by fingerprint, those of the most total time first.", Count: len(c.Queries)}
-	if len(c.Queries) == 0 {
-		return s
-	}
-	if !c.Single() {
-		s.Sub += " Of the run in the middle of each side."
-	}
-	var means, totals []time.Duration
-	for _, q := range c.Queries {
-		for _, x := range []*kasoku.Query{q.Before, q.After} {
-			if x != nil {
-				means, totals = append(means, x.Latency.Mean(), x.Latency.Quantile(0.95)), append(totals, x.Total)
-			}
-		}
-	}
-	u, ut := commonUnit(means...), commonUnit(totals...)
-	t := &Table{ID: "queries", Columns: []Column{{Key: "fingerprint", Head: "fingerprint", Code: true, Cut: true}}}
-	for i, head := range []string{"calls", "total", "mean", "p95"} {
-		un, key := []string{"", unit.Name(ut), unit.Name(u), unit.Name(u)}[i], []string{"calls", "total_s", "mean_s", "p95_s"}[i]
-		drop := []int{0, 1, 0, 2}[i]
-		for _, side := range []string{"before", "after"} {
-			label := side
-			if un != "" {
-				label += ", " + un
-			}
-			t.Columns = append(t.Columns, Column{Key: key + "_" + side, Head: head, Unit: label, Align: Decimal, Drop: drop})
-		}
-	}
-	for _, q := range c.Queries[:min(mostRows, len(c.Queries))] {
-		cells := []Cell{text(q.Fingerprint)}
-		for _, read := range []func(*kasoku.Query) Cell{
-			func(x *kasoku.Query) Cell { return count(x.Calls) },
-			func(x *kasoku.Query) Cell { return duration(x.Total, ut) },
-			func(x *kasoku.Query) Cell { return duration(x.Latency.Mean(), u) },
-			func(x *kasoku.Query) Cell { return duration(x.Latency.Quantile(0.95), u) },
-		} {
-			for _, x := range []*kasoku.Query{q.Before, q.After} {
-				if x == nil {
-					cells = append(cells, none())
-					continue
-				}
-				cells = append(cells, read(x))
-			}
-		}
-		t.Rows = append(t.Rows, Row{Cells: cells})
-	}
-	if n := len(c.Queries) - mostRows; n > 0 {
-		t.More = unit.Count(n) + " more"
-	}
-	s.Blocks = []Block{t}
-	return s
 }
 
 // findingsMoved says what became of the findings.

@@ -133,6 +133,10 @@ func (d *Document) Tables(f func(s *Section, t *Table)) {
 				f(s, b.Table())
 			case *Timeline:
 				f(s, b.Table())
+			case *Findings:
+				if b.Table != nil {
+					f(s, b.Table)
+				}
 			}
 		}
 	}

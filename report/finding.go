@@ -4,11 +4,13 @@ package report
 type Findings struct {
 	List  []Finding
 	Empty []Prose // what to say instead when there is none
+	Table *Table  // the same for machines; nil when there is none
 }
 
 // A Finding is one cause with its proof and its cure.
 type Finding struct {
 	Number     int
+	Anchor     string // of a page: f1
 	ID         string
 	Title      string
 	Info       bool

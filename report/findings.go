@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kasoku/kasoku"
@@ -77,7 +78,7 @@ func sharers(fs []kasoku.Finding) string {
 func (r rec) finding(i int, all []kasoku.Finding) Finding {
 	x := &all[i]
 	f := Finding{
-		Number: i + 1, ID: x.ID, Title: x.Title, Info: x.Severity == kasoku.Info,
+		Number: i + 1, Anchor: "f" + strconv.Itoa(i+1), ID: x.ID, Title: x.Title, Info: x.Severity == kasoku.Info,
 		Share: min(max(x.Impact.Share, 0), 1), Estimate: x.Impact.Estimate,
 		Requests: strings.Contains(x.Impact.Of, "requests"),
 		Risk:     string(x.Risk()), Risky: x.Risk() == kasoku.RiskDurability || x.Risk() == kasoku.RiskSemantics,

@@ -225,11 +225,15 @@ func (r rec) requests() uint64 {
 	return n
 }
 
-func queryCells(q *kasoku.Query, u, ut time.Duration, requests uint64) []Cell {
-	print := q.Fingerprint
-	if q.Tag != "" {
-		print += " /* " + q.Tag + " */"
+// fingerprint names a class of statements, COMMIT and ROLLBACK with their tag.
+func fingerprint(q *kasoku.Query) string {
+	if q.Tag == "" {
+		return q.Fingerprint
 	}
+	return q.Fingerprint + " /* " + q.Tag + " */"
+}
+
+func queryCells(q *kasoku.Query, u, ut time.Duration, requests uint64) []Cell {
 	calls := float64(max(q.Calls, 1))
 	per := none()
 	if requests > 0 {
@@ -240,7 +244,7 @@ func queryCells(q *kasoku.Query, u, ut time.Duration, requests uint64) []Cell {
 		mean, p95 = duration(q.Latency.Mean(), u), duration(q.Latency.Quantile(0.95), u)
 	}
 	return []Cell{
-		text(print), count(q.Calls), duration(q.Total, ut), mean, p95,
+		text(fingerprint(q)), count(q.Calls), duration(q.Total, ut), mean, p95,
 		number(float64(q.RowsExamined) / calls), number(float64(q.RowsSent) / calls), per,
 	}
 }

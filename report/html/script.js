@@ -86,7 +86,7 @@ linear(new URLSearchParams(location.search).get('lat') === 'lin');
 
 // findings by link and by number
 const open = () => {
-  const d = /^#f\d+$/.test(location.hash) && document.querySelector(location.hash);
+  const d = /^#[af]\d+$/.test(location.hash) && document.querySelector(location.hash);
   if (d instanceof HTMLDetailsElement) d.open = true;
 };
 addEventListener('hashchange', open);

@@ -195,7 +195,9 @@ func (p *printer) whole(f *report.Finding) {
 	if f.Object != "" {
 		p.labelled(inside, "about", room, dim, f.Object, plain)
 	}
-	p.labelled(inside, "cause", room, dim, prose(f.Cause), plain)
+	if f.Cause != "" {
+		p.labelled(inside, "cause", room, dim, prose(f.Cause), plain)
+	}
 	p.evidence(f.Evidence, room)
 	if f.Confidence != "" {
 		p.labelled(inside, "confidence", room, dim, strings.TrimPrefix(f.Confidence, "confidence "), plain)

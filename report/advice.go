@@ -1,0 +1,119 @@
+package report
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/advise"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// SectionAdvice is what the checks of a database's settings say.
+const SectionAdvice = "advice"
+
+// adviceSection shows what was advised on the settings of the run's database.
+func (r rec) adviceSection() Section {
+	s := Section{ID: SectionAdvice, Title: "Advice", Count: len(r.Advice)}
+	if len(r.Advice) == 0 {
+		return s
+	}
+	s.Sub = Prose("On the settings of the database, the worst first. Nothing was changed. `" + strings.Replace("kasoku advise "+r.name()+" --conf", "  ", " ", 1) + "` prints only the lines for my.cnf, `--sql` those to set at once.")
+	s.Blocks = []Block{Advised(r.Advice)}
+	return s
+}
+
+// Advised tells advice as findings are told: with its figure and threshold, what to
+// set, the lines to paste, and the price. Neighbours of one check and title are one,
+// with several variables. Machines get it as a table.
+func Advised(all []kasoku.Advice) *Findings {
+	f := &Findings{Table: adviceTable(all)}
+	hosts := slices.ContainsFunc(all, func(a kasoku.Advice) bool { return a.Host != all[0].Host })
+	for i := 0; i < len(all); {
+		n := i + 1
+		for n < len(all) && all[n].ID == all[i].ID && all[n].Title == all[i].Title && all[n].Host == all[i].Host {
+			n++
+		}
+		f.List = append(f.List, advised(len(f.List)+1, all[i:n], hosts))
+		i = n
+	}
+	return f
+}
+
+// advised tells the advice of one check.
+func advised(number int, same []kasoku.Advice, hosts bool) Finding {
+	a := &same[0]
+	f := Finding{
+		Number: number, Anchor: "a" + strconv.Itoa(number), ID: a.ID, Title: a.Title, Confidence: confidence(a.Confidence),
+		Cause: full(a.Note), Expect: full(a.Gain), Open: number <= openFindings,
+	}
+	if hosts {
+		f.Object = a.Host
+	}
+	window := a.Window
+	if window == advise.Now {
+		window = ""
+	}
+	if a.Formula != "" || a.Measured != "" {
+		f.Evidence = append(f.Evidence, Evidence{Source: a.Area, Text: a.Formula, Note: window, Value: a.Measured, Strong: true})
+	}
+	if a.Threshold != "" {
+		f.Evidence = append(f.Evidence, Evidence{Text: "threshold", Value: a.Threshold})
+	}
+	risks := advise.Risks()
+	for i := range same {
+		f.Fixes = append(f.Fixes, adviceFixes(&same[i])...)
+		if x := string(same[i].Risk); same[i].Variable != "" && (f.Risk == "" || slices.Index(risks, same[i].Risk) > slices.Index(risks, kasoku.Risk(f.Risk))) {
+			f.Risk, f.Risky = x, same[i].Risk == kasoku.RiskDurability || same[i].Risk == kasoku.RiskSemantics
+		}
+	}
+	return f
+}
+
+// adviceFixes say what to set, at once and for good.
+func adviceFixes(a *kasoku.Advice) []Fix {
+	if a.Variable == "" {
+		if a.Price == "" {
+			return nil
+		}
+		return []Fix{{Note: full("price: " + a.Price)}}
+	}
+	out := []Fix{{Text: Prose("`" + a.Variable + "`: " + AdvisedValue(a.Variable, a.Value) + " → " + AdvisedValue(a.Variable, a.Proposed))}}
+	if a.SetGlobal != "" {
+		out = append(out, Fix{Where: "now, until the next restart", Code: codeLines(a.SetGlobal), Lang: "sql"})
+	}
+	if a.ConfLine != "" {
+		out = append(out, Fix{Where: "my.cnf, below [mysqld]", Code: codeLines(a.ConfLine), Lang: "ini"})
+	}
+	if a.Price != "" {
+		out[len(out)-1].Note = full("price: " + a.Price)
+	}
+	return out
+}
+
+// AdvisedValue prints a value of a variable, a size with its unit.
+func AdvisedValue(variable, value string) string {
+	n, err := strconv.ParseUint(value, 10, 64)
+	if err != nil || !advise.IsSize(variable) {
+		return value
+	}
+	return unit.BytesIEC(n)
+}
+
+// adviceTable has all of the advice, as it is, for machines.
+func adviceTable(all []kasoku.Advice) *Table {
+	t := &Table{ID: "advice"}
+	for _, key := range []string{"host", "id", "area", "title", "variable", "value", "proposed", "measured", "formula", "threshold", "window", "confidence", "risk", "set_global", "conf_line", "gain", "price", "note"} {
+		t.Columns = append(t.Columns, Column{Key: key, Head: strings.ReplaceAll(key, "_", " ")})
+	}
+	for i := range all {
+		a := &all[i]
+		var cells []Cell
+		for _, s := range []string{a.Host, a.ID, a.Area, a.Title, a.Variable, a.Value, a.Proposed, a.Measured, a.Formula, a.Threshold, a.Window, string(a.Confidence.Level), string(a.Risk), a.SetGlobal, a.ConfLine, a.Gain, a.Price, strings.TrimSpace(a.Note)} {
+			cells = append(cells, text(s))
+		}
+		t.Rows = append(t.Rows, Row{Cells: cells})
+	}
+	return t
+}

@@ -1,0 +1,329 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/compare"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// A toldFigure is one figure of both sides, in two columns.
+type toldFigure[T any] struct {
+	key, head string
+	unit      time.Duration // of durations; 0 of other figures
+	drop      int
+	cell      func(*T) Cell
+}
+
+// toldTable puts what both sides tell side by side.
+func toldTable[T any](id, head string, name func(*T) string, figures []toldFigure[T], pairs []compare.Both[T]) *Table {
+	t := &Table{ID: id, Columns: []Column{{Key: head, Head: head, Code: true, Cut: true, Least: 20}}}
+	for _, f := range figures {
+		h := f.head
+		if f.unit > 0 {
+			h += ", " + unit.Name(f.unit)
+		}
+		for _, side := range []string{"before", "after"} {
+			t.Columns = append(t.Columns, Column{Key: f.key + "_" + side, Head: h, Unit: side, Align: Decimal, Drop: f.drop})
+		}
+	}
+	for _, p := range pairs[:min(mostRows, len(pairs))] {
+		cells := []Cell{text(name(p.Either()))}
+		for _, f := range figures {
+			for _, x := range []*T{p.Before, p.After} {
+				if x == nil {
+					cells = append(cells, none())
+					continue
+				}
+				cells = append(cells, f.cell(x))
+			}
+		}
+		t.Rows = append(t.Rows, Row{Cells: cells})
+	}
+	if n := len(pairs) - mostRows; n > 0 {
+		t.More = unit.Count(n) + " more"
+	}
+	return t
+}
+
+// unitOf is the unit of a duration that all rows shown are told in.
+func unitOf[T any](pairs []compare.Both[T], f func(*T) time.Duration) time.Duration {
+	var ds []time.Duration
+	for _, p := range pairs[:min(mostRows, len(pairs))] {
+		for _, x := range []*T{p.Before, p.After} {
+			if x != nil {
+				ds = append(ds, f(x))
+			}
+		}
+	}
+	return commonUnit(ds...)
+}
+
+// ofMiddle says which runs of several a table is told of.
+func ofMiddle(c *compare.Comparison) Prose {
+	if c.Single() {
+		return ""
+	}
+	return " Of the run in the middle of each side."
+}
+
+// endpointsMoved matches the routes of both sides.
+func endpointsMoved(c *compare.Comparison) Section {
+	s := Section{ID: SectionEndpoints, Title: "Endpoints", Count: len(c.Endpoints)}
+	if len(c.Endpoints) == 0 {
+		return s
+	}
+	s.Sub = "From the access logs, those of the most total time first." + ofMiddle(c)
+	all := logTotals(c.Endpoints)
+	at := func(e *kasoku.Endpoint, u time.Duration, f func(*kasoku.Endpoint) time.Duration) Cell {
+		if e.Latency.Count() == 0 {
+			return none()
+		}
+		return duration(f(e), u)
+	}
+	mean := func(e *kasoku.Endpoint) time.Duration { return e.Latency.Mean() }
+	p50 := func(e *kasoku.Endpoint) time.Duration { return e.Latency.Quantile(0.5) }
+	p99 := func(e *kasoku.Endpoint) time.Duration { return e.Latency.Quantile(0.99) }
+	most := func(e *kasoku.Endpoint) time.Duration { return e.Latency.Max() }
+	um, u99, ux := unitOf(c.Endpoints, mean), unitOf(c.Endpoints, p99), unitOf(c.Endpoints, most)
+	hosts := len(c.Before.Run().Hosts) > 1 || len(c.After.Run().Hosts) > 1
+	name := func(e *kasoku.Endpoint) string {
+		s := strings.TrimSpace(e.Method + " " + e.Route)
+		if hosts {
+			s += " @ " + e.Host
+		}
+		return s
+	}
+	s.Blocks = []Block{toldTable("endpoints", "endpoint", name, []toldFigure[kasoku.Endpoint]{
+		{"requests", "requests", 0, 0, func(e *kasoku.Endpoint) Cell { return count(e.Count) }},
+		{"share_ratio", "share, %", 0, 3, func(e *kasoku.Endpoint) Cell { return percent(float64(e.Total) / float64(max(all[e], 1))) }},
+		{"mean_s", "mean", um, 2, func(e *kasoku.Endpoint) Cell { return at(e, um, mean) }},
+		{"p50_s", "p50", um, 4, func(e *kasoku.Endpoint) Cell { return at(e, um, p50) }},
+		{"p99_s", "p99", u99, 0, func(e *kasoku.Endpoint) Cell { return at(e, u99, p99) }},
+		{"max_s", "max", ux, 5, func(e *kasoku.Endpoint) Cell { return at(e, ux, most) }},
+		{"server_errors", "5xx", 0, 1, func(e *kasoku.Endpoint) Cell {
+			n := count(e.Failed())
+			if e.Failed() > 0 {
+				n.Tone = Bad
+			}
+			return n
+		}},
+	}, c.Endpoints)}
+	return s
+}
+
+// logTotals gives each route the time of all routes of its log: a request that passes
+// two hosts is in the logs of both.
+func logTotals(pairs []compare.Both[kasoku.Endpoint]) map[*kasoku.Endpoint]time.Duration {
+	sums := [2]map[string]time.Duration{{}, {}}
+	for _, p := range pairs {
+		for side, e := range []*kasoku.Endpoint{p.Before, p.After} {
+			if e != nil {
+				sums[side][e.Host] += e.Total
+			}
+		}
+	}
+	out := map[*kasoku.Endpoint]time.Duration{}
+	for _, p := range pairs {
+		for side, e := range []*kasoku.Endpoint{p.Before, p.After} {
+			if e != nil {
+				out[e] = sums[side][e.Host]
+			}
+		}
+	}
+	return out
+}
+
+// queriesMoved matches the statements of both sides.
+func queriesMoved(c *compare.Comparison) Section {
+	s := Section{ID: SectionQueries, Title: "Queries", Count: len(c.Queries)}
+	if len(c.Queries) == 0 {
+		return s
+	}
+	s.Sub = "Matched by fingerprint, those of the most total time first." + ofMiddle(c)
+	total := func(q *kasoku.Query) time.Duration { return q.Total }
+	mean := func(q *kasoku.Query) time.Duration { return q.Latency.Mean() }
+	p95 := func(q *kasoku.Query) time.Duration { return q.Latency.Quantile(0.95) }
+	ut, um, u95 := unitOf(c.Queries, total), unitOf(c.Queries, mean), unitOf(c.Queries, p95)
+	examined := func(q *kasoku.Query) Cell { return number(float64(q.RowsExamined) / float64(max(q.Calls, 1))) }
+	s.Blocks = []Block{toldTable("queries", "fingerprint", fingerprint, []toldFigure[kasoku.Query]{
+		{"calls", "calls", 0, 0, func(q *kasoku.Query) Cell { return count(q.Calls) }},
+		{"total_s", "total", ut, 1, func(q *kasoku.Query) Cell { return duration(q.Total, ut) }},
+		{"mean_s", "mean", um, 0, func(q *kasoku.Query) Cell { return duration(mean(q), um) }},
+		{"p95_s", "p95", u95, 2, func(q *kasoku.Query) Cell { return duration(p95(q), u95) }},
+		{"rows_examined", "examined a call", 0, 3, examined},
+	}, c.Queries)}
+	return s
+}
+
+// transactionsMoved matches the classes of transactions of both sides.
+func transactionsMoved(c *compare.Comparison) Section {
+	s := Section{ID: SectionTransactions, Title: "Transactions", Count: len(c.Transactions)}
+	if len(c.Transactions) == 0 {
+		return s
+	}
+	s.Sub = "Matched by their statements and the tag of COMMIT, those of the most total time first." + ofMiddle(c)
+	var queries []kasoku.Query
+	for _, p := range c.Queries {
+		queries = append(queries, *p.Either())
+	}
+	named := namesOf(queries)
+	um := unitOf(c.Transactions, meanOf)
+	name := func(t *kasoku.Transaction) string { return transactionName(t, named) }
+	s.Blocks = []Block{toldTable("transactions", "transaction", name, []toldFigure[kasoku.Transaction]{
+		{"count", "count", 0, 0, func(t *kasoku.Transaction) Cell { return count(t.Count) }},
+		{"mean_s", "mean", um, 0, func(t *kasoku.Transaction) Cell { return duration(meanOf(t), um) }},
+		{"statements", "statements", 0, 0, func(t *kasoku.Transaction) Cell { return number(statementsEach(t)) }},
+		{"rolled_back", "rolled back", 0, 1, func(t *kasoku.Transaction) Cell { return count(t.RolledBack) }},
+	}, c.Transactions)}
+	return s
+}
+
+// plansMoved shows the steps of the plans that differ.
+func plansMoved(c *compare.Comparison) Section {
+	s := Section{ID: SectionPlans, Title: "Plans", Count: len(c.Plans)}
+	if len(c.Plans) == 0 {
+		if c.PlansEqual > 0 {
+			s.Blocks = []Block{Para{Text: Prose("None of " + unit.Counted(c.PlansEqual, "plan", "plans") + " differs.")}}
+		}
+		return s
+	}
+	s.Sub = Prose(unit.Counted(len(c.Plans), "statement is run in another way", "statements are run in another way") + ", " + unit.Count(c.PlansEqual) + " as before. Rows are the server's estimate.")
+	if !c.Single() {
+		s.Sub += " Of the run in the middle of each side, or the newest with plans."
+	}
+	t := &Table{ID: "plans", Columns: []Column{
+		{Key: "table", Head: "table", Code: true},
+		{Key: "access", Head: "access"},
+		{Key: "key", Head: "index", Code: true, Cut: true, Least: 20},
+		{Key: "rows", Head: "rows", Align: Right},
+		{Key: "extra", Head: "extra", Cut: true, Least: 20},
+	}}
+	for i := range c.Plans[:min(mostRows, len(c.Plans))] {
+		p := &c.Plans[i]
+		t.Rows = append(t.Rows, Row{Group: statementName(p.ID, p.Fingerprint)})
+		for _, step := range p.Steps {
+			t.Rows = append(t.Rows, Row{Cells: planMoved(step)})
+		}
+		if order := readOrder(p); order != "" {
+			t.Rows = append(t.Rows, Row{Cells: []Cell{text(""), text(""), text(""), text(""), text(order)}})
+		}
+	}
+	if n := len(c.Plans) - mostRows; n > 0 {
+		t.More = unit.Count(n) + " more"
+	}
+	s.Blocks = []Block{t}
+	return s
+}
+
+// readOrder tells in which order the tables are read, when that is another one.
+func readOrder(p *compare.PlanChange) string {
+	if !p.Order {
+		return ""
+	}
+	names := func(rows []kasoku.PlanRow) string {
+		var out []string
+		for _, r := range rows {
+			out = append(out, r.Table)
+		}
+		return strings.Join(out, ", ")
+	}
+	return "order: " + names(p.Before.Rows) + " → " + names(p.After.Rows)
+}
+
+// planMoved tells a step of both plans; what is the same is told once.
+func planMoved(s compare.PlanMoved) []Cell {
+	cell := func(read func(*kasoku.PlanRow) string) Cell {
+		b, a := unit.Missing, unit.Missing
+		if s.Before != nil {
+			b = read(s.Before)
+		}
+		if s.After != nil {
+			a = read(s.After)
+		}
+		if b == a {
+			return text(a)
+		}
+		return text(b + " → " + a).tone(Strong)
+	}
+	sameKey := s.Before != nil && s.After != nil && s.Before.Key == s.After.Key && s.Before.KeyLen != s.After.KeyLen
+	out := []Cell{
+		text(s.Either().Table),
+		cell(func(r *kasoku.PlanRow) string { return r.Access }),
+		cell(func(r *kasoku.PlanRow) string {
+			if r.Key == "" {
+				return unit.Missing
+			}
+			if sameKey {
+				return r.Key + ":" + r.KeyLen
+			}
+			return r.Key
+		}),
+		cell(func(r *kasoku.PlanRow) string { return unit.Sig3(r.Rows) }),
+		cell(func(r *kasoku.PlanRow) string { return strings.Join(compare.Extras(r.Extra), "; ") }),
+	}
+	if !s.Moved {
+		for i := range out {
+			out[i].Tone = Dim
+		}
+	}
+	return out
+}
+
+// adviceMoved says what became of the advice.
+func adviceMoved(c *compare.Comparison) Section {
+	s := Section{ID: SectionAdvice, Title: "Advice", Count: len(c.Advice)}
+	if len(c.Advice) == 0 {
+		return s
+	}
+	s.Sub = "What was advised on the database's settings before, and what is now." + ofMiddle(c)
+	n := &Notes{}
+	for _, x := range c.Advice {
+		a := x.Either()
+		note := Note{Label: a.ID, Code: true, Sign: "·", Tone: Dim, Text: a.Title}
+		switch x.State {
+		case compare.Gone:
+			note.Sign, note.Tone, note.Text = "✓", Good, "Gone. "+a.Title+inForce(x)
+		case compare.New:
+			note.Sign, note.Tone, note.Text = "!", Mark, "New. "+a.Title+figureTold(a.Measured, a.Threshold)+proposal(a)
+		default:
+			note.Text = "Still there. " + a.Title + figureTold(x.Before.Measured+" → "+a.Measured, a.Threshold) + proposal(a)
+			if !x.Measured {
+				note.Text = "Still there. " + a.Title + figureTold(a.Measured, a.Threshold) + proposal(a)
+			}
+		}
+		n.List = append(n.List, note)
+	}
+	s.Blocks = []Block{n}
+	return s
+}
+
+func figureTold(figure, threshold string) string {
+	switch {
+	case figure == "":
+		return ""
+	case threshold == "":
+		return ": " + figure
+	}
+	return fmt.Sprintf(": %s (threshold %s)", figure, threshold)
+}
+
+// proposal is what is to be set: "; max_connections 151 → 300".
+func proposal(a *kasoku.Advice) string {
+	if a.Variable == "" {
+		return ""
+	}
+	return "; " + a.Variable + " " + AdvisedValue(a.Variable, a.Value) + " → " + AdvisedValue(a.Variable, a.Proposed)
+}
+
+// inForce tells what a variable whose advice went is now, when it was changed.
+func inForce(x compare.AdviceChange) string {
+	b := x.Before
+	if b.Variable == "" || x.InForce == "" || x.InForce == b.Value {
+		return ""
+	}
+	return ": " + b.Variable + " " + AdvisedValue(b.Variable, b.Value) + " → " + AdvisedValue(b.Variable, x.InForce)
+}
