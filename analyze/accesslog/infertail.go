@@ -225,7 +225,7 @@ func inferWholes(wholes []*column, same []combinedLine, timed bool) (assumed []s
 	var request, response *column
 	for _, c := range left {
 		switch {
-		case request == nil && c.atLeast(same, func(l combinedLine) int { return len(l.request) + 4 }):
+		case request == nil && c.atLeast(same, requestLength):
 			request = c
 		case response == nil && request != nil && c.atLeast(same, func(l combinedLine) int { n, _ := digits(l.size); return int(n) }):
 			response = c
@@ -258,10 +258,21 @@ func isThousandth(c, d *column, n uint64) bool {
 	return some
 }
 
+// requestLength returns what a request takes at least: its first line, of which a
+// log may write bytes as \xHH, and the ends of two lines. Of what is no request
+// nothing is known.
+func requestLength(l combinedLine) int {
+	var r Record
+	if requestLine(l.request, &r); len(r.Path) == 0 {
+		return 0
+	}
+	return len(l.request) - 3*bytes.Count(l.request, []byte(`\x`)) + 4
+}
+
 // atLeast reports whether every value is at least what the line demands.
 func (c *column) atLeast(same []combinedLine, f func(combinedLine) int) bool {
 	for i, text := range c.texts {
-		if n, ok := digits(text); ok && n < uint64(f(same[i])) && len(same[i].request) > 1 {
+		if n, ok := digits(text); ok && n < uint64(max(f(same[i]), 0)) {
 			return false
 		}
 	}
