@@ -1,0 +1,432 @@
+package ptquerydigest
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku/analyze/slowlog"
+	"github.com/kasoku/kasoku/analyze/sqlshape"
+	"github.com/kasoku/kasoku/lines"
+)
+
+// ignoredAttributes are no figures but labels of single events.
+var ignoredAttributes = []string{
+	"Id", "Thread_id", "timestamp", "Schema", "Xid", "arg", "cmd", "end_log_pos", "exptime", "flags", "insert_id", "ip", "key",
+	"last_insert_id", "offset", "port", "res", "server_id", "val",
+}
+
+// A reading is one pass over the logs for one grouping.
+type reading struct {
+	o     *options
+	in    []lines.Input
+	by    string
+	order order
+	iso   bool                   // times look like 2026-11-20T08:38:36
+	echo  func(e *slowlog.Event) // prints each event; nil does not
+
+	gate     gate
+	shaper   sqlshape.Shaper
+	db       []byte // of the last event that told one
+	places   int    // decimals of the first Query_time, -1 before it
+	first    []int64
+	seen     map[string]int // events by fingerprint, for --sample
+	classes  []*extra       // by number, from 1
+	whole    [2]ordered     // of all events
+	hasTexts bool
+}
+
+// An extra is what a class keeps beside its statistics.
+type extra struct {
+	sample            sample
+	last              int64 // offset of the last event
+	users, hosts, dbs counts
+	texts             map[string]counts // of textAttributes
+}
+
+// counts counts values.
+type counts map[string]uint64
+
+func (c *counts) add(v []byte) {
+	if len(v) == 0 {
+		return
+	}
+	if *c == nil {
+		*c = counts{}
+	}
+	(*c)[string(v)]++ // no allocation for a value that is there
+}
+
+// An ordered is a sum in the order of the log, whose last bits differ from the sum
+// of the classes' sums.
+type ordered struct{ sum float64 }
+
+// read reads the logs into a digest.
+func (r *reading) read(ctx context.Context) (*digest, error) {
+	r.places = -1
+	o := slowlog.Options{
+		Kind: kindOf(r.o.kind), Split: slowlog.SplitNone, Attributes: true, MaxQueries: maxClasses,
+		Where: r.where, Each: r.each,
+	}
+	switch r.by {
+	case byFingerprint:
+	case "user":
+		o.By = slowlog.ByUser
+	case "host":
+		o.By = slowlog.ByHost
+	case "db":
+		o.By = slowlog.BySchema
+	case "distill":
+		o.By, o.Group = slowlog.ByGroup, func(sql []byte) string { return distill(string(sql)) }
+	default:
+		return nil, badOption("--group-by %s is not carried out by kasoku: want fingerprint, distill, user, db or host", r.by)
+	}
+	t, _, err := slowlog.CollectAll(ctx, r.in, o, nil)
+	if err != nil {
+		return nil, err
+	}
+	d := &digest{groupBy: r.by, orderBy: r.order}
+	overall := t.Overall()
+	d.overall = *r.class(&overall, nil)
+	r.reorder(&d.overall)
+	d.events = d.overall.calls
+	for _, c := range t.Classes() {
+		d.classes = append(d.classes, r.class(&c, r.classes[c.Number]))
+	}
+	return d, nil
+}
+
+// maxClasses bounds the memory: beyond it statements are folded into one class.
+const maxClasses = 200_000
+
+func kindOf(name string) slowlog.Kind {
+	switch name {
+	case "genlog":
+		return slowlog.General
+	case "rawlog":
+		return slowlog.Raw
+	}
+	return slowlog.Slow
+}
+
+// where reports whether an event counts.
+func (r *reading) where(e *slowlog.Event) bool {
+	for len(r.first) <= e.Input {
+		r.first = append(r.first, e.Offset)
+	}
+	if len(e.Schema) > 0 && !bytes.Equal(e.Schema, r.db) {
+		r.db = bytes.Clone(e.Schema)
+	}
+	if !r.gate.pass(r.o, e) || !r.grouped(e) {
+		return false
+	}
+	if r.o.filter != nil && !r.o.filter.keep(func(name string) string { return r.attributeOf(e, name) }) {
+		return false
+	}
+	if r.o.sample > 0 {
+		if r.seen == nil {
+			r.seen = map[string]int{}
+		}
+		f := string(r.shaper.Fingerprint(e.Statement))
+		if r.seen[f]++; r.seen[f] > r.o.sample {
+			return false
+		}
+	}
+	return true
+}
+
+// grouped reports whether an event has what events are grouped by.
+func (r *reading) grouped(e *slowlog.Event) bool {
+	switch r.by {
+	case "user":
+		return len(e.User) > 0
+	case "host":
+		return len(e.Host) > 0
+	case "db":
+		return len(r.db) > 0
+	}
+	return true
+}
+
+// A gate is what --since and --until let through. Since opens it for good, until
+// closes it for good, as if logs were always in order.
+type gate struct {
+	open, closed bool
+}
+
+func (g *gate) pass(o *options, e *slowlog.Event) bool {
+	if o.since.set && !g.open {
+		if e.Logged.IsZero() || e.Logged.Before(o.since.at) {
+			return false
+		}
+		g.open = true
+	}
+	if o.until.set && !g.closed && !e.Logged.IsZero() && !e.Logged.Before(o.until.at) {
+		g.closed = true
+	}
+	return !g.closed
+}
+
+// each keeps what reports tell of an event beside its figures.
+func (r *reading) each(e *slowlog.Event, number int) {
+	if r.echo != nil {
+		r.echo(e)
+	}
+	if len(r.classes) == 0 {
+		r.classes = append(r.classes, new(extra)) // there is no class 0
+	}
+	if number == len(r.classes) {
+		r.classes = append(r.classes, new(extra))
+	}
+	x := r.classes[number]
+	if r.places < 0 {
+		r.places = decimals(r.attributeOf(e, queryTime))
+	}
+	r.whole[0].sum += e.QueryTime.Seconds()
+	r.whole[1].sum += e.LockTime.Seconds()
+	x.last = r.offsetOf(e)
+	x.users.add(e.User)
+	x.hosts.add(e.Host)
+	x.dbs.add(r.db)
+	if r.hasTexts || bytes.Contains(e.Head(), []byte("rrno: ")) || bytes.Contains(e.Head(), []byte("_id: ")) {
+		x.addTexts(e)
+	}
+	if v := r.rank(e); !x.sample.seen || v >= x.sample.value {
+		r.take(x, e, v)
+	}
+}
+
+// textAttributes are texts although their values look like numbers.
+var textAttributes = []string{"Last_errno", "Error_no", "InnoDB_trx_id", "Statement_id"}
+
+func (x *extra) addTexts(e *slowlog.Event) {
+	e.Attributes(func(name, v []byte) bool {
+		if slices.Contains(textAttributes, string(name)) {
+			if x.texts == nil {
+				x.texts = map[string]counts{}
+			}
+			c := x.texts[string(name)]
+			c.add(v)
+			x.texts[string(name)] = c
+		}
+		return true
+	})
+}
+
+// rank is what the samples of a class are compared by: the attribute by which the
+// classes are ordered.
+func (r *reading) rank(e *slowlog.Event) float64 {
+	switch r.order.attr {
+	case queryTime:
+		return e.QueryTime.Seconds()
+	case "Lock_time":
+		return e.LockTime.Seconds()
+	case "Rows_sent":
+		return float64(e.RowsSent)
+	case "Rows_examined":
+		return float64(e.RowsExamined)
+	case queryLength:
+		return float64(len(e.Statement))
+	}
+	return numberOf(r.attributeOf(e, r.order.attr))
+}
+
+// take makes an event the sample of a class.
+func (r *reading) take(x *extra, e *slowlog.Event, v float64) {
+	s := &x.sample
+	s.seen, s.value, s.at = true, v, e.Logged
+	s.db, s.time = string(r.db), e.QueryTime
+	s.statement = string(e.Statement)
+	s.offset = x.last
+}
+
+// offsetOf is where pt-query-digest sees an event: the first of a file at its start,
+// the others behind the # of their first line.
+func (r *reading) offsetOf(e *slowlog.Event) int64 {
+	if e.Offset == r.first[e.Input] {
+		return 0
+	}
+	return e.Offset + 1
+}
+
+// decimals counts the digits behind the point.
+func decimals(number string) int {
+	_, fraction, _ := strings.Cut(number, ".")
+	return len(fraction)
+}
+
+// attributeOf returns an attribute of an event as text.
+func (r *reading) attributeOf(e *slowlog.Event, name string) string {
+	switch name {
+	case "arg":
+		return string(e.Statement)
+	case "bytes":
+		return strconv.Itoa(len(e.Statement))
+	case "cmd":
+		if e.Admin {
+			return "Admin"
+		}
+		return "Query"
+	case "db":
+		return string(r.db)
+	case "user":
+		return string(e.User)
+	case "host", "ip":
+		return string(e.Host)
+	case "fingerprint":
+		return string(r.shaper.Fingerprint(e.Statement))
+	case "pos_in_log":
+		return decimal(e.Offset)
+	case "ts":
+		if e.Logged.IsZero() {
+			return ""
+		}
+		return e.Logged.Format("060102 15:04:05")
+	case "Thread_id":
+		return strconv.FormatUint(e.ThreadID, 10)
+	}
+	found := ""
+	e.Attributes(func(n, v []byte) bool {
+		if string(n) == name {
+			found = string(v)
+			return false
+		}
+		return true
+	})
+	return found
+}
+
+// class turns a class of the log into one of a report.
+func (r *reading) class(from *slowlog.Class, x *extra) *class {
+	c := &class{key: from.Key, calls: from.Calls, span: span{first: toSecond(from.FirstLogged), last: toSecond(from.LastLogged)}}
+	c.span.firstText, c.span.lastText = r.stamp(from.FirstLogged), r.stamp(from.LastLogged)
+	for i := range from.Attributes {
+		if a, ok := attributeFrom(&from.Attributes[i]); ok {
+			c.attrs = append(c.attrs, a)
+		}
+	}
+	if x != nil {
+		c.worst, c.last = x.sample, x.last
+		c.worst.ts = r.stamp(x.sample.at)
+		c.worst.queryTime = strconv.FormatFloat(x.sample.time.Seconds(), 'f', max(r.places, 0), 64)
+		if r.by == byFingerprint {
+			c.item = distill(c.worst.statement)
+			c.key = string(r.shaper.Fingerprint([]byte(c.worst.statement)))
+		}
+		if c.worst.db == "" && len(x.dbs) == 1 {
+			for db := range x.dbs {
+				c.worst.db = db
+			}
+		}
+		c.text("db", x.dbs)
+		c.text("user", x.users)
+		c.text("host", x.hosts)
+		for name, values := range x.texts {
+			c.text(name, values)
+		}
+	}
+	slices.SortFunc(c.attrs, func(a, b attribute) int { return cmp.Compare(a.name, b.name) })
+	return c
+}
+
+// toSecond drops the fraction: pt-query-digest reads times to the second.
+func toSecond(t time.Time) time.Time { return t.Truncate(time.Second) }
+
+// reorder puts the sums of all events in place that were made in their order.
+func (r *reading) reorder(c *class) {
+	for i, name := range []string{queryTime, "Lock_time"} {
+		if a := c.find(name); a != nil && a.kind == isNumber && a.sum.Count == c.calls {
+			a.sum.Sum = r.whole[i].sum
+			a.sum.Mean = a.sum.Sum / float64(a.sum.Count)
+		}
+	}
+}
+
+// stamp prints a time as the log tells it.
+func (r *reading) stamp(t time.Time) string {
+	switch {
+	case t.IsZero():
+		return ""
+	case r.iso:
+		return t.Format("2006-01-02T15:04:05")
+	}
+	return t.Format(time.DateTime)
+}
+
+func (c *class) text(name string, values counts) {
+	if len(values) == 0 {
+		return
+	}
+	a := attribute{name: name, kind: isText}
+	for v, n := range values {
+		a.values = append(a.values, value{v, n})
+	}
+	sortValues(a.values)
+	c.attrs = append(c.attrs, a)
+}
+
+// sortValues puts the most frequent values first, equal ones by name.
+func sortValues(values []value) {
+	slices.SortFunc(values, func(a, b value) int {
+		return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.text, b.text))
+	})
+}
+
+// attributeFrom turns an attribute of a log into one of a report, false when it is
+// none or kept elsewhere.
+func attributeFrom(from *slowlog.Attribute) (attribute, bool) {
+	a := attribute{name: from.Name, yes: from.Yes, n: from.Yes + from.No}
+	if slices.Contains(ignoredAttributes, a.name) || slices.Contains(textAttributes, a.name) {
+		return a, false
+	}
+	switch {
+	case from.Stats != nil:
+		a.stats = from.Stats
+		a.sum = a.stats.Summary()
+		switch a.name {
+		case slowlog.QuerySize:
+			a.name = queryLength
+		case "Killed":
+			a.kind, a.n = isYesNo, a.sum.Count
+		}
+	case a.n > 0:
+		a.kind = isYesNo
+	default:
+		a.kind = isText
+		for _, v := range from.Values {
+			a.values = append(a.values, value{v.Value, v.N})
+		}
+		sortValues(a.values)
+	}
+	return a, true
+}
+
+// usesISO reports whether the first time that a log tells is in the form
+// 2026-11-20T08:38:36.
+func usesISO(in []lines.Input) bool {
+	for i := range in {
+		head, err := in[i].Peek(64 << 10)
+		if err != nil {
+			continue
+		}
+		_, rest, ok := strings.Cut(string(head), "# Time: ")
+		if ok && len(rest) > 4 {
+			return rest[4] == '-'
+		}
+	}
+	return false
+}
+
+// sizeOf is the size of a file, -1 for what is none.
+func sizeOf(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return -1
+	}
+	return info.Size()
+}

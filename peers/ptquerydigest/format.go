@@ -1,0 +1,109 @@
+package ptquerydigest
+
+import (
+	"crypto/md5"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// decimal prints a whole number.
+func decimal(n int64) string { return strconv.FormatInt(n, 10) }
+
+// seconds prints a time with its unit: 366us, 74ms, 12s. It is cut to whole
+// microseconds first, and rounded then.
+func seconds(v float64) string {
+	us := microseconds(v)
+	switch {
+	case us <= 0:
+		return "0"
+	case v < 0.001:
+		return fmt.Sprintf("%.0fus", us)
+	case v < 1:
+		return fmt.Sprintf("%.0fms", us/1e3)
+	}
+	return fmt.Sprintf("%.0fs", us/1e6)
+}
+
+// microseconds cuts a time to whole ones, of the 15 digits with which Perl turns a
+// number into text: 0.000249 × 1e6 is a little less than 249.
+func microseconds(v float64) float64 {
+	us, _ := strconv.ParseFloat(strconv.FormatFloat(v*1e6, 'g', 15, 64), 64) // it is a number
+	return math.Trunc(us)
+}
+
+// units are what the powers of 1,000 and 1,024 are called.
+var units = [...]string{"", "k", "M", "G", "T", "P", "E", "Z", "Y"}
+
+// shorten prints a number with two decimals, and in units of 1,024 when it is that
+// long; a whole number below that has none: 40, 4.14, 17.97k.
+func shorten(v float64) string { return scaled(v, 1024) }
+
+func scaled(v, base float64) string {
+	u := 0
+	for v >= base && u < len(units)-1 {
+		v /= base
+		u++
+	}
+	if u == 0 && v == math.Trunc(v) {
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return fmt.Sprintf("%.2f%s", v, units[u])
+}
+
+// thousands is shorten with units of 1,000: 4.45k.
+func thousands(v float64) string { return scaled(v, 1000) }
+
+// percent is the share of part in whole, cut to a whole number.
+func percent(part, whole float64) int {
+	if whole == 0 {
+		return 0
+	}
+	return int(part * 100 / whole)
+}
+
+// isTime reports whether the values of an attribute are seconds.
+func isTime(name string) bool {
+	return strings.HasSuffix(name, "_time") || strings.HasSuffix(name, "_wait")
+}
+
+// figure prints a value of an attribute as a report does.
+func figure(name string, v float64) string {
+	if isTime(name) {
+		return seconds(v)
+	}
+	return shorten(v)
+}
+
+// checksum is the id of a class: the upper-case MD5 of its key.
+func checksum(key string) string {
+	return fmt.Sprintf("%X", md5.Sum([]byte(key)))
+}
+
+// cut shortens a text to n bytes, the last three of which are dots.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	if n <= 3 {
+		return "..."[:max(n, 0)]
+	}
+	return s[:n-3] + "..."
+}
+
+// trimLine shortens a line, unless the length is 0.
+func trimLine(s string, n int) string {
+	if n > 0 && len(s) > n {
+		return s[:n]
+	}
+	return s
+}
+
+// trunc cuts a number to a whole one.
+func trunc(v float64) float64 {
+	if t := math.Trunc(v); t != 0 {
+		return t
+	}
+	return 0 // and not -0
+}
