@@ -1,21 +1,23 @@
 // Package accesslog reads the access logs of web servers and boils them down
-// to endpoints: method and route.
+// to rows: by method and route, or by any other values of the lines.
 //
-// The one idea: nothing has to be configured. The format is found from the
-// first lines, and routes from the paths alone: the query string goes, and
-// every segment that is an id (a number, a date, a uuid, a ulid, a hash)
-// becomes :id.
+// The one idea: nothing has to be configured. A [Format] is found from the first
+// lines, or is given in the words of a server's own configuration; routes are
+// found from the paths and from how often they come (package routes).
 //
-// Two families of formats are known: LTSV with the names that nginx examples,
-// alp and kataribe use, and the combined or common format with or without a
-// request time behind it. [Reader] yields records, [Table] adds them up,
-// [Collect] does both.
+// A [Parser] turns lines of a format into records, a [Table] adds records up,
+// and a [Filter] says which. [Reader] yields the records of one log after
+// another; [CollectAll] reads any number of logs side by side into one table,
+// which is the same however many workers there are, and accounts for every line.
+// Memory is bounded: a table follows some twenty thousand different keys, and
+// puts the requests of the others into the row [Other].
 //
 // Times: servers log when an answer is finished, most of them in whole seconds.
-// Request times are durations; the unit is seconds unless the format says
-// otherwise. Sizes are bytes of the body.
+// Request times are durations; where a log tells them in milliseconds, quantiles
+// are exact. The unit is seconds unless the format says otherwise. Sizes are
+// bytes of the body.
 //
 // Sources: nginx ngx_http_log_module ($request_time: seconds with ms); Apache
 // mod_log_config (%D: microseconds, %T: seconds); ltsv.org, recommended labels;
-// alp's and kataribe's documentation.
+// the manuals of goaccess, Envoy, Caddy, Traefik, alp and kataribe.
 package accesslog

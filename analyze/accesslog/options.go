@@ -115,7 +115,6 @@ type grouping struct {
 	extra  []string // names of the keyExtra ones
 	route  int      // index of the route; -1 without
 	method int
-	status int
 }
 
 // Validate says what is wrong with the options.
@@ -148,6 +147,6 @@ func newGrouping(by []string) *grouping {
 		}
 		g.fields = append(g.fields, key)
 	}
-	g.route, g.method, g.status = slices.Index(g.fields, keyRoute), slices.Index(g.fields, keyMethod), slices.Index(g.fields, keyStatus)
+	g.route, g.method = slices.Index(g.fields, keyRoute), slices.Index(g.fields, keyMethod)
 	return g
 }

@@ -14,6 +14,18 @@ import (
 // minutes.
 const maxBuckets = 1024
 
+// longestRun is the longest run whose seconds are kept each for itself, however
+// many they are.
+const longestRun = 6 * time.Hour
+
+// buckets returns how many steps the series of a table may have.
+func (o *Options) buckets() int {
+	if o.Clock != nil && !o.Interval.Empty() && o.Interval.Len() <= longestRun {
+		return max(maxBuckets, int(o.Interval.Len()/time.Second)+2)
+	}
+	return maxBuckets
+}
+
 // steps are the lengths that a step of a series may have. Each divides the next,
 // so that series of different steps can be added up.
 var steps = []time.Duration{

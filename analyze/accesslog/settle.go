@@ -49,7 +49,7 @@ func (t *Table) settle() *settled {
 		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.key, b.key))
 	})
 	s.bound(t.opts.MaxRoutes)
-	s.alignSteps()
+	s.alignSteps(t.most)
 	s.findStart(t.opts.Clock != nil)
 	t.final = s
 	return s
@@ -135,9 +135,9 @@ func (s *settled) bound(most int) {
 }
 
 // alignSteps makes all series short enough again, after rows were added up.
-func (s *settled) alignSteps() {
+func (s *settled) alignSteps(most int) {
 	for {
-		long := slices.ContainsFunc(s.rows, func(w *row) bool { return len(w.series.buckets) > maxBuckets })
+		long := slices.ContainsFunc(s.rows, func(w *row) bool { return len(w.series.buckets) > most })
 		next := longerStep(s.step)
 		if !long || next == s.step {
 			return

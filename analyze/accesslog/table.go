@@ -18,6 +18,7 @@ type Table struct {
 	filter *filterRun // nil without one
 	rows   rowMap
 	step   time.Duration // of all series
+	most   int           // steps of a series
 	slow   slowest
 	bots   botCache
 
@@ -64,6 +65,7 @@ func (t *Table) beside() *Table {
 
 func (t *Table) init() {
 	t.mapper, t.rows, t.step = t.opts.Routes.Mapper(), newRowMap(), steps[0]
+	t.most = t.opts.buckets()
 	t.slow.max = max(t.opts.Slowest, 0)
 	t.withExtra = make([]bool, len(t.by.extra))
 	t.wantsBots = t.opts.Bots != BotsToo
@@ -101,7 +103,7 @@ func (t *Table) add(r *Record, at place) {
 			failed = 1
 		}
 		w.series.add(t.placed.bucket, failed)
-		if len(w.series.buckets) > maxBuckets {
+		if len(w.series.buckets) > t.most {
 			t.coarsen(longerStep(t.step))
 		}
 	} else {
@@ -222,7 +224,7 @@ func (t *Table) mergeRow(key []byte, from *row, step time.Duration) {
 	}
 	to := t.rows.of(key)
 	to.merge(from)
-	if len(to.series.buckets) > maxBuckets {
+	if len(to.series.buckets) > t.most {
 		t.coarsen(longerStep(t.step))
 	}
 }
@@ -238,7 +240,7 @@ func (t *Table) coarsen(step time.Duration) {
 			w.series.coarsen(from, t.step)
 			most = max(most, len(w.series.buckets))
 		})
-		if most > maxBuckets {
+		if most > t.most {
 			step = max(step, longerStep(t.step))
 		}
 	}

@@ -312,7 +312,7 @@ func TestCollectAll_Deterministic(t *testing.T) {
 	}
 	var logs []string
 	for i := range 3 {
-		logs = append(logs, hostileLog(4000, uint64(i)))
+		logs = append(logs, hostileLog(2500, uint64(i)))
 	}
 	for name, o := range map[string]Options{
 		"all":    {Slowest: 20},

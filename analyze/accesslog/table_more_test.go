@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -12,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/analyze"
 	"github.com/kasoku/kasoku/lines"
 )
 
@@ -36,8 +39,10 @@ func TestCompileFilter(t *testing.T) {
 		if slow.holds(&r, table) != want {
 			t.Errorf("%q without its terms: %v", text, !want)
 		}
-		if got := run.holds(&r, table) && run.holds(&r, table); got != want {
-			t.Errorf("%q: %v", text, got)
+		for range 2 {
+			if got := run.holds(&r, table); got != want {
+				t.Errorf("%q: %v", text, got)
+			}
 		}
 	}
 	f(`status >= 500 and route == "/users/bob/:id"`, true)
@@ -181,6 +186,56 @@ func TestTable_Steps(t *testing.T) {
 	}
 	if notes := strings.Join(table.Notes(), "; "); !strings.Contains(notes, "the series are in steps of 10m") {
 		t.Errorf("notes %q", notes)
+	}
+}
+
+// TestTable_LongRun: a run has its seconds, however many they are.
+func TestTable_LongRun(t *testing.T) {
+	started := time.Unix(1629507600, 0)
+	table := NewTable(Options{Clock: analyze.Since(started), Interval: kasoku.Interval{To: 2 * time.Hour}})
+	for i := range 7200 {
+		table.Add(&Record{Unix: started.UnixNano() + int64(i)*1e9, Resolution: time.Second, Has: HasTime, Method: []byte("GET"), Path: []byte("/")})
+	}
+	if e := table.Endpoints()[0]; table.Step() != time.Second || len(e.Seconds) != 7200 || !table.Started().IsZero() {
+		t.Errorf("step %v, %d seconds, from %v", table.Step(), len(e.Seconds), table.Started())
+	}
+}
+
+// TestCollectAll_LongLine: a line without an end is cut, counted, and read as
+// far as it goes.
+func TestCollectAll_LongLine(t *testing.T) {
+	good := "time:1629507600\tmethod:GET\turi:/a\tstatus:200\n"
+	log := good + strings.Repeat("x", 3<<20) + "\n" + good + strings.TrimSuffix(good, "\n") + "\tua:" + strings.Repeat("y\x00", 1<<20) + "\r\n\n" + good
+	table, windows, err := CollectAll(t.Context(), []lines.Input{{R: strings.NewReader(log)}}, Options{By: []string{"ua"}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := windows[0]
+	if w.Lines != 6 || w.Records != 4 || w.Blank != 1 || w.Dropped != 1 || w.BadSample[0].Line != 2 || !strings.Contains(w.Note, "2 lines longer than 1048576 bytes were cut") {
+		t.Errorf("%+v", w)
+	}
+	if rows := table.Rows(); len(rows) != 2 || len(rows[1].Key[0]) > 2*maxKeyPart {
+		t.Errorf("%d rows", len(rows))
+	}
+}
+
+// TestCollectAll_Unknown: one log that is none does not spoil the others.
+func TestCollectAll_Unknown(t *testing.T) {
+	good := "time:1629507600\tmethod:GET\turi:/a\tstatus:200\n"
+	late := strings.Repeat("nonsense\n", 200) + good
+	table, windows, err := CollectAll(t.Context(), []lines.Input{
+		{Path: "good", R: strings.NewReader(good)}, {Path: "bad", R: strings.NewReader("what\nis this\n")},
+		{Path: "late", R: strings.NewReader(late)}, {Path: "empty", R: strings.NewReader("")},
+	}, Options{}, nil)
+	var unknown *UnknownFormatError
+	if !errors.As(err, &unknown) || unknown.Path != "bad" || unknown.Line != 1 || unknown.Text != "what" {
+		t.Errorf("error %v", err)
+	}
+	if table.Records() != 2 || len(windows) != 4 || windows[1].Dropped != 2 || windows[2].Records != 1 || windows[2].Dropped != 200 || windows[3].Lines != 0 {
+		t.Errorf("%d records, %+v", table.Records(), windows)
+	}
+	if _, _, err := CollectAll(t.Context(), []lines.Input{{Path: "/none/such"}}, Options{}, nil); err == nil {
+		t.Error("a missing file is no error")
 	}
 }
 
