@@ -22,7 +22,8 @@ const (
 // among them.
 const (
 	SectionSlowest = "slowest"
-	SectionLog     = "log"
+	SectionLogs    = "logs"
+	SectionNotes   = "notes"
 	SectionSides   = "sides" // of a difference
 )
 
@@ -127,7 +128,10 @@ func Access(a *AccessLog, o AccessOptions) (*Document, error) {
 	}
 	d.add(o.Options, a.timelineSection(o.Options))
 	d.add(o.Options, a.slowestSection(o.Options))
-	d.add(o.Options, a.logSection(o.Options))
+	if len(a.Logs) > 1 {
+		d.add(o.Options, Section{ID: SectionLogs, Title: "Logs", Count: len(a.Logs), Blocks: []Block{a.logTable()}})
+	}
+	d.add(o.Options, a.notesSection())
 	return d, nil
 }
 
@@ -288,20 +292,22 @@ func (a *AccessLog) slowestSection(o Options) Section {
 	}
 	u := commonUnit(ds...)
 	t := &Table{ID: "slowest", Columns: []Column{
-		{Key: "latency_s", Head: "latency", Unit: unit.Name(u), Align: Decimal},
-		{Key: "at", Head: "logged at", Align: Right, Drop: 3},
-		{Key: "status", Head: "status", Align: Right, Drop: 1},
 		{Key: "method", Head: "method", Code: true},
-		{Key: "uri", Head: "request", Code: true, Cut: true, Least: 24},
+		{Key: "uri", Head: "request", Code: true, Cut: true, Least: leastKey},
+		{Key: "latency_s", Head: "latency", Unit: unit.Name(u), Align: Decimal},
+		{Key: "upstream_s", Head: "upstream", Unit: unit.Name(u), Align: Decimal, Drop: 2},
+		{Key: "status", Head: "status", Align: Right, Drop: 1},
 		{Key: "body_bytes", Head: "body", Unit: "bytes", Align: Right, Drop: 4},
+		{Key: "at", Head: "logged at", Align: Right, Drop: 3},
 	}}
-	if upstream {
-		t.Columns = append(t.Columns, Column{Key: "upstream_s", Head: "upstream", Unit: unit.Name(u), Align: Decimal, Drop: 2})
+	const upstreamColumn = 3
+	if !upstream {
+		t.Columns = slices.Delete(t.Columns, upstreamColumn, upstreamColumn+1)
 	}
 	for _, r := range a.Slowest {
-		cells := []Cell{duration(r.Latency, u), a.when(r.At, o), status(r.Status), text(r.Method), text(r.URI), count(r.Bytes)}
-		if upstream {
-			cells = append(cells, duration(r.Upstream, u))
+		cells := []Cell{text(r.Method), text(r.URI), duration(r.Latency, u), duration(r.Upstream, u), status(r.Status), count(r.Bytes), a.when(r.At, o)}
+		if !upstream {
+			cells = slices.Delete(cells, upstreamColumn, upstreamColumn+1)
 		}
 		t.Rows = append(t.Rows, Row{Cells: cells})
 	}
@@ -323,13 +329,10 @@ func status(code int) Cell {
 	return c
 }
 
-// logSection tells how well the logs were read.
-func (a *AccessLog) logSection(o Options) Section {
-	s := Section{ID: SectionLog, Title: "Log"}
-	if len(a.Logs) > 1 {
-		s.Title = "Logs"
-		s.Blocks = append(s.Blocks, a.logTable())
-	}
+// notesSection tells what a reader has to know, and quotes lines that were not
+// understood.
+func (a *AccessLog) notesSection() Section {
+	s := Section{ID: SectionNotes, Title: "Notes"}
 	notes := &Notes{List: slices.Clone(a.Notes)}
 	for _, w := range a.Logs {
 		for i, b := range w.BadSample[:min(len(w.BadSample), mostSamples)] {

@@ -187,7 +187,10 @@ func (t *accessTable) usual() []string {
 				names = append(names, percentile(p).name)
 			}
 		}
-		if t.o.Machine && c.measure != isStrip && c.name != "now" || slices.Contains(shownColumns, c.name) {
+		if c.name == "now" && t.log.Live == nil || strings.HasSuffix(c.name, "xx") && !t.o.Machine && t.byStatus() {
+			continue
+		}
+		if t.o.Machine && c.measure != isStrip || slices.Contains(shownColumns, c.name) {
 			names = append(names, c.name)
 		}
 	}
@@ -195,6 +198,11 @@ func (t *accessTable) usual() []string {
 		return names
 	}
 	return slices.DeleteFunc(names, t.empty)
+}
+
+// byStatus reports whether rows have one class of status each.
+func (t *accessTable) byStatus() bool {
+	return slices.Contains(t.log.By, "status") || slices.Contains(t.log.By, "class")
 }
 
 // empty reports whether a column says nothing of any row: there are no times, or
@@ -234,7 +242,11 @@ func (t *accessTable) column(name string) (accessColumn, error) {
 	}
 	if digits, ok := strings.CutPrefix(name, "p"); ok {
 		if p, err := strconv.ParseFloat(digits, 64); err == nil && p >= 0 && p <= 100 {
-			return percentile(p).complete(), nil
+			c := percentile(p).complete()
+			if len(t.o.Percentiles) > 0 {
+				c.drop = 3 // it was asked for
+			}
+			return c, nil
 		}
 	}
 	return accessColumn{}, &UnknownColumnError{Name: name, Known: t.known()}

@@ -126,14 +126,11 @@ func DiffAccess(d *LogDiff, o AccessOptions) (*Document, error) {
 			out.Alerts = append(out.Alerts, Alert{Tone: Mark, Text: a.Stopped})
 		}
 	}
-	sides := Section{ID: SectionSides, Title: "Sides", Blocks: []Block{d.sides(o.Options)}}
-	s := Section{ID: SectionMoved, Title: "What moved", Count: len(rows)}
+	out.add(o.Options, Section{ID: SectionSides, Title: "Sides", Blocks: []Block{d.sides(o.Options)}})
 	if len(rows) > 0 {
-		s.Blocks = append(s.Blocks, d.table(rows, o))
+		out.add(o.Options, Section{ID: SectionMoved, Title: "What moved", Count: len(rows), Blocks: []Block{d.table(rows, o)}})
 	}
-	s.Blocks = append(s.Blocks, Para{Text: "One log against one: what moved is told, not whether it would move again. `kasoku compare` judges groups of runs.", Tone: Dim})
-	d.notes(&s)
-	out.Sections = []Section{sides, s}
+	out.add(o.Options, d.notesSection())
 	return out, nil
 }
 
@@ -159,7 +156,7 @@ func (d *LogDiff) verdict() string {
 
 // sides says what stands on both sides.
 func (d *LogDiff) sides(o Options) *Table {
-	t := &Table{ID: "sides", Narrow: true, Columns: []Column{
+	t := &Table{ID: "sides", Columns: []Column{
 		{Key: "side", Head: "side"},
 		{Key: "log", Head: "log", Code: true, Cut: true},
 		{Key: "requests", Head: "requests", Align: Right},
@@ -179,28 +176,31 @@ func (d *LogDiff) sides(o Options) *Table {
 	return t
 }
 
-// notes tells what limits the comparison.
-func (d *LogDiff) notes(s *Section) {
+// notesSection tells what limits the comparison.
+func (d *LogDiff) notesSection() Section {
 	notes := &Notes{}
 	for i, a := range []*AccessLog{d.Before, d.After} {
-		for _, n := range a.logSection(Options{}).Blocks {
-			if n, ok := n.(*Notes); ok {
+		for _, b := range a.notesSection().Blocks {
+			if n, ok := b.(*Notes); ok {
 				for _, x := range n.List {
-					x.Label = d.Names[i]
+					x.Label, x.Code = d.Names[i], true
 					notes.List = append(notes.List, x)
 				}
 			}
 		}
 	}
+	s := Section{ID: SectionNotes, Title: "Notes"}
 	if len(notes.List) > 0 {
-		s.Blocks = append(s.Blocks, notes)
+		s.Blocks = []Block{notes}
 	}
+	return s
 }
 
 // table makes the table; for machines before and after stand in columns of their
 // own.
 func (d *LogDiff) table(rows []MovedRow, o AccessOptions) *Table {
-	t := &Table{ID: "moved", Tell: "-o tsv shows them", Sortable: true}
+	t := &Table{ID: "moved", Tell: "-o tsv shows them", Sortable: true,
+		Note: "One log against one: what moved is told, not whether it would move again. `kasoku compare` judges groups of runs."}
 	shown := rows
 	if o.Limit > 0 && len(rows) > o.Limit {
 		shown = rows[:o.Limit]
@@ -214,7 +214,11 @@ func (d *LogDiff) table(rows []MovedRow, o AccessOptions) *Table {
 		t.Columns = append(t.Columns, c)
 	}
 	units := map[string]time.Duration{}
-	for _, f := range movedFigures {
+	figures := movedFigures
+	if !o.Machine {
+		figures = slices.DeleteFunc(slices.Clone(figures), func(f movedFigure) bool { return f.name == "5xx" && !anyOf(f, shown) })
+	}
+	for _, f := range figures {
 		units[f.name] = movedUnit(f, shown)
 		u := ""
 		if units[f.name] > 0 {
@@ -233,12 +237,17 @@ func (d *LogDiff) table(rows []MovedRow, o AccessOptions) *Table {
 		for _, k := range r.Key {
 			cells = append(cells, text(k))
 		}
-		for _, f := range movedFigures {
+		for _, f := range figures {
 			cells = append(cells, movedCells(f, &r, units[f.name], o.Machine)...)
 		}
 		t.Rows = append(t.Rows, Row{Cells: cells})
 	}
 	return t
+}
+
+// anyOf reports whether a figure is above 0 anywhere.
+func anyOf(f movedFigure, rows []MovedRow) bool {
+	return slices.ContainsFunc(rows, func(r MovedRow) bool { return f.of(r.Before) > 0 || f.of(r.After) > 0 })
 }
 
 // movedUnit is the unit of a figure's column; 0 of counts.

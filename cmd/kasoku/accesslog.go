@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku/analyze/accesslog"
+	"github.com/kasoku/kasoku/peers/alp"
 	"github.com/kasoku/kasoku/peers/kataribe"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/export"
@@ -76,7 +77,7 @@ output comes out. Exit code 1 when there is no request to tell of.`,
 }
 
 // accessPeers are the programs that --as names.
-func accessPeers() []peer { return []peer{{"kataribe", kataribe.Run}} }
+func accessPeers() []peer { return []peer{{"kataribe", kataribe.Run}, {"alp", alp.Run}} }
 
 // accessLimit is how many endpoints people are shown when they do not say.
 const accessLimit = 20

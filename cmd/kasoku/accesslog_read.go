@@ -13,6 +13,7 @@ import (
 	"github.com/kasoku/kasoku/analyze/accesslog"
 	"github.com/kasoku/kasoku/analyze/routes"
 	"github.com/kasoku/kasoku/lines"
+	"github.com/kasoku/kasoku/peers/kataribe"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/unit"
 )
@@ -26,6 +27,7 @@ type accessRead struct {
 	where        string
 	since, until string
 	match        []string
+	kataribe     string
 	routes       []string
 	keepQuery    []string
 	bots         string
@@ -49,6 +51,7 @@ func (f *accessRead) register(cmd *cobra.Command) {
 	fl.StringVar(&f.since, "since", "", "only requests logged at `TIME` or later")
 	fl.StringVar(&f.until, "until", "", "only requests logged before `TIME`")
 	fl.StringArrayVarP(&f.match, "match", "m", nil, "requests whose path matches `PATTERN` are one route; NAME=PATTERN names it; the first that matches counts")
+	fl.StringVar(&f.kataribe, "kataribe-toml", "", "take the bundles and replaces of kataribe's configuration `FILE`")
 	fl.StringArrayVar(&f.routes, "routes", nil, "take the routes of a Go source directory or an OpenAPI file: `DIR|FILE`")
 	fl.StringSliceVar(&f.keepQuery, "keep-query", nil, "keep these `KEYS` of query strings, or all")
 	fl.StringVar(&f.bots, "bots", "include", "`MODE` for requests of user agents that say they are bots: include, exclude or only")
@@ -124,6 +127,12 @@ func (f *accessRead) checkRoutes() error {
 	o := routes.Options{Patterns: f.match, Keep: f.keepQuery}
 	if slices.Contains(f.keepQuery, "all") {
 		o.Keep = []string{"*"}
+	}
+	if f.kataribe != "" {
+		var err error
+		if o.Bundles, o.Replaces, err = kataribe.Routes(f.kataribe); err != nil {
+			return err
+		}
 	}
 	for _, path := range f.routes {
 		list, err := routes.Load(path)
@@ -294,7 +303,7 @@ func accessLog(t *accesslog.Table, zone *time.Location) *report.AccessLog {
 		Rows: t.Rows(), By: t.By(), Slowest: t.Slowest(), Started: t.Started(), Step: t.Step(), Exact: t.Exact(), Zone: zone,
 	}
 	for _, text := range t.Notes() {
-		log.Notes = append(log.Notes, report.Note{Sign: "·", Label: "table", Text: text})
+		log.Notes = append(log.Notes, report.Note{Sign: "·", Label: "note", Text: text})
 	}
 	var requests, bots uint64
 	for i := range log.Rows {

@@ -8,6 +8,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/kasoku/kasoku/analyze/patterns"
+	"github.com/kasoku/kasoku/analyze/routes"
 )
 
 // config is kataribe.toml. A key that it lacks is zero, as in kataribe.
@@ -62,21 +63,45 @@ type change struct {
 
 // load reads a configuration file.
 func load(path string) (*plan, error) {
-	var c config
-	meta, err := toml.DecodeFile(path, &c)
+	c, err := decode(path)
 	if err != nil {
-		return nil, fmt.Errorf("read configuration: %w", err)
-	}
-	for _, key := range meta.Keys() { // in the order of the file
-		if len(key) == 2 && key[0] == "bundles" {
-			c.Bundle = append(c.Bundle, c.Bundles[key[1]])
-		}
+		return nil, err
 	}
 	p, err := c.plan()
 	if err != nil {
 		return nil, fmt.Errorf("read configuration %s: %w", path, err)
 	}
 	return p, nil
+}
+
+// decode reads a configuration file, whose bundles and replaces are in its order.
+func decode(path string) (c config, err error) {
+	meta, err := toml.DecodeFile(path, &c)
+	if err != nil {
+		return c, fmt.Errorf("read configuration: %w", err)
+	}
+	for _, key := range meta.Keys() { // in the order of the file
+		if len(key) == 2 && key[0] == "bundles" {
+			c.Bundle = append(c.Bundle, c.Bundles[key[1]])
+		}
+	}
+	return c, nil
+}
+
+// Routes returns the bundles and the replaces of a configuration file, in its
+// order, for those who want nothing else of it.
+func Routes(path string) (bundles []routes.Bundle, replaces []routes.Replace, err error) {
+	c, err := decode(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, b := range c.Bundle {
+		bundles = append(bundles, routes.Bundle{Name: b.Name, Expr: b.Regexp})
+	}
+	for _, r := range c.Replace {
+		replaces = append(replaces, routes.Replace{Expr: r.Regexp, With: r.Replace})
+	}
+	return bundles, replaces, nil
 }
 
 func (c config) plan() (*plan, error) {

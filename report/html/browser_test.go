@@ -72,7 +72,7 @@ func TestBrowserRunsThePage(t *testing.T) {
 	for name, d := range map[string]*report.Document{
 		"show": report.Show(sample.Before(), options()), "stopped": report.Show(sample.Stopped(), options()),
 		"command": report.Show(sample.Command(), options()), "compare": report.Compare(compared(t), options()),
-		"groups": report.Compare(grouped(t), options()), "story": story(t),
+		"groups": report.Compare(grouped(t), options()), "story": story(t), "accesslog": accessPage(t),
 	} {
 		t.Run(name, func(t *testing.T) {
 			dom, stderr := chromium(t, "--dump-dom", file(t, d)+"#t=33")
@@ -130,7 +130,8 @@ func TestBrowserFitsNarrowPages(t *testing.T) {
 		t.Skip("starts a browser; the long tests run it")
 	}
 	docs := map[string]*report.Document{"show": report.Show(sample.Before(), options()), "compare": report.Compare(compared(t), options()),
-		"groups": report.Compare(grouped(t), options()), "story": story(t), "list": report.List(sample.Contest(), report.ListOptions{Options: options()})}
+		"groups": report.Compare(grouped(t), options()), "story": story(t), "list": report.List(sample.Contest(), report.ListOptions{Options: options()}),
+		"accesslog": accessPage(t), "logdiff": diffPage(t)}
 	var page strings.Builder
 	want := map[string]bool{}
 	for name, d := range docs {
