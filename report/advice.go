@@ -46,7 +46,7 @@ func advised(number int, same []kasoku.Advice, hosts bool) Finding {
 	a := &same[0]
 	f := Finding{
 		Number: number, Anchor: "a" + strconv.Itoa(number), ID: a.ID, Title: a.Title, Confidence: confidence(a.Confidence),
-		Cause: full(a.Note), Expect: full(a.Gain), Open: number <= openFindings,
+		Expect: full(a.Gain), Open: number <= openFindings,
 	}
 	if hosts {
 		f.Object = a.Host
@@ -73,22 +73,30 @@ func advised(number int, same []kasoku.Advice, hosts bool) Finding {
 
 // adviceFixes say what to set, at once and for good.
 func adviceFixes(a *kasoku.Advice) []Fix {
-	if a.Variable == "" {
-		if a.Price == "" {
-			return nil
-		}
-		return []Fix{{Note: full("price: " + a.Price)}}
-	}
-	out := []Fix{{Text: Prose("`" + a.Variable + "`: " + AdvisedValue(a.Variable, a.Value) + " → " + AdvisedValue(a.Variable, a.Proposed))}}
+	var out []Fix
 	if a.SetGlobal != "" {
 		out = append(out, Fix{Where: "now, until the next restart", Code: codeLines(a.SetGlobal), Lang: "sql"})
 	}
 	if a.ConfLine != "" {
 		out = append(out, Fix{Where: "my.cnf, below [mysqld]", Code: codeLines(a.ConfLine), Lang: "ini"})
 	}
+	var notes []string
 	if a.Price != "" {
-		out[len(out)-1].Note = full("price: " + a.Price)
+		notes = append(notes, string(full("price: "+a.Price)))
 	}
+	if note := string(full(a.Note)); note != "" {
+		notes = append(notes, note)
+	}
+	switch {
+	case len(out) == 0 && len(notes) == 0 && a.Variable == "":
+		return nil
+	case len(out) == 0:
+		out = []Fix{{}}
+	}
+	if a.Variable != "" {
+		out[0].Text = Prose("`" + a.Variable + "`: " + AdvisedValue(a.Variable, a.Value) + " → " + AdvisedValue(a.Variable, a.Proposed))
+	}
+	out[len(out)-1].Note = Prose(strings.Join(notes, " "))
 	return out
 }
 

@@ -64,7 +64,7 @@ func (r rec) plansSection() Section {
 		{Key: "rows", Head: "rows", Align: Decimal},
 		{Key: "filtered", Head: "filtered", Unit: "%", Align: Decimal, Drop: 2},
 		{Key: "possible_keys", Head: "possible", Code: true, Cut: true, Drop: 3},
-		{Key: "extra", Head: "extra", Cut: true, Least: 20},
+		{Key: "extra", Head: "extra", Cut: true, Least: 30},
 	}}
 	for i := range r.Plans {
 		p := &r.Plans[i]
@@ -107,7 +107,7 @@ func planCells(p *kasoku.PlanRow) []Cell {
 	if p.Key == "" {
 		index = none()
 	}
-	return []Cell{text(p.Table), access, index, number(p.Rows), left, text(p.PossibleKeys), text(p.Extra)}
+	return []Cell{text(p.Table), access, index, count(uint64(max(p.Rows, 0) + 0.5)), left, text(p.PossibleKeys), text(p.Extra)}
 }
 
 // tablesSection shows the tables that the statements read, with their indexes.

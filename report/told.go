@@ -1,7 +1,7 @@
 package report
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,7 +20,7 @@ type toldFigure[T any] struct {
 
 // toldTable puts what both sides tell side by side.
 func toldTable[T any](id, head string, name func(*T) string, figures []toldFigure[T], pairs []compare.Both[T]) *Table {
-	t := &Table{ID: id, Columns: []Column{{Key: head, Head: head, Code: true, Cut: true, Least: 20}}}
+	t := &Table{ID: id, Columns: []Column{{Key: head, Head: head, Code: true, Cut: true, Least: 18}}}
 	for _, f := range figures {
 		h := f.head
 		if f.unit > 0 {
@@ -262,8 +262,8 @@ func planMoved(s compare.PlanMoved) []Cell {
 			}
 			return r.Key
 		}),
-		cell(func(r *kasoku.PlanRow) string { return unit.Sig3(r.Rows) }),
-		cell(func(r *kasoku.PlanRow) string { return strings.Join(compare.Extras(r.Extra), "; ") }),
+		cell(func(r *kasoku.PlanRow) string { return unit.Count(uint64(max(r.Rows, 0) + 0.5)) }),
+		extraMoved(s),
 	}
 	if !s.Moved {
 		for i := range out {
@@ -271,6 +271,32 @@ func planMoved(s compare.PlanMoved) []Cell {
 		}
 	}
 	return out
+}
+
+// extraMoved marks what EXPLAIN's column Extra gained and lost.
+func extraMoved(s compare.PlanMoved) Cell {
+	if s.Before == nil || s.After == nil {
+		return text(strings.Join(compare.Extras(s.Either().Extra), "; "))
+	}
+	b, a := compare.Extras(s.Before.Extra), compare.Extras(s.After.Extra)
+	var moved, same []string
+	for _, x := range b {
+		if !slices.Contains(a, x) {
+			moved = append(moved, "−"+x)
+		}
+	}
+	for _, x := range a {
+		if slices.Contains(b, x) {
+			same = append(same, x)
+		} else {
+			moved = append(moved, "+"+x)
+		}
+	}
+	c := text(strings.Join(append(moved, same...), "; "))
+	if len(moved) > 0 {
+		c.Tone = Strong
+	}
+	return c
 }
 
 // adviceMoved says what became of the advice.
@@ -281,49 +307,56 @@ func adviceMoved(c *compare.Comparison) Section {
 	}
 	s.Sub = "What was advised on the database's settings before, and what is now." + ofMiddle(c)
 	n := &Notes{}
-	for _, x := range c.Advice {
-		a := x.Either()
-		note := Note{Label: a.ID, Code: true, Sign: "·", Tone: Dim, Text: a.Title}
-		switch x.State {
-		case compare.Gone:
-			note.Sign, note.Tone, note.Text = "✓", Good, "Gone. "+a.Title+inForce(x)
-		case compare.New:
-			note.Sign, note.Tone, note.Text = "!", Mark, "New. "+a.Title+figureTold(a.Measured, a.Threshold)+proposal(a)
-		default:
-			note.Text = "Still there. " + a.Title + figureTold(x.Before.Measured+" → "+a.Measured, a.Threshold) + proposal(a)
-			if !x.Measured {
-				note.Text = "Still there. " + a.Title + figureTold(a.Measured, a.Threshold) + proposal(a)
-			}
+	var last *compare.AdviceChange
+	for i := range c.Advice {
+		x := &c.Advice[i]
+		if last != nil && x.State == last.State && x.Either().ID == last.Either().ID && x.Either().Title == last.Either().Title {
+			n.List[len(n.List)-1].Text += setting(x) // the same, of another variable
+			continue
 		}
-		n.List = append(n.List, note)
+		n.List, last = append(n.List, adviceNote(x)), x
 	}
 	s.Blocks = []Block{n}
 	return s
 }
 
-func figureTold(figure, threshold string) string {
-	switch {
-	case figure == "":
-		return ""
-	case threshold == "":
-		return ": " + figure
+// adviceNote tells what became of the advice of one check.
+func adviceNote(x *compare.AdviceChange) Note {
+	a := x.Either()
+	note := Note{Label: a.ID, Code: true, Sign: "·", Tone: Dim, Text: "Still there. "}
+	figure := a.Measured
+	switch x.State {
+	case compare.Gone:
+		note.Sign, note.Tone, note.Text, figure = "✓", Good, "Gone. ", ""
+	case compare.New:
+		note.Sign, note.Tone, note.Text = "!", Mark, "New. "
+	default:
+		if x.Measured {
+			figure = x.Before.Measured + " → " + figure
+		}
 	}
-	return fmt.Sprintf(": %s (threshold %s)", figure, threshold)
+	note.Text += a.Title + "."
+	if figure != "" {
+		note.Text += " " + figure
+		if a.Threshold != "" {
+			note.Text += ", threshold " + a.Threshold
+		}
+		note.Text += "."
+	}
+	note.Text += setting(x)
+	return note
 }
 
-// proposal is what is to be set: "; max_connections 151 → 300".
-func proposal(a *kasoku.Advice) string {
-	if a.Variable == "" {
+// setting is what is to be set, or of advice that went, what was: " max_connections
+// 151 → 300."
+func setting(x *compare.AdviceChange) string {
+	a := x.Either()
+	to := a.Proposed
+	if x.State == compare.Gone {
+		to = x.InForce
+	}
+	if a.Variable == "" || to == "" || to == a.Value {
 		return ""
 	}
-	return "; " + a.Variable + " " + AdvisedValue(a.Variable, a.Value) + " → " + AdvisedValue(a.Variable, a.Proposed)
-}
-
-// inForce tells what a variable whose advice went is now, when it was changed.
-func inForce(x compare.AdviceChange) string {
-	b := x.Before
-	if b.Variable == "" || x.InForce == "" || x.InForce == b.Value {
-		return ""
-	}
-	return ": " + b.Variable + " " + AdvisedValue(b.Variable, b.Value) + " → " + AdvisedValue(b.Variable, x.InForce)
+	return " " + a.Variable + " " + AdvisedValue(a.Variable, a.Value) + " → " + AdvisedValue(a.Variable, to) + "."
 }

@@ -202,7 +202,7 @@ func (p *printer) grid(t *report.Table, cols []column, beside func(group string,
 	row := 0
 	for _, r := range t.Rows {
 		if r.Group != "" {
-			line := []piece{{p.text(r.Group), bold}}
+			line := []piece{{cut(p.text(r.Group), p.o.Width, p.tail()), bold}}
 			if beside != nil {
 				line = append(line, piece{strings.Repeat(" ", max(0, tableWidth(cols)-width(p.text(r.Group)))), plain})
 				line = append(line, beside(r.Group, -1)...)

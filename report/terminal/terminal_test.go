@@ -35,6 +35,17 @@ func compared(t *testing.T) *report.Document {
 	return report.Compare(c, options())
 }
 
+// analysed are runs with all that logs and servers tell, and their comparison.
+func analysed(t *testing.T) (show, moved *report.Document) {
+	t.Helper()
+	before, after := sample.Analysed()
+	c, err := compare.Compare([]*kasoku.Recording{before}, []*kasoku.Recording{after}, compare.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report.Show(before, options()), report.Compare(c, options())
+}
+
 func write(t *testing.T, d *report.Document, o Options) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -46,6 +57,7 @@ func write(t *testing.T, d *report.Document, o Options) string {
 
 func TestGolden(t *testing.T) {
 	show := report.Show(sample.Before(), options())
+	logs, moved := analysed(t)
 	for _, x := range []struct {
 		name string
 		d    *report.Document
@@ -67,6 +79,10 @@ func TestGolden(t *testing.T) {
 		{"groups-120", grouped(t), Options{Width: 120}},
 		{"compare-80", compared(t), Options{Width: 80}},
 		{"compare-120", compared(t), Options{Width: 120}},
+		{"analysed-80", logs, Options{Width: 80}},
+		{"analysed-120", logs, Options{Width: 120}},
+		{"analysed-moved-80", moved, Options{Width: 80}},
+		{"analysed-moved-120", moved, Options{Width: 120}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			golden.CheckString(t, "testdata/"+x.name+".golden", write(t, x.d, x.o))
