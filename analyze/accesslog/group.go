@@ -26,6 +26,9 @@ const otherKey = "\x02"
 // appendKey appends the key of a record. A NUL in a value would look like the end
 // of it, but in the last one.
 func (t *Table) appendKey(dst []byte, r *Record) []byte {
+	if t.by.usual {
+		return t.appendRoute(append(append(dst, r.Method...), separator), r)
+	}
 	extra, last := 0, len(t.by.fields)-1
 	for i, f := range t.by.fields {
 		if i > 0 {

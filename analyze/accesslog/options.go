@@ -115,6 +115,7 @@ type grouping struct {
 	extra  []string // names of the keyExtra ones
 	route  int      // index of the route; -1 without
 	method int
+	usual  bool // method and route: the method of a record is letters
 }
 
 // Validate says what is wrong with the options.
@@ -148,5 +149,6 @@ func newGrouping(by []string) *grouping {
 		g.fields = append(g.fields, key)
 	}
 	g.route, g.method = slices.Index(g.fields, keyRoute), slices.Index(g.fields, keyMethod)
+	g.usual = slices.Equal(g.fields, []keyField{keyMethod, keyRoute})
 	return g
 }

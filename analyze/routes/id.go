@@ -48,6 +48,15 @@ func classes() (t [256]uint8) {
 	return t
 }
 
+// plain are the bytes of names: all but digits, percent signs and what ends a
+// segment.
+var plain = func() (t [256]bool) {
+	for c, k := range classes() {
+		t[c] = k != 0 && k&(digit|percent) == 0
+	}
+	return t
+}()
+
 // survey returns the classes of the bytes of b together, and how many of them
 // are digits.
 func survey(b []byte) (mask uint8, digits int) {

@@ -20,8 +20,7 @@ func appendAuto(dst, b []byte) ([]byte, int) {
 	for i < len(b) {
 		if b[i] == '/' {
 			if depth++; depth > maxDepth {
-				dst = append(append(dst, b[keep:i]...), "/*"...)
-				return dst, endOfPath(b)
+				return cut(append(append(dst, b[keep:i]...), "/*"...), start), endOfPath(b)
 			}
 			i++
 		}
@@ -30,6 +29,13 @@ func appendAuto(dst, b []byte) ([]byte, int) {
 			dst = append(append(dst, b[keep:from]...), ":id"...)
 			i, keep, from = end, end, end
 		}
+		for i < len(b) && plain[b[i]] { // most segments are names and need no more than this
+			i++
+		}
+		if i-from < minHexWord && (i == len(b) || b[i] == '/') {
+			continue
+		}
+		i = from
 		var mask uint8
 		digits := 0
 		for i < len(b) {
