@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,7 +71,7 @@ type ordered struct{ sum float64 }
 func (r *reading) read(ctx context.Context) (*digest, error) {
 	r.places = -1
 	o := slowlog.Options{
-		Kind: kindOf(r.o.kind), Split: slowlog.SplitNone, Attributes: true, MaxQueries: maxClasses,
+		Kind: slowlog.Slow, Split: slowlog.SplitNone, Attributes: true, MaxQueries: maxClasses,
 		Where: r.where, Each: r.each,
 	}
 	switch r.by {
@@ -86,7 +87,13 @@ func (r *reading) read(ctx context.Context) (*digest, error) {
 	default:
 		return nil, badOption("--group-by %s is not carried out by kasoku: want fingerprint, distill, user, db or host", r.by)
 	}
-	t, _, err := slowlog.CollectAll(ctx, r.in, o, nil)
+	in := r.in
+	if r.o.kind != "slowlog" {
+		var stop func()
+		in, stop = converted(r.in, r.o.kind)
+		defer stop()
+	}
+	t, _, err := slowlog.CollectAll(ctx, in, o, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -103,16 +110,6 @@ func (r *reading) read(ctx context.Context) (*digest, error) {
 
 // maxClasses bounds the memory: beyond it statements are folded into one class.
 const maxClasses = 200_000
-
-func kindOf(name string) slowlog.Kind {
-	switch name {
-	case "genlog":
-		return slowlog.General
-	case "rawlog":
-		return slowlog.Raw
-	}
-	return slowlog.Slow
-}
 
 // where reports whether an event counts.
 func (r *reading) where(e *slowlog.Event) bool {
@@ -190,7 +187,9 @@ func (r *reading) each(e *slowlog.Event, number int) {
 	r.whole[0].sum += e.QueryTime.Seconds()
 	r.whole[1].sum += e.LockTime.Seconds()
 	x.last = r.offsetOf(e)
-	x.users.add(e.User)
+	if r.o.kind == "slowlog" || string(e.User) != "[]" {
+		x.users.add(e.User)
+	}
 	x.hosts.add(e.Host)
 	x.dbs.add(r.db)
 	if r.hasTexts || bytes.Contains(e.Head(), []byte("rrno: ")) || bytes.Contains(e.Head(), []byte("_id: ")) {
@@ -248,8 +247,11 @@ func (r *reading) take(x *extra, e *slowlog.Event, v float64) {
 // offsetOf is where pt-query-digest sees an event: the first of a file at its start,
 // the others behind the # of their first line.
 func (r *reading) offsetOf(e *slowlog.Event) int64 {
-	if e.Offset == r.first[e.Input] {
+	switch {
+	case e.Offset == r.first[e.Input]:
 		return 0
+	case r.o.kind != "slowlog":
+		return int64(e.ThreadID) // see converter
 	}
 	return e.Offset + 1
 }
@@ -317,6 +319,9 @@ func (r *reading) class(from *slowlog.Class, x *extra) *class {
 		if r.by == byFingerprint {
 			c.item = distill(c.worst.statement)
 			c.key = string(r.shaper.Fingerprint([]byte(c.worst.statement)))
+			if r.o.output == "secure-slowlog" {
+				c.worst.statement = c.key
+			}
 		}
 		if c.worst.db == "" && len(x.dbs) == 1 {
 			for db := range x.dbs {
@@ -414,13 +419,17 @@ func usesISO(in []lines.Input) bool {
 		if err != nil {
 			continue
 		}
-		_, rest, ok := strings.Cut(string(head), "# Time: ")
-		if ok && len(rest) > 4 {
+		if _, rest, ok := strings.Cut(string(head), "# Time: "); ok && len(rest) > 4 {
 			return rest[4] == '-'
+		}
+		if m := generalTime.Find(head); m != nil {
+			return m[4] == '-'
 		}
 	}
 	return false
 }
+
+var generalTime = regexp.MustCompile(`(?m)^(\d{6} {1,2}\d{1,2}:\d\d|\d{4}-\d\d-\d\dT)`)
 
 // sizeOf is the size of a file, -1 for what is none.
 func sizeOf(path string) int64 {
