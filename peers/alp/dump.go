@@ -43,9 +43,11 @@ func load(path string) (profile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load profile: %w", err)
 	}
-	var list []dumped
-	if err := yaml.Unmarshal(b, &list); err != nil {
-		return nil, fmt.Errorf("load profile %s: %w", path, err)
+	list, ok := parseDump(b)
+	if !ok {
+		if err := yaml.Unmarshal(b, &list); err != nil {
+			return nil, fmt.Errorf("load profile %s: %w", path, err)
+		}
 	}
 	var out profile
 	for i, d := range list {
@@ -152,6 +154,6 @@ func isYAMLValue(s string) bool {
 		return true
 	}
 	_, err := strconv.ParseInt(s, 0, 64)
-	digits := strings.Trim(s, "0123456789-:. TtZz+_") == "" && s[0]-'0' <= 9
+	digits := strings.ContainsAny(s, "0123456789") && strings.Trim(s, "0123456789-:. TtZz+_eExXoObB") == ""
 	return err == nil || digits
 }
