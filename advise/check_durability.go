@@ -106,7 +106,7 @@ func checkSyncs(l *look) {
 	binlog, _ := l.number("sync_binlog")
 	syncing := flush == 1 || flush == 3 || binlog > 0 && on(l.Variables["log_bin"])
 	ratio, perSec := syncs/max(commits, 1), l.perSec(syncs)
-	measured := fmt.Sprintf("%s for %s commits, %s", count(syncs), count(commits), unit.PerSec(perSec))
+	measured := fmt.Sprintf("%s for %s commits, %s per second", count(syncs), count(commits), count(perSec))
 	if !syncing || commits < few || ratio < syncsPerCommit || perSec < syncsPerSec {
 		l.well("%s", measured)
 		return
@@ -117,6 +117,7 @@ func checkSyncs(l *look) {
 			f := base
 			f.title, f.price, f.note, f.changes = title, price, note, changes
 			l.fire(f)
+			base.gain = "As above"
 		}
 	}
 	if flush != 0 && flush != 2 {

@@ -19,7 +19,7 @@ func poolChecks() []*check {
 			threshold: "> 85 %", needs: []Part{PartMemory}, run: checkReached,
 		},
 		{
-			id: "MYS-03", area: areaMemory, title: "memory of the server and of other processes", weight: costly,
+			id: "MYS-03", area: areaMemory, title: "memory of the server and of other processes", weight: remark,
 			formula: "server at max_connections + other processes, RAM", threshold: "> RAM", needs: []Part{PartMemory, PartOthers}, run: checkOthers,
 		},
 		{
@@ -196,7 +196,7 @@ func checkPoolHits(l *look) {
 		_, decided := l.decided["innodb_buffer_pool_size"]
 		switch {
 		case decided:
-			f.note = "The size of the pool is " + l.decided["innodb_buffer_pool_size"].check + "'s."
+			f.note = l.decided["innodb_buffer_pool_size"].check + " proposes a larger pool."
 		case l.Schema != nil && !l.Schema.Partial && pool >= l.innodbBytes():
 			f.note = "The pool holds all of the data: it was cold, or the tables were new."
 		case l.Schema != nil && !l.Schema.Partial:

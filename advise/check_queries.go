@@ -44,8 +44,8 @@ func queryChecks() []*check {
 	}
 }
 
-// What raising a buffer of connections may take of the memory, with as many of them
-// as were open at once. Temporary tables are gone after their statement.
+// What raising a buffer may take of the memory, with as many statements at once as are
+// likely. Temporary tables are seldom as large as they may be.
 const (
 	mostBuffers     = 0.10
 	mostTemporaries = 0.25
@@ -57,7 +57,7 @@ func (l *look) grow(f *found, share, target float64, names ...string) {
 	var more float64
 	for _, n := range names {
 		if v, ok := l.number(n); ok && v < target {
-			more = max(more, (target-v)*l.used())
+			more = max(more, (target-v)*l.statements())
 		}
 	}
 	switch {
@@ -71,7 +71,7 @@ func (l *look) grow(f *found, share, target float64, names ...string) {
 		f.changes = append(f.changes, l.raise(n, target)...)
 	}
 	if len(f.changes) > 0 {
-		f.price = fmt.Sprintf("Up to %s with %s", size(more), connections(l.used()))
+		f.price = fmt.Sprintf("Up to %s with %s at once", size(more), unit.Counted(uint64(l.statements()), "statement", "statements"))
 		f.note += " It counts for connections opened afterwards: restart the application, or let its pool open new ones."
 	}
 }

@@ -269,6 +269,10 @@ func (l *look) unaffordable(share float64) string {
 // look runs the check.
 func (c *check) look(s *state) *look {
 	l := &look{state: s, check: c}
+	if lack := s.lack(PartVariables); lack != nil {
+		l.blindly(lack.Why, lack.Grant)
+		return l
+	}
 	if c.absent != nil {
 		if why := c.absent(s); why != "" {
 			l.well("%s", why)
@@ -283,6 +287,9 @@ func (c *check) look(s *state) *look {
 	}
 	before := len(s.decided)
 	c.run(l)
+	if lack := s.lack(PartStatus); len(l.missing) > 0 && lack != nil {
+		l.blindly(lack.Why, lack.Grant)
+	}
 	if len(l.missing) > 0 && l.blind == nil {
 		l.blindly("the server does not tell "+strings.Join(dedupe(l.missing), ", "), "")
 	}

@@ -265,7 +265,7 @@ func (r recorded) lacks() {
 		}
 	}
 	if r.in.Transactions == nil {
-		r.lack("the run has none", "GRANT PROCESS to the user that records", PartTransactions)
+		r.lack("the run has none", "the user that records needs PROCESS", PartTransactions)
 	}
 	if v, ok := r.in.Status["Slaves_connected"]; ok {
 		r.in.Readers = int(min(max(v, 0), 1e6))

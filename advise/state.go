@@ -237,6 +237,23 @@ func count(v float64) string {
 	return unit.Count(uint64(max(0, min(v, 1<<62))))
 }
 
+// statements is how many statements are taken to run at once, at most: as many as were
+// seen, or four for each core, but no more than there were connections. Buffers for
+// sorts, joins and temporary tables are gone when their statement is.
+func (s *state) statements() float64 {
+	cores := float64(s.System.Cores)
+	if cores <= 0 || s.lack(PartCores) != nil {
+		cores = 8
+	}
+	return min(s.used(), max(s.Status["Threads_running"], 4*cores))
+}
+
+// likely is what the connections that were open at most take, with no more statements
+// at once than are likely.
+func (s *state) likely() float64 {
+	return max(s.willOr("thread_stack", 0), 0)*s.used() + s.threads(s.statements())
+}
+
 // connections prints so many connections.
 func connections(v float64) string {
 	return unit.Counted(uint64(max(0, min(v, 1<<62))), "connection", "connections")

@@ -161,7 +161,7 @@ func (a *adviser) rest(grants bool) []report.Section {
 	}
 	notes := &report.Notes{}
 	for _, w := range a.unseen() {
-		n := report.Note{Sign: "·", Label: strings.Join(w.ids, " "), Code: true, Text: w.why}
+		n := report.Note{Sign: "·", Label: w.label(), Code: true, Text: w.why}
 		if w.grant != "" && (grants || !strings.HasPrefix(w.grant, "GRANT ")) {
 			n.Hint = report.Prose(w.grant)
 		}
@@ -174,6 +174,14 @@ func (a *adviser) rest(grants bool) []report.Section {
 type blindness struct {
 	ids        []string
 	why, grant string
+}
+
+// label names a few checks, and counts many.
+func (b blindness) label() string {
+	if len(b.ids) > 3 {
+		return strconv.Itoa(len(b.ids)) + " checks"
+	}
+	return strings.Join(b.ids, " ")
 }
 
 func (a *adviser) unseen() []blindness {
@@ -251,6 +259,7 @@ func (a *adviser) printPlaces(w io.Writer) error {
 			b.WriteString("  " + plainLine(l) + "\n")
 		}
 	}
+	b.WriteString("\n" + a.verdict() + "\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }
