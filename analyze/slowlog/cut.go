@@ -80,6 +80,7 @@ type cutter struct {
 	in        bool
 	e         entry
 	seenUser  bool
+	seenQuery bool
 	headFull  bool // the head is longer than what is kept of it
 	afterHead bool // what follows is the statement
 	quotes    sqlshape.Quotes
@@ -206,7 +207,7 @@ func (c *cutter) isCut(i int) bool {
 // begin starts an entry with the line that is looked at, without taking it.
 func (c *cutter) begin() {
 	at := c.lineStart(c.next)
-	c.in, c.seenUser, c.headFull, c.afterHead = true, false, false, false
+	c.in, c.seenUser, c.seenQuery, c.headFull, c.afterHead = true, false, false, false, false
 	c.e = entry{head: at, headEnd: at, line: c.number + int64(c.next), offset: c.offsetOf(at)}
 }
 

@@ -16,31 +16,32 @@ type generalState struct {
 // maxKnown bounds the connections that a cutter remembers of a general log.
 const maxKnown = 1 << 16
 
-// A generalHead is what comes before the argument of a line of the general log:
+// A generalHead is what comes before the argument of a line of the general log.
+// Servers part it with tabs or with blanks:
 //
 //	2026-11-20T11:13:58.494363Z	    8 Query	SELECT 1
 //	261120  9:35:53	     8 Query	SELECT 1
 //			     8 Query	SELECT 1
+//	261120  9:35:53       8 Query       SELECT 1
 type generalHead struct {
 	time    []byte // empty: that of the line before
 	id      uint64
-	command []byte
+	command string
 	text    int // where the argument begins
 }
 
 // parseGeneral reads the head of a line; ok is false when it has none.
 func parseGeneral(line []byte) (h generalHead, ok bool) {
-	i := bytes.IndexByte(line, '\t')
-	if i < 0 || i > 40 {
-		return h, false
-	}
-	if h.time = line[:i]; i > 0 && !isGeneralTime(h.time) {
-		return h, false
-	}
-	for i < len(line) && (line[i] == '\t' || line[i] == ' ') {
+	i := generalTimeEnd(line)
+	h.time = line[:i]
+	from := i
+	for i < len(line) && isBlank(line[i]) {
 		i++
 	}
-	from := i
+	if i == from || i-from < 2 && len(h.time) == 0 { // one blank is how statements are indented
+		return h, false
+	}
+	from = i
 	for i < len(line) && line[i]-'0' <= 9 {
 		i++
 	}
@@ -48,36 +49,55 @@ func parseGeneral(line []byte) (h generalHead, ok bool) {
 		return h, false
 	}
 	i++
-	rest := line[i:]
-	end := bytes.IndexByte(rest, '\t')
-	if end < 0 {
-		end = len(rest)
+	if h.command = commandOf(line[i:]); h.command == "" {
+		return h, false
 	}
-	h.command = bytes.TrimRight(rest[:end], " ")
-	h.text = min(i+end+1, len(line))
-	return h, isCommand(h.command)
+	i += len(h.command)
+	for i < len(line) && line[i] == ' ' {
+		i++
+	}
+	if i < len(line) && line[i] == '\t' {
+		i++
+	}
+	h.text = i
+	return h, true
 }
 
-// isGeneralTime reports whether the text is the time of a line: ISO, or
-// 261120  9:35:53.
-func isGeneralTime(b []byte) bool {
-	if len(b) >= 20 {
-		return b[4] == '-' && b[10] == 'T' && b[13] == ':' && b[16] == ':'
+// generalTimeEnd returns where the time at the start of a line ends: ISO, or
+// 261120  9:35:53. It is 0 when there is none.
+func generalTimeEnd(b []byte) int {
+	if len(b) >= 20 && b[4] == '-' && b[10] == 'T' && b[13] == ':' && b[16] == ':' {
+		end := bytes.IndexAny(b, "\t ")
+		return max(end, 0)
 	}
-	return len(b) == 15 && b[6] == ' ' && b[9] == ':' && b[12] == ':'
+	if len(b) < 15 || b[0]-'0' > 9 || b[5]-'0' > 9 || !isBlank(b[6]) {
+		return 0
+	}
+	i := 6
+	for i < len(b) && b[i] == ' ' {
+		i++
+	}
+	colon := bytes.IndexByte(b[i:min(i+3, len(b))], ':')
+	if end := i + colon + 6; colon > 0 && end <= len(b) && b[end-3] == ':' {
+		return end
+	}
+	return 0
 }
 
-// isCommand reports whether a server writes that command to its general log.
-func isCommand(b []byte) bool {
-	switch string(b) {
-	case "Query", "Execute", "Prepare", "Close stmt", "Connect", "Quit", "Init DB", "Reset stmt", "Fetch",
-		"Field List", "Create DB", "Drop DB", "Refresh", "Shutdown", "Statistics", "Processlist", "Connect Out",
-		"Kill", "Debug", "Ping", "Time", "Delayed insert", "Change user", "Binlog Dump", "Table Dump", "Sleep",
-		"Register Slave", "Register Replica", "Long Data", "Set option", "Daemon", "Binlog Dump GTID",
-		"Reset Connection", "Reset connection", "clone", "Group Replication Data Stream subscription", "Bulk_execute", "Error":
-		return true
+// commandOf returns the command of a server's general log that the text starts
+// with.
+func commandOf(b []byte) string {
+	for _, c := range [...]string{
+		"Query", "Execute", "Prepare", "Close stmt", "Connect Out", "Connect", "Quit", "Init DB", "Reset stmt", "Fetch",
+		"Field List", "Create DB", "Drop DB", "Refresh", "Shutdown", "Statistics", "Processlist", "Kill", "Debug", "Ping",
+		"Time", "Delayed insert", "Change user", "Binlog Dump GTID", "Binlog Dump", "Table Dump", "Sleep", "Register Slave",
+		"Register Replica", "Long Data", "Set option", "Daemon", "Reset Connection", "Reset connection", "Bulk_execute", "Error",
+	} {
+		if hasPrefix(b, c) && (len(b) == len(c) || isBlank(b[len(c)]) || b[len(c)] == '\r') {
+			return c
+		}
 	}
-	return false
+	return ""
 }
 
 // runGeneral goes over the lines of a general log.
@@ -150,7 +170,15 @@ func generalTime(b []byte, zone *time.Location) (time.Time, bool) {
 	if len(b) >= 20 {
 		return isoTime(b)
 	}
-	return shortTime(b, zone)
+	if len(b) < 15 {
+		return time.Time{}, false
+	}
+	var short [15]byte // with the hour in two places, however many blanks there are
+	copy(short[:], b[:6])
+	short[6], short[7] = ' ', ' '
+	rest := bytes.TrimLeft(b[6:], " ")
+	copy(short[15-min(len(rest), 8):], rest)
+	return shortTime(short[:], zone)
 }
 
 // runRaw goes over lines that are statements.

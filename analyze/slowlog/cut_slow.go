@@ -110,6 +110,7 @@ func (c *cutter) skipHead() bool {
 	if end-at < 4 || b[at] != '#' || b[at+2] == 'U' || b[at+2] == 'a' || b[at+2] == 'T' && b[at+3] == 'i' {
 		return false
 	}
+	c.seenQuery = c.seenQuery || tellsQuery(b[at:end])
 	c.keepHead(end)
 	return true
 }
@@ -136,6 +137,7 @@ func (c *cutter) takeHead() {
 	case hasPrefix(text, "# administrator command: "):
 	case text[0] == '#':
 		c.seenUser = c.seenUser || holdsUser(text)
+		c.seenQuery = c.seenQuery || tellsQuery(text)
 		c.keepHead(c.ends[c.next])
 		return
 	default:
@@ -163,6 +165,19 @@ func holdsUser(line []byte) bool {
 	return hasPrefix(line, "# User@Host: ") || hasPrefix(line, "# Time: ") && bytes.Contains(line, []byte("# User@Host: "))
 }
 
+// tellsQuery reports whether a line of a head tells a Query_time.
+func tellsQuery(line []byte) bool {
+	if hasPrefix(line, "# Query_time: ") {
+		return true
+	}
+	i := bytes.Index(line, []byte("Query_time: "))
+	if i < 0 {
+		return false
+	}
+	value := bytes.TrimLeft(line[i+len("Query_time: "):], " ")
+	return len(value) > 0 && value[0]-'0' <= 9
+}
+
 // useRange returns where the database lies in the use line i.
 func (c *cutter) useRange(i int) (from, to int32) {
 	db, _ := useLine(c.text(i))
@@ -180,11 +195,16 @@ func (c *cutter) startsNext(text []byte) (begins, known bool) {
 	case len(text) == 0:
 		return false, true
 	case !c.afterHead:
-		return isTimeLine(text) || c.seenUser && isUserLine(text) || isBanner(text), true
+		return isTimeLine(text) || c.seenUser && c.seenQuery && isUserLine(text) || isBanner(text), true
 	case text[0] != '#':
 		return c.e.ended && isBanner(text) || isVersion(text) && c.openQuote() == 0, true
-	case !c.e.ended || !isTimeLine(text) && !c.isUser(text):
+	case !c.e.ended:
 		return false, true
+	case !isTimeLine(text) && !c.isUser(text):
+		if !c.e.hasText || c.openQuote() != 0 {
+			return false, true
+		}
+		return c.headFollows()
 	case c.e.truncated:
 		return true, true
 	}
@@ -197,6 +217,24 @@ func (c *cutter) startsNext(text []byte) (begins, known bool) {
 		return true, true
 	}
 	return c.openQuote() == 0, true
+}
+
+// headFollows reports whether the lines with # from the one on that is looked at
+// tell a Query_time: the head of a server that tells neither time nor user first.
+func (c *cutter) headFollows() (follows, known bool) {
+	for i := c.next; i <= c.next+maxAhead; i++ {
+		if i >= len(c.ends) {
+			return false, c.final
+		}
+		line := c.text(i)
+		if len(line) == 0 || line[0] != '#' || len(line) > maxHead/16 {
+			return false, true
+		}
+		if tellsQuery(line) {
+			return true, true
+		}
+	}
+	return false, true
 }
 
 func (c *cutter) isPlausible(timestamp int64) bool {

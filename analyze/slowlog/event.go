@@ -33,7 +33,7 @@ type Event struct {
 	head         []byte // the lines that start with #, with newlines
 	explain      []byte // of them, those with EXPLAIN rows
 	use          []byte // database of the use line
-	command      []byte // of the general log
+	command      string // of the general log
 	hasQueryTime bool
 	hasTime      bool      // Start is the entry's own
 	hasSchema    bool      // the entry tells of its schema, be it that there is none

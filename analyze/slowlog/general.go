@@ -6,7 +6,7 @@ import "bytes"
 // queries and executions are what they run, everything else is an administrator
 // command.
 func (p *parser) generalStatement(e *Event) {
-	switch string(e.command) {
+	switch e.command {
 	case "Query", "Execute":
 		return
 	case "Init DB":
@@ -21,7 +21,7 @@ func (p *parser) generalStatement(e *Event) {
 }
 
 // connect reads "root@localhost on shop using Socket", or without a database, or
-// "Access denied for user …".
+// "root@localhost as anonymous on shop", or "Access denied for user …".
 func connect(e *Event) {
 	text := e.Statement
 	at := bytes.IndexByte(text, '@')
@@ -31,7 +31,7 @@ func connect(e *Event) {
 	e.User = text[:at]
 	host, rest, _ := bytes.Cut(text[at+1:], []byte(" "))
 	e.Host = host
-	if db, ok := bytes.CutPrefix(rest, []byte("on ")); ok {
+	if _, db, ok := bytes.Cut(append([]byte{' '}, rest...), []byte(" on ")); ok {
 		if i := bytes.IndexByte(db, ' '); i >= 0 {
 			db = db[:i]
 		}

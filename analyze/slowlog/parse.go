@@ -101,7 +101,7 @@ func (p *parser) statement(e *Event, en *entry, text []byte) {
 	if !en.hasText && len(e.use) > 0 && e.timestamp == 0 { // the statement itself
 		e.Statement = append([]byte("use "), e.use...)
 	}
-	if e.command != nil {
+	if e.command != "" {
 		p.generalStatement(e)
 	}
 }
@@ -193,6 +193,9 @@ func (p *parser) userLine(e *Event, i int) int {
 	host := bytes.Index(line[at:], []byte("@ "))
 	if bracket < 0 || host < 0 {
 		return next
+	}
+	if bracket == 0 { // [SQL_SLAVE]
+		bracket = bytes.IndexByte(line[at:], ']') + 1
 	}
 	e.User = line[at : at+bracket]
 	user := [2]int{at, at + bracket}

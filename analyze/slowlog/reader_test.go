@@ -226,3 +226,5 @@ func FuzzReader(f *testing.F) {
 		}
 	})
 }
+
+func windowOf(log string) *lines.Window { return lines.NewReader(strings.NewReader(log), 0) }

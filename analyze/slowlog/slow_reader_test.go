@@ -116,6 +116,9 @@ func (e *slowEvent) userHost(line []byte, start int) {
 	if bracket < 0 || at < 0 {
 		return
 	}
+	if bracket == 0 {
+		bracket = bytes.IndexByte(line[p:], ']') + 1
+	}
 	e.user = [2]int{start + p, start + p + bracket}
 	p += at + 2
 	open := bytes.IndexByte(line[p:], '[')
@@ -174,6 +177,7 @@ type slowReader struct {
 	texts     uint64 // of them, lines of the statement
 	ended     bool   // the last of them ends with a semicolon
 	seenUser  bool
+	seenQuery bool
 	afterHead bool // what follows is the statement
 	quotes    sqlshape.Quotes
 	lexed     int // bytes of the statement that quotes has seen
@@ -268,7 +272,7 @@ func (r *slowReader) entry() {
 	e := &r.event
 	e.reset()
 	e.Line, e.Offset = r.feed.Number, r.feed.Offset
-	r.taken, r.texts, r.ended, r.seenUser, r.afterHead = 0, 0, false, false, false
+	r.taken, r.texts, r.ended, r.seenUser, r.seenQuery, r.afterHead = 0, 0, false, false, false, false
 	r.quotes, r.lexed = sqlshape.Quotes{}, 0
 	for {
 		text := r.feed.Text
@@ -294,13 +298,16 @@ func (r *slowReader) startsNext(text []byte) bool {
 		return false
 	}
 	if !r.afterHead {
-		return isTimeLine(text) || r.seenUser && isUserLine(text) || isBanner(text)
+		return isTimeLine(text) || r.seenUser && r.seenQuery && isUserLine(text) || isBanner(text)
 	}
 	if text[0] != '#' {
 		return r.ended && isBanner(text) || isVersion(text) && r.openQuote() == 0
 	}
-	if !r.ended || !isTimeLine(text) && !isUserLine(text) {
+	if !r.ended {
 		return false
+	}
+	if !isTimeLine(text) && !isUserLine(text) {
+		return r.texts > 0 && r.openQuote() == 0 && r.headFollows(text)
 	}
 	return r.event.Truncated || r.openQuote() == 0 || r.wholeHead(text)
 }
@@ -336,6 +343,22 @@ func (r *slowReader) wholeHead(text []byte) bool {
 	return false
 }
 
+func (r *slowReader) headFollows(text []byte) bool {
+	for n := 0; n <= maxAhead; n++ {
+		t := text
+		if n > 0 {
+			t = r.feed.Peek(n)
+		}
+		if len(t) == 0 || t[0] != '#' || len(t) > maxHead/16 {
+			return false
+		}
+		if tellsQuery(t) {
+			return true
+		}
+	}
+	return false
+}
+
 func (r *slowReader) isPlausible(timestamp int64) bool {
 	if r.event.timestamp == 0 || timestamp == 0 {
 		return true
@@ -354,6 +377,7 @@ func (r *slowReader) headLine(text []byte) {
 		r.text(text)
 	case text[0] == '#':
 		r.seenUser = r.seenUser || holdsUser(text)
+		r.seenQuery = r.seenQuery || tellsQuery(text)
 		if len(e.head)+len(text) < maxHead {
 			e.headLine(text)
 		}

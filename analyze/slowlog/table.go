@@ -83,7 +83,7 @@ func (t *Table) Add(e *Event) {
 // add adds an entry that has a name.
 func (t *Table) add(e *Event) {
 	t.before.pass(e)
-	if e.command != nil {
+	if e.command != "" {
 		t.general(e)
 	}
 	if !t.wanted(e) {

@@ -137,7 +137,7 @@ func nextField(text []byte) (key, value, rest []byte) {
 	for i < len(text) && (isName(text[i]) || text[i] == '%' || text[i] == '-' || text[i] == '.') {
 		i++
 	}
-	if i == 0 || i == len(text) || text[i] != ':' && text[i] != '=' {
+	if i == 0 || i > maxTag || i == len(text) || text[i] != ':' && text[i] != '=' {
 		return nil, nil, nil
 	}
 	key, text = text[:i], text[i+1:]

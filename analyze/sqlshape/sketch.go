@@ -83,7 +83,7 @@ func mixRun(h uint64, b []byte) uint64 {
 			h = mix(h, binary.LittleEndian.Uint64(b))
 			b = b[8:]
 		}
-		return mix(h, last^uint64(n)<<56)
+		return mix(h+uint64(n)*stepB, last)
 	}
 	var x uint64
 	switch {
