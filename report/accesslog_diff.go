@@ -136,8 +136,8 @@ func DiffAccess(d *LogDiff, o AccessOptions) (*Document, error) {
 
 // verdict tells how the request time of everything moved.
 func (d *LogDiff) verdict() string {
-	nb, _, tb := d.Before.requests()
-	na, _, ta := d.After.requests()
+	nb, timedBefore, tb := d.Before.requests()
+	na, timedAfter, ta := d.After.requests()
 	switch {
 	case nb == 0 && na == 0:
 		return "No request on either side."
@@ -147,7 +147,7 @@ func (d *LogDiff) verdict() string {
 		return unit.Count(nb) + " → " + unit.Count(na) + " requests, " + unit.Change(float64(nb), float64(na)) + ". The logs tell no request times."
 	}
 	u := commonUnit(tb, ta)
-	mb, ma := tb/time.Duration(nb), ta/time.Duration(na)
+	mb, ma := tb/time.Duration(max(timedBefore, 1)), ta/time.Duration(max(timedAfter, 1))
 	um := commonUnit(mb, ma)
 	return "Request time " + unit.DurationIn(tb, u) + " → " + unit.DurationIn(ta, u) + " " + unit.Name(u) + ", " + unit.Change(tb.Seconds(), ta.Seconds()) + "; " +
 		unit.Count(nb) + " → " + unit.Count(na) + " requests, " + unit.Change(float64(nb), float64(na)) + "; mean " +

@@ -65,6 +65,28 @@ func TestFollowAccessLog(t *testing.T) {
 	}
 }
 
+// TestInterruptAccessLog: what was read until then is told, and marked.
+func TestInterruptAccessLog(t *testing.T) {
+	t.Parallel()
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	r := startReading(t, t.TempDir(), in, "accesslog", "-o", "json")
+	in.Close()
+	for i := range 20_000 { // more than a pipe and a block hold, so that it has begun
+		if _, err := io.WriteString(out, logLine(i%60, "/a", 200, 0.010)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.signal(syscall.SIGINT)
+	r.exits(3, "exit 3: Stopped by interrupt: ")
+	if said := r.said(); !strings.Contains(said, `"complete": false`) || !strings.Contains(said, `"route": "/a"`) {
+		t.Errorf("it told\n%s", said)
+	}
+}
+
 // TestFollowStream: standard input is taken as it comes, also in pieces of lines,
 // and its end is the end.
 func TestFollowStream(t *testing.T) {

@@ -57,11 +57,20 @@ func start(t *testing.T, args ...string) *running {
 // startIn starts kasoku in a directory, in a process group of its own.
 func startIn(t *testing.T, dir string, args ...string) *running {
 	t.Helper()
+	return startReading(t, dir, nil, args...)
+}
+
+// startReading is startIn with a standard input; nil is none.
+func startReading(t *testing.T, dir string, stdin *os.File, args ...string) *running {
+	t.Helper()
 	r := &running{t: t, dir: dir, ended: make(chan struct{})}
 	r.cmd = exec.Command("kasoku", args...)
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	r.cmd.Dir, r.cmd.Env = r.dir, append(os.Environ(), "TMPDIR="+r.dir, "KASOKU_STATE="+filepath.Join(r.dir, "state"))
 	r.cmd.Stdout, r.cmd.Stderr = r, r
+	if stdin != nil { // a nil file is not a nil reader
+		r.cmd.Stdin = stdin
+	}
 	r.cmd.WaitDelay = time.Second
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)
