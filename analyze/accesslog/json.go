@@ -133,6 +133,9 @@ func (s *jsonScan) key(i int, parent *slot) (to *slot, value int) {
 // value reads a value and returns the place behind it.
 func (s *jsonScan) value(i int, to *slot, depth int) int {
 	line := s.line
+	if i < len(line) && line[i] <= ' ' { // more blanks than the last line had
+		i = s.blanks(i)
+	}
 	if i >= len(line) {
 		return s.fail(i, "no value behind a key")
 	}
@@ -196,7 +199,9 @@ func (s *jsonScan) put(to *slot, v []byte, text bool) {
 		s.p.buf = appendUnescaped(s.p.buf, v)
 		v = s.p.buf[start:]
 	}
-	s.why = s.p.keyed(to, v, s.r)
+	if !s.p.keyed(to, v, s.r) {
+		s.why = badValue(to.name, v)
+	}
 }
 
 // skip returns the place behind an object or a list that nobody wants.

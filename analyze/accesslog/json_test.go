@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -222,6 +223,32 @@ func TestJSON_Layout(t *testing.T) {
 			t.Fatalf("%s: %s %s", line, why, everything(&r))
 		}
 	}
+}
+
+// FuzzLayout: what a parser remembers of one line changes nothing in how it reads
+// the next.
+func FuzzLayout(f *testing.F) {
+	for _, name := range []string{"ltsv.log", "json.log"} {
+		lines, _ := sampleLines(f, name)
+		f.Add(lines[0], lines[1])
+		f.Add(lines[2], bytes.Replace(lines[3], []byte("status"), []byte("code"), 1))
+	}
+	f.Add([]byte("uri:/\tstatus:1\tx"), []byte("uri:/\tstatus:1\t"))
+	f.Add([]byte(`{"uri":"/","status":1,"request":{"uri":"/b"}}`), []byte(`{"uri":"/","status":1,"request":1}`))
+	f.Add([]byte(`{"a":{"b":1},"uri":"/","status":1}`), []byte(`{"a":1,"b":{"uri":1},"status":1}`))
+	f.Fuzz(func(t *testing.T, first, second []byte) {
+		for _, format := range []*Format{ltsvFormat, jsonFormat} {
+			o := ParserOptions{Location: tokyo, Extra: []string{"a", "a.b", "x"}}
+			used, fresh := format.Parser(o), format.Parser(o)
+			var got, want Record
+			used.Parse(first, &got)
+			used.Parse(second, &got)
+			why, wantWhy := used.Parse(second, &got), fresh.Parse(second, &want)
+			if why != wantWhy || why == "" && !reflect.DeepEqual(got, want) {
+				t.Fatalf("%q behind %q\n got %s %s\nwant %s %s", second, first, everything(&got), why, everything(&want), wantWhy)
+			}
+		}
+	})
 }
 
 // A hostile line costs time by its length, not more.

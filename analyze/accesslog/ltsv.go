@@ -10,12 +10,14 @@ const minKnown = 2
 // Source: ltsv.org.
 func (p *Parser) ltsv(line []byte, r *Record) (why string) {
 	p.beginKeys()
+	known := p.layout
 	for n := 0; len(line) > 0; n++ {
 		var s *slot
-		if at := p.layout.find(n, line, nil); at != nil {
+		if at := known.find(n, line, nil); at != nil {
 			s, line = at.slot, line[len(at.label):]
 		} else {
 			s, line = p.label(n, line)
+			known = p.layout
 		}
 		v := line
 		if i := bytes.IndexByte(line, '\t'); i >= 0 {
@@ -26,8 +28,8 @@ func (p *Parser) ltsv(line []byte, r *Record) (why string) {
 		if s == nil {
 			continue
 		}
-		if why := p.keyed(s, v, r); why != "" {
-			return why
+		if !p.keyed(s, v, r) {
+			return badValue(s.name, v)
 		}
 	}
 	return p.finishKeyed(r)

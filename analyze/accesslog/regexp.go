@@ -12,8 +12,8 @@ func (p *Parser) match(line []byte, r *Record) (why string) {
 		if from < 0 {
 			continue
 		}
-		if why := p.keyed(&p.groups[i], line[from:to], r); why != "" {
-			return why
+		if s := &p.groups[i]; !p.keyed(s, line[from:to], r) {
+			return badValue(s.name, line[from:to])
 		}
 	}
 	return p.finishKeyed(r)
