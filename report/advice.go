@@ -59,7 +59,7 @@ func advised(number int, same []kasoku.Advice, hosts bool) Finding {
 		f.Evidence = append(f.Evidence, Evidence{Source: a.Area, Text: a.Formula, Note: window, Value: a.Measured, Strong: true})
 	}
 	if a.Threshold != "" {
-		f.Evidence = append(f.Evidence, Evidence{Text: "threshold", Value: a.Threshold})
+		f.Evidence = append(f.Evidence, Evidence{Source: "threshold", Value: a.Threshold})
 	}
 	risks := advise.Risks()
 	for i := range same {

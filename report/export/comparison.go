@@ -9,29 +9,35 @@ import (
 
 // A Comparison is two sides.
 type Comparison struct {
-	Schema        int             `json:"schema"`
-	Kind          string          `json:"kind"`  // compare
-	Label         string          `json:"label"` // one run a side …
-	Verdict       string          `json:"verdict"`
-	Outcome       string          `json:"outcome"` // of the primary row: better, worse, noise, unsure, or empty
-	Primary       string          `json:"primary"` // id of the row that the outcome rests on
-	Tested        int             `json:"tested"`  // rows that were tested; one in twenty moves by chance
-	Floor         *Floor          `json:"floor"`   // where the noise of unchanged runs comes from; null when it is not known
-	Before        Side            `json:"before"`
-	After         Side            `json:"after"`
-	PerSec        *float64        `json:"asked_per_s"` // of the step that the verdict is about; null without steps
-	Broke         bool            `json:"broke"`
-	Seed          uint64          `json:"seed"`
-	Resamples     int             `json:"resamples"`
-	Block         int             `json:"block_s"`
-	Groups        []Group         `json:"groups"`
-	Latency       []Quantile      `json:"latency"`
-	Changes       []Changed       `json:"changes"`
-	Settings      []SettingChange `json:"settings"`
-	SettingsEqual int             `json:"settings_equal"`
-	Configs       []ConfigDiff    `json:"configs"`
-	Findings      []FindingChange `json:"findings"`
-	Warnings      []Warning       `json:"warnings"`
+	Schema        int                 `json:"schema"`
+	Kind          string              `json:"kind"`  // compare
+	Label         string              `json:"label"` // one run a side …
+	Verdict       string              `json:"verdict"`
+	Outcome       string              `json:"outcome"` // of the primary row: better, worse, noise, unsure, or empty
+	Primary       string              `json:"primary"` // id of the row that the outcome rests on
+	Tested        int                 `json:"tested"`  // rows that were tested; one in twenty moves by chance
+	Floor         *Floor              `json:"floor"`   // where the noise of unchanged runs comes from; null when it is not known
+	Before        Side                `json:"before"`
+	After         Side                `json:"after"`
+	PerSec        *float64            `json:"asked_per_s"` // of the step that the verdict is about; null without steps
+	Broke         bool                `json:"broke"`
+	Seed          uint64              `json:"seed"`
+	Resamples     int                 `json:"resamples"`
+	Block         int                 `json:"block_s"`
+	Groups        []Group             `json:"groups"`
+	Latency       []Quantile          `json:"latency"`
+	Changes       []Changed           `json:"changes"`
+	Settings      []SettingChange     `json:"settings"`
+	SettingsEqual int                 `json:"settings_equal"`
+	Configs       []ConfigDiff        `json:"configs"`
+	Findings      []FindingChange     `json:"findings"`
+	Endpoints     []EndpointChange    `json:"endpoints"` // of the run in the middle of each side, as are the next
+	Queries       []QueryChange       `json:"queries"`
+	Transactions  []TransactionChange `json:"transactions"`
+	Plans         []PlanChange        `json:"plans"` // those that differ
+	PlansEqual    int                 `json:"plans_equal"`
+	Advice        []AdviceChange      `json:"advice"`
+	Warnings      []Warning           `json:"warnings"`
 }
 
 // A Side is one of the two.
@@ -146,6 +152,19 @@ func newComparison(c *compare.Comparison) *Comparison {
 		Changes:       list(c.Changes, func(x *compare.Changed) Changed { return Changed{string(x.Kind), x.Name, x.Before, x.After} }),
 		Findings: list(c.Findings, func(f *compare.FindingChange) FindingChange {
 			return FindingChange{f.ID, Object{f.Object.Kind, f.Object.Name}, f.Title, string(f.State), f.Why}
+		}),
+		Endpoints: list(c.Endpoints, func(b *compare.Both[kasoku.Endpoint]) EndpointChange {
+			return EndpointChange{side(b.Before, newEndpoint), side(b.After, newEndpoint)}
+		}),
+		Queries: list(c.Queries, func(b *compare.Both[kasoku.Query]) QueryChange {
+			return QueryChange{side(b.Before, newQuery), side(b.After, newQuery)}
+		}),
+		Transactions: list(c.Transactions, func(b *compare.Both[kasoku.Transaction]) TransactionChange {
+			return TransactionChange{side(b.Before, newTransaction), side(b.After, newTransaction)}
+		}),
+		Plans: list(c.Plans, newPlanChange), PlansEqual: c.PlansEqual,
+		Advice: list(c.Advice, func(a *compare.AdviceChange) AdviceChange {
+			return AdviceChange{string(a.State), a.InForce, side(a.Before, NewAdvice), side(a.After, NewAdvice)}
 		}),
 		Warnings: list(c.Warnings, func(w *kasoku.Warning) Warning { return newWarning(w) }),
 	}

@@ -31,6 +31,17 @@ func grouped(t *testing.T) *compare.Comparison {
 	return c
 }
 
+// analysed is a run with all that logs and servers tell, and a comparison with the next.
+func analysed(t *testing.T) (*kasoku.Recording, *compare.Comparison) {
+	t.Helper()
+	before, after := sample.Analysed()
+	c, err := compare.Compare([]*kasoku.Recording{before}, []*kasoku.Recording{after}, compare.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return before, c
+}
+
 func compared(t *testing.T) *compare.Comparison {
 	t.Helper()
 	c, err := compare.Compare([]*kasoku.Recording{sample.Before()}, []*kasoku.Recording{sample.After()}, compare.Options{})
@@ -42,6 +53,7 @@ func compared(t *testing.T) *compare.Comparison {
 
 func TestGolden(t *testing.T) {
 	show := report.Show(sample.Before(), options())
+	logs, moved := analysed(t)
 	for _, x := range []struct {
 		name  string
 		write func(*bytes.Buffer) error
@@ -54,6 +66,12 @@ func TestGolden(t *testing.T) {
 		{"groups.md", func(b *bytes.Buffer) error { return Markdown(b, report.Compare(grouped(t), options())) }},
 		{"compare.tsv", func(b *bytes.Buffer) error { return TSV(b, report.Compare(compared(t), options())) }},
 		{"show.md", func(b *bytes.Buffer) error { return Markdown(b, show) }},
+		{"analysed.json", func(b *bytes.Buffer) error { return RunJSON(b, logs, options()) }},
+		{"analysed.tsv", func(b *bytes.Buffer) error { return TSV(b, report.Show(logs, options())) }},
+		{"analysed.md", func(b *bytes.Buffer) error { return Markdown(b, report.Show(logs, options())) }},
+		{"analysed-moved.json", func(b *bytes.Buffer) error { return ComparisonJSON(b, moved) }},
+		{"analysed-moved.tsv", func(b *bytes.Buffer) error { return TSV(b, report.Compare(moved, options())) }},
+		{"analysed-moved.md", func(b *bytes.Buffer) error { return Markdown(b, report.Compare(moved, options())) }},
 		{"compare.md", func(b *bytes.Buffer) error { return Markdown(b, report.Compare(compared(t), options())) }},
 	} {
 		t.Run(x.name, func(t *testing.T) {

@@ -40,47 +40,52 @@ func JSON(w io.Writer, v any) error {
 
 // A Run is one run.
 type Run struct {
-	Schema     int         `json:"schema"`
-	Kind       string      `json:"kind"` // run
-	ID         string      `json:"id"`
-	Project    string      `json:"project"`
-	Label      string      `json:"label"`
-	Note       string      `json:"note,omitempty"`
-	Started    time.Time   `json:"started"`
-	Length     float64     `json:"length_s"`
-	State      string      `json:"state"` // running, finished, incomplete
-	StopReason string      `json:"stop_reason,omitempty"`
-	Version    string      `json:"version"`
-	Revision   string      `json:"revision,omitempty"`
-	Dirty      bool        `json:"dirty"`
-	Load       string      `json:"load,omitempty"`
-	Group      string      `json:"group,omitempty"`
-	Repeat     int         `json:"repeat,omitempty"`
-	Observers  string      `json:"observers,omitempty"`
-	Score      *Score      `json:"score,omitempty"`
-	Verdict    string      `json:"verdict"`
-	Alerts     []string    `json:"alerts"`
-	Hosts      []Host      `json:"hosts"`
-	Command    *Command    `json:"command,omitempty"`
-	Generator  *Generator  `json:"generator,omitempty"`
-	Steps      []Step      `json:"steps"`
-	Phases     []Phase     `json:"phases"`
-	Findings   []Finding   `json:"findings"`
-	Silences   []Silence   `json:"silences"`
-	Rules      int         `json:"rules"` // that looked
-	Endpoints  []Endpoint  `json:"endpoints"`
-	Queries    []Query     `json:"queries"`
-	Messages   []Message   `json:"messages"`
-	Logs       []LogWindow `json:"logs"`
-	RowChecks  []RowCheck  `json:"row_checks"`
-	Settings   []Setting   `json:"settings"`
-	Configs    []Config    `json:"configs"`
-	Changes    []Change    `json:"changes"`
-	Gaps       []Gap       `json:"gaps"`
-	Events     []Event     `json:"events"`
-	Warnings   []Warning   `json:"warnings"`
-	Observer   *Observer   `json:"observer,omitempty"`
-	Damage     []string    `json:"damage"`
+	Schema       int           `json:"schema"`
+	Kind         string        `json:"kind"` // run
+	ID           string        `json:"id"`
+	Project      string        `json:"project"`
+	Label        string        `json:"label"`
+	Note         string        `json:"note,omitempty"`
+	Started      time.Time     `json:"started"`
+	Length       float64       `json:"length_s"`
+	State        string        `json:"state"` // running, finished, incomplete
+	StopReason   string        `json:"stop_reason,omitempty"`
+	Version      string        `json:"version"`
+	Revision     string        `json:"revision,omitempty"`
+	Dirty        bool          `json:"dirty"`
+	Load         string        `json:"load,omitempty"`
+	Group        string        `json:"group,omitempty"`
+	Repeat       int           `json:"repeat,omitempty"`
+	Observers    string        `json:"observers,omitempty"`
+	Score        *Score        `json:"score,omitempty"`
+	Verdict      string        `json:"verdict"`
+	Alerts       []string      `json:"alerts"`
+	Hosts        []Host        `json:"hosts"`
+	Command      *Command      `json:"command,omitempty"`
+	Generator    *Generator    `json:"generator,omitempty"`
+	Steps        []Step        `json:"steps"`
+	Phases       []Phase       `json:"phases"`
+	Findings     []Finding     `json:"findings"`
+	Silences     []Silence     `json:"silences"`
+	Rules        int           `json:"rules"` // that looked
+	Endpoints    []Endpoint    `json:"endpoints"`
+	Slowest      []SlowRequest `json:"slowest"`
+	Queries      []Query       `json:"queries"`
+	Transactions []Transaction `json:"transactions"`
+	Plans        []Plan        `json:"plans"`
+	Tables       []TableDef    `json:"tables"`
+	Advice       []Advice      `json:"advice"`
+	Messages     []Message     `json:"messages"`
+	Logs         []LogWindow   `json:"logs"`
+	RowChecks    []RowCheck    `json:"row_checks"`
+	Settings     []Setting     `json:"settings"`
+	Configs      []Config      `json:"configs"`
+	Changes      []Change      `json:"changes"`
+	Gaps         []Gap         `json:"gaps"`
+	Events       []Event       `json:"events"`
+	Warnings     []Warning     `json:"warnings"`
+	Observer     *Observer     `json:"observer,omitempty"`
+	Damage       []string      `json:"damage"`
 }
 
 // A Host is one observed machine.
@@ -240,38 +245,6 @@ type Silence struct {
 	Reason string  `json:"reason"`
 	Near   float64 `json:"near_ratio"`
 	Blind  bool    `json:"blind"`
-}
-
-// An Endpoint is a route of the access log.
-type Endpoint struct {
-	Host    string            `json:"host,omitempty"`
-	Method  string            `json:"method"`
-	Route   string            `json:"route"`
-	Count   uint64            `json:"requests"`
-	Failed  uint64            `json:"server_errors"`
-	Codes   map[string]uint64 `json:"codes"`
-	Bytes   uint64            `json:"body_bytes"`
-	Total   float64           `json:"total_s"`
-	Latency *Distribution     `json:"latency"`
-}
-
-// A Query is a class of statements of the slow log.
-type Query struct {
-	Host         string        `json:"host,omitempty"`
-	ID           string        `json:"id"`
-	Fingerprint  string        `json:"fingerprint"`
-	Tag          string        `json:"tag,omitempty"`
-	Verb         string        `json:"verb"`
-	Tables       []string      `json:"tables"`
-	Sample       string        `json:"sample,omitempty"`
-	Calls        uint64        `json:"calls"`
-	Total        float64       `json:"total_s"`
-	Lock         float64       `json:"lock_s"`
-	Latency      *Distribution `json:"latency"`
-	RowsExamined uint64        `json:"rows_examined"`
-	RowsSent     uint64        `json:"rows_sent"`
-	RowsAffected *uint64       `json:"rows_affected"` // null where the log does not tell
-	PerRequest   *float64      `json:"per_request"`   // null without requests
 }
 
 // A Message is a class of lines of the application's log.

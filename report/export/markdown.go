@@ -203,7 +203,9 @@ func (m *markdown) findings(f *report.Findings) {
 			facts = append(facts, x.Confidence)
 		}
 		m.line("\n%s", escape(strings.Join(facts, " · ")))
-		m.line("\n%s", prose(x.Cause))
+		if x.Cause != "" {
+			m.line("\n%s", prose(x.Cause))
+		}
 		m.line("\n| evidence | | | |\n|---|---|---|---:|")
 		for _, e := range x.Evidence {
 			m.line("| %s | %s | %s | %s |", escape(e.Source), code(e.Text), escape(e.Note), escape(e.Value))

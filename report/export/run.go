@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/report"
 )
 
@@ -35,13 +34,18 @@ func newRun(r *kasoku.Recording, d *report.Document) *Run {
 		Command:  newCommand(run.Command),
 		Steps:    list(r.Steps, func(s *kasoku.Step) Step { return newStep(r, s) }),
 		Findings: []Finding{}, Silences: []Silence{},
-		Endpoints: list(r.Endpoints, newEndpoint),
-		Queries:   newQueries(r),
-		Messages:  list(r.Messages, newMessage),
-		Logs:      list(r.Logs, newLog),
-		RowChecks: list(r.RowChecks, newRowCheck),
-		Settings:  list(r.Settings, func(s *kasoku.Setting) Setting { return Setting{s.Host, s.Scope, s.Name, s.Value} }),
-		Configs:   list(r.Configs, newConfig),
+		Endpoints:    list(r.Endpoints, newEndpoint),
+		Slowest:      list(r.Slowest, newSlowRequest),
+		Queries:      newQueries(r),
+		Transactions: list(r.Transactions, newTransaction),
+		Plans:        newPlans(r),
+		Tables:       newTables(r),
+		Advice:       list(r.Advice, NewAdvice),
+		Messages:     list(r.Messages, newMessage),
+		Logs:         list(r.Logs, newLog),
+		RowChecks:    list(r.RowChecks, newRowCheck),
+		Settings:     list(r.Settings, func(s *kasoku.Setting) Setting { return Setting{s.Host, s.Scope, s.Name, s.Value} }),
+		Configs:      list(r.Configs, newConfig),
 		Changes: list(r.Changes, func(c *kasoku.Change) Change {
 			return Change{c.Object, c.Name, c.Before, c.During, c.Restored, c.Note}
 		}),
@@ -130,31 +134,6 @@ func newFinding(number int, f *kasoku.Finding) Finding {
 		}),
 		Fixes: list(f.Fixes, func(x *kasoku.Fix) Fix { return Fix{x.Text, x.Where, x.Code, x.Lang, x.Note, string(x.Risk)} }),
 	}
-}
-
-func newEndpoint(e *kasoku.Endpoint) Endpoint {
-	return Endpoint{e.Host, e.Method, e.Route, e.Count, e.Failed(), codes(e.Codes), e.Bytes, e.Total.Seconds(), distribution(e.Latency)}
-}
-
-func newQueries(r *kasoku.Recording) []Query {
-	requests := r.Tally(0).Asked
-	if requests == 0 {
-		_, endpoints := diagnose.FrontLog(r)
-		for i := range endpoints {
-			requests += endpoints[i].Count
-		}
-	}
-	return list(r.Queries, func(q *kasoku.Query) Query {
-		out := Query{
-			Host: q.Host, ID: q.ID, Fingerprint: q.Fingerprint, Tag: q.Tag, Verb: q.Verb, Tables: full(q.Tables), Sample: q.Sample, Calls: q.Calls,
-			Total: q.Total.Seconds(), Lock: q.Lock.Seconds(), Latency: distribution(q.Latency), RowsExamined: q.RowsExamined, RowsSent: q.RowsSent,
-		}
-		if q.HasAffected {
-			out.RowsAffected = &q.RowsAffected
-		}
-		out.PerRequest = known(float64(q.Calls)/float64(max(requests, 1)), requests > 0)
-		return out
-	})
 }
 
 func newMessage(m *kasoku.Message) Message {

@@ -28,6 +28,18 @@ func grouped(t *testing.T) *compare.Comparison {
 	return c
 }
 
+// analysed are a run with all that logs and servers tell, and its comparison with the
+// next.
+func analysed(t *testing.T) (show, moved *report.Document) {
+	t.Helper()
+	before, after := sample.Analysed()
+	c, err := compare.Compare([]*kasoku.Recording{before}, []*kasoku.Recording{after}, compare.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report.Show(before, options()), report.Compare(c, options())
+}
+
 func compared(t *testing.T) *compare.Comparison {
 	t.Helper()
 	c, err := compare.Compare([]*kasoku.Recording{sample.Before()}, []*kasoku.Recording{sample.After()}, compare.Options{})
@@ -58,6 +70,9 @@ func content(t *testing.T, d *report.Document) []byte {
 func TestGolden(t *testing.T) {
 	golden.Check(t, "testdata/show.html.golden", content(t, report.Show(sample.Before(), options())))
 	golden.Check(t, "testdata/compare.html.golden", content(t, report.Compare(compared(t), options())))
+	logs, moved := analysed(t)
+	golden.Check(t, "testdata/analysed.html.golden", content(t, logs))
+	golden.Check(t, "testdata/analysed-moved.html.golden", content(t, moved))
 	golden.Check(t, "testdata/groups.html.golden", content(t, report.Compare(grouped(t), options())))
 	golden.Check(t, "testdata/story.html.golden", content(t, story(t)))
 	golden.Check(t, "testdata/stopped.html.golden", content(t, report.Show(sample.Stopped(), options())))
@@ -93,6 +108,15 @@ func TestHostileText(t *testing.T) {
 			r.Series[i].Key.Instance += evil
 		}
 	}
+	shop, _ := sample.Analysed()
+	r.Slowest, r.Transactions, r.Plans, r.Tables, r.Advice = shop.Slowest, shop.Transactions, shop.Plans, shop.Tables, shop.Advice
+	r.Slowest[0].URI, r.Slowest[0].Method, r.Transactions[0].Tag, r.Transactions[0].Verbs = evil, evil, evil, evil
+	r.Plans[0].QueryID, r.Plans[0].Note, r.Plans[0].Rows[0].Table, r.Plans[0].Rows[0].Extra, r.Plans[0].Rows[0].Key = evil, evil, evil, evil, evil
+	r.Tables[0].Name, r.Tables[0].Engine, r.Tables[0].Indexes[0].Name, r.Tables[0].Indexes[0].Columns[0] = evil, evil, evil, evil
+	r.Queries[0].ID, r.Queries[0].Verb, r.Queries[0].Tables, r.Queries[0].Distinct, r.Queries[0].Streaks = evil, "SELECT", []string{evil}, 1, r.Queries[0].Calls
+	a := &r.Advice[0]
+	a.Host, a.ID, a.Area, a.Title, a.Variable, a.Value, a.Proposed, a.Formula, a.Measured = evil, evil, evil, evil, evil, evil, evil, evil, evil
+	a.Threshold, a.Window, a.SetGlobal, a.ConfLine, a.Gain, a.Price, a.Note, a.Confidence.Note = evil, evil, evil, evil, evil, evil, evil, evil
 	f := &r.Diagnosis.Findings[0]
 	f.Title, f.Cause, f.ID, f.Object.Name = evil, evil, evil, evil
 	f.Evidence[0].Text, f.Evidence[0].Value = evil, evil
