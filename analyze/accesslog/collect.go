@@ -32,6 +32,7 @@ func Collect(src *lines.Window, o Options) (*Table, kasoku.LogWindow, error) {
 		account.Add(&p.account)
 		if p.account.Records > 0 && format == "" {
 			format = p.format.Name()
+			notes = append(notes, p.format.Assumed()...)
 		}
 		notes = append(notes, p.notes...)
 	}
@@ -83,6 +84,9 @@ func (p *inputPart) window(in *lines.Input) kasoku.LogWindow {
 		format = p.format.Name()
 	}
 	notes := p.notes
+	if format != "" {
+		notes = append(notes, p.format.Assumed()...)
+	}
 	if p.strays > 0 {
 		notes = append(notes, fmt.Sprintf("%d lines have another format than the others", p.strays))
 	}
@@ -93,8 +97,9 @@ func (p *inputPart) window(in *lines.Input) kasoku.LogWindow {
 // few, and more when nothing is understood.
 var peeked = []int{64 << 10, 4 << 20}
 
-// find finds the format of an input.
-func (p *inputPart) find(in *lines.Input) error {
+// find finds the format of an input, or of the one that is given what only the
+// lines can tell.
+func (p *inputPart) find(in *lines.Input, given *Format) error {
 	for _, n := range peeked {
 		sample, err := in.Peek(n)
 		if err != nil {
@@ -103,6 +108,10 @@ func (p *inputPart) find(in *lines.Input) error {
 		short := len(sample) < n
 		if i := bytes.LastIndexByte(sample, '\n'); i >= 0 && !short {
 			sample = sample[:i+1]
+		}
+		if given != nil {
+			p.format = given.Sniffed(sample)
+			return nil
 		}
 		for len(sample) > 0 {
 			if p.format, p.sniff = Detect(sample); p.sniff == nil {
@@ -143,11 +152,8 @@ func collect(ctx context.Context, in []lines.Input, o Options, progress func(don
 	t := NewTable(o)
 	c := &collection{opts: t.opts, inputs: make([]inputPart, len(in))}
 	for i := range in {
-		c.inputs[i].format = o.Format
-		if o.Format == nil {
-			if err := c.inputs[i].find(&in[i]); err != nil {
-				return nil, nil, err
-			}
+		if err := c.inputs[i].find(&in[i], o.Format); err != nil {
+			return nil, nil, err
 		}
 	}
 	if o.Workers <= 0 {
@@ -184,7 +190,7 @@ func (c *collection) unknown(in []lines.Input) error {
 		if path == "" {
 			path = "access log"
 		}
-		errs = append(errs, &UnknownFormatError{Path: path, Line: a.Bad[0].Line, Text: a.Bad[0].Text})
+		errs = append(errs, &UnknownFormatError{Path: path, Line: a.Bad[0].Line, Text: a.Bad[0].Text, Why: a.Bad[0].Why, Format: c.opts.Format})
 	}
 	if len(errs) == 1 {
 		return errs[0]

@@ -15,10 +15,14 @@ const maxText = 200
 // sniffed is how many lines decide what format a log has.
 const sniffed = 64
 
+// minKnown is how many known keys a line of an unknown format must have: other
+// logs have times and messages as well.
+const minKnown = 2
+
 // The formats that are told by their keys.
 var (
-	ltsvFormat = &Format{name: "ltsv", kind: byLTSV, keys: newKeyTable(""), unit: time.Second, resolution: time.Millisecond}
-	jsonFormat = &Format{name: "json", kind: byJSON, keys: newKeyTable(""), unit: time.Second, resolution: time.Millisecond}
+	ltsvFormat = &Format{name: "ltsv", kind: byLTSV, keys: newKeyTable(""), needs: minKnown, unit: time.Second, resolution: time.Millisecond}
+	jsonFormat = &Format{name: "json", kind: byJSON, keys: newKeyTable(""), needs: minKnown, unit: time.Second, resolution: time.Millisecond}
 )
 
 // eachLine calls f for the first lines that are not blank, with their numbers.
@@ -56,7 +60,7 @@ func Detect(sample []byte) (*Format, error) {
 	try(inferCombined(sample))
 	if best == nil {
 		for _, root := range jsonRoots(sample) {
-			try(&Format{name: "json in " + root, kind: byJSON, keys: newKeyTable(root + "."), unit: time.Second})
+			try(&Format{name: "json in " + root, kind: byJSON, keys: newKeyTable(root + "."), needs: minKnown, unit: time.Second})
 		}
 	}
 	if best == nil {

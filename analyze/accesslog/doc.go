@@ -5,6 +5,11 @@
 // lines, or is given in the words of a server's own configuration; routes are
 // found from the paths and from how often they come (package routes).
 //
+// Lines are read in one of two ways. Where text stands between the values, a
+// format is a program: text and values by turns, run over the line. LTSV and JSON
+// are read by their keys, whose order is expected to be that of the line before.
+// Neither allocates. A regexp is the slow way, for formats that are given as one.
+//
 // A [Parser] turns lines of a format into records, a [Table] adds records up,
 // and a [Filter] says which. [Reader] yields the records of one log after
 // another; [CollectAll] reads any number of logs side by side into one table,

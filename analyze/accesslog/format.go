@@ -25,6 +25,7 @@ type Format struct {
 	kind    kind
 	program *program       // byProgram
 	keys    keyTable       // byLTSV, byJSON
+	needs   int            // known keys that a line must have to be one of an access log
 	regexp  *regexp.Regexp // byRegexp
 	groups  []slot         // of its groups, from 1
 

@@ -287,7 +287,7 @@ func (p *Parser) dash(s *slot, v []byte, r *Record) {
 // finishKeyed ties up a line of keys. It returns why they are no record.
 func (p *Parser) finishKeyed(r *Record) (why string) {
 	switch {
-	case p.known < minKnown:
+	case p.known < p.format.needs:
 		return "no keys of an access log"
 	case !p.asked:
 		return "neither uri nor request"

@@ -2,9 +2,6 @@ package accesslog
 
 import "bytes"
 
-// minKnown is how many keys of an access log a line must have to be one.
-const minKnown = 2
-
 // ltsv reads label:value pairs with tabs between.
 //
 // Source: ltsv.org.

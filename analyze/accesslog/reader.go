@@ -20,6 +20,7 @@ type Reader struct {
 	account analyze.Account
 	path    string
 	opts    ParserOptions
+	given   *Format // nil: to be found
 	parser  *Parser // nil until the format is known
 	record  Record
 	err     error
@@ -34,7 +35,7 @@ func NewReader(src *lines.Window, location *time.Location) *Reader {
 // NewReaderOf returns a reader of lines of the format; nil means that it finds
 // the format.
 func NewReaderOf(src *lines.Window, f *Format, o ParserOptions) *Reader {
-	r := &Reader{path: "access log", opts: o}
+	r := &Reader{path: "access log", opts: o, given: f}
 	if files := src.Files(); len(files) > 0 {
 		r.path = files[len(files)-1].Path
 	}
@@ -86,7 +87,7 @@ func (r *Reader) Scan() bool {
 	r.err = r.feed.Err()
 	if r.err == nil && r.account.Records == 0 && r.account.Dropped > 0 {
 		first := r.account.Bad[0]
-		r.err = &UnknownFormatError{Path: r.path, Line: first.Line, Text: first.Text}
+		r.err = &UnknownFormatError{Path: r.path, Line: first.Line, Text: first.Text, Why: first.Why, Format: r.given}
 	}
 	return false
 }
@@ -111,17 +112,26 @@ func (r *Reader) detect() bool {
 
 // An UnknownFormatError says that no line of a log was understood.
 type UnknownFormatError struct {
-	Path string
-	Line int64  // the first line that was refused
-	Text string // of it, cut and without secrets
+	Path   string
+	Line   int64   // the first line that was refused
+	Text   string  // of it, cut and without secrets
+	Why    string  // it was refused
+	Format *Format // that was asked for; nil when it was to be found
 }
 
 // Error names the file, the line and what was expected.
 func (e *UnknownFormatError) Error() string {
+	if e.Format != nil {
+		return fmt.Sprintf("access log %s:%d: not in the format %s: %q: %s", e.Path, e.Line, e.Format.Name(), e.Text, e.Why)
+	}
 	return fmt.Sprintf("access log %s:%d: unknown format %q, expected %s", e.Path, e.Line, e.Text, Expected)
 }
 
 // Hint returns how to make a log that is understood.
 func (e *UnknownFormatError) Hint() string {
-	return `nginx: log_format ltsv "time:$time_iso8601\tmethod:$request_method\turi:$request_uri\tstatus:$status\tsize:$body_bytes_sent\treqtime:$request_time";`
+	if e.Format != nil {
+		return "without a format that is asked for, the format is found from the lines"
+	}
+	return `nginx: log_format ltsv "time:$time_iso8601\tmethod:$request_method\turi:$request_uri\tstatus:$status\tsize:$body_bytes_sent\treqtime:$request_time"; ` +
+		"any other format can be given, or the nginx configuration that has it"
 }

@@ -142,6 +142,10 @@ func TestReader_UnknownFormat(t *testing.T) {
 	if window.Lines != 3 || window.Dropped != 2 || window.Blank != 1 || table.Records() != 0 {
 		t.Errorf("window %+v", window)
 	}
+	_, _, err = Collect(lines.NewReader(strings.NewReader("garbage\n"), 0), Options{Format: mustFormat(t, nginxCombined)})
+	if want := `access log:1: not in the format nginx: "garbage": no " - " behind $remote_addr`; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %s", err, want)
+	}
 	if _, _, err := Collect(lines.NewReader(strings.NewReader("\n"), 0), Options{}); err != nil {
 		t.Errorf("an empty log: %v", err)
 	}

@@ -121,10 +121,34 @@ func TestParseFormat_Success(t *testing.T) {
 	f(`[%START_TIME%] "%REQ(:METHOD)% %REQ(:PATH)% %PROTOCOL%" %RESPONSE_CODE% %DURATION% %BYTES_SENT%`, `[2021-08-21T01:00:00.123Z] "GET /a HTTP/2" 200 5 -`,
 		"2021-08-21T01:00:00.123±1ms method=GET path=/a protocol=HTTP/2 status=200 time=5ms")
 	f(`^(?P<addr>\S+) (?P<method>\S+) (?P<uri>\S+) (?P<status>\d+) (?P<request_time>\S+)`, `h GET /a 200 0.1 more`, "method=GET path=/a status=200 time=100ms extra0=h", "addr")
+	f(`^\S+ (?P<uri>\S+)`, `GET /a 200`, "path=/a")
+	f("log_format x '{\"u\":\"$request_uri\"}';", `{"u":"/a","status":200}`, "path=/a")
 	f("traefik", `h - u [21/Aug/2021:10:00:00 +0900] "GET /a HTTP/1.1" 200 12 "-" "-" 5 "r@file" "http://b:80" 12ms`,
 		"2021-08-21T01:00:00±1s method=GET path=/a protocol=HTTP/1.1 status=200 size=12 time=12ms addr=h user=u ref=- ua=-")
 	f("Combined", line[:len(line)-1], want+rest)
 	f("common", `h - - [21/Aug/2021:10:00:00 +0900] "GET / HTTP/1.0" 200 -`, "2021-08-21T01:00:00±1s method=GET path=/ protocol=HTTP/1.0 status=200 addr=h user=-")
+}
+
+// TestFormat_Sniffed: what a name does not tell is found from the lines.
+func TestFormat_Sniffed(t *testing.T) {
+	f := func(spec, line string, want, res time.Duration) {
+		t.Helper()
+		format := mustFormat(t, spec).Sniffed([]byte(line + "\n"))
+		var r Record
+		if why := format.Parser(ParserOptions{}).Parse([]byte(line), &r); why != "" || r.Latency != want || format.Resolution() != res {
+			t.Errorf("%s: %s: %v ±%v %s, want %v ±%v", spec, line, r.Latency, format.Resolution(), why, want, res)
+		}
+	}
+	const c = `h - - [21/Aug/2021:10:00:00 +0900] "GET /a HTTP/1.1" 200 12 "-" "-" `
+	f("combined", c+"21000", 21*time.Millisecond, time.Microsecond)
+	f("combined", c+"0.021", 21*time.Millisecond, time.Millisecond)
+	f("h2o", c+"0.000123", 123*time.Microsecond, time.Microsecond)
+	f("combined", c+"-", 0, time.Millisecond)
+	f("ltsv", "uri:/\tstatus:200\tduration:1.5", 1500*time.Millisecond, 100*time.Millisecond)
+	f("json", `{"uri":"/","status":200,"duration":15}`, 15*time.Millisecond, time.Millisecond)
+	f(nginxCombined+" $request_time", c+"0.021", 21*time.Millisecond, time.Millisecond)
+	f(`%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i" %D`, c+"21000", 21*time.Millisecond, time.Microsecond)
+	f(`(?P<uri>/\S*) .* (?P<duration>\S+)$`, c+"250000", 250*time.Millisecond, time.Microsecond)
 }
 
 func TestParseFormat_Failure(t *testing.T) {
