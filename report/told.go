@@ -87,8 +87,7 @@ func endpointsMoved(c *compare.Comparison) Section {
 	mean := func(e *kasoku.Endpoint) time.Duration { return e.Latency.Mean() }
 	p50 := func(e *kasoku.Endpoint) time.Duration { return e.Latency.Quantile(0.5) }
 	p99 := func(e *kasoku.Endpoint) time.Duration { return e.Latency.Quantile(0.99) }
-	most := func(e *kasoku.Endpoint) time.Duration { return e.Latency.Max() }
-	um, u99, ux := unitOf(c.Endpoints, mean), unitOf(c.Endpoints, p99), unitOf(c.Endpoints, most)
+	um, u99 := unitOf(c.Endpoints, mean), unitOf(c.Endpoints, p99)
 	hosts := len(c.Before.Run().Hosts) > 1 || len(c.After.Run().Hosts) > 1
 	name := func(e *kasoku.Endpoint) string {
 		s := strings.TrimSpace(e.Method + " " + e.Route)
@@ -103,7 +102,6 @@ func endpointsMoved(c *compare.Comparison) Section {
 		{"mean_s", "mean", um, 2, func(e *kasoku.Endpoint) Cell { return at(e, um, mean) }},
 		{"p50_s", "p50", um, 4, func(e *kasoku.Endpoint) Cell { return at(e, um, p50) }},
 		{"p99_s", "p99", u99, 0, func(e *kasoku.Endpoint) Cell { return at(e, u99, p99) }},
-		{"max_s", "max", ux, 5, func(e *kasoku.Endpoint) Cell { return at(e, ux, most) }},
 		{"server_errors", "5xx", 0, 1, func(e *kasoku.Endpoint) Cell {
 			n := count(e.Failed())
 			if e.Failed() > 0 {

@@ -43,7 +43,7 @@ type head struct{ Head, Unit, Class, Key string }
 
 type row struct {
 	Group string
-	Rest  []struct{}
+	Span  int // columns that a group's heading stands across
 	Cells []cell
 }
 
@@ -83,7 +83,7 @@ func tableView(t *report.Table) table {
 	k := 0
 	for _, r := range t.Rows {
 		if r.Group != "" {
-			v.Rows = append(v.Rows, row{Group: r.Group, Rest: make([]struct{}, len(t.Columns)-1)})
+			v.Rows = append(v.Rows, row{Group: r.Group, Span: len(t.Columns)})
 			continue
 		}
 		out := row{}
