@@ -2,7 +2,9 @@ package advise
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -72,9 +74,22 @@ func findHost(root string, variables, status map[string]string) *host {
 	return h
 }
 
+// mostRead is more than any file that is read here holds.
+const mostRead = 1 << 20
+
+// read returns a file's text, empty when there is none. Paths that a server names may
+// lead anywhere, so that only regular files are opened, as those of /proc are.
 func (h *host) read(format string, args ...any) string {
-	b, err := os.ReadFile(h.root + fmt.Sprintf(format, args...))
+	path := h.root + fmt.Sprintf(format, args...)
+	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
+		return ""
+	}
+	f, err := os.Open(path)
 	if err != nil {
+		return ""
+	}
+	b, err := io.ReadAll(io.LimitReader(f, mostRead))
+	if errors.Join(err, f.Close()) != nil {
 		return ""
 	}
 	return string(b)
@@ -202,7 +217,7 @@ func (h *host) cores() int { return strings.Count("\n"+h.read("/proc/cpuinfo"), 
 func (h *host) memory(m *Memory) {
 	m.RAM, m.From = h.total(), "memory of the host"
 	src := cgroup.New(cgroup.Options{Proc: h.root + "/proc", Root: h.root, PIDs: func(dst []int) []int { return append(dst, h.pid) }})
-	defer src.Close()
+	defer func() { _ = src.Close() }() // it was only read
 	var f kasoku.Frame
 	if err := src.Collect(context.Background(), &f); err == nil {
 		for _, s := range f.Samples {
