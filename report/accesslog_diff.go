@@ -50,6 +50,10 @@ func (f movedFigure) of(r *accesslog.Row) float64 {
 	return f.value(r)
 }
 
+// rates reports whether a change of the figure is told beside it: errors mostly come
+// from 0 or go to 0.
+func (f movedFigure) rates() bool { return f.name != "5xx" }
+
 // moved is how far a figure went; a side that lacks it counts as 0, and a row that
 // has it on neither did not move.
 func (f movedFigure) moved(r *MovedRow) float64 {
@@ -230,7 +234,10 @@ func (d *LogDiff) table(rows []MovedRow, o AccessOptions) *Table {
 			t.Columns = append(t.Columns, Column{Key: stem + "_before" + suffix, Align: Right}, Column{Key: stem + "_after" + suffix, Align: Right})
 			continue
 		}
-		t.Columns = append(t.Columns, Column{Key: f.key, Head: f.name, Unit: u, Align: Right, Drop: f.drop}, Column{Key: f.key + "_change", Head: "change", Align: Right, Drop: f.drop})
+		t.Columns = append(t.Columns, Column{Key: f.key, Head: f.name, Unit: u, Align: Right, Drop: f.drop})
+		if f.rates() {
+			t.Columns = append(t.Columns, Column{Key: f.key + "_change", Head: "change", Align: Right, Drop: f.drop})
+		}
 	}
 	for _, r := range shown {
 		var cells []Cell
@@ -287,13 +294,16 @@ func movedCells(f movedFigure, r *MovedRow, u time.Duration, machine bool) []Cel
 		}
 		return []Cell{cell(b), cell(a)}
 	}
-	change := none()
-	if !math.IsNaN(b) && !math.IsNaN(a) {
-		change = Cell{Text: unit.Change(b, a), Raw: raw(a - b)}
-	}
 	both := Cell{Text: print(b) + " → " + print(a)}
 	if !math.IsNaN(a) {
 		both.Raw = raw(a)
+	}
+	if !f.rates() {
+		return []Cell{both}
+	}
+	change := none()
+	if !math.IsNaN(b) && !math.IsNaN(a) {
+		change = Cell{Text: unit.Change(b, a), Raw: raw(a - b)}
 	}
 	return []Cell{both, change}
 }
