@@ -1,0 +1,224 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/compare"
+	"github.com/kasoku/kasoku/histogram"
+	"github.com/kasoku/kasoku/report/internal/sample"
+)
+
+func comparing(t *testing.T, before, after []*kasoku.Recording) *Document {
+	t.Helper()
+	c, err := compare.Compare(before, after, compare.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Compare(c, Options{Location: sample.JST})
+}
+
+// What a side has not is not told: files of older versions have no plans, transactions
+// and advice, which did not go away.
+func TestCompareOlderRun(t *testing.T) {
+	before, after := sample.Analysed()
+	before.Slowest, before.Transactions, before.Plans, before.Tables, before.Advice = nil, nil, nil, nil, nil
+	d := comparing(t, []*kasoku.Recording{before}, []*kasoku.Recording{after})
+	for _, id := range []string{SectionTransactions, SectionPlans, SectionAdvice} {
+		if d.Section(id) != nil {
+			t.Errorf("section %s is told of one side alone", id)
+		}
+	}
+	for _, id := range []string{SectionEndpoints, SectionQueries} {
+		if d.Section(id) == nil {
+			t.Errorf("section %s is left out", id)
+		}
+	}
+}
+
+// A run against itself has no plan that differs and no advice that came or went.
+func TestCompareWithItself(t *testing.T) {
+	before, _ := sample.Analysed()
+	d := comparing(t, []*kasoku.Recording{before}, []*kasoku.Recording{before})
+	if p, ok := d.Section(SectionPlans).Blocks[0].(Para); !ok || p.Text != "None of 3 plans differs." {
+		t.Errorf("plans %+v", d.Section(SectionPlans).Blocks)
+	}
+	for _, n := range d.Section(SectionAdvice).Blocks[0].(*Notes).List {
+		if !strings.HasPrefix(n.Text, "Still there. ") {
+			t.Errorf("advice: %s", n.Text)
+		}
+	}
+}
+
+// TestCompareGroupsTold: of several runs a side, the tables say which one they are of.
+func TestCompareGroupsTold(t *testing.T) {
+	var before, after []*kasoku.Recording
+	for i := range 3 {
+		b, a := sample.Analysed()
+		b.Run.Score, a.Run.Score = &kasoku.Score{Value: float64(100 + i)}, &kasoku.Score{Value: float64(200 + i)}
+		b.Endpoints[0].Count, a.Endpoints[0].Count = uint64(1000+i), uint64(2000+i)
+		if i == 1 {
+			a.Plans = nil // the newest with plans is taken instead
+		}
+		before, after = append(before, b), append(after, a)
+	}
+	d := comparing(t, before, after)
+	for _, id := range []string{SectionEndpoints, SectionQueries, SectionTransactions, SectionAdvice} {
+		if s := d.Section(id); !strings.HasSuffix(string(s.Sub), " Of the run in the middle of each side.") {
+			t.Errorf("%s: %q", id, s.Sub)
+		}
+	}
+	row := d.Section(SectionEndpoints).Blocks[0].(*Table).Rows[0]
+	if row.Cells[1].Text != "1,001" || row.Cells[2].Text != "2,001" {
+		t.Errorf("requests %s and %s, want those of the run in the middle", row.Cells[1].Text, row.Cells[2].Text)
+	}
+	if s := d.Section(SectionPlans); s == nil || s.Count != 1 || !strings.Contains(string(s.Sub), "or the newest with plans") {
+		t.Errorf("plans %+v", s)
+	}
+}
+
+// A request that passes two hosts is in two logs: each route is a share of its own.
+func TestLogTotals(t *testing.T) {
+	e := func(host string, total time.Duration) *kasoku.Endpoint {
+		return &kasoku.Endpoint{Host: host, Total: total, Latency: histogram.New()}
+	}
+	a, b, c, d := e("web", 3), e("app", 2), e("web", 1), e("web", 40)
+	got := logTotals([]compare.Both[kasoku.Endpoint]{{Before: a, After: d}, {Before: b}, {Before: c}})
+	if got[a] != 4 || got[b] != 2 || got[c] != 4 || got[d] != 40 {
+		t.Errorf("totals %v %v %v %v, want 4 2 4 40", got[a], got[b], got[c], got[d])
+	}
+}
+
+func TestPlanMoved(t *testing.T) {
+	row := func(access, key, length, extra string) *kasoku.PlanRow {
+		return &kasoku.PlanRow{Table: "t", Access: access, Key: key, KeyLen: length, Extra: extra, Rows: 7}
+	}
+	for _, x := range []struct {
+		before, after *kasoku.PlanRow
+		want          string
+	}{
+		{row("ALL", "", "", "Using where; Using filesort"), row("ref", "k", "4", "Using where"), "t|ALL → ref|– → k|7|−Using filesort; Using where"},
+		{row("ref", "k", "4", ""), row("ref", "k", "12", "Using index"), "t|ref|k:4 → k:12|7|+Using index"},
+		{row("ref", "k", "4", "Using where"), row("ref", "k", "4", "Using where"), "t|ref|k|7|Using where"},
+		{nil, row("ref", "k", "4", "Using where"), "t|– → ref|– → k|– → 7|Using where"},
+		{row("ALL", "", "", ""), nil, "t|ALL → –|–|7 → –|"},
+	} {
+		var got []string
+		for _, c := range planMoved(compare.PlanMoved{Both: compare.Both[kasoku.PlanRow]{Before: x.before, After: x.after}, Moved: true}) {
+			got = append(got, c.Text)
+		}
+		if s := strings.Join(got, "|"); s != x.want {
+			t.Errorf("%q, want %q", s, x.want)
+		}
+	}
+}
+
+func TestTransactionName(t *testing.T) {
+	queries := []kasoku.Query{{ID: "A", Verb: "SELECT", Tables: []string{"stock", "items"}}, {ID: "B", Verb: "SAVEPOINT"}}
+	for _, x := range []struct {
+		t    kasoku.Transaction
+		want string
+	}{
+		{kasoku.Transaction{Shape: []string{"A", "B"}, Verbs: "SELECT SAVEPOINT"}, "SELECT stock, SAVEPOINT"},
+		{kasoku.Transaction{Shape: []string{"A"}, Verbs: "SELECT …", Tag: "buy"}, "SELECT stock, … /* buy */"},
+		{kasoku.Transaction{Shape: []string{"A", "gone"}, Verbs: "SELECT UPDATE"}, "SELECT UPDATE"},
+		{kasoku.Transaction{Tag: "x"}, "(no statement) /* x */"},
+	} {
+		if got := transactionName(&x.t, namesOf(queries)); got != x.want {
+			t.Errorf("%q, want %q", got, x.want)
+		}
+	}
+}
+
+func TestHabits(t *testing.T) {
+	q := func(verb string, calls, distinct, repeated, streaks uint64) kasoku.Query {
+		return kasoku.Query{ID: "0123456789", Verb: verb, Tables: []string{"users"}, Calls: calls, Distinct: distinct, Repeated: repeated, Streak: 20, Streaks: streaks}
+	}
+	bulk := q("INSERT", 1000, 900, 1, 900)
+	bulk.HasAffected, bulk.RowsAffected = true, 50_000
+	noTable := q("SELECT", 1000, 1, 1000, 0)
+	noTable.Tables = nil
+	for _, x := range []struct {
+		name string
+		q    kasoku.Query
+		want string // how the note begins
+	}{
+		{"one query per row", q("SELECT", 1000, 900, 3, 500), "One query per row: 50.0 % of 1,000 calls"},
+		{"half is needed", q("SELECT", 1000, 900, 3, 499), ""},
+		{"one insert per row", q("INSERT", 1000, 900, 3, 900), "One INSERT per row: "},
+		{"inserts of many rows", bulk, ""},
+		{"the same again", q("SELECT", 1000, 2, 700, 0), "Asked again: 70.0 % of 1,000 calls"},
+		{"updates again", q("UPDATE", 1000, 2, 700, 0), ""},
+		{"no table: SELECT 1", noTable, ""},
+		{"few calls", q("SELECT", 99, 1, 99, 99), ""},
+		{"an older file", q("SELECT", 1000, 0, 0, 0), ""},
+	} {
+		n := habits([]kasoku.Query{x.q})
+		switch {
+		case n == nil && x.want != "", n != nil && x.want == "", n != nil && !strings.HasPrefix(n.List[0].Text, x.want):
+			t.Errorf("%s: %+v, want %q", x.name, n, x.want)
+		case n != nil && n.List[0].Label != "23456789":
+			t.Errorf("%s: label %q", x.name, n.List[0].Label)
+		}
+	}
+	if n := habits(slices.Repeat([]kasoku.Query{q("SELECT", 1000, 1, 1000, 0)}, 9)); len(n.List) != mostHabits {
+		t.Errorf("%d notes, want %d", len(n.List), mostHabits)
+	}
+}
+
+// Columns of what was not counted are left out.
+func TestQueryColumnsOfOlderRun(t *testing.T) {
+	keys := func(r *kasoku.Recording) string {
+		var out []string
+		for _, c := range show(r).Section(SectionQueries).Blocks[0].(*Table).Columns {
+			out = append(out, c.Key)
+		}
+		return strings.Join(out, " ")
+	}
+	shop, _ := sample.Analysed()
+	if got := keys(shop); !strings.Contains(got, "streak_ratio repeated_ratio") {
+		t.Errorf("columns %s", got)
+	}
+	if got := keys(sample.Before()); strings.Contains(got, "streak") || strings.Contains(got, "repeated") {
+		t.Errorf("columns %s of a file that has not counted", got)
+	}
+}
+
+func TestAdvised(t *testing.T) {
+	shop, _ := sample.Analysed()
+	f := Advised(shop.Advice)
+	var got []string
+	for _, x := range f.List {
+		var lines []string
+		for _, y := range x.Fixes {
+			for _, l := range y.Code {
+				lines = append(lines, l.Text)
+			}
+		}
+		got = append(got, fmt.Sprintf("%s %s %s %q %d", x.Anchor, x.ID, x.Risk, x.Object, len(lines)))
+	}
+	want := []string{`a1 MYS-25 none "" 2`, `a2 MYS-14 none "" 4`, `a3 DBC-01 durability "" 2`, `a4 MYS-37  "" 0`}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if !f.List[2].Risky || f.List[0].Risky {
+		t.Error("a risk to durability is marked, none is not")
+	}
+	if len(f.Table.Rows) != len(shop.Advice) {
+		t.Errorf("%d rows for machines, want one for each variable", len(f.Table.Rows))
+	}
+	shop.Advice[3].Host = "db2"
+	if f := Advised(shop.Advice); f.List[0].Object != "web1" || f.List[2].Object != "db2" {
+		t.Error("several servers are named")
+	}
+	if got := AdvisedValue("innodb_buffer_pool_size", "134217728"); got != "128 MiB" {
+		t.Errorf("size %q", got)
+	}
+	if got := AdvisedValue("max_connections", "151"); got != "151" {
+		t.Errorf("count %q", got)
+	}
+}
