@@ -20,6 +20,7 @@ import (
 var ignoredAttributes = []string{
 	"Id", "Thread_id", "timestamp", "Schema", "Xid", "arg", "cmd", "end_log_pos", "exptime", "flags", "insert_id", "ip", "key",
 	"last_insert_id", "offset", "port", "res", "server_id", "val",
+	"Start", "End", // times of log_slow_extra, one per event
 }
 
 // A reading is one pass over the logs for one grouping.

@@ -26,11 +26,17 @@ func seconds(v float64) string {
 	return fmt.Sprintf("%.0fs", us/1e6)
 }
 
-// microseconds cuts a time to whole ones, of the 15 digits with which Perl turns a
-// number into text: 0.000249 × 1e6 is a little less than 249.
+// microseconds cuts a time to whole ones. The time is rounded to 17 decimals before,
+// and the microseconds to 15 digits: 0.000249 × 1e6 is a little less than 249, and
+// ninety times 0.000001 a little less than 0.00009.
 func microseconds(v float64) float64 {
-	us, _ := strconv.ParseFloat(strconv.FormatFloat(v*1e6, 'g', 15, 64), 64) // it is a number
-	return math.Trunc(us)
+	return math.Trunc(reread(reread(v, 'f', 17)*1e6, 'g', 15))
+}
+
+// reread is the number that one reads where v was printed.
+func reread(v float64, format byte, digits int) float64 {
+	out, _ := strconv.ParseFloat(strconv.FormatFloat(v, format, digits, 64), 64) // it is a number
+	return out
 }
 
 // units are what the powers of 1,000 and 1,024 are called.

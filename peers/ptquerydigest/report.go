@@ -19,6 +19,7 @@ type printer struct {
 	started time.Time
 	now     time.Time
 	host    string
+	timed   bool // the logs tell times
 	headed  bool // the header, which is the same for all groupings, was printed
 }
 
@@ -163,6 +164,8 @@ func (p *printer) figures(head, name string, values ...float64) {
 
 func (p *printer) timeRange(s *span) {
 	switch {
+	case s.firstText == "" && p.timed:
+		p.line("# Time range: unknown")
 	case s.firstText == "":
 	case s.firstText == s.lastText:
 		p.line("# Time range: all events occurred at %s", s.firstText)

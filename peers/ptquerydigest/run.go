@@ -98,6 +98,7 @@ func (p *printer) print(d *digest, l limit) error {
 		return nil
 	}
 	d.sort()
+	p.timed = d.overall.span.firstText != ""
 	p.o.choose(d, l)
 	if p.o.output == "json" || p.o.output == "json-anon" {
 		return p.writeJSON(d)
