@@ -39,7 +39,7 @@ func set(t *testing.T, in *Input, pairs string) {
 }
 
 func tableOf(t Table) func(*Input, bool) {
-	return func(in *Input, _ bool) { in.Schema = &Schema{Tables: []Table{t}, Indexed: true} }
+	return func(in *Input, _ bool) { in.Schema = &Schema{Tables: []Table{t}} }
 }
 
 func innodb(name string, data, index, free int64) Table {

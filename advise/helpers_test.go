@@ -42,7 +42,7 @@ func mariaDB() Input {
 		},
 		Memory:       Memory{RAM: 8 << 30, From: "memory of the host", Others: 256 << 20, Seen: true},
 		System:       System{Cores: 4, Rotational: new(bool), FreeBytes: 200 << 30, Settings: map[string]string{"vm.swappiness": "1", "fs.aio-max-nr": "1048576"}, WriteTime: time.Millisecond, Writes: 1000},
-		Schema:       &Schema{Indexed: true, Uses: map[string]uint64{}},
+		Schema:       &Schema{Uses: map[string]uint64{}},
 		Transactions: &Transactions{},
 		Replica:      &Replica{},
 		AccountsRead: true,

@@ -85,7 +85,6 @@ type Schema struct {
 	Partial bool // there may be tables that it does not see
 	Tables  []Table
 	Indexes []mysqlread.Index
-	Indexed bool              // Indexes was read
 	Uses    map[string]uint64 // accesses by "schema.table.index"; nil when unknown
 }
 
@@ -106,12 +105,11 @@ type Transactions struct {
 
 // Replica is how far a replica is.
 type Replica struct {
-	Is         bool
-	IO, SQL    string // Yes, No, Connecting
-	Lag        time.Duration
-	LagKnown   bool
-	LastError  string
-	Connection string // its channel or name, often empty
+	Is        bool
+	IO, SQL   string // Yes, No, Connecting
+	Lag       time.Duration
+	LagKnown  bool
+	LastError string
 }
 
 // An Account is one user of the server.

@@ -87,7 +87,7 @@ func anySchema(t *rapid.T, in *Input) {
 		in.Lacks = append(in.Lacks, Lack{PartTables, "not allowed", ""}, Lack{PartIndexes, "not allowed", ""})
 		return
 	}
-	in.Schema = &Schema{Indexed: true, Partial: rapid.Bool().Draw(t, "partial"), Uses: map[string]uint64{}}
+	in.Schema = &Schema{Partial: rapid.Bool().Draw(t, "partial"), Uses: map[string]uint64{}}
 	for i := range rapid.IntRange(0, 12).Draw(t, "tables") {
 		in.Schema.Tables = append(in.Schema.Tables, Table{Table: mysqlread.Table{
 			Schema: "s", Name: fmt.Sprint("t", i), Engine: rapid.SampledFrom([]string{"InnoDB", "InnoDB", "MyISAM", "Aria"}).Draw(t, "engine"),

@@ -105,7 +105,6 @@ func (r *reading) indexes() error {
 	for i := range s.Tables {
 		s.Tables[i].AutoType = types[name(s.Tables[i].Table)]
 	}
-	s.Indexed = true
 	return nil
 }
 

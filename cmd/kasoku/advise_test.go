@@ -42,8 +42,7 @@ func advisedServer() advise.Input {
 		Memory: advise.Memory{RAM: 4 << 30, From: "memory limit of the control group mariadb.service", Others: 300 << 20, Seen: true},
 		System: advise.System{Cores: 2, Settings: map[string]string{"vm.swappiness": "60"}},
 		Schema: &advise.Schema{
-			Tables:  []advise.Table{{Table: mysqlread.Table{Schema: "shop", Name: "it\x1b[31mem`", Engine: "InnoDB", Rows: 10, DataBytes: 1 << 30, IndexBytes: 1 << 20}}},
-			Indexed: true,
+			Tables: []advise.Table{{Table: mysqlread.Table{Schema: "shop", Name: "it\x1b[31mem`", Engine: "InnoDB", Rows: 10, DataBytes: 1 << 30, IndexBytes: 1 << 20}}},
 		},
 		Lacks: []advise.Lack{
 			{Part: advise.PartTransactions, Why: "transactions: the account may not", Grant: "GRANT PROCESS ON *.* TO 'app'@'%';"},
