@@ -122,11 +122,11 @@ func otherFormats(f *Format) []*Format {
 	if f.kind != byLTSV {
 		out = append(out, ltsvFormat)
 	}
-	any := *anyCombined
+	combined := *anyCombined
 	if f.kind == byProgram && f.unit != 0 {
-		any.unit = f.unit
+		combined.unit = f.unit
 	}
-	return append(out, &any)
+	return append(out, &combined)
 }
 
 // jsonRoots returns the names of objects that the first JSON line has.

@@ -128,7 +128,7 @@ func askNginx(t *testing.T, s *service.NginxServer) {
 			t.Fatal(err)
 		}
 		fmt.Fprint(c, garbage)
-		c.SetReadDeadline(time.Now().Add(10 * time.Second)) //nolint:errcheck // the read says it
+		c.SetReadDeadline(time.Now().Add(10 * time.Second))
 		if _, err := c.Read(make([]byte, 1000)); err != nil {
 			t.Fatal(err)
 		}

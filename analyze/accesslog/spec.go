@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -147,7 +148,8 @@ func fromPieces(name, spec string, pieces []piece) (*Format, error) {
 	default:
 		f.program, err = compile(pieces)
 	}
-	if c, ok := err.(*compileError); ok {
+	var c *compileError
+	if errors.As(err, &c) {
 		return nil, &FormatError{Spec: spec, At: c.at, Problem: c.problem, Expected: c.expected}
 	}
 	if err != nil {

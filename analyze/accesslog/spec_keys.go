@@ -2,7 +2,7 @@ package accesslog
 
 import (
 	"encoding/json"
-	"errors"
+	"fmt"
 	"strings"
 )
 
@@ -85,37 +85,15 @@ func trimBrackets(values []piece) []piece {
 	return values
 }
 
+// private is the first of the runes that stand for the values of a format while
+// it is read as JSON. Unicode leaves them to private use.
+const private = 0xe000
+
 // jsonKeys returns what the keys of a format that is a JSON object mean.
 func jsonKeys(pieces []piece) (keyTable, error) {
-	// Every value becomes one private rune, in quotes where it has none.
-	const private = 0xe000
-	var text strings.Builder
-	inText := false
-	for i, p := range pieces {
-		if !p.isText() {
-			s := string(rune(private + i))
-			if !inText {
-				s = `"` + s + `"`
-			}
-			text.WriteString(s)
-			continue
-		}
-		for j := 0; j < len(p.text); j++ {
-			c := p.text[j]
-			switch {
-			case c == '\\' && inText && j+1 < len(p.text):
-				text.WriteByte(c)
-				j++
-				c = p.text[j]
-			case c == '"':
-				inText = !inText
-			}
-			text.WriteByte(c)
-		}
-	}
 	var object map[string]any
-	if err := json.Unmarshal([]byte(text.String()), &object); err != nil {
-		return nil, errors.New("it begins as JSON and is none: " + err.Error())
+	if err := json.Unmarshal(jsonText(pieces), &object); err != nil {
+		return nil, fmt.Errorf("it begins as JSON and is none: %w", err)
 	}
 	known, out := newKeyTable(""), keyTable{}
 	var walk func(prefix string, v any)
@@ -148,6 +126,33 @@ func jsonKeys(pieces []piece) (keyTable, error) {
 	}
 	walk("", object)
 	return out, out.check()
+}
+
+// jsonText returns a format as JSON, with a private rune for every value, in
+// quotes where it has none.
+func jsonText(pieces []piece) []byte {
+	var text []byte
+	inText := false
+	for i, p := range pieces {
+		if !p.isText() {
+			s := string(rune(private + i))
+			if !inText {
+				s = `"` + s + `"`
+			}
+			text = append(text, s...)
+			continue
+		}
+		for j := 0; j < len(p.text); j++ {
+			if p.text[j] == '\\' && inText && j+1 < len(p.text) {
+				text = append(text, p.text[j])
+				j++
+			} else if p.text[j] == '"' {
+				inText = !inText
+			}
+			text = append(text, p.text[j])
+		}
+	}
+	return text
 }
 
 // check reports whether the keys tell what was asked for.
