@@ -32,15 +32,14 @@ type reading struct {
 	iso   bool                   // times look like 2026-11-20T08:38:36
 	echo  func(e *slowlog.Event) // prints each event; nil does not
 
-	gate     gate
-	shaper   sqlshape.Shaper
-	db       []byte // of the last event that told one
-	places   int    // decimals of the first Query_time, -1 before it
-	first    []int64
-	seen     map[string]int // events by fingerprint, for --sample
-	classes  []*extra       // by number, from 1
-	whole    [2]ordered     // of all events
-	hasTexts bool
+	gate    gate
+	shaper  sqlshape.Shaper
+	db      []byte // of the last event that told one
+	places  int    // decimals of the first Query_time, -1 before it
+	first   []int64
+	seen    map[string]int // events by fingerprint, for --sample
+	classes []*extra       // by number, from 1
+	whole   [2]ordered     // of all events
 }
 
 // An extra is what a class keeps beside its statistics.
@@ -193,7 +192,7 @@ func (r *reading) each(e *slowlog.Event, number int) {
 	}
 	x.hosts.add(e.Host)
 	x.dbs.add(r.db)
-	if r.hasTexts || bytes.Contains(e.Head(), []byte("rrno: ")) || bytes.Contains(e.Head(), []byte("_id: ")) {
+	if head := e.Head(); bytes.Contains(head, []byte("_errno: ")) || bytes.Contains(head, []byte("_trx_id: ")) {
 		x.addTexts(e)
 	}
 	if v := r.rank(e); !x.sample.seen || v >= x.sample.value {
@@ -202,7 +201,7 @@ func (r *reading) each(e *slowlog.Event, number int) {
 }
 
 // textAttributes are texts although their values look like numbers.
-var textAttributes = []string{"Last_errno", "Error_no", "InnoDB_trx_id", "Statement_id"}
+var textAttributes = []string{"Last_errno", "InnoDB_trx_id"}
 
 func (x *extra) addTexts(e *slowlog.Event) {
 	e.Attributes(func(name, v []byte) bool {

@@ -76,7 +76,7 @@ func (d *digest) fileNames() []string {
 
 // labels are how reports call attributes whose name says it worse.
 var labels = map[string]string{
-	"db": "Databases", "user": "Users", "host": "Hosts", "Error_no": "Errors",
+	"db": "Databases", "user": "Users", "host": "Hosts",
 	"Query_time": "Exec time", "Query_length": "Query size",
 	"Tmp_disk_tables": "Tmp disk tbl", "Tmp_table_sizes": "Tmp tbl size",
 	"InnoDB_trx_id": "InnoDB trxID",
