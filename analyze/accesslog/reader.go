@@ -22,6 +22,7 @@ type Reader struct {
 	opts    ParserOptions
 	given   *Format // nil: to be found
 	parser  *Parser // nil until the format is known
+	refused int     // lines from the present one on of which none is understood
 	record  Record
 	err     error
 }
@@ -69,6 +70,7 @@ func (r *Reader) Err() error { return r.err }
 // on an error.
 func (r *Reader) Scan() bool {
 	for r.feed.Next() {
+		r.refused = max(r.refused-1, 0)
 		if len(bytes.TrimSpace(r.feed.Text)) == 0 {
 			r.account.Blank++
 			continue
@@ -94,8 +96,12 @@ func (r *Reader) Scan() bool {
 
 // detect finds the format from the present line and those behind it.
 func (r *Reader) detect() bool {
+	if r.refused > 0 {
+		return false
+	}
 	sample := append(bytes.Clone(r.feed.Text), '\n')
-	for n := 1; n < sniffed; n++ {
+	n := 1
+	for ; n < sniffed; n++ {
 		line := r.feed.Peek(n)
 		if line == nil {
 			break
@@ -104,6 +110,7 @@ func (r *Reader) detect() bool {
 	}
 	f, err := Detect(sample)
 	if err != nil {
+		r.refused = n
 		return false
 	}
 	r.parser = f.Parser(r.opts)

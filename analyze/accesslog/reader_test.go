@@ -151,6 +151,18 @@ func TestReader_UnknownFormat(t *testing.T) {
 	}
 }
 
+// However many lines of garbage come first, the first good one is read.
+func TestReader_GarbageFirst(t *testing.T) {
+	const good = "time:1629507600.1\treq:GET /a\tstatus:200\n"
+	for n := range 3 * sniffed {
+		r := newReader(strings.Repeat("garbage\n\n", n) + good + good)
+		if !r.Scan() || !r.Scan() || r.Record().Line != int64(2*n+2) || r.Scan() {
+			t.Fatalf("%d lines before: record %d, %v", n, r.Record().Line, r.Err())
+		}
+		checkAccount(t, r)
+	}
+}
+
 // The unit of a number without a name is that of the whole log, whichever line
 // comes first.
 func TestReader_Unit(t *testing.T) {
