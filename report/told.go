@@ -185,7 +185,7 @@ func plansMoved(c *compare.Comparison) Section {
 	s := Section{ID: SectionPlans, Title: "Plans", Count: len(c.Plans)}
 	if len(c.Plans) == 0 {
 		if c.PlansEqual > 0 {
-			s.Blocks = []Block{Para{Text: Prose("None of " + unit.Counted(c.PlansEqual, "plan", "plans") + " differs.")}}
+			s.Blocks = []Block{Para{Text: Prose("No plan differs, of " + unit.Count(c.PlansEqual) + " that both sides have.")}}
 		}
 		return s
 	}

@@ -44,7 +44,7 @@ func TestCompareOlderRun(t *testing.T) {
 func TestCompareWithItself(t *testing.T) {
 	before, _ := sample.Analysed()
 	d := comparing(t, []*kasoku.Recording{before}, []*kasoku.Recording{before})
-	if p, ok := d.Section(SectionPlans).Blocks[0].(Para); !ok || p.Text != "None of 3 plans differs." {
+	if p, ok := d.Section(SectionPlans).Blocks[0].(Para); !ok || p.Text != "No plan differs, of 3 that both sides have." {
 		t.Errorf("plans %+v", d.Section(SectionPlans).Blocks)
 	}
 	for _, n := range d.Section(SectionAdvice).Blocks[0].(*Notes).List {

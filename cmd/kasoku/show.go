@@ -231,7 +231,7 @@ func newShow(e *env) *cobra.Command {
 	var texts textFlags
 	cmd := &cobra.Command{
 		Use:   "show [RUN]",
-		Short: "Show a run: findings, timeline, steps, endpoints, queries, messages",
+		Short: "Show a run: findings, timeline, endpoints, queries, plans, advice, messages",
 		Long:  "Show a run. RUN is a file, an id, a label or latest (the default).",
 		Example: `  kasoku show
   kasoku show before --html report.html
