@@ -54,7 +54,7 @@ func (f *accessRead) register(cmd *cobra.Command) {
 	fl.StringVar(&f.kataribe, "kataribe-toml", "", "take the bundles and replaces of kataribe's configuration `FILE`")
 	fl.StringArrayVar(&f.routes, "routes", nil, "take the routes of a Go source directory or an OpenAPI file: `DIR|FILE`")
 	fl.StringSliceVar(&f.keepQuery, "keep-query", nil, "keep these `KEYS` of query strings, or all")
-	fl.StringVar(&f.bots, "bots", "include", "`MODE` for requests of user agents that say they are bots: include, exclude or only")
+	fl.StringVar(&f.bots, "bots", "include", "requests of user agents that say they are bots: `MODE` is include, exclude or only")
 	fl.StringVar(&f.zone, "location", "", "time `ZONE` such as Asia/Tokyo or UTC, of times that are shown and of those without an offset; default the log's own")
 	fl.IntVar(&f.workers, "workers", 0, "read with `N` threads; default one for each CPU")
 	_ = cmd.RegisterFlagCompletionFunc("bots", cobra.FixedCompletions([]string{"include", "exclude", "only"}, cobra.ShellCompDirectiveNoFileComp))
