@@ -162,33 +162,41 @@ func (f *accessFlags) options(e *env) (report.AccessOptions, error) {
 }
 
 // print writes what was read. Formats that hold one table have the endpoints, or
-// what was asked for.
+// what was asked for; a page beside them has everything.
 func (f *accessFlags) print(e *env, log *report.AccessLog, o report.AccessOptions) error {
-	if !f.read.slowestSet && o.Machine {
-		log.Slowest = nil
+	out := printer{json: func(w io.Writer) error { return export.AccessLogJSON(w, log, o, f.seconds) }}
+	var err error
+	if out.doc, err = f.document(log, o); err != nil {
+		return err
 	}
-	build := report.Access
-	if f.seconds && o.Machine {
-		build = report.AccessSeconds
+	if f.out.html != "" {
+		page := o
+		if page.Machine = false; !f.limited {
+			page.Limit = 0
+		}
+		if out.page, err = report.Access(log, page); err != nil {
+			return err
+		}
+	}
+	return f.out.print(e, out)
+}
+
+// document is what stdout gets.
+func (f *accessFlags) document(log *report.AccessLog, o report.AccessOptions) (*report.Document, error) {
+	build, table := report.Access, "endpoints"
+	switch {
+	case !o.Machine:
+		return report.Access(log, o)
+	case f.seconds:
+		build, table = report.AccessSeconds, "seconds"
+	case f.read.slowestSet && f.read.slowest > 0:
+		table = "slowest"
 	}
 	doc, err := build(log, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if o.Machine {
-		table := "endpoints"
-		switch {
-		case f.seconds:
-			table = "seconds"
-		case f.read.slowestSet:
-			table = "slowest"
-		}
-		doc = report.AccessTable(doc, table)
-	}
-	return f.out.print(e, printer{
-		doc:  doc,
-		json: func(w io.Writer) error { return export.AccessLogJSON(w, log, o, f.seconds) },
-	})
+	return report.AccessTable(doc, table), nil
 }
 
 // ended is how the command ends once all is printed.

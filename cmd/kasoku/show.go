@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -92,6 +93,7 @@ func checkFormat(flag, format string) error {
 // printer is what a command has to say, in all its forms.
 type printer struct {
 	doc   *report.Document
+	page  *report.Document // of --html; nil: doc
 	json  func(io.Writer) error
 	brief bool // on a terminal: in few lines
 }
@@ -99,7 +101,8 @@ type printer struct {
 // print writes the answer in the format asked for.
 func (o *output) print(e *env, p printer) error {
 	if o.html != "" {
-		if err := writeFile(o.html, func(w io.Writer) error { return html.Write(w, p.doc) }); err != nil {
+		page := cmp.Or(p.page, p.doc)
+		if err := writeFile(o.html, func(w io.Writer) error { return html.Write(w, page) }); err != nil {
 			return fmt.Errorf("write HTML report: %w", err)
 		}
 	}
