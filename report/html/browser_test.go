@@ -69,7 +69,9 @@ func TestBrowserRunsThePage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser; the long tests run it")
 	}
+	logs, moved := analysed(t)
 	for name, d := range map[string]*report.Document{
+		"analysed": logs, "analysed-moved": moved,
 		"show": report.Show(sample.Before(), options()), "stopped": report.Show(sample.Stopped(), options()),
 		"command": report.Show(sample.Command(), options()), "compare": report.Compare(compared(t), options()),
 		"groups": report.Compare(grouped(t), options()), "story": story(t), "accesslog": accessPage(t),
