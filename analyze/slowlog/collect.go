@@ -13,18 +13,19 @@ import (
 )
 
 // Collect reads the lines to their end into a table, and describes what it
-// read. On an error, both hold what was read before.
+// read. On an error, both hold what was read before. Nothing may have been read of
+// the lines.
 func Collect(src *lines.Window, o Options) (*Table, kasoku.LogWindow, error) {
-	t := NewTable(o)
-	r := newReaderOf(src, o, t.names)
-	for r.Scan() {
-		t.Add(r.Event())
+	p := newPipeline(src.Inputs(), NewTable(o))
+	p.chain = true
+	err := p.run(context.Background(), lines.SplitOptions{})
+	r := &p.results[0]
+	format := ""
+	if r.cutter != nil {
+		r.account.Add(&r.cutter.account)
+		format = r.told.format(r.cutter)
 	}
-	w := r.Account().Window("slowlog", r.Format(), src, t.notes()...)
-	if err := r.Err(); err != nil {
-		return t, w, fmt.Errorf("slow log: %w", err)
-	}
-	return t, w, nil
+	return p.table, r.account.Window("slowlog", format, src, append(p.notes, p.table.notes()...)...), err
 }
 
 // CollectAll reads the inputs, one after another, into a table and describes
@@ -37,38 +38,24 @@ func Collect(src *lines.Window, o Options) (*Table, kasoku.LogWindow, error) {
 // caller's goroutine adds them up, in order again. So all that depends on the
 // order, such as transactions, is as if one had read alone.
 func CollectAll(ctx context.Context, in []lines.Input, o Options, progress func(done, total int64)) (*Table, []kasoku.LogWindow, error) {
-	if o.Workers <= 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
-	return collectAll(ctx, in, NewTable(o), lines.SplitOptions{Progress: progress})
+	p := newPipeline(in, NewTable(o))
+	err := p.run(ctx, lines.SplitOptions{Progress: progress})
+	return p.table, p.windows(), err
 }
 
-// collectAll is CollectAll into a table, from blocks of any size.
-func collectAll(ctx context.Context, in []lines.Input, t *Table, split lines.SplitOptions) (*Table, []kasoku.LogWindow, error) {
-	p := &pipeline{in: in, opts: t.opts, table: t, results: make([]result, len(in)), notes: make([]string, len(in))}
-	split.Workers = 1
-	split.Note = func(i int, text string) { p.notes[i] = text }
-	var err error
-	if p.opts.Workers == 1 {
-		err = p.alone(ctx, split)
-	} else {
-		err = p.together(ctx, split)
-	}
-	if err != nil {
-		err = fmt.Errorf("slow log: %w", err)
-	}
-	return t, p.windows(), err
-}
-
-// A pipeline is the state of one CollectAll.
+// A pipeline is the state of one Collect or CollectAll.
 type pipeline struct {
 	in      []lines.Input
+	chain   bool // the inputs are one log: parts of a file that was rotated
 	opts    Options
 	table   *Table
 	input   int     // that the cutter works on
+	before  int64   // bytes of the inputs of a chain before the present one
+	last    int     // the present one
 	cutter  *cutter // nil before the first input
 	results []result
-	notes   []string
+	notes   []string // by input
+	failed  bool     // not all inputs were read
 }
 
 // A result is what became of one input.
@@ -79,9 +66,38 @@ type result struct {
 	bytes   int64
 }
 
+func newPipeline(in []lines.Input, t *Table) *pipeline {
+	p := &pipeline{in: in, opts: t.opts, table: t, results: make([]result, max(len(in), 1)), notes: make([]string, len(in))}
+	if p.opts.Workers <= 0 {
+		p.opts.Workers = runtime.GOMAXPROCS(0)
+	}
+	return p
+}
+
+// run reads the inputs, in the blocks that the options say.
+func (p *pipeline) run(ctx context.Context, split lines.SplitOptions) (err error) {
+	split.Workers = 1
+	split.Note = func(i int, text string) { p.notes[i] = text }
+	if p.opts.Workers == 1 {
+		err = p.alone(ctx, split)
+	} else {
+		err = p.together(ctx, split)
+	}
+	if p.failed = err != nil; p.failed {
+		return fmt.Errorf("slow log: %w", err)
+	}
+	return nil
+}
+
 // cut feeds a block to the cutter of its input, and calls send with each batch of
 // whole entries; send returns the batch to be filled next.
 func (p *pipeline) cut(b *lines.Block, send func(*batch) *batch) {
+	if p.chain {
+		if b.Input != p.last {
+			p.before, p.last = p.results[0].bytes, b.Input
+		}
+		b.Input, b.Offset = 0, p.before+b.Offset
+	}
 	if p.cutter == nil || b.Input != p.input {
 		p.finishInput(send)
 		p.input = b.Input
@@ -224,7 +240,7 @@ func (p *pipeline) windows() []kasoku.LogWindow {
 	var out []kasoku.LogWindow
 	for i := range p.results {
 		r := &p.results[i]
-		if r.cutter == nil && i > p.input {
+		if r.cutter == nil && i > p.input && p.failed {
 			break
 		}
 		w := kasoku.LogWindow{Kind: "slowlog", Path: p.in[i].Path, From: p.in[i].From, To: p.in[i].From + r.bytes, Files: 1}

@@ -69,6 +69,7 @@ type cutter struct {
 	b       *batch
 	offset  int64    // in the log of what is fed next
 	anchors []anchor // where the bytes of the buffer lie in the log
+	spare   []anchor // for those of the next batch
 	ends    []int32  // where the lines behind start end
 	start   int32    // where the first of them begins
 	cuts    []int32  // where lines end that were longer than the bound
@@ -115,10 +116,9 @@ func (c *cutter) feed(data []byte, offset, cut int64) {
 	if n := len(b.buf); n > from && b.buf[n-1] != '\n' {
 		b.buf = append(b.buf, '\n')
 	}
-	for p := from; p < len(b.buf); {
+	for p := from; p < len(b.buf); p++ {
 		p += bytes.IndexByte(b.buf[p:], '\n')
 		c.ends = append(c.ends, int32(p))
-		p++
 		c.account.Lines++
 	}
 	c.offset = offset + int64(len(data)) + cut
@@ -317,7 +317,7 @@ func (c *cutter) carry(to *batch) {
 		from, keep = c.e.head, c.kept()
 	}
 	b := c.b
-	anchors := append([]anchor(nil), anchor{0, c.offsetOf(from)})
+	anchors := append(c.spare[:0], anchor{0, c.offsetOf(from)})
 	for _, a := range c.anchors {
 		if a.at > from && a.at < keep {
 			anchors = append(anchors, anchor{a.at - from, a.offset})
@@ -335,7 +335,7 @@ func (c *cutter) carry(to *batch) {
 	cr := b.cr
 	to.buf = append(append(to.buf[:0], b.buf[from:keep]...), b.buf[rest:]...)
 	to.cr, to.input = cr, b.input
-	c.anchors = anchors
+	c.anchors, c.spare = anchors, c.anchors
 	c.moveEntry(from)
 	c.start = keep - from
 	c.number += int64(c.next)

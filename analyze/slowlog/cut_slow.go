@@ -25,6 +25,9 @@ type ahead struct {
 	timestamp int64
 	text      int   // index of the first line behind it
 	headEnd   int32 // where its lines with # end
+	user      bool  // a line tells the user
+	users     int   // how many lines do
+	query     bool  // a line begins with the Query_time
 	use       int   // index of the use line, 0 for none: no head begins with it
 }
 
@@ -247,64 +250,67 @@ func (c *cutter) isPlausible(timestamp int64) bool {
 
 // wholeHead reports whether the line that is looked at starts the head of an
 // entry that is whole: with a user, a Query_time and a SET timestamp or an
-// administrator command.
+// administrator command. What it found out is in ahead.
 func (c *cutter) wholeHead() (whole, known bool) {
+	c.ahead = ahead{line: c.next, simple: true}
 	a := &c.ahead
-	*a = ahead{line: c.next, simple: true}
-	user, users, query := false, 0, false
-	for n := 0; n <= maxAhead; n++ {
-		i := c.next + n
+	for i := c.next; i <= c.next+maxAhead; i++ {
 		if i >= len(c.ends) {
 			a.known = c.final
 			return false, c.final
 		}
-		at, end := c.lineStart(i), c.ends[i]
-		line := c.b.buf[at:end]
-		if len(line) < 3 || line[0] != '#' {
-			if len(line) == 0 || line[0] == '\r' && len(line) == 1 {
-				a.known = true
-				return false, true
-			}
-			if line[0] != '#' {
-				if hasPrefix(line, "use ") {
-					a.useLine(c, i)
-					continue
-				}
-				timestamp, ok := setLine(c.text(i))
-				a.known, a.whole, a.timestamp, a.text = true, ok && user && c.knowsQuery(query, c.next+1, i), timestamp, i+1
-				a.simple = a.simple && users == 1
-				return a.whole, true
-			}
-		}
-		if len(line) > maxHead/16 && n > 0 {
+		line := c.b.buf[c.lineStart(i):c.ends[i]]
+		switch {
+		case len(line) == 0 || line[0] == '\r' && len(line) == 1, line[0] == '#' && len(line) > maxHead/16 && i > c.next:
 			a.known = true
 			return false, true
-		}
-		if len(line) > 13 {
-			switch line[2] {
-			case 'Q':
-				query = query || hasPrefix(line, "# Query_time: ")
-			case 'T':
-				if hasPrefix(line, "# Time: ") {
-					a.simple = a.simple && n == 0 && !holdsUser(line)
-				}
-			case 'U':
-				if hasPrefix(line, "# User@Host: ") {
-					users++
-					user = user || c.isUser(c.text(i))
-				}
-			case 'a':
-				if hasPrefix(line, "# administrator command: ") {
-					a.known, a.simple, a.timestamp = true, false, 0
-					a.whole = user && c.knowsQuery(query, c.next+1, i)
-					return a.whole, true
-				}
+		case line[0] == '#':
+			if len(line) > len("# Query_time:") && a.headLine(c, i, line) {
+				return a.whole, true
 			}
+			a.headEnd = c.ends[i] + 1
+		case hasPrefix(line, "use "):
+			a.useLine(c, i)
+		default:
+			timestamp, ok := setLine(c.text(i))
+			a.timestamp, a.text = timestamp, i+1
+			a.simple = a.simple && a.users == 1
+			a.end(c, ok, i)
+			return a.whole, true
 		}
-		a.headEnd = end + 1
 	}
 	a.known = true
 	return false, true
+}
+
+// headLine looks at the line i of a head. It reports whether it is the last.
+func (a *ahead) headLine(c *cutter, i int, line []byte) (last bool) {
+	switch line[2] {
+	case 'Q':
+		a.query = a.query || hasPrefix(line, "# Query_time: ")
+	case 'T':
+		if hasPrefix(line, "# Time: ") {
+			a.simple = a.simple && i == a.line && !holdsUser(line)
+		}
+	case 'U':
+		if hasPrefix(line, "# User@Host: ") {
+			a.users++
+			a.user = a.user || c.isUser(c.text(i))
+		}
+	case 'a':
+		if hasPrefix(line, "# administrator command: ") {
+			a.simple = false
+			a.end(c, true, i)
+			return true
+		}
+	}
+	return false
+}
+
+// end notes that the head ends before the line i, with what belongs there or not.
+func (a *ahead) end(c *cutter, ok bool, i int) {
+	a.known = true
+	a.whole = ok && a.user && c.knowsQuery(a.query, a.line+1, i)
 }
 
 // isUser is [isUserLine], which is quick for the line that it saw last.

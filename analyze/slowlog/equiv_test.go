@@ -167,10 +167,11 @@ func FuzzReader_EqualToSlow(f *testing.F) {
 // outcome is all that a table and its windows tell.
 func outcome(t failer, in []lines.Input, o Options, split lines.SplitOptions) string {
 	t.Helper()
-	table, windows, err := collectAll(context.Background(), in, NewTable(o), split)
-	if err != nil {
+	p := newPipeline(in, NewTable(o))
+	if err := p.run(context.Background(), split); err != nil {
 		t.Fatal(err)
 	}
+	table, windows := p.table, p.windows()
 	var b strings.Builder
 	for _, c := range append(table.Classes(), table.Overall()) {
 		lat, attrs := c.Latency, c.Attributes
@@ -225,4 +226,69 @@ func TestCollectAll_SameForAnyWorkersAndBlocks_Anything(t *testing.T) {
 			rt.Fatalf("%q, %d workers:\n%s", log, o.Workers, firstDifference(got, want))
 		}
 	})
+}
+
+func TestCollect_Chain(t *testing.T) {
+	log := fixture(t, "mariadb-10.11.log")
+	dir := t.TempDir()
+	for _, at := range []int{0, 100, 5000, len(log)} {
+		at += bytes.IndexByte(append(log[at:len(log):len(log)], '\n'), '\n')
+		var in []lines.Input
+		for i, part := range [][]byte{log[:at], log[min(at+1, len(log)):]} { // the first part ends without a newline
+			in = append(in, lines.Input{Path: fmt.Sprintf("%s/%d-%d", dir, at, i)})
+			if err := os.WriteFile(in[i].Path, part, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		src, err := lines.Open(in, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, window, err := Collect(src, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := tableOf(t, string(log), Options{})
+		if window.Records != 122 || fmt.Sprint(byID(table)) != fmt.Sprint(byID(whole)) || len(table.Saves()) != 1 {
+			t.Errorf("cut at %d: %d records, %v", at, window.Records, byID(table))
+		}
+		src.Close()
+	}
+}
+
+func TestCollectAll_Inputs(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, b []byte) lines.Input {
+		if err := os.WriteFile(dir+"/"+name, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return lines.Input{Path: dir + "/" + name}
+	}
+	var z bytes.Buffer
+	zw := gzip.NewWriter(&z)
+	zw.Write(fixture(t, "mysql-9.7.log"))
+	zw.Close()
+	in := []lines.Input{write("a", fixture(t, "mariadb-10.11.log")), write("empty", nil), write("z.gz", z.Bytes()), write("last", nil)}
+	table, windows, err := CollectAll(t.Context(), in, Options{}, nil)
+	if err != nil || len(windows) != 4 || windows[0].Records != 122 || windows[1].Lines != 0 || windows[2].Records != 172 || windows[2].Format != "mysql" {
+		t.Fatalf("%v, windows %+v", err, windows)
+	}
+	if table.Statements() != 122+120 {
+		t.Errorf("%d statements", table.Statements())
+	}
+	for _, c := range table.Classes() {
+		log := fixture(t, map[int]string{0: "mariadb-10.11.log", 2: "mysql-9.7.log"}[c.Worst.Input])
+		at := log[c.Worst.Offset:]
+		if line := 1 + bytes.Count(log[:c.Worst.Offset], []byte("\n")); line != int(c.Worst.Line) || at[0] != '#' || !bytes.Contains(at[:min(len(at), 3000)], []byte(strings.TrimPrefix(c.Worst.Statement, "use "))) {
+			t.Errorf("worst entry %+v is not at its place: %.200q", c.Worst, at)
+		}
+	}
+	if _, windows, err = CollectAll(t.Context(), append(in[:1:1], lines.Input{Path: dir + "/gone"}, in[2]), Options{}, nil); err == nil || len(windows) != 1 || windows[0].Records != 122 {
+		t.Errorf("%v, windows %+v", err, windows)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err = CollectAll(ctx, in, Options{}, nil); err == nil {
+		t.Error("no error of a context that has ended")
+	}
 }

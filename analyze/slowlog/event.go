@@ -147,9 +147,11 @@ func (e *Event) place() {
 
 // inherited is what entries that do not tell it have from the entry before.
 type inherited struct {
-	start  time.Time
-	logged time.Time
-	schema []byte
+	start   time.Time
+	logged  time.Time
+	schema  []byte
+	schemas [8][]byte // some that were told; entries of several schemas take turns
+	next    int       // which of them is replaced next
 }
 
 // pass gives the event what it lacks, and keeps what it tells for the next one.
@@ -165,10 +167,23 @@ func (in *inherited) pass(e *Event) {
 		in.logged = e.Logged
 	}
 	if len(e.Schema) > 0 && string(e.Schema) != string(in.schema) {
-		in.schema = append([]byte(nil), e.Schema...) // the event before may still point to the old one
+		in.schema = in.copyOf(e.Schema)
 	}
 	e.database = in.schema
 	if !e.hasSchema {
 		e.Schema = in.schema
 	}
+}
+
+// copyOf returns a copy of a schema that never changes: events may point to it.
+func (in *inherited) copyOf(schema []byte) []byte {
+	for _, s := range in.schemas {
+		if string(s) == string(schema) {
+			return s
+		}
+	}
+	c := bytes.Clone(schema)
+	in.schemas[in.next] = c
+	in.next = (in.next + 1) % len(in.schemas)
+	return c
 }

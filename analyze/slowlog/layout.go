@@ -1,6 +1,7 @@
 package slowlog
 
 import (
+	"encoding/binary"
 	"math"
 	"slices"
 	"sync"
@@ -23,13 +24,41 @@ type layout struct {
 	misses int // lines in a row that were others
 }
 
+// A literal is text that many lines are compared with.
+type literal struct {
+	text             string
+	first, mid, last uint64 // eight bytes each, which may overlap, of one of 8 to 24 bytes
+}
+
+func newLiteral(b []byte) literal {
+	l := literal{text: string(b)}
+	if n := len(b); n >= 8 && n <= 24 {
+		l.first, l.last = binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[n-8:])
+		l.mid = binary.LittleEndian.Uint64(b[(n-8)/2:])
+	}
+	return l
+}
+
+// starts reports whether b starts with the literal and goes on.
+func (l *literal) starts(b []byte) bool {
+	n := len(l.text)
+	if len(b) <= n {
+		return false
+	}
+	if n < 8 || n > 24 {
+		return string(b[:n]) == l.text
+	}
+	return binary.LittleEndian.Uint64(b) == l.first && binary.LittleEndian.Uint64(b[n-8:]) == l.last &&
+		binary.LittleEndian.Uint64(b[(n-8)/2:]) == l.mid
+}
+
 // maxMisses is how often in a row a line may differ from the one before until
 // its layout no longer keeps them.
 const maxMisses = 32
 
 // A slot is one attribute of a layout.
 type slot struct {
-	before string // what stands between the value before and this one
+	before literal // what stands between the value before and this one
 	is     known
 	id     uint16 // of a wanted attribute
 	wanted bool
@@ -129,7 +158,7 @@ func (p *parser) learn(e *Event, i int) int {
 			return true
 		}
 		from := cap(line) - cap(value) // value is a part of line
-		s := slot{before: string(line[done:from]), is: is}
+		s := slot{before: newLiteral(line[done:from]), is: is}
 		s.id, s.wanted = p.wanted.id(name)
 		l.slots = append(l.slots, s)
 		done = from + len(value)
@@ -175,15 +204,15 @@ func (p *parser) compare(e *Event, l *layout, i int) int {
 	b := e.head
 	for k := range l.slots {
 		s := &l.slots[k]
-		if len(b)-i <= len(s.before) || string(b[i:i+len(s.before)]) != s.before {
+		if !s.before.starts(b[i:]) {
 			return 0
 		}
-		i += len(s.before)
+		i += len(s.before.text)
 		var v decimal
 		v.read(b, i)
 		end := v.end
 		if !v.ok {
-			for end < len(b) && b[end] != ' ' && b[end] != '\t' && b[end] != '\n' && b[end] != '\r' {
+			for end < len(b) && !ends(b[end]) {
 				end++
 			}
 			if end == i || b[end-1] == ':' {
@@ -286,6 +315,10 @@ const maxDigits = 19
 // read reads the number at b[i:]. It must end at a blank, the line's end or the
 // end of b.
 func (v *decimal) read(b []byte, i int) {
+	if i+1 < len(b) && b[i]-'0' <= 9 && b[i+1] <= ' ' && ends(b[i+1]) { // most are a digit
+		*v = decimal{n: uint64(b[i] - '0'), end: i + 1, ok: true}
+		return
+	}
 	from := i
 	var n uint64
 	for i < len(b) && b[i]-'0' <= 9 {
@@ -310,8 +343,11 @@ func (v *decimal) read(b []byte, i int) {
 		digits += v.places
 	}
 	v.n, v.end = n, i
-	v.ok = digits > 0 && digits <= maxDigits && (i >= len(b) || b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r')
+	v.ok = digits > 0 && digits <= maxDigits && (i >= len(b) || ends(b[i]))
 }
+
+// ends reports whether a value ends before the byte.
+func ends(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
 // powers are powers of ten.
 var powers = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19}

@@ -23,26 +23,26 @@ type Split uint8
 
 // The ways to split. A class is named by its id and its tag.
 const (
-	SplitEnds Split = iota // COMMIT and ROLLBACK
+	SplitEnds Split = iota // COMMIT and ROLLBACK, by [sqlshape.Tag]
 	SplitNone              // no statements, as pt-query-digest
-	SplitAll               // all statements
+	SplitAll               // all statements, by [sqlshape.AppendTag]
 )
 
 // By says what a class of statements has in common.
 type By uint8
 
-// What statements can be grouped by.
+// What statements can be grouped by. Transactions, streaks and saves are followed
+// only by fingerprint.
 const (
 	ByFingerprint By = iota
 	ByTables         // the tables that they name
 	ByUser
 	BySchema
 	ByHost
-	ByGroup // what [Options.Group] says
+	ByGroup // what Options.Group says
 )
 
-// Options say how a log becomes a table. The zero value keeps everything and
-// places it at offset 0.
+// Options say how a log becomes a table. The zero value keeps everything.
 type Options struct {
 	Clock      analyze.Clock   // nil: times are counted from 1970
 	Interval   kasoku.Interval // of the run; what lies outside is counted and left out. Empty: nothing is outside
@@ -59,7 +59,7 @@ type Options struct {
 	Split      Split
 	Attributes bool // keep statistics of every attribute, per class and of all
 	KeepRaw    bool // keep the text of the slowest statement of a class in Query.Raw
-	Workers    int  // that read a log with CollectAll; 0: as many as there are cores
+	Workers    int  // that read a log; 0: as many as there are cores
 
 	// Each is told every entry that counts, in the order of the log, with the
 	// number of its class: [Class.Number]. With it, statements of kasoku itself

@@ -2,7 +2,6 @@ package slowlog
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -193,17 +192,18 @@ func TestReader_Allocation(t *testing.T) {
 }
 
 func FuzzReader(f *testing.F) {
-	for _, name := range []string{"mariadb-10.11.log", "mysql-9.7.log", "mariadb-10.11-verbose.log"} {
-		b, err := os.ReadFile("testdata/" + name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(b[:min(len(b), 3000)])
+	for _, name := range slowFixtures {
+		b := fixture(f, name)
+		f.Add(b[:min(len(b), 3000)], uint8(Auto))
 	}
-	f.Add([]byte(head + "SELECT 'a;\n" + head + "SET timestamp=1;\nSELECT 1;\n"))
-	f.Add([]byte("# Time: 2026-11-20T11:13:58.513052Z\n# User@Host: a[a] @ [\n# Schema:  Query_time: 1\n\n;\n"))
-	f.Fuzz(func(t *testing.T, log []byte) {
-		r, table := newReader(string(log)), NewTable(Options{MaxQueries: 3, MaxPending: 3})
+	f.Add([]byte(head+"SELECT 'a;\n"+head+"SET timestamp=1;\nSELECT 1;\n"), uint8(Slow))
+	f.Add([]byte("# Time: 2026-11-20T11:13:58.513052Z\n# User@Host: a[a] @ [\n# Schema:  Query_time: 1\n\n;\n"), uint8(Slow))
+	f.Add([]byte("2026-05-14T05:28:50.000100Z\t    8 Connect\troot@localhost on shop\n\t\t    8 Query\tSELECT 'a\n261120  9:35:53\t    9 Query\tb'\n"), uint8(General))
+	f.Add([]byte("SELECT 1;\nUPDATE t\n SET a='\n;\n';\nBEGIN\n"), uint8(Raw))
+	f.Fuzz(func(t *testing.T, log []byte, kind uint8) {
+		o := Options{MaxQueries: 3, MaxPending: 3, Kind: Kind(kind % 4), Attributes: true}
+		table := NewTable(o)
+		r := newReaderOf(windowOf(string(log)), o, table.names)
 		for r.Scan() {
 			e := r.Event()
 			e.Attributes(func(_, _ []byte) bool { return true })
@@ -218,12 +218,13 @@ func FuzzReader(f *testing.F) {
 		for _, q := range table.Queries() {
 			calls += q.Calls
 		}
-		if got := table.Statements() + table.Admin(); got != calls || got+table.Own() != a.Records {
+		if got := table.Statements() + table.Admin(); got != calls || got+table.Own() != a.Records || table.Overall().Calls != calls {
 			t.Errorf("%d records, %d statements, %d calls", a.Records, got, calls)
 		}
 		if len(table.classes) > 4 {
 			t.Errorf("%d classes", len(table.classes))
 		}
+		table.Transactions()
 	})
 }
 

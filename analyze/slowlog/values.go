@@ -109,7 +109,8 @@ func isBanner(line []byte) bool {
 }
 
 func isVersion(line []byte) bool {
-	return len(line) > 0 && line[0] != '#' &&
+	n := len(line)
+	return n > 0 && line[0] != '#' && (line[n-1] == ':' || line[n-1] == 'y') &&
 		(bytes.HasSuffix(line, []byte("started with:")) || bytes.HasSuffix(line, []byte("embedded library"))) &&
 		bytes.Contains(line, []byte(", Version: "))
 }

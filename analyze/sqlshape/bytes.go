@@ -19,6 +19,7 @@ type byteTables struct {
 	digitish [256]bool // [0-9a-f.xb+-]
 	word     [256]bool // \w of a byte string
 	stop     [256]bool // what a sketch does not take as it is
+	inside   [256]bool // what may end a plain string, or not be in one
 	opens    [256]bool // what a string, a quoted name or a comment can start with
 }
 
@@ -49,7 +50,9 @@ func newByteTables() *byteTables {
 			t.class[i] = blank
 		}
 		t.opens[i] = c == '\'' || c == '"' || c == '`' || c == '/' || c == '#' || c == '-'
-		t.stop[i] = t.class[i] == number || c == '\'' || c == '('
+		special := c == '#' || c == '\\' || c == '"' || c == '/'
+		t.stop[i] = t.class[i] == number || c == '\'' || c == '(' || special
+		t.inside[i] = c == '\'' || c == '-' || special
 	}
 	return t
 }

@@ -130,6 +130,9 @@ func TestFingerprint_Allocation(t *testing.T) {
 		if n := testing.AllocsPerRun(100, func() { s.Fingerprint(sql) }); n != 0 {
 			t.Errorf("%q allocates %v times", sql, n)
 		}
+		if n := testing.AllocsPerRun(100, func() { s.Sketch(sql) }); n != 0 {
+			t.Errorf("the sketch of %q allocates %v times", sql, n)
+		}
 	}
 }
 

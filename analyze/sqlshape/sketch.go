@@ -24,6 +24,9 @@ type Sketch struct {
 
 // Sketch returns the sketch of a statement.
 func (s *Shaper) Sketch(sql []byte) Sketch {
+	if k, ok := plainSketch(sql); ok {
+		return k
+	}
 	q, whole := s.prepare(sql)
 	k := Sketch{Rows: s.cut, Commented: s.commented}
 	if s.commented && !s.cut && !whole {
@@ -35,8 +38,36 @@ func (s *Shaper) Sketch(sql []byte) Sketch {
 		k.Key = hashOf(q, wholeSeed)
 		return k
 	}
-	k.Key = keyOf(q)
+	k.Key, _ = keyOf(q, false)
 	return k
+}
+
+// plainSketch is the sketch of a statement of which nothing goes before its
+// strings do: no comment, no escape, no double quote.
+func plainSketch(sql []byte) (k Sketch, ok bool) {
+	if len(sql) == 0 {
+		return k, false
+	}
+	q := sql
+	switch tab.lower[sql[0]] {
+	case 'i', 'r': // INSERT, REPLACE
+		if q = firstRow(sql); len(q) < len(sql) {
+			if hasPair(sql[len(q):], '/', '*') || q[len(q)-1] == '/' {
+				return k, false
+			}
+			k.Rows = true
+		}
+	case 'a', 'u', 'c': // administrator command, USE, CALL; but UPDATE and COMMIT are plain
+		if len(sql) < 2 || tab.lower[sql[1]] != 'p' && tab.lower[sql[1]] != 'o' {
+			return k, false
+		}
+	case ' ', '\t', '\n', '\v', '\f', '\r': // CALL may follow
+		return k, false
+	}
+	if k.Key, ok = keyOf(q, true); ok {
+		k.Text = hashOf(sql, textSeed)
+	}
+	return k, ok
 }
 
 // WithTag returns the key of a statement that is told apart from others of its
@@ -104,9 +135,12 @@ func mixRun(h uint64, b []byte) uint64 {
 //   - so does a number. Whether the words true, false and null next to it are
 //     words of their own depends on its first and its last byte being parts of words;
 //   - the lists behind in, value and values become (?+).
-func keyOf(q []byte) uint64 {
+//
+// Raw means that the statement was not prepared: ok is false when it would have
+// to be.
+func keyOf(q []byte, raw bool) (key uint64, ok bool) {
 	h := uint64(keySeed)
-	lit := literals{more: true}
+	lit := literals{more: true, raw: raw}
 	for i := 0; i < len(q); {
 		from := i
 		for i < len(q) && !tab.stop[q[i]] {
@@ -118,25 +152,35 @@ func keyOf(q []byte) uint64 {
 		if i == len(q) {
 			break
 		}
-		if q[i] == '(' {
+		switch c := q[i]; {
+		case c == '(':
 			if end := lit.lists(q, i); end > 0 {
 				h, i = mix(h, listMark), end
 				continue
 			}
-		} else if mark, end := lit.at(q, i); end > 0 {
-			h, i = mix(h, mark), end
-			continue
+		case tab.class[c] == number || c == '\'':
+			if mark, end := lit.at(q, i); end > 0 {
+				h, i = mix(h, mark), end
+				continue
+			}
+		case raw && (c != '/' || i+1 < len(q) && q[i+1] == '*'):
+			return 0, false
+		}
+		if lit.failed {
+			return 0, false
 		}
 		h = mix(h, uint64(q[i])|1<<48)
 		i++
 	}
-	return h
+	return h, !lit.failed
 }
 
 // literals finds strings as [Shaper.strings] does, and numbers.
 type literals struct {
-	from int  // no string opens before the byte behind this one
-	more bool // strings may follow
+	from   int  // no string opens before the byte behind this one
+	more   bool // strings may follow
+	raw    bool // the statement is not prepared
+	failed bool // it holds a literal that has to be
 }
 
 // at returns the mark and the end of the literal that starts at i; the end is 0
@@ -144,6 +188,7 @@ type literals struct {
 func (l *literals) at(q []byte, i int) (mark uint64, end int) {
 	if q[i] != '\'' {
 		end = numberEnd(q, i)
+		l.failed = l.failed || l.raw && end-i > 1 && hasPair(q[i:end], '-', '-')
 		mark = numberMark
 		if isDigit(q[i]) {
 			mark++
@@ -156,13 +201,38 @@ func (l *literals) at(q []byte, i int) (mark uint64, end int) {
 	if !l.more || i <= l.from || q[i-1] == '\\' {
 		return 0, 0
 	}
-	end = stringEnd(q, i)
+	if l.raw {
+		end = l.plainString(q, i)
+	} else {
+		end = stringEnd(q, i)
+	}
 	if end == 0 {
 		l.more = false
 		return 0, 0
 	}
 	l.from = end
 	return stringMark, end
+}
+
+// plainString returns the end of the string at i when nothing in it would have
+// gone before, and fails otherwise.
+func (l *literals) plainString(q []byte, i int) int {
+	for end := i + 1; end < len(q); end++ {
+		c := q[end]
+		if !tab.inside[c] {
+			continue
+		}
+		switch {
+		case c == '\'':
+			return stringEnd(q, i)
+		case c == '-' && (end+1 == len(q) || q[end+1] != '-'):
+		case c == '/' && (end+1 == len(q) || q[end+1] != '*'):
+		default:
+			l.failed = true
+			return 0
+		}
+	}
+	return 0
 }
 
 // lists returns the end of the lists of literals that start with the parenthesis
@@ -182,6 +252,7 @@ func (l *literals) lists(q []byte, open int) int {
 		for p = end; p < len(q) && (isSpace(q[p]) || q[p] == ','); p++ {
 		}
 	}
+	keep.failed = l.failed
 	*l = keep
 	return end
 }
