@@ -38,10 +38,6 @@ func set(t *testing.T, in *Input, pairs string) {
 	}
 }
 
-func tableOf(t Table) func(*Input, bool) {
-	return func(in *Input, _ bool) { in.Schema = &Schema{Tables: []Table{t}} }
-}
-
 func innodb(name string, data, index, free int64) Table {
 	return Table{Table: mysqlread.Table{Schema: "shop", Name: name, Engine: "InnoDB", Rows: 1000, DataBytes: data, IndexBytes: index}, FreeBytes: uint64(free)}
 }

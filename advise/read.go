@@ -44,7 +44,6 @@ type reading struct {
 	conn mysqlflags.Querier
 	in   Input
 	server
-	whole bool // the account may read all tables
 }
 
 func (r *reading) all(o ReadOptions) error {

@@ -60,7 +60,7 @@ func TestParse_Failure(t *testing.T) {
 	f("\n;", "", `2: unexpected ";"`)
 }
 
-// write puts files into a directory: name, text, name, text …
+// write puts files into a directory: their names, each before its text.
 func write(t *testing.T, pairs ...string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()

@@ -345,8 +345,8 @@ func adviceNote(x *compare.AdviceChange) Note {
 	return note
 }
 
-// setting is what is to be set, or of advice that went, what was: " max_connections
-// 151 → 300."
+// setting is what is to be set, or of advice that went, what was, such as
+// " max_connections 151 → 300." with the blank before it.
 func setting(x *compare.AdviceChange) string {
 	a := x.Either()
 	to := a.Proposed

@@ -141,7 +141,7 @@ func (p *Plan) execute(ctx context.Context, db *sql.DB) []Outcome {
 		conn, err = db.Conn(ctx)
 	}
 	if err == nil {
-		defer func() { _ = conn.Close() }() // it holds nothing
+		defer conn.Close()
 		// Quotes and backslashes mean what they did when the definitions were read.
 		_, err = conn.ExecContext(ctx, fmt.Sprintf("SET /* kasoku */ SESSION sql_mode = 'STRICT_ALL_TABLES', lock_wait_timeout = %d", lockWait))
 	}

@@ -64,8 +64,6 @@ type inputPart struct {
 	format  *Format // nil: unknown
 	sniff   error   // why
 	account analyze.Account
-	lines   []uint32 // of each block
-	first   int      // number of the first block
 	bytes   int64
 	notes   []string
 	strays  uint64

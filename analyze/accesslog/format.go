@@ -35,8 +35,8 @@ type Format struct {
 	others     []*Format // that single lines may have; empty for a format that was asked for
 }
 
-// Name returns what people call the format: ltsv; combined, with how the request
-// time is written; json …
+// Name returns what people call the format, such as ltsv, json, or combined with
+// how the request time is written.
 func (f *Format) Name() string { return f.name }
 
 // Spec returns the format in the words of nginx's log_format, where it has such;

@@ -40,7 +40,7 @@ func (c *column) add(text []byte) {
 		c.dash = true
 		return
 	}
-	list := bytes.IndexAny(text, ", ") >= 0
+	list := bytes.ContainsAny(text, ", ")
 	d, known, ok := sumOfTimes(text, time.Nanosecond)
 	switch {
 	case !ok || !known:

@@ -3,6 +3,7 @@ package accesslog
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -156,8 +157,12 @@ func TestReader_GarbageFirst(t *testing.T) {
 	const good = "time:1629507600.1\treq:GET /a\tstatus:200\n"
 	for n := range 3 * sniffed {
 		r := newReader(strings.Repeat("garbage\n\n", n) + good + good)
-		if !r.Scan() || !r.Scan() || r.Record().Line != int64(2*n+2) || r.Scan() {
-			t.Fatalf("%d lines before: record %d, %v", n, r.Record().Line, r.Err())
+		var at []int64
+		for r.Scan() {
+			at = append(at, r.Record().Line)
+		}
+		if !slices.Equal(at, []int64{int64(2*n + 1), int64(2*n + 2)}) {
+			t.Fatalf("%d lines before: records at %d, %v", n, at, r.Err())
 		}
 		checkAccount(t, r)
 	}

@@ -142,7 +142,7 @@ func (f *adviseFlags) input(ctx context.Context, e *env, args []string, ram uint
 	if err != nil {
 		return advise.Input{}, "", mysqlflags.Explain(err)
 	}
-	defer func() { _ = conn.Close() }() // nothing is lost with it
+	defer conn.Close()
 	if f.over > 0 && e.stderrTTY {
 		fmt.Fprintf(e.stderr, "kasoku: counting for %s\n", unit.Exact(f.over))
 	}

@@ -3,6 +3,7 @@ package alp
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/expr-lang/expr"
@@ -17,7 +18,7 @@ type filter struct {
 
 // filterEnv is what an expression may ask of a request.
 type filterEnv struct {
-	Uri          string //nolint:revive,staticcheck // as people write it
+	Uri          string //nolint:staticcheck // as people write it
 	Method       string
 	Time         string
 	ResponseTime float64
@@ -98,7 +99,7 @@ func (f filterTimes) compare(args ...any) (any, error) {
 		if !xOK || !yOK {
 			return false, nil
 		}
-		c = compareText(x, y)
+		c = strings.Compare(x, y)
 	}
 	switch args[0] {
 	case "==":
@@ -113,16 +114,6 @@ func (f filterTimes) compare(args ...any) (any, error) {
 		return c > 0, nil
 	}
 	return c >= 0, nil
-}
-
-func compareText(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 func (f filterTimes) ago(args ...any) (any, error) {

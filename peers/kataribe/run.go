@@ -63,8 +63,10 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return exitGood
 }
 
-// errNone is kataribe's own sentence.
-var errNone = errors.New("No parsed requests found. Please confirm log_format.") //nolint:staticcheck // as kataribe writes it
+// A noneError says in kataribe's own words that no line is a request.
+type noneError struct{}
+
+func (noneError) Error() string { return "No parsed requests found. Please confirm log_format." }
 
 // report reads the logs and prints what is to be told of them.
 func (p *plan) report(ctx context.Context, in []lines.Input, stdout, stderr io.Writer) error {
@@ -84,7 +86,7 @@ func (p *plan) report(ctx context.Context, in []lines.Input, stdout, stderr io.W
 		fmt.Fprintf(stderr, "kataribe: %d of %d lines do not match log_format; the first is line %d: %q\n", dropped, lines, first.Line, first.Text)
 	}
 	if len(k.Names()) == 0 {
-		return errNone
+		return noneError{}
 	}
 	w := bufio.NewWriter(stdout)
 	collect(p, k, workers).print(w, p)
