@@ -20,15 +20,15 @@ func (r rec) adviceSection() Section {
 		return s
 	}
 	s.Sub = Prose("On the settings of the database, the worst first. Nothing was changed. `" + strings.Replace("kasoku advise "+r.name()+" --conf", "  ", " ", 1) + "` prints only the lines for my.cnf, `--sql` those to set at once.")
-	s.Blocks = []Block{Advised(r.Advice)}
+	s.Blocks = []Block{adviceFindings(r.Advice)}
 	return s
 }
 
-// Advised tells advice as findings are told: with its figure and threshold, what to
+// adviceFindings tell advice as findings are told: with its figure and threshold, what to
 // set, the lines to paste, and the price. Neighbours of one check and title are one,
 // with several variables. Machines get it as a table.
-func Advised(all []kasoku.Advice) *Findings {
-	f := &Findings{Table: adviceTable(all)}
+func adviceFindings(all []kasoku.Advice) *Findings {
+	f := &Findings{Table: AdviceTable(all)}
 	hosts := slices.ContainsFunc(all, func(a kasoku.Advice) bool { return a.Host != all[0].Host })
 	for i := 0; i < len(all); {
 		n := i + 1
@@ -109,8 +109,8 @@ func AdvisedValue(variable, value string) string {
 	return unit.BytesIEC(n)
 }
 
-// adviceTable has all of the advice, as it is, for machines.
-func adviceTable(all []kasoku.Advice) *Table {
+// AdviceTable has all of the advice, as it is, for machines.
+func AdviceTable(all []kasoku.Advice) *Table {
 	t := &Table{ID: "advice"}
 	for _, key := range []string{"host", "id", "area", "title", "variable", "value", "proposed", "measured", "formula", "threshold", "window", "confidence", "risk", "set_global", "conf_line", "gain", "price", "note"} {
 		t.Columns = append(t.Columns, Column{Key: key, Head: strings.ReplaceAll(key, "_", " ")})

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -121,7 +122,7 @@ func adviceNotes(same []kasoku.Advice) []report.Note {
 	}
 	for _, y := range same {
 		if y.Variable != "" {
-			out = append(out, more(report.Plain, fmt.Sprintf("%s: %s → %s; risk %s, confidence %s", y.Variable, advised(y, y.Value), advised(y, y.Proposed), y.Risk, y.Confidence.Level)))
+			out = append(out, more(report.Plain, fmt.Sprintf("%s: %s → %s; risk %s, confidence %s", y.Variable, report.AdvisedValue(y.Variable, y.Value), report.AdvisedValue(y.Variable, y.Proposed), y.Risk, y.Confidence.Level)))
 		}
 	}
 	if x.Gain != "" {
@@ -143,15 +144,6 @@ func evidenceLine(a kasoku.Advice) string {
 		text += ", " + a.Window
 	}
 	return text
-}
-
-// advised prints a value of a variable, a size with its unit.
-func advised(a kasoku.Advice, value string) string {
-	n, err := strconv.ParseUint(value, 10, 64)
-	if err != nil || !advise.IsSize(a.Variable) {
-		return value
-	}
-	return unit.BytesIEC(n)
 }
 
 // rest is what could not be seen; on a terminal without its grants, which stand below.
@@ -220,35 +212,17 @@ func (a *adviser) places() []place {
 	add("in my.cnf, below [mysqld]"+price, without(all, calm))
 	var grants []string
 	for _, w := range a.unseen() {
-		if strings.HasPrefix(w.grant, "GRANT ") {
+		if strings.HasPrefix(w.grant, "GRANT ") && !slices.Contains(grants, w.grant) {
 			grants = append(grants, w.grant)
 		}
 	}
-	add(inDatabase+", to see the rest", dedupeLines(grants))
+	add(inDatabase+", to see the rest", grants)
 	return out
 }
 
 // without returns the lines of a list that another one lacks.
 func without(all, other []string) []string {
-	seen := map[string]bool{}
-	for _, l := range other {
-		seen[l] = true
-	}
-	var out []string
-	for _, l := range all {
-		if !seen[l] {
-			out = append(out, l)
-		}
-	}
-	return out
-}
-
-func dedupeLines(lines []string) []string {
-	var out []string
-	for _, l := range lines {
-		out = append(out, without([]string{l}, out)...)
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(all), func(l string) bool { return slices.Contains(other, l) })
 }
 
 func (a *adviser) printPlaces(w io.Writer) error {
@@ -266,61 +240,25 @@ func (a *adviser) printPlaces(w io.Writer) error {
 
 // table has the advice for machines.
 func (a *adviser) table() report.Section {
-	t := &report.Table{ID: "advice"}
-	for _, key := range []string{"id", "area", "title", "variable", "value", "proposed", "measured", "formula", "threshold", "window", "confidence", "risk", "set_global", "conf_line", "gain", "price", "note"} {
-		t.Columns = append(t.Columns, report.Column{Key: key, Head: strings.ReplaceAll(key, "_", " ")})
-	}
-	for _, x := range a.Advice {
-		var cells []report.Cell
-		for _, s := range []string{x.ID, x.Area, x.Title, x.Variable, x.Value, x.Proposed, x.Measured, x.Formula, x.Threshold, x.Window, string(x.Confidence.Level), string(x.Risk), x.SetGlobal, x.ConfLine, x.Gain, x.Price, strings.TrimSpace(x.Note)} {
-			cells = append(cells, report.Cell{Text: s})
-		}
-		t.Rows = append(t.Rows, report.Row{Cells: cells})
-	}
-	return report.Section{ID: "advice", Title: "Advice", Blocks: []report.Block{t}}
+	return report.Section{ID: report.SectionAdvice, Title: "Advice", Blocks: []report.Block{report.AdviceTable(a.Advice)}}
 }
 
 // The JSON of advise; docs/json.md has the fields.
 type (
 	advisedJSON struct {
-		Schema  int          `json:"schema"`
-		Kind    string       `json:"kind"`
-		Source  string       `json:"source"`
-		Server  string       `json:"server,omitempty"`
-		Host    string       `json:"host,omitempty"`
-		Window  *float64     `json:"window_s"`
-		RAM     *uint64      `json:"ram_bytes"`
-		RAMFrom string       `json:"ram_from,omitempty"`
-		Persist bool         `json:"persist"`
-		Verdict string       `json:"verdict"`
-		Advice  []adviceJSON `json:"advice"`
-		Unseen  []unseenJSON `json:"unseen"`
-		Quiet   []quietJSON  `json:"quiet"`
-	}
-	adviceJSON struct {
-		ID         string         `json:"id"`
-		Area       string         `json:"area"`
-		Title      string         `json:"title"`
-		Variable   string         `json:"variable,omitempty"`
-		Value      string         `json:"value,omitempty"`
-		Proposed   string         `json:"proposed,omitempty"`
-		Formula    string         `json:"formula"`
-		Measured   string         `json:"measured"`
-		Threshold  string         `json:"threshold"`
-		Window     string         `json:"window"`
-		Confidence confidenceJSON `json:"confidence"`
-		SetGlobal  string         `json:"set_global,omitempty"`
-		ConfLine   string         `json:"conf_line,omitempty"`
-		Risk       kasoku.Risk    `json:"risk"`
-		Gain       string         `json:"gain,omitempty"`
-		Price      string         `json:"price,omitempty"`
-		Note       string         `json:"note,omitempty"`
-	}
-	confidenceJSON struct {
-		Level kasoku.Level `json:"level"`
-		Holds int          `json:"holds"`
-		Of    int          `json:"of"`
-		Note  string       `json:"note,omitempty"`
+		Schema  int             `json:"schema"`
+		Kind    string          `json:"kind"`
+		Source  string          `json:"source"`
+		Server  string          `json:"server,omitempty"`
+		Host    string          `json:"host,omitempty"`
+		Window  *float64        `json:"window_s"`
+		RAM     *uint64         `json:"ram_bytes"`
+		RAMFrom string          `json:"ram_from,omitempty"`
+		Persist bool            `json:"persist"`
+		Verdict string          `json:"verdict"`
+		Advice  []export.Advice `json:"advice"`
+		Unseen  []unseenJSON    `json:"unseen"`
+		Quiet   []quietJSON     `json:"quiet"`
 	}
 	unseenJSON struct {
 		ID    string `json:"id"`
@@ -339,8 +277,8 @@ type (
 
 func (a *adviser) json(w io.Writer) error {
 	out := advisedJSON{
-		Schema: 1, Kind: "advise", Source: a.source, Server: a.Server, Host: a.in.Host, RAMFrom: a.in.Memory.From, Persist: a.Persist, Verdict: a.verdict(),
-		Advice: []adviceJSON{}, Unseen: []unseenJSON{}, Quiet: []quietJSON{},
+		Schema: export.Schema, Kind: "advise", Source: a.source, Server: a.Server, Host: a.in.Host, RAMFrom: a.in.Memory.From, Persist: a.Persist, Verdict: a.verdict(),
+		Advice: []export.Advice{}, Unseen: []unseenJSON{}, Quiet: []quietJSON{},
 	}
 	if a.in.Grown != nil {
 		seconds := a.in.Window.Seconds()
@@ -349,12 +287,8 @@ func (a *adviser) json(w io.Writer) error {
 	if a.in.Memory.RAM > 0 {
 		out.RAM = &a.in.Memory.RAM
 	}
-	for _, x := range a.Advice {
-		c := x.Confidence
-		out.Advice = append(out.Advice, adviceJSON{
-			x.ID, x.Area, x.Title, x.Variable, x.Value, x.Proposed, x.Formula, x.Measured, x.Threshold, x.Window,
-			confidenceJSON{c.Level, c.Holds, c.Of, c.Note}, x.SetGlobal, x.ConfLine, x.Risk, x.Gain, x.Price, strings.TrimSpace(x.Note),
-		})
+	for i := range a.Advice {
+		out.Advice = append(out.Advice, export.NewAdvice(&a.Advice[i]))
 	}
 	for _, u := range a.Unseen {
 		out.Unseen = append(out.Unseen, unseenJSON{u.ID, u.Title, u.Why, u.Grant})
