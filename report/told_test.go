@@ -190,7 +190,7 @@ func TestQueryColumnsOfOlderRun(t *testing.T) {
 
 func TestAdvised(t *testing.T) {
 	shop, _ := sample.Analysed()
-	f := Advised(shop.Advice)
+	f := adviceFindings(shop.Advice)
 	var got []string
 	for _, x := range f.List {
 		var lines []string
@@ -212,7 +212,7 @@ func TestAdvised(t *testing.T) {
 		t.Errorf("%d rows for machines, want one for each variable", len(f.Table.Rows))
 	}
 	shop.Advice[3].Host = "db2"
-	if f := Advised(shop.Advice); f.List[0].Object != "web1" || f.List[2].Object != "db2" {
+	if f := adviceFindings(shop.Advice); f.List[0].Object != "web1" || f.List[2].Object != "db2" {
 		t.Error("several servers are named")
 	}
 	if got := AdvisedValue("innodb_buffer_pool_size", "134217728"); got != "128 MiB" {
