@@ -23,8 +23,9 @@ type Limits struct {
 	// Outstanding is how many times the requests of the Names-th most frequent
 	// value another value must have to stay a route of its own, 64 when 0. Where
 	// users are as frequent as words are (Zipf's law), the first is Names times as
-	// frequent as that one, so that it does not. A value stays with a quarter of it
-	// too when the next one below it has less than a third of its requests.
+	// frequent as that one, so that it does not. A value stays with an eighth of it
+	// too when the next one below it has less than a third of its requests: no two
+	// neighbours of Zipf's law lie so far apart.
 	Outstanding uint64
 }
 
@@ -43,6 +44,9 @@ func (l Limits) withDefaults() Limits {
 // :name, or :id when most of the requests there are :id already. Each extension
 // stays apart, so that a directory of many files is /assets/:name.js and
 // /assets/:name.css.
+//
+// What looks much like a token beside ids that are far more frequent is one of
+// them: of the tokens that random generators make, some look like words.
 //
 // Routes that were answered with 4xx alone count for themselves: what a scanner
 // of weak points asks for does not make names of the real routes beside it.
@@ -101,11 +105,33 @@ func (p *place) settle(path []byte, l Limits, names []string) {
 	for _, i := range p.ends {
 		names[i] = string(path)
 	}
+	p.takeTokens()
 	p.fold(l)
 	p.index = nil
 	for _, k := range p.kids {
 		k.settle(path, l, names)
 	}
+}
+
+// rarer is how many times the requests of what looks like a token the ids beside
+// it have.
+const rarer = 16
+
+// takeTokens puts what looks much like a token to the ids beside it.
+func (p *place) takeTokens() {
+	id := p.index["/:id"]
+	if id == nil {
+		return
+	}
+	most := id.count / rarer
+	p.kids = slices.DeleteFunc(p.kids, func(k *place) bool {
+		if k.count > most || k.piece[0] != '/' || !likeToken([]byte(k.piece[1:])) {
+			return false
+		}
+		delete(p.index, k.piece)
+		id.absorb(k)
+		return true
+	})
 }
 
 // fold makes one of the values that are too many.
@@ -205,7 +231,7 @@ func outstanding(values []*place, l Limits) []*place {
 			next = values[i+1].count
 		}
 		far := v.count >= l.Outstanding*common
-		gap := v.count >= l.Outstanding/4*common && v.count > 3*next
+		gap := v.count >= l.Outstanding/8*common && v.count > 3*next
 		if far || gap {
 			stay = i + 1
 		}

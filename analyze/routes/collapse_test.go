@@ -49,6 +49,11 @@ func times(n int, format string) string {
 	return b.String()
 }
 
+// sorted returns the lines in order.
+func sorted(text string) string {
+	return strings.Join(slices.Sorted(strings.Lines(text)), "")
+}
+
 // words returns a number in letters.
 func words(i int) string {
 	out := ""
@@ -74,7 +79,14 @@ func TestCollapse(t *testing.T) {
 	}
 	f("one is far more frequent", times(60, "/users/%N 3")+"/users/me 300\n", "/users/:name 180\n/users/me 300\n")
 	f("one stands out of few", times(60, "/users/%N 3")+"/users/me 60\n", "/users/:name 180\n/users/me 60\n")
-	f("one is more frequent", times(60, "/users/%N 3")+"/users/me 40\n", "/users/:name 220\n")
+	f("one is more frequent", times(60, "/users/%N 3")+"/users/me 20\n", "/users/:name 200\n")
+	f("some stand out alike", times(60, "/%N 20")+"/login 330\n/logout 330\n/err 660\n", "/:name 1200\n/err 660\n/login 330\n/logout 330\n")
+	f("users with a sign", times(60, "/@%N 3")+times(60, "/~%N/x 2")+times(20, "/%N 1"), "/@:name 180\n"+
+		sorted(times(20, "/%N 1"))+"/~:name/x 120\n")
+	f("few users with a sign", "/@a 3\n/@b.json 3\n/@ 1\n/@/x 1\n", "/@ 1\n/@/x 1\n/@a 3\n/@b.json 3\n")
+	f("a sign beside many", times(60, "/%N 3")+times(60, "/@%N 3"), "/:name 180\n/@:name 180\n")
+	f("tokens like words", "/t/:id 99\n/t/BHgK4dfxgphn_-mR-rZK_Vf-UctZXzny 1\n/t/tDHKRsnvvsOqwNrqgOGrvsZcYGRmIw/x 4\n/t/tDHKRsnvvsOqwNrqgOGrvsZcYGRmIx 9\n/t/dashboard-settings 1\n",
+		"/t/:id 100\n/t/:id/x 4\n/t/dashboard-settings 1\n/t/tDHKRsnvvsOqwNrqgOGrvsZcYGRmIx 9\n")
 	f("below", times(60, "/users/%N/a/x 3")+times(60, "/users/%N/a/%N 9"), "/users/:name/a/:name 540\n/users/:name/a/x 180\n")
 	f("ids are there", times(60, "/t/%N 3")+"/t/:id 9000\n/t/:id/x 1\n", "/t/:id 9180\n/t/:id/x 1\n")
 	f("few ids are there", times(60, "/t/%N 3")+"/t/:id 9\n", "/t/:id 9\n/t/:name 180\n")
@@ -178,5 +190,22 @@ func TestTree(t *testing.T) {
 	f("/u/g/x", "/u/g/x")
 	if tree.Nodes() >= nodes/10 {
 		t.Errorf("%d nodes of %d", tree.Nodes(), nodes)
+	}
+}
+
+// TestTree_Signs: users with a sign do not close the place of the endpoints.
+func TestTree_Signs(t *testing.T) {
+	tree := NewTree()
+	for i := range 2 * firstValues {
+		tree.Add([]byte("/@" + words(i)))
+	}
+	tree.Add([]byte("/login"))
+	for route, want := range map[string]string{"/@late": "/@:name", "/@late/x": "/@:name/x", "/login": "/login", "/@": "/@", "/~late": "/~late"} {
+		if got := string(tree.Append(nil, []byte(route))); got != want {
+			t.Errorf("%q: got %q, want %q", route, got, want)
+		}
+	}
+	if !Covers("/@:name/x", "/@alice/x") || Covers("/@:name", "/alice") {
+		t.Error("what /@:name covers")
 	}
 }

@@ -185,26 +185,9 @@ func isToken(b []byte, digits int) bool {
 	if n < minShort {
 		return false
 	}
-	changes, marks := 0, 0
-	var mask, last uint8
-	for _, c := range b {
-		k := class[c]
-		switch {
-		case k&(hexLower|lower) != 0:
-			k = lower
-		case k&(hexUpper|upper) != 0:
-			k = upper
-		case k != digit:
-			if c != '-' && c != '_' {
-				return false
-			}
-			marks++
-		}
-		if last != 0 && k != last {
-			changes++
-		}
-		mask |= k
-		last = k
+	mask, changes, marks, ok := mixture(b)
+	if !ok {
+		return false
 	}
 	both := mask&lower != 0 && mask&upper != 0
 	switch {
@@ -216,6 +199,40 @@ func isToken(b []byte, digits int) bool {
 		return marks == 0 && changes*100 >= n*60
 	}
 	return n >= minToken && marks == 0 && digits >= 3 && changes*4 >= n
+}
+
+// mixture returns which of lower, upper and digit are in b, how often the kind of
+// character changes, and how many are dashes and underlines; ok is false when
+// there are others.
+func mixture(b []byte) (mask uint8, changes, marks int, ok bool) {
+	var last uint8
+	for _, c := range b {
+		k := class[c]
+		switch {
+		case k&(hexLower|lower) != 0:
+			k = lower
+		case k&(hexUpper|upper) != 0:
+			k = upper
+		case k != digit:
+			if c != '-' && c != '_' {
+				return 0, 0, 0, false
+			}
+			marks++
+		}
+		if last != 0 && k != last {
+			changes++
+		}
+		mask |= k
+		last = k
+	}
+	return mask, changes, marks, true
+}
+
+// likeToken reports whether b, which stands beside ids, may be a token of base64
+// that by chance has few digits or changes, or many dashes.
+func likeToken(b []byte) bool {
+	mask, changes, _, ok := mixture(b)
+	return ok && len(b) >= minToken && mask&lower != 0 && mask&upper != 0 && changes*100 >= len(b)*30
 }
 
 // isTokenBytes reports whether b, which holds bytes that tokens of base64 for

@@ -144,12 +144,44 @@ func appendDecoded(dst, b []byte, mask uint8, digits int) []byte {
 	if i := bytes.IndexByte(stem, '='); i > 0 && isID(b[i+1:]) {
 		return append(append(dst, b[:i+1]...), ":id"...)
 	}
-	if digits >= minLong {
+	switch n := len(stem) - buildHash; {
+	case n > 1 && (stem[n-1] == '-' || stem[n-1] == '.') && isBuilt(ext) && isBuildHash(stem[n:]):
+		dst = append(append(dst, stem[:n]...), ":id"...)
+	case digits > 0:
 		dst = appendWords(dst, stem)
-	} else {
+	default:
 		dst = append(dst, stem...)
 	}
 	return append(dst, ext...)
+}
+
+// buildHash is how many characters of a hash builders of web pages put behind a
+// name: Vite and Rollup of base64, esbuild of base32.
+const buildHash = 8
+
+// isBuilt reports whether files with that extension come from such builders.
+func isBuilt(ext []byte) bool {
+	switch string(ext) {
+	case ".js", ".mjs", ".css", ".map", ".wasm", ".svg", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".woff", ".woff2", ".ttf":
+		return true
+	}
+	return false
+}
+
+// isBuildHash reports whether that many characters look like no word: both cases
+// and digits mixed, both cases mixed more than in CamelCase, or capitals and
+// digits mixed.
+func isBuildHash(b []byte) bool {
+	mask, changes, _, ok := mixture(b)
+	switch {
+	case !ok || mask&upper == 0:
+		return false
+	case mask&lower == 0:
+		return mask&digit != 0 && changes >= 2
+	case mask&digit == 0:
+		return changes >= 4
+	}
+	return changes >= 3
 }
 
 // minLong is how many digits make a number that stands between words a value:

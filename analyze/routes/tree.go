@@ -222,10 +222,15 @@ func (n *treeNode) size() int {
 }
 
 // nextPiece returns the first piece of a route: a segment with its slash, or the
-// whole query string.
+// whole query string. A sign of users with its slash, as in /@alice and /~bob, is
+// a piece of its own, so that who stands behind it is not counted with the
+// endpoints beside it.
 func nextPiece(route []byte) []byte {
 	if route[0] == '?' {
 		return route
+	}
+	if len(route) > 2 && isSign(route[:2]) && route[2] != '/' && route[2] != '?' {
+		return route[:2]
 	}
 	for i := 1; i < len(route); i++ {
 		if route[i] == '/' || route[i] == '?' {
@@ -251,10 +256,16 @@ func appendPlaceholder(dst, piece []byte) []byte {
 	return append(append(dst, ":name"...), ext...)
 }
 
+// isSign reports whether a piece is what users' names begin with on many sites.
+func isSign(piece []byte) bool { return string(piece) == "/@" || string(piece) == "/~" }
+
 // isPlaceholder reports whether a piece stands for many already.
 func isPlaceholder(piece []byte) bool {
 	if len(piece) > maxPlaceholder {
 		return false
+	}
+	if isSign(piece) {
+		return true
 	}
 	switch stem, _ := cutExtension(piece); string(stem) {
 	case "/:name", "/:id", ":name", ":id", "?*", "/", "/*":
