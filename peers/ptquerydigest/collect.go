@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
+	"io"
 	"os"
 	"regexp"
 	"slices"
@@ -25,12 +27,13 @@ var ignoredAttributes = []string{
 
 // A reading is one pass over the logs for one grouping.
 type reading struct {
-	o     *options
-	in    []lines.Input
-	by    string
-	order order
-	iso   bool                   // times look like 2026-11-20T08:38:36
-	echo  func(e *slowlog.Event) // prints each event; nil does not
+	o      *options
+	stderr io.Writer // is told of lines that are not understood
+	in     []lines.Input
+	by     string
+	order  order
+	iso    bool                   // times look like 2026-11-20T08:38:36
+	echo   func(e *slowlog.Event) // prints each event; nil does not
 
 	gate    gate
 	shaper  sqlshape.Shaper
@@ -93,9 +96,15 @@ func (r *reading) read(ctx context.Context) (*digest, error) {
 		in, stop = converted(r.in, r.o.kind)
 		defer stop()
 	}
-	t, _, err := slowlog.CollectAll(ctx, in, o, nil)
+	t, windows, err := slowlog.CollectAll(ctx, in, o, nil)
 	if err != nil {
 		return nil, err
+	}
+	for _, w := range windows {
+		if w.Dropped > 0 && len(w.BadSample) > 0 {
+			bad := w.BadSample[0]
+			fmt.Fprintf(r.stderr, "%s: %d of %d lines of %s are not understood; the first is line %d, %s: %q\n", name, w.Dropped, w.Lines, w.Path, bad.Line, bad.Why, bad.Text)
+		}
 	}
 	d := &digest{groupBy: r.by, orderBy: r.order}
 	overall := t.Overall()

@@ -52,7 +52,7 @@ func digestAll(ctx context.Context, o *options, stdin io.Reader, stdout, stderr 
 	}
 	iso := usesISO(in)
 	for i, by := range o.groupBy {
-		r := reading{o: o, in: in, by: by, order: o.orders[i], iso: iso}
+		r := reading{o: o, in: in, by: by, order: o.orders[i], iso: iso, stderr: stderr}
 		if i == 0 && (o.output == "slowlog" || o.output == "secure-slowlog") {
 			r.echo = func(e *slowlog.Event) { p.echo(&r, e) }
 		}
@@ -103,8 +103,12 @@ func (p *printer) print(d *digest, l limit) error {
 	if p.o.output == "json" || p.o.output == "json-anon" {
 		return p.writeJSON(d)
 	}
+	raw := p.w
+	p.w = bufio.NewWriter(&visible{w: raw})
 	p.report(d)
-	return nil
+	err := p.w.Flush()
+	p.w = raw
+	return err
 }
 
 // usage prints what the process has used so far.
