@@ -20,7 +20,8 @@
 // in the order of the input. It costs little more than reading: a worker only
 // looks for a newline while the others wait. Files are read, not mapped, into
 // one buffer a worker: a mapped file counts as memory of the process, and one
-// that is truncated while it is read would kill it.
+// that is truncated while it is read would kill it. An [Order] brings what the
+// workers made of the blocks back into their order.
 //
 // Offsets are bytes. [Window.Offset] counts from the mark and runs on over the
 // files of a window, [Block.Offset] counts in its input; both count decompressed

@@ -166,6 +166,18 @@ func (in *Input) PeekContext(ctx context.Context, n int) ([]byte, error) {
 	return c.peek(n)
 }
 
+// Segment describes the first n bytes of the input, as part of its file.
+func (in *Input) Segment(n int64) Segment {
+	seg := Segment{Path: in.Path, From: in.From, To: in.From + n}
+	if in.R != nil {
+		return seg
+	}
+	if info, err := os.Stat(in.Path); err == nil && info.Mode().IsRegular() {
+		seg.Device, seg.Inode = identity(info)
+	}
+	return seg
+}
+
 // An inputError is an error that says what to do about it.
 type inputError struct {
 	err  error

@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
-	"syscall"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/analyze"
@@ -62,7 +60,6 @@ func CollectAll(ctx context.Context, in []lines.Input, o Options, progress func(
 // inputPart is what was read of one input.
 type inputPart struct {
 	format  *Format // nil: unknown
-	sniff   error   // why
 	account analyze.Account
 	bytes   int64
 	notes   []string
@@ -71,12 +68,6 @@ type inputPart struct {
 
 // window describes what was read of the input.
 func (p *inputPart) window(in *lines.Input) kasoku.LogWindow {
-	seg := lines.Segment{Path: in.Path, From: in.From, To: in.From + p.bytes}
-	if info, err := os.Stat(in.Path); in.R == nil && err == nil {
-		if st, ok := info.Sys().(*syscall.Stat_t); ok && info.Mode().IsRegular() {
-			seg.Device, seg.Inode = uint64(st.Dev), st.Ino
-		}
-	}
 	format := ""
 	if p.format != nil && p.account.Records > 0 {
 		format = p.format.Name()
@@ -88,7 +79,7 @@ func (p *inputPart) window(in *lines.Input) kasoku.LogWindow {
 	if p.strays > 0 {
 		notes = append(notes, fmt.Sprintf("%d lines have another format than the others", p.strays))
 	}
-	return p.account.Describe("accesslog", format, []lines.Segment{seg}, notes...)
+	return p.account.Describe("accesslog", format, []lines.Segment{in.Segment(p.bytes)}, notes...)
 }
 
 // peeked are how many bytes of an input are looked at for its format: first
@@ -112,7 +103,7 @@ func (p *inputPart) find(in *lines.Input, given *Format) error {
 			return nil
 		}
 		for len(sample) > 0 {
-			if p.format, p.sniff = Detect(sample); p.sniff == nil {
+			if p.format, err = Detect(sample); err == nil {
 				return nil
 			}
 			sample = skipLines(sample, sniffed)

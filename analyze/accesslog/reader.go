@@ -75,7 +75,7 @@ func (r *Reader) Scan() bool {
 			r.account.Blank++
 			continue
 		}
-		why := "no format of an access log that is known"
+		why := noFormat
 		if r.parser != nil || r.detect() {
 			r.record.Line, r.record.Offset = r.feed.Number, r.feed.Offset
 			why = r.parser.Parse(r.feed.Text, &r.record)

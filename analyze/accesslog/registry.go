@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/kasoku/kasoku/analyze/routes"
+	"github.com/kasoku/kasoku/lines"
 )
 
 // A registry decides which keys a log's rows have, so that memory is bounded and
@@ -32,8 +33,7 @@ type registry struct {
 	order   []string // keys, in the order of the log
 	full    bool     // no new key becomes a row
 	scratch []byte
-	next    int            // number of the block whose keys come next
-	waiting map[int][]byte // keys of blocks behind it, each with its length before it
+	blocks  lines.Order[[]byte] // keys of blocks, each with its length before it
 }
 
 // nodesPerKey bounds the pieces of routes that a registry keeps, by the number of
@@ -41,7 +41,7 @@ type registry struct {
 const nodesPerKey = 4
 
 func newRegistry(by *grouping, most int) *registry {
-	return &registry{by: by, max: most, tree: routes.NewTree(), keys: map[string]struct{}{}, waiting: map[int][]byte{}}
+	return &registry{by: by, max: most, tree: routes.NewTree(), keys: map[string]struct{}{}}
 }
 
 // resolve appends the key that the row of a key has, and reports whether that is
@@ -73,30 +73,14 @@ func (g *registry) mapped(dst, key []byte) []byte {
 func (g *registry) submit(block int, keys []byte) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if block != g.next {
-		g.waiting[block] = slices.Clone(keys)
-		return
-	}
-	g.takeAll(keys)
-	for g.next++; ; g.next++ {
-		keys, ok := g.waiting[g.next]
-		if !ok {
-			return
-		}
-		delete(g.waiting, g.next)
-		g.takeAll(keys)
-	}
+	g.blocks.Add(block, slices.Clone(keys), g.takeAll)
 }
 
 // flush takes what waits for blocks that will not come.
 func (g *registry) flush() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for len(g.waiting) > 0 {
-		g.takeAll(g.waiting[g.next])
-		delete(g.waiting, g.next)
-		g.next++
-	}
+	g.blocks.Flush(g.takeAll)
 }
 
 // takeAll takes a list of keys. mu is held.

@@ -3,6 +3,8 @@ package exact
 import (
 	"bytes"
 	"sync"
+
+	"github.com/kasoku/kasoku/lines"
 )
 
 // A Book is what the workers of a log share: the names of all classes, and what
@@ -18,7 +20,7 @@ type Book struct {
 	sums    [][2]float64 // by id
 	seen    []bool       // by id
 	order   []int
-	queue   Queue[*Batch]
+	queue   lines.Order[*Batch]
 	free    []*Batch
 	lines   uint64
 	dropped uint64

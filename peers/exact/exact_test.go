@@ -77,17 +77,6 @@ func TestAt(t *testing.T) {
 	}
 }
 
-func TestQueue(t *testing.T) {
-	var q Queue[int]
-	var got []int
-	for _, seq := range []int{2, 0, 3, 1, 4} {
-		q.Add(seq, seq*10, func(v int) { got = append(got, v) })
-	}
-	if want := []int{0, 10, 20, 30, 40}; !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
-}
-
 // TestTop: it keeps what sorting all would put first.
 func TestTop(t *testing.T) {
 	for _, smallest := range []bool{false, true} {
