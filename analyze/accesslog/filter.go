@@ -105,7 +105,7 @@ func (w *filterWalk) Visit(node *ast.Node) {
 			w.unknown[n.Value] = true
 		}
 	case *ast.StringNode:
-		if strings.Contains(n.Value, "/:name") {
+		if strings.Contains(n.Value, ":name") {
 			w.filter.folded = append(w.filter.folded, n.Value)
 		}
 	case *ast.VariableDeclaratorNode:

@@ -49,6 +49,7 @@ func TestCompileFilter(t *testing.T) {
 	f(`route == "/users/:name/:id"`, true)
 	f(`route == "/users/:name/x"`, false)
 	f(`route startsWith "/users/" && method == "GET"`, true)
+	f(`route == "/@:name"`, false)
 	f(`path == "/users/bob/7" and uri endsWith "?page=2" and query contains "page"`, true)
 	f(`latency > 0.2 and latency <= 0.25 and upstream < 0`, true)
 	f(`bytes in 100..200 or request_bytes > 9000`, true)
@@ -69,6 +70,9 @@ func TestCompileFilter(t *testing.T) {
 		f(name+` > 1e9`, false)
 	}
 	f(`status in [200, 304]`, false)
+	r.Path = []byte("/@bob")
+	f(`route == "/@:name"`, true)
+	f(`route == "/:name"`, false)
 	f(`not (status == 503)`, false)
 	f(`let s = status; s > 500`, true)
 	for text, want := range map[string]string{

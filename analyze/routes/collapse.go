@@ -3,6 +3,7 @@ package routes
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // A Seen is a route of a log with what its requests say about it.
@@ -117,21 +118,44 @@ func (p *place) settle(path []byte, l Limits, names []string) {
 // it have.
 const rarer = 16
 
-// takeTokens puts what looks much like a token to the ids beside it.
+// takeTokens puts what looks much like a token, or a file much like one that is
+// named after its content, to the ids beside it.
 func (p *place) takeTokens() {
-	id := p.index["/:id"]
-	if id == nil {
+	if !slices.ContainsFunc(p.kids, func(k *place) bool { return strings.Contains(k.piece, ":id") }) {
 		return
 	}
-	most := id.count / rarer
+	to := map[*place]*place{} // all is decided by what the log says, before anything moves
+	for _, k := range p.kids {
+		if id := p.idsOf(k); id != nil {
+			to[k] = id
+		}
+	}
 	p.kids = slices.DeleteFunc(p.kids, func(k *place) bool {
-		if k.count > most || k.piece[0] != '/' || !likeToken([]byte(k.piece[1:])) {
+		id := to[k]
+		if id == nil {
 			return false
 		}
 		delete(p.index, k.piece)
 		id.absorb(k)
 		return true
 	})
+}
+
+// idsOf returns the ids that a value belongs to, nil when it is none.
+func (p *place) idsOf(k *place) *place {
+	piece := []byte(k.piece)
+	if stem, _, ext := cutBuilt(piece); stem != nil {
+		id := p.index[string(stem)+":id"+string(ext)]
+		if id != nil && k.count <= id.count && k != id {
+			return id
+		}
+		return nil
+	}
+	id := p.index["/:id"]
+	if id != nil && k.count <= id.count/rarer && piece[0] == '/' && likeToken(piece[1:]) {
+		return id
+	}
+	return nil
 }
 
 // fold makes one of the values that are too many.

@@ -85,6 +85,8 @@ func TestCollapse(t *testing.T) {
 		sorted(times(20, "/%N 1"))+"/~:name/x 120\n")
 	f("few users with a sign", "/@a 3\n/@b.json 3\n/@ 1\n/@/x 1\n", "/@ 1\n/@/x 1\n/@a 3\n/@b.json 3\n")
 	f("a sign beside many", times(60, "/%N 3")+times(60, "/@%N 3"), "/:name 180\n/@:name 180\n")
+	f("hashes like words", "/a/app-:id.js 9\n/a/app-kCujzaGI.js 3\n/a/app-settings.js 3\n/a/app-HomePage.js 10\n/a/lib-kCujzaGI.js 3\n",
+		"/a/app-:id.js 12\n/a/app-HomePage.js 10\n/a/app-settings.js 3\n/a/lib-kCujzaGI.js 3\n")
 	f("tokens like words", "/t/:id 99\n/t/BHgK4dfxgphn_-mR-rZK_Vf-UctZXzny 1\n/t/tDHKRsnvvsOqwNrqgOGrvsZcYGRmIw/x 4\n/t/tDHKRsnvvsOqwNrqgOGrvsZcYGRmIx 9\n/t/dashboard-settings 1\n",
 		"/t/:id 100\n/t/:id/x 4\n/t/dashboard-settings 1\n/t/tDHKRsnvvsOqwNrqgOGrvsZcYGRmIx 9\n")
 	f("below", times(60, "/users/%N/a/x 3")+times(60, "/users/%N/a/%N 9"), "/users/:name/a/:name 540\n/users/:name/a/x 180\n")
@@ -109,7 +111,7 @@ func TestCollapse(t *testing.T) {
 // TestCollapse_Order: the order of the routes does not matter.
 func TestCollapse_Order(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		piece := rapid.SampledFrom([]string{"/a", "/b", "/c.js", "/d.js", "/:id", "/:id.js", "/:name", "/", "?x=1", "/e", "/f"})
+		piece := rapid.SampledFrom([]string{"/a", "/b", "/c.js", "/d.js", "/a-HomePage.js", "/a-HumePige.js", "/a-:id.js", "/@a", "/@b", "/HomePageHomePage", "/:id", "/:id.js", "/:name", "/", "?x=1", "/e", "/f"})
 		counts := map[string]uint64{}
 		for range rapid.IntRange(0, 60).Draw(t, "n") {
 			counts[strings.Join(rapid.SliceOfN(piece, 1, 4).Draw(t, "route"), "")] += rapid.Uint64Range(1, 200).Draw(t, "count")

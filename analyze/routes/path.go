@@ -144,9 +144,9 @@ func appendDecoded(dst, b []byte, mask uint8, digits int) []byte {
 	if i := bytes.IndexByte(stem, '='); i > 0 && isID(b[i+1:]) {
 		return append(append(dst, b[:i+1]...), ":id"...)
 	}
-	switch n := len(stem) - buildHash; {
-	case n > 1 && (stem[n-1] == '-' || stem[n-1] == '.') && isBuilt(ext) && isBuildHash(stem[n:]):
-		dst = append(append(dst, stem[:n]...), ":id"...)
+	switch name, hash, _ := cutBuilt(b); {
+	case name != nil && isBuildHash(hash):
+		dst = append(append(dst, name...), ":id"...)
 	case digits > 0:
 		dst = appendWords(dst, stem)
 	default:
@@ -158,6 +158,21 @@ func appendDecoded(dst, b []byte, mask uint8, digits int) []byte {
 // buildHash is how many characters of a hash builders of web pages put behind a
 // name: Vite and Rollup of base64, esbuild of base32.
 const buildHash = 8
+
+// cutBuilt cuts a segment that may be a file of such a builder before its hash
+// and before its extension. The name ends with what stands between; it is nil
+// when the segment is no such file or the hash has no capitals.
+func cutBuilt(b []byte) (name, hash, ext []byte) {
+	stem, ext := cutExtension(b)
+	n := len(stem) - buildHash
+	if n < 2 || stem[n-1] != '-' && stem[n-1] != '.' || !isBuilt(ext) {
+		return nil, nil, nil
+	}
+	if mask, _, _, ok := mixture(stem[n:]); !ok || mask&upper == 0 {
+		return nil, nil, nil
+	}
+	return stem[:n], stem[n:], ext
+}
 
 // isBuilt reports whether files with that extension come from such builders.
 func isBuilt(ext []byte) bool {
