@@ -157,12 +157,17 @@ func (m *Matcher) step(s uint32, class uint16) uint32 {
 // that has matched.
 func (m *Matcher) look(st state, hold syntax.EmptyOp) int32 {
 	m.closed.clear()
-	best := st.best
 	m.stack = append(m.stack[:0], m.pool[st.from:st.to]...)
+	return m.spread(&m.closed, st.best, hold)
+}
+
+// spread adds to a set the places of the stack and those that they lead to
+// without reading a character, past conditions that hold.
+func (m *Matcher) spread(to *sparse, best int32, hold syntax.EmptyOp) int32 {
 	for len(m.stack) > 0 {
 		pc := m.stack[len(m.stack)-1]
 		m.stack = m.stack[:len(m.stack)-1]
-		if !m.closed.add(pc) {
+		if !to.add(pc) {
 			continue
 		}
 		switch in := &m.set.insts[pc]; in.op {
@@ -206,26 +211,7 @@ func (m *Matcher) follow(pc uint32, best int32, after behind) int32 {
 		hold |= syntax.EmptyBeginLine
 	}
 	m.stack = append(m.stack[:0], pc)
-	for len(m.stack) > 0 {
-		pc := m.stack[len(m.stack)-1]
-		m.stack = m.stack[:len(m.stack)-1]
-		if !m.reached.add(pc) {
-			continue
-		}
-		switch in := &m.set.insts[pc]; in.op {
-		case opAlt:
-			m.stack = append(m.stack, in.out, in.arg)
-		case opNop:
-			m.stack = append(m.stack, in.out)
-		case opEmpty:
-			if syntax.EmptyOp(in.arg)&^hold == 0 {
-				m.stack = append(m.stack, in.out)
-			}
-		case opMatch:
-			best = min(best, in.expr)
-		}
-	}
-	return best
+	return m.spread(&m.reached, best, hold)
 }
 
 // intern returns the state of the places in reached. When none of them can

@@ -223,8 +223,8 @@ func placeholder(piece string) string { return string(appendPlaceholder(nil, []b
 
 // idOf returns the placeholder of ids like that one of names.
 func idOf(name string) string {
-	if len(name) >= 6 && name[:6] == "/:name" {
-		return "/:id" + name[6:]
+	if ext, ok := strings.CutPrefix(name, "/:name"); ok {
+		return "/:id" + ext
 	}
 	return ""
 }

@@ -2,6 +2,7 @@ package routes
 
 import (
 	"go/ast"
+	"maps"
 	"strings"
 )
 
@@ -53,7 +54,7 @@ func (s *source) nested(call *ast.CallExpr, sel *ast.SelectorExpr, sc scope) boo
 		return true
 	}
 	prefix, _ := s.group(call, sc)
-	inner := sc.clone()
+	inner := maps.Clone(sc)
 	inner[lit.Type.Params.List[0].Names[0].Name] = prefix
 	s.walk(lit.Body, inner)
 	s.walk(sel.X, sc)

@@ -145,14 +145,6 @@ func (s *source) routes() []Route {
 // router, by its expression.
 type scope map[string]string
 
-func (sc scope) clone() scope {
-	c := make(scope, len(sc))
-	for k, v := range sc {
-		c[k] = v
-	}
-	return c
-}
-
 // walk looks for routes in the order of the source.
 func (s *source) walk(n ast.Node, sc scope) {
 	if b, ok := n.(*ast.BlockStmt); n == nil || ok && b == nil {

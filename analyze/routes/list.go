@@ -163,16 +163,18 @@ func (n *listNode) param(p *param) *listNode {
 	}
 	p.next = &listNode{}
 	n.params = append(n.params, p)
-	slices.SortStableFunc(n.params, func(a, b *param) int {
-		if c := cmp.Compare(len(b.prefix)+len(b.suffix), len(a.prefix)+len(a.suffix)); c != 0 {
-			return c
-		}
-		if (a.expr != nil) != (b.expr != nil) {
-			return map[bool]int{true: -1, false: 1}[a.expr != nil]
-		}
-		return 0
-	})
+	slices.SortStableFunc(n.params, func(a, b *param) int { return cmp.Compare(b.weight(), a.weight()) })
 	return p.next
+}
+
+// weight says how specific a parameter is: fixed characters count first, then
+// whether there is an expression.
+func (p *param) weight() int {
+	w := 2 * (len(p.prefix) + len(p.suffix))
+	if p.expr != nil {
+		w++
+	}
+	return w
 }
 
 func (n *listNode) end(e methodName) {
