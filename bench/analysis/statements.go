@@ -112,7 +112,7 @@ func statements(r *rand.Rand) []string {
 	id, item := uuid(r), r.IntN(500)+1
 	switch r.IntN(8) {
 	case 0:
-		return []string{fmt.Sprintf("INSERT INTO isu (uuid, name, user_id, image) VALUES ('%s', 'it''s %d', 'user%d', _binary '%s')",
+		return []string{fmt.Sprintf("INSERT INTO isu (uuid, name, user_id, image) VALUES ('%s', 'isu %d', 'user%d', _binary '%s')",
 			id, r.IntN(1e6), r.IntN(100), strings.Repeat(`\0\n# Time: 1\'`, r.IntN(90)))}
 	case 1:
 		rows := make([]string, 1+r.IntN(10))
