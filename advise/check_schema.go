@@ -80,8 +80,7 @@ func (l *look) tellHoles() {
 }
 
 func name(t mysqlread.Table) string   { return t.Schema + "." + t.Name }
-func quoted(t mysqlread.Table) string { return quote(t.Schema) + "." + quote(t.Name) }
-func quote(s string) string           { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
+func quoted(t mysqlread.Table) string { return mysqlread.QuoteParts(t.Schema, t.Name) }
 
 // greatest returns the greatest number of an integer type, such as int(11) unsigned;
 // 0 for a type that is none.
@@ -164,7 +163,7 @@ func checkIndexes(l *look) {
 		l.fire(found{
 			title: "Index " + c.index.Name + " of " + c.index.Table + " is covered by " + c.by.Name, measured: parts(c.index) + " begins " + parts(c.by), level: kasoku.High,
 			formula: "indexes that begin another one", limit: "any", gain: "Cheaper writes, more room in the pool",
-			note: "ALTER TABLE " + mysqlread.QuoteName(c.index.Table) + " DROP INDEX " + quote(c.index.Name) + ";" + rest,
+			note: "ALTER TABLE " + mysqlread.QuoteName(c.index.Table) + " DROP INDEX " + mysqlread.QuoteParts(c.index.Name) + ";" + rest,
 		})
 	}
 	if len(l.advice) == 0 {
@@ -241,7 +240,7 @@ func checkUnused(l *look) {
 		f := found{
 			title: "Nothing used index " + x.Name + " of " + x.Table, measured: "0 accesses since the server was started, " + since(upFor(l.state)), level: kasoku.Medium,
 			gain: "Cheaper writes, more room in the pool",
-			note: "ALTER TABLE " + mysqlread.QuoteName(x.Table) + " DROP INDEX " + quote(x.Name) + "; when all kinds of requests have been seen, and no foreign key needs it." + rest,
+			note: "ALTER TABLE " + mysqlread.QuoteName(x.Table) + " DROP INDEX " + mysqlread.QuoteParts(x.Name) + "; when all kinds of requests have been seen, and no foreign key needs it." + rest,
 		}
 		if upFor(l.state) < day {
 			f.level = kasoku.Low

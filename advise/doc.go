@@ -16,7 +16,7 @@
 //
 // Figures are taken over the load where there is one (two readings, or a run),
 // else since the server was started. Start at [Read] or [FromRecording], then
-// [Check]. Sizes are bytes, times are time.Duration, shares are 0..1.
+// [Examine]. Sizes are bytes, times are time.Duration, shares are 0..1.
 //
 // Sources: MySQL 9.7 manual, "Server System Variables", "InnoDB Startup Options
 // and System Variables", "How MySQL Uses Memory"; MariaDB documentation, "Server

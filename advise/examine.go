@@ -17,6 +17,14 @@ type Result struct {
 	Persist bool // the server has SET PERSIST
 }
 
+// An Unseen is a check that could not look.
+type Unseen struct {
+	ID    string
+	Title string // what it would have checked
+	Why   string
+	Grant string // what would show it, to be pasted; may be empty
+}
+
 // A Quiet is a check that found nothing to do.
 type Quiet struct {
 	ID        string
@@ -26,7 +34,7 @@ type Quiet struct {
 	Threshold string
 }
 
-// Examine runs all checks and keeps also what is well.
+// Examine runs all checks.
 func Examine(in Input) Result {
 	s := newState(in)
 	r := Result{Persist: s.mysqlFrom(8, 0, 0)}

@@ -167,27 +167,22 @@ func (h *host) found(pid int, dataDir string) {
 
 // describe adds what this host says to the input, and what it does not.
 func (h *host) describe(in *Input) {
-	lack := func(why, grant string, parts ...Part) {
-		for _, p := range parts {
-			in.Lacks = append(in.Lacks, Lack{p, string(p) + ": " + why, grant})
-		}
-	}
 	if h.pid == 0 {
 		why := "the server runs on another host"
 		if h.name != "" {
 			why += ", " + h.name
 		}
-		lack(why, "run kasoku advise there, or give --ram", PartMemory)
-		lack(why, "run kasoku advise there", PartOthers, PartSystem, PartCores, PartDisk, PartDiskTime)
+		in.miss(why, "run kasoku advise there, or give --ram", PartMemory)
+		in.miss(why, "run kasoku advise there", PartOthers, PartSystem, PartCores, PartDisk, PartDiskTime)
 		return
 	}
 	h.memory(&in.Memory)
 	if in.Memory.RAM == 0 {
-		lack("/proc/meminfo cannot be read", "give --ram", PartMemory)
+		in.miss("/proc/meminfo cannot be read", "give --ram", PartMemory)
 	}
 	in.System.Cores = h.cores()
 	if in.System.Cores == 0 {
-		lack("/proc/cpuinfo cannot be read", "", PartCores)
+		in.miss("/proc/cpuinfo cannot be read", "", PartCores)
 	}
 	in.System.Settings = map[string]string{}
 	for _, s := range [...]string{"vm.swappiness", "fs.aio-max-nr"} {
@@ -200,13 +195,13 @@ func (h *host) describe(in *Input) {
 		in.System.FreeBytes = fs.Bavail * uint64(fs.Bsize)
 	}
 	if turns, why := h.rotational(); why != "" {
-		lack(why, "", PartDisk)
+		in.miss(why, "", PartDisk)
 	} else {
 		in.System.Rotational = &turns
 	}
 	in.System.WriteTime, in.System.Writes = h.writes.mean, h.writes.n
 	if in.System.Writes == 0 {
-		lack("writes are timed over a load", "kasoku advise --for 60s while it runs", PartDiskTime)
+		in.miss("writes are timed over a load", "kasoku advise --for 60s while it runs", PartDiskTime)
 	}
 }
 

@@ -62,6 +62,13 @@ type Lack struct {
 	Grant string // a line to be pasted, or an option; may be empty
 }
 
+// miss notes that parts are missing, why, and what would show them.
+func (in *Input) miss(why, grant string, parts ...Part) {
+	for _, p := range parts {
+		in.Lacks = append(in.Lacks, Lack{p, string(p) + ": " + why, grant})
+	}
+}
+
 // Memory is what the server may use.
 type Memory struct {
 	RAM    uint64 // 0 when unknown

@@ -216,14 +216,8 @@ func (r *reading) ask(query, grant string, parts ...Part) ([]map[string]string, 
 	case why != "the account may not":
 		grant = ""
 	}
-	for _, p := range parts {
-		r.lack(p, string(p)+": "+why, grant)
-	}
+	r.in.miss(why, grant, parts...)
 	return nil, false, nil
-}
-
-func (r *reading) lack(p Part, why, grant string) {
-	r.in.Lacks = append(r.in.Lacks, Lack{p, why, grant})
 }
 
 // grants puts the account into the lines that give rights.

@@ -44,8 +44,8 @@ func (r *reading) tables() error {
 	}
 	r.in.Schema = s
 	if s.Partial && len(s.Tables) == 0 {
-		r.lack(PartTables, "tables: the account sees none", "GRANT SELECT ON *.*")
-		r.lack(PartIndexes, "indexes: the account sees no table", "GRANT SELECT ON *.*")
+		r.in.miss("the account sees none", "GRANT SELECT ON *.*", PartTables)
+		r.in.miss("the account sees no table", "GRANT SELECT ON *.*", PartIndexes)
 	}
 	return nil
 }
@@ -80,7 +80,7 @@ const indexesQuery = "SELECT /* kasoku */ TABLE_SCHEMA AS s, TABLE_NAME AS t, IN
 func (r *reading) indexes() error {
 	if s := r.in.Schema; s == nil || s.Partial && len(s.Tables) == 0 {
 		if s == nil {
-			r.lack(PartIndexes, "indexes: the tables were not read", "")
+			r.in.miss("the tables were not read", "", PartIndexes)
 		}
 		return nil
 	}
@@ -118,7 +118,7 @@ const (
 // usage reads which indexes are used, and what performance_schema itself holds.
 func (r *reading) usage() error {
 	if !on(r.in.Variables["performance_schema"]) {
-		r.lack(PartUsage, "index usage: performance_schema is off", "performance_schema = ON in my.cnf, and a restart")
+		r.in.miss("performance_schema is off", "performance_schema = ON in my.cnf, and a restart", PartUsage)
 		return nil
 	}
 	query := usageQuery

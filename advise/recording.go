@@ -96,11 +96,11 @@ func (r recorded) status() {
 		}
 	}
 	if !seen {
-		r.lack("the run has no samples of the database", "kasoku record --dsn DSN", PartStatus)
+		r.in.miss("the run has no samples of the database", "kasoku record --mysql DSN", PartStatus)
 		return
 	}
 	if in.Grown == nil {
-		r.lack("the run has too few samples of the database", "", PartStatus)
+		r.in.miss("the run has too few samples of the database", "", PartStatus)
 		return
 	}
 	in.Window, in.Load = r.window(), true
@@ -168,7 +168,7 @@ func (r recorded) tables() {
 		}})
 	}
 	if len(s.Tables) == 0 {
-		r.lack("the run has none", "kasoku advise --dsn DSN asks the server", PartTables)
+		r.in.miss("the run has none", "kasoku advise --dsn DSN asks the server", PartTables)
 		return
 	}
 	s.Partial = true
@@ -180,8 +180,8 @@ func (r recorded) host() {
 	h := r.machine()
 	if h == nil {
 		why := "the run has nothing of the database's host"
-		r.lack(why, "give --ram", PartMemory)
-		r.lack(why, "", PartSystem, PartCores, PartDiskTime)
+		r.in.miss(why, "give --ram", PartMemory)
+		r.in.miss(why, "", PartSystem, PartCores, PartDiskTime)
 		return
 	}
 	in := r.in
@@ -195,10 +195,10 @@ func (r recorded) host() {
 		}
 	}
 	if in.Memory.RAM == 0 {
-		r.lack("the run does not tell the memory of "+h.Name, "give --ram", PartMemory)
+		r.in.miss("the run does not tell the memory of "+h.Name, "give --ram", PartMemory)
 	}
 	if in.System.Cores = h.Cores; h.Cores == 0 {
-		r.lack("the run does not tell the cores of "+h.Name, "", PartCores)
+		r.in.miss("the run does not tell the cores of "+h.Name, "", PartCores)
 	}
 	for _, s := range r.rec.Settings {
 		if s.Scope == scopeSysctl && s.Host == h.Name {
@@ -209,7 +209,7 @@ func (r recorded) host() {
 		}
 	}
 	if in.System.Settings == nil {
-		r.lack("the run has no settings of the kernel", "kasoku record --capture", PartSystem)
+		r.in.miss("the run has no settings of the kernel", "kasoku record without --no-capture", PartSystem)
 	}
 	r.disk(h.Name)
 }
@@ -250,14 +250,14 @@ func (r recorded) disk(host string) {
 		}
 	}
 	if r.in.System.Writes == 0 {
-		r.lack("the run has no writes to a disk", "", PartDiskTime)
+		r.in.miss("the run has no writes to a disk", "", PartDiskTime)
 	}
 }
 
 // lacks names what a run never keeps.
 func (r recorded) lacks() {
 	if len(r.in.Variables) == 0 {
-		r.lack("the run has none of a database", "kasoku record --dsn DSN", PartVariables)
+		r.in.miss("the run has none of a database", "kasoku record --mysql DSN", PartVariables)
 	}
 	if s := r.rec.Find(kasoku.Key{Host: r.in.Host, Source: sourceMySQL, Name: "trx.oldest"}); s != nil {
 		if v, ok := s.Max(r.load); ok && v >= 0 && v < 1e9 {
@@ -265,23 +265,17 @@ func (r recorded) lacks() {
 		}
 	}
 	if r.in.Transactions == nil {
-		r.lack("the run has none", "the user that records needs PROCESS", PartTransactions)
+		r.in.miss("the run has none", "the user that records needs PROCESS", PartTransactions)
 	}
 	if v, ok := r.in.Status["Slaves_connected"]; ok {
 		r.in.Readers = int(min(max(v, 0), 1e6))
 	} else {
-		r.lack("a run does not keep them", "kasoku advise --dsn DSN asks the server", PartReaders)
+		r.in.miss("a run does not keep them", "kasoku advise --dsn DSN asks the server", PartReaders)
 	}
-	r.lack("a run does not keep them", "kasoku advise --dsn DSN asks the server", PartIndexes, PartUsage, PartAccounts)
-	r.lack("a run does not keep it", "kasoku advise --dsn DSN asks the server", PartReplica)
-	r.lack("a run does not keep it", "kasoku advise --dsn DSN asks the server, on its host", PartDisk)
+	r.in.miss("a run does not keep them", "kasoku advise --dsn DSN asks the server", PartIndexes, PartUsage, PartAccounts)
+	r.in.miss("a run does not keep it", "kasoku advise --dsn DSN asks the server", PartReplica)
+	r.in.miss("a run does not keep it", "kasoku advise --dsn DSN asks the server, on its host", PartDisk)
 	if !r.in.Memory.Seen {
-		r.lack("a run does not keep it as the server needs it", "kasoku advise --dsn DSN asks the server, on its host", PartOthers)
-	}
-}
-
-func (r recorded) lack(why, grant string, parts ...Part) {
-	for _, p := range parts {
-		r.in.Lacks = append(r.in.Lacks, Lack{p, string(p) + ": " + why, grant})
+		r.in.miss("a run does not keep it as the server needs it", "kasoku advise --dsn DSN asks the server, on its host", PartOthers)
 	}
 }

@@ -384,8 +384,8 @@ func (s *session) diagnose() (err error) {
 		}
 	}
 	if s.o.MySQL != "" {
-		advice, _ := advise.Check(advise.FromRecording(rec)) // what it could not look at, `kasoku advise` tells
-		if err := ed.SaveAdvice(advice); err != nil {
+		r := advise.Examine(advise.FromRecording(rec)) // what it could not look at, `kasoku advise` tells
+		if err := ed.SaveAdvice(r.Advice); err != nil {
 			return err
 		}
 	}

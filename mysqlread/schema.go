@@ -41,7 +41,7 @@ func (r *Reader) Definitions(ctx context.Context, most int) (out []Definition, l
 		left = len(all)
 		for _, d := range all[:min(most, len(all))] {
 			var name string
-			err := r.row(ctx, conn, "SHOW /* kasoku */ CREATE TABLE "+quoteParts(d.Schema, d.Name), &name, &d.Create)
+			err := r.row(ctx, conn, "SHOW /* kasoku */ CREATE TABLE "+QuoteParts(d.Schema, d.Name), &name, &d.Create)
 			switch {
 			case err == nil:
 				d.Create = withoutCounter(d.Create)
@@ -62,9 +62,13 @@ func (r *Reader) Definitions(ctx context.Context, most int) (out []Definition, l
 	return out, left, nil
 }
 
-// quoteParts quotes a schema and a table, whatever dots they hold.
-func quoteParts(schema, table string) string {
-	return "`" + strings.ReplaceAll(schema, "`", "``") + "`.`" + strings.ReplaceAll(table, "`", "``") + "`"
+// QuoteParts quotes the parts of a name as identifiers, whatever dots they hold.
+func QuoteParts(parts ...string) string {
+	quoted := make([]string, len(parts))
+	for i, p := range parts {
+		quoted[i] = "`" + strings.ReplaceAll(p, "`", "``") + "`"
+	}
+	return strings.Join(quoted, ".")
 }
 
 var counter = regexp.MustCompile(` AUTO_INCREMENT=\d+`)

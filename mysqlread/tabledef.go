@@ -40,7 +40,7 @@ func (r *Reader) TableDef(ctx context.Context, schema, name string) (TableDef, e
 		if err != nil {
 			return err
 		}
-		created, err := r.texts(ctx, conn, createdAs+quoteParts(schema, name))
+		created, err := r.texts(ctx, conn, createdAs+QuoteParts(schema, name))
 		if err != nil {
 			return err
 		}

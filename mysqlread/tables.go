@@ -54,9 +54,5 @@ func (r *Reader) CountRows(ctx context.Context, table string) (int64, error) {
 // QuoteName quotes "schema.table" or "table" as identifiers. The first dot
 // parts schema and table.
 func QuoteName(name string) string {
-	quote := func(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
-	if schema, table, ok := strings.Cut(name, "."); ok {
-		return quote(schema) + "." + quote(table)
-	}
-	return quote(name)
+	return QuoteParts(strings.SplitN(name, ".", 2)...)
 }
