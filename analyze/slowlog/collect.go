@@ -260,11 +260,7 @@ func (p *pipeline) windows() []kasoku.LogWindow {
 }
 
 func joinNotes(note string, a *analyze.Account) string {
-	notes := notEmpty(note)
-	if a.Cut > 0 {
-		notes = append(notes, fmt.Sprintf("%d lines longer than %d bytes were cut", a.Cut, lines.DefaultMaxLine))
-	}
-	return strings.Join(notes, "; ")
+	return strings.Join(append(notEmpty(note), notEmpty(a.CutNote())...), "; ")
 }
 
 func notEmpty(s string) []string {

@@ -116,11 +116,13 @@ func (c *cutter) feed(data []byte, offset, cut int64) {
 	if n := len(b.buf); n > from && b.buf[n-1] != '\n' {
 		b.buf = append(b.buf, '\n')
 	}
-	for p := from; p < len(b.buf); p++ {
-		p += bytes.IndexByte(b.buf[p:], '\n')
-		c.ends = append(c.ends, int32(p))
-		c.account.Lines++
+	ends, buf := c.ends, b.buf
+	for p := from; p < len(buf); p++ {
+		p += bytes.IndexByte(buf[p:], '\n')
+		ends = append(ends, int32(p))
 	}
+	c.account.Lines += uint64(len(ends) - len(c.ends))
+	c.ends = ends
 	c.offset = offset + int64(len(data)) + cut
 	if cut > 0 {
 		c.account.Cut++

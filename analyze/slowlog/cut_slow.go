@@ -253,13 +253,14 @@ func (c *cutter) isPlausible(timestamp int64) bool {
 // administrator command. What it found out is in ahead.
 func (c *cutter) wholeHead() (whole, known bool) {
 	c.ahead = ahead{line: c.next, simple: true}
-	a := &c.ahead
+	a, buf, ends, start := &c.ahead, c.b.buf, c.ends, c.lineStart(c.next)
 	for i := c.next; i <= c.next+maxAhead; i++ {
-		if i >= len(c.ends) {
+		if i >= len(ends) {
 			a.known = c.final
 			return false, c.final
 		}
-		line := c.b.buf[c.lineStart(i):c.ends[i]]
+		line := buf[start:ends[i]]
+		start = ends[i] + 1
 		switch {
 		case len(line) == 0 || line[0] == '\r' && len(line) == 1, line[0] == '#' && len(line) > maxHead/16 && i > c.next:
 			a.known = true
@@ -268,7 +269,7 @@ func (c *cutter) wholeHead() (whole, known bool) {
 			if len(line) > len("# Query_time:") && a.headLine(c, i, line) {
 				return a.whole, true
 			}
-			a.headEnd = c.ends[i] + 1
+			a.headEnd = start
 		case hasPrefix(line, "use "):
 			a.useLine(c, i)
 		default:

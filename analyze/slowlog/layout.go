@@ -208,6 +208,16 @@ func (p *parser) compare(e *Event, l *layout, i int) int {
 			return 0
 		}
 		i += len(s.before.text)
+		if s.is == unknown && !s.wanted {
+			from := i
+			for i < len(b) && !ends(b[i]) {
+				i++
+			}
+			if i == from || b[i-1] == ':' {
+				return 0
+			}
+			continue
+		}
 		var v decimal
 		v.read(b, i)
 		end := v.end

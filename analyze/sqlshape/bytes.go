@@ -16,11 +16,11 @@ const (
 type byteTables struct {
 	class    [256]uint8
 	lower    [256]byte
-	digitish [256]bool // [0-9a-f.xb+-]
-	word     [256]bool // \w of a byte string
-	stop     [256]bool // what a sketch does not take as it is
-	inside   [256]bool // what may end a plain string, or not be in one
-	opens    [256]bool // what a string, a quoted name or a comment can start with
+	digitish [256]bool  // [0-9a-f.xb+-]
+	word     [256]bool  // \w of a byte string
+	stop     [256]uint8 // 1: what a sketch does not take as it is
+	inside   [256]bool  // what may end a plain string, or not be in one
+	opens    [256]bool  // what a string, a quoted name or a comment can start with
 }
 
 var tab = newByteTables()
@@ -51,7 +51,9 @@ func newByteTables() *byteTables {
 		}
 		t.opens[i] = c == '\'' || c == '"' || c == '`' || c == '/' || c == '#' || c == '-'
 		special := c == '#' || c == '\\' || c == '"' || c == '/'
-		t.stop[i] = t.class[i] == number || c == '\'' || c == '(' || special
+		if t.class[i] == number || c == '\'' || c == '(' || special {
+			t.stop[i] = 1
+		}
 		t.inside[i] = c == '\'' || c == '-' || special
 	}
 	return t
@@ -92,10 +94,20 @@ func hasFold(q []byte, prefix string) bool {
 
 // indexFold finds the lower-case word in any case.
 func indexFold(q []byte, word string) int {
-	first, upper := word[0], word[0]-'a'+'A'
-	for i, c := range q {
-		if (c == first || c == upper) && hasFold(q[i:], word) {
-			return i
+	low, up := bytes.IndexByte(q, word[0]), bytes.IndexByte(q, word[0]-'a'+'A')
+	for low >= 0 || up >= 0 {
+		at := &low
+		if low < 0 || up >= 0 && up < low {
+			at = &up
+		}
+		if hasFold(q[*at:], word) {
+			return *at
+		}
+		next := bytes.IndexByte(q[*at+1:], q[*at])
+		if next < 0 {
+			*at = -1
+		} else {
+			*at += 1 + next
 		}
 	}
 	return -1

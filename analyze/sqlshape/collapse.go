@@ -65,7 +65,8 @@ func question(out, q []byte, i int) []byte {
 // numberEnd returns where [0-9+-][0-9a-f.xb+-]* ends. It does not run into the
 // word false, which has become a ? before.
 func numberEnd(q []byte, i int) int {
-	for i++; i < len(q) && tab.digitish[q[i]]; i++ {
+	digitish := &tab.digitish
+	for i++; i < len(q) && digitish[q[i]]; i++ {
 		if q[i] == 'f' && !isWord(q[i-1]) && boolean(q, i) > 0 {
 			break
 		}

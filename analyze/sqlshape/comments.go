@@ -89,12 +89,17 @@ func isRequest(key []byte) bool {
 // eachComment yields what is in each block comment, without blanks at its ends.
 // Comments whose inside counts, and hints, are none.
 func eachComment(sql []byte, yield func(text []byte) bool) {
+	opens := &tab.opens
 	for i := 0; i < len(sql); {
-		for i < len(sql) && !tab.opens[sql[i]] {
+		for i < len(sql) && !opens[sql[i]] {
 			i++
 		}
 		if i == len(sql) {
 			return
+		}
+		if end := plainQuoted(sql, i); end > 0 {
+			i = end
+			continue
 		}
 		l := Lexer{src: sql, pos: i}
 		t := l.Raw()
@@ -108,6 +113,20 @@ func eachComment(sql []byte, yield func(text []byte) bool) {
 			return
 		}
 	}
+}
+
+// plainQuoted returns the end of the string or name without escapes that starts at
+// i, 0 when none does. Of a doubled quote the first one ends it.
+func plainQuoted(sql []byte, i int) int {
+	quote := sql[i]
+	if quote != '\'' && quote != '"' && quote != '`' {
+		return 0
+	}
+	end := bytes.IndexByte(sql[i+1:], quote)
+	if end < 0 || quote != '`' && bytes.IndexByte(sql[i+1:i+1+end], '\\') >= 0 {
+		return 0
+	}
+	return i + end + 2
 }
 
 // eachField yields the fields of a comment. What is neither keys and values nor a

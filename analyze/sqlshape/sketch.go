@@ -27,6 +27,9 @@ func (s *Shaper) Sketch(sql []byte) Sketch {
 	if k, ok := plainSketch(sql); ok {
 		return k
 	}
+	if k, ok := s.commentedSketch(sql); ok {
+		return k
+	}
 	q, whole := s.prepare(sql)
 	k := Sketch{Rows: s.cut, Commented: s.commented}
 	if s.commented && !s.cut && !whole {
@@ -45,29 +48,56 @@ func (s *Shaper) Sketch(sql []byte) Sketch {
 // plainSketch is the sketch of a statement of which nothing goes before its
 // strings do: no comment, no escape, no double quote.
 func plainSketch(sql []byte) (k Sketch, ok bool) {
-	if len(sql) == 0 {
+	if !isPlain(sql) {
 		return k, false
 	}
 	q := sql
-	switch tab.lower[sql[0]] {
-	case 'i', 'r': // INSERT, REPLACE
+	if c := tab.lower[sql[0]]; c == 'i' || c == 'r' { // INSERT, REPLACE
 		if q = firstRow(sql); len(q) < len(sql) {
-			if hasPair(sql[len(q):], '/', '*') || q[len(q)-1] == '/' {
+			if hasPair(sql[len(q):], '/', '*') {
 				return k, false
 			}
 			k.Rows = true
 		}
-	case 'a', 'u', 'c': // administrator command, USE, CALL; but UPDATE and COMMIT are plain
-		if len(sql) < 2 || tab.lower[sql[1]] != 'p' && tab.lower[sql[1]] != 'o' {
-			return k, false
-		}
-	case ' ', '\t', '\n', '\v', '\f', '\r': // CALL may follow
-		return k, false
 	}
 	if k.Key, ok = keyOf(q, true); ok {
 		k.Text = hashOf(sql, textSeed)
 	}
 	return k, ok
+}
+
+// isPlain reports whether the statement starts so that its fingerprint is no
+// special case: it is no administrator command, USE or CALL.
+func isPlain(sql []byte) bool {
+	if len(sql) < 2 || isSpace(sql[0]) {
+		return false
+	}
+	switch tab.lower[sql[0]] {
+	case 'a', 'u', 'c':
+		second := tab.lower[sql[1]]
+		return second == 'p' || second == 'o' // UPDATE, COMMIT
+	}
+	return true
+}
+
+// commentedSketch is the sketch of a statement of which nothing but block comments
+// goes before its strings do. As they may stand in front of its first word, it has
+// to start with one.
+func (s *Shaper) commentedSketch(sql []byte) (k Sketch, ok bool) {
+	if !isPlain(sql) || !hasPair(sql, '/', '*') || specialCase(sql) != "" {
+		return k, false
+	}
+	q := firstRow(sql)
+	k.Commented, k.Rows = true, len(q) < len(sql)
+	q = s.stripBlockComments(q)
+	if k.Key, ok = keyOf(q, true); !ok || !isPlain(q) {
+		return k, false
+	}
+	if k.Rows {
+		q = sql
+	}
+	k.Text = hashOf(q, textSeed)
+	return k, true
 }
 
 // WithTag returns the key of a statement that is told apart from others of its
@@ -141,9 +171,13 @@ func mixRun(h uint64, b []byte) uint64 {
 func keyOf(q []byte, raw bool) (key uint64, ok bool) {
 	h := uint64(keySeed)
 	lit := literals{more: true, raw: raw}
+	stop := &tab.stop
 	for i := 0; i < len(q); {
 		from := i
-		for i < len(q) && !tab.stop[q[i]] {
+		for i+4 <= len(q) && stop[q[i]]|stop[q[i+1]]|stop[q[i+2]]|stop[q[i+3]] == 0 {
+			i += 4
+		}
+		for i < len(q) && stop[q[i]] == 0 {
 			i++
 		}
 		if i > from {
@@ -214,23 +248,37 @@ func (l *literals) at(q []byte, i int) (mark uint64, end int) {
 	return stringMark, end
 }
 
-// plainString returns the end of the string at i when nothing in it would have
-// gone before, and fails otherwise.
+// plainString returns the end of the string at i when nothing but escapes in it
+// would have gone before, and fails otherwise. Escapes go in pairs, from the left,
+// and none may stand outside of strings; so what is left of the string without
+// them ends at the same quote.
 func (l *literals) plainString(q []byte, i int) int {
+	inside := &tab.inside
+	empty := true
 	for end := i + 1; end < len(q); end++ {
 		c := q[end]
-		if !tab.inside[c] {
+		if !inside[c] {
+			empty = false
 			continue
+		}
+		next := byte(0)
+		if end+1 < len(q) {
+			next = q[end+1]
 		}
 		switch {
 		case c == '\'':
-			return stringEnd(q, i)
-		case c == '-' && (end+1 == len(q) || q[end+1] != '-'):
-		case c == '/' && (end+1 == len(q) || q[end+1] != '*'):
-		default:
+			if empty && next == '\'' {
+				end++
+			}
+			return end + 1
+		case c == '\\' && (next == '\\' || next == '\'' || next == '"'):
+			end++
+			continue
+		case c == '-' && next == '-', c == '/' && next == '*', c == '"', c == '#':
 			l.failed = true
 			return 0
 		}
+		empty = false
 	}
 	return 0
 }
