@@ -6,6 +6,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/lines"
+	"github.com/kasoku/kasoku/unit"
 )
 
 // A Clock turns a wall time that a log tells into an offset of the run, which
@@ -70,6 +71,17 @@ func (a *Account) Add(o *Account) {
 	a.Bad = append(a.Bad, o.Bad[:min(len(o.Bad), MaxBad-len(a.Bad))]...)
 }
 
+// CutNote says how many lines were cut, nothing when none was.
+func (a *Account) CutNote() string {
+	switch a.Cut {
+	case 0:
+		return ""
+	case 1:
+		return "1 line longer than " + unit.BytesIEC(lines.DefaultMaxLine) + " was cut"
+	}
+	return fmt.Sprintf("%s lines longer than %s were cut", unit.Count(a.Cut), unit.BytesIEC(lines.DefaultMaxLine))
+}
+
 // Window describes what was read from the lines. The notes are joined to what
 // the lines themselves say.
 func (a *Account) Window(kind, format string, src *lines.Window, notes ...string) kasoku.LogWindow {
@@ -88,10 +100,7 @@ func (a *Account) Describe(kind, format string, files []lines.Segment, notes ...
 		w.Path, w.Device, w.Inode = last.Path, last.Device, last.Inode
 		w.From, w.To, w.Files = first.From, last.To, len(files)
 	}
-	if a.Cut > 0 {
-		notes = append(notes, fmt.Sprintf("%d lines longer than %d bytes were cut", a.Cut, lines.DefaultMaxLine))
-	}
-	for _, n := range notes {
+	for _, n := range append(notes, a.CutNote()) {
 		if n == "" {
 			continue
 		}

@@ -79,7 +79,7 @@ func TestAccount(t *testing.T) {
 	if w.BadSample[0].Text != "rubbish password=***" {
 		t.Errorf("sample %+v", w.BadSample[0])
 	}
-	if want := "2 entries outside the run; 1 lines longer than 1048576 bytes were cut"; w.Note != want {
+	if want := "2 entries outside the run; 1 line longer than 1.0 MiB was cut"; w.Note != want {
 		t.Errorf("note %q, want %q", w.Note, want)
 	}
 }

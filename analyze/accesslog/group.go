@@ -146,11 +146,19 @@ func (g *grouping) automatic(key []byte) (from, to int, ok bool) {
 	return from, to, from < to && key[from] > otherMark
 }
 
+// other is how the row of keys beyond the bound is called.
+func (g *grouping) other() string {
+	if g.route >= 0 {
+		return Other
+	}
+	return Others
+}
+
 // values returns the values of a key.
 func (g *grouping) values(key string) []string {
 	if key == otherKey {
 		out := make([]string, len(g.fields))
-		out[max(g.route, 0)] = Other
+		out[max(g.route, 0)] = g.other()
 		return out
 	}
 	out := strings.SplitN(key, "\x00", len(g.fields))

@@ -18,6 +18,7 @@ const defaultMaxRoutes = 10_000
 // slash, as all others do.
 const (
 	Other     = "(other routes)" // of rows beyond the bound
+	Others    = "(others)"       // the same where routes make no rows
 	NoRequest = "(no request)"   // what came was no HTTP request
 )
 

@@ -11,6 +11,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/analyze"
 	"github.com/kasoku/kasoku/analyze/routes"
+	"github.com/kasoku/kasoku/unit"
 )
 
 // A Row is what the requests of one key add up to. Method and Route are empty
@@ -308,20 +309,24 @@ func (t *Table) Folded() uint64 { return t.settle().folded }
 // Notes says what a reader of the table has to know.
 func (t *Table) Notes() []string {
 	var out []string
-	add := func(n uint64, format string) {
-		if n > 0 {
-			out = append(out, fmt.Sprintf(format, n))
+	add := func(n uint64, one, more string) {
+		switch {
+		case n == 1:
+			out = append(out, "1 "+one)
+		case n > 1:
+			out = append(out, unit.Count(n)+" "+more)
 		}
 	}
+	where := "outside the run"
 	if t.onlyRecent {
-		add(t.outside, "%d entries outside the time that was asked for were left out")
-	} else {
-		add(t.outside, "%d entries outside the run were left out")
+		where = "outside the time that was asked for"
 	}
-	add(t.unwanted, "%d requests were filtered out")
-	add(t.untimed, "%d requests have no request time")
-	add(t.unstamped, "%d requests have no time")
-	add(t.Folded(), "%d requests to rare routes were folded into "+Other)
+	add(t.outside, "entry "+where+" was left out", "entries "+where+" were left out")
+	add(t.unwanted, "request was filtered out", "requests were filtered out")
+	add(t.untimed, "request has no request time", "requests have no request time")
+	add(t.unstamped, "request has no time", "requests have no time")
+	other := t.by.other()
+	add(t.Folded(), "request was folded into "+other, "requests were folded into "+other)
 	if step := t.Step(); step > time.Second {
 		out = append(out, fmt.Sprintf("the series are in steps of %s, since the log is long", strings.TrimSuffix(step.String(), "0s")))
 	}

@@ -215,7 +215,7 @@ func TestCollectAll_LongLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := windows[0]
-	if w.Lines != 6 || w.Records != 4 || w.Blank != 1 || w.Dropped != 1 || w.BadSample[0].Line != 2 || !strings.Contains(w.Note, "2 lines longer than 1048576 bytes were cut") {
+	if w.Lines != 6 || w.Records != 4 || w.Blank != 1 || w.Dropped != 1 || w.BadSample[0].Line != 2 || !strings.Contains(w.Note, "2 lines longer than 1.0 MiB were cut") {
 		t.Errorf("%+v", w)
 	}
 	if rows := table.Rows(); len(rows) != 2 || len(rows[1].Key[0]) > 2*maxKeyPart {

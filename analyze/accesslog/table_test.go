@@ -106,7 +106,7 @@ func TestTable_Bounded(t *testing.T) {
 	if e := table.Endpoints()[0]; e.Route != Other || e.Count != 91 {
 		t.Errorf("most frequent %s with %d", e.Route, e.Count)
 	}
-	if want := "101 requests have no request time; 91 requests to rare routes were folded into (other routes)"; window.Note != want {
+	if want := "101 requests have no request time; 91 requests were folded into (other routes)"; window.Note != want {
 		t.Errorf("note %q, want %q", window.Note, want)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -299,7 +300,11 @@ func (w *follower) live() *report.AccessLog {
 // said tells the last second: 431 req/s, 2 5xx, p50 8.90 ms, p99 18.3 ms.
 func (w *follower) said(log *report.AccessLog, now time.Time) string {
 	sec := max(now.Sub(w.drawn).Seconds(), 1e-3)
-	parts := []string{unit.PerSec(float64(w.last.requests) / sec), unit.Count(w.last.failed) + " 5xx"}
+	rate := float64(w.last.requests) / sec
+	if rate = math.Round(10*rate) / 10; rate >= 10 {
+		rate = math.Round(rate)
+	}
+	parts := []string{unit.PerSec(rate), unit.Count(w.last.failed) + " 5xx"}
 	if h := w.last.latency; h.Count() > 0 {
 		parts = append(parts, "p50 "+unit.Duration(h.Quantile(0.5)), "p99 "+unit.Duration(h.Quantile(0.99)))
 	}
