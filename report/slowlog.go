@@ -238,6 +238,9 @@ func (l *SlowLog) short(c *slowlog.Class) string {
 
 // Item names a class of statements in a few words: its verb, its tables and its tag.
 func Item(q *kasoku.Query) string {
+	if command, ok := strings.CutPrefix(q.Fingerprint, "administrator command: "); ok {
+		return command
+	}
 	out := q.Verb
 	if len(q.Tables) > 0 {
 		out += " " + strings.Join(q.Tables, " ")

@@ -91,11 +91,10 @@ const mostStatement = 4 << 10
 // statementSection shows the fingerprint, the slowest statement and what the log
 // says of its plan.
 func statementSection(c *slowlog.Class, masked bool) Section {
-	s := Section{ID: "statement", Title: "Statement"}
-	t := &Table{ID: "statement", Columns: []Column{{Key: "what", Head: "what"}, {Key: "text", Head: "text", Code: true, Cut: true}}}
-	add := func(what, s string) {
+	notes := &Notes{}
+	add := func(label, s string) {
 		if s != "" {
-			t.Rows = append(t.Rows, Row{Cells: []Cell{text(what), text(s)}})
+			notes.List = append(notes.List, Note{Sign: "·", Label: label, Text: s})
 		}
 	}
 	add("fingerprint", c.Fingerprint)
@@ -106,10 +105,9 @@ func statementSection(c *slowlog.Class, masked bool) Section {
 	}
 	add("where", fmt.Sprintf("line %d, byte %d", w.Line, w.Offset))
 	for _, row := range c.Explain {
-		add("explain", row)
+		add("explain", strings.ReplaceAll(row, "\t", "  "))
 	}
-	s.Blocks = []Block{t}
-	return s
+	return Section{ID: "statement", Title: "Statement", Blocks: []Block{notes}}
 }
 
 // SlowStatement is the slowest statement of a class in one line, cut where it is

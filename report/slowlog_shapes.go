@@ -35,7 +35,7 @@ func (l *SlowLog) shapesSection() Section {
 	var all []shape
 	for i := range l.Classes {
 		c := &l.Classes[i]
-		for _, of := range []func(*slowlog.Class) (string, Prose){l.repeats, l.rowByRow, l.manyRows, l.noneAffected} {
+		for _, of := range []func(*slowlog.Class) (string, Prose){l.manyRows, l.rowByRow, l.repeats, l.noneAffected} {
 			if text, hint := of(c); text != "" {
 				label := ShortID(c.ID)
 				all = append(all, shape{Note{Sign: "!", Tone: Mark, Label: label, Code: true, Text: Item(&c.Query) + ": " + text, Hint: hint}, c.Total})

@@ -241,7 +241,7 @@ func (t *slowTable) nameCells(c *slowlog.Class) []Cell {
 	if t.log.By != "" {
 		return []Cell{text(cmp.Or(c.Key, "(none)"))}
 	}
-	print := Cell{Text: c.Fingerprint, Raw: c.Fingerprint}
+	print := Cell{Text: strings.TrimSpace(c.Fingerprint), Raw: c.Fingerprint}
 	if c.Tag != "" {
 		print.Text += " /* " + c.Tag + " */"
 	}

@@ -111,6 +111,10 @@ func (r *reading) read(ctx context.Context) (*digest, error) {
 	d.overall = *r.class(&overall, nil)
 	r.reorder(&d.overall)
 	d.events = d.overall.calls
+	if _, ok := d.overall.number(r.order.attr); !ok && d.events > 0 {
+		fmt.Fprintf(r.stderr, "--order-by attribute %s doesn't exist, using Query_time:sum\n", r.order.attr)
+		d.orderBy = defaultOrder
+	}
 	for _, c := range t.Classes() {
 		d.classes = append(d.classes, r.class(&c, r.classes[c.Number]))
 	}

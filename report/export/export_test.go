@@ -136,6 +136,8 @@ func TestFieldsAreDocumented(t *testing.T) {
 	walk(reflect.TypeFor[Comparison]())
 	walk(reflect.TypeFor[AccessLog]())
 	walk(reflect.TypeFor[AccessDiff]())
+	walk(reflect.TypeFor[SlowLog]())
+	walk(reflect.TypeFor[SlowDiff]())
 	walk(reflect.TypeFor[Plans]())
 	walk(reflect.TypeFor[DigestFile]())
 	slices.Sort(missing)
