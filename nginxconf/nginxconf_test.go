@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,7 +14,11 @@ import (
 func describe(c Config) string {
 	var out []string
 	for i, d := range c {
-		s := fmt.Sprintf("%s:%d %s %s", filepath.Base(d.File), d.Line, strings.Join(c.Context(i), "/"), strings.Join(d.Words, "|"))
+		context := ""
+		for p := c[i].Parent; p >= 0; p = c[p].Parent {
+			context = path.Join(c[p].Name(), context)
+		}
+		s := fmt.Sprintf("%s:%d %s %s", filepath.Base(d.File), d.Line, context, strings.Join(d.Words, "|"))
 		if d.Block {
 			s += " {"
 		}

@@ -31,16 +31,6 @@ func (d *Directive) Name() string { return d.Words[0] }
 // stands in a block follows the directive that opens it.
 type Config []Directive
 
-// Context returns the names of the blocks that a directive stands in, the
-// outermost first: http, server, location.
-func (c Config) Context(i int) []string {
-	var out []string
-	for i = c[i].Parent; i >= 0; i = c[i].Parent {
-		out = append([]string{c[i].Name()}, out...)
-	}
-	return out
-}
-
 // A SyntaxError says where a configuration cannot be read.
 type SyntaxError struct {
 	File    string

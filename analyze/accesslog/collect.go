@@ -88,9 +88,9 @@ var peeked = []int{64 << 10, 4 << 20}
 
 // find finds the format of an input, or of the one that is given what only the
 // lines can tell.
-func (p *inputPart) find(in *lines.Input, given *Format) error {
+func (p *inputPart) find(ctx context.Context, in *lines.Input, given *Format) error {
 	for _, n := range peeked {
-		sample, err := in.Peek(n)
+		sample, err := in.PeekContext(ctx, n)
 		if err != nil {
 			return err
 		}
@@ -141,7 +141,7 @@ func collect(ctx context.Context, in []lines.Input, o Options, progress func(don
 	t := NewTable(o)
 	c := &collection{opts: t.opts, inputs: make([]inputPart, len(in))}
 	for i := range in {
-		if err := c.inputs[i].find(&in[i], o.Format); err != nil {
+		if err := c.inputs[i].find(ctx, &in[i], o.Format); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -300,9 +300,6 @@ func (t *Table) Outside() uint64 { return t.outside }
 // Unwanted returns how many requests Where and Bots left out.
 func (t *Table) Unwanted() uint64 { return t.unwanted }
 
-// Untimed returns how many requests have no request time.
-func (t *Table) Untimed() uint64 { return t.untimed }
-
 // Folded returns how many requests are in the row [Other].
 func (t *Table) Folded() uint64 { return t.settle().folded }
 

@@ -106,9 +106,6 @@ func (s *Stats) Clone() *Stats {
 	return c
 }
 
-// Reset empties it.
-func (s *Stats) Reset() { *s = Stats{few: s.few[:0]} }
-
 // Count returns how many values were added.
 func (s *Stats) Count() uint64 { return s.n }
 
