@@ -119,14 +119,8 @@ func (s *scan) run(ctx context.Context, in []lines.Input, stderr io.Writer) (int
 
 func (w *worker) block(b *lines.Block) error {
 	w.batch = w.book.NewBatch()
-	for rest := b.Data; len(rest) > 0; {
-		line := rest
-		if i := bytes.IndexByte(rest, '\n'); i >= 0 {
-			line, rest = rest[:i], rest[i+1:]
-		} else {
-			rest = nil
-		}
-		if err := w.line(line, exact.Place{Seq: b.Seq, Line: w.batch.Line()}); err != nil {
+	for line := range bytes.Lines(b.Data) {
+		if err := w.line(bytes.TrimSuffix(line, []byte("\n")), exact.Place{Seq: b.Seq, Line: w.batch.Line()}); err != nil {
 			return err
 		}
 	}

@@ -50,13 +50,7 @@ func newWorker(p *plan, b *exact.Book) *worker {
 // block counts the lines of a block and tells the book.
 func (w *worker) block(b *lines.Block) {
 	w.batch = w.book.NewBatch()
-	for rest := b.Data; len(rest) > 0; {
-		line := rest
-		if i := bytes.IndexByte(rest, '\n'); i >= 0 {
-			line, rest = rest[:i], rest[i+1:]
-		} else {
-			rest = nil
-		}
+	for line := range bytes.Lines(b.Data) {
 		w.line(bytes.TrimSpace(line), b.Seq)
 	}
 	w.book.Add(b.Seq, w.batch)
