@@ -180,7 +180,7 @@ func TestRead_Rubbish(t *testing.T) {
 	if len(ms) != 2 || ms[0].Pattern != "hello ?" || len(ms[1].Pattern) > maxPattern+10 || len(ms[1].Sample) > maxSample+10 || ms[1].Bytes != 2<<20+1 {
 		t.Errorf("messages %.300q", brief(ms))
 	}
-	if w.Lines != 4 || w.Records != 2 || w.Dropped != 1 || w.Blank != 1 || len(w.BadSample) != 1 || !strings.Contains(w.Note, "1 lines longer") {
+	if w.Lines != 4 || w.Records != 2 || w.Dropped != 1 || w.Blank != 1 || len(w.BadSample) != 1 || !strings.Contains(w.Note, "1 line longer") {
 		t.Errorf("window %+v", w)
 	}
 }
