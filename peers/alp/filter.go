@@ -18,7 +18,7 @@ type filter struct {
 
 // filterEnv is what an expression may ask of a request.
 type filterEnv struct {
-	Uri          string //nolint:staticcheck // as people write it
+	Uri          string // as people write it
 	Method       string
 	Time         string
 	ResponseTime float64
