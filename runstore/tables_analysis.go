@@ -119,25 +119,8 @@ func rawStatementTable() table[rawText] { return rawTable("raw_statement", "text
 func rawURITable() table[rawText]       { return rawTable("raw_uri", "uri") }
 func rawPlanTable() table[rawText]      { return rawTable("raw_plan", "text") }
 
-// querySeconds turns seconds into {"12":[calls,ns]}, which is short in JSON.
-func querySeconds(m map[int]kasoku.QuerySecond) map[int][2]uint64 {
-	if m == nil {
-		return nil
-	}
-	out := make(map[int][2]uint64, len(m))
-	for s, q := range m {
-		out[s] = [2]uint64{q.Calls, uint64(q.Total)}
-	}
-	return out
-}
-
-func querySecondsOf(p map[int][2]uint64) map[int]kasoku.QuerySecond {
-	if p == nil {
-		return nil
-	}
-	out := make(map[int]kasoku.QuerySecond, len(p))
-	for s, q := range p {
-		out[s] = kasoku.QuerySecond{Calls: q[0], Total: time.Duration(q[1])}
-	}
-	return out
+// queryPair and querySecond turn a second into [calls,ns] and back.
+func queryPair(q kasoku.QuerySecond) [2]uint64 { return [2]uint64{q.Calls, uint64(q.Total)} }
+func querySecond(p [2]uint64) kasoku.QuerySecond {
+	return kasoku.QuerySecond{Calls: p[0], Total: time.Duration(p[1])}
 }

@@ -49,7 +49,7 @@ func endpointTable() table[kasoku.Endpoint] {
 		put: func(v *kasoku.Endpoint) []any {
 			p50, p99, most := spread(v.Latency)
 			return []any{v.Host, v.Method, v.Route, u64(v.Count), u64(v.Bytes), ns(v.Total), ns(v.First), ns(v.Last),
-				jsonText(v.Codes), jsonText(pairs(v.Seconds)), p50, p99, most, blobOf(v.Latency),
+				jsonText(v.Codes), jsonText(bySecond(v.Seconds, endpointPair)), p50, p99, most, blobOf(v.Latency),
 				v.Squares, u64(v.MinBytes), u64(v.MaxBytes), u64(v.RequestBytes), ns(v.Upstream), u64(v.UpstreamCount), u64(v.Bots)}
 		},
 		get: func(r *row, v *kasoku.Endpoint) {
@@ -58,7 +58,7 @@ func endpointTable() table[kasoku.Endpoint] {
 			r.json(&v.Codes)
 			var p map[int][2]uint64
 			r.json(&p)
-			v.Seconds = seconds(p)
+			v.Seconds = bySecond(p, endpointSecond)
 			r.skip(3)
 			r.hist(&v.Latency)
 			v.Squares, v.MinBytes, v.MaxBytes, v.RequestBytes = r.real(), r.uint64(), r.uint64(), r.uint64()
@@ -67,25 +67,21 @@ func endpointTable() table[kasoku.Endpoint] {
 	}
 }
 
-// pairs turns seconds into {"12":[count,failed]}, which is short in JSON.
-func pairs(m map[int]kasoku.EndpointSecond) map[int][2]uint64 {
+// endpointPair and endpointSecond turn a second into [count,failed] and back, which
+// is short in JSON.
+func endpointPair(e kasoku.EndpointSecond) [2]uint64 { return [2]uint64{e.Count, e.Failed} }
+func endpointSecond(p [2]uint64) kasoku.EndpointSecond {
+	return kasoku.EndpointSecond{Count: p[0], Failed: p[1]}
+}
+
+// bySecond returns the values of all seconds in another form; nil stays nil.
+func bySecond[V, W any](m map[int]V, form func(V) W) map[int]W {
 	if m == nil {
 		return nil
 	}
-	out := make(map[int][2]uint64, len(m))
-	for s, e := range m {
-		out[s] = [2]uint64{e.Count, e.Failed}
-	}
-	return out
-}
-
-func seconds(p map[int][2]uint64) map[int]kasoku.EndpointSecond {
-	if p == nil {
-		return nil
-	}
-	out := make(map[int]kasoku.EndpointSecond, len(p))
-	for s, e := range p {
-		out[s] = kasoku.EndpointSecond{Count: e[0], Failed: e[1]}
+	out := make(map[int]W, len(m))
+	for s, v := range m {
+		out[s] = form(v)
 	}
 	return out
 }
@@ -102,7 +98,7 @@ func queryTable() table[kasoku.Query] {
 			return []any{v.Host, v.ID, v.Fingerprint, v.Tag, v.Verb, jsonText(v.Tables), u64(v.Calls), ns(v.Total), ns(v.Lock),
 				u64(v.RowsExamined), u64(v.RowsSent), u64(v.RowsAffected), asInt(v.HasAffected), u64(v.NoneAffected),
 				ns(v.First), ns(v.Last), p50, p99, most, blobOf(v.Latency),
-				v.Schema, v.Squares, jsonText(querySeconds(v.Seconds)), u64(v.Distinct), u64(v.Repeated), u64(v.Streak), u64(v.Streaks)}
+				v.Schema, v.Squares, jsonText(bySecond(v.Seconds, queryPair)), u64(v.Distinct), u64(v.Repeated), u64(v.Streak), u64(v.Streaks)}
 		},
 		get: func(r *row, v *kasoku.Query) {
 			v.Host, v.ID, v.Fingerprint, v.Tag, v.Verb = r.text(), r.text(), r.text(), r.text(), r.text()
@@ -115,7 +111,7 @@ func queryTable() table[kasoku.Query] {
 			v.Schema, v.Squares = r.text(), r.real()
 			var p map[int][2]uint64
 			r.json(&p)
-			v.Seconds = querySecondsOf(p)
+			v.Seconds = bySecond(p, querySecond)
 			v.Distinct, v.Repeated, v.Streak, v.Streaks = r.uint64(), r.uint64(), r.uint64(), r.uint64()
 		},
 	}
