@@ -110,7 +110,6 @@ func newCutter(kind Kind, b *batch) *cutter {
 func (c *cutter) feed(data []byte, offset, cut int64) {
 	c.anchor(offset)
 	b := c.b
-	b.cr = b.cr || bytes.IndexByte(data, '\r') >= 0
 	from := len(b.buf)
 	b.buf = append(b.buf, data...)
 	if n := len(b.buf); n > from && b.buf[n-1] != '\n' {
@@ -239,6 +238,7 @@ func (c *cutter) takeText(from int32) {
 	} else {
 		if end > e.text && c.b.buf[end-1] == '\r' {
 			end = max(end-1, from)
+			c.b.cr = true
 		}
 		e.textEnd = end
 		if end-e.text > maxStatement {

@@ -296,7 +296,7 @@ func (a *ahead) headLine(c *cutter, i int, line []byte) (last bool) {
 	case 'U':
 		if hasPrefix(line, "# User@Host: ") {
 			a.users++
-			a.user = a.user || c.isUser(c.text(i))
+			a.user = a.user || i == a.line || c.isUser(c.text(i)) // the first line was looked at
 		}
 	case 'a':
 		if hasPrefix(line, "# administrator command: ") {
@@ -314,15 +314,17 @@ func (a *ahead) end(c *cutter, ok bool, i int) {
 	a.whole = ok && a.user && c.knowsQuery(a.query, a.line+1, i)
 }
 
-// isUser is [isUserLine], which is quick for the line that it saw last.
+// isUser is [isUserLine], which is quick for a user and host that it saw last.
 func (c *cutter) isUser(line []byte) bool {
-	if len(c.user) > 0 && string(line) == string(c.user) {
+	if n := len(c.user); n > 0 && len(line) >= n && string(line[:n]) == string(c.user) {
 		return true
 	}
 	if !isUserLine(line) {
 		return false
 	}
-	c.user = append(c.user[:0], line...)
+	at := bytes.Index(line, []byte("] @ "))
+	at += bytes.IndexByte(line[at:], '[')
+	c.user = append(c.user[:0], line[:at+bytes.IndexByte(line[at:], ']')+1]...)
 	return true
 }
 

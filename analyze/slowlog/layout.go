@@ -11,9 +11,9 @@ import (
 // A layout is what a line of a head looks like when its values are left out.
 type layout struct {
 	slots    []slot
-	tail     string  // behind the last value
-	noSchema bool    // it tells that there is no default database
-	next     *layout // of the line that came behind one of these
+	tail     string     // behind the last value
+	noSchema bool       // it tells that there is no default database
+	next     [2]*layout // of the lines that came behind one of these, the last first
 
 	// Many lines are the same, letter for letter: those that say Yes and No. Where
 	// no field of an event is among the attributes, the last such line is kept with
@@ -118,9 +118,12 @@ const (
 func (p *parser) plainLine(e *Event, i int) int {
 	values := len(p.b.values)
 	if p.last != nil {
-		if l := p.last.next; l != nil {
+		for _, l := range p.last.next {
+			if l == nil {
+				break
+			}
 			if next := p.match(e, l, i); next > 0 {
-				p.last = l
+				p.follow(l)
 				return next
 			}
 			p.b.values = p.b.values[:values]
@@ -138,8 +141,8 @@ func (p *parser) plainLine(e *Event, i int) int {
 
 // follow notes that a line of the layout came behind the one before.
 func (p *parser) follow(l *layout) {
-	if p.last != nil {
-		p.last.next = l
+	if p.last != nil && p.last.next[0] != l {
+		p.last.next[0], p.last.next[1] = l, p.last.next[0]
 	}
 	p.last = l
 }
@@ -201,7 +204,7 @@ func (l *layout) keep(line []byte, values []value) {
 // compare reads the line at i value by value. A value that ends with a colon may
 // be a name: such a line has another layout.
 func (p *parser) compare(e *Event, l *layout, i int) int {
-	b := e.head
+	b, values := e.head, p.b.values
 	for k := range l.slots {
 		s := &l.slots[k]
 		if !s.before.starts(b[i:]) {
@@ -233,10 +236,15 @@ func (p *parser) compare(e *Event, l *layout, i int) int {
 			return 0
 		}
 		if s.wanted {
-			p.keep(e, s.id, i, end, &v)
+			if v.ok && v.places == 0 {
+				values = append(values, value{id: s.id, is: isNumber, bits: math.Float64bits(float64(v.n))})
+			} else {
+				values = append(values, valueOf(s.id, b, i, end, &v))
+			}
 		}
 		i = end
 	}
+	p.b.values = values
 	if len(l.tail) > 0 {
 		if len(b)-i < len(l.tail) || string(b[i:i+len(l.tail)]) != l.tail {
 			return 0
@@ -265,7 +273,7 @@ func (p *parser) attribute(e *Event, name, value []byte) {
 	}
 	if id, ok := p.wanted.id(name); ok && len(value) > 0 {
 		from := cap(e.head) - cap(value) // value is a part of head
-		p.keep(e, id, from, from+len(value), &v)
+		p.b.values = append(p.b.values, valueOf(id, e.head, from, from+len(value), &v))
 	}
 }
 
@@ -411,20 +419,18 @@ const (
 func (v *value) number() float64      { return math.Float64frombits(v.bits) }
 func (v *value) text(e *Event) []byte { return e.head[v.bits:][:v.size] }
 
-// keep keeps a wanted attribute, whose value lies there in the head.
-func (p *parser) keep(e *Event, id uint16, from, to int, v *decimal) {
-	x := value{id: id}
-	switch text := e.head[from:to]; {
-	case v.ok:
-		x.is, x.bits = isNumber, math.Float64bits(v.float())
-	case string(text) == "Yes":
-		x.is = isYes
-	case string(text) == "No":
-		x.is = isNo
-	default:
-		x.size, x.bits = uint32(len(text)), uint64(from)
+// valueOf returns the value of an attribute that lies there in the head.
+func valueOf(id uint16, head []byte, from, to int, v *decimal) value {
+	if v.ok {
+		return value{id: id, is: isNumber, bits: math.Float64bits(v.float())}
 	}
-	p.b.values = append(p.b.values, x)
+	switch string(head[from:to]) {
+	case "Yes":
+		return value{id: id, is: isYes}
+	case "No":
+		return value{id: id, is: isNo}
+	}
+	return value{id: id, size: uint32(to - from), bits: uint64(from)}
 }
 
 // names numbers the attributes of a log. It is safe for concurrent use. A nil

@@ -131,6 +131,12 @@ func useLine(line []byte) ([]byte, bool) {
 // statement: SET last_insert_id=1,insert_id=2,timestamp=1795163915; It is 0
 // when only the others are set.
 func setLine(line []byte) (timestamp int64, ok bool) {
+	const plain = len("SET timestamp=1795163915;")
+	if len(line) == plain && hasPrefix(line, "SET timestamp=") && line[plain-1] == ';' { // nearly always
+		if n, ok := number(line[plain-11 : plain-1]); ok && n <= maxTimestamp {
+			return int64(n), true
+		}
+	}
 	if !hasPrefix(line, "SET ") || len(line) < 6 || line[len(line)-1] != ';' {
 		return 0, false
 	}
