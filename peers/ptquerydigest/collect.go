@@ -42,7 +42,7 @@ type reading struct {
 	first   []int64
 	seen    map[string]int // events by fingerprint, for --sample
 	classes []*extra       // by number, from 1
-	whole   [2]ordered     // of all events
+	whole   [2]float64     // Query_time and Lock_time added up in the order of the log; the sum of sums differs in its last bits
 }
 
 // An extra is what a class keeps beside its statistics.
@@ -65,10 +65,6 @@ func (c *counts) add(v []byte) {
 	}
 	(*c)[string(v)]++ // no allocation for a value that is there
 }
-
-// An ordered is a sum in the order of the log, whose last bits differ from the sum
-// of the classes' sums.
-type ordered struct{ sum float64 }
 
 // read reads the logs into a digest.
 func (r *reading) read(ctx context.Context) (*digest, error) {
@@ -197,8 +193,8 @@ func (r *reading) each(e *slowlog.Event, number int) {
 	if r.places < 0 {
 		r.places = decimals(r.attributeOf(e, queryTime))
 	}
-	r.whole[0].sum += e.QueryTime.Seconds()
-	r.whole[1].sum += e.LockTime.Seconds()
+	r.whole[0] += float64(e.QueryTime) / 1e9 // the float64 nearest to what the log says, which Seconds is not
+	r.whole[1] += float64(e.LockTime) / 1e9
 	x.last = r.offsetOf(e)
 	if r.o.kind == "slowlog" || string(e.User) != "[]" {
 		x.users.add(e.User)
@@ -359,7 +355,7 @@ func toSecond(t time.Time) time.Time { return t.Truncate(time.Second) }
 func (r *reading) reorder(c *class) {
 	for i, name := range []string{queryTime, "Lock_time"} {
 		if a := c.find(name); a != nil && a.kind == isNumber && a.sum.Count == c.calls {
-			a.sum.Sum = r.whole[i].sum
+			a.sum.Sum = r.whole[i]
 			a.sum.Mean = a.sum.Sum / float64(a.sum.Count)
 		}
 	}

@@ -215,7 +215,7 @@ func (p *filterParser) operand() (node, error) {
 	case p.text[p.pos] == '!':
 		p.pos++
 		if p.depth++; p.depth > maxDepth {
-			return nil, fmt.Errorf("too many !")
+			return nil, fmt.Errorf("too many negations")
 		}
 		defer func() { p.depth-- }()
 		n, err := p.operand()

@@ -52,8 +52,9 @@ func scaled(v, base float64) string {
 		v /= base
 		u++
 	}
-	if u == 0 && v == math.Trunc(v) {
-		return strconv.FormatFloat(v, 'f', -1, 64)
+	// Whole is what Perl writes without a point, 2e-07 as well.
+	if u == 0 && !strings.Contains(strconv.FormatFloat(v, 'g', 15, 64), ".") {
+		return strconv.FormatFloat(trunc(v), 'f', -1, 64)
 	}
 	return fmt.Sprintf("%.2f%s", v, units[u])
 }
