@@ -32,6 +32,11 @@ type SplitOptions struct {
 	// twice at a time, and holds the others up.
 	Progress func(done, total int64)
 
+	// Failed is called when an error or the end of the context ends the work, so
+	// that blocks which were begun may never come to f: an f that waits for
+	// others must not wait any more. It may be called several times.
+	Failed func()
+
 	// Note is told what was unusual about an input: truncated while it was read,
 	// compressed data that ends in the middle. It is called before Split returns,
 	// in the order of the inputs.
@@ -202,9 +207,16 @@ func (s *splitter) short(input int, lost int64, at stretch, err error) bool {
 // a pipe.
 func (s *splitter) stop(err error) {
 	s.cancel(err)
+	s.failed()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.err = s.stopped()
+}
+
+func (s *splitter) failed() {
+	if s.o.Failed != nil {
+		s.o.Failed()
+	}
 }
 
 // stopped returns why no more is wanted, nil when it is.
@@ -250,6 +262,7 @@ func (s *splitter) take(b *Block, buf *[]byte) (stretch, bool) {
 	if s.err != nil {
 		s.cancel(s.err)
 		s.err = s.stopped() // the first one, if f failed meanwhile
+		s.failed()
 	}
 	return stretch{}, false
 }

@@ -152,7 +152,7 @@ func collect(ctx context.Context, in []lines.Input, o Options, progress func(don
 		c.workers = append(c.workers, &worker{c: c, table: t.beside(), input: -1})
 	}
 	err := lines.Split(ctx, in, lines.SplitOptions{
-		Workers: o.Workers, BlockSize: o.BlockSize, Progress: progress,
+		Workers: o.Workers, BlockSize: o.BlockSize, Progress: progress, Failed: t.reg.end,
 		Note: func(input int, text string) { c.inputs[input].notes = append(c.inputs[input].notes, text) },
 	}, func(w int, b *lines.Block) error { return c.workers[w].read(b) })
 	t.reg.flush()

@@ -33,15 +33,33 @@ type registry struct {
 	order   []string // keys, in the order of the log
 	full    bool     // no new key becomes a row
 	scratch []byte
-	blocks  lines.Order[[]byte] // keys of blocks, each with its length before it
+	blocks  lines.Order[handed]
+	decided atomic.Int64 // blocks, to be read without the lock
+	more    *sync.Cond   // decided was raised, or ended
+	ended   bool         // not all blocks will come
+
+	votes        map[string]int // of keys that may be frequent
+	ballots      int
+	frequent     []frequentKey
+	isFrequent   map[string]bool
+	mostFrequent int
 }
+
+// handed is what a block hands in: the keys that were met first, each with its
+// length before it, and the result of its ballot.
+type handed struct{ keys, votes []byte }
 
 // nodesPerKey bounds the pieces of routes that a registry keeps, by the number of
 // keys.
 const nodesPerKey = 4
 
-func newRegistry(by *grouping, most int) *registry {
-	return &registry{by: by, max: most, tree: routes.NewTree(), keys: map[string]struct{}{}}
+func newRegistry(by *grouping, o *Options) *registry {
+	g := &registry{
+		by: by, max: o.tracked(), tree: routes.NewTree(), keys: map[string]struct{}{},
+		votes: map[string]int{}, isFrequent: map[string]bool{}, mostFrequent: o.mostFrequent(),
+	}
+	g.more = sync.NewCond(&g.mu)
+	return g
 }
 
 // resolve appends the key that the row of a key has, and reports whether that is
@@ -69,18 +87,26 @@ func (g *registry) mapped(dst, key []byte) []byte {
 	return append(dst, key[to:]...)
 }
 
-// submit hands in the keys that a worker met first in a block.
-func (g *registry) submit(block int, keys []byte) {
+// submit hands in what a worker learned from a block.
+func (g *registry) submit(block int, h handed) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.blocks.Add(block, slices.Clone(keys), g.takeAll)
+	g.blocks.Add(block, handed{slices.Clone(h.keys), slices.Clone(h.votes)}, g.takeBlock)
+	g.more.Broadcast()
+}
+
+// takeBlock takes what the next block hands in. mu is held.
+func (g *registry) takeBlock(h handed) {
+	g.takeAll(h.keys)
+	g.count(h.votes, int(g.decided.Load())+decisionLag)
+	g.decided.Add(1)
 }
 
 // flush takes what waits for blocks that will not come.
 func (g *registry) flush() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.blocks.Flush(g.takeAll)
+	g.blocks.Flush(g.takeBlock)
 }
 
 // takeAll takes a list of keys. mu is held.

@@ -14,8 +14,9 @@ const fewLatencies = 6
 
 // A row is what the requests of one key add up to.
 type row struct {
-	key  string
-	hash uint64
+	key      string
+	hash     uint64
+	frequent bool // key begins with frequentMark
 
 	count        uint64
 	bytes        uint64

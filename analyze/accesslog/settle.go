@@ -40,7 +40,10 @@ func (t *Table) settle() *settled {
 	s := &settled{step: t.step, routes: t.collapse()}
 	groups := map[string][]*row{}
 	t.rows.each(func(w *row) {
-		key := t.finalKey(w.key, s.routes)
+		if w.count == 0 { // frequent until its row was there
+			return
+		}
+		key := t.finalKey(w.plainKey(), s.routes)
 		groups[key] = append(groups[key], w)
 	})
 	for key, group := range groups {
@@ -65,11 +68,12 @@ func (t *Table) collapse() map[string]string {
 	index := map[string]int{}
 	var seen []routes.Seen
 	t.rows.each(func(w *row) {
-		from, to, ok := t.by.automatic([]byte(w.key))
-		if !ok {
+		key := w.plainKey()
+		from, to, ok := t.by.automatic([]byte(key))
+		if !ok || w.count == 0 {
 			return
 		}
-		route := w.key[from:to]
+		route := key[from:to]
 		i, known := index[route]
 		if !known {
 			i = len(seen)

@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -26,6 +27,9 @@ type Table struct {
 	// without blocks tells the registry at once.
 	inBlocks bool
 	fresh    []byte
+	ballot   *ballot
+	result   []byte // of it
+	frequent int    // rows for being frequent, in the order of the registry
 	version  uint64 // of the registry, when the rows were last put in order
 
 	key, resolved []byte
@@ -51,7 +55,7 @@ func NewTable(o Options) *Table {
 		o.Routes = routes.Automatic()
 	}
 	by := newGrouping(o.By)
-	t := &Table{opts: o, by: by, reg: newRegistry(by, o.tracked())}
+	t := &Table{opts: o, by: by, reg: newRegistry(by, &o)}
 	t.init()
 	return t
 }
@@ -67,6 +71,7 @@ func (t *Table) init() {
 	t.mapper, t.rows, t.step = t.opts.Routes.Mapper(), newRowMap(), steps[0]
 	t.most = t.opts.buckets()
 	t.slow.max = max(t.opts.Slowest, 0)
+	t.ballot = &ballot{}
 	t.withExtra = make([]bool, len(t.by.extra))
 	t.wantsBots = t.opts.Bots != BotsToo
 	t.onlyRecent = !t.opts.Since.IsZero() || !t.opts.Until.IsZero()
@@ -158,6 +163,11 @@ func (t *Table) place(r *Record) (inside bool) {
 // row returns the row of a record.
 func (t *Table) row(r *Record) *row {
 	t.key = t.appendKey(t.key[:0], r)
+	t.ballot.add(t.key)
+	if !t.inBlocks && t.ballot.requests == aloneBlock {
+		t.reg.vote(t.takeResult())
+		t.welcome(math.MaxInt)
+	}
 	hash := t.rows.hash(t.key)
 	if w := t.rows.get(hash, t.key); w != nil {
 		return w
@@ -167,6 +177,9 @@ func (t *Table) row(r *Record) *row {
 
 // meet returns the row of the present key, which has none of its own.
 func (t *Table) meet() *row {
+	if w := t.frequentRow(); w != nil {
+		return w
+	}
 	var known bool
 	t.resolved, known = t.reg.resolve(t.resolved[:0], t.key)
 	switch {
@@ -183,7 +196,7 @@ func (t *Table) meet() *row {
 
 // endBlock hands in the keys that were met first in a block.
 func (t *Table) endBlock(number int) {
-	t.reg.submit(number, t.fresh)
+	t.reg.submit(number, handed{t.fresh, t.takeResult()})
 	t.fresh = t.fresh[:0]
 	t.refold()
 }
@@ -200,7 +213,7 @@ func (t *Table) refold() {
 	var moved []*row
 	step := t.step
 	rows.each(func(w *row) {
-		t.resolved, _ = t.reg.resolve(t.resolved[:0], []byte(w.key))
+		t.resolved = t.rowKey(t.resolved[:0], w)
 		if string(t.resolved) == w.key {
 			t.rows.put(w)
 		} else {
@@ -208,7 +221,7 @@ func (t *Table) refold() {
 		}
 	})
 	for _, w := range moved {
-		t.resolved, _ = t.reg.resolve(t.resolved[:0], []byte(w.key))
+		t.resolved = t.rowKey(t.resolved[:0], w)
 		t.mergeRow(t.resolved, w, step)
 	}
 }
@@ -223,6 +236,7 @@ func (t *Table) mergeRow(key []byte, from *row, step time.Duration) {
 		from = &c
 	}
 	to := t.rows.of(key)
+	to.frequent = from.frequent
 	to.merge(from)
 	if len(to.series.buckets) > t.most {
 		t.coarsen(longerStep(t.step))
@@ -283,7 +297,7 @@ func (t *Table) Merge(o *Table) {
 	o.refold()
 	t.coarsen(o.step)
 	o.rows.each(func(w *row) {
-		t.resolved, _ = t.reg.resolve(t.resolved[:0], []byte(w.key))
+		t.resolved = t.rowKey(t.resolved[:0], w)
 		t.mergeRow(t.resolved, w, o.step)
 	})
 	for _, s := range o.slow.sorted() {

@@ -45,6 +45,7 @@ const noFormat = "no format of an access log that is known"
 
 // read reads the lines of a block.
 func (w *worker) read(b *lines.Block) error {
+	w.table.startBlock(b.Seq)
 	w.open(b.Input)
 	part := &w.parts[len(w.parts)-1]
 	data, number, at := b.Data, 0, b.Offset
