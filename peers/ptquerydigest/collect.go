@@ -50,20 +50,31 @@ type extra struct {
 	sample            sample
 	last              int64 // offset of the last event
 	users, hosts, dbs counts
-	texts             map[string]counts // of textAttributes
+	texts             map[string]*counts // of textAttributes
 }
 
 // counts counts values.
-type counts map[string]uint64
+type counts struct {
+	of   map[string]*value
+	last *value // that most often comes again
+}
 
-func (c *counts) add(v []byte) {
-	if len(v) == 0 {
+func (c *counts) add(text []byte) {
+	if len(text) == 0 {
 		return
 	}
-	if *c == nil {
-		*c = counts{}
+	if c.last == nil || c.last.text != string(text) {
+		v := c.of[string(text)]
+		if v == nil {
+			if c.of == nil {
+				c.of = map[string]*value{}
+			}
+			v = &value{text: string(text)}
+			c.of[v.text] = v
+		}
+		c.last = v
 	}
-	(*c)[string(v)]++ // no allocation for a value that is there
+	c.last.n++
 }
 
 // read reads the logs into a digest.
@@ -216,11 +227,12 @@ func (x *extra) addTexts(e *slowlog.Event) {
 	e.Attributes(func(name, v []byte) bool {
 		if slices.Contains(textAttributes, string(name)) {
 			if x.texts == nil {
-				x.texts = map[string]counts{}
+				x.texts = map[string]*counts{}
 			}
-			c := x.texts[string(name)]
-			c.add(v)
-			x.texts[string(name)] = c
+			if x.texts[string(name)] == nil {
+				x.texts[string(name)] = new(counts)
+			}
+			x.texts[string(name)].add(v)
 		}
 		return true
 	})
@@ -332,14 +344,14 @@ func (r *reading) class(from *slowlog.Class, x *extra) *class {
 				c.worst.statement = c.key
 			}
 		}
-		if c.worst.db == "" && len(x.dbs) == 1 {
-			for db := range x.dbs {
+		if c.worst.db == "" && len(x.dbs.of) == 1 {
+			for db := range x.dbs.of {
 				c.worst.db = db
 			}
 		}
-		c.text("db", x.dbs)
-		c.text("user", x.users)
-		c.text("host", x.hosts)
+		c.text("db", &x.dbs)
+		c.text("user", &x.users)
+		c.text("host", &x.hosts)
 		for name, values := range x.texts {
 			c.text(name, values)
 		}
@@ -372,13 +384,13 @@ func (r *reading) stamp(t time.Time) string {
 	return t.Format(time.DateTime)
 }
 
-func (c *class) text(name string, values counts) {
-	if len(values) == 0 {
+func (c *class) text(name string, values *counts) {
+	if len(values.of) == 0 {
 		return
 	}
 	a := attribute{name: name, kind: isText}
-	for v, n := range values {
-		a.values = append(a.values, value{v, n})
+	for _, v := range values.of {
+		a.values = append(a.values, *v)
 	}
 	sortValues(a.values)
 	c.attrs = append(c.attrs, a)
