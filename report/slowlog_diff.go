@@ -249,16 +249,14 @@ func (f *slowFigure) cells(m *MovedClass, u time.Duration, machine bool) []Cell 
 	}
 	out := []Cell{text(print(b).Text + " → " + print(a).Text)}
 	if f.name == "total" {
-		change := none()
 		switch {
 		case m.Before == nil:
-			change = text("new")
+			out = append(out, text("new"))
 		case m.After == nil:
-			change = text("gone")
+			out = append(out, text("gone"))
 		default:
-			change = text(unit.Change(b, a))
+			out = append(out, text(unit.Change(b, a)))
 		}
-		out = append(out, change)
 	}
 	return out
 }
