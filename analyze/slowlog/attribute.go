@@ -3,6 +3,7 @@ package slowlog
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"github.com/kasoku/kasoku/analyze/buckets"
 )
@@ -118,4 +119,54 @@ func attributesOf(c *class, all []string) []Attribute {
 	}
 	slices.SortFunc(out, func(a, b Attribute) int { return cmp.Compare(a.Name, b.Name) })
 	return out
+}
+
+// names numbers the attributes of a log. It is safe for concurrent use. A nil
+// names wants no attribute.
+type names struct {
+	mu  sync.RWMutex
+	ids map[string]uint16
+	all []string
+}
+
+// maxNames bounds the attributes of a log.
+const maxNames = 256
+
+// id returns the number of an attribute and whether it is wanted.
+func (n *names) id(name []byte) (uint16, bool) {
+	if n == nil || len(name) > 64 || !isWordy(name) {
+		return 0, false
+	}
+	n.mu.RLock()
+	id, ok := n.ids[string(name)]
+	n.mu.RUnlock()
+	if ok {
+		return id, true
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if id, ok := n.ids[string(name)]; ok {
+		return id, true
+	}
+	if len(n.all) >= maxNames {
+		return 0, false
+	}
+	id = uint16(len(n.all))
+	n.all = append(n.all, string(name))
+	n.ids[string(name)] = id
+	return id, true
+}
+
+// isWordy reports whether an attribute's name is a word, as those of servers
+// are; the number of a connection is none that one wants statistics of.
+func isWordy(name []byte) bool {
+	if string(name) == "Thread_id" || string(name) == "Id" || string(name) == "Schema" {
+		return false
+	}
+	for _, c := range name {
+		if c != '_' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
+			return false
+		}
+	}
+	return len(name) > 0
 }

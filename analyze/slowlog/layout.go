@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
-	"sync"
+
 	"time"
 )
 
@@ -319,85 +319,6 @@ func (p *parser) set(e *Event, is known, text []byte, v *decimal) bool {
 	return ok
 }
 
-// A decimal is a number as a log writes it: digits, which may have a fraction.
-type decimal struct {
-	n      uint64 // all its digits
-	places int    // of them, behind the point
-	end    int    // where the number ends
-	ok     bool   // the text is such a number, and n holds it
-}
-
-// maxDigits is how many digits a decimal holds.
-const maxDigits = 19
-
-// read reads the number at b[i:]. It must end at a blank, the line's end or the
-// end of b.
-func (v *decimal) read(b []byte, i int) {
-	if i+1 < len(b) && b[i]-'0' <= 9 && b[i+1] <= ' ' && ends(b[i+1]) { // most are a digit
-		*v = decimal{n: uint64(b[i] - '0'), end: i + 1, ok: true}
-		return
-	}
-	from := i
-	var n uint64
-	for i < len(b) && b[i]-'0' <= 9 {
-		n = n*10 + uint64(b[i]-'0')
-		i++
-	}
-	digits := i - from
-	v.places = 0
-	if i < len(b) && b[i] == '.' && digits > 0 {
-		i++
-		point := i
-		for i < len(b) && b[i]-'0' <= 9 {
-			n = n*10 + uint64(b[i]-'0')
-			i++
-		}
-		v.places = i - point
-		if v.places == 0 {
-			v.end = i
-			v.ok = false
-			return
-		}
-		digits += v.places
-	}
-	v.n, v.end = n, i
-	v.ok = digits > 0 && digits <= maxDigits && (i >= len(b) || ends(b[i]))
-}
-
-// ends reports whether a value ends before the byte.
-func ends(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
-
-// powers are powers of ten.
-var powers = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19}
-
-// duration returns the number as seconds.
-func (v *decimal) duration(text []byte) (time.Duration, bool) {
-	if !v.ok || v.places > 9 {
-		return seconds(text)
-	}
-	scale := powers[9-v.places]
-	if v.n > uint64(maxSeconds-1)*1e9/scale {
-		return seconds(text)
-	}
-	return time.Duration(v.n * scale), true
-}
-
-// whole returns the number when it is one without a fraction.
-func (v *decimal) whole(text []byte) (uint64, bool) {
-	if !v.ok || v.places > 0 {
-		return number(text)
-	}
-	return v.n, true
-}
-
-// float returns the number as the nearest float64.
-func (v *decimal) float() float64 {
-	if v.places == 0 {
-		return float64(v.n)
-	}
-	return float64(v.n) / float64(powers[v.places])
-}
-
 // A value is an attribute of an event. It holds no pointer, so that the collector
 // of garbage need not look at the many there are.
 type value struct {
@@ -431,54 +352,4 @@ func valueOf(id uint16, head []byte, from, to int, v *decimal) value {
 		return value{id: id, is: isNo}
 	}
 	return value{id: id, size: uint32(to - from), bits: uint64(from)}
-}
-
-// names numbers the attributes of a log. It is safe for concurrent use. A nil
-// names wants no attribute.
-type names struct {
-	mu  sync.RWMutex
-	ids map[string]uint16
-	all []string
-}
-
-// maxNames bounds the attributes of a log.
-const maxNames = 256
-
-// id returns the number of an attribute and whether it is wanted.
-func (n *names) id(name []byte) (uint16, bool) {
-	if n == nil || len(name) > 64 || !isWordy(name) {
-		return 0, false
-	}
-	n.mu.RLock()
-	id, ok := n.ids[string(name)]
-	n.mu.RUnlock()
-	if ok {
-		return id, true
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if id, ok := n.ids[string(name)]; ok {
-		return id, true
-	}
-	if len(n.all) >= maxNames {
-		return 0, false
-	}
-	id = uint16(len(n.all))
-	n.all = append(n.all, string(name))
-	n.ids[string(name)] = id
-	return id, true
-}
-
-// isWordy reports whether an attribute's name is a word, as those of servers
-// are; the number of a connection is none that one wants statistics of.
-func isWordy(name []byte) bool {
-	if string(name) == "Thread_id" || string(name) == "Id" || string(name) == "Schema" {
-		return false
-	}
-	for _, c := range name {
-		if c != '_' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
-			return false
-		}
-	}
-	return len(name) > 0
 }
