@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
-
-	"time"
 )
 
 // A layout is what a line of a head looks like when its values are left out.
