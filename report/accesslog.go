@@ -67,7 +67,7 @@ type AccessOptions struct {
 func (a *AccessLog) span() (from, to time.Duration, ok bool) {
 	for i := range a.Rows {
 		r := &a.Rows[i]
-		if r.Count == 0 {
+		if r.Count == 0 || !Stamped(r) {
 			continue
 		}
 		if !ok {
@@ -77,6 +77,9 @@ func (a *AccessLog) span() (from, to time.Duration, ok bool) {
 	}
 	return from, to, ok
 }
+
+// Stamped reports whether the log tells when the requests of a row were logged.
+func Stamped(r *accesslog.Row) bool { return len(r.Seconds) > 0 || r.Last > 0 }
 
 // covered is how long a log covers: all seconds from the first to the last.
 func covered(from, to time.Duration) time.Duration {
@@ -286,6 +289,8 @@ func (a *AccessLog) slowestSection(o Options) Section {
 	}
 	var ds []time.Duration
 	upstream := false
+	_, _, stamped := a.span()
+	stamped = stamped || len(a.Rows) == 0 // the rows are told elsewhere
 	for _, r := range a.Slowest {
 		ds = append(ds, r.Latency)
 		upstream = upstream || r.Upstream > 0
@@ -305,7 +310,10 @@ func (a *AccessLog) slowestSection(o Options) Section {
 		t.Columns = slices.Delete(t.Columns, upstreamColumn, upstreamColumn+1)
 	}
 	for _, r := range a.Slowest {
-		cells := []Cell{text(r.Method), text(r.URI), duration(r.Latency, u), duration(r.Upstream, u), status(r.Status), count(r.Bytes), a.when(r.At, o)}
+		cells := []Cell{text(r.Method), text(r.URI), duration(r.Latency, u), duration(r.Upstream, u), status(r.Status), count(r.Bytes), none()}
+		if stamped {
+			cells[len(cells)-1] = a.when(r.At, o)
+		}
 		if !upstream {
 			cells = slices.Delete(cells, upstreamColumn, upstreamColumn+1)
 		}

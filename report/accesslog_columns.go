@@ -72,8 +72,8 @@ var accessColumns = []accessColumn{
 	}},
 	{name: "rate", measure: isRate, value: (*accessTable).rate},
 	{name: "bots", measure: isCount, value: func(_ *accessTable, r *accesslog.Row) float64 { return float64(r.Bots) }},
-	{name: "first", measure: isMoment, value: func(_ *accessTable, r *accesslog.Row) float64 { return r.First.Seconds() }},
-	{name: "last", measure: isMoment, value: func(_ *accessTable, r *accesslog.Row) float64 { return r.Last.Seconds() }},
+	{name: "first", measure: isMoment, value: func(_ *accessTable, r *accesslog.Row) float64 { return moment(r, r.First) }},
+	{name: "last", measure: isMoment, value: func(_ *accessTable, r *accesslog.Row) float64 { return moment(r, r.Last) }},
 	{name: "seconds", head: "over time", drop: 20, measure: isStrip, value: (*accessTable).rate},
 }
 
@@ -313,6 +313,14 @@ func (t *accessTable) deviation(r *accesslog.Row) float64 {
 	n := float64(r.Latency.Count())
 	mean := r.Total.Seconds() / n
 	return math.Sqrt(max(r.Squares/n-mean*mean, 0))
+}
+
+// moment is an offset of a row whose requests have times.
+func moment(r *accesslog.Row, at time.Duration) float64 {
+	if !Stamped(r) {
+		return math.NaN()
+	}
+	return at.Seconds()
 }
 
 // share is that of the request time; without times that of the requests.

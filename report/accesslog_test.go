@@ -2,6 +2,7 @@ package report
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -263,5 +264,34 @@ func TestDiffAccess(t *testing.T) {
 		if got := (&LogDiff{Before: sides[0], After: sides[1], Names: d.Names}).verdict(); got != names {
 			t.Errorf("verdict %q, want %q", got, names)
 		}
+	}
+}
+
+// TestAccess_NoTimes: a log whose lines have no time has none in what is told.
+func TestAccess_NoTimes(t *testing.T) {
+	a := &AccessLog{
+		Rows:    []accesslog.Row{{Endpoint: kasoku.Endpoint{Route: "/a", Count: 2}, Key: []string{"/a"}}},
+		By:      []string{"route"},
+		Slowest: []kasoku.SlowRequest{{Method: "GET", URI: "/a", Latency: time.Second}},
+	}
+	d, err := Access(a, AccessOptions{Columns: []string{"route", "first", "last", "rate"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, s := range d.Sections {
+		for _, block := range s.Blocks {
+			if table, ok := block.(*Table); ok {
+				for _, r := range table.Rows {
+					fmt.Fprintln(&b, s.ID, r.Cells[len(r.Cells)-1].Text, r.Cells[1].Text)
+				}
+			}
+		}
+	}
+	if want := "endpoints – –\nslowest – /a\n"; b.String() != want {
+		t.Errorf("got %q, want %q", b.String(), want)
+	}
+	if facts := fmt.Sprint(d.Facts); strings.Contains(facts, "0001") {
+		t.Errorf("facts %s", facts)
 	}
 }

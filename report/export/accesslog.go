@@ -58,8 +58,8 @@ type AccessRow struct {
 	RequestBytes *uint64            `json:"request_bytes"`
 	Upstream     *float64           `json:"upstream_s"`
 	Upstreamed   uint64             `json:"upstream_requests"`
-	First        time.Time          `json:"first"`
-	Last         time.Time          `json:"last"`
+	First        *time.Time         `json:"first"`
+	Last         *time.Time         `json:"last"`
 	Seconds      []AccessSecond     `json:"seconds,omitempty"`
 }
 
@@ -72,14 +72,14 @@ type AccessSecond struct {
 
 // An AccessRequest is one of the slowest.
 type AccessRequest struct {
-	At       time.Time `json:"at"`
-	Latency  float64   `json:"latency_s"`
-	Upstream *float64  `json:"upstream_s"`
-	Status   int       `json:"status"`
-	Method   string    `json:"method"`
-	Route    string    `json:"route"`
-	URI      string    `json:"uri"`
-	Bytes    uint64    `json:"body_bytes"`
+	At       *time.Time `json:"at"`
+	Latency  float64    `json:"latency_s"`
+	Upstream *float64   `json:"upstream_s"`
+	Status   int        `json:"status"`
+	Method   string     `json:"method"`
+	Route    string     `json:"route"`
+	URI      string     `json:"uri"`
+	Bytes    uint64     `json:"body_bytes"`
 }
 
 // An AccessPart accounts for one log: lines = records + continued + blank + dropped.
@@ -104,13 +104,20 @@ type BadLine struct {
 
 func newAccessLog(a *report.AccessLog, told *report.ToldAccess, o report.AccessOptions, seconds bool) *AccessLog {
 	wall := func(at time.Duration) time.Time { return a.Wall(at, o.Options) }
+	logged := func(at time.Duration) *time.Time {
+		if told.From == nil {
+			return nil
+		}
+		t := wall(at)
+		return &t
+	}
 	out := &AccessLog{
 		Schema: Schema, Kind: "accesslog", Verdict: told.Document.Verdict, Complete: a.Stopped == "", By: full(a.By),
 		Alerts: list(told.Document.Alerts, func(a *report.Alert) string { return a.Text }),
 		Total:  rounded(told.Total.Seconds()), Requests: told.Requests,
 		Exact: known(a.Exact.Seconds(), a.Exact > 0),
 		Slowest: list(a.Slowest, func(r *kasoku.SlowRequest) AccessRequest {
-			return AccessRequest{wall(r.At), r.Latency.Seconds(), known(r.Upstream.Seconds(), r.Upstream > 0), r.Status, r.Method, r.Route, r.URI, r.Bytes}
+			return AccessRequest{logged(r.At), r.Latency.Seconds(), known(r.Upstream.Seconds(), r.Upstream > 0), r.Status, r.Method, r.Route, r.URI, r.Bytes}
 		}),
 		Logs:      list(a.Logs, newAccessPart),
 		Notes:     list(a.Notes, func(n *report.Note) string { return n.Text }),
@@ -132,7 +139,11 @@ func newAccessRow(r *accesslog.Row, by []string, told *report.ToldAccess, ps []f
 	out := AccessRow{
 		Key: map[string]string{}, Requests: r.Count, Failed: r.Failed(), Bots: r.Bots, Codes: codes(r.Codes), Total: r.Total.Seconds(),
 		Share: rounded(told.Share(r)), Latency: distribution(r.Latency), Bytes: r.Bytes, MinBytes: r.MinBytes, MaxBytes: r.MaxBytes,
-		Upstream: known(r.Upstream.Seconds(), r.UpstreamCount > 0), Upstreamed: r.UpstreamCount, First: wall(r.First), Last: wall(r.Last),
+		Upstream: known(r.Upstream.Seconds(), r.UpstreamCount > 0), Upstreamed: r.UpstreamCount,
+	}
+	if report.Stamped(r) {
+		first, last := wall(r.First), wall(r.Last)
+		out.First, out.Last = &first, &last
 	}
 	for i, k := range r.Key {
 		out.Key[by[i]] = k
