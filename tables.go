@@ -172,12 +172,13 @@ type TableDef struct {
 	Indexes    []IndexDef
 }
 
-// An IndexDef is an index with what the server thinks of it.
+// An IndexDef is an index with what the server thinks of it. Its names in JSON are
+// those of the run file.
 type IndexDef struct {
-	Name        string
-	Unique      bool
-	Columns     []string // in order, "x DESC" for descending ones
-	Cardinality []int64  // distinct values of the first n columns; -1 when not told
+	Name        string   `json:"name"`
+	Unique      bool     `json:"unique"`
+	Columns     []string `json:"columns"`     // in order, "x DESC" for descending ones
+	Cardinality []int64  `json:"cardinality"` // distinct values of the first n columns; -1 when not told
 }
 
 // An Advice is what one check of a server's settings says.

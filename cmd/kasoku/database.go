@@ -17,7 +17,6 @@ type databaseFlags struct {
 func (f *databaseFlags) register(fl *pflag.FlagSet, usage string) {
 	fl.StringVar(&f.mysql, "mysql", "", usage)
 	fl.StringVar(&f.mysql, "dsn", "", "the same as --mysql")
-	_ = fl.MarkHidden("dsn") // it was just defined
 	fl.StringVar(&f.defaultsFile, "defaults-file", "", "or an option `FILE` with a [client] group, as ~/.my.cnf")
 }
 
