@@ -120,7 +120,7 @@ func (s *session) collect(l *logFile) (w kasoku.LogWindow, err error) {
 	whole := kasoku.Interval{To: s.run.Length}
 	switch l.kind {
 	case "slowlog":
-		return s.collectSlowLog(src, slowlog.Options{Clock: s.clock.wall, Interval: whole, KeepRaw: true})
+		return s.collectSlowLog(src, slowlog.Options{Kind: slowlog.Slow, Clock: s.clock.wall, Interval: whole, KeepRaw: true})
 	case "accesslog":
 		zone, err := s.zoneOf(l)
 		if err != nil {
