@@ -3,6 +3,8 @@ package accesslog
 import (
 	"fmt"
 	"time"
+
+	"github.com/kasoku/kasoku/unit"
 )
 
 // Waits says whether an endpoint seems to wait by design, such as a long poll
@@ -64,7 +66,7 @@ func waits(w *row) Waits {
 		}
 		return Waits{
 			Suspect: true, Step: step, Share: share,
-			Reason: fmt.Sprintf("%.0f %% of the requests take a multiple of %v, %d bytes on average", share*100, step, w.bytes/w.count),
+			Reason: fmt.Sprintf("%.0f %% of the requests take a multiple of %s, %d bytes on average", share*100, unit.Exact(step), w.bytes/w.count),
 		}
 	}
 	return Waits{}
