@@ -35,7 +35,6 @@ type class struct {
 	worst  sample
 	last   int64       // offset of its last event
 	attrs  []attribute // by name
-	names  []tableName // that the worst statement names
 	rank   int
 	reason string // limit or outliers, empty when the class is not reported
 }
