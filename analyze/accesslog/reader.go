@@ -3,6 +3,7 @@ package accesslog
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku/analyze"
@@ -136,8 +137,13 @@ func (e *UnknownFormatError) Error() string {
 
 // Hint returns how to make a log that is understood.
 func (e *UnknownFormatError) Hint() string {
-	if e.Format != nil {
+	switch {
+	case e.Format != nil:
 		return "without a format that is asked for, the format is found from the lines"
+	case strings.HasPrefix(e.Text, "SQLite format 3"):
+		return "that is a run, not a log: show and accesslog diff read runs"
+	case strings.HasPrefix(e.Text, `{"log":`):
+		return "Docker put each line into JSON: docker logs CONTAINER gives them as they were, and so does jq -rj .log FILE"
 	}
 	return `nginx: log_format ltsv "time:$time_iso8601\tmethod:$request_method\turi:$request_uri\tstatus:$status\tsize:$body_bytes_sent\treqtime:$request_time"; ` +
 		"any other format can be given, or the nginx configuration that has it"

@@ -147,6 +147,14 @@ func TestReader_UnknownFormat(t *testing.T) {
 	if want := `access log:1: not in the format nginx: "garbage": no " - " behind $remote_addr`; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %s", err, want)
 	}
+	for text, want := range map[string]string{
+		"SQLite format 3\x00\x10\n": "run", `{"log":"a\n","stream":"stdout"}` + "\n": "docker logs", "a\n": "log_format",
+	} {
+		_, _, err := Collect(lines.NewReader(strings.NewReader(text), 0), Options{})
+		if h, ok := err.(interface{ Hint() string }); !ok || !strings.Contains(h.Hint(), want) {
+			t.Errorf("%q: hint of %v", text, err)
+		}
+	}
 	if _, _, err := Collect(lines.NewReader(strings.NewReader("\n"), 0), Options{}); err != nil {
 		t.Errorf("an empty log: %v", err)
 	}
