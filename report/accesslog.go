@@ -36,7 +36,7 @@ type AccessLog struct {
 	Started time.Time      // wall time of offset 0
 	Zone    *time.Location // in which the logs are written
 	Step    time.Duration  // how long the steps of the rows' Seconds are; 0 is a second
-	Exact   time.Duration  // the percentiles are exact to this unit; 0 when they are within 0.8 %
+	Exact   time.Duration  // the percentiles are exact to this unit; 0 when they are within 0.4 %
 	Notes   []Note         // what a reader has to know
 	Stopped string         // why reading ended early; empty when it did not
 	Live    *Live          // while the logs are followed; nil otherwise
@@ -279,7 +279,7 @@ func (a *AccessLog) precision() string {
 	case a.Exact > 0:
 		return "; percentiles are nearest rank and exact, in steps of " + unit.Exact(a.Exact)
 	}
-	return "; percentiles are nearest rank, within 0.8 %"
+	return "; percentiles are nearest rank, within 0.4 %"
 }
 
 func (a *AccessLog) slowestSection(o Options) Section {

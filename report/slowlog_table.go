@@ -168,7 +168,7 @@ func (t *slowTable) precision() string {
 	if t.total == 0 {
 		return ""
 	}
-	return "; percentiles are nearest rank, within 0.8 %"
+	return "; percentiles are nearest rank, within 0.4 %"
 }
 
 // sorted are the rows in the order asked for; ties stand by time, calls and id, so
