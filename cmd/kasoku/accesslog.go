@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,8 +24,6 @@ type accessFlags struct {
 	ps      []float64
 	sort    string
 	reverse bool
-	limit   int
-	limited bool // --limit was given
 	seconds bool
 	follow  bool
 	verbose bool
@@ -67,7 +63,7 @@ output comes out. Exit code 1 when there is no request to tell of.`,
 			if f.as.asked(cmd) {
 				return f.as.run(cmd, e, args)
 			}
-			f.read.slowestSet, f.limited = cmd.Flags().Changed("slowest"), cmd.Flags().Changed("limit")
+			f.read.slowestSet = cmd.Flags().Changed("slowest")
 			return f.run(cmd.Context(), e, args)
 		},
 	}
@@ -79,19 +75,16 @@ output comes out. Exit code 1 when there is no request to tell of.`,
 // accessPeers are the programs that --as names.
 func accessPeers() []peer { return []peer{{"kataribe", kataribe.Run}, {"alp", alp.Run}} }
 
-// accessLimit is how many endpoints people are shown when they do not say.
-const accessLimit = 20
-
 func (f *accessFlags) register(cmd *cobra.Command) {
 	f.as.register(cmd)
 	f.read.register(cmd)
 	f.out.registerLog(cmd)
+	f.out.registerLimit(cmd, "endpoints")
 	fl := cmd.Flags()
 	fl.StringVar(&f.sort, "sort", "", "by `COLUMN`, the most first; default total")
 	fl.BoolVarP(&f.reverse, "reverse", "r", false, "the least first")
 	fl.StringSliceVar(&f.columns, "columns", nil, "only these `COLUMNS`, with commas between; a wrong name lists all")
 	fl.Float64SliceVar(&f.ps, "percentiles", nil, "`LIST` such as 50,90,99.9")
-	fl.IntVarP(&f.limit, "limit", "n", accessLimit, "show `N` endpoints, 0 all; default 20 in table and md, else all")
 	fl.IntVar(&f.read.slowest, "slowest", 10, "show the `N` slowest requests")
 	fl.BoolVar(&f.seconds, "seconds", false, "tell the requests of each second; with -o tsv, csv or json")
 	fl.BoolVarP(&f.follow, "follow", "f", false, "go on reading as the log grows; a table each second")
@@ -140,14 +133,8 @@ func (f *accessFlags) options(e *env) (report.AccessOptions, error) {
 		return o, err
 	}
 	o.Location = f.read.location
-	o.Machine = slices.Contains([]string{"tsv", "csv"}, f.out.format)
-	o.Limit = f.limit
-	if !f.limited && f.out.format != "table" && f.out.format != "md" {
-		o.Limit = 0
-	}
+	o.Machine, o.Limit = f.out.machine(), f.out.rows(f.out.format)
 	switch {
-	case f.limit < 0:
-		return o, usagef("", "--limit %d: want 0 or more", f.limit)
 	case f.read.slowest < 0:
 		return o, usagef("", "--slowest %d: want 0 or more", f.read.slowest)
 	case f.seconds && !o.Machine && f.out.format != "json":
@@ -171,9 +158,7 @@ func (f *accessFlags) print(e *env, log *report.AccessLog, o report.AccessOption
 	}
 	if f.out.html != "" {
 		page := o
-		if page.Machine = false; !f.limited {
-			page.Limit = 0
-		}
+		page.Machine, page.Limit = false, f.out.rows("html")
 		if out.page, err = report.Access(log, page); err != nil {
 			return err
 		}
@@ -203,7 +188,7 @@ func (f *accessFlags) document(log *report.AccessLog, o report.AccessOptions) (*
 func (e *env) ended(log *report.AccessLog, err error) error {
 	switch {
 	case log.Stopped != "":
-		return stopped{strings.TrimSuffix(log.Stopped, ".")}
+		return stoppedEarly(log.Stopped)
 	case err != nil:
 		return e.unread(err)
 	case len(log.Rows) == 0:

@@ -26,8 +26,6 @@ type digestFlags struct {
 	over     time.Duration
 	since    string
 	sort     string
-	limit    int
-	limited  bool
 }
 
 func newDigest(e *env) *cobra.Command {
@@ -56,18 +54,17 @@ Exit code 1 when no statement was counted.`,
 			if f.as.asked(cmd) {
 				return f.as.run(cmd, e, args)
 			}
-			f.limited = cmd.Flags().Changed("limit")
 			return f.run(cmd.Context(), e, args)
 		},
 	}
 	f.as.register(cmd)
 	f.out.registerLog(cmd)
+	f.out.registerLimit(cmd, "classes")
 	f.database.register(cmd.Flags(), "`DSN` of the server: user:password@tcp(host:port)/")
 	fl := cmd.Flags()
 	fl.DurationVar(&f.over, "for", 0, "wait `DURATION` and tell what was added; Ctrl-C ends it early")
 	fl.StringVar(&f.since, "since", "", "tell what was added since the snapshot in `FILE`, made with -o json")
 	fl.StringVar(&f.sort, "sort", "total", "by `COLUMN`: "+strings.Join(report.DigestColumns, ", "))
-	fl.IntVarP(&f.limit, "limit", "n", 20, "show `N` classes, 0 all; default 20 in table and md, else all")
 	return cmd
 }
 
@@ -82,8 +79,8 @@ func (f *digestFlags) run(ctx context.Context, e *env, args []string) error {
 	switch {
 	case !slices.Contains(report.DigestColumns, f.sort):
 		return usagef("", "--sort %q: want %s", f.sort, strings.Join(report.DigestColumns, ", "))
-	case f.limit < 0 || f.over < 0:
-		return usagef("", "--limit and --for: want 0 or more")
+	case f.over < 0:
+		return usagef("", "--for %s: want 0 or more", f.over)
 	case f.over > 0 && f.since != "":
 		return usagef("", "--for and --since both name a beginning: give one")
 	case len(args) != 0 && len(args) != 2:
@@ -103,12 +100,8 @@ func (f *digestFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	limit := f.limit
-	if !f.limited && f.out.format != "table" && f.out.format != "md" {
-		limit = 0
-	}
 	err = f.out.print(e, printer{
-		doc:  report.Digested(d, f.sort, limit, e.reportOptions("")),
+		doc:  report.Digested(d, f.sort, f.out.rows(f.out.format), e.reportOptions("")),
 		json: func(w io.Writer) error { return export.DigestsJSON(w, d, f.sort, at) },
 	})
 	if err == nil && len(d.Classes) == 0 {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
@@ -27,6 +28,9 @@ type output struct {
 	html    string
 	dir     string
 	formats []string // that the command has; nil: those of most
+
+	limit     int // of rows, 0 all
+	limitFlag *pflag.Flag
 }
 
 func (o *output) register(cmd *cobra.Command) {
@@ -44,6 +48,27 @@ func (o *output) registerLog(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(logFormats, cobra.ShellCompDirectiveNoFileComp))
 	o.registerHTML(cmd)
 }
+
+// shownRows is how many rows of a log people are shown when they do not say.
+const shownRows = 20
+
+// registerLimit serves commands with a table of rows that can be long.
+func (o *output) registerLimit(cmd *cobra.Command, rows string) {
+	cmd.Flags().IntVarP(&o.limit, "limit", "n", shownRows, "show `N` "+rows+", 0 all; default 20 in table and md, else all")
+	o.limitFlag = cmd.Flags().Lookup("limit")
+}
+
+// rows is how many of them a format has, 0 all: programs get all unless --limit is
+// given.
+func (o *output) rows(format string) int {
+	if format == "table" || format == "md" || o.limitFlag.Changed {
+		return o.limit
+	}
+	return 0
+}
+
+// machine reports whether the format is one table, for programs.
+func (o *output) machine() bool { return o.format == "tsv" || o.format == "csv" }
 
 // registerFormat serves commands whose -o names a run file.
 func (o *output) registerFormat(cmd *cobra.Command) {
@@ -78,6 +103,9 @@ func (o *output) check() error {
 	}
 	if !slices.Contains(o.formats, o.format) {
 		return usagef("", "-o %q: want %s", o.format, strings.Join(o.formats, ", "))
+	}
+	if o.limit < 0 {
+		return usagef("", "--limit %d: want 0 or more", o.limit)
 	}
 	return nil
 }

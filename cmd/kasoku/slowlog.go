@@ -22,16 +22,11 @@ type slowFlags struct {
 	out     output
 	sort    string
 	reverse bool
-	limit   int
-	limited bool // --limit was given
 	id      string
 	mask    bool
 	seconds bool
 	verbose bool
 }
-
-// slowLimit is how many statements people are shown when they do not say.
-const slowLimit = 20
 
 func newSlowLog(e *env) *cobra.Command {
 	f := slowFlags{as: asPeer{peers: []peer{{"pt-query-digest", ptquerydigest.Run}}}}
@@ -68,7 +63,6 @@ output comes out. Exit code 1 when there is no statement to tell of.`,
 			if f.as.asked(cmd) {
 				return f.as.run(cmd, e, args)
 			}
-			f.limited = cmd.Flags().Changed("limit")
 			return f.run(cmd.Context(), e, args)
 		},
 	}
@@ -81,12 +75,12 @@ func (f *slowFlags) register(cmd *cobra.Command) {
 	f.as.register(cmd)
 	f.read.register(cmd)
 	f.out.registerLog(cmd)
+	f.out.registerLimit(cmd, "statements")
 	fl := cmd.Flags()
 	fl.StringVar(&f.sort, "sort", "", "by `COLUMN`, the most first: "+strings.Join(report.SlowColumns(), ", ")+"; default total")
 	fl.StringVar(&f.sort, "order-by", "", "the same as --sort")
 	_ = fl.MarkHidden("order-by")
 	fl.BoolVarP(&f.reverse, "reverse", "r", false, "the least first")
-	fl.IntVarP(&f.limit, "limit", "n", slowLimit, "show `N` statements, 0 all; default 20 in table and md, else all")
 	fl.StringVar(&f.id, "id", "", "tell all of the statement with this `ID`: as shown, 32 digits, or the last 16 as older pt-query-digests have it")
 	fl.BoolVar(&f.mask, "mask", false, "hide the values in statements that are quoted")
 	fl.BoolVar(&f.seconds, "seconds", false, "tell the calls of each second; with -o tsv, csv or json")
@@ -124,7 +118,7 @@ func (f *slowFlags) run(parent context.Context, e *env, args []string) error {
 
 // options checks everything that can be checked before a log is read.
 func (f *slowFlags) options(e *env) (report.SlowOptions, error) {
-	o := report.SlowOptions{Options: e.reportOptions(""), Sort: f.sort, Reverse: f.reverse, Limit: f.limit}
+	o := report.SlowOptions{Options: e.reportOptions(""), Sort: f.sort, Reverse: f.reverse}
 	if err := f.out.check(); err != nil {
 		return o, err
 	}
@@ -132,13 +126,8 @@ func (f *slowFlags) options(e *env) (report.SlowOptions, error) {
 		return o, err
 	}
 	o.Location = f.read.location
-	o.Machine = f.out.format == "tsv" || f.out.format == "csv"
-	if !f.limited && f.out.format != "table" && f.out.format != "md" {
-		o.Limit = 0
-	}
+	o.Machine, o.Limit = f.out.machine(), f.out.rows(f.out.format)
 	switch {
-	case f.limit < 0:
-		return o, usagef("", "--limit %d: want 0 or more", f.limit)
 	case f.seconds && !o.Machine && f.out.format != "json":
 		return o, usagef("pages have them as a chart", "--seconds goes with -o tsv, csv or json")
 	case f.id != "" && f.read.by != "" && f.read.by != "tag":
@@ -237,7 +226,7 @@ func idsOf(classes []*slowlog.Class) []string {
 func slowVerdict(log *report.SlowLog, err error) error {
 	switch {
 	case log.Stopped != "":
-		return stopped{strings.TrimSuffix(log.Stopped, ".")}
+		return stoppedEarly(log.Stopped)
 	case err != nil:
 		return err
 	case len(log.Classes) == 0:
