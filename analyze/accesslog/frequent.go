@@ -10,7 +10,7 @@ import (
 // too many. What is frequent must have a row whenever it comes: the one client
 // behind a million others that sends a tenth of the requests. So the workers
 // count a part of the requests of each block, by key, and tell the registry
-// which keys had several of them; a key that has no row of its own and is told
+// which keys had several of them, from the time on at which values fold; a key that has no row of its own and is told
 // often enough gets one, from a later block on. What came before stays where it
 // was counted.
 //
@@ -177,6 +177,16 @@ func (t *Table) startBlock(block int) {
 	t.reg.await(block)
 	t.refold()
 	t.welcome(block)
+	t.counts = int64(block) >= t.reg.foldsFrom.Load()
+}
+
+// countKey counts a request of the present key.
+func (t *Table) countKey() {
+	t.ballot.add(t.key)
+	if !t.inBlocks && t.ballot.requests == aloneBlock {
+		t.reg.vote(t.takeResult())
+		t.welcome(math.MaxInt)
+	}
 }
 
 // welcome makes rows for keys that are frequent.

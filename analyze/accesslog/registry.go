@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -38,6 +39,7 @@ type registry struct {
 	more    *sync.Cond   // decided was raised, or ended
 	ended   bool         // not all blocks will come
 
+	foldsFrom    atomic.Int64   // the first block whose requests are counted: values fold
 	votes        map[string]int // of keys that may be frequent
 	ballots      int
 	frequent     []frequentKey
@@ -59,6 +61,7 @@ func newRegistry(by *grouping, o *Options) *registry {
 		votes: map[string]int{}, isFrequent: map[string]bool{}, mostFrequent: o.mostFrequent(),
 	}
 	g.more = sync.NewCond(&g.mu)
+	g.foldsFrom.Store(math.MaxInt64)
 	return g
 }
 
@@ -98,7 +101,11 @@ func (g *registry) submit(block int, h handed) {
 // takeBlock takes what the next block hands in. mu is held.
 func (g *registry) takeBlock(h handed) {
 	g.takeAll(h.keys)
-	g.count(h.votes, int(g.decided.Load())+decisionLag)
+	from := int(g.decided.Load()) + decisionLag
+	g.count(h.votes, from)
+	if g.version.Load() > 0 && g.foldsFrom.Load() == math.MaxInt64 {
+		g.foldsFrom.Store(int64(from))
+	}
 	g.decided.Add(1)
 }
 

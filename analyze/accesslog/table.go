@@ -1,7 +1,6 @@
 package accesslog
 
 import (
-	"math"
 	"slices"
 	"time"
 
@@ -28,6 +27,7 @@ type Table struct {
 	inBlocks bool
 	fresh    []byte
 	ballot   *ballot
+	counts   bool   // requests for the ballot: values fold
 	result   []byte // of it
 	frequent int    // rows for being frequent, in the order of the registry
 	version  uint64 // of the registry, when the rows were last put in order
@@ -163,10 +163,8 @@ func (t *Table) place(r *Record) (inside bool) {
 // row returns the row of a record.
 func (t *Table) row(r *Record) *row {
 	t.key = t.appendKey(t.key[:0], r)
-	t.ballot.add(t.key)
-	if !t.inBlocks && t.ballot.requests == aloneBlock {
-		t.reg.vote(t.takeResult())
-		t.welcome(math.MaxInt)
+	if t.counts {
+		t.countKey()
 	}
 	hash := t.rows.hash(t.key)
 	if w := t.rows.get(hash, t.key); w != nil {
@@ -208,6 +206,7 @@ func (t *Table) refold() {
 		return
 	}
 	t.version = version
+	t.counts = t.counts || !t.inBlocks
 	rows := t.rows
 	t.rows.slots, t.rows.n = make([]*row, 256), 0
 	var moved []*row
