@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -81,11 +80,6 @@ func (a *AccessLog) span() (from, to time.Duration, ok bool) {
 // Stamped reports whether the log tells when the requests of a row were logged.
 func Stamped(r *accesslog.Row) bool { return len(r.Seconds) > 0 || r.Last > 0 }
 
-// covered is how long a log covers: all seconds from the first to the last.
-func covered(from, to time.Duration) time.Duration {
-	return to.Truncate(time.Second) - from.Truncate(time.Second) + time.Second
-}
-
 // requests counts those in the rows, and those of them that have a request time.
 func (a *AccessLog) requests() (all, timed uint64, total time.Duration) {
 	for i := range a.Rows {
@@ -96,34 +90,17 @@ func (a *AccessLog) requests() (all, timed uint64, total time.Duration) {
 	return all, timed, total
 }
 
-// account adds up what became of the lines of all logs.
-func (a *AccessLog) account() (sum kasoku.LogWindow) {
-	for _, w := range a.Logs {
-		sum.Lines += w.Lines
-		sum.Records += w.Records
-		sum.Continued += w.Continued
-		sum.Blank += w.Blank
-		sum.Dropped += w.Dropped
-	}
-	return sum
-}
-
 // Access tells of access logs.
 func Access(a *AccessLog, o AccessOptions) (*Document, error) {
 	t, err := newAccessTable(a, o)
 	if err != nil {
 		return nil, err
 	}
-	d := &Document{
-		Kind: KindAccessLog, Title: "access log " + a.name(), Name: a.name(), Head: a.head(o.Options), Verdict: a.verdict(),
-		Facts: a.facts(o.Options), Commands: o.Commands, Footer: footer(o.Options, ""),
+	head := logHead{
+		kind: KindAccessLog, what: "access log", name: a.name(), verdict: a.verdict(), when: a.stretch(o.Options),
+		lines: a.equation(), stopped: a.Stopped, logs: a.Logs,
 	}
-	if a.Stopped != "" {
-		d.Alerts = append(d.Alerts, Alert{Tone: Mark, Text: a.Stopped})
-	}
-	if s := a.account(); s.Dropped > 0 && s.Dropped*100 >= s.Lines {
-		d.Alerts = append(d.Alerts, Alert{Tone: Mark, Text: unit.Percent(float64(s.Dropped)/float64(s.Lines)) + " of the lines were not understood."})
-	}
+	d := head.document(o.Options)
 	if len(a.Rows) > 0 {
 		s := Section{ID: SectionEndpoints, Title: a.rowsName(), Count: len(a.Rows), Blocks: []Block{t.table()}}
 		s.Sub = Prose(t.order() + a.precision() + ".")
@@ -132,9 +109,9 @@ func Access(a *AccessLog, o AccessOptions) (*Document, error) {
 	d.add(o.Options, a.timelineSection(o.Options))
 	d.add(o.Options, a.slowestSection(o.Options))
 	if len(a.Logs) > 1 {
-		d.add(o.Options, Section{ID: SectionLogs, Title: "Logs", Count: len(a.Logs), Blocks: []Block{a.logTable()}})
+		d.add(o.Options, Section{ID: SectionLogs, Title: "Logs", Count: len(a.Logs), Blocks: []Block{logsTable(a.Logs, Column{Key: "requests", Head: "requests", Align: Right})}})
 	}
-	d.add(o.Options, a.notesSection())
+	d.add(o.Options, notesSection(a.notes()))
 	return d, nil
 }
 
@@ -150,29 +127,7 @@ func (a *AccessLog) rowsName() string {
 func (a *AccessLog) routed() bool { return slices.Equal(a.By, []string{"method", "route"}) }
 
 // name is the file, or how many there are.
-func (a *AccessLog) name() string {
-	switch len(a.Logs) {
-	case 0:
-		return "access log"
-	case 1:
-		if a.Logs[0].Path == "" || a.Logs[0].Path == "-" {
-			return "standard input"
-		}
-		return filepath.Base(a.Logs[0].Path)
-	}
-	return unit.Count(len(a.Logs)) + " access logs"
-}
-
-// formats names the formats of the logs, each once.
-func (a *AccessLog) formats() string {
-	var out []string
-	for _, w := range a.Logs {
-		if w.Format != "" && !slices.Contains(out, w.Format) {
-			out = append(out, w.Format)
-		}
-	}
-	return strings.Join(out, "; ")
-}
+func (a *AccessLog) name() string { return nameOf(a.Logs, "access log", "access logs") }
 
 // stretch prints the time that the log covers.
 func (a *AccessLog) stretch(o Options) string {
@@ -180,12 +135,7 @@ func (a *AccessLog) stretch(o Options) string {
 	if !ok {
 		return ""
 	}
-	first, last := a.Wall(from, o), a.Wall(to, o)
-	end := last.Format("15:04:05 MST")
-	if first.Format(time.DateOnly) != last.Format(time.DateOnly) {
-		end = day(last)
-	}
-	return first.Format("2 Jan 2006, 15:04:05") + " – " + end + ", " + unit.Exact(covered(from, to))
+	return stretch(a.Wall(from, o), a.Wall(to, o), covered(from, to))
 }
 
 // Wall returns the wall time of an offset, in the zone asked for, else that of the
@@ -198,40 +148,10 @@ func (a *AccessLog) Wall(at time.Duration, o Options) time.Time {
 	return t
 }
 
-// equation says what became of the lines: 10,020 lines = 10,012 requests + 8 dropped.
+// equation says what became of the lines.
 func (a *AccessLog) equation() string {
-	s := a.account()
 	n, _, _ := a.requests()
-	parts := []string{unit.Counted(n, "request", "requests")}
-	add := func(n uint64, what string) {
-		if n > 0 {
-			parts = append(parts, unit.Count(n)+" "+what)
-		}
-	}
-	if s.Records > n {
-		add(s.Records-n, "left out")
-	}
-	add(s.Blank, "blank")
-	add(s.Continued, "continued")
-	add(s.Dropped, "dropped")
-	return unit.Counted(s.Lines, "line", "lines") + " = " + strings.Join(parts, " + ")
-}
-
-func (a *AccessLog) head(o Options) []string {
-	return []string{a.name(), a.formats(), a.stretch(o), a.equation()}
-}
-
-func (a *AccessLog) facts(o Options) []Fact {
-	var out []Fact
-	add := func(label, value string) {
-		if value != "" {
-			out = append(out, Fact{Label: label, Value: value})
-		}
-	}
-	add("When", a.stretch(o))
-	add("Format", a.formats())
-	add("Lines", a.equation())
-	return out
+	return equation(a.Logs, n, "request", "requests")
 }
 
 // verdict names what took the most time; without times, what came most often.
@@ -337,49 +257,8 @@ func status(code int) Cell {
 	return c
 }
 
-// notesSection tells what a reader has to know, and quotes lines that were not
-// understood.
-func (a *AccessLog) notesSection() Section {
-	s := Section{ID: SectionNotes, Title: "Notes"}
-	notes := &Notes{List: slices.Clone(a.Notes)}
-	for _, w := range a.Logs {
-		for i, b := range w.BadSample[:min(len(w.BadSample), mostSamples)] {
-			n := Note{Sign: "!", Tone: Mark, Label: filepath.Base(w.Path) + ":" + unit.Plain(float64(b.Line)), Code: true, Text: "dropped, " + b.Why + ": " + b.Text}
-			if more := w.Dropped - uint64(i) - 1; i == mostSamples-1 && more > 0 {
-				n.Text += " (and " + unit.Count(more) + " more)"
-			}
-			notes.List = append(notes.List, n)
-		}
-		if w.Note != "" {
-			notes.List = append(notes.List, Note{Sign: "·", Label: filepath.Base(w.Path), Code: true, Text: w.Note})
-		}
-	}
-	if len(notes.List) > 0 {
-		s.Blocks = append(s.Blocks, notes)
-	}
-	return s
-}
-
-// mostSamples is how many lines that were not understood are quoted.
-const mostSamples = 3
-
-func (a *AccessLog) logTable() *Table {
-	t := &Table{ID: "logs", Narrow: true, Columns: []Column{
-		{Key: "path", Head: "log", Code: true, Cut: true},
-		{Key: "format", Head: "format", Drop: 1},
-		{Key: "lines", Head: "lines", Align: Right},
-		{Key: "requests", Head: "requests", Align: Right},
-		{Key: "dropped", Head: "dropped", Align: Right},
-	}}
-	for _, w := range a.Logs {
-		dropped := count(w.Dropped)
-		if w.Dropped > 0 {
-			dropped.Tone = Mark
-		}
-		t.Rows = append(t.Rows, Row{Cells: []Cell{text(w.Path), text(cmp.Or(w.Format, unit.Missing)), count(w.Lines), count(w.Records), dropped}})
-	}
-	return t
-}
+// notes tell what a reader has to know, and quote lines that were not understood.
+func (a *AccessLog) notes() []Note { return append(slices.Clone(a.Notes), notesOf(a.Logs)...) }
 
 // A ToldAccess is what a document says of access logs, for programs.
 type ToldAccess struct {

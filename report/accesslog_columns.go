@@ -310,9 +310,7 @@ func (c accessColumn) complete() accessColumn {
 
 // deviation is the standard deviation of all requests of a row, in s.
 func (t *accessTable) deviation(r *accesslog.Row) float64 {
-	n := float64(r.Latency.Count())
-	mean := r.Total.Seconds() / n
-	return math.Sqrt(max(r.Squares/n-mean*mean, 0))
+	return deviation(r.Latency.Count(), r.Total, r.Squares)
 }
 
 // moment is an offset of a row whose requests have times.

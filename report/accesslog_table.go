@@ -61,21 +61,13 @@ func (t *accessTable) sorted() []*accesslog.Row {
 	return out
 }
 
-// limited are so many of the rows as were asked for.
-func (t *accessTable) limited(rows []*accesslog.Row) []*accesslog.Row {
-	if t.o.Limit > 0 && len(rows) > t.o.Limit {
-		return rows[:t.o.Limit]
-	}
-	return rows
-}
-
 // shown are the rows of the table.
-func (t *accessTable) shown() []*accesslog.Row { return t.limited(t.sorted()) }
+func (t *accessTable) shown() []*accesslog.Row { return Limited(t.sorted(), t.o.Limit) }
 
 // table makes the table.
 func (t *accessTable) table() *Table {
 	rows := t.sorted()
-	shown := t.limited(rows)
+	shown := Limited(rows, t.o.Limit)
 	out := &Table{ID: "endpoints", Tell: "-o tsv shows them", Sortable: true}
 	units := t.units(shown)
 	for i, c := range t.columns {
@@ -103,11 +95,10 @@ func (t *accessTable) more(rest []*accesslog.Row) string {
 		time += r.Total
 		n += r.Count
 	}
-	s := unit.Count(len(rest)) + " more, "
 	if t.total > 0 {
-		return s + unit.Percent(float64(time)/float64(t.total)) + " of time"
+		return leftOut(len(rest), float64(time)/float64(t.total), "time")
 	}
-	return s + unit.Percent(float64(n)/float64(max(t.all, 1))) + " of requests"
+	return leftOut(len(rest), float64(n)/float64(max(t.all, 1)), "requests")
 }
 
 // A scale is the unit of a column: how many base units one of it is.

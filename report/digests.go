@@ -154,7 +154,7 @@ func (d *Digests) table(rows []DigestRow, limit int) *Table {
 		t.Rows = append(t.Rows, Row{Cells: digestCells(&rows[i], all, u, ut, t.Columns)})
 	}
 	if n := len(rows) - shown; n > 0 {
-		t.More = unit.Count(n) + " more, " + unit.Percent(float64(rest)/float64(max(all, 1))) + " of time"
+		t.More = leftOut(n, float64(rest)/float64(max(all, 1)), "time")
 	}
 	return t
 }

@@ -92,7 +92,7 @@ func (r rec) endpointTable() *Table {
 		t.Rows = append(t.Rows, Row{Cells: cells})
 	}
 	if n := len(es) - mostRows; n > 0 {
-		t.More = unit.Count(n) + " more, " + unit.Percent(float64(rest)/float64(max(all, 1))) + " of time"
+		t.More = leftOut(n, float64(rest)/float64(max(all, 1)), "time")
 	}
 	return t
 }

@@ -70,7 +70,7 @@ func (r rec) queryTable(qs []kasoku.Query) *Table {
 		t.Rows = append(t.Rows, Row{Cells: queryCells(&qs[i], t.Columns, u, ut, requests)})
 	}
 	if n := len(qs) - mostRows; n > 0 {
-		t.More = unit.Count(n) + " more, " + unit.Percent(float64(rest)/float64(max(all, 1))) + " of time"
+		t.More = leftOut(n, float64(rest)/float64(max(all, 1)), "time")
 	}
 	return t
 }

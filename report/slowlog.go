@@ -2,8 +2,6 @@ package report
 
 import (
 	"cmp"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -50,22 +48,11 @@ func Slow(l *SlowLog, o SlowOptions) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Document{
-		Kind: KindSlowLog, Title: "slow log " + l.name(), Name: l.name(), Verdict: l.verdict(),
-		Head:     []string{l.name(), l.formats(), l.stretch(o.Options), l.equation()},
-		Commands: o.Commands, Footer: footer(o.Options, ""),
+	head := logHead{
+		kind: KindSlowLog, what: "slow log", name: l.name(), verdict: l.verdict(), when: l.stretch(o.Options),
+		lines: l.equation(), stopped: l.Stopped, logs: l.Logs,
 	}
-	for _, f := range []Fact{{Label: "When", Value: l.stretch(o.Options)}, {Label: "Format", Value: l.formats()}, {Label: "Lines", Value: l.equation()}} {
-		if f.Value != "" {
-			d.Facts = append(d.Facts, f)
-		}
-	}
-	if l.Stopped != "" {
-		d.Alerts = append(d.Alerts, Alert{Tone: Mark, Text: l.Stopped})
-	}
-	if w := sumOf(l.Logs); w.Dropped > 0 && w.Dropped*100 >= w.Lines {
-		d.Alerts = append(d.Alerts, Alert{Tone: Mark, Text: unit.Percent(float64(w.Dropped)/float64(w.Lines)) + " of the lines were not understood."})
-	}
+	d := head.document(o.Options)
 	if len(l.Classes) > 0 {
 		s := Section{ID: SectionQueries, Title: l.rowsName(), Count: len(l.Classes), Blocks: []Block{t.table()}}
 		s.Sub = Prose(t.order() + t.precision() + ".")
@@ -75,11 +62,9 @@ func Slow(l *SlowLog, o SlowOptions) (*Document, error) {
 	d.add(o.Options, l.transactionsSection())
 	d.add(o.Options, l.timelineSection(o.Options))
 	if len(l.Logs) > 1 {
-		d.add(o.Options, Section{ID: SectionLogs, Title: "Logs", Count: len(l.Logs), Blocks: []Block{logsTable(l.Logs)}})
+		d.add(o.Options, Section{ID: SectionLogs, Title: "Logs", Count: len(l.Logs), Blocks: []Block{logsTable(l.Logs, Column{Key: "records", Head: "statements", Align: Right})}})
 	}
-	if notes := notesOf(l.Logs); len(notes.List) > 0 {
-		d.add(o.Options, Section{ID: SectionNotes, Title: "Notes", Blocks: []Block{notes}})
-	}
+	d.add(o.Options, notesSection(notesOf(l.Logs)))
 	return d, nil
 }
 
@@ -98,36 +83,14 @@ func (l *SlowLog) transactionsSection() Section {
 		queries[i] = l.Classes[i].Query
 	}
 	s := transactionsSection(l.Transactions, queries, mostRows)
-	if strings.Contains(l.formats(), "mariadb") {
+	if strings.Contains(formatsOf(l.Logs), "mariadb") {
 		s.Sub += " MariaDB logs whole seconds: a single time can be off by one."
 	}
 	return s
 }
 
 // name is the file, or how many there are.
-func (l *SlowLog) name() string {
-	switch len(l.Logs) {
-	case 0:
-		return "slow log"
-	case 1:
-		if p := l.Logs[0].Path; p != "" && p != "-" {
-			return filepath.Base(p)
-		}
-		return "standard input"
-	}
-	return unit.Count(len(l.Logs)) + " logs"
-}
-
-// formats names the formats of the logs, each once.
-func (l *SlowLog) formats() string {
-	var out []string
-	for _, w := range l.Logs {
-		if w.Format != "" && !slices.Contains(out, w.Format) {
-			out = append(out, w.Format)
-		}
-	}
-	return strings.Join(out, "; ")
-}
+func (l *SlowLog) name() string { return nameOf(l.Logs, "slow log", "logs") }
 
 // totals adds up the rows.
 func (l *SlowLog) totals() (calls uint64, total time.Duration) {
@@ -166,46 +129,16 @@ func (l *SlowLog) stretch(o Options) string {
 	if !ok {
 		return ""
 	}
-	first, last := l.Wall(from, o), l.Wall(to, o)
-	end := last.Format("15:04:05 MST")
-	if first.Format(time.DateOnly) != last.Format(time.DateOnly) {
-		end = day(last)
-	}
-	return first.Format("2 Jan 2006, 15:04:05") + " – " + end + ", " + unit.Exact(covered(from, to))
+	return stretch(l.Wall(from, o), l.Wall(to, o), covered(from, to))
 }
 
-// sumOf adds up what became of the lines of logs.
-func sumOf(logs []kasoku.LogWindow) (sum kasoku.LogWindow) {
-	for _, w := range logs {
-		sum.Lines += w.Lines
-		sum.Records += w.Records
-		sum.Continued += w.Continued
-		sum.Blank += w.Blank
-		sum.Dropped += w.Dropped
-	}
-	return sum
-}
-
-// equation says what became of the lines: 51 lines = 10 statements + 41 continued.
+// equation says what became of the lines, if there are any.
 func (l *SlowLog) equation() string {
-	s := sumOf(l.Logs)
-	if s.Lines == 0 {
+	if sumOf(l.Logs).Lines == 0 {
 		return ""
 	}
-	calls, _ := l.totals()
-	parts := []string{unit.Counted(calls, "statement", "statements")}
-	add := func(n uint64, what string) {
-		if n > 0 {
-			parts = append(parts, unit.Count(n)+" "+what)
-		}
-	}
-	if s.Records > calls {
-		add(s.Records-calls, "left out")
-	}
-	add(s.Continued, "further lines")
-	add(s.Blank, "blank")
-	add(s.Dropped, "dropped")
-	return unit.Counted(s.Lines, "line", "lines") + " = " + strings.Join(parts, " + ")
+	n, _ := l.totals()
+	return equation(l.Logs, n, "statement", "statements")
 }
 
 // verdict names what took the most time; without times, what came most often.
@@ -256,40 +189,3 @@ const shownID = 8
 
 // ShortID is the start of an id, enough to name it in one log.
 func ShortID(id string) string { return id[:min(len(id), shownID)] }
-
-func logsTable(logs []kasoku.LogWindow) *Table {
-	t := &Table{ID: "logs", Narrow: true, Columns: []Column{
-		{Key: "path", Head: "log", Code: true, Cut: true},
-		{Key: "format", Head: "format", Drop: 1},
-		{Key: "lines", Head: "lines", Align: Right},
-		{Key: "records", Head: "statements", Align: Right},
-		{Key: "dropped", Head: "dropped", Unit: "lines", Align: Right},
-	}}
-	for _, w := range logs {
-		dropped := count(w.Dropped)
-		if w.Dropped > 0 {
-			dropped.Tone = Mark
-		}
-		t.Rows = append(t.Rows, Row{Cells: []Cell{text(w.Path), text(cmp.Or(w.Format, unit.Missing)), count(w.Lines), count(w.Records), dropped}})
-	}
-	return t
-}
-
-// notesOf quotes lines that were dropped and says what was unusual about logs.
-func notesOf(logs []kasoku.LogWindow) *Notes {
-	notes := &Notes{}
-	for _, w := range logs {
-		name := filepath.Base(cmp.Or(w.Path, "-"))
-		for i, b := range w.BadSample[:min(len(w.BadSample), mostSamples)] {
-			n := Note{Sign: "!", Tone: Mark, Label: name + ":" + unit.Plain(float64(b.Line)), Code: true, Text: "dropped, " + b.Why + ": " + b.Text}
-			if more := w.Dropped - uint64(i) - 1; i == mostSamples-1 && more > 0 {
-				n.Text += " (and " + unit.Count(more) + " more)"
-			}
-			notes.List = append(notes.List, n)
-		}
-		if w.Note != "" {
-			notes.List = append(notes.List, Note{Sign: "·", Label: name, Code: true, Text: w.Note})
-		}
-	}
-	return notes
-}

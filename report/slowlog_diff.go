@@ -2,10 +2,7 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"math"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku/analyze/slowlog"
@@ -18,97 +15,33 @@ type SlowDiff struct {
 	Names         [2]string // of the sides
 }
 
-// A MovedClass is a class of both sides; a side that has not got it is nil.
-type MovedClass struct{ Before, After *slowlog.Class }
-
-// either is the side that is there.
-func (m *MovedClass) either() *slowlog.Class {
-	if m.After != nil {
-		return m.After
-	}
-	return m.Before
-}
-
-// A slowFigure is one by which two logs of statements are told apart.
-type slowFigure struct {
-	name, key string
-	drop      int
-	time      bool
-	value     func(*slowlog.Class) float64
-}
-
-var slowFigures = []slowFigure{
-	{"calls", "calls", 3, false, func(c *slowlog.Class) float64 { return float64(c.Calls) }},
-	{"total", "total_s", 0, true, func(c *slowlog.Class) float64 { return c.Total.Seconds() }},
-	{"mean", "mean_s", 2, true, func(c *slowlog.Class) float64 { return c.Latency.Mean().Seconds() }},
-	{"p99", "p99_s", 1, true, func(c *slowlog.Class) float64 { return c.Latency.Quantile(0.99).Seconds() }},
-	{"examined", "rows_examined", 4, false, func(c *slowlog.Class) float64 { return perCall(c.RowsExamined, c) }},
-}
-
-func (f *slowFigure) of(c *slowlog.Class) float64 {
-	if c == nil {
-		return math.NaN()
-	}
-	return f.value(c)
-}
-
-// moved is how far a figure went; a side that lacks the class counts as 0.
-func (f *slowFigure) moved(m *MovedClass) float64 {
-	b, a := f.of(m.Before), f.of(m.After)
-	if math.IsNaN(b) {
-		b = 0
-	}
-	if math.IsNaN(a) {
-		a = 0
-	}
-	return a - b
+// slowFigures are those by which two logs of statements are told apart.
+var slowFigures = []logFigure[slowlog.Class]{
+	{"calls", "calls", 3, func(c *slowlog.Class) float64 { return float64(c.Calls) }},
+	{"total", "total_s", 0, func(c *slowlog.Class) float64 { return c.Total.Seconds() }},
+	{"mean", "mean_s", 2, func(c *slowlog.Class) float64 { return c.Latency.Mean().Seconds() }},
+	{"p99", "p99_s", 1, func(c *slowlog.Class) float64 { return c.Latency.Quantile(0.99).Seconds() }},
+	{"examined", "rows_examined", 4, func(c *slowlog.Class) float64 { return perCall(c.RowsExamined, c) }},
 }
 
 // Moved are the classes of both sides, those whose figure moved furthest first:
 // total, unless the options name another.
-func (d *SlowDiff) Moved(o SlowOptions) ([]MovedClass, error) {
+func (d *SlowDiff) Moved(o SlowOptions) ([]Moved[slowlog.Class], error) {
 	_, b := d.Before.totals()
 	_, a := d.After.totals()
-	by := o.Sort
-	if by == "" {
-		by = map[bool]string{true: "total", false: "calls"}[a+b > 0]
+	by := cmp.Or(o.Sort, "total")
+	if o.Sort == "" && a+b == 0 {
+		by = "calls"
 	}
-	i := slices.IndexFunc(slowFigures, func(f slowFigure) bool { return f.name == by })
-	if i < 0 {
-		var names []string
-		for _, f := range slowFigures {
-			names = append(names, f.name)
-		}
-		return nil, fmt.Errorf("no figure %q: want %s", o.Sort, strings.Join(names, ", "))
+	f, err := figureNamed(slowFigures, by)
+	if err != nil {
+		return nil, err
 	}
-	f := &slowFigures[i]
-	rows := map[string]*MovedClass{}
-	at := func(c *slowlog.Class) *MovedClass {
-		k := c.ID + "\x00" + c.Tag + "\x00" + c.Key
-		if rows[k] == nil {
-			rows[k] = new(MovedClass)
-		}
-		return rows[k]
-	}
-	for i := range d.Before.Classes {
-		at(&d.Before.Classes[i]).Before = &d.Before.Classes[i]
-	}
-	for i := range d.After.Classes {
-		at(&d.After.Classes[i]).After = &d.After.Classes[i]
-	}
-	out := make([]MovedClass, 0, len(rows))
-	for _, m := range rows {
-		out = append(out, *m)
-	}
-	slices.SortFunc(out, func(x, y MovedClass) int {
-		c := cmp.Compare(math.Abs(f.moved(&y)), math.Abs(f.moved(&x)))
-		if o.Reverse {
-			c = -c
-		}
-		p, q := x.either(), y.either()
-		return cmp.Or(c, cmp.Compare(p.ID, q.ID), cmp.Compare(p.Tag, q.Tag), cmp.Compare(p.Key, q.Key))
+	rows := paired(d.Before.Classes, d.After.Classes, func(c *slowlog.Class) string { return c.ID + "\x00" + c.Tag + "\x00" + c.Key })
+	f.sort(rows, o.Reverse, func(x, y *slowlog.Class) int {
+		return cmp.Or(cmp.Compare(x.ID, y.ID), cmp.Compare(x.Tag, y.Tag), cmp.Compare(x.Key, y.Key))
 	})
-	return out, nil
+	return rows, nil
 }
 
 // DiffSlow tells what moved between two sides of logs of statements.
@@ -117,16 +50,16 @@ func DiffSlow(d *SlowDiff, o SlowOptions) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := d.Names[0] + " → " + d.Names[1]
-	out := &Document{Kind: KindLogDiff, Title: name, Name: name, Head: []string{name}, Verdict: d.verdict(), Commands: o.Commands, Footer: footer(o.Options, "")}
-	for _, l := range []*SlowLog{d.Before, d.After} {
-		if l.Stopped != "" {
-			out.Alerts = append(out.Alerts, Alert{Tone: Mark, Text: l.Stopped})
-		}
+	out := diffDocument(d.Names, d.verdict(), o.Options)
+	var sides [2]logSide
+	for i, l := range []*SlowLog{d.Before, d.After} {
+		out.stopped(l.Stopped)
+		n, _ := l.totals()
+		sides[i] = logSide{d.Names[i], n, coverage(l.span()), l.Logs}
 	}
-	out.Sections = append(out.Sections, Section{ID: SectionSides, Title: "Sides", Blocks: []Block{d.sides(o.Options)}})
+	out.add(o.Options, Section{ID: SectionSides, Title: "Sides", Blocks: []Block{sidesTable(sides, "calls")}})
 	if len(rows) > 0 {
-		out.Sections = append(out.Sections, Section{ID: SectionMoved, Title: "What moved", Count: len(rows), Blocks: []Block{d.table(rows, o)}})
+		out.add(o.Options, Section{ID: SectionMoved, Title: "What moved", Count: len(rows), Blocks: []Block{d.table(rows, o)}})
 	}
 	return out, nil
 }
@@ -149,53 +82,25 @@ func (d *SlowDiff) verdict() string {
 	return "Time of statements " + unit.DurationIn(tb, u) + " → " + unit.DurationIn(ta, u) + " " + unit.Name(u) + ", " + unit.Change(tb.Seconds(), ta.Seconds()) + "; " + calls + "."
 }
 
-// sides says what stands on both sides.
-func (d *SlowDiff) sides(o Options) *Table {
-	t := &Table{ID: "sides", Columns: []Column{
-		{Key: "side", Head: "side"},
-		{Key: "log", Head: "log", Code: true, Cut: true},
-		{Key: "calls", Head: "calls", Align: Right},
-		{Key: "covers_s", Head: "covers", Align: Right},
-		{Key: "dropped", Head: "dropped", Unit: "lines", Align: Right},
-		{Key: "format", Head: "format", Drop: 1},
-	}}
-	for i, l := range []*SlowLog{d.Before, d.After} {
-		n, _ := l.totals()
-		covers := none()
-		if from, to, ok := l.span(); ok {
-			covers = Cell{Text: unit.Exact(covered(from, to)), Raw: raw(covered(from, to).Seconds())}
-		}
-		side := [2]string{"before", "after"}[i]
-		t.Rows = append(t.Rows, Row{Cells: []Cell{text(side), text(d.Names[i]), count(n), covers, count(sumOf(l.Logs).Dropped), text(cmp.Or(l.formats(), unit.Missing))}})
-	}
-	return t
-}
-
 // table makes the table; for machines before and after stand in columns of their own.
-func (d *SlowDiff) table(rows []MovedClass, o SlowOptions) *Table {
-	names := (&slowTable{log: d.Before, o: o})
-	t := &Table{ID: "moved", Tell: "-o tsv shows them", Sortable: true, Columns: names.names(),
-		Note: "One log against one: what moved is told, not whether it would move again. `kasoku compare` judges groups of runs."}
-	shown := rows
-	if o.Limit > 0 && len(rows) > o.Limit {
-		shown = rows[:o.Limit]
-		t.More = unit.Count(len(rows)-len(shown)) + " more, which moved less"
-	}
+func (d *SlowDiff) table(rows []Moved[slowlog.Class], o SlowOptions) *Table {
+	shown := Limited(rows, o.Limit)
+	t := movedTable(len(shown), len(rows))
+	names := slowTable{log: d.Before, o: o}
+	t.Columns = names.names()
 	units := make([]time.Duration, len(slowFigures))
 	for i := range slowFigures {
 		f := &slowFigures[i]
 		units[i] = f.unit(shown)
 		if o.Machine {
-			stem, s := strings.CutSuffix(f.key, "_s")
-			suffix := map[bool]string{true: "_s"}[s]
-			t.Columns = append(t.Columns, Column{Key: stem + "_before" + suffix, Align: Right}, Column{Key: stem + "_after" + suffix, Align: Right})
+			t.Columns = append(t.Columns, f.machineColumns()...)
 			continue
 		}
 		u := "a call"
 		if f.name == "calls" {
 			u = ""
 		}
-		if f.time {
+		if units[i] > 0 {
 			u = unit.Name(units[i])
 		}
 		t.Columns = append(t.Columns, Column{Key: f.key, Head: f.name, Unit: u, Align: Right, Drop: f.drop})
@@ -205,39 +110,23 @@ func (d *SlowDiff) table(rows []MovedClass, o SlowOptions) *Table {
 	}
 	for i := range shown {
 		m := &shown[i]
-		cells := names.nameCells(m.either())
+		cells := names.nameCells(m.Either())
 		for k := range slowFigures {
-			cells = append(cells, slowFigures[k].cells(m, units[k], o.Machine)...)
+			cells = append(cells, slowMove(&slowFigures[k], m, units[k], o.Machine)...)
 		}
 		t.Rows = append(t.Rows, Row{Cells: cells})
 	}
 	return t
 }
 
-// unit is that of the figure's column; 0 of counts.
-func (f *slowFigure) unit(rows []MovedClass) time.Duration {
-	if !f.time {
-		return 0
-	}
-	var all []time.Duration
-	for i := range rows {
-		for _, v := range []float64{f.of(rows[i].Before), f.of(rows[i].After)} {
-			if !math.IsNaN(v) {
-				all = append(all, asDuration(v))
-			}
-		}
-	}
-	return commonUnit(all...)
-}
-
-// cells are before → after, and of the total the change; for machines both values.
-func (f *slowFigure) cells(m *MovedClass, u time.Duration, machine bool) []Cell {
+// slowMove is before → after, and of the total the change; for machines both values.
+func slowMove(f *logFigure[slowlog.Class], m *Moved[slowlog.Class], u time.Duration, machine bool) []Cell {
 	b, a := f.of(m.Before), f.of(m.After)
 	print := func(v float64) Cell {
 		switch {
 		case math.IsNaN(v):
 			return none()
-		case f.time:
+		case u > 0:
 			return Cell{Text: unit.DurationIn(asDuration(v), u), Raw: raw(v)}
 		case f.name == "calls":
 			return count(uint64(v))

@@ -146,9 +146,7 @@ func (t *slowTable) deviation(c *slowlog.Class) float64 {
 	if t.total == 0 {
 		return math.NaN()
 	}
-	n := float64(max(c.Calls, 1))
-	mean := c.Total.Seconds() / n
-	return math.Sqrt(max(c.Squares/n-mean*mean, 0))
+	return deviation(max(c.Calls, 1), c.Total, c.Squares)
 }
 
 // order says by what the rows are sorted.
@@ -193,17 +191,12 @@ func (t *slowTable) sorted() []*slowlog.Class {
 }
 
 // shown are the rows of the table.
-func (t *slowTable) shown() []*slowlog.Class {
-	rows := t.sorted()
-	if t.o.Limit > 0 && len(rows) > t.o.Limit {
-		return rows[:t.o.Limit]
-	}
-	return rows
-}
+func (t *slowTable) shown() []*slowlog.Class { return Limited(t.sorted(), t.o.Limit) }
 
 // table makes the table.
 func (t *slowTable) table() *Table {
-	shown := t.shown()
+	rows := t.sorted()
+	shown := Limited(rows, t.o.Limit)
 	out := &Table{ID: "queries", Tell: "-o tsv shows them", Sortable: true}
 	out.Columns = t.names()
 	units := t.units(shown)
@@ -221,7 +214,7 @@ func (t *slowTable) table() *Table {
 		}
 		out.Rows = append(out.Rows, Row{Cells: cells})
 	}
-	out.More = t.more(t.sorted()[len(shown):])
+	out.More = t.more(rows[len(shown):])
 	return out
 }
 
@@ -307,7 +300,7 @@ func (t *slowTable) more(rest []*slowlog.Class) string {
 		share += t.share(c)
 	}
 	if t.total == 0 {
-		return unit.Count(len(rest)) + " more, " + unit.Percent(share) + " of calls"
+		return leftOut(len(rest), share, "calls")
 	}
-	return unit.Count(len(rest)) + " more, " + unit.Percent(share) + " of time"
+	return leftOut(len(rest), share, "time")
 }

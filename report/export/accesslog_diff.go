@@ -17,17 +17,14 @@ func AccessDiffJSON(w io.Writer, d *report.LogDiff, o report.AccessOptions) erro
 	if err != nil {
 		return err
 	}
-	if o.Limit > 0 && len(rows) > o.Limit {
-		rows = rows[:o.Limit]
-	}
 	by := d.Before.By
 	return JSON(w, &AccessDiff{
 		Schema: Schema, Kind: "accesslog diff", Verdict: doc.Verdict,
 		Alerts: list(doc.Alerts, func(a *report.Alert) string { return a.Text }),
 		By:     full(by), Before: newAccessSide(d.Before, d.Names[0]), After: newAccessSide(d.After, d.Names[1]),
-		Rows: list(rows, func(r *report.MovedRow) MovedRow {
+		Rows: list(report.Limited(rows, o.Limit), func(r *report.Moved[accesslog.Row]) MovedRow {
 			out := MovedRow{Key: map[string]string{}, Before: newMovedSide(r.Before), After: newMovedSide(r.After)}
-			for i, k := range r.Key {
+			for i, k := range r.Either().Key {
 				out.Key[by[i]] = k
 			}
 			return out

@@ -171,18 +171,12 @@ func SlowDiffJSON(w io.Writer, d *report.SlowDiff, o report.SlowOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.Limit > 0 && len(rows) > o.Limit {
-		rows = rows[:o.Limit]
-	}
 	return JSON(w, &SlowDiff{
 		Schema: Schema, Kind: "slowlog diff", Verdict: doc.Verdict, By: d.Before.By,
 		Alerts: list(doc.Alerts, func(a *report.Alert) string { return a.Text }),
 		Before: newSlowSide(d.Before, d.Names[0]), After: newSlowSide(d.After, d.Names[1]),
-		Rows: list(rows, func(m *report.MovedClass) MovedClass {
-			c := m.After
-			if c == nil {
-				c = m.Before
-			}
+		Rows: list(report.Limited(rows, o.Limit), func(m *report.Moved[slowlog.Class]) MovedClass {
+			c := m.Either()
 			return MovedClass{c.ID, c.Key, c.Fingerprint, c.Tag, newMovedClassSide(m.Before), newMovedClassSide(m.After)}
 		}),
 	})
