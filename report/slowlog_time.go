@@ -35,12 +35,12 @@ func (l *SlowLog) timelineSection(o Options) Section {
 	t := &Timeline{ID: "timeline", Seconds: g.seconds, Column: g.column, Started: l.Wall(from.Truncate(time.Second), o), Charts: []Chart{c}}
 	t.Sparks = []Spark{{Name: "statements/s", Values: calls, Peak: "max " + c.Print(most(calls))}}
 	if most(busy) > 0 {
-		b := Chart{ID: "busy", Title: "At a time", Unit: "statements, mean of the second", Height: plainHeight}
+		b := Chart{ID: "busy", Title: "At a time", Unit: "statements, mean of the second", Places: -1, Height: plainHeight}
 		b.Series = []ChartSeries{{Name: "at a time", Colour: "s2", Form: Bars, Spans: g.blocks(busy), Values: busy}}
 		b.Axis = linearAxis(most(busy), nil, unit.Plain)
 		b.peaks()
 		t.Charts = append(t.Charts, b)
-		t.Sparks = append(t.Sparks, Spark{Name: "at a time", Values: busy, Peak: "max " + unit.Sig3(most(busy))})
+		t.Sparks = append(t.Sparks, Spark{Name: "at a time", Values: busy, Peak: "max " + b.Print(most(busy))})
 	}
 	if g.column > 1 {
 		t.Note = "Each column is the mean of " + unit.Exact(time.Duration(g.column)*time.Second) + "."
