@@ -251,11 +251,21 @@ func (l *literals) at(q []byte, i int) (mark uint64, end int) {
 // plainString returns the end of the string at i when nothing but escapes in it
 // would have gone before, and fails otherwise. Escapes go in pairs, from the left,
 // and none may stand outside of strings; so what is left of the string without
-// them ends at the same quote.
+// them ends at the same quote. What looks like a line comment is none when a quote
+// stands before the end of its line.
 func (l *literals) plainString(q []byte, i int) int {
 	inside := &tab.inside
-	empty := true
+	empty, line := true, i
 	for end := i + 1; end < len(q); end++ {
+		for from := end; ; end += 4 {
+			if end+4 > len(q) || inside[q[end]] || inside[q[end+1]] || inside[q[end+2]] || inside[q[end+3]] {
+				empty = empty && end == from
+				break
+			}
+		}
+		if end == len(q) {
+			return 0
+		}
 		c := q[end]
 		if !inside[c] {
 			empty = false
@@ -274,13 +284,35 @@ func (l *literals) plainString(q []byte, i int) int {
 		case c == '\\' && (next == '\\' || next == '\'' || next == '"'):
 			end++
 			continue
-		case c == '-' && next == '-', c == '/' && next == '*', c == '"', c == '#':
+		case c == '#' || c == '-' && next == '-':
+			if end < line { // looked at
+				break
+			}
+			if line = quoteInLine(q, end); line < 0 {
+				l.failed = true
+				return 0
+			}
+		case c == '/' && next == '*', c == '"':
 			l.failed = true
 			return 0
 		}
 		empty = false
 	}
 	return 0
+}
+
+// quoteInLine returns where the first quote at i or behind stands, -1 when the line
+// ends before.
+func quoteInLine(q []byte, i int) int {
+	for ; i < len(q); i++ {
+		switch q[i] {
+		case '\'', '"':
+			return i
+		case '\n', '\r':
+			return -1
+		}
+	}
+	return -1
 }
 
 // lists returns the end of the lists of literals that start with the parenthesis

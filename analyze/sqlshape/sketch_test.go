@@ -13,7 +13,7 @@ import (
 var parts = []string{
 	"SELECT ", "select", " FROM ", "t", "users_2009", " WHERE ", "a", "id", "=", " ", "\n", "\t", ",", "(", ")", " IN (", "in(", " VALUES (",
 	"value (", "values", "INSERT INTO t (a) VALUES ", "REPLACE INTO t VALUES (1),", "1", "-1", "+2", "0xff", "0xFF", "1.5e-3", "12ab", "b1", "x", ".",
-	"'a'", "'b c'", "''", "'it''s'", "'1'", "'", "\"x\"", "\"", "\\'", "\\\\", "\\\"", "\\", "?", "true", "false", "TRUE", "null", "NULL", "tnull",
+	"'a'", "'b c'", "''", "'it''s'", "'1'", "'", "'a # b'", "'-- c'", "'# \n d'", "'e--\\'#f'", "\r", "\"x\"", "\"", "\\'", "\\\\", "\\\"", "\\", "?", "true", "false", "TRUE", "null", "NULL", "tnull",
 	"/* c */", "/*", "*/", "/*! x */", "-- c\n", "--", "#", "# it's\n", " union all select ", " UNION ", " limit ", " offset ", " order by ", " asc", " desc",
 	"1, 2", "(1,2),(3)", "('a','b')", "x'41'", "_utf8'z'", "f", "e", "call p(1)", "use x", "administrator command: Ping", "1false", "1true", "-true", "a.b",
 }
@@ -39,6 +39,22 @@ func TestSketch_SameKeySameFingerprint(t *testing.T) {
 				rt.Fatalf("%q has the key of another statement: %q, and not %q", q, got, want)
 			}
 			seen[key] = got
+		}
+	})
+}
+
+// What is read as it is has the key that it has when it is prepared first.
+func TestSketch_PlainAsPrepared(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var s Shaper
+		sql := []byte("SELECT a " + statement(rt, "sql"))
+		k, ok := plainSketch(sql)
+		if !ok {
+			return
+		}
+		q, whole := s.prepare(sql)
+		if want, _ := keyOf(q, false); whole || k.Key != want {
+			rt.Fatalf("%q has the key %x, prepared %x", sql, k.Key, want)
 		}
 	})
 }
