@@ -43,11 +43,12 @@ func (l *literal) starts(b []byte) bool {
 	if len(b) <= n {
 		return false
 	}
+	b = b[:n]
 	if n < 8 || n > 24 {
-		return string(b[:n]) == l.text
+		return string(b) == l.text
 	}
-	return binary.LittleEndian.Uint64(b) == l.first && binary.LittleEndian.Uint64(b[n-8:]) == l.last &&
-		binary.LittleEndian.Uint64(b[(n-8)/2:]) == l.mid
+	first, mid, last := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[(n-8)/2:]), binary.LittleEndian.Uint64(b[n-8:])
+	return first^l.first|mid^l.mid|last^l.last == 0
 }
 
 // maxMisses is how often in a row a line may differ from the one before until
@@ -60,6 +61,28 @@ type slot struct {
 	is     known
 	id     uint16 // of a wanted attribute
 	wanted bool
+	form   form
+}
+
+// form says how a value is read.
+type form uint8
+
+const (
+	anyForm form = iota
+	skipped      // nobody asks for it
+	whole        // a whole number that is nothing but a field of an Event
+)
+
+func formOf(is known, wanted bool) form {
+	switch {
+	case wanted:
+		return anyForm
+	case is == unknown:
+		return skipped
+	case is >= rowsSent:
+		return whole
+	}
+	return anyForm
 }
 
 // known says which field of an Event takes an attribute.
@@ -69,14 +92,14 @@ const (
 	unknown known = iota
 	queryTime
 	lockTime
-	rowsSent
+	schema
+	started
+	lastErrno
+	rowsSent // and those behind are whole numbers
 	rowsExamined
 	rowsAffected
 	bytesSent
 	threadID
-	schema
-	started
-	lastErrno
 )
 
 func knownOf(name []byte) known {
@@ -161,6 +184,7 @@ func (p *parser) learn(e *Event, i int) int {
 		from := cap(line) - cap(value) // value is a part of line
 		s := slot{before: newLiteral(line[done:from]), is: is}
 		s.id, s.wanted = p.wanted.id(name)
+		s.form = formOf(is, s.wanted)
 		l.slots = append(l.slots, s)
 		done = from + len(value)
 		return true
@@ -202,47 +226,38 @@ func (l *layout) keep(line []byte, values []value) {
 // compare reads the line at i value by value. A value that ends with a colon may
 // be a name: such a line has another layout.
 func (p *parser) compare(e *Event, l *layout, i int) int {
-	b, values := e.head, p.b.values
+	b := e.head
 	for k := range l.slots {
 		s := &l.slots[k]
 		if !s.before.starts(b[i:]) {
 			return 0
 		}
 		i += len(s.before.text)
-		if s.is == unknown && !s.wanted {
-			from := i
-			for i < len(b) && !ends(b[i]) {
+		from := i
+		switch s.form {
+		case skipped:
+			for i < len(b) && (b[i] > ' ' || !ends(b[i])) {
 				i++
 			}
 			if i == from || b[i-1] == ':' {
 				return 0
 			}
 			continue
-		}
-		var v decimal
-		v.read(b, i)
-		end := v.end
-		if !v.ok {
-			for end < len(b) && !ends(b[end]) {
-				end++
+		case whole:
+			var n uint64
+			for i < len(b) && b[i]-'0' <= 9 {
+				n = n*10 + uint64(b[i]-'0')
+				i++
 			}
-			if end == i || b[end-1] == ':' {
-				return 0
+			if i > from && i-from <= maxDigits && i < len(b) && ends(b[i]) {
+				e.setWhole(s.is, n, true)
+				continue
 			}
 		}
-		if s.is != unknown && !p.set(e, s.is, b[i:end], &v) {
+		if i = p.take(e, s, from); i == 0 {
 			return 0
 		}
-		if s.wanted {
-			if v.ok && v.places == 0 {
-				values = append(values, value{id: s.id, is: isNumber, bits: math.Float64bits(float64(v.n))})
-			} else {
-				values = append(values, valueOf(s.id, b, i, end, &v))
-			}
-		}
-		i = end
 	}
-	p.b.values = values
 	if len(l.tail) > 0 {
 		if len(b)-i < len(l.tail) || string(b[i:i+len(l.tail)]) != l.tail {
 			return 0
@@ -259,6 +274,35 @@ func (p *parser) compare(e *Event, l *layout, i int) int {
 		e.Schema, e.hasSchema = nil, true
 	}
 	return i + 1
+}
+
+// take takes the value at i for the slot and returns where it ends, 0 when it is
+// none for it.
+func (p *parser) take(e *Event, s *slot, i int) (end int) {
+	b := e.head
+	var v decimal
+	v.read(b, i)
+	end = v.end
+	if !v.ok {
+		for end < len(b) && !ends(b[end]) {
+			end++
+		}
+		if end == i || b[end-1] == ':' {
+			return 0
+		}
+	}
+	if s.is != unknown && !p.set(e, s.is, b[i:end], &v) {
+		return 0
+	}
+	if !s.wanted {
+		return end
+	}
+	if v.ok && v.places == 0 {
+		p.b.values = append(p.b.values, value{id: s.id, is: isNumber, bits: math.Float64bits(float64(v.n))})
+	} else {
+		p.b.values = append(p.b.values, valueOf(s.id, b, i, end, &v))
+	}
+	return end
 }
 
 // attribute takes an attribute of a line without a layout.
@@ -302,6 +346,12 @@ func (p *parser) set(e *Event, is known, text []byte, v *decimal) bool {
 		return true
 	}
 	n, ok := v.whole(text)
+	e.setWhole(is, n, ok)
+	return ok
+}
+
+// setWhole sets the field of a whole number. It is not ok when the value is none.
+func (e *Event) setWhole(is known, n uint64, ok bool) {
 	switch is {
 	case rowsSent:
 		e.RowsSent = n
@@ -314,7 +364,6 @@ func (p *parser) set(e *Event, is known, text []byte, v *decimal) bool {
 	case threadID:
 		e.ThreadID = n
 	}
-	return ok
 }
 
 // A value is an attribute of an event. It holds no pointer, so that the collector
