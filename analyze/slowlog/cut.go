@@ -88,6 +88,8 @@ type cutter struct {
 	lexed     int32 // where the bytes of the statement end that quotes has seen
 	ahead     ahead
 	user      []byte // the last line that told a user
+	set       []byte // the last line that set the time
+	setTime   int64  // what it set
 	plain     bool   // of raw statements: one per line
 	general   generalState
 }

@@ -10,6 +10,9 @@ import (
 // all verbosity and an EXPLAIN of several rows, fits.
 const maxAhead = 40
 
+// maxSetLine bounds the SET line that is remembered, in bytes.
+const maxSetLine = 64
+
 // plausible is how far the time of an entry may lie from that of the entry
 // before, when a head follows an open quote. Entries are written when they end,
 // so a long statement comes after shorter ones that started later.
@@ -262,18 +265,22 @@ func (c *cutter) wholeHead() (whole, known bool) {
 		line := buf[start:ends[i]]
 		start = ends[i] + 1
 		switch {
-		case len(line) == 0 || line[0] == '\r' && len(line) == 1, line[0] == '#' && len(line) > maxHead/16 && i > c.next:
-			a.known = true
-			return false, true
-		case line[0] == '#':
-			if len(line) > len("# Query_time:") && a.headLine(c, i, line) {
+		case len(line) > 0 && line[0] == '#':
+			if len(line) > maxHead/16 && i > c.next {
+				a.known = true
+				return false, true
+			}
+			if len(line) > len("# Query_time:") && headMarks[line[2]] && a.headLine(c, i, line) {
 				return a.whole, true
 			}
 			a.headEnd = start
+		case len(line) == 0 || line[0] == '\r' && len(line) == 1:
+			a.known = true
+			return false, true
 		case hasPrefix(line, "use "):
 			a.useLine(c, i)
 		default:
-			timestamp, ok := setLine(c.text(i))
+			timestamp, ok := c.setLine(c.text(i))
 			a.timestamp, a.text = timestamp, i+1
 			a.simple = a.simple && a.users == 1
 			a.end(c, ok, i)
@@ -282,6 +289,21 @@ func (c *cutter) wholeHead() (whole, known bool) {
 	}
 	a.known = true
 	return false, true
+}
+
+// headMarks are the third bytes of the lines that headLine looks at.
+var headMarks = [256]bool{'Q': true, 'T': true, 'U': true, 'a': true}
+
+// setLine is [setLine], which is quick for the line that it saw last: that of the
+// same second.
+func (c *cutter) setLine(line []byte) (timestamp int64, ok bool) {
+	if len(c.set) > 0 && string(line) == string(c.set) {
+		return c.setTime, true
+	}
+	if timestamp, ok = setLine(line); ok && len(line) <= maxSetLine {
+		c.set, c.setTime = append(c.set[:0], line...), timestamp
+	}
+	return timestamp, ok
 }
 
 // headLine looks at the line i of a head. It reports whether it is the last.

@@ -1,6 +1,9 @@
 package slowlog
 
-import "time"
+import (
+	"math/bits"
+	"time"
+)
 
 // A decimal is a number as a log writes it: digits, which may have a fraction.
 type decimal struct {
@@ -59,10 +62,11 @@ func (v *decimal) duration(text []byte) (time.Duration, bool) {
 		return seconds(text)
 	}
 	scale := powers[9-v.places]
-	if v.n > uint64(maxSeconds-1)*1e9/scale {
+	high, low := bits.Mul64(v.n, scale)
+	if high > 0 || low > (maxSeconds-1)*1e9 {
 		return seconds(text)
 	}
-	return time.Duration(v.n * scale), true
+	return time.Duration(low), true
 }
 
 // whole returns the number when it is one without a fraction.

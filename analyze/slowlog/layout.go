@@ -70,7 +70,8 @@ type form uint8
 const (
 	anyForm form = iota
 	skipped      // nobody asks for it
-	whole        // a whole number that is nothing but a field of an Event
+	word         // text that is nothing but a field of an Event
+	whole        // such a whole number
 )
 
 func formOf(is known, wanted bool) form {
@@ -81,6 +82,8 @@ func formOf(is known, wanted bool) form {
 		return skipped
 	case is >= rowsSent:
 		return whole
+	case is >= schema:
+		return word
 	}
 	return anyForm
 }
@@ -92,7 +95,7 @@ const (
 	unknown known = iota
 	queryTime
 	lockTime
-	schema
+	schema // and those behind are text
 	started
 	lastErrno
 	rowsSent // and those behind are whole numbers
@@ -139,7 +142,8 @@ const (
 func (p *parser) plainLine(e *Event, i int) int {
 	values := len(p.b.values)
 	if p.last != nil {
-		for _, l := range p.last.next {
+		for k := range p.last.next {
+			l := p.last.next[k]
 			if l == nil {
 				break
 			}
@@ -202,13 +206,18 @@ func (p *parser) learn(e *Event, i int) int {
 // line begins, 0 when it has another one.
 func (p *parser) match(e *Event, l *layout, i int) int {
 	if n := len(l.line); n > 0 && len(e.head)-i >= n && string(e.head[i:i+n]) == string(l.line) {
-		p.b.values = append(p.b.values, l.values...)
+		if len(l.values) > 0 {
+			p.b.values = append(p.b.values, l.values...)
+		}
 		l.misses = 0
 		return i + n
 	}
+	if !l.free || l.misses >= maxMisses {
+		return p.compare(e, l, i)
+	}
 	first := len(p.b.values)
 	next := p.compare(e, l, i)
-	if next > 0 && l.free && l.misses < maxMisses {
+	if next > 0 {
 		l.keep(e.head[i:next], p.b.values[first:])
 	}
 	return next
@@ -235,12 +244,15 @@ func (p *parser) compare(e *Event, l *layout, i int) int {
 		i += len(s.before.text)
 		from := i
 		switch s.form {
-		case skipped:
+		case skipped, word:
 			for i < len(b) && (b[i] > ' ' || !ends(b[i])) {
 				i++
 			}
 			if i == from || b[i-1] == ':' {
 				return 0
+			}
+			if s.form == word {
+				p.set(e, s.is, b[from:i], nil)
 			}
 			continue
 		case whole:
@@ -319,7 +331,8 @@ func (p *parser) attribute(e *Event, name, value []byte) {
 	}
 }
 
-// set sets the field that an attribute belongs to. It returns false when the
+// set sets the field that an attribute belongs to; v is the value as a number, which
+// those that are text do not need. It returns false when the
 // value is none for that field, or one that is not read here.
 func (p *parser) set(e *Event, is known, text []byte, v *decimal) bool {
 	switch is {
