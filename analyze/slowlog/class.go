@@ -187,7 +187,7 @@ func setString(s *string, b []byte) {
 }
 
 func (c *class) logged(t time.Time) {
-	if t.IsZero() {
+	if t.IsZero() || t == c.lastLogged { // most have that of the entry before
 		return
 	}
 	if c.firstLogged.IsZero() || t.Before(c.firstLogged) {

@@ -19,7 +19,7 @@ type byteTables struct {
 	digitish [256]bool  // [0-9a-f.xb+-]
 	word     [256]bool  // \w of a byte string
 	stop     [256]uint8 // 1: what a sketch does not take as it is
-	inside   [256]bool  // what may end a plain string, or not be in one
+	inside   [256]uint8 // 1: what may end a plain string, or not be in one
 	opens    [256]bool  // what a string, a quoted name or a comment can start with
 }
 
@@ -54,7 +54,9 @@ func newByteTables() *byteTables {
 		if t.class[i] == number || c == '\'' || c == '(' || special {
 			t.stop[i] = 1
 		}
-		t.inside[i] = c == '\'' || c == '-' || special
+		if c == '\'' || c == '-' || special {
+			t.inside[i] = 1
+		}
 	}
 	return t
 }

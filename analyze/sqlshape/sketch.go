@@ -222,7 +222,9 @@ type literals struct {
 func (l *literals) at(q []byte, i int) (mark uint64, end int) {
 	if q[i] != '\'' {
 		end = numberEnd(q, i)
-		l.failed = l.failed || l.raw && end-i > 1 && hasPair(q[i:end], '-', '-')
+		for p := i + 1; l.raw && p < end; p++ {
+			l.failed = l.failed || q[p] == '-' && q[p-1] == '-'
+		}
 		mark = numberMark
 		if isDigit(q[i]) {
 			mark++
@@ -257,20 +259,18 @@ func (l *literals) plainString(q []byte, i int) int {
 	inside := &tab.inside
 	empty, line := true, i
 	for end := i + 1; end < len(q); end++ {
-		for from := end; ; end += 4 {
-			if end+4 > len(q) || inside[q[end]] || inside[q[end+1]] || inside[q[end+2]] || inside[q[end+3]] {
-				empty = empty && end == from
-				break
-			}
+		from := end
+		for end+4 <= len(q) && inside[q[end]]|inside[q[end+1]]|inside[q[end+2]]|inside[q[end+3]] == 0 {
+			end += 4
+		}
+		for end < len(q) && inside[q[end]] == 0 {
+			end++
 		}
 		if end == len(q) {
 			return 0
 		}
+		empty = empty && end == from
 		c := q[end]
-		if !inside[c] {
-			empty = false
-			continue
-		}
 		next := byte(0)
 		if end+1 < len(q) {
 			next = q[end+1]
