@@ -346,6 +346,13 @@ func (l *literals) list(q []byte, i int) int {
 			return i + 1
 		case c == ',' || c == '?' || isSpace(c):
 			i++
+		case isDigit(c):
+			from := i
+			for i++; i < len(q) && isDigit(q[i]); i++ {
+			}
+			if i < len(q) && tab.digitish[q[i]] { // as in 1.5 or 0xff
+				_, i = l.at(q, from)
+			}
 		case c == '\'' || tab.class[c] == number:
 			_, end := l.at(q, i)
 			if end == 0 {
