@@ -156,6 +156,7 @@ func FuzzReader_EqualToSlow(f *testing.F) {
 	for _, p := range pieces {
 		f.Add([]byte(head+"SELECT 'a;\n"+p+head+p), 1)
 	}
+	f.Add([]byte("#Query_time: 0\n#0%$29_time: 1"), 134)
 	f.Fuzz(func(t *testing.T, log []byte, ahead int) {
 		if bytes.Contains(log, []byte("\r\r")) {
 			return // one more of them counts as the line's end

@@ -48,7 +48,7 @@ func (l *literal) starts(b []byte) bool {
 		return string(b) == l.text
 	}
 	first, mid, last := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[(n-8)/2:]), binary.LittleEndian.Uint64(b[n-8:])
-	return first^l.first|mid^l.mid|last^l.last == 0
+	return (first^l.first)|(mid^l.mid)|(last^l.last) == 0
 }
 
 // maxMisses is how often in a row a line may differ from the one before until
