@@ -61,13 +61,6 @@ bench: ## the Go benchmarks and the side-by-side scripts
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 	@set -e; for script in bench/*.sh; do echo "$$script"; $$script; done
 
-.PHONY: profile
-profile: ## renew the profile that kasoku is built with, from the benchmarks of the log readers (about 3 % faster)
-	@set -e; dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
-	$(GO) test -trimpath -run '^$$' -bench Digest -cpuprofile "$$dir/slowlog" -o "$$dir/slowlog.test" ./analyze/slowlog; \
-	$(GO) test -trimpath -run '^$$' -bench 'Table|Collect|Parse' -cpuprofile "$$dir/accesslog" -o "$$dir/accesslog.test" ./analyze/accesslog; \
-	$(GO) tool pprof -proto "$$dir/slowlog" "$$dir/accesslog" >cmd/kasoku/default.pgo
-
 .PHONY: golden
 golden: ## rewrite the golden files; read the diff before you commit it
 	$(GO) test $$(git grep -l 'internal/golden"' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -update
