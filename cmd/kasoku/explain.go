@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/analyze/slowlog"
 	"github.com/kasoku/kasoku/explain"
-	"github.com/kasoku/kasoku/lines"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/mysqlread"
 	"github.com/kasoku/kasoku/report"
@@ -109,18 +107,18 @@ func (f *explainFlags) run(ctx context.Context, e *env, args []string) error {
 // statements returns what is to be explained: a run with its path, or a log as if
 // it were one.
 func (f *explainFlags) statements(ctx context.Context, e *env, name string) (rec *kasoku.Recording, path string, err error) {
-	if isLog(name) {
+	if namesLogs(name) {
 		if f.log != "" {
 			return nil, "", usagef("name a run, or only the log", "%q is a log, and so is --log", name)
 		}
-		queries, err := loggedQueries(ctx, name)
+		queries, err := loggedQueries(ctx, e, name)
 		return &kasoku.Recording{Queries: queries}, "", err
 	}
 	rec, path, err = openRun(e, f.dir, name)
 	if err != nil || f.log == "" {
 		return rec, path, err
 	}
-	queries, err := loggedQueries(ctx, f.log)
+	queries, err := loggedQueries(ctx, e, f.log)
 	type class struct{ id, tag string }
 	raw := map[class]*kasoku.Query{}
 	for i := range queries {
@@ -135,19 +133,9 @@ func (f *explainFlags) statements(ctx context.Context, e *env, name string) (rec
 	return rec, path, err
 }
 
-// isLog reports whether a name is that of a file which is no run file, or of the
-// standard input.
-func isLog(name string) bool {
-	if name == "-" {
-		return true
-	}
-	info, err := os.Stat(name)
-	return err == nil && !info.IsDir() && filepath.Ext(name) != runstore.Extension
-}
-
 // loggedQueries reads the classes of a slow log, with a statement of each.
-func loggedQueries(ctx context.Context, path string) ([]kasoku.Query, error) {
-	in, err := lines.Inputs([]string{path})
+func loggedQueries(ctx context.Context, e *env, path string) ([]kasoku.Query, error) {
+	in, err := e.inputs([]string{path})
 	if err != nil {
 		return nil, err
 	}

@@ -50,8 +50,7 @@ type logOrRun[L any] struct {
 // read reads what an argument names: a run, when it is a run file or no file at all,
 // else logs. What was read is also there when the end of it could not be read.
 func (r logOrRun[L]) read(ctx context.Context, e *env, dir, arg string) (log *L, name string, err error) {
-	_, err = os.Stat(arg)
-	if err == nil && !strings.HasSuffix(arg, runstore.Extension) || strings.ContainsAny(arg, "*?[") || arg == "-" {
+	if namesLogs(arg) {
 		in, err := e.inputs([]string{arg})
 		if err != nil {
 			return nil, "", err
@@ -61,13 +60,25 @@ func (r logOrRun[L]) read(ctx context.Context, e *env, dir, arg string) (log *L,
 	}
 	rec, _, runErr := openRun(e, dir, arg)
 	switch {
-	case runErr != nil && errors.Is(err, fs.ErrNotExist) && errors.Is(runErr, runstore.ErrNotFound):
+	case errors.Is(runErr, runstore.ErrNotFound) && missing(arg):
 		return nil, "", usagef(`name logs, quoted patterns, or runs: kasoku list has those`, "neither a log nor a run: %q", arg)
 	case runErr != nil:
 		return nil, "", runErr
 	}
 	log, err = r.run(rec, arg)
 	return log, cmp.Or(rec.Run.Label, rec.Run.ID), err
+}
+
+// namesLogs reports whether an argument names logs rather than a run: a file that is
+// no run file, a pattern, or the standard input.
+func namesLogs(arg string) bool {
+	_, err := os.Stat(arg)
+	return err == nil && !strings.HasSuffix(arg, runstore.Extension) || strings.ContainsAny(arg, "*?[") || arg == "-"
+}
+
+func missing(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // stoppedEarly is the end of a command that was stopped while it read, said in a
