@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,6 +40,7 @@ func takeArgs() []string {
 // password. What comes behind -- is a command's, which reads it itself.
 func hide(shown []byte) []byte {
 	args := strings.Split(string(shown), "\x00")
+	peer := slices.Contains(args, "slowquery2tsv") || slices.Contains(args, "--as=slowquery2tsv") // its password is that of -p
 	for i, a := range args {
 		if a == "--" {
 			break
@@ -47,6 +49,10 @@ func hide(shown []byte) []byte {
 			args[i] = flag + "=" + hideDSN(dsn)
 		} else if i > 0 && namesDatabase(args[i-1]) {
 			args[i] = hideDSN(a)
+		} else if peer && i > 0 && args[i-1] == "-p" {
+			args[i] = strings.Repeat("x", len(a))
+		} else if peer && strings.HasPrefix(a, "-p=") {
+			args[i] = "-p=" + strings.Repeat("x", len(a)-len("-p="))
 		}
 	}
 	return []byte(strings.Join(args, "\x00"))
