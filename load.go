@@ -101,7 +101,7 @@ type ErrorCount struct {
 
 // LoadSummary describes the generator that made a run's load.
 type LoadSummary struct {
-	Engine       string // nethttp
+	Engine       string // epollhttp, nethttp
 	EngineWhy    string // why this engine ran
 	Model        string // open loop, closed loop
 	Targets      []string
@@ -111,5 +111,10 @@ type LoadSummary struct {
 	Wall         time.Duration
 	PeakCores    float64 // the most CPU that one second of the load took, in cores
 	Cores        int     // that the generator might use
+	Pacing       string  // how due times were kept: precise, economical, timers; empty in a closed loop
+	Shards       int     // threads that sent, each with its own connections; 0 where the engine has none
+	Connections  uint64  // opened over the load; 0 when the engine does not know
+	Resent       uint64  // requests sent again on a new connection, because the server had closed an idle one; only idempotent ones are
+	Redirected   uint64  // answers that were followed to another place
 	Stopped      string  // why it ended early, empty when it did not
 }

@@ -134,6 +134,7 @@ func (i Interval) Empty() bool { return i.To <= i.From }
 type Step struct {
 	Number   int
 	PerSec   float64 // asked rate, requests per second; 0 for a closed loop or a foreign load
+	PerSecTo float64 // the rate at its end, when it is a ramp; 0: PerSec throughout
 	Interval Interval
 	Planned  time.Duration // how long it should have been; longer than the interval when stopped early
 }

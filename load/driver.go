@@ -85,7 +85,8 @@ func (d *Driver) Run(ctx context.Context, p Plan, start time.Time, sink Sink) (k
 		issueCtx: issueCtx, reqCtx: reqCtx, abort: abort,
 		jobs: make(chan Hit),
 	}
-	l.closedEnd, l.closed = isClosed(p.Schedule)
+	l.closed, _ = p.Schedule.(*ClosedLoop)
+	l.order = NewOrder(p.Targets)
 	meter := startMeter()
 	l.pace()
 	close(l.jobs)
@@ -100,8 +101,8 @@ type drive struct {
 	start time.Time
 	sink  Sink
 
-	closed    bool
-	closedEnd time.Duration
+	closed *ClosedLoop // nil in an open loop
+	order  *Order
 
 	issueCtx context.Context // cancelled: issue no more
 	reqCtx   context.Context // cancelled: abort what is in flight
@@ -126,23 +127,21 @@ func (l *drive) pace() {
 	}
 	al := wake(l.issueCtx)
 	defer al.close()
-	if l.closed {
+	if l.closed != nil {
 		l.wait(al, 0)
 		l.paceClosed()
 		return
 	}
-	sched, targets := l.plan.Schedule, uint64(len(l.plan.Targets))
-	total, bounded := sched.Total()
-	for n := uint64(0); !bounded || n < total; n++ {
-		due := sched.Due(n)
-		l.wait(al, due)
-		if l.issueCtx.Err() != nil {
-			l.abandon(n)
+	arrivals := l.plan.Schedule.Arrivals()
+	for n := uint64(0); ; n++ {
+		due, step, ok := arrivals.Next()
+		if !ok {
 			return
 		}
-		h := Hit{N: n, Step: sched.Step(n), Target: int(n % targets), Due: due}
-		if !l.issue(h) {
-			l.abandon(n)
+		h := Hit{N: n, Step: step, Target: l.order.Target(n), Due: due}
+		l.wait(al, due)
+		if l.issueCtx.Err() != nil || !l.issue(h) {
+			l.abandon(arrivals, h)
 			return
 		}
 	}
@@ -214,21 +213,20 @@ func (l *drive) handOver(h Hit) bool {
 // paceClosed keeps MaxInFlight requests in flight until the end.
 func (l *drive) paceClosed() {
 	var end <-chan time.Time
-	if l.closedEnd < Forever {
-		t := time.NewTimer(l.closedEnd - l.now())
+	if l.closed.End < Forever {
+		t := time.NewTimer(l.closed.End - l.now())
 		defer t.Stop()
 		end = t.C
 	}
-	targets := uint64(len(l.plan.Targets))
 	for n := uint64(0); ; n++ {
 		if l.issueCtx.Err() != nil {
 			l.stopped = why(l.issueCtx)
 			return
 		}
-		if l.now() >= l.closedEnd {
+		if l.now() >= l.closed.End {
 			return
 		}
-		h := Hit{N: n, Step: 1, Target: int(n % targets)}
+		h := Hit{N: n, Step: 1, Target: l.order.Target(n)}
 		if l.handOver(h) {
 			continue
 		}
@@ -244,23 +242,20 @@ func (l *drive) paceClosed() {
 	}
 }
 
-// abandon accounts for the requests from n on that were due when issuing was
+// abandon accounts for the requests from h on that were due when issuing was
 // stopped but had not been sent.
-func (l *drive) abandon(n uint64) {
+func (l *drive) abandon(arrivals Arrivals, h Hit) {
 	l.stopped = why(l.issueCtx)
 	at := l.now()
-	sched, targets := l.plan.Schedule, uint64(len(l.plan.Targets))
-	total, bounded := sched.Total()
 	batch := make([]Hit, 0, 256)
-	for ; (!bounded || n < total) && sched.Due(n) <= at; n++ {
-		batch = append(batch, Hit{
-			N: n, Step: sched.Step(n), Target: int(n % targets),
-			Due: sched.Due(n), Sent: at, Done: at, Err: errNotSentStop,
-		})
+	for ok := true; ok && h.Due <= at; h.N++ {
+		h.Target, h.Sent, h.Done, h.Err = l.order.Target(h.N), at, at, errNotSentStop
+		batch = append(batch, h)
 		if len(batch) == cap(batch) {
 			l.sink.Hits(batch)
 			batch = batch[:0]
 		}
+		h.Due, h.Step, ok = arrivals.Next()
 	}
 	if len(batch) > 0 {
 		l.sink.Hits(batch)
@@ -288,7 +283,7 @@ func (l *drive) work(h Hit) {
 
 func (l *drive) send(c Client, h *Hit) {
 	h.Sent = l.now()
-	if l.closed {
+	if l.closed != nil {
 		h.Due = h.Sent
 	}
 	if l.reqCtx.Err() != nil {
@@ -335,7 +330,7 @@ func (l *drive) summary(u usage) kasoku.LoadSummary {
 	names := l.plan.Names()
 	slices.Sort(names)
 	model := openLoop
-	if l.closed {
+	if l.closed != nil {
 		model = closedLoop
 	}
 	return kasoku.LoadSummary{

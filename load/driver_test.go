@@ -359,7 +359,7 @@ func TestDriverAccounting(t *testing.T) {
 			sum, hits := run(t, ctx, d, p)
 			total, _ := p.Schedule.Total()
 			due := uint64(0)
-			for due < total && p.Schedule.Due(due) <= stopAt {
+			for due < total && p.Schedule.(*Timetable).due(due) <= stopAt {
 				due++
 			}
 			if n := uint64(len(hits)); n != due && n != due-1 { // a request due at the very stop may go either way

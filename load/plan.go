@@ -17,6 +17,9 @@ type Target struct {
 	URL    string
 	Header http.Header // names are sent as they are written here
 	Body   []byte      // shared by all requests
+
+	Weight int   // its share of the requests against the other targets'; 0 means 1
+	Fill   *Fill // the places in URL, Header and Body that each request fills for itself; nil: none
 }
 
 // Name returns the method and the path, such as "POST /users". The host and
@@ -33,10 +36,28 @@ func (t Target) Name() string {
 	return t.Method + " " + path
 }
 
-// A Plan says what to send and when. Request n goes to Targets[n mod len].
+// A Plan says what to send and when. [NewOrder] says which target request n goes to.
 type Plan struct {
 	Schedule Schedule
 	Targets  []Target
+
+	// Stream, when not nil, gives each request its target while the load runs;
+	// Targets is empty then. The load ends with the stream.
+	Stream Stream
+}
+
+// A Stream gives targets one after the other. It returns io.EOF after the last.
+// Another error ends the load and is the reason why. Not for concurrent use.
+type Stream interface {
+	Next() (*Target, error)
+}
+
+// Target returns the target of a hit.
+func (p *Plan) Target(h *Hit) *Target {
+	if h.Own != nil {
+		return h.Own
+	}
+	return &p.Targets[h.Target]
 }
 
 // The errors of a plan that cannot be driven.
@@ -50,7 +71,7 @@ func (p Plan) Validate() error {
 	if p.Schedule == nil {
 		return ErrNoSchedule
 	}
-	if len(p.Targets) == 0 {
+	if len(p.Targets) == 0 && p.Stream == nil {
 		return ErrNoTargets
 	}
 	return nil
@@ -71,6 +92,8 @@ type Hit struct {
 	N      uint64 // number in the schedule, from 0
 	Step   int    // Step.Number
 	Target int    // index into Plan.Targets
+
+	Own *Target // of this hit alone, when the plan has a stream of them
 
 	Due  time.Duration // when it should have been sent
 	Sent time.Duration // when it was handed to the client; making a connection comes after

@@ -13,16 +13,22 @@ import (
 // A Schedule says when each request of a load is due, and to which step it
 // belongs. It is immutable and safe for concurrent use.
 type Schedule interface {
-	// Due returns when request n, counted from 0, is due after the start of the
-	// load. It never falls as n grows.
-	Due(n uint64) time.Duration
-	// Step returns the number of the step that request n belongs to.
-	Step(n uint64) int
-	// Total returns how many requests there are; bounded is false when the load
-	// goes on until it is stopped.
+	// Arrivals returns the due times from the first request on. Each call gives
+	// the same ones again, also when they are random.
+	Arrivals() Arrivals
+	// Total returns how many requests there are, about how many when arrivals are
+	// random; bounded is false when the load goes on until it is stopped.
 	Total() (n uint64, bounded bool)
 	// Steps returns the steps, their intervals relative to the start of the load.
 	Steps() []kasoku.Step
+}
+
+// Arrivals are the requests of a schedule in their order. Not for concurrent use.
+type Arrivals interface {
+	// Next returns when the next request is due after the start of the load, and
+	// the number of the step that it belongs to; ok is false after the last one.
+	// Due times never fall.
+	Next() (due time.Duration, step int, ok bool)
 }
 
 // Forever is the end of a step that goes on until it is stopped.
@@ -84,25 +90,44 @@ func Ladder(perSec []float64, each, pause time.Duration) (*Timetable, error) {
 // has ended, for d; with d = 0 until it is stopped. Its one step has the rate 0.
 // Latency under a closed loop has no send delay in it and says little of what
 // users would see; it finds the highest throughput.
-func Closed(d time.Duration) (*Timetable, error) {
+func Closed(d time.Duration) (*ClosedLoop, error) {
 	if d < 0 {
 		return nil, fmt.Errorf("closed loop: bad duration %s", d)
 	}
-	step := kasoku.Step{Number: 1, Interval: kasoku.Interval{To: d}, Planned: d}
 	if d == 0 {
-		step.Interval.To = Forever
+		d = Forever
 	}
-	return &Timetable{steps: []stretch{{Step: step}}}, nil
+	return &ClosedLoop{End: d}, nil
 }
 
-// isClosed reports whether the schedule is that of a closed loop, and when it
-// ends.
-func isClosed(s Schedule) (end time.Duration, closed bool) {
-	steps := s.Steps()
-	if len(steps) != 1 || steps[0].PerSec != 0 {
-		return 0, false
+// A ClosedLoop is the [Schedule] of a closed loop. Engines know it by its type
+// and keep as many users as the cap on requests in flight: each sends a request,
+// waits for the answer, thinks, and sends the next one.
+type ClosedLoop struct {
+	End time.Duration // no request is sent from then on; Forever: until stopped
+	// Each user waits a time between these two, drawn evenly, after each answer.
+	ThinkMin, ThinkMax time.Duration
+}
+
+var _ Schedule = (*ClosedLoop)(nil)
+
+// Arrivals gives nothing: when a request is due depends on the answers.
+func (c *ClosedLoop) Arrivals() Arrivals { return noArrivals{} }
+
+type noArrivals struct{}
+
+func (noArrivals) Next() (time.Duration, int, bool) { return 0, 0, false }
+
+// Total returns false: how many requests there will be depends on the answers.
+func (c *ClosedLoop) Total() (uint64, bool) { return 0, false }
+
+// Steps returns the one step, of rate 0.
+func (c *ClosedLoop) Steps() []kasoku.Step {
+	step := kasoku.Step{Number: 1, Interval: kasoku.Interval{To: c.End}}
+	if c.End < Forever {
+		step.Planned = c.End
 	}
-	return steps[0].Interval.To, true
+	return []kasoku.Step{step}
 }
 
 func build(rates []float64, each, pause time.Duration) (*Timetable, error) {
@@ -145,13 +170,28 @@ func countIn(perSec float64, d time.Duration) uint64 {
 	return uint64(math.Ceil(x))
 }
 
-// Due returns when request n is due. Numbers beyond the last request go on at
-// the rate of the last step.
-func (t *Timetable) Due(n uint64) time.Duration {
-	s := t.at(n)
-	if s.PerSec == 0 {
-		return 0
+// Arrivals returns the due times.
+func (t *Timetable) Arrivals() Arrivals { return &timetableArrivals{t: t} }
+
+type timetableArrivals struct {
+	t *Timetable
+	n uint64
+}
+
+func (a *timetableArrivals) Next() (time.Duration, int, bool) {
+	if total, bounded := a.t.Total(); bounded && a.n >= total {
+		return 0, 0, false
 	}
+	s := a.t.at(a.n)
+	due := a.t.due(a.n)
+	a.n++
+	return due, s.Number, true
+}
+
+// due returns when request n is due. Numbers beyond the last request go on at
+// the rate of the last step.
+func (t *Timetable) due(n uint64) time.Duration {
+	s := t.at(n)
 	ns := float64(n-s.first) / s.PerSec * float64(time.Second)
 	ns += ns * 0x1p-52 // what the two roundings may have taken, so that 2.01 s is not 2.009999999 s
 	if ns >= float64(Forever-s.Interval.From) {
@@ -160,13 +200,10 @@ func (t *Timetable) Due(n uint64) time.Duration {
 	return s.Interval.From + time.Duration(ns)
 }
 
-// Step returns the number of the step of request n.
-func (t *Timetable) Step(n uint64) int { return t.at(n).Number }
-
 // Total returns how many requests are due.
 func (t *Timetable) Total() (n uint64, bounded bool) {
 	last := &t.steps[len(t.steps)-1]
-	if last.PerSec == 0 || last.Interval.To == Forever {
+	if last.Interval.To == Forever {
 		return 0, false
 	}
 	return last.first + last.count, true

@@ -72,10 +72,10 @@ func TestConstantForever(t *testing.T) {
 	if n, bounded := s.Total(); n != 0 || bounded {
 		t.Errorf("Total() = %d, %v, want unbounded", n, bounded)
 	}
-	if got := s.Due(3_600_000); got != time.Hour {
+	if got := s.due(3_600_000); got != time.Hour {
 		t.Errorf("request 3,600,000 is due at %s, want 1h", got)
 	}
-	if got := s.Due(math.MaxUint64); got != Forever {
+	if got := s.due(math.MaxUint64); got != Forever {
 		t.Errorf("the last request is due at %s, want %s", got, Forever)
 	}
 	if st := s.Steps()[0]; st.Interval.To != Forever || st.Planned != 0 || st.Partial() {
@@ -93,10 +93,10 @@ func TestLadderSteps(t *testing.T) {
 	}
 	f := func(n uint64, step int, due time.Duration) {
 		t.Helper()
-		if got := s.Step(n); got != step {
+		if got := s.stepOf(n); got != step {
 			t.Errorf("request %d belongs to step %d, want %d", n, got, step)
 		}
-		if got := s.Due(n); got != due {
+		if got := s.due(n); got != due {
 			t.Errorf("request %d is due at %s, want %s", n, got, due)
 		}
 	}
@@ -125,7 +125,7 @@ func TestLadderKeepsNoSlice(t *testing.T) {
 		t.Fatal(err)
 	}
 	rates[0] = 1
-	if s.Due(1) != 100*time.Millisecond {
+	if s.due(1) != 100*time.Millisecond {
 		t.Error("the schedule changed with the slice that it was made from")
 	}
 }
@@ -135,21 +135,11 @@ func TestClosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if end, closed := isClosed(s); !closed || end != time.Second {
-		t.Errorf("isClosed = %s, %v", end, closed)
-	}
-	if s.Due(12) != 0 || s.Step(12) != 1 {
-		t.Error("a closed loop knows no due times")
+	if _, _, ok := s.Arrivals().Next(); ok || s.End != time.Second {
+		t.Errorf("closed loop: %+v", s)
 	}
 	if _, err := Closed(-1); err == nil {
 		t.Error("a negative duration was taken")
-	}
-	c, err := Constant(1, time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, closed := isClosed(c); closed {
-		t.Error("a constant rate is taken for a closed loop")
 	}
 }
 
@@ -167,18 +157,18 @@ func TestDueProperties(t *testing.T) {
 		}
 		total, _ := s.Total()
 		n := rapid.Uint64Range(0, total-1).Draw(t, "n")
-		due, step := s.Due(n), s.Steps()[s.Step(n)-1]
+		due, step := s.due(n), s.Steps()[s.stepOf(n)-1]
 		if !step.Interval.Contains(due) {
 			t.Fatalf("request %d is due at %d, outside its step %v", n, due, step.Interval)
 		}
-		if n > 0 && s.Due(n-1) > due {
-			t.Fatalf("due times fall at %d: %d, %d", n, s.Due(n-1), due)
+		if n > 0 && s.due(n-1) > due {
+			t.Fatalf("due times fall at %d: %d, %d", n, s.due(n-1), due)
 		}
 		// Of those due before t = due+1ns, the number differs from rate·t by less
 		// than 1, save for what a nanosecond and rounding hold.
 		var first uint64
-		for first < n && s.Step(first) != step.Number {
-			first += s.steps[s.Step(first)-1].count
+		for first < n && s.stepOf(first) != step.Number {
+			first += s.steps[s.stepOf(first)-1].count
 		}
 		elapsed := (due - step.Interval.From).Seconds()
 		slack := step.PerSec*1e-9 + 1e-6 + elapsed*step.PerSec*1e-15
@@ -204,7 +194,7 @@ func TestNoDrift(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, secs := range []uint64{1, 59, 3600, 86_400} {
-			if got, want := s.Due(perSec*secs), time.Duration(secs)*time.Second; (got - want).Abs() > 0 {
+			if got, want := s.due(perSec*secs), time.Duration(secs)*time.Second; (got - want).Abs() > 0 {
 				t.Errorf("at %d/s, request %d is due at %s, want %s", perSec, perSec*secs, got, want)
 			}
 		}
@@ -225,11 +215,14 @@ func TestTimetableIsSafeForConcurrentUse(t *testing.T) {
 	for range 4 {
 		wg.Go(func() {
 			for n := range uint64(30) {
-				s.Due(n)
-				s.Step(n)
+				s.due(n)
+				s.stepOf(n)
 				s.Steps()
 			}
 		})
 	}
 	wg.Wait()
 }
+
+// stepOf returns the number of the step of request n.
+func (t *Timetable) stepOf(n uint64) int { return t.at(n).Number }

@@ -24,10 +24,11 @@ func sampleRecording() *kasoku.Recording {
 		Run: run,
 		Steps: []kasoku.Step{
 			{Number: 1, PerSec: 10, Interval: kasoku.Interval{From: 1 * time.Second, To: 31 * time.Second}, Planned: 30 * time.Second},
-			{Number: 2, PerSec: 1000, Interval: kasoku.Interval{From: 31 * time.Second, To: 61 * time.Second}, Planned: 30 * time.Second},
+			{Number: 2, PerSec: 1000, PerSecTo: 2000, Interval: kasoku.Interval{From: 31 * time.Second, To: 61 * time.Second}, Planned: 30 * time.Second},
 		},
 		Load: &kasoku.LoadSummary{Engine: "nethttp", EngineWhy: "the only one", Model: "open loop", Targets: []string{"POST /users"},
-			MaxInFlight: 10000, PeakInFlight: 357, CPU: 5 * time.Second, Wall: 60 * time.Second, PeakCores: 0.4, Cores: 2},
+			MaxInFlight: 10000, PeakInFlight: 357, CPU: 5 * time.Second, Wall: 60 * time.Second, PeakCores: 0.4, Cores: 2,
+			Pacing: "precise", Shards: 2, Connections: 400, Resent: 3, Redirected: 1},
 		Gaps: []kasoku.Gap{{Host: "lab1", Source: "mysql", Interval: kasoku.Interval{From: 34 * time.Second, To: 36 * time.Second},
 			Reason: "Error 1040: Too many connections"}},
 		Events:   []kasoku.Event{{At: 31 * time.Second, Host: "lab1", Kind: "phase", Text: "step 2"}},
@@ -92,6 +93,13 @@ func sampleOfVersion(v int64) *kasoku.Recording {
 		e, q := &rec.Endpoints[0], &rec.Queries[0]
 		e.Squares, e.MinBytes, e.MaxBytes, e.RequestBytes, e.Upstream, e.UpstreamCount, e.Bots = 0, 0, 0, 0, 0, 0, 0
 		q.Raw, q.Schema, q.Squares, q.Seconds, q.Distinct, q.Repeated, q.Streak, q.Streaks = "", "", 0, nil, 0, 0, 0, 0
+	}
+	if v < 4 {
+		for i := range rec.Steps {
+			rec.Steps[i].PerSecTo = 0
+		}
+		l := rec.Load
+		l.Pacing, l.Shards, l.Connections, l.Resent, l.Redirected = "", 0, 0, 0, 0
 	}
 	return rec
 }

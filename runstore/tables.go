@@ -98,12 +98,12 @@ func commandTable() table[kasoku.Command] {
 func stepTable() table[kasoku.Step] {
 	return table[kasoku.Step]{
 		name:    "step",
-		columns: cols("number per_sec from_ns to_ns planned_ns"),
+		columns: cols("number per_sec from_ns to_ns planned_ns per_sec_to"),
 		put: func(v *kasoku.Step) []any {
-			return []any{v.Number, v.PerSec, ns(v.Interval.From), ns(v.Interval.To), ns(v.Planned)}
+			return []any{v.Number, v.PerSec, ns(v.Interval.From), ns(v.Interval.To), ns(v.Planned), v.PerSecTo}
 		},
 		get: func(r *row, v *kasoku.Step) {
-			v.Number, v.PerSec, v.Interval, v.Planned = r.int(), r.real(), interval(r), r.dur()
+			v.Number, v.PerSec, v.Interval, v.Planned, v.PerSecTo = r.int(), r.real(), interval(r), r.dur(), r.real()
 		},
 	}
 }
@@ -112,17 +112,20 @@ func interval(r *row) kasoku.Interval { return kasoku.Interval{From: r.dur(), To
 
 func loadTable() table[kasoku.LoadSummary] {
 	return table[kasoku.LoadSummary]{
-		name:    "load",
-		columns: cols("engine engine_why model targets max_in_flight peak_in_flight cpu_ns wall_ns peak_cores cores stopped"),
+		name: "load",
+		columns: cols(`engine engine_why model targets max_in_flight peak_in_flight cpu_ns wall_ns peak_cores cores stopped
+			pacing shards connections resent redirected`),
 		put: func(v *kasoku.LoadSummary) []any {
 			return []any{v.Engine, v.EngineWhy, v.Model, jsonText(v.Targets), v.MaxInFlight, v.PeakInFlight,
-				ns(v.CPU), ns(v.Wall), v.PeakCores, v.Cores, v.Stopped}
+				ns(v.CPU), ns(v.Wall), v.PeakCores, v.Cores, v.Stopped,
+				v.Pacing, v.Shards, u64(v.Connections), u64(v.Resent), u64(v.Redirected)}
 		},
 		get: func(r *row, v *kasoku.LoadSummary) {
 			v.Engine, v.EngineWhy, v.Model = r.text(), r.text(), r.text()
 			r.json(&v.Targets)
 			v.MaxInFlight, v.PeakInFlight, v.CPU, v.Wall = r.int(), r.int(), r.dur(), r.dur()
 			v.PeakCores, v.Cores, v.Stopped = r.real(), r.int(), r.text()
+			v.Pacing, v.Shards, v.Connections, v.Resent, v.Redirected = r.text(), r.int(), r.uint64(), r.uint64(), r.uint64()
 		},
 	}
 }

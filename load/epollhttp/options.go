@@ -1,0 +1,46 @@
+package epollhttp
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/kasoku/kasoku/load"
+)
+
+// Options say how requests are sent. The zero value is ready to use.
+type Options struct {
+	Timeout time.Duration // from the send to the end of the answer, and the longest wait for a free slot; 0 means 30 s, below 0 none
+
+	MaxInFlight    int // cap on requests in flight; 0 means 10,000, less when there are fewer file descriptors
+	MaxConnections int // per host; 0 means no limit but MaxInFlight
+	IdleConns      int // connections kept per host while they have nothing to do; 0 means 10,000
+	Pipeline       int // requests in flight on one connection; 0 means 1
+
+	NoKeepAlive bool // a connection for each request
+
+	MaxBody   int64       // bytes of a body that count in BytesIn; 0 means all, below 0 none
+	Chunked   bool        // send bodies with chunked transfer encoding
+	Header    http.Header // added to each request, where the target does not set the same name
+	LocalAddr string      // IP address to connect from
+	SeqHeader string      // name of a header that carries the request's number; empty sends none
+
+	Pacing load.Pacing // empty: load.Precise
+	Shards int         // threads that send; 0: as many as the cores allow
+	Permit load.Permit
+
+	// Resolve returns the addresses of a URL's host and port, in the order in which
+	// they are tried; connections go to them in turn. nil: the system's resolver.
+	// It is called before the load begins, not in it.
+	Resolve func(ctx context.Context, hostport string) ([]netip.AddrPort, error)
+
+	// Follow, when not nil, takes an answer that redirects and returns when the
+	// request has come to its end, with Code, BytesIn, BytesOut and Err of the hit
+	// filled in. It is called on a goroutine of its own; the request stays in flight
+	// meanwhile. location is the header's value. nil: such an answer is the answer.
+	Follow func(ctx context.Context, h *load.Hit, code int, location string)
+
+	// Hard, when not nil, aborts the requests in flight at once when cancelled.
+	Hard context.Context
+}

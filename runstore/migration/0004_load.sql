@@ -1,0 +1,9 @@
+-- Schema 4: steps that climb, and how the generator kept due times.
+
+ALTER TABLE step ADD COLUMN per_sec_to REAL DEFAULT 0;
+
+ALTER TABLE load ADD COLUMN pacing      TEXT    NOT NULL DEFAULT '';
+ALTER TABLE load ADD COLUMN shards      INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE load ADD COLUMN connections INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE load ADD COLUMN resent      INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE load ADD COLUMN redirected  INTEGER NOT NULL DEFAULT 0;
