@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -87,11 +86,13 @@ func (d *Driver) Run(ctx context.Context, p Plan, start time.Time, sink Sink) (k
 	}
 	l.closed, _ = p.Schedule.(*ClosedLoop)
 	l.order = NewOrder(p.Targets)
-	meter := startMeter()
+	meter := StartMeter()
 	l.pace()
 	close(l.jobs)
 	l.drain()
-	return l.summary(meter.stop()), nil
+	sum := l.summary()
+	meter.Stop(&sum)
+	return sum, nil
 }
 
 // A drive is one load under way.
@@ -326,7 +327,7 @@ func (l *drive) drain() {
 	<-done
 }
 
-func (l *drive) summary(u usage) kasoku.LoadSummary {
+func (l *drive) summary() kasoku.LoadSummary {
 	names := l.plan.Names()
 	slices.Sort(names)
 	model := openLoop
@@ -338,10 +339,6 @@ func (l *drive) summary(u usage) kasoku.LoadSummary {
 		Targets:      slices.Compact(names),
 		MaxInFlight:  l.d.MaxInFlight,
 		PeakInFlight: int(l.peak),
-		CPU:          u.cpu,
-		Wall:         u.wall,
-		PeakCores:    u.peakCores,
-		Cores:        runtime.GOMAXPROCS(0),
 		Stopped:      l.stopped,
 	}
 }

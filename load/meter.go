@@ -1,8 +1,18 @@
 package load
 
 import (
+	"runtime"
 	"time"
+
+	"github.com/kasoku/kasoku"
 )
+
+// A Meter measures the CPU time of this process over a load, second by second.
+// Each is stopped once.
+type Meter struct {
+	quit chan struct{}
+	done chan usage
+}
 
 // usage is what a load cost its own process.
 type usage struct {
@@ -10,19 +20,22 @@ type usage struct {
 	peakCores float64 // the most CPU that one second took, in cores
 }
 
-// A meter measures the CPU time of this process, second by second.
-type meter struct {
-	quit chan struct{}
-	done chan usage
-}
-
-func startMeter() *meter {
-	m := &meter{quit: make(chan struct{}), done: make(chan usage, 1)}
+// StartMeter begins to measure. The meter looks at the process once a second, on
+// a goroutine of its own.
+func StartMeter() *Meter {
+	m := &Meter{quit: make(chan struct{}), done: make(chan usage, 1)}
 	go m.run(time.Now(), cpuTime())
 	return m
 }
 
-func (m *meter) run(began time.Time, cpuBegan time.Duration) {
+// Stop ends the measurement and fills in CPU, Wall, PeakCores and Cores.
+func (m *Meter) Stop(sum *kasoku.LoadSummary) {
+	close(m.quit)
+	u := <-m.done
+	sum.CPU, sum.Wall, sum.PeakCores, sum.Cores = u.cpu, u.wall, u.peakCores, runtime.GOMAXPROCS(0)
+}
+
+func (m *Meter) run(began time.Time, cpuBegan time.Duration) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	last, cpuLast := began, cpuBegan
@@ -45,10 +58,4 @@ func (m *meter) run(began time.Time, cpuBegan time.Duration) {
 			return
 		}
 	}
-}
-
-// stop ends the measurement and returns what it found.
-func (m *meter) stop() usage {
-	close(m.quit)
-	return <-m.done
 }
