@@ -1,0 +1,95 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// maxVersionKB is the most memory that kasoku may take before it does anything:
+// what each load, recording and report begins with. What packages compile or
+// fill when the program starts is paid for by every command.
+const maxVersionKB = 18 << 10
+
+func TestMemoryOfVersion(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds the program")
+	}
+	bin := filepath.Join(t.TempDir(), "kasoku")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", bin, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	// The most that getrusage(2) tells of a child also holds what its parent had
+	// when it was forked, so the figure is read while the child lives: it waits in
+	// a write to a pipe that is full.
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	fillPipe(t, w)
+	cmd := exec.Command(bin, "version")
+	cmd.Stdout = w
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait() // it ends when the pipe breaks
+	defer r.Close()
+	w.Close()
+	for end := time.Now().Add(30 * time.Second); !writing(cmd.Process.Pid); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it never came to write")
+		}
+	}
+	if kb := peakKB(t, cmd.Process.Pid); kb > maxVersionKB {
+		t.Errorf("kasoku version takes %d KiB, want at most %d", kb, maxVersionKB)
+	}
+}
+
+// fillPipe writes to a pipe until it takes no more.
+func fillPipe(t *testing.T, w *os.File) {
+	t.Helper()
+	if err := w.SetWriteDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	for err := error(nil); err == nil; {
+		_, err = w.Write([]byte{'\n'})
+	}
+}
+
+// writing reports whether a thread of the process waits in a write to a pipe.
+func writing(pid int) bool {
+	paths, _ := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "task", "*", "wchan"))
+	for _, p := range paths {
+		if where, err := os.ReadFile(p); err == nil && strings.Contains(string(where), "pipe_write") {
+			return true
+		}
+	}
+	return false
+}
+
+// peakKB returns the most resident memory that the process had, VmHWM.
+func peakKB(t *testing.T, pid int) int {
+	t.Helper()
+	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(status)) {
+		if f := strings.Fields(line); len(f) > 1 && f[0] == "VmHWM:" {
+			kb, err := strconv.Atoi(f[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return kb
+		}
+	}
+	t.Fatal("no VmHWM")
+	return 0
+}
