@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/nethttp"
 )
@@ -23,9 +25,27 @@ type Options struct {
 	Shards   int         // threads of epollhttp; 0: as many as the cores allow
 }
 
+// An Engine is the engine that was chosen for a plan.
+type Engine struct {
+	load.Engine
+	http *nethttp.Engine
+	why  string
+}
+
 // New returns the engine for the plan, and why it is that one. What an engine
 // that was asked for by name cannot do is an error.
-func New(o Options, p load.Plan) (load.Engine, string, error) {
+func New(o Options, p load.Plan) (*Engine, string, error) {
 	e, err := nethttp.New(o.HTTP)
-	return e, "the engine for HTTP, with TLS, HTTP/2 and redirects", err
+	if err != nil {
+		return nil, "", err
+	}
+	why := "the engine for HTTP, with TLS, HTTP/2 and redirects"
+	return &Engine{Engine: e, http: e, why: why}, why, nil
+}
+
+// Reach connects once to the host of each target, without sending a request,
+// and returns the first error, with a hint: a [*nethttp.UnreachableError], or a
+// [*load.ForbiddenError] before anything is dialled.
+func (e *Engine) Reach(ctx context.Context, targets []load.Target) error {
+	return e.http.Reach(ctx, targets)
 }

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"os"
 	"time"
+
+	"github.com/kasoku/kasoku/load"
 )
 
 // Special values of [Options.Redirects].
@@ -51,6 +53,18 @@ type Options struct {
 	UnixSocket string      // connect here, whatever the URL's host
 	LocalAddr  string      // IP address to connect from
 	SeqHeader  string      // name of a header that carries the request's number; empty sends none
+
+	// ConnectTo has elements SRC:PORT:DST:PORT: what a URL or a proxy names as
+	// SRC:PORT is dialled at DST:PORT. The destinations of one source take turns.
+	// An IPv6 address stands in brackets.
+	ConnectTo []string
+	Resolvers []string      // name servers, as IP or IP:PORT, which take turns; none: the system's
+	DNSTTL    time.Duration // how long the addresses of a name are used before it is looked up again; 0: as long as the load, below 0: for one connection
+
+	ProxyHeader    http.Header // sent to an HTTP proxy with CONNECT
+	SessionTickets bool        // resume TLS sessions
+
+	Permit load.Permit // which addresses may be loaded, besides loopback and private ones
 
 	// Hard, when not nil, aborts the requests in flight at once when cancelled.
 	Hard context.Context
