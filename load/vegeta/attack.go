@@ -13,64 +13,70 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/load"
-	"github.com/kasoku/kasoku/load/nethttp"
+	"github.com/kasoku/kasoku/load/engine"
 )
 
 // DefaultRate is Vegeta's.
 const DefaultRate = 50
 
-// AttackOptions are those of Vegeta's attack command. Its defaults that are
-// not zero are those of [DefaultAttack].
+// AttackOptions are those of Vegeta's attack command, and some of our own. Its
+// defaults that are not zero are those of [DefaultAttack].
 type AttackOptions struct {
+	ScheduleOptions
+
 	Name       string
 	Targets    string // file; empty, "stdin" and "-" are Stdin
 	Format     string // of the targets: http, also when empty, or json
 	Body       string // file with the body of targets that have none
 	Header     http.Header
-	Rate       float64       // requests per second; 0: as many as MaxWorkers let through
-	Steps      []float64     // a ladder instead of Rate, one step of Duration each; not Vegeta's
-	Pause      time.Duration // between the steps of a ladder
-	Duration   time.Duration // 0: until stopped
-	MaxWorkers uint64        // cap on requests in flight; 0: HTTP.MaxInFlight
-	Output     string        // file; empty, "stdout" and "-" are Stdout
-	Encoding   Encoding      // of the results; empty means Gob
+	MaxWorkers uint64   // cap on requests in flight; 0: that of Engine.HTTP
+	Output     string   // file; "stdout" and "-" are Stdout, as is none
+	Encoding   Encoding // of the results; empty means Gob
 
-	HTTP nethttp.Options
+	Engine engine.Options
 
 	Stdin  io.Reader
-	Stdout io.Writer
+	Stdout io.Writer // nil, without Output: results are not written, which saves most of what they cost
 
-	// Watch, when not nil, also gets the hits, for showing progress. It is made
-	// when the plan is known.
-	Watch func(load.Plan) load.Sink
+	// Watch, when not nil, is called once, right before the first request. The sink
+	// that it returns, when that is not nil, gets the hits too.
+	Watch func(*Running) load.Sink
+}
+
+// Running is an attack under way.
+type Running struct {
+	Plan     load.Plan
+	Start    time.Time // offset 0 of the plan's schedule
+	Recorder *load.Recorder
 }
 
 // DefaultAttack returns the options that Vegeta has without flags.
 func DefaultAttack() AttackOptions {
-	return AttackOptions{Rate: DefaultRate, HTTP: nethttp.Options{SeqHeader: "X-Vegeta-Seq"}}
+	o := AttackOptions{ScheduleOptions: ScheduleOptions{Rate: DefaultRate}}
+	o.Engine.HTTP.SeqHeader = "X-Vegeta-Seq"
+	return o
 }
 
 // Validate reports options that contradict each other.
 func (o *AttackOptions) Validate() error {
-	switch {
-	case len(o.Steps) > 0 && o.Duration <= 0:
-		return errors.New("a ladder needs the duration of a step")
-	case len(o.Steps) == 0 && o.Rate == 0 && o.MaxWorkers == 0 && o.HTTP.MaxInFlight == 0:
+	if err := o.ScheduleOptions.Validate(); err != nil {
+		return err
+	}
+	if o.Closed() && o.MaxWorkers == 0 && o.Engine.HTTP.MaxInFlight == 0 {
 		return errors.New("-rate=0 requires setting -max-workers")
-	case o.Duration < 0:
-		return fmt.Errorf("bad duration %s", o.Duration)
 	}
 	if _, err := NewEncoder(io.Discard, o.Encoding); err != nil {
 		return err
 	}
-	return o.HTTP.Validate()
+	return o.Engine.HTTP.Validate()
 }
 
-// An AttackResult is what an attack came to.
+// An AttackResult is what an attack came to. Recorder is nil when it did not
+// begin.
 type AttackResult struct {
+	Running
 	Summary  kasoku.LoadSummary
 	Tally    *kasoku.Tally
-	Metrics  *Metrics // of all results, closed
 	Warnings []kasoku.Warning
 }
 
@@ -84,11 +90,11 @@ func Attack(ctx context.Context, o AttackOptions) (res AttackResult, err error) 
 	if err != nil {
 		return res, err
 	}
-	engine, err := nethttp.New(o.http())
+	sender, why, err := engine.New(o.engine(), plan)
 	if err != nil {
 		return res, err
 	}
-	out, closeOut, err := openOutput(o.Output, o.Stdout)
+	out, closeOut, err := o.openResults()
 	if err != nil {
 		return res, err
 	}
@@ -96,59 +102,70 @@ func Attack(ctx context.Context, o AttackOptions) (res AttackResult, err error) 
 
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	start := time.Now()
-	res.Metrics = &Metrics{}
-	w, err := NewWriter(out, WriterOptions{
-		Encoding: o.Encoding, Attack: o.Name, Start: start, Plan: plan, Failed: stop, Metrics: res.Metrics})
-	if err != nil {
-		return res, err
+	res.Running = Running{Plan: plan, Start: time.Now(), Recorder: load.NewRecorder(plan, 0)}
+	sinks := []load.Sink{res.Recorder}
+	results := nothingWritten
+	if out != nil {
+		w, err := NewWriter(out, WriterOptions{Encoding: o.Encoding, Attack: o.Name, Start: res.Start, Plan: plan, Failed: stop})
+		if err != nil {
+			return res, err
+		}
+		sinks, results = append(sinks, w), w.Close
 	}
-	rec := load.NewRecorder(plan, 0)
-	sinks := []load.Sink{w, rec}
 	if o.Watch != nil {
-		sinks = append(sinks, o.Watch(plan))
+		if s := o.Watch(&res.Running); s != nil {
+			sinks = append(sinks, s)
+		}
 	}
-	res.Summary, err = engine.Run(ctx, plan, start, load.Tee(sinks...))
-	err = errors.Join(err, w.Close())
-	res.Metrics.Close()
-	res.Tally = rec.Tally(0)
+	res.Summary, err = sender.Run(ctx, plan, res.Start, tee(sinks))
+	err = errors.Join(err, results())
+	res.Summary.EngineWhy = why
+	res.Tally = res.Recorder.Tally(0)
 	res.Warnings = load.Warnings(res.Summary, res.Tally)
 	return res, err
 }
 
-func (o *AttackOptions) http() nethttp.Options {
-	h := o.HTTP
+func nothingWritten() error { return nil }
+
+// tee spares a lone sink the detour.
+func tee(sinks []load.Sink) load.Sink {
+	if len(sinks) == 1 {
+		return sinks[0]
+	}
+	return load.Tee(sinks...)
+}
+
+// openResults returns where the results go, nil when nobody wants them.
+func (o *AttackOptions) openResults() (io.Writer, func() error, error) {
+	if o.Output == "" && o.Stdout == nil {
+		return nil, nothingWritten, nil
+	}
+	return openOutput(o.Output, o.Stdout)
+}
+
+func (o *AttackOptions) engine() engine.Options {
+	e := o.Engine
 	if o.MaxWorkers > 0 {
-		h.MaxInFlight = int(min(o.MaxWorkers, 1<<30))
+		e.HTTP.MaxInFlight = int(min(o.MaxWorkers, 1<<30))
 	}
 	if o.Name != "" {
-		h.Header = h.Header.Clone()
-		if h.Header == nil {
-			h.Header = http.Header{}
+		e.HTTP.Header = e.HTTP.Header.Clone()
+		if e.HTTP.Header == nil {
+			e.HTTP.Header = http.Header{}
 		}
-		h.Header["X-Vegeta-Attack"] = []string{o.Name}
+		e.HTTP.Header["X-Vegeta-Attack"] = []string{o.Name}
 	}
-	return h
+	return e
 }
 
 func (o *AttackOptions) plan() (p load.Plan, err error) {
-	if p.Schedule, err = o.schedule(); err != nil {
+	if p.Schedule, err = o.Schedule(); err != nil {
 		return load.Plan{}, err
 	}
 	if p.Targets, err = o.targets(); err != nil {
 		return load.Plan{}, err
 	}
 	return p, nil
-}
-
-func (o *AttackOptions) schedule() (load.Schedule, error) {
-	if len(o.Steps) > 0 {
-		return load.Ladder(o.Steps, o.Duration, o.Pause)
-	}
-	if o.Rate == 0 {
-		return load.Closed(o.Duration)
-	}
-	return load.Constant(o.Rate, o.Duration)
 }
 
 func (o *AttackOptions) targets() ([]load.Target, error) {

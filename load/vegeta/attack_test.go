@@ -112,8 +112,8 @@ func TestAttackClosedLoop(t *testing.T) {
 	o.Rate, o.MaxWorkers, o.Duration = 0, 2, 50*time.Millisecond
 	o.Stdin, o.Stdout = strings.NewReader("GET "+srv.URL), io.Discard
 	var watched *load.Recorder
-	o.Watch = func(p load.Plan) load.Sink {
-		watched = load.NewRecorder(p, 0)
+	o.Watch = func(r *Running) load.Sink {
+		watched = load.NewRecorder(r.Plan, 0)
 		return watched
 	}
 	res, err := Attack(t.Context(), o)
@@ -174,7 +174,7 @@ func TestAttack_Failure(t *testing.T) {
 	f(func(o *AttackOptions) { o.Targets = "testdata/none" }, "open targets: open testdata/none")
 	f(func(o *AttackOptions) { o.Output = "testdata/none/x" }, "create output: ")
 	f(func(o *AttackOptions) { o.Stdin = strings.NewReader("") }, "no targets to attack")
-	f(func(o *AttackOptions) { o.HTTP.LocalAddr = "x" }, `"x"`)
+	f(func(o *AttackOptions) { o.Engine.HTTP.LocalAddr = "x" }, `"x"`)
 }
 
 func TestValues(t *testing.T) {

@@ -149,7 +149,7 @@ func FuzzValues(f *testing.F) {
 		if (ListValue{&items}).Set(s) == nil && len(items) != strings.Count(s, ",")+1 {
 			t.Fatalf("list %q: %q", s, items)
 		}
-		_ = RedirectsValue{&o.HTTP.Redirects}.Set(s)
-		_ = TimeoutValue{&o.HTTP.Timeout}.Set(s)
+		_ = RedirectsValue{&o.Engine.HTTP.Redirects}.Set(s)
+		_ = TimeoutValue{&o.Engine.HTTP.Timeout}.Set(s)
 	})
 }
