@@ -54,8 +54,8 @@ func attack(parent context.Context, e *env, f *attackFlags) error {
 	o.Watch = live.watch
 	res, err := vegeta.Attack(ctx, *o)
 	live.stop(res.Summary, res.Warnings)
-	if res.Tally == nil {
-		return err
+	if res.Tally == nil || forbidden(err) {
+		return usageIf(forbidden(err), err)
 	}
 	if text {
 		fmt.Fprint(e.stdout, attackText(res))
@@ -75,6 +75,20 @@ func attack(parent context.Context, e *env, f *attackFlags) error {
 		return unanswered(hard, o.Engine.HTTP, res.Plan.Targets, res.Tally)
 	}
 	return nil
+}
+
+// forbidden reports whether nobody has said that the target may be loaded.
+func forbidden(err error) bool {
+	var f *load.ForbiddenError
+	return errors.As(err, &f)
+}
+
+// usageIf makes a usage error of an error.
+func usageIf(is bool, err error) error {
+	if !is {
+		return err
+	}
+	return usageError{err, hintOf(err)}
 }
 
 // unanswered says why no request was answered: nobody can be reached, or what

@@ -14,9 +14,22 @@ import (
 
 // run carries out one command line and returns the exit code.
 func run(e *env) int {
+	g, args, err := parseGlobals(e.args)
+	if err != nil {
+		return e.finish(err)
+	}
+	if g.version {
+		fmt.Fprint(e.stdout, versionLines())
+		return exitGood
+	}
+	stop, err := g.start()
+	if err != nil {
+		return e.finish(err)
+	}
 	root := newRoot(e)
-	root.SetArgs(shieldPeer(root, vegetaFlags(root, e.args)))
-	return e.finish(root.Execute())
+	root.SetArgs(shieldPeer(root, vegetaFlags(root, args)))
+	err = root.Execute()
+	return e.finish(errors.Join(err, stop()))
 }
 
 func newRoot(e *env) *cobra.Command {
@@ -46,7 +59,7 @@ fix, and proves the difference by running again.`,
 	root.PersistentFlags().StringVar(&e.color, "color", "auto", "colours: auto, always or never")
 	root.PersistentFlags().BoolVar(&e.ascii, "ascii", false, "draw with plain ASCII")
 	root.AddCommand(
-		newAttack(e), newReport(e), newRecord(e), newRun(e), newDiagnose(e), newShow(e), newList(e),
+		newAttack(e), newReport(e), newDump(e), newRecord(e), newRun(e), newDiagnose(e), newShow(e), newList(e),
 		newLabel(e), newNote(e), newScore(e), newRm(e), newScrub(e),
 		newInit(e), newDoctor(e), newAdvise(e), newCompare(e), newMerge(e), newExplain(e), newDigest(e), newAccessLog(e), newSlowLog(e), newRestore(e), newCheckpoint(e), newRevert(e), newFinalize(e), newGuard(e), newRules(e), newLab(e), newDemo(e), newVersion(e),
 	)

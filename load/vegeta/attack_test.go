@@ -213,6 +213,9 @@ func TestValues(t *testing.T) {
 	var timeout time.Duration
 	f(TimeoutValue{&timeout}, "0", "0s")
 	f(TimeoutValue{&timeout}, "5s", "5s")
+	var ttl time.Duration
+	f(DNSTTLValue{&ttl}, "-1", "-1")
+	f(DNSTTLValue{&ttl}, "1m", "1m0s")
 	var list []string
 	f(ListValue{&list}, "a, b", "a,b")
 	var header http.Header

@@ -116,6 +116,37 @@ func (v TimeoutValue) String() string {
 // Type names the kind of value in help.
 func (TimeoutValue) Type() string { return "duration" }
 
+// A DNSTTLValue is -dns-ttl: a duration; 0 for as long as the load, -1 for one
+// connection.
+type DNSTTLValue struct{ TTL *time.Duration }
+
+// Set reads the flag.
+func (v DNSTTLValue) Set(s string) (err error) {
+	if strings.TrimSpace(s) == "-1" {
+		*v.TTL = -1
+		return nil
+	}
+	ttl, err := unit.ParseDuration(s)
+	if err == nil {
+		*v.TTL = ttl
+	}
+	return err
+}
+
+// String returns the duration as Vegeta's flag takes it.
+func (v DNSTTLValue) String() string {
+	switch {
+	case v.TTL == nil:
+		return ""
+	case *v.TTL < 0:
+		return "-1"
+	}
+	return v.TTL.String()
+}
+
+// Type names the kind of value in help.
+func (DNSTTLValue) Type() string { return "duration" }
+
 // A RedirectsValue is -redirects: a number, or -1 not to follow any and count
 // them as successes.
 type RedirectsValue struct{ N *int }
