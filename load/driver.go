@@ -20,22 +20,19 @@ type Client interface {
 	Do(ctx context.Context, hit *Hit)
 }
 
-// The errors of requests that the end of a load cut off, as they stand in
-// [Hit.Err].
+// The errors of requests that the end of a load cut off or that never had a
+// slot, as they stand in [Hit.Err].
 var (
-	ErrDrained = errors.New("stopped: no answer in the time left to drain")
-	ErrAborted = errors.New("stopped at once")
-)
-
-const (
-	errNotSentStop = "not sent: the load was stopped while the request waited for a free slot"
-	errNotSentLate = "not sent: no slot was free before the timeout"
+	ErrDrained     = errors.New("stopped: no answer in the time left to drain")
+	ErrAborted     = errors.New("stopped at once")
+	ErrNotSentStop = errors.New("not sent: the load was stopped while the request waited for a free slot")
+	ErrNotSentLate = errors.New("not sent: no slot was free before the timeout")
 )
 
 // The values of [kasoku.LoadSummary.Model].
 const (
-	openLoop   = "open loop"
-	closedLoop = "closed loop"
+	ModelOpen   = "open loop"
+	ModelClosed = "closed loop"
 )
 
 // DefaultDrain is how long requests in flight may go on after a stop.
@@ -75,7 +72,7 @@ func (d *Driver) Run(ctx context.Context, p Plan, start time.Time, sink Sink) (k
 	defer stopIssue(nil)
 	if d.Hard != nil {
 		defer context.AfterFunc(d.Hard, func() {
-			stopIssue(cause(d.Hard))
+			stopIssue(context.Cause(d.Hard))
 			abort(ErrAborted)
 		})()
 	}
@@ -169,7 +166,7 @@ func (l *drive) issue(h Hit) bool {
 	if l.d.GiveUp > 0 {
 		left := h.Due + l.d.GiveUp - l.now()
 		if left <= 0 {
-			l.notSent(h, errNotSentLate)
+			l.notSent(h, ErrNotSentLate)
 			return true
 		}
 		t := time.NewTimer(left)
@@ -183,7 +180,7 @@ func (l *drive) issue(h Hit) bool {
 		return true
 	case <-late:
 		l.flying.Add(-1)
-		l.notSent(h, errNotSentLate)
+		l.notSent(h, ErrNotSentLate)
 		return true
 	case <-l.issueCtx.Done():
 		l.flying.Add(-1)
@@ -221,7 +218,7 @@ func (l *drive) paceClosed() {
 	}
 	for n := uint64(0); ; n++ {
 		if l.issueCtx.Err() != nil {
-			l.stopped = why(l.issueCtx)
+			l.stopped = StopReason(l.issueCtx)
 			return
 		}
 		if l.now() >= l.closed.End {
@@ -246,11 +243,11 @@ func (l *drive) paceClosed() {
 // abandon accounts for the requests from h on that were due when issuing was
 // stopped but had not been sent.
 func (l *drive) abandon(arrivals Arrivals, h Hit) {
-	l.stopped = why(l.issueCtx)
+	l.stopped = StopReason(l.issueCtx)
 	at := l.now()
 	batch := make([]Hit, 0, 256)
 	for ok := true; ok && h.Due <= at; h.N++ {
-		h.Target, h.Sent, h.Done, h.Err = l.order.Target(h.N), at, at, errNotSentStop
+		h.Target, h.Sent, h.Done, h.Err = l.order.Target(h.N), at, at, ErrNotSentStop.Error()
 		batch = append(batch, h)
 		if len(batch) == cap(batch) {
 			l.sink.Hits(batch)
@@ -263,9 +260,9 @@ func (l *drive) abandon(arrivals Arrivals, h Hit) {
 	}
 }
 
-func (l *drive) notSent(h Hit, msg string) {
+func (l *drive) notSent(h Hit, err error) {
 	h.Sent = l.now()
-	h.Done, h.Err = h.Sent, msg
+	h.Done, h.Err = h.Sent, err.Error()
 	l.sink.Hits([]Hit{h})
 }
 
@@ -288,7 +285,7 @@ func (l *drive) send(c Client, h *Hit) {
 		h.Due = h.Sent
 	}
 	if l.reqCtx.Err() != nil {
-		h.Err = cause(l.reqCtx).Error()
+		h.Err = context.Cause(l.reqCtx).Error()
 	} else {
 		c.Do(l.reqCtx, h)
 	}
@@ -309,7 +306,7 @@ func (l *drive) drain() {
 	case <-l.issueCtx.Done():
 	}
 	if l.stopped == "" {
-		l.stopped = why(l.issueCtx)
+		l.stopped = StopReason(l.issueCtx)
 	}
 	d := l.d.Drain
 	if d == 0 {
@@ -330,9 +327,9 @@ func (l *drive) drain() {
 func (l *drive) summary() kasoku.LoadSummary {
 	names := l.plan.Names()
 	slices.Sort(names)
-	model := openLoop
+	model := ModelOpen
 	if l.closed != nil {
-		model = closedLoop
+		model = ModelClosed
 	}
 	return kasoku.LoadSummary{
 		Model:        model,
@@ -343,9 +340,10 @@ func (l *drive) summary() kasoku.LoadSummary {
 	}
 }
 
-// why says in a few words why a context ended.
-func why(ctx context.Context) string {
-	switch err := cause(ctx); {
+// StopReason says in a few words why a context ended, for
+// [kasoku.LoadSummary.Stopped].
+func StopReason(ctx context.Context) string {
+	switch err := context.Cause(ctx); {
 	case errors.Is(err, context.Canceled):
 		return "interrupt"
 	case errors.Is(err, context.DeadlineExceeded):
@@ -354,5 +352,3 @@ func why(ctx context.Context) string {
 		return err.Error()
 	}
 }
-
-func cause(ctx context.Context) error { return context.Cause(ctx) }

@@ -168,7 +168,7 @@ func TestDriverGivesUp(t *testing.T) {
 		for i, h := range hits {
 			switch {
 			case i < 10 && h.Code == 200:
-			case i >= 10 && h.Err == errNotSentLate && h.Latency() == time.Second:
+			case i >= 10 && h.Err == ErrNotSentLate.Error() && h.Latency() == time.Second:
 			default:
 				t.Fatalf("bad hit %+v", h)
 			}
@@ -224,7 +224,7 @@ func TestDriverStopAccountsForWhatWaited(t *testing.T) {
 		for i, h := range hits {
 			want := ErrDrained.Error()
 			if i >= 5 {
-				want = errNotSentStop
+				want = ErrNotSentStop.Error()
 			}
 			if h.Err != want {
 				t.Errorf("request %d: error %q, want %q", i, h.Err, want)

@@ -96,7 +96,7 @@ func (r *Recorder) count(h *Hit) {
 func success(code int) bool { return code >= 200 && code < 400 }
 
 func (c *cell) countError(msg string) {
-	msg = errorClass(msg)
+	msg = ErrorClass(msg)
 	if _, known := c.Errors[msg]; !known && len(c.Errors) >= maxErrors {
 		msg = otherErrors
 	}

@@ -105,8 +105,8 @@ func sum(m map[string]uint64) (n uint64) {
 func TestErrorClass(t *testing.T) {
 	f := func(in, want string) {
 		t.Helper()
-		if got := errorClass(in); got != want {
-			t.Errorf("errorClass(%q) = %q, want %q", in, got, want)
+		if got := ErrorClass(in); got != want {
+			t.Errorf("ErrorClass(%q) = %q, want %q", in, got, want)
 		}
 	}
 	f("", "")
@@ -202,7 +202,7 @@ func TestWarnings(t *testing.T) {
 		"late-generator: the generator was late for latencies so short: send delay p50 0.50 ms, of a latency p50 of 1.00 ms")
 	f(kasoku.LoadSummary{MaxInFlight: 10, PeakInFlight: 10}, tally(2*time.Second, 3*time.Second),
 		"in-flight-cap: requests in flight reached their cap of 10; later ones waited, which their latency includes: send delay p99 2,000 ms, max 2,000 ms")
-	f(kasoku.LoadSummary{Model: closedLoop, MaxInFlight: 10, PeakInFlight: 10}, tally(0, 3*time.Second))
+	f(kasoku.LoadSummary{Model: ModelClosed, MaxInFlight: 10, PeakInFlight: 10}, tally(0, 3*time.Second))
 	f(kasoku.LoadSummary{CPU: 19 * time.Second}, tally(0, ms), "busy-generator: the generator was out of CPU: it used 1.90 of 2 cores")
 	f(kasoku.LoadSummary{CPU: 9 * time.Second, PeakCores: 1.85}, tally(0, ms),
 		"busy-generator: the generator was out of CPU: it used 1.85 of 2 cores in its busiest second")

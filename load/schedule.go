@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"sort"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -41,19 +40,24 @@ const maxPerSec = 2e9
 // maxRequests keeps sums of counts within 64 bits.
 const maxRequests = 1e18
 
-// A Timetable is a [Schedule] of steps, each at a constant rate, with pauses
-// between them in which nothing is due.
-//
-// Due times are computed from n and never added up: an interval that is cut to
-// whole nanoseconds runs 0.04 % fast at 700,000/s and is zero above 1e9/s.
-type Timetable struct {
-	steps []stretch
+// A Stage is a part of a [Timetable]: a time at one rate, or at a rate that
+// rises or falls evenly. A stage at the rate 0 is a pause.
+type Stage struct {
+	For      time.Duration // Forever: until stopped, only the last stage, and no ramp
+	From, To float64       // requests per second at its beginning and at its end
 }
 
-type stretch struct {
-	kasoku.Step
-	first uint64 // number of the first request of the step
-	count uint64 // requests of the step; math.MaxUint64 when it has no end
+// A Timetable is a [Schedule] of stages, one after the other.
+//
+// Request n is due when the rate, summed up from the start, has come to n. So
+// where a stage ends between two requests the next one goes on from there, and
+// no stage begins with a request that is not due. Due times are computed from n
+// and never added up: an interval that is cut to whole nanoseconds runs 0.04 %
+// fast at 700,000/s and is zero above 1e9/s.
+//
+// Each stage is a step, but for pauses, in which there is nothing to judge.
+type Timetable struct {
+	stretches []stretch
 }
 
 var _ Schedule = (*Timetable)(nil)
@@ -64,7 +68,10 @@ func Constant(perSec float64, d time.Duration) (*Timetable, error) {
 	if d == 0 {
 		d = Forever
 	}
-	return build([]float64{perSec}, d, 0)
+	if perSec == 0 {
+		return nil, badRate(perSec)
+	}
+	return Stages([]Stage{{For: d, From: perSec, To: perSec}})
 }
 
 // Ladder returns a schedule of one step for each rate, each step as long as
@@ -73,152 +80,106 @@ func Ladder(perSec []float64, each, pause time.Duration) (*Timetable, error) {
 	if len(perSec) == 0 {
 		return nil, errors.New("ladder: no rates")
 	}
-	if each <= 0 {
+	if each <= 0 || each == Forever {
 		return nil, fmt.Errorf("ladder: bad step length %s", each)
 	}
 	if pause < 0 {
 		return nil, fmt.Errorf("ladder: bad pause %s", pause)
 	}
-	if n := time.Duration(len(perSec)); each > Forever/n/2 || pause > Forever/n/2 {
-		return nil, fmt.Errorf("ladder: %d steps of %s do not fit into 292 years", n, each)
+	stages := make([]Stage, 0, 2*len(perSec))
+	for i, r := range perSec {
+		if r == 0 {
+			return nil, badRate(r)
+		}
+		if i > 0 && pause > 0 {
+			stages = append(stages, Stage{For: pause})
+		}
+		stages = append(stages, Stage{For: each, From: r, To: r})
 	}
-	return build(perSec, each, pause)
+	return Stages(stages)
 }
 
-// Closed returns the schedule of a closed loop: as many requests as the cap on
-// requests in flight lets through, each due when the one before it in its place
-// has ended, for d; with d = 0 until it is stopped. Its one step has the rate 0.
-// Latency under a closed loop has no send delay in it and says little of what
-// users would see; it finds the highest throughput.
-func Closed(d time.Duration) (*ClosedLoop, error) {
-	if d < 0 {
-		return nil, fmt.Errorf("closed loop: bad duration %s", d)
-	}
-	if d == 0 {
-		d = Forever
-	}
-	return &ClosedLoop{End: d}, nil
-}
-
-// A ClosedLoop is the [Schedule] of a closed loop. Engines know it by its type
-// and keep as many users as the cap on requests in flight: each sends a request,
-// waits for the answer, thinks, and sends the next one.
-type ClosedLoop struct {
-	End time.Duration // no request is sent from then on; Forever: until stopped
-	// Each user waits a time between these two, drawn evenly, after each answer.
-	ThinkMin, ThinkMax time.Duration
-}
-
-var _ Schedule = (*ClosedLoop)(nil)
-
-// Arrivals gives nothing: when a request is due depends on the answers.
-func (c *ClosedLoop) Arrivals() Arrivals { return noArrivals{} }
-
-type noArrivals struct{}
-
-func (noArrivals) Next() (time.Duration, int, bool) { return 0, 0, false }
-
-// Total returns false: how many requests there will be depends on the answers.
-func (c *ClosedLoop) Total() (uint64, bool) { return 0, false }
-
-// Steps returns the one step, of rate 0.
-func (c *ClosedLoop) Steps() []kasoku.Step {
-	step := kasoku.Step{Number: 1, Interval: kasoku.Interval{To: c.End}}
-	if c.End < Forever {
-		step.Planned = c.End
-	}
-	return []kasoku.Step{step}
-}
-
-func build(rates []float64, each, pause time.Duration) (*Timetable, error) {
-	if each < 0 {
-		return nil, fmt.Errorf("schedule: bad duration %s", each)
-	}
-	t := &Timetable{steps: make([]stretch, 0, len(rates))}
+// Stages returns the schedule of the stages. A pause at the end has no effect.
+func Stages(stages []Stage) (*Timetable, error) {
+	t := &Timetable{stretches: make([]stretch, 0, len(stages))}
 	var at time.Duration
-	var first uint64
-	for i, r := range rates {
-		if !(r > 0 && r <= maxPerSec) {
-			return nil, fmt.Errorf("schedule: bad rate %v requests per second: want more than 0 and at most %g", r, float64(maxPerSec))
+	var done position
+	for i, st := range stages {
+		if err := st.check(i == len(stages)-1); err != nil {
+			return nil, err
 		}
-		if each < Forever && r*each.Seconds() > maxRequests-float64(first) {
-			return nil, fmt.Errorf("schedule: more than %g requests", float64(maxRequests))
+		length := st.For
+		if length == Forever {
+			length -= at
+		} else if length > Forever-1-at {
+			return nil, errors.New("schedule: longer than 292 years")
 		}
-		s := stretch{first: first, count: countIn(r, each)}
-		s.Step = kasoku.Step{Number: i + 1, PerSec: r, Interval: kasoku.Interval{From: at, To: Forever}}
-		if each < Forever {
-			s.Interval.To, s.Planned = at+each, each
+		if st.From > 0 || st.To > 0 {
+			s := newStretch(st, at, length, done)
+			if s.mass > maxRequests-float64(done.whole) && st.For < Forever {
+				return nil, fmt.Errorf("schedule: more than %g requests", float64(maxRequests))
+			}
+			s.step = len(t.stretches) + 1
+			t.stretches = append(t.stretches, s)
+			done = done.add(s.mass)
 		}
-		t.steps = append(t.steps, s)
-		first += s.count
-		at += each + pause
+		at += length
+	}
+	if len(t.stretches) == 0 {
+		return nil, errors.New("schedule: no stage with a rate")
 	}
 	return t, nil
 }
 
-// countIn returns how many requests at perSec are due in d, the first one at 0.
-// A product that differs from a whole number only by rounding is that number:
-// 10 per minute for a minute is 10, although 10.0/60*60 need not be.
-func countIn(perSec float64, d time.Duration) uint64 {
-	if d == Forever {
-		return math.MaxUint64
+func (st Stage) check(last bool) error {
+	for _, r := range []float64{st.From, st.To} {
+		if !(r >= 0 && r <= maxPerSec) {
+			return badRate(r)
+		}
 	}
-	x := perSec * d.Seconds()
-	if r := math.Round(x); r >= 1 && math.Abs(x-r) <= 1e-9*r {
-		return uint64(r)
+	switch {
+	case st.For <= 0:
+		return fmt.Errorf("schedule: bad duration %s", st.For)
+	case st.For < Forever:
+	case !last:
+		return errors.New("schedule: only the last stage can go on until it is stopped")
+	case st.From != st.To:
+		return errors.New("schedule: a ramp needs an end")
 	}
-	return uint64(math.Ceil(x))
+	return nil
 }
 
-// Arrivals returns the due times.
-func (t *Timetable) Arrivals() Arrivals { return &timetableArrivals{t: t} }
-
-type timetableArrivals struct {
-	t *Timetable
-	n uint64
-}
-
-func (a *timetableArrivals) Next() (time.Duration, int, bool) {
-	if total, bounded := a.t.Total(); bounded && a.n >= total {
-		return 0, 0, false
-	}
-	s := a.t.at(a.n)
-	due := a.t.due(a.n)
-	a.n++
-	return due, s.Number, true
-}
-
-// due returns when request n is due. Numbers beyond the last request go on at
-// the rate of the last step.
-func (t *Timetable) due(n uint64) time.Duration {
-	s := t.at(n)
-	ns := float64(n-s.first) / s.PerSec * float64(time.Second)
-	ns += ns * 0x1p-52 // what the two roundings may have taken, so that 2.01 s is not 2.009999999 s
-	if ns >= float64(Forever-s.Interval.From) {
-		return Forever
-	}
-	return s.Interval.From + time.Duration(ns)
+func badRate(r float64) error {
+	return fmt.Errorf("schedule: bad rate %v requests per second: want more than 0 and at most %g", r, float64(maxPerSec))
 }
 
 // Total returns how many requests are due.
 func (t *Timetable) Total() (n uint64, bounded bool) {
-	last := &t.steps[len(t.steps)-1]
-	if last.Interval.To == Forever {
+	last := &t.stretches[len(t.stretches)-1]
+	if last.endless() {
 		return 0, false
 	}
-	return last.first + last.count, true
+	return last.end, true
 }
 
 // Steps returns a copy of the steps.
+//
+// A rate of 0 in a step means that nothing was asked for, and a PerSecTo of 0
+// that it is no ramp. So a ramp that begins or ends at 0 has there the rate of
+// one nanosecond further inside.
 func (t *Timetable) Steps() []kasoku.Step {
-	out := make([]kasoku.Step, len(t.steps))
-	for i := range t.steps {
-		out[i] = t.steps[i].Step
+	out := make([]kasoku.Step, len(t.stretches))
+	for i := range t.stretches {
+		s := &t.stretches[i]
+		st := kasoku.Step{Number: s.step, PerSec: s.rate[0], Interval: kasoku.Interval{From: s.from, To: s.from + s.length}}
+		if !s.endless() {
+			st.Planned = s.length
+		}
+		if s.rate[0] != s.rate[1] {
+			least := s.accel * 1e-9
+			st.PerSec, st.PerSecTo = max(s.rate[0], least), max(s.rate[1], least)
+		}
+		out[i] = st
 	}
 	return out
-}
-
-func (t *Timetable) at(n uint64) *stretch {
-	i := sort.Search(len(t.steps), func(i int) bool { return n < t.steps[i].first+t.steps[i].count })
-	return &t.steps[min(i, len(t.steps)-1)]
 }

@@ -41,7 +41,7 @@ func Warnings(s kasoku.LoadSummary, t *kasoku.Tally) []kasoku.Warning {
 	add := func(code, hint, format string, args ...any) {
 		out = append(out, kasoku.Warning{Code: code, Text: fmt.Sprintf(format, args...), Hint: hint})
 	}
-	capped := s.MaxInFlight > 0 && s.PeakInFlight >= s.MaxInFlight && s.Model != closedLoop && t.SendDelay.Max() > lateP99
+	capped := s.MaxInFlight > 0 && s.PeakInFlight >= s.MaxInFlight && s.Model != ModelClosed && t.SendDelay.Max() > lateP99
 	delay := t.SendDelay.Quantile(0.99)
 	switch {
 	case capped:

@@ -38,6 +38,10 @@ type TargetOptions struct {
 	Header http.Header // of all targets; a target's own values are added to those of the same name
 	Dir    string      // where @body files are looked for when the working directory has none; empty: only there
 
+	NoVariables bool        // {{…}} in URLs, headers and bodies stays as it is
+	Seed        uint64      // of random values
+	Table       *load.Table // of {{csv.COLUMN}}; nil: there is none
+
 	maxLine int // overridable in tests
 }
 
@@ -92,14 +96,18 @@ func ReadTargets(r io.Reader, o TargetOptions) ([]load.Target, error) {
 	return t.targets, nil
 }
 
+// NewTargetStream returns the targets one after the other as they are read, for
+// loads that take each from a stream.
+func NewTargetStream(r io.Reader, o TargetOptions) load.Stream { return nil }
+
 // What the line before was, for the http format.
 type place int
 
 const (
-	between  place = iota // targets
-	requests              // a request line
-	comments              // a comment after a request line or a header
-	headers               // a header
+	betweenTargets place = iota // targets
+	afterRequest                // a request line
+	afterComment                // a comment after a request line or a header
+	afterHeader                 // a header
 )
 
 type targetReader struct {
@@ -113,19 +121,19 @@ type targetReader struct {
 
 func (t *targetReader) httpLine(line []byte) error {
 	if len(line) == 0 {
-		t.at = between
+		t.at = betweenTargets
 		return nil
 	}
 	if line[0] == '#' {
-		if t.at != between {
-			t.at = comments
+		if t.at != betweenTargets {
+			t.at = afterComment
 		}
 		return nil
 	}
 	switch t.at {
-	case between:
+	case betweenTargets:
 		return t.requestLine(string(line))
-	case requests:
+	case afterRequest:
 		if startsRequest(line) {
 			return t.requestLine(string(line))
 		}
@@ -178,7 +186,7 @@ func (t *targetReader) add(method, target string, body []byte, own http.Header) 
 		}
 	}
 	t.targets = append(t.targets, load.Target{Method: method, URL: target, Header: header, Body: body})
-	t.at = requests
+	t.at = afterRequest
 	return nil
 }
 
@@ -187,7 +195,7 @@ func (t *targetReader) headerLine(line string) error {
 	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
 	if startsRequest([]byte(line)) && !httpguts.ValidHeaderFieldName(key) {
 		after := "a header"
-		if t.at == comments {
+		if t.at == afterComment {
 			after = "a comment"
 		}
 		return fmt.Errorf("request line %q after %s: put a blank line before it", clip(line), after)
@@ -200,7 +208,7 @@ func (t *targetReader) headerLine(line string) error {
 	}
 	h := t.targets[len(t.targets)-1].Header
 	h[key] = append(h[key], value)
-	t.at = headers
+	t.at = afterHeader
 	return nil
 }
 
@@ -231,7 +239,7 @@ func (t *targetReader) bodyLine(path string) error {
 		t.bodies[path] = body
 	}
 	t.targets[len(t.targets)-1].Body = body
-	t.at = between
+	t.at = betweenTargets
 	return nil
 }
 

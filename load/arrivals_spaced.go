@@ -1,0 +1,123 @@
+package load
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// A Spacing says how requests lie around their rate.
+type Spacing int
+
+// The ways to space requests; [Burst] is another.
+const (
+	// Even has the same time between all requests of a rate.
+	Even Spacing = 0
+	// Poisson has them come as from many users who know nothing of one another: the
+	// gaps between them are random, with the exponential distribution, and the rate
+	// is their mean. How many there are is random too.
+	Poisson Spacing = -1
+)
+
+// Burst has n requests due at once, and then none until n more are due at the
+// rate, so that the mean is kept. With less than two it is [Even].
+func Burst(n int) Spacing {
+	if n < 2 {
+		return Even
+	}
+	return Spacing(n)
+}
+
+// String returns what [ParseSpacing] reads.
+func (s Spacing) String() string {
+	switch {
+	case s == Even:
+		return "even"
+	case s == Poisson:
+		return "poisson"
+	}
+	return fmt.Sprintf("burst:%d", int(s))
+}
+
+// Spaced returns the timetable with its requests spaced so. The seed makes the
+// random times: the same ones each time, whatever the engine.
+func Spaced(t *Timetable, s Spacing, seed uint64) Schedule {
+	if s == Even {
+		return t
+	}
+	return &spaced{t, s, seed}
+}
+
+// spaced is a timetable with other times between its requests.
+type spaced struct {
+	*Timetable
+	spacing Spacing
+	seed    uint64
+}
+
+// Arrivals implements [Schedule].
+func (s *spaced) Arrivals() Arrivals {
+	if s.spacing == Poisson {
+		return &poissonArrivals{walk: s.walk(), rand: rand.New(rand.NewPCG(s.seed, 0))}
+	}
+	total, bounded := s.Total()
+	return &burstArrivals{walk: s.walk(), size: uint64(s.spacing), total: total, bounded: bounded}
+}
+
+// burstArrivals are due where the first one of their burst is, if they were even.
+type burstArrivals struct {
+	walk
+	size    uint64
+	total   uint64
+	bounded bool
+
+	n    uint64
+	left uint64 // requests of the burst that are yet to come
+	last time.Duration
+}
+
+// Next implements [Arrivals].
+func (a *burstArrivals) Next() (time.Duration, int, bool) {
+	if a.bounded && a.n >= a.total {
+		return 0, 0, false
+	}
+	if a.left == 0 {
+		for a.n >= a.end {
+			a.next()
+		}
+		a.last = max(a.last, a.due(float64(a.n-a.first)+a.lead))
+		a.left = a.size
+	}
+	a.n++
+	a.left--
+	return a.last, a.step, true
+}
+
+// poissonArrivals are due where the sum of the rate has grown by a random amount
+// since the one before, with the exponential distribution and the mean 1. That is
+// exact for any rate, also one that changes (time rescaling).
+type poissonArrivals struct {
+	walk
+	rand *rand.Rand
+	at   position // in the stretch
+	last time.Duration
+}
+
+// Next implements [Arrivals].
+func (a *poissonArrivals) Next() (time.Duration, int, bool) {
+	x := a.at.frac + a.rand.ExpFloat64()
+	whole := uint64(x)
+	a.at.whole += whole
+	a.at.frac = x - float64(whole)
+	x = float64(a.at.whole) + a.at.frac
+	for x >= a.mass {
+		x -= a.mass
+		if !a.next() {
+			return 0, 0, false
+		}
+		a.at.whole = uint64(x)
+		a.at.frac = x - float64(a.at.whole)
+	}
+	a.last = max(a.last, a.due(x))
+	return a.last, a.step, true
+}
