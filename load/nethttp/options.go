@@ -20,22 +20,18 @@ const (
 	RefuseRedirects = -2 // an answer that redirects is an error
 )
 
-// Defaults, which are Vegeta's but for the cap.
+// Defaults, which are Vegeta's.
 const (
 	DefaultTimeout     = 30 * time.Second
 	DefaultConnections = 10_000
 	DefaultRedirects   = 10
-	// DefaultMaxInFlight is enough for 10,000 requests a second that take a
-	// second each. Without a cap a server that stalls makes the generator open
-	// connections until both are out of memory.
-	DefaultMaxInFlight = 10_000
 )
 
 // Options say how requests are sent. The zero value is ready to use.
 type Options struct {
 	Timeout time.Duration // from the send to the end of the answer, and the longest wait for a free slot; 0 means DefaultTimeout, below 0 none
 
-	MaxInFlight    int // cap on requests in flight; 0 means DefaultMaxInFlight, less when there are fewer file descriptors
+	MaxInFlight    int // cap on requests in flight; 0 means [load.MaxInFlight]
 	Connections    int // idle connections kept per host; 0 means DefaultConnections
 	MaxConnections int // connections per host; 0 means no limit
 
@@ -115,11 +111,7 @@ func (o Options) maxInFlight() int {
 	if o.MaxInFlight > 0 {
 		return o.MaxInFlight
 	}
-	if n := descriptors(); n > 0 {
-		// What is left over is for logs, the database and the recorder.
-		return max(min(DefaultMaxInFlight, n-n/8-32), 16)
-	}
-	return DefaultMaxInFlight
+	return load.MaxInFlight()
 }
 
 // config reads the files and returns the TLS configuration.

@@ -1,6 +1,6 @@
 //go:build unix
 
-package nethttp
+package load
 
 import "golang.org/x/sys/unix"
 

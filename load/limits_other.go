@@ -1,6 +1,6 @@
 //go:build !unix
 
-package nethttp
+package load
 
 // descriptors returns 0: there is no limit that is known here.
 func descriptors() int { return 0 }
