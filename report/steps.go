@@ -52,6 +52,14 @@ func (r rec) stepColumns(u string) []Column {
 	if v, ok := r.Setting("mysql", "max_connections"); ok {
 		connections = "max, limit " + v
 	}
+	return append(stepColumns(u),
+		Column{Key: "cpu_cores", Head: "CPU", Unit: cores, Align: Decimal, Drop: 6},
+		Column{Key: "connections_max", Head: "connections", Unit: connections, Align: Right, Drop: 7},
+	)
+}
+
+// stepColumns are those that the load alone fills.
+func stepColumns(u string) []Column {
 	cols := []Column{
 		{Key: "step", Head: "step"},
 		{Key: "asked_per_s", Head: "asked", Unit: "/s", Align: Decimal},
@@ -67,20 +75,19 @@ func (r rec) stepColumns(u string) []Column {
 		Column{Key: "errors", Head: "errors", Align: Right},
 		Column{Key: "success", Head: "2xx", Align: Right, Drop: 8},
 		Column{Key: "requests", Head: "requests", Align: Right, Drop: 9},
-		Column{Key: "cpu_cores", Head: "CPU", Unit: cores, Align: Decimal, Drop: 6},
-		Column{Key: "connections_max", Head: "connections", Unit: connections, Align: Right, Drop: 7},
 	)
 }
 
 func (r rec) stepCells(s kasoku.Step, t *kasoku.Tally, u time.Duration) []Cell {
+	return append(stepCells(s, t, u), r.stepCPU(s), r.stepConnections(s))
+}
+
+// stepCells fills [stepColumns].
+func stepCells(s kasoku.Step, t *kasoku.Tally, u time.Duration) []Cell {
 	step := Cell{Text: unit.Count(s.Number), Raw: strconv.Itoa(s.Number)}
 	if s.Partial() {
 		step.Small = unit.Plain(math.Round(s.Interval.Len().Seconds()*10)/10) + " of " + unit.Exact(s.Planned)
 		step.Tone = Dim
-	}
-	asked := Cell{Text: unit.Plain(s.PerSec), Raw: raw(s.PerSec)}
-	if s.PerSec <= 0 {
-		asked = none()
 	}
 	reached := none()
 	if sec := s.Interval.Len().Seconds(); sec > 0 {
@@ -96,14 +103,25 @@ func (r rec) stepCells(s kasoku.Step, t *kasoku.Tally, u time.Duration) []Cell {
 	if t.Failed() > 0 {
 		errors.Tone = success.Tone
 	}
-	cells := []Cell{step, asked, reached, success}
+	cells := []Cell{step, askedCell(s), reached, success}
 	if t.Latency.Count() == 0 {
 		cells = append(cells, none(), none(), none(), none(), none())
 	} else {
 		cells = append(cells, duration(t.Latency.Mean(), u), duration(t.Latency.Quantile(0.50), u),
 			duration(t.Latency.Quantile(0.95), u), duration(t.Latency.Quantile(0.99), u), duration(t.Latency.Max(), u))
 	}
-	return append(cells, errors, count(t.Success), count(t.Asked), r.stepCPU(s), r.stepConnections(s))
+	return append(cells, errors, count(t.Success), count(t.Asked))
+}
+
+// askedCell is the rate of a step; of a ramp, that at its start and at its end.
+func askedCell(s kasoku.Step) Cell {
+	switch {
+	case s.PerSecTo > 0 && s.PerSecTo != s.PerSec:
+		return Cell{Text: unit.Plain(s.PerSec) + " → " + unit.Plain(s.PerSecTo), Raw: raw((s.PerSec + s.PerSecTo) / 2)}
+	case s.PerSec <= 0:
+		return none()
+	}
+	return Cell{Text: unit.Plain(s.PerSec), Raw: raw(s.PerSec)}
 }
 
 func (r rec) stepCPU(s kasoku.Step) Cell {

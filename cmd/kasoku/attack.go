@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -46,8 +45,8 @@ func attack(parent context.Context, e *env, f *attackFlags) error {
 	defer stop()
 	o.Engine.HTTP.Hard = hard
 	handover := e.getenv(loop.HandoverEnv)
-	text := o.Output == "" && (e.stdoutTTY || handover != "")
-	if text {
+	told := f.tells(e, handover != "")
+	if told && o.Output == "" {
 		o.Stdout = nil
 	}
 	live := &liveAttack{e: e, handover: handover, progress: e.progress()}
@@ -57,14 +56,10 @@ func attack(parent context.Context, e *env, f *attackFlags) error {
 	if res.Tally == nil || forbidden(err) {
 		return usageIf(forbidden(err), err)
 	}
-	if text {
-		fmt.Fprint(e.stdout, attackText(res))
-	}
-	for _, w := range res.Warnings {
-		fmt.Fprintf(e.stderr, "kasoku: warning: %s\n", w.Text)
-		if w.Hint != "" {
-			fmt.Fprintf(e.stderr, "kasoku: hint: %s\n", w.Hint)
-		}
+	if told {
+		err = errors.Join(err, f.print(e, &res))
+	} else {
+		e.warn(res.Warnings)
 	}
 	switch {
 	case err != nil:
@@ -75,6 +70,23 @@ func attack(parent context.Context, e *env, f *attackFlags) error {
 		return unanswered(hard, o.Engine.HTTP, res.Plan.Targets, res.Tally)
 	}
 	return nil
+}
+
+// tells reports whether the result is printed: on a terminal, where it was asked
+// for with -o, and in a recording, which shows what the command prints. Elsewhere
+// stdout gets each single result, as Vegeta's does.
+func (f *attackFlags) tells(e *env, recorded bool) bool {
+	return f.outSet() || f.vegeta.Output == "" && recorded || e.stdoutTTY
+}
+
+// warn tells on stderr what spoils the figures of a load.
+func (e *env) warn(all []kasoku.Warning) {
+	for _, w := range all {
+		fmt.Fprintf(e.stderr, "kasoku: warning: %s\n", w.Text)
+		if w.Hint != "" {
+			fmt.Fprintf(e.stderr, "kasoku: hint: %s\n", w.Hint)
+		}
+	}
 }
 
 // forbidden reports whether nobody has said that the target may be loaded.
@@ -110,13 +122,4 @@ func firstError(t *kasoku.Tally) string {
 		return top[0].Message
 	}
 	return "no error was told"
-}
-
-// attackText prints what an attack came to.
-func attackText(res vegeta.AttackResult) string {
-	var b bytes.Buffer
-	t := res.Tally
-	fmt.Fprintf(&b, "%d requests, %d ok, p50 %s, p99 %s\n", t.Asked, t.Success, t.Latency.Quantile(0.5), t.Latency.Quantile(0.99))
-	fmt.Fprintf(&b, "engine %s: %s\n", res.Summary.Engine, res.Summary.EngineWhy)
-	return b.String()
 }

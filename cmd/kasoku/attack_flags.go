@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/engine"
@@ -24,9 +25,12 @@ type attackFlags struct {
 	pacing    string
 	workers   uint64
 	lazy      bool
+	out       output
+	outFlag   *pflag.Flag
 }
 
 func (f *attackFlags) register(cmd *cobra.Command) {
+	f.outFlag = f.out.registerReport(cmd)
 	o, h, fl := &f.vegeta, &f.vegeta.Engine.HTTP, cmd.Flags()
 	fl.StringVar(&f.rate, "rate", "50/1s", "`RATE` N, N/unit or N/duration; 0 or infinity: as fast as -max-workers let; several with commas: a ladder")
 	fl.DurationVar(&o.Duration, "duration", 0, "of the attack, or of each step; 0: until stopped")
@@ -68,6 +72,9 @@ func (f *attackFlags) register(cmd *cobra.Command) {
 	fl.IntVar(&o.Engine.Pipeline, "pipeline", 0, "requests in flight on one connection, of epollhttp; default 1")
 }
 
+// outSet reports whether the report was asked for.
+func (f *attackFlags) outSet() bool { return f.outFlag.Changed || f.out.html != "" }
+
 // complete turns the flags into options.
 func (f *attackFlags) complete(e *env) error {
 	o := &f.vegeta
@@ -86,6 +93,9 @@ func (f *attackFlags) complete(e *env) error {
 	o.Stdin, o.Stdout = e.stdin, e.stdout
 	if len(f.inline) > 0 {
 		o.Stdin, o.Targets, o.Format = inlineTargets(f.inline), "stdin", "http"
+	}
+	if err := checkFormat("-o", f.out.format); err != nil {
+		return err
 	}
 	var err error
 	if o.Engine.Pacing, err = load.ParsePacing(f.pacing); err != nil {

@@ -62,27 +62,10 @@ func (l *liveAttack) hand(sum kasoku.LoadSummary, warnings []kasoku.Warning, ove
 		return
 	}
 	mono, err := loop.Monotonic(l.began)
-	h := loop.Handover{StartMonotonic: mono, Steps: l.steps(over && sum.Stopped == ""), Summary: sum, Seconds: l.recorder.Seconds(), Warnings: warnings}
+	h := loop.Handover{StartMonotonic: mono, Steps: begun(l.plan.Schedule.Steps(), over && sum.Stopped == "", time.Since(l.began)), Summary: sum, Seconds: l.recorder.Seconds(), Warnings: warnings}
 	if err = errors.Join(err, h.Write(l.handover)); err != nil {
 		fmt.Fprintf(l.e.stderr, "kasoku: warning: the recording does not get the load's figures: %v\n", err)
 	}
-}
-
-// steps are those that began, cut to what was done of them while the attack runs
-// or when it was stopped early.
-func (l *liveAttack) steps(whole bool) []kasoku.Step {
-	if whole {
-		return l.plan.Schedule.Steps()
-	}
-	var out []kasoku.Step
-	now := time.Since(l.began)
-	for _, st := range l.plan.Schedule.Steps() {
-		if st.Interval.From < now {
-			st.Interval.To = min(st.Interval.To, now)
-			out = append(out, st)
-		}
-	}
-	return out
 }
 
 func (l *liveAttack) stop(sum kasoku.LoadSummary, warnings []kasoku.Warning) {

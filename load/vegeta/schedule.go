@@ -20,6 +20,9 @@ type ScheduleOptions struct {
 // Closed reports whether it is a closed loop.
 func (o *ScheduleOptions) Closed() bool { return o.Rate == 0 && len(o.Steps) == 0 }
 
+// Told says what is asked besides the rates, empty when requests are spaced evenly.
+func (o *ScheduleOptions) Told() string { return "" }
+
 // Validate reports options that contradict each other.
 func (o *ScheduleOptions) Validate() error {
 	switch {

@@ -136,6 +136,7 @@ func TestFieldsAreDocumented(t *testing.T) {
 	walk(reflect.TypeFor[Comparison]())
 	walk(reflect.TypeFor[AccessLog]())
 	walk(reflect.TypeFor[AccessDiff]())
+	walk(reflect.TypeFor[Attack]())
 	walk(reflect.TypeFor[SlowLog]())
 	walk(reflect.TypeFor[SlowDiff]())
 	walk(reflect.TypeFor[Plans]())

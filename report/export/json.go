@@ -116,19 +116,28 @@ type Command struct {
 // A Generator is what made the load.
 type Generator struct {
 	Engine       string   `json:"engine"`
+	EngineWhy    string   `json:"engine_why,omitempty"`
 	Model        string   `json:"model"`
+	Pacing       string   `json:"pacing,omitempty"`
 	Targets      []string `json:"targets"`
 	MaxInFlight  int      `json:"max_in_flight"`
 	PeakInFlight int      `json:"peak_in_flight"`
+	Shards       int      `json:"shards,omitempty"`
+	Connections  uint64   `json:"connections,omitempty"`
+	Resent       uint64   `json:"resent,omitempty"`
+	Redirected   uint64   `json:"redirected,omitempty"`
 	CPU          float64  `json:"cpu_s"`
 	Wall         float64  `json:"wall_s"`
+	Cores        int      `json:"cores,omitempty"`
+	PeakCores    float64  `json:"peak_cores,omitempty"`
 	Stopped      string   `json:"stopped,omitempty"`
 }
 
 // A Step is one step of the load.
 type Step struct {
 	Number       int               `json:"number"`
-	PerSec       *float64          `json:"asked_per_s"` // null without an asked rate
+	PerSec       *float64          `json:"asked_per_s"`              // null without an asked rate
+	PerSecTo     *float64          `json:"asked_to_per_s,omitempty"` // of a ramp
 	From         float64           `json:"from_s"`
 	To           float64           `json:"to_s"`
 	Planned      float64           `json:"planned_s"`

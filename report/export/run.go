@@ -32,7 +32,7 @@ func newRun(r *kasoku.Recording, d *report.Document) *Run {
 		}),
 		Hosts:    list(run.Hosts, newHost),
 		Command:  newCommand(run.Command),
-		Steps:    list(r.Steps, func(s *kasoku.Step) Step { return newStep(r, s) }),
+		Steps:    list(r.Steps, func(s *kasoku.Step) Step { return newStep(s, r.Tally(s.Number)) }),
 		Findings: []Finding{}, Silences: []Silence{},
 		Endpoints:    list(r.Endpoints, newEndpoint),
 		Slowest:      list(r.Slowest, newSlowRequest),
@@ -59,7 +59,8 @@ func newRun(r *kasoku.Recording, d *report.Document) *Run {
 		Alerts:   list(d.Alerts, func(a *report.Alert) string { return a.Text }),
 	}
 	if l := r.Load; l != nil {
-		out.Generator = &Generator{l.Engine, l.Model, full(l.Targets), l.MaxInFlight, l.PeakInFlight, l.CPU.Seconds(), l.Wall.Seconds(), l.Stopped}
+		g := newGenerator(l)
+		out.Generator = &g
 	}
 	if g := r.Diagnosis; g != nil {
 		out.Rules = g.Rules
@@ -94,8 +95,7 @@ func newCommand(c *kasoku.Command) *Command {
 	}
 }
 
-func newStep(r *kasoku.Recording, s *kasoku.Step) Step {
-	t := r.Tally(s.Number)
+func newStep(s *kasoku.Step, t *kasoku.Tally) Step {
 	out := Step{
 		Number: s.Number, From: s.Interval.From.Seconds(), To: s.Interval.To.Seconds(), Planned: s.Planned.Seconds(), Partial: s.Partial(),
 		Requests: t.Asked, Success: t.Success, Failed: t.Failed(), SuccessRatio: rounded(t.SuccessRatio()), Codes: codes(t.Codes),
@@ -103,8 +103,11 @@ func newStep(r *kasoku.Recording, s *kasoku.Step) Step {
 		BytesIn: t.BytesIn, BytesOut: t.BytesOut,
 		Latency: distribution(t.Latency), SendDelay: distribution(t.SendDelay), Service: distribution(t.Service),
 	}
-	if s.PerSec > 0 {
+	if s.PerSec > 0 || s.PerSecTo > 0 {
 		out.PerSec = &s.PerSec
+	}
+	if s.PerSecTo > 0 {
+		out.PerSecTo = &s.PerSecTo
 	}
 	if sec := s.Interval.Len().Seconds(); sec > 0 {
 		out.Reached = known(float64(t.Success)/sec, true)

@@ -1,0 +1,343 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/compare"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// KindAttack is what a load came to that was made outside of a run.
+const KindAttack Kind = "attack"
+
+// The sections of an attack's document; [SectionLatency], [SectionSteps] and
+// [SectionWarnings] are among them.
+const (
+	SectionTargets   = "targets"
+	SectionAnswers   = "answers"
+	SectionGenerator = "generator"
+)
+
+// An Attack is a load and what it came to.
+type Attack struct {
+	Name     string // of the attack; may be empty
+	Started  time.Time
+	Schedule string         // what was asked besides the rates: "Poisson arrivals"; may be empty
+	Steps    []AttackStep   // those that began, cut to what was done of them
+	Targets  []AttackTarget // in the order of the plan
+	Tally    *kasoku.Tally  // of all
+	Summary  kasoku.LoadSummary
+	Warnings []kasoku.Warning
+	Memory   uint64 // the most that the generator's process had resident, in bytes; 0 when unknown
+	Results  string // where each single result is; may be empty
+}
+
+// An AttackStep is a step and what came of it.
+type AttackStep struct {
+	kasoku.Step
+	Tally *kasoku.Tally
+}
+
+// An AttackTarget is what came of the requests to one target.
+type AttackTarget struct {
+	Name  string
+	Tally *kasoku.Tally
+}
+
+// TellAttack tells of an attack.
+func TellAttack(a *Attack, o Options) *Document {
+	d := &Document{
+		Kind: KindAttack, Title: "attack " + a.name(), Name: a.name(), Head: a.head(),
+		Verdict: a.Verdict(), Commands: o.Commands, Footer: footer(o, ""),
+	}
+	for _, f := range a.generator() {
+		d.Facts = append(d.Facts, Fact{Label: f.Label, Value: f.Text})
+	}
+	warnings := Section{ID: SectionWarnings, Title: "Warnings", Sub: "What limits the trust in this report."}
+	var rest []Note
+	for _, w := range a.Warnings {
+		if compare.LateGenerator(w) || w.Code == stoppedEarly {
+			d.Alerts = append(d.Alerts, Alert{Tone: Mark, Text: Sentence(w.Text) + ".", Hint: Prose(w.Hint)})
+			continue
+		}
+		rest = append(rest, Note{Sign: "!", Tone: Mark, Label: label(w.Code), Text: w.Text, Hint: Prose(w.Hint)})
+	}
+	d.add(o, a.latencySection())
+	d.add(o, a.stepsSection())
+	d.add(o, a.targetsSection())
+	d.add(o, a.answersSection())
+	d.add(o, Section{ID: SectionGenerator, Title: "Generator", Blocks: []Block{&Notes{List: a.generator()}}})
+	if len(rest) > 0 {
+		warnings.Count, warnings.Blocks = len(rest), []Block{&Notes{List: rest}}
+		d.add(o, warnings)
+	}
+	return d
+}
+
+// stoppedEarly is the code of the warning that a load did not reach its end.
+const stoppedEarly = "stopped-early"
+
+func (a *Attack) name() string { return cmp.Or(a.Name, a.what()) }
+
+// what is the target, or how many there are.
+func (a *Attack) what() string {
+	switch names := a.Summary.Targets; len(names) {
+	case 0:
+		return "load"
+	case 1:
+		return names[0]
+	default:
+		return unit.Counted(len(names), "target", "targets")
+	}
+}
+
+func (a *Attack) head() []string {
+	parts := []string{a.name()}
+	if a.Name != "" {
+		parts = append(parts, a.what())
+	}
+	parts = append(parts, a.Summary.Model)
+	if a.Schedule != "" {
+		parts = append(parts, a.Schedule)
+	}
+	return append(parts, engineName(&a.Summary), day(a.Started))
+}
+
+func engineName(s *kasoku.LoadSummary) string {
+	if s.Pacing == "" {
+		return s.Engine
+	}
+	return s.Engine + ", " + s.Pacing + " pacing"
+}
+
+// closed reports whether it is a closed loop: no rate was asked for then, and
+// nothing was due before it was sent.
+func (a *Attack) closed() bool {
+	return len(a.Steps) == 0 || a.Steps[0].PerSec == 0 && a.Steps[0].PerSecTo == 0 && len(a.Steps) == 1
+}
+
+// Length is how long requests were due.
+func (a *Attack) Length() time.Duration {
+	var d time.Duration
+	for i := range a.Steps {
+		d = max(d, a.Steps[i].Interval.To)
+	}
+	return d
+}
+
+// Verdict says in one sentence what was asked and what was reached.
+func (a *Attack) Verdict() string {
+	t := a.Tally
+	if t.Asked == 0 {
+		return "No request was due."
+	}
+	if len(a.Steps) > 1 {
+		return a.stepsVerdict()
+	}
+	long := a.Length()
+	asked := "As fast as " + unit.Counted(a.Summary.MaxInFlight, "user", "users") + " in a closed loop could"
+	if s := &a.Steps[0]; !a.closed() {
+		asked = "Asked for " + askedPerSec(s.Step)
+	}
+	return asked + " over " + lasting(long) + ", reached " + reachedPerSec(t, long) + ": " + succeeded(t) + ", " + latencies(t) + "."
+}
+
+// stepsVerdict tells of the first whole step that failed, else of the last one.
+func (a *Attack) stepsVerdict() string {
+	s := &a.Steps[len(a.Steps)-1]
+	if i := slices.IndexFunc(a.Steps, func(s AttackStep) bool { return !s.Partial() && s.Tally.Failed() > 0 }); i >= 0 {
+		s = &a.Steps[i]
+	}
+	which := "Of " + unit.Counted(len(a.Steps), "step", "steps") + ", the last"
+	if s.Tally.Failed() > 0 {
+		which = "Of " + unit.Counted(len(a.Steps), "step", "steps") + ", step " + unit.Count(s.Number) + " is the first with failures"
+	}
+	return which + ": asked for " + askedPerSec(s.Step) + " over " + lasting(s.Interval.Len()) + ", reached " + reachedPerSec(s.Tally, s.Interval.Len()) + ": " +
+		succeeded(s.Tally) + ", " + latencies(s.Tally) + "."
+}
+
+// lasting prints how long something lasted, as it was asked for when it was.
+func lasting(d time.Duration) string {
+	if d == d.Truncate(100*time.Millisecond) || d < time.Second {
+		return unit.Exact(d.Round(time.Millisecond))
+	}
+	return unit.Elapsed(d)
+}
+
+// askedPerSec prints the rate of a step: 1,000 req/s, 10 to 500 req/s.
+func askedPerSec(s kasoku.Step) string {
+	if s.PerSecTo > 0 && s.PerSecTo != s.PerSec {
+		return unit.Plain(s.PerSec) + " to " + unit.PerSec(s.PerSecTo)
+	}
+	return unit.PerSec(s.PerSec)
+}
+
+// reachedPerSec prints how many requests succeeded each second.
+func reachedPerSec(t *kasoku.Tally, long time.Duration) string {
+	if long <= 0 {
+		return unit.Missing
+	}
+	v := float64(t.Success) / long.Seconds()
+	if v >= 100 {
+		return unit.PerSec(math.Round(v))
+	}
+	return unit.Sig3(v) + " req/s"
+}
+
+// succeeded says how many requests did.
+func succeeded(t *kasoku.Tally) string {
+	n := unit.Counted(t.Asked, "request", "requests")
+	switch {
+	case t.Failed() == 0 && t.Asked == 1:
+		return "the one request succeeds"
+	case t.Failed() == 0:
+		return "all " + n + " succeed"
+	case t.Success == 0:
+		return "none of " + n + " succeeds"
+	}
+	return unit.Percent(t.SuccessRatio()) + " of " + n + " succeed"
+}
+
+func latencies(t *kasoku.Tally) string {
+	return "p50 " + unit.Duration(t.Latency.Quantile(0.5)) + ", p99 " + unit.Duration(t.Latency.Quantile(0.99))
+}
+
+// attackQuantiles are those that an attack is told in, with the key of each column.
+var attackQuantiles = []struct {
+	key string
+	q   float64
+}{{"p50", 0.5}, {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}, {"p99.9", 0.999}}
+
+// latencySection has the three times of a request.
+func (a *Attack) latencySection() Section {
+	s := Section{ID: SectionLatency, Title: "Latency",
+		Sub: "Latency counts from the moment a request was due, service from when it was sent; what lies between is send delay. Failures are included."}
+	t := a.Tally
+	if t.Latency.Count() == 0 {
+		return s
+	}
+	// Send delay has a unit of its own scale; all the same, one column has one unit.
+	u := commonUnit(t.Latency.Quantile(0.5), t.Service.Quantile(0.5))
+	table := &Table{ID: "latency", Narrow: true, Columns: []Column{{Key: "what", Head: ""}}}
+	for _, x := range attackQuantiles {
+		table.Columns = append(table.Columns, Column{Key: x.key + "_s", Head: x.key, Unit: unit.Name(u), Align: Decimal})
+	}
+	table.Columns = append(table.Columns,
+		Column{Key: "max_s", Head: "max", Unit: unit.Name(u), Align: Decimal},
+		Column{Key: "mean_s", Head: "mean", Unit: unit.Name(u), Align: Decimal, Drop: 1})
+	row := func(name string, h interface {
+		Quantile(float64) time.Duration
+		Max() time.Duration
+		Mean() time.Duration
+	}) {
+		cells := []Cell{text(name)}
+		for _, x := range attackQuantiles {
+			cells = append(cells, fine(h.Quantile(x.q), u))
+		}
+		table.Rows = append(table.Rows, Row{Cells: append(cells, fine(h.Max(), u), fine(h.Mean(), u))})
+	}
+	row("latency", t.Latency)
+	if !a.closed() {
+		row("service", t.Service)
+		row("send delay", t.SendDelay)
+	}
+	s.Blocks = []Block{table}
+	return s
+}
+
+// fine is a duration with one decimal more than usual, for what is small beside the
+// others of its column.
+func fine(d, in time.Duration) Cell {
+	if in == time.Nanosecond {
+		return duration(d, in)
+	}
+	return Cell{Text: unit.Sig3Fine(float64(d) / float64(in)), Raw: raw(d.Seconds())}
+}
+
+func (a *Attack) stepsSection() Section {
+	s := Section{ID: SectionSteps, Title: "Load steps", Short: "Steps", Count: len(a.Steps)}
+	if len(a.Steps) < 2 {
+		return s
+	}
+	var ds []time.Duration
+	for _, x := range a.Steps {
+		ds = append(ds, x.Tally.Latency.Mean(), x.Tally.Latency.Quantile(0.99))
+	}
+	u := commonUnit(ds...)
+	t := &Table{ID: "steps", Columns: stepColumns(unit.Name(u))}
+	for _, x := range a.Steps {
+		t.Rows = append(t.Rows, Row{Cells: stepCells(x.Step, x.Tally, u)})
+	}
+	s.Blocks = []Block{t}
+	return s
+}
+
+// mostTargets is how many targets a terminal and a page list.
+const mostTargets = 20
+
+func (a *Attack) targetsSection() Section {
+	s := Section{ID: SectionTargets, Title: "Targets", Count: len(a.Targets)}
+	if len(a.Targets) < 2 {
+		return s
+	}
+	var ds []time.Duration
+	for _, x := range a.Targets {
+		ds = append(ds, x.Tally.Latency.Quantile(0.5), x.Tally.Latency.Quantile(0.99))
+	}
+	u := commonUnit(ds...)
+	t := &Table{ID: "targets", Columns: []Column{
+		{Key: "target", Head: "target", Cut: true},
+		{Key: "requests", Head: "requests", Align: Right},
+		{Key: "success_ratio", Head: "success", Unit: "%", Align: Decimal},
+		{Key: "p50_s", Head: "p50", Unit: unit.Name(u), Align: Decimal},
+		{Key: "p95_s", Head: "p95", Unit: unit.Name(u), Align: Decimal, Drop: 1},
+		{Key: "p99_s", Head: "p99", Unit: unit.Name(u), Align: Decimal},
+		{Key: "max_s", Head: "max", Unit: unit.Name(u), Align: Decimal, Drop: 2},
+		{Key: "errors", Head: "errors", Align: Right},
+		{Key: "received_bytes", Head: "received", Align: Right, Drop: 3},
+	}}
+	for _, x := range a.Targets {
+		success, errors := percent(x.Tally.SuccessRatio()), count(x.Tally.Failed())
+		if x.Tally.Failed() > 0 {
+			success.Tone, errors.Tone = Bad, Bad
+		}
+		q := func(v float64) Cell { return duration(x.Tally.Latency.Quantile(v), u) }
+		cells := []Cell{text(x.Name), count(x.Tally.Asked), success, q(0.5), q(0.95), q(0.99), duration(x.Tally.Latency.Max(), u), errors,
+			{Text: unit.Bytes(x.Tally.BytesIn), Raw: strconv.FormatUint(x.Tally.BytesIn, 10)}}
+		if x.Tally.Asked == 0 {
+			for i := 2; i < 7; i++ {
+				cells[i] = none()
+			}
+		}
+		t.Rows = append(t.Rows, Row{Cells: cells})
+	}
+	s.Blocks = []Block{t}
+	return s
+}
+
+// answersSection counts status codes and errors.
+func (a *Attack) answersSection() Section {
+	s := Section{ID: SectionAnswers, Title: "Answers"}
+	if a.Tally.Asked == 0 {
+		return s
+	}
+	t := &Table{ID: "answers", Narrow: true, Columns: []Column{
+		{Key: "answer", Head: "answer", Cut: true},
+		{Key: "count", Head: "count", Align: Right},
+		{Key: "ratio", Head: "share", Unit: "%", Align: Decimal},
+	}}
+	for _, x := range answers(a.Tally) {
+		c := text(x.Message)
+		if x.bad {
+			c.Tone = Bad
+		}
+		t.Rows = append(t.Rows, Row{Cells: []Cell{c, count(x.Count), percent(float64(x.Count) / float64(a.Tally.Asked))}})
+	}
+	s.Blocks = []Block{t}
+	return s
+}

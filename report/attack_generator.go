@@ -1,0 +1,82 @@
+package report
+
+import (
+	"time"
+
+	"github.com/kasoku/kasoku/unit"
+)
+
+// generator tells who made the load, how well it kept time and what it cost.
+func (a *Attack) generator() []Note {
+	s := &a.Summary
+	var out []Note
+	add := func(label, text string) { out = append(out, Note{Sign: "·", Label: label, Text: text}) }
+	add("Engine", engineText(s.Engine, s.EngineWhy))
+	if text := a.pacing(); text != "" {
+		add("Pacing", text)
+	}
+	add("In flight", a.inFlight())
+	if s.Wall > 0 {
+		add("Cost", a.cost())
+	}
+	add("Bytes", unit.Bytes(a.Tally.BytesIn)+" of bodies received, "+unit.Bytes(a.Tally.BytesOut)+" sent")
+	if over := s.Wall - a.Length(); over >= time.Second && s.Stopped == "" {
+		add("End", "the last answer came "+unit.Elapsed(over)+" after the last request could be due")
+	}
+	if a.Results != "" {
+		add("Results", a.Results)
+	}
+	return out
+}
+
+func engineText(name, why string) string {
+	if why == "" {
+		return name
+	}
+	return name + ": " + why
+}
+
+// pacing says how due times were kept and how well: by when requests went out, as
+// against when they were due.
+func (a *Attack) pacing() string {
+	h := a.Tally.SendDelay
+	if a.Summary.Pacing == "" || h.Count() == 0 {
+		return ""
+	}
+	return a.Summary.Pacing + "; requests went out p50 " + unit.Duration(h.Quantile(0.5)) + ", p99 " + unit.Duration(h.Quantile(0.99)) +
+		", at most " + unit.Duration(h.Max()) + " after they were due"
+}
+
+func (a *Attack) inFlight() string {
+	s := &a.Summary
+	text := "at most " + unit.Counted(s.PeakInFlight, "request", "requests") + " at once"
+	if s.MaxInFlight > 0 {
+		text += ", the cap is " + unit.Count(s.MaxInFlight)
+	}
+	if s.Connections > 0 {
+		text += "; " + unit.Counted(s.Connections, "connection", "connections") + " made"
+	}
+	if s.Resent > 0 {
+		text += ", " + unit.Counted(s.Resent, "request", "requests") + " sent again on a new one"
+	}
+	if s.Redirected > 0 {
+		text += "; " + unit.Counted(s.Redirected, "redirect", "redirects") + " followed"
+	}
+	return text
+}
+
+// cost is what the generator took for itself.
+func (a *Attack) cost() string {
+	s := &a.Summary
+	text := unit.Sig3(s.CPU.Seconds()/s.Wall.Seconds()) + " of " + unit.Counted(s.Cores, "core", "cores")
+	if s.Shards > 0 {
+		text += " on " + unit.Counted(s.Shards, "thread", "threads") + " that send"
+	}
+	if a.Tally.Asked > 0 && s.CPU > 0 {
+		text += ", " + unit.Duration(s.CPU/time.Duration(a.Tally.Asked)) + " of CPU per request"
+	}
+	if a.Memory > 0 {
+		text += "; " + unit.Bytes(a.Memory) + " of memory at most"
+	}
+	return text
+}

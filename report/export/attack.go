@@ -1,0 +1,91 @@
+package export
+
+import (
+	"io"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/report"
+)
+
+// AttackJSON writes what came of an attack.
+func AttackJSON(w io.Writer, a *report.Attack, o report.Options) error {
+	return JSON(w, newAttack(a, o))
+}
+
+// An Attack is a load that was made outside of a run, and what came of it.
+type Attack struct {
+	Schema    int            `json:"schema"`
+	Kind      string         `json:"kind"` // attack
+	Name      string         `json:"name,omitempty"`
+	Verdict   string         `json:"verdict"`
+	Alerts    []string       `json:"alerts"`
+	Started   time.Time      `json:"started"`
+	Length    float64        `json:"length_s"`
+	Schedule  string         `json:"schedule,omitempty"`
+	Total     Counts         `json:"total"`
+	Reached   *float64       `json:"reached_per_s"`
+	Steps     []Step         `json:"steps"`
+	Targets   []AttackTarget `json:"targets"`
+	Generator Generator      `json:"generator"`
+	Memory    *uint64        `json:"memory_bytes"`
+	Warnings  []Warning      `json:"warnings"`
+}
+
+// Counts are what came of requests.
+type Counts struct {
+	Requests     uint64            `json:"requests"`
+	Success      uint64            `json:"success"`
+	Failed       uint64            `json:"failed"`
+	SuccessRatio float64           `json:"success_ratio"`
+	Codes        map[string]uint64 `json:"codes"`
+	Errors       []ErrorCount      `json:"errors"`
+	BytesIn      uint64            `json:"bytes_in"`
+	BytesOut     uint64            `json:"bytes_out"`
+	Latency      *Distribution     `json:"latency"`
+	SendDelay    *Distribution     `json:"send_delay"`
+	Service      *Distribution     `json:"service"`
+}
+
+// An AttackTarget is what came of the requests to one target.
+type AttackTarget struct {
+	Target string `json:"target"`
+	Counts Counts `json:"counts"`
+}
+
+func newAttack(a *report.Attack, o report.Options) *Attack {
+	d := report.TellAttack(a, o)
+	out := &Attack{
+		Schema: Schema, Kind: "attack", Name: a.Name, Verdict: d.Verdict, Started: a.Started, Length: a.Length().Seconds(), Schedule: a.Schedule,
+		Alerts: list(d.Alerts, func(a *report.Alert) string { return a.Text }),
+		Total:  newCounts(a.Tally), Generator: newGenerator(&a.Summary),
+		Steps:    list(a.Steps, func(s *report.AttackStep) Step { return newStep(&s.Step, s.Tally) }),
+		Targets:  list(a.Targets, func(t *report.AttackTarget) AttackTarget { return AttackTarget{t.Name, newCounts(t.Tally)} }),
+		Warnings: list(a.Warnings, newWarning),
+	}
+	if sec := a.Length().Seconds(); sec > 0 {
+		out.Reached = known(float64(a.Tally.Success)/sec, true)
+	}
+	if a.Memory > 0 {
+		out.Memory = &a.Memory
+	}
+	return out
+}
+
+func newCounts(t *kasoku.Tally) Counts {
+	return Counts{
+		Requests: t.Asked, Success: t.Success, Failed: t.Failed(), SuccessRatio: rounded(t.SuccessRatio()), Codes: codes(t.Codes),
+		Errors:  list(t.TopErrors(), func(e *kasoku.ErrorCount) ErrorCount { return ErrorCount{e.Message, e.Count} }),
+		BytesIn: t.BytesIn, BytesOut: t.BytesOut,
+		Latency: distribution(t.Latency), SendDelay: distribution(t.SendDelay), Service: distribution(t.Service),
+	}
+}
+
+func newGenerator(l *kasoku.LoadSummary) Generator {
+	return Generator{
+		Engine: l.Engine, EngineWhy: l.EngineWhy, Model: l.Model, Pacing: l.Pacing, Targets: full(l.Targets),
+		MaxInFlight: l.MaxInFlight, PeakInFlight: l.PeakInFlight, Shards: l.Shards,
+		Connections: l.Connections, Resent: l.Resent, Redirected: l.Redirected,
+		CPU: l.CPU.Seconds(), Wall: l.Wall.Seconds(), Cores: l.Cores, PeakCores: rounded(l.PeakCores), Stopped: l.Stopped,
+	}
+}
