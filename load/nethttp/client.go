@@ -1,17 +1,17 @@
 package nethttp
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
-	"maps"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kasoku/kasoku/load"
@@ -29,11 +29,14 @@ const bodyBuffer = 8 << 10
 
 // shared is what the workers of one load have in common.
 type shared struct {
-	opts    *Options
-	tr      *http.Transport
-	targets []template // by Hit.Target
-	timeout time.Duration
-	buffers sync.Pool // of *[bodyBuffer]byte; a worker that waits for an answer holds none
+	*Engine
+	dialer     *dialer
+	tr         *http.Transport
+	targets    []template // by Hit.Target; of a stream, each hit brings its own
+	timeout    time.Duration
+	buffers    sync.Pool // of *[bodyBuffer]byte; a worker that waits for an answer holds none
+	resent     atomic.Uint64
+	redirected atomic.Uint64
 }
 
 // A client sends the requests of one worker.
@@ -45,27 +48,37 @@ type client struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
+
+	tries int // connections that the request under way was given
 }
 
 // Do implements [load.Client].
 func (c *client) Do(ctx context.Context, h *load.Hit) {
 	c.arm(ctx)
-	req := c.request(h)
-	resp, err := c.exchange(req)
-	if err == nil {
-		err = c.finish(resp, h)
-	}
-	if err != nil {
+	if err := c.send(h); err != nil {
 		h.Code, h.Err = 0, err.Error()
 	}
 	c.disarm()
+}
+
+func (c *client) send(h *load.Hit) error {
+	req, out, err := c.request(h)
+	if err != nil {
+		return err
+	}
+	resp, err := c.exchange(req)
+	if err != nil {
+		return err
+	}
+	h.BytesOut = out
+	return c.finish(resp, h)
 }
 
 // arm starts the timeout of the next request.
 func (c *client) arm(parent context.Context) {
 	if c.ctx == nil {
 		ctx, cancel := context.WithCancelCause(parent)
-		c.ctx, c.cancel = ctx, cancel
+		c.ctx, c.cancel = c.counting(ctx), cancel
 		if c.timeout > 0 {
 			c.timer = time.AfterFunc(c.timeout, func() { cancel(errTimeout) })
 		}
@@ -76,6 +89,12 @@ func (c *client) arm(parent context.Context) {
 	}
 }
 
+// counting returns a context whose requests count the connections they get, so
+// that a request that is sent again is noticed.
+func (c *client) counting(ctx context.Context) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { c.tries++ }})
+}
+
 func (c *client) disarm() {
 	if c.timer != nil && !c.timer.Stop() {
 		c.cancel(nil)
@@ -83,84 +102,59 @@ func (c *client) disarm() {
 	}
 }
 
-// request copies the target's request for one hit.
-func (c *client) request(h *load.Hit) *http.Request {
-	t := &c.targets[h.Target]
-	base := t.req
-	req := base.WithContext(c.ctx)
-	if name := c.opts.SeqHeader; name != "" {
-		req.Header = maps.Clone(base.Header)
-		req.Header[name] = []string{strconv.FormatUint(h.N, 10)}
+// request makes the request of a hit and says how long its body is.
+func (c *client) request(h *load.Hit) (*http.Request, uint64, error) {
+	if h.Own == nil {
+		return c.targets[h.Target].request(c.ctx, h.N)
 	}
-	if len(t.body) > 0 {
-		// A new one each time: the transport may still hold the one before.
-		req.Body = newBody(t.body)
+	t, err := c.template(h.Own)
+	if err != nil {
+		return nil, 0, fmt.Errorf("target %s %q: %w", h.Own.Method, h.Own.URL, err)
 	}
-	return req
+	return t.request(c.ctx, h.N)
+}
+
+// RoundTrip sends one request and counts when it is sent again.
+//
+// net/http sends a request again when a connection that was idle turns out to be
+// closed: any request of which nothing had been written, and after that only GET,
+// HEAD, OPTIONS, TRACE and those with an Idempotency-Key. HTTP/2 does so for
+// requests that the server says it has not looked at.
+func (c *client) RoundTrip(req *http.Request) (*http.Response, error) {
+	c.tries = 0
+	resp, err := c.tr.RoundTrip(req)
+	if c.tries > 1 {
+		c.resent.Add(uint64(c.tries - 1))
+	}
+	return resp, err
 }
 
 // exchange sends the request and returns the header of the final answer.
 func (c *client) exchange(req *http.Request) (*http.Response, error) {
-	resp, err := c.tr.RoundTrip(req)
+	resp, err := c.RoundTrip(req)
 	if err != nil {
 		return nil, c.wrap(req, err)
 	}
-	if c.opts.Redirects == NoFollow || !redirects(resp) {
+	if c.opts.Redirects == NoFollow || !redirects(resp.StatusCode) || resp.Header.Get("Location") == "" {
 		return resp, nil
 	}
-	follow := http.Client{Transport: &resumed{first: resp, rest: c.tr}, CheckRedirect: c.checkRedirect}
-	resp, err = follow.Do(req)
-	if err != nil {
-		return nil, c.explain(err)
-	}
-	return resp, nil
+	return c.follow(req, resp)
 }
 
-func redirects(resp *http.Response) bool {
-	switch resp.StatusCode {
+// redirects reports whether http.Client follows the Location of such an answer.
+func redirects(code int) bool {
+	switch code {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
 		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		return resp.Header.Get("Location") != ""
+		return true
 	}
 	return false
-}
-
-func (c *client) checkRedirect(_ *http.Request, via []*http.Request) error {
-	n := c.opts.Redirects
-	switch n {
-	case 0:
-		n = DefaultRedirects
-	case RefuseRedirects:
-		n = 0
-	}
-	if n < len(via) {
-		return errors.New("stopped after " + strconv.Itoa(n) + " redirects")
-	}
-	return nil
-}
-
-// resumed lets an http.Client go on from an answer that is already there.
-type resumed struct {
-	first *http.Response
-	rest  http.RoundTripper
-}
-
-func (r *resumed) RoundTrip(req *http.Request) (*http.Response, error) {
-	if first := r.first; first != nil {
-		r.first = nil
-		if req.Body != nil {
-			req.Body.Close()
-		}
-		return first, nil
-	}
-	return r.rest.RoundTrip(req)
 }
 
 // finish reads the answer to its end and fills in the hit.
 func (c *client) finish(resp *http.Response, h *load.Hit) error {
 	n, err := c.drain(resp.Body)
 	h.BytesIn = c.counted(n)
-	h.BytesOut = uint64(len(c.targets[h.Target].body))
 	if err != nil {
 		return c.bodyError(err)
 	}
@@ -244,15 +238,3 @@ func withoutPassword(u *url.URL) string {
 	}
 	return strings.Replace(u.String(), u.User.String()+"@", u.User.Username()+":***@", 1)
 }
-
-// body is the body of one request.
-type body struct{ bytes.Reader }
-
-func newBody(data []byte) *body {
-	b := new(body)
-	b.Reset(data)
-	return b
-}
-
-// Close does nothing.
-func (*body) Close() error { return nil }

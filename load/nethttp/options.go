@@ -94,7 +94,19 @@ func (o Options) Validate() error {
 	case o.TLS.KeyFile != "" && o.TLS.CertFile == "":
 		return errors.New("a TLS key needs a certificate")
 	}
-	return nil
+	_, err := load.NewResolver(o.resolver())
+	return err
+}
+
+func (o Options) resolver() load.ResolverOptions {
+	return load.ResolverOptions{ConnectTo: o.ConnectTo, Servers: o.Resolvers, TTL: o.DNSTTL, Permit: o.Permit}
+}
+
+func (o Options) idle() int {
+	if o.Connections > 0 {
+		return o.Connections
+	}
+	return DefaultConnections
 }
 
 func (o Options) timeout() time.Duration {

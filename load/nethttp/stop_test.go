@@ -78,16 +78,13 @@ func TestTimeoutLeavesTheNextRequestAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	targets, err := e.prepare([]load.Target{get(s.url("/hang")), get(s.url("/ok"))})
+	all, stop, err := e.begin(t.Context(), load.Plan{Targets: []load.Target{get(s.url("/hang")), get(s.url("/ok"))}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, err := e.transport(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tr.CloseIdleConnections()
-	c := &client{shared: &shared{opts: &e.opts, tr: tr, targets: targets, timeout: 10 * time.Millisecond}}
+	defer stop()
+	all.timeout = 10 * time.Millisecond
+	c := &client{shared: all}
 	for range 3 {
 		hang := load.Hit{Target: 0}
 		if c.Do(t.Context(), &hang); hang.Code != 0 || !strings.HasSuffix(hang.Err, errTimeout.Error()) {
