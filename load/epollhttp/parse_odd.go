@@ -1,0 +1,104 @@
+package epollhttp
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+
+	"golang.org/x/net/http/httpguts"
+)
+
+// Headers that scan does not take are read by net/http, so that it is net/http
+// that judges them. That is slow, and rare.
+
+// errMore stands for bytes that have not come yet.
+var errMore = errors.New("more bytes are needed")
+
+// maxTried is up to which length an unusual header is tried whenever a line of
+// it came. A longer one is when its empty line came.
+const maxTried = 8 << 10
+
+// holdOdd is header for one that is unusual, or was so far.
+func (p *parser) holdOdd(b []byte) (n int, err error) {
+	before := len(p.hold)
+	p.hold = append(p.hold, b...)
+	return p.tryOdd(before)
+}
+
+// tryOdd has net/http read the unusual header in hold, of which the bytes from
+// before on are new.
+func (p *parser) tryOdd(before int) (n int, err error) {
+	p.odd = true
+	fresh := len(p.hold) - before
+	line := bytes.LastIndexByte(p.hold[before:], '\n') + 1
+	if line == 0 || before > maxTried && !hasEmptyLine(p.hold[before-3:]) {
+		return fresh, p.limit()
+	}
+	// Only whole lines: net/http takes for a line what stands at the end.
+	resp, used, err := p.ask(p.hold[:before+line], errMore, errMore)
+	switch {
+	case errors.Is(err, errMore):
+		return fresh, p.limit()
+	case err != nil:
+		return fresh, err
+	}
+	p.said = header{
+		at:        used,
+		code:      resp.StatusCode,
+		length:    resp.ContentLength,
+		hasLength: resp.ContentLength >= 0,
+		chunked:   len(resp.TransferEncoding) > 0,
+		closes:    resp.Close,
+		upgrade:   resp.Header.Get("Upgrade") != "" && httpguts.HeaderValuesContainsToken(resp.Header["Connection"], "Upgrade"),
+	}
+	return used - before, p.headed([]byte(resp.Status), []byte(resp.Header.Get("Location")))
+}
+
+func hasEmptyLine(b []byte) bool {
+	return bytes.Contains(b, []byte("\n\r\n")) || bytes.Contains(b, []byte("\n\n"))
+}
+
+// ask has net/http read the header that h begins with, of used bytes. Reading
+// beyond h fails with first, and then with later.
+func (p *parser) ask(h []byte, first, later error) (resp *http.Response, used int, err error) {
+	r := &thenFails{h, first, later}
+	br := bufio.NewReader(r)
+	method := http.MethodGet
+	if p.head {
+		method = http.MethodHead
+	}
+	resp, err = http.ReadResponse(br, &http.Request{Method: method})
+	if err != nil {
+		return nil, 0, connectionBroken(err)
+	}
+	return resp, len(h) - len(r.rest) - br.Buffered(), nil
+}
+
+// brokeInHeader is broke when a part of a header has come.
+func (p *parser) brokeInHeader(cause error) error {
+	// A socket tells only once that it was reset.
+	if _, _, err := p.ask(p.hold, cause, io.EOF); err != nil {
+		return err
+	}
+	return connectionBroken(io.ErrUnexpectedEOF)
+}
+
+// thenFails gives bytes and then fails.
+type thenFails struct {
+	rest         []byte
+	first, later error
+}
+
+// Read implements [io.Reader].
+func (r *thenFails) Read(b []byte) (int, error) {
+	if len(r.rest) > 0 {
+		n := copy(b, r.rest)
+		r.rest = r.rest[n:]
+		return n, nil
+	}
+	err := r.first
+	r.first = r.later
+	return 0, err
+}
