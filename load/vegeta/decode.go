@@ -1,19 +1,11 @@
 package vegeta
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/base64"
-	"encoding/csv"
-	"encoding/gob"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"net/textproto"
-	"strconv"
-	"time"
+	"slices"
 )
 
 // A Decoder reads results. It finds out by itself how they are encoded.
@@ -23,26 +15,39 @@ type Decoder struct {
 	name     string
 	encoding Encoding
 	n        uint64 // results so far
-	next     func(*Result) error
+	codec    codec
+	brief    bool
+	headers  headers
 	err      error // the end, io.EOF or worse
+}
+
+// A codec reads results of one encoding.
+type codec interface {
+	// next reads a result into r, which is empty, and its headers into h, which
+	// hold something left over when there are none. The body and the headers
+	// are valid until the next call. The end is io.EOF.
+	next(r *Result, h *headers) error
+
+	// leaveOut makes the codec read over bodies and headers from then on.
+	leaveOut()
 }
 
 // NewDecoder returns a decoder for the file of that name, which only errors
 // use. Input in none of the encodings is an error.
 func NewDecoder(r io.Reader, name string) (*Decoder, error) {
 	d := &Decoder{name: name}
-	br := bufio.NewReaderSize(r, 64<<10)
+	src := newSource(r, maxLine+16)
 	var err error
-	if d.encoding, err = sniff(br); err != nil {
+	if d.encoding, err = sniff(src); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	switch d.encoding {
 	case Gob:
-		d.next = decodeGob(br)
+		d.codec = newGobDecoder(src)
 	case JSON:
-		d.next = decodeJSON(br, maxLine)
+		d.codec = newJSONDecoder(src)
 	case CSV:
-		d.next = decodeCSV(br, maxLine)
+		d.codec = newCSVDecoder(src)
 	}
 	return d, nil
 }
@@ -50,20 +55,42 @@ func NewDecoder(r io.Reader, name string) (*Decoder, error) {
 // Encoding returns how the results are encoded.
 func (d *Decoder) Encoding() Encoding { return d.encoding }
 
+// LeaveOut makes Decode leave out bodies and headers, which are most of a file
+// of Vegeta's and most of the work. What is left out is not checked either.
+func (d *Decoder) LeaveOut() {
+	d.brief = true
+	d.codec.leaveOut()
+}
+
 // Decode reads the next result into r, or returns io.EOF at the end. Another
 // error says which result could not be read, and ends the decoder. What r held
 // before is gone, and what it holds after an error is empty.
 func (d *Decoder) Decode(r *Result) error {
+	err := d.read(r, &d.headers)
+	if d.brief {
+		r.Body = nil
+		return err
+	}
+	r.Body = slices.Clone(r.Body)
+	r.Headers = d.headers.header()
+	return err
+}
+
+// read is Decode, but the headers come in h, and they and the body are valid
+// until the next call.
+func (d *Decoder) read(r *Result, h *headers) error {
 	*r = Result{}
+	h.reset()
 	if d.err != nil {
 		return d.err
 	}
-	err := d.next(r)
+	err := d.codec.next(r, h)
 	if err == nil {
 		d.n++
 		return nil
 	}
 	*r = Result{}
+	h.reset()
 	switch {
 	case errors.Is(err, io.EOF):
 	case errors.Is(err, io.ErrUnexpectedEOF):
@@ -80,13 +107,13 @@ var errNoResults = errors.New("no results: the file is empty")
 
 // sniff looks at the first bytes. Gob begins with a length and a negative type
 // id, one of which is never text.
-func sniff(br *bufio.Reader) (Encoding, error) {
-	head, err := br.Peek(4)
+func sniff(src *source) (Encoding, error) {
+	head := src.peek(4)
 	if len(head) == 0 {
-		if errors.Is(err, io.EOF) {
-			err = errNoResults
+		if errors.Is(src.err, io.EOF) {
+			return "", errNoResults
 		}
-		return "", err
+		return "", src.err
 	}
 	for _, b := range head {
 		if b >= 0x7f || b < ' ' && b != '\t' && b != '\r' && b != '\n' {
@@ -100,124 +127,6 @@ func sniff(br *bufio.Reader) (Encoding, error) {
 		return CSV, nil
 	}
 	return "", fmt.Errorf("bad results: they begin with %q, which is neither gob, JSON nor CSV", head)
-}
-
-func decodeGob(r io.Reader) func(*Result) error {
-	dec := gob.NewDecoder(r)
-	return func(r *Result) error { return dec.Decode(r) }
-}
-
-func decodeJSON(r io.Reader, maxLine int) func(*Result) error {
-	sc := bufio.NewScanner(r)
-	sc.Buffer(nil, maxLine)
-	return func(r *Result) error {
-		for sc.Scan() {
-			if line := bytes.TrimSpace(sc.Bytes()); len(line) > 0 {
-				return decodeLine(line, r)
-			}
-		}
-		if err := sc.Err(); err != nil {
-			return err
-		}
-		return io.EOF
-	}
-}
-
-func decodeLine(line []byte, r *Result) error {
-	err := json.Unmarshal(line, r)
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) && line[len(line)-1] != '}' {
-		return fmt.Errorf("%w in %q", io.ErrUnexpectedEOF, clip(string(line)))
-	}
-	if err != nil {
-		return fmt.Errorf("%w in %q", err, clip(string(line)))
-	}
-	return nil
-}
-
-func decodeCSV(r io.Reader, maxLine int) func(*Result) error {
-	dec := csv.NewReader(&boundedLines{r: r, max: maxLine})
-	dec.FieldsPerRecord = csvColumns
-	dec.TrimLeadingSpace = true
-	dec.ReuseRecord = true
-	return func(r *Result) error {
-		rec, err := dec.Read()
-		if err != nil {
-			return err
-		}
-		return decodeRecord(rec, r)
-	}
-}
-
-func decodeRecord(rec []string, r *Result) error {
-	var bad error
-	num := func(i int, what string, bits int) uint64 {
-		n, err := strconv.ParseUint(rec[i], 10, bits)
-		if err != nil && bad == nil {
-			bad = fmt.Errorf("bad %s %q", what, clip(rec[i]))
-		}
-		return n
-	}
-	signed := func(i int, what string) int64 {
-		n, err := strconv.ParseInt(rec[i], 10, 64)
-		if err != nil && bad == nil {
-			bad = fmt.Errorf("bad %s %q", what, clip(rec[i]))
-		}
-		return n
-	}
-	r.Timestamp = time.Unix(0, signed(0, "timestamp"))
-	r.Code = uint16(num(1, "status code", 16))
-	r.Latency = time.Duration(signed(2, "latency"))
-	r.BytesOut = num(3, "number of bytes out", 64)
-	r.BytesIn = num(4, "number of bytes in", 64)
-	r.Error = rec[5]
-	r.Attack = rec[7]
-	r.Seq = num(8, "sequence number", 64)
-	r.Method, r.URL = rec[9], rec[10]
-	if bad != nil {
-		return bad
-	}
-	var err error
-	if rec[6] != "" {
-		if r.Body, err = base64.StdEncoding.DecodeString(rec[6]); err != nil {
-			return fmt.Errorf("bad body: %w", err)
-		}
-	}
-	if rec[11] != "" {
-		if r.Headers, err = decodeHeaders(rec[11]); err != nil {
-			return fmt.Errorf("bad headers: %w", err)
-		}
-	}
-	return nil
-}
-
-func decodeHeaders(s string) (http.Header, error) {
-	raw, err := base64.StdEncoding.DecodeString(s)
-	if err != nil {
-		return nil, err
-	}
-	h, err := textproto.NewReader(bufio.NewReader(bytes.NewReader(raw))).ReadMIMEHeader()
-	return http.Header(h), err
-}
-
-// boundedLines fails on a line longer than max.
-type boundedLines struct {
-	r   io.Reader
-	max int
-	n   int // bytes since the last newline
-}
-
-func (b *boundedLines) Read(p []byte) (int, error) {
-	n, err := b.r.Read(p)
-	if i := bytes.LastIndexByte(p[:n], '\n'); i >= 0 {
-		b.n = n - i - 1
-	} else {
-		b.n += n
-	}
-	if b.n > b.max {
-		return n, fmt.Errorf("line longer than %d MiB", b.max>>20)
-	}
-	return n, err
 }
 
 // A RoundRobin reads results of several files in turn, as Vegeta does, so that
@@ -234,10 +143,26 @@ func NewRoundRobin(decs ...*Decoder) *RoundRobin { return &RoundRobin{decs: decs
 // Decode reads the next result. A file that cannot be read on is left out from
 // then; its error comes after all other files were read, in place of io.EOF.
 func (m *RoundRobin) Decode(r *Result) error {
+	return m.each(func(d *Decoder) error { return d.Decode(r) })
+}
+
+// LeaveOut is that of [Decoder], for all files.
+func (m *RoundRobin) LeaveOut() {
+	for _, d := range m.decs {
+		d.LeaveOut()
+	}
+}
+
+func (m *RoundRobin) read(r *Result, h *headers) error {
+	return m.each(func(d *Decoder) error { return d.read(r, h) })
+}
+
+// each lets the files in turn, from the next on, read a result until one does.
+func (m *RoundRobin) each(read func(*Decoder) error) error {
 	for range m.decs {
 		d := m.decs[m.turn%len(m.decs)]
 		m.turn++
-		err := d.Decode(r)
+		err := read(d)
 		if err == nil {
 			return nil
 		}

@@ -1,15 +1,8 @@
 package vegeta
 
 import (
-	"bytes"
-	"encoding/base64"
-	"encoding/csv"
-	"encoding/gob"
-	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
-	"strconv"
 )
 
 // An Encoding is how results are written.
@@ -22,72 +15,49 @@ const (
 	CSV  Encoding = "csv"
 )
 
-// An Encoder writes results one after the other.
-type Encoder interface {
-	Encode(*Result) error
+// An Encoder turns results into bytes, one after the other: those that
+// encoding/gob, encoding/json and encoding/csv would write.
+//
+// Not for concurrent use.
+type Encoder struct {
+	w       io.Writer
+	coder   coder
+	headers headers
+	buf     []byte
+}
+
+// A coder appends one result. After an error dst is as it was. It takes no
+// notice of r.Headers.
+type coder interface {
+	append(dst []byte, r *Result, h *headers) ([]byte, error)
 }
 
 // NewEncoder returns an encoder; an empty encoding means [Gob], which is what
 // Vegeta's attack writes.
-func NewEncoder(w io.Writer, e Encoding) (Encoder, error) {
+func NewEncoder(w io.Writer, e Encoding) (*Encoder, error) {
 	switch e {
 	case Gob, "":
-		return gobEncoder{gob.NewEncoder(w)}, nil
+		return &Encoder{w: w, coder: &gobEncoder{}}, nil
 	case JSON:
-		return jsonEncoder{json.NewEncoder(w)}, nil
+		return &Encoder{w: w, coder: jsonEncoder{}}, nil
 	case CSV:
-		return &csvEncoder{w: csv.NewWriter(w)}, nil
+		return &Encoder{w: w, coder: &csvEncoder{}}, nil
 	}
 	return nil, fmt.Errorf("bad encoding %q: want %s, %s or %s", string(e), Gob, JSON, CSV)
 }
 
-type gobEncoder struct{ *gob.Encoder }
-
-func (e gobEncoder) Encode(r *Result) error { return e.Encoder.Encode(r) }
-
-type jsonEncoder struct{ *json.Encoder }
-
-func (e jsonEncoder) Encode(r *Result) error { return e.Encoder.Encode(r) }
-
-// csvColumns are: Unix time in ns, code, latency in ns, bytes out, bytes in,
-// error, body in base64, attack, sequence, method, URL, headers in base64.
-const csvColumns = 12
-
-type csvEncoder struct {
-	w   *csv.Writer
-	rec [csvColumns]string
-	buf bytes.Buffer
-}
-
-func (e *csvEncoder) Encode(r *Result) error {
-	e.rec = [csvColumns]string{
-		strconv.FormatInt(r.Timestamp.UnixNano(), 10),
-		strconv.FormatUint(uint64(r.Code), 10),
-		strconv.FormatInt(r.Latency.Nanoseconds(), 10),
-		strconv.FormatUint(r.BytesOut, 10),
-		strconv.FormatUint(r.BytesIn, 10),
-		r.Error,
-		base64.StdEncoding.EncodeToString(r.Body),
-		r.Attack,
-		strconv.FormatUint(r.Seq, 10),
-		r.Method,
-		r.URL,
-		e.headers(r.Headers),
-	}
-	if err := e.w.Write(e.rec[:]); err != nil {
+// Encode writes one result, in one write.
+func (e *Encoder) Encode(r *Result) (err error) {
+	if e.buf, err = e.AppendResult(e.buf[:0], r); err != nil {
 		return err
 	}
-	e.w.Flush()
-	return e.w.Error()
+	_, err = e.w.Write(e.buf)
+	return err
 }
 
-// headers returns the headers as they stand on the wire, names sorted, in base64.
-func (e *csvEncoder) headers(h http.Header) string {
-	if len(h) == 0 {
-		return ""
-	}
-	e.buf.Reset()
-	_ = h.Write(&e.buf) // a bytes.Buffer takes all
-	e.buf.WriteString("\r\n")
-	return base64.StdEncoding.EncodeToString(e.buf.Bytes())
+// AppendResult appends one result to dst instead of writing it. It fails for
+// times that the encoding cannot hold; dst is then as it was.
+func (e *Encoder) AppendResult(dst []byte, r *Result) ([]byte, error) {
+	e.headers.set(r.Headers)
+	return e.coder.append(dst, r, &e.headers)
 }

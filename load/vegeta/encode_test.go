@@ -208,17 +208,19 @@ func TestDecode_Failure(t *testing.T) {
 }
 
 func TestDecodeBoundsLines(t *testing.T) {
-	f := func(decode func(io.Reader, int) func(*Result) error, head string, fill byte) {
+	f := func(codec func(*source) codec, head string, fill byte, want string) {
 		t.Helper()
-		next := decode(io.MultiReader(strings.NewReader(head), fillReader(fill)), 1<<20)
+		c := codec(newSource(io.MultiReader(strings.NewReader(head), fillReader(fill)), 1<<20))
 		var r Result
-		if err := next(&r); err == nil || err == io.EOF {
+		if err := c.next(&r, &headers{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: an endless line gives %v", head, err)
 		}
 	}
-	f(decodeJSON, "{\"body\":\"", 'A')
-	f(decodeCSV, "1,", '1')
-	f(decodeCSV, "1,200,3,4,5,\"", 'x')
+	js := func(s *source) codec { return newJSONDecoder(s) }
+	cs := func(s *source) codec { return newCSVDecoder(s) }
+	f(js, "{\"body\":\"", 'A', "too long")
+	f(cs, "1,", '1', "line longer than 1 MiB")
+	f(cs, "1,200,3,4,5,\"\n", 'x', "line longer than 1 MiB")
 }
 
 type fillReader byte

@@ -40,6 +40,7 @@ func Report(ctx context.Context, o ReportOptions) (err error) {
 		return err
 	}
 	defer closeFiles()
+	dec.LeaveOut()
 	out, closeOut, err := openOutput(o.Output, o.Stdout)
 	if err != nil {
 		return err

@@ -1,7 +1,6 @@
 package vegeta
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"sync"
@@ -10,8 +9,24 @@ import (
 	"github.com/kasoku/kasoku/load"
 )
 
-// flushEvery is the most that a killed generator loses of its results.
-const flushEvery = 500 * time.Millisecond
+const (
+	// flushEvery is the most that a killed generator loses of its results.
+	flushEvery = 500 * time.Millisecond
+
+	// writeSize is how much is written at once at high rates.
+	writeSize = 64 << 10
+
+	// chunkHits is how many hits wake the writing goroutine. Encoding them takes
+	// about 0.1 ms, which a generator that shares the core can be late by.
+	chunkHits = 512
+
+	// hitSize is the size of a hit in memory, texts of its own left out.
+	hitSize = 96
+
+	// maxHeld bounds the memory for hits that are not written yet. It holds 14
+	// seconds at 50,000/s.
+	maxHeld = 64 << 20
+)
 
 // WriterOptions say what is written of a load.
 type WriterOptions struct {
@@ -20,66 +35,254 @@ type WriterOptions struct {
 	Start    time.Time // of the load
 	Plan     load.Plan
 
-	// Metrics, when not nil, gets every result too. It is guarded by the writer
-	// until Close has returned.
+	// Metrics, when not nil, gets every result too. It is the writer's until
+	// Close has returned.
 	Metrics *Metrics
 
 	// Failed, when not nil, is called once, with the first error of writing.
 	Failed func(error)
+
+	maxHeld int // overridable in tests; 0 means maxHeld
 }
 
 // A Writer is a [load.Sink] that writes each hit as a result: without body and
-// headers, which would make the file grow with what the server sends. It is
-// safe for concurrent use.
+// headers, which would make the file grow with what the server sends.
+//
+// Hits only copies the hits; a goroutine encodes and writes them, in the order
+// in which they came, at most half a second later. No hit is lost: when what
+// takes the results is slower than the load for so long that 64 MiB of hits
+// wait, Hits blocks until there is room, and [Writer.Held] grows.
 type Writer struct {
-	o WriterOptions
+	o   WriterOptions
+	out io.Writer
+	enc *Encoder
+	buf []byte // encoded, not written
+	err error  // first error of writing; for others than the goroutine once done is closed
+
+	full    chan struct{} // a chunk waits
+	closing chan struct{}
+	close   sync.Once
+	done    chan struct{}
 
 	mu      sync.Mutex
-	buf     *bufio.Writer
-	enc     Encoder
-	flushed time.Time
-	err     error
+	room    sync.Cond // on mu: bytes has fallen
+	current chunk     // hits are added here
+	waiting []chunk   // to be written before current
+	spare   [][]hit
+	bytes   int // of all hits not written
+	blocked int // calls of Hits that wait for room
+	since   time.Time
+	held    time.Duration
 }
 
 var _ load.Sink = (*Writer)(nil)
 
-// NewWriter returns a writer to w. Close it to flush the last results.
+// A hit is what is written of a load.Hit. It holds the request's method and URL
+// instead of its target, which may be the only one to hold a body.
+type hit struct {
+	seq               uint64
+	due, latency      time.Duration
+	bytesIn, bytesOut uint64
+	method, url, err  string
+	code              uint16
+}
+
+type chunk struct {
+	hits  []hit
+	bytes int
+}
+
+// NewWriter returns a writer to w. Close it to write the last results.
 func NewWriter(w io.Writer, o WriterOptions) (*Writer, error) {
-	buf := bufio.NewWriterSize(w, 64<<10)
-	enc, err := NewEncoder(buf, o.Encoding)
+	enc, err := NewEncoder(w, o.Encoding)
 	if err != nil {
 		return nil, err
 	}
-	return &Writer{o: o, buf: buf, enc: enc, flushed: time.Now()}, nil
+	if o.maxHeld == 0 {
+		o.maxHeld = maxHeld
+	}
+	wr := &Writer{o: o, out: w, enc: enc,
+		full: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{})}
+	wr.room.L = &wr.mu
+	go wr.run()
+	return wr, nil
 }
 
-// Hits implements [load.Sink]. After an error it writes nothing more.
+// Hits implements [load.Sink]. After an error it writes nothing more. It must
+// not be called after Close.
 func (w *Writer) Hits(hits []load.Hit) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i := range hits {
-		r := w.result(&hits[i])
-		if w.o.Metrics != nil {
-			w.o.Metrics.Add(r)
+		if w.bytes >= w.o.maxHeld {
+			w.waitForRoom()
 		}
-		if w.err == nil {
-			w.fail(w.enc.Encode(r))
-		}
-	}
-	if now := time.Now(); w.err == nil && now.Sub(w.flushed) >= flushEvery {
-		w.flushed = now
-		w.fail(w.buf.Flush())
+		w.add(&hits[i])
 	}
 }
 
-func (w *Writer) result(h *load.Hit) *Result {
-	t := &w.o.Plan.Targets[h.Target]
-	return &Result{
-		Attack: w.o.Attack, Seq: h.N, Code: uint16(h.Code),
-		Timestamp: w.o.Start.Add(h.Due), Latency: h.Latency(),
-		BytesOut: h.BytesOut, BytesIn: h.BytesIn, Error: h.Err,
-		Method: t.Method, URL: t.URL,
+func (w *Writer) add(h *load.Hit) {
+	t := w.o.Plan.Target(h)
+	size := hitSize + len(h.Err)
+	if h.Own != nil {
+		size += len(t.Method) + len(t.URL)
 	}
+	c := &w.current
+	if c.hits == nil {
+		c.hits = w.empty()
+	}
+	c.hits = append(c.hits, hit{
+		seq: h.N, due: h.Due, latency: h.Latency(),
+		bytesIn: h.BytesIn, bytesOut: h.BytesOut,
+		method: t.Method, url: t.URL, err: h.Err, code: uint16(h.Code),
+	})
+	c.bytes += size
+	w.bytes += size
+	if len(c.hits) == cap(c.hits) {
+		w.waiting = append(w.waiting, *c)
+		*c = chunk{}
+		w.wake()
+	}
+}
+
+func (w *Writer) wake() {
+	select {
+	case w.full <- struct{}{}:
+	default: // it was woken already
+	}
+}
+
+func (w *Writer) empty() []hit {
+	if n := len(w.spare); n > 0 {
+		hits := w.spare[n-1]
+		w.spare = w.spare[:n-1]
+		return hits
+	}
+	return make([]hit, 0, chunkHits)
+}
+
+func (w *Writer) waitForRoom() {
+	if w.blocked == 0 {
+		w.since = time.Now()
+	}
+	w.blocked++
+	w.wake()
+	for w.bytes >= w.o.maxHeld {
+		w.room.Wait()
+	}
+	w.blocked--
+	if w.blocked == 0 {
+		w.held += time.Since(w.since)
+	}
+}
+
+// Held returns for how long the load was held up because the results were
+// written more slowly than they came.
+func (w *Writer) Held() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.blocked > 0 {
+		return w.held + time.Since(w.since)
+	}
+	return w.held
+}
+
+// Close writes what is left and returns the first error. It does not close
+// what the writer writes to.
+func (w *Writer) Close() error {
+	w.close.Do(func() { close(w.closing) })
+	<-w.done
+	return w.err
+}
+
+// run writes the hits until Close.
+func (w *Writer) run() {
+	defer close(w.done)
+	tick := time.NewTicker(flushEvery / 2) // half for a hit to be taken, half for a slow write before it
+	defer tick.Stop()
+	var chunks []chunk
+	for closing := false; !closing; {
+		all := true
+		select {
+		case <-w.full:
+			all = false
+		case <-tick.C:
+		case <-w.closing:
+			closing = true
+		}
+		chunks = w.take(chunks[:0], all)
+		for _, c := range chunks {
+			w.writeChunk(c)
+		}
+		clear(chunks)
+		if all {
+			w.flush()
+		}
+	}
+}
+
+// take appends the chunks to write: those that are full, or all.
+func (w *Writer) take(chunks []chunk, all bool) []chunk {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	chunks = append(chunks, w.waiting...)
+	clear(w.waiting)
+	w.waiting = w.waiting[:0]
+	if (all || w.blocked > 0) && len(w.current.hits) > 0 {
+		chunks = append(chunks, w.current)
+		w.current = chunk{}
+	}
+	return chunks
+}
+
+func (w *Writer) writeChunk(c chunk) {
+	var r Result
+	for i := range c.hits {
+		h := &c.hits[i]
+		r = Result{
+			Attack: w.o.Attack, Seq: h.seq, Code: h.code,
+			Timestamp: w.o.Start.Add(h.due), Latency: h.latency,
+			BytesOut: h.bytesOut, BytesIn: h.bytesIn, Error: h.err,
+			Method: h.method, URL: h.url,
+		}
+		if w.o.Metrics != nil {
+			w.o.Metrics.Add(&r)
+		}
+		if w.err != nil {
+			continue
+		}
+		var err error
+		if w.buf, err = w.enc.AppendResult(w.buf, &r); err != nil {
+			w.fail(err)
+		}
+		if len(w.buf) >= writeSize {
+			w.flush()
+		}
+	}
+	w.release(c)
+}
+
+// release gives the memory of a written chunk back.
+func (w *Writer) release(c chunk) {
+	const keep = 4 // more are only needed after a stall
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.bytes -= c.bytes
+	if len(w.spare) < keep {
+		clear(c.hits)
+		w.spare = append(w.spare, c.hits[:0])
+	}
+	if w.blocked > 0 {
+		w.room.Broadcast()
+	}
+}
+
+func (w *Writer) flush() {
+	if len(w.buf) > 0 && w.err == nil {
+		_, err := w.out.Write(w.buf)
+		w.fail(err)
+	}
+	w.buf = w.buf[:0]
 }
 
 func (w *Writer) fail(err error) {
@@ -90,15 +293,4 @@ func (w *Writer) fail(err error) {
 	if w.o.Failed != nil {
 		w.o.Failed(w.err)
 	}
-}
-
-// Close writes what is left and returns the first error. It does not close
-// what the writer writes to.
-func (w *Writer) Close() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.err == nil {
-		w.fail(w.buf.Flush())
-	}
-	return w.err
 }
