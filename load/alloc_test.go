@@ -15,3 +15,22 @@ func TestRecorderDoesNotAllocatePerHit(t *testing.T) {
 		t.Errorf("%v allocations for each batch, want 0", n)
 	}
 }
+
+func TestFillDoesNotAllocate(t *testing.T) {
+	tab := table(t, "id,name\n1,ann\n2,\"a b\"\n")
+	f, err := NewFill(FillOptions{
+		URL:   "http://h/{{csv.name}}/{{uuid}}?{{pick a|b}}={{csv.name}}",
+		Body:  []byte("{{seq}} {{int 1 100}} {{float 0 1}} {{hex 40}} {{alnum 40}} {{pick a|b}} {{csv.id}}"),
+		Table: tab,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	buf, n := make([]byte, 0, 1000), uint64(0)
+	if n := testing.AllocsPerRun(1000, func() {
+		buf = f.Body.Append(f.URL.Append(buf[:0], n), n)
+		n++
+	}); n != 0 {
+		t.Errorf("%v allocations for each request, want 0", n)
+	}
+}

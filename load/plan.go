@@ -23,11 +23,16 @@ type Target struct {
 }
 
 // Name returns the method and the path, such as "POST /users". The host and
-// the query are left out, so that requests to one route have one name.
+// the query are left out, and places have their name, as in "GET /users/:int", so
+// that requests to one route have one name.
 func (t Target) Name() string {
-	u, err := url.Parse(t.URL)
+	text := t.URL
+	if t.Fill != nil {
+		text = labelled(text)
+	}
+	u, err := url.Parse(text)
 	if err != nil {
-		return t.Method + " " + t.URL
+		return t.Method + " " + text
 	}
 	path := u.EscapedPath()
 	if path == "" {
