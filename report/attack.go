@@ -33,8 +33,9 @@ type Attack struct {
 	Tally    *kasoku.Tally  // of all
 	Summary  kasoku.LoadSummary
 	Warnings []kasoku.Warning
-	Memory   uint64 // the most that the generator's process had resident, in bytes; 0 when unknown
-	Results  string // where each single result is; may be empty
+	Memory   uint64  // the most that the generator's process had resident, in bytes; 0 when unknown
+	Seed     *uint64 // of what was random; nil when nothing was
+	Results  string  // where each single result is; may be empty
 }
 
 // An AttackStep is a step and what came of it.
@@ -140,11 +141,11 @@ func (a *Attack) Verdict() string {
 		return a.stepsVerdict()
 	}
 	long := a.Length()
-	asked := "As fast as " + unit.Counted(a.Summary.MaxInFlight, "user", "users") + " in a closed loop could"
-	if s := &a.Steps[0]; !a.closed() {
-		asked = "Asked for " + askedPerSec(s.Step)
+	came := ": " + succeeded(t) + ", " + latencies(t) + "."
+	if a.closed() {
+		return unit.Counted(a.Summary.MaxInFlight, "user", "users") + " in a closed loop reached " + reachedPerSec(t, long) + " over " + lasting(long) + came
 	}
-	return asked + " over " + lasting(long) + ", reached " + reachedPerSec(t, long) + ": " + succeeded(t) + ", " + latencies(t) + "."
+	return "Asked for " + askedPerSec(a.Steps[0].Step) + " over " + lasting(long) + ", reached " + reachedPerSec(t, long) + came
 }
 
 // stepsVerdict tells of the first whole step that failed, else of the last one.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/kasoku/kasoku/unit"
@@ -22,6 +23,10 @@ func (a *Attack) generator() []Note {
 	add("Bytes", unit.Bytes(a.Tally.BytesIn)+" of bodies received, "+unit.Bytes(a.Tally.BytesOut)+" sent")
 	if over := s.Wall - a.Length(); over >= time.Second && s.Stopped == "" {
 		add("End", "the last answer came "+unit.Elapsed(over)+" after the last request could be due")
+	}
+	if a.Seed != nil {
+		seed := strconv.FormatUint(*a.Seed, 10)
+		add("Seed", seed+"; --seed "+seed+" sends the same again")
 	}
 	if a.Results != "" {
 		add("Results", a.Results)

@@ -76,7 +76,7 @@ func attack(parent context.Context, e *env, f *attackFlags) error {
 // for with -o, and in a recording, which shows what the command prints. Elsewhere
 // stdout gets each single result, as Vegeta's does.
 func (f *attackFlags) tells(e *env, recorded bool) bool {
-	return f.outSet() || f.vegeta.Output == "" && recorded || e.stdoutTTY
+	return f.set("output-format") || f.set("html") || f.vegeta.Output == "" && recorded || e.stdoutTTY
 }
 
 // warn tells on stderr what spoils the figures of a load.

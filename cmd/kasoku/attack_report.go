@@ -3,11 +3,13 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/vegeta"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/export"
@@ -28,30 +30,29 @@ func (f *attackFlags) told(res *vegeta.AttackResult) *report.Attack {
 	a := &report.Attack{
 		Name: f.vegeta.Name, Started: res.Start, Schedule: f.vegeta.Told(), Tally: res.Tally, Summary: res.Summary, Warnings: res.Warnings, Memory: peakMemory(),
 	}
+	if f.vegeta.Random() || filled(&res.Plan) {
+		a.Seed = &f.vegeta.Seed
+	}
 	if f.vegeta.Output != "" {
 		a.Results = fmt.Sprintf("each request is in %s; `kasoku report %s` reads it", f.vegeta.Output, f.vegeta.Output)
 	}
 	for _, s := range begun(res.Plan.Schedule.Steps(), res.Summary.Stopped == "", res.Summary.Wall) {
 		a.Steps = append(a.Steps, report.AttackStep{Step: s, Tally: res.Recorder.Tally(s.Number)})
 	}
-	for _, t := range targetTallies(res) {
-		a.Targets = append(a.Targets, t)
-	}
+	a.Targets = targetTallies(res)
 	return a
 }
 
-// targetTallies sums up by target, in the order of the plan.
+// filled reports whether targets have places that each request fills for itself.
+func filled(p *load.Plan) bool {
+	return p.Stream != nil || slices.ContainsFunc(p.Targets, func(t load.Target) bool { return t.Fill != nil })
+}
+
+// targetTallies are the sums over each target, in the order of the plan.
 func targetTallies(res *vegeta.AttackResult) []report.AttackTarget {
-	at := map[string]int{}
 	var out []report.AttackTarget
-	for _, s := range res.Recorder.Seconds() {
-		i, ok := at[s.Target]
-		if !ok {
-			i = len(out)
-			at[s.Target] = i
-			out = append(out, report.AttackTarget{Name: s.Target, Tally: kasoku.NewTally()})
-		}
-		out[i].Tally.Add(&s)
+	for _, t := range res.Recorder.Targets() {
+		out = append(out, report.AttackTarget(t))
 	}
 	return out
 }

@@ -77,13 +77,11 @@ func (o *output) registerFormat(cmd *cobra.Command) {
 	o.registerHTML(cmd)
 }
 
-// registerReport serves commands whose --output is a file of something else. The
-// flag that it returns tells whether a report was asked for.
-func (o *output) registerReport(cmd *cobra.Command) *pflag.Flag {
+// registerReport serves commands whose --output is a file of something else.
+func (o *output) registerReport(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&o.format, "output-format", "o", "text", "print the report, as `FORMAT`: text, json, tsv or md")
 	completeFormats(cmd, "output-format")
 	o.registerHTML(cmd)
-	return cmd.Flags().Lookup("output-format")
 }
 
 func (o *output) registerHTML(cmd *cobra.Command) {

@@ -24,14 +24,17 @@ const DefaultRate = 50
 type AttackOptions struct {
 	ScheduleOptions
 
-	Name       string
-	Targets    string // file; empty, "stdin" and "-" are Stdin
-	Format     string // of the targets: http, also when empty, or json
-	Body       string // file with the body of targets that have none
-	Header     http.Header
-	MaxWorkers uint64   // cap on requests in flight; 0: that of Engine.HTTP
-	Output     string   // file; "stdout" and "-" are Stdout, as is none
-	Encoding   Encoding // of the results; empty means Gob
+	Name        string
+	Targets     string // file; empty, "stdin" and "-" are Stdin
+	Format      string // of the targets: http, also when empty, or json
+	Body        string // file with the body of targets that have none
+	Header      http.Header
+	Lazy        bool     // read targets while the attack runs, each for one request; it ends with them
+	NoVariables bool     // {{…}} in targets stays as it is
+	Table       string   // CSV file of {{csv.COLUMN}}
+	MaxWorkers  uint64   // cap on requests in flight; 0: that of Engine.HTTP
+	Output      string   // file; "stdout" and "-" are Stdout, as is none
+	Encoding    Encoding // of the results; empty means Gob
 
 	Engine engine.Options
 
@@ -86,10 +89,11 @@ func Attack(ctx context.Context, o AttackOptions) (res AttackResult, err error) 
 	if err := o.Validate(); err != nil {
 		return res, err
 	}
-	plan, err := o.plan()
+	plan, closeTargets, err := o.plan()
 	if err != nil {
 		return res, err
 	}
+	defer closeTargets()
 	sender, why, err := engine.New(o.engine(), plan)
 	if err != nil {
 		return res, err
@@ -158,33 +162,50 @@ func (o *AttackOptions) engine() engine.Options {
 	return e
 }
 
-func (o *AttackOptions) plan() (p load.Plan, err error) {
+// plan reads the targets. What it returns closes the file that a stream reads.
+func (o *AttackOptions) plan() (p load.Plan, done func(), err error) {
 	if p.Schedule, err = o.Schedule(); err != nil {
-		return load.Plan{}, err
+		return load.Plan{}, nil, err
 	}
-	if p.Targets, err = o.targets(); err != nil {
-		return load.Plan{}, err
+	to, err := o.targetOptions()
+	if err != nil {
+		return load.Plan{}, nil, err
 	}
-	return p, nil
+	r, done := o.Stdin, func() {}
+	if !slices.Contains([]string{"stdin", "-", ""}, o.Targets) {
+		f, err := os.Open(o.Targets)
+		if err != nil {
+			return load.Plan{}, nil, fmt.Errorf("open targets: %w", err)
+		}
+		r, done = f, func() { f.Close() }
+		to.Name, to.Dir = o.Targets, filepath.Dir(o.Targets)
+	}
+	if o.Lazy {
+		p.Stream = NewTargetStream(r, to)
+		return p, done, nil
+	}
+	defer done()
+	p.Targets, err = ReadTargets(r, to)
+	return p, func() {}, err
 }
 
-func (o *AttackOptions) targets() ([]load.Target, error) {
-	to := TargetOptions{Name: "stdin", Format: o.Format, Header: o.Header}
+func (o *AttackOptions) targetOptions() (TargetOptions, error) {
+	to := TargetOptions{Name: "stdin", Format: o.Format, Header: o.Header, NoVariables: o.NoVariables, Seed: o.Seed}
 	if o.Body != "" {
 		body, err := os.ReadFile(o.Body)
 		if err != nil {
-			return nil, fmt.Errorf("read body: %w", err)
+			return to, fmt.Errorf("read body: %w", err)
 		}
 		to.Body = body
 	}
-	if slices.Contains([]string{"stdin", "-", ""}, o.Targets) {
-		return ReadTargets(o.Stdin, to)
+	if o.Table == "" {
+		return to, nil
 	}
-	f, err := os.Open(o.Targets)
+	f, err := os.Open(o.Table)
 	if err != nil {
-		return nil, fmt.Errorf("open targets: %w", err)
+		return to, fmt.Errorf("open table: %w", err)
 	}
 	defer f.Close()
-	to.Name, to.Dir = o.Targets, filepath.Dir(o.Targets)
-	return ReadTargets(f, to)
+	to.Table, err = load.ReadTable(f, o.Table)
+	return to, err
 }

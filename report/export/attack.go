@@ -23,6 +23,7 @@ type Attack struct {
 	Started   time.Time      `json:"started"`
 	Length    float64        `json:"length_s"`
 	Schedule  string         `json:"schedule,omitempty"`
+	Seed      *uint64        `json:"seed"`
 	Total     Counts         `json:"total"`
 	Reached   *float64       `json:"reached_per_s"`
 	Steps     []Step         `json:"steps"`
@@ -56,7 +57,7 @@ type AttackTarget struct {
 func newAttack(a *report.Attack, o report.Options) *Attack {
 	d := report.TellAttack(a, o)
 	out := &Attack{
-		Schema: Schema, Kind: "attack", Name: a.Name, Verdict: d.Verdict, Started: a.Started, Length: a.Length().Seconds(), Schedule: a.Schedule,
+		Schema: Schema, Kind: "attack", Name: a.Name, Verdict: d.Verdict, Started: a.Started, Length: a.Length().Seconds(), Schedule: a.Schedule, Seed: a.Seed,
 		Alerts: list(d.Alerts, func(a *report.Alert) string { return a.Text }),
 		Total:  newCounts(a.Tally), Generator: newGenerator(&a.Summary),
 		Steps:    list(a.Steps, func(s *report.AttackStep) Step { return newStep(&s.Step, s.Tally) }),
