@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -228,13 +227,5 @@ func (c *client) wrap(req *http.Request, err error) error {
 	} else if errors.As(err, &record) && string(record.RecordHeader[:]) == "HTTP/" {
 		err = http.ErrSchemeMismatch
 	}
-	op := req.Method[:1] + strings.ToLower(req.Method[1:])
-	return &url.Error{Op: op, URL: withoutPassword(req.URL), Err: err}
-}
-
-func withoutPassword(u *url.URL) string {
-	if _, has := u.User.Password(); !has {
-		return u.String()
-	}
-	return strings.Replace(u.String(), u.User.String()+"@", u.User.Username()+":***@", 1)
+	return Failed(req.Method, req.URL, err)
 }
