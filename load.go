@@ -24,6 +24,35 @@ type LoadSecond struct {
 	Service   *histogram.Histogram // from the send to the end of the answer
 }
 
+// Add adds what another part of the same second counted.
+func (s *LoadSecond) Add(o *LoadSecond) {
+	s.Asked += o.Asked
+	s.BytesIn += o.BytesIn
+	s.BytesOut += o.BytesOut
+	s.Codes, s.Errors = added(s.Codes, o.Codes), added(s.Errors, o.Errors)
+	s.Latency, s.SendDelay, s.Service = merged(s.Latency, o.Latency), merged(s.SendDelay, o.SendDelay), merged(s.Service, o.Service)
+}
+
+// added adds the counts of from to those of to.
+func added[K comparable](to, from map[K]uint64) map[K]uint64 {
+	if to == nil && from != nil {
+		to = make(map[K]uint64, len(from))
+	}
+	for k, n := range from {
+		to[k] += n
+	}
+	return to
+}
+
+// merged adds from to to, which is made when there is none.
+func merged(to, from *histogram.Histogram) *histogram.Histogram {
+	if to == nil && from != nil {
+		to = histogram.New()
+	}
+	to.Merge(from)
+	return to
+}
+
 // A Tally is the sum of several LoadSeconds.
 type Tally struct {
 	Asked             uint64 // due
@@ -59,12 +88,23 @@ func (t *Tally) Add(s *LoadSecond) {
 			t.Success += n
 		}
 	}
-	for msg, n := range s.Errors {
-		t.Errors[msg] += n
-	}
+	t.Errors = added(t.Errors, s.Errors)
 	t.Latency.Merge(s.Latency)
 	t.SendDelay.Merge(s.SendDelay)
 	t.Service.Merge(s.Service)
+}
+
+// Merge adds another tally.
+func (t *Tally) Merge(o *Tally) {
+	t.Asked += o.Asked
+	t.Answered += o.Answered
+	t.Success += o.Success
+	t.BytesIn += o.BytesIn
+	t.BytesOut += o.BytesOut
+	t.Codes, t.Errors = added(t.Codes, o.Codes), added(t.Errors, o.Errors)
+	t.Latency.Merge(o.Latency)
+	t.SendDelay.Merge(o.SendDelay)
+	t.Service.Merge(o.Service)
 }
 
 // Failed returns how many requests did not succeed, unanswered ones included.

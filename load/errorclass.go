@@ -1,6 +1,9 @@
 package load
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // maxErrorText bounds an error message that is kept, in bytes.
 const maxErrorText = 300
@@ -23,6 +26,23 @@ func ErrorClass(msg string) string {
 	}
 	if len(msg) > maxErrorText {
 		msg = strings.ToValidUTF8(msg[:maxErrorText], "") + "…"
+	}
+	return msg
+}
+
+// withoutURL returns the message of a [url.Error] without the URL:
+//
+//	Get "http://127.0.0.1/users/17": EOF
+//
+// becomes "Get: EOF". Another message stays as it is.
+func withoutURL(msg string) string {
+	op, rest, found := strings.Cut(msg, " ")
+	if !found || !strings.HasPrefix(rest, `"http`) {
+		return msg
+	}
+	url, err := strconv.QuotedPrefix(rest)
+	if why, ok := strings.CutPrefix(rest[len(url):], ": "); ok && err == nil {
+		return op + ": " + why
 	}
 	return msg
 }

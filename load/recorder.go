@@ -2,154 +2,176 @@ package load
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/histogram"
-)
-
-// Limits that keep a recording small when targets or error messages are many.
-// What is beyond them is counted under one name.
-const (
-	maxTargets = 100 // names of targets
-	maxErrors  = 50  // messages in one second of one target
-
-	otherTargets = "other targets"
-	otherErrors  = "other errors"
 )
 
 // A Recorder is a [Sink] that counts hits by second, step and target. It is
 // safe for concurrent use, also while the load runs.
 //
-// A hit belongs to the second in which it was due, so a second can change as
-// long as one of its requests is under way.
+// A hit belongs to the second in which it was due, so a second can gain hits as
+// long as one of its requests is under way. The recorder does not wait for that:
+// [Recorder.Take] gives away what was counted since it was last called, and who
+// stores it adds it up. So the memory that a recorder takes depends on the steps
+// and targets of a load, not on its length.
+//
+// Hits are counted in an open page of cells, behind a lock that is held for no
+// longer than one batch. Whoever asks for figures changes that page for an empty
+// one and adds it to the totals, which have a lock of their own; engines do not
+// wait for it.
 type Recorder struct {
 	offset time.Duration // of the load's start in the run
-	names  []string      // by Hit.Target, bounded
 
-	mu      sync.Mutex
-	cells   map[cellKey]*cell
-	last    *cell // the cell of the newest hit, which most hits share
-	lastKey cellKey
-	total   uint64
-	failed  uint64
+	mu   sync.Mutex // of the page that hits go to
+	open page
+
+	settling sync.Mutex // guards all below; taken before mu
+	empty    []*slot    // for the next page
+	total    uint64
+	failed   uint64
+	newest   int                              // step of the newest hits
+	steps    map[int]*kasoku.Tally            // by Step.Number
+	targets  []*kasoku.Tally                  // by place; nil before its first hit
+	recent   []recentSecond                   // the newest, in order
+	keep     bool                             // the seconds, for Take
+	seconds  map[secondKey]*kasoku.LoadSecond // not taken yet
 }
 
-type cellKey struct {
-	second, step int
-	target       string
+type secondKey struct {
+	second, step, place int
 }
 
-type cell struct {
-	kasoku.LoadSecond
-	changed bool // since the last Changed
+// A recentSecond is one second of all targets, for progress.
+type recentSecond struct {
+	second int
+	tally  *kasoku.Tally
 }
+
+// maxRecent is how many recent seconds are kept whole: one that is under way, the
+// one before it, and one in case answers take longer than that.
+const maxRecent = 3
 
 var _ Sink = (*Recorder)(nil)
 
 // NewRecorder returns a recorder for a load that starts at offset on the run's
-// clock.
+// clock. It keeps totals only; see [Recorder.KeepSeconds].
 func NewRecorder(p Plan, offset time.Duration) *Recorder {
-	r := &Recorder{offset: offset, names: p.Names(), cells: map[cellKey]*cell{}}
-	seen := map[string]bool{}
-	for i, n := range r.names {
-		if !seen[n] && len(seen) == maxTargets {
-			r.names[i] = otherTargets
-			continue
-		}
-		seen[n] = true
+	return &Recorder{
+		offset: offset, open: page{offset: offset, names: newNames(p), errors: newMessages(p)},
+		steps: map[int]*kasoku.Tally{}, seconds: map[secondKey]*kasoku.LoadSecond{},
 	}
-	return r
+}
+
+// KeepSeconds keeps what each second counts until it is taken with Take. It is
+// called before the load begins; what was counted before is in no second.
+func (r *Recorder) KeepSeconds() {
+	r.settling.Lock()
+	defer r.settling.Unlock()
+	r.keep = true
 }
 
 // Hits implements [Sink].
 func (r *Recorder) Hits(hits []Hit) {
+	if r.count(hits) {
+		r.settling.Lock()
+		r.settle() // nobody has asked for a while
+		r.settling.Unlock()
+	}
+}
+
+func (r *Recorder) count(hits []Hit) (full bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i := range hits {
-		r.count(&hits[i])
+		r.open.count(&hits[i])
 	}
+	return len(r.open.slots) > maxSlots
 }
 
-func (r *Recorder) count(h *Hit) {
-	c := r.cell(cellKey{int((r.offset + h.Due) / time.Second), h.Step, r.names[h.Target]})
-	c.changed = true
-	c.Asked++
-	c.Codes[h.Code]++
-	c.BytesIn += h.BytesIn
-	c.BytesOut += h.BytesOut
-	c.Latency.Record(h.Latency())
-	c.SendDelay.Record(h.SendDelay())
-	c.Service.Record(h.Service())
-	if h.Err != "" {
-		c.countError(h.Err)
-	}
-	r.total++
-	if !success(h.Code) {
-		r.failed++
-	}
-}
-
-func success(code int) bool { return code >= 200 && code < 400 }
-
-func (c *cell) countError(msg string) {
-	msg = ErrorClass(msg)
-	if _, known := c.Errors[msg]; !known && len(c.Errors) >= maxErrors {
-		msg = otherErrors
-	}
-	c.Errors[msg]++
-}
-
-func (r *Recorder) cell(k cellKey) *cell {
-	if r.last != nil && k == r.lastKey {
-		return r.last
-	}
-	c := r.cells[k]
-	if c == nil {
-		c = &cell{LoadSecond: kasoku.LoadSecond{
-			Second: k.second, Step: k.step, Target: k.target,
-			Codes: map[int]uint64{}, Errors: map[string]uint64{},
-			Latency: histogram.New(), SendDelay: histogram.New(), Service: histogram.New(),
-		}}
-		r.cells[k] = c
-	}
-	r.last, r.lastKey = c, k
-	return c
-}
-
-// Seconds returns a copy of all seconds, sorted by second, step and target.
-func (r *Recorder) Seconds() []kasoku.LoadSecond {
+// settle adds the open page to the totals. The caller holds settling.
+func (r *Recorder) settle() {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.collect(func(*cell) bool { return true })
-}
-
-// Changed returns a copy of the seconds that changed since Changed was called
-// last, in the order of Seconds. A second is whole each time, so the newer copy
-// replaces the older.
-func (r *Recorder) Changed() []kasoku.LoadSecond {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.collect(func(c *cell) bool {
-		changed := c.changed
-		c.changed = false
-		return changed
-	})
-}
-
-func (r *Recorder) collect(want func(*cell) bool) []kasoku.LoadSecond {
-	var out []kasoku.LoadSecond
-	for _, c := range r.cells {
-		if !want(c) {
-			continue
+	old := r.open.turn(r.empty)
+	r.mu.Unlock()
+	for _, s := range old.slots {
+		for place, c := range s.cells {
+			if c != nil && c.asked > 0 {
+				r.add(c.second(s, old.names[place], old.messages), place)
+				c.reset()
+			}
 		}
-		s := c.LoadSecond
-		s.Codes, s.Errors = maps.Clone(s.Codes), maps.Clone(s.Errors)
-		s.Latency, s.SendDelay, s.Service = s.Latency.Clone(), s.SendDelay.Clone(), s.Service.Clone()
-		out = append(out, s)
+	}
+	r.empty = append(old.slots, old.unused...)
+	r.empty = r.empty[:min(len(r.empty), maxSlots)]
+}
+
+// add adds the part of a second that was counted since the last one to all that
+// is kept. It does not keep the part.
+func (r *Recorder) add(part *kasoku.LoadSecond, place int) {
+	step := r.steps[part.Step]
+	if step == nil {
+		step = kasoku.NewTally()
+		r.steps[part.Step] = step
+	}
+	for len(r.targets) <= place {
+		r.targets = append(r.targets, nil)
+	}
+	if r.targets[place] == nil {
+		r.targets[place] = kasoku.NewTally()
+	}
+	before := step.Failed()
+	step.Add(part)
+	r.targets[place].Add(part)
+	r.total += part.Asked
+	r.failed += step.Failed() - before
+	r.newest = max(r.newest, part.Step)
+	if t := r.recently(part.Second); t != nil {
+		t.Add(part)
+	}
+	if !r.keep {
+		return
+	}
+	key := secondKey{part.Second, part.Step, place}
+	if r.seconds[key] == nil {
+		r.seconds[key] = &kasoku.LoadSecond{Second: part.Second, Step: part.Step, Target: part.Target}
+	}
+	r.seconds[key].Add(part)
+}
+
+// recently returns the tally of a second, nil of one that is long over.
+func (r *Recorder) recently(second int) *kasoku.Tally {
+	i, found := slices.BinarySearchFunc(r.recent, second, func(a recentSecond, second int) int { return cmp.Compare(a.second, second) })
+	if found {
+		return r.recent[i].tally
+	}
+	t := kasoku.NewTally()
+	switch {
+	case len(r.recent) < maxRecent:
+		r.recent = slices.Insert(r.recent, i, recentSecond{second, t})
+	case i == 0:
+		return nil
+	default:
+		r.recent = slices.Delete(slices.Insert(r.recent, i, recentSecond{second, t}), 0, 1)
+	}
+	return t
+}
+
+// Take returns what was counted since it was called last, sorted by second, step
+// and target, and forgets it: the same second comes again when more of its
+// requests have ended, with those alone. [kasoku.LoadSecond.Add] adds them up.
+// Without [Recorder.KeepSeconds] there is nothing to take.
+func (r *Recorder) Take() []kasoku.LoadSecond {
+	r.settling.Lock()
+	r.settle()
+	taken := r.seconds
+	r.seconds = make(map[secondKey]*kasoku.LoadSecond, len(taken))
+	r.settling.Unlock()
+	out := make([]kasoku.LoadSecond, 0, len(taken))
+	for _, s := range taken {
+		out = append(out, *s)
 	}
 	slices.SortFunc(out, func(a, b kasoku.LoadSecond) int {
 		return cmp.Or(cmp.Compare(a.Second, b.Second), cmp.Compare(a.Step, b.Step), cmp.Compare(a.Target, b.Target))
@@ -159,15 +181,43 @@ func (r *Recorder) collect(want func(*cell) bool) []kasoku.LoadSecond {
 
 // Tally returns the sum over one step; step 0 means all steps.
 func (r *Recorder) Tally(step int) *kasoku.Tally {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.settling.Lock()
+	defer r.settling.Unlock()
+	r.settle()
 	t := kasoku.NewTally()
-	for k, c := range r.cells {
-		if step == 0 || k.step == step {
-			t.Add(&c.LoadSecond)
+	for n, s := range r.steps {
+		if step == 0 || n == step {
+			t.Merge(s)
 		}
 	}
 	return t
+}
+
+// A TargetTally is the sum over one target.
+type TargetTally struct {
+	Name  string
+	Tally *kasoku.Tally
+}
+
+// Targets returns the sums over each target that had a hit, in the order of the
+// plan. Targets of one name are one; what is beyond the first 100 names has one
+// name together.
+func (r *Recorder) Targets() []TargetTally {
+	r.settling.Lock()
+	defer r.settling.Unlock()
+	r.settle()
+	r.mu.Lock()
+	names := r.open.names.list
+	r.mu.Unlock()
+	var out []TargetTally
+	for place, t := range r.targets {
+		if t != nil {
+			all := kasoku.NewTally()
+			all.Merge(t)
+			out = append(out, TargetTally{names[place], all})
+		}
+	}
+	return out
 }
 
 // Live is where a load stands, for showing progress.
@@ -181,21 +231,18 @@ type Live struct {
 
 // Live returns where the load stands at now, an offset on the run's clock.
 func (r *Recorder) Live(now time.Duration) Live {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	l := Live{Total: r.total, Failed: r.failed, Second: -1, LastSecond: kasoku.NewTally(), InStep: kasoku.NewTally()}
-	for k := range r.cells {
-		l.Step = max(l.Step, k.step)
-		if k.second < int(now/time.Second) {
-			l.Second = max(l.Second, k.second)
-		}
+	r.settling.Lock()
+	defer r.settling.Unlock()
+	r.settle()
+	l := Live{Total: r.total, Failed: r.failed, Second: -1, LastSecond: kasoku.NewTally(), Step: r.newest, InStep: kasoku.NewTally()}
+	if t := r.steps[r.newest]; t != nil {
+		l.InStep.Merge(t)
 	}
-	for k, c := range r.cells {
-		if k.step == l.Step {
-			l.InStep.Add(&c.LoadSecond)
-		}
-		if k.second == l.Second {
-			l.LastSecond.Add(&c.LoadSecond)
+	for _, s := range slices.Backward(r.recent) {
+		if s.second < int(now/time.Second) {
+			l.Second = s.second
+			l.LastSecond.Merge(s.tally)
+			break
 		}
 	}
 	return l

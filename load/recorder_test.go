@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"pgregory.net/rapid"
 )
 
 const ms = time.Millisecond
@@ -17,13 +15,14 @@ const ms = time.Millisecond
 func TestRecorderCountsBySecondStepAndTarget(t *testing.T) {
 	p := Plan{Targets: []Target{{Method: "GET", URL: "http://a/x?q=1"}, {Method: "GET", URL: "http://b/x"}, {Method: "PUT", URL: "http://a"}}}
 	r := NewRecorder(p, 300*ms)
+	r.KeepSeconds()
 	r.Hits([]Hit{
 		{N: 0, Step: 1, Target: 0, Due: 699 * ms, Sent: 700 * ms, Done: 1700 * ms, Code: 200, BytesIn: 10, BytesOut: 1},
 		{N: 1, Step: 1, Target: 1, Due: 700 * ms, Sent: 700 * ms, Done: 710 * ms, Code: 500, BytesIn: 5, Err: "500 Internal Server Error"},
 		{N: 2, Step: 2, Target: 2, Due: 701 * ms, Sent: 701 * ms, Done: 702 * ms, Err: "EOF"},
 		{N: 3, Step: 1, Target: 0, Due: 0, Sent: 0, Done: 2 * ms, Code: 302},
 	})
-	got := r.Seconds()
+	got := r.Take()
 	var lines []string
 	for _, s := range got {
 		lines = append(lines, fmt.Sprintf("%d %d %s asked %d codes %v errors %v in %d out %d latency %s delay %s service %s", s.Second, s.Step, s.Target,
@@ -50,24 +49,31 @@ func TestRecorderCountsBySecondStepAndTarget(t *testing.T) {
 	}
 }
 
-func TestRecorderChanged(t *testing.T) {
+func TestRecorderTake(t *testing.T) {
 	r := NewRecorder(Plan{Targets: []Target{{Method: "GET", URL: "http://a/"}}}, 0)
-	r.Hits([]Hit{{Due: 0, Done: ms, Code: 200}, {Due: time.Second, Done: time.Second, Code: 200}})
-	if n := len(r.Changed()); n != 2 {
-		t.Fatalf("%d seconds changed, want 2", n)
+	r.Hits([]Hit{{Step: 1, Due: 0, Done: ms, Code: 200}})
+	if n := len(r.Take()); n != 0 {
+		t.Fatalf("%d seconds are kept, want none unasked", n)
 	}
-	if n := len(r.Changed()); n != 0 {
-		t.Fatalf("%d seconds changed, want none", n)
+	r.KeepSeconds()
+	r.Hits([]Hit{{Step: 1, Due: 0, Done: ms, Code: 200}, {Step: 1, Due: time.Second, Done: time.Second, Code: 200}})
+	r.Tally(0)
+	r.Hits([]Hit{{Step: 1, Due: 2 * ms, Done: ms, Code: 200}})
+	if s := r.Take(); len(s) != 2 || s[0].Asked != 2 || s[1].Asked != 1 {
+		t.Fatalf("%+v", s)
 	}
-	r.Hits([]Hit{{Due: 500 * ms, Done: time.Second, Code: 200}})
-	c := r.Changed()
-	if len(c) != 1 || c[0].Second != 0 || c[0].Asked != 2 {
-		t.Fatalf("changed: %+v, want second 0 whole", c)
+	if n := len(r.Take()); n != 0 {
+		t.Fatalf("%d seconds, want none", n)
 	}
-	c[0].Codes[200], c[0].Errors["x"] = 77, 1
+	r.Hits([]Hit{{Step: 1, Due: 500 * ms, Done: time.Second, Code: 500, Err: "x"}})
+	c := r.Take()
+	if len(c) != 1 || c[0].Second != 0 || c[0].Asked != 1 || len(c[0].Codes) != 1 {
+		t.Fatalf("%+v, want what came late of second 0 alone", c)
+	}
+	c[0].Codes[200], c[0].Errors["x"] = 77, 100
 	c[0].Latency.Record(time.Hour)
-	if s := r.Seconds()[0]; s.Codes[200] != 2 || len(s.Errors) != 0 || s.Latency.Count() != 2 {
-		t.Error("a copy shares memory with the recorder")
+	if all := r.Tally(0); all.Asked != 5 || all.Codes[200] != 4 || all.Errors["x"] != 1 || all.Latency.Max() != 500*ms {
+		t.Errorf("what was taken shares memory with the recorder: %+v", all)
 	}
 }
 
@@ -77,10 +83,11 @@ func TestRecorderBoundsTargetsAndErrors(t *testing.T) {
 		p.Targets = append(p.Targets, Target{Method: "GET", URL: fmt.Sprintf("http://a/users/%d", i)})
 	}
 	r := NewRecorder(p, 0)
+	r.KeepSeconds()
 	for i := range p.Targets {
 		r.Hits([]Hit{{Target: i, Err: fmt.Sprintf("error %d", i)}, {Target: 0, Err: fmt.Sprintf("error %d", i)}})
 	}
-	secs := r.Seconds()
+	secs := r.Take()
 	if len(secs) != maxTargets+1 {
 		t.Errorf("%d targets are kept, want %d", len(secs), maxTargets+1)
 	}
@@ -120,47 +127,6 @@ func TestErrorClass(t *testing.T) {
 	f(strings.Repeat("é", 200), strings.Repeat("é", 150)+"…")
 	f(strings.Repeat("é", 150)+"x", strings.Repeat("é", 150)+"…")
 	f("x"+strings.Repeat("é", 200), "x"+strings.Repeat("é", 149)+"…")
-}
-
-// TestRecorderKeepsTotals checks that, whatever the hits and whoever reports
-// them, Asked is the sum of the codes, 0 included.
-func TestRecorderKeepsTotals(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		p := Plan{Targets: []Target{{Method: "GET", URL: "http://a/"}, {Method: "GET", URL: "http://a/b"}}}
-		r := NewRecorder(p, time.Duration(rapid.Int64Range(0, int64(time.Minute)).Draw(t, "offset")))
-		hits := rapid.SliceOf(rapid.Custom(func(t *rapid.T) Hit {
-			due := rapid.Int64Range(0, int64(time.Minute)).Draw(t, "due")
-			sent := due + rapid.Int64Range(0, int64(time.Second)).Draw(t, "delay")
-			h := Hit{
-				Step: rapid.IntRange(1, 3).Draw(t, "step"), Target: rapid.IntRange(0, 1).Draw(t, "target"),
-				Due: time.Duration(due), Sent: time.Duration(sent), Done: time.Duration(sent + rapid.Int64Range(0, int64(time.Minute)).Draw(t, "service")),
-				Code: rapid.SampledFrom([]int{0, 200, 301, 404, 500}).Draw(t, "code"),
-			}
-			if !success(h.Code) {
-				h.Err = rapid.String().Draw(t, "err") + "!"
-			}
-			return h
-		})).Draw(t, "hits")
-		var wg sync.WaitGroup
-		for i := range hits {
-			wg.Go(func() { r.Hits(hits[i : i+1]) })
-		}
-		wg.Wait()
-		var asked, codes uint64
-		for _, s := range r.Seconds() {
-			asked += s.Asked
-			for _, n := range s.Codes {
-				codes += n
-			}
-			if s.Latency.Count() != s.Asked || s.SendDelay.Count() != s.Asked || s.Service.Count() != s.Asked {
-				t.Fatalf("histograms of %+v do not hold all requests", s)
-			}
-		}
-		tally := r.Tally(0)
-		if asked != uint64(len(hits)) || codes != asked || tally.Failed() != sum(tally.Errors) {
-			t.Fatalf("%d hits, %d asked, %d codes, %d failed, %d errors", len(hits), asked, codes, tally.Failed(), sum(tally.Errors))
-		}
-	})
 }
 
 func TestWarnings(t *testing.T) {

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +26,8 @@ func (s *session) runCommand(ctx context.Context) error {
 		return fmt.Errorf("make directory for the load's figures: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	handover := dir + "/load.json"
+	handover := dir + "/load"
+	handed := &handedLoads{reader: handoverReader{path: handover}}
 	out := newOutput()
 	s.tellGuard(func(g *guard.Process) error { return g.Starting(handover) })
 	defer s.tellGuard((*guard.Process).Ended)
@@ -55,7 +57,7 @@ func (s *session) runCommand(ctx context.Context) error {
 			ended = true
 		case <-tick.C:
 			s.progress(Progress{Phase: PhaseRecord, Elapsed: time.Since(began)})
-			s.takeHandover(handover)
+			s.takeHandover(handed)
 		}
 	}
 	res, err := p.Wait()
@@ -65,7 +67,7 @@ func (s *session) runCommand(ctx context.Context) error {
 		VoluntarySwitch: res.Voluntary, ForcedSwitch: res.Forced,
 		Output: string(out.tail.Bytes()), OutputTruncated: out.tail.Truncated(),
 	}
-	s.takeHandover(handover)
+	s.takeHandover(handed)
 	s.takeScore(out, res.Success())
 	if s.summary != nil {
 		s.settle(ctx, s.o.Interval)
@@ -97,22 +99,25 @@ func startCode(err error) int {
 	return command.Result{ExitCode: -1}.ExitCode
 }
 
-// takeHandover reads the load that a `kasoku attack` below the command made so
-// far. There is none when the command is something else.
-func (s *session) takeHandover(path string) {
-	h, err := ReadHandover(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return
+// takeHandover takes what a `kasoku attack` below the command told since the last
+// time. There is nothing when the command is something else.
+func (s *session) takeHandover(l *handedLoads) {
+	began, err := Monotonic(s.start)
+	if err == nil {
+		var seconds []kasoku.LoadSecond
+		seconds, err = l.take(began)
+		s.keepSeconds(seconds)
 	}
-	began, clockErr := Monotonic(s.start)
-	if err = errors.Join(err, clockErr); err != nil {
-		s.warnOnce(kasoku.Warning{Code: "handover", Text: "the load's own figures are missing: " + err.Error()})
-		return
+	if err != nil {
+		s.warnOnce(kasoku.Warning{Code: "handover", Text: "figures of the load's own are missing: " + err.Error()})
 	}
-	h.shift(h.StartMonotonic - began)
-	s.steps, s.summary, s.seconds = h.Steps, &h.Summary, h.Seconds
-	s.handed = h.Warnings
-	s.keepSeconds(h.Seconds)
+	s.steps, s.summary, s.handed = nil, nil, nil
+	for _, one := range l.loads {
+		s.steps = append(s.steps, one.steps...)
+		s.addSummary(&one.summary)
+		s.handed = append(s.handed, one.warnings...)
+	}
+	slices.SortFunc(s.steps, func(a, b kasoku.Step) int { return cmp.Compare(a.Number, b.Number) })
 }
 
 func (s *session) warnOnce(w kasoku.Warning) {

@@ -1,10 +1,12 @@
 package loop
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
-	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -18,8 +20,11 @@ import (
 // part of the run.
 const HandoverEnv = "KASOKU_LOAD_FILE"
 
-// A Handover is a load made by another process on the same host.
+// A Handover is what a load made by another process on the same host tells of
+// itself at one moment. What it counted is told once: Seconds holds what came
+// since the Handover before. The rest replaces what was told before.
 type Handover struct {
+	Process        int           // its id; with the start it tells loads apart
 	StartMonotonic time.Duration // CLOCK_MONOTONIC at the load's start: the same clock in every process of a host
 	Steps          []kasoku.Step // relative to the load's start
 	Summary        kasoku.LoadSummary
@@ -47,8 +52,49 @@ type wireHandover struct {
 	Seconds []wireSecond
 }
 
-// Write replaces the file at once, so that a reader never sees half of it.
-func (h *Handover) Write(path string) error {
+// A HandoverWriter hands a load over while it is made. It keeps nothing of what
+// was handed over. Not for concurrent use.
+type HandoverWriter struct {
+	path  string
+	start time.Duration
+	late  []kasoku.LoadSecond // that could not be written yet
+}
+
+// NewHandover returns a writer to the file that HandoverEnv names, for a load
+// that began then, on the monotonic clock.
+func NewHandover(path string, began time.Time) (*HandoverWriter, error) {
+	start, err := Monotonic(began)
+	if err != nil {
+		return nil, fmt.Errorf("hand over load: %w", err)
+	}
+	return &HandoverWriter{path: path, start: start}, nil
+}
+
+// Write appends a record; Process and StartMonotonic are filled in. A record is a
+// line, and each begins a new one, so that one that was cut short by a full disk or
+// the end of its process spoils no other. The seconds of a record that could not
+// be written are written with the next.
+func (w *HandoverWriter) Write(h Handover) error {
+	h.Process, h.StartMonotonic = os.Getpid(), w.start
+	h.Seconds = append(w.late, h.Seconds...)
+	w.late = h.Seconds
+	line, err := appendHandover([]byte{'\n'}, &h)
+	if err != nil {
+		return fmt.Errorf("hand over load: %w", err)
+	}
+	f, err := os.OpenFile(w.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("hand over load: %w", err)
+	}
+	_, err = f.Write(append(line, '\n'))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("hand over load: %w", err)
+	}
+	w.late = nil
+	return nil
+}
+
+func appendHandover(dst []byte, h *Handover) ([]byte, error) {
 	w := wireHandover{Handover: *h, Seconds: make([]wireSecond, len(h.Seconds))}
 	w.Handover.Seconds = nil
 	for i, s := range h.Seconds {
@@ -59,7 +105,7 @@ func (h *Handover) Write(path string) error {
 		}{{s.Latency, &ws.Latency}, {s.SendDelay, &ws.SendDelay}, {s.Service, &ws.Service}} {
 			b, err := part.h.AppendBinary(nil)
 			if err != nil {
-				return fmt.Errorf("encode histogram: %w", err)
+				return nil, fmt.Errorf("encode histogram: %w", err)
 			}
 			*part.out = b
 		}
@@ -67,23 +113,7 @@ func (h *Handover) Write(path string) error {
 		w.Seconds[i] = ws
 	}
 	b, err := json.Marshal(w)
-	if err != nil {
-		return err
-	}
-	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".new")
-	if err := os.WriteFile(temp, b, 0o600); err != nil {
-		return fmt.Errorf("hand over load: %w", err)
-	}
-	return os.Rename(temp, path)
-}
-
-// ReadHandover reads what another process left.
-func ReadHandover(path string) (*Handover, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	return parseHandover(b)
+	return append(dst, b...), err
 }
 
 func parseHandover(b []byte) (*Handover, error) {
@@ -109,15 +139,43 @@ func parseHandover(b []byte) (*Handover, error) {
 	return &h, nil
 }
 
-// shift moves a handed over load onto the run's clock. Seconds are whole
-// seconds of the load; they take the run's second in which they begin.
-func (h *Handover) shift(by time.Duration) {
-	for i := range h.Steps {
-		h.Steps[i].Interval.From += by
-		h.Steps[i].Interval.To += by
+// A handoverReader reads records while they are written. It keeps none.
+type handoverReader struct {
+	path string
+	read int64 // so far
+}
+
+// next returns the whole records that were written since it was called last, and
+// an error beside those that could be read.
+func (r *handoverReader) next() ([]*Handover, error) {
+	f, err := os.OpenFile(r.path, os.O_RDWR, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
 	}
-	whole := int((by + time.Second/2) / time.Second)
-	for i := range h.Seconds {
-		h.Seconds[i].Second += whole
+	if err != nil {
+		return nil, err
 	}
+	defer f.Close()
+	b, err := io.ReadAll(io.NewSectionReader(f, r.read, 1<<62))
+	if err != nil {
+		return nil, err
+	}
+	whole := bytes.LastIndexByte(b, '\n') + 1
+	r.read += int64(whole)
+	var out []*Handover
+	var errs []error
+	for line := range bytes.Lines(b[:whole]) {
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		h, err := parseHandover(line)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		out = append(out, h)
+	}
+	// What was read need not take room any more. Not each file system can do that.
+	_ = unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, 0, r.read)
+	return out, errors.Join(errs...)
 }

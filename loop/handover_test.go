@@ -1,10 +1,13 @@
 package loop
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -36,30 +39,116 @@ func sampleHandover() *Handover {
 	}
 }
 
-func TestHandoverRoundTrip(t *testing.T) {
+func TestHandover(t *testing.T) {
 	dir := t.TempDir()
-	path := filepath.Join(dir, "load.json")
-	if _, err := ReadHandover(path); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("before: %v", err)
+	r := handoverReader{path: filepath.Join(dir, "load")}
+	next := func(n int) []*Handover {
+		t.Helper()
+		got, err := r.next()
+		if err != nil || len(got) != n {
+			t.Fatalf("%d records, %v; want %d", len(got), err, n)
+		}
+		return got
 	}
-	for _, want := range []*Handover{sampleHandover(), {Seconds: []kasoku.LoadSecond{}}} {
-		if err := want.Write(path); err != nil {
+	next(0)
+	began := time.Now()
+	w, err := NewHandover(r.path, began)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []*Handover{sampleHandover(), {Seconds: []kasoku.LoadSecond{}}}
+	for _, h := range want {
+		if err := w.Write(*h); err != nil {
 			t.Fatal(err)
 		}
-		got, err := ReadHandover(path)
-		if err != nil {
-			t.Fatal(err)
+		h.Process, h.StartMonotonic = os.Getpid(), w.start
+	}
+	for i, got := range next(2) {
+		if !sameHandover(t, got, want[i]) {
+			t.Errorf("got %+v\nwant %+v", got, want[i])
 		}
-		if !sameHandover(t, got, want) {
-			t.Errorf("got %+v\nwant %+v", got, want)
-		}
+	}
+	next(0)
+	if err := w.Write(*sampleHandover()); err != nil {
+		t.Fatal(err)
+	}
+	if next(1); len(w.late) != 0 {
+		t.Errorf("%d seconds are kept", len(w.late))
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 1 {
 		t.Errorf("left: %v, %v", entries, err)
 	}
-	if err := sampleHandover().Write(filepath.Join(dir, "no", "load.json")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("into a missing directory: %v", err)
+}
+
+// TestHandover_CutShort: a record of which only a part was written is not read,
+// and spoils none that comes after it.
+func TestHandover_CutShort(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "no", "load")
+	w, err := NewHandover(path, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(*sampleHandover()); !errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("into a missing directory: %v", err)
+	}
+	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(Handover{Seconds: sampleHandover().Seconds[:1]}); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := func(cut int) {
+		t.Helper()
+		if err := os.WriteFile(path, whole[:cut], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r := handoverReader{path: path}
+		if got, err := r.next(); len(got) != 0 || err != nil {
+			t.Fatalf("cut at %d: %d records, %v", cut, len(got), err)
+		}
+		if err := w.Write(Handover{}); err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.next()
+		if len(got) != 1 || (err == nil) != (cut <= 1) {
+			t.Fatalf("cut at %d, one more: %d records, %v", cut, len(got), err)
+		}
+	}
+	for cut := 0; cut < len(whole)-1; cut += 1 + cut/3 {
+		f(cut)
+	}
+	if h, err := parseHandover(whole[1 : len(whole)-1]); err != nil || len(h.Seconds) != 4 {
+		t.Errorf("%+v, %v: want the three seconds of the record before, too", h, err)
+	}
+}
+
+// TestHandover_TakesNoRoom: what was read is given back to the disk, where the
+// file system can do that.
+func TestHandover_TakesNoRoom(t *testing.T) {
+	r := handoverReader{path: filepath.Join(t.TempDir(), "load")}
+	w, err := NewHandover(r.path, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 500 {
+		if err := w.Write(*sampleHandover()); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := r.next(); len(got) != 1 || err != nil {
+			t.Fatal(len(got), err)
+		}
+	}
+	st, err := os.Stat(r.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if room := st.Sys().(*syscall.Stat_t).Blocks * 512; st.Size() < 200_000 || room > 32<<10 {
+		t.Errorf("%d bytes take room for %d", st.Size(), room)
 	}
 }
 
@@ -104,21 +193,59 @@ func TestParseHandover_Failure(t *testing.T) {
 	f(`{"Seconds": [{}]}`) // a histogram is never left out
 }
 
-func TestHandoverShift(t *testing.T) {
-	f := func(by time.Duration, from time.Duration, second int) {
+// TestHandedLoads: loads that one command makes, one after the other or at once,
+// are one load of the run, whose steps have numbers of their own.
+func TestHandedLoads(t *testing.T) {
+	const began = 120_000 * time.Millisecond
+	l := &handedLoads{reader: handoverReader{path: filepath.Join(t.TempDir(), "load")}}
+	tell := func(process int, start time.Duration, seconds int, steps ...int) []kasoku.LoadSecond {
 		t.Helper()
 		h := sampleHandover()
-		h.shift(by)
-		if got := h.Steps[0].Interval; got.From != from || got.To != from+2*time.Second {
-			t.Errorf("by %s: step at %v", by, got)
+		h.Process, h.StartMonotonic, h.Steps, h.Seconds = process, start, nil, h.Seconds[:seconds]
+		for _, n := range steps {
+			h.Steps = append(h.Steps, kasoku.Step{Number: n, Interval: kasoku.Interval{From: 0, To: time.Second}})
 		}
-		if h.Seconds[0].Second != second || h.Seconds[2].Second != second+2 {
-			t.Errorf("by %s: seconds from %d on", by, h.Seconds[0].Second)
+		line, err := appendHandover(nil, h)
+		if err != nil {
+			t.Fatal(err)
 		}
+		f, err := os.OpenFile(l.reader.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Write(append(line, '\n')); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		got, err := l.take(began)
+		if err != nil || len(got) != seconds {
+			t.Fatalf("%d seconds, %v", len(got), err)
+		}
+		return got
 	}
-	f(0, 0, 0)
-	f(3200*time.Millisecond, 3200*time.Millisecond, 3)
-	f(3700*time.Millisecond, 3700*time.Millisecond, 4)
+	got := tell(7, began+3200*time.Millisecond, 3, 1)
+	if got[0].Second != 3 || got[2].Second != 5 || got[0].Step != 1 {
+		t.Errorf("%+v", got)
+	}
+	tell(7, began+3200*time.Millisecond, 1, 1, 2)
+	got = tell(8, began+9700*time.Millisecond, 1, 1, 2)
+	if got[0].Second != 10 || got[0].Step != 3 {
+		t.Errorf("second load: %+v", got)
+	}
+	tell(7, began+3200*time.Millisecond, 0, 1, 2, 3)
+	s := &session{saidBefore: map[string]int{}}
+	s.start = time.Now()
+	s.takeHandover(l)
+	var numbers []int
+	for _, st := range s.steps {
+		numbers = append(numbers, st.Number)
+	}
+	if !slices.Equal(numbers, []int{1, 2, 3, 4, 5}) || s.steps[0].Interval.From != 3200*time.Millisecond || s.steps[2].Interval.From != 9700*time.Millisecond {
+		t.Errorf("steps %+v", s.steps)
+	}
+	if len(s.handed) != 2 || s.summary.Engine != "nethttp" || len(s.summary.Targets) != 1 || len(s.warnings) != 0 {
+		t.Errorf("%+v, %d warnings of theirs, %v", s.summary, len(s.handed), s.warnings)
+	}
 }
 
 func TestMonotonic(t *testing.T) {
@@ -137,11 +264,7 @@ func TestMonotonic(t *testing.T) {
 }
 
 func FuzzParseHandover(f *testing.F) {
-	path := filepath.Join(f.TempDir(), "load.json")
-	if err := sampleHandover().Write(path); err != nil {
-		f.Fatal(err)
-	}
-	whole, err := os.ReadFile(path)
+	whole, err := appendHandover(nil, sampleHandover())
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -158,17 +281,16 @@ func FuzzParseHandover(f *testing.F) {
 			}
 			return
 		}
-		path := filepath.Join(t.TempDir(), "load.json")
-		if err := h.Write(path); err != nil {
-			t.Fatal(err)
+		line, err := appendHandover(nil, h)
+		if err != nil || bytes.ContainsRune(line, '\n') {
+			t.Fatalf("written as %q, %v", line, err)
 		}
-		again, err := ReadHandover(path)
+		again, err := parseHandover(line)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !sameHandover(t, h, again) {
 			t.Fatalf("read %+v, written and read again %+v", h, again)
 		}
-		h.shift(time.Second)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -64,6 +65,7 @@ func (s *session) makeStep(ctx context.Context, number int, perSec float64, paus
 		Interval: kasoku.Interval{From: from, To: from + s.o.Load.Each}}
 	plan := load.Plan{Schedule: schedule, Targets: s.o.Load.Targets}
 	recorder := load.NewRecorder(plan, from)
+	recorder.KeepSeconds()
 	if err := s.pause(ctx, step, from); err != nil {
 		return Done{}, err
 	}
@@ -77,7 +79,6 @@ func (s *session) makeStep(ctx context.Context, number int, perSec float64, paus
 		step.Interval.To = max(from, min(step.Interval.To, time.Since(s.start)))
 	}
 	tally := recorder.Tally(0)
-	s.seconds = append(s.seconds, numbered(recorder.Seconds(), number)...)
 	s.steps = append(s.steps, step)
 	s.addSummary(&summary)
 	s.warnStep(&summary, tally, step)
@@ -115,11 +116,11 @@ func (s *session) follow(recorder *load.Recorder, step kasoku.Step) (stop func()
 			select {
 			case <-tick.C:
 			case <-quit:
-				s.keepSeconds(numbered(recorder.Changed(), step.Number))
+				s.keepSeconds(numbered(recorder.Take(), step.Number))
 				return
 			}
 			if n%4 == 0 {
-				s.keepSeconds(numbered(recorder.Changed(), step.Number))
+				s.keepSeconds(numbered(recorder.Take(), step.Number))
 			}
 			s.report(step, recorder.Tally(0), false)
 		}
@@ -138,11 +139,27 @@ func (s *session) report(step kasoku.Step, t *kasoku.Tally, over bool) {
 	})
 }
 
-// keepSeconds writes seconds to the run file; they replace what it has of them.
+// keepSeconds adds what seconds counted to the run file.
 func (s *session) keepSeconds(seconds []kasoku.LoadSecond) {
-	if err := s.store.PutSeconds(safeSeconds(seconds)); err != nil {
+	for i := range seconds {
+		s.loaded += successes(seconds[i].Codes)
+	}
+	s.unkept = append(s.unkept, safeSeconds(seconds)...)
+	if err := s.storeSeconds(); err != nil {
 		s.warnOnce(kasoku.Warning{Code: "store", Text: "keep the load's seconds: " + err.Error()})
 	}
+}
+
+// storeSeconds stores what is not stored yet; with an error it is tried again.
+func (s *session) storeSeconds() error {
+	if len(s.unkept) == 0 {
+		return nil
+	}
+	err := s.store.AddSeconds(s.unkept)
+	if err == nil {
+		s.unkept = nil
+	}
+	return err
 }
 
 // numbered gives seconds of a one-step schedule their step in the run.
@@ -153,19 +170,39 @@ func numbered(seconds []kasoku.LoadSecond, step int) []kasoku.LoadSecond {
 	return seconds
 }
 
-// addSummary adds one step's summary to the load's.
+// addSummary adds the summary of one step, or of one of several loads, to the run's.
 func (s *session) addSummary(one *kasoku.LoadSummary) {
 	if s.summary == nil {
 		whole := *one
+		whole.Targets = slices.Clone(one.Targets)
 		s.summary = &whole
 		return
 	}
-	s.summary.CPU += one.CPU
-	s.summary.Wall += one.Wall
-	s.summary.PeakInFlight = max(s.summary.PeakInFlight, one.PeakInFlight)
-	s.summary.PeakCores = max(s.summary.PeakCores, one.PeakCores)
+	sum := s.summary
+	for _, word := range []struct {
+		to   *string
+		more string
+	}{{&sum.Engine, one.Engine}, {&sum.EngineWhy, one.EngineWhy}, {&sum.Model, one.Model}, {&sum.Pacing, one.Pacing}} {
+		if word.more != "" && !slices.Contains(strings.Split(*word.to, "; "), word.more) {
+			*word.to = strings.TrimPrefix(*word.to+"; "+word.more, "; ")
+		}
+	}
+	for _, name := range one.Targets {
+		if !slices.Contains(sum.Targets, name) {
+			sum.Targets = append(sum.Targets, name)
+		}
+	}
+	sum.CPU += one.CPU
+	sum.Wall += one.Wall
+	sum.MaxInFlight = max(sum.MaxInFlight, one.MaxInFlight)
+	sum.PeakInFlight = max(sum.PeakInFlight, one.PeakInFlight)
+	sum.PeakCores = max(sum.PeakCores, one.PeakCores)
+	sum.Shards = max(sum.Shards, one.Shards)
+	sum.Connections += one.Connections
+	sum.Resent += one.Resent
+	sum.Redirected += one.Redirected
 	if one.Stopped != "" {
-		s.summary.Stopped = one.Stopped
+		sum.Stopped = one.Stopped
 	}
 }
 
@@ -190,5 +227,5 @@ func (s *session) saveLoad() error {
 	if s.summary == nil {
 		return nil
 	}
-	return errors.Join(s.store.SaveSteps(s.steps), s.store.PutSeconds(safeSeconds(s.seconds)), s.store.SaveLoad(s.summary))
+	return errors.Join(s.store.SaveSteps(s.steps), s.storeSeconds(), s.store.SaveLoad(s.summary))
 }

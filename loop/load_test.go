@@ -37,9 +37,8 @@ func TestWrites(t *testing.T) {
 		}
 	}
 	codes := map[int]uint64{200: 3, 201: 2, 302: 7, 500: 9}
-	load := []kasoku.LoadSecond{{Codes: codes}}
 	f(&session{}, 0, false)
-	f(&session{seconds: load, summary: &kasoku.LoadSummary{}}, 5, true)
-	f(&session{seconds: load, summary: &kasoku.LoadSummary{}, endpoints: []kasoku.Endpoint{
+	f(&session{loaded: 5, summary: &kasoku.LoadSummary{}}, 5, true)
+	f(&session{loaded: 5, summary: &kasoku.LoadSummary{}, endpoints: []kasoku.Endpoint{
 		{Method: "POST", Codes: map[int]uint64{200: 4, 303: 1}}, {Method: "GET", Codes: codes}}}, 4, true)
 }

@@ -62,9 +62,10 @@ type session struct {
 	rows       []kasoku.RowCheck
 	steps      []kasoku.Step
 	summary    *kasoku.LoadSummary
-	seconds    []kasoku.LoadSecond
-	access     *accesslog.Table // of all access logs; nil before they are read
-	accessRead []routes         // of each access log by itself
+	unkept     []kasoku.LoadSecond // of the load, not in the file yet
+	loaded     uint64              // answers with 2xx to the load
+	access     *accesslog.Table    // of all access logs; nil before they are read
+	accessRead []routes            // of each access log by itself
 	endpoints  []kasoku.Endpoint
 	messages   []kasoku.Message
 	settings   []kasoku.Setting // as stored last

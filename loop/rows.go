@@ -62,10 +62,7 @@ func (s *session) writes() (n uint64, ok bool) {
 	if len(s.endpoints) > 0 {
 		return n, true
 	}
-	for i := range s.seconds {
-		n += successes(s.seconds[i].Codes)
-	}
-	return n, s.summary != nil
+	return s.loaded, s.summary != nil
 }
 
 func successes(codes map[int]uint64) (n uint64) {

@@ -74,7 +74,7 @@ func childRecord(path string) error {
 		}
 		second := kasoku.LoadSecond{Second: n, Step: 1, Target: "POST /users", Asked: uint64(n),
 			Codes: map[int]uint64{200: uint64(n)}, Latency: histogramOf(time.Duration(n))}
-		if err := w.PutSeconds([]kasoku.LoadSecond{second}); err != nil {
+		if err := w.AddSeconds([]kasoku.LoadSecond{second}); err != nil {
 			return err
 		}
 		fmt.Println("tick", n)

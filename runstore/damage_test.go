@@ -24,7 +24,7 @@ func damageable(tb testing.TB) (file []byte, want *kasoku.Recording) {
 		mustFrames(tb, w, sim.tick(n))
 		s := kasoku.LoadSecond{Second: n, Step: 1, Target: "GET /", Asked: 100, Codes: map[int]uint64{200: 100},
 			Latency: histogramOf(time.Millisecond, 20*time.Millisecond)}
-		if err := w.PutSeconds([]kasoku.LoadSecond{s}); err != nil {
+		if err := w.AddSeconds([]kasoku.LoadSecond{s}); err != nil {
 			tb.Fatal(err)
 		}
 	}

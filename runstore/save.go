@@ -100,32 +100,52 @@ func (w *Writer) SaveDiagnosis(d *kasoku.Diagnosis) error {
 	return w.saveTx("diagnosis", func(tx *sql.Tx) error { return saveDiagnosis(tx, d) })
 }
 
-// PutSeconds adds seconds of the load, or replaces those that are there with the
-// same second, step and target: an answer that comes late belongs to the second
-// in which its request was due.
-func (w *Writer) PutSeconds(seconds []kasoku.LoadSecond) error {
+// AddSeconds adds what seconds of the load counted to the seconds of the same
+// number, step and target in the file: an answer that comes late belongs to the
+// second in which its request was due. All of it is added, or with an error none.
+func (w *Writer) AddSeconds(seconds []kasoku.LoadSecond) error {
 	return w.saveTx("load_second", func(tx *sql.Tx) error {
 		t := secondTable()
-		put := upsertSQL(t.name, t.columns, 4)
+		insert := t.insertSQL() + " ON CONFLICT (host, second, step, target) DO NOTHING"
 		for i := range seconds {
-			args := t.put(&secondRow{w.host, seconds[i]})
-			if _, err := tx.Exec(put, args...); err != nil {
-				return err
+			row := secondRow{w.host, seconds[i]}
+			done, err := tx.Exec(insert, append([]any{nil}, t.put(&row)...)...)
+			if err != nil {
+				return t.named(err)
+			}
+			if n, err := done.RowsAffected(); err != nil {
+				return t.named(err)
+			} else if n > 0 {
+				continue
+			}
+			if err := addSecond(tx, t, &row); err != nil {
+				return t.named(err)
 			}
 		}
 		return nil
 	})
 }
 
-// upsertSQL inserts a row, or updates the one whose first keys columns agree.
-func upsertSQL(name string, columns []string, keys int) string {
-	var set []string
-	for _, c := range columns[keys:] {
-		set = append(set, c+" = excluded."+c)
+// addSecond adds a second to the row that there is of it.
+func addSecond(tx *sql.Tx, t table[secondRow], more *secondRow) error {
+	key := t.put(more)[:4]
+	vals := make([]any, len(t.columns))
+	into := make([]any, len(vals))
+	for i := range vals {
+		into[i] = &vals[i]
 	}
-	return fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s) ON CONFLICT (%s) DO UPDATE SET %s",
-		name, strings.Join(columns, ", "), strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", "),
-		strings.Join(columns[:keys], ", "), strings.Join(set, ", "))
+	const where = " WHERE host = ? AND second = ? AND step = ? AND target = ?"
+	if err := tx.QueryRow("SELECT "+strings.Join(t.columns, ", ")+" FROM "+t.name+where, key...).Scan(into...); err != nil {
+		return err
+	}
+	r := row{vals: vals}
+	var all secondRow
+	if t.get(&r, &all); r.err != nil {
+		return r.err
+	}
+	all.Add(&more.LoadSecond)
+	_, err := tx.Exec("UPDATE "+t.name+" SET "+strings.Join(t.columns[4:], " = ?, ")+" = ?"+where, append(t.put(&all)[4:], key...)...)
+	return err
 }
 
 func (w *Writer) saveTx(what string, do func(tx *sql.Tx) error) error {

@@ -37,7 +37,7 @@ func Write(path string, rec *kasoku.Recording) (err error) {
 			return err
 		}
 	}
-	err = errors.Join(w.SaveSummary(rec.Summary), w.SavePhases(rec.Phases), w.SaveConfigs(rec.Configs), w.SaveSteps(rec.Steps), w.SaveLoad(rec.Load), w.PutSeconds(rec.Seconds),
+	err = errors.Join(w.SaveSummary(rec.Summary), w.SavePhases(rec.Phases), w.SaveConfigs(rec.Configs), w.SaveSteps(rec.Steps), w.SaveLoad(rec.Load), w.AddSeconds(rec.Seconds),
 		w.SaveSettings(rec.Settings), w.SaveChanges(rec.Changes), w.SaveRowChecks(rec.RowChecks),
 		w.SaveLogs(rec.Logs), w.SaveEndpoints(rec.Endpoints), w.SaveQueries(rec.Queries),
 		w.SaveSlowest(rec.Slowest), w.SaveTransactions(rec.Transactions), w.SavePlans(rec.Plans), w.SaveTables(rec.Tables), w.SaveAdvice(rec.Advice),

@@ -153,7 +153,7 @@ func TestChangingSeries(t *testing.T) {
 	}
 }
 
-func TestPutSeconds(t *testing.T) {
+func TestAddSeconds(t *testing.T) {
 	path := tempRun(t)
 	w := mustCreate(t, path)
 	second := func(n int, target string, asked, ok uint64) kasoku.LoadSecond {
@@ -163,21 +163,23 @@ func TestPutSeconds(t *testing.T) {
 	}
 	put := func(s ...kasoku.LoadSecond) {
 		t.Helper()
-		if err := w.PutSeconds(s); err != nil {
+		if err := w.AddSeconds(s); err != nil {
 			t.Fatal(err)
 		}
 	}
 	put(second(2, "GET /", 10, 3), second(1, "POST /users", 10, 9))
 	put(second(1, "GET /", 10, 10))
-	put(second(2, "GET /", 10, 8)) // five late answers
+	put(second(2, "GET /", 5, 4), kasoku.LoadSecond{Second: 1, Step: 1, Target: "GET /"}) // five late answers, and none
 	if err := w.Finish(sampleRun()); err != nil {
 		t.Fatal(err)
 	}
-	want := []kasoku.LoadSecond{second(1, "GET /", 10, 10), second(1, "POST /users", 10, 9), second(2, "GET /", 10, 8)}
+	late := second(2, "GET /", 15, 7)
+	late.Latency = histogramOf(3*time.Millisecond, 4*time.Millisecond)
+	want := []kasoku.LoadSecond{second(1, "GET /", 10, 10), second(1, "POST /users", 10, 9), late}
 	if d := difference(mustOpen(t, path).Seconds, want); d != "" {
 		t.Error(d)
 	}
-	if n := query[int](t, path, "SELECT sum(latency_max_ns) FROM load_second"); n != 27e6 {
+	if n := query[int](t, path, "SELECT sum(latency_max_ns) FROM load_second"); n != 23e6 {
 		t.Errorf("columns for SQL: %d", n)
 	}
 	if host := query[string](t, path, "SELECT DISTINCT host FROM load_second"); host != "lab1" {
@@ -223,7 +225,7 @@ func TestConcurrentUse(t *testing.T) {
 				f.At = time.Duration(n) * time.Second
 				f.Counter("x", "", "count", float64(n))
 				err := errors.Join(w.Frame(f), w.Event(kasoku.Event{At: f.At}),
-					w.PutSeconds([]kasoku.LoadSecond{{Second: n, Step: source}}))
+					w.AddSeconds([]kasoku.LoadSecond{{Second: n, Step: source}}))
 				if err != nil {
 					t.Error(err)
 				}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -31,28 +30,6 @@ func OfLog(endpoints []kasoku.Endpoint) []Traffic {
 			t.Seconds[s] += n.Count
 		}
 		out = append(out, t)
-	}
-	return out
-}
-
-// OfLoad returns the traffic that a load of kasoku's made.
-func OfLoad(seconds []kasoku.LoadSecond) []Traffic {
-	byTarget := map[string]*Traffic{}
-	var names []string
-	for i := range seconds {
-		s := &seconds[i]
-		t := byTarget[s.Target]
-		if t == nil {
-			method, route, _ := strings.Cut(s.Target, " ")
-			t = &Traffic{Method: method, Route: route, Seconds: map[int]uint64{}}
-			byTarget[s.Target] = t
-			names = append(names, s.Target)
-		}
-		t.Seconds[s.Second] += s.Asked
-	}
-	out := make([]Traffic, 0, len(names))
-	for _, n := range names {
-		out = append(out, *byTarget[n])
 	}
 	return out
 }

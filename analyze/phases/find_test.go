@@ -114,13 +114,6 @@ func TestOfLog(t *testing.T) {
 	}
 }
 
-func TestOfLoad(t *testing.T) {
-	got := OfLoad([]kasoku.LoadSecond{{Second: 1, Target: "POST /initialize", Asked: 1}, {Second: 2, Target: "GET /", Asked: 5}, {Second: 2, Step: 1, Target: "GET /", Asked: 6}})
-	if len(got) != 2 || got[0].Method != "POST" || got[0].Route != "/initialize" || got[1].Seconds[2] != 11 {
-		t.Errorf("%+v", got)
-	}
-}
-
 // TestFind_Anything: phases are in order, touch each other and cover the run; each
 // initialize lies in one of its kind; the load has most requests of a run whose
 // level held.

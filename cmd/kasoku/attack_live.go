@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -15,7 +14,8 @@ import (
 // liveAttack shows an attack's progress and hands its seconds to a recording.
 type liveAttack struct {
 	e        *env
-	handover string
+	handover string // the file's name, empty without a recording
+	hands    *loop.HandoverWriter
 	progress *terminal.Progress
 	recorder *load.Recorder
 	plan     load.Plan
@@ -27,6 +27,9 @@ type liveAttack struct {
 // watch is called when the plan is known, right before the first request.
 func (l *liveAttack) watch(r *vegeta.Running) load.Sink {
 	l.plan, l.began, l.recorder = r.Plan, r.Start, r.Recorder
+	if l.handover != "" {
+		l.recorder.KeepSeconds()
+	}
 	l.quit, l.done = make(chan struct{}), make(chan struct{})
 	go l.follow()
 	return nil
@@ -61,9 +64,15 @@ func (l *liveAttack) hand(sum kasoku.LoadSummary, warnings []kasoku.Warning, ove
 	if l.handover == "" {
 		return
 	}
-	mono, err := loop.Monotonic(l.began)
-	h := loop.Handover{StartMonotonic: mono, Steps: begun(l.plan.Schedule.Steps(), over && sum.Stopped == "", time.Since(l.began)), Summary: sum, Seconds: l.recorder.Seconds(), Warnings: warnings}
-	if err = errors.Join(err, h.Write(l.handover)); err != nil {
+	var err error
+	if l.hands == nil {
+		l.hands, err = loop.NewHandover(l.handover, l.began)
+	}
+	if err == nil {
+		err = l.hands.Write(loop.Handover{Steps: begun(l.plan.Schedule.Steps(), over && sum.Stopped == "", time.Since(l.began)),
+			Summary: sum, Seconds: l.recorder.Take(), Warnings: warnings})
+	}
+	if err != nil {
 		fmt.Fprintf(l.e.stderr, "kasoku: warning: the recording does not get the load's figures: %v\n", err)
 	}
 }

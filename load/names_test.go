@@ -1,0 +1,67 @@
+package load
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestRecorderOwnTargets: hits of a stream bring their targets with them; their
+// names are as bounded as those of a plan.
+func TestRecorderOwnTargets(t *testing.T) {
+	r := NewRecorder(Plan{}, 0)
+	for i := range 3 * maxMessages {
+		r.Hits([]Hit{
+			{Step: 1, Own: &Target{Method: "GET", URL: fmt.Sprintf("http://a/same?id=%d", i)}, Code: 200},
+			{Step: 1, Own: &Target{Method: "GET", URL: fmt.Sprintf("http://a/users/%d", i)}, Err: fmt.Sprintf(`Get "http://a/users/%d": EOF`, i)},
+			{Step: 1, Own: &Target{Method: "GET", URL: "http://a"}, Code: 200},
+		})
+	}
+	got := r.Targets()
+	if len(got) != maxTargets+1 || got[0].Name != "GET /same" || got[0].Tally.Asked != 3*maxMessages || got[2].Name != "GET /" || got[2].Tally.Asked != 3*maxMessages {
+		t.Fatalf("%d targets: %+v", len(got), got)
+	}
+	if last := got[maxTargets]; last.Name != otherTargets || last.Tally.Asked != 3*maxMessages-(maxTargets-2) {
+		t.Errorf("%s has %d", last.Name, last.Tally.Asked)
+	}
+	if all := r.Tally(0); len(all.Errors) != 1 || all.Errors["Get: EOF"] != 3*maxMessages {
+		t.Errorf("errors %v", all.Errors)
+	}
+	if n := len(r.open.names.lines); n > maxMessages {
+		t.Errorf("%d paths are remembered", n)
+	}
+}
+
+// TestRecorderBoundsMessages: messages that are all different do not fill a run
+// that goes on for long.
+func TestRecorderBoundsMessages(t *testing.T) {
+	r := NewRecorder(Plan{Targets: []Target{{Method: "GET", URL: "http://a/"}}}, 0)
+	r.KeepSeconds()
+	kept := 0
+	for i := range 5 * maxMessages {
+		r.Hits([]Hit{{Step: 1, Err: fmt.Sprint("error ", i)}})
+		if i%10 == 0 {
+			kept += len(r.Take()[0].Errors)
+		}
+	}
+	if all := r.Tally(0); len(all.Errors) > maxMessages+1 || sum(all.Errors) != 5*maxMessages {
+		t.Errorf("%d messages of %d", len(all.Errors), sum(all.Errors))
+	}
+	if kept > maxMessages+5*maxMessages/10 {
+		t.Errorf("%d messages were taken", kept)
+	}
+}
+
+func TestWithoutURL(t *testing.T) {
+	f := func(in, want string) {
+		t.Helper()
+		if got := withoutURL(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+	f(`Get "http://127.0.0.1/users/17": EOF`, "Get: EOF")
+	f(`Post "https://a/\": x": dial tcp: refused`, "Post: dial tcp: refused")
+	f(`Get "http://127.0.0.1/`, `Get "http://127.0.0.1/`)
+	f(`not sent: "http://a": x`, `not sent: "http://a": x`)
+	f("500 Internal Server Error", "500 Internal Server Error")
+	f("", "")
+}
