@@ -47,7 +47,8 @@ type Plan struct {
 	Targets  []Target
 
 	// Stream, when not nil, gives each request its target while the load runs;
-	// Targets is empty then. The load ends with the stream.
+	// Targets is empty then. The load ends with the stream. It is read on a goroutine
+	// of its own, one target ahead; a read that nothing comes from can outlast the load.
 	Stream Stream
 }
 
@@ -71,7 +72,8 @@ var (
 	ErrNoSchedule = errors.New("plan: no schedule")
 )
 
-// Validate reports what is missing.
+// Validate reports what is missing, think times that are upside down, and
+// weights whose round would be too long.
 func (p Plan) Validate() error {
 	if p.Schedule == nil {
 		return ErrNoSchedule
@@ -79,7 +81,13 @@ func (p Plan) Validate() error {
 	if len(p.Targets) == 0 && p.Stream == nil {
 		return ErrNoTargets
 	}
-	return nil
+	if c, closed := p.Schedule.(*ClosedLoop); closed {
+		if err := c.check(); err != nil {
+			return err
+		}
+	}
+	_, _, err := reduced(p.Targets)
+	return err
 }
 
 // Names returns the name of each target, in order; equal names repeat.
