@@ -2,6 +2,7 @@ package epollhttp
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/netip"
 	"time"
@@ -13,7 +14,7 @@ import (
 type Options struct {
 	Timeout time.Duration // from the send to the end of the answer, and the longest wait for a free slot; 0 means 30 s, below 0 none
 
-	MaxInFlight    int // cap on requests in flight; 0 means 10,000, less when there are fewer file descriptors
+	MaxInFlight    int // cap on requests in flight; 0 means [load.MaxInFlight]
 	MaxConnections int // per host; 0 means no limit but MaxInFlight
 	IdleConns      int // connections kept per host while they have nothing to do; 0 means 10,000
 	Pipeline       int // requests in flight on one connection; 0 means 1
@@ -43,4 +44,59 @@ type Options struct {
 
 	// Hard, when not nil, aborts the requests in flight at once when cancelled.
 	Hard context.Context
+}
+
+// Defaults, which are those of the net/http engine.
+const (
+	defaultTimeout   = 30 * time.Second
+	defaultIdleConns = 10_000
+)
+
+// Validate reports options that make no sense.
+func (o Options) Validate() error {
+	if _, err := load.ParsePacing(string(o.Pacing)); err != nil {
+		return err
+	}
+	switch {
+	case o.MaxInFlight < 0:
+		return fmt.Errorf("bad cap on requests in flight %d", o.MaxInFlight)
+	case o.MaxConnections < 0:
+		return fmt.Errorf("bad number of connections %d", o.MaxConnections)
+	case o.IdleConns < 0:
+		return fmt.Errorf("bad number of idle connections %d", o.IdleConns)
+	case o.Pipeline < 0:
+		return fmt.Errorf("bad number of requests in flight on one connection %d", o.Pipeline)
+	case o.Shards < 0:
+		return fmt.Errorf("bad number of shards %d", o.Shards)
+	}
+	if o.LocalAddr != "" {
+		if _, err := netip.ParseAddr(o.LocalAddr); err != nil {
+			return fmt.Errorf("bad local address %q: want an IP address", o.LocalAddr)
+		}
+	}
+	return nil
+}
+
+// filled returns the options with the defaults in place of zeros. Timeout is then
+// 0 when there is none.
+func (o Options) filled() Options {
+	switch {
+	case o.Timeout == 0:
+		o.Timeout = defaultTimeout
+	case o.Timeout < 0:
+		o.Timeout = 0
+	}
+	if o.MaxInFlight == 0 {
+		o.MaxInFlight = load.MaxInFlight()
+	}
+	if o.IdleConns == 0 {
+		o.IdleConns = defaultIdleConns
+	}
+	if o.Pipeline == 0 || o.NoKeepAlive {
+		o.Pipeline = 1
+	}
+	if o.Pacing == "" {
+		o.Pacing = load.Precise
+	}
+	return o
 }

@@ -1,0 +1,353 @@
+//go:build amd64 || arm64
+
+package epollhttp
+
+import (
+	"io"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// The states of a connection.
+const (
+	connClosed = iota
+	connDialing
+	connOpen
+)
+
+// maxReads is how often one connection is read in its turn, so that an endless
+// answer does not keep the others waiting.
+const maxReads = 16
+
+// keptRest is the largest buffer of an unsent rest that a connection keeps.
+const keptRest = 4 << 10
+
+// A conn is one connection. It has no buffer but for what the socket did not take.
+type conn struct {
+	fd    int32
+	slot  int32 // in shard.conns
+	gen   int32 // how often the slot was used, to know events of an earlier connection
+	state uint8
+	free  bool // it is in host.free
+	idle  bool // it is open and has no flight; counted in host.idle
+	host  *host
+	p     parser
+	q     queue  // what was sent on it and has no answer yet, oldest first
+	used  uint64 // answers that came
+	rest  []byte // what the socket did not take
+
+	prev, next *conn // in host.free or in shard.dialing
+
+	began time.Duration // of the handshake
+	addr  int           // index into host.addrs
+	tries int           // addresses that failed
+	first error         // of the first address
+}
+
+// A connRef names a connection and is void when it is closed.
+type connRef struct {
+	c   *conn
+	gen int32
+}
+
+// A connList is a list of connections, each in one list at a time.
+type connList struct {
+	head, tail *conn
+}
+
+func (l *connList) pushBack(c *conn) {
+	c.prev, c.next = l.tail, nil
+	if l.tail != nil {
+		l.tail.next = c
+	} else {
+		l.head = c
+	}
+	l.tail = c
+}
+
+func (l *connList) pushFront(c *conn) {
+	c.prev, c.next = nil, l.head
+	if l.head != nil {
+		l.head.prev = c
+	} else {
+		l.tail = c
+	}
+	l.head = c
+}
+
+func (l *connList) remove(c *conn) {
+	if c.prev != nil {
+		c.prev.next = c.next
+	} else {
+		l.head = c.next
+	}
+	if c.next != nil {
+		c.next.prev = c.prev
+	} else {
+		l.tail = c.prev
+	}
+	c.prev, c.next = nil, nil
+}
+
+// newConn returns a closed connection with a slot.
+func (s *shard) newConn() *conn {
+	if n := len(s.idle); n > 0 {
+		c := s.conns[s.idle[n-1]]
+		s.idle = s.idle[:n-1]
+		return c
+	}
+	c := &conn{slot: int32(len(s.conns)), fd: -1}
+	s.conns = append(s.conns, c)
+	return c
+}
+
+// closeConn closes the socket. What was in flight on it is the caller's.
+func (s *shard) closeConn(c *conn) {
+	h := c.host
+	switch {
+	case c.free:
+		c.free = false
+		h.free.remove(c)
+	case c.state == connDialing:
+		s.dialing.remove(c)
+		h.dialing--
+	}
+	if c.idle {
+		c.idle = false
+		h.idle--
+	}
+	h.open--
+	s.dropSocket(c)
+	c.state = connClosed
+	c.used, c.tries, c.first = 0, 0, nil
+	if c.rest = c.rest[:0]; cap(c.rest) > keptRest {
+		c.rest = nil
+	}
+	s.idle = append(s.idle, c.slot)
+}
+
+// dropSocket closes the socket; epoll forgets it by itself.
+func (s *shard) dropSocket(c *conn) {
+	if c.fd >= 0 {
+		closeSocket(c.fd)
+		c.fd = -1
+	}
+	c.gen++
+}
+
+// handle takes one event.
+func (s *shard) handle(ev *unix.EpollEvent) {
+	if ev.Fd < 0 {
+		return // woken: the loop looks at its orders
+	}
+	c := s.conns[ev.Fd]
+	if c.gen != ev.Pad {
+		return // of a connection that was closed since
+	}
+	if c.state == connDialing && !s.connected(c, ev.Events) {
+		return
+	}
+	if ev.Events&unix.EPOLLOUT != 0 && len(c.rest) > 0 {
+		s.sendRest(c)
+		if c.gen != ev.Pad {
+			return
+		}
+	}
+	const readable = unix.EPOLLIN | unix.EPOLLRDHUP | unix.EPOLLHUP | unix.EPOLLERR
+	if ev.Events&readable != 0 {
+		s.read(c, ev.Events&^unix.EPOLLIN&readable != 0)
+	}
+}
+
+// attach sends a request on an open connection with room for it.
+func (s *shard) attach(c *conn, f *flight) {
+	h := c.host
+	if c.idle {
+		c.idle = false
+		h.idle--
+	}
+	if c.free && c.q.n+1 >= s.run.opts.Pipeline {
+		c.free = false
+		h.free.remove(c)
+	}
+	f.conn = c
+	f.reused = c.used > 0 || c.q.n > 0
+	if c.q.n == 0 {
+		s.expect(c, f)
+	}
+	c.q.push(f)
+	request, bodyBytes, ok := f.t.static()
+	if !ok {
+		s.out, bodyBytes = f.t.append(s.out[:0], f.hit.N)
+		request = s.out
+	}
+	f.bodyOut = bodyBytes
+	if len(c.rest) > 0 {
+		c.rest = append(c.rest, request...)
+		return
+	}
+	n, e := send(c.fd, request)
+	switch {
+	case e == 0:
+		f.wrote = n > 0
+		if n < len(request) {
+			c.rest = append(c.rest, request[n:]...)
+		}
+	case e == errAgain || e == syscall.EINTR:
+		c.rest = append(c.rest, request...)
+	default:
+		s.sendFailed(c, e)
+	}
+}
+
+// expect makes a connection ready for the answer to f.
+func (s *shard) expect(c *conn, f *flight) {
+	c.p.memo = &s.memos[f.hit.Target]
+	c.p.start(f.t.head)
+}
+
+// sendRest sends what the socket did not take before.
+func (s *shard) sendRest(c *conn) {
+	for len(c.rest) > 0 {
+		n, e := send(c.fd, c.rest)
+		switch {
+		case e == 0:
+			c.rest = c.rest[:copy(c.rest, c.rest[n:])]
+			for f := c.q.head; f != nil; f = f.next {
+				f.wrote = true // some of it may not be: then it is not sent again, which is never wrong
+			}
+		case e == errAgain:
+			return
+		case e != syscall.EINTR:
+			s.sendFailed(c, e)
+			return
+		}
+	}
+	if cap(c.rest) > keptRest {
+		c.rest = nil
+	}
+}
+
+// read takes what has come. With the whole it reads to the end of what there
+// is, because there will be no other event.
+func (s *shard) read(c *conn, whole bool) {
+	gen := c.gen
+	for range maxReads {
+		n, e := recv(c.fd, s.buf)
+		switch {
+		case e == errAgain:
+			return
+		case e == syscall.EINTR:
+			continue
+		case e != 0:
+			s.readFailed(c, e)
+			return
+		case n == 0:
+			s.readEOF(c)
+			return
+		}
+		s.take(c, s.buf[:n])
+		if c.gen != gen || n < len(s.buf) && !whole {
+			return
+		}
+	}
+	s.unread = append(s.unread, connRef{c, gen})
+}
+
+// readOn goes on with the connections that had more to read.
+func (s *shard) readOn() {
+	n := len(s.unread)
+	for _, ref := range s.unread[:n] {
+		if ref.c.gen == ref.gen {
+			s.read(ref.c, true)
+		}
+	}
+	s.unread = s.unread[:copy(s.unread, s.unread[n:])]
+}
+
+// take parses what came on a connection.
+func (s *shard) take(c *conn, b []byte) {
+	gen := c.gen
+	for len(b) > 0 {
+		f := c.q.head
+		if f == nil {
+			s.closeConn(c) // nobody asked
+			return
+		}
+		n, done, err := c.p.feed(b)
+		if err != nil {
+			s.failHead(c, err)
+			return
+		}
+		if !done {
+			return
+		}
+		b = b[n:]
+		s.answered(c, f, len(b) > 0)
+		if c.gen != gen {
+			return
+		}
+	}
+}
+
+// answered ends the oldest flight of a connection, whose answer is complete.
+func (s *shard) answered(c *conn, f *flight, more bool) {
+	s.now()
+	c.q.remove(f)
+	c.used++
+	keep := c.p.keepAlive && !s.run.opts.NoKeepAlive && len(c.rest) == 0 && (c.q.n > 0 || !more)
+	f.hit.Code = c.p.code
+	f.hit.BytesIn = s.run.opts.counted(c.p.body)
+	f.hit.BytesOut = f.bodyOut
+	if f.hit.Code < 200 || f.hit.Code >= 400 {
+		f.hit.Err = c.p.status
+	}
+	s.ages.remove(f)
+	followed := s.run.opts.Follow != nil && len(c.p.location) > 0 && redirects(c.p.code)
+	if followed {
+		s.follow(f, c.p.code, string(c.p.location))
+	}
+	switch {
+	case !keep:
+		s.dismiss(c)
+	case c.q.n > 0:
+		s.expect(c, c.q.head)
+		s.offer(c)
+	default:
+		s.offer(c)
+	}
+	if !followed {
+		f.hit.Done = s.clock
+		s.end(f)
+	}
+	if s.ready > 0 {
+		s.issueUsers()
+	}
+}
+
+// counted returns how many bytes of a body count.
+func (o *Options) counted(n uint64) uint64 {
+	switch m := o.MaxBody; {
+	case m == 0:
+		return n
+	case m < 0:
+		return 0
+	default:
+		return min(n, uint64(m))
+	}
+}
+
+// dismiss closes a connection in good order; what was sent on it behind the last
+// answer is sent again or fails.
+func (s *shard) dismiss(c *conn) {
+	h := c.host
+	q := c.q
+	c.q = queue{}
+	s.closeConn(c)
+	for f := q.pop(); f != nil; f = q.pop() {
+		s.lost(f, io.EOF)
+	}
+	s.dial(h)
+}

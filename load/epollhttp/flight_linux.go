@@ -1,0 +1,154 @@
+//go:build amd64 || arm64
+
+package epollhttp
+
+import (
+	"time"
+
+	"github.com/kasoku/kasoku/load"
+)
+
+// A flight is one request under way: it waits for a connection or stands in the
+// queue of one. Its memory is used again.
+type flight struct {
+	hit     load.Hit
+	t       *template
+	host    *host
+	conn    *conn  // nil while it waits for one
+	bodyOut uint64 // length of its body
+	wrote   bool   // a byte of it has left
+	reused  bool   // its connection had been used before it
+	resent  bool   // it is on its second connection
+
+	prev, next   *flight // in the queue of its connection or of its host
+	older, newer *flight // in the order of sending
+}
+
+// A queue is a list of flights, each in one queue at a time.
+type queue struct {
+	head, tail *flight
+	n          int
+}
+
+func (q *queue) push(f *flight) {
+	f.prev, f.next = q.tail, nil
+	if q.tail != nil {
+		q.tail.next = f
+	} else {
+		q.head = f
+	}
+	q.tail = f
+	q.n++
+}
+
+func (q *queue) pop() *flight {
+	f := q.head
+	if f != nil {
+		q.remove(f)
+	}
+	return f
+}
+
+func (q *queue) remove(f *flight) {
+	if f.prev != nil {
+		f.prev.next = f.next
+	} else {
+		q.head = f.next
+	}
+	if f.next != nil {
+		f.next.prev = f.prev
+	} else {
+		q.tail = f.prev
+	}
+	f.prev, f.next = nil, nil
+	q.n--
+}
+
+// ages are the flights in the order of sending. All have one timeout, so the
+// first is the first to time out, and no flight needs a timer.
+type ages struct {
+	first, last *flight
+}
+
+func (a *ages) push(f *flight) {
+	f.older, f.newer = a.last, nil
+	if a.last != nil {
+		a.last.newer = f
+	} else {
+		a.first = f
+	}
+	a.last = f
+}
+
+func (a *ages) remove(f *flight) {
+	if f.older != nil {
+		f.older.newer = f.newer
+	} else {
+		a.first = f.newer
+	}
+	if f.newer != nil {
+		f.newer.older = f.older
+	} else {
+		a.last = f.older
+	}
+	f.older, f.newer = nil, nil
+}
+
+// flightBlock is how many flights are allocated at once.
+const flightBlock = 32
+
+// newFlight returns a flight with its hit zero.
+func (s *shard) newFlight() *flight {
+	f := s.spare
+	if f == nil {
+		block := make([]flight, flightBlock)
+		for i := range block {
+			block[i].next = s.spare
+			s.spare = &block[i]
+		}
+		f = s.spare
+	}
+	s.spare, f.next = f.next, nil
+	return f
+}
+
+func (s *shard) freeFlight(f *flight) {
+	*f = flight{next: s.spare}
+	s.spare = f
+}
+
+// thoughts are the times at which users have thought enough: a heap.
+type thoughts []time.Duration
+
+func (t *thoughts) push(at time.Duration) {
+	h := append(*t, at)
+	i := len(h) - 1
+	for i > 0 {
+		up := (i - 1) / 2
+		if h[up] <= h[i] {
+			break
+		}
+		h[up], h[i] = h[i], h[up]
+		i = up
+	}
+	*t = h
+}
+
+func (t *thoughts) pop() {
+	h := *t
+	n := len(h) - 1
+	h[0] = h[n]
+	h = h[:n]
+	for i := 0; ; {
+		down := 2*i + 1
+		if down+1 < n && h[down+1] < h[down] {
+			down++
+		}
+		if down >= n || h[i] <= h[down] {
+			break
+		}
+		h[i], h[down] = h[down], h[i]
+		i = down
+	}
+	*t = h
+}
