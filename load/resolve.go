@@ -17,7 +17,7 @@ import (
 type ResolverOptions struct {
 	// ConnectTo has elements SRC:PORT:DST:PORT: connections for SRC:PORT go to
 	// DST:PORT. The destinations of one source take turns. An IPv6 address stands
-	// in brackets.
+	// in brackets. Who may load SRC may load its destinations.
 	ConnectTo []string
 	Servers   []string      // name servers, as IP or IP:PORT, which take turns; none: the system's
 	TTL       time.Duration // how long the addresses of a name are used; 0: for ever, below 0: once
@@ -122,7 +122,7 @@ func parseServer(s string) (string, error) {
 func (r *Resolver) Addrs(ctx context.Context, hostport string) ([]netip.AddrPort, error) {
 	var out []netip.AddrPort
 	for _, dst := range r.destinations(hostport) {
-		addrs, err := r.lookUp(ctx, dst)
+		addrs, err := r.lookUp(ctx, hostport, dst)
 		if err != nil {
 			return nil, err
 		}
@@ -145,7 +145,7 @@ func (r *Resolver) Next(ctx context.Context, hostport string) ([]netip.AddrPort,
 	r.turns[hostport]++
 	r.mu.Unlock()
 	dst := r.destinations(hostport)
-	addrs, err := r.lookUp(ctx, dst[turn%len(dst)])
+	addrs, err := r.lookUp(ctx, hostport, dst[turn%len(dst)])
 	if err != nil || len(addrs) < 2 {
 		return addrs, err
 	}
@@ -185,10 +185,15 @@ func (r *Resolver) destinations(hostport string) []string {
 	return []string{hostport}
 }
 
-// lookUp returns the addresses of host and port, after a look whether each may be
-// loaded. It returns at least one address or an error.
-func (r *Resolver) lookUp(ctx context.Context, hostport string) ([]netip.AddrPort, error) {
-	host, text, err := net.SplitHostPort(hostport)
+// lookUp returns the addresses of the destination dst of src, after a look whether
+// each may be loaded for the host of src. It returns at least one address or an
+// error.
+func (r *Resolver) lookUp(ctx context.Context, src, dst string) ([]netip.AddrPort, error) {
+	named, _, err := net.SplitHostPort(src)
+	if err != nil {
+		return nil, err
+	}
+	host, text, err := net.SplitHostPort(dst)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +207,7 @@ func (r *Resolver) lookUp(ctx context.Context, hostport string) ([]netip.AddrPor
 	}
 	out := make([]netip.AddrPort, len(addrs))
 	for i, a := range addrs {
-		if err := r.permit.Check(host, a); err != nil {
+		if err := r.permit.Check(named, a); err != nil {
 			return nil, err
 		}
 		out[i] = netip.AddrPortFrom(a, uint16(port))

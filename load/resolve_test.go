@@ -68,9 +68,18 @@ func TestResolver_ConnectTo(t *testing.T) {
 	if _, err := r.Next(t.Context(), "192.0.2.1:80"); !errors.As(err, &forbidden) || forbidden.Host != "192.0.2.1" {
 		t.Errorf("error is %v", err)
 	}
-	r = newResolver(t, load.ResolverOptions{ConnectTo: []string{"127.0.0.1:80:192.0.2.7:80"}})
-	if _, err := r.Next(t.Context(), "127.0.0.1:80"); !errors.As(err, &forbidden) || forbidden.Host != "192.0.2.7" {
+	lead := func(hosts ...string) (err error) {
+		r := newResolver(t, load.ResolverOptions{ConnectTo: []string{"a.example:80:192.0.2.7:80"}, Permit: load.Permit{Hosts: hosts}})
+		_, err = r.Next(t.Context(), "a.example:80")
+		return err
+	}
+	if err := lead(); !errors.As(err, &forbidden) || forbidden.Host != "a.example" || forbidden.Addr.String() != "192.0.2.7" {
 		t.Errorf("error is %v", err)
+	}
+	for _, named := range []string{"a.example", "192.0.2.7"} {
+		if err := lead(named); err != nil {
+			t.Error(err)
+		}
 	}
 	for _, bad := range []string{"a", "127.0.0.1:http", "127.0.0.1:99999"} {
 		if _, err := r.Addrs(t.Context(), bad); err == nil {

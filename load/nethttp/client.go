@@ -106,11 +106,16 @@ func (c *client) request(h *load.Hit) (*http.Request, uint64, error) {
 	if h.Own == nil {
 		return c.targets[h.Target].request(c.ctx, h.N)
 	}
-	t, err := c.template(h.Own)
+	return c.ownRequest(h.Own, h.N)
+}
+
+// ownRequest makes request n for a target that is not prepared.
+func (c *client) ownRequest(target *load.Target, n uint64) (*http.Request, uint64, error) {
+	t, err := c.template(target)
 	if err != nil {
-		return nil, 0, fmt.Errorf("target %s %q: %w", h.Own.Method, h.Own.URL, err)
+		return nil, 0, fmt.Errorf("target %s %q: %w", target.Method, target.URL, err)
 	}
-	return t.request(c.ctx, h.N)
+	return t.request(c.ctx, n)
 }
 
 // RoundTrip sends one request and counts when it is sent again.

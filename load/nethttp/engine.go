@@ -47,7 +47,7 @@ func New(opts Options) (*Engine, error) {
 // [*load.ForbiddenError], with nothing sent, when the plan has a target that may
 // not be loaded.
 func (e *Engine) Run(ctx context.Context, p load.Plan, start time.Time, sink load.Sink) (kasoku.LoadSummary, error) {
-	all, stop, err := e.begin(ctx, p)
+	all, stop, err := e.begin(ctx, p.Targets)
 	if err != nil {
 		return kasoku.LoadSummary{}, err
 	}
@@ -67,14 +67,30 @@ func (e *Engine) Run(ctx context.Context, p load.Plan, start time.Time, sink loa
 	sum, err := d.Run(ctx, p, start, sink)
 	sum.Engine = "nethttp"
 	sum.EngineWhy = "the engine for HTTP, with TLS, HTTP/2 and redirects"
-	sum.Connections, sum.Resent, sum.Redirected = all.dialer.made.Load(), all.resent.Load(), all.redirected.Load()
+	all.count(&sum)
 	return sum, err
 }
 
+// count adds what was done to the summary.
+func (s *shared) count(sum *kasoku.LoadSummary) {
+	sum.Connections += s.dialer.made.Load()
+	sum.Resent += s.resent.Load()
+	sum.Redirected += s.redirected.Load()
+}
+
+// Check reports a target that is not a request over HTTP.
+func (e *Engine) Check(targets []load.Target) error {
+	_, err := e.prepare(targets)
+	return err
+}
+
+// Resolver returns what finds the addresses of hosts, by the engine's options.
+func (e *Engine) Resolver() *load.Resolver { return e.resolver }
+
 // begin makes what the workers of one load share, and a function that ends its
 // connections.
-func (e *Engine) begin(ctx context.Context, p load.Plan) (*shared, func(), error) {
-	templates, err := e.prepare(p.Targets)
+func (e *Engine) begin(ctx context.Context, targets []load.Target) (*shared, func(), error) {
+	templates, err := e.prepare(targets)
 	if err != nil {
 		return nil, nil, err
 	}

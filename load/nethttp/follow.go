@@ -3,11 +3,11 @@ package nethttp
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strconv"
 	"time"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/load"
 )
 
@@ -57,7 +57,8 @@ func (r *resumed) RoundTrip(req *http.Request) (*http.Response, error) {
 // net/http: with the same limit, methods, bodies and words as this engine. It is
 // safe for concurrent use and ends with Close.
 type Follower struct {
-	*shared
+	all   *shared
+	plan  load.Plan
 	start time.Time
 	close func()
 }
@@ -65,52 +66,52 @@ type Follower struct {
 // Follower returns a follower for one load of the plan. start is that of
 // [Engine.Run].
 func (e *Engine) Follower(ctx context.Context, p load.Plan, start time.Time) (*Follower, error) {
-	all, stop, err := e.begin(ctx, p)
+	// A redirect is rare enough for its request to be made when it comes.
+	all, stop, err := e.begin(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &Follower{shared: all, start: start, close: stop}, nil
+	return &Follower{all: all, plan: p, start: start, close: stop}, nil
 }
 
 // Follow takes an answer that redirects to location and goes on until the request
 // is at its end or its timeout is over, which counts from the hit's Sent. It fills
-// in Code, BytesIn, BytesOut and Err. A code that is not followed is the answer.
+// in Code, BytesIn, BytesOut and Err. An answer that http.Client would not follow
+// stays what the hit says it is.
 func (f *Follower) Follow(ctx context.Context, h *load.Hit, code int, location string) {
+	if h.Code = code; !redirects(code) || location == "" {
+		return
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if f.timeout > 0 {
-		left := h.Sent + f.timeout - time.Since(f.start)
+	if f.all.timeout > 0 {
+		left := h.Sent + f.all.timeout - time.Since(f.start)
 		defer time.AfterFunc(left, func() { cancel(errTimeout) }).Stop()
 	}
-	c := &client{shared: f.shared}
+	c := &client{shared: f.all}
 	c.ctx = c.counting(ctx)
-	if err := c.resume(h, code, location); err != nil {
+	if err := c.resume(f.plan.Target(h), h, location); err != nil {
 		h.Code, h.Err = 0, err.Error()
 	}
 }
 
-func (c *client) resume(h *load.Hit, code int, location string) error {
-	req, out, err := c.request(h)
+func (c *client) resume(target *load.Target, h *load.Hit, location string) error {
+	req, out, err := c.ownRequest(target, h.N)
 	if err != nil {
 		return err
 	}
-	resp := &http.Response{
-		StatusCode: code, Status: fmt.Sprintf("%d %s", code, http.StatusText(code)),
-		Header: http.Header{"Location": {location}}, Body: http.NoBody, Request: req,
-	}
-	if redirects(code) && location != "" {
-		if resp, err = c.follow(req, resp); err != nil {
-			return err
-		}
+	resp := &http.Response{StatusCode: h.Code, Header: http.Header{"Location": {location}}, Body: http.NoBody, Request: req}
+	if resp, err = c.follow(req, resp); err != nil {
+		return err
 	}
 	h.BytesOut = out
 	return c.finish(resp, h)
 }
 
-// Counts returns how many redirects were followed, and how many requests were
-// sent again on the way.
-func (f *Follower) Counts() (redirected, resent uint64) {
-	return f.redirected.Load(), f.resent.Load()
+// Count adds what the follower has done to the summary of the load.
+func (f *Follower) Count(sum *kasoku.LoadSummary) {
+	sum.Redirected = 0 // the engine counts answers, not steps
+	f.all.count(sum)
 }
 
 // Close ends the connections.

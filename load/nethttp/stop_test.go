@@ -78,7 +78,7 @@ func TestTimeoutLeavesTheNextRequestAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, stop, err := e.begin(t.Context(), load.Plan{Targets: []load.Target{get(s.url("/hang")), get(s.url("/ok"))}})
+	all, stop, err := e.begin(t.Context(), []load.Target{get(s.url("/hang")), get(s.url("/ok"))})
 	if err != nil {
 		t.Fatal(err)
 	}
