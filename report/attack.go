@@ -217,7 +217,7 @@ var attackQuantiles = []struct {
 // latencySection has the three times of a request.
 func (a *Attack) latencySection() Section {
 	s := Section{ID: SectionLatency, Title: "Latency",
-		Sub: "Latency counts from the moment a request was due, service from when it was sent; what lies between is send delay. Failures are included."}
+		Sub: "Latency counts from the due time, service from the send. Failures are included."}
 	t := a.Tally
 	if t.Latency.Count() == 0 {
 		return s

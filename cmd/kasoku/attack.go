@@ -49,10 +49,13 @@ func attack(parent context.Context, e *env, f *attackFlags) error {
 	if told && o.Output == "" {
 		o.Stdout = nil
 	}
-	live := &liveAttack{e: e, handover: handover, progress: e.progress()}
-	o.Watch = live.watch
+	live := &liveAttack{e: e, handover: handover, progress: e.progress(), random: o.Spacing == load.Poisson}
+	o.Watch = func(r *vegeta.Running) load.Sink {
+		live.begin(ctx, r)
+		return nil
+	}
 	res, err := vegeta.Attack(ctx, *o)
-	live.stop(res.Summary, res.Warnings)
+	live.end(res.Summary, res.Warnings)
 	if res.Tally == nil || forbidden(err) {
 		return usageIf(forbidden(err), err)
 	}

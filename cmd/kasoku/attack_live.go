@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/kasoku/kasoku/load/vegeta"
 	"github.com/kasoku/kasoku/loop"
 	"github.com/kasoku/kasoku/report/terminal"
+	"github.com/kasoku/kasoku/unit"
 )
 
 // liveAttack shows an attack's progress and hands its seconds to a recording.
@@ -17,46 +19,97 @@ type liveAttack struct {
 	handover string // the file's name, empty without a recording
 	hands    *loop.HandoverWriter
 	progress *terminal.Progress
-	recorder *load.Recorder
-	plan     load.Plan
-	began    time.Time
-	quit     chan struct{}
-	done     chan struct{}
+	random   bool // when requests are due, so that nobody knows how many are
+
+	running *vegeta.Running // nil before the first request
+	steps   []kasoku.Step
+	quit    chan struct{}
+	done    chan struct{}
 }
 
-// watch is called when the plan is known, right before the first request.
-func (l *liveAttack) watch(r *vegeta.Running) load.Sink {
-	l.plan, l.began, l.recorder = r.Plan, r.Start, r.Recorder
+// begin is called when the plan is known, right before the first request.
+func (l *liveAttack) begin(ctx context.Context, r *vegeta.Running) {
+	l.running, l.steps = r, r.Plan.Schedule.Steps()
 	if l.handover != "" {
-		l.recorder.KeepSeconds()
+		r.Recorder.KeepSeconds()
 	}
 	l.quit, l.done = make(chan struct{}), make(chan struct{})
-	go l.follow()
-	return nil
+	go l.follow(ctx)
 }
 
-func (l *liveAttack) follow() {
+// follow draws the progress four times a second and hands over once a second.
+func (l *liveAttack) follow(ctx context.Context) {
 	defer close(l.done)
-	tick := time.NewTicker(time.Second / 4)
-	defer tick.Stop()
-	for n := 1; ; n++ {
+	var ticks <-chan time.Time
+	if l.e.stderrTTY || l.handover != "" {
+		tick := time.NewTicker(time.Second / 4)
+		defer tick.Stop()
+		ticks = tick.C
+	}
+	interrupt := ctx.Done()
+	for n := 1; ; {
 		select {
 		case <-l.quit:
 			return
-		case <-tick.C:
-		}
-		now := time.Since(l.began)
-		for _, st := range l.plan.Schedule.Steps() {
-			if st.Interval.Contains(now) {
-				t := l.recorder.Tally(st.Number)
-				l.progress.Step(terminal.StepProgress{Number: st.Number, Of: len(l.plan.Schedule.Steps()), PerSec: st.PerSec,
-					Elapsed: now - st.Interval.From, Planned: st.Planned, OK: t.Success, Errors: t.Failed(), P99: t.Latency.Quantile(0.99)})
+		case <-interrupt:
+			interrupt = nil
+			l.progress.Say("stopping: no new requests; waiting for answers, at most " + unit.Exact(load.DefaultDrain) + " (^C again: now)")
+		case <-ticks:
+			l.progress.Load(l.now())
+			if n%4 == 0 {
+				l.hand(kasoku.LoadSummary{Model: "open loop", Targets: l.running.Plan.Names()}, nil, false)
 			}
-		}
-		if n%4 == 0 {
-			l.hand(kasoku.LoadSummary{Engine: "nethttp", Model: "open loop", Targets: l.plan.Names()}, nil, false)
+			n++
 		}
 	}
+}
+
+// now is how far the attack is.
+func (l *liveAttack) now() terminal.LoadProgress {
+	at := time.Since(l.running.Start)
+	live := l.running.Recorder.Live(at)
+	p := terminal.LoadProgress{Of: len(l.steps), Elapsed: at, PerSec: -1, Errors: live.Failed, InFlight: -1}
+	if end := l.steps[len(l.steps)-1].Interval.To; end < load.Forever {
+		at = min(at, end-1)
+		p.Planned, p.Elapsed = end, at
+	}
+	var due float64
+	for _, s := range l.steps {
+		if s.Interval.From <= at {
+			p.Number = s.Number
+			p.Asked = rateAt(s, at)
+			due += dueBy(s, at)
+		}
+	}
+	if due > 0 && !l.random {
+		p.InFlight = max(int(due)-int(live.Total), 0)
+	}
+	switch last := int(time.Since(l.running.Start)/time.Second) - 1; {
+	case last < 0:
+	case live.Second < last:
+		p.PerSec = 0
+	default:
+		t := live.LastSecond
+		p.PerSec, p.P50, p.P99 = float64(t.Asked), t.Latency.Quantile(0.5), t.Latency.Quantile(0.99)
+	}
+	return p
+}
+
+// rateAt is the rate that a step asks for; after its end 0.
+func rateAt(s kasoku.Step, at time.Duration) float64 {
+	switch {
+	case !s.Interval.Contains(at):
+		return 0
+	case s.PerSecTo == 0:
+		return s.PerSec
+	}
+	return s.PerSec + (s.PerSecTo-s.PerSec)*(at-s.Interval.From).Seconds()/s.Interval.Len().Seconds()
+}
+
+// dueBy is how many requests of a step are due by then, when they are spaced evenly.
+func dueBy(s kasoku.Step, at time.Duration) float64 {
+	at = min(at, s.Interval.To-1)
+	return (s.PerSec + rateAt(s, at)) / 2 * (at - s.Interval.From).Seconds()
 }
 
 // hand leaves what was measured so far where a recording finds it.
@@ -66,19 +119,20 @@ func (l *liveAttack) hand(sum kasoku.LoadSummary, warnings []kasoku.Warning, ove
 	}
 	var err error
 	if l.hands == nil {
-		l.hands, err = loop.NewHandover(l.handover, l.began)
+		l.hands, err = loop.NewHandover(l.handover, l.running.Start)
 	}
 	if err == nil {
-		err = l.hands.Write(loop.Handover{Steps: begun(l.plan.Schedule.Steps(), over && sum.Stopped == "", time.Since(l.began)),
-			Summary: sum, Seconds: l.recorder.Take(), Warnings: warnings})
+		err = l.hands.Write(loop.Handover{Steps: begun(l.steps, over && sum.Stopped == "", time.Since(l.running.Start)),
+			Summary: sum, Seconds: l.running.Recorder.Take(), Warnings: warnings})
 	}
 	if err != nil {
 		fmt.Fprintf(l.e.stderr, "kasoku: warning: the recording does not get the load's figures: %v\n", err)
 	}
 }
 
-func (l *liveAttack) stop(sum kasoku.LoadSummary, warnings []kasoku.Warning) {
-	if l.recorder == nil {
+// end stops following, and hands over the rest.
+func (l *liveAttack) end(sum kasoku.LoadSummary, warnings []kasoku.Warning) {
+	if l.running == nil {
 		return
 	}
 	close(l.quit)

@@ -110,15 +110,19 @@ func (s StepProgress) head() string {
 	return fmt.Sprintf("%s  %7s", name, rate)
 }
 
-// p99 prints seconds from one second on: a line that moves is read at a glance.
 func (s StepProgress) p99() string {
-	switch {
-	case s.P99 <= 0:
+	if s.P99 <= 0 {
 		return ""
-	case s.P99 >= time.Second:
-		return "p99 " + unit.DurationIn(s.P99, time.Second) + " s"
 	}
-	return "p99 " + unit.Duration(s.P99)
+	return "p99 " + glance(s.P99)
+}
+
+// glance prints seconds from one second on: a line that moves is read at a glance.
+func glance(d time.Duration) string {
+	if d >= time.Second {
+		return unit.DurationIn(d, time.Second) + " s"
+	}
+	return unit.Duration(d)
 }
 
 // Work redraws the line of something else that takes time, done of 0..1:
