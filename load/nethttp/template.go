@@ -100,6 +100,9 @@ func settle(req *http.Request) {
 // was filled in makes no URL.
 func (t *template) request(ctx context.Context, n uint64) (*http.Request, uint64, error) {
 	req := t.req.WithContext(ctx)
+	if t.seq != "" || t.fill != nil && len(t.fill.Header) > 0 {
+		req.Header = maps.Clone(t.req.Header)
+	}
 	data := t.body
 	if t.fill != nil {
 		var err error
@@ -108,7 +111,6 @@ func (t *template) request(ctx context.Context, n uint64) (*http.Request, uint64
 		}
 	}
 	if t.seq != "" {
-		t.own(req)
 		req.Header[t.seq] = []string{strconv.FormatUint(n, 10)}
 	}
 	if len(data) > 0 {
@@ -123,11 +125,6 @@ func (t *template) request(ctx context.Context, n uint64) (*http.Request, uint64
 	return req, uint64(len(data)), nil
 }
 
-// own gives the request a header of its own.
-func (t *template) own(req *http.Request) {
-	req.Header = maps.Clone(t.req.Header)
-}
-
 // fillIn writes the parts that differ and returns the body.
 func (t *template) fillIn(req *http.Request, n uint64) ([]byte, error) {
 	if f := &t.fill.URL; !f.IsZero() {
@@ -136,9 +133,6 @@ func (t *template) fillIn(req *http.Request, n uint64) ([]byte, error) {
 			return nil, err
 		}
 		req.URL = u
-	}
-	if len(t.fill.Header) > 0 {
-		t.own(req)
 	}
 	for i := range t.fill.Header {
 		delete(req.Header, t.fill.Header[i].Name)
