@@ -15,7 +15,7 @@ import (
 // KB each in gob.
 func benchResults(n int) []Result {
 	start := time.Date(2026, 11, 20, 9, 27, 44, 779296533, time.UTC)
-	body := bytes.Repeat([]byte("<p>a line of a page</p>\n"), 35)
+	body := bytes.Repeat([]byte("<p>a line of a page</p>\n"), 38)
 	out := make([]Result, n)
 	for i := range out {
 		at := start.Add(time.Duration(i) * 50 * time.Microsecond)

@@ -29,6 +29,7 @@ type csvDecoder struct {
 	text   []byte // holds fields that were quoted
 	body   []byte
 	header []byte
+	base64 base64Decoder
 	attack lastText
 	error  lastText
 	method lastText
@@ -194,7 +195,7 @@ func (d *csvDecoder) decode(r *Result, h *headers) bool {
 	}
 	if len(f[6]) > 0 {
 		var err error
-		if d.body, err = base64.StdEncoding.AppendDecode(d.body[:0], f[6]); err != nil {
+		if d.body, err = d.base64.append(d.body[:0], f[6]); err != nil {
 			return false
 		}
 		r.Body = d.body
@@ -205,7 +206,7 @@ func (d *csvDecoder) decode(r *Result, h *headers) bool {
 // readHeaders reads headers as they stand on the wire, in base64.
 func (d *csvDecoder) readHeaders(b []byte, h *headers) bool {
 	var err error
-	if d.header, err = base64.StdEncoding.AppendDecode(d.header[:0], b); err != nil {
+	if d.header, err = d.base64.append(d.header[:0], b); err != nil {
 		return false
 	}
 	if plainHeaders(d.header, h) {

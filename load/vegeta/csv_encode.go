@@ -1,8 +1,6 @@
 package vegeta
 
 import (
-	"bytes"
-	"encoding/base64"
 	"strconv"
 	"strings"
 	"unicode"
@@ -13,7 +11,10 @@ import (
 // error, body in base64, attack, sequence, method, URL, headers in base64.
 const csvColumns = 12
 
-type csvEncoder struct{ header []byte }
+type csvEncoder struct {
+	header []byte
+	base64 base64Encoder
+}
 
 // append implements coder.
 func (e *csvEncoder) append(dst []byte, r *Result, h *headers) ([]byte, error) {
@@ -23,14 +24,14 @@ func (e *csvEncoder) append(dst []byte, r *Result, h *headers) ([]byte, error) {
 	dst = append(strconv.AppendUint(dst, r.BytesOut, 10), ',')
 	dst = append(strconv.AppendUint(dst, r.BytesIn, 10), ',')
 	dst = append(appendCSV(dst, r.Error), ',')
-	dst = append(base64.StdEncoding.AppendEncode(dst, r.Body), ',')
+	dst = append(e.base64.append(dst, r.Body), ',')
 	dst = append(appendCSV(dst, r.Attack), ',')
 	dst = append(strconv.AppendUint(dst, r.Seq, 10), ',')
 	dst = append(appendCSV(dst, r.Method), ',')
 	dst = append(appendCSV(dst, r.URL), ',')
 	if len(h.fields) > 0 {
 		e.header = appendWire(e.header[:0], h)
-		dst = base64.StdEncoding.AppendEncode(dst, e.header)
+		dst = e.base64.append(dst, e.header)
 	}
 	return append(dst, '\n'), nil
 }
@@ -74,6 +75,12 @@ func appendWire(dst []byte, h *headers) []byte {
 		}
 		for _, v := range h.values[f.from:f.to] {
 			dst = append(append(dst, f.name...), ": "...)
+			for len(v) > 0 && isBlank(v[0]) {
+				v = v[1:]
+			}
+			for len(v) > 0 && isBlank(v[len(v)-1]) {
+				v = v[:len(v)-1]
+			}
 			from := len(dst)
 			dst = append(dst, v...)
 			for i := from; i < len(dst); i++ {
@@ -81,12 +88,13 @@ func appendWire(dst []byte, h *headers) []byte {
 					dst[i] = ' '
 				}
 			}
-			dst = append(dst[:from], bytes.Trim(dst[from:], " \t")...)
 			dst = append(dst, "\r\n"...)
 		}
 	}
 	return append(dst, "\r\n"...)
 }
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
 // validName reports whether the name is a token of RFC 9110, section 5.6.2.
 func validName(name []byte) bool {

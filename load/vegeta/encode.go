@@ -39,7 +39,7 @@ func NewEncoder(w io.Writer, e Encoding) (*Encoder, error) {
 	case Gob, "":
 		return &Encoder{w: w, coder: &gobEncoder{}}, nil
 	case JSON:
-		return &Encoder{w: w, coder: jsonEncoder{}}, nil
+		return &Encoder{w: w, coder: &jsonEncoder{}}, nil
 	case CSV:
 		return &Encoder{w: w, coder: &csvEncoder{}}, nil
 	}

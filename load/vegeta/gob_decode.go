@@ -182,7 +182,7 @@ func (d *gobDecoder) value(id int64, c *gobCursor, r *Result, h *headers) bool {
 	for i := -1; ; {
 		delta := c.uint()
 		if delta == 0 {
-			return !c.bad && len(c.b) == 0
+			return c.atEnd()
 		}
 		if delta > uint64(len(d.plan)-1-i) {
 			return false

@@ -44,7 +44,7 @@ func (d *gobDecoder) define(id int64, c *gobCursor) bool {
 	c.end()
 	c.end()
 	d.types[id] = t
-	return !c.bad && len(c.b) == 0
+	return c.atEnd()
 }
 
 // common reads the name and id of a type.
@@ -137,40 +137,41 @@ func (d *gobDecoder) fieldOf(name string, id int64) (gobField, bool) {
 }
 
 // A gobCursor reads the parts of a message. After a part that is not there, or
-// not whole, it is bad and empty.
+// not whole, it is bad and at the end.
 type gobCursor struct {
 	b   []byte
+	i   int // b[i:] is left
 	bad bool
 }
 
-func (c *gobCursor) fail() {
-	c.b, c.bad = nil, true
-}
+func (c *gobCursor) fail() { c.i, c.bad = len(c.b), true }
+
+// atEnd reports whether all was read, and nothing was amiss.
+func (c *gobCursor) atEnd() bool { return !c.bad && c.i == len(c.b) }
 
 // uint reads an unsigned number: one byte below 128, or the negated count of
 // the bytes that follow, most significant first.
 func (c *gobCursor) uint() uint64 {
-	if len(c.b) > 0 && c.b[0] <= 0x7f {
-		n := uint64(c.b[0])
-		c.b = c.b[1:]
-		return n
+	if i := c.i; i < len(c.b) && c.b[i] <= 0x7f {
+		c.i++
+		return uint64(c.b[i])
 	}
 	return c.longUint()
 }
 
 func (c *gobCursor) longUint() uint64 {
-	if len(c.b) == 0 {
+	b := c.b[c.i:]
+	if len(b) == 0 {
 		c.fail()
 		return 0
 	}
-	n := -int(int8(c.b[0]))
-	if n > 8 || n >= len(c.b) {
+	n := -int(int8(b[0]))
+	if n > 8 || n >= len(b) {
 		c.fail()
 		return 0
 	}
-	x := be(c.b[1 : 1+n])
-	c.b = c.b[1+n:]
-	return x
+	c.i += 1 + n
+	return be(b[1 : 1+n])
 }
 
 // int reads a signed number: the sign is the lowest bit.
@@ -185,13 +186,13 @@ func (c *gobCursor) int() int64 {
 // bytes reads a length and as many bytes.
 func (c *gobCursor) bytes() []byte {
 	n := c.uint()
-	if n > uint64(len(c.b)) {
+	if n > uint64(len(c.b)-c.i) {
 		c.fail()
 		return nil
 	}
-	b := c.b[:n:n]
-	c.b = c.b[n:]
-	return b
+	from := c.i
+	c.i += int(n)
+	return c.b[from:c.i:c.i]
 }
 
 // headers reads a map of lists of texts.

@@ -3,7 +3,6 @@ package vegeta
 import (
 	"bufio"
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +19,7 @@ type jsonDecoder struct {
 	brief  bool
 	cur    jsonCursor
 	body   []byte
+	base64 base64Decoder
 	attack lastText
 	error  lastText
 	method lastText
@@ -117,7 +117,7 @@ func (d *jsonDecoder) readBody(r *Result) {
 		return
 	}
 	var err error
-	if d.body, err = base64.StdEncoding.AppendDecode(d.body[:0], raw); err != nil {
+	if d.body, err = d.base64.append(d.body[:0], raw); err != nil {
 		d.cur.fail()
 		return
 	}

@@ -1,17 +1,16 @@
 package vegeta
 
 import (
-	"encoding/base64"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
 // The JSON encoder writes what encoding/json writes of a Result.
-type jsonEncoder struct{}
+type jsonEncoder struct{ base64 base64Encoder }
 
 // append implements coder.
-func (jsonEncoder) append(dst []byte, r *Result, h *headers) ([]byte, error) {
+func (e *jsonEncoder) append(dst []byte, r *Result, h *headers) ([]byte, error) {
 	from := len(dst)
 	dst = appendJSON(append(dst, `{"attack":`...), r.Attack)
 	dst = strconv.AppendUint(append(dst, `,"seq":`...), r.Seq, 10)
@@ -28,7 +27,7 @@ func (jsonEncoder) append(dst []byte, r *Result, h *headers) ([]byte, error) {
 	if r.Body == nil {
 		dst = append(dst, "null"...)
 	} else {
-		dst = base64.StdEncoding.AppendEncode(append(dst, '"'), r.Body)
+		dst = e.base64.append(append(dst, '"'), r.Body)
 		dst = append(dst, '"')
 	}
 	dst = appendJSON(append(dst, `,"method":`...), r.Method)
@@ -65,39 +64,59 @@ func appendJSONHeaders(dst []byte, h *headers) []byte {
 
 // appendJSON appends s as a string, escaped as encoding/json does.
 func appendJSON[T string | []byte](dst []byte, s T) []byte {
-	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		b := s[i]
-		if b >= utf8.RuneSelf {
-			r, size := utf8.DecodeRuneInString(string(s[i:min(len(s), i+utf8.UTFMax)]))
-			switch {
-			case r == utf8.RuneError && size == 1:
-				dst = append(append(dst, s[start:i]...), `\ufffd`...)
-				start = i + size
-			case r == '\u2028' || r == '\u2029': // line ends for JavaScript
-				dst = append(append(dst, s[start:i]...), `\u202`...)
-				dst = append(dst, hex[r&0xf])
-				start = i + size
-			}
-			i += size
-			continue
-		}
-		if b >= ' ' && b != '"' && b != '\\' && b != '<' && b != '>' && b != '&' {
-			i++
-			continue
-		}
-		dst = append(dst, s[start:i]...)
-		const named, letters = "\"\\\b\f\n\r\t", `"\bfnrt`
-		if n := strings.IndexByte(named, b); n >= 0 {
-			dst = append(dst, '\\', letters[n])
-		} else {
-			dst = append(dst, '\\', 'u', '0', '0', hex[b>>4], hex[b&0xf])
-		}
-		i++
-		start = i
+	n := verbatim(s)
+	dst = append(dst, s[:n]...)
+	for n < len(s) {
+		var size int
+		dst, size = appendEscaped(dst, string(s[n:min(len(s), n+utf8.UTFMax)]))
+		s = s[n+size:]
+		n = verbatim(s)
+		dst = append(dst, s[:n]...)
 	}
-	dst = append(dst, s[start:]...)
 	return append(dst, '"')
+}
+
+// verbatim returns how many bytes at the head of s stand for themselves in a
+// string of JSON: those of ASCII but controls, quotes, backslashes, and what
+// HTML gives a meaning.
+func verbatim[T string | []byte](s T) int {
+	const low, high = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		x := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+		// Each term has the high bit of a byte set, one that is not verbatim or
+		// one above such a byte. The quote and & differ in one bit, as < and > do.
+		quote := (x | 0x04*low) ^ '&'*low
+		angle := (x | 0x02*low) ^ '>'*low
+		slash := x ^ '\\'*low
+		if (x|(x-' '*low)|(quote-low)|(angle-low)|(slash-low))&high != 0 {
+			break
+		}
+	}
+	for i < len(s) && s[i] < utf8.RuneSelf && s[i] >= ' ' &&
+		s[i] != '"' && s[i] != '\\' && s[i] != '<' && s[i] != '>' && s[i] != '&' {
+		i++
+	}
+	return i
+}
+
+// appendEscaped appends what stands for the first character of s, which is not
+// verbatim as it is or not of ASCII, and returns its size.
+func appendEscaped(dst []byte, s string) (_ []byte, size int) {
+	const hex = "0123456789abcdef"
+	const named, short = "\"\\\b\f\n\r\t", `"\bfnrt`
+	r, size := utf8.DecodeRuneInString(s)
+	switch n := strings.IndexByte(named, s[0]); {
+	case n >= 0:
+		return append(dst, '\\', short[n]), 1
+	case s[0] < utf8.RuneSelf:
+		return append(dst, '\\', 'u', '0', '0', hex[s[0]>>4], hex[s[0]&0xf]), 1
+	case r == utf8.RuneError && size == 1:
+		return append(dst, `\ufffd`...), 1
+	case r == '\u2028' || r == '\u2029': // ends of lines for JavaScript
+		return append(append(dst, `\u202`...), hex[r&0xf]), size
+	}
+	return append(dst, s[:size]...), size
 }

@@ -21,13 +21,14 @@ type Metrics struct {
 	Duration    time.Duration  `json:"duration"` // Latest - Earliest
 	Wait        time.Duration  `json:"wait"`     // End - Latest
 	Requests    uint64         `json:"requests"`
-	Rate        float64        `json:"rate"`       // requests per second of Duration
-	Throughput  float64        `json:"throughput"` // successes per second of Duration + Wait
-	Success     float64        `json:"success"`    // ratio, 0..1
-	StatusCodes map[string]int `json:"status_codes"`
-	Errors      []string       `json:"errors"` // each once, in the order in which they came first
+	Rate        float64        `json:"rate"`         // requests per second of Duration
+	Throughput  float64        `json:"throughput"`   // successes per second of Duration + Wait
+	Success     float64        `json:"success"`      // ratio, 0..1
+	StatusCodes map[string]int `json:"status_codes"` // made by Close
+	Errors      []string       `json:"errors"`       // each once, in the order in which they came first
 
 	seen    map[string]bool
+	codes   []uint64 // by status code; StatusCodes is made of them
 	success uint64
 }
 
@@ -58,7 +59,10 @@ const compression = 100
 func (m *Metrics) Add(r *Result) {
 	m.init()
 	m.Requests++
-	m.StatusCodes[strconv.Itoa(int(r.Code))]++
+	if int(r.Code) >= len(m.codes) {
+		m.codes = append(m.codes, make([]uint64, int(r.Code)+1-len(m.codes))...)
+	}
+	m.codes[r.Code]++
 	m.BytesOut.Total += r.BytesOut
 	m.BytesIn.Total += r.BytesIn
 	m.Latencies.add(r.Latency)
@@ -84,8 +88,9 @@ func (m *Metrics) Add(r *Result) {
 }
 
 func (m *Metrics) init() {
-	if m.StatusCodes == nil {
-		m.StatusCodes, m.seen, m.Errors = map[string]int{}, map[string]bool{}, []string{}
+	if m.codes == nil {
+		m.seen, m.Errors = map[string]bool{}, []string{}
+		m.codes = make([]uint64, 600) // those of servers, as a rule
 		m.Latencies.digest = tdigest.NewWithCompression(compression)
 	}
 }
@@ -111,6 +116,12 @@ func (l *Latencies) Quantile(q float64) time.Duration {
 // Close computes rates, means and percentiles of what was added so far.
 func (m *Metrics) Close() {
 	m.init()
+	m.StatusCodes = map[string]int{}
+	for code, n := range m.codes {
+		if n > 0 {
+			m.StatusCodes[strconv.Itoa(code)] = int(n)
+		}
+	}
 	if m.Requests == 0 {
 		return
 	}
