@@ -229,7 +229,9 @@ func TestConnectTo(t *testing.T) {
 	}
 	one, two := srv(), srv()
 	for _, name := range []string{EpollHTTP, NetHTTP} {
+		mu.Lock()
 		clear(seen)
+		mu.Unlock()
 		h := nethttp.Options{NoKeepAlive: true, ConnectTo: []string{"a.test:80:" + one, "a.test:80:" + two}}
 		_, hits := run(t, Options{Engine: name, HTTP: h}, plan(t, 20, get("http://a.test/")))
 		for _, h := range hits {
@@ -237,9 +239,11 @@ func TestConnectTo(t *testing.T) {
 				t.Errorf("%s: bad hit %+v", name, h)
 			}
 		}
+		mu.Lock()
 		if seen[one] == 0 || seen[two] == 0 {
 			t.Errorf("%s: requests went to %v", name, seen)
 		}
+		mu.Unlock()
 	}
 }
 

@@ -75,6 +75,8 @@ func TestOnlyIdempotentRequestsAreSentAgain(t *testing.T) {
 				failed++
 			}
 		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		for _, k := range s.seen {
 			if k > 1 {
 				twice++
