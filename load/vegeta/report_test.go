@@ -52,8 +52,8 @@ func TestReport_Failure(t *testing.T) {
 			t.Errorf("error is %v, want %q", err, want)
 		}
 	}
-	f(ReportOptions{Type: "plot"}, `bad report type "plot"`)
-	f(ReportOptions{Type: "x"}, `bad report type "x"`)
+	f(ReportOptions{Type: "plot"}, "the plot reporter has been deprecated")
+	f(ReportOptions{Type: "x"}, `invalid report type: "x"`)
 	f(ReportOptions{Type: "hist"}, `bad buckets ""`)
 	f(ReportOptions{Type: "hist[1ms"}, `bad buckets "[1ms"`)
 	f(ReportOptions{Type: "hist[1ms,x]"}, `bad duration "x"`)
