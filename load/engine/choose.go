@@ -15,19 +15,24 @@ func (e *Engine) choose(p *load.Plan) (name, why string, err error) {
 	unfit := e.unfit(p)
 	switch e.opts.Engine {
 	case Auto, "":
+		name, why = EpollHTTP, "all targets are cleartext HTTP/1.1"
 		if unfit != "" {
-			return NetHTTP, unfit, nil
+			name, why = NetHTTP, unfit
 		}
-		return EpollHTTP, "all targets are cleartext HTTP/1.1", nil
 	case NetHTTP:
-		return NetHTTP, "asked for", nil
+		name, why = NetHTTP, "asked for"
 	case EpollHTTP:
 		if unfit != "" {
 			return "", "", &ChoiceError{EpollHTTP, unfit}
 		}
-		return EpollHTTP, "asked for", nil
+		name, why = EpollHTTP, "asked for"
+	default:
+		return "", "", fmt.Errorf("bad engine %q: want %s, %s or %s", e.opts.Engine, Auto, EpollHTTP, NetHTTP)
 	}
-	return "", "", fmt.Errorf("bad engine %q: want %s, %s or %s", e.opts.Engine, Auto, EpollHTTP, NetHTTP)
+	if name == NetHTTP && e.opts.Pipeline > 1 {
+		return "", "", fmt.Errorf("pipelining needs the engine %s, and this load has %s: %s", EpollHTTP, NetHTTP, why)
+	}
+	return name, why, nil
 }
 
 // unfit returns the first reason why epollhttp cannot send the plan, in words;

@@ -99,6 +99,8 @@ func TestNew_Failure(t *testing.T) {
 	f(Options{Engine: EpollHTTP}, "engine epollhttp: target 1 is https", get("https://127.0.0.1/"))
 	f(Options{Engine: "fast"}, `bad engine "fast": want auto, epollhttp or nethttp`, get("http://127.0.0.1/"))
 	f(Options{Pipeline: -1}, "bad number of requests in flight on one connection -1", get("http://127.0.0.1/"))
+	f(Options{Pipeline: 2}, "pipelining needs the engine epollhttp, and this load has nethttp: target 1 is https", get("https://127.0.0.1/"))
+	f(Options{Pipeline: 2, Engine: NetHTTP}, "pipelining needs the engine epollhttp, and this load has nethttp: asked for", get("http://127.0.0.1/"))
 	f(Options{HTTP: nethttp.Options{Redirects: -9}}, "http engine: bad number of redirects -9")
 	f(Options{}, `target 1, GET "ftp://h/": bad URL scheme "ftp": want http or https`, get("ftp://h/"))
 	_, _, err := New(Options{Engine: EpollHTTP}, plan(t, 1, get("https://127.0.0.1/")))

@@ -65,8 +65,10 @@ func (e *Engine) Run(ctx context.Context, p load.Plan, start time.Time, sink loa
 		NewClient:   func() load.Client { return &client{shared: all} },
 	}
 	sum, err := d.Run(ctx, p, start, sink)
-	sum.Engine = "nethttp"
-	sum.EngineWhy = "the engine for HTTP, with TLS, HTTP/2 and redirects"
+	sum.Engine, sum.EngineWhy = "nethttp", "the engine for HTTP, with TLS, HTTP/2 and redirects"
+	if sum.Model == load.ModelOpen {
+		sum.Pacing = "timers"
+	}
 	all.count(&sum)
 	return sum, err
 }
