@@ -98,6 +98,10 @@ func Attack(ctx context.Context, o AttackOptions) (res AttackResult, err error) 
 	if err != nil {
 		return res, err
 	}
+	// Before anything is written, and before the clock runs: names are looked up here.
+	if err := sender.Permitted(ctx, plan.Targets); err != nil {
+		return res, err
+	}
 	out, closeOut, err := o.openResults()
 	if err != nil {
 		return res, err
