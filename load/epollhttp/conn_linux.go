@@ -122,8 +122,8 @@ func (s *shard) closeConn(c *conn) {
 	s.dropSocket(c)
 	c.state = connClosed
 	c.used, c.tries, c.first = 0, 0, nil
-	if c.rest = c.rest[:0]; cap(c.rest) > keptRest {
-		c.rest = nil
+	if len(c.rest) > 0 {
+		s.forgetRest(c)
 	}
 	s.idle = append(s.idle, c.slot)
 }
@@ -191,12 +191,11 @@ func (s *shard) attach(c *conn, f *flight) {
 	n, e := send(c.fd, request)
 	switch {
 	case e == 0:
-		f.wrote = n > 0
-		if n < len(request) {
-			c.rest = append(c.rest, request[n:]...)
+		if f.wrote = n > 0; n < len(request) {
+			s.keepRest(c, request[n:])
 		}
 	case e == errAgain || e == syscall.EINTR:
-		c.rest = append(c.rest, request...)
+		s.keepRest(c, request)
 	default:
 		s.sendFailed(c, e)
 	}
@@ -206,6 +205,12 @@ func (s *shard) attach(c *conn, f *flight) {
 func (s *shard) expect(c *conn, f *flight) {
 	c.p.memo = &s.memos[f.hit.Target]
 	c.p.start(f.t.head)
+}
+
+// keepRest keeps what the socket did not take until it takes more.
+func (s *shard) keepRest(c *conn, rest []byte) {
+	c.rest = append(c.rest, rest...)
+	s.rests++
 }
 
 // sendRest sends what the socket did not take before.
@@ -225,7 +230,13 @@ func (s *shard) sendRest(c *conn) {
 			return
 		}
 	}
-	if cap(c.rest) > keptRest {
+	s.forgetRest(c)
+}
+
+// forgetRest ends the keeping of a rest.
+func (s *shard) forgetRest(c *conn) {
+	s.rests--
+	if c.rest = c.rest[:0]; cap(c.rest) > keptRest {
 		c.rest = nil
 	}
 }
@@ -235,7 +246,7 @@ func (s *shard) sendRest(c *conn) {
 func (s *shard) read(c *conn, whole bool) {
 	gen := c.gen
 	for range maxReads {
-		n, e := recv(c.fd, s.buf)
+		n, e := s.receive(c.fd)
 		switch {
 		case e == errAgain:
 			return
@@ -254,6 +265,21 @@ func (s *shard) read(c *conn, whole bool) {
 		}
 	}
 	s.unread = append(s.unread, connRef{c, gen})
+}
+
+// receive reads into buf. In an open loop it notes when the kernel had it.
+func (s *shard) receive(fd int32) (int, syscall.Errno) {
+	if s.run.users != nil {
+		return recv(fd, s.buf)
+	}
+	n, stamp, e := s.receiver.recv(fd)
+	s.came = never
+	if n > 0 {
+		if s.stamped = stamp > 0; s.stamped {
+			s.came = time.Duration(stamp - s.wall)
+		}
+	}
+	return n, e
 }
 
 // readOn goes on with the connections that had more to read.
@@ -297,6 +323,7 @@ func (s *shard) answered(c *conn, f *flight, more bool) {
 	s.now()
 	c.q.remove(f)
 	c.used++
+	s.big = s.big || c.p.body > deferredBody
 	keep := c.p.keepAlive && !s.run.opts.NoKeepAlive && len(c.rest) == 0 && (c.q.n > 0 || !more)
 	f.hit.Code = c.p.code
 	f.hit.BytesIn = s.run.opts.counted(c.p.body)
@@ -319,7 +346,7 @@ func (s *shard) answered(c *conn, f *flight, more bool) {
 		s.offer(c)
 	}
 	if !followed {
-		f.hit.Done = s.clock
+		f.hit.Done = min(max(s.came, f.hit.Sent), s.clock)
 		s.end(f)
 	}
 	if s.ready > 0 {

@@ -53,6 +53,7 @@ func (s *shard) cut(f *flight, inHeader, inBody error) {
 		} else {
 			f.host.waiting.remove(f)
 		}
+		s.waiting--
 		s.fail(f, inHeader, true)
 		return
 	}

@@ -40,14 +40,34 @@ func (s *shard) submit(f *flight) {
 	case h.err != nil:
 		s.fail(f, h.err, true)
 	case f.resent:
-		h.fresh.push(f)
-		s.dial(h)
+		s.queueUp(&h.fresh, f)
 	case h.free.head != nil:
 		s.attach(h.free.head, f)
 	default:
-		h.waiting.push(f)
-		s.dial(h)
+		s.queueUp(&h.waiting, f)
 	}
+}
+
+func (s *shard) queueUp(q *queue, f *flight) {
+	q.push(f)
+	s.waiting++
+	s.dial(f.host)
+}
+
+// call returns the flight that has waited longest, nil when none waits. Those
+// that need a new connection come first, and only when it is one.
+func (s *shard) call(h *host, isNew bool) *flight {
+	var f *flight
+	if isNew {
+		f = h.fresh.pop()
+	}
+	if f == nil {
+		f = h.waiting.pop()
+	}
+	if f != nil {
+		s.waiting--
+	}
+	return f
 }
 
 // offer gives the flights that wait to an open connection, and keeps it for later
@@ -55,13 +75,7 @@ func (s *shard) submit(f *flight) {
 func (s *shard) offer(c *conn) {
 	h, gen := c.host, c.gen
 	for c.q.n < s.run.opts.Pipeline {
-		var f *flight
-		if c.used == 0 && c.q.n == 0 {
-			f = h.fresh.pop()
-		}
-		if f == nil {
-			f = h.waiting.pop()
-		}
+		f := s.call(h, c.used == 0 && c.q.n == 0)
 		if f == nil {
 			break
 		}
@@ -147,6 +161,10 @@ func (s *shard) connect(c *conn) error {
 	if e := setInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1); e != 0 {
 		return s.dialError(c, "setsockopt", e)
 	}
+	if s.run.users == nil {
+		// Where it is refused, answers are read when they come.
+		_ = setInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
+	}
 	if from := s.run.sites.from; from != nil {
 		if e := bind(fd, &from.raw); e != 0 {
 			return s.dialError(c, "bind", e)
@@ -189,11 +207,7 @@ var errDialTimeout = errors.New("i/o timeout")
 func (s *shard) dialFailed(c *conn, err error) {
 	h := c.host
 	s.closeConn(c)
-	f := h.fresh.pop()
-	if f == nil {
-		f = h.waiting.pop()
-	}
-	if f != nil {
+	if f := s.call(h, true); f != nil {
 		s.fail(f, err, true)
 	}
 	s.dial(h)

@@ -41,15 +41,24 @@ const (
 // A shard is one thread with connections of its own. It sends every k-th request
 // of the plan. Nothing of it is touched by other threads but where it says so.
 type shard struct {
-	run    *run
-	stride int // number of shards
-	poller *poller
-	buf    []byte // what was read last
-	out    []byte // the request that is sent, when it must be made
+	run      *run
+	stride   int // number of shards
+	poller   *poller
+	buf      []byte   // what was read last
+	receiver receiver // into buf
+	out      []byte   // the request that is sent, when it must be made
 
 	base   time.Time     // offset of clock readings, with a monotonic reading
 	offset time.Duration // of base after the start of the load
 	clock  time.Duration // the newest reading
+
+	// When answers came, which may be some time before they are read.
+	wall    int64         // what the wall clock showed at the start of the load, by the clock's newest reading with both
+	came    time.Duration // when the bytes in buf had come; never: not known
+	stamped bool          // the kernel said when
+	big     bool          // an answer was too large to be left to the kernel for a while
+	napped  bool          // answers may have come since they were looked for
+	lead    time.Duration // by which naps are cut short, as the thread wakes up late
 
 	hosts []host
 	conns []*conn // by slot; nil or closed ones are in unused
@@ -70,6 +79,9 @@ type shard struct {
 	slots  int64 // held without use
 	flying int64
 	peak   int64
+
+	waiting int // flights without connection
+	rests   int // connections whose socket did not take all
 
 	ages     ages      // of all flights but the redirected ones
 	dialing  connList  // handshakes under way, in the order of their beginning
@@ -93,6 +105,8 @@ func newShard(r *run, id, of int) (*shard, error) {
 		return nil, err
 	}
 	s := &shard{run: r, stride: of, poller: p, buf: make([]byte, readSize), hits: make([]load.Hit, 0, hitBuffer), drainAt: never}
+	s.receiver.init(s.buf)
+	s.came = never
 	s.base = time.Now()
 	s.offset = s.base.Sub(r.start)
 	s.memos = make([]memo, len(r.templates))
@@ -223,6 +237,9 @@ func (s *shard) issue() {
 	for range sendBurst {
 		if s.sendAt > s.clock {
 			return
+		}
+		if s.napped && s.short() {
+			s.reap()
 		}
 		if !s.takeSlot() {
 			s.giveUp()

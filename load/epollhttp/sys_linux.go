@@ -25,6 +25,46 @@ func recv(fd int32, b []byte) (int, syscall.Errno) {
 	return int(n), e
 }
 
+// A receiver reads with the time at which the kernel had the bytes. It is in one
+// place in memory, which the kernel is told of once.
+type receiver struct {
+	buf     []byte
+	msg     unix.Msghdr
+	vec     unix.Iovec
+	control [64]byte // one SCM_TIMESTAMPNS, 32 bytes
+}
+
+func (r *receiver) init(buf []byte) {
+	r.buf = buf
+	r.vec.Base = unsafe.SliceData(buf)
+	r.vec.SetLen(len(buf))
+	r.msg.Iov, r.msg.Iovlen = &r.vec, 1
+	r.msg.Control = &r.control[0]
+}
+
+// recv reads what has come into buf, and when its last byte came: in nanoseconds
+// of the wall clock, 0 when the kernel does not say. It does not block.
+func (r *receiver) recv(fd int32) (n int, stamp int64, e syscall.Errno) {
+	r.msg.Controllen = uint64(len(r.control))
+	k, _, e := syscall.RawSyscall6(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&r.msg)), unix.MSG_DONTWAIT, 0, 0, 0)
+	if e != 0 {
+		return 0, 0, e
+	}
+	if r.msg.Controllen >= unix.SizeofCmsghdr+16 {
+		h := (*unix.Cmsghdr)(unsafe.Pointer(&r.control))
+		if h.Level == unix.SOL_SOCKET && h.Type == unix.SO_TIMESTAMPNS {
+			stamp = (*unix.Timespec)(unsafe.Pointer(&r.control[unix.SizeofCmsghdr])).Nano()
+		}
+	}
+	return int(k), stamp, 0
+}
+
+// nap sleeps, whatever comes meanwhile. A signal ends it.
+func nap(d time.Duration) {
+	ts := unix.NsecToTimespec(int64(d))
+	syscall.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, 0, uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
+}
+
 // send writes what the socket takes. It does not block, and raises no SIGPIPE.
 func send(fd int32, b []byte) (int, syscall.Errno) {
 	n, _, e := syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0)
