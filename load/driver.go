@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -77,12 +78,21 @@ func (d *Driver) Run(ctx context.Context, p Plan, start time.Time, sink Sink) (k
 		})()
 	}
 	l := &drive{
-		d: d, plan: p, start: start, sink: sink,
-		issueCtx: issueCtx, reqCtx: reqCtx, abort: abort,
+		d: d, plan: p, start: start, sink: sink, order: NewOrder(p.Targets), names: newNames(p),
+		issueCtx: issueCtx, stopIssue: stopIssue, reqCtx: reqCtx, abort: abort,
 		jobs: make(chan Hit),
 	}
 	l.closed, _ = p.Schedule.(*ClosedLoop)
-	l.order = NewOrder(p.Targets)
+	l.aimCtx = issueCtx
+	if p.Stream != nil {
+		l.ahead = readAhead(p.Stream)
+		defer l.ahead.stop()
+		if l.closed != nil && l.closed.End < Forever {
+			var cancel context.CancelFunc
+			l.aimCtx, cancel = context.WithDeadline(issueCtx, start.Add(l.closed.End))
+			defer cancel()
+		}
+	}
 	meter := StartMeter()
 	l.pace()
 	close(l.jobs)
@@ -98,21 +108,28 @@ type drive struct {
 	plan  Plan
 	start time.Time
 	sink  Sink
+	order *Order
+	ahead *ahead // nil without a stream
 
 	closed *ClosedLoop // nil in an open loop
-	order  *Order
 
-	issueCtx context.Context // cancelled: issue no more
-	reqCtx   context.Context // cancelled: abort what is in flight
-	abort    context.CancelCauseFunc
+	issueCtx  context.Context // cancelled: issue no more
+	stopIssue context.CancelCauseFunc
+	aimCtx    context.Context // cancelled: wait for no target
+	reqCtx    context.Context // cancelled: abort what is in flight
+	abort     context.CancelCauseFunc
 
 	jobs    chan Hit // unbuffered: a send succeeds only when a worker is free
 	workers sync.WaitGroup
-	started int // workers; only pace touches it
-	peak    int64
+	started int          // workers; only pace touches it
 	flying  atomic.Int64 // requests in flight
+	peak    atomic.Int64
+	stopped atomic.Bool // issuing ended early, or draining did
 
-	stopped string // why issuing ended early
+	next atomic.Uint64 // number of the next request of a closed loop without a stream
+
+	mu    sync.Mutex
+	names *names // of the targets
 }
 
 func (l *drive) now() time.Duration { return time.Since(l.start) }
@@ -127,7 +144,7 @@ func (l *drive) pace() {
 	defer al.close()
 	if l.closed != nil {
 		l.wait(al, 0)
-		l.paceClosed()
+		l.startUsers()
 		return
 	}
 	arrivals := l.plan.Schedule.Arrivals()
@@ -136,13 +153,40 @@ func (l *drive) pace() {
 		if !ok {
 			return
 		}
-		h := Hit{N: n, Step: step, Target: l.order.Target(n), Due: due}
+		h := Hit{N: n, Step: step, Due: due}
+		if !l.aim(&h) {
+			return
+		}
 		l.wait(al, due)
 		if l.issueCtx.Err() != nil || !l.issue(h) {
 			l.abandon(arrivals, h)
 			return
 		}
 	}
+}
+
+// aim gives a request its target. It returns false when the stream of targets
+// has ended, or the load before the stream gave one.
+func (l *drive) aim(h *Hit) bool {
+	if l.ahead == nil {
+		h.Target = l.order.Target(h.N)
+		return true
+	}
+	n, own, err := l.ahead.next(l.aimCtx)
+	switch {
+	case err == nil:
+		h.N, h.Own = n, own
+		l.mu.Lock()
+		l.names.of(h)
+		l.mu.Unlock()
+		return true
+	case err == io.EOF:
+	case l.aimCtx.Err() != nil && l.issueCtx.Err() == nil: // a closed loop has come to its end
+	default:
+		l.stopIssue(err)
+		l.stopped.Store(true)
+	}
+	return false
 }
 
 // wait sleeps until due or until issuing is stopped.
@@ -173,8 +217,7 @@ func (l *drive) issue(h Hit) bool {
 		defer t.Stop()
 		late = t.C
 	}
-	l.flying.Add(1)
-	l.peak = max(l.peak, int64(l.started))
+	l.takeOff()
 	select {
 	case l.jobs <- h:
 		return true
@@ -190,9 +233,7 @@ func (l *drive) issue(h Hit) bool {
 
 // handOver gives the request to a free worker, or to a new one below the cap.
 func (l *drive) handOver(h Hit) bool {
-	if n := l.flying.Add(1); n > l.peak {
-		l.peak = min(n, int64(l.d.MaxInFlight))
-	}
+	l.takeOff()
 	select {
 	case l.jobs <- h:
 		return true
@@ -208,47 +249,29 @@ func (l *drive) handOver(h Hit) bool {
 	return false
 }
 
-// paceClosed keeps MaxInFlight requests in flight until the end.
-func (l *drive) paceClosed() {
-	var end <-chan time.Time
-	if l.closed.End < Forever {
-		t := time.NewTimer(l.closed.End - l.now())
-		defer t.Stop()
-		end = t.C
-	}
-	for n := uint64(0); ; n++ {
-		if l.issueCtx.Err() != nil {
-			l.stopped = StopReason(l.issueCtx)
-			return
-		}
-		if l.now() >= l.closed.End {
-			return
-		}
-		h := Hit{N: n, Step: 1, Target: l.order.Target(n)}
-		if l.handOver(h) {
-			continue
-		}
-		l.flying.Add(1)
-		select {
-		case l.jobs <- h:
-		case <-end:
-			l.flying.Add(-1)
-			return
-		case <-l.issueCtx.Done():
-			l.flying.Add(-1)
-		}
+// takeOff counts a request that is about to be sent. One that waits for a slot is
+// counted already, hence the cap.
+func (l *drive) takeOff() {
+	n := min(l.flying.Add(1), int64(l.d.MaxInFlight))
+	for peak := l.peak.Load(); n > peak && !l.peak.CompareAndSwap(peak, n); peak = l.peak.Load() {
 	}
 }
 
 // abandon accounts for the requests from h on that were due when issuing was
 // stopped but had not been sent.
 func (l *drive) abandon(arrivals Arrivals, h Hit) {
-	l.stopped = StopReason(l.issueCtx)
+	l.stopped.Store(true)
 	at := l.now()
 	batch := make([]Hit, 0, 256)
 	for ok := true; ok && h.Due <= at; h.N++ {
-		h.Target, h.Sent, h.Done, h.Err = l.order.Target(h.N), at, at, ErrNotSentStop.Error()
+		h.Sent, h.Done, h.Err = at, at, ErrNotSentStop.Error()
+		if l.ahead == nil {
+			h.Target = l.order.Target(h.N)
+		}
 		batch = append(batch, h)
+		if l.ahead != nil {
+			break // the others have no target
+		}
 		if len(batch) == cap(batch) {
 			l.sink.Hits(batch)
 			batch = batch[:0]
@@ -305,9 +328,7 @@ func (l *drive) drain() {
 		return
 	case <-l.issueCtx.Done():
 	}
-	if l.stopped == "" {
-		l.stopped = StopReason(l.issueCtx)
-	}
+	l.stopped.Store(true)
 	d := l.d.Drain
 	if d == 0 {
 		d = DefaultDrain
@@ -325,19 +346,24 @@ func (l *drive) drain() {
 }
 
 func (l *drive) summary() kasoku.LoadSummary {
-	names := l.plan.Names()
-	slices.Sort(names)
-	model := ModelOpen
-	if l.closed != nil {
-		model = ModelClosed
+	targets := l.names.list
+	if l.ahead == nil {
+		targets = l.plan.Names()
 	}
-	return kasoku.LoadSummary{
-		Model:        model,
-		Targets:      slices.Compact(names),
+	slices.Sort(targets)
+	sum := kasoku.LoadSummary{
+		Model:        ModelOpen,
+		Targets:      slices.Compact(targets),
 		MaxInFlight:  l.d.MaxInFlight,
-		PeakInFlight: int(l.peak),
-		Stopped:      l.stopped,
+		PeakInFlight: int(l.peak.Load()),
 	}
+	if l.closed != nil {
+		sum.Model = ModelClosed
+	}
+	if l.stopped.Load() {
+		sum.Stopped = StopReason(l.issueCtx)
+	}
+	return sum
 }
 
 // StopReason says in a few words why a context ended, for

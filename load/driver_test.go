@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 	"testing"
@@ -288,6 +289,121 @@ func TestDriverClosedLoop(t *testing.T) {
 			t.Errorf("bad summary %+v", sum)
 		}
 	})
+}
+
+// Each of four users has an answer in 100 ms, thinks, and sends the next request.
+func TestDriverThinks(t *testing.T) {
+	f := func(least, most time.Duration, want int) {
+		t.Helper()
+		synctest.Test(t, func(t *testing.T) {
+			p := plan(t, 1, time.Second)
+			p.Schedule = &ClosedLoop{End: 10 * time.Second, ThinkMin: least, ThinkMax: most}
+			d := driver(steady(100 * time.Millisecond))
+			d.MaxInFlight = 4
+			sum, hits := run(t, t.Context(), d, p)
+			if n := len(hits); n < want-want/20 || n > want+want/20 {
+				t.Errorf("%d requests, want about %d", n, want)
+			}
+			checkOnce(t, hits, len(hits))
+			if sum.PeakInFlight != 4 || sum.Stopped != "" || sum.Wall > 10100*time.Millisecond {
+				t.Errorf("bad summary %+v", sum)
+			}
+		})
+	}
+	f(150*time.Millisecond, 150*time.Millisecond, 160)
+	f(50*time.Millisecond, 150*time.Millisecond, 200)
+	f(0, 300*time.Millisecond, 160)
+	f(time.Hour, 2*time.Hour, 4)
+}
+
+// A stop does not wait for those who think.
+func TestDriverStopsWhoThinks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := plan(t, 1, time.Second)
+		p.Schedule = &ClosedLoop{End: Forever, ThinkMin: time.Hour, ThinkMax: time.Hour}
+		d := driver(steady(time.Second))
+		d.MaxInFlight = 4
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(2*time.Second, cancel)
+		sum, hits := run(t, ctx, d, p)
+		checkOnce(t, hits, 4)
+		if sum.Stopped != "interrupt" || sum.Wall != 2*time.Second {
+			t.Errorf("bad summary %+v", sum)
+		}
+	})
+}
+
+// stream gives so many targets, each after a wait, and then an error.
+type stream struct {
+	n    int
+	wait time.Duration
+	err  error
+}
+
+func (s *stream) Next() (*Target, error) {
+	<-time.After(s.wait)
+	if s.n == 0 {
+		return nil, s.err
+	}
+	s.n--
+	return &Target{Method: "GET", URL: fmt.Sprintf("http://h/%d", s.n)}, nil
+}
+
+func TestDriverStream(t *testing.T) {
+	f := func(s Stream, schedule Schedule, want int, stopped string, wall time.Duration) {
+		t.Helper()
+		synctest.Test(t, func(t *testing.T) {
+			d := driver(steady(100 * time.Millisecond))
+			d.MaxInFlight = 2
+			sum, hits := run(t, t.Context(), d, Plan{Schedule: schedule, Stream: s})
+			checkOnce(t, hits, want)
+			for i, h := range hits {
+				if h.Own == nil || i > 0 && h.Own.URL == hits[i-1].Own.URL || h.Code != 200 {
+					t.Errorf("bad hit %+v", h)
+				}
+			}
+			if sum.Stopped != stopped || sum.Wall != wall || len(sum.Targets) != want {
+				t.Errorf("bad summary %+v", sum)
+			}
+			<-time.After(3 * time.Second) // the stream's last read
+		})
+	}
+	open, err := Constant(10, 10*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := &ClosedLoop{End: 10 * time.Second}
+	broken := errors.New("targets:7: bad header")
+	f(&stream{n: 5, err: io.EOF}, open, 5, "", 500*time.Millisecond)
+	f(&stream{n: 500, err: io.EOF}, open, 100, "", 10*time.Second)
+	f(&stream{n: 5, err: broken}, open, 5, broken.Error(), 500*time.Millisecond)
+	f(&stream{n: 5, err: io.EOF, wait: time.Second}, open, 5, "", 6*time.Second) // late, but all of them
+	f(&stream{n: 5, err: io.EOF}, closed, 5, "", 300*time.Millisecond)
+	f(&stream{n: 5, err: broken}, closed, 5, broken.Error(), 300*time.Millisecond)
+	f(&stream{n: 50, err: io.EOF, wait: 3 * time.Second}, closed, 3, "", 10*time.Second)
+}
+
+// A stop need not wait for a target, and what has none is no request.
+func TestDriverStopsBeforeTheStream(t *testing.T) {
+	f := func(schedule Schedule) {
+		t.Helper()
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(1500*time.Millisecond, cancel)
+			sum, hits := run(t, ctx, driver(steady(time.Millisecond)), Plan{Schedule: schedule, Stream: &stream{n: 9, wait: time.Second}})
+			checkOnce(t, hits, 1)
+			if sum.Stopped != "interrupt" || sum.Wall != 1500*time.Millisecond {
+				t.Errorf("bad summary %+v", sum)
+			}
+			<-time.After(time.Second) // the stream's last read
+		})
+	}
+	open, err := Constant(10, 10*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f(open)
+	f(&ClosedLoop{End: Forever})
 }
 
 func TestDriverClosedLoopStops(t *testing.T) {
