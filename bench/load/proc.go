@@ -1,0 +1,136 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// clockTick is the unit of CPU times in /proc/PID/stat: USER_HZ is 100 on every
+// architecture that Go runs on.
+const clockTick = time.Second / 100
+
+// cpuOf returns the CPU time of a process. Source: proc_pid_stat(5), fields 14
+// and 15.
+func cpuOf(pid int) (time.Duration, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	// The name may hold spaces and parentheses; behind it stands field 3.
+	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
+	if len(fields) < 13 {
+		return 0, fmt.Errorf("/proc/%d/stat: %q", pid, b)
+	}
+	user, err1 := strconv.ParseInt(fields[11], 10, 64)
+	system, err2 := strconv.ParseInt(fields[12], 10, 64)
+	if err1 != nil || err2 != nil {
+		return 0, fmt.Errorf("/proc/%d/stat: %q", pid, b)
+	}
+	return time.Duration(user+system) * clockTick, nil
+}
+
+// cores returns a core for servers and one for generators, and moves this process
+// to that of the servers: it must not disturb a generator.
+func cores() (server, client string, err error) {
+	var allowed unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &allowed); err != nil {
+		return "", "", fmt.Errorf("cores: %w", err)
+	}
+	if allowed.Count() < 2 {
+		return "", "", errors.New("two cores are needed: one for the server, one for the generator")
+	}
+	var both []int
+	for i := 0; len(both) < 2; i++ {
+		if allowed.IsSet(i) {
+			both = append(both, i)
+		}
+	}
+	allowed.Zero()
+	allowed.Set(both[0])
+	threads, err := os.ReadDir("/proc/self/task")
+	for _, t := range threads {
+		if id, e := strconv.Atoi(t.Name()); e == nil {
+			err = errors.Join(err, unix.SchedSetaffinity(id, &allowed))
+		}
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("move to core %d: %w", both[0], err)
+	}
+	return strconv.Itoa(both[0]), strconv.Itoa(both[1]), nil
+}
+
+// childrenOf returns the children of all threads of a process.
+func childrenOf(pid int) []int {
+	var out []int
+	threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid)) // it has ended: no children
+	for _, t := range threads {
+		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", pid, t.Name()))
+		for f := range strings.FieldsSeq(string(b)) {
+			if child, err := strconv.Atoi(f); err == nil {
+				out = append(out, child)
+			}
+		}
+	}
+	return out
+}
+
+// memory is that of one process over time, in bytes.
+type memory struct {
+	readings []float64 // resident, each memoryEvery
+	peak     float64
+}
+
+const memoryEvery = 250 * time.Millisecond
+
+// watchMemory reads the memory of a process until done is closed: of the
+// `kasoku attack` below it, or of itself when there is none.
+func watchMemory(pid int, done <-chan struct{}) (m memory) {
+	tick := time.NewTicker(memoryEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return m
+		case <-tick.C:
+		}
+		rss, peak := memoryOf(attackBelow(pid))
+		if rss > 0 {
+			m.readings = append(m.readings, rss)
+			m.peak = max(m.peak, peak)
+		}
+	}
+}
+
+// attackBelow returns the child that is a `kasoku attack`, else the process itself.
+func attackBelow(pid int) int {
+	for _, child := range childrenOf(pid) {
+		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", child)) // it has ended: it is not the one
+		if slices.Contains(strings.Split(string(b), "\x00"), "attack") {
+			return child
+		}
+	}
+	return pid
+}
+
+// memoryOf returns VmRSS and VmHWM of a process, 0 when it has ended.
+func memoryOf(pid int) (rss, peak float64) {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	for line := range strings.Lines(string(b)) {
+		name, rest, _ := strings.Cut(line, ":")
+		kib, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+		switch name {
+		case "VmRSS":
+			rss, _ = strconv.ParseFloat(kib, 64)
+		case "VmHWM":
+			peak, _ = strconv.ParseFloat(kib, 64)
+		}
+	}
+	return rss * 1024, peak * 1024
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+)
+
+// median returns the middle of the values, the mean of the middle two when their
+// number is even; NaN of none. Values that are NaN do not count.
+func median(values []float64) float64 {
+	v := known(values)
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(v)
+	if n := len(v); n%2 == 0 {
+		return (v[n/2-1] + v[n/2]) / 2
+	}
+	return v[len(v)/2]
+}
+
+// spread returns the smallest and the largest value, NaN of none.
+func spread(values []float64) (least, most float64) {
+	v := known(values)
+	if len(v) == 0 {
+		return math.NaN(), math.NaN()
+	}
+	return slices.Min(v), slices.Max(v)
+}
+
+func known(values []float64) []float64 {
+	return slices.DeleteFunc(slices.Clone(values), math.IsNaN)
+}
+
+// ratios divides each round's value by that of the same round of base: what is
+// slow in one round for all cancels out. A round that lacks either is NaN.
+func ratios(values, base []float64) []float64 {
+	out := make([]float64, min(len(values), len(base)))
+	for i := range out {
+		out[i] = values[i] / base[i]
+		if math.IsInf(out[i], 0) {
+			out[i] = math.NaN()
+		}
+	}
+	return out
+}
+
+// rank returns the value at quantile q of sorted values by nearest rank, the
+// zero value of none.
+func rank[T cmp.Ordered](sorted []T, q float64) (v T) {
+	if len(sorted) == 0 {
+		return v
+	}
+	// What 0.99 and 200 multiply to is a little more than 198.
+	i := int(math.Ceil(q*float64(len(sorted))-1e-9)) - 1
+	return sorted[min(max(i, 0), len(sorted)-1)]
+}
+
+// A stallTheory is what an open loop must report of a server that stands still
+// once, when nothing else takes time.
+//
+// Request k of those that fall into the stall, counted from 0, is due k/PerSec
+// after its beginning. The server answers them in turn once it goes on, the k-th
+// one k/Drained after the end. So it has waited For − k/PerSec + k/Drained, until
+// that is nothing and the queue is gone.
+type stallTheory struct {
+	PerSec  float64       // asked
+	Length  time.Duration // of the load
+	For     time.Duration // of the stall
+	Drained float64       // answers a second once the server goes on; more than PerSec
+}
+
+// p99 returns the 99th percentile of the latency from the due time.
+func (s stallTheory) p99() time.Duration {
+	total := math.Round(s.PerSec * s.Length.Seconds())
+	k := total - math.Ceil(0.99*total-1e-9) // so many have waited longer
+	wait := s.For.Seconds() - k*(1/s.PerSec-1/s.Drained)
+	return max(0, time.Duration(wait*float64(time.Second)))
+}
+
+// halves returns the most of the first half of the readings and of the second: of
+// what does not grow they are the same. The first tenth, in which connections are
+// made, does not count. NaN of fewer than two.
+func halves(readings []float64) (first, second float64) {
+	readings = readings[len(readings)/10:]
+	half := len(readings) / 2
+	if half == 0 {
+		return math.NaN(), math.NaN()
+	}
+	return slices.Max(readings[:half]), slices.Max(readings[half:])
+}
