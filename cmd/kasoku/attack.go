@@ -9,6 +9,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/load/engine"
 	"github.com/kasoku/kasoku/load/nethttp"
 	"github.com/kasoku/kasoku/load/vegeta"
 	"github.com/kasoku/kasoku/loop"
@@ -56,8 +57,8 @@ func attack(parent context.Context, e *env, f *attackFlags) error {
 	}
 	res, err := vegeta.Attack(ctx, *o)
 	live.end(res.Summary, res.Warnings)
-	if res.Tally == nil || forbidden(err) {
-		return usageIf(forbidden(err), err)
+	if res.Tally == nil || refused(err) {
+		return usageIf(refused(err), err)
 	}
 	if told {
 		err = errors.Join(err, f.print(e, &res))
@@ -92,10 +93,12 @@ func (e *env) warn(all []kasoku.Warning) {
 	}
 }
 
-// forbidden reports whether nobody has said that the target may be loaded.
-func forbidden(err error) bool {
+// refused reports whether nobody has said that the target may be loaded, or the
+// engine that was asked for cannot load it.
+func refused(err error) bool {
 	var f *load.ForbiddenError
-	return errors.As(err, &f)
+	var c *engine.ChoiceError
+	return errors.As(err, &f) || errors.As(err, &c)
 }
 
 // usageIf makes a usage error of an error.
@@ -109,9 +112,9 @@ func usageIf(is bool, err error) error {
 // unanswered says why no request was answered: nobody can be reached, or what
 // listens there does not answer.
 func unanswered(ctx context.Context, o nethttp.Options, targets []load.Target, t *kasoku.Tally) error {
-	engine, err := nethttp.New(o)
+	e, err := nethttp.New(o)
 	if err == nil {
-		err = engine.Reach(ctx, targets)
+		err = e.Reach(ctx, targets)
 	}
 	if err != nil {
 		return fmt.Errorf("no request was answered: %w", err)
