@@ -43,6 +43,16 @@ type LoadTable struct {
 	Pause       time.Duration `toml:"pause" eg:"'1s'"`                             // between steps
 	Settle      time.Duration `toml:"settle" eg:"'5s'"`                            // recorded after the last step
 
+	Engine      string        `toml:"engine" eg:"'epollhttp'"`    // one of Engines; empty: by the targets
+	Pacing      string        `toml:"pacing" eg:"'economical'"`   // one of Pacings; empty: precise
+	Spacing     string        `toml:"spacing" eg:"'poisson'"`     // even, also when empty, poisson, or burst:N
+	MaxInFlight int           `toml:"max_in_flight" eg:"1000"`    // most requests at once; 0: as many as there can be
+	Timeout     time.Duration `toml:"timeout" eg:"'10s'"`         // of a request
+	Allow       []string      `toml:"allow" eg:"['example.com']"` // hosts that may be loaded beside those of private networks
+	Variables   *bool         `toml:"variables" eg:"false"`       // fill in {{…}} of targets; nil: yes
+	CSV         string        `toml:"csv,path" eg:"'users.csv'"`  // its columns are {{csv.COLUMN}}
+	Seed        int           `toml:"seed" eg:"7"`                // of what is random; 0: another for each run
+
 	For       time.Duration `toml:"for" eg:"'90s'"`             // no load: record so long
 	UntilIdle time.Duration `toml:"until_idle" eg:"'10s'"`      // no load: record until no request has come for so long
 	On        string        `toml:"on" eg:"'POST /initialize'"` // with For or UntilIdle: wait for this request
@@ -50,6 +60,12 @@ type LoadTable struct {
 	Score Pattern `toml:"score"` // where the command's output has the score
 	Pass  Pattern `toml:"pass"`  // and whether it passed
 }
+
+// Engines are the words for who sends a load.
+func Engines() []string { return []string{"auto", "epollhttp", "nethttp"} }
+
+// Pacings are the words for how due times are kept.
+func Pacings() []string { return []string{"precise", "economical"} }
 
 // A Pattern finds a value in the output of a benchmark. At most one field is set.
 type Pattern struct {
@@ -125,7 +141,7 @@ func Default() Config {
 	return Config{
 		Runs:     "runs",
 		Interval: time.Second,
-		Load:     LoadTable{Each: 10 * time.Second, Pause: time.Second},
+		Load:     LoadTable{Each: 10 * time.Second, Pause: time.Second, Timeout: 30 * time.Second},
 		Capture:  Capture{Schema: true},
 		Finalize: Finalize{Wait: time.Minute, Gap: 5 * time.Second, Limit: 30 * time.Second},
 	}

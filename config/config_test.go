@@ -35,6 +35,12 @@ func TestParse_Success(t *testing.T) {
 	f("[load]\ntargets = 'GET http://127.0.0.1/'\nsteps = [1, 2.5]", func(c *Config) {
 		c.Load.Targets, c.Load.Steps = []string{"GET http://127.0.0.1/"}, []float64{1, 2.5}
 	})
+	f("[load]\ntargets = 'GET http://127.0.0.1/{{int 1 9}}?q={{csv.name}}'\nsteps = [1]\nengine = 'nethttp'\npacing = 'economical'\nspacing = 'burst:5'\n"+
+		"max_in_flight = 9\ntimeout = '3s'\nallow = 'example.com'\nvariables = true\ncsv = 'a.csv'\nseed = 7", func(c *Config) {
+		c.Load = LoadTable{Targets: []string{"GET http://127.0.0.1/{{int 1 9}}?q={{csv.name}}"}, Steps: []float64{1}, Each: c.Load.Each, Pause: c.Load.Pause,
+			Engine: "nethttp", Pacing: "economical", Spacing: "burst:5", MaxInFlight: 9, Timeout: 3 * time.Second,
+			Allow: []string{"example.com"}, Variables: &on, CSV: "a.csv", Seed: 7}
+	})
 	f("[load]\non = 'POST /initialize'\nuntil_idle = '5s'", func(c *Config) { c.Load.On, c.Load.UntilIdle = "POST /initialize", 5*time.Second })
 	f("[mysql]\nslow_log = true\ndsn = 'x'", func(c *Config) { c.MySQL.SlowLog, c.MySQL.DSN = &on, "x" })
 	f("[capture]\nschema = false", func(c *Config) { c.Capture.Schema = false })
@@ -77,6 +83,19 @@ func TestParse_Failure(t *testing.T) {
 	f("[[finalize.units]]\nname = 'a'\nneeds = ['c']", "kasoku.toml:3: finalize.units[0].needs: \"c\": no such unit", "")
 	f("[load]\ncommand = 'x'\n\nfor = '5s'", "kasoku.toml:4: load.for: contradicts load.command", "keep one")
 	f("[load]\ntargets = ['GET http://a/']", "kasoku.toml:2: load.targets: how much load", "add steps")
+	f("[load]\nfor = '5s'\nallow = ['a']", "kasoku.toml:3: load.allow: is for load that kasoku makes", "add targets")
+	f("[load]\ncommand = 'x'\ntimeout = '5s'", "kasoku.toml:3: load.timeout: is for load that kasoku makes", "add targets")
+	const target = "[load]\ntargets = ['GET http://a/']\nsteps = [1]\n"
+	f(target+"engine = 'nethtpt'", `kasoku.toml:4: load.engine: "nethtpt": no such word`, `did you mean "nethttp"?`)
+	f(target+"pacing = 'fast'", `kasoku.toml:4: load.pacing: "fast"`, "precise, economical")
+	f(target+"spacing = 'burst'", `kasoku.toml:4: load.spacing: "burst"`, "burst:N")
+	f(target+"spacing = 'burst:0'", `kasoku.toml:4: load.spacing: "0": want a whole number`, "burst:100")
+	f(target+"max_in_flight = -1", "kasoku.toml:4: load.max_in_flight: -1", "as many")
+	f(target+"max_in_flight = 1.5", "kasoku.toml:4: load.max_in_flight: want a whole number, not the number 1.5", "max_in_flight = 1000")
+	f(target+"timeout = '0s'", "kasoku.toml:4: load.timeout: 0s", "30s")
+	f(target+"seed = -1", "kasoku.toml:4: load.seed: -1", "")
+	f(target+"csv = 'a'\nvariables = false", "kasoku.toml:4: load.csv: contradicts load.variables", "leave one out")
+	f(target+"allow = ['http://a/']", "kasoku.toml:4: load.allow[0]: \"http://a/\": want a host", "example.com")
 	f("[load]\ntargets = ['GET a']\nsteps = [1]", `kasoku.toml:2: load.targets[0]: "GET a": want a URL`, "GET http")
 	f("[load]\nsteps = [1]", "kasoku.toml:2: load.steps: is for load that kasoku makes", "add targets")
 	f("[load]\ncommand = 'x'\non = 'POST /x'", "kasoku.toml:3: load.on: is for a load that comes from elsewhere", "until_idle")

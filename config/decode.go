@@ -129,6 +129,9 @@ func (d *decoder) value(f field, v any, path []string) {
 		var b bool
 		b, ok = v.(bool)
 		*to = &b
+	case *int:
+		want = "a whole number"
+		*to, ok = whole(v)
 	case *float64:
 		want = "a number"
 		*to, ok = number(v)

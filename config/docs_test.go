@@ -81,6 +81,8 @@ func kindName(f field) string {
 		return "true or false"
 	case float64:
 		return "number"
+	case int:
+		return "whole number"
 	case map[string]string:
 		return "table"
 	case string:

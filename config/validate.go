@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -77,6 +78,7 @@ func (v *validator) load(l *LoadTable) {
 	if l.Kind() == Targets && l.Each < time.Second {
 		v.fail("load.each", "", "%s: want at least 1s, steps begin on whole seconds", l.Each)
 	}
+	v.sending(l)
 	if l.On != "" {
 		if err := checkRequest(l.On, false); err != nil {
 			v.fail("load.on", "such as 'POST /initialize'", "%v", err)
@@ -94,6 +96,61 @@ func (v *validator) load(l *LoadTable) {
 	}
 	v.pattern("load.score", l.Score, true)
 	v.pattern("load.pass", l.Pass, false)
+}
+
+// sending checks how load that kasoku makes is sent, and refuses to say so of load
+// that it does not make.
+func (v *validator) sending(l *LoadTable) {
+	standard := Default().Load
+	for _, k := range []struct {
+		key string
+		set bool
+	}{
+		{"engine", l.Engine != ""}, {"pacing", l.Pacing != ""}, {"spacing", l.Spacing != ""}, {"max_in_flight", l.MaxInFlight != 0},
+		{"timeout", l.Timeout != standard.Timeout}, {"allow", len(l.Allow) > 0}, {"variables", l.Variables != nil}, {"csv", l.CSV != ""}, {"seed", l.Seed != 0},
+	} {
+		if k.set && l.Kind() != Targets {
+			v.fail("load."+k.key, "add targets = ['GET http://127.0.0.1:8080/']", "is for load that kasoku makes, and load.targets is not set")
+		}
+	}
+	v.oneOf("load.engine", l.Engine, Engines())
+	v.oneOf("load.pacing", l.Pacing, Pacings())
+	if number, burst := strings.CutPrefix(l.Spacing, "burst:"); burst {
+		if n, err := strconv.ParseUint(number, 10, 31); err != nil || n == 0 {
+			v.fail("load.spacing", "such as 'burst:100'", "%q: want a whole number of requests", number)
+		}
+	} else {
+		v.oneOf("load.spacing", l.Spacing, []string{"even", "poisson", "burst:N"})
+	}
+	if l.MaxInFlight < 0 {
+		v.fail("load.max_in_flight", "leave it out for as many as there can be", "%d: want at least 1", l.MaxInFlight)
+	}
+	if l.Timeout <= 0 {
+		v.fail("load.timeout", "leave it out for 30s", "%s: want more than none", l.Timeout)
+	}
+	if l.Seed < 0 {
+		v.fail("load.seed", "", "%d: want a whole number above 0", l.Seed)
+	}
+	if l.CSV != "" && l.Variables != nil && !*l.Variables {
+		v.fail("load.csv", "leave one out", "contradicts load.variables")
+	}
+	for i, host := range l.Allow {
+		if host == "" || strings.ContainsAny(host, "/ \t") {
+			v.fail(fmt.Sprintf("load.allow.%d", i), "such as 'example.com' or '203.0.113.7'", "%q: want a host as it stands in a URL, without port", host)
+		}
+	}
+}
+
+// oneOf refuses a word that is none of those.
+func (v *validator) oneOf(key, word string, words []string) {
+	if word == "" || slices.Contains(words, word) {
+		return
+	}
+	hint := "it is one of " + strings.Join(words, ", ")
+	if near, ok := unit.Nearest(word, words); ok {
+		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
+	}
+	v.fail(key, hint, "%q: no such word", word)
 }
 
 // oneKind refuses two kinds of load, and steps without targets.

@@ -1,9 +1,11 @@
 package loop
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +17,7 @@ import (
 	"github.com/kasoku/kasoku/capture"
 	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/load/engine"
 	"github.com/kasoku/kasoku/load/nethttp"
 	"github.com/kasoku/kasoku/load/vegeta"
 	"github.com/kasoku/kasoku/mysqlflags"
@@ -111,31 +114,70 @@ func (o *Options) configureLoad(l *config.LoadTable, dir string) (err error) {
 
 // configureTargets makes a load of kasoku's own.
 func (o *Options) configureTargets(l *config.LoadTable) error {
-	targets, err := configuredTargets(l)
+	spacing, err := load.ParseSpacing(l.Spacing)
 	if err != nil {
 		return err
 	}
-	engine, err := nethttp.New(nethttp.Options{Hard: o.Hard})
+	seed := uint64(l.Seed)
+	if seed == 0 {
+		seed = 1 + uint64(rand.Uint32()) // short enough to be typed again
+	}
+	targets, err := configuredTargets(l, seed)
 	if err != nil {
 		return err
 	}
-	o.Load = &Load{Targets: targets, Engine: engine, Each: l.Each, Pause: l.Pause, Settle: l.Settle, Next: Climb(l.Steps...)}
+	sender, err := configuredEngine(l, o.Hard, targets)
+	if err != nil {
+		return err
+	}
+	o.Load = &Load{Targets: targets, Engine: sender, Each: l.Each, Pause: l.Pause, Settle: l.Settle, Next: Climb(l.Steps...), Spacing: spacing}
+	if spacing == load.Poisson || slices.ContainsFunc(targets, func(t load.Target) bool { return t.Fill != nil }) {
+		o.Load.Seed = seed
+	}
 	names := load.Plan{Targets: targets}.Names()
-	o.Run.Load = names[0] + ", open loop"
+	o.Run.Load = names[0]
 	if len(names) > 1 {
-		o.Run.Load = fmt.Sprintf("%s and %d more, open loop", names[0], len(names)-1)
+		o.Run.Load += fmt.Sprintf(" and %d more", len(names)-1)
+	}
+	o.Run.Load += ", open loop"
+	if told := (&vegeta.ScheduleOptions{Rate: 1, Spacing: spacing}).Told(); told != "" {
+		o.Run.Load += ", " + told
 	}
 	return nil
 }
 
-func configuredTargets(l *config.LoadTable) ([]load.Target, error) {
+func configuredEngine(l *config.LoadTable, hard context.Context, targets []load.Target) (load.Engine, error) {
+	pacing, err := load.ParsePacing(l.Pacing)
+	if err != nil {
+		return nil, err
+	}
+	e, _, err := engine.New(engine.Options{
+		Engine: l.Engine, Pacing: pacing,
+		HTTP: nethttp.Options{Timeout: l.Timeout, MaxInFlight: l.MaxInFlight, Permit: load.Permit{Hosts: l.Allow}, Hard: hard},
+	}, load.Plan{Targets: targets})
+	return e, err
+}
+
+func configuredTargets(l *config.LoadTable, seed uint64) ([]load.Target, error) {
+	o := vegeta.TargetOptions{Name: "load.targets", NoVariables: l.Variables != nil && !*l.Variables, Seed: seed}
+	if l.CSV != "" {
+		f, err := os.Open(l.CSV)
+		if err != nil {
+			return nil, fmt.Errorf("open load.csv: %w", err)
+		}
+		defer f.Close()
+		if o.Table, err = load.ReadTable(f, l.CSV); err != nil {
+			return nil, err
+		}
+	}
 	if l.TargetsFile == "" {
-		return vegeta.ReadTargets(strings.NewReader(strings.Join(l.Targets, "\n\n")+"\n"), vegeta.TargetOptions{Name: "load.targets"})
+		return vegeta.ReadTargets(strings.NewReader(strings.Join(l.Targets, "\n\n")+"\n"), o)
 	}
 	f, err := os.Open(l.TargetsFile)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return vegeta.ReadTargets(f, vegeta.TargetOptions{Name: l.TargetsFile, Dir: filepath.Dir(l.TargetsFile)})
+	o.Name, o.Dir = l.TargetsFile, filepath.Dir(l.TargetsFile)
+	return vegeta.ReadTargets(f, o)
 }

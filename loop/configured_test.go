@@ -2,6 +2,7 @@ package loop
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/analyze/phases"
 	"github.com/kasoku/kasoku/config"
+	"github.com/kasoku/kasoku/load"
 )
 
 // fromTOML returns the options that a kasoku.toml in a directory of its own makes.
@@ -42,7 +44,7 @@ func fromTOML(t testing.TB, doc string, files map[string]string) (Options, strin
 func TestConfigured(t *testing.T) {
 	f := func(doc string, check func(o Options, dir string) bool) {
 		t.Helper()
-		o, dir, err := fromTOML(t, doc, map[string]string{"my.cnf": "[client]\nuser=app\nsocket=/run/s.sock\n", "targets.txt": "POST http://127.0.0.1:1/users\n@body\n", "body": "{}"})
+		o, dir, err := fromTOML(t, doc, map[string]string{"my.cnf": "[client]\nuser=app\nsocket=/run/s.sock\n", "targets.txt": "POST http://127.0.0.1:1/users\n@body\n", "body": "{}", "ids.csv": "id\na\nb\n"})
 		if err != nil || o.Run.Label != "kept" || !check(o, dir) {
 			t.Errorf("%s\n%v\n%+v", doc, err, o)
 		}
@@ -67,6 +69,12 @@ func TestConfigured(t *testing.T) {
 	f("[load]\ntargets_file = 'targets.txt'\nsteps = [5]", func(o Options, _ string) bool {
 		return len(o.Load.Targets) == 1 && string(o.Load.Targets[0].Body) == "{}" && o.Run.Load == "POST /users, open loop"
 	})
+	f("[load]\ntargets = 'GET http://127.0.0.1:1/{{csv.id}}'\nsteps = [5]\nspacing = 'poisson'\nseed = 7\ncsv = 'ids.csv'\npacing = 'economical'\nengine = 'nethttp'", func(o Options, _ string) bool {
+		return o.Load.Spacing == load.Poisson && o.Load.Seed == 7 && strings.HasSuffix(o.Run.Load, ", open loop, Poisson arrivals")
+	})
+	f("[load]\ntargets = 'GET http://127.0.0.1:1/{{csv.id}}'\nsteps = [5]\nspacing = 'burst:10'\nvariables = false", func(o Options, _ string) bool {
+		return o.Load.Spacing == load.Burst(10) && o.Load.Seed == 0 && o.Load.Targets[0].Fill == nil && strings.HasSuffix(o.Run.Load, ", open loop, bursts of 10")
+	})
 	f("[load]\non = 'POST /initialize'\nuntil_idle = '5s'\n[logs]\naccess = ['a.log', 'b.log']\napp = 'c.log'\nerror = 'd.log'", func(o Options, dir string) bool {
 		return o.On == phases.Initialize && o.UntilIdle == 5*time.Second && o.Run.Load == "on POST /initialize, until idle for 5 s" &&
 			len(o.accessLogs()) == 2 && slices.Equal(o.appLogs(), []string{filepath.Join(dir, "c.log")}) && slices.Equal(o.MoreLogs.Error, []string{filepath.Join(dir, "d.log")})
@@ -83,6 +91,21 @@ func TestConfigured(t *testing.T) {
 	})
 }
 
+// TestConfigured_Words: every word that a kasoku.toml takes is one that the load
+// knows.
+func TestConfigured_Words(t *testing.T) {
+	for _, e := range config.Engines() {
+		for _, p := range config.Pacings() {
+			for _, s := range []string{"even", "poisson", "burst:7"} {
+				doc := fmt.Sprintf("[load]\ntargets = 'GET http://127.0.0.1:1/'\nsteps = [5]\nengine = '%s'\npacing = '%s'\nspacing = '%s'", e, p, s)
+				if _, _, err := fromTOML(t, doc, nil); err != nil {
+					t.Errorf("%s\n%v", doc, err)
+				}
+			}
+		}
+	}
+}
+
 func TestConfigured_Failure(t *testing.T) {
 	f := func(doc, want string) {
 		t.Helper()
@@ -95,6 +118,8 @@ func TestConfigured_Failure(t *testing.T) {
 	f("load.until_idle = '1s'", "none is named")
 	f("load.for = '1s'\nmysql.defaults_file = 'none.cnf'", "none.cnf")
 	f("[load]\ntargets_file = 'none.txt'\nsteps = [1]", "none.txt")
+	f("[load]\ntargets = 'GET http://127.0.0.1/'\nsteps = [1]\ncsv = 'none.csv'", "none.csv")
+	f("[load]\ntargets = 'GET https://127.0.0.1/'\nsteps = [1]\nengine = 'epollhttp'", "https")
 	f("[load]\ntargets_file = '"+config.Name+"'\nsteps = [1]", config.Name+":1")
 	if _, _, err := fromTOML(t, "", nil); !errors.Is(err, ErrNoLoad) {
 		t.Error(err)

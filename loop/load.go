@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,6 +18,12 @@ import (
 func (s *session) makeLoad(ctx context.Context) error {
 	if len(s.o.Load.Targets) == 0 {
 		return load.ErrNoTargets
+	}
+	if seed := s.o.Load.Seed; seed != 0 {
+		err := s.store.Event(kasoku.Event{At: time.Since(s.start), Host: s.host(), Kind: "seed", Text: "what is random in the load follows from the seed " + strconv.FormatUint(seed, 10)})
+		if err != nil {
+			return err
+		}
 	}
 	var done []Done
 	for {
@@ -39,6 +46,18 @@ func (s *session) makeLoad(ctx context.Context) error {
 	}
 }
 
+// Permitted returns a [*load.ForbiddenError] when a target leads to an address that
+// nobody has said may be loaded, for engines that know of such. [Record] asks it
+// before anything is begun.
+func (l *Load) Permitted(ctx context.Context) error {
+	if e, ok := l.Engine.(interface {
+		Permitted(context.Context, []load.Target) error
+	}); ok {
+		return e.Permitted(ctx, l.Targets)
+	}
+	return nil
+}
+
 // settle records on without load, to see what stays open.
 func (s *session) settle(ctx context.Context, d time.Duration) {
 	if d <= 0 {
@@ -56,14 +75,15 @@ func (s *session) settle(ctx context.Context, d time.Duration) {
 // makeStep waits for the pause and the next whole second, makes one step and
 // adds it to the run.
 func (s *session) makeStep(ctx context.Context, number int, perSec float64, pause time.Duration) (Done, error) {
-	schedule, err := load.Constant(perSec, s.o.Load.Each)
+	constant, err := load.Constant(perSec, s.o.Load.Each)
 	if err != nil {
 		return Done{}, err
 	}
+	schedule := load.Spaced(constant, s.o.Load.Spacing, s.o.Load.Seed+uint64(number))
 	from := nextSecond(time.Since(s.start) + pause)
 	step := kasoku.Step{Number: number, PerSec: perSec, Planned: s.o.Load.Each,
 		Interval: kasoku.Interval{From: from, To: from + s.o.Load.Each}}
-	plan := load.Plan{Schedule: schedule, Targets: s.o.Load.Targets}
+	plan := load.Plan{Schedule: schedule, Targets: s.targets()}
 	recorder := load.NewRecorder(plan, from)
 	recorder.KeepSeconds()
 	if err := s.pause(ctx, step, from); err != nil {
@@ -79,11 +99,22 @@ func (s *session) makeStep(ctx context.Context, number int, perSec float64, paus
 		step.Interval.To = max(from, min(step.Interval.To, time.Since(s.start)))
 	}
 	tally := recorder.Tally(0)
+	s.asked += tally.Asked
 	s.steps = append(s.steps, step)
 	s.addSummary(&summary)
 	s.warnStep(&summary, tally, step)
 	s.report(step, tally, true)
 	return Done{step, tally}, errors.Join(s.store.SaveSteps(s.steps), ctx.Err())
+}
+
+// targets are those of the next step. Their places go on where the step before
+// ended: what is to differ from request to request differs in the whole run.
+func (s *session) targets() []load.Target {
+	out := slices.Clone(s.o.Load.Targets)
+	for i := range out {
+		out[i].Fill = out[i].Fill.From(s.asked)
+	}
+	return out
 }
 
 // nextSecond returns the first whole second at or after t, with time to get ready.

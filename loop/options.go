@@ -122,6 +122,9 @@ type Load struct {
 	Pause   time.Duration // between steps
 	Settle  time.Duration // recorded after the last step, to see what stays open without load
 
+	Spacing load.Spacing // of the requests of a step
+	Seed    uint64       // of what is random in spacing and targets; 0: nothing is
+
 	// Next returns the asked rate of the next step, given the steps done; ok is
 	// false when the load is over.
 	Next func(done []Done) (perSec float64, ok bool)

@@ -64,6 +64,7 @@ type session struct {
 	summary    *kasoku.LoadSummary
 	unkept     []kasoku.LoadSecond // of the load, not in the file yet
 	loaded     uint64              // answers with 2xx to the load
+	asked      uint64              // requests of the steps that have ended
 	access     *accesslog.Table    // of all access logs; nil before they are read
 	accessRead []routes            // of each access log by itself
 	endpoints  []kasoku.Endpoint
@@ -82,7 +83,8 @@ type session struct {
 //
 // When the context ends early the run stops in order and is marked incomplete,
 // with the context's cause as the reason; that is no error. With an error the
-// result is there too when anything was kept.
+// result is there too when anything was kept. A load that leads where none may go
+// is a [*load.ForbiddenError], before anything is begun.
 func Record(ctx context.Context, o Options) (*Result, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -92,6 +94,11 @@ func Record(ctx context.Context, o Options) (*Result, error) {
 	}
 	if o.Observers == kasoku.ObserversOff {
 		o = o.unobserved()
+	}
+	if o.Load != nil {
+		if err := o.Load.Permitted(ctx); err != nil {
+			return nil, err
+		}
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

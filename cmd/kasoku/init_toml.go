@@ -163,6 +163,8 @@ func (s *surveyed) tomlLoad(w *tomlWriter) {
 	w.example("targets", "["+tomlString("GET "+s.url())+"]", "")
 	w.example("steps", "[100, 200, 400]", "")
 	w.example("each", "'10s'", "")
+	w.example("spacing", "'poisson'", "Evenly spaced requests are the default; burst:100 makes bursts.")
+	w.example("allow", "['example.com']", "Only this host and private networks are loaded, and what is named here.")
 }
 
 // url is where requests are likely to go: the web server, else the application.

@@ -100,6 +100,11 @@ func (f *runFlags) run(parent context.Context, e *env) error {
 	if s.o, err = s.options(); err != nil {
 		return err
 	}
+	if s.o.Load != nil {
+		if err := s.o.Load.Permitted(ctx); err != nil {
+			return usageIf(refused(err), err)
+		}
+	}
 	err = s.all(ctx)
 	s.progress.Clear()
 	s.tell()
@@ -142,7 +147,7 @@ func (f *runFlags) options(e *env, c *config.Config, hard context.Context) (loop
 	case errors.Is(err, loop.ErrNoLoad):
 		return o, usageError{err, "give [load] a command, targets with steps, for, or until_idle"}
 	case err != nil:
-		return o, err
+		return o, usageIf(refused(err), err)
 	case f.times == 0 && o.On.Path == "":
 		return o, usagef("add load.on = 'POST /initialize'", "-n 0: %s does not say with which request a run begins", c.Path)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/rules"
 	"github.com/kasoku/kasoku/labs/userapi"
 	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/load/engine"
 	"github.com/kasoku/kasoku/load/nethttp"
 	"github.com/kasoku/kasoku/loop"
 	"github.com/kasoku/kasoku/runstore"
@@ -177,11 +178,11 @@ func (s *story) file(label string) string { return filepath.Join(s.o.Dir, label+
 
 // run starts the service afresh, makes one recorded run and stops the service.
 func (s *story) run(ctx context.Context, label string, d userapi.Defects, maxIdle int, next func([]loop.Done) (float64, bool)) (*kasoku.Recording, error) {
-	engine, err := nethttp.New(nethttp.Options{Timeout: 10 * time.Second, Hard: s.o.Hard})
+	sender, _, err := engine.New(engine.Options{HTTP: nethttp.Options{Timeout: 10 * time.Second, Hard: s.o.Hard}}, load.Plan{})
 	if err != nil {
 		return nil, err
 	}
-	ld := &loop.Load{Engine: engine, Each: s.o.Each, Pause: s.o.Pause, Next: next}
+	ld := &loop.Load{Engine: sender, Each: s.o.Each, Pause: s.o.Pause, Next: next}
 	if label == "before" || label == "after" {
 		ld.Settle = settle
 	}
