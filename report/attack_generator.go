@@ -75,7 +75,7 @@ func (a *Attack) cost() string {
 	s := &a.Summary
 	text := unit.Sig3(s.CPU.Seconds()/s.Wall.Seconds()) + " of " + unit.Counted(s.Cores, "core", "cores")
 	if s.Shards > 0 {
-		text += " on " + unit.Counted(s.Shards, "thread", "threads") + " that send"
+		text += " by " + unit.Counted(s.Shards, "sending thread", "sending threads")
 	}
 	if a.Tally.Asked > 0 && s.CPU > 0 {
 		text += ", " + unit.Duration(s.CPU/time.Duration(a.Tally.Asked)) + " of CPU per request"

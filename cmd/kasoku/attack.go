@@ -45,6 +45,12 @@ func attack(parent context.Context, e *env, f *attackFlags) error {
 	ctx, hard, stop := interruptible(parent)
 	defer stop()
 	o.Engine.HTTP.Hard = hard
+	exporter := vegeta.NewExporter()
+	scraped, err := f.serve(exporter)
+	if err != nil {
+		return err
+	}
+	defer scraped.Close()
 	handover := e.getenv(loop.HandoverEnv)
 	told := f.tells(e, handover != "")
 	if told && o.Output == "" {
@@ -53,7 +59,11 @@ func attack(parent context.Context, e *env, f *attackFlags) error {
 	live := &liveAttack{e: e, handover: handover, progress: e.progress(), random: o.Spacing == load.Poisson}
 	o.Watch = func(r *vegeta.Running) load.Sink {
 		live.begin(ctx, r)
-		return nil
+		if scraped == nil {
+			return nil
+		}
+		exporter.Begin(r.Plan)
+		return exporter
 	}
 	res, err := vegeta.Attack(ctx, *o)
 	live.end(res.Summary, res.Warnings)
@@ -65,10 +75,11 @@ func attack(parent context.Context, e *env, f *attackFlags) error {
 	} else {
 		e.warn(res.Warnings)
 	}
+	e.lastScrape(ctx, scraped)
 	switch {
 	case err != nil:
 		return err
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && res.Summary.Stopped != "":
 		return stopped{"stopped before the end: " + context.Cause(ctx).Error()}
 	case res.Tally.Asked > 0 && res.Tally.Answered == 0:
 		return unanswered(hard, o.Engine.HTTP, res.Plan.Targets, res.Tally)

@@ -32,6 +32,7 @@ type attackFlags struct {
 	encoding  string
 	pacing    string
 	workers   uint64
+	export    string
 	out       output
 }
 
@@ -73,6 +74,7 @@ func (f *attackFlags) registerTargets(fl *pflag.FlagSet) {
 	fl.StringVar(&o.Name, "name", "", "of the attack, kept in each result")
 	fl.StringVar(&o.Output, "output", "", "results `FILE`; default standard output, unless that is a terminal")
 	fl.StringVar(&f.encoding, "encoding", "gob", "of the results: gob, json or csv")
+	fl.StringVar(&f.export, "prometheus-addr", "", "let Prometheus scrape the attack at `ADDRESS`, such as 0.0.0.0:8880")
 }
 
 func (f *attackFlags) registerHTTP(fl *pflag.FlagSet) {

@@ -88,10 +88,10 @@ func must(b []byte, err error) []byte {
 
 func TestPlot_Failure(t *testing.T) {
 	for want, o := range map[string]PlotOptions{
-		"no results": {Stdin: strings.NewReader("")},
-		"bad threshold 2":    {Threshold: 2},
-		"bad threshold -1":   {Threshold: -1},
-		"open results: ":     {Files: []string{"testdata/none"}},
+		"no results":       {Stdin: strings.NewReader("")},
+		"bad threshold 2":  {Threshold: 2},
+		"bad threshold -1": {Threshold: -1},
+		"open results: ":   {Files: []string{"testdata/none"}},
 	} {
 		o.Stdout = &bytes.Buffer{}
 		if err := Plot(t.Context(), o); err == nil || !strings.Contains(err.Error(), want) {

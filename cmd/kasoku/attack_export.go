@@ -1,0 +1,29 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/kasoku/kasoku/load/vegeta"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// serve lets the exporter be scraped; nil when nobody asked for it.
+func (f *attackFlags) serve(exporter *vegeta.Exporter) (*vegeta.ExporterServer, error) {
+	if f.export == "" {
+		return nil, nil
+	}
+	return vegeta.ServeExporter(f.export, exporter)
+}
+
+// lastScrape waits for the scrape that has all of the attack, when there have been
+// scrapes before.
+func (e *env) lastScrape(ctx context.Context, s *vegeta.ExporterServer) {
+	if s == nil || !s.Scraped() || ctx.Err() != nil {
+		return
+	}
+	if e.stderrTTY {
+		fmt.Fprintf(e.stderr, "waiting for the last scrape, at most %s (^C: now)\n", unit.Exact(vegeta.LastScrape))
+	}
+	s.Last(ctx)
+}
