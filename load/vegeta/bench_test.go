@@ -90,7 +90,7 @@ func BenchmarkWriter(b *testing.B) {
 	for _, e := range []Encoding{Gob, JSON, CSV} {
 		b.Run(fmt.Sprintf("to=%s", e), func(b *testing.B) {
 			b.ReportAllocs()
-			w, err := NewWriter(io.Discard, WriterOptions{Encoding: e, Attack: "bench", Start: time.Now(), Plan: plan, Metrics: &Metrics{}})
+			w, err := NewWriter(io.Discard, WriterOptions{Encoding: e, Attack: "bench", Start: time.Now(), Plan: plan})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -76,7 +76,7 @@ type gobDecoder struct {
 	types map[int64]gobType
 	raw   []byte // the definitions as they were read, for slow
 
-	id     int64 // of the type that plan is for; 0: none yet
+	id     int64 // of the type that plan is for
 	plan   []gobField
 	zone   zone
 	attack lastText
@@ -111,6 +111,9 @@ func (d *gobDecoder) next(r *Result, h *headers) error {
 			if !c.bad && d.value(id, &c, r, h) {
 				d.src.take(size)
 				return nil
+			}
+			if c.err != nil {
+				return c.err
 			}
 			break
 		}
@@ -172,7 +175,7 @@ func unexpected(err error) error {
 // value decodes a value of type id. It returns false when that is not for this
 // decoder.
 func (d *gobDecoder) value(id int64, c *gobCursor, r *Result, h *headers) bool {
-	if d.id != id {
+	if d.plan == nil || d.id != id {
 		var ok bool
 		if d.plan, ok = d.compile(id); !ok {
 			return false

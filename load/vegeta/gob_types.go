@@ -1,5 +1,7 @@
 package vegeta
 
+import "fmt"
+
 // Parts of a wireType, the value that defines a type: which field holds the
 // definition, and what the definition holds after the name and id that all have.
 const (
@@ -142,6 +144,7 @@ type gobCursor struct {
 	b   []byte
 	i   int // b[i:] is left
 	bad bool
+	err error // nothing must read this message
 }
 
 func (c *gobCursor) fail() { c.i, c.bad = len(c.b), true }
@@ -199,7 +202,13 @@ func (c *gobCursor) bytes() []byte {
 func (c *gobCursor) headers(h *headers) bool {
 	h.reset()
 	h.present = true
-	for n := c.uint(); n > 0 && !c.bad; n-- {
+	n := c.uint()
+	if left := uint64(len(c.b) - c.i); n > left/2 {
+		// Package encoding/gob would make room for all of them before it looks.
+		c.err = fmt.Errorf("bad headers: %d of them in %d bytes", n, left)
+		return false
+	}
+	for ; n > 0 && !c.bad; n-- {
 		h.begin(c.bytes())
 		m := c.uint()
 		h.fields[len(h.fields)-1].null = m == 0

@@ -35,10 +35,6 @@ type WriterOptions struct {
 	Start    time.Time // of the load
 	Plan     load.Plan
 
-	// Metrics, when not nil, gets every result too. It is the writer's until
-	// Close has returned.
-	Metrics *Metrics
-
 	// Failed, when not nil, is called once, with the first error of writing.
 	Failed func(error)
 
@@ -236,20 +232,16 @@ func (w *Writer) take(chunks []chunk, all bool) []chunk {
 }
 
 func (w *Writer) writeChunk(c chunk) {
-	var r Result
 	for i := range c.hits {
+		if w.err != nil {
+			break
+		}
 		h := &c.hits[i]
-		r = Result{
+		r := Result{
 			Attack: w.o.Attack, Seq: h.seq, Code: h.code,
 			Timestamp: w.o.Start.Add(h.due), Latency: h.latency,
 			BytesOut: h.bytesOut, BytesIn: h.bytesIn, Error: h.err,
 			Method: h.method, URL: h.url,
-		}
-		if w.o.Metrics != nil {
-			w.o.Metrics.Add(&r)
-		}
-		if w.err != nil {
-			continue
 		}
 		var err error
 		if w.buf, err = w.enc.AppendResult(w.buf, &r); err != nil {
