@@ -157,7 +157,7 @@ func redirects(code int) bool {
 
 // finish reads the answer to its end and fills in the hit.
 func (c *client) finish(resp *http.Response, h *load.Hit) error {
-	n, err := c.drain(resp.Body)
+	n, err := c.drain(resp)
 	h.BytesIn = c.counted(n)
 	if err != nil {
 		return c.bodyError(err)
@@ -169,9 +169,11 @@ func (c *client) finish(resp *http.Response, h *load.Hit) error {
 	return nil
 }
 
-func (c *client) drain(r io.ReadCloser) (n uint64, err error) {
+func (c *client) drain(resp *http.Response) (n uint64, err error) {
+	r := resp.Body
 	defer r.Close()
-	if r == http.NoBody {
+	// What follows a 101 is another protocol, and no timeout would end the reading.
+	if r == http.NoBody || resp.StatusCode == http.StatusSwitchingProtocols {
 		return 0, nil
 	}
 	buf, _ := c.buffers.Get().(*[bodyBuffer]byte)
