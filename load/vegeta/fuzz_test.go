@@ -2,6 +2,7 @@ package vegeta
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -19,7 +20,9 @@ func FuzzReadTargets(f *testing.F) {
 	}
 	f.Add(data, false)
 	f.Add([]byte("GET http://h/a\nX-a: 1\n# comment\n@testdata/body.json\nPOST http://h/b"), false)
+	f.Add([]byte("# weight: 2\nGET http://h/{{int 1 9}}?{{uuid}}\nX-a: {{seq}}\nPOST http://h/b\n@testdata/body.json"), false)
 	f.Add([]byte(`{"method":"POST","url":"http://h/b","body":"aGk=","header":{"X-a":["1","2"]}}`), true)
+	f.Add([]byte(`{"method":"POST","url":"http://h/{{pick a|b}}","body":"e3tzZXF9fQ==","header":{"X-a":["{{hex 4}}"]},"weight":3}`), true)
 	f.Fuzz(func(t *testing.T, data []byte, asJSON bool) {
 		if bytes.IndexByte(data, '@') >= 0 && !asJSON {
 			// No files but those of the fixtures.
@@ -30,11 +33,12 @@ func FuzzReadTargets(f *testing.F) {
 			o.Format = JSONTargets
 		}
 		targets, err := ReadTargets(bytes.NewReader(data), o)
+		checkStream(t, data, o, targets, err)
 		if (err == nil) == (len(targets) == 0) {
 			t.Fatalf("%d targets and error %v", len(targets), err)
 		}
 		if err != nil {
-			if err != load.ErrNoTargets && !strings.HasPrefix(err.Error(), "t:") {
+			if !errors.Is(err, load.ErrNoTargets) && !strings.HasPrefix(err.Error(), "t:") {
 				t.Fatalf("error %v names no line", err)
 			}
 			return
@@ -50,9 +54,29 @@ func FuzzReadTargets(f *testing.F) {
 			// JSON holds no bytes that are not UTF-8, and says nothing of an empty body.
 			if a, b := again[i], targets[i]; a.Method != b.Method || !bytes.Equal(a.Body, b.Body) || !reflect.DeepEqual(a.Header, b.Header) && isText(data) {
 				t.Fatalf("target %d is %+v, written again %+v", i, b, a)
+			} else if (a.Fill == nil) != (b.Fill == nil) || a.Fill != nil && isText(data) && !bytes.Equal(a.Fill.URL.Append(nil, 3), b.Fill.URL.Append(nil, 3)) {
+				t.Fatalf("target %d is filled otherwise when written again", i)
 			}
 		}
 	})
+}
+
+// checkStream fails unless a stream gives the targets that are read at once.
+func checkStream(t *testing.T, data []byte, o TargetOptions, want []load.Target, wantErr error) {
+	t.Helper()
+	r := newTargetReader(bytes.NewReader(data), o) // not lazy, so that it takes weights
+	for n := 0; ; n++ {
+		tg, err := r.Next()
+		if err != nil {
+			if wantErr == nil && (err != io.EOF || n != len(want)) || wantErr != nil && err.Error() != wantErr.Error() {
+				t.Fatalf("the stream ends with %v after %d targets, want %v after %d", err, n, wantErr, len(want))
+			}
+			return
+		}
+		if wantErr == nil && (n >= len(want) || tg.URL != want[n].URL || tg.Weight != want[n].Weight) {
+			t.Fatalf("target %d of the stream is %+v", n, tg)
+		}
+	}
 }
 
 func isText(b []byte) bool { return bytes.Equal(bytes.ToValidUTF8(b, nil), b) }

@@ -3,16 +3,13 @@ package vegeta
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
+	"math"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -50,13 +47,69 @@ type TargetOptions struct {
 //
 // The http format is a request line, headers and a body per target:
 //
-//	POST http://localhost:8080/users
+//	# weight: 3
+//	POST http://localhost:8080/users/{{int 1 100}}
 //	Content-Type: application/json
 //	@body.json
 //
-// A blank line, the body, the end of the file, or another request line right
-// after a request line end a target. Lines that begin with # are comments.
+// A blank line, the body, the end of the file, or another request line end a
+// target. A line after a header or a comment is a request line when its URL has
+// a scheme, as in GET http://localhost/: no header looks like that. (Vegeta takes
+// it for a header and fails each request; it needs a blank line there.) Lines that
+// begin with # are comments. "# weight: N" before a request line has its target
+// asked N times as often as one of the weight 1; Vegeta passes over it.
+//
+// The json format is an object per line, with method, url, body in base64,
+// header, and weight, which Vegeta passes over too.
+//
+// In the URL, the values of headers and the body, {{…}} is filled in for each
+// request; [load.NewFill] says with what.
 func ReadTargets(r io.Reader, o TargetOptions) ([]load.Target, error) {
+	t := newTargetReader(r, o)
+	var out []load.Target
+	for {
+		target, err := t.Next()
+		switch {
+		case err == io.EOF:
+			return out, nil
+		case err != nil:
+			return nil, err
+		}
+		out = append(out, *target)
+	}
+}
+
+// NewTargetStream returns the targets one after the other as they are read, for
+// a load that takes each from a stream. It keeps no more than the one that it
+// reads, and up to 16 MiB of bodies that come from files. Weights are errors: each
+// target is asked once.
+func NewTargetStream(r io.Reader, o TargetOptions) load.Stream {
+	t := newTargetReader(r, o)
+	t.lazy = true
+	return t
+}
+
+// A targetReader is a [load.Stream] of the targets in a file.
+type targetReader struct {
+	TargetOptions
+	lazy  bool // it gives each target once and forgets it
+	sc    *bufio.Scanner
+	parse func(line []byte) error
+	line  int
+	err   error // of all that comes
+
+	cur        *load.Target // of the http format, still being read
+	at         place
+	ready      []*load.Target // read, not given yet
+	any        bool           // a target was read
+	weight     int            // of the next target; 0 when nothing was said
+	weightLine int
+
+	bodies map[string][]byte // by path
+	cached int               // bytes in bodies
+}
+
+func newTargetReader(r io.Reader, o TargetOptions) *targetReader {
 	if o.Name == "" {
 		o.Name = "targets"
 	}
@@ -65,113 +118,82 @@ func ReadTargets(r io.Reader, o TargetOptions) ([]load.Target, error) {
 	}
 	t := &targetReader{TargetOptions: o, sc: bufio.NewScanner(r), bodies: map[string][]byte{}}
 	t.sc.Buffer(nil, o.maxLine)
-	var parse func([]byte) error
 	switch o.Format {
 	case HTTPTargets, "":
-		parse = t.httpLine
+		t.parse = t.httpLine
 	case JSONTargets:
-		parse = t.jsonLine
+		t.parse = t.jsonLine
 	default:
-		return nil, fmt.Errorf("bad format %q of targets: want %s or %s", o.Format, HTTPTargets, JSONTargets)
+		t.err = fmt.Errorf("bad format %q of targets: want %s or %s", o.Format, HTTPTargets, JSONTargets)
 	}
-	for t.sc.Scan() {
-		t.line++
-		line := t.sc.Bytes()
-		if t.line == 1 {
-			line = bytes.TrimPrefix(line, []byte("\ufeff")) // the byte order mark of some editors
+	if t.err == nil {
+		_, t.err = t.fill("", o.Header, o.Body)
+	}
+	return t
+}
+
+// Next implements [load.Stream].
+func (t *targetReader) Next() (*load.Target, error) {
+	for len(t.ready) == 0 {
+		if t.err == nil {
+			t.err = t.readLine()
 		}
-		if err := parse(bytes.TrimSpace(line)); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", o.Name, t.line, err)
+		if t.err != nil && len(t.ready) == 0 {
+			return nil, t.err
 		}
 	}
+	next := t.ready[0]
+	t.ready = t.ready[1:]
+	return next, nil
+}
+
+func (t *targetReader) readLine() error {
+	if !t.sc.Scan() {
+		return t.end()
+	}
+	t.line++
+	line := t.sc.Bytes()
+	if t.line == 1 {
+		line = bytes.TrimPrefix(line, []byte("\ufeff")) // the byte order mark of some editors
+	}
+	if err := t.parse(bytes.TrimSpace(line)); err != nil {
+		return t.inLine(t.line, err)
+	}
+	return nil
+}
+
+// end takes what the last line left open and returns why there is no more.
+func (t *targetReader) end() error {
 	if err := t.sc.Err(); err != nil {
 		if errors.Is(err, bufio.ErrTooLong) {
-			err = fmt.Errorf("line longer than %d MiB", o.maxLine>>20)
+			err = fmt.Errorf("line longer than %d MiB", t.maxLine>>20)
 		}
-		return nil, fmt.Errorf("%s:%d: %w", o.Name, t.line+1, err)
+		return t.inLine(t.line+1, err)
 	}
-	if len(t.targets) == 0 {
-		return nil, load.ErrNoTargets
+	if t.weight > 0 {
+		return t.inLine(t.weightLine, errors.New("a weight, and no request line after it"))
 	}
-	return t.targets, nil
+	if err := t.complete(); err != nil {
+		return t.inLine(t.line, err)
+	}
+	if !t.any {
+		return load.ErrNoTargets
+	}
+	return io.EOF
 }
 
-// NewTargetStream returns the targets one after the other as they are read, for
-// loads that take each from a stream.
-func NewTargetStream(r io.Reader, o TargetOptions) load.Stream { return nil }
-
-// What the line before was, for the http format.
-type place int
-
-const (
-	betweenTargets place = iota // targets
-	afterRequest                // a request line
-	afterComment                // a comment after a request line or a header
-	afterHeader                 // a header
-)
-
-type targetReader struct {
-	TargetOptions
-	sc      *bufio.Scanner
-	line    int
-	at      place
-	targets []load.Target
-	bodies  map[string][]byte // by path
+func (t *targetReader) inLine(line int, err error) error {
+	return fmt.Errorf("%s:%d: %w", t.Name, line, err)
 }
 
-func (t *targetReader) httpLine(line []byte) error {
-	if len(line) == 0 {
-		t.at = betweenTargets
-		return nil
+// begin begins a target, after the one before it. Its own headers go after those
+// of all.
+func (t *targetReader) begin(method, target string, body []byte, own http.Header) error {
+	if err := t.complete(); err != nil {
+		return err
 	}
-	if line[0] == '#' {
-		if t.at != betweenTargets {
-			t.at = afterComment
-		}
-		return nil
-	}
-	switch t.at {
-	case betweenTargets:
-		return t.requestLine(string(line))
-	case afterRequest:
-		if startsRequest(line) {
-			return t.requestLine(string(line))
-		}
-	}
-	if line[0] == '@' {
-		return t.bodyLine(string(line[1:]))
-	}
-	return t.headerLine(string(line))
-}
-
-// startsRequest reports whether the first word is in upper case letters.
-func startsRequest(line []byte) bool {
-	i := 0
-	for i < len(line) && line[i] >= 'A' && line[i] <= 'Z' {
-		i++
-	}
-	return i > 0 && i < len(line) && (line[i] == ' ' || line[i] == '\t')
-}
-
-func (t *targetReader) requestLine(line string) error {
-	method, target, ok := strings.Cut(line, " ")
-	if !ok {
-		return fmt.Errorf("bad target %q: want a method and a URL, such as GET http://localhost/", clip(line))
-	}
-	if !startsRequest([]byte(line)) {
-		return fmt.Errorf("bad method %q: want upper case letters, such as GET", clip(method))
-	}
-	return t.add(method, strings.TrimSpace(target), t.Body, nil)
-}
-
-// add checks and appends a target. Its own headers go after those of all.
-func (t *targetReader) add(method, target string, body []byte, own http.Header) error {
-	u, err := url.ParseRequestURI(target)
-	switch {
-	case err != nil:
-		return fmt.Errorf("bad URL %q: %w", clip(target), errors.Unwrap(err))
-	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
-		return fmt.Errorf("bad URL %q: want http://host/path or https://host/path", clip(target))
+	if err := t.checkURL(target); err != nil {
+		return err
 	}
 	header := http.Header{}
 	for k, vs := range t.Header {
@@ -185,30 +207,62 @@ func (t *targetReader) add(method, target string, body []byte, own http.Header) 
 			header[k] = append(header[k], v)
 		}
 	}
-	t.targets = append(t.targets, load.Target{Method: method, URL: target, Header: header, Body: body})
-	t.at = afterRequest
+	t.cur = &load.Target{Method: method, URL: target, Header: header, Body: body, Weight: t.weight}
+	t.weight = 0
 	return nil
 }
 
-func (t *targetReader) headerLine(line string) error {
-	key, value, ok := strings.Cut(line, ":")
-	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-	if startsRequest([]byte(line)) && !httpguts.ValidHeaderFieldName(key) {
-		after := "a header"
-		if t.at == afterComment {
-			after = "a comment"
-		}
-		return fmt.Errorf("request line %q after %s: put a blank line before it", clip(line), after)
+// complete gives the target that was being read away.
+func (t *targetReader) complete() error {
+	c := t.cur
+	if c == nil {
+		return nil
 	}
-	if !ok || key == "" || value == "" {
-		return fmt.Errorf("bad header %q: want \"Key: Value\"", clip(line))
-	}
-	if err := checkHeader(key, value); err != nil {
+	t.cur, t.at = nil, betweenTargets
+	var err error
+	if c.Fill, err = t.fill(c.URL, c.Header, c.Body); err != nil {
 		return err
 	}
-	h := t.targets[len(t.targets)-1].Header
-	h[key] = append(h[key], value)
-	t.at = afterHeader
+	t.ready, t.any = append(t.ready, c), true
+	return nil
+}
+
+// fill returns what fills the places of a target; nil when it has none.
+func (t *targetReader) fill(target string, header http.Header, body []byte) (*load.Fill, error) {
+	if t.NoVariables {
+		return nil, nil
+	}
+	return load.NewFill(load.FillOptions{URL: target, Header: header, Body: body, Seed: t.Seed, Table: t.Table})
+}
+
+func (t *targetReader) checkURL(target string) error {
+	fill, err := t.fill(target, nil, nil)
+	if err != nil {
+		return err
+	}
+	sample := target
+	if fill != nil {
+		sample = string(fill.URL.Append(nil, 0))
+	}
+	u, err := url.ParseRequestURI(sample)
+	switch {
+	case err != nil:
+		return fmt.Errorf("bad URL %q: %w", clip(target), errors.Unwrap(err))
+	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
+		return fmt.Errorf("bad URL %q: want http://host/path or https://host/path", clip(target))
+	}
+	return nil
+}
+
+// weigh keeps the weight of the next target.
+func (t *targetReader) weigh(weight int) error {
+	switch {
+	case t.lazy:
+		return errors.New("a weight in a stream of targets, each of which is asked once: leave out -lazy")
+	case weight < 1 || weight > math.MaxInt32:
+		return fmt.Errorf("bad weight %d: want 1 or more", weight)
+	}
+	t.weight, t.weightLine = weight, t.line
 	return nil
 }
 
@@ -220,58 +274,6 @@ func checkHeader(key, value string) error {
 		return fmt.Errorf("bad value %q of header %s: it holds a control character", clip(value), key)
 	}
 	return nil
-}
-
-// bodyLine reads the body from a file and ends the target.
-func (t *targetReader) bodyLine(path string) error {
-	body, ok := t.bodies[path]
-	if !ok {
-		var err error
-		body, err = os.ReadFile(path)
-		if t.Dir != "" && errors.Is(err, fs.ErrNotExist) && !filepath.IsAbs(path) {
-			if b, err2 := os.ReadFile(filepath.Join(t.Dir, path)); err2 == nil {
-				body, err = b, nil
-			}
-		}
-		if err != nil {
-			return fmt.Errorf("bad body: %w", err)
-		}
-		t.bodies[path] = body
-	}
-	t.targets[len(t.targets)-1].Body = body
-	t.at = betweenTargets
-	return nil
-}
-
-// jsonTarget is a target in Vegeta's target.schema.json.
-type jsonTarget struct {
-	Method string      `json:"method"`
-	URL    string      `json:"url"`
-	Body   []byte      `json:"body,omitempty"`
-	Header http.Header `json:"header,omitempty"`
-}
-
-func (t *targetReader) jsonLine(line []byte) error {
-	if len(line) == 0 {
-		return nil
-	}
-	var j jsonTarget
-	if err := json.Unmarshal(line, &j); err != nil {
-		return fmt.Errorf("bad JSON: %w", err)
-	}
-	switch {
-	case j.Method == "":
-		return errors.New("bad target: method is missing")
-	case j.URL == "":
-		return errors.New("bad target: url is missing")
-	case !httpguts.ValidHeaderFieldName(j.Method): // both are tokens of RFC 9110
-		return fmt.Errorf("bad method %q: want one word, such as GET", clip(j.Method))
-	}
-	body := t.Body
-	if j.Body != nil {
-		body = j.Body
-	}
-	return t.add(j.Method, j.URL, body, j.Header)
 }
 
 // clip cuts what is quoted in an error.
