@@ -232,12 +232,13 @@ func (w *Writer) take(chunks []chunk, all bool) []chunk {
 }
 
 func (w *Writer) writeChunk(c chunk) {
+	var r Result
 	for i := range c.hits {
 		if w.err != nil {
 			break
 		}
 		h := &c.hits[i]
-		r := Result{
+		r = Result{
 			Attack: w.o.Attack, Seq: h.seq, Code: h.code,
 			Timestamp: w.o.Start.Add(h.due), Latency: h.latency,
 			BytesOut: h.bytesOut, BytesIn: h.bytesIn, Error: h.err,
