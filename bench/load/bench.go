@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -19,6 +20,14 @@ type plan struct {
 	quick      bool
 }
 
+// fewer is the rounds of a row that is the same in each.
+func (p *plan) fewer() int {
+	if p.quick {
+		return 1
+	}
+	return p.rounds
+}
+
 // A bench measures rows and keeps what it measured.
 type bench struct {
 	lab
@@ -27,7 +36,7 @@ type bench struct {
 	version float64 // peak memory of `kasoku version`, bytes
 	book    book
 	goals   []goal
-	faults  []string // programs that failed, in the row at hand
+	notes   []string // on the row at hand, such as programs that failed
 	out     io.Writer
 	tell    func(string) // what is being done
 }
@@ -78,20 +87,21 @@ func rowNames(rows []row) []string {
 }
 
 // measure runs the rows and prints each as soon as it is done. When ctx ends it
-// prints what it has.
-func (b *bench) measure(ctx context.Context, rows []row) error {
+// prints what it has. A row that cannot be measured does not keep the others from
+// it; the error is about all of them.
+func (b *bench) measure(ctx context.Context, rows []row) (err error) {
 	for _, r := range rows {
-		b.faults = nil
+		b.notes = nil
 		first := len(b.goals)
-		err := r.run(ctx, b)
-		if err != nil && ctx.Err() == nil {
-			return fmt.Errorf("%s: %w", r.name, err)
+		if e := r.run(ctx, b); e != nil && ctx.Err() == nil {
+			b.note("not measured to the end: " + e.Error())
+			err = errors.Join(err, fmt.Errorf("%s: %w", r.name, e))
 		}
 		b.tell("")
 		fmt.Fprintf(b.out, "\n%s: %s\n\n", r.name, r.about)
 		r.print(b)
-		for _, f := range b.faults {
-			fmt.Fprintf(b.out, "  %s\n", f)
+		for _, n := range b.notes {
+			fmt.Fprintf(b.out, "  %s\n", n)
 		}
 		for i := range b.goals[first:] {
 			b.goals[first+i].row = r.name
@@ -104,7 +114,7 @@ func (b *bench) measure(ctx context.Context, rows []row) error {
 			return ctx.Err()
 		}
 	}
-	return nil
+	return err
 }
 
 // A contestant is a program in a row.
@@ -153,16 +163,17 @@ func (b *bench) once(ctx context.Context, at place, c *contestant, round int) (r
 		return r, ctx.Err()
 	}
 	if err != nil {
-		b.fault(fmt.Sprintf("%s failed: %s", c.name, strings.ReplaceAll(err.Error(), "\n", ": ")))
+		b.note(fmt.Sprintf("%s failed: %s", c.name, strings.ReplaceAll(err.Error(), "\n", ": ")))
 		return r, nil
 	}
 	b.enter(at, c.name, round, &r)
 	return r, nil
 }
 
-func (b *bench) fault(text string) {
-	if !slices.Contains(b.faults, text) {
-		b.faults = append(b.faults, text)
+// note keeps a line for below the row's table.
+func (b *bench) note(text string) {
+	if !slices.Contains(b.notes, text) {
+		b.notes = append(b.notes, text)
 	}
 }
 

@@ -139,6 +139,7 @@ func compareCommand(ctx context.Context, flags *flag.FlagSet, args []string, out
 	if err := b.measureVersion(ctx); err != nil {
 		return err
 	}
+	b.introduce()
 	err = b.measure(ctx, rows)
 	if *file != "" {
 		err = errors.Join(err, b.keep(*file))
@@ -150,13 +151,6 @@ func compareCommand(ctx context.Context, flags *flag.FlagSet, args []string, out
 		}
 	}
 	return err
-}
-
-func cmpOr(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // usage prints what can be measured and how.
@@ -181,6 +175,15 @@ func (b *bench) measureVersion(ctx context.Context) error {
 	return nil
 }
 
+// introduce says how and where is measured, and whether the machine is busy with
+// something else.
+func (b *bench) introduce() {
+	fmt.Fprintf(b.out, "server on core %s, generators on core %s; %d rounds, runs of %s; MB = 1,000,000 bytes\n", b.server, b.client, b.rounds, b.each)
+	if load, err := loadAverage(); err == nil && load > 0.5 {
+		fmt.Fprintf(b.out, "warning: the machine is busy, load average %.2f; what is below tells of that too\n", load)
+	}
+}
+
 func (b *bench) keep(file string) (err error) {
 	f, err := os.Create(file)
 	if err != nil {
@@ -189,19 +192,22 @@ func (b *bench) keep(file string) (err error) {
 	return errors.Join(b.book.tsv(f), f.Close())
 }
 
-// conclude prints all goals together.
+// conclude prints the goals of all rows together, and who was not there.
 func (b *bench) conclude(missing []string) {
-	if len(b.goals) == 0 {
-		return
+	if len(b.goals) > 0 && b.goals[0].row != b.goals[len(b.goals)-1].row {
+		b.summary()
 	}
+	if len(missing) > 0 {
+		fmt.Fprintf(b.out, "\nmissing, so not compared with: %s\n", strings.Join(missing, ", "))
+	}
+}
+
+func (b *bench) summary() {
 	fmt.Fprintf(b.out, "\nall goals, of medians of %d rounds; %q is `kasoku attack` below `kasoku record`, both counted:\n\n", b.rounds, recorded)
 	for i := range b.goals {
 		b.goals[i].what = b.goals[i].row + ": " + b.goals[i].what
 	}
 	writeGoals(b.out, b.goals)
-	if len(missing) > 0 {
-		fmt.Fprintf(b.out, "\nmissing, so not compared with: %s\n", strings.Join(missing, ", "))
-	}
 }
 
 // progress returns what tells on a terminal what is being done; with "" it wipes

@@ -66,6 +66,16 @@ func cores() (server, client string, err error) {
 	return strconv.Itoa(both[0]), strconv.Itoa(both[1]), nil
 }
 
+// loadAverage returns that of the last minute.
+func loadAverage() (float64, error) {
+	b, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return 0, err
+	}
+	first, _, _ := strings.Cut(string(b), " ")
+	return strconv.ParseFloat(first, 64)
+}
+
 // childrenOf returns the children of all threads of a process.
 func childrenOf(pid int) []int {
 	var out []int

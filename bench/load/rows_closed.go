@@ -38,7 +38,11 @@ func nginxRow(ctx context.Context, b *bench) error {
 	defer func() { _ = n.Stop(context.WithoutCancel(ctx)) }() // it is killed then
 	at := b.nginxAt()
 	at.serve = func(ctx context.Context) (server, error) { return n, n.begin(ctx) }
-	return b.contest(ctx, at, append([]contestant{b.record(recorded, b.rounds), b.attack(alone, b.rounds)}, b.closedPeers("wrk", "oha")...))
+	all := append([]contestant{b.record(recorded, b.rounds)}, b.closedPeers("wrk", "oha")...)
+	if !b.quick {
+		all = append(all, b.attack(alone, b.rounds))
+	}
+	return b.contest(ctx, at, all)
 }
 
 func printNginx(b *bench) {

@@ -68,7 +68,7 @@ func printMemory(b *bench) {
 			g.must, g.aim = 100, 60
 			if n := b.median(at, alone, "connections"); n < manyConnections {
 				g.got = none
-				b.fault(fmt.Sprintf("kasoku had only %s connections at once; is ulimit -n below 10,100?", number(n)))
+				b.note(fmt.Sprintf("kasoku had only %s connections at once; is ulimit -n below 10,100?", number(n)))
 			}
 		}
 		b.goals = append(b.goals, g)

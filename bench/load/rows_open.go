@@ -164,6 +164,7 @@ func reachedRow(ctx context.Context, b *bench) error {
 		if err != nil {
 			return err
 		}
+		b.note(fmt.Sprintf("kasoku at %s: engine %s, pacing %s", at.setting, t.Generator.Engine, t.Generator.Pacing))
 		add := func(figure string, v float64) { b.book.add(at.row, at.setting, recorded, 0, figure, v) }
 		asked := float64(at.work.perSec) * at.work.length.Seconds()
 		// What was counted and the time that it took must both be what was asked.

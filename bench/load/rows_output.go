@@ -49,16 +49,12 @@ func (b *bench) outputAt() place {
 func outputRow(ctx context.Context, b *bench) error {
 	at, file := b.outputAt(), filepath.Join(b.dir, "results")
 	defer os.Remove(file)
-	rounds := b.rounds
-	if b.quick {
-		rounds = 1
-	}
-	for round := range rounds {
+	for round := range b.fewer() {
 		for i := range encodings {
 			encoding := encodings[(i+round)%len(encodings)]
-			c := b.attack(encoding, rounds)
+			c := b.attack(encoding, b.fewer())
 			if encoding != "none" {
-				c = b.attack(encoding, rounds, "-output", file, "-encoding", encoding)
+				c = b.attack(encoding, b.fewer(), "-output", file, "-encoding", encoding)
 			}
 			r, err := b.once(ctx, at, &c, round)
 			if err != nil {
@@ -148,20 +144,20 @@ func reportRow(ctx context.Context, b *bench) error {
 			programs[p.name] = p.path
 		}
 	}
-	for round := range b.rounds {
+	for round := range b.fewer() {
 		for _, r := range readers() {
 			for _, name := range []string{recorded, "vegeta"} {
 				if programs[name] == "" {
 					continue
 				}
-				b.tell(fmt.Sprintf("report, round %d of %d: %s %s", round+1, b.rounds, name, r.name))
+				b.tell(fmt.Sprintf("report, round %d of %d: %s %s", round+1, b.fewer(), name, r.name))
 				var out reading
 				err := b.generate(ctx, invocation{path: programs[name], args: append(r.args[:len(r.args):len(r.args)], file), length: time.Minute}, &out)
 				if ctx.Err() != nil {
 					return ctx.Err()
 				}
 				if err != nil {
-					b.fault(fmt.Sprintf("%s %s failed: %v", name, r.name, err))
+					b.note(fmt.Sprintf("%s %s failed: %v", name, r.name, err))
 					continue
 				}
 				b.book.add("report", r.name, name, round, "cpu_us", micros(out.cpu)/resultCount)

@@ -51,13 +51,11 @@ type sink struct {
 	arrivals  []time.Duration
 	stallFrom time.Duration // negative before the first request
 	stallTo   time.Duration
-	drained   int // answers within drainWindow of the end of the stall
+	drained   int           // answers that were owed at the end of the stall
+	drainedAt time.Duration // when the last of them was sent; 0 before
 	cpuBefore time.Duration
 	report    sinkReport
 }
-
-// drainWindow is how long after a stall the server's speed is measured.
-const drainWindow = 50 * time.Millisecond
 
 // A sinkReport is what a sink saw. Times are since it was made.
 type sinkReport struct {
@@ -73,7 +71,7 @@ type sinkReport struct {
 
 type stallReport struct {
 	For     time.Duration `json:"for_ns"`
-	Drained float64       `json:"drained_per_s"` // answers a second right after it
+	Drained float64       `json:"drained_per_s"` // answers a second after it, until none was owed
 }
 
 // A conn is a connection, in its place by its descriptor.
@@ -110,6 +108,9 @@ func listen(addr netip.AddrPort) (int, error) {
 		return -1, fmt.Errorf("socket: %w", err)
 	}
 	err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)
+	// Reno is in every kernel and the cheapest way to share a link, which loopback is
+	// not; accepted connections inherit it. Another one is as right.
+	_ = unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, "reno")
 	if err == nil {
 		err = unix.Bind(fd, &unix.SockaddrInet4{Port: int(addr.Port()), Addr: addr.Addr().As4()})
 	}
@@ -307,7 +308,7 @@ func (s *sink) arrived(fd, n int) {
 			s.owed.push(owed{fd: int32(fd), gen: s.conns[fd].gen, at: at})
 			continue
 		}
-		s.reply(fd, now)
+		s.write(fd, s.answer)
 	}
 }
 
@@ -323,25 +324,19 @@ func (s *sink) begin(now time.Duration) {
 func (s *sink) settle() {
 	for {
 		next, any := s.owed.first()
-		if !any {
-			return
-		}
-		now := s.now()
-		if next.at > now {
+		if !any || next.at > s.now() {
 			return
 		}
 		s.owed.pop()
 		if c := &s.conns[next.fd]; c.open && c.gen == next.gen {
-			s.reply(int(next.fd), now)
+			s.write(int(next.fd), s.answer)
+		}
+		if s.stallTo > 0 && next.at >= s.stallTo && s.drainedAt == 0 {
+			if s.drained++; s.owed.len() == 0 {
+				s.drainedAt = s.now()
+			}
 		}
 	}
-}
-
-func (s *sink) reply(fd int, now time.Duration) {
-	if s.stallTo > 0 && now >= s.stallTo && now < s.stallTo+drainWindow {
-		s.drained++
-	}
-	s.write(fd, s.answer)
 }
 
 // write sends b after what is left to send, and keeps what the peer does not take.
@@ -379,7 +374,7 @@ func (s *sink) finish() sinkReport {
 		r.Pacing = &p
 	}
 	if s.stallTo > 0 {
-		r.Stall = &stallReport{For: s.stallTo - s.stallFrom, Drained: float64(s.drained) / drainWindow.Seconds()}
+		r.Stall = &stallReport{For: s.stallTo - s.stallFrom, Drained: float64(s.drained) / max(s.drainedAt-s.stallTo, 1).Seconds()}
 	}
 	return *r
 }

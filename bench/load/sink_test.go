@@ -117,7 +117,7 @@ func TestSinkStandsStill(t *testing.T) {
 	}
 	readAnswers(t, late, 2)
 	r := finish()
-	if r.Requests != 4 || r.Connections != 3 || r.Stall == nil || r.Stall.For != stall {
+	if r.Requests != 4 || r.Connections != 3 || r.Stall == nil || r.Stall.For != stall || r.Stall.Drained < 1 {
 		t.Errorf("%+v, stall %+v", r, r.Stall)
 	}
 }
