@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/unit"
 )
 
@@ -38,22 +39,27 @@ func engineText(name, why string) string {
 	if why == "" {
 		return name
 	}
-	return name + ": " + why
+	return name + " (" + why + ")"
 }
 
-// pacing says how due times were kept and how well: by when requests went out, as
-// against when they were due.
-func (a *Attack) pacing() string {
-	h := a.Tally.SendDelay
-	if a.Summary.Pacing == "" || h.Count() == 0 {
+func (a *Attack) pacing() string { return pacingText(&a.Summary, a.Tally) }
+
+// pacingText says how due times were kept and how well: by when requests went out,
+// as against when they were due. Empty in a closed loop.
+func pacingText(s *kasoku.LoadSummary, t *kasoku.Tally) string {
+	h := t.SendDelay
+	if s.Pacing == "" || h.Count() == 0 {
 		return ""
 	}
-	return a.Summary.Pacing + "; requests went out p50 " + unit.Duration(h.Quantile(0.5)) + ", p99 " + unit.Duration(h.Quantile(0.99)) +
+	return s.Pacing + "; requests went out p50 " + unit.Duration(h.Quantile(0.5)) + ", p99 " + unit.Duration(h.Quantile(0.99)) +
 		", at most " + unit.Duration(h.Max()) + " after they were due"
 }
 
-func (a *Attack) inFlight() string {
-	s := &a.Summary
+func (a *Attack) inFlight() string { return flightText(&a.Summary) }
+
+// flightText says how many requests were under way at once, and what became of
+// their connections.
+func flightText(s *kasoku.LoadSummary) string {
 	text := "at most " + unit.Counted(s.PeakInFlight, "request", "requests") + " at once"
 	if s.MaxInFlight > 0 {
 		text += ", the cap is " + unit.Count(s.MaxInFlight)

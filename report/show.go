@@ -206,6 +206,11 @@ func (r rec) facts() []Fact {
 	add(Fact{Label: "Target", Value: r.target()})
 	add(Fact{Label: "Load", Value: r.Run.Load})
 	add(Fact{Label: "Ladder", Value: r.ladder()})
+	if l := r.Load; l != nil {
+		add(Fact{Label: "Engine", Value: engineText(l.Engine, l.EngineWhy)})
+		add(Fact{Label: "Pacing", Value: pacingText(l, r.Tally(0))})
+		add(Fact{Label: "In flight", Value: flightText(l)})
+	}
 	if s := r.score(); s != "" {
 		add(Fact{Label: "Score", Value: s + "; from " + r.Run.Score.Source})
 	}

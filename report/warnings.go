@@ -128,24 +128,41 @@ func (r rec) changeNotes(restored bool) []Note {
 // lateAfter is the send delay from which a request counts as sent late.
 const lateAfter = 10 * time.Millisecond
 
-// generatorNote says whether the generator was on time; nothing when a warning has
-// said that it was not.
+// generatorNote says who made the load and whether it was on time. When a warning
+// has said that it was not, it leaves that out.
 func (r rec) generatorNote() []Note {
 	h := r.Tally(0).SendDelay
-	if h.Count() == 0 || slices.ContainsFunc(r.Warnings, func(w kasoku.Warning) bool { return w.Code == "late-generator" }) {
+	if h.Count() == 0 {
 		return nil
 	}
 	late := h.CountBetween(lateAfter, 1<<62)
 	u := commonUnit(h.Max())
 	print := func(d time.Duration) string { return unit.DurationIn(d, u) }
-	text := "on time. Send delay p50 " + print(h.Quantile(0.5)) + ", p99 " + print(h.Quantile(0.99)) + ", max " + print(h.Max()) + " " + unit.Name(u) +
-		"; " + unit.Count(late) + " of " + unit.Count(h.Count()) + " requests over 10 ms late."
-	sign, tone := "✓", Good
-	if late*100 > h.Count() {
-		sign, tone = "!", Mark
-		text = strings.TrimPrefix(text, "on time. ")
+	n := Note{Sign: "✓", Tone: Good, Label: "Generator"}
+	switch {
+	case slices.ContainsFunc(r.Warnings, func(w kasoku.Warning) bool { return w.Code == "late-generator" }):
+		n.Sign, n.Tone = "·", Plain
+	case late*100 > h.Count():
+		n.Sign, n.Tone = "!", Mark
+	default:
+		n.Text = "on time. "
 	}
-	return []Note{{Sign: sign, Tone: tone, Label: "Generator", Text: text}}
+	n.Text += "Send delay p50 " + print(h.Quantile(0.5)) + ", p99 " + print(h.Quantile(0.99)) + ", max " + print(h.Max()) + " " + unit.Name(u) +
+		"; " + unit.Count(late) + " of " + unit.Count(h.Count()) + " requests over 10 ms late." + r.sentBy()
+	return []Note{n}
+}
+
+// sentBy says which engine made the load, why, and how it kept due times.
+func (r rec) sentBy() string {
+	l := r.Load
+	if l == nil || l.Engine == "" {
+		return ""
+	}
+	text := " Sent by " + engineText(l.Engine, l.EngineWhy)
+	if l.Pacing != "" {
+		text += " with " + l.Pacing + " pacing"
+	}
+	return text + "."
 }
 
 // costSection tells what the observation itself took.

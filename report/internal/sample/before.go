@@ -45,7 +45,8 @@ func base(label, revision string) *kasoku.Recording {
 			Version: "0.1.0", Revision: revision, Load: "POST /users, open loop", Hosts: []kasoku.Host{host()},
 		},
 		Steps: steps(),
-		Load: &kasoku.LoadSummary{Engine: "nethttp", Model: "open loop", Targets: []string{target}, MaxInFlight: 10000, PeakInFlight: 1204,
+		Load: &kasoku.LoadSummary{Engine: "epollhttp", EngineWhy: "all targets are cleartext HTTP/1.1", Model: "open loop", Targets: []string{target},
+			MaxInFlight: 10000, PeakInFlight: 1204, Pacing: "precise", Shards: 1, Connections: 1204,
 			CPU: 1130 * time.Millisecond, Wall: 36 * time.Second, Cores: 2},
 	}
 }
