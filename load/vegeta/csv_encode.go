@@ -14,6 +14,7 @@ const csvColumns = 12
 type csvEncoder struct {
 	header []byte
 	base64 base64Encoder
+	texts  escapedTexts
 }
 
 // append implements coder.
@@ -23,12 +24,12 @@ func (e *csvEncoder) append(dst []byte, r *Result, h *headers) ([]byte, error) {
 	dst = append(strconv.AppendInt(dst, int64(r.Latency), 10), ',')
 	dst = append(strconv.AppendUint(dst, r.BytesOut, 10), ',')
 	dst = append(strconv.AppendUint(dst, r.BytesIn, 10), ',')
-	dst = append(appendCSV(dst, r.Error), ',')
+	dst = append(e.texts.error.append(dst, r.Error), ',')
 	dst = append(e.base64.append(dst, r.Body), ',')
-	dst = append(appendCSV(dst, r.Attack), ',')
+	dst = append(e.texts.attack.append(dst, r.Attack), ',')
 	dst = append(strconv.AppendUint(dst, r.Seq, 10), ',')
-	dst = append(appendCSV(dst, r.Method), ',')
-	dst = append(appendCSV(dst, r.URL), ',')
+	dst = append(e.texts.method.append(dst, r.Method), ',')
+	dst = append(e.texts.url.append(dst, r.URL), ',')
 	if len(h.fields) > 0 {
 		e.header = appendWire(e.header[:0], h)
 		dst = e.base64.append(dst, e.header)

@@ -39,9 +39,9 @@ func NewEncoder(w io.Writer, e Encoding) (*Encoder, error) {
 	case Gob, "":
 		return &Encoder{w: w, coder: &gobEncoder{}}, nil
 	case JSON:
-		return &Encoder{w: w, coder: &jsonEncoder{}}, nil
+		return &Encoder{w: w, coder: &jsonEncoder{texts: newEscapedTexts(appendJSON[string])}}, nil
 	case CSV:
-		return &Encoder{w: w, coder: &csvEncoder{}}, nil
+		return &Encoder{w: w, coder: &csvEncoder{texts: newEscapedTexts(appendCSV)}}, nil
 	}
 	return nil, fmt.Errorf("bad encoding %q: want %s, %s or %s", string(e), Gob, JSON, CSV)
 }
@@ -60,4 +60,27 @@ func (e *Encoder) Encode(r *Result) (err error) {
 func (e *Encoder) AppendResult(dst []byte, r *Result) ([]byte, error) {
 	e.headers.set(r.Headers)
 	return e.coder.append(dst, r, &e.headers)
+}
+
+// An escaped holds a text and how an encoding writes it. Most results say the
+// same as the last one.
+type escaped struct {
+	text   string
+	bytes  []byte
+	escape func(dst []byte, s string) []byte
+}
+
+func (e *escaped) append(dst []byte, s string) []byte {
+	if s != e.text || len(e.bytes) == 0 {
+		e.text, e.bytes = s, e.escape(e.bytes[:0], s)
+	}
+	return append(dst, e.bytes...)
+}
+
+// escapedTexts are those of a Result.
+type escapedTexts struct{ attack, error, method, url escaped }
+
+func newEscapedTexts(escape func([]byte, string) []byte) escapedTexts {
+	e := escaped{escape: escape}
+	return escapedTexts{e, e, e, e}
 }

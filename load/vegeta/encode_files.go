@@ -7,6 +7,9 @@ import (
 	"io"
 )
 
+// writeSize is how much Encode writes at once.
+const writeSize = 64 << 10
+
 // EncodeOptions are those of Vegeta's encode command.
 type EncodeOptions struct {
 	To     Encoding // empty means JSON, as for Vegeta

@@ -7,12 +7,15 @@ import (
 )
 
 // The JSON encoder writes what encoding/json writes of a Result.
-type jsonEncoder struct{ base64 base64Encoder }
+type jsonEncoder struct {
+	base64 base64Encoder
+	texts  escapedTexts
+}
 
 // append implements coder.
 func (e *jsonEncoder) append(dst []byte, r *Result, h *headers) ([]byte, error) {
 	from := len(dst)
-	dst = appendJSON(append(dst, `{"attack":`...), r.Attack)
+	dst = e.texts.attack.append(append(dst, `{"attack":`...), r.Attack)
 	dst = strconv.AppendUint(append(dst, `,"seq":`...), r.Seq, 10)
 	dst = strconv.AppendUint(append(dst, `,"code":`...), uint64(r.Code), 10)
 	dst, err := r.Timestamp.AppendText(append(dst, `,"timestamp":"`...))
@@ -22,7 +25,7 @@ func (e *jsonEncoder) append(dst []byte, r *Result, h *headers) ([]byte, error) 
 	dst = strconv.AppendInt(append(dst, `","latency":`...), int64(r.Latency), 10)
 	dst = strconv.AppendUint(append(dst, `,"bytes_out":`...), r.BytesOut, 10)
 	dst = strconv.AppendUint(append(dst, `,"bytes_in":`...), r.BytesIn, 10)
-	dst = appendJSON(append(dst, `,"error":`...), r.Error)
+	dst = e.texts.error.append(append(dst, `,"error":`...), r.Error)
 	dst = append(dst, `,"body":`...)
 	if r.Body == nil {
 		dst = append(dst, "null"...)
@@ -30,8 +33,8 @@ func (e *jsonEncoder) append(dst []byte, r *Result, h *headers) ([]byte, error) 
 		dst = e.base64.append(append(dst, '"'), r.Body)
 		dst = append(dst, '"')
 	}
-	dst = appendJSON(append(dst, `,"method":`...), r.Method)
-	dst = appendJSON(append(dst, `,"url":`...), r.URL)
+	dst = e.texts.method.append(append(dst, `,"method":`...), r.Method)
+	dst = e.texts.url.append(append(dst, `,"url":`...), r.URL)
 	dst = appendJSONHeaders(append(dst, `,"headers":`...), h)
 	return append(dst, '}', '\n'), nil
 }

@@ -13,12 +13,11 @@ const (
 	// flushEvery is the most that a killed generator loses of its results.
 	flushEvery = 500 * time.Millisecond
 
-	// writeSize is how much is written at once at high rates.
-	writeSize = 64 << 10
-
-	// chunkHits is how many hits wake the writing goroutine. Encoding them takes
-	// about 0.1 ms, which a generator that shares the core can be late by.
-	chunkHits = 512
+	// chunkHits is how many hits wake the writing goroutine, and chunkBytes how
+	// much it writes at once. Both take some 30 µs, by which a generator that has
+	// to share the core with it can be late.
+	chunkHits  = 128
+	chunkBytes = 16 << 10
 
 	// hitSize is the size of a hit in memory, texts of its own left out.
 	hitSize = 96
@@ -49,11 +48,12 @@ type WriterOptions struct {
 // takes the results is slower than the load for so long that 64 MiB of hits
 // wait, Hits blocks until there is room, and [Writer.Held] grows.
 type Writer struct {
-	o   WriterOptions
-	out io.Writer
-	enc *Encoder
-	buf []byte // encoded, not written
-	err error  // first error of writing; for others than the goroutine once done is closed
+	o      WriterOptions
+	out    io.Writer
+	enc    *Encoder
+	result Result // that is being encoded
+	buf    []byte // encoded, not written
+	err    error  // first error of writing; for others than the goroutine once done is closed
 
 	full    chan struct{} // a chunk waits
 	closing chan struct{}
@@ -232,23 +232,23 @@ func (w *Writer) take(chunks []chunk, all bool) []chunk {
 }
 
 func (w *Writer) writeChunk(c chunk) {
-	var r Result
+	r := &w.result
 	for i := range c.hits {
 		if w.err != nil {
 			break
 		}
 		h := &c.hits[i]
-		r = Result{
+		*r = Result{
 			Attack: w.o.Attack, Seq: h.seq, Code: h.code,
 			Timestamp: w.o.Start.Add(h.due), Latency: h.latency,
 			BytesOut: h.bytesOut, BytesIn: h.bytesIn, Error: h.err,
 			Method: h.method, URL: h.url,
 		}
 		var err error
-		if w.buf, err = w.enc.AppendResult(w.buf, &r); err != nil {
+		if w.buf, err = w.enc.AppendResult(w.buf, r); err != nil {
 			w.fail(err)
 		}
-		if len(w.buf) >= writeSize {
+		if len(w.buf) >= chunkBytes {
 			w.flush()
 		}
 	}
@@ -257,7 +257,7 @@ func (w *Writer) writeChunk(c chunk) {
 
 // release gives the memory of a written chunk back.
 func (w *Writer) release(c chunk) {
-	const keep = 4 // more are only needed after a stall
+	const keep = 8 // more are only needed after a stall
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.bytes -= c.bytes
