@@ -34,3 +34,20 @@ func TestFillDoesNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations for each request, want 0", n)
 	}
 }
+
+func TestArrivalsDoNotAllocate(t *testing.T) {
+	f := func(s string, spacing Spacing) {
+		t.Helper()
+		a := Spaced(stages(t, s), spacing, 1).Arrivals()
+		if n := testing.AllocsPerRun(10_000, func() { a.Next() }); n != 0 {
+			t.Errorf("%s, %s: %v allocations for each request, want 0", s, spacing, n)
+		}
+	}
+	for _, spacing := range []Spacing{Even, Poisson, Burst(10)} {
+		f("1s@100,1s@0,1s@100..0,forever@5", spacing)
+	}
+	c := &ClosedLoop{ThinkMax: time.Second}
+	if n := testing.AllocsPerRun(1000, func() { c.Think(7) }); n != 0 {
+		t.Errorf("%v allocations for each think time, want 0", n)
+	}
+}

@@ -41,6 +41,8 @@ type stretch struct {
 	first, end   uint64        // numbers of its requests, the end not included; math.MaxUint64 when it has none
 	lead         float64       // requests from its beginning to the first, less than 1
 
+	secs  float64 // length
+	most  float64 // length in ns, less one step of a float64: what is below it is, cut to whole ns, within
 	low   float64 // the lower one of rate
 	accel float64 // by how much the rate changes in a second, without sign; 0: constant
 	falls bool
@@ -51,17 +53,20 @@ func newStretch(st Stage, from, length time.Duration, begin position) stretch {
 	if begin.frac > 0 {
 		s.lead = 1 - begin.frac
 	}
-	secs := length.Seconds()
+	s.secs, s.most = length.Seconds(), math.Nextafter(float64(length), 0)
 	s.low, s.falls = min(st.From, st.To), st.From > st.To
-	s.accel = math.Abs(st.To-st.From) / secs
+	s.accel = math.Abs(st.To-st.From) / s.secs
 	if st.For == Forever {
 		s.mass, s.end = math.Inf(1), math.MaxUint64
 		return s
 	}
-	s.mass = (st.From + st.To) / 2 * secs
+	s.mass = (st.From + st.To) / 2 * s.secs
 	s.end = begin.add(s.mass).ceil()
 	return s
 }
+
+// offset returns how many requests of the stretch are due before request n.
+func (s *stretch) offset(n uint64) float64 { return float64(int64(n-s.first)) + s.lead }
 
 func (s *stretch) endless() bool { return s.end == math.MaxUint64 }
 
@@ -73,12 +78,12 @@ func (s *stretch) due(x float64) time.Duration {
 		ns = x / s.low * 1e9
 		ns += ns * 0x1p-52 // what the two roundings may have taken, so that 2.01 s is not 2.009999999 s
 	} else {
-		ns = s.ramp(x) * 1e9
+		ns = s.ramp(x)*1e9 + 0.5
 	}
-	if !(ns < float64(s.length)) {
-		return s.from + s.length - 1
+	if ns < s.most {
+		return s.from + time.Duration(ns)
 	}
-	return s.from + min(time.Duration(ns), s.length-1)
+	return s.from + s.length - 1
 }
 
 // ramp returns the seconds after which x requests of a ramp are due. They are
@@ -94,7 +99,7 @@ func (s *stretch) ramp(x float64) float64 {
 		t = 2 * x / (s.low + math.Sqrt(s.low*s.low+2*s.accel*x))
 	}
 	if s.falls {
-		t = s.length.Seconds() - t
+		t = s.secs - t
 	}
 	return t
 }
@@ -133,7 +138,7 @@ func (a *evenArrivals) Next() (time.Duration, int, bool) {
 			return 0, 0, false
 		}
 	}
-	a.last = max(a.last, a.due(float64(a.n-a.first)+a.lead))
+	a.last = max(a.last, a.due(a.offset(a.n)))
 	a.n++
 	return a.last, a.step, true
 }

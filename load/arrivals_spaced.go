@@ -85,7 +85,7 @@ func (a *burstArrivals) Next() (time.Duration, int, bool) {
 		for a.n >= a.end {
 			a.next()
 		}
-		a.last = max(a.last, a.due(float64(a.n-a.first)+a.lead))
+		a.last = max(a.last, a.due(a.offset(a.n)))
 		a.left = a.size
 	}
 	a.n++
@@ -98,26 +98,32 @@ func (a *burstArrivals) Next() (time.Duration, int, bool) {
 // exact for any rate, also one that changes (time rescaling).
 type poissonArrivals struct {
 	walk
-	rand *rand.Rand
-	at   position // in the stretch
-	last time.Duration
+	rand  *rand.Rand
+	whole int64   // of the requests of the stretch that are behind
+	frac  float64 // and the part of one: a float64 alone would stop growing at 2^53
+	last  time.Duration
 }
 
 // Next implements [Arrivals].
 func (a *poissonArrivals) Next() (time.Duration, int, bool) {
-	x := a.at.frac + a.rand.ExpFloat64()
-	whole := uint64(x)
-	a.at.whole += whole
-	a.at.frac = x - float64(whole)
-	x = float64(a.at.whole) + a.at.frac
+	a.split(a.frac + a.rand.ExpFloat64())
+	x := float64(a.whole) + a.frac
 	for x >= a.mass {
-		x -= a.mass
+		before := a.mass
 		if !a.next() {
 			return 0, 0, false
 		}
-		a.at.whole = uint64(x)
-		a.at.frac = x - float64(a.at.whole)
+		x -= before
+		a.whole = 0
+		a.split(x)
 	}
 	a.last = max(a.last, a.due(x))
 	return a.last, a.step, true
+}
+
+// split adds the whole part of x to those behind and keeps the rest.
+func (a *poissonArrivals) split(x float64) {
+	k := int64(x)
+	a.whole += k
+	a.frac = x - float64(k)
 }
