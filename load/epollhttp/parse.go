@@ -159,8 +159,6 @@ func (p *parser) settle(h *header) {
 	p.code = h.code
 	p.keepAlive = h.keeps()
 	switch {
-	case h.code == 101 && h.upgrade:
-		p.state = inClose // whatever protocol it is
 	case h.code == 101 || h.code == 204 || h.code == 304 || p.head:
 		p.state = complete
 	case h.chunked:

@@ -19,7 +19,6 @@ type header struct {
 	http10    bool // the connection is kept only when the server says so
 	closes    bool // the server says that it closes the connection
 	persists  bool // the server says that it keeps the connection
-	upgrade   bool // with code 101: what follows is another protocol
 
 	status, location span
 	located          bool // there was a Location
@@ -201,9 +200,6 @@ func (h *header) scanStatus(b []byte) (next int, v verdict) {
 	h.http10 = b[7] == '0'
 	h.code = int(d1+1)*100 + int(d2)*10 + int(d3)
 	h.status = span{9, end}
-	if h.code == 101 {
-		return 0, unusual
-	}
 	return end + 2, whole
 }
 

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-
-	"golang.org/x/net/http/httpguts"
 )
 
 // Headers that scan does not take are read by net/http, so that it is net/http
@@ -51,7 +49,6 @@ func (p *parser) tryOdd(before int) (n int, err error) {
 		hasLength: resp.ContentLength >= 0,
 		chunked:   len(resp.TransferEncoding) > 0,
 		closes:    resp.Close,
-		upgrade:   resp.Header.Get("Upgrade") != "" && httpguts.HeaderValuesContainsToken(resp.Header["Connection"], "Upgrade"),
 	}
 	return used - before, p.headed([]byte(resp.Status), []byte(resp.Header.Get("Location")))
 }

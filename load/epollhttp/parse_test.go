@@ -1,122 +1,22 @@
 package epollhttp
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/kasoku/kasoku/load/loadtest"
+)
 
 // nginx is an answer as nginx gives it, with a body of 1 KB.
 var nginx = "HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Mon, 13 Jul 2026 10:00:00 GMT\r\nContent-Type: text/html\r\nContent-Length: 1024\r\n" +
 	"Last-Modified: Mon, 13 Jul 2026 09:00:00 GMT\r\nConnection: keep-alive\r\nETag: \"6871f2a0-400\"\r\nAccept-Ranges: bytes\r\n\r\n" + strings.Repeat("x", 1024)
 
 // answers are those that the parser is compared with net/http on.
-var answers = []string{
-	"",
-	nginx,
-	"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi",
-	"HTTP/1.1 200 OK\r\ncontent-length:2\r\nCONNECTION:\tclose \r\n\r\nhi",
-	"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nfar more than two bytes",
-	"HTTP/1.1 200 OK\r\n\r\nuntil the end",
-	"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
-	"HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n",
-	"HTTP/1.1 200 \r\nContent-Length: 0\r\n\r\n",
-	"HTTP/1.1  200 OK\r\nContent-Length: 0\r\n\r\n",
-	"HTTP/1.1 200 OK\nContent-Length: 2\n\nhi",
-	"HTTP/1.1 200 OK\r\nContent-Length: 2\n\r\nhi",
-	"HTTP/1.1 200 OK\r\nX: a\r\n b\r\n\tc\r\nContent-Length: 2\r\n\r\nhi",
-	"HTTP/1.1 200 OK\r\n X: a\r\n\r\n",
-	"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nhi",
-	"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nabc",
-	"HTTP/1.1 200 OK\r\nContent-Length : 2\r\n\r\nabc",
-	"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhello",
-	"HTTP/1.1 200 OK\r\nContent-Length: +5\r\n\r\nhello",
-	"HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\nhello",
-	"HTTP/1.1 200 OK\r\nContent-Length: 2, 2\r\n\r\nhi",
-	"HTTP/1.1 200 OK\r\nContent-Length: 0002\r\n\r\nhi",
-	"HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\nhi",
-	"HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775808\r\n\r\nhi",
-	"HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\nhello",
-	"HTTP/1.1 204 No Content\r\n\r\n",
-	"HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
-	"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi",
-	"HTTP/1.0 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nhi",
-	"HTTP/1.0 200 OK\r\nContent-Length: 2\r\nConnection: Keep-Alive, close\r\n\r\nhi",
-	"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
-	"HTTP/1.0 204 No Content\r\n\r\n",
-	"HTTP/1.1 200 OK\r\nConnection: Upgrade, Keep-Alive\r\nConnection: x , CLOSE\r\nContent-Length: 0\r\n\r\n",
-	"HTTP/2.0 200 OK\r\nContent-Length: 2\r\n\r\nhi",
-	"HTTP/0.9 200 OK\r\nContent-Length: 2\r\n\r\nhi",
-	"HTTP/1.2 200 OK\r\nContent-Length: 2\r\n\r\nhi",
-	"HTTP/1.12 200 OK\r\nContent-Length: 2\r\n\r\nhi",
-	"http/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi",
-	"HTTP/1.1 9999 Over\r\nContent-Length: 0\r\n\r\n",
-	"HTTP/1.1 999 Over\r\nContent-Length: 0\r\n\r\n",
-	"HTTP/1.1 +99 Plus\r\nContent-Length: 2\r\n\r\nhi",
-	"HTTP/1.1 -99 Minus\r\nContent-Length: 2\r\n\r\nhi",
-	"HTTP/1.1 000 None\r\nContent-Length: 2\r\n\r\nhi",
-	"HTTP/1.1 042 Low\r\nContent-Length: 2\r\n\r\nhi",
-	"HTTP/1.1 20\r\n\r\n",
-	"HTTP/1.1 2000\r\n\r\n",
-	"HTTP/1.1 200OK\r\n\r\n",
-	"HTTP/1.1\r\n\r\n",
-	"\r\n\r\n",
-	"\n",
-	"\x00\x01\x02\xff\xfe not HTTP at all\r\n\r\n",
-	"SSH-2.0-OpenSSH_9.2\r\n",
-	"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno",
-	"HTTP/1.1 404\r\nContent-Length: 2\r\n\r\nno",
-	"HTTP/1.1 418 \x1b[31mteapot\r\nContent-Length: 0\r\n\r\n",
-	"HTTP/1.1 500 caf\xc3\xa9  \r\nContent-Length: 0\r\n\r\n",
-	"HTTP/1.1 500 a\rb\r\nContent-Length: 0\r\n\r\n",
-	"HTTP/1.1 200 OK\r\nno colon here\r\n\r\n",
-	"HTTP/1.1 200 OK\r\n: no name\r\n\r\n",
-	"HTTP/1.1 200 OK\r\nX: \x01\r\n\r\n",
-	"HTTP/1.1 200 OK\r\nX: a\rb\r\n\r\n",
-	"HTTP/1.1 200 OK\r\nX: \x7f\r\n\r\n",
-	"HTTP/1.1 200 OK\r\nX: 2345678\x8012345\xff678 \t.\r\nContent-Length: 0\r\n\r\n",
-	"HTTP/1.1 200 OK\r\nX(): y\r\n\r\n",
-	"HTTP/1.1 200 OK\r\nX y: z\r\nContent-Length: 0\r\n\r\n",
-	"HTTP/1.1 200 OK\r\nX\t: z\r\nContent-Length: 0\r\n\r\n",
-	"HTTP/1.1 200 OK\r\n" + strings.Repeat("n", 300) + ": v\r\nContent-Length: 0\r\n\r\n",
-	"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("long ", 2000) + "\r\nContent-Length: 0\r\n\r\n",
-	"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi",
-	"HTTP/1.1 100 Continue\r\n\r\n",
-	"HTTP/1.1 100 Continue\n\nHTTP/1.1 200 OK\nContent-Length: 2\n\nhi",
-	"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\nwhatever",
-	"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade, close\r\nUpgrade: x\r\n\r\nwhatever",
-	"HTTP/1.1 101 Switching Protocols\r\nContent-Length: 3\r\n\r\nabc",
-	"HTTP/1.1 302 Found\r\nLocation: /there\r\nContent-Length: 0\r\n\r\n",
-	"HTTP/1.1 302 Found\r\nLOCATION:   \r\nlocation: /there\r\nContent-Length: 0\r\n\r\n",
-	"HTTP/1.1 302 Found\r\nLocation: /folded\r\n /there\r\nContent-Length: 0\r\n\r\n",
-	"HTTP/1.1 200 OK\r\nLocation: /there\r\nContent-Length: 0\r\n\r\n",
-	"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6;ext=\"1\"\r\n world\r\n0\r\n\r\n",
-	"HTTP/1.1 200 OK\r\ntransfer-encoding: Chunked\r\nContent-Length: 3\r\n\r\nA \t\r\n0123456789\r\n000\r\nX: y\r\nZ: z\r\n\r\n",
-	"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: x\r\n\r\n0\r\n\r\n",
-	"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-	"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
-	"HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n",
-	"HTTP/1.1 200 OK\r\nTrailer: X\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: y\r\n\r\n",
-	"HTTP/1.1 200 OK\r\nTrailer: Content-Length\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: y\r\n\r\n",
-	chunked + "zz\r\nhalf\r\n",
-	chunked + "ff\r\nhalf",
-	chunked + "\r\nx",
-	chunked + " 5\r\nhello\r\n0\r\n\r\n",
-	chunked + "5 ;x\r\nhello\r\n0\r\n\r\n",
-	chunked + "5\nhello\n0\n\n",
-	chunked + "5\rx\r\nhello\r\n0\r\n\r\n",
-	chunked + "5\r\nhelloworld\r\n0\r\n\r\n",
-	chunked + "10000000000000000\r\nhello",
-	chunked + "ffffffffffffffff\r\nhello",
-	chunked + strings.Repeat("1\r\nx\r\n", 400) + "0\r\n\r\n",
-	chunked + strings.Repeat("1;"+strings.Repeat("e", 2000)+"\r\nx\r\n", 10) + "0\r\n\r\n",
-	chunked + strings.Repeat("0", 4094) + "\r\n\r\n",
-	chunked + strings.Repeat("0", 4095) + "\r\n\r\n",
-	chunked + strings.Repeat("0", 9000),
-	chunked + "0\r\nno colon\r\n\r\n",
-	chunked + "0\r\n\n",
-	chunked + "0\r\nX: y\n\nmore\r\n\r\n",
-	chunked + "0\r\n X: y\r\n\r\n",
-	chunked + "0\r\nX: y\r\n\r\nsurplus",
-	chunked + "0\r\nX: " + strings.Repeat("y", 5000) + "\r\n\r\n",
-	chunked + "0\r\nX: " + strings.Repeat("y", 4089) + "\r\n\r\n",
-	chunked + "0\r\nX: " + strings.Repeat("y", 4090) + "\r\n\r\n",
+func answers() []string {
+	out := []string{nginx}
+	for _, a := range loadtest.Answers() {
+		if len(a.Bytes) < 64<<10 {
+			out = append(out, a.Bytes)
+		}
+	}
+	return out
 }
-
-const chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
