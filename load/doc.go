@@ -10,7 +10,9 @@
 // [Warnings] says when that spoils the figures.
 //
 // Start at [Plan] (what to send and when), [Engine] (who sends) and [Recorder]
-// (who counts). An engine for a new protocol implements [Client] and lets a
+// (who counts). [Stages] and [Spaced] make schedules, [ClosedLoop] is the other
+// kind of load, [Order] says whose turn it is, and [Fill] what differs from
+// request to request. An engine for a new protocol implements [Client] and lets a
 // [Driver] do the pacing, the pool of workers, the cap on requests in flight
 // and the stopping.
 //

@@ -47,35 +47,37 @@ const hexDigits = "0123456789abcdef"
 func fillUUID(key uint64) fillFunc {
 	return func(dst []byte, n uint64) []byte {
 		d := newDraw(key, n)
-		hi, lo := d.next(), d.next()
-		hi = hi&^0xf000 | 0x4000 // version
-		lo = lo&^(3<<62) | 2<<62 // variant
-		dst = appendHex(dst, hi, 8)
-		dst = append(dst, '-')
-		dst = appendHex(dst, hi<<32, 4)
-		dst = append(dst, '-')
-		dst = appendHex(dst, hi<<48, 4)
-		dst = append(dst, '-')
-		dst = appendHex(dst, lo, 4)
-		dst = append(dst, '-')
-		return appendHex(dst, lo<<16, 12)
+		hi := d.next()&^0xf000 | 0x4000 // version
+		lo := d.next()&^(3<<62) | 2<<62 // variant
+		var b [36]byte
+		putHex(b[0:8], hi)
+		b[8] = '-'
+		putHex(b[9:13], hi<<32)
+		b[13] = '-'
+		putHex(b[14:18], hi<<48)
+		b[18] = '-'
+		putHex(b[19:23], lo)
+		b[23] = '-'
+		putHex(b[24:36], lo<<16)
+		return append(dst, b[:]...)
 	}
 }
 
-// appendHex appends the first digits of a word.
-func appendHex(dst []byte, word uint64, digits int) []byte {
-	for range digits {
-		dst = append(dst, hexDigits[word>>60])
+// putHex writes the first digits of a word, as many as there is room for.
+func putHex(dst []byte, word uint64) {
+	for i := range dst {
+		dst[i] = hexDigits[word>>60]
 		word <<= 4
 	}
-	return dst
 }
 
 func fillHex(key uint64, digits int) fillFunc {
 	return func(dst []byte, n uint64) []byte {
 		d := newDraw(key, n)
-		for left := digits; left > 0; left -= 16 {
-			dst = appendHex(dst, d.next(), min(left, 16))
+		var b [16]byte
+		for left := digits; left > 0; left -= len(b) {
+			putHex(b[:], d.next())
+			dst = append(dst, b[:min(left, len(b))]...)
 		}
 		return dst
 	}
