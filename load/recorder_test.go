@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/kasoku/kasoku"
 )
 
 const ms = time.Millisecond
@@ -127,53 +125,4 @@ func TestErrorClass(t *testing.T) {
 	f(strings.Repeat("é", 200), strings.Repeat("é", 150)+"…")
 	f(strings.Repeat("é", 150)+"x", strings.Repeat("é", 150)+"…")
 	f("x"+strings.Repeat("é", 200), "x"+strings.Repeat("é", 149)+"…")
-}
-
-func TestWarnings(t *testing.T) {
-	tally := func(delay, latency time.Duration, errs ...string) *kasoku.Tally {
-		t := kasoku.NewTally()
-		for range 100 {
-			t.SendDelay.Record(delay)
-			t.Latency.Record(latency)
-		}
-		for _, e := range errs {
-			t.Errors[e]++
-		}
-		return t
-	}
-	f := func(s kasoku.LoadSummary, tally *kasoku.Tally, want ...string) {
-		t.Helper()
-		s.Cores = 2
-		if s.Wall == 0 {
-			s.Wall = 10 * time.Second
-		}
-		var got []string
-		for _, w := range Warnings(s, tally) {
-			got = append(got, w.Code+": "+w.Text)
-			if w.Hint == "" && w.Code != StoppedEarly {
-				t.Errorf("%s has no hint", w.Code)
-			}
-		}
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-	f(kasoku.LoadSummary{}, kasoku.NewTally())
-	f(kasoku.LoadSummary{MaxInFlight: 10, PeakInFlight: 9, CPU: 2 * time.Second}, tally(100*time.Microsecond, 300*time.Microsecond))
-	f(kasoku.LoadSummary{MaxInFlight: 10, PeakInFlight: 10}, tally(900*time.Microsecond, 20*ms))
-	f(kasoku.LoadSummary{MaxInFlight: 10, PeakInFlight: 9}, tally(3*ms, 20*ms),
-		"late-generator: the generator was late: send delay p99 3.00 ms, max 3.00 ms, of a latency p99 of 20.0 ms")
-	f(kasoku.LoadSummary{}, tally(3*ms, 40*ms)) // late, but a small part of the latency
-	f(kasoku.LoadSummary{}, tally(500*time.Microsecond, time.Millisecond),
-		"late-generator: the generator was late for latencies so short: send delay p50 0.50 ms, of a latency p50 of 1.00 ms")
-	f(kasoku.LoadSummary{MaxInFlight: 10, PeakInFlight: 10}, tally(2*time.Second, 3*time.Second),
-		"in-flight-cap: requests in flight reached their cap of 10; later ones waited, which their latency includes: send delay p99 2,000 ms, max 2,000 ms")
-	f(kasoku.LoadSummary{Model: ModelClosed, MaxInFlight: 10, PeakInFlight: 10}, tally(0, 3*time.Second))
-	f(kasoku.LoadSummary{CPU: 19 * time.Second}, tally(0, ms), "busy-generator: the generator was out of CPU: it used 1.90 of 2 cores")
-	f(kasoku.LoadSummary{CPU: 9 * time.Second, PeakCores: 1.85}, tally(0, ms),
-		"busy-generator: the generator was out of CPU: it used 1.85 of 2 cores in its busiest second")
-	f(kasoku.LoadSummary{}, tally(0, ms, "dial tcp: socket: too many open files", "dial tcp: connect: cannot assign requested address"),
-		"no-descriptors: the generator ran out of file descriptors: 1 request failed with \"too many open files\"",
-		"no-local-ports: the generator ran out of local ports: 1 request failed with \"cannot assign requested address\"")
-	f(kasoku.LoadSummary{Stopped: "interrupt", Wall: 3 * time.Second}, tally(0, ms), "stopped-early: the load was stopped early, by interrupt, after 3.00 s")
 }

@@ -11,12 +11,14 @@ import (
 
 // Codes of the warnings about the generator.
 const (
-	LateGenerator = "late-generator"
-	BusyGenerator = "busy-generator"
-	InFlightCap   = "in-flight-cap"
-	NoDescriptors = "no-descriptors"
-	NoLocalPorts  = "no-local-ports"
-	StoppedEarly  = "stopped-early"
+	LateGenerator    = "late-generator"
+	EconomicalPacing = "economical-pacing"
+	BusyGenerator    = "busy-generator"
+	InFlightCap      = "in-flight-cap"
+	NoDescriptors    = "no-descriptors"
+	NoLocalPorts     = "no-local-ports"
+	SlowResults      = "slow-results"
+	StoppedEarly     = "stopped-early"
 )
 
 // When the generator is late: its figures are then those of the generator.
@@ -29,37 +31,33 @@ const (
 	lateP99 = time.Millisecond
 	// A median below this is the scheduler's noise, whatever the latency.
 	lateP50 = 250 * time.Microsecond
+	// How late requests are by design when pacing is economical.
+	economicalTick = time.Millisecond
 	// Of the generator's cores; above it requests wait for CPU.
 	busyShare = 0.90
 )
 
 // Warnings says what about the generator spoils the figures of a load: it was
 // late, out of CPU, at its cap of requests in flight, out of descriptors or
-// ports, or it was stopped early.
+// ports, or it was stopped early. Each says by how much.
 func Warnings(s kasoku.LoadSummary, t *kasoku.Tally) []kasoku.Warning {
 	var out []kasoku.Warning
 	add := func(code, hint, format string, args ...any) {
 		out = append(out, kasoku.Warning{Code: code, Text: fmt.Sprintf(format, args...), Hint: hint})
 	}
-	capped := s.MaxInFlight > 0 && s.PeakInFlight >= s.MaxInFlight && s.Model != ModelClosed && t.SendDelay.Max() > lateP99
-	delay := t.SendDelay.Quantile(0.99)
-	switch {
-	case capped:
-		add(InFlightCap, "the server answers more slowly than requests come; raise the cap on requests in flight only if the server should see more at once",
-			"requests in flight reached their cap of %s; later ones waited, which their latency includes: send delay p99 %s, max %s",
-			unit.Count(s.MaxInFlight), unit.Duration(delay), unit.Duration(t.SendDelay.Max()))
-	case late(t, 0.99, lateP99):
-		add(LateGenerator, "lower the rate, give the generator a core of its own, or run it on another machine",
-			"the generator was late: send delay p99 %s, max %s, of a latency p99 of %s",
-			unit.Duration(delay), unit.Duration(t.SendDelay.Max()), unit.Duration(t.Latency.Quantile(0.99)))
-	case late(t, 0.50, lateP50):
-		add(LateGenerator, "latencies this short hold a visible part of the generator's own delay; compare only with runs made by the same generator",
-			"the generator was late for latencies so short: send delay p50 %s, of a latency p50 of %s",
-			unit.Duration(t.SendDelay.Quantile(0.50)), unit.Duration(t.Latency.Quantile(0.50)))
+	if s.MaxInFlight > 0 && s.PeakInFlight >= s.MaxInFlight && s.Model != ModelClosed && t.SendDelay.Max() > lateP99 {
+		cap, hint := capText(s.MaxInFlight)
+		add(InFlightCap, hint, "requests in flight reached their cap of %s; later ones waited, which their latency includes: send delay p99 %s, max %s",
+			cap, unit.Duration(t.SendDelay.Quantile(0.99)), unit.Duration(t.SendDelay.Max()))
+	} else {
+		warnLate(&s, t, add)
 	}
-	if used, which := cores(s); s.Cores > 0 && used >= busyShare*float64(s.Cores) {
-		add(BusyGenerator, "lower the rate, or run the generator on a machine with more cores",
-			"the generator was out of CPU: it used %s of %d cores%s", unit.Sig3(used), s.Cores, which)
+	if text := busy(&s, t); text != "" {
+		hint := "lower the rate, or run the generator on a machine with more cores"
+		if s.Model == ModelClosed {
+			hint = "the server may be faster than this: run the generator on a machine with more cores"
+		}
+		add(BusyGenerator, hint, "the generator was out of CPU: it used %s", text)
 	}
 	if n := countErrors(t, "too many open files"); n > 0 {
 		add(NoDescriptors, "raise the limit with ulimit -n, or lower the cap on requests in flight",
@@ -75,6 +73,52 @@ func Warnings(s kasoku.LoadSummary, t *kasoku.Tally) []kasoku.Warning {
 	return out
 }
 
+// ResultsWarning says that a load waited for its results to be written; nothing
+// when it did not. What waits holds up the threads that send, so requests were
+// late, which their latency includes.
+func ResultsWarning(held time.Duration) []kasoku.Warning {
+	if held <= 0 {
+		return nil
+	}
+	return []kasoku.Warning{{
+		Code: SlowResults, Text: fmt.Sprintf("results were written more slowly than they came: the load was held up for %s, which latency includes", unit.Duration(held)),
+		Hint: "write them to a faster disk, or to memory such as /dev/shm, or leave them out",
+	}}
+}
+
+// capText tells a cap on requests in flight, and what to do about it.
+func capText(most int) (text, hint string) {
+	if most == MaxInFlight() && most < DefaultMaxInFlight {
+		return fmt.Sprintf("%s, which is what the limit of open files allows", unit.Count(most)),
+			"raise the limit with ulimit -n if the server should see more requests at once; else it answers more slowly than they come"
+	}
+	return unit.Count(most), "the server answers more slowly than requests come; raise the cap on requests in flight only if the server should see more at once"
+}
+
+// warnLate warns of requests that went out so late that their latency tells of the
+// generator.
+func warnLate(s *kasoku.LoadSummary, t *kasoku.Tally, add func(code, hint, format string, args ...any)) {
+	delay, latency := t.SendDelay.Quantile, t.Latency.Quantile
+	floor99, floor50 := lateP99, lateP50
+	if s.Pacing == string(Economical) {
+		floor99, floor50 = floor99+economicalTick, floor50+economicalTick
+	}
+	switch {
+	case late(t, 0.99, floor99):
+		add(LateGenerator, "lower the rate, give the generator a core of its own, or run it on another machine",
+			"the generator was late: send delay p99 %s, max %s, of a latency p99 of %s",
+			unit.Duration(delay(0.99)), unit.Duration(t.SendDelay.Max()), unit.Duration(latency(0.99)))
+	case late(t, 0.50, floor50):
+		add(LateGenerator, "latencies this short hold a visible part of the generator's own delay; compare only with runs made by the same generator",
+			"the generator was late for latencies so short: send delay p50 %s, of a latency p50 of %s",
+			unit.Duration(delay(0.50)), unit.Duration(latency(0.50)))
+	case s.Pacing == string(Economical) && late(t, 0.50, lateP50):
+		add(EconomicalPacing, "precise pacing sends requests when they are due; the service time leaves the delay out",
+			"economical pacing sends up to 1 ms late, which shows in latencies so short: send delay p50 %s, of a latency p50 of %s",
+			unit.Duration(delay(0.50)), unit.Duration(latency(0.50)))
+	}
+}
+
 // late reports whether the send delay at a quantile is beyond the floor and a
 // visible share of the latency there.
 func late(t *kasoku.Tally, q float64, floor time.Duration) bool {
@@ -82,9 +126,27 @@ func late(t *kasoku.Tally, q float64, floor time.Duration) bool {
 	return delay > floor && float64(delay) > lateShare*float64(t.Latency.Quantile(q))
 }
 
+// busy tells the CPU that the generator used when it was near all that it could
+// have; else it is empty. An engine with threads of its own sends with no more
+// cores than it has threads; what the process does besides may fill another, so
+// that counts only where requests could have gone out sooner.
+func busy(s *kasoku.LoadSummary, t *kasoku.Tally) string {
+	if s.Cores <= 0 {
+		return ""
+	}
+	used, which := cores(s)
+	switch waited := s.Model == ModelClosed || t.SendDelay.Quantile(0.99) > lateP50; {
+	case used >= busyShare*float64(s.Cores):
+		return fmt.Sprintf("%s of %d cores%s", unit.Sig3(used), s.Cores, which)
+	case s.Shards > 0 && s.Shards < s.Cores && waited && used >= busyShare*float64(s.Shards):
+		return fmt.Sprintf("%s cores%s, and sends with %s", unit.Sig3(used), which, unit.Counted(s.Shards, "thread", "threads"))
+	}
+	return ""
+}
+
 // cores returns the CPU that the generator used, in cores: the mean of the load
 // or that of its busiest second, whichever is more.
-func cores(s kasoku.LoadSummary) (used float64, which string) {
+func cores(s *kasoku.LoadSummary) (used float64, which string) {
 	var mean float64
 	if s.Wall > 0 {
 		mean = s.CPU.Seconds() / s.Wall.Seconds()

@@ -112,13 +112,13 @@ func Attack(ctx context.Context, o AttackOptions) (res AttackResult, err error) 
 	defer stop(nil)
 	res.Running = Running{Plan: plan, Start: time.Now(), Recorder: load.NewRecorder(plan, 0)}
 	sinks := []load.Sink{res.Recorder}
-	results := nothingWritten
+	results, held := nothingWritten, func() time.Duration { return 0 }
 	if out != nil {
 		w, err := NewWriter(out, WriterOptions{Encoding: o.Encoding, Attack: o.Name, Start: res.Start, Plan: plan, Failed: stop})
 		if err != nil {
 			return res, err
 		}
-		sinks, results = append(sinks, w), w.Close
+		sinks, results, held = append(sinks, w), w.Close, w.Held
 	}
 	if o.Watch != nil {
 		if s := o.Watch(&res.Running); s != nil {
@@ -129,7 +129,7 @@ func Attack(ctx context.Context, o AttackOptions) (res AttackResult, err error) 
 	err = errors.Join(err, results())
 	res.Summary.EngineWhy = why
 	res.Tally = res.Recorder.Tally(0)
-	res.Warnings = load.Warnings(res.Summary, res.Tally)
+	res.Warnings = append(load.Warnings(res.Summary, res.Tally), load.ResultsWarning(held())...)
 	return res, err
 }
 
