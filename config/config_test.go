@@ -83,7 +83,7 @@ func TestParse_Failure(t *testing.T) {
 	f("[[finalize.units]]\nname = 'a'\nneeds = ['c']", "kasoku.toml:3: finalize.units[0].needs: \"c\": no such unit", "")
 	f("[load]\ncommand = 'x'\n\nfor = '5s'", "kasoku.toml:4: load.for: contradicts load.command", "keep one")
 	f("[load]\ntargets = ['GET http://a/']", "kasoku.toml:2: load.targets: how much load", "add steps")
-	f("[load]\nfor = '5s'\nallow = ['a']", "kasoku.toml:3: load.allow: is for load that kasoku makes", "add targets")
+	f("[load]\nfor = '5s'\nseed = 7", "kasoku.toml:3: load.seed: is for load that kasoku makes", "add targets")
 	f("[load]\ncommand = 'x'\ntimeout = '5s'", "kasoku.toml:3: load.timeout: is for load that kasoku makes", "add targets")
 	const target = "[load]\ntargets = ['GET http://a/']\nsteps = [1]\n"
 	f(target+"engine = 'nethtpt'", `kasoku.toml:4: load.engine: "nethtpt": no such word`, `did you mean "nethttp"?`)

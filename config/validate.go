@@ -99,7 +99,7 @@ func (v *validator) load(l *LoadTable) {
 }
 
 // sending checks how load that kasoku makes is sent, and refuses to say so of load
-// that it does not make.
+// that it does not make. The hosts of allow serve kasoku attack too.
 func (v *validator) sending(l *LoadTable) {
 	standard := Default().Load
 	for _, k := range []struct {
@@ -107,7 +107,7 @@ func (v *validator) sending(l *LoadTable) {
 		set bool
 	}{
 		{"engine", l.Engine != ""}, {"pacing", l.Pacing != ""}, {"spacing", l.Spacing != ""}, {"max_in_flight", l.MaxInFlight != 0},
-		{"timeout", l.Timeout != standard.Timeout}, {"allow", len(l.Allow) > 0}, {"variables", l.Variables != nil}, {"csv", l.CSV != ""}, {"seed", l.Seed != 0},
+		{"timeout", l.Timeout != standard.Timeout}, {"variables", l.Variables != nil}, {"csv", l.CSV != ""}, {"seed", l.Seed != 0},
 	} {
 		if k.set && l.Kind() != Targets {
 			v.fail("load."+k.key, "add targets = ['GET http://127.0.0.1:8080/']", "is for load that kasoku makes, and load.targets is not set")

@@ -68,7 +68,7 @@ func attack(parent context.Context, e *env, f *attackFlags) error {
 	res, err := vegeta.Attack(ctx, *o)
 	live.end(res.Summary, res.Warnings)
 	if res.Tally == nil || refused(err) {
-		return usageIf(refused(err), err)
+		return f.refusal(err)
 	}
 	if told {
 		err = errors.Join(err, f.print(e, &res))
@@ -107,9 +107,21 @@ func (e *env) warn(all []kasoku.Warning) {
 // refused reports whether nobody has said that the target may be loaded, or the
 // engine that was asked for cannot load it.
 func refused(err error) bool {
+	var choice *engine.ChoiceError
+	return forbidden(err) || errors.As(err, &choice)
+}
+
+func forbidden(err error) bool {
 	var f *load.ForbiddenError
-	var c *engine.ChoiceError
-	return errors.As(err, &f) || errors.As(err, &c)
+	return errors.As(err, &f)
+}
+
+// refusal is how an attack ends that did not begin.
+func (f *attackFlags) refusal(err error) error {
+	if forbidden(err) && f.unread != nil {
+		return usageError{fmt.Errorf("%w; it may be allowed in a file that cannot be read: %w", err, f.unread), hintOf(err)}
+	}
+	return usageIf(refused(err), err)
 }
 
 // usageIf makes a usage error of an error.

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/engine"
 	"github.com/kasoku/kasoku/load/nethttp"
@@ -34,6 +36,7 @@ type attackFlags struct {
 	workers   uint64
 	export    string
 	out       output
+	unread    error // why kasoku.toml could not be read
 }
 
 func (f *attackFlags) register(cmd *cobra.Command) {
@@ -125,9 +128,8 @@ func (f *attackFlags) complete(e *env) error {
 	if err := errors.Join(f.completeSchedule(), f.completeTargets()); err != nil {
 		return usageError{err, hintOf(err)}
 	}
-	var err error
-	if o.Engine.Pacing, err = load.ParsePacing(f.pacing); err != nil {
-		return usagef("", "--pacing: %w", err)
+	if err := f.completeEngine(); err != nil {
+		return err
 	}
 	if err := o.Validate(); err != nil {
 		return usageError{err, hintOf(err)}
@@ -183,6 +185,27 @@ func (f *attackFlags) completeTargets() error {
 		}
 	}
 	o.Stdin, o.Targets, o.Format = inlineTargets(f.inline), "stdin", vegeta.HTTPTargets
+	return nil
+}
+
+func (f *attackFlags) completeEngine() (err error) {
+	o := &f.vegeta.Engine
+	if engines := []string{engine.Auto, engine.EpollHTTP, engine.NetHTTP}; !slices.Contains(engines, o.Engine) {
+		return usagef("", "--engine %q: want %s", o.Engine, strings.Join(engines, ", "))
+	}
+	if o.Pacing, err = load.ParsePacing(f.pacing); err != nil {
+		return usagef("", "--pacing: %w", err)
+	}
+	if o.Pipeline < 0 {
+		return usagef("", "--pipeline %d: want 1 or more", o.Pipeline)
+	}
+	// A mistake in kasoku.toml is told when a host would have needed to stand there.
+	if path, ok := config.Find("."); ok {
+		var c *config.Config
+		if c, f.unread = config.Load(path); f.unread == nil {
+			o.HTTP.Permit.Hosts = append(o.HTTP.Permit.Hosts, c.Load.Allow...)
+		}
+	}
 	return nil
 }
 

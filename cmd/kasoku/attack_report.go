@@ -36,11 +36,18 @@ func (f *attackFlags) told(res *vegeta.AttackResult) *report.Attack {
 	if f.vegeta.Output != "" {
 		a.Results = fmt.Sprintf("each request is in %s; `kasoku report %s` reads it", f.vegeta.Output, f.vegeta.Output)
 	}
-	for _, s := range begun(res.Plan.Schedule.Steps(), res.Summary.Stopped == "", res.Summary.Wall) {
+	for _, s := range begun(res.Plan.Schedule.Steps(), whole(res), res.Summary.Wall) {
 		a.Steps = append(a.Steps, report.AttackStep{Step: s, Tally: res.Recorder.Tally(s.Number)})
 	}
 	a.Targets = targetTallies(res)
 	return a
+}
+
+// whole reports whether the attack went on to the end of its schedule: it was not
+// stopped, and the stream of its targets did not end before.
+func whole(res *vegeta.AttackResult) bool {
+	n, bounded := res.Plan.Schedule.Total()
+	return res.Summary.Stopped == "" && (res.Plan.Stream == nil || bounded && res.Tally.Asked >= n)
 }
 
 // filled reports whether targets have places that each request fills for itself.
