@@ -6,8 +6,8 @@
 // what Vegeta accepts means the same here, and what it swallows (a request line
 // taken for a header, a result file cut short) is an error with file and line.
 //
-// Start at [ReadTargets], [NewDecoder], [NewWriter], or at [Attack] and
-// [Report], which do all that a command line needs. The latency in a result is
+// Start at [ReadTargets], [NewDecoder], [NewWriter], or at [Attack], [Report] and
+// [Encode], which do all that a command line needs. The latency in a result is
 // counted from the due time, and so is its timestamp; Vegeta counts from the
 // send.
 //

@@ -218,7 +218,7 @@ func TestDecodeBoundsLines(t *testing.T) {
 	}
 	js := func(s *source) codec { return newJSONDecoder(s) }
 	cs := func(s *source) codec { return newCSVDecoder(s) }
-	f(js, "{\"body\":\"", 'A', "too long")
+	f(js, "{\"body\":\"", 'A', "line longer than 1 MiB")
 	f(cs, "1,", '1', "line longer than 1 MiB")
 	f(cs, "1,200,3,4,5,\"\n", 'x', "line longer than 1 MiB")
 }

@@ -3,6 +3,7 @@ package vegeta
 import (
 	"bytes"
 	"encoding/gob"
+	"errors"
 	"io"
 	"math"
 	"time"
@@ -100,7 +101,7 @@ func (d *gobDecoder) next(r *Result, h *headers) error {
 	for {
 		msg, size, err := d.message()
 		switch {
-		case err == io.EOF && defined:
+		case errors.Is(err, io.EOF) && defined:
 			return io.ErrUnexpectedEOF
 		case err != nil:
 			return err
@@ -166,7 +167,7 @@ func (d *gobDecoder) message() (msg []byte, size int, err error) {
 }
 
 func unexpected(err error) error {
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
 	return err

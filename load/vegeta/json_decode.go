@@ -1,7 +1,6 @@
 package vegeta
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -34,9 +33,6 @@ func (d *jsonDecoder) leaveOut() { d.brief = true }
 func (d *jsonDecoder) next(r *Result, h *headers) error {
 	for {
 		line, size, err := d.src.line()
-		if errors.Is(err, errLongLine) {
-			err = bufio.ErrTooLong
-		}
 		if err != nil {
 			return err
 		}

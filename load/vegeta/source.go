@@ -3,15 +3,13 @@ package vegeta
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 )
 
 // sourceSize is the first size of a source's buffer. 128 KiB stay in a core's
 // second cache, and the system call for them costs nothing per result.
 const sourceSize = 128 << 10
-
-// errLongLine is about a line longer than the source may buffer.
-var errLongLine = errors.New("line too long")
 
 // A source is input that is parsed where it lies in the buffer. What it hands
 // out is valid until the next call.
@@ -82,8 +80,8 @@ func (s *source) line() (line []byte, size int, err error) {
 		switch {
 		case s.fill():
 		case s.err == nil:
-			return nil, 0, errLongLine
-		case s.err != io.EOF || seen == 0:
+			return nil, 0, fmt.Errorf("line longer than %d MiB", s.most>>20)
+		case !errors.Is(s.err, io.EOF) || seen == 0:
 			return nil, 0, s.err
 		default:
 			return s.buf[s.pos:s.end], seen, nil
