@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"time"
@@ -106,6 +107,10 @@ func runEpoll(ctx context.Context, o epollhttp.Options, p load.Plan, start time.
 // epoll returns the options of the fast engine.
 func (o *Options) epoll() epollhttp.Options {
 	h := &o.HTTP
+	from := h.LocalAddr
+	if ip := net.ParseIP(from); ip != nil && ip.IsUnspecified() {
+		from = "" // Vegeta's way to say any, of both families
+	}
 	return epollhttp.Options{
 		Timeout:        h.Timeout,
 		MaxInFlight:    h.MaxInFlight,
@@ -116,7 +121,7 @@ func (o *Options) epoll() epollhttp.Options {
 		MaxBody:        h.MaxBody,
 		Chunked:        h.Chunked,
 		Header:         h.Header,
-		LocalAddr:      h.LocalAddr,
+		LocalAddr:      from,
 		SeqHeader:      h.SeqHeader,
 		Pacing:         o.Pacing,
 		Shards:         o.Shards,

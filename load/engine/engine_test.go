@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -246,6 +247,23 @@ func TestConnectTo(t *testing.T) {
 			t.Errorf("%s: requests went to %v", name, seen)
 		}
 		mu.Unlock()
+	}
+}
+
+// TestLocalAddr: any address is what Vegeta's -laddr has as its default.
+func TestLocalAddr(t *testing.T) {
+	ln, err := net.Listen("tcp", "[::1]:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}
+	go srv.Serve(ln)
+	defer srv.Close()
+	for _, name := range []string{EpollHTTP, NetHTTP} {
+		_, hits := run(t, Options{Engine: name, HTTP: nethttp.Options{LocalAddr: "0.0.0.0"}}, plan(t, 1, get("http://"+ln.Addr().String()+"/")))
+		if hits[0].Code != 200 {
+			t.Errorf("%s: bad hit %+v", name, hits[0])
+		}
 	}
 }
 

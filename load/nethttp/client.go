@@ -101,7 +101,9 @@ func (c *client) disarm() {
 	}
 }
 
-// request makes the request of a hit and says how long its body is.
+// request makes the request of a hit and says how long its body is. A target that
+// came with the hit and is no request over HTTP fails this hit alone; one that its
+// stream cannot read ends the load (see [load.Stream]).
 func (c *client) request(h *load.Hit) (*http.Request, uint64, error) {
 	if h.Own == nil {
 		return c.targets[h.Target].request(c.ctx, h.N)
