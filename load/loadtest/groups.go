@@ -9,18 +9,19 @@ import (
 	"github.com/kasoku/kasoku/load"
 )
 
-// surplus are the answers after which there is more. net/http's transport may
-// give the connection to the next request before it has seen that.
-var surplus = []string{"short-length", "early", "no-content-length", "trailer-surplus", "trailer-lf-more"}
+// Surplus reports whether there is more after the answer than the answer. net/http
+// may give such a connection to the next request before it has seen that.
+func (a Answer) Surplus() bool {
+	return slices.Contains([]string{"short-length", "early", "no-content-length", "trailer-surplus", "trailer-lf-more"}, a.Name)
+}
 
 // huge are the answers that are not worth sending byte by byte.
 var huge = []string{"huge-header", "flood", "long-body"}
 
 // groups are the loads of the suite.
 func (h *Hostile) groups() []group {
-	whole := func(a Answer) bool { return !slices.Contains(surplus, a.Name) }
+	whole := func(a Answer) bool { return !a.Surplus() }
 	small := func(a Answer) bool { return whole(a) && !slices.Contains(huge, a.Name) }
-	more := func(a Answer) bool { return !whole(a) }
 	opts := func(change func(o *Options)) Options {
 		o := Options{MaxInFlight: 1, Redirects: -1, Timeout: 10 * time.Second}
 		if change != nil {
@@ -40,7 +41,7 @@ func (h *Hostile) groups() []group {
 		{name: "big-post", opts: one, targets: h.big(), sameConns: true},
 		{name: "no-keep-alive", opts: opts(func(o *Options) { o.NoKeepAlive = true }), targets: h.each("GET", "", small), sameConns: true},
 		{name: "bytewise", opts: one, targets: h.each("GET", "bytes=1", small), sameConns: true},
-		{name: "surplus", opts: one, targets: h.each("GET", "", more), perSec: 10, sameConns: true},
+		{name: "surplus", opts: one, targets: h.each("GET", "", Answer.Surplus), perSec: 10, sameConns: true},
 		{name: "cut", opts: one, targets: h.cut("close"), sameConns: true},
 		{name: "reset", opts: one, targets: h.cut("reset"), sameConns: true},
 		{name: "max-body", opts: opts(func(o *Options) { o.MaxBody = 3 }), targets: h.each("GET", "", whole)},

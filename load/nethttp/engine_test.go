@@ -19,6 +19,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/load/loadtest"
 )
 
 // TestMain silences net/http, which logs what hostile servers send.
@@ -101,15 +102,15 @@ func get(url string) load.Target { return load.Target{Method: "GET", URL: url} }
 
 // TestHostileServer checks each way of failing by itself.
 func TestHostileServer(t *testing.T) {
-	s := startHostile(t)
+	s := loadtest.Start(t)
 	f := func(path string, code int, want string) {
 		t.Helper()
 		timeout := DefaultTimeout
 		if strings.Contains(want, "Timeout") {
 			timeout = 200 * time.Millisecond
 		}
-		h := first(t, Options{Timeout: timeout}, get(s.url(path)))
-		want = strings.ReplaceAll(want, "URL", fmt.Sprintf("%q", s.url(path)))
+		h := first(t, Options{Timeout: timeout}, get(s.URL(path)))
+		want = strings.ReplaceAll(want, "URL", fmt.Sprintf("%q", s.URL(path)))
 		if h.Code != code || !strings.Contains(h.Err, want) || (want == "") != (h.Err == "") {
 			t.Errorf("%s: code %d, error %q; want %d, %q", path, h.Code, h.Err, code, want)
 		}
@@ -118,9 +119,9 @@ func TestHostileServer(t *testing.T) {
 	f("/fail", 500, "500 Internal Server Error")
 	f("/teapot", 418, "418 \x1b[31mteapot")
 	f("/reset", 0, "connection reset by peer")
-	f("/reset-midway", 0, "connection reset by peer")
+	f("/half-body?end=reset", 0, "connection reset by peer")
 	f("/hang", 0, "Get URL: context deadline exceeded (Client.Timeout exceeded while awaiting headers)")
-	f("/hang-midway", 0, "context deadline exceeded (Client.Timeout or context cancellation while reading body)")
+	f("/half-body?end=hang", 0, "context deadline exceeded (Client.Timeout or context cancellation while reading body)")
 	f("/endless", 0, "context deadline exceeded (Client.Timeout or context cancellation while reading body)")
 	f("/close", 0, "Get URL: EOF")
 	f("/half-status", 0, "Get URL: ")
@@ -143,11 +144,12 @@ func TestHostileServer(t *testing.T) {
 
 // TestHostileMix sends many requests to all wrong answers at once.
 func TestHostileMix(t *testing.T) {
-	s := startHostile(t)
-	targets := []load.Target{get(s.url("/reset")), get(s.url("/reset-midway")), get(s.url("/hang")), get(s.url("/hang-midway"))}
-	for path := range answers {
-		if path != "/huge-header" {
-			targets = append(targets, get(s.url(path)), load.Target{Method: "POST", URL: s.url(path), Body: []byte("x")})
+	s := loadtest.Start(t)
+	targets := []load.Target{get(s.URL("/reset")), get(s.URL("/half-body?end=reset")), get(s.URL("/hang")), get(s.URL("/half-body?end=hang"))}
+	for _, a := range loadtest.Answers() {
+		if len(a.Bytes) < 1<<20 && !a.Surplus() {
+			url := s.URL("/" + a.Name)
+			targets = append(targets, get(url), load.Target{Method: "POST", URL: url, Body: []byte("x")})
 		}
 	}
 	before := runtime.NumGoroutine()
@@ -201,7 +203,7 @@ func TestUnreachable(t *testing.T) {
 }
 
 func TestReach(t *testing.T) {
-	s := startHostile(t)
+	s := loadtest.Start(t)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -212,10 +214,10 @@ func TestReach(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.Reach(t.Context(), []load.Target{get(s.url("/a")), get(s.url("/b"))}); err != nil {
+	if err := e.Reach(t.Context(), []load.Target{get(s.URL("/a")), get(s.URL("/b"))}); err != nil {
 		t.Error(err)
 	}
-	err = e.Reach(t.Context(), []load.Target{get(s.url("/a")), get(refused)})
+	err = e.Reach(t.Context(), []load.Target{get(s.URL("/a")), get(refused)})
 	if err == nil || !strings.HasPrefix(err.Error(), fmt.Sprintf("target %q refuses: ", refused)) {
 		t.Errorf("error is %v", err)
 	}
@@ -299,7 +301,7 @@ func TestHeaders(t *testing.T) {
 			buf := make([]byte, 4096)
 			n, _ := c.Read(buf)
 			raw <- string(buf[:n])
-			io.WriteString(c, answers["/ok"])
+			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 			c.Close()
 		}
 	}()
@@ -324,8 +326,8 @@ func TestHeaders(t *testing.T) {
 }
 
 func TestPasswordIsSentButNotShown(t *testing.T) {
-	s := startHostile(t)
-	u := strings.Replace(s.url("/close"), "http://", "http://me:secret@", 1)
+	s := loadtest.Start(t)
+	u := strings.Replace(s.URL("/close"), "http://", "http://me:secret@", 1)
 	if h := first(t, Options{}, get(u)); strings.Contains(h.Err, "secret") || !strings.Contains(h.Err, "me:***@") {
 		t.Errorf("error is %q", h.Err)
 	}
@@ -393,8 +395,8 @@ func TestProtocols(t *testing.T) {
 	if h := first(t, Options{}, get(strings.Replace(plain.URL, "http:", "https:", 1))); !strings.HasSuffix(h.Err, ": http: server gave HTTP response to HTTPS client") {
 		t.Errorf("HTTP on an HTTPS port gives %q", h.Err)
 	}
-	s := startHostile(t)
-	if h := first(t, Options{H2C: true, Timeout: time.Second}, get(s.url("/ok"))); h.Code != 0 || h.Err == "" {
+	s := loadtest.Start(t)
+	if h := first(t, Options{H2C: true, Timeout: time.Second}, get(s.URL("/ok"))); h.Code != 0 || h.Err == "" {
 		t.Errorf("a server without h2c gives %d %q", h.Code, h.Err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/load/loadtest"
 )
 
 // TestFollowerIsTheEngine: what a follower makes of a redirect is what the engine
@@ -17,7 +18,7 @@ import (
 func TestFollowerIsTheEngine(t *testing.T) {
 	srv := httptest.NewServer(redirector())
 	defer srv.Close()
-	s := startHostile(t)
+	s := loadtest.Start(t)
 	f := func(redirects int, url string, code int, location string) {
 		t.Helper()
 		o := Options{Redirects: redirects, Timeout: time.Second}
@@ -43,29 +44,29 @@ func TestFollowerIsTheEngine(t *testing.T) {
 	f(1, srv.URL+"/temporary", 307, "/see")
 	f(RefuseRedirects, srv.URL+"/keep", 308, "/end")
 	f(0, srv.URL+"/keep", 308, "/end")
-	f(0, s.url("/loop"), 302, "/loop")
-	f(0, s.url("/bad-location"), 302, "http://[::1/%")
+	f(0, s.URL("/loop"), 302, "/loop")
+	f(0, s.URL("/bad-location"), 302, "http://[::1/%")
 }
 
 func TestFollowerKeepsToTheTimeout(t *testing.T) {
-	s := startHostile(t)
+	s := loadtest.Start(t)
 	e, err := New(Options{Timeout: 50 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := e.Follower(t.Context(), load.Plan{Targets: []load.Target{get(s.url("/ok"))}}, time.Now())
+	f, err := e.Follower(t.Context(), load.Plan{Targets: []load.Target{get(s.URL("/ok"))}}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
 	var h load.Hit
-	if f.Follow(t.Context(), &h, 302, s.url("/hang")); h.Code != 0 || !strings.HasSuffix(h.Err, errTimeout.Error()) {
+	if f.Follow(t.Context(), &h, 302, s.URL("/hang")); h.Code != 0 || !strings.HasSuffix(h.Err, errTimeout.Error()) {
 		t.Errorf("bad hit %+v", h)
 	}
 	f.all.timeout = 0
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(10*time.Millisecond, func() { cancel(load.ErrAborted) })
-	if f.Follow(ctx, &h, 302, s.url("/hang")); h.Code != 0 || !strings.HasSuffix(h.Err, load.ErrAborted.Error()) {
+	if f.Follow(ctx, &h, 302, s.URL("/hang")); h.Code != 0 || !strings.HasSuffix(h.Err, load.ErrAborted.Error()) {
 		t.Errorf("bad hit %+v", h)
 	}
 	h = load.Hit{BytesIn: 7}
