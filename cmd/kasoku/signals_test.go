@@ -205,6 +205,40 @@ func TestInterruptAttack(t *testing.T) {
 	})
 }
 
+// TestInterruptAttackAtOnce: the first interrupt lets what is in flight end, the
+// second does not; the report of what was measured comes all the same, and the
+// results are whole.
+func TestInterruptAttackAtOnce(t *testing.T) {
+	for _, engine := range []string{"epollhttp", "nethttp"} {
+		var hanging atomic.Bool
+		var stuck atomic.Int64
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if hanging.Load() {
+				stuck.Add(1)
+				<-r.Context().Done()
+			}
+		}))
+		t.Cleanup(server.Close)
+		r := start(t, "attack", "-target", "GET "+server.URL, "-rate", "200", "-duration", "1h", "-timeout", "1h",
+			"--engine", engine, "-output", "r.json", "-encoding", "json", "-o", "text")
+		r.waitFor("results", func() bool { b, _ := os.ReadFile(filepath.Join(r.dir, "r.json")); return bytes.Count(b, []byte("\n")) > 20 })
+		hanging.Store(true)
+		r.waitFor("requests that hang", func() bool { return stuck.Load() > 5 })
+		r.signal(syscall.SIGINT)
+		r.waitFor("word of the stop", func() bool { return strings.Contains(r.said(), "stopping: no new requests; ") })
+		r.signal(syscall.SIGINT)
+		r.exits(exitCouldNot, "exit 3: stopped before the end: interrupt")
+		said := r.said()
+		if !strings.Contains(said, "The load was stopped early, by interrupt") || !strings.Contains(said, "stopped at once") {
+			t.Errorf("%s: no report of what was measured:\n%s", engine, said)
+		}
+		b, err := os.ReadFile(filepath.Join(r.dir, "r.json"))
+		if err != nil || !bytes.HasSuffix(b, []byte("}\n")) || bytes.Count(b, []byte("stopped at once")) < 5 {
+			t.Errorf("%s: results end %q, %v", engine, b[max(0, len(b)-300):], err)
+		}
+	}
+}
+
 func TestInterruptRecord(t *testing.T) {
 	times(t, func(t *testing.T, again bool) {
 		script := "echo begun; sleep 1000 & wait"
