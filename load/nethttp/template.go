@@ -16,11 +16,11 @@ import (
 // A template is what all requests to one target have in common. It is shared and
 // never changed.
 type template struct {
-	req    *http.Request // without body
-	body   []byte        // unless it has places
-	fill   *load.Fill    // nil: there are no places
-	length int64         // of the body, in the request's sense: -1 is chunked; 0: as long as the body is
-	seq    string        // name of the header that carries the request's number
+	req     *http.Request // without body
+	body    []byte        // unless it has places
+	fill    *load.Fill    // nil: there are no places
+	chunked bool          // the body's length is not told
+	seq     string        // name of the header that carries the request's number; empty: none does
 }
 
 // prepare makes the templates of all targets.
@@ -55,11 +55,22 @@ func (e *Engine) template(t *load.Target) (*template, error) {
 		pass, _ := u.Password()
 		req.SetBasicAuth(u.Username(), pass)
 	}
-	out := &template{req: req, body: t.Body, fill: t.Fill, seq: e.opts.SeqHeader}
-	if e.opts.Chunked {
-		out.length = -1
-	}
+	out := &template{req: req, body: t.Body, fill: t.Fill, chunked: e.opts.Chunked, seq: e.opts.SeqHeader}
+	out.announce(req, t.Body)
 	return out, nil
+}
+
+// announce tells a request how long its body is, and how to send it once more.
+func (t *template) announce(req *http.Request, data []byte) {
+	if len(data) == 0 {
+		req.ContentLength, req.GetBody = 0, nil
+		return
+	}
+	req.ContentLength = int64(len(data))
+	if t.chunked {
+		req.ContentLength = -1
+	}
+	req.GetBody = func() (io.ReadCloser, error) { return newBody(data), nil }
 }
 
 // firstURL returns the URL of the target's first request.
@@ -116,11 +127,6 @@ func (t *template) request(ctx context.Context, n uint64) (*http.Request, uint64
 	if len(data) > 0 {
 		// A new reader each time: the transport may still hold the one before.
 		req.Body = newBody(data)
-		req.GetBody = func() (io.ReadCloser, error) { return newBody(data), nil }
-		req.ContentLength = t.length
-		if t.length == 0 {
-			req.ContentLength = int64(len(data))
-		}
 	}
 	return req, uint64(len(data)), nil
 }
@@ -146,10 +152,13 @@ func (t *template) fillIn(req *http.Request, n uint64) ([]byte, error) {
 		}
 		req.Header[line.Name] = append(req.Header[line.Name], value)
 	}
-	if f := &t.fill.Body; !f.IsZero() {
-		return f.Append(nil, n), nil
+	f := &t.fill.Body
+	if f.IsZero() {
+		return t.body, nil
 	}
-	return t.body, nil
+	data := f.Append(nil, n)
+	t.announce(req, data)
+	return data, nil
 }
 
 // body is the body of one request.
