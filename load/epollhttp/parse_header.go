@@ -216,6 +216,10 @@ func (h *header) take(b []byte, from, colon, end int) bool {
 		}
 		h.length, h.hasLength = n, true
 	case isName(name, "Connection", "connection"):
+		if string(value) == "keep-alive" {
+			h.persists = true
+			break
+		}
 		h.closes = h.closes || hasToken(value, "close")
 		h.persists = h.persists || hasToken(value, "keep-alive")
 	case isName(name, "Transfer-Encoding", "transfer-encoding"):
@@ -343,9 +347,6 @@ func equalFold(b []byte, lower string) bool {
 
 // hasToken reports whether a list such as "keep-alive, Upgrade" has the token.
 func hasToken(list []byte, lower string) bool {
-	if equalFold(list, lower) {
-		return true
-	}
 	for len(list) > 0 {
 		one, rest, _ := bytes.Cut(list, comma)
 		at := trim(one, 0, len(one))

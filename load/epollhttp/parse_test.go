@@ -20,3 +20,13 @@ func answers() []string {
 	}
 	return out
 }
+
+// named returns an answer of the catalogue.
+func named(name string) string {
+	for _, a := range loadtest.Answers() {
+		if a.Name == name {
+			return a.Bytes
+		}
+	}
+	panic("no answer is called " + name)
+}
