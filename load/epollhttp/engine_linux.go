@@ -76,6 +76,7 @@ type run struct {
 
 	// What shards are told by other threads; they look at it when woken.
 	orders atomic.Int32
+	stopAt time.Duration // what was due until then and is not sent is accounted for; written before orders
 	mu     sync.Mutex
 	closed bool // pollers, which must not be woken any more; guarded by mu
 
@@ -174,6 +175,9 @@ func (r *run) tell(order int32) {
 	if r.closed || order <= r.orders.Load() {
 		return
 	}
+	if r.orders.Load() == goOn {
+		r.stopAt = time.Since(r.start)
+	}
 	r.orders.Store(order)
 	for _, s := range r.shards {
 		s.poller.interrupt()
@@ -203,7 +207,7 @@ func (r *run) describe(sum *kasoku.LoadSummary) {
 	sum.MaxInFlight = r.opts.MaxInFlight
 	sum.Shards = len(r.shards)
 	for _, s := range r.shards {
-		sum.PeakInFlight += s.peakInFlight()
+		sum.PeakInFlight = min(sum.PeakInFlight+int(s.peak), sum.MaxInFlight) // their peaks need not have been at once
 		sum.Connections += s.count.connections
 		sum.Resent += s.count.resent
 		sum.Redirected += s.count.redirected

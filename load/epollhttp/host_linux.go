@@ -3,7 +3,6 @@
 package epollhttp
 
 import (
-	"errors"
 	"net"
 	"os"
 	"syscall"
@@ -199,9 +198,6 @@ func (s *shard) connected(c *conn, events uint32) bool {
 	return c.gen == gen
 }
 
-// errDialTimeout is what package net says of a handshake that took too long.
-var errDialTimeout = errors.New("i/o timeout")
-
 // dialFailed ends a connection that could not be made, and with it the flight
 // that has waited longest.
 func (s *shard) dialFailed(c *conn, err error) {
@@ -215,13 +211,9 @@ func (s *shard) dialFailed(c *conn, err error) {
 
 // dialError words a failed dial as package net does.
 func (s *shard) dialError(c *conn, call string, e syscall.Errno) error {
-	return s.wordDial(c, os.NewSyscallError(call, e))
-}
-
-func (s *shard) wordDial(c *conn, err error) error {
-	op := &net.OpError{Op: "dial", Net: "tcp", Addr: net.TCPAddrFromAddrPort(c.host.addrs[c.addr].AddrPort), Err: err}
+	err := &net.OpError{Op: "dial", Net: "tcp", Addr: net.TCPAddrFromAddrPort(c.host.addrs[c.addr].AddrPort), Err: os.NewSyscallError(call, e)}
 	if from := s.run.sites.from; from != nil {
-		op.Source = net.TCPAddrFromAddrPort(from.AddrPort)
+		err.Source = net.TCPAddrFromAddrPort(from.AddrPort)
 	}
-	return op
+	return err
 }

@@ -200,7 +200,7 @@ func (s *shard) obey() {
 // abandon accounts for the requests that were due when the load was stopped but
 // had not been sent.
 func (s *shard) abandon() {
-	for s.more && s.next.Due <= s.clock {
+	for s.more && s.next.Due <= s.run.stopAt {
 		s.notSent(load.ErrNotSentStop)
 		s.skip(s.stride)
 	}
@@ -266,7 +266,8 @@ func (s *shard) giveUp() {
 func (s *shard) notSent(err error) {
 	h := s.next
 	h.Target = s.run.order.Target(h.N)
-	h.Sent, h.Done, h.Err = s.clock, s.clock, err.Error()
+	h.Sent = max(s.clock, h.Due)
+	h.Done, h.Err = h.Sent, err.Error()
 	s.report(&h)
 }
 
@@ -338,7 +339,10 @@ func (s *shard) expire() {
 		s.cut(f, errTimeout, errBodyTimeout)
 	}
 	for c := s.dialing.head; c != nil && c.began+t <= s.clock; c = s.dialing.head {
-		s.dialFailed(c, s.wordDial(c, errDialTimeout))
+		// Whoever waited for it as long has timed out. Others try again.
+		h := c.host
+		s.closeConn(c)
+		s.dial(h)
 	}
 }
 
@@ -416,5 +420,3 @@ func (s *shard) flush() {
 		s.hits = s.hits[:0]
 	}
 }
-
-func (s *shard) peakInFlight() int { return int(s.peak) }

@@ -72,7 +72,7 @@ func (o *Options) site(ctx context.Context, resolve func(context.Context, string
 	addrs, err := resolve(ctx, name)
 	var forbidden *load.ForbiddenError
 	switch {
-	case errors.As(err, &forbidden) || ctx.Err() != nil:
+	case errors.As(err, &forbidden) || err != nil && ctx.Err() != nil:
 		return site{}, err
 	case err != nil:
 		return site{err: &net.OpError{Op: "dial", Net: "tcp", Err: err}}, nil
