@@ -20,6 +20,7 @@ set -uo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd) || exit 3
 
 go=${GO:-go}
+case " $* " in *' -h '* | *' -help '* | *' --help '*) exec "$go" -C "$root" run ./bench/load compare -h ;; esac
 dir=$(mktemp -d) || exit 3
 memory=$dir # for results: a disk would be what is measured
 if [ -w /dev/shm ] && [ "$(df --output=avail -k /dev/shm | tail -1)" -gt 1500000 ]; then

@@ -16,7 +16,9 @@ type plan struct {
 	rounds     int           // of kasoku, wrk and whatever a goal is about
 	peerRounds int           // of the other peers
 	each       time.Duration // one run of a program
-	long       time.Duration // of the run that must reach what was asked
+	peer       time.Duration // one of a peer that no goal is about
+	settled    time.Duration // where the beginning and the end of a program would count too much
+	long       time.Duration // the one that must reach what was asked
 	quick      bool
 }
 
@@ -121,6 +123,7 @@ func (b *bench) measure(ctx context.Context, rows []row) (err error) {
 type contestant struct {
 	name   string
 	rounds int
+	length time.Duration // 0: the place's
 	invoke func(w work) invocation
 }
 
@@ -158,6 +161,9 @@ func (b *bench) once(ctx context.Context, at place, c *contestant, round int) (r
 	}
 	w := at.work
 	w.url, w.dir = srv.url(), b.dir
+	if c.length > 0 {
+		w.length = c.length
+	}
 	r, err := b.run(ctx, srv, c.invoke(w))
 	if ctx.Err() != nil {
 		return r, ctx.Err()
@@ -167,6 +173,9 @@ func (b *bench) once(ctx context.Context, at place, c *contestant, round int) (r
 		return r, nil
 	}
 	b.enter(at, c.name, round, &r)
+	if w.perSec > 0 {
+		b.book.add(at.row, at.setting, c.name, round, "asked", w.asked())
+	}
 	return r, nil
 }
 
@@ -226,9 +235,9 @@ func (b *bench) peersWith(args func(*peer) func(work) []string, full []string) [
 		if p.path == "" || build == nil {
 			continue
 		}
-		c := contestant{name: p.name, rounds: b.peerRounds, invoke: func(w work) invocation { return p.invocation(w, build(w)) }}
+		c := contestant{name: p.name, rounds: b.peerRounds, length: b.peer, invoke: func(w work) invocation { return p.invocation(w, build(w)) }}
 		if slices.Contains(full, p.name) {
-			c.rounds = b.rounds
+			c.rounds, c.length = b.rounds, 0
 		}
 		out = append(out, c)
 	}

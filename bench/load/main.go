@@ -113,21 +113,24 @@ func (l *lab) complete(ctx context.Context) (all []*peer, missing []string, err 
 }
 
 func compareCommand(ctx context.Context, flags *flag.FlagSet, args []string, out io.Writer) error {
-	b := &bench{out: out, tell: progress(), plan: plan{rounds: 5, peerRounds: 2, each: 5 * time.Second, long: time.Minute}}
+	b := &bench{out: out, tell: progress(), plan: plan{rounds: 5, peerRounds: 2,
+		each: 5 * time.Second, peer: 4 * time.Second, settled: 8 * time.Second, long: time.Minute}}
 	labFlags(flags, &b.lab)
 	flags.BoolVar(&b.quick, "quick", false, "two rounds of short runs: a look, no proof")
 	rounds := flags.Int("rounds", 0, "rounds to measure; 0: 5, with -quick 2")
 	file := flags.String("o", "", "also write each single figure to `FILE`, as TSV")
 	flags.Usage = func() { usage(flags, out) }
-	if err := flags.Parse(args); err != nil {
+	names, err := parseMixed(flags, args)
+	if err != nil {
 		return err
 	}
-	rows, err := choose(flags.Args())
+	rows, err := choose(names)
 	if err != nil {
 		return err
 	}
 	if b.quick {
-		b.plan = plan{rounds: 2, peerRounds: 1, each: 2 * time.Second, long: 12 * time.Second, quick: true}
+		b.plan = plan{rounds: 2, peerRounds: 1,
+			each: 2 * time.Second, peer: 2 * time.Second, settled: 3 * time.Second, long: 12 * time.Second, quick: true}
 	}
 	if *rounds > 0 {
 		b.rounds, b.peerRounds = *rounds, min(b.peerRounds, *rounds)
@@ -153,13 +156,43 @@ func compareCommand(ctx context.Context, flags *flag.FlagSet, args []string, out
 	return err
 }
 
+// parseMixed parses flags that stand before and behind names, and returns those.
+func parseMixed(flags *flag.FlagSet, args []string) (names []string, err error) {
+	for {
+		if err := flags.Parse(args); err != nil {
+			return nil, err
+		}
+		if args = flags.Args(); len(args) == 0 {
+			return names, nil
+		}
+		names, args = append(names, args[0]), args[1:]
+	}
+}
+
+const method = `
+How it is measured. A server on one core, a generator on another, one after the
+other, in rounds that each begin with another one. Requests are counted at the
+server; CPU is what the kernel says of a generator and its children, user and
+system, from start to end. × wrk is a ratio to wrk in the same round. What is
+printed is the median of the rounds, in parentheses the lowest and the highest.
+
+  kasoku          kasoku attack below kasoku record, which samples host and processes
+                  each second and writes the run file; both count
+  kasoku attack   alone, its seconds in histograms all the same
+  deviation       of an arrival from the grid on which one comes each 1/rate seconds;
+                  the median arrival is on the grid; the first second does not count
+  in theory       what waits in a stall, worked out from the rate, the length of the
+                  stall and the speed at which the server went on
+  peak MB         resident; "<" where it is less than this program has itself
+`
+
 // usage prints what can be measured and how.
 func usage(flags *flag.FlagSet, out io.Writer) {
 	fmt.Fprint(out, "usage: bench/load.sh [flags] [ROW…]\n\nrows, all of them by default:\n")
 	for _, r := range rows() {
 		fmt.Fprintf(out, "  %-10s%s\n", r.name, r.about)
 	}
-	fmt.Fprint(out, "\nflags:\n")
+	fmt.Fprint(out, method, "\nflags:\n")
 	flags.SetOutput(out)
 	flags.PrintDefaults()
 }
@@ -178,7 +211,7 @@ func (b *bench) measureVersion(ctx context.Context) error {
 // introduce says how and where is measured, and whether the machine is busy with
 // something else.
 func (b *bench) introduce() {
-	fmt.Fprintf(b.out, "server on core %s, generators on core %s; %d rounds, runs of %s; MB = 1,000,000 bytes\n", b.server, b.client, b.rounds, b.each)
+	fmt.Fprintf(b.out, "server on core %s, generators on core %s; %d rounds, runs of %s to %s; MB = 1,000,000 bytes\n", b.server, b.client, b.rounds, b.peer, b.settled)
 	if load, err := loadAverage(); err == nil && load > 0.5 {
 		fmt.Fprintf(b.out, "warning: the machine is busy, load average %.2f; what is below tells of that too\n", load)
 	}

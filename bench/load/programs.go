@@ -28,6 +28,9 @@ func (w work) seconds() string { return strconv.Itoa(int(w.length.Seconds())) }
 
 func (w work) duration() string { return w.seconds() + "s" }
 
+// asked is how many requests that is, 0 in a closed loop.
+func (w work) asked() float64 { return float64(w.perSec) * w.length.Seconds() }
+
 // A peer is another load generator.
 type peer struct {
 	name   string

@@ -10,7 +10,7 @@ const bodyBytes = 1024
 
 // closedAt is the place of the row of this name.
 func (b *bench) closedAt() place {
-	return b.atSink("closed", "", work{conns: connections, length: b.each})
+	return b.atSink("closed", "", work{conns: connections, length: b.settled})
 }
 
 func closedRow(ctx context.Context, b *bench) error {
@@ -27,7 +27,7 @@ func printClosed(b *bench) {
 
 // nginxAt is the place of the row of this name, without its server.
 func (b *bench) nginxAt() place {
-	return place{row: "nginx", work: work{conns: connections, length: b.each}}
+	return place{row: "nginx", work: work{conns: connections, length: b.settled}}
 }
 
 func nginxRow(ctx context.Context, b *bench) error {

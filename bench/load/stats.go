@@ -81,10 +81,10 @@ func (s stallTheory) p99() time.Duration {
 }
 
 // halves returns the most of the first half of the readings and of the second: of
-// what does not grow they are the same. The first tenth, in which connections are
-// made, does not count. NaN of fewer than two.
+// what does not grow they are the same. The first third, in which connections are
+// made and the garbage collector finds its pace, does not count. NaN of too few.
 func halves(readings []float64) (first, second float64) {
-	readings = readings[len(readings)/10:]
+	readings = readings[len(readings)/3:]
 	half := len(readings) / 2
 	if half == 0 {
 		return math.NaN(), math.NaN()
