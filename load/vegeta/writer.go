@@ -207,10 +207,10 @@ func (w *Writer) run() {
 			closing = true
 		}
 		chunks = w.take(chunks[:0], all)
-		for _, c := range chunks {
-			w.writeChunk(c)
+		for i := range chunks {
+			w.writeChunk(chunks[i])
+			chunks[i] = chunk{} // its memory is room for others
 		}
-		clear(chunks)
 		if all {
 			w.flush()
 		}
