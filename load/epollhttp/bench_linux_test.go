@@ -128,20 +128,3 @@ func BenchmarkEngine(b *testing.B) {
 		})
 	})
 }
-
-// BenchmarkGC sends 5,000 requests a second while garbage is collected, and
-// reports how late they were sent. What collects takes CPU, too: on a machine with
-// few cores that is part of the figure.
-func BenchmarkGC(b *testing.B) {
-	for _, pause := range []time.Duration{0, 100 * time.Millisecond, 10 * time.Millisecond} {
-		b.Run("every="+pause.String(), func(b *testing.B) {
-			for b.Loop() {
-				delay := delayUnderGC(b, pause, time.Second)
-				b.ReportMetric(float64(delay.Quantile(0.5).Nanoseconds()), "p50-ns")
-				b.ReportMetric(float64(delay.Quantile(0.99).Nanoseconds()), "p99-ns")
-				b.ReportMetric(float64(delay.Quantile(0.999).Nanoseconds()), "p99.9-ns")
-				b.ReportMetric(float64(delay.Max().Nanoseconds()), "max-ns")
-			}
-		})
-	}
-}
