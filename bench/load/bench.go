@@ -17,7 +17,8 @@ type plan struct {
 	peerRounds int           // of the other peers
 	each       time.Duration // one run of a program
 	peer       time.Duration // one of a peer that no goal is about
-	settled    time.Duration // where the beginning and the end of a program would count too much
+	settled    time.Duration // one where the beginning and the end of a program would count too much
+	thin       time.Duration // one at a low rate, where they would count even more
 	long       time.Duration // the one that must reach what was asked
 	quick      bool
 }

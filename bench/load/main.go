@@ -114,7 +114,7 @@ func (l *lab) complete(ctx context.Context) (all []*peer, missing []string, err 
 
 func compareCommand(ctx context.Context, flags *flag.FlagSet, args []string, out io.Writer) error {
 	b := &bench{out: out, tell: progress(), plan: plan{rounds: 5, peerRounds: 2,
-		each: 5 * time.Second, peer: 4 * time.Second, settled: 8 * time.Second, long: time.Minute}}
+		each: 5 * time.Second, peer: 4 * time.Second, settled: 8 * time.Second, thin: 12 * time.Second, long: time.Minute}}
 	labFlags(flags, &b.lab)
 	flags.BoolVar(&b.quick, "quick", false, "two rounds of short runs: a look, no proof")
 	rounds := flags.Int("rounds", 0, "rounds to measure; 0: 5, with -quick 2")
@@ -130,7 +130,7 @@ func compareCommand(ctx context.Context, flags *flag.FlagSet, args []string, out
 	}
 	if b.quick {
 		b.plan = plan{rounds: 2, peerRounds: 1,
-			each: 2 * time.Second, peer: 2 * time.Second, settled: 3 * time.Second, long: 12 * time.Second, quick: true}
+			each: 2 * time.Second, peer: 2 * time.Second, settled: 3 * time.Second, thin: 4 * time.Second, long: 12 * time.Second, quick: true}
 	}
 	if *rounds > 0 {
 		b.rounds, b.peerRounds = *rounds, min(b.peerRounds, *rounds)
@@ -211,7 +211,7 @@ func (b *bench) measureVersion(ctx context.Context) error {
 // introduce says how and where is measured, and whether the machine is busy with
 // something else.
 func (b *bench) introduce() {
-	fmt.Fprintf(b.out, "server on core %s, generators on core %s; %d rounds, runs of %s to %s; MB = 1,000,000 bytes\n", b.server, b.client, b.rounds, b.peer, b.settled)
+	fmt.Fprintf(b.out, "server on core %s, generators on core %s; %d rounds, runs of %s to %s; MB = 1,000,000 bytes\n", b.server, b.client, b.rounds, b.peer, b.thin)
 	if load, err := loadAverage(); err == nil && load > 0.5 {
 		fmt.Fprintf(b.out, "warning: the machine is busy, load average %.2f; what is below tells of that too\n", load)
 	}

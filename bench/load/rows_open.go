@@ -75,7 +75,7 @@ func (b *bench) printPacing(at place) {
 func (b *bench) openAt(perSec int) place {
 	w := work{perSec: perSec, conns: connections, length: b.each}
 	if perSec < reachedRate {
-		w.length = b.settled
+		w.length = b.thin
 	}
 	return b.atSink("open", unit.Count(perSec)+"/s", w)
 }
