@@ -36,7 +36,9 @@ func TestParserDoesNotAllocate(t *testing.T) {
 		answer := named(name)
 		f(&parser{}, answer)
 		f(&parser{memo: &memo{}}, answer)
-		f(&parser{}, answer, 5, 30, 1, 1)
+		for n := range min(len(answer), 255) {
+			f(&parser{}, answer, byte(n), 1)
+		}
 	}
 }
 

@@ -146,15 +146,15 @@ func (h *header) scan(b []byte) verdict {
 	}
 	for {
 		h.at = i
-		if len(b)-i < 2 {
+		if i == len(b) {
 			return partial
 		}
 		if b[i] == '\r' {
-			if b[i+1] != '\n' {
-				return unusual
+			_, v := lineEnd(b, i)
+			if v == whole {
+				h.at = i + len("\r\n")
 			}
-			h.at = i + 2
-			return whole
+			return v
 		}
 		colon := i
 		for colon < len(b) && nameBytes[b[colon]] {
