@@ -175,7 +175,6 @@ func (s *shard) connect(c *conn) error {
 	if e := epollAdd(s.poller.ep, fd, unix.EPOLLIN|unix.EPOLLOUT|unix.EPOLLRDHUP|unix.EPOLLET, c.slot, c.gen); e != 0 {
 		return s.dialError(c, "epoll_ctl", e)
 	}
-	s.count.connections++
 	return nil
 }
 
@@ -193,6 +192,7 @@ func (s *shard) connected(c *conn, events uint32) bool {
 	s.dialing.remove(c)
 	c.host.dialing--
 	c.state = connOpen
+	s.count.connections++
 	gen := c.gen
 	s.offer(c)
 	return c.gen == gen
