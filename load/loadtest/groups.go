@@ -50,6 +50,7 @@ func (h *Hostile) groups() []group {
 		{name: "follow-2", opts: follows(2), targets: h.each("GET", "", isRedirect)},
 		{name: "follow-none", opts: follows(-2), targets: h.each("GET", "", isRedirect)},
 		{name: "hang", opts: impatient, targets: h.hang(), rounds: 1},
+		{name: "mixed", opts: opts(func(o *Options) { o.MaxInFlight = 64 }), targets: append(h.each("GET", "", small), h.each("POST", "", small)...), rounds: 10},
 		{name: "slow", opts: opts(func(o *Options) { o.MaxInFlight = 8 }), targets: h.slow(), rounds: 1},
 		{name: "too-slow", opts: hasty, targets: h.slow(), rounds: 1, excused: late},
 		{name: "endless", opts: impatient, targets: h.paths("/endless", "/endless-chunks"), excused: late},
@@ -61,7 +62,7 @@ func (h *Hostile) groups() []group {
 		{name: "idle-close-race", opts: one, targets: h.paths("/idle-close")[:1], rounds: 50},
 		{name: "unread", opts: one, targets: h.unread(), perSec: 50, excused: raced},
 		{name: "early", opts: hasty, targets: h.beforehand(), excused: failed},
-		{name: "unreachable", opts: one, targets: unreachable()},
+		{name: "unreachable", opts: one, targets: unreachable(), sameConns: true},
 	}
 }
 

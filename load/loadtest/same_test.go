@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 func named(name string) func(testing.TB, loadtest.Options) load.Engine {
 	return func(t testing.TB, o loadtest.Options) load.Engine {
 		t.Helper()
-		e, _, err := engine.New(engine.Options{Engine: name, Shards: 1, HTTP: nethttp.Options{
+		e, _, err := engine.New(engine.Options{Engine: name, Shards: min(o.MaxInFlight, 2), HTTP: nethttp.Options{
 			Timeout: o.Timeout, MaxInFlight: o.MaxInFlight, NoKeepAlive: o.NoKeepAlive,
 			Chunked: o.Chunked, MaxBody: o.MaxBody, Redirects: o.Redirects,
 		}}, load.Plan{Targets: []load.Target{{Method: "GET", URL: "http://127.0.0.1/"}}})
