@@ -107,7 +107,7 @@ func TestHostileServer(t *testing.T) {
 		t.Helper()
 		timeout := DefaultTimeout
 		if strings.Contains(want, "Timeout") {
-			timeout = 200 * time.Millisecond
+			timeout = 500 * time.Millisecond
 		}
 		h := first(t, Options{Timeout: timeout}, get(s.URL(path)))
 		want = strings.ReplaceAll(want, "URL", fmt.Sprintf("%q", s.URL(path)))

@@ -65,8 +65,10 @@ func TestStopLetsAnswersIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tally := rec.Tally(0); sum.Stopped != "deadline" || tally.Success != tally.Asked || tally.Asked == 0 {
-		t.Errorf("summary %+v, codes %v of %d", sum, tally.Codes, tally.Asked)
+	// On a busy machine some may have been due and not sent when the stop came.
+	tally := rec.Tally(0)
+	if late := tally.Errors[load.ErrNotSentStop.Error()]; sum.Stopped != "deadline" || tally.Success == 0 || tally.Success+late != tally.Asked {
+		t.Errorf("summary %+v, codes %v, errors %v of %d", sum, tally.Codes, tally.Errors, tally.Asked)
 	}
 	if sum.Engine != "nethttp" || sum.EngineWhy == "" || sum.MaxInFlight == 0 || sum.Cores == 0 {
 		t.Errorf("bad summary %+v", sum)
