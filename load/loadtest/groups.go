@@ -23,7 +23,7 @@ func (h *Hostile) groups() []group {
 	whole := func(a Answer) bool { return !a.Surplus() }
 	small := func(a Answer) bool { return whole(a) && !slices.Contains(huge, a.Name) }
 	opts := func(change func(o *Options)) Options {
-		o := Options{MaxInFlight: 1, Redirects: -1, Timeout: 10 * time.Second}
+		o := Options{MaxInFlight: 1, Redirects: -1, Timeout: time.Minute}
 		if change != nil {
 			change(&o)
 		}
