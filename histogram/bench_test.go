@@ -67,6 +67,17 @@ func BenchmarkMerge(b *testing.B) {
 			total.Merge(second)
 		}
 	})
+	b.Run("kind=packed", func(b *testing.B) {
+		buf, _ := record(sample(1000)).AppendBinary(nil)
+		second, total := New(), New()
+		if err := second.UnmarshalBinary(buf); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportAllocs()
+		for b.Loop() {
+			total.Merge(second)
+		}
+	})
 	b.Run("kind=exact", func(b *testing.B) {
 		second, total := NewExact(time.Millisecond), New()
 		for _, d := range sample(1000) {

@@ -56,6 +56,10 @@ func (h *Histogram) each(f func(b uint, n uint64) bool) {
 		h.exact.each(f)
 		return
 	}
+	if h.packed != "" {
+		h.packed.each(f)
+		return
+	}
 	for i, p := range h.page {
 		if p == 0 {
 			continue

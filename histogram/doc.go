@@ -17,7 +17,9 @@
 // Memory is taken in pages of 32 buckets, 128 bytes, when a duration first falls
 // into one: an empty histogram takes 336 bytes, one of a second's traffic a few
 // KiB. Recording into pages that exist takes no memory. Exact counts take a byte
-// each, and one more for every factor of 256 that a count is greater.
+// each, and one more for every factor of 256 that a count is greater. One that was
+// decoded keeps its encoding until something is added to it: a byte or two for
+// each bucket that is filled.
 //
 // Units: nanoseconds, as [time.Duration]. There is no clock here.
 //

@@ -113,9 +113,9 @@ func (h *Histogram) decodeBuckets(d *decoder) {
 	h.max = h.min + span
 	first, last := uint(buckets), uint(0)
 	var least, most wide
+	encoded := d.b
 	total := d.counts(buckets, func(b uint, n uint64) {
 		first, last = min(first, b), b
-		h.addBucket(b, n)
 		lo, width := bounds(b)
 		least.add(max(lo, h.min), n)
 		most.add(min(lo+width-1, h.max), n)
@@ -131,6 +131,9 @@ func (h *Histogram) decodeBuckets(d *decoder) {
 		d.fail("least and greatest value lie outside the buckets")
 	case sum.less(least) || most.less(sum):
 		d.fail("sum does not fit the counts")
+	default:
+		_, filled := binary.Uvarint(encoded)
+		h.packed = packed(encoded[filled : len(encoded)-len(d.b)])
 	}
 }
 

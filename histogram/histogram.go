@@ -23,6 +23,10 @@ type Histogram struct {
 	low  []uint32 // the low half of each count
 	high []uint32 // the high half; nil until the first count passes 2^32
 
+	// The counts as they were decoded, instead of pages, until something is added:
+	// the seconds of a long run are many and only read. See [packed].
+	packed packed
+
 	unit  uint64 // ns; of NewExact, else 0
 	exact *exact // counts each multiple of the unit instead of the pages; nil when it cannot
 }
@@ -84,8 +88,15 @@ func (h *Histogram) Merge(o *Histogram) {
 	if o == h && h.exact != nil {
 		o = h.Clone()
 	}
+	if o == h && h.packed != "" {
+		h.unpack()
+	}
 	h.takeForm(o)
 	h.addTotals(o.count, o.sumHi, o.sumLo, o.min, o.max)
+	if o.packed != "" {
+		o.packed.addTo(h)
+		return
+	}
 	if o.exact != nil {
 		o.exact.each(func(q uint, n uint64) bool {
 			h.addValue(uint64(q)*o.unit, n)
@@ -125,6 +136,7 @@ func (h *Histogram) addCounts(to uint, o *Histogram, from uint) {
 // that was exact is so again.
 func (h *Histogram) Reset() {
 	h.count, h.sumLo, h.sumHi, h.min, h.max = 0, 0, 0, 0, 0
+	h.packed = ""
 	clear(h.low)
 	h.high = nil
 	switch {
@@ -218,6 +230,11 @@ func (h *Histogram) addBucket(b uint, n uint64) {
 //
 //go:noinline
 func (h *Histogram) addPage(i uint) uint8 {
+	if h.packed != "" {
+		if h.unpack(); h.page[i] != 0 {
+			return h.page[i]
+		}
+	}
 	var zero [pageSize]uint32
 	h.low = append(h.low, zero[:]...)
 	if h.high != nil {

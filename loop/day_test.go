@@ -64,29 +64,37 @@ func TestDay(t *testing.T) {
 		t.Errorf("%d requests, the last due at %s; want %d, %s", e.want.Asked, e.due, requests, want)
 	}
 	sameTally(t, "recorder", recorder.Tally(0), e.want)
-	checkFile(t, path, requests, perSec, e.want)
+	opened := checkFile(t, path, requests, perSec, e.want)
 	st, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	seconds := uint64(length / time.Second)
-	t.Logf("%s requests in %s; %s at most; file %s, %d bytes a second, %s a day", unit.Count(requests), made.Round(time.Millisecond),
-		unit.Bytes(most), unit.Bytes(uint64(st.Size())), uint64(st.Size())/seconds, unit.Bytes(uint64(st.Size())/seconds*86400))
+	t.Logf("%s requests in %s; %s at most; file %s, %d bytes a second, %s a day; opened, %d bytes a second", unit.Count(requests), made.Round(time.Millisecond),
+		unit.Bytes(most), unit.Bytes(uint64(st.Size())), uint64(st.Size())/seconds, unit.Bytes(uint64(st.Size())/seconds*86400), opened/seconds)
 	if limit := uint64(64 << 20); most > limit {
 		t.Errorf("takes %s of memory, %s are allowed", unit.Bytes(most), unit.Bytes(limit))
 	}
 	if n := uint64(st.Size()) / seconds; n > 4096 && length > time.Minute {
 		t.Errorf("a second takes %d bytes of file", n)
 	}
+	if n := opened / seconds; n > 8192 && length > time.Minute {
+		t.Errorf("a second takes %d bytes of memory when the file is opened", n)
+	}
 }
 
-// checkFile compares what the file has with what there was to count.
-func checkFile(t *testing.T, path string, requests uint64, perSec int, want *kasoku.Tally) {
+// checkFile compares what the file has with what there was to count, and returns
+// how much memory its recording takes.
+func checkFile(t *testing.T, path string, requests uint64, perSec int, want *kasoku.Tally) (opened uint64) {
 	t.Helper()
+	runtime.GC()
+	before := memory()
 	rec, err := runstore.Open(path)
 	if err != nil || rec.Damage != nil {
 		t.Fatal(err, rec.Damage)
 	}
+	runtime.GC()
+	opened = memory() - min(before, memory())
 	sameTally(t, "file", rec.Tally(0), want)
 	if n := uint64(len(rec.Seconds)); n != requests/uint64(perSec) {
 		t.Errorf("%d seconds", n)
@@ -96,6 +104,7 @@ func checkFile(t *testing.T, path string, requests uint64, perSec int, want *kas
 			t.Fatalf("second %d is %d with %d requests", i, sec.Second, sec.Asked)
 		}
 	}
+	return opened
 }
 
 // sameTally compares all that two tallies count.
