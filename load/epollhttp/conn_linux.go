@@ -41,6 +41,7 @@ type conn struct {
 	prev, next *conn // in host.free or in shard.dialing
 
 	began time.Duration // of the handshake
+	since time.Duration // when it became idle
 	addr  int           // index into host.addrs
 	tries int           // addresses that failed
 	first error         // of the first address

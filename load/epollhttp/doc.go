@@ -7,8 +7,17 @@
 // answer was read or when it falls due, from bytes that were made before the
 // load; what comes back is parsed in place and counted, never kept.
 //
-// Times are [time.Duration] since the start of the load, on the monotonic clock.
+// In an open loop sleeping is what costs. A shard sleeps once for each request,
+// with the precise pacing, or once a millisecond, with the economical one. It does
+// not wake up for answers that are small: the kernel notes when they came.
 //
-// Sources: RFC 9110 and 9112; epoll(7), epoll_pwait2(2), PR_SET_TIMERSLACK in
-// prctl(2).
+// Start at [New]. Targets that come while the load runs, TLS and HTTP/2 belong to
+// the engine nethttp; redirects are given to [Options.Follow].
+//
+// Times are [time.Duration] since the start of the load, on the monotonic clock.
+// An answer's end is when its last byte was in the kernel, where the kernel says
+// so, and when it was read otherwise; in a closed loop always the latter.
+//
+// Sources: RFC 9110 and 9112; epoll(7), epoll_pwait2(2), SO_TIMESTAMPNS in
+// socket(7), PR_SET_TIMERSLACK in prctl(2).
 package epollhttp

@@ -87,7 +87,7 @@ func (s *shard) offer(c *conn) {
 			s.closeConn(c)
 			return
 		}
-		c.idle = true
+		c.idle, c.since = true, s.clock
 		h.idle++
 	}
 	if c.q.n < s.run.opts.Pipeline && !c.free {

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// never is later than any load.
-	never = time.Duration(math.MaxInt64)
+	// never is later than any load, and can be added to.
+	never = time.Duration(math.MaxInt64 / 2)
 
 	// tick is how often the economical pacing sends.
 	tick = time.Millisecond

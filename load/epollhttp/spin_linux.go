@@ -121,11 +121,16 @@ func (s *shard) learn(late time.Duration) {
 	}
 }
 
-// short reports whether the next request would have to wait, for a slot or for a
-// connection, when no answer has come meanwhile.
+// longIdle is how long a connection may be idle before it is looked at once more
+// when it is used: servers close idle connections after seconds.
+const longIdle = 500 * time.Millisecond
+
+// short reports whether the next request needs what may have come during a nap:
+// a slot, a connection, or the end of one that is idle for long.
 func (s *shard) short() bool {
 	h := &s.hosts[s.run.sites.of[s.run.order.Target(s.next.N)]]
-	return h.free.head == nil || s.slots == 0
+	c := h.free.head
+	return s.slots == 0 || c == nil || c.idle && s.clock-c.since > longIdle
 }
 
 // reap takes the answers that came during a nap.
