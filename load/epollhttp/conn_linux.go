@@ -309,6 +309,7 @@ func (s *shard) take(c *conn, b []byte) {
 			return
 		}
 		if !done {
+			s.big = s.big || c.p.body > deferredBody
 			return
 		}
 		b = b[n:]
@@ -347,7 +348,10 @@ func (s *shard) answered(c *conn, f *flight, more bool) {
 		s.offer(c)
 	}
 	if !followed {
-		f.hit.Done = min(max(s.came, f.hit.Sent), s.clock)
+		f.hit.Done = s.clock
+		if f.hit.Sent < s.came && s.came < s.clock { // the wall clock may have been set
+			f.hit.Done = s.came
+		}
 		s.end(f)
 	}
 	if s.ready > 0 {

@@ -45,18 +45,7 @@ func (s *shard) wait() []unix.EpollEvent {
 	precise := s.sendAt == until && s.run.opts.Pacing == load.Precise
 	switch {
 	case s.defers():
-		s.napped = true
-		if !precise {
-			nap(until - s.clock)
-			return nil
-		}
-		for until-s.clock > spinTime { // again when a signal ended it
-			from := until - s.lead
-			nap(max(from-s.clock, 1))
-			s.learn(s.now() - from)
-		}
-		for s.now() < until {
-		}
+		s.sleep(until, precise)
 		return nil
 	case precise && until-s.clock <= spinTime:
 		for s.now() < until {
@@ -76,6 +65,22 @@ func (s *shard) wait() []unix.EpollEvent {
 		s.learn(s.clock - from)
 	}
 	return events
+}
+
+// sleep lets answers come until then.
+func (s *shard) sleep(until time.Duration, precise bool) {
+	s.napped = true
+	if !precise {
+		nap(until - s.clock)
+		return
+	}
+	for until-s.clock > spinTime { // again when a signal ended it
+		from := until - s.lead
+		nap(max(from-s.clock, 1))
+		s.learn(s.now() - from)
+	}
+	for s.now() < until {
+	}
 }
 
 func (s *shard) poll() []unix.EpollEvent {
