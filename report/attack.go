@@ -141,25 +141,23 @@ func (a *Attack) Verdict() string {
 		return a.stepsVerdict()
 	}
 	long := a.Length()
+	reached := printReached(a.Reached())
 	came := ": " + succeeded(t) + ", " + latencies(t) + "."
 	if a.closed() {
-		return unit.Counted(a.Summary.MaxInFlight, "user", "users") + " in a closed loop reached " + reachedPerSec(t, long) + " over " + lasting(long) + came
+		return unit.Counted(a.Summary.MaxInFlight, "user", "users") + " in a closed loop reached " + reached + " over " + lasting(long) + came
 	}
-	return "Asked for " + askedPerSec(a.Steps[0].Step) + " over " + lasting(long) + ", reached " + reachedPerSec(t, long) + came
+	return "Asked for " + askedPerSec(a.Steps[0].Step) + " over " + lasting(long) + ", reached " + reached + came
 }
 
 // stepsVerdict tells of the first whole step that failed, else of the last one.
 func (a *Attack) stepsVerdict() string {
-	s := &a.Steps[len(a.Steps)-1]
-	if i := slices.IndexFunc(a.Steps, func(s AttackStep) bool { return !s.Partial() && s.Tally.Failed() > 0 }); i >= 0 {
-		s = &a.Steps[i]
+	which, i := ", the last", len(a.Steps)-1
+	if bad := slices.IndexFunc(a.Steps, func(s AttackStep) bool { return !s.Partial() && s.Tally.Failed() > 0 }); bad >= 0 {
+		which, i = ", step "+unit.Count(a.Steps[bad].Number)+" is the first with failures", bad
 	}
-	which := "Of " + unit.Counted(len(a.Steps), "step", "steps") + ", the last"
-	if s.Tally.Failed() > 0 {
-		which = "Of " + unit.Counted(len(a.Steps), "step", "steps") + ", step " + unit.Count(s.Number) + " is the first with failures"
-	}
-	return which + ": asked for " + askedPerSec(s.Step) + " over " + lasting(s.Interval.Len()) + ", reached " + reachedPerSec(s.Tally, s.Interval.Len()) + ": " +
-		succeeded(s.Tally) + ", " + latencies(s.Tally) + "."
+	s := &a.Steps[i]
+	return "Of " + unit.Counted(len(a.Steps), "step", "steps") + which + ": asked for " + askedPerSec(s.Step) + " over " + lasting(s.Interval.Len()) +
+		", reached " + printReached(a.stepReached(i)) + ": " + succeeded(s.Tally) + ", " + latencies(s.Tally) + "."
 }
 
 // lasting prints how long something lasted, as it was asked for when it was.
@@ -178,13 +176,35 @@ func askedPerSec(s kasoku.Step) string {
 	return unit.PerSec(s.PerSec)
 }
 
-// reachedPerSec prints how many requests succeeded each second.
-func reachedPerSec(t *kasoku.Tally, long time.Duration) string {
-	if long <= 0 {
-		return unit.Missing
+// Reached is how many requests succeeded each second, from the first due time to
+// the last answer: a server that answers long after the end has reached less than
+// was asked. NaN when there was no time.
+func (a *Attack) Reached() float64 { return perSecond(a.Tally, max(a.Length(), a.Summary.Wall)) }
+
+// stepReached is how many requests of a step succeeded each second. Of the last
+// step it is known when its answers had come.
+func (a *Attack) stepReached(i int) float64 {
+	s := &a.Steps[i]
+	long := s.Interval.Len()
+	if i == len(a.Steps)-1 {
+		long = max(long, a.Summary.Wall-s.Interval.From)
 	}
-	v := float64(t.Success) / long.Seconds()
-	if v >= 100 {
+	return perSecond(s.Tally, long)
+}
+
+// perSecond is how many requests succeeded in each second.
+func perSecond(t *kasoku.Tally, long time.Duration) float64 {
+	if long <= 0 {
+		return math.NaN()
+	}
+	return float64(t.Success) / long.Seconds()
+}
+
+func printReached(v float64) string {
+	switch {
+	case math.IsNaN(v):
+		return unit.Missing
+	case v >= 100:
 		return unit.PerSec(math.Round(v))
 	}
 	return unit.Sig3(v) + " req/s"
@@ -271,8 +291,8 @@ func (a *Attack) stepsSection() Section {
 	}
 	u := commonUnit(ds...)
 	t := &Table{ID: "steps", Columns: stepColumns(unit.Name(u))}
-	for _, x := range a.Steps {
-		t.Rows = append(t.Rows, Row{Cells: stepCells(x.Step, x.Tally, u)})
+	for i, x := range a.Steps {
+		t.Rows = append(t.Rows, Row{Cells: stepCells(x.Step, x.Tally, a.stepReached(i), u)})
 	}
 	s.Blocks = []Block{t}
 	return s

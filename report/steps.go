@@ -79,19 +79,19 @@ func stepColumns(u string) []Column {
 }
 
 func (r rec) stepCells(s kasoku.Step, t *kasoku.Tally, u time.Duration) []Cell {
-	return append(stepCells(s, t, u), r.stepCPU(s), r.stepConnections(s))
+	return append(stepCells(s, t, perSecond(t, s.Interval.Len()), u), r.stepCPU(s), r.stepConnections(s))
 }
 
-// stepCells fills [stepColumns].
-func stepCells(s kasoku.Step, t *kasoku.Tally, u time.Duration) []Cell {
+// stepCells fills [stepColumns]; perSec is what was reached.
+func stepCells(s kasoku.Step, t *kasoku.Tally, perSec float64, u time.Duration) []Cell {
 	step := Cell{Text: unit.Count(s.Number), Raw: strconv.Itoa(s.Number)}
 	if s.Partial() {
 		step.Small = unit.Plain(math.Round(s.Interval.Len().Seconds()*10)/10) + " of " + unit.Exact(s.Planned)
 		step.Tone = Dim
 	}
 	reached := none()
-	if sec := s.Interval.Len().Seconds(); sec > 0 {
-		reached = fixed1(float64(t.Success) / sec)
+	if !math.IsNaN(perSec) {
+		reached = fixed1(perSec)
 	}
 	success := percent(t.SuccessRatio())
 	share := t.SuccessRatio()

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,8 +34,12 @@ type console struct {
 
 // TestDocs types what the pages say, page by page in a directory of its own.
 // Commands run one after the other, so that a block finds what an earlier one
-// made.
+// made. What they load at 127.0.0.1:8080 is a server of this test, wherever it
+// listens.
 func TestDocs(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(answer))
+	t.Cleanup(server.Close)
+	here := strings.NewReplacer("http://127.0.0.1:8080", server.URL)
 	top := filepath.Join("..", "..")
 	pages, err := filepath.Glob(filepath.Join(top, "docs", "*.md"))
 	if err != nil {
@@ -52,12 +58,12 @@ func TestDocs(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(blocks) > 0 {
-			t.Run(filepath.Base(page), func(t *testing.T) { typeAll(t, blocks) })
+			t.Run(filepath.Base(page), func(t *testing.T) { typeAll(t, blocks, here) })
 		}
 	}
 }
 
-func typeAll(t *testing.T, blocks []console) {
+func typeAll(t *testing.T, blocks []console, here *strings.Replacer) {
 	t.Parallel()
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "docs", "samples"))); err != nil {
@@ -73,7 +79,7 @@ func typeAll(t *testing.T, blocks []console) {
 			if b.norun {
 				continue
 			}
-			cmd := exec.Command("sh", "-c", line)
+			cmd := exec.Command("sh", "-c", here.Replace(line))
 			cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+dir, "COLUMNS=80", "TZ=UTC")
 			out, err := cmd.CombinedOutput()
 			got, err := exitStatus(err)
@@ -167,7 +173,7 @@ func TestConsoles(t *testing.T) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
-	t.Run("typed", func(t *testing.T) { typeAll(t, got) })
+	t.Run("typed", func(t *testing.T) { typeAll(t, got, strings.NewReplacer()) })
 }
 
 // TestJapanesePages holds each Japanese page against the English one that it

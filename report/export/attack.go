@@ -2,6 +2,7 @@ package export
 
 import (
 	"io"
+	"math"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -64,8 +65,8 @@ func newAttack(a *report.Attack, o report.Options) *Attack {
 		Targets:  list(a.Targets, func(t *report.AttackTarget) AttackTarget { return AttackTarget{t.Name, newCounts(t.Tally)} }),
 		Warnings: list(a.Warnings, newWarning),
 	}
-	if sec := a.Length().Seconds(); sec > 0 {
-		out.Reached = known(float64(a.Tally.Success)/sec, true)
+	if v := a.Reached(); !math.IsNaN(v) {
+		out.Reached = known(v, true)
 	}
 	if a.Memory > 0 {
 		out.Memory = &a.Memory
