@@ -170,7 +170,7 @@ func (p *parser) trailer(b []byte) (n int, err error) {
 	r := bytes.NewReader(p.hold)
 	br := bufio.NewReader(r)
 	if _, err := textproto.NewReader(br).ReadMIMEHeader(); err != nil {
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			err = errTrailerEOF
 		}
 		return len(b), err

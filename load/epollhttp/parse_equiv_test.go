@@ -51,7 +51,7 @@ func byParser(p *parser, head bool, pieces [][]byte, end error) (o outcome, surp
 	early := err != nil
 	if !done && err == nil {
 		if end == io.EOF {
-			done, err = p.eof()
+			_, err = p.eof()
 		} else {
 			err = p.broke(end)
 		}

@@ -35,42 +35,45 @@ func (p *parser) tryOdd(before int) (n int, err error) {
 		return fresh, p.limit()
 	}
 	// Only whole lines: net/http takes for a line what stands at the end.
-	resp, used, err := p.ask(p.hold[:before+line], errMore, errMore)
+	status, location, err := p.ask(p.hold[:before+line], errMore, errMore)
 	switch {
 	case errors.Is(err, errMore):
 		return fresh, p.limit()
 	case err != nil:
 		return fresh, err
 	}
-	p.said = header{
-		at:        used,
-		code:      resp.StatusCode,
-		length:    resp.ContentLength,
-		hasLength: resp.ContentLength >= 0,
-		chunked:   len(resp.TransferEncoding) > 0,
-		closes:    resp.Close,
-	}
-	return used - before, p.headed([]byte(resp.Status), []byte(resp.Header.Get("Location")))
+	used := p.said.at - before // headed may begin another header
+	return used, p.headed([]byte(status), []byte(location))
 }
 
 func hasEmptyLine(b []byte) bool {
 	return bytes.Contains(b, []byte("\n\r\n")) || bytes.Contains(b, []byte("\n\n"))
 }
 
-// ask has net/http read the header that h begins with, of used bytes. Reading
-// beyond h fails with first, and then with later.
-func (p *parser) ask(h []byte, first, later error) (resp *http.Response, used int, err error) {
+// ask has net/http read the header that h begins with, into p.said. Reading beyond
+// h fails with first, and then with later.
+func (p *parser) ask(h []byte, first, later error) (status, location string, err error) {
 	r := &thenFails{h, first, later}
 	br := bufio.NewReader(r)
 	method := http.MethodGet
 	if p.head {
 		method = http.MethodHead
 	}
-	resp, err = http.ReadResponse(br, &http.Request{Method: method})
+	resp, err := http.ReadResponse(br, &http.Request{Method: method})
 	if err != nil {
-		return nil, 0, connectionBroken(err)
+		return "", "", connectionBroken(err)
 	}
-	return resp, len(h) - len(r.rest) - br.Buffered(), nil
+	p.said = header{
+		at:        len(h) - len(r.rest) - br.Buffered(),
+		code:      resp.StatusCode,
+		length:    resp.ContentLength,
+		hasLength: resp.ContentLength >= 0,
+		chunked:   len(resp.TransferEncoding) > 0,
+		closes:    resp.Close,
+	}
+	// Nothing is read through the body, and what it reads from is garbage.
+	_ = resp.Body.Close()
+	return resp.Status, resp.Header.Get("Location"), nil
 }
 
 // brokeInHeader is broke when a part of a header has come.

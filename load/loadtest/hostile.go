@@ -74,14 +74,14 @@ func Start(t testing.TB) *Hostile {
 // impatience is what is done with a connection before anything is read from it.
 var impatience = map[string]func(*net.TCPConn){
 	"close":  func(*net.TCPConn) {},
-	"reset":  func(c *net.TCPConn) { c.SetLinger(0) },
+	"reset":  func(c *net.TCPConn) { _ = c.SetLinger(0) },
 	"banner": func(c *net.TCPConn) { giveAndWait(c, "SSH-2.0-OpenSSH_9.2\r\n") },
 	"answer": func(c *net.TCPConn) { giveAndWait(c, okay) },
 }
 
 func giveAndWait(c *net.TCPConn, s string) {
-	io.WriteString(c, s)
-	io.Copy(io.Discard, c)
+	_, _ = io.WriteString(c, s)
+	_, _ = io.Copy(io.Discard, c)
 }
 
 // Early returns the URL of a server that does something with a connection before
@@ -173,8 +173,11 @@ type exchange struct {
 
 const okay = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 
+// send sends text. A client that has gone is seen when its next request is read.
+func (x *exchange) send(s string) { _, _ = io.WriteString(x, s) }
+
 // read reads the body of the request.
-func (x *exchange) read() { io.Copy(io.Discard, x.req.Body) }
+func (x *exchange) read() { _, _ = io.Copy(io.Discard, x.req.Body) }
 
 // give sends an answer as the query says, and reports whether the connection goes
 // on.
@@ -199,7 +202,7 @@ func (x *exchange) give(a Answer) bool {
 		defer tick.Stop()
 		x.pieces(answer, len(answer)/10+1, func() { <-tick.C })
 	default:
-		io.WriteString(x, answer)
+		x.send(answer)
 	}
 	return x.end(end)
 }
@@ -207,7 +210,7 @@ func (x *exchange) give(a Answer) bool {
 // pieces sends an answer in pieces, and pauses after each.
 func (x *exchange) pieces(answer string, size int, pause func()) {
 	for piece := range slices.Chunk([]byte(answer), size) {
-		x.Write(piece)
+		_, _ = x.Write(piece)
 		pause()
 	}
 }
@@ -222,6 +225,7 @@ func withoutBody(answer, end string) (header, then string) {
 		if err != nil {
 			return answer, end
 		}
+		_ = resp.Body.Close()
 		if resp.StatusCode < 200 {
 			continue
 		}
@@ -236,13 +240,13 @@ func withoutBody(answer, end string) (header, then string) {
 func (x *exchange) end(how string) (goesOn bool) {
 	switch how {
 	case "close":
-		x.CloseWrite()
-		x.SetReadDeadline(time.Now().Add(lingers))
-		io.Copy(io.Discard, x.br)
+		_ = x.CloseWrite()
+		_ = x.SetReadDeadline(time.Now().Add(lingers))
+		_, _ = io.Copy(io.Discard, x.br)
 	case "reset":
-		x.SetLinger(0)
+		_ = x.SetLinger(0)
 	case "hang":
-		io.Copy(io.Discard, x.br) // until the client goes away
+		_, _ = io.Copy(io.Discard, x.br) // until the client goes away
 	default:
 		return true
 	}
@@ -270,7 +274,7 @@ func (x *exchange) behave() (goesOn bool) {
 		return x.endless("", strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 1000))
 	case "/stale", "/stale-reset":
 		if x.first {
-			io.WriteString(x, okay)
+			x.send(okay)
 			return true
 		}
 		if path == "/stale" {
@@ -278,19 +282,19 @@ func (x *exchange) behave() (goesOn bool) {
 		}
 		return x.end("reset")
 	case "/idle-close":
-		io.WriteString(x, okay)
+		x.send(okay)
 		return x.end("close")
 	case "/unread":
-		io.WriteString(x, "HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n")
+		x.send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n")
 		x.read()
 		return true
 	case "/unread-close":
-		io.WriteString(x, "HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+		x.send("HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
 		return false
 	case "/unread-reset":
 		return x.end("reset")
 	}
-	io.WriteString(x, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+	x.send("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
 	return true
 }
 
