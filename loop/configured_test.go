@@ -70,11 +70,13 @@ func TestConfigured(t *testing.T) {
 		return len(o.Load.Targets) == 1 && string(o.Load.Targets[0].Body) == "{}" && o.Run.Load == "POST /users, open loop"
 	})
 	f("[load]\ntargets = 'GET http://127.0.0.1:1/{{csv.id}}'\nsteps = [5]\nspacing = 'poisson'\nseed = 7\ncsv = 'ids.csv'\npacing = 'economical'\nengine = 'nethttp'", func(o Options, _ string) bool {
-		return o.Load.Spacing == load.Poisson && o.Load.Seed == 7 && strings.HasSuffix(o.Run.Load, ", open loop, Poisson arrivals")
+		return o.Load.Spacing == load.Poisson && o.Load.Seed == 7 && string(o.Load.Targets[0].Fill.URL.Append(nil, 1)) == "http://127.0.0.1:1/b" &&
+			o.Run.Load == "GET /:id, open loop, Poisson arrivals"
 	})
 	f("[load]\ntargets = 'GET http://127.0.0.1:1/{{csv.id}}'\nsteps = [5]\nspacing = 'burst:10'\nvariables = false", func(o Options, _ string) bool {
 		return o.Load.Spacing == load.Burst(10) && o.Load.Seed == 0 && o.Load.Targets[0].Fill == nil && strings.HasSuffix(o.Run.Load, ", open loop, bursts of 10")
 	})
+	f("[load]\ntargets = 'GET http://127.0.0.1:1/{{uuid}}'\nsteps = [5]", func(o Options, _ string) bool { return o.Load.Seed != 0 })
 	f("[load]\non = 'POST /initialize'\nuntil_idle = '5s'\n[logs]\naccess = ['a.log', 'b.log']\napp = 'c.log'\nerror = 'd.log'", func(o Options, dir string) bool {
 		return o.On == phases.Initialize && o.UntilIdle == 5*time.Second && o.Run.Load == "on POST /initialize, until idle for 5 s" &&
 			len(o.accessLogs()) == 2 && slices.Equal(o.appLogs(), []string{filepath.Join(dir, "c.log")}) && slices.Equal(o.MoreLogs.Error, []string{filepath.Join(dir, "d.log")})
@@ -119,6 +121,7 @@ func TestConfigured_Failure(t *testing.T) {
 	f("load.for = '1s'\nmysql.defaults_file = 'none.cnf'", "none.cnf")
 	f("[load]\ntargets_file = 'none.txt'\nsteps = [1]", "none.txt")
 	f("[load]\ntargets = 'GET http://127.0.0.1/'\nsteps = [1]\ncsv = 'none.csv'", "none.csv")
+	f("[load]\ntargets = 'GET http://127.0.0.1/{{csv.x}}'\nsteps = [1]", "csv.x")
 	f("[load]\ntargets = 'GET https://127.0.0.1/'\nsteps = [1]\nengine = 'epollhttp'", "https")
 	f("[load]\ntargets_file = '"+config.Name+"'\nsteps = [1]", config.Name+":1")
 	if _, _, err := fromTOML(t, "", nil); !errors.Is(err, ErrNoLoad) {

@@ -17,6 +17,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/diagnose/rules"
+	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/loop"
 	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/unit"
@@ -146,6 +147,8 @@ func (f *runFlags) options(e *env, c *config.Config, hard context.Context) (loop
 	switch {
 	case errors.Is(err, loop.ErrNoLoad):
 		return o, usageError{err, "give [load] a command, targets with steps, for, or until_idle"}
+	case errors.As(err, new(*load.VariableError)):
+		return o, usageError{err, "load.variables = false sends {{…}} as it is"}
 	case err != nil:
 		return o, usageIf(refused(err), err)
 	case f.times == 0 && o.On.Path == "":
