@@ -56,9 +56,7 @@ func TellAttack(a *Attack, o Options) *Document {
 		Kind: KindAttack, Title: "attack " + a.name(), Name: a.name(), Head: a.head(),
 		Verdict: a.Verdict(), Commands: o.Commands, Footer: footer(o, ""),
 	}
-	for _, f := range a.generator() {
-		d.Facts = append(d.Facts, Fact{Label: f.Label, Value: f.Text})
-	}
+	d.Facts = []Fact{{Label: "Target", Value: a.what()}, {Label: "Load", Value: a.load()}, {Label: "Engine", Value: engineName(&a.Summary)}, {Label: "When", Value: day(a.Started)}}
 	warnings := Section{ID: SectionWarnings, Title: "Warnings", Sub: "What limits the trust in this report."}
 	var rest []Note
 	for _, w := range a.Warnings {
@@ -102,11 +100,15 @@ func (a *Attack) head() []string {
 	if a.Name != "" {
 		parts = append(parts, a.what())
 	}
-	parts = append(parts, a.Summary.Model)
-	if a.Schedule != "" {
-		parts = append(parts, a.Schedule)
+	return append(parts, a.load(), engineName(&a.Summary), day(a.Started))
+}
+
+// load is the model, and what was asked besides the rates.
+func (a *Attack) load() string {
+	if a.Schedule == "" {
+		return a.Summary.Model
 	}
-	return append(parts, engineName(&a.Summary), day(a.Started))
+	return a.Summary.Model + ", " + a.Schedule
 }
 
 func engineName(s *kasoku.LoadSummary) string {

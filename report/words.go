@@ -156,10 +156,12 @@ func label(code string) string {
 // max_connections keep their small letter.
 var firstWord = regexp.MustCompile(`^[a-z]+(?:[ ,]|: |\. |$)`)
 
+// names are words that keep their small letter.
+var names = regexp.MustCompile(`^(?:mysql|epollhttp|nethttp)`)
+
 // Sentence begins a text with a capital letter when its first word is a plain one.
-// The name mysql is none.
 func Sentence(s string) string {
-	if !firstWord.MatchString(s) || strings.HasPrefix(s, "mysql") {
+	if !firstWord.MatchString(s) || names.MatchString(s) {
 		return s
 	}
 	return strings.ToUpper(s[:1]) + s[1:]

@@ -24,12 +24,20 @@ func newAttack(e *env) *cobra.Command {
 		Long: `Send requests at a constant rate, whether or not earlier ones were answered, and
 count latency from the moment a request was due. Reads Vegeta's targets from
 standard input, or takes --target; writes Vegeta's results to standard output,
-which ` + "`kasoku report`" + ` and vegeta read. On a terminal it prints the report instead.
+which ` + "`kasoku report`" + ` and vegeta read. On a terminal, and with -o, it prints a
+report instead.
 
--rate also takes a ladder, such as 10,100,1000: each step lasts -duration.`,
+-rate takes a ladder, too: 10,100,1000, each step as long as -duration. --stages has
+ramps and pauses. Requests may come evenly, at random or in bursts, or from users in
+a closed loop. Targets may have weights and places such as {{uuid}}.
+
+Flags have one dash or two. Vegeta's -cpus N, -profile cpu,heap and -version stand
+before the command.`,
 		Example: `  echo 'GET http://127.0.0.1:8080/' | kasoku attack -rate 100 -duration 5s | kasoku report
-  kasoku attack -targets targets.txt -rate 1000/1s -duration 10s -output results.gob
-  kasoku attack -target 'POST http://127.0.0.1:8080/users' -rate 10,100,1000 -duration 10s --pause 3s`,
+  kasoku attack -targets targets.txt -rate 1000/1s -duration 10s -output results.gob -o text
+  kasoku attack -target 'POST http://127.0.0.1:8080/users' -rate 10,100,1000 -duration 10s --pause 3s
+  kasoku attack -target 'GET http://127.0.0.1:8080/users/{{int 1 100}}' --stages 30s@0..500,1m@500 --arrivals poisson
+  kasoku attack -target 'GET http://127.0.0.1:8080/' -rate 0 -max-workers 64 --think 100ms..300ms -duration 30s`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return attack(cmd.Context(), e, f) },
 	}

@@ -221,7 +221,10 @@ func TestInterruptAttackAtOnce(t *testing.T) {
 		t.Cleanup(server.Close)
 		r := start(t, "attack", "-target", "GET "+server.URL, "-rate", "200", "-duration", "1h", "-timeout", "1h",
 			"--engine", engine, "-output", "r.json", "-encoding", "json", "-o", "text")
-		r.waitFor("results", func() bool { b, _ := os.ReadFile(filepath.Join(r.dir, "r.json")); return bytes.Count(b, []byte("\n")) > 20 })
+		r.waitFor("results", func() bool {
+			b, _ := os.ReadFile(filepath.Join(r.dir, "r.json"))
+			return bytes.Count(b, []byte("\n")) > 20
+		})
 		hanging.Store(true)
 		r.waitFor("requests that hang", func() bool { return stuck.Load() > 5 })
 		r.signal(syscall.SIGINT)
