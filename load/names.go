@@ -50,7 +50,10 @@ func (n *names) of(h *Hit) int {
 	if h.Own != nil {
 		return n.ofOwn(h.Own)
 	}
-	return n.place[h.Target]
+	if h.Target < len(n.place) {
+		return n.place[h.Target]
+	}
+	return n.add(otherTargets) // the stream gave it none
 }
 
 // ofOwn returns the place of a target that belongs to one hit alone. Those with
@@ -92,7 +95,7 @@ func newMessages(p Plan) *messages {
 func (m *messages) of(h *Hit) int {
 	if h.Err != m.last {
 		msg := h.Err
-		if h.Own != nil || m.varied[h.Target] {
+		if h.Own != nil || h.Target < len(m.varied) && m.varied[h.Target] {
 			msg = withoutURL(msg)
 		}
 		m.last, m.place = h.Err, m.add(ErrorClass(msg))

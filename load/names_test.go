@@ -16,6 +16,11 @@ func TestRecorderOwnTargets(t *testing.T) {
 			{Step: 1, Own: &Target{Method: "GET", URL: "http://a"}, Code: 200},
 		})
 	}
+	none := NewRecorder(Plan{}, 0)
+	none.Hits([]Hit{{Step: 1, Err: "not sent: x"}})
+	if got := none.Targets(); len(got) != 1 || got[0].Name != otherTargets {
+		t.Errorf("a hit without a target: %+v", got)
+	}
 	got := r.Targets()
 	if len(got) != maxTargets+1 || got[0].Name != "GET /same" || got[0].Tally.Asked != 3*maxMessages || got[2].Name != "GET /" || got[2].Tally.Asked != 3*maxMessages {
 		t.Fatalf("%d targets: %+v", len(got), got)

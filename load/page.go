@@ -19,9 +19,10 @@ type page struct {
 	empty []*slot // to be used again
 }
 
-// maxSlots is how many seconds a page may have before it is turned unasked, and
-// how many are kept to be used again.
-const maxSlots = 4
+const (
+	maxSlots  = 16 // seconds that a page may have before it is turned unasked
+	keptSlots = 4  // that are kept to be used again
+)
 
 // A slot is one second of one step.
 type slot struct {
@@ -143,7 +144,7 @@ type turned struct {
 // turn returns what the page holds and begins an empty one, in the memory given.
 func (p *page) turn(empty []*slot) turned {
 	old := turned{p.slots, p.empty, p.names.list, p.errors.list}
-	p.slots, p.last, p.empty = make([]*slot, 0, maxSlots+1), nil, empty
+	p.slots, p.last, p.empty = make([]*slot, 0, keptSlots), nil, empty
 	return old
 }
 

@@ -23,8 +23,6 @@ import (
 // one and adds it to the totals, which have a lock of their own; engines do not
 // wait for it.
 type Recorder struct {
-	offset time.Duration // of the load's start in the run
-
 	mu   sync.Mutex // of the page that hits go to
 	open page
 
@@ -60,7 +58,7 @@ var _ Sink = (*Recorder)(nil)
 // clock. It keeps totals only; see [Recorder.KeepSeconds].
 func NewRecorder(p Plan, offset time.Duration) *Recorder {
 	return &Recorder{
-		offset: offset, open: page{offset: offset, names: newNames(p), errors: newMessages(p)},
+		open:  page{offset: offset, names: newNames(p), errors: newMessages(p)},
 		steps: map[int]*kasoku.Tally{}, seconds: map[secondKey]*kasoku.LoadSecond{},
 	}
 }
@@ -105,7 +103,7 @@ func (r *Recorder) settle() {
 		}
 	}
 	r.empty = append(old.slots, old.unused...)
-	r.empty = r.empty[:min(len(r.empty), maxSlots)]
+	r.empty = r.empty[:min(len(r.empty), keptSlots)]
 }
 
 // add adds the part of a second that was counted since the last one to all that
