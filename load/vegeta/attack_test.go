@@ -69,6 +69,8 @@ func attackAndReport(t *testing.T, e Encoding) {
 	if res.Tally.Asked != 20 || res.Tally.Success != 10 || res.Tally.Errors["500 Internal Server Error"] != 10 {
 		t.Errorf("tally is %+v", res.Tally)
 	}
+	s.mu.Lock() // raw sockets order no memory
+	defer s.mu.Unlock()
 	if slices.Sort(s.seqs); len(slices.Compact(s.seqs)) != 20 || s.names[7] != "test" {
 		t.Errorf("sequence numbers %q, names %q", s.seqs, s.names)
 	}

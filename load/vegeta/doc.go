@@ -6,10 +6,10 @@
 // what Vegeta accepts means the same here, and what it swallows (a request line
 // taken for a header, a result file cut short) is an error with file and line.
 //
-// Start at [ReadTargets], [NewDecoder], [NewWriter], or at [Attack], [Report] and
-// [Encode], which do all that a command line needs. The latency in a result is
-// counted from the due time, and so is its timestamp; Vegeta counts from the
-// send.
+// Start at [ReadTargets], [NewDecoder], [NewWriter], or at [Attack], [Report],
+// [Encode] and [Plot], which do all that a command line needs; an [Exporter] lets
+// Prometheus see an attack. The latency in a result is counted from the due time,
+// and so is its timestamp; Vegeta counts from the send.
 //
 // Sources: Vegeta 12.13, lib/targets.go, lib/results.go, lib/metrics.go and
 // lib/reporters.go, and its answers under testdata. Percentiles come from
