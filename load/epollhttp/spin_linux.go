@@ -57,7 +57,7 @@ func (s *shard) wait() []unix.EpollEvent {
 	}
 	from := until
 	if precise {
-		from -= s.lead
+		from = s.wakeFor(until)
 	}
 	events := s.poller.block(from - s.clock)
 	s.readWall()
@@ -75,7 +75,7 @@ func (s *shard) sleep(until time.Duration, precise bool) {
 		return
 	}
 	for until-s.clock > spinTime { // again when a signal ended it
-		from := until - s.lead
+		from := s.wakeFor(until)
 		nap(max(from-s.clock, 1))
 		s.learn(s.now() - from)
 	}
@@ -111,7 +111,16 @@ const (
 
 	// leadStep is by how much the lead follows what is seen.
 	leadStep = 250 * time.Nanosecond
+
+	// leadShare of a wait at most is spent being on time: at high rates that would
+	// be much CPU for few microseconds.
+	leadShare = 6
 )
+
+// wakeFor returns when to wake up to be there at a time.
+func (s *shard) wakeFor(at time.Duration) time.Duration {
+	return at - min(s.lead, (at-s.clock)/leadShare)
+}
 
 // learn takes how late the thread woke up, and lets the lead go to where one
 // wake-up in four is earlier. What then still has to be waited is little, and
