@@ -630,6 +630,38 @@ func TestHandshakesAreBounded(t *testing.T) {
 	}
 }
 
+// TestManyAtOnce: requests that come together are all on their way at once, also
+// when they are more than the handshakes that may be under way.
+func TestManyAtOnce(t *testing.T) {
+	const n = 2*maxDialing + 50
+	var mu sync.Mutex
+	all := make(chan struct{})
+	waiting := 0
+	srv := start(t, func(_ http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		if waiting++; waiting == n {
+			close(all)
+		}
+		mu.Unlock()
+		select {
+		case <-all:
+		case <-r.Context().Done():
+		}
+	})
+	_, hits := runLoad(t, t.Context(), Options{Shards: 1, Timeout: 20 * time.Second}, atOnce(t, n), get(srv.URL))
+	allGood(t, hits)
+}
+
+// TestManyFailAtOnce: no address, again and again, at once.
+func TestManyFailAtOnce(t *testing.T) {
+	_, hits := runLoad(t, t.Context(), Options{LocalAddr: "192.0.2.1"}, atOnce(t, 5000), get("http://127.0.0.1:1/"))
+	for _, h := range hits {
+		if !strings.HasSuffix(h.Err, "cannot assign requested address") {
+			t.Fatalf("bad hit %+v", h)
+		}
+	}
+}
+
 func TestCapCountsTheWait(t *testing.T) {
 	srv := start(t, func(http.ResponseWriter, *http.Request) { <-time.After(20 * time.Millisecond) })
 	for _, shards := range []int{1, 2} {

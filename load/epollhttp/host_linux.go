@@ -182,7 +182,9 @@ func (s *shard) connect(c *conn) error {
 func (s *shard) connected(c *conn, events uint32) bool {
 	if events&(unix.EPOLLERR|unix.EPOLLHUP) != 0 {
 		if e, err := unix.GetsockoptInt(int(c.fd), unix.SOL_SOCKET, unix.SO_ERROR); err == nil && e != 0 {
+			h := c.host
 			s.dialNext(c, s.dialError(c, "connect", syscall.Errno(e)))
+			s.dial(h)
 			return false
 		}
 	}
@@ -193,8 +195,9 @@ func (s *shard) connected(c *conn, events uint32) bool {
 	c.host.dialing--
 	c.state = connOpen
 	s.count.connections++
-	gen := c.gen
+	h, gen := c.host, c.gen
 	s.offer(c)
+	s.dial(h) // those that had to wait for the end of a handshake
 	return c.gen == gen
 }
 
@@ -206,7 +209,6 @@ func (s *shard) dialFailed(c *conn, err error) {
 	if f := s.call(h, true); f != nil {
 		s.fail(f, err, true)
 	}
-	s.dial(h)
 }
 
 // dialError words a failed dial as package net does.

@@ -62,7 +62,7 @@ func (r *receiver) recv(fd int32) (n int, stamp int64, e syscall.Errno) {
 // nap sleeps, whatever comes meanwhile. A signal ends it.
 func nap(d time.Duration) {
 	ts := unix.NsecToTimespec(int64(d))
-	syscall.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, 0, uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
+	_, _, _ = syscall.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, 0, uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
 }
 
 // send writes what the socket takes. It does not block, and raises no SIGPIPE.
@@ -148,7 +148,8 @@ func setInt(fd int32, level, name, value int32) syscall.Errno {
 	return e
 }
 
-// closeSocket closes a socket, which does not block without SO_LINGER.
+// closeSocket closes a socket, which does not block without SO_LINGER. What it
+// says is of no use: the descriptor is free in any case.
 func closeSocket(fd int32) {
-	syscall.RawSyscall(unix.SYS_CLOSE, uintptr(fd), 0, 0)
+	_, _, _ = syscall.RawSyscall(unix.SYS_CLOSE, uintptr(fd), 0, 0)
 }
