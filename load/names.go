@@ -115,3 +115,22 @@ func (m *messages) add(message string) int {
 	m.index[message] = len(m.list) - 1
 	return len(m.list) - 1
 }
+
+// WithoutPassword returns a URL, which may have places, as others may see it: with
+// *** for the password.
+func WithoutPassword(url string) string {
+	from := strings.Index(url, "://") + len("://")
+	if from < len("://") {
+		return url
+	}
+	host := url[from:]
+	if end := strings.IndexAny(host, "/?#"); end >= 0 {
+		host = host[:end]
+	}
+	at := strings.LastIndexByte(host, '@')
+	colon := strings.IndexByte(host, ':')
+	if colon < 0 || at < colon {
+		return url
+	}
+	return url[:from+colon+1] + "***" + url[from+at:]
+}

@@ -70,3 +70,20 @@ func TestWithoutURL(t *testing.T) {
 	f("500 Internal Server Error", "500 Internal Server Error")
 	f("", "")
 }
+
+func TestWithoutPassword(t *testing.T) {
+	f := func(url, want string) {
+		t.Helper()
+		if got := WithoutPassword(url); got != want {
+			t.Errorf("%q is shown as %q, want %q", url, got, want)
+		}
+	}
+	f("http://h/a", "http://h/a")
+	f("http://h:80/a@b:c", "http://h:80/a@b:c")
+	f("http://[::1]:80/", "http://[::1]:80/")
+	f("http://me@h:80/", "http://me@h:80/")
+	f("http://me:@h/", "http://me:***@h/")
+	f("https://me:secret@h:80/{{uuid}}?q=a:b@c#x", "https://me:***@h:80/{{uuid}}?q=a:b@c#x")
+	f("http://me:sec@ret@h", "http://me:***@h")
+	f("me:secret@h", "me:secret@h") // no URL
+}

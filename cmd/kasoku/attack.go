@@ -45,7 +45,7 @@ before the command.`,
 	return cmd
 }
 
-func attack(parent context.Context, e *env, f *attackFlags) error {
+func attack(parent context.Context, e *env, f *attackFlags) (err error) {
 	if err := f.complete(e); err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func attack(parent context.Context, e *env, f *attackFlags) error {
 	if err != nil {
 		return err
 	}
-	defer scraped.Close()
+	defer func() { err = errors.Join(err, scraped.Close()) }()
 	handover := e.getenv(loop.HandoverEnv)
 	told := f.tells(e, handover != "")
 	if told && o.Output == "" {
@@ -151,7 +151,7 @@ func unanswered(ctx context.Context, o nethttp.Options, targets []load.Target, t
 		return fmt.Errorf("no request was answered: %w", err)
 	}
 	return hinted{errors.New("no request was answered: " + firstError(t)),
-		fmt.Sprintf("something listens there; `curl -v %s` shows what it says", targets[0].URL)}
+		fmt.Sprintf("something listens there; `curl -v %s` shows what it says", load.WithoutPassword(targets[0].URL))}
 }
 
 func firstError(t *kasoku.Tally) string {

@@ -224,6 +224,10 @@ func TestReach(t *testing.T) {
 	if h, ok := err.(interface{ Hint() string }); !ok || h.Hint() == "" {
 		t.Error("no hint")
 	}
+	err = e.Reach(t.Context(), []load.Target{get(strings.Replace(refused, "http://", "http://me:secret@", 1))})
+	if err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("error is %v", err)
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	err = e.Reach(ctx, []load.Target{get("http://no-such-host.invalid/")})

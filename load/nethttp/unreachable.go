@@ -7,6 +7,8 @@ import (
 	"net"
 	"os"
 	"syscall"
+
+	"github.com/kasoku/kasoku/load"
 )
 
 // An UnreachableError says that no connection to a target could be made.
@@ -15,13 +17,13 @@ type UnreachableError struct {
 	Err error
 }
 
-// Error says which target, and what is wrong.
+// Error says which target, without its password, and what is wrong.
 func (e *UnreachableError) Error() string {
 	what := "cannot be reached"
 	if errors.Is(e.Err, syscall.ECONNREFUSED) {
 		what = "refuses"
 	}
-	return fmt.Sprintf("target %q %s: %v", e.URL, what, e.Err)
+	return fmt.Sprintf("target %q %s: %v", load.WithoutPassword(e.URL), what, e.Err)
 }
 
 // Unwrap returns the cause.

@@ -74,14 +74,14 @@ func NewExporter() *Exporter {
 }
 
 // Begin names the plan whose hits come. A target whose URL has places keeps them in
-// its label.
+// its label, and no password.
 func (e *Exporter) Begin(p load.Plan) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	same := map[exportedKey]*exportedTarget{}
 	e.targets = nil
 	for i := range p.Targets {
-		key := exportedKey{p.Targets[i].Method, p.Targets[i].URL}
+		key := exportedKey{p.Targets[i].Method, load.WithoutPassword(p.Targets[i].URL)}
 		if same[key] == nil {
 			same[key] = &exportedTarget{exportedKey: key}
 		}
@@ -103,7 +103,7 @@ func (e *Exporter) target(h *load.Hit) *exportedTarget {
 	if h.Own == nil {
 		return e.targets[h.Target]
 	}
-	key := exportedKey{h.Own.Method, h.Own.URL}
+	key := exportedKey{h.Own.Method, load.WithoutPassword(h.Own.URL)}
 	t := e.own[key]
 	if t == nil && len(e.own) >= maxExportedURLs {
 		key.url = otherURLs

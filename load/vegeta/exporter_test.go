@@ -52,6 +52,17 @@ func TestExporter(t *testing.T) {
 	}
 }
 
+// TestExporterShowsNoPassword: whoever can connect can read the metrics.
+func TestExporterShowsNoPassword(t *testing.T) {
+	target := load.Target{Method: "GET", URL: "http://me:secret@h/a"}
+	e := NewExporter()
+	e.Begin(load.Plan{Targets: []load.Target{target}})
+	e.Hits([]load.Hit{{Code: 200}, {Own: &target, Code: 201}})
+	if text := scrape(e, "").Body.String(); strings.Contains(text, "secret") || strings.Count(text, `_count{method="GET",url="http://me:***@h/a"`) != 2 {
+		t.Error(text)
+	}
+}
+
 func TestExporterIsBounded(t *testing.T) {
 	e := NewExporter()
 	for i := range 3000 {
