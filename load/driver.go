@@ -180,7 +180,7 @@ func (l *drive) aim(h *Hit) bool {
 		l.names.of(h)
 		l.mu.Unlock()
 		return true
-	case err == io.EOF:
+	case errors.Is(err, io.EOF):
 	case l.aimCtx.Err() != nil && l.issueCtx.Err() == nil: // a closed loop has come to its end
 	default:
 		l.stopIssue(err)

@@ -300,9 +300,6 @@ func (a *Attack) stepsSection() Section {
 	return s
 }
 
-// mostTargets is how many targets a terminal and a page list.
-const mostTargets = 20
-
 func (a *Attack) targetsSection() Section {
 	s := Section{ID: SectionTargets, Title: "Targets", Count: len(a.Targets)}
 	if len(a.Targets) < 2 {

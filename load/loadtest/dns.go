@@ -31,7 +31,7 @@ func StartDNS(t testing.TB) *DNS {
 	var served sync.WaitGroup
 	served.Go(func() { s.serve(conn) })
 	t.Cleanup(func() {
-		conn.Close()
+		_ = conn.Close() // it ends serve
 		served.Wait()
 	})
 	return s

@@ -70,7 +70,7 @@ func ReadTargets(r io.Reader, o TargetOptions) ([]load.Target, error) {
 	for {
 		target, err := t.Next()
 		switch {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return out, nil
 		case err != nil:
 			return nil, err
