@@ -30,7 +30,6 @@ type Recorder struct {
 	empty    []*slot    // for the next page
 	total    uint64
 	failed   uint64
-	newest   int                              // step of the newest hits
 	steps    map[int]*kasoku.Tally            // by Step.Number
 	targets  []*kasoku.Tally                  // by place; nil before its first hit
 	recent   []recentSecond                   // the newest, in order
@@ -48,9 +47,13 @@ type recentSecond struct {
 	tally  *kasoku.Tally
 }
 
-// maxRecent is how many recent seconds are kept whole: one that is under way, the
-// one before it, and one in case answers take longer than that.
+// maxRecent is how many recent seconds are kept whole: the one that is under way,
+// the one before it, which may not be settled, and the one before that.
 const maxRecent = 3
+
+// settledAfter is how long a second is over before progress tells of it: engines hand
+// their hits over in batches, and its last requests take their time.
+const settledAfter = 100 * time.Millisecond
 
 var _ Sink = (*Recorder)(nil)
 
@@ -125,7 +128,6 @@ func (r *Recorder) add(part *kasoku.LoadSecond, place int) {
 	r.targets[place].Add(part)
 	r.total += part.Asked
 	r.failed += step.Failed() - before
-	r.newest = max(r.newest, part.Step)
 	if t := r.recently(part.Second); t != nil {
 		t.Add(part)
 	}
@@ -221,10 +223,8 @@ func (r *Recorder) Targets() []TargetTally {
 // Live is where a load stands, for showing progress.
 type Live struct {
 	Total, Failed uint64        // hits so far
-	Second        int           // of the run's clock: the last second that is over and has hits
+	Second        int           // of the run's clock: the last second that has been over for a moment; -1: none
 	LastSecond    *kasoku.Tally // of that second, all targets; more may be answered yet
-	Step          int           // of the newest hits, 0 before the first
-	InStep        *kasoku.Tally // of that step so far
 }
 
 // Live returns where the load stands at now, an offset on the run's clock.
@@ -232,15 +232,15 @@ func (r *Recorder) Live(now time.Duration) Live {
 	r.settling.Lock()
 	defer r.settling.Unlock()
 	r.settle()
-	l := Live{Total: r.total, Failed: r.failed, Second: -1, LastSecond: kasoku.NewTally(), Step: r.newest, InStep: kasoku.NewTally()}
-	if t := r.steps[r.newest]; t != nil {
-		l.InStep.Merge(t)
+	l := Live{Total: r.total, Failed: r.failed, Second: -1, LastSecond: kasoku.NewTally()}
+	second := int((now-settledAfter)/time.Second) - 1
+	if second < int(r.open.offset/time.Second) {
+		return l
 	}
-	for _, s := range slices.Backward(r.recent) {
-		if s.second < int(now/time.Second) {
-			l.Second = s.second
+	l.Second = second
+	for _, s := range r.recent {
+		if s.second == second {
 			l.LastSecond.Merge(s.tally)
-			break
 		}
 	}
 	return l

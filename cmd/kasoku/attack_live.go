@@ -84,12 +84,7 @@ func (l *liveAttack) now() terminal.LoadProgress {
 	if due > 0 && !l.random {
 		p.InFlight = max(int(due)-int(live.Total), 0)
 	}
-	switch last := int(time.Since(l.running.Start)/time.Second) - 1; {
-	case last < 0:
-	case live.Second < last:
-		p.PerSec = 0
-	default:
-		t := live.LastSecond
+	if t := live.LastSecond; live.Second >= 0 {
 		p.PerSec, p.P50, p.P99 = float64(t.Asked), t.Latency.Quantile(0.5), t.Latency.Quantile(0.99)
 	}
 	return p
