@@ -325,6 +325,7 @@ func (s *shard) answered(c *conn, f *flight, more bool) {
 	s.now()
 	c.q.remove(f)
 	c.used++
+	s.count.answers++
 	s.big = s.big || c.p.body > deferredBody
 	keep := c.p.keepAlive && !s.run.opts.NoKeepAlive && len(c.rest) == 0 && (c.q.n > 0 || !more)
 	f.hit.Code = c.p.code

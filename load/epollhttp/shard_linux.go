@@ -96,7 +96,12 @@ type shard struct {
 	aborted error         // why all in flight is aborted; nil: it is not
 	drainAt time.Duration // when what is in flight is aborted; never before a stop
 
-	count struct{ connections, resent, redirected uint64 }
+	paced struct { // of a closed loop: how fast answers came when they were last counted
+		at, gap time.Duration
+		answers uint64
+	}
+
+	count struct{ answers, connections, resent, redirected uint64 }
 }
 
 func newShard(r *run, id, of int) (*shard, error) {
