@@ -3,10 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/load"
@@ -81,10 +82,23 @@ func begun(steps []kasoku.Step, whole bool, now time.Duration) []kasoku.Step {
 }
 
 // peakMemory is the most that this process had resident, in bytes; 0 when unknown.
+// It is not asked of getrusage(2), whose figure of a process begins at what the
+// one that started it had.
+//
+// Source: VmHWM in proc_pid_status(5).
 func peakMemory() uint64 {
-	var r unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &r); err != nil {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
 		return 0
 	}
-	return uint64(r.Maxrss) << 10 // getrusage(2): in kilobytes
+	for line := range strings.Lines(string(status)) {
+		if f := strings.Fields(line); len(f) == 3 && f[0] == "VmHWM:" {
+			kb, err := strconv.ParseUint(f[1], 10, 54)
+			if err != nil {
+				return 0
+			}
+			return kb << 10
+		}
+	}
+	return 0
 }
