@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/kasoku/kasoku/load/nethttp"
 	"golang.org/x/sys/unix"
 )
 
@@ -329,13 +330,13 @@ func (s *shard) answered(c *conn, f *flight, more bool) {
 	s.big = s.big || c.p.body > deferredBody
 	keep := c.p.keepAlive && !s.run.opts.NoKeepAlive && len(c.rest) == 0 && (c.q.n > 0 || !more)
 	f.hit.Code = c.p.code
-	f.hit.BytesIn = s.run.opts.counted(c.p.body)
+	f.hit.BytesIn = nethttp.Counted(c.p.body, s.run.opts.MaxBody)
 	f.hit.BytesOut = f.bodyOut
 	if f.hit.Code < 200 || f.hit.Code >= 400 {
 		f.hit.Err = c.p.status
 	}
 	s.ages.remove(f)
-	followed := s.run.opts.Follow != nil && len(c.p.location) > 0 && redirects(c.p.code)
+	followed := s.run.opts.Follow != nil && len(c.p.location) > 0 && nethttp.Redirects(c.p.code)
 	if followed {
 		s.follow(f, c.p.code, string(c.p.location))
 	}
@@ -357,18 +358,6 @@ func (s *shard) answered(c *conn, f *flight, more bool) {
 	}
 	if s.ready > 0 {
 		s.issueUsers()
-	}
-}
-
-// counted returns how many bytes of a body count.
-func (o *Options) counted(n uint64) uint64 {
-	switch m := o.MaxBody; {
-	case m == 0:
-		return n
-	case m < 0:
-		return 0
-	default:
-		return min(n, uint64(m))
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/loadtest"
+	"github.com/kasoku/kasoku/load/nethttp"
 	"golang.org/x/sys/unix"
 )
 
@@ -568,9 +569,9 @@ func TestTimeout(t *testing.T) {
 	o := Options{Timeout: 150 * time.Millisecond}
 	_, hits := runLoad(t, t.Context(), o, atOnce(t, 8), get(h.URL("/hang")), get(h.URL("/ok?cut=39&end=hang")))
 	for _, hit := range hits {
-		want := fmt.Sprintf("Get %q: %v", h.URL("/hang"), errTimeout)
+		want := fmt.Sprintf("Get %q: %v", h.URL("/hang"), nethttp.ErrTimeout)
 		if hit.Target == 1 {
-			want = errBodyTimeout.Error()
+			want = nethttp.ErrBodyTimeout.Error()
 		}
 		if hit.Code != 0 || hit.Err != want || hit.Service() < o.Timeout {
 			t.Errorf("bad hit %+v, want %q", hit, want)
@@ -580,7 +581,7 @@ func TestTimeout(t *testing.T) {
 	ln := fullListener(t)
 	_, hits = runLoad(t, t.Context(), o, atOnce(t, 600), get("http://"+ln))
 	for _, hit := range hits {
-		if hit.Code != 0 || !strings.HasSuffix(hit.Err, errTimeout.Error()) {
+		if hit.Code != 0 || !strings.HasSuffix(hit.Err, nethttp.ErrTimeout.Error()) {
 			t.Errorf("bad hit %+v", hit)
 		}
 	}

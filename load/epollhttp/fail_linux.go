@@ -4,23 +4,15 @@ package epollhttp
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"net/netip"
 	"os"
 	"sync"
 	"syscall"
 
+	"github.com/kasoku/kasoku/load/nethttp"
 	"golang.org/x/sys/unix"
-)
-
-// The texts of net/http's client for a request that took too long.
-var (
-	errTimeout     = errors.New("context deadline exceeded (Client.Timeout exceeded while awaiting headers)")
-	errBodyTimeout = errors.New("context deadline exceeded (Client.Timeout or context cancellation while reading body)")
 )
 
 // fail ends a flight without an answer. wrap puts method and URL before the
@@ -69,7 +61,7 @@ func (s *shard) cut(f *flight, inHeader, inBody error) {
 
 // countBody counts what came of an answer that broke off in its body.
 func (s *shard) countBody(f *flight, c *conn) {
-	f.hit.BytesIn, f.hit.BytesOut = s.run.opts.counted(c.p.body), f.bodyOut
+	f.hit.BytesIn, f.hit.BytesOut = nethttp.Counted(c.p.body, s.run.opts.MaxBody), f.bodyOut
 }
 
 // readEOF takes that the server has closed the connection.
@@ -108,7 +100,7 @@ func (s *shard) readFailed(c *conn, e syscall.Errno) {
 // sendFailed takes that the socket takes no more. An answer that came before is
 // taken all the same.
 func (s *shard) sendFailed(c *conn, e syscall.Errno) {
-	s.lose(c, fmt.Errorf("net/http: HTTP/1.x transport connection broken: %w", c.opError("write", e)))
+	s.lose(c, connectionBroken(c.opError("write", e)))
 }
 
 // failHead ends the oldest flight of a connection, of whose answer something has
@@ -179,16 +171,6 @@ type follows struct {
 	landed []*flight // have come to their end; guarded by mu
 }
 
-// redirects reports whether an answer with this code is followed.
-func redirects(code int) bool {
-	switch code {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
-		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		return true
-	}
-	return false
-}
-
 // follow hands a flight to a goroutine that follows the redirect. The flight is
 // the goroutine's until it has landed.
 func (s *shard) follow(f *flight, code int, location string) {
@@ -199,7 +181,7 @@ func (s *shard) follow(f *flight, code int, location string) {
 		ctx := s.run.followCtx
 		if t := s.run.opts.Timeout; t > 0 {
 			var stop context.CancelFunc
-			ctx, stop = context.WithDeadlineCause(ctx, s.run.start.Add(f.hit.Sent+t), errTimeout)
+			ctx, stop = context.WithDeadlineCause(ctx, s.run.start.Add(f.hit.Sent+t), nethttp.ErrTimeout)
 			defer stop()
 		}
 		s.run.opts.Follow(ctx, &f.hit, code, location)

@@ -8,15 +8,16 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/load/nethttp"
 )
 
 // Options say how requests are sent. The zero value is ready to use.
 type Options struct {
-	Timeout time.Duration // from the send to the end of the answer, and the longest wait for a free slot; 0 means 30 s, below 0 none
+	Timeout time.Duration // from the send to the end of the answer, and the longest wait for a free slot; 0 means [nethttp.DefaultTimeout], below 0 none
 
 	MaxInFlight    int // cap on requests in flight; 0 means [load.MaxInFlight]
 	MaxConnections int // per host; 0 means no limit but MaxInFlight
-	IdleConns      int // connections kept per host while they have nothing to do; 0 means 10,000
+	IdleConns      int // connections kept per host while they have nothing to do; 0 means [nethttp.DefaultConnections]
 	Pipeline       int // requests in flight on one connection; 0 means 1
 
 	NoKeepAlive bool // a connection for each request
@@ -46,12 +47,6 @@ type Options struct {
 	Hard context.Context
 }
 
-// Defaults, which are those of the net/http engine.
-const (
-	defaultTimeout   = 30 * time.Second
-	defaultIdleConns = 10_000
-)
-
 // Validate reports options that make no sense.
 func (o Options) Validate() error {
 	if _, err := load.ParsePacing(string(o.Pacing)); err != nil {
@@ -77,12 +72,13 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// filled returns the options with the defaults in place of zeros. Timeout is then
+// filled returns the options with the defaults, which are those of the engine
+// nethttp, in place of zeros. Timeout is then
 // 0 when there is none.
 func (o Options) filled() Options {
 	switch {
 	case o.Timeout == 0:
-		o.Timeout = defaultTimeout
+		o.Timeout = nethttp.DefaultTimeout
 	case o.Timeout < 0:
 		o.Timeout = 0
 	}
@@ -90,7 +86,7 @@ func (o Options) filled() Options {
 		o.MaxInFlight = load.MaxInFlight()
 	}
 	if o.IdleConns == 0 {
-		o.IdleConns = defaultIdleConns
+		o.IdleConns = nethttp.DefaultConnections
 	}
 	if o.Pipeline == 0 || o.NoKeepAlive {
 		o.Pipeline = 1

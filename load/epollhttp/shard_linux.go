@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/load/nethttp"
 )
 
 const (
@@ -341,7 +342,7 @@ func (s *shard) expire() {
 		return
 	}
 	for f := s.ages.first; f != nil && f.hit.Sent+t <= s.clock; f = s.ages.first {
-		s.cut(f, errTimeout, errBodyTimeout)
+		s.cut(f, nethttp.ErrTimeout, nethttp.ErrBodyTimeout)
 	}
 	for c := s.dialing.head; c != nil && c.began+t <= s.clock; c = s.dialing.head {
 		// Whoever waited for it as long has timed out. Others try again.

@@ -16,12 +16,6 @@ import (
 	"github.com/kasoku/kasoku/load"
 )
 
-// The texts of Vegeta's http.Client for a request that took too long.
-var (
-	errTimeout     = errors.New("context deadline exceeded (Client.Timeout exceeded while awaiting headers)")
-	errBodyTimeout = errors.New("context deadline exceeded (Client.Timeout or context cancellation while reading body)")
-)
-
 // bodyBuffer is how much of a body is read at once; a net/http connection
 // buffers half of it.
 const bodyBuffer = 8 << 10
@@ -79,7 +73,7 @@ func (c *client) arm(parent context.Context) {
 		ctx, cancel := context.WithCancelCause(parent)
 		c.ctx, c.cancel = c.counting(ctx), cancel
 		if c.timeout > 0 {
-			c.timer = time.AfterFunc(c.timeout, func() { cancel(errTimeout) })
+			c.timer = time.AfterFunc(c.timeout, func() { cancel(ErrTimeout) })
 		}
 		return
 	}
@@ -141,26 +135,16 @@ func (c *client) exchange(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, c.wrap(req, err)
 	}
-	if c.opts.Redirects == NoFollow || !redirects(resp.StatusCode) || resp.Header.Get("Location") == "" {
+	if c.opts.Redirects == NoFollow || !Redirects(resp.StatusCode) || resp.Header.Get("Location") == "" {
 		return resp, nil
 	}
 	return c.follow(req, resp)
 }
 
-// redirects reports whether http.Client follows the Location of such an answer.
-func redirects(code int) bool {
-	switch code {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
-		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		return true
-	}
-	return false
-}
-
 // finish reads the answer to its end and fills in the hit.
 func (c *client) finish(resp *http.Response, h *load.Hit) error {
 	n, err := c.drain(resp)
-	h.BytesIn = c.counted(n)
+	h.BytesIn = Counted(n, c.opts.MaxBody)
 	if err != nil {
 		return c.bodyError(err)
 	}
@@ -195,23 +179,12 @@ func (c *client) drain(resp *http.Response) (n uint64, err error) {
 	}
 }
 
-func (c *client) counted(n uint64) uint64 {
-	switch m := c.opts.MaxBody; {
-	case m == 0:
-		return n
-	case m < 0:
-		return 0
-	default:
-		return min(n, uint64(m))
-	}
-}
-
 func (c *client) bodyError(err error) error {
 	switch cause := context.Cause(c.ctx); {
 	case cause == nil:
 		return err
-	case errors.Is(cause, errTimeout):
-		return errBodyTimeout
+	case errors.Is(cause, ErrTimeout):
+		return ErrBodyTimeout
 	default:
 		return cause
 	}

@@ -79,14 +79,14 @@ func (e *Engine) Follower(ctx context.Context, p load.Plan, start time.Time) (*F
 // in Code, BytesIn, BytesOut and Err. An answer that http.Client would not follow
 // stays what the hit says it is.
 func (f *Follower) Follow(ctx context.Context, h *load.Hit, code int, location string) {
-	if h.Code = code; !redirects(code) || location == "" {
+	if h.Code = code; !Redirects(code) || location == "" {
 		return
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if f.all.timeout > 0 {
 		left := h.Sent + f.all.timeout - time.Since(f.start)
-		defer time.AfterFunc(left, func() { cancel(errTimeout) }).Stop()
+		defer time.AfterFunc(left, func() { cancel(ErrTimeout) }).Stop()
 	}
 	c := &client{shared: f.all}
 	c.ctx = c.counting(ctx)

@@ -60,7 +60,7 @@ func TestFollowerKeepsToTheTimeout(t *testing.T) {
 	}
 	defer f.Close()
 	var h load.Hit
-	if f.Follow(t.Context(), &h, 302, s.URL("/hang")); h.Code != 0 || !strings.HasSuffix(h.Err, errTimeout.Error()) {
+	if f.Follow(t.Context(), &h, 302, s.URL("/hang")); h.Code != 0 || !strings.HasSuffix(h.Err, ErrTimeout.Error()) {
 		t.Errorf("bad hit %+v", h)
 	}
 	f.all.timeout = 0

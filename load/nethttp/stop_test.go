@@ -90,7 +90,7 @@ func TestTimeoutLeavesTheNextRequestAlone(t *testing.T) {
 	c := &client{shared: all}
 	for range 3 {
 		hang := load.Hit{Target: 0}
-		if c.Do(t.Context(), &hang); hang.Code != 0 || !strings.HasSuffix(hang.Err, errTimeout.Error()) {
+		if c.Do(t.Context(), &hang); hang.Code != 0 || !strings.HasSuffix(hang.Err, ErrTimeout.Error()) {
 			t.Errorf("bad hit %+v", hang)
 		}
 		c.timeout = DefaultTimeout
