@@ -143,8 +143,14 @@ type Engine interface {
 	Run(ctx context.Context, p Plan, start time.Time, sink Sink) (kasoku.LoadSummary, error)
 }
 
-// Tee returns a sink that hands every batch to all the sinks, in order.
-func Tee(sinks ...Sink) Sink { return tee(sinks) }
+// Tee returns a sink that hands every batch to all the sinks, in order; a lone
+// sink is its own.
+func Tee(sinks ...Sink) Sink {
+	if len(sinks) == 1 {
+		return sinks[0]
+	}
+	return tee(sinks)
+}
 
 type tee []Sink
 

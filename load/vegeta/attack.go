@@ -125,7 +125,7 @@ func Attack(ctx context.Context, o AttackOptions) (res AttackResult, err error) 
 			sinks = append(sinks, s)
 		}
 	}
-	res.Summary, err = sender.Run(ctx, plan, res.Start, tee(sinks))
+	res.Summary, err = sender.Run(ctx, plan, res.Start, load.Tee(sinks...))
 	err = errors.Join(err, results())
 	res.Summary.EngineWhy = why
 	res.Tally = res.Recorder.Tally(0)
@@ -134,14 +134,6 @@ func Attack(ctx context.Context, o AttackOptions) (res AttackResult, err error) 
 }
 
 func nothingWritten() error { return nil }
-
-// tee spares a lone sink the detour.
-func tee(sinks []load.Sink) load.Sink {
-	if len(sinks) == 1 {
-		return sinks[0]
-	}
-	return load.Tee(sinks...)
-}
 
 // openResults returns where the results go, nil when nobody wants them.
 func (o *AttackOptions) openResults() (io.Writer, func() error, error) {

@@ -194,10 +194,6 @@ func TestValues(t *testing.T) {
 			t.Errorf("%T has no type", v)
 		}
 	}
-	var rate float64
-	f(RateValue{&rate}, "50/1s", "50/s")
-	f(RateValue{&rate}, "infinity", "0/s")
-	f(RateValue{&rate}, "3/500ms", "6/s")
 	var body int64
 	f(MaxBodyValue{&body}, "-1", "-1")
 	if body != 0 {
@@ -227,12 +223,12 @@ func TestValues(t *testing.T) {
 	if got := map[string][]string(header)[kept]; !slices.Equal(got, []string{"b:c", "d"}) {
 		t.Errorf("headers are %v", header)
 	}
-	for _, v := range []value{RateValue{&rate}, MaxBodyValue{&body}, RedirectsValue{&redirects}, TimeoutValue{&timeout}, ListValue{&list}, HeaderValue{&header}} {
+	for _, v := range []value{MaxBodyValue{&body}, RedirectsValue{&redirects}, TimeoutValue{&timeout}, ListValue{&list}, HeaderValue{&header}} {
 		if err := v.Set(",x"); err == nil {
 			t.Errorf("%T takes %q", v, ",x")
 		}
 	}
-	for _, v := range []value{RateValue{}, MaxBodyValue{}, RedirectsValue{}, TimeoutValue{}, ListValue{}, HeaderValue{}} {
+	for _, v := range []value{MaxBodyValue{}, RedirectsValue{}, TimeoutValue{}, ListValue{}, HeaderValue{}} {
 		if v.String() != "" {
 			t.Errorf("the zero %T prints %q", v, v.String())
 		}

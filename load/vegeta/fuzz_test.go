@@ -149,17 +149,11 @@ func FuzzParseBuckets(f *testing.F) {
 }
 
 func FuzzValues(f *testing.F) {
-	for _, s := range []string{"50/1s", "infinity", "10 MB", "-1", "0", "Key: Value", "a,b", "30s"} {
+	for _, s := range []string{"10 MB", "-1", "0", "Key: Value", "a,b", "30s"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		var o AttackOptions
-		var rate, rate2 float64
-		if (RateValue{&rate}).Set(s) == nil {
-			if err := (RateValue{&rate2}).Set(RateValue{&rate}.String()); err != nil || rate != rate2 {
-				t.Fatalf("rate %q: %v, again %v, error %v", s, rate, rate2, err)
-			}
-		}
 		var body, body2 int64
 		if (MaxBodyValue{&body}).Set(s) == nil {
 			if err := (MaxBodyValue{&body2}).Set(MaxBodyValue{&body}.String()); err != nil || body != body2 {

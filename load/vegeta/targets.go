@@ -266,6 +266,16 @@ func (t *targetReader) weigh(weight int) error {
 	return nil
 }
 
+// parseHeader reads "Key: Value". The case of the name is kept.
+func parseHeader(s string) (key, value string, err error) {
+	key, value, ok := strings.Cut(s, ":")
+	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+	if !ok || key == "" || value == "" {
+		return "", "", fmt.Errorf("bad header %q: want \"Key: Value\"", clip(s))
+	}
+	return key, value, checkHeader(key, value)
+}
+
 func checkHeader(key, value string) error {
 	if !httpguts.ValidHeaderFieldName(key) {
 		return fmt.Errorf("bad header name %q: want letters, digits and -", clip(key))

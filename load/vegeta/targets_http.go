@@ -93,19 +93,15 @@ func (t *targetReader) requestLine(line string) error {
 }
 
 func (t *targetReader) headerLine(line string) error {
-	key, value, ok := strings.Cut(line, ":")
-	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-	if startsRequest(line) && !httpguts.ValidHeaderFieldName(key) {
+	if name, _, _ := strings.Cut(line, ":"); startsRequest(line) && !httpguts.ValidHeaderFieldName(strings.TrimSpace(name)) {
 		after := "a header"
 		if t.at == afterComment {
 			after = "a comment"
 		}
 		return fmt.Errorf("request line %q after %s: put a blank line before it", clip(line), after)
 	}
-	if !ok || key == "" || value == "" {
-		return fmt.Errorf("bad header %q: want \"Key: Value\"", clip(line))
-	}
-	if err := checkHeader(key, value); err != nil {
+	key, value, err := parseHeader(line)
+	if err != nil {
 		return err
 	}
 	if _, err := t.fill("", http.Header{key: {value}}, nil); err != nil {

@@ -16,30 +16,6 @@ import (
 // The values below are flags of Vegeta's attack, for pflag and the standard
 // flag package. Each sets what it points to; its text is the default shown.
 
-// A RateValue is -rate: 50, 50/s, 10/1m; 0 and infinity are as fast as
-// possible.
-type RateValue struct{ PerSec *float64 }
-
-// Set reads the flag.
-func (v RateValue) Set(s string) (err error) {
-	perSec, err := unit.ParseRate(s)
-	if err == nil {
-		*v.PerSec = perSec
-	}
-	return err
-}
-
-// String returns the rate per second.
-func (v RateValue) String() string {
-	if v.PerSec == nil {
-		return ""
-	}
-	return strconv.FormatFloat(*v.PerSec, 'f', -1, 64) + "/s"
-}
-
-// Type names the kind of value in help.
-func (RateValue) Type() string { return "rate" }
-
 // A MaxBodyValue is -max-body: a size, or -1 for no limit.
 type MaxBodyValue struct{ Bytes *int64 }
 
@@ -186,12 +162,8 @@ type HeaderValue struct{ Header *http.Header }
 
 // Set adds one header.
 func (v HeaderValue) Set(s string) error {
-	key, value, ok := strings.Cut(s, ":")
-	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-	if !ok || key == "" || value == "" {
-		return fmt.Errorf("bad header %q: want \"Key: Value\"", clip(s))
-	}
-	if err := checkHeader(key, value); err != nil {
+	key, value, err := parseHeader(s)
+	if err != nil {
 		return err
 	}
 	if *v.Header == nil {
