@@ -149,12 +149,13 @@ type LoadSummary struct {
 	PeakInFlight int           // the most that were in flight at once
 	CPU          time.Duration // of the generator's process over the load; includes the recorder's when they share it
 	Wall         time.Duration
-	PeakCores    float64 // the most CPU that one second of the load took, in cores
-	Cores        int     // that the generator might use
-	Pacing       string  // how due times were kept: precise, economical, timers; empty in a closed loop
-	Shards       int     // threads that sent, each with its own connections; 0 where the engine has none
-	Connections  uint64  // opened over the load; 0 when the engine does not know
-	Resent       uint64  // requests sent again on a new connection, because the server had closed an idle one; only idempotent ones are
-	Redirected   uint64  // answers that were followed to another place
-	Stopped      string  // why it ended early, empty when it did not
+	PeakCores    float64       // the most CPU that one second of the load took, in cores
+	Cores        int           // that the generator might use
+	Pacing       string        // how due times were kept: precise, economical, timers; empty in a closed loop
+	Shards       int           // threads that sent, each with its own connections; 0 where the engine has none
+	Connections  uint64        // opened over the load; 0 when the engine does not know
+	Resent       uint64        // requests sent again on a new connection, because the server had closed an idle one; only idempotent ones are
+	Redirected   uint64        // answers that were followed to another place
+	Stopped      string        // why it ended early, empty when it did not
+	StoppedAt    time.Duration // when that was, from the start, answers that were waited for not counted; not kept in run files
 }

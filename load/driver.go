@@ -124,7 +124,7 @@ type drive struct {
 	started int          // workers; only pace touches it
 	flying  atomic.Int64 // requests in flight
 	peak    atomic.Int64
-	stopped atomic.Bool // issuing ended early, or draining did
+	stopped atomic.Int64 // when issuing ended early, or draining did; 0: neither did
 
 	next atomic.Uint64 // number of the next request of a closed loop without a stream
 
@@ -184,7 +184,7 @@ func (l *drive) aim(h *Hit) bool {
 	case l.aimCtx.Err() != nil && l.issueCtx.Err() == nil: // a closed loop has come to its end
 	default:
 		l.stopIssue(err)
-		l.stopped.Store(true)
+		l.endEarly()
 	}
 	return false
 }
@@ -260,7 +260,7 @@ func (l *drive) takeOff() {
 // abandon accounts for the requests from h on that were due when issuing was
 // stopped but had not been sent.
 func (l *drive) abandon(arrivals Arrivals, h Hit) {
-	l.stopped.Store(true)
+	l.endEarly()
 	at := l.now()
 	batch := make([]Hit, 0, 256)
 	for ok := true; ok && h.Due <= at; h.N++ {
@@ -328,7 +328,7 @@ func (l *drive) drain() {
 		return
 	case <-l.issueCtx.Done():
 	}
-	l.stopped.Store(true)
+	l.endEarly()
 	d := l.d.Drain
 	if d == 0 {
 		d = DefaultDrain
@@ -360,11 +360,14 @@ func (l *drive) summary() kasoku.LoadSummary {
 	if l.closed != nil {
 		sum.Model = ModelClosed
 	}
-	if l.stopped.Load() {
-		sum.Stopped = StopReason(l.issueCtx)
+	if at := l.stopped.Load(); at != 0 {
+		sum.Stopped, sum.StoppedAt = StopReason(l.issueCtx), time.Duration(at)
 	}
 	return sum
 }
+
+// endEarly notes the time of a stop.
+func (l *drive) endEarly() { l.stopped.CompareAndSwap(0, int64(max(l.now(), 1))) }
 
 // StopReason says in a few words why a context ended, for
 // [kasoku.LoadSummary.Stopped].

@@ -30,7 +30,7 @@ func (l *drive) user() {
 // take makes the next request of a closed loop. It returns false when there is none.
 func (l *drive) take(h *Hit) bool {
 	if l.issueCtx.Err() != nil {
-		l.stopped.Store(true)
+		l.endEarly()
 		return false
 	}
 	if l.now() >= l.closed.End {
@@ -58,7 +58,7 @@ func (l *drive) think(t *time.Timer, n uint64) bool {
 	case <-t.C:
 		return true
 	case <-l.issueCtx.Done():
-		l.stopped.Store(true)
+		l.endEarly()
 		return false
 	}
 }

@@ -196,7 +196,7 @@ func TestDriverStopsAndDrains(t *testing.T) {
 				t.Fatalf("bad hit %+v", h)
 			}
 		}
-		if sum.Stopped != "interrupt" || sum.Wall != 7*time.Second+time.Millisecond {
+		if sum.Stopped != "interrupt" || sum.StoppedAt != 5*time.Second+time.Millisecond || sum.Wall != 7*time.Second+time.Millisecond {
 			t.Errorf("bad summary %+v", sum)
 		}
 	})
@@ -208,7 +208,7 @@ func TestDriverStopsWhileDraining(t *testing.T) {
 		time.AfterFunc(3*time.Second, func() { cancel(errors.New("disk full")) })
 		sum, hits := run(t, ctx, driver(steady(time.Hour)), plan(t, 10, time.Second))
 		checkOnce(t, hits, 10)
-		if sum.Stopped != "disk full" || sum.Wall != 5*time.Second {
+		if sum.Stopped != "disk full" || sum.StoppedAt != 3*time.Second || sum.Wall != 5*time.Second {
 			t.Errorf("bad summary %+v", sum)
 		}
 	})
@@ -285,7 +285,7 @@ func TestDriverClosedLoop(t *testing.T) {
 				t.Fatalf("bad hit %+v", h)
 			}
 		}
-		if sum.Model != "closed loop" || sum.PeakInFlight != 4 || sum.Stopped != "" {
+		if sum.Model != "closed loop" || sum.PeakInFlight != 4 || sum.Stopped != "" || sum.StoppedAt != 0 {
 			t.Errorf("bad summary %+v", sum)
 		}
 	})
@@ -327,7 +327,7 @@ func TestDriverStopsWhoThinks(t *testing.T) {
 		time.AfterFunc(2*time.Second, cancel)
 		sum, hits := run(t, ctx, d, p)
 		checkOnce(t, hits, 4)
-		if sum.Stopped != "interrupt" || sum.Wall != 2*time.Second {
+		if sum.Stopped != "interrupt" || sum.StoppedAt > sum.Wall || sum.Wall != 2*time.Second {
 			t.Errorf("bad summary %+v", sum)
 		}
 	})

@@ -68,7 +68,7 @@ func Warnings(s kasoku.LoadSummary, t *kasoku.Tally) []kasoku.Warning {
 			"the generator ran out of local ports: %s failed with \"cannot assign requested address\"", unit.Counted(n, "request", "requests"))
 	}
 	if s.Stopped != "" {
-		add(StoppedEarly, "", "the load was stopped early, by %s, after %s", s.Stopped, unit.Elapsed(s.Wall))
+		add(StoppedEarly, "", "the load was stopped early, by %s, after %s", s.Stopped, unit.Elapsed(s.StoppedAt))
 	}
 	return out
 }

@@ -69,7 +69,7 @@ func TestWarnings(t *testing.T) {
 	f(kasoku.LoadSummary{}, tally(0, ms, "dial tcp: socket: too many open files", "dial tcp: connect: cannot assign requested address"),
 		"no-descriptors: the generator ran out of file descriptors: 1 request failed with \"too many open files\"",
 		"no-local-ports: the generator ran out of local ports: 1 request failed with \"cannot assign requested address\"")
-	f(kasoku.LoadSummary{Stopped: "interrupt", Wall: 3 * time.Second}, tally(0, ms), "stopped-early: the load was stopped early, by interrupt, after 3.00 s")
+	f(kasoku.LoadSummary{Stopped: "interrupt", StoppedAt: 3 * time.Second, Wall: 5 * time.Second}, tally(0, ms), "stopped-early: the load was stopped early, by interrupt, after 3.00 s")
 }
 
 func TestResultsWarning(t *testing.T) {

@@ -87,8 +87,8 @@ func attack(parent context.Context, e *env, f *attackFlags) (err error) {
 	switch {
 	case err != nil:
 		return err
-	case ctx.Err() != nil && res.Summary.Stopped != "":
-		return stopped{"stopped before the end: " + context.Cause(ctx).Error()}
+	case res.Summary.Stopped != "":
+		return stopped{"stopped before the end: " + res.Summary.Stopped}
 	case res.Tally.Asked > 0 && res.Tally.Answered == 0:
 		return unanswered(hard, o.Engine.HTTP, res.Plan.Targets, res.Tally)
 	}

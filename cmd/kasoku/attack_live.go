@@ -117,7 +117,7 @@ func (l *liveAttack) hand(sum kasoku.LoadSummary, warnings []kasoku.Warning, ove
 		l.hands, err = loop.NewHandover(l.handover, l.running.Start)
 	}
 	if err == nil {
-		err = l.hands.Write(loop.Handover{Steps: begun(l.steps, over && sum.Stopped == "", time.Since(l.running.Start)),
+		err = l.hands.Write(loop.Handover{Steps: begun(l.steps, over && sum.Stopped == "", issued(&sum, time.Since(l.running.Start))),
 			Summary: sum, Seconds: l.running.Recorder.Take(), Warnings: warnings})
 	}
 	if err != nil {

@@ -37,7 +37,7 @@ func (f *attackFlags) told(res *vegeta.AttackResult) *report.Attack {
 	if f.vegeta.Output != "" {
 		a.Results = fmt.Sprintf("each request is in %s; `kasoku report %s` reads it", f.vegeta.Output, f.vegeta.Output)
 	}
-	for _, s := range begun(res.Plan.Schedule.Steps(), whole(res), res.Summary.Wall) {
+	for _, s := range begun(res.Plan.Schedule.Steps(), whole(res), issued(&res.Summary, res.Summary.Wall)) {
 		a.Steps = append(a.Steps, report.AttackStep{Step: s, Tally: res.Recorder.Tally(s.Number)})
 	}
 	a.Targets = targetTallies(res)
@@ -49,6 +49,15 @@ func (f *attackFlags) told(res *vegeta.AttackResult) *report.Attack {
 func whole(res *vegeta.AttackResult) bool {
 	n, bounded := res.Plan.Schedule.Total()
 	return res.Summary.Stopped == "" && (res.Plan.Stream == nil || bounded && res.Tally.Asked >= n)
+}
+
+// issued is how long a load that lasts until now sent requests: until it was
+// stopped, when it was.
+func issued(sum *kasoku.LoadSummary, now time.Duration) time.Duration {
+	if sum.Stopped != "" {
+		return sum.StoppedAt
+	}
+	return now
 }
 
 // filled reports whether targets have places that each request fills for itself.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -25,4 +26,21 @@ func TestDueBy(t *testing.T) {
 	ramp := kasoku.Step{PerSec: 0, PerSecTo: 100, Interval: kasoku.Interval{To: 10 * time.Second}}
 	f(ramp, 5*time.Second, 50, 125)
 	f(ramp, 20*time.Second, 0, 500)
+}
+
+// TestIssued: a load that is stopped has the steps that began before, not those that
+// would have while its last answers were waited for.
+func TestIssued(t *testing.T) {
+	step := func(n, from, to int) kasoku.Step {
+		return kasoku.Step{Number: n, Interval: kasoku.Interval{From: time.Duration(from) * time.Second, To: time.Duration(to) * time.Second}}
+	}
+	steps := []kasoku.Step{step(1, 0, 10), step(2, 10, 20)}
+	f := func(sum kasoku.LoadSummary, now time.Duration, want ...kasoku.Step) {
+		t.Helper()
+		if got := begun(steps, false, issued(&sum, now)); !slices.Equal(got, want) {
+			t.Errorf("steps are %+v, want %+v", got, want)
+		}
+	}
+	f(kasoku.LoadSummary{}, 11*time.Second, step(1, 0, 10), step(2, 10, 11))
+	f(kasoku.LoadSummary{Stopped: "interrupt", StoppedAt: 9 * time.Second}, 11*time.Second, step(1, 0, 9))
 }

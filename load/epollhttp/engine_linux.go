@@ -164,6 +164,12 @@ func (r *run) drive(ctx context.Context) kasoku.LoadSummary {
 	case hard != nil && hard.Err() != nil:
 		sum.Stopped = load.StopReason(hard)
 	}
+	if sum.Stopped != "" {
+		sum.StoppedAt = sum.Wall // told when all was over
+		if r.orders.Load() != goOn {
+			sum.StoppedAt = r.stopAt
+		}
+	}
 	r.describe(&sum)
 	return sum
 }

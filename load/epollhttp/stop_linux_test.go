@@ -91,7 +91,7 @@ func TestHardStop(t *testing.T) {
 				t.Fatalf("bad hit %+v", hit)
 			}
 		}
-		if d := time.Since(began); d > load.DefaultDrain || sum.Stopped != "interrupt" || len(hits) == 0 {
+		if d := time.Since(began); d > load.DefaultDrain || sum.Stopped != "interrupt" || sum.StoppedAt < 40*time.Millisecond || sum.StoppedAt > sum.Wall || len(hits) == 0 {
 			t.Errorf("%d hits in %s, summary %+v", len(hits), d, sum)
 		}
 	}
