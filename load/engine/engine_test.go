@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/load/loadtest"
 	"github.com/kasoku/kasoku/load/nethttp"
 )
 
@@ -111,17 +111,6 @@ func TestNew_Failure(t *testing.T) {
 	}
 }
 
-type collector struct {
-	mu   sync.Mutex
-	hits []load.Hit
-}
-
-func (c *collector) Hits(hits []load.Hit) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.hits = append(c.hits, hits...)
-}
-
 // run sends the plan and returns the hits in their order, without times.
 func run(t testing.TB, o Options, p load.Plan) (kasoku.LoadSummary, []load.Hit) {
 	t.Helper()
@@ -129,7 +118,7 @@ func run(t testing.TB, o Options, p load.Plan) (kasoku.LoadSummary, []load.Hit) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	var c collector
+	var c loadtest.Collector
 	sum, err := e.Run(t.Context(), p, time.Now(), &c)
 	if err != nil {
 		t.Fatal(err)
@@ -137,15 +126,14 @@ func run(t testing.TB, o Options, p load.Plan) (kasoku.LoadSummary, []load.Hit) 
 	if sum.EngineWhy != why || o.Engine != "" && sum.Engine != o.Engine {
 		t.Errorf("summary is %+v, want %s, %q", sum, o.Engine, why)
 	}
-	slices.SortFunc(c.hits, func(a, b load.Hit) int { return int(a.N) - int(b.N) })
-	for i := range c.hits {
-		h := &c.hits[i]
+	for i := range c.All() {
+		h := &c.All()[i]
 		if h.Sent < h.Due || h.Done < h.Sent {
 			t.Errorf("bad times in %+v", h)
 		}
 		h.Due, h.Sent, h.Done = 0, 0, 0
 	}
-	return sum, c.hits
+	return sum, c.All()
 }
 
 // TestRedirects: both engines follow in the same way and count it so.
@@ -198,14 +186,14 @@ func TestRedirects(t *testing.T) {
 
 func TestForbidden(t *testing.T) {
 	for _, name := range []string{EpollHTTP, NetHTTP} {
-		var sent collector
+		var sent loadtest.Collector
 		p := plan(t, 1, get("http://192.0.2.1/"))
 		e, _, err := New(Options{Engine: name}, p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var forbidden *load.ForbiddenError
-		if _, err := e.Run(t.Context(), p, time.Now(), &sent); !errors.As(err, &forbidden) || len(sent.hits) > 0 {
+		if _, err := e.Run(t.Context(), p, time.Now(), &sent); !errors.As(err, &forbidden) || len(sent.All()) > 0 {
 			t.Errorf("%s: error of the load is %v", name, err)
 		}
 		if err := e.Reach(t.Context(), p.Targets); !errors.As(err, &forbidden) || forbidden.Hint() == "" {
@@ -276,9 +264,9 @@ func TestPlanDecides(t *testing.T) {
 	if err != nil || !strings.Contains(why, "cleartext") {
 		t.Fatal(why, err)
 	}
-	var c collector
+	var c loadtest.Collector
 	sum, err := e.Run(t.Context(), plan(t, 1, get(secure.URL)), time.Now(), &c)
-	if err != nil || sum.Engine != NetHTTP || sum.EngineWhy != "target 1 is https" || c.hits[0].Code != 200 {
-		t.Errorf("summary is %+v, %v, hits %+v", sum, err, c.hits)
+	if err != nil || sum.Engine != NetHTTP || sum.EngineWhy != "target 1 is https" || c.All()[0].Code != 200 {
+		t.Errorf("summary is %+v, %v, hits %+v", sum, err, c.All())
 	}
 }

@@ -28,17 +28,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-type collector struct {
-	mu   sync.Mutex
-	hits []load.Hit
-}
-
-func (c *collector) Hits(hits []load.Hit) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.hits = append(c.hits, hits...)
-}
-
 func get(url string) load.Target { return load.Target{Method: "GET", URL: url} }
 
 func post(url, body string) load.Target {
@@ -69,7 +58,7 @@ func runLoad(t testing.TB, ctx context.Context, o Options, sched load.Schedule, 
 		t.Fatal(err)
 	}
 	procs := runtime.GOMAXPROCS(0)
-	var c collector
+	var c loadtest.Collector
 	sum, err := e.Run(ctx, load.Plan{Schedule: sched, Targets: targets}, time.Now(), &c)
 	if err != nil {
 		t.Fatal(err)
@@ -77,12 +66,11 @@ func runLoad(t testing.TB, ctx context.Context, o Options, sched load.Schedule, 
 	if n := runtime.GOMAXPROCS(0); n != procs {
 		t.Errorf("GOMAXPROCS is %d after the load and was %d before", n, procs)
 	}
-	slices.SortFunc(c.hits, func(a, b load.Hit) int { return int(a.N) - int(b.N) })
-	checkHits(t, c.hits, sched, ctx.Err() == nil && o.Hard == nil)
-	if want, bounded := sched.Total(); bounded && ctx.Err() == nil && uint64(len(c.hits)) != want {
-		t.Fatalf("%d requests are accounted for, want %d", len(c.hits), want)
+	checkHits(t, c.All(), sched, ctx.Err() == nil && o.Hard == nil)
+	if want, bounded := sched.Total(); bounded && ctx.Err() == nil && uint64(len(c.All())) != want {
+		t.Fatalf("%d requests are accounted for, want %d", len(c.All()), want)
 	}
-	return sum, c.hits
+	return sum, c.All()
 }
 
 // checkHits fails when hits are missing, there twice or at odds with themselves.
@@ -204,14 +192,14 @@ func TestStartLiesAhead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var c collector
+		var c loadtest.Collector
 		began := time.Now()
 		if _, err := e.Run(t.Context(), load.Plan{Schedule: s, Targets: []load.Target{get(srv.URL)}}, began.Add(50*time.Millisecond), &c); err != nil {
 			t.Fatal(err)
 		}
-		checkHits(t, c.hits, s, false)
-		if d := time.Since(began); d < 50*time.Millisecond || len(c.hits) < 2 {
-			t.Errorf("%d requests in %s", len(c.hits), d)
+		checkHits(t, c.All(), s, false)
+		if d := time.Since(began); d < 50*time.Millisecond || len(c.All()) < 2 {
+			t.Errorf("%d requests in %s", len(c.All()), d)
 		}
 	}
 }
@@ -422,7 +410,7 @@ func TestForbidden(t *testing.T) {
 	}
 	var forbidden *load.ForbiddenError
 	p := load.Plan{Schedule: atOnce(t, 1), Targets: []load.Target{get("http://h/"), get("http://h/2")}}
-	if _, err := e.Run(t.Context(), p, time.Now(), &collector{}); !errors.As(err, &forbidden) || forbidden.Host != "h" {
+	if _, err := e.Run(t.Context(), p, time.Now(), &loadtest.Collector{}); !errors.As(err, &forbidden) || forbidden.Host != "h" {
 		t.Errorf("error is %v", err)
 	}
 	if asked != 1 {
@@ -435,7 +423,7 @@ func TestRun_Failure(t *testing.T) {
 		t.Helper()
 		e, err := New(o)
 		if err == nil {
-			_, err = e.Run(t.Context(), p, time.Now(), &collector{})
+			_, err = e.Run(t.Context(), p, time.Now(), &loadtest.Collector{})
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error is %v, want %q", err, want)
@@ -619,15 +607,15 @@ func TestHandshakesAreBounded(t *testing.T) {
 			most = max(most, len(descriptors(t)))
 		}
 	})
-	var c collector
+	var c loadtest.Collector
 	_, err = e.Run(t.Context(), load.Plan{Schedule: atOnce(t, 5000), Targets: []load.Target{get("http://" + h)}}, time.Now(), &c)
 	cancel()
 	wg.Wait()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.hits) != 5000 || most-before > maxDialing+20 {
-		t.Errorf("%d hits, %d descriptors more than before", len(c.hits), most-before)
+	if len(c.All()) != 5000 || most-before > maxDialing+20 {
+		t.Errorf("%d hits, %d descriptors more than before", len(c.All()), most-before)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kasoku/kasoku/histogram"
 	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/load/loadtest"
 )
 
 // delayUnderGC returns the send delay of 5,000 requests a second, while another
@@ -82,7 +83,7 @@ func TestLongWaitsYieldToGC(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		_, err = e.Run(ctx, load.Plan{Schedule: constant(t, 1, time.Hour), Targets: []load.Target{get("http://127.0.0.1:1/")}}, time.Now().Add(time.Hour), &collector{})
+		_, err = e.Run(ctx, load.Plan{Schedule: constant(t, 1, time.Hour), Targets: []load.Target{get("http://127.0.0.1:1/")}}, time.Now().Add(time.Hour), &loadtest.Collector{})
 	})
 	n := 0
 	for ; ctx.Err() == nil; n++ {
@@ -106,7 +107,7 @@ func TestRawWaitsYieldToGC(t *testing.T) {
 	ctx := stopAfter(t, 400*time.Millisecond)
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		_, err = e.Run(ctx, load.Plan{Schedule: constant(t, 600, time.Hour), Targets: []load.Target{get("http://" + addr)}}, time.Now(), &collector{})
+		_, err = e.Run(ctx, load.Plan{Schedule: constant(t, 600, time.Hour), Targets: []load.Target{get("http://" + addr)}}, time.Now(), &loadtest.Collector{})
 	})
 	before := stopping()
 	for ctx.Err() == nil {

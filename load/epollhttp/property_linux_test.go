@@ -69,13 +69,13 @@ func TestEachRequestOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var c collector
+		var c loadtest.Collector
 		sum, err := e.Run(ctx, load.Plan{Schedule: sched, Targets: targets}, time.Now(), &c)
 		if err != nil {
 			t.Fatal(err)
 		}
 		seen := map[uint64]bool{}
-		for _, hit := range c.hits {
+		for _, hit := range c.All() {
 			if seen[hit.N] {
 				t.Fatalf("request %d is accounted for twice", hit.N)
 			}

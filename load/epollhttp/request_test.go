@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/load/loadtest"
 	"github.com/kasoku/kasoku/load/nethttp"
 )
 
@@ -65,17 +66,6 @@ func (l *listener) serve(c net.Conn) {
 	}
 }
 
-type hits struct {
-	mu  sync.Mutex
-	all []load.Hit
-}
-
-func (h *hits) Hits(hits []load.Hit) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.all = append(h.all, hits...)
-}
-
 // sent returns the bytes of the first n requests that the net/http engine sends.
 func (l *listener) sent(t testing.TB, target load.Target, o Options, n int) ([]string, []load.Hit) {
 	t.Helper()
@@ -89,18 +79,19 @@ func (l *listener) sent(t testing.TB, target load.Target, o Options, n int) ([]s
 	if err != nil {
 		t.Fatal(err)
 	}
-	var h hits
-	if _, err := e.Run(context.Background(), load.Plan{Schedule: sched, Targets: []load.Target{target}}, time.Now(), &h); err != nil {
+	var c loadtest.Collector
+	if _, err := e.Run(context.Background(), load.Plan{Schedule: sched, Targets: []load.Target{target}}, time.Now(), &c); err != nil {
 		t.Fatal(err)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	got := l.got
 	l.got = nil
-	if len(got) != n || len(h.all) != n {
-		t.Fatalf("%d requests came and %d were counted, want %d: %+v", len(got), len(h.all), n, h.all)
+	hits := c.All()
+	if len(got) != n || len(hits) != n {
+		t.Fatalf("%d requests came and %d were counted, want %d: %+v", len(got), len(hits), n, hits)
 	}
-	return got, h.all
+	return got, hits
 }
 
 func TestRequestsAreThoseOfNetHTTP(t *testing.T) {

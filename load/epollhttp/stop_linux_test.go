@@ -47,11 +47,11 @@ func TestStopBeforeTheStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range []load.Schedule{constant(t, 500, 0), &load.ClosedLoop{End: load.Forever}} {
-		var c collector
+		var c loadtest.Collector
 		began := time.Now()
 		sum, err := e.Run(stopAfter(t, 30*time.Millisecond), load.Plan{Schedule: s, Targets: []load.Target{get("http://127.0.0.1:1/")}}, began.Add(time.Hour), &c)
-		if err != nil || len(c.hits) != 0 || sum.Stopped == "" || time.Since(began) > 10*time.Second {
-			t.Errorf("%d hits, summary %+v, error %v", len(c.hits), sum, err)
+		if err != nil || len(c.All()) != 0 || sum.Stopped == "" || time.Since(began) > 10*time.Second {
+			t.Errorf("%d hits, summary %+v, error %v", len(c.All()), sum, err)
 		}
 	}
 }
@@ -130,7 +130,7 @@ func TestNothingIsLeft(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var c collector
+		var c loadtest.Collector
 		if _, err := e.Run(stopAfter(t, time.Duration(i)*time.Millisecond), load.Plan{Schedule: constant(t, 5000, 0), Targets: targets}, time.Now(), &c); err != nil {
 			t.Fatal(err)
 		}

@@ -2,9 +2,7 @@ package loadtest
 
 import (
 	"cmp"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -99,16 +97,16 @@ func Attack(t testing.TB, e load.Engine, n int, perSec float64, targets ...load.
 	if err != nil {
 		t.Fatal(err)
 	}
-	var c collector
+	var c Collector
 	sum, err := e.Run(t.Context(), load.Plan{Schedule: sched, Targets: targets}, time.Now(), &c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	slices.SortFunc(c.hits, func(a, b load.Hit) int { return cmp.Compare(a.N, b.N) })
-	if len(c.hits) != n {
-		t.Fatalf("%d requests are accounted for, want %d", len(c.hits), n)
+	hits := c.All()
+	if len(hits) != n {
+		t.Fatalf("%d requests are accounted for, want %d", len(hits), n)
 	}
-	for i, hit := range c.hits {
+	for i, hit := range hits {
 		if hit.N != uint64(i) || hit.Target != i%len(targets) {
 			t.Fatalf("at place %d is request %d, to target %d", i, hit.N, hit.Target)
 		}
@@ -119,17 +117,5 @@ func Attack(t testing.TB, e load.Engine, n int, perSec float64, targets ...load.
 			t.Errorf("request %d: due %s, sent %s, done %s", i, hit.Due, hit.Sent, hit.Done)
 		}
 	}
-	return sum, c.hits
-}
-
-type collector struct {
-	mu   sync.Mutex
-	hits []load.Hit
-}
-
-// Hits implements [load.Sink].
-func (c *collector) Hits(hits []load.Hit) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.hits = append(c.hits, hits...)
+	return sum, hits
 }

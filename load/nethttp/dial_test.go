@@ -165,11 +165,11 @@ func one(t testing.TB, e *Engine, target load.Target) (load.Hit, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var c collector
+	var c loadtest.Collector
 	if _, err := e.Run(t.Context(), load.Plan{Schedule: s, Targets: []load.Target{target}}, time.Now(), &c); err != nil {
 		return load.Hit{}, err
 	}
-	return c.hits[0], nil
+	return c.All()[0], nil
 }
 
 func TestProxyHeader(t *testing.T) {

@@ -31,17 +31,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-type collector struct {
-	mu   sync.Mutex
-	hits []load.Hit
-}
-
-func (c *collector) Hits(hits []load.Hit) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.hits = append(c.hits, hits...)
-}
-
 // attack sends n requests round robin, all at once, and returns what came of
 // them in order.
 func attack(t testing.TB, ctx context.Context, o Options, n int, targets ...load.Target) (kasoku.LoadSummary, []load.Hit) {
@@ -55,18 +44,17 @@ func attack(t testing.TB, ctx context.Context, o Options, n int, targets ...load
 		t.Fatal(err)
 	}
 	p := load.Plan{Schedule: sched, Targets: targets}
-	var c collector
+	var c loadtest.Collector
 	rec := load.NewRecorder(p, 0)
 	sum, err := e.Run(ctx, p, time.Now(), load.Tee(&c, rec))
 	if err != nil {
 		t.Fatal(err)
 	}
-	slices.SortFunc(c.hits, func(a, b load.Hit) int { return int(a.N) - int(b.N) })
-	checkAccounts(t, c.hits, rec.Tally(0))
-	if len(c.hits) != n {
-		t.Fatalf("%d requests accounted for, want %d", len(c.hits), n)
+	checkAccounts(t, c.All(), rec.Tally(0))
+	if len(c.All()) != n {
+		t.Fatalf("%d requests accounted for, want %d", len(c.All()), n)
 	}
-	return sum, c.hits
+	return sum, c.All()
 }
 
 func checkAccounts(t testing.TB, hits []load.Hit, tally *kasoku.Tally) {

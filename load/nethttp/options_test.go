@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/load/loadtest"
 )
 
 func TestNew_Failure(t *testing.T) {
@@ -56,7 +57,7 @@ func TestRun_Failure(t *testing.T) {
 	f := func(target load.Target, want string) {
 		t.Helper()
 		p := load.Plan{Schedule: sched, Targets: []load.Target{target}}
-		if _, err := e.Run(t.Context(), p, time.Now(), &collector{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := e.Run(t.Context(), p, time.Now(), &loadtest.Collector{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error is %v, want %q", err, want)
 		}
 	}
@@ -65,7 +66,7 @@ func TestRun_Failure(t *testing.T) {
 	f(load.Target{Method: "GET", URL: "ftp://h/"}, `"ftp"`)
 	f(load.Target{Method: "GET", URL: "/path"}, `""`)
 	f(load.Target{Method: "GET", URL: "http:///path"}, "no host")
-	if _, err := e.Run(t.Context(), load.Plan{Schedule: sched}, time.Now(), &collector{}); err != load.ErrNoTargets {
+	if _, err := e.Run(t.Context(), load.Plan{Schedule: sched}, time.Now(), &loadtest.Collector{}); err != load.ErrNoTargets {
 		t.Errorf("error is %v", err)
 	}
 }

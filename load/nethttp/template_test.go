@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/load/loadtest"
 )
 
 // wire keeps what a server got: the line of the request, some headers, the length
@@ -114,7 +115,7 @@ func TestStream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var c collector
+	var c loadtest.Collector
 	targets := []load.Target{
 		{Method: "POST", URL: s.URL + "/a", Body: []byte("x")},
 		get("ftp://h/"),
@@ -125,13 +126,12 @@ func TestStream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	slices.SortFunc(c.hits, func(a, b load.Hit) int { return int(a.N) - int(b.N) })
-	if len(c.hits) != 4 {
-		t.Fatalf("hits are %+v", c.hits)
+	if len(c.All()) != 4 {
+		t.Fatalf("hits are %+v", c.All())
 	}
 	for i, want := range []string{"", `target GET "ftp://h/": bad URL scheme "ftp": want http or https`,
 		`Get "http://192.0.2.1/": dial tcp: not sent: 192.0.2.1 is neither loopback nor private`, ""} {
-		if h := c.hits[i]; h.Err != want || (want == "") != (h.Code == 200) || h.Own == nil || h.Own.URL == "" {
+		if h := c.All()[i]; h.Err != want || (want == "") != (h.Code == 200) || h.Own == nil || h.Own.URL == "" {
 			t.Errorf("bad hit %+v, want %q", h, want)
 		}
 	}
