@@ -64,6 +64,10 @@ func (l *liveAttack) follow(ctx context.Context) {
 	}
 }
 
+// handOver is how long an engine keeps what has ended before it tells: requests that
+// were due less long ago are not said to be in flight.
+const handOver = 25 * time.Millisecond
+
 // now is how far the attack is.
 func (l *liveAttack) now() terminal.LoadProgress {
 	at := time.Since(l.running.Start)
@@ -78,7 +82,9 @@ func (l *liveAttack) now() terminal.LoadProgress {
 		if s.Interval.From <= at {
 			p.Number = s.Number
 			p.Asked = rateAt(s, at)
-			due += dueBy(s, at)
+		}
+		if s.Interval.From <= at-handOver {
+			due += dueBy(s, at-handOver)
 		}
 	}
 	if due > 0 && !l.random {

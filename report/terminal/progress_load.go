@@ -19,7 +19,7 @@ type LoadProgress struct {
 	Asked    float64 // now; 0 without a rate
 	P50, P99 time.Duration
 	Errors   uint64 // so far
-	InFlight int    // requests that are due and not answered yet; below 0 when it is not known
+	InFlight int    // requests that have been due for a moment and are not answered; below 0 when it is not known
 }
 
 // Load redraws the line of a load:
