@@ -35,6 +35,8 @@ const (
 	economicalTick = time.Millisecond
 	// Of the generator's cores; above it requests wait for CPU.
 	busyShare = 0.90
+	// In a shorter load the CPU is that of its beginning.
+	busyAfter = 100 * time.Millisecond
 )
 
 // Warnings says what about the generator spoils the figures of a load: it was
@@ -131,7 +133,7 @@ func late(t *kasoku.Tally, q float64, floor time.Duration) bool {
 // cores than it has threads; what the process does besides may fill another, so
 // that counts only where requests could have gone out sooner.
 func busy(s *kasoku.LoadSummary, t *kasoku.Tally) string {
-	if s.Cores <= 0 {
+	if s.Cores <= 0 || s.Wall < busyAfter {
 		return ""
 	}
 	used, which := cores(s)

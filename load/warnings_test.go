@@ -62,6 +62,7 @@ func TestWarnings(t *testing.T) {
 	f(kasoku.LoadSummary{CPU: 9800 * time.Millisecond, Shards: 1}, tally(ms, 50*ms), "busy-generator: the generator was out of CPU: it used 0.98 cores, and sends with 1 thread")
 	f(kasoku.LoadSummary{CPU: 9 * time.Second, PeakCores: 0.97, Shards: 1, Model: ModelClosed}, tally(0, ms),
 		"busy-generator: the generator was out of CPU: it used 0.97 cores in its busiest second, and sends with 1 thread")
+	f(kasoku.LoadSummary{CPU: 2 * ms, Wall: 2 * ms, PeakCores: 1, Shards: 1}, tally(ms, 50*ms)) // a single request
 	f(kasoku.LoadSummary{CPU: 11 * time.Second, Shards: 2, Model: ModelClosed}, tally(0, ms))
 	f(kasoku.LoadSummary{CPU: 19 * time.Second}, tally(0, ms), "busy-generator: the generator was out of CPU: it used 1.90 of 2 cores")
 	f(kasoku.LoadSummary{CPU: 9 * time.Second, PeakCores: 1.85}, tally(0, ms),
