@@ -71,6 +71,9 @@ func (o *AttackOptions) Validate() error {
 	if _, err := NewEncoder(io.Discard, o.Encoding); err != nil {
 		return err
 	}
+	if err := checkTargetFormat(o.Format); err != nil {
+		return err
+	}
 	return o.Engine.HTTP.Validate()
 }
 

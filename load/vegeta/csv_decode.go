@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -46,8 +47,9 @@ func (d *csvDecoder) next(r *Result, h *headers) error {
 		if err != nil {
 			return err
 		}
+		cut := size == len(line) // a last line without its newline may be all there is of it
 		line = bytes.TrimSuffix(line, []byte("\r"))
-		if len(line) > 0 && !(d.split(line) && d.decode(r, h)) {
+		if len(line) > 0 && !(d.split(line) && d.decode(r, h, d.brief && !cut)) {
 			d.giveUp()
 			break
 		}
@@ -153,8 +155,9 @@ func (d *csvDecoder) unquote(line []byte) (field, rest []byte, ok bool) {
 	}
 }
 
-// decode makes a result of the fields. It returns false when one is not plain.
-func (d *csvDecoder) decode(r *Result, h *headers) bool {
+// decode makes a result of the fields, without body and headers when it is to be
+// brief. It returns false when a field is not plain.
+func (d *csvDecoder) decode(r *Result, h *headers, brief bool) bool {
 	f := &d.fields
 	ok := true
 	num := func(b []byte) uint64 {
@@ -186,7 +189,7 @@ func (d *csvDecoder) decode(r *Result, h *headers) bool {
 	}
 	r.Error, r.Attack = d.error.text(f[5]), d.attack.text(f[7])
 	r.Method, r.URL = d.method.text(f[9]), d.url.text(f[10])
-	if d.brief {
+	if brief {
 		return true
 	}
 	if len(f[6]) > 0 {
@@ -320,6 +323,9 @@ func decodeRecord(rec []string, r *Result) error {
 	raw, err := base64.StdEncoding.DecodeString(rec[11])
 	if err == nil {
 		r.Headers, err = readMIME(raw)
+	}
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF // of the headers, not of the file
 	}
 	if err != nil {
 		return fmt.Errorf("bad headers: %w", err)

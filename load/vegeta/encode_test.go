@@ -207,6 +207,34 @@ func TestDecode_Failure(t *testing.T) {
 	f("1,200,\"3,4", "file: ")
 }
 
+// TestDecodeCutShort: a CSV file that ends in the last field of a line is cut short,
+// although the line has all fields; without headers they need not be looked at.
+func TestDecodeCutShort(t *testing.T) {
+	const line = "1,200,3,4,5,,,a,0,GET,http://h/,QTogYg0KDQo="
+	f := func(end, want string) {
+		t.Helper()
+		for _, brief := range []bool{false, true} {
+			d, err := NewDecoder(strings.NewReader(line+"\n"+end), "file")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if brief {
+				d.LeaveOut()
+			}
+			got, err := decodeAll(d)
+			if len(got) == 0 || !strings.Contains(err.Error(), want) {
+				t.Errorf("%q: after %d results error %v, want %q", end, len(got), err, want)
+			}
+		}
+	}
+	f("", "EOF")
+	f(line, "EOF")
+	f(line+"\n", "EOF")
+	f(line[:len(line)-1], "bad result 2: bad headers: ")
+	f(line[:len(line)-4], "file: cut short after 1 results: bad headers: unexpected EOF")
+	f(line[:30], "file: bad result 2: ")
+}
+
 func TestDecodeBoundsLines(t *testing.T) {
 	f := func(codec func(*source) codec, head string, fill byte, want string) {
 		t.Helper()

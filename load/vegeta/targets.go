@@ -118,18 +118,22 @@ func newTargetReader(r io.Reader, o TargetOptions) *targetReader {
 	}
 	t := &targetReader{TargetOptions: o, sc: bufio.NewScanner(r), bodies: map[string][]byte{}}
 	t.sc.Buffer(nil, o.maxLine)
-	switch o.Format {
-	case HTTPTargets, "":
-		t.parse = t.httpLine
-	case JSONTargets:
+	t.parse = t.httpLine
+	if o.Format == JSONTargets {
 		t.parse = t.jsonLine
-	default:
-		t.err = fmt.Errorf("bad format %q of targets: want %s or %s", o.Format, HTTPTargets, JSONTargets)
 	}
-	if t.err == nil {
+	if t.err = checkTargetFormat(o.Format); t.err == nil {
 		_, t.err = t.fill("", o.Header, o.Body)
 	}
 	return t
+}
+
+func checkTargetFormat(format string) error {
+	switch format {
+	case HTTPTargets, JSONTargets, "":
+		return nil
+	}
+	return fmt.Errorf("bad format %q of targets: want %s or %s", format, HTTPTargets, JSONTargets)
 }
 
 // Next implements [load.Stream].
