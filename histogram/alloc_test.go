@@ -3,6 +3,7 @@
 package histogram
 
 import (
+	"reflect"
 	"testing"
 	"time"
 )
@@ -39,4 +40,11 @@ func TestAllocations(t *testing.T) {
 	f("exact AppendBinary", func() { buf, _ = e.AppendBinary(buf[:0]) })
 	f("exact Reset and Record", func() { e.Reset(); e.Record(time.Second) })
 	f("Reset and Record", func() { h.Reset(); h.Record(time.Second) })
+}
+
+// TestEmptySize holds what the package comment says.
+func TestEmptySize(t *testing.T) {
+	if size := reflect.TypeFor[Histogram]().Size(); size > 352 {
+		t.Errorf("an empty histogram takes %d bytes, want at most 352", size)
+	}
 }

@@ -15,7 +15,7 @@
 // recorded alone, not on its order nor on the way it was split and merged.
 //
 // Memory is taken in pages of 32 buckets, 128 bytes, when a duration first falls
-// into one: an empty histogram takes 336 bytes, one of a second's traffic a few
+// into one: an empty histogram takes 352 bytes, one of a second's traffic a few
 // KiB. Recording into pages that exist takes no memory. Exact counts take a byte
 // each, and one more for every factor of 256 that a count is greater. One that was
 // decoded keeps its encoding until something is added to it: a byte or two for
