@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"github.com/kasoku/kasoku/unit"
 )
 
 // A Spacing says how requests lie around their rate.
@@ -37,6 +39,17 @@ func (s Spacing) String() string {
 		return "poisson"
 	}
 	return fmt.Sprintf("burst:%d", int(s))
+}
+
+// Told says in words how requests come, for reports; empty for [Even].
+func (s Spacing) Told() string {
+	switch {
+	case s == Even:
+		return ""
+	case s == Poisson:
+		return "Poisson arrivals"
+	}
+	return "bursts of " + unit.Count(int(s))
 }
 
 // Spaced returns the timetable with its requests spaced so. The seed makes the

@@ -102,7 +102,7 @@ func startCode(err error) int {
 // takeHandover takes what a `kasoku attack` below the command told since the last
 // time. There is nothing when the command is something else.
 func (s *session) takeHandover(l *handedLoads) {
-	began, err := Monotonic(s.start)
+	began, err := monotonic(s.start)
 	if err == nil {
 		var seconds []kasoku.LoadSecond
 		seconds, err = l.take(began)

@@ -140,7 +140,7 @@ func (o *Options) configureTargets(l *config.LoadTable) error {
 		o.Run.Load += fmt.Sprintf(" and %d more", len(names)-1)
 	}
 	o.Run.Load += ", open loop"
-	if told := (&vegeta.ScheduleOptions{Rate: 1, Spacing: spacing}).Told(); told != "" {
+	if told := spacing.Told(); told != "" {
 		o.Run.Load += ", " + told
 	}
 	return nil

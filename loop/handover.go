@@ -32,8 +32,8 @@ type Handover struct {
 	Warnings       []kasoku.Warning
 }
 
-// Monotonic returns CLOCK_MONOTONIC at a moment; t must have a monotonic reading.
-func Monotonic(t time.Time) (time.Duration, error) {
+// monotonic returns CLOCK_MONOTONIC at a moment; t must have a monotonic reading.
+func monotonic(t time.Time) (time.Duration, error) {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
 		return 0, fmt.Errorf("read monotonic clock: %w", err)
@@ -63,7 +63,7 @@ type HandoverWriter struct {
 // NewHandover returns a writer to the file that HandoverEnv names, for a load
 // that began then, on the monotonic clock.
 func NewHandover(path string, began time.Time) (*HandoverWriter, error) {
-	start, err := Monotonic(began)
+	start, err := monotonic(began)
 	if err != nil {
 		return nil, fmt.Errorf("hand over load: %w", err)
 	}

@@ -250,11 +250,11 @@ func TestHandedLoads(t *testing.T) {
 
 func TestMonotonic(t *testing.T) {
 	now := time.Now()
-	a, err := Monotonic(now)
+	a, err := monotonic(now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := Monotonic(now.Add(-time.Minute))
+	b, err := monotonic(now.Add(-time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}

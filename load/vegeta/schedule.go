@@ -42,12 +42,10 @@ func (o *ScheduleOptions) Told() string {
 		return "think time " + unit.Exact(o.ThinkMin) + " to " + unit.Exact(o.ThinkMax)
 	case o.Closed() && o.ThinkMax > 0:
 		return "think time " + unit.Exact(o.ThinkMax)
-	case o.Closed(), o.Spacing == load.Even:
+	case o.Closed():
 		return ""
-	case o.Spacing == load.Poisson:
-		return "Poisson arrivals"
 	}
-	return "bursts of " + unit.Count(int(o.Spacing))
+	return o.Spacing.Told()
 }
 
 // Validate reports options that contradict each other.
