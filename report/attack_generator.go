@@ -14,10 +14,10 @@ func (a *Attack) generator() []Note {
 	var out []Note
 	add := func(label, text string) { out = append(out, Note{Sign: "·", Label: label, Text: text}) }
 	add("Engine", engineText(s.Engine, s.EngineWhy))
-	if text := a.pacing(); text != "" {
+	if text := pacingText(s, a.Tally); text != "" {
 		add("Pacing", text)
 	}
-	add("In flight", a.inFlight())
+	add("In flight", flightText(s))
 	if s.Wall > 0 {
 		add("Cost", a.cost())
 	}
@@ -42,8 +42,6 @@ func engineText(name, why string) string {
 	return name + " (" + why + ")"
 }
 
-func (a *Attack) pacing() string { return pacingText(&a.Summary, a.Tally) }
-
 // pacingText says how due times were kept and how well: by when requests went out,
 // as against when they were due. Empty in a closed loop.
 func pacingText(s *kasoku.LoadSummary, t *kasoku.Tally) string {
@@ -54,8 +52,6 @@ func pacingText(s *kasoku.LoadSummary, t *kasoku.Tally) string {
 	return s.Pacing + "; requests went out p50 " + unit.Duration(h.Quantile(0.5)) + ", p99 " + unit.Duration(h.Quantile(0.99)) +
 		", at most " + unit.Duration(h.Max()) + " after they were due"
 }
-
-func (a *Attack) inFlight() string { return flightText(&a.Summary) }
 
 // flightText says how many requests were under way at once, and what became of
 // their connections.

@@ -111,7 +111,7 @@ func printOutput(b *bench) {
 // resultCount is how many results the row "report" reads.
 const resultCount = 200_000
 
-// A reading of a result file by kasoku and by vegeta.
+// A reader is one way in which kasoku and vegeta read a file of results.
 type reader struct {
 	name string
 	args []string // FILE stands behind them
