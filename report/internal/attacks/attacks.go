@@ -75,7 +75,7 @@ func Bad() *report.Attack {
 	home := tally(3000, 100*time.Microsecond, 3*ms, 12*ms, nil)
 	ramp, flat := tally(2500, 100*time.Microsecond, 9*ms, 90*time.Microsecond, nil), tally(3500, 200*time.Microsecond, 1200*ms, 12*ms, map[string]int{"503 Service Unavailable": 812, "EOF \x1b[2J <b>": 7})
 	s := summary("GET /", "POST /users")
-	s.Stopped, s.Wall, s.PeakInFlight, s.Resent, s.Redirected = "interrupt", 12*time.Second+1800*ms, 10_000, 3, 41
+	s.Stopped, s.StoppedAt, s.Wall, s.PeakInFlight, s.Resent, s.Redirected = "interrupt", 13*time.Second+800*ms, 13*time.Second+800*ms, 10_000, 3, 41
 	all := sum(users, home)
 	seed := uint64(8271)
 	return &report.Attack{
