@@ -30,10 +30,7 @@ type csvDecoder struct {
 	body   []byte
 	header []byte
 	base64 base64Decoder
-	attack lastText
-	error  lastText
-	method lastText
-	url    lastText
+	texts  lastTexts
 }
 
 func newCSVDecoder(src *source) *csvDecoder { return &csvDecoder{src: src} }
@@ -187,8 +184,8 @@ func (d *csvDecoder) decode(r *Result, h *headers, brief bool) bool {
 	if !ok || code > math.MaxUint16 {
 		return false
 	}
-	r.Error, r.Attack = d.error.text(f[5]), d.attack.text(f[7])
-	r.Method, r.URL = d.method.text(f[9]), d.url.text(f[10])
+	r.Error, r.Attack = d.texts.error.text(f[5]), d.texts.attack.text(f[7])
+	r.Method, r.URL = d.texts.method.text(f[9]), d.texts.url.text(f[10])
 	if brief {
 		return true
 	}

@@ -129,6 +129,32 @@ func sniff(src *source) (Encoding, error) {
 	return "", fmt.Errorf("bad results: they begin with %q, which is neither gob, JSON nor CSV", head)
 }
 
+// parseUint reads the digits that b begins with. It returns size 0 when there
+// are none, and when they are more than surely fit.
+func parseUint(b []byte) (n uint64, size int) {
+	for size < len(b) && b[size]-'0' <= 9 {
+		n = n*10 + uint64(b[size]-'0')
+		size++
+	}
+	if size > 19 {
+		return 0, 0
+	}
+	return n, size
+}
+
+// A lastText makes strings of bytes that mostly say the same as the last time.
+type lastText struct{ s string }
+
+func (l *lastText) text(b []byte) string {
+	if string(b) != l.s {
+		l.s = string(b)
+	}
+	return l.s
+}
+
+// lastTexts are those of a Result.
+type lastTexts struct{ attack, error, method, url lastText }
+
 // A RoundRobin reads results of several files in turn, as Vegeta does, so that
 // files of one attack come out roughly in the order of time.
 type RoundRobin struct {

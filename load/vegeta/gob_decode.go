@@ -77,13 +77,10 @@ type gobDecoder struct {
 	types map[int64]gobType
 	raw   []byte // the definitions as they were read, for slow
 
-	id     int64 // of the type that plan is for
-	plan   []gobField
-	zone   zone
-	attack lastText
-	error  lastText
-	method lastText
-	url    lastText
+	id    int64 // of the type that plan is for
+	plan  []gobField
+	zone  zone
+	texts lastTexts
 }
 
 func newGobDecoder(src *source) *gobDecoder {
@@ -194,7 +191,7 @@ func (d *gobDecoder) value(id int64, c *gobCursor, r *Result, h *headers) bool {
 		i += int(delta)
 		switch d.plan[i] {
 		case gobAttack:
-			r.Attack = d.attack.text(c.bytes())
+			r.Attack = d.texts.attack.text(c.bytes())
 		case gobSeq:
 			r.Seq = c.uint()
 		case gobCode:
@@ -215,13 +212,13 @@ func (d *gobDecoder) value(id int64, c *gobCursor, r *Result, h *headers) bool {
 		case gobBytesIn:
 			r.BytesIn = c.uint()
 		case gobError:
-			r.Error = d.error.text(c.bytes())
+			r.Error = d.texts.error.text(c.bytes())
 		case gobBody:
 			r.Body = c.bytes()
 		case gobMethod:
-			r.Method = d.method.text(c.bytes())
+			r.Method = d.texts.method.text(c.bytes())
 		case gobURL:
-			r.URL = d.url.text(c.bytes())
+			r.URL = d.texts.url.text(c.bytes())
 		case gobHeaders:
 			if d.brief && i == len(d.plan)-1 {
 				return !c.bad // nothing comes after them but the end
@@ -231,16 +228,6 @@ func (d *gobDecoder) value(id int64, c *gobCursor, r *Result, h *headers) bool {
 			}
 		}
 	}
-}
-
-// A lastText makes strings of bytes that mostly say the same as the last time.
-type lastText struct{ s string }
-
-func (l *lastText) text(b []byte) string {
-	if string(b) != l.s {
-		l.s = string(b)
-	}
-	return l.s
 }
 
 // A zone makes times in the zone of the last one.

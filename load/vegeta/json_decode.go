@@ -19,10 +19,7 @@ type jsonDecoder struct {
 	cur    jsonCursor
 	body   []byte
 	base64 base64Decoder
-	attack lastText
-	error  lastText
-	method lastText
-	url    lastText
+	texts  lastTexts
 }
 
 func newJSONDecoder(src *source) *jsonDecoder { return &jsonDecoder{src: src} }
@@ -68,7 +65,7 @@ func (d *jsonDecoder) decode(line []byte, r *Result, h *headers) bool {
 	c := &d.cur
 	c.b, c.bad, c.text = line, false, c.text[:0]
 	c.want(`{"attack":`)
-	r.Attack = d.attack.text(c.str())
+	r.Attack = d.texts.attack.text(c.str())
 	c.want(`,"seq":`)
 	r.Seq = c.uint()
 	c.want(`,"code":`)
@@ -83,13 +80,13 @@ func (d *jsonDecoder) decode(line []byte, r *Result, h *headers) bool {
 	c.want(`,"bytes_in":`)
 	r.BytesIn = c.uint()
 	c.want(`,"error":`)
-	r.Error = d.error.text(c.str())
+	r.Error = d.texts.error.text(c.str())
 	c.want(`,"body":`)
 	d.readBody(r)
 	c.want(`,"method":`)
-	r.Method = d.method.text(c.str())
+	r.Method = d.texts.method.text(c.str())
 	c.want(`,"url":`)
-	r.URL = d.url.text(c.str())
+	r.URL = d.texts.url.text(c.str())
 	c.want(`,"headers":`)
 	if d.brief && c.endsWithHeaders() {
 		return !c.bad && code <= math.MaxUint16
@@ -179,19 +176,6 @@ func (c *jsonCursor) int() int64 {
 		return -int64(n)
 	}
 	return int64(n)
-}
-
-// parseUint reads the digits that b begins with. It returns size 0 when there
-// are none, and when they are more than surely fit.
-func parseUint(b []byte) (n uint64, size int) {
-	for size < len(b) && b[size]-'0' <= 9 {
-		n = n*10 + uint64(b[size]-'0')
-		size++
-	}
-	if size > 19 {
-		return 0, 0
-	}
-	return n, size
 }
 
 // quoted reads a string in which no quote is escaped, as it stands in the line.
