@@ -159,7 +159,7 @@ func (a *Attack) stepsVerdict() string {
 	}
 	s := &a.Steps[i]
 	return "Of " + unit.Counted(len(a.Steps), "step", "steps") + which + ": asked for " + askedPerSec(s.Step) + " over " + lasting(s.Interval.Len()) +
-		", reached " + printReached(a.stepReached(i)) + ": " + succeeded(s.Tally) + ", " + latencies(s.Tally) + "."
+		", reached " + printReached(a.StepReached(i)) + ": " + succeeded(s.Tally) + ", " + latencies(s.Tally) + "."
 }
 
 // lasting prints how long something lasted, as it was asked for when it was.
@@ -183,9 +183,9 @@ func askedPerSec(s kasoku.Step) string {
 // was asked. NaN when there was no time.
 func (a *Attack) Reached() float64 { return perSecond(a.Tally, max(a.Length(), a.Summary.Wall)) }
 
-// stepReached is how many requests of a step succeeded each second. Of the last
-// step it is known when its answers had come.
-func (a *Attack) stepReached(i int) float64 {
+// StepReached is how many requests of step i of Steps succeeded each second. Of the
+// last one it is known when its answers had come.
+func (a *Attack) StepReached(i int) float64 {
 	s := &a.Steps[i]
 	long := s.Interval.Len()
 	if i == len(a.Steps)-1 {
@@ -294,7 +294,7 @@ func (a *Attack) stepsSection() Section {
 	u := commonUnit(ds...)
 	t := &Table{ID: "steps", Columns: stepColumns(unit.Name(u))}
 	for i, x := range a.Steps {
-		t.Rows = append(t.Rows, Row{Cells: stepCells(x.Step, x.Tally, a.stepReached(i), u)})
+		t.Rows = append(t.Rows, Row{Cells: stepCells(x.Step, x.Tally, a.StepReached(i), u)})
 	}
 	s.Blocks = []Block{t}
 	return s

@@ -34,21 +34,6 @@ type Attack struct {
 	Warnings  []Warning      `json:"warnings"`
 }
 
-// Counts are what came of requests.
-type Counts struct {
-	Requests     uint64            `json:"requests"`
-	Success      uint64            `json:"success"`
-	Failed       uint64            `json:"failed"`
-	SuccessRatio float64           `json:"success_ratio"`
-	Codes        map[string]uint64 `json:"codes"`
-	Errors       []ErrorCount      `json:"errors"`
-	BytesIn      uint64            `json:"bytes_in"`
-	BytesOut     uint64            `json:"bytes_out"`
-	Latency      *Distribution     `json:"latency"`
-	SendDelay    *Distribution     `json:"send_delay"`
-	Service      *Distribution     `json:"service"`
-}
-
 // An AttackTarget is what came of the requests to one target.
 type AttackTarget struct {
 	Target string `json:"target"`
@@ -65,22 +50,14 @@ func newAttack(a *report.Attack, o report.Options) *Attack {
 		Targets:  list(a.Targets, func(t *report.AttackTarget) AttackTarget { return AttackTarget{t.Name, newCounts(t.Tally)} }),
 		Warnings: list(a.Warnings, newWarning),
 	}
-	if v := a.Reached(); !math.IsNaN(v) {
-		out.Reached = known(v, true)
+	out.Reached = finite(a.Reached())
+	for i := range out.Steps {
+		out.Steps[i].Reached = finite(a.StepReached(i))
 	}
 	if a.Memory > 0 {
 		out.Memory = &a.Memory
 	}
 	return out
-}
-
-func newCounts(t *kasoku.Tally) Counts {
-	return Counts{
-		Requests: t.Asked, Success: t.Success, Failed: t.Failed(), SuccessRatio: rounded(t.SuccessRatio()), Codes: codes(t.Codes),
-		Errors:  list(t.TopErrors(), func(e *kasoku.ErrorCount) ErrorCount { return ErrorCount{e.Message, e.Count} }),
-		BytesIn: t.BytesIn, BytesOut: t.BytesOut,
-		Latency: distribution(t.Latency), SendDelay: distribution(t.SendDelay), Service: distribution(t.Service),
-	}
 }
 
 func newGenerator(l *kasoku.LoadSummary) Generator {
@@ -91,3 +68,6 @@ func newGenerator(l *kasoku.LoadSummary) Generator {
 		CPU: l.CPU.Seconds(), Wall: l.Wall.Seconds(), Cores: l.Cores, PeakCores: rounded(l.PeakCores), Stopped: l.Stopped,
 	}
 }
+
+// finite returns nil for what is not known: NaN.
+func finite(v float64) *float64 { return known(v, !math.IsNaN(v)) }

@@ -135,18 +135,23 @@ type Generator struct {
 
 // A Step is one step of the load.
 type Step struct {
-	Number       int               `json:"number"`
-	PerSec       *float64          `json:"asked_per_s"`              // null without an asked rate
-	PerSecTo     *float64          `json:"asked_to_per_s,omitempty"` // of a ramp
-	From         float64           `json:"from_s"`
-	To           float64           `json:"to_s"`
-	Planned      float64           `json:"planned_s"`
-	Partial      bool              `json:"partial"`
+	Number   int      `json:"number"`
+	PerSec   *float64 `json:"asked_per_s"`              // null without an asked rate
+	PerSecTo *float64 `json:"asked_to_per_s,omitempty"` // of a ramp
+	From     float64  `json:"from_s"`
+	To       float64  `json:"to_s"`
+	Planned  float64  `json:"planned_s"`
+	Partial  bool     `json:"partial"`
+	Reached  *float64 `json:"reached_per_s"`
+	Counts
+}
+
+// Counts are what came of requests.
+type Counts struct {
 	Requests     uint64            `json:"requests"`
 	Success      uint64            `json:"success"`
 	Failed       uint64            `json:"failed"`
 	SuccessRatio float64           `json:"success_ratio"`
-	Reached      *float64          `json:"reached_per_s"`
 	Codes        map[string]uint64 `json:"codes"`
 	Errors       []ErrorCount      `json:"errors"`
 	BytesIn      uint64            `json:"bytes_in"`
@@ -154,6 +159,15 @@ type Step struct {
 	Latency      *Distribution     `json:"latency"`
 	SendDelay    *Distribution     `json:"send_delay"`
 	Service      *Distribution     `json:"service"`
+}
+
+func newCounts(t *kasoku.Tally) Counts {
+	return Counts{
+		Requests: t.Asked, Success: t.Success, Failed: t.Failed(), SuccessRatio: rounded(t.SuccessRatio()), Codes: codes(t.Codes),
+		Errors:  list(t.TopErrors(), func(e *kasoku.ErrorCount) ErrorCount { return ErrorCount{e.Message, e.Count} }),
+		BytesIn: t.BytesIn, BytesOut: t.BytesOut,
+		Latency: distribution(t.Latency), SendDelay: distribution(t.SendDelay), Service: distribution(t.Service),
+	}
 }
 
 // An ErrorCount is a message and how often it came.

@@ -98,10 +98,7 @@ func newCommand(c *kasoku.Command) *Command {
 func newStep(s *kasoku.Step, t *kasoku.Tally) Step {
 	out := Step{
 		Number: s.Number, From: s.Interval.From.Seconds(), To: s.Interval.To.Seconds(), Planned: s.Planned.Seconds(), Partial: s.Partial(),
-		Requests: t.Asked, Success: t.Success, Failed: t.Failed(), SuccessRatio: rounded(t.SuccessRatio()), Codes: codes(t.Codes),
-		Errors:  list(t.TopErrors(), func(e *kasoku.ErrorCount) ErrorCount { return ErrorCount{e.Message, e.Count} }),
-		BytesIn: t.BytesIn, BytesOut: t.BytesOut,
-		Latency: distribution(t.Latency), SendDelay: distribution(t.SendDelay), Service: distribution(t.Service),
+		Counts: newCounts(t),
 	}
 	if s.PerSec > 0 || s.PerSecTo > 0 {
 		out.PerSec = &s.PerSec
