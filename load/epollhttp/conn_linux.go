@@ -25,7 +25,8 @@ const maxReads = 16
 // keptRest is the largest buffer of an unsent rest that a connection keeps.
 const keptRest = 4 << 10
 
-// A conn is one connection. It has no buffer but for what the socket did not take.
+// A conn is one connection. It has no buffer but for what the socket did not take;
+// of a long body that is part of the template.
 type conn struct {
 	fd    int32
 	slot  int32 // in shard.conns
@@ -37,7 +38,9 @@ type conn struct {
 	p     parser
 	q     queue  // what was sent on it and has no answer yet, oldest first
 	used  uint64 // answers that came
-	rest  []byte // what the socket did not take
+	rest  []byte // what the socket did not take at first
+	sent  int    // how much of rest it took since
+	bulk  []byte // and what goes out after it: the end of a request, in its template
 
 	prev, next *conn // in host.free or in shard.dialing
 
@@ -124,7 +127,7 @@ func (s *shard) closeConn(c *conn) {
 	s.dropSocket(c)
 	c.state = connClosed
 	c.used, c.tries, c.first = 0, 0, nil
-	if len(c.rest) > 0 {
+	if c.unsent() {
 		s.forgetRest(c)
 	}
 	s.idle = append(s.idle, c.slot)
@@ -151,7 +154,7 @@ func (s *shard) handle(ev *unix.EpollEvent) {
 	if c.state == connDialing && !s.connected(c, ev.Events) {
 		return
 	}
-	if ev.Events&unix.EPOLLOUT != 0 && len(c.rest) > 0 {
+	if ev.Events&unix.EPOLLOUT != 0 && c.unsent() {
 		s.sendRest(c)
 		if c.gen != ev.Pad {
 			return
@@ -186,18 +189,22 @@ func (s *shard) attach(c *conn, f *flight) {
 		request = s.out
 	}
 	f.bodyOut = bodyBytes
-	if len(c.rest) > 0 {
-		c.rest = append(c.rest, request...)
+	if c.unsent() {
+		c.rest = append(append(c.rest, c.bulk...), request...)
+		c.bulk = f.t.bulk
 		return
 	}
 	n, e := send(c.fd, request)
 	switch {
 	case e == 0:
 		if f.wrote = n > 0; n < len(request) {
-			s.keepRest(c, request[n:])
+			s.keepRest(c, request[n:], f.t.bulk)
+		} else if len(f.t.bulk) > 0 {
+			s.keepRest(c, nil, f.t.bulk)
+			s.sendRest(c)
 		}
 	case e == errAgain || e == syscall.EINTR:
-		s.keepRest(c, request)
+		s.keepRest(c, request, f.t.bulk)
 	default:
 		s.sendFailed(c, e)
 	}
@@ -209,19 +216,31 @@ func (s *shard) expect(c *conn, f *flight) {
 	c.p.start(f.t.head)
 }
 
-// keepRest keeps what the socket did not take until it takes more.
-func (s *shard) keepRest(c *conn, rest []byte) {
-	c.rest = append(c.rest, rest...)
+// unsent reports whether there is something that the socket did not take.
+func (c *conn) unsent() bool { return len(c.rest)-c.sent+len(c.bulk) > 0 }
+
+// keepRest keeps what the socket did not take until it takes more. The bulk is not
+// copied.
+func (s *shard) keepRest(c *conn, rest, bulk []byte) {
+	c.rest, c.bulk = append(c.rest, rest...), bulk
 	s.rests++
 }
 
 // sendRest sends what the socket did not take before.
 func (s *shard) sendRest(c *conn) {
-	for len(c.rest) > 0 {
-		n, e := send(c.fd, c.rest)
+	for c.unsent() {
+		part := c.rest[c.sent:]
+		if len(part) == 0 {
+			part = c.bulk
+		}
+		n, e := send(c.fd, part)
 		switch {
 		case e == 0:
-			c.rest = c.rest[:copy(c.rest, c.rest[n:])]
+			if c.sent < len(c.rest) {
+				c.sent += n
+			} else {
+				c.bulk = c.bulk[n:]
+			}
 			for f := c.q.head; f != nil; f = f.next {
 				f.wrote = true // some of it may not be: then it is not sent again, which is never wrong
 			}
@@ -238,6 +257,7 @@ func (s *shard) sendRest(c *conn) {
 // forgetRest ends the keeping of a rest.
 func (s *shard) forgetRest(c *conn) {
 	s.rests--
+	c.sent, c.bulk = 0, nil
 	if c.rest = c.rest[:0]; cap(c.rest) > keptRest {
 		c.rest = nil
 	}
@@ -328,7 +348,7 @@ func (s *shard) answered(c *conn, f *flight, more bool) {
 	c.used++
 	s.count.answers++
 	s.big = s.big || c.p.body > deferredBody
-	keep := c.p.keepAlive && !s.run.opts.NoKeepAlive && len(c.rest) == 0 && (c.q.n > 0 || !more)
+	keep := c.p.keepAlive && !s.run.opts.NoKeepAlive && !c.unsent() && (c.q.n > 0 || !more)
 	f.hit.Code = c.p.code
 	f.hit.BytesIn = nethttp.Counted(c.p.body, s.run.opts.MaxBody)
 	f.hit.BytesOut = f.bodyOut

@@ -15,6 +15,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -681,14 +682,44 @@ func TestGiveUp(t *testing.T) {
 }
 
 func TestLargeBodies(t *testing.T) {
-	srv := start(t, func(w http.ResponseWriter, r *http.Request) { io.Copy(w, r.Body) })
 	big := strings.Repeat("0123456789abcdef", 1<<16)
-	_, hits := runLoad(t, t.Context(), Options{MaxInFlight: 4}, atOnce(t, 20), post(srv.URL, big), post(srv.URL, "small"))
-	allGood(t, hits)
-	for _, h := range hits {
-		if want := uint64([]int{len(big), 5}[h.Target]); h.BytesIn != want || h.BytesOut != want {
-			t.Errorf("bad hit %+v", h)
+	srv := start(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if r.URL.Path == "/big" && string(body) != big {
+			w.WriteHeader(http.StatusBadRequest)
 		}
+		w.Write(body)
+	})
+	fill, err := load.NewFill(load.FillOptions{URL: srv.URL + "/", Body: []byte(big + "{{seq}}")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	filled := post(srv.URL+"/", "")
+	filled.Fill = fill
+	for _, o := range []Options{{MaxInFlight: 4}, {MaxInFlight: 8, Pipeline: 4, SeqHeader: "N"}, {MaxInFlight: 4, Chunked: true}} {
+		_, hits := runLoad(t, t.Context(), o, atOnce(t, 30), post(srv.URL+"/big", big), post(srv.URL+"/", "small"), filled)
+		allGood(t, hits)
+		for _, h := range hits {
+			want := uint64([]int{len(big), 5, len(big) + len(strconv.FormatUint(h.N, 10))}[h.Target])
+			if h.BytesIn != want || h.BytesOut != want {
+				t.Errorf("bad hit %+v", h)
+			}
+		}
+	}
+}
+
+// TestUnsentBodies: what a server does not read is kept once, not for each request.
+func TestUnsentBodies(t *testing.T) {
+	addr, _ := talk(t, func(c *net.TCPConn, r *bufio.Reader, _ int) { <-t.Context().Done() })
+	body := strings.Repeat("x", 8<<20)
+	s := constant(t, 1000, 50*time.Millisecond)
+	target := post("http://"+addr+"/", body)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, hits := runLoad(t, t.Context(), Options{SeqHeader: "N", Timeout: 500 * time.Millisecond}, s, target)
+	runtime.ReadMemStats(&after)
+	if n := (after.TotalAlloc - before.TotalAlloc) >> 20; len(hits) != 50 || n > 100 {
+		t.Errorf("%d hits allocate %d MiB", len(hits), n)
 	}
 }
 

@@ -20,7 +20,8 @@ type template struct {
 	url    *url.URL   // of the first request
 	fill   *load.Fill // nil: there are no places
 
-	pieces []piece // the request, up to a body that has places
+	pieces []piece // the request, up to a body that has places or is bulk
+	bulk   []byte  // a long body without places, framed; each request ends with it
 	size   uint64  // of the body, when it has no places
 
 	body  *load.Text // a body that has places; nil: it is in pieces
@@ -56,8 +57,8 @@ const (
 	twoChunks         // the first byte in a chunk of its own, as net/http does where a body is unusual
 )
 
-// append appends the whole request n. bodyBytes is the length of its body before
-// transfer encoding. It does not allocate beyond dst.
+// append appends the whole request n but for its bulk. bodyBytes is the length of
+// its body before transfer encoding. It does not allocate beyond dst.
 func (t *template) append(dst []byte, n uint64) (out []byte, bodyBytes uint64) {
 	start, lengthAt := len(dst), 0
 	for i := range t.pieces {
@@ -123,8 +124,8 @@ func insert[T []byte | string](dst []byte, at int, text T) []byte {
 	return dst
 }
 
-// static returns the request and the length of its body when it is the same for
-// every n. The bytes must not be changed.
+// static returns what append appends when it is the same for every n. The bytes
+// must not be changed.
 func (t *template) static() (request []byte, bodyBytes uint64, ok bool) {
 	if len(t.pieces) != 1 || t.pieces[0].place != nothing || t.body != nil {
 		return nil, 0, false

@@ -28,6 +28,10 @@ const seqMark = math.MaxUint64 - 58
 // first bytes apart.
 const bodyMark = "xy"
 
+// minBulk is how long a body is that is sent from where it is. A shorter one is
+// sent with its header in one call, and copied when the server does not take it.
+const minBulk = 16 << 10
+
 // newTemplate makes the template of one target.
 func newTemplate(t *load.Target, o *Options) (template, error) {
 	var bodyFill *load.Text
@@ -90,6 +94,9 @@ func writeTemplate(t *load.Target, o *Options, body []byte, fills bool) (templat
 			skip := len(f.URL.Append(nil, 0)) - len(uri)
 			holes = append(holes, hole{from, from + len(uri), piece{place: uriPlace, text: &f.URL, skip: skip}})
 		}
+	}
+	if end := bytes.Index(wire, endOfHeader) + len(endOfHeader); !fills && len(wire)-end >= minBulk {
+		wire, out.bulk = wire[:end:end], wire[end:]
 	}
 	out.pieces = split(wire, holes)
 	return out, nil

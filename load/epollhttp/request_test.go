@@ -120,11 +120,12 @@ func TestRequestsAreThoseOfNetHTTP(t *testing.T) {
 		want, hits := l.sent(t, target, o, n)
 		for i := range n {
 			got, size := ts[0].append([]byte("before"), uint64(i))
+			got = append(got, ts[0].bulk...)
 			if string(got) != "before"+want[i] || size != hits[i].BytesOut {
 				t.Errorf("request %d, with %d bytes of body:\n%q, want %d:\n%q", i, size, got, hits[i].BytesOut, want[i])
 			}
 		}
-		if fixed, size, ok := ts[0].static(); ok != (fill == nil && o.SeqHeader == "") || ok && (string(fixed) != want[0] || size != hits[0].BytesOut) {
+		if fixed, size, ok := ts[0].static(); ok != (fill == nil && o.SeqHeader == "") || ok && (string(fixed)+string(ts[0].bulk) != want[0] || size != hits[0].BytesOut) {
 			t.Errorf("static: %v, %q", ok, fixed)
 		}
 		if ts[0].host != host {
@@ -143,6 +144,9 @@ func TestRequestsAreThoseOfNetHTTP(t *testing.T) {
 	f("POST", "/x", nil, "", Options{Chunked: true})
 	f("POST", "/x", nil, long, Options{})
 	f("POST", "/x", nil, long, Options{Chunked: true})
+	f("POST", "/x", nil, strings.Repeat(long, 9), Options{})
+	f("POST", "/x?{{seq}}", nil, strings.Repeat(long, 9), Options{Chunked: true, SeqHeader: "X-Seq"})
+	f("POST", "/x", nil, strings.Repeat(long, 9)+"{{seq}}", Options{})
 	f("PUT", "/x", nil, "abc", Options{NoKeepAlive: true, SeqHeader: "X-Seq"})
 	f("DELETE", "/x", http.Header{"Idempotency-Key": {"1"}}, "", Options{})
 	f("WEIRD", "/x", nil, "abc", Options{})
