@@ -108,6 +108,8 @@ type Hit struct {
 
 	Own *Target // of this hit alone, when the plan has a stream of them
 
+	Answer *Answer // what came back, when the engine was told to keep it; nil otherwise
+
 	Due  time.Duration // when it should have been sent
 	Sent time.Duration // when it was handed to the client; making a connection comes after
 	Done time.Duration // when the answer was complete, or had failed
@@ -115,6 +117,12 @@ type Hit struct {
 	Code              int // status; 0 without a complete answer
 	BytesIn, BytesOut uint64
 	Err               string // empty on success; the status text of an answer outside 200..399
+}
+
+// An Answer is what a server sent. It is never changed.
+type Answer struct {
+	Header http.Header
+	Body   []byte // as far as it counts
 }
 
 // Latency returns the time from the due time to the end of the answer.

@@ -90,6 +90,7 @@ func (f *attackFlags) registerHTTP(fl *pflag.FlagSet) {
 	fl.BoolVar(&h.H2C, "h2c", false, "HTTP/2 without TLS")
 	fl.Var(vegeta.RedirectsValue{N: &h.Redirects}, "redirects", "followed; -1: do not follow and count as success")
 	fl.Var(vegeta.MaxBodyValue{Bytes: &h.MaxBody}, "max-body", "most bytes of a body that count; -1: all")
+	fl.BoolVar(&h.KeepAnswers, "keep-answers", false, "keep headers and bodies of answers in the results, bodies as far as -max-body; needs the engine nethttp")
 	fl.BoolVar(&h.Chunked, "chunked", false, "send bodies with chunked encoding")
 	fl.StringVar(&h.LocalAddr, "laddr", "", "local IP `ADDRESS`")
 	fl.StringVar(&h.UnixSocket, "unix-socket", "", "connect to this `SOCKET`, whatever the URL's host")

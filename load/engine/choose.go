@@ -48,6 +48,8 @@ func (e *Engine) unfit(p *load.Plan) string {
 		return "HTTP/2 without TLS was asked for"
 	case h.UnixSocket != "":
 		return "the target is a Unix socket"
+	case h.KeepAnswers:
+		return "answers are kept"
 	case h.DNSTTL != 0:
 		return "names are to be looked up again during the load"
 	}

@@ -143,7 +143,7 @@ func (c *client) exchange(req *http.Request) (*http.Response, error) {
 
 // finish reads the answer to its end and fills in the hit.
 func (c *client) finish(resp *http.Response, h *load.Hit) error {
-	n, err := c.drain(resp)
+	n, err := c.drain(resp, h)
 	h.BytesIn = Counted(n, c.opts.MaxBody)
 	if err != nil {
 		return c.bodyError(err)
@@ -155,9 +155,13 @@ func (c *client) finish(resp *http.Response, h *load.Hit) error {
 	return nil
 }
 
-func (c *client) drain(resp *http.Response) (n uint64, err error) {
+// drain reads the body and keeps the answer if asked.
+func (c *client) drain(resp *http.Response, h *load.Hit) (n uint64, err error) {
 	r := resp.Body
 	defer r.Close()
+	if c.opts.KeepAnswers {
+		h.Answer = &load.Answer{Header: resp.Header}
+	}
 	// What follows a 101 is another protocol, and no timeout would end the reading.
 	if r == http.NoBody || resp.StatusCode == http.StatusSwitchingProtocols {
 		return 0, nil
@@ -169,6 +173,11 @@ func (c *client) drain(resp *http.Response) (n uint64, err error) {
 	defer c.buffers.Put(buf)
 	for {
 		k, err := r.Read(buf[:])
+		if h.Answer != nil {
+			// Of what was read before, so much counted already.
+			room := Counted(n+uint64(k), c.opts.MaxBody) - Counted(n, c.opts.MaxBody)
+			h.Answer.Body = append(h.Answer.Body, buf[:room]...)
+		}
 		n += uint64(k)
 		if err == io.EOF {
 			return n, nil

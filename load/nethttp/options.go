@@ -41,9 +41,10 @@ type Options struct {
 
 	TLS TLS
 
-	Redirects int   // followed per request; 0 means DefaultRedirects, or NoFollow, RefuseRedirects
-	MaxBody   int64 // bytes of a body that count in BytesIn, the rest is read and dropped; 0 means all, below 0 none
-	Chunked   bool  // send bodies with chunked transfer encoding
+	Redirects   int   // followed per request; 0 means DefaultRedirects, or NoFollow, RefuseRedirects
+	KeepAnswers bool  // headers and bodies are kept in the hits; bodies as far as MaxBody lets them count
+	MaxBody     int64 // bytes of a body that count in BytesIn, the rest is read and dropped; 0 means all, below 0 none
+	Chunked     bool  // send bodies with chunked transfer encoding
 
 	Header     http.Header // added to each request, where the target does not set the same name
 	UnixSocket string      // connect here, whatever the URL's host

@@ -38,6 +38,44 @@ func (s *seen) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Write([]byte("four"))
 }
 
+func TestAttackKeepsAnswers(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Add("X-Two", "a")
+		w.Header().Add("X-Two", "b")
+		io.WriteString(w, "a body of 20 bytes..")
+	}))
+	defer srv.Close()
+	for _, keep := range []bool{true, false} {
+		for _, e := range []Encoding{Gob, JSON, CSV} {
+			var out bytes.Buffer
+			o := DefaultAttack()
+			o.Rate, o.Duration, o.Encoding = 1000, 5*time.Millisecond, e
+			o.Stdin, o.Stdout = strings.NewReader("GET "+srv.URL+"/\n"), &out
+			o.Engine.HTTP.KeepAnswers, o.Engine.HTTP.MaxBody = keep, 6
+			if _, err := Attack(t.Context(), o); err != nil {
+				t.Fatal(err)
+			}
+			body, two := "", []string(nil)
+			if keep {
+				body, two = "a body", []string{"a", "b"}
+			}
+			dec, err := NewDecoder(&out, "out")
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			for r := new(Result); dec.Decode(r) == nil; n++ {
+				if string(r.Body) != body || !slices.Equal(r.Headers["X-Two"], two) || r.BytesIn != 6 {
+					t.Errorf("%s, keep %t: body %q, X-Two %q, %d bytes in", e, keep, r.Body, r.Headers["X-Two"], r.BytesIn)
+				}
+			}
+			if n != 5 {
+				t.Errorf("%s: %d results, want 5", e, n)
+			}
+		}
+	}
+}
+
 func TestAttackAndReport(t *testing.T) {
 	for _, e := range []Encoding{"", Gob, JSON, CSV} {
 		attackAndReport(t, e)

@@ -17,10 +17,10 @@ type Result struct {
 	BytesOut  uint64        `json:"bytes_out"`
 	BytesIn   uint64        `json:"bytes_in"`
 	Error     string        `json:"error"`
-	Body      []byte        `json:"body"` // nil, when kasoku wrote it
+	Body      []byte        `json:"body"` // nil, when kasoku wrote it and was not told to keep it
 	Method    string        `json:"method"`
 	URL       string        `json:"url"`
-	Headers   http.Header   `json:"headers"` // of the answer; nil, when kasoku wrote it
+	Headers   http.Header   `json:"headers"` // of the answer; likewise
 }
 
 // End returns when the answer was complete.

@@ -20,7 +20,7 @@ const (
 	chunkBytes = 16 << 10
 
 	// hitSize is the size of a hit in memory, texts of its own left out.
-	hitSize = 96
+	hitSize = 104
 
 	// maxHeld bounds the memory for hits that are not written yet. It holds 14
 	// seconds at 50,000/s.
@@ -40,8 +40,9 @@ type WriterOptions struct {
 	maxHeld int // overridable in tests; 0 means maxHeld
 }
 
-// A Writer is a [load.Sink] that writes each hit as a result: without body and
-// headers, which would make the file grow with what the server sends.
+// A Writer is a [load.Sink] that writes each hit as a result: with the body and
+// the headers of the answer only when the engine kept them, as they make the file
+// grow with what the server sends.
 //
 // Hits only copies the hits; a goroutine encodes and writes them, in the order
 // in which they came, at most half a second later. No hit is lost: when what
@@ -81,6 +82,7 @@ type hit struct {
 	bytesIn, bytesOut uint64
 	method, url, err  string
 	code              uint16
+	answer            *load.Answer
 }
 
 type chunk struct {
@@ -123,6 +125,9 @@ func (w *Writer) add(h *load.Hit) {
 	if h.Own != nil {
 		size += len(t.Method) + len(t.URL)
 	}
+	if h.Answer != nil {
+		size += answerSize(h.Answer)
+	}
 	c := &w.current
 	if c.hits == nil {
 		c.hits = w.empty()
@@ -130,7 +135,7 @@ func (w *Writer) add(h *load.Hit) {
 	c.hits = append(c.hits, hit{
 		seq: h.N, due: h.Due, latency: h.Latency(),
 		bytesIn: h.BytesIn, bytesOut: h.BytesOut,
-		method: t.Method, url: t.URL, err: h.Err, code: uint16(h.Code),
+		method: t.Method, url: t.URL, err: h.Err, code: uint16(h.Code), answer: h.Answer,
 	})
 	c.bytes += size
 	w.bytes += size
@@ -139,6 +144,18 @@ func (w *Writer) add(h *load.Hit) {
 		*c = chunk{}
 		w.wake()
 	}
+}
+
+// answerSize returns about how much memory an answer takes.
+func answerSize(a *load.Answer) int {
+	size := cap(a.Body)
+	for name, values := range a.Header {
+		size += 64 + len(name)
+		for _, v := range values {
+			size += 16 + len(v)
+		}
+	}
+	return size
 }
 
 func (w *Writer) wake() {
@@ -243,6 +260,9 @@ func (w *Writer) writeChunk(c chunk) {
 			Timestamp: w.o.Start.Add(h.due), Latency: h.latency,
 			BytesOut: h.bytesOut, BytesIn: h.bytesIn, Error: h.err,
 			Method: h.method, URL: h.url,
+		}
+		if h.answer != nil {
+			r.Body, r.Headers = h.answer.Body, h.answer.Header
 		}
 		var err error
 		if w.buf, err = w.enc.AppendResult(w.buf, r); err != nil {
