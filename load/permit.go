@@ -5,6 +5,9 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
 )
 
 // A Permit says which addresses may be loaded: those of this host and private
@@ -41,14 +44,28 @@ func ownGround(a netip.Addr) bool {
 	return a.IsLoopback() || a.IsUnspecified() || a.IsPrivate() || a.Is6() && a.IsLinkLocalUnicast()
 }
 
-// plainHost returns one spelling for what names the same host: lower case, no
-// brackets, no dot at the end; of an address its shortest form, without zone.
+// plainHost returns one spelling for what names the same host: lower case, in
+// ASCII, no brackets, no dot at the end; of an address its shortest form, without
+// zone.
 func plainHost(h string) string {
 	h = strings.TrimSuffix(strings.TrimPrefix(h, "["), "]")
 	if a, err := netip.ParseAddr(h); err == nil {
 		return a.Unmap().WithZone("").String()
 	}
-	return strings.ToLower(strings.TrimSuffix(h, "."))
+	return strings.ToLower(strings.TrimSuffix(ASCIIHost(h), "."))
+}
+
+// ASCIIHost returns the name by which name servers know a host, which net/http
+// asks for: xn--bcher-kva.example for bücher.example. What is none is returned as
+// it is.
+func ASCIIHost(host string) string {
+	if strings.IndexFunc(host, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
+		return host
+	}
+	if ascii, err := idna.Lookup.ToASCII(host); err == nil {
+		return ascii
+	}
+	return host
 }
 
 // A ForbiddenError says that an address is neither loopback nor private, and

@@ -61,3 +61,21 @@ func TestForbiddenErrorSaysWhat(t *testing.T) {
 	f(ForbiddenError{"192.0.2.1", addr}, "not sent: 192.0.2.1 is neither loopback nor private")
 	f(ForbiddenError{Host: "www.example.com"}, "not sent: www.example.com is behind a proxy and has no address that is known here")
 }
+
+func TestASCIIHost(t *testing.T) {
+	f := func(host, want string) {
+		t.Helper()
+		if got := ASCIIHost(host); got != want {
+			t.Errorf("%q is %q, want %q", host, got, want)
+		}
+	}
+	f("Example.COM", "Example.COM")
+	f("bücher.example", "xn--bcher-kva.example")
+	f("BÜCHER.example", "xn--bcher-kva.example")
+	f("例え.テスト", "xn--r8jz45g.xn--zckzah")
+	f("a\u200eb", "a\u200eb") // not a name
+	p := Permit{Hosts: []string{"Bücher.example"}}
+	if !p.Names("xn--bcher-kva.example") || !p.Names("BÜCHER.example") || p.Names("bucher.example") {
+		t.Error("a host is not known in both of its spellings")
+	}
+}

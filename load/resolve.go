@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -235,6 +236,7 @@ func (r *Resolver) CheckBehind(ctx context.Context, host string) error {
 
 // host returns the addresses of a host, which may be one itself.
 func (r *Resolver) host(ctx context.Context, host string) ([]netip.Addr, error) {
+	host = ASCIIHost(host)
 	if a, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{a.Unmap()}, nil
 	}
@@ -248,6 +250,10 @@ func (r *Resolver) host(ctx context.Context, host string) ([]netip.Addr, error) 
 	// Lookups of one name at the same time are one: net.Resolver sees to that.
 	addrs, err := r.dns.LookupNetIP(ctx, "ip", host)
 	if err != nil {
+		var dns *net.DNSError
+		if r.dns != net.DefaultResolver && errors.As(err, &dns) {
+			dns.Server = "" // it names the system's, which was not asked
+		}
 		return nil, err
 	}
 	if len(addrs) == 0 {

@@ -151,11 +151,7 @@ func check(req *http.Request) error {
 
 // dialHost returns where to connect to, as "host:port".
 func dialHost(req *http.Request) string {
-	host, err := httpguts.PunycodeHostPort(req.URL.Hostname())
-	if err != nil {
-		host = req.URL.Hostname()
-	}
-	return net.JoinHostPort(host, cmp.Or(req.URL.Port(), "80"))
+	return net.JoinHostPort(load.ASCIIHost(req.URL.Hostname()), cmp.Or(req.URL.Port(), "80"))
 }
 
 // idempotent reports whether net/http takes it that the request can be sent

@@ -201,6 +201,7 @@ func TestTemplate(t *testing.T) {
 	f("GET", "http://h", "h:80", false, true, nil, `Get "http://h": EOF`)
 	f("HEAD", "http://[::1]:8080/x", "[::1]:8080", true, true, nil, `Head "http://[::1]:8080/x": EOF`)
 	f("POST", "http://me:secret@\u00e9.example/x", "xn--9ca.example:80", false, false, nil, `Post "http://me:***@%C3%A9.example/x": EOF`)
+	f("GET", "http://\u00c9.example/x", "xn--9ca.example:80", false, true, nil, `Get "http://%C3%89.example/x": EOF`)
 	f("PUT", "http://h:81/", "h:81", false, true, http.Header{"Idempotency-Key": {"1"}}, `Put "http://h:81/": EOF`)
 	fill, err := load.NewFill(load.FillOptions{URL: "http://h/{{seq}}"})
 	if err != nil {
