@@ -154,8 +154,8 @@ type LoadSummary struct {
 	Pacing       string        // how due times were kept: precise, economical, timers; empty in a closed loop
 	Shards       int           // threads that sent, each with its own connections; 0 where the engine has none
 	Connections  uint64        // opened over the load; 0 when the engine does not know
-	Resent       uint64        // requests sent again on a new connection, because the server had closed an idle one; only idempotent ones are
+	Resent       uint64        // requests sent again on a new connection, because the server had closed an idle one; none of it had gone out, or it was idempotent
 	Redirected   uint64        // answers that were followed to another place
 	Stopped      string        // why it ended early, empty when it did not
-	StoppedAt    time.Duration // when that was, from the start, answers that were waited for not counted; not kept in run files
+	StoppedAt    time.Duration // when that was, from the start, answers that were waited for not counted; 0 when it did not
 }

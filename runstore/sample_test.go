@@ -28,7 +28,7 @@ func sampleRecording() *kasoku.Recording {
 		},
 		Load: &kasoku.LoadSummary{Engine: "nethttp", EngineWhy: "the only one", Model: "open loop", Targets: []string{"POST /users"},
 			MaxInFlight: 10000, PeakInFlight: 357, CPU: 5 * time.Second, Wall: 60 * time.Second, PeakCores: 0.4, Cores: 2,
-			Pacing: "precise", Shards: 2, Connections: 400, Resent: 3, Redirected: 1},
+			Pacing: "precise", Shards: 2, Connections: 400, Resent: 3, Redirected: 1, StoppedAt: 59 * time.Second},
 		Gaps: []kasoku.Gap{{Host: "lab1", Source: "mysql", Interval: kasoku.Interval{From: 34 * time.Second, To: 36 * time.Second},
 			Reason: "Error 1040: Too many connections"}},
 		Events:   []kasoku.Event{{At: 31 * time.Second, Host: "lab1", Kind: "phase", Text: "step 2"}},
@@ -99,7 +99,7 @@ func sampleOfVersion(v int64) *kasoku.Recording {
 			rec.Steps[i].PerSecTo = 0
 		}
 		l := rec.Load
-		l.Pacing, l.Shards, l.Connections, l.Resent, l.Redirected = "", 0, 0, 0, 0
+		l.Pacing, l.Shards, l.Connections, l.Resent, l.Redirected, l.StoppedAt = "", 0, 0, 0, 0, 0
 	}
 	return rec
 }

@@ -114,11 +114,11 @@ func loadTable() table[kasoku.LoadSummary] {
 	return table[kasoku.LoadSummary]{
 		name: "load",
 		columns: cols(`engine engine_why model targets max_in_flight peak_in_flight cpu_ns wall_ns peak_cores cores stopped
-			pacing shards connections resent redirected`),
+			pacing shards connections resent redirected stopped_at_ns`),
 		put: func(v *kasoku.LoadSummary) []any {
 			return []any{v.Engine, v.EngineWhy, v.Model, jsonText(v.Targets), v.MaxInFlight, v.PeakInFlight,
 				ns(v.CPU), ns(v.Wall), v.PeakCores, v.Cores, v.Stopped,
-				v.Pacing, v.Shards, u64(v.Connections), u64(v.Resent), u64(v.Redirected)}
+				v.Pacing, v.Shards, u64(v.Connections), u64(v.Resent), u64(v.Redirected), ns(v.StoppedAt)}
 		},
 		get: func(r *row, v *kasoku.LoadSummary) {
 			v.Engine, v.EngineWhy, v.Model = r.text(), r.text(), r.text()
@@ -126,6 +126,7 @@ func loadTable() table[kasoku.LoadSummary] {
 			v.MaxInFlight, v.PeakInFlight, v.CPU, v.Wall = r.int(), r.int(), r.dur(), r.dur()
 			v.PeakCores, v.Cores, v.Stopped = r.real(), r.int(), r.text()
 			v.Pacing, v.Shards, v.Connections, v.Resent, v.Redirected = r.text(), r.int(), r.uint64(), r.uint64(), r.uint64()
+			v.StoppedAt = r.dur()
 		},
 	}
 }

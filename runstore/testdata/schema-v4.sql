@@ -170,7 +170,7 @@ CREATE TABLE load (
   peak_cores     REAL,
   cores          INTEGER NOT NULL,
   stopped        TEXT    NOT NULL
-, pacing      TEXT    NOT NULL DEFAULT '', shards      INTEGER NOT NULL DEFAULT 0, connections INTEGER NOT NULL DEFAULT 0, resent      INTEGER NOT NULL DEFAULT 0, redirected  INTEGER NOT NULL DEFAULT 0);
+, pacing        TEXT    NOT NULL DEFAULT '', shards        INTEGER NOT NULL DEFAULT 0, connections   INTEGER NOT NULL DEFAULT 0, resent        INTEGER NOT NULL DEFAULT 0, redirected    INTEGER NOT NULL DEFAULT 0, stopped_at_ns INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE load_second (
   id             INTEGER PRIMARY KEY,
   host           TEXT    NOT NULL,
