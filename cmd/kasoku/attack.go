@@ -21,7 +21,7 @@ func newAttack(e *env) *cobra.Command {
 		Use:         "attack",
 		Short:       "Load HTTP targets, open loop, with Vegeta's flags and files",
 		Annotations: map[string]string{"vegeta": "flags"},
-		Long: `Send requests at a constant rate, whether or not earlier ones were answered, and
+		Long: `Send requests when they are due, whether or not earlier ones were answered, and
 count latency from the moment a request was due. Reads Vegeta's targets from
 standard input, or takes --target; writes Vegeta's results to standard output,
 which ` + "`kasoku report`" + ` and vegeta read. On a terminal, and with -o, it prints a

@@ -10,7 +10,7 @@ import (
 )
 
 // LastScrape is how long an [ExporterServer] waits, at the end of an attack, for
-// the scrape that has all of it: Prometheus's default interval.
+// the scrape that has all of it: as often as Prometheus scrapes in its sample configuration.
 const LastScrape = 15 * time.Second
 
 // An ExporterServer lets an exporter be scraped while an attack runs. Close it.
