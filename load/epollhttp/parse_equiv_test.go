@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"os"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -170,8 +171,8 @@ func sameAsTransport(t *testing.T, p *parser, method string, answer, sizes []byt
 	if surplus {
 		got.kept, want.kept = false, false // it cannot be used, whatever the server says
 	}
-	if got.early && !want.early {
-		got.early = false // net/http looks for a folded line first
+	if strings.HasSuffix(got.err, "message too large") {
+		got.early = want.early // net/http says so before the line ends
 	}
 	if got != want {
 		t.Errorf("%s, %d bytes cut at %.20v, then %v:\n%.300q\n got %+v\nwant %+v", method, len(answer), sizes, end, answer, got, want)

@@ -31,14 +31,18 @@ func (p *parser) tryOdd(before int) (n int, err error) {
 	p.odd = true
 	fresh := len(p.hold) - before
 	line := bytes.LastIndexByte(p.hold[before:], '\n') + 1
-	if line == 0 || before > maxTried && !hasEmptyLine(p.hold[before-3:]) {
+	next := before > 0 && p.hold[before-1] == '\n' // what is new says whether the last line goes on
+	if line == 0 && !next || before > maxTried && !hasEmptyLine(p.hold[before-3:]) {
 		return fresh, p.limit()
 	}
 	// Only whole lines: net/http takes for a line what stands at the end.
-	status, location, err := p.ask(p.hold[:before+line], errMore, errMore)
+	lines, rest := p.hold[:before+line], p.hold[before+line:]
+	status, location, all, err := p.ask(lines, errMore, errMore)
 	switch {
 	case errors.Is(err, errMore):
 		return fresh, p.limit()
+	case err != nil && all && (len(rest) == 0 || isBlank(rest[0])):
+		return fresh, p.limit() // a bad line is told with those that it is folded into
 	case err != nil:
 		return fresh, err
 	}
@@ -51,9 +55,9 @@ func hasEmptyLine(b []byte) bool {
 }
 
 // ask has net/http read the header that h begins with, into p.said. Reading beyond
-// h fails with first, and then with later.
-func (p *parser) ask(h []byte, first, later error) (status, location string, err error) {
-	r := &thenFails{h, first, later}
+// h fails with first, and then with later; all reports whether it was tried.
+func (p *parser) ask(h []byte, first, later error) (status, location string, all bool, err error) {
+	r := &thenFails{rest: h, first: first, later: later}
 	br := bufio.NewReader(r)
 	method := http.MethodGet
 	if p.head {
@@ -61,7 +65,7 @@ func (p *parser) ask(h []byte, first, later error) (status, location string, err
 	}
 	resp, err := http.ReadResponse(br, &http.Request{Method: method})
 	if err != nil {
-		return "", "", connectionBroken(err)
+		return "", "", r.failed, connectionBroken(err)
 	}
 	p.said = header{
 		at:        len(h) - len(r.rest) - br.Buffered(),
@@ -73,13 +77,13 @@ func (p *parser) ask(h []byte, first, later error) (status, location string, err
 	}
 	// Nothing is read through the body, and what it reads from is garbage.
 	_ = resp.Body.Close()
-	return resp.Status, resp.Header.Get("Location"), nil
+	return resp.Status, resp.Header.Get("Location"), r.failed, nil
 }
 
 // brokeInHeader is broke when a part of a header has come.
 func (p *parser) brokeInHeader(cause error) error {
 	// A socket tells only once that it was reset.
-	if _, _, err := p.ask(p.hold, cause, io.EOF); err != nil {
+	if _, _, _, err := p.ask(p.hold, cause, io.EOF); err != nil {
 		return err
 	}
 	return connectionBroken(io.ErrUnexpectedEOF)
@@ -89,6 +93,7 @@ func (p *parser) brokeInHeader(cause error) error {
 type thenFails struct {
 	rest         []byte
 	first, later error
+	failed       bool
 }
 
 // Read implements [io.Reader].
@@ -99,6 +104,6 @@ func (r *thenFails) Read(b []byte) (int, error) {
 		return n, nil
 	}
 	err := r.first
-	r.first = r.later
+	r.first, r.failed = r.later, true
 	return 0, err
 }
