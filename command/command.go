@@ -39,6 +39,11 @@ type Spec struct {
 	Stdout io.Writer // nil: /dev/null
 	Stderr io.Writer // nil: /dev/null; may be the same value as Stdout, which keeps their order
 
+	// StdoutEnv names a variable that tells the child's descendants which file
+	// Stdout is, in the form of [FileID], so that they can find out whether theirs
+	// is the same. Empty: none.
+	StdoutEnv string
+
 	// CleanEnv starts from PATH, HOME, USER, LOGNAME, TMPDIR and LC_ALL=C
 	// rather than from the caller's whole environment.
 	CleanEnv bool

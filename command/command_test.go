@@ -167,6 +167,31 @@ func TestEnv(t *testing.T) {
 	f(true, "-a-C-path")
 }
 
+// TestStdoutEnv: a child finds out whether it writes to what its caller reads.
+func TestStdoutEnv(t *testing.T) {
+	f := func(out io.Writer) {
+		t.Helper()
+		spec := sh(`[ "$(stat -L -c %d:%i /dev/stdout | cat)" != "$WHERE" ] && [ "$(stat -L -c %d:%i /proc/$$/fd/1)" = "$WHERE" ]`)
+		spec.Stdout, spec.StdoutEnv = out, "WHERE"
+		if _, err := Run(t.Context(), spec); err != nil {
+			t.Error(err)
+		}
+	}
+	f(&bytes.Buffer{})
+	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f(file)
+	if FileID(file) == "" {
+		t.Error("a file has no id")
+	}
+	file.Close()
+	if FileID(file) != "" {
+		t.Error("a closed file has an id")
+	}
+}
+
 func TestCombinedOutputPassesThrough(t *testing.T) {
 	leakCheck(t)
 	var through bytes.Buffer

@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -9,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // pipes carry a child's output to writers that are no files. Files are handed
@@ -55,6 +58,16 @@ func (p *pipes) end(w io.Writer) (io.Writer, error) {
 	}
 	p.readers, p.writers, p.ours = append(p.readers, &pipeReader{file: r}), append(p.writers, w), append(p.ours, child)
 	return child, nil
+}
+
+// FileID tells open files apart: two that have the same are one file, pipe or
+// terminal. It is empty when nothing is known of the file.
+func FileID(f *os.File) string {
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%d:%d", st.Dev, st.Ino)
 }
 
 // copy starts one goroutine a pipe; finish waits for them.

@@ -58,6 +58,9 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 	if err := p.pipes.open(p.cmd, spec.Stdout, spec.Stderr); err != nil {
 		return nil, &StartError{spec.Path, err}
 	}
+	if f, ok := p.cmd.Stdout.(*os.File); ok && spec.StdoutEnv != "" {
+		p.cmd.Env = append(p.cmd.Env, spec.StdoutEnv+"="+FileID(f))
+	}
 	started := make(chan error, 1)
 	go p.own(ctx, started)
 	if err := <-started; err != nil {

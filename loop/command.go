@@ -34,7 +34,7 @@ func (s *session) runCommand(ctx context.Context) error {
 	p, err := command.Start(ctx, command.Spec{
 		Path: s.o.Command[0], Args: s.o.Command[1:], Dir: s.o.Dir, Stdin: s.o.Stdin,
 		Stdout: out.stdout.Tee(out.tail.Tee(orDiscard(s.o.Stdout))), Stderr: out.stderr.Tee(out.tail.Tee(orDiscard(s.o.Stderr))),
-		Env: append(slices.Clone(s.o.Env), HandoverEnv+"="+handover), EndWithParent: true,
+		Env: append(slices.Clone(s.o.Env), HandoverEnv+"="+handover), StdoutEnv: OutputEnv, EndWithParent: true,
 	})
 	if err != nil {
 		s.run.Command = &kasoku.Command{Args: s.o.Command, ExitCode: startCode(err)}

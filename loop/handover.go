@@ -20,6 +20,12 @@ import (
 // part of the run.
 const HandoverEnv = "KASOKU_LOAD_FILE"
 
+// OutputEnv names the environment variable by which a recording tells which file it
+// reads as the command's standard output, in the form of [command.FileID]. What a
+// `kasoku attack` writes there is shown to people; elsewhere, such as in a pipe of
+// the command's own, it is for programs.
+const OutputEnv = "KASOKU_LOAD_OUTPUT"
+
 // A Handover is what a load made by another process on the same host tells of
 // itself at one moment. What it counted is told once: Seconds holds what came
 // since the Handover before. The rest replaces what was told before.

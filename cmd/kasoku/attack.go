@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/command"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/engine"
 	"github.com/kasoku/kasoku/load/nethttp"
@@ -60,7 +62,7 @@ func attack(parent context.Context, e *env, f *attackFlags) (err error) {
 	}
 	defer func() { err = errors.Join(err, scraped.Close()) }()
 	handover := e.getenv(loop.HandoverEnv)
-	told := f.tells(e, handover != "")
+	told := f.tells(e, e.recordedStdout())
 	if told && o.Output == "" {
 		o.Stdout = nil
 	}
@@ -96,10 +98,18 @@ func attack(parent context.Context, e *env, f *attackFlags) (err error) {
 }
 
 // tells reports whether the result is printed: on a terminal, where it was asked
-// for with -o, and in a recording, which shows what the command prints. Elsewhere
+// for with -o, and to a recording, which shows what the command prints. Elsewhere
 // stdout gets each single result, as Vegeta's does.
 func (f *attackFlags) tells(e *env, recorded bool) bool {
 	return f.set("output-format") || f.set("html") || f.vegeta.Output == "" && recorded || e.stdoutTTY
+}
+
+// recordedStdout reports whether a recording reads stdout: not so behind a pipe or in
+// a file of the recorded command's own.
+func (e *env) recordedStdout() bool {
+	f, ok := e.stdout.(*os.File)
+	id := e.getenv(loop.OutputEnv)
+	return ok && id != "" && command.FileID(f) == id
 }
 
 // warn tells on stderr what spoils the figures of a load.
