@@ -121,6 +121,9 @@ func Attack(ctx context.Context, o AttackOptions) (res AttackResult, err error) 
 		if err != nil {
 			return res, err
 		}
+		if hard := o.Engine.HTTP.Hard; hard != nil {
+			defer context.AfterFunc(hard, func() { w.EndSoon(load.DefaultDrain) })()
+		}
 		sinks, results, held = append(sinks, w), w.Close, w.Held
 	}
 	if o.Watch != nil {

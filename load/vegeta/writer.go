@@ -1,9 +1,11 @@
 package vegeta
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kasoku/kasoku/load"
@@ -60,6 +62,8 @@ type Writer struct {
 	closing chan struct{}
 	close   sync.Once
 	done    chan struct{}
+	gaveUp  chan struct{} // closed when nobody takes the results any more
+	writes  atomic.Uint64 // begun and ended: odd while one is under way
 
 	mu      sync.Mutex
 	room    sync.Cond // on mu: bytes has fallen
@@ -70,6 +74,7 @@ type Writer struct {
 	blocked int // calls of Hits that wait for room
 	since   time.Time
 	held    time.Duration
+	over    bool // gaveUp is closed
 }
 
 var _ load.Sink = (*Writer)(nil)
@@ -100,7 +105,7 @@ func NewWriter(w io.Writer, o WriterOptions) (*Writer, error) {
 		o.maxHeld = maxHeld
 	}
 	wr := &Writer{o: o, out: w, enc: enc,
-		full: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{})}
+		full: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{}), gaveUp: make(chan struct{})}
 	wr.room.L = &wr.mu
 	go wr.run()
 	return wr, nil
@@ -114,6 +119,9 @@ func (w *Writer) Hits(hits []load.Hit) {
 	for i := range hits {
 		if w.bytes >= w.o.maxHeld {
 			w.waitForRoom()
+		}
+		if w.over {
+			return
 		}
 		w.add(&hits[i])
 	}
@@ -180,7 +188,7 @@ func (w *Writer) waitForRoom() {
 	}
 	w.blocked++
 	w.wake()
-	for w.bytes >= w.o.maxHeld {
+	for w.bytes >= w.o.maxHeld && !w.over {
 		w.room.Wait()
 	}
 	w.blocked--
@@ -201,11 +209,41 @@ func (w *Writer) Held() time.Duration {
 }
 
 // Close writes what is left and returns the first error. It does not close
-// what the writer writes to.
+// what the writer writes to. It waits for whoever reads the results, but no
+// longer than [Writer.EndSoon] allows.
 func (w *Writer) Close() error {
 	w.close.Do(func() { close(w.closing) })
-	<-w.done
-	return w.err
+	select {
+	case <-w.done:
+		return w.err
+	case <-w.gaveUp:
+		return errNotTaken
+	}
+}
+
+var errNotTaken = errors.New("write results: nobody takes them; the last ones are lost")
+
+// EndSoon lets the writer give up when one of its writes, of 16 KiB or so, takes
+// so long: Hits and Close do not wait any more then. It returns when the writer has
+// ended, or given up, and is called once.
+func (w *Writer) EndSoon(patience time.Duration) {
+	for before := w.writes.Load(); ; {
+		select {
+		case <-w.done:
+			return
+		case <-time.After(patience):
+		}
+		now := w.writes.Load()
+		if now == before && now%2 == 1 {
+			break
+		}
+		before = now
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.over = true
+	close(w.gaveUp)
+	w.room.Broadcast()
 }
 
 // run writes the hits until Close.
@@ -292,7 +330,9 @@ func (w *Writer) release(c chunk) {
 
 func (w *Writer) flush() {
 	if len(w.buf) > 0 && w.err == nil {
+		w.writes.Add(1)
 		_, err := w.out.Write(w.buf)
+		w.writes.Add(1)
 		w.fail(err)
 	}
 	w.buf = w.buf[:0]

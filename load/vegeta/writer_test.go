@@ -170,6 +170,60 @@ func TestWriterHoldsTheLoad(t *testing.T) {
 	})
 }
 
+// TestWriterGivesUp: after EndSoon nobody waits for a reader that takes nothing, and
+// one that is slow is waited for all the same.
+func TestWriterGivesUp(t *testing.T) {
+	const n = 3000
+	synctest.Test(t, func(t *testing.T) {
+		out := newGate()
+		w := newTestWriter(t, out, WriterOptions{maxHeld: 1000 * hitSize})
+		began := time.Now()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for i := range n {
+				w.Hits(hitsFrom(i, 1))
+			}
+		}()
+		go w.EndSoon(2 * time.Second)
+		<-done
+		if err := w.Close(); !errors.Is(err, errNotTaken) || time.Since(began) > 4*time.Second {
+			t.Errorf("error is %v, after %s", err, time.Since(began))
+		}
+		close(out.open)
+		<-w.done
+	})
+	synctest.Test(t, func(t *testing.T) {
+		out := &slowWriter{each: time.Second}
+		w := newTestWriter(t, out, WriterOptions{})
+		w.Hits(hitsFrom(0, n))
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			w.EndSoon(2 * time.Second)
+		}()
+		<-time.After(time.Minute) // idle is not slow
+		w.Hits(hitsFrom(n, n))
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+		<-ended
+		_, got := readResults(t, out.buf.Bytes())
+		checkOrder(t, got, 2*n)
+	})
+}
+
+// A slowWriter takes its time.
+type slowWriter struct {
+	each time.Duration
+	buf  bytes.Buffer
+}
+
+func (s *slowWriter) Write(p []byte) (int, error) {
+	<-time.After(s.each)
+	return s.buf.Write(p)
+}
+
 func TestWriterOfSeveralShards(t *testing.T) {
 	var out bytes.Buffer
 	w := newTestWriter(t, &out, WriterOptions{Encoding: CSV, maxHeld: 100 * hitSize})
