@@ -159,15 +159,18 @@ func (e *Exporter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	text := e.encode(format)
 	w.Header().Set("Content-Type", format.ContentType())
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
-	if _, err := w.Write(text); err != nil || r.Method == http.MethodHead {
+	if r.Method == http.MethodHead {
+		return
+	}
+	e.mu.Lock()
+	e.scraped = true // who has the answer finds it so
+	e.mu.Unlock()
+	if _, err := w.Write(text); err != nil {
 		return
 	}
 	if err := http.NewResponseController(w).Flush(); err != nil {
 		return
 	}
-	e.mu.Lock()
-	e.scraped = true
-	e.mu.Unlock()
 	select {
 	case e.scrapes <- struct{}{}:
 	default:
