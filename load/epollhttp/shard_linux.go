@@ -153,6 +153,8 @@ func (s *shard) main() {
 	defer runtime.UnlockOSThread()
 	slack := setTimerSlack(1)
 	defer setTimerSlack(slack)
+	slice := setSlice(shortSlice)
+	defer setSlice(slice)
 	s.loop()
 	for _, c := range s.conns {
 		if c.state != connClosed {

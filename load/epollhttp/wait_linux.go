@@ -144,3 +144,24 @@ func setTimerSlack(ns int) (before int) {
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(ns), 0, 0, 0)
 	return before
 }
+
+// shortSlice is the shortest slice of CPU time that Linux gives.
+const shortSlice = 100 * time.Microsecond
+
+// setSlice sets for how long the kernel lets this thread run before it looks for
+// another one, and returns what it was; 0 is the kernel's choice, 3 ms and more.
+// A thread with a short slice has its turn earlier when it wakes up, which counts
+// when it shares a core, be it with the recorder.
+//
+// Sources: sched_setattr(2); Documentation/scheduler/sched-eevdf.rst, since Linux
+// 6.12. Older kernels ignore it.
+func setSlice(d time.Duration) (before time.Duration) {
+	attr, err := unix.SchedGetAttr(0, 0)
+	if err != nil || attr.Policy != unix.SCHED_NORMAL && attr.Policy != unix.SCHED_BATCH {
+		return 0 // of a thread in real time it would be something else
+	}
+	before = time.Duration(attr.Runtime)
+	attr.Runtime = uint64(d)
+	_ = unix.SchedSetAttr(0, attr, 0) // where it is refused the send delay shows what that costs
+	return before
+}
