@@ -347,7 +347,7 @@ func (a *Attack) answersSection() Section {
 		return s
 	}
 	t := &Table{ID: "answers", Narrow: true, Columns: []Column{
-		{Key: "answer", Head: "answer", Cut: true},
+		{Key: "answer", Head: "answer", Cut: true, Middle: true},
 		{Key: "count", Head: "count", Align: Right},
 		{Key: "ratio", Head: "share", Unit: "%", Align: Decimal},
 	}}

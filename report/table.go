@@ -25,6 +25,7 @@ type Column struct {
 	Align  Align
 	Code   bool // set in the fixed-width face
 	Cut    bool // may be cut where there is no room; the text column
+	Middle bool // is cut in the middle: the end says more
 	Tag    bool // a verdict, set apart
 	Least  int  // with Cut: it is cut to so many characters before other columns go; 0 waits for them
 	Bars   bool // holds nothing but bars of Share, for the eye: machines and Markdown leave it out

@@ -157,8 +157,12 @@ func (p *printer) cutWidest(cols []column, over int) {
 }
 
 func (p *printer) narrow(c *column, n int) {
+	shorten := cut
+	if c.Middle {
+		shorten = cutMiddle
+	}
 	for i, s := range c.cells {
-		c.cells[i] = cut(s, n, p.tail())
+		c.cells[i] = shorten(s, n, p.tail())
 	}
 	c.head, c.unit = cut(c.head, n, p.tail()), cut(c.unit, n, p.tail())
 	c.measure()

@@ -122,6 +122,17 @@ func cut(s string, n int, tail string) string {
 	return strings.TrimRight(cells.Truncate(s, n-width(tail), ""), " ") + tail
 }
 
+// cutMiddle shortens a text to n cells, marking the cut with the tail. A third of
+// what is left is of its begin, the rest of its end.
+func cutMiddle(s string, n int, tail string) string {
+	room := n - width(tail)
+	if width(s) <= n || room < 6 {
+		return cut(s, n, tail)
+	}
+	front := cells.Truncate(s, room/3, "")
+	return front + tail + cells.TruncateLeft(s, width(s)-(room-width(front)), "")
+}
+
 // wrap breaks a text at spaces into lines of at most n cells. A word that is longer
 // is broken.
 func wrap(s string, n int) []string {

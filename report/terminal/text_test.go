@@ -54,6 +54,26 @@ func FuzzClean(f *testing.F) {
 	})
 }
 
+func TestCutMiddle(t *testing.T) {
+	f := func(s string, n int, want string) {
+		t.Helper()
+		if got := cutMiddle(s, n, "…"); got != want || width(got) > n {
+			t.Errorf("cutMiddle(%q, %d) is %q, want %q", s, n, got, want)
+		}
+	}
+	f("short", 5, "short")
+	f("Get: connection refused", 13, "Get:… refused")
+	f("a long text", 6, "a lon…") // no room for two ends
+	f("山田太郎山田太郎", 10, "山… 田太郎") // half of a character is a space
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.StringOf(rapid.RuneFrom([]rune("ab 山%\u0301→"))).Draw(t, "text")
+		n := rapid.IntRange(0, 60).Draw(t, "width")
+		if got := cutMiddle(s, n, "…"); width(got) > n {
+			t.Fatalf("%q of %q is %d wide, want %d at most", got, s, width(got), n)
+		}
+	})
+}
+
 func TestCutAndWrap(t *testing.T) {
 	for _, x := range []struct {
 		s    string
