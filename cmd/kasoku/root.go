@@ -190,12 +190,20 @@ func vegetaFlags(root *cobra.Command, args []string) []string {
 			break
 		}
 		name, _, _ := strings.Cut(strings.TrimPrefix(a, "-"), "=")
-		if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && len(name) > 1 && cmd.Flags().Lookup(name) != nil {
+		if strings.HasPrefix(a, "-") && len(name) > 1 && isLetter(name[0]) && longFlag(cmd, name) {
 			out[i] = "-" + a
 		}
 	}
 	return out
 }
+
+// longFlag reports whether -name is not a row of short flags. An unknown one is
+// taken for long when it begins with none, so that it is named whole as unknown.
+func longFlag(cmd *cobra.Command, name string) bool {
+	return name == "help" || cmd.Flags().Lookup(name) != nil || cmd.Flags().ShorthandLookup(name[:1]) == nil
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 // hintOf returns what to do about an error, empty when nothing is known.
 func hintOf(err error) string {

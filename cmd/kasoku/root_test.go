@@ -41,7 +41,8 @@ func TestVegetaFlags(t *testing.T) {
 	f("attack --rate 100 --pause 1s", "attack --rate 100 --pause 1s")
 	f("attack -h", "attack -h")
 	f("attack -output - -targets x", "attack --output - --targets x")
-	f("attack -frob 1", "attack -frob 1") // no flag of that name
+	f("attack -frob 1", "attack --frob 1") // no flag of that name
+	f("attack -ojson -help -max-body -1 -duration -1s", "attack -ojson --help --max-body -1 --duration -1s")
 	f("attack -rate 1 -- -rate 2", "attack --rate 1 -- -rate 2")
 	f("attack -", "attack -")
 	f("report -type=hist[0,1ms] r.gob", "report --type=hist[0,1ms] r.gob")
