@@ -48,8 +48,8 @@ func Warnings(s kasoku.LoadSummary, t *kasoku.Tally) []kasoku.Warning {
 		out = append(out, kasoku.Warning{Code: code, Text: fmt.Sprintf(format, args...), Hint: hint})
 	}
 	if s.MaxInFlight > 0 && s.PeakInFlight >= s.MaxInFlight && s.Model != ModelClosed && t.SendDelay.Max() > lateP99 {
-		cap, hint := capText(s.MaxInFlight)
-		add(InFlightCap, hint, "requests in flight reached their cap of %s; later ones waited, which their latency includes: send delay p99 %s, max %s",
+		code, cap, hint := capText(s.MaxInFlight)
+		add(code, hint, "%s; later ones waited, which their latency includes: send delay p99 %s, max %s",
 			cap, unit.Duration(t.SendDelay.Quantile(0.99)), unit.Duration(t.SendDelay.Max()))
 	} else {
 		warnLate(&s, t, add)
@@ -88,13 +88,15 @@ func ResultsWarning(held time.Duration) []kasoku.Warning {
 	}}
 }
 
-// capText tells a cap on requests in flight, and what to do about it.
-func capText(most int) (text, hint string) {
+// capText tells that a cap on requests in flight was reached, and what to do about
+// it. One that is all that the generator has descriptors for is the generator's fault.
+func capText(most int) (code, text, hint string) {
 	if most == MaxInFlight() && most < DefaultMaxInFlight {
-		return fmt.Sprintf("%s, which is what the limit of open files allows", unit.Count(most)),
+		return NoDescriptors, fmt.Sprintf("the generator was short of file descriptors: requests in flight reached %s, which is what the limit of open files allows", unit.Count(most)),
 			"raise the limit with ulimit -n if the server should see more requests at once; else it answers more slowly than they come"
 	}
-	return unit.Count(most), "the server answers more slowly than requests come; raise the cap on requests in flight only if the server should see more at once"
+	return InFlightCap, fmt.Sprintf("requests in flight reached their cap of %s", unit.Count(most)),
+		"the server answers more slowly than requests come; raise the cap on requests in flight only if the server should see more at once"
 }
 
 // warnLate warns of requests that went out so late that their latency tells of the

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -51,14 +52,19 @@ func stalling(t *testing.T) (url string) {
 }
 
 // TestNoDescriptors runs a generator that may have few files open, in a process of
-// its own, against a server that makes it open many.
+// its own, against a server that makes it open many: beyond its limit when told so,
+// and up to it by itself.
 func TestNoDescriptors(t *testing.T) {
 	const child = "KASOKU_TEST_FEW_FILES"
-	if args := strings.Fields(os.Getenv(child)); len(args) == 2 {
+	if args := strings.Fields(os.Getenv(child)); len(args) == 3 {
 		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 40, Max: 40}); err != nil {
 			t.Fatal(err)
 		}
-		text, err := warned(t.Context(), args[0], args[1], 400, 150)
+		most, err := strconv.Atoi(args[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := warned(t.Context(), args[0], args[1], 400, most)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,17 +73,22 @@ func TestNoDescriptors(t *testing.T) {
 	}
 	url := stalling(t)
 	for _, name := range engines {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestNoDescriptors$", "-test.timeout=1m")
-		cmd.Env = append(os.Environ(), child+"="+name+" "+url)
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", name, err, out)
+		run := func(most, format string, least int) {
+			t.Helper()
+			cmd := exec.Command(os.Args[0], "-test.run=^TestNoDescriptors$", "-test.timeout=1m")
+			cmd.Env = append(os.Environ(), child+"="+name+" "+url+" "+most)
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%s: %v\n%s", name, err, out)
+			}
+			var n int
+			i := strings.Index(string(out), load.NoDescriptors)
+			if _, err := fmt.Sscanf(string(out[max(i, 0):]), format, &n); err != nil || n < least {
+				t.Errorf("%s: %d, %v\n%s", name, n, err, out)
+			}
 		}
-		var n int
-		i := strings.Index(string(out), load.NoDescriptors)
-		if _, err := fmt.Sscanf(string(out[max(i, 0):]), "no-descriptors: the generator ran out of file descriptors: %d requests failed", &n); err != nil || n < 10 {
-			t.Errorf("%s: %d requests, %v\n%s", name, n, err, out)
-		}
+		run("150", "no-descriptors: the generator ran out of file descriptors: %d requests failed", 10)
+		run("0", "no-descriptors: the generator was short of file descriptors: requests in flight reached %d, which is what the limit of open files allows; later ones waited", 16)
 	}
 }
 

@@ -85,11 +85,11 @@ func TestResultsWarning(t *testing.T) {
 
 // TestCapText: a cap that follows from the limit of open files says so.
 func TestCapText(t *testing.T) {
-	text, hint := capText(MaxInFlight())
-	if limited := MaxInFlight() < DefaultMaxInFlight; strings.Contains(text, "open files") != limited || strings.Contains(hint, "ulimit") != limited {
-		t.Errorf("%q, %q", text, hint)
+	code, text, hint := capText(MaxInFlight())
+	if limited := MaxInFlight() < DefaultMaxInFlight; (code == NoDescriptors) != limited || strings.Contains(text, "open files") != limited || strings.Contains(hint, "ulimit") != limited {
+		t.Errorf("%s: %q, %q", code, text, hint)
 	}
-	if text, hint := capText(DefaultMaxInFlight + 1); text != "10,001" || strings.Contains(hint, "ulimit") {
-		t.Errorf("%q, %q", text, hint)
+	if code, text, hint := capText(DefaultMaxInFlight + 1); code != InFlightCap || text != "requests in flight reached their cap of 10,001" || strings.Contains(hint, "ulimit") {
+		t.Errorf("%s: %q, %q", code, text, hint)
 	}
 }
