@@ -160,8 +160,11 @@ func unanswered(ctx context.Context, o nethttp.Options, targets []load.Target, t
 	if err != nil {
 		return fmt.Errorf("no request was answered: %w", err)
 	}
-	return hinted{errors.New("no request was answered: " + firstError(t)),
-		fmt.Sprintf("something listens there; `curl -v %s` shows what it says", load.WithoutPassword(targets[0].URL))}
+	none := errors.New("no request was answered: " + firstError(t))
+	if len(targets) == 0 { // of a stream, and gone
+		return none
+	}
+	return hinted{none, fmt.Sprintf("something listens there; `curl -v %s` shows what it says", load.WithoutPassword(targets[0].URL))}
 }
 
 func firstError(t *kasoku.Tally) string {
