@@ -105,6 +105,12 @@ func Attack(ctx context.Context, o AttackOptions) (res AttackResult, err error) 
 	if err := sender.Permitted(ctx, plan.Targets); err != nil {
 		return res, err
 	}
+	if plan.Stream != nil {
+		// The program that writes targets may need a while before the first one.
+		if plan.Stream, err = begin(ctx, plan.Stream); err != nil {
+			return res, err
+		}
+	}
 	out, closeOut, err := o.openResults()
 	if err != nil {
 		return res, err
@@ -210,4 +216,38 @@ func (o *AttackOptions) targetOptions() (TargetOptions, error) {
 	defer f.Close()
 	to.Table, err = load.ReadTable(f, o.Table)
 	return to, err
+}
+
+// A begunStream is a stream whose first target has come.
+type begunStream struct {
+	load.Stream
+	first *load.Target // nil: it was given
+	err   error        // instead of first
+}
+
+// begin waits for the first target of a stream, so that a load's clock does not run
+// before. A stream that has none says so when it is asked.
+func begin(ctx context.Context, s load.Stream) (load.Stream, error) {
+	come := make(chan *begunStream, 1)
+	go func() { // ends with the read, which nothing can interrupt
+		b := &begunStream{Stream: s}
+		b.first, b.err = s.Next()
+		come <- b
+	}()
+	select {
+	case b := <-come:
+		return b, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// Next implements [load.Stream].
+func (b *begunStream) Next() (*load.Target, error) {
+	first, err := b.first, b.err
+	if first == nil && err == nil {
+		return b.Stream.Next()
+	}
+	b.first, b.err = nil, nil
+	return first, err
 }
