@@ -178,10 +178,17 @@ func askedPerSec(s kasoku.Step) string {
 	return unit.PerSec(s.PerSec)
 }
 
-// Reached is how many requests succeeded each second, from the first due time to
-// the last answer: a server that answers long after the end has reached less than
-// was asked. NaN when there was no time.
-func (a *Attack) Reached() float64 { return perSecond(a.Tally, max(a.Length(), a.Summary.Wall)) }
+// Reached is how many requests succeeded each second, from the first due time until
+// all but the slowest hundredth had ended: a server that answers long after the end
+// has reached less than was asked, one that leaves a single request waiting has not.
+// NaN when there was no time.
+func (a *Attack) Reached() float64 { return perSecond(a.Tally, a.untilAnswered(a.Tally, 0, a.Length())) }
+
+// untilAnswered is how long it took until all but the slowest hundredth of the
+// requests of a stretch had ended.
+func (a *Attack) untilAnswered(t *kasoku.Tally, from, long time.Duration) time.Duration {
+	return max(long, min(a.Summary.Wall-from, long+t.Latency.Quantile(0.99)))
+}
 
 // StepReached is how many requests of step i of Steps succeeded each second. Of the
 // last one it is known when its answers had come.
@@ -189,7 +196,7 @@ func (a *Attack) StepReached(i int) float64 {
 	s := &a.Steps[i]
 	long := s.Interval.Len()
 	if i == len(a.Steps)-1 {
-		long = max(long, a.Summary.Wall-s.Interval.From)
+		long = a.untilAnswered(s.Tally, s.Interval.From, long)
 	}
 	return perSecond(s.Tally, long)
 }
