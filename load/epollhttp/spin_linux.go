@@ -152,7 +152,7 @@ const (
 
 	// leadShare of a wait at most is spent being on time: at high rates that would
 	// be much CPU for few microseconds.
-	leadShare = 6
+	leadShare = 12
 )
 
 // wakeFor returns when to wake up to be there at a time.
