@@ -182,7 +182,9 @@ func askedPerSec(s kasoku.Step) string {
 // all but the slowest hundredth had ended: a server that answers long after the end
 // has reached less than was asked, one that leaves a single request waiting has not.
 // NaN when there was no time.
-func (a *Attack) Reached() float64 { return perSecond(a.Tally, a.untilAnswered(a.Tally, 0, a.Length())) }
+func (a *Attack) Reached() float64 {
+	return perSecond(a.Tally, a.untilAnswered(a.Tally, 0, a.Length()))
+}
 
 // untilAnswered is how long it took until all but the slowest hundredth of the
 // requests of a stretch had ended.

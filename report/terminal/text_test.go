@@ -64,7 +64,7 @@ func TestCutMiddle(t *testing.T) {
 	f("short", 5, "short")
 	f("Get: connection refused", 13, "Get:… refused")
 	f("a long text", 6, "a lon…") // no room for two ends
-	f("山田太郎山田太郎", 10, "山… 田太郎") // half of a character is a space
+	f("山田太郎山田太郎", 10, "山… 田太郎")   // half of a character is a space
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.StringOf(rapid.RuneFrom([]rune("ab 山%\u0301→"))).Draw(t, "text")
 		n := rapid.IntRange(0, 60).Draw(t, "width")
