@@ -20,6 +20,9 @@ func TestEveryTickIsAccountedFor(t *testing.T) {
 		interval := time.Duration(rapid.IntRange(1, 5000).Draw(rt, "interval ms")) * time.Millisecond
 		after := time.Duration(rapid.Int64Range(0, int64(3*interval)).Draw(rt, "begins after"))
 		length := time.Duration(rapid.Int64Range(0, int64(12*interval)).Draw(rt, "length"))
+		if (after+length)%interval == 0 {
+			length++ // an end and an answer in one nanosecond have no order
+		}
 		script := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) act {
 			a := act{takes: time.Duration(rapid.Int64Range(0, int64(interval)/10).Draw(rt, "takes"))}
 			switch rapid.IntRange(0, 5).Draw(rt, "what") {
@@ -56,7 +59,7 @@ func TestEveryTickIsAccountedFor(t *testing.T) {
 		for _, due := range ticks {
 			within := interval
 			if due+interval > ended {
-				within = stopGrace // nobody asks for the next one
+				within = ended - due + stopGrace // nobody asks for the next one
 			}
 			if !accounted(due, within, l.frames["a"], l.gaps["a"]) {
 				rt.Fatalf("tick %s is lost: frames %v, gaps %v", due, l.frames["a"], l.gaps["a"])
