@@ -28,11 +28,11 @@ var floorTable = parseFloors(`
 2 analyze analyze/accesslog analyze/slowlog analyze/digest analyze/sqlshape analyze/applog analyze/phases analyze/score
 2 analyze/routes analyze/patterns analyze/buckets
 2 config discover guard
-3 scenario replay compare runstore fleet fleet/bus capture merge explain peers peers/*
+3 scenario scenario/agent replay compare runstore fleet fleet/bus capture merge explain peers peers/*
 4 diagnose diagnose/rules advise revert
 5 loop report report/terminal report/html report/export
 6 capacity watch web web/ui mcp finalize
-7 labs/*
+7 labs/* labs/isuumo/*
 8 cmd/kasoku cmd/mackerel-plugin-* cmd/check-*
 9 bench bench/*
 `)

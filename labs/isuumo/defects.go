@@ -1,0 +1,130 @@
+package isuumo
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Defect is something that makes the service slow and can be seeded by itself.
+type Defect struct {
+	ID    string // of the catalogue
+	Where string // "service", "database", "nginx"
+	About string
+	// Shipped defects are those of the service as the contest had it.
+	Shipped bool
+	// SQL defects are in queries, so nothing is seen of them while answers come
+	// from memory.
+	SQL bool
+}
+
+// Known lists all defects.
+func Known() []Defect {
+	return []Defect{
+		{"CCH-07", "service", "nothing is kept in memory: every answer is read from the database", true, false},
+		{"QRY-03", "service", "queries read all columns of all rows that they look at", true, true},
+		{"QRY-04", "service", "the polygon search asks once more for each estate in the bounding box", true, true},
+		{"QRY-08", "service", "each search counts its matches anew", true, true},
+		{"DRV-01", "service", "each query is prepared, executed and closed", true, true},
+		{"DRV-02", "service", "an upload inserts row by row, each prepared anew", true, true},
+		{"LCK-01", "service", "a purchase locks its row by SELECT … FOR UPDATE before it changes it", true, true},
+		{"POOL-06", "service", "ten connections to the database, however many requests wait", true, true},
+		{"APP-01", "service", "a log line for each request, JSON with indents", true, false},
+		{"IDX-04", "database", "no index but the primary keys: nothing serves filters and prices", true, true},
+		{"IDX-05", "database", "range conditions stop the use of the rest of an index", true, true},
+		{"IDX-06", "database", "no index in the order popularity DESC, id ASC", true, true},
+		{"IDX-07", "database", "no spatial index: the polygon is tried against a function of columns", true, true},
+		{"NGX-01", "nginx", "a new connection to the service for each request", true, false},
+		{"NGX-05", "nginx", "requests of crawlers reach the service", true, false},
+		{"DBC-02", "database", "a binary log that nobody reads, synchronised at each commit", false, false},
+		{"OPS-02", "service", "/initialize loads all rows first and alters the tables afterwards", false, false},
+		{"OPS-09", "service", "what is kept in memory is not read again by /initialize", false, false},
+	}
+}
+
+// Defects is a set of seeded defects by id.
+type Defects []string
+
+// The variants: how far the service has been tuned.
+const (
+	Initial = "initial" // as shipped
+	Indexes = "indexes" // tuned without a change of code: indexes, my.cnf, nginx
+	Tuned   = "tuned"
+)
+
+// Variants lists them, the slowest first.
+func Variants() []string { return []string{Initial, Indexes, Tuned} }
+
+// Variant returns the defects that a variant has.
+func Variant(name string) (Defects, error) {
+	var out Defects
+	switch name {
+	case Initial, Indexes:
+		for _, d := range Known() {
+			mended := name == Indexes && slices.Contains([]string{"IDX-04", "IDX-06", "NGX-01", "NGX-05"}, d.ID)
+			if d.Shipped && !mended {
+				out = append(out, d.ID)
+			}
+		}
+	case Tuned:
+	default:
+		return nil, fmt.Errorf("unknown variant %q: want %s", name, strings.Join(Variants(), ", "))
+	}
+	return out, nil
+}
+
+// ParseDefects reads a list of ids with commas, "all" for those of the service as
+// shipped, or "none". Defects of queries bring CCH-07 with them: answers from
+// memory would hide them.
+func ParseDefects(s string) (Defects, error) {
+	switch s = strings.TrimSpace(s); s {
+	case "all":
+		return Variant(Initial)
+	case "none", "":
+		return Variant(Tuned)
+	}
+	known := Known()
+	chosen := map[string]bool{}
+	for id := range strings.SplitSeq(s, ",") {
+		id = strings.ToUpper(strings.TrimSpace(id))
+		i := slices.IndexFunc(known, func(d Defect) bool { return d.ID == id })
+		if i < 0 {
+			return nil, fmt.Errorf("unknown defect %q: want %s, all or none", id, strings.Join(ids(known), ", "))
+		}
+		chosen[id] = true
+		if known[i].SQL {
+			chosen["CCH-07"] = true
+		}
+	}
+	var out Defects
+	for _, d := range known { // in the catalogue's order, so that equal sets print alike
+		if chosen[d.ID] {
+			out = append(out, d.ID)
+		}
+	}
+	return out, nil
+}
+
+func ids(defects []Defect) []string {
+	out := make([]string, len(defects))
+	for i, d := range defects {
+		out[i] = d.ID
+	}
+	return out
+}
+
+// Has reports whether the set holds the id.
+func (d Defects) Has(id string) bool { return slices.Contains(d, id) }
+
+// Without returns the set without one id.
+func (d Defects) Without(id string) Defects {
+	return slices.DeleteFunc(slices.Clone(d), func(x string) bool { return x == id })
+}
+
+// String lists the ids, "none" for an empty set.
+func (d Defects) String() string {
+	if len(d) == 0 {
+		return "none"
+	}
+	return strings.Join(d, ",")
+}

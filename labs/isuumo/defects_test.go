@@ -1,0 +1,43 @@
+package isuumo
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestParseDefects(t *testing.T) {
+	for in, want := range map[string]string{
+		"none":           "none",
+		"":               "none",
+		"app-01, NGX-05": "APP-01,NGX-05",
+		"IDX-06":         "CCH-07,IDX-06",
+		"QRY-04,CCH-07":  "CCH-07,QRY-04",
+	} {
+		got, err := ParseDefects(in)
+		if err != nil || got.String() != want {
+			t.Errorf("ParseDefects(%q) = %s, %v; want %s", in, got, err, want)
+		}
+	}
+	if _, err := ParseDefects("IDX-99"); err == nil {
+		t.Error("an unknown id was taken")
+	}
+}
+
+// TestVariants: each variant has some of the defects of the one before it, and what
+// it lists can be given back as defects.
+func TestVariants(t *testing.T) {
+	var before Defects
+	for i, name := range Variants() {
+		d, err := Variant(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 && (len(d) >= len(before) || !slices.Equal(d, slices.DeleteFunc(slices.Clone(before), func(id string) bool { return !d.Has(id) }))) {
+			t.Errorf("%s has %s, the variant before it %s", name, d, before)
+		}
+		if again, err := ParseDefects(d.String()); err != nil || again.String() != d.String() {
+			t.Errorf("ParseDefects(%q) = %s, %v", d, again, err)
+		}
+		before = d
+	}
+}
