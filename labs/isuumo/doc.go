@@ -10,6 +10,8 @@
 //	queries   the service as it was shipped: every answer by SQL
 //	memory    the service tuned: answers from memory, the database as the record
 //	app       either of them as a process
+//	request   what both of them take from a request, and refuse
+//	tuning    the indexes, my.cnf and nginx.conf of the variants
 //	web       the pages and pictures
 //	stack     database, nginx and service together
 //	bench     the benchmark
