@@ -215,7 +215,7 @@ func (fl floors) check(tr *tree) (breaches []string) {
 // forTests reports whether the directory is a helper for tests, such as
 // internal/golden or, by its name, service/servicetest.
 func forTests(dir string) bool {
-	return dir == "internal/golden" || dir == "internal/fixture" || path.Base(dir) == path.Base(path.Dir(dir))+"test"
+	return path.Dir(dir) == "internal" || path.Base(dir) == path.Base(path.Dir(dir))+"test"
 }
 
 func top(dir string) string { first, _, _ := strings.Cut(dir, "/"); return first }

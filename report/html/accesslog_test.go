@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku/analyze/accesslog"
+	"github.com/kasoku/kasoku/internal/browsertest"
 	"github.com/kasoku/kasoku/internal/golden"
 	"github.com/kasoku/kasoku/lines"
 	"github.com/kasoku/kasoku/report"
@@ -57,13 +58,9 @@ func TestAccessLogGolden(t *testing.T) {
 // TestBrowserSortsTables: the order that the address asks for is the one that is
 // shown, also by numbers that are printed with commas and units.
 func TestBrowserSortsTables(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a browser; the long tests run it")
-	}
 	url := file(t, accessPage(t))
 	for sorted, want := range map[string]string{"-requests": "/products/:id", "requests": "(no request)", "-p99_s": "/orders", "route": "(no request)"} {
-		dom, stderr := chromium(t, "--dump-dom", url+"?sort="+sorted)
-		quiet(t, stderr)
+		dom := browsertest.DumpDOM(t, url+"?sort="+sorted)
 		_, rows, _ := strings.Cut(dom, "<tbody>")
 		first, _, _ := strings.Cut(rows, "</tr>")
 		if !strings.Contains(first, ">"+want+"<") {

@@ -1,60 +1,17 @@
 package html
 
 import (
-	"bytes"
-	"context"
 	"fmt"
-	"image/png"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/kasoku/kasoku/internal/browsertest"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/internal/sample"
 )
-
-// chromium runs the browser without a window and returns what it wrote. A machine
-// without a browser fails the test: a page that nobody opened is not tested.
-func chromium(t *testing.T, args ...string) (stdout, stderr string) {
-	t.Helper()
-	path := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if p, err := exec.LookPath(name); err == nil {
-			path = p
-			break
-		}
-	}
-	if path == "" {
-		t.Fatal("no chromium, chromium-browser or google-chrome on PATH: apt install chromium")
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	args = append([]string{
-		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-		"--disable-component-update", "--disable-sync", "--hide-scrollbars", "--enable-logging=stderr", "--user-data-dir=" + t.TempDir(),
-	}, args...)
-	cmd := exec.CommandContext(ctx, path, args...)
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%s: %v\n%s", path, err, errs.String())
-	}
-	return out.String(), errs.String()
-}
-
-// consoleLine is how the browser logs what a page says to its console.
-var consoleLine = regexp.MustCompile(`(?m)^.*(?:CONSOLE|Uncaught|Refused to).*$`)
-
-func quiet(t *testing.T, stderr string) {
-	t.Helper()
-	if lines := consoleLine.FindAllString(stderr, -1); len(lines) > 0 {
-		t.Errorf("the page wrote to the console:\n%s", strings.Join(lines, "\n"))
-	}
-}
 
 func file(t *testing.T, d *report.Document) string {
 	t.Helper()
@@ -66,9 +23,6 @@ func file(t *testing.T, d *report.Document) string {
 }
 
 func TestBrowserRunsThePage(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a browser; the long tests run it")
-	}
 	logs, moved := analysed(t)
 	for name, d := range map[string]*report.Document{
 		"analysed": logs, "analysed-moved": moved,
@@ -77,8 +31,7 @@ func TestBrowserRunsThePage(t *testing.T) {
 		"groups": report.Compare(grouped(t), options()), "story": story(t), "accesslog": accessPage(t),
 	} {
 		t.Run(name, func(t *testing.T) {
-			dom, stderr := chromium(t, "--dump-dom", file(t, d)+"#t=33")
-			quiet(t, stderr)
+			dom := browsertest.DumpDOM(t, file(t, d)+"#t=33")
 			if !strings.Contains(dom, `class="js"`) {
 				t.Error("the script did not run")
 			}
@@ -96,20 +49,7 @@ func TestBrowserRunsThePage(t *testing.T) {
 }
 
 func TestBrowserDrawsThePage(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a browser; the long tests run it")
-	}
-	shot := filepath.Join(t.TempDir(), "page.png")
-	_, stderr := chromium(t, "--screenshot="+shot, "--window-size=1280,2600", file(t, report.Show(sample.Before(), options())))
-	quiet(t, stderr)
-	b, err := os.ReadFile(shot)
-	if err != nil {
-		t.Fatal(err)
-	}
-	img, err := png.Decode(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
+	img := browsertest.Screenshot(t, file(t, report.Show(sample.Before(), options())), 1280, 2600)
 	// The reds and blues of the bars are colours that nothing else has so much of.
 	colours := map[string]int{}
 	for y := img.Bounds().Min.Y; y < img.Bounds().Max.Y; y += 3 {
@@ -128,9 +68,6 @@ func TestBrowserDrawsThePage(t *testing.T) {
 // The page itself never scrolls sideways, however narrow: tables and code scroll in
 // their boxes.
 func TestBrowserFitsNarrowPages(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a browser; the long tests run it")
-	}
 	docs := map[string]*report.Document{"show": report.Show(sample.Before(), options()), "compare": report.Compare(compared(t), options()),
 		"groups": report.Compare(grouped(t), options()), "story": story(t), "list": report.List(sample.Contest(), report.ListOptions{Options: options()}),
 		"accesslog": accessPage(t), "logdiff": diffPage(t)}
@@ -148,7 +85,7 @@ func TestBrowserFitsNarrowPages(t *testing.T) {
 	if err := os.WriteFile(frame, []byte(page.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	dom, _ := chromium(t, "--allow-file-access-from-files", "--dump-dom", "file://"+frame)
+	dom := browsertest.DumpDOM(t, "file://"+frame, "--allow-file-access-from-files")
 	got := regexp.MustCompile(`(?m)\w+-\d+ is \d+ wide`).FindAllString(dom, -1)
 	if len(got) != len(want) {
 		t.Errorf("measured %d pages, want %d:\n%s", len(got), len(want), dom)
