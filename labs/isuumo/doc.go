@@ -11,6 +11,7 @@
 //	memory    the service tuned: answers from memory, the database as the record
 //	app       either of them as a process
 //	request   what both of them take from a request, and refuse
+//	sqlfile   the files that /initialize runs
 //	tuning    the indexes, my.cnf and nginx.conf of the variants
 //	web       the pages and pictures
 //	stack     database, nginx and service together

@@ -1,0 +1,186 @@
+// Package app runs the lab's service as a process: by SQL or from memory, as the
+// defects say, on a TCP port or a unix socket.
+package app
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku/labs/isuumo"
+	"github.com/kasoku/kasoku/labs/isuumo/queries"
+	"github.com/kasoku/kasoku/mysqlflags"
+)
+
+// Config says where the service listens, what it needs, and how badly it does.
+type Config struct {
+	Listen     string // host:port, port 0 takes a free one; or unix:/path
+	DSN        string // of the database; interpolateParams is set as the defects say
+	SQLDir     string // with the files that /initialize runs
+	FixtureDir string // with chair_condition.json and estate_condition.json
+	Defects    isuumo.Defects
+	AppLog     io.Writer         // what the process says; with APP-01 also a line for each request
+	Ready      func(addr string) // called once, when requests are accepted: host:port or unix:/path
+}
+
+// A service answers requests until it is closed.
+type service interface {
+	http.Handler
+	io.Closer
+}
+
+// Serve runs the service until the context ends, then lets requests in flight
+// finish for at most two seconds. It waits for its database as long as it takes.
+func Serve(ctx context.Context, cfg Config) error {
+	appLog := log.New(cfg.AppLog, "", log.LstdFlags)
+	db, err := open(cfg)
+	if err != nil {
+		return fmt.Errorf("open database: %w", err)
+	}
+	defer db.Close()
+	if err := reach(ctx, db, appLog); err != nil {
+		return fmt.Errorf("reach database: %w", err)
+	}
+	s, err := newService(cfg, db, appLog)
+	if err != nil {
+		return err
+	}
+	ln, addr, err := listen(cfg.Listen)
+	if err != nil {
+		return errors.Join(err, s.Close())
+	}
+	if cfg.Ready != nil {
+		cfg.Ready(addr)
+	}
+	var h http.Handler = s
+	if cfg.Defects.Has("APP-01") {
+		h = chatty(s, cfg.AppLog)
+	}
+	return errors.Join(serve(ctx, &http.Server{
+		Handler:           h,
+		ErrorLog:          appLog,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute, // longer than nginx keeps its connections, 60 s by default
+	}, ln), s.Close())
+}
+
+// newService chooses the service.
+func newService(cfg Config, db *sql.DB, appLog *log.Logger) (service, error) {
+	return queries.New(queries.Options{
+		DB: db, SQLDir: cfg.SQLDir, FixtureDir: cfg.FixtureDir, Defects: cfg.Defects, Log: appLog,
+	})
+}
+
+// open opens the database with the pool and the way of passing parameters that the
+// defects ask for.
+//
+// POOL-06 leaves ten connections, of which database/sql keeps its default of two
+// when they are idle. Mended, there are as many as two cores and a disk keep busy,
+// all kept. DRV-01 leaves the driver to prepare, execute and close a statement for
+// each query that has parameters; mended, it writes them into the query's text.
+func open(cfg Config) (*sql.DB, error) {
+	sqlService := cfg.Defects.Has("CCH-07")
+	dsn := cfg.DSN
+	if !sqlService || !cfg.Defects.Has("DRV-01") {
+		dsn = withParam(dsn, "interpolateParams=true")
+	}
+	db, err := mysqlflags.OpenDSN(dsn)
+	if err != nil {
+		return nil, err
+	}
+	if sqlService && cfg.Defects.Has("POOL-06") {
+		db.SetMaxOpenConns(10)
+	} else {
+		db.SetMaxOpenConns(poolSize)
+		db.SetMaxIdleConns(poolSize)
+	}
+	return db, nil
+}
+
+// poolSize is above the number of requests that the benchmark's highest level has
+// in flight, and well below the servers' default of 151 connections.
+const poolSize = 64
+
+// reach waits until the database answers, asking again and again with growing
+// pauses.
+func reach(ctx context.Context, db *sql.DB, appLog *log.Logger) error {
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+		err := db.PingContext(ctx)
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		appLog.Printf("reach database: %v; trying again in %s", err, wait)
+		again := time.NewTimer(wait)
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			again.Stop()
+			return ctx.Err()
+		}
+	}
+}
+
+// withParam adds a parameter to a DSN. The parameters follow the last slash.
+func withParam(dsn, param string) string {
+	if strings.Contains(dsn[strings.LastIndexByte(dsn, '/')+1:], "?") {
+		return dsn + "&" + param
+	}
+	return dsn + "?" + param
+}
+
+// listen listens at host:port or unix:/path, where a socket that nobody listens on
+// any more is replaced. It returns the address in the same form.
+func listen(at string) (net.Listener, string, error) {
+	path, isUnix := strings.CutPrefix(at, "unix:")
+	if !isUnix {
+		ln, err := net.Listen("tcp", at)
+		if err != nil {
+			return nil, "", fmt.Errorf("listen: %w", err)
+		}
+		return ln, ln.Addr().String(), nil
+	}
+	if c, err := net.Dial("unix", path); err == nil {
+		_ = c.Close()
+		return nil, "", fmt.Errorf("listen: somebody listens on %s already", path)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, "", fmt.Errorf("listen: %w", err)
+	}
+	ln, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, "", fmt.Errorf("listen: %w", err)
+	}
+	// nginx's workers may run as another user.
+	if err := os.Chmod(path, 0o666); err != nil {
+		return nil, "", errors.Join(fmt.Errorf("listen: %w", err), ln.Close())
+	}
+	return ln, at, nil
+}
+
+// serve answers until the context ends and all requests are answered, or two
+// seconds longer.
+func serve(ctx context.Context, srv *http.Server, ln net.Listener) error {
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(ln) }()
+	select {
+	case err := <-served:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	err := srv.Shutdown(grace)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = srv.Close()
+	}
+	<-served
+	return err
+}

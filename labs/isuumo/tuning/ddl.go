@@ -1,0 +1,12 @@
+// Package tuning holds what tunes the lab's servers: indexes and columns, and the
+// configuration of the database and of nginx.
+package tuning
+
+import "github.com/kasoku/kasoku/labs/isuumo"
+
+// DDL returns the statements that run after the schema for those defects of indexes
+// that are mended, for "mariadb" or "mysql". It is empty when answers come from
+// memory.
+func DDL(d isuumo.Defects, database string) string {
+	return ""
+}
