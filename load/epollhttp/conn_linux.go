@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/kasoku/kasoku/load/http1"
 	"github.com/kasoku/kasoku/load/nethttp"
 	"golang.org/x/sys/unix"
 )
@@ -35,7 +36,7 @@ type conn struct {
 	free  bool // it is in host.free
 	idle  bool // it is open and has no flight; counted in host.idle
 	host  *host
-	p     parser
+	p     http1.Parser
 	q     queue  // what was sent on it and has no answer yet, oldest first
 	used  uint64 // answers that came
 	rest  []byte // what the socket did not take at first
@@ -212,8 +213,8 @@ func (s *shard) attach(c *conn, f *flight) {
 
 // expect makes a connection ready for the answer to f.
 func (s *shard) expect(c *conn, f *flight) {
-	c.p.memo = &s.memos[f.hit.Target]
-	c.p.start(f.t.head)
+	c.p.Memo = &s.memos[f.hit.Target]
+	c.p.Start(f.t.head)
 }
 
 // unsent reports whether there is something that the socket did not take.
@@ -324,13 +325,13 @@ func (s *shard) take(c *conn, b []byte) {
 			s.closeConn(c) // nobody asked
 			return
 		}
-		n, done, err := c.p.feed(b)
+		n, done, err := c.p.Feed(b)
 		if err != nil {
 			s.failHead(c, err)
 			return
 		}
 		if !done {
-			s.big = s.big || c.p.body > deferredBody
+			s.big = s.big || c.p.Body > deferredBody
 			return
 		}
 		b = b[n:]
@@ -347,18 +348,18 @@ func (s *shard) answered(c *conn, f *flight, more bool) {
 	c.q.remove(f)
 	c.used++
 	s.count.answers++
-	s.big = s.big || c.p.body > deferredBody
-	keep := c.p.keepAlive && !s.run.opts.NoKeepAlive && !c.unsent() && (c.q.n > 0 || !more)
-	f.hit.Code = c.p.code
-	f.hit.BytesIn = nethttp.Counted(c.p.body, s.run.opts.MaxBody)
+	s.big = s.big || c.p.Body > deferredBody
+	keep := c.p.KeepAlive && !s.run.opts.NoKeepAlive && !c.unsent() && (c.q.n > 0 || !more)
+	f.hit.Code = c.p.Code
+	f.hit.BytesIn = nethttp.Counted(c.p.Body, s.run.opts.MaxBody)
 	f.hit.BytesOut = f.bodyOut
 	if f.hit.Code < 200 || f.hit.Code >= 400 {
-		f.hit.Err = c.p.status
+		f.hit.Err = c.p.Status
 	}
 	s.ages.remove(f)
-	followed := s.run.opts.Follow != nil && len(c.p.location) > 0 && nethttp.Redirects(c.p.code)
+	followed := s.run.opts.Follow != nil && len(c.p.Location) > 0 && nethttp.Redirects(c.p.Code)
 	if followed {
-		s.follow(f, c.p.code, string(c.p.location))
+		s.follow(f, c.p.Code, string(c.p.Location))
 	}
 	switch {
 	case !keep:

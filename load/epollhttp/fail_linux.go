@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/kasoku/kasoku/load/http1"
 	"github.com/kasoku/kasoku/load/nethttp"
 	"golang.org/x/sys/unix"
 )
@@ -50,7 +51,7 @@ func (s *shard) cut(f *flight, inHeader, inBody error) {
 		return
 	}
 	err, wrap := inHeader, true
-	if c.q.head == f && !c.p.awaitsHeader() {
+	if c.q.head == f && !c.p.AwaitsHeader() {
 		err, wrap = inBody, false
 		s.countBody(f, c)
 	}
@@ -61,7 +62,7 @@ func (s *shard) cut(f *flight, inHeader, inBody error) {
 
 // countBody counts what came of an answer that broke off in its body.
 func (s *shard) countBody(f *flight, c *conn) {
-	f.hit.BytesIn, f.hit.BytesOut = nethttp.Counted(c.p.body, s.run.opts.MaxBody), f.bodyOut
+	f.hit.BytesIn, f.hit.BytesOut = nethttp.Counted(c.p.Body, s.run.opts.MaxBody), f.bodyOut
 }
 
 // readEOF takes that the server has closed the connection.
@@ -71,16 +72,16 @@ func (s *shard) readEOF(c *conn) {
 		s.dismiss(c)
 		return
 	}
-	if !c.p.began() {
+	if !c.p.Began() {
 		s.lose(c, io.EOF)
 		return
 	}
-	done, err := c.p.eof()
+	done, err := c.p.EOF()
 	if !done {
 		s.failHead(c, err)
 		return
 	}
-	c.p.keepAlive = false
+	c.p.KeepAlive = false
 	s.answered(c, f, false)
 }
 
@@ -90,24 +91,24 @@ func (s *shard) readFailed(c *conn, e syscall.Errno) {
 	switch {
 	case c.q.head == nil:
 		s.dismiss(c)
-	case !c.p.began():
+	case !c.p.Began():
 		s.lose(c, err)
 	default:
-		s.failHead(c, c.p.broke(err))
+		s.failHead(c, c.p.Broke(err))
 	}
 }
 
 // sendFailed takes that the socket takes no more. An answer that came before is
 // taken all the same.
 func (s *shard) sendFailed(c *conn, e syscall.Errno) {
-	s.lose(c, connectionBroken(c.opError("write", e)))
+	s.lose(c, http1.Broken(c.opError("write", e)))
 }
 
 // failHead ends the oldest flight of a connection, of whose answer something has
 // come, and the connection.
 func (s *shard) failHead(c *conn, err error) {
 	f := c.q.pop()
-	wrap := c.p.awaitsHeader()
+	wrap := c.p.AwaitsHeader()
 	if !wrap {
 		s.countBody(f, c)
 	}

@@ -1,6 +1,7 @@
 package epollhttp
 
 import (
+	"bytes"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -71,8 +72,7 @@ func (t *template) append(dst []byte, n uint64) (out []byte, bodyBytes uint64) {
 			dst = append(dst[:at], dst[at+p.skip:]...)
 		case valuePlace:
 			dst = p.text.Append(dst, n)
-			value := trim(dst, at, len(dst))
-			dst = append(dst[:at], dst[value.from:value.to]...)
+			dst = append(dst[:at], bytes.Trim(dst[at:], " \t")...)
 		case seqPlace:
 			dst = strconv.AppendUint(dst, n, 10)
 		case lengthPlace:

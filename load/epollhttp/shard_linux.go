@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/load/http1"
 	"github.com/kasoku/kasoku/load/nethttp"
 )
 
@@ -62,9 +63,9 @@ type shard struct {
 	lead    time.Duration // by which naps are cut short, as the thread wakes up late
 
 	hosts []host
-	conns []*conn // by slot; nil or closed ones are in unused
-	idle  []int32 // slots without connection
-	memos []memo  // by target, whose answers look alike
+	conns []*conn      // by slot; nil or closed ones are in unused
+	idle  []int32      // slots without connection
+	memos []http1.Memo // by target, whose answers look alike
 
 	// The schedule: the next request of this shard.
 	arrivals load.Arrivals // nil in a closed loop
@@ -115,7 +116,7 @@ func newShard(r *run, id, of int) (*shard, error) {
 	s.came = never
 	s.base = time.Now()
 	s.offset = s.base.Sub(r.start)
-	s.memos = make([]memo, len(r.templates))
+	s.memos = make([]http1.Memo, len(r.templates))
 	s.hosts = make([]host, len(r.sites.list))
 	for i := range s.hosts {
 		s.hosts[i] = host{site: &r.sites.list[i], turn: id,

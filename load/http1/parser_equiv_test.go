@@ -1,6 +1,7 @@
-package epollhttp
+package http1
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/textproto"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -28,17 +30,23 @@ type outcome struct {
 	inHeader bool // err came before the header was complete
 	early    bool // err came before all bytes were used and more were asked for
 	kept     bool // the connection may be used again
+
+	data   string // the body
+	fields string // the header, sorted, without what net/http takes out of it
 }
 
 // byParser feeds the pieces to a parser and then lets the connection end with
 // end. surplus: there was more than the answer.
-func byParser(p *parser, head bool, pieces [][]byte, end error) (o outcome, surplus bool) {
-	p.start(head)
+func byParser(p *Parser, head bool, pieces [][]byte, end error) (o outcome, surplus bool) {
+	if p.Keep != nil {
+		p.Keep.Body = p.Keep.Body[:0]
+	}
+	p.Start(head)
 	done := false
 	var err error
 	for i, b := range pieces {
 		var n int
-		if n, done, err = p.feed(b); n < 0 || n > len(b) {
+		if n, done, err = p.Feed(b); n < 0 || n > len(b) {
 			panic("fed beyond what there was")
 		}
 		if done || err != nil {
@@ -52,20 +60,43 @@ func byParser(p *parser, head bool, pieces [][]byte, end error) (o outcome, surp
 	early := err != nil
 	if !done && err == nil {
 		if end == io.EOF {
-			_, err = p.eof()
+			_, err = p.EOF()
 		} else {
-			err = p.broke(end)
+			err = p.Broke(end)
 		}
 	}
 	if err != nil {
-		return outcome{err: err.Error(), inHeader: p.awaitsHeader(), early: early, body: p.body}, surplus
+		return outcome{err: err.Error(), inHeader: p.AwaitsHeader(), early: early, body: p.Body}, surplus
 	}
-	o = outcome{code: p.code, body: p.body, kept: p.keepAlive}
+	o = outcome{code: p.Code, body: p.Body, kept: p.KeepAlive}
 	if !success(o.code) {
-		o.status = p.status
+		o.status = p.Status
 	}
-	o.location = string(p.location)
+	o.location = string(p.Location)
+	if p.Keep != nil {
+		o.data, o.fields = string(p.Keep.Body), sortedFields(p.Keep.Header)
+	}
 	return o, surplus
+}
+
+// sortedFields writes the fields of a header as net/http does.
+func sortedFields(lines []byte) string {
+	h, err := textproto.NewReader(bufio.NewReader(io.MultiReader(bytes.NewReader(lines), strings.NewReader("\r\n")))).ReadMIMEHeader()
+	if err != nil {
+		return err.Error()
+	}
+	return fields(http.Header(h))
+}
+
+// fields writes a header without what net/http has acted on, and taken out of it
+// or not.
+func fields(h http.Header) string {
+	for _, name := range []string{"Transfer-Encoding", "Content-Length", "Trailer", "Connection"} {
+		h.Del(name)
+	}
+	var b strings.Builder
+	_ = h.Write(&b)
+	return b.String()
 }
 
 func success(code int) bool { return code >= 200 && code < 400 }
@@ -90,14 +121,14 @@ func byTransport(t testing.TB, method string, pieces [][]byte, end error) (o out
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusSwitchingProtocols { // what follows it is no body
-		var n int64
-		n, err = io.Copy(io.Discard, onlyReader{resp.Body})
-		o.body = uint64(n)
+		var b []byte
+		b, err = io.ReadAll(resp.Body)
+		o.body, o.data = uint64(len(b)), string(b)
 	}
 	if err != nil {
 		return outcome{err: err.Error(), early: !conn.asked.Load(), body: o.body}
 	}
-	o.code = resp.StatusCode
+	o.code, o.fields = resp.StatusCode, fields(resp.Header)
 	if !success(o.code) {
 		o.status = resp.Status
 	} else if o.code >= 300 {
@@ -105,8 +136,6 @@ func byTransport(t testing.TB, method string, pieces [][]byte, end error) (o out
 	}
 	return o
 }
-
-type onlyReader struct{ io.Reader }
 
 // A scripted connection waits for a request, gives the pieces one by one, and
 // ends.
@@ -164,7 +193,7 @@ func cut(answer []byte, sizes []byte) [][]byte {
 	return append(out, answer)
 }
 
-func sameAsTransport(t *testing.T, p *parser, method string, answer, sizes []byte, end error) {
+func sameAsTransport(t *testing.T, p *Parser, method string, answer, sizes []byte, end error) {
 	t.Helper()
 	got, surplus := byParser(p, method == "HEAD", cut(answer, sizes), end)
 	want := byTransport(t, method, cut(answer, sizes), end)
@@ -173,6 +202,9 @@ func sameAsTransport(t *testing.T, p *parser, method string, answer, sizes []byt
 	}
 	if strings.HasSuffix(got.err, "message too large") {
 		got.early = want.early // net/http says so before the line ends
+	}
+	if p.Keep == nil {
+		got.data, got.fields = want.data, want.fields
 	}
 	if got != want {
 		t.Errorf("%s, %d bytes cut at %.20v, then %v:\n%.300q\n got %+v\nwant %+v", method, len(answer), sizes, end, answer, got, want)
@@ -197,7 +229,7 @@ func FuzzParser(f *testing.F) {
 		if head {
 			method = "HEAD"
 		}
-		sameAsTransport(t, &parser{memo: &memo{}}, method, answer, sizes, ends(reset))
+		sameAsTransport(t, &Parser{Memo: &Memo{}, Keep: &Kept{}}, method, answer, sizes, ends(reset))
 	})
 }
 
@@ -210,7 +242,12 @@ func TestMain(m *testing.M) {
 // TestSameAsTransport judges every answer whole, byte by byte, and cut off after
 // every byte, as GET and as HEAD, with one parser for all.
 func TestSameAsTransport(t *testing.T) {
-	p := &parser{memo: &memo{}}
+	for _, keep := range []*Kept{nil, {}} {
+		sameOnAnswers(t, &Parser{Memo: &Memo{}, Keep: keep})
+	}
+}
+
+func sameOnAnswers(t *testing.T, p *Parser) {
 	bytewise := make([]byte, 400)
 	for i := range bytewise {
 		bytewise[i] = 1

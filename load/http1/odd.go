@@ -1,4 +1,4 @@
-package epollhttp
+package http1
 
 import (
 	"bufio"
@@ -19,7 +19,7 @@ var errMore = errors.New("more bytes are needed")
 const maxTried = 8 << 10
 
 // holdOdd is header for one that is unusual, or was so far.
-func (p *parser) holdOdd(b []byte) (n int, err error) {
+func (p *Parser) holdOdd(b []byte) (n int, err error) {
 	before := len(p.hold)
 	p.hold = append(p.hold, b...)
 	return p.tryOdd(before)
@@ -27,7 +27,7 @@ func (p *parser) holdOdd(b []byte) (n int, err error) {
 
 // tryOdd has net/http read the unusual header in hold, of which the bytes from
 // before on are new.
-func (p *parser) tryOdd(before int) (n int, err error) {
+func (p *Parser) tryOdd(before int) (n int, err error) {
 	p.odd = true
 	fresh := len(p.hold) - before
 	line := bytes.LastIndexByte(p.hold[before:], '\n') + 1
@@ -56,7 +56,7 @@ func hasEmptyLine(b []byte) bool {
 
 // ask has net/http read the header that h begins with, into p.said. Reading beyond
 // h fails with first, and then with later; all reports whether it was tried.
-func (p *parser) ask(h []byte, first, later error) (status, location string, all bool, err error) {
+func (p *Parser) ask(h []byte, first, later error) (status, location string, all bool, err error) {
 	r := &thenFails{rest: h, first: first, later: later}
 	br := bufio.NewReader(r)
 	method := http.MethodGet
@@ -65,7 +65,7 @@ func (p *parser) ask(h []byte, first, later error) (status, location string, all
 	}
 	resp, err := http.ReadResponse(br, &http.Request{Method: method})
 	if err != nil {
-		return "", "", r.failed, connectionBroken(err)
+		return "", "", r.failed, Broken(err)
 	}
 	p.said = header{
 		at:        len(h) - len(r.rest) - br.Buffered(),
@@ -77,16 +77,19 @@ func (p *parser) ask(h []byte, first, later error) (status, location string, all
 	}
 	// Nothing is read through the body, and what it reads from is garbage.
 	_ = resp.Body.Close()
+	if p.Keep != nil {
+		p.Keep.oddHeader(resp.Header)
+	}
 	return resp.Status, resp.Header.Get("Location"), r.failed, nil
 }
 
-// brokeInHeader is broke when a part of a header has come.
-func (p *parser) brokeInHeader(cause error) error {
+// brokeInHeader is Broke when a part of a header has come.
+func (p *Parser) brokeInHeader(cause error) error {
 	// A socket tells only once that it was reset.
 	if _, _, _, err := p.ask(p.hold, cause, io.EOF); err != nil {
 		return err
 	}
-	return connectionBroken(io.ErrUnexpectedEOF)
+	return Broken(io.ErrUnexpectedEOF)
 }
 
 // thenFails gives bytes and then fails.

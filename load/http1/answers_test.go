@@ -1,4 +1,4 @@
-package epollhttp
+package http1
 
 import (
 	"strings"

@@ -1,4 +1,4 @@
-package epollhttp
+package http1
 
 import (
 	"bufio"
@@ -13,7 +13,7 @@ import (
 const (
 	maxChunkLine = 4096      // with its CRLF; as the buffer of a net/http connection
 	maxTrailer   = 4096      // with its empty line; the same buffer
-	maxExcess    = 16 * 1024 // see parser.chunkLine
+	maxExcess    = 16 * 1024 // see Parser.chunkLine
 )
 
 var (
@@ -30,16 +30,19 @@ var (
 )
 
 // chunk takes bytes of a body in chunks and consumes up to the end of a part.
-func (p *parser) chunk(b []byte) (n int, err error) {
+func (p *Parser) chunk(b []byte) (n int, err error) {
 	switch p.state {
 	case chunkLine:
 		return p.chunkLine(b)
 	case chunkData:
 		n = p.take(b)
+		if p.Keep != nil {
+			err = p.Keep.data(b[:n], p.left)
+		}
 		if p.left == 0 {
 			p.state = chunkEnd
 		}
-		return n, nil
+		return n, err
 	case chunkEnd:
 		return p.chunkEnd(b)
 	default:
@@ -48,7 +51,7 @@ func (p *parser) chunk(b []byte) (n int, err error) {
 }
 
 // chunkLine takes the line before a chunk.
-func (p *parser) chunkLine(b []byte) (n int, err error) {
+func (p *Parser) chunkLine(b []byte) (n int, err error) {
 	n = bytes.IndexByte(b, '\n') + 1
 	missing := n == 0
 	if missing {
@@ -72,7 +75,7 @@ func (p *parser) chunkLine(b []byte) (n int, err error) {
 }
 
 // beginChunk reads the line before a chunk.
-func (p *parser) beginChunk(line []byte) error {
+func (p *Parser) beginChunk(line []byte) error {
 	end := len(line) - 2
 	switch bytes.IndexByte(line, '\r') {
 	case -1:
@@ -127,7 +130,7 @@ func hex(b []byte) (n uint64, err error) {
 }
 
 // chunkEnd takes the CRLF after the data of a chunk.
-func (p *parser) chunkEnd(b []byte) (n int, err error) {
+func (p *Parser) chunkEnd(b []byte) (n int, err error) {
 	n = min(2-len(p.hold), len(b))
 	end := b[:n]
 	if n < 2 {
@@ -146,7 +149,7 @@ func (p *parser) chunkEnd(b []byte) (n int, err error) {
 }
 
 // trailer takes what stands after the last chunk: most often an empty line.
-func (p *parser) trailer(b []byte) (n int, err error) {
+func (p *Parser) trailer(b []byte) (n int, err error) {
 	before := len(p.hold)
 	if before == 0 && len(b) >= 2 && b[0] == '\r' && b[1] == '\n' {
 		p.state = complete
@@ -178,14 +181,14 @@ func (p *parser) trailer(b []byte) (n int, err error) {
 	used := len(p.hold) - r.Len() - br.Buffered()
 	p.state = complete
 	if used < before { // an empty line that ends with LF alone came before this piece
-		p.keepAlive = false
+		p.KeepAlive = false
 		used = before
 	}
 	return used - before, nil
 }
 
-// brokeInTrailer is broke after the last chunk.
-func (p *parser) brokeInTrailer() error {
+// brokeInTrailer is Broke after the last chunk.
+func (p *Parser) brokeInTrailer() error {
 	if len(p.hold) < 2 {
 		return errTrailerEOF
 	}

@@ -1,4 +1,4 @@
-package epollhttp
+package http1
 
 import (
 	"fmt"
@@ -7,23 +7,27 @@ import (
 	"github.com/kasoku/kasoku/load"
 )
 
-// A parser reads the answers of one connection, one after the other. It judges
+// A Parser reads the answers of one connection, one after the other. It judges
 // them as net/http does: the same code, the same bytes of body, the same words
 // for what is wrong, the same opinion on whether the connection can be kept.
 //
 // It keeps no reference to the bytes that it is fed. The zero value is ready
-// for [parser.start]. Not for concurrent use.
-type parser struct {
-	code      int    // status of the final answer; valid once its header is read
-	status    string // "404 Not Found"; only of a code outside 200..399, of an earlier answer otherwise
-	body      uint64 // bytes of the body so far, without transfer encoding; not decompressed
-	keepAlive bool   // the server keeps the connection; valid once feed or eof said done
-	location  []byte // Location of a 3xx answer; empty without one; valid until start
+// for [Parser.Start]. Not for concurrent use.
+type Parser struct {
+	Code      int    // status of the final answer; valid once its header is read
+	Status    string // "404 Not Found"; only of a code outside 200..399, of an earlier answer otherwise
+	Body      uint64 // bytes of the body so far, without transfer encoding; not decompressed
+	KeepAlive bool   // the server keeps the connection; valid once Feed or EOF said done
+	Location  []byte // Location of a 3xx answer; empty without one; valid until Start
 
-	// memo, when not nil, is what the answer will probably look like. Parsers of
+	// Memo, when not nil, is what the answer will probably look like. Parsers of
 	// one thread may share it; those of answers that look alike should, such as
 	// those to one target.
-	memo *memo
+	Memo *Memo
+
+	// Keep, when not nil, is given the header and the body of the final answer.
+	// Without it they are judged and counted only.
+	Keep *Kept
 
 	state  state
 	head   bool   // the answer is to a HEAD request
@@ -52,36 +56,36 @@ const (
 // maxKept is how much of hold is kept for the next answer.
 const maxKept = 4 << 10
 
-// start makes ready for the next answer. With head it answers a HEAD request.
-func (p *parser) start(head bool) {
+// Start makes ready for the next answer. With head it answers a HEAD request.
+func (p *Parser) Start(head bool) {
 	p.head = head
 	p.state = inHeader
-	p.body = 0
+	p.Body = 0
 	p.past = 0
-	p.location = p.location[:0]
+	p.Location = p.Location[:0]
 	p.nextHeader()
 }
 
 // nextHeader makes ready for the next header of the same answer.
-func (p *parser) nextHeader() {
+func (p *Parser) nextHeader() {
 	p.said = header{}
 	p.odd = false
 	p.release()
 }
 
 // release empties hold.
-func (p *parser) release() {
+func (p *Parser) release() {
 	if cap(p.hold) > maxKept {
 		p.hold = nil
 	}
 	p.hold = p.hold[:0]
 }
 
-// feed takes what was read. It consumes n bytes: all of them, or those up to the
+// Feed takes what was read. It consumes n bytes: all of them, or those up to the
 // end of the final answer when done; what is left then belongs to the next
 // answer, or to nobody, and with nothing in flight the connection must not be
 // used again. After an error the connection is of no use.
-func (p *parser) feed(b []byte) (n int, done bool, err error) {
+func (p *Parser) Feed(b []byte) (n int, done bool, err error) {
 	for {
 		rest := b[n:]
 		if len(rest) == 0 || p.state == complete {
@@ -93,12 +97,18 @@ func (p *parser) feed(b []byte) (n int, done bool, err error) {
 			k, err = p.header(rest)
 		case inLength:
 			k = p.take(rest)
+			if p.Keep != nil {
+				err = p.Keep.data(rest[:k], p.left)
+			}
 			if p.left == 0 {
 				p.state = complete
 			}
 		case inClose:
 			k = len(rest)
-			p.body += uint64(k)
+			p.Body += uint64(k)
+			if p.Keep != nil {
+				err = p.Keep.data(rest, 0)
+			}
 		default:
 			k, err = p.chunk(rest)
 		}
@@ -110,32 +120,32 @@ func (p *parser) feed(b []byte) (n int, done bool, err error) {
 }
 
 // take counts bytes of the body, up to left.
-func (p *parser) take(b []byte) int {
+func (p *Parser) take(b []byte) int {
 	k := min(uint64(len(b)), p.left)
 	p.left -= k
-	p.body += k
+	p.Body += k
 	return int(k)
 }
 
-// eof takes that the server has closed its side: done when that ends the body,
+// EOF takes that the server has closed its side: done when that ends the body,
 // otherwise the error of net/http, which is io.EOF when nothing had come.
-func (p *parser) eof() (done bool, err error) {
+func (p *Parser) EOF() (done bool, err error) {
 	switch p.state {
 	case inClose:
 		p.state = complete
 		return true, nil
 	case inHeader, inTrailer:
-		return false, p.broke(io.EOF)
+		return false, p.Broke(io.EOF)
 	default:
 		return false, io.ErrUnexpectedEOF
 	}
 }
 
-// broke returns the error of net/http for a connection on which reading failed
+// Broke returns the error of net/http for a connection on which reading failed
 // with cause. It is cause itself when nothing had come, and in a body.
-func (p *parser) broke(cause error) error {
+func (p *Parser) Broke(cause error) error {
 	switch {
-	case p.state == inHeader && p.began():
+	case p.state == inHeader && p.Began():
 		return p.brokeInHeader(cause)
 	case p.state == inTrailer:
 		return p.brokeInTrailer()
@@ -144,20 +154,20 @@ func (p *parser) broke(cause error) error {
 	}
 }
 
-// began reports whether a byte of this answer has come.
-func (p *parser) began() bool {
+// Began reports whether a byte of this answer has come.
+func (p *Parser) Began() bool {
 	return p.state != inHeader || len(p.hold) > 0 || p.past > 0
 }
 
-// awaitsHeader reports whether the header of the final answer is not complete
+// AwaitsHeader reports whether the header of the final answer is not complete
 // yet. The error of a failed request has the words of [template.wrap] around it
 // then, and not later.
-func (p *parser) awaitsHeader() bool { return p.state == inHeader }
+func (p *Parser) AwaitsHeader() bool { return p.state == inHeader }
 
 // settle takes what the header says that has just ended.
-func (p *parser) settle(h *header) {
-	p.code = h.code
-	p.keepAlive = h.keeps()
+func (p *Parser) settle(h *header) {
+	p.Code = h.code
+	p.KeepAlive = h.keeps()
 	switch {
 	case h.code == 101 || h.code == 204 || h.code == 304 || p.head:
 		p.state = complete
@@ -169,16 +179,16 @@ func (p *parser) settle(h *header) {
 	case h.hasLength:
 		p.state = complete
 	default:
-		p.state, p.keepAlive = inClose, false
+		p.state, p.KeepAlive = inClose, false
 	}
 }
 
-// connectionBroken words what net/http's transport found wrong in a header.
-func connectionBroken(err error) error {
+// Broken words what net/http's transport found wrong in a header.
+func Broken(err error) error {
 	return fmt.Errorf("net/http: HTTP/1.x transport connection broken: %w", err)
 }
 
 // errLongHeader is net/http's for a header beyond its limit.
 func errLongHeader() error {
-	return connectionBroken(fmt.Errorf("net/http: server response headers exceeded %d bytes; aborted", load.MaxResponseHeader))
+	return Broken(fmt.Errorf("net/http: server response headers exceeded %d bytes; aborted", load.MaxResponseHeader))
 }

@@ -1,4 +1,4 @@
-package epollhttp
+package http1
 
 import (
 	"bytes"
@@ -41,9 +41,9 @@ const (
 	unusual // for net/http to judge
 )
 
-// A memo holds a header that came before. A server says the same again for as
+// A Memo holds a header that came before. A server says the same again for as
 // long as the second of its Date lasts, so comparing is most often enough.
-type memo struct {
+type Memo struct {
 	block []byte
 	said  header
 }
@@ -52,14 +52,17 @@ type memo struct {
 const maxMemo = 1 << 10
 
 // header takes bytes of a header and consumes up to its end.
-func (p *parser) header(b []byte) (n int, err error) {
+func (p *Parser) header(b []byte) (n int, err error) {
 	if p.odd {
 		return p.holdOdd(b)
 	}
 	if len(p.hold) > 0 {
 		return p.headerInPieces(b)
 	}
-	if m := p.memo; m != nil && len(m.block) > 0 && p.past == 0 && bytes.HasPrefix(b, m.block) {
+	if m := p.Memo; m != nil && len(m.block) > 0 && p.past == 0 && bytes.HasPrefix(b, m.block) {
+		if p.Keep != nil {
+			p.keepHeader(&m.said, b)
+		}
 		p.settle(&m.said)
 		return len(m.block), nil
 	}
@@ -73,16 +76,19 @@ func (p *parser) header(b []byte) (n int, err error) {
 	case unusual:
 		return p.holdOdd(b)
 	}
-	if m := p.memo; m != nil && h.code/100 == 2 && h.at <= maxMemo {
+	if m := p.Memo; m != nil && h.code/100 == 2 && h.at <= maxMemo {
 		m.block = append(m.block[:0], b[:h.at]...)
 		m.said = *h
 	}
 	n = h.at
+	if p.Keep != nil {
+		p.keepHeader(h, b)
+	}
 	return n, p.headed(b[h.status.from:h.status.to], b[h.location.from:h.location.to])
 }
 
 // headerInPieces is header when a piece of it is in hold.
-func (p *parser) headerInPieces(b []byte) (n int, err error) {
+func (p *Parser) headerInPieces(b []byte) (n int, err error) {
 	before := len(p.hold)
 	p.hold = append(p.hold, b...)
 	h := &p.said
@@ -93,17 +99,20 @@ func (p *parser) headerInPieces(b []byte) (n int, err error) {
 		return p.tryOdd(before)
 	}
 	n = h.at - before
+	if p.Keep != nil {
+		p.keepHeader(h, p.hold)
+	}
 	return n, p.headed(p.hold[h.status.from:h.status.to], p.hold[h.location.from:h.location.to])
 }
 
 // keepPiece keeps what came of a header that is not whole.
-func (p *parser) keepPiece(b []byte) error {
+func (p *Parser) keepPiece(b []byte) error {
 	p.hold = append(p.hold, b...)
 	return p.limit()
 }
 
 // limit returns an error when more of a header came than may.
-func (p *parser) limit() error {
+func (p *Parser) limit() error {
 	if p.past+len(p.hold) >= load.MaxResponseHeader {
 		return errLongHeader()
 	}
@@ -111,7 +120,7 @@ func (p *parser) limit() error {
 }
 
 // headed goes on after a header.
-func (p *parser) headed(status, location []byte) error {
+func (p *Parser) headed(status, location []byte) error {
 	h := &p.said
 	if p.past+h.at > load.MaxResponseHeader {
 		return errLongHeader()
@@ -122,11 +131,11 @@ func (p *parser) headed(status, location []byte) error {
 		return nil
 	}
 	if h.code < 200 || h.code >= 400 {
-		if string(status) != p.status {
-			p.status = string(status)
+		if string(status) != p.Status {
+			p.Status = string(status)
 		}
 	} else if h.code >= 300 {
-		p.location = append(p.location, location...)
+		p.Location = append(p.Location, location...)
 	}
 	p.settle(h)
 	return nil
