@@ -1,5 +1,3 @@
-// Package tuning holds what tunes the lab's servers: indexes and columns, and the
-// configuration of the database and of nginx.
 package tuning
 
 import "github.com/kasoku/kasoku/labs/isuumo"
