@@ -147,9 +147,13 @@ func (s Step) Partial() bool { return s.Planned > 0 && s.Interval.Len() < s.Plan
 type Event struct {
 	At   time.Duration
 	Host string
-	Kind string // clock, restart, rotate, interrupt, phase, mark, trigger
+	Kind string // clock, restart, rotate, interrupt, phase, mark, trigger, EventLevel
 	Text string
 }
+
+// EventLevel is the kind of the event with which a level of a benchmark begins. Its
+// text begins with the level: "level 3 at 800 points".
+const EventLevel = "level"
 
 // A Gap is a stretch in which a source gave nothing, and why. It is never
 // drawn as zero.

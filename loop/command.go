@@ -99,8 +99,8 @@ func startCode(err error) int {
 	return command.Result{ExitCode: -1}.ExitCode
 }
 
-// takeHandover takes what a `kasoku attack` below the command told since the last
-// time. There is nothing when the command is something else.
+// takeHandover takes what the loads below the command told since the last time.
+// There is nothing when the command makes none that tells.
 func (s *session) takeHandover(l *handedLoads) {
 	began, err := monotonic(s.start)
 	if err == nil {
@@ -112,12 +112,17 @@ func (s *session) takeHandover(l *handedLoads) {
 		s.warnOnce(kasoku.Warning{Code: "handover", Text: "figures of the load's own are missing: " + err.Error()})
 	}
 	s.steps, s.summary, s.handed = nil, nil, nil
+	s.phases, s.told, s.run.Score = nil, nil, nil
 	for _, one := range l.loads {
 		s.steps = append(s.steps, one.steps...)
 		s.addSummary(&one.summary)
 		s.handed = append(s.handed, one.warnings...)
+		s.phases = append(s.phases, one.phases...)
+		s.told = append(s.told, one.events...)
+		s.run.Score = cmp.Or(one.score, s.run.Score)
 	}
 	slices.SortFunc(s.steps, func(a, b kasoku.Step) int { return cmp.Compare(a.Number, b.Number) })
+	slices.SortStableFunc(s.phases, func(a, b kasoku.Phase) int { return cmp.Compare(a.Interval.From, b.Interval.From) })
 }
 
 func (s *session) warnOnce(w kasoku.Warning) {

@@ -24,6 +24,9 @@ type handedLoad struct {
 	steps    []kasoku.Step
 	summary  kasoku.LoadSummary
 	warnings []kasoku.Warning
+	phases   []kasoku.Phase
+	events   []kasoku.Event
+	score    *kasoku.Score
 }
 
 // take reads what the loads told since it was called last, and returns the seconds
@@ -61,6 +64,14 @@ func (one *handedLoad) add(l *handedLoads, h *Handover) []kasoku.LoadSecond {
 		st.Interval.From += one.shift
 		st.Interval.To += one.shift
 	}
+	one.phases, one.events, one.score = slices.Clone(h.Phases), slices.Clone(h.Events), h.Score
+	for i := range one.phases {
+		iv := &one.phases[i].Interval
+		iv.From, iv.To = max(iv.From+one.shift, 0), max(iv.To+one.shift, 0)
+	}
+	for i := range one.events {
+		one.events[i].At = max(one.events[i].At+one.shift, 0)
+	}
 	whole := int((one.shift + time.Second/2) / time.Second)
 	for i := range h.Seconds {
 		h.Seconds[i].Step = one.numbered(l, h.Seconds[i].Step)
@@ -69,8 +80,11 @@ func (one *handedLoad) add(l *handedLoads, h *Handover) []kasoku.LoadSecond {
 	return h.Seconds
 }
 
-// numbered returns the number in the run of one of the load's steps.
+// numbered returns the number in the run of one of the load's steps, 0 of none.
 func (one *handedLoad) numbered(l *handedLoads, step int) int {
+	if step == 0 {
+		return 0
+	}
 	if one.number[step] == 0 {
 		l.steps++
 		one.number[step] = l.steps

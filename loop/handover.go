@@ -16,8 +16,8 @@ import (
 )
 
 // HandoverEnv names the environment variable by which a recording tells a
-// `kasoku attack` that it runs where to leave its seconds, so that they become
-// part of the run.
+// `kasoku attack`, or a benchmark of package scenario, that it runs where to leave
+// its seconds, so that they become part of the run.
 const HandoverEnv = "KASOKU_LOAD_FILE"
 
 // OutputEnv names the environment variable by which a recording tells which file it
@@ -34,8 +34,12 @@ type Handover struct {
 	StartMonotonic time.Duration // CLOCK_MONOTONIC at the load's start: the same clock in every process of a host
 	Steps          []kasoku.Step // relative to the load's start
 	Summary        kasoku.LoadSummary
-	Seconds        []kasoku.LoadSecond // Second counts from the load's start
+	Seconds        []kasoku.LoadSecond // Second counts from the load's start; Step 0 is outside of all steps
 	Warnings       []kasoku.Warning
+
+	Phases []kasoku.Phase // relative to the load's start, as are the next; empty: the traffic tells them
+	Events []kasoku.Event // Host is filled in
+	Score  *kasoku.Score  // what the load was worth, once that is known; nil of a load that gives none
 }
 
 // monotonic returns CLOCK_MONOTONIC at a moment; t must have a monotonic reading.

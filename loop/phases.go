@@ -2,21 +2,56 @@ package loop
 
 import (
 	"errors"
+	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/analyze/phases"
 )
 
 // savePhases stores what the run's stretches were for, and marks where each
-// begins. A load in steps tells that better itself.
+// begins, and what else a load told of its course. A load in steps tells its phases
+// itself; so does one that hands them over, but for its initialize.
 func (s *session) savePhases() error {
-	if len(s.steps) > 0 {
-		return nil
+	var found []kasoku.Phase
+	if len(s.steps) == 0 || len(s.phases) > 0 {
+		found = phases.Find(phases.OfLog(s.endpoints), s.run.Length, s.o.On)
 	}
-	found := phases.Find(phases.OfLog(s.endpoints), s.run.Length, s.o.On)
+	if len(s.phases) > 0 {
+		found = withInitialize(s.phases, found)
+	}
 	errs := []error{s.store.SavePhases(found)}
 	for _, p := range found {
 		errs = append(errs, s.store.Event(kasoku.Event{At: p.Interval.From, Host: s.host(), Kind: "phase", Text: string(p.Kind) + ": " + p.Why}))
 	}
+	for _, e := range s.told {
+		e.Host, e.Text = s.host(), safeText(e.Text)
+		errs = append(errs, s.store.Event(e))
+	}
 	return errors.Join(errs...)
+}
+
+// withInitialize returns phases that a load told, which are in order, with the
+// initializes of the traffic: a load tells only that it prepares. The phase that such
+// a request begins in goes on after it.
+func withInitialize(told, found []kasoku.Phase) []kasoku.Phase {
+	var out []kasoku.Phase
+	for _, p := range told {
+		for _, init := range found {
+			iv := kasoku.Interval{From: max(init.Interval.From, p.Interval.From), To: min(init.Interval.To, p.Interval.To)}
+			if init.Kind != kasoku.PhaseInitialize || p.Kind == kasoku.PhaseLoad || iv.Empty() {
+				continue
+			}
+			if before := (kasoku.Interval{From: p.Interval.From, To: iv.From}); before.Len() >= time.Second {
+				out = append(out, kasoku.Phase{Kind: p.Kind, Interval: before, Why: p.Why})
+			} else {
+				iv.From = p.Interval.From
+			}
+			out = append(out, kasoku.Phase{Kind: init.Kind, Interval: iv, Why: init.Why})
+			p.Interval.From = iv.To
+		}
+		if !p.Interval.Empty() {
+			out = append(out, p)
+		}
+	}
+	return out
 }

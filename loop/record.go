@@ -73,6 +73,8 @@ type session struct {
 	taken      capture.Taken    // the configuration in force
 	warnings   []kasoku.Warning
 	handed     []kasoku.Warning // of a load made by the command
+	phases     []kasoku.Phase   // as it told them
+	told       []kasoku.Event   // by it
 
 	saidBefore map[string]int // by code of a warning about the generator: steps that said it
 

@@ -21,9 +21,10 @@ func newOutput() *output {
 	return &output{command.NewTail(keptOutput), command.NewTail(searchedOutput), command.NewTail(searchedOutput)}
 }
 
-// takeScore reads the run's score from what the command wrote; what stands on
-// stdout goes before what stands on stderr. A load of kasoku's own counts for more
-// than what its report says.
+// takeScore reads the run's score from what the command wrote, unless it handed over
+// a load of kasoku's own: the score that came with it counts, and what its report
+// says does not. Patterns that were asked for go before both. What stands on stdout
+// goes before what stands on stderr.
 func (s *session) takeScore(out *output, success bool) {
 	if s.summary != nil && s.o.Score.Empty() && s.o.Pass.Empty() {
 		return
