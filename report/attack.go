@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -314,38 +313,7 @@ func (a *Attack) targetsSection() Section {
 	if len(a.Targets) < 2 {
 		return s
 	}
-	var ds []time.Duration
-	for _, x := range a.Targets {
-		ds = append(ds, x.Tally.Latency.Quantile(0.5), x.Tally.Latency.Quantile(0.99))
-	}
-	u := commonUnit(ds...)
-	t := &Table{ID: "targets", Columns: []Column{
-		{Key: "target", Head: "target", Cut: true},
-		{Key: "requests", Head: "requests", Align: Right},
-		{Key: "success_ratio", Head: "success", Unit: "%", Align: Decimal},
-		{Key: "p50_s", Head: "p50", Unit: unit.Name(u), Align: Decimal},
-		{Key: "p95_s", Head: "p95", Unit: unit.Name(u), Align: Decimal, Drop: 1},
-		{Key: "p99_s", Head: "p99", Unit: unit.Name(u), Align: Decimal},
-		{Key: "max_s", Head: "max", Unit: unit.Name(u), Align: Decimal, Drop: 2},
-		{Key: "errors", Head: "errors", Align: Right},
-		{Key: "received_bytes", Head: "received", Align: Right, Drop: 3},
-	}}
-	for _, x := range a.Targets {
-		success, errors := percent(x.Tally.SuccessRatio()), count(x.Tally.Failed())
-		if x.Tally.Failed() > 0 {
-			success.Tone, errors.Tone = Bad, Bad
-		}
-		q := func(v float64) Cell { return duration(x.Tally.Latency.Quantile(v), u) }
-		cells := []Cell{text(x.Name), count(x.Tally.Asked), success, q(0.5), q(0.95), q(0.99), duration(x.Tally.Latency.Max(), u), errors,
-			{Text: unit.Bytes(x.Tally.BytesIn), Raw: strconv.FormatUint(x.Tally.BytesIn, 10)}}
-		if x.Tally.Asked == 0 {
-			for i := 2; i < 7; i++ {
-				cells[i] = none()
-			}
-		}
-		t.Rows = append(t.Rows, Row{Cells: cells})
-	}
-	s.Blocks = []Block{t}
+	s.Blocks = []Block{targetTable(a.Targets, false)}
 	return s
 }
 

@@ -15,7 +15,8 @@ type Timeline struct {
 	Column  int    // seconds that a column of the readout covers; 1 unless the run is long
 	Started time.Time
 	Steps   []Band
-	Phased  bool // Steps are phases of the traffic
+	Phased  bool   // Steps are phases of the traffic
+	Levels  []Band // of a benchmark; they are among Steps
 	Lane    []LaneMark
 	Rows    int // of the lane
 	Charts  []Chart

@@ -172,12 +172,12 @@ func (r rec) planned() time.Duration {
 // verdict is the sentence of the diagnosis; without one, what was counted.
 func (r rec) verdict() string {
 	if r.Diagnosis != nil && r.Diagnosis.Verdict != "" {
-		return r.Diagnosis.Verdict
+		return r.scoredVerdict() + r.Diagnosis.Verdict
 	}
 	t := r.Tally(0)
 	switch {
 	case t.Asked > 0:
-		return unit.Percent(t.SuccessRatio()) + " of " + unit.Count(t.Asked) + " requests succeeded. The run was not diagnosed."
+		return r.scoredVerdict() + unit.Percent(t.SuccessRatio()) + " of " + unit.Count(t.Asked) + " requests succeeded. The run was not diagnosed."
 	case r.Run.Command != nil:
 		return "The command took " + unit.Elapsed(r.Run.Command.Wall) + " and " + exited(r.Run.Command) + "."
 	}

@@ -20,6 +20,9 @@ func (r rec) stepsSection() Section {
 	}
 	s.Sub = "Latency counts from the moment a request was due, errors included."
 	s.Blocks = []Block{r.stepTable()}
+	if t := r.targetsTable(); t != nil {
+		s.Blocks = append(s.Blocks, t)
+	}
 	if t := r.answerTable(); t != nil {
 		s.Blocks = append(s.Blocks, t)
 	}

@@ -19,6 +19,8 @@ func (r rec) timelineSection() Section {
 	}
 	s.Sub = "One clock, one sample a second."
 	switch {
+	case t.Phased && len(t.Levels) > 0:
+		s.Sub += " Shaded columns are initialize and every second level of the load."
 	case t.Phased:
 		s.Sub += " Shaded columns are initialize and load, as the traffic tells them."
 	case len(t.Steps) > 0:
@@ -39,6 +41,7 @@ func (r rec) timeline() *Timeline {
 		t.Steps = append(t.Steps, Band{From: s.Interval.From.Seconds(), To: s.Interval.To.Seconds(), Label: stepLabel(s)})
 	}
 	r.phaseBands(t)
+	r.levelBands(t)
 	r.fillLane(t)
 	whole := func(builds ...func(grid, *Timeline) *Chart) {
 		for _, build := range builds {

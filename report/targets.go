@@ -1,0 +1,91 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// targetTable has a row for each target of a load.
+func targetTable(targets []AttackTarget, mean bool) *Table {
+	var ds []time.Duration
+	for _, x := range targets {
+		ds = append(ds, x.Tally.Latency.Quantile(0.5), x.Tally.Latency.Quantile(0.99))
+	}
+	u := commonUnit(ds...)
+	t := &Table{ID: "targets", Columns: []Column{
+		{Key: "target", Head: "target", Cut: true},
+		{Key: "requests", Head: "requests", Align: Right},
+		{Key: "success_ratio", Head: "success", Unit: "%", Align: Decimal},
+	}}
+	if mean {
+		t.Columns = append(t.Columns, Column{Key: "mean_s", Head: "mean", Unit: unit.Name(u), Align: Decimal, Drop: 1})
+	}
+	t.Columns = append(t.Columns,
+		Column{Key: "p50_s", Head: "p50", Unit: unit.Name(u), Align: Decimal},
+		Column{Key: "p95_s", Head: "p95", Unit: unit.Name(u), Align: Decimal, Drop: 1},
+		Column{Key: "p99_s", Head: "p99", Unit: unit.Name(u), Align: Decimal},
+		Column{Key: "max_s", Head: "max", Unit: unit.Name(u), Align: Decimal, Drop: 2},
+		Column{Key: "errors", Head: "errors", Align: Right},
+		Column{Key: "received_bytes", Head: "received", Align: Right, Drop: 3},
+	)
+	for _, x := range targets {
+		t.Rows = append(t.Rows, Row{Cells: targetCells(x, mean, u)})
+	}
+	return t
+}
+
+func targetCells(x AttackTarget, mean bool, u time.Duration) []Cell {
+	success, errors := percent(x.Tally.SuccessRatio()), count(x.Tally.Failed())
+	if x.Tally.Failed() > 0 {
+		success.Tone, errors.Tone = Bad, Bad
+	}
+	cells := []Cell{text(x.Name), count(x.Tally.Asked), success}
+	if mean {
+		cells = append(cells, duration(x.Tally.Latency.Mean(), u))
+	}
+	for _, q := range []float64{0.5, 0.95, 0.99} {
+		cells = append(cells, duration(x.Tally.Latency.Quantile(q), u))
+	}
+	cells = append(cells, duration(x.Tally.Latency.Max(), u), errors)
+	if x.Tally.Asked == 0 {
+		for i := 2; i < len(cells); i++ {
+			cells[i] = none()
+		}
+	}
+	return append(cells, Cell{Text: unit.Bytes(x.Tally.BytesIn), Raw: strconv.FormatUint(x.Tally.BytesIn, 10)})
+}
+
+// targetsTable has the targets of a run's steps, those that took most time first;
+// nil when there is one alone.
+func (r rec) targetsTable() *Table {
+	byName := map[string]*kasoku.Tally{}
+	var targets []AttackTarget
+	for i := range r.Seconds {
+		s := &r.Seconds[i]
+		if s.Step == 0 {
+			continue
+		}
+		if byName[s.Target] == nil {
+			byName[s.Target] = kasoku.NewTally()
+			targets = append(targets, AttackTarget{s.Target, byName[s.Target]})
+		}
+		byName[s.Target].Add(s)
+	}
+	if len(targets) < 2 {
+		return nil
+	}
+	took := func(x AttackTarget) float64 {
+		return float64(x.Tally.Latency.Mean()) * float64(x.Tally.Latency.Count())
+	}
+	slices.SortFunc(targets, func(a, b AttackTarget) int {
+		return cmp.Or(cmp.Compare(took(b), took(a)), cmp.Compare(a.Name, b.Name))
+	})
+	t := targetTable(targets, true)
+	t.Title = "Targets"
+	return t
+}
