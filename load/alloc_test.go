@@ -14,6 +14,9 @@ func TestRecorderDoesNotAllocatePerHit(t *testing.T) {
 	if n := testing.AllocsPerRun(1000, func() { r.Hits(hits) }); n != 0 {
 		t.Errorf("%v allocations for each batch, want 0", n)
 	}
+	if n := testing.AllocsPerRun(1000, func() { r.Named("GET /b", &hits[1]) }); n != 0 {
+		t.Errorf("%v allocations for each named hit, want 0", n)
+	}
 }
 
 func TestFillDoesNotAllocate(t *testing.T) {

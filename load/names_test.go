@@ -3,6 +3,7 @@ package load
 import (
 	"fmt"
 	"testing"
+	"time"
 )
 
 // TestRecorderOwnTargets: hits of a stream bring their targets with them; their
@@ -86,4 +87,32 @@ func TestWithoutPassword(t *testing.T) {
 	f("https://me:secret@h:80/{{uuid}}?q=a:b@c#x", "https://me:***@h:80/{{uuid}}?q=a:b@c#x")
 	f("http://me:sec@ret@h", "http://me:***@h")
 	f("me:secret@h", "me:secret@h") // no URL
+}
+
+// TestRecorderNamed: names that nobody knew beforehand are as bounded as those of a
+// plan, and stand beside them.
+func TestRecorderNamed(t *testing.T) {
+	r := NewRecorder(Plan{Targets: []Target{{Method: "GET", URL: "http://a/"}}}, 0)
+	r.KeepSeconds()
+	for i := range 3 * maxTargets {
+		r.Named(fmt.Sprint("step ", i), &Hit{Step: 2, Code: 200})
+		r.Named("GET /", &Hit{Step: 2, Err: fmt.Sprint("error ", i%7)})
+		r.Hits([]Hit{{Step: 2, Code: 200}})
+	}
+	got := r.Targets()
+	if len(got) != maxTargets+1 || got[0].Name != "GET /" || got[0].Tally.Asked != 6*maxTargets || len(got[0].Tally.Errors) != 7 {
+		t.Fatalf("%d names: %+v", len(got), got)
+	}
+	if last := got[maxTargets]; last.Name != otherTargets || last.Tally.Asked != 2*maxTargets+1 {
+		t.Errorf("%s has %d", last.Name, last.Tally.Asked)
+	}
+	if got := r.Take(); len(got) != maxTargets+1 {
+		t.Errorf("%d seconds", len(got))
+	}
+	for i := range 100 * maxSlots { // a second each, and nobody asks
+		r.Named("GET /", &Hit{Step: 2, Due: time.Duration(i) * time.Second})
+	}
+	if n := len(r.open.slots); n > maxSlots+1 {
+		t.Errorf("%d seconds are open", n)
+	}
 }

@@ -66,12 +66,12 @@ func (c counts) add(of int) bool {
 	return false
 }
 
-func (p *page) count(h *Hit) {
+// count counts a hit as one of the name at place.
+func (p *page) count(h *Hit, place int) {
 	s := p.last
 	if s == nil || h.Step != s.step || h.Due < s.from || h.Due >= s.to {
 		s = p.slot(h)
 	}
-	place := p.names.of(h)
 	if place >= len(s.cells) || s.cells[place] == nil {
 		s.grow(place)
 	}

@@ -77,18 +77,38 @@ func (r *Recorder) KeepSeconds() {
 // Hits implements [Sink].
 func (r *Recorder) Hits(hits []Hit) {
 	if r.count(hits) {
-		r.settling.Lock()
-		r.settle() // nobody has asked for a while
-		r.settling.Unlock()
+		r.settleNow() // nobody has asked for a while
 	}
+}
+
+func (r *Recorder) settleNow() {
+	r.settling.Lock()
+	defer r.settling.Unlock()
+	r.settle()
 }
 
 func (r *Recorder) count(hits []Hit) (full bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i := range hits {
-		r.open.count(&hits[i])
+		r.open.count(&hits[i], r.open.names.of(&hits[i]))
 	}
+	return len(r.open.slots) > maxSlots
+}
+
+// Named counts one hit under a name of its own, whatever the plan's targets are. It is
+// for who learns only with a request what it is called. Names are as bounded as those
+// of a plan. It does not keep h.
+func (r *Recorder) Named(name string, h *Hit) {
+	if r.countNamed(name, h) {
+		r.settleNow()
+	}
+}
+
+func (r *Recorder) countNamed(name string, h *Hit) (full bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.open.count(h, r.open.names.add(name))
 	return len(r.open.slots) > maxSlots
 }
 
