@@ -30,6 +30,12 @@ type codedError struct {
 func (e *codedError) Error() string { return e.err.Error() }
 func (e *codedError) Unwrap() error { return e.err }
 
+// Is makes an error with the code Canceled or Timeout the same to errors.Is as those of
+// contexts.
+func (e *codedError) Is(target error) bool {
+	return target == context.Canceled && e.code == Canceled || target == context.DeadlineExceeded && e.code == Timeout
+}
+
 // Fail returns err with a code, nil for nil. The text stays as it is.
 func Fail(code Code, err error) error {
 	if err == nil {

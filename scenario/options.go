@@ -77,6 +77,9 @@ func (o *Options) Validate() error {
 			return fmt.Errorf("bad timeout %s", d)
 		}
 	}
+	if err := checkCPUs(o.CPUs); err != nil {
+		return err
+	}
 	if o.MaxMessages < 0 {
 		return fmt.Errorf("bad number of messages %d", o.MaxMessages)
 	}

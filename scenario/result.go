@@ -1,7 +1,5 @@
 package scenario
 
-import "github.com/kasoku/kasoku"
-
 // A Result is what came of a run. As JSON it begins with what ISUCON's benchmarks
 // print: pass, score, messages, reason, language. Durations of JSON are seconds or
 // milliseconds, as their names say.
@@ -12,18 +10,19 @@ type Result struct {
 	Reason   string    `json:"reason"`
 	Language string    `json:"language"`
 
-	Points    int64         `json:"points"`
-	Deduction int64         `json:"deduction"`
-	Breakdown []TagScore    `json:"breakdown"`
-	Errors    []CodeErrors  `json:"errors"`
-	Level     int           `json:"level"` // that was reached
-	Levels    []LevelRise   `json:"levels"`
-	Phases    []PhaseTime   `json:"phases"`
-	Steps     []StepLatency `json:"steps"`
-	Generator Generator     `json:"generator"`
-	Warnings  []Warning     `json:"warnings"`
-	Seed      uint64        `json:"seed"`
-	Duration  float64       `json:"duration_seconds"` // of all phases
+	Points     int64         `json:"points"`
+	Deduction  int64         `json:"deduction"`
+	Breakdown  []TagScore    `json:"breakdown"`
+	ErrorCount uint64        `json:"error_count"` // of all codes
+	Errors     []CodeErrors  `json:"errors"`
+	Level      int           `json:"level"` // that was reached
+	Levels     []LevelRise   `json:"levels"`
+	Phases     []PhaseTime   `json:"phases"`
+	Steps      []StepLatency `json:"steps"`
+	Generator  Generator     `json:"generator"`
+	Warnings   []Warning     `json:"warnings"`
+	Seed       uint64        `json:"seed"`
+	Duration   float64       `json:"duration_seconds"` // of all phases
 }
 
 // A Message is a text and how often it came.
@@ -90,5 +89,3 @@ type Warning struct {
 	Text string `json:"text"`
 	Hint string `json:"hint,omitempty"`
 }
-
-var _ = kasoku.Warning{}

@@ -2,17 +2,22 @@ package scenario
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/kasoku/kasoku/load"
 )
 
-// A Tag names a kind of success, such as "buy".
+// A Tag names a kind of success, such as "buy". There are few of them.
 type Tag string
 
-// A Scenario is a part of a benchmark. It is any value that has at least one of the
-// methods of [Preparer], [Loader] and [Validator].
+// A Scenario is a part of a benchmark. It is any value that is at least one of
+// [Preparer], [Loader] and [Validator].
 type Scenario any
 
 // A Preparer prepares a service and verifies it. An error, returned or given to
@@ -34,108 +39,129 @@ type Validator interface {
 	Validate(context.Context, *Step) error
 }
 
-// A Step is one phase of a benchmark, as its scenarios see it. All methods are safe
-// for concurrent use and cheap: no success or error waits for another goroutine.
+// A Step is one phase of a benchmark, as its scenarios see it. Its methods are safe
+// for concurrent use, and return at once.
+//
+// When the phase is over its context is cancelled, and what still works has
+// [Options.Grace] to end. What is told later is not heard.
 type Step struct {
-	Phase Phase
+	phase    Phase
+	run      *run
+	ctx      context.Context // of the phase
+	crew     *crew
+	recorder *load.Recorder
+
+	from, to time.Duration // since the run's start; to is 0 before the end
+	planned  time.Duration
+	failed   atomic.Bool // an error counted that is not trivial
+	closed   atomic.Bool // nothing is heard any more
 }
+
+type stepKey struct{}
+
+// Phase returns which phase it is.
+func (s *Step) Phase() Phase { return s.phase }
 
 // Score counts one success.
-func (s *Step) Score(tag Tag) {}
+func (s *Step) Score(tag Tag) {
+	if !s.closed.Load() {
+		s.run.levels.reach(s.run.board.add(tag))
+	}
+}
 
 // Fail counts an error by its code, see [CodeOf], and ends the run when that code's
-// limit is reached. Nil, errors of the code Canceled and what fails because the phase
-// is over do not count.
-func (s *Step) Fail(err error) {}
+// limit is reached. Nil, errors of the code Canceled and timeouts of what the end of
+// the phase has cut off do not count.
+func (s *Step) Fail(err error) {
+	if err == nil || s.closed.Load() {
+		return
+	}
+	code := CodeOf(err)
+	if code == Canceled || s.ctx.Err() != nil && isTimeout(err) {
+		return
+	}
+	s.count(code, err)
+}
+
+func (s *Step) count(code Code, err error) {
+	n := s.run.failures.add(code, err)
+	if code != Trivial {
+		s.failed.Store(true)
+	}
+	if limit, limited := s.run.o.Scoring.Limit[code]; limited && n >= uint64(limit) {
+		s.run.end(s.run.o.limitReason(code))
+	}
+}
 
 // SetLanguage says what the service is written in.
-func (s *Step) SetLanguage(language string) {}
+func (s *Step) SetLanguage(language string) {
+	language = safeText(language)
+	s.run.language.Store(&language)
+}
 
 // Points returns the sum of what was scored so far, nothing deducted.
-func (s *Step) Points() int64 { return 0 }
+func (s *Step) Points() int64 { return s.run.board.total.Load() }
 
 // Level returns the level of the load, from 0.
-func (s *Step) Level() int { return 0 }
-
-// OnLevel calls do for the present level and, as soon as it begins, for each one
-// that comes, in order and one after the other, on a goroutine of its own.
-func (s *Step) OnLevel(ctx context.Context, do func(ctx context.Context, level int)) {}
-
-// Workers says how many users there are and what they do.
-type Workers struct {
-	Name string // with the number it decides on a worker's random numbers
-	// Count returns how many there have to be at a level. A change of level is
-	// followed at once: new ones are started; of too many those with the highest
-	// numbers end with the call that they are in, and their pauses are cut short.
-	Count func(level int) int
-	Loops int // how often each calls Do; 0: until the phase is over
-
-	Begin func(context.Context, *Worker) error // called once before the first Do; may be nil; with an error there is no Do
-	// Do is what a worker does again and again. Its error is given to Fail.
-	Do  func(context.Context, *Worker) error
-	End func(*Worker) // called once after the last Do; may be nil
-
-	// Rest is the pause after an error, so that a service that is down is not asked
-	// again without end; 0: half a second, negative: none.
-	Rest time.Duration
-}
-
-// A Worker is one of several users. It belongs to the goroutine that runs it.
-type Worker struct {
-	Name   string
-	Number int        // from 0, among those of its name
-	Loop   int        // how often Do was called before
-	Rand   *rand.Rand // the same numbers in each run with the same seed, whatever the timing
-	Data   any        // the scenario's own
-}
-
-// Sleep pauses, and returns an error of the code Canceled when the phase is over or
-// the worker is to end.
-func (w *Worker) Sleep(ctx context.Context, d time.Duration) error { return nil }
-
-// Between returns a duration drawn evenly from [least, most).
-func (w *Worker) Between(least, most time.Duration) time.Duration { return 0 }
-
-// Workers starts workers and returns at once. They end with ctx or with the phase.
-func (s *Step) Workers(ctx context.Context, w Workers) {}
-
-// Jobs are done once.
-type Jobs struct {
-	Name  string              // with the number it decides on a worker's random numbers
-	Count func(level int) int // how many are started when a level begins; nil: one at each
-	Do    func(context.Context, *Worker) error
-}
-
-// Once starts jobs, those of the levels that have begun at once, those of other
-// levels when they begin, and returns at once. Workers are numbered from 0 in the
-// order of levels.
-func (s *Step) Once(ctx context.Context, j Jobs) {}
-
-// Arrivals are requests that come when they are due, however long answers take.
-type Arrivals struct {
-	Name        string // with the number it decides on a worker's random numbers
-	Schedule    load.Schedule
-	MaxInFlight int // at once; those that are due then wait, which their latency includes; 0: [load.MaxInFlight]
-	// Do is called for each, on a goroutine of its own. Worker.Number is the number
-	// of the arrival, and [Due] of the context gives its due time.
-	Do func(context.Context, *Worker) error
-}
-
-// Arrive starts an open loop beside the workers and returns at once.
-func (s *Step) Arrive(ctx context.Context, a Arrivals) {}
-
-// Due returns when the work that ctx is for was due, the first time that it is asked
-// about one arrival of [Step.Arrive]; later ones, and elsewhere, ok is false. A client
-// asks when it sends a request, for [Record.Due]: the first request of an arrival was
-// due then, whenever it is sent.
-func Due(ctx context.Context) (due time.Time, ok bool) { return time.Time{}, false }
-
-// Record keeps the times of one request.
-func (s *Step) Record(r Record) {}
+func (s *Step) Level() int { return s.run.levels.now() }
 
 // Rand returns random numbers that follow from the seed, the name and the number
 // alone. What it returns is not for concurrent use.
-func (s *Step) Rand(name string, number int) *rand.Rand { return nil }
+func (s *Step) Rand(name string, number int) *rand.Rand { return newRand(s.run.o.Seed, name, number) }
+
+// worker returns a worker whose numbers are its own.
+func (s *Step) worker(name string, number int) *Worker {
+	return &Worker{Name: name, Number: number, Rand: s.Rand(name, number), quit: make(chan struct{})}
+}
+
+// Go runs do on a goroutine that the phase waits for. Its error is given to Fail. When
+// the phase has ended it does nothing.
+func (s *Step) Go(ctx context.Context, do func(context.Context) error) {
+	ctx = s.within(ctx)
+	s.crew.start(func() {
+		defer s.recovered()
+		s.Fail(do(ctx))
+	})
+}
+
+// within returns ctx, cancelled at the latest when the phase is over.
+func (s *Step) within(ctx context.Context) context.Context {
+	if ctx.Value(stepKey{}) == s {
+		return ctx
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	context.AfterFunc(s.ctx, cancel)
+	return ctx
+}
+
+// recovered is deferred around what a benchmark does: a panic there is its own fault,
+// and ends the run with what there is.
+func (s *Step) recovered() {
+	v := recover()
+	if v == nil {
+		return
+	}
+	if !s.closed.Load() {
+		s.run.failures.add(Internal, fmt.Errorf("panic in %s: %v", panicked(), v))
+		s.failed.Store(true)
+	}
+	s.run.end(s.run.o.limitReason(Internal))
+}
+
+// panicked returns the place of the panic that is being recovered from.
+func panicked() string {
+	pcs := make([]uintptr, 32)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
+	for {
+		f, more := frames.Next()
+		if !strings.HasPrefix(f.Function, "runtime.") {
+			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
+		}
+		if !more {
+			return "an unknown place"
+		}
+	}
+}
 
 // A Record is one request and what came of it.
 type Record struct {
@@ -145,4 +171,23 @@ type Record struct {
 	Code              int // status; 0 without a complete answer
 	BytesIn, BytesOut uint64
 	Err               string // empty on success
+}
+
+// Record counts one request: in the second in which it was due, under the name of its
+// step. Of names there are at most a hundred; requests of others are counted together.
+func (s *Step) Record(r Record) {
+	if s.closed.Load() {
+		return
+	}
+	if r.Due.IsZero() {
+		r.Due = r.Sent
+	}
+	if r.Err != "" {
+		r.Err = safeText(r.Err)
+	}
+	start := s.run.start
+	s.recorder.Named(r.Step, &load.Hit{
+		Step: s.phase.Number(), Due: max(r.Due.Sub(start), 0), Sent: r.Sent.Sub(start), Done: r.Done.Sub(start),
+		Code: r.Code, BytesIn: r.BytesIn, BytesOut: r.BytesOut, Err: r.Err,
+	})
 }

@@ -1,0 +1,11 @@
+//go:build !linux
+
+package scenario
+
+import "errors"
+
+func pin([]int) (func(), error) {
+	return nil, errors.New("this system cannot put a process on cores")
+}
+
+func checkCPUs([]int) error { return nil }
