@@ -65,7 +65,7 @@ func (l *levels) reach(points int64) {
 	l.mu.Lock()
 	before := l.now()
 	for points >= l.next.Load() {
-		l.rises = append(l.rises, Rise{Level: l.now() + 1, At: time.Since(l.start), Points: points})
+		l.rises = append(l.rises, Rise{Level: l.now() + 1, At: time.Since(l.start), Score: points})
 		l.level.Add(1)
 		l.aim()
 	}

@@ -11,17 +11,17 @@ type Phase string
 
 // The phases, in order.
 const (
-	PhasePrepare  Phase = "prepare"
-	PhaseLoad     Phase = "load"
-	PhaseValidate Phase = "validate"
+	Prepare  Phase = "prepare"
+	Load     Phase = "load"
+	Validate Phase = "validate"
 )
 
 // Number returns 1, 2 or 3: [kasoku.LoadSecond.Step] of the requests of a phase.
 func (p Phase) Number() int {
 	switch p {
-	case PhasePrepare:
+	case Prepare:
 		return 1
-	case PhaseLoad:
+	case Load:
 		return 2
 	}
 	return 3
@@ -36,9 +36,9 @@ type Span struct {
 
 // A Rise is the beginning of a level.
 type Rise struct {
-	Level  int
-	At     time.Duration // since the run's start
-	Points int64         // at that moment
+	Level int
+	At    time.Duration // since the run's start
+	Score int64         // the points at that moment
 }
 
 // Progress is where a run stands.

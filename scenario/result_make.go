@@ -31,7 +31,7 @@ func (r *run) result() *Result {
 	out.Pass = out.Reason == ""
 	out.Reason = cmp.Or(out.Reason, r.o.Reasons.OK)
 	for _, l := range r.levels.all() {
-		out.Levels = append(out.Levels, LevelRise{l.Level, seconds(l.At), l.Points})
+		out.Levels = append(out.Levels, LevelRise{l.Level, seconds(l.At), l.Score})
 	}
 	for _, s := range r.steps {
 		out.Phases = append(out.Phases, PhaseTime{s.phase, seconds(s.from), seconds(s.to)})

@@ -59,7 +59,7 @@ func (r *run) fault(reason string) {
 
 // prepare runs the first phase and reports whether there is to be a load.
 func (r *run) prepare(scenarios []Scenario) bool {
-	s := r.phase(PhasePrepare, r.o.PrepareTimeout, func(ctx context.Context, s *Step) {
+	s := r.phase(Prepare, r.o.PrepareTimeout, func(ctx context.Context, s *Step) {
 		for _, one := range scenarios {
 			if p, ok := one.(Preparer); ok && ctx.Err() == nil && !s.failed.Load() {
 				s.must(p.Prepare(ctx, s))
@@ -83,7 +83,7 @@ func (r *run) load(scenarios []Scenario) bool {
 	}
 	meter := load.StartMeter()
 	r.levels.begin(r.board.total.Load())
-	s := r.phase(PhaseLoad, r.o.LoadTime, func(ctx context.Context, s *Step) {
+	s := r.phase(Load, r.o.LoadTime, func(ctx context.Context, s *Step) {
 		for _, one := range scenarios {
 			if l, ok := one.(Loader); ok {
 				s.Go(ctx, func(ctx context.Context) error { return l.Load(ctx, s) })
@@ -105,7 +105,7 @@ func (r *run) load(scenarios []Scenario) bool {
 
 // validate runs the last phase.
 func (r *run) validate(scenarios []Scenario) {
-	s := r.phase(PhaseValidate, r.o.ValidateTimeout, func(ctx context.Context, s *Step) {
+	s := r.phase(Validate, r.o.ValidateTimeout, func(ctx context.Context, s *Step) {
 		for _, one := range scenarios {
 			if v, ok := one.(Validator); ok && ctx.Err() == nil {
 				s.must(v.Validate(ctx, s))
@@ -155,7 +155,7 @@ func (r *run) phase(p Phase, limit time.Duration, do func(context.Context, *Step
 	case <-s.crew.idle:
 	case <-s.ctx.Done():
 	case <-over.C:
-		if p != PhaseLoad {
+		if p != Load {
 			s.count(Timeout, fmt.Errorf("%s took more than %s", p, limit))
 		}
 	}
@@ -224,4 +224,3 @@ func (r *run) pin() (back func()) {
 	}
 	return back
 }
-
