@@ -64,17 +64,17 @@ type Reasons struct {
 func (o *Options) Validate() error {
 	for i, at := range o.Levels {
 		if at <= 0 || i > 0 && at <= o.Levels[i-1] {
-			return fmt.Errorf("levels: %d: want more than 0 and than the level before", at)
+			return fmt.Errorf("level %d begins at %d points: want more than where the one before does", i+1, at)
 		}
 	}
 	for code, n := range o.Scoring.Limit {
 		if n < 1 {
-			return fmt.Errorf("limit of %q: %d errors: want at least 1", code, n)
+			return fmt.Errorf("bad limit %d of %q errors: want at least 1", n, code)
 		}
 	}
 	for _, d := range []time.Duration{o.PrepareTimeout, o.ValidateTimeout, o.Grace} {
 		if d < 0 {
-			return fmt.Errorf("bad timeout %s", d)
+			return fmt.Errorf("bad time %s", d)
 		}
 	}
 	if err := checkCPUs(o.CPUs); err != nil {

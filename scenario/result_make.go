@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/load"
 )
 
 // result says what came of the run.
@@ -35,7 +36,7 @@ func (r *run) result() *Result {
 	}
 	for _, s := range r.steps {
 		out.Phases = append(out.Phases, PhaseTime{s.phase, seconds(s.from), seconds(s.to)})
-		out.Steps = append(out.Steps, s.latencies()...)
+		out.Steps = append(out.Steps, Latencies(s.phase, s.recorder)...)
 	}
 	for _, w := range r.warnings {
 		out.Warnings = append(out.Warnings, Warning(w))
@@ -43,13 +44,13 @@ func (r *run) result() *Result {
 	return out
 }
 
-// latencies returns what the requests of the phase took, by name.
-func (s *Step) latencies() []StepLatency {
-	var out []StepLatency
-	for _, t := range s.recorder.Targets() {
+// Latencies returns what the requests of a recorder took, by name.
+func Latencies(p Phase, r *load.Recorder) []StepLatency {
+	out := []StepLatency{}
+	for _, t := range r.Targets() {
 		h := t.Tally.Latency
 		one := StepLatency{
-			Phase: s.phase, Step: safeText(t.Name), Count: t.Tally.Asked, Mean: millis(h.Mean()),
+			Phase: p, Step: safeText(t.Name), Count: t.Tally.Asked, Mean: millis(h.Mean()),
 			P50: millis(h.Quantile(0.5)), P90: millis(h.Quantile(0.9)), P99: millis(h.Quantile(0.99)), Max: millis(h.Max()),
 		}
 		for _, n := range t.Tally.Errors {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/unit"
 )
 
 // A run is one run of a benchmark.
@@ -180,7 +181,7 @@ func (r *run) await(s *Step) {
 	case <-grace.C:
 	}
 	if n := s.crew.dismiss(); n > 0 {
-		r.warn(kasoku.Warning{Code: UnendedWork, Text: fmt.Sprintf("%d workers of the phase %s had not ended %s after it", n, s.phase, r.o.Grace),
+		r.warn(kasoku.Warning{Code: UnendedWork, Text: fmt.Sprintf("%s of the phase %s had not ended %s after it", unit.Counted(n, "worker", "workers"), s.phase, r.o.Grace),
 			Hint: "let what they call return when its context is done"})
 	}
 }
