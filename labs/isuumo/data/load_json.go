@@ -60,7 +60,7 @@ func parseRow[T any](t *table[T], line []byte) (row T, err error) {
 		}
 	}
 	if err := json.Unmarshal(line, &row); err != nil {
-		return none, fmt.Errorf("want a %s as a JSON object: %w", t.name, err)
+		return none, fmt.Errorf("want one %s as a JSON object: %w", t.name, err)
 	}
 	for i, f := range fields {
 		absent := false
@@ -73,7 +73,7 @@ func parseRow[T any](t *table[T], line []byte) (row T, err error) {
 			absent = *v == unset
 		}
 		if absent {
-			return none, fmt.Errorf("want a %s with the key %q", t.name, t.keys[i])
+			return none, fmt.Errorf("want one %s with the key %q", t.name, t.keys[i])
 		}
 	}
 	return row, nil
