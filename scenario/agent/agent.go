@@ -3,7 +3,10 @@ package agent
 import (
 	"context"
 	"fmt"
+	"net"
+	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/kasoku/kasoku/load"
@@ -15,7 +18,17 @@ type Agent struct {
 	opts     Options
 	base     *url.URL
 	resolver *load.Resolver
+	dialer   net.Dialer
+	fields   []field // of each request, but for Host
+	lines    []byte  // the same, as they go out
+	site     *site   // nil: all goes through other
 	other    *other
+	cookies  cookies
+	memory   *memory // nil: nothing is remembered
+	inflater inflater
+
+	mu   sync.Mutex
+	free []*Response // released
 }
 
 // New returns an agent. It dials nothing. It fails when an option makes no sense.
@@ -31,48 +44,147 @@ func New(o Options) (*Agent, error) {
 			return nil, fmt.Errorf("agent: %w", err)
 		}
 	}
+	a.fields = a.opts.fields(a.base.User)
+	for _, f := range a.fields {
+		a.lines = append(a.lines, f.line...)
+	}
+	if !o.NoCookies {
+		a.cookies = newCookies()
+	}
+	if !o.NoCache {
+		a.memory = newMemory(a.opts.MaxCache)
+	}
+	proxy, err := http.ProxyFromEnvironment(&http.Request{URL: a.base})
+	if err != nil {
+		return nil, fmt.Errorf("agent: proxy: %w", err)
+	}
+	if a.base.Scheme == "http" && proxy == nil {
+		a.site = newSite(a)
+	}
 	a.other = newOther(a)
 	return a, nil
 }
 
-// Close closes the connections that have nothing to do. No request may be under
-// way.
-func (a *Agent) Close() { a.other.close() }
+// Close closes the connections that have nothing to do, and those of requests that
+// are under way when they end. The agent can still be used; each request then has
+// a connection of its own.
+func (a *Agent) Close() {
+	if a.site != nil {
+		a.site.close()
+	}
+	a.other.close()
+}
 
 // Do sends a request and reads the answer. An answer with any status is no error.
 //
 // An error says method and path, and what went wrong. It has the code
-// [scenario.Timeout] when the time was up and [scenario.Canceled] when ctx was
-// cancelled, also in the middle of an answer; any other has none.
+// [scenario.Timeout] when the time was up, [scenario.Canceled] when ctx was
+// cancelled, also in the middle of an answer, and [scenario.Internal] for a request
+// that cannot be sent; any other has none.
 func (a *Agent) Do(ctx context.Context, r *Request) (*Response, error) {
-	due := time.Now()
-	ref, err := url.Parse(r.Path)
+	x := call{a: a, ctx: ctx, r: r, method: r.method(), due: time.Now()}
+	if err := x.prepare(); err != nil {
+		return nil, scenario.Errorf(scenario.Internal, "%s %s: %w", x.method, r.Path, err)
+	}
+	if x.known != nil && x.due.Before(x.known.fresh) {
+		return x.known.response(&x), nil
+	}
+	x.sent, x.res = x.due, a.response()
+	var err error
+	if a.site != nil && x.url == nil {
+		err = a.site.send(&x)
+	} else {
+		err = a.other.send(&x)
+	}
+	done := time.Now()
+	if err == nil {
+		err = x.finish()
+	}
+	if a.opts.Record != nil {
+		a.record(&x, done, err)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("%s %q: bad path", r.method(), r.Path)
+		x.res.Release()
+		return nil, x.fail(err)
 	}
-	u := a.base.ResolveReference(ref)
-	res, err := a.other.do(ctx, r, u)
-	if f := a.opts.Record; f != nil {
-		rec := scenario.Record{Step: r.step(), Due: due, Sent: due, Done: time.Now(), BytesOut: uint64(len(r.Body))}
-		if err != nil {
-			rec.Err = err.Error()
-		} else {
-			rec.Code, rec.BytesIn = res.Status, uint64(len(res.Body))
+	x.res.Sent, x.res.Done = x.sent, done
+	return x.res, nil
+}
+
+// prepare finds out what of the request is not in it.
+func (x *call) prepare() error {
+	if err := x.check(); err != nil {
+		return err
+	}
+	if err := x.locate(); err != nil {
+		return err
+	}
+	limit := x.a.opts.Timeout
+	if x.r.Timeout != 0 {
+		limit = x.r.Timeout
+	}
+	if limit > 0 {
+		x.deadline = x.due.Add(limit)
+	}
+	if end, ok := x.ctx.Deadline(); ok && (x.deadline.IsZero() || end.Before(x.deadline)) {
+		x.deadline = end
+	}
+	x.cookie = x.a.cookies.header(x)
+	if m := x.a.memory; m != nil {
+		x.known = m.find(x)
+	}
+	return nil
+}
+
+// finish makes of what was read the response that the caller gets.
+func (x *call) finish() error {
+	res := x.res
+	res.Status, res.Header, res.Body = x.code, Header{res.kept.Header}, res.kept.Body
+	res.base, res.uri, res.url = x.a.base, x.uri, x.url
+	said := readFields(res.kept.Header)
+	if said.cookies {
+		x.a.cookies.take(x, res.Header)
+	}
+	if len(said.encoding) > 0 && len(res.Body) > 0 && x.asksForCompression() {
+		if err := x.a.inflater.decode(res, said.encoding, x.a.opts.MaxBody); err != nil {
+			return fmt.Errorf("decode %q: %w", said.encoding, err)
 		}
-		f(rec)
 	}
-	return res, err
+	if m := x.a.memory; m != nil {
+		m.take(x, &said)
+	}
+	return nil
 }
 
-// SubResources fetches what an HTML page refers to; see [Resource].
-func (a *Agent) SubResources(ctx context.Context, page *Response) ([]Resource, error) {
-	return nil, nil
+// record gives the call to who counts.
+func (a *Agent) record(x *call, done time.Time, err error) {
+	rec := scenario.Record{Step: x.r.step(), Due: x.due, Sent: x.sent, Done: done, BytesIn: x.bytesIn, BytesOut: x.bytesOut}
+	if err == nil {
+		rec.Code, rec.Err = x.code, x.reason
+	} else {
+		rec.Err = x.recorded(err)
+	}
+	a.opts.Record(rec)
 }
 
-// A Resource is what a page refers to: a stylesheet, an icon, a script or a
-// picture.
-type Resource struct {
-	URL      string
-	Response *Response // nil with Err
-	Err      error
+// maxFree is how many released responses are kept, and maxFreeBody how much memory
+// of a body, in bytes.
+const (
+	maxFree     = 8
+	maxFreeBody = 1 << 20
+)
+
+// response returns an empty response.
+func (a *Agent) response() *Response {
+	a.mu.Lock()
+	n := len(a.free)
+	if n == 0 {
+		a.mu.Unlock()
+		return &Response{agent: a}
+	}
+	res := a.free[n-1]
+	a.free = a.free[:n-1]
+	a.mu.Unlock()
+	res.agent = a
+	return res
 }

@@ -3,10 +3,13 @@ package agent
 import (
 	"cmp"
 	"crypto/tls"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/kasoku/kasoku/load"
@@ -39,6 +42,7 @@ type Options struct {
 	NoCache       bool // nothing is remembered, each request is sent as it is
 	NoCompression bool // compressed answers are not asked for; what is compressed all the same stays so
 	NoKeepAlive   bool // a connection for each request
+	OtherOrigins  bool // what a page refers to at other hosts is fetched too, as far as they may be dialled
 
 	MaxConns int   // connections to the base URL's host at once, a request beyond waits; 0 means DefaultMaxConns
 	MaxBody  int64 // bytes of a body, decoded or not; a longer one is an error; 0 means DefaultMaxBody
@@ -98,6 +102,33 @@ func checkHeader(h http.Header) error {
 		}
 	}
 	return nil
+}
+
+// fields returns the fields that each request has, but for Host.
+func (o *Options) fields(user *url.Userinfo) []field {
+	h := http.Header{"User-Agent": {o.UserAgent}}
+	if !o.NoCompression {
+		h["Accept-Encoding"] = []string{acceptEncoding}
+	}
+	if o.NoKeepAlive {
+		h["Connection"] = []string{"close"}
+	}
+	if user != nil {
+		password, _ := user.Password()
+		h["Authorization"] = []string{"Basic " + base64.StdEncoding.EncodeToString([]byte(user.Username()+":"+password))}
+	}
+	for name, values := range o.Header {
+		if name = http.CanonicalHeaderKey(name); !leftOut(name) {
+			h[name] = values
+		}
+	}
+	var out []field
+	for _, name := range slices.Sorted(maps.Keys(h)) {
+		for _, v := range h[name] {
+			out = append(out, field{name, v, name + ": " + v + "\r\n"})
+		}
+	}
+	return out
 }
 
 // filled returns the options with defaults in place of zeros. Timeout is then 0

@@ -2,52 +2,105 @@ package agent
 
 import (
 	"bytes"
-	"context"
-	"fmt"
-	"io"
+	"errors"
 	"net/http"
 	"net/url"
-	"time"
+
+	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/load/http1"
 )
 
-// An other sends requests by net/http: those that need TLS, HTTP/2 or a proxy.
+// An other sends requests by net/http: those that need TLS, HTTP/2 or a proxy, and
+// those to other hosts.
 type other struct {
-	a      *Agent
-	client http.Client
+	tr *http.Transport
 }
 
 func newOther(a *Agent) *other {
-	o := &other{a: a}
-	o.client.Timeout = a.opts.Timeout
-	o.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return o
+	return &other{&http.Transport{
+		Proxy: func(req *http.Request) (*url.URL, error) {
+			proxy, err := http.ProxyFromEnvironment(req)
+			if proxy == nil || err != nil {
+				return proxy, err
+			}
+			return proxy, a.resolver.CheckBehind(req.Context(), req.URL.Hostname())
+		},
+		DialContext:            a.dial,
+		TLSClientConfig:        a.opts.TLS.Clone(),
+		ForceAttemptHTTP2:      true,
+		DisableCompression:     true, // the agent decodes
+		DisableKeepAlives:      a.opts.NoKeepAlive,
+		MaxConnsPerHost:        a.opts.MaxConns,
+		MaxIdleConnsPerHost:    a.opts.MaxConns,
+		MaxResponseHeaderBytes: load.MaxResponseHeader,
+	}}
 }
 
-func (o *other) close() { o.client.CloseIdleConnections() }
+func (o *other) close() { o.tr.CloseIdleConnections() }
 
-func (o *other) do(ctx context.Context, r *Request, u *url.URL) (*Response, error) {
-	req, err := http.NewRequestWithContext(ctx, r.method(), u.String(), bytes.NewReader(r.Body))
+// send does a call.
+func (o *other) send(x *call) error {
+	ctx, stop := x.limited()
+	defer stop()
+	req, err := http.NewRequestWithContext(ctx, x.method, x.where().String(), bytes.NewReader(x.r.Body))
 	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", r.method(), r.Path, err)
+		return err
 	}
-	if r.ContentType != "" {
-		req.Header.Set("Content-Type", r.ContentType)
-	}
-	for k, v := range r.Header {
-		req.Header[k] = v
-	}
-	req.Header.Set("User-Agent", o.a.opts.UserAgent)
-	sent := time.Now()
-	resp, err := o.client.Do(req)
+	x.addHeader(req.Header)
+	resp, err := o.tr.RoundTrip(req)
 	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", r.method(), r.Path, err)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return err
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, o.a.opts.MaxBody))
-	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", r.method(), r.Path, err)
+	x.inBody, x.bytesOut = true, uint64(len(x.r.Body))
+	x.code, x.reason = resp.StatusCode, ""
+	if x.code < 200 || x.code >= 400 {
+		x.reason = resp.Status
 	}
-	var lines bytes.Buffer
-	_ = resp.Header.Write(&lines)
-	return &Response{Status: resp.StatusCode, Header: Header{lines.Bytes()}, Body: body, Sent: sent, Done: time.Now(), url: u}, nil
+	lines := bytes.NewBuffer(x.res.kept.Header[:0])
+	_ = resp.Header.Write(lines) // a buffer takes everything
+	x.res.kept.Header = lines.Bytes()
+	if x.code == http.StatusSwitchingProtocols {
+		return nil // what follows is another protocol
+	}
+	about := int(max(min(resp.ContentLength, readSize), 512))
+	body, err := readAll(resp.Body, x.res.kept.Body[:0], about, x.a.opts.MaxBody)
+	x.res.kept.Body, x.bytesIn = body, uint64(len(body))
+	var tooLong *http1.BodyTooLongError
+	if err != nil && !errors.As(err, &tooLong) && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// addHeader is appendRequest for net/http.
+func (x *call) addHeader(h http.Header) {
+	for _, f := range x.a.fields {
+		secret := f.name == "Authorization" && x.url != nil // the base URL's
+		if _, replaced := x.r.Header[f.name]; !replaced && !secret && !leftOut(f.name) {
+			h[f.name] = append(h[f.name], f.value)
+		}
+	}
+	for name, values := range x.r.Header {
+		if !leftOut(name) {
+			h[name] = values
+		}
+	}
+	if x.r.ContentType != "" {
+		h.Set("Content-Type", x.r.ContentType)
+	}
+	if x.cookie != "" {
+		h.Set("Cookie", x.cookie)
+	}
+	if e := x.known; e != nil {
+		if e.etag != "" {
+			h.Set("If-None-Match", e.etag)
+		}
+		if e.modified != "" {
+			h.Set("If-Modified-Since", e.modified)
+		}
+	}
 }

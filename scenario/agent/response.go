@@ -7,6 +7,8 @@ import (
 	"iter"
 	"net/url"
 	"time"
+
+	"github.com/kasoku/kasoku/load/http1"
 )
 
 // A Response is an answer, read to its end. It stays as it is for ever, or until
@@ -22,12 +24,33 @@ type Response struct {
 
 	Sent, Done time.Time // of the request's first byte, of the answer's last one
 
-	url *url.URL // nil: base and path say it
+	agent   *Agent // nil: released, or not from a server
+	uri     string
+	base    *url.URL
+	url     *url.URL // nil: that of uri at base
+	kept    http1.Kept
+	decoded []byte // memory of a decoded body
+	shared  bool   // the agent remembers it
 }
 
 // Release gives the memory back to the agent, for the next answer. Nothing of the
-// response may be used afterwards. It need not be called.
-func (r *Response) Release() {}
+// response may be used afterwards, strings excepted. It need not be called; a user
+// who calls it makes less work for the garbage collector.
+func (r *Response) Release() {
+	a := r.agent
+	if a == nil || r.shared {
+		return
+	}
+	*r = Response{kept: http1.Kept{Header: r.kept.Header[:0], Body: r.kept.Body[:0]}, decoded: r.decoded[:0]}
+	if cap(r.kept.Body)+cap(r.decoded)+cap(r.kept.Header) > maxFreeBody {
+		return
+	}
+	a.mu.Lock()
+	if len(a.free) < maxFree {
+		a.free = append(a.free, r)
+	}
+	a.mu.Unlock()
+}
 
 // JSON decodes the body into v. Anything after the value is an error.
 func (r *Response) JSON(v any) error {

@@ -1,0 +1,89 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku/load/nethttp"
+	"github.com/kasoku/kasoku/scenario"
+)
+
+// A badRequestError says that a request cannot be sent as it is.
+type badRequestError struct{ what, value string }
+
+// Error quotes what is wrong.
+func (e *badRequestError) Error() string { return fmt.Sprintf("bad %s %q", e.what, e.value) }
+
+// A timeoutError says that an answer was not complete in time.
+type timeoutError struct {
+	limit  time.Duration
+	inBody bool
+}
+
+// Error says how long the answer was waited for.
+func (e *timeoutError) Error() string {
+	if e.inBody {
+		return fmt.Sprintf("answer not complete within %s", e.limit)
+	}
+	return fmt.Sprintf("no answer within %s", e.limit)
+}
+
+// Timeout is that of [net.Error].
+func (e *timeoutError) Timeout() bool { return true }
+
+// Is makes it a deadline that has passed.
+func (e *timeoutError) Is(target error) bool { return target == context.DeadlineExceeded }
+
+// fail words the error of a call for the caller of Do, and gives it its code.
+func (x *call) fail(err error) error {
+	path, _, _ := strings.Cut(x.r.Path, "?")
+	switch {
+	case x.ctx.Err() != nil && !isTimeout(x.ctx.Err()):
+		return scenario.Errorf(scenario.Canceled, "%s %s: %w", x.method, path, context.Cause(x.ctx))
+	case isTimeout(err):
+		return scenario.Errorf(scenario.Timeout, "%s %s: %w", x.method, path, &timeoutError{x.limit(), x.inBody})
+	}
+	return fmt.Errorf("%s %s: %w", x.method, path, err)
+}
+
+// limit returns how long the call could take.
+func (x *call) limit() time.Duration {
+	if x.deadline.IsZero() {
+		return 0
+	}
+	return x.deadline.Sub(x.due).Round(time.Millisecond)
+}
+
+// recorded words the error of a call as the engines of loads do, so that reports
+// count them together.
+func (x *call) recorded(err error) string {
+	timeout := isTimeout(err)
+	switch {
+	case x.inBody && timeout:
+		err = nethttp.ErrBodyTimeout
+	case x.inBody:
+	case timeout:
+		err = nethttp.Failed(x.method, x.where(), nethttp.ErrTimeout)
+	default:
+		if inner, ok := errors.AsType[*url.Error](err); ok {
+			err = inner.Err
+		}
+		err = nethttp.Failed(x.method, x.where(), err)
+	}
+	return err.Error()
+}
+
+// isTimeout reports whether an error says that the time was up.
+func isTimeout(err error) bool {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
+		return true
+	}
+	timeout, ok := errors.AsType[net.Error](err)
+	return ok && timeout.Timeout()
+}

@@ -1,0 +1,55 @@
+package agent
+
+import "bytes"
+
+// fields are those of an answer that the agent acts on. They are parts of the
+// header.
+type fields struct {
+	encoding, etag, modified, control, vary []byte
+	cookies                                 bool // there is Set-Cookie
+}
+
+// readFields looks for them.
+func readFields(lines []byte) (f fields) {
+	for len(lines) > 0 {
+		var line []byte
+		if end := bytes.IndexByte(lines, '\n'); end > 0 {
+			line, lines = lines[:end-1], lines[end+1:]
+		} else {
+			line, lines = lines, nil
+		}
+		colon := bytes.IndexByte(line, ':')
+		if colon < 0 || wanted>>colon&1 == 0 {
+			continue
+		}
+		name, value := line[:colon], bytes.Trim(line[colon+1:], " \t")
+		switch {
+		case is(name, "etag"):
+			f.etag = value
+		case is(name, "vary"):
+			f.vary = joined(f.vary, value)
+		case is(name, "set-cookie"):
+			f.cookies = true
+		case is(name, "last-modified"):
+			f.modified = value
+		case is(name, "cache-control"):
+			f.control = joined(f.control, value)
+		case is(name, "content-encoding"):
+			f.encoding = joined(f.encoding, value)
+		}
+	}
+	return f
+}
+
+// wanted has the bit n set when readFields looks for a name of n bytes.
+const wanted = 1<<len("etag") | 1<<len("vary") | 1<<len("set-cookie") | 1<<len("last-modified") | 1<<len("cache-control") | 1<<len("content-encoding")
+
+// joined makes one list of two.
+func joined(list, more []byte) []byte {
+	if len(list) == 0 {
+		return more
+	}
+	return append(append(bytes.Clone(list), ", "...), more...)
+}
+
+func is(name []byte, lower string) bool { return len(name) == len(lower) && equalFold(name, lower) }
