@@ -60,31 +60,35 @@ func targetCells(x AttackTarget, mean bool, u time.Duration) []Cell {
 	return append(cells, Cell{Text: unit.Bytes(x.Tally.BytesIn), Raw: strconv.FormatUint(x.Tally.BytesIn, 10)})
 }
 
-// targetsTable has the targets of a run's steps, those that took most time first;
-// nil when there is one alone.
-func (r rec) targetsTable() *Table {
+// Targets are the targets of a run's steps with what was counted, those that took
+// most time first.
+func Targets(run *kasoku.Recording) []AttackTarget {
 	byName := map[string]*kasoku.Tally{}
-	var targets []AttackTarget
-	for i := range r.Seconds {
-		s := &r.Seconds[i]
+	var out []AttackTarget
+	for i := range run.Seconds {
+		s := &run.Seconds[i]
 		if s.Step == 0 {
 			continue
 		}
 		if byName[s.Target] == nil {
 			byName[s.Target] = kasoku.NewTally()
-			targets = append(targets, AttackTarget{s.Target, byName[s.Target]})
+			out = append(out, AttackTarget{s.Target, byName[s.Target]})
 		}
 		byName[s.Target].Add(s)
 	}
+	took := func(x AttackTarget) float64 { return float64(x.Tally.Latency.Mean()) * float64(x.Tally.Latency.Count()) }
+	slices.SortFunc(out, func(a, b AttackTarget) int {
+		return cmp.Or(cmp.Compare(took(b), took(a)), cmp.Compare(a.Name, b.Name))
+	})
+	return out
+}
+
+// targetsTable has a row for each target of the steps; nil when there is one alone.
+func (r rec) targetsTable() *Table {
+	targets := Targets(r.Recording)
 	if len(targets) < 2 {
 		return nil
 	}
-	took := func(x AttackTarget) float64 {
-		return float64(x.Tally.Latency.Mean()) * float64(x.Tally.Latency.Count())
-	}
-	slices.SortFunc(targets, func(a, b AttackTarget) int {
-		return cmp.Or(cmp.Compare(took(b), took(a)), cmp.Compare(a.Name, b.Name))
-	})
 	t := targetTable(targets, true)
 	t.Title = "Targets"
 	return t

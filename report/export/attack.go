@@ -40,6 +40,10 @@ type AttackTarget struct {
 	Counts Counts `json:"counts"`
 }
 
+func newTarget(t *report.AttackTarget) AttackTarget {
+	return AttackTarget{t.Name, newCounts(t.Tally)}
+}
+
 func newAttack(a *report.Attack, o report.Options) *Attack {
 	d := report.TellAttack(a, o)
 	out := &Attack{
@@ -47,7 +51,7 @@ func newAttack(a *report.Attack, o report.Options) *Attack {
 		Alerts: list(d.Alerts, func(a *report.Alert) string { return a.Text }),
 		Total:  newCounts(a.Tally), Generator: newGenerator(&a.Summary),
 		Steps:    list(a.Steps, func(s *report.AttackStep) Step { return newStep(&s.Step, s.Tally) }),
-		Targets:  list(a.Targets, func(t *report.AttackTarget) AttackTarget { return AttackTarget{t.Name, newCounts(t.Tally)} }),
+		Targets:  list(a.Targets, newTarget),
 		Warnings: list(a.Warnings, newWarning),
 	}
 	out.Reached = finite(a.Reached())

@@ -40,52 +40,53 @@ func JSON(w io.Writer, v any) error {
 
 // A Run is one run.
 type Run struct {
-	Schema       int           `json:"schema"`
-	Kind         string        `json:"kind"` // run
-	ID           string        `json:"id"`
-	Project      string        `json:"project"`
-	Label        string        `json:"label"`
-	Note         string        `json:"note,omitempty"`
-	Started      time.Time     `json:"started"`
-	Length       float64       `json:"length_s"`
-	State        string        `json:"state"` // running, finished, incomplete
-	StopReason   string        `json:"stop_reason,omitempty"`
-	Version      string        `json:"version"`
-	Revision     string        `json:"revision,omitempty"`
-	Dirty        bool          `json:"dirty"`
-	Load         string        `json:"load,omitempty"`
-	Group        string        `json:"group,omitempty"`
-	Repeat       int           `json:"repeat,omitempty"`
-	Observers    string        `json:"observers,omitempty"`
-	Score        *Score        `json:"score,omitempty"`
-	Verdict      string        `json:"verdict"`
-	Alerts       []string      `json:"alerts"`
-	Hosts        []Host        `json:"hosts"`
-	Command      *Command      `json:"command,omitempty"`
-	Generator    *Generator    `json:"generator,omitempty"`
-	Steps        []Step        `json:"steps"`
-	Phases       []Phase       `json:"phases"`
-	Findings     []Finding     `json:"findings"`
-	Silences     []Silence     `json:"silences"`
-	Rules        int           `json:"rules"` // that looked
-	Endpoints    []Endpoint    `json:"endpoints"`
-	Slowest      []SlowRequest `json:"slowest"`
-	Queries      []Query       `json:"queries"`
-	Transactions []Transaction `json:"transactions"`
-	Plans        []Plan        `json:"plans"`
-	Tables       []TableDef    `json:"tables"`
-	Advice       []Advice      `json:"advice"`
-	Messages     []Message     `json:"messages"`
-	Logs         []LogWindow   `json:"logs"`
-	RowChecks    []RowCheck    `json:"row_checks"`
-	Settings     []Setting     `json:"settings"`
-	Configs      []Config      `json:"configs"`
-	Changes      []Change      `json:"changes"`
-	Gaps         []Gap         `json:"gaps"`
-	Events       []Event       `json:"events"`
-	Warnings     []Warning     `json:"warnings"`
-	Observer     *Observer     `json:"observer,omitempty"`
-	Damage       []string      `json:"damage"`
+	Schema       int            `json:"schema"`
+	Kind         string         `json:"kind"` // run
+	ID           string         `json:"id"`
+	Project      string         `json:"project"`
+	Label        string         `json:"label"`
+	Note         string         `json:"note,omitempty"`
+	Started      time.Time      `json:"started"`
+	Length       float64        `json:"length_s"`
+	State        string         `json:"state"` // running, finished, incomplete
+	StopReason   string         `json:"stop_reason,omitempty"`
+	Version      string         `json:"version"`
+	Revision     string         `json:"revision,omitempty"`
+	Dirty        bool           `json:"dirty"`
+	Load         string         `json:"load,omitempty"`
+	Group        string         `json:"group,omitempty"`
+	Repeat       int            `json:"repeat,omitempty"`
+	Observers    string         `json:"observers,omitempty"`
+	Score        *Score         `json:"score,omitempty"`
+	Verdict      string         `json:"verdict"`
+	Alerts       []string       `json:"alerts"`
+	Hosts        []Host         `json:"hosts"`
+	Command      *Command       `json:"command,omitempty"`
+	Generator    *Generator     `json:"generator,omitempty"`
+	Steps        []Step         `json:"steps"`
+	Targets      []AttackTarget `json:"targets"`
+	Phases       []Phase        `json:"phases"`
+	Findings     []Finding      `json:"findings"`
+	Silences     []Silence      `json:"silences"`
+	Rules        int            `json:"rules"` // that looked
+	Endpoints    []Endpoint     `json:"endpoints"`
+	Slowest      []SlowRequest  `json:"slowest"`
+	Queries      []Query        `json:"queries"`
+	Transactions []Transaction  `json:"transactions"`
+	Plans        []Plan         `json:"plans"`
+	Tables       []TableDef     `json:"tables"`
+	Advice       []Advice       `json:"advice"`
+	Messages     []Message      `json:"messages"`
+	Logs         []LogWindow    `json:"logs"`
+	RowChecks    []RowCheck     `json:"row_checks"`
+	Settings     []Setting      `json:"settings"`
+	Configs      []Config       `json:"configs"`
+	Changes      []Change       `json:"changes"`
+	Gaps         []Gap          `json:"gaps"`
+	Events       []Event        `json:"events"`
+	Warnings     []Warning      `json:"warnings"`
+	Observer     *Observer      `json:"observer,omitempty"`
+	Damage       []string       `json:"damage"`
 }
 
 // A Host is one observed machine.

@@ -33,6 +33,7 @@ func newRun(r *kasoku.Recording, d *report.Document) *Run {
 		Hosts:    list(run.Hosts, newHost),
 		Command:  newCommand(run.Command),
 		Steps:    list(r.Steps, func(s *kasoku.Step) Step { return newStep(s, r.Tally(s.Number)) }),
+		Targets:  list(report.Targets(r), newTarget),
 		Findings: []Finding{}, Silences: []Silence{},
 		Endpoints:    list(r.Endpoints, newEndpoint),
 		Slowest:      list(r.Slowest, newSlowRequest),
