@@ -91,10 +91,11 @@ func (o *openLoop) wait(timer *time.Timer, due time.Time) bool {
 	}
 }
 
-// abandon records the arrivals from due on that could not start.
+// abandon records the arrivals from due on that were due before the end and could not
+// start.
 func (o *openLoop) abandon(arrivals load.Arrivals, due time.Time) {
-	now := time.Now()
-	for ok := true; ok && !due.After(now); {
+	now, end := time.Now(), o.step.run.start.Add(o.step.from+o.step.planned)
+	for ok := true; ok && due.Before(now) && due.Before(end); {
 		o.step.Record(Record{Step: o.Name, Due: due, Sent: now, Done: now, Err: load.ErrNotSentStop.Error()})
 		var after time.Duration
 		after, _, ok = arrivals.Next()

@@ -49,7 +49,7 @@ type Progress struct {
 	Over     bool          // it has ended
 	Level    int
 	Score    int64   // points less deductions
-	PerSec   float64 // requests of the last whole second
+	PerSec   float64 // requests since the second before
 	Requests uint64  // of the phase
 	Errors   uint64  // that counted, of the run
 }
@@ -114,7 +114,7 @@ func (r *run) report(result *Result) {
 	steps := r.steps
 	r.mu.Unlock()
 	if r.o.OnProgress != nil && last != nil && result == nil {
-		r.o.OnProgress(r.progress(last, report.Phases[len(report.Phases)-1], now))
+		r.o.OnProgress(r.progress(last, report.Phases[len(report.Phases)-1]))
 	}
 	if r.o.Sink != nil {
 		for _, s := range steps {
@@ -124,12 +124,36 @@ func (r *run) report(result *Result) {
 	}
 }
 
-func (r *run) progress(s *Step, span Span, now time.Duration) Progress {
+// A pace is how many requests of a phase there were when somebody last looked.
+type pace struct {
+	step     *Step
+	at       time.Duration
+	requests uint64
+	perSec   float64
+}
+
+// minPace is the shortest time that a pace is taken from.
+const minPace = 100 * time.Millisecond
+
+// later returns the pace at a later moment.
+func (p pace) later(s *Step, now time.Duration, requests uint64) pace {
+	if p.step != s {
+		p = pace{step: s, at: s.from}
+	}
+	if d := now - p.at; d >= minPace {
+		p.at, p.requests, p.perSec = now, requests, float64(requests-p.requests)/d.Seconds()
+	}
+	return p
+}
+
+// progress tells where a phase stands. The caller holds reporting.
+func (r *run) progress(s *Step, span Span) Progress {
 	errs, deducted := r.failures.sums()
-	live := s.recorder.Live(now)
+	requests := s.recorder.Live(0).Total
+	r.pace = r.pace.later(s, span.Interval.To, requests)
 	return Progress{
 		Phase: s.phase, Elapsed: span.Interval.Len(), Planned: s.planned, Over: span.Over,
 		Level: r.levels.now(), Score: r.board.total.Load() - deducted,
-		PerSec: float64(live.LastSecond.Asked), Requests: live.Total, Errors: errs,
+		PerSec: r.pace.perSec, Requests: requests, Errors: errs,
 	}
 }

@@ -20,7 +20,7 @@ func TestReports(t *testing.T) {
 		var seconds []kasoku.LoadSecond
 		o := Options{LoadTime: 3450 * ms, Levels: []int64{15}, Scoring: Scoring{Deduct: map[Code]int64{Timeout: 2}}}
 		o.OnProgress = func(p Progress) {
-			progress = append(progress, fmt.Sprintf("%s %s of %s %t level %d score %d, %g/s of %d, %d errors", p.Phase, p.Elapsed, p.Planned, p.Over, p.Level, p.Score, p.PerSec, p.Requests, p.Errors))
+			progress = append(progress, fmt.Sprintf("%s %s of %s %t level %d score %d, %.1f/s of %d, %d errors", p.Phase, p.Elapsed, p.Planned, p.Over, p.Level, p.Score, p.PerSec, p.Requests, p.Errors))
 		}
 		o.Sink = func(r *Report) {
 			reports = append(reports, r)
@@ -50,12 +50,12 @@ func TestReports(t *testing.T) {
 			},
 		})
 		want := []string{
-			"prepare 250ms of 1m0s true level 0 score 1, 0/s of 1, 0 errors",
-			"load 750ms of 3.45s false level 0 score 6, 0/s of 7, 1 errors",
-			"load 1.75s of 3.45s false level 1 score 16, 8/s of 17, 1 errors",
-			"load 2.75s of 3.45s false level 1 score 26, 10/s of 27, 1 errors",
-			"load 3.5s of 3.45s true level 1 score 34, 10/s of 35, 1 errors",
-			"validate 200ms of 1m0s true level 1 score 35, 0/s of 1, 1 errors",
+			"prepare 250ms of 1m0s true level 0 score 1, 4.0/s of 1, 0 errors",
+			"load 750ms of 3.45s false level 0 score 6, 9.3/s of 7, 1 errors",
+			"load 1.75s of 3.45s false level 1 score 16, 10.0/s of 17, 1 errors",
+			"load 2.75s of 3.45s false level 1 score 26, 10.0/s of 27, 1 errors",
+			"load 3.5s of 3.45s true level 1 score 34, 10.7/s of 35, 1 errors",
+			"validate 200ms of 1m0s true level 1 score 35, 5.0/s of 1, 1 errors",
 		}
 		if !slices.Equal(progress, want) {
 			for _, p := range progress {

@@ -25,7 +25,8 @@ type run struct {
 	open     flights
 	language atomic.Pointer[string]
 
-	reporting sync.Mutex // one report at a time; taken before mu
+	reporting sync.Mutex // one report at a time; guards pace; taken before mu
+	pace      pace
 
 	mu       sync.Mutex
 	reason   string // why the run ended early, or did not pass; empty: neither

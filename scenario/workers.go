@@ -22,7 +22,7 @@ type Workers struct {
 	Begin func(context.Context, *Worker) error // called once before the first Do; may be nil; after an error there is no Do
 	// Do is what a worker does again and again. Its error is given to [Step.Fail].
 	Do  func(context.Context, *Worker) error
-	End func(*Worker) // called once at the end, also after an error of Begin; may be nil
+	End func(*Worker) // called once at the end, unless Begin gave an error; may be nil
 
 	// Rest is the pause after an error, so that a service that is down is not asked
 	// again without end; 0: half a second, negative: none.
@@ -118,14 +118,14 @@ func (p *pool) follow() {
 
 func (p *pool) work(w *Worker) {
 	defer p.step.recovered()
-	if p.End != nil {
-		defer p.End(w)
-	}
 	if p.Begin != nil {
 		if err := p.Begin(p.ctx, w); err != nil {
 			p.step.Fail(err)
 			return
 		}
+	}
+	if p.End != nil {
+		defer p.End(w)
 	}
 	for ; p.Loops == 0 || w.Loop < p.Loops; w.Loop++ {
 		if p.ctx.Err() != nil || w.quits() {
