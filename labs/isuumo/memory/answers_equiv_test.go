@@ -275,6 +275,7 @@ func countIf[T any](rows []T, holds func(T) bool) (n int) {
 	}
 	return n
 }
+
 // seeded returns numbers that rapid can repeat.
 func seeded(t *rapid.T) *rand.Rand {
 	return rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))

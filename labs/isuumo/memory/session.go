@@ -55,7 +55,7 @@ func (s *session) begin(ctx context.Context, lock string) error {
 	}
 	var name sql.NullString
 	var got sql.NullInt64 // NULL: killed while it waited
-	query := fmt.Sprintf("SELECT DATABASE(), GET_LOCK(CONCAT('isuumo %s ', MD5(IFNULL(DATABASE(), ''))), %d)", lock, lockWait/time.Second)
+	query := fmt.Sprintf("SELECT DATABASE(), GET_LOCK(CONCAT('isuumo %s ', LEFT(SHA2(IFNULL(DATABASE(), ''), 256), 40)), %d)", lock, lockWait/time.Second)
 	if err := s.conn.QueryRowContext(ctx, query).Scan(&name, &got); err != nil {
 		return err
 	}
