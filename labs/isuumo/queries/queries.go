@@ -2,8 +2,7 @@
 // read from the database by SQL. Each of its defects can be mended by itself, and
 // what it answers is the same with and without it:
 //
-//	QRY-03   every query asks for all columns; mended, for those that are used, and a
-//	         page of a search is found by id before its rows are read
+//	QRY-03   every query asks for all columns; mended, for those that are used
 //	QRY-04   the polygon search reads the bounding box and asks once more for each
 //	         estate in it; mended, one query finds what is inside
 //	QRY-08   each search counts its matches; mended, counts are kept until the next
@@ -14,8 +13,8 @@
 //	         UPDATE has the stock as its condition
 //	IDX-05   a range is two comparisons; mended, one of a column that holds the id of
 //	         the range. Of the six ways to turn a chair in a door only two are asked
-//	IDX-07   the polygon is tried against a point made of two columns; mended, against
-//	         a column with a spatial index
+//	IDX-07   the polygon is tried against a point made of two columns, in a bounding
+//	         box; mended, a column with a spatial index holds the point
 //	OPS-02   /initialize changes the tables when they are full
 //	OPS-09   /initialize leaves kept counts as they are
 //

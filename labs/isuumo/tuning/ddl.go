@@ -31,7 +31,10 @@ func DDL(d isuumo.Defects, database string) string {
 	if !d.Has("IDX-07") {
 		parts = append(parts, spatialDDL(database))
 	}
-	return strings.Join(parts, "\n")
+	if len(parts) == 0 {
+		return ""
+	}
+	return "USE isuumo;\n\n" + strings.Join(parts, "\n")
 }
 
 // buckets are the columns that have ranges, with the ranges of the contest.
@@ -70,19 +73,39 @@ func BucketRanges(column string) []isuumo.Range {
 	return out
 }
 
-// bucketDDL adds to each column with ranges another one that holds the range's id,
-// and an index in which one range is in the order of searches.
+// bucketDDL adds to each column with ranges another one that holds the range's id.
+// Then a search is made of equalities, and for each of them there is an index that
+// begins with it, goes on in the order of searches, and has all others behind that.
 //
 // The columns are stored: MariaDB computes others anew for each row that it reads.
 func bucketDDL() string {
 	var b strings.Builder
 	b.WriteString("-- IDX-05: a range is one value of a column, so that the rest of an index can be used.\n")
-	for _, x := range buckets() {
-		fmt.Fprintf(&b, "ALTER TABLE %s\n  ADD COLUMN %s_bucket TINYINT AS (CASE", x.table, x.column)
-		for id, to := range x.bounds {
-			fmt.Fprintf(&b, " WHEN %s < %d THEN %d", x.column, to, id)
+	for _, table := range []string{"chair", "estate"} {
+		var first []string
+		rest := "features"
+		if table == "chair" {
+			first, rest = []string{"kind", "color"}, "stock, features"
 		}
-		fmt.Fprintf(&b, " ELSE %d END) STORED,\n  ADD INDEX %s_bucket_order (%[2]s_bucket, popularity DESC, id);\n", len(x.bounds), x.column)
+		fmt.Fprintf(&b, "ALTER TABLE %s", table)
+		for _, x := range buckets() {
+			if x.table == table {
+				first = append(first, x.column+"_bucket")
+				fmt.Fprintf(&b, "\n  ADD COLUMN %s_bucket TINYINT AS (CASE", x.column)
+				for id, to := range x.bounds {
+					fmt.Fprintf(&b, " WHEN %s < %d THEN %d", x.column, to, id)
+				}
+				fmt.Fprintf(&b, " ELSE %d END) STORED,", len(x.bounds))
+			}
+		}
+		for i, c := range first {
+			others := strings.Join(slices.Delete(slices.Clone(first), i, i+1), ", ")
+			end := ","
+			if i == len(first)-1 {
+				end = ";\n"
+			}
+			fmt.Fprintf(&b, "\n  ADD INDEX %s_bucket_%s (%s, popularity DESC, id, %s, %s)%s", table, strings.TrimSuffix(c, "_bucket"), c, others, rest, end)
+		}
 	}
 	return b.String()
 }
