@@ -359,3 +359,43 @@ func TestConditionFiles(t *testing.T) {
 		t.Errorf("prices %s, want %s", got, want)
 	}
 }
+
+func BenchmarkEmit(b *testing.B) {
+	d, dir := full(), b.TempDir()
+	for b.Loop() {
+		if err := Emit(dir, d); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkLoad(b *testing.B) {
+	dir := b.TempDir()
+	if err := Emit(dir, full()); err != nil {
+		b.Fatal(err)
+	}
+	load := func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := Load(dir); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.Run("rows=json", load)
+	for _, name := range []string{"chair_json.txt", "estate_json.txt"} {
+		if err := os.Remove(filepath.Join(dir, "initial-data", "result", name)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.Run("rows=sql", load)
+}
+
+func BenchmarkWriteImages(b *testing.B) {
+	d, dir := full(), b.TempDir()
+	for b.Loop() {
+		if err := WriteImages(dir, d); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,12 +1,15 @@
 package data
 
 import (
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/kasoku/kasoku/internal/golden"
 	"github.com/kasoku/kasoku/labs/isuumo/model"
 )
 
@@ -21,6 +24,7 @@ var snapshotDirs = map[string]int{
 // keys and limits.
 func TestSnapshots(t *testing.T) {
 	all := Snapshots(small(), DefaultSeed)
+	golden.CheckString(t, "testdata/snapshots.golden", fmt.Sprintf("small seed %d: %x\n", DefaultSeed, sha256.Sum256([]byte(text(all)))))
 	if !reflect.DeepEqual(all, Snapshots(small(), DefaultSeed)) {
 		t.Error("the same seed gives other snapshots")
 	}
