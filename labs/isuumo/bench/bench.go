@@ -1,13 +1,16 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/scenario"
+	"github.com/kasoku/kasoku/scenario/agent"
 )
 
 // Options say what is measured, and for how long. Target and Data are needed; zero
@@ -49,7 +52,8 @@ type Figures struct {
 
 // A Bench is a benchmark of one service. It can be run again, not at once.
 type Bench struct {
-	o Options
+	o       Options
+	figures Figures
 }
 
 // New returns a benchmark, or an error when options make no sense.
@@ -57,14 +61,71 @@ func New(o Options) (*Bench, error) {
 	if o.Data == nil {
 		return nil, errors.New("isuumo benchmark: no data")
 	}
-	return &Bench{o: o}, nil
+	if err := checkData(o.Data); err != nil {
+		return nil, fmt.Errorf("isuumo benchmark: %w", err)
+	}
+	if o.Duration < 0 || o.Verify < 0 {
+		return nil, fmt.Errorf("isuumo benchmark: %s with %d queries to verify: want 0 or more", o.Duration, o.Verify)
+	}
+	o.Duration = cmp.Or(o.Duration, loadTime)
+	o.Verify = cmp.Or(o.Verify, verifyThorough)
+	if o.Levels == nil {
+		o.Levels = contestLevels()
+	}
+	if _, err := agent.New(agent.Options{BaseURL: o.Target, Permit: o.Permit}); err != nil {
+		return nil, fmt.Errorf("isuumo benchmark: %w", err)
+	}
+	b := &Bench{o: o}
+	if _, err := scenario.New(b.options()); err != nil {
+		return nil, fmt.Errorf("isuumo %w", err)
+	}
+	return b, nil
+}
+
+// checkData reports data that queries cannot be drawn from.
+func checkData(d *isuumo.Data) error {
+	cc, ec := &d.ChairCondition, &d.EstateCondition
+	for name, n := range map[string]int{
+		"chairs": len(d.Chairs), "estates": len(d.Estates),
+		"ranges of price": len(cc.Price.Ranges), "ranges of height": len(cc.Height.Ranges), "ranges of width": len(cc.Width.Ranges), "ranges of depth": len(cc.Depth.Ranges),
+		"kinds": len(cc.Kind.List), "colors": len(cc.Color.List), "features of chairs": len(cc.Feature.List),
+		"ranges of rent": len(ec.Rent.Ranges), "ranges of doorHeight": len(ec.DoorHeight.Ranges), "ranges of doorWidth": len(ec.DoorWidth.Ranges),
+		"features of estates": len(ec.Feature.List),
+	} {
+		if n == 0 {
+			return fmt.Errorf("the data has no %s", name)
+		}
+	}
+	return nil
+}
+
+// options returns the contest's rules.
+func (b *Bench) options() scenario.Options {
+	return scenario.Options{
+		PrepareTimeout: initializeTimeout + verifyTimeout + thoroughTimeout + time.Minute, // each part has its own
+		LoadTime:       b.o.Duration, ValidateTimeout: validateTimeout,
+		Levels: b.o.Levels,
+		Scoring: scenario.Scoring{
+			Deduct: map[scenario.Code]int64{scenario.Application: deduction},
+			Limit:  map[scenario.Code]int{scenario.Critical: 1, scenario.Application: 10},
+		},
+		Seed: b.o.Seed, CPUs: b.o.CPUs, OnProgress: b.o.OnProgress, Sink: b.o.Sink,
+	}
 }
 
 // Run runs the benchmark. An error says that it could not be run; a service that
 // fails is in the result.
 func (b *Bench) Run(ctx context.Context) (*scenario.Result, error) {
-	return &scenario.Result{}, nil
+	s, err := scenario.New(b.options())
+	if err != nil {
+		return nil, err
+	}
+	r := newRun(&b.o)
+	s.Add(r)
+	res := s.Run(ctx)
+	b.figures = r.figures()
+	return res, nil
 }
 
 // Figures returns what the last run tells beside its result.
-func (b *Bench) Figures() Figures { return Figures{} }
+func (b *Bench) Figures() Figures { return b.figures }
