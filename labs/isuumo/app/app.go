@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/labs/isuumo"
+	"github.com/kasoku/kasoku/labs/isuumo/memory"
 	"github.com/kasoku/kasoku/labs/isuumo/queries"
 	"github.com/kasoku/kasoku/mysqlflags"
 )
@@ -72,9 +73,14 @@ func Serve(ctx context.Context, cfg Config) error {
 	}, ln), s.Close())
 }
 
-// newService chooses the service.
+// newService returns the service from memory unless CCH-07 forbids it.
 func newService(cfg Config, db *sql.DB, appLog *log.Logger) (service, error) {
-	return queries.New(queries.Options{
+	if cfg.Defects.Has("CCH-07") {
+		return queries.New(queries.Options{
+			DB: db, SQLDir: cfg.SQLDir, FixtureDir: cfg.FixtureDir, Defects: cfg.Defects, Log: appLog,
+		})
+	}
+	return memory.New(memory.Options{
 		DB: db, SQLDir: cfg.SQLDir, FixtureDir: cfg.FixtureDir, Defects: cfg.Defects, Log: appLog,
 	})
 }

@@ -27,17 +27,15 @@ func (s *Service) inPolygon(r *http.Request) (any, error) {
 	}
 	estates, err := find(corners)
 	// MySQL refuses what is no polygon, MariaDB finds nothing in it.
-	if n := mysqlflags.ErrorNumber(err); n == errInvalidGeometry || n == errFewPoints {
+	if mysqlflags.ErrorNumber(err) == errInvalidGeometry {
 		estates, err = []estate{}, nil
 	}
 	return estatePage{int64(len(estates)), estates}, err
 }
 
-// Errors of MySQL 9.7 for a ring that is not closed or has too few points.
-const (
-	errInvalidGeometry = 3037 // ER_GIS_INVALID_DATA
-	errFewPoints       = 3055 // ER_GEOMETRY_PARAM_...
-)
+// errInvalidGeometry is MySQL's ER_GIS_INVALID_DATA: a ring is not closed or has too
+// few points.
+const errInvalidGeometry = 3037
 
 // insideOneByOne reads all estates in the bounding box and asks for each whether it
 // is in the polygon.

@@ -165,13 +165,6 @@ func params(raw string, names, out []string) {
 	}
 }
 
-// Param returns the first value of one parameter of a URL's query.
-func Param(rawQuery, name string) string {
-	var v [1]string
-	params(rawQuery, []string{name}, v[:])
-	return v[0]
-}
-
 // Holds reports whether the features of a row hold one that was asked for: as a
 // substring of the whole text, not as one of its elements. In SQL it is
 // LIKE CONCAT('%', feature, '%') with nothing escaped, so % stands for any text, _
