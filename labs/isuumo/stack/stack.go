@@ -1,0 +1,281 @@
+// Package stack runs isuumo whole on this machine: a private database, the service
+// as a process of its own, and nginx before it, all on free ports of loopback.
+//
+// The one idea: a [Stack] is made from a set of defects. Each defect changes the one
+// part that it is about, the database's settings, its schema, nginx.conf or the
+// service, and nothing else; a variant is a name for such a set.
+//
+// Start with [Up]. Everything lies below one directory: the database in mariadb/ or
+// mysql/, nginx with its logs and www/ in nginx/, what /initialize reads in sql/ and
+// fixture/, the service's log in app.log.
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku/labs/isuumo"
+	"github.com/kasoku/kasoku/labs/isuumo/data"
+	"github.com/kasoku/kasoku/labs/isuumo/tuning"
+	"github.com/kasoku/kasoku/labs/isuumo/web"
+	"github.com/kasoku/kasoku/labs/process"
+	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/service"
+)
+
+// database is the name of the schema, as the contest has it.
+const database = "isuumo"
+
+// initializeLimit is how long the contest gives POST /initialize.
+const initializeLimit = 30 * time.Second
+
+// Options say what is started.
+type Options struct {
+	Dir      string         // where everything goes; must exist
+	Database string         // mariadb, which is the default, or mysql
+	Variant  string         // a name for Defects; empty: Defects
+	Defects  isuumo.Defects // that are seeded; with a variant those of the variant
+	Program  string         // the kasoku binary, which runs the service
+	Listen   string         // host:port of the service; empty: a free port of 127.0.0.1
+
+	Data    *isuumo.Data // the rows; nil: those of DataDir, else made from Size and Seed
+	DataDir string       // rows in the contest's formats
+	EmitDir string       // the rows are written here in the contest's formats; empty: nowhere
+	Size    data.Size
+	Seed    uint64 // of the rows; 0: the usual one
+}
+
+// A Stack is the running lab. It is not safe for concurrent use.
+type Stack struct {
+	DB        *service.Server
+	Nginx     *service.NginxServer
+	Data      *isuumo.Data
+	Defects   isuumo.Defects
+	DSN       string // of the schema, as root
+	AccessLog string // of nginx
+	ErrorLog  string // as well
+	AppLog    string
+
+	o   Options
+	app *process.Service
+}
+
+// Up starts everything and initializes the service. What was begun is stopped when
+// it returns an error. The processes die with the one that called Up.
+func Up(ctx context.Context, o Options) (*Stack, error) {
+	s := &Stack{o: o, Defects: o.Defects, AppLog: filepath.Join(o.Dir, "app.log")}
+	if o.Variant != "" {
+		var err error
+		if s.Defects, err = isuumo.Variant(o.Variant); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.up(ctx); err != nil {
+		return nil, errors.Join(err, s.Down(context.WithoutCancel(ctx)))
+	}
+	return s, nil
+}
+
+func (s *Stack) up(ctx context.Context) error {
+	started := make(chan error, 1)
+	go func() { started <- s.startDatabase(ctx) }() // beside making the rows
+	err := s.prepareFiles()
+	if err = errors.Join(err, <-started); err != nil {
+		return err
+	}
+	for _, step := range []func(context.Context) error{s.StartApp, s.startNginx, s.Initialize} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startDatabase starts the database with the settings of the variant.
+func (s *Stack) startDatabase(ctx context.Context) (err error) {
+	if s.o.Database == "" {
+		s.o.Database = "mariadb"
+	}
+	start := map[string]func(context.Context, service.Options) (*service.Server, error){
+		"mariadb": service.MariaDB, "mysql": service.MySQL97,
+	}[s.o.Database]
+	if start == nil {
+		return fmt.Errorf("unknown database %q: want mariadb or mysql", s.o.Database)
+	}
+	s.DB, err = start(ctx, service.Options{
+		Dir: filepath.Join(s.o.Dir, s.o.Database), Args: tuning.DatabaseArgs(s.Defects, s.o.Database),
+	})
+	if err != nil {
+		return err
+	}
+	s.DSN = s.DB.DSN("root", database)
+	db, err := mysqlflags.OpenDSN(s.DB.DSN("root", ""))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	// The schema file drops and makes it anew; the service connects to it before.
+	if _, err := db.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS "+database+" CHARACTER SET utf8mb4"); err != nil {
+		return fmt.Errorf("create database: %w", err)
+	}
+	return nil
+}
+
+// prepareFiles makes or reads the rows and writes what the service and nginx read.
+func (s *Stack) prepareFiles() (err error) {
+	switch {
+	case s.o.Data != nil:
+		s.Data = s.o.Data
+	case s.o.DataDir != "":
+		if s.Data, err = data.Load(s.o.DataDir); err != nil {
+			return err
+		}
+	default:
+		s.Data = data.Generate(data.Options{Size: s.o.Size, Seed: s.o.Seed})
+	}
+	if s.o.EmitDir != "" {
+		if err := data.Emit(s.o.EmitDir, s.Data); err != nil {
+			return err
+		}
+	}
+	if err := data.WriteService(s.o.Dir, s.Data); err != nil {
+		return err
+	}
+	ddl := tuning.DDL(s.Defects, s.o.Database)
+	if err := os.WriteFile(filepath.Join(s.sqlDir(), "0_Tuning.sql"), []byte(ddl), 0o644); err != nil {
+		return fmt.Errorf("write tuning: %w", err)
+	}
+	www := filepath.Join(s.nginxDir(), "www")
+	if err := copyFS(www, web.FS()); err != nil {
+		return fmt.Errorf("write pages: %w", err)
+	}
+	return data.WriteImages(www, s.Data)
+}
+
+// copyFS writes a tree below dir; what is there is replaced.
+func copyFS(dir string, tree fs.FS) error {
+	return fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(dir, filepath.FromSlash(name))
+		if d.IsDir() {
+			return os.MkdirAll(to, 0o755)
+		}
+		b, err := fs.ReadFile(tree, name)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(to, b, 0o644)
+	})
+}
+
+func (s *Stack) sqlDir() string     { return filepath.Join(s.o.Dir, "sql") }
+func (s *Stack) fixtureDir() string { return filepath.Join(s.o.Dir, "fixture") }
+func (s *Stack) nginxDir() string   { return filepath.Join(s.o.Dir, "nginx") }
+
+func (s *Stack) startNginx(ctx context.Context) (err error) {
+	s.Nginx, err = service.Nginx(ctx, service.NginxOptions{
+		Dir: s.nginxDir(), Upstream: s.app.Addr(), Config: tuning.NginxConf(s.Defects),
+	})
+	if err != nil {
+		return err
+	}
+	s.AccessLog, s.ErrorLog = s.Nginx.AccessLog, s.Nginx.ErrorLog
+	return nil
+}
+
+// StartApp starts the service, at the address that it had before.
+func (s *Stack) StartApp(ctx context.Context) error {
+	if s.app == nil {
+		s.app = process.New(process.Options{Dir: s.o.Dir, Name: "isuumo", Program: s.o.Program, Listen: s.o.Listen, Log: s.AppLog})
+	}
+	args := []string{"lab", "serve", "isuumo", "--defects", s.Defects.String(), "--sql", s.sqlDir(), "--fixture", s.fixtureDir()}
+	return s.app.Start(ctx, args, []string{"KASOKU_LAB_DSN=" + s.DSN})
+}
+
+// StopApp ends the service in order; stopping a stopped one does nothing.
+func (s *Stack) StopApp() error { return s.app.Stop() }
+
+// RestartApp ends the service in order and starts it again.
+func (s *Stack) RestartApp(ctx context.Context) error {
+	if err := s.app.Stop(); err != nil {
+		return err
+	}
+	return s.StartApp(ctx)
+}
+
+// KillApp ends the service as a crash would; StartApp starts it again. The database
+// has such methods of its own.
+func (s *Stack) KillApp() error { return s.app.Kill() }
+
+// Initialize sends POST /initialize through nginx and waits for its end.
+func (s *Stack) Initialize(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, initializeLimit)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL()+"/initialize", nil)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("User-Agent", "isucon-initialize")
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	res, err := client.Do(req)
+	if err != nil {
+		return fmt.Errorf("initialize: %w", err)
+	}
+	defer res.Body.Close()
+	said, err := io.ReadAll(io.LimitReader(res.Body, 1<<10))
+	if err != nil {
+		return fmt.Errorf("initialize: %w", err)
+	}
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("initialize: %s; %s says why %s", res.Status, s.AppLog, strings.TrimSpace(string(said)))
+	}
+	return nil
+}
+
+// URL returns where nginx answers.
+func (s *Stack) URL() string { return s.Nginx.URL() }
+
+// AppURL returns where the service itself answers.
+func (s *Stack) AppURL() string { return "http://" + s.app.Addr() }
+
+// AppPid returns the process id of the service, 0 while it does not run.
+func (s *Stack) AppPid() int {
+	if s.app == nil {
+		return 0
+	}
+	return s.app.Pid()
+}
+
+// PIDs returns the processes of the lab that run: service, database, nginx with its
+// workers.
+func (s *Stack) PIDs() []int {
+	pids := []int{s.AppPid(), s.DB.Pid(), s.Nginx.Pid()}
+	pids = append(pids, children(s.Nginx.Pid())...)
+	return slices.DeleteFunc(pids, func(pid int) bool { return pid == 0 })
+}
+
+// Down stops everything. It may be called twice.
+func (s *Stack) Down(ctx context.Context) error {
+	var errs []error
+	if s.Nginx != nil {
+		errs = append(errs, s.Nginx.Stop(ctx))
+	}
+	if s.app != nil {
+		errs = append(errs, s.app.Stop())
+	}
+	if s.DB != nil {
+		errs = append(errs, s.DB.Stop(ctx))
+	}
+	return errors.Join(errs...)
+}
