@@ -308,6 +308,11 @@ func (s *series) say(res *loop.Result) {
 	if s.f.ab {
 		parts = append(parts, "observers "+map[bool]string{true: "off", false: "on"}[rec.Run.Observers == kasoku.ObserversOff])
 	}
+	fmt.Fprintln(s.e.stdout, strings.Join(append(parts, cameTo(rec)...), "  "))
+}
+
+// cameTo says what a run came to, in a few words.
+func cameTo(rec *kasoku.Recording) (parts []string) {
 	if sc := rec.Run.Score; sc != nil {
 		parts = append(parts, "score "+unit.Plain(sc.Value))
 		if sc.Outcome != kasoku.Unjudged {
@@ -325,10 +330,10 @@ func (s *series) say(res *loop.Result) {
 		parts = append(parts, "stopped by "+rec.Run.StopReason)
 	case c != nil && c.ExitCode != 0:
 		parts = append(parts, "exit code "+strconv.Itoa(c.ExitCode))
-	case c == nil && len(parts) == 2:
+	case c == nil && len(parts) == 0:
 		parts = append(parts, "recorded "+unit.Exact(rec.Run.Length.Round(time.Second)))
 	}
-	fmt.Fprintln(s.e.stdout, strings.Join(parts, "  "))
+	return parts
 }
 
 // failed reports whether the benchmark failed in a run, and the exit code of its

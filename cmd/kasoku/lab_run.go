@@ -1,0 +1,320 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/capture"
+	"github.com/kasoku/kasoku/diagnose/rules"
+	"github.com/kasoku/kasoku/labs/isuumo"
+	"github.com/kasoku/kasoku/labs/isuumo/stack"
+	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/report/terminal"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// labRunFlags are the flags of lab run.
+type labRunFlags struct {
+	lab      labFlags
+	compare  bool
+	times    int
+	duration time.Duration
+	compat   bool
+	off      bool
+	out      output
+}
+
+func newLabRun(e *env) *cobra.Command {
+	var f labRunFlags
+	cmd := &cobra.Command{
+		Use:         "run isuumo",
+		Short:       "Run isuumo's benchmark under a recording, variant by variant",
+		Annotations: map[string]string{"vegeta": "flags"},
+		Long: `For each run start isuumo afresh, run its benchmark under a recording of host,
+processes, database and logs, and stop it. Runs are kept as those of ` + "`kasoku run`" + `:
+` + "`kasoku list`, `show` and `compare`" + ` tell what came of them. Repeats of a variant are
+a group. With --compare-variants all variants are run, the slowest first.
+
+Exit code 1 when a run did not pass, 3 when it was stopped; what was measured is kept.`,
+		Example: `  kasoku lab run isuumo -variant tuned
+  kasoku lab run isuumo -n 5 --compare-variants
+  kasoku lab run isuumo -size small -duration 10s -variant indexes -db mysql -o json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.lab.given(cmd.Flags())
+			return f.run(cmd.Context(), e, args[0])
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.lab.defects, "defects", "", "seeded defects instead of a variant: `IDS` with commas, all or none")
+	fl.StringVar(&f.lab.database, "db", "mariadb", "database: mariadb or mysql")
+	fl.StringVar(&f.lab.variant, "variant", isuumo.Initial, "how far it is tuned: initial, indexes, tuned")
+	f.lab.registerRows(fl)
+	fl.BoolVar(&f.compare, "compare-variants", false, "run all variants and compare them")
+	fl.IntVarP(&f.times, "times", "n", 1, "how many runs of each variant")
+	fl.DurationVar(&f.duration, "duration", time.Minute, "of the load of a run")
+	fl.BoolVar(&f.compat, "compat", false, "make exactly the checks of the contest's own benchmark")
+	fl.BoolVar(&f.off, "observers-off", false, "ask nothing while it runs but the host: no database, slow log, processes")
+	fl.StringVar(&f.out.dir, "dir", runsDir, "`DIRECTORY` for the run files")
+	fl.StringVarP(&f.out.format, "output", "o", "text", "of the result: text, json, tsv or md")
+	completeFormats(cmd, "output")
+	return cmd
+}
+
+// check refuses flags that do not go together.
+func (f *labRunFlags) check(name string) error {
+	if _, err := labNamed(name); err != nil {
+		return err
+	}
+	switch {
+	case name != isuumoLab().name:
+		return usagef("`kasoku demo` runs it", "lab %q has no benchmark", name)
+	case f.times < 1:
+		return usagef("", "-n %d: want 1 or more", f.times)
+	case f.compare && (f.lab.set["variant"] || f.lab.set["defects"]):
+		return usagef("", "--compare-variants runs all variants: leave out --variant and --defects")
+	}
+	if err := checkLoadTime(f.duration); err != nil {
+		return err
+	}
+	if err := f.out.check(); err != nil {
+		return err
+	}
+	_, err := f.lab.isuumoStack()
+	return err
+}
+
+// sides are the sets of defects that are run, in order.
+func (f *labRunFlags) sides() []*labSide {
+	switch {
+	case f.compare:
+		var out []*labSide
+		for _, v := range isuumo.Variants() {
+			out = append(out, &labSide{name: v, variant: v})
+		}
+		return out
+	case f.lab.set["defects"]:
+		return []*labSide{{name: "defects"}}
+	}
+	return []*labSide{{name: f.lab.variant, variant: f.lab.variant}}
+}
+
+// A labSide is a variant, or a set of defects, with its runs.
+type labSide struct {
+	name, variant string
+	group         string
+	runs          []*labRunResult
+}
+
+// A labRunResult is one run.
+type labRunResult struct {
+	path  string
+	rec   *kasoku.Recording
+	bench *benchResult // nil when the benchmark did not tell
+}
+
+// labRuns makes the runs of one command.
+type labRuns struct {
+	e        *env
+	f        *labRunFlags
+	data     *isuumo.Data
+	self     string
+	hard     context.Context
+	progress *terminal.Progress
+	sides    []*labSide
+	made     int
+}
+
+func (f *labRunFlags) run(parent context.Context, e *env, name string) (err error) {
+	if err := f.check(name); err != nil {
+		return err
+	}
+	ctx, hard, stop := interruptible(parent)
+	defer stop()
+	r := &labRuns{e: e, f: f, hard: hard, progress: e.progress(), sides: f.sides()}
+	if r.self, err = os.Executable(); err != nil {
+		return err
+	}
+	if r.data, err = f.lab.read(); err != nil {
+		return err
+	}
+	err = r.all(ctx)
+	r.progress.Clear()
+	if r.made > 0 {
+		err = errors.Join(err, r.tell())
+	}
+	switch {
+	case ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err())):
+		return stopped{"stopped before the end: " + context.Cause(ctx).Error()}
+	case err != nil:
+		return err
+	}
+	return r.judge()
+}
+
+// all makes the runs. What goes wrong ends it; what was made until then stays.
+func (r *labRuns) all(ctx context.Context) error {
+	for _, side := range r.sides {
+		for range r.f.times {
+			res, err := r.one(ctx, side)
+			r.progress.Clear()
+			if res != nil {
+				side.runs = append(side.runs, res)
+				r.made++
+				r.say(side, res)
+			}
+			if err != nil || ctx.Err() != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// one makes one run in a directory of its own, which is removed.
+func (r *labRuns) one(ctx context.Context, side *labSide) (res *labRunResult, err error) {
+	r.progress.Work(r.place(), 0, side.name+"  database, rows, service, nginx")
+	dir, err := os.MkdirTemp("", "kasoku-isuumo-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	o, err := r.f.lab.isuumoStack()
+	if err != nil {
+		return nil, err
+	}
+	o.Dir, o.Program, o.Data = dir, r.self, r.data
+	if side.variant != "" {
+		o.Variant, o.Defects = side.variant, nil
+	}
+	s, err := stack.Up(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Down(context.WithoutCancel(ctx))) }()
+	return r.record(ctx, side, s)
+}
+
+// record runs the benchmark under a recording.
+func (r *labRuns) record(ctx context.Context, side *labSide, s *stack.Stack) (*labRunResult, error) {
+	var said bytes.Buffer
+	o := loop.Options{
+		Run: kasoku.Run{
+			Project: "isuumo", Label: side.name, Note: "defects " + s.Defects.String(), Version: versionString(), Load: r.load(),
+		},
+		MySQL: s.DSN, SlowLog: true, AccessLog: s.AccessLog, AppLog: s.AppLog, MoreLogs: loop.Logs{Error: []string{s.ErrorLog}},
+		PIDs: s.PIDs(), Rules: rules.All(), Hard: r.hard,
+		Capture:    &capture.Options{Nginx: append([]string{s.Nginx.Program}, append(s.Nginx.Args(), "-T")...), OptionFiles: []string{}, Schema: true},
+		Command:    append([]string{r.self}, r.benchArgs(s.URL())...),
+		Stdout:     &said,
+		OnProgress: func(now loop.Progress) { r.show(side, now) },
+	}
+	if r.f.off {
+		o.Observers = kasoku.ObserversOff
+	}
+	var err error
+	if o.Path, err = placeRun(&o.Run, "", r.f.out.dir, r.e.now()); err != nil {
+		return nil, err
+	}
+	if r.f.times > 1 {
+		side.group = cmp.Or(side.group, o.Run.ID)
+		o.Run.Group, o.Run.Repeat = side.group, len(side.runs)+1
+	}
+	res, err := loop.Record(ctx, o)
+	if res == nil {
+		return nil, err
+	}
+	out := &labRunResult{path: res.Path, rec: res.Recording}
+	var b benchResult
+	if json.Unmarshal(said.Bytes(), &b) == nil && b.Result != nil {
+		out.bench = &b
+	}
+	return out, err
+}
+
+// load is the load in one phrase, which all variants share: what differs in it makes
+// runs that cannot be compared.
+func (r *labRuns) load() string {
+	rows := string(cmp.Or(r.f.lab.size, "full"))
+	if r.f.lab.data != "" {
+		rows = "rows of " + r.f.lab.data
+	}
+	s := "isuumo's benchmark, " + rows + ", " + unit.Exact(r.f.duration)
+	if r.f.compat {
+		s += ", compat"
+	}
+	return s
+}
+
+// benchArgs are the arguments of the benchmark as a process of its own.
+func (r *labRuns) benchArgs(url string) []string {
+	args := []string{"lab", "bench", "isuumo", "--target=" + url, "--duration=" + r.f.duration.String()}
+	for name, value := range map[string]string{"size": r.f.lab.size, "data": r.f.lab.data, "seed": strconv.FormatUint(r.f.lab.seed, 10)} {
+		if r.f.lab.set[name] {
+			args = append(args, "--"+name+"="+value)
+		}
+	}
+	if r.f.compat {
+		args = append(args, "--compat")
+	}
+	slices.Sort(args[3:])
+	return args
+}
+
+// place is "run 2 of 15", of the run that is made now.
+func (r *labRuns) place() string {
+	return fmt.Sprintf("run %d of %d", r.made+1, len(r.sides)*r.f.times)
+}
+
+// aroundLoad is about how long a run takes beside its load: making the rows, verify,
+// validate.
+const aroundLoad = 15 * time.Second
+
+func (r *labRuns) show(side *labSide, now loop.Progress) {
+	if now.Phase != loop.PhaseRecord {
+		r.progress.Work(r.place(), 0, side.name+"  "+now.Phase+" "+now.Text)
+		return
+	}
+	share := min(now.Elapsed.Seconds()/(r.f.duration+aroundLoad).Seconds(), 1)
+	r.progress.Work(r.place(), share, side.name+"  "+unit.Elapsed(now.Elapsed.Round(time.Second)))
+}
+
+// say tells a run in one line, on stderr: stdout gets the result.
+func (r *labRuns) say(side *labSide, res *labRunResult) {
+	parts := append([]string{fmt.Sprintf("run %d of %d", r.made, len(r.sides)*r.f.times), res.rec.Run.ID}, cameTo(res.rec)...)
+	if b := res.bench; b != nil {
+		parts = append(parts, "level "+strconv.Itoa(b.Level))
+		if !b.Pass {
+			parts = append(parts, b.Reason)
+		}
+	}
+	r.progress.Say(strings.Join(parts, "  "))
+}
+
+// judge returns what the exit code says of the runs.
+func (r *labRuns) judge() error {
+	bad := 0
+	for _, side := range r.sides {
+		for _, res := range side.runs {
+			if is, _ := failed(res.rec); is {
+				bad++
+			}
+		}
+	}
+	if bad == 0 {
+		return nil
+	}
+	return badAnswer{fmt.Sprintf("the benchmark failed in %d of %d runs", bad, r.made)}
+}

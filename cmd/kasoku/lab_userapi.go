@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/kasoku/kasoku/labs/userapi"
+)
+
+// userapiLab is the service of the demo.
+func userapiLab() lab {
+	return lab{
+		name:    "userapi",
+		about:   "REST API, POST /users writes one row; connection pool, ORM and prepare defects",
+		defects: userapi.Known().String(),
+		check: func(o *labFlags) error {
+			for _, name := range []string{"variant", "size", "data", "emit", "seed"} {
+				if o.set[name] {
+					return usagef("", "--%s is for isuumo", name)
+				}
+			}
+			if _, err := o.userapiDefects(); err != nil {
+				return usagef("", "--defects: %w", err)
+			}
+			return knownDatabase(o.database)
+		},
+		start: startUserapi, serve: serveUserapi, next: nextUserapi,
+	}
+}
+
+// userapiDefects are those that make it slow unless others were asked for.
+func (o *labFlags) userapiDefects() (userapi.Defects, error) {
+	if !o.set["defects"] {
+		return userapi.Seeded(), nil
+	}
+	return userapi.ParseDefects(o.defects)
+}
+
+func startUserapi(ctx context.Context, o *labFlags) (labState, func(context.Context) error, error) {
+	defects, err := o.userapiDefects()
+	if err != nil {
+		return labState{}, nil, err
+	}
+	stack, err := userapi.Up(ctx, userapi.Options{Dir: o.dir, Database: o.database, Listen: o.listen, Program: o.self})
+	if err != nil {
+		return labState{}, nil, err
+	}
+	pid, err := stack.StartApp(ctx, defects, 0)
+	if err != nil {
+		return labState{}, nil, errors.Join(err, stack.Down(context.WithoutCancel(ctx)))
+	}
+	return labState{
+		AppPid: pid, DBPid: stack.DB.Pid(), URL: stack.URL(), DSN: stack.DSN,
+		AccessLog: stack.AccessLog, AppLog: stack.AppLog, Defects: defects.String(),
+	}, stack.Down, nil
+}
+
+func serveUserapi(ctx context.Context, e *env, o *serveFlags) error {
+	d, err := userapi.ParseDefects(o.defects)
+	if err != nil {
+		return usagef("", "--defects: %w", err)
+	}
+	out, err := os.OpenFile(o.accessLog, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	return userapi.Serve(ctx, userapi.Config{
+		Listen: o.listen, DSN: e.getenv("KASOKU_LAB_DSN"), Defects: d, MaxIdle: o.maxIdle, AccessLog: out, AppLog: e.stderr,
+		Ready: o.accepts,
+	})
+}
+
+func nextUserapi(e *env, s *labState) string {
+	return fmt.Sprintf(`next  %s record --mysql '%s' --accesslog %s --applog %s --pid %d,%d -o before.kasoku -- \
+        %s attack -rate 10,100,1000 -duration 10s --pause 3s -target 'POST %s/users'
+`, e.name, s.DSN, s.AccessLog, s.AppLog, s.AppPid, s.DBPid, e.name, s.URL)
+}
