@@ -54,12 +54,13 @@ func Errorf(code Code, format string, args ...any) error {
 // outermost one; else Timeout when a deadline has passed, and Application for what
 // is left. Nil has no code.
 func CodeOf(err error) Code {
-	switch coded := (*codedError)(nil); {
+	coded, ok := errors.AsType[*codedError](err)
+	switch {
 	case err == nil:
 		return ""
 	case errors.Is(err, context.Canceled):
 		return Canceled
-	case errors.As(err, &coded):
+	case ok:
 		return coded.code
 	case isTimeout(err):
 		return Timeout
