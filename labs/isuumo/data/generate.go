@@ -16,6 +16,7 @@ const DefaultSeed = 19700101
 // A Size says how many rows there are.
 type Size string
 
+// The sizes.
 const (
 	Full  Size = "full"  // as in the contest: 29,500 rows of each kind, drafts of 500
 	Small Size = "small" // a tenth of everything, for tests
@@ -221,8 +222,8 @@ func (d *dice) fresh(n int, taken []int) int {
 // near returns a latitude or longitude about that of a town, with a standard
 // deviation of 0.3°, in whole millionths of a degree.
 //
-// The sum of twelve numbers of 16 bits has a standard deviation of 2^16 and is
-// normal for this use (its distribution function differs from the normal one by at most 0.003). Other than
+// The sum of twelve numbers of 16 bits has a standard deviation of 2^16, and its
+// distribution function differs from the normal one by less than 0.003. Other than
 // rand.NormFloat64 it needs no logarithm, whose last bit depends on the machine.
 func (d *dice) near(degrees float64) float64 {
 	const draws, bits = 12, 16

@@ -3,7 +3,7 @@ package data
 import (
 	"bytes"
 	"fmt"
-	"hash/fnv"
+	"hash/crc32"
 	"image"
 	"image/png"
 	"os"
@@ -61,14 +61,12 @@ func (w *imageWriter) write(thumbnail string) error {
 	}
 	w.done[thumbnail] = true
 	file := filepath.Join(w.root, filepath.FromSlash(thumbnail))
-	h := fnv.New32a()
-	h.Write([]byte(path.Base(thumbnail))) // it never fails, by its documentation
 	draw, count := picture.Chair, picture.Chairs()
 	kind := path.Base(path.Dir(thumbnail))
 	if kind == "estate" {
 		draw, count = picture.House, picture.Houses()
 	}
-	i := int(h.Sum32() % uint32(count))
+	i := int(crc32.ChecksumIEEE([]byte(thumbnail)) % uint32(count))
 	key := fmt.Sprint(kind, i)
 	if err := os.Remove(file); err != nil && !os.IsNotExist(err) {
 		return fmt.Errorf("write pictures: %w", err)

@@ -17,7 +17,7 @@ import (
 // What a file may hold. Rows are kept; everything else is read piece by piece.
 const (
 	maxText = 1 << 20 // bytes of a line of JSON, of a value in SQL, of the choices of a search
-	maxRows = 1 << 20 // of one kind, over all files
+	maxRows = 1 << 18 // of one kind, over all files; the contest has 40,000
 )
 
 // Load reads data in the contest's formats. The directory is initial-data, or the
@@ -159,6 +159,9 @@ func (l *loader[T]) read(path string) ([]T, error) {
 		}
 		if len(l.seen) == maxRows {
 			return fmt.Errorf("want at most %d rows", maxRows)
+		}
+		if err := l.check(&row); err != nil {
+			return err
 		}
 		l.seen[id] = place{path, line}
 		rows = append(rows, row)

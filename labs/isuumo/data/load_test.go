@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -17,13 +18,14 @@ import (
 	"github.com/kasoku/kasoku/labs/isuumo"
 )
 
-// TestEmit_Load: what Emit writes, Load reads back, from JSON lines and from SQL,
+// TestEmit_Load: what Emit writes has the contest's layout, and Load reads it back, from JSON lines and from SQL,
 // given either of the two directories.
 func TestEmit_Load(t *testing.T) {
 	dir := t.TempDir()
 	if err := Emit(dir, small()); err != nil {
 		t.Fatal(err)
 	}
+	checkLayout(t, dir)
 	same := func(dir string) {
 		t.Helper()
 		d, err := Load(dir)
@@ -54,12 +56,9 @@ func remove(t *testing.T, files ...string) {
 	}
 }
 
-// TestEmit_Layout: the directories and counts of the contest.
-func TestEmit_Layout(t *testing.T) {
-	dir := t.TempDir()
-	if err := Emit(dir, small()); err != nil {
-		t.Fatal(err)
-	}
+// checkLayout holds the files against the directories and counts of the contest.
+func checkLayout(t *testing.T, dir string) {
+	t.Helper()
 	f := func(pattern string, want int) {
 		t.Helper()
 		files, err := filepath.Glob(filepath.Join(dir, pattern))
@@ -145,6 +144,8 @@ func TestLoad_Failure(t *testing.T) {
 	f(rows, replace(`{"id":3,`, `{"id":1,`), "chair_json.txt:3: id 1 is taken by the row at", "chair_json.txt:1")
 	f(rows, replace("\n", "\n"+strings.Repeat(" ", maxText)), "chair_json.txt:2: want lines below 1048576 bytes")
 	f(rows, replace("チェア", "\xff"), "want UTF-8")
+	f(rows, replace(`"stock":`, `"stock":3000000000`), "chair_json.txt:1: column stock: want an integer of 32 bits, have 3000000000")
+	f(rows, replace(`"kind":"`, `"kind":"`+strings.Repeat("椅", 64)), "chair_json.txt:1: column kind: want at most 64 characters")
 	f(rows, whole("\n\n"), "want chairs, have none")
 	f(verify, nil, "want chairs")
 	f(verify, replace(`{"id":2951,`, `{"id":1,`), "verify_draft_chair.txt:1: id 1 is taken by the row at", "chair_json.txt:1")
@@ -214,20 +215,8 @@ func TestParse_ReadError(t *testing.T) {
 	}
 }
 
-func broken(text string, err error) *iotestReader {
-	return &iotestReader{strings.NewReader(text), err}
-}
-
-type iotestReader struct {
-	*strings.Reader
-	err error
-}
-
-func (r *iotestReader) Read(p []byte) (int, error) {
-	if r.Len() == 0 {
-		return iotest.ErrReader(r.err).Read(p)
-	}
-	return r.Reader.Read(p)
+func broken(text string, err error) io.Reader {
+	return io.MultiReader(strings.NewReader(text), iotest.ErrReader(err))
 }
 
 // FuzzParseDump: a dump gives rows or an error, and rows that were read are the

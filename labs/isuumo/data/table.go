@@ -1,7 +1,9 @@
 package data
 
 import (
+	"fmt"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/kasoku/kasoku/labs/isuumo"
 )
@@ -11,6 +13,7 @@ type table[T any] struct {
 	name    string
 	columns []string // as in the database and in uploads
 	keys    []string // of JSON, one for each column
+	widths  []int    // of text columns in characters, 0 for numbers
 	// fields returns a pointer to what each column of the row holds: *int64,
 	// *float64 or *string.
 	fields func(row *T) []any
@@ -22,6 +25,7 @@ func chairTable() *table[isuumo.Chair] {
 		name:    "chair",
 		columns: []string{"id", "name", "description", "thumbnail", "price", "height", "width", "depth", "color", "features", "kind", "popularity", "stock"},
 		keys:    []string{"id", "name", "description", "thumbnail", "price", "height", "width", "depth", "color", "features", "kind", "popularity", "stock"},
+		widths:  []int{1: 64, 2: 4096, 3: 128, 8: 64, 9: 64, 10: 64, 12: 0},
 		fields: func(c *isuumo.Chair) []any {
 			return []any{&c.ID, &c.Name, &c.Description, &c.Thumbnail, &c.Price, &c.Height, &c.Width, &c.Depth, &c.Color, &c.Features, &c.Kind, &c.Popularity, &c.Stock}
 		},
@@ -34,11 +38,29 @@ func estateTable() *table[isuumo.Estate] {
 		name:    "estate",
 		columns: []string{"id", "name", "description", "thumbnail", "address", "latitude", "longitude", "rent", "door_height", "door_width", "features", "popularity"},
 		keys:    []string{"id", "name", "description", "thumbnail", "address", "latitude", "longitude", "rent", "doorHeight", "doorWidth", "features", "popularity"},
+		widths:  []int{1: 64, 2: 4096, 3: 128, 4: 128, 10: 64, 11: 0},
 		fields: func(e *isuumo.Estate) []any {
 			return []any{&e.ID, &e.Name, &e.Description, &e.Thumbnail, &e.Address, &e.Latitude, &e.Longitude, &e.Rent, &e.DoorHeight, &e.DoorWidth, &e.Features, &e.Popularity}
 		},
 		id: func(e *isuumo.Estate) int64 { return e.ID },
 	}
+}
+
+// check reports what the database would not take.
+func (t *table[T]) check(row *T) error {
+	for i, field := range t.fields(row) {
+		switch v := field.(type) {
+		case *int64:
+			if *v != int64(int32(*v)) {
+				return fmt.Errorf("column %s: want an integer of 32 bits, have %d", t.columns[i], *v)
+			}
+		case *string:
+			if n := utf8.RuneCountInString(*v); n > t.widths[i] {
+				return fmt.Errorf("column %s: want at most %d characters, have %d", t.columns[i], t.widths[i], n)
+			}
+		}
+	}
+	return nil
 }
 
 // appendField appends what a field holds; text is written by the format.

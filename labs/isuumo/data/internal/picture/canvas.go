@@ -119,13 +119,14 @@ const scans = 5
 // fill paints the inside of an outline by the even-odd rule. Along a line coverage
 // is exact, across lines it is sampled.
 func (c *canvas) fill(col color.NRGBA, path []point) {
-	top, bottom := path[0].y, path[0].y
+	low, high := path[0], path[0]
 	for _, p := range path {
-		top, bottom = min(top, p.y), max(bottom, p.y)
+		low, high = point{min(low.x, p.x), min(low.y, p.y)}, point{max(high.x, p.x), max(high.y, p.y)}
 	}
+	left, right := max(0, int(low.x)), min(Width, int(high.x)+1)
 	var cover [Width]float64
 	var crossings []float64
-	for y := max(0, int(top)); y < min(Height, int(bottom)+1); y++ {
+	for y := max(0, int(low.y)); y < min(Height, int(high.y)+1); y++ {
 		clear(cover[:])
 		for s := range scans {
 			crossings = crossingsAt(crossings[:0], path, float64(y)+(float64(s)+0.5)/scans)
@@ -133,9 +134,9 @@ func (c *canvas) fill(col color.NRGBA, path []point) {
 				addSpan(&cover, crossings[i], crossings[i+1])
 			}
 		}
-		for x, sum := range cover {
-			if sum > 0 {
-				c.SetNRGBA(x, y, mix(c.NRGBAAt(x, y), col, min(1, sum/scans)))
+		for x := left; x < right; x++ {
+			if cover[x] > 0 {
+				c.SetNRGBA(x, y, mix(c.NRGBAAt(x, y), col, min(1, cover[x]/scans)))
 			}
 		}
 	}

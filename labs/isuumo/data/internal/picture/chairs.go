@@ -5,7 +5,7 @@ import (
 	"image/color"
 )
 
-// a room is the colours of a picture of a chair.
+// A room is the colours of a picture of a chair.
 type room struct {
 	wall, floor color.NRGBA
 	cloth       color.NRGBA // of the chair

@@ -5,7 +5,7 @@ import (
 	"image/color"
 )
 
-// a view is the colours of a picture of a house.
+// A view is the colours of a picture of a house.
 type view struct {
 	top, horizon color.NRGBA // of the sky
 	light        color.NRGBA // sun or moon
