@@ -102,7 +102,8 @@ func inRange(r isuumo.Ranges, id *int64, v int64) bool {
 func isText(asked, is string) bool { return asked == "" || asked == is }
 
 // hasFeatures looks for each feature as a part of the row's whole text, as LIKE
-// '%x%' does: a feature that is part of another one's name is found in it.
+// '%x%' does: a feature that is part of another one's name is found in it. The signs
+// % and _ stand for themselves here.
 func hasFeatures(asked []string, features string) bool {
 	for _, f := range asked {
 		if !strings.Contains(features, f) {
