@@ -30,7 +30,8 @@ func without(t testing.TB, d *isuumo.Data) *Service {
 		t.Fatal(err)
 	}
 	s := &Service{Options: Options{Log: log.New(io.Discard, "", 0)}, sell: make(chan struct{}, 1), repair: make(chan struct{}, 1)}
-	s.publish(newWorld(schema, d.Chairs, d.Estates))
+	c, stock := firstChairs(&schema.chair, d.Chairs)
+	s.publish(&world{schema, c, firstEstates(&schema.estate, d.Estates)}, stock)
 	return s
 }
 

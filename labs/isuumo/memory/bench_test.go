@@ -157,7 +157,8 @@ func BenchmarkGrow(b *testing.B) {
 	b.Run("rows=all", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			newWorld(w.schema, d.Chairs, d.Estates)
+			firstChairs(&w.chair, d.Chairs)
+			firstEstates(&w.estate, d.Estates)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -13,19 +14,20 @@ import (
 // A record is the database: the sessions that write to it. The zero value has none.
 // Who opens, closes or reads must know that nobody writes.
 type record struct {
-	db      *sql.DB
-	sales   *session
-	uploads *session
+	db       *sql.DB
+	database string // known once it was open
+	sales    *session
+	uploads  *session
 }
 
 // open opens both sessions anew. When it returns, no earlier session of this
 // service or of one before it has anything left to commit.
 func (r *record) open(ctx context.Context) (err error) {
 	r.close()
-	if r.sales, err = openSession(ctx, r.db, saleLock); err != nil {
+	if r.sales, err = openSession(ctx, r.db, saleLock, &r.database); err != nil {
 		return err
 	}
-	if r.uploads, err = openSession(ctx, r.db, uploadLock); err != nil {
+	if r.uploads, err = openSession(ctx, r.db, uploadLock, &r.database); err != nil {
 		r.close()
 	}
 	return err
@@ -37,40 +39,45 @@ func (r *record) close() {
 	r.sales, r.uploads = nil, nil
 }
 
-// use is [session.use] for both.
+// use makes the database that of both sessions again, after another one has dropped
+// and created it.
 func (r *record) use(ctx context.Context) error {
-	if err := r.sales.use(ctx); err != nil {
+	if err := r.sales.use(ctx, r.database); err != nil {
 		return err
 	}
-	return r.uploads.use(ctx)
+	return r.uploads.use(ctx, r.database)
 }
 
-// read reads all rows and returns the world of them, with the stock of the chairs
-// by slot.
+// read reads all rows and returns the world of them, which is of no use after an
+// error, with the stock of the chairs by slot.
 func (r *record) read(ctx context.Context, fixtureDir string) (*world, []int64, error) {
-	c, err := request.ReadConditions(fixtureDir)
+	conditions, err := request.ReadConditions(fixtureDir)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := newSchema(c)
+	s, err := newSchema(conditions)
 	if err != nil {
 		return nil, nil, err
 	}
-	var chairRows []isuumo.Chair
-	var estateRows []isuumo.Estate
+	var c *chairs
+	var e *estates
+	var stock []int64
 	var chairErr, estateErr error
 	var both sync.WaitGroup
-	both.Go(func() { chairRows, chairErr = readRows(ctx, r.sales, "chair", chairColumns, chairFields) })
-	both.Go(func() { estateRows, estateErr = readRows(ctx, r.uploads, "estate", estateColumns, estateFields) })
+	both.Go(func() {
+		var rows []isuumo.Chair
+		if rows, chairErr = readRows(ctx, r.sales, "chair", chairColumns, chairFields); chairErr == nil {
+			c, stock = firstChairs(&s.chair, rows)
+		}
+	})
+	both.Go(func() {
+		var rows []isuumo.Estate
+		if rows, estateErr = readRows(ctx, r.uploads, "estate", estateColumns, estateFields); estateErr == nil {
+			e = firstEstates(&s.estate, rows)
+		}
+	})
 	both.Wait()
-	if chairErr != nil {
-		return nil, nil, chairErr
-	}
-	if estateErr != nil {
-		return nil, nil, estateErr
-	}
-	w, stock := newWorld(s, chairRows, estateRows)
-	return w, stock, nil
+	return &world{s, c, e}, stock, errors.Join(chairErr, estateErr)
 }
 
 // The columns, which may have others beside them, in the order of the fields.

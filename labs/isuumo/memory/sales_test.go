@@ -14,6 +14,7 @@ import (
 
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/model"
+	"github.com/kasoku/kasoku/service"
 	"github.com/kasoku/kasoku/service/servicetest"
 )
 
@@ -33,10 +34,26 @@ func TestSalesQuery(t *testing.T) {
 	f("CASE id WHEN 7 THEN 3 ELSE 1 END WHERE id IN (-3,7,9) AND stock >= CASE id WHEN 7 THEN 3 ELSE 1 END", 3, 7, 7, 9, -3, 7)
 }
 
-// TestHiddenBeforeCommit: with the last one of a chair taken, and the database still
+// TestMariaDB runs what one server is enough for.
+func TestMariaDB(t *testing.T) {
+	server := servicetest.MariaDB(t, durable)
+	for name, test := range map[string]func(*testing.T, *service.Server){
+		"HiddenBeforeCommit":  testHiddenBeforeCommit,
+		"NoSoldChairIsShown":  testNoSoldChairIsShown,
+		"DatabaseDisagrees":   testDatabaseDisagrees,
+		"InitializeUnderLoad": testInitializeUnderLoad,
+		"OPS-09":              testOPS09,
+		"OtherProcess":        testOtherProcess,
+		"Contains":            testContains,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, server) })
+	}
+}
+
+// testHiddenBeforeCommit: with the last one of a chair taken, and the database still
 // to hear of it, no answer shows the chair.
-func TestHiddenBeforeCommit(t *testing.T) {
-	l := newLab(t, servicetest.MariaDB(t, durable))
+func testHiddenBeforeCommit(t *testing.T, server *service.Server) {
+	l := newLab(t, server)
 	s := l.started(t)
 	c := l.data.Chairs[0]
 	for range c.Stock - 1 {
@@ -96,11 +113,11 @@ func (l *lab) shown(t testing.TB, h http.Handler, c *isuumo.Chair) bool {
 		bytes.Contains(ask(t, h, "GET", "/api/chair/low_priced", ""), object)
 }
 
-// TestNoSoldChairIsShown: whoever sees in the database that a chair is sold out, even
+// testNoSoldChairIsShown: whoever sees in the database that a chair is sold out, even
 // before its commit, never sees it in an answer afterwards, while uploads renew the
 // world.
-func TestNoSoldChairIsShown(t *testing.T) {
-	l := newLab(t, servicetest.MariaDB(t, durable))
+func testNoSoldChairIsShown(t *testing.T, server *service.Server) {
+	l := newLab(t, server)
 	s := l.started(t)
 	watcher, err := l.db.Conn(t.Context())
 	if err != nil {
@@ -188,10 +205,9 @@ func until(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// TestDatabaseDisagrees: when the database has other rows than the memory, or ends,
+// testDatabaseDisagrees: when the database has other rows than the memory, or ends,
 // nothing is sold until they agree again.
-func TestDatabaseDisagrees(t *testing.T) {
-	server := servicetest.MariaDB(t, durable)
+func testDatabaseDisagrees(t *testing.T, server *service.Server) {
 	l := newLab(t, server)
 	s := l.started(t)
 	servicetest.Exec(t, l.db, "UPDATE isuumo.chair SET stock = 0 WHERE id = 1")
@@ -226,9 +242,9 @@ func TestDatabaseDisagrees(t *testing.T) {
 	l.check(t, s)
 }
 
-// TestOPS09: with the defect, a memory that was filled once stays as it is.
-func TestOPS09(t *testing.T) {
-	l := newLab(t, servicetest.MariaDB(t, durable))
+// testOPS09: with the defect, a memory that was filled once stays as it is.
+func testOPS09(t *testing.T, server *service.Server) {
+	l := newLab(t, server)
 	o := l.options(t.Output())
 	o.Defects = isuumo.Defects{"OPS-09"}
 	s, stop := l.start(t, o)
@@ -249,10 +265,10 @@ func TestOPS09(t *testing.T) {
 	l.check(t, s)
 }
 
-// TestInitialize_underLoad: purchases and uploads that come during /initialize are
+// testInitializeUnderLoad: purchases and uploads that come during /initialize are
 // those of the time before or after it, as a whole.
-func TestInitialize_underLoad(t *testing.T) {
-	l := newLab(t, servicetest.MariaDB(t, durable))
+func testInitializeUnderLoad(t *testing.T, server *service.Server) {
+	l := newLab(t, server)
 	s := l.started(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
@@ -283,4 +299,46 @@ func TestInitialize_underLoad(t *testing.T) {
 	cancel()
 	wg.Wait()
 	l.check(t, s)
+}
+
+// testOtherProcess: as long as a session of another process may write, a service
+// waits for its end; then it reads the rows by itself.
+func testOtherProcess(t *testing.T, server *service.Server) {
+	l := newLab(t, server)
+	_, stop := l.start(t, l.options(t.Output()))
+	stop()
+	database := "isuumo"
+	other, err := openSession(t.Context(), l.db, saleLock, &database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log syncBuffer
+	s, _ := l.start(t, l.options(&log))
+	if !strings.Contains(log.String(), errLocked.Error()) {
+		t.Errorf("log %q", log.String())
+	}
+	if code, _ := answerOf(s, "POST", "/initialize", ""); code != http.StatusInternalServerError {
+		t.Errorf("initialize beside another process: %d", code)
+	}
+	other.close()
+	ask(t, s, "POST", "/initialize", "")
+	l.check(t, s)
+}
+
+// A syncBuffer is a buffer for several goroutines.
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
 }

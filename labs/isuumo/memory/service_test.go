@@ -88,8 +88,8 @@ func (l *lab) rows(t testing.TB) *rows {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	s := &session{conn: conn, database: "isuumo"}
-	if err := s.use(t.Context()); err != nil { // of another database, if it was before /initialize
+	s := &session{conn}
+	if err := s.use(t.Context(), "isuumo"); err != nil { // of another database, if it was before /initialize
 		t.Fatal(err)
 	}
 	chairs, err := readRows(t.Context(), s, "chair", chairColumns, chairFields)

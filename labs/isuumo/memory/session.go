@@ -20,7 +20,7 @@ const (
 
 // lockWait is how long a session that ends may take to do so. A server notices at
 // once that its client is gone, but finishes the statement that it is at.
-const lockWait = 5 * time.Second
+const lockWait = 2 * time.Second
 
 // errLocked says that another session holds a lock for longer than lockWait.
 var errLocked = errors.New("another process serves this database")
@@ -28,18 +28,18 @@ var errLocked = errors.New("another process serves this database")
 // A session is a connection that writes, with a lock of the server by which the
 // next one waits for its end. It is used by one goroutine at a time.
 type session struct {
-	conn     *sql.Conn
-	database string // empty: none
+	conn *sql.Conn
 }
 
-// openSession connects and takes the lock.
-func openSession(ctx context.Context, db *sql.DB, lock string) (*session, error) {
+// openSession connects and takes the lock. The session is one of the database; an
+// empty name is filled with that of a new connection.
+func openSession(ctx context.Context, db *sql.DB, lock string, database *string) (*session, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
 	s := &session{conn: conn}
-	if err := s.begin(ctx, lock); err != nil {
+	if err := s.begin(ctx, lock, database); err != nil {
 		s.close()
 		return nil, fmt.Errorf("begin session for %s: %w", lock, err)
 	}
@@ -49,20 +49,28 @@ func openSession(ctx context.Context, db *sql.DB, lock string) (*session, error)
 // begin sets up the session: what does not fit a column is an error instead of
 // being cut, a backslash escapes, and the session may be idle for as long as the
 // servers allow (a year).
-func (s *session) begin(ctx context.Context, lock string) error {
+func (s *session) begin(ctx context.Context, lock string, database *string) error {
 	if err := s.exec(ctx, "SET SESSION autocommit = 1, sql_mode = 'STRICT_ALL_TABLES', wait_timeout = 31536000"); err != nil {
 		return err
 	}
-	var name sql.NullString
+	if *database == "" {
+		if err := s.conn.QueryRowContext(ctx, "SELECT IFNULL(DATABASE(), '')").Scan(database); err != nil {
+			return err
+		}
+	}
+	// A connection of the pool that was there before the database was dropped and
+	// created anew has none.
+	if err := s.use(ctx, *database); err != nil {
+		return err
+	}
 	var got sql.NullInt64 // NULL: killed while it waited
-	query := fmt.Sprintf("SELECT DATABASE(), GET_LOCK(CONCAT('isuumo %s ', LEFT(SHA2(IFNULL(DATABASE(), ''), 256), 40)), %d)", lock, lockWait/time.Second)
-	if err := s.conn.QueryRowContext(ctx, query).Scan(&name, &got); err != nil {
+	query := fmt.Sprintf("SELECT GET_LOCK(CONCAT('isuumo %s ', LEFT(SHA2(DATABASE(), 256), 40)), %d)", lock, lockWait/time.Second)
+	if err := s.conn.QueryRowContext(ctx, query).Scan(&got); err != nil {
 		return err
 	}
 	if got.Int64 != 1 {
 		return errLocked
 	}
-	s.database = name.String
 	return nil
 }
 
@@ -71,13 +79,9 @@ func (s *session) exec(ctx context.Context, query string) error {
 	return err
 }
 
-// use makes the database the session's again, after another session has dropped and
-// created it.
-func (s *session) use(ctx context.Context) error {
-	if s.database == "" {
-		return nil
-	}
-	return s.exec(ctx, "USE `"+strings.ReplaceAll(s.database, "`", "``")+"`")
+// use makes a database the session's.
+func (s *session) use(ctx context.Context, database string) error {
+	return s.exec(ctx, "USE `"+strings.ReplaceAll(database, "`", "``")+"`")
 }
 
 // close ends the session. It is not given back to the pool, since the lock would
@@ -92,7 +96,6 @@ func (s *session) close() {
 // the service, or not there.
 const (
 	errUnknownDatabase = 1049
-	errNoDatabase      = 1046
 	errUnknownColumn   = 1054
 	errNoTable         = 1146
 )
@@ -100,7 +103,7 @@ const (
 // noTables reports whether only /initialize can help: there is nothing to read.
 func noTables(err error) bool {
 	switch mysqlflags.ErrorNumber(err) {
-	case errUnknownDatabase, errNoDatabase, errUnknownColumn, errNoTable:
+	case errUnknownDatabase, errUnknownColumn, errNoTable:
 		return true
 	}
 	return false

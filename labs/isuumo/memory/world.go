@@ -93,6 +93,18 @@ func (c *chairs) restock(stock []int64) {
 	}
 }
 
+// firstChairs returns the chairs of the rows, and how many of each there are to buy,
+// by slot.
+func firstChairs(k *kind[isuumo.Chair], rows []isuumo.Chair) (*chairs, []int64) {
+	stock := make([]int64, len(rows))
+	for i := range rows {
+		stock[i] = rows[i].Stock
+	}
+	c := newChairs(grow(&table{}, k, rows))
+	c.restock(stock)
+	return c, stock
+}
+
 // estates are the estates of a world.
 type estates struct {
 	*table
@@ -117,13 +129,6 @@ func growEstates(e *estates, k *kind[isuumo.Estate], rows []isuumo.Estate) *esta
 	return newEstates(grow(e.table, k, rows), merge(e.places, fresh, comparePlaces))
 }
 
-// newWorld returns the world of all rows.
-func newWorld(s *schema, chairRows []isuumo.Chair, estateRows []isuumo.Estate) (*world, []int64) {
-	stock := make([]int64, len(chairRows))
-	for i := range chairRows {
-		stock[i] = chairRows[i].Stock
-	}
-	c := newChairs(grow(&table{}, &s.chair, chairRows))
-	c.restock(stock)
-	return &world{s, c, growEstates(&estates{table: &table{}}, &s.estate, estateRows)}, stock
+func firstEstates(k *kind[isuumo.Estate], rows []isuumo.Estate) *estates {
+	return growEstates(&estates{table: &table{}}, k, rows)
 }
