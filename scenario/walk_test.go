@@ -127,7 +127,7 @@ func build(t *testing.T, dir, name string) {
 	t.Helper()
 	for _, args := range [][]string{{"vet"}, {"build", "-o", name + ".bin"}} {
 		cmd := exec.Command("go", append(args, "./"+name)...)
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=-mod=mod -p=2", "GOWORK=off")
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("go %s ./%s: %v\n%s", args[0], name, err, out)
 		}
