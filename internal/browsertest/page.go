@@ -207,10 +207,29 @@ func (p *Page) Text(selector string) []string {
 	return Eval[[]string](p, fmt.Sprintf("[...document.querySelectorAll(%s)].map(e => e.textContent)", quote(selector)))
 }
 
-// Click clicks the first visible element that the selector finds.
+// Click presses the button of the mouse in the middle of the first element that the
+// selector finds, once that is there to be hit: visible, and below nothing else.
 func (p *Page) Click(selector string) {
 	p.t.Helper()
-	p.Do(chromedp.Click(selector, chromedp.ByQuery, chromedp.NodeVisible))
+	place := fmt.Sprintf(`(() => {
+		const e = document.querySelector(%s);
+		e?.scrollIntoView({block: 'nearest'});
+		const r = e?.getClientRects()[0];
+		const at = r && [r.left + r.width / 2, r.top + r.height / 2];
+		return at && e.contains(document.elementFromPoint(...at)) ? at : null;
+	})()`, quote(selector))
+	p.Wait(place)
+	at := Eval[[]float64](p, place)
+	if len(at) != 2 {
+		p.t.Fatalf("%s went away before it could be clicked; %s", selector, p.state())
+	}
+	p.Do(chromedp.MouseClickXY(at[0], at[1]))
+}
+
+// Back goes back to the page before, and does not wait for it.
+func (p *Page) Back() {
+	p.t.Helper()
+	p.Do(chromedp.Evaluate("history.back()", nil))
 }
 
 // Type types a text into a field.
