@@ -2,6 +2,8 @@ package bench
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"net/http"
 	"sync"
 
@@ -76,15 +78,22 @@ func (b *crawler) all(rows []int32, look func(rank int32) error) error {
 
 // judge returns what is to be said about what a crawler met: nothing when it was
 // turned away with 503, and no message when it had to wait. The contest's benchmark
-// lets any status pass.
+// lets any answer pass that is JSON.
 func (b *crawler) judge(err error) error {
 	switch {
-	case err == nil || scenario.Is(err, scenario.Canceled):
-		return nil
-	case status(err) == http.StatusServiceUnavailable || b.o.Compat && status(err) != 0:
+	case err == nil || status(err) == http.StatusServiceUnavailable:
 		return nil
 	case scenario.Is(err, scenario.Timeout):
 		return scenario.Fail(scenario.Trivial, err)
+	case b.o.Compat && scenario.Is(err, scenario.Application) && !notJSON(err):
+		return nil
 	}
 	return err
+}
+
+// notJSON reports whether an error is one of decoding.
+func notJSON(err error) bool {
+	_, syntax := errors.AsType[*json.SyntaxError](err)
+	_, kind := errors.AsType[*json.UnmarshalTypeError](err)
+	return syntax || kind
 }
