@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kasoku/kasoku/load"
@@ -27,9 +28,21 @@ type Agent struct {
 	memory   *memory // nil: nothing is remembered
 	inflater inflater
 
+	made, resent atomic.Uint64
+
 	mu   sync.Mutex
 	free []*Response // released
 }
+
+// Counts are what an agent has done.
+type Counts struct {
+	Connections uint64 // that were made
+	Resent      uint64 // requests that were sent again, because an idle connection turned out to be closed
+}
+
+// Counts returns what was done so far. Many more connections than users say that
+// the server does not keep them.
+func (a *Agent) Counts() Counts { return Counts{a.made.Load(), a.resent.Load()} }
 
 // New returns an agent. It dials nothing. It fails when an option makes no sense.
 func New(o Options) (*Agent, error) {
@@ -100,7 +113,7 @@ func (a *Agent) Do(ctx context.Context, r *Request) (*Response, error) {
 	if err == nil {
 		err = x.finish()
 	}
-	if a.opts.Record != nil {
+	if a.opts.Record != nil && !x.canceled(err) {
 		a.record(&x, done, err)
 	}
 	if err != nil {

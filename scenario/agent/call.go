@@ -197,7 +197,7 @@ func (x *call) appendOwn(dst []byte) []byte {
 		}
 	}
 	for name, values := range own {
-		if !leftOut(name) {
+		if !leftOut(name) && (name != "Content-Type" || x.r.ContentType == "") {
 			for _, v := range values {
 				dst = appendLine(dst, name, v)
 			}

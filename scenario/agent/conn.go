@@ -81,7 +81,7 @@ func (c *conn) keeps() bool { return c.p.KeepAlive && c.writing == nil }
 func (c *conn) talk(x *call) error {
 	c.buf, c.bulk = x.appendRequest(c.buf[:0])
 	c.out = c.buf
-	x.res.kept.Body = x.res.kept.Body[:0]
+	x.res.kept.Body, x.res.kept.MaxBody = x.res.kept.Body[:0], x.a.opts.MaxBody
 	c.p.Keep = &x.res.kept
 	c.p.Start(x.method == http.MethodHead)
 	c.phase, c.wrote, c.lost = checking, false, false

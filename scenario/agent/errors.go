@@ -44,12 +44,18 @@ func (e *timeoutError) Is(target error) bool { return target == context.Deadline
 func (x *call) fail(err error) error {
 	path, _, _ := strings.Cut(x.r.Path, "?")
 	switch {
-	case x.ctx.Err() != nil && !isTimeout(x.ctx.Err()):
+	case x.canceled(err):
 		return scenario.Errorf(scenario.Canceled, "%s %s: %w", x.method, path, context.Cause(x.ctx))
 	case isTimeout(err):
 		return scenario.Errorf(scenario.Timeout, "%s %s: %w", x.method, path, &timeoutError{x.limit(), x.inBody})
 	}
 	return fmt.Errorf("%s %s: %w", x.method, path, err)
+}
+
+// canceled reports whether the call failed because its context was cancelled, and
+// not because a deadline of it has passed.
+func (x *call) canceled(err error) bool {
+	return err != nil && x.ctx.Err() != nil && !isTimeout(x.ctx.Err())
 }
 
 // limit returns how long the call could take.

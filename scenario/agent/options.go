@@ -52,8 +52,9 @@ type Options struct {
 	Resolver *load.Resolver // instead of the system's names under Permit
 	TLS      *tls.Config    // of https; nil: the system's authorities
 
-	// Record is called once for each request that was sent or could not be, from the
-	// goroutine that made it, before Do returns. nil: nobody counts.
+	// Record is called once for each request that was sent or could not be, unless
+	// its context was cancelled: from the goroutine that made it, before Do returns.
+	// nil: nobody counts.
 	Record func(scenario.Record)
 }
 

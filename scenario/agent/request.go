@@ -17,7 +17,11 @@ import (
 type Request struct {
 	Step   string // its name in records; empty: method and path without query
 	Method string // empty: GET
-	Path   string // path and query as they stand in a URL, relative to the base URL; or a whole URL
+
+	// Path is path and query as they stand in a URL, relative to the base URL, or a
+	// whole URL. What begins with one slash, and is ASCII without blanks, is sent as
+	// it is, also when it is escaped wrongly.
+	Path string
 
 	ContentType string // of Body; empty: none is sent
 	Body        []byte

@@ -102,8 +102,8 @@ func (h Header) all() iter.Seq2[[]byte, []byte] {
 		for rest := h.lines; len(rest) > 0; {
 			var line []byte
 			line, rest, _ = bytes.Cut(rest, crlf)
-			name, value, _ := bytes.Cut(line, colon)
-			if !yield(name, bytes.Trim(value, " \t")) {
+			name, value, found := bytes.Cut(line, colon)
+			if found && !yield(name, bytes.Trim(value, " \t")) {
 				return
 			}
 		}

@@ -63,6 +63,7 @@ func (s *site) send(x *call) error {
 			return err
 		}
 		x.resent = true
+		s.a.resent.Add(1)
 		if c, err = s.dial(x); err != nil {
 			return err
 		}
@@ -131,24 +132,20 @@ func (x *call) limited() (context.Context, context.CancelFunc) {
 // again.
 func (s *site) give(c *conn) {
 	c.used = true
-	if !c.keeps() || s.a.opts.NoKeepAlive {
-		c.close()
-		s.leave()
-		return
-	}
 	s.mu.Lock()
+	kept := c.keeps() && !s.closed && !s.a.opts.NoKeepAlive
 	switch {
-	case s.closed:
-		s.open--
-		s.mu.Unlock()
-		c.close()
-		return
+	case !kept:
 	case len(s.waiting) > 0:
 		s.next() <- c
 	default:
 		s.idle = append(s.idle, c)
 	}
 	s.mu.Unlock()
+	if !kept {
+		c.close()
+		s.leave()
+	}
 }
 
 // leave gives the place of a connection that was closed to who waits longest.
@@ -209,6 +206,7 @@ func (a *Agent) dial(ctx context.Context, network, addr string) (net.Conn, error
 	for i, one := range addrs {
 		tcp, err := a.dialOne(ctx, network, one, len(addrs)-i)
 		if err == nil {
+			a.made.Add(1)
 			return tcp, nil
 		}
 		if first == nil {
