@@ -7,10 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -135,6 +138,7 @@ type labRuns struct {
 	progress *terminal.Progress
 	sides    []*labSide
 	made     int
+	work     string // the directory of the present run
 }
 
 func (f *labRunFlags) run(parent context.Context, e *env, name string) (err error) {
@@ -147,6 +151,11 @@ func (f *labRunFlags) run(parent context.Context, e *env, name string) (err erro
 	if r.self, err = os.Executable(); err != nil {
 		return err
 	}
+	free, err := r.lock(name)
+	if err != nil {
+		return err
+	}
+	defer free()
 	if r.data, err = f.lab.read(); err != nil {
 		return err
 	}
@@ -162,6 +171,24 @@ func (f *labRunFlags) run(parent context.Context, e *env, name string) (err erro
 		return err
 	}
 	return r.judge()
+}
+
+// lock takes the directory in which runs are made, always the same so that their
+// configurations name the same files. It is free again when the process ends.
+func (r *labRuns) lock(name string) (free func() error, err error) {
+	r.work = labDir(r.e, name+"-run")
+	if err := os.MkdirAll(filepath.Dir(r.work), 0o700); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(r.work+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		return nil, hinted{fmt.Errorf("another `kasoku lab run` is at work: %w", err), "two at once would measure each other"}
+	}
+	return f.Close, nil
 }
 
 // all makes the runs. What goes wrong ends it; what was made until then stays.
@@ -183,19 +210,41 @@ func (r *labRuns) all(ctx context.Context) error {
 	return nil
 }
 
-// one makes one run in a directory of its own, which is removed.
+// Where runs listen when that is free, so that the configurations that are kept with
+// them differ in what was tuned alone. Clients never get these ports: they are below
+// net.ipv4.ip_local_port_range.
+const (
+	runWebPort = 31080
+	runAppPort = 31323
+	runDBPort  = 31306
+)
+
+// portOr returns the port when it is free on 127.0.0.1, else 0, which takes any.
+func portOr(port int) int {
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return 0
+	}
+	l.Close()
+	return port
+}
+
+// one makes one run in a directory that is empty before and removed after it.
 func (r *labRuns) one(ctx context.Context, side *labSide) (res *labRunResult, err error) {
 	r.progress.Work(r.place(), 0, side.name+"  database, rows, service, nginx")
-	dir, err := os.MkdirTemp("", "kasoku-isuumo-")
-	if err != nil {
+	if err := os.RemoveAll(r.work); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := os.MkdirAll(r.work, 0o700); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(r.work)) }()
 	o, err := r.f.lab.isuumoStack()
 	if err != nil {
 		return nil, err
 	}
-	o.Dir, o.Program, o.Data = dir, r.self, r.data
+	o.Dir, o.Program, o.Data = r.work, r.self, r.data
+	o.DBPort, o.WebPort, o.Listen = portOr(runDBPort), portOr(runWebPort), fmt.Sprintf("127.0.0.1:%d", portOr(runAppPort))
 	if side.variant != "" {
 		o.Variant, o.Defects = side.variant, nil
 	}
@@ -212,11 +261,13 @@ func (r *labRuns) record(ctx context.Context, side *labSide, s *stack.Stack) (*l
 	var said bytes.Buffer
 	o := loop.Options{
 		Run: kasoku.Run{
-			Project: "isuumo", Label: side.name, Note: "defects " + s.Defects.String(), Version: versionString(), Load: r.load(),
+			Project: "isuumo", Label: side.name, Note: cmp.Or(isuumo.About(side.variant), "defects "+s.Defects.String()),
+			Version: versionString(), Load: r.load(),
 		},
-		MySQL: s.DSN, SlowLog: true, AccessLog: s.AccessLog, AppLog: s.AppLog, MoreLogs: loop.Logs{Error: []string{s.ErrorLog}},
+		Settings: []kasoku.Setting{{Scope: "app", Name: "defects", Value: s.Defects.String()}},
+		MySQL:    s.DSN, SlowLog: true, AccessLog: s.AccessLog, AppLog: s.AppLog, MoreLogs: loop.Logs{Error: []string{s.ErrorLog}},
 		PIDs: s.PIDs(), Rules: rules.All(), Hard: r.hard,
-		Capture:    &capture.Options{Nginx: append([]string{s.Nginx.Program}, append(s.Nginx.Args(), "-T")...), OptionFiles: []string{}, Schema: true},
+		Capture:    &capture.Options{Nginx: append([]string{s.Nginx.Program}, append(s.Nginx.Args(), "-T")...), OptionFiles: []string{s.MyCnf()}, Schema: true},
 		Command:    append([]string{r.self}, r.benchArgs(s.URL())...),
 		Stdout:     &said,
 		OnProgress: func(now loop.Progress) { r.show(side, now) },

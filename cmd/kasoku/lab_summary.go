@@ -168,6 +168,9 @@ func (side *labSide) topLevel() []topP99 {
 			continue
 		}
 		for _, x := range res.bench.TopLevel {
+			if strings.HasSuffix(x.Step, crawled) {
+				continue
+			}
 			values[x.Step] = append(values[x.Step], x.P99/1e3)
 		}
 	}
@@ -209,7 +212,7 @@ func (r *labRuns) tell() error {
 // document words the summary.
 func (r *labRuns) document(all []labSummary) *report.Document {
 	d := &report.Document{
-		Kind: report.KindRun, Title: "isuumo", Project: "isuumo",
+		Kind: report.KindLab, Title: "isuumo", Project: "isuumo",
 		Head: []string{"isuumo", r.load(), unit.Counted(r.made, "run", "runs")}, Verdict: labVerdict(all),
 	}
 	d.Sections = []report.Section{{ID: "variants", Title: "Variants", Sub: "Medians over the runs.", Blocks: []report.Block{variantTable(all)}}}

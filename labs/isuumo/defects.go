@@ -57,6 +57,19 @@ const (
 // Variants lists them, the slowest first.
 func Variants() []string { return []string{Initial, Indexes, Tuned} }
 
+// About says in a few words what a variant is, empty of another name.
+func About(variant string) string {
+	switch variant {
+	case Initial:
+		return "as it was shipped"
+	case Indexes:
+		return "indexes, my.cnf, nginx.conf"
+	case Tuned:
+		return "answers from memory, the database as the record"
+	}
+	return ""
+}
+
 // Variant returns the defects that a variant has.
 func Variant(name string) (Defects, error) {
 	var out Defects

@@ -46,6 +46,8 @@ type Options struct {
 	Defects  isuumo.Defects // that are seeded; with a variant those of the variant
 	Program  string         // the kasoku binary, which runs the service
 	Listen   string         // host:port of the service; empty: a free port of 127.0.0.1
+	DBPort   int            // on 127.0.0.1; 0 takes a free one
+	WebPort  int            // of nginx, likewise
 
 	Data    *isuumo.Data // the rows; nil: those of DataDir, else made from Size and Seed
 	DataDir string       // rows in the contest's formats
@@ -92,7 +94,7 @@ func (s *Stack) up(ctx context.Context) error {
 	if err = errors.Join(err, <-started); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{s.StartApp, s.startNginx, s.Initialize} {
+	for _, step := range []func(context.Context) error{s.StartApp, s.startNginx, s.Initialize, s.logged} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -112,7 +114,7 @@ func (s *Stack) startDatabase(ctx context.Context) (err error) {
 		return fmt.Errorf("unknown database %q: want mariadb or mysql", s.o.Database)
 	}
 	s.DB, err = start(ctx, service.Options{
-		Dir: filepath.Join(s.o.Dir, s.o.Database), Args: tuning.DatabaseArgs(s.Defects, s.o.Database),
+		Dir: filepath.Join(s.o.Dir, s.o.Database), Port: s.o.DBPort, Args: tuning.DatabaseArgs(s.Defects, s.o.Database),
 	})
 	if err != nil {
 		return err
@@ -154,6 +156,9 @@ func (s *Stack) prepareFiles() (err error) {
 	if err := os.WriteFile(filepath.Join(s.sqlDir(), "0_Tuning.sql"), []byte(ddl), 0o644); err != nil {
 		return fmt.Errorf("write tuning: %w", err)
 	}
+	if err := os.WriteFile(s.MyCnf(), []byte(tuning.MyCnf(s.Defects)), 0o644); err != nil {
+		return fmt.Errorf("write my.cnf: %w", err)
+	}
 	www := filepath.Join(s.nginxDir(), "www")
 	if err := copyFS(www, web.FS()); err != nil {
 		return fmt.Errorf("write pages: %w", err)
@@ -179,13 +184,16 @@ func copyFS(dir string, tree fs.FS) error {
 	})
 }
 
+// MyCnf returns the file with the settings that the database has got, for people.
+func (s *Stack) MyCnf() string { return filepath.Join(s.o.Dir, "my.cnf") }
+
 func (s *Stack) sqlDir() string     { return filepath.Join(s.o.Dir, "sql") }
 func (s *Stack) fixtureDir() string { return filepath.Join(s.o.Dir, "fixture") }
 func (s *Stack) nginxDir() string   { return filepath.Join(s.o.Dir, "nginx") }
 
 func (s *Stack) startNginx(ctx context.Context) (err error) {
 	s.Nginx, err = service.Nginx(ctx, service.NginxOptions{
-		Dir: s.nginxDir(), Upstream: s.app.Addr(), Config: tuning.NginxConf(s.Defects),
+		Dir: s.nginxDir(), Port: s.o.WebPort, Upstream: s.app.Addr(), Config: tuning.NginxConf(s.Defects),
 	})
 	if err != nil {
 		return err
@@ -241,6 +249,23 @@ func (s *Stack) Initialize(ctx context.Context) error {
 		return fmt.Errorf("initialize: %s; %s says why %s", res.Status, s.AppLog, strings.TrimSpace(string(said)))
 	}
 	return nil
+}
+
+// logged waits until nginx has written the first request to its log, which it keeps
+// back for half a second: a recording that begins now shall not find it there.
+func (s *Stack) logged(ctx context.Context) error {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if st, err := os.Stat(s.AccessLog); err == nil && st.Size() > 0 {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // URL returns where nginx answers.
