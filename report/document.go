@@ -11,6 +11,7 @@ const (
 	KindCompare  Kind = "compare"
 	KindStory    Kind = "story"
 	KindFinalize Kind = "finalize" // the end of a contest, checked
+	KindLab      Kind = "lab"      // what a lab's variants came to
 )
 
 // Prose is text of kasoku's own, in which `backticks` mark code.

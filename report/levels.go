@@ -11,6 +11,15 @@ import (
 // loads in steps have none.
 func (r rec) scored() bool { return len(r.Steps) == 1 && len(r.Phases) > 0 }
 
+// loadTally is what was counted of the load. What a benchmark asks for before and
+// after it is not load: some of that is to be refused.
+func (r rec) loadTally() *kasoku.Tally {
+	if r.scored() {
+		return r.Tally(r.Steps[0].Number)
+	}
+	return r.Tally(0)
+}
+
 // rises are the moments at which levels of a benchmark began.
 func (r rec) rises() []kasoku.Event {
 	var out []kasoku.Event

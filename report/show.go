@@ -217,7 +217,7 @@ func (r rec) facts() []Fact {
 	if r.Run.Group != "" {
 		add(Fact{Label: "Repeat", Value: unit.Count(r.Run.Repeat) + " of group " + r.Run.Group})
 	}
-	if t := r.Tally(0); t.Asked > 0 {
+	if t := r.loadTally(); t.Asked > 0 {
 		add(Fact{Label: "Result", Value: unit.Counted(t.Asked, "request", "requests") + ", " + unit.Count(t.Success) + " 2xx, " + unit.Counted(t.Failed(), "error", "errors")})
 	}
 	if c := r.Run.Command; c != nil {

@@ -76,7 +76,9 @@ func Targets(run *kasoku.Recording) []AttackTarget {
 		}
 		byName[s.Target].Add(s)
 	}
-	took := func(x AttackTarget) float64 { return float64(x.Tally.Latency.Mean()) * float64(x.Tally.Latency.Count()) }
+	took := func(x AttackTarget) float64 {
+		return float64(x.Tally.Latency.Mean()) * float64(x.Tally.Latency.Count())
+	}
 	slices.SortFunc(out, func(a, b AttackTarget) int {
 		return cmp.Or(cmp.Compare(took(b), took(a)), cmp.Compare(a.Name, b.Name))
 	})

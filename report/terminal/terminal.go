@@ -150,7 +150,7 @@ func (p *printer) document(d *report.Document) {
 
 // tellsVerdict are the kinds of documents whose verdict is more than what the
 // recorded command said.
-var tellsVerdict = map[report.Kind]bool{report.KindList: true, report.KindFinalize: true, report.KindAccessLog: true, report.KindLogDiff: true,
+var tellsVerdict = map[report.Kind]bool{report.KindList: true, report.KindFinalize: true, report.KindLab: true, report.KindAccessLog: true, report.KindLogDiff: true,
 	report.KindPlans: true, report.KindDigests: true, report.KindSlowLog: true, report.KindAttack: true}
 
 // brief writes what is seen when a run ends. Before it is diagnosed there is no
