@@ -15,6 +15,8 @@
 //	tuning    the indexes, my.cnf and nginx.conf of the variants
 //	web       the pages and pictures
 //	stack     database, nginx and service together
+//	conformance
+//	          every row of the interface with its traps, asked of a running service
 //	bench     the benchmark
 //	faults    a proxy that spoils answers, to test the benchmark
 //

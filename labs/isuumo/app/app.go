@@ -32,8 +32,8 @@ type Config struct {
 	Ready      func(addr string) // called once, when requests are accepted: host:port or unix:/path
 }
 
-// A service answers requests until it is closed.
-type service interface {
+// A closer answers requests until it is closed.
+type closer interface {
 	http.Handler
 	io.Closer
 }
@@ -74,7 +74,7 @@ func Serve(ctx context.Context, cfg Config) error {
 }
 
 // newService returns the service from memory unless CCH-07 forbids it.
-func newService(cfg Config, db *sql.DB, appLog *log.Logger) (service, error) {
+func newService(cfg Config, db *sql.DB, appLog *log.Logger) (closer, error) {
 	if cfg.Defects.Has("CCH-07") {
 		return queries.New(queries.Options{
 			DB: db, SQLDir: cfg.SQLDir, FixtureDir: cfg.FixtureDir, Defects: cfg.Defects, Log: appLog,

@@ -1,0 +1,130 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/kasoku/kasoku/labs/isuumo"
+	"github.com/kasoku/kasoku/labs/isuumo/conformance"
+	"github.com/kasoku/kasoku/labs/isuumo/data"
+	"github.com/kasoku/kasoku/labs/isuumo/sqlfile"
+	"github.com/kasoku/kasoku/labs/isuumo/tuning"
+	"github.com/kasoku/kasoku/service"
+	"github.com/kasoku/kasoku/service/servicetest"
+)
+
+// TestConformance: the service answers alike with all defects, with each of them
+// mended by itself, with none in its queries, and from memory.
+func TestConformance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs database servers; not in short mode")
+	}
+	d := few()
+	shipped, err := isuumo.Variant(isuumo.Initial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	servicetest.Each(t, fast, func(t *testing.T, s *service.Server) {
+		configs := map[string]isuumo.Defects{
+			"as shipped":         shipped,
+			"all queries mended": {"CCH-07"},
+			"from memory":        {},
+		}
+		if s.Kind == service.KindMariaDB {
+			configs["from memory, late and talking"] = isuumo.Defects{"APP-01", "OPS-02"}
+			for _, x := range isuumo.Known() {
+				if x.SQL {
+					configs["without "+x.ID] = shipped.Without(x.ID)
+				}
+			}
+		}
+		servicetest.Exec(t, servicetest.DB(t, s, ""), "CREATE DATABASE isuumo")
+		for name, defects := range configs {
+			t.Run(name, func(t *testing.T) {
+				url, log := served(t, s, d, defects)
+				for _, err := range conformance.Check(t.Context(), url, d) {
+					t.Error(err)
+				}
+				if t.Failed() {
+					t.Logf("the service says:\n%.3000s", log)
+				}
+			})
+		}
+	})
+}
+
+// fast is a server that need not survive: nothing is synchronised.
+var fast = service.Options{Vars: map[string]string{
+	"innodb_flush_log_at_trx_commit": "0", "innodb_doublewrite": "0", "skip_log_bin": "ON", "innodb_log_buffer_size": "64M",
+}}
+
+// few is the small data with a thousand rows of each kind.
+var few = sync.OnceValue(func() *isuumo.Data {
+	d := data.Generate(data.Options{Size: data.Small})
+	d.Chairs, d.Estates = d.Chairs[:1000], d.Estates[:1000]
+	return d
+})
+
+// served runs the service with its own files until the end of the test.
+func served(t *testing.T, s *service.Server, d *isuumo.Data, defects isuumo.Defects) (url string, log *locked) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := data.WriteService(dir, d); err != nil {
+		t.Fatal(err)
+	}
+	if ddl := tuning.DDL(defects, s.Kind); ddl != "" {
+		if err := os.WriteFile(filepath.Join(dir, "sql", sqlfile.Tuning), []byte(ddl), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log = &locked{}
+	return start(t, Config{
+		Listen: "127.0.0.1:0", DSN: s.DSN("", "isuumo"), SQLDir: filepath.Join(dir, "sql"), FixtureDir: filepath.Join(dir, "fixture"),
+		Defects: defects, AppLog: log,
+	}), log
+}
+
+// start runs the service until the end of the test.
+func start(t *testing.T, cfg Config) (url string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ready, ended := make(chan string, 1), make(chan error, 1)
+	cfg.Ready = func(addr string) { ready <- addr }
+	go func() { ended <- Serve(ctx, cfg) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+	})
+	select {
+	case addr := <-ready:
+		return "http://" + addr
+	case err := <-ended:
+		ended <- nil
+		t.Fatal(err)
+		return ""
+	}
+}
+
+// locked is a buffer that many may write to.
+type locked struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *locked) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *locked) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
