@@ -56,6 +56,9 @@ func pacingText(s *kasoku.LoadSummary, t *kasoku.Tally) string {
 // flightText says how many requests were under way at once, and what became of
 // their connections.
 func flightText(s *kasoku.LoadSummary) string {
+	if s.PeakInFlight == 0 && s.MaxInFlight == 0 {
+		return "" // nobody counted them
+	}
 	text := "at most " + unit.Counted(s.PeakInFlight, "request", "requests") + " at once"
 	if s.MaxInFlight > 0 {
 		text += ", the cap is " + unit.Count(s.MaxInFlight)

@@ -153,17 +153,23 @@ func mayLoad(ctx context.Context, o *bench.Options) error {
 	return usageIf(forbidden(err), err)
 }
 
-// crawled ends the names of what crawlers ask for.
-const crawled = " (bot)"
+// The ends of the names of what crawlers ask for, and of what has to be refused.
+const (
+	crawled = " (bot)"
+	refusal = " (refused)"
+)
 
 // ofPeople leaves out what crawlers ask for: that they are turned away is no failure
-// of the service, and slow answers to them are nobody's trouble.
+// of the service, and slow answers to them are nobody's trouble. What is rightly
+// refused is no failure either.
 func ofPeople(sink scenario.Sink) scenario.Sink {
 	if sink == nil {
 		return nil
 	}
 	return func(r *scenario.Report) {
-		r.Seconds = slices.DeleteFunc(r.Seconds, func(s kasoku.LoadSecond) bool { return strings.HasSuffix(s.Target, crawled) })
+		r.Seconds = slices.DeleteFunc(r.Seconds, func(s kasoku.LoadSecond) bool {
+			return strings.HasSuffix(s.Target, crawled) || strings.HasSuffix(s.Target, refusal)
+		})
 		sink(r)
 	}
 }

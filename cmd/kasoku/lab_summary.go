@@ -168,7 +168,7 @@ func (side *labSide) topLevel() []topP99 {
 			continue
 		}
 		for _, x := range res.bench.TopLevel {
-			if strings.HasSuffix(x.Step, crawled) {
+			if strings.HasSuffix(x.Step, crawled) || strings.HasSuffix(x.Step, refusal) {
 				continue
 			}
 			values[x.Step] = append(values[x.Step], x.P99/1e3)
