@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"encoding/json"
 	"math/rand/v2"
 	"regexp"
 	"strings"
@@ -8,6 +9,8 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/labs/isuumo"
+	"github.com/kasoku/kasoku/labs/isuumo/data"
+	"github.com/kasoku/kasoku/labs/isuumo/model"
 	"github.com/kasoku/kasoku/scenario"
 )
 
@@ -100,4 +103,30 @@ func TestWorkers(t *testing.T) {
 	f(rising(1, 3), 0, 3, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)
 	f(rising(2, 5), 0, 0, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14)
 	f(uploads, 0, 0, 1, 1, 1)
+}
+
+// BenchmarkList is what a list of 25 rows costs, without the request: it is read, and
+// held against the model at full size.
+func BenchmarkList(b *testing.B) {
+	d := data.Generate(data.Options{})
+	r := newRun(&Options{Data: d})
+	c := &client{run: r}
+	price := int64(2)
+	q := &model.ChairQuery{Price: &price, Color: d.ChairCondition.Color.List[0], Page: 2, PerPage: perPage}
+	body, err := json.Marshal(chairList(model.SearchChairs(model.Pointers(d.Chairs), &d.ChairCondition, q)))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		from := r.chairs.Now()
+		l, err := read(c, r.chairRows, body, true)
+		if err == nil {
+			err = r.chairs.Search(q, r.chairs.Since(from), l.Page)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
 }

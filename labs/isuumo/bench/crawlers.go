@@ -19,7 +19,8 @@ const crawlerConns = 64
 // ones before, and then for all details.
 type crawler struct {
 	*client
-	step *scenario.Step
+	step    *scenario.Step
+	crawled sync.WaitGroup // by what is under way
 }
 
 // crawl starts the crawlers.
@@ -30,7 +31,7 @@ func (r *run) crawl(ctx context.Context, step *scenario.Step) {
 			c, err := r.newClient(step, clientOptions{
 				userAgent: crawlerAgent(w.Rand), suffix: crawlerSuffix, timeout: requestTimeout, conns: crawlerConns,
 			})
-			w.Data = &crawler{c, step}
+			w.Data = &crawler{client: c, step: step}
 			return err
 		},
 		Do: func(ctx context.Context, w *scenario.Worker) error {
@@ -40,55 +41,59 @@ func (r *run) crawl(ctx context.Context, step *scenario.Step) {
 			b := w.Data.(*crawler)
 			chairs, estates := r.chairQuery(w.Rand, step.Level()), r.estateQuery(w.Rand, step.Level())
 			chairs.PerPage, estates.PerPage = crawlPerPage, crawlPerPage
-			step.Go(ctx, func(ctx context.Context) error { return b.crawlChairs(ctx, chairs) })
-			step.Go(ctx, func(ctx context.Context) error { return b.crawlEstates(ctx, estates) })
+			b.crawled.Go(func() { b.crawlChairs(ctx, chairs) })
+			b.crawled.Go(func() { b.crawlEstates(ctx, estates) })
 			return nil
+		},
+		End: func(w *scenario.Worker) {
+			if b := w.Data.(*crawler); b.client != nil {
+				b.crawled.Wait() // no longer than ctx, which is done, and the timeout of requests
+				b.agent.Close()
+			}
 		},
 	})
 }
 
-func (b *crawler) crawlChairs(ctx context.Context, q *model.ChairQuery) error {
+func (b *crawler) crawlChairs(ctx context.Context, q *model.ChairQuery) {
 	found, err := b.searchChairs(ctx, q)
-	if err != nil {
-		return b.judge(err)
+	b.tell(err)
+	if err == nil {
+		b.all(found.Rows, func(rank int32) error {
+			_, err := b.chair(ctx, rank)
+			return err
+		})
 	}
-	return b.all(found.Rows, func(rank int32) error {
-		_, err := b.chair(ctx, rank)
-		return err
-	})
 }
 
-func (b *crawler) crawlEstates(ctx context.Context, q *model.EstateQuery) error {
+func (b *crawler) crawlEstates(ctx context.Context, q *model.EstateQuery) {
 	found, err := b.searchEstates(ctx, q)
-	if err != nil {
-		return b.judge(err)
+	b.tell(err)
+	if err == nil {
+		b.all(found.Rows, func(rank int32) error { return b.estate(ctx, rank) })
 	}
-	return b.all(found.Rows, func(rank int32) error { return b.estate(ctx, rank) })
 }
 
-// all looks at all rows at once and fails by itself.
-func (b *crawler) all(rows []int32, look func(rank int32) error) error {
+// all looks at all rows at once.
+func (b *crawler) all(rows []int32, look func(rank int32) error) {
 	var wg sync.WaitGroup
 	for _, rank := range rows {
-		wg.Go(func() { b.step.Fail(b.judge(look(rank))) })
+		wg.Go(func() { b.tell(look(rank)) })
 	}
 	wg.Wait()
-	return nil
 }
 
-// judge returns what is to be said about what a crawler met: nothing when it was
-// turned away with 503, and no message when it had to wait. The contest's benchmark
-// lets any answer pass that is JSON.
-func (b *crawler) judge(err error) error {
+// tell counts what a crawler met as far as it counts: nothing when it was turned away
+// with 503, and without a message when it had to wait. The contest's benchmark lets any
+// answer pass that is JSON.
+func (b *crawler) tell(err error) {
 	switch {
 	case err == nil || status(err) == http.StatusServiceUnavailable:
-		return nil
 	case scenario.Is(err, scenario.Timeout):
-		return scenario.Fail(scenario.Trivial, err)
+		b.step.Fail(scenario.Fail(scenario.Trivial, err))
 	case b.o.Compat && scenario.Is(err, scenario.Application) && !notJSON(err):
-		return nil
+	default:
+		b.step.Fail(err)
 	}
-	return err
 }
 
 // notJSON reports whether an error is one of decoding.

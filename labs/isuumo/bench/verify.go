@@ -267,7 +267,7 @@ func (c *client) refusals() []check {
 		{bad, "POST /api/estate/nazotte", "", `{"coordinates":[]}`},
 	} {
 		method, path, _ := strings.Cut(one.step, " ")
-		q := &question{step: one.step, method: method, path: strings.TrimSuffix(path, ":id") + one.rest}
+		q := &question{step: one.step + refusedSuffix, method: method, path: strings.TrimSuffix(path, ":id") + one.rest}
 		if one.body != "" {
 			q.kind, q.body = "application/json", []byte(one.body)
 		}

@@ -1,12 +1,12 @@
 package rowjson
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/kasoku/kasoku/labs/isuumo/model"
@@ -72,21 +72,20 @@ func Language(body []byte) (string, error) {
 }
 
 func decode(raw []byte, fields []field) error {
-	if !json.Valid(raw) || !utf8.Valid(raw) {
-		return errors.New("a row that is no valid JSON in UTF-8")
+	if !utf8.Valid(raw) {
+		return errors.New("a row that is no UTF-8")
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return errors.New("a row that is no object")
+	s := scanner{body: raw}
+	if err := s.take('{'); err != nil {
+		return err
 	}
 	seen := 0 // a bit per field
-	for d.More() {
-		key, err := d.Token()
+	for more := s.peek() != '}'; more; {
+		key, err := s.key()
 		if err != nil {
 			return err
 		}
-		i := indexField(fields, key)
+		i := slices.IndexFunc(fields, func(f field) bool { return f.key == key })
 		switch {
 		case i < 0:
 			return fmt.Errorf("a row with the key %q, which the API does not have there", key)
@@ -94,71 +93,82 @@ func decode(raw []byte, fields []field) error {
 			return fmt.Errorf("a row with the key %q twice", key)
 		}
 		seen |= 1 << i
-		value, err := d.Token()
-		if err != nil {
+		if err := s.value(fields[i]); err != nil {
 			return err
 		}
-		if err := fields[i].set(value); err != nil {
-			return err
+		if more = s.peek() == ','; more {
+			s.at++
 		}
+	}
+	if err := s.take('}'); err != nil {
+		return err
 	}
 	for i, f := range fields {
 		if seen&(1<<i) == 0 {
 			return fmt.Errorf("a row without the key %q", f.key)
 		}
 	}
-	if _, err := d.Token(); err != nil {
-		return err
+	return s.end()
+}
+
+// value reads a value of the field's kind.
+func (s *scanner) value(f field) (err error) {
+	s.peek()
+	start := s.at
+	want := ""
+	switch into := f.into.(type) {
+	case *string:
+		if *into, err = s.text(); err == nil {
+			return nil
+		}
+		want = "a text"
+	case *int64:
+		if number := s.number(); number != nil {
+			if *into, err = strconv.ParseInt(string(number), 10, 64); err == nil {
+				return nil
+			}
+		}
+		want = "a whole number"
+	case *float64:
+		if number := s.number(); number != nil {
+			if *into, err = strconv.ParseFloat(string(number), 64); err == nil {
+				return nil
+			}
+		}
+		want = "a number"
 	}
-	if _, err := d.Token(); err != io.EOF {
-		return errors.New("more than one object")
+	s.at = start
+	return fmt.Errorf("%s is %s, want %s", f.key, s.excerpt(), want)
+}
+
+// text reads a text.
+func (s *scanner) text() (text string, err error) {
+	if s.at == len(s.body) || s.body[s.at] != '"' {
+		return "", errKind
+	}
+	start := s.at
+	if err := s.skipText(); err != nil {
+		return "", err
+	}
+	for _, c := range s.body[start+1 : s.at-1] {
+		if c < ' ' || c == '\\' { // a character that must be escaped, or an escape
+			err := json.Unmarshal(s.body[start:s.at], &text)
+			return text, err
+		}
+	}
+	return string(s.body[start+1 : s.at-1]), nil
+}
+
+var errKind = errors.New("another kind of value")
+
+// number reads what may be a number, nil when it is none.
+func (s *scanner) number() []byte {
+	start := s.at
+	for s.at < len(s.body) && strings.IndexByte("0123456789+-.eE", s.body[s.at]) >= 0 {
+		s.at++
+	}
+	if text := s.body[start:s.at]; json.Valid(text) {
+		return text
 	}
 	return nil
-}
-
-func indexField(fields []field, key json.Token) int {
-	for i, f := range fields {
-		if key == f.key {
-			return i
-		}
-	}
-	return -1
-}
-
-// set takes a value, when it is of the field's kind.
-func (f field) set(value json.Token) (err error) {
-	number, isNumber := value.(json.Number)
-	text, isText := value.(string)
-	want := "a text"
-	switch into := f.into.(type) {
-	case *int64:
-		want = "a whole number"
-		if *into, err = strconv.ParseInt(string(number), 10, 64); err == nil && isNumber {
-			return nil
-		}
-	case *float64:
-		want = "a number"
-		if *into, err = strconv.ParseFloat(string(number), 64); err == nil && isNumber {
-			return nil
-		}
-	case *string:
-		if *into = text; isText {
-			return nil
-		}
-	}
-	return fmt.Errorf("%s is %s, want %s", f.key, shown(value), want)
-}
-
-// shown returns a value of JSON for a message.
-func shown(value json.Token) string {
-	switch v := value.(type) {
-	case nil:
-		return "null"
-	case json.Delim:
-		return "an array or object"
-	case string:
-		return strconv.Quote(v[:min(len(v), excerptBytes)])
-	default:
-		return fmt.Sprint(v)
-	}
 }

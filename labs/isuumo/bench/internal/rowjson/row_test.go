@@ -19,24 +19,30 @@ func TestChair_Failure(t *testing.T) {
 			t.Errorf("Chair(%q) = %v, %v; want %q", raw, c, err, want)
 		}
 	}
-	f(`"price":1000`, `"price":1000.0`, "price is 1000.0, want a whole number")
-	f(`"price":1000`, `"price":1e3`, "price is 1e3, want a whole number")
-	f(`"price":1000`, `"price":"1000"`, `price is "1000", want a whole number`)
-	f(`"price":1000`, `"price":null`, "price is null, want a whole number")
-	f(`"price":1000`, `"price":[1000]`, "price is an array or object, want a whole number")
+	f(`"price":1000`, `"price":1000.0`, `price is "1000.0,`)
+	f(`"price":1000`, `"price":1e3`, `price is "1e3,`)
+	f(`"price":1000`, `"price":"1000"`, `price is "\"1000\",`)
+	f(`"price":1000`, `"price":null`, `price is "null,`)
+	f(`"price":1000`, `"price":[1000]`, `price is "[1000],`)
 	f(`"price":1000`, `"price":99999999999999999999`, "want a whole number")
-	f(`"features":""`, `"features":null`, "features is null, want a text")
-	f(`"features":""`, `"features":[]`, "features is an array or object, want a text")
+	f(`"price":1000`, `"price":01000`, "want a whole number")
+	f(`"price":1000`, `"price":`, "want a whole number")
+	f(`"features":""`, `"features":null`, `features is "null,`)
+	f(`"features":""`, `"features":[]`, `features is "[],`)
+	f(`"features":""`, "\"features\":\"\n\"", "want a text")
+	f(`"features":""`, `"features":"\x"`, "want a text")
 	f(`"features":"",`, ``, `without the key "features"`)
 	f(`"features":""`, `"features":"","features":""`, `the key "features" twice`)
+	f(`"features":"",`, `"features":"",,`, `instead of '"'`)
+	f(`"features":"",`, `"features":""`, `instead of '}'`)
 	f(`"id":1`, `"ID":1`, `the key "ID"`)
 	f(`"id":1`, `"id":1,"popularity":5`, `the key "popularity", which the API does not have there`)
 	f(`"id":1`, `"id":1,"stock":5`, `the key "stock"`)
-	f(`"id":1`, `"id":01`, "no valid JSON")
-	f("黒", "\xe9", "no valid JSON in UTF-8")
-	f(goodChair, `[]`, "no object")
-	f(goodChair, ``, "no valid JSON")
-	f(goodChair, goodChair+goodChair, "no valid JSON")
+	f("黒", "\xe9", "no UTF-8")
+	f(goodChair, `[]`, "instead of '{'")
+	f(goodChair, ``, "ends early")
+	f(goodChair, goodChair+goodChair, "after the end")
+	f(goodChair, goodChair[:len(goodChair)-1], "ends early")
 }
 
 // TestRows: what encoding/json writes of a row is read as that row.
@@ -76,6 +82,15 @@ func FuzzChair(f *testing.F) {
 			t.Fatalf("Chair(%q) = %+v; encoding/json: %+v, %v", raw, got, want, err)
 		}
 	})
+}
+
+func BenchmarkChair(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Chair([]byte(goodChair)); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 func TestLanguage(t *testing.T) {

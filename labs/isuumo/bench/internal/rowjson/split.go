@@ -60,14 +60,12 @@ func (l *List) Split(body []byte, name string, counted bool) error {
 		return err
 	}
 	switch {
-	case s.peek() != 0 || s.at < len(body):
-		return fmt.Errorf("%d bytes after the end of the JSON", len(body)-s.at)
 	case !listed:
 		return fmt.Errorf("no key %q", name)
 	case counted && l.Count < 0:
 		return errors.New(`no key "count"`)
 	}
-	return nil
+	return s.end()
 }
 
 // Object returns the object that an answer consists of, without the white space
@@ -75,11 +73,11 @@ func (l *List) Split(body []byte, name string, counted bool) error {
 func Object(body []byte) ([]byte, error) {
 	s := scanner{body: body}
 	row, err := s.object()
+	if err == nil {
+		err = s.end()
+	}
 	if err != nil {
 		return nil, err
-	}
-	if s.peek() != 0 || s.at < len(body) {
-		return nil, fmt.Errorf("%d bytes after the end of the JSON", len(body)-s.at)
 	}
 	return row, nil
 }
@@ -114,6 +112,14 @@ func (s *scanner) take(c byte) error {
 	return nil
 }
 
+// end skips white space, after which nothing may come.
+func (s *scanner) end() error {
+	if s.peek(); s.at < len(s.body) {
+		return fmt.Errorf("%d bytes after the end of the JSON", len(s.body)-s.at)
+	}
+	return nil
+}
+
 // key reads a key and the colon after it.
 func (s *scanner) key() (string, error) {
 	if c := s.peek(); c != '"' {
@@ -136,15 +142,11 @@ func (s *scanner) key() (string, error) {
 func (s *scanner) count() (int64, error) {
 	s.peek()
 	start := s.at
-	for s.at < len(s.body) && bytes.IndexByte([]byte("0123456789+-.eE"), s.body[s.at]) >= 0 {
-		s.at++
-	}
-	if s.at == len(s.body) {
+	n, err := strconv.ParseInt(string(s.number()), 10, 64)
+	switch {
+	case s.at == len(s.body):
 		return 0, errTruncated
-	}
-	text := s.body[start:s.at]
-	n, err := strconv.ParseInt(string(text), 10, 64)
-	if err != nil || !json.Valid(text) || n < 0 {
+	case err != nil || n < 0:
 		s.at = start
 		return 0, fmt.Errorf("%s is no count", s.excerpt())
 	}
