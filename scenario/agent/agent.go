@@ -109,18 +109,20 @@ func (a *Agent) Do(ctx context.Context, r *Request) (*Response, error) {
 	} else {
 		err = a.other.send(&x)
 	}
-	done := time.Now()
+	if x.done.IsZero() {
+		x.done = time.Now()
+	}
 	if err == nil {
 		err = x.finish()
 	}
 	if a.opts.Record != nil && !x.canceled(err) {
-		a.record(&x, done, err)
+		a.record(&x, err)
 	}
 	if err != nil {
 		x.res.Release()
 		return nil, x.fail(err)
 	}
-	x.res.Sent, x.res.Done = x.sent, done
+	x.res.Sent, x.res.Done = x.sent, x.done
 	return x.res, nil
 }
 
@@ -170,8 +172,8 @@ func (x *call) finish() error {
 }
 
 // record gives the call to who counts.
-func (a *Agent) record(x *call, done time.Time, err error) {
-	rec := scenario.Record{Step: x.r.step(), Due: x.due, Sent: x.sent, Done: done, BytesIn: x.bytesIn, BytesOut: x.bytesOut}
+func (a *Agent) record(x *call, err error) {
+	rec := scenario.Record{Step: x.r.step(), Due: x.due, Sent: x.sent, Done: x.done, BytesIn: x.bytesIn, BytesOut: x.bytesOut}
 	if err == nil {
 		rec.Code, rec.Err = x.code, x.reason
 	} else {

@@ -26,6 +26,7 @@ type call struct {
 
 	due      time.Time // of the call
 	sent     time.Time
+	done     time.Time // when the answer was complete or had failed; zero: nothing was sent
 	deadline time.Time // zero: none
 	resent   bool      // on a second connection
 

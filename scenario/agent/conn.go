@@ -63,7 +63,8 @@ type conn struct {
 
 func newConn(tcp net.Conn) *conn {
 	c := &conn{tcp: tcp, in: make([]byte, readSize)}
-	c.open()
+	c.raw, _ = tcp.(syscall.Conn).SyscallConn() // a new TCP connection gives it
+	c.run = c.step
 	return c
 }
 
@@ -90,6 +91,8 @@ func (c *conn) talk(x *call) error {
 		return err
 	}
 	err := c.read(x)
+	x.done = time.Now()
+	c.p.Keep = nil
 	x.inBody = !c.p.AwaitsHeader()
 	if x.inBody {
 		x.bytesIn, x.bytesOut = c.p.Body, uint64(len(x.r.Body))
@@ -107,7 +110,7 @@ func (c *conn) talk(x *call) error {
 func (c *conn) read(x *call) error {
 	for {
 		b, err := c.next(x)
-		if err == io.EOF && c.p.Began() {
+		if errors.Is(err, io.EOF) && c.p.Began() {
 			_, err := c.p.EOF()
 			c.p.KeepAlive = false
 			return err

@@ -1,15 +1,9 @@
-//go:build unix
-
 package agent
 
-import "syscall"
-
-// open makes ready for advance.
-func (c *conn) open() {
-	// A net.TCPConn gives it unless it is closed.
-	c.raw, _ = c.tcp.(syscall.Conn).SyscallConn()
-	c.run = c.step
-}
+import (
+	"errors"
+	"syscall"
+)
 
 // advance goes on with the exchange until there is something to tell: n bytes that
 // were read, an error, the end of the connection, or a request that the socket has
@@ -51,14 +45,15 @@ func (c *conn) send(fd uintptr) bool {
 			part = &c.bulk
 		}
 		n, err := syscall.Write(int(fd), *part)
-		switch {
-		case err == nil:
+		switch e := errno(err); e {
+		case 0:
 			c.wrote = true
 			*part = (*part)[n:]
-		case err == syscall.EAGAIN:
+		case syscall.EAGAIN:
 			return false
-		case err != syscall.EINTR:
-			c.errno = err.(syscall.Errno)
+		case syscall.EINTR:
+		default:
+			c.errno = e
 			return false
 		}
 	}
@@ -69,16 +64,25 @@ func (c *conn) send(fd uintptr) bool {
 func (c *conn) receive(fd uintptr) bool {
 	for {
 		n, err := syscall.Read(int(fd), c.in)
-		switch err {
-		case nil:
+		switch e := errno(err); e {
+		case 0:
 			c.n = n
 			return true
 		case syscall.EAGAIN:
 			return false
 		case syscall.EINTR:
 		default:
-			c.errno = err.(syscall.Errno)
+			c.errno = e
 			return true
 		}
 	}
+}
+
+// errno returns the number of a failed system call, 0 for nil.
+func errno(err error) syscall.Errno {
+	if err == nil {
+		return 0
+	}
+	e, _ := errors.AsType[syscall.Errno](err)
+	return e
 }
