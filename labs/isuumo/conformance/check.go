@@ -222,7 +222,16 @@ func difference(at string, got, want any) string {
 	if reflect.DeepEqual(got, want) {
 		return ""
 	}
-	return fmt.Sprintf("%s is %.60q, want %.60q", cmp.Or(at, "the answer"), fmt.Sprint(got), fmt.Sprint(want))
+	return fmt.Sprintf("%s is %.80s, want %.80s", cmp.Or(at, "the answer"), encode(got), encode(want))
+}
+
+// encode writes a decoded value again, for errors.
+func encode(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return []byte(err.Error())
+	}
+	return b
 }
 
 // initialize resets the service.
