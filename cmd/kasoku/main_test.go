@@ -17,10 +17,10 @@ import (
 )
 
 // TestMain makes this test binary the programs that scripts and tests run:
-// kasoku itself, also by the name that a lab's service has, and a server for it
+// kasoku itself, also by the names that services of labs have, and a server for it
 // to load.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"kasoku": main, "userapi": main, "testserver": testServer})
+	testscript.Main(m, map[string]func(){"kasoku": main, "userapi": main, "isuumo": main, "testserver": testServer})
 }
 
 // TestScript runs the command line as a user does; the first word of a script's
