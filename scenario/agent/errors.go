@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
@@ -46,8 +44,11 @@ func (x *call) fail(err error) error {
 	switch {
 	case x.canceled(err):
 		return scenario.Errorf(scenario.Canceled, "%s %s: %w", x.method, path, context.Cause(x.ctx))
-	case isTimeout(err):
-		return scenario.Errorf(scenario.Timeout, "%s %s: %w", x.method, path, &timeoutError{x.limit(), x.inBody})
+	case scenario.Is(err, scenario.Timeout):
+		if !x.deadline.IsZero() {
+			err = &timeoutError{x.deadline.Sub(x.due).Round(time.Millisecond), x.inBody}
+		}
+		return scenario.Errorf(scenario.Timeout, "%s %s: %w", x.method, path, err)
 	}
 	return fmt.Errorf("%s %s: %w", x.method, path, err)
 }
@@ -55,21 +56,13 @@ func (x *call) fail(err error) error {
 // canceled reports whether the call failed because its context was cancelled, and
 // not because a deadline of it has passed.
 func (x *call) canceled(err error) bool {
-	return err != nil && x.ctx.Err() != nil && !isTimeout(x.ctx.Err())
-}
-
-// limit returns how long the call could take.
-func (x *call) limit() time.Duration {
-	if x.deadline.IsZero() {
-		return 0
-	}
-	return x.deadline.Sub(x.due).Round(time.Millisecond)
+	return err != nil && errors.Is(x.ctx.Err(), context.Canceled)
 }
 
 // recorded words the error of a call as the engines of loads do, so that reports
 // count them together.
 func (x *call) recorded(err error) string {
-	timeout := isTimeout(err)
+	timeout := scenario.Is(err, scenario.Timeout)
 	switch {
 	case x.inBody && timeout:
 		err = nethttp.ErrBodyTimeout
@@ -83,13 +76,4 @@ func (x *call) recorded(err error) string {
 		err = nethttp.Failed(x.method, x.where(), err)
 	}
 	return err.Error()
-}
-
-// isTimeout reports whether an error says that the time was up.
-func isTimeout(err error) bool {
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
-		return true
-	}
-	timeout, ok := errors.AsType[net.Error](err)
-	return ok && timeout.Timeout()
 }

@@ -1,6 +1,9 @@
 package agent
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // fields are those of an answer that the agent acts on. They are parts of the
 // header.
@@ -52,4 +55,6 @@ func joined(list, more []byte) []byte {
 	return append(append(bytes.Clone(list), ", "...), more...)
 }
 
-func is(name []byte, lower string) bool { return len(name) == len(lower) && equalFold(name, lower) }
+// is reports whether a name or a token is this one, in any case. What strings does
+// with it does not escape, so nothing is allocated for a short one.
+func is(b []byte, name string) bool { return len(b) == len(name) && strings.EqualFold(string(b), name) }

@@ -68,7 +68,7 @@ type Header struct {
 // Get returns the first value of a field, in any case; empty when there is none.
 func (h Header) Get(name string) string {
 	for field, value := range h.all() {
-		if len(field) == len(name) && equalFold(field, name) {
+		if is(field, name) {
 			return string(value)
 		}
 	}
@@ -79,7 +79,7 @@ func (h Header) Get(name string) string {
 func (h Header) Values(name string) []string {
 	var out []string
 	for field, value := range h.all() {
-		if len(field) == len(name) && equalFold(field, name) {
+		if is(field, name) {
 			out = append(out, string(value))
 		}
 	}
@@ -111,20 +111,3 @@ func (h Header) all() iter.Seq2[[]byte, []byte] {
 }
 
 var crlf, colon = []byte("\r\n"), []byte(":")
-
-// equalFold compares two names of the same length, in any case of ASCII letters.
-func equalFold(b []byte, name string) bool {
-	for i, c := range b {
-		if c != name[i] && lower(c) != lower(name[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		c += 'a' - 'A'
-	}
-	return c
-}
