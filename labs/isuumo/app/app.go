@@ -42,7 +42,7 @@ type closer interface {
 // finish for at most two seconds. It waits for its database as long as it takes.
 func Serve(ctx context.Context, cfg Config) error {
 	appLog := log.New(cfg.AppLog, "", log.LstdFlags)
-	db, err := open(cfg)
+	db, err := openDB(cfg)
 	if err != nil {
 		return fmt.Errorf("open database: %w", err)
 	}
@@ -85,14 +85,14 @@ func newService(cfg Config, db *sql.DB, appLog *log.Logger) (closer, error) {
 	})
 }
 
-// open opens the database with the pool and the way of passing parameters that the
+// openDB opens the database with the pool and the way of passing parameters that the
 // defects ask for.
 //
 // POOL-06 leaves ten connections, of which database/sql keeps its default of two
 // when they are idle. Mended, there are as many as two cores and a disk keep busy,
 // all kept. DRV-01 leaves the driver to prepare, execute and close a statement for
 // each query that has parameters; mended, it writes them into the query's text.
-func open(cfg Config) (*sql.DB, error) {
+func openDB(cfg Config) (*sql.DB, error) {
 	sqlService := cfg.Defects.Has("CCH-07")
 	dsn := cfg.DSN
 	if !sqlService || !cfg.Defects.Has("DRV-01") {
