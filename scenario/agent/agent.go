@@ -94,6 +94,9 @@ func (a *Agent) Close() {
 // [scenario.Timeout] when the time was up, [scenario.Canceled] when ctx was
 // cancelled, also in the middle of an answer, and [scenario.Internal] for a request
 // that cannot be sent; any other has none.
+//
+// In an open loop the record of the first request of an arrival counts from when that
+// was due, see [scenario.Due].
 func (a *Agent) Do(ctx context.Context, r *Request) (*Response, error) {
 	x := call{a: a, ctx: ctx, r: r, method: r.method(), due: time.Now()}
 	if err := x.prepare(); err != nil {
@@ -102,7 +105,10 @@ func (a *Agent) Do(ctx context.Context, r *Request) (*Response, error) {
 	if x.known != nil && x.due.Before(x.known.fresh) {
 		return x.known.response(&x), nil
 	}
-	x.sent, x.res = x.due, a.response()
+	x.sent, x.res, x.owed = x.due, a.response(), x.due
+	if due, ok := scenario.Due(ctx); ok {
+		x.owed = due
+	}
 	var err error
 	if a.site != nil && x.url == nil {
 		err = a.site.send(&x)
@@ -173,7 +179,7 @@ func (x *call) finish() error {
 
 // record gives the call to who counts.
 func (a *Agent) record(x *call, err error) {
-	rec := scenario.Record{Step: x.r.step(), Due: x.due, Sent: x.sent, Done: x.done, BytesIn: x.bytesIn, BytesOut: x.bytesOut}
+	rec := scenario.Record{Step: x.r.step(), Due: x.owed, Sent: x.sent, Done: x.done, BytesIn: x.bytesIn, BytesOut: x.bytesOut}
 	if err == nil {
 		rec.Code, rec.Err = x.code, x.reason
 	} else {

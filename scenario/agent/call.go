@@ -25,6 +25,7 @@ type call struct {
 	known  *entry   // what is remembered of the URL; nil: nothing
 
 	due      time.Time // of the call
+	owed     time.Time // when it should have been, for the record
 	sent     time.Time
 	done     time.Time // when the answer was complete or had failed; zero: nothing was sent
 	deadline time.Time // zero: none
