@@ -25,52 +25,33 @@ import (
 
 // searchChairs asks for a page of chairs.
 func (c *client) searchChairs(ctx context.Context, q *model.ChairQuery) (*list, error) {
-	ask := &question{step: "GET /api/chair/search", path: "/api/chair/search?" + q.Values().Encode()}
-	return c.chairList(ctx, ask, true, func(l *list) error { return c.chairs.Search(q, l.span, l.Page) })
+	ask := &question{step: "GET /api/chair/search", path: "/api/chair/search?" + q.Values().Encode(), counted: true}
+	return rowsOf(ctx, c, c.chairRows, ask, func(l *list) error { return c.chairs.Search(q, l.span, l.Page) })
 }
 
 // lowPricedChairs asks for the cheapest chairs.
 func (c *client) lowPricedChairs(ctx context.Context) (*list, error) {
 	ask := &question{step: "GET /api/chair/low_priced", path: "/api/chair/low_priced"}
-	return c.chairList(ctx, ask, false, func(l *list) error { return c.chairs.LowPriced(l.span, l.Rows) })
-}
-
-// chairList asks for chairs. check is what a strict benchmark holds the list against.
-func (c *client) chairList(ctx context.Context, q *question, counted bool, check func(*list) error) (*list, error) {
-	from := c.chairs.Now()
-	res, err := c.ask(ctx, q, http.StatusOK)
-	if err != nil {
-		return nil, err
-	}
-	defer res.Release()
-	l, err := read(c, c.chairRows, res.Body, counted)
-	if err != nil {
-		return nil, q.wrong(err)
-	}
-	l.span = c.chairs.Since(from)
-	if !c.o.Compat || c.verifies {
-		err = cmp.Or(l.wrong, check(l))
-	}
-	return l, q.wrong(err)
+	return rowsOf(ctx, c, c.chairRows, ask, func(l *list) error { return c.chairs.LowPriced(l.span, l.Rows) })
 }
 
 // searchEstates asks for a page of estates.
 func (c *client) searchEstates(ctx context.Context, q *model.EstateQuery) (*list, error) {
-	ask := &question{step: "GET /api/estate/search", path: "/api/estate/search?" + q.Values().Encode()}
-	return c.estateList(ctx, ask, true, func(l *list) error { return c.estates.Search(q, l.span, l.Page) })
+	ask := &question{step: "GET /api/estate/search", path: "/api/estate/search?" + q.Values().Encode(), counted: true}
+	return rowsOf(ctx, c, c.estateRows, ask, func(l *list) error { return c.estates.Search(q, l.span, l.Page) })
 }
 
 // lowPricedEstates asks for the estates with the lowest rents.
 func (c *client) lowPricedEstates(ctx context.Context) (*list, error) {
 	ask := &question{step: "GET /api/estate/low_priced", path: "/api/estate/low_priced"}
-	return c.estateList(ctx, ask, false, func(l *list) error { return c.estates.LowPriced(l.span, l.Rows) })
+	return rowsOf(ctx, c, c.estateRows, ask, func(l *list) error { return c.estates.LowPriced(l.span, l.Rows) })
 }
 
 // recommended asks for the estates that a chair goes well with, sold out or not.
 func (c *client) recommended(ctx context.Context, chair int32) (*list, error) {
 	row := c.chairs.Row(chair)
 	ask := &question{step: "GET /api/recommended_estate/:id", path: "/api/recommended_estate/" + strconv.FormatInt(row.ID, 10)}
-	return c.estateList(ctx, ask, false, func(l *list) error { return c.estates.Recommended(row, l.span, l.Rows) })
+	return rowsOf(ctx, c, c.estateRows, ask, func(l *list) error { return c.estates.Recommended(row, l.span, l.Rows) })
 }
 
 // polygon asks for the estates in a polygon.
@@ -80,25 +61,25 @@ func (c *client) polygon(ctx context.Context, corners []isuumo.Point) (*list, er
 		return nil, err
 	}
 	ask := &question{
-		step: "POST /api/estate/nazotte", method: http.MethodPost, path: "/api/estate/nazotte", kind: "application/json", body: body,
+		step: "POST /api/estate/nazotte", method: http.MethodPost, path: "/api/estate/nazotte", kind: "application/json", body: body, counted: true,
 		about: fmt.Sprintf("/api/estate/nazotte with %d corners, the first at %v, %v", len(corners)-1, corners[0].Latitude, corners[0].Longitude),
 	}
-	return c.estateList(ctx, ask, true, func(l *list) error { return c.estates.InPolygon(corners, l.span, l.Page) })
+	return rowsOf(ctx, c, c.estateRows, ask, func(l *list) error { return c.estates.InPolygon(corners, l.span, l.Page) })
 }
 
-// estateList is chairList for estates.
-func (c *client) estateList(ctx context.Context, q *question, counted bool, check func(*list) error) (*list, error) {
-	from := c.estates.Now()
+// rowsOf asks for a list. check is what the model with time has to say about it.
+func rowsOf[T comparable](ctx context.Context, c *client, s *shelf[T], q *question, check func(*list) error) (*list, error) {
+	from := s.clock.Now()
 	res, err := c.ask(ctx, q, http.StatusOK)
 	if err != nil {
 		return nil, err
 	}
 	defer res.Release()
-	l, err := read(c, c.estateRows, res.Body, counted)
+	l, err := read(c, s, res.Body, q.counted)
 	if err != nil {
 		return nil, q.wrong(err)
 	}
-	l.span = c.estates.Since(from)
+	l.span = s.clock.Since(from)
 	if !c.o.Compat || c.verifies {
 		err = cmp.Or(l.wrong, check(l))
 	}

@@ -59,6 +59,8 @@ type question struct {
 	kind   string // content type of the body
 	body   []byte
 	about  string // what to say in messages; empty: the path
+
+	counted bool // the answer is a list with a count
 }
 
 func (q *question) String() string {

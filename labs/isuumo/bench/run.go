@@ -47,9 +47,9 @@ func newRun(o *Options) *run {
 // Load has users come until the time is over.
 func (r *run) Load(ctx context.Context, step *scenario.Step) error {
 	step.OnLevel(ctx, func(context.Context, int) { r.rise() })
-	r.people(ctx, step, "chair", rising(0, 3), (*visitor).lookForChair)
-	r.people(ctx, step, "estate", rising(0, 3), (*visitor).lookForEstate)
-	r.people(ctx, step, "map", rising(1, 3), (*visitor).drawOnMap)
+	r.people(ctx, step, crowd{"chair", rising(0, 3), (*visitor).lookForChair})
+	r.people(ctx, step, crowd{"estate", rising(0, 3), (*visitor).lookForEstate})
+	r.people(ctx, step, crowd{"map", rising(1, 3), (*visitor).drawOnMap})
 	r.crawl(ctx, step)
 	r.uploadFiles(ctx, step)
 	return nil

@@ -15,12 +15,19 @@ import (
 // concurrent use.
 type shelf[T comparable] struct {
 	list   string // the key of lists: "chairs"
+	clock  clock
 	strict func(raw []byte) (T, error)
 	known  *rowjson.Known
 	// find returns the rank of a row by its id, and the row as it has to be.
 	find func(got T) (rank int32, want T, ok bool)
 	id   func(T) int64
 	blur func(T) T // leaves out the place; nil: the rows have none
+}
+
+// A clock tells the moments of a table.
+type clock interface {
+	Now() *truth.Moment
+	Since(from *truth.Moment) truth.Span
 }
 
 // A reading says how rows are read.
@@ -31,7 +38,7 @@ type reading struct {
 
 func chairShelf(chairs *truth.Chairs) *shelf[model.Chair] {
 	return &shelf[model.Chair]{
-		list: "chairs", strict: rowjson.Chair, known: rowjson.NewKnown(),
+		list: "chairs", clock: chairs, strict: rowjson.Chair, known: rowjson.NewKnown(),
 		find: func(got model.Chair) (int32, model.Chair, bool) {
 			rank, ok := chairs.Rank(got.ID)
 			if !ok {
@@ -45,7 +52,7 @@ func chairShelf(chairs *truth.Chairs) *shelf[model.Chair] {
 
 func estateShelf(estates *truth.Estates) *shelf[model.Estate] {
 	return &shelf[model.Estate]{
-		list: "estates", strict: rowjson.Estate, known: rowjson.NewKnown(),
+		list: "estates", clock: estates, strict: rowjson.Estate, known: rowjson.NewKnown(),
 		find: func(got model.Estate) (int32, model.Estate, bool) {
 			rank, ok := estates.Rank(got.ID)
 			if !ok {

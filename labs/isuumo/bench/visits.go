@@ -20,10 +20,17 @@ type visitor struct {
 	rng  *rand.Rand
 }
 
-// people starts the visitors of a kind.
-func (r *run) people(ctx context.Context, step *scenario.Step, name string, count func(level int) int, visit func(*visitor, context.Context) error) {
+// A crowd is the visitors who come for the same thing.
+type crowd struct {
+	name  string
+	count func(level int) int
+	visit func(*visitor, context.Context) error
+}
+
+// people starts the visitors of a crowd.
+func (r *run) people(ctx context.Context, step *scenario.Step, of crowd) {
 	step.Workers(ctx, scenario.Workers{
-		Name: name, Count: count, Rest: -1,
+		Name: of.name, Count: of.count, Rest: -1,
 		Begin: func(_ context.Context, w *scenario.Worker) error {
 			c, err := r.newClient(step, clientOptions{userAgent: humanAgent(w.Rand), timeout: requestTimeout})
 			w.Data = &visitor{c, step, w.Rand}
@@ -33,12 +40,12 @@ func (r *run) people(ctx context.Context, step *scenario.Step, name string, coun
 			if err := w.Sleep(ctx, w.Between(0, thinkTime)); err != nil {
 				return err
 			}
-			err := visit(w.Data.(*visitor), ctx)
+			err := of.visit(w.Data.(*visitor), ctx)
 			spread := failedSpread
 			switch {
 			case err == nil:
 				return nil
-			case err == errGaveUp:
+			case errors.Is(err, errGaveUp):
 				spread = giveUpSpread
 			default:
 				step.Fail(err)

@@ -151,7 +151,3 @@ func (t *table) Possible(rank int32, s Span) bool { return s.possible(rank) }
 
 // Gone reports whether the row was sold out for certain when the span began.
 func (t *table) Gone(rank int32, s Span) bool { return s.From.gone.has(rank) }
-
-// Arrived reports whether the row had come for certain when the span began; a chair
-// may have been sold out since.
-func (t *table) Arrived(rank int32, s Span) bool { return s.From.arrived.has(rank) }

@@ -24,11 +24,11 @@ type stocks struct {
 type Bought int
 
 const (
-	// Unknown: no answer, or one that does not say whether a unit was sold.
+	// Unknown stands for no answer, or one that does not say whether a unit was sold.
 	Unknown Bought = iota
-	// Sold: the service has confirmed the purchase.
+	// Sold stands for a purchase that the service has confirmed.
 	Sold
-	// Refused: the service has said that there is none left.
+	// Refused stands for an answer that there is none left.
 	Refused
 )
 
