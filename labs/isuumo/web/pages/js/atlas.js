@@ -6,34 +6,28 @@ import {land, towns} from './coast.js';
 /** The length of a degree of longitude in degrees of latitude, in the middle of Japan. */
 const narrow = Math.cos(36.5 * Math.PI / 180);
 
-/** What a new map shows. */
-const japan = {south: 30.6, north: 45.8, west: 128.4, east: 146.2};
-
-const limits = {smallest: 12, largest: 4000}; // of the scale
-
-/** @typedef {{latitude: number, longitude: number, chosen?: boolean}} Dot */
+const within = (n, from, to) => Math.min(Math.max(n, from), to);
 
 export class Atlas {
   /**
-   * @param {HTMLCanvasElement} canvas it is as large as its parent
-   * @param {{latitude?: number, longitude?: number, scale?: number, still?: boolean}} [view] without a scale: all of Japan; still: a picture, with fewer names
+   * A map fills its canvas. Without a scale it shows all of Japan; a still one is a
+   * picture, with fewer names.
+   * @param {HTMLCanvasElement} canvas
    */
   constructor(canvas, {latitude = 0, longitude = 0, scale = 0, still = false} = {}) {
     this.canvas = canvas;
-    this.latitude = latitude;
-    this.longitude = longitude;
-    /** Pixels per degree of latitude; 0: not yet known. */
-    this.scale = scale;
+    [this.latitude, this.longitude] = [latitude, longitude]; // of the middle
+    this.scale = scale; // pixels per degree of latitude; 0: not yet known
     this.still = still;
-    /** @type {Dot[]} */
+    /** @type {{latitude: number, longitude: number, chosen?: boolean}[]} */
     this.dots = [];
     /** @type {[number, number][]} latitude and longitude of each corner */
     this.ring = [];
-    this.closed = false;
-    /** Marks the middle, where the keyboard sets a corner. */
-    this.cross = false;
+    this.closed = false; // the ring
+    this.cross = false; // marks the middle, where the keyboard sets a corner
     this.width = this.height = 0;
     this.due = false;
+    this.resize();
     new ResizeObserver(() => this.resize()).observe(canvas);
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.draw());
   }
@@ -44,43 +38,36 @@ export class Atlas {
     [this.width, this.height] = [width, height];
     this.canvas.width = width * devicePixelRatio;
     this.canvas.height = height * devicePixelRatio;
-    if (!this.scale) this.fit(japan);
+    if (!this.scale) this.go(38.2, 137.3, Math.min(height / 16, width / 19 / narrow)); // all of Japan
     this.paint(); // at once: a canvas whose size was set is empty
   }
 
-  /** fit shows all of a box. @param {{south: number, north: number, west: number, east: number}} box */
-  fit({south, north, west, east}) {
-    this.go((south + north) / 2, (west + east) / 2,
-      0.94 * Math.min(this.height / (north - south), this.width / (east - west) / narrow));
-  }
-
-  /** @param {number} latitude @param {number} longitude @param {number} [scale] */
   go(latitude, longitude, scale = this.scale) {
-    this.latitude = Math.min(Math.max(latitude, 20), 50);
-    this.longitude = Math.min(Math.max(longitude, 120), 155);
-    this.scale = Math.min(Math.max(scale, limits.smallest), limits.largest);
+    this.latitude = within(latitude, 20, 50);
+    this.longitude = within(longitude, 120, 155);
+    this.scale = within(scale, 12, 4000);
     this.draw();
   }
 
   /** zoom keeps the place below a pixel where it is. */
-  zoom(/** @type {number} */ factor, x = this.width / 2, y = this.height / 2) {
-    const before = this.at(x, y);
+  zoom(factor, x = this.width / 2, y = this.height / 2) {
+    const [latitude, longitude] = this.at(x, y);
     this.go(this.latitude, this.longitude, this.scale * factor);
-    const after = this.at(x, y);
-    this.go(this.latitude + before[0] - after[0], this.longitude + before[1] - after[1]);
+    const [nowLatitude, nowLongitude] = this.at(x, y);
+    this.go(this.latitude + latitude - nowLatitude, this.longitude + longitude - nowLongitude);
   }
 
-  /** pan moves the map by pixels. @param {number} dx @param {number} dy */
+  /** pan moves the map by pixels. */
   pan(dx, dy) {
     this.go(this.latitude + dy / this.scale, this.longitude - dx / this.scale / narrow);
   }
 
-  /** pixel returns where a place is. @param {number} latitude @param {number} longitude @returns {[number, number]} */
+  /** pixel returns where a place is. @returns {[number, number]} */
   pixel(latitude, longitude) {
     return [this.width / 2 + (longitude - this.longitude) * narrow * this.scale, this.height / 2 - (latitude - this.latitude) * this.scale];
   }
 
-  /** at returns the latitude and longitude of a pixel. @param {number} x @param {number} y @returns {[number, number]} */
+  /** at returns the latitude and longitude of a pixel. @returns {[number, number]} */
   at(x, y) {
     return [this.latitude - (y - this.height / 2) / this.scale, this.longitude + (x - this.width / 2) / narrow / this.scale];
   }
@@ -94,125 +81,81 @@ export class Atlas {
 
   paint() {
     this.due = false;
-    const c = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext('2d'));
-    const style = getComputedStyle(document.documentElement);
-    const colour = (/** @type {string} */ name) => style.getPropertyValue(`--${name}`);
+    const c = this.canvas.getContext('2d');
+    const style = getComputedStyle(this.canvas);
+    const colour = name => style.getPropertyValue(`--${name}`);
     c.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
     c.clearRect(0, 0, this.width, this.height);
     c.lineJoin = 'round';
     this.paintLand(c, colour);
-    this.paintDegrees(c, colour);
-    this.paintTowns(c, colour, style.fontFamily);
+    c.font = `12px ${style.fontFamily}`;
+    this.paintTowns(c, colour);
     this.paintRing(c, colour);
     this.paintDots(c, colour);
     if (this.cross) {
-      const [x, y] = [this.width / 2, this.height / 2];
       c.strokeStyle = colour('fg');
-      c.lineWidth = 1.5;
-      c.stroke(new Path2D(`M${x - 12} ${y}h24M${x} ${y - 12}v24`));
+      c.stroke(new Path2D(`M${this.width / 2 - 12} ${this.height / 2}h24m-12-12v24`));
     }
   }
 
-  /** @param {CanvasRenderingContext2D} c @param {[number, number][]} points @param {boolean} closed */
+  /** trace adds a line or, closed, a ring to the path. */
   trace(c, points, closed) {
-    points.forEach(([latitude, longitude], i) => {
-      const [x, y] = this.pixel(latitude, longitude);
-      if (i === 0) c.moveTo(x, y);
-      else c.lineTo(x, y);
-    });
+    points.forEach((p, i) => c[i ? 'lineTo' : 'moveTo'](...this.pixel(...p)));
     if (closed) c.closePath();
   }
 
-  /** @param {CanvasRenderingContext2D} c @param {(name: string) => string} colour */
   paintLand(c, colour) {
     c.beginPath();
     for (const ring of land) this.trace(c, ring, true);
     c.fillStyle = colour('land');
     c.fill('evenodd');
-    c.strokeStyle = colour('coast');
-    c.lineWidth = 1;
+    c.strokeStyle = colour('ctl');
     c.stroke();
   }
 
-  /** @param {CanvasRenderingContext2D} c @param {(name: string) => string} colour */
-  paintDegrees(c, colour) {
-    if (this.still) return;
-    const step = [0.1, 0.2, 0.5, 1, 2, 5].find(s => s * this.scale * narrow > 72) ?? 10;
-    const [north, west] = this.at(0, 0), [south, east] = this.at(this.width, this.height);
-    const label = (/** @type {number} */ d) => `${Number(d.toFixed(1))}°`;
-    c.strokeStyle = colour('line');
-    c.fillStyle = colour('fg3');
-    c.font = '11px sans-serif';
-    c.lineWidth = 1;
-    c.textBaseline = 'bottom';
-    c.beginPath();
-    for (let d = Math.ceil(west / step) * step; d < east; d += step) {
-      const [x] = this.pixel(0, d);
-      c.moveTo(x, 0);
-      c.lineTo(x, this.height);
-      c.fillText(label(d), x + 3, this.height - 3);
-    }
-    for (let d = Math.ceil(south / step) * step; d < north; d += step) {
-      const [, y] = this.pixel(d, 0);
-      c.moveTo(0, y);
-      c.lineTo(this.width, y);
-      c.fillText(label(d), 3, y - 2);
-    }
-    c.stroke();
-  }
-
-  /** paintTowns names as many towns as there is room for. @param {CanvasRenderingContext2D} c @param {(name: string) => string} colour @param {string} font */
-  paintTowns(c, colour, font) {
-    /** @type {[number, number, number, number][]} */
+  /** paintTowns names as many towns as there is room for. */
+  paintTowns(c, colour) {
     const taken = [];
-    c.font = `12px ${font}`;
-    c.textBaseline = 'middle';
-    c.lineWidth = 3;
+    c.fillStyle = colour('fg2');
     c.strokeStyle = colour('land');
+    c.lineWidth = 3;
     for (const [name, latitude, longitude] of this.still ? towns.slice(0, 9) : towns) {
       const [x, y] = this.pixel(latitude, longitude);
-      const box = /** @type {[number, number, number, number]} */ ([x - 4, y - 9, x + 10 + c.measureText(name).width, y + 9]);
-      if (box[2] < 0 || box[0] > this.width || box[3] < 0 || box[1] > this.height) continue;
-      if (taken.some(t => box[0] < t[2] && box[2] > t[0] && box[1] < t[3] && box[3] > t[1])) continue;
-      taken.push(box);
-      c.fillStyle = colour('fg2');
+      const right = x + 10 + c.measureText(name).width;
+      if (right < 0 || x > this.width || taken.some(t => x - 4 < t.right && right > t.x - 4 && Math.abs(y - t.y) < 18)) continue;
+      taken.push({x, y, right});
       c.fillRect(x - 1.5, y - 1.5, 3, 3);
-      c.strokeText(name, x + 6, y);
-      c.fillText(name, x + 6, y);
+      c.strokeText(name, x + 6, y + 4);
+      c.fillText(name, x + 6, y + 4);
     }
   }
 
-  /** @param {CanvasRenderingContext2D} c @param {(name: string) => string} colour */
   paintRing(c, colour) {
-    if (this.ring.length === 0) return;
+    c.fillStyle = c.strokeStyle = colour('accent');
+    c.lineWidth = 2;
     c.beginPath();
     this.trace(c, this.ring, this.closed);
+    c.stroke();
     c.globalAlpha = 0.12;
-    c.fillStyle = colour('accent');
     if (this.closed) c.fill();
     c.globalAlpha = 1;
-    c.strokeStyle = colour('accent');
-    c.lineWidth = 2;
-    c.stroke();
-    if (this.closed) return;
-    c.fillStyle = colour('accent');
-    for (const [latitude, longitude] of [this.ring[0], this.ring[this.ring.length - 1]]) {
-      const [x, y] = this.pixel(latitude, longitude);
-      c.fillRect(x - 4, y - 4, 8, 8);
-    }
+    if (this.closed || this.ring.length === 0) return;
+    const [x, y] = this.pixel(...this.ring[0]); // where it is to be closed
+    c.fillRect(x - 5, y - 5, 10, 10);
   }
 
-  /** @param {CanvasRenderingContext2D} c @param {(name: string) => string} colour */
+  /** paintDots paints the chosen ones last, on top. */
   paintDots(c, colour) {
     c.strokeStyle = colour('bg');
     c.lineWidth = 1.5;
-    for (const dot of [...this.dots].sort((a, b) => Number(a.chosen ?? 0) - Number(b.chosen ?? 0))) {
-      const [x, y] = this.pixel(dot.latitude, dot.longitude);
-      c.fillStyle = colour(dot.chosen ? 'ev' : 's1');
-      c.beginPath();
-      c.arc(x, y, dot.chosen ? 8 : 5, 0, 2 * Math.PI);
-      c.fill();
-      c.stroke();
+    for (const chosen of [false, true]) {
+      c.fillStyle = colour(chosen ? 'ev' : 's1');
+      for (const dot of this.dots.filter(d => Boolean(d.chosen) === chosen)) {
+        c.beginPath();
+        c.arc(...this.pixel(dot.latitude, dot.longitude), chosen ? 8 : 5, 0, 2 * Math.PI);
+        c.fill();
+        c.stroke();
+      }
     }
   }
 }

@@ -2,36 +2,29 @@
 // One estate: where it is, and its documents.
 import {get, tell} from './api.js';
 import {Atlas} from './atlas.js';
-import {by, el, show} from './dom.js';
-import {detail, order, wanted} from './detail.js';
-import {doorSize, yen} from './words.js';
+import {detail, id, order, page} from './detail.js';
+import {by, el} from './dom.js';
+import {rent} from './tiles.js';
+import {doorSize} from './words.js';
 
-const id = wanted();
+const meaning = {404: 'この物件は登録がありません。'};
 
-/** @param {string} email */
 async function request(email) {
-  await tell(`/api/estate/req_doc/${id}`, {email}, {meaning: {404: 'この物件は登録がありません。'}});
-  return {said: `資料を請求しました。宛先: ${email}`};
+  await tell(`/api/estate/req_doc/${id}`, {email}, meaning);
+  return {text: `資料を請求しました。宛先: ${email}`, last: false};
 }
 
-/** @param {import('./tiles.js').Estate} estate */
-function render(estate) {
-  place(estate);
-  return [detail(estate, `${yen(estate.rent)} / 月`, [
-    ['住所', estate.address],
-    ['ドア', doorSize(estate).replace('ドア ', '')],
-  ], order('資料を請求する', '資料の宛先を入力します。', request))];
-}
-
-/** @param {import('./tiles.js').Estate} estate */
-function place({latitude, longitude, name}) {
+/** locate shows the place on a map. */
+function locate({latitude, longitude, name}) {
+  const [y, x] = [latitude.toFixed(4), longitude.toFixed(4)];
   by('near').hidden = false;
-  const words = `北緯 ${latitude.toFixed(4)}°、東経 ${longitude.toFixed(4)}°`;
-  by('place-words').replaceChildren(words, ' · ', el('a', {href: `map.html#c=${latitude.toFixed(4)},${longitude.toFixed(4)},400`}, 'この周りを地図で探す'));
-  by('atlas').setAttribute('aria-label', `${name}の場所: ${words}`);
-  const atlas = new Atlas(by('atlas'), {latitude, longitude, scale: 110, still: true});
-  atlas.dots = [{latitude, longitude, chosen: true}];
+  by('place-words').replaceChildren(`北緯 ${y}°、東経 ${x}° · `, el('a', {href: `map.html#c=${y},${x},400`}, 'この周りを地図で探す'));
+  by('atlas').setAttribute('aria-label', `${name}の場所`);
+  new Atlas(by('atlas'), {latitude, longitude, scale: 110, still: true}).dots = [{latitude, longitude, chosen: true}];
 }
 
-if (id) show(by('estate'), get(`/api/estate/${id}`, {meaning: {404: 'この物件は登録がありません。'}}), render);
-else by('estate').replaceChildren(el('p', {class: 'bad', role: 'alert'}, '物件の番号が正しくありません。'), el('p', {}, el('a', {href: 'estates.html'}, '物件を探す')));
+page('estate', '物件', () => get(`/api/estate/${id}`, '', meaning), estate => {
+  locate(estate);
+  const facts = [['住所', estate.address], ['ドア', doorSize(estate)]];
+  return [detail(estate, rent(estate), facts, order('資料を請求する', request))];
+});

@@ -7,11 +7,7 @@ search({
   page: 'estates.html',
   list: 'estates',
   noun: '物件',
-  ranges: [
-    ['rentRangeId', 'rent', '賃料'],
-    ['doorWidthRangeId', 'doorWidth', 'ドアの幅'],
-    ['doorHeightRangeId', 'doorHeight', 'ドアの高さ'],
-  ],
+  ranges: [['rentRangeId', 'rent', '賃料'], ['doorWidthRangeId', 'doorWidth', 'ドアの幅'], ['doorHeightRangeId', 'doorHeight', 'ドアの高さ']],
   lists: [],
   tile: estateTile,
 });

@@ -3,24 +3,17 @@
 import {el, picture} from './dom.js';
 import {yen, chairSize, doorSize} from './words.js';
 
-/** @typedef {{id: number, name: string, thumbnail: string, price: number, width: number, depth: number, height: number, kind: string, color: string, description: string, features: string}} Chair */
-/** @typedef {{id: number, name: string, thumbnail: string, rent: number, address: string, doorWidth: number, doorHeight: number, latitude: number, longitude: number, description: string, features: string}} Estate */
-
-/** @param {string} href @param {string} thumbnail @param {string} name @param {string} price @param {string[]} lines */
-function tile(href, thumbnail, name, price, lines) {
-  return el('li', {},
-    el('a', {class: 'tile', href},
-      picture(thumbnail),
-      el('span', {class: 'name'}, name),
+const tile = (page, row, price, ...lines) => el('li', {},
+  el('a', {class: 'tile', href: `${page}?id=${row.id}`},
+    picture(row.thumbnail),
+    el('span', {},
+      el('span', {class: 'name'}, row.name),
       el('span', {class: 'price'}, price),
-      ...lines.map(line => el('span', {class: 'line'}, line))));
-}
+      ...lines.map(line => el('span', {class: 'line'}, line)))));
 
-/** @param {Chair} c */
-export const chairTile = c => tile(`chair.html?id=${c.id}`, c.thumbnail, c.name, yen(c.price), [`${c.kind}、${c.color}`, chairSize(c)]);
+export const rent = e => `${yen(e.rent)} / 月`;
 
-/** @param {Estate} e */
-export const estateTile = e => tile(`estate.html?id=${e.id}`, e.thumbnail, e.name, `${yen(e.rent)} / 月`, [e.address, doorSize(e)]);
+export const chairTile = c => tile('chair.html', c, yen(c.price), `${c.kind}、${c.color}`, chairSize(c));
+export const estateTile = e => tile('estate.html', e, rent(e), e.address, `ドア ${doorSize(e)}`);
 
-/** @param {Node[]} tiles */
 export const grid = tiles => el('ul', {class: 'grid'}, ...tiles);

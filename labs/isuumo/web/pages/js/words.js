@@ -1,30 +1,23 @@
 // @ts-check
-// Numbers as people read them.
+// Numbers as people read them. A number stays on the line of its unit.
 
-/** @typedef {{id: number, min: number, max: number}} Range */
-/** @typedef {{prefix: string, suffix: string, ranges: Range[]}} Ranges */
+export const number = n => n.toLocaleString('en');
+export const yen = n => `${number(n)}\u00a0円`;
+export const items = n => `${number(n)} 件`;
 
-const digits = new Intl.NumberFormat('en');
-
-export const number = (/** @type {number} */ n) => digits.format(n);
-export const yen = (/** @type {number} */ n) => `${digits.format(n)} 円`;
-export const items = (/** @type {number} */ n) => `${digits.format(n)} 件`;
-
-/** range says what is in a range: its end is outside, −1 is no end. @param {Ranges} of @param {Range} r */
+/** range says what is in a range of a search condition: max is outside, −1 is no end. */
 export function range({prefix, suffix}, {min, max}) {
-  const text = (/** @type {number} */ n) => `${prefix}${digits.format(n)}`;
+  const text = n => prefix + number(n);
   const space = /\w$/.test(suffix) ? ' ' : '';
-  if (min < 0 && max < 0) return 'すべて';
   if (min < 0) return `${text(max)} ${suffix}${space}未満`;
   if (max < 0) return `${text(min)} ${suffix}${space}以上`;
   return `${text(min)} – ${text(max)} ${suffix}`;
 }
 
-/** size of a chair, in centimetres. @param {{width: number, depth: number, height: number}} chair */
-export const chairSize = ({width, depth, height}) => `幅 ${width} × 奥行 ${depth} × 高さ ${height} cm`;
+/** sizes are in centimetres. */
+const size = (...sides) => sides.map(([name, n]) => `${name}\u00a0${n}`).join(' ×\u00a0') + '\u00a0cm';
+export const chairSize = c => size(['幅', c.width], ['奥行', c.depth], ['高さ', c.height]);
+export const doorSize = e => size(['幅', e.doorWidth], ['高さ', e.doorHeight]);
 
-/** door of an estate. @param {{doorWidth: number, doorHeight: number}} estate */
-export const doorSize = ({doorWidth, doorHeight}) => `ドア 幅 ${doorWidth} × 高さ ${doorHeight} cm`;
-
-/** features come as one text joined by commas. @param {unknown} text @returns {string[]} */
-export const features = text => (typeof text === 'string' && text !== '' ? text.split(',') : []);
+/** features come as one text joined by commas; there may be none. @returns {string[]} */
+export const features = text => text ? text.split(',') : [];
