@@ -1,13 +1,16 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strconv"
+	"sync"
 
+	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/model"
 	"github.com/kasoku/kasoku/scenario"
 )
@@ -18,10 +21,15 @@ const (
 	countedMore = 40   // and others that were bought
 	countedIdle = 20   // and others that nobody has bought
 	mostCounted = 50   // units of a chair; of one that has more the stock is not counted
+
+	countedCheap  = 3  // of the cheapest chairs
+	countedListed = 20 // chairs of which lists are read just before they are sold out, and just after
+	buyersAtOnce  = 3  // of one chair
 )
 
 // Validate looks at what the load has left behind, after a restart when there is one:
-// the stock of chairs is counted by buying what is left, then all rows are read.
+// the stock of chairs is counted by buying what is left, by several users at once, then
+// all rows are read.
 func (r *run) Validate(ctx context.Context, step *scenario.Step) error {
 	if r.o.Compat {
 		return nil
@@ -31,16 +39,25 @@ func (r *run) Validate(ctx context.Context, step *scenario.Step) error {
 			return scenario.Fail(scenario.Internal, fmt.Errorf("restart the service: %w", err))
 		}
 	}
-	c, err := r.newClient(step, clientOptions{userAgent: verifyAgent, timeout: patientTimeout})
+	c, err := r.newClient(step, clientOptions{userAgent: verifyAgent, timeout: patientTimeout, conns: patientAtOnce * buyersAtOnce})
 	if err != nil {
 		return err
 	}
 	defer c.agent.Close()
+	cheapest, err := c.lowPricedChairs(ctx)
+	if err != nil {
+		return err
+	}
 	rng := step.Rand("validate", 0)
 	var checks []check
-	for _, rank := range r.toCount(rng) {
+	for i, rank := range r.toCount(rng, cheapest.Rows) {
 		email := emailOf(rng)
-		checks = append(checks, func(ctx context.Context) error { return c.countStock(ctx, rank, email) })
+		count := func(ctx context.Context) error { return c.countStock(ctx, rank, email) }
+		if i < countedListed {
+			checks = append(checks, func(ctx context.Context) error { return c.listed(ctx, rank, count) })
+		} else {
+			checks = append(checks, count)
+		}
 	}
 	if err := all(ctx, step, checks, patientAtOnce); err != nil {
 		return untold(err)
@@ -49,9 +66,10 @@ func (r *run) Validate(ctx context.Context, step *scenario.Step) error {
 	return untold(all(ctx, step, checks, patientAtOnce))
 }
 
-// toCount draws the chairs whose stock is counted. Those that were bought last come
-// first: a service that writes late loses them.
-func (r *run) toCount(rng *rand.Rand) []int32 {
+// toCount draws the chairs whose stock is counted. After some of the cheapest, which
+// are in two lists, come those that were bought last: a service that writes late loses
+// them.
+func (r *run) toCount(rng *rand.Rand, cheapest []int32) []int32 {
 	var out []int32
 	add := func(rank int32) bool {
 		left, _ := r.chairs.Left(rank)
@@ -60,6 +78,9 @@ func (r *run) toCount(rng *rand.Rand) []int32 {
 		}
 		out = append(out, rank)
 		return true
+	}
+	for _, rank := range cheapest[:min(len(cheapest), countedCheap)] {
+		add(rank)
 	}
 	bought := r.chairs.Purchases()
 	slices.Reverse(bought)
@@ -83,18 +104,56 @@ func (r *run) toCount(rng *rand.Rand) []int32 {
 	return out
 }
 
-// countStock buys a chair until the service has none left, and looks whether it is
-// gone then. What the service still has must agree with the purchases that were
-// confirmed.
-func (c *client) countStock(ctx context.Context, rank int32, email string) error {
-	for {
-		sold, err := c.buy(ctx, rank, email)
-		if err != nil {
+// listed reads lists that a chair may be in, before something is done and at once
+// afterwards: who remembers lists has had no time to forget them.
+func (c *client) listed(ctx context.Context, rank int32, do check) error {
+	row, cond := c.chairs.Row(rank), &c.o.Data.ChairCondition
+	q := &model.ChairQuery{
+		Price: rangeOf(cond.Price, row.Price), Height: rangeOf(cond.Height, row.Height), Width: rangeOf(cond.Width, row.Width),
+		Depth: rangeOf(cond.Depth, row.Depth), Kind: row.Kind, Color: row.Color, PerPage: perPage,
+	}
+	read := func() error {
+		if _, err := c.searchChairs(ctx, q); err != nil {
 			return err
 		}
-		if !sold {
-			break
+		_, err := c.lowPricedChairs(ctx)
+		return err
+	}
+	for _, step := range []func() error{read, func() error { return do(ctx) }, read} {
+		if err := step(); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// rangeOf returns the id of the range that has a value in it, nil without one.
+func rangeOf(r isuumo.Ranges, v int64) *int64 {
+	for i := range r.Ranges {
+		if r.Ranges[i].Holds(v) {
+			id := int64(i)
+			return &id
+		}
+	}
+	return nil
+}
+
+// countStock has several users buy a chair until the service has none left, and looks
+// whether it is gone then. What the service still has must agree with the purchases
+// that were confirmed.
+func (c *client) countStock(ctx context.Context, rank int32, email string) error {
+	var wg sync.WaitGroup
+	errs := make([]error, buyersAtOnce)
+	for i := range errs {
+		wg.Go(func() {
+			for sold := true; sold && errs[i] == nil; {
+				sold, errs[i] = c.buy(ctx, rank, email)
+			}
+		})
+	}
+	wg.Wait()
+	if err := cmp.Or(errs...); err != nil {
+		return err
 	}
 	return c.exactly(ctx, "GET /api/chair/:id", "/api/chair/"+strconv.FormatInt(c.chairs.Row(rank).ID, 10), http.StatusNotFound)
 }

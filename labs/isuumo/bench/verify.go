@@ -127,10 +127,29 @@ func (r *run) verifyThoroughly(ctx context.Context, step *scenario.Step) error {
 	checks := c.refusals()
 	checks = append(checks, c.snapshots(rng, r.o.Verify, anyRow)...)
 	checks = append(checks, c.choices()...)
+	checks = append(checks, c.crowded(rng))
 	for range (r.o.Verify + 9) / 10 {
 		checks = append(checks, c.turnChairPages(rng), c.turnEstatePages(rng))
 	}
 	return all(ctx, step, checks, patientAtOnce)
+}
+
+// crowded searches a square with more estates than a list holds: of polygons as users
+// draw them few have so many.
+func (c *client) crowded(rng *rand.Rand) check {
+	center := pick(rng, c.o.Data.Estates)
+	var corners []isuumo.Point
+	for half, inside := 0.01, 0; inside <= isuumo.PolygonLimit && half < 90; half *= 1.2 {
+		south, north, west, east := center.Latitude-half, center.Latitude+half, center.Longitude-half, center.Longitude+half
+		corners = []isuumo.Point{{Latitude: south, Longitude: west}, {Latitude: south, Longitude: east}, {Latitude: north, Longitude: east}, {Latitude: north, Longitude: west}, {Latitude: south, Longitude: west}}
+		inside = 0
+		for _, e := range c.o.Data.Estates {
+			if model.InBox(corners, isuumo.Point{Latitude: e.Latitude, Longitude: e.Longitude}) {
+				inside++
+			}
+		}
+	}
+	return func(ctx context.Context) error { _, err := c.polygon(ctx, corners); return err }
 }
 
 // choices are searches for each choice by itself, for features that are part of
