@@ -20,6 +20,7 @@ import (
 // TestConformance: the service answers alike with all defects, with each of them
 // mended by itself, with none in its queries, and from memory.
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("needs database servers; not in short mode")
 	}

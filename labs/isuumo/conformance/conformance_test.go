@@ -272,7 +272,7 @@ func (s *reference) inPolygon(r *http.Request) (any, error) {
 // break it is told in the step where it belongs.
 func TestCheck(t *testing.T) {
 	d := data.Generate(data.Options{Size: data.Small})
-	d.Chairs, d.Estates = d.Chairs[:600], d.Estates[:600]
+	d.Chairs, d.Estates = d.Chairs[:300], d.Estates[:300]
 	for broken, step := range map[string]string{
 		"":                          "",
 		"pretty":                    "",

@@ -16,12 +16,12 @@ type estateList struct {
 }
 
 func (s *Service) lowPricedChairs() (any, error) {
-	chairs, err := list[chair](s, "SELECT "+s.columns(chairColumns)+" FROM chair WHERE stock > 0 ORDER BY price ASC, id ASC LIMIT ?", isuumo.LowPricedLimit)
+	chairs, err := list[chair](s.ctx, s.DB, "SELECT "+s.columns(chairColumns)+" FROM chair WHERE stock > 0 ORDER BY price ASC, id ASC LIMIT ?", isuumo.LowPricedLimit)
 	return chairList{chairs}, err
 }
 
 func (s *Service) lowPricedEstates() (any, error) {
-	estates, err := list[estate](s, "SELECT "+s.columns(estateColumns)+" FROM estate ORDER BY rent ASC, id ASC LIMIT ?", isuumo.LowPricedLimit)
+	estates, err := list[estate](s.ctx, s.DB, "SELECT "+s.columns(estateColumns)+" FROM estate ORDER BY rent ASC, id ASC LIMIT ?", isuumo.LowPricedLimit)
 	return estateList{estates}, err
 }
 
@@ -30,7 +30,7 @@ func (s *Service) chair(segment string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := one[chair](s, "SELECT "+s.columns(chairColumns+", stock")+" FROM chair WHERE id = ?", id)
+	c, err := one[chair](s.ctx, s.DB, "SELECT "+s.columns(chairColumns+", stock")+" FROM chair WHERE id = ?", id)
 	if err == nil && (c == nil || c.Stock <= 0) {
 		err = request.NotFound
 	}
@@ -42,7 +42,7 @@ func (s *Service) estate(segment string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := one[estate](s, "SELECT "+s.columns(estateColumns)+" FROM estate WHERE id = ?", id)
+	e, err := one[estate](s.ctx, s.DB, "SELECT "+s.columns(estateColumns)+" FROM estate WHERE id = ?", id)
 	if err == nil && e == nil {
 		err = request.NotFound
 	}
@@ -55,7 +55,7 @@ func (s *Service) recommended(segment string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := one[chair](s, "SELECT "+s.columns("width, height, depth")+" FROM chair WHERE id = ?", id)
+	c, err := one[chair](s.ctx, s.DB, "SELECT "+s.columns("width, height, depth")+" FROM chair WHERE id = ?", id)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (s *Service) recommended(segment string) (any, error) {
 		return nil, &request.Error{Status: 400, Reason: "no such chair"}
 	}
 	fits, args := s.fits(c)
-	estates, err := list[estate](s, "SELECT "+s.columns(estateColumns)+" FROM estate WHERE "+fits+
+	estates, err := list[estate](s.ctx, s.DB, "SELECT "+s.columns(estateColumns)+" FROM estate WHERE "+fits+
 		" ORDER BY popularity DESC, id ASC LIMIT ?", append(args, isuumo.RecommendedLimit)...)
 	return estateList{estates}, err
 }

@@ -40,7 +40,9 @@ func TestCounts(t *testing.T) {
 	}
 	f("d", 10, 10, 1)
 	for i := range maxCounts + 10 {
-		c.of("more"+strconv.Itoa(i), ask(1)) //nolint:errcheck // it asks nobody
+		if _, err := c.of("more"+strconv.Itoa(i), ask(1)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if len(c.byQuery) > maxCounts {
 		t.Errorf("%d counts are kept", len(c.byQuery))

@@ -1,6 +1,7 @@
 package queries
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"strings"
@@ -123,9 +124,14 @@ type row[T any] interface {
 	field(column string) any
 }
 
+// A querier is a database or a transaction.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
 // list returns all rows of a query by the names of its columns. It is never nil.
-func list[T any, P row[T]](s *Service, query string, args ...any) ([]T, error) {
-	rows, err := s.DB.QueryContext(s.ctx, query, args...)
+func list[T any, P row[T]](ctx context.Context, db querier, query string, args ...any) ([]T, error) {
+	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, explain(query, err)
 	}
@@ -155,8 +161,8 @@ func list[T any, P row[T]](s *Service, query string, args ...any) ([]T, error) {
 }
 
 // one returns the row of a query, nil when there is none.
-func one[T any, P row[T]](s *Service, query string, args ...any) (*T, error) {
-	rows, err := list[T, P](s, query, args...)
+func one[T any, P row[T]](ctx context.Context, db querier, query string, args ...any) (*T, error) {
+	rows, err := list[T, P](ctx, db, query, args...)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}

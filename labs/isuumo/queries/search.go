@@ -26,7 +26,7 @@ func (s *Service) searchChairs(rawQuery string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	chairs, err := list[chair](s, s.pageQuery("chair", chairColumns, w), w.with(q.Limit, q.Offset)...)
+	chairs, err := list[chair](s.ctx, s.DB, s.pageQuery("chair", chairColumns, w), w.with(q.Limit, q.Offset)...)
 	return chairPage{n, chairs}, err
 }
 
@@ -40,7 +40,7 @@ func (s *Service) searchEstates(rawQuery string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	estates, err := list[estate](s, s.pageQuery("estate", estateColumns, w), w.with(q.Limit, q.Offset)...)
+	estates, err := list[estate](s.ctx, s.DB, s.pageQuery("estate", estateColumns, w), w.with(q.Limit, q.Offset)...)
 	return estatePage{n, estates}, err
 }
 

@@ -36,15 +36,11 @@ func (s *Service) buy(r *http.Request, segment string) error {
 // lockAndTake reads the row with a lock and then changes it.
 func (s *Service) lockAndTake(tx *sql.Tx, id int64) error {
 	query := "SELECT " + s.columns("id") + " FROM chair WHERE id = ? AND stock > 0 FOR UPDATE"
-	rows, err := tx.QueryContext(s.ctx, query, id)
+	c, err := one[chair](s.ctx, tx, query, id)
 	if err != nil {
-		return explain(query, err)
+		return err
 	}
-	found := rows.Next()
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return explain(query, err)
-	}
-	if !found {
+	if c == nil {
 		return request.NotFound
 	}
 	query = "UPDATE chair SET stock = stock - 1 WHERE id = ?"
@@ -60,7 +56,7 @@ func (s *Service) requestDocuments(r *http.Request, segment string) error {
 	if err != nil {
 		return err
 	}
-	e, err := one[estate](s, "SELECT "+s.columns("id")+" FROM estate WHERE id = ?", id)
+	e, err := one[estate](s.ctx, s.DB, "SELECT "+s.columns("id")+" FROM estate WHERE id = ?", id)
 	if err == nil && e == nil {
 		err = request.NotFound
 	}
@@ -122,16 +118,21 @@ func (s *Service) insert(query string, rows [][]any) error {
 // insertEach prepares a statement for each row.
 func (s *Service) insertEach(tx *sql.Tx, query string, rows [][]any) error {
 	for i, r := range rows {
-		stmt, err := tx.PrepareContext(s.ctx, query+"(?"+strings.Repeat(", ?", len(r)-1)+")")
-		if err == nil {
-			_, err = stmt.ExecContext(s.ctx, r...)
-			err = errors.Join(err, stmt.Close())
-		}
-		if err != nil {
+		if err := s.insertOne(tx, query, r); err != nil {
 			return fmt.Errorf("row %d: %w", i+1, explain(query, err))
 		}
 	}
 	return nil
+}
+
+func (s *Service) insertOne(tx *sql.Tx, query string, row []any) error {
+	stmt, err := tx.PrepareContext(s.ctx, query+"(?"+strings.Repeat(", ?", len(row)-1)+")")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = stmt.Close() }()
+	_, err = stmt.ExecContext(s.ctx, row...)
+	return err
 }
 
 func (s *Service) inTx(do func(*sql.Tx) error) error {
