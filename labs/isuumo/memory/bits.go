@@ -84,11 +84,3 @@ type marks []atomic.Uint64
 
 func (m marks) has(i uint32) bool { return m[i/64].Load()&(1<<(i%64)) != 0 }
 func (m marks) remove(i uint32)   { m[i/64].And(^(uint64(1) << (i % 64))) }
-
-// and keeps in s what is marked.
-func (m marks) and(s set) {
-	m = m[:len(s)]
-	for i := range s {
-		s[i] &= m[i].Load()
-	}
-}

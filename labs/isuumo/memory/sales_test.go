@@ -235,6 +235,7 @@ func testDatabaseDisagrees(t *testing.T, server *service.Server) {
 	if code, _ := answerOf(s, "POST", "/initialize", ""); code != http.StatusInternalServerError {
 		t.Errorf("initialize without a database: %d", code)
 	}
+	ask(t, s, "GET", "/api/chair/3", "")
 	if err := server.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -181,19 +181,21 @@ func (s *Service) initialize() error {
 	s.mu.Lock()
 	wasOpen := !s.closed
 	s.mu.Unlock()
+	failed := &request.Error{Status: http.StatusInternalServerError, Reason: "the database could not be reset"}
+	if err := s.record.open(s.ctx); err != nil {
+		s.fail(err) // what is in memory is as true as before
+		return failed
+	}
 	if err := s.reset(wasOpen && s.Defects.Has("OPS-09")); err != nil {
 		s.world.Store(nil) // nobody knows what the database holds now
 		s.fail(err)
-		return &request.Error{Status: http.StatusInternalServerError, Reason: "the database could not be reset"}
+		return failed
 	}
 	return nil
 }
 
 // reset runs the SQL files and reads all rows, unless those in memory are kept.
 func (s *Service) reset(keep bool) error {
-	if err := s.record.open(s.ctx); err != nil {
-		return err
-	}
 	if err := sqlfile.Run(s.ctx, s.DB, s.SQLDir, s.Defects.Has("OPS-02")); err != nil {
 		return err
 	}
