@@ -77,7 +77,6 @@ func circle(radius float64, turns float64) (out []pixel) {
 func freehand(t *testing.T, s *site, b *browsertest.Browser) {
 	p := b.Open(t, browsertest.View{})
 	p.Go(s.URL + central)
-	p.Wait("document.querySelector('#status').textContent == 'まだ囲んでいません。'")
 	drag(p, circle(60, 0.97)...)
 	if corners := inside(t, s, p, "a circle"); len(corners) < 8 || len(corners) > 62 {
 		t.Errorf("the circle has %d corners", len(corners))
@@ -159,6 +158,37 @@ func corners(t *testing.T, s *site, b *browsertest.Browser) {
 	choose := `document.querySelector('#town').value = '福岡'; document.querySelector('#town').dispatchEvent(new Event('change'))`
 	p.Do(chromedp.Evaluate(choose, nil))
 	p.Wait("location.hash.startsWith('#c=33.59,130.4,300')")
+	p.Quiet()
+}
+
+// fingers: one finger draws, two move and enlarge the map.
+func fingers(t *testing.T, s *site, b *browsertest.Browser) {
+	p := b.Open(t, browsertest.View{Width: 375, Height: 812, Mobile: true})
+	p.Go(s.URL + central)
+	m := middle(p)
+	touch := func(kind input.TouchType, at ...pixel) {
+		points := []*input.TouchPoint{}
+		for i, one := range at {
+			points = append(points, &input.TouchPoint{X: m.X + one.X, Y: m.Y + one.Y, ID: float64(i + 1)})
+		}
+		p.Do(input.DispatchTouchEvent(kind, points))
+	}
+	touch(input.TouchStart, pixel{60, 0})
+	for _, at := range circle(60, 0.97) {
+		touch(input.TouchMove, at)
+	}
+	touch(input.TouchEnd)
+	before := inside(t, s, p, "a circle")
+	touch(input.TouchStart, pixel{-30, 0})
+	touch(input.TouchStart, pixel{-30, 0}, pixel{30, 0})
+	for i := range 10 {
+		touch(input.TouchMove, pixel{-30 - 3*float64(i+1), 0}, pixel{30 + 3*float64(i+1), 0})
+	}
+	touch(input.TouchEnd)
+	p.Wait("location.hash.includes(',120&')")
+	if got := ring(t, p); !slices.Equal(got, before) {
+		t.Errorf("two fingers changed the ring from %v to %v", before, got)
+	}
 	p.Quiet()
 }
 

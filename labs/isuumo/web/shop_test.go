@@ -34,6 +34,7 @@ func TestShop(t *testing.T) {
 		{"words for errors", errorWords},
 		{"freehand", freehand},
 		{"corners", corners},
+		{"fingers", fingers},
 		{"keys", mapKeys},
 		{"answers that cross", overtaken},
 		{"buy until sold out", buyUntilSoldOut},

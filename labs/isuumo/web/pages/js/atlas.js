@@ -109,6 +109,7 @@ export class Atlas {
     for (const ring of land) this.trace(c, ring, true);
     c.fillStyle = colour('land');
     c.fill('evenodd');
+    c.lineWidth = 1;
     c.strokeStyle = colour('ctl');
     c.stroke();
   }
