@@ -165,7 +165,7 @@ func (f *labRunFlags) run(parent context.Context, e *env, name string) (err erro
 		err = errors.Join(err, r.tell())
 	}
 	switch {
-	case ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err())):
+	case ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))):
 		return stopped{"stopped before the end: " + context.Cause(ctx).Error()}
 	case err != nil:
 		return err

@@ -164,7 +164,7 @@ func cpuPer1000(b *benchResult, rec *kasoku.Recording) (float64, bool) {
 func (side *labSide) topLevel() []topP99 {
 	values := map[string][]float64{}
 	for _, res := range side.runs {
-		if res.bench == nil {
+		if res.bench == nil || res.rec.Run.State != kasoku.Finished {
 			continue
 		}
 		for _, x := range res.bench.TopLevel {

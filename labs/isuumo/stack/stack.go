@@ -271,8 +271,13 @@ func (s *Stack) logged(ctx context.Context) error {
 // URL returns where nginx answers.
 func (s *Stack) URL() string { return s.Nginx.URL() }
 
-// AppURL returns where the service itself answers.
-func (s *Stack) AppURL() string { return "http://" + s.app.Addr() }
+// AppURL returns where the service itself answers: a URL, or unix:/path.
+func (s *Stack) AppURL() string {
+	if strings.HasPrefix(s.app.Addr(), "unix:") {
+		return s.app.Addr()
+	}
+	return "http://" + s.app.Addr()
+}
 
 // AppPid returns the process id of the service, 0 while it does not run.
 func (s *Stack) AppPid() int {
