@@ -28,8 +28,8 @@ const (
 )
 
 // Validate looks at what the load has left behind, after a restart when there is one:
-// the stock of chairs is counted by buying what is left, by several users at once, then
-// all rows are read.
+// the stock of chairs is counted by buying what is left, by several users at once, a
+// file of each kind is uploaded, then all rows are read.
 func (r *run) Validate(ctx context.Context, step *scenario.Step) error {
 	if r.o.Compat {
 		return nil
@@ -52,13 +52,15 @@ func (r *run) Validate(ctx context.Context, step *scenario.Step) error {
 	var checks []check
 	for i, rank := range r.toCount(rng, cheapest.Rows) {
 		email := emailOf(rng)
-		count := func(ctx context.Context) error { return c.countStock(ctx, rank, email) }
-		if i < countedListed {
-			checks = append(checks, func(ctx context.Context) error { return c.listed(ctx, rank, count) })
-		} else {
-			checks = append(checks, count)
-		}
+		checks = append(checks, func(ctx context.Context) error {
+			count := func() error { return c.countStock(ctx, rank, email) }
+			if i < countedListed {
+				return around(func() error { return c.listChairsLike(ctx, r.chairs.Row(rank)) }, count)
+			}
+			return count()
+		})
 	}
+	checks = append(checks, c.uploadLast)
 	if err := all(ctx, step, checks, patientAtOnce); err != nil {
 		return untold(err)
 	}
@@ -104,25 +106,56 @@ func (r *run) toCount(rng *rand.Rand, cheapest []int32) []int32 {
 	return out
 }
 
-// listed reads lists that a chair may be in, before something is done and at once
-// afterwards: who remembers lists has had no time to forget them.
-func (c *client) listed(ctx context.Context, rank int32, do check) error {
-	row, cond := c.chairs.Row(rank), &c.o.Data.ChairCondition
-	q := &model.ChairQuery{
-		Price: rangeOf(cond.Price, row.Price), Height: rangeOf(cond.Height, row.Height), Width: rangeOf(cond.Width, row.Width),
-		Depth: rangeOf(cond.Depth, row.Depth), Kind: row.Kind, Color: row.Color, PerPage: perPage,
-	}
-	read := func() error {
-		if _, err := c.searchChairs(ctx, q); err != nil {
-			return err
-		}
-		_, err := c.lowPricedChairs(ctx)
-		return err
-	}
-	for _, step := range []func() error{read, func() error { return do(ctx) }, read} {
+// around reads lists, does something that changes them, and reads them again at once:
+// who remembers lists has had no time to forget them.
+func around(read, do func() error) error {
+	for _, step := range []func() error{read, do, read} {
 		if err := step(); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// listChairsLike reads lists that a chair may be in.
+func (c *client) listChairsLike(ctx context.Context, row *isuumo.Chair) error {
+	cond := &c.o.Data.ChairCondition
+	_, err := c.searchChairs(ctx, &model.ChairQuery{
+		Price: rangeOf(cond.Price, row.Price), Height: rangeOf(cond.Height, row.Height), Width: rangeOf(cond.Width, row.Width),
+		Depth: rangeOf(cond.Depth, row.Depth), Kind: row.Kind, Color: row.Color, PerPage: perPage,
+	})
+	if err == nil {
+		_, err = c.lowPricedChairs(ctx)
+	}
+	return err
+}
+
+// listEstatesLike reads a list that an estate may be in.
+func (c *client) listEstatesLike(ctx context.Context, row *isuumo.Estate) error {
+	cond := &c.o.Data.EstateCondition
+	_, err := c.searchEstates(ctx, &model.EstateQuery{
+		Rent: rangeOf(cond.Rent, row.Rent), DoorHeight: rangeOf(cond.DoorHeight, row.DoorHeight), DoorWidth: rangeOf(cond.DoorWidth, row.DoorWidth),
+		PerPage: perPage,
+	})
+	return err
+}
+
+// uploadLast uploads the last file of each kind, which a run does not come to, with
+// lists read around it.
+func (c *client) uploadLast(ctx context.Context) error {
+	chairs, estates := c.o.Data.DraftChairs, c.o.Data.DraftEstates
+	if n := len(chairs) - 1; n >= 0 && len(chairs[n]) > 0 && !c.chairs.Begun(chairs[n][0].ID) {
+		err := around(
+			func() error { return c.listChairsLike(ctx, &chairs[n][0]) },
+			func() error { return c.uploadChairs(ctx, chairs[n], nil) })
+		if err != nil {
+			return err
+		}
+	}
+	if n := len(estates) - 1; n >= 0 && len(estates[n]) > 0 && !c.estates.Begun(estates[n][0].ID) {
+		return around(
+			func() error { return c.listEstatesLike(ctx, &estates[n][0]) },
+			func() error { return c.uploadEstates(ctx, estates[n], nil) })
 	}
 	return nil
 }

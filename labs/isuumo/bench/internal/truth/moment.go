@@ -149,5 +149,11 @@ func (t *table) Certain(rank int32, s Span) bool { return s.certain(rank) }
 // time of the span.
 func (t *table) Possible(rank int32, s Span) bool { return s.possible(rank) }
 
+// Begun reports whether the upload of a row was begun.
+func (t *table) Begun(id int64) bool {
+	rank, ok := t.ranks[id]
+	return ok && t.Now().arriving.has(rank)
+}
+
 // Gone reports whether the row was sold out for certain when the span began.
 func (t *table) Gone(rank int32, s Span) bool { return s.From.gone.has(rank) }
