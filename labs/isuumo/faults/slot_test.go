@@ -130,8 +130,8 @@ func (s *slot) restart(ctx context.Context, statements []string) error {
 // pace makes each run so slow that many fit on two cores.
 const pace = 20 * time.Millisecond
 
-// run benchmarks the service behind a proxy with the rule.
-func (s *slot) run(ctx context.Context, rule Rule, compat bool) (*scenario.Result, error) {
+// run benchmarks the service behind a proxy with the rule, under load for some time.
+func (s *slot) run(ctx context.Context, rule Rule, compat bool, long time.Duration) (*scenario.Result, error) {
 	p, err := New(Options{Target: "http://" + s.cfg.Listen, Data: small(), Rule: rule, Pace: pace})
 	if err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func (s *slot) run(ctx context.Context, rule Rule, compat bool) (*scenario.Resul
 	defer server.Close()
 	o := bench.Options{
 		Target: server.URL, Data: small(), Compat: compat, Seed: 10, Verify: 40,
-		Duration: 2 * time.Second, Levels: []int64{2, 4, 6},
+		Duration: long, Levels: []int64{2, 3, 4},
 	}
 	if rule.Lose != nil {
 		o.Restart = func(ctx context.Context) error { return s.restart(ctx, rule.Lose()) }

@@ -31,7 +31,7 @@ func contest() []Fault {
 			same(at(request.ChairUpload, status(http.StatusInternalServerError)))},
 		{"uploads of chairs answer 200", Contest, `POST /api/chair: status 200, expected 201`, Failed,
 			same(at(request.ChairUpload, status(http.StatusOK)))},
-		{"searches for estates take 2.5 s", Contest, `GET /api/estate/search\?.*: .*2s`, Failed,
+		{"searches for estates take 2.5 s", Contest, `GET /api/estate/search: no answer within 2s`, Failed,
 			same(at(request.EstateSearching, func(x *Exchange) { x.Delay = 2500 * time.Millisecond }))},
 		{"cheapest chairs come in reverse under load", Contest, `GET /api/chair/low_priced: row 1 is chair \d+, expected`, Failed,
 			same(at(request.ChairLowPriced, lists(func(_ *Exchange, l *list[model.Chair]) { slices.Reverse(l.rows) })).within(Loading))},
