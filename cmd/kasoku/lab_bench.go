@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/command"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/bench"
 	"github.com/kasoku/kasoku/labs/isuumo/data"
@@ -34,6 +36,7 @@ type labBenchFlags struct {
 	loadSeed uint64
 	cpus     []int
 	allow    []string
+	restart  string
 }
 
 func newLabBench(e *env) *cobra.Command {
@@ -69,6 +72,7 @@ become part of the run.`,
 	fl.DurationVar(&f.duration, "duration", time.Minute, "of the load")
 	fl.Uint64Var(&f.loadSeed, "load-seed", 0, "seed of what users do; 0 draws one, the result has it")
 	fl.IntSliceVar(&f.cpus, "cores", nil, "run the benchmark on the cores `N,...` alone")
+	fl.StringVar(&f.restart, "restart", "", "run `COMMAND` with sh between load and validation, to see what a restart of the service leaves; not with -compat")
 	fl.StringSliceVar(&f.allow, "allow", nil, "consent to load `HOST`, which is neither loopback nor private; may be repeated")
 	return cmd
 }
@@ -113,6 +117,9 @@ func (f *labBenchFlags) run(parent context.Context, e *env, name string) error {
 func (f *labBenchFlags) options(e *env, name string) (bench.Options, error) {
 	o := bench.Options{Target: f.target, Compat: f.compat, Duration: f.duration, Seed: f.loadSeed, CPUs: f.cpus}
 	o.Permit.Hosts = f.allow
+	if f.restart != "" {
+		o.Restart = f.runRestart
+	}
 	if _, err := labNamed(name); err != nil {
 		return o, err
 	}
@@ -121,6 +128,9 @@ func (f *labBenchFlags) options(e *env, name string) (bench.Options, error) {
 	}
 	if err := checkLoadTime(f.duration); err != nil {
 		return o, err
+	}
+	if f.compat && f.restart != "" {
+		return o, usagef("", "--compat looks at nothing after the load: leave out --restart")
 	}
 	rows := &f.rows
 	if f.target == "" {
@@ -172,6 +182,15 @@ func ofPeople(sink scenario.Sink) scenario.Sink {
 		})
 		sink(r)
 	}
+}
+
+// runRestart runs the command that restarts the service.
+func (f *labBenchFlags) runRestart(ctx context.Context) error {
+	said := command.NewTail(4 << 10)
+	if _, err := command.Run(ctx, command.Spec{Path: "sh", Args: []string{"-c", f.restart}, Stdout: said, Stderr: said}); err != nil {
+		return fmt.Errorf("restart: %w: %s", err, bytes.TrimSpace(said.Bytes()))
+	}
+	return nil
 }
 
 // checkLoadTime refuses a time of load that is none.

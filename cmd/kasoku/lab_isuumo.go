@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -64,6 +65,12 @@ func startIsuumo(ctx context.Context, o *labFlags) (labState, func(context.Conte
 	if err != nil {
 		return labState{}, nil, err
 	}
+	rows := o.data
+	if rows != "" { // the benchmark may be called from elsewhere
+		if rows, err = filepath.Abs(rows); err != nil {
+			return labState{}, nil, err
+		}
+	}
 	s, err := stack.Up(ctx, so)
 	if err != nil {
 		return labState{}, nil, err
@@ -71,7 +78,7 @@ func startIsuumo(ctx context.Context, o *labFlags) (labState, func(context.Conte
 	return labState{
 		AppPid: s.AppPid(), DBPid: s.DB.Pid(), NginxPid: s.Nginx.Pid(), URL: s.URL(), AppURL: s.AppURL(), DSN: s.DSN,
 		AccessLog: s.AccessLog, ErrorLog: s.ErrorLog, AppLog: s.AppLog, Defects: s.Defects.String(),
-		Variant: so.Variant, Size: o.size, Data: o.data, Seed: o.seed,
+		Variant: so.Variant, Size: o.size, Data: rows, Seed: o.seed,
 	}, s.Down, nil
 }
 
