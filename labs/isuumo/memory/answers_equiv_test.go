@@ -166,14 +166,15 @@ func TestAnswers_equivalence(t *testing.T) {
 				all.estates = append(all.estates, model.Pointers(d.DraftEstates[next])...)
 				next++
 			},
-			"": func(rt *rapid.T) {
-				all.checkLists(t, s)
-				all.checkSearches(t, rt, s, d)
+			"lists":  func(*rapid.T) { all.checkLists(t, s) },
+			"search": func(rt *rapid.T) { all.checkSearches(t, rt, s, d) },
+			"polygon": func(rt *rapid.T) {
 				polygon := model.RandomPolygon(seeded(rt), towns)
 				same(rt, "polygon", ask(t, s, "POST", "/api/estate/nazotte", string(must(json.Marshal(model.PolygonRequest{Coordinates: polygon})))),
 					estateListOf(model.InPolygon(all.estates, polygon)))
 			},
 		})
+		all.checkLists(t, s)
 		all.checkRows(t, s, true)
 	})
 }
