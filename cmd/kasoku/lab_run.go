@@ -175,7 +175,7 @@ func (f *labRunFlags) run(parent context.Context, e *env, name string) (err erro
 
 // lock takes the directory in which runs are made, always the same so that their
 // configurations name the same files. It is free again when the process ends.
-func (r *labRuns) lock(name string) (free func() error, err error) {
+func (r *labRuns) lock(name string) (free func(), err error) {
 	r.work = labDir(r.e, name+"-run")
 	if err := os.MkdirAll(filepath.Dir(r.work), 0o700); err != nil {
 		return nil, err
@@ -188,7 +188,7 @@ func (r *labRuns) lock(name string) (free func() error, err error) {
 		f.Close()
 		return nil, hinted{fmt.Errorf("another `kasoku lab run` is at work: %w", err), "two at once would measure each other"}
 	}
-	return f.Close, nil
+	return func() { f.Close() }, nil
 }
 
 // all makes the runs. What goes wrong ends it; what was made until then stays.
@@ -265,7 +265,8 @@ func (r *labRuns) record(ctx context.Context, side *labSide, s *stack.Stack) (*l
 			Version: versionString(), Load: r.load(),
 		},
 		Settings: []kasoku.Setting{{Scope: "app", Name: "defects", Value: s.Defects.String()}},
-		MySQL:    s.DSN, SlowLog: true, AccessLog: s.AccessLog, AppLog: s.AppLog, MoreLogs: loop.Logs{Error: []string{s.ErrorLog}},
+		MySQL:    s.DSN, SlowLog: true, AccessLog: s.AccessLog,
+		MoreLogs: loop.Logs{Error: []string{s.AppLog, s.ErrorLog}}, // a tuned service says nothing, and that is well
 		PIDs: s.PIDs(), Rules: rules.All(), Hard: r.hard,
 		Capture:    &capture.Options{Nginx: append([]string{s.Nginx.Program}, append(s.Nginx.Args(), "-T")...), OptionFiles: []string{s.MyCnf()}, Schema: true},
 		Command:    append([]string{r.self}, r.benchArgs(s.URL())...),
