@@ -267,7 +267,7 @@ func (r *labRuns) record(ctx context.Context, side *labSide, s *stack.Stack) (*l
 		Settings: []kasoku.Setting{{Scope: "app", Name: "defects", Value: s.Defects.String()}},
 		MySQL:    s.DSN, SlowLog: true, AccessLog: s.AccessLog,
 		MoreLogs: loop.Logs{Error: []string{s.AppLog, s.ErrorLog}}, // a tuned service says nothing, and that is well
-		PIDs: s.PIDs(), Rules: rules.All(), Hard: r.hard,
+		PIDs:     s.PIDs(), Rules: rules.All(), Hard: r.hard,
 		Capture:    &capture.Options{Nginx: append([]string{s.Nginx.Program}, append(s.Nginx.Args(), "-T")...), OptionFiles: []string{s.MyCnf()}, Schema: true},
 		Command:    append([]string{r.self}, r.benchArgs(s.URL())...),
 		Stdout:     &said,
