@@ -47,7 +47,7 @@ func Serve(ctx context.Context, cfg Config) error {
 		return fmt.Errorf("open database: %w", err)
 	}
 	defer db.Close()
-	if err := reach(ctx, db, appLog); err != nil {
+	if err := reach(ctx, db, cfg.DSN, appLog); err != nil {
 		return fmt.Errorf("reach database: %w", err)
 	}
 	s, err := newService(cfg, db, appLog)
@@ -115,11 +115,21 @@ func openDB(cfg Config) (*sql.DB, error) {
 // in flight, and well below the servers' default of 151 connections.
 const poolSize = 64
 
+// errUnknownDatabase is ER_BAD_DB_ERROR.
+const errUnknownDatabase = 1049
+
 // reach waits until the database answers, asking again and again with growing
-// pauses.
-func reach(ctx context.Context, db *sql.DB, appLog *log.Logger) error {
+// pauses. A database that is not there is made, empty: an /initialize that was killed
+// between dropping and making it leaves the server without, and nobody could
+// connect to call the next one.
+func reach(ctx context.Context, db *sql.DB, dsn string, appLog *log.Logger) error {
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		err := db.PingContext(ctx)
+		if mysqlflags.ErrorNumber(err) == errUnknownDatabase {
+			if err = create(ctx, dsn); err == nil {
+				continue
+			}
+		}
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
@@ -132,6 +142,18 @@ func reach(ctx context.Context, db *sql.DB, appLog *log.Logger) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// create makes the database that the DSN names.
+func create(ctx context.Context, dsn string) error {
+	name := mysqlflags.Database(dsn)
+	db, err := mysqlflags.OpenDSN(strings.Replace(dsn, ")/"+name, ")/", 1))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	_, err = db.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS `"+strings.ReplaceAll(name, "`", "``")+"`")
+	return err
 }
 
 // withParam adds a parameter to a DSN. The parameters follow the last slash.
