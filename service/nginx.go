@@ -27,7 +27,8 @@ type NginxOptions struct {
 	Upstream string
 	// Config is the whole nginx.conf; in it {dir}, {port} and {upstream} stand
 	// for what was chosen. It must listen on 127.0.0.1:{port} and keep its pid
-	// in {dir}/nginx.pid. Empty: a proxy with an LTSV access log.
+	// in {dir}/nginx.pid; what has {dir} in it is quoted, as there may be spaces.
+	// Empty: a proxy with an LTSV access log.
 	Config string
 }
 
@@ -51,17 +52,17 @@ const nginxHint = "install it: sudo apt-get install nginx-light (no need to run 
 // nginxDefault keeps everything below the prefix, so that it needs no rights.
 const nginxDefault = `{user}
 worker_processes 1;
-pid {dir}/nginx.pid;
-error_log {dir}/error.log warn;
+pid "{dir}/nginx.pid";
+error_log "{dir}/error.log" warn;
 events { worker_connections 1024; }
 http {
     log_format ltsv "time:$time_iso8601\tmethod:$request_method\turi:$request_uri\tstatus:$status\tsize:$body_bytes_sent\treqtime:$request_time\tupstream_time:$upstream_response_time";
-    access_log {dir}/access.log ltsv;
-    client_body_temp_path {dir}/body;
-    proxy_temp_path {dir}/proxy;
-    fastcgi_temp_path {dir}/fastcgi;
-    uwsgi_temp_path {dir}/uwsgi;
-    scgi_temp_path {dir}/scgi;
+    access_log "{dir}/access.log" ltsv;
+    client_body_temp_path "{dir}/body";
+    proxy_temp_path "{dir}/proxy";
+    fastcgi_temp_path "{dir}/fastcgi";
+    uwsgi_temp_path "{dir}/uwsgi";
+    scgi_temp_path "{dir}/scgi";
     server {
         listen 127.0.0.1:{port};
         location / {
@@ -73,7 +74,7 @@ http {
 
 // Nginx starts an nginx with the system's binary, as the calling user, root
 // included. The context bounds the start alone; the server lives until
-// [NginxServer.Stop]. Its master dies with the process that started it.
+// [NginxServer.Stop], or the process that started it dies.
 func Nginx(ctx context.Context, o NginxOptions) (*NginxServer, error) {
 	program, err := command.LookPath("nginx")
 	if err != nil {
@@ -125,9 +126,10 @@ func (s *NginxServer) start(ctx context.Context, o NginxOptions) error {
 	_ = os.Remove(s.pidFile()) // a stale one of a killed server
 	logFrom := fileSize(s.ErrorLog)
 	said := command.NewTail(16 << 10)
+	// A killed master would leave its workers behind; one that is told to end takes them along.
 	child, err := command.Start(context.WithoutCancel(ctx), command.Spec{
 		Path: s.Program, Args: append(s.Args(), "-g", "daemon off;"), Dir: s.Dir,
-		Stdout: said, Stderr: said, CleanEnv: true, DieWithParent: true,
+		Stdout: said, Stderr: said, CleanEnv: true, EndWithParent: true,
 	})
 	if err != nil {
 		return fmt.Errorf("nginx: %w", err)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,6 +16,11 @@ import (
 )
 
 func TestNginx(t *testing.T) {
+	temp := filepath.Join(t.TempDir(), "a b")
+	if err := os.Mkdir(temp, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", temp)
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "from "+r.URL.Path) }))
 	defer upstream.Close()
 	s := servicetest.Nginx(t, service.NginxOptions{Upstream: strings.TrimPrefix(upstream.URL, "http://")})
@@ -43,8 +49,8 @@ func TestNginx(t *testing.T) {
 }
 
 func TestNginx_Config(t *testing.T) {
-	dir := t.TempDir()
-	conf := "{user}\npid {dir}/nginx.pid;\nerror_log {dir}/error.log;\nevents {}\nhttp {\naccess_log {dir}/access.log;\n" +
+	dir := filepath.Join(t.TempDir(), "a b")
+	conf := "{user}\npid \"{dir}/nginx.pid\";\nerror_log \"{dir}/error.log\";\nevents {}\nhttp {\naccess_log \"{dir}/access.log\";\n" +
 		"server { listen 127.0.0.1:{port}; location / { return 200 'own'; } }\n}\n"
 	s := servicetest.Nginx(t, service.NginxOptions{Dir: dir, Config: conf})
 	if got := get(t, s.URL()); got != "own" {

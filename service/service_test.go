@@ -187,25 +187,63 @@ func TestDiesWithParent(t *testing.T) {
 		t.Skip("needs a database server; not in short mode")
 	}
 	dir := t.TempDir()
+	kill := startParent(t, "KASOKU_TEST_DIR="+dir)
+	var s *service.Server
+	waitFor(t, "the server", func() (up bool) {
+		var err error
+		s, err = service.Attach(dir)
+		return err == nil
+	})
+	kill()
+	waitFor(t, "the server to die", func() bool { return s.Pid() == 0 && closed(s.Addr()) })
+}
+
+// TestNginx_EndsWithParent: its workers do, too, which keep the port.
+func TestNginx_EndsWithParent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs nginx; not in short mode")
+	}
+	port, err := service.FreePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	kill := startParent(t, "KASOKU_TEST_NGINX="+strconv.Itoa(port))
+	waitFor(t, "nginx", func() bool { return !closed(addr) })
+	kill()
+	waitFor(t, "its workers to end", func() bool { return closed(addr) })
+}
+
+// startParent starts this test binary as one that starts a server, and returns
+// what kills it.
+func startParent(t *testing.T, env string) (kill func()) {
+	t.Helper()
 	parent, err := command.Start(t.Context(), command.Spec{
-		Path: os.Args[0], Args: []string{"-test.run=^TestHelperParent$"}, Env: []string{"KASOKU_TEST_DIR=" + dir}, Stdout: os.Stderr, Stderr: os.Stderr,
+		Path: os.Args[0], Args: []string{"-test.run=^TestHelperParent$"}, Env: []string{env, "TMPDIR=" + t.TempDir()}, Stdout: os.Stderr, Stderr: os.Stderr,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s *service.Server
-	waitFor(t, "the server", func() bool {
-		s, err = service.Attach(dir)
-		return err == nil
-	})
-	if err := parent.Signal(syscall.SIGKILL); err != nil {
-		t.Fatal(err)
+	return func() {
+		t.Helper()
+		if err := parent.Signal(syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = parent.Wait()
 	}
-	_, _ = parent.Wait()
-	waitFor(t, "the server to die", func() bool { return s.Pid() == 0 && closed(s.Addr()) })
 }
 
 func TestHelperParent(t *testing.T) {
+	if port := os.Getenv("KASOKU_TEST_NGINX"); port != "" {
+		n, err := strconv.Atoi(port)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := service.Nginx(t.Context(), service.NginxOptions{Port: n}); err != nil {
+			t.Fatal(err)
+		}
+		select {} // until it is killed
+	}
 	dir := os.Getenv("KASOKU_TEST_DIR")
 	if dir == "" {
 		return
