@@ -136,17 +136,7 @@ func check(req *http.Request) error {
 	if req.URL.Scheme != "http" {
 		return fmt.Errorf("bad URL scheme %q: want http", req.URL.Scheme)
 	}
-	for name, values := range req.Header {
-		if !httpguts.ValidHeaderFieldName(name) {
-			return fmt.Errorf("bad header name %q", name)
-		}
-		for _, v := range values {
-			if !httpguts.ValidHeaderFieldValue(v) {
-				return fmt.Errorf("bad value %q of header %q", v, name)
-			}
-		}
-	}
-	return nil
+	return load.CheckHeader(req.Header)
 }
 
 // dialHost returns where to connect to, as "host:port".

@@ -69,7 +69,7 @@ func (d *dialer) connect(ctx context.Context, network, addr string) (net.Conn, e
 	is4 := addrs[0].Addr().Is4()
 	other := slices.IndexFunc(addrs, func(a netip.AddrPort) bool { return a.Addr().Is4() != is4 })
 	if other < 0 {
-		return d.inOrder(ctx, network, addrs)
+		return load.DialInOrder(ctx, &d.d, network, addrs)
 	}
 	return d.race(ctx, network, addrs[:other], addrs[other:])
 }
@@ -88,34 +88,6 @@ func (d *dialer) fitting(addrs []netip.AddrPort) []netip.AddrPort {
 	return fit
 }
 
-// inOrder tries one address after the other, each for its share of the time that
-// is left. The error is that of the first.
-func (d *dialer) inOrder(ctx context.Context, network string, addrs []netip.AddrPort) (net.Conn, error) {
-	var first error
-	for i, a := range addrs {
-		conn, err := d.one(ctx, network, a, len(addrs)-i)
-		if err == nil {
-			return conn, nil
-		}
-		if first == nil {
-			first = err
-		}
-		if ctx.Err() != nil {
-			break
-		}
-	}
-	return nil, first
-}
-
-func (d *dialer) one(ctx context.Context, network string, a netip.AddrPort, left int) (net.Conn, error) {
-	if end, ok := ctx.Deadline(); ok && left > 1 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, time.Until(end)/time.Duration(left))
-		defer cancel()
-	}
-	return d.d.DialContext(ctx, network, a.String())
-}
-
 // race tries the addresses of one family, and beside them those of the other when
 // the first have failed or are slow. The error is that of the first to fail.
 func (d *dialer) race(ctx context.Context, network string, first, second []netip.AddrPort) (net.Conn, error) {
@@ -127,7 +99,7 @@ func (d *dialer) race(ctx context.Context, network string, first, second []netip
 	}
 	results := make(chan result)
 	try := func(addrs []netip.AddrPort) {
-		conn, err := d.inOrder(ctx, network, addrs)
+		conn, err := load.DialInOrder(ctx, &d.d, network, addrs)
 		results <- result{conn, err}
 	}
 	go try(first)

@@ -14,7 +14,6 @@ import (
 // openLoop makes two requests for each arrival of its schedule.
 type openLoop struct {
 	url string
-	ran sync.WaitGroup
 
 	mu    sync.Mutex
 	asked []scenario.Record // what the agent recorded of the second requests

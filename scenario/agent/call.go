@@ -149,7 +149,7 @@ func (x *call) check() error {
 	if x.r.Header == nil {
 		return nil
 	}
-	return checkHeader(x.r.Header)
+	return load.CheckHeader(x.r.Header)
 }
 
 // A field is one line of the header that goes out with each request.

@@ -73,7 +73,7 @@ func (o Options) Validate() error {
 	case !httpguts.ValidHeaderFieldValue(o.UserAgent):
 		return fmt.Errorf("bad user agent %q", o.UserAgent)
 	}
-	return checkHeader(o.Header)
+	return load.CheckHeader(o.Header)
 }
 
 // parseBase reads a base URL.
@@ -88,21 +88,6 @@ func parseBase(s string) (*url.URL, error) {
 		return nil, fmt.Errorf("bad base URL %q: no host", u.Redacted())
 	}
 	return u, nil
-}
-
-// checkHeader returns an error when a name or a value could not be sent.
-func checkHeader(h http.Header) error {
-	for name, values := range h {
-		if !httpguts.ValidHeaderFieldName(name) {
-			return fmt.Errorf("bad header name %q", name)
-		}
-		for _, v := range values {
-			if !httpguts.ValidHeaderFieldValue(v) {
-				return fmt.Errorf("bad value %q of header %q", v, name)
-			}
-		}
-	}
-	return nil
 }
 
 // fields returns the fields that each request has, but for Host.

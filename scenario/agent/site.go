@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"net"
-	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -196,34 +195,15 @@ func (s *site) dial(x *call) (*conn, error) {
 }
 
 // dial connects to the first address of a host and port that answers, of those
-// that may be dialled. Each has its share of the time that is left.
+// that may be dialled.
 func (a *Agent) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	addrs, err := a.resolver.Next(ctx, addr)
 	if err != nil {
 		return nil, &net.OpError{Op: "dial", Net: network, Err: err}
 	}
-	var first error
-	for i, one := range addrs {
-		tcp, err := a.dialOne(ctx, network, one, len(addrs)-i)
-		if err == nil {
-			a.made.Add(1)
-			return tcp, nil
-		}
-		if first == nil {
-			first = err
-		}
-		if ctx.Err() != nil {
-			break
-		}
+	conn, err := load.DialInOrder(ctx, &a.dialer, network, addrs)
+	if err == nil {
+		a.made.Add(1)
 	}
-	return nil, first
-}
-
-func (a *Agent) dialOne(ctx context.Context, network string, addr netip.AddrPort, left int) (net.Conn, error) {
-	if end, ok := ctx.Deadline(); ok && left > 1 {
-		var stop context.CancelFunc
-		ctx, stop = context.WithTimeout(ctx, time.Until(end)/time.Duration(left))
-		defer stop()
-	}
-	return a.dialer.DialContext(ctx, network, addr.String())
+	return conn, err
 }
