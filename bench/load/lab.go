@@ -270,7 +270,7 @@ func (n *nginxServer) look(ctx context.Context) (s served, err error) {
 	if s.requests, err = stubStatus(string(b)); err != nil {
 		return s, err
 	}
-	workers := childrenOf(n.Pid())
+	workers := command.Children(n.Pid())
 	if len(workers) == 0 {
 		return s, errors.New("nginx has no worker")
 	}

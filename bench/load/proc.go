@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/kasoku/kasoku/command"
 )
 
 // clockTick is the unit of CPU times in /proc/PID/stat: USER_HZ is 100 on every
@@ -76,21 +78,6 @@ func loadAverage() (float64, error) {
 	return strconv.ParseFloat(first, 64)
 }
 
-// childrenOf returns the children of all threads of a process.
-func childrenOf(pid int) []int {
-	var out []int
-	threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid)) // it has ended: no children
-	for _, t := range threads {
-		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", pid, t.Name()))
-		for f := range strings.FieldsSeq(string(b)) {
-			if child, err := strconv.Atoi(f); err == nil {
-				out = append(out, child)
-			}
-		}
-	}
-	return out
-}
-
 // memory is that of one process over time, in bytes.
 type memory struct {
 	readings []float64 // resident, each memoryEvery
@@ -110,37 +97,21 @@ func watchMemory(pid int, done <-chan struct{}) (m memory) {
 			return m
 		case <-tick.C:
 		}
-		rss, peak := memoryOf(attackBelow(pid))
-		if rss > 0 {
-			m.readings = append(m.readings, rss)
-			m.peak = max(m.peak, peak)
+		rss, peak, err := command.Memory(attackBelow(pid))
+		if err == nil { // it has not ended
+			m.readings = append(m.readings, float64(rss))
+			m.peak = max(m.peak, float64(peak))
 		}
 	}
 }
 
 // attackBelow returns the child that is a `kasoku attack`, else the process itself.
 func attackBelow(pid int) int {
-	for _, child := range childrenOf(pid) {
+	for _, child := range command.Children(pid) {
 		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", child)) // it has ended: it is not the one
 		if slices.Contains(strings.Split(string(b), "\x00"), "attack") {
 			return child
 		}
 	}
 	return pid
-}
-
-// memoryOf returns VmRSS and VmHWM of a process, 0 when it has ended.
-func memoryOf(pid int) (rss, peak float64) {
-	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	for line := range strings.Lines(string(b)) {
-		name, rest, _ := strings.Cut(line, ":")
-		kib, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
-		switch name {
-		case "VmRSS":
-			rss, _ = strconv.ParseFloat(kib, 64)
-		case "VmHWM":
-			peak, _ = strconv.ParseFloat(kib, 64)
-		}
-	}
-	return rss * 1024, peak * 1024
 }

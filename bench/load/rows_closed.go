@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"os"
 	"slices"
+
+	"github.com/kasoku/kasoku/command"
 )
 
 // bodyBytes is the size of an answer's body.
@@ -88,8 +91,8 @@ func (b *bench) met(at place) []string {
 // what is no more than ours is only known to be below it.
 func (b *bench) peakMB(values []float64) string {
 	m := median(values)
-	if _, own := memoryOf(selfPID); m <= own {
-		return "< " + number(own/1e6)
+	if _, own, err := command.Memory(os.Getpid()); err == nil && m <= float64(own) {
+		return "< " + number(float64(own)/1e6)
 	}
 	return number(m / 1e6)
 }

@@ -3,13 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/kasoku/kasoku/unit"
 )
-
-var selfPID = os.Getpid()
 
 // manyConnections is the larger setting of the row "memory".
 const manyConnections = 10_000

@@ -5,11 +5,10 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/command"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/vegeta"
 	"github.com/kasoku/kasoku/report"
@@ -91,23 +90,7 @@ func begun(steps []kasoku.Step, whole bool, now time.Duration) []kasoku.Step {
 }
 
 // peakMemory is the most that this process had resident, in bytes; 0 when unknown.
-// It is not asked of getrusage(2), whose figure of a process begins at what the
-// one that started it had.
-//
-// Source: VmHWM in proc_pid_status(5).
 func peakMemory() uint64 {
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(status)) {
-		if f := strings.Fields(line); len(f) == 3 && f[0] == "VmHWM:" {
-			kb, err := strconv.ParseUint(f[1], 10, 54)
-			if err != nil {
-				return 0
-			}
-			return kb << 10
-		}
-	}
-	return 0
+	_, peak, _ := command.Memory(os.Getpid()) // 0 with an error
+	return peak
 }

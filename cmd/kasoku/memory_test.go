@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kasoku/kasoku/command"
 )
 
 // maxVersionKB is the most memory that kasoku may take before it does anything:
@@ -47,7 +49,11 @@ func TestMemoryOfVersion(t *testing.T) {
 			t.Fatal("it never came to write")
 		}
 	}
-	if kb := peakKB(t, cmd.Process.Pid); kb > maxVersionKB {
+	_, peak, err := command.Memory(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kb := peak >> 10; kb > maxVersionKB {
 		t.Errorf("kasoku version takes %d KiB, want at most %d", kb, maxVersionKB)
 	}
 }
@@ -72,24 +78,4 @@ func writing(pid int) bool {
 		}
 	}
 	return false
-}
-
-// peakKB returns the most resident memory that the process had, VmHWM.
-func peakKB(t *testing.T, pid int) int {
-	t.Helper()
-	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(status)) {
-		if f := strings.Fields(line); len(f) > 1 && f[0] == "VmHWM:" {
-			kb, err := strconv.Atoi(f[1])
-			if err != nil {
-				t.Fatal(err)
-			}
-			return kb
-		}
-	}
-	t.Fatal("no VmHWM")
-	return 0
 }

@@ -104,9 +104,6 @@ func (s *Stack) URL() string {
 	return "http://" + s.app.Addr()
 }
 
-// AppPid returns the service's process id, 0 when it does not run.
-func (s *Stack) AppPid() int { return s.app.Pid() }
-
 // StopApp stops the service and waits for its end.
 func (s *Stack) StopApp() error { return s.app.Stop() }
 

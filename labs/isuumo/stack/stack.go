@@ -23,6 +23,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kasoku/kasoku/command"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/data"
 	"github.com/kasoku/kasoku/labs/isuumo/tuning"
@@ -211,9 +212,6 @@ func (s *Stack) StartApp(ctx context.Context) error {
 	return s.app.Start(ctx, args, []string{"KASOKU_LAB_DSN=" + s.DSN})
 }
 
-// StopApp ends the service in order; stopping a stopped one does nothing.
-func (s *Stack) StopApp() error { return s.app.Stop() }
-
 // RestartApp ends the service in order and starts it again.
 func (s *Stack) RestartApp(ctx context.Context) error {
 	if err := s.app.Stop(); err != nil {
@@ -291,7 +289,7 @@ func (s *Stack) AppPid() int {
 // workers.
 func (s *Stack) PIDs() []int {
 	pids := []int{s.AppPid(), s.DB.Pid(), s.Nginx.Pid()}
-	pids = append(pids, children(s.Nginx.Pid())...)
+	pids = append(pids, command.Children(s.Nginx.Pid())...)
 	return slices.DeleteFunc(pids, func(pid int) bool { return pid == 0 })
 }
 
