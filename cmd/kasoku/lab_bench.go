@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -134,8 +133,8 @@ func (f *labBenchFlags) options(e *env, name string) (bench.Options, error) {
 	}
 	rows := &f.rows
 	if f.target == "" {
-		s, err := readLab(e, name)
-		if err != nil || !alive(s.Pid) {
+		s, ok := runningLab(e, name)
+		if !ok {
 			return o, usagef("give --target URL, or `kasoku lab up "+name+"` starts one", "%s does not run", name)
 		}
 		o.Target = s.URL
@@ -163,12 +162,6 @@ func mayLoad(ctx context.Context, o *bench.Options) error {
 	return usageIf(forbidden(err), err)
 }
 
-// The ends of the names of what crawlers ask for, and of what has to be refused.
-const (
-	crawled = " (bot)"
-	refusal = " (refused)"
-)
-
 // ofPeople leaves out what crawlers ask for: that they are turned away is no failure
 // of the service, and slow answers to them are nobody's trouble. What is rightly
 // refused is no failure either.
@@ -178,7 +171,7 @@ func ofPeople(sink scenario.Sink) scenario.Sink {
 	}
 	return func(r *scenario.Report) {
 		r.Seconds = slices.DeleteFunc(r.Seconds, func(s kasoku.LoadSecond) bool {
-			return strings.HasSuffix(s.Target, crawled) || strings.HasSuffix(s.Target, refusal)
+			return !bench.OfPeople(s.Target)
 		})
 		sink(r)
 	}

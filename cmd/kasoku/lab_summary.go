@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/labs/isuumo/bench"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/export"
 	"github.com/kasoku/kasoku/scenario"
@@ -168,7 +169,7 @@ func (side *labSide) topLevel() []topP99 {
 			continue
 		}
 		for _, x := range res.bench.TopLevel {
-			if strings.HasSuffix(x.Step, crawled) || strings.HasSuffix(x.Step, refusal) {
+			if !bench.OfPeople(x.Step) {
 				continue
 			}
 			values[x.Step] = append(values[x.Step], x.P99/1e3)

@@ -90,7 +90,7 @@ func labSample(score int64, pass bool, polygon, cpu float64) *labRunResult {
 				step(scenario.Prepare, stepInitialize, 500), step(scenario.Load, stepPolygon, polygon), step(scenario.Load, "POST /api/chair", 20),
 			}, Messages: []scenario.Message{{Text: "timeout", Count: 2}}},
 			bench.Figures{HumanRequests: 2000, TopLevel: []scenario.StepLatency{
-				step(scenario.Load, stepPolygon, polygon), step(scenario.Load, "GET /api/chair/:id"+crawled, 1), step(scenario.Load, "GET /api/chair/:id"+refusal, 1),
+				step(scenario.Load, stepPolygon, polygon), step(scenario.Load, "GET /api/chair/:id (bot)", 1), step(scenario.Load, "GET /api/chair/:id (refused)", 1),
 			}},
 		},
 	}

@@ -140,10 +140,6 @@ func one[T comparable](c *client, s *shelf[T], res *agent.Response, rank int32) 
 	return nil
 }
 
-// refusedSuffix ends the names of what has to be refused, so that it does not count
-// among the errors of what has not.
-const refusedSuffix = " (refused)"
-
 // exactly asks for what the service must answer with a status other than 200.
 func (c *client) exactly(ctx context.Context, step, path string, want int) error {
 	return c.mustBe(ctx, &question{step: step + refusedSuffix, path: path}, want)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,8 +17,19 @@ import (
 	"github.com/kasoku/kasoku/scenario/agent"
 )
 
-// crawlerSuffix ends the names of what crawlers ask for.
-const crawlerSuffix = " (bot)"
+// The ends of the names of requests that are not those of people who want an answer:
+// of what crawlers ask for, which the service may turn away, and of what it has to
+// refuse.
+const (
+	crawlerSuffix = " (bot)"
+	refusedSuffix = " (refused)"
+)
+
+// OfPeople reports whether the requests of a step are those that the service has to
+// answer well and in time. Errors of the others are no failures of the service.
+func OfPeople(step string) bool {
+	return !strings.HasSuffix(step, crawlerSuffix) && !strings.HasSuffix(step, refusedSuffix)
+}
 
 // A client is one user with his browser. It may ask for several things at once.
 //

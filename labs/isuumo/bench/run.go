@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -69,7 +68,7 @@ func (r *run) recordTo(step *scenario.Step) func(scenario.Record) {
 	}
 	return func(rec scenario.Record) {
 		step.Record(rec)
-		if rec.Err == "" && rec.Code/100 == http.StatusOK/100 && !strings.HasSuffix(rec.Step, crawlerSuffix) {
+		if rec.Err == "" && rec.Code/100 == http.StatusOK/100 && OfPeople(rec.Step) {
 			r.human.Add(1)
 		}
 		r.mu.Lock()
