@@ -162,6 +162,11 @@ func (s *Service) reopen() error {
 	if err := s.record.open(s.ctx); err != nil {
 		return err
 	}
+	return s.reread()
+}
+
+// reread makes a world of all rows of the database and publishes it.
+func (s *Service) reread() error {
 	w, stock, err := s.record.read(s.ctx, s.FixtureDir)
 	if err != nil {
 		return err
@@ -202,10 +207,5 @@ func (s *Service) reset(keep bool) error {
 	if err := s.record.use(s.ctx); err != nil || keep {
 		return err
 	}
-	w, stock, err := s.record.read(s.ctx, s.FixtureDir)
-	if err != nil {
-		return err
-	}
-	s.publish(w, stock)
-	return nil
+	return s.reread()
 }
