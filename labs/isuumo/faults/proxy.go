@@ -92,22 +92,16 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the client is gone
 	}
-	if p.matches(x) {
-		if p.o.Rule.Before != nil {
-			p.o.Rule.Before(x)
-		}
-		if x.Status == 0 {
-			err = x.pass(r.Context())
-		}
-		if err == nil && p.o.Rule.After != nil {
-			p.o.Rule.After(x)
-		}
-	} else {
-		err = x.pass(r.Context())
+	rule := &p.o.Rule
+	spoiled := p.matches(x)
+	if spoiled && rule.Before != nil {
+		rule.Before(x)
 	}
-	if err != nil {
-		w.WriteHeader(http.StatusBadGateway)
-		return
+	if x.Status == 0 {
+		x.pass(r.Context())
+	}
+	if spoiled && rule.After != nil {
+		rule.After(x)
 	}
 	if x.Phase == Loading {
 		x.Delay += p.o.Pace
@@ -206,8 +200,15 @@ func (x *Exchange) Chair(id int64) *isuumo.Chair { return x.proxy.chairs[id] }
 // Estate returns an estate by its id.
 func (x *Exchange) Estate(id int64) *isuumo.Estate { return x.proxy.estates[id] }
 
-// pass sends the request to the service and takes its answer.
-func (x *Exchange) pass(ctx context.Context) error {
+// pass sends the request to the service and takes its answer, which is 502 when it has
+// none.
+func (x *Exchange) pass(ctx context.Context) {
+	if err := x.roundTrip(ctx); err != nil {
+		x.Status, x.Header, x.Body = http.StatusBadGateway, http.Header{}, nil
+	}
+}
+
+func (x *Exchange) roundTrip(ctx context.Context) error {
 	u := *x.proxy.target
 	u.Path, u.RawQuery = x.Path, x.Query.Encode()
 	req, err := http.NewRequestWithContext(ctx, x.Method, u.String(), bytes.NewReader(x.Sent))
@@ -235,7 +236,7 @@ func (x *Exchange) passLater(after time.Duration) {
 	x.proxy.late.Go(func() {
 		later.Delay = after
 		later.wait(later.proxy.ctx)
-		_ = later.pass(later.proxy.ctx) // whoever asked has his answer
+		later.pass(later.proxy.ctx)
 	})
 }
 
