@@ -3,14 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/kasoku/kasoku/command"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/data"
 )
@@ -69,7 +66,7 @@ func newLabList(e *env) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			for _, l := range labs() {
 				status := "stopped"
-				if s, err := readLab(e, l.name); err == nil && alive(s.Pid) {
+				if s, ok := runningLab(e, l.name); ok {
 					status = "runs at " + s.URL
 				}
 				fmt.Fprintf(e.stdout, "%-7s  %s\n         %s\n", l.name, status, l.about)
@@ -153,36 +150,23 @@ func labUp(cmd *cobra.Command, e *env, name string, o *labFlags) error {
 	if err := l.check(o); err != nil {
 		return err
 	}
-	if s, err := readLab(e, name); err == nil && alive(s.Pid) {
-		return hinted{fmt.Errorf("%s runs already at %s", name, s.URL), "`kasoku lab down " + name + "` stops it"}
-	}
-	dir := labDir(e, name)
-	if err := os.RemoveAll(dir); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	logFile, err := os.Create(filepath.Join(dir, "supervisor.log"))
-	if err != nil {
-		return err
-	}
-	defer logFile.Close()
-	p, err := command.Start(context.WithoutCancel(cmd.Context()), command.Spec{
-		Path: self, Args: append([]string{"lab", "supervise", name, "--dir", dir}, o.args(cmd.Flags())...),
-		Stdout: logFile, Stderr: logFile, NewSession: true,
-	})
-	if err != nil {
-		return fmt.Errorf("start lab: %w", err)
-	}
-	s, err := waitLab(cmd.Context(), e, name, p)
+	ctx, _, stop := interruptible(cmd.Context())
+	defer stop()
+	s, err := startLab(ctx, e, name, o.args(cmd.Flags()))
 	if err != nil {
 		return err
 	}
 	fmt.Fprint(e.stdout, s.text(), l.next(e, &s))
 	return nil
+}
+
+// shellWord returns s so that a shell reads it as one word.
+func shellWord(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_./:@%+=,-", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

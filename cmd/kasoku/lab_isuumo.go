@@ -98,5 +98,5 @@ func nextIsuumo(e *env, s *labState) string {
 	return fmt.Sprintf(`next  %s lab bench isuumo
       %s record --mysql '%s' --accesslog %s --applog %s --pid %s -- \
         %s lab bench isuumo
-`, e.name, e.name, s.DSN, s.AccessLog, s.AppLog, strings.Join(pids, ","), e.name)
+`, e.name, e.name, s.DSN, shellWord(s.AccessLog), shellWord(s.AppLog), strings.Join(pids, ","), e.name)
 }

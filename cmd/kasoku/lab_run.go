@@ -9,11 +9,9 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -177,18 +175,14 @@ func (f *labRunFlags) run(parent context.Context, e *env, name string) (err erro
 // configurations name the same files. It is free again when the process ends.
 func (r *labRuns) lock(name string) (free func(), err error) {
 	r.work = labDir(r.e, name+"-run")
-	if err := os.MkdirAll(filepath.Dir(r.work), 0o700); err != nil {
-		return nil, err
+	f, err := takeLock(r.work + ".lock")
+	if errors.Is(err, errLocked) {
+		return nil, hinted{errors.New("another `kasoku lab run` is at work"), "two at once would measure each other"}
 	}
-	f, err := os.OpenFile(r.work+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		f.Close()
-		return nil, hinted{fmt.Errorf("another `kasoku lab run` is at work: %w", err), "two at once would measure each other"}
-	}
-	return func() { f.Close() }, nil
+	return func() { dropLock(f) }, nil //nolint:errcheck // an empty file would stay
 }
 
 // all makes the runs. What goes wrong ends it; what was made until then stays.

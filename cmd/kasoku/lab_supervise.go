@@ -56,8 +56,87 @@ func (s *labState) text() string {
 	return out
 }
 
+// startLab starts the supervisor of a lab in the background and waits until the lab
+// runs. Otherwise it leaves nothing but the logs, and not even those when ctx ends.
+func startLab(ctx context.Context, e *env, name string, args []string) (s labState, err error) {
+	lock, err := takeLock(labLock(e, name))
+	if errors.Is(err, errLocked) {
+		return s, runsAlready(e, name)
+	}
+	if err != nil {
+		return s, err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	dir := labDir(e, name)
+	if err := os.RemoveAll(dir); err != nil {
+		return s, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return s, err
+	}
+	p, err := startSupervisor(name, dir, lock, args)
+	if err != nil {
+		return s, err
+	}
+	s, err = waitLab(ctx, e, name, p)
+	switch {
+	case err == nil:
+		return s, nil
+	case ctx.Err() != nil:
+		return s, errors.Join(stopped{"stopped before the lab ran: " + context.Cause(ctx).Error()}, os.RemoveAll(dir), os.Remove(lock.Name()))
+	}
+	return s, errors.Join(err, keepLogs(dir), os.Remove(lock.Name()))
+}
+
+// startSupervisor starts the process that owns the lab. It holds the lock, which is
+// its standard input, so that none of its own children gets it.
+func startSupervisor(name, dir string, lock *os.File, args []string) (*command.Process, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	log, err := os.Create(filepath.Join(dir, "supervisor.log"))
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	p, err := command.Start(context.Background(), command.Spec{
+		Path: self, Args: append([]string{"lab", "supervise", name, "--dir", dir}, args...),
+		Stdin: lock, Stdout: log, Stderr: log, NewSession: true, Grace: stopLimit,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("start lab: %w", err)
+	}
+	if _, err := fmt.Fprintln(lock, p.Pid()); err != nil {
+		_, stopErr := p.Stop()
+		return nil, errors.Join(fmt.Errorf("start lab: %w", err), stopErr)
+	}
+	return p, nil
+}
+
+// runsAlready says what stands in the way of a start.
+func runsAlready(e *env, name string) error {
+	where := "is just being started or stopped"
+	if s, err := readLab(e, name); err == nil {
+		where = "runs already at " + s.URL
+	}
+	return hinted{fmt.Errorf("%s %s", name, where), "`kasoku lab down " + name + "` stops it"}
+}
+
+// keepLogs removes what lies in a lab's directory but for its logs.
+func keepLogs(dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, entry := range entries {
+		if filepath.Ext(entry.Name()) != ".log" {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, entry.Name())))
+		}
+	}
+	return err
+}
+
+// waitLab waits until a lab tells where it runs. Else its supervisor has ended.
 func waitLab(ctx context.Context, e *env, name string, p *command.Process) (labState, error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	limit, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -73,7 +152,7 @@ func waitLab(ctx context.Context, e *env, name string, p *command.Process) (labS
 				return labState{}, fmt.Errorf("lab %s did not start: %w", name, err)
 			}
 			return labState{}, didNotStart(name, string(log))
-		case <-ctx.Done():
+		case <-limit.Done():
 			_, err := p.Stop()
 			return labState{}, errors.Join(fmt.Errorf("lab %s did not start within a minute", name), err)
 		}
@@ -83,7 +162,10 @@ func waitLab(ctx context.Context, e *env, name string, p *command.Process) (labS
 // didNotStart passes on what the supervisor said before it ended.
 func didNotStart(name, log string) error {
 	said, hint, _ := strings.Cut(strings.TrimSpace(log), "\nkasoku: hint: ")
-	return hinted{fmt.Errorf("lab %s did not start: %s", name, strings.TrimPrefix(said, "kasoku: error: ")), hint}
+	for _, prefix := range []string{"kasoku: error: ", "exit 3: "} {
+		said = strings.TrimPrefix(said, prefix)
+	}
+	return hinted{fmt.Errorf("lab %s did not start: %s", name, said), hint}
 }
 
 func newLabDown(e *env) *cobra.Command {
@@ -97,37 +179,67 @@ func newLabDown(e *env) *cobra.Command {
 			if _, err := labNamed(name); err != nil {
 				return err
 			}
-			s, err := readLab(e, name)
-			if err != nil || !alive(s.Pid) {
-				fmt.Fprintf(e.stdout, "%s does not run\n", name)
-				return os.RemoveAll(labDir(e, name))
+			was, err := stopLab(cmd.Context(), e, name)
+			if err != nil {
+				return err
 			}
-			if err := syscall.Kill(s.Pid, syscall.SIGTERM); err != nil {
-				return fmt.Errorf("stop lab %s: %w", name, err)
-			}
-			if err := waitGone(cmd.Context(), s.Pid); err != nil {
-				return fmt.Errorf("lab %s (pid %d) did not stop: %w", name, s.Pid, err)
-			}
-			fmt.Fprintf(e.stdout, "%s stopped\n", name)
-			return os.RemoveAll(labDir(e, name))
+			fmt.Fprintf(e.stdout, "%s %s\n", name, was)
+			return nil
 		},
 	}
 }
 
-// waitGone waits until the process has ended, at most 20 s.
-func waitGone(ctx context.Context, pid int) error {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+// stopLab stops a lab that runs or is being started, and removes what it left.
+func stopLab(ctx context.Context, e *env, name string) (was string, err error) {
+	was = "does not run"
+	lock, err := takeLock(labLock(e, name))
+	if errors.Is(err, errLocked) {
+		was = "stopped"
+		lock, err = endSupervisor(ctx, e, name)
+	}
+	if err != nil {
+		return was, err
+	}
+	return was, errors.Join(os.RemoveAll(labDir(e, name)), dropLock(lock))
+}
+
+// endSupervisor ends a lab's supervisor, and with it all of the lab, and takes the
+// lock that it held.
+func endSupervisor(ctx context.Context, e *env, name string) (*os.File, error) {
+	pid, err := supervisorOf(e, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return nil, fmt.Errorf("stop lab %s: %w", name, err)
+	}
+	lock, err := waitLock(ctx, labLock(e, name))
+	if err != nil {
+		return nil, fmt.Errorf("lab %s (pid %d) did not stop: %w", name, pid, err)
+	}
+	return lock, nil
+}
+
+// stopLimit is how long a lab may take to stop.
+const stopLimit = 20 * time.Second
+
+// waitLock waits until the lock is free, and takes it.
+func waitLock(ctx context.Context, path string) (*os.File, error) {
+	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	for alive(pid) {
+	for {
+		f, err := takeLock(path)
+		if !errors.Is(err, errLocked) {
+			return f, err
+		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return ctx.Err()
+			return nil, ctx.Err()
 		}
 	}
-	return nil
 }
 
 // newLabSupervise is the background process that owns database and service.
@@ -156,6 +268,9 @@ func supervise(ctx context.Context, name string, o *labFlags) (err error) {
 		return err
 	}
 	s, down, err := l.start(ctx, o)
+	if err != nil && ctx.Err() != nil {
+		return stopped{"stopped before it ran: " + context.Cause(ctx).Error()}
+	}
 	if err != nil {
 		return err
 	}
@@ -201,6 +316,3 @@ func readLab(e *env, name string) (labState, error) {
 	var s labState
 	return s, json.Unmarshal(b, &s)
 }
-
-// alive reports whether a process with the pid exists.
-func alive(pid int) bool { return pid > 0 && syscall.Kill(pid, 0) == nil }

@@ -76,5 +76,5 @@ func serveUserapi(ctx context.Context, e *env, o *serveFlags) error {
 func nextUserapi(e *env, s *labState) string {
 	return fmt.Sprintf(`next  %s record --mysql '%s' --accesslog %s --applog %s --pid %d,%d -o before.kasoku -- \
         %s attack -rate 10,100,1000 -duration 10s --pause 3s -target 'POST %s/users'
-`, e.name, s.DSN, s.AccessLog, s.AppLog, s.AppPid, s.DBPid, e.name, s.URL)
+`, e.name, s.DSN, shellWord(s.AccessLog), shellWord(s.AppLog), s.AppPid, s.DBPid, e.name, s.URL)
 }
