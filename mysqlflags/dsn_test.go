@@ -124,6 +124,17 @@ func TestRedact(t *testing.T) {
 	f("mysql://u:geheim@h:1/d", "(unreadable DSN)")
 }
 
+func TestWithParam(t *testing.T) {
+	f := func(dsn, want string) {
+		t.Helper()
+		if got := WithParam(dsn, "a=1"); got != want {
+			t.Errorf("%s: %s, want %s", dsn, got, want)
+		}
+	}
+	f("u:p@tcp(h:1)/d", "u:p@tcp(h:1)/d?a=1")
+	f("u:p?@unix(/run/s.sock)/?b=2", "u:p?@unix(/run/s.sock)/?b=2&a=1")
+}
+
 func TestOpenDSN_Failure(t *testing.T) {
 	for _, dsn := range []string{"", "u:geheim@tcp(h:1", "u:geheim@tcp(h:1)/d?parseTime=x", "mysql://u:geheim@h/d"} {
 		_, err := OpenDSN(dsn)

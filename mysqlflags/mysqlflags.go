@@ -182,6 +182,15 @@ func Database(dsn string) string {
 	return cfg.DBName
 }
 
+// WithParam returns the DSN with one more parameter, such as "parseTime=true". The
+// parameters follow the last slash.
+func WithParam(dsn, param string) string {
+	if strings.Contains(dsn[strings.LastIndexByte(dsn, '/')+1:], "?") {
+		return dsn + "&" + param
+	}
+	return dsn + "?" + param
+}
+
 // OpenDSN opens the database of a DSN. It does not connect yet; connecting
 // takes at most [DialTimeout] unless the DSN names another timeout, and its
 // errors carry a hint. The driver logs nothing: what it would say is in the error.

@@ -3,6 +3,9 @@
 // The program is kasoku itself, through a link that carries the service's name, so
 // that the process has that name too. It tells in a file when it accepts requests,
 // and at which address.
+//
+// [Service] is that process as the lab sees it; [Await] and [Serve] are what it does
+// itself, whichever service it is.
 package process
 
 import (
@@ -108,22 +111,11 @@ func (s *Service) await(ctx context.Context, ready string) (addr string, err err
 		select {
 		case <-tick.C:
 		case <-s.child.Done():
-			return "", fmt.Errorf("the service ended at once: %s", s.lastWords())
+			return "", fmt.Errorf("the service ended at once; %s says why", s.o.Log)
 		case <-ctx.Done():
 			return "", fmt.Errorf("wait for the service: %w", context.Cause(ctx))
 		}
 	}
-}
-
-// lastWords returns the last line of the log, and where that is.
-func (s *Service) lastWords() string {
-	b, err := os.ReadFile(s.o.Log)
-	if err != nil {
-		return err.Error()
-	}
-	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
-	last := strings.TrimPrefix(lines[len(lines)-1], "kasoku: error: ")
-	return strings.ToValidUTF8(last, "?") + " (" + s.o.Log + ")"
 }
 
 // Addr returns where the service accepts requests, as it told; empty before the

@@ -2,17 +2,15 @@ package userapi
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"io"
 	"log"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
+	"github.com/kasoku/kasoku/labs/process"
 	"github.com/kasoku/kasoku/mysqlflags"
 )
 
@@ -32,7 +30,7 @@ type Config struct {
 func Serve(ctx context.Context, cfg Config) error {
 	dsn := cfg.DSN
 	if !cfg.Defects.Has("DRV-01") {
-		dsn = withParam(dsn, "interpolateParams=true")
+		dsn = mysqlflags.WithParam(dsn, "interpolateParams=true")
 	}
 	db, err := mysqlflags.OpenDSN(dsn)
 	if err != nil {
@@ -45,7 +43,12 @@ func Serve(ctx context.Context, cfg Config) error {
 		db.SetMaxIdleConns(p.idle)
 	}
 	appLog := log.New(cfg.AppLog, "", log.LstdFlags)
-	if err := reach(ctx, db, appLog, !cfg.Defects.Has("OPS-01")); err != nil {
+	if cfg.Defects.Has("OPS-01") {
+		err = db.PingContext(ctx)
+	} else {
+		err = process.Await(ctx, appLog, "reach database", db.PingContext)
+	}
+	if err != nil {
 		return fmt.Errorf("reach database: %w", err)
 	}
 	st := &store{db: db, save: cfg.Defects.Has("DRV-04"), cached: cfg.Defects.Has("OPS-09")}
@@ -61,51 +64,10 @@ func Serve(ctx context.Context, cfg Config) error {
 		ErrorLog:          appLog,
 		ReadHeaderTimeout: 10 * time.Second,
 	}
-	served := make(chan error, 1)
-	go func() { served <- srv.Serve(ln) }()
 	if cfg.Ready != nil {
 		cfg.Ready(ln.Addr().String())
 	}
-	select {
-	case err := <-served:
-		return fmt.Errorf("serve: %w", err)
-	case <-ctx.Done():
-	}
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-	defer cancel()
-	err = srv.Shutdown(grace)
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = srv.Close()
-	}
-	<-served
-	return err
-}
-
-// reach waits until the database answers, asking again and again with growing
-// pauses; with patient false it asks once.
-func reach(ctx context.Context, db *sql.DB, appLog *log.Logger, patient bool) error {
-	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
-		err := db.PingContext(ctx)
-		if err == nil || !patient || ctx.Err() != nil {
-			return err
-		}
-		appLog.Printf("reach database: %v; trying again in %s", err, wait)
-		again := time.NewTimer(wait)
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			again.Stop()
-			return ctx.Err()
-		}
-	}
-}
-
-// withParam adds a parameter to a DSN. The parameters follow the last slash.
-func withParam(dsn, param string) string {
-	if strings.Contains(dsn[strings.LastIndexByte(dsn, '/')+1:], "?") {
-		return dsn + "&" + param
-	}
-	return dsn + "?" + param
+	return process.Serve(ctx, srv, ln)
 }
 
 func routes(st *store, d Defects, appLog *log.Logger) http.Handler {

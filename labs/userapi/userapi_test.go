@@ -1,15 +1,14 @@
 package userapi
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku/command"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/service"
 )
@@ -114,28 +113,16 @@ func status(t *testing.T, db *sql.DB) map[string]int {
 	return out
 }
 
-// lockedBuffer is a buffer that the service may write to from many requests.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
 func serveAndPost(t *testing.T, dsn string, d Defects, requests int) (appLog string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	var access, app lockedBuffer
+	access, app := command.NewTail(1<<20), command.NewTail(1<<20)
 	ready := make(chan string, 1)
 	served := make(chan error, 1)
 	stop, stopServing := context.WithCancel(ctx)
 	go func() {
-		served <- Serve(stop, Config{Listen: "127.0.0.1:0", DSN: dsn, Defects: d, AccessLog: &access, AppLog: &app,
+		served <- Serve(stop, Config{Listen: "127.0.0.1:0", DSN: dsn, Defects: d, AccessLog: access, AppLog: app,
 			Ready: func(addr string) { ready <- addr }})
 	}()
 	var addr string
@@ -159,8 +146,8 @@ func serveAndPost(t *testing.T, dsn string, d Defects, requests int) (appLog str
 	if err := <-served; err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(access.b.String(), "uri:/users\tstatus:200\tsize:3\treqtime:0."); n != requests {
-		t.Errorf("%d access log lines, want %d:\n%s", n, requests, access.b.String())
+	if n := strings.Count(access.String(), "uri:/users\tstatus:200\tsize:3\treqtime:0."); n != requests {
+		t.Errorf("%d access log lines, want %d:\n%s", n, requests, access.String())
 	}
-	return app.b.String()
+	return app.String()
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/memory"
 	"github.com/kasoku/kasoku/labs/isuumo/queries"
+	"github.com/kasoku/kasoku/labs/process"
 	"github.com/kasoku/kasoku/mysqlflags"
 )
 
@@ -65,7 +66,7 @@ func Serve(ctx context.Context, cfg Config) error {
 	if cfg.Defects.Has("APP-01") {
 		h = chatty(s, cfg.AppLog)
 	}
-	return errors.Join(serve(ctx, &http.Server{
+	return errors.Join(process.Serve(ctx, &http.Server{
 		Handler:           h,
 		ErrorLog:          appLog,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -96,7 +97,7 @@ func openDB(cfg Config) (*sql.DB, error) {
 	sqlService := cfg.Defects.Has("CCH-07")
 	dsn := cfg.DSN
 	if !sqlService || !cfg.Defects.Has("DRV-01") {
-		dsn = withParam(dsn, "interpolateParams=true")
+		dsn = mysqlflags.WithParam(dsn, "interpolateParams=true")
 	}
 	db, err := mysqlflags.OpenDSN(dsn)
 	if err != nil {
@@ -118,30 +119,20 @@ const poolSize = 64
 // errUnknownDatabase is ER_BAD_DB_ERROR.
 const errUnknownDatabase = 1049
 
-// reach waits until the database answers, asking again and again with growing
-// pauses. A database that is not there is made, empty: an /initialize that was killed
-// between dropping and making it leaves the server without, and nobody could
-// connect to call the next one.
+// reach waits until the database answers. One that is not there is made, empty: an
+// /initialize that was killed between dropping and making it leaves the server
+// without, and nobody could connect to call the next one.
 func reach(ctx context.Context, db *sql.DB, dsn string, appLog *log.Logger) error {
-	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+	return process.Await(ctx, appLog, "reach database", func(ctx context.Context) error {
 		err := db.PingContext(ctx)
-		if mysqlflags.ErrorNumber(err) == errUnknownDatabase {
-			if err = create(ctx, dsn); err == nil {
-				continue
-			}
-		}
-		if err == nil || ctx.Err() != nil {
+		if mysqlflags.ErrorNumber(err) != errUnknownDatabase {
 			return err
 		}
-		appLog.Printf("reach database: %v; trying again in %s", err, wait)
-		again := time.NewTimer(wait)
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			again.Stop()
-			return ctx.Err()
+		if err := create(ctx, dsn); err != nil {
+			return err
 		}
-	}
+		return db.PingContext(ctx)
+	})
 }
 
 // create makes the database that the DSN names.
@@ -154,14 +145,6 @@ func create(ctx context.Context, dsn string) error {
 	defer db.Close()
 	_, err = db.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS `"+strings.ReplaceAll(name, "`", "``")+"`")
 	return err
-}
-
-// withParam adds a parameter to a DSN. The parameters follow the last slash.
-func withParam(dsn, param string) string {
-	if strings.Contains(dsn[strings.LastIndexByte(dsn, '/')+1:], "?") {
-		return dsn + "&" + param
-	}
-	return dsn + "?" + param
 }
 
 // listen listens at host:port or unix:/path, where a socket that nobody listens on
@@ -191,24 +174,4 @@ func listen(at string) (net.Listener, string, error) {
 		return nil, "", errors.Join(fmt.Errorf("listen: %w", err), ln.Close())
 	}
 	return ln, at, nil
-}
-
-// serve answers until the context ends and all requests are answered, or two
-// seconds longer.
-func serve(ctx context.Context, srv *http.Server, ln net.Listener) error {
-	served := make(chan error, 1)
-	go func() { served <- srv.Serve(ln) }()
-	select {
-	case err := <-served:
-		return fmt.Errorf("serve: %w", err)
-	case <-ctx.Done():
-	}
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-	defer cancel()
-	err := srv.Shutdown(grace)
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = srv.Close()
-	}
-	<-served
-	return err
 }

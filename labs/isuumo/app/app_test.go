@@ -16,8 +16,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku/command"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/data"
+	"github.com/kasoku/kasoku/labs/process"
 	"github.com/kasoku/kasoku/service"
 	"github.com/kasoku/kasoku/service/servicetest"
 )
@@ -171,7 +173,7 @@ func TestOpen(t *testing.T) {
 }
 
 func TestChatty(t *testing.T) {
-	var log locked
+	log := command.NewTail(1 << 16)
 	h := chatty(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/none" {
 			w.WriteHeader(http.StatusNotFound)
@@ -180,7 +182,7 @@ func TestChatty(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json; charset=UTF-8")
 		w.Header().Set("Content-Length", "12") // of what is not sent
 		_, _ = io.WriteString(w, `{"a":[1,{}]}`)
-	}), &log)
+	}), log)
 	f := func(path string, status int, body string) {
 		t.Helper()
 		w := httptest.NewRecorder()
@@ -260,7 +262,7 @@ func TestListen(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() {
-		served <- serve(ctx, &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "here") })}, second)
+		served <- process.Serve(ctx, &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "here") })}, second)
 	}()
 	c := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", strings.TrimPrefix(at, "unix:"))

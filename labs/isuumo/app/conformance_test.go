@@ -1,13 +1,13 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
 
+	"github.com/kasoku/kasoku/command"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/conformance"
 	"github.com/kasoku/kasoku/labs/isuumo/data"
@@ -73,7 +73,7 @@ var few = sync.OnceValue(func() *isuumo.Data {
 })
 
 // served runs the service with its own files until the end of the test.
-func served(t *testing.T, s *service.Server, d *isuumo.Data, defects isuumo.Defects) (url string, log *locked) {
+func served(t *testing.T, s *service.Server, d *isuumo.Data, defects isuumo.Defects) (url string, log *command.Tail) {
 	t.Helper()
 	dir := t.TempDir()
 	if err := data.WriteService(dir, d); err != nil {
@@ -84,7 +84,7 @@ func served(t *testing.T, s *service.Server, d *isuumo.Data, defects isuumo.Defe
 			t.Fatal(err)
 		}
 	}
-	log = &locked{}
+	log = command.NewTail(1 << 20)
 	return start(t, Config{
 		Listen: "127.0.0.1:0", DSN: s.DSN("", "isuumo"), SQLDir: filepath.Join(dir, "sql"), FixtureDir: filepath.Join(dir, "fixture"),
 		Defects: defects, AppLog: log,
@@ -112,22 +112,4 @@ func start(t *testing.T, cfg Config) (url string) {
 		t.Fatal(err)
 		return ""
 	}
-}
-
-// locked is a buffer that many may write to.
-type locked struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *locked) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *locked) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku/command"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/model"
 	"github.com/kasoku/kasoku/service"
@@ -313,8 +314,8 @@ func testOtherProcess(t *testing.T, server *service.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var log syncBuffer
-	s, _ := l.start(t, l.options(&log))
+	log := command.NewTail(1 << 16)
+	s, _ := l.start(t, l.options(log))
 	if !strings.Contains(log.String(), errLocked.Error()) {
 		t.Errorf("log %q", log.String())
 	}
@@ -324,22 +325,4 @@ func testOtherProcess(t *testing.T, server *service.Server) {
 	other.close()
 	ask(t, s, "POST", "/initialize", "")
 	l.check(t, s)
-}
-
-// A syncBuffer is a buffer for several goroutines.
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }
