@@ -212,6 +212,47 @@ func (fl floors) check(tr *tree) (breaches []string) {
 	return breaches
 }
 
+// checkSeparation returns the directories that both groups import, or one is of the
+// other. Tests are free.
+func checkSeparation(tr *tree, s separation) (breaches []string) {
+	one, other := tr.closure(strings.Fields(s.one)), tr.closure(strings.Fields(s.other))
+	for _, dir := range strings.Fields(s.one + " " + s.other) {
+		if !slices.ContainsFunc(tr.files, func(f goFile) bool { return f.dir == dir }) {
+			breaches = append(breaches, "separation: "+dir+" is not there")
+		}
+	}
+	for dir := range one {
+		if other[dir] && within(dir, s.top) && !slices.Contains(strings.Fields(s.but), dir) {
+			breaches = append(breaches, fmt.Sprintf("%s is used by one of %s and by one of %s: they must not share it", dir, s.one, s.other))
+		}
+	}
+	slices.Sort(breaches)
+	return breaches
+}
+
+// closure returns the directories, and all that they import without their tests.
+func (tr *tree) closure(dirs []string) map[string]bool {
+	seen := map[string]bool{}
+	for len(dirs) > 0 {
+		dir := dirs[0]
+		if dirs = dirs[1:]; seen[dir] {
+			continue
+		}
+		seen[dir] = true
+		for _, f := range tr.files {
+			if f.dir != dir || f.test {
+				continue
+			}
+			for _, p := range f.imports {
+				if to, ok := tr.inModule(p); ok {
+					dirs = append(dirs, to)
+				}
+			}
+		}
+	}
+	return seen
+}
+
 // forTests reports whether the directory is a helper for tests, such as
 // internal/golden or, by its name, service/servicetest.
 func forTests(dir string) bool {

@@ -1,6 +1,7 @@
 package kasoku_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -199,6 +200,23 @@ func TestOwnersCheck(t *testing.T) {
 	f("fleet/bus/a.go", `import "example.org/nats"`, "rule for github.com/nats-io/nats.go is dead")
 	gone := []ownership{{path: "os/exec", owners: "commands"}}
 	wantBreaches(t, checkOwners(fake(t, alive), floorTable, gone), "owner commands is on no floor")
+}
+
+func TestSeparationCheck(t *testing.T) {
+	f := func(files map[string]string, want ...string) {
+		t.Helper()
+		all := map[string]string{"labs/shop/a.go": "", "labs/judge/a.go": `import "example.com/m/labs/words"`, "labs/words/a.go": `import "example.com/m/unit"`, "labs/lists/a.go": ""}
+		maps.Copy(all, files)
+		wantBreaches(t, checkSeparation(fake(t, all), separation{one: "labs/shop", other: "labs/judge", top: "labs", but: "labs/words"}), want...)
+	}
+	f(nil)
+	f(map[string]string{"labs/shop/b.go": `import ("example.com/m/labs/words"; "example.com/m/unit"; "example.com/m/labs/lists")`})
+	f(map[string]string{"labs/shop/b.go": `import "example.com/m/labs/judge"`}, "labs/judge is used by one of labs/shop")
+	f(map[string]string{"labs/judge/b.go": `import "example.com/m/labs/shop"`}, "labs/shop is used by one of labs/shop")
+	f(map[string]string{"labs/judge/b_test.go": `import "example.com/m/labs/shop"`})
+	f(map[string]string{"labs/shop/b.go": `import "example.com/m/labs/rows"`, "labs/rows/a.go": `import "example.com/m/labs/lists"`, "labs/judge/b.go": `import "example.com/m/labs/lists"`},
+		"labs/lists is used by one of labs/shop")
+	wantBreaches(t, checkSeparation(fake(t, map[string]string{"labs/shop/a.go": ""}), separation{one: "labs/shop", other: "labs/gone", top: "labs"}), "labs/gone is not there")
 }
 
 func TestPackageDocsCheck(t *testing.T) {

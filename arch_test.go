@@ -57,6 +57,17 @@ var ownerTable = []ownership{
 	{path: "syscall", names: "Syscall Syscall6 Syscall9 RawSyscall RawSyscall6", owners: hot},
 }
 
+// A separation says that two groups of directories share nothing below top but
+// what is listed, however they come to it: what judges must not repeat the
+// mistakes of what is judged.
+type separation struct{ one, other, top, but string }
+
+var separations = []separation{{
+	one:   "labs/isuumo/queries labs/isuumo/memory labs/isuumo/app",
+	other: "labs/isuumo/model labs/isuumo/bench labs/isuumo/conformance",
+	top:   "labs", but: "labs/isuumo",
+}}
+
 // maxLines is how long a file that is not a test may be.
 const maxLines = 500
 
@@ -67,6 +78,12 @@ func TestArchitecture(t *testing.T) {
 
 func TestOwners(t *testing.T) {
 	report(t, checkOwners(theTree(t), floorTable, ownerTable))
+}
+
+func TestSeparations(t *testing.T) {
+	for _, s := range separations {
+		report(t, checkSeparation(theTree(t), s))
+	}
 }
 
 func TestPackageDocs(t *testing.T) {
