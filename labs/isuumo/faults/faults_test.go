@@ -12,7 +12,7 @@ import (
 )
 
 // atOnce is how many benchmarks run at once. They mostly wait.
-const atOnce = 16
+const atOnce = 12
 
 // TestTable: the lab's benchmark catches every fault and names it, says nothing about
 // what a service may do, and the contest's own makes of them what the table says.
@@ -23,6 +23,7 @@ func TestTable(t *testing.T) {
 	slots := newSlots(t, atOnce)
 	var runs sync.WaitGroup
 	defer runs.Wait()
+	var alone sync.RWMutex // held by whoever has to run without others
 	for _, f := range Table() {
 		for _, compat := range []bool{false, true} {
 			if compat && f.Contest == ByChance {
@@ -31,7 +32,17 @@ func TestTable(t *testing.T) {
 			s := <-slots
 			runs.Go(func() {
 				defer func() { slots <- s }()
-				if err := s.try(t, &f, compat); err != nil {
+				alone.RLock()
+				said, err := s.try(t, &f, compat, short)
+				alone.RUnlock()
+				if err != nil && !(f.silent(compat) && said) {
+					// On a busy machine crawlers and uploads come too late for a short run, and
+					// what is 300 ms old by then is no longer stale.
+					alone.Lock()
+					_, err = s.try(t, &f, compat, 4*short)
+					alone.Unlock()
+				}
+				if err != nil {
 					t.Errorf("%s (%s), compat %v: %v", f.Name, f.Kind, compat, err)
 				}
 			})
@@ -39,29 +50,16 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// try runs a benchmark, and again for longer when it did not find what it has to: on a
-// busy machine crawlers and uploads may come too late for a short run.
-func (s *slot) try(t *testing.T, f *Fault, compat bool) (err error) {
-	for long := 2 * time.Second; long < 20*time.Second; long *= 3 {
-		var res *scenario.Result
-		if res, err = s.run(t.Context(), f.Rule(), compat, long); err != nil {
-			return err
-		}
-		if err = f.judge(res, compat); err == nil || f.silent(compat) {
-			return err
-		}
+// short is how long the load of a run takes: enough for all users to come.
+const short = 2 * time.Second
+
+// try runs a benchmark and compares what it has said with the table. said is false when
+// it has said nothing but that it had to wait.
+func (s *slot) try(t *testing.T, f *Fault, compat bool, long time.Duration) (said bool, err error) {
+	res, err := s.run(t.Context(), f.Rule(), compat, long)
+	if err != nil {
+		return false, err
 	}
-	return err
-}
-
-// silent reports whether a benchmark must not say a word.
-func (f *Fault) silent(compat bool) bool {
-	return f.Kind == Liberty || compat && f.Contest == Overlooked
-}
-
-// judge compares what a benchmark has said with the table. A busy machine is to blame
-// for timeouts, unless they are the fault.
-func (f *Fault) judge(res *scenario.Result, compat bool) error {
 	strict := regexp.MustCompile(f.Strict)
 	var told []string
 	named := false
@@ -69,23 +67,29 @@ func (f *Fault) judge(res *scenario.Result, compat bool) error {
 		for _, text := range e.Samples {
 			match := f.Strict != "" && strict.MatchString(text)
 			named = named || match
-			if match || e.Code != scenario.Timeout {
+			// A busy machine is to blame for timeouts, unless they are the fault.
+			if match || e.Code != scenario.Timeout && e.Code != scenario.Trivial {
 				told = append(told, fmt.Sprintf("%.300s (%s)", text, e.Code))
 			}
 		}
 	}
-	got := fmt.Sprintf("pass %v, %s; %d messages: %s", res.Pass, res.Reason, len(told), strings.Join(told[:min(len(told), 4)], " | "))
+	got := fmt.Sprintf("pass %v, %s, level %d; %d messages: %s", res.Pass, res.Reason, res.Level, len(told), strings.Join(told[:min(len(told), 4)], " | "))
 	switch {
 	case f.silent(compat):
 		if !res.Pass || len(told) > 0 {
-			return fmt.Errorf("%s; want not a word", got)
+			err = fmt.Errorf("%s; want not a word", got)
 		}
 	case !compat:
 		if !named {
-			return fmt.Errorf("%s; want %s", got, f.Strict)
+			err = fmt.Errorf("%s; want %s", got, f.Strict)
 		}
 	case res.Pass != (f.Contest == Told), res.Pass && len(told) == 0:
-		return fmt.Errorf("%s; want %s", got, f.Contest)
+		err = fmt.Errorf("%s; want %s", got, f.Contest)
 	}
-	return nil
+	return len(told) > 0, err
+}
+
+// silent reports whether a benchmark must not say a word.
+func (f *Fault) silent(compat bool) bool {
+	return f.Kind == Liberty || compat && f.Contest == Overlooked
 }
