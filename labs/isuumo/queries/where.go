@@ -45,7 +45,7 @@ func (w *where) and(term string, args ...any) {
 
 func (w *where) String() string { return strings.Join(w.terms, " AND ") }
 
-// and returns the parameters of the condition followed by others.
+// with returns the parameters of the condition followed by others.
 func (w *where) with(args ...any) []any { return append(slices.Clip(w.args), args...) }
 
 func (c conditionSQL) chairs(s *request.ChairSearch) *where {
