@@ -36,15 +36,13 @@ func Kinds() []Kind {
 // A Verdict is what the contest's own benchmark makes of a fault.
 type Verdict string
 
+// The verdicts. What decides on the last one is what is drawn, or who comes at what
+// moment.
 const (
-	// Overlooked: the run passes without a message.
-	Overlooked Verdict = "overlooked"
-	// Told: the run passes, with messages.
-	Told Verdict = "told"
-	// Failed: the run does not pass.
-	Failed Verdict = "failed"
-	// ByChance: what is drawn, or who comes at what moment, decides.
-	ByChance Verdict = "by chance"
+	Overlooked Verdict = "overlooked" // the run passes without a message
+	Told       Verdict = "told"       // the run passes, with messages
+	Failed     Verdict = "failed"     // the run does not pass
+	ByChance   Verdict = "by chance"
 )
 
 // A Fault is something that a service does wrong, or a [Liberty].
