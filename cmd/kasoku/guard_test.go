@@ -218,6 +218,10 @@ func TestGuardSignals(t *testing.T) {
 		r := f.record(f.TempDir(), "sh", "-c", "echo begun; exec sleep 1000")
 		r.on(&f)
 		for _, pid := range r.guards() {
+			r.waitFor("guard", func() bool { // it has its name when it has begun to ignore them
+				comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+				return err == nil && string(comm) == "kasoku-guard\n"
+			})
 			for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM} {
 				if err := syscall.Kill(pid, s); err != nil {
 					t.Error(err)
