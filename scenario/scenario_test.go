@@ -38,7 +38,7 @@ func loading(f func(context.Context, *Step)) parts {
 	}}
 }
 
-// run runs scenarios.
+// runAll runs scenarios.
 func runAll(t testing.TB, ctx context.Context, o Options, all ...Scenario) *Result {
 	t.Helper()
 	b, err := New(o)
