@@ -69,6 +69,18 @@ func (s *Series) Delta(iv Interval) (grown float64, ok bool) {
 	return grown, true
 }
 
+// PerSecond returns how fast a counter grew over the samples that Delta takes; they
+// reach beyond iv, so Delta by the length of iv alone would be too much. ok is false
+// with fewer than two samples.
+func (s *Series) PerSecond(iv Interval) (rate float64, ok bool) {
+	pts := s.around(iv)
+	grown, ok := s.Delta(iv)
+	if !ok || pts[len(pts)-1].At <= pts[0].At {
+		return 0, false
+	}
+	return grown / (pts[len(pts)-1].At - pts[0].At).Seconds(), true
+}
+
 // Max returns the largest value of the interval, including the samples just
 // outside it for a counter's edges is not done: only points within count.
 func (s *Series) Max(iv Interval) (float64, bool) {

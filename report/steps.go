@@ -131,16 +131,16 @@ func (r rec) stepCPU(s kasoku.Step) Cell {
 	used, ok := 0.0, false
 	for _, name := range busyModes {
 		if x := r.Find(kasoku.Key{Source: "host", Name: name}); x != nil {
-			if d, has := x.Delta(s.Interval); has {
+			if d, has := x.PerSecond(s.Interval); has {
 				used += d
 				ok = true
 			}
 		}
 	}
-	if !ok || s.Interval.Empty() {
+	if !ok {
 		return none()
 	}
-	return number(used / s.Interval.Len().Seconds())
+	return number(used)
 }
 
 func (r rec) stepConnections(s kasoku.Step) Cell {
