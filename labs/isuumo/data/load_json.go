@@ -126,7 +126,7 @@ func lineOf(b []byte, err error) int {
 }
 
 func parseChairCondition(b []byte) (c isuumo.ChairCondition, err error) {
-	if err := json.Unmarshal(b, &c); err != nil {
+	if err := unmarshalKnown(b, &c); err != nil {
 		return isuumo.ChairCondition{}, err
 	}
 	err = errors.Join(
@@ -136,13 +136,24 @@ func parseChairCondition(b []byte) (c isuumo.ChairCondition, err error) {
 }
 
 func parseEstateCondition(b []byte) (c isuumo.EstateCondition, err error) {
-	if err := json.Unmarshal(b, &c); err != nil {
+	if err := unmarshalKnown(b, &c); err != nil {
 		return isuumo.EstateCondition{}, err
 	}
 	err = errors.Join(
 		checkRanges("doorWidth", c.DoorWidth), checkRanges("doorHeight", c.DoorHeight), checkRanges("rent", c.Rent),
 		checkList("feature", c.Feature))
 	return c, err
+}
+
+// unmarshalKnown reads one JSON value that has no key besides those of into: a range
+// with a misspelt bound would begin or end at 0.
+func unmarshalKnown(b []byte, into any) error {
+	if err := json.Unmarshal(b, into); err != nil {
+		return err // it knows the line
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	return d.Decode(into)
 }
 
 func checkRanges(key string, r isuumo.Ranges) error {
@@ -152,6 +163,9 @@ func checkRanges(key string, r isuumo.Ranges) error {
 	for i, x := range r.Ranges {
 		if x.ID != int64(i) {
 			return fmt.Errorf("%q: want range %d to have its index as id, have %d", key, i, x.ID)
+		}
+		if x.Min != isuumo.Open && x.Max != isuumo.Open && x.Min >= x.Max {
+			return fmt.Errorf("%q: want range %d to end above %d, where it begins; have %d", key, i, x.Min, x.Max)
 		}
 	}
 	return nil

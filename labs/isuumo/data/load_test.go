@@ -152,7 +152,9 @@ func TestLoad_Failure(t *testing.T) {
 	f(drafts, replace(`"doorWidth"`, `"door_width"`), `draft_data/estate/1.txt:1: want one estate with the key "doorWidth"`)
 	const condition = "webapp/fixture/chair_condition.json"
 	f(condition, replace(`"prefix": "",`, `"prefix": 1,`), "chair_condition.json:3: want the choices of a search")
-	f(condition, replace(`"color"`, `"colour"`), `"color": want a list of words`)
+	f(condition, replace(`"color"`, `"colour"`), `unknown field "colour"`)
+	f(condition, replace(`"max": 110`, `"max": 70`), `"width": want range 1 to end above 80, where it begins; have 70`)
+	f(condition, replace(`"min": 80`, `"mim": 80`), `unknown field "mim"`)
 	f(condition, replace(`"id": 0`, `"id": 5`), `"width": want range 0 to have its index as id, have 5`)
 	const sql = "initial-data/result/2_DummyChairData.sql"
 	f(sql, replace("(2, '", "('x', '"), `2_DummyChairData.sql:3: row 2: column id: want an integer, have "x"`)
