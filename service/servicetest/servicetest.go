@@ -40,6 +40,14 @@ func Each(t *testing.T, o service.Options, f func(t *testing.T, s *service.Serve
 	t.Run(service.KindMySQL97, func(t *testing.T) { f(t, MySQL97(t, o)) })
 }
 
+// Unsafe are settings of a server that need not survive a power cut: nothing is
+// synchronised.
+func Unsafe() service.Options {
+	return service.Options{Vars: map[string]string{
+		"innodb_flush_log_at_trx_commit": "0", "innodb_doublewrite": "0", "skip_log_bin": "ON", "innodb_log_buffer_size": "64M",
+	}}
+}
+
 // DB opens a database of the server as root; it is closed at the end of the test.
 func DB(t testing.TB, s *service.Server, database string) *sql.DB {
 	t.Helper()

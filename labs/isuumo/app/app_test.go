@@ -27,7 +27,7 @@ import (
 // TestDefects: what the database is told for a request, with a defect and without it.
 func TestDefects(t *testing.T) {
 	t.Parallel()
-	s := servicetest.MariaDB(t, fast)
+	s := servicetest.MariaDB(t, servicetest.Unsafe())
 	db := servicetest.DB(t, s, "")
 	servicetest.Exec(t, db, "CREATE DATABASE isuumo", "SET GLOBAL log_output = 'TABLE'")
 	d := few()

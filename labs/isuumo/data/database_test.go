@@ -26,7 +26,7 @@ func TestWriteService_Database(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	servicetest.Each(t, service.Options{}, func(t *testing.T, s *service.Server) {
+	servicetest.Each(t, servicetest.Unsafe(), func(t *testing.T, s *service.Server) {
 		db := servicetest.DB(t, s, "")
 		for range 2 { // a second /initialize begins anew
 			for _, file := range files {

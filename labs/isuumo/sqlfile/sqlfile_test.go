@@ -81,8 +81,7 @@ CREATE TABLE shop.estate (id INT PRIMARY KEY, rent INT, door_height INT, door_wi
 // TestRun: each file begins in the database of the DSN, though the first drops it;
 // other sessions go on working; a file may have a statement of several megabytes.
 func TestRun(t *testing.T) {
-	unsafe := service.Options{Vars: map[string]string{"innodb_flush_log_at_trx_commit": "0"}} // it need not survive
-	servicetest.Each(t, unsafe, func(t *testing.T, s *service.Server) {
+	servicetest.Each(t, servicetest.Unsafe(), func(t *testing.T, s *service.Server) {
 		ctx := t.Context()
 		servicetest.Exec(t, servicetest.DB(t, s, ""), "CREATE DATABASE shop")
 		db := servicetest.DB(t, s, "shop")
