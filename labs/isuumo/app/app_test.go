@@ -65,6 +65,33 @@ func TestDefects(t *testing.T) {
 	f("IDX-05", func(url string) { ask(t, url+"/api/chair/search?priceRangeId=1&page=0&perPage=5") }, `.*price >= .*`, `.*price_bucket = .*`)
 	f("IDX-07", func(url string) { post(t, url+"/api/estate/nazotte", "application/json", polygon) }, `[^|]*latitude <= .*`, `[^|]*MBRIntersects.*`)
 	testOPS09(t, s, d, db)
+	testInitializeAtOnce(t, s, d, shipped)
+}
+
+// testInitializeAtOnce: calls that come together do not get into each other's way.
+func testInitializeAtOnce(t *testing.T, s *service.Server, d *isuumo.Data, shipped isuumo.Defects) {
+	t.Helper()
+	for _, defects := range []isuumo.Defects{shipped, nil} {
+		base, _ := served(t, s, d, defects)
+		said := make(chan string)
+		for range 4 {
+			go func() {
+				res, err := http.Post(base+"/initialize", "", nil)
+				if err != nil {
+					said <- err.Error()
+					return
+				}
+				res.Body.Close()
+				said <- res.Status
+			}()
+		}
+		for range 4 {
+			if got := <-said; got != "200 OK" {
+				t.Errorf("%s: %s", defects, got)
+			}
+		}
+		ask(t, base+"/api/chair/1")
+	}
 }
 
 // testOPS09: with the defect, a count that was kept before /initialize is told after it.

@@ -61,6 +61,8 @@ type Service struct {
 	ctx     context.Context // of all queries
 	cancel  context.CancelFunc
 	serving sync.RWMutex // read-locked by each request
+
+	initializing sync.Mutex // held by POST /initialize
 }
 
 // New reads the conditions. It does not touch the database.
@@ -157,7 +159,10 @@ func (s *Service) answer(r *http.Request) (status int, answer any, err error) {
 	return status, answer, err
 }
 
+// initialize is called once at a time: two would drop each other's tables.
 func (s *Service) initialize() (any, error) {
+	s.initializing.Lock()
+	defer s.initializing.Unlock()
 	if err := sqlfile.Run(s.ctx, s.DB, s.SQLDir, s.Defects.Has("OPS-02")); err != nil {
 		return nil, err
 	}
