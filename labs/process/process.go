@@ -111,11 +111,22 @@ func (s *Service) await(ctx context.Context, ready string) (addr string, err err
 		select {
 		case <-tick.C:
 		case <-s.child.Done():
-			return "", fmt.Errorf("the service ended at once; %s says why", s.o.Log)
+			return "", fmt.Errorf("the service ended at once: %s", s.lastWords())
 		case <-ctx.Done():
 			return "", fmt.Errorf("wait for the service: %w", context.Cause(ctx))
 		}
 	}
+}
+
+// lastWords returns the last line of the log, and where that is.
+func (s *Service) lastWords() string {
+	b, err := os.ReadFile(s.o.Log)
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	last := strings.TrimPrefix(lines[len(lines)-1], "kasoku: error: ")
+	return strings.ToValidUTF8(last, "?") + " (" + s.o.Log + ")"
 }
 
 // Addr returns where the service accepts requests, as it told; empty before the
