@@ -343,6 +343,7 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	f(&Request{Path: "/hang?q", Timeout: 20 * time.Millisecond}, scenario.Timeout, "GET /hang: no answer within 20ms")
+	f(&Request{Path: "/hang", Step: "GET /:id", Timeout: 20 * time.Millisecond}, scenario.Timeout, "GET /:id: no answer within 20ms")
 	f(&Request{Path: "/half-body?end=hang", Timeout: time.Second}, scenario.Timeout, "GET /half-body: answer not complete within 1s")
 	f(&Request{Path: "/close"}, scenario.Application, "GET /close: EOF")
 	f(&Request{Path: "/half-body"}, scenario.Application, "GET /half-body: unexpected EOF")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku/load/nethttp"
@@ -40,17 +39,17 @@ func (e *timeoutError) Is(target error) bool { return target == context.Deadline
 
 // fail words the error of a call for the caller of Do, and gives it its code.
 func (x *call) fail(err error) error {
-	path, _, _ := strings.Cut(x.r.Path, "?")
+	step := x.r.step()
 	switch {
 	case x.canceled(err):
-		return scenario.Errorf(scenario.Canceled, "%s %s: %w", x.method, path, context.Cause(x.ctx))
+		return scenario.Errorf(scenario.Canceled, "%s: %w", step, context.Cause(x.ctx))
 	case scenario.Is(err, scenario.Timeout):
 		if !x.deadline.IsZero() {
 			err = &timeoutError{x.deadline.Sub(x.due).Round(time.Millisecond), x.inBody}
 		}
-		return scenario.Errorf(scenario.Timeout, "%s %s: %w", x.method, path, err)
+		return scenario.Errorf(scenario.Timeout, "%s: %w", step, err)
 	}
-	return fmt.Errorf("%s %s: %w", x.method, path, err)
+	return fmt.Errorf("%s: %w", step, err)
 }
 
 // canceled reports whether the call failed because its context was cancelled, and

@@ -15,7 +15,7 @@ import (
 // A Request is what a user asks for. It may be used again, also by many
 // goroutines, as long as nobody changes it.
 type Request struct {
-	Step   string // its name in records; empty: method and path without query
+	Step   string // its name in records and errors; empty: method and path without query
 	Method string // empty: GET
 
 	// Path is path and query as they stand in a URL, relative to the base URL, or a
@@ -38,7 +38,7 @@ func (r *Request) method() string {
 	return r.Method
 }
 
-// step returns the name of the request in records.
+// step returns the name of the request in records and errors.
 func (r *Request) step() string {
 	if r.Step != "" {
 		return r.Step

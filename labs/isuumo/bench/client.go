@@ -128,6 +128,9 @@ func (c *client) ask(ctx context.Context, q *question, want int) (*agent.Respons
 		return res, nil
 	}
 	err = q.wrong(&statusError{res.Status, want})
+	if res.Status >= http.StatusInternalServerError { // it is not about this row or that search
+		err = scenario.Errorf(scenario.Application, "%s: %w", q.step, &statusError{res.Status, want})
+	}
 	if res.Status == http.StatusServiceUnavailable {
 		err = scenario.Fail(scenario.Temporary, err)
 	}
