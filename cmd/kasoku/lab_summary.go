@@ -147,14 +147,15 @@ func cpuPer1000(b *benchResult, rec *kasoku.Recording) (float64, bool) {
 		return 0, false
 	}
 	var used float64
+	load := rec.Steps[0].Interval
 	for _, mode := range []string{"cpu.user", "cpu.system"} {
 		for _, s := range rec.FindAll("process", mode) {
 			_, name, _ := strings.Cut(s.Key.Instance, " ")
 			if !slices.Contains([]string{"isuumo", "mariadbd", "mysqld", "nginx"}, name) {
 				continue
 			}
-			if d, ok := s.Delta(rec.Steps[0].Interval); ok {
-				used += d
+			if rate, ok := s.PerSecond(load); ok {
+				used += rate * load.Len().Seconds()
 			}
 		}
 	}
