@@ -20,7 +20,6 @@ import (
 	"github.com/kasoku/kasoku/labs/isuumo/data"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/scenario"
-	"github.com/kasoku/kasoku/service"
 	"github.com/kasoku/kasoku/service/servicetest"
 )
 
@@ -34,15 +33,10 @@ type slot struct {
 	ended  chan error
 }
 
-// fast is a server that need not survive a power cut.
-var fast = service.Options{Vars: map[string]string{
-	"innodb_flush_log_at_trx_commit": "0", "innodb_doublewrite": "0", "skip_log_bin": "ON", "innodb_log_buffer_size": "64M",
-}}
-
 // newSlots starts services until the end of the test.
 func newSlots(t *testing.T, n int) chan *slot {
 	t.Helper()
-	server := servicetest.MariaDB(t, fast)
+	server := servicetest.MariaDB(t, servicetest.Unsafe())
 	root := servicetest.DB(t, server, "")
 	slots := make(chan *slot, n)
 	for i := range n {
