@@ -77,6 +77,20 @@ func peer(t testing.TB, log string, args ...string) string {
 	return out.String()
 }
 
+// sameAsPeer compares with what kataribe prints of the log. It reads on several
+// goroutines and adds durations up in the order in which they come, so the last
+// digit of a mean that lies between two can be either of them: what it prints in one of
+// some runs has to be the same.
+func sameAsPeer(t *testing.T, got, log, config string) {
+	t.Helper()
+	for range 20 {
+		if untied(got) == untied(peer(t, log, "-f", config)) {
+			return
+		}
+	}
+	same(t, got, peer(t, log, "-f", config))
+}
+
 // TestBesidePeer: the same log and configuration, the same output.
 func TestBesidePeer(t *testing.T) {
 	extras := map[string]string{
@@ -104,7 +118,7 @@ func TestBesidePeer(t *testing.T) {
 					if code != 0 {
 						t.Fatalf("exit %d, %s", code, stderr)
 					}
-					same(t, got, peer(t, log, "-f", path))
+					sameAsPeer(t, got, log, path)
 				})
 			}
 		}
