@@ -11,11 +11,11 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -26,6 +26,7 @@ import (
 	"github.com/kasoku/kasoku/command"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/data"
+	"github.com/kasoku/kasoku/labs/isuumo/sqlfile"
 	"github.com/kasoku/kasoku/labs/isuumo/tuning"
 	"github.com/kasoku/kasoku/labs/isuumo/web"
 	"github.com/kasoku/kasoku/labs/process"
@@ -75,6 +76,7 @@ type Stack struct {
 // Up starts everything and initializes the service. What was begun is stopped when
 // it returns an error. The processes die with the one that called Up.
 func Up(ctx context.Context, o Options) (*Stack, error) {
+	o.Database = cmp.Or(o.Database, "mariadb")
 	s := &Stack{o: o, Defects: o.Defects, AppLog: filepath.Join(o.Dir, "app.log")}
 	if o.Variant != "" {
 		var err error
@@ -105,9 +107,6 @@ func (s *Stack) up(ctx context.Context) error {
 
 // startDatabase starts the database with the settings of the variant.
 func (s *Stack) startDatabase(ctx context.Context) (err error) {
-	if s.o.Database == "" {
-		s.o.Database = "mariadb"
-	}
 	start := map[string]func(context.Context, service.Options) (*service.Server, error){
 		"mariadb": service.MariaDB, "mysql": service.MySQL97,
 	}[s.o.Database]
@@ -154,35 +153,17 @@ func (s *Stack) prepareFiles() (err error) {
 		return err
 	}
 	ddl := tuning.DDL(s.Defects, s.o.Database)
-	if err := os.WriteFile(filepath.Join(s.sqlDir(), "0_Tuning.sql"), []byte(ddl), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(s.sqlDir(), sqlfile.Tuning), []byte(ddl), 0o644); err != nil {
 		return fmt.Errorf("write tuning: %w", err)
 	}
 	if err := os.WriteFile(s.MyCnf(), []byte(tuning.MyCnf(s.Defects)), 0o644); err != nil {
 		return fmt.Errorf("write my.cnf: %w", err)
 	}
 	www := filepath.Join(s.nginxDir(), "www")
-	if err := copyFS(www, web.FS()); err != nil {
+	if err := os.CopyFS(www, web.FS()); err != nil {
 		return fmt.Errorf("write pages: %w", err)
 	}
 	return data.WriteImages(www, s.Data)
-}
-
-// copyFS writes a tree below dir; what is there is replaced.
-func copyFS(dir string, tree fs.FS) error {
-	return fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		to := filepath.Join(dir, filepath.FromSlash(name))
-		if d.IsDir() {
-			return os.MkdirAll(to, 0o755)
-		}
-		b, err := fs.ReadFile(tree, name)
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(to, b, 0o644)
-	})
 }
 
 // MyCnf returns the file with the settings that the database has got, for people.
