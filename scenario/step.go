@@ -131,7 +131,7 @@ func (s *Step) within(ctx context.Context) context.Context {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	context.AfterFunc(s.ctx, cancel)
-	return ctx
+	return context.WithValue(ctx, stepKey{}, s) // so that this is done once
 }
 
 // recovered is deferred around what a benchmark does: a panic there is its own fault,

@@ -174,3 +174,16 @@ func TestDueElsewhere(t *testing.T) {
 		t.Error("a context that is of no arrival has a due time")
 	}
 }
+
+// TestWithin: a context of the scenario's own is bound to the phase once, however
+// often it is handed on.
+func TestWithin(t *testing.T) {
+	var phase context.Context
+	runAll(t, t.Context(), Options{LoadTime: time.Second}, loading(func(_ context.Context, s *Step) {
+		phase = s.within(context.Background())
+		if s.within(phase) != phase {
+			t.Error("a context that ends with the phase is bound to it again")
+		}
+	}))
+	<-phase.Done() // with the phase
+}
