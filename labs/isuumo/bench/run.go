@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -68,7 +67,7 @@ func (r *run) recordTo(step *scenario.Step) func(scenario.Record) {
 	}
 	return func(rec scenario.Record) {
 		step.Record(rec)
-		if rec.Err == "" && rec.Code/100 == http.StatusOK/100 && OfPeople(rec.Step) {
+		if rec.Err == "" && rec.Code >= 200 && rec.Code < 300 && OfPeople(rec.Step) {
 			r.human.Add(1)
 		}
 		r.mu.Lock()
