@@ -24,21 +24,21 @@ var floorTable = parseFloors(`
 1 . mysqlread service internal/browsertest
 2 load load/http1 load/epollhttp load/nethttp load/sqldb load/carbon load/vegeta load/engine load/loadtest
 2 observe observe/host observe/process observe/procfile observe/logsize observe/cgroup
-2 observe/mysql observe/nginx observe/varnish observe/redis observe/graphite observe/goprocess
+2 observe/mysql observe/nginx observe/varnish observe/expvar observe/redis observe/graphite observe/goprocess
 2 analyze analyze/accesslog analyze/slowlog analyze/digest analyze/sqlshape analyze/applog analyze/phases analyze/score
-2 analyze/routes analyze/patterns analyze/buckets
+2 analyze/routes analyze/patterns analyze/buckets analyze/join
 2 config discover guard
 3 scenario scenario/agent replay compare runstore fleet fleet/bus capture merge explain peers peers/*
-4 diagnose diagnose/rules advise revert
+4 diagnose diagnose/rules diagnose/indexes advise revert probe
 5 loop report report/terminal report/html report/export
-6 capacity watch web web/ui mcp finalize
+6 capacity watch web web/ui mcp finalize prove
 7 labs/* labs/isuumo/*
 8 cmd/kasoku cmd/mackerel-plugin-* cmd/check-*
 9 bench bench/*
 `)
 
 // hot are the packages that may trade clarity for speed.
-const hot = "histogram lines load/epollhttp analyze/accesslog analyze/slowlog analyze/sqlshape analyze/routes analyze/patterns analyze/buckets"
+const hot = "histogram lines load/epollhttp analyze/accesslog analyze/slowlog analyze/sqlshape analyze/routes analyze/patterns analyze/buckets analyze/join"
 
 // ownerTable gives each costly import its owner. A path stands for the packages
 // below it too, such as a later major version.
@@ -50,6 +50,7 @@ var ownerTable = []ownership{
 	{path: "github.com/BurntSushi/toml", owners: "config peers/kataribe"},
 	{path: "github.com/expr-lang/expr", owners: "analyze/accesslog peers/alp"},
 	{path: "github.com/goccy/go-yaml", owners: "analyze/routes peers/alp"},
+	{path: "github.com/pingcap/tidb/pkg/parser", owners: "diagnose/indexes"},
 	{path: "os/exec", owners: "command"},
 	{path: "os", names: "StartProcess", owners: "command"},
 	{path: "syscall", names: "ForkExec StartProcess Exec", owners: "command"},

@@ -83,6 +83,24 @@ type Fix struct {
 	Note  string
 	Risk  Risk
 	Lang  string // go, sql, ini
+	Edits []Edit // what kasoku can do of it by itself; empty when it takes a person
+}
+
+// The kinds of edits.
+const (
+	EditIndex    = "index"    // DDL that changes no answer: CREATE INDEX, DROP INDEX
+	EditVariable = "variable" // a global variable of the database
+	EditNginx    = "nginx"    // directives of nginx
+)
+
+// An Edit is one change of a server that needs no change of a program.
+type Edit struct {
+	Kind    string
+	Do      string // statement, empty when it takes a restart
+	Undo    string // statement that takes it back; of a variable empty: its value before
+	Conf    string // line for the database's configuration file
+	Context string // of nginx: http, server, "location /api/", "upstream app"; where it has several, each that proxies
+	Lines   string // of nginx: directives to have there, one a line; a directive that is there with the same name gives way
 }
 
 // A Finding names one cause.

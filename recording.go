@@ -29,6 +29,11 @@ type Recording struct {
 	Tables       []TableDef
 	Advice       []Advice
 
+	Joins     []Join   // how well the callers are known
+	Callers   []Caller // which endpoint runs which statements
+	LockWaits []LockWait
+	Deadlocks []Deadlock
+
 	RowChecks []RowCheck
 	Warnings  []Warning
 	Diagnosis *Diagnosis // as stored when the run was made; nil before

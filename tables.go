@@ -52,6 +52,15 @@ type Endpoint struct {
 	Upstream           time.Duration // sum of the times that servers behind this one took
 	UpstreamCount      uint64        // requests that tell one
 	Bots               uint64        // requests of user agents that call themselves bots
+
+	Connects        uint64        // requests for which a connection to the server behind was opened
+	ConnectCount    uint64        // requests that tell
+	MaxRequestBytes uint64        // the longest request
+	BotsPassed      uint64        // requests of bots that the server behind answered
+	BotsUpstream    time.Duration // what that took it
+	Paths           uint64        // different URIs, estimated; 0 when not counted
+	Varied          uint64        // answers 200 of another size than the one before of the same URI
+	Variants        uint64        // different sizes of answers 200, counted anew for each URI and second
 }
 
 // EndpointSecond is one second of an Endpoint.
@@ -103,20 +112,23 @@ type Query struct {
 	NoneAffected uint64 // calls that affected no row; counts only with HasAffected
 	First, Last  time.Duration
 
-	Raw      string              // the slowest statement as it was sent, for EXPLAIN; empty unless the run keeps it
-	Schema   string              // default database of that statement
-	Squares  float64             // sum of the squared times, in s²
-	Seconds  map[int]QuerySecond // by second of the run
-	Distinct uint64              // different statements of the class, estimated; 0 when not counted
-	Repeated uint64              // calls of the most frequent statement, letter for letter
-	Streak   uint64              // the longest row of calls one after another on one connection
-	Streaks  uint64              // calls in rows of at least 10
+	Raw       string              // the slowest statement as it was sent, for EXPLAIN; empty unless the run keeps it
+	Schema    string              // default database of that statement
+	Squares   float64             // sum of the squared times, in s²
+	Seconds   map[int]QuerySecond // by second of the run
+	Distinct  uint64              // different statements of the class, estimated; 0 when not counted
+	Repeated  uint64              // calls of the most frequent statement, letter for letter
+	Streak    uint64              // the longest row of calls one after another on one connection
+	Streaks   uint64              // calls in rows of at least 10
+	BytesSent uint64              // 0 when the log does not tell
+	SingleRow uint64              // calls of an INSERT or REPLACE that write a single row
 }
 
 // QuerySecond is one second of a Query.
 type QuerySecond struct {
 	Calls uint64
 	Total time.Duration
+	Rows  uint64 // sent; 0 in older run files
 }
 
 // A Transaction is one class of transactions of a log: the same statements in
@@ -213,10 +225,17 @@ type SaveShape struct {
 	Sample  []string // the statements of one, in order, literals masked
 }
 
-// A Message is one class of lines of an application's log.
+// What writes messages.
+const (
+	MessageApp   = ""      // an application
+	MessageNginx = "nginx" // its error log
+)
+
+// A Message is one class of lines of a log that a program writes for people.
 type Message struct {
 	Host        string
 	Path        string
+	Kind        string // MessageApp, MessageNginx
 	Pattern     string // the line with numbers, ids, quoted strings and times replaced
 	Level       string // error, warn, info or empty when the log does not say
 	Code        string // a MySQL error number such as 1040, empty without one

@@ -136,7 +136,7 @@ func (rd *reader) logs(rec *kasoku.Recording) {
 	rec.Messages = values(messages)
 }
 
-// analysis reads what schema 3 added.
+// analysis reads what schemas 3 and 5 added.
 func (rd *reader) analysis(rec *kasoku.Recording) {
 	slow := slowTable().read(rd)
 	withText(rd, slow, rawURITable(), func(s *kasoku.SlowRequest, text string) { s.URI = text })
@@ -152,6 +152,11 @@ func (rd *reader) analysis(rec *kasoku.Recording) {
 	rec.Plans = values(plans)
 	rec.Tables = values(tableDefTable().read(rd))
 	rec.Advice = values(adviceTable().read(rd))
+
+	rec.Joins = values(joinTable().read(rd))
+	rec.Callers = values(callerTable().read(rd))
+	rec.LockWaits = values(lockWaitTable().read(rd))
+	rec.Deadlocks = values(deadlockTable().read(rd))
 }
 
 // withText gives each value the text that the table beside it has under its id.

@@ -39,13 +39,15 @@ func sampleRecording() *kasoku.Recording {
 			BadSample: []kasoku.BadLine{{Line: 4, Text: "rubb\x01sh", Why: "no label"}}}},
 		Endpoints: []kasoku.Endpoint{{Host: "lab1", Method: "POST", Route: "/users", Count: 9_641, Codes: map[int]uint64{200: 3_050, 500: 6_591},
 			Bytes: 410_000, Squares: 1234.5, MinBytes: 12, MaxBytes: 900, RequestBytes: 5_000, Upstream: 2999 * time.Second, UpstreamCount: 9_640, Bots: 7,
+			Connects: 9_000, ConnectCount: 9_640, MaxRequestBytes: 70_000, BotsPassed: 6, BotsUpstream: time.Second, Paths: 3, Varied: 2, Variants: 40,
 			Latency: histogramOf(8*time.Millisecond, 331*time.Millisecond, 1116*time.Millisecond), Total: 3000 * time.Second,
 			First: time.Second, Last: 61 * time.Second, Seconds: map[int]kasoku.EndpointSecond{1: {Count: 10}, 31: {Count: 940, Failed: 610}}}},
 		Queries: []kasoku.Query{{Host: "lab1", ID: "1EB46A2A9DB7AC3B2F2A6A8C5C0E5A0D", Fingerprint: "insert into users (id, name, mail) values(?+)",
 			Verb: "INSERT", Tables: []string{"users"}, Sample: "INSERT INTO users (id, name, mail) VALUES (?, ?, ?)", Calls: 4_150,
 			Total: 112_900 * time.Millisecond, Lock: time.Second, Latency: histogramOf(27 * time.Millisecond), RowsExamined: 0, RowsAffected: 4_150,
 			HasAffected: true, First: time.Second, Last: 61 * time.Second, Raw: "INSERT INTO users (id, name, mail) VALUES (7, 'ann', 'a@b')", Schema: "app",
-			Squares: 41.5, Seconds: map[int]kasoku.QuerySecond{1: {Calls: 10, Total: time.Second}}, Distinct: 4_100, Repeated: 2, Streak: 40, Streaks: 900}},
+			Squares: 41.5, Seconds: map[int]kasoku.QuerySecond{1: {Calls: 10, Total: time.Second, Rows: 30}}, Distinct: 4_100, Repeated: 2, Streak: 40, Streaks: 900,
+			BytesSent: 9_000, SingleRow: 4_150}},
 		Saves: []kasoku.SaveShape{{Host: "lab1", Table: "users", Count: 3_050, Inserts: 3_050,
 			Sample: []string{"UPDATE users SET name = ? WHERE id = ?", "SELECT * FROM users WHERE id = ?", "INSERT INTO users VALUES (?)"}}},
 		Slowest: []kasoku.SlowRequest{{Host: "lab1", Method: "GET", Route: "/users/:id", URI: "/users/7?full=1", Status: 200, At: 40 * time.Second,
@@ -60,7 +62,18 @@ func sampleRecording() *kasoku.Recording {
 			Value: "134217728", Proposed: "1073741824", Formula: "reads / read_requests", Measured: "12 %", Threshold: "> 10 %", Window: "60 s of load",
 			Confidence: kasoku.Confidence{Level: kasoku.High, Holds: 2, Of: 3, Note: "one run"}, SetGlobal: "SET GLOBAL innodb_buffer_pool_size = 1073741824;",
 			ConfLine: "innodb_buffer_pool_size = 1G", Risk: kasoku.RiskNone, Gain: "fewer reads", Price: "900 MB of memory", Note: "RAM 4 GiB"}},
-		Messages: []kasoku.Message{{Host: "lab1", Path: "/var/log/app.log", Pattern: "Error <n>: Too many connections", Level: "error", Code: "1040",
+		Joins: []kasoku.Join{{Host: "lab1", Source: "slow log's table", Resolution: time.Microsecond, Interval: kasoku.Interval{From: time.Second, To: 31 * time.Second},
+			Requests: 9_641, Statements: 12_450, Questions: 12_500, Background: 7.5, Connections: 10, Busy: 3.7, Saturated: true, Refused: "too coarse",
+			Checks: []kasoku.JoinCheck{{Name: "logged statements", Holds: true, Text: "12,450 of 12,500"}},
+			Loops:  []kasoku.QueryLoop{{QueryIDs: []string{"1EB46A2A9DB7AC3B2F2A6A8C5C0E5A0D"}, Runs: 3, Calls: 300, Longest: 120}}, CPU: time.Second}},
+		Callers: []kasoku.Caller{{Host: "lab1", QueryID: "1EB46A2A9DB7AC3B2F2A6A8C5C0E5A0D", Method: "POST", Route: "/users", With: []string{"GET /me"},
+			Class: kasoku.CallerHigh, Source: kasoku.FromOverlap, PerRequest: 1.25, Least: 1, Most: 2, Requests: 9_641, Calls: 12_051.25, Share: 0.97,
+			Likelihood: 812.5, Decisive: 0.625, Loop: true, List: "2A", Slope: 1.5, Correlation: 0.75, Note: "shared"}},
+		LockWaits: []kasoku.LockWait{{Host: "lab1", Table: "app.users", Index: "PRIMARY", Waiting: "update users", WaitingID: "3B", Blocking: "select sleep(?)",
+			BlockingID: "4C", Samples: 12, Waiters: 9, Longest: time.Second, Oldest: 2 * time.Second, First: 3 * time.Second, Last: 40 * time.Second}},
+		Deadlocks: []kasoku.Deadlock{{Host: "lab1", At: 9 * time.Second, Table: "app.users", Statements: []string{"update users", "update posts"},
+			Indexes: []string{"PRIMARY"}, Count: 5}},
+		Messages: []kasoku.Message{{Host: "lab1", Path: "/var/log/app.log", Kind: kasoku.MessageNginx, Pattern: "Error <n>: Too many connections", Level: "error", Code: "1040",
 			Count: 6_612, Bytes: 500_000, Sample: "Error 1040: Too many connections", First: 31 * time.Second, Last: 61 * time.Second,
 			Seconds: map[int]uint64{31: 220, 32: 221}}},
 		RowChecks: []kasoku.RowCheck{{Host: "lab1", Table: "users", Before: 5, After: 3_055, Successes: 3_050}},
@@ -101,6 +114,18 @@ func sampleOfVersion(v int64) *kasoku.Recording {
 		l := rec.Load
 		l.Pacing, l.Shards, l.Connections, l.Resent, l.Redirected, l.StoppedAt = "", 0, 0, 0, 0, 0
 	}
+	if v < 5 {
+		rec.Joins, rec.Callers, rec.LockWaits, rec.Deadlocks = nil, nil, nil, nil
+		e, q := &rec.Endpoints[0], &rec.Queries[0]
+		e.Connects, e.ConnectCount, e.MaxRequestBytes, e.BotsPassed, e.BotsUpstream, e.Paths, e.Varied, e.Variants = 0, 0, 0, 0, 0, 0, 0, 0
+		q.BytesSent, q.SingleRow = 0, 0
+		for s, n := range q.Seconds {
+			n.Rows = 0
+			q.Seconds[s] = n
+		}
+		rec.Messages[0].Kind = ""
+		rec.Diagnosis.Findings[0].Fixes[0].Edits = nil
+	}
 	return rec
 }
 
@@ -119,8 +144,9 @@ func sampleDiagnosis() *kasoku.Diagnosis {
 					Series:   []kasoku.Key{{Host: "lab1", Source: "mysql", Name: "Connections"}},
 					Interval: kasoku.Interval{From: 31 * time.Second, To: 61 * time.Second}},
 			},
-			Cause:  "The pool has no upper limit.",
-			Fixes:  []kasoku.Fix{{Text: "Cap the pool below max_connections.", Where: "where the pool is opened", Code: "+ db.SetMaxOpenConns(100)", Risk: kasoku.RiskAppRestart, Lang: "go"}},
+			Cause: "The pool has no upper limit.",
+			Fixes: []kasoku.Fix{{Text: "Cap the pool below max_connections.", Where: "where the pool is opened", Code: "+ db.SetMaxOpenConns(100)", Risk: kasoku.RiskAppRestart, Lang: "go",
+				Edits: []kasoku.Edit{{Kind: kasoku.EditVariable, Do: "SET GLOBAL max_connections = 300", Undo: "SET GLOBAL max_connections = DEFAULT", Conf: "max_connections = 300", Context: "http", Lines: "gzip on;"}}}},
 			Expect: "success above 99.9 %", Verify: "no 1040 in app.log", Explains: []string{"MES-07"},
 			Interval: kasoku.Interval{From: 31 * time.Second, To: 61 * time.Second},
 		}},

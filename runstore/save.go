@@ -89,6 +89,18 @@ func (w *Writer) SaveTables(t []kasoku.TableDef) error { return saveAll(w, table
 // SaveAdvice stores what the checks of a server's settings say.
 func (w *Writer) SaveAdvice(a []kasoku.Advice) error { return saveAll(w, adviceTable(), a) }
 
+// SaveJoins stores how well it is known which endpoint runs which statements.
+func (w *Writer) SaveJoins(j []kasoku.Join) error { return saveAll(w, joinTable(), j) }
+
+// SaveCallers stores which endpoint runs which statements.
+func (w *Writer) SaveCallers(c []kasoku.Caller) error { return saveAll(w, callerTable(), c) }
+
+// SaveLockWaits stores who waited for whose locks.
+func (w *Writer) SaveLockWaits(l []kasoku.LockWait) error { return saveAll(w, lockWaitTable(), l) }
+
+// SaveDeadlocks stores the deadlocks that servers told of.
+func (w *Writer) SaveDeadlocks(d []kasoku.Deadlock) error { return saveAll(w, deadlockTable(), d) }
+
 // SaveMessages stores the classes of lines of the application's logs.
 func (w *Writer) SaveMessages(messages []kasoku.Message) error {
 	return w.saveTx("message", func(tx *sql.Tx) error { return saveMessages(tx, messages) })

@@ -56,6 +56,7 @@ func allTables() []summed {
 		of(slowTable()), of(rawURITable()),
 		of(queryTable()), of(rawQueryTable()), of(rawStatementTable()), of(saveTable()), of(rawSaveTable()),
 		of(txnTable()), of(planTable()), of(planStepTable()), of(rawPlanTable()), of(tableDefTable()), of(adviceTable()),
+		of(joinTable()), of(callerTable()), of(lockWaitTable()), of(deadlockTable()),
 		of(messageTable()), of(rawMessageTable()), of(rowCheckTable()), of(warningTable()),
 		of(diagnosisTable()), of(findingTable()), of(evidenceTable()), of(quoteTable()), of(silenceTable()),
 	}

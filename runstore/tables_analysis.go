@@ -119,8 +119,9 @@ func rawStatementTable() table[rawText] { return rawTable("raw_statement", "text
 func rawURITable() table[rawText]       { return rawTable("raw_uri", "uri") }
 func rawPlanTable() table[rawText]      { return rawTable("raw_plan", "text") }
 
-// queryPair and querySecond turn a second into [calls,ns] and back.
-func queryPair(q kasoku.QuerySecond) [2]uint64 { return [2]uint64{q.Calls, uint64(q.Total)} }
-func querySecond(p [2]uint64) kasoku.QuerySecond {
-	return kasoku.QuerySecond{Calls: p[0], Total: time.Duration(p[1])}
+// queryTriple and querySecond turn a second into [calls,ns,rows] and back. Before
+// schema 5 there were no rows.
+func queryTriple(q kasoku.QuerySecond) [3]uint64 { return [3]uint64{q.Calls, uint64(q.Total), q.Rows} }
+func querySecond(p [3]uint64) kasoku.QuerySecond {
+	return kasoku.QuerySecond{Calls: p[0], Total: time.Duration(p[1]), Rows: p[2]}
 }

@@ -33,6 +33,25 @@ type fixJSON struct {
 	Note  string      `json:"note,omitempty"`
 	Risk  kasoku.Risk `json:"risk"`
 	Lang  string      `json:"lang,omitempty"`
+	Edits []editJSON  `json:"edits,omitempty"`
+}
+
+type editJSON struct {
+	Kind    string `json:"kind"`
+	Do      string `json:"do,omitempty"`
+	Undo    string `json:"undo,omitempty"`
+	Conf    string `json:"conf,omitempty"`
+	Context string `json:"context,omitempty"`
+	Lines   string `json:"lines,omitempty"`
+}
+
+func packFix(f kasoku.Fix) fixJSON {
+	return fixJSON{f.Text, f.Where, f.Code, f.Note, f.Risk, f.Lang, mapped(f.Edits, func(e kasoku.Edit) editJSON { return editJSON(e) })}
+}
+
+func (f fixJSON) fix() kasoku.Fix {
+	return kasoku.Fix{Text: f.Text, Where: f.Where, Code: f.Code, Note: f.Note, Risk: f.Risk, Lang: f.Lang,
+		Edits: mapped(f.Edits, func(e editJSON) kasoku.Edit { return kasoku.Edit(e) })}
 }
 
 type keyJSON struct {
@@ -60,7 +79,7 @@ func findingTable() table[kasoku.Finding] {
 			confidence_note impact_share impact_of impact_estimate impact_shared cause fixes expect verify explains
 			from_ns to_ns`),
 		put: func(v *kasoku.Finding) []any {
-			fixes := mapped(v.Fixes, func(f kasoku.Fix) fixJSON { return fixJSON(f) })
+			fixes := mapped(v.Fixes, packFix)
 			c, i := v.Confidence, v.Impact
 			return []any{v.ID, v.Object.Kind, v.Object.Name, v.Title, v.Clause, string(v.Severity),
 				string(c.Level), c.Holds, c.Of, c.Note, i.Share, i.Of, asInt(i.Estimate), jsonText(i.Shared),
@@ -75,7 +94,7 @@ func findingTable() table[kasoku.Finding] {
 			v.Cause = r.text()
 			var fixes []fixJSON
 			r.json(&fixes)
-			v.Fixes = mapped(fixes, func(f fixJSON) kasoku.Fix { return kasoku.Fix(f) })
+			v.Fixes = mapped(fixes, fixJSON.fix)
 			v.Expect, v.Verify = r.text(), r.text()
 			r.json(&v.Explains)
 			v.Interval = interval(r)

@@ -45,12 +45,14 @@ func endpointTable() table[kasoku.Endpoint] {
 		name: "endpoint",
 		columns: cols(`host method route count bytes total_ns first_ns last_ns codes seconds
 			latency_p50_ns latency_p99_ns latency_max_ns latency
-			squares min_bytes max_bytes request_bytes upstream_ns upstream_count bots`),
+			squares min_bytes max_bytes request_bytes upstream_ns upstream_count bots
+			connects connect_count max_request_bytes bots_passed bots_upstream_ns paths varied variants`),
 		put: func(v *kasoku.Endpoint) []any {
 			p50, p99, most := spread(v.Latency)
 			return []any{v.Host, v.Method, v.Route, u64(v.Count), u64(v.Bytes), ns(v.Total), ns(v.First), ns(v.Last),
 				jsonText(v.Codes), jsonText(bySecond(v.Seconds, endpointPair)), p50, p99, most, blobOf(v.Latency),
-				v.Squares, u64(v.MinBytes), u64(v.MaxBytes), u64(v.RequestBytes), ns(v.Upstream), u64(v.UpstreamCount), u64(v.Bots)}
+				v.Squares, u64(v.MinBytes), u64(v.MaxBytes), u64(v.RequestBytes), ns(v.Upstream), u64(v.UpstreamCount), u64(v.Bots),
+				u64(v.Connects), u64(v.ConnectCount), u64(v.MaxRequestBytes), u64(v.BotsPassed), ns(v.BotsUpstream), u64(v.Paths), u64(v.Varied), u64(v.Variants)}
 		},
 		get: func(r *row, v *kasoku.Endpoint) {
 			v.Host, v.Method, v.Route = r.text(), r.text(), r.text()
@@ -63,6 +65,8 @@ func endpointTable() table[kasoku.Endpoint] {
 			r.hist(&v.Latency)
 			v.Squares, v.MinBytes, v.MaxBytes, v.RequestBytes = r.real(), r.uint64(), r.uint64(), r.uint64()
 			v.Upstream, v.UpstreamCount, v.Bots = r.dur(), r.uint64(), r.uint64()
+			v.Connects, v.ConnectCount, v.MaxRequestBytes = r.uint64(), r.uint64(), r.uint64()
+			v.BotsPassed, v.BotsUpstream, v.Paths, v.Varied, v.Variants = r.uint64(), r.dur(), r.uint64(), r.uint64(), r.uint64()
 		},
 	}
 }
@@ -92,13 +96,14 @@ func queryTable() table[kasoku.Query] {
 		columns: cols(`host query_id fingerprint tag verb tables calls total_ns lock_ns rows_examined rows_sent
 			rows_affected has_affected none_affected first_ns last_ns
 			latency_p50_ns latency_p99_ns latency_max_ns latency
-			schema_name squares seconds distinct_texts repeated streak streaks`),
+			schema_name squares seconds distinct_texts repeated streak streaks bytes_sent single_row`),
 		put: func(v *kasoku.Query) []any {
 			p50, p99, most := spread(v.Latency)
 			return []any{v.Host, v.ID, v.Fingerprint, v.Tag, v.Verb, jsonText(v.Tables), u64(v.Calls), ns(v.Total), ns(v.Lock),
 				u64(v.RowsExamined), u64(v.RowsSent), u64(v.RowsAffected), asInt(v.HasAffected), u64(v.NoneAffected),
 				ns(v.First), ns(v.Last), p50, p99, most, blobOf(v.Latency),
-				v.Schema, v.Squares, jsonText(bySecond(v.Seconds, queryPair)), u64(v.Distinct), u64(v.Repeated), u64(v.Streak), u64(v.Streaks)}
+				v.Schema, v.Squares, jsonText(bySecond(v.Seconds, queryTriple)), u64(v.Distinct), u64(v.Repeated), u64(v.Streak), u64(v.Streaks),
+				u64(v.BytesSent), u64(v.SingleRow)}
 		},
 		get: func(r *row, v *kasoku.Query) {
 			v.Host, v.ID, v.Fingerprint, v.Tag, v.Verb = r.text(), r.text(), r.text(), r.text(), r.text()
@@ -109,10 +114,11 @@ func queryTable() table[kasoku.Query] {
 			r.skip(3)
 			r.hist(&v.Latency)
 			v.Schema, v.Squares = r.text(), r.real()
-			var p map[int][2]uint64
+			var p map[int][3]uint64
 			r.json(&p)
 			v.Seconds = bySecond(p, querySecond)
 			v.Distinct, v.Repeated, v.Streak, v.Streaks = r.uint64(), r.uint64(), r.uint64(), r.uint64()
+			v.BytesSent, v.SingleRow = r.uint64(), r.uint64()
 		},
 	}
 }
@@ -133,15 +139,16 @@ func saveTable() table[kasoku.SaveShape] {
 func messageTable() table[kasoku.Message] {
 	return table[kasoku.Message]{
 		name:    "message",
-		columns: cols("host path pattern level code sql count bytes first_ns last_ns seconds"),
+		columns: cols("host path pattern level code sql count bytes first_ns last_ns seconds kind"),
 		put: func(v *kasoku.Message) []any {
 			return []any{v.Host, v.Path, v.Pattern, v.Level, v.Code, asInt(v.SQL), u64(v.Count), u64(v.Bytes),
-				ns(v.First), ns(v.Last), jsonText(v.Seconds)}
+				ns(v.First), ns(v.Last), jsonText(v.Seconds), v.Kind}
 		},
 		get: func(r *row, v *kasoku.Message) {
 			v.Host, v.Path, v.Pattern, v.Level, v.Code = r.text(), r.text(), r.text(), r.text(), r.text()
 			v.SQL, v.Count, v.Bytes, v.First, v.Last = r.bool(), r.uint64(), r.uint64(), r.dur(), r.dur()
 			r.json(&v.Seconds)
+			v.Kind = r.text()
 		},
 	}
 }

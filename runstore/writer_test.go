@@ -199,7 +199,8 @@ func TestSaveReplaces(t *testing.T) {
 			w.SaveEndpoints(want.Endpoints), w.SaveQueries(want.Queries), w.SaveSaves(want.Saves),
 			w.SaveMessages(want.Messages), w.SaveWarnings(want.Warnings), w.SaveDiagnosis(want.Diagnosis),
 			w.SavePhases(want.Phases), w.SaveConfigs(want.Configs), w.SaveSummary(want.Summary),
-			w.SaveSlowest(want.Slowest), w.SaveTransactions(want.Transactions), w.SavePlans(want.Plans), w.SaveTables(want.Tables), w.SaveAdvice(want.Advice))
+			w.SaveSlowest(want.Slowest), w.SaveTransactions(want.Transactions), w.SavePlans(want.Plans), w.SaveTables(want.Tables), w.SaveAdvice(want.Advice),
+			w.SaveJoins(want.Joins), w.SaveCallers(want.Callers), w.SaveLockWaits(want.LockWaits), w.SaveDeadlocks(want.Deadlocks))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,11 +14,15 @@
 // what a counter means was measured on MariaDB 10.11.19 and MySQL 9.7.
 package rules
 
-import "github.com/kasoku/kasoku/diagnose"
+import (
+	"slices"
 
-// All returns every rule, in the order of the catalogue.
+	"github.com/kasoku/kasoku/diagnose"
+)
+
+// All returns every rule, group by group.
 func All() []diagnose.Rule {
-	return []diagnose.Rule{
+	return slices.Concat(indexRules(), queryRules(), databaseRules(), webRules(), []diagnose.Rule{
 		LostIndex{},
 		Prepare{},
 		ORMSave{},
@@ -46,5 +50,5 @@ func All() []diagnose.Rule {
 		Burst{},
 		Files{},
 		Tasks{},
-	}
+	})
 }

@@ -20,6 +20,11 @@ func status(names ...string) []kasoku.Key {
 // reads says what each rule reads of a recording, and so what its extracts hold.
 // A load of kasoku's own needs no processes.
 func reads(id string, ownLoad bool) extract.Keys {
+	for _, of := range []func(string) (extract.Keys, bool){indexReads, queryReads, databaseReads, webReads} {
+		if k, ok := of(id); ok {
+			return k
+		}
+	}
 	server := []string{"version", "version_comment"}
 	pool := extract.Keys{
 		Series: append(status("Connections", "Connection_errors_max_connections", "Threads_connected", "Max_used_connections", "Aborted_clients", "Questions", "Com_stmt_prepare"), timeWait),

@@ -10,8 +10,9 @@
 //
 // The files: run.json, load.json and summary.json hold one object; steps.json, seconds.json,
 // endpoints.json, queries.json, messages.json, saves.json, logs.json,
-// rowchecks.json, phases.json, configs.json, events.json and gaps.json one record
-// a line, with the field names of package kasoku and durations in nanoseconds;
+// rowchecks.json, phases.json, configs.json, events.json, gaps.json, joins.json,
+// callers.json, plans.json, tables.json, transactions.json, lockwaits.json,
+// deadlocks.json and slowest.json one record a line, with the field names of package kasoku and durations in nanoseconds;
 // histograms are base64 of their own encoding. series.tsv holds one series a line: host, source, name,
 // instance, kind, unit, and its points as microseconds:value. settings.tsv
 // holds host, scope, name and value.

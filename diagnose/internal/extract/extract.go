@@ -24,6 +24,12 @@ type Keys struct {
 	Queries   bool
 	Saves     bool
 	RowChecks bool
+
+	Callers      bool // which endpoint runs which statements, and how well that is known
+	Plans        bool // with the tables that they read
+	Transactions bool
+	Locks        bool // waits and deadlocks
+	Slowest      bool // requests
 	// Figures keeps what a figure of a whole step is made of and no more: the seconds
 	// of a step added up, their latencies alone, counters at the ends of steps, no log
 	// windows, endpoints, events and gaps. It is for groups of runs, of which one file holds many.
@@ -112,6 +118,7 @@ func (w *writer) add(dir string, rec, other *kasoku.Recording, k Keys) {
 	if k.RowChecks {
 		records(w, dir+"rowchecks.json", bareRowChecks(rec.RowChecks, host))
 	}
+	w.addJoined(dir, rec, k, host)
 }
 
 func (w *writer) put(name string, data []byte, err error) {
@@ -237,7 +244,7 @@ func parseFile(rec *kasoku.Recording, name string, data []byte) error {
 	case "rowchecks.json":
 		return decode(data, &rec.RowChecks)
 	}
-	return fmt.Errorf("no such table")
+	return parseJoined(rec, name, data)
 }
 
 func decode(data []byte, into any) error {

@@ -1,0 +1,3 @@
+// Package join finds out which endpoint issues which statements, from the times
+// of both alone.
+package join

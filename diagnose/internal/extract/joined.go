@@ -1,0 +1,63 @@
+package extract
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kasoku/kasoku"
+)
+
+// addJoined appends what was found out of several sources together: who runs which
+// statements, how the server runs them, who waited for whom.
+func (w *writer) addJoined(dir string, rec *kasoku.Recording, k Keys, host func(string) string) {
+	if k.Callers {
+		records(w, dir+"joins.json", onHost(rec.Joins, func(v *kasoku.Join) *string { return &v.Host }, host))
+		records(w, dir+"callers.json", onHost(rec.Callers, func(v *kasoku.Caller) *string { return &v.Host }, host))
+	}
+	if k.Plans {
+		records(w, dir+"plans.json", onHost(rec.Plans, func(v *kasoku.Plan) *string { return &v.Host }, host))
+		records(w, dir+"tables.json", onHost(rec.Tables, func(v *kasoku.TableDef) *string { return &v.Host }, host))
+	}
+	if k.Transactions {
+		records(w, dir+"transactions.json", onHost(rec.Transactions, func(v *kasoku.Transaction) *string { return &v.Host }, host))
+	}
+	if k.Locks {
+		records(w, dir+"lockwaits.json", onHost(rec.LockWaits, func(v *kasoku.LockWait) *string { return &v.Host }, host))
+		records(w, dir+"deadlocks.json", onHost(rec.Deadlocks, func(v *kasoku.Deadlock) *string { return &v.Host }, host))
+	}
+	if k.Slowest {
+		records(w, dir+"slowest.json", onHost(rec.Slowest, func(v *kasoku.SlowRequest) *string { return &v.Host }, host))
+	}
+}
+
+// onHost returns a copy in which hosts have the extract's names.
+func onHost[T any](in []T, of func(*T) *string, host func(string) string) []T {
+	out := slices.Clone(in)
+	for i := range out {
+		name := of(&out[i])
+		*name = host(*name)
+	}
+	return out
+}
+
+func parseJoined(rec *kasoku.Recording, name string, data []byte) error {
+	switch name {
+	case "joins.json":
+		return decode(data, &rec.Joins)
+	case "callers.json":
+		return decode(data, &rec.Callers)
+	case "plans.json":
+		return decode(data, &rec.Plans)
+	case "tables.json":
+		return decode(data, &rec.Tables)
+	case "transactions.json":
+		return decode(data, &rec.Transactions)
+	case "lockwaits.json":
+		return decode(data, &rec.LockWaits)
+	case "deadlocks.json":
+		return decode(data, &rec.Deadlocks)
+	case "slowest.json":
+		return decode(data, &rec.Slowest)
+	}
+	return fmt.Errorf("no such table")
+}

@@ -1,0 +1,8 @@
+package rules
+
+import "github.com/kasoku/kasoku/diagnose"
+
+// databaseRules are the rules about the database's settings, commits and locks.
+func databaseRules() []diagnose.Rule {
+	return nil
+}

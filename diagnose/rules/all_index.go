@@ -1,0 +1,8 @@
+package rules
+
+import "github.com/kasoku/kasoku/diagnose"
+
+// indexRules are the rules about indexes of tables.
+func indexRules() []diagnose.Rule {
+	return nil
+}

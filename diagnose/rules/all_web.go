@@ -1,0 +1,8 @@
+package rules
+
+import "github.com/kasoku/kasoku/diagnose"
+
+// webRules are the rules about the web server, caches, the application and its host.
+func webRules() []diagnose.Rule {
+	return nil
+}
