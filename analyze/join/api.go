@@ -1,0 +1,138 @@
+package join
+
+import (
+	"context"
+	"time"
+)
+
+// A Request is a request of an access log.
+type Request struct {
+	Start, End int64    // µs
+	Endpoint   int32    // index into Input.Endpoints
+	Status     int      // HTTP status; 499 is left out, its statements run on after End
+	Literals   []uint64 // what LiteralsOfURI gives; may be nil
+}
+
+// An Event is a statement that ended.
+type Event struct {
+	Start, End int64 // µs, the latest that they can be
+	// Slack is how much earlier than End, and as much earlier than Start, the
+	// statement may have ended: 0 where the source gives microseconds, the time
+	// between two looks (and a little) where the end is the time of reading a line.
+	Slack        int64
+	Conn         uint64 // of the server; 0 when not known
+	Query        int32  // index into Input.Queries
+	RowsSent     uint64
+	RowsExamined uint64
+	Literals     []uint64 // what Literals gives; may be nil
+}
+
+// A QueryInfo says what the join must know of a class of statements.
+type QueryInfo struct {
+	// Begin, Commit and Rollback are of BEGIN, START TRANSACTION, COMMIT and the
+	// like: what stands between them on one connection is of one request.
+	Begin, Commit, Rollback bool
+}
+
+// InfoOf returns what the join must know of the class of a statement.
+func InfoOf(sql []byte) QueryInfo { return infoOf(sql) }
+
+// Input is what the times are of. Infer does not change it, and does not keep it.
+type Input struct {
+	Endpoints []string // of Request.Endpoint; only their number is used
+	Queries   []QueryInfo
+	Requests  []Request // in any order
+	Events    []Event   // in any order
+	// Resolution is how well the events' times are known; above MaxResolution
+	// nothing is inferred.
+	Resolution time.Duration
+	// From and To are the time to look at, in µs; both 0 for all that both have.
+	From, To int64
+}
+
+// MaxResolution is the coarsest resolution of statements' times that names
+// endpoints: with stamps of 100 ms half of the pairs are wrong, with those of a
+// second nine of ten.
+const MaxResolution = 20 * time.Millisecond
+
+// Options say how much is looked at.
+type Options struct {
+	MaxEvents   int           // that are looked at; 0 means 100,000
+	MaxDuration time.Duration // of the window when there are more events; 0 means 30 s
+}
+
+// A Class says how sure a pair is.
+type Class uint8
+
+// The classes of pairs, from the surest on.
+const (
+	High     Class = iota + 1 // much of the class's statements, and much of it nobody else's
+	Possible                  // likely, but mostly shared with others or little of the class
+	Group                     // of endpoints that are always called together: one of them or all
+)
+
+// A Pair says that requests of an endpoint run statements of a class.
+type Pair struct {
+	Endpoint int32 // the first of Group, where there is one
+	Group    int32 // index into Result.Groups; -1 when the endpoint stands alone
+	Query    int32
+	Class    Class
+
+	PerRequest float64 // statements for each request; for a group, for each of Endpoint's requests
+	Least      float64 // bounds of PerRequest
+	Most       float64
+	Calls      float64 // statements that are the endpoint's
+	Requests   uint64  // of the endpoint in the window
+	Share      float64 // of the class's statements, 0..1
+	Likelihood float64 // log likelihood ratio against the pair's being none
+	Decisive   float64 // part of Calls that are nearly surely the endpoint's, 0..1
+	Loop       bool    // the class comes in runs on one connection, and at least 5 times a request
+
+	// List is the class whose rows these statements are looked up for, one by one;
+	// -1 when none was found. Slope is how many come for each row, Correlation that
+	// of rows and lookups.
+	List        int32
+	Slope       float64
+	Correlation float64
+}
+
+// A Loop is a row of few classes on one connection, again and again.
+type Loop struct {
+	Queries []int32 // of one turn, ascending
+	Runs    uint64
+	Calls   uint64 // in the runs
+	Longest uint64
+}
+
+// Result is what the times say. Nothing in it refers to the Input.
+type Result struct {
+	Pairs       []Pair    // by endpoint and, within one, by calls, the most first
+	Groups      [][]int32 // endpoints that are always called together, ascending
+	Loops       []Loop    // the most calls first
+	From, To    int64     // the window, µs
+	Requests    uint64    // in the window
+	Events      uint64    // in the window
+	GivenUp     uint64    // requests of the window with status 499, which are left out
+	Background  float64   // events that no request explains
+	Connections uint64    // that were seen in the window
+	Open        float64   // connections that were open at a time, on average
+	Busy        float64   // of them, within 10 ms
+	Saturated   bool      // all connections are in use: neighbours on one are of different requests
+	Refused     string    // why there are no pairs; empty when it was looked for them
+}
+
+// Infer joins the statements of in to its endpoints. It is refused, with
+// Result.Refused set, when the times are too coarse or there is nothing to join;
+// the only error is ctx's.
+func Infer(ctx context.Context, in Input, o Options) (*Result, error) {
+	return infer(ctx, in, o)
+}
+
+// Literals appends hashes of the literals of a statement to dst: numbers and
+// strings that tell one request from another. Of a statement with many it takes
+// the first 8.
+func Literals(dst []uint64, sql []byte) []uint64 { return literals(dst, sql) }
+
+// LiteralsOfURI appends hashes of the values in a request's path and query to dst
+// that a literal of a statement may equal.
+func LiteralsOfURI(dst []uint64, uri []byte) []uint64 { return literalsOfURI(dst, uri) }
