@@ -31,8 +31,6 @@ type Class struct {
 	Tags    []Count  // what comments say of where the statements come from
 	Explain []string // the EXPLAIN rows that the log holds of one entry, with their header
 
-	SingleRow uint64 // calls of an INSERT or REPLACE that write a single row
-
 	// FirstLogged and LastLogged are the least and the greatest time that a
 	// "# Time:" line tells, inherited by the entries behind it. The digits are as
 	// logged, without regard to a zone. Zero when there is none.
@@ -144,6 +142,7 @@ func (c *class) add(e *Event, at time.Duration, second int64, left *room) bool {
 	q.Squares += s * s
 	q.RowsExamined += e.RowsExamined
 	q.RowsSent += e.RowsSent
+	q.BytesSent += e.BytesSent
 	if e.HasAffected {
 		q.HasAffected = true
 		q.RowsAffected += e.RowsAffected
@@ -165,7 +164,7 @@ func (c *class) add(e *Event, at time.Duration, second int64, left *room) bool {
 	if len(e.explain) > 0 && len(c.explain) == 0 {
 		c.explain = bytes.Clone(e.explain[:min(len(e.explain), maxExplain)])
 	}
-	return c.series.add(second, 1, e.QueryTime, left)
+	return c.series.add(moment{second, 1, e.QueryTime, e.RowsSent}, left)
 }
 
 func (c *class) setWorst(e *Event) {
@@ -203,7 +202,7 @@ func copyOf(o *class, left *room) *class {
 	c := &class{query: o.query, key: o.key, write: o.write, rows: o.rows, role: o.role}
 	c.query.Calls, c.query.Total, c.query.Lock, c.query.Squares = 0, 0, 0, 0
 	c.query.RowsExamined, c.query.RowsSent, c.query.RowsAffected, c.query.NoneAffected = 0, 0, 0, 0
-	c.query.Streak, c.query.Streaks = 0, 0
+	c.query.Streak, c.query.Streaks, c.query.BytesSent = 0, 0, 0
 	c.query.Latency = histogram.New()
 	c.merge(o, left)
 	return c
@@ -231,6 +230,7 @@ func (c *class) merge(o *class, left *room) bool {
 	q.Latency.Merge(p.Latency)
 	q.RowsExamined += p.RowsExamined
 	q.RowsSent += p.RowsSent
+	q.BytesSent += p.BytesSent
 	q.RowsAffected += p.RowsAffected
 	q.NoneAffected += p.NoneAffected
 	q.HasAffected = q.HasAffected || p.HasAffected
@@ -255,10 +255,11 @@ func (c *class) result(keepRaw bool) Class {
 	q.Latency = q.Latency.Clone()
 	q.Seconds = c.series.seconds()
 	q.Distinct, q.Repeated = c.variety.distinct(), c.variety.most()
+	q.SingleRow = c.single
 	out := Class{
 		Query: q, Number: c.number, Key: c.key, Worst: c.worst,
 		Users: c.users.counts(), Hosts: c.hosts.counts(), Schemas: c.schemas.counts(), Tags: c.tags.counts(),
-		Explain: explainRows(c.explain), SingleRow: c.single,
+		Explain: explainRows(c.explain),
 		FirstLogged: c.firstLogged, LastLogged: c.lastLogged,
 	}
 	out.Worst.Statement = string(c.raw)

@@ -73,6 +73,10 @@ func (e *Event) Attributes(yield func(name, value []byte) bool) {
 	}
 }
 
+// Tags returns what comments of the statement say of where it comes from, as
+// [sqlshape.AppendTag] does; empty when there are none.
+func (e *Event) Tags() []byte { return e.tags }
+
 // Head returns the lines of the entry that start with #, as they are.
 func (e *Event) Head() []byte { return e.head }
 

@@ -62,7 +62,7 @@ type Options struct {
 	Workers    int  // that read a log; 0: as many as there are cores
 
 	// Each is told every entry that counts, in the order of the log, with the
-	// number of its class: [Class.Number]. With it, statements of kasoku itself
-	// count.
+	// number of its class: [Class.Number].
 	Each func(e *Event, class int)
+	Own  bool // statements of kasoku itself count
 }

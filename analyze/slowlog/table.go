@@ -95,14 +95,14 @@ func (t *Table) add(e *Event) {
 	case !inside:
 		t.outside++
 		return
-	case e.own && t.opts.Each == nil:
+	case e.own && !t.opts.Own:
 		t.own++
 		return
 	case e.Admin:
 		t.admin++
 	default:
 		t.statements++
-		t.count(t.series.add(int64(at/time.Second), 1, 0, &t.left))
+		t.count(t.series.add(moment{second: int64(at / time.Second), calls: 1}, &t.left))
 	}
 	t.connect(e.ThreadID)
 	c := t.class(e)

@@ -87,35 +87,41 @@ type moment struct {
 	second int64
 	calls  uint64
 	total  time.Duration
+	rows   uint64 // sent
 }
 
 // room is how many seconds the series of a table may still take together.
 type room int
 
-// maxMoments bounds the seconds of all series of a table: 24 MB.
+// maxMoments bounds the seconds of all series of a table: 32 MB.
 const maxMoments = 1 << 20
 
-// add counts calls. It returns false when there is no room for another second.
-func (s *series) add(second int64, calls uint64, total time.Duration, left *room) bool {
+// add adds what happened in a second. It returns false when there is no room for
+// another one.
+func (s *series) add(n moment, left *room) bool {
 	if s.last < len(s.moments) {
-		if m := &s.moments[s.last]; m.second == second {
-			m.calls += calls
-			m.total += total
+		if m := &s.moments[s.last]; m.second == n.second {
+			m.add(n)
 			return true
 		}
 	}
-	i, found := s.find(second)
+	i, found := s.find(n.second)
 	if !found {
 		if *left <= 0 {
 			return false
 		}
 		*left--
-		s.moments = slices.Insert(s.moments, i, moment{second: second})
+		s.moments = slices.Insert(s.moments, i, moment{second: n.second})
 	}
 	s.last = i
-	s.moments[i].calls += calls
-	s.moments[i].total += total
+	s.moments[i].add(n)
 	return true
+}
+
+func (m *moment) add(n moment) {
+	m.calls += n.calls
+	m.total += n.total
+	m.rows += n.rows
 }
 
 // find returns where a second is or belongs; most are the last one or new.
@@ -129,7 +135,7 @@ func (s *series) find(second int64) (int, bool) {
 func (s *series) merge(o *series, left *room) (all bool) {
 	all = true
 	for _, m := range o.moments {
-		all = s.add(m.second, m.calls, m.total, left) && all
+		all = s.add(m, left) && all
 	}
 	return all
 }
@@ -137,7 +143,7 @@ func (s *series) merge(o *series, left *room) (all bool) {
 func (s *series) seconds() map[int]kasoku.QuerySecond {
 	out := make(map[int]kasoku.QuerySecond, len(s.moments))
 	for _, m := range s.moments {
-		out[int(m.second)] = kasoku.QuerySecond{Calls: m.calls, Total: m.total}
+		out[int(m.second)] = kasoku.QuerySecond{Calls: m.calls, Total: m.total, Rows: m.rows}
 	}
 	return out
 }

@@ -82,7 +82,7 @@ func (r *reading) read(ctx context.Context) (*digest, error) {
 	r.places = -1
 	o := slowlog.Options{
 		Kind: slowlog.Slow, Split: slowlog.SplitNone, Attributes: true, MaxQueries: maxClasses,
-		Where: r.where, Each: r.each,
+		Where: r.where, Each: r.each, Own: true,
 	}
 	switch r.by {
 	case byFingerprint:
