@@ -127,7 +127,7 @@ func (s *session) collect(l *logFile) (w kasoku.LogWindow, err error) {
 			return w, err
 		}
 		s.settings = append(s.settings, zone.settings(s.host(), l.path)...)
-		return s.collectAccessLog(src, accesslog.Options{Clock: zone.place(s.clock), Interval: whole, Slowest: mostSlow})
+		return s.collectAccessLog(src, accesslog.Options{Clock: zone.place(s.clock), Interval: whole, Slowest: mostSlow, Detail: true})
 	}
 	return s.collectAppLog(src, applog.Options{Host: s.host(), Path: l.path, Clock: s.clock.offset(l.mark), Interval: whole})
 }

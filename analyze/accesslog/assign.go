@@ -76,6 +76,13 @@ func (p *Parser) rareValue(m *meaning, v []byte, r *Record) bool {
 			r.Has |= HasUpstream
 		}
 		return ok
+	case aConnect:
+		d, known, ok := sumOfTimes(v, p.unit(m, v))
+		if known {
+			r.Connect = d
+			r.Has |= HasConnect
+		}
+		return ok
 	case aRequestSize:
 		n, ok := digits(v)
 		if ok {

@@ -145,6 +145,9 @@ func collect(ctx context.Context, in []lines.Input, o Options, progress func(don
 			return nil, nil, err
 		}
 	}
+	if o.Detail {
+		o.Workers = 1
+	}
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}

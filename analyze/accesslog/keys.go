@@ -68,6 +68,8 @@ var keyRows = []keyRow{
 	{meaning{what: anUpstream, rank: 2, unit: time.Second}, `response_time`},
 	{meaning{what: anUpstream, rank: 1, unit: time.Second}, `runtime`},
 
+	{meaning{what: aConnect, rank: 1, unit: time.Second}, `upstream_connect_time upstreamConnectTime uct`},
+
 	{meaning{what: aRemoteAddr, rank: 2}, `host remote_addr remoteAddr client_ip ClientHost remote_ip request.remote_ip httpRequest.remoteIp client.ip`},
 	{meaning{what: aRemoteAddr, rank: 1}, `ClientAddr request.client_ip request.remote_addr client remote clientip ip downstream_remote_address`},
 	{meaning{what: aUser, rank: 1}, `user remote_user remoteUser user_id ClientUsername user.name`},

@@ -55,6 +55,12 @@ type Options struct {
 	MaxRoutes int // rows; 0 means 10,000. The requests of the others are in the row [Other]
 	Slowest   int // how many of the slowest requests to keep
 
+	// Detail fills in what of an endpoint only a diagnosis reads: connections and
+	// bots that reached the server behind, the longest request, how many URIs there
+	// are and whether their answers differ. The last two follow the order of the
+	// requests, so that one worker reads.
+	Detail bool
+
 	Workers   int // of CollectAll; 0: as many as there are CPUs
 	BlockSize int // of CollectAll, bytes; 0: what lines.Split takes
 }

@@ -18,6 +18,7 @@ const (
 	aRequestSize
 	aLatency
 	anUpstream // time
+	aConnect   // time that opening a connection to the server behind took
 	aRemoteAddr
 	aUser
 	aReferer

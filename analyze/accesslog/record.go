@@ -13,6 +13,7 @@ const (
 	HasRequestBytes                 // RequestBytes
 	HasLatency                      // Latency
 	HasUpstream                     // Upstream
+	HasConnect                      // Connect
 )
 
 // A Record is one request. Its slices point into the line, or into a buffer of
@@ -35,6 +36,7 @@ type Record struct {
 	RequestBytes uint64        // of the request
 	Latency      time.Duration // request time; that of the servers behind when the log tells no other
 	Upstream     time.Duration // time that servers behind this one took, of all that were asked
+	Connect      time.Duration // part of it that opening connections to them took; 0 when one was there
 	Has          Has
 
 	RemoteAddr   []byte // as the server saw it: an address, a name, perhaps with a port

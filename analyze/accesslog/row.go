@@ -34,6 +34,7 @@ type row struct {
 	squaresHi, squares uint64 // ns²
 	few                [fewLatencies]time.Duration
 	latency            *histogram.Histogram // nil while few suffices
+	detail             *detail              // nil without Options.Detail
 }
 
 type codeCount struct {
@@ -130,6 +131,7 @@ func (w *row) merge(o *row) {
 	w.upstream += o.upstream
 	w.upstreams += o.upstreams
 	w.bots += o.bots
+	w.mergeDetail(o.detail)
 	for _, c := range o.codes {
 		w.addCode(c.code, c.count)
 	}

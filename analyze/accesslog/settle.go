@@ -185,6 +185,7 @@ func (s *settled) row(t *Table, w *row) Row {
 		MinBytes: w.minBytes, MaxBytes: w.maxBytes, RequestBytes: w.requestBytes,
 		Upstream: time.Duration(min(w.upstream, math.MaxInt64)), UpstreamCount: w.upstreams, Bots: w.bots,
 	}
+	w.detail.fill(&e)
 	e.Total = e.Latency.Sum()
 	if w.first <= w.last {
 		e.First, e.Last = time.Duration(w.first-s.start), time.Duration(w.last-s.start)

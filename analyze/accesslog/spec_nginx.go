@@ -21,6 +21,7 @@ var nginxVariables = map[string]meaning{
 	"request_time":           {what: aLatency, rank: 2, unit: time.Second},
 	"session_time":           {what: aLatency, rank: 1, unit: time.Second},
 	"upstream_response_time": {what: anUpstream, rank: 1, unit: time.Second},
+	"upstream_connect_time":  {what: aConnect, rank: 1, unit: time.Second},
 	"remote_addr":            {what: aRemoteAddr, rank: 2}, "binary_remote_addr": {}, "realip_remote_addr": {what: aRemoteAddr, rank: 1},
 	"remote_user": {what: aUser, rank: 1}, "http_referer": {what: aReferer, rank: 1}, "http_user_agent": {what: anAgent, rank: 1},
 	"host": {what: aVHost, rank: 3}, "http_host": {what: aVHost, rank: 2}, "server_name": {what: aVHost, rank: 1},

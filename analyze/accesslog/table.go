@@ -44,6 +44,7 @@ type Table struct {
 	withExtra  []bool // of by.extra: some record has it
 	wantsBots  bool   // bots are told apart before anything else
 	onlyRecent bool   // there is a since or until
+	detail     *uris  // nil without Options.Detail
 }
 
 // NewTable returns an empty table.
@@ -75,6 +76,9 @@ func (t *Table) init() {
 	t.withExtra = make([]bool, len(t.by.extra))
 	t.wantsBots = t.opts.Bots != BotsToo
 	t.onlyRecent = !t.opts.Since.IsZero() || !t.opts.Until.IsZero()
+	if t.opts.Detail {
+		t.detail = &uris{}
+	}
 	if t.opts.Where != nil {
 		t.filter = t.opts.Where.run()
 	}
@@ -116,6 +120,9 @@ func (t *Table) add(r *Record, at place) {
 	}
 	if len(r.UserAgent) > 0 && t.bots.is(r.UserAgent) {
 		w.bots++
+	}
+	if t.detail != nil {
+		t.detail.add(w, r, t)
 	}
 	if r.Has&HasLatency == 0 {
 		t.untimed++

@@ -1,0 +1,176 @@
+package accesslog
+
+import (
+	"math"
+	"math/bits"
+	"time"
+
+	"github.com/kasoku/kasoku"
+)
+
+// A detail is what a row holds beside its sums with Options.Detail.
+type detail struct {
+	connects, connectCount uint64
+	maxRequest             uint64
+	botsPassed             uint64
+	botsUpstream           uint64 // ns
+	varied, variants       uint64
+	paths                  [pathRegisters]uint8 // HyperLogLog of the URIs
+}
+
+// pathRegisters are the registers of an estimate: it is right to 1.04/√256, 6.5 %.
+//
+// Source: Flajolet, Fusy, Gandouet, Meunier, "HyperLogLog", 2007; below 2.5 times
+// the registers it counts those that are empty, as they say.
+const pathRegisters = 256
+
+// see adds a URI's hash to the estimate.
+func (d *detail) see(hash uint64) {
+	rank := uint8(bits.LeadingZeros64(hash<<8|1<<7) + 1)
+	if r := &d.paths[hash>>56]; rank > *r {
+		*r = rank
+	}
+}
+
+// uris estimates how many URIs there were.
+func (d *detail) uris() uint64 {
+	var sum float64
+	empty := 0
+	for _, r := range d.paths {
+		sum += math.Ldexp(1, -int(r))
+		if r == 0 {
+			empty++
+		}
+	}
+	const m = float64(pathRegisters)
+	n := 0.7213 / (1 + 1.079/m) * m * m / sum
+	if n <= 2.5*m && empty > 0 {
+		n = m * math.Log(m/float64(empty))
+	}
+	return uint64(math.Round(n))
+}
+
+// mergeDetail adds the detail of another row, which may have none.
+func (w *row) mergeDetail(o *detail) {
+	if o == nil {
+		return
+	}
+	if w.detail == nil {
+		w.detail = &detail{}
+	} else {
+		d := *w.detail // a row that was copied shares it
+		w.detail = &d
+	}
+	d := w.detail
+	d.connects += o.connects
+	d.connectCount += o.connectCount
+	d.maxRequest = max(d.maxRequest, o.maxRequest)
+	d.botsPassed += o.botsPassed
+	d.botsUpstream += o.botsUpstream
+	d.varied += o.varied
+	d.variants += o.variants
+	for i, r := range o.paths {
+		d.paths[i] = max(d.paths[i], r)
+	}
+}
+
+// fill puts the detail into an endpoint. A row without any leaves it as it is.
+func (d *detail) fill(e *kasoku.Endpoint) {
+	if d == nil {
+		return
+	}
+	e.Connects, e.ConnectCount, e.MaxRequestBytes = d.connects, d.connectCount, d.maxRequest
+	e.BotsPassed, e.BotsUpstream = d.botsPassed, time.Duration(min(d.botsUpstream, math.MaxInt64))
+	e.Paths, e.Varied, e.Variants = d.uris(), d.varied, d.variants
+}
+
+// uriSlots is how many URIs are followed at once, a power of two. Where two meet
+// in a slot the later one takes it, so that a log of more URIs counts a few
+// variants too many and never needs more memory: 1.3 MB.
+const uriSlots = 1 << 14
+
+// uriSizes is how many sizes of one URI in one second are told apart.
+const uriSizes = 6
+
+// uris is what the last answers of URIs were like.
+type uris struct{ slots []uriSlot }
+
+type uriSlot struct {
+	hash   uint64 // of method and URI; 0: free
+	second int64
+	last   uint64 // size of the last answer
+	sizes  [uriSizes]uint64
+	n      int // sizes of the second, more than fit are written over
+}
+
+// add adds a record to the detail of its row.
+func (u *uris) add(w *row, r *Record, t *Table) {
+	if w.detail == nil {
+		w.detail = &detail{}
+	}
+	d := w.detail
+	if r.Has&HasConnect != 0 {
+		d.connectCount++
+		if r.Connect > 0 {
+			d.connects++
+		}
+	}
+	d.maxRequest = max(d.maxRequest, r.RequestBytes)
+	if r.Has&HasUpstream != 0 && len(r.UserAgent) > 0 && t.bots.is(r.UserAgent) {
+		d.botsPassed++
+		d.botsUpstream += uint64(max(r.Upstream, 0))
+	}
+	if len(r.Path) == 0 {
+		return
+	}
+	hash := hashURI(r.Method, r.Path)
+	d.see(hash)
+	if r.Status == 200 && r.Has&(HasBytes|HasTime) == HasBytes|HasTime {
+		u.answer(d, hash, r)
+	}
+}
+
+// answer looks at an answer 200 beside those before it of the same URI.
+func (u *uris) answer(d *detail, hash uint64, r *Record) {
+	if u.slots == nil {
+		u.slots = make([]uriSlot, uriSlots)
+	}
+	s := &u.slots[hash&(uriSlots-1)]
+	second := floorDiv(r.Unix, int64(time.Second))
+	switch {
+	case s.hash != hash:
+		*s = uriSlot{hash: hash, second: second}
+	case s.last != r.Bytes:
+		d.varied++
+	}
+	s.last = r.Bytes
+	if s.second != second {
+		s.second, s.n = second, 0
+	}
+	for _, size := range s.sizes[:min(s.n, uriSizes)] {
+		if size == r.Bytes {
+			return
+		}
+	}
+	s.sizes[s.n%uriSizes] = r.Bytes
+	s.n++
+	d.variants++
+}
+
+// hashURI is FNV-1a with the bits mixed, the same in every run, so that results are.
+func hashURI(method, uri []byte) uint64 {
+	h := uint64(14695981039346656037)
+	for _, b := range method {
+		h = (h ^ uint64(b)) * 1099511628211
+	}
+	h = (h ^ ' ') * 1099511628211
+	for _, b := range uri {
+		h = (h ^ uint64(b)) * 1099511628211
+	}
+	h ^= h >> 33
+	h *= 0xff51afd7ed558ccd
+	h ^= h >> 33
+	h *= 0xc4ceb9fe1a85ec53
+	h ^= h >> 33
+	return max(h, 1)
+}
