@@ -19,7 +19,10 @@ type Event struct {
 	// Slack is how much earlier than End, and as much earlier than Start, the
 	// statement may have ended: 0 where the source gives microseconds, the time
 	// between two looks (and a little) where the end is the time of reading a line.
-	Slack        int64
+	Slack int64
+	// Seq is the event's place in the log, which has the statements of a connection
+	// in their order; it orders what Start does not. May be 0 where Start is exact.
+	Seq          int64
 	Conn         uint64 // of the server; 0 when not known
 	Query        int32  // index into Input.Queries
 	RowsSent     uint64
@@ -57,8 +60,9 @@ const MaxResolution = 20 * time.Millisecond
 
 // Options say how much is looked at.
 type Options struct {
-	MaxEvents   int           // that are looked at; 0 means 100,000
-	MaxDuration time.Duration // of the window when there are more events; 0 means 30 s
+	// MaxEvents are looked at, in the middle of the time when there are more; 0
+	// means 100,000.
+	MaxEvents int
 }
 
 // A Class says how sure a pair is.
