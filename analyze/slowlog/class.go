@@ -259,7 +259,7 @@ func (c *class) result(keepRaw bool) Class {
 	out := Class{
 		Query: q, Number: c.number, Key: c.key, Worst: c.worst,
 		Users: c.users.counts(), Hosts: c.hosts.counts(), Schemas: c.schemas.counts(), Tags: c.tags.counts(),
-		Explain: explainRows(c.explain),
+		Explain:     explainRows(c.explain),
 		FirstLogged: c.firstLogged, LastLogged: c.lastLogged,
 	}
 	out.Worst.Statement = string(c.raw)
