@@ -22,6 +22,8 @@ type Config struct {
 	Capture  Capture           `toml:"capture"`
 	Settings map[string]string `toml:"settings" eg:"{ pool.max_idle = 100 }"` // of the application (scope app), by dotted name
 	Finalize Finalize          `toml:"finalize"`
+	Probe    Probe             `toml:"probe"`
+	Safe     Safe              `toml:"safe"`
 }
 
 // Price is what the measured machines cost.
@@ -115,6 +117,21 @@ type Capture struct {
 	Schema     bool     `toml:"schema" eg:"true"`         // tables and indexes
 }
 
+// Probe says whether each endpoint is asked alone at the end of a run, to count
+// its statements.
+type Probe struct {
+	Allow       bool     `toml:"allow" eg:"true"`                              // do it at the end of `kasoku run`
+	Requests    int      `toml:"requests" eg:"12"`                             // to each endpoint
+	TargetsFile string   `toml:"targets_file,path" eg:"'probe.txt'"`           // in Vegeta's format; empty: the targets of the load, and what the access logs hold
+	Base        string   `toml:"base" eg:"'http://127.0.0.1:8080'"`            // where the endpoints of logs are; empty: where the targets of the load are
+	AllowPost   []string `toml:"allow_post" eg:"['POST /api/estate/nazotte']"` // endpoints that are asked although they are not GET or HEAD
+}
+
+// Safe says what kasoku may change by itself.
+type Safe struct {
+	Change bool `toml:"change" eg:"true"` // indexes and variables of the database, and take them back
+}
+
 // Finalize says how the end of a contest is checked.
 type Finalize struct {
 	Units      []Unit        `toml:"units"`
@@ -143,6 +160,7 @@ func Default() Config {
 		Interval: time.Second,
 		Load:     LoadTable{Each: 10 * time.Second, Pause: time.Second, Timeout: 30 * time.Second},
 		Capture:  Capture{Schema: true},
+		Probe:    Probe{Requests: 12},
 		Finalize: Finalize{Wait: time.Minute, Gap: 5 * time.Second, Limit: 30 * time.Second},
 	}
 }

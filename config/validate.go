@@ -38,6 +38,7 @@ func (c *Config) mistakes() []mistake {
 	v.load(&c.Load)
 	v.mysql(&c.MySQL)
 	v.finalize(&c.Finalize)
+	v.probe(&c.Probe)
 	for _, pid := range c.Watch.PIDs {
 		if pid <= 0 {
 			v.fail("watch.pids", "", "%d: no process id", pid)
@@ -198,6 +199,22 @@ func (v *validator) mysql(m *MySQL) {
 	}
 	if len(m.CountRows) > 0 && !m.Set() {
 		v.fail("mysql.count_rows", "add dsn or defaults_file", "needs a database to count in")
+	}
+}
+
+func (v *validator) probe(p *Probe) {
+	if p.Requests < 2 || p.Requests > 1000 {
+		v.fail("probe.requests", "leave it out for 12", "%d: want 2 to 1000", p.Requests)
+	}
+	if p.Base != "" {
+		if err := checkRequest("GET "+p.Base, true); err != nil {
+			v.fail("probe.base", "such as 'http://127.0.0.1:8080'", "%q: want a URL that begins with http://", p.Base)
+		}
+	}
+	for i, endpoint := range p.AllowPost {
+		if err := checkRequest(endpoint, false); err != nil {
+			v.fail(fmt.Sprintf("probe.allow_post.%d", i), "such as 'POST /api/search'", "%v", err)
+		}
 	}
 }
 
