@@ -10,7 +10,7 @@ import (
 // for every line of it: Lines = Records + Continued + Dropped + Blank.
 type LogWindow struct {
 	Host      string
-	Kind      string // accesslog, slowlog, applog
+	Kind      string // accesslog, slowlog, applog, errorlog (of a server such as nginx)
 	Path      string
 	Format    string // ltsv, combined, mariadb, mysql, text …
 	Device    uint64

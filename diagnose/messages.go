@@ -38,16 +38,21 @@ func cutFold(s, sep string) (before, after string, ok bool) {
 	return s, "", false
 }
 
-// Said returns the classes of log lines that came in the focus and that want
-// accepts, the most frequent first.
+// Said returns the classes of an application's log lines that came in the focus and
+// that want accepts, the most frequent first.
 //
 // A log without times is placed by how far it had grown at each tick, so its
 // lines are right to about a second; the focus's seconds therefore count whole.
 func (c *Case) Said(want func(*kasoku.Message) bool) []Said {
+	return c.SaidBy(kasoku.MessageApp, want)
+}
+
+// SaidBy is [Case.Said] of another kind of log, such as nginx's error log.
+func (c *Case) SaidBy(kind string, want func(*kasoku.Message) bool) []Said {
 	var out []Said
 	for i := range c.Messages {
 		m := &c.Messages[i]
-		if n := c.linesIn(m); n > 0 && want(m) {
+		if n := c.linesIn(m); n > 0 && m.Kind == kind && want(m) {
 			out = append(out, Said{m, n})
 		}
 	}
@@ -78,7 +83,8 @@ func (c *Case) linesIn(m *kasoku.Message) uint64 {
 
 // HasAppLog reports whether an application's log was read, be it empty.
 func (c *Case) HasAppLog() bool {
-	return len(c.Messages) > 0 || slices.ContainsFunc(c.Logs, func(w kasoku.LogWindow) bool {
+	byApp := func(m kasoku.Message) bool { return m.Kind == kasoku.MessageApp }
+	return slices.ContainsFunc(c.Messages, byApp) || slices.ContainsFunc(c.Logs, func(w kasoku.LogWindow) bool {
 		return w.Kind == "applog" && (w.Lines > 0 || w.Files > 0 || w.Note == "")
 	})
 }

@@ -17,7 +17,7 @@ import (
 
 // logFile is one log and where it ended when the run began.
 type logFile struct {
-	kind  string // accesslog, slowlog, applog
+	kind  string // accesslog, slowlog, applog, errorlog
 	path  string
 	quiet bool // that it gains no line is well
 	mark  lines.Mark
@@ -33,7 +33,7 @@ func (s *session) markLogs() error {
 		want = append(want, logFile{kind: "applog", path: path})
 	}
 	for _, path := range s.o.MoreLogs.Error {
-		want = append(want, logFile{kind: "applog", path: path, quiet: true})
+		want = append(want, logFile{kind: "errorlog", path: path, quiet: true})
 	}
 	if s.db != nil && s.db.slowOn {
 		want = append(want, logFile{kind: "slowlog", path: s.db.slow.File()})
@@ -129,7 +129,9 @@ func (s *session) collect(l *logFile) (w kasoku.LogWindow, err error) {
 		s.settings = append(s.settings, zone.settings(s.host(), l.path)...)
 		return s.collectAccessLog(src, accesslog.Options{Clock: zone.place(s.clock), Interval: whole, Slowest: mostSlow, Detail: true})
 	}
-	return s.collectAppLog(src, applog.Options{Host: s.host(), Path: l.path, Clock: s.clock.offset(l.mark), Interval: whole})
+	w, err = s.collectAppLog(src, applog.Options{Host: s.host(), Path: l.path, Clock: s.clock.offset(l.mark), Interval: whole})
+	w.Kind = l.kind
+	return w, err
 }
 
 func (s *session) collectSlowLog(src *lines.Window, o slowlog.Options) (kasoku.LogWindow, error) {

@@ -159,7 +159,7 @@ func (r rec) slowestSection() Section {
 
 func (r rec) messagesSection() Section {
 	s := Section{ID: SectionMessages, Title: "Messages", Count: len(r.Messages)}
-	ws := r.windows("applog")
+	ws := append(r.windows("applog"), r.windows("errorlog")...)
 	if len(r.Messages) == 0 {
 		if len(ws) > 0 {
 			s.Blocks = []Block{Para{Text: Prose("No message in the application's log: " + read(ws) + ".")}}

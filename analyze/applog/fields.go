@@ -13,11 +13,12 @@ const (
 	plainText form = iota
 	jsonLines
 	logfmt
+	nginxErrors
 	forms
 )
 
 // String returns the form as a log window's format.
-func (f form) String() string { return [forms]string{"text", "json", "logfmt"}[f] }
+func (f form) String() string { return [forms]string{"text", "json", "logfmt", "nginx"}[f] }
 
 // A field is what the value of a key is good for.
 type field uint8

@@ -58,6 +58,7 @@ type entry struct {
 	offset int64
 	verb   int   // where a statement may start in text, -1 for nowhere
 	trace  trace // the lines that follow may be frames
+	nginx  bool  // of nginx's error log
 	source bool  // the text is only a place in a source file; the message follows
 }
 
@@ -103,6 +104,12 @@ func (r *reader) line(line []byte) {
 	}
 	if len(bytes.TrimSpace(line)) == 0 {
 		a.Blank++
+		return
+	}
+	if level, text, ok := nginxLine(r.inner[:0], line); ok {
+		r.inner = text
+		r.table.forms[nginxErrors]++
+		r.startNginx(level, text)
 		return
 	}
 	form := plainText
@@ -195,6 +202,9 @@ func (r *reader) place(offset int64) (time.Duration, bool) {
 // message returns the message that the entry belongs to.
 func (r *reader) message() *kasoku.Message {
 	e := &r.cur
+	if e.nginx {
+		return r.nginxMessage()
+	}
 	start, end := len(e.text), len(e.text)
 	isSQL := false
 	if e.verb >= 0 {

@@ -26,6 +26,7 @@ const otherPattern = "(other lines: the log has more than 1,000 patterns)"
 type id struct {
 	host, path, pattern, level, code string
 	sql                              bool
+	nginx                            bool // a line of its error log
 }
 
 // A Table adds up the messages of a log, and merges with other tables. It is
@@ -61,6 +62,9 @@ func (t *Table) add(k id) *kasoku.Message {
 	m := t.messages[k]
 	if m == nil {
 		m = &kasoku.Message{Host: k.host, Path: k.path, Pattern: k.pattern, Level: k.level, Code: k.code, SQL: k.sql}
+		if k.nginx {
+			m.Kind = kasoku.MessageNginx
+		}
 		t.messages[k] = m
 	}
 	return m
@@ -108,7 +112,7 @@ func (t *Table) weight(k id) uint64 {
 
 func compareIDs(a, b id) int {
 	return cmp.Or(cmp.Compare(a.pattern, b.pattern), cmp.Compare(a.level, b.level), cmp.Compare(a.code, b.code),
-		cmp.Compare(a.host, b.host), cmp.Compare(a.path, b.path), compareBools(a.sql, b.sql))
+		cmp.Compare(a.host, b.host), cmp.Compare(a.path, b.path), compareBools(a.sql, b.sql), compareBools(a.nginx, b.nginx))
 }
 
 func compareBools(a, b bool) int {

@@ -48,7 +48,8 @@ type openFiles struct {
 
 func openFilesOf(c *diagnose.Case) openFiles {
 	var o openFiles
-	o.said = c.Said(func(m *kasoku.Message) bool { return !m.SQL && containsFold(m.Sample, tooManyFiles...) })
+	ranOut := func(m *kasoku.Message) bool { return !m.SQL && containsFold(m.Sample, tooManyFiles...) }
+	o.said = append(c.Said(ranOut), c.SaidBy(kasoku.MessageNginx, ranOut)...)
 	for _, s := range c.FindAll(diagnose.Process, "fds_limit") {
 		k := s.Key
 		k.Name = "fds"
