@@ -22,6 +22,7 @@ package mysql
 import (
 	"context"
 	"database/sql"
+	"sync/atomic"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -68,6 +69,8 @@ type Source struct {
 	series   []series // of status.Values, in its order
 	blind    bool     // the privilege PROCESS is missing
 	warnings []kasoku.Warning
+
+	locks atomic.Pointer[rowLocks] // of the last status, for Locks; nil before
 }
 
 // A series is what does not change of a status variable.
@@ -121,6 +124,7 @@ func (s *Source) collect(ctx context.Context, f *kasoku.Frame) error {
 	if err := s.reader.ReadStatus(ctx, &s.status); err != nil {
 		return err
 	}
+	s.noteLocks()
 	f.Gauge("up", "", "ratio", 1)
 	s.emitStatus(f)
 	if s.blind {
