@@ -39,6 +39,7 @@ func (s *session) await(ctx context.Context) error {
 	if err := s.markLogs(); err != nil {
 		return err
 	}
+	s.startJoin(ctx)
 	s.early = &hold{window: awaited}
 	if err := s.startSampler(s.early); err != nil {
 		return err

@@ -21,6 +21,7 @@ type logFile struct {
 	path  string
 	quiet bool // that it gains no line is well
 	mark  lines.Mark
+	zone  logZone // of an access log that was read
 }
 
 // markLogs remembers where each log ends now.
@@ -120,11 +121,19 @@ func (s *session) collect(l *logFile) (w kasoku.LogWindow, err error) {
 	whole := kasoku.Interval{To: s.run.Length}
 	switch l.kind {
 	case "slowlog":
-		return s.collectSlowLog(src, slowlog.Options{Kind: slowlog.Slow, Clock: s.clock.wall, Interval: whole, KeepRaw: true})
+		o := slowlog.Options{Kind: slowlog.Slow, Clock: s.clock.wall, Interval: whole, KeepRaw: true}
+		if s.join != nil {
+			o.Each = s.join.follow(s.newFeed(l))
+		}
+		return s.collectSlowLog(src, o)
 	case "accesslog":
 		zone, err := s.zoneOf(l)
 		if err != nil {
 			return w, err
+		}
+		l.zone = zone
+		if s.join != nil {
+			s.join.stats.offsets = append(s.join.stats.offsets, zone.off-zone.ahead)
 		}
 		s.settings = append(s.settings, zone.settings(s.host(), l.path)...)
 		return s.collectAccessLog(src, accesslog.Options{Clock: zone.place(s.clock), Interval: whole, Slowest: mostSlow, Detail: true})
@@ -139,8 +148,16 @@ func (s *session) collectSlowLog(src *lines.Window, o slowlog.Options) (kasoku.L
 	if t == nil {
 		return w, err
 	}
-	s.warn(s.db.logged(t.Statements())...)
-	queries, saves, transactions := t.Queries(), t.Saves(), t.Transactions()
+	s.warn(s.db.logged(t.Statements() + t.Outside())...)
+	classes, saves, transactions := t.Classes(), t.Saves(), t.Transactions()
+	if s.join != nil {
+		s.join.settle(classes)
+		s.join.stats.logged, s.join.stats.asked = t.Statements()+t.Outside(), s.db.asked
+	}
+	queries := make([]kasoku.Query, len(classes))
+	for i := range classes {
+		queries[i] = classes[i].Query
+	}
 	s.slowRead = len(queries) > 0
 	for i := range queries {
 		queries[i].Host = s.host()

@@ -35,12 +35,19 @@ type Options struct {
 	// KeepStatements keeps a statement of each class as it was sent, with its
 	// values, so that it can be explained later.
 	KeepStatements bool
-	Digests        bool     // let performance_schema count statements by digest, for where no slow log can be read
-	CountRows      []string // tables to count before and after; the added rows are checked against successes
-	AccessLog      string
-	AppLog         string
-	MoreLogs       Logs  // further ones
-	PIDs           []int // always sampled, whatever they use
+	// Join says how the times of statements are known that tell which endpoint runs
+	// which: JoinAuto, which empty means as well, JoinTail, JoinTable, JoinOff. It
+	// takes the slow log and an access log.
+	Join string
+	// RecycleConnections ends the idle sessions of the database when the slow log is
+	// on, since a session that was open before is not in it.
+	RecycleConnections bool
+	Digests            bool     // let performance_schema count statements by digest, for where no slow log can be read
+	CountRows          []string // tables to count before and after; the added rows are checked against successes
+	AccessLog          string
+	AppLog             string
+	MoreLogs           Logs  // further ones
+	PIDs               []int // always sampled, whatever they use
 
 	// Capture says what of the configuration in force is kept, beside the variables of
 	// the database; nil: nothing. It is taken before offset 0, or after Prepare.

@@ -50,6 +50,7 @@ type session struct {
 	queries      []kasoku.Query   // of the slow log, with a statement of each as it was sent
 
 	logs []*logFile
+	join *joiner // who issues which query; nil when it is not looked for
 
 	early   *hold         // while and since the run waits for its request; nil else
 	cut     time.Duration // from the sampler's beginning to the run's
@@ -187,6 +188,7 @@ func (s *session) open(ctx context.Context) (err error) {
 	if err := s.markLogs(); err != nil {
 		return err
 	}
+	s.startJoin(ctx)
 	return s.startSampler(s.clock)
 }
 
@@ -351,8 +353,9 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 		s.readDigests(ctx)
 		s.warn(s.db.release(ctx, s.keepChanges)...)
 	}
+	s.haltJoin()
 	s.endGuard()
-	errs = append(errs, s.collectLogs(), s.saveDigests(), s.saveLoad(), s.saveRows(), s.savePhases(), s.savePlans(ctx))
+	errs = append(errs, s.collectLogs(), s.saveJoin(ctx), s.saveDigests(), s.saveLoad(), s.saveRows(), s.savePhases(), s.savePlans(ctx))
 	if s.db != nil {
 		errs = append(errs, s.db.close())
 	}
@@ -409,6 +412,7 @@ func (s *session) abandon(why error) error {
 		s.halt()
 		errs = append(errs, <-s.sampled)
 	}
+	s.haltJoin()
 	if s.db != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
 		defer cancel()
