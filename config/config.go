@@ -18,6 +18,8 @@ type Config struct {
 	Load     LoadTable         `toml:"load"`
 	MySQL    MySQL             `toml:"mysql"`
 	Logs     Logs              `toml:"logs"`
+	Nginx    Nginx             `toml:"nginx"`
+	Varnish  Varnish           `toml:"varnish"`
 	Watch    Watch             `toml:"watch"`
 	Capture  Capture           `toml:"capture"`
 	Settings map[string]string `toml:"settings" eg:"{ pool.max_idle = 100 }"` // of the application (scope app), by dotted name
@@ -99,11 +101,26 @@ type Logs struct {
 	Error  []string `toml:"error,path" eg:"['/var/log/nginx/error.log']"`
 }
 
+// Nginx says where a web server counts its connections and requests.
+type Nginx struct {
+	Status string `toml:"status" eg:"'http://127.0.0.1/nginx_status'"` // page of stub_status; empty: not read
+}
+
+// Varnish says which cache is read, and how. It is read when one of the fields is set.
+type Varnish struct {
+	Stat string `toml:"stat" eg:"'varnishstat'"` // the program
+	Name string `toml:"name" eg:"'/run/cache'"`  // instance, as varnishd's -n
+}
+
+// Set reports whether a cache is to be read.
+func (v Varnish) Set() bool { return v != Varnish{} }
+
 // Watch names processes that are always sampled, whatever they use.
 type Watch struct {
 	PIDs      []int    `toml:"pids" eg:"[1204]"`
 	Units     []string `toml:"units" eg:"['app.service']"`
-	Processes []string `toml:"processes" eg:"['node']"` // names as in ps
+	Processes []string `toml:"processes" eg:"['node']"`                          // names as in ps
+	Expvar    []string `toml:"expvar" eg:"['http://127.0.0.1:6060/debug/vars']"` // programs in Go that publish their sql.DBStats
 }
 
 // Capture says what of the configuration in force is kept with a run.

@@ -38,10 +38,20 @@ func (c *Config) mistakes() []mistake {
 	v.load(&c.Load)
 	v.mysql(&c.MySQL)
 	v.finalize(&c.Finalize)
+	if c.Nginx.Status != "" {
+		if err := checkRequest("GET "+c.Nginx.Status, true); err != nil {
+			v.fail("nginx.status", "such as 'http://127.0.0.1/nginx_status', a location with stub_status;", "%q: want a URL that begins with http://", c.Nginx.Status)
+		}
+	}
 	v.probe(&c.Probe)
 	for _, pid := range c.Watch.PIDs {
 		if pid <= 0 {
 			v.fail("watch.pids", "", "%d: no process id", pid)
+		}
+	}
+	for i, address := range c.Watch.Expvar {
+		if u, err := url.Parse(address); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			v.fail(fmt.Sprintf("watch.expvar.%d", i), "such as 'http://127.0.0.1:6060/debug/vars'", "%q: no URL", address)
 		}
 	}
 	return v.mistakes

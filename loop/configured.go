@@ -21,6 +21,7 @@ import (
 	"github.com/kasoku/kasoku/load/nethttp"
 	"github.com/kasoku/kasoku/load/vegeta"
 	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/observe/varnish"
 	"github.com/kasoku/kasoku/unit"
 )
 
@@ -55,8 +56,13 @@ func ConfiguredWatch(c *config.Config, o Options) (Options, error) {
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		o.Settings = append(o.Settings, kasoku.Setting{Scope: "app", Name: name, Value: c.Settings[name]})
 	}
+	o.NginxStatus = c.Nginx.Status
+	if c.Varnish.Set() {
+		o.Varnish = &varnish.Options{Program: c.Varnish.Stat, Name: c.Varnish.Name}
+	}
 	o.MoreLogs = Logs{Access: c.Logs.Access, App: c.Logs.App, Error: c.Logs.Error}
 	o.PIDs = append(slices.Clone(c.Watch.PIDs), watched("/proc", c.Watch.Processes, c.Watch.Units)...)
+	o.Expvar = c.Watch.Expvar
 	o.Capture = capture.FromConfig(c.Capture, c.Dir)
 	if err := o.configureDatabase(c.MySQL); err != nil {
 		return Options{}, fmt.Errorf("%s: %w", c.Path, err)

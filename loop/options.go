@@ -13,6 +13,7 @@ import (
 	"github.com/kasoku/kasoku/capture"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/observe/varnish"
 )
 
 // Options says what one run does. The zero value of a field leaves that part
@@ -46,8 +47,11 @@ type Options struct {
 	CountRows          []string // tables to count before and after; the added rows are checked against successes
 	AccessLog          string
 	AppLog             string
-	MoreLogs           Logs  // further ones
-	PIDs               []int // always sampled, whatever they use
+	MoreLogs           Logs             // further ones
+	NginxStatus        string           // page of nginx with stub_status
+	Varnish            *varnish.Options // the cache to watch; nil: none
+	PIDs               []int            // always sampled, whatever they use
+	Expvar             []string         // addresses of /debug/vars of programs that publish their sql.DBStats
 
 	// Capture says what of the configuration in force is kept, beside the variables of
 	// the database; nil: nothing. It is taken before offset 0, or after Prepare.
@@ -95,7 +99,7 @@ type Options struct {
 
 // unobserved leaves out what asks or changes anything while the run is made.
 func (o Options) unobserved() Options {
-	o.MySQL, o.SlowLog, o.Digests, o.CountRows, o.PIDs = "", false, false, nil, nil
+	o.MySQL, o.SlowLog, o.Digests, o.CountRows, o.PIDs, o.Expvar = "", false, false, nil, nil, nil
 	o.Run.Observers = kasoku.ObserversOff
 	return o
 }
