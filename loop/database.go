@@ -29,6 +29,7 @@ const connectWithin = 5 * time.Second
 type database struct {
 	db     *sql.DB
 	source *mysql.Source     // samples over a connection of its own
+	locks  *mysql.Locks      // and so does this
 	reader *mysqlread.Reader // for settings, rows, slow log
 	hold   *guard.Hold       // what the run changes
 	slow   *mysqlread.SlowLog
@@ -60,6 +61,7 @@ func openDatabase(ctx context.Context, o Options) (_ *database, err error) {
 		return nil, err
 	}
 	d.source = mysql.New(d.db)
+	d.locks = mysql.NewLocks(d.db, d.source, shapeOf)
 	d.slow = mysqlread.NewSlowLog(d.reader, mysqlread.Settings{})
 	return d, nil
 }
@@ -131,22 +133,13 @@ func (d *database) queries(ctx context.Context) ([]kasoku.Query, []kasoku.Warnin
 }
 
 // questions returns the server's count of statements without kasoku's own, NaN
-// when it cannot be read. The end of a session is counted as a statement (COM_QUIT)
-// but is none that a slow log holds. The source must not be reading.
+// when it cannot be read. The source must not be reading.
 func (d *database) questions(ctx context.Context) float64 {
 	var s mysqlread.Status
 	if err := d.reader.ReadStatus(ctx, &s); err != nil {
 		return math.NaN()
 	}
-	var v [3]float64
-	for i, name := range []string{"Questions", "Connections", "Threads_connected"} {
-		var ok bool
-		if v[i], ok = s.Get(name); !ok {
-			return math.NaN()
-		}
-	}
-	ended := v[1] - v[2]
-	return v[0] - ended - float64(d.reader.Statements()) - float64(d.source.Statements())
+	return s.Issued() - float64(d.reader.Statements()) - float64(d.source.Statements()) - float64(d.locks.Statements())
 }
 
 // release puts back what was changed on the server, unless another run needs it,
@@ -204,6 +197,9 @@ func (d *database) close() error {
 	var err error
 	if d.reader != nil {
 		err = d.reader.Close()
+	}
+	if d.locks != nil {
+		err = errors.Join(err, d.locks.Release())
 	}
 	return errors.Join(err, d.db.Close())
 }

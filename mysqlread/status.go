@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 )
@@ -30,6 +31,21 @@ func (s *Status) Get(name string) (float64, bool) {
 		}
 	}
 	return 0, false
+}
+
+// Issued returns how many statements the server has counted, NaN when it does not
+// tell. The end of a session is counted among Questions (COM_QUIT) but is none that a
+// slow log holds; it is taken off.
+func (s *Status) Issued() float64 {
+	var v [3]float64
+	for i, name := range []string{"Questions", "Connections", "Threads_connected"} {
+		var ok bool
+		if v[i], ok = s.Get(name); !ok {
+			return math.NaN()
+		}
+	}
+	ended := v[1] - v[2]
+	return v[0] - ended
 }
 
 const showStatus = "/* kasoku */ SHOW GLOBAL STATUS"
