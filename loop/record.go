@@ -351,6 +351,7 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 	if s.db != nil {
 		s.recountRows(ctx)
 		s.readDigests(ctx)
+		errs = append(errs, s.saveLocks(ctx))
 		s.warn(s.db.release(ctx, s.keepChanges)...)
 	}
 	s.haltJoin()
