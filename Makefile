@@ -61,6 +61,10 @@ bench: ## the Go benchmarks and the side-by-side scripts
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 	@set -e; for script in bench/*.sh; do echo "$$script"; $$script; done
 
+.PHONY: labs
+labs: build ## run every lab with all defects, each alone and none, and count what is found (long; LABS=, ONLY=, DIR=)
+	bin/kasoku lab truth --keep $(or $(DIR),truth) --by-id $(if $(LABS),--labs $(LABS)) $(if $(ONLY),--only $(ONLY))
+
 .PHONY: golden
 golden: ## rewrite the golden files; read the diff before you commit it
 	$(GO) test $$(git grep -l 'internal/golden"' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -update

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/data"
+	"github.com/kasoku/kasoku/loop"
 )
 
 // A lab is one sample target; the table of labs stands here and nowhere else.
@@ -26,9 +27,17 @@ type lab struct {
 	serve func(ctx context.Context, e *env, o *serveFlags) error
 	// next says what can be done with a lab that runs.
 	next func(e *env, s *labState) string
+	// record makes one recorded run; nil: the lab has a benchmark.
+	record func(ctx context.Context, o *labRecord) (*loop.Result, error)
 }
 
-func labs() []lab { return []lab{userapiLab(), isuumoLab()} }
+func labs() []lab {
+	out := []lab{userapiLab(), isuumoLab()}
+	for _, l := range smallLabs() {
+		out = append(out, smallLab(l))
+	}
+	return out
+}
 
 // labNamed returns the lab of that name.
 func labNamed(name string) (lab, error) {
@@ -49,11 +58,12 @@ func newLab(e *env) *cobra.Command {
   kasoku lab up isuumo -variant tuned -db mysql
   kasoku lab bench isuumo
   kasoku lab run isuumo -n 5 --compare-variants
+  kasoku lab run insertbench -defects DRV-01
   kasoku lab down isuumo`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newLabList(e), newLabUp(e), newLabDown(e), newLabBench(e), newLabRun(e), newLabServe(e), newLabSupervise(e))
+	cmd.AddCommand(newLabList(e), newLabUp(e), newLabDown(e), newLabBench(e), newLabRun(e), newLabTruth(e), newLabServe(e), newLabSupervise(e))
 	return cmd
 }
 
@@ -69,11 +79,11 @@ func newLabList(e *env) *cobra.Command {
 				if s, ok := runningLab(e, l.name); ok {
 					status = "runs at " + s.URL
 				}
-				fmt.Fprintf(e.stdout, "%-7s  %s\n         %s\n", l.name, status, l.about)
+				fmt.Fprintf(e.stdout, "%-11s  %s\n             %s\n", l.name, status, l.about)
 				if l.variants != "" {
-					fmt.Fprintf(e.stdout, "         variants %s\n", l.variants)
+					fmt.Fprintf(e.stdout, "             variants %s\n", l.variants)
 				}
-				fmt.Fprintf(e.stdout, "         defects %s\n", l.defects)
+				fmt.Fprintf(e.stdout, "             defects %s\n", l.defects)
 			}
 			return nil
 		},

@@ -40,21 +40,30 @@ type labRunFlags struct {
 func newLabRun(e *env) *cobra.Command {
 	var f labRunFlags
 	cmd := &cobra.Command{
-		Use:         "run isuumo",
-		Short:       "Run isuumo's benchmark under a recording, variant by variant",
+		Use:         "run NAME",
+		Short:       "Run a lab's load under a recording, isuumo variant by variant",
 		Annotations: map[string]string{"vegeta": "flags"},
-		Long: `For each run start isuumo afresh, run its benchmark under a recording of host,
-processes, database and logs, and stop it. Runs are kept as those of ` + "`kasoku run`" + `:
+		Long: `For each run start the lab afresh, run its load under a recording of host, processes,
+database and logs, and stop it. Runs are kept as those of ` + "`kasoku run`" + `:
 ` + "`kasoku list`, `show` and `compare`" + ` tell what came of them. Repeats of a variant are
-a group. With --compare-variants all variants are run, the slowest first.
+a group. With --compare-variants all variants of isuumo are run, the slowest first.
 
 Exit code 1 when a run did not pass, 3 when it was stopped; what was measured is kept.`,
 		Example: `  kasoku lab run isuumo -variant tuned
   kasoku lab run isuumo -n 5 --compare-variants
-  kasoku lab run isuumo -size small -duration 10s -variant indexes -db mysql -o json`,
+  kasoku lab run isuumo -size small -duration 10s -variant indexes -db mysql -o json
+  kasoku lab run insertbench
+  kasoku lab run insertbench -defects DRV-01,DBC-01 -duration 10s`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.lab.given(cmd.Flags())
+			l, err := labNamed(args[0])
+			if err != nil {
+				return err
+			}
+			if l.record != nil {
+				return f.runLab(cmd.Context(), e, l)
+			}
 			return f.run(cmd.Context(), e, args[0])
 		},
 	}
@@ -65,7 +74,7 @@ Exit code 1 when a run did not pass, 3 when it was stopped; what was measured is
 	f.lab.registerRows(fl)
 	fl.BoolVar(&f.compare, "compare-variants", false, "run all variants and compare them")
 	fl.IntVarP(&f.times, "times", "n", 1, "how many runs of each variant")
-	fl.DurationVar(&f.duration, "duration", time.Minute, "of the load of a run")
+	fl.DurationVar(&f.duration, "duration", time.Minute, "of the load of a run; of the small labs 15s")
 	fl.BoolVar(&f.compat, "compat", false, "make exactly the checks of the contest's own benchmark")
 	fl.BoolVar(&f.off, "observers-off", false, "ask nothing while it runs but the host: no database, slow log, processes")
 	fl.StringVar(&f.out.dir, "dir", runsDir, "`DIRECTORY` for the run files")
@@ -75,13 +84,8 @@ Exit code 1 when a run did not pass, 3 when it was stopped; what was measured is
 }
 
 // check refuses flags that do not go together.
-func (f *labRunFlags) check(name string) error {
-	if _, err := labNamed(name); err != nil {
-		return err
-	}
+func (f *labRunFlags) check() error {
 	switch {
-	case name != isuumoLab().name:
-		return usagef("`kasoku demo` runs it", "lab %q has no benchmark", name)
 	case f.times < 1:
 		return usagef("", "-n %d: want 1 or more", f.times)
 	case f.compare && (f.lab.set["variant"] || f.lab.set["defects"]):
@@ -140,7 +144,7 @@ type labRuns struct {
 }
 
 func (f *labRunFlags) run(parent context.Context, e *env, name string) (err error) {
-	if err := f.check(name); err != nil {
+	if err := f.check(); err != nil {
 		return err
 	}
 	ctx, hard, stop := interruptible(parent)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -13,6 +14,8 @@ type serveFlags struct {
 	accessLog       string // of userapi
 	maxIdle         int    // as well
 	sql, fixture    string // of isuumo: directories that /initialize reads
+	files           string // of the small labs: a directory of their own
+	duration        time.Duration
 }
 
 // newLabServe is the service itself, a process of its own.
@@ -38,6 +41,8 @@ func newLabServe(e *env) *cobra.Command {
 	f.IntVar(&o.maxIdle, "max-idle", 0, "")
 	f.StringVar(&o.sql, "sql", "", "")
 	f.StringVar(&o.fixture, "fixture", "", "")
+	f.StringVar(&o.files, "files", "", "")
+	f.DurationVar(&o.duration, "duration", 0, "")
 	return cmd
 }
 

@@ -4,9 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
+	"time"
 
+	"github.com/kasoku/kasoku/capture"
 	"github.com/kasoku/kasoku/labs/userapi"
+	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/load/engine"
+	"github.com/kasoku/kasoku/load/nethttp"
+	"github.com/kasoku/kasoku/loop"
 )
 
 // userapiLab is the service of the demo.
@@ -16,17 +23,15 @@ func userapiLab() lab {
 		about:   "REST API, POST /users writes one row; connection pool, ORM and prepare defects",
 		defects: userapi.Known().String(),
 		check: func(o *labFlags) error {
-			for _, name := range []string{"variant", "size", "data", "emit", "seed"} {
-				if o.set[name] {
-					return usagef("", "--%s is for isuumo", name)
-				}
+			if err := o.noneOfIsuumo(); err != nil {
+				return err
 			}
 			if _, err := o.userapiDefects(); err != nil {
 				return usagef("", "--defects: %w", err)
 			}
 			return knownDatabase(o.database)
 		},
-		start: startUserapi, serve: serveUserapi, next: nextUserapi,
+		start: startUserapi, serve: serveUserapi, next: nextUserapi, record: recordUserapi,
 	}
 }
 
@@ -77,4 +82,37 @@ func nextUserapi(e *env, s *labState) string {
 	return fmt.Sprintf(`next  %s record --mysql '%s' --accesslog %s --applog %s --pid %d,%d -o before.kasoku -- \
         %s attack -rate 10,100,1000 -duration 10s --pause 3s -target 'POST %s/users'
 `, e.name, s.DSN, shellWord(s.AccessLog), shellWord(s.AppLog), s.AppPid, s.DBPid, e.name, s.URL)
+}
+
+// recordUserapi makes a ladder of three steps.
+func recordUserapi(ctx context.Context, o *labRecord) (res *loop.Result, err error) {
+	d, err := o.flags.userapiDefects()
+	if err != nil {
+		return nil, err
+	}
+	s, err := userapi.Up(ctx, userapi.Options{Dir: o.flags.dir, Database: o.flags.database, Program: o.flags.self})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Down(context.WithoutCancel(ctx))) }()
+	sender, _, err := engine.New(engine.Options{HTTP: nethttp.Options{Timeout: 10 * time.Second, Hard: o.options.Hard}}, load.Plan{})
+	if err != nil {
+		return nil, err
+	}
+	ld := &loop.Load{Engine: sender, Each: o.duration / 3, Pause: time.Second, Settle: 2 * time.Second, Next: loop.Climb(10, 100, 1000)}
+	lo := o.options
+	lo.Run.Project, lo.Run.Note, lo.Run.Load = "userapi", "defects "+d.String(), "POST /users, open loop"
+	lo.MySQL, lo.SlowLog, lo.CountRows = s.DSN, true, []string{"users"}
+	lo.Settings, lo.AccessLog, lo.AppLog, lo.PIDs = userapi.Settings(d, 0), s.AccessLog, s.AppLog, []int{s.DB.Pid()}
+	lo.Load, lo.Capture = ld, &capture.Options{Schema: true}
+	lo.Prepare = func(ctx context.Context, w loop.Watch) error {
+		pid, err := s.StartApp(ctx, d, 0)
+		if err != nil {
+			return err
+		}
+		w.Process(pid)
+		ld.Targets = []load.Target{{Method: http.MethodPost, URL: s.URL() + "/users"}}
+		return nil
+	}
+	return loop.Record(ctx, lo)
 }

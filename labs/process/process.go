@@ -54,7 +54,7 @@ func (s *Service) Start(ctx context.Context, args, env []string) error {
 	if s.child != nil {
 		return errors.New("the service runs already")
 	}
-	program, err := s.o.link()
+	program, err := s.Link()
 	if err != nil {
 		return err
 	}
@@ -78,13 +78,13 @@ func (s *Service) Start(ctx context.Context, args, env []string) error {
 	return nil
 }
 
-// link makes a link of the service's name to the program.
-func (o *Options) link() (string, error) {
-	program, err := filepath.Abs(o.Program)
+// Link makes the link of the service's name to the program and returns its path.
+func (s *Service) Link() (string, error) {
+	program, err := filepath.Abs(s.o.Program)
 	if err != nil {
 		return "", err
 	}
-	link := filepath.Join(o.Dir, o.Name)
+	link := filepath.Join(s.o.Dir, s.o.Name)
 	if err := remove(link); err != nil {
 		return "", err
 	}

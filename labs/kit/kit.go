@@ -1,0 +1,123 @@
+// Package kit is what the small labs share: a set of defects, the servers that a lab
+// needs, and a recorded run of its load.
+//
+// The one idea: a [Lab] is a table of texts and functions of a set of defects: the
+// arguments of the database, schema and rows, nginx.conf, what the service does. Each
+// defect changes the one part that it is about; without any the lab is tuned.
+//
+// Start with a lab's own package, then [Up], [Stack.Record] and [Stack.Down].
+package kit
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku/load"
+)
+
+// A Defect is something that makes a lab slow and can be seeded by itself.
+type Defect struct {
+	ID    string // of the catalogue
+	Where string // "service", "database", "nginx", "varnish"
+	About string
+	// Object is a regular expression of what a finding has to name, kind and name
+	// as kasoku.Object prints them; empty: anything.
+	Object string
+	// Brings are ids of findings that are true while this defect is seeded, because
+	// they are the same trouble seen from another side.
+	Brings []string
+}
+
+// Set is a set of seeded defects by id.
+type Set []string
+
+// Has reports whether the set holds the id.
+func (s Set) Has(id string) bool { return slices.Contains(s, id) }
+
+// String lists the ids, "none" for an empty set.
+func (s Set) String() string {
+	if len(s) == 0 {
+		return "none"
+	}
+	return strings.Join(s, ",")
+}
+
+// A Lab is one small system.
+type Lab struct {
+	Name    string // also of its schema and its process
+	About   string
+	Defects []Defect
+
+	// Args are arguments of the database server; database is mariadb or mysql.
+	Args func(d Set, database string) []string
+	// Fill makes schema and rows, in a database that is there and empty.
+	Fill func(ctx context.Context, db *sql.DB, d Set) error
+	// Nginx is the nginx.conf in front of the service, as service.NginxOptions take
+	// it, with {files} for the directory of the lab's files; nil: there is none.
+	Nginx func(d Set) string
+	// Serve is the service, or with Program what makes the load itself.
+	Serve func(ctx context.Context, c Config) error
+	// Program says that Serve works for a time and ends, rather than answers requests.
+	Program bool
+	// Targets are the requests of the load.
+	Targets func(base string) ([]load.Target, error)
+	PerSec  float64 // of the load
+}
+
+// Config is what a lab's service gets.
+type Config struct {
+	Listen   string // host:port; port 0 takes a free one
+	DSN      string // of the schema
+	Defects  Set
+	Files    string        // directory of the lab's own
+	Duration time.Duration // of a program
+	Log      io.Writer
+	Ready    func(addr string) // called once, when requests are accepted
+}
+
+// Parse reads a list of ids with commas, "all" or "none". The order is that of the
+// lab's table, so that equal sets print alike.
+func (l *Lab) Parse(s string) (Set, error) {
+	switch s = strings.TrimSpace(s); s {
+	case "all":
+		return l.All(), nil
+	case "none", "":
+		return Set{}, nil
+	}
+	chosen := map[string]bool{}
+	for id := range strings.SplitSeq(s, ",") {
+		id = strings.ToUpper(strings.TrimSpace(id))
+		if !l.All().Has(id) {
+			return nil, fmt.Errorf("unknown defect %q: want %s, all or none", id, l.All())
+		}
+		chosen[id] = true
+	}
+	return slices.DeleteFunc(l.All(), func(id string) bool { return !chosen[id] }), nil
+}
+
+// All returns every defect of the lab.
+func (l *Lab) All() Set {
+	out := make(Set, len(l.Defects))
+	for i, d := range l.Defects {
+		out[i] = d.ID
+	}
+	return out
+}
+
+// Without returns a text without the lines that mend one of the defects: those that
+// end in "# mends ID".
+func Without(text string, d Set) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		if _, id, ok := strings.Cut(line, "# mends "); ok && d.Has(strings.TrimSpace(id)) {
+			continue
+		}
+		out.WriteString(line)
+	}
+	return out.String()
+}

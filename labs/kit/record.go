@@ -1,0 +1,73 @@
+package kit
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/capture"
+	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/load/engine"
+	"github.com/kasoku/kasoku/load/nethttp"
+	"github.com/kasoku/kasoku/loop"
+)
+
+// Of the load of a service.
+const (
+	timeout  = 8 * time.Second
+	inFlight = 48 // at most, as of so many users who wait for their answer
+)
+
+// RecordOptions fills in what a recorded run of the lab watches, and its load for
+// the duration. Path, label, rules and progress stay as they are.
+func (s *Stack) RecordOptions(o loop.Options, d time.Duration) (loop.Options, error) {
+	o.Run.Project = s.Lab.Name
+	o.Run.Note = "defects " + s.Defects.String()
+	o.Settings = append(o.Settings, kasoku.Setting{Scope: "app", Name: "defects", Value: s.Defects.String()})
+	o.MySQL, o.SlowLog = s.DSN, true
+	o.PIDs = s.PIDs()
+	o.Capture = &capture.Options{Schema: true}
+	o.AccessLog = s.AccessLog
+	o.MoreLogs = loop.Logs{Error: existing(s.AppLog, s.ErrorLog)}
+	if s.Nginx != nil {
+		o.Capture.Nginx = append([]string{s.Nginx.Program}, append(s.Nginx.Args(), "-T")...)
+	}
+	if s.Lab.Program {
+		args, err := s.programArgs(d)
+		if err != nil {
+			return o, err
+		}
+		o.Command, o.Env, o.Stdout, o.Stderr = args, s.env(), io.Discard, io.Discard
+		o.Run.Load = s.Lab.Name + " for " + d.String()
+		return o, nil
+	}
+	return o, s.load(&o, d)
+}
+
+// load is an open loop of one step.
+func (s *Stack) load(o *loop.Options, d time.Duration) error {
+	targets, err := s.Lab.Targets(s.URL())
+	if err != nil {
+		return err
+	}
+	sender, _, err := engine.New(engine.Options{
+		Engine: engine.NetHTTP, HTTP: nethttp.Options{Timeout: timeout, MaxInFlight: inFlight, Hard: o.Hard},
+	}, load.Plan{Targets: targets})
+	if err != nil {
+		return err
+	}
+	o.Load = &loop.Load{Targets: targets, Engine: sender, Each: d, Seed: 1, Next: loop.Climb(s.Lab.PerSec)}
+	o.Run.Load = s.Lab.Name + "'s load, open loop"
+	return nil
+}
+
+// existing are the files that are there.
+func existing(paths ...string) (out []string) {
+	for _, p := range paths {
+		if _, err := os.Stat(p); p != "" && err == nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}

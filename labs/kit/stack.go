@@ -1,0 +1,181 @@
+package kit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/labs/process"
+	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/service"
+)
+
+// Options say what is started.
+type Options struct {
+	Dir      string // where everything goes; must exist
+	Database string // mariadb, which is the default, or mysql
+	Defects  Set
+	Program  string // the kasoku binary, which runs the service
+	Listen   string // host:port of the service; empty: a free port of 127.0.0.1
+	WebPort  int    // of nginx; 0 takes a free one
+	DBPort   int    // likewise
+}
+
+// A Stack is a running lab. It is not safe for concurrent use.
+type Stack struct {
+	Lab       *Lab
+	DB        *service.Server
+	Nginx     *service.NginxServer // nil without one
+	Defects   Set
+	DSN       string // of the schema, as root
+	AccessLog string // of nginx; empty without one
+	ErrorLog  string // likewise
+	AppLog    string
+
+	o   Options
+	app *process.Service
+}
+
+// Up starts everything. What was begun is stopped when it returns an error. The
+// processes die with the one that called Up.
+func Up(ctx context.Context, l *Lab, o Options) (*Stack, error) {
+	o.Database = cmp.Or(o.Database, "mariadb")
+	s := &Stack{Lab: l, Defects: o.Defects, AppLog: filepath.Join(o.Dir, "app.log"), o: o}
+	for _, step := range []func(context.Context) error{s.startDatabase, s.fill, s.startApp, s.startNginx} {
+		if err := step(ctx); err != nil {
+			return nil, errors.Join(err, s.Down(context.WithoutCancel(ctx)))
+		}
+	}
+	return s, nil
+}
+
+func (s *Stack) files() string { return filepath.Join(s.o.Dir, "files") }
+
+func (s *Stack) startDatabase(ctx context.Context) (err error) {
+	start := map[string]func(context.Context, service.Options) (*service.Server, error){
+		"mariadb": service.MariaDB, "mysql": service.MySQL97,
+	}[s.o.Database]
+	if start == nil {
+		return fmt.Errorf("unknown database %q: want mariadb or mysql", s.o.Database)
+	}
+	o := service.Options{Dir: filepath.Join(s.o.Dir, s.o.Database), Port: s.o.DBPort}
+	if s.Lab.Args != nil {
+		o.Args = s.Lab.Args(s.Defects, s.o.Database)
+	}
+	if s.DB, err = start(ctx, o); err != nil {
+		return err
+	}
+	s.DSN = s.DB.DSN("root", s.Lab.Name)
+	return nil
+}
+
+// fill makes the directory of files, the database, and in it schema and rows.
+func (s *Stack) fill(ctx context.Context) error {
+	if err := os.MkdirAll(s.files(), 0o755); err != nil {
+		return err
+	}
+	root, err := mysqlflags.OpenDSN(s.DB.DSN("root", ""))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if _, err := root.ExecContext(ctx, "CREATE DATABASE "+s.Lab.Name+" CHARACTER SET utf8mb4"); err != nil {
+		return fmt.Errorf("create database: %w", err)
+	}
+	db, err := mysqlflags.OpenDSN(mysqlflags.WithParam(s.DSN, "interpolateParams=true"))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if err := s.Lab.Fill(ctx, db, s.Defects); err != nil {
+		return fmt.Errorf("fill database: %w", err)
+	}
+	return nil
+}
+
+func (s *Stack) serveArgs() []string {
+	return []string{"lab", "serve", s.Lab.Name, "--defects", s.Defects.String(), "--files", s.files()}
+}
+
+func (s *Stack) env() []string { return []string{"KASOKU_LAB_DSN=" + s.DSN} }
+
+func (s *Stack) startApp(ctx context.Context) error {
+	s.app = process.New(process.Options{Dir: s.o.Dir, Name: s.Lab.Name, Program: s.o.Program, Listen: s.o.Listen, Log: s.AppLog})
+	if s.Lab.Program {
+		return nil
+	}
+	return s.app.Start(ctx, s.serveArgs(), s.env())
+}
+
+func (s *Stack) startNginx(ctx context.Context) (err error) {
+	if s.Lab.Nginx == nil {
+		return nil
+	}
+	conf := strings.ReplaceAll(s.Lab.Nginx(s.Defects), "{files}", s.files())
+	s.Nginx, err = service.Nginx(ctx, service.NginxOptions{
+		Dir: filepath.Join(s.o.Dir, "nginx"), Port: s.o.WebPort, Upstream: s.app.Addr(), Config: conf,
+	})
+	if err != nil {
+		return err
+	}
+	s.AccessLog, s.ErrorLog = s.Nginx.AccessLog, s.Nginx.ErrorLog
+	return nil
+}
+
+// URL returns where requests go: to nginx, else to the service; empty of a program.
+func (s *Stack) URL() string {
+	switch {
+	case s.Nginx != nil:
+		return s.Nginx.URL()
+	case s.app.Addr() == "":
+		return ""
+	}
+	return "http://" + s.app.Addr()
+}
+
+// AppURL returns where the service itself answers.
+func (s *Stack) AppURL() string { return "http://" + s.app.Addr() }
+
+// AppPid returns the process id of the service, 0 while it does not run.
+func (s *Stack) AppPid() int { return s.app.Pid() }
+
+// PIDs returns the processes of the lab that run: service, database, nginx with its
+// workers.
+func (s *Stack) PIDs() []int {
+	pids := []int{s.app.Pid(), s.DB.Pid()}
+	if s.Nginx != nil {
+		pids = append(append(pids, s.Nginx.Pid()), command.Children(s.Nginx.Pid())...)
+	}
+	return slices.DeleteFunc(pids, func(pid int) bool { return pid == 0 })
+}
+
+// programArgs is the command line of a lab that is a program.
+func (s *Stack) programArgs(d time.Duration) ([]string, error) {
+	link, err := s.app.Link()
+	if err != nil {
+		return nil, err
+	}
+	return append(append([]string{link}, s.serveArgs()...), "--duration", d.String()), nil
+}
+
+// Down stops everything. It may be called twice.
+func (s *Stack) Down(ctx context.Context) error {
+	var errs []error
+	if s.Nginx != nil {
+		errs = append(errs, s.Nginx.Stop(ctx))
+	}
+	if s.app != nil {
+		errs = append(errs, s.app.Stop())
+	}
+	if s.DB != nil {
+		errs = append(errs, s.DB.Stop(ctx))
+	}
+	return errors.Join(errs...)
+}

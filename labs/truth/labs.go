@@ -1,0 +1,82 @@
+package truth
+
+import (
+	"slices"
+
+	"github.com/kasoku/kasoku/labs/isuumo"
+	"github.com/kasoku/kasoku/labs/kit"
+	"github.com/kasoku/kasoku/labs/userapi"
+)
+
+// Of returns the truth of a small lab.
+func Of(l *kit.Lab) *Lab { return &Lab{Name: l.Name, Defects: l.Defects} }
+
+// Userapi returns the truth of userapi: what makes it slow.
+func Userapi() *Lab {
+	expected := map[string]kit.Defect{
+		"POOL-01": {Object: "pool|endpoint|process", Brings: []string{"POOL-04"}},
+		"POOL-02": {Object: "max_connections", Brings: []string{"POOL-04", "MES-07"}},
+		"DRV-04":  {Brings: []string{"DBC-09"}},
+	}
+	return table("userapi", userapi.Seeded(), expected)
+}
+
+// Isuumo returns the truth of isuumo.
+func Isuumo() *Lab {
+	var ids []string
+	for _, d := range isuumo.Known() {
+		if d.ID != "OPS-09" { // shows in a restart alone
+			ids = append(ids, d.ID)
+		}
+	}
+	return table("isuumo", ids, map[string]kit.Defect{
+		"QRY-03": {Object: "estate|chair"},
+		"QRY-04": {Object: "nazotte"},
+		"QRY-08": {Object: "estate|chair", Brings: []string{"IDX-04", "IDX-05"}},
+		"DRV-02": {Object: "POST /api/(estate|chair)|estate|chair", Brings: []string{"DRV-03"}},
+		"IDX-04": {Object: "estate|chair", Brings: []string{"IDX-01", "IDX-03", "IDX-05", "IDX-06", "QRY-08"}},
+		"IDX-05": {Object: "estate|chair", Brings: []string{"IDX-04", "IDX-01"}},
+		"IDX-06": {Object: "estate|chair", Brings: []string{"IDX-02"}},
+		"IDX-07": {Object: "estate"},
+		"DBC-02": {Object: "log_bin"},
+		"NGX-03": {Object: "POST|location|client_body"},
+		"OPS-02": {Object: "initialize"},
+	})
+}
+
+// table fills in what is expected of ids.
+func table(name string, ids []string, expected map[string]kit.Defect) *Lab {
+	l := &Lab{Name: name}
+	for _, id := range ids {
+		d := expected[id]
+		d.ID = id
+		l.Defects = append(l.Defects, d)
+	}
+	return l
+}
+
+// Ruled leaves out defects that no rule looks for.
+func (l *Lab) Ruled(rules []string) *Lab {
+	out := &Lab{Name: l.Name}
+	for _, d := range l.Defects {
+		if slices.Contains(rules, d.ID) {
+			out.Defects = append(out.Defects, d)
+		}
+	}
+	return out
+}
+
+// Case returns the case of a variant; the seeded ids of "all" are those of the lab.
+func (l *Lab) Case(variant string) Case {
+	c := Case{Lab: l, Variant: variant}
+	switch variant {
+	case None:
+	case All:
+		for _, d := range l.Defects {
+			c.Seeded = append(c.Seeded, d.ID)
+		}
+	default:
+		c.Seeded = []string{variant}
+	}
+	return c
+}
