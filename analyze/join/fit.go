@@ -1,0 +1,430 @@
+package join
+
+import (
+	"context"
+	"math"
+	"slices"
+)
+
+const (
+	// runDuration caps the time in which statements of a run are spread over a
+	// request, in µs: a loop goes on at one pace however long the request is.
+	runDuration = 300_000
+	iterations  = 80
+	// freeBackground is how many iterations the background's rate is free before it
+	// is capped.
+	freeBackground = 25
+	// stray is the part of statements whose times are wrong by more than is allowed
+	// for: of stamps twice as many.
+	stray = 0.01
+	// settled ends the iterations when no rate changes by more of the chunks.
+	settled = 1e-4
+	// plausible is the part of a kind's chunks from which on an endpoint's time
+	// does not count as background.
+	plausible = 0.02
+)
+
+// An entry is what a chunk has of one endpoint: the weights of its requests that
+// were open, of those without and of those with a matching literal.
+type entry struct {
+	endpoint    int32
+	other, same float32
+	weight      float64 // of both, with the likelihood of the match
+}
+
+// fit holds the candidates of all chunks, kind by kind.
+type fit struct {
+	w       *work
+	unit    []int32   // of each endpoint: the first of its group
+	sought  []float64 // requests by unit, and the exposure of kinds that come in runs
+	capped  []float64
+	order   []int32 // chunks by kind
+	from    []int32 // entries of each chunk in order
+	entries []entry
+	shuffle []shuffled // of each entry
+	mark    []int32    // where each kind begins in order
+	rates   [][]float64
+	back    []float64
+	allowed [][]bool // endpoints that a kind may have; nil for all
+	cover   map[string]coverage
+	slack   int64 // the greatest of a chunk
+}
+
+// shuffled is what chance gives a chunk's literals at an endpoint.
+type shuffled struct{ tried, matched uint8 }
+
+// coverage is the time in which no request of a set of endpoints is open, in µs.
+type coverage struct{ uncovered float64 }
+
+// candidates finds the requests that each chunk may be of.
+func (w *work) candidates() *fit {
+	f := &fit{w: w, unit: make([]int32, w.endpoints), cover: map[string]coverage{}}
+	for i := range f.unit {
+		f.unit[i] = int32(i)
+	}
+	for _, g := range w.res.Groups {
+		for _, e := range g {
+			f.unit[e] = g[0]
+		}
+	}
+	f.sought, f.capped = make([]float64, w.endpoints), make([]float64, w.endpoints)
+	for i := range w.requests {
+		r := &w.requests[i]
+		u := f.unit[r.Endpoint]
+		f.sought[u]++
+		d := w.length(r)
+		f.capped[u] += d / min(d, runDuration)
+	}
+	for i := range w.chunks {
+		f.slack = max(f.slack, w.chunks[i].slack)
+	}
+	f.sortChunks()
+	byTime := make([]int32, len(w.chunks))
+	for i := range byTime {
+		byTime[i] = int32(i)
+	}
+	slices.SortFunc(byTime, func(a, b int32) int {
+		x, y := &w.chunks[f.order[a]], &w.chunks[f.order[b]]
+		if x.start != y.start {
+			if x.start < y.start {
+				return -1
+			}
+			return 1
+		}
+		return int(a) - int(b)
+	})
+	f.sweep(byTime)
+	return f
+}
+
+// length is the time in which a request's statements may seem to be, in µs.
+func (w *work) length(r *Request) float64 {
+	return float64(r.End-r.Start) + edge
+}
+
+// inside is how much of what is possible for a chunk's time lies within r: 1 when
+// all of it does, and 0 when it is more than edge outside. The chunk may be moved
+// to earlier by its slack, and both ways by half an edge against a request that is
+// half an edge longer at both ends.
+func (c *chunk) inside(r *Request) float64 {
+	const half = edge / 2
+	most := min(c.slack+half, c.start-r.Start+half)
+	least := max(-half, c.end-r.End-half)
+	return max(float64(most-least), 0) / float64(c.slack+2*half)
+}
+
+// sortChunks orders chunks by kind.
+func (f *fit) sortChunks() {
+	w := f.w
+	f.mark = make([]int32, len(w.kinds)+1)
+	for i := range w.chunks {
+		f.mark[w.chunks[i].kind+1]++
+	}
+	for k := 1; k < len(f.mark); k++ {
+		f.mark[k] += f.mark[k-1]
+	}
+	next := slices.Clone(f.mark)
+	f.order = make([]int32, len(w.chunks))
+	for i := range w.chunks {
+		k := w.chunks[i].kind
+		f.order[next[k]] = int32(i)
+		next[k]++
+	}
+}
+
+// sweep goes through the time with the requests that are open.
+func (f *fit) sweep(byTime []int32) {
+	w := f.w
+	found := make([][2]int32, len(byTime)) // of each place in order: entries in all
+	var all []entry
+	var allShuffled []shuffled
+	var open []int32
+	next := 0
+	slot := make([]int32, w.endpoints)
+	var literals []uint64
+	byUnit := make([][]int32, w.endpoints) // the last requests of each, for the shuffled match
+	for _, place := range byTime {
+		c := &w.chunks[f.order[place]]
+		for next < len(w.requests) && w.requests[next].Start-edge <= c.start {
+			open = append(open, int32(next))
+			u := f.unit[w.requests[next].Endpoint]
+			byUnit[u] = append(byUnit[u], int32(next))
+			next++
+		}
+		mask := uint64(0)
+		literals = literals[:0]
+		for _, m := range w.member[c.at : c.at+c.n] {
+			for _, l := range w.events[m].Literals {
+				literals = append(literals, l)
+				mask |= bit(l)
+			}
+		}
+		run := w.kinds[c.kind].run
+		begin := len(all)
+		kept := open[:0]
+		for _, r := range open {
+			q := &w.requests[r]
+			if q.End+edge < c.start-f.slack {
+				continue
+			}
+			kept = append(kept, r)
+			part := c.inside(q)
+			if part == 0 {
+				continue
+			}
+			d := w.length(q)
+			if run {
+				d = min(d, runDuration)
+			}
+			u := f.unit[q.Endpoint]
+			s := int(slot[u]) - 1
+			if s < 0 || s+begin >= len(all) || all[s+begin].endpoint != u {
+				s = len(all) - begin
+				slot[u] = int32(s) + 1
+				all = append(all, entry{endpoint: u})
+				allShuffled = append(allShuffled, f.chance(byUnit[u], place, mask, literals))
+			}
+			e := &all[begin+s]
+			if mask != 0 && w.reqValues.match(r, mask, literals) {
+				e.same += float32(part / d)
+			} else {
+				e.other += float32(part / d)
+			}
+		}
+		open = kept
+		found[place] = [2]int32{int32(begin), int32(len(all))}
+	}
+	f.entries = make([]entry, 0, len(all))
+	f.shuffle = make([]shuffled, 0, len(all))
+	f.from = make([]int32, len(byTime)+1)
+	for place, r := range found {
+		f.from[place] = int32(len(f.entries))
+		f.entries = append(f.entries, all[r[0]:r[1]]...)
+		f.shuffle = append(f.shuffle, allShuffled[r[0]:r[1]]...)
+	}
+	f.from[len(byTime)] = int32(len(f.entries))
+}
+
+// chance tries a chunk's literals on requests of the endpoint that are not open.
+func (f *fit) chance(past []int32, place int32, mask uint64, literals []uint64) shuffled {
+	if mask == 0 || len(past) < 40 {
+		return shuffled{}
+	}
+	var s shuffled
+	for k := range uint32(4) {
+		h := (uint32(place)*4 + k + 1) * 2654435761
+		s.tried++
+		if f.w.reqValues.match(past[int(h>>4)%(len(past)-20)], mask, literals) {
+			s.matched++
+		}
+	}
+	return s
+}
+
+// run fits every kind, prunes and fits again.
+func (f *fit) run(ctx context.Context) error {
+	kinds := len(f.w.kinds)
+	f.rates, f.back, f.allowed = make([][]float64, kinds), make([]float64, kinds), make([][]bool, kinds)
+	for k := range kinds {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		f.fitKind(int32(k))
+	}
+	for range pruneRounds {
+		f.prune()
+		for k := range kinds {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if f.allowed[k] != nil {
+				f.fitKind(int32(k))
+			}
+		}
+	}
+	return nil
+}
+
+// pruneRounds is how often pairs that do not hold are taken away before the last fit.
+const pruneRounds = 2
+
+// fitKind finds the rates that make the kind's chunks as likely as can be.
+func (f *fit) fitKind(k int32) {
+	w := f.w
+	first, last := f.mark[k], f.mark[k+1]
+	n := float64(last - first)
+	exposure := f.sought
+	if w.kinds[k].run {
+		exposure = f.capped
+	}
+	window := float64(w.res.To-w.res.From) + 1
+	rates := make([]float64, w.endpoints)
+	for e := range rates {
+		if exposure[e] > 0 && (f.allowed[k] == nil || f.allowed[k][e]) {
+			rates[e] = n / float64(w.endpoints) / exposure[e]
+		}
+	}
+	strays := stray * n / window
+	if !w.exact {
+		strays *= 2
+	}
+	back, limit := 0.1*n/window, math.Inf(1)
+	match := make([]matches, w.endpoints)
+	f.weigh(k, nil)
+	sums := make([]float64, w.endpoints)
+	for i := range iterations {
+		if i == literalsFrom || i == 2*literalsFrom || i == freeBackground {
+			f.learn(k, rates, back, match)
+			f.weigh(k, match)
+		}
+		if i == freeBackground {
+			limit = f.backgroundLimit(k, rates, exposure)
+		}
+		clear(sums)
+		sumBack := f.expect(first, last, rates, back, sums)
+		change := 0.0
+		for e, s := range sums {
+			if exposure[e] == 0 {
+				continue
+			}
+			change = max(change, math.Abs(s-rates[e]*exposure[e]))
+			rates[e] = s / exposure[e]
+		}
+		back = max(min(sumBack/window, limit), strays)
+		if i > freeBackground && change < settled*n {
+			break
+		}
+	}
+	f.rates[k], f.back[k] = rates, back
+}
+
+// literalsFrom is the iteration at which matches of literals are first learned.
+const literalsFrom = 8
+
+// expect adds each chunk's shares to sums and returns that of the background.
+func (f *fit) expect(first, last int32, rates []float64, back float64, sums []float64) float64 {
+	sumBack := 0.0
+	for p := first; p < last; p++ {
+		es := f.entries[f.from[p]:f.from[p+1]]
+		total := back
+		for i := range es {
+			total += rates[es[i].endpoint] * es[i].weight
+		}
+		if total <= 0 {
+			continue
+		}
+		inverse := 1 / total
+		for i := range es {
+			e := es[i].endpoint
+			sums[e] += rates[e] * es[i].weight * inverse
+		}
+		sumBack += back * inverse
+	}
+	return sumBack
+}
+
+// matches is how often literals match: of an endpoint's own chunks, and by chance.
+type matches struct{ own, chance float64 }
+
+// learn counts the matches of each endpoint under the present rates.
+func (f *fit) learn(k int32, rates []float64, back float64, match []matches) {
+	own, hit := make([]float64, len(rates)), make([]float64, len(rates))
+	tried, matched := make([]float64, len(rates)), make([]float64, len(rates))
+	for p := f.mark[k]; p < f.mark[k+1]; p++ {
+		es := f.entries[f.from[p]:f.from[p+1]]
+		total := back
+		for i := range es {
+			total += rates[es[i].endpoint] * es[i].weight
+		}
+		if total <= 0 {
+			continue
+		}
+		for i := range es {
+			e := &es[i]
+			s := f.shuffle[int(f.from[p])+i]
+			tried[e.endpoint] += float64(s.tried)
+			matched[e.endpoint] += float64(s.matched)
+			share := rates[e.endpoint] * e.weight / total
+			own[e.endpoint] += share
+			if e.same > 0 {
+				a, b := match[e.endpoint].factors()
+				hit[e.endpoint] += share * float64(e.same) * a / (float64(e.same)*a + float64(e.other)*b)
+			}
+		}
+	}
+	for e := range match {
+		// Two chunks' worth of doubt: what is seen once is not a habit.
+		chance := (matched[e] + 0.01) / (tried[e] + 1)
+		match[e] = matches{own: min((hit[e]+2*chance)/(own[e]+2), 0.999), chance: min(chance, 0.999)}
+	}
+}
+
+// factors are the likelihood ratios of a match and of none.
+func (m matches) factors() (same, other float64) {
+	if m.chance == 0 || m.own <= 3*m.chance {
+		return 1, 1
+	}
+	return m.own / m.chance, (1 - m.own) / (1 - m.chance)
+}
+
+// weigh sets the weights of a kind's entries.
+func (f *fit) weigh(k int32, match []matches) {
+	for p := f.mark[k]; p < f.mark[k+1]; p++ {
+		es := f.entries[f.from[p]:f.from[p+1]]
+		for i := range es {
+			same, other := 1.0, 1.0
+			if match != nil {
+				same, other = match[es[i].endpoint].factors()
+			}
+			es[i].weight = float64(es[i].same)*same + float64(es[i].other)*other
+		}
+	}
+}
+
+// backgroundLimit is the kind's rate in the time that no endpoint covers that
+// plausibly runs it.
+func (f *fit) backgroundLimit(k int32, rates, exposure []float64) float64 {
+	n := float64(f.mark[k+1] - f.mark[k])
+	key := make([]byte, len(rates))
+	for e := range rates {
+		if rates[e]*exposure[e] >= plausible*n {
+			key[e] = 1
+		}
+	}
+	c, known := f.cover[string(key)]
+	if !known {
+		c = f.uncovered(key)
+		f.cover[string(key)] = c
+	}
+	alone := 0.0
+	for p := f.mark[k]; p < f.mark[k+1]; p++ {
+		covered := false
+		for _, e := range f.entries[f.from[p]:f.from[p+1]] {
+			covered = covered || key[e.endpoint] == 1
+		}
+		if !covered {
+			alone++
+		}
+	}
+	if c.uncovered < 1 {
+		return math.Inf(1)
+	}
+	return (alone + 1) / c.uncovered
+}
+
+// uncovered measures the time without an open request of the set.
+func (f *fit) uncovered(set []byte) coverage {
+	w := f.w
+	until, free := w.res.From, int64(0)
+	for i := range w.requests {
+		r := &w.requests[i]
+		if set[f.unit[r.Endpoint]] == 0 {
+			continue
+		}
+		if r.Start-edge > until {
+			free += r.Start - edge - until
+		}
+		until = max(until, r.End+edge)
+	}
+	return coverage{float64(free + max(w.res.To-until, 0))}
+}

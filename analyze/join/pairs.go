@@ -1,0 +1,184 @@
+package join
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+const (
+	// A pair is kept when its log likelihood ratio is above likely and it is at least
+	// leastShare of the class or at least decisiveEnough of it is nearly sure.
+	likely         = 10
+	leastShare     = 0.02
+	decisiveEnough = 0.8
+	// nearlySure is the probability from which on a chunk counts as decisive.
+	nearlySure = 0.9
+	// A pair is High from these on.
+	highShare    = 0.2
+	highDecisive = 0.3
+	// loopCalls is how many statements for each request a loop has at least.
+	loopCalls = 5
+)
+
+// tally is what the chunks say of a pair.
+type tally struct {
+	chunks   float64
+	calls    float64
+	decisive float64 // calls
+	llr      float64
+	variance float64 // of calls
+}
+
+func (t *tally) add(o *tally) {
+	t.chunks += o.chunks
+	t.calls += o.calls
+	t.decisive += o.decisive
+	t.llr += o.llr
+	t.variance += o.variance
+}
+
+// tallies returns those of one kind by endpoint, for one of its queries.
+func (f *fit) tallies(k int32, query int32, into []tally) {
+	w := f.w
+	rates, back := f.rates[k], f.back[k]
+	for p := f.mark[k]; p < f.mark[k+1]; p++ {
+		es := f.entries[f.from[p]:f.from[p+1]]
+		total := back
+		for i := range es {
+			total += rates[es[i].endpoint] * es[i].weight
+		}
+		if total <= 0 {
+			continue
+		}
+		c := &w.chunks[f.order[p]]
+		calls := 0.0
+		for _, m := range w.member[c.at : c.at+c.n] {
+			if w.events[m].Query == query {
+				calls++
+			}
+		}
+		for i := range es {
+			s := rates[es[i].endpoint] * es[i].weight / total
+			if s <= 0 {
+				continue
+			}
+			t := &into[es[i].endpoint]
+			t.chunks += s
+			t.calls += s * calls
+			t.variance += s * (1 - s) * calls * calls
+			if s >= nearlySure {
+				t.decisive += s * calls
+			}
+			t.llr -= math.Log1p(-min(s, 1-1e-6)) + s
+		}
+	}
+}
+
+// holds says that a pair is kept.
+func (t *tally) holds(ofQuery float64) bool {
+	if t.llr <= likely || t.calls <= 0 {
+		return false
+	}
+	return t.calls >= leastShare*ofQuery || t.decisive >= decisiveEnough*t.calls
+}
+
+// kindsOf lists the kinds that hold each query.
+func (f *fit) kindsOf() [][]int32 {
+	of := make([][]int32, len(f.w.in.Queries))
+	for k := range f.w.kinds {
+		for _, q := range f.w.kinds[k].queries {
+			of[q] = append(of[q], int32(k))
+		}
+	}
+	return of
+}
+
+// queryTallies adds up a query's kinds. calls is how many statements it has.
+func (f *fit) queryTallies(kinds []int32, query int32) (sum []tally, calls float64) {
+	sum = make([]tally, f.w.endpoints)
+	for _, k := range kinds {
+		f.tallies(k, query, sum)
+		for p := f.mark[k]; p < f.mark[k+1]; p++ {
+			c := &f.w.chunks[f.order[p]]
+			for _, m := range f.w.member[c.at : c.at+c.n] {
+				if f.w.events[m].Query == query {
+					calls++
+				}
+			}
+		}
+	}
+	return sum, calls
+}
+
+// prune takes from each kind the endpoints that hold for none of its queries.
+func (f *fit) prune() {
+	allowed := make([][]bool, len(f.w.kinds))
+	for k := range allowed {
+		allowed[k] = make([]bool, f.w.endpoints)
+	}
+	for q, kinds := range f.kindsOf() {
+		if len(kinds) == 0 {
+			continue
+		}
+		sum, calls := f.queryTallies(kinds, int32(q))
+		for e := range sum {
+			if !sum[e].holds(calls) {
+				continue
+			}
+			for _, k := range kinds {
+				allowed[k][e] = true
+			}
+		}
+	}
+	f.allowed = allowed
+}
+
+// pairs turns the fit into what is told.
+func (w *work) pairs(f *fit) {
+	groupOf := make([]int32, w.endpoints)
+	for i := range groupOf {
+		groupOf[i] = -1
+	}
+	for g, set := range w.res.Groups {
+		for _, e := range set {
+			groupOf[e] = int32(g)
+		}
+	}
+	explained := 0.0
+	for q, kinds := range f.kindsOf() {
+		if len(kinds) == 0 {
+			continue
+		}
+		sum, calls := f.queryTallies(kinds, int32(q))
+		for e := range sum {
+			t := &sum[e]
+			explained += t.calls
+			if !t.holds(calls) {
+				continue
+			}
+			p := Pair{
+				Endpoint: int32(e), Group: groupOf[e], Query: int32(q), Requests: w.count[e], List: -1,
+				Calls: t.calls, Share: min(t.calls/calls, 1), Likelihood: t.llr, Decisive: min(t.decisive/t.calls, 1),
+			}
+			n := float64(max(p.Requests, 1))
+			// Twice the deviation: of the assignment, and of as many chunks by chance.
+			spread := 2 * math.Sqrt(t.variance+t.calls*t.calls/max(t.chunks, 1))
+			p.PerRequest = t.calls / n
+			p.Least, p.Most = max(t.calls-spread, 0)/n, (t.calls+spread)/n
+			p.Loop = w.runType[q] && p.PerRequest >= loopCalls
+			p.Class = Possible
+			switch {
+			case p.Group >= 0:
+				p.Class = Group
+			case p.Share >= highShare && p.Decisive > highDecisive:
+				p.Class = High
+			}
+			w.res.Pairs = append(w.res.Pairs, p)
+		}
+	}
+	w.res.Background = max(float64(len(w.events))-explained, 0)
+	slices.SortFunc(w.res.Pairs, func(a, b Pair) int {
+		return cmp.Or(cmp.Compare(a.Endpoint, b.Endpoint), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Query, b.Query))
+	})
+}
