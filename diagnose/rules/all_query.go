@@ -4,5 +4,9 @@ import "github.com/kasoku/kasoku/diagnose"
 
 // queryRules are the rules about statements and who runs them.
 func queryRules() []diagnose.Rule {
-	return nil
+	return []diagnose.Rule{
+		QueryEachPoint{},
+		QueryEachRow{},
+		NestedQueries{},
+	}
 }

@@ -1,0 +1,304 @@
+package rules
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+)
+
+// Thresholds of lookups that a program runs in a loop (QRY-04, QRY-05, QRY-06).
+const (
+	// leastPerRequest lookups of one class in a request are a loop: people write
+	// two or three of one by hand, not five.
+	leastPerRequest = 5
+	// oneRow is how many rows a lookup sends at most on average; a little more
+	// than one for keys that are not quite unique.
+	oneRow = 1.05
+	// leastLookups are calls below which a ratio of calls and requests says little.
+	leastLookups = 50
+	// alikeFactor is how far the rows of a list and the lookups for them may lie
+	// apart: rows that fail a condition are not looked up, and a cache answers some.
+	alikeFactor = 2
+	// nestedRows is the least number of rows of a statement in a loop for it to
+	// drive another loop.
+	nestedRows = 1.5
+	// nestedPer is how often a statement runs in a request at least to be a loop
+	// around another one.
+	nestedPer = 2
+	// streakShare is the part of a class's calls that come in rows on one
+	// connection when a program loops over it.
+	streakShare = 0.5
+)
+
+// A looped is a class of lookups that an endpoint runs one by one.
+type looped struct {
+	query  *kasoku.Query
+	shape  statement
+	caller *kasoku.Caller // nil when the endpoint is not known
+	list   *kasoku.Query  // whose rows they are looked up for; nil when not known
+	row    bool           // seen in rows on one connection
+}
+
+// per is how many run for each request; without an endpoint, of all requests.
+func (l looped) per(c *diagnose.Case) float64 {
+	if l.caller != nil {
+		return l.caller.PerRequest
+	}
+	return perAnyRequest(c, l.query)
+}
+
+// spent is how long the endpoint's own statements of the class took.
+func (l looped) spent(c *diagnose.Case) time.Duration {
+	d := c.QueryTime(l.query)
+	if l.caller == nil || l.query.Calls == 0 {
+		return d
+	}
+	share := l.caller.Share
+	if share <= 0 {
+		share = l.caller.Calls / float64(l.query.Calls)
+	}
+	return time.Duration(min(share, 1) * float64(d))
+}
+
+// A rowLoop is one N+1: the loops of one endpoint that go by one id.
+//
+// Each loop goes by exactly one id. Where a statement that itself runs several
+// times in a request sends the rows for another loop, all loops of the endpoint
+// are QRY-06. Else a loop whose list comes from the lookup's own table by a range
+// or a shape, or that compares shapes itself, is QRY-04; any other is QRY-05.
+type rowLoop struct {
+	id       string
+	endpoint string // empty when not known
+	loops    []looped
+	around   *kasoku.Query // QRY-06: the statement in the outer loop
+}
+
+// rowLoops finds all N+1 of a run, the costliest first. When there is none it says
+// how near the nearest came: how many lookups a request makes.
+func rowLoops(c *diagnose.Case) (found []rowLoop, nearest float64) {
+	by := map[string][]looped{}
+	for i := range c.Queries {
+		q := &c.Queries[i]
+		shape := statementOf(q)
+		if q.Verb != "SELECT" || q.Calls < leastLookups || len(shape.keys) == 0 && !shape.spatial {
+			continue
+		}
+		callers := c.CallersOf(q.ID)
+		for k := range callers {
+			l := looped{query: q, shape: shape, caller: &callers[k], row: callers[k].Loop || q.Streak >= leastPerRequest}
+			l.list = listOf(c, l)
+			if !l.lookup() {
+				continue
+			}
+			nearest = max(nearest, l.caller.PerRequest)
+			if l.sure() {
+				by[l.caller.Endpoint()] = append(by[l.caller.Endpoint()], l)
+			}
+		}
+		if len(c.Callers) == 0 && rowsPerCall(q) <= oneRow {
+			l := looped{query: q, shape: shape, row: inRows(c, q)}
+			l.list = listOf(c, l)
+			per := perAnyRequest(c, q)
+			nearest = max(nearest, per)
+			if per >= leastPerRequest && (l.row || l.list != nil) || inLoops(c, q) {
+				by[""] = append(by[""], l)
+			}
+		}
+	}
+	for endpoint, loops := range by {
+		found = append(found, divide(c, endpoint, loops)...)
+	}
+	slices.SortFunc(found, func(a, b rowLoop) int {
+		return cmp.Or(cmp.Compare(b.spent(c), a.spent(c)), cmp.Compare(a.endpoint, b.endpoint), cmp.Compare(a.id, b.id),
+			cmp.Compare(a.loops[0].query.ID, b.loops[0].query.ID))
+	})
+	return found, nearest
+}
+
+// lookup reports whether the statements look up one row, or, where their number
+// follows the rows of a list or they come one after another, a few.
+func (l looped) lookup() bool {
+	return rowsPerCall(l.query) <= oneRow || l.list != nil || l.caller != nil && l.caller.Loop
+}
+
+// sure reports whether the endpoint runs the lookups in a loop. By overlap alone
+// an estimate may be another endpoint's; that they come in rows, or as many as a
+// list has rows, bears it out.
+func (l looped) sure() bool {
+	x := l.caller
+	if x.PerRequest < leastPerRequest {
+		return false
+	}
+	switch x.Class {
+	case kasoku.CallerConfirmed:
+		return true
+	case kasoku.CallerHigh, kasoku.CallerGroup:
+		return l.row || l.list != nil
+	}
+	return x.Loop || x.List != ""
+}
+
+// listOf returns the class whose rows are looked up one by one: what the callers
+// say, else the one of the same endpoint that sends about as many rows for each
+// request as lookups follow.
+func listOf(c *diagnose.Case, l looped) *kasoku.Query {
+	if l.caller != nil && l.caller.List != "" {
+		if q := c.QueryByID(l.caller.List); q != nil {
+			return q
+		}
+	}
+	lookups := l.per(c)
+	var best *kasoku.Query
+	apart := math.Log(alikeFactor)
+	for i := range c.Queries {
+		q := &c.Queries[i]
+		if q == l.query || q.Verb != "SELECT" || rowsPerCall(q) < nestedRows {
+			continue
+		}
+		per := perAnyRequest(c, q)
+		if l.caller != nil {
+			if per = perRequestOf(c, q.ID, l.caller.Endpoint()); per <= 0 {
+				continue
+			}
+		}
+		rows := per * rowsPerCall(q)
+		if d := math.Abs(math.Log(rows / lookups)); per <= lookups/2 && d <= apart {
+			best, apart = q, d
+		}
+	}
+	return best
+}
+
+// perRequestOf returns how many statements of a class a request of an endpoint
+// runs, 0 when that is not known.
+func perRequestOf(c *diagnose.Case, id, endpoint string) float64 {
+	for i := range c.Callers {
+		if x := &c.Callers[i]; x.QueryID == id && x.Endpoint() == endpoint {
+			return x.PerRequest
+		}
+	}
+	return 0
+}
+
+// perAnyRequest returns the calls of a class for each request of any endpoint.
+func perAnyRequest(c *diagnose.Case, q *kasoku.Query) float64 {
+	n, err := c.Requests(c.Whole())
+	if err != nil || n.Count == 0 {
+		return 0
+	}
+	return float64(q.Calls) / float64(n.Count)
+}
+
+// inRows reports whether most calls of a class come in rows on one connection. A
+// service that runs one statement a request shows it too.
+func inRows(c *diagnose.Case, q *kasoku.Query) bool {
+	return float64(q.Streaks) >= streakShare*float64(q.Calls)
+}
+
+// inLoops reports whether most calls of a class were seen in loops on connections
+// of a pool that was not used up: there, neighbours are of one request.
+func inLoops(c *diagnose.Case, q *kasoku.Query) bool {
+	var calls uint64
+	for i := range c.Joins {
+		if c.Joins[i].Saturated {
+			continue
+		}
+		for _, l := range c.Joins[i].Loops {
+			if slices.Contains(l.QueryIDs, q.ID) {
+				calls += l.Calls / uint64(max(len(l.QueryIDs), 1))
+			}
+		}
+	}
+	return float64(calls) >= streakShare*float64(q.Calls)
+}
+
+// divide gives each loop of an endpoint its id.
+func divide(c *diagnose.Case, endpoint string, loops []looped) []rowLoop {
+	if around := nested(c, endpoint, loops); around != nil {
+		return []rowLoop{{id: "QRY-06", endpoint: endpoint, loops: byTime(c, loops), around: around}}
+	}
+	parts := map[string][]looped{}
+	for _, l := range loops {
+		id := "QRY-05"
+		if l.shape.spatial || l.list != nil && inArea(l) {
+			id = "QRY-04"
+		}
+		key := id
+		if endpoint == "" {
+			key += l.query.ID // nothing says that they belong together
+		}
+		parts[key] = append(parts[key], l)
+	}
+	var out []rowLoop
+	for key, part := range parts {
+		out = append(out, rowLoop{id: key[:len("QRY-05")], endpoint: endpoint, loops: byTime(c, part)})
+	}
+	return out
+}
+
+// inArea reports whether the list asks for what lies in a range of two columns or
+// in a shape, of the same table as the lookup.
+func inArea(l looped) bool {
+	s := statementOf(l.list)
+	return s.table == l.shape.table && (s.spatial || len(s.ranged) >= 2)
+}
+
+// nested returns the statement in the outer loop when an endpoint has two levels
+// of them.
+func nested(c *diagnose.Case, endpoint string, loops []looped) *kasoku.Query {
+	if endpoint == "" {
+		return nil
+	}
+	var best *kasoku.Query
+	for i := range c.Queries {
+		q := &c.Queries[i]
+		per := perRequestOf(c, q.ID, endpoint)
+		if per < nestedPer || q.Verb != "SELECT" || rowsPerCall(q) < nestedRows || len(statementOf(q).keys) == 0 {
+			continue
+		}
+		for _, l := range loops {
+			if l.query != q && l.list == q && l.per(c) > per && (best == nil || q.Total > best.Total) {
+				best = q
+			}
+		}
+	}
+	return best
+}
+
+func byTime(c *diagnose.Case, loops []looped) []looped {
+	slices.SortStableFunc(loops, func(a, b looped) int {
+		return cmp.Or(cmp.Compare(b.spent(c), a.spent(c)), cmp.Compare(a.query.ID, b.query.ID))
+	})
+	return loops
+}
+
+// spent is how long all loops of the N+1 took.
+func (r rowLoop) spent(c *diagnose.Case) time.Duration {
+	var sum time.Duration
+	for _, l := range r.loops {
+		sum += l.spent(c)
+	}
+	return sum
+}
+
+// saved is what would go if each loop were one statement.
+func (r rowLoop) saved(c *diagnose.Case) time.Duration {
+	var sum float64
+	for _, l := range r.loops {
+		sum += float64(l.spent(c)) * (1 - 1/max(l.per(c), 1))
+	}
+	return time.Duration(sum)
+}
+
+// perRequest is how many lookups a request makes.
+func (r rowLoop) perRequest(c *diagnose.Case) float64 {
+	var sum float64
+	for _, l := range r.loops {
+		sum += l.per(c)
+	}
+	return sum
+}

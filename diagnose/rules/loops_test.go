@@ -1,0 +1,104 @@
+package rules
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+)
+
+// queryRun is a run of 1,000 requests of an endpoint that took 100 s together, with
+// statements and who runs them.
+func queryRun(endpoint string, queries []kasoku.Query, callers ...kasoku.Caller) *diagnose.Case {
+	method, route, _ := strings.Cut(endpoint, " ")
+	rec := &kasoku.Recording{
+		Run:       kasoku.Run{Length: 10 * time.Second},
+		Endpoints: []kasoku.Endpoint{{Method: method, Route: route, Count: 1000, Total: 100 * time.Second, Seconds: map[int]kasoku.EndpointSecond{1: {Count: 1000}}, Last: 9 * time.Second}},
+		Queries:   queries,
+	}
+	for _, x := range callers {
+		x.Method, x.Route, x.Requests = method, route, 1000
+		if q := diagnose.NewCase(rec, nil).QueryByID(x.QueryID); q != nil {
+			x.Calls, x.Share = float64(q.Calls), 1
+		}
+		rec.Callers = append(rec.Callers, x)
+	}
+	return diagnose.NewCase(rec, nil)
+}
+
+// class is a class of statements.
+func class(id, sql string, calls uint64, rows float64, total time.Duration) kasoku.Query {
+	verb, _, _ := strings.Cut(sql, " ")
+	return kasoku.Query{ID: id, Sample: sql, Fingerprint: strings.ToLower(sql), Verb: verb, Calls: calls, RowsSent: uint64(rows * float64(calls)), RowsExamined: uint64(rows * float64(calls)), Total: total, Last: 9 * time.Second}
+}
+
+// runBy says that a request runs so many of a class.
+func runBy(id string, per float64, how kasoku.CallerClass) kasoku.Caller {
+	return kasoku.Caller{QueryID: id, PerRequest: per, Class: how, Least: per, Most: per, Source: kasoku.FromProbe}
+}
+
+func TestLoops(t *testing.T) {
+	all := map[string]diagnose.Rule{"QRY-04": QueryEachPoint{}, "QRY-05": QueryEachRow{}, "QRY-06": NestedQueries{}}
+	// Exactly the rules that are named speak.
+	f := func(want string, c *diagnose.Case, parts ...string) {
+		t.Helper()
+		for id, r := range all {
+			found, silent := r.Check(c)
+			switch {
+			case len(found) > 1 || len(found) == 1 != (id == want):
+				t.Errorf("want %q: %s found %d, %+v", want, id, len(found), silent)
+			case id == want:
+				said := found[0].Object.String() + "\n" + found[0].Title + "\n" + found[0].Cause + "\n" + found[0].Fixes[0].Code + "\n" + string(found[0].Severity) + " " + string(found[0].Confidence.Level)
+				for _, p := range parts {
+					if !strings.Contains(said, p) {
+						t.Errorf("%s does not say %q:\n%s", id, p, said)
+					}
+				}
+				if len([]rune(found[0].Title)) > 70 {
+					t.Errorf("title of %d: %s", len([]rune(found[0].Title)), found[0].Title)
+				}
+			}
+		}
+	}
+	const get, post = "GET /v1/orders", "POST /v1/shops/near"
+	list := class("L", "SELECT * FROM orders WHERE shop = ?", 1000, 20, time.Second)
+	lookup := class("P", "SELECT name FROM customers WHERE id = ?", 20000, 1, 40*time.Second)
+	sure := kasoku.CallerConfirmed
+	f("QRY-05", queryRun(get, []kasoku.Query{list, lookup}, runBy("L", 1, sure), runBy("P", 20, sure)),
+		"endpoint GET /v1/orders", "GET /v1/orders runs one SELECT per row: 20 a request", "rows of orders", "SELECT name FROM customers WHERE id IN (?, ?, …);", "finding")
+	f("QRY-05", queryRun(get, []kasoku.Query{list, lookup}, runBy("L", 1, kasoku.CallerHigh), runBy("P", 20, kasoku.CallerHigh)), "finding")
+	// By overlap alone, with nothing that bears it out, and only possible: not enough.
+	f("", queryRun(get, []kasoku.Query{lookup}, runBy("P", 20, kasoku.CallerHigh)))
+	f("", queryRun(get, []kasoku.Query{list, lookup}, runBy("L", 1, sure), runBy("P", 20, kasoku.CallerPossible)))
+	// Four are no loop.
+	f("", queryRun(get, []kasoku.Query{list, lookup}, runBy("L", 1, sure), runBy("P", 4.9, sure)))
+	// Little time is a remark.
+	cheap := lookup
+	cheap.Total = time.Second
+	f("QRY-05", queryRun(get, []kasoku.Query{list, cheap}, runBy("L", 1, sure), runBy("P", 20, sure)), "info")
+	// A statement that sends many rows counts where its list is known.
+	many := class("P", "SELECT * FROM visits WHERE shop = ? ORDER BY at", 20000, 300, 40*time.Second)
+	known := runBy("P", 20, kasoku.CallerHigh)
+	known.List = "L"
+	f("QRY-05", queryRun(get, []kasoku.Query{list, many}, runBy("L", 1, sure), known), "GET /v1/orders runs one")
+	// Over an area.
+	box := class("L", "SELECT * FROM shops WHERE lat <= ? AND lat >= ? AND lon <= ? AND lon >= ? ORDER BY id", 1000, 100, time.Second)
+	point := class("P", "SELECT * FROM shops WHERE id = ? AND ST_Contains(ST_PolygonFromText(?), ST_GeomFromText(?))", 100000, 0.3, 60*time.Second)
+	f("QRY-04", queryRun(post, []kasoku.Query{box, point}, runBy("L", 1, sure), runBy("P", 100, sure)),
+		"endpoint POST /v1/shops/near", "100 a request", "lat BETWEEN ? AND ? AND lon BETWEEN ? AND ?\n  AND ST_Contains(ST_PolygonFromText(?), POINT(lat, lon))")
+	f("QRY-05", queryRun(post, []kasoku.Query{box, class("P", "SELECT * FROM owners WHERE id = ?", 100000, 1, 60*time.Second)}, runBy("L", 1, sure), runBy("P", 100, sure)))
+	// Nested.
+	outer := class("O", "SELECT * FROM lessons WHERE course = ?", 6000, 5, time.Second)
+	inner := class("I", "SELECT score FROM papers WHERE lesson = ? AND pupil = ?", 30000, 1, 30*time.Second)
+	f("QRY-06", queryRun(get, []kasoku.Query{list, outer, inner}, runBy("L", 1, sure), runBy("O", 6, sure), runBy("I", 30, sure)), "nested loops: 30 a request", "from lessons 6.00 times a request")
+	// Without endpoints: as many as five for each request of all, in rows on a connection.
+	row := lookup
+	row.Streaks, row.Streak = 20000, 20
+	f("QRY-05", queryRun(get, []kasoku.Query{list, row}), "table customers", "A loop runs one SELECT per row of customers", "medium")
+	once := row
+	once.Calls = 1000
+	f("", queryRun(get, []kasoku.Query{list, once}))
+	f("", queryRun(get, nil))
+}

@@ -1,0 +1,146 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// What rules about statements have in common.
+const (
+	// smallShare of the requests' time is a remark: nobody sees it in a result,
+	// and every service has some of it.
+	smallShare = 0.02
+	// maxTitle is how long a title may be.
+	maxTitle = 70
+	// maxQuoted is how much of a statement is quoted.
+	maxQuoted = 100
+)
+
+// timeImpact is the impact of something that takes that long: its share of the
+// requests' time, and where requests were not timed, of the statements'.
+func timeImpact(c *diagnose.Case, d time.Duration) kasoku.Impact {
+	if c.RequestTime() > 0 {
+		return kasoku.Impact{Share: c.ShareOf(d), Of: "of request time"}
+	}
+	return kasoku.Impact{Share: statementShare(c, d), Of: "of the statements' time", Estimate: true}
+}
+
+// statementShare returns how much of all statements' time that is, 0..1.
+func statementShare(c *diagnose.Case, d time.Duration) float64 {
+	var all time.Duration
+	for i := range c.Queries {
+		all += c.QueryTime(&c.Queries[i])
+	}
+	if all <= 0 {
+		return 0
+	}
+	return min(float64(d)/float64(all), 1)
+}
+
+// severityOf tells a share worth fixing from a remark.
+func severityOf(share float64) kasoku.Severity {
+	if share < smallShare {
+		return kasoku.Info
+	}
+	return kasoku.Problem
+}
+
+// statementEvidence quotes a class of statements.
+func statementEvidence(q *kasoku.Query, value, note string, number float64) kasoku.Evidence {
+	return kasoku.Evidence{
+		Source: "slow.log", Text: cut(q.Fingerprint, maxQuoted), Note: note, Value: value, Number: number, Strong: true,
+		Interval: kasoku.Interval{From: q.First, To: q.Last},
+	}
+}
+
+// timeEvidence quotes how long statements took.
+func timeEvidence(c *diagnose.Case, d time.Duration, i kasoku.Impact) kasoku.Evidence {
+	return kasoku.Evidence{
+		Source: "slow.log", Text: "time of these statements", Note: unit.Percent(i.Share) + " " + i.Of,
+		Value: unit.Duration(d), Number: d.Seconds(), Interval: c.Whole(),
+	}
+}
+
+// endpointEvidence quotes an endpoint of the access log.
+func endpointEvidence(c *diagnose.Case, endpoint string) []kasoku.Evidence {
+	e := c.EndpointOf(endpoint)
+	if e == nil || e.Count == 0 {
+		return nil
+	}
+	return []kasoku.Evidence{{
+		Source: "access", Text: endpoint, Note: "mean " + unit.Duration(e.Total/time.Duration(e.Count)),
+		Value: unit.Counted(e.Count, "request", "requests"), Number: float64(e.Count), Interval: kasoku.Interval{From: e.First, To: e.Last},
+	}}
+}
+
+// callerWords says how it is known that an endpoint runs statements.
+func callerWords(x *kasoku.Caller) string {
+	switch x.Class {
+	case kasoku.CallerConfirmed:
+		by := "by their comments"
+		if x.Source == kasoku.FromProbe {
+			by = "by a probe"
+		}
+		return fmt.Sprintf("confirmed: counted %s, %s, %s to %s in one", by, unit.Counted(x.Requests, "request", "requests"), perWords(x.Least), perWords(x.Most))
+	case kasoku.CallerHigh:
+		return "high: about so many, from overlap in time"
+	case kasoku.CallerGroup:
+		return "group: of endpoints that are always called together: " + list(append([]string{x.Endpoint()}, x.With...), 3)
+	}
+	return "possible: from overlap in time, not confirmed"
+}
+
+// callerSignal is the signal that the endpoint is the right one.
+func callerSignal(x *kasoku.Caller) diagnose.Signal {
+	switch {
+	case x == nil:
+		return diagnose.Signal{Blind: "which endpoint runs them is not known"}
+	case x.Class == kasoku.CallerConfirmed, x.Class == kasoku.CallerHigh:
+		return diagnose.Signal{Holds: true}
+	}
+	return diagnose.Signal{Lacks: "the endpoint is only possible"}
+}
+
+// perWords prints a count for each request: 169, 16.4, 1.25.
+func perWords(v float64) string {
+	if v >= 10 {
+		return diagnose.Whole(v)
+	}
+	return unit.Sig3(v)
+}
+
+// endpointTitle puts an endpoint before the rest of a title, cut so that it fits.
+func endpointTitle(endpoint, rest string) string {
+	return cut(endpoint, max(maxTitle-len([]rune(rest)), 8)) + rest
+}
+
+// handlerOf says where the code of an endpoint is.
+func handlerOf(endpoint string) string {
+	if endpoint == "" {
+		return "where the statement is run"
+	}
+	return "the handler of " + endpoint
+}
+
+// surest returns the surest caller of a class with at least a sure class; nil when
+// none is known.
+func surest(c *diagnose.Case, id string) *kasoku.Caller {
+	list := c.CallersOf(id)
+	if len(list) == 0 || list[0].Class == kasoku.CallerPossible {
+		return nil
+	}
+	return &list[0]
+}
+
+// noStatements says why there are no statements to look at; nil when there are.
+func noStatements(c *diagnose.Case) error {
+	if len(c.Queries) > 0 {
+		return nil
+	}
+	return errors.New(c.NoLog("slowlog"))
+}
