@@ -82,13 +82,15 @@ func (p Pattern) Set() bool { return p != Pattern{} }
 
 // MySQL is the database to watch. At most one of DSN and DefaultsFile is set.
 type MySQL struct {
-	DSN            string   `toml:"dsn" eg:"'app@tcp(127.0.0.1:3306)/shop'"`
-	DefaultsFile   string   `toml:"defaults_file,path" eg:"'~/.my.cnf'"` // with a [client] group
-	SlowLog        *bool    `toml:"slow_log" eg:"true"`                  // nil: where it may
-	Digests        bool     `toml:"digests" eg:"true"`                   // statement digests of performance_schema
-	CountRows      []string `toml:"count_rows" eg:"['users']"`           // tables counted before and after
-	Plans          *bool    `toml:"plans" eg:"false"`                    // EXPLAIN of the slowest statements at the end; nil: yes
-	KeepStatements bool     `toml:"keep_statements" eg:"true"`           // with their values
+	DSN                string   `toml:"dsn" eg:"'app@tcp(127.0.0.1:3306)/shop'"`
+	DefaultsFile       string   `toml:"defaults_file,path" eg:"'~/.my.cnf'"` // with a [client] group
+	SlowLog            *bool    `toml:"slow_log" eg:"true"`                  // nil: where it may
+	Digests            bool     `toml:"digests" eg:"true"`                   // statement digests of performance_schema
+	CountRows          []string `toml:"count_rows" eg:"['users']"`           // tables counted before and after
+	Plans              *bool    `toml:"plans" eg:"false"`                    // EXPLAIN of the slowest statements at the end; nil: yes
+	KeepStatements     bool     `toml:"keep_statements" eg:"true"`           // with their values
+	Join               string   `toml:"join" eg:"'tail'"`                    // who issues which query: auto, tail, table, off
+	RecycleConnections bool     `toml:"recycle_connections" eg:"true"`       // end idle sessions when the slow log is on
 }
 
 // Set reports whether a database is named.

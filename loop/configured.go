@@ -85,6 +85,7 @@ func (o *Options) configureDatabase(m config.MySQL) (err error) {
 	}
 	o.SlowLog, o.Digests = m.SlowLog == nil || *m.SlowLog, m.Digests
 	o.NoPlans, o.KeepStatements = m.Plans != nil && !*m.Plans, m.KeepStatements
+	o.Join, o.RecycleConnections = m.Join, m.RecycleConnections
 	return nil
 }
 

@@ -27,14 +27,15 @@ const connectWithin = 5 * time.Second
 // database is the database that a run watches. The sampler has a connection of
 // its own, so that a count of rows never delays a tick.
 type database struct {
-	db     *sql.DB
-	source *mysql.Source     // samples over a connection of its own
-	locks  *mysql.Locks      // and so does this
-	reader *mysqlread.Reader // for settings, rows, slow log
-	hold   *guard.Hold       // what the run changes
-	slow   *mysqlread.SlowLog
-	open   int  // sessions that were open when the slow log was switched on
-	slowOn bool // the statements of the run are counted from then on
+	db       *sql.DB
+	source   *mysql.Source     // samples over a connection of its own
+	locks    *mysql.Locks      // and so does this
+	reader   *mysqlread.Reader // for settings, rows, slow log
+	hold     *guard.Hold       // what the run changes
+	slow     *mysqlread.SlowLog
+	open     int  // sessions that were open when the slow log was switched on
+	recycled int  // idle sessions that were ended
+	slowOn   bool // the statements of the run are counted from then on
 
 	digests  *mysqlread.Digests // at the start; nil without them
 	restored bool               // nothing that was changed is left to be put back
@@ -158,7 +159,7 @@ func (d *database) release(ctx context.Context, keep guard.Keep) (warnings []kas
 
 // changes lists what was altered on the server, and what became of it.
 func (d *database) changes() []kasoku.Change {
-	return changesOf(d.reader.Flavor(), d.hold.Changes())
+	return append(changesOf(d.reader.Flavor(), d.hold.Changes()), d.recycledChange()...)
 }
 
 // byHand says how to put back what was not.
@@ -189,7 +190,7 @@ func (d *database) logged(entries uint64) []kasoku.Warning {
 		Code: "slow-log-partial",
 		Text: fmt.Sprintf("the slow log holds %s of %s statements (Questions): sessions that were open before keep the settings they began with; %d were open",
 			unit.Count(entries), unit.Count(uint64(d.asked)), d.open),
-		Hint: "start the recording before the application, or restart the application's connection pool",
+		Hint: "`--recycle-connections` (kasoku.toml: recycle_connections = true in [mysql]) ends idle sessions first, so that the pool opens new ones; or start the recording before the application",
 	}}
 }
 

@@ -124,7 +124,7 @@ func (s *session) keepChanges(left guard.Left) error {
 	case s.store == nil:
 		return nil
 	}
-	return s.store.SaveChanges(changesOf(left.Flavor, left.Changes))
+	return s.store.SaveChanges(append(changesOf(left.Flavor, left.Changes), s.db.recycledChange()...))
 }
 
 func keepLeft(left guard.Left) error {

@@ -23,6 +23,7 @@ type feed struct {
 	source string
 
 	events   []join.Event // Query is the number of a class until settle
+	seq      int64        // of the next statement
 	literals []uint64     // of the events
 	gaps     []time.Duration
 	coarse   uint64 // statements whose time is not known better than to a second
@@ -86,12 +87,16 @@ func busiest(endpoints []kasoku.Endpoint, length time.Duration) kasoku.Interval 
 	return kasoku.Interval{From: time.Duration(best) * time.Second, To: time.Duration(best)*time.Second + joinWindow}
 }
 
+// loggedLate is how long after a statement has ended its line may be written.
+const loggedLate = time.Millisecond
+
 // add takes a statement, with the number of its class.
 func (f *feed) add(e *slowlog.Event, class int) {
 	if e.Admin {
 		return
 	}
-	x := join.Event{Conn: e.ThreadID, Query: int32(class), RowsSent: e.RowsSent, RowsExamined: e.RowsExamined}
+	f.seq++
+	x := join.Event{Seq: f.seq, Conn: e.ThreadID, Query: int32(class), RowsSent: e.RowsSent, RowsExamined: e.RowsExamined}
 	switch {
 	case e.Resolution < time.Second:
 		x.Start = f.clock(e.Start).Microseconds()
@@ -105,7 +110,7 @@ func (f *feed) add(e *slowlog.Event, class int) {
 			f.coarse++
 			return
 		}
-		x.End, x.Slack = to.Microseconds(), (to - from).Microseconds()
+		x.End, x.Slack = to.Microseconds(), (to - from + loggedLate).Microseconds()
 		x.Start = x.End - e.QueryTime.Microseconds()
 	}
 	if x.End < f.window.From.Microseconds() || x.Start > f.window.To.Microseconds() {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -198,6 +199,10 @@ func (o *Options) Validate() error {
 		return errors.New("the slow log can be switched on only with a database connection")
 	case o.Digests && o.MySQL == "":
 		return errors.New("statement digests can be read only with a database connection")
+	case !slices.Contains([]string{"", JoinAuto, JoinTail, JoinTable, JoinOff}, o.Join):
+		return fmt.Errorf("join %q: want auto, tail, table or off", o.Join)
+	case o.RecycleConnections && !o.SlowLog:
+		return errors.New("connections are recycled only for the slow log, which is not switched on")
 	case o.Interval < 0 || o.For < 0 || o.UntilIdle < 0:
 		return errors.New("a negative duration")
 	case o.Observers != "" && o.Observers != kasoku.ObserversOn && o.Observers != kasoku.ObserversOff:

@@ -206,6 +206,9 @@ func (s *session) switchOn(ctx context.Context) error {
 		if !s.db.slowOn {
 			s.run.Observers = "no slow log"
 		}
+		if s.db.slowOn && s.o.RecycleConnections {
+			s.warn(s.db.recycle(ctx)...)
+		}
 	}
 	if s.o.Digests {
 		s.warn(s.db.digestsOn(ctx)...)

@@ -80,6 +80,8 @@ password is best kept in an option file.`,
 	fl.BoolVar(&f.loop.NoPlans, "no-plans", false, "do not ask the database at the end how it runs the slowest statements")
 	fl.BoolVar(&f.loop.KeepStatements, "keep-statements", false, "keep a statement of each class as it was sent, values included, for `kasoku explain`")
 	fl.BoolVar(&f.loop.Digests, "digests", false, "let performance_schema count statements by digest: the queries where no slow log can be read")
+	fl.StringVar(&f.loop.Join, "join", loop.JoinAuto, "who issues which query, by `HOW` statements' times are known: auto, tail (slow log looked at every 5 ms), table (the slow log's), off")
+	fl.BoolVar(&f.loop.RecycleConnections, "recycle-connections", false, "end the database's idle connections when the slow log is on, since those are not in it")
 	fl.StringVarP(&f.loop.Path, "out", "o", "", "run `FILE`; default runs/TIME-LABEL.kasoku")
 	fl.StringVar(&f.loop.Run.Label, "label", "", "short `NAME` of the run, such as before")
 	fl.StringVar(&f.loop.Run.Note, "note", "", "what was changed")
