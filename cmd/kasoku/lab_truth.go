@@ -72,6 +72,11 @@ func (f *truthFlags) run(parent context.Context, e *env) error {
 	if err := knownDatabase(f.database); err != nil {
 		return err
 	}
+	for _, name := range f.labs {
+		if _, err := labNamed(name); err != nil {
+			return err
+		}
+	}
 	ctx, hard, stop := interruptible(parent)
 	defer stop()
 	var table truth.Table

@@ -1,0 +1,166 @@
+// Package isucholar is a small university portal, as the final of ISUCON11 had one:
+// students register for courses, hand in files, see their grades; teachers enter
+// scores and take the files of a class as an archive.
+//
+//	QRY-06  grades asks for each course, and for each class of it, twice more
+//	QRY-07  grades computes the statistics of all students anew
+//	LCK-01  an export holds the row of the class while it copies and packs files
+//	LCK-02  scores of a class are written in the order in which they came
+//	APP-02  an export copies each file with a process of its own
+//	NGX-03  the body of a submission goes through a temporary file of nginx
+//	NGX-04  the archive does so too
+//	DBC-08  commits say nothing of what they commit, and wait for the disk
+//	DBC-09  what only reads does so in a transaction
+//
+// [Lab] is the lab's table.
+package isucholar
+
+import (
+	"context"
+	"database/sql"
+	_ "embed" // nginx.conf
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/kasoku/kasoku/labs/kit"
+	"github.com/kasoku/kasoku/load"
+)
+
+//go:embed nginx.conf
+var nginxConf string
+
+// Lab returns the lab's table.
+func Lab() *kit.Lab {
+	return &kit.Lab{
+		Name:  "isucholar",
+		About: "a university portal: grades, submissions, exports; N+1, locks, commits, copies",
+		Defects: []kit.Defect{
+			{ID: "QRY-06", Where: "service", About: "grades asks again for each course and class", Object: `grades`, Brings: []string{"QRY-04", "QRY-05"}},
+			{ID: "QRY-07", Where: "service", About: "grades computes the statistics of all students anew", Object: `grades|query|submissions|registrations`, Brings: []string{"QRY-08"}},
+			{ID: "LCK-01", Where: "service", About: "an export holds a row while it copies and packs", Object: `classes|export|query`},
+			{ID: "LCK-02", Where: "service", About: "scores are written in the order in which they came", Object: `totals|submissions|scores|query`, Brings: []string{"DRV-03", "MES-07"}},
+			{ID: "APP-02", Where: "service", About: "an export copies each file with a process of its own"},
+			{ID: "NGX-03", Where: "nginx", About: "submissions are spooled", Object: `assignments|location|client_body`},
+			{ID: "NGX-04", Where: "nginx", About: "archives are spooled", Object: `export|location|proxy_buff`},
+			{ID: "DBC-08", Where: "service", About: "commits say nothing of what they commit", Brings: []string{"DBC-01"}},
+			{ID: "DBC-09", Where: "service", About: "what only reads does so in a transaction"},
+		},
+		Args: args, Fill: fill, Serve: serve, Targets: targets, PerSec: 60,
+		Nginx: func(d kit.Set) string { return kit.Without(nginxConf, d) },
+	}
+}
+
+func args(d kit.Set, _ string) []string {
+	flush := "2"
+	if d.Has("DBC-08") {
+		flush = "1"
+	}
+	return []string{"--skip-log-bin", "--innodb-flush-log-at-trx-commit=" + flush}
+}
+
+// How much there is.
+const (
+	students   = 400
+	courses    = 40
+	parts      = 5  // classes of a course
+	perStudent = 6  // courses of a student
+	handed     = 30 // files of the class that is exported
+	fileSize   = 40 << 10
+)
+
+var schema = []string{
+	`CREATE TABLE users (id BIGINT NOT NULL PRIMARY KEY, code VARCHAR(10) NOT NULL, name VARCHAR(60) NOT NULL)`,
+	`CREATE TABLE courses (id BIGINT NOT NULL PRIMARY KEY, name VARCHAR(100) NOT NULL, credit INT NOT NULL, status VARCHAR(20) NOT NULL)`,
+	`CREATE TABLE classes (id BIGINT NOT NULL PRIMARY KEY, course_id BIGINT NOT NULL, part INT NOT NULL, title VARCHAR(100) NOT NULL,
+	  exports INT NOT NULL DEFAULT 0, UNIQUE KEY course_part (course_id, part))`,
+	`CREATE TABLE registrations (course_id BIGINT NOT NULL, user_id BIGINT NOT NULL, PRIMARY KEY (course_id, user_id), KEY by_user (user_id))`,
+	`CREATE TABLE submissions (class_id BIGINT NOT NULL, user_id BIGINT NOT NULL, file_name VARCHAR(100) NOT NULL, score INT NULL,
+	  PRIMARY KEY (class_id, user_id), KEY by_user (user_id, class_id))`,
+	`CREATE TABLE totals (user_id BIGINT NOT NULL PRIMARY KEY, total BIGINT NOT NULL, changes BIGINT NOT NULL)`,
+}
+
+// fill makes the rows. The first sixty students take the first course, of which a
+// class is exported.
+func fill(ctx context.Context, db *sql.DB, _ kit.Set) error {
+	for _, q := range schema {
+		if _, err := db.ExecContext(ctx, q); err != nil {
+			return err
+		}
+	}
+	var users, cs, classes, regs, subs, totals []string
+	for c := range courses {
+		cs = append(cs, fmt.Sprintf("(%d,'course %d',%d,'in-progress')", c+1, c+1, 1+c%3))
+		for p := range parts {
+			classes = append(classes, fmt.Sprintf("(%d,%d,%d,'class %d')", c*parts+p+1, c+1, p+1, p+1))
+		}
+	}
+	for u := range students {
+		users = append(users, fmt.Sprintf("(%d,'S%05d','student %d')", u+1, u+1, u+1))
+		totals = append(totals, fmt.Sprintf("(%d,%d,0)", u+1, perStudent*parts*60))
+		for k := range perStudent {
+			c := (u/10 - k + courses) % courses
+			regs = append(regs, fmt.Sprintf("(%d,%d)", c+1, u+1))
+			for p := range parts {
+				subs = append(subs, fmt.Sprintf("(%d,%d,'%d.pdf',%d)", c*parts+p+1, u+1, u+1, 20+(u*7+c*3+p)%80))
+			}
+		}
+	}
+	for _, t := range []struct {
+		into string
+		rows []string
+	}{
+		{"users (id,code,name)", users}, {"courses (id,name,credit,status)", cs}, {"classes (id,course_id,part,title)", classes},
+		{"registrations (course_id,user_id)", regs}, {"submissions (class_id,user_id,file_name,score)", subs}, {"totals (user_id,total,changes)", totals},
+	} {
+		if _, err := db.ExecContext(ctx, "INSERT INTO "+t.into+" VALUES "+strings.Join(t.rows, ",")); err != nil {
+			return err
+		}
+	}
+	_, err := db.ExecContext(ctx, "ANALYZE TABLE users, courses, classes, registrations, submissions, totals")
+	return err
+}
+
+// targets are the requests: the class that is exported is that of most submissions,
+// as when its time is up.
+func targets(base string) ([]load.Target, error) {
+	const first = "/api/courses/1/classes/1/assignments"
+	as := http.Header{"Cookie": {"user={{int 1 400}}"}}
+	json := http.Header{"Content-Type": {"application/json"}}
+	upload := http.Header{"Content-Type": {"multipart/form-data; boundary=kasoku"}, "Cookie": {"user={{int 1 30}}"}}
+	all := []load.Target{
+		{Method: "GET", URL: "/api/users/me/grades", Header: as, Weight: 10},
+		{Method: "GET", URL: "/api/users/me/courses", Header: as, Weight: 20},
+		{Method: "POST", URL: first, Header: upload, Body: form(), Weight: 12},
+		{Method: "POST", URL: first + "/export", Weight: 4},
+		{Method: "PUT", URL: first + "/scores", Header: json, Body: scores(func(i int) int { return i + 1 }), Weight: 4},
+		{Method: "PUT", URL: first + "/scores", Header: json, Body: scores(func(i int) int { return handed - i }), Weight: 4},
+		{Method: "PUT", URL: "/api/users/me/courses", Header: http.Header{"Cookie": as["Cookie"], "Content-Type": json["Content-Type"]}, Body: []byte(`[31,32,33]`), Weight: 6},
+	}
+	for i := range all {
+		all[i].URL = base + all[i].URL
+		if !strings.Contains(all[i].Header.Get("Cookie"), "{{") {
+			continue
+		}
+		var err error
+		if all[i].Fill, err = load.NewFill(load.FillOptions{URL: all[i].URL, Header: all[i].Header, Seed: uint64(i + 1)}); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// form is a submission of a file.
+func form() []byte {
+	return fmt.Appendf(nil, "--kasoku\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.pdf\"\r\nContent-Type: application/pdf\r\n\r\n%s\r\n--kasoku--\r\n", file(0))
+}
+
+// scores are those of all who handed in, in the order that at gives.
+func scores(at func(int) int) []byte {
+	var b []byte
+	for i := range handed {
+		b = fmt.Appendf(b, `,{"user":%d,"score":%d}`, at(i), 50+i)
+	}
+	b[0] = '['
+	return append(b, ']')
+}
