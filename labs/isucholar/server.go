@@ -273,7 +273,7 @@ func (s *server) scoresOf(ctx context.Context, q querier, u int64) (out []course
 	return out, err
 }
 
-// scoresOneByOne asks for the classes of each course, and for the score of each class.
+// scoresOneByOne asks for the classes of each course, and twice for each class.
 func (s *server) scoresOneByOne(ctx context.Context, q querier, u int64) ([]course, error) {
 	out, err := rows(ctx, q, coursesOf, func(c *course) []any { return []any{&c.ID, &c.Name, &c.Credit} }, u)
 	if err != nil {
@@ -281,12 +281,15 @@ func (s *server) scoresOneByOne(ctx context.Context, q querier, u int64) ([]cour
 	}
 	for i := range out {
 		c := &out[i]
-		c.Classes, err = rows(ctx, q, "SELECT id, part FROM classes WHERE course_id = ? ORDER BY part", func(k *class) []any { return []any{&k.ID, &k.Part} }, c.ID)
+		c.Classes, err = rows(ctx, q, "SELECT id FROM classes WHERE course_id = ? ORDER BY part", func(k *class) []any { return []any{&k.ID} }, c.ID)
 		if err != nil {
 			return nil, err
 		}
 		for j := range c.Classes {
 			k := &c.Classes[j]
+			if err := q.QueryRowContext(ctx, "SELECT part FROM classes WHERE id = ?", k.ID).Scan(&k.Part); err != nil {
+				return nil, err
+			}
 			err := q.QueryRowContext(ctx, "SELECT score FROM submissions WHERE user_id = ? AND class_id = ?", u, k.ID).Scan(&k.Score)
 			if err != nil && !errors.Is(err, sql.ErrNoRows) {
 				return nil, err
