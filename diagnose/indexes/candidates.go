@@ -1,0 +1,246 @@
+package indexes
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// A candidate is an index that some statement would like.
+type candidate struct {
+	index
+	seek int // parts that are more than baggage
+}
+
+// bounds of the work.
+const (
+	maxAccesses   = 400 // of a table, those that take the most time
+	maxCandidates = 200
+)
+
+// wish is what one statement wants of an index: columns to seek by, and those that
+// would be good to have with them.
+type wish struct {
+	base  []Part
+	tests []string // of conditions
+	all   []string // that the statement reads; nil when an index cannot hold them
+}
+
+// wishes returns what the statement wants.
+func (a *access) wishes(shared map[string]float64) []wish {
+	equal := a.equalParts(shared)
+	stop := len(equal) > 0 && equal[len(equal)-1].Prefix > 0
+	var bases [][]Part
+	if order := a.orderParts(); len(order) > 0 && len(a.in) == 0 && !stop {
+		bases = append(bases, join(equal, order))
+	}
+	if !stop {
+		for _, list := range [][]string{a.in, a.ranges} {
+			for _, c := range list {
+				if p, ok := a.table.part(c); ok && p.Prefix == 0 {
+					bases = append(bases, join(equal, []Part{p}))
+				}
+			}
+		}
+	}
+	if len(equal) > 0 {
+		bases = append(bases, equal)
+	}
+	var out []wish
+	for _, b := range bases {
+		w := wish{base: b}
+		for _, list := range [][]string{a.equal, a.ranges, a.in, a.filter} {
+			for _, c := range list {
+				w.tests = appendNew(w.tests, c)
+			}
+		}
+		if !a.star {
+			w.all = append([]string{}, a.reads...)
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+func join(a, b []Part) []Part {
+	out := slices.Clone(a)
+	for _, p := range b {
+		if !slices.ContainsFunc(out, func(o Part) bool { return o.Column == p.Column }) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// part returns a column as part of an index, by a prefix where it is long.
+func (t *table) part(name string) (Part, bool) {
+	c, ok := t.column(name)
+	switch {
+	case !ok || c.spatial:
+		return Part{}, false
+	case c.text:
+		return Part{Column: c.name, Prefix: textPrefix}, true
+	case c.bytes > maxKeyBytes:
+		return Part{Column: c.name, Prefix: longPrefix}, true
+	}
+	return Part{Column: c.name}, true
+}
+
+// Prefixes of long columns, in characters: most texts differ within them.
+const (
+	textPrefix = 32
+	longPrefix = 64
+)
+
+// equalParts orders columns of equality: those that most time asks for first, so that
+// one index serves many statements, then those that find the fewest rows.
+func (a *access) equalParts(shared map[string]float64) []Part {
+	names := slices.Clone(a.equal)
+	if !a.first {
+		for _, c := range a.joined {
+			names = appendNew(names, c)
+		}
+	}
+	slices.SortStableFunc(names, func(x, y string) int {
+		return cmp.Or(cmp.Compare(shared[y], shared[x]), cmp.Compare(a.table.share(x, nil, 0), a.table.share(y, nil, 0)), strings.Compare(x, y))
+	})
+	var out, long []Part
+	for _, n := range names {
+		if p, ok := a.table.part(n); ok && p.Prefix > 0 {
+			long = append(long, p)
+		} else if ok {
+			out = append(out, p)
+		}
+	}
+	return append(out, long[:min(len(long), 1)]...)
+}
+
+// orderParts returns the order without columns that are one value; one direction
+// throughout is written ascending, as an index can be read backwards.
+func (a *access) orderParts() []Part {
+	if !a.sorted {
+		return nil
+	}
+	var out []Part
+	mixed := false
+	for _, o := range a.order {
+		p, ok := a.table.part(o.Column)
+		if contains(a.equal, o.Column) {
+			continue
+		}
+		if !ok || p.Prefix > 0 {
+			return nil
+		}
+		p.Desc = o.Desc
+		out = append(out, p)
+		mixed = mixed || out[0].Desc != p.Desc
+	}
+	if !mixed || a.group && !a.limit {
+		for i := range out {
+			out[i].Desc = false
+		}
+	}
+	return out
+}
+
+// candidates makes indexes of the wishes: each base alone, with the columns of the
+// conditions of all statements that its beginning serves, and with all that they read.
+func candidates(t *table, wishes []wish, descending bool) []*candidate {
+	bases := map[string][]Part{}
+	var keys []string
+	for _, w := range wishes {
+		k := keyOf(w.base)
+		if _, known := bases[k]; !known && (descending || !slices.ContainsFunc(w.base, func(p Part) bool { return p.Desc })) {
+			bases[k] = w.base
+			keys = append(keys, k)
+		}
+	}
+	var out []*candidate
+	seen := map[string]bool{}
+	add := func(base []Part, tail []string) {
+		c := t.candidate(base, tail)
+		if k := keyOf(c.parts); c != nil && !seen[k] && len(out) < maxCandidates && !t.has(c.parts) {
+			seen[k] = true
+			out = append(out, c)
+		}
+	}
+	for _, k := range keys {
+		base := bases[k]
+		var tests, all []string
+		add(base, nil)
+		for _, w := range wishes {
+			if !isPrefix(w.base, base) {
+				continue
+			}
+			for _, c := range w.tests {
+				tests = appendNew(tests, c)
+			}
+			for _, c := range w.all {
+				all = appendNew(all, c)
+			}
+			if keyOf(w.base) == k {
+				add(base, w.tests)
+				add(base, w.all)
+			}
+		}
+		add(base, tests)
+		add(base, all)
+		for _, c := range tests {
+			all = appendNew(all, c)
+		}
+		add(base, all)
+	}
+	return out
+}
+
+// candidate appends to the base what is narrow enough of the tail, in the table's order.
+func (t *table) candidate(base []Part, tail []string) *candidate {
+	c := &candidate{index: index{parts: slices.Clone(base)}, seek: len(base)}
+	bytes, n := 0, 0
+	for _, col := range t.columns {
+		if !contains(tail, col.name) || c.holds(col.name) || col.wide || col.text || col.spatial || t.isPrimary(col.name) {
+			continue
+		}
+		if bytes += col.bytes; bytes > tailBytes || n == tailColumns {
+			break
+		}
+		n++
+		c.parts = append(c.parts, Part{Column: col.name})
+	}
+	if t.keyBytes(c.parts) > maxKeyBytes {
+		c.parts = slices.Clone(base)
+	}
+	return c
+}
+
+func (t *table) keyBytes(parts []Part) (n int) {
+	for _, p := range parts {
+		c, _ := t.column(p.Column)
+		if p.Prefix > 0 {
+			n += 4*p.Prefix + 2
+		} else {
+			n += c.bytes
+		}
+	}
+	return n
+}
+
+// has reports whether the table has an index that begins with the parts.
+func (t *table) has(parts []Part) bool {
+	return slices.ContainsFunc(t.have, func(ix *index) bool { return !ix.other && isPrefix(parts, ix.parts) })
+}
+
+func isPrefix(short, long []Part) bool {
+	return len(short) <= len(long) && slices.EqualFunc(short, long[:len(short)], func(a, b Part) bool {
+		return strings.EqualFold(a.Column, b.Column) && a.Desc == b.Desc && a.Prefix == b.Prefix
+	})
+}
+
+func keyOf(parts []Part) string {
+	var b strings.Builder
+	for _, p := range parts {
+		b.WriteString(p.String())
+		b.WriteByte(0)
+	}
+	return b.String()
+}

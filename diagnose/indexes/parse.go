@@ -1,0 +1,72 @@
+package indexes
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser"
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	_ "github.com/pingcap/tidb/pkg/parser/test_driver" // the grammar's values
+
+	"github.com/kasoku/kasoku"
+)
+
+// maxStatement bounds the text that is read: a list of thousands of values says no
+// more than its beginning, and a run has thousands of statements.
+const maxStatement = 64 << 10
+
+var (
+	errLong  = errors.New("the statement is too long to read")
+	errEmpty = errors.New("no text was kept")
+)
+
+// A grammar reads statements. It is not safe for concurrent use.
+type grammar struct{ p *parser.Parser }
+
+func newGrammar() grammar { return grammar{parser.New()} }
+
+// query reads a class: the statement as it was sent when it was kept, else with its
+// values masked, else the fingerprint.
+func (g grammar) query(q *kasoku.Query) (ast.StmtNode, error) {
+	err := errEmpty
+	for _, text := range []string{q.Raw, q.Sample, q.Fingerprint} {
+		if text == "" {
+			continue
+		}
+		var stmt ast.StmtNode
+		if stmt, err = g.statement(text); err == nil {
+			return stmt, nil
+		}
+	}
+	return nil, err
+}
+
+// statement reads one statement, whose values may be masked. It never panics.
+func (g grammar) statement(text string) (stmt ast.StmtNode, err error) {
+	if len(text) > maxStatement {
+		return nil, errLong
+	}
+	defer func() {
+		if p := recover(); p != nil { // the grammar is somebody else's, and the text hostile
+			stmt, err = nil, fmt.Errorf("read statement: %v", p)
+		}
+	}()
+	stmt, err = g.p.ParseOneStmt(parsable(text), "", "")
+	if err != nil {
+		return nil, fmt.Errorf("read statement: %w", err)
+	}
+	return stmt, nil
+}
+
+// parsable replaces what masks and fingerprints write for lists of values: "?+" and
+// "?, …".
+func parsable(text string) string {
+	if strings.Contains(text, "?+") {
+		text = strings.ReplaceAll(text, "?+", "?")
+	}
+	if strings.Contains(text, "…") {
+		text = strings.ReplaceAll(text, ", …", "")
+	}
+	return text
+}

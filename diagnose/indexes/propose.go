@@ -1,0 +1,293 @@
+package indexes
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/kasoku/kasoku"
+)
+
+// maxQueries bounds how many classes are looked at, those that took the most time.
+const maxQueries = 400
+
+// A work is one look at a recording.
+type work struct {
+	rec      *kasoku.Recording
+	g        grammar
+	server   server
+	tables   []*table
+	accesses []*access
+	writes   map[*table]writes
+	busy     time.Duration
+	advice   *Advice
+}
+
+// server is what the database can do.
+type server struct {
+	mariadb    bool
+	known      bool
+	descending bool // parts of indexes
+}
+
+// Propose reads the statements of a recording and says which indexes would make them
+// shorter, and what else there is to say of the tables that they read.
+func Propose(rec *kasoku.Recording) (*Advice, error) {
+	w := &work{rec: rec, g: newGrammar(), server: serverOf(rec), writes: map[*table]writes{}, advice: &Advice{}}
+	for i := range rec.Tables {
+		w.tables = append(w.tables, newTable(w.g, &rec.Tables[i]))
+	}
+	w.readAll()
+	w.learn()
+	for _, t := range w.tables {
+		w.propose(t)
+	}
+	slices.SortStableFunc(w.advice.Proposals, func(a, b Proposal) int {
+		return cmp.Or(cmp.Compare(b.Saved, a.Saved), strings.Compare(a.DDL, b.DDL))
+	})
+	w.spatial()
+	w.fixedRanges()
+	w.unused()
+	w.implicitOrders()
+	w.shapesOfReads()
+	return w.advice, nil
+}
+
+// serverOf reads what the server says of itself. One that says nothing is taken for
+// one of today.
+func serverOf(rec *kasoku.Recording) server {
+	version, known := rec.Setting("mysql", "version")
+	comment, _ := rec.Setting("mysql", "version_comment")
+	s := server{mariadb: strings.Contains(strings.ToLower(version+comment), "mariadb"), known: known, descending: true}
+	if known {
+		major, minor := versionOf(version)
+		s.descending = s.mariadb && (major > 10 || major == 10 && minor >= 8) || !s.mariadb && major >= 8
+	}
+	return s
+}
+
+func versionOf(v string) (major, minor int) {
+	parts := strings.SplitN(v, ".", 3)
+	major, _ = strconv.Atoi(parts[0])
+	if len(parts) > 1 {
+		minor, _ = strconv.Atoi(parts[1])
+	}
+	return major, minor
+}
+
+// readAll reads the classes that took the most time.
+func (w *work) readAll() {
+	var top []*kasoku.Query
+	for i := range w.rec.Queries {
+		switch q := &w.rec.Queries[i]; q.Verb {
+		case "SELECT", "UPDATE", "DELETE", "INSERT", "REPLACE":
+			top = append(top, q)
+			w.busy += q.Total
+		}
+	}
+	slices.SortStableFunc(top, func(a, b *kasoku.Query) int {
+		return cmp.Or(cmp.Compare(b.Total, a.Total), strings.Compare(a.ID, b.ID))
+	})
+	for _, q := range top[:min(len(top), maxQueries)] {
+		w.readOne(q)
+	}
+}
+
+func (w *work) readOne(q *kasoku.Query) {
+	stmt, err := w.g.query(q)
+	if err != nil {
+		w.advice.Unread++
+		return
+	}
+	find := func(schema, name string) *table { return w.table(q, schema, name) }
+	if len(q.Tables) > 0 && find("", q.Tables[0]) != nil || len(q.Tables) > 0 && strings.Contains(q.Tables[0], ".") {
+		w.advice.Read++
+	} else {
+		w.advice.Unknown++
+	}
+	w.note(q, stmt, find)
+	var list []*access
+	for _, a := range shapes(w.g, q, stmt, find) {
+		list = append(list, a)
+	}
+	w.probe(q, list)
+	w.accesses = append(w.accesses, list...)
+}
+
+// table finds the definition of a table by name.
+func (w *work) table(q *kasoku.Query, schema, name string) *table {
+	if s, n, dotted := strings.Cut(name, "."); dotted && schema == "" {
+		schema, name = s, n
+	}
+	schema = cmp.Or(schema, q.Schema)
+	var found *table
+	for _, t := range w.tables {
+		if !strings.EqualFold(t.def.Name, name) || t.def.Host != q.Host {
+			continue
+		}
+		if strings.EqualFold(t.def.Schema, schema) {
+			return t
+		}
+		if schema == "" {
+			if found != nil {
+				return nil // of several schemas
+			}
+			found = t
+		}
+	}
+	return found
+}
+
+// note counts what the statement writes.
+func (w *work) note(q *kasoku.Query, stmt ast.StmtNode, find func(schema, name string) *table) {
+	if len(q.Tables) == 0 {
+		return
+	}
+	t := find("", q.Tables[0])
+	if t == nil || q.Verb == "SELECT" {
+		return
+	}
+	x := w.writes[t]
+	if x.updates == nil {
+		x.updates = map[string]float64{}
+	}
+	n := float64(q.Calls)
+	if q.HasAffected && q.RowsAffected > 0 {
+		n = float64(q.RowsAffected)
+	}
+	if u, ok := stmt.(*ast.UpdateStmt); ok {
+		for _, set := range u.List {
+			if c, ok := t.column(set.Column.Name.O); ok {
+				x.updates[c.name] += n
+			}
+		}
+	} else {
+		x.rows += n
+	}
+	w.writes[t] = x
+}
+
+// probe tells how often each table of a join is looked into: as often as rows come
+// from those before it in the plan, or as rows are sent where there is none.
+func (w *work) probe(q *kasoku.Query, list []*access) {
+	if len(list) < 2 {
+		return
+	}
+	sent, _ := list[0].perCall()
+	for _, p := range w.rec.Plans {
+		if p.QueryID != q.ID || len(p.Rows) < 2 {
+			continue
+		}
+		n := 1.0
+		for i, r := range p.Rows {
+			for _, a := range list {
+				if strings.EqualFold(a.table.def.Name, r.Table) {
+					a.probes, a.first = max(1, n), i == 0
+				}
+			}
+			n *= max(1, r.Rows*max(1, cmp.Or(max(r.Filtered, 0), 100))/100)
+		}
+		return
+	}
+	for i, a := range list {
+		if i > 0 && len(a.joined) > 0 {
+			a.probes = max(1, sent)
+		}
+	}
+}
+
+// learn takes what the figures of the run tell of columns and tables.
+func (w *work) learn() {
+	for _, a := range w.accesses {
+		t := a.table
+		sent, examined := a.perCall()
+		if by, _ := a.plan(w.rec); by != nil && by.Access == "ALL" && a.alone() && examined > t.rows/2 && (t.scanned == 0 || examined < t.scanned) {
+			t.scanned = examined
+		}
+		if a.told() && len(a.equal) == 1 && len(a.ranges)+len(a.in)+a.filters == 0 && sent > 0 {
+			t.learnt[a.equal[0]] = min(1, sent/t.rows)
+		}
+	}
+	for _, t := range w.tables {
+		w.constants(t)
+	}
+}
+
+// constants finds columns with a bound that is the same in all statements, such as
+// stock > 0: a condition that most rows fit.
+func (w *work) constants(t *table) {
+	shapes := map[string]map[string]bool{}
+	same := map[string]bool{}
+	for _, a := range w.of(t) {
+		for _, c := range a.ranges {
+			if shapes[c] == nil {
+				shapes[c] = map[string]bool{}
+			}
+			shapes[c][a.boundsOf(c)] = true
+			if a.query.Distinct == 1 && a.query.Calls >= fewCalls && len(a.ranges) == 1 {
+				same[c] = true
+			}
+		}
+	}
+	for c := range same {
+		t.constant[c] = len(shapes[c]) == 1 && !shapes[c]["both"]
+	}
+}
+
+// plan returns the row of the statement's plan that reads the table.
+func (a *access) plan(rec *kasoku.Recording) (*kasoku.PlanRow, bool) {
+	for i := range rec.Plans {
+		if p := &rec.Plans[i]; p.QueryID == a.query.ID {
+			for k := range p.Rows {
+				if strings.EqualFold(p.Rows[k].Table, a.table.def.Name) || len(p.Rows) == 1 {
+					return &p.Rows[k], true
+				}
+			}
+			return nil, true
+		}
+	}
+	return nil, false
+}
+
+func (w *work) of(t *table) (out []*access) {
+	for _, a := range w.accesses {
+		if a.table == t && len(out) < maxAccesses {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// propose chooses the indexes of one table.
+func (w *work) propose(t *table) {
+	accesses := w.of(t)
+	if len(accesses) == 0 || t.rows < fewRows || len(t.columns) == 0 || strings.EqualFold(t.def.Engine, "") && !strings.Contains(t.def.Create, "CREATE TABLE") {
+		return
+	}
+	units, shared := map[string]float64{}, map[string]float64{}
+	for _, a := range w.accesses {
+		r, _ := a.best(a.table.have)
+		units[a.query.ID] += r.units
+	}
+	for _, a := range accesses {
+		for _, list := range [][]string{a.equal, a.joined} {
+			for _, c := range list {
+				shared[c] += a.query.Total.Seconds()
+			}
+		}
+	}
+	c := newChooser(t, accesses, units, w.busy, w.writes[t])
+	var wishes []wish
+	for i, a := range accesses {
+		if c.now[i].units > 2*callUnits && len(a.geo) == 0 {
+			wishes = append(wishes, a.wishes(shared)...)
+		}
+	}
+	chosen, refused := c.choose(candidates(t, wishes, w.server.descending))
+	w.advice.Refused = append(w.advice.Refused, refused...)
+	w.advice.Proposals = append(w.advice.Proposals, c.proposals(chosen)...)
+}

@@ -1,0 +1,113 @@
+package indexes
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+)
+
+// unused names indexes that no plan used. What may be needed for something else is
+// left out: keys, unique indexes, those of foreign keys.
+func (w *work) unused() {
+	for _, t := range w.tables {
+		u := Unused{Host: t.def.Host, Schema: t.def.Schema, Table: t.def.Name}
+		used := map[string]bool{}
+		ids := map[string]bool{}
+		for _, a := range w.of(t) {
+			if ids[a.query.ID] {
+				continue
+			}
+			ids[a.query.ID] = true
+			_, known := a.plan(w.rec)
+			if known {
+				u.Looked++
+			}
+			if _, by := a.best(t.have); by != nil {
+				used[by.name] = true // a statement without a plan may use it
+			}
+		}
+		u.Of = len(ids)
+		for i := range w.rec.Plans {
+			for _, r := range w.rec.Plans[i].Rows {
+				for _, k := range strings.Split(r.Key, ",") {
+					used[k] = true
+				}
+			}
+		}
+		if u.Looked == 0 {
+			continue
+		}
+		for _, h := range t.have {
+			if h.unique || h.other || used[h.name] || t.foreign(h) || h.name == "PRIMARY" {
+				continue
+			}
+			x := u
+			x.Index = h.name
+			for _, p := range h.parts {
+				x.Columns = append(x.Columns, p.String())
+			}
+			x.Undo, x.Drop = ddl(h.name, t.def.Name, h.parts)
+			w.advice.Unused = append(w.advice.Unused, x)
+		}
+	}
+}
+
+// implicitOrders names tables without a primary key from which statements take rows
+// without asking for an order: those come in the order in which they were written,
+// until a primary key puts them into its own.
+func (w *work) implicitOrders() {
+	for _, t := range w.tables {
+		if len(t.primary) > 0 || !strings.Contains(t.def.Create, "CREATE TABLE") {
+			continue
+		}
+		o := ImplicitOrder{Host: t.def.Host, Schema: t.def.Schema, Table: t.def.Name}
+		for _, a := range w.of(t) {
+			sent, _ := a.perCall()
+			if a.query.Verb == "SELECT" && !a.sorted && len(a.order) == 0 && !a.single && !a.group && (a.limit || sent > 1) && a.alone() {
+				o.QueryIDs = appendNew(o.QueryIDs, a.query.ID)
+			}
+		}
+		if len(o.QueryIDs) > 0 {
+			w.advice.Orders = append(w.advice.Orders, o)
+		}
+	}
+}
+
+// A Read is how one class of statements reads one table, as far as rules about the
+// statements themselves want to know.
+type Read struct {
+	QueryID string
+	Table   *kasoku.TableDef
+	Unique  []string // columns of a unique index that are all compared for equality
+	Count   bool     // the answer is one figure
+	Star    bool
+	Wide    []string // columns that are long by their type
+	Alone   bool     // no other table is read
+}
+
+// Reads tells them of all statements that were understood.
+func (a *Advice) Reads() []Read { return a.reads }
+
+func (w *work) shapesOfReads() {
+	for _, a := range w.accesses {
+		r := Read{QueryID: a.query.ID, Table: &a.table.def, Count: a.single, Star: a.star && a.query.Verb == "SELECT", Alone: a.alone()}
+		for _, h := range a.table.have {
+			if h.unique && len(h.parts) > 0 && !slices.ContainsFunc(h.parts, func(p Part) bool { return !contains(a.equal, p.Column) }) {
+				for _, p := range h.parts {
+					r.Unique = append(r.Unique, p.Column)
+				}
+				break
+			}
+		}
+		for _, c := range a.table.columns {
+			if c.text || c.bytes >= wideColumn {
+				r.Wide = append(r.Wide, c.name)
+			}
+		}
+		w.advice.reads = append(w.advice.reads, r)
+	}
+}
+
+// wideColumn is from which length on a column makes rows wide: VARCHAR(250) in utf8mb4.
+const wideColumn = 1000

@@ -1,0 +1,323 @@
+package indexes
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/kasoku/kasoku"
+)
+
+// An access is what one statement does with one table.
+type access struct {
+	query *kasoku.Query
+	table *table
+	first bool // of the tables that the statement reads
+
+	equal   []string        // columns that are compared with a value for equality
+	joined  []string        // columns that are equal to one of another table
+	in      []string        // columns that are one of several values
+	ranges  []string        // columns with a lower or an upper bound
+	bounded map[string]bool // of the ranges, those with both
+	filter  []string        // columns of conditions that no index can seek
+	filters int             // how many such conditions
+	never   bool            // a condition that no row of the table decides: of values alone
+
+	order  []Part
+	sorted bool // by order or by groups, and of this table's columns alone
+	group  bool
+	limit  bool
+	single bool // the answer is one figure: COUNT, SUM
+	star   bool
+	reads  []string // all columns that it names
+	wraps  []Wrapped
+	geo    []geometry
+	probes float64 // how often it is looked into
+}
+
+// Wrapped is a column that stands inside of a function where it is compared.
+type Wrapped struct{ Function, Column string }
+
+// A geometry is a test of where something lies.
+type geometry struct {
+	function string
+	stored   string   // the column of a spatial type
+	numbers  []string // columns that a function makes a point of
+	constant bool     // it names no column at all
+}
+
+// A scope is the tables of one SELECT.
+type scope struct {
+	g       grammar
+	query   *kasoku.Query
+	all     *[]*access
+	sources map[string]*access // by lower-case alias
+	order   []*access
+}
+
+// shapes returns what the statement does with each table that is known.
+func shapes(g grammar, q *kasoku.Query, stmt ast.StmtNode, find func(schema, name string) *table) []*access {
+	var out []*access
+	v := &selects{each: func(n ast.Node) {
+		s := &scope{g: g, query: q, all: &out, sources: map[string]*access{}}
+		s.read(n, find)
+	}}
+	stmt.Accept(v)
+	return out
+}
+
+// selects calls each for all parts of a statement that have tables of their own.
+type selects struct{ each func(ast.Node) }
+
+// Enter implements ast.Visitor.
+func (v *selects) Enter(n ast.Node) (ast.Node, bool) {
+	switch n.(type) {
+	case *ast.SelectStmt, *ast.UpdateStmt, *ast.DeleteStmt:
+		v.each(n)
+	}
+	return n, false
+}
+
+// Leave implements ast.Visitor.
+func (v *selects) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+func (s *scope) read(n ast.Node, find func(schema, name string) *table) {
+	switch n := n.(type) {
+	case *ast.SelectStmt:
+		if n.From == nil || n.From.TableRefs == nil {
+			return
+		}
+		s.from(n.From.TableRefs, find)
+		s.fields(n)
+		s.where(n.Where)
+		s.sort(n)
+		s.limited(n.Limit)
+	case *ast.UpdateStmt:
+		s.from(n.TableRefs.TableRefs, find)
+		s.whole(n.Where, n.Order, n.Limit)
+	case *ast.DeleteStmt:
+		s.from(n.TableRefs.TableRefs, find)
+		s.whole(n.Where, n.Order, n.Limit)
+	}
+}
+
+// whole reads a statement that changes rows, and so reads all of each.
+func (s *scope) whole(where ast.ExprNode, order *ast.OrderByClause, limit *ast.Limit) {
+	for _, a := range s.order {
+		a.star = true
+	}
+	s.where(where)
+	if order != nil {
+		s.orderBy(order.Items)
+	}
+	s.limited(limit)
+}
+
+func (s *scope) from(n ast.ResultSetNode, find func(schema, name string) *table) {
+	switch n := n.(type) {
+	case *ast.Join:
+		s.from(n.Left, find)
+		if n.Right != nil {
+			s.from(n.Right, find)
+		}
+		if n.On != nil {
+			s.where(n.On.Expr)
+		}
+		for _, u := range n.Using {
+			for _, a := range s.order {
+				if c, ok := a.table.column(u.Name.O); ok {
+					a.joined = appendNew(a.joined, c.name)
+				}
+			}
+		}
+	case *ast.TableSource:
+		name, ok := n.Source.(*ast.TableName)
+		if !ok {
+			return // a derived table: its SELECT is read by itself
+		}
+		t := find(name.Schema.O, name.Name.O)
+		if t == nil {
+			return
+		}
+		a := &access{query: s.query, table: t, first: len(s.order) == 0, bounded: map[string]bool{}, probes: 1}
+		alias := n.AsName.L
+		if alias == "" {
+			alias = name.Name.L
+		}
+		s.sources[alias] = a
+		s.order = append(s.order, a)
+		*s.all = append(*s.all, a)
+	}
+}
+
+// resolve finds the table and the name of a column.
+func (s *scope) resolve(c *ast.ColumnName) (*access, string) {
+	if c.Table.L != "" {
+		if a := s.sources[c.Table.L]; a != nil {
+			if d, ok := a.table.column(c.Name.O); ok {
+				return a, d.name
+			}
+		}
+		return nil, ""
+	}
+	for _, a := range s.order {
+		if d, ok := a.table.column(c.Name.O); ok {
+			return a, d.name
+		}
+	}
+	return nil, ""
+}
+
+func (s *scope) fields(n *ast.SelectStmt) {
+	figures := n.GroupBy == nil && len(n.Fields.Fields) > 0
+	for _, f := range n.Fields.Fields {
+		if f.WildCard != nil {
+			figures = false
+			for alias, a := range s.sources {
+				a.star = a.star || f.WildCard.Table.L == "" || f.WildCard.Table.L == alias
+			}
+			continue
+		}
+		agg, ok := f.Expr.(*ast.AggregateFuncExpr)
+		figures = figures && ok
+		s.touch(f.Expr)
+		if ok && len(n.Fields.Fields) == 1 && n.GroupBy == nil {
+			s.extreme(agg)
+		}
+	}
+	for _, a := range s.order {
+		a.single = figures
+	}
+	s.touchAll(n.Having)
+}
+
+// extreme takes MIN and MAX of a column for what an index makes of it: the first row
+// in an order.
+func (s *scope) extreme(agg *ast.AggregateFuncExpr) {
+	f := strings.ToLower(agg.F)
+	if f != "min" && f != "max" || len(agg.Args) != 1 {
+		return
+	}
+	if c, ok := agg.Args[0].(*ast.ColumnNameExpr); ok {
+		if a, name := s.resolve(c.Name); a != nil {
+			a.order, a.sorted, a.limit = []Part{{Column: name, Desc: f == "max"}}, true, true
+		}
+	}
+}
+
+func (s *scope) touchAll(h *ast.HavingClause) {
+	if h != nil {
+		s.touch(h.Expr)
+	}
+}
+
+// touch notes the columns of an expression and returns those of it, by table.
+func (s *scope) touch(e ast.ExprNode) map[*access][]string {
+	v := &columns{scope: s, found: map[*access][]string{}}
+	if e != nil {
+		e.Accept(v)
+	}
+	for a, names := range v.found {
+		for _, n := range names {
+			a.reads = appendNew(a.reads, n)
+		}
+	}
+	return v.found
+}
+
+// columns collects those of an expression, not those of queries in it.
+type columns struct {
+	scope *scope
+	found map[*access][]string
+}
+
+// Enter implements ast.Visitor.
+func (v *columns) Enter(n ast.Node) (ast.Node, bool) {
+	switch n := n.(type) {
+	case *ast.SubqueryExpr:
+		return n, true
+	case *ast.ColumnNameExpr:
+		if a, name := v.scope.resolve(n.Name); a != nil {
+			v.found[a] = appendNew(v.found[a], name)
+		}
+	}
+	return n, false
+}
+
+// Leave implements ast.Visitor.
+func (v *columns) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+func (s *scope) sort(n *ast.SelectStmt) {
+	if n.GroupBy != nil {
+		s.orderBy(n.GroupBy.Items)
+		for _, a := range s.order {
+			a.group = true
+			if n.OrderBy != nil { // groups are sorted once more, unless both agree
+				a.sorted = a.sorted && sameColumns(a.order, s.partsOf(n.OrderBy.Items))
+			}
+		}
+	}
+	if n.OrderBy == nil {
+		return
+	}
+	if n.GroupBy == nil {
+		s.orderBy(n.OrderBy.Items)
+		return
+	}
+	for _, i := range n.OrderBy.Items {
+		s.touch(i.Expr)
+	}
+}
+
+func sameColumns(a, b []Part) bool {
+	return len(b) > 0 && len(b) <= len(a) && slices.EqualFunc(a[:len(b)], b, func(x, y Part) bool { return x.Column == y.Column })
+}
+
+// partsOf returns the columns of a list, nil when some are none or of several tables.
+func (s *scope) partsOf(items []*ast.ByItem) []Part {
+	var of *access
+	var out []Part
+	for _, i := range items {
+		c, ok := i.Expr.(*ast.ColumnNameExpr)
+		if !ok {
+			return nil
+		}
+		a, name := s.resolve(c.Name)
+		if a == nil || of != nil && a != of {
+			return nil
+		}
+		of, out = a, append(out, Part{Column: name, Desc: i.Desc})
+	}
+	return out
+}
+
+func (s *scope) orderBy(items []*ast.ByItem) {
+	for _, i := range items {
+		s.touch(i.Expr)
+	}
+	parts := s.partsOf(items)
+	if len(parts) == 0 {
+		return
+	}
+	for _, a := range s.order {
+		if c, ok := a.table.column(parts[0].Column); ok && c.name == parts[0].Column && slices.Contains(a.reads, c.name) {
+			a.order, a.sorted = parts, true
+			return
+		}
+	}
+}
+
+func (s *scope) limited(l *ast.Limit) {
+	for _, a := range s.order {
+		a.limit = a.limit || l != nil && len(s.order) == 1
+	}
+}
+
+// appendNew appends what is not there.
+func appendNew(list []string, name string) []string {
+	if slices.Contains(list, name) {
+		return list
+	}
+	return append(list, name)
+}
