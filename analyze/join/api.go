@@ -119,8 +119,8 @@ type Result struct {
 	GivenUp     uint64    // requests of the window with status 499, which are left out
 	Background  float64   // events that no request explains
 	Connections uint64    // that were seen in the window
-	Open        float64   // connections that were open at a time, on average
-	Busy        float64   // of them, within 10 ms
+	Open        float64   // connections that were open at a time, all but at the 5 % with the most
+	Busy        float64   // of them on average, in statements and gaps below 10 ms
 	Saturated   bool      // all connections are in use: neighbours on one are of different requests
 	Refused     string    // why there are no pairs; empty when it was looked for them
 }

@@ -11,6 +11,9 @@ const (
 	// request, in µs: a loop goes on at one pace however long the request is.
 	runDuration = 300_000
 	iterations  = 80
+	// expectedBackground is the part of a kind's chunks that no request runs, as far
+	// as nothing is known: it counts like one chunk that was seen.
+	expectedBackground = 0.02
 	// freeBackground is how many iterations the background's rate is free before it
 	// is capped.
 	freeBackground = 25
@@ -172,7 +175,8 @@ func (f *fit) sweep(byTime []int32) {
 			if part == 0 {
 				continue
 			}
-			d := w.length(q)
+			// The chunk's beginning lies anywhere but in its own length before the end.
+			d := w.length(q) - float64(min(c.end-c.start, q.End-q.Start))
 			if run {
 				d = min(d, runDuration)
 			}
@@ -406,10 +410,8 @@ func (f *fit) backgroundLimit(k int32, rates, exposure []float64) float64 {
 			alone++
 		}
 	}
-	if c.uncovered < 1 {
-		return math.Inf(1)
-	}
-	return (alone + 1) / c.uncovered
+	usual := expectedBackground * n / (float64(f.w.res.To-f.w.res.From) + 1)
+	return (alone + 1) / (c.uncovered + 1/usual)
 }
 
 // uncovered measures the time without an open request of the set.
