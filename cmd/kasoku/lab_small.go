@@ -12,12 +12,13 @@ import (
 	"github.com/kasoku/kasoku/diagnose/rules"
 	"github.com/kasoku/kasoku/labs/insertbench"
 	"github.com/kasoku/kasoku/labs/isucholar"
+	"github.com/kasoku/kasoku/labs/isucond"
 	"github.com/kasoku/kasoku/labs/kit"
 	"github.com/kasoku/kasoku/loop"
 )
 
 // smallLabs are the labs of package kit.
-func smallLabs() []*kit.Lab { return []*kit.Lab{insertbench.Lab(), isucholar.Lab()} }
+func smallLabs() []*kit.Lab { return []*kit.Lab{insertbench.Lab(), isucholar.Lab(), isucond.Lab()} }
 
 // smallLoad is how long the load of a small lab's run takes unless told otherwise.
 const smallLoad = 15 * time.Second

@@ -60,6 +60,12 @@ type Lab struct {
 	// Nginx is the nginx.conf in front of the service, as service.NginxOptions take
 	// it, with {files} for the directory of the lab's files; nil: there is none.
 	Nginx func(d Set) string
+	// VCL is the configuration of a Varnish between nginx, which has {cache} for it,
+	// and the service; nil: there is none.
+	VCL func(d Set) string
+	// Expvar is the path at which the service publishes its pool, Status that at which
+	// nginx tells its counts; empty: there is none.
+	Expvar, Status string
 	// Serve is the service, or with Program what makes the load itself.
 	Serve func(ctx context.Context, c Config) error
 	// Program says that Serve works for a time and ends, rather than answers requests.

@@ -11,6 +11,7 @@ import (
 	"github.com/kasoku/kasoku/load/engine"
 	"github.com/kasoku/kasoku/load/nethttp"
 	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/observe/varnish"
 )
 
 // Of the load of a service.
@@ -32,6 +33,16 @@ func (s *Stack) RecordOptions(o loop.Options, d time.Duration) (loop.Options, er
 	o.MoreLogs = loop.Logs{Error: existing(s.AppLog, s.ErrorLog)}
 	if s.Nginx != nil {
 		o.Capture.Nginx = append([]string{s.Nginx.Program}, append(s.Nginx.Args(), "-T")...)
+	}
+	if s.Varnish != nil {
+		o.Varnish = &varnish.Options{Name: s.Varnish.Dir}
+		o.Capture.VCL = []string{s.Varnish.VCLFile}
+	}
+	if s.Lab.Expvar != "" {
+		o.Expvar = []string{s.AppURL() + s.Lab.Expvar}
+	}
+	if s.Lab.Status != "" {
+		o.NginxStatus = s.Nginx.URL() + s.Lab.Status
 	}
 	if s.Lab.Program {
 		args, err := s.programArgs(d)

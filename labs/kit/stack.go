@@ -32,7 +32,8 @@ type Options struct {
 type Stack struct {
 	Lab       *Lab
 	DB        *service.Server
-	Nginx     *service.NginxServer // nil without one
+	Nginx     *service.NginxServer   // nil without one
+	Varnish   *service.VarnishServer // likewise
 	Defects   Set
 	DSN       string // of the schema, as root
 	AccessLog string // of nginx; empty without one
@@ -48,7 +49,7 @@ type Stack struct {
 func Up(ctx context.Context, l *Lab, o Options) (*Stack, error) {
 	o.Database = cmp.Or(o.Database, "mariadb")
 	s := &Stack{Lab: l, Defects: o.Defects, AppLog: filepath.Join(o.Dir, "app.log"), o: o}
-	for _, step := range []func(context.Context) error{s.startDatabase, s.fill, s.startApp, s.startNginx} {
+	for _, step := range []func(context.Context) error{s.startDatabase, s.fill, s.startApp, s.startVarnish, s.startNginx} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, s.Down(context.WithoutCancel(ctx)))
 		}
@@ -114,11 +115,24 @@ func (s *Stack) startApp(ctx context.Context) error {
 	return s.app.Start(ctx, s.serveArgs(), s.env())
 }
 
+func (s *Stack) startVarnish(ctx context.Context) (err error) {
+	if s.Lab.VCL == nil {
+		return nil
+	}
+	s.Varnish, err = service.Varnish(ctx, service.VarnishOptions{
+		Dir: filepath.Join(s.o.Dir, "varnish"), Upstream: s.app.Addr(), VCL: s.Lab.VCL(s.Defects),
+	})
+	return err
+}
+
 func (s *Stack) startNginx(ctx context.Context) (err error) {
 	if s.Lab.Nginx == nil {
 		return nil
 	}
 	conf := strings.ReplaceAll(s.Lab.Nginx(s.Defects), "{files}", s.files())
+	if s.Varnish != nil {
+		conf = strings.ReplaceAll(conf, "{cache}", s.Varnish.Addr())
+	}
 	s.Nginx, err = service.Nginx(ctx, service.NginxOptions{
 		Dir: filepath.Join(s.o.Dir, "nginx"), Port: s.o.WebPort, Upstream: s.app.Addr(), Config: conf,
 	})
@@ -153,6 +167,9 @@ func (s *Stack) PIDs() []int {
 	if s.Nginx != nil {
 		pids = append(append(pids, s.Nginx.Pid()), command.Children(s.Nginx.Pid())...)
 	}
+	if s.Varnish != nil {
+		pids = append(append(pids, s.Varnish.Pid()), command.Children(s.Varnish.Pid())...)
+	}
 	return slices.DeleteFunc(pids, func(pid int) bool { return pid == 0 })
 }
 
@@ -170,6 +187,9 @@ func (s *Stack) Down(ctx context.Context) error {
 	var errs []error
 	if s.Nginx != nil {
 		errs = append(errs, s.Nginx.Stop(ctx))
+	}
+	if s.Varnish != nil {
+		errs = append(errs, s.Varnish.Stop(ctx))
 	}
 	if s.app != nil {
 		errs = append(errs, s.app.Stop())

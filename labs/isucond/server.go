@@ -1,0 +1,268 @@
+package isucond
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"encoding/json"
+	"errors"
+	"expvar"
+	"fmt"
+	"io"
+	"io/fs"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/kasoku/kasoku/labs/kit"
+	"github.com/kasoku/kasoku/labs/process"
+	"github.com/kasoku/kasoku/mysqlflags"
+)
+
+//go:embed public
+var public embed.FS
+
+const openConnections = 40
+
+// server is the service.
+type server struct {
+	db  *sql.DB
+	d   kit.Set
+	log io.Writer
+}
+
+// serve runs the service until the context ends.
+func serve(ctx context.Context, c kit.Config) error {
+	db, err := mysqlflags.OpenDSN(mysqlflags.WithParam(mysqlflags.WithParam(c.DSN, "interpolateParams=true"), "parseTime=true"))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	n := openConnections
+	if c.Defects.Has("POOL-06") {
+		n = 1
+	}
+	db.SetMaxOpenConns(n)
+	db.SetMaxIdleConns(n)
+	s := &server{db: db, d: c.Defects, log: c.Log}
+	if err := s.writeFiles(c.Files); err != nil {
+		return err
+	}
+	ln, err := net.Listen("tcp", c.Listen)
+	if err != nil {
+		return err
+	}
+	c.Ready(ln.Addr().String())
+	srv := &http.Server{Handler: s.routes(), ErrorLog: log.New(c.Log, "", log.LstdFlags), ReadHeaderTimeout: 10 * time.Second}
+	return process.Serve(ctx, srv, ln)
+}
+
+// writeFiles puts what nginx sends below the directory of the lab's files: the pages,
+// and the pictures unless they stay in the database.
+func (s *server) writeFiles(dir string) error {
+	if err := os.MkdirAll(filepath.Join(dir, "icons"), 0o755); err != nil {
+		return err
+	}
+	for i := 1; i <= chairs; i++ {
+		if err := os.WriteFile(filepath.Join(dir, "icons", uuidOf(i)+".jpg"), icon(i), 0o644); err != nil {
+			return err
+		}
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "public")); err != nil {
+		return err
+	}
+	return os.CopyFS(dir, public)
+}
+
+func (s *server) routes() http.Handler {
+	pages, err := fs.Sub(public, "public")
+	if err != nil {
+		panic(err) // the directory is compiled in
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /api/isu", s.answer(s.list))
+	mux.HandleFunc("GET /api/trend", s.answer(s.trend))
+	mux.HandleFunc("GET /api/isu/{id}/icon", s.icon)
+	mux.HandleFunc("GET /api/isu/{id}/graph", s.answer(s.graph))
+	mux.HandleFunc("GET /api/condition/{id}", s.answer(s.conditions))
+	mux.HandleFunc("POST /api/condition/{id}", s.report)
+	mux.Handle("GET /debug/vars", http.HandlerFunc(s.vars))
+	mux.Handle("GET /", http.FileServerFS(pages))
+	if !s.d.Has("APP-01") {
+		return mux
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := strconv.FormatInt(time.Now().UnixNano(), 36)
+		for _, step := range []string{"request received", "session looked up", "handler chosen", "handler entered"} {
+			fmt.Fprintf(s.log, "%s DEBUG %s id=%s method=%s uri=%s agent=%q\n", time.Now().Format(time.RFC3339Nano), step, id, r.Method, r.URL, r.UserAgent())
+		}
+		mux.ServeHTTP(w, r)
+		fmt.Fprintf(s.log, "%s DEBUG request done id=%s\n", time.Now().Format(time.RFC3339Nano), id)
+	})
+}
+
+// vars shows the pool as expvar does.
+func (s *server) vars(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	stats := expvar.Func(func() any { return s.db.Stats() })
+	fmt.Fprintf(w, "{\"db\": %s}\n", stats.String())
+}
+
+// answer writes what a handler returns as JSON.
+func (s *server) answer(do func(r *http.Request) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v, err := do(r)
+		if err != nil {
+			s.fail(w, err)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(v) //nolint:errcheck // the client is gone
+	}
+}
+
+func (s *server) fail(w http.ResponseWriter, err error) {
+	if errors.Is(err, sql.ErrNoRows) {
+		http.Error(w, "no such chair", http.StatusNotFound)
+		return
+	}
+	fmt.Fprintln(s.log, "error:", err)
+	http.Error(w, "Internal Server Error", http.StatusInternalServerError)
+}
+
+// user is who asks.
+func user(r *http.Request) string {
+	if c, err := r.Cookie("user"); err == nil {
+		return c.Value
+	}
+	return "0"
+}
+
+// A condition of a chair.
+type condition struct {
+	Time    time.Time `json:"time"`
+	Sitting bool      `json:"is_sitting"`
+	State   string    `json:"condition"`
+	Message string    `json:"message,omitempty"`
+}
+
+type chair struct {
+	ID   string    `json:"id"`
+	Name string    `json:"name"`
+	Last condition `json:"last"`
+}
+
+// list is a user's chairs with their last condition each.
+func (s *server) list(r *http.Request) (any, error) {
+	ctx := r.Context()
+	if s.d.Has("QRY-05") {
+		return s.listOneByOne(ctx, user(r))
+	}
+	rows, err := s.db.QueryContext(ctx, `SELECT i.jia_isu_uuid, i.name, c.timestamp, c.is_sitting, c.state FROM isu i
+		JOIN isu_condition c ON c.id = (SELECT x.id FROM isu_condition x WHERE x.jia_isu_uuid = i.jia_isu_uuid ORDER BY x.timestamp DESC LIMIT 1)
+		WHERE i.user_id = ? ORDER BY i.id`, user(r))
+	return collect(rows, err, func(c *chair) []any { return []any{&c.ID, &c.Name, &c.Last.Time, &c.Last.Sitting, &c.Last.State} })
+}
+
+func (s *server) listOneByOne(ctx context.Context, user string) (any, error) {
+	rows, err := s.db.QueryContext(ctx, "SELECT jia_isu_uuid, name FROM isu WHERE user_id = ? ORDER BY id", user)
+	all, err := collect(rows, err, func(c *chair) []any { return []any{&c.ID, &c.Name} })
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		l := &all[i].Last
+		err := s.db.QueryRowContext(ctx, "SELECT timestamp, is_sitting, state FROM isu_condition WHERE jia_isu_uuid = ? ORDER BY timestamp DESC LIMIT 1",
+			all[i].ID).Scan(&l.Time, &l.Sitting, &l.State)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// A nature and how many of its chairs are well.
+type nature struct {
+	Nature string `json:"nature"`
+	Chairs int    `json:"chairs"`
+	Well   int    `json:"well"`
+}
+
+// trend tells of all chairs, by their nature.
+func (s *server) trend(r *http.Request) (any, error) {
+	rows, err := s.db.QueryContext(r.Context(), `SELECT i.nature, COUNT(*), COUNT(CASE WHEN c.state LIKE 'is_dirty=false%' THEN 1 END) FROM isu i
+		JOIN isu_condition c ON c.id = (SELECT x.id FROM isu_condition x WHERE x.jia_isu_uuid = i.jia_isu_uuid ORDER BY x.timestamp DESC LIMIT 1)
+		GROUP BY i.nature ORDER BY i.nature`)
+	return collect(rows, err, func(n *nature) []any { return []any{&n.Nature, &n.Chairs, &n.Well} })
+}
+
+// icon sends a chair's picture, which is its owner's alone: nginx sends the file when
+// the service allows it.
+func (s *server) icon(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	w.Header().Set("Content-Type", "image/jpeg")
+	if s.d.Has("NGX-06") {
+		var image []byte
+		if err := s.db.QueryRowContext(r.Context(), "SELECT image FROM isu WHERE user_id = ? AND jia_isu_uuid = ?", user(r), id).Scan(&image); err != nil {
+			s.fail(w, err)
+			return
+		}
+		w.Write(image) //nolint:errcheck // the client is gone
+		return
+	}
+	var one int
+	if err := s.db.QueryRowContext(r.Context(), "SELECT 1 FROM isu WHERE user_id = ? AND jia_isu_uuid = ?", user(r), id).Scan(&one); err != nil {
+		s.fail(w, err)
+		return
+	}
+	w.Header().Set("X-Accel-Redirect", "/icons/"+id+".jpg")
+}
+
+// graph counts a day of a chair.
+func (s *server) graph(r *http.Request) (any, error) {
+	at, err := strconv.ParseInt(r.FormValue("datetime"), 10, 64)
+	if err != nil {
+		return nil, err
+	}
+	day := time.Unix(at, 0).UTC()
+	rows, err := s.db.QueryContext(r.Context(), "SELECT timestamp, is_sitting, state FROM isu_condition WHERE jia_isu_uuid = ? AND timestamp >= ? AND timestamp < ? ORDER BY timestamp",
+		r.PathValue("id"), day, day.AddDate(0, 0, 1))
+	return collect(rows, err, func(c *condition) []any { return []any{&c.Time, &c.Sitting, &c.State} })
+}
+
+const lastShown = 20
+
+// conditions are the last of a chair.
+func (s *server) conditions(r *http.Request) (any, error) {
+	query := "SELECT timestamp, is_sitting, state, message FROM isu_condition WHERE jia_isu_uuid = ? ORDER BY timestamp DESC"
+	if !s.d.Has("QRY-01") {
+		query += " LIMIT " + strconv.Itoa(lastShown)
+	}
+	rows, err := s.db.QueryContext(r.Context(), query, r.PathValue("id"))
+	all, err := collect(rows, err, func(c *condition) []any { return []any{&c.Time, &c.Sitting, &c.State, &c.Message} })
+	if err != nil {
+		return nil, err
+	}
+	return all[:min(len(all), lastShown)], nil
+}
+
+// collect scans rows into values, to the places that into gives of one.
+func collect[T any](rows *sql.Rows, err error, into func(*T) []any) ([]T, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	out := []T{}
+	for rows.Next() {
+		var v T
+		if err := rows.Scan(into(&v)...); err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, rows.Err()
+}
