@@ -27,15 +27,17 @@ const connectWithin = 5 * time.Second
 // database is the database that a run watches. The sampler has a connection of
 // its own, so that a count of rows never delays a tick.
 type database struct {
-	db       *sql.DB
-	source   *mysql.Source     // samples over a connection of its own
-	locks    *mysql.Locks      // and so does this
-	reader   *mysqlread.Reader // for settings, rows, slow log
-	hold     *guard.Hold       // what the run changes
-	slow     *mysqlread.SlowLog
-	open     int  // sessions that were open when the slow log was switched on
-	recycled int  // idle sessions that were ended
-	slowOn   bool // the statements of the run are counted from then on
+	db         *sql.DB
+	source     *mysql.Source     // samples over a connection of its own
+	locks      *mysql.Locks      // and so does this
+	reader     *mysqlread.Reader // for settings, rows, slow log
+	hold       *guard.Hold       // what the run changes
+	slow       *mysqlread.SlowLog
+	open       int  // sessions that were open when the slow log was switched on
+	table      bool // the slow log goes to its table, too
+	emptyTable bool // which had no rows before
+	recycled   int  // idle sessions that were ended
+	slowOn     bool // the statements of the run are counted from then on
 
 	digests  *mysqlread.Digests // at the start; nil without them
 	restored bool               // nothing that was changed is left to be put back
@@ -83,17 +85,21 @@ func (d *database) settings(ctx context.Context, host string) ([]kasoku.Setting,
 }
 
 // slowLogOn switches the slow log on. Where it may not, the run goes on without.
-func (d *database) slowLogOn(ctx context.Context) []kasoku.Warning {
+func (d *database) slowLogOn(ctx context.Context, table bool) (warnings []kasoku.Warning) {
+	if table {
+		warnings = d.wantTable(ctx)
+	}
 	sessions, err := d.reader.Sessions(ctx)
 	if err == nil {
 		err = d.hold.Apply(ctx, d.slow)
 	}
 	if err != nil {
-		return []kasoku.Warning{{Code: "no-slow-log", Text: "no slow log: " + err.Error(), Hint: hint(err)}}
+		d.table = false
+		return append(warnings, kasoku.Warning{Code: "no-slow-log", Text: "no slow log: " + err.Error(), Hint: hint(err)})
 	}
 	d.open, d.slowOn = sessions.Total(), true
 	d.asked = -d.questions(ctx)
-	return nil
+	return warnings
 }
 
 // digestsOn lets the server count its statements by digest, and notes how far

@@ -67,7 +67,7 @@ func (s *session) startJoin(ctx context.Context) {
 		case "accesslog":
 			marks = append(marks, l.mark)
 		case "slowlog":
-			if !s.db.fineTimes() {
+			if !s.db.fineTimes() && !s.db.table {
 				marks = append(marks, l.mark)
 			}
 		}
@@ -79,14 +79,18 @@ func (s *session) startJoin(ctx context.Context) {
 func (j *joiner) follow(f *feed) func(*slowlog.Event, int) {
 	j.feed = f
 	return func(e *slowlog.Event, class int) {
-		f.add(e, class)
+		if f.source != sourceTable { // which has them better
+			f.add(e, class)
+		}
 		j.truth.add(e, class)
 	}
 }
 
 // settle learns what the classes are, when all statements were read.
 func (j *joiner) settle(classes []slowlog.Class) {
-	j.feed.settle(classes)
+	if j.feed.source != sourceTable {
+		j.feed.settle(classes)
+	}
 	j.truth.settle(classes)
 }
 
@@ -116,14 +120,19 @@ func (s *session) saveJoin(ctx context.Context) error {
 	for i := range named {
 		named[i].Host = s.host()
 	}
-	callers = Surest(append(named, s.join.truth.without(callers)...))
+	s.callers = Surest(append(named, s.join.truth.without(callers)...))
 	j.CPU = cpuTime() - began
-	return errors.Join(s.store.SaveJoins([]kasoku.Join{*j}), s.store.SaveCallers(callers))
+	return errors.Join(s.store.SaveJoins([]kasoku.Join{*j}), s.store.SaveCallers(s.callers))
 }
 
 // infer joins by overlap in time.
 func (s *session) infer(ctx context.Context) (*kasoku.Join, []kasoku.Caller, error) {
 	f := s.join.feed
+	if f.source == sourceTable {
+		if err := f.readTable(ctx, s); err != nil {
+			return nil, nil, err
+		}
+	}
 	in, err := f.input(s)
 	if err != nil {
 		return nil, nil, err

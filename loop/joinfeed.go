@@ -51,6 +51,9 @@ func (s *session) newFeed(l *logFile) *feed {
 	if f.stamps = s.join.tail.of(l.mark, s.start); f.stamps != nil && !s.db.fineTimes() {
 		f.source = sourceTail
 	}
+	if s.db.table {
+		f.source = sourceTable
+	}
 	return f
 }
 

@@ -44,6 +44,8 @@ type Options struct {
 	// RecycleConnections ends the idle sessions of the database when the slow log is
 	// on, since a session that was open before is not in it.
 	RecycleConnections bool
+
+	Probe *Probe // ask each endpoint alone when the run is over; nil: do not
 	Digests            bool     // let performance_schema count statements by digest, for where no slow log can be read
 	CountRows          []string // tables to count before and after; the added rows are checked against successes
 	AccessLog          string
@@ -101,7 +103,7 @@ type Options struct {
 // unobserved leaves out what asks or changes anything while the run is made.
 func (o Options) unobserved() Options {
 	o.MySQL, o.SlowLog, o.Digests, o.CountRows, o.PIDs, o.Expvar = "", false, false, nil, nil, nil
-	o.Run.Observers = kasoku.ObserversOff
+	o.Probe, o.Run.Observers = nil, kasoku.ObserversOff
 	return o
 }
 

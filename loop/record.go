@@ -49,8 +49,9 @@ type session struct {
 	slowRead     bool             // the slow log gave the run its queries
 	queries      []kasoku.Query   // of the slow log, with a statement of each as it was sent
 
-	logs []*logFile
-	join *joiner // who issues which query; nil when it is not looked for
+	logs    []*logFile
+	join    *joiner         // who issues which query; nil when it is not looked for
+	callers []kasoku.Caller // that are known
 
 	early   *hold         // while and since the run waits for its request; nil else
 	cut     time.Duration // from the sampler's beginning to the run's
@@ -202,7 +203,7 @@ func (s *session) switchOn(ctx context.Context) error {
 		return err
 	}
 	if s.o.SlowLog {
-		s.warn(s.db.slowLogOn(ctx)...)
+		s.warn(s.db.slowLogOn(ctx, s.o.Join == JoinTable)...)
 		if !s.db.slowOn {
 			s.run.Observers = "no slow log"
 		}
@@ -358,11 +359,18 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 		s.warn(s.db.release(ctx, s.keepChanges)...)
 	}
 	s.haltJoin()
-	s.endGuard()
+	if s.o.Probe == nil {
+		s.endGuard()
+	}
 	errs = append(errs, s.collectLogs(), s.saveJoin(ctx), s.saveDigests(), s.saveLoad(), s.saveRows(), s.savePhases(), s.savePlans(ctx))
 	if s.db != nil {
+		s.warn(s.db.tidyTable(ctx)...)
 		errs = append(errs, s.db.close())
 	}
+	if stopReason == "" {
+		errs = append(errs, s.probe())
+	}
+	s.endGuard()
 	s.run.State = kasoku.Finished
 	if stopReason == "" && sampleErr != nil {
 		stopReason = sampleErr.Error()
@@ -423,6 +431,7 @@ func (s *session) abandon(why error) error {
 		for _, w := range s.db.release(ctx, s.keepChanges) {
 			errs = append(errs, fmt.Errorf("%s; %s", w.Text, w.Hint))
 		}
+		s.db.tidyTable(ctx)
 		errs = append(errs, s.db.close())
 	}
 	s.endGuard()

@@ -13,6 +13,7 @@ import (
 // as short as the server can write it.
 type Settings struct {
 	LongQueryTime time.Duration // statements that take at least this long; 0: all
+	Table         bool          // in mysql.slow_log, too
 	Extra         bool          // MariaDB: query plan and InnoDB figures; MySQL: log_slow_extra
 }
 
@@ -59,7 +60,11 @@ func slowLogPath(vars map[string]string) string {
 // wanted, in an order in which no half-way state writes more than that.
 func planSlowLog(flavor Flavor, vars map[string]string, want Settings) Plan {
 	var p Plan
-	p.need(vars, "log_output", "FILE", hasWord(vars["log_output"], "file"))
+	if file := hasWord(vars["log_output"], "file"); want.Table {
+		p.need(vars, "log_output", "FILE,TABLE", file && hasWord(vars["log_output"], "table"))
+	} else {
+		p.need(vars, "log_output", "FILE", file)
+	}
 	p.need(vars, "min_examined_row_limit", "0", false)
 	if flavor == MariaDB {
 		p.need(vars, "log_slow_rate_limit", "1", false)

@@ -160,7 +160,7 @@ type inherited struct {
 
 // pass gives the event what it lacks, and keeps what it tells for the next one.
 func (in *inherited) pass(e *Event) {
-	if e.hasTime {
+	if e.hasTime || !e.Start.IsZero() { // of a reader, or given by hand
 		in.start = e.Start
 	} else {
 		e.Start = in.start
