@@ -1,0 +1,240 @@
+package rules
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+)
+
+// saysOf returns what a rule says: object, title, cause, severity, confidence, code.
+func saysOf(t *testing.T, r diagnose.Rule, c *diagnose.Case) string {
+	t.Helper()
+	found, silent := r.Check(c)
+	if len(found) == 0 {
+		if len(silent) == 0 || silent[0].Near >= 1 {
+			t.Errorf("%s: silences %+v", r.ID(), silent)
+			return ""
+		}
+		if silent[0].Blind {
+			return "blind: " + silent[0].Reason
+		}
+		return "quiet: " + silent[0].Reason
+	}
+	var b strings.Builder
+	for _, f := range found {
+		if n := len([]rune(f.Title)); n > maxTitle {
+			t.Errorf("%s: title of %d: %s", r.ID(), n, f.Title)
+		}
+		if len(f.Evidence) == 0 || len(f.Fixes) == 0 || f.Expect == "" || f.Verify == "" || f.ID != r.ID() {
+			t.Errorf("%s: incomplete: %+v", r.ID(), f)
+		}
+		b.WriteString(f.Object.String() + "\n" + f.Title + "\n" + f.Cause + "\n" + string(f.Severity) + " " + string(f.Confidence.Level) + "\n" + f.Fixes[0].Code + "\n")
+	}
+	return b.String()
+}
+
+// sayAll checks that a rule says all of the parts.
+func sayAll(t *testing.T, r diagnose.Rule, c *diagnose.Case, parts ...string) {
+	t.Helper()
+	text := saysOf(t, r, c)
+	for _, p := range parts {
+		if !strings.Contains(text, p) {
+			t.Errorf("%s does not say %q:\n%s", r.ID(), p, text)
+		}
+	}
+}
+
+const ordersGet, ordersPost = "GET /v1/orders", "POST /v1/orders"
+
+func TestUnusedRows(t *testing.T) {
+	r := UnusedRows{}
+	q := class("H", "SELECT * FROM visits WHERE shop = ? ORDER BY at DESC", 1000, 400, 30*time.Second)
+	sized := func(c *diagnose.Case, bytes uint64) *diagnose.Case {
+		e := &c.Endpoints[0]
+		e.Bytes, e.MinBytes, e.MaxBytes = 1000*bytes, bytes-10, bytes+10
+		return c
+	}
+	sayAll(t, r, sized(queryRun(ordersGet, []kasoku.Query{q}, runBy("H", 1, kasoku.CallerHigh)), 120),
+		"endpoint GET /v1/orders", "reads 400 rows a call and uses few", "finding high", "SELECT … FROM visits WHERE shop = ? ORDER BY at DESC LIMIT 1;")
+	sayAll(t, r, sized(queryRun(ordersGet, []kasoku.Query{q}, runBy("H", 1, kasoku.CallerHigh)), 4000), "quiet: ", "sends 400 rows a call")
+	sayAll(t, r, sized(queryRun(ordersGet, []kasoku.Query{q}, runBy("H", 1, kasoku.CallerPossible)), 120), "quiet: no SELECT")
+	limited := q
+	limited.Sample += " LIMIT ?"
+	sayAll(t, r, sized(queryRun(ordersGet, []kasoku.Query{limited}, runBy("H", 1, kasoku.CallerHigh)), 120), "quiet: no SELECT")
+	sayAll(t, r, queryRun(ordersGet, nil), "blind: no slow log")
+}
+
+func TestAggregate(t *testing.T) {
+	r := Aggregate{}
+	q := class("S", "SELECT IFNULL(SUM(p.score), ?) FROM papers p JOIN pupils u ON u.id = p.pupil GROUP BY u.id", 1000, 10, 30*time.Second)
+	q.RowsExamined, q.Tables = 20_000*1000, []string{"papers", "pupils"}
+	w := class("W", "INSERT INTO papers (pupil, score) VALUES (?, ?)", 100, 0, time.Second)
+	w.Tables = []string{"papers"}
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q, w}, runBy("S", 1, kasoku.CallerHigh)), "endpoint GET /v1/orders", "adds up 20,000 rows at each call", "change 0.10 times a call", "finding")
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q}), "table papers", "A sum over papers adds up 20,000 rows at each call")
+	w.Calls = 900
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q, w}), "quiet: a sum over papers")
+	w.Calls, q.RowsExamined = 100, 1900*1000
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q, w}), "quiet: a sum over papers")
+	q.RowsExamined, q.Total = 20_000*1000, time.Second
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q, w}), "quiet: ", "1.0 % of request time")
+}
+
+func TestRecount(t *testing.T) {
+	r := Recount{}
+	q := class("C", "SELECT COUNT(*) FROM rentals WHERE rent = ?", 1000, 1, 30*time.Second)
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q}), "blind: ")
+	q.Distinct = 20
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q}), "table rentals", "counted again 50 times for each value", "finding")
+	q.Distinct = 21
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q}), "quiet: a COUNT over rentals")
+	q.Distinct, q.Calls = 19, 900
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q}), "quiet: ", "47 times each")
+	q.Sample = "SELECT kind, COUNT(*) FROM rentals GROUP BY kind"
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q}), "quiet: no SELECT COUNT")
+}
+
+// grown gives a class rows a call by the second.
+func grown(q kasoku.Query, rows ...uint64) kasoku.Query {
+	q.Seconds = map[int]kasoku.QuerySecond{}
+	for s, n := range rows {
+		q.Seconds[s] = kasoku.QuerySecond{Calls: 20, Rows: 20 * n, Total: time.Second}
+	}
+	return q
+}
+
+func TestGrowingRows(t *testing.T) {
+	r := GrowingRows{}
+	q := class("G", "SELECT * FROM visits WHERE shop = ?", 1000, 100, 30*time.Second)
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q}), "blind: ")
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{grown(q, 10, 15, 20, 25, 30, 40)}, runBy("G", 1, kasoku.CallerHigh)),
+		"endpoint GET /v1/orders", "Rows read of visits grow during the run: 13 → 35 a call", "finding")
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{grown(q, 20, 20, 25, 25, 35, 39)}), "quiet: rows a call of visits go from 20 to 37")
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{grown(q, 10, 10, 9, 9, 35, 39)}), "quiet: no SELECT")
+	ranged := q
+	ranged.Sample += " AND at >= ?"
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{grown(ranged, 10, 20, 30, 40, 50, 60)}), "blind: ")
+	// An attempt: what grew is gone, and requests take as long as before, or longer.
+	loaded := func(c *diagnose.Case, d time.Duration) *kasoku.Recording {
+		for s := range 6 {
+			c.Seconds = append(c.Seconds, kasoku.LoadSecond{Second: s, Target: ordersGet, Asked: 100, Codes: map[int]uint64{200: 100}, Latency: spread(d+time.Duration(s)*time.Microsecond, 100)})
+		}
+		return c.Recording
+	}
+	was := loaded(queryRun(ordersGet, []kasoku.Query{grown(q, 10, 15, 20, 25, 30, 40)}), 10*time.Millisecond)
+	tried := func(d time.Duration) *diagnose.Case {
+		return diagnose.NewCase(loaded(queryRun(ordersGet, []kasoku.Query{grown(ranged, 5, 5, 5, 5, 5, 5)}), d), was)
+	}
+	sayAll(t, r, tried(10*time.Millisecond), "table visits", "Fewer rows read of visits: no effect", "info high")
+	sayAll(t, r, tried(40*time.Millisecond), "Fewer rows read of visits: worse")
+	sayAll(t, r, tried(5*time.Millisecond), "quiet: rows read of visits no longer grow, and that helped")
+}
+
+// rowInsert is a class of single-row INSERTs that come in rows.
+func rowInsert(calls uint64) kasoku.Query {
+	q := class("N", "INSERT INTO lines (a, b) VALUES (?, ?)", calls, 0, 20*time.Second)
+	q.SingleRow, q.Streak, q.Streaks = calls, 12, calls
+	return q
+}
+
+// counting puts counters of the server that grew over the run.
+func counting(c *diagnose.Case, grown map[string]float64) *diagnose.Case {
+	for name, by := range grown {
+		c.Series = append(c.Series, kasoku.Series{Key: kasoku.Key{Source: diagnose.MySQL, Name: name}, Kind: kasoku.Counter,
+			Points: []kasoku.Point{{}, {At: 10 * time.Second, Value: by}}})
+	}
+	return c
+}
+
+func TestSingleInserts(t *testing.T) {
+	r := SingleInserts{}
+	sayAll(t, r, queryRun(ordersPost, []kasoku.Query{rowInsert(12000)}, runBy("N", 12, kasoku.CallerHigh)),
+		"endpoint POST /v1/orders", "inserts row by row: 12 INSERTs a request", "INSERT INTO lines (a, b) VALUES\n  (?, ?),\n  (?, ?),\n  …;", "finding")
+	// Without endpoints: rows on a connection, and requests that change something.
+	sayAll(t, r, counting(queryRun(ordersPost, []kasoku.Query{rowInsert(12000)}), map[string]float64{"Com_commit": 1000, "Com_insert": 12000}), "12 INSERTs a request", "finding medium")
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{rowInsert(12000)}), "quiet: ")
+	sayAll(t, r, queryRun(ordersPost, []kasoku.Query{rowInsert(2900)}, runBy("N", 2.9, kasoku.CallerConfirmed)), "quiet: at most 2.90 INSERTs")
+	several := rowInsert(12000)
+	several.SingleRow, several.Sample = 0, "INSERT INTO lines (a, b) VALUES (?, ?), …"
+	sayAll(t, r, queryRun(ordersPost, []kasoku.Query{several}, runBy("N", 12, kasoku.CallerHigh)), "quiet: at most 0 INSERTs")
+}
+
+func TestPreparedLoop(t *testing.T) {
+	r := PreparedLoop{}
+	run := func(prepare, execute float64, q kasoku.Query, callers ...kasoku.Caller) *diagnose.Case {
+		return counting(queryRun(ordersPost, []kasoku.Query{q}, callers...), map[string]float64{
+			"Com_stmt_prepare": prepare, "Com_stmt_execute": execute, "Com_stmt_close": prepare, "Questions": execute})
+	}
+	c := run(13000, 13000, rowInsert(12000), runBy("N", 12, kasoku.CallerHigh))
+	sayAll(t, r, c, "endpoint POST /v1/orders", "prepares its INSERT anew for every row", "13,000 prepares for 13,000 executions", "PrepareContext")
+	if found, _ := r.Check(c); len(found[0].Explains) != 1 || found[0].Explains[0] != "DRV-01" {
+		t.Errorf("explains %v", found[0].Explains)
+	}
+	sayAll(t, r, run(13000, 13000, rowInsert(12000)), "prepares its INSERT")
+	sayAll(t, r, run(1000, 13000, rowInsert(12000)), "quiet: statements were prepared 0.08 times")
+	sayAll(t, r, run(30000, 30000, rowInsert(12000)), "quiet: no loop of INSERTs")
+	// One a request is no loop, though a service of one statement shows rows of it.
+	sayAll(t, r, run(1000, 1000, rowInsert(1000)), "quiet: no loop of INSERTs")
+	sayAll(t, r, queryRun(ordersPost, []kasoku.Query{rowInsert(12000)}), "blind: ")
+}
+
+func TestOpaqueCommit(t *testing.T) {
+	r := OpaqueCommit{}
+	commit := class("K", "COMMIT", 2000, 0, 30*time.Second)
+	other := class("U", "UPDATE a SET b = ? WHERE id = ?", 2000, 0, 20*time.Second)
+	run := func(kinds int, queries ...kasoku.Query) *diagnose.Case {
+		c := queryRun(ordersPost, queries)
+		for i := range kinds {
+			c.Transactions = append(c.Transactions, kasoku.Transaction{Shape: []string{"U"}, Verbs: "UPDATE", Count: uint64(1000 - i), Statements: 3000})
+		}
+		return c
+	}
+	sayAll(t, r, run(2, commit, other), "statement COMMIT", "COMMIT takes 60.0 % of statement time, and nothing says whose", "finding", "COMMIT /* name */")
+	sayAll(t, r, run(1, commit, other), "quiet: ", "1 kind of transaction writes")
+	tagged := commit
+	tagged.Tag = "register"
+	sayAll(t, r, run(2, tagged, other), "most of it register", "info")
+	commit.Total = 2 * time.Second
+	sayAll(t, r, run(2, commit, other), "quiet: COMMITs take 9.1 %")
+	sayAll(t, r, run(2, other), "quiet: the slow log has no COMMIT")
+}
+
+func TestNeedlessTransaction(t *testing.T) {
+	r := NeedlessTransaction{}
+	read := class("R", "SELECT * FROM a WHERE id = ?", 1000, 1, time.Second)
+	read.Tables = []string{"a"}
+	begin, commit := class("B", "START TRANSACTION", 1100, 0, time.Second), class("K", "COMMIT", 1100, 0, 9*time.Second)
+	run := func(reads, changes uint64) *diagnose.Case {
+		c := queryRun(ordersGet, []kasoku.Query{read, begin, commit}, runBy("R", 1, kasoku.CallerHigh))
+		c.Transactions = []kasoku.Transaction{
+			{Shape: []string{"R"}, Verbs: "SELECT", Count: reads, Statements: reads, ReadOnly: true},
+			{Shape: []string{"R", "U"}, Verbs: "SELECT UPDATE", Count: changes, Statements: 2 * changes},
+		}
+		return c
+	}
+	sayAll(t, r, run(300, 700), "endpoint GET /v1/orders", "30.0 % of transactions protect nothing", "finding high", "+ err := db.QueryRowContext")
+	sayAll(t, r, run(290, 710), "quiet: 290 of 1,000 transactions")
+	sayAll(t, r, run(49, 0), "quiet: 49 of 49")
+	sayAll(t, r, run(0, 0), "quiet: the slow log has no transaction")
+}
+
+func TestImplicitOrder(t *testing.T) {
+	r := ImplicitOrder{}
+	run := func(sql, create string) *diagnose.Case {
+		q := class("R", sql, 1000, 20, time.Second)
+		q.Tables = []string{"notes"}
+		c := queryRun(ordersGet, []kasoku.Query{q})
+		if create != "" {
+			c.Tables = []kasoku.TableDef{{Name: "notes", Create: create, Rows: 400}}
+		}
+		return c
+	}
+	const keyless = "CREATE TABLE `notes` (`id` int, `text` text)"
+	sayAll(t, r, run("SELECT * FROM notes WHERE a = ?", keyless), "table notes", "Answers rest on the order in which notes stores its rows", "info", "ORDER BY …")
+	sayAll(t, r, run("SELECT * FROM notes WHERE a = ? ORDER BY id", keyless), "quiet: 1 table has no primary key")
+	sayAll(t, r, run("SELECT * FROM notes", "CREATE TABLE `notes` (`id` int, PRIMARY KEY (`id`))"), "quiet: all of 1 table have")
+	sayAll(t, r, run("SELECT * FROM notes", ""), "blind: ")
+}
