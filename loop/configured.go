@@ -67,6 +67,9 @@ func ConfiguredWatch(c *config.Config, o Options) (Options, error) {
 	if err := o.configureDatabase(c.MySQL); err != nil {
 		return Options{}, fmt.Errorf("%s: %w", c.Path, err)
 	}
+	if err := o.configureProbe(c); err != nil {
+		return Options{}, fmt.Errorf("%s: %w", c.Path, err)
+	}
 	return o, nil
 }
 

@@ -39,9 +39,9 @@ type Options struct {
 	Timeout   time.Duration // of a request; 0: DefaultTimeout
 	Permit    load.Permit   // hosts that may be asked beside those of private networks
 
-	// Recycle, when not nil, makes the application open its connections anew. It is
-	// called once the slow log is on: open sessions keep the settings they began with.
-	Recycle func(ctx context.Context) error
+	// Recycle ends idle sessions once the slow log is on, so that pools open new ones:
+	// open sessions keep the settings they began with.
+	Recycle bool
 
 	Table    bool // read the table mysql.slow_log even where the file can be read
 	Progress func(done, all int, endpoint string)
@@ -183,13 +183,20 @@ func (p *prober) open(ctx context.Context) (err error) {
 	if p.hold, err = guard.New(ctx, p.reader, p.o.Guard); err != nil {
 		return err
 	}
-	if p.log, err = openSource(ctx, p); err != nil {
-		return err
+	p.log, err = openSource(ctx, p)
+	return err
+}
+
+// recycleWithin is how long sessions that are busy are waited for.
+const recycleWithin = 2 * time.Second
+
+// recycle lets pools open new sessions, which log.
+func (p *prober) recycle(ctx context.Context) error {
+	if !p.o.Recycle {
+		return nil
 	}
-	if p.o.Recycle != nil {
-		return p.o.Recycle(ctx)
-	}
-	return nil
+	_, err := p.reader.Recycle(ctx, recycleWithin)
+	return err
 }
 
 // close puts the slow log back and gives all connections up.

@@ -135,8 +135,7 @@ func probeOnce(t *testing.T, s *service.Server, admin *sql.DB, base string, tabl
 		t.Fatalf("asked %v, skipped %v", endpoints, skipped)
 	}
 	stop := jobs(t, s)
-	res, err := Run(t.Context(), Options{DSN: s.DSN("", ""), Endpoints: endpoints, Table: table, Guard: guard.Options{Dir: filepath.Join(t.TempDir(), "journals")},
-		Recycle: func(ctx context.Context) error { return recycle(ctx, admin) }})
+	res, err := Run(t.Context(), Options{DSN: s.DSN("", ""), Endpoints: endpoints, Table: table, Guard: guard.Options{Dir: filepath.Join(t.TempDir(), "journals")}, Recycle: true})
 	stop()
 	if err != nil {
 		t.Fatal(err)
@@ -203,27 +202,6 @@ func jobs(t *testing.T, s *service.Server) (stop func()) {
 		}
 	}()
 	return func() { cancel(); <-done }
-}
-
-// recycle ends the sessions that have the bookshop open.
-func recycle(ctx context.Context, admin *sql.DB) error {
-	rows, err := admin.QueryContext(ctx, "SELECT id FROM information_schema.processlist WHERE db = 'bookshop' AND command = 'Sleep'")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	var ids []int
-	for rows.Next() {
-		var id int
-		if err := rows.Scan(&id); err != nil {
-			return err
-		}
-		ids = append(ids, id)
-	}
-	for _, id := range ids {
-		_, _ = admin.ExecContext(ctx, fmt.Sprintf("KILL %d", id)) // it may be gone
-	}
-	return rows.Err()
 }
 
 // globals are the settings of the slow log.

@@ -46,23 +46,22 @@ type source interface {
 // openSource switches the slow log on and returns it: the file when what the server
 // writes shows up there, else the table.
 func openSource(ctx context.Context, p *prober) (source, error) {
-	t, err := openTable(ctx, p.db) // its session begins before the log is on, and so stays out of it
-	if err != nil {
-		return nil, err
-	}
 	slow := mysqlread.NewSlowLog(p.reader, mysqlread.Settings{})
 	if !p.o.Table {
 		if err := p.hold.Apply(ctx, slow); err != nil {
-			return nil, errors.Join(err, t.close(ctx))
+			return nil, err
 		}
 		if f := openFile(ctx, p.db, slow.File()); f != nil {
-			return f, t.close(ctx)
+			return f, p.recycle(ctx)
 		}
 	}
 	if err := p.hold.Apply(ctx, tableLog{slow, p.reader}); err != nil {
-		return nil, errors.Join(err, t.close(ctx))
+		return nil, err
 	}
-	return t, nil
+	if err := p.recycle(ctx); err != nil {
+		return nil, err
+	}
+	return openTable(ctx, p.db)
 }
 
 // A tableLog plans the slow log with its table as the output.
@@ -157,8 +156,7 @@ func (f *fileSource) read(_ context.Context, slots []slot, end place) ([]seen, [
 	return collect(w, slots, end.offset)
 }
 
-// collect reads entries and puts each into its slot by its offset. The connection of
-// one may be told apart.
+// collect reads entries and puts each into its slot by its offset.
 func collect(w *lines.Window, slots []slot, end int64) ([]seen, []slowlog.Class, error) {
 	var out []seen
 	t, _, err := slowlog.Collect(w, slowlog.Options{Kind: slowlog.Slow, KeepRaw: true, Each: func(e *slowlog.Event, class int) {
@@ -187,14 +185,16 @@ func collect(w *lines.Window, slots []slot, end int64) ([]seen, []slowlog.Class,
 type tableSource struct {
 	conn *sql.Conn
 	sent uint64
-	was  bool // it held rows before
 }
 
-// openTable takes a connection for the table. Its rows are read at the end.
+// openTable takes a connection for the table, whose own statements stay out of it.
 func openTable(ctx context.Context, db *sql.DB) (*tableSource, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if _, err := conn.ExecContext(ctx, "/* kasoku */ SET SESSION long_query_time = 31536000"); err != nil {
+		return nil, errors.Join(err, conn.Close())
 	}
 	return &tableSource{conn: conn}, nil
 }
@@ -243,7 +243,7 @@ func (t *tableSource) read(ctx context.Context, slots []slot, end place) ([]seen
 		if command(statement) {
 			continue
 		}
-		fmt.Fprintf(&text, "# Time: %sZ\n# User@Host: x[x] @  []  Id: %d\n# Query_time: %d.%06d  Lock_time: 0.000000 Rows_sent: %d  Rows_examined: %d\n",
+		fmt.Fprintf(&text, "# Time: %sZ\n# User@Host: x[x] @ localhost []  Id: %d\n# Query_time: %d.%06d  Lock_time: 0.000000 Rows_sent: %d  Rows_examined: %d\n",
 			strings.Replace(start, " ", "T", 1), thread, seconds, micros, sent, examined)
 		fmt.Fprintf(&text, "%s;\n", statement)
 	}

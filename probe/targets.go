@@ -9,7 +9,9 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/analyze"
+	"github.com/kasoku/kasoku/analyze/accesslog"
 	"github.com/kasoku/kasoku/analyze/routes"
+	"github.com/kasoku/kasoku/lines"
 	"github.com/kasoku/kasoku/load"
 )
 
@@ -166,4 +168,51 @@ func answered(e *kasoku.Endpoint) bool {
 		}
 	}
 	return len(e.Codes) == 0
+}
+
+// A Sampler keeps some different requests for each route of a log.
+type Sampler struct {
+	m    mapper
+	kept map[string][]string // by method and route
+	out  []Sample
+}
+
+// NewSampler returns a sampler that has seen nothing yet.
+func NewSampler() *Sampler { return &Sampler{m: newMapper(), kept: map[string][]string{}} }
+
+// mostRoutes bounds the routes of a sampler.
+const mostRoutes = 10_000
+
+// Add looks at a request that was answered well.
+func (s *Sampler) Add(method, uri string) {
+	key := method + " " + s.m.route(method, uri)
+	kept, known := s.kept[key]
+	if len(kept) >= mostSamples || !known && len(s.kept) >= mostRoutes || slices.Contains(kept, uri) {
+		return
+	}
+	s.kept[key] = append(kept, uri)
+	s.out = append(s.out, Sample{method, uri})
+}
+
+// Read adds the requests of a log, at most so many lines of it.
+func (s *Sampler) Read(w *lines.Window, most int) error {
+	r := accesslog.NewReader(w, nil)
+	for n := 0; n < most && r.Scan(); n++ {
+		if x := r.Record(); x.Status < 400 && len(x.Method) > 0 {
+			s.Add(string(x.Method), string(x.Path))
+		}
+	}
+	return r.Err()
+}
+
+// Samples returns what was kept, in the order of the log.
+func (s *Sampler) Samples() []Sample { return s.out }
+
+// CheckAllow says what is wrong with an element of [Selection.Allow].
+func CheckAllow(s string) error {
+	method, path, ok := strings.Cut(strings.Replace(s, ":/", " /", 1), " ")
+	if !ok || method == "" || !strings.HasPrefix(path, "/") {
+		return fmt.Errorf("%q: want METHOD:/path", s)
+	}
+	return nil
 }

@@ -60,34 +60,3 @@ func (r *Result) warn() {
 			Hint: "an endpoint that needs a login or a body is asked with --targets, which holds them"})
 	}
 }
-
-// Merge puts what a probe counted in place of what was known of the same endpoints
-// and statements before. What was confirmed by comments stays.
-func Merge(known, probed []kasoku.Caller) []kasoku.Caller {
-	type pair struct{ host, query, method, route string }
-	of := func(x *kasoku.Caller) pair { return pair{x.Host, x.QueryID, x.Method, x.Route} }
-	at := map[pair]int{}
-	out := make([]kasoku.Caller, 0, len(known)+len(probed))
-	for i := range known {
-		at[of(&known[i])] = len(out)
-		out = append(out, known[i])
-	}
-	for i := range probed {
-		x := &probed[i]
-		have, ok := at[of(x)]
-		switch {
-		case !ok:
-			out = append(out, *x)
-		case out[have].Class == kasoku.CallerConfirmed, x.Class != kasoku.CallerConfirmed:
-		default:
-			x := *x
-			x.Share, x.Likelihood = out[have].Share, out[have].Likelihood // of the run's own load
-			x.Calls = max(x.Calls, out[have].Calls)
-			if x.List == "" {
-				x.List, x.Slope, x.Correlation = out[have].List, out[have].Slope, out[have].Correlation
-			}
-			out[have] = x
-		}
-	}
-	return out
-}

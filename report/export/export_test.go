@@ -146,6 +146,7 @@ func TestFieldsAreDocumented(t *testing.T) {
 	walk(reflect.TypeFor[SlowDiff]())
 	walk(reflect.TypeFor[Plans]())
 	walk(reflect.TypeFor[DigestFile]())
+	walk(reflect.TypeFor[Probe]())
 	slices.Sort(missing)
 	if len(missing) > 0 {
 		t.Errorf("docs/json.md lacks:\n%s", strings.Join(missing, "\n"))

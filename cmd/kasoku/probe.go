@@ -1,0 +1,240 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/config"
+	"github.com/kasoku/kasoku/guard"
+	"github.com/kasoku/kasoku/lines"
+	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/load/vegeta"
+	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/probe"
+	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/export"
+)
+
+// probeFlags are those of kasoku probe.
+type probeFlags struct {
+	output
+	database databaseFlags
+	probe.Options
+	targets string
+	from    string
+	base    string
+	allow   []string
+}
+
+func newProbe(e *env) *cobra.Command {
+	var f probeFlags
+	cmd := &cobra.Command{
+		Use:   "probe",
+		Short: "Ask each endpoint alone, and count exactly which statements it runs",
+		Long: `Ask each endpoint a dozen times, one request at a time and nothing else, and count
+the statements of each request in the slow log: how many of each class, their
+spread, and whether they are a loop over the rows of another one (N+1).
+
+The endpoints are those of a file of targets, or of a run, with requests that its
+access log holds. Only GET and HEAD are asked; others are named with --allow and
+need --targets, since no log has their bodies. Nobody else should use the service
+meanwhile. Statements that come while nothing is asked are told apart.
+
+The slow log is switched on for all statements and put back. Sessions that are open
+keep the settings they began with: where the application's pool was opened before,
+--recycle-connections ends its idle sessions first, so that it opens new ones.`,
+		Example: `  kasoku probe --targets targets.txt --dsn 'root@tcp(127.0.0.1:3306)/'
+  kasoku probe --from before --base http://127.0.0.1:8080 --recycle-connections
+  kasoku probe --targets targets.txt --allow POST:/api/search -o json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), e) },
+	}
+	f.output.register(cmd)
+	fl := cmd.Flags()
+	f.database.register(fl, "`DSN` of the database that the endpoints use: user:password@tcp(host:port)/; default that of kasoku.toml")
+	fl.StringVar(&f.targets, "targets", "", "`FILE` of requests, in Vegeta's format")
+	fl.StringVar(&f.from, "from", "", "`RUN` whose endpoints are asked")
+	fl.StringVar(&f.base, "base", "", "`URL` before the paths of --from: http://127.0.0.1:8080")
+	fl.IntVar(&f.Requests, "requests", probe.DefaultRequests, "to each endpoint")
+	fl.DurationVar(&f.Gap, "gap", probe.DefaultGap, "after each request")
+	fl.DurationVar(&f.Timeout, "timeout", probe.DefaultTimeout, "of a request")
+	fl.StringArrayVar(&f.allow, "allow", nil, "also ask an endpoint, `METHOD:/path`, which may change data; or a host beyond this one and private networks")
+	fl.BoolVar(&f.Table, "table", false, "read mysql.slow_log even where the file can be read")
+	fl.BoolVar(&f.Recycle, "recycle-connections", false, "end idle sessions of the database first, so that pools open new ones")
+	return cmd
+}
+
+// check refuses flags that make no sense together.
+func (f *probeFlags) validate() error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	switch {
+	case f.targets == "" && f.from == "":
+		return usagef("--targets FILE, or --from RUN", "what to ask is not said")
+	case f.targets != "" && f.from != "":
+		return usagef("", "--targets and --from: give one")
+	case f.Requests < 2 || f.Requests > 1000:
+		return usagef("", "--requests %d: want 2 to 1000", f.Requests)
+	case f.Gap < time.Millisecond || f.Timeout < time.Millisecond:
+		return usagef("", "--gap and --timeout: want at least 1ms")
+	}
+	for _, a := range f.allow {
+		if err := probe.CheckAllow(a); strings.ContainsAny(a, "/:") && err != nil { // else a host
+			return usageError{err, "such as POST:/api/search"}
+		}
+	}
+	if u, err := url.Parse(f.base); f.base != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		return usagef("such as http://127.0.0.1:8080", "--base %q is no URL", f.base)
+	}
+	return nil
+}
+
+func (f *probeFlags) run(parent context.Context, e *env) error {
+	if err := f.validate(); err != nil {
+		return err
+	}
+	c, err := readConfig("")
+	if err != nil {
+		return err
+	}
+	if c == nil {
+		c = &config.Config{}
+	}
+	if f.DSN, err = f.dsn(c); err != nil {
+		return err
+	}
+	name, skipped, err := f.endpoints(e, c)
+	if err != nil {
+		return err
+	}
+	if len(f.Endpoints) == 0 {
+		return hinted{load.ErrNoTargets, firstWhy(skipped)}
+	}
+	ctx, _, stop := interruptible(parent)
+	defer stop()
+	f.Permit = load.Permit{Hosts: append(f.allow, c.Load.Allow...)}
+	end, err := f.guarded(e, cmp.Or(f.database.defaultsFile, c.MySQL.DefaultsFile))
+	if err != nil {
+		return err
+	}
+	progress := e.progress()
+	f.Progress = func(done, all int, endpoint string) {
+		progress.Work("probe", float64(done)/float64(all), endpoint)
+	}
+	res, err := probe.Run(ctx, f.Options)
+	progress.Clear()
+	end(err == nil)
+	if res == nil {
+		return usageIf(refused(err), err)
+	}
+	printErr := f.print(e, printer{
+		doc:  report.Probe(res, skipped, e.reportOptions(name)),
+		json: func(w io.Writer) error { return export.ProbeJSON(w, res, skipped) },
+	})
+	if ctx.Err() != nil {
+		return errors.Join(printErr, stopped{"stopped before the end: " + context.Cause(ctx).Error()})
+	}
+	return errors.Join(err, printErr)
+}
+
+// dsn is the address of the database: of the flags, else of kasoku.toml.
+func (f *probeFlags) dsn(c *config.Config) (string, error) {
+	dsn, err := f.database.dsn()
+	if err == nil && dsn == "" {
+		dsn, err = loop.DSN(c.MySQL)
+	}
+	if err == nil && dsn == "" {
+		err = usagef("--dsn 'user:password@tcp(127.0.0.1:3306)/', or --defaults-file ~/.my.cnf", "no database to count in")
+	}
+	return dsn, err
+}
+
+// endpoints finds what is to be asked, and what of it is not; name is where from.
+func (f *probeFlags) endpoints(e *env, c *config.Config) (name string, skipped []probe.Skipped, err error) {
+	s := probe.Selection{Base: cmp.Or(f.base, loop.ProbeBase(c)), Allow: f.allow}
+	if f.targets != "" {
+		file, err := os.Open(f.targets)
+		if err != nil {
+			return "", nil, err
+		}
+		defer file.Close()
+		targets, err := vegeta.ReadTargets(file, vegeta.TargetOptions{Name: f.targets, Dir: filepath.Dir(f.targets)})
+		if err != nil {
+			return "", nil, err
+		}
+		f.Endpoints, skipped, err = probe.FromTargets(targets, s)
+		return filepath.Base(f.targets), skipped, err
+	}
+	rec, path, err := openRun(e, f.dir, f.from)
+	if err != nil {
+		return "", nil, err
+	}
+	switch {
+	case len(rec.Endpoints) == 0:
+		return "", nil, hinted{errors.New("the run has no endpoints"), "it read no access log: name the requests with --targets"}
+	case s.Base == "":
+		return "", nil, usagef("--base http://127.0.0.1:8080", "where the endpoints of the run are is not known")
+	}
+	f.Endpoints, skipped = probe.FromRecording(rec, logSamples(rec), s)
+	return filepath.Base(path), skipped, nil
+}
+
+// mostSampled is how many lines of a log are looked at for requests.
+const mostSampled = 200_000
+
+// logSamples reads requests from the access logs of a run, as far as they are still
+// there.
+func logSamples(rec *kasoku.Recording) []probe.Sample {
+	s := probe.NewSampler()
+	for _, l := range rec.Logs {
+		in := []lines.Input{{Path: l.Path, From: l.From, To: l.To}}
+		if l.Kind != "accesslog" || l.Inode == 0 || in[0].Segment(0).Inode != l.Inode {
+			continue
+		}
+		w, err := lines.Open(in, 0)
+		if err != nil {
+			continue
+		}
+		_ = s.Read(w, mostSampled) // what could be read is there
+		_ = w.Close()
+	}
+	return s.Samples()
+}
+
+// guarded has the change of the slow log journalled, and put back should this process
+// be killed. The function that it returns takes leave of who does that.
+func (f *probeFlags) guarded(e *env, defaultsFile string) (end func(orderly bool), err error) {
+	o := loop.Options{MySQL: f.DSN}
+	if err := e.guarded(&o, defaultsFile); err != nil {
+		return nil, err
+	}
+	f.Guard = guard.Options{Dir: o.Guard.Dir, DefaultsFile: o.Guard.DefaultsFile}
+	p, err := guard.Start(o.Guard.Program, guard.Request{Dir: o.Guard.Dir, DSN: f.DSN, Holder: guard.ThisProcess("")})
+	if err != nil { // the journal helps: kasoku restore
+		return func(bool) {}, nil
+	}
+	return func(orderly bool) {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		_ = p.Done(ctx, orderly) // all is put back, or it goes on trying
+	}, nil
+}
+
+// firstWhy says why nothing is asked.
+func firstWhy(skipped []probe.Skipped) string {
+	if len(skipped) == 0 {
+		return "the file names no request"
+	}
+	return skipped[0].Endpoint + ": " + skipped[0].Why
+}
