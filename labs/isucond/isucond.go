@@ -14,7 +14,6 @@
 //	CCH-01  the trend is computed for everyone anew
 //	CCH-02  Varnish passes what has a cookie on
 //	APP-01  the service logs five lines for each request
-//	POOL-06 the pool has a single connection
 //
 // [Lab] is the lab's table.
 package isucond
@@ -57,12 +56,11 @@ func Lab() *kit.Lab {
 			{ID: "CCH-01", Where: "varnish", About: "the trend is computed for everyone", Object: `trend`},
 			{ID: "CCH-02", Where: "varnish", About: "what has a cookie is passed on", Object: `trend|cache|cookie|varnish`, Brings: []string{"CCH-01"}},
 			{ID: "APP-01", Where: "service", About: "five lines are logged for each request"},
-			{ID: "POOL-06", Where: "service", About: "the pool has one connection", Object: `pool|connections`},
 		},
 		Args: func(kit.Set, string) []string {
 			return []string{"--skip-log-bin", "--innodb-flush-log-at-trx-commit=2"}
 		},
-		Fill: fill, Serve: serve, Targets: targets, PerSec: 120, Expvar: "/debug/vars", Status: "/status",
+		Fill: fill, Serve: serve, Targets: targets, PerSec: 100, Expvar: "/debug/vars", Status: "/status",
 		Nginx: func(d kit.Set) string { return kit.Without(nginxConf, d) },
 		VCL:   func(d kit.Set) string { return kit.Without(trendVCL, d) },
 	}
@@ -73,7 +71,7 @@ const (
 	users    = 4
 	perUser  = 20 // chairs
 	chairs   = users * perUser
-	perChair = 400 // conditions
+	perChair = 150 // conditions
 	iconSize = 24 << 10
 )
 

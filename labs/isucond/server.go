@@ -42,12 +42,8 @@ func serve(ctx context.Context, c kit.Config) error {
 		return err
 	}
 	defer db.Close()
-	n := openConnections
-	if c.Defects.Has("POOL-06") {
-		n = 1
-	}
-	db.SetMaxOpenConns(n)
-	db.SetMaxIdleConns(n)
+	db.SetMaxOpenConns(openConnections)
+	db.SetMaxIdleConns(openConnections)
 	s := &server{db: db, d: c.Defects, log: c.Log}
 	if err := s.writeFiles(c.Files); err != nil {
 		return err
@@ -185,19 +181,18 @@ func (s *server) listOneByOne(ctx context.Context, user string) (any, error) {
 	return all, nil
 }
 
-// A nature and how many of its chairs are well.
+// A nature, and how many of the conditions of its chairs were good.
 type nature struct {
-	Nature string `json:"nature"`
-	Chairs int    `json:"chairs"`
-	Well   int    `json:"well"`
+	Nature   string `json:"nature"`
+	Reported int    `json:"reported"`
+	Well     int    `json:"well"`
 }
 
 // trend tells of all chairs, by their nature.
 func (s *server) trend(r *http.Request) (any, error) {
 	rows, err := s.db.QueryContext(r.Context(), `SELECT i.nature, COUNT(*), COUNT(CASE WHEN c.state LIKE 'is_dirty=false%' THEN 1 END) FROM isu i
-		JOIN isu_condition c ON c.id = (SELECT x.id FROM isu_condition x WHERE x.jia_isu_uuid = i.jia_isu_uuid ORDER BY x.timestamp DESC LIMIT 1)
-		GROUP BY i.nature ORDER BY i.nature`)
-	return collect(rows, err, func(n *nature) []any { return []any{&n.Nature, &n.Chairs, &n.Well} })
+		JOIN isu_condition c ON c.jia_isu_uuid = i.jia_isu_uuid GROUP BY i.nature ORDER BY i.nature`)
+	return collect(rows, err, func(n *nature) []any { return []any{&n.Nature, &n.Reported, &n.Well} })
 }
 
 // icon sends a chair's picture, which is its owner's alone: nginx sends the file when

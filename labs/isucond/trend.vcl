@@ -12,6 +12,6 @@ sub vcl_backend_response {
     unset beresp.http.set-cookie;
     set beresp.ttl = 0s;
     set beresp.grace = 0s;
-    set beresp.ttl = 0.8s; # mends CCH-01
-    set beresp.grace = 0.2s; # mends CCH-01
+    set beresp.ttl = 3s; # mends CCH-01
+    set beresp.grace = 1s; # mends CCH-01
 }
