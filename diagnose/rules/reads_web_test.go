@@ -1,8 +1,44 @@
 package rules
 
-import "github.com/kasoku/kasoku/diagnose/internal/extract"
+import (
+	"slices"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/capture"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/extract"
+)
 
 // webReads says what webRules read; false for other rules.
 func webReads(id string) (extract.Keys, bool) {
-	return extract.Keys{}, false
+	keys := func(source string, names ...string) (out []kasoku.Key) {
+		for _, n := range names {
+			out = append(out, kasoku.Key{Source: source, Name: n})
+		}
+		return out
+	}
+	k := extract.Keys{Settings: []string{"version", "version_comment"}}
+	conf := []string{capture.KindNginx}
+	switch id {
+	case "NGX-01":
+		k.Configs, k.Series = conf, keys(diagnose.Host, "tcp.active_opens", "cpu.idle")
+	case "NGX-02", "NGX-05", "CCH-01":
+	case "NGX-03", "NGX-04":
+		k.Configs, k.Messages = conf, true
+	case "NGX-06":
+		k.Queries, k.Callers, k.Plans = true, true, true
+	case "NGX-08":
+		k.Configs, k.Messages, k.Series = conf, true, keys("nginx", "active")
+	case "NGX-09":
+		k.Configs = conf
+	case "CCH-02":
+		k.Configs, k.Series = []string{capture.KindVCL}, keys("varnish", "MAIN.client_req", "MAIN.s_pass", "MAIN.cache_hit")
+	case "APP-01":
+		k.Messages, k.Series = true, keys(diagnose.Process, "io.write_calls")
+	case "APP-02":
+		k.Series = keys(diagnose.Host, "forks", "cpu.idle")
+	default:
+		return extract.Keys{}, false
+	}
+	return k, slices.Contains([]string{"NGX", "CCH", "APP"}, id[:3])
 }

@@ -1,0 +1,137 @@
+package rules
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// Forks finds requests that start programs.
+//
+// Evidence: the host starts at least 5 processes or threads a second under load and
+// at least one for every twenty requests. The endpoint is the one whose requests by
+// the second go with them, with at least one start for every second request of it.
+// Cause: the handler runs cp, zip or a shell for each file; each costs a fork, an
+// exec and its end, and copies what a hard link would share.
+// Fix: do it in the process: os.Link for a copy, the language's zip for zip.
+// Silent: below the thresholds; blind where the host's count was not recorded or no
+// requests were counted.
+type Forks struct{}
+
+// Thresholds of APP-02.
+const (
+	forksPerSecond  = 5
+	forksPerRequest = 0.05
+	forksOfEndpoint = 0.5
+	// forksFollow is the correlation by the second from which requests explain starts.
+	forksFollow = 0.7
+	// forkCost is what starting a small program and waiting for its end takes.
+	forkCost = time.Millisecond
+)
+
+// ID returns APP-02.
+func (Forks) ID() string { return "APP-02" }
+
+// Check sets the host's forks against the requests.
+func (r Forks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+	g, err := c.Grown(kasoku.Key{Source: diagnose.Host, Name: "forks"})
+	if err != nil {
+		return nil, diagnose.Blind(r.ID(), err)
+	}
+	n, err := c.Requests(g.Interval)
+	if err != nil {
+		return nil, diagnose.Blind(r.ID(), err)
+	}
+	perSec, perRequest := g.By/g.Interval.Len().Seconds(), ratio(g.By, float64(n.Count))
+	if perSec < forksPerSecond || perRequest < forksPerRequest {
+		return nil, diagnose.Quiet(r.ID(), min(perSec/forksPerSecond, perRequest/forksPerRequest), "the host started %s processes or threads a second, %s for each request; the thresholds are %d and %s",
+			unit.Sig3(perSec), unit.Sig3(perRequest), forksPerSecond, unit.Plain(forksPerRequest))
+	}
+	e, follow := forkingEndpoint(c, g)
+	f := kasoku.Finding{
+		ID: r.ID(), Object: kasoku.Object{Kind: "host", Name: "processes"}, Title: "Requests start processes", Severity: kasoku.Problem,
+		Impact: savedTime(c, time.Duration(g.By)*forkCost, true),
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: e != nil, Lacks: "no endpoint's requests go with the starts"},
+			diagnose.Signal{Holds: perRequest >= 4*forksPerRequest, Lacks: "threads and other programs of the host count too"}),
+		Evidence: []kasoku.Evidence{c.Counted(g, true), {
+			Source: "host", Text: "processes and threads started a second", Note: unit.Sig3(perRequest) + " for each request", Value: unit.Sig3(perSec), Number: perSec, Strong: true,
+			Series: []kasoku.Key{g.Key}, Interval: c.Focus.Interval,
+		}},
+		Cause: fmt.Sprintf("%s the host started %s processes or threads a second, %s for each request. A program that is run for a file costs about a millisecond of CPU beside its work.",
+			capital(c.At()), unit.Sig3(perSec), unit.Sig3(perRequest)),
+		Fixes: []kasoku.Fix{{
+			Text: "Do in the process what the program does", Where: "the handler", Risk: kasoku.RiskAppRestart, Lang: "go",
+			Code: "- exec.Command(\"cp\", from, to).Run()\n+ os.Link(from, to) // no copy; the file must not be changed in place",
+			Note: "For archives: archive/zip with Store for what is packed already, made once and kept where the files do not change.",
+		}},
+		Expect: "no process is started for a request", Verify: "repeat the load: forks of the host stay near zero", Interval: c.Focus.Interval,
+	}
+	if e != nil {
+		f.Object, f.Title = kasoku.Object{Kind: "endpoint", Name: endpointName(e)}, "A handler starts programs for its requests"
+		f.Evidence = append(f.Evidence, requestCount(c, e), kasoku.Evidence{
+			Source: "access", Text: "correlation of its requests with the starts, by the second", Value: unit.Sig3(follow), Number: follow, Interval: c.Focus.Interval,
+		})
+	}
+	return []kasoku.Finding{f}, nil
+}
+
+// forkingEndpoint returns the endpoint whose requests by the second go best with
+// what the host starts, nil when none does. Where all go alike, as under a load that
+// does not change, the slowest of them that could do it is taken.
+func forkingEndpoint(c *diagnose.Case, g diagnose.Grown) (best *kasoku.Endpoint, follow float64) {
+	s := c.Find(g.Key)
+	_, endpoints := diagnose.FrontLog(c.Recording)
+	for i := range endpoints {
+		e := &endpoints[i]
+		var x, y []float64
+		var requests, starts float64
+		for k := 1; k < len(s.Points); k++ {
+			a, b := s.Points[k-1], s.Points[k]
+			forks := b.Value - a.Value
+			x, y = append(x, requestsBetween(e, a.At, b.At)), append(y, forks)
+			requests, starts = requests+x[len(x)-1], starts+forks
+		}
+		v := correlation(x, y)
+		if len(x) < enoughSeconds || v < forksFollow || ratio(starts, requests) < forksOfEndpoint {
+			continue
+		}
+		slower := best != nil && math.Abs(v-follow) < 0.1 && e.Total/time.Duration(max(e.Count, 1)) > best.Total/time.Duration(max(best.Count, 1))
+		if best == nil || v >= follow+0.1 || slower {
+			best, follow = e, v
+		}
+	}
+	return best, follow
+}
+
+// requestsBetween returns how many requests of an endpoint were logged between two
+// offsets, of each second its part.
+func requestsBetween(e *kasoku.Endpoint, from, to time.Duration) float64 {
+	var n float64
+	for s := int(from / time.Second); time.Duration(s)*time.Second < to; s++ {
+		in := min(to, time.Duration(s+1)*time.Second) - max(from, time.Duration(s)*time.Second)
+		n += in.Seconds() * float64(e.Seconds[s].Count)
+	}
+	return n
+}
+
+// correlation returns Pearson's coefficient, 0 where one of them does not change.
+func correlation(x, y []float64) float64 {
+	n := float64(len(x))
+	var mx, my, xx, yy, xy float64
+	for i := range x {
+		mx, my = mx+x[i]/n, my+y[i]/n
+	}
+	for i := range x {
+		xx += (x[i] - mx) * (x[i] - mx)
+		yy += (y[i] - my) * (y[i] - my)
+		xy += (x[i] - mx) * (y[i] - my)
+	}
+	if xx*yy <= 0 {
+		return 0
+	}
+	return xy / math.Sqrt(xx*yy)
+}

@@ -1,0 +1,219 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// UpstreamKeepalive finds an nginx that opens a connection to the application for
+// each request.
+//
+// Evidence: in nginx's configuration a proxy_pass leads to a server without an
+// upstream that has keepalive, or HTTP/1.1 or the empty header Connection is missing;
+// and 90 % of the requests that were passed on opened a connection, by the host's
+// counter of connections opened or by $upstream_connect_time.
+// Cause: nginx speaks HTTP/1.0 to the server behind and closes the connection after
+// each answer unless it is told otherwise; each request pays for opening one.
+// Fix: an upstream with keepalive, proxy_http_version 1.1 and an empty Connection.
+// Silent: when connections are kept, when fewer are opened, and under 100 requests;
+// blind without nginx's configuration or without a count of connections.
+type UpstreamKeepalive struct{}
+
+// Thresholds of NGX-01.
+const (
+	// opensPerRequest is near one: each request of a proxy without keepalive opens one.
+	opensPerRequest = 0.9
+	// openingCost is what opening, accepting and closing a connection of the loopback
+	// took more than one that is kept, mean over 4 s at 400 req/s on 2 cores.
+	openingCost = 150 * time.Microsecond
+	// keptConnections is how many idle ones a worker keeps: as many as there are
+	// requests at once in all but the largest services.
+	keptConnections = 64
+)
+
+// ID returns NGX-01.
+func (UpstreamKeepalive) ID() string { return "NGX-01" }
+
+// A proxied is a location that passes requests on over connections that are closed.
+type proxied struct {
+	location location
+	pass     string // proxy_pass
+	upstream string // its upstream block; empty when it names a server
+	lacks    []string
+}
+
+// Check looks for connections that nginx does not keep.
+func (r UpstreamKeepalive) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+	w, err := webServerOf(c.Recording)
+	if err != nil {
+		return nil, diagnose.Blind(r.ID(), err)
+	}
+	lacking, passing := lackingKeepalive(w)
+	if passing == 0 {
+		return nil, diagnose.Quiet(r.ID(), 0, "nginx passes no requests on")
+	}
+	_, requests, passed, err := frontEndpoints(c)
+	if passed == 0 {
+		passed = requests
+	}
+	if passed == 0 {
+		return nil, diagnose.Blind(r.ID(), err)
+	}
+	opened, err := openedConnections(c, passed)
+	if err != nil {
+		return nil, diagnose.Blind(r.ID(), err)
+	}
+	rate := ratio(opened.Number, float64(passed))
+	near := min(rate/opensPerRequest, float64(passed)/fewWebRequests)
+	switch {
+	case len(lacking) == 0:
+		return nil, diagnose.Quiet(r.ID(), 0, "nginx keeps its connections to the servers behind")
+	case passed < fewWebRequests:
+		return nil, diagnose.Quiet(r.ID(), near, "%s requests were passed on; the threshold is %d", unit.Count(passed), fewWebRequests)
+	case rate < opensPerRequest:
+		return nil, diagnose.Quiet(r.ID(), near, "%s connections were opened for each request that was passed on; the threshold is %s", unit.Sig3(rate), unit.Plain(opensPerRequest))
+	}
+	return []kasoku.Finding{r.finding(c, w, lacking, opened, passed)}, nil
+}
+
+// lackingKeepalive returns the locations that pass requests on over connections that
+// are closed after each, and how many pass some on.
+func lackingKeepalive(w *webServer) (out []proxied, passing int) {
+	for _, l := range w.locations {
+		pass := w.passes(l)
+		_, host, ok := strings.Cut(pass, "://")
+		if !ok || strings.Contains(host, "$") {
+			continue // where a variable leads is not known
+		}
+		passing++
+		host, _, _ = strings.Cut(host, "/")
+		p := proxied{location: l, pass: pass}
+		if up := w.upstream(host); up >= 0 {
+			p.upstream = host
+			if len(w.in(up, "keepalive")) == 0 {
+				p.lacks = append(p.lacks, "keepalive in upstream "+host)
+			}
+		} else {
+			p.lacks = append(p.lacks, "an upstream with keepalive")
+		}
+		if v := w.value(l.at, "proxy_http_version"); v != "1.1" && v != "2" {
+			p.lacks = append(p.lacks, "proxy_http_version 1.1")
+		}
+		if !clearsConnection(w, l) {
+			p.lacks = append(p.lacks, `proxy_set_header Connection ""`)
+		}
+		if len(p.lacks) > 0 {
+			out = append(out, p)
+		}
+	}
+	return out, passing
+}
+
+// clearsConnection reports whether the header Connection, which nginx sets to close,
+// is set to something else.
+func clearsConnection(w *webServer, l location) bool {
+	for _, d := range w.inForce(l.at, "proxy_set_header") {
+		if len(d.Words) > 2 && strings.EqualFold(d.Words[1], "Connection") && !strings.EqualFold(d.Words[2], "close") {
+			return true
+		}
+	}
+	return false
+}
+
+// openedConnections returns how many connections were opened: those to the servers
+// behind where the log tells most of them took some time, else all of the host.
+func openedConnections(c *diagnose.Case, passed uint64) (kasoku.Evidence, error) {
+	var opened, told uint64
+	_, endpoints := diagnose.FrontLog(c.Recording)
+	for i := range endpoints {
+		opened += endpoints[i].Connects
+		told += endpoints[i].ConnectCount
+	}
+	e := kasoku.Evidence{
+		Source: "access", Text: "$upstream_connect_time above 0", Note: "of " + unit.Count(told), Value: unit.Count(opened), Number: float64(opened),
+		Strong: true, Interval: c.Whole(),
+	}
+	if told >= passed/2 && ratio(float64(opened), float64(told)) >= opensPerRequest {
+		return e, nil
+	}
+	// Over the loopback it takes less than the log's millisecond.
+	whole := *c
+	whole.Focus = diagnose.Focus{Interval: c.Whole()}
+	g, err := whole.Grown(kasoku.Key{Source: diagnose.Host, Name: "tcp.active_opens"})
+	if err != nil {
+		if told >= passed/2 {
+			return e, nil
+		}
+		return e, errors.Join(errors.New("connections that the host opened were not counted"), err)
+	}
+	e = whole.Counted(g, true)
+	e.Text = "connections that the host opened"
+	return e, nil
+}
+
+func (r UpstreamKeepalive) finding(c *diagnose.Case, w *webServer, lacking []proxied, opened kasoku.Evidence, passed uint64) kasoku.Finding {
+	p := lacking[0]
+	object := kasoku.Object{Kind: "upstream", Name: p.upstream}
+	if p.upstream == "" {
+		object.Name = strings.TrimSuffix(p.pass[strings.Index(p.pass, "://")+3:], "/")
+	}
+	impact := savedTime(c, time.Duration(passed)*openingCost, true)
+	f := kasoku.Finding{
+		ID: r.ID(), Object: object, Title: "nginx opens a connection for each request to the application", Severity: severityOf(impact.Share),
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true},
+			diagnose.Signal{Holds: opened.Source == "access" || opened.Number < 4*float64(passed), Lacks: "the host opens other connections as well"}),
+		Impact: impact,
+		Evidence: []kasoku.Evidence{
+			directive(p.location.context+": proxy_pass "+p.pass, "lacks "+list(p.lacks, 3)),
+			opened,
+			{Source: "access", Text: "requests passed on", Value: unit.Count(passed), Number: float64(passed), Interval: c.Whole()},
+		},
+		Cause: fmt.Sprintf("nginx closes the connection to %s after each answer: %s connections were opened for each of %s requests that were passed on. The configuration lacks %s.",
+			object.Name, unit.Sig3(ratio(opened.Number, float64(passed))), unit.Count(passed), list(p.lacks, 3)),
+		Expect: "a part of a millisecond less for each request, and less CPU on both sides",
+		Verify: "repeat the load: the host opens few connections, and none stays in TIME_WAIT", Interval: c.Whole(),
+	}
+	f.Fixes = []kasoku.Fix{nginxFix("Keep connections to the application open", "The servers behind must allow HTTP/1.1, as all do that are in use.", kasoku.RiskNone, keepaliveEdits(w, lacking)...)}
+	return f
+}
+
+// keepaliveEdits returns what keeps the connections of all these locations.
+func keepaliveEdits(w *webServer, lacking []proxied) (out []kasoku.Edit) {
+	done := map[string]bool{}
+	for _, p := range lacking {
+		lines := []string{"proxy_http_version 1.1;"}
+		for _, d := range w.inForce(p.location.at, "proxy_set_header") { // a block with one of its own inherits none
+			if len(d.Words) == 3 && !strings.EqualFold(d.Words[1], "Connection") {
+				lines = append(lines, fmt.Sprintf("proxy_set_header %s %q;", d.Words[1], d.Words[2]))
+			}
+		}
+		lines = append(lines, `proxy_set_header Connection "";`)
+		scheme, rest, _ := strings.Cut(p.pass, "://")
+		host, path, slash := strings.Cut(rest, "/")
+		name := p.upstream
+		if name == "" {
+			name = "kept_" + strings.NewReplacer(":", "_", ".", "_", "-", "_").Replace(host)
+			if slash {
+				path = "/" + path
+			}
+			lines = append([]string{fmt.Sprintf("proxy_pass %s://%s%s;", scheme, name, path)}, lines...)
+			if !done[name] {
+				out = append(out, nginxEdit("http", fmt.Sprintf("upstream %s {\n    server %s;\n    keepalive %d;\n}", name, host, keptConnections)))
+			}
+		} else if !done[name] && len(w.in(w.upstream(name), "keepalive")) == 0 {
+			out = append(out, nginxEdit("upstream "+name, fmt.Sprintf("keepalive %d;", keptConnections)))
+		}
+		done[name] = true
+		if !done[p.location.context] {
+			out = append(out, nginxEdit(p.location.context, lines...))
+			done[p.location.context] = true
+		}
+	}
+	return out
+}

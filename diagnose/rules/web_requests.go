@@ -1,0 +1,74 @@
+package rules
+
+import (
+	"errors"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/unit"
+)
+
+const (
+	// fewWebRequests is the least number of requests that a rule about the web
+	// server says anything of: of fewer, single ones make a share.
+	fewWebRequests = 100
+	// passedOn of an endpoint's requests must reach the server behind for its answers
+	// to be that server's.
+	passedOn = 0.9
+)
+
+var errNoSizes = errors.New("the access log does not tell when requests came and the sizes of their answers, or the run is of an older kasoku")
+
+var errNoUpstream = errors.New("the access log does not tell which requests were passed on; nginx's log_format wants $upstream_response_time")
+
+// frontEndpoints returns the endpoints of the front log, how many requests they had
+// and how many were passed on. The error says why that is not known.
+func frontEndpoints(c *diagnose.Case) (endpoints []kasoku.Endpoint, requests, passed uint64, err error) {
+	_, endpoints = diagnose.FrontLog(c.Recording)
+	for i := range endpoints {
+		requests += endpoints[i].Count
+		passed += endpoints[i].UpstreamCount
+	}
+	switch {
+	case requests == 0:
+		return nil, 0, 0, errors.New(c.NoLog("accesslog"))
+	case passed == 0:
+		return nil, 0, 0, errNoUpstream
+	}
+	return endpoints, requests, passed, nil
+}
+
+// isPassed reports whether the server behind gives the endpoint's answers.
+func isPassed(e *kasoku.Endpoint) bool {
+	return e.Count > 0 && float64(e.UpstreamCount) >= passedOn*float64(e.Count)
+}
+
+// savedTime is the impact of time that requests would not take.
+func savedTime(c *diagnose.Case, d time.Duration, estimate bool) kasoku.Impact {
+	return kasoku.Impact{Share: c.ShareOf(d), Of: "of request time", Estimate: estimate}
+}
+
+// requestCount is the evidence of an endpoint's requests.
+func requestCount(c *diagnose.Case, e *kasoku.Endpoint) kasoku.Evidence {
+	return kasoku.Evidence{
+		Source: "access", Text: "requests " + endpointName(e), Note: "mean " + unit.Duration(e.Total/time.Duration(max(e.Count, 1))),
+		Value: unit.Count(e.Count), Number: float64(e.Count), Strong: true, Interval: c.Whole(),
+	}
+}
+
+// directive is the evidence of a line of the captured configuration.
+func directive(text, note string) kasoku.Evidence {
+	return kasoku.Evidence{Source: "nginx", Text: text, Note: note, Strong: true}
+}
+
+// ratio divides, 0 by 0 is 0.
+func ratio(a, b float64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return a / b
+}
+
+// endpointName is an endpoint as people write it.
+func endpointName(e *kasoku.Endpoint) string { return e.Method + " " + e.Route }
