@@ -22,6 +22,7 @@ package mysql
 import (
 	"context"
 	"database/sql"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -147,7 +148,18 @@ func (s *Source) collect(ctx context.Context, f *kasoku.Frame) error {
 	f.Gauge("conn.sleep", "", "count", float64(conns.Sleep))
 	f.Gauge("conn.query", "", "count", float64(conns.Query))
 	f.Gauge("conn.other", "", "count", float64(conns.Other))
+	f.Gauge("conn.replicas", "", "count", float64(replicas(conns)))
 	return nil
+}
+
+// replicas counts the sessions that read the binary log.
+func replicas(s mysqlread.Sessions) (n int) {
+	for _, c := range s.By {
+		if strings.HasPrefix(c.Command, "Binlog Dump") {
+			n += c.Count
+		}
+	}
+	return n
 }
 
 // emitStatus appends the status variables. The server gives them in the same

@@ -52,7 +52,7 @@ func (s *server) ReadStatus(ctx context.Context, to *mysqlread.Status) error {
 }
 
 func (s *server) Sessions(context.Context) (mysqlread.Sessions, error) {
-	return mysqlread.Sessions{Sleep: 3, Query: 2, Other: 1}, s.err
+	return mysqlread.Sessions{Sleep: 3, Query: 2, Other: 1, By: []mysqlread.SessionCount{{Command: "Binlog Dump GTID", Count: 2}}}, s.err
 }
 
 func (s *server) Transactions(context.Context) (mysqlread.Transactions, error) {
@@ -93,6 +93,7 @@ func TestCollect(t *testing.T) {
 		{Name: "conn.sleep", Unit: "count", Value: 3},
 		{Name: "conn.query", Unit: "count", Value: 2},
 		{Name: "conn.other", Unit: "count", Value: 1},
+		{Name: "conn.replicas", Unit: "count", Value: 2},
 	}
 	if len(frame.Samples) != len(want) {
 		t.Fatalf("%+v", frame.Samples)
