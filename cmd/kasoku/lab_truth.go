@@ -52,18 +52,11 @@ func newLabTruth(e *env) *cobra.Command {
 	return cmd
 }
 
-// truths are the labs with their truth, of what has a rule.
+// truths are the labs with their truth.
 func truths() []*truth.Lab {
 	out := []*truth.Lab{truth.Userapi(), truth.Isuumo()}
 	for _, l := range smallLabs() {
 		out = append(out, truth.Of(l))
-	}
-	var ids []string
-	for _, r := range rules.All() {
-		ids = append(ids, r.ID())
-	}
-	for i := range out {
-		out[i] = out[i].Ruled(ids)
 	}
 	return out
 }

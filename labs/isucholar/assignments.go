@@ -171,16 +171,31 @@ func (s *server) pack(ctx context.Context, q querier, class, dir, archive string
 	z := zip.NewWriter(f)
 	for _, name := range names {
 		from, to := filepath.Join(s.class(class), name), filepath.Join(dir, name)
+		if err = s.collect(ctx, from, to); err == nil {
+			err = add(z, to, name)
+		}
+		if err != nil {
+			break
+		}
+	}
+	return errors.Join(err, z.Close(), f.Close())
+}
+
+// collect puts a file beside the archive: as a link, with APP-02 as a copy made by a
+// process of its own. On some file systems a file that is being replaced is not there
+// for a moment, so it tries again.
+func (s *server) collect(ctx context.Context, from, to string) (err error) {
+	for range attempts {
 		if s.d.Has("APP-02") {
 			_, err = command.Run(ctx, command.Spec{Path: "cp", Args: []string{from, to}})
 		} else {
 			err = os.Link(from, to)
 		}
-		if err = cmp.Or(err, add(z, to, name)); err != nil {
-			break
+		if err == nil || ctx.Err() != nil {
+			return err
 		}
 	}
-	return errors.Join(err, z.Close(), f.Close())
+	return err
 }
 
 // add packs a file.

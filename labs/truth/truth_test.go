@@ -68,8 +68,7 @@ func TestTable(t *testing.T) {
 }
 
 func TestVariants(t *testing.T) {
-	l := lab().Ruled([]string{"QRY-04", "IDX-01", "POOL-01"})
-	if got := l.Variants(); !slices.Equal(got, []string{"all", "IDX-01", "QRY-04", "none"}) {
+	if got := lab().Variants(); !slices.Equal(got, []string{"all", "IDX-01", "QRY-04", "NGX-01", "none"}) {
 		t.Errorf("variants %v", got)
 	}
 }
