@@ -29,6 +29,7 @@ func Diagnose(c *Case, rules []Rule) *kasoku.Diagnosis {
 		d.Silences = append(d.Silences, silent...)
 	}
 	settle(d.Findings)
+	share(d.Findings)
 	d.Findings = ranked(d.Findings)
 	slices.SortStableFunc(d.Silences, func(a, b kasoku.Silence) int {
 		return cmp.Or(cmp.Compare(b.Near, a.Near), cmp.Compare(number(a.Blind), number(b.Blind)), cmp.Compare(a.ID, b.ID))
@@ -80,55 +81,6 @@ func settle(found []kasoku.Finding) {
 			}
 		}
 	}
-}
-
-// ranked puts findings into the order in which to fix them: what explains
-// another comes before it, remarks come last, and otherwise the order is that
-// of before.
-func ranked(found []kasoku.Finding) []kasoku.Finding {
-	rest := slices.Clone(found)
-	slices.SortStableFunc(rest, before)
-	var out []kasoku.Finding
-	for len(rest) > 0 {
-		next := 0 // two that explain each other: the first by before
-		for i := range rest {
-			if !slices.ContainsFunc(rest, func(o kasoku.Finding) bool { return explains(o, rest[i]) }) {
-				next = i
-				break
-			}
-		}
-		out = append(out, rest[next])
-		rest = slices.Delete(rest, next, next+1)
-	}
-	return out
-}
-
-// explains reports whether fixing o makes f go. A remark explains nothing that
-// costs something, so that remarks stay last.
-func explains(o, f kasoku.Finding) bool {
-	if o.Severity == kasoku.Info && f.Severity != kasoku.Info {
-		return false
-	}
-	return o.ID != f.ID && slices.Contains(o.Explains, f.ID)
-}
-
-// before orders findings that do not explain each other: remarks last, then
-// fixes that change what a crash or an answer means, then estimates, then the
-// smaller share, then by id and object so that the order is always the same.
-func before(a, b kasoku.Finding) int {
-	return cmp.Or(
-		cmp.Compare(number(a.Severity == kasoku.Info), number(b.Severity == kasoku.Info)),
-		cmp.Compare(number(grave(a)), number(grave(b))),
-		cmp.Compare(number(a.Impact.Estimate), number(b.Impact.Estimate)),
-		cmp.Compare(b.Impact.Share, a.Impact.Share),
-		cmp.Compare(a.ID, b.ID),
-		cmp.Compare(a.Object.String(), b.Object.String()),
-	)
-}
-
-func grave(f kasoku.Finding) bool {
-	r := f.Risk()
-	return r == kasoku.RiskDurability || r == kasoku.RiskSemantics
 }
 
 func number(b bool) int {

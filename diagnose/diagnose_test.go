@@ -53,12 +53,43 @@ func TestRank(t *testing.T) {
 	f("A B C", finding("C", 0.9, nil), finding("B", 0.5, explains("C")), finding("A", 0.1, explains("B")))
 	// Remarks last, even when they claim to explain.
 	f("A I", finding("I", 1, info), finding("A", 0.1, nil))
-	// Counted before estimated; what risks data after what does not.
-	f("B A", finding("A", 0.9, estimate), finding("B", 0.1, nil))
-	f("B A", finding("A", 0.9, durable), finding("B", 0.1, estimate))
+	// An estimate counts half, and so does what risks data: the smaller one comes
+	// first only when it is not that much smaller.
+	f("B A", finding("A", 0.9, estimate), finding("B", 0.5, nil))
+	f("A B", finding("A", 0.9, estimate), finding("B", 0.4, nil))
+	f("B A", finding("A", 0.9, durable), finding("B", 0.5, nil))
+	f("A B", finding("A", 0.9, durable), finding("B", 0.8, func(f *kasoku.Finding) { estimate(f); durable(f) }))
+	f("B A", finding("A", 0.4, estimate), finding("B", 0.2, nil))
+	// What is explained stands behind all that nothing explains, and lifts what
+	// explains it.
+	f("A D C", finding("C", 0.9, nil), finding("D", 0.5, nil), finding("A", 0.1, explains("C")))
+	f("A D E B C", finding("C", 0.9, nil), finding("B", 0.95, explains("C")), finding("A", 0.1, explains("B")), finding("D", 0.5, nil), finding("E", 0.01, nil))
 	// A ring does not hang; equal ones go by id.
 	f("A B", finding("B", 0.5, explains("A")), finding("A", 0.5, explains("B")))
 	f("A B C", finding("C", 0, nil), finding("B", 0, nil), finding("A", 0, nil))
+}
+
+// TestShare: impacts of the same statements or of one endpoint are not added.
+func TestShare(t *testing.T) {
+	quoting := func(id, object, of string, statements ...string) says {
+		return finding(id, 0.3, func(f *kasoku.Finding) {
+			f.Impact.Of, f.Object = of, kasoku.Object{Kind: "endpoint", Name: object}
+			for _, s := range statements {
+				f.Evidence = append(f.Evidence, kasoku.Evidence{Source: "slow.log", Text: s, Strong: true})
+			}
+		})
+	}
+	long := "select a, b, c from lines where parent = ? and kind = ? order by created"
+	d := Diagnose(nil, []Rule{
+		quoting("A", "GET /x", "of time", long), quoting("B", "GET /y", "of time", long[:50]+"…"), quoting("C", "GET /x", "of time", "select other from things"),
+		quoting("D", "GET /x", "of time"), quoting("E", "GET /x", "of requests", long), quoting("F", "GET /z", "of time"),
+	})
+	want := map[string]string{"A": "B D", "B": "A", "C": "D", "D": "A C", "E": "", "F": ""}
+	for _, f := range d.Findings {
+		if got := strings.Join(f.Impact.Shared, " "); got != want[f.ID] {
+			t.Errorf("%s shares with %q, want %q", f.ID, got, want[f.ID])
+		}
+	}
 }
 
 func TestDiagnoseTidies(t *testing.T) {

@@ -99,6 +99,7 @@ func (r rec) finding(i int, all []kasoku.Finding) Finding {
 	case x.Severity != kasoku.Info && x.Impact.Of != "":
 		f.Impact, f.ImpactOf = unit.Missing, x.Impact.Of // it could not be measured
 	}
+	f.Explained = explainedBy(i, all)
 	for _, e := range x.Evidence {
 		f.Evidence = append(f.Evidence, Evidence{Source: e.Source, Text: e.Text, Note: e.Note, Value: e.Value, Strong: e.Strong})
 	}
@@ -106,6 +107,16 @@ func (r rec) finding(i int, all []kasoku.Finding) Finding {
 		f.Fixes = append(f.Fixes, Fix{Text: full(y.Text), Where: y.Where, Code: codeLines(y.Code), Note: full(y.Note), Lang: y.Lang, Risk: string(y.Risk)})
 	}
 	return f
+}
+
+// explainedBy names the earlier finding that makes this one go when it is fixed.
+func explainedBy(i int, all []kasoku.Finding) string {
+	for k := range all[:i] {
+		if all[k].ID != all[i].ID && slices.Contains(all[k].Explains, all[i].ID) {
+			return "by " + unit.Count(k+1) + ", " + all[k].ID
+		}
+	}
+	return ""
 }
 
 // impactOf says of what an impact is a share: of an earlier finding's, when it is

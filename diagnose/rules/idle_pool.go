@@ -52,7 +52,7 @@ func (r IdlePool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		Evidence: r.evidence(c, p), Cause: r.cause(c, p), Fixes: []kasoku.Fix{r.fix(c, size)},
 		Expect:   "connections opened and closed again per request below 0.05, and no Error " + errTooMany,
 		Verify:   "repeat the load: Connections may grow by no more than the size of the pool",
-		Explains: []string{"POOL-02", "POOL-04", "MES-07"}, Interval: c.Focus.Interval,
+		Explains: []string{"POOL-04", "MES-07"}, Interval: c.Focus.Interval,
 	}
 	return []kasoku.Finding{f}, nil
 }

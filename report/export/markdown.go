@@ -196,6 +196,9 @@ func (m *markdown) findings(f *report.Findings) {
 		if x.Impact != "" {
 			facts = append(facts, "impact "+x.Impact+" "+x.ImpactOf)
 		}
+		if x.Explained != "" {
+			facts = append(facts, "explained "+x.Explained)
+		}
 		if x.Risk != "" {
 			facts = append(facts, "risk "+x.Risk)
 		}

@@ -192,6 +192,9 @@ func (p *printer) whole(f *report.Finding) {
 	if f.ImpactOf != "" {
 		p.labelled(inside, "impact", room, dim, f.Impact+" "+f.ImpactOf, plain)
 	}
+	if f.Explained != "" {
+		p.labelled(inside, "explained", room, dim, f.Explained, plain)
+	}
 	if f.Object != "" {
 		p.labelled(inside, "about", room, dim, f.Object, plain)
 	}
