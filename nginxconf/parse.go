@@ -3,7 +3,8 @@
 // The one idea: a configuration is a list of directives, each of which knows the
 // block that it stands in. [Parse] reads text, also what nginx -T prints; [Read]
 // reads a file with all that it includes. The package knows the meaning of one
-// directive, include, and it does not expand variables.
+// directive, include, and it does not expand variables. [Edit] puts directives into a
+// block of a text and leaves all else of it as it is.
 //
 // Sources: nginx "Beginner's Guide", Configuration File's Structure; quoting as
 // ngx_conf_read_token does it; include as ngx_conf_include does it.
@@ -77,6 +78,16 @@ type parser struct {
 	depth  int
 	out    Config
 	err    *SyntaxError
+
+	begunAt int    // offset of the first word
+	spans   []span // of each directive of out
+}
+
+// A span is where a directive stands in the text, in bytes.
+type span struct {
+	from  int // its first word
+	inner int // behind the opening brace of its block; of others its end
+	end   int // behind its semicolon or closing brace
 }
 
 func (p *parser) fail(line int, problem string) {
@@ -110,7 +121,7 @@ func (p *parser) run() {
 			p.comment()
 		default:
 			if len(p.words) == 0 {
-				p.begun = p.line
+				p.begun, p.begunAt = p.line, p.at
 			}
 			p.words = append(p.words, p.word())
 		}
@@ -123,6 +134,7 @@ func (p *parser) run() {
 func (p *parser) flush(block bool) {
 	if len(p.words) > 0 {
 		p.out = append(p.out, Directive{File: p.file, Line: p.begun, Words: p.words, Parent: p.parent, Depth: p.depth, Block: block})
+		p.spans = append(p.spans, span{p.begunAt, p.at + 1, p.at + 1})
 	}
 	p.words = nil
 }
@@ -150,6 +162,7 @@ func (p *parser) close() {
 		p.fail(p.line, `unexpected "}"`)
 		return
 	}
+	p.spans[p.parent].end = p.at + 1
 	p.parent = p.out[p.parent].Parent
 	p.depth--
 }
