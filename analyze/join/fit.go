@@ -48,7 +48,8 @@ type fit struct {
 	mark    []int32    // where each kind begins in order
 	rates   [][]float64
 	back    []float64
-	allowed [][]bool // endpoints that a kind may have; nil for all
+	limit   []float64 // of back
+	allowed [][]bool  // endpoints that a kind may have; nil for all
 	cover   map[string]coverage
 	slack   int64 // the greatest of a chunk
 }
@@ -229,6 +230,7 @@ func (f *fit) chance(past []int32, place int32, mask uint64, literals []uint64) 
 func (f *fit) run(ctx context.Context) error {
 	kinds := len(f.w.kinds)
 	f.rates, f.back, f.allowed = make([][]float64, kinds), make([]float64, kinds), make([][]bool, kinds)
+	f.limit = make([]float64, kinds)
 	for k := range kinds {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -255,22 +257,14 @@ const pruneRounds = 2
 // fitKind finds the rates that make the kind's chunks as likely as can be.
 func (f *fit) fitKind(k int32) {
 	w := f.w
-	first, last := f.mark[k], f.mark[k+1]
-	n := float64(last - first)
-	exposure := f.sought
-	if w.kinds[k].run {
-		exposure = f.capped
-	}
+	n := float64(f.mark[k+1] - f.mark[k])
+	exposure := f.exposure(k)
 	window := float64(w.res.To-w.res.From) + 1
 	rates := make([]float64, w.endpoints)
 	for e := range rates {
 		if exposure[e] > 0 && (f.allowed[k] == nil || f.allowed[k][e]) {
 			rates[e] = n / float64(w.endpoints) / exposure[e]
 		}
-	}
-	strays := stray * n / window
-	if !w.exact {
-		strays *= 2
 	}
 	back, limit := 0.1*n/window, math.Inf(1)
 	match := make([]matches, w.endpoints)
@@ -284,22 +278,93 @@ func (f *fit) fitKind(k int32) {
 		if i == freeBackground {
 			limit = f.backgroundLimit(k, rates, exposure)
 		}
-		clear(sums)
-		sumBack := f.expect(first, last, rates, back, sums)
-		change := 0.0
-		for e, s := range sums {
-			if exposure[e] == 0 {
-				continue
-			}
-			change = max(change, math.Abs(s-rates[e]*exposure[e]))
-			rates[e] = s / exposure[e]
-		}
-		back = max(min(sumBack/window, limit), strays)
+		var change float64
+		back, change = f.step(k, rates, back, limit, sums)
 		if i > freeBackground && change < settled*n {
 			break
 		}
 	}
-	f.rates[k], f.back[k] = rates, back
+	f.rates[k], f.back[k], f.limit[k] = rates, back, limit
+}
+
+// exposure is what a kind's rates of each endpoint are multiplied by.
+func (f *fit) exposure(k int32) []float64 {
+	if f.w.kinds[k].run {
+		return f.capped
+	}
+	return f.sought
+}
+
+// step is one iteration. It changes rates, and returns the background's rate and
+// by how many chunks a rate has changed at most.
+func (f *fit) step(k int32, rates []float64, back, limit float64, sums []float64) (nextBack, change float64) {
+	w, exposure := f.w, f.exposure(k)
+	window := float64(w.res.To-w.res.From) + 1
+	strays := stray * float64(f.mark[k+1]-f.mark[k]) / window
+	if !w.exact {
+		strays *= 2
+	}
+	clear(sums)
+	sumBack := f.expect(f.mark[k], f.mark[k+1], rates, back, sums)
+	for e, s := range sums {
+		if exposure[e] == 0 {
+			continue
+		}
+		change = max(change, math.Abs(s-rates[e]*exposure[e]))
+		rates[e] = s / exposure[e]
+	}
+	return max(min(sumBack/window, limit), strays), change
+}
+
+// without is how much less likely a kind's chunks are when an endpoint runs none
+// of them and the others' rates are fitted anew.
+func (f *fit) without(k int32, endpoint int) float64 {
+	rates := slices.Clone(f.rates[k])
+	before := f.likelihood(k, rates, f.back[k])
+	rates[endpoint] = 0
+	back, sums := f.back[k], make([]float64, len(rates))
+	for range refits {
+		back, _ = f.step(k, rates, back, f.limit[k], sums)
+	}
+	return before - f.likelihood(k, rates, back)
+}
+
+// refits is how many iterations the others have to take over an endpoint's chunks.
+const refits = 15
+
+// likelihood is the logarithm of the chunks' likelihood.
+func (f *fit) likelihood(k int32, rates []float64, back float64) float64 {
+	sum := -back * (float64(f.w.res.To-f.w.res.From) + 1)
+	for e, x := range f.exposure(k) {
+		sum -= rates[e] * x
+	}
+	for p := f.mark[k]; p < f.mark[k+1]; p++ {
+		total := back
+		for _, e := range f.entries[f.from[p]:f.from[p+1]] {
+			total += rates[e.endpoint] * e.weight
+		}
+		if total > 0 {
+			sum += math.Log(total)
+		}
+	}
+	return sum
+}
+
+// dispersion is how many chunks come at once: those of a loop in one request are
+// not as many witnesses.
+func (f *fit) dispersion(k int32) float64 {
+	chunks, weighted := 0.0, 0.0
+	for e, r := range f.rates[k] {
+		if f.sought[e] > 0 {
+			n := r * f.exposure(k)[e]
+			chunks += n
+			weighted += n * n / f.sought[e]
+		}
+	}
+	if chunks <= 0 {
+		return 1
+	}
+	return max(weighted/chunks, 1)
 }
 
 // literalsFrom is the iteration at which matches of literals are first learned.

@@ -3,6 +3,7 @@ package join
 import (
 	"cmp"
 	"math"
+	"os"
 	"slices"
 )
 
@@ -41,7 +42,7 @@ func (t *tally) add(o *tally) {
 // tallies returns those of one kind by endpoint, for one of its queries.
 func (f *fit) tallies(k int32, query int32, into []tally) {
 	w := f.w
-	rates, back := f.rates[k], f.back[k]
+	rates, back, dispersion := f.rates[k], f.back[k], f.dispersion(k)
 	for p := f.mark[k]; p < f.mark[k+1]; p++ {
 		es := f.entries[f.from[p]:f.from[p+1]]
 		total := back
@@ -70,7 +71,7 @@ func (f *fit) tallies(k int32, query int32, into []tally) {
 			if s >= nearlySure {
 				t.decisive += s * calls
 			}
-			t.llr -= math.Log1p(-min(s, 1-1e-6)) + s
+			t.llr -= (math.Log1p(-min(s, 1-1e-6)) + s) / dispersion
 		}
 	}
 }
@@ -82,6 +83,23 @@ func (t *tally) holds(ofQuery float64) bool {
 	}
 	return t.calls >= leastShare*ofQuery || t.decisive >= decisiveEnough*t.calls
 }
+
+// needed says that the others cannot take over what seems an endpoint's.
+func (f *fit) needed(kinds []int32, endpoint int, t *tally) bool {
+	if t.decisive > highDecisive*t.calls {
+		return true
+	}
+	loss := 0.0
+	for _, k := range kinds {
+		loss += f.without(k, endpoint) / f.dispersion(k)
+	}
+	if debugNeeded {
+		println("needed", kinds[0], endpoint, int(t.llr*100), int(loss*100))
+	}
+	return loss > 5
+}
+
+var debugNeeded = os.Getenv("DBGN") != ""
 
 // kindsOf lists the kinds that hold each query.
 func (f *fit) kindsOf() [][]int32 {
@@ -123,7 +141,7 @@ func (f *fit) prune() {
 		}
 		sum, calls := f.queryTallies(kinds, int32(q))
 		for e := range sum {
-			if !sum[e].holds(calls) {
+			if !sum[e].holds(calls) || !f.needed(kinds, e, &sum[e]) {
 				continue
 			}
 			for _, k := range kinds {
