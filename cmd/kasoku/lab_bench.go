@@ -123,7 +123,8 @@ func (f *labBenchFlags) options(e *env, name string) (bench.Options, error) {
 		return o, err
 	}
 	if name != isuumoLab().name {
-		return o, usagef("`kasoku attack` loads it", "lab %q has no benchmark", name)
+		hint := "`kasoku lab run " + name + "` loads it"
+		return o, usagef(hint, "lab %q has no benchmark", name)
 	}
 	if err := checkLoadTime(f.duration); err != nil {
 		return o, err

@@ -35,7 +35,7 @@ func Lab() *kit.Lab {
 		About: "a program that inserts rows into one table: prepares, commits, binary log, one connection",
 		Defects: []kit.Defect{
 			{ID: "DRV-01", Where: "service", About: "each statement is prepared, executed and closed"},
-			{ID: "DRV-02", Where: "service", About: "row by row in a transaction, each prepared anew", Object: `users|query|endpoint|insertbench`, Brings: []string{"DRV-01", "DRV-03", "HW-11"}},
+			{ID: "DRV-02", Where: "service", About: "row by row in a transaction, each prepared anew", Object: `users|query|endpoint|insertbench`, Brings: []string{"DRV-01", "DRV-03"}},
 			{ID: "DBC-01", Where: "database", About: "each commit waits for the disk", Object: `innodb_flush_log_at_trx_commit|sync_binlog`},
 			{ID: "DBC-02", Where: "database", About: "a binary log that nobody reads, synchronised at each commit", Object: `log_bin`, Brings: []string{"DBC-01"}},
 			{ID: "HW-11", Where: "service", About: "one connection, which waits for each answer"},

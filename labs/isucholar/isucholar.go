@@ -61,12 +61,12 @@ func args(d kit.Set, _ string) []string {
 
 // How much there is.
 const (
-	students   = 240
+	students   = 120
 	courses    = 40
 	parts      = 5  // classes of a course
 	perStudent = 12 // courses of a student
 	handed     = 30 // files of the class that is exported
-	fileSize   = 64 << 10
+	fileSize   = 40 << 10
 )
 
 var schema = []string{
@@ -80,7 +80,7 @@ var schema = []string{
 	`CREATE TABLE totals (user_id BIGINT NOT NULL PRIMARY KEY, total BIGINT NOT NULL, changes BIGINT NOT NULL)`,
 }
 
-// fill makes the rows. The first 120 students take the first course, of which a
+// fill makes the rows. All students take the first course, of which a
 // class is exported.
 func fill(ctx context.Context, db *sql.DB, _ kit.Set) error {
 	for _, q := range schema {
@@ -125,17 +125,17 @@ func fill(ctx context.Context, db *sql.DB, _ kit.Set) error {
 // as when its time is up.
 func targets(base string) ([]load.Target, error) {
 	const first = "/api/courses/1/classes/1/assignments"
-	as := http.Header{"Cookie": {"user={{int 1 240}}"}}
+	as := http.Header{"Cookie": {"user={{int 1 120}}"}}
 	json := http.Header{"Content-Type": {"application/json"}}
 	upload := http.Header{"Content-Type": {"multipart/form-data; boundary=kasoku"}, "Cookie": {"user={{int 1 30}}"}}
 	all := []load.Target{
 		{Method: "GET", URL: "/api/users/me/grades", Header: as, Weight: 6},
 		{Method: "GET", URL: "/api/users/me/courses", Header: as, Weight: 18},
 		{Method: "POST", URL: first, Header: upload, Body: form(), Weight: 14},
-		{Method: "POST", URL: first + "/export", Weight: 6},
+		{Method: "POST", URL: first + "/export", Weight: 5},
 		{Method: "PUT", URL: first + "/scores", Header: json, Body: scores(func(i int) int { return i + 1 }), Weight: 4},
 		{Method: "PUT", URL: first + "/scores", Header: json, Body: scores(func(i int) int { return handed - i }), Weight: 4},
-		{Method: "PUT", URL: "/api/users/me/courses", Header: http.Header{"Cookie": as["Cookie"], "Content-Type": json["Content-Type"]}, Body: []byte(`[31,32,33]`), Weight: 8},
+		{Method: "PUT", URL: "/api/users/me/courses", Header: http.Header{"Cookie": as["Cookie"], "Content-Type": json["Content-Type"]}, Body: []byte(`[20,21,22]`), Weight: 8},
 	}
 	for i := range all {
 		all[i].URL = base + all[i].URL

@@ -27,7 +27,7 @@ const (
 	openConnections = 50
 	fresh           = 2 * time.Second // how old statistics may be
 	deadlock        = 1213            // ER_LOCK_DEADLOCK
-	attempts        = 8               // of a transaction that was chosen as the victim
+	attempts        = 30              // of a transaction that was chosen as the victim
 )
 
 // server is the service.

@@ -1,0 +1,121 @@
+package isucholar
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/kasoku/kasoku/labs/kit"
+	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/service"
+	"github.com/kasoku/kasoku/service/servicetest"
+)
+
+// newServer returns a service with these defects.
+func newServer(t *testing.T, dsn string, d kit.Set) http.Handler {
+	t.Helper()
+	db, err := mysqlflags.OpenDSN(mysqlflags.WithParam(dsn, "interpolateParams=true"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	db.SetMaxIdleConns(openConnections)
+	s := &server{db: db, d: d, files: t.TempDir(), log: log.New(io.Discard, "", 0)}
+	if err := s.prepare(); err != nil {
+		t.Fatal(err)
+	}
+	return s.routes()
+}
+
+func ask(t *testing.T, h http.Handler, method, path, kind string, body []byte) []byte {
+	t.Helper()
+	req := httptest.NewRequest(method, path, bytes.NewReader(body))
+	req.Header.Set("Cookie", "user=7")
+	req.Header.Set("Content-Type", kind)
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, req)
+	if w.Code != http.StatusOK {
+		t.Errorf("%s %s: %d %s", method, path, w.Code, w.Body)
+	}
+	return w.Body.Bytes()
+}
+
+// TestService: each request is answered alike with every defect and without any.
+func TestService(t *testing.T) {
+	const class = "/api/courses/1/classes/1/assignments"
+	servicetest.Each(t, servicetest.Unsafe(), func(t *testing.T, s *service.Server) {
+		servicetest.Exec(t, servicetest.DB(t, s, ""), "CREATE DATABASE isucholar CHARACTER SET utf8mb4")
+		if err := fill(t.Context(), servicetest.DB(t, s, "isucholar"), nil); err != nil {
+			t.Fatal(err)
+		}
+		var answers []map[string]any
+		for _, d := range []kit.Set{{}, Lab().All()} {
+			h := newServer(t, s.DSN("root", "isucholar"), d)
+			var wg sync.WaitGroup
+			for i := range 4 { // orders that meet each other
+				order := func(i int) int { return i + 1 }
+				if i%2 > 0 {
+					order = func(i int) int { return handed - i }
+				}
+				wg.Go(func() {
+					for range 5 {
+						ask(t, h, "PUT", class+"/scores", "application/json", scores(order))
+					}
+				})
+			}
+			wg.Wait()
+			ask(t, h, "PUT", class+"/scores", "application/json", scores(func(i int) int { return i + 1 }))
+			ask(t, h, "PUT", "/api/users/me/courses", "application/json", []byte(`[20, 21]`))
+			ask(t, h, "POST", class, "multipart/form-data; boundary=kasoku", form())
+			archive := ask(t, h, "POST", class+"/export", "", nil)
+			if !bytes.HasPrefix(archive, []byte("PK")) || bytes.Count(archive, []byte("PK\x01\x02")) != handed {
+				t.Errorf("%s: the archive has %d files", d, bytes.Count(archive, []byte("PK\x01\x02")))
+			}
+			var got map[string]any
+			if err := json.Unmarshal(ask(t, h, "GET", "/api/users/me/grades", "", nil), &got); err != nil {
+				t.Fatal(err)
+			}
+			got["mine"] = string(ask(t, h, "GET", "/api/users/me/courses", "", nil))
+			delete(got, "statistics") // of totals, or of grade points
+			answers = append(answers, got)
+		}
+		if !reflect.DeepEqual(answers[0], answers[1]) {
+			t.Errorf("grades differ:\n%v\n%v", answers[0], answers[1])
+		}
+		if n := strings.Count(fmt.Sprint(answers[0]["courses"]), "score:"); n != (perStudent+2)*parts {
+			t.Errorf("%d scores", n)
+		}
+	})
+}
+
+func TestTargets(t *testing.T) {
+	targets, err := targets("http://127.0.0.1:1")
+	if err != nil || len(targets) != 7 {
+		t.Fatalf("%d targets, %v", len(targets), err)
+	}
+	part, err := multipart.NewReader(bytes.NewReader(form()), "kasoku").NextPart()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := io.ReadAll(part); err != nil || !bytes.Equal(b, file(0)) {
+		t.Errorf("the form's file has %d bytes, %v", len(b), err)
+	}
+}
+
+// TestDefects: each line of nginx.conf that mends something mends a defect of the table.
+func TestDefects(t *testing.T) {
+	for line := range strings.Lines(nginxConf) {
+		if _, id, ok := strings.Cut(strings.TrimSpace(line), "# mends "); ok && !Lab().All().Has(id) {
+			t.Errorf("nginx.conf mends %q, which is none of %s", id, Lab().All())
+		}
+	}
+}
