@@ -48,6 +48,7 @@ func Show(run *kasoku.Recording, o Options) *Document {
 	d.add(o, r.endpointsSection())
 	d.add(o, r.slowestSection())
 	d.add(o, r.queriesSection())
+	d.add(o, r.callersSection())
 	d.add(o, transactionsSection(r.Transactions, r.Queries, mostRows))
 	d.add(o, r.plansSection())
 	d.add(o, r.tablesSection())

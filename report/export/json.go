@@ -72,6 +72,8 @@ type Run struct {
 	Endpoints    []Endpoint     `json:"endpoints"`
 	Slowest      []SlowRequest  `json:"slowest"`
 	Queries      []Query        `json:"queries"`
+	Callers      []Caller       `json:"callers"`
+	Joins        []Join         `json:"joins"`
 	Transactions []Transaction  `json:"transactions"`
 	Plans        []Plan         `json:"plans"`
 	Tables       []TableDef     `json:"tables"`

@@ -38,6 +38,8 @@ func newRun(r *kasoku.Recording, d *report.Document) *Run {
 		Endpoints:    list(r.Endpoints, newEndpoint),
 		Slowest:      list(r.Slowest, newSlowRequest),
 		Queries:      newQueries(r),
+		Callers:      list(r.Callers, newCaller),
+		Joins:        list(r.Joins, newJoin),
 		Transactions: list(r.Transactions, newTransaction),
 		Plans:        newPlans(r),
 		Tables:       newTables(r),

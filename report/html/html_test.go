@@ -110,6 +110,9 @@ func TestHostileText(t *testing.T) {
 	}
 	shop, _ := sample.Analysed()
 	r.Slowest, r.Transactions, r.Plans, r.Tables, r.Advice = shop.Slowest, shop.Transactions, shop.Plans, shop.Tables, shop.Advice
+	r.Callers, r.Joins = shop.Callers, shop.Joins
+	r.Callers[0].Route, r.Callers[0].QueryID, r.Callers[4].With[0], r.Joins[0].Source = evil, evil, evil, evil
+	r.Joins[0].Refused, r.Joins[0].Checks[1].Text, r.Joins[0].Loops[0].QueryIDs[0] = evil, evil, evil
 	r.Slowest[0].URI, r.Slowest[0].Method, r.Transactions[0].Tag, r.Transactions[0].Verbs = evil, evil, evil, evil
 	r.Plans[0].QueryID, r.Plans[0].Note, r.Plans[0].Rows[0].Table, r.Plans[0].Rows[0].Extra, r.Plans[0].Rows[0].Key = evil, evil, evil, evil, evil
 	r.Tables[0].Name, r.Tables[0].Engine, r.Tables[0].Indexes[0].Name, r.Tables[0].Indexes[0].Columns[0] = evil, evil, evil, evil

@@ -51,6 +51,7 @@ func Analysed() (before, after *kasoku.Recording) {
 	after.Transactions = []kasoku.Transaction{
 		{Host: "web1", Shape: []string{stockID, orderID}, Tag: "buy", Verbs: "SELECT INSERT", Count: 4050, Statements: 4050 * 3, Total: 71 * time.Second, Max: 155 * time.Millisecond},
 	}
+	before.Callers, before.Joins = shopCallers(), shopJoin()
 	before.Plans, before.Tables = shopPlans(false), shopTables(false)
 	after.Plans, after.Tables = shopPlans(true), shopTables(true)
 	before.Advice, after.Advice = shopAdvice(), shopAdvice()[1:]
