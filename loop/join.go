@@ -138,6 +138,9 @@ func (s *session) infer(ctx context.Context) (*kasoku.Join, []kasoku.Caller, err
 		return nil, nil, err
 	}
 	j := &kasoku.Join{Host: s.host(), Source: f.source, Resolution: in.Resolution, Interval: f.window}
+	if asked := s.join.stats.asked; asked > 0 { // not NaN
+		j.Questions = uint64(asked)
+	}
 	if j.Refused = f.refused(); j.Refused == "" {
 		within, cancel := context.WithTimeout(ctx, joinWithin)
 		defer cancel()

@@ -45,16 +45,16 @@ type Options struct {
 	// on, since a session that was open before is not in it.
 	RecycleConnections bool
 
-	Probe *Probe // ask each endpoint alone when the run is over; nil: do not
-	Digests            bool     // let performance_schema count statements by digest, for where no slow log can be read
-	CountRows          []string // tables to count before and after; the added rows are checked against successes
-	AccessLog          string
-	AppLog             string
-	MoreLogs           Logs             // further ones
-	NginxStatus        string           // page of nginx with stub_status
-	Varnish            *varnish.Options // the cache to watch; nil: none
-	PIDs               []int            // always sampled, whatever they use
-	Expvar             []string         // addresses of /debug/vars of programs that publish their sql.DBStats
+	Probe       *Probe   // ask each endpoint alone when the run is over; nil: do not
+	Digests     bool     // let performance_schema count statements by digest, for where no slow log can be read
+	CountRows   []string // tables to count before and after; the added rows are checked against successes
+	AccessLog   string
+	AppLog      string
+	MoreLogs    Logs             // further ones
+	NginxStatus string           // page of nginx with stub_status
+	Varnish     *varnish.Options // the cache to watch; nil: none
+	PIDs        []int            // always sampled, whatever they use
+	Expvar      []string         // addresses of /debug/vars of programs that publish their sql.DBStats
 
 	// Capture says what of the configuration in force is kept, beside the variables of
 	// the database; nil: nothing. It is taken before offset 0, or after Prepare.
