@@ -31,8 +31,8 @@ const (
 // were open, of those without and of those with a matching literal.
 type entry struct {
 	endpoint    int32
-	other, same float32
-	weight      float64 // of both, with the likelihood of the match
+	other, same [2]float32 // by kind.run: spread over the request, and at one pace
+	weight      float64    // of both, with the likelihood of the match
 }
 
 // fit holds the candidates of all chunks, kind by kind.
@@ -41,8 +41,9 @@ type fit struct {
 	unit    []int32   // of each endpoint: the first of its group
 	sought  []float64 // requests by unit, and the exposure of kinds that come in runs
 	capped  []float64
-	order   []int32 // chunks by kind
-	from    []int32 // entries of each chunk in order
+	pace    []float64 // of each unit, the length up to which a loop is spread over a request, µs
+	order   []int32   // chunks by kind
+	from    []int32   // entries of each chunk in order
 	entries []entry
 	shuffle []shuffled // of each entry
 	mark    []int32    // where each kind begins in order
@@ -71,13 +72,14 @@ func (w *work) candidates() *fit {
 			f.unit[e] = g[0]
 		}
 	}
+	f.pace = w.paces(f.unit)
 	f.sought, f.capped = make([]float64, w.endpoints), make([]float64, w.endpoints)
 	for i := range w.requests {
 		r := &w.requests[i]
 		u := f.unit[r.Endpoint]
 		f.sought[u]++
 		d := w.length(r)
-		f.capped[u] += d / min(d, runDuration)
+		f.capped[u] += d / min(d, f.pace[u])
 	}
 	for i := range w.chunks {
 		f.slack = max(f.slack, w.chunks[i].slack)
@@ -115,6 +117,32 @@ func (c *chunk) inside(r *Request) float64 {
 	most := min(c.slack+half, c.start-r.Start+half)
 	least := max(-half, c.end-r.End-half)
 	return max(float64(most-least), 0) / float64(c.slack+2*half)
+}
+
+// mode is the index of a kind's weights in an entry.
+func (f *fit) mode(k int32) int {
+	if f.w.kinds[k].run {
+		return 1
+	}
+	return 0
+}
+
+// paces is the median length of each unit's requests, at most runDuration.
+func (w *work) paces(unit []int32) []float64 {
+	lengths := make([][]float64, w.endpoints)
+	for i := range w.requests {
+		u := unit[w.requests[i].Endpoint]
+		lengths[u] = append(lengths[u], w.length(&w.requests[i]))
+	}
+	paces := make([]float64, w.endpoints)
+	for u, l := range lengths {
+		paces[u] = runDuration
+		if len(l) > 0 {
+			slices.Sort(l)
+			paces[u] = min(l[len(l)/2], runDuration)
+		}
+	}
+	return paces
 }
 
 // sortChunks orders chunks by kind.
@@ -163,7 +191,6 @@ func (f *fit) sweep(byTime []int32) {
 				mask |= bit(l)
 			}
 		}
-		run := w.kinds[c.kind].run
 		begin := len(all)
 		kept := open[:0]
 		for _, r := range open {
@@ -178,10 +205,8 @@ func (f *fit) sweep(byTime []int32) {
 			}
 			// The chunk's beginning lies anywhere but in its own length before the end.
 			d := w.length(q) - float64(min(c.end-c.start, q.End-q.Start))
-			if run {
-				d = min(d, runDuration)
-			}
 			u := f.unit[q.Endpoint]
+			spread, pace := float32(part/d), float32(part/min(d, f.pace[u]))
 			s := int(slot[u]) - 1
 			if s < 0 || s+begin >= len(all) || all[s+begin].endpoint != u {
 				s = len(all) - begin
@@ -191,9 +216,11 @@ func (f *fit) sweep(byTime []int32) {
 			}
 			e := &all[begin+s]
 			if mask != 0 && w.reqValues.match(r, mask, literals) {
-				e.same += float32(part / d)
+				e.same[0] += spread
+				e.same[1] += pace
 			} else {
-				e.other += float32(part / d)
+				e.other[0] += spread
+				e.other[1] += pace
 			}
 		}
 		open = kept
@@ -236,6 +263,7 @@ func (f *fit) run(ctx context.Context) error {
 			return err
 		}
 		f.fitKind(int32(k))
+		f.tryPace(int32(k))
 	}
 	for range pruneRounds {
 		f.prune()
@@ -285,6 +313,21 @@ func (f *fit) fitKind(k int32) {
 		}
 	}
 	f.rates[k], f.back[k], f.limit[k] = rates, back, limit
+}
+
+// tryPace looks whether a kind that a request has many of is likelier as a loop
+// that goes on at one pace.
+func (f *fit) tryPace(k int32) {
+	if f.w.kinds[k].run || slices.Max(f.rates[k]) < loopCalls {
+		return
+	}
+	before := f.likelihood(k, f.rates[k], f.back[k])
+	f.w.kinds[k].run = true
+	f.fitKind(k)
+	if f.likelihood(k, f.rates[k], f.back[k]) < before {
+		f.w.kinds[k].run = false
+		f.fitKind(k)
+	}
 }
 
 // exposure is what a kind's rates of each endpoint are multiplied by.
@@ -415,9 +458,10 @@ func (f *fit) learn(k int32, rates []float64, back float64, match []matches) {
 			matched[e.endpoint] += float64(s.matched)
 			share := rates[e.endpoint] * e.weight / total
 			own[e.endpoint] += share
-			if e.same > 0 {
+			same, other := float64(e.same[f.mode(k)]), float64(e.other[f.mode(k)])
+			if same > 0 {
 				a, b := match[e.endpoint].factors()
-				hit[e.endpoint] += share * float64(e.same) * a / (float64(e.same)*a + float64(e.other)*b)
+				hit[e.endpoint] += share * same * a / (same*a + other*b)
 			}
 		}
 	}
@@ -438,6 +482,7 @@ func (m matches) factors() (same, other float64) {
 
 // weigh sets the weights of a kind's entries.
 func (f *fit) weigh(k int32, match []matches) {
+	mode := f.mode(k)
 	for p := f.mark[k]; p < f.mark[k+1]; p++ {
 		es := f.entries[f.from[p]:f.from[p+1]]
 		for i := range es {
@@ -445,7 +490,7 @@ func (f *fit) weigh(k int32, match []matches) {
 			if match != nil {
 				same, other = match[es[i].endpoint].factors()
 			}
-			es[i].weight = float64(es[i].same)*same + float64(es[i].other)*other
+			es[i].weight = float64(es[i].same[mode])*same + float64(es[i].other[mode])*other
 		}
 	}
 }
