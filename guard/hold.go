@@ -268,3 +268,17 @@ func (j *Journal) collect(me *Holder, keep Keep) error {
 	})
 	return errors.Join(errs...)
 }
+
+// Leave lets go and leaves the server as it is: the changes that only this recording
+// needed are nobody's to put back any more.
+func (h *Hold) Leave(ctx context.Context) error {
+	return h.turn(ctx, func(j *Journal, save func() error) error {
+		h.look(j)
+		me := h.me
+		j.Holders = slices.DeleteFunc(j.Holders, func(x Holder) bool { return x.same(&me) })
+		j.Changes = slices.DeleteFunc(j.Changes, func(c mysqlread.Changed) bool {
+			return j.neededBy(c.Name) == nil && slices.ContainsFunc(h.changes, func(mine mysqlread.Changed) bool { return mine.Name == c.Name })
+		})
+		return save()
+	})
+}

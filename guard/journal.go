@@ -123,7 +123,7 @@ func (j *Journal) of(who *Holder) []mysqlread.Changed {
 func (j *Journal) renew(now mysqlread.Epoch) {
 	j.Epoch = now
 	for i := range j.Changes {
-		if c := &j.Changes[i]; pending(c) {
+		if c := &j.Changes[i]; pending(c) && !c.Lasts() {
 			c.Note = mysqlread.NoteRestarted
 		}
 	}

@@ -14,8 +14,8 @@ import (
 )
 
 // Changed is one value of the server that was altered, or that is to be: a
-// global variable, or a row of performance_schema's set-up, named such as
-// setup_consumers.statements_digest.
+// global variable; a row of performance_schema's set-up, named such as
+// setup_consumers.statements_digest; or an index, see [IndexChange].
 type Changed struct {
 	Name     string
 	Before   string // as the server gives it; of an instrument ENABLED and TIMED: "YES,NO"
@@ -98,7 +98,10 @@ func (s *Switch) Apply(ctx context.Context, changes []Changed) error {
 			undoErr := half.Restore(undo)
 			left := slices.DeleteFunc(half.changes, func(c Changed) bool { return c.Restored })
 			s.changes = append(s.changes[:done], left...)
-			return errors.Join(explainSet(s.r.Flavor(), err), undoErr)
+			if !c.Lasts() {
+				err = explainSet(s.r.Flavor(), err)
+			}
+			return errors.Join(err, undoErr)
 		}
 		s.changes = append(s.changes, c)
 	}
@@ -121,7 +124,7 @@ func (s *Switch) Restore(ctx context.Context) error {
 		value := now[c.Name]
 		switch {
 		case c.Restored:
-		case restarted:
+		case restarted && !c.Lasts():
 			c.Note = NoteRestarted
 		case sameValue(value, c.Before):
 			c.Restored = true
@@ -171,11 +174,17 @@ func (r *Reader) values(ctx context.Context, changes []Changed) (map[string]stri
 	if slices.ContainsFunc(changes, func(c Changed) bool { _, _, setUp := setupRow(c.Name); return setUp }) {
 		err = r.setup(ctx, m)
 	}
+	if err == nil {
+		err = r.indexValues(ctx, changes, m)
+	}
 	return m, err
 }
 
 // assign sets a value of the server.
 func (r *Reader) assign(ctx context.Context, name, value string) error {
+	if strings.HasPrefix(name, indexPrefix) {
+		return r.assignIndex(ctx, name, value)
+	}
 	statement, err := assignment(name, value)
 	if err != nil {
 		return err
@@ -189,8 +198,11 @@ func (r *Reader) assign(ctx context.Context, name, value string) error {
 }
 
 // assignment returns the statement that sets a global variable, to a number or
-// to words, or a row of performance_schema's set-up.
+// to words, or a row of performance_schema's set-up; of an index the value is it.
 func assignment(name, value string) (string, error) {
+	if strings.HasPrefix(name, indexPrefix) {
+		return indexStatement(value)
+	}
 	bad := "'`\\; \n"
 	table, row, setUp := setupRow(name)
 	if setUp {

@@ -1,0 +1,132 @@
+package prove
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/analyze/sqlshape"
+	"github.com/kasoku/kasoku/mysqlread"
+)
+
+// ErrNoEdit says that a finding proposes nothing that kasoku can do by itself.
+var ErrNoEdit = errors.New("it takes a person")
+
+// Edits returns what kasoku can do of a finding's fixes without a restart, of the
+// kinds that are named: the first fix with such edits and no others.
+func Edits(f *kasoku.Finding, kinds ...string) []kasoku.Edit {
+	for i := range f.Fixes {
+		var out []kasoku.Edit
+		good := len(f.Fixes[i].Edits) > 0
+		for _, e := range f.Fixes[i].Edits {
+			good = good && has(kinds, e.Kind) && (e.Kind == kasoku.EditNginx || e.Do != "")
+			out = append(out, e)
+		}
+		if good {
+			return out
+		}
+	}
+	return nil
+}
+
+func has(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+// setGlobal is the one form of a statement that sets a variable.
+var setGlobal = regexp.MustCompile(`(?is)^\s*SET\s+GLOBAL\s+([a-z_0-9]+)\s*=\s*(?:'([^'\\]*)'|"([^"\\]*)"|([^'";\s]+))\s*;?\s*$`)
+
+// Variable returns which variable an edit sets, to what.
+func Variable(e kasoku.Edit) (name, value string, ok bool) {
+	m := setGlobal.FindStringSubmatch(e.Do)
+	if m == nil {
+		return "", "", false
+	}
+	return strings.ToLower(m[1]), cmp.Or(m[2], m[3], m[4]), true
+}
+
+// changed returns an edit as a change of the server with these variables.
+func changed(e kasoku.Edit, schema string, vars map[string]string) (mysqlread.Changed, error) {
+	switch e.Kind {
+	case kasoku.EditVariable:
+		name, value, ok := Variable(e)
+		if !ok {
+			return mysqlread.Changed{}, fmt.Errorf("%q: not a statement that sets one variable", e.Do)
+		}
+		before, known := vars[name]
+		if !known {
+			return mysqlread.Changed{}, fmt.Errorf("variable %q: the server has none of that name", name)
+		}
+		return mysqlread.Changed{Name: name, Before: before, During: value}, nil
+	case kasoku.EditIndex:
+		in, table, index := IndexNamed(e.Do)
+		if index == "" || e.Undo == "" {
+			return mysqlread.Changed{}, fmt.Errorf("%q: no index is named that could be taken back", e.Do)
+		}
+		if in = cmp.Or(in, schema); in == "" {
+			return mysqlread.Changed{}, fmt.Errorf("%q: its database is not known", e.Do)
+		}
+		return mysqlread.IndexChange(in, table, index, e.Do, e.Undo)
+	}
+	return mysqlread.Changed{}, fmt.Errorf("a change of %s: %w", e.Kind, ErrNoEdit)
+}
+
+// IndexNamed returns which index of which table a statement makes or drops; schema is
+// empty when the statement does not say it. Of several it is the last.
+func IndexNamed(statement string) (schema, table, index string) {
+	l := sqlshape.NewLexer([]byte(statement))
+	name := func() (first, second string) {
+		first = string(l.Next().Unquoted())
+		rest := l
+		if t := rest.Next(); t.IsSymbol('.') {
+			l = rest
+			return first, string(l.Next().Unquoted())
+		}
+		return "", first
+	}
+	for t := l.Next(); t.Kind != sqlshape.End; t = l.Next() {
+		switch {
+		case t.Is("table"), t.Is("on") && table == "":
+			schema, table = name()
+		case t.Is("index"), t.Is("key"):
+			_, index = name()
+		}
+	}
+	return schema, table, index
+}
+
+// A planner plans edits as changes.
+type planner struct {
+	r      *mysqlread.Reader
+	schema string
+	edits  []kasoku.Edit
+}
+
+// Plan returns what is to be changed.
+func (p planner) Plan(ctx context.Context) (mysqlread.Plan, error) {
+	vars, err := p.r.Variables(ctx)
+	if err != nil {
+		return mysqlread.Plan{}, err
+	}
+	var out mysqlread.Plan
+	for _, e := range p.edits {
+		c, err := changed(e, p.schema, vars)
+		if err != nil {
+			return out, err
+		}
+		out.Needs = append(out.Needs, c.Name)
+		if c.Before != c.During {
+			out.Changes = append(out.Changes, c)
+		}
+	}
+	return out, nil
+}

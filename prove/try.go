@@ -1,0 +1,278 @@
+package prove
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/explain"
+	"github.com/kasoku/kasoku/guard"
+	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/mysqlread"
+)
+
+// Defaults of [Options].
+const (
+	DefaultRepeat = 5
+	DefaultTop    = 5
+	DefaultLimit  = 10 * time.Second
+)
+
+// Options say what is tried, and where.
+type Options struct {
+	DSN     string // of a database that may be changed
+	Finding *kasoku.Finding
+	Queries []kasoku.Query // of the run, with statements as they were sent
+	Guard   guard.Options  // where the change is journalled; its DSN is that above
+	Keep    bool           // leave the change as it is
+	Repeat  int            // how often each statement is run; 0: DefaultRepeat
+	Top     int            // classes of statements; 0: DefaultTop
+	Limit   time.Duration  // of one statement; 0: DefaultLimit
+
+	Progress func(what string, done, all int)
+}
+
+// A Trial is what a change did.
+type Trial struct {
+	Finding *kasoku.Finding
+	Changes []mysqlread.Changed
+	Samples []Sample
+	Took    time.Duration // to make the change
+	Gain    float64       // part of the time of these statements that is gone, by their calls; below 0: more
+	Known   bool          // Gain is
+	Kept    bool
+}
+
+// A Sample is a statement before and after.
+type Sample struct {
+	Query         kasoku.Query
+	Before, After time.Duration // medians
+	Note          string        // why it was not run
+	PlanBefore    *kasoku.Plan
+	PlanAfter     *kasoku.Plan
+}
+
+// A trier is one trial.
+type trier struct {
+	o      Options
+	db     *sql.DB
+	reader *mysqlread.Reader
+	hold   *guard.Hold
+	schema string
+}
+
+// Try makes the change of a finding, measures its statements before and after, and
+// takes it back unless it is to be kept. A finding without such a change is ErrNoEdit.
+func Try(ctx context.Context, o Options) (res *Trial, err error) {
+	o.Repeat, o.Top, o.Limit = cmp.Or(o.Repeat, DefaultRepeat), cmp.Or(o.Top, DefaultTop), cmp.Or(o.Limit, DefaultLimit)
+	o.Guard.DSN = o.DSN
+	edits := Edits(o.Finding, kasoku.EditIndex, kasoku.EditVariable)
+	if len(edits) == 0 {
+		return nil, fmt.Errorf("%s: %w", o.Finding.ID, ErrNoEdit)
+	}
+	t := &trier{o: o, schema: mysqlflags.Database(o.DSN)}
+	if t.db, err = mysqlflags.OpenDSN(o.DSN); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, t.db.Close()) }()
+	if t.reader, err = mysqlread.New(ctx, t.db); err != nil {
+		return nil, fmt.Errorf("database %s: %w", mysqlflags.Redact(o.DSN), err)
+	}
+	defer func() { err = errors.Join(err, t.reader.Close()) }()
+	if t.hold, err = guard.New(ctx, t.reader, o.Guard); err != nil {
+		return nil, err
+	}
+	return t.run(ctx, edits)
+}
+
+// restoreWithin bounds the way back.
+const restoreWithin = time.Minute
+
+func (t *trier) run(ctx context.Context, edits []kasoku.Edit) (res *Trial, err error) {
+	res = &Trial{Finding: t.o.Finding, Samples: t.samples(edits)}
+	if err := t.measure(ctx, res.Samples, false); err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	t.progress("change", 0, 1)
+	if err := t.hold.Apply(ctx, planner{t.reader, t.schema, edits}); err != nil {
+		return nil, errors.Join(err, t.takeBack(ctx))
+	}
+	res.Took, res.Changes = time.Since(began), t.hold.Changes()
+	err = t.measure(ctx, res.Samples, true)
+	if err == nil && t.o.Keep {
+		res.Kept = true
+		err = t.keep(ctx)
+	} else {
+		err = errors.Join(err, t.takeBack(ctx))
+		res.Changes = t.hold.Changes()
+	}
+	res.gain()
+	return res, err
+}
+
+// takeBack undoes the change, also when the context has ended.
+func (t *trier) takeBack(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreWithin)
+	defer cancel()
+	return t.hold.Release(ctx, func(guard.Left) error { return nil })
+}
+
+// keep takes the change out of the journal: it is nobody's to take back.
+func (t *trier) keep(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreWithin)
+	defer cancel()
+	return t.hold.Leave(ctx)
+}
+
+func (t *trier) progress(what string, done, all int) {
+	if t.o.Progress != nil {
+		t.o.Progress(what, done, all)
+	}
+}
+
+// samples are the classes that took the most time of those that the edits are about:
+// of an index those that name its table.
+func (t *trier) samples(edits []kasoku.Edit) []Sample {
+	var tables []string
+	for _, e := range edits {
+		if e.Kind == kasoku.EditIndex {
+			_, table, _ := IndexNamed(e.Do)
+			tables = append(tables, table)
+		}
+	}
+	about := func(q *kasoku.Query) bool {
+		return len(tables) == 0 || slices.ContainsFunc(q.Tables, func(name string) bool {
+			return slices.ContainsFunc(tables, func(t string) bool { return strings.EqualFold(t, name[strings.LastIndexByte(name, '.')+1:]) })
+		})
+	}
+	queries := slices.Clone(t.o.Queries)
+	slices.SortStableFunc(queries, func(a, b kasoku.Query) int { return cmp.Compare(b.Total, a.Total) })
+	var out []Sample
+	for i := range queries {
+		if q := &queries[i]; about(q) && len(out) < t.o.Top {
+			s := Sample{Query: *q}
+			switch {
+			case q.Raw == "":
+				s.Note = explain.NoSample
+			case !strings.EqualFold(q.Verb, "SELECT") || locks(q.Raw):
+				s.Note = "it writes or locks, and is not run"
+			}
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// locks reports whether a SELECT locks rows or writes a file.
+func locks(statement string) bool {
+	s := strings.ToUpper(statement)
+	return strings.Contains(s, "FOR UPDATE") || strings.Contains(s, "FOR SHARE") || strings.Contains(s, "LOCK IN SHARE") || strings.Contains(s, "INTO ")
+}
+
+// measure asks for the plans of the samples and runs them.
+func (t *trier) measure(ctx context.Context, samples []Sample, after bool) error {
+	queries := make([]kasoku.Query, len(samples))
+	for i := range samples {
+		queries[i] = samples[i].Query
+	}
+	plans, _, err := explain.Queries(ctx, t.reader, queries, explain.Options{Top: max(len(queries), 1), Schema: t.schema})
+	if err != nil {
+		return err
+	}
+	conn, err := t.session(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	for i := range samples {
+		s := &samples[i]
+		t.progress("measure", i, len(samples))
+		plan, took := &s.PlanBefore, &s.Before
+		if after {
+			plan, took = &s.PlanAfter, &s.After
+		}
+		if n := slices.IndexFunc(plans, func(p kasoku.Plan) bool { return p.QueryID == s.Query.ID }); n >= 0 {
+			*plan = &plans[n]
+		}
+		if s.Note != "" {
+			continue
+		}
+		if *took, err = t.time(ctx, conn, s.Query); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			s.Note = err.Error()
+		}
+	}
+	return nil
+}
+
+// session returns a connection whose statements no cache of answers serves.
+func (t *trier) session(ctx context.Context) (*sql.Conn, error) {
+	conn, err := t.db.Conn(ctx)
+	if err == nil && t.reader.Flavor() == mysqlread.MariaDB {
+		_, _ = conn.ExecContext(ctx, "/* kasoku */ SET SESSION query_cache_type = OFF") // refused where there is no cache
+	}
+	return conn, err
+}
+
+// time runs a statement several times in a read-only transaction and returns the
+// median of the time until its last row.
+func (t *trier) time(ctx context.Context, conn *sql.Conn, q kasoku.Query) (time.Duration, error) {
+	if schema := cmp.Or(q.Schema, t.schema); schema != "" {
+		if _, err := conn.ExecContext(ctx, "/* kasoku */ USE "+mysqlread.QuoteParts(schema)); err != nil {
+			return 0, err
+		}
+	}
+	var all []time.Duration
+	for range t.o.Repeat {
+		d, err := timeOnce(ctx, conn, q.Raw, t.o.Limit)
+		if err != nil {
+			return 0, err
+		}
+		all = append(all, d)
+	}
+	slices.Sort(all)
+	return all[len(all)/2], nil
+}
+
+func timeOnce(ctx context.Context, conn *sql.Conn, statement string, limit time.Duration) (took time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	tx, err := conn.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, tx.Rollback()) }()
+	began := time.Now()
+	rows, err := tx.QueryContext(ctx, statement)
+	if err != nil {
+		return 0, err
+	}
+	for rows.Next() { //nolint:revive // its rows are only fetched
+	}
+	took = time.Since(began)
+	return took, errors.Join(rows.Err(), rows.Close())
+}
+
+// gain weighs the samples by their calls.
+func (r *Trial) gain() {
+	var before, after float64
+	for i := range r.Samples {
+		s := &r.Samples[i]
+		if s.Note == "" && s.Before > 0 && s.After > 0 {
+			before += s.Before.Seconds() * float64(s.Query.Calls)
+			after += s.After.Seconds() * float64(s.Query.Calls)
+		}
+	}
+	if before > 0 {
+		r.Gain, r.Known = 1-after/before, true
+	}
+}

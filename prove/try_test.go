@@ -1,0 +1,187 @@
+package prove
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/guard"
+	"github.com/kasoku/kasoku/service"
+	"github.com/kasoku/kasoku/service/servicetest"
+)
+
+const victim = "KASOKU_TEST_PROVE_DSN"
+
+// TestMain is the process that is killed in the middle of a trial, too.
+func TestMain(m *testing.M) {
+	dsn := os.Getenv(victim)
+	if dsn == "" {
+		os.Exit(m.Run())
+	}
+	changed := false
+	o := options(dsn, os.Args[1])
+	o.Progress = func(what string, _, _ int) {
+		if changed && what == "measure" {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {}
+		}
+		changed = changed || what == "change"
+	}
+	_, err := Try(context.Background(), o)
+	fmt.Fprintln(os.Stderr, "not killed:", err)
+	os.Exit(1)
+}
+
+// options are of a finding that proposes an index and a variable.
+func options(dsn, journals string) Options {
+	return Options{
+		DSN: dsn, Guard: guard.Options{Dir: journals}, Repeat: 3,
+		Finding: &kasoku.Finding{ID: "IDX-01", Fixes: []kasoku.Fix{
+			{Text: "by hand"},
+			{Edits: []kasoku.Edit{
+				{Kind: kasoku.EditIndex, Do: "CREATE INDEX items_kind_price ON items (kind, price DESC)", Undo: "DROP INDEX items_kind_price ON items"},
+				{Kind: kasoku.EditVariable, Do: "SET GLOBAL max_connections = 77"},
+			}},
+		}},
+		Queries: []kasoku.Query{
+			{ID: "A", Verb: "SELECT", Tables: []string{"items"}, Calls: 10, Total: 9, Raw: "SELECT id FROM items WHERE kind = 7 ORDER BY price DESC LIMIT 5"},
+			{ID: "B", Verb: "UPDATE", Tables: []string{"items"}, Calls: 10, Total: 8, Raw: "UPDATE items SET price = price + 1 WHERE kind = 7"},
+			{ID: "C", Verb: "SELECT", Tables: []string{"others"}, Calls: 10, Total: 7, Raw: "SELECT 1"},
+		},
+	}
+}
+
+func fill(t *testing.T, s *service.Server) *sql.DB {
+	t.Helper()
+	db := servicetest.DB(t, s, "")
+	servicetest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.items (id INT PRIMARY KEY AUTO_INCREMENT, kind INT, price INT, note VARCHAR(200))",
+		"INSERT INTO shop.items (kind, price, note) VALUES (1, 1, REPEAT('x', 100))")
+	for range 14 {
+		servicetest.Exec(t, db, "INSERT INTO shop.items (kind, price, note) SELECT FLOOR(RAND() * 500), FLOOR(RAND() * 1000), note FROM shop.items")
+	}
+	servicetest.Exec(t, db, "ANALYZE TABLE shop.items")
+	return db
+}
+
+// state is whether the index is there, and the variable.
+func state(t *testing.T, db *sql.DB) string {
+	t.Helper()
+	var n, max int
+	if err := db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM information_schema.STATISTICS WHERE INDEX_NAME = 'items_kind_price'").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.QueryRowContext(t.Context(), "SELECT @@GLOBAL.max_connections").Scan(&max); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(n, " ", max)
+}
+
+func TestTry(t *testing.T) {
+	servicetest.Each(t, servicetest.Unsafe(), func(t *testing.T, s *service.Server) {
+		db := fill(t, s)
+		before := state(t, db)
+		dir := filepath.Join(t.TempDir(), "journals")
+		res, err := Try(t.Context(), options(s.DSN("", "shop"), dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := state(t, db); got != before {
+			t.Errorf("state %q, was %q", got, before)
+		}
+		if len(res.Samples) != 2 || res.Samples[0].Note != "" || res.Samples[1].Note == "" || !res.Known || res.Gain < 0.5 || res.Kept {
+			t.Errorf("trial %+v", res)
+		}
+		if p := res.Samples[0].PlanAfter; p == nil || len(p.Rows) != 1 || p.Rows[0].Key != "items_kind_price" || res.Samples[0].PlanBefore.Rows[0].Key != "" {
+			t.Errorf("plans %+v, %+v", res.Samples[0].PlanBefore, p)
+		}
+		killed(t, s, db, dir, before)
+		o := options(s.DSN("", "shop"), dir)
+		o.Keep = true
+		if res, err = Try(t.Context(), o); err != nil || !res.Kept {
+			t.Fatal(res, err)
+		}
+		if got := state(t, db); got != "2 77" {
+			t.Errorf("kept: state %q", got)
+		}
+		if found, err := guard.Journals(dir); err != nil || len(found) != 0 {
+			t.Errorf("journals %v, %v", found, err)
+		}
+	})
+}
+
+// killed: a trial that is killed leaves a journal that takes everything back, even
+// when the server was restarted since.
+func killed(t *testing.T, s *service.Server, db *sql.DB, dir, before string) {
+	cmd := exec.CommandContext(t.Context(), os.Args[0], dir)
+	cmd.Env = append(os.Environ(), victim+"="+s.DSN("", "shop"))
+	if out, err := cmd.CombinedOutput(); !strings.Contains(fmt.Sprint(err), "killed") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if got := state(t, db); got != "2 77" {
+		t.Errorf("killed: state %q", got)
+	}
+	if s.Kind == service.KindMariaDB {
+		if err := s.Restart(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, err := guard.Journals(dir)
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	if err := guard.Restore(t.Context(), found[0].Path, s.DSN("", "shop"), func(guard.Left) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if got := state(t, db); got != before {
+		t.Errorf("restored: state %q, was %q", got, before)
+	}
+}
+
+func TestTryRefuses(t *testing.T) {
+	for _, f := range []kasoku.Finding{
+		{ID: "N"},
+		{ID: "R", Fixes: []kasoku.Fix{{Edits: []kasoku.Edit{{Kind: kasoku.EditVariable, Conf: "skip-log-bin"}}}}},
+		{ID: "X", Fixes: []kasoku.Fix{{Edits: []kasoku.Edit{{Kind: kasoku.EditNginx, Context: "http", Lines: "gzip on;"}}}}},
+	} {
+		if _, err := Try(t.Context(), Options{Finding: &f, DSN: "u@tcp(127.0.0.1:1)/"}); !errors.Is(err, ErrNoEdit) {
+			t.Errorf("%s: %v", f.ID, err)
+		}
+	}
+}
+
+func TestIndexNamed(t *testing.T) {
+	for statement, want := range map[string]string{
+		"CREATE INDEX a ON t (b)":                                                  ".t.a",
+		"CREATE UNIQUE INDEX `a` ON `s`.`t` (`index`)":                             "s.t.a",
+		"DROP INDEX a ON s.t":                                                      "s.t.a",
+		"ALTER TABLE estate ADD COLUMN p POINT NOT NULL, ADD SPATIAL INDEX ep (p)": ".estate.ep",
+		"ALTER TABLE t DROP INDEX a, DROP COLUMN b":                                ".t.a",
+		"SELECT 1": "..",
+	} {
+		s, table, index := IndexNamed(statement)
+		if got := s + "." + table + "." + index; got != want {
+			t.Errorf("%s: %s, want %s", statement, got, want)
+		}
+	}
+}
+
+func TestVariable(t *testing.T) {
+	for statement, want := range map[string]string{
+		"SET GLOBAL innodb_flush_log_at_trx_commit = 2": "innodb_flush_log_at_trx_commit=2",
+		"set global A='x y';":                           "a=x y",
+		"SET GLOBAL a = 1; DROP TABLE t":                "=",
+		"SET SESSION a = 1":                             "=",
+	} {
+		if name, value, _ := Variable(kasoku.Edit{Do: statement}); name+"="+value != want {
+			t.Errorf("%s: %s = %s, want %s", statement, name, value, want)
+		}
+	}
+}
