@@ -10,7 +10,7 @@ const (
 	// runDuration caps the time in which statements of a run are spread over a
 	// request, in µs: a loop goes on at one pace however long the request is.
 	runDuration = 300_000
-	iterations  = 80
+	iterations  = 120
 	// expectedBackground is the part of a kind's chunks that no request runs, as far
 	// as nothing is known: it counts like one chunk that was seen.
 	expectedBackground = 0.02
@@ -21,7 +21,7 @@ const (
 	// for: of stamps twice as many.
 	stray = 0.01
 	// settled ends the iterations when no rate changes by more of the chunks.
-	settled = 1e-4
+	settled = 3e-5
 	// plausible is the part of a kind's chunks from which on an endpoint's time
 	// does not count as background.
 	plausible = 0.02
@@ -55,8 +55,9 @@ type fit struct {
 	slack   int64 // the greatest of a chunk
 }
 
-// shuffled is what chance gives a chunk's literals at an endpoint.
-type shuffled struct{ tried, matched uint8 }
+// shuffled is how many open requests of an endpoint a chunk's literals were tried
+// on and how many they match, and how many of as many others they match by chance.
+type shuffled struct{ tried, matched, chance uint16 }
 
 // coverage is the time in which no request of a set of endpoints is open, in µs.
 type coverage struct{ uncovered float64 }
@@ -212,10 +213,15 @@ func (f *fit) sweep(byTime []int32) {
 				s = len(all) - begin
 				slot[u] = int32(s) + 1
 				all = append(all, entry{endpoint: u})
-				allShuffled = append(allShuffled, f.chance(byUnit[u], place, mask, literals))
+				allShuffled = append(allShuffled, shuffled{})
 			}
 			e := &all[begin+s]
-			if mask != 0 && w.reqValues.match(r, mask, literals) {
+			same := false
+			if mask != 0 && len(byUnit[u]) > 0 {
+				same = w.reqValues.match(r, mask, literals)
+				allShuffled[begin+s].count(same, f.chance(byUnit[u], uint32(place)*64+uint32(r)%64, mask, literals))
+			}
+			if same {
 				e.same[0] += spread
 				e.same[1] += pace
 			} else {
@@ -237,20 +243,25 @@ func (f *fit) sweep(byTime []int32) {
 	f.from[len(byTime)] = int32(len(f.entries))
 }
 
-// chance tries a chunk's literals on requests of the endpoint that are not open.
-func (f *fit) chance(past []int32, place int32, mask uint64, literals []uint64) shuffled {
-	if mask == 0 || len(past) < 40 {
-		return shuffled{}
+// count adds one open request.
+func (s *shuffled) count(same, chance bool) {
+	s.tried++
+	if same {
+		s.matched++
 	}
-	var s shuffled
-	for k := range uint32(4) {
-		h := (uint32(place)*4 + k + 1) * 2654435761
-		s.tried++
-		if f.w.reqValues.match(past[int(h>>4)%(len(past)-20)], mask, literals) {
-			s.matched++
-		}
+	if chance {
+		s.chance++
 	}
-	return s
+}
+
+// chance tries a chunk's literals on a request of the endpoint that is long over.
+func (f *fit) chance(past []int32, try uint32, mask uint64, literals []uint64) bool {
+	const open = 100 // the last ones may be open
+	if len(past) <= 2*open {
+		return false
+	}
+	h := uint64(try) * 0x9e3779b97f4a7c15 >> 32
+	return f.w.reqValues.match(past[h%uint64(len(past)-open)], mask, literals)
 }
 
 // run fits every kind, prunes and fits again.
@@ -435,13 +446,20 @@ func (f *fit) expect(first, last int32, rates []float64, back float64, sums []fl
 	return sumBack
 }
 
+// Literals tell something when they match at least leastMatches times, and
+// timesChance as often as with requests that are over.
+const (
+	leastMatches = 5
+	timesChance  = 3
+)
+
 // matches is how often literals match: of an endpoint's own chunks, and by chance.
 type matches struct{ own, chance float64 }
 
 // learn counts the matches of each endpoint under the present rates.
 func (f *fit) learn(k int32, rates []float64, back float64, match []matches) {
 	own, hit := make([]float64, len(rates)), make([]float64, len(rates))
-	tried, matched := make([]float64, len(rates)), make([]float64, len(rates))
+	tried := make([]struct{ all, matched, chance float64 }, len(rates))
 	for p := f.mark[k]; p < f.mark[k+1]; p++ {
 		es := f.entries[f.from[p]:f.from[p+1]]
 		total := back
@@ -454,8 +472,10 @@ func (f *fit) learn(k int32, rates []float64, back float64, match []matches) {
 		for i := range es {
 			e := &es[i]
 			s := f.shuffle[int(f.from[p])+i]
-			tried[e.endpoint] += float64(s.tried)
-			matched[e.endpoint] += float64(s.matched)
+			t := &tried[e.endpoint]
+			t.all += float64(s.tried)
+			t.matched += float64(s.matched)
+			t.chance += float64(s.chance)
 			share := rates[e.endpoint] * e.weight / total
 			own[e.endpoint] += share
 			same, other := float64(e.same[f.mode(k)]), float64(e.other[f.mode(k)])
@@ -467,14 +487,19 @@ func (f *fit) learn(k int32, rates []float64, back float64, match []matches) {
 	}
 	for e := range match {
 		// Two chunks' worth of doubt: what is seen once is not a habit.
-		chance := (matched[e] + 0.01) / (tried[e] + 1)
+		t := &tried[e]
+		chance := (t.chance + 0.01) / (t.all + 1)
+		if t.matched < leastMatches+timesChance*t.chance {
+			match[e] = matches{}
+			continue
+		}
 		match[e] = matches{own: min((hit[e]+2*chance)/(own[e]+2), 0.999), chance: min(chance, 0.999)}
 	}
 }
 
 // factors are the likelihood ratios of a match and of none.
 func (m matches) factors() (same, other float64) {
-	if m.chance == 0 || m.own <= 3*m.chance {
+	if m.chance == 0 || m.own <= timesChance*m.chance {
 		return 1, 1
 	}
 	return m.own / m.chance, (1 - m.own) / (1 - m.chance)
