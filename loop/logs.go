@@ -121,7 +121,7 @@ func (s *session) collect(l *logFile) (w kasoku.LogWindow, err error) {
 	whole := kasoku.Interval{To: s.run.Length}
 	switch l.kind {
 	case "slowlog":
-		o := slowlog.Options{Kind: slowlog.Slow, Clock: s.clock.wall, Interval: whole, KeepRaw: true}
+		o := slowlog.Options{Kind: slowlog.Slow, Clock: s.clock.wall, Interval: whole, KeepRaw: true, Trailers: true}
 		if s.join != nil {
 			o.Each = s.join.follow(s.newFeed(l))
 		}

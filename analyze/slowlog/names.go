@@ -57,6 +57,7 @@ const maxKeys = 1 << 15
 // use; several namers may share a registry.
 type namer struct {
 	split  Split
+	trim   bool // Options.Trailers
 	reg    *registry
 	shaper sqlshape.Shaper
 	known  map[uint64]int32 // shapes by the key of their sketch
@@ -73,16 +74,20 @@ type named struct {
 }
 
 func newNamer(o Options, r *registry) *namer {
-	return &namer{split: o.Split, reg: r, known: map[uint64]int32{}}
+	return &namer{split: o.Split, trim: o.Trailers, reg: r, known: map[uint64]int32{}}
 }
 
 // name sets what an event says about its statement's shape. What it points to is
 // valid until the arena is emptied.
 func (n *namer) name(e *Event) {
-	k := n.shaper.Sketch(e.Statement)
+	sql := e.Statement
+	if n.trim {
+		sql = withoutTrailer(sql)
+	}
+	k := n.shaper.Sketch(sql)
 	e.identity, e.single = k.Text, !k.Rows
 	var tag []byte
-	if k.Commented {
+	if k.Commented || len(sql) < len(e.Statement) {
 		e.own = bytes.Contains(e.Statement, []byte(own))
 		tag = n.comments(e, &k)
 	}
@@ -95,9 +100,23 @@ func (n *namer) name(e *Event) {
 	if ok {
 		e.shape = id
 	} else {
-		n.lookUp(e, k.Key, tag)
+		n.lookUp(e, sql, k.Key, tag)
 	}
 	*near = named{k.Key, e.shape + 1}
+}
+
+// withoutTrailer returns a statement without the comment at its end, if that holds
+// keys and values.
+func withoutTrailer(sql []byte) []byte {
+	body := bytes.TrimRight(sql, " \t\r\n;")
+	if !bytes.HasSuffix(body, []byte("*/")) {
+		return sql
+	}
+	from := bytes.LastIndex(body, []byte("/*"))
+	if from <= 0 || body[from+2] == '!' || body[from+2] == '+' || bytes.IndexAny(body[from:], "=:") < 0 {
+		return sql
+	}
+	return bytes.TrimRight(body[:from], " \t\r\n")
 }
 
 // comments reads the comments of a statement. It returns the tag that splits its
@@ -119,8 +138,8 @@ func (n *namer) comments(e *Event, k *sqlshape.Sketch) (tag []byte) {
 }
 
 // lookUp finds a shape by its name.
-func (n *namer) lookUp(e *Event, key uint64, tag []byte) {
-	fingerprint := n.shaper.Fingerprint(e.Statement)
+func (n *namer) lookUp(e *Event, sql []byte, key uint64, tag []byte) {
+	fingerprint := n.shaper.Fingerprint(sql)
 	from := len(n.arena)
 	n.arena = append(append(append(n.arena, fingerprint...), 0), tag...)
 	e.name, e.print = n.arena[from:len(n.arena):len(n.arena)], len(fingerprint)

@@ -65,4 +65,9 @@ type Options struct {
 	// number of its class: [Class.Number].
 	Each func(e *Event, class int)
 	Own  bool // statements of kasoku itself count
+
+	// Trailers leaves a comment at the end of a statement, with the blanks before it,
+	// out of its class when it holds keys and values, as those of sqlcommenter do.
+	// pt-query-digest leaves out the comment, not the blanks.
+	Trailers bool
 }
