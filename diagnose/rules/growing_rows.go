@@ -166,7 +166,7 @@ func (r GrowingRows) finding(c *diagnose.Case, g growth) kasoku.Finding {
 		Cause: fmt.Sprintf("The statement reads all of a history that grows with every write: %s rows a call in the first third of the run, %s in the last. Nothing in its WHERE bounds it.",
 			perWords(g.first), perWords(g.last)),
 		Fixes: []kasoku.Fix{{Text: "Put the range that the answer needs into the WHERE", Where: where, Lang: "sql", Risk: kasoku.RiskAppRestart,
-			Code: cut(q.Sample, 300) + "\n-- with: AND t >= ? AND t < ?", Note: "The index needs the column of the range behind those that are compared for equality. Compare the next run: it may not gain."}},
+			Code: cut(sampleOf(q), 300) + "\n-- with: AND t >= ? AND t < ?", Note: "The index needs the column of the range behind those that are compared for equality. Compare the next run: it may not gain."}},
 		Expect: "rows a call stay level over the run", Verify: "the next run: rows a call in its last third", Interval: kasoku.Interval{From: q.First, To: q.Last},
 	}
 }

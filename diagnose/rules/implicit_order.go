@@ -92,7 +92,7 @@ func (r ImplicitOrder) finding(c *diagnose.Case, t *kasoku.TableDef, of []*kasok
 		Cause: fmt.Sprintf("%s has no primary key, and %s of it without ORDER BY. A primary key makes InnoDB store it anew, and the rows come in another order; dropping the key does not bring the old one back.",
 			t.Name, unit.Counted(len(of), "class of statements sends rows", "classes of statements send rows")),
 		Fixes: []kasoku.Fix{
-			{Text: "Say the order in the statement before the table gets a key", Where: handlerOf(""), Lang: "sql", Code: strings.TrimRight(of[0].Sample, "; ") + " ORDER BY …;", Risk: kasoku.RiskAppRestart},
+			{Text: "Say the order in the statement before the table gets a key", Where: handlerOf(""), Lang: "sql", Code: strings.TrimRight(sampleOf(of[0]), "; ") + " ORDER BY …;", Risk: kasoku.RiskAppRestart},
 			{Text: "Where nothing else orders the rows, number them first", Where: "what makes the table", Lang: "sql", Risk: kasoku.RiskSemantics,
 				Code: "ALTER TABLE " + t.Name + " ADD COLUMN seq BIGINT UNSIGNED NOT NULL AUTO_INCREMENT, ADD UNIQUE KEY (seq);", Note: "Check that answers stay the same, on data that was loaded anew."},
 		},

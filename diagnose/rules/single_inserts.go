@@ -175,7 +175,7 @@ func (SingleInserts) signals(c *diagnose.Case, l insertLoop) []diagnose.Signal {
 
 // manyRows is the INSERT with several rows.
 func manyRows(q *kasoku.Query) string {
-	text := strings.TrimRight(q.Sample, "; ")
+	text := strings.TrimRight(sampleOf(q), "; ")
 	lower := strings.ToLower(text)
 	at := strings.LastIndex(lower, "values")
 	if at < 0 {

