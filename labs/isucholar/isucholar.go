@@ -37,7 +37,7 @@ func Lab() *kit.Lab {
 		About: "a university portal: grades, submissions, exports; N+1, locks, commits, copies",
 		Defects: []kit.Defect{
 			{ID: "QRY-06", Where: "service", About: "grades asks again for each course and class", Object: `grades`, Brings: []string{"QRY-04", "QRY-05"}},
-			{ID: "QRY-07", Where: "service", About: "grades computes the statistics of all students anew", Object: `grades|query|submissions|registrations`, Brings: []string{"QRY-08"}},
+			{ID: "QRY-07", Where: "service", About: "grades computes the statistics of all students anew", Object: `grades|query|results|users`, Brings: []string{"QRY-08"}},
 			{ID: "LCK-01", Where: "service", About: "an export holds a row while it copies and packs", Object: `classes|export|query`},
 			{ID: "LCK-02", Where: "service", About: "scores are written in the order in which they came", Object: `totals|submissions|scores|query`, Brings: []string{"DRV-03", "MES-07"}},
 			{ID: "APP-02", Where: "service", About: "an export copies each file with a process of its own"},
@@ -63,9 +63,11 @@ func args(d kit.Set, _ string) []string {
 const (
 	students   = 120
 	courses    = 40
-	parts      = 5  // classes of a course
-	perStudent = 12 // courses of a student
-	handed     = 30 // files of the class that is exported
+	parts      = 5   // classes of a course
+	perStudent = 12  // courses of a student
+	handed     = 30  // files of the class that is exported
+	scored     = 110 // students whose scores come at once
+	finished   = 40  // classes of earlier years that each student has a result of
 	fileSize   = 40 << 10
 )
 
@@ -77,6 +79,7 @@ var schema = []string{
 	`CREATE TABLE registrations (course_id BIGINT NOT NULL, user_id BIGINT NOT NULL, PRIMARY KEY (course_id, user_id), KEY by_user (user_id))`,
 	`CREATE TABLE submissions (class_id BIGINT NOT NULL, user_id BIGINT NOT NULL, file_name VARCHAR(100) NOT NULL, score INT NULL,
 	  PRIMARY KEY (class_id, user_id), KEY by_user (user_id, class_id))`,
+	`CREATE TABLE results (user_id BIGINT NOT NULL, class_id BIGINT NOT NULL, score INT NOT NULL, PRIMARY KEY (user_id, class_id))`,
 	`CREATE TABLE totals (user_id BIGINT NOT NULL PRIMARY KEY, total BIGINT NOT NULL, changes BIGINT NOT NULL)`,
 }
 
@@ -88,7 +91,7 @@ func fill(ctx context.Context, db *sql.DB, _ kit.Set) error {
 			return err
 		}
 	}
-	var users, cs, classes, regs, subs, totals []string
+	var users, cs, classes, regs, subs, results, totals []string
 	for c := range courses {
 		cs = append(cs, fmt.Sprintf("(%d,'course %d',%d,'in-progress')", c+1, c+1, 1+c%3))
 		for p := range parts {
@@ -98,6 +101,9 @@ func fill(ctx context.Context, db *sql.DB, _ kit.Set) error {
 	for u := range students {
 		users = append(users, fmt.Sprintf("(%d,'S%05d','student %d')", u+1, u+1, u+1))
 		totals = append(totals, fmt.Sprintf("(%d,%d,0)", u+1, perStudent*parts*60))
+		for k := range finished {
+			results = append(results, fmt.Sprintf("(%d,%d,%d)", u+1, 1+(u+k*3)%(courses*parts), 30+(u*11+k)%70))
+		}
 		for k := range perStudent {
 			c := (u/10 - k + courses) % courses
 			regs = append(regs, fmt.Sprintf("(%d,%d)", c+1, u+1))
@@ -111,13 +117,14 @@ func fill(ctx context.Context, db *sql.DB, _ kit.Set) error {
 		rows []string
 	}{
 		{"users (id,code,name)", users}, {"courses (id,name,credit,status)", cs}, {"classes (id,course_id,part,title)", classes},
-		{"registrations (course_id,user_id)", regs}, {"submissions (class_id,user_id,file_name,score)", subs}, {"totals (user_id,total,changes)", totals},
+		{"registrations (course_id,user_id)", regs}, {"submissions (class_id,user_id,file_name,score)", subs}, {"results (user_id,class_id,score)", results},
+		{"totals (user_id,total,changes)", totals},
 	} {
 		if _, err := db.ExecContext(ctx, "INSERT INTO "+t.into+" VALUES "+strings.Join(t.rows, ",")); err != nil {
 			return err
 		}
 	}
-	_, err := db.ExecContext(ctx, "ANALYZE TABLE users, courses, classes, registrations, submissions, totals")
+	_, err := db.ExecContext(ctx, "ANALYZE TABLE users, courses, classes, registrations, submissions, results, totals")
 	return err
 }
 
@@ -133,8 +140,8 @@ func targets(base string) ([]load.Target, error) {
 		{Method: "GET", URL: "/api/users/me/courses", Header: as, Weight: 18},
 		{Method: "POST", URL: first, Header: upload, Body: form(), Weight: 14},
 		{Method: "POST", URL: first + "/export", Weight: 5},
-		{Method: "PUT", URL: first + "/scores", Header: json, Body: scores(func(i int) int { return i + 1 }), Weight: 4},
-		{Method: "PUT", URL: first + "/scores", Header: json, Body: scores(func(i int) int { return handed - i }), Weight: 4},
+		{Method: "PUT", URL: first + "/scores", Header: json, Body: scores(func(i int) int { return i + 1 }), Weight: 5},
+		{Method: "PUT", URL: first + "/scores", Header: json, Body: scores(func(i int) int { return scored - i }), Weight: 5},
 		{Method: "PUT", URL: "/api/users/me/courses", Header: http.Header{"Cookie": as["Cookie"], "Content-Type": json["Content-Type"]}, Body: []byte(`[20,21,22]`), Weight: 8},
 	}
 	for i := range all {
@@ -155,11 +162,11 @@ func form() []byte {
 	return fmt.Appendf(nil, "--kasoku\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.pdf\"\r\nContent-Type: application/pdf\r\n\r\n%s\r\n--kasoku--\r\n", file(0))
 }
 
-// scores are those of all who handed in, in the order that at gives.
+// scores are those of most students, in the order that at gives.
 func scores(at func(int) int) []byte {
 	var b []byte
-	for i := range handed {
-		b = fmt.Appendf(b, `,{"user":%d,"score":%d}`, at(i), 50+i)
+	for i := range scored {
+		b = fmt.Appendf(b, `,{"user":%d,"score":%d}`, at(i), 20+i%80)
 	}
 	b[0] = '['
 	return append(b, ']')

@@ -14,10 +14,11 @@ import (
 
 // Options says how the lab is started.
 type Options struct {
-	Dir      string // for the database, the logs and the program's link; must exist
-	Database string // mariadb or mysql
-	Listen   string // host:port of the service, 127.0.0.1:0 when empty
-	Program  string // the kasoku binary, which runs the service as a process of its own
+	Dir      string   // for the database, the logs and the program's link; must exist
+	Database string   // mariadb or mysql
+	Listen   string   // host:port of the service, 127.0.0.1:0 when empty
+	Program  string   // the kasoku binary, which runs the service as a process of its own
+	Args     []string // further arguments of the database server
 }
 
 // A Stack is the running lab: a private database and the service, each a
@@ -40,7 +41,7 @@ func Up(ctx context.Context, o Options) (*Stack, error) {
 	if start == nil {
 		return nil, fmt.Errorf("unknown database %q: want mariadb or mysql", o.Database)
 	}
-	db, err := start(ctx, service.Options{Dir: filepath.Join(o.Dir, o.Database)})
+	db, err := start(ctx, service.Options{Dir: filepath.Join(o.Dir, o.Database), Args: o.Args})
 	if err != nil {
 		return nil, err
 	}
