@@ -68,6 +68,10 @@ type serviceConfig struct {
 	Batch     int           `json:",omitempty"` // short statements that each request sends in one go before it writes
 
 	Burden *burden `json:",omitempty"` // of the host, by each request
+
+	Depot *depot `json:",omitempty"` // the depot, a service behind nginx, instead of the ledger
+
+	Desk *deskConfig `json:",omitempty"` // the desk instead of the ledger
 }
 
 // createEntries is the ledger's table; its keys are integers that the service makes.
@@ -88,11 +92,17 @@ func serveChild(config string) error {
 		return err
 	}
 	defer access.Close()
+	if c.Depot != nil {
+		return serveDepot(ctx, c)
+	}
 	if c.Lab {
 		return userapi.Serve(ctx, userapi.Config{
 			Listen: cmp.Or(c.Listen, "127.0.0.1:0"), DSN: c.DSN, Defects: c.Defects, MaxIdle: c.MaxIdle,
 			AccessLog: shifted{access, c.Ahead}, AppLog: os.Stderr, Ready: func(addr string) { fmt.Println(addr) },
 		})
+	}
+	if c.Desk != nil {
+		return serveDesk(ctx, c, access)
 	}
 	return serveLedger(ctx, c, access)
 }

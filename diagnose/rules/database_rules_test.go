@@ -1,0 +1,250 @@
+package rules
+
+import (
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+)
+
+// committing makes a ladder whose 11,100 requests take 10 ms each and whose slow log
+// has a cheap read and one commit for each request.
+func committing(each time.Duration) *build {
+	b := ladder().accessLog()
+	b.Endpoints[0].Total = 111 * time.Second
+	b.Endpoints[0].Count = 11_100
+	b.setting("innodb_flush_log_at_trx_commit", "1").setting("sync_binlog", "0").setting("log_bin", "OFF")
+	b.Logs = []kasoku.LogWindow{{Kind: "slowlog", Records: 22_200}}
+	b.Queries = []kasoku.Query{
+		{ID: "R", Verb: "SELECT", Fingerprint: "select a from orders where id = ?", Tables: []string{"orders"}, Calls: 11_100, RowsExamined: 11_100, Total: 11_100 * 100 * time.Microsecond},
+		{ID: "C", Verb: "COMMIT", Fingerprint: "commit", Calls: 11_100, Total: 11_100 * each},
+	}
+	b.counter("Innodb_data_fsyncs", 100, 1000, 10_000).counter("Binlog_cache_use", 0, 0, 0)
+	b.counter("Innodb_row_lock_waits", 0, 0, 0).counter("Innodb_row_lock_time", 0, 0, 0)
+	return b.gauge("conn.replicas", 0, 0, 0, 0)
+}
+
+func TestCommitSync(t *testing.T) {
+	r := CommitSync{}
+	f := speaks(t, r, committing(2*time.Millisecond).alone(), kasoku.High, "Commits wait for the disk for 19.0 %", "11,100 commits waited 1.90 ms each")
+	if len(f.Fixes[0].Edits) != 1 || f.Fixes[0].Edits[0].Do != "SET GLOBAL innodb_flush_log_at_trx_commit = 2" || f.Fixes[0].Risk != kasoku.RiskDurability || f.Object.Name != "innodb_flush_log_at_trx_commit" {
+		t.Errorf("%+v", f)
+	}
+	keepsQuiet(t, r, committing(500*time.Microsecond).alone(), false, "the threshold is 5.0 %")
+	relaxed := committing(2*time.Millisecond).setting("innodb_flush_log_at_trx_commit", "2")
+	keepsQuiet(t, r, relaxed.alone(), false, "no log is synchronised")
+	relaxed.setting("log_bin", "ON").setting("sync_binlog", "1")
+	if f := speaks(t, r, relaxed.alone(), kasoku.High); f.Object.Name != "sync_binlog" || len(f.Fixes[0].Edits) != 1 {
+		t.Errorf("%+v", f)
+	}
+	keepsQuiet(t, r, ladder().alone(), true, "slow log")
+
+	// Writes outside of transactions commit themselves; those inside do not.
+	b := committing(0)
+	b.Queries[1] = kasoku.Query{ID: "I", Verb: "INSERT", Fingerprint: "insert into orders values(?+)", Calls: 11_100, Total: 11_100 * 2 * time.Millisecond}
+	speaks(t, r, b.alone(), kasoku.High, "insert into orders")
+	b.Transactions = []kasoku.Transaction{{Shape: []string{"R", "I"}, Count: 11_100}}
+	keepsQuiet(t, r, b.alone(), false, "0 commits")
+}
+
+func TestBinlog(t *testing.T) {
+	r := Binlog{}
+	keepsQuiet(t, r, committing(2*time.Millisecond).alone(), false, "is off")
+	on := func() *build {
+		return committing(2*time.Millisecond).setting("log_bin", "ON").setting("sync_binlog", "1").counter("Binlog_cache_use", 100, 1000, 10_000)
+	}
+	f := speaks(t, r, on().alone(), kasoku.High, "nobody reads it", "11,100 transactions")
+	if e := f.Fixes[0].Edits; len(e) != 1 || e[0].Do != "" || e[0].Conf != "skip-log-bin" {
+		t.Errorf("%+v", e)
+	}
+	keepsQuiet(t, r, on().setting("sync_binlog", "0").alone(), false, "wait for 0 % of")
+	keepsQuiet(t, r, on().gauge("conn.replicas", 2, 2, 2, 2).alone(), false, "2 replicas read")
+	keepsQuiet(t, r, on().counter("Binlog_cache_use", 1, 2, 3).alone(), false, "the threshold is 100")
+}
+
+func TestSlowDisk(t *testing.T) {
+	r := SlowDisk{}
+	disk := func(b *build, write float64) *build {
+		for name, grown := range map[string]float64{"disk.writes": 1000, "disk.write_time": 1000 * write, "disk.busy": 36} {
+			b.counts(kasoku.Key{Source: diagnose.Host, Name: name, Instance: "sda"}, 0, 0, grown)
+		}
+		return b
+	}
+	slow := func() *build { return committing(2*time.Millisecond).setting("innodb_flush_log_at_trx_commit", "2") }
+	f := speaks(t, r, disk(slow(), 0.02).alone(), kasoku.High, "Writes wait for the disk sda, 20.0 ms each")
+	if f.Object != (kasoku.Object{Kind: "disk", Name: "sda"}) {
+		t.Error(f.Object)
+	}
+	keepsQuiet(t, r, disk(slow(), 0.001).alone(), false, "a disk takes 1.00 ms")
+	keepsQuiet(t, r, disk(committing(2*time.Millisecond), 0.02).alone(), false, "that comes first")
+	keepsQuiet(t, r, slow().alone(), true, "disks were not recorded")
+}
+
+func TestLockQueue(t *testing.T) {
+	r := LockQueue{}
+	keepsQuiet(t, r, committing(0).alone(), false, "0 waits for locks")
+	keepsQuiet(t, r, ladder().alone(), true, "Innodb_row_lock_waits was not recorded")
+	queue := func() *build {
+		b := committing(0).counter("Innodb_row_lock_waits", 0, 0, 1000).counter("Innodb_row_lock_time", 0, 0, 20_000)
+		b.LockWaits = []kasoku.LockWait{{Table: "shop.orders", Index: "PRIMARY", Waiting: "update orders set a = ? where id = ?", WaitingID: "W",
+			Blocking: "select a from orders where id = ? for update", BlockingID: "B", Samples: 8, Waiters: 5, Oldest: 60 * time.Millisecond, First: 30 * time.Second, Last: 38 * time.Second}}
+		b.Callers = []kasoku.Caller{{QueryID: "B", Method: "POST", Route: "/export", Class: kasoku.CallerHigh}, {QueryID: "W", Method: "PUT", Route: "/orders/:id"}}
+		return b
+	}
+	f := speaks(t, r, queue().alone(), kasoku.High, "of rows of orders", "select a from orders where id = ? for update", "60.0 ms", "It is of POST /export", "20.0 ms each")
+	if f.Object != (kasoku.Object{Kind: "table", Name: "orders"}) || f.Impact.Share < 0.17 || f.Impact.Share > 0.19 {
+		t.Errorf("%+v", f)
+	}
+	idle := queue()
+	idle.LockWaits[0].Blocking, idle.LockWaits[0].BlockingID, idle.LockWaits[0].Oldest = "", "", 0
+	speaks(t, r, idle.alone(), kasoku.Medium, "runs no statement", "Those that wait are of PUT /orders/:id", "below 1 s")
+	blind := queue()
+	blind.LockWaits = nil
+	blind.Queries = append(blind.Queries, kasoku.Query{Verb: "UPDATE", Tables: []string{"stock"}, Total: time.Second})
+	if f := speaks(t, r, blind.alone(), kasoku.Medium, "stock"); f.Object.Name != "stock" {
+		t.Error(f.Object)
+	}
+
+	// Only the pool grew, and the queue with it.
+	before, after := queue(), queue().latency(3, 20*time.Millisecond, 0)
+	before.counter("Innodb_row_lock_time", 0, 0, 8_000)
+	before.Settings = append(before.Settings, kasoku.Setting{Scope: "app", Name: "db.maxOpen", Value: "10"})
+	after.Settings = append(after.Settings, kasoku.Setting{Scope: "app", Name: "db.maxOpen", Value: "100"})
+	speaks(t, r, diagnose.NewCase(after.Recording, before.Recording), kasoku.High, "A larger pool is worse", "10 → 100", "Put db.maxOpen back to 10")
+	after.setting("max_connections", "900")
+	if f := speaks(t, r, diagnose.NewCase(after.Recording, before.Recording), kasoku.High); f.Title != "Requests queue for locks of rows of orders" {
+		t.Error(f.Title)
+	}
+}
+
+func TestDeadlocks(t *testing.T) {
+	r := Deadlocks{}
+	keepsQuiet(t, r, committing(0).alone(), false, "0 deadlocks")
+	b := committing(0)
+	b.Deadlocks = []kasoku.Deadlock{{At: 33 * time.Second, Table: "shop.orders", Statements: []string{"update orders set a = ?", "delete from orders where id = ?"}, Indexes: []string{"PRIMARY"}, Count: 12}}
+	f := speaks(t, r, b.alone(), kasoku.Medium, "12 deadlocks roll transactions back", "delete from orders where id = ? rolled back", "update orders set a = ? goes on")
+	if f.Object != (kasoku.Object{Kind: "table", Name: "orders"}) {
+		t.Error(f.Object)
+	}
+	b.said("error", "1213", "Error 1213: Deadlock found when trying to get lock", false, 40)
+	speaks(t, r, b.alone(), kasoku.High, "40 deadlocks")
+	b = committing(0).counter("Innodb_deadlocks", 0, 0, 4)
+	keepsQuiet(t, r, b.alone(), false, "4 deadlocks")
+	keepsQuiet(t, r, ladder().alone(), true, "Innodb_deadlocks was not recorded")
+}
+
+// pooled publishes a pool of which requests waited that long in step 3.
+func pooled(b *build, limit, waited float64) *build {
+	key := func(name string) kasoku.Key { return kasoku.Key{Source: sourceExpvar, Name: name, Instance: "db"} }
+	b.counts(key("WaitDuration"), 0, 0, waited).counts(key("WaitCount"), 0, 0, 5000)
+	b.add(key("MaxOpenConnections"), kasoku.Gauge, func(int) float64 { return limit })
+	return b.add(key("InUse"), kasoku.Gauge, func(int) float64 { return limit })
+}
+
+func TestSmallPool(t *testing.T) {
+	r := SmallPool{}
+	keepsQuiet(t, r, committing(0).alone(), true, "no program publishes its pool")
+	keepsQuiet(t, r, pooled(committing(0), 10, 4).alone(), false, "the thresholds are 20 and 5.0 %")
+	f := speaks(t, r, pooled(committing(0), 10, 60).alone(), kasoku.High, "Requests wait for one of 10 connections", "5,000 of them waited", "Let the pool open 15 connections")
+	if f.Object != (kasoku.Object{Kind: "pool", Name: "connections"}) || f.Impact.Share < 0.5 {
+		t.Errorf("%+v", f)
+	}
+	keepsQuiet(t, r, pooled(committing(0), 10, 60).counter("Innodb_row_lock_time", 0, 0, 40_000).alone(), false, "held up by locks")
+	keepsQuiet(t, r, pooled(committing(0), 10, 60).cpu(0.1, 1.85).alone(), false, "the same CPU")
+}
+
+func TestAppCPU(t *testing.T) {
+	r := AppCPU{}
+	keepsQuiet(t, r, ladder().alone(), true, "no process")
+	app := func(cores, db float64) *build {
+		b := ladder().cpu(0.05, cores+db)
+		for name, v := range map[string]float64{"77 shop": cores, "78 mariadbd": db} {
+			b.counts(kasoku.Key{Source: diagnose.Process, Name: "cpu.user", Instance: name}, 0, 0, 10*v)
+			b.counts(kasoku.Key{Source: diagnose.Process, Name: "cpu.system", Instance: name}, 0, 0, 0)
+			b.add(kasoku.Key{Source: diagnose.Process, Name: "rss", Instance: name}, kasoku.Gauge, func(int) float64 { return 1 << 20 })
+		}
+		return b.latency(3, 500*time.Millisecond, 0)
+	}
+	f := speaks(t, r, app(1.6, 0.3).alone(), kasoku.High, "The application, shop, uses", "mariadbd 0.30")
+	if f.Object != (kasoku.Object{Kind: "process", Name: "shop"}) {
+		t.Error(f.Object)
+	}
+	keepsQuiet(t, r, app(0.9, 1.0).alone(), false, "shop used 46")
+	keepsQuiet(t, r, app(0.6, 0.1).alone(), false, "busy")
+}
+
+func TestSerialClient(t *testing.T) {
+	r := SerialClient{}
+	keepsQuiet(t, r, ladder().alone(), false, "has a schedule")
+	serial := func(total time.Duration) *build {
+		b := ladder().accessLog()
+		b.Load, b.Steps, b.Seconds = nil, nil, nil
+		b.Endpoints[0].Total = total // in 30 seconds
+		return b
+	}
+	speaks(t, r, serial(27*time.Second).alone(), kasoku.High, "The client sends one request after another", "never two at once")
+	keepsQuiet(t, r, serial(60*time.Second).alone(), false, "at once")
+	busy := serial(27*time.Second).counts(kasoku.Key{Source: diagnose.Host, Name: "cpu.user"}, 20, 20, 20)
+	busy.counts(kasoku.Key{Source: diagnose.Host, Name: "cpu.idle"}, 2, 2, 2)
+	keepsQuiet(t, r, busy.alone(), false, "idle")
+	// A program beside its database, without requests.
+	b := serial(0)
+	b.Endpoints = nil
+	b.gauge("conn.query", 1, 1, 1, 1).counter("Questions", 1000, 10_000, 20_000)
+	speaks(t, r, b.alone(), kasoku.High, "one statement after another")
+	keepsQuiet(t, r, b.gauge("conn.query", 1, 1, 1, 8).alone(), false, "statements a second")
+}
+
+func TestSameWait(t *testing.T) {
+	r := SameWait{}
+	a, b := committing(8*time.Millisecond), committing(7*time.Millisecond)
+	keepsQuiet(t, r, a.alone(), true, "no baseline")
+	speaks(t, r, diagnose.NewCase(a.Recording, b.Recording), kasoku.High, "wait for the disk at commits", "69.0 % → 79.0 %")
+	keepsQuiet(t, r, diagnose.NewCase(a.Recording, committing(5*time.Millisecond).Recording), false, "the threshold is 50.0 %")
+	keepsQuiet(t, r, diagnose.NewCase(a.Recording, committing(8*time.Millisecond).setting("innodb_flush_log_at_trx_commit", "2").Recording), false, "do not wait for the same thing")
+	keepsQuiet(t, r, diagnose.NewCase(a.Recording, ladder().Recording), true, "not recorded in both")
+}
+
+func TestByDesign(t *testing.T) {
+	r := ByDesign{}
+	polls := func(from, to time.Duration, statements time.Duration) *build {
+		b := committing(0).cpu(0.1, 0.3)
+		for i := range b.Endpoints {
+			b.Endpoints[i].Latency = spread(10*time.Millisecond, 11_100)
+		}
+		e := kasoku.Endpoint{Method: "GET", Route: "/news", Count: 100, Latency: spread(from, 80), Codes: map[int]uint64{200: 100}}
+		e.Latency.RecordN(to, 20)
+		e.Total = (80*from + 20*to)
+		b.Endpoints = append(b.Endpoints, e)
+		b.Queries = []kasoku.Query{{ID: "N", Verb: "SELECT", Calls: 100, Total: statements}}
+		b.Callers = []kasoku.Caller{{QueryID: "N", Method: "GET", Route: "/news", PerRequest: 1}}
+		return b
+	}
+	ms := time.Millisecond
+	f := speaks(t, r, polls(500*ms, 510*ms, 100*ms).alone(), kasoku.High, "GET /news waits by design")
+	if f.Severity != kasoku.Info || f.Object != (kasoku.Object{Kind: "endpoint", Name: "GET /news"}) {
+		t.Errorf("%+v", f)
+	}
+	keepsQuiet(t, r, polls(300*ms, 600*ms, 100*ms).alone(), false, "GET /news takes")
+	keepsQuiet(t, r, polls(500*ms, 510*ms, 20*time.Second).alone(), false, "its statements are")
+	keepsQuiet(t, r, polls(500*ms, 510*ms, 0).cpu(0.1, 1.7).alone(), false, "busy")
+	keepsQuiet(t, r, polls(500*ms, 510*ms, 0).counter("Innodb_row_lock_time", 0, 0, 40_000).alone(), false, "GET /news")
+	keepsQuiet(t, r, ladder().alone(), true, "no access log")
+}
+
+func TestQueryCache(t *testing.T) {
+	r := QueryCache{}
+	cached := func(kind string) *build { return ladder().setting("query_cache_type", kind) }
+	compared := func(a, b *build) *diagnose.Case { return diagnose.NewCase(b.Recording, a.Recording) }
+	keepsQuiet(t, r, cached("ON").alone(), true, "no baseline")
+	f := speaks(t, r, compared(cached("ON"), cached("OFF")), kasoku.High, "A changed query cache shows no effect", "ON → OFF")
+	if f.Fixes[0].Edits[0].Do != "SET GLOBAL query_cache_type = ON" {
+		t.Errorf("%+v", f.Fixes)
+	}
+	speaks(t, r, compared(cached("ON"), cached("OFF").latency(3, 20*time.Millisecond, 0)), kasoku.High, "the run got worse")
+	keepsQuiet(t, r, compared(cached("ON"), cached("OFF").latency(3, 5*time.Millisecond, 0)), false, "made a difference")
+	keepsQuiet(t, r, compared(cached("ON"), cached("ON")), false, "was not changed")
+	keepsQuiet(t, r, compared(cached("ON"), cached("OFF").setting("max_connections", "7")), false, "not all that changed: max_connections")
+	keepsQuiet(t, r, compared(ladder(), ladder()), true, "no query cache")
+}

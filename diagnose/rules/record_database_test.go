@@ -1,0 +1,328 @@
+//go:build extract
+
+package rules
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/extract"
+	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/load/nethttp"
+	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/service"
+	"github.com/kasoku/kasoku/service/servicetest"
+)
+
+// A deskRun is one recorded run of the desk, and what is kept of it.
+type deskRun struct {
+	name     string
+	desk     deskConfig
+	targets  string // "POST /book 2,GET /seats": paths with how often each comes for once of the others
+	rate     float64
+	serial   int // clients that send one request after another, instead of a load by kasoku
+	vars     []string
+	settings []kasoku.Setting
+	baseline string
+	keep     string
+	want     string // of its firing cases
+}
+
+// TestRecordDesk makes the runs of the rules about commits, locks, pools and who
+// waits for what:
+//
+//	go test -tags extract ./diagnose/rules -run TestRecordDesk -timeout 30m
+//
+// With -args -only queue only those whose names are given.
+func TestRecordDesk(t *testing.T) {
+	logged := service.Options{Args: []string{"--log-bin", "--server-id=1", "--sync-binlog=1"}}
+	plain := service.Options{Args: []string{"--skip-log-bin"}}
+	t.Run("logged", func(t *testing.T) {
+		servicetest.Each(t, logged, func(t *testing.T, s *service.Server) { recordDesk(t, s, loggedRuns()) })
+	})
+	t.Run("plain", func(t *testing.T) {
+		servicetest.Each(t, plain, func(t *testing.T, s *service.Server) { recordDesk(t, s, plainRuns()) })
+	})
+	t.Run("cached", func(t *testing.T) {
+		s := servicetest.MariaDB(t, service.Options{Args: []string{"--query-cache-type=1", "--query-cache-size=1M", "--skip-log-bin"}})
+		recordDesk(t, s, cachedRuns())
+	})
+}
+
+func recordDesk(t *testing.T, s *service.Server, runs []deskRun) {
+	done := map[string]*kasoku.Recording{}
+	for _, r := range runs {
+		if *only != "" && !named(r.name) {
+			continue
+		}
+		t.Run(r.name, func(t *testing.T) {
+			rec := measureDesk(t, s, r)
+			done[r.name] = rec
+			keepDesk(t, s, r, rec, done[r.baseline])
+		})
+	}
+}
+
+func keepDesk(t *testing.T, s *service.Server, r deskRun, rec, baseline *kasoku.Recording) {
+	server := map[string]string{service.KindMariaDB: "mariadb", service.KindMySQL97: "mysql"}[s.Kind]
+	version, _ := rec.Setting("mysql", "version")
+	c := diagnose.NewCase(rec, baseline)
+	for want := range strings.FieldsSeq(r.keep) {
+		id, kind, _ := strings.Cut(want, "/")
+		if w := wrongCase(c, id, kind); w != "" {
+			t.Errorf("%s %s", want, w)
+			continue
+		}
+		origin := fmt.Sprintf("recorded: %s, %s %s, go test -tags extract ./diagnose/rules -run TestRecordDesk -args -only %s\nservice: %+v, %s\n",
+			rec.Run.Started.Format(time.DateOnly), c.Server(), version, strings.Trim(r.baseline+","+r.name, ","), r.desk, r.targets)
+		if r.want != "" && kind == "fires" {
+			origin += "want: " + r.want + "\n"
+		}
+		keepExtract(t, rec, baseline, id, kind+"/"+server+"-"+r.name, origin)
+	}
+}
+
+// measureDesk makes one run.
+func measureDesk(t *testing.T, s *service.Server, r deskRun) *kasoku.Recording {
+	t.Helper()
+	dir := t.TempDir()
+	admin := servicetest.DB(t, s, "")
+	servicetest.Exec(t, admin, "DROP DATABASE IF EXISTS tickets", "CREATE DATABASE tickets")
+	servicetest.Exec(t, servicetest.DB(t, s, "tickets"), deskTables...)
+	servicetest.Exec(t, admin, append([]string{"SET GLOBAL innodb_flush_log_at_trx_commit = 1"}, r.vars...)...)
+	port, err := service.FreePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.desk.Listen = fmt.Sprintf("127.0.0.1:%d", port)
+	c := serviceConfig{DSN: s.DSN("root", "tickets"), AccessLog: filepath.Join(dir, "access.log"), Desk: &r.desk}
+	engine, err := nethttp.New(nethttp.Options{Timeout: 10 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	appLog := filepath.Join(dir, "desk.log")
+	o := loop.Options{
+		Path: filepath.Join(dir, "run.kasoku"), Run: kasoku.Run{Project: "rules", Label: "kept", Revision: "test"}, Settings: r.settings,
+		MySQL: c.DSN, SlowLog: true, AccessLog: c.AccessLog, AppLog: appLog, PIDs: []int{s.Pid()}, Expvar: []string{"http://" + r.desk.Listen + "/debug/vars"},
+	}
+	if r.serial > 0 {
+		o.For = 7 * time.Second
+	} else {
+		o.Load = &loop.Load{Engine: engine, Each: 6 * time.Second, Next: loop.Climb(r.rate)}
+	}
+	var stop func()
+	var app int
+	var clients sync.WaitGroup
+	ctx, end := context.WithCancel(t.Context())
+	defer clients.Wait()
+	defer end()
+	o.Prepare = func(_ context.Context, w loop.Watch) error {
+		url, pid, halt, err := startService(ctx, c, appLog)
+		if err != nil {
+			return err
+		}
+		stop, app = halt, pid
+		w.Process(pid)
+		targets := deskTargets(url, r.targets)
+		for range r.serial {
+			clients.Go(func() { oneByOne(ctx, targets[0]) })
+		}
+		if o.Load != nil {
+			o.Load.Targets = targets
+		}
+		return nil
+	}
+	res, err := loop.Record(t.Context(), o)
+	end()
+	if stop != nil {
+		stop()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range res.Recording.Warnings {
+		t.Log(w.Code, w.Text)
+	}
+	keepOnly(res.Recording, s.Pid(), app, os.Getpid())
+	return res.Recording
+}
+
+func deskTargets(url, text string) (out []load.Target) {
+	for part := range strings.SplitSeq(text, ",") {
+		var method, path string
+		n := 1
+		fmt.Sscan(part, &method, &path, &n)
+		for range n {
+			out = append(out, load.Target{Method: method, URL: url + path})
+		}
+	}
+	return out
+}
+
+// oneByOne sends one request after another until the context ends.
+func oneByOne(ctx context.Context, target load.Target) {
+	client := &http.Client{Transport: &http.Transport{}}
+	defer client.CloseIdleConnections()
+	for ctx.Err() == nil {
+		req, err := http.NewRequestWithContext(ctx, target.Method, target.URL, nil)
+		if err != nil {
+			return
+		}
+		res, err := client.Do(req)
+		if err != nil {
+			return
+		}
+		io.Copy(io.Discard, res.Body)
+		res.Body.Close()
+	}
+}
+
+const ms = time.Millisecond
+
+func loggedRuns() []deskRun {
+	d := deskConfig{Pool: 10, Writes: 3}
+	return []deskRun{
+		{name: "synced", desk: d, targets: "POST /book,GET /seats", rate: 80, keep: "DBC-01/fires DBC-02/fires DBC-03/silent", want: "variable "},
+		{name: "synced-again", baseline: "synced", desk: d, targets: "POST /book,GET /seats", rate: 80, keep: "MES-03/fires", want: "the disk at commits"},
+	}
+}
+
+func plainRuns() []deskRun {
+	relaxed := []string{"SET GLOBAL innodb_flush_log_at_trx_commit = 2"}
+	pool := func(n string) []kasoku.Setting {
+		return []kasoku.Setting{{Scope: "app", Name: "pool.max_open", Value: n}}
+	}
+	return []deskRun{
+		{name: "redo-synced", desk: deskConfig{Pool: 10, Writes: 3}, targets: "POST /book,GET /seats", rate: 80, keep: "DBC-01/fires DBC-02/silent", want: "variable innodb_flush_log_at_trx_commit"},
+		{name: "relaxed", desk: deskConfig{Pool: 10, Writes: 3}, vars: relaxed, targets: "POST /book,GET /seats", rate: 80, keep: "DBC-01/silent DBC-02/silent DBC-03/silent LCK-01/silent LCK-02/silent POOL-06/silent"},
+		{name: "not-synced", baseline: "redo-synced", desk: deskConfig{Pool: 10, Writes: 3}, vars: relaxed, targets: "POST /book,GET /seats", rate: 80, keep: "MES-03/silent"},
+		{name: "reads", desk: deskConfig{Pool: 10}, targets: "GET /seats", rate: 100, keep: "DBC-01/silent DBC-03/silent LCK-01/silent LCK-02/silent POOL-06/silent HW-03/silent HW-11/silent MES-14/silent"},
+		{name: "reads-again", baseline: "reads", desk: deskConfig{Pool: 10}, targets: "GET /seats", rate: 100, keep: "MES-03/silent"},
+
+		{name: "queue", desk: deskConfig{Pool: 8, Hold: 5 * ms}, vars: relaxed, settings: pool("8"), targets: "POST /reserve", rate: 170, keep: "LCK-01/fires POOL-06/silent", want: "table seats"},
+		{name: "longer-queue", baseline: "queue", desk: deskConfig{Pool: 60, Hold: 5 * ms}, vars: relaxed, settings: pool("60"), targets: "POST /reserve", rate: 170, keep: "LCK-01/fires", want: "A larger pool"},
+		{name: "spread", desk: deskConfig{Pool: 20, Hold: 5 * ms, Rows: 1000}, vars: relaxed, targets: "POST /reserve", rate: 100, keep: "LCK-01/silent LCK-02/silent MES-14/silent HW-11/silent"},
+		{name: "swapped", desk: deskConfig{Pool: 20, Hold: 5 * ms}, vars: relaxed, targets: "POST /swap", rate: 150, keep: "LCK-02/fires", want: "table seats"},
+
+		{name: "small-pool", desk: deskConfig{Pool: 3, Think: 20 * ms}, vars: relaxed, targets: "GET /report", rate: 140, keep: "POOL-06/fires", want: "pool connections"},
+		{name: "pool-left", desk: deskConfig{Pool: 40, Think: 20 * ms}, vars: relaxed, targets: "GET /report", rate: 140, keep: "POOL-06/silent HW-03/silent MES-14/silent"},
+
+		{name: "burning", desk: deskConfig{Pool: 5, Spin: 16 * ms}, targets: "GET /quote 3,GET /seats", rate: 130, keep: "HW-03/fires", want: "process "},
+		{name: "one-by-one", desk: deskConfig{Pool: 5, Think: 5 * ms}, targets: "GET /report", serial: 1, keep: "HW-11/fires HW-03/silent"},
+		{name: "four-at-once", desk: deskConfig{Pool: 5, Think: 5 * ms}, targets: "GET /report", serial: 4, keep: "HW-11/silent"},
+
+		{name: "polled", desk: deskConfig{Pool: 5, Poll: 250 * ms, Writes: 1}, targets: "GET /news,GET /seats 4,POST /book", rate: 60, keep: "MES-14/fires HW-11/silent", want: "endpoint GET /news"},
+		{name: "almost-flat", desk: deskConfig{Pool: 5, Poll: 120 * ms, Jitter: 120 * ms}, targets: "GET /news,GET /seats 4", rate: 60, keep: "MES-14/under"},
+		{name: "uneven", desk: deskConfig{Pool: 5, Poll: 100 * ms, Jitter: 400 * ms}, targets: "GET /news,GET /seats 4", rate: 60, keep: "MES-14/silent"},
+	}
+}
+
+func cachedRuns() []deskRun {
+	on, off := []string{"SET GLOBAL query_cache_type = 1"}, []string{"SET GLOBAL query_cache_type = 0"}
+	d := deskConfig{Pool: 10, Poll: 5 * ms}
+	run := func(name, baseline string, vars []string, d deskConfig, keep string) deskRun {
+		return deskRun{name: name, baseline: baseline, vars: vars, desk: d, targets: "GET /seats,GET /news", rate: 100, keep: keep}
+	}
+	return []deskRun{
+		run("cache-on", "", on, d, ""),
+		run("cache-off", "cache-on", off, d, "DBC-06/fires"),
+		run("cache-off-too", "cache-on", off, d, "DBC-06/fires"),
+		run("cache-same", "cache-on", on, d, "DBC-06/silent"),
+		run("cache-and-more", "cache-on", append([]string{"SET GLOBAL innodb_flush_log_at_trx_commit = 2"}, off...), d, "DBC-06/silent"),
+		run("cache-faster", "cache-on", off, deskConfig{Pool: 10, Poll: ms}, "DBC-06/silent"),
+	}
+}
+
+// TestConstructDesk makes the cases just under a threshold from recorded ones.
+//
+//	go test -tags extract ./diagnose/rules -run TestConstructDesk
+func TestConstructDesk(t *testing.T) {
+	f := func(rule, from, how string, change func(rec, baseline *kasoku.Recording)) {
+		t.Helper()
+		data, err := os.ReadFile(filepath.Join("testdata", rule, "fires", from+".txtar"))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		rec, baseline, err := extract.Parse(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(rec, baseline)
+		if w := wrongCase(diagnose.NewCase(rec, baseline), rule, "under"); w != "" {
+			t.Errorf("%s %s: %s", rule, from, w)
+			return
+		}
+		keepExtract(t, rec, baseline, rule, "under/"+from, "constructed: from fires/"+from+".txtar by "+how+", with TestConstructDesk\n")
+	}
+	// slower gives all requests so much more time that a share becomes what is wanted.
+	slower := func(to float64, share func(*diagnose.Case) float64) func(rec, _ *kasoku.Recording) {
+		return func(rec, _ *kasoku.Recording) {
+			by := share(diagnose.NewCase(rec, nil)) / to
+			for i := range rec.Endpoints {
+				rec.Endpoints[i].Total = time.Duration(by * float64(rec.Endpoints[i].Total))
+			}
+		}
+	}
+	commit := func(c *diagnose.Case) float64 { k, _ := commitsOf(c); return k.share }
+	for _, server := range []string{"mariadb", "mysql"} {
+		f("DBC-01", server+"-redo-synced", "making requests slower until commits are 4.5 % of their time", slower(0.045, commit))
+		f("DBC-02", server+"-synced", "making requests slower until commits are 3.6 % of their time", slower(0.036, commit))
+		f("LCK-01", server+"-queue", "making requests slower until locks are 4.5 % of their time", slower(0.045, func(c *diagnose.Case) float64 { l, _ := lockLoadOf(c); return l.share }))
+		f("LCK-02", server+"-swapped", "taking all but four deadlocks away", func(rec, _ *kasoku.Recording) {
+			rec.Messages = nil
+			for _, s := range rec.FindAll(diagnose.MySQL, "Innodb_deadlocks") {
+				for i := range s.Points {
+					s.Points[i].Value = 0
+				}
+			}
+			for i := range rec.Deadlocks {
+				rec.Deadlocks[i].Count = 4
+			}
+		})
+		f("POOL-06", server+"-small-pool", "making requests slower until the pool is 4.5 % of their time", slower(0.045, func(c *diagnose.Case) float64 { p, _ := poolLoads(c); return p.share }))
+		f("HW-03", server+"-burning", "taking CPU of the application away until it has 55 %", func(rec, _ *kasoku.Recording) {
+			s, err := appStack(diagnose.NewCase(rec, nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			by := 0.55 * max(s.busy-s.own, s.app.Cores) / s.app.Cores
+			for _, k := range s.app.Keys {
+				for _, name := range []string{"cpu.user", "cpu.system"} {
+					k.Name = name
+					if x := rec.Find(k); x != nil {
+						for i := range x.Points {
+							x.Points[i].Value *= by
+						}
+					}
+				}
+			}
+		})
+		f("HW-11", server+"-one-by-one", "making requests shorter until 0.6 are under way", func(rec, _ *kasoku.Recording) {
+			c := diagnose.NewCase(rec, nil)
+			u, _ := SerialClient{}.requests(c)
+			for i := range rec.Endpoints {
+				rec.Endpoints[i].Total = time.Duration(0.6 / u.busy * float64(rec.Endpoints[i].Total))
+			}
+		})
+		f("MES-03", server+"-synced-again", "making requests slower until commits are 45 % of their time", func(rec, base *kasoku.Recording) {
+			slower(0.45, commit)(rec, nil)
+		})
+	}
+	f("DBC-06", "mariadb-cache-off", "scaling its latencies to 11.5 % less than those of the baseline", func(rec, baseline *kasoku.Recording) {
+		by := 0.885 * baseline.Tally(0).Latency.Mean().Seconds() / rec.Tally(0).Latency.Mean().Seconds()
+		for i := range rec.Seconds {
+			rec.Seconds[i].Latency = scaled(rec.Seconds[i].Latency, by)
+		}
+	})
+}

@@ -1,0 +1,157 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// SmallPool finds a pool of connections that is too small.
+//
+// Evidence: what the program publishes of its pool (sql.DBStats over expvar) says
+// that requests waited for a connection for at least 5 % of their time, with all
+// connections in use, while locks of rows took less than half of that.
+// Cause: requests queue in the program for one of few connections; the database
+// is not asked.
+// Fix: as many connections as requests want at once, which follows from what they
+// waited.
+// Silent: when they waited less, or locks hold the connections (LCK-01: more of them
+// would only wait too), or the database's host has no CPU left; blind when no pool
+// is published.
+type SmallPool struct{}
+
+// Thresholds of POOL-06.
+const (
+	poolShare = 0.05
+	// poolByLocks is the most of the pool's wait that locks may explain.
+	poolByLocks  = 0.5
+	fewPoolWaits = 20
+)
+
+// ID returns POOL-06.
+func (SmallPool) ID() string { return "POOL-06" }
+
+// A poolLoad is what a program says of its pool over the run.
+type poolLoad struct {
+	name        string
+	limit       float64
+	inUse       float64 // most
+	waits, wait diagnose.Grown
+	share       float64
+	of          string
+	ahead       float64 // requests that waited at once, on average
+}
+
+const sourceExpvar = "expvar"
+
+// poolLoads returns the pool that requests waited longest for.
+func poolLoads(c *diagnose.Case) (p poolLoad, err error) {
+	err = errors.New("no program publishes its pool (watch.expvar)")
+	whole := wholeRun(c)
+	for _, s := range c.FindAll(sourceExpvar, "WaitDuration") {
+		key := func(name string) kasoku.Key {
+			return kasoku.Key{Host: s.Key.Host, Source: sourceExpvar, Name: name, Instance: s.Key.Instance}
+		}
+		q := poolLoad{name: s.Key.Instance}
+		var err1, err2 error
+		if q.wait, err1 = whole.Grown(s.Key); err1 == nil {
+			q.waits, err2 = whole.Grown(key("WaitCount"))
+		}
+		if err1 = errors.Join(err1, err2); err1 != nil {
+			err = err1
+			continue
+		}
+		if g, e := whole.Gauge(key("MaxOpenConnections")); e == nil {
+			q.limit = g.Max
+		}
+		if g, e := whole.Gauge(key("InUse")); e == nil {
+			q.inUse = g.Max
+		}
+		if p.wait.Key.Name == "" || q.wait.By > p.wait.By {
+			p = q
+		}
+	}
+	if p.wait.Key.Name == "" {
+		return p, err
+	}
+	waited := time.Duration(min(max(p.wait.By, 0), 1e9) * float64(time.Second))
+	p.share, p.of = shareOfTime(c, waited)
+	if busy := busyTime(c); busy > 0 {
+		p.ahead = waited.Seconds() / busy
+	}
+	return p, nil
+}
+
+// busyTime returns for how many seconds the run was loaded.
+func busyTime(c *diagnose.Case) (sum float64) {
+	for i := range c.Steps {
+		sum += c.Steps[i].Interval.Len().Seconds()
+	}
+	if sum > 0 {
+		return sum
+	}
+	counts, _ := c.BySecond()
+	if len(counts) > 0 {
+		return float64(len(counts))
+	}
+	return c.Run.Length.Seconds()
+}
+
+// Check compares the wait for connections with the requests' time.
+func (r SmallPool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+	p, err := poolLoads(c)
+	if err != nil {
+		return nil, diagnose.Blind(r.ID(), err)
+	}
+	if p.share < poolShare || p.waits.By < fewPoolWaits {
+		return nil, diagnose.Quiet(r.ID(), min(p.share/poolShare, p.waits.By/fewPoolWaits), "requests waited for a connection %s times, %s %s; the thresholds are %d and %s",
+			diagnose.Whole(p.waits.By), unit.Percent(p.share), p.of, fewPoolWaits, unit.Percent(poolShare))
+	}
+	locks := lockTime(c).Seconds()
+	if locks > poolByLocks*p.wait.By || locks > 0.2*p.inUse*busyTime(c) {
+		return nil, diagnose.Quiet(r.ID(), 0.5, "connections are held up by locks of rows for %s: more of them would wait too", unit.Duration(time.Duration(locks*float64(time.Second))))
+	}
+	if busy, cores, err := usedCPU(c); err == nil && cores > 0 && busy/cores >= saturated {
+		return nil, diagnose.Quiet(r.ID(), 0.5, "the host is %s busy: more connections would share the same CPU", unit.Percent(busy/cores))
+	}
+	want := wanted(c, p)
+	limit := unit.Plain(p.limit)
+	return []kasoku.Finding{{
+		ID: r.ID(), Object: kasoku.Object{Kind: "pool", Name: "connections"},
+		Title: fmt.Sprintf("Requests wait for one of %s connections", limit), Clause: fmt.Sprintf("requests wait for one of %s connections of the pool", limit), Severity: kasoku.Problem,
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
+			diagnose.Signal{Holds: p.limit > 0 && p.inUse >= p.limit, Lacks: "not all connections were seen in use"},
+			diagnose.Signal{Holds: locks <= 0.1*p.wait.By, Lacks: "some of it are locks of rows"}),
+		Impact: kasoku.Impact{Share: p.share, Of: p.of},
+		Evidence: []kasoku.Evidence{
+			{Source: sourceExpvar, Text: "WaitDuration", Note: "pool " + cut(p.name, 40), Value: unit.Duration(time.Duration(min(p.wait.By, 1e9) * float64(time.Second))), Number: p.wait.By, Strong: true,
+				Series: []kasoku.Key{p.wait.Key}, Interval: c.Whole()},
+			wholeRun(c).Counted(p.waits, true),
+			{Source: sourceExpvar, Text: "InUse", Note: "of " + limit, Value: unit.Plain(p.inUse), Number: p.inUse, Strong: true,
+				Series: []kasoku.Key{{Host: p.wait.Key.Host, Source: sourceExpvar, Name: "InUse", Instance: p.name}}, Interval: c.Whole()},
+		},
+		Cause: fmt.Sprintf("All %s connections are in use and requests queue for one in the program: %s of them waited, %s %s. Locks of rows took %s of that.",
+			limit, diagnose.Whole(p.waits.By), unit.Percent(p.share), p.of, unit.Percent(min(locks/max(p.wait.By, 1e-9), 1))),
+		Fixes: []kasoku.Fix{{
+			Text: fmt.Sprintf("Let the pool open %d connections", want), Where: "where the pool is opened", Lang: "go",
+			Code: fmt.Sprintf("db.SetMaxOpenConns(%d)\ndb.SetMaxIdleConns(%d)", want, want), Risk: kasoku.RiskAppRestart,
+			Note: fmt.Sprintf("On average %s requests waited beside the %s that had one. Keep it below max_connections.", unit.Sig3(p.ahead), limit),
+		}},
+		Expect: "no wait for a connection", Verify: "repeat the load: WaitDuration must not grow", Interval: c.Whole(),
+	}}, nil
+}
+
+// wanted is how many connections requests want at once, with a quarter to spare,
+// within what the server allows.
+func wanted(c *diagnose.Case, p poolLoad) int {
+	n := math.Ceil((max(p.limit, p.inUse) + p.ahead) * 1.25)
+	if most, ok := c.Number("max_connections"); ok && most >= 10 {
+		n = min(n, math.Floor(0.8*most))
+	}
+	return int(min(max(n, 1), 10_000))
+}
