@@ -159,9 +159,9 @@ func TestTryRefuses(t *testing.T) {
 
 func TestIndexNamed(t *testing.T) {
 	for statement, want := range map[string]string{
-		"CREATE INDEX a ON t (b)":                                                  ".t.a",
-		"CREATE UNIQUE INDEX `a` ON `s`.`t` (`index`)":                             "s.t.a",
-		"DROP INDEX a ON s.t":                                                      "s.t.a",
+		"CREATE INDEX a ON t (b)":                      ".t.a",
+		"CREATE UNIQUE INDEX `a` ON `s`.`t` (`index`)": "s.t.a",
+		"DROP INDEX a ON s.t":                          "s.t.a",
 		"ALTER TABLE estate ADD COLUMN p POINT NOT NULL, ADD SPATIAL INDEX ep (p)": ".estate.ep",
 		"ALTER TABLE t DROP INDEX a, DROP COLUMN b":                                ".t.a",
 		"SELECT 1": "..",
