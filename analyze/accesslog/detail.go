@@ -140,7 +140,7 @@ func (u *uris) answer(d *detail, hash uint64, r *Record) {
 	switch {
 	case s.hash != hash:
 		*s = uriSlot{hash: hash, second: second}
-	case s.last != r.Bytes:
+	case !sameSize(s.last, r.Bytes):
 		d.varied++
 	}
 	s.last = r.Bytes
@@ -148,13 +148,26 @@ func (u *uris) answer(d *detail, hash uint64, r *Record) {
 		s.second, s.n = second, 0
 	}
 	for _, size := range s.sizes[:min(s.n, uriSizes)] {
-		if size == r.Bytes {
+		if sameSize(size, r.Bytes) {
 			return
 		}
 	}
 	s.sizes[s.n%uriSizes] = r.Bytes
 	s.n++
 	d.variants++
+}
+
+// framedBytes is the size from which an answer may be sent in several chunks.
+const framedBytes = 4 << 10
+
+// sameSize reports whether two answers may have the same content. nginx counts the
+// frames of chunks, and in how many of them an answer comes depends on the moment:
+// some bytes for every 4 kB.
+func sameSize(a, b uint64) bool {
+	if a > b {
+		a, b = b, a
+	}
+	return a == b || a >= framedBytes && b-a <= a>>8
 }
 
 // hashURI is FNV-1a with the bits mixed, the same in every run, so that results are.

@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -13,12 +14,12 @@ import (
 // Forks finds requests that start programs.
 //
 // Evidence: the host starts at least 5 processes or threads a second under load and
-// at least one for every twenty requests. The endpoint is the one whose requests by
-// the second go with them, with at least one start for every second request of it.
+// at least one for every twenty requests. A program of the service waits for them
+// (the CPU of its children), or an endpoint's requests go with them by the second.
 // Cause: the handler runs cp, zip or a shell for each file; each costs a fork, an
 // exec and its end, and copies what a hard link would share.
 // Fix: do it in the process: os.Link for a copy, the language's zip for zip.
-// Silent: below the thresholds; blind where the host's count was not recorded or no
+// Silent: below the thresholds, and when no program waits and no endpoint goes with them; blind where the host's count was not recorded or no
 // requests were counted.
 type Forks struct{}
 
@@ -29,6 +30,9 @@ const (
 	forksOfEndpoint = 0.5
 	// forksFollow is the correlation by the second from which requests explain starts.
 	forksFollow = 0.7
+	// childCPU of what a program waited for, in cores, are programs that it starts: a
+	// hundredth of a millisecond for each would be less than one costs.
+	childCPU = 0.002
 	// forkCost is what starting a small program and waiting for its end takes.
 	forkCost = time.Millisecond
 )
@@ -51,11 +55,16 @@ func (r Forks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		return nil, diagnose.Quiet(r.ID(), min(perSec/forksPerSecond, perRequest/forksPerRequest), "the host started %s processes or threads a second, %s for each request; the thresholds are %d and %s",
 			unit.Sig3(perSec), unit.Sig3(perRequest), forksPerSecond, unit.Plain(forksPerRequest))
 	}
-	e, follow := forkingEndpoint(c, g)
+	parent := forkingProgram(c)
+	e, follow := forkingEndpoint(c, g, parent)
+	if e == nil && parent.Key.Name == "" {
+		return nil, diagnose.Quiet(r.ID(), forksFollow, "the host started %s processes or threads a second, but no program waits for them and no endpoint's requests go with them", unit.Sig3(perSec))
+	}
 	f := kasoku.Finding{
-		ID: r.ID(), Object: kasoku.Object{Kind: "host", Name: "processes"}, Title: "Requests start processes", Severity: kasoku.Problem,
+		ID: r.ID(), Object: kasoku.Object{Kind: "process", Name: programOf(parent)}, Title: "Requests start programs", Severity: kasoku.Problem,
 		Impact: savedTime(c, time.Duration(g.By)*forkCost, true),
-		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: e != nil, Lacks: "no endpoint's requests go with the starts"},
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: parent.Key.Name != "", Lacks: "no program of the service waits for them"},
+			diagnose.Signal{Holds: e != nil, Lacks: "its requests do not go with the starts by the second, as under a load that does not change"},
 			diagnose.Signal{Holds: perRequest >= 4*forksPerRequest, Lacks: "threads and other programs of the host count too"}),
 		Evidence: []kasoku.Evidence{c.Counted(g, true), {
 			Source: "host", Text: "processes and threads started a second", Note: unit.Sig3(perRequest) + " for each request", Value: unit.Sig3(perSec), Number: perSec, Strong: true,
@@ -70,6 +79,11 @@ func (r Forks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		}},
 		Expect: "no process is started for a request", Verify: "repeat the load: forks of the host stay near zero", Interval: c.Focus.Interval,
 	}
+	if parent.Key.Name != "" {
+		x := c.Counted(parent, true)
+		x.Text, x.Value = "CPU of programs that "+parent.Key.Instance+" waited for", unit.Sig3(parent.By)+" s"
+		f.Evidence = append(f.Evidence, x)
+	}
 	if e != nil {
 		f.Object, f.Title = kasoku.Object{Kind: "endpoint", Name: endpointName(e)}, "A handler starts programs for its requests"
 		f.Evidence = append(f.Evidence, requestCount(c, e), kasoku.Evidence{
@@ -79,32 +93,60 @@ func (r Forks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	return []kasoku.Finding{f}, nil
 }
 
+// forkingProgram returns the CPU of the children that a program waited for, of the
+// one that has most, leaving out databases and kasoku; no name when there is none.
+func forkingProgram(c *diagnose.Case) (most diagnose.Grown) {
+	programs, err := c.Programs()
+	if err != nil {
+		return most
+	}
+	for _, p := range programs {
+		if p.Role != diagnose.Other {
+			continue
+		}
+		for _, k := range p.Keys {
+			k.Name = "cpu.children"
+			if g, err := c.Grown(k); err == nil && g.By > most.By && g.By >= childCPU*g.Interval.Len().Seconds() {
+				most = g
+			}
+		}
+	}
+	return most
+}
+
 // forkingEndpoint returns the endpoint whose requests by the second go best with
-// what the host starts, nil when none does. Where all go alike, as under a load that
-// does not change, the slowest of them that could do it is taken.
-func forkingEndpoint(c *diagnose.Case, g diagnose.Grown) (best *kasoku.Endpoint, follow float64) {
-	s := c.Find(g.Key)
+// the CPU of the service's children, where that is not known with what the host
+// starts, and the correlation. Under a load that does not change none does.
+func forkingEndpoint(c *diagnose.Case, starts, children diagnose.Grown) (best *kasoku.Endpoint, follow float64) {
+	of := starts
+	if children.Key.Name != "" {
+		of = children
+	}
+	s := c.Find(of.Key)
 	_, endpoints := diagnose.FrontLog(c.Recording)
 	for i := range endpoints {
 		e := &endpoints[i]
 		var x, y []float64
-		var requests, starts float64
+		var requests float64
 		for k := 1; k < len(s.Points); k++ {
 			a, b := s.Points[k-1], s.Points[k]
-			forks := b.Value - a.Value
-			x, y = append(x, requestsBetween(e, a.At, b.At)), append(y, forks)
-			requests, starts = requests+x[len(x)-1], starts+forks
+			x, y = append(x, requestsBetween(e, a.At, b.At)), append(y, b.Value-a.Value)
+			requests += x[len(x)-1]
 		}
-		v := correlation(x, y)
-		if len(x) < enoughSeconds || v < forksFollow || ratio(starts, requests) < forksOfEndpoint {
+		if e.Count < fewSpooled || ratio(starts.By, requests) < forksOfEndpoint {
 			continue
 		}
-		slower := best != nil && math.Abs(v-follow) < 0.1 && e.Total/time.Duration(max(e.Count, 1)) > best.Total/time.Duration(max(best.Count, 1))
-		if best == nil || v >= follow+0.1 || slower {
+		if v := correlation(x, y); len(x) >= enoughSeconds && v >= forksFollow && v > follow {
 			best, follow = e, v
 		}
 	}
 	return best, follow
+}
+
+// programOf is the name of the program that a figure of a process is of.
+func programOf(g diagnose.Grown) string {
+	_, name, _ := strings.Cut(g.Key.Instance, " ")
+	return name
 }
 
 // requestsBetween returns how many requests of an endpoint were logged between two

@@ -36,7 +36,7 @@ func webReads(id string) (extract.Keys, bool) {
 	case "APP-01":
 		k.Messages, k.Series = true, keys(diagnose.Process, "io.write_calls")
 	case "APP-02":
-		k.Series = keys(diagnose.Host, "forks", "cpu.idle")
+		k.Series = append(keys(diagnose.Host, "forks", "cpu.idle"), append(keys(diagnose.Process, "cpu.user", "cpu.system", "cpu.children"), keys(diagnose.Self, "pid")...)...)
 	default:
 		return extract.Keys{}, false
 	}

@@ -229,7 +229,7 @@ func (x *operated) start(ctx context.Context) error {
 		}
 		x.gate.open()
 	}
-	return poll(ctx, func() error { return x.ask(ctx, "GET", "/healthz") })
+	return pollUntil(ctx, func() error { return x.ask(ctx, "GET", "/healthz") })
 }
 
 // refused waits until the service was refused often enough.
@@ -238,7 +238,7 @@ func (x *operated) refused(ctx context.Context) error {
 	if x.o.defects.Has("OPS-01") {
 		said = "Main process exited"
 	}
-	return poll(ctx, func() error {
+	return pollUntil(ctx, func() error {
 		b, err := os.ReadFile(x.appLog)
 		if n := strings.Count(string(b), said); err == nil && n < x.o.refuse {
 			err = fmt.Errorf("refused %d times", n)
@@ -247,7 +247,7 @@ func (x *operated) refused(ctx context.Context) error {
 	})
 }
 
-func poll(ctx context.Context, done func() error) error {
+func pollUntil(ctx context.Context, done func() error) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -65,11 +64,10 @@ func (r UpstreamKeepalive) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.S
 	if passed == 0 {
 		return nil, diagnose.Blind(r.ID(), err)
 	}
-	opened, err := openedConnections(c, passed)
+	opened, rate, err := openedConnections(c, ratio(float64(passed), float64(requests)), passed)
 	if err != nil {
 		return nil, diagnose.Blind(r.ID(), err)
 	}
-	rate := ratio(opened.Number, float64(passed))
 	near := min(rate/opensPerRequest, float64(passed)/fewWebRequests)
 	switch {
 	case len(lacking) == 0:
@@ -79,7 +77,7 @@ func (r UpstreamKeepalive) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.S
 	case rate < opensPerRequest:
 		return nil, diagnose.Quiet(r.ID(), near, "%s connections were opened for each request that was passed on; the threshold is %s", unit.Sig3(rate), unit.Plain(opensPerRequest))
 	}
-	return []kasoku.Finding{r.finding(c, w, lacking, opened, passed)}, nil
+	return []kasoku.Finding{r.finding(c, w, lacking, opened, passed, rate)}, nil
 }
 
 // lackingKeepalive returns the locations that pass requests on over connections that
@@ -126,9 +124,10 @@ func clearsConnection(w *webServer, l location) bool {
 	return false
 }
 
-// openedConnections returns how many connections were opened: those to the servers
-// behind where the log tells most of them took some time, else all of the host.
-func openedConnections(c *diagnose.Case, passed uint64) (kasoku.Evidence, error) {
+// openedConnections returns how many connections were opened, also for each request
+// that was passed on: those to the servers behind where the log tells most of them
+// took some time, else all of the host, in the time between two of its samples.
+func openedConnections(c *diagnose.Case, share float64, passed uint64) (kasoku.Evidence, float64, error) {
 	var opened, told uint64
 	_, endpoints := diagnose.FrontLog(c.Recording)
 	for i := range endpoints {
@@ -139,8 +138,9 @@ func openedConnections(c *diagnose.Case, passed uint64) (kasoku.Evidence, error)
 		Source: "access", Text: "$upstream_connect_time above 0", Note: "of " + unit.Count(told), Value: unit.Count(opened), Number: float64(opened),
 		Strong: true, Interval: c.Whole(),
 	}
-	if told >= passed/2 && ratio(float64(opened), float64(told)) >= opensPerRequest {
-		return e, nil
+	rate := ratio(float64(opened), float64(told))
+	if told >= passed/2 && rate >= opensPerRequest {
+		return e, rate, nil
 	}
 	// Over the loopback it takes less than the log's millisecond.
 	whole := *c
@@ -148,16 +148,20 @@ func openedConnections(c *diagnose.Case, passed uint64) (kasoku.Evidence, error)
 	g, err := whole.Grown(kasoku.Key{Source: diagnose.Host, Name: "tcp.active_opens"})
 	if err != nil {
 		if told >= passed/2 {
-			return e, nil
+			return e, rate, nil
 		}
-		return e, errors.Join(errors.New("connections that the host opened were not counted"), err)
+		return e, 0, fmt.Errorf("connections that the host opened were not counted: %w", err)
+	}
+	n, err := whole.Requests(g.Interval)
+	if err != nil {
+		return e, 0, err
 	}
 	e = whole.Counted(g, true)
 	e.Text = "connections that the host opened"
-	return e, nil
+	return e, ratio(g.By, share*float64(n.Count)), nil
 }
 
-func (r UpstreamKeepalive) finding(c *diagnose.Case, w *webServer, lacking []proxied, opened kasoku.Evidence, passed uint64) kasoku.Finding {
+func (r UpstreamKeepalive) finding(c *diagnose.Case, w *webServer, lacking []proxied, opened kasoku.Evidence, passed uint64, rate float64) kasoku.Finding {
 	p := lacking[0]
 	object := kasoku.Object{Kind: "upstream", Name: p.upstream}
 	if p.upstream == "" {
@@ -175,7 +179,7 @@ func (r UpstreamKeepalive) finding(c *diagnose.Case, w *webServer, lacking []pro
 			{Source: "access", Text: "requests passed on", Value: unit.Count(passed), Number: float64(passed), Interval: c.Whole()},
 		},
 		Cause: fmt.Sprintf("nginx closes the connection to %s after each answer: %s connections were opened for each of %s requests that were passed on. The configuration lacks %s.",
-			object.Name, unit.Sig3(ratio(opened.Number, float64(passed))), unit.Count(passed), list(p.lacks, 3)),
+			object.Name, unit.Sig3(rate), unit.Count(passed), list(p.lacks, 3)),
 		Expect: "a part of a millisecond less for each request, and less CPU on both sides",
 		Verify: "repeat the load: the host opens few connections, and none stays in TIME_WAIT", Interval: c.Whole(),
 	}

@@ -29,6 +29,8 @@ type stat struct {
 	threads uint64 // field 20
 	start   uint64 // field 22, 1/100 s since boot; with the number it names a process
 	rss     uint64 // field 24, pages; lags by up to some dozen pages per CPU
+
+	childUser, childSystem uint64 // fields 16 and 17, 1/100 s: of children that have ended and were waited for
 }
 
 // cpu returns the CPU time in ticks.
@@ -59,16 +61,21 @@ func parseStat(line []byte) (name []byte, st stat, err error) {
 		skip int // words between the one before and this one
 		to   *uint64
 	}{
-		{5, &st.flags},   // 9
-		{4, &st.user},    // 14
-		{0, &st.system},  // 15
-		{4, &st.threads}, // 20
-		{1, &st.start},   // 22
-		{1, &st.rss},     // 24
+		{5, &st.flags},       // 9
+		{4, &st.user},        // 14
+		{0, &st.system},      // 15
+		{0, &st.childUser},   // 16
+		{0, &st.childSystem}, // 17
+		{2, &st.threads},     // 20
+		{1, &st.start},       // 22
+		{1, &st.rss},         // 24
 	}
 	for _, f := range fields {
 		word, rest = procfile.Word(procfile.Skip(rest, f.skip))
 		n, ok := procfile.Uint(word)
+		if !ok && (f.to == &st.childUser || f.to == &st.childSystem) {
+			continue // the kernel declares them signed
+		}
 		if !ok {
 			return nil, stat{}, fmt.Errorf("bad number %q in %q", word, line)
 		}

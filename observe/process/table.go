@@ -202,6 +202,9 @@ func (s *Source) emit(p *process, f *kasoku.Frame) {
 	name := s.instance(p)
 	f.Counter("cpu.user", name, "s", float64(p.stat.user)/userHZ)
 	f.Counter("cpu.system", name, "s", float64(p.stat.system)/userHZ)
+	if n := p.stat.childUser + p.stat.childSystem; n > 0 {
+		f.Counter("cpu.children", name, "s", float64(n)/userHZ)
+	}
 	f.Gauge("rss", name, "bytes", float64(p.stat.rss)*s.pageSize)
 	f.Gauge("threads", name, "count", float64(p.stat.threads))
 	if p.details == nil {

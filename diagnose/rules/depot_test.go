@@ -1,0 +1,140 @@
+package rules
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/kasoku/kasoku/mysqlflags"
+)
+
+// A depot is a service of parcels that stands behind nginx and has what the rules
+// about the web server look for, each in its own handler.
+type depot struct {
+	Dir        string        // of files that it copies
+	Log        float64       `json:",omitempty"` // of the requests that are logged
+	Copy       string        `json:",omitempty"` // of a scan: exec, link or none
+	Board      time.Duration `json:",omitempty"` // that the board takes
+	BoardEvery int           `json:",omitempty"` // board's size changes after so many; 0: never
+	Label      int           `json:",omitempty"` // bytes of a label in the database; 0: it is a file
+	Manifest   int           `json:",omitempty"` // bytes
+	Slow       time.Duration `json:",omitempty"` // that a parcel takes
+}
+
+// createLabels is the depot's table.
+const createLabels = "CREATE TABLE IF NOT EXISTS labels (id BIGINT UNSIGNED NOT NULL PRIMARY KEY, picture MEDIUMBLOB NOT NULL)"
+
+// depotLabels are how many labels there are.
+const depotLabels = 8
+
+func serveDepot(ctx context.Context, c serviceConfig) error {
+	db, err := mysqlflags.OpenDSN(c.DSN)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	db.SetMaxIdleConns(64)
+	d := *c.Depot
+	for id := range depotLabels {
+		if _, err := db.ExecContext(ctx, "REPLACE INTO labels (id, picture) VALUES (?, ?)", id, bytes.Repeat([]byte{byte('a' + id)}, max(d.Label, 1))); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(d.Dir, "paper"), bytes.Repeat([]byte("p"), 30<<10), 0o644); err != nil {
+		return err
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	srv := &http.Server{Handler: d.logged(d.routes(db))}
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(ln) }()
+	fmt.Println(ln.Addr())
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	err = srv.Close()
+	<-served
+	return err
+}
+
+func (d depot) logged(next http.Handler) http.Handler {
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	var n atomic.Uint64
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if falls(n.Add(1), d.Log, 0) {
+			log.Info("request", "method", r.Method, "path", r.URL.Path, "agent", r.UserAgent(), "remote", r.RemoteAddr)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (d depot) routes(db *sql.DB) http.Handler {
+	mux := http.NewServeMux()
+	var boards, scans atomic.Uint64
+	mux.HandleFunc("GET /look/depot.css", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/css")
+		w.Write(bytes.Repeat([]byte("c"), 12<<10))
+	})
+	mux.HandleFunc("GET /v1/board", func(w http.ResponseWriter, _ *http.Request) {
+		time.Sleep(d.Board)
+		size := 900
+		if d.BoardEvery > 0 {
+			size += int(boards.Add(1)/uint64(d.BoardEvery)) % 500
+		}
+		w.Write(bytes.Repeat([]byte("b"), size))
+	})
+	mux.HandleFunc("GET /v1/parcels/{id}", func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(d.Slow)
+		var id int
+		_ = db.QueryRowContext(r.Context(), "SELECT id FROM labels WHERE id = ?", r.PathValue("id")).Scan(&id)
+		fmt.Fprintf(w, `{"parcel":%q}`, r.PathValue("id"))
+	})
+	mux.HandleFunc("GET /v1/labels/{id}", func(w http.ResponseWriter, r *http.Request) {
+		id, _ := strconv.Atoi(r.PathValue("id"))
+		if d.Label == 0 {
+			w.Write(bytes.Repeat([]byte{byte('a' + id)}, 10<<10))
+			return
+		}
+		var picture []byte
+		if err := db.QueryRowContext(r.Context(), "SELECT picture FROM labels WHERE id = ?", id).Scan(&picture); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Write(picture)
+	})
+	mux.HandleFunc("GET /v1/manifests/{id}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Write(bytes.Repeat([]byte("m"), d.Manifest))
+	})
+	mux.HandleFunc("POST /v1/papers", func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+	})
+	mux.HandleFunc("POST /v1/scans", func(w http.ResponseWriter, r *http.Request) {
+		from, to := filepath.Join(d.Dir, "paper"), filepath.Join(d.Dir, fmt.Sprint("copy", scans.Add(1)))
+		var err error
+		switch d.Copy {
+		case "exec":
+			err = exec.CommandContext(r.Context(), "cp", from, to).Run()
+		case "link":
+			err = os.Link(from, to)
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		}
+	})
+	return mux
+}

@@ -1,0 +1,294 @@
+//go:build extract
+
+package rules
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/capture"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/load/nethttp"
+	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/observe/varnish"
+	"github.com/kasoku/kasoku/service"
+	"github.com/kasoku/kasoku/service/servicetest"
+)
+
+// A webRun is one run of the depot behind nginx.
+type webRun struct {
+	name     string
+	depot    depot
+	nginx    webConf
+	perSec   float64
+	mix      []webTarget
+	vcl      string // Varnish between nginx and the depot; empty: none
+	baseline string
+	keep     string // "NGX-01/fires NGX-02/silent"
+}
+
+// A webTarget is a request and how often it comes among the others.
+type webTarget struct {
+	weight int
+	line   string // METHOD path
+	body   int
+	agent  string
+	cookie bool
+}
+
+// A webConf is what varies in nginx's configuration.
+type webConf struct {
+	keep     bool // connections to the depot, but for those of /v1/parcels/ with some
+	some     bool
+	static   bool // /look/ is sent by nginx
+	buffers  bool // bodies and answers fit
+	refuse   bool // bots get 503
+	gzip     bool
+	slow     bool // manifests are sent as slowly as clients that are far away read
+	connects int  // worker_connections, 0: 1024
+}
+
+// text returns the nginx.conf.
+func (n webConf) text() string {
+	var server, bots, up string
+	kept := "proxy_http_version 1.1; proxy_set_header Connection \"\";"
+	if n.keep || n.some {
+		up = "keepalive 32;"
+	}
+	if n.buffers {
+		server += "client_body_buffer_size 256k; proxy_buffers 8 256k; proxy_buffer_size 64k; proxy_busy_buffers_size 512k;\n"
+	}
+	if n.keep {
+		server += kept + "\n"
+	}
+	if n.gzip {
+		server += "gzip on; gzip_types text/css text/plain; gzip_min_length 100;\n"
+	}
+	if n.refuse {
+		bots, server = "map $http_user_agent $bot { default 0; ~*bot 1; }\n", server+"if ($bot) { return 503; }\n"
+	}
+	server += "location / { proxy_pass http://depot; }\n"
+	if n.some {
+		server += "location /v1/parcels/ { " + kept + " proxy_pass http://depot; }\n"
+	}
+	if n.slow {
+		server += "location /v1/manifests/ { limit_rate 200k; proxy_pass http://depot; }\n"
+	}
+	if n.static {
+		server += "location /look/ { root \"{dir}\"; expires 1d; }\n"
+	}
+	connects := n.connects
+	if connects == 0 {
+		connects = 1024
+	}
+	return fmt.Sprintf(`{user}
+worker_processes 1;
+pid "{dir}/nginx.pid";
+error_log "{dir}/error.log" warn;
+events { worker_connections %d; }
+http {
+    log_format ltsv "time:$time_iso8601\tmethod:$request_method\turi:$request_uri\tstatus:$status\tsize:$body_bytes_sent\treqtime:$request_time\tupstream_response_time:$upstream_response_time\tupstream_connect_time:$upstream_connect_time\trequest_length:$request_length\tua:$http_user_agent";
+    access_log "{dir}/access.log" ltsv;
+    client_body_temp_path "{dir}/body"; proxy_temp_path "{dir}/proxy"; fastcgi_temp_path "{dir}/fastcgi"; uwsgi_temp_path "{dir}/uwsgi"; scgi_temp_path "{dir}/scgi";
+    upstream depot { server {upstream}; %s }
+    %s
+    server {
+        listen 127.0.0.1:{port};
+        location = /nginx_status { access_log off; stub_status; }
+        %s
+    }
+}
+`, connects, up, bots, strings.ReplaceAll(server, "\n", "\n        "))
+}
+
+// TestRecordWeb makes the runs of the depot that testdata keeps, on both servers:
+//
+//	go test -tags extract ./diagnose/rules -run TestRecordWeb -timeout 30m
+//
+// With -args -only bare,tuned only those.
+func TestRecordWeb(t *testing.T) {
+	servicetest.Each(t, service.Options{}, func(t *testing.T, s *service.Server) {
+		done := map[string]*kasoku.Recording{}
+		for _, r := range webRuns() {
+			if *only == "" || named(r.name) {
+				t.Run(r.name, func(t *testing.T) { done[r.name] = r.record(t, s, done[r.baseline]) })
+			}
+		}
+	})
+}
+
+func (r webRun) record(t *testing.T, s *service.Server, baseline *kasoku.Recording) *kasoku.Recording {
+	rec := r.measure(t, s)
+	c := diagnose.NewCase(rec, baseline)
+	version, _ := rec.Setting("mysql", "version")
+	name := map[string]string{service.KindMariaDB: "mariadb", service.KindMySQL97: "mysql"}[s.Kind]
+	for want := range strings.FieldsSeq(r.keep) {
+		id, kind, _ := strings.Cut(want, "/")
+		if w := wrongCase(c, id, kind); w != "" {
+			t.Errorf("%s %s", want, w)
+			continue
+		}
+		origin := fmt.Sprintf("recorded: %s, %s %s, go test -tags extract ./diagnose/rules -run TestRecordWeb/%s -args -only %s\n",
+			rec.Run.Started.Format(time.DateOnly), c.Server(), version, s.Kind, strings.Trim(r.baseline+","+r.name, ","))
+		if kind == "fires" {
+			origin += "want: " + map[string]string{
+				"NGX-01": "upstream depot", "NGX-02": "endpoint GET /look/depot.css", "NGX-03": "location /", "NGX-04": "location /v1/manifests/",
+				"NGX-05": "user agents bots", "NGX-06": "endpoint GET /v1/labels/", "NGX-08": "directive worker_connections", "NGX-09": "directive gzip",
+				"CCH-01": "endpoint GET /v1/board", "CCH-02": "cache varnish", "APP-01": "log depot.log", "APP-02": "waited for",
+			}[id] + "\n"
+		}
+		keepExtract(t, rec, baseline, id, kind+"/"+name+"-"+r.name, origin)
+	}
+	if testing.Verbose() {
+		for _, e := range rec.Endpoints {
+			t.Logf("%s %s: %d passed %d, codes %v, bots %d/%d, varied %d, variants %d, paths %d, bytes %d, upstream %s of %s", e.Method, e.Route, e.Count, e.UpstreamCount, e.Codes, e.BotsPassed, e.Bots, e.Varied, e.Variants, e.Paths, e.Bytes, e.Upstream, e.Total)
+		}
+		for _, q := range rec.Queries {
+			t.Logf("%s: %d calls, %d bytes, %v", q.Fingerprint, q.Calls, q.BytesSent, q.Tables)
+		}
+		t.Logf("%d tables, %d callers %+v", len(rec.Tables), len(rec.Callers), rec.Callers)
+	}
+	return rec
+}
+
+// measure makes the run.
+func (r webRun) measure(t *testing.T, db *service.Server) *kasoku.Recording {
+	t.Helper()
+	dir := t.TempDir()
+	const schema = "depot"
+	admin := servicetest.DB(t, db, "")
+	servicetest.Exec(t, admin, "DROP DATABASE IF EXISTS "+schema, "CREATE DATABASE "+schema+" CHARACTER SET utf8mb4")
+	servicetest.Exec(t, servicetest.DB(t, db, schema), createLabels)
+	dsn, appLog := db.DSN("root", schema), filepath.Join(dir, "depot.log")
+	r.depot.Dir = dir
+	url, pid, stop, err := startService(t.Context(), serviceConfig{DSN: dsn, AccessLog: filepath.Join(dir, "own.log"), Depot: &r.depot}, appLog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	upstream := strings.TrimPrefix(url, "http://")
+	var cache *varnish.Options
+	take := &capture.Options{Schema: true}
+	if r.vcl != "" {
+		v, err := service.Varnish(t.Context(), service.VarnishOptions{Upstream: upstream, VCL: r.vcl})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer v.Stop(context.Background())
+		upstream, cache = v.Addr(), &varnish.Options{Name: v.Dir}
+		vcl := filepath.Join(dir, "depot.vcl")
+		if err := os.WriteFile(vcl, []byte(r.vcl), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		take.VCL = []string{vcl}
+	}
+	front := servicetest.Nginx(t, service.NginxOptions{Config: r.nginx.text(), Upstream: upstream})
+	look := filepath.Join(front.Dir, "look")
+	if err := os.MkdirAll(look, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(look, "depot.css"), bytes.Repeat([]byte("c"), 12<<10), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	take.Nginx = append(append([]string{front.Program}, front.Args()...), "-T")
+	engine, err := nethttp.New(nethttp.Options{Timeout: 10 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := loop.Record(t.Context(), loop.Options{
+		Path: filepath.Join(dir, "run.kasoku"), Run: kasoku.Run{Project: "rules", Label: "kept", Revision: "test"},
+		MySQL: dsn, SlowLog: true, AccessLog: front.AccessLog, AppLog: appLog, MoreLogs: loop.Logs{Error: []string{front.ErrorLog}},
+		NginxStatus: front.URL() + "/nginx_status", Varnish: cache, Capture: take, PIDs: []int{db.Pid(), pid, front.Pid()},
+		Load: &loop.Load{Engine: engine, Each: 6 * time.Second, Next: loop.Climb(r.perSec), Targets: r.targets(front.URL())},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keepOnly(res.Recording, db.Pid(), pid, os.Getpid())
+	return res.Recording
+}
+
+func (r webRun) targets(url string) (out []load.Target) {
+	for _, m := range r.mix {
+		method, path, _ := strings.Cut(m.line, " ")
+		n := 1
+		if strings.Contains(path, "*") {
+			n = depotLabels
+		}
+		for i := range n {
+			t := load.Target{Method: method, URL: url + strings.Replace(path, "*", fmt.Sprint(i), 1), Weight: max(m.weight/n, 1), Header: http.Header{}}
+			t.Header.Set("User-Agent", "depot-app/2.1")
+			if m.agent != "" {
+				t.Header.Set("User-Agent", m.agent)
+			}
+			if m.cookie {
+				t.Header.Set("Cookie", "basket=17")
+			}
+			if m.body > 0 {
+				t.Body = bytes.Repeat([]byte("x"), m.body)
+			}
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// depotMix is what comes to the depot; shares are out of 160.
+func depotMix() []webTarget {
+	return []webTarget{
+		{weight: 16, line: "GET /look/depot.css"}, {weight: 40, line: "GET /v1/board"}, {weight: 24, line: "GET /v1/parcels/*"},
+		{weight: 24, line: "GET /v1/labels/*"}, {weight: 16, line: "GET /v1/manifests/*"}, {weight: 16, line: "POST /v1/papers", body: 60 << 10},
+		{weight: 16, line: "POST /v1/scans"}, {weight: 8, line: "GET /v1/parcels/*", agent: "Somebot/1.0 (+http://example.com/bot)"},
+	}
+}
+
+const passingVCL = "vcl 4.1;\nbackend depot { .host = \"{host}\"; .port = \"{port}\"; }\n"
+
+const keepingVCL = passingVCL + "sub vcl_recv { unset req.http.cookie; }\nsub vcl_backend_response { set beresp.ttl = 0.8s; set beresp.grace = 0.2s; }\n"
+
+func webRuns() []webRun {
+	ms := time.Millisecond
+	every := func(kind string) string {
+		var out []string
+		for _, id := range []string{"NGX-01", "NGX-02", "NGX-03", "NGX-04", "NGX-05", "NGX-06", "CCH-01", "APP-01", "APP-02"} {
+			out = append(out, id+"/"+kind)
+		}
+		return strings.Join(out, " ")
+	}
+	bare := depot{Log: 1, Copy: "exec", Board: 8 * ms, Label: 10 << 10, Manifest: 300 << 10}
+	good := depot{Copy: "link", BoardEvery: 1, Manifest: 4 << 10}
+	tuned := webConf{keep: true, static: true, buffers: true, refuse: true}
+	board := []webTarget{{weight: 1, line: "GET /v1/board", cookie: true}}
+	css := []webTarget{{weight: 4, line: "GET /look/depot.css"}, {weight: 1, line: "GET /v1/parcels/*"}}
+	few := []webTarget{ // of 900 requests: 45 files, 45 of bots, 18 spooled of each kind
+		{weight: 40, line: "GET /look/depot.css"}, {weight: 320, line: "GET /v1/board"}, {weight: 128, line: "GET /v1/parcels/*"},
+		{weight: 240, line: "GET /v1/labels/*"}, {weight: 16, line: "GET /v1/manifests/*"}, {weight: 16, line: "POST /v1/papers", body: 60 << 10},
+		{weight: 40, line: "GET /v1/parcels/*", agent: "Somebot/1.0"},
+	}
+	return []webRun{
+		{name: "bare", depot: bare, nginx: webConf{slow: true}, perSec: 200, mix: depotMix(), keep: every("fires") + " NGX-08/silent"},
+		{name: "tuned", depot: good, nginx: tuned, perSec: 300, mix: depotMix(), keep: every("silent") + " NGX-08/silent"},
+		{name: "slower", depot: good, nginx: tuned, perSec: 200, mix: depotMix()[1:], keep: every("silent") + " NGX-08/silent"},
+		{name: "some", depot: depot{Log: 0.8, Board: 6 * ms, BoardEvery: 5, Label: 3600, Manifest: 300 << 10}, nginx: webConf{some: true, slow: true}, perSec: 150, mix: few,
+			keep: "NGX-02/under NGX-03/under NGX-04/under NGX-05/under NGX-06/under CCH-01/under APP-01/under"},
+		{name: "narrow", depot: depot{Slow: 400 * ms}, nginx: webConf{connects: 40}, perSec: 200, mix: []webTarget{{weight: 1, line: "GET /v1/parcels/*"}}, keep: "NGX-08/fires"},
+		{name: "packed", depot: depot{Slow: 250 * ms}, nginx: webConf{connects: 128}, perSec: 200, mix: []webTarget{{weight: 1, line: "GET /v1/parcels/*"}}, keep: ""},
+		{name: "plain", depot: good, nginx: webConf{keep: true}, perSec: 300, mix: css},
+		{name: "gzip", baseline: "plain", depot: good, nginx: webConf{keep: true, gzip: true}, perSec: 300, mix: css, keep: "NGX-09/fires"},
+		{name: "same", baseline: "plain", depot: good, nginx: webConf{keep: true}, perSec: 300, mix: css, keep: "NGX-09/silent"},
+		{name: "gzip-and-more", baseline: "plain", depot: good, nginx: webConf{keep: true, gzip: true, buffers: true}, perSec: 300, mix: css, keep: "NGX-09/silent"},
+		{name: "passing", depot: bare, nginx: webConf{keep: true}, vcl: passingVCL, perSec: 100, mix: board, keep: "CCH-02/fires"},
+		{name: "keeping", depot: bare, nginx: webConf{keep: true}, vcl: keepingVCL, perSec: 100, mix: board, keep: "CCH-02/silent"},
+		{name: "half-kept", depot: bare, nginx: webConf{keep: true}, vcl: strings.Replace(keepingVCL, "unset req.http.cookie;", "if (req.url ~ \"board\") { unset req.http.cookie; }", 1), perSec: 100,
+			mix: append(board, webTarget{weight: 1, line: "GET /v1/parcels/1", cookie: true}), keep: "CCH-02/silent"},
+	}
+}
