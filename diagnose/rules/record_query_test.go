@@ -19,6 +19,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/extract"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/nethttp"
 	"github.com/kasoku/kasoku/loop"
@@ -268,4 +269,37 @@ func timedLog(out *os.File, next http.Handler) http.Handler {
 		fmt.Fprintf(out, "time:%s\tmsec:%.3f\tmethod:%s\turi:%s\tstatus:%d\tsize:%d\treqtime:%.3f\n", end.Format("2006-01-02T15:04:05-07:00"),
 			float64(end.UnixMilli())/1000, r.Method, r.URL.RequestURI(), a.code, a.size, end.Sub(start).Seconds())
 	})
+}
+
+// TestConstructQueries makes the cases just under a threshold that depend on how fast
+// a disk is.
+//
+//	go test -tags extract ./diagnose/rules -run TestConstructQueries
+func TestConstructQueries(t *testing.T) {
+	for _, server := range []string{"mariadb", "mysql"} {
+		const name = "two-kinds"
+		data, err := os.ReadFile(filepath.Join("testdata", "DBC-08", "fires", server+"-"+name+".txtar"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec, baseline, err := extract.Parse(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all, of time.Duration
+		for i := range rec.Queries {
+			all += rec.Queries[i].Total
+			if rec.Queries[i].Verb == "COMMIT" {
+				of += rec.Queries[i].Total
+			}
+		}
+		by := 0.092 / 0.908 * float64(all-of) / float64(of)
+		for i := range rec.Queries {
+			if q := &rec.Queries[i]; q.Verb == "COMMIT" {
+				q.Total, q.Seconds = time.Duration(by*float64(q.Total)), nil
+			}
+		}
+		keepExtract(t, rec, baseline, "DBC-08", "under/"+server+"-"+name,
+			"constructed: from fires/"+server+"-"+name+".txtar by giving COMMITs 9.2 % of the statements' time, with TestConstructQueries")
+	}
 }
