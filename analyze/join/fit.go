@@ -276,8 +276,8 @@ func (f *fit) run(ctx context.Context) error {
 		f.fitKind(int32(k))
 		f.tryPace(int32(k))
 	}
-	for range pruneRounds {
-		f.prune()
+	for round := range pruneRounds {
+		f.prune(round == pruneRounds-1)
 		for k := range kinds {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -365,7 +365,9 @@ func (f *fit) step(k int32, rates []float64, back, limit float64, sums []float64
 			continue
 		}
 		change = max(change, math.Abs(s-rates[e]*exposure[e]))
-		rates[e] = s / exposure[e]
+		if had := rates[e] * exposure[e]; had > 0 {
+			rates[e] *= math.Pow(s/had, overRelaxed)
+		}
 	}
 	return max(min(sumBack/window, limit), strays), change
 }
@@ -404,6 +406,10 @@ func (f *fit) likelihood(k int32, rates []float64, back float64) float64 {
 	return sum
 }
 
+// overRelaxed is by how much a step goes further than plain expectation and
+// maximisation: below 2 it goes to the same rates in fewer iterations.
+const overRelaxed = 1.7
+
 // dispersion is how many chunks come at once: those of a loop in one request are
 // not as many witnesses.
 func (f *fit) dispersion(k int32) float64 {
@@ -418,7 +424,7 @@ func (f *fit) dispersion(k int32) float64 {
 	if chunks <= 0 {
 		return 1
 	}
-	return max(weighted/chunks, 1)
+	return math.Sqrt(max(weighted/chunks, 1))
 }
 
 // literalsFrom is the iteration at which matches of literals are first learned.

@@ -96,7 +96,7 @@ func (f *fit) needed(kinds []int32, endpoint int, t *tally) bool {
 	if debugNeeded {
 		println("needed", kinds[0], endpoint, int(t.llr*100), int(loss*100))
 	}
-	return loss > 5
+	return loss > 3
 }
 
 var debugNeeded = os.Getenv("DBGN") != ""
@@ -130,7 +130,7 @@ func (f *fit) queryTallies(kinds []int32, query int32) (sum []tally, calls float
 }
 
 // prune takes from each kind the endpoints that hold for none of its queries.
-func (f *fit) prune() {
+func (f *fit) prune(last bool) {
 	allowed := make([][]bool, len(f.w.kinds))
 	for k := range allowed {
 		allowed[k] = make([]bool, f.w.endpoints)
@@ -141,7 +141,7 @@ func (f *fit) prune() {
 		}
 		sum, calls := f.queryTallies(kinds, int32(q))
 		for e := range sum {
-			if !sum[e].holds(calls) || !f.needed(kinds, e, &sum[e]) {
+			if !sum[e].holds(calls) || last && !f.needed(kinds, e, &sum[e]) {
 				continue
 			}
 			for _, k := range kinds {
