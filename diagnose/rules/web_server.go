@@ -252,7 +252,7 @@ func nginxEdit(context string, lines ...string) kasoku.Edit {
 func nginxFix(text, note string, risk kasoku.Risk, edits ...kasoku.Edit) kasoku.Fix {
 	var code []string
 	for _, e := range edits {
-		if e.Context == "main" {
+		if e.Context == "" { // the top
 			code = append(code, e.Lines)
 			continue
 		}

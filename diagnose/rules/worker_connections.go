@@ -84,7 +84,7 @@ func (r WorkerConnections) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.S
 	}
 	f.Confidence = diagnose.Confidence(diagnose.Signal{Holds: len(said) > 0, Lacks: "nginx's error log does not say so"}, blindSignal(activeErr == nil && active.Max >= connectionsFull*limit, activeErr))
 	f.Fixes = []kasoku.Fix{nginxFix("Raise worker_connections, and the open files that a worker may have", "Each takes some hundred bytes.", kasoku.RiskNone,
-		nginxEdit("events", fmt.Sprintf("worker_connections %.0f;", wanted)), nginxEdit("main", fmt.Sprintf("worker_rlimit_nofile %.0f;", 2*wanted)))}
+		nginxEdit("events", fmt.Sprintf("worker_connections %.0f;", wanted)), nginxEdit("", fmt.Sprintf("worker_rlimit_nofile %.0f;", 2*wanted)))}
 	return []kasoku.Finding{f}, nil
 }
 
