@@ -16,7 +16,9 @@ import (
 // LockQueue finds requests that queue for locks of rows (also POOL-05).
 //
 // Evidence: statements waited for locks of rows at least 20 times and for at least
-// 5 % of the requests' time (Innodb_row_lock_time, Innodb_row_lock_waits). Samples
+// 5 % of the requests' time (Innodb_row_lock_time, Innodb_row_lock_waits), or for
+// half of all the time of statements: then requests wait in the program for one of
+// the connections that are held up, and that wait counts too. Samples
 // of who waits name the table, the statement that waits, and the statement of the
 // transaction that holds the lock, with its age. Against a baseline in which only
 // the pool was smaller: waits that grew, and a result that did not get better.
@@ -34,6 +36,8 @@ const (
 	// of three rows, half of the transactions locking one for 5 ms, it was above
 	// one half.
 	lockShare = 0.05
+	// stuckShare of the statements' time makes connections wait for nothing else.
+	stuckShare = 0.5
 	// longerQueue is by how much waits grow with the pool where only the queue did.
 	longerQueue = 1.5
 )
@@ -47,6 +51,7 @@ type lockLoad struct {
 	time          time.Duration
 	share         float64
 	of            string
+	stuck         bool // most of what statements take is that wait
 }
 
 func lockLoadOf(c *diagnose.Case) (l lockLoad, err error) {
@@ -58,8 +63,23 @@ func lockLoadOf(c *diagnose.Case) (l lockLoad, err error) {
 		return l, err
 	}
 	l.time = time.Duration(min(max(l.millis.By, 0), 1e12)) * time.Millisecond
-	l.share, l.of = shareOfTime(c, l.time)
+	all := l.time
+	in := statementTime(c)
+	if l.stuck = in > 0 && l.time > time.Duration(stuckShare*float64(in)) && l.time > c.Run.Length/20; l.stuck {
+		if p, err := poolLoads(c); err == nil {
+			all += time.Duration(min(max(p.wait.By, 0), 1e9) * float64(time.Second))
+		}
+	}
+	l.share, l.of = shareOfTime(c, all)
 	return l, nil
+}
+
+// statementTime returns how long all statements of the slow log took.
+func statementTime(c *diagnose.Case) (sum time.Duration) {
+	for i := range c.Queries {
+		sum += c.Queries[i].Total
+	}
+	return sum
 }
 
 func (l lockLoad) each() time.Duration {
@@ -72,7 +92,7 @@ func (r LockQueue) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 	if err != nil {
 		return nil, diagnose.Blind(r.ID(), err)
 	}
-	if l.waits.By < fewLockWaits || l.share < lockShare {
+	if l.waits.By < fewLockWaits || l.share < lockShare && !l.stuck {
 		return nil, diagnose.Quiet(r.ID(), min(l.waits.By/fewLockWaits, l.share/lockShare), "%s waits for locks of rows took %s %s; the thresholds are %d and %s",
 			diagnose.Whole(l.waits.By), unit.Percent(l.share), l.of, fewLockWaits, unit.Percent(lockShare))
 	}

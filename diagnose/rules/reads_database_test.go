@@ -20,7 +20,7 @@ func databaseReads(id string) (extract.Keys, bool) {
 	variables := append(slices.Clone(server), "innodb_flush_log_at_trx_commit", "sync_binlog", "log_bin", "max_connections")
 	busy := keys(diagnose.Host, "cpu.user", "cpu.nice", "cpu.system", "cpu.irq", "cpu.softirq", "cpu.steal", "cpu.idle", "cpu.iowait")
 	programs := append(keys(diagnose.Process, "cpu.user", "cpu.system"), keys(diagnose.Self, "pid")...)
-	locks := status("Innodb_row_lock_waits", "Innodb_row_lock_time")
+	locks := status("Innodb_row_lock_waits", "Innodb_row_lock_time", "Questions")
 	pool := keys(sourceExpvar, "WaitCount", "WaitDuration", "MaxOpenConnections", "InUse")
 	commit := extract.Keys{Queries: true, Transactions: true, Settings: variables,
 		Series: append(status("Innodb_data_fsyncs", "Innodb_row_lock_time", "Binlog_cache_use", "Slaves_connected", "conn.replicas"),
@@ -31,7 +31,7 @@ func databaseReads(id string) (extract.Keys, bool) {
 	case "DBC-06":
 		return extract.Keys{Settings: append(server, "query_cache_type", "query_cache_size", "query_cache_limit")}, true
 	case "LCK-01":
-		return extract.Keys{Locks: true, Callers: true, Queries: true, Settings: server, Series: locks}, true
+		return extract.Keys{Locks: true, Callers: true, Queries: true, Settings: server, Series: append(locks, pool...)}, true
 	case "LCK-02":
 		return extract.Keys{Locks: true, Messages: true, Settings: server, Series: append(locks, keys(diagnose.MySQL, "Innodb_deadlocks")...)}, true
 	case "POOL-06":

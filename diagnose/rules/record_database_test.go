@@ -209,8 +209,8 @@ func plainRuns() []deskRun {
 		{name: "reads", desk: deskConfig{Pool: 10}, targets: "GET /seats", rate: 100, keep: "DBC-01/silent DBC-03/silent LCK-01/silent LCK-02/silent POOL-06/silent HW-03/silent HW-11/silent MES-14/silent"},
 		{name: "reads-again", baseline: "reads", desk: deskConfig{Pool: 10}, targets: "GET /seats", rate: 100, keep: "MES-03/silent"},
 
-		{name: "queue", desk: deskConfig{Pool: 8, Hold: 5 * ms}, vars: relaxed, settings: pool("8"), targets: "POST /reserve", rate: 170, keep: "LCK-01/fires POOL-06/silent", want: "table seats"},
-		{name: "longer-queue", baseline: "queue", desk: deskConfig{Pool: 60, Hold: 5 * ms}, vars: relaxed, settings: pool("60"), targets: "POST /reserve", rate: 170, keep: "LCK-01/fires", want: "A larger pool"},
+		{name: "queue", desk: deskConfig{Pool: 8, Hold: 20 * ms}, vars: relaxed, settings: pool("8"), targets: "POST /reserve", rate: 55, keep: "LCK-01/fires POOL-06/silent", want: "table seats"},
+		{name: "longer-queue", baseline: "queue", desk: deskConfig{Pool: 60, Hold: 20 * ms}, vars: relaxed, settings: pool("60"), targets: "POST /reserve", rate: 55, keep: "LCK-01/fires", want: "A larger pool"},
 		{name: "spread", desk: deskConfig{Pool: 20, Hold: 5 * ms, Rows: 1000}, vars: relaxed, targets: "POST /reserve", rate: 100, keep: "LCK-01/silent LCK-02/silent MES-14/silent HW-11/silent"},
 		{name: "swapped", desk: deskConfig{Pool: 20, Hold: 5 * ms}, vars: relaxed, targets: "POST /swap", rate: 150, keep: "LCK-02/fires", want: "table seats"},
 
@@ -222,7 +222,7 @@ func plainRuns() []deskRun {
 		{name: "four-at-once", desk: deskConfig{Pool: 5, Think: 5 * ms}, targets: "GET /report", serial: 4, keep: "HW-11/silent"},
 
 		{name: "polled", desk: deskConfig{Pool: 5, Poll: 250 * ms, Writes: 1}, targets: "GET /news,GET /seats 4,POST /book", rate: 60, keep: "MES-14/fires HW-11/silent", want: "endpoint GET /news"},
-		{name: "almost-flat", desk: deskConfig{Pool: 5, Poll: 120 * ms, Jitter: 120 * ms}, targets: "GET /news,GET /seats 4", rate: 60, keep: "MES-14/under"},
+		{name: "almost-flat", desk: deskConfig{Pool: 5, Poll: 120 * ms, Jitter: 150 * ms}, targets: "GET /news,GET /seats 4", rate: 60, keep: "MES-14/under"},
 		{name: "uneven", desk: deskConfig{Pool: 5, Poll: 100 * ms, Jitter: 400 * ms}, targets: "GET /news,GET /seats 4", rate: 60, keep: "MES-14/silent"},
 	}
 }
