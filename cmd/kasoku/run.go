@@ -33,6 +33,8 @@ type runFlags struct {
 	ab       bool
 	price    kasoku.Price
 	passExit bool
+	join     string
+	recycle  bool
 }
 
 func newRun(e *env) *cobra.Command {
@@ -65,6 +67,8 @@ present run in order and keeps all.`,
 	fl.BoolVar(&f.ab, "ab", false, "-n runs with observers and -n without, in turn; tells what observation costs")
 	fl.Float64Var(&f.price.PerHour, "price", 0, "what the measured machines cost an hour; default that of kasoku.toml")
 	fl.StringVar(&f.price.Currency, "currency", "", "`NAME` of the currency of --price")
+	fl.StringVar(&f.join, "join", "", "who issues which query, by `HOW` statements' times are known: auto, tail, table or off; default that of kasoku.toml")
+	fl.BoolVar(&f.recycle, "recycle-connections", false, "end the database's idle connections when the slow log is on, since those are not in it")
 	fl.BoolVar(&f.passExit, "pass-exit", false, "exit with the exit code of the first command that failed")
 	return cmd
 }
@@ -157,6 +161,10 @@ func (f *runFlags) options(e *env, c *config.Config, hard context.Context) (loop
 	if o.Run.Price.Currency == "" {
 		o.Run.Price.Currency = c.Price.Currency
 	}
+	if f.join != "" {
+		o.Join = f.join
+	}
+	o.RecycleConnections = o.RecycleConnections || f.recycle
 	if f.off {
 		o.Observers = kasoku.ObserversOff
 	}
