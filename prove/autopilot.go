@@ -93,12 +93,13 @@ type pilot struct {
 
 // Autopilot repeats: the best finding of the last run that takes no programmer, its
 // change, a run with it; and keeps the change when the score says so. A change that
-// neither gains nor costs as much as runs differ is measured once more. What was
+// does not gain as much as runs differ is measured once more. What was
 // without effect may be tried once more after another change was kept: a bottleneck
 // hides those behind it.
 //
-// With an error, or when the context ends, the story until then is returned; a change
-// that was not decided on is taken back.
+// A change with which no run can be made is taken back. With an error, or when the
+// context ends, the story until then is returned; a change that was not decided on is
+// taken back.
 func Autopilot(ctx context.Context, t Target, o Pilot) (*Story, error) {
 	if o.MinGain == 0 {
 		o.MinGain = DefaultMinGain
@@ -236,7 +237,7 @@ func (p *pilot) step(ctx context.Context, s *Step) (err error) {
 		p.worse[k]++
 		back, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoWithin)
 		defer cancel()
-		return errors.Join(runErr, p.target.Undo(back))
+		return errors.Join(ctx.Err(), p.target.Undo(back))
 	}
 }
 
@@ -259,7 +260,7 @@ func (p *pilot) verdict(s *Step, err error) string {
 		return TakenBack
 	case gain >= p.MinGain:
 		return Kept
-	case gain <= -p.MinGain || len(s.Runs) > 1:
+	case len(s.Runs) > 1:
 		return TakenBack
 	}
 	return ""

@@ -230,13 +230,23 @@ func portOr(port int) int {
 // one makes one run in a directory that is empty before and removed after it.
 func (r *labRuns) one(ctx context.Context, side *labSide) (res *labRunResult, err error) {
 	r.progress.Work(r.place(), 0, side.name+"  database, rows, service, nginx")
+	defer func() { err = errors.Join(err, os.RemoveAll(r.work)) }()
+	s, err := r.up(ctx, side)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Down(context.WithoutCancel(ctx))) }()
+	return r.record(ctx, side, s)
+}
+
+// up starts the lab in the directory of runs, which is empty before.
+func (r *labRuns) up(ctx context.Context, side *labSide) (*stack.Stack, error) {
 	if err := os.RemoveAll(r.work); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(r.work, 0o700); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(r.work)) }()
 	o, err := r.f.lab.isuumoStack()
 	if err != nil {
 		return nil, err
@@ -246,12 +256,7 @@ func (r *labRuns) one(ctx context.Context, side *labSide) (res *labRunResult, er
 	if side.variant != "" {
 		o.Variant, o.Defects = side.variant, nil
 	}
-	s, err := stack.Up(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, s.Down(context.WithoutCancel(ctx))) }()
-	return r.record(ctx, side, s)
+	return stack.Up(ctx, o)
 }
 
 // record runs the benchmark under a recording.
@@ -262,7 +267,7 @@ func (r *labRuns) record(ctx context.Context, side *labSide, s *stack.Stack) (*l
 			Project: "isuumo", Label: side.name, Note: cmp.Or(isuumo.About(side.variant), "defects "+s.Defects.String()),
 			Version: versionString(), Load: r.load(),
 		},
-		Settings: []kasoku.Setting{{Scope: "app", Name: "defects", Value: s.Defects.String()}},
+		Settings: []kasoku.Setting{{Scope: "app", Name: "defects", Value: s.Defects.String()}, {Scope: "app", Name: "contract.bots", Value: "503"}},
 		MySQL:    s.DSN, SlowLog: true, AccessLog: s.AccessLog,
 		MoreLogs: loop.Logs{Error: []string{s.AppLog, s.ErrorLog}}, // a tuned service says nothing, and that is well
 		PIDs:     s.PIDs(), Rules: rules.All(), Hard: r.hard,

@@ -15,7 +15,6 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/config"
-	"github.com/kasoku/kasoku/guard"
 	"github.com/kasoku/kasoku/lines"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/vegeta"
@@ -124,8 +123,8 @@ func (f *probeFlags) run(parent context.Context, e *env) error {
 	ctx, _, stop := interruptible(parent)
 	defer stop()
 	f.Permit = load.Permit{Hosts: append(f.allow, c.Load.Allow...)}
-	end, err := f.guarded(e, cmp.Or(f.database.defaultsFile, c.MySQL.DefaultsFile))
-	if err != nil {
+	var end func(bool)
+	if f.Guard, end, err = e.journalled(f.DSN, cmp.Or(f.database.defaultsFile, c.MySQL.DefaultsFile)); err != nil {
 		return err
 	}
 	progress := e.progress()
@@ -210,25 +209,6 @@ func logSamples(rec *kasoku.Recording) []probe.Sample {
 		_ = w.Close()
 	}
 	return s.Samples()
-}
-
-// guarded has the change of the slow log journalled, and put back should this process
-// be killed. The function that it returns takes leave of who does that.
-func (f *probeFlags) guarded(e *env, defaultsFile string) (end func(orderly bool), err error) {
-	o := loop.Options{MySQL: f.DSN}
-	if err := e.guarded(&o, defaultsFile); err != nil {
-		return nil, err
-	}
-	f.Guard = guard.Options{Dir: o.Guard.Dir, DefaultsFile: o.Guard.DefaultsFile}
-	p, err := guard.Start(o.Guard.Program, guard.Request{Dir: o.Guard.Dir, DSN: f.DSN, Holder: guard.ThisProcess("")})
-	if err != nil { // the journal helps: kasoku restore
-		return func(bool) {}, nil
-	}
-	return func(orderly bool) {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		defer cancel()
-		_ = p.Done(ctx, orderly) // all is put back, or it goes on trying
-	}, nil
 }
 
 // firstWhy says why nothing is asked.
