@@ -108,8 +108,11 @@ func (s *session) haltJoin() {
 
 // saveJoin finds out who issues which query and stores it. All logs were read.
 func (s *session) saveJoin(ctx context.Context) error {
-	if s.join == nil || s.join.feed == nil {
+	switch {
+	case s.join == nil:
 		return nil
+	case s.join.feed == nil:
+		return s.store.SaveJoins([]kasoku.Join{{Host: s.host(), Refused: "the slow log could not be read"}})
 	}
 	began := cpuTime()
 	j, callers, err := s.infer(ctx)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/analyze"
 	"github.com/kasoku/kasoku/analyze/join"
 	"github.com/kasoku/kasoku/analyze/slowlog"
 )
@@ -47,6 +48,8 @@ type side struct {
 const (
 	mostRoutes = 10_000
 	mostSides  = 1 << 16
+
+	maxToldRoute = 300 // bytes
 )
 
 func newTruth() *truth {
@@ -132,7 +135,7 @@ func routeIn(tags string) string {
 			value = plain
 		}
 		if value = strings.TrimSpace(value); strings.Contains(value, "/") {
-			return value
+			return string(analyze.AppendSafe(nil, []byte(value), maxToldRoute))
 		}
 	}
 	return ""

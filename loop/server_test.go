@@ -169,7 +169,7 @@ func slowLogPartial(t *testing.T, s *service.Server, db *sql.DB) {
 	rec := mustRecord(t, o)
 	unchanged(t, db, before)
 	w := warned(rec, "slow-log-partial")
-	if !strings.Contains(w.Text, "sessions that were open before") || !strings.Contains(w.Hint, "start the recording before the application") {
+	if !strings.Contains(w.Text, "sessions that were open before") || !strings.Contains(w.Hint, "start the recording before the application") || !strings.Contains(w.Hint, "--recycle-connections") {
 		t.Errorf("warning %q, hint %q; %d inserts in the slow log", w.Text, w.Hint, inserts(rec))
 	}
 }
