@@ -102,13 +102,6 @@ type Refused struct {
 	Table, Columns, Why string
 }
 
-// ImplicitOrder is a table without a primary key from which statements take rows in
-// an order that they do not ask for.
-type ImplicitOrder struct {
-	Host, Schema, Table string
-	QueryIDs            []string
-}
-
 // Advice is all of a run.
 type Advice struct {
 	Proposals []Proposal // the most time saved first
@@ -116,7 +109,6 @@ type Advice struct {
 	Ranges    []FixedRanges
 	Unused    []Unused
 	Refused   []Refused
-	Orders    []ImplicitOrder
 	Read      int // classes of statements that were understood
 	Unread    int // those that were not
 	Unknown   int // those whose tables were not recorded

@@ -52,7 +52,6 @@ func Propose(rec *kasoku.Recording) (*Advice, error) {
 	w.spatial()
 	w.fixedRanges()
 	w.unused()
-	w.implicitOrders()
 	w.shapesOfReads()
 	return w.advice, nil
 }

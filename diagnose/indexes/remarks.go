@@ -53,27 +53,6 @@ func (w *work) unused() {
 	}
 }
 
-// implicitOrders names tables without a primary key from which statements take rows
-// without asking for an order: those come in the order in which they were written,
-// until a primary key puts them into its own.
-func (w *work) implicitOrders() {
-	for _, t := range w.tables {
-		if len(t.primary) > 0 || !strings.Contains(t.def.Create, "CREATE TABLE") {
-			continue
-		}
-		o := ImplicitOrder{Host: t.def.Host, Schema: t.def.Schema, Table: t.def.Name}
-		for _, a := range w.of(t) {
-			sent, _ := a.perCall()
-			if a.query.Verb == "SELECT" && !a.sorted && len(a.order) == 0 && !a.single && !a.group && (a.limit || sent > 1) && a.alone() {
-				o.QueryIDs = appendNew(o.QueryIDs, a.query.ID)
-			}
-		}
-		if len(o.QueryIDs) > 0 {
-			w.advice.Orders = append(w.advice.Orders, o)
-		}
-	}
-}
-
 // A Read is how one class of statements reads one table, as far as rules about the
 // statements themselves want to know.
 type Read struct {
