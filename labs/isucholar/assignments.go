@@ -98,10 +98,10 @@ func (s *server) writeScores(ctx context.Context, q querier, class int64, all []
 	slices.SortFunc(all, func(a, b score) int { return cmp.Compare(a.User, b.User) })
 	var args, totals []any
 	for _, x := range all {
-		args = append(args, class, x.User, "", x.Score)
+		args = append(args, class, x.User, x.Score)
 		totals = append(totals, x.User, x.Score)
 	}
-	_, err := q.ExecContext(ctx, "INSERT INTO submissions (class_id, user_id, file_name, score) VALUES "+marks("(?, ?, ?, ?)", len(all))+" ON DUPLICATE KEY UPDATE score = VALUES(score)", args...)
+	_, err := q.ExecContext(ctx, "INSERT INTO scores (class_id, user_id, score) VALUES "+marks("(?, ?, ?)", len(all))+" ON DUPLICATE KEY UPDATE score = VALUES(score)", args...)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (s *server) writeScores(ctx context.Context, q querier, class int64, all []
 
 func (s *server) writeEachScore(ctx context.Context, q querier, class int64, all []score) error {
 	for _, x := range all {
-		if _, err := q.ExecContext(ctx, "UPDATE submissions SET score = ? WHERE class_id = ? AND user_id = ?", x.Score, class, x.User); err != nil {
+		if _, err := q.ExecContext(ctx, "UPDATE scores SET score = ? WHERE class_id = ? AND user_id = ?", x.Score, class, x.User); err != nil {
 			return err
 		}
 		if _, err := q.ExecContext(ctx, "UPDATE totals SET total = total + ?, changes = changes + 1 WHERE user_id = ?", x.Score, x.User); err != nil {
@@ -160,7 +160,7 @@ func (s *server) export(w http.ResponseWriter, r *http.Request) {
 
 // pack collects the files of a class and packs them.
 func (s *server) pack(ctx context.Context, q querier, class, dir, archive string) error {
-	names, err := rows(ctx, q, "SELECT file_name FROM submissions WHERE class_id = ? AND file_name <> '' ORDER BY user_id LIMIT ?", func(n *string) []any { return []any{n} }, class, handed)
+	names, err := rows(ctx, q, "SELECT file_name FROM submissions WHERE class_id = ? ORDER BY user_id LIMIT ?", func(n *string) []any { return []any{n} }, class, handed)
 	if err != nil {
 		return err
 	}

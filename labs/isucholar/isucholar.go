@@ -39,7 +39,7 @@ func Lab() *kit.Lab {
 			{ID: "QRY-06", Where: "service", About: "grades asks again for each course and class", Object: `grades`, Brings: []string{"QRY-04", "QRY-05"}},
 			{ID: "QRY-07", Where: "service", About: "grades computes the statistics of all students anew", Object: `grades|query|results|users`, Brings: []string{"QRY-08"}},
 			{ID: "LCK-01", Where: "service", About: "an export holds a row while it copies and packs", Object: `classes|export|query`},
-			{ID: "LCK-02", Where: "service", About: "scores are written in the order in which they came", Object: `totals|submissions|scores|query`, Brings: []string{"DRV-03", "MES-07"}},
+			{ID: "LCK-02", Where: "service", About: "scores are written in the order in which they came", Object: `totals|scores`, Brings: []string{"LCK-01", "MES-07"}},
 			{ID: "APP-02", Where: "service", About: "an export copies each file with a process of its own"},
 			{ID: "NGX-03", Where: "nginx", About: "submissions are spooled", Object: `assignments|location|client_body`},
 			{ID: "NGX-04", Where: "nginx", About: "archives are spooled", Object: `export|location|proxy_buff`},
@@ -62,12 +62,12 @@ func args(d kit.Set, _ string) []string {
 // How much there is.
 const (
 	students   = 120
-	courses    = 40
-	parts      = 5   // classes of a course
-	perStudent = 12  // courses of a student
-	handed     = 30  // files of the class that is exported
-	scored     = 110 // students whose scores come at once
-	finished   = 40  // classes of earlier years that each student has a result of
+	courses    = 60
+	parts      = 5       // classes of a course
+	perStudent = 12      // courses of a student
+	handed     = 30      // files of the class that is exported
+	scored     = 110     // students whose scores come at once
+	finished   = courses // of earlier years, of which each student has a result
 	fileSize   = 40 << 10
 )
 
@@ -77,9 +77,10 @@ var schema = []string{
 	`CREATE TABLE classes (id BIGINT NOT NULL PRIMARY KEY, course_id BIGINT NOT NULL, part INT NOT NULL, title VARCHAR(100) NOT NULL,
 	  exports INT NOT NULL DEFAULT 0, UNIQUE KEY course_part (course_id, part))`,
 	`CREATE TABLE registrations (course_id BIGINT NOT NULL, user_id BIGINT NOT NULL, PRIMARY KEY (course_id, user_id), KEY by_user (user_id))`,
-	`CREATE TABLE submissions (class_id BIGINT NOT NULL, user_id BIGINT NOT NULL, file_name VARCHAR(100) NOT NULL, score INT NULL,
+	`CREATE TABLE submissions (class_id BIGINT NOT NULL, user_id BIGINT NOT NULL, file_name VARCHAR(100) NOT NULL,
 	  PRIMARY KEY (class_id, user_id), KEY by_user (user_id, class_id))`,
-	`CREATE TABLE results (user_id BIGINT NOT NULL, class_id BIGINT NOT NULL, score INT NOT NULL, PRIMARY KEY (user_id, class_id))`,
+	`CREATE TABLE scores (class_id BIGINT NOT NULL, user_id BIGINT NOT NULL, score INT NOT NULL, PRIMARY KEY (class_id, user_id))`,
+	`CREATE TABLE results (user_id BIGINT NOT NULL, course_id BIGINT NOT NULL, score INT NOT NULL, PRIMARY KEY (user_id, course_id))`,
 	`CREATE TABLE totals (user_id BIGINT NOT NULL PRIMARY KEY, total BIGINT NOT NULL, changes BIGINT NOT NULL)`,
 }
 
@@ -91,7 +92,7 @@ func fill(ctx context.Context, db *sql.DB, _ kit.Set) error {
 			return err
 		}
 	}
-	var users, cs, classes, regs, subs, results, totals []string
+	var users, cs, classes, regs, subs, marked, results, totals []string
 	for c := range courses {
 		cs = append(cs, fmt.Sprintf("(%d,'course %d',%d,'in-progress')", c+1, c+1, 1+c%3))
 		for p := range parts {
@@ -102,13 +103,14 @@ func fill(ctx context.Context, db *sql.DB, _ kit.Set) error {
 		users = append(users, fmt.Sprintf("(%d,'S%05d','student %d')", u+1, u+1, u+1))
 		totals = append(totals, fmt.Sprintf("(%d,%d,0)", u+1, perStudent*parts*60))
 		for k := range finished {
-			results = append(results, fmt.Sprintf("(%d,%d,%d)", u+1, 1+(u+k*3)%(courses*parts), 30+(u*11+k)%70))
+			results = append(results, fmt.Sprintf("(%d,%d,%d)", u+1, k+1, 30+(u*11+k)%70))
 		}
 		for k := range perStudent {
 			c := (u/10 - k + courses) % courses
 			regs = append(regs, fmt.Sprintf("(%d,%d)", c+1, u+1))
 			for p := range parts {
-				subs = append(subs, fmt.Sprintf("(%d,%d,'%d.pdf',%d)", c*parts+p+1, u+1, u+1, 20+(u*7+c*3+p)%80))
+				subs = append(subs, fmt.Sprintf("(%d,%d,'%d.pdf')", c*parts+p+1, u+1, u+1))
+				marked = append(marked, fmt.Sprintf("(%d,%d,%d)", c*parts+p+1, u+1, 20+(u*7+c*3+p)%80))
 			}
 		}
 	}
@@ -117,14 +119,14 @@ func fill(ctx context.Context, db *sql.DB, _ kit.Set) error {
 		rows []string
 	}{
 		{"users (id,code,name)", users}, {"courses (id,name,credit,status)", cs}, {"classes (id,course_id,part,title)", classes},
-		{"registrations (course_id,user_id)", regs}, {"submissions (class_id,user_id,file_name,score)", subs}, {"results (user_id,class_id,score)", results},
+		{"registrations (course_id,user_id)", regs}, {"submissions (class_id,user_id,file_name)", subs}, {"scores (class_id,user_id,score)", marked}, {"results (user_id,course_id,score)", results},
 		{"totals (user_id,total,changes)", totals},
 	} {
 		if _, err := db.ExecContext(ctx, "INSERT INTO "+t.into+" VALUES "+strings.Join(t.rows, ",")); err != nil {
 			return err
 		}
 	}
-	_, err := db.ExecContext(ctx, "ANALYZE TABLE users, courses, classes, registrations, submissions, results, totals")
+	_, err := db.ExecContext(ctx, "ANALYZE TABLE users, courses, classes, registrations, submissions, scores, results, totals")
 	return err
 }
 

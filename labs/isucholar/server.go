@@ -262,7 +262,7 @@ func (s *server) scoresOf(ctx context.Context, q querier, u int64) (out []course
 		class  class
 	}
 	all, err := rows(ctx, q, "SELECT c.id, c.name, c.credit, cl.id, cl.part, s.score FROM registrations r JOIN courses c ON c.id = r.course_id "+
-		"JOIN classes cl ON cl.course_id = c.id LEFT JOIN submissions s ON s.class_id = cl.id AND s.user_id = r.user_id WHERE r.user_id = ? ORDER BY c.id, cl.part",
+		"JOIN classes cl ON cl.course_id = c.id LEFT JOIN scores s ON s.class_id = cl.id AND s.user_id = r.user_id WHERE r.user_id = ? ORDER BY c.id, cl.part",
 		func(x *row) []any {
 			return []any{&x.course.ID, &x.course.Name, &x.course.Credit, &x.class.ID, &x.class.Part, &x.class.Score}
 		}, u)
@@ -293,7 +293,7 @@ func (s *server) scoresOneByOne(ctx context.Context, q querier, u int64) ([]cour
 			if err := q.QueryRowContext(ctx, "SELECT part FROM classes WHERE id = ?", k.ID).Scan(&k.Part); err != nil {
 				return nil, err
 			}
-			err := q.QueryRowContext(ctx, "SELECT score FROM submissions WHERE user_id = ? AND class_id = ?", u, k.ID).Scan(&k.Score)
+			err := q.QueryRowContext(ctx, "SELECT score FROM scores WHERE user_id = ? AND class_id = ?", u, k.ID).Scan(&k.Score)
 			if err != nil && !errors.Is(err, sql.ErrNoRows) {
 				return nil, err
 			}
@@ -302,9 +302,9 @@ func (s *server) scoresOneByOne(ctx context.Context, q querier, u int64) ([]cour
 	return out, nil
 }
 
-// gradePoints are those of each student, of the classes that are over.
+// gradePoints are those of each student, of the courses that are over.
 const gradePoints = "SELECT IFNULL(SUM(x.score * c.credit), 0) / SUM(c.credit) AS gpa FROM users u JOIN results x ON x.user_id = u.id " +
-	"JOIN classes cl ON cl.id = x.class_id JOIN courses c ON c.id = cl.course_id GROUP BY u.id"
+	"JOIN courses c ON c.id = x.course_id GROUP BY u.id"
 
 // statistics are those of all students, with QRY-07 computed for each request.
 func (s *server) statistics(ctx context.Context, q querier) (statistics, error) {

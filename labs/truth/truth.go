@@ -25,6 +25,8 @@ const (
 type Lab struct {
 	Name    string
 	Defects []kit.Defect
+	// Always are ids that are true in every variant, because the lab is meant so.
+	Always []string
 }
 
 // Defect returns the defect of the id, nil of none.
@@ -124,6 +126,9 @@ func (r *Row) judge(c Case, f *kasoku.Finding, all []kasoku.Finding) {
 // explained reports whether a finding follows from a seeded defect: the lab's table
 // says so, or the finding of a seeded defect does.
 func explained(c Case, f *kasoku.Finding, all []kasoku.Finding) bool {
+	if slices.Contains(c.Lab.Always, f.ID) {
+		return true
+	}
 	for _, id := range c.Seeded {
 		if slices.Contains(c.Lab.Defect(id).Brings, f.ID) {
 			return true
