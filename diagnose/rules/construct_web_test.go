@@ -1,0 +1,75 @@
+//go:build extract
+
+package rules
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose/internal/extract"
+)
+
+// TestConstructWeb makes the cases just under a threshold that depend on all that
+// goes on on a host, from recorded ones:
+//
+//	go test -tags extract ./diagnose/rules -run TestConstructWeb
+func TestConstructWeb(t *testing.T) {
+	f := func(rule, from, how string, change func(rec, baseline *kasoku.Recording)) {
+		t.Helper()
+		data, err := os.ReadFile(filepath.Join("testdata", rule, "fires", from+".txtar"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec, baseline, err := extract.Parse(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(rec, baseline)
+		keepExtract(t, rec, baseline, rule, "under/"+from, "constructed: from fires/"+from+".txtar by "+how+", with TestConstructWeb")
+	}
+	grown := func(rec *kasoku.Recording, source, name string, to float64) {
+		for _, s := range rec.FindAll(source, name) {
+			first, last := s.Points[0].Value, s.Points[len(s.Points)-1].Value
+			for i := range s.Points {
+				s.Points[i].Value = first + (s.Points[i].Value-first)*to/(last-first)
+			}
+		}
+	}
+	end := func(rec *kasoku.Recording, source, name string) float64 {
+		p := rec.FindAll(source, name)[0].Points
+		return p[len(p)-1].Value - p[0].Value
+	}
+	for _, server := range []string{"mariadb", "mysql"} {
+		f("NGX-01", server+"-bare", "counting 0.8 connections a request", func(rec, _ *kasoku.Recording) {
+			s := rec.FindAll("host", "tcp.active_opens")[0]
+			seconds := (s.Points[len(s.Points)-1].At - s.Points[0].At).Seconds()
+			grown(rec, "host", "tcp.active_opens", 0.8*200*min(seconds, 6))
+		})
+		f("NGX-08", server+"-narrow", "taking the log's lines away and scaling active connections to 33 of 40", func(rec, _ *kasoku.Recording) {
+			rec.Messages = nil
+			for _, s := range rec.FindAll("nginx", "active") {
+				most := 1.0
+				for _, p := range s.Points {
+					most = max(most, p.Value)
+				}
+				for i := range s.Points {
+					s.Points[i].Value = s.Points[i].Value * 33 / most
+				}
+			}
+		})
+		f("NGX-09", server+"-gzip", "scaling its latencies to 11.5 % less than those of the baseline", func(rec, baseline *kasoku.Recording) {
+			by := 0.885 * baseline.Tally(0).Latency.Mean().Seconds() / rec.Tally(0).Latency.Mean().Seconds()
+			for i := range rec.Seconds {
+				rec.Seconds[i].Latency = scaled(rec.Seconds[i].Latency, by)
+			}
+		})
+		f("CCH-02", server+"-passing", "passing 85 % of the requests", func(rec, _ *kasoku.Recording) {
+			grown(rec, "varnish", "MAIN.s_pass", 0.85*end(rec, "varnish", "MAIN.client_req"))
+		})
+		f("APP-02", server+"-bare", "starting 9 programs a second", func(rec, _ *kasoku.Recording) {
+			grown(rec, "host", "forks", 9*6)
+		})
+	}
+}
