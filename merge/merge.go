@@ -130,6 +130,7 @@ func (p *part) detach() {
 	r.Changes, r.Settings, r.Configs = slices.Clone(r.Changes), slices.Clone(r.Settings), slices.Clone(r.Configs)
 	r.Logs, r.Saves, r.RowChecks = slices.Clone(r.Logs), slices.Clone(r.Saves), slices.Clone(r.RowChecks)
 	r.Transactions, r.Plans, r.Tables, r.Advice = slices.Clone(r.Transactions), slices.Clone(r.Plans), slices.Clone(r.Tables), slices.Clone(r.Advice)
+	r.Callers = slices.Clone(r.Callers)
 }
 
 // place finds each part's shift to the reference's clock.
@@ -221,6 +222,10 @@ func add(out *kasoku.Recording, p *part, shift time.Duration) {
 	out.Plans = append(out.Plans, r.Plans...)
 	out.Tables = append(out.Tables, r.Tables...)
 	out.Advice = append(out.Advice, r.Advice...)
+	out.Callers = append(out.Callers, r.Callers...)
+	out.Joins = append(out.Joins, r.Joins...)
+	out.LockWaits = append(out.LockWaits, r.LockWaits...)
+	out.Deadlocks = append(out.Deadlocks, r.Deadlocks...)
 	out.RowChecks = append(out.RowChecks, r.RowChecks...)
 	for _, w := range r.Warnings {
 		w.Text = hostName(r) + ": " + w.Text

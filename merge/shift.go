@@ -32,6 +32,9 @@ func moved(r *kasoku.Recording, d time.Duration) *kasoku.Recording {
 	out.Messages = each(r.Messages, func(m *kasoku.Message) {
 		m.First, m.Last, m.Seconds = m.First+d, m.Last+d, laterSeconds(m.Seconds, whole)
 	})
+	out.Joins = each(r.Joins, func(j *kasoku.Join) { j.Interval = later(j.Interval, d) })
+	out.LockWaits = each(r.LockWaits, func(l *kasoku.LockWait) { l.First, l.Last = l.First+d, l.Last+d })
+	out.Deadlocks = each(r.Deadlocks, func(x *kasoku.Deadlock) { x.At += d })
 	return &out
 }
 
@@ -79,6 +82,10 @@ func renamed(r *kasoku.Recording, from, to string) {
 	rename(n, r.Plans, func(v *kasoku.Plan) *string { return &v.Host })
 	rename(n, r.Tables, func(v *kasoku.TableDef) *string { return &v.Host })
 	rename(n, r.Advice, func(v *kasoku.Advice) *string { return &v.Host })
+	rename(n, r.Callers, func(v *kasoku.Caller) *string { return &v.Host })
+	rename(n, r.Joins, func(v *kasoku.Join) *string { return &v.Host })
+	rename(n, r.LockWaits, func(v *kasoku.LockWait) *string { return &v.Host })
+	rename(n, r.Deadlocks, func(v *kasoku.Deadlock) *string { return &v.Host })
 	rename(n, r.RowChecks, func(v *kasoku.RowCheck) *string { return &v.Host })
 }
 
