@@ -145,7 +145,7 @@ func TestEveryRuleHasKeptRuns(t *testing.T) {
 		}
 	}
 	for _, r := range All() {
-		lacks := lacking(keptRuns(t, r.ID()))
+		lacks := lacking(r.ID(), keptRuns(t, r.ID()))
 		at := slices.Index(awaiting, r.ID())
 		switch {
 		case lacks == "" && at >= 0:
@@ -165,7 +165,7 @@ func TestEveryRuleHasKeptRuns(t *testing.T) {
 }
 
 // lacking says which cases a rule lacks, nothing when it has all.
-func lacking(runs []kept) string {
+func lacking(id string, runs []kept) string {
 	count := map[string]int{}
 	servers := map[string]bool{}
 	for _, k := range runs {
@@ -186,7 +186,7 @@ func lacking(runs []kept) string {
 		}
 	}
 	for _, s := range []string{"MariaDB", "MySQL"} {
-		if !servers[s] {
+		if !servers[s] && !(id == "DBC-06" && s == "MySQL") { // MySQL has no query cache
 			lacks = append(lacks, "a firing run on "+s)
 		}
 	}

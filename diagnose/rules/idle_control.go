@@ -179,7 +179,7 @@ func isIdleLimit(s settingName) bool {
 // two private servers differed, MariaDB 10.11.19 and MySQL 9.7, and the session
 // variables that change with each statement.
 func isOfTheMoment(s kasoku.Setting) bool {
-	if strings.HasPrefix(s.Value, "/") || strings.HasPrefix(s.Name, "gtid_") {
+	if strings.HasPrefix(s.Value, "/") || strings.HasPrefix(s.Name, "/") || strings.HasPrefix(s.Name, "gtid_") {
 		return true
 	}
 	return slices.Contains([]string{

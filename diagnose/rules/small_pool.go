@@ -14,8 +14,8 @@ import (
 // SmallPool finds a pool of connections that is too small.
 //
 // Evidence: what the program publishes of its pool (sql.DBStats over expvar) says
-// that requests waited for a connection for at least 5 % of their time, with all
-// connections in use, while locks of rows took less than half of that.
+// that requests waited for a connection for at least 5 % of their time, at least one
+// in ten of them, while locks of rows took less than half of that.
 // Cause: requests queue in the program for one of few connections; the database
 // is not asked.
 // Fix: as many connections as requests want at once, which follows from what they
@@ -31,6 +31,9 @@ const (
 	// poolByLocks is the most of the pool's wait that locks may explain.
 	poolByLocks  = 0.5
 	fewPoolWaits = 20
+	// waitersShare of the requests wait where a pool is too small; fewer are those
+	// of a moment in which the program or the database stood still.
+	waitersShare = 0.10
 )
 
 // ID returns POOL-06.
@@ -108,9 +111,13 @@ func (r SmallPool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 	if err != nil {
 		return nil, diagnose.Blind(r.ID(), err)
 	}
-	if p.share < poolShare || p.waits.By < fewPoolWaits {
-		return nil, diagnose.Quiet(r.ID(), min(p.share/poolShare, p.waits.By/fewPoolWaits), "requests waited for a connection %s times, %s %s; the thresholds are %d and %s",
-			diagnose.Whole(p.waits.By), unit.Percent(p.share), p.of, fewPoolWaits, unit.Percent(poolShare))
+	least := float64(fewPoolWaits)
+	if n, err := wholeRun(c).Requests(c.Whole()); err == nil {
+		least = max(least, waitersShare*float64(n.Count))
+	}
+	if p.share < poolShare || p.waits.By < least {
+		return nil, diagnose.Quiet(r.ID(), min(p.share/poolShare, p.waits.By/least), "requests waited for a connection %s times, %s %s; the thresholds are %s and %s",
+			diagnose.Whole(p.waits.By), unit.Percent(p.share), p.of, diagnose.Whole(least), unit.Percent(poolShare))
 	}
 	locks := lockTime(c).Seconds()
 	if locks > poolByLocks*p.wait.By || locks > 0.2*p.inUse*busyTime(c) {
