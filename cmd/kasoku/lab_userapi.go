@@ -105,7 +105,7 @@ func recordUserapi(ctx context.Context, o *labRecord) (res *loop.Result, err err
 	}
 	ld := &loop.Load{ // in bursts, which are what pools have to bear
 		Engine: sender, Each: o.duration / 3, Pause: time.Second, Settle: 2 * time.Second,
-		Spacing: load.Burst(300), Seed: 1, Next: loop.Climb(10, 100, 1000),
+		Spacing: load.Burst(200), Seed: 1, Next: loop.Climb(10, 100, 1000),
 	}
 	lo := o.options
 	lo.Run.Project, lo.Run.Note, lo.Run.Load = "userapi", "defects "+d.String(), "POST /users, open loop"
