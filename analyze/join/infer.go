@@ -3,6 +3,7 @@ package join
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 )
 
@@ -54,7 +55,7 @@ func infer(ctx context.Context, in Input, o Options) (*Result, error) {
 		return nil, err
 	}
 	w.pairs(fit)
-	w.links(fit)
+	w.links()
 	return w.res, ctx.Err()
 }
 
@@ -83,7 +84,8 @@ func (w *work) window(o Options) {
 	w.count = make([]uint64, w.endpoints)
 	for i := range in.Requests {
 		r := in.Requests[i]
-		if r.Endpoint < 0 || int(r.Endpoint) >= w.endpoints || r.End < r.Start || r.End < from || r.Start > to {
+		if r.Endpoint < 0 || int(r.Endpoint) >= w.endpoints || r.End < r.Start || r.Start <= -latest || r.End >= latest ||
+			r.End < from || r.Start > to {
 			continue
 		}
 		if r.Status == givenUp {
@@ -109,9 +111,13 @@ func (w *work) window(o Options) {
 	slices.SortFunc(w.events, compareEvents)
 }
 
+// latest bounds times so that no sum of them overflows: 30,000 years.
+const latest = 1 << 60
+
 // sane says that an event can be used.
 func (w *work) sane(e *Event) bool {
-	return e.Query >= 0 && int(e.Query) < len(w.in.Queries) && e.End >= e.Start && e.Slack >= 0
+	return e.Query >= 0 && int(e.Query) < len(w.in.Queries) && e.Start > -latest && e.End >= e.Start && e.End < latest &&
+		e.Slack >= 0 && e.Slack <= 2*MaxResolution.Microseconds()
 }
 
 // both is the time that has requests and events.
@@ -167,6 +173,7 @@ func (w *work) sharpen() {
 		return
 	}
 	ev := w.events
+	w.rank()
 	for i := len(ev) - 2; i >= 0; i-- {
 		if ev[i].Conn != ev[i+1].Conn || ev[i].Conn == 0 {
 			continue
@@ -183,5 +190,40 @@ func (w *work) sharpen() {
 		if early := earliest - (ev[i].Start - ev[i].Slack); early > 0 && early <= ev[i].Slack {
 			ev[i].Slack -= early
 		}
+	}
+}
+
+// rank narrows the times of events that were seen at one look: the log has them in
+// the order of their ends, so that the tenth of twenty ended about half-way since
+// the look before. Of n, a uniform one's place is known to 1/√n of the time.
+func (w *work) rank() {
+	order := make([]int32, 0, len(w.events))
+	for i := range w.events {
+		if w.events[i].Slack > 0 {
+			order = append(order, int32(i))
+		}
+	}
+	slices.SortFunc(order, func(a, b int32) int {
+		x, y := &w.events[a], &w.events[b]
+		return cmp.Or(cmp.Compare(x.End, y.End), cmp.Compare(x.Seq, y.Seq), cmp.Compare(a, b))
+	})
+	for i := 0; i < len(order); {
+		first := &w.events[order[i]]
+		stamp, slack := first.End, first.Slack
+		n, seqs := 1, first.Seq
+		distinct := true
+		for i+n < len(order) && w.events[order[i+n]].End == stamp && w.events[order[i+n]].Slack == slack {
+			distinct = distinct && w.events[order[i+n]].Seq > seqs
+			seqs = w.events[order[i+n]].Seq
+			n++
+		}
+		wide := int64(float64(slack) / math.Sqrt(float64(n)))
+		for k := 0; distinct && k < n; k++ {
+			e := &w.events[order[i+k]]
+			middle := stamp - slack + slack*int64(2*k+1)/int64(2*n)
+			latest, earliest := min(middle+wide, stamp), max(middle-wide, stamp-slack)
+			e.Start, e.End, e.Slack = e.Start-(stamp-latest), latest, latest-earliest
+		}
+		i += n
 	}
 }

@@ -3,15 +3,17 @@ package join
 import (
 	"cmp"
 	"math"
-	"os"
 	"slices"
 )
 
 const (
 	// A pair is kept when its log likelihood ratio is above likely and it is at least
 	// leastShare of the class or at least decisiveEnough of it is nearly sure.
-	likely         = 10
-	leastShare     = 0.02
+	likely     = 10
+	leastShare = 0.02
+	// refitLikely is what must be left of the ratio when the other endpoints' rates
+	// are fitted anew without the pair: 3 is odds of 20.
+	refitLikely    = 3
 	decisiveEnough = 0.8
 	// nearlySure is the probability from which on a chunk counts as decisive.
 	nearlySure = 0.9
@@ -93,13 +95,8 @@ func (f *fit) needed(kinds []int32, endpoint int, t *tally) bool {
 	for _, k := range kinds {
 		loss += f.without(k, endpoint) / f.dispersion(k)
 	}
-	if debugNeeded {
-		println("needed", kinds[0], endpoint, int(t.llr*100), int(loss*100))
-	}
-	return loss > 3
+	return loss > refitLikely
 }
-
-var debugNeeded = os.Getenv("DBGN") != ""
 
 // kindsOf lists the kinds that hold each query.
 func (f *fit) kindsOf() [][]int32 {
@@ -129,7 +126,8 @@ func (f *fit) queryTallies(kinds []int32, query int32) (sum []tally, calls float
 	return sum, calls
 }
 
-// prune takes from each kind the endpoints that hold for none of its queries.
+// prune takes from each kind the endpoints that hold for none of its queries; in
+// the last round also those whose chunks others can take over.
 func (f *fit) prune(last bool) {
 	allowed := make([][]bool, len(f.w.kinds))
 	for k := range allowed {
