@@ -28,12 +28,15 @@ const (
 	forksPerSecond  = 5
 	forksPerRequest = 0.05
 	forksOfEndpoint = 0.5
-	// forksFollow is the correlation by the second from which requests explain starts.
-	forksFollow = 0.7
+	// forksFollow is the correlation by the second from which requests explain starts,
+	// and forksLead how much more that of the endpoint must be than the next one's:
+	// under a load that only rises and falls, all endpoints go with it.
+	forksFollow = 0.9
+	forksLead   = 0.1
 	// childCPU of what a program waited for, in cores, are programs that it starts: a
 	// hundredth of a millisecond for each would be less than one costs.
 	childCPU = 0.002
-	// forkCost is what starting a small program and waiting for its end takes.
+	// forkCost is an estimate of starting a small program and waiting for its end.
 	forkCost = time.Millisecond
 )
 
@@ -122,7 +125,7 @@ func forkingEndpoint(c *diagnose.Case, starts, children diagnose.Grown) (best *k
 	if children.Key.Name != "" {
 		of = children
 	}
-	s := c.Find(of.Key)
+	s, next := c.Find(of.Key), 0.0
 	_, endpoints := diagnose.FrontLog(c.Recording)
 	for i := range endpoints {
 		e := &endpoints[i]
@@ -136,9 +139,14 @@ func forkingEndpoint(c *diagnose.Case, starts, children diagnose.Grown) (best *k
 		if e.Count < fewSpooled || ratio(starts.By, requests) < forksOfEndpoint {
 			continue
 		}
-		if v := correlation(x, y); len(x) >= enoughSeconds && v >= forksFollow && v > follow {
-			best, follow = e, v
+		if v := correlation(x, y); len(x) >= enoughSeconds && v > follow {
+			best, follow, next = e, v, follow
+		} else {
+			next = max(next, v)
 		}
+	}
+	if follow < forksFollow || follow-next < forksLead {
+		return nil, 0
 	}
 	return best, follow
 }

@@ -27,7 +27,7 @@ type RequestLog struct{}
 const (
 	linesPerRequest    = 0.9
 	logBytesPerRequest = 60
-	// lineCost is what formatting a line and one write call take.
+	// lineCost is an estimate of formatting a line and one write call.
 	lineCost = 10 * time.Microsecond
 )
 

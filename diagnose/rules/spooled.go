@@ -17,7 +17,7 @@ const (
 	// fewSpooled of them: one large upload in a run is none to tune for.
 	spooledShare = 0.01
 	fewSpooled   = 20
-	// spoolCost is what making, writing, reading and removing a small file takes.
+	// spoolCost is an estimate of making, writing, reading and removing a small file.
 	spoolCost = 100 * time.Microsecond
 )
 
