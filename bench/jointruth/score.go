@@ -13,6 +13,7 @@ import (
 const (
 	leastRate   = 0.05
 	leastEvents = 20
+	leastProbed = 5 // of a probe, which has a dozen requests
 )
 
 // Figures say how right a join is.
@@ -65,10 +66,11 @@ func (r *Recording) Score(res *join.Result) Figures {
 		p := &res.Pairs[i]
 		claims[pair{merged[p.Endpoint], p.Query}] = claim{p.PerRequest, p.Class == join.High}
 	}
-	return r.compare(claims, merged, res.From, res.To)
+	return r.compare(claims, merged, res.From, res.To, leastEvents)
 }
 
-func (r *Recording) compare(claims map[pair]claim, merged []int32, from, to int64) Figures {
+// compare scores claims on the fingerprints with at least so many statements.
+func (r *Recording) compare(claims map[pair]claim, merged []int32, from, to int64, least int) Figures {
 	requests := make([]float64, len(r.Endpoints))
 	for i := range r.requests {
 		if q := &r.requests[i]; q.End >= from && q.Start <= to && int(merged[q.Endpoint]) == int(q.Endpoint) {
@@ -91,7 +93,7 @@ func (r *Recording) compare(claims map[pair]claim, merged []int32, from, to int6
 	var f Figures
 	var errors []float64
 	for p, rate := range truth {
-		if rate < leastRate || events[p.query] < leastEvents {
+		if rate < leastRate || events[p.query] < least {
 			continue
 		}
 		f.True++
@@ -104,7 +106,7 @@ func (r *Recording) compare(claims map[pair]claim, merged []int32, from, to int6
 		errors = append(errors, max(c.perRequest-rate, rate-c.perRequest)/rate)
 	}
 	for p, c := range claims {
-		if c.perRequest < leastRate || events[p.query] < leastEvents {
+		if c.perRequest < leastRate || events[p.query] < least {
 			continue
 		}
 		right := truth[p] >= leastRate
@@ -190,7 +192,7 @@ func (r *Recording) ScoreProbe(form Form) (f Figures, ok bool) {
 			claims[p] = claim{(n - by) / requests[p.endpoint], true}
 		}
 	}
-	return r.compare(claims, merged, from-1e6, to+1e6), true
+	return r.compare(claims, merged, from-1e6, to+1e6, leastProbed), true
 }
 
 // together merges endpoints most of whose requests overlap, and says whether
