@@ -26,7 +26,7 @@ func storyVerdict(s *prove.Story) string {
 
 // storyDocument tells the story.
 func storyDocument(s *prove.Story) *report.Document {
-	d := &report.Document{Kind: "autopilot", Title: "kasoku autopilot", Verdict: storyVerdict(s),
+	d := &report.Document{Kind: report.KindAutopilot, Title: "kasoku autopilot", Verdict: storyVerdict(s),
 		Head: []string{"kasoku autopilot", unit.Counted(s.Runs, "run", "runs"), unit.Exact(s.Length.Round(1e9)), s.Stopped}}
 	steps := &report.Table{ID: "tries", Columns: []report.Column{
 		{Key: "n", Head: "#", Align: report.Right}, {Key: "finding", Head: "finding", Code: true},

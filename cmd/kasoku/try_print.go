@@ -34,7 +34,7 @@ func trialVerdict(t *prove.Trial) string {
 }
 
 func trialDocument(t *prove.Trial, file string) *report.Document {
-	d := &report.Document{Kind: "try", Title: "kasoku try", Name: file, Verdict: trialVerdict(t),
+	d := &report.Document{Kind: report.KindTry, Title: "kasoku try", Name: file, Verdict: trialVerdict(t),
 		Head: []string{"kasoku try", file, t.Finding.ID, t.Finding.Title, "made in " + unit.Duration(t.Took)}}
 	changes := &report.Pairs{}
 	for _, c := range t.Changes {

@@ -151,7 +151,8 @@ func (p *printer) document(d *report.Document) {
 // tellsVerdict are the kinds of documents whose verdict is more than what the
 // recorded command said.
 var tellsVerdict = map[report.Kind]bool{report.KindList: true, report.KindFinalize: true, report.KindLab: true, report.KindAccessLog: true, report.KindLogDiff: true,
-	report.KindPlans: true, report.KindDigests: true, report.KindSlowLog: true, report.KindAttack: true}
+	report.KindPlans: true, report.KindDigests: true, report.KindSlowLog: true, report.KindAttack: true,
+	report.KindProbe: true, report.KindTry: true, report.KindAutopilot: true}
 
 // brief writes what is seen when a run ends. Before it is diagnosed there is no
 // verdict; the answers then stand in its place.
