@@ -29,6 +29,10 @@ const (
 	// nestedPer is how often a statement runs in a request at least to be a loop
 	// around another one.
 	nestedPer = 2
+	// leastLoopShare of the requests' time, and ofEndpoint of that of its endpoint,
+	// make an N+1 more than a remark: something else may take most of the time now.
+	leastLoopShare = 0.002
+	ofEndpoint     = 0.10
 	// streakShare is the part of a class's calls that come in rows on one
 	// connection when a program loops over it.
 	streakShare = 0.5
@@ -99,6 +103,14 @@ func rowLoops(c *diagnose.Case) (found []rowLoop, nearest float64) {
 				by[l.caller.Endpoint()] = append(by[l.caller.Endpoint()], l)
 			}
 		}
+		if x, ok := unexplained(c, q, callers); ok && rowsPerCall(q) <= oneRow && (inLoops(c, q) || inRows(c, q) && loopCalls(c, q) >= leastLookups) {
+			l := looped{query: q, shape: shape, caller: x, row: true}
+			l.list = listOf(c, l)
+			nearest = max(nearest, x.PerRequest)
+			if x.PerRequest >= leastPerRequest {
+				by[x.Endpoint()] = append(by[x.Endpoint()], l)
+			}
+		}
 		if len(c.Callers) == 0 && rowsPerCall(q) <= oneRow {
 			l := looped{query: q, shape: shape, row: inRows(c, q)}
 			l.list = listOf(c, l)
@@ -117,6 +129,30 @@ func rowLoops(c *diagnose.Case) (found []rowLoop, nearest float64) {
 			cmp.Compare(a.loops[0].query.ID, b.loops[0].query.ID))
 	})
 	return found, nearest
+}
+
+// explained is the part of a class's calls that callers must account for.
+const explained = 0.5
+
+// unexplained returns a caller for lookups that are seen in loops and that overlap
+// in time gives to nobody for the most part: the endpoint that has more than half of
+// what is given at all, as if all of them were its.
+func unexplained(c *diagnose.Case, q *kasoku.Query, callers []kasoku.Caller) (*kasoku.Caller, bool) {
+	var sum float64
+	var most *kasoku.Caller
+	for i := range callers {
+		x := &callers[i]
+		if sum += x.Calls; most == nil || x.Calls > most.Calls {
+			most = x
+		}
+	}
+	if most == nil || sum >= explained*float64(q.Calls) || most.Calls <= sum/2 || most.Requests == 0 {
+		return nil, false
+	}
+	x := *most
+	x.Class, x.Share, x.Calls = kasoku.CallerPossible, 1, float64(q.Calls)
+	x.PerRequest = x.Calls / float64(x.Requests)
+	return &x, true
 }
 
 // lookup reports whether the statements look up one row, or, where their number
@@ -202,7 +238,11 @@ func inRows(c *diagnose.Case, q *kasoku.Query) bool {
 // inLoops reports whether most calls of a class were seen in loops on connections
 // of a pool that was not used up: there, neighbours are of one request.
 func inLoops(c *diagnose.Case, q *kasoku.Query) bool {
-	var calls uint64
+	return float64(loopCalls(c, q)) >= streakShare*float64(q.Calls)
+}
+
+// loopCalls counts the calls of a class that were seen in such loops.
+func loopCalls(c *diagnose.Case, q *kasoku.Query) (calls uint64) {
 	for i := range c.Joins {
 		if c.Joins[i].Saturated {
 			continue
@@ -213,7 +253,7 @@ func inLoops(c *diagnose.Case, q *kasoku.Query) bool {
 			}
 		}
 	}
-	return float64(calls) >= streakShare*float64(q.Calls)
+	return calls
 }
 
 // divide gives each loop of an endpoint its id.
@@ -301,4 +341,14 @@ func (r rowLoop) perRequest(c *diagnose.Case) float64 {
 		sum += l.per(c)
 	}
 	return sum
+}
+
+// severity of an N+1: that which is small beside all requests is still a defect
+// where it is a good part of what its own endpoint takes.
+func (r rowLoop) severity(c *diagnose.Case, i kasoku.Impact) kasoku.Severity {
+	e := c.EndpointOf(r.endpoint)
+	if e != nil && e.Total > 0 && i.Share >= leastLoopShare && float64(r.saved(c)) >= ofEndpoint*float64(e.Total) {
+		return kasoku.Problem
+	}
+	return severityOf(i.Share)
 }

@@ -43,7 +43,7 @@ func loopFinding(c *diagnose.Case, r rowLoop) kasoku.Finding {
 		object = kasoku.Object{Kind: "table", Name: first.shape.table}
 	}
 	f := kasoku.Finding{
-		ID: r.id, Object: object, Severity: severityOf(i.Share), Impact: i, Interval: c.Focus.Interval,
+		ID: r.id, Object: object, Severity: r.severity(c, i), Impact: i, Interval: c.Focus.Interval,
 		Confidence: diagnose.Confidence(loopSignals(r)...),
 		Expect:     fmt.Sprintf("%s statements a request fewer, and up to %s %s", perWords(max(r.perRequest(c)-float64(len(r.loops)), 1)), unit.Percent(i.Share), i.Of),
 		Verify:     "the next run: the lookup's calls fall to about one a request, or to none",
