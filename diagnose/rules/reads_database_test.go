@@ -24,7 +24,7 @@ func databaseReads(id string) (extract.Keys, bool) {
 	pool := keys(sourceExpvar, "WaitCount", "WaitDuration", "MaxOpenConnections", "InUse")
 	commit := extract.Keys{Queries: true, Transactions: true, Settings: variables,
 		Series: append(status("Innodb_data_fsyncs", "Innodb_row_lock_time", "Binlog_cache_use", "Slaves_connected", "conn.replicas"),
-			keys(diagnose.Host, "disk.writes", "disk.write_time", "disk.busy")...)}
+			append(keys(diagnose.Host, "disk.writes", "disk.write_time", "disk.busy"), busy...)...)}
 	switch id {
 	case "DBC-01", "DBC-02", "DBC-03":
 		return commit, true
@@ -44,7 +44,7 @@ func databaseReads(id string) (extract.Keys, bool) {
 		commit.Series = slices.Concat(status("Innodb_data_fsyncs", "Innodb_row_lock_waits", "Innodb_row_lock_time"), pool)
 		return commit, true
 	case "MES-14":
-		return extract.Keys{Settings: server, Queries: true, Callers: true, Series: slices.Concat(locks, pool, busy, programs)}, true
+		return extract.Keys{Settings: server, Queries: true, Callers: true, Latencies: true, Series: slices.Concat(locks, pool, busy, programs)}, true
 	}
 	return extract.Keys{}, false
 }

@@ -19,7 +19,7 @@ import (
 // wait for room in the log or in the buffer pool.
 // Fix: faster storage for the data directory or the redo log.
 // Silent: while a log is synchronised at commit, which is DBC-01's and first; when
-// writes cost little or disks are fast; blind without the slow log or disks.
+// writes cost little or disks are fast, or the host has no CPU left; blind without the slow log or disks.
 type SlowDisk struct{}
 
 // Thresholds of DBC-03.
@@ -85,6 +85,9 @@ func (r SlowDisk) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	if near < 1 {
 		return nil, diagnose.Quiet(r.ID(), near, "writes wait for %s %s, and a disk takes %s for a write and is %s busy; the thresholds are %s, %s and %s",
 			unit.Percent(k.share), k.of, unit.Duration(d.each), unit.Percent(d.busy), unit.Percent(syncShare), unit.Duration(slowWrite), unit.Percent(busyDisk))
+	}
+	if busy, cores, err := c.HostBusy(); err == nil && busy >= saturated*cores {
+		return nil, diagnose.Quiet(r.ID(), 0.5, "the host's CPU is %s busy: statements wait for that", unit.Percent(busy/max(cores, 0.01)))
 	}
 	return []kasoku.Finding{{
 		ID: r.ID(), Object: kasoku.Object{Kind: "disk", Name: d.name},

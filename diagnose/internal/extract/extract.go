@@ -30,6 +30,7 @@ type Keys struct {
 	Transactions bool
 	Locks        bool // waits and deadlocks
 	Slowest      bool // requests
+	Latencies    bool // of endpoints
 	// Figures keeps what a figure of a whole step is made of and no more: the seconds
 	// of a step added up, their latencies alone, counters at the ends of steps, no log
 	// windows, endpoints, events and gaps. It is for groups of runs, of which one file holds many.
@@ -102,7 +103,7 @@ func (w *writer) add(dir string, rec, other *kasoku.Recording, k Keys) {
 	records(w, dir+"seconds.json", packSeconds(rec.Seconds))
 	w.put(dir+"series.tsv", packSeries(rec, k.Series, host), nil)
 	w.put(dir+"settings.tsv", packSettings(rec, other, k.Settings, host), nil)
-	records(w, dir+"endpoints.json", packEndpoints(rec.Endpoints, host))
+	records(w, dir+"endpoints.json", packEndpoints(rec.Endpoints, host, k.Latencies))
 	records(w, dir+"logs.json", bareLogs(rec.Logs, host))
 	records(w, dir+"events.json", rec.Events)
 	records(w, dir+"gaps.json", bareGaps(rec.Gaps, host))

@@ -90,11 +90,14 @@ func (s second) unpack() (out kasoku.LoadSecond, err error) {
 	return out, nil
 }
 
-func packEndpoints(in []kasoku.Endpoint, host func(string) string) []endpoint {
+func packEndpoints(in []kasoku.Endpoint, host func(string) string, latencies bool) []endpoint {
 	out := make([]endpoint, len(in))
 	for i := range in {
 		out[i] = endpoint{Endpoint: in[i]}
 		out[i].Host = host(in[i].Host)
+		if latencies && in[i].Latency != nil {
+			out[i].Latency = encoded(in[i].Latency)
+		}
 	}
 	return out
 }
