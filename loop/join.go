@@ -119,7 +119,7 @@ func (s *session) saveJoin(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("join requests and statements: %w", err)
 	}
-	named := s.join.truth.callers(s.queries, s.endpoints)
+	named := s.join.truth.callers(s.queries, s.join.feed.counted(s.endpoints))
 	for i := range named {
 		named[i].Host = s.host()
 	}

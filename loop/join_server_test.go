@@ -185,7 +185,7 @@ func recordShelf(t *testing.T, server *service.Server, kind string) *kasoku.Reco
 	o := quick(t)
 	o.MySQL, o.SlowLog, o.AccessLog, o.For, o.NoPlans = server.DSN("", "shelf"), true, web.AccessLog, 4*time.Second, true
 	if app.comment {
-		o.For = time.Second // counted, so few will do
+		o.For = 2 * time.Second // counted, so few will do
 	}
 	if kind == JoinTable {
 		o.Join = JoinTable

@@ -36,6 +36,7 @@ type feed struct {
 	unstamped uint64 // requests whose time is not known better than to a second
 	late      uint64 // requests that were seen long after they were logged: a buffer
 	seen      uint64
+	counts    []uint64 // requests that ended in the run, by endpoint
 }
 
 // Where the times of statements are from.
@@ -175,6 +176,7 @@ func (f *feed) input(s *session) (*join.Input, error) {
 		index[names[i]] = int32(i)
 	}
 	once := len(doubled(s.accessRead)) > 0 // each request is in two logs
+	f.counts = make([]uint64, len(names))
 	for _, l := range s.logs {
 		if l.kind != "accesslog" {
 			continue
@@ -215,11 +217,18 @@ func (f *feed) readRequests(s *session, l *logFile, index map[string]int32) (err
 		if !ok {
 			continue
 		}
+		end := time.Duration(x.End) * time.Microsecond
 		method, route := locator.Locate(rec)
 		if x.Endpoint, ok = index[method+" "+route]; !ok {
 			if x.Endpoint, ok = index[" "+accesslog.Other]; !ok {
 				continue
 			}
+		}
+		if end >= 0 && end <= s.run.Length {
+			f.counts[x.Endpoint]++
+		}
+		if end < f.window.From || x.Start > f.window.To.Microseconds() {
+			continue
 		}
 		x.Literals = join.LiteralsOfURI(nil, rec.Path)
 		f.requests = append(f.requests, x)
@@ -227,7 +236,7 @@ func (f *feed) readRequests(s *session, l *logFile, index map[string]int32) (err
 	return nil // a log that cannot be read said so when it was read
 }
 
-// request returns a request of the window.
+// request returns a request whose time is known.
 func (f *feed) request(rec *accesslog.Record, stamps *stamps, place func(time.Time) time.Duration) (x join.Request, ok bool) {
 	f.seen++
 	if !rec.Timed() {
@@ -252,9 +261,6 @@ func (f *feed) request(rec *accesslog.Record, stamps *stamps, place func(time.Ti
 		return x, false
 	}
 	from -= rec.Latency
-	if to < f.window.From || from > f.window.To {
-		return x, false
-	}
 	return join.Request{Start: from.Microseconds(), End: to.Microseconds(), Status: rec.Status}, true
 }
 
@@ -315,6 +321,20 @@ func (f *feed) take(j *kasoku.Join, r *join.Result, s *session) []kasoku.Caller 
 			c.Note = "these endpoints are always called together"
 		}
 		out = append(out, c)
+	}
+	return out
+}
+
+// counted returns the endpoints with the requests that ended in the run, as their
+// statements do: a log that tells whole seconds has some of the second in which it
+// ended. Where not all times are known the log's own counts are left.
+func (f *feed) counted(endpoints []kasoku.Endpoint) []kasoku.Endpoint {
+	if f.unstamped > 0 || f.untimed > 0 || len(f.counts) != len(endpoints) {
+		return endpoints
+	}
+	out := slices.Clone(endpoints)
+	for i := range out {
+		out[i].Count = f.counts[i]
 	}
 	return out
 }
