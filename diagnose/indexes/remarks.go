@@ -7,7 +7,7 @@ import (
 	"github.com/kasoku/kasoku"
 )
 
-// unused names indexes that no plan used. What may be needed for something else is
+// unused names indexes of tables that are written which no plan used. What may be needed for something else is
 // left out: keys, unique indexes, those of foreign keys.
 func (w *work) unused() {
 	for _, t := range w.tables {
@@ -35,7 +35,7 @@ func (w *work) unused() {
 				}
 			}
 		}
-		if u.Looked == 0 {
+		if x := w.writes[t]; u.Looked == 0 || x.rows == 0 && len(x.updates) == 0 { // it costs where rows are written
 			continue
 		}
 		for _, h := range t.have {

@@ -16,8 +16,9 @@ import (
 // Evidence: statements read a whole table for a range, the first rows of an order or
 // a count: type ALL in the plan, rows examined against rows sent in the slow log. The
 // indexes that would save most, all statements of the run taken together, save at
-// least 1 % of the requests' time. An index is unused when no plan of the run names it
-// and it would be the shortest way for no statement.
+// least 1 % of the requests' time. An index of a table that is
+// written is unused when no plan of the run names it and it would be the shortest way
+// for no statement.
 // Cause: without an index the server looks at each row, and sorts all that fit.
 // Fix: the indexes in the order of what they save; each serves as many statements as
 // it can.
