@@ -87,10 +87,10 @@ func (f *truthFlags) run(parent context.Context, e *env) error {
 					return err
 				}
 			}
-			rec, err := runstore.Open(path)
-			if errors.Is(err, os.ErrNotExist) {
+			if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 				continue
 			}
+			rec, err := runstore.Open(path)
 			if err != nil {
 				return err
 			}

@@ -20,7 +20,7 @@ import (
 // kasoku itself, also by the names that services of labs have, and a server for it
 // to load.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"kasoku": main, "userapi": main, "isuumo": main, "testserver": testServer})
+	testscript.Main(m, map[string]func(){"kasoku": main, "userapi": main, "isuumo": main, "insertbench": main, "isucholar": main, "isucond": main, "testserver": testServer})
 }
 
 // TestScript runs the command line as a user does; the first word of a script's
