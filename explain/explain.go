@@ -54,8 +54,17 @@ func Queries(ctx context.Context, r *mysqlread.Reader, queries []kasoku.Query, o
 			return plans, defs.all, err
 		}
 	}
+	for _, q := range pick(queries, tablesOf) { // each table is read once
+		if err := defs.read(ctx, r, q, cmp.Or(q.Schema, o.Schema)); err != nil {
+			return plans, defs.all, err
+		}
+	}
 	return plans, defs.all, nil
 }
+
+// tablesOf is of how many classes of statements the tables are read: advice about
+// indexes weighs all statements, and tables are far fewer than those.
+const tablesOf = 200
 
 // pick returns the classes whose statements have plans, the one that took the most
 // time first.
