@@ -72,7 +72,9 @@ func (l *Lab) Case(variant string) Case {
 	case None:
 	case All:
 		for _, d := range l.Defects {
-			c.Seeded = append(c.Seeded, d.ID)
+			if !slices.Contains(l.Apart, d.ID) {
+				c.Seeded = append(c.Seeded, d.ID)
+			}
 		}
 	default:
 		c.Seeded = []string{variant}

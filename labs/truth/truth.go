@@ -27,6 +27,8 @@ type Lab struct {
 	Defects []kit.Defect
 	// Always are ids that are true in every variant, because the lab is meant so.
 	Always []string
+	// Apart are ids that are seeded alone, not with all.
+	Apart []string
 }
 
 // Defect returns the defect of the id, nil of none.
