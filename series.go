@@ -47,11 +47,12 @@ func (s *Series) At(t time.Duration) (float64, bool) {
 	return s.Points[n-1].Value, true
 }
 
-// Within returns the points with From <= At < To. The slice is shared.
+// Within returns the points with From <= At < To, none where To is before From.
+// The slice is shared.
 func (s *Series) Within(iv Interval) []Point {
 	lo := sort.Search(len(s.Points), func(i int) bool { return s.Points[i].At >= iv.From })
 	hi := sort.Search(len(s.Points), func(i int) bool { return s.Points[i].At >= iv.To })
-	return s.Points[lo:hi]
+	return s.Points[lo:max(lo, hi)]
 }
 
 // Delta returns how much a counter grew from the last sample at or before
@@ -144,7 +145,7 @@ func (s *Series) around(iv Interval) []Point {
 	if lo >= hi {
 		return nil
 	}
-	return s.Points[lo:hi]
+	return s.Points[lo:max(lo, hi)]
 }
 
 // step is the growth of a counter from a to b; a fall is a reset to zero.

@@ -38,14 +38,15 @@ const (
 	// clauseShare is the share of the largest impact that another finding must
 	// have to be named beside it.
 	clauseShare = 0.25
-	// sureShare is the least estimated share that explains a slow step.
-	sureShare = 0.5
+	// sureShare is the least estimated share that explains a slow step: what takes
+	// a third of the time makes others wait for as long.
+	sureShare = 1.0 / 3
 )
 
 // cause joins the clauses of the findings that explain most of what broke. An
-// estimate explains no failed request, and no delay unless it is most of it.
+// estimate explains no refused request, and no delay unless it is much of it.
 func cause(c *Case, d *kasoku.Diagnosis) string {
-	failing := c.Good() < kasoku.FailingBelow
+	failing := c.Good() < kasoku.FailingBelow && !late(c.Focus.Tally)
 	var clauses []string
 	var most float64
 	for _, f := range d.Findings {
@@ -67,6 +68,22 @@ func cause(c *Case, d *kasoku.Diagnosis) string {
 		return fmt.Sprintf("no rule names the cause; the most frequent error is %q (%s)", e.Message, unit.Count(e.Count))
 	}
 	return "no rule names the cause"
+}
+
+// late reports whether most requests that failed did so because they took too long,
+// or waited too long to be sent.
+func late(t *kasoku.Tally) bool {
+	if t == nil {
+		return false
+	}
+	var n, all uint64
+	for _, e := range t.TopErrors() {
+		all += e.Count
+		if strings.Contains(e.Message, "timeout") || strings.Contains(e.Message, "deadline exceeded") {
+			n += e.Count
+		}
+	}
+	return 2*n > all
 }
 
 // unbroken is the verdict of a run in which nothing broke: what it bore, and

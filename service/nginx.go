@@ -56,7 +56,7 @@ pid "{dir}/nginx.pid";
 error_log "{dir}/error.log" warn;
 events { worker_connections 1024; }
 http {
-    log_format ltsv "time:$time_iso8601\tmethod:$request_method\turi:$request_uri\tstatus:$status\tsize:$body_bytes_sent\treqtime:$request_time\tupstream_time:$upstream_response_time";
+    log_format ltsv "time:$msec\tmethod:$request_method\turi:$request_uri\tstatus:$status\tsize:$body_bytes_sent\treqtime:$request_time\tupstream_time:$upstream_response_time";
     access_log "{dir}/access.log" ltsv;
     client_body_temp_path "{dir}/body";
     proxy_temp_path "{dir}/proxy";

@@ -5,8 +5,8 @@ import "bytes"
 // botWords are parts of the user agents of programs that visit web sites by
 // themselves and say so, in lower case.
 var botWords = [][]byte{
-	[]byte("bot"), []byte("crawl"), []byte("spider"), []byte("slurp"), []byte("archiver"),
-	[]byte("facebookexternalhit"), []byte("mediapartners-google"), []byte("bingpreview"),
+	[]byte("crawl"), []byte("spider"), []byte("slurp"), []byte("archiver"),
+	[]byte("facebookexternalhit"), []byte("mediapartners-"), []byte("bingpreview"),
 	[]byte("feedfetcher"), []byte("scanner"), []byte("httrack"), []byte("ia_archiver"),
 }
 
@@ -24,8 +24,26 @@ func IsBot(userAgent []byte) bool {
 			return true
 		}
 	}
-	return false
+	return hasBotWord(lower)
 }
+
+// hasBotWord reports whether a word ends in bot or bots: Googlebot and robots do,
+// a bottle does not.
+func hasBotWord(lower []byte) bool {
+	for {
+		i := bytes.Index(lower, []byte("bot"))
+		if i < 0 {
+			return false
+		}
+		lower = lower[i+3:]
+		end := bytes.TrimPrefix(lower, []byte("s"))
+		if !startsWithLetter(lower) || !startsWithLetter(end) {
+			return true
+		}
+	}
+}
+
+func startsWithLetter(b []byte) bool { return len(b) > 0 && 'a' <= b[0] && b[0] <= 'z' }
 
 // botSlots is how many user agents are remembered. Few logs have more that are
 // frequent.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"slices"
 	"strconv"
@@ -21,6 +22,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/rules"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/stack"
+	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/loop"
 	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/unit"
@@ -279,6 +281,7 @@ func (r *labRuns) record(ctx context.Context, side *labSide, s *stack.Stack) (*l
 	if r.f.off {
 		o.Observers = kasoku.ObserversOff
 	}
+	o.Probe = probeOfIsuumo(s.URL())
 	var err error
 	if o.Path, err = placeRun(&o.Run, "", r.f.out.dir, r.e.now()); err != nil {
 		return nil, err
@@ -297,6 +300,16 @@ func (r *labRuns) record(ctx context.Context, side *labSide, s *stack.Stack) (*l
 		out.bench = &b
 	}
 	return out, err
+}
+
+// probeOfIsuumo asks the one endpoint alone that reads with POST, whose requests'
+// bodies no log holds. The polygon is one around a town.
+func probeOfIsuumo(base string) *loop.Probe {
+	const polygon = `{"coordinates":[{"latitude":35.6,"longitude":139.6},{"latitude":35.6,"longitude":139.78},{"latitude":35.75,"longitude":139.78},{"latitude":35.75,"longitude":139.6},{"latitude":35.6,"longitude":139.6}]}`
+	const path = "/api/estate/nazotte"
+	return &loop.Probe{Allow: []string{"POST:" + path}, Targets: []load.Target{{
+		Method: "POST", URL: base + path, Body: []byte(polygon), Header: http.Header{"Content-Type": {"application/json"}},
+	}}}
 }
 
 // load is the load in one phrase, which all variants share: what differs in it makes

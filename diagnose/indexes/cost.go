@@ -39,7 +39,7 @@ const (
 // A reading is how one statement would read a table by an index.
 type reading struct {
 	units   float64
-	rows    float64 // entries and rows that it looks at
+	rows    float64 // keys and rows that it looks at
 	equal   int     // columns of the index that are compared for equality
 	seek    int     // columns that find rows or give their order
 	ordered bool
@@ -193,36 +193,36 @@ func (a *access) by(ix *index) (r reading, ok bool) {
 func (a *access) count(r *reading, ix *index, share float64) {
 	fits := a.fitting()
 	seeks := r.equal > 0 || r.seek > 0 && !r.ordered || r.seek > 0 && contains(a.ranges, ix.parts[r.equal].Column)
-	entries := a.table.rows * share
+	keys := a.table.rows * share
 	if ix.unique && r.equal == len(ix.parts) {
-		entries = 1
+		keys = 1
 	}
 	rest := a.restSeen(ix, r.seek)
 	if a.told() && rest == a.restAll(ix, r.seek) && seeks { // all conditions are in the index: what fits is known
-		entries = min(entries, max(fits/max(rest, 1e-9), fits))
+		keys = min(keys, max(fits/max(rest, 1e-9), fits))
 	}
-	entries = max(entries, min(fits, a.table.rows))
+	keys = max(keys, min(fits, a.table.rows))
 	if r.ordered && a.limit {
 		rows, full := a.wanted()
-		fit := min(1, fits/max(entries, 1e-9))
-		entries = min(entries, full*rows/fit+(1-full)*entries)
+		fit := min(1, fits/max(keys, 1e-9))
+		keys = min(keys, full*rows/fit+(1-full)*keys)
 	}
-	looked := entries * rest
+	looked := keys * rest
 	switch {
 	case r.covered:
 		looked = 0
 	case !seeks: // conditions are pushed down to an index only where it is searched
-		looked, r.walks = entries, true
+		looked, r.walks = keys, true
 	}
 	each := entryUnits
 	if ix.name == "PRIMARY" {
 		each = 1
 	}
-	r.units = callUnits + entries*each + looked*lookupUnits
+	r.units = callUnits + keys*each + looked*lookupUnits
 	if a.sorted && !r.ordered {
-		r.units += sortUnits * min(fits, entries)
+		r.units += sortUnits * min(fits, keys)
 	}
-	r.units, r.rows = r.units*a.probes, entries
+	r.units, r.rows = r.units*a.probes, keys
 }
 
 // ordered reports whether parts of an index have the statement's order, and how many
@@ -273,7 +273,7 @@ func (a *access) covered(ix *index) bool {
 	return true
 }
 
-// restSeen returns the share of entries that conditions leave which the index holds
+// restSeen returns the share of keys that conditions leave which the index holds
 // beyond its first columns; restAll is that of all such conditions.
 func (a *access) restSeen(ix *index, seek int) float64 { return a.rest(ix, seek, ix.holds) }
 

@@ -94,7 +94,7 @@ func blobQuery(c *diagnose.Case, e *kasoku.Endpoint, mean float64) *kasoku.Query
 		alike := perCall >= (1-alikeBytes)*mean && perCall <= (1+alikeBytes)*mean+512
 		blob := readsBlob(c, q)
 		switch {
-		case q.BytesSent > 0 && !alike, len(calls) > 0 && !called, !blob && !(alike && called):
+		case q.BytesSent > 0 && !alike, len(calls) > 0 && !called, !blob && (len(c.Tables) > 0 || !alike || !called):
 			continue
 		}
 		if best == nil || q.BytesSent > best.BytesSent {

@@ -29,7 +29,7 @@ const (
 
 // botPattern are the words by which the access log knows bots; phones named Cubot
 // are none.
-const botPattern = `(bot|crawl|spider|slurp|archiver|facebookexternalhit|mediapartners-google|bingpreview|feedfetcher|scanner|httrack)`
+const botPattern = `((?<!cu)bots?([^a-z]|$)|crawl|spider|slurp|archiver|facebookexternalhit|mediapartners-|bingpreview|feedfetcher|scanner|httrack)`
 
 // ID returns NGX-05.
 func (BotsServed) ID() string { return "NGX-05" }
@@ -85,7 +85,7 @@ func (r BotsServed) finding(c *diagnose.Case, endpoints []kasoku.Endpoint, sum k
 		risk, note = kasoku.RiskNone, "The setting contract.bots says that bots may get 503."
 	}
 	f.Fixes = []kasoku.Fix{nginxFix("Answer bots with 503 in nginx", note, risk,
-		nginxEdit("http", "map $http_user_agent $from_bot {\n    default 0;\n    \"~*"+botPattern+"\" 1;\n    ~*cubot 0;\n}"),
+		nginxEdit("http", "map $http_user_agent $from_bot {\n    default 0;\n    \"~*"+botPattern+"\" 1;\n}"),
 		nginxEdit("server", "if ($from_bot) {\n    return 503;\n}"))}
 	return f
 }

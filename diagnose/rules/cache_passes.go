@@ -60,7 +60,7 @@ func (r CachePasses) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "cache", Name: "varnish"}, Title: "Varnish passes every request on and keeps nothing", Severity: kasoku.Problem,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}, cookie),
-		Impact:     kasoku.Impact{Share: passed, Of: "of requests through Varnish"},
+		Impact:     kasoku.Impact{Share: passed * through(c, requests.By), Of: "of requests", Estimate: true},
 		Cause: fmt.Sprintf("Varnish took %s requests, passed %s of them on and answered %s itself. By default it passes on what has a cookie, or Authorization.",
 			diagnose.Whole(requests.By), unit.Percent(passed), diagnose.Whole(hits.By)),
 		Fixes: []kasoku.Fix{{
@@ -74,6 +74,16 @@ func (r CachePasses) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 		f.Evidence = append(f.Evidence, whole.Counted(g, true))
 	}
 	return []kasoku.Finding{f}, nil
+}
+
+// through returns the part of all requests that so many are; 1 when nothing else
+// counted them.
+func through(c *diagnose.Case, requests float64) float64 {
+	all, err := c.Requests(c.Whole())
+	if err != nil || float64(all.Count) <= requests {
+		return 1
+	}
+	return requests / float64(all.Count)
 }
 
 // vclOf returns the captured VCL: its name in words and its text in lower case.

@@ -62,6 +62,9 @@ func (l looped) spent(c *diagnose.Case) time.Duration {
 		return d
 	}
 	share := l.caller.Share
+	if e := c.EndpointOf(l.caller.Endpoint()); e != nil && l.caller.Source == kasoku.FromProbe { // it counted its own requests alone
+		share = l.caller.PerRequest * float64(e.Count) / float64(l.query.Calls)
+	}
 	if share <= 0 {
 		share = l.caller.Calls / float64(l.query.Calls)
 	}
@@ -142,6 +145,9 @@ func unexplained(c *diagnose.Case, q *kasoku.Query, callers []kasoku.Caller) (*k
 	var most *kasoku.Caller
 	for i := range callers {
 		x := &callers[i]
+		if x.Class == kasoku.CallerConfirmed && x.PerRequest >= leastPerRequest {
+			return nil, false // it is known whose they are
+		}
 		if sum += x.Calls; most == nil || x.Calls > most.Calls {
 			most = x
 		}
@@ -325,13 +331,60 @@ func (r rowLoop) spent(c *diagnose.Case) time.Duration {
 	return sum
 }
 
-// saved is what would go if each loop were one statement.
+// saved is what would go if each loop were one statement: the time of the others,
+// and what the program and the way between take for them.
 func (r rowLoop) saved(c *diagnose.Case) time.Duration {
 	var sum float64
 	for _, l := range r.loops {
 		sum += float64(l.spent(c)) * (1 - 1/max(l.per(c), 1))
 	}
-	return time.Duration(sum)
+	return time.Duration(sum) + r.between(c)
+}
+
+// longestTrip is what a round trip to the database is taken to cost at most, with
+// what the program does for it and its wait for CPU and connections.
+const longestTrip = time.Millisecond
+
+// between is what the loops take between their statements: each as much as a
+// statement does of any endpoint, the least of them. Nothing where the endpoint or
+// its statements are not known.
+func (r rowLoop) between(c *diagnose.Case) time.Duration {
+	e := c.EndpointOf(r.endpoint)
+	more := r.perRequest(c) - float64(len(r.loops))
+	if e == nil || more <= 0 {
+		return 0
+	}
+	each, known := longestTrip, false
+	_, endpoints := diagnose.FrontLog(c.Recording)
+	for i := range endpoints {
+		if d, ok := idlePerStatement(c, &endpoints[i]); ok {
+			each, known = min(each, d), true
+		}
+	}
+	if !known {
+		return 0
+	}
+	return time.Duration(more * float64(e.Count) * float64(each))
+}
+
+// idlePerStatement is the part of an endpoint's time in which none of its statements
+// ran, for each of them; false where no statements of it are known.
+func idlePerStatement(c *diagnose.Case, e *kasoku.Endpoint) (time.Duration, bool) {
+	idle, statements := float64(e.Total), 0.0
+	for i := range c.Callers {
+		x := &c.Callers[i]
+		q := c.QueryByID(x.QueryID)
+		if x.Method != e.Method || x.Route != e.Route || q == nil || q.Calls == 0 {
+			continue
+		}
+		n := x.PerRequest * float64(e.Count)
+		statements += n
+		idle -= n * float64(q.Total) / float64(q.Calls)
+	}
+	if statements < leastPerRequest*float64(e.Count) {
+		return 0, false // it does other things too
+	}
+	return time.Duration(max(idle, 0) / statements), true
 }
 
 // perRequest is how many lookups a request makes.

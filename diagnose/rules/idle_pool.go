@@ -151,8 +151,7 @@ func (IdlePool) impact(c *diagnose.Case, p connections) kasoku.Impact {
 			trips += g.By
 		}
 	}
-	saved := perConnection * p.reopened
-	return kasoku.Impact{Share: saved / (saved + trips), Of: "of round trips to " + c.Server() + " " + c.At(), Estimate: true}
+	return tripImpact(c, perConnection*p.reopened, trips)
 }
 
 // isConnectionError accepts lines that tell of a connection that broke. Error

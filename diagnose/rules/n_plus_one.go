@@ -37,6 +37,7 @@ func checkLoops(c *diagnose.Case, id string, say func(rowLoop, *kasoku.Finding))
 // loopFinding is what all of these findings have in common.
 func loopFinding(c *diagnose.Case, r rowLoop) kasoku.Finding {
 	i := timeImpact(c, r.saved(c))
+	i.Estimate = i.Estimate || r.between(c) > 0
 	first := r.loops[0]
 	object := kasoku.Object{Kind: "endpoint", Name: r.endpoint}
 	if r.endpoint == "" {

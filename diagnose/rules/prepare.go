@@ -78,9 +78,7 @@ func (r Prepare) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		Clause:     fmt.Sprintf("each %s is sent as prepare, execute, close", what),
 		Severity:   kasoku.Problem,
 		Confidence: diagnose.Confidence(r.signals(c, p)...),
-		Impact: kasoku.Impact{
-			Share: p.prepare.By / (p.prepare.By + p.questions.By), Of: "of round trips to " + c.Server() + " " + c.At(), Estimate: true,
-		},
+		Impact:     tripImpact(c, p.prepare.By, p.questions.By),
 		Evidence: []kasoku.Evidence{
 			c.Counted(p.prepare, true), c.Counted(p.execute, true), c.Counted(p.close, false), c.Counted(p.questions, false),
 			{Source: "status", Text: "prepares per execution", Value: unit.Sig3(p.perExecute()), Number: p.perExecute(), Strong: true, Interval: c.Focus.Interval},

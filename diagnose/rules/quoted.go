@@ -21,13 +21,25 @@ const (
 	maxQuoted = 100
 )
 
-// timeImpact is the impact of something that takes that long: its share of the
+// timeImpact is the impact of statements that take that long: their share of the
 // requests' time, and where requests were not timed, of the statements'.
+//
+// Where the database takes most of a busy host's CPU, requests spend most of their
+// time waiting for what it does for others, for CPU or for one of its connections.
+// That wait shrinks with the work that causes it, so the share is then that of the
+// statements' time, scaled to the database's part of the CPU.
 func timeImpact(c *diagnose.Case, d time.Duration) kasoku.Impact {
-	if c.RequestTime() > 0 {
-		return kasoku.Impact{Share: c.ShareOf(d), Of: "of request time"}
+	all := c.RequestTime()
+	if all <= 0 {
+		return kasoku.Impact{Share: statementShare(c, d), Of: "of the statements' time", Estimate: true}
 	}
-	return kasoku.Impact{Share: statementShare(c, d), Of: "of the statements' time", Estimate: true}
+	share := c.ShareOf(d)
+	if s, err := stackOf(c); err == nil && s.dbShare() >= dbShare && s.busyRatio() >= saturated {
+		if queued := statementShare(c, d) * s.dbShare(); queued > share {
+			return kasoku.Impact{Share: queued, Of: "of request time", Estimate: true}
+		}
+	}
+	return kasoku.Impact{Share: share, Of: "of request time"}
 }
 
 // statementShare returns how much of all statements' time that is, 0..1.
