@@ -95,14 +95,14 @@ func TestLabSupervisorKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.says("isuumo   runs at http://127.0.0.1:", "lab", "list")
+	h.says("isuumo       runs at http://127.0.0.1:", "lab", "list")
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	if !eventually(func() bool { return len(livingIn(h.dir)) == 0 }) {
 		t.Errorf("left: %v", livingIn(h.dir))
 	}
-	h.says("isuumo   stopped", "lab", "list")
+	h.says("isuumo       stopped", "lab", "list")
 	h.says("isuumo does not run\n", "lab", "down", "isuumo")
 	if left := h.left(); len(left) > 0 {
 		t.Errorf("left: %v", left)
