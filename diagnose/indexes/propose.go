@@ -46,6 +46,9 @@ func Propose(rec *kasoku.Recording) (*Advice, error) {
 	for _, t := range w.tables {
 		w.propose(t)
 	}
+	w.advice.Proposals = slices.DeleteFunc(w.advice.Proposals, func(p Proposal) bool {
+		return !slices.ContainsFunc(p.Serves, halves)
+	})
 	slices.SortStableFunc(w.advice.Proposals, func(a, b Proposal) int {
 		return cmp.Or(cmp.Compare(b.Saved, a.Saved), strings.Compare(a.DDL, b.DDL))
 	})
@@ -290,3 +293,7 @@ func (w *work) propose(t *table) {
 	w.advice.Refused = append(w.advice.Refused, refused...)
 	w.advice.Proposals = append(w.advice.Proposals, c.proposals(chosen)...)
 }
+
+// halves reports whether an index spares a statement at least half of the rows that
+// it was seen to read: what it saves beyond that is less sure than the model.
+func halves(s Served) bool { return 2*s.After <= s.Before }

@@ -53,8 +53,8 @@ func Lab() *kit.Lab {
 			{ID: "NGX-01", Where: "nginx", About: "nginx connects anew for each request", Object: `upstream|location`},
 			{ID: "NGX-02", Where: "nginx", About: "the service sends static files", Object: `assets|static|location|endpoint`},
 			{ID: "NGX-06", Where: "service", About: "pictures lie in the database", Object: `icon`, Brings: []string{"QRY-03"}},
-			{ID: "CCH-01", Where: "varnish", About: "the trend is computed for everyone", Object: `trend`},
-			{ID: "CCH-02", Where: "varnish", About: "what has a cookie is passed on", Object: `trend|cache|cookie|varnish`, Brings: []string{"CCH-01"}},
+			{ID: "CCH-01", Where: "varnish", About: "the trend is computed for everyone", Object: `trend`, Brings: []string{"QRY-07"}},
+			{ID: "CCH-02", Where: "varnish", About: "what has a cookie is passed on", Object: `trend|cache|cookie|varnish`, Brings: []string{"CCH-01", "QRY-07"}},
 			{ID: "APP-01", Where: "service", About: "five lines are logged for each request"},
 		},
 		Args: func(kit.Set, string) []string {
@@ -73,6 +73,7 @@ const (
 	chairs   = users * perUser
 	perChair = 150 // conditions
 	iconSize = 24 << 10
+	hours    = 3000 // of the trend, for each nature
 )
 
 // began is when the first condition was reported.
@@ -94,6 +95,7 @@ func schema(d kit.Set) []string {
 		  image LONGBLOB NOT NULL, nature VARCHAR(255) NOT NULL, user_id BIGINT NOT NULL, KEY by_user (user_id, id))`,
 		"CREATE TABLE isu_condition (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, jia_isu_uuid CHAR(36) NOT NULL, timestamp DATETIME NOT NULL, " +
 			"is_sitting TINYINT NOT NULL, state VARCHAR(100) NOT NULL, message VARCHAR(200) NOT NULL, created_at DATETIME(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6)" + index + ")",
+		"CREATE TABLE trend_hour (nature VARCHAR(20) NOT NULL, hour INT NOT NULL, reported INT NOT NULL, well INT NOT NULL, PRIMARY KEY (nature, hour))",
 	}
 }
 
@@ -117,7 +119,16 @@ func fill(ctx context.Context, db *sql.DB, d kit.Set) error {
 			return err
 		}
 	}
-	_, err := db.ExecContext(ctx, "ANALYZE TABLE isu, isu_condition")
+	for i, n := range natures {
+		var rows []string
+		for h := range hours {
+			rows = append(rows, fmt.Sprintf("('%s',%d,%d,%d)", n, h, 10+(h+i)%7, (h*i)%10))
+		}
+		if _, err := db.ExecContext(ctx, "INSERT INTO trend_hour VALUES "+strings.Join(rows, ",")); err != nil {
+			return err
+		}
+	}
+	_, err := db.ExecContext(ctx, "ANALYZE TABLE isu, isu_condition, trend_hour")
 	return err
 }
 

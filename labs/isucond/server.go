@@ -190,8 +190,7 @@ type nature struct {
 
 // trend tells of all chairs, by their nature.
 func (s *server) trend(r *http.Request) (any, error) {
-	rows, err := s.db.QueryContext(r.Context(), `SELECT i.nature, COUNT(*), COUNT(CASE WHEN c.state LIKE 'is_dirty=false%' THEN 1 END) FROM isu i
-		JOIN isu_condition c ON c.jia_isu_uuid = i.jia_isu_uuid GROUP BY i.nature ORDER BY i.nature`)
+	rows, err := s.db.QueryContext(r.Context(), "SELECT nature, SUM(reported), SUM(well) FROM trend_hour GROUP BY nature ORDER BY nature")
 	return collect(rows, err, func(n *nature) []any { return []any{&n.Nature, &n.Reported, &n.Well} })
 }
 
