@@ -158,7 +158,7 @@ func together() Rule {
 // losses are writes that were confirmed and did not take place, or took place twice.
 func losses() []Fault {
 	return []Fault{
-		{"every fifth purchase under load is answered and not made", Lost, `\d+ units of chair \d+ were sold, the stock was|which was sold out before`, Overlooked, loseFifth},
+		{"every fifth purchase under load is answered and not made", Lost, `\d+ units of chair \d+ were sold, the stock was|which was sold out before`, ByChance, loseFifth},
 		{"a purchase under load takes two units", Lost, `a unit of chair \d+ was refused, at least`, Overlooked,
 			same(at(request.ChairBuy, func(x *Exchange) {
 				if buys(x) {
