@@ -16,7 +16,9 @@ import (
 const sectorBytes = 512
 
 // A diskStat is one line of /proc/diskstats: what one block device has done
-// since boot. All values only grow; take differences for rates.
+// since boot. All values but one only grow; take differences for rates. The time of a
+// request (await) is read and write time over reads and writes, utilisation is busy
+// time over time, and the mean queue is queue time over time.
 //
 // Kernel: Documentation/admin-guide/iostats.rst, fields 1-17 (16 and 17 since
 // 5.5).
@@ -27,7 +29,9 @@ type diskStat struct {
 	writes     uint64 // field 5
 	writeSect  uint64 // field 7, sectors
 	writeMS    uint64 // field 8
+	inFlight   uint64 // field 9: now, the only one that falls
 	busyMS     uint64 // field 10; at most 1,000 a second
+	queueMS    uint64 // field 11: busy time times requests in flight
 	flushes    uint64 // field 16
 	flushMS    uint64 // field 17
 	hasFlushes bool
@@ -46,7 +50,7 @@ func parseDisk(line []byte) (name []byte, d diskStat, err error) {
 	}
 	return name, diskStat{
 		reads: n[0], readSect: n[2], readMS: n[3],
-		writes: n[4], writeSect: n[6], writeMS: n[7], busyMS: n[9],
+		writes: n[4], writeSect: n[6], writeMS: n[7], inFlight: n[8], busyMS: n[9], queueMS: n[10],
 		flushes: n[15], flushMS: n[16], hasFlushes: got == 17,
 	}, nil
 }
@@ -102,6 +106,8 @@ func (d *diskStat) emit(name string, f *kasoku.Frame) {
 	f.Counter("disk.write_bytes", name, "bytes", float64(d.writeSect)*sectorBytes)
 	f.Counter("disk.write_time", name, "s", float64(d.writeMS)/1e3)
 	f.Counter("disk.busy", name, "s", float64(d.busyMS)/1e3)
+	f.Counter("disk.queue_time", name, "s", float64(d.queueMS)/1e3)
+	f.Gauge("disk.in_flight", name, "count", float64(d.inFlight))
 	if d.hasFlushes {
 		f.Counter("disk.flushes", name, "count", float64(d.flushes))
 		f.Counter("disk.flush_time", name, "s", float64(d.flushMS)/1e3)

@@ -64,13 +64,18 @@ type Source struct {
 	nics     map[string]*nic
 	sysBlock string // /sys/block, empty when there is none
 	swap     swap
+	tick     uint64
 	warnings []kasoku.Warning
 }
+
+// slowTicks is how often limits are read; they rarely change.
+const slowTicks = 10
 
 // A part is one file and what is made of it.
 type part struct {
 	path     string
 	required bool
+	every    uint64 // ticks; 0 means each
 	collect  func(*Source, []byte, *kasoku.Frame) error
 	file     *procfile.File
 	warned   bool
@@ -115,13 +120,20 @@ func allParts() []part {
 		{path: "vmstat", collect: (*Source).collectVM},
 		{path: "diskstats", collect: (*Source).collectDisks},
 		{path: "net/dev", collect: (*Source).collectNet},
-		{path: "net/snmp", collect: (*Source).collectTCP},
+		{path: "net/softnet_stat", collect: (*Source).collectSoftnet},
+		{path: "net/snmp", collect: (*Source).collectSNMP},
 		{path: "net/netstat", collect: (*Source).collectTCPExt},
 		{path: "net/sockstat", collect: (*Source).collectSockets},
 		{path: "pressure/cpu", collect: pressure("psi.cpu.some", "")},
 		{path: "pressure/io", collect: pressure("psi.io.some", "psi.io.full")},
 		{path: "pressure/memory", collect: pressure("psi.memory.some", "psi.memory.full")},
+		{path: "pressure/irq", collect: pressure("", "psi.irq.full")},
 		{path: "sys/fs/file-nr", collect: (*Source).collectFiles},
+		{path: "sys/net/netfilter/nf_conntrack_count", collect: single("conntrack.count")},
+		{path: "sys/net/netfilter/nf_conntrack_max", collect: single("conntrack.max"), every: slowTicks},
+		{path: "net/stat/nf_conntrack", collect: (*Source).collectConntrack},
+		{path: "sys/kernel/threads-max", collect: single("tasks.max"), every: slowTicks},
+		{path: "sys/kernel/pid_max", collect: single("pids.max"), every: slowTicks},
 	}
 }
 
@@ -131,8 +143,12 @@ func (s *Source) Name() string { return Name }
 // Collect reads every file once. It fails when a required file cannot be read
 // or parsed; another file that fails leaves its series out and a warning.
 func (s *Source) Collect(_ context.Context, f *kasoku.Frame) error {
+	s.tick++
 	for i := range s.parts {
 		p := &s.parts[i]
+		if p.every > 0 && (s.tick-1)%p.every != 0 {
+			continue
+		}
 		if err := s.collect(p, f); err != nil {
 			if p.required {
 				return err

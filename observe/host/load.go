@@ -17,7 +17,29 @@ func (s *Source) collectLoad(text []byte, f *kasoku.Frame) error {
 		return err
 	}
 	f.Gauge("load.1", "", "count", v)
+	if n, ok := parseTasks(text); ok {
+		f.Gauge("tasks", "", "count", float64(n))
+	}
 	return nil
+}
+
+// parseTasks returns how many threads there are: what stands behind the slash of
+// the fourth word of /proc/loadavg.
+//
+//	6.40 2.13 0.82 7/317 22144
+func parseTasks(text []byte) (n uint64, ok bool) {
+	word, _ := procfile.Word(procfile.Skip(text, 3))
+	_, all, _ := bytes.Cut(word, []byte{'/'})
+	return procfile.Uint(all)
+}
+
+// single returns the collector of a file that holds one number.
+func single(series string) func(*Source, []byte, *kasoku.Frame) error {
+	return func(_ *Source, text []byte, f *kasoku.Frame) error {
+		line, _, _ := procfile.Line(text)
+		word, _ := procfile.Word(line)
+		return gauge(f, series, word)
+	}
 }
 
 func parseLoad(text []byte) (float64, error) {

@@ -47,6 +47,7 @@ func (s *Source) collectMemory(text []byte, f *kasoku.Frame) error {
 	}
 	if s.swap.total >= s.swap.free {
 		f.Gauge("mem.swap_used", "", "bytes", float64(s.swap.total-s.swap.free))
+		f.Gauge("mem.swap_total", "", "bytes", float64(s.swap.total))
 	}
 	return nil
 }
@@ -63,8 +64,18 @@ func memoryName(name []byte, sw *swap) (series string, swapped *uint64) {
 		return "mem.available", nil
 	case "Cached:":
 		return "mem.cached", nil
+	case "Buffers:":
+		return "mem.buffers", nil
+	case "AnonPages:":
+		return "mem.anon", nil
+	case "Shmem:":
+		return "mem.shmem", nil
+	case "Slab:":
+		return "mem.slab", nil
 	case "Dirty:":
 		return "mem.dirty", nil
+	case "Writeback:":
+		return "mem.writeback", nil
 	case "SwapTotal:":
 		return "", &sw.total
 	case "SwapFree:":
@@ -73,46 +84,77 @@ func memoryName(name []byte, sw *swap) (series string, swapped *uint64) {
 	return "", nil
 }
 
-// collectVM takes the counters of /proc/vmstat that tell of trouble: faults that
-// had to wait for a disk, pages swapped in and out, processes killed for want of
-// memory (since 4.13), and how often a process had to free memory itself before
-// it got some, over all zones.
+// vmSums are counters of /proc/vmstat that are one series together.
+type vmSums struct {
+	stalls, scanned uint64
+	hasStalls       bool
+	hasScanned      bool
+}
+
+// collectVM takes the counters of /proc/vmstat that tell of trouble: faults, and
+// those that had to wait for a disk; pages swapped in and out; pages looked at to
+// find some to free, and those that a process in need had to look at itself; file
+// pages that were thrown out and read again; processes killed for want of memory
+// (since 4.13); and how often a process had to free memory itself before it got
+// some, over all zones.
 //
 // Kernel: include/linux/vm_event_item.h.
 func (s *Source) collectVM(text []byte, f *kasoku.Frame) error {
-	var stalls uint64
-	stalled := false
+	var sums vmSums
 	err := parsePairs(text, func(name, value []byte) error {
-		var series string
-		switch string(name) {
-		case "pgmajfault":
-			series = "vm.pgmajfault"
-		case "pswpin":
-			series = "vm.pswpin"
-		case "pswpout":
-			series = "vm.pswpout"
-		case "oom_kill":
-			series = "vm.oom_kill"
-		default:
-			if !bytes.HasPrefix(name, []byte("allocstall_")) {
-				return nil
-			}
+		series, to := vmName(name, &sums)
+		if series == "" && to == nil {
+			return nil
 		}
 		n, ok := procfile.Uint(value)
 		if !ok {
 			return fmt.Errorf("bad %s %q", name, value)
 		}
-		if series == "" {
-			stalls, stalled = stalls+n, true
-			return nil
+		if to != nil {
+			*to += n
 		}
-		f.Counter(series, "", "count", float64(n))
+		if series != "" {
+			f.Counter(series, "", "count", float64(n))
+		}
 		return nil
 	})
-	if err == nil && stalled {
-		f.Counter("vm.allocstall", "", "count", float64(stalls))
+	if err == nil && sums.hasStalls {
+		f.Counter("vm.allocstall", "", "count", float64(sums.stalls))
+	}
+	if err == nil && sums.hasScanned {
+		f.Counter("vm.pgscan", "", "count", float64(sums.scanned))
 	}
 	return err
+}
+
+// vmName returns the series that a line of /proc/vmstat is, and the sum that it is
+// part of.
+func vmName(name []byte, sums *vmSums) (series string, to *uint64) {
+	switch string(name) {
+	case "pgfault":
+		return "vm.pgfault", nil
+	case "pgmajfault":
+		return "vm.pgmajfault", nil
+	case "pswpin":
+		return "vm.pswpin", nil
+	case "pswpout":
+		return "vm.pswpout", nil
+	case "oom_kill":
+		return "vm.oom_kill", nil
+	case "workingset_refault_file":
+		return "vm.refault_file", nil
+	case "pgscan_direct":
+		sums.hasScanned = true
+		return "vm.pgscan_direct", &sums.scanned
+	case "pgscan_kswapd", "pgscan_khugepaged":
+		sums.hasScanned = true
+		return "", &sums.scanned
+	}
+	if bytes.HasPrefix(name, []byte("allocstall_")) {
+		sums.hasStalls = true
+		return "", &sums.stalls
+	}
+	return "", nil
 }
 
 // parsePairs calls each with the first two words of every line that is not

@@ -68,7 +68,7 @@ func TestParseDisk(t *testing.T) {
 		}
 	}
 	// Before 4.18 there are 11 fields, before 5.5 there are 15.
-	old := diskStat{reads: 1, readSect: 3, readMS: 4, writes: 5, writeSect: 7, writeMS: 8, busyMS: 10}
+	old := diskStat{reads: 1, readSect: 3, readMS: 4, writes: 5, writeSect: 7, writeMS: 8, inFlight: 9, busyMS: 10, queueMS: 11}
 	f("8 0 sda 1 2 3 4 5 6 7 8 9 10 11", "sda", old, false)
 	f("8 0 sda 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15", "sda", old, false)
 	now := old
@@ -139,10 +139,16 @@ func TestBadValuesAreErrors(t *testing.T) {
 	}
 	f((*Source).collectMemory, "MemTotal: many kB\n")
 	f((*Source).collectVM, "oom_kill -1\n")
-	f((*Source).collectTCP, "Tcp: CurrEstab\nTcp: x\n")
-	f((*Source).collectTCP, "Tcp: OutRsts\nTcp: x\n")
+	f((*Source).collectSNMP, "Tcp: CurrEstab\nTcp: x\n")
+	f((*Source).collectSNMP, "Tcp: OutRsts\nTcp: x\n")
 	f((*Source).collectTCPExt, "TcpExt: ListenDrops\nTcpExt: x\n")
+	f((*Source).collectSNMP, "Tcp: OutRsts\nTcp: 1\nUdp: NoPorts\nUdp: x\n")
 	f((*Source).collectSockets, "TCP: tw x\n")
+	f((*Source).collectSoftnet, "19226c8e 000014bc\n")
+	f((*Source).collectSoftnet, "19226c8e 000014bg 0\n")
+	f((*Source).collectConntrack, "entries found\n0 0\n")
+	f((*Source).collectConntrack, "insert_failed drop early_drop\n0 x 0\n")
+	f(single("conntrack.count"), "-1\n")
 	f((*Source).collectFiles, "593 0\n")
 	f((*Source).collectFiles, "1 2 3\n")
 }

@@ -56,6 +56,26 @@ type stat struct {
 	running  uint64 // procs_running: runnable threads now
 	blocked  uint64 // procs_blocked: threads waiting for I/O now
 	seen     int    // how many of the four were there
+
+	interrupts uint64                 // intr, first column: served since boot
+	softIRQs   [softIRQColumns]uint64 // softirq: its sum, then by kind
+	hasIntr    bool
+	hasSoftIRQ bool
+}
+
+// softIRQColumns are the columns of the line softirq: the sum and ten kinds.
+const softIRQColumns = 11
+
+// softIRQs are the kinds that are recorded, by their column. Which core serves them
+// is in cpu.softirq of each core.
+//
+// Kernel: include/linux/interrupt.h, the enumeration that ends in NR_SOFTIRQS.
+var softIRQs = []struct {
+	column int
+	series string
+}{
+	{2, "softirq.timer"}, {3, "softirq.net_tx"}, {4, "softirq.net_rx"}, {5, "softirq.block"},
+	{7, "softirq.tasklet"}, {8, "softirq.sched"}, {10, "softirq.rcu"},
 }
 
 // parseStat reads /proc/stat. The names of the CPUs point into text; cpus is
@@ -103,6 +123,14 @@ func (st *stat) set(word, values []byte) error {
 		to = &st.running
 	case "procs_blocked":
 		to = &st.blocked
+	case "intr":
+		// Hundreds of columns follow, one for each line; only their sum is taken.
+		sum, _ := procfile.Word(values)
+		st.interrupts, st.hasIntr = procfile.Uint(sum)
+		return nil
+	case "softirq":
+		st.hasSoftIRQ = procfile.Uints(st.softIRQs[:], values) == softIRQColumns
+		return nil
 	default:
 		return nil
 	}
@@ -135,6 +163,14 @@ func (s *Source) collectStat(text []byte, f *kasoku.Frame) error {
 		f.Counter("forks", "", "count", float64(st.forks))
 		f.Gauge("procs.running", "", "count", float64(st.running))
 		f.Gauge("procs.blocked", "", "count", float64(st.blocked))
+	}
+	if st.hasIntr {
+		f.Counter("intr", "", "count", float64(st.interrupts))
+	}
+	if st.hasSoftIRQ {
+		for _, k := range softIRQs {
+			f.Counter(k.series, "", "count", float64(st.softIRQs[k.column]))
+		}
 	}
 	return nil
 }

@@ -54,6 +54,32 @@ func Uint(word []byte) (n uint64, ok bool) {
 	return n, true
 }
 
+// Hex reads a word of hexadecimal digits. ok is false for anything else and for
+// numbers above 64 bits.
+func Hex(word []byte) (n uint64, ok bool) {
+	if len(word) == 0 {
+		return 0, false
+	}
+	for _, c := range word {
+		var d byte
+		switch {
+		case c >= '0' && c <= '9':
+			d = c - '0'
+		case c >= 'a' && c <= 'f':
+			d = c - 'a' + 10
+		case c >= 'A' && c <= 'F':
+			d = c - 'A' + 10
+		default:
+			return 0, false
+		}
+		if n > math.MaxUint64>>4 {
+			return 0, false
+		}
+		n = n<<4 | uint64(d)
+	}
+	return n, true
+}
+
 // Uints fills dst with the numbers that a line begins with and returns how many
 // there were. It stops at the first word that is no number.
 func Uints(dst []uint64, line []byte) int {
