@@ -19,7 +19,7 @@ import (
 // test may import any directory but cmd/.
 var floorTable = parseFloors(`
 0 unit histogram lines command mysqlflags sqltag
-0 mackerel graphite prometheus nginxconf uplot
+0 mackerel graphite prometheus nginxconf uplot whisper
 0 internal/golden internal/fixture internal/peertest
 1 . mysqlread service internal/browsertest
 2 load load/http1 load/epollhttp load/nethttp load/sqldb load/carbon load/vegeta load/engine load/loadtest
