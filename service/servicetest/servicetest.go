@@ -32,6 +32,29 @@ func MySQL97(t testing.TB, o service.Options) *service.Server {
 	return run(t, service.MySQL97, o)
 }
 
+// Replica returns a replica of a server, of the test's own; see [service.Server.Replica]
+// for what the source needs.
+func Replica(t testing.TB, s *service.Server, o service.Options) *service.Server {
+	t.Helper()
+	return run(t, s.Replica, o)
+}
+
+// Until waits until a condition holds, asked ten times a second, and fails the
+// test when it does not within half a minute.
+func Until(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(30 * time.Second)
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("waited too long for %s", what)
+		}
+	}
+}
+
 // Each runs a test once on MariaDB and once on MySQL 9.7, as subtests named
 // after the kind of server.
 func Each(t *testing.T, o service.Options, f func(t *testing.T, s *service.Server)) {
