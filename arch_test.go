@@ -23,7 +23,7 @@ var floorTable = parseFloors(`
 0 internal/golden internal/fixture internal/peertest
 1 . mysqlread service internal/browsertest
 2 load load/http1 load/epollhttp load/nethttp load/sqldb load/carbon load/vegeta load/engine load/loadtest
-2 observe observe/host observe/process observe/procfile observe/logsize observe/cgroup
+2 observe observe/host observe/process observe/procfile observe/logsize observe/cgroup observe/sockets
 2 observe/mysql observe/nginx observe/varnish observe/expvar observe/redis observe/graphite observe/goprocess
 2 analyze analyze/accesslog analyze/slowlog analyze/digest analyze/sqlshape analyze/applog analyze/phases analyze/score
 2 analyze/routes analyze/patterns analyze/buckets analyze/join

@@ -246,12 +246,6 @@ func TestShortIDs(t *testing.T) {
 	f(`dev-disk-by\x2duuid-deadbeef.swap`, `dev-disk-by\x2duuid-deadbeef.swap`)
 }
 
-func TestPrintable(t *testing.T) {
-	if got := printable("a\x1b[31m\n\u202e日本"); got != "a?[31m??日本" {
-		t.Fatalf("%q", got)
-	}
-}
-
 func TestParseQuota(t *testing.T) {
 	f := func(text string, want float64, wantOK bool) {
 		t.Helper()

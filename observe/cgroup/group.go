@@ -5,7 +5,6 @@ import (
 	"errors"
 	"path"
 	"strings"
-	"unicode"
 
 	"golang.org/x/sys/unix"
 
@@ -82,12 +81,12 @@ func (s *Source) add(h *hierarchy, dir string) *group {
 // name gives a group its instance.
 func (s *Source) name(g *group) {
 	below := strings.TrimPrefix(g.dir, g.h.mount)
-	g.instance = printable(shortIDs(path.Base(below)))
+	g.instance = procfile.Printable([]byte(shortIDs(path.Base(below))))
 	if below == "" {
 		g.instance = "/"
 	}
 	if s.names[g.h.mount+"\n"+g.instance] != nil {
-		g.instance = printable(below)
+		g.instance = procfile.Printable([]byte(below))
 	}
 	s.names[g.h.mount+"\n"+g.instance] = g
 }
@@ -182,16 +181,6 @@ func shortIDs(name string) string {
 }
 
 func isHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' }
-
-// printable replaces what could harm a terminal: a group may have any name.
-func printable(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, name)
-}
 
 // readLimits reads the limits of a group that are set.
 func (s *Source) readLimits(g *group) {

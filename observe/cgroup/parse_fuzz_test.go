@@ -8,6 +8,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	kasoku "github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe/procfile"
 )
 
 // FuzzFiles feeds every parser with any text: none may panic, and what comes out
@@ -56,7 +57,7 @@ func FuzzFiles(f *testing.F) {
 				t.Fatalf("%v of %q", v, text)
 			}
 		}
-		for _, r := range printable(shortIDs(string(text))) {
+		for _, r := range procfile.Printable([]byte(shortIDs(string(text)))) {
 			if r < ' ' || r == 0x7f {
 				t.Fatalf("control character of %q", text)
 			}

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"os"
 	"strconv"
-	"strings"
-	"unicode"
+
+	"github.com/kasoku/kasoku/observe/procfile"
 )
 
 // commMax is the longest name that the kernel keeps: TASK_COMM_LEN less the
@@ -21,7 +21,7 @@ func (s *Source) instance(p *process) string {
 				name = fullName(name, cmdline)
 			}
 		}
-		p.instance = strconv.FormatUint(p.pid, 10) + " " + printable(name)
+		p.instance = strconv.FormatUint(p.pid, 10) + " " + procfile.Printable(name)
 	}
 	return p.instance
 }
@@ -47,15 +47,4 @@ func withoutWork(comm []byte) []byte {
 		return comm[:i]
 	}
 	return comm
-}
-
-// printable replaces what could harm a terminal: a process may give itself any
-// name.
-func printable(name []byte) string {
-	return strings.Map(func(r rune) rune {
-		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, string(name))
 }

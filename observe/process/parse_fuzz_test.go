@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"golang.org/x/tools/txtar"
+
+	"github.com/kasoku/kasoku/observe/procfile"
 )
 
 // FuzzFiles feeds every parser with any text: none may panic, an error leaves
@@ -33,7 +35,7 @@ func FuzzFiles(f *testing.F) {
 		if sw, ok := parseSwitches(text); !ok && sw != (switchStat{}) {
 			t.Fatal(sw)
 		}
-		for _, r := range printable(fullName(name, text)) {
+		for _, r := range procfile.Printable(fullName(name, text)) {
 			if r < ' ' || r == 0x7f {
 				t.Fatalf("control character in the name of %q", text)
 			}

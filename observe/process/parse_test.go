@@ -1,9 +1,6 @@
 package process
 
-import (
-	"strings"
-	"testing"
-)
+import "testing"
 
 func TestParseStat_Success(t *testing.T) {
 	f := func(line, wantName string, want stat) {
@@ -101,15 +98,4 @@ func TestWithoutWork(t *testing.T) {
 	f("kworker/1:0+mm_percpu_wq", "kworker/1:0")
 	f("kworker/R-mm_percpu_wq", "kworker/R-mm_percpu_wq")
 	f("jbd2/vda-8", "jbd2/vda-8")
-}
-
-func TestPrintable(t *testing.T) {
-	for _, name := range []string{"nginx", "日本語", "a b"} {
-		if got := printable([]byte(name)); got != name {
-			t.Fatal(got)
-		}
-	}
-	if got := printable([]byte("\x1b]0;x\a\n\u202e")); strings.ContainsAny(got, "\x1b\a\n\u202e") {
-		t.Fatalf("%q", got)
-	}
 }

@@ -3,6 +3,8 @@ package procfile
 import (
 	"bytes"
 	"math"
+	"strings"
+	"unicode"
 )
 
 // Line cuts the first line off a text. ok is false at the end of the text. A
@@ -111,6 +113,17 @@ func Decimal(word []byte) (v float64, ok bool) {
 		return 0, false
 	}
 	return float64(n) + float64(m)/math.Pow10(len(part)), true
+}
+
+// Printable returns a name with what could harm a terminal replaced: processes,
+// groups and sockets may bear any.
+func Printable(name []byte) string {
+	return strings.Map(func(r rune) rune {
+		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, string(name))
 }
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' }

@@ -215,3 +215,23 @@ func TestSkip(t *testing.T) {
 		t.Fatalf("%q", got)
 	}
 }
+
+func TestPrintable(t *testing.T) {
+	if got := Printable([]byte("a\x1b[31m\n\u202e日本")); got != "a?[31m??日本" {
+		t.Fatalf("%q", got)
+	}
+}
+
+func TestHex(t *testing.T) {
+	f := func(word string, want uint64, wantOK bool) {
+		t.Helper()
+		if n, ok := Hex([]byte(word)); n != want || ok != wantOK {
+			t.Fatalf("Hex(%q) = %d, %t", word, n, ok)
+		}
+	}
+	f("0000001a", 26, true)
+	f("FFFFFFFFFFFFFFFF", 1<<64-1, true)
+	f("1FFFFFFFFFFFFFFFF", 0, false)
+	f("", 0, false)
+	f("1g", 0, false)
+}

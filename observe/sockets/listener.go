@@ -1,0 +1,142 @@
+package sockets
+
+import (
+	"bytes"
+	"net/netip"
+	"strconv"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe/procfile"
+)
+
+// A listener is what listens at one address.
+type listener struct {
+	address  string
+	instance string // address and owner
+	inode    uint32 // of the first of its sockets
+	looked   int    // how often its owner was looked for
+	owned    bool
+	tick     uint64 // at which it was last told of
+
+	sockets      int
+	queue, limit uint32 // of the fullest socket
+	drops        uint64 // of all its sockets
+	hasLimit     bool
+	hasDrops     bool
+}
+
+// listens takes note of a TCP socket that listens.
+func (s *Source) listens(k *socket) {
+	if k.state != listen {
+		return
+	}
+	l := s.tcp[k.local]
+	if l == nil {
+		if l = s.newListener(k.local.String()); l == nil {
+			return
+		}
+		s.tcp[k.local] = l
+	}
+	l.add(k, s.tick)
+}
+
+// listensAt takes note of a Unix socket that listens.
+func (s *Source) listensAt(k *socket) {
+	if k.state != listen || len(k.name) == 0 {
+		return
+	}
+	l := s.paths[string(k.name)]
+	if l == nil {
+		if l = s.newListener(pathOf(k.name)); l == nil {
+			return
+		}
+		s.paths[string(k.name)] = l
+	}
+	l.add(k, s.tick)
+}
+
+// newListener returns nil when there are too many. Those that have gone make room.
+func (s *Source) newListener(address string) *listener {
+	if len(s.order) >= maxListeners {
+		s.forget()
+	}
+	if len(s.order) >= maxListeners {
+		s.full = true
+		s.warn("there are more than "+strconv.Itoa(maxListeners)+" listeners", "the first ones are recorded")
+		return nil
+	}
+	l := &listener{address: address, instance: address}
+	s.order = append(s.order, l)
+	return l
+}
+
+// forget drops the listeners that were not there at the tick before.
+func (s *Source) forget() {
+	gone := func(l *listener) bool { return l.tick+1 < s.tick }
+	for k, l := range s.tcp {
+		if gone(l) {
+			delete(s.tcp, k)
+		}
+	}
+	for k, l := range s.paths {
+		if gone(l) {
+			delete(s.paths, k)
+		}
+	}
+	kept := s.order[:0]
+	for _, l := range s.order {
+		if !gone(l) {
+			kept = append(kept, l)
+		}
+	}
+	clear(s.order[len(kept):])
+	s.order = kept
+}
+
+// add adds a socket to its listener; the first one of a tick begins it anew.
+func (l *listener) add(k *socket, tick uint64) {
+	if l.tick != tick {
+		if l.inode != k.inode {
+			l.inode, l.looked, l.owned = k.inode, 0, false
+		}
+		l.tick, l.sockets, l.queue, l.limit, l.drops = tick, 0, 0, 0, 0
+		l.hasLimit, l.hasDrops = k.hasLimit, k.hasDrops
+	}
+	l.sockets++
+	if k.queue >= l.queue {
+		l.queue, l.limit = k.queue, k.limit
+	}
+	l.drops += uint64(k.drops)
+}
+
+func (l *listener) emit(f *kasoku.Frame) {
+	f.Gauge("accept.queue", l.instance, "count", float64(l.queue))
+	if l.hasLimit {
+		f.Gauge("accept.limit", l.instance, "count", float64(l.limit))
+	}
+	if l.sockets > 1 {
+		f.Gauge("accept.sockets", l.instance, "count", float64(l.sockets))
+	}
+	if l.hasDrops {
+		f.Counter("accept.drops", l.instance, "count", float64(l.drops))
+	}
+}
+
+// String returns the address as ss(8) prints it.
+func (a address) String() string {
+	ip := netip.AddrFrom16(a.ip)
+	if !a.v6 {
+		ip = netip.AddrFrom4([4]byte(a.ip[:4]))
+	}
+	return netip.AddrPortFrom(ip.Unmap(), a.port).String()
+}
+
+// pathOf returns the name of a Unix socket: a path, or with @ before it a name that
+// is no file.
+func pathOf(name []byte) string {
+	if name[0] == 0 {
+		return "@" + procfile.Printable(bytes.TrimRight(name[1:], "\x00"))
+	}
+	path, _, _ := bytes.Cut(name, []byte{0})
+	return procfile.Printable(path)
+}

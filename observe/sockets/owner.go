@@ -1,0 +1,128 @@
+package sockets
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/kasoku/kasoku/observe/procfile"
+)
+
+const (
+	// ownerTicks is how often owners are looked for while some are not known. It
+	// takes two system calls for each descriptor of each process.
+	ownerTicks = 10
+	// ownerTries is how often the owner of a listener is looked for.
+	ownerTries = 3
+)
+
+// owners finds the processes that hold sockets.
+type owners struct {
+	proc    string
+	link    [64]byte
+	pids    []uint64
+	fds     []uint64
+	refused bool // descriptors of some process may not be listed
+}
+
+// unowned returns how many of the listeners that are there have no owner.
+func (s *Source) unowned() int {
+	n := 0
+	for _, l := range s.order {
+		if !l.owned && l.tick == s.tick {
+			n++
+		}
+	}
+	return n
+}
+
+// findOwners looks for the owners of new listeners: at once when one is new, then
+// now and then.
+func (s *Source) findOwners() {
+	var wanted map[uint32]*listener
+	for _, l := range s.order {
+		if l.owned || l.tick != s.tick || l.looked >= ownerTries || l.looked > 0 && s.tick%ownerTicks != 0 {
+			continue
+		}
+		if wanted == nil {
+			wanted = map[uint32]*listener{}
+		}
+		l.looked++
+		wanted[l.inode] = l
+	}
+	if wanted != nil {
+		s.owners.find(wanted)
+	}
+}
+
+// find gives the listeners the names of their owners. Of several processes that hold
+// a socket, the one with the lowest number counts, which is the master of workers;
+// but for the first process, which hands sockets down.
+func (o *owners) find(wanted map[uint32]*listener) {
+	dir, err := procfile.OpenDir(o.proc)
+	if err != nil {
+		return // without procfs nothing has an owner
+	}
+	o.pids, _ = dir.AppendNumbers(o.pids[:0]) // what cannot be listed has no owner
+	_ = dir.Close()                           // opened for reading
+	first := -1
+	for i, pid := range o.pids {
+		if pid == 1 {
+			first = i
+			continue
+		}
+		if o.look(pid, wanted); len(wanted) == 0 {
+			return
+		}
+	}
+	if first >= 0 {
+		o.look(1, wanted)
+	}
+}
+
+// look looks through the descriptors of one process, and takes what it finds off
+// the list.
+func (o *owners) look(pid uint64, wanted map[uint32]*listener) {
+	base := o.proc + "/" + strconv.FormatUint(pid, 10)
+	dir, err := procfile.OpenDir(base + "/fd")
+	if err != nil {
+		o.refused = o.refused || errors.Is(err, fs.ErrPermission)
+		return
+	}
+	o.fds, err = dir.AppendNumbers(o.fds[:0])
+	_ = dir.Close() // opened for reading
+	if err != nil {
+		return // it has gone
+	}
+	for _, fd := range o.fds {
+		n, err := unix.Readlink(base+"/fd/"+strconv.FormatUint(fd, 10), o.link[:])
+		if err != nil {
+			continue
+		}
+		inode, ok := socketInode(o.link[:n])
+		l := wanted[inode]
+		if !ok || l == nil {
+			continue
+		}
+		delete(wanted, inode)
+		l.owned = true
+		l.instance = l.address
+		if comm, err := os.ReadFile(base + "/comm"); err == nil {
+			l.instance += " " + procfile.Printable(bytes.TrimSpace(comm))
+		}
+	}
+}
+
+// socketInode reads the target of a descriptor's link: socket:[1234].
+func socketInode(link []byte) (uint32, bool) {
+	rest, ok := bytes.CutPrefix(link, []byte("socket:["))
+	if !ok || len(rest) == 0 || rest[len(rest)-1] != ']' {
+		return 0, false
+	}
+	n, ok := procfile.Uint(rest[:len(rest)-1])
+	return uint32(n), ok && n > 0 && n < 1<<32
+}

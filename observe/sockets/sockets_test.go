@@ -1,0 +1,261 @@
+package sockets
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	kasoku "github.com/kasoku/kasoku"
+)
+
+func open(t testing.TB, o Options) *Source {
+	t.Helper()
+	s := New(o)
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func collect(t testing.TB, s *Source) *kasoku.Frame {
+	t.Helper()
+	var f kasoku.Frame
+	if err := s.Collect(t.Context(), &f); err != nil {
+		t.Fatal(err)
+	}
+	return &f
+}
+
+func find(f *kasoku.Frame, name, instance string) *kasoku.Sample {
+	for i := range f.Samples {
+		if s := &f.Samples[i]; s.Name == name && strings.HasPrefix(s.Instance, instance) {
+			return s
+		}
+	}
+	return nil
+}
+
+// listenTCP listens with a small backlog and accepts nothing.
+func listenTCP(t *testing.T, backlog int) (port int) {
+	t.Helper()
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Close(fd) })
+	if err := unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Listen(fd, backlog); err != nil {
+		t.Fatal(err)
+	}
+	name, err := unix.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name.(*unix.SockaddrInet4).Port
+}
+
+// Queues of real listeners are seen: of TCP, and of one with a path.
+func TestAcceptQueues(t *testing.T) {
+	port := listenTCP(t, 2)
+	address := "127.0.0.1:" + strconv.Itoa(port)
+	for range 3 { // a queue of 2 takes 3
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	comm, err := os.ReadFile("/proc/self/comm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner := " " + strings.TrimSpace(string(comm))
+
+	s := open(t, Options{})
+	frame := collect(t, s)
+	f := func(name, instance string, want float64) {
+		t.Helper()
+		got := find(frame, name, instance)
+		if got == nil || got.Value != want || got.Kind != kasoku.Gauge {
+			t.Fatalf("%s %q = %+v, want %v", name, instance, got, want)
+		}
+	}
+	f("accept.queue", address+owner, 3)
+	f("accept.limit", address+owner, 2)
+	f("accept.queue", path+owner, 0)
+	if got := find(frame, "accept.limit", path+owner); got == nil || got.Value < 1 {
+		t.Fatalf("%+v", got)
+	}
+	if got := find(frame, "accept.drops", address+owner); got == nil || got.Value != 0 || got.Kind != kasoku.Counter {
+		t.Fatalf("%+v", got)
+	}
+	if len(s.Warnings()) != 0 && os.Geteuid() == 0 {
+		t.Fatal(s.Warnings())
+	}
+
+	// From files, without limits.
+	frame = collect(t, open(t, Options{NoNetlink: true}))
+	f("accept.queue", address+owner, 3)
+	if find(frame, "accept.limit", address) != nil {
+		t.Fatal("a limit that no file has")
+	}
+}
+
+// Connections are counted by the port that was called, on either side.
+func TestConnectionsByPort(t *testing.T) {
+	port := strconv.Itoa(listenTCP(t, 100))
+	for range fewest {
+		c, err := net.Dial("tcp", "127.0.0.1:"+port)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	for _, o := range []Options{{}, {NoNetlink: true}} {
+		s := open(t, o)
+		now := time.Unix(1000, 0)
+		s.now = func() time.Time { return now }
+		frame := collect(t, s)
+		for _, instance := range []string{"to " + port, "at " + port} {
+			if got := find(frame, "tcp.established", instance); got == nil || got.Value != fewest || got.Instance != instance {
+				t.Fatalf("%s: %+v", instance, got)
+			}
+			if got := find(frame, "tcp.time_wait", instance); got == nil || got.Value != 0 {
+				t.Fatalf("%s: %+v", instance, got)
+			}
+		}
+		if find(frame, "ports.range", "") == nil {
+			t.Fatal("no range of ports")
+		}
+		now = now.Add(time.Second)
+		if find(collect(t, s), "tcp.established", "to "+port) != nil {
+			t.Fatal("all connections were asked for again after a second")
+		}
+		now = now.Add(tableLatest)
+		if find(collect(t, s), "tcp.established", "to "+port) == nil {
+			t.Fatal("a port is forgotten")
+		}
+	}
+}
+
+func TestNeitherNetlinkNorFiles(t *testing.T) {
+	s := open(t, Options{Proc: t.TempDir(), NoNetlink: true})
+	var f kasoku.Frame
+	err := s.Collect(t.Context(), &f)
+	h, ok := err.(interface{ Hint() string })
+	if !ok || h.Hint() == "" || !strings.Contains(err.Error(), "net/tcp") {
+		t.Fatal(err)
+	}
+}
+
+// A listener that is gone makes room for another one.
+func TestManyListeners(t *testing.T) {
+	s := open(t, Options{NoNetlink: true})
+	add := func(port uint16) {
+		s.listens(&socket{state: listen, local: address{port: port}, inode: uint32(port)})
+	}
+	s.tick = 1
+	for port := range uint16(maxListeners + 5) {
+		add(port + 1)
+	}
+	if len(s.order) != maxListeners || len(s.Warnings()) != 1 {
+		t.Fatal(len(s.order), s.Warnings())
+	}
+	s.tick = 3
+	add(9999)
+	if len(s.order) != 1 || len(s.tcp) != 1 {
+		t.Fatal(len(s.order), len(s.tcp))
+	}
+}
+
+// Sockets with one address are one listener; the fullest one counts.
+func TestReusedPort(t *testing.T) {
+	s := open(t, Options{NoNetlink: true})
+	s.tick = 1
+	at := address{port: 80}
+	s.listens(&socket{state: listen, local: at, queue: 1, limit: 10, drops: 2, hasLimit: true, hasDrops: true, inode: 5})
+	s.listens(&socket{state: listen, local: at, queue: 7, limit: 20, drops: 3, hasLimit: true, hasDrops: true, inode: 6})
+	var frame kasoku.Frame
+	s.order[0].emit(&frame)
+	for name, want := range map[string]float64{"accept.queue": 7, "accept.limit": 20, "accept.sockets": 2, "accept.drops": 5} {
+		if got := find(&frame, name, "0.0.0.0:80"); got == nil || got.Value != want {
+			t.Fatalf("%s = %+v, want %v", name, got, want)
+		}
+	}
+}
+
+func TestParseTable(t *testing.T) {
+	const text = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   0: 0100007F:0CEA 00000000:0000 0A 00000000:00000003 00:00000000 00000000   109        0 23456 1 0000000000000000 100 0 0 10 0
+   1: 0100007F:0CEA 0100007F:D431 06 00000000:00000000 03:00000F5C 00000000     0        0 0 3 0000000000000000
+`
+	var got []socket
+	if err := parseTable([]byte(text), listening|connected, func(k *socket) { got = append(got, *k) }); err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 2 || got[0].local.String() != "127.0.0.1:3306" || got[0].queue != 3 || got[0].inode != 23456 || got[0].state != listen ||
+		got[1].peer != 0xD431 || got[1].state != timeWait {
+		t.Fatalf("%+v", got)
+	}
+	for _, bad := range []string{"x\n0: 1:1 1:1 0A 0:0 0 0 0 0\n", "x\n rubbish\n", "x\n0: 0100007F:10000 00000000:0000 0A 0:0 00:0 0 0 0 5\n"} {
+		if err := parseTable([]byte(bad), listening, func(*socket) {}); err == nil {
+			t.Fatalf("no error for %q", bad)
+		}
+	}
+}
+
+func TestSocketInode(t *testing.T) {
+	f := func(link string, want uint32, wantOK bool) {
+		t.Helper()
+		if n, ok := socketInode([]byte(link)); n != want && ok || ok != wantOK {
+			t.Fatalf("socketInode(%q) = %d, %t", link, n, ok)
+		}
+	}
+	f("socket:[23456]", 23456, true)
+	f("socket:[", 0, false)
+	f("socket:[0]", 0, false)
+	f("socket:[99999999999]", 0, false)
+	f("pipe:[12]", 0, false)
+}
+
+// FuzzAnswers feeds what reads the kernel's answers with anything.
+func FuzzAnswers(f *testing.F) {
+	f.Add([]byte{20, 0, 0, 0, 3, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, "0100007F:0CEA")
+	f.Add(append([]byte{100, 0, 0, 0, 18, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 10}, make([]byte, 82)...), "00000000000000000000000000000000:0050")
+	f.Add(append([]byte{36, 0, 0, 0, 20, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 10}, make([]byte, 17)...), "")
+	f.Fuzz(func(t *testing.T, block []byte, word string) {
+		var d diag
+		told := 0
+		_, _ = d.answers(block, func(k *socket) {
+			told++
+			_ = k.local.String()
+			if len(k.name) > 0 {
+				_ = pathOf(k.name)
+			}
+		})
+		if told > len(block)/headBytes {
+			t.Fatalf("%d sockets of %d bytes", told, len(block))
+		}
+		if a, ok := parseAddress([]byte(word)); ok && a.String() == "" {
+			t.Fatal(word)
+		}
+		_ = parseTable(block, listening|connected, func(*socket) {})
+		_, _ = socketInode(block)
+	})
+}
