@@ -21,6 +21,7 @@ import (
 	"github.com/kasoku/kasoku/capture"
 	"github.com/kasoku/kasoku/diagnose/rules"
 	"github.com/kasoku/kasoku/labs/isuumo"
+	"github.com/kasoku/kasoku/labs/isuumo/app"
 	"github.com/kasoku/kasoku/labs/isuumo/stack"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/loop"
@@ -282,6 +283,9 @@ func (r *labRuns) record(ctx context.Context, side *labSide, s *stack.Stack) (*l
 		o.Observers = kasoku.ObserversOff
 	}
 	o.Probe = probeOfIsuumo(s.URL())
+	if base := s.AppURL(); strings.HasPrefix(base, "http") {
+		o.Expvar = []string{base + app.Vars}
+	}
 	var err error
 	if o.Path, err = placeRun(&o.Run, "", r.f.out.dir, r.e.now()); err != nil {
 		return nil, err

@@ -25,6 +25,7 @@ type truthFlags struct {
 	labs, only []string
 	database   string
 	duration   time.Duration
+	size       string
 	keep       string
 	again      bool
 	byID       bool
@@ -46,6 +47,7 @@ func newLabTruth(e *env) *cobra.Command {
 	fl.StringSliceVar(&f.only, "only", nil, "these variants alone: ids, all, none")
 	fl.StringVar(&f.database, "db", "mariadb", "database: mariadb or mysql")
 	fl.DurationVar(&f.duration, "duration", 12*time.Second, "of the load of a run")
+	fl.StringVar(&f.size, "size", "full", "rows of isuumo: full or small")
 	fl.StringVar(&f.keep, "keep", "truth", "`DIRECTORY` for the run files, LAB/VARIANT.kasoku")
 	fl.BoolVar(&f.again, "again", false, "diagnose the run files that are there again, without runs")
 	fl.BoolVar(&f.byID, "by-id", false, "also count by id")
@@ -135,7 +137,7 @@ func (f *truthFlags) make(ctx, hard context.Context, e *env, name, variant, path
 		return err
 	}
 	rf := &labRunFlags{times: 1, duration: f.duration, out: output{dir: filepath.Dir(path)}}
-	rf.lab = labFlags{defects: variant, database: f.database, size: "small", set: map[string]bool{"defects": true, "size": true}}
+	rf.lab = labFlags{defects: variant, database: f.database, size: f.size, set: map[string]bool{"defects": true, "size": true}}
 	r := &labRuns{e: e, f: rf, hard: hard, progress: e.progress(), sides: []*labSide{{name: variant}}}
 	if r.self, err = os.Executable(); err != nil {
 		return err

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
@@ -148,7 +149,7 @@ func (r ORMSave) finding(c *diagnose.Case, shape *kasoku.SaveShape, s saveCounte
 	if shape != nil && len(shape.Sample) > 0 {
 		fix.Code, fix.Lang = shape.Sample[len(shape.Sample)-1], "sql"
 	}
-	return kasoku.Finding{
+	f := kasoku.Finding{
 		ID: r.ID(), Object: object, Title: title, Clause: "an ORM sends UPDATE, SELECT and INSERT for each new row", Severity: kasoku.Problem,
 		Confidence: diagnose.Confidence(r.signals(c, shape, s, err)...), Impact: r.impact(c, s, err),
 		Evidence: r.evidence(c, shape, s, err),
@@ -157,6 +158,23 @@ func (r ORMSave) finding(c *diagnose.Case, shape *kasoku.SaveShape, s saveCounte
 		Fixes: []kasoku.Fix{fix}, Expect: "one INSERT per new row, and Com_update +0",
 		Verify: "repeat the load: Questions per request falls to those of one INSERT", Interval: c.Focus.Interval,
 	}
+	if shape != nil && r.transacts(c, shape) {
+		f.Explains = []string{"DBC-08", "DBC-09"}
+	}
+	return f
+}
+
+// transacts reports whether every transaction of the run that is seen in the slow log
+// is around a statement of the saved table: they go with the saves.
+func (ORMSave) transacts(c *diagnose.Case, shape *kasoku.SaveShape) bool {
+	for i := range c.Transactions {
+		for _, id := range c.Transactions[i].Shape {
+			if q := c.QueryByID(id); q != nil && !strings.EqualFold(statementOf(q).table, shape.Table) {
+				return false
+			}
+		}
+	}
+	return len(c.Transactions) > 0
 }
 
 func (ORMSave) signals(c *diagnose.Case, shape *kasoku.SaveShape, s saveCounters, err error) []diagnose.Signal {

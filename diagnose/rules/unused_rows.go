@@ -2,11 +2,13 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/nginxconf"
 	"github.com/kasoku/kasoku/unit"
 )
 
@@ -14,7 +16,9 @@ import (
 //
 // Evidence: a SELECT without LIMIT sends at least 50 rows a call, an endpoint runs
 // it, and the endpoint's answers are too small for them: fewer than 8 bytes for
-// each row that its requests read. That answers hardly differ in size bears it out.
+// each row that its requests read, or, where nginx compresses nothing, a third of
+// the bytes that the server sent for them. That answers hardly differ in size bears
+// it out.
 // Cause: the program reads a whole history and uses its first row, or counts and
 // adds up rows itself; the server finds, sorts and sends all of them.
 // Fix: let the database return what is used: ORDER BY … LIMIT 1, the columns that
@@ -31,6 +35,9 @@ const (
 	// bytesPerRow is less than the shortest row that an answer could hold: a
 	// number with its comma.
 	bytesPerRow = 8
+	// bytesSentShare of the bytes that the server sends for rows is less than an
+	// answer with all of them: JSON is longer than the protocol's rows.
+	bytesSentShare = 1. / 3
 	// flatSizes is how often the largest answer may be the smallest for sizes not
 	// to follow the rows.
 	flatSizes = 2
@@ -55,6 +62,7 @@ func (r UnusedRows) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 	}
 	var out []kasoku.Finding
 	var near float64
+	plain := sendsPlain(c)
 	said := "no SELECT without LIMIT that sends rows is known to be of an endpoint"
 	for i := range c.Queries {
 		q := &c.Queries[i]
@@ -72,6 +80,10 @@ func (r UnusedRows) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 		}
 		u := unusedRow{q, x, e, rowsPerCall(q) * max(x.PerRequest, 1), float64(e.Bytes) / float64(e.Count)}
 		many, small := rowsPerCall(q)/manyRowsSent, bytesPerRow*u.rows/max(u.bytes, 1)
+		if plain {
+			sent := float64(q.BytesSent) / float64(q.Calls) * max(x.PerRequest, 1)
+			small = max(small, bytesSentShare*sent/max(u.bytes, 1))
+		}
 		if many >= 1 && small >= 1 {
 			out = append(out, r.finding(c, u, s))
 			continue
@@ -85,6 +97,14 @@ func (r UnusedRows) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 		return out, nil
 	}
 	return nil, diagnose.Quiet(r.ID(), near, "%s", said)
+}
+
+// sendsPlain reports whether nginx is known to compress no answers.
+func sendsPlain(c *diagnose.Case) bool {
+	w, err := webServerOf(c.Recording)
+	return err == nil && !slices.ContainsFunc(w.conf, func(d nginxconf.Directive) bool {
+		return (d.Name() == "gzip" || d.Name() == "brotli") && len(d.Words) > 1 && d.Words[1] != "off"
+	})
 }
 
 func (r UnusedRows) finding(c *diagnose.Case, u unusedRow, s statement) kasoku.Finding {

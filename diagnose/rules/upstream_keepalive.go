@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,9 +58,12 @@ func (r UpstreamKeepalive) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.S
 	if passing == 0 {
 		return nil, diagnose.Quiet(r.ID(), 0, "nginx passes no requests on")
 	}
-	_, requests, passed, err := frontEndpoints(c)
+	endpoints, requests, passed, err := frontEndpoints(c)
 	if passed == 0 {
 		passed = requests
+	}
+	if n := passedBy(w, lacking, endpoints); n > 0 {
+		passed = n
 	}
 	if passed == 0 {
 		return nil, diagnose.Blind(r.ID(), err)
@@ -111,6 +115,18 @@ func lackingKeepalive(w *webServer) (out []proxied, passing int) {
 		}
 	}
 	return out, passing
+}
+
+// passedBy returns how many requests went to servers behind through these locations;
+// others may keep their connections. 0 when the log does not tell.
+func passedBy(w *webServer, locations []proxied, endpoints []kasoku.Endpoint) (n uint64) {
+	for i := range endpoints {
+		l, ok := w.locationOf(endpoints[i].Route)
+		if ok && slices.ContainsFunc(locations, func(p proxied) bool { return p.location.at == l.at }) {
+			n += endpoints[i].UpstreamCount
+		}
+	}
+	return n
 }
 
 // clearsConnection reports whether the header Connection, which nginx sets to close,

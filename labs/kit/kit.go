@@ -28,6 +28,8 @@ type Defect struct {
 	// Object is a regular expression of what a finding has to name, kind and name
 	// as kasoku.Object prints them; empty: anything.
 	Object string
+	// Also is another id under which it may be told, because both mean one signal.
+	Also string
 	// Brings are ids of findings that are true while this defect is seeded, because
 	// they are the same trouble seen from another side.
 	Brings []string

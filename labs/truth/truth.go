@@ -3,8 +3,9 @@
 //
 // The one idea: a [Case] is one recorded run with what was seeded in it. A seeded defect
 // is found when a finding has its id and names what the lab's table expects; a finding
-// that nothing seeded explains is a false alarm. [Judge] counts that of one run, [Table]
-// adds up and prints.
+// that nothing seeded explains is a false alarm. A defect that costs next to nothing
+// in its lab is told as a remark; that counts as found, and is counted beside. [Judge]
+// counts that of one run, [Table] adds up and prints.
 package truth
 
 import (
@@ -61,6 +62,7 @@ type Row struct {
 	Seeded       []string
 	First3       []string // seeded ids that are among the first three findings
 	First5       []string // among the first five, with the right object
+	Remarked     []string // those of First5 that are remarks: they cost little there
 	Wrong        []string // found, but of another object: "IDX-01 table isu"
 	Missed       []string // not among the first five, with the place where they stand else
 	False        []string // "APP-01 process app"
@@ -83,7 +85,7 @@ func Judge(c Case, d *kasoku.Diagnosis) Row {
 		}
 	}
 	for _, id := range c.Seeded {
-		row.find(c.Lab.Defect(id), problems)
+		row.find(c.Lab.Defect(id), d.Findings)
 	}
 	for i := range problems {
 		row.judge(c, &problems[i], problems)
@@ -92,21 +94,26 @@ func Judge(c Case, d *kasoku.Diagnosis) Row {
 }
 
 // find looks for a seeded defect.
-func (r *Row) find(d *kit.Defect, problems []kasoku.Finding) {
+func (r *Row) find(d *kit.Defect, findings []kasoku.Finding) {
 	wrong := ""
-	for i := range problems {
-		f := &problems[i]
+	for i := range findings {
+		f := &findings[i]
 		switch {
-		case f.ID != d.ID:
+		case f.ID != d.ID && f.ID != d.Also:
 			continue
 		case !names(d, f):
-			wrong = f.ID + " " + f.Object.String()
+			if f.Severity == kasoku.Problem && f.ID == d.ID {
+				wrong = f.ID + " " + f.Object.String()
+			}
 			continue
 		case i < few:
 			r.First3 = append(r.First3, d.ID)
 		}
 		if i < top {
 			r.First5 = append(r.First5, d.ID)
+			if f.Severity != kasoku.Problem {
+				r.Remarked = append(r.Remarked, d.ID)
+			}
 			return
 		}
 	}
@@ -132,7 +139,7 @@ func explained(c Case, f *kasoku.Finding, all []kasoku.Finding) bool {
 		return true
 	}
 	for _, id := range c.Seeded {
-		if slices.Contains(c.Lab.Defect(id).Brings, f.ID) {
+		if d := c.Lab.Defect(id); slices.Contains(d.Brings, f.ID) || d.Also == f.ID && names(d, f) {
 			return true
 		}
 	}

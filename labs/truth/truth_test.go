@@ -24,8 +24,8 @@ func TestJudge(t *testing.T) {
 	info := problem("OPS-04", "orders")
 	info.Severity = kasoku.Info
 	d := &kasoku.Diagnosis{Findings: []kasoku.Finding{
-		problem("APP-01", "log"), problem("HW-11", "program"), info,
-		problem("IDX-01", "users"), problem("IDX-01", "orders"), problem("QRY-04", "GET /x", "DRV-01"), problem("DRV-01", "app"),
+		problem("APP-01", "log"), problem("HW-11", "program"),
+		problem("IDX-01", "users"), problem("IDX-01", "orders"), problem("QRY-04", "GET /x", "DRV-01"), problem("DRV-01", "app"), info,
 	}}
 	r := truth.Judge(lab().Case(truth.All), d)
 	if !slices.Equal(r.First5, []string{"IDX-01", "QRY-04"}) || len(r.First3) != 0 || !slices.Equal(r.Missed, []string{"NGX-01"}) || len(r.Wrong) != 0 {
@@ -34,9 +34,17 @@ func TestJudge(t *testing.T) {
 	if !slices.Equal(r.False, []string{"APP-01 table log", "IDX-01 table users"}) || r.Right != 4 || r.Infos != 1 {
 		t.Errorf("false %v, right %d, infos %d", r.False, r.Right, r.Infos)
 	}
-	r = truth.Judge(lab().Case("IDX-01"), &kasoku.Diagnosis{Findings: d.Findings[3:4]})
+	r = truth.Judge(lab().Case("IDX-01"), &kasoku.Diagnosis{Findings: d.Findings[2:3]})
 	if !slices.Equal(r.Wrong, []string{"IDX-01 table users"}) || !slices.Equal(r.Missed, []string{"IDX-01"}) {
 		t.Errorf("wrong %v, missed %v", r.Wrong, r.Missed)
+	}
+	small := problem("IDX-02", "orders")
+	small.Severity = kasoku.Info
+	l := lab()
+	l.Defects[0].Also = "IDX-02"
+	r = truth.Judge(l.Case("IDX-01"), &kasoku.Diagnosis{Findings: []kasoku.Finding{small}})
+	if !slices.Equal(r.First5, []string{"IDX-01"}) || !slices.Equal(r.Remarked, []string{"IDX-01"}) {
+		t.Errorf("a remark of the same signal: found %v, as remarks %v", r.First5, r.Remarked)
 	}
 	if r := truth.Judge(lab().Case(truth.None), d); len(r.Seeded) != 0 || len(r.False) != 6 {
 		t.Errorf("of none: seeded %v, false %v", r.Seeded, r.False)
@@ -56,7 +64,7 @@ func TestTable(t *testing.T) {
 	if err := table.WriteMarkdown(&b); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| shop | all | 6 | 1 | 4 | e, f | – | X-01 y |", "Recall in the first five 80.0 % (4 of 5), precision 80.0 % (4 of 5)."} {
+	for _, want := range []string{"| shop | all | 6 | 1 | 4 | – | e, f | – | X-01 y |", "Recall in the first five 80.0 % (4 of 5, 0 of them as remarks), precision 80.0 % (4 of 5)."} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("lacks %q:\n%s", want, b.String())
 		}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"expvar"
 	"fmt"
 	"io"
 	"log"
@@ -66,6 +67,7 @@ func Serve(ctx context.Context, cfg Config) error {
 	if cfg.Defects.Has("APP-01") {
 		h = chatty(s, cfg.AppLog)
 	}
+	h = withVars(h, db)
 	return errors.Join(process.Serve(ctx, &http.Server{
 		Handler:           h,
 		ErrorLog:          appLog,
@@ -110,6 +112,23 @@ func openDB(cfg Config) (*sql.DB, error) {
 		db.SetMaxIdleConns(poolSize)
 	}
 	return db, nil
+}
+
+// Vars is the path at which the service publishes what its pool counts, as expvar
+// does, to those who ask it without nginx.
+const Vars = "/debug/vars"
+
+// withVars answers Vars.
+func withVars(h http.Handler, db *sql.DB) http.Handler {
+	pool := expvar.Func(func() any { return db.Stats() })
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != Vars || r.Header.Get("X-Forwarded-For") != "" {
+			h.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, "{\"db\": %s}\n", pool.String())
+	})
 }
 
 // poolSize is above the number of requests that the benchmark's highest level has
