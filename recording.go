@@ -33,6 +33,7 @@ type Recording struct {
 	Callers   []Caller // which endpoint runs which statements
 	LockWaits []LockWait
 	Deadlocks []Deadlock
+	Profiles  []Profile // of programs under load, by kind
 
 	RowChecks []RowCheck
 	Warnings  []Warning

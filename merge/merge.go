@@ -226,6 +226,7 @@ func add(out *kasoku.Recording, p *part, shift time.Duration) {
 	out.Joins = append(out.Joins, r.Joins...)
 	out.LockWaits = append(out.LockWaits, r.LockWaits...)
 	out.Deadlocks = append(out.Deadlocks, r.Deadlocks...)
+	out.Profiles = append(out.Profiles, r.Profiles...)
 	out.RowChecks = append(out.RowChecks, r.RowChecks...)
 	for _, w := range r.Warnings {
 		w.Text = hostName(r) + ": " + w.Text

@@ -35,6 +35,7 @@ func moved(r *kasoku.Recording, d time.Duration) *kasoku.Recording {
 	out.Joins = each(r.Joins, func(j *kasoku.Join) { j.Interval = later(j.Interval, d) })
 	out.LockWaits = each(r.LockWaits, func(l *kasoku.LockWait) { l.First, l.Last = l.First+d, l.Last+d })
 	out.Deadlocks = each(r.Deadlocks, func(x *kasoku.Deadlock) { x.At += d })
+	out.Profiles = each(r.Profiles, func(p *kasoku.Profile) { p.Interval = later(p.Interval, d) })
 	return &out
 }
 
@@ -86,6 +87,7 @@ func renamed(r *kasoku.Recording, from, to string) {
 	rename(n, r.Joins, func(v *kasoku.Join) *string { return &v.Host })
 	rename(n, r.LockWaits, func(v *kasoku.LockWait) *string { return &v.Host })
 	rename(n, r.Deadlocks, func(v *kasoku.Deadlock) *string { return &v.Host })
+	rename(n, r.Profiles, func(v *kasoku.Profile) *string { return &v.Host })
 	rename(n, r.RowChecks, func(v *kasoku.RowCheck) *string { return &v.Host })
 }
 

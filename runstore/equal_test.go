@@ -161,6 +161,8 @@ func fill(r *rand.Rand, v reflect.Value) {
 		v.SetInt(int64(r.Uint64()))
 	case reflect.Uint64:
 		v.SetUint(r.Uint64())
+	case reflect.Uint8:
+		v.SetUint(uint64(r.Uint32() & 0xff))
 	case reflect.Uint32:
 		v.SetUint(uint64(r.Uint32()))
 	case reflect.Float64:

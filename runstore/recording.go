@@ -136,7 +136,7 @@ func (rd *reader) logs(rec *kasoku.Recording) {
 	rec.Messages = values(messages)
 }
 
-// analysis reads what schemas 3 and 5 added.
+// analysis reads what schemas 3, 5 and 6 added.
 func (rd *reader) analysis(rec *kasoku.Recording) {
 	slow := slowTable().read(rd)
 	withText(rd, slow, rawURITable(), func(s *kasoku.SlowRequest, text string) { s.URI = text })
@@ -157,6 +157,7 @@ func (rd *reader) analysis(rec *kasoku.Recording) {
 	rec.Callers = values(callerTable().read(rd))
 	rec.LockWaits = values(lockWaitTable().read(rd))
 	rec.Deadlocks = values(deadlockTable().read(rd))
+	rec.Profiles = readProfiles(rd)
 }
 
 // withText gives each value the text that the table beside it has under its id.

@@ -73,6 +73,9 @@ func sampleRecording() *kasoku.Recording {
 			BlockingID: "4C", Samples: 12, Waiters: 9, Longest: time.Second, Oldest: 2 * time.Second, First: 3 * time.Second, Last: 40 * time.Second}},
 		Deadlocks: []kasoku.Deadlock{{Host: "lab1", At: 9 * time.Second, Table: "app.users", Statements: []string{"update users", "update posts"},
 			Indexes: []string{"PRIMARY"}, Count: 5}},
+		Profiles: []kasoku.Profile{{Host: "lab1", Program: "userapi", Address: "http://127.0.0.1:6060/debug/pprof/", Kind: kasoku.ProfileCPU, Unit: "nanoseconds",
+			Interval: kasoku.Interval{From: 6 * time.Second, To: 16 * time.Second}, Total: 8_000_000_000, Stacks: 412, Data: []byte{0x1f, 0x8b, 8, 0}, Note: "cut",
+			Functions: []kasoku.ProfileFunction{{Name: "main.hash", File: "/src/app/main.go", Line: 12, Flat: 6_000_000_000, Cum: 7_000_000_000}}}},
 		Messages: []kasoku.Message{{Host: "lab1", Path: "/var/log/app.log", Kind: kasoku.MessageNginx, Pattern: "Error <n>: Too many connections", Level: "error", Code: "1040",
 			Count: 6_612, Bytes: 500_000, Sample: "Error 1040: Too many connections", First: 31 * time.Second, Last: 61 * time.Second,
 			Seconds: map[int]uint64{31: 220, 32: 221}}},
@@ -125,6 +128,9 @@ func sampleOfVersion(v int64) *kasoku.Recording {
 		}
 		rec.Messages[0].Kind = ""
 		rec.Diagnosis.Findings[0].Fixes[0].Edits = nil
+	}
+	if v < 6 {
+		rec.Profiles = nil
 	}
 	return rec
 }

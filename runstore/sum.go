@@ -57,6 +57,7 @@ func allTables() []summed {
 		of(queryTable()), of(rawQueryTable()), of(rawStatementTable()), of(saveTable()), of(rawSaveTable()),
 		of(txnTable()), of(planTable()), of(planStepTable()), of(rawPlanTable()), of(tableDefTable()), of(adviceTable()),
 		of(joinTable()), of(callerTable()), of(lockWaitTable()), of(deadlockTable()),
+		of(profileTable()), of(profileFunctionTable()),
 		of(messageTable()), of(rawMessageTable()), of(rowCheckTable()), of(warningTable()),
 		of(diagnosisTable()), of(findingTable()), of(evidenceTable()), of(quoteTable()), of(silenceTable()),
 	}

@@ -41,7 +41,7 @@ func Write(path string, rec *kasoku.Recording) (err error) {
 		w.SaveSettings(rec.Settings), w.SaveChanges(rec.Changes), w.SaveRowChecks(rec.RowChecks),
 		w.SaveLogs(rec.Logs), w.SaveEndpoints(rec.Endpoints), w.SaveQueries(rec.Queries),
 		w.SaveSlowest(rec.Slowest), w.SaveTransactions(rec.Transactions), w.SavePlans(rec.Plans), w.SaveTables(rec.Tables), w.SaveAdvice(rec.Advice),
-		w.SaveJoins(rec.Joins), w.SaveCallers(rec.Callers), w.SaveLockWaits(rec.LockWaits), w.SaveDeadlocks(rec.Deadlocks),
+		w.SaveJoins(rec.Joins), w.SaveCallers(rec.Callers), w.SaveLockWaits(rec.LockWaits), w.SaveDeadlocks(rec.Deadlocks), w.SaveProfiles(rec.Profiles),
 		w.SaveSaves(rec.Saves), w.SaveMessages(rec.Messages), w.SaveWarnings(rec.Warnings),
 		w.SaveDiagnosis(rec.Diagnosis))
 	if err != nil {
