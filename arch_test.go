@@ -19,6 +19,7 @@ import (
 // test may import any directory but cmd/.
 var floorTable = parseFloors(`
 0 unit histogram lines command mysqlflags sqltag
+0 mackerel/plugin mackerel/check mackerel/program
 0 mackerel graphite prometheus nginxconf uplot whisper
 0 internal/golden internal/fixture internal/peertest
 1 . mysqlread service internal/browsertest
