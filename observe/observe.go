@@ -77,7 +77,10 @@ type Sink interface {
 type Options struct {
 	Host     string        // name of this host, for frames, gaps and events
 	Interval time.Duration // between ticks; 0 means DefaultInterval
-	Start    time.Time     // moment 0 of the run, as time.Now gave it (with its monotonic reading); zero means when Run begins
-	Sources  []Source      // with different names, none of them SelfName
-	Sink     Sink
+	// Every gives sources, by name, an interval of their own. All intervals must be
+	// multiples of the shortest one. Names of no source count for nothing.
+	Every   map[string]time.Duration
+	Start   time.Time // moment 0 of the run, as time.Now gave it (with its monotonic reading); zero means when Run begins
+	Sources []Source  // with different names, none of them SelfName
+	Sink    Sink
 }

@@ -27,6 +27,7 @@ type Sampler struct {
 	workers []*worker // the last one is self's
 	self    *self
 	wall    wallClock
+	step    time.Duration // the shortest of all intervals, the ticker's
 
 	// The ticker's own until it has stopped.
 	missed  int           // ticks at which this process did not run
@@ -43,15 +44,29 @@ func New(o Options) *Sampler {
 	if o.Interval == 0 {
 		o.Interval = DefaultInterval
 	}
-	return &Sampler{o: o, queue: newQueue(), wall: wallClock{now: time.Now}}
+	s := &Sampler{o: o, queue: newQueue(), wall: wallClock{now: time.Now}, step: o.Interval}
+	for _, src := range o.Sources {
+		s.step = min(s.step, s.intervalOf(src.Name()))
+	}
+	return s
+}
+
+// intervalOf returns the time between two ticks of a source.
+func (s *Sampler) intervalOf(source string) time.Duration {
+	if every, ok := s.o.Every[source]; ok {
+		return every
+	}
+	return s.o.Interval
 }
 
 func (s *Sampler) validate() error {
 	switch {
 	case s.o.Sink == nil:
 		return errors.New("sample: no sink")
-	case s.o.Interval < time.Millisecond:
-		return fmt.Errorf("sample: interval %s is below 1 ms", s.o.Interval)
+	case s.step < time.Millisecond:
+		return fmt.Errorf("sample: interval %s is below 1 ms", s.step)
+	case s.o.Interval%s.step != 0:
+		return fmt.Errorf("sample: interval %s is no multiple of %s", s.o.Interval, s.step)
 	}
 	names := map[string]bool{SelfName: true}
 	for _, src := range s.o.Sources {
@@ -59,6 +74,9 @@ func (s *Sampler) validate() error {
 			return fmt.Errorf("sample: two sources are named %q", src.Name())
 		}
 		names[src.Name()] = true
+		if every := s.intervalOf(src.Name()); every%s.step != 0 {
+			return fmt.Errorf("sample: interval %s of %q is no multiple of %s", every, src.Name(), s.step)
+		}
 	}
 	return nil
 }
@@ -120,58 +138,60 @@ func (s *Sampler) tick(ctx context.Context) {
 		}
 	}()
 	due := s.now()
-	s.trigger(due, due)
 	last := due
-	due = s.following(due + s.o.Interval/closest)
+	s.trigger(due, due, (*worker).apart)
+	due = s.following(due + s.step/closest)
 	timer := time.NewTimer(due - s.now())
 	defer timer.Stop()
 	for {
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
-			if now := s.now(); now-last >= s.o.Interval/closest {
-				s.trigger(now, now)
+			if now := s.now(); now-last >= s.step/closest {
+				s.trigger(now, now, (*worker).apart)
 			}
 			return
 		}
 		now := s.now()
-		s.skip(due, now)
-		s.trigger(due, now)
+		s.skip(last, due, now)
+		s.trigger(due, now, func(w *worker, now time.Duration) bool { return w.due(last, now) })
 		last, due = now, s.following(now)
 		timer.Reset(due - s.now())
 	}
 }
 
-// following returns the first multiple of the interval that is later than t.
+// following returns the first multiple of the step that is later than t.
 func (s *Sampler) following(t time.Duration) time.Duration {
-	return (t/s.o.Interval + 1) * s.o.Interval
+	return (t/s.step + 1) * s.step
 }
 
-// trigger asks every source. The tick was due at due; it is now.
-func (s *Sampler) trigger(due, now time.Duration) {
+// trigger asks the sources whose turn it is. The tick was due at due; it is now.
+func (s *Sampler) trigger(due, now time.Duration, turn func(*worker, time.Duration) bool) {
 	if e, stepped := s.wall.check(now); stepped {
 		e.Host = s.o.Host
 		s.queue.add(item{events: []kasoku.Event{e}})
 	}
-	s.self.late.Store(int64(now - due))
+	s.self.tick(now - due)
 	s.self.drift.Store(int64(s.wall.drift))
 	for _, w := range s.workers {
-		w.tick(max(due, s.following(now)-s.o.Interval), now)
+		if turn(w, now) {
+			w.tick(max(due, now/w.every*w.every), now)
+		}
 	}
 }
 
 // skip notes the ticks that passed while this process did not run: it was
-// stopped, or the machine was.
-func (s *Sampler) skip(due, now time.Duration) {
-	missed := int((now - due) / s.o.Interval)
+// stopped, or the machine was. The last tick was at last, the next one at due.
+func (s *Sampler) skip(last, due, now time.Duration) {
+	missed := int((now - due) / s.step)
 	if missed == 0 {
 		return
 	}
 	s.missed += missed
 	s.longest = max(s.longest, now-due)
 	for _, w := range s.workers {
-		if !w.busy.Load() {
-			s.queue.add(item{w: w, due: due, at: now, reason: "kasoku did not run for " + unit.Duration(now-due)})
+		if first, ok := w.missed(last, now); ok {
+			s.queue.add(item{w: w, due: max(first, due), at: now, reason: "kasoku did not run for " + unit.Duration(now-due)})
 		}
 	}
 }

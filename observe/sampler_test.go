@@ -398,8 +398,8 @@ func TestMissedTicks(t *testing.T) {
 	s := New(Options{Start: time.Now(), Sources: []Source{&fake{name: "a"}}, Sink: l})
 	s.prepare()
 	defer s.self.Close()
-	s.skip(7*time.Second, 7400*time.Millisecond) // late, but in its second
-	s.skip(8*time.Second, 12300*time.Millisecond)
+	s.skip(6*time.Second, 7*time.Second, 7400*time.Millisecond) // late, but in its second
+	s.skip(7400*time.Millisecond, 8*time.Second, 12300*time.Millisecond)
 	s.handle(s.queue.take(nil))
 	w := s.workers[0]
 	s.handleOne(&item{w: w, frame: frameOf(w), at: 12301 * time.Millisecond})
@@ -408,6 +408,60 @@ func TestMissedTicks(t *testing.T) {
 		0s a 0`)
 	if s.missed != 4 || s.longest != 4300*time.Millisecond {
 		t.Fatal(s.missed, s.longest)
+	}
+}
+
+// A source may have ticks of its own, between those of the others.
+func TestEvery(t *testing.T) {
+	l := newLog()
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		<-time.After(960 * time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), 1300*time.Millisecond)
+		defer cancel()
+		slow := &fake{name: "slow", script: []act{{}, {takes: 10 * time.Millisecond}}}
+		quick := &fake{name: "quick", script: []act{{}, {}, {takes: 250 * time.Millisecond}, {}}}
+		err := New(Options{Start: start, Every: map[string]time.Duration{"quick": 200 * time.Millisecond, "none": time.Second}, Sources: []Source{slow, quick}, Sink: l}).Run(ctx)
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	var got []string
+	for _, line := range l.lines {
+		if !strings.HasPrefix(line, "960ms") { // in any order
+			got = append(got, line)
+		}
+	}
+	l.lines = got
+	// At 1 s both are too close to their first tick but the quick one.
+	wantLines(t, l, `
+		1s quick 1
+		1.2s gap to 1.45s quick: slower than the interval of 200ms
+		1.45s quick 2
+		1.6s quick 3
+		1.8s quick 4
+		2s quick 5
+		2.01s slow 1
+		2.2s quick 6
+		2.26s quick 7
+		2.27s slow 2`)
+}
+
+// Ticks of a source that is asked less often are missed only when its own passed.
+func TestMissedTicksOfEach(t *testing.T) {
+	l := newLog()
+	s := New(Options{Start: time.Now(), Every: map[string]time.Duration{"quick": 100 * time.Millisecond}, Sources: []Source{&fake{name: "quick"}, &fake{name: "slow"}}, Sink: l})
+	s.prepare()
+	defer s.self.Close()
+	s.skip(7*time.Second, 7100*time.Millisecond, 7650*time.Millisecond)
+	s.handle(s.queue.take(nil))
+	if s.missed != 5 || !s.workers[0].gaps.open || s.workers[1].gaps.open {
+		t.Fatal(s.missed)
+	}
+	s.skip(7600*time.Millisecond, 7700*time.Millisecond, 9100*time.Millisecond)
+	s.handle(s.queue.take(nil))
+	if w := s.workers[1]; !w.gaps.open || w.gaps.from != 8*time.Second {
+		t.Fatal(w.gaps)
 	}
 }
 
@@ -450,6 +504,8 @@ func TestWrongOptions(t *testing.T) {
 	}
 	f(Options{}, "sample: no sink")
 	f(Options{Sink: newLog(), Interval: -1}, "sample: interval -1ns is below 1 ms")
+	f(Options{Sink: newLog(), Every: map[string]time.Duration{"a": 300 * time.Millisecond}}, "sample: interval 1s is no multiple of 300ms")
+	f(Options{Sink: newLog(), Every: map[string]time.Duration{"a": 1500 * time.Millisecond}}, `sample: interval 1.5s of "a" is no multiple of 1s`)
 	f(Options{Sink: newLog(), Sources: []Source{&fake{name: "a"}}}, `sample: two sources are named "a"`)
 	f(Options{Sink: newLog(), Sources: []Source{&fake{name: "self"}}}, `sample: two sources are named "self"`)
 }

@@ -28,7 +28,7 @@ type self struct {
 	pid   float64  // tells this process from others of its name
 	buf   [256]byte
 	usage unix.Rusage
-	late  atomic.Int64 // of the present tick, ns
+	late  atomic.Int64 // of the latest tick since the last read, ns
 	drift atomic.Int64 // wall clock minus run's clock, ns
 	sink  atomic.Int64 // CPU time in the sink, ns
 	costs []*worker
@@ -75,13 +75,20 @@ func (s *self) Collect(_ context.Context, f *kasoku.Frame) error {
 		f.Counter("io.write", "", "bytes", written)
 	}
 	f.Gauge("pid", "", "count", s.pid)
-	f.Gauge("tick.late", "", "s", time.Duration(s.late.Load()).Seconds())
+	f.Gauge("tick.late", "", "s", time.Duration(s.late.Swap(0)).Seconds())
 	f.Gauge("clock.drift", "", "s", time.Duration(s.drift.Load()).Seconds())
 	for i, w := range s.costs {
 		f.Counter(s.names[i], "", "s", time.Duration(w.cost.Load()).Seconds())
 	}
 	f.Counter("cost.sink", "", "s", time.Duration(s.sink.Load()).Seconds())
 	return nil
+}
+
+// tick takes note of how late a tick is. Only the ticker calls it.
+func (s *self) tick(late time.Duration) {
+	if int64(late) > s.late.Load() {
+		s.late.Store(int64(late))
+	}
 }
 
 // rss returns the resident memory in bytes.

@@ -22,6 +22,7 @@ type worker struct {
 	source  Source
 	host    string
 	start   time.Time
+	every   time.Duration         // between its ticks
 	trigger chan time.Duration    // when the tick was due; the ticker sends only to an idle worker
 	free    chan *kasoku.Frame    // frames that nobody uses
 	queue   *queue                // where frames and misses go
@@ -30,18 +31,20 @@ type worker struct {
 	done    chan struct{}         // closed when the goroutine has ended
 	slow    string                // reason of a gap
 	since   time.Duration         // the tick that it is busy with; the ticker's own
+	asked   bool                  // once at least; the ticker's own
 	gaps    gapTracker            // the sink loop's own
 	cpu     cpuTimer              // the worker's own
 	events  func() []kasoku.Event // nil when the source has none
 }
 
 func newWorker(s *Sampler, src Source) *worker {
+	every := s.intervalOf(src.Name())
 	w := &worker{
-		source: src, host: s.o.Host, start: s.o.Start, queue: s.queue,
+		every: every, source: src, host: s.o.Host, start: s.o.Start, queue: s.queue,
 		trigger: make(chan time.Duration, 1),
 		free:    make(chan *kasoku.Frame, framesPerSource),
 		done:    make(chan struct{}),
-		slow:    "slower than the interval of " + s.o.Interval.String(),
+		slow:    "slower than the interval of " + every.String(),
 	}
 	for range framesPerSource {
 		w.free <- &kasoku.Frame{Host: w.host, Source: src.Name()}
@@ -59,9 +62,27 @@ func (w *worker) tick(due, now time.Duration) {
 		w.queue.add(item{w: w, due: w.since, at: now, reason: w.slow})
 		return
 	}
-	w.since = due
+	w.since, w.asked = due, true
 	w.busy.Store(true)
 	w.trigger <- due
+}
+
+// due reports whether a tick of this worker lies between two moments, and not so
+// close to its last one that rates would be of rounding errors.
+func (w *worker) due(last, now time.Duration) bool {
+	return now/w.every > last/w.every && w.apart(now)
+}
+
+// apart reports whether now is far enough from the last tick that asked.
+func (w *worker) apart(now time.Duration) bool {
+	return !w.asked || now-w.since >= w.every/closest
+}
+
+// missed returns the first tick of this worker after last when another one has
+// passed since.
+func (w *worker) missed(last, now time.Duration) (due time.Duration, ok bool) {
+	due = (last/w.every + 1) * w.every
+	return due, now-due >= w.every && !w.busy.Load()
 }
 
 // run answers triggers until there are no more.
