@@ -29,6 +29,8 @@ type Case struct {
 	Baselines []*kasoku.Recording
 	// Focus is where evidence is taken.
 	Focus Focus
+
+	memo *memo
 }
 
 // NewCase returns the case of a recording with its focus chosen. The baseline
@@ -37,7 +39,7 @@ func NewCase(rec, baseline *kasoku.Recording) *Case {
 	if rec == nil {
 		rec = &kasoku.Recording{}
 	}
-	return &Case{Recording: rec, Baseline: baseline, Focus: FocusOf(rec)}
+	return &Case{Recording: rec, Baseline: baseline, Focus: FocusOf(rec), memo: &memo{made: map[memoKey]any{}}}
 }
 
 // Server names the database server as its own settings do: MariaDB, MySQL, or

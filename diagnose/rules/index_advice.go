@@ -24,6 +24,11 @@ const (
 
 var errNoTables = errors.New("the tables' definitions were not recorded with the statements")
 
+type proposed struct {
+	advice *indexes.Advice
+	err    error
+}
+
 // indexAdvice is the advice for a case. The error says why there is none.
 func indexAdvice(c *diagnose.Case) (*indexes.Advice, error) {
 	if err := noStatements(c); err != nil {
@@ -32,7 +37,11 @@ func indexAdvice(c *diagnose.Case) (*indexes.Advice, error) {
 	if len(c.Tables) == 0 {
 		return nil, errNoTables
 	}
-	return indexes.Propose(c.Recording)
+	a := diagnose.Once(c, "indexes", func() proposed {
+		advice, err := indexes.Propose(c.Recording)
+		return proposed{advice, err}
+	})
+	return a.advice, a.err
 }
 
 // An indexRule is what tells the rules that propose an index apart: the reason for

@@ -3,6 +3,7 @@ package rules
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -118,9 +119,9 @@ func callerSignal(x *kasoku.Caller) diagnose.Signal {
 	return diagnose.Signal{Lacks: "the endpoint is only possible"}
 }
 
-// perWords prints a count for each request: 169, 16.4, 1.25.
+// perWords prints a count for each request: 169, 16.4, 1.25, 1.
 func perWords(v float64) string {
-	if v >= 10 {
+	if v >= 10 || v == math.Trunc(v) {
 		return diagnose.Whole(v)
 	}
 	return unit.Sig3(v)
