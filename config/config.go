@@ -21,6 +21,7 @@ type Config struct {
 	Nginx    Nginx             `toml:"nginx"`
 	Varnish  Varnish           `toml:"varnish"`
 	Watch    Watch             `toml:"watch"`
+	Sources  Sources           `toml:"sources"`
 	Capture  Capture           `toml:"capture"`
 	Settings map[string]string `toml:"settings" eg:"{ pool.max_idle = 100 }"` // of the application (scope app), by dotted name
 	Finalize Finalize          `toml:"finalize"`
@@ -123,6 +124,22 @@ type Watch struct {
 	Units     []string `toml:"units" eg:"['app.service']"`
 	Processes []string `toml:"processes" eg:"['node']"`                          // names as in ps
 	Expvar    []string `toml:"expvar" eg:"['http://127.0.0.1:6060/debug/vars']"` // programs in Go that publish their sql.DBStats
+}
+
+// Sources says which sources are not read, and which are read more often.
+type Sources struct {
+	Off  []string `toml:"off" eg:"['threads', 'sockets']"` // some of SourceNames
+	Fast bool     `toml:"fast" eg:"true"`                  // host and process each 100 ms
+}
+
+// FastInterval is the time between two ticks of the sources that are read more often.
+const FastInterval = 100 * time.Millisecond
+
+// SourceNames are the words for what can be switched off: the sources, and the
+// threads and groups that are parts of the source process.
+func SourceNames() []string {
+	return []string{"host", "process", "threads", "groups", "cgroup", "sockets", "mysql", "locks",
+		"nginx", "varnish", "redis", "graphite", "expvar", "go"}
 }
 
 // Capture says what of the configuration in force is kept with a run.

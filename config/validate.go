@@ -44,6 +44,14 @@ func (c *Config) mistakes() []mistake {
 		}
 	}
 	v.probe(&c.Probe)
+	for i, name := range c.Sources.Off {
+		if !slices.Contains(SourceNames(), name) {
+			v.fail(fmt.Sprintf("sources.off.%d", i), "the sources are "+strings.Join(SourceNames(), ", "), "%q: no such source", name)
+		}
+	}
+	if c.Sources.Fast && c.Interval%FastInterval != 0 {
+		v.fail("interval", "", "%s: want a multiple of 100ms, as sources.fast is set", c.Interval)
+	}
 	for _, pid := range c.Watch.PIDs {
 		if pid <= 0 {
 			v.fail("watch.pids", "", "%d: no process id", pid)

@@ -63,6 +63,7 @@ func ConfiguredWatch(c *config.Config, o Options) (Options, error) {
 	o.MoreLogs = Logs{Access: c.Logs.Access, App: c.Logs.App, Error: c.Logs.Error}
 	o.PIDs = append(slices.Clone(c.Watch.PIDs), watched("/proc", c.Watch.Processes, c.Watch.Units)...)
 	o.Expvar = c.Watch.Expvar
+	o.Off, o.Fast = c.Sources.Off, c.Sources.Fast
 	o.Capture = capture.FromConfig(c.Capture, c.Dir)
 	if err := o.configureDatabase(c.MySQL); err != nil {
 		return Options{}, fmt.Errorf("%s: %w", c.Path, err)

@@ -56,6 +56,9 @@ type Options struct {
 	PIDs        []int            // always sampled, whatever they use
 	Expvar      []string         // addresses of /debug/vars of programs that publish their sql.DBStats
 
+	Off  []string // sources that are not read, by the names of config.SourceNames
+	Fast bool     // read host and process each config.FastInterval
+
 	// Capture says what of the configuration in force is kept, beside the variables of
 	// the database; nil: nothing. It is taken before offset 0, or after Prepare.
 	Capture *capture.Options

@@ -245,7 +245,7 @@ func (s *session) startSampler(sink observe.Sink) error {
 	}
 	s.procs = procs
 	s.sampler = observe.New(observe.Options{
-		Host: s.host(), Interval: s.o.Interval, Start: s.start, Sources: sources, Sink: sink,
+		Host: s.host(), Interval: s.o.Interval, Every: s.o.every(), Start: s.start, Sources: sources, Sink: sink,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	s.halt, s.sampled = cancel, make(chan error, 1)

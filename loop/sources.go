@@ -1,9 +1,13 @@
 package loop
 
 import (
+	"io"
 	"os"
+	"slices"
+	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/observe/cgroup"
 	"github.com/kasoku/kasoku/observe/expvar"
@@ -11,23 +15,16 @@ import (
 	"github.com/kasoku/kasoku/observe/logsize"
 	"github.com/kasoku/kasoku/observe/nginx"
 	"github.com/kasoku/kasoku/observe/process"
+	"github.com/kasoku/kasoku/observe/sockets"
 	"github.com/kasoku/kasoku/observe/varnish"
 )
 
 // sources is the list of all that a run watches. There is no source of processes
 // without observers.
 func (s *session) sources() ([]observe.Source, *process.Source, error) {
-	machine, err := host.New(host.Options{})
+	out, procs, err := s.hostSources()
 	if err != nil {
 		return nil, nil, err
-	}
-	out := []observe.Source{machine}
-	var procs *process.Source
-	if s.o.Observers != kasoku.ObserversOff {
-		if procs, err = process.New(process.Options{PIDs: append([]int{os.Getpid()}, s.o.PIDs...)}); err != nil {
-			return nil, nil, err
-		}
-		out = append(out, procs, cgroup.New(cgroup.Options{PIDs: procs.Watched}))
 	}
 	if s.db != nil {
 		out = append(out, s.db.source, s.db.locks)
@@ -47,7 +44,59 @@ func (s *session) sources() ([]observe.Source, *process.Source, error) {
 	if len(paths) > 0 {
 		out = append(out, logsize.New(paths...))
 	}
+	return s.o.wanted(out), procs, nil
+}
+
+// hostSources are those of this machine and its processes.
+func (s *session) hostSources() (out []observe.Source, procs *process.Source, err error) {
+	if s.o.on(host.Name) {
+		machine, err := host.New(host.Options{})
+		if err != nil {
+			return nil, nil, err
+		}
+		out = append(out, machine)
+	}
+	if s.o.Observers == kasoku.ObserversOff {
+		return out, nil, nil
+	}
+	if s.o.on(process.Name) {
+		procs, err = process.New(process.Options{PIDs: append([]int{os.Getpid()}, s.o.PIDs...)})
+		if err != nil {
+			return nil, nil, err
+		}
+		out = append(out, procs)
+		if s.o.on(cgroup.Name) {
+			out = append(out, cgroup.New(cgroup.Options{PIDs: procs.Watched}))
+		}
+	}
+	if s.o.on(sockets.Name) {
+		out = append(out, sockets.New(sockets.Options{}))
+	}
 	return out, procs, nil
+}
+
+// on reports whether a source is to be read.
+func (o *Options) on(source string) bool { return !slices.Contains(o.Off, source) }
+
+// wanted leaves out the sources that are not to be read, and closes them.
+func (o *Options) wanted(all []observe.Source) []observe.Source {
+	return slices.DeleteFunc(all, func(src observe.Source) bool {
+		if o.on(src.Name()) {
+			return false
+		}
+		if c, ok := src.(io.Closer); ok {
+			_ = c.Close() // it was not used
+		}
+		return true
+	})
+}
+
+// every returns the intervals of the sources that have one of their own.
+func (o *Options) every() map[string]time.Duration {
+	if !o.Fast {
+		return nil
+	}
+	return map[string]time.Duration{host.Name: config.FastInterval, process.Name: config.FastInterval}
 }
 
 // webSources are those of the servers in front of the application.
