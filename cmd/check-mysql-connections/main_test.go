@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/kasoku/kasoku/mackerel/check"
+	"github.com/kasoku/kasoku/service"
+	"github.com/kasoku/kasoku/service/servicetest"
+)
+
+func TestJudge(t *testing.T) {
+	for _, tt := range []struct {
+		o    options
+		u    usage
+		want check.Status
+		text string
+	}{
+		{options{Warning: 80, Critical: 90}, usage{12, 40, 151}, check.OK, "12 of 151 connections in use (7.9 %), 139 free, at most 40 since the server's start"},
+		{options{Warning: 80, Critical: 90}, usage{80, 80, 100}, check.Warning, "(80.0 %), 20 free"},
+		{options{Warning: 80, Critical: 90}, usage{90, 99, 100}, check.Critical, "(90.0 %), 10 free"},
+		{options{Warning: 80, Critical: 90, WarningFree: 30}, usage{75, 80, 100}, check.Warning, "25 free"},
+		{options{Warning: 80, Critical: 90, CriticalFree: 30}, usage{75, 80, 100}, check.Critical, "25 free"},
+		{options{Warning: 80, Critical: 90, CriticalFree: 25}, usage{75, 80, 100}, check.OK, "25 free"},
+		{options{Warning: 200, Critical: 200}, usage{101, 101, 100}, check.Critical, "0 free, at most 101 since the server's start; only the administrator's reserve"},
+		{options{Warning: 80, Critical: 90}, usage{}, check.Critical, "0 of 0 connections"},
+	} {
+		r := tt.o.judge(tt.u)
+		if r.Status != tt.want || !strings.Contains(r.Message, tt.text) {
+			t.Errorf("%+v: %s, want %s, %q", tt.u, r, tt.want, tt.text)
+		}
+	}
+}
+
+// call runs the program and returns its exit status and what it printed.
+func call(args ...string) (int, string) {
+	var out, errs bytes.Buffer
+	code := run(args, &out, &errs, os.Getenv)
+	return code, out.String() + errs.String()
+}
+
+func TestNoServer(t *testing.T) {
+	port, err := service.FreePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, got := call("-H", "127.0.0.1", "-p", fmt.Sprint(port), "-u", "nobody")
+	if code != 3 || !strings.HasPrefix(got, "check-mysql-connections UNKNOWN: ") || !strings.Contains(got, "connection refused") || strings.Count(got, "\n") != 1 {
+		t.Errorf("exit %d, %q", code, got)
+	}
+}
+
+// TestServer fills a server up: with every connection the check says more, and
+// when it gets none itself it is CRITICAL.
+func TestServer(t *testing.T) {
+	o := servicetest.Unsafe()
+	o.Vars["max_connections"] = "10" // the least that MariaDB takes
+	servicetest.Each(t, o, func(t *testing.T, s *service.Server) {
+		db := servicetest.DB(t, s, "")
+		servicetest.Exec(t, db, "CREATE USER watcher@'127.0.0.1' IDENTIFIED BY 'p:/@'")
+		args := []string{"-H", "127.0.0.1", "-p", fmt.Sprint(s.Port), "-u", "watcher", "-P", "p:/@"}
+		code, got := call(args...)
+		// The connection of db and the check's own.
+		if code != 0 || !strings.HasPrefix(got, "check-mysql-connections OK: 2 of 10 connections in use (20.0 %), 8 free") {
+			t.Errorf("exit %d, %q", code, got)
+		}
+		for used := 1; used <= 10; used++ {
+			conn, err := db.Conn(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if used == 8 {
+				code, got = call(args...)
+				if code != 2 || !strings.Contains(got, "CRITICAL: 9 of 10 connections in use (90.0 %), 1 free") {
+					t.Errorf("exit %d, %q", code, got)
+				}
+			}
+		}
+		code, got = call(args...)
+		if code != 2 || !strings.Contains(got, "CRITICAL: no connection is left: ") || !strings.Contains(got, "Too many connections") {
+			t.Errorf("exit %d, %q", code, got)
+		}
+		if strings.Contains(got, "p:/@") {
+			t.Errorf("the password is in %q", got)
+		}
+	})
+}
