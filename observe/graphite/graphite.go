@@ -1,0 +1,295 @@
+// Package graphite is the source "graphite": what carbon and go-carbon tell of
+// themselves: points received and written, the queue between them, creates that were
+// dropped, CPU and memory.
+//
+// The one idea: they tell it once a minute, as series of their own. Nothing is asked
+// of them but those series, wherever they can be had: in the cache before they are
+// written ([Conn], one question a tick), in the whisper files afterwards (a look at
+// their times), or by a render API. Each value is kept once, at the tick that sees
+// it first.
+//
+// A cache that keeps up holds a value for less than a second, so the cache alone
+// shows about every second one; the files have all. Ticks without a new value are
+// no gap. Values that were there before the run are not of the run; a run that is
+// shorter than the servers' interval (CARBON_METRIC_INTERVAL, metric-interval) may
+// see none, which is a warning.
+//
+// # Units and clock
+//
+// The instance is the server as it names itself, agents.HOST-a or relays.HOST-a; the
+// name is its own: updateOperations, cache.size, persister.committedPoints. All are
+// gauges: each is what the server counted since the value before. cpuUsage is a
+// ratio of one core, memUsage bytes, avgUpdateTime seconds, all else counts.
+//
+// Sources: carbon/instrumentation.py and carbon/protocols.py of carbon 1.1;
+// go-carbon's README and cache/carbonlink.go; Graphite, "The Render URL API".
+package graphite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/whisper"
+)
+
+// Name is the name of the source.
+const Name = "graphite"
+
+const (
+	answerLimit = 2 * time.Second
+	mostSeries  = 500
+	longestName = 200
+	prefix      = "carbon."
+)
+
+// Options say where the values are. At least one of Query, Storage and Render is set.
+type Options struct {
+	Query   string   // host:port of the cache; empty: not asked
+	Storage string   // directory of whisper files; empty: not read
+	Render  string   // URL of the render API, http://127.0.0.1:8080/render; empty: not asked
+	Agents  []string // servers as they name themselves, agents.web1-a; empty: all, for the cache those that this host's name makes
+}
+
+// Check says what is wrong with the options, nil when nothing is.
+func (o Options) Check() error {
+	if o.Query == "" && o.Storage == "" && o.Render == "" {
+		return errors.New("want query, storage or render")
+	}
+	if o.Query != "" {
+		if _, port, err := net.SplitHostPort(o.Query); err != nil || port == "" {
+			return fmt.Errorf("query: %q: want host:port", o.Query)
+		}
+	}
+	if o.Render != "" {
+		if err := checkURL(o.Render); err != nil {
+			return fmt.Errorf("render: %w", err)
+		}
+	}
+	for _, a := range o.Agents {
+		if !plain(a) || !strings.Contains(a, ".") || strings.HasPrefix(a, prefix) || slices.Contains(strings.Split(a, "."), "") {
+			return fmt.Errorf("agents: %q: want a name such as agents.web1-a", a)
+		}
+	}
+	return nil
+}
+
+// A Source reads the servers. It is not safe for concurrent use.
+type Source struct {
+	o       Options
+	agents  []string         // that the cache is asked for
+	seen    map[string]int64 // time of the last value by metric, those before the run too
+	begun   place            // those that were looked at: what is new there is of the run
+	values  int              // that were kept
+	conn    *Conn
+	files   map[string]*file
+	ticks   int
+	client  *http.Client
+	nextAsk time.Time // of the render API
+	now     func() time.Time
+}
+
+// New returns a source. Nothing is asked or read before the first Collect.
+func New(o Options) (*Source, error) {
+	if err := o.Check(); err != nil {
+		return nil, fmt.Errorf("graphite: %w", err)
+	}
+	s := &Source{o: o, agents: o.Agents, seen: map[string]int64{}, files: map[string]*file{}, now: time.Now}
+	if len(s.agents) == 0 {
+		name, err := os.Hostname()
+		if err != nil {
+			return nil, fmt.Errorf("graphite: %w", err)
+		}
+		name = strings.ReplaceAll(name, ".", "_")
+		s.agents = []string{"agents." + name + "-a", "agents." + name}
+	}
+	s.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1}}
+	return s, nil
+}
+
+// Name returns "graphite".
+func (s *Source) Name() string { return Name }
+
+// Collect looks wherever values may be. It fails when none of the places could be
+// looked at.
+func (s *Source) Collect(ctx context.Context, f *kasoku.Frame) error {
+	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
+	var errs []error
+	looked := 0
+	for _, p := range []struct {
+		place place
+		on    bool
+		look  func(context.Context, *kasoku.Frame) error
+	}{{inCache, s.o.Query != "", s.cache}, {inFiles, s.o.Storage != "", s.storage}, {inRender, s.o.Render != "", s.render}} {
+		if !p.on {
+			continue
+		}
+		looked++
+		if err := p.look(ctx, f); err != nil {
+			errs = append(errs, err)
+		} else {
+			s.begun |= p.place
+		}
+	}
+	s.ticks++
+	if len(errs) == looked {
+		return errors.Join(errs...)
+	}
+	return nil
+}
+
+// A place is where values are found; several are a sum.
+type place int
+
+const (
+	inCache place = 1 << iota
+	inFiles
+	inRender
+)
+
+// keep appends a value that is newer than the last of its metric, unless this is the
+// first look at a place.
+func (s *Source) keep(f *kasoku.Frame, from place, metric string, p whisper.Point) {
+	last, known := s.seen[metric]
+	if known && p.Time <= last || !known && len(s.seen) >= mostSeries {
+		return
+	}
+	s.seen[metric] = p.Time
+	if s.begun&from == 0 || !(p.Value >= 0 && p.Value < 1e300) {
+		return
+	}
+	instance, name, ok := split(metric)
+	if !ok {
+		return
+	}
+	v, unit := p.Value, "count"
+	switch name {
+	case "cpuUsage":
+		v, unit = v/100, "ratio"
+	case "memUsage":
+		unit = "bytes"
+	case "avgUpdateTime":
+		unit = "s"
+	}
+	s.values++
+	f.Gauge(name, instance, unit, v)
+}
+
+// split takes the name of a metric apart: carbon.agents.HOST-a.cache.size is
+// cache.size of agents.HOST-a.
+func split(metric string) (instance, name string, ok bool) {
+	rest, ok := strings.CutPrefix(metric, prefix)
+	if !ok || len(metric) > longestName || !plain(metric) {
+		return "", "", false
+	}
+	kind, rest, _ := strings.Cut(rest, ".")
+	host, name, ok := strings.Cut(rest, ".")
+	if !ok || kind == "" || host == "" || name == "" {
+		return "", "", false
+	}
+	return kind + "." + host, name, true
+}
+
+// plain reports whether a name may be shown as it is.
+func plain(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r >= 0x7f })
+}
+
+// markMetric is the metric whose arrival in the cache says that the others are there; carbon
+// and go-carbon both have it.
+const markMetric = "cache.size"
+
+// own are the names that carbon gives its metrics, and go-carbon.
+var own = []string{
+	markMetric, "cache.queues", "cache.queries", "cache.bulk_queries", "cache.overflow", "updateOperations", "committedPoints", "pointsPerUpdate",
+	"avgUpdateTime", "creates", "droppedCreates", "errors", "activeConnections", "metricsReceived", "blacklistMatches", "whitelistRejects",
+	"cpuUsage", "memUsage",
+	"cache.metrics", "cache.maxSize", "cache.notConfirmed", "cache.queueWriteoutTime", "persister.updateOperations", "persister.committedPoints",
+	"persister.pointsPerUpdate", "persister.created", "persister.throttledCreates", "persister.maxUpdatesPerSecond", "persister.workers",
+	"tcp.metricsReceived", "tcp.errors", "tcp.active", "udp.metricsReceived", "udp.errors", "pickle.metricsReceived", "pickle.errors", "pickle.active",
+	"runtime.GOMAXPROCS", "runtime.NumGoroutine",
+}
+
+// cache asks the cache for one metric of each server, and for all others when that
+// one is new.
+func (s *Source) cache(ctx context.Context, f *kasoku.Frame) (err error) {
+	if s.conn == nil {
+		if s.conn, err = Dial(ctx, s.o.Query); err != nil {
+			return err
+		}
+	}
+	defer func() {
+		if err != nil {
+			_ = s.conn.Close() // it may be in the middle of an answer
+			s.conn = nil
+		}
+	}()
+	marks := make([]string, len(s.agents))
+	for i, a := range s.agents {
+		marks[i] = prefix + a + "." + markMetric
+	}
+	found, err := s.conn.Query(ctx, marks...)
+	if err != nil {
+		return err
+	}
+	for i, points := range found {
+		p, ok := newest(points)
+		if !ok || p.Time <= s.seen[marks[i]] {
+			continue
+		}
+		names := make([]string, len(own))
+		for j, n := range own {
+			names[j] = prefix + s.agents[i] + "." + n
+		}
+		all, err := s.conn.Query(ctx, names...)
+		if err != nil {
+			return err
+		}
+		s.keep(f, inCache, marks[i], p) // it may have been written in the meantime
+		for j, points := range all {
+			if p, ok := newest(points); ok {
+				s.keep(f, inCache, names[j], p)
+			}
+		}
+	}
+	return nil
+}
+
+func newest(points []whisper.Point) (p whisper.Point, ok bool) {
+	for _, x := range points {
+		if !ok || x.Time > p.Time {
+			p, ok = x, true
+		}
+	}
+	return p, ok
+}
+
+// Warnings says when nothing new was seen.
+func (s *Source) Warnings() []kasoku.Warning {
+	if s.values > 0 || s.begun == 0 {
+		return nil
+	}
+	return []kasoku.Warning{{
+		Code: "graphite-silent", Text: "carbon told nothing new of itself during the run",
+		Hint: "it does so once a minute (CARBON_METRIC_INTERVAL); [graphite] agents names servers that are not called after this host, storage the files",
+	}}
+}
+
+// Close gives the connections up.
+func (s *Source) Close() error {
+	s.client.CloseIdleConnections()
+	if s.conn == nil {
+		return nil
+	}
+	err := s.conn.Close()
+	s.conn = nil
+	return err
+}

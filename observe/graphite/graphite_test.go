@@ -1,0 +1,319 @@
+package graphite
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/service"
+	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/whisper"
+)
+
+func values(f *kasoku.Frame) map[string]float64 {
+	out := map[string]float64{}
+	for _, s := range f.Samples {
+		out[s.Instance+" "+s.Name] = s.Value
+	}
+	return out
+}
+
+// TestCollect_Carbon: a real carbon-cache tells of itself, through its cache and
+// through its files.
+func TestCollect_Carbon(t *testing.T) {
+	server := servicetest.Carbon(t, service.CarbonOptions{MetricInterval: time.Second})
+	for name, o := range map[string]Options{
+		"cache": {Query: server.QueryAddr()},
+		"files": {Storage: filepath.Join(server.StorageDir, "whisper"), Agents: []string{"agents." + server.Host}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			seen := map[string]float64{}
+			var f kasoku.Frame
+			tick := time.NewTicker(20 * time.Millisecond)
+			defer tick.Stop()
+			limit := time.After(30 * time.Second)
+			want := "agents." + server.Host + " memUsage"
+			for seen[want] == 0 {
+				f.Reset()
+				s.ticks = 0 // files are looked for each time
+				if err := s.Collect(t.Context(), &f); err != nil {
+					t.Fatal(err)
+				}
+				for n, v := range values(&f) {
+					seen[n] = v
+				}
+				select {
+				case <-tick.C:
+				case <-limit:
+					t.Fatalf("no %s: %v", want, seen)
+				}
+			}
+			if m := seen[want]; m < 1<<20 || m > 1<<31 {
+				t.Errorf("memory %v", m)
+			}
+			if len(s.Warnings()) != 0 {
+				t.Error(s.Warnings())
+			}
+		})
+	}
+}
+
+// script answers requests of the cache with what a metric holds.
+func script(t *testing.T, answer func(metric string) []byte) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	t.Cleanup(func() { _ = l.Close(); <-done })
+	go func() {
+		defer close(done)
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			for {
+				var head [4]byte
+				if _, err := conn.Read(head[:]); err != nil {
+					break
+				}
+				b := make([]byte, binary.BigEndian.Uint32(head[:]))
+				if _, err := conn.Read(b); err != nil {
+					break
+				}
+				metric := string(b[slices.Index(b, 'm')+6+5 : len(b)-2])
+				a := answer(metric)
+				_, _ = conn.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(a))), a...)) // the reader may have had enough
+			}
+			_ = conn.Close()
+		}
+	}()
+	return l.Addr().String()
+}
+
+// goCarbon packs points as go-carbon does.
+func goCarbon(points ...whisper.Point) []byte {
+	b := []byte("\x80\x02}U\ndatapoints]")
+	if len(points) > 1 {
+		b = append(b, '(')
+	}
+	for _, p := range points {
+		b = binary.LittleEndian.AppendUint32(append(b, 'J'), uint32(p.Time))
+		b = binary.BigEndian.AppendUint64(append(b, 'G'), math.Float64bits(p.Value))
+		b = append(b, 0x86)
+	}
+	return append(b, []string{"s.", "as.", "es."}[min(len(points), 2)]...)
+}
+
+// TestCollect_Cache: what was there before is not told, each value once, and the
+// other metrics are asked for only when the first is new.
+func TestCollect_Cache(t *testing.T) {
+	at, asked := int64(1000), 0
+	addr := script(t, func(metric string) []byte {
+		asked++
+		switch strings.TrimPrefix(metric, "carbon.agents.web1.") {
+		case "cache.size":
+			return goCarbon(whisper.Point{Time: at - 60, Value: 9}, whisper.Point{Time: at, Value: 7})
+		case "persister.committedPoints":
+			return goCarbon(whisper.Point{Time: at, Value: 1234})
+		}
+		return goCarbon()
+	})
+	s, err := New(Options{Query: addr, Agents: []string{"agents.web1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for i, want := range []string{"map[]", "map[]", "map[agents.web1 cache.size:7 agents.web1 persister.committedPoints:1234]", "map[]"} {
+		if i == 2 {
+			at += 60
+		}
+		var f kasoku.Frame
+		if err := s.Collect(t.Context(), &f); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(values(&f)); got != want {
+			t.Errorf("tick %d: %s, want %s", i, got, want)
+		}
+	}
+	if want := 4 + 2*len(own); asked != want {
+		t.Errorf("%d questions, want %d", asked, want)
+	}
+}
+
+func TestCollect_Refused(t *testing.T) {
+	addr := script(t, func(string) []byte { return []byte("\x80\x02}q\x00U\x05errorq\x01U\x06no\x1b[1mq\x02s.") })
+	s, err := New(Options{Query: addr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Collect(t.Context(), &kasoku.Frame{}); err == nil || !strings.Contains(err.Error(), `it answers "no\x1b[1m"`) {
+		t.Error(err)
+	}
+	if len(s.Warnings()) != 0 { // the gap says it
+		t.Error(s.Warnings())
+	}
+}
+
+// TestCollect_Files: files of several servers, one that is new, one that changes.
+func TestCollect_Files(t *testing.T) {
+	dir := t.TempDir()
+	now := time.Unix(1_763_700_000, 0)
+	write := func(metric string, p whisper.Point, changed int) {
+		t.Helper()
+		b := []byte("\x00\x00\x00\x01\x00\x00\x00\x3c\x3f\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x1c\x00\x00\x00\x0a\x00\x00\x00\x01")
+		b = binary.BigEndian.AppendUint32(b, uint32(p.Time))
+		b = binary.BigEndian.AppendUint64(b, math.Float64bits(p.Value))
+		path := filepath.Join(dir, whisper.Path(metric))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		at := now.Add(time.Duration(changed) * time.Second)
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := New(Options{Storage: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.now = func() time.Time { return now }
+	collect := func() string {
+		t.Helper()
+		var f kasoku.Frame
+		s.ticks = 0
+		if err := s.Collect(t.Context(), &f); err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(values(&f))
+	}
+	if got := collect(); got != "map[]" { // a server that has told nothing yet
+		t.Error(got)
+	}
+	write("carbon.agents.a-a.cpuUsage", whisper.Point{Time: now.Unix(), Value: 50}, 0)
+	write("carbon.relays.a.destinations.127_0_0_1:2004:a.sent", whisper.Point{Time: now.Unix(), Value: 3}, 0)
+	write("carbon.agents.a-a.\x1b", whisper.Point{Time: now.Unix(), Value: 3}, 0)
+	if got, want := collect(), "map[agents.a-a cpuUsage:0.5 relays.a destinations.127_0_0_1:2004:a.sent:3]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	write("carbon.agents.a-a.cpuUsage", whisper.Point{Time: now.Unix(), Value: 70}, 1) // the same moment
+	if got := collect(); got != "map[]" {
+		t.Error(got)
+	}
+	now = now.Add(10 * time.Second)
+	write("carbon.agents.a-a.cpuUsage", whisper.Point{Time: now.Unix(), Value: 80}, 0)
+	if got := collect(); got != "map[agents.a-a cpuUsage:0.8]" {
+		t.Error(got)
+	}
+	s.o.Storage = filepath.Join(dir, "none")
+	s.ticks = 0
+	if err := s.Collect(t.Context(), &kasoku.Frame{}); err == nil {
+		t.Error("a directory that is not there is none")
+	}
+}
+
+func TestCollect_Render(t *testing.T) {
+	at, value, asked := 1000, "1.5", 0
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		if r.FormValue("format") != "json" || !slices.Contains(r.Form["target"], "carbon.agents.*.*") || r.FormValue("until") == "" {
+			t.Errorf("%v", r.Form)
+		}
+		fmt.Fprintf(w, `[{"target": "carbon.agents.h-a.updateOperations", "datapoints": [[1, 900], [%s, %d], [null, 1060]]}, {"target": "x", "datapoints": []}]`, value, at)
+	}))
+	defer web.Close()
+	s, err := New(Options{Render: web.URL + "/render"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Unix(2000, 0)
+	s.now = func() time.Time { return now }
+	for i, want := range []string{"map[]", "map[]", "map[agents.h-a updateOperations:2.5]"} {
+		if i == 2 {
+			now, at, value = now.Add(time.Minute), 1030, "2.5"
+		}
+		var f kasoku.Frame
+		if err := s.Collect(t.Context(), &f); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(values(&f)); got != want {
+			t.Errorf("%d: %s, want %s", i, got, want)
+		}
+	}
+	if asked != 2 {
+		t.Errorf("asked %d times", asked)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	for _, bad := range []Options{
+		{}, {Query: "localhost"}, {Render: "127.0.0.1:8080"}, {Storage: "/x", Agents: []string{"web1"}},
+		{Storage: "/x", Agents: []string{"carbon.agents.web1"}}, {Storage: "/x", Agents: []string{"agents..web1"}}, {Storage: "/x", Agents: []string{"agents.a\nb"}},
+	} {
+		if bad.Check() == nil {
+			t.Errorf("%+v is taken", bad)
+		}
+	}
+}
+
+func TestParseAnswer(t *testing.T) {
+	// What Python's pickle makes of {'datapoints': [(1763700000.5, 1), (1763700060, 70000.25), (1, -3)]}, protocol 2.
+	python := "\x80\x02}q\x00X\n\x00\x00\x00datapointsq\x01]q\x02(GA\xdaG\xfbH \x00\x00K\x01\x86q\x03J\\\xed\x1fi" +
+		"G@\xf1\x17\x04\x00\x00\x00\x00\x86q\x04K\x01J\xfd\xff\xff\xff\x86q\x05es."
+	got, err := ParseAnswer([]byte(python))
+	if err != nil || len(got) != 3 || got[0] != (whisper.Point{Time: 1763700000, Value: 1}) || got[1] != (whisper.Point{Time: 1763700060, Value: 70000.25}) || got[2] != (whisper.Point{Time: 1, Value: -3}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, bad := range []string{
+		"", ".", "\x80\x03}.", "}.", "].", "cos\nsystem\n(S'ls'\ntR.", "\x80\x02}U\ndatapoints]K\x01as.", "\x80\x02}U\ndatapoints](K\x01K\x02K\x03tas.",
+		"\x80\x02}U\ndatapoints]N", strings.Repeat("]", 17), "h\x01.", "q\x00.", "a.", "s.", "\x80\x02}U\ndatapointsX\xff\xff\xff\xff", "(", "e.",
+	} {
+		if got, err := ParseAnswer([]byte(bad)); err == nil {
+			t.Errorf("%q: %v", bad, got)
+		}
+	}
+}
+
+func FuzzParseAnswer(f *testing.F) {
+	f.Add(goCarbon())
+	f.Add(goCarbon(whisper.Point{Time: 1, Value: 2}))
+	f.Add(goCarbon(whisper.Point{Time: 1, Value: 2}, whisper.Point{Time: 3, Value: 4}))
+	f.Add([]byte("\x80\x02}q\x00X\n\x00\x00\x00datapointsq\x01]q\x02(K\x01\x8a\x01\x07\x86q\x03h\x03M\x01\x02N\x88es."))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		points, err := ParseAnswer(b)
+		if err == nil && len(points) > len(b) {
+			t.Errorf("%d points of %d bytes", len(points), len(b))
+		}
+	})
+}
+
+func FuzzParseRender(f *testing.F) {
+	f.Add([]byte(`[{"target": "a", "datapoints": [[1.5, 2], [null, 3]]}]`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		out, err := ParseRender(b)
+		if err == nil && len(out) > len(b) {
+			t.Errorf("%v", out)
+		}
+	})
+}
