@@ -24,6 +24,7 @@ type Defaults struct {
 	Port     string
 	Socket   string
 	Database string
+	TLS      TLS
 	Files    []string // that were read, in that order
 	Notes    []string // files that were left out, and why
 }
@@ -169,6 +170,8 @@ func (d *Defaults) set(o Option) {
 		d.Socket = o.Value
 	case "database":
 		d.Database = o.Value
+	default:
+		d.TLS.set(o)
 	}
 }
 
@@ -198,6 +201,7 @@ func (d Defaults) override(top Defaults) Defaults {
 	if top.Password != nil {
 		d.Password = top.Password
 	}
+	d.TLS = d.TLS.override(top.TLS)
 	d.Files = append(append([]string(nil), d.Files...), top.Files...)
 	d.Notes = append(append([]string(nil), d.Notes...), top.Notes...)
 	return d

@@ -2,6 +2,8 @@ package mysqlflags
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io/fs"
 	"net"
@@ -22,6 +24,9 @@ func hintFor(err error) string {
 	if errors.As(err, &server) {
 		return serverHint(server.Number)
 	}
+	if hint := tlsHintFor(err); hint != "" {
+		return hint
+	}
 	var dns *net.DNSError
 	switch {
 	case errors.As(err, &dns):
@@ -40,6 +45,24 @@ func hintFor(err error) string {
 		return "the far end closed the connection; is it MySQL that listens there, and is it still up? Look at its error log"
 	case errors.Is(err, mysql.ErrMalformPkt):
 		return "what answers there does not speak MySQL's protocol"
+	}
+	return ""
+}
+
+// tlsHintFor returns what to do about an error of TLS, or nothing.
+func tlsHintFor(err error) string {
+	var unknown x509.UnknownAuthorityError
+	var name x509.HostnameError
+	var certificate *tls.CertificateVerificationError
+	switch {
+	case errors.Is(err, mysql.ErrNoTLS):
+		return "the server offers no TLS: give it ssl_cert and ssl_key, or use ssl-mode PREFERRED or DISABLED"
+	case errors.As(err, &unknown):
+		return "name the authority that signed the server's certificate with ssl-ca, or verify nothing with ssl-mode REQUIRED"
+	case errors.As(err, &name):
+		return "the certificate is for another host: connect by the name in it, or use ssl-mode VERIFY_CA"
+	case errors.As(err, &certificate):
+		return "look at the server's certificate: openssl s_client -starttls mysql -connect HOST:PORT"
 	}
 	return ""
 }

@@ -3,7 +3,8 @@
 //
 // [MyOpts] carries tags of github.com/jessevdk/go-flags and is filled from the
 // command line. [CreateDSN] and [OpenDB] complete it: a flag beats the extra
-// file, that beats my.cnf, and that beats the defaults (root at localhost:3306).
+// file, that beats my.cnf, and that beats the defaults (root at localhost:3306);
+// TLS is among it.
 // [Query] runs a statement and [QueryMap.Scan] puts its rows into tagged structs:
 //
 //	type threads struct {
@@ -12,6 +13,9 @@
 //	}
 //	var t threads
 //	err := mysqlflags.Query(db, `SHOW GLOBAL STATUS LIKE 'Threads\_%'`).Scan(&t)
+//
+// [ReplicaStatus] tells how replication goes, in the same words on MySQL 5.7 to 9.7
+// and MariaDB.
 //
 // my.cnf is read by this package itself, !include and !includedir with it; no
 // my_print_defaults is needed. Errors of connecting carry a hint: they have a
@@ -51,7 +55,8 @@ const DialTimeout = 5 * time.Second
 // value means: whatever my.cnf says.
 //
 // The flags have no defaults of their own, for go-flags would fill them in and
-// my.cnf could never be heard.
+// my.cnf could never be heard. So an empty field was not set, and one that holds
+// "localhost" was: it beats my.cnf.
 type MyOpts struct {
 	MySQLDefaultsExtraFile string            `long:"defaults-extra-file" description:"path to defaults-extra-file"`
 	MySQLSocket            string            `long:"mysql-socket" description:"path to the mysql unix socket"`
@@ -60,7 +65,12 @@ type MyOpts struct {
 	MySQLUser              string            `short:"u" long:"user" description:"username (default: my.cnf, root)"`
 	MySQLPass              *string           `short:"P" long:"password" description:"password"`
 	MySQLDBName            string            `long:"database" description:"database name"`
-	MySQLDSNParams         map[string]string // further parameters of the driver's DSN
+	MySQLDSNParams         map[string]string // further parameters of the driver's DSN; they win
+	MySQLSSLMode           string            `long:"ssl-mode" description:"DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY (default: my.cnf)"`
+	MySQLSSLCA             string            `long:"ssl-ca" description:"path to the certificates of authorities, PEM"`
+	MySQLSSLCert           string            `long:"ssl-cert" description:"path to the client's certificate, PEM"`
+	MySQLSSLKey            string            `long:"ssl-key" description:"path to the client's key, PEM"`
+	MySQLSSLVerify         bool              `long:"ssl-verify-server-cert" description:"the server's certificate must be for its host, as ssl-mode VERIFY_IDENTITY"`
 }
 
 // CreateDSN returns the DSN that the options, the option files and the
@@ -98,12 +108,30 @@ func OpenDB(opts MyOpts, timeout time.Duration, debug bool) (*sql.DB, error) {
 	return OpenDSN(dsn)
 }
 
+// OpenDBContext is [OpenDB] and connects: what is wrong is known at once, and has a
+// hint.
+func OpenDBContext(ctx context.Context, opts MyOpts, timeout time.Duration, debug bool) (*sql.DB, error) {
+	db, err := OpenDB(opts, timeout, debug)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.PingContext(ctx); err != nil {
+		_ = db.Close() // it never worked
+		return nil, Explain(err)
+	}
+	return db, nil
+}
+
 // DSN returns the DSN of the options over these defaults alone; no other file
 // is read.
 func (d Defaults) DSN(opts MyOpts, timeout time.Duration) (string, error) {
 	flags := Defaults{
 		User: opts.MySQLUser, Password: opts.MySQLPass, Host: opts.MySQLHost, Port: opts.MySQLPort,
 		Socket: opts.MySQLSocket, Database: opts.MySQLDBName,
+		TLS: TLS{Mode: opts.MySQLSSLMode, CA: opts.MySQLSSLCA, Cert: opts.MySQLSSLCert, Key: opts.MySQLSSLKey},
+	}
+	if opts.MySQLSSLVerify {
+		flags.TLS.verify(true)
 	}
 	d = Defaults{User: DefaultUser, Host: DefaultHost, Port: DefaultPort}.override(d).override(flags)
 	cfg := mysql.NewConfig()
@@ -118,6 +146,11 @@ func (d Defaults) DSN(opts MyOpts, timeout time.Duration) (string, error) {
 	cfg.Params = opts.MySQLDSNParams
 	if _, ok := cfg.Params["timeout"]; !ok {
 		cfg.Timeout = max(timeout, 0)
+	}
+	if _, ok := cfg.Params["tls"]; !ok {
+		if err := d.TLS.apply(cfg, d.Host); err != nil {
+			return "", &Error{Err: fmt.Errorf("TLS: %w", err), hint: tlsHint}
+		}
 	}
 	return format(cfg)
 }

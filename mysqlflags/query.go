@@ -29,6 +29,10 @@ type row map[string]*string
 // Query runs a query and keeps all of its rows. An error comes from
 // [QueryMap.Scan]. A result with exactly the columns Variable_name and Value is
 // one row whose columns are the variables.
+//
+// The status of a replica is had in the words of any age: SHOW SLAVE STATUS is sent
+// as SHOW REPLICA STATUS to a server that does not understand it, and the other way
+// round, and the rows have each column by its old name and by its new one.
 func Query(db *sql.DB, query string, args ...any) *QueryMap {
 	return QueryContext(context.Background(), db, query, args...)
 }
@@ -40,12 +44,24 @@ type Querier interface {
 
 // QueryContext is [Query] with a context and on anything that can be queried.
 func QueryContext(ctx context.Context, db Querier, query string, args ...any) *QueryMap {
+	other, replica := replicaQuery(query)
 	rows, err := readRows(ctx, db, query, args)
+	if replica && ErrorNumber(err) == syntaxError {
+		rows, err = readRows(ctx, db, other, args)
+	}
+	if replica {
+		for _, r := range rows {
+			r.alias()
+		}
+	}
 	if err != nil {
 		return &QueryMap{err: Explain(fmt.Errorf("query %.60q: %w", query, err))}
 	}
 	return &QueryMap{rows: rows}
 }
+
+// syntaxError is ER_PARSE_ERROR.
+const syntaxError = 1064
 
 func readRows(ctx context.Context, db Querier, query string, args []any) ([]row, error) {
 	rows, err := db.QueryContext(ctx, query, args...)
@@ -108,9 +124,11 @@ var ErrNoRows = errors.New("no sql result")
 //
 // A field takes the column that its tag `mysqlvar:"NAME"` names, or its own
 // name; case does not matter; the tag "-" leaves a field out. Strings, numbers,
-// bools (yes, on, true and 1 are true), [Bool], []byte and pointers to them are
-// filled. A column that a field wants and the rows lack is an error, unless the
-// field is a pointer. NULL is nil in a pointer and the zero value elsewhere.
+// bools (yes, on, true and 1 are true), [Bool], []byte, those with a method Scan such
+// as sql.NullInt64, and pointers to them are filled. A column that a field wants and
+// the rows lack is an error, unless the field is a pointer or its tag says
+// `mysqlvar:"NAME,optional"`; it is zero then. NULL is nil in a pointer and the zero
+// value elsewhere.
 // A number that does not fit is an error.
 func (q *QueryMap) Scan(dest any) error {
 	if q.err != nil {

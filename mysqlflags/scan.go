@@ -1,6 +1,7 @@
 package mysqlflags
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"reflect"
@@ -81,7 +82,7 @@ func decodeStruct(r, folded row, v reflect.Value) error {
 	t := v.Type()
 	for i := range t.NumField() {
 		f := t.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("mysqlvar"), ",")
+		name, option, _ := strings.Cut(f.Tag.Get("mysqlvar"), ",")
 		if f.Anonymous && f.Type.Kind() == reflect.Struct && name == "" {
 			if err := decodeStruct(r, folded, v.Field(i)); err != nil {
 				return err
@@ -99,7 +100,7 @@ func decodeStruct(r, folded row, v reflect.Value) error {
 			val, ok = folded[strings.ToLower(name)]
 		}
 		if !ok {
-			if f.Type.Kind() == reflect.Pointer {
+			if f.Type.Kind() == reflect.Pointer || option == "optional" {
 				v.Field(i).SetZero()
 				continue
 			}
@@ -124,7 +125,9 @@ func (e *MissingError) Error() string {
 }
 
 // Hint says how to allow it.
-func (e *MissingError) Hint() string { return "make the field a pointer if the column is optional" }
+func (e *MissingError) Hint() string {
+	return `make the field a pointer, or tag it "NAME,optional", if the column is optional`
+}
 
 var boolType = reflect.TypeFor[Bool]()
 
@@ -141,6 +144,12 @@ func setValue(v reflect.Value, val *string) error {
 		}
 		v.Set(fresh)
 		return nil
+	}
+	if scanner, ok := scannerOf(v); ok {
+		if val == nil {
+			return scanner.Scan(nil)
+		}
+		return scanner.Scan(*val)
 	}
 	if val == nil {
 		v.SetZero()
@@ -170,6 +179,15 @@ func setValue(v reflect.Value, val *string) error {
 		return setNumber(v, s)
 	}
 	return nil
+}
+
+// scannerOf returns a field as what database/sql fills.
+func scannerOf(v reflect.Value) (sql.Scanner, bool) {
+	if !v.CanAddr() {
+		return nil, false
+	}
+	s, ok := v.Addr().Interface().(sql.Scanner)
+	return s, ok
 }
 
 func setNumber(v reflect.Value, s string) error {

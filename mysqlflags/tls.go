@@ -1,0 +1,196 @@
+package mysqlflags
+
+import (
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// The ways of using TLS, as MySQL's own clients name them.
+const (
+	SSLDisabled       = "DISABLED"        // never
+	SSLPreferred      = "PREFERRED"       // where the server can, unverified; not over a socket
+	SSLRequired       = "REQUIRED"        // always, unverified
+	SSLVerifyCA       = "VERIFY_CA"       // always; the certificate must be of a known authority
+	SSLVerifyIdentity = "VERIFY_IDENTITY" // and for the host that was asked for
+)
+
+// sslOn is what MariaDB's option ssl means: required, and verified where an
+// authority is named.
+const sslOn = "ON"
+
+const tlsHint = "ssl-mode is DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY; ssl-ca, ssl-cert and ssl-key are PEM files"
+
+// TLS says how a connection is encrypted. The zero value is not at all, as the
+// driver does by itself.
+//
+// An authority alone means [SSLVerifyCA], a certificate alone [SSLRequired].
+type TLS struct {
+	Mode string // one of the SSL constants; empty when nothing was said
+	CA   string // path of the authorities' certificates; empty: those of the system
+	Cert string // path of the client's certificate
+	Key  string // path of its key
+}
+
+// override returns t with what top says in its place.
+func (t TLS) override(top TLS) TLS {
+	for _, f := range []struct {
+		to   *string
+		from string
+	}{{&t.Mode, top.Mode}, {&t.CA, top.CA}, {&t.Cert, top.Cert}, {&t.Key, top.Key}} {
+		if f.from != "" {
+			*f.to = f.from
+		}
+	}
+	return t
+}
+
+// set takes one option of a file: those of MySQL's clients and of MariaDB's.
+//
+// Sources: MySQL 9.7 manual, "Command Options for Encrypted Connections"; MariaDB
+// documentation, "Securing Connections for Client and Server".
+func (t *TLS) set(o Option) {
+	yes := !o.HasValue || isYes(o.Value)
+	switch o.Name {
+	case "ssl-ca":
+		t.CA = o.Value
+	case "ssl-cert":
+		t.Cert = o.Value
+	case "ssl-key":
+		t.Key = o.Value
+	case "ssl-mode":
+		t.Mode = o.Value
+	case "skip-ssl", "disable-ssl":
+		t.Mode = SSLDisabled
+	case "ssl", "enable-ssl":
+		switch {
+		case !yes:
+			t.Mode = SSLDisabled
+		case t.Mode == "" || t.Mode == SSLDisabled:
+			t.Mode = sslOn
+		}
+	case "ssl-verify-server-cert", "enable-ssl-verify-server-cert":
+		t.verify(yes)
+	case "skip-ssl-verify-server-cert", "disable-ssl-verify-server-cert":
+		t.verify(false)
+	}
+}
+
+// verify takes MariaDB's switch for the name in the certificate. Off, it does not
+// ask for TLS.
+func (t *TLS) verify(on bool) {
+	switch {
+	case on:
+		t.Mode = SSLVerifyIdentity
+	case t.Mode == SSLVerifyIdentity:
+		t.Mode = sslOn
+	}
+}
+
+// resolved returns the mode that is meant.
+func (t TLS) resolved() (string, error) {
+	switch mode := strings.ToUpper(t.Mode); mode {
+	case SSLDisabled, SSLPreferred, SSLRequired, SSLVerifyCA, SSLVerifyIdentity:
+		return mode, nil
+	case "", sslOn:
+		switch {
+		case t.CA != "":
+			return SSLVerifyCA, nil
+		case t.Cert != "" || t.Key != "" || mode == sslOn:
+			return SSLRequired, nil
+		}
+		return SSLDisabled, nil
+	}
+	return "", fmt.Errorf("ssl-mode %q is not known", t.Mode)
+}
+
+// apply writes the settings into a driver's configuration. What the driver has no
+// word for is registered with it, under a name made of its content: equal settings
+// have equal names, in each process.
+func (t TLS) apply(cfg *mysql.Config, host string) error {
+	mode, err := t.resolved()
+	if err != nil {
+		return err
+	}
+	files := t.CA != "" || t.Cert != "" || t.Key != ""
+	switch {
+	case mode == SSLDisabled, mode == SSLPreferred && cfg.Net == "unix":
+		return nil
+	case mode == SSLPreferred && !files:
+		cfg.TLSConfig = "preferred"
+		return nil
+	case mode == SSLRequired && !files:
+		cfg.TLSConfig = "skip-verify"
+		return nil
+	case mode == SSLVerifyIdentity && !files && cfg.Net == "tcp":
+		cfg.TLSConfig = "true"
+		return nil
+	}
+	c, name, err := t.config(mode, host)
+	if err != nil {
+		return err
+	}
+	if err := mysql.RegisterTLSConfig(name, c); err != nil {
+		return err
+	}
+	cfg.TLSConfig, cfg.AllowFallbackToPlaintext = name, mode == SSLPreferred
+	return nil
+}
+
+// config makes the configuration of a mode, and its name.
+func (t TLS) config(mode, host string) (*tls.Config, string, error) {
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%s %q", mode, host)
+	c := &tls.Config{ServerName: host}
+	if t.CA != "" {
+		pem, err := os.ReadFile(t.CA)
+		if err != nil {
+			return nil, "", fmt.Errorf("ssl-ca: %w", err)
+		}
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, "", fmt.Errorf("ssl-ca: no certificate in %q", t.CA)
+		}
+		fmt.Fprintf(sum, " %q", pem)
+	}
+	if (t.Cert == "") != (t.Key == "") {
+		return nil, "", errors.New("ssl-cert and ssl-key belong together")
+	}
+	if t.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
+		if err != nil {
+			return nil, "", fmt.Errorf("ssl-cert: %w", err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+		fmt.Fprintf(sum, " %q", pair.Certificate)
+	}
+	if mode != SSLVerifyIdentity {
+		c.InsecureSkipVerify = true // the name in the certificate is not asked for
+	}
+	if mode == SSLVerifyCA {
+		roots := c.RootCAs
+		c.VerifyConnection = func(s tls.ConnectionState) error { return verifyChain(s.PeerCertificates, roots) }
+	}
+	return c, "mysqlflags-" + hex.EncodeToString(sum.Sum(nil)[:8]), nil
+}
+
+// verifyChain checks that a server's certificate is of one of the authorities,
+// whatever name it bears. No roots are those of the system.
+func verifyChain(chain []*x509.Certificate, roots *x509.CertPool) error {
+	if len(chain) == 0 {
+		return errors.New("the server sent no certificate")
+	}
+	between := x509.NewCertPool()
+	for _, c := range chain[1:] {
+		between.AddCert(c)
+	}
+	_, err := chain[0].Verify(x509.VerifyOptions{Roots: roots, Intermediates: between})
+	return err
+}

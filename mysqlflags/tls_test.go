@@ -1,0 +1,102 @@
+package mysqlflags
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+func TestTLS_File(t *testing.T) {
+	f := func(lines, want string) {
+		t.Helper()
+		d, err := ReadDefaults(writeFile(t, filepath.Join(t.TempDir(), "my.cnf"), "[client]\n"+lines))
+		if err != nil {
+			t.Fatal(err)
+		}
+		mode, err := d.TLS.resolved()
+		if err != nil {
+			mode = err.Error()
+		}
+		if mode != want {
+			t.Errorf("%q: %s, want %s", lines, mode, want)
+		}
+	}
+	f("", SSLDisabled)
+	f("ssl", SSLRequired)
+	f("ssl=0", SSLDisabled)
+	f("ssl\nskip-ssl", SSLDisabled)
+	f("skip-ssl\nssl=1", SSLRequired)
+	f("ssl-ca=/ca.pem", SSLVerifyCA)
+	f("ssl-ca=/ca.pem\nssl_verify_server_cert", SSLVerifyIdentity)
+	f("ssl_verify_server_cert=ON\nssl", SSLVerifyIdentity)
+	f("ssl-verify-server-cert\ndisable-ssl-verify-server-cert", SSLRequired)
+	f("disable-ssl-verify-server-cert", SSLDisabled)
+	f("ssl-verify-server-cert=off", SSLDisabled)
+	f("ssl-cert=/c.pem\nssl-key=/k.pem", SSLRequired)
+	f("ssl-mode=preferred", SSLPreferred)
+	f("ssl-mode=verify_identity\n[client-mariadb]\nssl-mode=DISABLED", SSLDisabled)
+	f("ssl-mode=often", `ssl-mode "often" is not known`)
+}
+
+func TestTLS_DSN(t *testing.T) {
+	f := func(d Defaults, o MyOpts, want string) {
+		t.Helper()
+		got, err := d.DSN(o, 0)
+		if err != nil || got != want {
+			t.Errorf("got %q, %v, want %q", got, err, want)
+		}
+	}
+	on := Defaults{TLS: TLS{Mode: SSLVerifyIdentity}}
+	f(on, MyOpts{}, "root@tcp(localhost:3306)/?tls=true")
+	f(on, MyOpts{MySQLSSLMode: "required"}, "root@tcp(localhost:3306)/?tls=skip-verify")
+	f(on, MyOpts{MySQLSSLMode: SSLPreferred}, "root@tcp(localhost:3306)/?allowFallbackToPlaintext=true&tls=preferred")
+	f(on, MyOpts{MySQLSSLMode: SSLPreferred, MySQLSocket: "/s"}, "root@unix(/s)/")
+	f(on, MyOpts{MySQLSSLMode: SSLDisabled}, "root@tcp(localhost:3306)/")
+	f(on, MyOpts{MySQLDSNParams: map[string]string{"tls": "false"}}, "root@tcp(localhost:3306)/?tls=false")
+	f(Defaults{}, MyOpts{MySQLSSLVerify: true}, "root@tcp(localhost:3306)/?tls=true")
+	f(Defaults{TLS: TLS{Mode: SSLDisabled}}, MyOpts{MySQLSSLVerify: true}, "root@tcp(localhost:3306)/?tls=true")
+}
+
+// Settings that the driver has no word for have a name of their own: the same each
+// time, another one for other settings.
+func TestTLS_Named(t *testing.T) {
+	name := func(d Defaults, o MyOpts) string {
+		t.Helper()
+		dsn, err := d.DSN(o, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg, err := mysql.ParseDSN(dsn)
+		if err != nil || !strings.HasPrefix(cfg.TLSConfig, "mysqlflags-") || cfg.TLS == nil {
+			t.Fatalf("%q: %v", dsn, err)
+		}
+		return cfg.TLSConfig
+	}
+	caOnly := Defaults{TLS: TLS{Mode: SSLVerifyCA}}
+	a := name(caOnly, MyOpts{})
+	if b := name(caOnly, MyOpts{}); a != b {
+		t.Error(a, b)
+	}
+	if b := name(caOnly, MyOpts{MySQLHost: "db1"}); a == b {
+		t.Error("one name for two hosts")
+	}
+}
+
+func TestTLS_Failure(t *testing.T) {
+	none := filepath.Join(t.TempDir(), "none.pem")
+	empty := writeFile(t, filepath.Join(t.TempDir(), "empty.pem"), "no PEM")
+	f := func(o MyOpts, want string) {
+		t.Helper()
+		_, err := (Defaults{}).DSN(o, 0)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(hintOf(err), "ssl-mode") {
+			t.Errorf("%v, hint %q", err, hintOf(err))
+		}
+	}
+	f(MyOpts{MySQLSSLMode: "often"}, `ssl-mode "often" is not known`)
+	f(MyOpts{MySQLSSLCA: none}, "ssl-ca: open")
+	f(MyOpts{MySQLSSLCA: empty}, "no certificate in")
+	f(MyOpts{MySQLSSLCert: empty}, "belong together")
+	f(MyOpts{MySQLSSLCert: empty, MySQLSSLKey: empty}, "ssl-cert: ")
+}
