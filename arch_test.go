@@ -28,7 +28,7 @@ var floorTable = parseFloors(`
 2 observe/mysql observe/nginx observe/varnish observe/expvar observe/redis observe/graphite observe/goprocess
 2 analyze analyze/accesslog analyze/slowlog analyze/digest analyze/sqlshape analyze/applog analyze/phases analyze/score
 2 analyze/routes analyze/patterns analyze/buckets analyze/join
-2 config discover guard
+2 config discover guard profile
 3 scenario scenario/agent replay compare runstore fleet fleet/bus capture merge explain peers peers/*
 4 diagnose diagnose/rules diagnose/indexes advise revert probe
 5 loop report report/terminal report/html report/export
