@@ -20,6 +20,8 @@ type Config struct {
 	Logs     Logs              `toml:"logs"`
 	Nginx    Nginx             `toml:"nginx"`
 	Varnish  Varnish           `toml:"varnish"`
+	Redis    Redis             `toml:"redis"`
+	Graphite Graphite          `toml:"graphite"`
 	Watch    Watch             `toml:"watch"`
 	Sources  Sources           `toml:"sources"`
 	Capture  Capture           `toml:"capture"`
@@ -117,6 +119,26 @@ type Varnish struct {
 
 // Set reports whether a cache is to be read.
 func (v Varnish) Set() bool { return v != Varnish{} }
+
+// Redis says which server is read, and how.
+type Redis struct {
+	Address     string `toml:"address" eg:"'127.0.0.1:6379'"`      // host:port or the path of a socket; empty: none is read
+	User        string `toml:"user" eg:"'monitor'"`                // of Redis 6 and later; empty: the default one
+	PasswordEnv string `toml:"password_env" eg:"'REDIS_PASSWORD'"` // environment variable with the password; empty: none is sent
+	Commands    bool   `toml:"commands" eg:"true"`                 // calls and time of each command, too
+}
+
+// Graphite says where carbon or go-carbon tells of itself. It is read when Query,
+// Storage or Render is set.
+type Graphite struct {
+	Query   string   `toml:"query" eg:"'127.0.0.1:7002'"`                   // port of carbon's cache
+	Storage string   `toml:"storage,path" eg:"'/var/lib/graphite/whisper'"` // directory of whisper files
+	Render  string   `toml:"render" eg:"'http://127.0.0.1:8080/render'"`    // URL of the render API
+	Agents  []string `toml:"agents" eg:"['agents.web1-a']"`                 // servers as they name themselves; empty: all
+}
+
+// Set reports whether it is to be read.
+func (g Graphite) Set() bool { return g.Query != "" || g.Storage != "" || g.Render != "" }
 
 // Watch names processes that are always sampled, whatever they use.
 type Watch struct {

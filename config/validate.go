@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"math"
+	"net"
 	"net/url"
 	"regexp"
 	"slices"
@@ -38,12 +39,8 @@ func (c *Config) mistakes() []mistake {
 	v.load(&c.Load)
 	v.mysql(&c.MySQL)
 	v.finalize(&c.Finalize)
-	if c.Nginx.Status != "" {
-		if err := checkRequest("GET "+c.Nginx.Status, true); err != nil {
-			v.fail("nginx.status", "such as 'http://127.0.0.1/nginx_status', a location with stub_status;", "%q: want a URL that begins with http://", c.Nginx.Status)
-		}
-	}
 	v.probe(&c.Probe)
+	v.servers(c)
 	for i, name := range c.Sources.Off {
 		if !slices.Contains(SourceNames(), name) {
 			v.fail(fmt.Sprintf("sources.off.%d", i), "the sources are "+strings.Join(SourceNames(), ", "), "%q: no such source", name)
@@ -221,6 +218,48 @@ func (v *validator) mysql(m *MySQL) {
 	if len(m.CountRows) > 0 && !m.Set() {
 		v.fail("mysql.count_rows", "add dsn or defaults_file", "needs a database to count in")
 	}
+}
+
+// servers checks where the servers beside the database are.
+func (v *validator) servers(c *Config) {
+	if c.Nginx.Status != "" {
+		if err := checkRequest("GET "+c.Nginx.Status, true); err != nil {
+			v.fail("nginx.status", "such as 'http://127.0.0.1/nginx_status', a location with stub_status;", "%q: want a URL that begins with http://", c.Nginx.Status)
+		}
+	}
+	r := &c.Redis
+	if r.Address != "" && !strings.HasPrefix(r.Address, "/") && !hostPort(r.Address) {
+		v.fail("redis.address", "such as '127.0.0.1:6379' or '/run/redis/redis.sock'", "%q: want host:port or the path of a socket", r.Address)
+	}
+	if r.Address == "" && *r != (Redis{}) {
+		v.fail("redis", "add address = '127.0.0.1:6379'", "does not say where the server is")
+	}
+	if r.PasswordEnv != "" && strings.Trim(r.PasswordEnv, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+		// What is no name of a variable is likely to be the password itself: it is not repeated.
+		v.fail("redis.password_env", "such as 'REDIS_PASSWORD'; the password itself does not belong into "+Name, "want the name of an environment variable")
+	}
+	g := &c.Graphite
+	if g.Query != "" && !hostPort(g.Query) {
+		v.fail("graphite.query", "such as '127.0.0.1:7002'", "%q: want host:port", g.Query)
+	}
+	if g.Render != "" {
+		if err := checkRequest("GET "+g.Render, true); err != nil {
+			v.fail("graphite.render", "such as 'http://127.0.0.1:8080/render'", "%q: want a URL that begins with http://", g.Render)
+		}
+	}
+	for i, a := range g.Agents {
+		if !strings.Contains(a, ".") || strings.HasPrefix(a, "carbon.") || strings.ContainsAny(a, " *") {
+			v.fail(fmt.Sprintf("graphite.agents.%d", i), "such as 'agents.web1-a' for carbon.agents.web1-a.cpuUsage", "%q: no name of a server", a)
+		}
+	}
+	if len(g.Agents) > 0 && !g.Set() {
+		v.fail("graphite.agents", "add query, storage or render", "does not say where to look")
+	}
+}
+
+func hostPort(address string) bool {
+	_, port, err := net.SplitHostPort(address)
+	return err == nil && port != ""
 }
 
 func (v *validator) probe(p *Probe) {

@@ -21,6 +21,8 @@ import (
 	"github.com/kasoku/kasoku/load/nethttp"
 	"github.com/kasoku/kasoku/load/vegeta"
 	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/observe/graphite"
+	"github.com/kasoku/kasoku/observe/redis"
 	"github.com/kasoku/kasoku/observe/varnish"
 	"github.com/kasoku/kasoku/unit"
 )
@@ -59,6 +61,15 @@ func ConfiguredWatch(c *config.Config, o Options) (Options, error) {
 	o.NginxStatus = c.Nginx.Status
 	if c.Varnish.Set() {
 		o.Varnish = &varnish.Options{Program: c.Varnish.Stat, Name: c.Varnish.Name}
+	}
+	if r := c.Redis; r.Address != "" {
+		o.Redis = &redis.Options{Server: redis.Server{Address: r.Address, User: r.User}, Commands: r.Commands}
+		if r.PasswordEnv != "" {
+			o.Redis.Password = os.Getenv(r.PasswordEnv) // without it the server refuses, and the gap says so
+		}
+	}
+	if g := c.Graphite; g.Set() {
+		o.Graphite = &graphite.Options{Query: g.Query, Storage: g.Storage, Render: g.Render, Agents: g.Agents}
 	}
 	o.MoreLogs = Logs{Access: c.Logs.Access, App: c.Logs.App, Error: c.Logs.Error}
 	o.PIDs = append(slices.Clone(c.Watch.PIDs), watched("/proc", c.Watch.Processes, c.Watch.Units)...)

@@ -14,6 +14,8 @@ import (
 	"github.com/kasoku/kasoku/capture"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/observe/graphite"
+	"github.com/kasoku/kasoku/observe/redis"
 	"github.com/kasoku/kasoku/observe/varnish"
 )
 
@@ -50,11 +52,13 @@ type Options struct {
 	CountRows   []string // tables to count before and after; the added rows are checked against successes
 	AccessLog   string
 	AppLog      string
-	MoreLogs    Logs             // further ones
-	NginxStatus string           // page of nginx with stub_status
-	Varnish     *varnish.Options // the cache to watch; nil: none
-	PIDs        []int            // always sampled, whatever they use
-	Expvar      []string         // addresses of /debug/vars of programs that publish their sql.DBStats
+	MoreLogs    Logs              // further ones
+	NginxStatus string            // page of nginx with stub_status
+	Varnish     *varnish.Options  // the cache to watch; nil: none
+	Redis       *redis.Options    // the Redis to watch; nil: none
+	Graphite    *graphite.Options // where carbon tells of itself; nil: nowhere
+	PIDs        []int             // always sampled, whatever they use
+	Expvar      []string          // addresses of /debug/vars of programs that publish their sql.DBStats
 
 	Off  []string // sources that are not read, by the names of config.SourceNames
 	Fast bool     // read host and process each config.FastInterval

@@ -11,10 +11,12 @@ import (
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/observe/cgroup"
 	"github.com/kasoku/kasoku/observe/expvar"
+	"github.com/kasoku/kasoku/observe/graphite"
 	"github.com/kasoku/kasoku/observe/host"
 	"github.com/kasoku/kasoku/observe/logsize"
 	"github.com/kasoku/kasoku/observe/nginx"
 	"github.com/kasoku/kasoku/observe/process"
+	"github.com/kasoku/kasoku/observe/redis"
 	"github.com/kasoku/kasoku/observe/sockets"
 	"github.com/kasoku/kasoku/observe/varnish"
 )
@@ -99,7 +101,7 @@ func (o *Options) every() map[string]time.Duration {
 	return map[string]time.Duration{host.Name: config.FastInterval, process.Name: config.FastInterval}
 }
 
-// webSources are those of the servers in front of the application.
+// webSources are those of the servers beside the application and its database.
 func (s *session) webSources() (out []observe.Source, err error) {
 	if s.o.Observers == kasoku.ObserversOff {
 		return nil, nil
@@ -113,6 +115,20 @@ func (s *session) webSources() (out []observe.Source, err error) {
 	}
 	if s.o.Varnish != nil {
 		out = append(out, varnish.New(*s.o.Varnish))
+	}
+	if s.o.Redis != nil {
+		server, err := redis.New(*s.o.Redis)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, server)
+	}
+	if s.o.Graphite != nil {
+		carbon, err := graphite.New(*s.o.Graphite)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, carbon)
 	}
 	return out, nil
 }
