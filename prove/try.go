@@ -256,10 +256,10 @@ func timeOnce(ctx context.Context, conn *sql.Conn, statement string, limit time.
 	if err != nil {
 		return 0, err
 	}
-	for rows.Next() { //nolint:revive // its rows are only fetched
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() { // its rows are only fetched
 	}
-	took = time.Since(began)
-	return took, errors.Join(rows.Err(), rows.Close())
+	return time.Since(began), rows.Err()
 }
 
 // gain weighs the samples by their calls.

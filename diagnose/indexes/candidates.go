@@ -159,7 +159,10 @@ func candidates(t *table, wishes []wish, descending bool) []*candidate {
 	seen := map[string]bool{}
 	add := func(base []Part, tail []string) {
 		c := t.candidate(base, tail)
-		if k := keyOf(c.parts); c != nil && !seen[k] && len(out) < maxCandidates && !t.has(c.parts) {
+		if c == nil || len(out) >= maxCandidates || t.has(c.parts) {
+			return
+		}
+		if k := keyOf(c.parts); !seen[k] {
 			seen[k] = true
 			out = append(out, c)
 		}

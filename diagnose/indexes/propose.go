@@ -112,10 +112,7 @@ func (w *work) readOne(q *kasoku.Query) {
 		w.advice.Unknown++
 	}
 	w.note(q, stmt, find)
-	var list []*access
-	for _, a := range shapes(w.g, q, stmt, find) {
-		list = append(list, a)
-	}
+	list := shapes(w.g, q, stmt, find)
 	w.probe(q, list)
 	w.accesses = append(w.accesses, list...)
 }

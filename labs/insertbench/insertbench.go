@@ -143,13 +143,14 @@ func (b *bench) batch(ctx context.Context) error {
 }
 
 // insert prepares the statement for one row.
-func insert(ctx context.Context, tx *sql.Tx, row []any) error {
+func insert(ctx context.Context, tx *sql.Tx, row []any) (err error) {
 	st, err := tx.PrepareContext(ctx, columns+marks)
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, st.Close()) }()
 	_, err = st.ExecContext(ctx, row...)
-	return errors.Join(err, st.Close())
+	return err
 }
 
 func (b *bench) check(ctx context.Context) error {

@@ -164,7 +164,11 @@ func (s *server) inTx(ctx context.Context, name string, do func(q querier) error
 		if err = s.once(ctx, commit, do); mysqlflags.ErrorNumber(err) != deadlock {
 			return err
 		}
-		time.Sleep(rand.N(time.Duration(n+1) * longestPause))
+		select {
+		case <-time.After(rand.N(time.Duration(n+1) * longestPause)):
+		case <-ctx.Done():
+			return err
+		}
 		s.log.Printf("error: %s: %v; trying again", name, err)
 	}
 	return err
