@@ -101,11 +101,11 @@ func (r *Server) follow(ctx context.Context, s *Server, source *sql.DB, first st
 	}
 	defer db.Close()
 	change := "CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.1', SOURCE_PORT = %d, SOURCE_USER = 'root', SOURCE_LOG_FILE = '%s', " +
-		"SOURCE_LOG_POS = 4, SOURCE_AUTO_POSITION = 0, SOURCE_CONNECT_RETRY = 1, SOURCE_RETRY_COUNT = 86400, GET_SOURCE_PUBLIC_KEY = 1"
+		"SOURCE_LOG_POS = 4, SOURCE_AUTO_POSITION = 0, SOURCE_CONNECT_RETRY = 1, SOURCE_RETRY_COUNT = 86400, SOURCE_HEARTBEAT_PERIOD = 0.5, GET_SOURCE_PUBLIC_KEY = 1"
 	position, wait := "SHOW BINARY LOG STATUS", "SELECT SOURCE_POS_WAIT(?, ?, ?) AS waited"
 	if s.Kind == KindMariaDB {
 		change = "CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = %d, MASTER_USER = 'root', MASTER_LOG_FILE = '%s', " +
-			"MASTER_LOG_POS = 4, MASTER_CONNECT_RETRY = 1"
+			"MASTER_LOG_POS = 4, MASTER_CONNECT_RETRY = 1, MASTER_HEARTBEAT_PERIOD = 0.5"
 		position, wait = "SHOW MASTER STATUS", "SELECT MASTER_POS_WAIT(?, ?, ?) AS waited"
 	}
 	for _, q := range []string{fmt.Sprintf(change, s.Port, first), "START REPLICA"} {
