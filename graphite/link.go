@@ -1,0 +1,177 @@
+package graphite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+)
+
+// maxDatagram is how long a datagram gets: what a network with frames of 1,500 bytes
+// carries whole, with room for tunnels.
+const maxDatagram = 1400
+
+// A link is the connection that a sender has now. Carbon never answers; what can be
+// read of the connection is only its end.
+type link struct {
+	o    Options
+	conn net.Conn      // nil: none
+	gone chan struct{} // closed when the connection has ended; nil over UDP
+	buf  []byte
+}
+
+// send sends the points, over a new connection where there is none. After an error
+// there is none, and it is not known which of the points have arrived; they may be
+// sent again, since Carbon keeps one value a second and metric.
+func (l *link) send(ctx context.Context, points []Point) (connected bool, err error) {
+	if l.conn != nil && l.ended() {
+		l.abandon()
+		return false, fmt.Errorf("%s has closed the connection", l.o.Address)
+	}
+	if l.conn == nil {
+		if err := l.connect(ctx); err != nil {
+			return false, err
+		}
+		connected = true
+	}
+	conn := l.conn
+	unhook := context.AfterFunc(ctx, func() { conn.SetWriteDeadline(time.Unix(1, 0)) })
+	defer unhook()
+	if err := l.write(points); err != nil {
+		l.abandon()
+		return connected, fmt.Errorf("send: %w", err) // it names the address
+	}
+	return connected, nil
+}
+
+func (l *link) connect(ctx context.Context) error {
+	network := "tcp"
+	if l.o.Protocol == UDP {
+		network = "udp"
+	}
+	d := net.Dialer{Timeout: l.o.Timeout}
+	conn, err := d.DialContext(ctx, network, l.o.Address)
+	if err != nil {
+		return err
+	}
+	l.conn, l.gone = conn, nil
+	if l.o.Protocol == UDP {
+		return nil
+	}
+	gone := make(chan struct{})
+	l.gone = gone
+	go func() { // ends when the connection does; abandon waits for it
+		defer close(gone)
+		var b [64]byte
+		for {
+			if _, err := conn.Read(b[:]); err != nil {
+				return
+			}
+		}
+	}()
+	return nil
+}
+
+// ended reports whether the server has closed the connection. A write would still
+// succeed, and be lost.
+func (l *link) ended() bool {
+	select {
+	case <-l.gone:
+		return true
+	default:
+		return false
+	}
+}
+
+func (l *link) write(points []Point) error {
+	switch l.o.Protocol {
+	case Pickle:
+		return l.writePickle(points)
+	case UDP:
+		return l.writeDatagrams(points)
+	}
+	l.buf = l.buf[:0]
+	for _, p := range points {
+		l.buf = AppendLine(l.buf, p)
+	}
+	return l.flush()
+}
+
+func (l *link) writePickle(points []Point) error {
+	for len(points) > 0 {
+		var n int
+		l.buf, n = AppendPickle(l.buf[:0], points)
+		if err := l.flush(); err != nil {
+			return err
+		}
+		points = points[n:]
+	}
+	return nil
+}
+
+// writeDatagrams puts as many whole lines into a datagram as fit.
+func (l *link) writeDatagrams(points []Point) error {
+	l.buf = l.buf[:0]
+	for _, p := range points {
+		before := len(l.buf)
+		l.buf = AppendLine(l.buf, p)
+		if len(l.buf) <= maxDatagram || before == 0 {
+			continue
+		}
+		line := append([]byte(nil), l.buf[before:]...)
+		l.buf = l.buf[:before]
+		if err := l.flush(); err != nil {
+			return err
+		}
+		l.buf = append(l.buf[:0], line...)
+	}
+	return l.flush()
+}
+
+// flush writes the buffer, within the time that is allowed.
+func (l *link) flush() error {
+	if len(l.buf) == 0 {
+		return nil
+	}
+	if err := l.conn.SetWriteDeadline(time.Now().Add(l.o.Timeout)); err != nil {
+		return err
+	}
+	_, err := l.conn.Write(l.buf)
+	return err
+}
+
+// finish ends the connection and waits until the server has read all, which it
+// shows by ending its side.
+func (l *link) finish(ctx context.Context) error {
+	defer l.abandon()
+	half, ok := l.conn.(*net.TCPConn)
+	if !ok {
+		return nil // none, or UDP
+	}
+	if err := half.CloseWrite(); err != nil {
+		return fmt.Errorf("end the connection: %w", err)
+	}
+	timer := time.NewTimer(l.o.Timeout)
+	defer timer.Stop()
+	select {
+	case <-l.gone:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return errors.New("the server does not end the connection: what it has read is not known")
+	}
+}
+
+// abandon closes the connection, if there is one.
+func (l *link) abandon() {
+	if l.conn == nil {
+		return
+	}
+	_ = l.conn.Close() // nothing of it is used any more
+	if l.gone != nil {
+		<-l.gone
+	}
+	l.conn, l.gone = nil, nil
+}
