@@ -62,7 +62,9 @@ func (s *session) hostSources() (out []observe.Source, procs *process.Source, er
 		return out, nil, nil
 	}
 	if s.o.on(process.Name) {
-		procs, err = process.New(process.Options{PIDs: append([]int{os.Getpid()}, s.o.PIDs...)})
+		procs, err = process.New(process.Options{
+			PIDs: append([]int{os.Getpid()}, s.o.PIDs...), NoGroups: !s.o.on("groups"), NoThreads: !s.o.on("threads"),
+		})
 		if err != nil {
 			return nil, nil, err
 		}

@@ -22,9 +22,16 @@ type details struct {
 	tasks  *procfile.Dir
 	fdSize int // descriptor of the directory fd, -1 when the size does not tell
 
-	age      uint64 // ticks since the limits were read
-	limit    uint64 // of open files
-	hasLimit bool
+	age       uint64    // ticks since the limits were read
+	files     limitStat // of open files
+	userTasks limitStat // of the user's threads
+	size      limitStat // of the address space
+}
+
+// A limitStat is a limit, when there is one.
+type limitStat struct {
+	most uint64
+	set  bool
 }
 
 // detailFiles is how many files the details of a process hold open.
@@ -62,6 +69,7 @@ func (s *Source) closeDetails(p *process) {
 	if d == nil {
 		return
 	}
+	s.closeHot(p)
 	s.kept -= detailFiles
 	p.details = nil
 	_ = errors.Join(d.io.Close(), d.limits.Close(), d.fds.Close(), d.tasks.Close()) // opened for reading
@@ -76,17 +84,53 @@ func (s *Source) emitDetails(p *process, name string, f *kasoku.Frame) {
 	if n, ok := s.countFDs(d); ok {
 		f.Gauge("fds", name, "count", float64(n))
 	}
-	if s.readLimit(d); d.hasLimit {
-		f.Gauge("fds_limit", name, "count", float64(d.limit))
-	}
+	s.emitLimits(p, name, f)
 	if st, ok := s.readIO(d); ok {
 		f.Counter("io.read_bytes", name, "bytes", float64(st.readBytes))
 		f.Counter("io.write_bytes", name, "bytes", float64(st.writeBytes))
 		f.Counter("io.write_calls", name, "count", float64(st.writeCalls))
 	}
-	if s.readSwitches(p) {
-		f.Counter("switch.voluntary", name, "count", float64(p.switches.sum.voluntary))
-		f.Counter("switch.forced", name, "count", float64(p.switches.sum.forced))
+	tids, ok := s.listThreads(d)
+	if !ok {
+		return
+	}
+	s.readSwitches(p, tids)
+	f.Counter("switch.voluntary", name, "count", float64(p.switches.sum.voluntary))
+	f.Counter("switch.forced", name, "count", float64(p.switches.sum.forced))
+	if p.hot != nil {
+		s.readHot(p, tids, f)
+	}
+}
+
+// listThreads lists the threads of a process. The slice is valid until the next
+// listing.
+func (s *Source) listThreads(d *details) (tids []uint64, ok bool) {
+	if d.tasks == nil {
+		return nil, false
+	}
+	tids, err := d.tasks.AppendNumbers(s.tids[:0])
+	if err != nil {
+		s.unreadable(err)
+		return nil, false
+	}
+	s.tids = tids[:0]
+	return tids, len(tids) > 0
+}
+
+// emitLimits appends the limits that are set, with what counts against them.
+func (s *Source) emitLimits(p *process, name string, f *kasoku.Frame) {
+	d := p.details
+	s.readLimits(d)
+	if d.files.set {
+		f.Gauge("fds_limit", name, "count", float64(d.files.most))
+	}
+	if d.userTasks.set && p.user != nil && p.user.id != 0 {
+		f.Gauge("tasks_limit", name, "count", float64(d.userTasks.most))
+		f.Gauge("tasks_user", name, "count", float64(p.user.tasks))
+	}
+	if d.size.set {
+		f.Gauge("size_limit", name, "bytes", float64(d.size.most))
+		f.Gauge("size", name, "bytes", float64(p.stat.size))
 	}
 }
 
@@ -121,7 +165,7 @@ func (s *Source) countFDs(d *details) (n uint64, ok bool) {
 	return uint64(len(fds)), true
 }
 
-func (s *Source) readLimit(d *details) {
+func (s *Source) readLimits(d *details) {
 	if d.limits == nil || d.age%limitTicks != 0 {
 		d.age++
 		return
@@ -132,7 +176,12 @@ func (s *Source) readLimit(d *details) {
 		s.unreadable(err)
 		return
 	}
-	d.limit, d.hasLimit = parseFileLimit(text)
+	for _, l := range [...]struct {
+		label string
+		to    *limitStat
+	}{{limitFiles, &d.files}, {limitTasks, &d.userTasks}, {limitAddress, &d.size}} {
+		l.to.most, l.to.set = parseLimit(text, l.label)
+	}
 }
 
 func (s *Source) readIO(d *details) (ioStat, bool) {

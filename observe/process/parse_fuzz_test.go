@@ -29,9 +29,11 @@ func FuzzFiles(f *testing.F) {
 		if io, err := parseIO(text); err != nil && io != (ioStat{}) {
 			t.Fatalf("%+v with %v", io, err)
 		}
-		if n, ok := parseFileLimit(text); !ok && n != 0 {
+		if n, ok := parseLimit(text, limitFiles); !ok && n != 0 {
 			t.Fatal(n)
 		}
+		_, _ = parseSched(text)
+		_, _ = parseHostCPU(text)
 		if sw, ok := parseSwitches(text); !ok && sw != (switchStat{}) {
 			t.Fatal(sw)
 		}

@@ -11,9 +11,9 @@ func TestParseStat_Success(t *testing.T) {
 		}
 	}
 	f("1204 (userapi) S 1 1012 8398 0 -1 4194560 509 0 0 0 15 1 0 0 20 0 5 0 188446 1598693376 1770 18446744073709551615\n",
-		"userapi", stat{'S', 4194560, 15, 1, 5, 188446, 1770, 0, 0})
-	f("7 (a) (b)) R 1 1 1 0 -1 0 0 0 0 0 1 2 -3 -4 20 0 1 0 9 0 0", "a) (b)", stat{'R', 0, 1, 2, 1, 9, 0, 0, 0})
-	f("7 () R 1 1 1 0 -1 0 0 0 0 0 1 2 0 0 20 0 1 0 9 0 0", "", stat{'R', 0, 1, 2, 1, 9, 0, 0, 0})
+		"userapi", stat{'S', 4194560, 15, 1, 5, 188446, 1770, 0, 0, 1, 0, 1598693376})
+	f("7 (a) (b)) R 1 1 1 0 -1 0 0 0 0 0 1 2 -3 -4 20 0 1 0 9 0 0", "a) (b)", stat{'R', 0, 1, 2, 1, 9, 0, 0, 0, 1, 0, 0})
+	f("7 () R 1 1 1 0 -1 0 0 0 0 0 1 2 0 0 20 0 1 0 9 0 0", "", stat{'R', 0, 1, 2, 1, 9, 0, 0, 0, 1, 0, 0})
 }
 
 func TestParseStat_Failure(t *testing.T) {
@@ -46,12 +46,12 @@ func TestParseIO(t *testing.T) {
 	f("syscw: 5\nread_bytes: -1\nwrite_bytes: 8192\n", ioStat{}, true)
 }
 
-func TestParseFileLimit(t *testing.T) {
+func TestParseLimit(t *testing.T) {
 	f := func(text string, want uint64, wantOK bool) {
 		t.Helper()
-		n, ok := parseFileLimit([]byte(text))
+		n, ok := parseLimit([]byte(text), limitFiles)
 		if n != want || ok != wantOK {
-			t.Fatalf("parseFileLimit(%q) = %d, %t", text, n, ok)
+			t.Fatalf("parseLimit(%q) = %d, %t", text, n, ok)
 		}
 	}
 	f("Limit  Soft Limit\nMax open files            1024                 524288               files\n", 1024, true)
@@ -98,4 +98,28 @@ func TestWithoutWork(t *testing.T) {
 	f("kworker/1:0+mm_percpu_wq", "kworker/1:0")
 	f("kworker/R-mm_percpu_wq", "kworker/R-mm_percpu_wq")
 	f("jbd2/vda-8", "jbd2/vda-8")
+}
+
+func TestParseSched(t *testing.T) {
+	f := func(text string, want schedStat, wantOK bool) {
+		t.Helper()
+		if st, ok := parseSched([]byte(text)); st != want && ok || ok != wantOK {
+			t.Fatalf("parseSched(%q) = %+v, %t", text, st, ok)
+		}
+	}
+	f("40790 79853 2\n", schedStat{40790, 79853}, true)
+	f("40790\n", schedStat{}, false)
+	f("", schedStat{}, false)
+}
+
+func TestParseHostCPU(t *testing.T) {
+	f := func(text string, want uint64, wantOK bool) {
+		t.Helper()
+		if n, ok := parseHostCPU([]byte(text)); n != want || ok != wantOK {
+			t.Fatalf("parseHostCPU(%q) = %d, %t", text, n, ok)
+		}
+	}
+	f("cpu  10 20 30 400 5 0 7 8 0 0\ncpu0 1 1 1 1\n", 60, true)
+	f("cpu0 10 20 30 400\n", 0, false)
+	f("cpu 1 2\n", 0, false)
 }

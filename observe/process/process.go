@@ -11,6 +11,30 @@
 // A process that comes or goes is normal and is no error. A named process that
 // goes is an event. The instance of a series is "PID NAME".
 //
+// # Series
+//
+// Of a watched process:
+//
+//	cpu.user, cpu.system               counters, s
+//	cpu.children                       counter, s: of children that were waited for
+//	cpu.exited                         counter, s: of those among them that no tick saw
+//	faults.major                       counter, page faults that waited for a disk
+//	rss, threads                       gauges
+//	fds, fds_limit                     gauges, open files and their limit
+//	tasks_user, tasks_limit            gauges, threads of the user and their limit
+//	size, size_limit                   gauges, address space, where it is limited
+//	io.read_bytes, .write_bytes, .write_calls, switch.voluntary, .forced   counters
+//
+// Of the threads of the three busiest, "PID/TID NAME", once they took a fifth of a
+// core: thread.cpu and thread.wait, counters in s: how long they ran, and waited for
+// a core. Of all processes, summed up by executable, systemd unit and container:
+//
+//	exe.cpu, unit.cpu, container.cpu   counters, s, with children that ended unseen
+//	exe.rss, exe.processes, exe.threads and so on   gauges; shared memory counts in each
+//
+// Of all together: count, and cpu.unattributed, a counter: what the host's CPU did
+// and no process is known for.
+//
 // # Units and clock
 //
 // CPU times are seconds since the process began, with a resolution of 0.01 s;
@@ -19,8 +43,9 @@
 //
 // # What is not done
 //
-// A process that begins and ends between two ticks is not seen; its CPU time is
-// in the host's. Of processes of other users, unless as root, I/O is missing;
+// A process that begins and ends between two ticks is not seen. Its CPU time is in
+// cpu.exited of its parent, when that waited for it, and else in cpu.unattributed; the
+// source cgroup has it in the usage of its group. Of processes of other users, unless as root, I/O is missing;
 // a warning says so.
 //
 // Sources: proc(5); the kernel's Documentation/filesystems/proc.rst, 1.1 and 3.
@@ -28,11 +53,13 @@ package process
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -61,6 +88,9 @@ type Options struct {
 	Proc string // mount point of procfs, default /proc
 	PIDs []int  // processes that are always watched; they must be there
 	Top  int    // how many others, by CPU; 0 means DefaultTop, less than 0 none
+
+	NoGroups  bool // no sums by unit, container and executable
+	NoThreads bool // no threads of the busiest processes
 }
 
 // A Source reads processes. Only Add and Watched may be called while Collect runs.
@@ -83,6 +113,17 @@ type Source struct {
 	buf      []byte              // of the file being read
 	tids     []uint64            // of the process being read
 	fileStat unix.Stat_t         // of the directory being counted
+
+	noGroups, noThreads bool
+
+	ended    map[uint64]uint64 // CPU ticks of the processes that went at this tick, by parent
+	balance  balance
+	groups   [kinds]groups
+	users    map[uint32]*user
+	busiest  [hotProcesses]*process
+	hotNamed int       // threads that have series
+	last     time.Time // of the tick before
+	elapsed  time.Duration
 
 	named    map[uint64]bool // numbers that were asked for and have not gone; true when seen
 	events   []kasoku.Event
@@ -122,8 +163,15 @@ func New(o Options) (*Source, error) {
 		procs:    map[uint64]*process{},
 		buf:      make([]byte, bufBytes),
 		named:    map[uint64]bool{},
-		warned:   map[string]bool{},
+		ended:    map[uint64]uint64{},
+		users:    map[uint32]*user{},
+		noGroups: o.NoGroups, noThreads: o.NoThreads,
+		warned: map[string]bool{},
 	}
+	for kind := range s.groups {
+		s.groups[kind].by = map[string]*group{}
+	}
+	s.balance.open(o.Proc)
 	for _, pid := range o.PIDs {
 		s.Add(pid)
 	}
@@ -157,6 +205,9 @@ func (s *Source) Add(pid int) {
 func (s *Source) Collect(_ context.Context, f *kasoku.Frame) error {
 	s.takeAsks()
 	s.tick++
+	now := time.Now()
+	s.elapsed, s.last = now.Sub(s.last), now
+	clear(s.ended)
 	pids, err := s.dir.AppendNumbers(s.pids[:0])
 	if err != nil {
 		return err
@@ -166,8 +217,11 @@ func (s *Source) Collect(_ context.Context, f *kasoku.Frame) error {
 		s.update(pid)
 	}
 	s.sweep()
+	s.attribute(f)
+	s.sumUp(f)
 	f.Gauge("count", "", "count", float64(len(s.live)))
 	s.choose()
+	s.chooseHot()
 	for _, p := range s.watched {
 		s.emit(p, f)
 	}
@@ -229,5 +283,5 @@ func (s *Source) Close() error {
 		s.release(p)
 	}
 	clear(s.procs)
-	return s.dir.Close()
+	return errors.Join(s.balance.close(), s.dir.Close())
 }

@@ -31,10 +31,17 @@ type stat struct {
 	rss     uint64 // field 24, pages; lags by up to some dozen pages per CPU
 
 	childUser, childSystem uint64 // fields 16 and 17, 1/100 s: of children that have ended and were waited for
+
+	parent uint64 // field 4
+	faults uint64 // field 12: page faults that had to wait for a disk
+	size   uint64 // field 23: address space, bytes
 }
 
 // cpu returns the CPU time in ticks.
 func (st *stat) cpu() uint64 { return st.user + st.system }
+
+// children returns the CPU time of children in ticks.
+func (st *stat) children() uint64 { return st.childUser + st.childSystem }
 
 // dead reports whether the process has ended and only waits for its parent. A
 // process whose first thread has ended is a zombie too, but has other threads.
@@ -61,14 +68,17 @@ func parseStat(line []byte) (name []byte, st stat, err error) {
 		skip int // words between the one before and this one
 		to   *uint64
 	}{
-		{5, &st.flags},       // 9
-		{4, &st.user},        // 14
+		{0, &st.parent},      // 4
+		{4, &st.flags},       // 9
+		{2, &st.faults},      // 12
+		{1, &st.user},        // 14
 		{0, &st.system},      // 15
 		{0, &st.childUser},   // 16
 		{0, &st.childSystem}, // 17
 		{2, &st.threads},     // 20
 		{1, &st.start},       // 22
-		{1, &st.rss},         // 24
+		{0, &st.size},        // 23
+		{0, &st.rss},         // 24
 	}
 	for _, f := range fields {
 		word, rest = procfile.Word(procfile.Skip(rest, f.skip))
@@ -126,12 +136,18 @@ func parseIO(text []byte) (ioStat, error) {
 	return st, nil
 }
 
-// parseFileLimit finds the soft limit of open files in /proc/PID/limits. ok is
-// false when there is none or it is unlimited.
+// The limits that are read, as /proc/PID/limits names them.
+const (
+	limitFiles   = "Max open files"
+	limitTasks   = "Max processes" // of the user, threads counted; root has none
+	limitAddress = "Max address space"
+)
+
+// parseLimit finds a soft limit in /proc/PID/limits. ok is false when there is none
+// or it is unlimited.
 //
 //	Max open files            20000                20000                files
-func parseFileLimit(text []byte) (n uint64, ok bool) {
-	const label = "Max open files"
+func parseLimit(text []byte, label string) (n uint64, ok bool) {
 	for {
 		line, rest, more := procfile.Line(text)
 		if !more {
@@ -143,6 +159,19 @@ func parseFileLimit(text []byte) (n uint64, ok bool) {
 			return procfile.Uint(word)
 		}
 	}
+}
+
+// A schedStat is what /proc/PID/task/TID/schedstat says of one thread: how long it
+// ran and how long it could have run and waited for a core, in ns.
+//
+// Kernel: Documentation/scheduler/sched-stats.rst.
+type schedStat struct{ ran, waited uint64 }
+
+func parseSched(line []byte) (schedStat, bool) {
+	var n [2]uint64
+	line, _, _ = procfile.Line(line)
+	ok := procfile.Uints(n[:], line) == 2
+	return schedStat{n[0], n[1]}, ok
 }
 
 // A switchStat is how often one thread gave up the CPU, and how often it was

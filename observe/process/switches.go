@@ -38,21 +38,8 @@ type thread struct {
 	old  bool   // was there when the watch began and has not been read
 }
 
-// readSwitches adds what the threads did to the sum. ok is false when the
-// threads cannot be listed.
-func (s *Source) readSwitches(p *process) (ok bool) {
-	if p.details.tasks == nil {
-		return false
-	}
-	tids, err := p.details.tasks.AppendNumbers(s.tids[:0])
-	if err != nil {
-		s.unreadable(err)
-		return false
-	}
-	s.tids = tids[:0]
-	if len(tids) == 0 {
-		return false
-	}
+// readSwitches adds what the listed threads did to the sum.
+func (s *Source) readSwitches(p *process, tids []uint64) {
 	sw := &p.switches
 	sw.list(tids)
 	reads := min(len(tids), threadsOfOthers)
@@ -66,7 +53,6 @@ func (s *Source) readSwitches(p *process) (ok bool) {
 		}
 	}
 	sw.turn = (sw.turn + reads) % len(tids)
-	return true
 }
 
 // list takes over which threads there are.

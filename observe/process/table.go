@@ -21,9 +21,16 @@ type process struct {
 	tick     uint64 // of the last listing that had it
 	stat     stat
 	used     uint64 // CPU ticks since the tick before
-	unread   bool   // there at this tick, but its file could not be read
-	named    bool   // always watched
-	watched  bool   // at this tick
+	reaped   uint64 // and those of children that ended unseen
+	childs   uint64 // CPU ticks by which those of all ended children grew
+	exited   uint64 // sum of reaped
+	age      uint64 // ticks since it was first seen
+	user     *user
+	groups   [kinds]*group
+	hot      *hot // nil unless its threads are read
+	unread   bool // there at this tick, but its file could not be read
+	named    bool // always watched
+	watched  bool // at this tick
 	comm     []byte
 	renames  int
 	instance string // "PID NAME", made when first needed
@@ -84,12 +91,20 @@ func (s *Source) add(pid uint64) *process {
 	return p
 }
 
+// cpu returns the CPU ticks since the tick before, with those of children that
+// ended unseen.
+func (p *process) cpu() uint64 { return p.used + p.reaped }
+
 // advance takes over what was read. CPU time of a process that was not there at
 // the tick before counts from its start.
 func (s *Source) advance(p *process, name []byte, st stat) {
 	p.used = st.cpu() - min(st.cpu(), p.stat.cpu())
+	p.childs = st.children() - min(st.children(), p.stat.children())
+	p.age++
 	p.stat, p.tick, p.unread = st, s.tick, false
-	p.rename(name)
+	if p.rename(name) || p.age == settled {
+		s.place(p)
+	}
 	if p.named && st.dead() {
 		s.forget(p)
 	}
@@ -128,6 +143,7 @@ func (s *Source) drop(p *process) {
 	if p.named {
 		s.forget(p)
 	}
+	s.ended[p.stat.parent] += p.stat.cpu() + p.stat.children()
 	s.release(p)
 	if s.procs[p.pid] == p {
 		delete(s.procs, p.pid)
@@ -164,7 +180,7 @@ func (s *Source) choose() {
 		case p.unread:
 		case p.named:
 			s.watched = append(s.watched, p)
-		case p.used > 0 && !p.stat.dead():
+		case p.cpu() > 0 && !p.stat.dead():
 			s.rank(p)
 		}
 	}
@@ -184,7 +200,7 @@ func (s *Source) choose() {
 // that is listed first.
 func (s *Source) rank(p *process) {
 	at := len(s.best)
-	for at > 0 && s.best[at-1].used < p.used {
+	for at > 0 && s.best[at-1].cpu() < p.cpu() {
 		at--
 	}
 	if at >= s.top {
@@ -205,6 +221,10 @@ func (s *Source) emit(p *process, f *kasoku.Frame) {
 	if n := p.stat.childUser + p.stat.childSystem; n > 0 {
 		f.Counter("cpu.children", name, "s", float64(n)/userHZ)
 	}
+	if p.exited > 0 {
+		f.Counter("cpu.exited", name, "s", float64(p.exited)/userHZ)
+	}
+	f.Counter("faults.major", name, "count", float64(p.stat.faults))
 	f.Gauge("rss", name, "bytes", float64(p.stat.rss)*s.pageSize)
 	f.Gauge("threads", name, "count", float64(p.stat.threads))
 	if p.details == nil {
@@ -215,20 +235,21 @@ func (s *Source) emit(p *process, f *kasoku.Frame) {
 	}
 }
 
-// rename takes over the name. A process gets one by exec too; one that goes on
+// rename takes over the name, and reports whether it was new. A process gets one by exec too; one that goes on
 // changing its name, as a progress display, keeps an early one, so that its
 // series hold together.
-func (p *process) rename(comm []byte) {
+func (p *process) rename(comm []byte) bool {
 	const renamesMax = 3
 	if p.stat.flags&kthreadFlag != 0 {
 		comm = withoutWork(comm)
 	}
-	if bytes.Equal(comm, p.comm) || p.renames > renamesMax {
-		return
+	if p.renames > 0 && bytes.Equal(comm, p.comm) || p.renames > renamesMax {
+		return false
 	}
 	p.comm = append(p.comm[:0], comm...)
 	p.renames++
 	p.instance = ""
+	return true
 }
 
 // path returns the path of a process's file.

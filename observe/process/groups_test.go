@@ -1,0 +1,165 @@
+package process
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	kasoku "github.com/kasoku/kasoku"
+)
+
+// child makes a stat line of a process with a parent and CPU time of its children.
+func child(pid, parent int, comm string, cpu, children uint64) string {
+	return fmt.Sprintf("%d (%s) S %d 1 1 0 -1 4194560 0 0 7 0 %d 0 %d 0 20 0 1 0 500 4096 10 0\n", pid, comm, parent, cpu, children)
+}
+
+// What no tick saw is the parent's, less what was seen of the children that went.
+func TestExitsAreTheParents(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, Options{Proc: dir, PIDs: nil})
+	f := func(want float64) {
+		t.Helper()
+		got := find(collect(t, s), "cpu.exited", "10 cron")
+		if want == 0 && got == nil {
+			return
+		}
+		if got == nil || got.Value != want || got.Kind != kasoku.Counter {
+			t.Fatalf("%+v, want %v", got, want)
+		}
+	}
+	write(t, dir, "10/stat", child(10, 1, "cron", 5, 700))
+	f(0) // what children did before is not of this run
+	write(t, dir, "10/stat", child(10, 1, "cron", 5, 760))
+	f(0.60)
+	write(t, dir, "11/stat", child(11, 10, "job", 30, 10))
+	f(0)
+	// It ends with 50 ticks, of which 40 were seen.
+	if err := os.RemoveAll(dir + "/11"); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "10/stat", child(10, 1, "cron", 5, 810))
+	f(0.70)
+}
+
+func TestBalance(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "stat", "cpu 100 0 0 900 0 0 0 0 0 0\n")
+	write(t, dir, "10/stat", child(10, 1, "cron", 50, 0))
+	s := open(t, Options{Proc: dir})
+	f := func(host string, cpu uint64, want float64) {
+		t.Helper()
+		write(t, dir, "stat", "cpu "+host+" 0 0 900 0 0 0 0 0 0\n")
+		write(t, dir, "10/stat", child(10, 1, "cron", cpu, 0))
+		got := find(collect(t, s), "cpu.unattributed", "")
+		if got == nil || got.Value != want {
+			t.Fatalf("%+v, want %v", got, want)
+		}
+	}
+	collect(t, s)
+	f("200", 110, 0.40)
+	f("210", 140, 0.40) // the two are not counted alike
+	f("240", 140, 0.50)
+}
+
+func TestGroups(t *testing.T) {
+	dir := t.TempDir()
+	for pid, cgroup := range map[int]string{
+		10: "0::/system.slice/cron.service", 11: "0::/system.slice/cron.service",
+		12: "0::/system.slice/docker-4f2c91e0a1b2c3d4e5f60718293a4b5c6d7e8f90123456789abcdef012345678.scope",
+	} {
+		write(t, dir, strconv.Itoa(pid)+"/stat", child(pid, 1, "worker", 50, 0))
+		write(t, dir, strconv.Itoa(pid)+"/cgroup", cgroup+"\n")
+		if err := os.Symlink("/usr/bin/work (deleted)", fmt.Sprintf("%s/%d/exe", dir, pid)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := open(t, Options{Proc: dir})
+	frame := collect(t, s)
+	f := func(name, instance string, want float64) {
+		t.Helper()
+		if got := find(frame, name, instance); got == nil || got.Value != want {
+			t.Fatalf("%s %q = %+v, want %v", name, instance, got, want)
+		}
+	}
+	f("exe.cpu", "work", 1.5)
+	f("exe.processes", "work", 3)
+	f("unit.cpu", "cron.service", 1)
+	f("unit.rss", "cron.service", 20*float64(os.Getpagesize()))
+	f("container.threads", "docker-4f2c91e0a1b2", 1)
+	if err := os.RemoveAll(dir + "/11"); err != nil {
+		t.Fatal(err)
+	}
+	frame = collect(t, s)
+	f("unit.cpu", "cron.service", 1) // a sum does not fall when a process ends
+	f("unit.processes", "cron.service", 1)
+
+	off := open(t, Options{Proc: dir, NoGroups: true})
+	if find(collect(t, off), "exe.cpu", "work") != nil {
+		t.Fatal("groups that are off")
+	}
+}
+
+func TestGroupsComeAndGo(t *testing.T) {
+	gs := groups{by: map[string]*group{}}
+	for i := range 100 {
+		g := gs.get("g" + strconv.Itoa(i))
+		g.used = uint64(i)
+		gs.settle()
+		g.used, g.count = 0, 0
+	}
+	if gs.shown != maxGroups {
+		t.Fatal(gs.shown)
+	}
+	gs.settle()
+	if len(gs.order) != maxGroups || len(gs.by) != maxGroups {
+		t.Fatal(len(gs.order), len(gs.by))
+	}
+}
+
+// A thread that fills a core is seen, by its name and without its siblings.
+func TestHotThread(t *testing.T) {
+	c := exec.Command(os.Args[0], "-test.run=^TestSpin$")
+	c.Env = append(os.Environ(), "KASOKU_SPIN=1")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	}()
+	s := open(t, Options{PIDs: []int{c.Process.Pid}, Top: -1})
+	deadline := time.Now().Add(20 * time.Second)
+	for time.Now().Before(deadline) {
+		for _, sample := range collect(t, s).Samples {
+			if sample.Name == "thread.cpu" && strings.HasPrefix(sample.Instance, strconv.Itoa(c.Process.Pid)+"/") && sample.Value > 0 {
+				return
+			}
+		}
+		<-time.After(50 * time.Millisecond)
+	}
+	t.Fatal("no thread")
+}
+
+// TestSpin is the process that TestHotThread watches.
+func TestSpin(t *testing.T) {
+	if os.Getenv("KASOKU_SPIN") == "" {
+		t.Skip("is run by TestHotThread")
+	}
+	runtime.LockOSThread()
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); {
+	}
+}
+
+func TestNoThreads(t *testing.T) {
+	s := open(t, Options{PIDs: []int{os.Getpid()}, NoThreads: true})
+	collect(t, s)
+	if slices.ContainsFunc(s.busiest[:], func(p *process) bool { return p != nil }) {
+		t.Fatal("threads that are off")
+	}
+}
