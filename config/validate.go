@@ -54,11 +54,8 @@ func (c *Config) mistakes() []mistake {
 			v.fail("watch.pids", "", "%d: no process id", pid)
 		}
 	}
-	for i, address := range c.Watch.Expvar {
-		if u, err := url.Parse(address); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			v.fail(fmt.Sprintf("watch.expvar.%d", i), "such as 'http://127.0.0.1:6060/debug/vars'", "%q: no URL", address)
-		}
-	}
+	v.urls("watch.expvar", c.Watch.Expvar, "'http://127.0.0.1:6060/debug/vars'")
+	v.urls("watch.pprof", c.Watch.Pprof, "'http://127.0.0.1:6060/debug/pprof/'")
 	return v.mistakes
 }
 
@@ -362,3 +359,12 @@ func checkRequest(s string, whole bool) error {
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// urls refuses addresses of a list that are no URLs of a web server.
+func (v *validator) urls(key string, list []string, such string) {
+	for i, address := range list {
+		if u, err := url.Parse(address); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			v.fail(fmt.Sprintf("%s.%d", key, i), "such as "+such, "%q: no URL", address)
+		}
+	}
+}

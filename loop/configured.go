@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/analyze/phases"
@@ -73,7 +74,7 @@ func ConfiguredWatch(c *config.Config, o Options) (Options, error) {
 	}
 	o.MoreLogs = Logs{Access: c.Logs.Access, App: c.Logs.App, Error: c.Logs.Error}
 	o.PIDs = append(slices.Clone(c.Watch.PIDs), watched("/proc", c.Watch.Processes, c.Watch.Units)...)
-	o.Expvar = c.Watch.Expvar
+	o.Expvar, o.Pprof = c.Watch.Expvar, c.Watch.Pprof
 	o.Off, o.Fast = c.Sources.Off, c.Sources.Fast
 	o.Capture = capture.FromConfig(c.Capture, c.Dir)
 	if err := o.configureDatabase(c.MySQL); err != nil {
@@ -153,6 +154,8 @@ func (o *Options) configureTargets(l *config.LoadTable) error {
 		return err
 	}
 	o.Load = &Load{Targets: targets, Engine: sender, Each: l.Each, Pause: l.Pause, Settle: l.Settle, Next: Climb(l.Steps...), Spacing: spacing}
+	steps := time.Duration(len(l.Steps))
+	o.Load.Total = steps*l.Each + max(steps-1, 0)*l.Pause
 	if spacing == load.Poisson || slices.ContainsFunc(targets, func(t load.Target) bool { return t.Fill != nil }) {
 		o.Load.Seed = seed
 	}

@@ -89,6 +89,7 @@ func (s *session) makeStep(ctx context.Context, number int, perSec float64, paus
 	if err := s.pause(ctx, step, from); err != nil {
 		return Done{}, err
 	}
+	s.profileLoad(from, s.o.Load.Total)
 	stop := s.follow(recorder, step)
 	summary, err := s.o.Load.Engine.Run(ctx, plan, s.start.Add(from), recorder)
 	stop()

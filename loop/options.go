@@ -59,6 +59,9 @@ type Options struct {
 	Graphite    *graphite.Options // where carbon tells of itself; nil: nowhere
 	PIDs        []int             // always sampled, whatever they use
 	Expvar      []string          // addresses of /debug/vars of programs that publish their sql.DBStats
+	Pprof       []string          // addresses of /debug/pprof/ of programs in Go, profiled once under load
+
+	profileAfter time.Duration // for tests; 0: the constant
 
 	Off  []string // sources that are not read, by the names of config.SourceNames
 	Fast bool     // read host and process each config.FastInterval
@@ -110,7 +113,7 @@ type Options struct {
 // unobserved leaves out what asks or changes anything while the run is made.
 func (o Options) unobserved() Options {
 	o.MySQL, o.SlowLog, o.Digests, o.CountRows, o.PIDs, o.Expvar = "", false, false, nil, nil, nil
-	o.Probe, o.Run.Observers = nil, kasoku.ObserversOff
+	o.Probe, o.Pprof, o.Run.Observers = nil, nil, kasoku.ObserversOff
 	return o
 }
 
@@ -142,6 +145,9 @@ type Load struct {
 	Each    time.Duration // length of a step
 	Pause   time.Duration // between steps
 	Settle  time.Duration // recorded after the last step, to see what stays open without load
+
+	// Total is how long all steps take with the pauses between them; 0: not known.
+	Total time.Duration
 
 	Spacing load.Spacing // of the requests of a step
 	Seed    uint64       // of what is random in spacing and targets; 0: nothing is

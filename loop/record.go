@@ -61,6 +61,7 @@ type session struct {
 	sampler    *observe.Sampler
 	halt       context.CancelFunc // ends the sampler
 	sampled    chan error
+	profiling  *profiling // nil without
 	rows       []kasoku.RowCheck
 	steps      []kasoku.Step
 	summary    *kasoku.LoadSummary
@@ -269,6 +270,7 @@ func (s *session) measure(ctx context.Context) error {
 	if err := s.countRows(ctx); err != nil {
 		return err
 	}
+	defer s.loadOver()
 	switch {
 	case s.o.Load != nil:
 		return s.makeLoad(ctx)
@@ -313,6 +315,12 @@ func (s *session) wait(ctx context.Context) error {
 		over = t.C
 	}
 	idle := s.watchIdle()
+	switch {
+	case s.waits():
+		s.profileLoad(0, 0)
+	case idle == nil:
+		s.profileLoad(time.Since(s.start), s.o.For)
+	}
 	every := s.o.Interval
 	if idle != nil {
 		defer idle.close()
@@ -329,6 +337,9 @@ func (s *session) wait(ctx context.Context) error {
 			if idle != nil {
 				if ended, err := idle.over(now); ended || err != nil {
 					return err
+				}
+				if idle.any {
+					s.profileLoad(time.Since(s.start), 0)
 				}
 			}
 			s.progress(Progress{Phase: PhaseRecord, Elapsed: time.Since(began)})
@@ -351,7 +362,7 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 	sampleErr := <-s.sampled
 	s.warn(s.sampler.Warnings()...)
 	s.takeAftermath(ctx)
-	errs := []error{sampleErr, s.saveConfigs()}
+	errs := []error{sampleErr, s.saveConfigs(), s.endProfiles(ctx)}
 	if s.db != nil {
 		s.recountRows(ctx)
 		s.readDigests(ctx)

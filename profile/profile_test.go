@@ -3,7 +3,6 @@ package profile_test
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -114,15 +113,16 @@ func TestTakeCut(t *testing.T) {
 		t.Skip("takes seconds of CPU")
 	}
 	address := service(t, "plain")
-	ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
-	defer cancel()
-	got := profile.Take(ctx, profile.Options{Address: address, CPU: []time.Duration{time.Second, time.Minute}, Now: clock()})
+	after := func(d time.Duration) <-chan struct{} {
+		over := make(chan struct{})
+		time.AfterFunc(d, func() { close(over) })
+		return over
+	}
+	got := profile.Take(t.Context(), profile.Options{Address: address, CPU: []time.Duration{time.Second, time.Minute}, Over: after(1500 * time.Millisecond), Now: clock()})
 	if by := byKind(t, got); by[kasoku.ProfileCPU] == nil || by[kasoku.ProfileHeap] == nil || len(got.Warnings) > 0 {
 		t.Errorf("%+v", got)
 	}
-	ctx, cancel = context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	got = profile.Take(ctx, profile.Options{Address: address, CPU: []time.Duration{time.Minute}, Now: clock()})
+	got = profile.Take(t.Context(), profile.Options{Address: address, CPU: []time.Duration{time.Minute}, Over: after(500 * time.Millisecond), Now: clock()})
 	if by := byKind(t, got); by[kasoku.ProfileCPU] != nil || by[kasoku.ProfileHeap] == nil || len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0].Text, "the load ended") {
 		t.Errorf("%+v", got)
 	}

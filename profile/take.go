@@ -25,6 +25,9 @@ type Options struct {
 	// CPU is for how long CPU time is sampled, in slices one after the other. Slices
 	// are for a load whose end is not known: those that are complete are kept.
 	CPU []time.Duration
+	// Over cuts the CPU profile short when it is closed: the load has ended. What was
+	// complete is kept. Nil never is.
+	Over <-chan struct{}
 	// Now is the run's clock.
 	Now func() time.Duration
 }
@@ -58,11 +61,21 @@ var paths = map[kasoku.ProfileKind]string{
 	kasoku.ProfileAllocs: "heap", kasoku.ProfileMutex: "mutex", kasoku.ProfileBlock: "block", kasoku.ProfileGoroutine: "goroutine",
 }
 
-// Take takes profiles of a program: the sums, CPU, the sums again, goroutines. The
-// context's end cuts the CPU profile short; what follows takes a moment more. It
+// Take takes profiles of a program: the sums, CPU, the sums again, goroutines. It
 // asks one thing at a time, so that the CPU profile holds nothing of the others.
-func Take(ctx context.Context, o Options) Taken {
-	t := &taking{o: o, end: context.WithoutCancel(ctx)}
+func Take(all context.Context, o Options) Taken {
+	t := &taking{o: o, end: all}
+	ctx, stop := context.WithCancel(all)
+	defer stop()
+	if o.Over != nil {
+		go func() {
+			select {
+			case <-o.Over:
+				stop()
+			case <-ctx.Done():
+			}
+		}()
+	}
 	s, err := newServer(o.Address)
 	if err != nil {
 		t.fail(kasoku.ProfileCPU, err)
