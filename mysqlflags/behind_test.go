@@ -8,7 +8,7 @@ import (
 )
 
 func TestBehind(t *testing.T) {
-	lag := func(s int64) mysqlflags.Replica { return mysqlflags.Replica{Behind: &s} }
+	lag := func(s int64) mysqlflags.Replica { return mysqlflags.Replica{IO: mysqlflags.NewBool("Yes"), Behind: &s} }
 	for _, tt := range []struct {
 		name string
 		all  []mysqlflags.Replica

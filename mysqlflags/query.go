@@ -11,6 +11,9 @@ import (
 // such as "Connecting". The zero value is no.
 type Bool struct{ text string }
 
+// NewBool returns a value as a server would give it, for tests.
+func NewBool(text string) Bool { return Bool{text} }
+
 // String returns the value as the server gave it.
 func (b Bool) String() string { return b.text }
 
