@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/kasoku/kasoku/command"
+)
+
+const (
+	// maxIdle is how long the sampler goes on without being asked.
+	maxIdle = 600 * time.Second
+	// watchEvery is how often the sampler looks at its binary and its socket.
+	watchEvery = 5 * time.Second
+)
+
+// A sampler reads the CPUs until it is told to end, nobody asks any more, or another
+// one has taken over.
+type sampler struct {
+	interval time.Duration
+	read     func() (counters, error)
+	replaced func() bool // the binary is another one than at the start
+	lost     func() bool // the socket's path is not ours any more
+	spawn    func()      // starts the binary anew; the new sampler takes over by itself
+
+	mu    sync.Mutex // guards ring
+	ring  *ring
+	taken chan struct{} // closed when another sampler has taken over
+	once  sync.Once     // closes taken
+}
+
+// daemon is the sampler's process.
+func daemon(ctx context.Context, socket string, interval time.Duration, self string) error {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	read, end, err := statReader()
+	if err != nil {
+		return err
+	}
+	base, err := read()
+	if err != nil {
+		return errors.Join(err, end())
+	}
+	before := fileID(self)
+	s := &sampler{
+		interval: interval, read: read, taken: make(chan struct{}), ring: newRing(base, time.Now()),
+		replaced: func() bool { now := fileID(self); return now != "" && now != before },
+		spawn: func() {
+			before = fileID(self)
+			// When it does not start, this one goes on, and tries the next binary.
+			_, _ = spawnDaemon(ctx, self, socket, interval)
+		},
+	}
+	old, err := takeOver(socket, time.Now(), s)
+	if err != nil {
+		return errors.Join(err, end())
+	}
+	srv, err := listen(socket, s)
+	if err != nil {
+		return errors.Join(err, old.keep(), end())
+	}
+	s.lost = srv.lost
+	old.dismiss()
+	s.loop(ctx)
+	return errors.Join(srv.close(), end())
+}
+
+// loop samples until the sampler ends.
+func (s *sampler) loop(ctx context.Context) {
+	tick, watch := time.NewTicker(s.interval), time.NewTicker(watchEvery)
+	defer tick.Stop()
+	defer watch.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.taken:
+			return
+		case <-tick.C:
+			s.sample()
+		case <-watch.C:
+			switch {
+			case s.lost() || s.idle(time.Now()):
+				return
+			case s.replaced():
+				s.spawn()
+			}
+		}
+	}
+}
+
+// sample takes one reading. One that fails leaves its time to the next.
+func (s *sampler) sample() {
+	c, err := s.read()
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ring.add(c, time.Now())
+}
+
+// idle reports whether nobody has asked for long.
+func (s *sampler) idle(now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ring.Heard = min(s.ring.Heard, now.UnixNano()) // the clock may have been set back
+	return now.UnixNano()-s.ring.Heard > maxIdle.Nanoseconds()
+}
+
+// ask answers one asker.
+func (s *sampler) ask(asker string) answer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.ring.ask(asker, time.Now())
+	a.Interval = s.interval
+	return a
+}
+
+// snapshot is what the next sampler goes on with.
+func (s *sampler) snapshot() ring {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := *s.ring
+	r.Samples = append([]sample(nil), r.Samples...)
+	r.Askers = make(map[string]int64, len(s.ring.Askers))
+	for a, t := range s.ring.Askers {
+		r.Askers[a] = t
+	}
+	return r
+}
+
+// yield ends this sampler: another one answers from now on.
+func (s *sampler) yield() { s.once.Do(func() { close(s.taken) }) }
+
+// fileID tells one content of a file from the next; empty when there is none.
+func fileID(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	inode := uint64(0)
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		inode = st.Ino
+	}
+	return fmt.Sprint(inode, info.Size(), info.ModTime().UnixNano())
+}
+
+// spawnDaemon starts the sampler as a process of its own: in its own session, with
+// /dev/null for its three files, and not waited for.
+func spawnDaemon(ctx context.Context, self, socket string, interval time.Duration) (*command.Process, error) {
+	return command.Start(context.WithoutCancel(ctx), command.Spec{
+		Path: self, Args: []string{"--as-daemon", "--socket", socket, "--interval", interval.String()}, Dir: "/", NewSession: true,
+	})
+}
