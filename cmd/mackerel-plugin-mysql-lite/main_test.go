@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kasoku/kasoku/internal/agenttest"
+	"github.com/kasoku/kasoku/service"
+	"github.com/kasoku/kasoku/service/servicetest"
+)
+
+// keys are all lines, in the order of the plugin that this one replaces.
+var keys = []string{
+	"mysql-lite.replication-behind-master.second",
+	"mysql-lite.replication-threads.io",
+	"mysql-lite.replication-threads.sql",
+	"mysql-lite.threads.running",
+	"mysql-lite.threads.connected",
+	"mysql-lite.threads.cached",
+	"mysql-lite.threads.max-connections",
+	"mysql-lite.threads.cache-size",
+	"mysql-lite.connections.utilization",
+}
+
+func TestDefinitions(t *testing.T) {
+	defs, _ := agenttest.New(t).Definitions(t, agenttest.Build(t))
+	points := make([]agenttest.Point, len(keys))
+	for i, key := range keys {
+		points[i].Name = key
+	}
+	if missing := defs.Missing(points); len(missing) > 0 {
+		t.Errorf("no graph for %q", missing)
+	}
+}
+
+func TestNoServer(t *testing.T) {
+	port, err := service.FreePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	points, r := agenttest.New(t).Values(t, agenttest.Build(t), "-H", "127.0.0.1", "-p", fmt.Sprint(port))
+	if len(points) > 0 || r.ExitCode != 1 || !strings.Contains(r.Stderr, "connection refused") || !strings.Contains(r.Stderr, ": hint: ") {
+		t.Errorf("exit %d, %q %q", r.ExitCode, r.Stdout, r.Stderr)
+	}
+}
+
+// TestServers asks a source and its replica, as the agent does.
+func TestServers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs servers; not in short mode")
+	}
+	bin := agenttest.Build(t)
+	o := service.Options{Vars: map[string]string{"log_bin": "binlog", "server_id": "1", "max_connections": "200"}}
+	servicetest.Each(t, o, func(t *testing.T, s *service.Server) {
+		agent := agenttest.New(t)
+		points, r := agent.Values(t, bin, "-H", "127.0.0.1", "-p", fmt.Sprint(s.Port), "-u", "root")
+		if got := agenttest.Names(points); !slices.Equal(got, keys) {
+			t.Errorf("source: %q, %s", got, r.Stderr)
+		}
+		for key, want := range map[string]float64{keys[0]: 0, keys[1]: 0, keys[2]: 0, keys[6]: 200, keys[8]: 0.5} {
+			if v, _ := agenttest.Find(points, key); v != want {
+				t.Errorf("source: %s is %v, want %v", key, v, want)
+			}
+		}
+		agenttest.Show(t, r, "mackerel-plugin-mysql-lite # "+s.Kind)
+		testReplica(t, agent, bin, servicetest.Replica(t, s, service.Options{}))
+	})
+}
+
+// testReplica finds its server in an option file.
+func testReplica(t *testing.T, agent *agenttest.Agent, bin string, replica *service.Server) {
+	file := filepath.Join(t.TempDir(), "my.cnf")
+	if err := os.WriteFile(file, fmt.Appendf(nil, "[client]\nhost=127.0.0.1\nport=%d\nuser=root\n", replica.Port), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var points []agenttest.Point
+	var r agenttest.Run
+	servicetest.Until(t, "threads of the replica and a lag of 0", func() bool {
+		points, r = agent.Values(t, bin, "--defaults-extra-file", file)
+		behind, ok := agenttest.Find(points, keys[0])
+		io, _ := agenttest.Find(points, keys[1])
+		applier, _ := agenttest.Find(points, keys[2])
+		return ok && behind == 0 && io == 1 && applier == 1
+	})
+	agenttest.Show(t, r, "mackerel-plugin-mysql-lite # replica, "+replica.Kind)
+
+	stop := "STOP REPLICA SQL_THREAD"
+	if replica.Kind == service.KindMariaDB {
+		stop = "STOP SLAVE SQL_THREAD"
+	}
+	servicetest.Exec(t, servicetest.DB(t, replica, ""), stop)
+	points, r = agent.Values(t, bin, "--defaults-extra-file="+file)
+	if got := agenttest.Names(points); !slices.Equal(got, keys[1:]) {
+		t.Errorf("stopped: %q, %s", got, r.Stderr)
+	}
+	io, _ := agenttest.Find(points, keys[1])
+	applier, _ := agenttest.Find(points, keys[2])
+	if io != 1 || applier != 0 {
+		t.Errorf("stopped: io %v, sql %v", io, applier)
+	}
+	agenttest.Show(t, r, "mackerel-plugin-mysql-lite # replica whose SQL thread is stopped, "+replica.Kind)
+}

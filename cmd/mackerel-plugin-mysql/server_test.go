@@ -1,0 +1,152 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kasoku/kasoku/internal/agenttest"
+	"github.com/kasoku/kasoku/internal/golden"
+	"github.com/kasoku/kasoku/service"
+	"github.com/kasoku/kasoku/service/servicetest"
+)
+
+// TestDefinitions holds all graphs, with their keys, units and labels.
+func TestDefinitions(t *testing.T) {
+	agent := agenttest.New(t)
+	bin := agenttest.Build(t)
+	defs, _ := agent.Definitions(t, bin, "-enable_extended")
+	var b strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(defs)) {
+		fmt.Fprintf(&b, "%s [%s] %s\n", key, defs[key].Unit, defs[key].Label)
+		for _, m := range defs[key].Metrics {
+			fmt.Fprintf(&b, "  %s [%v] %s\n", m.Name, m.Stacked, m.Label)
+		}
+	}
+	golden.CheckString(t, "testdata/definitions.golden", b.String())
+
+	defs, _ = agent.Definitions(t, bin, "-disable_innodb", "--metric-key-prefix", "db.mysql2")
+	if g, ok := defs["db.mysql2.cmd"]; !ok || g.Label != "Db.MySQL2 Command" || len(defs) != 8 {
+		t.Errorf("%d graphs, %+v", len(defs), g)
+	}
+}
+
+// logged are the settings of a source that may have replicas.
+func logged() service.Options {
+	return service.Options{Vars: map[string]string{"log_bin": "binlog", "server_id": "1", "innodb_flush_log_at_trx_commit": "0", "sync_binlog": "0"}}
+}
+
+// TestServers runs the plugin as the agent does on a source and its replica.
+func TestServers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs servers; not in short mode")
+	}
+	bin := agenttest.Build(t)
+	servicetest.Each(t, logged(), func(t *testing.T, s *service.Server) {
+		replica := servicetest.Replica(t, s, service.Options{})
+		testSource(t, bin, s)
+		testReplica(t, bin, replica)
+	})
+}
+
+func testSource(t *testing.T, bin string, s *service.Server) {
+	agent := agenttest.New(t)
+	args := []string{bin, "-host", "127.0.0.1", "-port", fmt.Sprint(s.Port), "-username=root", "-enable_extended"}
+	defs, _ := agent.Definitions(t, args...)
+	points, r := agent.Values(t, args...)
+	if r.ExitCode != 0 {
+		t.Fatalf("exit %d, %s", r.ExitCode, r.Stderr)
+	}
+	for _, want := range []string{"mysql.threads.Threads_connected", "mysql.capacity.PercentageOfBufferPool", "mysql.innodb_checkpoint_age.uncheckpointed_bytes",
+		"mysql.innodb_transactions.history_list", "mysql.processlist.State_none", "mysql.innodb_transactions_active_locked.active_transactions"} {
+		if _, ok := agenttest.Find(points, want); !ok {
+			t.Errorf("no %s in %q", want, agenttest.Names(points))
+		}
+	}
+	for _, p := range points {
+		if strings.Contains(p.Name, "Com_select") || strings.Contains(p.Name, "Seconds_Behind") {
+			t.Errorf("a counter on the first run, or a lag of a source: %s", p.Name)
+		}
+	}
+
+	// Half a minute later by the state's clock.
+	back(t, agent.WorkDir, 30)
+	servicetest.Exec(t, servicetest.DB(t, s, ""), "CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1),(2),(3)")
+	points, r = agent.Values(t, args...)
+	if v, _ := agenttest.Find(points, "mysql.cmd.Com_insert"); v < 1.9 || v > 2.1 {
+		t.Errorf("one INSERT in half a minute is %v a minute, want 2; %s", v, r.Stderr)
+	}
+	// MariaDB counts the rows of InnoDB no more, but those of all engines.
+	rows := map[string]string{service.KindMariaDB: "mysql.handlers.Handler_write", service.KindMySQL97: "mysql.innodb_rows.Innodb_rows_inserted"}[s.Kind]
+	if v, _ := agenttest.Find(points, rows); v < 5.7 || v > 6.3 {
+		t.Errorf("%s: three rows in half a minute are %v a minute, want 6", rows, v)
+	}
+	if missing := defs.Missing(points); len(missing) > 0 {
+		t.Errorf("no graph for %q", missing)
+	}
+	agenttest.Show(t, r, "mackerel-plugin-mysql -host 127.0.0.1 -username=root -enable_extended # "+s.Kind)
+}
+
+// back dates the counters that the plugin has kept back.
+func back(t *testing.T, dir string, seconds float64) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "mackerel-plugin-mysql-*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("state files %q, %v", files, err)
+	}
+	b, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var state map[string]float64
+	if err := json.Unmarshal(b, &state); err != nil {
+		t.Fatal(err)
+	}
+	state["_lastTime"] -= seconds
+	if b, err = json.Marshal(state); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(files[0], b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// testReplica asks for the lag, with rights and without.
+func testReplica(t *testing.T, bin string, replica *service.Server) {
+	agent := agenttest.New(t)
+	args := []string{bin, "-host", "127.0.0.1", "-port", fmt.Sprint(replica.Port)}
+	const lag = "mysql.seconds_behind_master.Seconds_Behind_Master"
+	servicetest.Until(t, "a lag of 0", func() bool {
+		points, _ := agent.Values(t, append(args, "-tempfile", filepath.Join(t.TempDir(), "state"))...)
+		v, ok := agenttest.Find(points, lag)
+		return ok && v == 0
+	})
+
+	db := servicetest.DB(t, replica, "")
+	stop := "STOP REPLICA"
+	if replica.Kind == service.KindMariaDB {
+		stop = "STOP SLAVE"
+	}
+	servicetest.Exec(t, db, stop, "CREATE USER few@'%' IDENTIFIED BY 'secret'")
+	points, r := agent.Values(t, append(args, "-tempfile", filepath.Join(t.TempDir(), "state"))...)
+	if v, ok := agenttest.Find(points, lag); ok || r.ExitCode != 0 || len(points) < 20 {
+		t.Errorf("stopped: lag %v, exit %d, %s", v, r.ExitCode, r.Stderr)
+	}
+
+	// A user without PROCESS gets what SHOW GLOBAL STATUS says, and is told.
+	agent.Env = []string{"MYSQL_PASSWORD=secret"}
+	points, r = agent.Values(t, append(args, "-username", "few")...)
+	if _, ok := agenttest.Find(points, "mysql.innodb_checkpoint_age.uncheckpointed_bytes"); !ok || r.ExitCode != 0 || !strings.Contains(r.Stderr, "PROCESS") {
+		t.Errorf("few rights: exit %d, %d values, %s", r.ExitCode, len(points), r.Stderr)
+	}
+	agent.Env = []string{"MYSQL_PASSWORD=wrong-one"}
+	points, r = agent.Values(t, append(args, "-username", "few")...)
+	if len(points) != 0 || r.ExitCode != 1 || !strings.Contains(r.Stderr, "Access denied") || strings.Contains(r.Stdout+r.Stderr, "wrong-one") {
+		t.Errorf("wrong password: exit %d, %s", r.ExitCode, r.Stderr)
+	}
+}
