@@ -21,11 +21,15 @@
 //	cpu.periods, cpu.throttled_periods          counters
 //	cpu.throttled                               counter, seconds
 //	memory.current, memory.max                  gauges, bytes
+//	memory.high                                 gauge, bytes: beyond it the group is slowed down
+//	memory.peak, .anon, .file, .kernel          gauges, bytes, every ten ticks
 //	memory.events.high, .max, .oom, .oom_kill   counters
+//	io.read_bytes, .write_bytes, .reads, .writes   counters, over all devices
+//	psi.cpu.some, .full, psi.io …, psi.memory …    counters, seconds that some, or all, waited
 //
 // A limit that is not set has no sample, and neither has what a controller that
 // is not there, or switched off, would know. With version 1 memory.events.max is
-// memory.failcnt: how often the limit was hit.
+// memory.failcnt: how often the limit was hit; it has no pressure.
 //
 // # What is not done
 //
@@ -64,8 +68,10 @@ const (
 	keepTicks = 30
 	// bufBytes is a page: more than any file of a group that is read in one call.
 	bufBytes = 4096
-	// maxGroups bounds the groups, and so the open files, five a group.
-	maxGroups = 64
+	// slowTicks is how often files are read that cost the kernel much to make.
+	slowTicks = 10
+	// maxGroups bounds the groups, and so the open files, up to ten a group.
+	maxGroups = 48
 )
 
 // Options say where to read. PIDs is needed.

@@ -287,11 +287,12 @@ func TestParseMounts(t *testing.T) {
 		}
 	}
 	f("", "")
-	f("30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:9 master:2 - cgroup2 cgroup2 rw,nsdelegate\n", "/sys/fs/cgroup / true pids,cpu,memory;")
+	f("30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:9 master:2 - cgroup2 cgroup2 rw,nsdelegate\n", "/sys/fs/cgroup / true pids,cpu,memory,io,pressure;")
 	f("1 2 0:3 /docker/a\\040b /sys/fs/cgroup/cpu,cpuacct ro - cgroup cgroup rw,cpuacct,cpu\n", "/sys/fs/cgroup/cpu,cpuacct /docker/a b false cpuacct,cpu;")
 	f("1 2 0:3 / /a rw - cgroup cgroup rw,name=systemd\n", "")
 	f("1 2 0:3 / /a rw - cgroup cgroup rw,pids\n1 2 0:3 / /b rw - cgroup cgroup rw,pids\n", "/a / false pids;")
-	f("1 2 0:3 / /u rw - cgroup2 none rw\n1 2 0:3 / /a rw - cgroup cgroup rw,cpuacct\n", "/u / true pids,memory;/a / false cpuacct;")
+	f("1 2 0:3 / /u rw - cgroup2 none rw\n1 2 0:3 / /a rw - cgroup cgroup rw,cpuacct\n", "/u / true pids,memory,io,pressure;/a / false cpuacct;")
+	f("1 2 0:3 / /u rw - cgroup2 none rw\n1 2 0:3 / /a rw - cgroup cgroup rw,blkio\n", "/u / true pids,cpu,memory,pressure;/a / false blkio;")
 	f("1 2 0:3 /\n1 2 0:3 / /a rw - cgroup2\n", "")
 }
 

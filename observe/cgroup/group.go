@@ -21,6 +21,7 @@ type group struct {
 	leaf     bool   // a watched process is, or was, in it
 	used     uint64 // last tick at which one was in it or below
 	next     uint64 // tick at which its limits are read again
+	slow     uint64 // tick at which its costly files are read again
 	opened   bool
 	gone     bool       // it was removed
 	parts    []openPart // that are there
@@ -119,7 +120,7 @@ func (s *Source) open(g *group) {
 	g.opened = true
 	for i := range parts {
 		p := &parts[i]
-		if p.v2 != g.h.v2 || !g.h.has(p.controller) {
+		if p.slow || p.v2 != g.h.v2 || !g.h.has(p.controller) {
 			continue
 		}
 		fd, err := procfile.OpenFD(s.o.Root+g.dir+"/"+p.file, unix.O_RDONLY)
@@ -150,8 +151,28 @@ func (s *Source) emit(g *group, f *kasoku.Frame) {
 		}
 		p.collect(s.buf[:n], g.instance, f)
 	}
+	if s.tick >= g.slow {
+		g.slow = s.tick + slowTicks
+		s.emitSlow(g, f)
+	}
 	for _, l := range g.limits {
 		f.Gauge(l.series, g.instance, l.unit, l.value)
+	}
+}
+
+// emitSlow appends what the costly files say. They are opened each time.
+func (s *Source) emitSlow(g *group, f *kasoku.Frame) {
+	for i := range parts {
+		p := &parts[i]
+		if !p.slow || p.v2 != g.h.v2 || !g.h.has(p.controller) {
+			continue
+		}
+		text, err := s.read(s.o.Root + g.dir + "/" + p.file)
+		if err != nil {
+			s.warn(err)
+			continue
+		}
+		p.collect(text, g.instance, f)
 	}
 }
 

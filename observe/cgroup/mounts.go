@@ -14,7 +14,7 @@ type hierarchy struct {
 	mount       string
 	root        string // the group that is mounted there, "/" for the top
 	v2          bool
-	controllers []string // that are read here: pids, cpu, cpuacct, memory
+	controllers []string // that are read here: pids, cpu, cpuacct, memory, blkio, io; pressure, which needs none
 }
 
 // holds reports whether a line of /proc/PID/cgroup with these controllers,
@@ -65,7 +65,7 @@ func parseMounts(text []byte) []hierarchy {
 		if kind[0] == "cgroup" {
 			for _, c := range strings.Split(kind[2], ",") {
 				switch c {
-				case "pids", "cpu", "cpuacct", "memory":
+				case "pids", "cpu", "cpuacct", "memory", "blkio":
 					h.controllers = append(h.controllers, c)
 					v1[c] = true
 				}
@@ -89,6 +89,10 @@ func leave(all []hierarchy, v1 map[string]bool) []hierarchy {
 					h.controllers = append(h.controllers, c)
 				}
 			}
+			if !v1["blkio"] {
+				h.controllers = append(h.controllers, "io")
+			}
+			h.controllers = append(h.controllers, "pressure")
 		}
 		if len(h.controllers) > 0 {
 			out = append(out, h)

@@ -13,7 +13,19 @@ type part struct {
 	controller string
 	file       string
 	values     []value
+	form       form
+	slow       bool // read every slowTicks, since making it costs the kernel much
 }
+
+// A form is how a file is written.
+type form uint8
+
+const (
+	keyed    form = iota // KEY NUMBER, or one number
+	pressure             // KEY avg10=… total=NUMBER
+	devices              // DEVICE KEY=NUMBER KEY=NUMBER …, summed over devices
+	services             // DEVICE KEY NUMBER, summed over devices
+)
 
 // A value is one number of a file: that of the line with the key, or with an
 // empty key the only one.
@@ -28,9 +40,9 @@ type value struct {
 // parts are the files that are read at each tick. Times of version 2 are in µs;
 // those of version 1 in ns, in cpuacct.stat in 1/100 s.
 var parts = []part{
-	{true, "pids", "pids.current", []value{{"", "pids.current", "count", kasoku.Gauge, 1}}},
-	{true, "pids", "pids.events", []value{{"max", "pids.events.max", "count", kasoku.Counter, 1}}},
-	{true, "cpu", "cpu.stat", []value{
+	{v2: true, controller: "pids", file: "pids.current", values: []value{{"", "pids.current", "count", kasoku.Gauge, 1}}},
+	{v2: true, controller: "pids", file: "pids.events", values: []value{{"max", "pids.events.max", "count", kasoku.Counter, 1}}},
+	{v2: true, controller: "cpu", file: "cpu.stat", values: []value{
 		{"usage_usec", "cpu.usage", "s", kasoku.Counter, 1e6},
 		{"user_usec", "cpu.user", "s", kasoku.Counter, 1e6},
 		{"system_usec", "cpu.system", "s", kasoku.Counter, 1e6},
@@ -38,34 +50,77 @@ var parts = []part{
 		{"nr_throttled", "cpu.throttled_periods", "count", kasoku.Counter, 1},
 		{"throttled_usec", "cpu.throttled", "s", kasoku.Counter, 1e6},
 	}},
-	{true, "memory", "memory.current", []value{{"", "memory.current", "bytes", kasoku.Gauge, 1}}},
-	{true, "memory", "memory.events", []value{
+	{v2: true, controller: "memory", file: "memory.current", values: []value{{"", "memory.current", "bytes", kasoku.Gauge, 1}}},
+	{v2: true, controller: "memory", file: "memory.events", values: []value{
 		{"high", "memory.events.high", "count", kasoku.Counter, 1},
 		{"max", "memory.events.max", "count", kasoku.Counter, 1},
 		{"oom", "memory.events.oom", "count", kasoku.Counter, 1},
 		{"oom_kill", "memory.events.oom_kill", "count", kasoku.Counter, 1},
 	}},
+	{v2: true, controller: "memory", file: "memory.peak", slow: true, values: []value{{"", "memory.peak", "bytes", kasoku.Gauge, 1}}},
+	{v2: true, controller: "memory", file: "memory.stat", slow: true, values: []value{
+		{"anon", "memory.anon", "bytes", kasoku.Gauge, 1},
+		{"file", "memory.file", "bytes", kasoku.Gauge, 1},
+		{"kernel", "memory.kernel", "bytes", kasoku.Gauge, 1},
+	}},
+	{v2: true, controller: "io", file: "io.stat", form: devices, values: []value{
+		{"rbytes", "io.read_bytes", "bytes", kasoku.Counter, 1},
+		{"wbytes", "io.write_bytes", "bytes", kasoku.Counter, 1},
+		{"rios", "io.reads", "count", kasoku.Counter, 1},
+		{"wios", "io.writes", "count", kasoku.Counter, 1},
+	}},
+	{v2: true, controller: "pressure", file: "cpu.pressure", form: pressure, values: stalls("cpu")},
+	{v2: true, controller: "pressure", file: "io.pressure", form: pressure, values: stalls("io")},
+	{v2: true, controller: "pressure", file: "memory.pressure", form: pressure, values: stalls("memory")},
 
-	{false, "pids", "pids.current", []value{{"", "pids.current", "count", kasoku.Gauge, 1}}},
-	{false, "pids", "pids.events", []value{{"max", "pids.events.max", "count", kasoku.Counter, 1}}},
-	{false, "cpuacct", "cpuacct.usage", []value{{"", "cpu.usage", "s", kasoku.Counter, 1e9}}},
-	{false, "cpuacct", "cpuacct.stat", []value{
+	{controller: "pids", file: "pids.current", values: []value{{"", "pids.current", "count", kasoku.Gauge, 1}}},
+	{controller: "pids", file: "pids.events", values: []value{{"max", "pids.events.max", "count", kasoku.Counter, 1}}},
+	{controller: "cpuacct", file: "cpuacct.usage", values: []value{{"", "cpu.usage", "s", kasoku.Counter, 1e9}}},
+	{controller: "cpuacct", file: "cpuacct.stat", values: []value{
 		{"user", "cpu.user", "s", kasoku.Counter, 1e2},
 		{"system", "cpu.system", "s", kasoku.Counter, 1e2},
 	}},
-	{false, "cpu", "cpu.stat", []value{
+	{controller: "cpu", file: "cpu.stat", values: []value{
 		{"nr_periods", "cpu.periods", "count", kasoku.Counter, 1},
 		{"nr_throttled", "cpu.throttled_periods", "count", kasoku.Counter, 1},
 		{"throttled_time", "cpu.throttled", "s", kasoku.Counter, 1e9},
 	}},
-	{false, "memory", "memory.usage_in_bytes", []value{{"", "memory.current", "bytes", kasoku.Gauge, 1}}},
-	{false, "memory", "memory.failcnt", []value{{"", "memory.events.max", "count", kasoku.Counter, 1}}},
-	{false, "memory", "memory.oom_control", []value{{"oom_kill", "memory.events.oom_kill", "count", kasoku.Counter, 1}}},
+	{controller: "memory", file: "memory.usage_in_bytes", values: []value{{"", "memory.current", "bytes", kasoku.Gauge, 1}}},
+	{controller: "memory", file: "memory.max_usage_in_bytes", slow: true, values: []value{{"", "memory.peak", "bytes", kasoku.Gauge, 1}}},
+	{controller: "memory", file: "memory.stat", slow: true, values: []value{
+		{"total_rss", "memory.anon", "bytes", kasoku.Gauge, 1},
+		{"total_cache", "memory.file", "bytes", kasoku.Gauge, 1},
+	}},
+	{controller: "memory", file: "memory.failcnt", values: []value{{"", "memory.events.max", "count", kasoku.Counter, 1}}},
+	{controller: "blkio", file: "blkio.throttle.io_service_bytes", form: services, values: []value{
+		{"Read", "io.read_bytes", "bytes", kasoku.Counter, 1},
+		{"Write", "io.write_bytes", "bytes", kasoku.Counter, 1},
+	}},
+	{controller: "blkio", file: "blkio.throttle.io_serviced", form: services, values: []value{
+		{"Read", "io.reads", "count", kasoku.Counter, 1},
+		{"Write", "io.writes", "count", kasoku.Counter, 1},
+	}},
+	{controller: "memory", file: "memory.oom_control", values: []value{{"oom_kill", "memory.events.oom_kill", "count", kasoku.Counter, 1}}},
+}
+
+// stalls are the values of a file of pressure: how long some, and all, processes of
+// the group waited.
+//
+// Kernel: Documentation/accounting/psi.rst.
+func stalls(what string) []value {
+	return []value{
+		{"some", "psi." + what + ".some", "s", kasoku.Counter, 1e6},
+		{"full", "psi." + what + ".full", "s", kasoku.Counter, 1e6},
+	}
 }
 
 // collect appends what the text of the file says. Lines that are not known, and
 // values that are no numbers, have no sample.
 func (p *part) collect(text []byte, instance string, f *kasoku.Frame) {
+	if p.form == devices || p.form == services {
+		p.sumUp(text, instance, f)
+		return
+	}
 	for {
 		line, rest, ok := procfile.Line(text)
 		if !ok {
@@ -74,6 +129,9 @@ func (p *part) collect(text []byte, instance string, f *kasoku.Frame) {
 		text = rest
 		key, line := procfile.Word(line)
 		number, _ := procfile.Word(line)
+		if p.form == pressure {
+			_, number, _ = bytes.Cut(line, []byte("total="))
+		}
 		for i := range p.values {
 			v := &p.values[i]
 			switch {
@@ -87,6 +145,52 @@ func (p *part) collect(text []byte, instance string, f *kasoku.Frame) {
 			}
 			break
 		}
+	}
+}
+
+// mostValues is how many values a file that is summed up has.
+const mostValues = 4
+
+// sumUp appends the sums over all devices; none when there is no device.
+func (p *part) sumUp(text []byte, instance string, f *kasoku.Frame) {
+	var sums [mostValues]uint64
+	seen := false
+	add := func(key, number []byte) {
+		n, ok := procfile.Uint(number)
+		for i := range p.values {
+			if ok && string(key) == p.values[i].key {
+				sums[i] += n
+				seen = true
+			}
+		}
+	}
+	for {
+		line, rest, ok := procfile.Line(text)
+		if !ok {
+			break
+		}
+		text = rest
+		_, line = procfile.Word(line) // device
+		if p.form == services {
+			key, number := procfile.Word(line)
+			number, _ = procfile.Word(number)
+			add(key, number)
+			continue
+		}
+		for {
+			var word []byte
+			if word, line = procfile.Word(line); len(word) == 0 {
+				break
+			}
+			key, number, _ := bytes.Cut(word, []byte{'='})
+			add(key, number)
+		}
+	}
+	if !seen {
+		return
+	}
+	for i, v := range p.values {
+		f.Samples = append(f.Samples, kasoku.Sample{Name: v.series, Instance: instance, Unit: v.unit, Kind: v.kind, Value: float64(sums[i]) / v.per})
 	}
 }
 
@@ -105,6 +209,7 @@ var limitFiles = []limitFile{
 	{true, "pids", "pids.max", "", "pids.max", "count", parseLimit},
 	{true, "cpu", "cpu.max", "", "cpu.max", "cores", parseQuota},
 	{true, "memory", "memory.max", "", "memory.max", "bytes", parseLimit},
+	{true, "memory", "memory.high", "", "memory.high", "bytes", parseLimit},
 	{false, "pids", "pids.max", "", "pids.max", "count", parseLimit},
 	{false, "cpu", "cpu.cfs_quota_us", "cpu.cfs_period_us", "cpu.max", "cores", parseLimit},
 	{false, "memory", "memory.limit_in_bytes", "", "memory.max", "bytes", parseLimit},
