@@ -22,6 +22,7 @@ type GoProgram struct {
 	Version  string // of Go: go1.26.0
 	Revision string // of the checkout that it was built from; empty when not told
 	Pprof    string // URL of its profiles; empty when it serves none
+	Vars     string // URL of what package expvar publishes; empty without
 }
 
 // runtimes are programs that run applications.
@@ -41,7 +42,7 @@ func (l *looker) applications() {
 		if s.Go == nil || l.get == nil {
 			continue
 		}
-		wg.Go(func() { s.Go.Pprof = l.pprof(l.ctx, s) })
+		wg.Go(func() { s.Go.Pprof, s.Go.Vars = l.pprof(l.ctx, s), l.vars(l.ctx, s) })
 	}
 	wg.Wait()
 	for _, s := range apps {
@@ -208,16 +209,27 @@ func (l *looker) readGo(s *Service) {
 	}
 }
 
-// pprof asks the loopback ports of a Go program for its profiles. Ports that are
-// open to other hosts are left alone.
+// pprof asks a Go program for its profiles.
 func (l *looker) pprof(ctx context.Context, s *Service) string {
+	return l.serves(ctx, s, "/debug/pprof/", "goroutine")
+}
+
+// vars asks a Go program for what package expvar publishes: at least the program's
+// command line and memory.
+func (l *looker) vars(ctx context.Context, s *Service) string {
+	return l.serves(ctx, s, "/debug/vars", `"cmdline"`)
+}
+
+// serves asks the loopback ports of a program for a page with a word in it. Ports
+// that are open to other hosts are left alone.
+func (l *looker) serves(ctx context.Context, s *Service, path, word string) string {
 	for _, at := range s.Listen {
 		if at.Port == 0 || at.Private || !at.Loopback {
 			continue
 		}
-		url := "http://" + at.Address + "/debug/pprof/"
+		url := "http://" + at.Address + path
 		status, body, err := l.get(ctx, url)
-		if err == nil && status == http.StatusOK && bytes.Contains(body, []byte("goroutine")) {
+		if err == nil && status == http.StatusOK && bytes.Contains(body, []byte(word)) {
 			return url
 		}
 	}

@@ -30,6 +30,9 @@ type Options struct {
 	// Get asks a URL on loopback and returns the status and the start of the
 	// answer. Nil: HTTP below the real root, nothing elsewhere.
 	Get func(ctx context.Context, url string) (status int, body []byte, err error)
+	// Ask sends a text to a service on this host and returns the start of its answer.
+	// Nil: a connection below the real root, nothing elsewhere.
+	Ask func(ctx context.Context, network, address, text string) (answer string, err error)
 }
 
 // A Kind says what a service is.
@@ -43,6 +46,7 @@ const (
 	Redis     Kind = "redis"
 	Memcached Kind = "memcached"
 	Varnish   Kind = "varnish"
+	Carbon    Kind = "carbon" // go-carbon too
 	Postgres  Kind = "postgresql"
 	Proxy     Kind = "proxy" // a web server or proxy that is not nginx
 	Other     Kind = "other" // listens, and is of the system
@@ -84,6 +88,10 @@ type Service struct {
 	Go    *GoProgram // of a program that Go built
 	MySQL *Database  // of a MySQL service
 	Nginx *WebServer // of an nginx service
+
+	Redis   *CacheServer   // of a Redis service
+	Varnish *VarnishServer // of a Varnish service
+	Carbon  *CarbonServer  // of a carbon service
 
 	Score int      // of an application: how likely it is the one to measure
 	Why   []string // what the score is made of
@@ -185,6 +193,7 @@ func Look(ctx context.Context, o Options) (*Found, error) {
 	l.databases()
 	l.applications()
 	l.clients()
+	l.tells()
 	l.appLogs()
 	l.sort()
 	if ctx.Err() != nil {
@@ -200,6 +209,7 @@ type looker struct {
 	tree  tree
 	run   func(ctx context.Context, path string, args ...string) ([]byte, error)
 	get   func(ctx context.Context, url string) (int, []byte, error)
+	ask   func(ctx context.Context, network, address, text string) (string, error)
 	found *Found
 	links []connection // established ones, for the scores
 
@@ -207,12 +217,15 @@ type looker struct {
 }
 
 func newLooker(ctx context.Context, o Options) *looker {
-	l := &looker{ctx: ctx, tree: tree{o.Root}, run: o.Run, get: o.Get, found: &Found{}}
+	l := &looker{ctx: ctx, tree: tree{o.Root}, run: o.Run, get: o.Get, ask: o.Ask, found: &Found{}}
 	if l.tree.real() && l.run == nil {
 		l.run = runProgram
 	}
 	if l.tree.real() && l.get == nil {
 		l.get = getLoopback
+	}
+	if l.tree.real() && l.ask == nil {
+		l.ask = askLoopback
 	}
 	return l
 }
@@ -257,7 +270,7 @@ func (l *looker) describeHost() {
 }
 
 // kindOrder is the order in which services are listed.
-var kindOrder = []Kind{Nginx, Proxy, Varnish, App, MySQL, Postgres, Redis, Memcached, Other}
+var kindOrder = []Kind{Nginx, Proxy, Varnish, App, MySQL, Postgres, Redis, Memcached, Carbon, Other}
 
 // sort puts services in the order of a request's way, the likeliest
 // application first.
@@ -301,6 +314,6 @@ func getLoopback(ctx context.Context, url string) (int, []byte, error) {
 		return 0, nil, err
 	}
 	defer res.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(res.Body, 4<<10))
+	body, err := io.ReadAll(io.LimitReader(res.Body, 64<<10))
 	return res.StatusCode, body, err
 }

@@ -8,9 +8,10 @@
 // of other users.
 //
 // Files are read below [Options.Root], so that tests look at a tree of their
-// own. Programs (nginx -T, nginx -V, mysqld --version) are run and loopback
-// ports are asked for pprof only when Root is the real one. Command lines and
-// environments may hold secrets: they are read, and not kept.
+// own. Programs (nginx -T, nginx -V, mysqld --version, varnishstat) are run, and
+// services are asked on loopback whether they tell numbers of themselves (pprof,
+// expvar, stub_status, Redis's PING), only when Root is the real one. Command lines
+// and environments may hold secrets: they are read, and not kept.
 //
 // Start with [Look]; [CheckFile] and [CheckHost] are what `kasoku doctor` asks
 // besides. Sizes are bytes.

@@ -1,6 +1,7 @@
 package discover_test
 
 import (
+	_ "expvar" // what the child serves
 	"fmt"
 	"net"
 	"net/http"
@@ -142,5 +143,33 @@ func TestLook_MySQL97(t *testing.T) {
 	s := find(t, look(t), db.Pid())
 	if s.Kind != discover.MySQL || s.MySQL.Flavor != "MySQL" || s.MySQL.Port != db.Port || s.MySQL.Socket != db.Socket {
 		t.Errorf("database %+v %+v", s, s.MySQL)
+	}
+}
+
+// TestLook_Tells: where real servers tell numbers of themselves.
+func TestLook_Tells(t *testing.T) {
+	cache := servicetest.Redis(t, service.RedisOptions{Password: "x"})
+	carbon := servicetest.Carbon(t, service.CarbonOptions{})
+	addr, app := serve(t)
+	front := servicetest.Varnish(t, service.VarnishOptions{Upstream: addr})
+	web := servicetest.Nginx(t, service.NginxOptions{Config: `{user}
+pid "{dir}/nginx.pid"; error_log "{dir}/error.log"; events {}
+http { access_log off; server { listen 127.0.0.1:{port}; location = /status { stub_status; } } }`})
+	f := look(t)
+	if s := find(t, f, cache.Pid()); s.Redis == nil || *s.Redis != (discover.CacheServer{Address: cache.Addr(), Password: true}) {
+		t.Errorf("redis %+v %+v", s, s.Redis)
+	}
+	want := discover.CarbonServer{Query: carbon.QueryAddr(), Storage: filepath.Join(carbon.StorageDir, "whisper")}
+	if s := find(t, f, carbon.Pid()); s.Kind != discover.Carbon || s.Carbon == nil || *s.Carbon != want || !slices.Contains(s.Config, carbon.ConfigFile) {
+		t.Errorf("carbon %+v %+v", s, s.Carbon)
+	}
+	if s := find(t, f, front.Pid()); s.Varnish == nil || *s.Varnish != (discover.VarnishServer{Name: front.Dir, Answers: true}) {
+		t.Errorf("varnish %+v %+v", s, s.Varnish)
+	}
+	if s := find(t, f, web.Pid()); s.Nginx == nil || s.Nginx.Status != web.URL()+"/status" {
+		t.Errorf("nginx %+v %+v", s, s.Nginx)
+	}
+	if s := find(t, f, app); s.Go == nil || s.Go.Vars != "http://"+addr+"/debug/vars" {
+		t.Errorf("go %+v %+v", s, s.Go)
 	}
 }

@@ -16,6 +16,7 @@ type WebServer struct {
 	Dump      []string // command that prints the whole configuration, ending in -T
 	Formats   map[string]string
 	Upstreams []string // where requests are passed on to: 127.0.0.1:8080, unix:/run/app.sock
+	Status    string   // URL of a page of stub_status that answered on loopback; empty without
 }
 
 // nginxDefaults are Debian's, where the program does not tell its own (nginx -V).
@@ -55,6 +56,7 @@ func (l *looker) oneNginx(s *Service) {
 	n.read(text)
 	s.Config = n.files
 	l.found.Logs = append(l.found.Logs, n.logs...)
+	l.stubStatus(s, text)
 	for _, skipped := range n.skipped {
 		l.note("nginx "+skipped, "it goes to no file that kasoku can read", "")
 	}

@@ -14,6 +14,7 @@ var kindsByName = map[string]Kind{
 	"mysqld": MySQL, "mariadbd": MySQL,
 	"redis-server": Redis, "valkey-server": Redis, "keydb-server": Redis, "dragonfly": Redis,
 	"memcached": Memcached, "varnishd": Varnish,
+	"carbon-cache": Carbon, "carbon-cache.py": Carbon, "go-carbon": Carbon,
 	"postgres": Postgres, "postmaster": Postgres,
 	"apache2": Proxy, "httpd": Proxy, "haproxy": Proxy, "envoy": Proxy, "caddy": Proxy, "h2o": Proxy, "traefik": Proxy, "lighttpd": Proxy,
 }
@@ -30,7 +31,11 @@ var systemNames = []string{
 
 // kindOf tells what a process is by its name, else by its program's.
 func kindOf(p *process) Kind {
-	for _, name := range []string{p.name, filepath.Base(p.exe)} {
+	names := []string{p.name, filepath.Base(p.exe)}
+	if len(p.args) > 1 && strings.HasPrefix(names[1], "python") {
+		names = append([]string{filepath.Base(p.args[1])}, names...)
+	}
+	for _, name := range names {
 		if k, ok := kindsByName[name]; ok {
 			return k
 		}
