@@ -170,6 +170,7 @@ type Comparison struct {
 	Plans        []PlanChange               // that differ, of the run in the middle or else the newest that has plans
 	PlansEqual   int
 	Advice       []AdviceChange
+	Profiles     []ProfileChange // of all runs of each side together
 }
 
 // Single reports whether there is one run a side.
@@ -230,6 +231,7 @@ func Compare(before, after []*kasoku.Recording, o Options) (*Comparison, error) 
 	c.told(b, a)
 	c.Plans, c.PlansEqual = diffPlans(planned(before, b), planned(after, a))
 	c.Advice = diffAdvice(b, a)
+	c.Profiles = diffProfiles(before, after)
 	c.Warnings = warnings(before, after, pairs, c)
 	c.besides(after)
 	c.Outcome = c.outcome()

@@ -254,6 +254,16 @@ func TestTree(t *testing.T) {
 	if b.String() != want {
 		t.Errorf("got\n%s", b.String())
 	}
+	again, err := profile.ReadFolded(want, kasoku.ProfileCPU, "nanoseconds")
+	var same bytes.Buffer
+	if err != nil || profile.WriteFolded(&same, &again) != nil || same.String() != want || again.Total != 65 {
+		t.Errorf("read again: %v\n%s", err, same.String())
+	}
+	for _, bad := range []string{"a", "a x", " 1", "a -1"} {
+		if _, err := profile.ReadFolded(bad, kasoku.ProfileCPU, "nanoseconds"); err == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
 	read, err := profile.Decode(data)
 	if err != nil || strings.Contains(read.String(), "s3cret") {
 		t.Errorf("labels are kept: %v", err)

@@ -206,24 +206,34 @@ func off(kind kasoku.ProfileKind) string {
 
 // keep adds a profile.
 func (t *taking) keep(kind kasoku.ProfileKind, p *pprof.Profile, note string) {
+	out, err := packed(kind, p)
+	if err != nil {
+		t.fail(kind, err)
+		return
+	}
+	out.Host, out.Address, out.Note = t.o.Host, t.server.shown(), cmp.Or(note, out.Note)
+	out.Interval = kasoku.Interval{From: t.from, To: t.to}
+	t.Profiles = append(t.Profiles, out)
+}
+
+// packed adds a profile up, and packs its stacks when they are not too many.
+func packed(kind kasoku.ProfileKind, p *pprof.Profile) (kasoku.Profile, error) {
 	value := valueOf(p, kind)
 	all, total := functions(p, value)
 	out := kasoku.Profile{
-		Host: t.o.Host, Program: program(p), Address: t.server.shown(), Kind: kind, Unit: p.SampleType[value].Unit,
-		Interval: kasoku.Interval{From: t.from, To: t.to}, Total: total, Stacks: len(p.Sample), Functions: foremost(all), Note: note,
+		Program: program(p), Kind: kind, Unit: p.SampleType[value].Unit, Total: total, Stacks: len(p.Sample), Functions: foremost(all),
 	}
 	p.DefaultSampleType = p.SampleType[value].Type
 	var b bytes.Buffer
-	switch err := p.Write(&b); {
-	case err != nil:
-		t.fail(kind, fmt.Errorf("pack: %w", err))
-		return
-	case b.Len() > mostKept:
-		out.Note = fmt.Sprintf("its stacks take %d kB compressed, more than the %d kB that a run keeps; the functions are complete", b.Len()>>10, mostKept>>10)
-	default:
-		out.Data = b.Bytes()
+	if err := p.Write(&b); err != nil {
+		return out, fmt.Errorf("pack: %w", err)
 	}
-	t.Profiles = append(t.Profiles, out)
+	if b.Len() > mostKept {
+		out.Note = fmt.Sprintf("its stacks take %d kB compressed, more than the %d kB that a run keeps; the functions are complete", b.Len()>>10, mostKept>>10)
+		return out, nil
+	}
+	out.Data = b.Bytes()
+	return out, nil
 }
 
 func (t *taking) fail(kind kasoku.ProfileKind, err error) {
