@@ -55,6 +55,9 @@ func (l *looker) redis(s *Service) *CacheServer {
 		return out
 	}
 	for _, at := range s.Listen {
+		if at.Network == "unix" && !strings.HasPrefix(at.Address, "/") {
+			continue
+		}
 		address := at.Address
 		if at.Private || at.Network == "tcp" && !at.Loopback {
 			if address = onLoopback(at); at.Private || address == "" {

@@ -204,6 +204,12 @@ func (s *surveyed) serviceRows(row func(what, found, how string)) {
 		if v.Go != nil && v.Go.Pprof != "" {
 			row("profiles", v.Go.Pprof, "it answered")
 		}
+		if v.Go != nil && v.Go.Vars != "" {
+			row("numbers", v.Go.Vars, "it answered")
+		}
+		if v.Nginx != nil && v.Nginx.Status != "" {
+			row("numbers", v.Nginx.Status, "it answered")
+		}
 	}
 	for _, k := range []struct {
 		kind discover.Kind

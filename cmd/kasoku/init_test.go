@@ -55,6 +55,31 @@ func TestInit_Contest(t *testing.T) {
 	}
 }
 
+// TestInit_Servers: what answered is in force, and what did not says so.
+func TestInit_Servers(t *testing.T) {
+	s := contest()
+	s.found.Services[0].Nginx = &discover.WebServer{Status: "http://127.0.0.1/status"}
+	s.found.Services[1].Go.Vars = "http://127.0.0.1:6060/debug/vars"
+	s.found.Services = append(s.found.Services,
+		discover.Service{Kind: discover.Redis, Name: "redis-server", PID: 7, Redis: &discover.CacheServer{}},
+		discover.Service{Kind: discover.Redis, Name: "redis-server", PID: 8, Redis: &discover.CacheServer{Address: "/run/r.sock", Password: true}},
+		discover.Service{Kind: discover.Varnish, Name: "varnishd", PID: 9, Varnish: &discover.VarnishServer{Name: "/run/v", Answers: true}},
+		discover.Service{Kind: discover.Carbon, Name: "carbon-cache", PID: 10, Carbon: &discover.CarbonServer{Query: "127.0.0.1:7002", Storage: "/nowhere/whisper"}},
+	)
+	text := s.toml(someDay)
+	_, part, _ := strings.Cut(text, "# The page on which")
+	part, _, _ = strings.Cut(part, "# The configuration in force")
+	golden.CheckString(t, "testdata/init/servers.toml", "# The page on which"+part)
+	c, err := config.Parse([]byte(text), config.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := config.Redis{Address: "/run/r.sock", PasswordEnv: "REDIS_PASSWORD"}
+	if c.Nginx.Status == "" || c.Redis != want || c.Varnish.Name != "/run/v" || c.Graphite.Query == "" || c.Graphite.Storage == "" || len(c.Watch.Expvar) != 1 || len(c.Watch.Pprof) != 1 {
+		t.Errorf("%+v", c)
+	}
+}
+
 func TestInit_Nothing(t *testing.T) {
 	s := &surveyed{dir: "/srv/x", found: &discover.Found{Host: "empty"}, dbErr: errors.New("refused")}
 	text := s.toml(someDay)

@@ -122,6 +122,7 @@ func (s *surveyed) toml(now time.Time) string {
 	s.tomlLoad(w)
 	s.tomlMySQL(w)
 	s.tomlLogs(w)
+	s.tomlServers(w)
 	s.tomlWatch(w)
 	s.tomlCapture(w)
 	w.table("settings", "Settings of the application that kasoku cannot see; they are kept with each run.")
@@ -317,12 +318,13 @@ func (s *surveyed) tomlWatch(w *tomlWriter) {
 	}
 	w.list("units", units, "Units of what was found.", "['app.service']", "")
 	w.list("processes", names, "Names of what was found.", "['node']", "")
+	s.tomlProfiles(w)
 }
 
 // measured are the services that a run is about.
 func (s *surveyed) measured() []*discover.Service {
 	var out []*discover.Service
-	for _, kind := range []discover.Kind{discover.MySQL, discover.Postgres, discover.Redis, discover.Memcached, discover.Varnish} {
+	for _, kind := range []discover.Kind{discover.MySQL, discover.Postgres, discover.Redis, discover.Memcached, discover.Carbon, discover.Varnish} {
 		out = append(out, s.found.Of(kind)...)
 	}
 	out = append(out, likelyApps(s.found)...)

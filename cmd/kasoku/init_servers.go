@@ -1,0 +1,114 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/kasoku/kasoku/discover"
+)
+
+// tomlServers writes where the servers beside the database tell numbers of
+// themselves. What answered is in force; what does not run here has no table.
+func (s *surveyed) tomlServers(w *tomlWriter) {
+	s.tomlNginx(w)
+	s.tomlVarnish(w)
+	s.tomlRedis(w)
+	s.tomlGraphite(w)
+}
+
+func (s *surveyed) tomlNginx(w *tomlWriter) {
+	w.table("nginx", "The page on which nginx counts its connections and requests.")
+	for _, v := range s.found.Of(discover.Nginx) {
+		if v.Nginx != nil && v.Nginx.Status != "" {
+			w.set("status", tomlString(v.Nginx.Status), fmt.Sprintf("stub_status in the configuration of %s; it answered.", serviceText(v)))
+			return
+		}
+	}
+	w.example("status", "'http://127.0.0.1/nginx_status'", "A location that makes it: location = /nginx_status { access_log off; allow 127.0.0.1; deny all; stub_status; }")
+}
+
+func (s *surveyed) tomlVarnish(w *tomlWriter) {
+	found := s.found.Of(discover.Varnish)
+	if len(found) == 0 {
+		return
+	}
+	w.table("varnish", "The cache whose counters are read, by varnishstat.")
+	for _, v := range found {
+		if v.Varnish == nil || !v.Varnish.Answers {
+			w.say("%s runs here, and varnishstat does not tell its numbers to %s.", serviceText(v), s.who.Name)
+			continue
+		}
+		w.set("stat", "'varnishstat'", fmt.Sprintf("%s runs here; it told its numbers.", serviceText(v)))
+		if v.Varnish.Name != "" {
+			w.set("name", tomlString(v.Varnish.Name), "The instance, as varnishd's -n.")
+		}
+		return
+	}
+	w.example("stat", "'varnishstat'", "")
+}
+
+func (s *surveyed) tomlRedis(w *tomlWriter) {
+	found := s.found.Of(discover.Redis)
+	if len(found) == 0 {
+		return
+	}
+	w.table("redis", "The Redis to watch: commands, hits and misses, memory. A password belongs into an environment variable, not in here.")
+	for _, v := range found {
+		if v.Redis == nil || v.Redis.Address == "" {
+			w.say("%s runs here, and does not answer on loopback.", serviceText(v))
+			continue
+		}
+		w.set("address", tomlString(v.Redis.Address), fmt.Sprintf("%s; it answered.", serviceText(v)))
+		if v.Redis.Password {
+			w.set("password_env", "'REDIS_PASSWORD'", "It wants a password: set this variable before a run.")
+		}
+		return
+	}
+	w.example("address", "'127.0.0.1:6379'", "")
+}
+
+func (s *surveyed) tomlGraphite(w *tomlWriter) {
+	found := s.found.Of(discover.Carbon)
+	if len(found) == 0 {
+		return
+	}
+	w.table("graphite", "Where carbon or go-carbon tells of itself: once a minute, through its cache and its files.")
+	for _, v := range found {
+		c := v.Carbon
+		if c == nil || c.Query == "" && c.Storage == "" {
+			w.say("%s runs here; where its series are is not told.", serviceText(v))
+			continue
+		}
+		how := fmt.Sprintf("%s; its configuration says so.", serviceText(v))
+		if c.Query != "" {
+			w.set("query", tomlString(c.Query), how)
+			how = ""
+		}
+		if c.Storage != "" {
+			if r := discover.CheckFile(c.Storage, s.who); !r.Read {
+				how += " The files cannot be read yet; `kasoku doctor` has the line that grants it."
+			}
+			w.set("storage", tomlString(c.Storage), how)
+		}
+		return
+	}
+	w.example("query", "'127.0.0.1:7002'", "")
+	w.example("storage", "'/var/lib/graphite/whisper'", "")
+}
+
+// tomlProfiles writes what Go programs tell: the numbers of package expvar, profiles.
+func (s *surveyed) tomlProfiles(w *tomlWriter) {
+	var vars, profiles []string
+	for _, v := range likelyApps(s.found) {
+		if v.Go == nil {
+			continue
+		}
+		if v.Go.Vars != "" {
+			vars = append(vars, v.Go.Vars)
+		}
+		if v.Go.Pprof != "" {
+			profiles = append(profiles, v.Go.Pprof)
+		}
+	}
+	w.list("expvar", vars, "Numbers of programs in Go; they answered.", "['http://127.0.0.1:6060/debug/vars']", "Programs in Go with package expvar: memory, connection pools.")
+	w.list("pprof", profiles, "Profiles of programs in Go are taken once under load; these answered.", "['http://127.0.0.1:6060/debug/pprof/']", "Programs in Go with package net/http/pprof: which functions use the CPU.")
+}
