@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+)
+
+// maxAnswer bounds what is read: 15 minutes of 10,000 series at 10 s.
+const maxAnswer = 64 << 20
+
+// A source is the question to the render API.
+type source struct {
+	kind kind
+	host string // as in carbon's metrics
+	url  string
+}
+
+// A usageError is a mistake on the command line.
+type usageError struct{ text, hint string }
+
+func (e *usageError) Error() string { return e.text }
+func (e *usageError) Hint() string  { return e.hint }
+
+// source makes the question of the flags.
+func (o options) source() (source, error) {
+	k, ok := kindOf(o.Type)
+	if !ok {
+		return source{}, &usageError{fmt.Sprintf("no such type: %q", o.Type), "--type is cache, relay, aggregator or go-carbon"}
+	}
+	host := o.Host
+	if host == "" {
+		var err error
+		if host, err = os.Hostname(); err != nil {
+			return source{}, err
+		}
+	}
+	host = strings.ReplaceAll(host, ".", "_")
+	node := host
+	if k.instances {
+		instance := o.Instance
+		switch {
+		case k.perNode && instance == "":
+			instance = "*"
+		case !k.perNode && (instance == "" || instance == "*"):
+			return source{}, &usageError{"a " + o.Type + " needs the name of one instance", "--instance a is carbon's default"}
+		}
+		node += "-" + instance
+	}
+	base := "carbon." + k.tree + "." + node
+	query := url.Values{"from": {"-15min"}, "format": {"json"}, "target": {base + ".*"}}
+	if k.subMetrics {
+		query.Add("target", base+".*.*")
+	}
+	if k.sendsOn {
+		query.Add("target", base+".destinations.*.*")
+	}
+	return source{k, host, o.web() + "/render/?" + query.Encode()}, nil
+}
+
+// web is the address of graphite-web.
+func (o options) web() string {
+	scheme, host, ok := strings.Cut(o.WebHost, "://")
+	if !ok {
+		scheme, host = "http", o.WebHost
+	}
+	host = strings.TrimRight(host, "/")
+	if o.WebPort != "" {
+		host = net.JoinHostPort(strings.Trim(host, "[]"), o.WebPort)
+	}
+	return scheme + "://" + host
+}
+
+// fetch asks the render API.
+func (s source) fetch(ctx context.Context) ([]series, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("User-Agent", name)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("ask graphite: %w", err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("ask graphite: %w", err)
+	case len(body) > maxAnswer:
+		return nil, fmt.Errorf("ask graphite: the answer is above %d MB", maxAnswer>>20)
+	case res.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("ask graphite: %s", res.Status)
+	}
+	all, err := s.kind.parse(body, s.host)
+	if err != nil {
+		return nil, fmt.Errorf("ask graphite: %w", err)
+	}
+	if len(all) == 0 {
+		return nil, &usageError{fmt.Sprintf("graphite knows no metrics of %s on %q", s.kind.key, s.host),
+			"carbon's own name of the host is in its metrics, carbon." + s.kind.tree + ".*: give it with --host"}
+	}
+	return all, nil
+}
+
+// parse reads the JSON of the render API: of each target its points, [value, epoch],
+// where the value may be null.
+func (k kind) parse(body []byte, host string) ([]series, error) {
+	var answer []struct {
+		Target     string       `json:"target"`
+		Datapoints [][]*float64 `json:"datapoints"`
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return nil, fmt.Errorf("the answer is not JSON of the render API: %w", err)
+	}
+	var out []series
+	seen := map[string]bool{} // two targets may fit one metric
+	for _, a := range answer {
+		s, ok := k.place(a.Target, host)
+		if !ok || seen[a.Target] {
+			continue
+		}
+		seen[a.Target] = true
+		for _, p := range a.Datapoints {
+			if len(p) != 2 || p[1] == nil {
+				return nil, errors.New("a point is no pair of value and time")
+			}
+			if p[0] != nil {
+				s.points = append(s.points, point{int64(*p[1]), *p[0]})
+			}
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
