@@ -12,9 +12,11 @@ package prometheus
 
 import (
 	"bytes"
+	"io"
 	"math"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // A Format is a form of the text.
@@ -71,25 +73,38 @@ func Negotiate(accept string) Format {
 // or an underscore, then those and digits. The value is any text.
 type Label struct{ Name, Value string }
 
-// An Encoder writes families of metrics. Begin each with [Encoder.Counter] or
-// [Encoder.Histogram]; its samples follow.
+// An Encoder writes families of metrics. Begin each with [Encoder.Counter],
+// [Encoder.Gauge] or [Encoder.Histogram]; its samples follow.
 type Encoder struct {
 	format Format
 	name   string // of the family
+	suffix string // of its samples
 	b      bytes.Buffer
 }
 
 // NewEncoder returns an encoder without a family.
 func NewEncoder(f Format) *Encoder { return &Encoder{format: f} }
 
-// Counter begins a family of counters.
-func (e *Encoder) Counter(name, help string) { e.family(name, "counter", help) }
+// Counter begins a family of counters. A name that ends in _total, as Prometheus
+// recommends, has that once in either format.
+func (e *Encoder) Counter(name, help string) {
+	if e.format == OpenMetrics {
+		name = strings.TrimSuffix(name, "_total")
+	}
+	e.family(name, "counter", help)
+	if e.format == OpenMetrics {
+		e.suffix = "_total"
+	}
+}
+
+// Gauge begins a family of values that go up and down.
+func (e *Encoder) Gauge(name, help string) { e.family(name, "gauge", help) }
 
 // Histogram begins a family of histograms.
 func (e *Encoder) Histogram(name, help string) { e.family(name, "histogram", help) }
 
 func (e *Encoder) family(name, kind, help string) {
-	e.name = name
+	e.name, e.suffix = name, ""
 	e.b.WriteString("# HELP " + name + " ")
 	e.escape(help, e.format == OpenMetrics)
 	e.b.WriteString("\n# TYPE " + name + " " + kind + "\n")
@@ -97,11 +112,22 @@ func (e *Encoder) family(name, kind, help string) {
 
 // Count writes a sample of a counter.
 func (e *Encoder) Count(labels []Label, v uint64) {
-	suffix := ""
-	if e.format == OpenMetrics {
-		suffix = "_total"
+	e.sample(e.suffix, labels, nil, strconv.FormatUint(v, 10))
+}
+
+// Value writes a sample of a counter or gauge as it was at a moment; with the zero
+// time it is that of the scrape. The samples of the same labels are to follow one
+// another, oldest first.
+func (e *Encoder) Value(labels []Label, v float64, at time.Time) {
+	value := e.float(v)
+	switch {
+	case at.IsZero():
+	case e.format == OpenMetrics:
+		value += " " + strconv.FormatFloat(float64(at.UnixMilli())/1000, 'f', 3, 64)
+	default:
+		value += " " + strconv.FormatInt(at.UnixMilli(), 10)
 	}
-	e.sample(suffix, labels, nil, strconv.FormatUint(v, 10))
+	e.sample(e.suffix, labels, nil, value)
 }
 
 // Buckets writes the samples of a histogram: counts[i] values are at most bounds[i]
@@ -145,8 +171,13 @@ func (e *Encoder) sample(suffix string, labels []Label, last *Label, value strin
 
 // float prints a number; OpenMetrics wants a point in those that are whole.
 func (e *Encoder) float(v float64) string {
-	if math.IsInf(v, 1) {
+	switch {
+	case math.IsInf(v, 1):
 		return "+Inf"
+	case math.IsInf(v, -1):
+		return "-Inf"
+	case math.IsNaN(v):
+		return "NaN"
 	}
 	s := strconv.FormatFloat(v, 'g', -1, 64)
 	if e.format == OpenMetrics && !strings.ContainsAny(s, ".e") {
@@ -178,4 +209,34 @@ func (e *Encoder) Bytes() []byte {
 		return append(e.b.Bytes(), "# EOF\n"...)
 	}
 	return e.b.Bytes()
+}
+
+// Flush hands on what was written so far and forgets it, without the end that
+// [Encoder.Bytes] adds.
+func (e *Encoder) Flush(w io.Writer) error {
+	_, err := e.b.WriteTo(w)
+	return err
+}
+
+// Name makes any text a name of a metric: lower-case letters, digits and underscores,
+// with no digit in front. It is never empty.
+func Name(s string) string {
+	var b strings.Builder
+	for i, r := range strings.ToLower(s) {
+		switch {
+		case 'a' <= r && r <= 'z', r == '_':
+			b.WriteRune(r)
+		case '0' <= r && r <= '9':
+			if i == 0 {
+				b.WriteByte('_')
+			}
+			b.WriteRune(r)
+		default:
+			b.WriteByte('_')
+		}
+	}
+	if b.Len() == 0 {
+		return "_"
+	}
+	return b.String()
 }

@@ -1,8 +1,10 @@
 package prometheus
 
 import (
+	"math"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/kasoku/kasoku/internal/golden"
 )
@@ -16,6 +18,15 @@ func sample(f Format) []byte {
 	e.Counter("request_fail_count", "Failures \"quoted\"\nby \\ message.")
 	e.Count([]Label{{"message", "two\nlines, é"}}, 3)
 	e.Count(nil, 18446744073709551615)
+	at := time.UnixMilli(1795163619045)
+	e.Gauge("rss_bytes", "Resident memory.")
+	e.Value([]Label{{"host", "web1"}}, 1<<40, time.Time{})
+	e.Counter("cpu_seconds_total", "CPU time.")
+	e.Value([]Label{{"mode", "user"}}, 12, at)
+	e.Value([]Label{{"mode", "user"}}, 12.25, at.Add(time.Second))
+	e.Gauge("odd", "No numbers.")
+	e.Value(nil, math.NaN(), at)
+	e.Value(nil, math.Inf(-1), at.Add(time.Second))
 	return e.Bytes()
 }
 
@@ -43,4 +54,18 @@ func TestNegotiate(t *testing.T) {
 	f("application/openmetrics-text;q=0", Text)
 	f("application/openmetrics-text;q=x", OpenMetrics)
 	f(";;q=;,=,", Text)
+}
+
+func TestName(t *testing.T) {
+	f := func(in, want string) {
+		t.Helper()
+		if got := Name(in); got != want {
+			t.Errorf("%q becomes %q, want %q", in, got, want)
+		}
+	}
+	f("kasoku_host_cpu.user", "kasoku_host_cpu_user")
+	f("Threads_connected", "threads_connected")
+	f("5xx", "_5xx")
+	f("é-\xff", "___")
+	f("", "_")
 }
