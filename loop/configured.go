@@ -59,6 +59,24 @@ func ConfiguredWatch(c *config.Config, o Options) (Options, error) {
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		o.Settings = append(o.Settings, kasoku.Setting{Scope: "app", Name: name, Value: c.Settings[name]})
 	}
+	o.configureServers(c)
+	o.MoreLogs = Logs{Access: c.Logs.Access, App: c.Logs.App, Error: c.Logs.Error}
+	o.PIDs = append(slices.Clone(c.Watch.PIDs), watched("/proc", c.Watch.Processes, c.Watch.Units)...)
+	o.Expvar, o.Pprof = c.Watch.Expvar, c.Watch.Pprof
+	o.Off, o.Fast = c.Sources.Off, c.Sources.Fast
+	o.Capture = capture.FromConfig(c.Capture, c.Dir)
+	if err := o.configureDatabase(c.MySQL); err != nil {
+		return Options{}, fmt.Errorf("%s: %w", c.Path, err)
+	}
+	if err := o.configureProbe(c); err != nil {
+		return Options{}, fmt.Errorf("%s: %w", c.Path, err)
+	}
+	return o, nil
+}
+
+// configureServers takes what a kasoku.toml says of the servers beside the
+// application and its database.
+func (o *Options) configureServers(c *config.Config) {
 	o.NginxStatus = c.Nginx.Status
 	if c.Varnish.Set() {
 		o.Varnish = &varnish.Options{Program: c.Varnish.Stat, Name: c.Varnish.Name}
@@ -72,18 +90,6 @@ func ConfiguredWatch(c *config.Config, o Options) (Options, error) {
 	if g := c.Graphite; g.Set() {
 		o.Graphite = &graphite.Options{Query: g.Query, Storage: g.Storage, Render: g.Render, Agents: g.Agents}
 	}
-	o.MoreLogs = Logs{Access: c.Logs.Access, App: c.Logs.App, Error: c.Logs.Error}
-	o.PIDs = append(slices.Clone(c.Watch.PIDs), watched("/proc", c.Watch.Processes, c.Watch.Units)...)
-	o.Expvar, o.Pprof = c.Watch.Expvar, c.Watch.Pprof
-	o.Off, o.Fast = c.Sources.Off, c.Sources.Fast
-	o.Capture = capture.FromConfig(c.Capture, c.Dir)
-	if err := o.configureDatabase(c.MySQL); err != nil {
-		return Options{}, fmt.Errorf("%s: %w", c.Path, err)
-	}
-	if err := o.configureProbe(c); err != nil {
-		return Options{}, fmt.Errorf("%s: %w", c.Path, err)
-	}
-	return o, nil
 }
 
 // DSN returns the address of the database of a kasoku.toml, empty without one.

@@ -15,6 +15,7 @@ import (
 	"github.com/kasoku/kasoku/analyze/phases"
 	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/observe/redis"
 )
 
 // fromTOML returns the options that a kasoku.toml in a directory of its own makes.
@@ -49,6 +50,11 @@ func TestConfigured(t *testing.T) {
 			t.Errorf("%s\n%v\n%+v", doc, err, o)
 		}
 	}
+	t.Setenv("KASOKU_TEST_PASSWORD", "s3cret")
+	f("load.for = '90s'\n[redis]\naddress = '127.0.0.1:6379'\npassword_env = 'KASOKU_TEST_PASSWORD'\ncommands = true\n[graphite]\nquery = '127.0.0.1:7002'\nstorage = 'whisper'\nagents = ['agents.a-a']", func(o Options, dir string) bool {
+		return *o.Redis == (redis.Options{Server: redis.Server{Address: "127.0.0.1:6379", Password: "s3cret"}, Commands: true}) && o.Graphite.Query == "127.0.0.1:7002" &&
+			o.Graphite.Storage == filepath.Join(dir, "whisper") && slices.Equal(o.Graphite.Agents, []string{"agents.a-a"})
+	})
 	f("load.for = '90s'", func(o Options, dir string) bool {
 		return o.For == 90*time.Second && o.Run.Load == "for 1 min 30 s" && o.Interval == time.Second && o.Run.Project == filepath.Base(dir) && o.Capture != nil
 	})

@@ -34,7 +34,7 @@ func (s *session) sources() ([]observe.Source, *process.Source, error) {
 	if len(s.o.Expvar) > 0 {
 		out = append(out, expvar.New(s.o.Expvar...))
 	}
-	web, err := s.webSources()
+	web, err := s.o.servers()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -103,30 +103,38 @@ func (o *Options) every() map[string]time.Duration {
 	return map[string]time.Duration{host.Name: config.FastInterval, process.Name: config.FastInterval}
 }
 
-// webSources are those of the servers beside the application and its database.
-func (s *session) webSources() (out []observe.Source, err error) {
-	if s.o.Observers == kasoku.ObserversOff {
+// Servers returns the sources of the servers beside the application and its database
+// that a kasoku.toml names, to be closed by who uses them.
+func Servers(c *config.Config) ([]observe.Source, error) {
+	var o Options
+	o.configureServers(c)
+	return o.servers()
+}
+
+// servers are the sources of the servers beside the application and its database.
+func (o *Options) servers() (out []observe.Source, err error) {
+	if o.Observers == kasoku.ObserversOff {
 		return nil, nil
 	}
-	if s.o.NginxStatus != "" {
-		page, err := nginx.New(s.o.NginxStatus)
+	if o.NginxStatus != "" {
+		page, err := nginx.New(o.NginxStatus)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, page)
 	}
-	if s.o.Varnish != nil {
-		out = append(out, varnish.New(*s.o.Varnish))
+	if o.Varnish != nil {
+		out = append(out, varnish.New(*o.Varnish))
 	}
-	if s.o.Redis != nil {
-		server, err := redis.New(*s.o.Redis)
+	if o.Redis != nil {
+		server, err := redis.New(*o.Redis)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, server)
 	}
-	if s.o.Graphite != nil {
-		carbon, err := graphite.New(*s.o.Graphite)
+	if o.Graphite != nil {
+		carbon, err := graphite.New(*o.Graphite)
 		if err != nil {
 			return nil, err
 		}

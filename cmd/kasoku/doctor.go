@@ -119,6 +119,7 @@ func examine(ctx context.Context, e *env, o *output) error {
 	d.checkLoad()
 	d.checkMySQL()
 	d.checkLogs()
+	d.checkServers()
 	d.checkWatch()
 	d.checkCapture()
 	d.checkFinalize()

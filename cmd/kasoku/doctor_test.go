@@ -2,8 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -244,6 +246,47 @@ func TestDoctor_Capture(t *testing.T) {
 	d.want(t, "pid 999999999", checkWarn, "does not run now")
 	d.want(t, "nobody", checkWarn, "no service of that name")
 	d.want(t, "unit own", checkOK, "its own commands")
+}
+
+// TestDoctor_Servers: servers of the file are asked as in a run; those that run here
+// and are not in it are named with the lines for it.
+func TestDoctor_Servers(t *testing.T) {
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, "Active connections: 1 \nserver accepts handled requests\n 1 1 1 \nReading: 0 Writing: 1 Waiting: 0 \n")
+	}))
+	defer web.Close()
+	d := newTestDoctor(t, "[nginx]\nstatus = '"+web.URL+"'\n[redis]\naddress = '/nowhere/redis.sock'\npassword_env = 'KASOKU_TEST_NO_SUCH'\n"+
+		"[graphite]\nstorage = '/nowhere'\n[varnish]\nstat = '/nowhere/varnishstat'\n[watch]\nexpvar = ['http://127.0.0.1:1/debug/vars']\n")
+	d.found = &discover.Found{}
+	d.checkServers()
+	d.want(t, "nginx", checkOK, web.URL+": 7 values")
+	d.want(t, "redis", checkMissing, "KASOKU_TEST_NO_SUCH is not set")
+	d.want(t, "graphite", checkMissing, "no such file")
+	d.want(t, "varnish", checkMissing, "no such file")
+	d.want(t, "expvar", checkMissing, "refused")
+
+	d = newTestDoctor(t, "[load]\nfor = '1s'\n")
+	d.found = &discover.Found{Services: []discover.Service{
+		{Kind: discover.Nginx, Name: "nginx", Nginx: &discover.WebServer{}},
+		{Kind: discover.Redis, Name: "redis-server", Redis: &discover.CacheServer{Address: "127.0.0.1:6379"}},
+		{Kind: discover.Varnish, Name: "varnishd", Varnish: &discover.VarnishServer{Answers: true}},
+		{Kind: discover.Carbon, Name: "carbon-cache", Carbon: &discover.CarbonServer{Query: "127.0.0.1:7002"}},
+	}}
+	d.checkServers()
+	d.want(t, "nginx", checkWarn, "no page of stub_status that answers")
+	d.want(t, "redis", checkWarn, "redis-server pid 0 answers")
+	d.want(t, "varnish", checkWarn, "tells its numbers")
+	d.want(t, "graphite", checkWarn, "lets its cache be asked")
+	for _, c := range d.checks {
+		if len(c.Grants) != 1 || c.Asked {
+			t.Errorf("%+v", c)
+		}
+		if g := c.Grants[0]; g.Where == config.Name {
+			if _, err := config.Parse([]byte(g.Line), config.Name); err != nil {
+				t.Errorf("%s: %v", g.Line, err)
+			}
+		}
+	}
 }
 
 // TestDoctor_Print holds every form of the answer to a golden.
