@@ -28,8 +28,8 @@ func newBench(t *testing.T, prefix string, graphs ...plugin.Graph) *bench {
 	b := &bench{now: time.Unix(1_800_000_000, 0), env: map[string]string{"MACKEREL_PLUGIN_WORKDIR": t.TempDir()}}
 	b.p = plugin.Plugin{
 		Prefix: prefix, Graphs: graphs, Args: []string{"/opt/mackerel-plugin-x", "-H", "db"},
-		Fetch:  func(context.Context) (map[string]float64, error) { return b.stat, b.err },
-		Out:    &b.out, Err: &b.errs,
+		Fetch: func(context.Context) (map[string]float64, error) { return b.stat, b.err },
+		Out:   &b.out, Err: &b.errs,
 		Getenv: func(name string) string { return b.env[name] },
 		Now:    func() time.Time { return b.now },
 	}
