@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,15 +20,31 @@ import (
 // An api stands for Mackerel's.
 type api struct {
 	*httptest.Server
+	mu              sync.Mutex
 	status, retired string
 	code            int // 0: 200
 	asked           int
+}
+
+// says changes what the API answers.
+func (a *api) says(status, retired string, code int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.status, a.retired, a.code = status, retired, code
+}
+
+func (a *api) count() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.asked
 }
 
 func newAPI(t *testing.T) *api {
 	t.Helper()
 	a := &api{status: "working", retired: "false"}
 	a.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
 		a.asked++
 		switch {
 		case a.code != 0:
@@ -69,13 +86,13 @@ func TestAgent(t *testing.T) {
 		t.Errorf("%s %q %q", status, message, r.Stderr)
 	}
 	agenttest.Show(t, r, "check-mackerel-host-status")
-	a.status = "maintenance"
+	a.says("maintenance", "false", 0)
 	status, message, r = agent.Check(t, args...)
 	if status != agenttest.Critical || message != "check-mackerel-host-status CRITICAL: host 2abcDEF is maintenance" {
 		t.Errorf("%s %q", status, message)
 	}
 	agenttest.Show(t, r, "check-mackerel-host-status")
-	a.code = http.StatusServiceUnavailable
+	a.says("", "", http.StatusServiceUnavailable)
 	status, message, r = agent.Check(t, args...)
 	if status != agenttest.Critical || !strings.Contains(message, "host 2abcDEF is maintenance") || !strings.Contains(message, "the API does not answer: GET /api/v0/hosts/2abcDEF: 503") {
 		t.Errorf("%s %q", status, message)
@@ -113,12 +130,12 @@ func (g *gate) expect(t *testing.T, code int, want string, args ...string) {
 func TestStatuses(t *testing.T) {
 	a := newAPI(t)
 	g := newGate(t, a.URL, "key")
-	a.status = "standby"
+	a.says("standby", "false", 0)
 	g.expect(t, 2, "CRITICAL: host 2abcDEF is standby\n", "--ttl", "0s")
 	g.expect(t, 0, "OK: host 2abcDEF is standby\n", "--ttl", "0s", "--status", "working,standby")
-	a.status = "strange \u2028"
+	a.says("strange \u2028", "false", 0)
 	g.expect(t, 2, `CRITICAL: host 2abcDEF is "strange \u2028"`, "--ttl", "0s")
-	a.status, a.retired = "working", "true"
+	a.says("working", "true", 0)
 	g.expect(t, 2, "CRITICAL: host 2abcDEF is retired\n", "--ttl", "0s")
 }
 
@@ -129,24 +146,24 @@ func TestRemembers(t *testing.T) {
 	for range 5 {
 		g.expect(t, 0, "is working")
 	}
-	if a.asked != 1 {
-		t.Errorf("asked %d times", a.asked)
+	if a.count() != 1 {
+		t.Errorf("asked %d times", a.count())
 	}
 	down := newAPI(t)
-	down.code = http.StatusBadGateway
+	down.says("", "", http.StatusBadGateway)
 	g = newGate(t, down.URL, "key")
 	for range 5 {
 		g.expect(t, 0, "is taken as working: the API does not answer: GET /api/v0/hosts/2abcDEF: 502 Bad Gateway")
 	}
-	if down.asked != 1 {
-		t.Errorf("asked %d times while it is down", down.asked)
+	if down.count() != 1 {
+		t.Errorf("asked %d times while it is down", down.count())
 	}
 }
 
 func TestFailsOpen(t *testing.T) {
 	a := newAPI(t)
 	g := newGate(t, a.URL, "key")
-	a.status = "maintenance"
+	a.says("maintenance", "false", 0)
 	g.expect(t, 2, "is maintenance", "--ttl", "0s")
 	a.Close()
 	g.expect(t, 2, "is maintenance", "--ttl", "0s")

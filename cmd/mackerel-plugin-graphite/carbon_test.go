@@ -245,14 +245,6 @@ func TestPlace(t *testing.T) {
 }
 
 func TestMistakes(t *testing.T) {
-	answer := ""
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if answer == "" {
-			w.WriteHeader(http.StatusBadGateway)
-		}
-		fmt.Fprint(w, answer)
-	}))
-	defer server.Close()
 	for _, tt := range []struct{ args, answer, want string }{
 		{"-type nonsense", "", "no such type"},
 		{"-type relay", "", "needs the name of one instance"},
@@ -264,10 +256,16 @@ func TestMistakes(t *testing.T) {
 		{"-type cache -host h", `[{"target":"carbon.agents.h-a.x","datapoints":[[1]]}]`, "no pair"},
 		{"-type cache -webhost 127.0.0.1 -webport 1", "[]", "connection refused"},
 	} {
-		answer = tt.answer
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if tt.answer == "" {
+				w.WriteHeader(http.StatusBadGateway)
+			}
+			fmt.Fprint(w, tt.answer)
+		}))
 		var out, errs bytes.Buffer
 		args := append([]string{"-webhost", server.URL}, strings.Fields(tt.args)...)
 		code := run(args, &out, &errs, func(string) string { return "" })
+		server.Close()
 		if code != 1 || out.Len() > 0 || !strings.Contains(errs.String(), tt.want) {
 			t.Errorf("%q: exit %d, %q %q, want %q", tt.args, code, &out, &errs, tt.want)
 		}
