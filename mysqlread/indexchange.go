@@ -17,7 +17,7 @@ const indexPrefix = "index "
 func IndexChange(schema, table, index, do, undo string) (Changed, error) {
 	c := Changed{Name: indexPrefix + schema + "." + table + "." + index, Before: strings.TrimSuffix(strings.TrimSpace(undo), ";"), During: strings.TrimSuffix(strings.TrimSpace(do), ";")}
 	if _, _, _, ok := indexNamed(c.Name); !ok {
-		return c, fmt.Errorf("index %s of %s.%s: %w", index, schema, table, errUnexpected)
+		return c, fmt.Errorf("index %s of %s.%s: %w", index, schema, table, ErrUnexpected)
 	}
 	for _, statement := range []string{do, undo} {
 		if _, err := assignment(c.Name, statement); err != nil {
@@ -52,10 +52,10 @@ func indexStatement(statement string) (string, error) {
 	switch kind {
 	case "CREATE INDEX", "CREATE UNIQUE", "CREATE SPATIAL", "CREATE FULLTEXT", "DROP INDEX", "ALTER TABLE":
 	default:
-		return "", fmt.Errorf("%q: %w", statement, errUnexpected)
+		return "", fmt.Errorf("%q: %w", statement, ErrUnexpected)
 	}
 	if strings.Contains(statement, ";") {
-		return "", fmt.Errorf("%q: %w", statement, errUnexpected)
+		return "", fmt.Errorf("%q: %w", statement, ErrUnexpected)
 	}
 	return statement, nil
 }
@@ -70,7 +70,7 @@ func makes(statement string) bool {
 func (r *Reader) assignIndex(ctx context.Context, name, statement string) error {
 	schema, _, _, ok := indexNamed(name)
 	if !ok {
-		return fmt.Errorf("%q: %w", name, errUnexpected)
+		return fmt.Errorf("%q: %w", name, ErrUnexpected)
 	}
 	statement, err := indexStatement(statement)
 	if err != nil {

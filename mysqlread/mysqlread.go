@@ -210,12 +210,12 @@ func (r *Reader) with(ctx context.Context, f func(*sql.Conn) error) error {
 
 // usable reports whether the connection survived an error.
 func usable(err error) bool {
-	return mysqlflags.ErrorNumber(err) != 0 || errors.Is(err, sql.ErrNoRows) || errors.Is(err, errUnexpected)
+	return mysqlflags.ErrorNumber(err) != 0 || errors.Is(err, sql.ErrNoRows) || errors.Is(err, ErrUnexpected)
 }
 
-// errUnexpected marks an answer that this package does not understand; the
+// ErrUnexpected marks an answer that this package does not understand; the
 // connection that it came over is sound.
-var errUnexpected = errors.New("unexpected answer")
+var ErrUnexpected = errors.New("unexpected answer")
 
 // discard closes a connection for good: one that is only given back to the
 // pool would be handed out again, with its session settings.

@@ -259,9 +259,9 @@ func TestNote(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	f(9, 20, 10, errUnexpected, "reconnect: reconnected; the connection was lost: unexpected answer")
+	f(9, 20, 10, ErrUnexpected, "reconnect: reconnected; the connection was lost: unexpected answer")
 	f(10, 29, 19, nil, "") // a Close and a new beginning
-	f(11, 1, 30, errUnexpected, "restart: server restarted: up for 1 s; the connection was lost: unexpected answer")
+	f(11, 1, 30, ErrUnexpected, "restart: server restarted: up for 1 s; the connection was lost: unexpected answer")
 	f(11, 2, 31, nil, "restart: server restarted: up for 2 s") // so quick that only the id tells
 	f(40, 2, 32, nil, "restart: server restarted: up for 2 s") // and so quick, with so many sessions, that only the second of its start does
 	if r.Restarts() != 3 {

@@ -209,7 +209,7 @@ func assignment(name, value string) (string, error) {
 		bad = "'\\\n"
 	}
 	if strings.ContainsAny(name+value, bad) {
-		return "", fmt.Errorf("set %s to %q: %w", name, value, errUnexpected)
+		return "", fmt.Errorf("set %s to %q: %w", name, value, ErrUnexpected)
 	}
 	switch table {
 	case setupConsumers:

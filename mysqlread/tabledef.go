@@ -45,7 +45,7 @@ func (r *Reader) TableDef(ctx context.Context, schema, name string) (TableDef, e
 			return err
 		}
 		if len(created) < 2 || len(created[1]) < 2 {
-			return fmt.Errorf("definition of %s.%s: %w", schema, name, errUnexpected)
+			return fmt.Errorf("definition of %s.%s: %w", schema, name, ErrUnexpected)
 		}
 		def.Create = withoutCounter(created[1][1])
 		return r.keys(ctx, conn, &def)

@@ -3,7 +3,9 @@
 //
 // The one idea: every numeric variable of SHOW GLOBAL STATUS, under the name
 // that the server gives it, so that no later question finds its number missing.
-// Beside them stand the sessions by what they do and the open transactions.
+// Beside them stand the sessions by what they do and the open transactions. Who
+// waits for whose locks, replication, statement digests and the use of tables are
+// sources of their own: [Locks] and those of [Detail].
 //
 // A server that is down costs a gap with the reason. The source tries again at
 // most once a second and goes on when the server is back; a restart is an event.
@@ -68,6 +70,7 @@ type Source struct {
 
 	status   mysqlread.Status
 	series   []series // of status.Values, in its order
+	states   []state  // of sessions, that were seen
 	blind    bool     // the privilege PROCESS is missing
 	warnings []kasoku.Warning
 
@@ -145,10 +148,12 @@ func (s *Source) collect(ctx context.Context, f *kasoku.Frame) error {
 	}
 	f.Gauge("trx.active", "", "count", float64(trx.Active))
 	f.Gauge("trx.oldest", "", "s", trx.Oldest.Seconds())
+	f.Gauge("trx.waiting", "", "count", float64(trx.Waiting))
 	f.Gauge("conn.sleep", "", "count", float64(conns.Sleep))
 	f.Gauge("conn.query", "", "count", float64(conns.Query))
 	f.Gauge("conn.other", "", "count", float64(conns.Other))
 	f.Gauge("conn.replicas", "", "count", float64(replicas(conns)))
+	s.emitStates(f, conns)
 	return nil
 }
 
@@ -160,6 +165,52 @@ func replicas(s mysqlread.Sessions) (n int) {
 		}
 	}
 	return n
+}
+
+// mostStates of sessions have series of their own; what is beyond counts as "other".
+const mostStates = 32
+
+// A state is what sessions do, and how many do it now.
+type state struct {
+	name  string
+	count int
+}
+
+// emitStates appends how many sessions do what, the idle ones left out: "Query:
+// Sending data". One that was seen once has a value from then on.
+func (s *Source) emitStates(f *kasoku.Frame, now mysqlread.Sessions) {
+	for i := range s.states {
+		s.states[i].count = 0
+	}
+	for _, c := range now.By {
+		if c.Command != "Sleep" {
+			s.stateOf(c.Command, c.State).count += c.Count
+		}
+	}
+	for _, x := range s.states {
+		f.Gauge("conn.state", x.name, "count", float64(x.count))
+	}
+}
+
+// stateOf returns the state of that name. Servers have no user's text in it.
+func (s *Source) stateOf(command, doing string) *state {
+	for i := range s.states {
+		if n := s.states[i].name; n == command && doing == "" || len(n) == len(command)+len(doing)+2 && strings.HasPrefix(n, command) && strings.HasSuffix(n, doing) {
+			return &s.states[i]
+		}
+	}
+	name := command
+	if doing != "" {
+		name += ": " + doing
+	}
+	if len(s.states) >= mostStates {
+		name = "other"
+		if last := len(s.states) - 1; s.states[last].name == name {
+			return &s.states[last]
+		}
+	}
+	s.states = append(s.states, state{name: name})
+	return &s.states[len(s.states)-1]
 }
 
 // emitStatus appends the status variables. The server gives them in the same

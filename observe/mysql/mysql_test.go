@@ -56,7 +56,7 @@ func (s *server) Sessions(context.Context) (mysqlread.Sessions, error) {
 }
 
 func (s *server) Transactions(context.Context) (mysqlread.Transactions, error) {
-	return mysqlread.Transactions{Active: 4, Oldest: 1500 * time.Millisecond}, errors.Join(s.err, s.trxErr)
+	return mysqlread.Transactions{Active: 4, Waiting: 2, Oldest: 1500 * time.Millisecond}, errors.Join(s.err, s.trxErr)
 }
 
 func (s *server) Notices() []mysqlread.Notice {
@@ -90,10 +90,12 @@ func TestCollect(t *testing.T) {
 		{Name: "Bytes_sent", Unit: "bytes", Kind: kasoku.Counter, Value: 5},
 		{Name: "trx.active", Unit: "count", Value: 4},
 		{Name: "trx.oldest", Unit: "s", Value: 1.5},
+		{Name: "trx.waiting", Unit: "count", Value: 2},
 		{Name: "conn.sleep", Unit: "count", Value: 3},
 		{Name: "conn.query", Unit: "count", Value: 2},
 		{Name: "conn.other", Unit: "count", Value: 1},
 		{Name: "conn.replicas", Unit: "count", Value: 2},
+		{Name: "conn.state", Instance: "Binlog Dump GTID", Unit: "count", Value: 2},
 	}
 	if len(frame.Samples) != len(want) {
 		t.Fatalf("%+v", frame.Samples)

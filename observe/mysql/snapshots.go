@@ -1,0 +1,203 @@
+package mysql
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/mysqlread"
+)
+
+const (
+	// DigestsName and TablesName are the names of the sources.
+	DigestsName = "digests"
+	TablesName  = "tables"
+
+	mostDigests = 100 // classes of statements that have series
+	mostUses    = 100 // tables, and as many indexes
+	longestName = 160 // bytes of a statement in the name of a series
+)
+
+// Digests is the source "digests": how often the statements of each class ran, and
+// for how long, as the server's performance_schema counts them, every ten seconds.
+// It never empties that table.
+//
+// A class has series from the moment on in which it is first seen: at the start
+// those with most time, later those that run, a hundred in all; "dropped" is how
+// many more were active. "lost" counts the statements that the server has in no class,
+// for its own table is full.
+type Digests struct {
+	part
+	shape   Shape
+	classes map[mysqlread.DigestKey]*class
+	series  []digestSeries
+}
+
+// A class is one of the server's, with its last counts.
+type class struct {
+	now    mysqlread.DigestCount
+	series int // several schemas may share one
+}
+
+// A digestSeries is what has one name.
+type digestSeries struct {
+	name                        string
+	calls, time, examined, sent float64
+}
+
+// Name returns "digests".
+func (s *Digests) Name() string { return DigestsName }
+
+// Collect reads the classes that ran since the last time.
+func (s *Digests) Collect(ctx context.Context, f *kasoku.Frame) error {
+	return s.ask(ctx, func(ctx context.Context, r detailReader) (time.Duration, error) {
+		var within time.Duration
+		if !s.began.IsZero() {
+			within = time.Since(s.began) + time.Second // the server tells whole seconds
+		}
+		got, ok, err := r.ActiveDigests(ctx, within, mostDigests)
+		if err != nil || !ok {
+			return snapshotEvery, err
+		}
+		dropped := s.take(got.Classes)
+		s.emit(f)
+		f.Counter("lost", "", "count", float64(got.Lost))
+		f.Gauge("dropped", "", "count", float64(dropped))
+		return snapshotEvery, nil
+	})
+}
+
+// take notes the counts and returns how many classes have no series.
+func (s *Digests) take(all []mysqlread.DigestCount) (dropped int) {
+	for _, c := range all {
+		known := s.classes[c.Key]
+		if known == nil {
+			i := s.place(c.Text)
+			if i < 0 {
+				dropped++
+				continue
+			}
+			known = &class{series: i}
+			s.classes[c.Key] = known
+		}
+		known.now = c
+	}
+	return dropped
+}
+
+// place returns the series of a statement, below 0 when there are too many.
+func (s *Digests) place(text string) int {
+	name, _ := s.shape(text)
+	if name = shorten(name); name == "" {
+		name = shorten(text)
+	}
+	if i := slices.IndexFunc(s.series, func(x digestSeries) bool { return x.name == name }); i >= 0 {
+		return i
+	}
+	if len(s.series) == mostDigests {
+		return -1
+	}
+	s.series = append(s.series, digestSeries{name: name})
+	return len(s.series) - 1
+}
+
+// shorten returns a text of one line that is no longer than a name may be.
+func shorten(text string) string {
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
+	if len(text) <= longestName {
+		return text
+	}
+	cut := longestName - len("…")
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "…"
+}
+
+func (s *Digests) emit(f *kasoku.Frame) {
+	for i := range s.series {
+		s.series[i] = digestSeries{name: s.series[i].name}
+	}
+	for _, c := range s.classes {
+		x := &s.series[c.series]
+		x.calls += float64(c.now.Calls)
+		x.time += c.now.Total.Seconds()
+		x.examined += float64(c.now.RowsExamined)
+		x.sent += float64(c.now.RowsSent)
+	}
+	for i := range s.series {
+		x := &s.series[i]
+		f.Counter("calls", x.name, "count", x.calls)
+		f.Counter("time", x.name, "s", x.time)
+		f.Counter("rows.examined", x.name, "count", x.examined)
+		f.Counter("rows.sent", x.name, "count", x.sent)
+	}
+}
+
+// Tables is the source "tables": how many rows of each table were read and written,
+// through which index, and for how long, every ten seconds, where the server counts
+// that: MySQL does by itself, MariaDB with performance_schema or userstat.
+//
+// A table is named db.table, an index db.table.index. Once seen, it has series; a
+// hundred of each at most.
+type Tables struct {
+	part
+	uses    map[useKey]*mysqlread.Use
+	order   []useKey
+	indexes int
+}
+
+type useKey struct{ schema, table, index string }
+
+// Name returns "tables".
+func (s *Tables) Name() string { return TablesName }
+
+// Collect reads how much the tables were used.
+func (s *Tables) Collect(ctx context.Context, f *kasoku.Frame) error {
+	return s.ask(ctx, func(ctx context.Context, r detailReader) (time.Duration, error) {
+		all, ok, err := r.TableUse(ctx, mostUses)
+		if err != nil || !ok {
+			return snapshotEvery, err
+		}
+		s.take(all)
+		for _, k := range s.order {
+			emitUse(f, s.uses[k])
+		}
+		return snapshotEvery, nil
+	})
+}
+
+// take notes how much was used.
+func (s *Tables) take(all []mysqlread.Use) {
+	for i := range all {
+		u := &all[i]
+		k := useKey{u.Schema, u.Table, u.Index}
+		if s.uses[k] == nil {
+			if u.Index == "" && len(s.order)-s.indexes == mostUses || u.Index != "" && s.indexes == mostUses {
+				continue
+			}
+			if u.Index != "" {
+				s.indexes++
+			}
+			s.order = append(s.order, k)
+		}
+		s.uses[k] = u
+	}
+}
+
+func emitUse(f *kasoku.Frame, u *mysqlread.Use) {
+	name := shorten(u.Schema + "." + u.Table)
+	if u.Index != "" {
+		f.Counter("index.rows.read", shorten(name+"."+u.Index), "count", float64(u.Read))
+		return
+	}
+	f.Counter("rows.read", name, "count", float64(u.Read))
+	f.Counter("rows.written", name, "count", float64(u.Written))
+	if u.Reading+u.Writing > 0 {
+		f.Counter("read.time", name, "s", u.Reading.Seconds())
+		f.Counter("write.time", name, "s", u.Writing.Seconds())
+	}
+}
