@@ -32,6 +32,7 @@ func Compare(c *compare.Comparison, o Options) *Document {
 	d.add(o, queriesMoved(c))
 	d.add(o, transactionsMoved(c))
 	d.add(o, plansMoved(c))
+	d.add(o, profilesMoved(c))
 	d.add(o, findingsMoved(c))
 	d.add(o, adviceMoved(c))
 	d.add(o, comparisonWarnings(c))

@@ -75,7 +75,7 @@ type Section struct {
 }
 
 // A Block is one thing inside a section: *Table, *Findings, *Timeline, *Moves,
-// *Curve, *Notes, *Pairs, *Diff, *Trend, *Tale or Para.
+// *Curve, *Flame, *Notes, *Pairs, *Diff, *Trend, *Tale or Para.
 type Block interface{ block() }
 
 // Para is a paragraph.

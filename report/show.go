@@ -52,6 +52,7 @@ func Show(run *kasoku.Recording, o Options) *Document {
 	d.add(o, transactionsSection(r.Transactions, r.Queries, mostRows))
 	d.add(o, r.plansSection())
 	d.add(o, r.tablesSection())
+	d.add(o, r.profilesSection())
 	d.add(o, r.messagesSection())
 	d.add(o, r.adviceSection())
 	d.add(o, r.configSection())

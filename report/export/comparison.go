@@ -37,6 +37,7 @@ type Comparison struct {
 	Plans         []PlanChange        `json:"plans"` // those that differ
 	PlansEqual    int                 `json:"plans_equal"`
 	Advice        []AdviceChange      `json:"advice"`
+	Profiles      []ProfileChange     `json:"profiles"` // of all runs of each side together
 	Warnings      []Warning           `json:"warnings"`
 }
 
@@ -163,6 +164,7 @@ func newComparison(c *compare.Comparison) *Comparison {
 			return TransactionChange{side(b.Before, newTransaction), side(b.After, newTransaction)}
 		}),
 		Plans: list(c.Plans, newPlanChange), PlansEqual: c.PlansEqual,
+		Profiles: list(c.Profiles, newProfileChange),
 		Advice: list(c.Advice, func(a *compare.AdviceChange) AdviceChange {
 			return AdviceChange{string(a.State), a.InForce, side(a.Before, NewAdvice), side(a.After, NewAdvice)}
 		}),

@@ -79,6 +79,7 @@ type Run struct {
 	Tables       []TableDef     `json:"tables"`
 	Advice       []Advice       `json:"advice"`
 	Messages     []Message      `json:"messages"`
+	Profiles     []Profile      `json:"profiles"`
 	Logs         []LogWindow    `json:"logs"`
 	RowChecks    []RowCheck     `json:"row_checks"`
 	Settings     []Setting      `json:"settings"`

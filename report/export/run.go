@@ -45,6 +45,7 @@ func newRun(r *kasoku.Recording, d *report.Document) *Run {
 		Tables:       newTables(r),
 		Advice:       list(r.Advice, NewAdvice),
 		Messages:     list(r.Messages, newMessage),
+		Profiles:     list(r.Profiles, newProfile),
 		Logs:         list(r.Logs, newLog),
 		RowChecks:    list(r.RowChecks, newRowCheck),
 		Settings:     list(r.Settings, func(s *kasoku.Setting) Setting { return Setting{s.Host, s.Scope, s.Name, s.Value} }),

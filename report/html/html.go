@@ -91,6 +91,8 @@ func (r *renderer) block(b report.Block) (template.HTML, error) {
 		return r.execute("moves", movesView(b))
 	case *report.Curve:
 		return r.execute("curve", curveView(b))
+	case *report.Flame:
+		return r.execute("flame", flameView(b))
 	case *report.Trend:
 		return r.execute("trend", trendView(b))
 	case *report.Tale:

@@ -279,7 +279,7 @@ func (p *printer) block(b report.Block) {
 		p.para(2, prose(b.Text), toneStyle(b.Tone, plain))
 	case *report.Trend:
 		p.trend(b)
-	case *report.Curve, *report.Tale:
+	case *report.Curve, *report.Tale, *report.Flame:
 		// The table beside it has the same.
 	}
 }

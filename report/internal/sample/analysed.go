@@ -54,6 +54,7 @@ func Analysed() (before, after *kasoku.Recording) {
 	before.Callers, before.Joins = shopCallers(), shopJoin()
 	before.Plans, before.Tables = shopPlans(false), shopTables(false)
 	after.Plans, after.Tables = shopPlans(true), shopTables(true)
+	before.Profiles, after.Profiles = shopProfiles(false), shopProfiles(true)
 	before.Advice, after.Advice = shopAdvice(), shopAdvice()[1:]
 	after.Advice[0].Measured, after.Advice[1].Measured = "27 %: 1,093 of 4,050", "27 %: 1,093 of 4,050"
 	after.Advice = append(after.Advice, kasoku.Advice{

@@ -1,0 +1,221 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/profile"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// SectionProfiles is where in their code programs spent something.
+const SectionProfiles = "profiles"
+
+// mostFunctions is how many functions of a profile are listed.
+const mostFunctions = 10
+
+// profileWords are the words for what profiles of a kind count.
+var profileWords = map[kasoku.ProfileKind]struct{ title, stacks string }{
+	kasoku.ProfileCPU:       {"CPU time", "Stacks of CPU time"},
+	kasoku.ProfileAllocs:    {"Memory allocated", "Stacks of allocations"},
+	kasoku.ProfileHeap:      {"Memory in use at the end", "Stacks of memory in use"},
+	kasoku.ProfileMutex:     {"Waiting for others that hold a lock", "Stacks that held locks"},
+	kasoku.ProfileBlock:     {"Waiting for channels, locks and other goroutines", "Stacks that waited"},
+	kasoku.ProfileGoroutine: {"Goroutines at the end", "Stacks of goroutines"},
+}
+
+// profilesSection shows the functions that used most, and their stacks.
+func (r rec) profilesSection() Section {
+	s := Section{ID: SectionProfiles, Title: "Profiles", Short: "Profiles", Count: len(r.Profiles)}
+	if len(r.Profiles) == 0 {
+		return s
+	}
+	s.Sub = r.profilesFrom()
+	n := &Notes{}
+	programs := map[string]int{}
+	for i := range r.Profiles {
+		p := &r.Profiles[i]
+		place := programs[p.Address]
+		if place == 0 {
+			place = len(programs) + 1
+			programs[p.Address] = place
+		}
+		id := "profile_" + string(p.Kind)
+		if place > 1 {
+			id += "_" + strconv.Itoa(place)
+		}
+		if p.Note != "" {
+			n.List = append(n.List, Note{Sign: "·", Tone: Dim, Label: string(p.Kind), Text: Sentence(strings.ReplaceAll(p.Note, "`", "")) + "."})
+		}
+		if p.Total == 0 {
+			if p.Note == "" {
+				n.List = append(n.List, Note{Sign: "·", Tone: Dim, Label: string(p.Kind), Text: "Nothing was sampled in that time."})
+			}
+			continue
+		}
+		s.Blocks = append(s.Blocks, profileTable(p, id, len(r.programs()) > 1))
+		if f := flame(p, id, profileWords[p.Kind].stacks); f != nil {
+			f.Open = p.Kind == kasoku.ProfileCPU
+			s.Blocks = append(s.Blocks, f)
+		}
+	}
+	if len(n.List) > 0 {
+		s.Blocks = append(s.Blocks, n)
+	}
+	return s
+}
+
+// programs names the programs of which there are profiles.
+func (r rec) programs() []string {
+	var out []string
+	seen := map[string]bool{}
+	for i := range r.Profiles {
+		if p := &r.Profiles[i]; !seen[p.Address] {
+			seen[p.Address] = true
+			out = append(out, programName(p))
+		}
+	}
+	return out
+}
+
+func programName(p *kasoku.Profile) string { return cmp.Or(p.Program, p.Address) }
+
+// profilesFrom says of what, when and at what price they were taken.
+func (r rec) profilesFrom() Prose {
+	p := &r.Profiles[0]
+	return Prose(fmt.Sprintf("Of %s, from %s to %s s of the run. **Flat** is in the function itself, **cum** with all that it calls. Sampling CPU stops the program 100 times for each second of CPU that it uses, about 1 %% of it in our tests.",
+		strings.Join(r.programs(), " and "), unit.Fixed(p.Interval.From.Seconds(), 1), unit.Fixed(p.Interval.To.Seconds(), 1)))
+}
+
+// profileTable lists the functions that used most themselves.
+func profileTable(p *kasoku.Profile, id string, several bool) *Table {
+	t := &Table{ID: id, Title: profileWords[p.Kind].title + ", " + profileTotal(p)}
+	if several {
+		t.Title = programName(p) + ": " + t.Title
+	}
+	list := p.Functions[:min(mostFunctions, len(p.Functions))]
+	key, name, in := profileUnit(p, append(ownCode(p), list...))
+	t.Columns = []Column{
+		{Key: "function", Head: "function", Code: true, Cut: true, Middle: true, Least: 24},
+		{Key: "flat_ratio", Head: "flat", Unit: "%", Align: Decimal},
+		{Key: "flat_" + key, Head: "flat", Unit: name, Align: Decimal, Drop: 2},
+		{Key: "cum_ratio", Head: "cum", Unit: "%", Align: Decimal},
+		{Key: "cum_" + key, Head: "cum", Unit: name, Align: Decimal, Drop: 2},
+		{Key: "place", Head: "begins at", Code: true, Drop: DropExtra},
+	}
+	add := func(f kasoku.ProfileFunction) {
+		t.Rows = append(t.Rows, Row{Cells: []Cell{text(f.Name), percent(p.Share(f.Flat)), in(f.Flat), percent(p.Share(f.Cum)), in(f.Cum), text(placeOf(f))}})
+	}
+	var shown int64
+	for _, f := range list {
+		shown += f.Flat
+		add(f)
+	}
+	if own := ownCode(p); len(own) > 0 {
+		t.Rows = append(t.Rows, Row{Group: "the program's own code, by what it calls as well"})
+		for _, f := range own {
+			add(f)
+		}
+	}
+	if n := len(p.Functions) - len(list); n > 0 {
+		t.More = "In functions themselves: " + leftOut(n, p.Share(max(p.Total-shown, 0)), "the whole")
+	}
+	return t
+}
+
+// ownCode are the functions of the program's own code that used most with what they
+// call, where little of them is among the foremost by themselves: of most services
+// the library and the runtime do the work that own code asks for.
+func ownCode(p *kasoku.Profile) []kasoku.ProfileFunction {
+	const most = 5
+	var own []kasoku.ProfileFunction
+	for i, f := range p.Functions {
+		if profile.ClassOf(f.Name, f.File) != profile.Own || p.Share(f.Cum) < 0.02 || i < mostFunctions && f.Flat == f.Cum {
+			continue
+		}
+		own = append(own, f)
+	}
+	slices.SortStableFunc(own, func(a, b kasoku.ProfileFunction) int { return cmp.Compare(b.Cum, a.Cum) })
+	return own[:min(most, len(own))]
+}
+
+// placeOf is where a function begins: main.go:12, empty when it is not known.
+func placeOf(f kasoku.ProfileFunction) string {
+	if f.File == "" {
+		return ""
+	}
+	file := f.File[strings.LastIndexByte(f.File, '/')+1:]
+	if f.Line > 0 {
+		file += ":" + strconv.Itoa(f.Line)
+	}
+	return file
+}
+
+// profileTotal tells the whole, and what it is of the time that it was taken over.
+func profileTotal(p *kasoku.Profile) string {
+	s := profileValue(p, p.Total)
+	sec := p.Interval.Len().Seconds()
+	if sec <= 0 {
+		return s
+	}
+	over := " in " + unit.Fixed(sec, 1) + " s"
+	switch p.Kind {
+	case kasoku.ProfileCPU:
+		return s + over + ": " + unit.Sig3(time.Duration(p.Total).Seconds()/sec) + " cores"
+	case kasoku.ProfileAllocs:
+		return s + over + ": " + unit.Bytes(uint64(float64(p.Total)/sec)) + "/s"
+	case kasoku.ProfileMutex, kasoku.ProfileBlock:
+		return s + over + ", of all goroutines together"
+	}
+	return s
+}
+
+// profileValue prints a value of a profile with its unit.
+func profileValue(p *kasoku.Profile, v int64) string {
+	switch p.Unit {
+	case "nanoseconds":
+		if v >= int64(time.Second) {
+			return unit.Sig3(time.Duration(v).Seconds()) + " s"
+		}
+		return unit.Duration(time.Duration(v))
+	case "bytes":
+		return unit.Bytes(uint64(max(v, 0)))
+	}
+	return unit.Count(v)
+}
+
+// profileUnit returns how a column of values of a profile is keyed and headed, and
+// how its cells are printed, in one unit.
+func profileUnit(p *kasoku.Profile, list []kasoku.ProfileFunction) (key, name string, in func(int64) Cell) {
+	switch p.Unit {
+	case "nanoseconds":
+		var ds []time.Duration
+		for _, f := range list {
+			ds = append(ds, time.Duration(f.Cum))
+		}
+		u := commonUnit(ds...)
+		return "s", unit.Name(u), func(v int64) Cell { return duration(time.Duration(v), u) }
+	case "bytes":
+		var most int64
+		for _, f := range list {
+			most = max(most, f.Cum)
+		}
+		scale, name := 1.0, "B"
+		for _, u := range []string{"kB", "MB", "GB", "TB"} {
+			if float64(most)/scale < 1000 {
+				break
+			}
+			scale, name = scale*1000, u
+		}
+		return "bytes", name, func(v int64) Cell { return Cell{Text: unit.Sig3(float64(v) / scale), Raw: raw(float64(v))} }
+	}
+	return "count", p.Unit, func(v int64) Cell { return count(uint64(max(v, 0))) }
+}
+
+// ProfileTitle names a profile: CPU profile of userapi.
+func ProfileTitle(p *kasoku.Profile) string { return profile.Title(p.Kind) + " of " + programName(p) }
