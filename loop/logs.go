@@ -65,6 +65,9 @@ func (s *session) collectLogs() error {
 		if w.Path == "" {
 			w.Path = l.path
 		}
+		if l.kind == "errorlog" && w.Note == "" {
+			w.Note = levelNote(s.taken.Configs, w.Path)
+		}
 		windows = append(windows, w)
 		if w.Dropped > 0 {
 			s.warn(droppedWarning(w))
