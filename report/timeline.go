@@ -53,7 +53,7 @@ func (r rec) timeline() *Timeline {
 	}
 	whole(r.requestsChart, r.latencyChart)
 	r.hostCharts(t, func(one rec) *Chart { return one.cpuChart(g, t) })
-	whole(r.connectionsChart, r.newConnectionsChart)
+	whole(r.connectionsChart, r.newConnectionsChart, r.transactionsChart, r.replicationChart)
 	r.hostCharts(t, func(one rec) *Chart { return one.diskChart(g, t) })
 	r.hostCharts(t, func(one rec) *Chart { return one.pressureChart(g, t) })
 	if len(t.Charts) == 0 {
