@@ -30,6 +30,7 @@ type database struct {
 	db         *sql.DB
 	source     *mysql.Source     // samples over a connection of its own
 	locks      *mysql.Locks      // and so does this
+	detail     *mysql.Detail     // and this
 	reader     *mysqlread.Reader // for settings, rows, slow log
 	hold       *guard.Hold       // what the run changes
 	slow       *mysqlread.SlowLog
@@ -65,6 +66,7 @@ func openDatabase(ctx context.Context, o Options) (_ *database, err error) {
 	}
 	d.source = mysql.New(d.db)
 	d.locks = mysql.NewLocks(d.db, d.source, shapeOf)
+	d.detail = mysql.NewDetail(d.db, shapeOf)
 	d.slow = mysqlread.NewSlowLog(d.reader, mysqlread.Settings{})
 	return d, nil
 }
@@ -146,7 +148,8 @@ func (d *database) questions(ctx context.Context) float64 {
 	if err := d.reader.ReadStatus(ctx, &s); err != nil {
 		return math.NaN()
 	}
-	return s.Issued() - float64(d.reader.Statements()) - float64(d.source.Statements()) - float64(d.locks.Statements())
+	own := d.reader.Statements() + d.source.Statements() + d.locks.Statements() + d.detail.Statements()
+	return s.Issued() - float64(own)
 }
 
 // release puts back what was changed on the server, unless another run needs it,
@@ -206,7 +209,7 @@ func (d *database) close() error {
 		err = d.reader.Close()
 	}
 	if d.locks != nil {
-		err = errors.Join(err, d.locks.Release())
+		err = errors.Join(err, d.locks.Release(), d.detail.Release())
 	}
 	return errors.Join(err, d.db.Close())
 }

@@ -29,7 +29,7 @@ func (s *session) sources() ([]observe.Source, *process.Source, error) {
 		return nil, nil, err
 	}
 	if s.db != nil {
-		out = append(out, s.db.source, s.db.locks)
+		out = append(out, s.db.source, s.db.locks, s.db.detail.Replication, s.db.detail.Digests, s.db.detail.Tables)
 	}
 	if len(s.o.Expvar) > 0 {
 		out = append(out, expvar.New(s.o.Expvar...))
