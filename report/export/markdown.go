@@ -179,6 +179,10 @@ func (m *markdown) table(t *report.Table) {
 func (m *markdown) notes(n *report.Notes) {
 	m.line("")
 	for _, x := range n.List {
+		if x.Label == "" { // more of the note before it
+			m.line("  - %s", escape(x.Text))
+			continue
+		}
 		m.line("- %s **%s** %s", x.Sign, escape(x.Label), escape(x.Text))
 		if x.Hint != "" {
 			m.line("  hint: %s", prose(x.Hint))
