@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+
+	"github.com/kasoku/kasoku/observe/procfile"
+)
+
+// userHz is the unit of times in /proc: the kernel gives 1/100 s to programs on every
+// architecture that Go runs on.
+const userHz = 100
+
+// cpuNow reads the counters of the process and of the machine.
+func cpuNow(proc, dir string) (cpuState, error) {
+	text, err := os.ReadFile(dir + "/stat")
+	if err != nil {
+		return cpuState{}, err
+	}
+	used, start, err := parsePidStat(text)
+	if err != nil {
+		return cpuState{}, fmt.Errorf("%s/stat: %w", dir, err)
+	}
+	if text, err = os.ReadFile(proc + "/stat"); err != nil {
+		return cpuState{}, fmt.Errorf("the machine's CPU: %v", err) // it is not the process that is missing
+	}
+	all, err := parseStat(text)
+	if err != nil {
+		return cpuState{}, fmt.Errorf("%s/stat: %w", proc, err)
+	}
+	return cpuState{CPU: used, SysCPU: all, Start: start}, nil
+}
+
+// parsePidStat reads fields 14, 15 and 22 of /proc/PID/stat: user and system time, in
+// seconds, and the start, in clock ticks since boot.
+func parsePidStat(text []byte) (cpu float64, start uint64, err error) {
+	// The name of the program may hold spaces and parentheses.
+	i := bytes.LastIndexByte(text, ')')
+	if i < 0 {
+		return 0, 0, errors.New("no name in parentheses")
+	}
+	state, rest := procfile.Word(text[i+1:])
+	if len(state) != 1 {
+		return 0, 0, fmt.Errorf("bad state %q", state)
+	}
+	rest = procfile.Skip(rest, 10) // to field 14; one of those before may be negative
+	var f [2]uint64
+	if procfile.Uints(f[:], rest) < len(f) {
+		return 0, 0, errors.New("no times of CPU")
+	}
+	word, _ := procfile.Word(procfile.Skip(rest, 8))
+	start, ok := procfile.Uint(word)
+	if !ok {
+		return 0, 0, errors.New("no start time")
+	}
+	return (float64(f[0]) + float64(f[1])) / userHz, start, nil
+}
+
+// parseStat reads the time of all CPUs: user, nice, system and idle, in seconds.
+func parseStat(text []byte) (float64, error) {
+	line, _, _ := procfile.Line(text)
+	word, numbers := procfile.Word(line)
+	var f [4]uint64
+	if string(word) != "cpu" || procfile.Uints(f[:], numbers) < len(f) {
+		return 0, fmt.Errorf("bad first line %q", line)
+	}
+	sum := 0.0
+	for _, n := range f {
+		sum += float64(n)
+	}
+	return sum / userHz, nil
+}
+
+// parseMaxFiles reads the soft limit of open files in /proc/PID/limits; it is infinite
+// when there is none.
+func parseMaxFiles(text []byte) (float64, error) {
+	const label = "Max open files "
+	for line, rest, ok := procfile.Line(text); ok; line, rest, ok = procfile.Line(rest) {
+		tail, found := bytes.CutPrefix(line, []byte(label))
+		if !found {
+			continue
+		}
+		word, _ := procfile.Word(tail)
+		if string(word) == "unlimited" {
+			return math.Inf(1), nil
+		}
+		n, ok := procfile.Uint(word)
+		if !ok || n == 0 {
+			return 0, fmt.Errorf("bad limit of open files %q", word)
+		}
+		return float64(n), nil
+	}
+	return 0, errors.New("no limit of open files")
+}
+
+// parseMemTotal reads the memory of the machine, in bytes.
+func parseMemTotal(text []byte) (float64, error) {
+	for line, rest, ok := procfile.Line(text); ok; line, rest, ok = procfile.Line(rest) {
+		label, tail := procfile.Word(line)
+		if string(label) != "MemTotal:" {
+			continue
+		}
+		word, _ := procfile.Word(tail)
+		n, ok := procfile.Uint(word)
+		if !ok || n == 0 {
+			return 0, fmt.Errorf("bad MemTotal %q", word)
+		}
+		return float64(n) * 1024, nil
+	}
+	return 0, errors.New("no MemTotal")
+}
