@@ -33,9 +33,9 @@ var floorTable = parseFloors(`
 3 scenario scenario/agent replay compare runstore fleet fleet/bus capture merge explain peers peers/*
 4 diagnose diagnose/rules diagnose/indexes advise revert probe
 5 loop report report/terminal report/html report/export
-6 capacity watch web web/ui mcp finalize prove
+6 capacity ship watch web web/ui mcp finalize prove
 7 labs/* labs/isuumo/*
-8 cmd/kasoku cmd/mackerel-plugin-* cmd/check-*
+8 cmd cmd/kasoku cmd/mackerel-plugin-* cmd/check-*
 9 bench bench/*
 `)
 
