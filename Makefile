@@ -70,10 +70,9 @@ golden: ## rewrite the golden files; read the diff before you commit it
 	$(GO) test $$(git grep -l 'internal/golden"' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -update
 
 .PHONY: dist
-dist: ## cross-compile for linux amd64 and arm64, with checksums
-	@set -e; rm -rf dist; for arch in amd64 arm64; do \
-	  GOOS=linux GOARCH=$$arch $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o dist/kasoku_linux_$$arch ./cmd/kasoku; done
-	cd dist && sha256sum kasoku_* > SHA256SUMS && cat SHA256SUMS
+dist: ## archives for linux amd64 and arm64 as the plugin installer of Mackerel expects them, with checksums
+	GO=$(GO) VERSION=$(VERSION) tools/dist dist
+	KASOKU_DIST=dist $(GO) test -count=1 -run TestDist .
 
 .PHONY: clean
 clean: ## remove what the targets made
