@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -23,15 +24,19 @@ func profilesMoved(c *compare.Comparison) Section {
 	} else {
 		s.Sub += " The profiles of each side's runs are added up; they are not judged run by run."
 	}
+	still := &Notes{}
 	for i := range c.Profiles {
 		p := &c.Profiles[i]
 		shown := slices.DeleteFunc(slices.Clone(p.Functions), func(m profile.Moved) bool { return !p.Shown(m) })
 		title := p.Program + ", " + lowerFirst(profileWords[p.Kind].title) + ": " + profileSides(p)
 		if len(shown) == 0 {
-			s.Blocks = append(s.Blocks, Para{Text: Prose(title + ". No function's share moved by more than chance or " + unit.Percent(compare.LeastMoved) + ".")})
+			still.List = append(still.List, Note{Sign: "·", Tone: Dim, Label: string(p.Kind), Text: title + ". No function's share is shown to move by a point."})
 			continue
 		}
 		s.Blocks = append(s.Blocks, profileMovedTable(p, shown, title))
+	}
+	if len(still.List) > 0 {
+		s.Blocks = append(s.Blocks, still)
 	}
 	return s
 }
@@ -58,7 +63,11 @@ func profileSides(p *compare.ProfileChange) string {
 		}
 		return profileValue(one, total/int64(max(runs, 1)))
 	}
-	return side(p.Before, p.BeforeTime, p.BeforeRuns) + " → " + side(p.After, p.AfterTime, p.AfterRuns)
+	before, after := side(p.Before, p.BeforeTime, p.BeforeRuns), side(p.After, p.AfterTime, p.AfterRuns)
+	if number, _, ok := strings.Cut(before, " "); ok && strings.TrimPrefix(before, number) == after[max(0, strings.IndexByte(after, ' ')):] {
+		before = number // one unit for both
+	}
+	return before + " → " + after
 }
 
 func profileMovedTable(p *compare.ProfileChange, shown []profile.Moved, title string) *Table {

@@ -267,6 +267,7 @@ func rediagnose(rec *kasoku.Recording, baseline *kasoku.Recording) {
 func newShow(e *env) *cobra.Command {
 	var o output
 	var texts textFlags
+	var profiles profileFlags
 	cmd := &cobra.Command{
 		Use:   "show [RUN]",
 		Short: "Show a run: findings, timeline, endpoints, queries, plans, advice, messages",
@@ -275,15 +276,22 @@ func newShow(e *env) *cobra.Command {
   kasoku show before --html report.html
   kasoku show before --configs
   kasoku show before --config /etc/nginx/nginx.conf
+  kasoku show before --profile cpu > cpu.pb.gz
   kasoku show demo/before.kasoku -o json`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err
 			}
+			if err := profiles.check(); err != nil {
+				return err
+			}
 			rec, path, err := openNamed(e, o.dir, args)
 			if err != nil {
 				return err
+			}
+			if profiles.asked() {
+				return profiles.write(e, rec)
 			}
 			if texts.asked() || rec.Run.Load == runstore.Checkpoint {
 				return texts.show(e, &o, rec, path)
@@ -296,5 +304,6 @@ func newShow(e *env) *cobra.Command {
 	}
 	o.register(cmd)
 	texts.register(cmd.Flags())
+	profiles.register(cmd)
 	return cmd
 }
