@@ -54,6 +54,7 @@ func (r rec) timeline() *Timeline {
 	whole(r.requestsChart, r.latencyChart)
 	r.hostCharts(t, func(one rec) *Chart { return one.cpuChart(g, t) })
 	whole(r.connectionsChart, r.newConnectionsChart, r.transactionsChart, r.replicationChart)
+	whole(r.nginxChart, r.varnishChart, r.redisChart)
 	r.hostCharts(t, func(one rec) *Chart { return one.diskChart(g, t) })
 	r.hostCharts(t, func(one rec) *Chart { return one.pressureChart(g, t) })
 	if len(t.Charts) == 0 {

@@ -1,0 +1,47 @@
+package report
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+)
+
+// TestServerCharts: charts of servers are there when something happened in them.
+func TestServerCharts(t *testing.T) {
+	grows := func(source, name string, vs ...float64) kasoku.Series {
+		s := gaugeOf(source, name, "", vs...)
+		s.Kind = kasoku.Counter
+		return s
+	}
+	r := rec{Recording: &kasoku.Recording{Run: kasoku.Run{Length: 3 * time.Second}, Series: []kasoku.Series{
+		gaugeOf("nginx", "reading", "", 0, 0, 0), gaugeOf("nginx", "waiting", "", 3, 5, 2), gaugeOf("nginx", "writing", "", 1, 40, 1),
+		grows("varnish", "MAIN.cache_hit", 10, 10, 10), grows("varnish", "MAIN.cache_miss", 0, 5, 6),
+		grows("redis", "total_commands_processed", 0, 100, 300), grows("redis", "keyspace_misses", 7, 7, 7),
+	}}}
+	g := newGrid(r.length())
+	for _, c := range []struct {
+		build func(grid, *Timeline) *Chart
+		want  string
+	}{{r.nginxChart, "reading 0, writing 40, waiting 5"}, {r.varnishChart, "misses 5"}, {r.redisChart, "commands 200"}} {
+		chart := c.build(g, nil)
+		if chart == nil {
+			t.Errorf("no chart: %s", c.want)
+			continue
+		}
+		var got []string
+		for _, s := range chart.Series {
+			got = append(got, s.Name+" "+s.Peak)
+		}
+		if s := strings.Join(got, ", "); s != c.want || len(chart.quotes) == 0 || !(chart.Axis.Top > 0) {
+			t.Errorf("got %q, want %q", s, c.want)
+		}
+	}
+	r = rec{Recording: &kasoku.Recording{Run: kasoku.Run{Length: 3 * time.Second}, Series: []kasoku.Series{
+		gaugeOf("nginx", "writing", "", 0, 0), grows("redis", "total_commands_processed", 5, 5),
+	}}}
+	if r.nginxChart(g, nil) != nil || r.varnishChart(g, nil) != nil || r.redisChart(g, nil) != nil {
+		t.Error("a chart of nothing")
+	}
+}
