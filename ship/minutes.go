@@ -1,0 +1,203 @@
+package ship
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/mackerel"
+)
+
+// A Mackerel posts each minute's mean and maximum of each series: NAME.avg and
+// NAME.max, which are one graph there. The mean alone, which is what a minute usually
+// is told as, hides the second that mattered.
+//
+// Values of hosts are posted for the host with that name; those of load, access logs
+// and score for the service, where one is named, else not at all.
+type Mackerel struct {
+	o     MackerelOptions
+	names *namer
+	cells map[cellKey]*cell
+	gone  int64 // minutes before it were posted, in minutes since 1970
+	stats MackerelStats
+}
+
+// MackerelOptions say where to.
+type MackerelOptions struct {
+	Client  *mackerel.Client
+	Start   time.Time         // wall time of offset 0
+	HostIDs map[string]string // of the service, by host
+	Service string            // may be empty
+	// Live posts a minute when it is over. Otherwise all is posted at the end: series
+	// come one after the other.
+	Live bool
+}
+
+// MackerelStats is what was posted.
+type MackerelStats struct {
+	Host, Service int // values
+	Late          int // values that came after their minute was posted
+	Unnamed       int // values of hosts that Mackerel does not know, or of no service
+	Lost          int // values that could not be posted
+}
+
+type cellKey struct {
+	kasoku.Key
+	minute int64
+}
+
+// A cell is one minute of one series.
+type cell struct {
+	name     string
+	sum, max float64
+	n        int
+}
+
+// settle is how long after its end a minute is posted: sources answer late.
+const settle = 3 * time.Second
+
+// NewMackerel returns an output. Its values are to be rates.
+func NewMackerel(o MackerelOptions) *Mackerel {
+	return &Mackerel{o: o, cells: map[cellKey]*cell{}, names: newNamer(func(v *Value) string {
+		if ofService(v.Key.Source) {
+			return mackerelName("kasoku", v)
+		}
+		return mackerelName("custom.kasoku", v)
+	})}
+}
+
+// Write implements [Output]. With Live it posts minutes that are over, so it may take
+// long.
+func (m *Mackerel) Write(ctx context.Context, values []Value) error {
+	var now int64
+	for i := range values {
+		v := &values[i]
+		at := second(m.o.Start, v.At)
+		now = max(now, at)
+		if !m.known(v) {
+			m.stats.Unnamed++
+			continue
+		}
+		k := cellKey{v.Key, at / 60}
+		if k.minute < m.gone {
+			m.stats.Late++
+			continue
+		}
+		c := m.cells[k]
+		if c == nil {
+			c = &cell{name: m.names.of(v), max: v.Value}
+			m.cells[k] = c
+		}
+		c.sum, c.max, c.n = c.sum+v.Value, max(c.max, v.Value), c.n+1
+	}
+	if due := (now - int64(settle/time.Second)) / 60; m.o.Live && due > m.gone {
+		return m.post(ctx, due)
+	}
+	return nil
+}
+
+func (m *Mackerel) known(v *Value) bool {
+	if ofService(v.Key.Source) {
+		return m.o.Service != ""
+	}
+	return m.o.HostIDs[v.Key.Host] != ""
+}
+
+// post posts all minutes before that one.
+func (m *Mackerel) post(ctx context.Context, before int64) error {
+	m.gone = before
+	var hosts []mackerel.HostValue
+	var service []mackerel.Value
+	for k, c := range m.cells {
+		if k.minute >= before {
+			continue
+		}
+		delete(m.cells, k)
+		for _, v := range []mackerel.Value{{Name: c.name + ".avg", Time: k.minute * 60, Value: c.sum / float64(c.n)}, {Name: c.name + ".max", Time: k.minute * 60, Value: c.max}} {
+			if ofService(k.Source) {
+				service = append(service, v)
+			} else {
+				hosts = append(hosts, mackerel.HostValue{HostID: m.o.HostIDs[k.Host], Value: v})
+			}
+		}
+	}
+	order := func(a, b mackerel.Value) int { return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.Name, b.Name)) }
+	slices.SortFunc(hosts, func(a, b mackerel.HostValue) int {
+		return cmp.Or(order(a.Value, b.Value), cmp.Compare(a.HostID, b.HostID))
+	})
+	slices.SortFunc(service, order)
+	n, err := m.o.Client.PostHost(ctx, hosts)
+	m.stats.Host += n
+	m.stats.Lost += len(hosts) - n
+	if len(service) == 0 {
+		return err
+	}
+	n, err2 := m.o.Client.PostService(ctx, m.o.Service, service)
+	m.stats.Service += n
+	m.stats.Lost += len(service) - n
+	return errors.Join(err, err2)
+}
+
+// Stats tells what was posted. Write and Close must not be running.
+func (m *Mackerel) Stats() MackerelStats { return m.stats }
+
+// Close implements [Output]: it posts the minutes that are left, the last one as far
+// as it came.
+func (m *Mackerel) Close(ctx context.Context) error {
+	for k := range m.cells {
+		m.gone = max(m.gone, k.minute+1)
+	}
+	return m.post(ctx, m.gone)
+}
+
+// Annotate marks the phases and the findings of a run on the graphs of a service.
+func Annotate(ctx context.Context, c *mackerel.Client, rec *kasoku.Recording, service string, roles []string) (made int, err error) {
+	for _, a := range Annotations(rec, service, roles) {
+		if _, err := c.Annotate(ctx, a); err != nil {
+			return made, err
+		}
+		made++
+	}
+	return made, nil
+}
+
+// Annotations are the run itself, its phases, and what was found, without remarks.
+func Annotations(rec *kasoku.Recording, service string, roles []string) []mackerel.Annotation {
+	name := rec.Run.ID
+	mark := func(title, text string, iv kasoku.Interval) mackerel.Annotation {
+		if iv.Empty() {
+			iv = rec.Whole()
+		}
+		return mackerel.Annotation{
+			Title: title, Description: text, Service: service, Roles: roles,
+			From: second(rec.Run.Started, iv.From), To: second(rec.Run.Started, iv.To),
+		}
+	}
+	verdict := rec.Run.Note
+	if rec.Diagnosis != nil {
+		verdict = rec.Diagnosis.Verdict
+	}
+	out := []mackerel.Annotation{mark("kasoku "+name, verdict, rec.Whole())}
+	for _, p := range rec.Phases {
+		out = append(out, mark("kasoku "+name+": "+string(p.Kind), p.Why, p.Interval))
+	}
+	if rec.Diagnosis == nil {
+		return out
+	}
+	for i := range rec.Diagnosis.Findings {
+		f := &rec.Diagnosis.Findings[i]
+		if f.Severity != kasoku.Problem {
+			continue
+		}
+		text := f.Cause
+		if len(f.Fixes) > 0 {
+			text += "\nFix: " + f.Fixes[0].Text
+		}
+		out = append(out, mark(fmt.Sprintf("kasoku %s: %s %s", name, f.ID, f.Title), text, f.Interval))
+	}
+	return out
+}

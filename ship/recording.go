@@ -1,0 +1,191 @@
+package ship
+
+import (
+	"context"
+	"maps"
+	"math"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/histogram"
+)
+
+// Sources that a run has beside those that were sampled.
+const (
+	SourceLoad   = "load"   // what the generator counted, by the second in which a request was due
+	SourceAccess = "access" // what access logs hold, by route
+	SourceScore  = "score"  // what the benchmark said, at the end of the run
+)
+
+// ofService reports whether a source tells of the service rather than of a host.
+func ofService(source string) bool {
+	return source == SourceLoad || source == SourceAccess || source == SourceScore
+}
+
+// Recording hands a whole run to an output, sorted by host, source, metric and entity,
+// each series oldest first. It does not close the output.
+func Recording(ctx context.Context, rec *kasoku.Recording, form Form, only Selection, out Output) error {
+	var buf []Value
+	for _, s := range SeriesOf(rec) {
+		if !only.Takes(s.Key.Source, s.Key.Name) {
+			continue
+		}
+		if buf = appendSeries(buf[:0], &s, form); len(buf) == 0 {
+			continue
+		}
+		if err := out.Write(ctx, buf); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SeriesOf returns all series of a run, those of load and access logs among them,
+// sorted. Points are shared with the recording.
+func SeriesOf(rec *kasoku.Recording) []kasoku.Series {
+	host := ""
+	if len(rec.Run.Hosts) > 0 {
+		host = rec.Run.Hosts[0].Name
+	}
+	out := slices.Clone(rec.Series)
+	for i := range out {
+		if out[i].Key.Host == "" {
+			out[i].Key.Host = host
+		}
+	}
+	out = append(out, loadSeries(rec, host)...)
+	out = append(out, accessSeries(rec, host)...)
+	if sc := rec.Run.Score; sc != nil {
+		out = append(out, kasoku.Series{
+			Key:    kasoku.Key{Host: host, Source: SourceScore, Name: "score"},
+			Points: []kasoku.Point{{At: rec.Run.Length, Value: sc.Value}},
+		})
+	}
+	sort.SliceStable(out, func(i, j int) bool { return compareKeys(out[i].Key, out[j].Key) < 0 })
+	return out
+}
+
+// A collector makes series of values that come in any order of keys.
+type collector map[kasoku.Key]*kasoku.Series
+
+func (c collector) add(k kasoku.Key, unit string, at time.Duration, v float64) {
+	s := c[k]
+	if s == nil {
+		s = &kasoku.Series{Key: k, Unit: unit}
+		c[k] = s
+	}
+	s.Points = append(s.Points, kasoku.Point{At: at, Value: v})
+}
+
+func (c collector) series() []kasoku.Series {
+	out := make([]kasoku.Series, 0, len(c))
+	for _, s := range c {
+		out = append(out, *s)
+	}
+	return out
+}
+
+// endOf is the time of a second's value: its end, as for rates.
+func endOf(second int) time.Duration { return time.Duration(second+1) * time.Second }
+
+// loadSeries are the seconds of the load: of all targets without an entity, and of
+// each when there are several.
+func loadSeries(rec *kasoku.Recording, host string) []kasoku.Series {
+	all := map[int]*kasoku.LoadSecond{}
+	targets := map[string]map[int]*kasoku.LoadSecond{}
+	add := func(to map[int]*kasoku.LoadSecond, s *kasoku.LoadSecond) {
+		if to[s.Second] == nil {
+			to[s.Second] = &kasoku.LoadSecond{}
+		}
+		to[s.Second].Add(s)
+	}
+	for i := range rec.Seconds {
+		s := &rec.Seconds[i]
+		add(all, s)
+		if targets[s.Target] == nil {
+			targets[s.Target] = map[int]*kasoku.LoadSecond{}
+		}
+		add(targets[s.Target], s)
+	}
+	c := collector{}
+	c.addLoad(host, "", all)
+	if len(targets) > 1 {
+		for name, seconds := range targets {
+			c.addLoad(host, name, seconds)
+		}
+	}
+	return c.series()
+}
+
+func (c collector) addLoad(host, entity string, seconds map[int]*kasoku.LoadSecond) {
+	for _, n := range slices.Sorted(maps.Keys(seconds)) {
+		s, at := seconds[n], endOf(n)
+		add := func(name, unit string, v float64) {
+			c.add(kasoku.Key{Host: host, Source: SourceLoad, Name: name, Instance: entity}, unit, at, v)
+		}
+		t := kasoku.NewTally()
+		t.Add(s)
+		add("requests", "count/s", float64(s.Asked))
+		add("success", "count/s", float64(t.Success))
+		add("failed", "count/s", float64(t.Failed()))
+		add("bytes_in", "bytes/s", float64(s.BytesIn))
+		add("bytes_out", "bytes/s", float64(s.BytesOut))
+		c.addLatency(add, s.Latency)
+	}
+}
+
+// addLatency adds percentiles; a second without an answer has none.
+func (c collector) addLatency(add func(name, unit string, v float64), h *histogram.Histogram) {
+	if h == nil || h.Count() == 0 {
+		return
+	}
+	for _, q := range []struct {
+		name  string
+		share float64
+	}{{"latency.p50", 0.5}, {"latency.p90", 0.9}, {"latency.p95", 0.95}, {"latency.p99", 0.99}} {
+		add(q.name, "s", h.Quantile(q.share).Seconds())
+	}
+	add("latency.max", "s", h.Max().Seconds())
+}
+
+// accessSeries are the requests of access logs a second: of all routes, and of each.
+// From the first to the last request of a route a second without one is a zero,
+// since a log tells of all.
+func accessSeries(rec *kasoku.Recording, first string) []kasoku.Series {
+	type count struct{ requests, failed float64 }
+	sums := map[kasoku.Key]map[int]count{}
+	add := func(host, entity string, e *kasoku.Endpoint) {
+		if host == "" {
+			host = first
+		}
+		k := kasoku.Key{Host: host, Source: SourceAccess, Instance: entity}
+		if sums[k] == nil {
+			sums[k] = map[int]count{}
+		}
+		for n, s := range e.Seconds {
+			now := sums[k][n]
+			sums[k][n] = count{now.requests + float64(s.Count), now.failed + float64(s.Failed)}
+		}
+	}
+	for i := range rec.Endpoints {
+		e := &rec.Endpoints[i]
+		add(e.Host, "", e)
+		add(e.Host, e.Method+" "+e.Route, e)
+	}
+	c := collector{}
+	for k, seconds := range sums {
+		from, to := math.MaxInt, math.MinInt
+		for n := range seconds {
+			from, to = min(from, n), max(to, n)
+		}
+		for n := from; n <= to && len(seconds) > 0; n++ {
+			k.Name = "requests"
+			c.add(k, "count/s", endOf(n), seconds[n].requests)
+			k.Name = "failed"
+			c.add(k, "count/s", endOf(n), seconds[n].failed)
+		}
+	}
+	return c.series()
+}
