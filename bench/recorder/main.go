@@ -20,10 +20,12 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/observe"
+	"github.com/kasoku/kasoku/observe/cgroup"
 	"github.com/kasoku/kasoku/observe/host"
 	"github.com/kasoku/kasoku/observe/logsize"
 	"github.com/kasoku/kasoku/observe/mysql"
 	"github.com/kasoku/kasoku/observe/process"
+	"github.com/kasoku/kasoku/observe/sockets"
 	"github.com/kasoku/kasoku/runstore"
 )
 
@@ -94,7 +96,7 @@ func sources(dsn, log string) ([]observe.Source, error) {
 	if err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
-	out := []observe.Source{h, p, logsize.New(log)}
+	out := []observe.Source{h, p, cgroup.New(cgroup.Options{PIDs: p.Watched}), sockets.New(sockets.Options{}), logsize.New(log)}
 	if dsn != "" {
 		db, err := mysqlflags.OpenDSN(dsn)
 		if err != nil {

@@ -90,24 +90,26 @@ func (s *Source) emitDetails(p *process, name string, f *kasoku.Frame) {
 		f.Counter("io.write_bytes", name, "bytes", float64(st.writeBytes))
 		f.Counter("io.write_calls", name, "count", float64(st.writeCalls))
 	}
-	tids, ok := s.listThreads(d)
-	if !ok {
+	if d.tasks == nil {
 		return
 	}
-	s.readSwitches(p, tids)
+	if p.used > 0 || p.switches.threads == nil || p.hot != nil {
+		tids, ok := s.listThreads(d)
+		if !ok {
+			return
+		}
+		s.readSwitches(p, tids)
+		if p.hot != nil {
+			s.readHot(p, tids, f)
+		}
+	}
 	f.Counter("switch.voluntary", name, "count", float64(p.switches.sum.voluntary))
 	f.Counter("switch.forced", name, "count", float64(p.switches.sum.forced))
-	if p.hot != nil {
-		s.readHot(p, tids, f)
-	}
 }
 
 // listThreads lists the threads of a process. The slice is valid until the next
 // listing.
 func (s *Source) listThreads(d *details) (tids []uint64, ok bool) {
-	if d.tasks == nil {
-		return nil, false
-	}
 	tids, err := d.tasks.AppendNumbers(s.tids[:0])
 	if err != nil {
 		s.unreadable(err)

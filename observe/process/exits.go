@@ -1,6 +1,8 @@
 package process
 
 import (
+	"slices"
+
 	"golang.org/x/sys/unix"
 
 	kasoku "github.com/kasoku/kasoku"
@@ -40,6 +42,8 @@ type balance struct {
 	file  *procfile.File // nil without /proc/stat
 	host  uint64         // CPU ticks at the tick before
 	owed  int64          // host's less all processes'
+	last  [restTurns + 1]int64
+	turn  int
 	most  int64
 	known bool // there were two ticks
 	begun bool
@@ -68,7 +72,9 @@ func (b *balance) advance(used uint64, buf []byte) {
 	}
 	if b.begun && host >= b.host {
 		b.owed += int64(min(host-b.host, 1<<40)) - int64(min(used, 1<<40))
-		b.most = max(b.most, b.owed)
+		b.last[b.turn%len(b.last)] = b.owed
+		b.turn++
+		b.most = max(b.most, slices.Min(b.last[:]))
 		b.known = true
 	}
 	b.host, b.begun = host, true

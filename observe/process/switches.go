@@ -10,12 +10,13 @@ import (
 
 // How many threads of one process are read at one tick. A server with a thread
 // for each of a thousand connections would otherwise cost more than all other
-// processes together: one read takes some 10 µs. Threads beyond it have their
+// processes together: one read takes some 10 µs. A process that used no CPU is left
+// out. Threads beyond it have their
 // turn at the next ticks, and nothing is lost, because the kernel's numbers go on
 // growing.
 const (
 	threadsOfNamed  = 32
-	threadsOfOthers = 8
+	threadsOfOthers = 4
 )
 
 // The switches of a process are the sum over its threads. The kernel keeps the

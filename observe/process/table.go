@@ -24,7 +24,9 @@ type process struct {
 	reaped   uint64 // and those of children that ended unseen
 	childs   uint64 // CPU ticks by which those of all ended children grew
 	exited   uint64 // sum of reaped
-	age      uint64 // ticks since it was first seen
+	age      uint64 // how often it was read
+	idle     uint64 // how often without CPU
+	last     uint64 // tick at which it was last watched
 	user     *user
 	groups   [kinds]*group
 	hot      *hot // nil unless its threads are read
@@ -41,6 +43,11 @@ type process struct {
 // update reads the short file of a listed process, and notes it as living.
 func (s *Source) update(pid uint64) {
 	p := s.procs[pid]
+	if p != nil && p.resting(s.tick) {
+		p.used, p.childs, p.tick = 0, 0, s.tick
+		s.live = append(s.live, p)
+		return
+	}
 	if p != nil && p.fd >= 0 {
 		if name, st, err := s.readStat(p.fd); err == nil && st.start == p.stat.start {
 			s.advance(p, name, st)
@@ -91,6 +98,20 @@ func (s *Source) add(pid uint64) *process {
 	return p
 }
 
+// Most processes of a server sleep all the time, and reading them is most of what a
+// tick costs. One that did nothing for restTicks is read in turn with others, at one
+// tick of restTurns; that it wakes up is seen so much later, and nothing is lost, as
+// the kernel's numbers go on growing.
+const (
+	restTicks = 10
+	restTurns = 3
+)
+
+// resting reports whether a process is left out at a tick.
+func (p *process) resting(tick uint64) bool {
+	return p.idle > restTicks && !p.named && !p.unread && (p.pid+tick)%restTurns != 0
+}
+
 // cpu returns the CPU ticks since the tick before, with those of children that
 // ended unseen.
 func (p *process) cpu() uint64 { return p.used + p.reaped }
@@ -101,6 +122,9 @@ func (s *Source) advance(p *process, name []byte, st stat) {
 	p.used = st.cpu() - min(st.cpu(), p.stat.cpu())
 	p.childs = st.children() - min(st.children(), p.stat.children())
 	p.age++
+	if p.idle++; p.used > 0 || p.childs > 0 {
+		p.idle = 0
+	}
 	p.stat, p.tick, p.unread = st, s.tick, false
 	if p.rename(name) || p.age == settled {
 		s.place(p)
@@ -167,6 +191,10 @@ func (s *Source) release(p *process) {
 	s.closeDetails(p)
 }
 
+// lingerTicks is how long the long files of a process stay open when it is no longer
+// watched: it is likely to be again.
+const lingerTicks = 5
+
 // choose sets s.watched to the named processes and the top ones by CPU of the
 // others, and closes the long files of those that are no longer among them.
 func (s *Source) choose() {
@@ -186,13 +214,13 @@ func (s *Source) choose() {
 	}
 	s.watched = append(s.watched, s.best...)
 	for _, p := range s.watched {
-		p.watched = true
+		p.watched, p.last = true, s.tick
 	}
-	for i, p := range s.before {
-		if !p.watched {
+	clear(s.before)
+	for _, p := range s.live {
+		if p.details != nil && s.tick-p.last > lingerTicks {
 			s.closeDetails(p)
 		}
-		s.before[i] = nil
 	}
 }
 

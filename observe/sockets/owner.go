@@ -17,7 +17,7 @@ const (
 	// takes two system calls for each descriptor of each process.
 	ownerTicks = 10
 	// ownerTries is how often the owner of a listener is looked for.
-	ownerTries = 3
+	ownerTries = 2
 )
 
 // owners finds the processes that hold sockets.
