@@ -16,22 +16,6 @@ import (
 	"testing"
 )
 
-// TestPluginsAreSmall: what stands beside mackerel-agent on every host links no
-// database of its own and no message broker.
-func TestPluginsAreSmall(t *testing.T) {
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "./cmd/mackerel-plugin-...", "./cmd/check-...").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for pkg := range strings.FieldsSeq(string(out)) {
-		for _, heavy := range []string{"modernc.org/", "github.com/nats-io/", "github.com/spf13/cobra", "charm.land/", "github.com/pingcap/"} {
-			if strings.HasPrefix(pkg, heavy) {
-				t.Errorf("a plugin or check links %s", pkg)
-			}
-		}
-	}
-}
-
 // TestGoReleaser: its configuration builds each program.
 func TestGoReleaser(t *testing.T) {
 	config := string(readFile(t, ".goreleaser.yaml"))

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kasoku/kasoku/internal/agenttest"
 )
 
 const passwd = `root:x:0:0:root:/root:/bin/bash
@@ -77,6 +79,17 @@ func TestCheck(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestAgent runs the built check as the agent does.
+func TestAgent(t *testing.T) {
+	users := write(t, "passwd", passwd)
+	log := write(t, "lastlog", string(records(4, time.Now(), map[int64]int64{1000: 129, 1001: 59, 1002: 61, 1003: 84})))
+	status, message, r := agenttest.New(t).Check(t, agenttest.Build(t), "--passwd-file", users, "--lastlog-file", log, "--max-uid", "1003")
+	if status != agenttest.Critical || !strings.HasPrefix(message, "check-lastlog ") {
+		t.Errorf("%s %q", status, message)
+	}
+	agenttest.Show(t, r, "check-lastlog --max-uid 1003")
 }
 
 func TestVerbose(t *testing.T) {

@@ -1,12 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
+	"github.com/kasoku/kasoku/internal/agenttest"
 	"github.com/kasoku/kasoku/mackerel/check"
 	"github.com/kasoku/kasoku/service"
 	"github.com/kasoku/kasoku/service/servicetest"
@@ -35,11 +34,26 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// call runs the program and returns its exit status and what it printed.
-func call(args ...string) (int, string) {
-	var out, errs bytes.Buffer
-	code := run(args, &out, &errs, os.Getenv)
-	return code, out.String() + errs.String()
+// A caller runs the check as the agent does.
+type caller struct {
+	bin   string
+	agent *agenttest.Agent
+}
+
+func newCaller(t *testing.T) caller {
+	t.Helper()
+	return caller{agenttest.Build(t), agenttest.New(t)}
+}
+
+// call returns the status, which is in front of the message, and the message.
+func (c caller) call(t *testing.T, args ...string) string {
+	t.Helper()
+	status, message, r := c.agent.Check(t, append([]string{c.bin}, args...)...)
+	if want := "check-mysql-connections " + string(status) + ": "; !strings.HasPrefix(message, want) {
+		t.Errorf("%q does not begin with %q", message, want)
+	}
+	agenttest.Show(t, r, "check-mysql-connections")
+	return strings.TrimPrefix(message, "check-mysql-connections ")
 }
 
 func TestNoServer(t *testing.T) {
@@ -47,25 +61,29 @@ func TestNoServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, got := call("-H", "127.0.0.1", "-p", fmt.Sprint(port), "-u", "nobody")
-	if code != 3 || !strings.HasPrefix(got, "check-mysql-connections UNKNOWN: ") || !strings.Contains(got, "connection refused") || strings.Count(got, "\n") != 1 {
-		t.Errorf("exit %d, %q", code, got)
+	got := newCaller(t).call(t, "-H", "127.0.0.1", "-p", fmt.Sprint(port), "-u", "nobody")
+	if !strings.HasPrefix(got, "UNKNOWN: ") || !strings.Contains(got, "connection refused") || strings.Contains(got, "\n") {
+		t.Errorf("%q", got)
 	}
 }
 
 // TestServer fills a server up: with every connection the check says more, and
 // when it gets none itself it is CRITICAL.
 func TestServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs servers; not in short mode")
+	}
+	c := newCaller(t)
 	o := servicetest.Unsafe()
 	o.Vars["max_connections"] = "10" // the least that MariaDB takes
 	servicetest.Each(t, o, func(t *testing.T, s *service.Server) {
 		db := servicetest.DB(t, s, "")
 		servicetest.Exec(t, db, "CREATE USER watcher@'127.0.0.1' IDENTIFIED BY 'p:/@'")
 		args := []string{"-H", "127.0.0.1", "-p", fmt.Sprint(s.Port), "-u", "watcher", "-P", "p:/@"}
-		code, got := call(args...)
+		got := c.call(t, args...)
 		// The connection of db and the check's own.
-		if code != 0 || !strings.HasPrefix(got, "check-mysql-connections OK: 2 of 10 connections in use (20.0 %), 8 free") {
-			t.Errorf("exit %d, %q", code, got)
+		if !strings.HasPrefix(got, "OK: 2 of 10 connections in use (20.0 %), 8 free") {
+			t.Errorf("%q", got)
 		}
 		for used := 1; used <= 10; used++ {
 			conn, err := db.Conn(t.Context())
@@ -74,15 +92,15 @@ func TestServer(t *testing.T) {
 			}
 			defer conn.Close()
 			if used == 8 {
-				code, got = call(args...)
-				if code != 2 || !strings.Contains(got, "CRITICAL: 9 of 10 connections in use (90.0 %), 1 free") {
-					t.Errorf("exit %d, %q", code, got)
+				got = c.call(t, args...)
+				if !strings.Contains(got, "CRITICAL: 9 of 10 connections in use (90.0 %), 1 free") {
+					t.Errorf("%q", got)
 				}
 			}
 		}
-		code, got = call(args...)
-		if code != 2 || !strings.Contains(got, "CRITICAL: no connection is left: ") || !strings.Contains(got, "Too many connections") {
-			t.Errorf("exit %d, %q", code, got)
+		got = c.call(t, args...)
+		if !strings.Contains(got, "CRITICAL: no connection is left: ") || !strings.Contains(got, "Too many connections") {
+			t.Errorf("%q", got)
 		}
 		if strings.Contains(got, "p:/@") {
 			t.Errorf("the password is in %q", got)

@@ -138,6 +138,15 @@ func testReplica(t *testing.T, bin string, replica *service.Server) {
 		t.Errorf("stopped: lag %v, exit %d, %s", v, r.ExitCode, r.Stderr)
 	}
 
+	if replica.Kind == service.KindMySQL97 { // which makes itself a certificate
+		if points, r := agent.Values(t, append(args, "-tls", "-tls-skip-verify")...); len(points) < 20 {
+			t.Errorf("TLS: exit %d, %s", r.ExitCode, r.Stderr)
+		}
+		if points, r := agent.Values(t, append(args, "-tls")...); len(points) > 0 || !strings.Contains(r.Stderr, "certificate") {
+			t.Errorf("TLS, verified: exit %d, %s", r.ExitCode, r.Stderr)
+		}
+	}
+
 	// A user without PROCESS gets what SHOW GLOBAL STATUS says, and is told.
 	agent.Env = []string{"MYSQL_PASSWORD=secret"}
 	points, r = agent.Values(t, append(args, "-username", "few")...)
