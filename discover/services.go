@@ -67,7 +67,7 @@ func families(procs []*process) map[int]*family {
 		// A pid that was given anew while /proc was read could make a ring.
 		for range procs {
 			parent := byPID[head.parent]
-			if parent == nil || parent == head || parent.name != p.name || parent.container != p.container {
+			if parent == nil || parent == head || !sameProgram(parent, p) || parent.container != p.container {
 				break
 			}
 			head = parent
@@ -78,6 +78,12 @@ func families(procs []*process) map[int]*family {
 		out[head.pid].members = append(out[head.pid].members, p)
 	}
 	return out
+}
+
+// sameProgram reports whether a process and its parent are one server: workers have
+// its name, but for Varnish's child, which calls itself cache-main.
+func sameProgram(parent, p *process) bool {
+	return parent.name == p.name || parent.name == "varnishd" && p.name == "cache-main"
 }
 
 // services finds the programs that listen, and those that are known by name.
