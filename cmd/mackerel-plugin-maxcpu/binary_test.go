@@ -103,6 +103,15 @@ func TestBinary(t *testing.T) {
 		t.Error("graph definitions start a sampler")
 	}
 
+	// A pipe that somebody left open for the agent is not kept open by the sampler.
+	pipe, err := os.Create(filepath.Join(a.WorkDir, "inherited"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pipe.Close()
+	if _, err := unix.FcntlInt(pipe.Fd(), unix.F_SETFD, 0); err != nil {
+		t.Fatal(err)
+	}
 	points, r := a.Values(t, argv...)
 	want := regexp.MustCompile(`^check daemon alive failed: .*no such file or directory\nstart background process\n$`)
 	if len(points) > 0 || r.ExitCode != 0 || !want.MatchString(r.Stderr) {
@@ -161,6 +170,12 @@ func checkDetached(t *testing.T, pid int, socket string) {
 	}
 	if to, _ := os.Readlink("/proc/" + strconv.Itoa(pid) + "/cwd"); to != "/" {
 		t.Errorf("it keeps the directory %q busy", to)
+	}
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	for _, f := range files {
+		if to, _ := os.Readlink(f); strings.HasSuffix(to, "/inherited") {
+			t.Errorf("it keeps %s open", to)
+		}
 	}
 	if info, err := os.Lstat(socket); err != nil || info.Mode() != os.ModeSocket|0o600 {
 		t.Errorf("the socket: %v, %v", info, err)

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/signal"
 	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku/command"
 )
@@ -155,6 +158,9 @@ func fileID(path string) string {
 // spawnDaemon starts the sampler as a process of its own: in its own session, with
 // /dev/null for its three files, and not waited for.
 func spawnDaemon(ctx context.Context, self, socket string, interval time.Duration) (*command.Process, error) {
+	// What this process was given open, a pipe of the caller's, is not kept open by the
+	// sampler. Before Linux 5.11 it is.
+	_ = unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
 	return command.Start(context.WithoutCancel(ctx), command.Spec{
 		Path: self, Args: []string{"--as-daemon", "--socket", socket, "--interval", interval.String()}, Dir: "/", NewSession: true,
 	})

@@ -60,12 +60,14 @@ func (f Flags) Parse(into any, args []string) (rest []string, code int, done boo
 	parser.Usage = cmp.Or(f.Usage, "[OPTIONS]")
 	parser.LongDescription = f.About
 	var v versionFlag
-	for _, group := range []any{into, &v} {
-		if _, err := parser.AddGroup("Application Options", "", group); err != nil {
-			return nil, f.mistake(err), true
-		}
+	_, err := parser.AddGroup("Application Options", "", into)
+	if err == nil {
+		_, err = parser.AddGroup("Version Options", "", &v)
 	}
-	rest, err := parser.ParseArgs(args)
+	if err != nil {
+		return nil, f.mistake(err), true
+	}
+	rest, err = parser.ParseArgs(args)
 	var fault *flags.Error
 	switch {
 	case v.Version && (err == nil || errors.As(err, &fault) && fault.Type == flags.ErrRequired):
