@@ -21,7 +21,7 @@ var floorTable = parseFloors(`
 0 unit histogram lines command mysqlflags sqltag
 0 mackerel/plugin mackerel/check mackerel/program
 0 mackerel graphite prometheus nginxconf uplot whisper
-0 internal/golden internal/fixture internal/peertest
+0 internal/golden internal/mackereltest internal/fixture internal/peertest
 1 mackerel/timed
 1 . mysqlread service internal/browsertest internal/agenttest
 2 load load/http1 load/epollhttp load/nethttp load/sqldb load/carbon load/vegeta load/engine load/loadtest
