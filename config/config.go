@@ -145,7 +145,7 @@ type Watch struct {
 	PIDs      []int    `toml:"pids" eg:"[1204]"`
 	Units     []string `toml:"units" eg:"['app.service']"`
 	Processes []string `toml:"processes" eg:"['node']"`                           // names as in ps
-	Expvar    []string `toml:"expvar" eg:"['http://127.0.0.1:6060/debug/vars']"`  // programs in Go that publish their sql.DBStats
+	Expvar    []string `toml:"expvar" eg:"['http://127.0.0.1:6060/debug/vars']"`  // programs in Go with package expvar
 	Pprof     []string `toml:"pprof" eg:"['http://127.0.0.1:6060/debug/pprof/']"` // programs in Go of which profiles are taken under load
 }
 

@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"runtime"
+	"runtime/metrics"
 	"strings"
 	"testing"
 
@@ -43,28 +45,86 @@ func TestCollect(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	goexpvar.Publish("shop", goexpvar.Func(func() any { return map[string]any{"pools": map[string]any{"main": db.Stats()}} }))
+	goexpvar.Publish("shop", goexpvar.Func(func() any {
+		return map[string]any{"pools": map[string]any{"main": db.Stats()}, "num_goroutine": runtime.NumGoroutine(), "metrics": published()}
+	}))
 	srv := httptest.NewServer(goexpvar.Handler())
 	defer srv.Close()
 	s := expvar.New(srv.URL + "/debug/vars")
 	defer s.Close()
-	var f kasoku.Frame
-	if err := s.Collect(t.Context(), &f); err != nil {
-		t.Fatal(err)
-	}
 	got := map[string]kasoku.Sample{}
-	for _, x := range f.Samples {
-		if x.Instance != "shop.pools.main" {
-			t.Errorf("%+v", x)
+	for range 2 {
+		runtime.GC()
+		var f kasoku.Frame
+		if err := s.Collect(t.Context(), &f); err != nil {
+			t.Fatal(err)
 		}
-		got[x.Name] = x
+		for _, x := range f.Samples {
+			got[x.Instance+" "+x.Name] = x
+		}
 	}
-	if len(got) != reflect.TypeFor[sql.DBStats]().NumField() || got["MaxOpenConnections"].Value != 3 || got["InUse"].Value != 1 || got["Idle"].Value != 0 ||
-		got["WaitCount"].Kind != kasoku.Counter || got["WaitDuration"].Unit != "s" {
+	pools := 0
+	for name := range got {
+		if strings.HasPrefix(name, "shop.pools.main ") {
+			pools++
+		}
+	}
+	if pool := "shop.pools.main "; pools != reflect.TypeFor[sql.DBStats]().NumField() || got[pool+"MaxOpenConnections"].Value != 3 || got[pool+"InUse"].Value != 1 || got[pool+"Idle"].Value != 0 ||
+		got[pool+"WaitCount"].Kind != kasoku.Counter || got[pool+"WaitDuration"].Unit != "s" {
 		t.Errorf("%+v", got)
+	}
+	if m := "memstats "; got[m+"HeapAlloc"].Value <= 0 || got[m+"HeapAlloc"].Unit != "bytes" || got[m+"NumGC"].Value < 2 || got[m+"NumGC"].Kind != kasoku.Counter ||
+		got[m+"PauseTotal"].Value <= 0 || got[m+"PauseMax"].Value <= 0 || got[m+"PauseMax"].Value > got[m+"PauseTotal"].Value || got[m+"GCCPUFraction"].Unit != "ratio" {
+		t.Errorf("%+v", got)
+	}
+	if got["shop goroutines"].Value < 2 {
+		t.Errorf("goroutines: %+v", got["shop goroutines"])
+	}
+	gc := got["shop.metrics /cpu/classes/gc/total:cpu-seconds"]
+	if heap := got["shop.metrics /memory/classes/heap/objects:bytes"]; gc.Kind != kasoku.Counter || gc.Unit != "s" || heap.Kind != kasoku.Gauge || heap.Unit != "bytes" || heap.Value <= 0 {
+		t.Errorf("%+v %+v", gc, heap)
 	}
 	if w := s.Warnings(); len(w) > 0 {
 		t.Error(w)
+	}
+}
+
+// published are numbers of runtime/metrics as programs publish them.
+func published() map[string]any {
+	list := []metrics.Sample{{Name: "/cpu/classes/gc/total:cpu-seconds"}, {Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(list)
+	return map[string]any{list[0].Name: list[0].Value.Float64(), list[1].Name: list[1].Value.Uint64()}
+}
+
+// The longest pause is that of the collections since the tick before; the runtime
+// keeps the last 256.
+func TestPauseMax(t *testing.T) {
+	answers := []string{
+		`{"m":{"HeapAlloc":1,"Mallocs":1,"PauseTotalNs":9,"NumGC":3,"PauseNs":[9e9,2e9,3e9,0]}}`,
+		`{"m":{"HeapAlloc":1,"Mallocs":1,"PauseTotalNs":9,"NumGC":5,"PauseNs":[5e9,2e9,3e9,4e9]}}`, // the 4th and the 5th
+		`{"m":{"HeapAlloc":1,"Mallocs":1,"PauseTotalNs":9,"NumGC":5,"PauseNs":[5e9,2e9,3e9,4e9]}}`, // none
+		`{"m":{"HeapAlloc":1,"Mallocs":1,"PauseTotalNs":9,"NumGC":1,"PauseNs":[5e9,2e9,3e9,4e9]}}`, // restarted
+	}
+	at := 0
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, answers[at]) }))
+	defer srv.Close()
+	s := expvar.New(srv.URL)
+	defer s.Close()
+	for i, want := range []float64{-1, 5, 0, -1} {
+		at = i
+		var f kasoku.Frame
+		if err := s.Collect(t.Context(), &f); err != nil {
+			t.Fatal(err)
+		}
+		got := -1.0
+		for _, x := range f.Samples {
+			if x.Name == "PauseMax" {
+				got = x.Value
+			}
+		}
+		if got != want {
+			t.Errorf("tick %d: %v, want %v", i, got, want)
+		}
 	}
 }
 
@@ -116,21 +176,37 @@ func FuzzParse(f *testing.F) {
 	f.Add(stats)
 	f.Add([]byte(`{"a":{"b":{"OpenConnections":1,"InUse":1,"Idle":0,"WaitCount":-1}}}`))
 	f.Add([]byte(`{"\u001b[31m":{"OpenConnections":1,"InUse":1,"Idle":0,"WaitCount":1}}`))
+	f.Add([]byte(`{"memstats":{"HeapAlloc":1,"Mallocs":1,"PauseTotalNs":9,"NumGC":1e300,"PauseNs":[1,"x"]},"goroutines":7,"/a\u0000b:bytes":1}`))
 	f.Add([]byte(`[1`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		pools, err := expvar.Parse(body)
-		if err != nil && pools != nil {
-			t.Error("pools with an error")
+		found, err := expvar.Parse(body)
+		if err != nil && found != nil {
+			t.Error("something with an error")
 		}
-		for _, p := range pools {
-			if len(p.Values) < 4 || strings.ContainsAny(p.Name, "\x1b\n\r\x00") {
-				t.Errorf("%+v", p)
+		for _, x := range found {
+			if len(x.Values) == 0 || strings.ContainsAny(x.Place, "\x1b\n\r\x00") {
+				t.Errorf("%+v", x)
 			}
-			for name, v := range p.Values {
-				if v < 0 || strings.ContainsAny(name, "\x1b") {
-					t.Errorf("%s = %v", name, v)
+			for _, v := range x.Values {
+				if strings.ContainsAny(v.Name, "\x1b\n\r\x00") || len([]rune(v.Name)) > 80 {
+					t.Errorf("%+v", v)
 				}
 			}
 		}
+		if len(found) > 64 {
+			t.Errorf("%d things", len(found))
+		}
 	})
+}
+
+func BenchmarkParse(b *testing.B) {
+	rec := httptest.NewRecorder()
+	goexpvar.Handler().ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/", nil))
+	b.SetBytes(int64(rec.Body.Len()))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := expvar.Parse(rec.Body.Bytes()); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
