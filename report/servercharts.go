@@ -27,27 +27,30 @@ func (r rec) nginxChart(g grid, _ *Timeline) *Chart {
 }
 
 // varnishChart shows what a cache answered by itself, and what it asked for.
-func (r rec) varnishChart(g grid, _ *Timeline) *Chart {
-	return r.ratesChart(g, "varnish", "Varnish", []rated{
+func (r rec) varnishChart(g grid, t *Timeline) *Chart {
+	return r.ratesChart(g, t, "varnish", []rated{
 		{"MAIN.cache_hit", "hits", "s2"}, {"MAIN.cache_miss", "misses", "s1"}, {"MAIN.s_pass", "passed on", "s4"},
 		{"MAIN.n_lru_nuked", "thrown out", "s3"}, {"MAIN.backend_fail", "backend failed", "bad"},
 	})
 }
 
 // redisChart shows the commands of a Redis, and the reads that found nothing.
-func (r rec) redisChart(g grid, _ *Timeline) *Chart {
-	return r.ratesChart(g, "redis", "Redis", []rated{
+func (r rec) redisChart(g grid, t *Timeline) *Chart {
+	return r.ratesChart(g, t, "redis", []rated{
 		{"total_commands_processed", "commands", "s2"}, {"keyspace_hits", "hits", "s5"}, {"keyspace_misses", "misses", "s1"},
 		{"evicted_keys", "evicted", "s3"}, {"rejected_connections", "refused", "bad"},
 	})
 }
 
-// ratesChart shows counters of a server each second; the first stands for whether
-// anything happened, and the others are shown when they moved.
-func (r rec) ratesChart(g grid, source, title string, list []rated) *Chart {
-	c := &Chart{ID: source, Title: title, Unit: "per second", Height: lowHeight}
+// serverTitles are the names of servers by their sources.
+var serverTitles = map[string]string{"varnish": "Varnish", "redis": "Redis"}
+
+// ratesChart shows those counters of a server that moved, each second. The first of
+// the list has a line in the terminal, too.
+func (r rec) ratesChart(g grid, t *Timeline, source string, list []rated) *Chart {
+	c := &Chart{ID: source, Title: serverTitles[source], Unit: "per second", Height: lowHeight}
 	top := math.NaN()
-	for _, x := range list {
+	for i, x := range list {
 		s := r.Find(kasoku.Key{Source: source, Name: x.name})
 		if s == nil {
 			continue
@@ -60,6 +63,9 @@ func (r rec) ratesChart(g grid, source, title string, list []rated) *Chart {
 		}
 		top = most([]float64{top, m})
 		vs = g.values(vs)
+		if i == 0 {
+			t.Sparks = append(t.Sparks, Spark{Name: c.Title, Values: vs, Peak: "max " + unit.Sig3(m) + " " + x.label + "/s"})
+		}
 		c.Series = append(c.Series, ChartSeries{Name: x.label, Colour: x.colour, Form: Stairs, Spans: g.blocks(vs), Values: vs})
 	}
 	return r.told(c, source, top)

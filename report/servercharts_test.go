@@ -20,12 +20,12 @@ func TestServerCharts(t *testing.T) {
 		grows("varnish", "MAIN.cache_hit", 10, 10, 10), grows("varnish", "MAIN.cache_miss", 0, 5, 6),
 		grows("redis", "total_commands_processed", 0, 100, 300), grows("redis", "keyspace_misses", 7, 7, 7),
 	}}}
-	g := newGrid(r.length())
+	g, told := newGrid(r.length()), Timeline{}
 	for _, c := range []struct {
 		build func(grid, *Timeline) *Chart
 		want  string
 	}{{r.nginxChart, "reading 0, writing 40, waiting 5"}, {r.varnishChart, "misses 5"}, {r.redisChart, "commands 200"}} {
-		chart := c.build(g, nil)
+		chart := c.build(g, &told)
 		if chart == nil {
 			t.Errorf("no chart: %s", c.want)
 			continue
@@ -37,6 +37,9 @@ func TestServerCharts(t *testing.T) {
 		if s := strings.Join(got, ", "); s != c.want || len(chart.quotes) == 0 || !(chart.Axis.Top > 0) {
 			t.Errorf("got %q, want %q", s, c.want)
 		}
+	}
+	if len(told.Sparks) != 1 || told.Sparks[0].Peak != "max 200 commands/s" {
+		t.Errorf("%+v", told.Sparks)
 	}
 	r = rec{Recording: &kasoku.Recording{Run: kasoku.Run{Length: 3 * time.Second}, Series: []kasoku.Series{
 		gaugeOf("nginx", "writing", "", 0, 0), grows("redis", "total_commands_processed", 5, 5),
