@@ -180,6 +180,9 @@ func format(cfg *mysql.Config) (string, error) {
 }
 
 func parseDSN(dsn string) (*mysql.Config, error) {
+	if err := known(dsn); err != nil {
+		return nil, &Error{Err: fmt.Errorf("TLS: %w", err), hint: tlsHint}
+	}
 	cfg, err := mysql.ParseDSN(dsn)
 	if dsn == "" {
 		err = errors.New("it is empty")
@@ -196,7 +199,7 @@ func parseDSN(dsn string) (*mysql.Config, error) {
 // Redact returns the DSN with its password replaced by "xxxx". Nothing is
 // shown of a DSN that cannot be parsed, for its password cannot be found.
 func Redact(dsn string) string {
-	cfg, err := mysql.ParseDSN(dsn)
+	cfg, err := parseDSN(dsn)
 	if err != nil {
 		return "(unreadable DSN)"
 	}
@@ -208,7 +211,7 @@ func Redact(dsn string) string {
 
 // Database returns the default database that a DSN names, empty without one.
 func Database(dsn string) string {
-	cfg, err := mysql.ParseDSN(dsn)
+	cfg, err := parseDSN(dsn)
 	if err != nil {
 		return ""
 	}

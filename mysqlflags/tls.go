@@ -1,10 +1,10 @@
 package mysqlflags
 
 import (
-	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/hex"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -112,8 +112,8 @@ func (t TLS) resolved() (string, error) {
 }
 
 // apply writes the settings into a driver's configuration. What the driver has no
-// word for is registered with it, under a name made of its content: equal settings
-// have equal names, in each process.
+// word for is registered with it, under a name that holds the settings: equal
+// settings have equal names, and [OpenDSN] knows them in another process too.
 func (t TLS) apply(cfg *mysql.Config, host string) error {
 	mode, err := t.resolved()
 	if err != nil {
@@ -133,52 +133,91 @@ func (t TLS) apply(cfg *mysql.Config, host string) error {
 		cfg.TLSConfig = "true"
 		return nil
 	}
-	c, name, err := t.config(mode, host)
+	t.Mode = mode
+	name, err := named{t, host}.register()
 	if err != nil {
-		return err
-	}
-	if err := mysql.RegisterTLSConfig(name, c); err != nil {
 		return err
 	}
 	cfg.TLSConfig, cfg.AllowFallbackToPlaintext = name, mode == SSLPreferred
 	return nil
 }
 
-// config makes the configuration of a mode, and its name.
-func (t TLS) config(mode, host string) (*tls.Config, string, error) {
-	sum := sha256.New()
-	fmt.Fprintf(sum, "%s %q", mode, host)
+// named is what the name of a registered configuration holds.
+type named struct {
+	TLS
+	Host string
+}
+
+// namePrefix of a configuration's name is followed by base64 of JSON.
+const namePrefix = "mysqlflags-"
+
+// register makes the configuration known to the driver, and returns its name.
+func (n named) register() (string, error) {
+	c, err := n.config(n.Host)
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(n)
+	if err != nil {
+		return "", err
+	}
+	name := namePrefix + base64.RawURLEncoding.EncodeToString(text)
+	return name, mysql.RegisterTLSConfig(name, c)
+}
+
+// known makes the configuration known that a DSN of [CreateDSN] names, perhaps one of
+// another process. What it cannot make out is left to the driver, which refuses it.
+func known(dsn string) error {
+	_, name, has := strings.Cut(dsn[strings.LastIndexByte(dsn, '/')+1:], "tls="+namePrefix)
+	if !has {
+		return nil
+	}
+	name, _, _ = strings.Cut(name, "&")
+	var n named
+	text, err := base64.RawURLEncoding.DecodeString(name)
+	if err == nil {
+		err = json.Unmarshal(text, &n)
+	}
+	if err != nil {
+		return nil
+	}
+	if n.Mode, err = n.resolved(); err == nil {
+		_, err = n.register()
+	}
+	return err
+}
+
+// config makes the configuration of a resolved mode.
+func (t TLS) config(host string) (*tls.Config, error) {
 	c := &tls.Config{ServerName: host}
 	if t.CA != "" {
 		pem, err := os.ReadFile(t.CA)
 		if err != nil {
-			return nil, "", fmt.Errorf("ssl-ca: %w", err)
+			return nil, fmt.Errorf("ssl-ca: %w", err)
 		}
 		c.RootCAs = x509.NewCertPool()
 		if !c.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, "", fmt.Errorf("ssl-ca: no certificate in %q", t.CA)
+			return nil, fmt.Errorf("ssl-ca: no certificate in %q", t.CA)
 		}
-		fmt.Fprintf(sum, " %q", pem)
 	}
 	if (t.Cert == "") != (t.Key == "") {
-		return nil, "", errors.New("ssl-cert and ssl-key belong together")
+		return nil, errors.New("ssl-cert and ssl-key belong together")
 	}
 	if t.Cert != "" {
 		pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
 		if err != nil {
-			return nil, "", fmt.Errorf("ssl-cert: %w", err)
+			return nil, fmt.Errorf("ssl-cert: %w", err)
 		}
 		c.Certificates = []tls.Certificate{pair}
-		fmt.Fprintf(sum, " %q", pair.Certificate)
 	}
-	if mode != SSLVerifyIdentity {
+	if t.Mode != SSLVerifyIdentity {
 		c.InsecureSkipVerify = true // the name in the certificate is not asked for
 	}
-	if mode == SSLVerifyCA {
+	if t.Mode == SSLVerifyCA {
 		roots := c.RootCAs
 		c.VerifyConnection = func(s tls.ConnectionState) error { return verifyChain(s.PeerCertificates, roots) }
 	}
-	return c, "mysqlflags-" + hex.EncodeToString(sum.Sum(nil)[:8]), nil
+	return c, nil
 }
 
 // verifyChain checks that a server's certificate is of one of the authorities,

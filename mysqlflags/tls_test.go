@@ -60,7 +60,7 @@ func TestTLS_DSN(t *testing.T) {
 }
 
 // Settings that the driver has no word for have a name of their own: the same each
-// time, another one for other settings.
+// time, another one for other settings, and known to a process that has the DSN alone.
 func TestTLS_Named(t *testing.T) {
 	name := func(d Defaults, o MyOpts) string {
 		t.Helper()
@@ -69,12 +69,19 @@ func TestTLS_Named(t *testing.T) {
 			t.Fatal(err)
 		}
 		cfg, err := mysql.ParseDSN(dsn)
-		if err != nil || !strings.HasPrefix(cfg.TLSConfig, "mysqlflags-") || cfg.TLS == nil {
+		if err != nil || !strings.HasPrefix(cfg.TLSConfig, namePrefix) || cfg.TLS == nil {
+			t.Fatalf("%q: %v", dsn, err)
+		}
+		mysql.DeregisterTLSConfig(cfg.TLSConfig) // as in another process
+		if _, err := mysql.ParseDSN(dsn); err == nil {
+			t.Fatal("still known")
+		}
+		if cfg, err = parseDSN(dsn); err != nil || cfg.TLS == nil || cfg.TLS.ServerName != "localhost" && o.MySQLHost == "" {
 			t.Fatalf("%q: %v", dsn, err)
 		}
 		return cfg.TLSConfig
 	}
-	caOnly := Defaults{TLS: TLS{Mode: SSLVerifyCA}}
+	caOnly := Defaults{TLS: TLS{Mode: "verify_ca"}}
 	a := name(caOnly, MyOpts{})
 	if b := name(caOnly, MyOpts{}); a != b {
 		t.Error(a, b)
@@ -82,6 +89,22 @@ func TestTLS_Named(t *testing.T) {
 	if b := name(caOnly, MyOpts{MySQLHost: "db1"}); a == b {
 		t.Error("one name for two hosts")
 	}
+}
+
+func FuzzParseDSN(f *testing.F) {
+	for _, seed := range []string{"", "u:p@tcp(h:1)/d?timeout=1s", "root@unix(/s)/?tls=mysqlflags-e30", "/?tls=mysqlflags-", "/?tls=mysqlflags-!&x=1", "u@/?tls=mysqlflags-eyJNb2RlIjoieCJ9"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, dsn string) {
+		cfg, err := parseDSN(dsn)
+		if err != nil || cfg.Passwd == "" {
+			return
+		}
+		// What is shown of it can be read again, but for a user who has a colon.
+		if shown, err := parseDSN(Redact(dsn)); err == nil && shown.User == cfg.User && shown.Passwd != "xxxx" {
+			t.Errorf("%q shows its password: %q", dsn, Redact(dsn))
+		}
+	})
 }
 
 func TestTLS_Failure(t *testing.T) {

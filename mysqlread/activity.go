@@ -58,7 +58,7 @@ func (r *Reader) ActiveDigests(ctx context.Context, within time.Duration, most i
 		}, &c.Key.Schema, &c.Key.ID, &c.Text, &c.Calls, &total, &c.RowsExamined, &c.RowsSent)
 	})
 	if err != nil {
-		return ActiveDigests{}, true, fmt.Errorf("statement digests: %w", err)
+		return ActiveDigests{}, true, forbidden(fmt.Errorf("statement digests: %w", err))
 	}
 	return out, true, nil
 }
@@ -131,7 +131,7 @@ func (r *Reader) TableUse(ctx context.Context, most int) (out []Use, ok bool, er
 		return nil
 	})
 	if err != nil {
-		return nil, ok, fmt.Errorf("use of tables: %w", err)
+		return nil, ok, forbidden(fmt.Errorf("use of tables: %w", err))
 	}
 	return out, ok, nil
 }

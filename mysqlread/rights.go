@@ -32,6 +32,26 @@ func (r *Reader) Rights(ctx context.Context) (Rights, error) {
 	return out, nil
 }
 
+// A schemaRight says that performance_schema may not be read.
+type schemaRight struct{ error }
+
+// Unwrap returns what the server said.
+func (e schemaRight) Unwrap() error { return e.error }
+
+// Hint says which right is missing.
+func (schemaRight) Hint() string {
+	return "give the user the right to read it: GRANT SELECT ON performance_schema.* TO …"
+}
+
+// forbidden gives a hint to an error that says that a table may not be read.
+func forbidden(err error) error {
+	const tableAccessDenied, databaseAccessDenied = 1142, 1044
+	if n := mysqlflags.ErrorNumber(err); n == tableAccessDenied || n == databaseAccessDenied {
+		return schemaRight{err}
+	}
+	return err
+}
+
 // allowed runs a statement and tells a refusal for lack of rights from other errors.
 func (r *Reader) allowed(ctx context.Context, conn *sql.Conn, statement string) (bool, error) {
 	err := r.exec(ctx, conn, statement)

@@ -2,6 +2,8 @@ package mysql_test
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -33,16 +35,11 @@ func lower(s string) (string, string) { return strings.ToLower(s), "" }
 
 func detail(t *testing.T, srv *service.Server, user string) *mysql.Detail {
 	t.Helper()
-	db, err := mysqlflags.OpenDSN(srv.DSN(user, ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := mysql.NewDetail(db, lower)
+	d := mysql.NewDetail(openAs(t, srv, user), lower)
 	t.Cleanup(func() {
 		if err := d.Release(); err != nil {
 			t.Error(err)
 		}
-		_ = db.Close()
 	})
 	return d
 }
@@ -81,8 +78,73 @@ func TestDetail_Server(t *testing.T) {
 		if n := d.Statements(); n < 6 || n > 20 {
 			t.Errorf("%d statements", n)
 		}
+		testRights(t, srv)
+		testTagged(t, srv)
 		testReplicated(t, servicetest.Replica(t, srv, service.Options{}))
 	})
+}
+
+// testRights has a user ask who may read nothing: MySQL refuses, and the hint names
+// the right; MariaDB lets all users read these tables.
+func testRights(t *testing.T, srv *service.Server) {
+	t.Helper()
+	servicetest.Exec(t, servicetest.DB(t, srv, ""), "CREATE USER narrow@'127.0.0.1'")
+	d := detail(t, srv, "narrow")
+	for _, s := range []interface {
+		Collect(context.Context, *kasoku.Frame) error
+	}{d.Digests, d.Tables} {
+		err := s.Collect(t.Context(), &kasoku.Frame{})
+		if err == nil && srv.Kind == service.KindMariaDB {
+			continue
+		}
+		if h, _ := hint(err); !strings.Contains(h, "GRANT SELECT ON performance_schema") {
+			t.Errorf("%v, hint %q", err, h)
+		}
+	}
+}
+
+// testTagged has the server log all that the sources send: each statement says whose
+// it is, and none is in the slow log, which takes all.
+func testTagged(t *testing.T, srv *service.Server) {
+	t.Helper()
+	db := servicetest.DB(t, srv, "")
+	servicetest.Exec(t, db, "CREATE USER tagged@'127.0.0.1'", "GRANT ALL ON *.* TO tagged@'127.0.0.1'",
+		"SET GLOBAL log_output = 'TABLE'", "SET GLOBAL long_query_time = 0", "SET GLOBAL general_log = 1", "SET GLOBAL slow_query_log = 1")
+	d, s := detail(t, srv, "tagged"), mysql.New(openAs(t, srv, "tagged"))
+	defer s.Close()
+	samples(t, d.Digests)
+	samples(t, d.Tables)
+	samples(t, d.Replication)
+	samples(t, s)
+	servicetest.Exec(t, db, "SET GLOBAL general_log = 0", "SET GLOBAL slow_query_log = 0")
+	count := func(query string) (n int) {
+		t.Helper()
+		if err := db.QueryRowContext(t.Context(), query).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	const mine = " WHERE user_host LIKE '%tagged%' "
+	all := "SELECT COUNT(*) FROM mysql.general_log" + mine + "AND command_type IN ('Query', 'Execute', 'Prepare')"
+	if n := count(all); n < 10 {
+		t.Errorf("%d statements seen", n)
+	}
+	if n := count(all + " AND argument NOT LIKE '%/* kasoku */%'"); n != 0 {
+		t.Errorf("%d statements without a tag", n)
+	}
+	if n := count("SELECT COUNT(*) FROM mysql.slow_log" + mine); n != 0 {
+		t.Errorf("%d statements in the slow log", n)
+	}
+}
+
+func openAs(t *testing.T, srv *service.Server, user string) *sql.DB {
+	t.Helper()
+	db, err := mysqlflags.OpenDSN(srv.DSN(user, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
 }
 
 func testReplicated(t *testing.T, r *service.Server) {
@@ -131,5 +193,26 @@ func TestDetail_UserStat(t *testing.T) {
 	got := samples(t, detail(t, srv, "").Tables)
 	if got["rows.written w.a"] != 2 || got["rows.read w.a"] < 1 || got["index.rows.read w.a.PRIMARY"] < 1 {
 		t.Errorf("%v", got)
+	}
+}
+
+// BenchmarkDetail is what the sources cost in ten seconds: one snapshot of digests
+// and tables, and ten readings of the status of a replica.
+func BenchmarkDetail(b *testing.B) {
+	srv := servicetest.MySQL97(b, service.Options{})
+	servicetest.Exec(b, servicetest.DB(b, srv, ""), "CREATE DATABASE w", "CREATE TABLE w.a (id INT PRIMARY KEY, v INT, KEY by_v (v)) ENGINE=InnoDB")
+	db := servicetest.DB(b, servicetest.Replica(b, srv, service.Options{}), "")
+	var f kasoku.Frame
+	b.ReportAllocs()
+	for b.Loop() {
+		f.Reset()
+		d := mysql.NewDetail(db, lower)
+		err := errors.Join(d.Digests.Collect(b.Context(), &f), d.Tables.Collect(b.Context(), &f))
+		for range 10 {
+			err = errors.Join(err, d.Replication.Collect(b.Context(), &f))
+		}
+		if err = errors.Join(err, d.Release()); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
