@@ -23,7 +23,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/kasoku/kasoku/command"
@@ -112,9 +111,6 @@ var errGone = errors.New("no such process")
 func values(o options, e env) ([]plugin.Value, error) {
 	dir := fmt.Sprintf("%s/%d", e.proc, o.Pid)
 	cpu, err := cpuNow(e.proc, dir)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
-		return nil, fmt.Errorf("process %d: %w", o.Pid, errGone)
-	}
 	if err != nil {
 		return nil, err
 	}

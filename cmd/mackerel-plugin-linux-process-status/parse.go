@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
+	"path/filepath"
+	"syscall"
 
 	"github.com/kasoku/kasoku/observe/procfile"
 )
@@ -17,6 +20,9 @@ const userHz = 100
 // cpuNow reads the counters of the process and of the machine.
 func cpuNow(proc, dir string) (cpuState, error) {
 	text, err := os.ReadFile(dir + "/stat")
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+		return cpuState{}, fmt.Errorf("%s: %w", filepath.Base(dir), errGone)
+	}
 	if err != nil {
 		return cpuState{}, err
 	}
@@ -25,7 +31,7 @@ func cpuNow(proc, dir string) (cpuState, error) {
 		return cpuState{}, fmt.Errorf("%s/stat: %w", dir, err)
 	}
 	if text, err = os.ReadFile(proc + "/stat"); err != nil {
-		return cpuState{}, fmt.Errorf("the machine's CPU: %v", err) // it is not the process that is missing
+		return cpuState{}, err
 	}
 	all, err := parseStat(text)
 	if err != nil {

@@ -51,6 +51,7 @@ type server struct {
 	ln   *net.UnixListener
 	s    *sampler
 	wg   sync.WaitGroup
+	quit chan struct{} // closed by close
 
 	mu    sync.Mutex // guards conns, ended
 	conns map[net.Conn]bool
@@ -74,7 +75,7 @@ func listen(path string, s *sampler) (*server, error) {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
 	ln.SetUnlinkOnClose(false)
-	srv := &server{path: path, file: fileID(temp), ln: ln, s: s, conns: map[net.Conn]bool{}}
+	srv := &server{path: path, file: fileID(temp), ln: ln, s: s, quit: make(chan struct{}), conns: map[net.Conn]bool{}}
 	if err := os.Rename(temp, path); err != nil {
 		return nil, errors.Join(fmt.Errorf("listen: %w", err), ln.Close(), os.Remove(temp))
 	}
@@ -93,8 +94,13 @@ func (srv *server) serve() {
 			if errors.Is(err, net.ErrClosed) {
 				return
 			}
-			time.Sleep(100 * time.Millisecond) // no more descriptors: some will be given back
-			continue
+			// No more descriptors: some will be given back.
+			select {
+			case <-srv.quit:
+				return
+			case <-time.After(100 * time.Millisecond):
+				continue
+			}
 		}
 		srv.mu.Lock()
 		if srv.ended {
@@ -150,6 +156,7 @@ func (srv *server) close() error {
 	if !srv.lost() {
 		err = os.Remove(srv.path)
 	}
+	close(srv.quit)
 	err = errors.Join(err, srv.ln.Close())
 	srv.mu.Lock()
 	srv.ended = true

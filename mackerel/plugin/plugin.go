@@ -25,6 +25,7 @@ package plugin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -153,7 +154,7 @@ func (p *Plugin) printValues(ctx context.Context) error {
 		return fmt.Errorf("fetch: %w", err)
 	}
 	last, err := p.lastState(now)
-	if err == errRecent {
+	if errors.Is(err, errRecent) {
 		p.logf("nothing is printed: %v", err)
 		return nil
 	}
