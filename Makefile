@@ -28,9 +28,13 @@ test: ## set up all it needs and run every test against the real servers
 	  export KASOKU_NO_MYSQL97=1; echo "not tested: MySQL 9.7 ($$(cat .mysql97-unavailable))"; fi; \
 	$(GO) vet ./... && $(GO) test -count=1 -timeout 15m ./...
 
+# How long make test-long records.
+LONG       ?= 30m
+
 .PHONY: test-long
-test-long: ## the tests of make test and the ones that take minutes
+test-long: ## the tests of make test, the ones that take minutes, and a recording of LONG=30m
 	tools/setup test
+	KASOKU_RECORD=$(LONG) $(GO) test -count=1 -v -run '^TestRecording$$' -timeout 24h ./observe
 	KASOKU_LONG=1 $(GO) test -count=1 -timeout 60m ./...
 
 .PHONY: check

@@ -15,7 +15,7 @@ import (
 // turn at the next ticks, and nothing is lost, because the kernel's numbers go on
 // growing.
 const (
-	threadsOfNamed  = 32
+	threadsOfNamed  = 16
 	threadsOfOthers = 4
 )
 

@@ -16,8 +16,9 @@ const (
 	// ownerTicks is how often owners are looked for while some are not known. It
 	// takes two system calls for each descriptor of each process.
 	ownerTicks = 10
-	// ownerTries is how often the owner of a listener is looked for.
-	ownerTries = 2
+	// ownerTries is how often the owner of a listener is looked for: a socket is in the
+	// descriptors of a process before it listens.
+	ownerTries = 1
 )
 
 // owners finds the processes that hold sockets.
