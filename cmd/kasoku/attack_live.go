@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -16,8 +17,9 @@ import (
 // liveAttack shows an attack's progress and hands its seconds to a recording.
 type liveAttack struct {
 	e        *env
-	handover string // the file's name, empty without a recording
-	hands    *loop.HandoverWriter
+	handover string   // the file's name, empty without a recording
+	watchers []string // or those of who looks on
+	hands    []*loop.HandoverWriter
 	progress *terminal.Progress
 	random   bool // when requests are due, so that nobody knows how many are
 
@@ -30,7 +32,7 @@ type liveAttack struct {
 // begin is called when the plan is known, right before the first request.
 func (l *liveAttack) begin(ctx context.Context, r *vegeta.Running) {
 	l.running, l.steps = r, r.Plan.Schedule.Steps()
-	if l.handover != "" {
+	if l.handsOver() {
 		r.Recorder.KeepSeconds()
 	}
 	l.quit, l.done = make(chan struct{}), make(chan struct{})
@@ -41,7 +43,7 @@ func (l *liveAttack) begin(ctx context.Context, r *vegeta.Running) {
 func (l *liveAttack) follow(ctx context.Context) {
 	defer close(l.done)
 	var ticks <-chan time.Time
-	if l.e.stderrTTY || l.handover != "" {
+	if l.e.stderrTTY || l.handsOver() {
 		tick := time.NewTicker(time.Second / 4)
 		defer tick.Stop()
 		ticks = tick.C
@@ -113,20 +115,45 @@ func dueBy(s kasoku.Step, at time.Duration) float64 {
 	return (s.PerSec + rateAt(s, at)) / 2 * (at - s.Interval.From).Seconds()
 }
 
-// hand leaves what was measured so far where a recording finds it.
+// handsOver reports whether anybody wants the seconds.
+func (l *liveAttack) handsOver() bool { return l.handover != "" || len(l.watchers) > 0 }
+
+// hand leaves what was measured so far where a recording, or who looks on, finds it.
 func (l *liveAttack) hand(sum kasoku.LoadSummary, warnings []kasoku.Warning, over bool) {
-	if l.handover == "" {
+	if !l.handsOver() {
 		return
 	}
-	var err error
+	h := loop.Handover{Steps: begun(l.steps, over && sum.Stopped == "", issued(&sum, time.Since(l.running.Start))),
+		Summary: sum, Seconds: l.running.Recorder.Take(), Warnings: warnings}
 	if l.hands == nil {
-		l.hands, err = loop.NewHandover(l.handover, l.running.Start)
+		for _, path := range l.files() {
+			w, err := loop.NewHandover(path, l.running.Start)
+			if err != nil {
+				l.complain(err)
+				return
+			}
+			l.hands = append(l.hands, w)
+		}
 	}
-	if err == nil {
-		err = l.hands.Write(loop.Handover{Steps: begun(l.steps, over && sum.Stopped == "", issued(&sum, time.Since(l.running.Start))),
-			Summary: sum, Seconds: l.running.Recorder.Take(), Warnings: warnings})
+	for i, path := range l.files() {
+		if _, err := os.Stat(path); err != nil && l.handover == "" {
+			continue // nobody looks on any more
+		}
+		l.complain(l.hands[i].Write(h))
 	}
-	if err != nil {
+}
+
+// files are those into which the load is handed over.
+func (l *liveAttack) files() []string {
+	if l.handover != "" {
+		return []string{l.handover}
+	}
+	return l.watchers
+}
+
+// complain says that a recording lacks something. Who only looks on is not told.
+func (l *liveAttack) complain(err error) {
+	if err != nil && l.handover != "" {
 		fmt.Fprintf(l.e.stderr, "kasoku: warning: the recording does not get the load's figures: %v\n", err)
 	}
 }

@@ -1,0 +1,324 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/analyze/digest"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/mysqlread"
+	"github.com/kasoku/kasoku/observe"
+	"github.com/kasoku/kasoku/observe/mysql"
+	"github.com/kasoku/kasoku/runstore"
+)
+
+const (
+	// digestsEvery is the time between two looks at the counters of statements: to
+	// read them costs the server more than all else that is asked.
+	digestsEvery = 5 * time.Second
+	// digestsWithin bounds one look.
+	digestsWithin = 4 * time.Second
+	// rulesEvery is the least time between two looks of the rules, rulesWindow what
+	// they look at.
+	rulesEvery  = 5 * time.Second
+	rulesWindow = time.Minute
+	// rulesFrom is how much has to be seen before they look: a first figure of a
+	// minute is worth nothing after a second.
+	rulesFrom = 10 * time.Second
+	// share is the part of the time that what repeats may take of a core: it waits so
+	// many times as long as it took.
+	share = 100
+)
+
+// LiveOptions say what is watched, and how.
+type LiveOptions struct {
+	Watch loop.Options    // what is sampled; Interval 0 is a second
+	Runs  string          // directory in which runs are recorded; empty: none is looked for
+	Rules []diagnose.Rule // see [OnWindow]
+	Keep  time.Duration   // what can be scrolled back to; 0: DefaultKeep
+	Save  func(*kasoku.Recording) (path string, err error)
+}
+
+// A Live samples into a window until it is closed.
+type Live struct {
+	o      LiveOptions
+	window *Window
+	live   *loop.Live
+	start  time.Time
+	stop   context.CancelFunc
+	done   sync.WaitGroup
+	failed error // of the sampler; read after done
+
+	listen string // file into which loads hand over; empty: none
+
+	loads  sync.Mutex  // guards handed
+	handed *loop.Loads // nil without such a file
+
+	mu       sync.Mutex // guards the fields below
+	findings []kasoku.Finding
+	notes    map[string]string // by what they are about
+	said     []string          // notes that stay
+}
+
+// Begin opens what is to be sampled and samples it until Close.
+func Begin(ctx context.Context, o LiveOptions) (*Live, error) {
+	// They are asked for here, and more often: once is enough.
+	o.Watch.Off = append(slices.Clone(o.Watch.Off), mysql.DigestsName)
+	src, err := loop.NewLive(ctx, o.Watch)
+	if err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	run := o.Watch.Run
+	run.Started, run.Hosts, run.Observers = start.Round(0), []kasoku.Host{src.Host}, kasoku.ObserversOn
+	l := &Live{o: o, live: src, start: start, window: NewWindow(run, src.Settings, o.Keep), notes: map[string]string{}}
+	// What is sampled outlives a context that ends the opening; Close ends it.
+	ctx, l.stop = context.WithCancel(context.WithoutCancel(ctx))
+	sampler := observe.New(observe.Options{Host: src.Host.Name, Interval: o.Watch.Interval, Start: start, Sources: src.Sources, Sink: l.window})
+	l.done.Go(func() { l.failed = sampler.Run(ctx) })
+	l.listenToLoads()
+	l.done.Go(func() { l.followLoads(ctx) })
+	if src.HasDatabase() {
+		l.done.Go(func() { l.followStatements(ctx) })
+	}
+	if len(o.Rules) > 0 {
+		l.done.Go(func() { l.judge(ctx) })
+	}
+	return l, nil
+}
+
+// Close ends the sampling and lets go of everything.
+func (l *Live) Close() error {
+	l.stop()
+	l.done.Wait()
+	err := errors.Join(l.failed, l.live.Close())
+	if l.listen != "" {
+		err = errors.Join(err, os.Remove(l.listen))
+	}
+	return err
+}
+
+// Take returns what there is now.
+func (l *Live) Take() *Data {
+	d := l.window.Take()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d.Findings = l.findings
+	for _, what := range []string{"load", "statements", "runs"} {
+		if n := l.notes[what]; n != "" {
+			d.Notes = append(d.Notes, n)
+		}
+	}
+	d.Notes = append(d.Notes, l.said...)
+	// The moment now is the last whole second at which everything was asked; what
+	// answers late is a second behind.
+	d.Rec.Run.Length = max(time.Since(l.start)-settle, 0)
+	return d
+}
+
+// settle is how long after a tick its second is drawn: most sources have answered
+// by then.
+const settle = 200 * time.Millisecond
+
+// Mark notes a moment.
+func (l *Live) Mark(at time.Duration, text string) error {
+	l.window.Mark(at, text)
+	return nil
+}
+
+// Save keeps what there is as a run file.
+func (l *Live) Save() (string, error) {
+	if l.o.Save == nil {
+		return "", errors.New("no directory for runs")
+	}
+	l.takeLoads()
+	d := l.Take()
+	whole, _ := l.window.Minute(l.window.keep + time.Minute)
+	whole.Events = d.Rec.Events
+	from := max(l.window.Now()-l.window.keep-time.Minute, 0)
+	for i := range whole.Events {
+		whole.Events[i].At = max(whole.Events[i].At-from, 0)
+	}
+	for _, g := range d.Rec.Gaps {
+		g.Interval.From, g.Interval.To = max(g.Interval.From-from, 0), max(g.Interval.To-from, 0)
+		whole.Gaps = append(whole.Gaps, g)
+	}
+	whole.Run.Load = "kasoku watch"
+	whole.Seconds = l.window.seconds(int(from / time.Second))
+	return l.o.Save(whole)
+}
+
+// Note says what is not seen, and why.
+func (l *Live) Note(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.said = append(l.said, text)
+}
+
+func (l *Live) note(what, text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.notes[what] = text
+}
+
+// listenToLoads lets `kasoku attack` find this watch.
+func (l *Live) listenToLoads() {
+	path, err := loop.Listen()
+	if err == nil {
+		l.listen = path
+		l.handed, err = loop.NewLoads(path, l.start)
+	}
+	if err != nil {
+		l.note("load", "a load of `kasoku attack` is not seen: "+err.Error())
+	}
+}
+
+// followLoads takes the seconds of loads that are made on this host: those that
+// `kasoku attack` hands over, and those of a run that is being recorded.
+func (l *Live) followLoads(ctx context.Context) {
+	for rest := time.Second; wait(ctx, rest); {
+		began := time.Now()
+		l.takeLoads()
+		l.followRun()
+		rest = max(time.Second, share*time.Since(began)/4)
+	}
+}
+
+// takeLoads takes what was handed over since it was called last.
+func (l *Live) takeLoads() {
+	l.loads.Lock()
+	defer l.loads.Unlock()
+	if l.handed == nil {
+		return
+	}
+	// What is broken in the file is of a load that was killed: the rest counts.
+	if seconds, _ := l.handed.Take(); len(seconds) > 0 {
+		l.window.AddSeconds(seconds, l.handed.Steps())
+	}
+}
+
+// followRun takes the load of the run that is being recorded here, if there is one.
+func (l *Live) followRun() {
+	path := recorded(l.o.Runs)
+	if path == "" {
+		l.note("runs", "")
+		return
+	}
+	rec, err := runstore.Open(path)
+	if err != nil || rec.Run.State != kasoku.Running {
+		return
+	}
+	name := rec.Run.ID
+	l.note("runs", "run "+name+" is being recorded")
+	shift := rec.Run.Started.Sub(l.start.Round(0))
+	by := int((shift + time.Second/2).Round(time.Second) / time.Second)
+	if shift < 0 {
+		by = -int((-shift + time.Second/2) / time.Second)
+	}
+	load := LoadOf(rec)
+	steps := rec.Steps
+	for i := range steps {
+		steps[i].Interval.From += shift
+		steps[i].Interval.To += shift
+	}
+	if len(rec.Seconds) > 0 {
+		l.window.SetLoad(load.shifted(by), steps)
+	}
+}
+
+// recorded returns the file of the run of a directory that is being recorded, which
+// has a log beside it; empty without one.
+func recorded(dir string) string {
+	if dir == "" {
+		return ""
+	}
+	logs, _ := filepath.Glob(filepath.Join(dir, "*"+runstore.Extension+"-wal"))
+	for i := len(logs) - 1; i >= 0; i-- {
+		path := strings.TrimSuffix(logs[i], "-wal")
+		if info := runstore.Describe(path); info.Err == nil && info.State == kasoku.Running {
+			return path
+		}
+	}
+	return ""
+}
+
+// followStatements asks what statements the database counted.
+func (l *Live) followStatements(ctx context.Context) {
+	var before *mysqlread.Digests
+	for rest := time.Duration(0); wait(ctx, rest); {
+		began := time.Now()
+		asked, cancel := context.WithTimeout(ctx, digestsWithin)
+		now, err := l.live.Digests(asked)
+		cancel()
+		rest = max(digestsEvery, share*time.Since(began)/4)
+		if err != nil {
+			l.note("statements", "no statements: "+err.Error())
+			before = nil
+			continue
+		}
+		l.note("statements", "")
+		if before != nil {
+			added, _ := now.Since(before)
+			l.window.AddQueries(digest.Queries(added), int(time.Since(l.start)/time.Second))
+		}
+		before = now
+	}
+}
+
+// judge lets the rules look at the last minute, again and again.
+func (l *Live) judge(ctx context.Context) {
+	rules := OnWindow(l.o.Rules)
+	for rest := rulesFrom; wait(ctx, rest); {
+		began := time.Now()
+		found := Findings(l.window, rules)
+		l.mu.Lock()
+		l.findings = found
+		l.mu.Unlock()
+		rest = max(rulesEvery, share*time.Since(began))
+	}
+}
+
+// wait waits for a time; false when the context has ended.
+func wait(ctx context.Context, long time.Duration) bool {
+	t := time.NewTimer(long)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// OnWindow returns those rules that can look at a minute out of the midst: not those
+// about how a run was measured, and about what differs between runs.
+func OnWindow(all []diagnose.Rule) (out []diagnose.Rule) {
+	for _, r := range all {
+		if !strings.HasPrefix(r.ID(), "MES-") {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Findings are what rules say of the last minute, on the window's clock.
+func Findings(w *Window, rules []diagnose.Rule) []kasoku.Finding {
+	rec, from := w.Minute(rulesWindow)
+	if rec.Run.Length < rulesFrom {
+		return nil
+	}
+	found := diagnose.Diagnose(diagnose.NewCase(rec, nil), rules).Findings
+	for i := range found {
+		found[i].Interval.From += from
+		found[i].Interval.To += from
+	}
+	return found
+}

@@ -1,0 +1,359 @@
+package watch
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// recent is over how many seconds statements and requests are added up: what counts
+// statements is asked every few seconds only.
+const recent = 10
+
+// A pane makes one table of a moment.
+type pane struct {
+	id   string
+	make func(d *Data, at int) table
+}
+
+// panes are all tables, in the order of the tab key.
+var panes = []pane{
+	{"processes", (*Data).processes}, {"statements", (*Data).statements}, {"database", (*Data).kinds}, {"cores", (*Data).cpus},
+	{"units", (*Data).units}, {"routes", (*Data).routes}, {"services", (*Data).services}, {"disks", (*Data).disks},
+	{"network", (*Data).networks}, {"findings", (*Data).findings}, {"events", (*Data).events}, {"series", (*Data).everything},
+}
+
+// findings are those of the rules, numbered as the keys are.
+func (d *Data) findings(at int) table {
+	t := table{id: "findings", title: "findings", columns: []column{{}, {text: true}, {text: true}, {text: true, wide: true}}}
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		if !d.Live && !f.Interval.Empty() && secondOf(f.Interval.From) > at {
+			continue
+		}
+		r := t.newRow()
+		r.values[0], r.words[1], r.words[3], r.tone = float64(len(t.rows)+1), f.ID, clean(f.Title), warning
+		if f.Impact.Share > 0 {
+			r.words[2] = unit.Percent(f.Impact.Share)
+		}
+		t.rows = append(t.rows, r)
+	}
+	return t
+}
+
+func (d *Data) processes(at int) table {
+	t := table{id: "processes", title: "processes", columns: []column{
+		{name: "process", text: true, wide: true}, {name: "pid", plain: true},
+		{name: "user", unit: "cores", decimal: 2}, {name: "system", unit: "cores", decimal: 2},
+		{name: "RSS", unit: "MB", decimal: 1}, {name: "files", drop: 3}, {name: "threads", drop: 2}, {name: "I/O", unit: "kB/s", drop: 4}, {name: "CPU", unit: "cores", decimal: 2, drop: 1},
+	}, sorts: []int{8, 4, 7, 0}}
+	get := func(name, instance string) float64 {
+		for _, s := range d.all("process", name) {
+			if s.Key.Instance == instance {
+				return d.at(s, at)
+			}
+		}
+		return math.NaN()
+	}
+	for _, s := range d.all("process", "rss") {
+		rss := d.at(s, at)
+		if math.IsNaN(rss) {
+			continue // it has ended, or is not among the busiest
+		}
+		r := t.newRow()
+		name := s.Key.Instance
+		pid, comm, _ := strings.Cut(name, " ")
+		r.words[0] = clean(comm)
+		if n, err := strconv.Atoi(pid); err == nil {
+			r.values[1] = float64(n)
+		}
+		r.values[2], r.values[3], r.values[4] = get("cpu.user", name), get("cpu.system", name), rss/1e6
+		r.values[5], r.values[6] = get("fds", name), get("threads", name)
+		r.values[7] = (get("io.read_bytes", name) + get("io.write_bytes", name)) / 1e3
+		r.values[8] = r.values[2] + r.values[3]
+		t.rows = append(t.rows, r)
+	}
+	return t
+}
+
+func (d *Data) units(at int) table {
+	t := table{id: "units", title: "units and containers", columns: []column{
+		{name: "unit", text: true, wide: true}, {name: "CPU", unit: "cores", decimal: 2}, {name: "memory", unit: "MB", decimal: 1},
+		{name: "limit", unit: "cores", drop: 2, decimal: 2}, {name: "throttled", unit: "% of time", drop: 1},
+	}, sorts: []int{1, 2, 0}}
+	for _, s := range d.all("cgroup", "cpu.usage") {
+		cpu := d.at(s, at)
+		if math.IsNaN(cpu) {
+			continue
+		}
+		r := t.newRow()
+		name := s.Key.Instance
+		get := func(series string) float64 {
+			for _, s := range d.all("cgroup", series) {
+				if s.Key.Instance == name {
+					return d.at(s, at)
+				}
+			}
+			return math.NaN()
+		}
+		r.words[0], r.values[1] = clean(cmp.Or(name, "/")), cpu
+		r.values[2], r.values[3], r.values[4] = get("memory.current")/1e6, get("cpu.max"), 100*get("cpu.throttled")
+		t.rows = append(t.rows, r)
+	}
+	return t
+}
+
+func (d *Data) cpus(at int) table {
+	t := table{id: "cores", title: "cores", columns: []column{{name: "core", text: true, wide: true}, {name: "busy", decimal: 2}}, sorts: []int{1, 0}}
+	for _, m := range modes {
+		t.columns = append(t.columns, column{name: m.name, decimal: 2})
+	}
+	for _, core := range d.coreNames() {
+		r := t.newRow()
+		r.words[0] = core
+		r.values[1] = last(d.cpu(core, span{at - 1, at}))
+		for i, m := range modes {
+			for _, name := range m.series {
+				for _, s := range d.named("host", name, func(x string) bool { return x == core }) {
+					if v := d.at(s, at); !math.IsNaN(v) {
+						r.values[2+i] = zero(r.values[2+i]) + v
+					}
+				}
+			}
+		}
+		t.rows = append(t.rows, r)
+	}
+	t.sorts = []int{0, 1}
+	return t
+}
+
+// statements are the classes of the last seconds.
+func (d *Data) statements(at int) table {
+	t := table{id: "statements", title: fmt.Sprintf("statements, last %d s", recent), columns: []column{
+		{name: "statement", text: true, wide: true}, {name: "calls", unit: "/s"}, {name: "at once", decimal: 2}, {name: "each", unit: "ms", decimal: 2}, {name: "sent", unit: "rows/call", drop: 1},
+	}, sorts: []int{2, 1, 3}}
+	for i := range d.Rec.Queries {
+		q := &d.Rec.Queries[i]
+		var calls, rows uint64
+		var total time.Duration
+		for s := at - recent + 1; s <= at; s++ {
+			one := q.Seconds[s]
+			calls, rows, total = calls+one.Calls, rows+one.Rows, total+one.Total
+		}
+		if calls == 0 {
+			continue
+		}
+		r := t.newRow()
+		r.words[0] = clean(cmp.Or(q.Fingerprint, q.Sample))
+		n := float64(calls)
+		r.values[1], r.values[2], r.values[3], r.values[4] = n/recent, total.Seconds()/recent, total.Seconds()*1e3/n, float64(rows)/n
+		t.rows = append(t.rows, r)
+	}
+	return t
+}
+
+// routes are those of the access logs of a run, in the last seconds.
+func (d *Data) routes(at int) table {
+	t := table{id: "routes", title: fmt.Sprintf("routes, last %d s", recent), columns: []column{
+		{name: "route", text: true, wide: true}, {name: "requests", unit: "/s"}, {name: "5xx", unit: "/s"},
+	}, sorts: []int{1, 2, 0}}
+	for i := range d.Rec.Endpoints {
+		e := &d.Rec.Endpoints[i]
+		var count, failed uint64
+		for s := at - recent + 1; s <= at; s++ {
+			count, failed = count+e.Seconds[s].Count, failed+e.Seconds[s].Failed
+		}
+		if count == 0 {
+			continue
+		}
+		r := t.newRow()
+		r.words[0] = clean(e.Method + " " + e.Route)
+		r.values[1], r.values[2] = float64(count)/recent, float64(failed)/recent
+		if failed > 0 {
+			r.tone = wrong
+		}
+		t.rows = append(t.rows, r)
+	}
+	return t
+}
+
+// kinds are the counters of the database that people ask for.
+func (d *Data) kinds(at int) table {
+	t := table{id: "database", title: "database", columns: []column{{name: "counted", text: true, wide: true}, {name: "now", unit: "/s"}, {name: "max", unit: "5 min"}}, sorts: []int{1, 2, 0}}
+	take := func(name, label string) {
+		s := d.one("mysql", name)
+		if s == nil {
+			return
+		}
+		m := meter{v: d.values(s, at-lookBack+1, at)}
+		if m.top() > 0 {
+			r := t.newRow()
+			r.words[0], r.values[1], r.values[2] = clean(label), m.now(), m.top()
+			t.rows = append(t.rows, r)
+		}
+	}
+	for _, s := range d.prefixed("mysql", "Com_") {
+		take(s.Key.Name, strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(s.Key.Name, "Com_"), "_", " ")))
+	}
+	for _, c := range statusCounters {
+		take(c.name, c.label)
+	}
+	return t
+}
+
+// statusCounters are counters beside those of commands.
+var statusCounters = []struct{ name, label string }{
+	{"Connections", "connections opened"}, {"Aborted_connects", "connections refused"}, {"Slow_queries", "slow statements"},
+	{"Innodb_rows_read", "rows read"}, {"Innodb_rows_inserted", "rows inserted"}, {"Innodb_rows_updated", "rows updated"}, {"Innodb_rows_deleted", "rows deleted"},
+	{"Handler_read_rnd_next", "rows read in scans"}, {"Select_scan", "SELECTs that scan"}, {"Select_full_join", "joins without index"},
+	{"Created_tmp_tables", "temporary tables"}, {"Created_tmp_disk_tables", "temporary tables on disk"}, {"Sort_merge_passes", "sort passes on disk"},
+	{"Innodb_buffer_pool_reads", "pages read from disk"}, {"Innodb_data_fsyncs", "fsync"}, {"Innodb_os_log_fsyncs", "fsync of the redo log"},
+	{"Innodb_row_lock_waits", "row lock waits"}, {"Innodb_deadlocks", "deadlocks"}, {"Threads_created", "threads created"},
+}
+
+// services are all counters and gauges of what is neither host nor database.
+func (d *Data) services(at int) table {
+	return d.browse("services", "other services", at, func(source string) bool {
+		switch source {
+		case "host", "process", "thread", "cgroup", "mysql", "self", "log", "locks", "digests", "tables", "sockets", "":
+			return false
+		}
+		return true
+	})
+}
+
+// everything is every series: what to filter in.
+func (d *Data) everything(at int) table {
+	return d.browse("series", "all series", at, func(string) bool { return true })
+}
+
+func (d *Data) browse(id, title string, at int, want func(source string) bool) table {
+	t := table{id: id, title: title, columns: []column{
+		{name: "series", text: true, wide: true}, {name: "now"}, {name: "max", unit: "5 min"}, {name: "unit", text: true},
+	}, sorts: []int{0, 1, 2}}
+	for i := range d.Rec.Series {
+		s := &d.Rec.Series[i]
+		if !want(s.Key.Source) {
+			continue
+		}
+		m := meter{v: d.values(s, at-lookBack+1, at)}
+		if math.IsNaN(m.now()) {
+			continue
+		}
+		r := t.newRow()
+		r.words[0] = clean(strings.TrimSpace(s.Key.Source + " " + s.Key.Name + " " + s.Key.Instance))
+		r.values[1], r.values[2] = m.now(), m.top()
+		r.words[3] = unitOf(s)
+		t.rows = append(t.rows, r)
+	}
+	return t
+}
+
+// unitOf words the unit of a series as it is shown: a counter's rate.
+func unitOf(s *kasoku.Series) string {
+	u := s.Unit
+	if u == "count" {
+		u = ""
+	}
+	if s.Kind == kasoku.Counter {
+		u += "/s"
+	}
+	return clean(u)
+}
+
+func (d *Data) disks(at int) table {
+	t := table{id: "disks", title: "disks", columns: []column{
+		{name: "disk", text: true, wide: true}, {name: "busy", unit: "% of time"}, {name: "reads", unit: "/s"}, {name: "writes", unit: "/s"},
+		{name: "read", unit: "MB/s", decimal: 2, drop: 2}, {name: "written", unit: "MB/s", decimal: 2, drop: 2}, {name: "await", unit: "ms", decimal: 2, drop: 1},
+	}, sorts: []int{1, 2, 3, 0}}
+	for _, s := range d.named("host", "disk.busy", each) {
+		get := d.of("host", s.Key.Instance, at)
+		r := t.newRow()
+		r.words[0], r.values[1] = clean(s.Key.Instance), 100*get("disk.busy")
+		r.values[2], r.values[3] = get("disk.reads"), get("disk.writes")
+		r.values[4], r.values[5] = get("disk.read_bytes")/1e6, get("disk.write_bytes")/1e6
+		if n := r.values[2] + r.values[3]; n > 0 {
+			r.values[6] = 1e3 * (get("disk.read_time") + get("disk.write_time")) / n
+		}
+		if !math.IsNaN(r.values[1]) {
+			t.rows = append(t.rows, r)
+		}
+	}
+	return t
+}
+
+// of returns what the series of an instance are at a second.
+func (d *Data) of(source, instance string, at int) func(name string) float64 {
+	return func(name string) float64 {
+		for _, s := range d.all(source, name) {
+			if s.Key.Instance == instance {
+				return d.at(s, at)
+			}
+		}
+		return math.NaN()
+	}
+}
+
+func (d *Data) networks(at int) table {
+	t := table{id: "network", title: "network", columns: []column{
+		{name: "device", text: true, wide: true}, {name: "in", unit: "MB/s", decimal: 2}, {name: "out", unit: "MB/s", decimal: 2},
+		{name: "in", unit: "packets/s"}, {name: "out", unit: "packets/s"}, {name: "drops", unit: "/s", drop: 1}, {name: "errors", unit: "/s", drop: 1},
+	}, sorts: []int{1, 2, 0}}
+	for _, s := range d.named("host", "net.rx_bytes", each) {
+		get := d.of("host", s.Key.Instance, at)
+		r := t.newRow()
+		r.words[0] = clean(s.Key.Instance)
+		r.values[1], r.values[2] = get("net.rx_bytes")/1e6, get("net.tx_bytes")/1e6
+		r.values[3], r.values[4] = get("net.rx_packets"), get("net.tx_packets")
+		r.values[5], r.values[6] = get("net.drops"), get("net.errors")
+		if !math.IsNaN(r.values[1]) {
+			t.rows = append(t.rows, r)
+		}
+	}
+	return t
+}
+
+// events are marks, restarts and gaps up to a second, the latest first.
+func (d *Data) events(at int) table {
+	t := table{id: "events", title: "events and gaps", columns: []column{{text: true}, {text: true}, {text: true, wide: true}}}
+	type moment struct {
+		at         time.Duration
+		kind, text string
+	}
+	var all []moment
+	for _, e := range d.Rec.Events {
+		all = append(all, moment{e.At, e.Kind, e.Text})
+	}
+	for _, g := range d.Rec.Gaps {
+		all = append(all, moment{g.Interval.From, "gap", fmt.Sprintf("%s, %s: %s", g.Source, unit.Elapsed(g.Interval.Len()), g.Reason)})
+	}
+	slices.SortStableFunc(all, func(a, b moment) int { return cmp.Compare(b.at, a.at) })
+	for _, m := range all {
+		if secondOf(m.at) <= at {
+			r := t.newRow()
+			r.words[0], r.words[1], r.words[2] = d.clock(int(m.at/time.Second)), clean(m.kind), clean(m.text)
+			t.rows = append(t.rows, r)
+		}
+	}
+	for _, n := range d.Notes {
+		r := t.newRow()
+		r.words[1], r.words[2] = "not seen", clean(n)
+		t.rows = append(t.rows, r)
+	}
+	return t
+}
+
+// clock prints a second as the time of day, or as seconds since the start.
+func (d *Data) clock(second int) string {
+	if d.Rec.Run.Started.IsZero() {
+		return fmt.Sprintf("%d s", second)
+	}
+	return d.Rec.Wall(time.Duration(second) * time.Second).Format("15:04:05")
+}

@@ -1,0 +1,130 @@
+package watch
+
+import (
+	"context"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku/report/terminal"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// Lines writes one line a second, for who reads no screen: until the context ends,
+// or without a feed until the data does. The heads come again after each page.
+func Lines(ctx context.Context, w io.Writer, m *Model) error {
+	m.o.Color = false
+	if m.feed == nil {
+		for m.at = m.first(); m.at <= m.last(); m.at++ {
+			if err := m.writeLine(w, m.at-m.first()); err != nil || ctx.Err() != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	clock := time.NewTicker(time.Second)
+	defer clock.Stop()
+	shown := -1
+	for n := 0; ; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-clock.C:
+			m.Tick()
+			if m.at == shown || m.at < 1 {
+				continue
+			}
+			shown = m.at
+			if err := m.writeLine(w, n); err != nil {
+				return err
+			}
+			n++
+		}
+	}
+}
+
+// page is after how many lines the heads come again.
+const page = 20
+
+// A figure of a line: its head, its width and where it comes from.
+type figure struct {
+	head  string
+	width int
+	value string
+}
+
+func (m *Model) writeLine(w io.Writer, n int) error {
+	figures := m.figures()
+	var head, text strings.Builder
+	for i, f := range figures {
+		if i > 0 {
+			head.WriteString("  ")
+			text.WriteString("  ")
+		}
+		head.WriteString(padLeft(f.head, f.width))
+		text.WriteString(padLeft(f.value, f.width))
+	}
+	out := strings.TrimRight(text.String(), " ") + "\n"
+	if n%page == 0 {
+		out = head.String() + "\n" + out
+	}
+	for _, e := range m.data.Rec.Events {
+		if secondOf(e.At) == m.at {
+			out += "# " + m.data.clock(m.at) + " " + clean(e.Kind+": "+e.Text) + "\n"
+		}
+	}
+	for i := range m.data.Findings {
+		if f := &m.data.Findings[i]; m.feed == nil && secondOf(f.Interval.From) == m.at || m.feed != nil && m.news(f.ID) {
+			out += "# " + m.data.clock(m.at) + " " + f.ID + ": " + clean(f.Title) + "\n"
+		}
+	}
+	if m.o.ASCII {
+		out = terminal.ASCII(out)
+	}
+	_, err := io.WriteString(w, out)
+	return err
+}
+
+// news reports whether a finding was not told yet.
+func (m *Model) news(id string) bool {
+	if m.told == nil {
+		m.told = map[string]bool{}
+	}
+	was := m.told[id]
+	m.told[id] = true
+	return !was
+}
+
+// figures are those of a line: always the same ones, whatever there is.
+func (m *Model) figures() []figure {
+	d, s := m.data, span{m.at - 1, m.at}
+	mib := func(v float64) string { return number(v / (1 << 20)) }
+	host := func(name string) float64 { return d.at(d.one("host", name), m.at) }
+	db := func(name string) float64 { return d.at(d.one("mysql", name), m.at) }
+	mode := func(name string) string {
+		v := host(name)
+		if math.IsNaN(v) {
+			return unit.Missing
+		}
+		return unit.Fixed(v, 2)
+	}
+	disk, _ := d.busiestDisk(s)
+	point, ok := d.Load.points[m.at-1]
+	good, failed, p99 := math.NaN(), math.NaN(), math.NaN()
+	if ok {
+		good, failed, p99 = float64(point.Good), float64(point.Failed), point.P99.Seconds()*1e3
+	}
+	used := host("mem.total") - host("mem.available")
+	return []figure{
+		{"time", 8, d.clock(m.at)},
+		{"user", 5, mode("cpu.user")}, {"sys", 5, mode("cpu.system")}, {"iowait", 6, mode("cpu.iowait")},
+		{"run", 4, count(host("procs.running"))}, {"memMiB", 7, mib(used)},
+		{"disk%", 5, number(100 * last(disk))},
+		{"inMB/s", 6, number(last(d.sum(d.named("host", "net.rx_bytes", outside), s.from, s.to)) / 1e6)},
+		{"outMB/s", 7, number(last(d.sum(d.named("host", "net.tx_bytes", outside), s.from, s.to)) / 1e6)},
+		{"sql/s", 6, number(db("Questions"))}, {"running", 7, count(db("Threads_running"))},
+		{"locks/s", 7, number(db("Innodb_row_lock_waits"))},
+		{"ok/s", 6, count(good)}, {"fail/s", 6, count(failed)}, {"p99ms", 6, number(p99)},
+	}
+}
