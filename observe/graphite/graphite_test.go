@@ -44,7 +44,7 @@ func TestCollect_Carbon(t *testing.T) {
 			defer s.Close()
 			seen := map[string]float64{}
 			var f kasoku.Frame
-			tick := time.NewTicker(20 * time.Millisecond)
+			tick := time.NewTicker(5 * time.Millisecond)
 			defer tick.Stop()
 			limit := time.After(30 * time.Second)
 			want := "agents." + server.Host + " memUsage"
