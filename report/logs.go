@@ -181,6 +181,11 @@ func (r rec) messagesSection() Section {
 		{Key: "first", Head: "first", Align: Right, Drop: 1},
 		{Key: "last", Head: "last", Align: Right, Drop: 2},
 	}}
+	ofNginx := slices.ContainsFunc(ms, func(m kasoku.Message) bool { return m.Kind == kasoku.MessageNginx })
+	if ofNginx {
+		t.Columns = slices.Insert(t.Columns, 3, Column{Key: "of", Head: "of", Drop: 4})
+		s.Sub = Prose(strings.Replace(string(s.Sub), "the application's log", "the logs of the application and of nginx", 1))
+	}
 	var rest uint64
 	for i, m := range ms {
 		if i >= mostRows {
@@ -197,6 +202,10 @@ func (r rec) messagesSection() Section {
 		}
 		t.Rows = append(t.Rows, Row{Cells: []Cell{text(line), n, text(cmp.Or(m.Level, unit.Missing)),
 			{Text: r.clock(m.First), Raw: raw(m.First.Seconds())}, {Text: r.clock(m.Last), Raw: raw(m.Last.Seconds())}}})
+		if ofNginx {
+			row := &t.Rows[len(t.Rows)-1]
+			row.Cells = slices.Insert(row.Cells, 3, text(cmp.Or(m.Kind, "application")))
+		}
 	}
 	if n := len(ms) - mostRows; n > 0 {
 		t.More = unit.Count(n) + " more kinds, " + unit.Counted(rest, "line", "lines")
