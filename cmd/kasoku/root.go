@@ -59,7 +59,7 @@ fix, and proves the difference by running again.`,
 	root.PersistentFlags().StringVar(&e.color, "color", "auto", "colours: auto, always or never")
 	root.PersistentFlags().BoolVar(&e.ascii, "ascii", false, "draw with plain ASCII")
 	root.AddCommand(
-		newAttack(e), newReport(e), newEncode(e), newPlot(e), newDump(e), newRecord(e), newRun(e), newWatch(e), newDiagnose(e), newShow(e), newList(e),
+		newAttack(e), newReport(e), newEncode(e), newPlot(e), newDump(e), newRecord(e), newRun(e), newWatch(e), newDiagnose(e), newShow(e), newExport(e), newList(e),
 		newLabel(e), newNote(e), newScore(e), newRm(e), newScrub(e),
 		newInit(e), newDoctor(e), newAdvise(e), newCompare(e), newMerge(e), newExplain(e), newProbe(e), newTry(e), newAutopilot(e), newDigest(e), newAccessLog(e), newSlowLog(e), newRestore(e), newCheckpoint(e), newRevert(e), newFinalize(e), newGuard(e), newRules(e), newLab(e), newDemo(e), newVersion(e),
 	)

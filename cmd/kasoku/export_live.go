@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/observe"
+	"github.com/kasoku/kasoku/ship"
+	"github.com/kasoku/kasoku/unit"
+)
+
+// waiting is how many frames may wait for an output: more than a minute of ten
+// sources.
+const waiting = 1000
+
+// staleTicks is after how many ticks without values a source counts as down.
+const staleTicks = 5
+
+// exportLive samples and exports until Ctrl-C or --for.
+func (f *exportFlags) exportLive(parent context.Context, e *env) (err error) {
+	ctx, _, stop := interruptible(parent)
+	defer stop()
+	l, o, err := f.beginLive(ctx, e)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	ctx, cancel := f.watch.limited(ctx)
+	defer cancel()
+	// Whole seconds of the wall are whole ticks, so that points have the time they
+	// were read at.
+	f.watch.loop.Interval = o.Interval
+	now := time.Now()
+	start := now.Add(-time.Duration(now.Nanosecond()))
+	if f.to == "prometheus" {
+		page := ship.NewPage(l.Host.Name, start, max(5*time.Second, staleTicks*o.Interval), sourceNames(l.Sources))
+		return f.serve(ctx, e, page, func(ctx context.Context) error {
+			return f.sample(ctx, e, l, start, page)
+		})
+	}
+	out, told, err := f.liveOutput(ctx, e, l, start)
+	if err != nil {
+		return errors.Join(err, closeSources(l.Sources))
+	}
+	err = f.sample(ctx, e, l, start, out)
+	last, cancelLast := context.WithTimeout(context.WithoutCancel(ctx), flushWithin)
+	defer cancelLast()
+	err = errors.Join(err, out.Close(last))
+	if told != nil {
+		fmt.Fprintln(e.stderr, told())
+	}
+	return err
+}
+
+// beginLive opens what is sampled: as kasoku.toml says, else what runs here. A database
+// that was found and does not let kasoku in is left out.
+func (f *exportFlags) beginLive(ctx context.Context, e *env) (*loop.Live, loop.Options, error) {
+	w, notes, err := f.watch.options(ctx, e)
+	if err != nil {
+		return nil, loop.Options{}, err
+	}
+	o := w.Watch
+	if o.Interval == 0 {
+		o.Interval = observe.DefaultInterval
+	}
+	l, err := loop.NewLive(ctx, o)
+	if err != nil && o.MySQL != "" && !f.watch.named() && ctx.Err() == nil {
+		notes = append(notes, "no database: "+err.Error())
+		o.MySQL = ""
+		l, err = loop.NewLive(ctx, o)
+	}
+	if err != nil {
+		return nil, o, err
+	}
+	for _, n := range notes {
+		fmt.Fprintf(e.stderr, "kasoku: warning: %s\n", n)
+	}
+	return l, o, nil
+}
+
+// liveOutput is where the frames go, which never waits, and what is told at the end.
+func (f *exportFlags) liveOutput(ctx context.Context, e *env, l *loop.Live, start time.Time) (ship.Output, func() string, error) {
+	switch f.to {
+	case "graphite":
+		out, err := f.carbon(start, true)
+		if err != nil {
+			return nil, nil, err
+		}
+		return out, func() string { return carbonTold(out.Stats(), f.carbonAddress()) }, nil
+	case "mackerel":
+		c, err := f.mackerel.client(e)
+		if err != nil {
+			return nil, nil, err
+		}
+		out, err := f.mackerel.output(ctx, c, []string{l.Host.Name}, ship.MackerelOptions{Start: start, Live: true})
+		if err != nil {
+			return nil, nil, err
+		}
+		return ship.NewAsync(f.sums(out), waiting), func() string { return mackerelTold(out.Stats()) }, nil
+	}
+	w, end, err := f.create(e)
+	if err != nil {
+		return nil, nil, err
+	}
+	return ship.NewAsync(ship.Flushed(f.table(w, start), w.Flush, end), waiting), nil, nil
+}
+
+// sample lets the sampler run until ctx ends.
+func (f *exportFlags) sample(ctx context.Context, e *env, l *loop.Live, start time.Time, out ship.Output) error {
+	sampler := observe.New(observe.Options{
+		Host: l.Host.Name, Interval: f.watch.loop.Interval, Start: start, Sources: l.Sources,
+		Sink: ship.NewLive(ship.LiveOptions{Output: out, Form: f.form(), Only: f.only, OnGap: func(g kasoku.Gap) {
+			fmt.Fprintf(e.stderr, "kasoku: warning: %s gave nothing for %s: %q\n", g.Source, unit.Duration(g.Interval.Len()), g.Reason)
+		}}),
+	})
+	err := sampler.Run(ctx)
+	for _, w := range sampler.Warnings() {
+		fmt.Fprintf(e.stderr, "kasoku: warning: %s\n", w.Text)
+	}
+	return err
+}
+
+// closeSources closes sources that no sampler was given.
+func closeSources(sources []observe.Source) error {
+	var errs []error
+	for _, s := range sources {
+		if c, ok := s.(io.Closer); ok {
+			errs = append(errs, c.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func sourceNames(sources []observe.Source) []string {
+	names := []string{observe.SelfName}
+	for _, s := range sources {
+		names = append(names, s.Name())
+	}
+	return names
+}
+
+// serve shows a page while work is done.
+func (f *exportFlags) serve(ctx context.Context, e *env, page http.Handler, work func(context.Context) error) error {
+	server, err := ship.Serve(f.listen, page)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stderr, "metrics  %s (Ctrl-C ends it)\n", server.URL())
+	err = work(ctx)
+	return errors.Join(err, server.Close())
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/mackereltest"
+	"github.com/kasoku/kasoku/service"
+	"github.com/kasoku/kasoku/service/servicetest"
+)
+
+// exported is a run that was just made, in a directory.
+func exported(t *testing.T) (dir string, rec *kasoku.Recording) {
+	t.Helper()
+	dir = t.TempDir()
+	kasokuIn(t, dir, "record", "-o", "a.kasoku", "--for", "1s", "--interval", "200ms")
+	return dir, openForeign(t, filepath.Join(dir, "a.kasoku"))
+}
+
+// TestExportMackerel: a run's minutes and marks come to a strict server; the key is
+// nowhere to be seen.
+func TestExportMackerel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("records for a second")
+	}
+	dir, rec := exported(t)
+	s := mackereltest.New(t, map[string]string{rec.Run.Hosts[0].Name: "2eQGEaLxibb"})
+	post := func(args ...string) (string, error) {
+		cmd := exec.Command("kasoku", append([]string{"export", "a.kasoku", "--to", "mackerel"}, args...)...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "MACKEREL_APIKEY="+mackereltest.Key, "MACKEREL_APIBASE="+s.URL)
+		out, err := cmd.CombinedOutput()
+		if strings.Contains(string(out), mackereltest.Key) {
+			t.Errorf("the key is in\n%s", out)
+		}
+		return string(out), err
+	}
+	out, err := post("--service", mackereltest.Service, "--role", mackereltest.Role)
+	if err != nil || !strings.Contains(out, "annotations of shop") || len(s.Annotations()) == 0 {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	named := map[string]bool{}
+	for _, v := range s.Values() {
+		named[v.Name] = true
+	}
+	if !named["custom.kasoku.host.cpu.user.avg"] || !named["custom.kasoku.host.cpu.user.max"] || named["custom.kasoku.host.cpu.user.cpu0.avg"] {
+		t.Errorf("posted %v", named)
+	}
+	if out, err := post("--service", "nosuch"); err == nil || !strings.Contains(out, "404") {
+		t.Errorf("an unknown service: %v\n%s", err, out)
+	}
+	other := mackereltest.New(t, nil)
+	s.URL = other.URL
+	if out, err := post(); err == nil || !strings.Contains(out, "knows 0 hosts") || !strings.Contains(out, "--host-id") {
+		t.Errorf("an unknown host: %v\n%s", err, out)
+	}
+}
+
+// TestExportLivePrometheus: the page is there while it samples, and gone after Ctrl-C.
+func TestExportLivePrometheus(t *testing.T) {
+	if testing.Short() {
+		t.Skip("samples this host")
+	}
+	r := startWith(t, "kasoku.toml", "project = 'x'\n", "export", "--live", "--to", "prometheus", "--listen", "127.0.0.1:0", "--interval", "100ms", "--config")
+	at := regexp.MustCompile(`http://\S+/metrics`)
+	var page string
+	r.waitFor("page with the load", func() bool {
+		resp, err := http.Get(at.FindString(r.said()))
+		if err != nil {
+			return false
+		}
+		defer resp.Body.Close()
+		b, err := io.ReadAll(resp.Body)
+		page = string(b)
+		return err == nil && strings.Contains(page, "\nkasoku_host_load_1{")
+	})
+	if !strings.Contains(page, "\n# TYPE kasoku_host_cpu_user_seconds_total counter\n") {
+		t.Errorf("the page is\n%.2000s", page)
+	}
+	r.interrupt(false)
+	r.exits(exitGood, "metrics  http://")
+	if _, err := http.Get(at.FindString(r.said())); err == nil {
+		t.Error("the page is still there")
+	}
+}
+
+// TestExportLiveCarbon: what is sampled comes to Carbon each tick; Ctrl-C sends what
+// is left.
+func TestExportLiveCarbon(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts carbon-cache")
+	}
+	c := servicetest.Carbon(t, service.CarbonOptions{})
+	r := startWith(t, "kasoku.toml", "project = 'x'\n", "export", "--live", "--to", "graphite", "--protocol", "pickle", "--address", c.PickleAddr(), "--prefix", "", "--only", "host.load.1,self", "--interval", "500ms", "--config")
+	host := kasokuHost(t)
+	r.waitFor("points in Carbon's file", func() bool {
+		points, err := c.Points(host + ".host.load.1")
+		return err == nil && len(points) >= 2
+	})
+	r.interrupt(false)
+	r.exits(exitGood, "points to "+c.PickleAddr())
+}
+
+// kasokuHost is how this host stands in a path.
+func kasokuHost(t *testing.T) string {
+	t.Helper()
+	name, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(name, ".", "_")
+}
+
+// TestExportRunPage: a run's page is OpenMetrics with times.
+func TestExportRunPage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("records for a second")
+	}
+	dir, _ := exported(t)
+	r := startIn(t, dir, "export", "--to", "prometheus", "--listen", "127.0.0.1:0", "a.kasoku")
+	var page []byte
+	var kind string
+	r.waitFor("page", func() bool {
+		resp, err := http.Get(regexp.MustCompile(`http://\S+/metrics`).FindString(r.said()))
+		if err != nil {
+			return false
+		}
+		defer resp.Body.Close()
+		page, err = io.ReadAll(resp.Body)
+		kind = resp.Header.Get("Content-Type")
+		return err == nil
+	})
+	if !bytes.HasSuffix(page, []byte("\n# EOF\n")) || !strings.HasPrefix(kind, "application/openmetrics-text") {
+		t.Errorf("%s\n%.500s", kind, page)
+	}
+	r.interrupt(false)
+	r.exits(exitGood, "metrics  http://")
+}
