@@ -59,8 +59,38 @@ func stack(s *pprof.Sample, each func(frame)) {
 	}
 }
 
-// functions adds up a value by function.
-func functions(p *pprof.Profile, value int) (all []kasoku.ProfileFunction, total int64) {
+// waits are the kinds whose innermost functions are always the same few: those that
+// put a goroutine to sleep. What waited is the first one above them.
+var waits = []kasoku.ProfileKind{kasoku.ProfileMutex, kasoku.ProfileBlock, kasoku.ProfileGoroutine}
+
+// sleeps reports whether a function is one of them.
+func sleeps(f frame) bool {
+	switch Package(f.name) {
+	case "sync", "internal/sync", "internal/poll":
+		return true
+	}
+	return ClassOf(f.name, f.file) == Runtime
+}
+
+// own reports whether a stack is of the profiling itself.
+func own(s *pprof.Sample) bool {
+	found := false
+	stack(s, func(f frame) {
+		found = found || strings.HasPrefix(f.name, "net/http/pprof.") || strings.HasPrefix(f.name, "runtime/pprof.")
+	})
+	return found
+}
+
+// withoutOwn drops what the profiling itself used.
+func withoutOwn(p *pprof.Profile) *pprof.Profile {
+	p.Sample = slices.DeleteFunc(p.Sample, own)
+	return p.Compact()
+}
+
+// functions adds up a value by function. Of waits, the function that waited has it,
+// not the one that put it to sleep.
+func functions(p *pprof.Profile, kind kasoku.ProfileKind, value int) (all []kasoku.ProfileFunction, total int64) {
+	waiting := slices.Contains(waits, kind)
 	at := map[string]int{}
 	var counted []int // by function, the sample that it was last counted for
 	for i, s := range p.Sample {
@@ -69,7 +99,7 @@ func functions(p *pprof.Profile, value int) (all []kasoku.ProfileFunction, total
 			continue
 		}
 		total += v
-		leaf := true
+		leaf, last := true, -1
 		stack(s, func(f frame) {
 			k, ok := at[f.name]
 			if !ok {
@@ -77,15 +107,19 @@ func functions(p *pprof.Profile, value int) (all []kasoku.ProfileFunction, total
 				at[f.name] = k
 				all, counted = append(all, kasoku.ProfileFunction{Name: f.name, File: f.file, Line: f.line}), append(counted, -1)
 			}
-			if leaf {
+			if leaf && !(waiting && sleeps(f)) {
 				all[k].Flat += v
 				leaf = false
 			}
+			last = k
 			if counted[k] != i { // recursion counts once
 				counted[k] = i
 				all[k].Cum += v
 			}
 		})
+		if leaf && last >= 0 { // nothing but such functions
+			all[last].Flat += v
+		}
 	}
 	return all, total
 }

@@ -64,7 +64,7 @@ func TestTake(t *testing.T) {
 		t.Errorf("allocations: place %d of %+v", n, by[kasoku.ProfileAllocs].Functions)
 	}
 	for _, k := range []kasoku.ProfileKind{kasoku.ProfileMutex, kasoku.ProfileBlock} {
-		if by[k].Note != "" || rank(by[k], "holdLock") == 0 || by[k].Total == 0 {
+		if by[k].Note != "" || rank(by[k], "holdLock") != 1 || by[k].Total == 0 {
 			t.Errorf("%s: %+v", k, by[k])
 		}
 	}

@@ -206,7 +206,7 @@ func off(kind kasoku.ProfileKind) string {
 
 // keep adds a profile.
 func (t *taking) keep(kind kasoku.ProfileKind, p *pprof.Profile, note string) {
-	out, err := packed(kind, p)
+	out, err := packed(kind, withoutOwn(p))
 	if err != nil {
 		t.fail(kind, err)
 		return
@@ -219,7 +219,7 @@ func (t *taking) keep(kind kasoku.ProfileKind, p *pprof.Profile, note string) {
 // packed adds a profile up, and packs its stacks when they are not too many.
 func packed(kind kasoku.ProfileKind, p *pprof.Profile) (kasoku.Profile, error) {
 	value := valueOf(p, kind)
-	all, total := functions(p, value)
+	all, total := functions(p, kind, value)
 	out := kasoku.Profile{
 		Program: program(p), Kind: kind, Unit: p.SampleType[value].Unit, Total: total, Stacks: len(p.Sample), Functions: foremost(all),
 	}

@@ -16,8 +16,16 @@ import (
 // SectionProfiles is where in their code programs spent something.
 const SectionProfiles = "profiles"
 
-// mostFunctions is how many functions of a profile are listed.
+// mostFunctions is how many functions of a profile are listed at most.
 const mostFunctions = 10
+
+// listed is how many of a kind are.
+func listed(kind kasoku.ProfileKind) int {
+	if kind == kasoku.ProfileCPU || kind == kasoku.ProfileAllocs {
+		return mostFunctions
+	}
+	return mostFunctions / 2
+}
 
 // profileWords are the words for what profiles of a kind count.
 var profileWords = map[kasoku.ProfileKind]struct{ title, stacks string }{
@@ -88,7 +96,7 @@ func programName(p *kasoku.Profile) string { return cmp.Or(p.Program, p.Address)
 // profilesFrom says of what, when and at what price they were taken.
 func (r rec) profilesFrom() Prose {
 	p := &r.Profiles[0]
-	return Prose(fmt.Sprintf("Of %s, from %s to %s s of the run. **Flat** is in the function itself, **cum** with all that it calls. Sampling CPU stopped the program 100 times for each second of CPU that it used: some 4 %% more CPU for those seconds in our tests.",
+	return Prose(fmt.Sprintf("Of %s, from %s to %s s of the run. **Flat** is in the function itself, **cum** with all that it calls; of waits, flat is in the function that waits. What profiling itself used is left out, but it cost: sampling CPU stops a program 100 times for each second of CPU that it uses, some 4 %% more CPU in our tests.",
 		strings.Join(r.programs(), " and "), unit.Fixed(p.Interval.From.Seconds(), 1), unit.Fixed(p.Interval.To.Seconds(), 1)))
 }
 
@@ -98,7 +106,7 @@ func profileTable(p *kasoku.Profile, id string, several bool) *Table {
 	if several {
 		t.Title = programName(p) + ": " + t.Title
 	}
-	list := p.Functions[:min(mostFunctions, len(p.Functions))]
+	list := p.Functions[:min(listed(p.Kind), len(p.Functions))]
 	key, name, in := profileUnit(p, append(ownCode(p), list...))
 	t.Columns = []Column{
 		{Key: "function", Head: "function", Code: true, Cut: true, Middle: true, Least: 24},
@@ -135,7 +143,7 @@ func ownCode(p *kasoku.Profile) []kasoku.ProfileFunction {
 	const most = 5
 	var own []kasoku.ProfileFunction
 	for i, f := range p.Functions {
-		if profile.ClassOf(f.Name, f.File) != profile.Own || p.Share(f.Cum) < 0.02 || i < mostFunctions && f.Flat == f.Cum {
+		if profile.ClassOf(f.Name, f.File) != profile.Own || p.Share(f.Cum) < 0.02 || i < listed(p.Kind) && f.Flat == f.Cum {
 			continue
 		}
 		own = append(own, f)
