@@ -11,11 +11,13 @@ import (
 	"github.com/kasoku/kasoku/mysqlread"
 )
 
+// The names of the sources that read every ten seconds.
 const (
-	// DigestsName and TablesName are the names of the sources.
 	DigestsName = "digests"
 	TablesName  = "tables"
+)
 
+const (
 	mostDigests = 100 // classes of statements that have series
 	mostUses    = 100 // tables, and as many indexes
 	longestName = 160 // bytes of a statement in the name of a series
