@@ -65,10 +65,24 @@ func (d *doctor) checkServer(src observe.Source) {
 	defer cancel()
 	var f kasoku.Frame
 	err := src.Collect(ctx, &f)
+	var warned []kasoku.Warning
+	if w, ok := src.(observe.WarningSource); ok && err == nil {
+		warned = w.Warnings()
+	}
 	if c, ok := src.(io.Closer); ok {
 		_ = c.Close() // nothing was written
 	}
 	name := src.Name()
+	for _, w := range warned {
+		c := check{Area: areaServers, Name: name, State: checkWarn, Seen: w.Text, Lost: serverLosses[name]}
+		if w.Hint != "" {
+			c.Seen += "; " + w.Hint
+		}
+		d.add(c)
+	}
+	if len(warned) > 0 {
+		return
+	}
 	if err == nil {
 		d.ok(areaServers, name, "%s", d.answers(name, len(f.Samples)))
 		return

@@ -88,6 +88,7 @@ type Source struct {
 	seen    map[string]int64 // time of the last value by metric, those before the run too
 	begun   place            // those that were looked at: what is new there is of the run
 	values  int              // that were kept
+	failed  map[place]error  // the last error of each place that had one
 	conn    *Conn
 	files   map[string]*file
 	ticks   int
@@ -101,7 +102,7 @@ func New(o Options) (*Source, error) {
 	if err := o.Check(); err != nil {
 		return nil, fmt.Errorf("graphite: %w", err)
 	}
-	s := &Source{o: o, agents: o.Agents, seen: map[string]int64{}, files: map[string]*file{}, now: time.Now}
+	s := &Source{o: o, agents: o.Agents, seen: map[string]int64{}, failed: map[place]error{}, files: map[string]*file{}, now: time.Now}
 	if len(s.agents) == 0 {
 		name, err := os.Hostname()
 		if err != nil {
@@ -135,6 +136,7 @@ func (s *Source) Collect(ctx context.Context, f *kasoku.Frame) error {
 		looked++
 		if err := p.look(ctx, f); err != nil {
 			errs = append(errs, err)
+			s.failed[p.place] = err
 		} else {
 			s.begun |= p.place
 		}
@@ -272,15 +274,24 @@ func newest(points []whisper.Point) (p whisper.Point, ok bool) {
 	return p, ok
 }
 
-// Warnings says when nothing new was seen.
-func (s *Source) Warnings() []kasoku.Warning {
-	if s.values > 0 || s.begun == 0 {
-		return nil
+// Warnings says which places could never be looked at although others could, and when
+// nothing new was seen.
+func (s *Source) Warnings() (out []kasoku.Warning) {
+	if s.begun == 0 {
+		return nil // a gap says it
 	}
-	return []kasoku.Warning{{
+	for _, p := range []place{inCache, inFiles, inRender} {
+		if err := s.failed[p]; err != nil && s.begun&p == 0 {
+			out = append(out, kasoku.Warning{Code: "graphite-place", Text: "carbon's own series are not read from everywhere: " + err.Error()})
+		}
+	}
+	if s.values > 0 || s.ticks < 2 {
+		return out
+	}
+	return append(out, kasoku.Warning{
 		Code: "graphite-silent", Text: "carbon told nothing new of itself during the run",
 		Hint: "it does so once a minute (CARBON_METRIC_INTERVAL); [graphite] agents names servers that are not called after this host, storage the files",
-	}}
+	})
 }
 
 // Close gives the connections up.

@@ -233,6 +233,24 @@ func TestCollect_Files(t *testing.T) {
 	}
 }
 
+// TestCollect_Place: a place that cannot be looked at is told when another can.
+func TestCollect_Place(t *testing.T) {
+	s, err := New(Options{Storage: t.TempDir(), Render: "http://127.0.0.1:1/render"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for range 2 {
+		if err := s.Collect(t.Context(), &kasoku.Frame{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := s.Warnings()
+	if len(w) != 2 || w[0].Code != "graphite-place" || !strings.Contains(w[0].Text, "refused") || w[1].Code != "graphite-silent" {
+		t.Errorf("%+v", w)
+	}
+}
+
 func TestCollect_Render(t *testing.T) {
 	at, value, asked := 1000, "1.5", 0
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
