@@ -10,7 +10,29 @@ import (
 // before. A series that is gone for good is forgotten.
 type rater struct {
 	last  map[kasoku.Key]reading
-	frame uint64 // frames so far
+	frame uint64            // frames so far
+	taken map[string]bool   // by metric, whether it is exported
+	units map[string]string // of rates, by that of the counter
+}
+
+// takes is only.Takes, asked once for each metric.
+func (r *rater) takes(only Selection, source, metric string) bool {
+	takes, known := r.taken[metric]
+	if !known {
+		takes = only.Takes(source, metric)
+		r.taken[metric] = takes
+	}
+	return takes
+}
+
+// unit is the unit of a counter's rate.
+func (r *rater) unit(of string) string {
+	u, known := r.units[of]
+	if !known {
+		u = perSecond(of)
+		r.units[of] = u
+	}
+	return u
 }
 
 // A reading is the last value of a counter.
@@ -27,12 +49,12 @@ const forgetAfter = 600
 // append appends the values of a frame.
 func (r *rater) append(dst []Value, f *kasoku.Frame, form Form, only Selection) []Value {
 	if r.last == nil {
-		r.last = map[kasoku.Key]reading{}
+		r.last, r.taken, r.units = map[kasoku.Key]reading{}, map[string]bool{}, map[string]string{}
 	}
 	r.frame++
 	for i := range f.Samples {
 		s := &f.Samples[i]
-		if !only.Takes(f.Source, s.Name) {
+		if !r.takes(only, f.Source, s.Name) {
 			continue
 		}
 		v := Value{Key: kasoku.Key{Host: f.Host, Source: f.Source, Name: s.Name, Instance: s.Instance}, Kind: s.Kind, Unit: s.Unit, At: f.At, Value: s.Value}
@@ -45,7 +67,7 @@ func (r *rater) append(dst []Value, f *kasoku.Frame, form Form, only Selection) 
 		if !seen || f.At <= before.at {
 			continue
 		}
-		dst = append(dst, rateOf(v, before))
+		dst = append(dst, rateOf(v, r.unit(s.Unit), before))
 	}
 	if r.frame%forgetAfter == 0 {
 		for k, before := range r.last {
@@ -59,9 +81,11 @@ func (r *rater) append(dst []Value, f *kasoku.Frame, form Form, only Selection) 
 
 // rateOf is the growth a second from the reading before; a counter that falls was
 // reset, and counts from zero.
-func rateOf(v Value, before reading) Value {
-	pair := kasoku.Series{Points: []kasoku.Point{{At: before.at, Value: before.value}, {At: v.At, Value: v.Value}}}
-	v.Kind, v.Unit, v.Value = kasoku.Gauge, perSecond(v.Unit), pair.Rates()[0].PerSec
+func rateOf(v Value, unit string, before reading) Value {
+	pair := [...]kasoku.Point{{At: before.at, Value: before.value}, {At: v.At, Value: v.Value}}
+	s := kasoku.Series{Points: pair[:]}
+	v.Value, _ = s.PerSecond(kasoku.Interval{From: before.at, To: v.At})
+	v.Kind, v.Unit = kasoku.Gauge, unit
 	return v
 }
 
