@@ -118,8 +118,9 @@ func TestBinary(t *testing.T) {
 		t.Errorf("the first run: %v, %+v", points, r)
 	}
 	agenttest.Show(t, r, "mackerel-plugin-maxcpu -s /run/maxcpu.sock")
-	if _, r = a.Values(t, argv...); r.ExitCode != 1 || r.Stdout != "" || !strings.Contains(r.Stderr, "calculating now") {
-		t.Errorf("at once again: %+v", r)
+	points, r = a.Values(t, argv...)
+	if early := r.ExitCode == 1 && r.Stdout == "" && strings.Contains(r.Stderr, "calculating now"); !early && len(points) != len(five) {
+		t.Errorf("at once again: %+v", r) // on a slow machine there may be samples by now
 	}
 	first := samplerOf(socket)
 	checkDetached(t, first, socket)

@@ -11,7 +11,7 @@ import (
 )
 
 // startIn is how long a sampler may take to answer for the first time.
-const startIn = 5 * time.Second
+const startIn = 10 * time.Second
 
 // A client asks the sampler, and starts it when there is none.
 type client struct {
