@@ -209,6 +209,7 @@ func (c *canvas) meterLines(m *meter, cols []float64, rows int) {
 	if m.bad {
 		st = wrong
 	}
+	text := packed(m.parts, leftCells-5)
 	for i, drawn := range plot(cols, rows, m.log, m.floor) {
 		left := []piece{{text: strings.Repeat(" ", leftCells)}}
 		switch i {
@@ -218,8 +219,10 @@ func (c *canvas) meterLines(m *meter, cols []float64, rows int) {
 				{padLeft(m.print(now), valueCells), valueTone},
 				{" " + padRight(m.unit, unitCells) + "  ", dim},
 			}
-		case 1:
-			left = []piece{{padRight("   "+terminal.Cut(m.text, leftCells-5, c.ascii), leftCells), dim}}
+		default:
+			if i <= len(text) {
+				left = []piece{{padRight("   "+text[i-1], leftCells), dim}}
+			}
 		}
 		right := ""
 		switch i {
@@ -235,7 +238,19 @@ func (c *canvas) meterLines(m *meter, cols []float64, rows int) {
 	}
 }
 
-// cells prints the column of a table in one way.
+// packed puts parts into lines of at most n cells.
+func packed(parts []string, n int) (lines []string) {
+	for _, p := range parts {
+		if last := len(lines) - 1; last >= 0 && terminal.Width(lines[last])+2+terminal.Width(p) <= n {
+			lines[last] += "  " + p
+			continue
+		}
+		lines = append(lines, p)
+	}
+	return lines
+}
+
+// print prints a value of the column.
 func (col *column) print(v float64) string {
 	switch {
 	case math.IsNaN(v):

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -36,6 +37,9 @@ const (
 	// share is the part of the time that what repeats may take of a core: it waits so
 	// many times as long as it took.
 	share = 100
+	// runShare is the same of a run that is read while it is recorded: its load is
+	// wanted by the second.
+	runShare = 10
 )
 
 // LiveOptions say what is watched, and how.
@@ -112,7 +116,8 @@ func (l *Live) Take() *Data {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	d.Findings = l.findings
-	for _, what := range []string{"load", "statements", "runs"} {
+	d.Recorded = l.notes["runs"]
+	for _, what := range []string{"load", "statements"} {
 		if n := l.notes[what]; n != "" {
 			d.Notes = append(d.Notes, n)
 		}
@@ -188,7 +193,7 @@ func (l *Live) followLoads(ctx context.Context) {
 		began := time.Now()
 		l.takeLoads()
 		l.followRun()
-		rest = max(time.Second, share*time.Since(began)/4)
+		rest = max(time.Second, runShare*time.Since(began))
 	}
 }
 
@@ -216,8 +221,7 @@ func (l *Live) followRun() {
 	if err != nil || rec.Run.State != kasoku.Running {
 		return
 	}
-	name := rec.Run.ID
-	l.note("runs", "run "+name+" is being recorded")
+	l.note("runs", cmp.Or(rec.Run.Label, rec.Run.ID))
 	shift := rec.Run.Started.Sub(l.start.Round(0))
 	by := int((shift + time.Second/2).Round(time.Second) / time.Second)
 	if shift < 0 {

@@ -106,8 +106,12 @@ func (l *Load) settled(now int, live bool) int {
 	return last
 }
 
-// slack is for how many seconds a second of a load may be told late.
-const slack = 3
+const (
+	// slack is how many seconds after the last one that was told a load may go on.
+	slack = 3
+	// mostLate is for how many seconds what was told last is shown as now.
+	mostLate = 6
+)
 
 // loadValues returns one figure of the seconds from the first to the last, not a number
 // where the load counted none. A second of the load is one that begins there; it is

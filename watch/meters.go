@@ -14,8 +14,8 @@ import (
 type meter struct {
 	name  string
 	unit  string
-	most  string // beside the greatest value: "of 2"
-	text  string // small print at the present: "user 0.62  system 0.38"
+	most  string   // beside the greatest value: "of 2"
+	parts []string // small print at the present: "user 0.62", "system 0.38"
 	v     []float64
 	log   bool
 	limit float64 // a value above it is bad; 0: none is
@@ -82,12 +82,12 @@ func (d *Data) loadMeters(s span) []meter {
 	}
 	late := 0
 	if d.Live {
-		late = slack
+		late = mostLate
 	}
 	asked := meter{late: late, v: d.loadValues(s, func(p LoadPoint) float64 { return float64(p.Asked) })}
 	of := ""
-	if now := asked.now(); now > 0 {
-		of = "of " + unit.Count(uint64(now))
+	if top := asked.top(); top > 0 {
+		of = "of " + unit.Count(uint64(top))
 	}
 	return []meter{
 		{name: "succeeded", rank: 1, exact: true, late: late, unit: "/s", chart: 4, most: of, v: d.loadValues(s, func(p LoadPoint) float64 { return float64(p.Good) })},
@@ -109,13 +109,28 @@ var modes = []struct {
 // busy are the modes in which a core does something.
 var busy = []string{"cpu.user", "cpu.nice", "cpu.system", "cpu.irq", "cpu.softirq", "cpu.steal"}
 
-// cpu returns how busy a core is, the whole host for an empty one.
+// cpu returns how busy a core is, the whole host for an empty one. What the kernel
+// counted of all modes together is the time that it is set against: that of a read
+// which was late on a busy host is not quite the time of its figures.
 func (d *Data) cpu(core string, s span) []float64 {
-	var all []*kasoku.Series
-	for _, name := range busy {
-		all = append(all, d.named("host", name, func(i string) bool { return i == core })...)
+	mode := func(names ...string) []float64 {
+		var all []*kasoku.Series
+		for _, name := range names {
+			all = append(all, d.named("host", name, func(i string) bool { return i == core })...)
+		}
+		return d.sum(all, s.from, s.to)
 	}
-	return d.sum(all, s.from, s.to)
+	out, rest := mode(busy...), mode("cpu.idle", "cpu.iowait")
+	cores := 1.0
+	if core == "" {
+		cores = float64(len(d.coreNames()))
+	}
+	for i := range out {
+		if all := out[i] + rest[i]; all > 0 && cores > 0 && len(d.all("host", "cpu.idle")) > 0 {
+			out[i] *= cores / all
+		}
+	}
+	return out
 }
 
 // coreNames lists the cores.
@@ -137,7 +152,7 @@ func (d *Data) cores() int {
 }
 
 func (d *Data) hostMeters(s span) []meter {
-	cpu := meter{name: "CPU", rank: 1, unit: "cores", chart: 4, v: d.cpu("", s), text: d.modesNow(s.to)}
+	cpu := meter{name: "CPU", rank: 1, unit: "cores", chart: 4, v: d.cpu("", s), parts: d.modesNow(s.to)}
 	if n := d.cores(); n > 0 {
 		cpu.most, cpu.limit, cpu.floor = "of "+unit.Count(n), 0.95*float64(n), float64(n)
 	}
@@ -169,8 +184,7 @@ func (d *Data) hostMeters(s span) []meter {
 }
 
 // modesNow tells what the CPU does at a second.
-func (d *Data) modesNow(second int) string {
-	var parts []string
+func (d *Data) modesNow(second int) (parts []string) {
 	for _, m := range modes {
 		v := math.NaN()
 		for _, name := range m.series {
@@ -182,7 +196,7 @@ func (d *Data) modesNow(second int) string {
 			parts = append(parts, m.name+" "+unit.Fixed(v, 2))
 		}
 	}
-	return strings.Join(parts, "  ")
+	return parts
 }
 
 // zero is v, or 0 when it is not known.

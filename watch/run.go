@@ -67,7 +67,7 @@ func (f *Following) Take() *Data {
 		f.data.Live = rec.Run.State == kasoku.Running
 		f.grow()
 	}
-	f.next = time.Now().Add(share * time.Since(began) / 4)
+	f.next = time.Now().Add(runShare * time.Since(began))
 	return f.data
 }
 

@@ -18,6 +18,7 @@ type Data struct {
 
 	Findings []kasoku.Finding // on the run's clock
 	Notes    []string         // what is not seen, and why
+	Recorded string           // run that is being recorded meanwhile
 
 	index map[seriesName][]*kasoku.Series
 	tick  int // seconds between two samples, at least 1

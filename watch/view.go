@@ -50,6 +50,9 @@ func (m *Model) header(c *canvas) {
 	if st := m.step(); st != "" {
 		left = append(left, piece{"   " + st, plain})
 	}
+	if r := m.data.Recorded; r != "" {
+		left = append(left, piece{"   run " + clean(r) + " is recorded", series})
+	}
 	right := []piece{{m.data.clock(m.at), bold}}
 	if h := m.data.Rec.Run.Hosts; len(h) > 0 {
 		host := piece{fmt.Sprintf("   %s, %s", clean(h[0].Name), unit.Counted(h[0].Cores, "core", "cores")), dim}
