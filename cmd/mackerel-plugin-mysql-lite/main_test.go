@@ -61,7 +61,8 @@ func TestServers(t *testing.T) {
 		if got := agenttest.Names(points); !slices.Equal(got, keys) {
 			t.Errorf("source: %q, %s", got, r.Stderr)
 		}
-		for key, want := range map[string]float64{keys[0]: 0, keys[1]: 0, keys[2]: 0, keys[6]: 200, keys[8]: 0.5} {
+		connected, _ := agenttest.Find(points, keys[4])
+		for key, want := range map[string]float64{keys[0]: 0, keys[1]: 0, keys[2]: 0, keys[6]: 200, keys[8]: connected / 2} {
 			if v, _ := agenttest.Find(points, key); v != want {
 				t.Errorf("source: %s is %v, want %v", key, v, want)
 			}
