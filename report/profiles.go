@@ -125,7 +125,7 @@ func profileTable(p *kasoku.Profile, id string, several bool) *Table {
 		add(f)
 	}
 	if own := ownCode(p); len(own) > 0 {
-		t.Rows = append(t.Rows, Row{Group: "the program's own code, by what it calls as well"})
+		t.Rows = append(t.Rows, Row{Group: "own code, with what it calls"})
 		for _, f := range own {
 			add(f)
 		}
