@@ -14,8 +14,10 @@ import (
 //
 // The kernel adds the time of a child to its parent's when the parent waits for it.
 // What was seen of the children that went is taken off; the rest is of children, and
-// theirs, that no tick saw, or of the last moments of those that were seen.
+// theirs, that no tick saw, or of the last moments of those that were seen. A parent
+// may be read later than its child was missed, so what was seen is kept for a while.
 func (s *Source) attribute(f *kasoku.Frame) {
+	s.inherit()
 	var sum uint64
 	for _, p := range s.live {
 		p.reaped = 0
@@ -24,15 +26,72 @@ func (s *Source) attribute(f *kasoku.Frame) {
 			continue
 		}
 		if p.childs > 0 && s.tick > 1 {
-			p.reaped = p.childs - min(p.childs, s.ended[p.pid])
+			p.reaped = p.childs - s.take(p.pid, p.childs)
 			p.exited += p.reaped
 		}
 		sum += p.cpu()
+	}
+	for pid, e := range s.ended {
+		if s.tick-e.tick > endedTicks {
+			delete(s.ended, pid)
+		}
 	}
 	s.balance.advance(sum, s.buf)
 	if s.balance.known {
 		f.Counter("cpu.unattributed", "", "s", float64(s.balance.most)/userHZ)
 	}
+}
+
+// endedTicks is how long what was seen of children is kept: two turns of a resting
+// parent.
+const endedTicks = 2 * restTurns
+
+// An ended is the CPU time that was seen of children that went, in ticks.
+type ended struct{ seen, tick uint64 }
+
+// end takes note of a child that went.
+func (s *Source) end(p *process) {
+	e := s.ended[p.stat.parent]
+	s.ended[p.stat.parent] = ended{e.seen + p.stat.cpu() + p.stat.children(), s.tick}
+	s.went = append(s.went, departed{p.pid, p.stat.parent})
+}
+
+// A departed process, and its parent.
+type departed struct{ pid, parent uint64 }
+
+// inherit hands what was seen of the children of processes that went themselves on to
+// their parents: a parent that waited for its child and then went gave the child's
+// time to its own parent.
+func (s *Source) inherit() {
+	const generations = 8
+	for range generations {
+		moved := false
+		for _, g := range s.went {
+			e, ok := s.ended[g.pid]
+			if !ok || g.pid == g.parent {
+				continue
+			}
+			delete(s.ended, g.pid)
+			s.ended[g.parent] = ended{s.ended[g.parent].seen + e.seen, s.tick}
+			moved = true
+		}
+		if !moved {
+			break
+		}
+	}
+	s.went = s.went[:0]
+}
+
+// take takes up to so much off what was seen of a parent's children.
+func (s *Source) take(parent, most uint64) uint64 {
+	e, ok := s.ended[parent]
+	if !ok {
+		return 0
+	}
+	taken := min(e.seen, most)
+	e.seen -= taken
+	s.ended[parent] = e
+	return taken
 }
 
 // A balance is the CPU time of the host less that of all processes, from the first

@@ -45,6 +45,29 @@ func TestExitsAreTheParents(t *testing.T) {
 	}
 	write(t, dir, "10/stat", child(10, 1, "cron", 5, 810))
 	f(0.70)
+	// The parent is read before it has waited for a child that goes.
+	write(t, dir, "12/stat", child(12, 10, "job", 25, 0))
+	write(t, dir, "10/stat", child(10, 1, "cron", 6, 810))
+	f(0.70)
+	if err := os.RemoveAll(dir + "/12"); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "10/stat", child(10, 1, "cron", 7, 810))
+	f(0.70)
+	write(t, dir, "10/stat", child(10, 1, "cron", 7, 840))
+	f(0.75)
+	// A child and its parent go together: the time of both was seen.
+	write(t, dir, "13/stat", child(13, 10, "sh", 3, 0))
+	write(t, dir, "14/stat", child(14, 13, "job", 40, 0))
+	write(t, dir, "10/stat", child(10, 1, "cron", 8, 840))
+	f(0.75)
+	for _, pid := range []string{"13", "14"} {
+		if err := os.RemoveAll(dir + "/" + pid); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, dir, "10/stat", child(10, 1, "cron", 9, 885))
+	f(0.77)
 }
 
 func TestBalance(t *testing.T) {

@@ -116,7 +116,8 @@ type Source struct {
 
 	noGroups, noThreads bool
 
-	ended    map[uint64]uint64 // CPU ticks of the processes that went at this tick, by parent
+	ended    map[uint64]ended // what was seen of processes that went, by parent
+	went     []departed       // at this tick
 	balance  balance
 	groups   [kinds]groups
 	users    map[uint32]*user
@@ -163,7 +164,7 @@ func New(o Options) (*Source, error) {
 		procs:    map[uint64]*process{},
 		buf:      make([]byte, bufBytes),
 		named:    map[uint64]bool{},
-		ended:    map[uint64]uint64{},
+		ended:    map[uint64]ended{},
 		users:    map[uint32]*user{},
 		noGroups: o.NoGroups, noThreads: o.NoThreads,
 		warned: map[string]bool{},
@@ -207,7 +208,6 @@ func (s *Source) Collect(_ context.Context, f *kasoku.Frame) error {
 	s.tick++
 	now := time.Now()
 	s.elapsed, s.last = now.Sub(s.last), now
-	clear(s.ended)
 	pids, err := s.dir.AppendNumbers(s.pids[:0])
 	if err != nil {
 		return err

@@ -167,7 +167,7 @@ func (s *Source) drop(p *process) {
 	if p.named {
 		s.forget(p)
 	}
-	s.ended[p.stat.parent] += p.stat.cpu() + p.stat.children()
+	s.end(p)
 	s.release(p)
 	if s.procs[p.pid] == p {
 		delete(s.procs, p.pid)
