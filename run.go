@@ -147,7 +147,7 @@ func (s Step) Partial() bool { return s.Planned > 0 && s.Interval.Len() < s.Plan
 type Event struct {
 	At   time.Duration
 	Host string
-	Kind string // clock, restart, rotate, interrupt, phase, mark, trigger, EventLevel
+	Kind string // clock, restart, replication, rotate, interrupt, phase, mark, trigger, EventLevel
 	Text string
 }
 
