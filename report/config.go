@@ -198,15 +198,7 @@ func (r rec) hostLimits() []limit {
 			}
 		}
 	}
-	for _, fds := range r.FindAll("process", "fds") {
-		most := r.Find(kasoku.Key{Host: fds.Key.Host, Source: "process", Name: "fds_limit", Instance: fds.Key.Instance})
-		used, ok := fds.Max(r.all())
-		if most == nil || len(most.Points) == 0 || !ok {
-			continue
-		}
-		_, name, _ := strings.Cut(fds.Key.Instance, " ")
-		add("open files, "+name, "/proc/PID/limits", used, most.Points[len(most.Points)-1].Value)
-	}
+	out = append(out, r.recordedLimits()...)
 	if r.host().Cores > 0 {
 		if peak, ok := r.busiest(); ok {
 			out = append(out, limit{

@@ -55,6 +55,7 @@ func Show(run *kasoku.Recording, o Options) *Document {
 	d.add(o, r.profilesSection())
 	d.add(o, r.messagesSection())
 	d.add(o, r.adviceSection())
+	d.add(o, r.machineSection())
 	d.add(o, r.configSection())
 	d.add(o, r.warningsSection())
 	d.add(o, r.costSection())

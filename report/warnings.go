@@ -211,10 +211,23 @@ func (r rec) costSection() Section {
 		}
 	}
 	if len(t.Rows) > 0 {
-		t.Note = r.ownDisk()
+		t.Note = Prose(strings.TrimSpace(string(r.ownDisk() + r.lateness())))
 		s.Blocks = []Block{t}
 	}
 	return s
+}
+
+// lateness says how late the latest tick was; empty when it was not recorded.
+func (r rec) lateness() Prose {
+	x := r.Find(kasoku.Key{Source: "self", Name: "tick.late"})
+	if x == nil {
+		return ""
+	}
+	late, ok := x.Max(r.all())
+	if !ok {
+		return ""
+	}
+	return Prose(" Ticks were at most " + unit.Duration(time.Duration(late*float64(time.Second))) + " late.")
 }
 
 // ownDisk says what kasoku had disks do; empty when it was not recorded.
