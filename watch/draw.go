@@ -193,10 +193,10 @@ func cell(x float64, r, rows int, low, top float64, log bool) rune {
 // Widths of what stands beside a drawing.
 const (
 	nameCells  = 15
-	valueCells = 8
+	valueCells = 7
 	unitCells  = 9
-	peakCells  = 18
-	leftCells  = 1 + nameCells + valueCells + 1 + unitCells + 2
+	peakCells  = 20
+	leftCells  = 1 + nameCells + valueCells + 1 + unitCells + 1
 )
 
 // meterLines draws a meter in so many rows.
@@ -217,7 +217,7 @@ func (c *canvas) meterLines(m *meter, cols []float64, rows int) {
 			left = []piece{
 				{" " + padRight(terminal.Cut(m.name, nameCells, c.ascii), nameCells), plain},
 				{padLeft(m.print(now), valueCells), valueTone},
-				{" " + padRight(m.unit, unitCells) + "  ", dim},
+				{" " + padRight(m.unit, unitCells) + " ", dim},
 			}
 		default:
 			if i <= len(text) {

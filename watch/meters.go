@@ -346,10 +346,14 @@ func number(v float64) string {
 
 // print prints a value of the meter: what is counted exactly.
 func (m *meter) print(v float64) string {
+	text := number(v)
 	if m.exact || m.unit == "" || m.unit == "threads" {
-		return count(v)
+		text = count(v)
 	}
-	return number(v)
+	if len(text) > valueCells && v >= 1e6 {
+		text = unit.Sig3(v/1e6) + "M"
+	}
+	return text
 }
 
 // count prints what is counted, which is exact.

@@ -118,18 +118,26 @@ func (m *Model) step() string {
 // which seconds are drawn.
 func (m *Model) scale(room int) (per int, s span) {
 	per = 1
+	long := m.long()
 	if !m.zoom {
 		for _, per = range []int{1, 2, 3, 5, 6, 10, 12, 15, 20, 30, 60} {
-			if lookBack/per+1 <= room {
+			if long/per+1 <= room {
 				break
 			}
 		}
 	}
-	long := lookBack
 	if m.zoom {
-		long = min(room, lookBack)
+		long = min(room, long)
 	}
 	return per, span{m.at - long + 1, m.at}
+}
+
+// long is how many seconds are drawn: of a run that is shorter, all of it.
+func (m *Model) long() int {
+	if m.feed != nil {
+		return lookBack
+	}
+	return min(lookBack, max(m.last()-m.first()+1, 20))
 }
 
 // caption says what a column is.
