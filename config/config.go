@@ -158,11 +158,11 @@ type Sources struct {
 // FastInterval is the time between two ticks of the sources that are read more often.
 const FastInterval = 100 * time.Millisecond
 
-// SourceNames are the words for what can be switched off: the sources, and the
-// threads and groups that are parts of the source process.
+// SourceNames are the words for what can be switched off: the sources, the threads
+// and groups that are parts of the source process, and profiles.
 func SourceNames() []string {
 	return []string{"host", "process", "threads", "groups", "cgroup", "sockets", "mysql", "locks",
-		"nginx", "varnish", "redis", "graphite", "expvar", "go"}
+		"nginx", "varnish", "redis", "graphite", "expvar", "pprof"}
 }
 
 // Capture says what of the configuration in force is kept with a run.

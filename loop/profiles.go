@@ -39,7 +39,7 @@ type profiling struct {
 // while. known is how long it will take, 0 when that is not known. The first call
 // counts. A failure is a warning.
 func (s *session) profileLoad(from, known time.Duration) {
-	if s.profiling != nil || len(s.o.Pprof) == 0 {
+	if s.profiling != nil || len(s.o.Pprof) == 0 || !s.o.on("pprof") {
 		return
 	}
 	wait := cmp.Or(s.o.profileAfter, profileAfter)

@@ -83,6 +83,21 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
+func TestProfilesOff(t *testing.T) {
+	res, err := Record(t.Context(), Options{
+		Path: filepath.Join(t.TempDir(), "x.kasoku"), For: 200 * time.Millisecond, profileAfter: time.Millisecond,
+		Pprof: []string{"http://127.0.0.1:1/debug/pprof/"}, Off: []string{"pprof"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range res.Recording.Warnings {
+		if w.Code == "profile" {
+			t.Errorf("%+v", w)
+		}
+	}
+}
+
 // A load that is over too soon is not profiled, and says so.
 func TestProfilesTooShort(t *testing.T) {
 	for name, o := range map[string]Options{
