@@ -2,6 +2,8 @@ package ship
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/kasoku/kasoku/graphite"
@@ -21,7 +23,7 @@ type CarbonOptions struct {
 	graphite.Options
 	Prefix string    // of all paths, with dots between its parts; may be empty
 	Start  time.Time // wall time of offset 0
-	Drop   bool      // rather than wait when the server is gone or slow: for a live export
+	Drop   bool      // rather than wait, up to half a minute, when the server is gone or slow: for a live export
 }
 
 // NewCarbon returns an output that is to be closed.
@@ -44,7 +46,24 @@ func (c *Carbon) Write(ctx context.Context, values []Value) error {
 		c.sender.Offer(c.points)
 		return nil
 	}
-	return c.sender.Write(ctx, c.points)
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err := c.sender.Write(limited, c.points)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return fmt.Errorf("graphite: no room for %s, %s", patience, c.why())
+	}
+	return err
+}
+
+// patience is how long the points of a series may wait for room.
+const patience = 30 * time.Second
+
+// why says what keeps the points.
+func (c *Carbon) why() string {
+	if why := c.sender.Stats().LastError; why != "" {
+		return "the last error: " + why
+	}
+	return "the server takes nothing"
 }
 
 // Stats tells what was sent.

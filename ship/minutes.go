@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -23,6 +24,8 @@ type Mackerel struct {
 	names *namer
 	cells map[cellKey]*cell
 	gone  int64 // minutes before it were posted, in minutes since 1970
+
+	mu    sync.Mutex // guards the following field
 	stats MackerelStats
 }
 
@@ -79,12 +82,12 @@ func (m *Mackerel) Write(ctx context.Context, values []Value) error {
 		at := second(m.o.Start, v.At)
 		now = max(now, at)
 		if !m.known(v) {
-			m.stats.Unnamed++
+			m.count(MackerelStats{Unnamed: 1})
 			continue
 		}
 		k := cellKey{v.Key, at / 60}
 		if k.minute < m.gone {
-			m.stats.Late++
+			m.count(MackerelStats{Late: 1})
 			continue
 		}
 		c := m.cells[k]
@@ -131,19 +134,29 @@ func (m *Mackerel) post(ctx context.Context, before int64) error {
 	})
 	slices.SortFunc(service, order)
 	n, err := m.o.Client.PostHost(ctx, hosts)
-	m.stats.Host += n
-	m.stats.Lost += len(hosts) - n
+	m.count(MackerelStats{Host: n, Lost: len(hosts) - n})
 	if len(service) == 0 {
 		return err
 	}
 	n, err2 := m.o.Client.PostService(ctx, m.o.Service, service)
-	m.stats.Service += n
-	m.stats.Lost += len(service) - n
+	m.count(MackerelStats{Service: n, Lost: len(service) - n})
 	return errors.Join(err, err2)
 }
 
-// Stats tells what was posted. Write and Close must not be running.
-func (m *Mackerel) Stats() MackerelStats { return m.stats }
+// count adds to the stats.
+func (m *Mackerel) count(d MackerelStats) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := &m.stats
+	s.Host, s.Service, s.Late, s.Unnamed, s.Lost = s.Host+d.Host, s.Service+d.Service, s.Late+d.Late, s.Unnamed+d.Unnamed, s.Lost+d.Lost
+}
+
+// Stats tells what was posted so far. It may be called at any time.
+func (m *Mackerel) Stats() MackerelStats {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.stats
+}
 
 // Close implements [Output]: it posts the minutes that are left, the last one as far
 // as it came.

@@ -132,12 +132,12 @@ func (c collector) addLoad(host, entity string, seconds map[int]*kasoku.LoadSeco
 		add("failed", "count/s", float64(t.Failed()))
 		add("bytes_in", "bytes/s", float64(s.BytesIn))
 		add("bytes_out", "bytes/s", float64(s.BytesOut))
-		c.addLatency(add, s.Latency)
+		addLatency(add, s.Latency)
 	}
 }
 
 // addLatency adds percentiles; a second without an answer has none.
-func (c collector) addLatency(add func(name, unit string, v float64), h *histogram.Histogram) {
+func addLatency(add func(name, unit string, v float64), h *histogram.Histogram) {
 	if h == nil || h.Count() == 0 {
 		return
 	}
