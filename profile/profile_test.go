@@ -342,6 +342,27 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
+func FuzzReadFolded(f *testing.F) {
+	f.Add("main.main;main.f 20\na;b c 1\n")
+	f.Add("a -1")
+	f.Add(" ;; 3\r\n\n;x 0")
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := profile.ReadFolded(text, kasoku.ProfileCPU, "nanoseconds")
+		if err != nil {
+			return
+		}
+		root, err := profile.Tree(&p)
+		if err == nil && root.Value != p.Total {
+			t.Errorf("%d in the tree, %d in all", root.Value, p.Total)
+		}
+		for _, fn := range p.Functions {
+			if fn.Flat > fn.Cum || fn.Cum > p.Total {
+				t.Errorf("%+v of %d", fn, p.Total)
+			}
+		}
+	})
+}
+
 func BenchmarkTree(b *testing.B) {
 	stacks := map[string]int64{}
 	for i := range 5000 {
