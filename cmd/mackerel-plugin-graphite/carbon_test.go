@@ -179,8 +179,8 @@ func TestCarbon(t *testing.T) {
 	}
 }
 
-// goCarbon is what the render API gives of a go-carbon with the names of its
-// README.
+// goCarbon is what the render API gives of a go-carbon; the names are those that
+// go-carbon 0.18.0 writes.
 const goCarbon = `[
  {"target": "carbon.agents.web1.cache.size", "datapoints": [[12, 1795238940], [null, 1795239000]]},
  {"target": "carbon.agents.web1.cache.queueWriteoutTime", "datapoints": [[0.25, 1795238940]]},

@@ -65,6 +65,7 @@ const goCarbonTable = `
 	cache_overflow i Cache Overflow
 	cache_queueWriteoutTime f Cache Queue Writeout Time
 	cache_notConfirmed i Cache Not Confirmed
+	cache_queries i Cache Queries
 	persister_updateOperations i Update Operations
 	persister_committedPoints i Committed Points
 	persister_pointsPerUpdate f Points Per Update
