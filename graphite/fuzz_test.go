@@ -81,7 +81,7 @@ func unline(t *testing.T, line string) (p Point) {
 func FuzzEncode(f *testing.F) {
 	f.Add("cpu0", int64(1795163619), 1.5)
 	f.Add("", int64(-1), math.Inf(1))
-	f.Add("a b\n.c;d=e", int64(1)<<40, -0.0)
+	f.Add("a b\n.c;d=e", int64(1)<<40, math.Copysign(0, -1))
 	f.Add("\xff\x00", int64(math.MinInt64), 5e-324)
 	f.Fuzz(func(t *testing.T, text string, at int64, v float64) {
 		p := Point{Path("kasoku", text), at, v}

@@ -36,7 +36,9 @@ func (l *link) send(ctx context.Context, points []Point) (connected bool, err er
 		connected = true
 	}
 	conn := l.conn
-	unhook := context.AfterFunc(ctx, func() { conn.SetWriteDeadline(time.Unix(1, 0)) })
+	unhook := context.AfterFunc(ctx, func() {
+		_ = conn.SetWriteDeadline(time.Unix(1, 0)) // fails only when the connection is closed
+	})
 	defer unhook()
 	if err := l.write(points); err != nil {
 		l.abandon()
