@@ -60,9 +60,10 @@ func (s *Source) findOwners() {
 	}
 }
 
-// find gives the listeners the names of their owners. Of several processes that hold
-// a socket, the one with the lowest number counts, which is the master of workers;
-// but for the first process, which hands sockets down.
+// find gives the listeners the names of their owners. The youngest processes are
+// looked through first: what listens since a moment ago is likely theirs, and the
+// first process, which hands sockets down, comes last. Workers that share a socket
+// have their master's name.
 func (o *owners) find(wanted map[uint32]*listener) {
 	dir, err := procfile.OpenDir(o.proc)
 	if err != nil {
@@ -70,18 +71,8 @@ func (o *owners) find(wanted map[uint32]*listener) {
 	}
 	o.pids, _ = dir.AppendNumbers(o.pids[:0]) // what cannot be listed has no owner
 	_ = dir.Close()                           // opened for reading
-	first := -1
-	for i, pid := range o.pids {
-		if pid == 1 {
-			first = i
-			continue
-		}
-		if o.look(pid, wanted); len(wanted) == 0 {
-			return
-		}
-	}
-	if first >= 0 {
-		o.look(1, wanted)
+	for i := len(o.pids) - 1; i >= 0 && len(wanted) > 0; i-- {
+		o.look(o.pids[i], wanted)
 	}
 }
 
