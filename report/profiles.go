@@ -224,6 +224,3 @@ func profileUnit(p *kasoku.Profile, list []kasoku.ProfileFunction) (key, name st
 	}
 	return "count", p.Unit, func(v int64) Cell { return count(uint64(max(v, 0))) }
 }
-
-// ProfileTitle names a profile: CPU profile of userapi.
-func ProfileTitle(p *kasoku.Profile) string { return profile.Title(p.Kind) + " of " + programName(p) }
