@@ -93,8 +93,8 @@ type pilot struct {
 
 // Autopilot repeats: the best finding of the last run that takes no programmer, its
 // change, a run with it; and keeps the change when the score says so. A change that
-// does not gain as much as runs differ is measured once more. What was
-// without effect may be tried once more after another change was kept: a bottleneck
+// does not gain as much as runs differ is measured once more, unless it lost a tenth
+// or more. What was without effect may be tried once more after another change was kept: a bottleneck
 // hides those behind it.
 //
 // A change with which no run can be made is taken back. With an error, or when the
@@ -174,8 +174,12 @@ func key(edits []kasoku.Edit) string {
 	return b.String()
 }
 
-// mostTries is how often one change is tried.
-const mostTries = 2
+// mostTries is how often one change is tried; one that lost clearWorse of the score is
+// neither measured once more nor tried again.
+const (
+	mostTries  = 2
+	clearWorse = 0.1
+)
 
 // best returns the first finding whose change may be made by itself and was not tried.
 func (p *pilot) best(d *kasoku.Diagnosis) (*kasoku.Finding, []kasoku.Edit) {
@@ -235,6 +239,9 @@ func (p *pilot) step(ctx context.Context, s *Step) (err error) {
 			return nil
 		}
 		p.worse[k]++
+		if s.After < (1-clearWorse)*s.Before {
+			p.worse[k] = mostTries
+		}
 		back, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoWithin)
 		defer cancel()
 		return errors.Join(ctx.Err(), p.target.Undo(back))
@@ -260,7 +267,7 @@ func (p *pilot) verdict(s *Step, err error) string {
 		return TakenBack
 	case gain >= p.MinGain:
 		return Kept
-	case len(s.Runs) > 1:
+	case len(s.Runs) > 1, gain < -clearWorse:
 		return TakenBack
 	}
 	return ""

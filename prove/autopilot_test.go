@@ -79,7 +79,7 @@ func TestAutopilot(t *testing.T) {
 	for _, s := range story.Steps {
 		outcomes[s.Finding.ID] = fmt.Sprint(s.Outcome, " ", len(s.Runs))
 	}
-	for id, want := range map[string]string{"GOOD": "kept 1", "IDLE": "taken back 2", "BAD": "taken back 2", "FATAL": "taken back 1", "ODD": "refused 0"} {
+	for id, want := range map[string]string{"GOOD": "kept 1", "IDLE": "taken back 2", "BAD": "taken back 1", "FATAL": "taken back 1", "ODD": "refused 0"} {
 		if outcomes[id] != want {
 			t.Errorf("%s: %s, want %s", id, outcomes[id], want)
 		}

@@ -47,7 +47,7 @@ func newLabTruth(e *env) *cobra.Command {
 	fl.StringSliceVar(&f.only, "only", nil, "these variants alone: ids, all, none")
 	fl.StringVar(&f.database, "db", "mariadb", "database: mariadb or mysql")
 	fl.DurationVar(&f.duration, "duration", 12*time.Second, "of the load of a run")
-	fl.StringVar(&f.size, "size", "full", "rows of isuumo: full or small")
+	fl.StringVar(&f.size, "size", "small", "rows of isuumo: full or small")
 	fl.StringVar(&f.keep, "keep", "truth", "`DIRECTORY` for the run files, LAB/VARIANT.kasoku")
 	fl.BoolVar(&f.again, "again", false, "diagnose the run files that are there again, without runs")
 	fl.BoolVar(&f.byID, "by-id", false, "also count by id")

@@ -15,7 +15,7 @@ import (
 // Cause: the number changes only when a row is written, and is counted at each
 // request all the same.
 // Fix: counters in memory, or in a table, that writes bring up to date; filled at
-// the start and in initialize.
+// the start and in initialize. Or MariaDB's query cache, where most reads repeat.
 // Silent: when the counts are of many different things (see QRY-05 where one
 // request counts for each row), when each is asked seldom, and blind without a slow
 // log or the number of different statements.
@@ -80,7 +80,7 @@ func (r Recount) finding(c *diagnose.Case, q *kasoku.Query, s statement, each fl
 	if len(s.keys) > 0 {
 		where = " WHERE " + s.keys[0] + " = ?"
 	}
-	return kasoku.Finding{
+	f := kasoku.Finding{
 		ID: r.ID(), Object: object, Severity: severityOf(i.Share), Impact: i, Interval: c.Focus.Interval,
 		Title:  cut(fmt.Sprintf("Rows of %s are counted again %s times for each value", s.table, perWords(each)), maxTitle),
 		Clause: fmt.Sprintf("rows of %s are counted anew at each request", s.table),
@@ -101,4 +101,8 @@ func (r Recount) finding(c *diagnose.Case, q *kasoku.Query, s statement, each fl
 		},
 		Expect: "no such COUNT while nothing is written", Verify: "the next run: calls of the statement",
 	}
+	if fix, ok := queryCacheFix(c); ok {
+		f.Fixes = append(f.Fixes, fix)
+	}
+	return f
 }

@@ -16,7 +16,8 @@ import (
 // size stands for the content, which no log has.
 // Cause: the answer is made anew for each request, though it changes at most once a
 // second.
-// Fix: keep it for as long as the contract allows, in nginx or in a cache in front.
+// Fix: keep it for as long as the contract allows, in nginx or in a cache in front;
+// where MariaDB is asked for the same again and again, in its query cache.
 // Silent: when answers differ or come one at a time, when they are quick, and for
 // files; blind without an access log that tells what was passed on.
 type SharedAnswer struct{}
@@ -69,7 +70,7 @@ func (r SharedAnswer) finding(c *diagnose.Case, e *kasoku.Endpoint, alike float6
 	saved := time.Duration(float64(e.Upstream) * (1 - 1/alike))
 	impact := savedTime(c, saved, true)
 	rarely := ratio(float64(e.Varied), float64(e.Codes[200]))
-	return kasoku.Finding{
+	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: endpointName(e)}, Title: "The same answer is computed for each request",
 		Severity: severityOf(impact.Share), Impact: impact,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: rarely < 0.5, Lacks: "sizes alternate between requests"},
@@ -87,4 +88,8 @@ func (r SharedAnswer) finding(c *diagnose.Case, e *kasoku.Endpoint, alike float6
 		}},
 		Expect: fmt.Sprintf("one of %s such requests reaches the application", unit.Sig3(alike)), Verify: "repeat the load: this endpoint's mean falls to that of a hit", Interval: c.Whole(),
 	}
+	if fix, ok := queryCacheFix(c); ok {
+		f.Fixes = append(f.Fixes, fix)
+	}
+	return f
 }
