@@ -76,6 +76,9 @@ func Try(ctx context.Context, o Options) (res *Trial, err error) {
 	if len(edits) == 0 {
 		return nil, fmt.Errorf("%s: %w", o.Finding.ID, ErrNoEdit)
 	}
+	if slices.ContainsFunc(edits, func(e kasoku.Edit) bool { return strings.Contains(e.Do, " query_cache") }) {
+		return nil, fmt.Errorf("%s: what a cache of answers gains only a whole run tells: %w", o.Finding.ID, ErrNoEdit)
+	}
 	t := &trier{o: o, schema: mysqlflags.Database(o.DSN)}
 	if t.db, err = mysqlflags.OpenDSN(o.DSN); err != nil {
 		return nil, err

@@ -150,6 +150,7 @@ func TestTryRefuses(t *testing.T) {
 		{ID: "N"},
 		{ID: "R", Fixes: []kasoku.Fix{{Edits: []kasoku.Edit{{Kind: kasoku.EditVariable, Conf: "skip-log-bin"}}}}},
 		{ID: "X", Fixes: []kasoku.Fix{{Edits: []kasoku.Edit{{Kind: kasoku.EditNginx, Context: "http", Lines: "gzip on;"}}}}},
+		{ID: "Q", Fixes: []kasoku.Fix{{Edits: []kasoku.Edit{{Kind: kasoku.EditVariable, Do: "SET GLOBAL query_cache_type = ON"}}}}},
 	} {
 		if _, err := Try(t.Context(), Options{Finding: &f, DSN: "u@tcp(127.0.0.1:1)/"}); !errors.Is(err, ErrNoEdit) {
 			t.Errorf("%s: %v", f.ID, err)

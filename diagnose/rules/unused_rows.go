@@ -16,9 +16,8 @@ import (
 //
 // Evidence: a SELECT without LIMIT sends at least 50 rows a call, an endpoint runs
 // it, and the endpoint's answers are too small for them: fewer than 8 bytes for
-// each row that its requests read, or, where nginx compresses nothing, a third of
-// the bytes that the server sent for them. That answers hardly differ in size bears
-// it out.
+// each row that its requests read; or, where nginx compresses nothing and answers
+// hardly differ in size, a third of the bytes that the server sent for them.
 // Cause: the program reads a whole history and uses its first row, or counts and
 // adds up rows itself; the server finds, sorts and sends all of them.
 // Fix: let the database return what is used: ORDER BY … LIMIT 1, the columns that
@@ -53,6 +52,12 @@ type unusedRow struct {
 	endpoint *kasoku.Endpoint
 	rows     float64 // read for each request
 	bytes    float64 // of an answer
+	byBytes  bool    // only the bytes that were sent say so
+}
+
+// flatAnswers reports whether the sizes of an endpoint's answers do not follow the rows.
+func flatAnswers(e *kasoku.Endpoint) bool {
+	return e.MaxBytes > 0 && float64(e.MaxBytes) <= flatSizes*float64(max(e.MinBytes, 1))
 }
 
 // Check compares rows sent with the sizes of answers.
@@ -78,12 +83,15 @@ func (r UnusedRows) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 		if e == nil || e.Count == 0 || e.Bytes == 0 {
 			continue
 		}
-		u := unusedRow{q, x, e, rowsPerCall(q) * max(x.PerRequest, 1), float64(e.Bytes) / float64(e.Count)}
+		u := unusedRow{query: q, caller: x, endpoint: e, rows: rowsPerCall(q) * max(x.PerRequest, 1), bytes: float64(e.Bytes) / float64(e.Count)}
 		many, small := rowsPerCall(q)/manyRowsSent, bytesPerRow*u.rows/max(u.bytes, 1)
-		if plain {
+		byBytes := false
+		if plain && flatAnswers(e) {
 			sent := float64(q.BytesSent) / float64(q.Calls) * max(x.PerRequest, 1)
-			small = max(small, bytesSentShare*sent/max(u.bytes, 1))
+			few := bytesSentShare * sent / max(u.bytes, 1)
+			byBytes, small = small < 1 && few >= 1, max(small, few)
 		}
+		u.byBytes = byBytes
 		if many >= 1 && small >= 1 {
 			out = append(out, r.finding(c, u, s))
 			continue
@@ -116,13 +124,16 @@ func (r UnusedRows) finding(c *diagnose.Case, u unusedRow, s statement) kasoku.F
 	i := timeImpact(c, d)
 	i.Estimate = true
 	name := u.caller.Endpoint()
-	flat := u.endpoint.MaxBytes > 0 && float64(u.endpoint.MaxBytes) <= flatSizes*float64(max(u.endpoint.MinBytes, 1))
+	whole := diagnose.Signal{Holds: true}
+	if u.byBytes {
+		whole = diagnose.Signal{Blind: "rows or columns may be left out, and the program may compress"}
+	}
 	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: name}, Severity: severityOf(i.Share), Impact: i, Interval: c.Focus.Interval,
 		Title:  endpointTitle(name, fmt.Sprintf(" reads %s rows a call and uses few", perWords(rowsPerCall(u.query)))),
 		Clause: fmt.Sprintf("%s reads %s rows of %s and uses few of them", name, perWords(u.rows), s.table),
-		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}, callerSignal(u.caller),
-			diagnose.Signal{Holds: flat, Lacks: "its answers differ in size"}),
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, whole, callerSignal(u.caller),
+			diagnose.Signal{Holds: flatAnswers(u.endpoint), Lacks: "its answers differ in size"}),
 		Evidence: append([]kasoku.Evidence{
 			statementEvidence(u.query, perWords(rowsPerCall(u.query))+" rows a call", callerWords(u.caller), rowsPerCall(u.query)),
 			{Source: "access", Text: "answer of " + name, Note: fmt.Sprintf("%s to %s", unit.Bytes(u.endpoint.MinBytes), unit.Bytes(u.endpoint.MaxBytes)),

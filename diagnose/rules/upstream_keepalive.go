@@ -120,6 +120,11 @@ func lackingKeepalive(w *webServer) (out []proxied, passing int) {
 // passedBy returns how many requests went to servers behind through these locations;
 // others may keep their connections. 0 when the log does not tell.
 func passedBy(w *webServer, locations []proxied, endpoints []kasoku.Endpoint) (n uint64) {
+	for _, p := range locations { // a route does not tell which requests these get
+		if strings.HasPrefix(p.location.path, "@") || strings.HasPrefix(p.location.modifier, "~") {
+			return 0
+		}
+	}
 	for i := range endpoints {
 		l, ok := w.locationOf(endpoints[i].Route)
 		if ok && slices.ContainsFunc(locations, func(p proxied) bool { return p.location.at == l.at }) {

@@ -15,7 +15,7 @@ import (
 func TestDDL(t *testing.T) {
 	ids := []string{"IDX-04", "IDX-05", "IDX-06", "IDX-07"}
 	all := DDL(isuumo.Defects{"CCH-07"}, "mariadb")
-	sign := map[string]string{"IDX-04": "estate_place", "IDX-05": "rent_bucket", "IDX-06": "estate_popularity", "IDX-07": "SPATIAL"}
+	sign := map[string]string{"IDX-04": "estate_latitude", "IDX-05": "rent_bucket", "IDX-06": "estate_popularity", "IDX-07": "SPATIAL"}
 	for _, id := range ids {
 		seeded := DDL(isuumo.Defects{"CCH-07", id}, "mariadb")
 		alone := DDL(append(isuumo.Defects{"CCH-07"}, slices.DeleteFunc(slices.Clone(ids), func(x string) bool { return x == id })...), "mariadb")
