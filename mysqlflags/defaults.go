@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -55,18 +56,20 @@ func StandardFiles() []string {
 
 // ReadDefaults reads one option file with what it includes or, for an empty
 // path, all of [StandardFiles] that exist and may be read. A named file that
-// cannot be read is an error.
+// cannot be read is an error; one that it includes and that is missing is a note,
+// for MySQL's clients go on without it. Whatever cannot be read of the standard
+// files is a note.
 func ReadDefaults(path string) (Defaults, error) {
 	var d Defaults
 	if path != "" {
-		err := d.read(path, 0)
+		err := d.read(path, place{})
 		if err != nil {
 			err = &Error{Err: err, hint: "an option file has a section [client] with user=, password=, host=, port= or socket="}
 		}
 		return d.settle(), err
 	}
-	err := d.readExisting(StandardFiles())
-	return d, err
+	d.readExisting(StandardFiles())
+	return d, nil
 }
 
 // ReadDSN returns the address of the server that an option file names.
@@ -79,72 +82,103 @@ func ReadDSN(path string) (string, error) {
 }
 
 // readExisting adds what those of the files say that exist and may be read.
-func (d *Defaults) readExisting(files []string) error {
+func (d *Defaults) readExisting(files []string) {
 	for _, file := range files {
 		var one Defaults
-		err := one.read(file, 0)
-		switch {
-		case err == nil:
-			*d = d.override(one.settle())
-		case errors.Is(err, fs.ErrNotExist):
-		case errors.Is(err, fs.ErrPermission):
-			d.Notes = append(d.Notes, err.Error())
-		default:
-			return err
+		err := one.read(file, place{standard: true})
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			one.Notes = append(one.Notes, err.Error())
 		}
+		*d = d.override(one.settle())
 	}
-	return nil
+}
+
+// A place is where a file is named.
+type place struct {
+	from     string // file:line that includes it, empty for the first one
+	depth    int    // of including
+	standard bool   // the first one is a standard file
 }
 
 // read adds what a file says.
-func (d *Defaults) read(path string, depth int) error {
-	if depth > maxInclude {
+func (d *Defaults) read(path string, p place) error {
+	if p.depth > maxInclude {
 		return fmt.Errorf("option file %s: included more than %d deep", path, maxInclude)
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return fmt.Errorf("option file: %w", err)
-	}
-	if info.Size() > maxFile || !info.Mode().IsRegular() {
-		return fmt.Errorf("option file %s: not a plain file under 1 MiB", path)
-	}
-	if info.Mode().Perm()&0o002 != 0 {
+	data, writable, err := readFile(path)
+	switch {
+	case err != nil && p.from != "" && (p.standard || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)):
+		d.Notes = append(d.Notes, fmt.Sprintf("%s: %v", p.from, err))
+		return nil
+	case err != nil:
+		return err
+	case writable:
 		// MySQL and MariaDB do the same.
 		d.Notes = append(d.Notes, fmt.Sprintf("option file %s: ignored, everybody may write to it", path))
 		return nil
 	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("option file: %w", err)
-	}
 	d.Files = append(d.Files, path)
 	for _, o := range ParseOptions(data) {
+		next := place{fmt.Sprintf("%s:%d", path, o.Line), p.depth + 1, p.standard}
 		switch o.Directive {
 		case "include":
-			err = d.read(o.Value, depth+1)
+			err = d.read(o.Value, next)
 		case "includedir":
-			err = d.readDir(o.Value, depth+1)
+			err = d.readDir(o.Value, next)
 		default:
 			d.set(o)
 		}
 		if err != nil {
-			return fmt.Errorf("%s:%d: %w", path, o.Line, err)
+			return fmt.Errorf("%s: %w", next.from, err)
 		}
 	}
 	return nil
 }
 
+// readFile returns the text of an option file, a pipe or a device among them, or
+// that it is a plain file to which everybody may write.
+func readFile(path string) (data []byte, writable bool, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, false, fmt.Errorf("option file: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, false, fmt.Errorf("option file: %w", err)
+	}
+	if info.IsDir() {
+		return nil, false, fmt.Errorf("option file %s: it is a directory", path)
+	}
+	if info.Mode().IsRegular() && info.Mode().Perm()&0o002 != 0 {
+		return nil, true, nil
+	}
+	data, err = io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, false, fmt.Errorf("option file: %w", err)
+	}
+	if len(data) > maxFile {
+		return nil, false, fmt.Errorf("option file %s: larger than 1 MiB", path)
+	}
+	return data, false, nil
+}
+
 // readDir reads the *.cnf files of a directory in the order of their names.
-func (d *Defaults) readDir(dir string, depth int) error {
+func (d *Defaults) readDir(dir string, p place) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return fmt.Errorf("include directory: %w", err)
+		err = fmt.Errorf("include directory: %w", err)
+		if p.standard {
+			d.Notes = append(d.Notes, fmt.Sprintf("%s: %v", p.from, err))
+			return nil
+		}
+		return err
 	}
 	for _, e := range entries {
 		if filepath.Ext(e.Name()) != ".cnf" || e.IsDir() {
 			continue
 		}
-		if err := d.read(filepath.Join(dir, e.Name()), depth); err != nil {
+		if err := d.read(filepath.Join(dir, e.Name()), p); err != nil {
 			return err
 		}
 	}

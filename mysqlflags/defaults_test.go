@@ -2,6 +2,7 @@ package mysqlflags
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -66,11 +67,10 @@ func TestReadDefaults_Failure(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	f("!include DIR/none", "my.cnf:1: option file: stat")
 	f("\n!includedir DIR/none", "my.cnf:2: include directory")
 	f("!include DIR/my.cnf", "more than 10 deep")
-	f("!include DIR", "not a plain file")
-	f(strings.Repeat("#", maxFile+1), "under 1 MiB")
+	f("!include DIR", "it is a directory")
+	f(strings.Repeat("#", maxFile+1), "larger than 1 MiB")
 	if _, err := ReadDefaults(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
@@ -92,18 +92,67 @@ func TestReadExisting(t *testing.T) {
 	a := writeFile(t, filepath.Join(dir, "a.cnf"), "[client]\nuser=a\nhost=h\n")
 	b := writeFile(t, filepath.Join(dir, "b.cnf"), "[client]\nuser=b\n")
 	var d Defaults
-	if err := d.readExisting([]string{a, filepath.Join(dir, "none"), b}); err != nil || d.User != "b" || d.Host != "h" {
-		t.Errorf("%+v, %v", d, err)
+	if d.readExisting([]string{a, filepath.Join(dir, "none"), b}); d.User != "b" || d.Host != "h" || d.Notes != nil {
+		t.Errorf("%+v", d)
 	}
 	// A later file's port means TCP, though an earlier one names a socket.
 	socket := writeFile(t, filepath.Join(dir, "socket.cnf"), "[client]\nport=1\nsocket=/s\n")
 	port := writeFile(t, filepath.Join(dir, "port.cnf"), "[client]\nport=2\n")
 	d = Defaults{}
-	if err := d.readExisting([]string{socket}); err != nil || d.Socket != "/s" {
+	if d.readExisting([]string{socket}); d.Socket != "/s" {
+		t.Errorf("%+v", d)
+	}
+	if d.readExisting([]string{port}); d.Socket != "" || d.Port != "2" {
+		t.Errorf("%+v", d)
+	}
+}
+
+// What a standard file includes and cannot be read is noted, and the rest is read.
+func TestReadExisting_Include(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "conf.d/20.cnf"), "[client]\nport=9\n")
+	if err := os.Symlink(filepath.Join(dir, "none"), filepath.Join(dir, "conf.d/10.cnf")); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.ReplaceAll("[client]\nuser=a\n!include DIR/none\n!includedir DIR/none\n!include DIR\n!includedir DIR/conf.d\n[client]\nhost=h\n", "DIR", dir)
+	file := writeFile(t, filepath.Join(dir, "my.cnf"), text)
+	var d Defaults
+	d.readExisting([]string{dir, file})
+	if d.User != "a" || d.Host != "h" || d.Port != "9" || len(d.Notes) != 5 || !strings.HasPrefix(d.Notes[1], file+":3: option file: ") {
+		t.Errorf("%+v", d)
+	}
+	// One that includes itself: what was read counts.
+	loop := writeFile(t, filepath.Join(dir, "loop.cnf"), "[client]\nuser=b\n!include "+filepath.Join(dir, "loop.cnf"))
+	d = Defaults{}
+	if d.readExisting([]string{loop}); d.User != "b" || len(d.Notes) != 1 {
+		t.Errorf("%+v", d)
+	}
+	// A named file goes on without a file that it includes.
+	named := writeFile(t, filepath.Join(dir, "named.cnf"), "!include "+dir+"/none\n[client]\nuser=c\n")
+	if d, err := ReadDefaults(named); err != nil || d.User != "c" || len(d.Notes) != 1 {
 		t.Errorf("%+v, %v", d, err)
 	}
-	if err := d.readExisting([]string{port}); err != nil || d.Socket != "" || d.Port != "2" {
+}
+
+// An option file may be a pipe of the shell's <(…), and a device.
+func TestReadDefaults_NoPlainFile(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	_, err = w.WriteString("[client]\nuser=a\n")
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := ReadDefaults(fmt.Sprintf("/dev/fd/%d", r.Fd())); err != nil || d.User != "a" {
 		t.Errorf("%+v, %v", d, err)
+	}
+	if d, err := ReadDefaults(os.DevNull); err != nil || d.Notes != nil {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if _, err := ReadDefaults("/dev/zero"); err == nil || !strings.Contains(err.Error(), "larger than") {
+		t.Error(err)
 	}
 }
 

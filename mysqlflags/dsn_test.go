@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +57,8 @@ func TestDSN_Precedence(t *testing.T) {
 	f(Defaults{}, MyOpts{MySQLDBName: "a b/ä"}, "root@tcp(localhost:3306)/a%20b%2F%C3%A4")
 	f(Defaults{}, MyOpts{MySQLDSNParams: map[string]string{"loc": "Asia/Tokyo", "charset": "utf8mb4", "time_zone": "'+00:00'"}},
 		"root@tcp(localhost:3306)/?charset=utf8mb4&loc=Asia%2FTokyo&time_zone=%27%2B00%3A00%27")
+	f(Defaults{}, MyOpts{MySQLDSNParams: map[string]string{"charset": "utf8mb4,utf8", "x": "a,b"}}, "root@tcp(localhost:3306)/?charset=utf8mb4,utf8&x=a%2Cb")
+	f(Defaults{}, MyOpts{MySQLDSNParams: map[string]string{"charset": "utf8mb4,utf8"}, MySQLPass: ptr("/?charset=a,b")}, "root:/?charset=a,b@tcp(localhost:3306)/?charset=utf8mb4,utf8")
 }
 
 func TestDSN_Timeout(t *testing.T) {
@@ -111,6 +114,13 @@ func TestCreateDSN(t *testing.T) {
 	_ = db.Close()
 }
 
+// misplacedDSNs lack the @ or the last slash, so that the driver takes the password
+// for something else.
+var misplacedDSNs = []string{
+	"", "root:geheim/isuumo", "root:geheim(h:1)/db", "root:geheim@h:1/db", "root:x/geheim%zz@tcp(h:1)", "root:x/geheim@tcp(h:1)",
+	"root:x@/geheim@tcp(h:1)", "root:x/y?parseTime=geheim@tcp(h:1)", "root:x@geheim/y@tcp(h:1)",
+}
+
 func TestRedact(t *testing.T) {
 	f := func(dsn, want string) {
 		t.Helper()
@@ -122,6 +132,9 @@ func TestRedact(t *testing.T) {
 	f("u@tcp(h:1)/d", "u@tcp(h:1)/d")
 	f("u:geheim@tcp(h:1", "(unreadable DSN)")
 	f("mysql://u:geheim@h:1/d", "(unreadable DSN)")
+	for _, dsn := range misplacedDSNs {
+		f(dsn, "(unreadable DSN)")
+	}
 }
 
 func TestWithParam(t *testing.T) {
@@ -136,7 +149,8 @@ func TestWithParam(t *testing.T) {
 }
 
 func TestOpenDSN_Failure(t *testing.T) {
-	for _, dsn := range []string{"", "u:geheim@tcp(h:1", "u:geheim@tcp(h:1)/d?parseTime=x", "mysql://u:geheim@h/d"} {
+	dsns := append(slices.Clone(misplacedDSNs), "u:geheim@tcp(h:1", "u:geheim@tcp(h:1)/d?parseTime=x", "mysql://u:geheim@h/d")
+	for _, dsn := range dsns {
 		_, err := OpenDSN(dsn)
 		if err == nil || strings.Contains(err.Error(), "geheim") || !strings.Contains(hintOf(err), "@tcp(") {
 			t.Errorf("%q: %v, hint %q", dsn, err, hintOf(err))

@@ -34,6 +34,7 @@ import (
 	"fmt"
 	"log"
 	"net"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -169,7 +170,14 @@ func FormatDSN(user, password, address, database string, params map[string]strin
 // format writes a DSN in the driver's own order and checks that the driver
 // reads the same from it.
 func format(cfg *mysql.Config) (string, error) {
-	read, err := parseDSN(cfg.FormatDSN())
+	dsn := cfg.FormatDSN()
+	if list, ok := cfg.Params["charset"]; ok {
+		// The driver splits it at its commas and does not unescape them.
+		plain := cfg.Clone()
+		delete(plain.Params, "charset")
+		dsn = WithParam(plain.FormatDSN(), "charset="+strings.ReplaceAll(url.QueryEscape(list), "%2C", ","))
+	}
+	read, err := parseDSN(dsn)
 	if err != nil {
 		return "", err
 	}
@@ -184,8 +192,11 @@ func parseDSN(dsn string) (*mysql.Config, error) {
 		return nil, &Error{Err: fmt.Errorf("TLS: %w", err), hint: tlsHint}
 	}
 	cfg, err := mysql.ParseDSN(dsn)
-	if dsn == "" {
+	switch {
+	case dsn == "":
 		err = errors.New("it is empty")
+	case misplaced(dsn, cfg, err):
+		err = errors.New("there is no address such as @tcp(127.0.0.1:3306)/ in it")
 	}
 	if err != nil {
 		return nil, &Error{
@@ -194,6 +205,17 @@ func parseDSN(dsn string) (*mysql.Config, error) {
 		}
 	}
 	return cfg, nil
+}
+
+// misplaced reports whether the driver takes parts of a DSN for others, as it does
+// where the @ or the last slash is missing: what it says of it, or reads from it as
+// network or database, may be the password.
+func misplaced(dsn string, cfg *mysql.Config, err error) bool {
+	last := dsn[strings.LastIndexByte(dsn, '/')+1:]
+	if err != nil {
+		return strings.HasPrefix(err.Error(), "default addr") || strings.HasPrefix(err.Error(), "invalid dbname") || strings.Contains(last, "@")
+	}
+	return strings.ContainsAny(cfg.Net, ":@/") || strings.Contains(cfg.DBName, "@tcp(") || strings.Contains(cfg.DBName, "@unix(")
 }
 
 // Redact returns the DSN with its password replaced by "xxxx". Nothing is

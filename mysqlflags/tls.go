@@ -37,14 +37,23 @@ type TLS struct {
 	CA   string // path of the authorities' certificates; empty: those of the system
 	Cert string // path of the client's certificate
 	Key  string // path of its key
+
+	noVerify bool // the last word on the name in the certificate was not to ask for it
 }
 
-// override returns t with what top says in its place.
+// override returns t with what top says in its place. The option ssl on top takes
+// nothing away from a mode that verifies.
 func (t TLS) override(top TLS) TLS {
+	if top.noVerify {
+		t.verify(false)
+	}
+	if verifies := t.is(SSLVerifyCA) || t.is(SSLVerifyIdentity); top.Mode != "" && !(top.is(sslOn) && verifies) {
+		t.Mode, t.noVerify = top.Mode, top.noVerify
+	}
 	for _, f := range []struct {
 		to   *string
 		from string
-	}{{&t.Mode, top.Mode}, {&t.CA, top.CA}, {&t.Cert, top.Cert}, {&t.Key, top.Key}} {
+	}{{&t.CA, top.CA}, {&t.Cert, top.Cert}, {&t.Key, top.Key}} {
 		if f.from != "" {
 			*f.to = f.from
 		}
@@ -66,14 +75,14 @@ func (t *TLS) set(o Option) {
 	case "ssl-key":
 		t.Key = o.Value
 	case "ssl-mode":
-		t.Mode = o.Value
+		t.Mode, t.noVerify = o.Value, false
 	case "skip-ssl", "disable-ssl":
 		t.Mode = SSLDisabled
 	case "ssl", "enable-ssl":
 		switch {
 		case !yes:
 			t.Mode = SSLDisabled
-		case t.Mode == "" || t.Mode == SSLDisabled:
+		case t.Mode == "" || t.is(SSLDisabled):
 			t.Mode = sslOn
 		}
 	case "ssl-verify-server-cert", "enable-ssl-verify-server-cert":
@@ -83,13 +92,17 @@ func (t *TLS) set(o Option) {
 	}
 }
 
+// is reports whether a mode was named, in whatever case.
+func (t TLS) is(mode string) bool { return strings.EqualFold(t.Mode, mode) }
+
 // verify takes MariaDB's switch for the name in the certificate. Off, it does not
 // ask for TLS.
 func (t *TLS) verify(on bool) {
+	t.noVerify = !on
 	switch {
 	case on:
 		t.Mode = SSLVerifyIdentity
-	case t.Mode == SSLVerifyIdentity:
+	case t.is(SSLVerifyIdentity):
 		t.Mode = sslOn
 	}
 }

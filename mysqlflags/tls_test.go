@@ -37,7 +37,39 @@ func TestTLS_File(t *testing.T) {
 	f("ssl-cert=/c.pem\nssl-key=/k.pem", SSLRequired)
 	f("ssl-mode=preferred", SSLPreferred)
 	f("ssl-mode=verify_identity\n[client-mariadb]\nssl-mode=DISABLED", SSLDisabled)
+	f("ssl-mode=disabled\nssl", SSLRequired)
+	f("ssl-mode=verify_identity\nskip-ssl-verify-server-cert", SSLRequired)
 	f("ssl-mode=often", `ssl-mode "often" is not known`)
+}
+
+// A later file wins, but for the option ssl, which is less than to verify.
+func TestTLS_Files(t *testing.T) {
+	f := func(want string, files ...string) {
+		t.Helper()
+		var d Defaults
+		for _, lines := range files {
+			one, err := ReadDefaults(writeFile(t, filepath.Join(t.TempDir(), "my.cnf"), "[client]\n"+lines))
+			if err != nil {
+				t.Fatal(err)
+			}
+			d = d.override(one)
+		}
+		if mode, err := d.TLS.resolved(); err != nil || mode != want {
+			t.Errorf("%q: %s, %v, want %s", files, mode, err, want)
+		}
+	}
+	f(SSLVerifyIdentity, "ssl-mode=verify_identity", "ssl")
+	f(SSLVerifyIdentity, "ssl-verify-server-cert", "ssl=1")
+	f(SSLVerifyCA, "ssl-mode=VERIFY_CA", "ssl")
+	f(SSLRequired, "ssl-mode=PREFERRED", "ssl")
+	f(SSLDisabled, "ssl-verify-server-cert", "skip-ssl")
+	f(SSLRequired, "ssl-verify-server-cert", "skip-ssl-verify-server-cert")
+	f(SSLRequired, "ssl-mode=Verify_Identity", "ssl-verify-server-cert=0\nssl")
+	f(SSLRequired, "ssl-verify-server-cert", "ssl-verify-server-cert\nskip-ssl-verify-server-cert")
+	f(SSLVerifyIdentity, "ssl-verify-server-cert", "skip-ssl-verify-server-cert\nssl-mode=VERIFY_IDENTITY")
+	f(SSLVerifyIdentity, "ssl-verify-server-cert", "skip-ssl-verify-server-cert", "ssl-verify-server-cert")
+	f(SSLVerifyCA, "ssl-mode=VERIFY_CA", "skip-ssl-verify-server-cert")
+	f(SSLDisabled, "", "skip-ssl-verify-server-cert")
 }
 
 func TestTLS_DSN(t *testing.T) {

@@ -25,7 +25,8 @@ const (
 )
 
 // Decode reads a profile in the format profile.proto, compressed or not. What is
-// returned holds no labels and no text that a terminal could stumble over.
+// returned holds no labels, neither texts nor numbers, and no text that a terminal
+// could stumble over.
 func Decode(data []byte) (*pprof.Profile, error) {
 	raw, err := unpack(data)
 	if err != nil {
@@ -175,7 +176,7 @@ func clean(p *pprof.Profile) error {
 	}
 	sums := make([]int64, len(p.SampleType))
 	for _, s := range p.Sample {
-		s.Label = nil
+		s.Label, s.NumLabel, s.NumUnit = nil, nil, nil
 		if len(s.Location) > deepest {
 			s.Location = s.Location[:deepest]
 		}

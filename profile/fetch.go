@@ -134,8 +134,9 @@ func refused(res *http.Response) error {
 	return &refusal{res.StatusCode, text(line)}
 }
 
-// cpu samples CPU time in slices, one after the other, and adds them up. What was
-// sampled before a slice fails, or the context ends, is kept.
+// cpu samples CPU time in slices, one after the other, and adds them up. The slices
+// that were complete when the context ends are kept; one that fails before is an
+// error, and nothing is kept.
 func (s *server) cpu(ctx context.Context, slices []int) (sum *pprof.Profile, err error) {
 	var got []*pprof.Profile
 	for i, seconds := range slices {

@@ -219,7 +219,8 @@ func made(t testing.TB, stacks map[string]int64) []byte {
 	p := &pprof.Profile{SampleType: []*pprof.ValueType{{Type: "samples", Unit: "count"}, {Type: "cpu", Unit: "nanoseconds"}}}
 	at := map[string]*pprof.Location{}
 	for s, v := range stacks {
-		sample := &pprof.Sample{Value: []int64{1, v}, Label: map[string][]string{"user": {"s3cret"}}}
+		sample := &pprof.Sample{Value: []int64{1, v}, Label: map[string][]string{"user": {"s3cret"}},
+			NumLabel: map[string][]int64{"card": {4711}}, NumUnit: map[string][]string{"card": {"s3cret"}}}
 		for name := range strings.SplitSeq(s, ";") {
 			if at[name] == nil {
 				id := uint64(len(at) + 1)
@@ -265,7 +266,7 @@ func TestTree(t *testing.T) {
 		}
 	}
 	read, err := profile.Decode(data)
-	if err != nil || strings.Contains(read.String(), "s3cret") {
+	if err != nil || strings.Contains(read.String(), "s3cret") || strings.Contains(read.String(), "4711") {
 		t.Errorf("labels are kept: %v", err)
 	}
 }
