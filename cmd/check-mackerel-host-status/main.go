@@ -5,7 +5,8 @@
 // CRITICAL, so that a load balancer whose health check runs this takes it out. It
 // fails open: while the API does not answer, the last answer counts, and after an
 // hour the host is taken as working. The API is asked once a minute, however often
-// the check runs.
+// the check runs: the question is remembered before it is asked, so that a run that
+// is killed while it waits is the only one to wait.
 //
 // What cannot get better by waiting, such as a refused key, is UNKNOWN, or OK with
 // --gate, where only a known status may close.
@@ -34,7 +35,7 @@ type options struct {
 	APIBase string        `long:"apibase" value-name:"URL" description:"of the API (default: the configuration's, else https://api.mackerelio.com)"`
 	TTL     time.Duration `long:"ttl" default:"60s" value-name:"DURATION" description:"how long an answer, or the lack of one, is not asked for again"`
 	Keep    time.Duration `long:"keep" default:"1h" value-name:"DURATION" description:"how long the last answer counts while the API does not answer"`
-	Timeout time.Duration `long:"timeout" default:"3s" value-name:"DURATION" description:"for the answer of the API"`
+	Timeout time.Duration `long:"timeout" default:"3s" value-name:"DURATION" description:"for the answer of the API; less than that of the health check which runs this"`
 	Gate    bool          `long:"gate" description:"exit 0 unless the status is known and not good"`
 }
 
@@ -65,10 +66,9 @@ func (o options) result(getenv func(string) string, stderr io.Writer) check.Resu
 	now := time.Now()
 	m := readMemory(path)
 	if !m.fresh(now, o.TTL) {
-		m, err = t.refresh(o, m, now)
-		if err != nil {
-			return check.New(name, check.Unknown, "%s", program.Explanation(err))
-		}
+		// A caller may kill this run while it waits. The next one does not wait then.
+		_ = m.asking(now).write(path) // the write below tells when that fails
+		m = t.refresh(o, m, now)
 		if err := m.write(path); err != nil {
 			fmt.Fprintf(stderr, "%s: remember the answer: %v\n", name, err)
 		}
@@ -76,24 +76,26 @@ func (o options) result(getenv func(string) string, stderr io.Writer) check.Resu
 	return o.judge(t.id, m, now)
 }
 
-// refresh asks the API and returns what is to be remembered. An error is one that
-// waiting does not mend.
-func (t target) refresh(o options, m memory, now time.Time) (memory, error) {
-	m.Asked = now.Unix()
+// refresh asks the API and returns what is to be remembered.
+func (t target) refresh(o options, m memory, now time.Time) memory {
+	m.Asked, m.Failure, m.Refused = now.Unix(), "", ""
 	h, err := t.ask(context.Background(), o.Timeout)
 	switch {
 	case err == nil:
-		m.Status, m.Retired, m.Answered, m.Failure = h.Status, h.Retired, now.Unix(), ""
+		m.Status, m.Retired, m.Answered = h.Status, h.Retired, now.Unix()
 	case isDown(err):
 		m.Failure = err.Error()
 	default:
-		return m, err
+		m.Refused = program.Explanation(err)
 	}
-	return m, nil
+	return m
 }
 
 // judge says what a memory comes to.
 func (o options) judge(id string, m memory, now time.Time) check.Result {
+	if m.Refused != "" {
+		return check.New(name, check.Unknown, "%s", m.Refused)
+	}
 	since := now.Sub(time.Unix(m.Answered, 0)).Truncate(time.Second)
 	if m.Failure != "" && (m.Answered == 0 || since > o.Keep) {
 		return check.New(name, check.OK, "host %s is taken as working: the API does not answer: %s", id, m.Failure)

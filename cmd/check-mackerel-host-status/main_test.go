@@ -160,6 +160,30 @@ func TestRemembers(t *testing.T) {
 	}
 }
 
+// TestKilled: while a run waits for the API, or has been killed in it, the next one
+// does not.
+func TestKilled(t *testing.T) {
+	var g *gate
+	asked := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if asked++; asked == 1 {
+			g.expect(t, 0, "OK: host 2abcDEF is taken as working: the API does not answer: a question is under way")
+		}
+		fmt.Fprint(w, `{"host":{"id":"2abcDEF","status":"maintenance"}}`)
+	}))
+	defer s.Close()
+	g = newGate(t, s.URL, "key")
+	g.expect(t, 2, "CRITICAL: host 2abcDEF is maintenance\n")
+	if asked != 1 {
+		t.Errorf("asked %d times", asked)
+	}
+	m := memory{Status: "maintenance", Answered: 100, Asked: 100}.asking(time.Unix(200, 0))
+	o := options{Status: "working", Keep: time.Hour}
+	if r := o.judge("x", m, time.Unix(201, 0)); r.Status != 2 || !strings.HasPrefix(r.Message, "host x is maintenance (1m41s ago); ") {
+		t.Errorf("the answer before: %s", r)
+	}
+}
+
 func TestFailsOpen(t *testing.T) {
 	a := newAPI(t)
 	g := newGate(t, a.URL, "key")
@@ -175,8 +199,20 @@ func TestRefusals(t *testing.T) {
 	g := newGate(t, a.URL, "wrong")
 	g.expect(t, 3, "UNKNOWN: GET /api/v0/hosts/2abcDEF: 403 Forbidden (hint: ")
 	g.expect(t, 0, "OK: GET /api/v0/hosts/2abcDEF: 403 Forbidden (hint: ", "--gate")
+	if a.count() != 1 {
+		t.Errorf("asked %d times with a key that is refused", a.count())
+	}
 	g.env["MACKEREL_APIKEY"] = "key"
 	g.expect(t, 0, "is working")
+	if a.count() != 2 {
+		t.Errorf("another key: asked %d times", a.count())
+	}
+	g.env["MACKEREL_APIKEY"] = "wrong"
+	g.expect(t, 3, "403", "--ttl", "0s")
+	a.says("", "", http.StatusServiceUnavailable)
+	g.expect(t, 0, "is taken as working", "--ttl", "0s")
+	a.says("working", "false", 0)
+	g.env["MACKEREL_APIKEY"] = "key"
 	g.expect(t, 3, "404 Not Found", "--host-id", "3other")
 	g.expect(t, 3, "is no id of a host", "--host-id", "../x")
 	g.expect(t, 3, "read the host's id: ", "--id-file", "/nonexistent")

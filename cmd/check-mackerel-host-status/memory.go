@@ -18,6 +18,14 @@ type memory struct {
 	Answered int64  `json:"answered"` // when Status was told
 	Asked    int64  `json:"asked"`    // when somebody asked, in vain or not
 	Failure  string `json:"failure"`  // why the last question was in vain
+	Refused  string `json:"refused"`  // what the last answer was when waiting does not mend it
+}
+
+// asking is the memory while a question is under way: no answer, until there is one. A
+// refusal stands until then.
+func (m memory) asking(now time.Time) memory {
+	m.Asked, m.Failure = now.Unix(), "a question is under way, or was given up"
+	return m
 }
 
 // fresh reports whether there is no need to ask. A question from the future is

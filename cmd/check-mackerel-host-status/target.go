@@ -52,9 +52,9 @@ func (o options) target(getenv func(string) string) (target, error) {
 	return t, nil
 }
 
-// cachePath is where the answer about the host is remembered.
+// cachePath is where the answer about the host is remembered. Another key asks anew.
 func (t target) cachePath(getenv func(string) string) string {
-	sum := sha1.Sum([]byte(t.base + " " + t.id))
+	sum := sha1.Sum([]byte(t.base + " " + t.id + " " + t.key))
 	return filepath.Join(program.WorkDir(getenv), fmt.Sprintf("%s-%d-%x.json", name, os.Geteuid(), sum[:6]))
 }
 
