@@ -336,7 +336,7 @@ func TestStranger(t *testing.T) {
 			_ = conn.Close()
 		}
 	}()
-	old, err := takeOver(path, time.Now(), s)
+	old, err := takeOver(path, s)
 	if old != nil || err != nil || len(s.ring.Samples) > 0 {
 		t.Errorf("taken over from a stranger: %v, %v", old, err)
 	}

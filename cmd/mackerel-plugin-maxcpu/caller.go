@@ -95,7 +95,7 @@ type former struct{ c *caller }
 
 // takeOver gets the samples of the sampler that answers at the socket, if one does.
 // That one goes on until dismiss. An error means that the socket is not ours.
-func takeOver(path string, now time.Time, s *sampler) (*former, error) {
+func takeOver(path string, s *sampler) (*former, error) {
 	c, err := dial(path, os.Geteuid())
 	if errors.Is(err, errForeign) {
 		return nil, err
@@ -104,7 +104,8 @@ func takeOver(path string, now time.Time, s *sampler) (*former, error) {
 		return nil, nil //nolint:nilerror // nobody is there: the usual start
 	}
 	var r ring
-	if c.hello(answerIn) != nil || c.call(request{Word: wordSamples}, &r, answerIn) != nil || !r.usable(now) {
+	// The clock is read behind the answer: the former sampler samples until it gives it.
+	if c.hello(answerIn) != nil || c.call(request{Word: wordSamples}, &r, answerIn) != nil || !r.usable(time.Now()) {
 		return nil, c.close() // a sampler of another kind; it ends by itself when idle
 	}
 	s.ring = &r

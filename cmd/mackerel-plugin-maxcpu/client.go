@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,9 +17,9 @@ const startIn = 10 * time.Second
 // A client asks the sampler, and starts it when there is none.
 type client struct {
 	socket   string
-	interval time.Duration
-	self     string // path of the binary
-	id       string // of the asker
+	interval time.Duration // 0: that of the sampler that runs
+	self     string        // path of the binary
+	id       string        // of the asker
 	log      io.Writer
 }
 
@@ -41,7 +42,7 @@ func (c client) stats(ctx context.Context) (*answer, error) {
 	if err := errors.Join(conn.call(request{Word: wordStats, Asker: c.id}, &a, answerIn), conn.close()); err != nil {
 		return nil, err
 	}
-	if a.Interval != 0 && a.Interval != c.interval {
+	if a.Interval != 0 && c.interval != 0 && a.Interval != c.interval {
 		// The new one takes the samples of the old one over.
 		fmt.Fprintf(c.log, "daemon samples every %s, not every %s\n", a.Interval, c.interval)
 		if err := c.start(ctx); err != nil {
@@ -61,7 +62,7 @@ func (c client) start(ctx context.Context) error {
 		return err
 	}
 	before := fileID(c.socket)
-	p, err := spawnDaemon(ctx, c.self, c.socket, c.interval)
+	p, err := spawnDaemon(ctx, c.self, c.socket, cmp.Or(c.interval, usualInterval))
 	if err != nil {
 		return err
 	}

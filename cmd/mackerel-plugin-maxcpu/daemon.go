@@ -60,7 +60,7 @@ func daemon(ctx context.Context, socket string, interval time.Duration, self str
 			_, _ = spawnDaemon(ctx, self, socket, interval)
 		},
 	}
-	old, err := takeOver(socket, time.Now(), s)
+	old, err := takeOver(socket, s)
 	if err != nil {
 		return errors.Join(err, end())
 	}

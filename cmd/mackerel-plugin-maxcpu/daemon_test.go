@@ -2,7 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"net"
+	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -80,6 +84,68 @@ func TestReplaced(t *testing.T) {
 			t.Errorf("started %d times, ended after %s", spawned, took)
 		}
 	})
+}
+
+// TestTakeOver: the former sampler samples between the question and its answer.
+func TestTakeOver(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	ln, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	go func() {
+		conn, err := ln.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		in, out := json.NewDecoder(conn), json.NewEncoder(conn)
+		for _, reply := range []func() any{
+			func() any { return greeting{protocol} },
+			func() any { return newRing((&load{}).second(50), time.Now()) },
+		} {
+			var r request
+			if in.Decode(&r) != nil || out.Encode(reply()) != nil {
+				return
+			}
+		}
+	}()
+	s := newSampler()
+	own := s.ring
+	old, err := takeOver(path, s)
+	if old == nil || err != nil || s.ring == own {
+		t.Fatalf("not taken over: %v", err)
+	}
+	if err := old.keep(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestInterval: only who names an interval changes that of the sampler.
+func TestInterval(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	l, now := &load{}, time.Now()
+	s := newSampler()
+	s.interval, s.ring = 100*time.Millisecond, newRing(l.second(50), now.Add(-3*time.Second))
+	for n := range 2 {
+		s.ring.add(l.second(50), now.Add(time.Duration(n-2)*time.Second))
+	}
+	srv, err := listen(path, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ flag, starts string }{
+		{"", ""}, {"--interval 0", ""}, {"--interval 100ms", ""}, {"--interval 1s", "daemon samples every 100ms, not every 1s\nstart background process\n"},
+	} {
+		code, out, errs := inProcess(append([]string{"-s", path}, strings.Fields(tt.flag)...)...)
+		if started := code != 0 && out == ""; started != (tt.starts != "") || !strings.HasPrefix(errs, tt.starts) || !started && errs != "" {
+			t.Errorf("%q: exit %d, %q, %q", tt.flag, code, out, errs)
+		}
+	}
+	if err := srv.close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestReadFails: a reading that fails leaves its time to the next.
