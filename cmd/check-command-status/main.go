@@ -48,7 +48,7 @@ type env struct {
 }
 
 type options struct {
-	Timeout  time.Duration `long:"timeout" default:"30s" description:"How long the command may take; its process group is killed then"`
+	Timeout  time.Duration `long:"timeout" default:"25s" description:"How long the command may take; its process group is killed then. The agent gives the check 30s"`
 	Name     string        `short:"n" long:"name" description:"Name in the message (default: that of the command)"`
 	Quiet    bool          `short:"q" long:"quiet" description:"Leave the command's last line out of the message"`
 	After    int           `long:"after" default:"1" value-name:"N" description:"Report a failure after N in a row"`

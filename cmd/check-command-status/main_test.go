@@ -143,7 +143,7 @@ func TestMistakes(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if code := run(t.Context(), []string{"--help"}, env{stdout: &out}); code != 0 || !strings.Contains(out.String(), "--after=N") {
+	if code := run(t.Context(), []string{"--help"}, env{stdout: &out}); code != 0 || !strings.Contains(out.String(), "--after=N") || !strings.Contains(out.String(), "(default: 25s)") {
 		t.Errorf("--help: exit %d, %q", code, &out)
 	}
 }
