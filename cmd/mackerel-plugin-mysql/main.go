@@ -28,7 +28,7 @@ type options struct {
 	Port     string        `long:"port" description:"of the server (default: 3306)"`
 	Socket   string        `long:"socket" value-name:"FILE" description:"Unix socket of the server, instead"`
 	Username string        `long:"username" description:"with PROCESS and REPLICATION CLIENT (default: root)"`
-	Password string        `long:"password" description:"of the user (default: $MYSQL_PASSWORD, which ps does not show)"`
+	Password string        `long:"password" unquote:"false" description:"of the user (default: $MYSQL_PASSWORD, which ps does not show)"`
 	Extra    string        `long:"defaults-extra-file" value-name:"FILE" description:"option file with user, password and so on; flags beat it"`
 	Tempfile string        `long:"tempfile" value-name:"FILE" description:"where counters are kept"`
 	NoInnoDB bool          `long:"disable_innodb" description:"leave out InnoDB"`

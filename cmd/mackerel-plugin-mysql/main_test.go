@@ -1,0 +1,19 @@
+package main
+
+import (
+	"io"
+	"testing"
+
+	"github.com/kasoku/kasoku/mackerel/program"
+)
+
+// TestPassword: it is taken as it is, quotes included.
+func TestPassword(t *testing.T) {
+	for _, want := range []string{`"quoted"`, `"half`, `a"b\n`} {
+		var o options
+		f := program.Flags{Name: name, Stdout: io.Discard, Stderr: io.Discard}
+		if _, _, done := f.Parse(&o, program.SingleDash(&o, []string{"-password", want})); done || o.Password != want {
+			t.Errorf("got %q, want %q", o.Password, want)
+		}
+	}
+}
