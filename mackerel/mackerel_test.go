@@ -69,10 +69,13 @@ func TestAnnotate(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
-	_, c := start(t, Options{})
-	hosts, err := c.HostsNamed(t.Context(), "web 1&x")
-	if err != nil || len(hosts) != 1 || hosts[0] != (Host{host, "web 1&x", "working"}) {
-		t.Errorf("%+v, %v", hosts, err)
+	s, c := start(t, Options{})
+	for _, status := range statuses {
+		s.SetStatus(status)
+		hosts, err := c.HostsNamed(t.Context(), "web 1&x")
+		if err != nil || len(hosts) != 1 || hosts[0] != (Host{host, "web 1&x", status}) {
+			t.Errorf("%s: %+v, %v", status, hosts, err)
+		}
 	}
 	services, err := c.Services(t.Context())
 	if err != nil || len(services) != 1 || services[0] != mackereltest.Service {

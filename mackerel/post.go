@@ -93,12 +93,18 @@ func (c *Client) Annotate(ctx context.Context, a Annotation) (id string, err err
 	return made.ID, err
 }
 
-// HostsNamed returns the hosts with that name that are not retired.
+// statuses are those of hosts that are not retired. A list that asks for none has the
+// first two.
+var statuses = []string{"working", "standby", "maintenance", "poweroff"}
+
+// HostsNamed returns the hosts with that name that are not retired, whatever their
+// status.
 func (c *Client) HostsNamed(ctx context.Context, name string) ([]Host, error) {
 	var answer struct {
 		Hosts []Host `json:"hosts"`
 	}
-	err := c.do(ctx, http.MethodGet, "/api/v0/hosts?name="+url.QueryEscape(name), nil, &answer)
+	query := url.Values{"name": {name}, "status": statuses}
+	err := c.do(ctx, http.MethodGet, "/api/v0/hosts?"+query.Encode(), nil, &answer)
 	return answer.Hosts, err
 }
 

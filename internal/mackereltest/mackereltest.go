@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -53,6 +54,7 @@ type Server struct {
 
 	mu          sync.Mutex
 	hosts       map[string]string // id by name
+	status      string            // of all of them
 	failures    []int
 	retryAfter  string
 	requests    int
@@ -63,7 +65,7 @@ type Server struct {
 // New starts a server that knows hosts, by their names and ids.
 func New(t testing.TB, hosts map[string]string) *Server {
 	t.Helper()
-	s := &Server{hosts: hosts}
+	s := &Server{hosts: hosts, status: "working"}
 	h := httptest.NewServer(s)
 	t.Cleanup(h.Close)
 	s.URL = h.URL
@@ -75,6 +77,13 @@ func (s *Server) Fail(retryAfter string, codes ...int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failures, s.retryAfter = codes, retryAfter
+}
+
+// SetStatus gives all hosts a status.
+func (s *Server) SetStatus(status string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.status = status
 }
 
 // Requests returns how many there were.
@@ -126,7 +135,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method+r.URL.Path == "GET/api/v0/services":
 		fmt.Fprintf(w, `{"services":[{"name":%q,"memo":"","roles":[%q]}]}`, Service, Role)
 	case r.Method+r.URL.Path == "GET/api/v0/hosts":
-		s.list(w, r.URL.Query().Get("name"))
+		s.list(w, r.URL.Query())
 	default:
 		refuse(w, http.StatusNotFound, "not found")
 	}
@@ -220,13 +229,26 @@ func (s *Server) annotate(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *Server) list(w http.ResponseWriter, name string) {
+// list lists the hosts of a name that have one of the statuses asked for: working and
+// standby when none is.
+func (s *Server) list(w http.ResponseWriter, query url.Values) {
+	wanted := query["status"]
+	if len(wanted) == 0 {
+		wanted = []string{"working", "standby"}
+	}
+	for _, status := range wanted {
+		if !slices.Contains([]string{"working", "standby", "maintenance", "poweroff"}, status) {
+			refuse(w, http.StatusBadRequest, "no such status")
+			return
+		}
+	}
+	name := query.Get("name")
 	id, known := s.hosts[name]
-	if !known {
+	if !known || !slices.Contains(wanted, s.status) {
 		fmt.Fprint(w, `{"hosts":[]}`)
 		return
 	}
-	text, err := json.Marshal(map[string]any{"id": id, "name": name, "status": "working", "roles": map[string][]string{Service: {Role}}})
+	text, err := json.Marshal(map[string]any{"id": id, "name": name, "status": s.status, "roles": map[string][]string{Service: {Role}}})
 	if err == nil {
 		fmt.Fprintf(w, `{"hosts":[%s]}`, text)
 	}

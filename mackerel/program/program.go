@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/jessevdk/go-flags"
 )
@@ -82,9 +83,14 @@ func (f Flags) Parse(into any, args []string) (rest []string, code int, done boo
 	return rest, 0, false
 }
 
-// mistake reports a bad command line.
+// mistake reports a bad command line. What stands where a flag's value is missing is
+// not shown: it may be a password that begins with a dash.
 func (f Flags) mistake(err error) int {
-	fmt.Fprintf(f.Stderr, "%s: %v\n%s: hint: %s --help\n", f.Name, err, f.Name, f.Name)
+	text, _, cut := strings.Cut(err.Error(), ", but got option")
+	if cut {
+		text += ": one that begins with - goes behind a ="
+	}
+	fmt.Fprintf(f.Stderr, "%s: %s\n%s: hint: %s --help\n", f.Name, text, f.Name, f.Name)
 	return cmp.Or(f.Mistake, 1)
 }
 

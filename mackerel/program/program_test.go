@@ -36,6 +36,8 @@ func TestParse(t *testing.T) {
 		{args: "-h", done: true, out: `(?s)^Usage:\n  check-x \[OPTIONS\].*--name=.*--quiet.*--version.*--help`},
 		{args: "", code: 3, done: true, errs: "^check-x: the required flag `-n, --name' was not specified\ncheck-x: hint: check-x --help\n$"},
 		{args: "-n a --zzz", code: 3, done: true, errs: "unknown flag `zzz'"},
+		{args: "-n -s3cret", code: 3, done: true, errs: "^check-x: expected argument for flag `-n, --name': one that begins with - goes behind a =\ncheck-x: hint: check-x --help\n$"},
+		{args: "--name=-s3cret b", rest: []string{"b"}},
 	} {
 		var o options
 		var out, errs bytes.Buffer

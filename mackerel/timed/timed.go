@@ -52,16 +52,32 @@ func Run(ctx context.Context, c Command) Result {
 	}
 	limit := time.NewTimer(c.Limit)
 	defer limit.Stop()
+	stopped, timedOut := true, false
 	select {
 	case <-p.Done():
+		stopped = false
 	case <-limit.C:
-		_, _ = p.Kill() // how it ended is known
-		return Result{ExitCode: killed, Took: time.Since(begin), TimedOut: true, Problem: "timeout. killed"}
+		timedOut = true
 	case <-ctx.Done():
-		_, _ = p.Kill() // how it ended is known
+	}
+	if _, running := command.StartOf(p.Pid()); stopped && running {
+		_, _ = p.Kill() // Wait tells how it ended
+	}
+	// A command that has ended leaves its output open for a moment when something in
+	// the background holds it: it is the command's own end that counts.
+	res, err := p.Wait()
+	byUs := stopped && res.Signal == syscall.SIGKILL.String()
+	switch {
+	case byUs && timedOut && res.Wall >= c.Limit:
+		return Result{ExitCode: killed, Took: time.Since(begin), TimedOut: true, Problem: "timeout. killed"}
+	case byUs && !timedOut:
 		return Result{ExitCode: killed, Took: time.Since(begin), Problem: fmt.Sprintf("killed: %v", context.Cause(ctx))}
 	}
-	res, err := p.Wait()
+	return resultOf(res, err)
+}
+
+// resultOf is the result of a command that ended by itself.
+func resultOf(res command.Result, err error) Result {
 	r := Result{ExitCode: res.ExitCode, Took: res.Wall}
 	if res.Signal != "" {
 		r.ExitCode = 128 + signalNumber(res.Signal)

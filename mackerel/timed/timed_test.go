@@ -82,6 +82,31 @@ func TestGroup(t *testing.T) {
 	}
 }
 
+// TestHeldOutput: a command that ended in time has not timed out, though something in
+// the background holds its output for longer, which is left alone.
+func TestHeldOutput(t *testing.T) {
+	for name, script := range map[string]string{"exit status 3": "exit 3", "": "exit 0", "killed by signal: killed": "kill -KILL $$"} {
+		file := filepath.Join(t.TempDir(), "pid")
+		var out bytes.Buffer
+		// The end comes long before the limit, that of the output a second later.
+		r := timed.Run(t.Context(), timed.Command{Path: "sh", Args: []string{"-c", "sleep 300 & echo $! > " + file + "; echo x; " + script}, Limit: 700 * time.Millisecond, Stdout: &out})
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if zombie(pid) || syscall.Kill(pid, syscall.SIGKILL) != nil {
+			t.Errorf("%q: what runs in the background was ended", script)
+		}
+		if r.TimedOut || r.Problem != name || out.String() != "x\n" {
+			t.Errorf("%q: %+v, output %q", script, r, &out)
+		}
+	}
+}
+
 func zombie(pid int) bool {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	return err != nil || bytes.Contains(stat, []byte(") Z "))
