@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"time"
 )
@@ -18,7 +19,11 @@ type link struct {
 	o    Options
 	conn net.Conn      // nil: none
 	gone chan struct{} // closed when the connection has ended; nil over UDP
+	end  error         // what ended it; read after gone
 	buf  []byte
+
+	carried uint64 // points that were sent over conn
+	unsure  uint64 // points that were sent over connections that broke
 }
 
 // send sends the points, over a new connection where there is none. After an error
@@ -44,6 +49,7 @@ func (l *link) send(ctx context.Context, points []Point) (connected bool, err er
 		l.abandon()
 		return connected, fmt.Errorf("send: %w", err) // it names the address
 	}
+	l.carried += uint64(len(points))
 	return connected, nil
 }
 
@@ -68,6 +74,7 @@ func (l *link) connect(ctx context.Context) error {
 		var b [64]byte
 		for {
 			if _, err := conn.Read(b[:]); err != nil {
+				l.end = err
 				return
 			}
 		}
@@ -144,29 +151,34 @@ func (l *link) flush() error {
 }
 
 // finish ends the connection and waits until the server has read all, which it
-// shows by ending its side.
+// shows by ending its side. A connection that ended before, or that was reset, shows
+// nothing.
 func (l *link) finish(ctx context.Context) error {
 	defer l.abandon()
 	half, ok := l.conn.(*net.TCPConn)
 	if !ok {
 		return nil // none, or UDP
 	}
+	if l.ended() {
+		return fmt.Errorf("%s has closed the connection", l.o.Address)
+	}
 	if err := half.CloseWrite(); err != nil {
 		return fmt.Errorf("end the connection: %w", err)
 	}
-	timer := time.NewTimer(l.o.Timeout)
-	defer timer.Stop()
 	select {
 	case <-l.gone:
-		return nil
 	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return errors.New("the server does not end the connection: what it has read is not known")
+		return errors.New("the server does not end the connection")
 	}
+	if !errors.Is(l.end, io.EOF) {
+		return fmt.Errorf("end the connection: %w", l.end)
+	}
+	l.carried = 0
+	return nil
 }
 
-// abandon closes the connection, if there is one.
+// abandon closes the connection, if there is one. What it carried may not have been
+// read.
 func (l *link) abandon() {
 	if l.conn == nil {
 		return
@@ -175,5 +187,8 @@ func (l *link) abandon() {
 	if l.gone != nil {
 		<-l.gone
 	}
-	l.conn, l.gone = nil, nil
+	if l.o.Protocol != UDP {
+		l.unsure += l.carried
+	}
+	l.conn, l.gone, l.carried = nil, nil, 0
 }

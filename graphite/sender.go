@@ -41,6 +41,7 @@ type Options struct {
 // whether the server kept them, it does not tell.
 type Stats struct {
 	Sent        uint64
+	Unsure      uint64 // of those, over a TCP connection that broke: some may not have been read
 	Dropped     uint64 // because the buffer was full, or nobody took them until the end
 	Connections uint64 // made, UDP's as well
 	Failures    uint64 // connections that could not be made or were lost
@@ -244,6 +245,7 @@ func (s *Sender) failed(err error) {
 		return
 	}
 	s.mu.Lock()
+	s.stats.Unsure = s.link.unsure
 	s.stats.Failures++
 	s.stats.LastError = err.Error()
 	s.mu.Unlock()
@@ -253,6 +255,7 @@ func (s *Sender) failed(err error) {
 func (s *Sender) dropRest(more int) {
 	s.link.abandon()
 	s.mu.Lock()
+	s.stats.Unsure = s.link.unsure
 	s.stats.Dropped += uint64(more + s.n)
 	s.head, s.n, s.closed, s.ring = 0, 0, true, nil
 	s.mu.Unlock()
@@ -268,7 +271,7 @@ func (s *Sender) Stats() Stats {
 
 // Close sends what waits, until ctx ends, waits over TCP for the server to have read
 // it, and ends the sender. The error says how many points were dropped, of all that
-// the sender ever took.
+// the sender ever took, or that it is not known whether the server has read them all.
 func (s *Sender) Close(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed = true
@@ -281,11 +284,13 @@ func (s *Sender) Close(ctx context.Context) error {
 	s.stop()
 	<-s.done
 	st := s.Stats()
-	if st.Dropped == 0 {
-		return nil
-	}
 	why := st.LastError
-	if why == "" {
+	switch {
+	case st.Dropped == 0 && st.Unsure == 0:
+		return nil
+	case st.Dropped == 0:
+		return fmt.Errorf("graphite: whether %s kept all %d points is not known: %s", s.o.Address, st.Sent, why)
+	case why == "":
 		why = "it takes them too slowly"
 	}
 	return fmt.Errorf("graphite: %d points dropped, %d sent to %s: %s", st.Dropped, st.Sent, s.o.Address, why)

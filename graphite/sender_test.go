@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -254,5 +255,29 @@ func TestDatagrams(t *testing.T) {
 func TestOptions(t *testing.T) {
 	if _, err := NewSender(Options{Protocol: "telnet"}); err == nil {
 		t.Error("an unknown protocol is taken")
+	}
+}
+
+// TestBrokenConnection: what the server's kernel took and nobody read is not passed
+// off as kept.
+func TestBrokenConnection(t *testing.T) {
+	l := listen(t, "127.0.0.1:0")
+	s := newSender(t, Options{Address: l.Addr().String(), Protocol: Line})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if err := s.Write(ctx, []Point{{"a", 1, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	conn := accept(t, l)
+	for s.Stats().Sent == 0 {
+		runtime.Gosched()
+	}
+	if err := conn.SetLinger(0); err != nil { // Close resets
+		t.Fatal(err)
+	}
+	conn.Close()
+	err := s.Close(ctx)
+	if err == nil || !strings.Contains(err.Error(), "kept all 1 points is not known") || s.Stats().Unsure != 1 {
+		t.Errorf("%v, %+v", err, s.Stats())
 	}
 }

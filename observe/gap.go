@@ -42,14 +42,19 @@ func (g *gapTracker) miss(due, at time.Duration, reason string) (gap kasoku.Gap,
 	return gap, ended
 }
 
-// end closes the open gap. A gap is never empty, so that none is lost.
+// end closes the open gap.
 func (g *gapTracker) end(at time.Duration) (gap kasoku.Gap, ended bool) {
+	gap, ended = g.soFar(at)
+	g.open = false
+	return gap, ended
+}
+
+// soFar returns the open gap as it is. A gap is never empty, so that none is lost.
+func (g *gapTracker) soFar(at time.Duration) (gap kasoku.Gap, open bool) {
 	if !g.open {
 		return kasoku.Gap{}, false
 	}
-	g.open = false
-	to := max(at, g.from+1)
-	return kasoku.Gap{Interval: kasoku.Interval{From: g.from, To: to}, Reason: g.reason}, true
+	return kasoku.Gap{Interval: kasoku.Interval{From: g.from, To: max(at, g.from+1)}, Reason: g.reason}, true
 }
 
 // reasonOf puts an error, and the hint that goes with it, into one line.

@@ -67,6 +67,9 @@ type WarningSource interface {
 // A Sink takes what the sources gave. Its methods are called by one goroutine,
 // the one of Run, in the order of time for each source. The frame must not be
 // kept. After an error it is called again for what comes next.
+//
+// Gap is called when a gap has ended. A sink that also has Missing(kasoku.Gap) is
+// told at each tick that a source misses what its gap is so far.
 type Sink interface {
 	Frame(*kasoku.Frame) error
 	Gap(kasoku.Gap) error

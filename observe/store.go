@@ -65,6 +65,7 @@ func (s *Sampler) handleOne(it *item) {
 		if gap, ended := it.w.gaps.miss(it.due, it.at, it.reason); ended {
 			s.gap(it.w, gap)
 		}
+		s.missing(it.w, it.at)
 	}
 	for _, e := range it.events {
 		s.note(s.o.Sink.Event(e))
@@ -74,6 +75,19 @@ func (s *Sampler) handleOne(it *item) {
 func (s *Sampler) gap(w *worker, gap kasoku.Gap) {
 	gap.Host, gap.Source = s.o.Host, w.source.Name()
 	s.note(s.o.Sink.Gap(gap))
+}
+
+// missing tells a sink that wants to know while a source gives nothing what the gap
+// is so far.
+func (s *Sampler) missing(w *worker, at time.Duration) {
+	sink, ok := s.o.Sink.(interface{ Missing(kasoku.Gap) })
+	if !ok {
+		return
+	}
+	if gap, open := w.gaps.soFar(at); open {
+		gap.Host, gap.Source = s.o.Host, w.source.Name()
+		sink.Missing(gap)
+	}
 }
 
 // note counts the errors of the sink and keeps the first one.

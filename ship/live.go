@@ -14,8 +14,12 @@ import (
 type Live struct {
 	o      LiveOptions
 	raters map[string]*rater // by source
+	told   map[string]bool   // sources and reasons that OnMissing was called with
 	buf    []Value
 }
+
+// mostTold bounds how many reasons are told: some have a number that changes.
+const mostTold = 100
 
 var _ observe.Sink = (*Live)(nil)
 
@@ -24,11 +28,17 @@ type LiveOptions struct {
 	Output Output // not closed by Live
 	Form   Form
 	Only   Selection
-	OnGap  func(kasoku.Gap) // may be nil
+	OnGap  func(kasoku.Gap) // of one that has ended; may be nil
+
+	// OnMissing is called, once for each source and reason, while a source gives
+	// nothing; may be nil.
+	OnMissing func(kasoku.Gap)
 }
 
 // NewLive returns a sink.
-func NewLive(o LiveOptions) *Live { return &Live{o: o, raters: map[string]*rater{}} }
+func NewLive(o LiveOptions) *Live {
+	return &Live{o: o, raters: map[string]*rater{}, told: map[string]bool{}}
+}
 
 // Frame implements [observe.Sink].
 func (l *Live) Frame(f *kasoku.Frame) error {
@@ -55,6 +65,16 @@ func (l *Live) Gap(g kasoku.Gap) error {
 		l.o.OnGap(g)
 	}
 	return nil
+}
+
+// Missing is told of a gap that goes on.
+func (l *Live) Missing(g kasoku.Gap) {
+	key := g.Source + "\x00" + g.Reason
+	if l.o.OnMissing == nil || l.told[key] || len(l.told) == mostTold {
+		return
+	}
+	l.told[key] = true
+	l.o.OnMissing(g)
 }
 
 // Event implements [observe.Sink].

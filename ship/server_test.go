@@ -117,8 +117,9 @@ func TestCarbonComesBack(t *testing.T) {
 		points, err := again.Points("web1.host.load.1")
 		return err == nil && len(points) > 1 && points[len(points)-1].Time == last
 	})
-	if err := out.Close(t.Context()); err != nil {
-		t.Error(err)
+	// Whether the first one had read all, when it was stopped, nobody can know.
+	if err := out.Close(t.Context()); err == nil || !strings.Contains(err.Error(), "is not known") || out.Stats().Dropped > 0 {
+		t.Errorf("%v, %+v", err, out.Stats())
 	}
 }
 

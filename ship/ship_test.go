@@ -293,3 +293,15 @@ func TestAsync(t *testing.T) {
 	}
 	<-a.done
 }
+
+// TestMissingIsToldOnce: a source that is down is named while it is, once a reason.
+func TestMissingIsToldOnce(t *testing.T) {
+	var told []string
+	l := NewLive(LiveOptions{OnMissing: func(g kasoku.Gap) { told = append(told, g.Source+" "+g.Reason) }})
+	for _, reason := range []string{"refused", "refused", "timeout", "refused"} {
+		l.Missing(kasoku.Gap{Source: "mysql", Reason: reason})
+	}
+	if got := strings.Join(told, ", "); got != "mysql refused, mysql timeout" {
+		t.Errorf("told %s", got)
+	}
+}

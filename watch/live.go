@@ -223,10 +223,7 @@ func (l *Live) followRun() {
 	}
 	l.note("runs", cmp.Or(rec.Run.Label, rec.Run.ID))
 	shift := rec.Run.Started.Sub(l.start.Round(0))
-	by := int((shift + time.Second/2).Round(time.Second) / time.Second)
-	if shift < 0 {
-		by = -int((-shift + time.Second/2) / time.Second)
-	}
+	by := int(shift.Round(time.Second) / time.Second)
 	load := LoadOf(rec)
 	steps := rec.Steps
 	for i := range steps {

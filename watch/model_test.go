@@ -21,10 +21,20 @@ type fakeFeed struct {
 	now    time.Duration
 	since  time.Time // from when on now goes on; zero: it stands
 	saved  error
+	jump   time.Duration // how much further each look is
+	ends   time.Duration // when the run ends; 0: never
+	began  int           // second of the first look
 }
 
 func (f *fakeFeed) Take() *Data {
 	d := f.window.Take()
+	f.now += f.jump
+	if f.began == 0 {
+		f.began = int(f.now / sec)
+	}
+	if f.ends > 0 && f.now >= f.ends {
+		f.now, d.Live = f.ends, false
+	}
 	d.Rec.Run.Length = f.now
 	if !f.since.IsZero() {
 		d.Rec.Run.Length += time.Since(f.since)
@@ -215,8 +225,32 @@ func TestLinesEnd(t *testing.T) {
 		if err := Lines(ctx, &out, m); err != nil {
 			t.Fatal(err)
 		}
-		if n := strings.Count(out.String(), "\n"); n < 5 || n > 8 || !strings.Contains(out.String(), "mark: x\n") {
+		if n := strings.Count(out.String(), "\n"); n != 8 || !strings.Contains(out.String(), "mark: x\n") {
 			t.Errorf("%d lines:\n%s", n, out.String())
+		}
+	})
+}
+
+// TestLinesMissNoSecond: each second has one line, when all of it was handed over, and
+// the lines end with a run that has ended.
+func TestLinesMissNoSecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fakeFeed{window: filled(t, time.Hour, 60), now: 10 * sec, jump: 3 * sec, ends: 40 * sec}
+		m := NewModel(f.Take(), f, Options{})
+		var out bytes.Buffer
+		if err := Lines(t.Context(), &out, m); err != nil {
+			t.Fatal(err)
+		}
+		var at []string
+		for l := range strings.Lines(out.String()) {
+			if len(l) > 8 && l[2] == ':' {
+				at = append(at, l[:8])
+			}
+		}
+		for i, s := 0, f.began; s <= 40; i, s = i+1, s+1 {
+			if i >= len(at) || at[i] != m.data.clock(s) {
+				t.Fatalf("line %d is not that of %s: %v", i, m.data.clock(s), at)
+			}
 		}
 	})
 }

@@ -35,17 +35,22 @@ func (d *Data) findings(at int) table {
 	t := table{id: "findings", title: "findings", columns: []column{{}, {text: true}, {text: true}, {text: true, wide: true}}}
 	for i := range d.Findings {
 		f := &d.Findings[i]
-		if !d.Live && !f.Interval.Empty() && secondOf(f.Interval.From) > at {
+		if !d.found(f, at) {
 			continue
 		}
 		r := t.newRow()
-		r.values[0], r.words[1], r.words[3], r.tone = float64(len(t.rows)+1), f.ID, clean(f.Title), warning
+		r.values[0], r.words[1], r.words[3], r.tone = float64(i+1), clean(f.ID), clean(f.Title), warning
 		if f.Impact.Share > 0 {
 			r.words[2] = unit.Percent(f.Impact.Share)
 		}
 		t.rows = append(t.rows, r)
 	}
 	return t
+}
+
+// found reports whether a finding is shown at a second: in a replay from its own on.
+func (d *Data) found(f *kasoku.Finding, at int) bool {
+	return d.Live || f.Interval.Empty() || secondOf(f.Interval.From) <= at
 }
 
 func (d *Data) processes(at int) table {
@@ -117,7 +122,7 @@ func (d *Data) cpus(at int) table {
 	}
 	for _, core := range d.coreNames() {
 		r := t.newRow()
-		r.words[0] = core
+		r.words[0] = clean(core)
 		r.values[1] = last(d.cpu(core, span{at - 1, at}))
 		for i, m := range modes {
 			for _, name := range m.series {

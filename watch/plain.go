@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"math"
 	"strings"
@@ -25,24 +26,35 @@ func Lines(ctx context.Context, w io.Writer, m *Model) error {
 	}
 	clock := time.NewTicker(time.Second)
 	defer clock.Stop()
-	shown := -1
+	next := max(m.last(), 1)
 	for n := 0; ; {
+		ended := false
 		select {
 		case <-ctx.Done():
-			return nil
+			ended = true
 		case <-clock.C:
-			m.Tick()
-			if m.at == shown || m.at < 1 {
-				continue
-			}
-			shown = m.at
+		}
+		m.Tick()
+		ended = ended || !m.data.Live
+		to := m.last()
+		if !ended {
+			to -= handOver
+		}
+		for next = max(next, m.first()); next <= to; next++ {
+			m.at = next
 			if err := m.writeLine(w, n); err != nil {
 				return err
 			}
 			n++
 		}
+		if ended {
+			return nil
+		}
 	}
 }
+
+// handOver is how many seconds a load may take until it has handed over a second.
+const handOver = 2
 
 // page is after how many lines the heads come again.
 const page = 20
@@ -74,9 +86,18 @@ func (m *Model) writeLine(w io.Writer, n int) error {
 			out += "# " + m.data.clock(m.at) + " " + clean(e.Kind+": "+e.Text) + "\n"
 		}
 	}
+	for _, g := range m.data.Rec.Gaps {
+		begins := secondOf(g.Interval.From) == m.at
+		if m.feed != nil { // a source may be late to tell that it misses
+			begins = secondOf(g.Interval.From) <= m.at && m.at <= secondOf(g.Interval.To)+1 && m.news(fmt.Sprint("gap ", g.Source, g.Interval.From))
+		}
+		if begins {
+			out += "# " + m.data.clock(m.at) + " gap: " + clean(g.Source+": "+g.Reason) + "\n"
+		}
+	}
 	for i := range m.data.Findings {
 		if f := &m.data.Findings[i]; m.feed == nil && secondOf(f.Interval.From) == m.at || m.feed != nil && m.news(f.ID) {
-			out += "# " + m.data.clock(m.at) + " " + f.ID + ": " + clean(f.Title) + "\n"
+			out += "# " + m.data.clock(m.at) + " " + clean(f.ID+": "+f.Title) + "\n"
 		}
 	}
 	if m.o.ASCII {

@@ -414,7 +414,7 @@ func (m *Model) cost() string {
 		parts = append(parts, g)
 	}
 	if len(d.Notes) > 0 && m.width >= 120 {
-		parts = append(parts, d.Notes[0])
+		parts = append(parts, clean(d.Notes[0]))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -457,7 +457,7 @@ func (m *Model) findingLines(c *canvas, f *kasoku.Finding) {
 		}
 	}
 	c.line()
-	c.line(piece{fmt.Sprintf(" %d  %s  ", m.open, f.ID), warning}, piece{clean(f.Title), bold})
+	c.line(piece{fmt.Sprintf(" %d  %s  ", m.open, clean(f.ID)), warning}, piece{clean(f.Title), bold})
 	how := "confidence " + string(f.Confidence.Level)
 	if f.Impact.Share > 0 {
 		how = unit.Percent(f.Impact.Share) + " " + f.Impact.Of + ", " + how

@@ -65,21 +65,24 @@ func (w *Window) Frame(f *kasoku.Frame) error {
 
 // Gap keeps a gap.
 func (w *Window) Gap(g kasoku.Gap) error {
+	w.Missing(g)
+	return nil
+}
+
+// Missing keeps a gap that goes on: what is told of it later, its end too, is one with
+// it.
+func (w *Window) Missing(g kasoku.Gap) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if n := len(w.rec.Gaps); n > 0 {
-		// A source that is down has a gap each second: they are one.
-		for i := n - 1; i >= max(0, n-32); i-- {
-			if last := &w.rec.Gaps[i]; last.Host == g.Host && last.Source == g.Source && last.Reason == g.Reason && g.Interval.From-last.Interval.To < 2*time.Second {
-				last.Interval.To = max(last.Interval.To, g.Interval.To)
-				w.now = max(w.now, g.Interval.To)
-				return nil
-			}
+	w.now = max(w.now, g.Interval.To)
+	for i := len(w.rec.Gaps) - 1; i >= 0; i-- {
+		last := &w.rec.Gaps[i]
+		if last.Host == g.Host && last.Source == g.Source && last.Reason == g.Reason && g.Interval.From-last.Interval.To < 2*time.Second {
+			last.Interval.To = max(last.Interval.To, g.Interval.To)
+			return
 		}
 	}
 	w.rec.Gaps = tail(append(w.rec.Gaps, g))
-	w.now = max(w.now, g.Interval.To)
-	return nil
 }
 
 // Event keeps an event.

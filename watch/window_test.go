@@ -3,6 +3,7 @@ package watch
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -94,6 +95,23 @@ func TestGapsOfADeadSource(t *testing.T) {
 	d := w.Take()
 	if len(d.Rec.Gaps) != 2 || d.Rec.Gaps[0].Interval.Len() != 30*sec {
 		t.Errorf("gaps %+v", d.Rec.Gaps)
+	}
+}
+
+// TestMissing: a source that is down is named while it is, and is one gap.
+func TestMissing(t *testing.T) {
+	f := &fakeFeed{window: filled(t, time.Hour, 30), now: 30 * sec}
+	gap := kasoku.Gap{Source: "nginx", Reason: "refused\x1b[2J", Interval: kasoku.Interval{From: 25 * sec, To: 26 * sec}}
+	for ; gap.Interval.To <= 30*sec; gap.Interval.To += sec {
+		f.window.Missing(gap)
+	}
+	m := NewModel(f.Take(), f, Options{})
+	if s := m.Screen(); !strings.Contains(s, "no nginx: refused") || strings.Contains(s, "\x1b") {
+		t.Errorf("nginx is not named:\n%s", s)
+	}
+	_ = f.window.Gap(gap)
+	if g := f.window.Take().Rec.Gaps; len(g) != 1 || g[0].Interval != gap.Interval {
+		t.Errorf("gaps %+v", g)
 	}
 }
 

@@ -26,6 +26,14 @@ var exportForms = []string{"csv", "json", "openmetrics", "prometheus", "graphite
 // flushWithin is how long the last values may take at the end.
 const flushWithin = 10 * time.Second
 
+// Of a run: how many points wait for Carbon, few enough that it is seen when nobody
+// takes them; how long one write of them, and what is under way at the end, may take.
+const (
+	runBuffer      = 2000
+	runWriteWithin = 20 * time.Second
+	runFlushWithin = 30 * time.Second
+)
+
 // exportFlags are the flags of export as they were typed.
 type exportFlags struct {
 	to   string
@@ -146,10 +154,11 @@ func (f *exportFlags) carbonAddress() string {
 
 // carbon is the output to Graphite.
 func (f *exportFlags) carbon(start time.Time, drop bool) (*ship.Carbon, error) {
-	return ship.NewCarbon(ship.CarbonOptions{
-		Options: graphite.Options{Address: f.carbonAddress(), Protocol: graphite.Protocol(f.protocol)},
-		Prefix:  f.prefix, Start: start, Drop: drop,
-	})
+	o := graphite.Options{Address: f.carbonAddress(), Protocol: graphite.Protocol(f.protocol)}
+	if !drop {
+		o.Buffer, o.Timeout = runBuffer, runWriteWithin
+	}
+	return ship.NewCarbon(ship.CarbonOptions{Options: o, Prefix: f.prefix, Start: start, Drop: drop})
 }
 
 // create returns where text goes, and what ends it.
@@ -213,9 +222,13 @@ func (f *exportFlags) runToCarbon(ctx context.Context, e *env, rec *kasoku.Recor
 		return err
 	}
 	err = ship.Recording(ctx, rec, f.form(), f.only, out)
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushWithin)
+	within := flushWithin
+	if out.Stats().Connections > 0 {
+		within = runFlushWithin
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || err != nil {
 		cancel() // nobody waits for a server that did not take it so far
 	}
 	closed := out.Close(last)

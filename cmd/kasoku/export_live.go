@@ -11,6 +11,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/loop"
 	"github.com/kasoku/kasoku/observe"
+	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/ship"
 	"github.com/kasoku/kasoku/unit"
 )
@@ -79,7 +80,7 @@ func (f *exportFlags) beginLive(ctx context.Context, e *env) (*loop.Live, loop.O
 		return nil, o, err
 	}
 	for _, n := range notes {
-		fmt.Fprintf(e.stderr, "kasoku: warning: %s\n", n)
+		fmt.Fprintf(e.stderr, "kasoku: warning: %s\n", terminal.Clean(n))
 	}
 	return l, o, nil
 }
@@ -115,13 +116,18 @@ func (f *exportFlags) liveOutput(ctx context.Context, e *env, l *loop.Live, star
 func (f *exportFlags) sample(ctx context.Context, e *env, l *loop.Live, start time.Time, out ship.Output) error {
 	sampler := observe.New(observe.Options{
 		Host: l.Host.Name, Interval: f.watch.loop.Interval, Start: start, Sources: l.Sources,
-		Sink: ship.NewLive(ship.LiveOptions{Output: out, Form: f.form(), Only: f.only, OnGap: func(g kasoku.Gap) {
-			fmt.Fprintf(e.stderr, "kasoku: warning: %s gave nothing for %s: %q\n", g.Source, unit.Duration(g.Interval.Len()), g.Reason)
-		}}),
+		Sink: ship.NewLive(ship.LiveOptions{Output: out, Form: f.form(), Only: f.only,
+			OnGap: func(g kasoku.Gap) {
+				fmt.Fprintf(e.stderr, "kasoku: warning: %s gave nothing for %s: %q\n", g.Source, unit.Duration(g.Interval.Len()), g.Reason)
+			},
+			OnMissing: func(g kasoku.Gap) {
+				fmt.Fprintf(e.stderr, "kasoku: warning: %s gives nothing: %q\n", g.Source, g.Reason)
+			},
+		}),
 	})
 	err := sampler.Run(ctx)
 	for _, w := range sampler.Warnings() {
-		fmt.Fprintf(e.stderr, "kasoku: warning: %s\n", w.Text)
+		fmt.Fprintf(e.stderr, "kasoku: warning: %s\n", terminal.Clean(w.Text))
 	}
 	return err
 }
