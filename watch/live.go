@@ -254,6 +254,7 @@ func recorded(dir string) string {
 // followStatements asks what statements the database counted.
 func (l *Live) followStatements(ctx context.Context) {
 	var before *mysqlread.Digests
+	var looked time.Time
 	for rest := time.Duration(0); wait(ctx, rest); {
 		began := time.Now()
 		asked, cancel := context.WithTimeout(ctx, digestsWithin)
@@ -268,9 +269,9 @@ func (l *Live) followStatements(ctx context.Context) {
 		l.note("statements", "")
 		if before != nil {
 			added, _ := now.Since(before)
-			l.window.AddQueries(digest.Queries(added), int(time.Since(l.start)/time.Second))
+			l.window.AddQueries(digest.Queries(added), int(time.Since(l.start)/time.Second), began.Sub(looked))
 		}
-		before = now
+		before, looked = now, began
 	}
 }
 

@@ -53,7 +53,15 @@ type Model struct {
 	typed   string
 	message string // the last thing that a key did
 	quit    bool
-	told    map[string]bool // findings that lines have told
+	told    map[string]bool // findings and gaps that lines have told
+	asked   int             // second at which a mark was asked for
+	saving  *saving         // nil: nothing is being kept
+}
+
+// A saving is what there is being kept as a file.
+type saving struct {
+	done   chan struct{} // closed when result is known
+	result saved
 }
 
 // speeds are those of a replay, in seconds a second.
@@ -126,6 +134,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.Tick()
 		return m, m.next()
 	case saved:
+		m.saving = nil
 		m.message = "kept as " + msg.path
 		if msg.err != nil {
 			m.message = "not kept: " + msg.err.Error()
@@ -191,7 +200,7 @@ func (m *Model) Key(key, text string) tea.Cmd {
 	case "w":
 		return m.save()
 	case "m":
-		m.asks, m.typed = "mark", ""
+		m.asks, m.typed, m.asked = "mark", "", m.at
 	case "/":
 		m.asks, m.typed = "filter", m.filter[m.pane]
 	default:
@@ -208,12 +217,30 @@ func (m *Model) save() tea.Cmd {
 		m.message = "this is a run file already"
 		return nil
 	}
-	feed := m.feed
 	m.message = "keeping …"
-	return func() tea.Msg {
-		path, err := feed.Save()
-		return saved{path, err}
+	if m.saving != nil {
+		return nil
 	}
+	feed, s := m.feed, &saving{done: make(chan struct{})}
+	m.saving = s
+	go func() { // Wait waits for it
+		defer close(s.done)
+		s.result.path, s.result.err = feed.Save()
+	}()
+	return func() tea.Msg {
+		<-s.done
+		return s.result
+	}
+}
+
+// Wait waits, after the screen has gone, until what a key asked to keep is kept, and
+// returns where. Without a path and an error there was nothing to wait for.
+func (m *Model) Wait() (path string, err error) {
+	if m.saving == nil {
+		return "", nil
+	}
+	<-m.saving.done
+	return m.saving.result.path, m.saving.result.err
 }
 
 // timeKey handles the keys that move in time.
@@ -277,7 +304,7 @@ func (m *Model) paneKey(key string) {
 		if len(key) == 1 && key >= "1" && key <= "9" {
 			n := int(key[0] - '0')
 			switch {
-			case n == m.open || n > len(m.data.Findings):
+			case n == m.open || n > len(m.data.Findings) || !m.data.found(&m.data.Findings[n-1], m.at):
 				m.open = 0
 			default:
 				m.open = n
@@ -329,12 +356,12 @@ func (m *Model) mark(text string) {
 		m.message = "a run file is not changed here: `kasoku note` says more of a run"
 		return
 	}
-	if err := m.feed.Mark(time.Duration(m.at)*time.Second, text); err != nil {
+	if err := m.feed.Mark(time.Duration(m.asked)*time.Second, text); err != nil {
 		m.message = "not marked: " + err.Error()
 		return
 	}
 	m.data = m.feed.Take()
-	m.message = fmt.Sprintf("marked %s", m.data.clock(m.at))
+	m.message = fmt.Sprintf("marked %s", m.data.clock(m.asked))
 }
 
 // View draws the screen.

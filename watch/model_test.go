@@ -254,3 +254,68 @@ func TestLinesMissNoSecond(t *testing.T) {
 		}
 	})
 }
+
+// TestQuitWhileKeeping: quitting waits for the file that is being kept.
+func TestQuitWhileKeeping(t *testing.T) {
+	f := &fakeFeed{window: filled(t, time.Hour, 3), now: 3 * sec, saved: errors.New("disk full")}
+	m := NewModel(f.Take(), f, Options{})
+	if path, err := m.Wait(); path != "" || err != nil {
+		t.Errorf("nothing was to be kept: %q, %v", path, err)
+	}
+	m.Key("w", "w")
+	m.Key("q", "q")
+	if path, err := m.Wait(); path == "" || err == nil {
+		t.Errorf("%q, %v", path, err)
+	}
+}
+
+// TestMarkWherePressed: a mark has the time at which its key was pressed.
+func TestMarkWherePressed(t *testing.T) {
+	f := &fakeFeed{window: filled(t, time.Hour, 30), now: 20 * sec}
+	m := NewModel(f.Take(), f, Options{})
+	m.Key("m", "m")
+	f.now = 30 * sec
+	m.Tick()
+	m.Key("x", "x")
+	m.Key("enter", "")
+	if e := f.Take().Rec.Events; len(e) != 1 || e[0].At != 20*sec {
+		t.Errorf("events %+v", e)
+	}
+}
+
+// TestNumbersOfFindings: in a replay a key opens the finding that has its number.
+func TestNumbersOfFindings(t *testing.T) {
+	rec := sample()
+	all := findings()
+	all[0].Interval = kasoku.Interval{From: 300 * sec, To: 310 * sec}
+	all[1].Interval = kasoku.Interval{From: 5 * sec, To: 310 * sec}
+	rec.Diagnosis.Findings = all
+	m := NewModel(Replay(rec), nil, Options{})
+	m.stay()
+	m.Go(100)
+	m.Key("1", "1")
+	if m.open != 0 {
+		t.Error("a finding is told before its time")
+	}
+	if t2 := m.data.findings(m.at); len(t2.rows) != 1 || t2.rows[0].values[0] != 2 {
+		t.Fatalf("rows %+v", t2.rows)
+	}
+	m.Key("2", "2")
+	if !strings.Contains(m.Screen(), all[1].ID) || strings.Contains(m.Screen(), all[0].ID) {
+		t.Errorf("key 2 opens:\n%s", m.Screen())
+	}
+}
+
+// TestStates: a run that has ended, or that nobody writes any more, is not live.
+func TestStates(t *testing.T) {
+	f := &fakeFeed{window: filled(t, time.Hour, 3), now: 3 * sec}
+	m := NewModel(f.Take(), f, Options{})
+	m.data.Silent = 9 * sec
+	if got := m.state(); got != "no data for 9 s, retrying" {
+		t.Error(got)
+	}
+	m.data.Live = false
+	if got := m.state(); got != "ended" {
+		t.Error(got)
+	}
+}

@@ -141,14 +141,15 @@ func (d *Data) cpus(at int) table {
 
 // statements are the classes of the last seconds.
 func (d *Data) statements(at int) table {
-	t := table{id: "statements", title: fmt.Sprintf("statements, last %d s", recent), columns: []column{
+	from, long := d.looked(at)
+	t := table{id: "statements", title: fmt.Sprintf("statements, last %.0f s", long), columns: []column{
 		{name: "statement", text: true, wide: true}, {name: "calls", unit: "/s"}, {name: "at once", decimal: 2}, {name: "each", unit: "ms", decimal: 2}, {name: "sent", unit: "rows/call", drop: 1},
 	}, sorts: []int{2, 1, 3}}
 	for i := range d.Rec.Queries {
 		q := &d.Rec.Queries[i]
 		var calls, rows uint64
 		var total time.Duration
-		for s := at - recent + 1; s <= at; s++ {
+		for s := from; s <= at; s++ {
 			one := q.Seconds[s]
 			calls, rows, total = calls+one.Calls, rows+one.Rows, total+one.Total
 		}
@@ -158,10 +159,32 @@ func (d *Data) statements(at int) table {
 		r := t.newRow()
 		r.words[0] = clean(cmp.Or(q.Fingerprint, q.Sample))
 		n := float64(calls)
-		r.values[1], r.values[2], r.values[3], r.values[4] = n/recent, total.Seconds()/recent, total.Seconds()*1e3/n, float64(rows)/n
+		r.values[1], r.values[2], r.values[3], r.values[4] = n/long, total.Seconds()/long, total.Seconds()*1e3/n, float64(rows)/n
 		t.rows = append(t.rows, r)
 	}
 	return t
+}
+
+// looked returns the first of the seconds up to at whose statements are shown, and how
+// many seconds they were counted in. Live they are looked at only so often: as many
+// looks count as cover no more than the recent seconds, at least one.
+func (d *Data) looked(at int) (from int, long float64) {
+	from = at - recent + 1
+	for i := len(d.looks) - 1; i >= 0; i-- {
+		l := &d.looks[i]
+		if l.second > at {
+			continue
+		}
+		took := l.long.Seconds()
+		if long == 0 && float64(at-l.second) > max(recent, 2*took) || long > 0 && long+took > recent+1 {
+			break
+		}
+		from, long = l.second, long+took
+	}
+	if long == 0 {
+		return from, recent
+	}
+	return from, long
 }
 
 // routes are those of the access logs of a run, in the last seconds.

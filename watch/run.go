@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -31,44 +33,81 @@ func Run(ctx context.Context, m *Model, in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// A Following is a run that another process records, read again and again.
+// A Following is a run that another process records, read again and again until it has
+// ended or Close is called.
 type Following struct {
 	path string
-	data *Data
-	next time.Time // not read again before
+	last atomic.Pointer[reading]
+	stop context.CancelFunc
+	done sync.WaitGroup
 }
 
-// Follow returns a run's file that is still written.
+// A reading is what a file held. It is not changed once it can be seen.
+type reading struct {
+	rec   *kasoku.Recording
+	load  Load
+	grown time.Time // when there was something new
+}
+
+// Follow returns a run's file that is still written. It is to be closed.
 func Follow(path string, rec *kasoku.Recording) *Following {
-	f := &Following{path: path, data: Replay(rec)}
-	f.data.Live = true
-	f.grow()
+	f := &Following{path: path}
+	grow(rec)
+	grown := rec.Run.Started.Add(rec.Run.Length)
+	if now := time.Now(); grown.After(now) {
+		grown = now
+	}
+	f.last.Store(&reading{rec, LoadOf(rec), grown})
+	var ctx context.Context
+	ctx, f.stop = context.WithCancel(context.Background())
+	f.done.Go(func() { f.read(ctx) })
 	return f
 }
 
+// read reads the file until the run has ended. A long run takes long to read, and is
+// read the less often.
+func (f *Following) read(ctx context.Context) {
+	for rest := time.Second; f.last.Load().rec.Run.State == kasoku.Running && wait(ctx, rest); {
+		began := time.Now()
+		if rec, err := runstore.Open(f.path); err == nil { // else there is nothing new
+			grow(rec)
+			before := f.last.Load()
+			grown := before.grown
+			if rec.Run.Length > before.rec.Run.Length {
+				grown = began
+			}
+			f.last.Store(&reading{rec, LoadOf(rec), grown})
+		}
+		rest = max(time.Second, runShare*time.Since(began))
+	}
+}
+
 // grow lets a run whose end is not known yet reach to its last sample.
-func (f *Following) grow() {
-	for i := range f.data.Rec.Series {
-		if p := f.data.Rec.Series[i].Points; len(p) > 0 {
-			f.data.Rec.Run.Length = max(f.data.Rec.Run.Length, p[len(p)-1].At)
+func grow(rec *kasoku.Recording) {
+	for i := range rec.Series {
+		if p := rec.Series[i].Points; len(p) > 0 {
+			rec.Run.Length = max(rec.Run.Length, p[len(p)-1].At)
 		}
 	}
 }
 
-// Take returns the run as it is now. A long run takes long to read, and is read the
-// less often.
+// Take returns the run as it was read last.
 func (f *Following) Take() *Data {
-	if f.data.Rec.Run.State != kasoku.Running || time.Now().Before(f.next) {
-		return f.data
+	r := f.last.Load()
+	d := &Data{Rec: r.rec, Load: r.load, Live: r.rec.Run.State == kasoku.Running}
+	if r.rec.Diagnosis != nil {
+		d.Findings = r.rec.Diagnosis.Findings
 	}
-	began := time.Now()
-	if rec, err := runstore.Open(f.path); err == nil {
-		f.data = Replay(rec)
-		f.data.Live = rec.Run.State == kasoku.Running
-		f.grow()
+	if d.Live {
+		d.Silent = time.Since(r.grown)
 	}
-	f.next = time.Now().Add(runShare * time.Since(began))
-	return f.data
+	return d
+}
+
+// Close ends the reading.
+func (f *Following) Close() {
+	f.stop()
+	f.done.Wait()
 }
 
 // errTheirs says that the file is another process's.

@@ -15,11 +15,13 @@ type Data struct {
 	Load   Load
 	Oldest time.Duration // nothing older is there
 	Live   bool          // more comes
+	Silent time.Duration // nothing has come for so long
 
 	Findings []kasoku.Finding // on the run's clock
 	Notes    []string         // what is not seen, and why
 	Recorded string           // run that is being recorded meanwhile
 
+	looks []counted // at statements, when that is known; oldest first
 	index map[seriesName][]*kasoku.Series
 	tick  int // seconds between two samples, at least 1
 }

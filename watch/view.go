@@ -78,9 +78,16 @@ func (m *Model) title() string {
 	return title
 }
 
+// silentFrom is after how long without anything new that is said.
+const silentFrom = 4 * time.Second
+
 // state says whether what is seen is now.
 func (m *Model) state() string {
 	switch behind := m.last() - m.at; {
+	case m.feed != nil && m.follow && !m.data.Live:
+		return "ended"
+	case m.feed != nil && m.follow && m.data.Silent > silentFrom:
+		return fmt.Sprintf("no data for %d s, retrying", int(m.data.Silent/time.Second))
 	case m.feed != nil && m.follow:
 		return "live"
 	case m.feed != nil:
@@ -92,7 +99,7 @@ func (m *Model) state() string {
 }
 
 func (m *Model) stateTone() tone {
-	if m.feed != nil && !m.follow {
+	if m.feed != nil && (!m.follow || !m.data.Live || m.data.Silent > silentFrom) {
 		return warning
 	}
 	return plain
@@ -291,7 +298,7 @@ func (m *Model) findingBlock(c *canvas, t *table, rows int) {
 		c.line(piece{" findings", bold}, piece{"  " + m.noFinding(), dim})
 		return
 	}
-	title := []piece{{" findings", bold}, {"  " + m.findingNote(len(t.rows)), dim}}
+	title := []piece{{" findings", bold}, {"  " + m.findingNote(t), dim}}
 	c.tableLines(t, title, 0, rows)
 }
 
@@ -302,9 +309,13 @@ func (m *Model) noFinding() string {
 	return "none up to here"
 }
 
-func (m *Model) findingNote(n int) string {
+func (m *Model) findingNote(t *table) string {
+	n := len(t.rows)
 	note := "1–" + fmt.Sprint(min(n, 9)) + " tells more"
-	if n == 1 {
+	switch {
+	case int(t.rows[n-1].values[0]) != n: // some come later in the replay
+		note = "a number tells more"
+	case n == 1:
 		note = "1 tells more"
 	}
 	if m.feed != nil {
@@ -374,7 +385,7 @@ func (m *Model) footer(c *canvas) {
 	status := m.cost()
 	switch {
 	case m.asks == "mark":
-		c.line(piece{" mark " + m.data.clock(m.at) + ": ", bold}, piece{m.typed + "_", plain}, piece{"   enter keeps, esc leaves", dim})
+		c.line(piece{" mark " + m.data.clock(m.asked) + ": ", bold}, piece{m.typed + "_", plain}, piece{"   enter keeps, esc leaves", dim})
 	case m.asks == "filter":
 		c.line(piece{" filter " + m.pane + ": ", bold}, piece{m.typed + "_", plain}, piece{"   enter keeps, esc leaves", dim})
 	case m.message != "":

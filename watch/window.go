@@ -151,16 +151,18 @@ func (w *Window) seconds(from int) (out []kasoku.LoadSecond) {
 	return out
 }
 
-// AddQueries adds what statements did up to a second, since they were counted last.
-func (w *Window) AddQueries(queries []kasoku.Query, second int) {
+// AddQueries adds what statements did up to a second, since they were counted last, so
+// long before.
+func (w *Window) AddQueries(queries []kasoku.Query, second int, long time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.counted = append(w.counted, counted{second, queries})
+	w.counted = append(w.counted, counted{second, long, queries})
 }
 
 // counted is what statements did up to a second.
 type counted struct {
 	second  int
+	long    time.Duration // since the look before
 	queries []kasoku.Query
 }
 
@@ -225,7 +227,7 @@ func (w *Window) Take() *Data {
 	rec.Gaps = slices.Clone(w.rec.Gaps)
 	rec.Events = slices.Clone(w.rec.Events)
 	rec.Queries = sum(w.counted, 0, int(w.now/time.Second)+1)
-	return &Data{Rec: &rec, Load: w.load.clone(), Oldest: w.forgot, Live: true}
+	return &Data{Rec: &rec, Load: w.load.clone(), Oldest: w.forgot, Live: true, looks: slices.Clone(w.counted)}
 }
 
 // Minute returns the last stretch of the window as a run of its own, whose clock

@@ -36,8 +36,8 @@ func TestWindowForgets(t *testing.T) {
 	n, first := len(s.Points), s.Points[0]
 	_ = w.Mark(50*sec, "old")
 	w.AddSeconds([]kasoku.LoadSecond{loadSecond(50), loadSecond(290)}, nil)
-	w.AddQueries([]kasoku.Query{{ID: "A", Calls: 1}}, 50)
-	w.AddQueries([]kasoku.Query{{ID: "A", Calls: 2}}, 290)
+	w.AddQueries([]kasoku.Query{{ID: "A", Calls: 1}}, 50, 5*sec)
+	w.AddQueries([]kasoku.Query{{ID: "A", Calls: 2}}, 290, 5*sec)
 	for i := 101; i <= 300; i++ {
 		for _, f := range frames(i) {
 			_ = w.Frame(&f)
@@ -64,8 +64,8 @@ func TestWindowForgets(t *testing.T) {
 // TestMinute: the last minute is a run by itself.
 func TestMinute(t *testing.T) {
 	w := filled(t, time.Hour, 250)
-	w.AddQueries([]kasoku.Query{{ID: "A", Calls: 7, RowsExamined: 70}}, 180)
-	w.AddQueries([]kasoku.Query{{ID: "A", Calls: 5, RowsExamined: 50}}, 240)
+	w.AddQueries([]kasoku.Query{{ID: "A", Calls: 7, RowsExamined: 70}}, 180, 5*sec)
+	w.AddQueries([]kasoku.Query{{ID: "A", Calls: 5, RowsExamined: 50}}, 240, 5*sec)
 	rec, from := w.Minute(time.Minute)
 	if want := 190*sec + 3*time.Millisecond; from != want || rec.Run.Length != time.Minute {
 		t.Errorf("from %s for %s, want %s for a minute", from, rec.Run.Length, want)
@@ -189,6 +189,26 @@ func TestColumnsStand(t *testing.T) {
 	for i := 1; i < len(a)-1; i++ {
 		if a[i] != b[i] && !(math.IsNaN(a[i]) && math.IsNaN(b[i])) {
 			t.Errorf("column %d is %v at 305 s and %v at 310 s", i, a[i], b[i])
+		}
+	}
+}
+
+// TestStatementsOfSlowLooks: calls are divided by the time in which they were counted.
+func TestStatementsOfSlowLooks(t *testing.T) {
+	for _, tc := range []struct {
+		every, at int
+		title     string
+	}{
+		{5, 200, "statements, last 10 s"}, {25, 200, "statements, last 25 s"}, {25, 220, "statements, last 25 s"}, {8, 203, "statements, last 8 s"},
+	} {
+		w := filled(t, time.Hour, 230)
+		for s := tc.every; s <= 200; s += tc.every {
+			w.AddQueries([]kasoku.Query{{ID: "A", Fingerprint: "select 1", Calls: uint64(40 * tc.every), Total: 2 * time.Duration(tc.every) * sec,
+				Seconds: map[int]kasoku.QuerySecond{}}}, s, time.Duration(tc.every)*sec)
+		}
+		table := w.Take().statements(tc.at)
+		if len(table.rows) != 1 || table.title != tc.title || table.rows[0].values[1] != 40 || table.rows[0].values[2] != 2 {
+			t.Errorf("looks each %d s, at %d s: %q %+v", tc.every, tc.at, table.title, table.rows)
 		}
 	}
 }

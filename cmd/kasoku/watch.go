@@ -118,6 +118,7 @@ func (f *watchFlags) replay(cmd *cobra.Command, e *env, name string) error {
 	defer cancel()
 	if rec.Run.State == kasoku.Running {
 		follow := watch.Follow(path, rec)
+		defer follow.Close()
 		return f.show(ctx, e, watch.NewModel(follow.Take(), follow, e.screen("")))
 	}
 	return f.show(ctx, e, watch.NewModel(watch.Replay(rec), nil, e.screen("")))
@@ -153,17 +154,24 @@ func (f *watchFlags) live(cmd *cobra.Command, e *env) (err error) {
 	}
 	ctx, cancel := f.limited(ctx)
 	defer cancel()
-	if err := f.show(ctx, e, watch.NewModel(l.Take(), l, e.screen(o.Watch.Run.Project))); err != nil {
-		return err
+	m := watch.NewModel(l.Take(), l, e.screen(o.Watch.Run.Project))
+	shown := f.show(ctx, e, m)
+	err = told(e, m.Wait)
+	if f.out != "" {
+		err = errors.Join(err, told(e, l.Save))
 	}
-	if f.out == "" {
-		return nil
-	}
-	path, err := l.Save()
+	return errors.Join(shown, err)
+}
+
+// told says where what was seen is kept, or why it is not.
+func told(e *env, save func() (path string, err error)) error {
+	path, err := save()
 	if err != nil {
 		return fmt.Errorf("keep what was seen: %w", err)
 	}
-	fmt.Fprintf(e.stderr, "saved  %s\n", path)
+	if path != "" {
+		fmt.Fprintf(e.stderr, "saved  %s\n", path)
+	}
 	return nil
 }
 
