@@ -162,7 +162,7 @@ const FastInterval = 100 * time.Millisecond
 // and groups that are parts of the source process, and profiles.
 func SourceNames() []string {
 	return []string{"host", "process", "threads", "groups", "cgroup", "sockets", "mysql", "locks",
-		"nginx", "varnish", "redis", "graphite", "expvar", "pprof"}
+		"replication", "digests", "tables", "nginx", "varnish", "redis", "graphite", "expvar", "pprof"}
 }
 
 // Capture says what of the configuration in force is kept with a run.

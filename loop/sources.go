@@ -14,6 +14,7 @@ import (
 	"github.com/kasoku/kasoku/observe/graphite"
 	"github.com/kasoku/kasoku/observe/host"
 	"github.com/kasoku/kasoku/observe/logsize"
+	"github.com/kasoku/kasoku/observe/mysql"
 	"github.com/kasoku/kasoku/observe/nginx"
 	"github.com/kasoku/kasoku/observe/process"
 	"github.com/kasoku/kasoku/observe/redis"
@@ -29,7 +30,10 @@ func (s *session) sources() ([]observe.Source, *process.Source, error) {
 		return nil, nil, err
 	}
 	if s.db != nil {
-		out = append(out, s.db.source, s.db.locks, s.db.detail.Replication, s.db.detail.Digests, s.db.detail.Tables)
+		out = append(out, s.db.source, s.db.detail.Replication, s.db.detail.Digests, s.db.detail.Tables)
+		if s.o.on(mysql.Name) {
+			out = append(out, s.db.locks) // the status tells it when to look
+		}
 	}
 	if len(s.o.Expvar) > 0 {
 		out = append(out, expvar.New(s.o.Expvar...))

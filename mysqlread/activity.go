@@ -20,13 +20,15 @@ type DigestCount struct {
 // ActiveDigests are the classes of statements that ran of late.
 type ActiveDigests struct {
 	Classes []DigestCount // those with most time first
-	Cut     bool          // there were more than were asked for
+	Cut     uint64        // how many more there were than were asked for
 	Lost    uint64        // statements that the server has in no class, since it counts
 }
 
 const activeQuery = "SELECT /* kasoku */ COALESCE(SCHEMA_NAME, ''), COALESCE(DIGEST, ''), COALESCE(LEFT(DIGEST_TEXT, 1024), ''), COUNT_STAR, " +
 	"SUM_TIMER_WAIT, SUM_ROWS_EXAMINED, SUM_ROWS_SENT FROM performance_schema.events_statements_summary_by_digest " +
 	"WHERE DIGEST IS NULL OR %s ORDER BY DIGEST IS NULL DESC, SUM_TIMER_WAIT DESC LIMIT %d"
+
+const countQuery = "SELECT /* kasoku */ COUNT(*) FROM performance_schema.events_statements_summary_by_digest WHERE DIGEST IS NOT NULL AND %s"
 
 // ActiveDigests reads the classes that had a statement within a time, at most so
 // many of them; within 0, those of all times. ok is false where the server does not
@@ -44,18 +46,25 @@ func (r *Reader) ActiveDigests(ctx context.Context, within time.Duration, most i
 		out = ActiveDigests{}
 		var c DigestCount
 		var total uint64
-		return r.query(ctx, conn, fmt.Sprintf(activeQuery, recent, most+2), func() error {
+		err := r.query(ctx, conn, fmt.Sprintf(activeQuery, recent, most+2), func() error {
 			switch {
 			case c.Key.ID == "":
 				out.Lost += c.Calls
 			case len(out.Classes) == most:
-				out.Cut = true
+				out.Cut++
 			default:
 				c.Total = picoseconds(total)
 				out.Classes = append(out.Classes, c)
 			}
 			return nil
 		}, &c.Key.Schema, &c.Key.ID, &c.Text, &c.Calls, &total, &c.RowsExamined, &c.RowsSent)
+		if err != nil || out.Cut == 0 {
+			return err
+		}
+		var all uint64
+		err = r.row(ctx, conn, fmt.Sprintf(countQuery, recent), &all)
+		out.Cut = max(out.Cut, all-min(all, uint64(most)))
+		return err
 	})
 	if err != nil {
 		return ActiveDigests{}, true, forbidden(fmt.Errorf("statement digests: %w", err))

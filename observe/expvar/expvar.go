@@ -8,8 +8,8 @@
 // for names of runtime/metrics. Each is named after where it stands. Nothing else of
 // the answer is kept: it holds the program's command line.
 //
-// A program that does not answer costs a gap with the reason; the others are read
-// all the same.
+// All programs are asked side by side. That one does not answer is a warning, and no
+// delay for the others; that none does is a gap with the reason.
 //
 // # Units and clock
 //
@@ -32,6 +32,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -63,34 +64,50 @@ func Check(address string) error {
 type Source struct {
 	client    *http.Client
 	addresses []string
-	answered  bool // some program did
-	found     bool // something in an answer
+	told      []told // of each address
+	answered  bool   // some program did
+	found     bool   // something in an answer
 
 	collections map[string]float64 // by instance, as of the tick before
+}
+
+// told is how often an address was asked in vain, and why at last.
+type told struct {
+	asked, failed int
+	err           error
 }
 
 // New returns a source for the addresses. Nothing is asked yet.
 func New(addresses ...string) *Source {
 	// An own transport: the process's shared one would keep connections for others,
 	// and go through a proxy.
-	return &Source{addresses: slices.Clone(addresses), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1}}}
+	return &Source{
+		addresses: slices.Clone(addresses), told: make([]told, len(addresses)),
+		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1}},
+	}
 }
 
 // Name returns "expvar".
 func (s *Source) Name() string { return Name }
 
-// Collect reads all programs. It fails when none of them can be read.
+// Collect reads all programs, side by side. It fails when none of them can be read.
 func (s *Source) Collect(ctx context.Context, f *kasoku.Frame) error {
-	ctx, cancel := context.WithTimeout(ctx, answerLimit)
-	defer cancel()
+	type answer struct {
+		found []Found
+		err   error
+	}
+	answers := make([]answer, len(s.addresses))
+	var all sync.WaitGroup
+	for i, a := range s.addresses {
+		all.Go(func() { answers[i].found, answers[i].err = s.read(ctx, a) })
+	}
+	all.Wait()
 	var errs []error
-	for _, a := range s.addresses {
-		body, err := s.fetch(ctx, a)
-		var found []Found
-		if err == nil {
-			found, err = Parse(body)
-		}
-		if err != nil {
+	for i, a := range s.addresses {
+		t, found := &s.told[i], answers[i].found
+		t.asked++
+		if err := answers[i].err; err != nil {
+			t.failed, t.err = t.failed+1, err
 			errs = append(errs, fmt.Errorf("%s: %w", a, err))
 			continue
 		}
@@ -102,6 +119,17 @@ func (s *Source) Collect(ctx context.Context, f *kasoku.Frame) error {
 		return errors.Join(errs...)
 	}
 	return nil
+}
+
+// read asks one program.
+func (s *Source) read(ctx context.Context, address string) ([]Found, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
+	body, err := s.fetch(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(body)
 }
 
 func (s *Source) fetch(ctx context.Context, address string) (body []byte, err error) {
@@ -153,15 +181,27 @@ func (s *Source) emit(f *kasoku.Frame, address string, found []Found) {
 	}
 }
 
-// Warnings says when programs answered and none told anything.
-func (s *Source) Warnings() []kasoku.Warning {
-	if !s.answered || s.found {
+// Warnings says which programs could not be read although others could, and when
+// programs answered and none told anything. That none could be read, gaps say.
+func (s *Source) Warnings() (out []kasoku.Warning) {
+	if !s.answered {
 		return nil
 	}
-	return []kasoku.Warning{{
+	for i, t := range s.told {
+		if len(s.told) > 1 && t.failed > 0 {
+			out = append(out, kasoku.Warning{
+				Code: "expvar-partial", Text: fmt.Sprintf("%s was not read at %d of %d ticks: %v", s.addresses[i], t.failed, t.asked, t.err),
+				Hint: "does the program run, and serve expvar at this address? [watch] expvar lists the addresses",
+			})
+		}
+	}
+	if s.found {
+		return out
+	}
+	return append(out, kasoku.Warning{
 		Code: "no-pools", Text: "no connection pool and no memory in what " + strings.Join(s.addresses, ", ") + " answered",
 		Hint: `publish it: expvar.Publish("db", expvar.Func(func() any { return db.Stats() }))`,
-	}}
+	})
 }
 
 // Close gives up the connections.

@@ -154,8 +154,30 @@ func TestCollectFails(t *testing.T) {
 	code = http.StatusNotFound
 	f("answered 404", srv.URL)
 	code, answer = http.StatusOK, `{"db":{"OpenConnections":1,"InUse":1,"Idle":0,"WaitCount":7}}`
-	f("", srv.URL, "http://127.0.0.1:1/")
+	if w := f("", "http://127.0.0.1:1/", srv.URL).Warnings(); len(w) != 1 || w[0].Hint == "" ||
+		!strings.Contains(w[0].Text, "http://127.0.0.1:1/ was not read at 1 of 1 ticks") {
+		t.Errorf("%+v", w)
+	}
 	f("refused", "http://127.0.0.1:1/")
+}
+
+// Programs are asked side by side: each of these answers only when both were asked.
+func TestCollectSideBySide(t *testing.T) {
+	met := make(chan struct{})
+	page := func(meet func()) string {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			meet()
+			fmt.Fprint(w, `{"goroutines":7}`)
+		}))
+		t.Cleanup(srv.Close)
+		return srv.URL
+	}
+	s := expvar.New(page(func() { <-met }), page(func() { close(met) }))
+	defer s.Close()
+	var f kasoku.Frame
+	if err := s.Collect(t.Context(), &f); err != nil || len(f.Samples) != 2 {
+		t.Error(err, f.Samples)
+	}
 }
 
 func TestCheck(t *testing.T) {

@@ -33,9 +33,10 @@ type file struct {
 // storage reads the newest value of each file that has changed.
 func (s *Source) storage(_ context.Context, f *kasoku.Frame) error {
 	if s.ticks%lookTicks == 0 {
-		if err := s.findFiles(); err != nil {
-			return err
-		}
+		s.noFiles = s.findFiles()
+	}
+	if s.noFiles != nil {
+		return s.noFiles
 	}
 	now := s.now()
 	var errs []error

@@ -91,6 +91,7 @@ type Source struct {
 	failed  map[place]error  // the last error of each place that had one
 	conn    *Conn
 	files   map[string]*file
+	noFiles error // why the last look for files found none
 	ticks   int
 	client  *http.Client
 	nextAsk time.Time // of the render API
@@ -121,8 +122,6 @@ func (s *Source) Name() string { return Name }
 // Collect looks wherever values may be. It fails when none of the places could be
 // looked at.
 func (s *Source) Collect(ctx context.Context, f *kasoku.Frame) error {
-	ctx, cancel := context.WithTimeout(ctx, answerLimit)
-	defer cancel()
 	var errs []error
 	looked := 0
 	for _, p := range []struct {
@@ -134,7 +133,7 @@ func (s *Source) Collect(ctx context.Context, f *kasoku.Frame) error {
 			continue
 		}
 		looked++
-		if err := p.look(ctx, f); err != nil {
+		if err := within(ctx, f, p.look); err != nil {
 			errs = append(errs, err)
 			s.failed[p.place] = err
 		} else {
@@ -146,6 +145,13 @@ func (s *Source) Collect(ctx context.Context, f *kasoku.Frame) error {
 		return errors.Join(errs...)
 	}
 	return nil
+}
+
+// within gives a look the time that each place has, whatever the others took.
+func within(ctx context.Context, f *kasoku.Frame, look func(context.Context, *kasoku.Frame) error) error {
+	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
+	return look(ctx, f)
 }
 
 // A place is where values are found; several are a sum.

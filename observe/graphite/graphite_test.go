@@ -233,6 +233,27 @@ func TestCollect_Files(t *testing.T) {
 	}
 }
 
+// TestCollect_NoFiles: what cannot be looked at is a gap until the next look.
+func TestCollect_NoFiles(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "none")
+	s, err := New(Options{Storage: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for i := range lookTicks + 1 {
+		err := s.Collect(t.Context(), &kasoku.Frame{})
+		if gap := i < lookTicks; (err != nil) != gap {
+			t.Fatalf("tick %d: %v", i, err)
+		}
+		if i == 0 {
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 // TestCollect_Place: a place that cannot be looked at is told when another can.
 func TestCollect_Place(t *testing.T) {
 	s, err := New(Options{Storage: t.TempDir(), Render: "http://127.0.0.1:1/render"})

@@ -53,7 +53,8 @@ func (s *Source) collectSoftnet(text []byte, f *kasoku.Frame) error {
 }
 
 // collectConntrack takes how many connections the table of tracked connections
-// refused or threw out because it was full, over all CPUs.
+// refused or threw out because it was full, over all CPUs. insert_failed is none of
+// them: it counts two packets that made one connection at the same moment.
 //
 //	entries  clashres found new invalid ignore delete chainlength insert insert_failed drop early_drop …
 //
@@ -61,8 +62,8 @@ func (s *Source) collectSoftnet(text []byte, f *kasoku.Frame) error {
 // a line a CPU. Which column is which is in the heading.
 func (s *Source) collectConntrack(text []byte, f *kasoku.Frame) error {
 	heading, text, _ := procfile.Line(text)
-	failed, drop, early := column(heading, "insert_failed"), column(heading, "drop"), column(heading, "early_drop")
-	if failed < 0 || drop < 0 || early < 0 {
+	drop, early := column(heading, "drop"), column(heading, "early_drop")
+	if drop < 0 || early < 0 {
 		return errors.New("columns are missing")
 	}
 	var sum uint64
@@ -73,7 +74,7 @@ func (s *Source) collectConntrack(text []byte, f *kasoku.Frame) error {
 			return nil
 		}
 		text = rest
-		for _, c := range [...]int{failed, drop, early} {
+		for _, c := range [...]int{drop, early} {
 			word, _ := procfile.Word(procfile.Skip(line, c))
 			n, ok := procfile.Hex(word)
 			if !ok {

@@ -169,6 +169,46 @@ func TestDigests(t *testing.T) {
 	})
 }
 
+// A class that joins a series counts from then on; one that missed a cut answer has
+// no value.
+func TestDigests_JoinAndCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		count := func(schema, text string, calls uint64) mysqlread.DigestCount {
+			return mysqlread.DigestCount{Key: mysqlread.DigestKey{Schema: schema, ID: text}, Text: text, Calls: calls, Total: time.Duration(calls) * time.Second}
+		}
+		srv := &deep{}
+		s := srv.detail().Digests
+		f := func(want string, cut uint64, classes ...mysqlread.DigestCount) {
+			t.Helper()
+			srv.digests = mysqlread.ActiveDigests{Classes: classes, Cut: cut}
+			var calls []string
+			for part := range strings.SplitSeq(read(t, s), ", ") {
+				if strings.HasPrefix(part, "calls") || strings.HasPrefix(part, "time") || strings.HasPrefix(part, "dropped") {
+					calls = append(calls, part)
+				}
+			}
+			equal(t, strings.Join(calls, ", "), want)
+			<-time.After(10 * time.Second)
+		}
+		f("calls x=5, time x=5, calls y=1, time y=1, dropped=0", 0, count("a", "X", 5), count("a", "Y", 1))
+		f("calls x=6, time x=6, calls y=1, time y=1, dropped=0", 0, count("a", "X", 6), count("b", "X", 1000))
+		f("calls x=10, time x=10, dropped=7", 7, count("a", "X", 7), count("b", "X", 1003))
+		f("calls y=2, time y=2, dropped=7", 7, count("a", "Y", 2))
+		f("calls x=9, time x=9, calls y=2, time y=2, dropped=0", 0, count("a", "X", 7), count("b", "X", 2)) // b anew
+	})
+}
+
+// Statements that begin alike have names of their own.
+func TestShortenTo(t *testing.T) {
+	text := strings.Repeat("x", 200)
+	if got, want := shortenTo(text, "0123456789abcdef012"), strings.Repeat("x", 140)+"… 0123456789abcdef"; got != want || len(got) != longestName {
+		t.Errorf("%q", got)
+	}
+	if got := shortenTo("short", "id"); got != "short" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestTables(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := &deep{uses: []mysqlread.Use{

@@ -21,6 +21,7 @@ const (
 	mostDigests = 100 // classes of statements that have series
 	mostUses    = 100 // tables, and as many indexes
 	longestName = 160 // bytes of a statement in the name of a series
+	idBytes     = 16  // of a class, where its statement is cut
 )
 
 // Digests is the source "digests": how often the statements of each class ran, and
@@ -29,7 +30,9 @@ const (
 //
 // A class has series from the moment on in which it is first seen: at the start
 // those with most time, later those that run, a hundred in all; "dropped" is how
-// many more were active. "lost" counts the statements that the server has in no class,
+// many more were active. When more were active than are read, those that were not
+// read have no value at that tick. Classes with one text share series; one that joins
+// counts from then on. "lost" counts the statements that the server has in no class,
 // for its own table is full.
 type Digests struct {
 	part
@@ -41,13 +44,17 @@ type Digests struct {
 // A class is one of the server's, with its last counts.
 type class struct {
 	now    mysqlread.DigestCount
-	series int // several schemas may share one
+	base   mysqlread.DigestCount // what it had done before it joined its series
+	series int                   // several schemas may share one
+	read   bool                  // at the last tick
 }
 
 // A digestSeries is what has one name.
 type digestSeries struct {
-	name                        string
-	calls, time, examined, sent float64
+	name                  string
+	calls, examined, sent uint64
+	time                  time.Duration
+	missed                bool // what one of its classes did is not known
 }
 
 // Name returns "digests".
@@ -64,8 +71,8 @@ func (s *Digests) Collect(ctx context.Context, f *kasoku.Frame) error {
 		if err != nil || !ok {
 			return snapshotEvery, err
 		}
-		dropped := s.take(got.Classes)
-		s.emit(f)
+		dropped := s.take(got.Classes) + int(got.Cut)
+		s.emit(f, got.Cut > 0)
 		f.Counter("lost", "", "count", float64(got.Lost))
 		f.Gauge("dropped", "", "count", float64(dropped))
 		return snapshotEvery, nil
@@ -74,28 +81,39 @@ func (s *Digests) Collect(ctx context.Context, f *kasoku.Frame) error {
 
 // take notes the counts and returns how many classes have no series.
 func (s *Digests) take(all []mysqlread.DigestCount) (dropped int) {
+	for _, c := range s.classes {
+		c.read = false
+	}
+	before := len(s.series) // those further on begin with this tick
 	for _, c := range all {
 		known := s.classes[c.Key]
 		if known == nil {
-			i := s.place(c.Text)
+			i := s.place(&c)
 			if i < 0 {
 				dropped++
 				continue
 			}
 			known = &class{series: i}
+			if i < before {
+				known.base = c
+			}
 			s.classes[c.Key] = known
 		}
-		known.now = c
+		if c.Calls < known.base.Calls {
+			known.base = mysqlread.DigestCount{} // the server counts anew
+		}
+		known.now, known.read = c, true
 	}
 	return dropped
 }
 
-// place returns the series of a statement, below 0 when there are too many.
-func (s *Digests) place(text string) int {
-	name, _ := s.shape(text)
-	if name = shorten(name); name == "" {
-		name = shorten(text)
+// place returns the series of a class, below 0 when there are too many.
+func (s *Digests) place(c *mysqlread.DigestCount) int {
+	name, _ := s.shape(c.Text)
+	if name == "" {
+		name = c.Text
 	}
+	name = shortenTo(name, c.Key.ID)
 	if i := slices.IndexFunc(s.series, func(x digestSeries) bool { return x.name == name }); i >= 0 {
 		return i
 	}
@@ -107,35 +125,49 @@ func (s *Digests) place(text string) int {
 }
 
 // shorten returns a text of one line that is no longer than a name may be.
-func shorten(text string) string {
+func shorten(text string) string { return shortenTo(text, "") }
+
+// shortenTo does the same; a text that is cut ends with the beginning of an id, so
+// that others that begin alike have other names.
+func shortenTo(text, id string) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
 	if len(text) <= longestName {
 		return text
 	}
-	cut := longestName - len("…")
+	end := "…"
+	if id != "" {
+		end += " " + strings.ToValidUTF8(id[:min(len(id), idBytes)], "?")
+	}
+	cut := longestName - len(end)
 	for !utf8.RuneStart(text[cut]) {
 		cut--
 	}
-	return text[:cut] + "…"
+	return text[:cut] + end
 }
 
-func (s *Digests) emit(f *kasoku.Frame) {
+// emit appends the sums of each series. A class that was not read was idle, unless
+// the answer was cut.
+func (s *Digests) emit(f *kasoku.Frame, cut bool) {
 	for i := range s.series {
 		s.series[i] = digestSeries{name: s.series[i].name}
 	}
 	for _, c := range s.classes {
 		x := &s.series[c.series]
-		x.calls += float64(c.now.Calls)
-		x.time += c.now.Total.Seconds()
-		x.examined += float64(c.now.RowsExamined)
-		x.sent += float64(c.now.RowsSent)
+		x.calls += c.now.Calls - c.base.Calls
+		x.time += c.now.Total - c.base.Total
+		x.examined += c.now.RowsExamined - c.base.RowsExamined
+		x.sent += c.now.RowsSent - c.base.RowsSent
+		x.missed = x.missed || cut && !c.read
 	}
 	for i := range s.series {
 		x := &s.series[i]
-		f.Counter("calls", x.name, "count", x.calls)
-		f.Counter("time", x.name, "s", x.time)
-		f.Counter("rows.examined", x.name, "count", x.examined)
-		f.Counter("rows.sent", x.name, "count", x.sent)
+		if x.missed {
+			continue
+		}
+		f.Counter("calls", x.name, "count", float64(x.calls))
+		f.Counter("time", x.name, "s", x.time.Seconds())
+		f.Counter("rows.examined", x.name, "count", float64(x.examined))
+		f.Counter("rows.sent", x.name, "count", float64(x.sent))
 	}
 }
 

@@ -208,6 +208,24 @@ func TestSpin(t *testing.T) {
 	}
 }
 
+// A thread that ends makes room for the series of another, up to a bound for the run.
+func TestHotThreadsComeAndGo(t *testing.T) {
+	s := open(t, Options{Proc: unpack(t)})
+	for i := range hotNamedEver {
+		x := slot{tid: 1, fd: -1}
+		s.kept++
+		if s.nameHot(&process{pid: 1}, &x); x.instance == "" {
+			t.Fatalf("thread %d has no name", i)
+		}
+		s.closeSlot(&x)
+	}
+	x := slot{tid: 1, fd: -1}
+	s.nameHot(&process{pid: 1}, &x)
+	if w := s.Warnings(); x.instance != "" || s.hotNamed != 0 || len(w) != 1 || !strings.Contains(w[0].Text, "512") {
+		t.Fatal(x.instance, s.hotNamed, w)
+	}
+}
+
 func TestNoThreads(t *testing.T) {
 	s := open(t, Options{PIDs: []int{os.Getpid()}, NoThreads: true})
 	collect(t, s)

@@ -126,6 +126,8 @@ type Source struct {
 	last     time.Time // of the tick before
 	elapsed  time.Duration
 
+	hotNamedEver int // threads that have or had series
+
 	named    map[uint64]bool // numbers that were asked for and have not gone; true when seen
 	events   []kasoku.Event
 	warnings []kasoku.Warning

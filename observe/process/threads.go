@@ -22,8 +22,10 @@ const (
 	hotTicks = 10
 	// hotShare is the part of a core from which a thread has series.
 	hotShare = 5
-	// hotNamed bounds the threads with series.
+	// hotNamed bounds the threads that have series at a time; one that ends makes room.
 	hotNamed = 48
+	// hotNamedEver bounds those of a whole run.
+	hotNamedEver = 512
 )
 
 // A hot process has its threads read: who of them fills a core.
@@ -123,9 +125,8 @@ func (s *Source) readSlot(p *process, t *slot, f *kasoku.Frame) bool {
 	if used > 0 {
 		t.idle = 0
 	}
-	if t.instance == "" && used*hotShare >= s.elapsed && s.hotNamed < hotNamed {
-		s.hotNamed++
-		t.instance = s.threadName(p, t.tid)
+	if t.instance == "" && used*hotShare >= s.elapsed {
+		s.nameHot(p, t)
 	}
 	if t.instance != "" {
 		f.Counter("thread.cpu", t.instance, "s", float64(st.ran)/1e9)
@@ -137,6 +138,19 @@ func (s *Source) readSlot(p *process, t *slot, f *kasoku.Frame) bool {
 		return false
 	}
 	return true
+}
+
+// nameHot gives a thread series, while there is room.
+func (s *Source) nameHot(p *process, t *slot) {
+	switch {
+	case s.hotNamedEver >= hotNamedEver:
+		s.warn("the CPU time of their processes has them; a program that starts a thread for each task has many",
+			"threads are missing: more than "+strconv.Itoa(hotNamedEver)+" took a fifth of a core, the first ones are recorded")
+	case s.hotNamed < hotNamed:
+		s.hotNamed++
+		s.hotNamedEver++
+		t.instance = s.threadName(p, t.tid)
+	}
 }
 
 // openSlot gives a thread a place. It is false when no more may be opened.
@@ -165,6 +179,9 @@ func (s *Source) openSlot(p *process, tid uint64) bool {
 func (s *Source) closeSlot(t *slot) {
 	procfile.CloseFD(t.fd)
 	s.kept--
+	if t.instance != "" {
+		s.hotNamed--
+	}
 }
 
 // closeHot gives the threads of a process up.

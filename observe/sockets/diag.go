@@ -158,6 +158,12 @@ func (d *diag) answers(block []byte, each func(*socket)) (done bool, err error) 
 		}
 		switch kind {
 		case unix.NLMSG_DONE:
+			// A dump that fails after it began, as without the module tcp_diag, ends so.
+			if len(body) >= 4 {
+				if code := int32(binary.NativeEndian.Uint32(body)); code < 0 {
+					return true, fmt.Errorf("ask for sockets: %w", unix.Errno(-code))
+				}
+			}
 			return true, nil
 		case unix.NLMSG_ERROR:
 			if len(body) < 4 {

@@ -21,6 +21,8 @@ type listener struct {
 	sockets      int
 	queue, limit uint32 // of the fullest socket
 	drops        uint64 // of all its sockets
+	dropsBefore  uint64 // at the tick before
+	dropsGone    uint64 // of sockets that went
 	hasLimit     bool
 	hasDrops     bool
 }
@@ -97,7 +99,7 @@ func (s *Source) forget() {
 func (l *listener) add(k *socket, tick uint64) {
 	if l.tick != tick {
 		if l.inode != k.inode {
-			l.inode, l.looked, l.owned = k.inode, 0, false
+			l.inode, l.looked, l.owned, l.instance = k.inode, 0, false, l.address
 		}
 		l.tick, l.sockets, l.queue, l.limit, l.drops = tick, 0, 0, 0, 0
 		l.hasLimit, l.hasDrops = k.hasLimit, k.hasDrops
@@ -109,6 +111,8 @@ func (l *listener) add(k *socket, tick uint64) {
 	l.drops += uint64(k.drops)
 }
 
+// emit appends the series of a listener, once a tick. The drops of a socket that went
+// stay in the sum.
 func (l *listener) emit(f *kasoku.Frame) {
 	f.Gauge("accept.queue", l.instance, "count", float64(l.queue))
 	if l.hasLimit {
@@ -118,7 +122,11 @@ func (l *listener) emit(f *kasoku.Frame) {
 		f.Gauge("accept.sockets", l.instance, "count", float64(l.sockets))
 	}
 	if l.hasDrops {
-		f.Counter("accept.drops", l.instance, "count", float64(l.drops))
+		if l.drops < l.dropsBefore {
+			l.dropsGone += l.dropsBefore - l.drops
+		}
+		l.dropsBefore = l.drops
+		f.Counter("accept.drops", l.instance, "count", float64(l.dropsGone+l.drops))
 	}
 }
 

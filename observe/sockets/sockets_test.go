@@ -1,6 +1,8 @@
 package sockets
 
 import (
+	"encoding/binary"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -196,6 +198,49 @@ func TestReusedPort(t *testing.T) {
 	for name, want := range map[string]float64{"accept.queue": 7, "accept.limit": 20, "accept.sockets": 2, "accept.drops": 5} {
 		if got := find(&frame, name, "0.0.0.0:80"); got == nil || got.Value != want {
 			t.Fatalf("%s = %+v, want %v", name, got, want)
+		}
+	}
+}
+
+// A socket that goes takes no drops from the sum; a new first one has another owner.
+func TestReusedPortChanges(t *testing.T) {
+	s := open(t, Options{NoNetlink: true})
+	f := func(want float64, sockets ...socket) {
+		t.Helper()
+		s.tick++
+		for _, k := range sockets {
+			k.state, k.local, k.hasDrops = listen, address{port: 80}, true
+			s.listens(&k)
+		}
+		var frame kasoku.Frame
+		s.order[0].emit(&frame)
+		if got := find(&frame, "accept.drops", "0.0.0.0:80"); got == nil || got.Value != want {
+			t.Fatalf("%+v, want %v", got, want)
+		}
+	}
+	f(5, socket{inode: 5, drops: 2}, socket{inode: 6, drops: 3})
+	s.order[0].owned, s.order[0].instance = true, "0.0.0.0:80 nginx"
+	f(6, socket{inode: 5, drops: 2}, socket{inode: 6, drops: 4})
+	if s.order[0].instance != "0.0.0.0:80 nginx" {
+		t.Fatal(s.order[0].instance)
+	}
+	f(6, socket{inode: 6, drops: 4})
+	if l := s.order[0]; l.instance != "0.0.0.0:80" || l.owned {
+		t.Fatal(l.instance)
+	}
+	f(8, socket{inode: 6, drops: 6})
+}
+
+// A dump that fails says so in its last message.
+func TestDumpFails(t *testing.T) {
+	for code, want := range map[int32]error{0: nil, -int32(unix.ENOENT): unix.ENOENT} {
+		b := make([]byte, headBytes+4)
+		binary.NativeEndian.PutUint32(b, uint32(len(b)))
+		binary.NativeEndian.PutUint16(b[4:], unix.NLMSG_DONE)
+		binary.NativeEndian.PutUint32(b[headBytes:], uint32(code))
+		var d diag
+		if done, err := d.answers(b, func(*socket) {}); !done || !errors.Is(err, want) {
+			t.Errorf("%d: %t, %v", code, done, err)
 		}
 	}
 }
