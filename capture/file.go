@@ -126,7 +126,11 @@ func (t *taker) optionFiles(running []process) {
 			t.warn(hintOf(err), "mysql: %v", err)
 		}
 		for _, note := range d.Notes {
-			t.warn("chmod o-w it", "mysql: %s", note)
+			hint := ""
+			if strings.Contains(note, "everybody may write") {
+				hint = "chmod o-w it"
+			}
+			t.warn(hint, "mysql: %s", note)
 		}
 		for _, path := range d.Files {
 			t.file(KindMySQL, "/"+strings.TrimPrefix(strings.TrimPrefix(path, t.o.Root), "/"))

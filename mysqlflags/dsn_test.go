@@ -181,3 +181,10 @@ func TestFormatDSN_RoundTrip(t *testing.T) {
 		}
 	})
 }
+
+// TestStrict: a parameter at which the driver panics is an error.
+func TestStrict(t *testing.T) {
+	if _, err := OpenDSN("u@tcp(127.0.0.1:1)/db?timeout=1s&strict=true"); err == nil {
+		t.Error("no error")
+	}
+}

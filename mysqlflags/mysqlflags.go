@@ -35,6 +35,7 @@ import (
 	"log"
 	"net"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -190,6 +191,9 @@ func format(cfg *mysql.Config) (string, error) {
 func parseDSN(dsn string) (*mysql.Config, error) {
 	if err := known(dsn); err != nil {
 		return nil, &Error{Err: fmt.Errorf("TLS: %w", err), hint: tlsHint}
+	}
+	if regexp.MustCompile(`[?&]strict=`).MatchString(dsn[strings.LastIndexByte(dsn, '/')+1:]) { // the driver would panic
+		return nil, &Error{Err: errors.New("DSN: the driver has no parameter strict any more"), hint: "sql_mode=STRICT_ALL_TABLES does what it did"}
 	}
 	cfg, err := mysql.ParseDSN(dsn)
 	switch {
