@@ -10,6 +10,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/mysqlread"
 	"github.com/kasoku/kasoku/observe/mysql"
 	"github.com/kasoku/kasoku/service"
 	"github.com/kasoku/kasoku/service/servicetest"
@@ -64,6 +65,14 @@ func TestDetail_Server(t *testing.T) {
 		}
 		if calls != 20 || got["lost"] != 0 {
 			t.Errorf("%v calls in %v", calls, got)
+		}
+		r, err := mysqlread.New(t.Context(), db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		if cut, _, err := r.ActiveDigests(t.Context(), 0, 1); err != nil || len(cut.Classes) != 1 || cut.Cut < 2 {
+			t.Errorf("%+v, %v", cut, err)
 		}
 		if again := samples(t, d.Digests); len(again) != 0 {
 			t.Errorf("read again at once: %v", again)
