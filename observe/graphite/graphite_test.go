@@ -1,7 +1,9 @@
 package graphite
 
 import (
+	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"net"
@@ -12,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -252,6 +255,22 @@ func TestCollect_NoFiles(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestWithin: a place that hangs takes nothing of the next one's time.
+func TestWithin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for range 2 {
+			began := time.Now()
+			err := within(t.Context(), nil, func(ctx context.Context, _ *kasoku.Frame) error {
+				<-ctx.Done()
+				return ctx.Err()
+			})
+			if took := time.Since(began); took != answerLimit || !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%v after %s", err, took)
+			}
+		}
+	})
 }
 
 // TestCollect_Place: a place that cannot be looked at is told when another can.
