@@ -65,15 +65,15 @@ type carry struct {
 func (m *masker) spans(line string) []span {
 	low := strings.ToLower(line)
 	if strings.HasPrefix(m.kind, KindSchema) {
-		return merge(line, m.patterns(line, low, everywhere))
+		return merge(line, m.patterns(line, low, everywhere()))
 	}
 	if s, done := m.key(line); done {
 		return merge(line, s)
 	}
 	out, rest := m.carried(line)
 	if rest < len(line) {
-		out = append(out, m.patterns(line, low, everywhere)...)
-		out = append(out, m.patterns(line, low, inPrograms)...)
+		out = append(out, m.patterns(line, low, everywhere())...)
+		out = append(out, m.patterns(line, low, inPrograms())...)
 		if containsAny(low, hints) || containsAny(low, otherHints) {
 			out = append(out, m.directives(line)...)
 			out = append(out, m.assignments(line, rest)...)
