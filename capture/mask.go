@@ -2,11 +2,11 @@ package capture
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/lazyregexp"
 )
 
 // Mask replaces the secrets of a text by [kasoku.MaskedSecret] and says how many
@@ -101,11 +101,11 @@ func merge(line string, spans []span) []span {
 
 // RFC 7468, and OpenPGP's armor.
 var (
-	keyBegin = regexp.MustCompile(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)
-	keyEnd   = regexp.MustCompile(`-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)
-	keyBody  = regexp.MustCompile(`^[A-Za-z0-9+/=]*$|^[A-Za-z-]+: `)
+	keyBegin = lazyregexp.New(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)
+	keyEnd   = lazyregexp.New(`-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)
+	keyBody  = lazyregexp.New(`^[A-Za-z0-9+/=]*$|^[A-Za-z-]+: `)
 	// looseKey is a line of a key whose beginning lies outside of a diff's hunk.
-	looseKey = regexp.MustCompile(`^[+\- ]?\s*[A-Za-z0-9+/]{60,}={0,2}$`)
+	looseKey = lazyregexp.New(`^[+\- ]?\s*[A-Za-z0-9+/]{60,}={0,2}$`)
 )
 
 // leastKeyLine is what looseKey matches at least.
@@ -115,19 +115,19 @@ const leastKeyLine = 60
 func (m *masker) key(line string) (out []span, done bool) {
 	from := 0
 	if !m.inKey {
-		if m.kind == KindGit && len(line) >= leastKeyLine && looseKey.MatchString(line) {
+		if m.kind == KindGit && len(line) >= leastKeyLine && looseKey().MatchString(line) {
 			return []span{m.content(line)}, true
 		}
 		if !strings.Contains(line, "-----BEGIN") {
 			return nil, false
 		}
-		b := keyBegin.FindStringIndex(line)
+		b := keyBegin().FindStringIndex(line)
 		if b == nil {
 			return nil, false
 		}
 		m.inKey, from = true, b[1]
 	}
-	if e := keyEnd.FindStringIndex(line[from:]); e != nil {
+	if e := keyEnd().FindStringIndex(line[from:]); e != nil {
 		m.inKey = false
 		return []span{{max(from, m.content(line).from), from + e[0]}}, true
 	}
@@ -138,7 +138,7 @@ func (m *masker) key(line string) (out []span, done bool) {
 	}
 	// A key is base64; what else comes belongs to something else. Quotes, commas and
 	// \n come with keys that are written as a string.
-	if from == 0 && !keyBody.MatchString(strings.Trim(strings.TrimRight(line[s.from:s.to], `n\",'+ `), `"'+ `)) {
+	if from == 0 && !keyBody().MatchString(strings.Trim(strings.TrimRight(line[s.from:s.to], `n\",'+ `), `"'+ `)) {
 		m.inKey = false
 		return nil, false
 	}
@@ -164,9 +164,9 @@ func (m *masker) indent(line string) int {
 }
 
 var (
-	keyed     = regexp.MustCompile(`^["']?[\w.-]+["']?\s*[:=]|^[\[{(}\])]*$`)
-	item      = regexp.MustCompile(`^-\s+`)
-	namedNext = regexp.MustCompile(`^["']?value["']?\s*[:=]\s*`)
+	keyed     = lazyregexp.New(`^["']?[\w.-]+["']?\s*[:=]|^[\[{(}\])]*$`)
+	item      = lazyregexp.New(`^-\s+`)
+	namedNext = lazyregexp.New(`^["']?value["']?\s*[:=]\s*`)
 )
 
 // carried masks what a value that began on an earlier line has on this one, and
@@ -190,16 +190,16 @@ func (m *masker) carried(line string) (out []span, rest int) {
 		return []span{s}, len(line)
 	case c.next:
 		m.carry = carry{}
-		if i := item.FindString(line[s.from:]); i != "" && s.from >= c.indent {
+		if i := item().FindString(line[s.from:]); i != "" && s.from >= c.indent {
 			s.from += len(i)
 			m.carry = c // of a list, more may follow
 		}
-		if s.from > c.indent && !keyed.MatchString(line[s.from:]) {
+		if s.from > c.indent && !keyed().MatchString(line[s.from:]) {
 			return []span{s}, len(line)
 		}
 	case c.value:
 		m.carry = carry{}
-		if loc := namedNext.FindStringIndex(line[s.from:]); loc != nil {
+		if loc := namedNext().FindStringIndex(line[s.from:]); loc != nil {
 			v, _ := m.value(line, s.from+loc[1], toEnd, 0)
 			return []span{v}, len(line)
 		}

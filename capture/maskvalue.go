@@ -1,8 +1,9 @@
 package capture
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/kasoku/kasoku/lazyregexp"
 )
 
 // until says where a value ends that is not in quotes.
@@ -22,14 +23,14 @@ const secretPart = `(?:pass(?:word|wd|phrase|code)|secret|token|credential|autho
 	`api[-_.]?key|(?:access|private|encrypt(?:ion)?|signing|auth|master|app|licen[cs]e|storage|account|shared|service|session)[-_.]?key)`
 
 var (
-	secretName = regexp.MustCompile(`(?i)` + secretPart)
+	secretName = lazyregexp.New(`(?i)` + secretPart)
 	// Names that hold such a word and no secret.
-	innocent = regexp.MustCompile(`(?i)tokeniz|(?:server|max|min|num|n|total|input|output|prompt|completion)[-_]?tokens|` +
+	innocent = lazyregexp.New(`(?i)tokeniz|(?:server|max|min|num|n|total|input|output|prompt|completion)[-_]?tokens|` +
 		`(?:proxy|fastcgi|uwsgi|scgi|grpc|memcached)[-_]pass|[-_.](?:file|path)$|File$|Path$`)
-	shortName   = regexp.MustCompile(`(?:^|[-_.])(?:pass|pwd|pw)(?:$|[-_.\d])`)
-	camelShort  = regexp.MustCompile(`[a-z](?:Pass|Pwd)(?:$|[^a-z])`)
-	workingDir  = regexp.MustCompile(`^(?:OLD)?PWD$`)
-	mysqlSecret = regexp.MustCompile(`(?i)(?:password|passwd|passphrase|secret|token|pass|sst[-_]auth)$`)
+	shortName   = lazyregexp.New(`(?:^|[-_.])(?:pass|pwd|pw)(?:$|[-_.\d])`)
+	camelShort  = lazyregexp.New(`[a-z](?:Pass|Pwd)(?:$|[^a-z])`)
+	workingDir  = lazyregexp.New(`^(?:OLD)?PWD$`)
+	mysqlSecret = lazyregexp.New(`(?i)(?:password|passwd|passphrase|secret|token|pass|sst[-_]auth)$`)
 )
 
 // isSecret reports whether a name is that of a secret.
@@ -39,18 +40,18 @@ func (m *masker) isSecret(name string) bool {
 		return false
 	}
 	if m.kind == KindMySQL {
-		return mysqlSecret.MatchString(name)
+		return mysqlSecret().MatchString(name)
 	}
-	if innocent.MatchString(name) || workingDir.MatchString(name) {
+	if innocent().MatchString(name) || workingDir().MatchString(name) {
 		return false
 	}
-	return secretName.MatchString(name) || shortName.MatchString(low) || camelShort.MatchString(name)
+	return secretName().MatchString(name) || shortName().MatchString(low) || camelShort().MatchString(name)
 }
 
 var (
 	// What may stand between a name and its value: what closes a quote or an index,
 	// and the signs of assignment and comparison of all notations.
-	assign = regexp.MustCompile("^[\"'`\\])]*\\s*(===?|=>|:=|!==?|[=!]~|[+?]=|=|:)\\s*")
+	assign = lazyregexp.New("^[\"'`\\])]*\\s*(===?|=>|:=|!==?|[=!]~|[+?]=|=|:)\\s*")
 )
 
 // assignments finds name = value and its like, from an offset on.
@@ -66,7 +67,7 @@ func (m *masker) assignments(line string, from int) (out []span) {
 			continue
 		}
 		end = start + len(name)
-		sep := assign.FindStringSubmatchIndex(line[end:])
+		sep := assign().FindStringSubmatchIndex(line[end:])
 		if sep == nil {
 			continue
 		}
@@ -83,7 +84,7 @@ func (m *masker) assignments(line string, from int) (out []span) {
 			break
 		}
 	}
-	if m.carry == (carry{}) && namesSecret.MatchString(line) {
+	if m.carry == (carry{}) && namesSecret().MatchString(line) {
 		m.carry = carry{value: true}
 	}
 	return out
@@ -106,7 +107,7 @@ func nextName(line string, from int) (start, end int) {
 }
 
 // namesSecret is a line of YAML that names a variable; the next has its value.
-var namesSecret = regexp.MustCompile(`(?i)^[+\- ]*(?:-\s+)?["']?(?:name|key)["']?\s*:\s*["']?[\w.-]*` + secretPart + `[\w.-]*["']?,?\s*$`)
+var namesSecret = lazyregexp.New(`(?i)^[+\- ]*(?:-\s+)?["']?(?:name|key)["']?\s*:\s*["']?[\w.-]*` + secretPart + `[\w.-]*["']?,?\s*$`)
 
 // ends says where a value ends whose name stands at [start, end): quote is the one
 // around name and value, 0 without.
@@ -125,11 +126,11 @@ func (m *masker) ends(line string, start, end int) (how until, quote byte) {
 }
 
 var (
-	blockScalar = regexp.MustCompile(`^[|>][+-]?\d*\s*$`)
+	blockScalar = lazyregexp.New(`^[|>][+-]?\d*\s*$`)
 	// What is no secret: nothing, a yes or no, a reference to the environment.
-	noSecret = regexp.MustCompile(`(?i)^(?:|null|nil|none|undefined|true|false|on|off|yes|no|\$\{\w+\})[;,]?$`)
+	noSecret = lazyregexp.New(`(?i)^(?:|null|nil|none|undefined|true|false|on|off|yes|no|\$\{\w+\})[;,]?$`)
 	// Variables of nginx and VCL.
-	variables = regexp.MustCompile(`^["']?(?:\$\w+|\$\{\w+\})+["']?$|^(?:be)?re(?:q|sp)\.http\.[\w-]+$`)
+	variables = lazyregexp.New(`^["']?(?:\$\w+|\$\{\w+\})+["']?$|^(?:be)?re(?:q|sp)\.http\.[\w-]+$`)
 )
 
 // value returns the secret that begins at an offset, and where the rest of the line
@@ -147,7 +148,7 @@ func (m *masker) value(line string, at int, how until, quote byte) (s span, next
 			end = at + i
 		}
 		return m.judged(line, span{at, end}), end
-	case blockScalar.MatchString(rest):
+	case blockScalar().MatchString(rest):
 		m.carry = carry{block: true, indent: m.indent(line)}
 		return span{at, at}, end
 	case rest != "" && strings.IndexByte("\"'`", rest[0]) >= 0:
@@ -171,7 +172,7 @@ func (m *masker) value(line string, at int, how until, quote byte) (s span, next
 // judged empties a span that holds no secret.
 func (m *masker) judged(line string, s span) span {
 	v := strings.TrimSpace(line[s.from:s.to])
-	if noSecret.MatchString(v) || (m.kind == KindNginx || m.kind == KindVCL) && variables.MatchString(v) {
+	if noSecret().MatchString(v) || (m.kind == KindNginx || m.kind == KindVCL) && variables().MatchString(v) {
 		s.to = s.from
 	}
 	return s
@@ -255,12 +256,12 @@ func word(s string) int {
 
 var (
 	// A directive that gives a name a value, as in proxy_set_header NAME VALUE.
-	setting = regexp.MustCompile(`(?i)(?:^|[\s;{])(?:proxy_set_header|grpc_set_header|add_header|add_trailer|more_set_(?:input_)?headers|` +
+	setting = lazyregexp.New(`(?i)(?:^|[\s;{])(?:proxy_set_header|grpc_set_header|add_header|add_trailer|more_set_(?:input_)?headers|` +
 		`(?:fastcgi|uwsgi|scgi)_param|set|env)\s+["']?\$?([\w.-]+)["']?\s+()[^\s=!~]`)
 	// A directive with its value, as in secure_link_secret VALUE.
-	directive = regexp.MustCompile(`(?:^|[;{}])\s*(?:#\s*)?([a-z_0-9]+)\s+()[^\s;{]`)
-	cookie    = regexp.MustCompile(`(?i)^cookie$`)
-	linkWord  = regexp.MustCompile(`^secure_link_(?:md5|secret)$`)
+	directive = lazyregexp.New(`(?:^|[;{}])\s*(?:#\s*)?([a-z_0-9]+)\s+()[^\s;{]`)
+	cookie    = lazyregexp.New(`(?i)^cookie$`)
+	linkWord  = lazyregexp.New(`^secure_link_(?:md5|secret)$`)
 )
 
 // otherHints are parts of the names that directives looks for, beside those of hints.
@@ -272,18 +273,18 @@ func (m *masker) directives(line string) (out []span) {
 	if m.kind == KindMySQL || m.kind == KindUnit {
 		return nil
 	}
-	for _, loc := range setting.FindAllStringSubmatchIndex(line, -1) {
-		if name := line[loc[2]:loc[3]]; m.isSecret(name) || cookie.MatchString(name) {
+	for _, loc := range setting().FindAllStringSubmatchIndex(line, -1) {
+		if name := line[loc[2]:loc[3]]; m.isSecret(name) || cookie().MatchString(name) {
 			s, _ := m.value(line, loc[4], toSemicolon, 0)
-			if variables.MatchString(strings.TrimSpace(line[s.from:s.to])) {
+			if variables().MatchString(strings.TrimSpace(line[s.from:s.to])) {
 				continue
 			}
 			out = append(out, s)
 		}
 	}
-	for _, loc := range directive.FindAllStringSubmatchIndex(line, -1) {
+	for _, loc := range directive().FindAllStringSubmatchIndex(line, -1) {
 		name := line[loc[2]:loc[3]]
-		if linkWord.MatchString(name) || m.kind == KindNginx && m.isSecret(name) {
+		if linkWord().MatchString(name) || m.kind == KindNginx && m.isSecret(name) {
 			s, _ := m.value(line, loc[4], toSemicolon, 0)
 			out = append(out, s)
 		}

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/lazyregexp"
 	"github.com/kasoku/kasoku/unit"
 )
 
@@ -103,7 +103,7 @@ func (p process) nginxCall() []string {
 		case "-c", "-p", "-e", "-g":
 			// A title has no quotes: a value goes on to the next flag.
 			k := i + 1
-			for k < len(words) && !flagWord.MatchString(words[k]) {
+			for k < len(words) && !flagWord().MatchString(words[k]) {
 				k++
 			}
 			call = append(call, words[i], strings.Join(words[i+1:k], " "))
@@ -113,7 +113,7 @@ func (p process) nginxCall() []string {
 	return call
 }
 
-var flagWord = regexp.MustCompile(`^-[cpeg]$`)
+var flagWord = lazyregexp.New(`^-[cpeg]$`)
 
 // nginxFiles keeps the files that a call prints. What is a file here, with the same
 // text, is kept with its mode and owner; nginx may run in another file system.
@@ -149,12 +149,12 @@ func (t *taker) nginxFiles(ctx context.Context, args []string) error {
 // printed is one file as nginx -T prints it.
 type printed struct{ path, text string }
 
-var nginxHead = regexp.MustCompile(`(?m)^# configuration file (/.*):\n`)
+var nginxHead = lazyregexp.New(`(?m)^# configuration file (/.*):\n`)
 
 // parseNginx splits what nginx -T prints: before each file a line with its name,
 // behind it a line end. What stands before the first is left out.
 func parseNginx(out string) []printed {
-	at := nginxHead.FindAllStringSubmatchIndex(out, -1)
+	at := nginxHead().FindAllStringSubmatchIndex(out, -1)
 	var files []printed
 	for i, loc := range at {
 		end := len(out)

@@ -15,6 +15,7 @@ type DigestCount struct {
 	Total        time.Duration
 	RowsExamined uint64
 	RowsSent     uint64
+	New          bool // the server saw it first within the time
 }
 
 // ActiveDigests are the classes of statements that ran of late.
@@ -25,7 +26,7 @@ type ActiveDigests struct {
 }
 
 const activeQuery = "SELECT /* kasoku */ COALESCE(SCHEMA_NAME, ''), COALESCE(DIGEST, ''), COALESCE(LEFT(DIGEST_TEXT, 1024), ''), COUNT_STAR, " +
-	"SUM_TIMER_WAIT, SUM_ROWS_EXAMINED, SUM_ROWS_SENT FROM performance_schema.events_statements_summary_by_digest " +
+	"SUM_TIMER_WAIT, SUM_ROWS_EXAMINED, SUM_ROWS_SENT, %s FROM performance_schema.events_statements_summary_by_digest " +
 	"WHERE DIGEST IS NULL OR %s ORDER BY DIGEST IS NULL DESC, SUM_TIMER_WAIT DESC LIMIT %d"
 
 const countQuery = "SELECT /* kasoku */ COUNT(*) FROM performance_schema.events_statements_summary_by_digest WHERE DIGEST IS NOT NULL AND %s"
@@ -38,15 +39,16 @@ func (r *Reader) ActiveDigests(ctx context.Context, within time.Duration, most i
 	if !r.hasSchema() {
 		return out, false, nil
 	}
-	recent := "TRUE"
+	recent, first := "TRUE", "FALSE"
 	if within > 0 {
-		recent = fmt.Sprintf("LAST_SEEN >= NOW(6) - INTERVAL %d SECOND", int(within.Seconds()+1))
+		since := fmt.Sprintf(" >= NOW(6) - INTERVAL %d SECOND", int(within.Seconds()+1))
+		recent, first = "LAST_SEEN"+since, "FIRST_SEEN"+since
 	}
 	err = r.with(ctx, func(conn *sql.Conn) error {
 		out = ActiveDigests{}
 		var c DigestCount
 		var total uint64
-		err := r.query(ctx, conn, fmt.Sprintf(activeQuery, recent, most+2), func() error {
+		err := r.query(ctx, conn, fmt.Sprintf(activeQuery, first, recent, most+2), func() error {
 			switch {
 			case c.Key.ID == "":
 				out.Lost += c.Calls
@@ -57,7 +59,7 @@ func (r *Reader) ActiveDigests(ctx context.Context, within time.Duration, most i
 				out.Classes = append(out.Classes, c)
 			}
 			return nil
-		}, &c.Key.Schema, &c.Key.ID, &c.Text, &c.Calls, &total, &c.RowsExamined, &c.RowsSent)
+		}, &c.Key.Schema, &c.Key.ID, &c.Text, &c.Calls, &total, &c.RowsExamined, &c.RowsSent, &c.New)
 		if err != nil || out.Cut == 0 {
 			return err
 		}

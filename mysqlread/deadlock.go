@@ -1,10 +1,11 @@
 package mysqlread
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/kasoku/kasoku/lazyregexp"
 )
 
 // A Deadlock is what InnoDB tells of the last one that it found.
@@ -18,11 +19,11 @@ type Deadlock struct {
 // The marks of SHOW ENGINE INNODB STATUS, as MariaDB 10.11.19 and MySQL 9.7 write
 // them. Statements come behind the line of their session, up to the next mark.
 var (
-	deadlockTime  = regexp.MustCompile(`^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) `)
-	deadlockTrx   = regexp.MustCompile(`^\*\*\* \((\d+)\) TRANSACTION:`)
-	deadlockEnd   = regexp.MustCompile(`^\*\*\* WE ROLL BACK TRANSACTION \((\d+)\)`)
-	deadlockLock  = regexp.MustCompile("^RECORD LOCKS .* index (.+) of table [`\"](.+)[`\"]\\.[`\"](.+?)[`\"](?: /\\*.*\\*/)? trx id ")
-	deadlockOwner = regexp.MustCompile(`^(?:MariaDB|MySQL) thread id \d+,`)
+	deadlockTime  = lazyregexp.New(`^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) `)
+	deadlockTrx   = lazyregexp.New(`^\*\*\* \((\d+)\) TRANSACTION:`)
+	deadlockEnd   = lazyregexp.New(`^\*\*\* WE ROLL BACK TRANSACTION \((\d+)\)`)
+	deadlockLock  = lazyregexp.New("^RECORD LOCKS .* index (.+) of table [`\"](.+)[`\"]\\.[`\"](.+?)[`\"](?: /\\*.*\\*/)? trx id ")
+	deadlockOwner = lazyregexp.New(`^(?:MariaDB|MySQL) thread id \d+,`)
 )
 
 const (
@@ -56,7 +57,7 @@ func ParseDeadlock(text string) *Deadlock {
 
 func firstTime(lines []string) (time.Time, bool) {
 	for _, l := range lines {
-		if m := deadlockTime.FindStringSubmatch(l); m != nil {
+		if m := deadlockTime().FindStringSubmatch(l); m != nil {
 			t, err := time.Parse(statusTimeForm, m[1])
 			return t, err == nil
 		}
@@ -77,11 +78,11 @@ type deadlockParser struct {
 
 // line reads one line of the part; false ends it.
 func (p *deadlockParser) line(l string) bool {
-	if m := deadlockEnd.FindStringSubmatch(l); m != nil {
+	if m := deadlockEnd().FindStringSubmatch(l); m != nil {
 		p.victim = m[1]
 		return false
 	}
-	if m := deadlockTrx.FindStringSubmatch(l); m != nil {
+	if m := deadlockTrx().FindStringSubmatch(l); m != nil {
 		if len(p.trx) == mostDeadlocked {
 			return false
 		}
@@ -93,12 +94,12 @@ func (p *deadlockParser) line(l string) bool {
 	}
 	t := &p.trx[len(p.trx)-1]
 	switch {
-	case deadlockOwner.MatchString(l):
+	case deadlockOwner().MatchString(l):
 		p.within = true
 	case strings.HasPrefix(l, "*** "):
 		p.within, p.waits = false, strings.Contains(l, "WAITING FOR THIS LOCK")
 	case strings.HasPrefix(l, "RECORD LOCKS ") && !p.within:
-		if m := deadlockLock.FindStringSubmatch(l); m != nil && p.waits && t.table == "" {
+		if m := deadlockLock().FindStringSubmatch(l); m != nil && p.waits && t.table == "" {
 			t.index, t.table = strings.Trim(m[1], "`\""), m[2]+"."+m[3]
 		}
 	case p.within:

@@ -1,8 +1,9 @@
 package mysqlread
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/kasoku/kasoku/lazyregexp"
 )
 
 // A Key is one index in a table's definition.
@@ -16,14 +17,14 @@ type Key struct {
 	Sound bool
 }
 
-var keyLine = regexp.MustCompile("^  (?:(PRIMARY|UNIQUE|FULLTEXT|SPATIAL) )?KEY (?:`|\\()")
+var keyLine = lazyregexp.New("^  (?:(PRIMARY|UNIQUE|FULLTEXT|SPATIAL) )?KEY (?:`|\\()")
 
 // ParseKeys returns the indexes of a definition as SHOW CREATE TABLE writes it, in
 // its order.
 func ParseKeys(create string) []Key {
 	var out []Key
 	for line := range strings.Lines(create) {
-		m := keyLine.FindStringSubmatch(line)
+		m := keyLine().FindStringSubmatch(line)
 		if m == nil {
 			continue
 		}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"regexp"
 	"strings"
 
+	"github.com/kasoku/kasoku/lazyregexp"
 	"github.com/kasoku/kasoku/mysqlflags"
 )
 
@@ -71,7 +71,7 @@ func QuoteParts(parts ...string) string {
 	return strings.Join(quoted, ".")
 }
 
-var counter = regexp.MustCompile(` AUTO_INCREMENT=\d+`)
+var counter = lazyregexp.New(` AUTO_INCREMENT=\d+`)
 
 // withoutCounter removes the next id from a definition: it changes with each row.
 // The table's options begin on the line that closes the columns; a comment, the last
@@ -86,7 +86,7 @@ func withoutCounter(create string) string {
 	if j := strings.Index(options, " COMMENT="); j >= 0 {
 		options, comment = options[:j], options[j:]
 	}
-	if loc := counter.FindStringIndex(options); loc != nil {
+	if loc := counter().FindStringIndex(options); loc != nil {
 		options = options[:loc[0]] + options[loc[1]:]
 	}
 	return head + options + comment

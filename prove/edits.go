@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/analyze/sqlshape"
+	"github.com/kasoku/kasoku/lazyregexp"
 	"github.com/kasoku/kasoku/mysqlread"
 )
 
@@ -43,11 +43,11 @@ func has(list []string, s string) bool {
 }
 
 // setGlobal is the one form of a statement that sets a variable.
-var setGlobal = regexp.MustCompile(`(?is)^\s*SET\s+GLOBAL\s+([a-z_0-9]+)\s*=\s*(?:'([^'\\]*)'|"([^"\\]*)"|([^'";\s]+))\s*;?\s*$`)
+var setGlobal = lazyregexp.New(`(?is)^\s*SET\s+GLOBAL\s+([a-z_0-9]+)\s*=\s*(?:'([^'\\]*)'|"([^"\\]*)"|([^'";\s]+))\s*;?\s*$`)
 
 // Variable returns which variable an edit sets, to what.
 func Variable(e kasoku.Edit) (name, value string, ok bool) {
-	m := setGlobal.FindStringSubmatch(e.Do)
+	m := setGlobal().FindStringSubmatch(e.Do)
 	if m == nil {
 		return "", "", false
 	}

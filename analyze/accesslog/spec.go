@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/kasoku/kasoku/lazyregexp"
 )
 
 // maxSpec bounds a format, in bytes.
@@ -102,33 +104,33 @@ const (
 )
 
 var (
-	hasGroup    = regexp.MustCompile(`\(\?P?<[A-Za-z_]`)
-	hasVariable = regexp.MustCompile(`\$\{?[a-z_]`)
-	hasCommand  = regexp.MustCompile(`%[A-Z_]{3,}(\([^)]*\))?%`)
+	hasGroup    = lazyregexp.New(`\(\?P?<[A-Za-z_]`)
+	hasVariable = lazyregexp.New(`\$\{?[a-z_]`)
+	hasCommand  = lazyregexp.New(`%[A-Z_]{3,}(\([^)]*\))?%`)
 	// Only Apache and its kin have %l, %>s, %{…}i and \"; only goaccess has the
 	// others. Where neither tells, most letters mean the same.
-	onlyApache   = regexp.MustCompile(`^(?i:LogFormat|CustomLog)\b|%[<>!0-9,]*[{<>]|%l|\\"|%[OIPpVXA]`)
-	inBraces     = regexp.MustCompile(`(%[<>!0-9,]*)\{[^}]*\}(\^t[io])?|(%)\^F[IO]`)
-	onlyGoaccess = regexp.MustCompile(`%\^|%d|%x|%~|~h\{|%[RneKkCML]|%t\]`)
-	hasDirective = regexp.MustCompile(`%[a-zA-Z]`)
+	onlyApache   = lazyregexp.New(`^(?i:LogFormat|CustomLog)\b|%[<>!0-9,]*[{<>]|%l|\\"|%[OIPpVXA]`)
+	inBraces     = lazyregexp.New(`(%[<>!0-9,]*)\{[^}]*\}(\^t[io])?|(%)\^F[IO]`)
+	onlyGoaccess = lazyregexp.New(`%\^|%d|%x|%~|~h\{|%[RneKkCML]|%t\]`)
+	hasDirective = lazyregexp.New(`%[a-zA-Z]`)
 )
 
 func dialectOf(spec string) dialect {
-	bare := inBraces.ReplaceAllString(spec, "$1$3{")
+	bare := inBraces().ReplaceAllString(spec, "$1$3{")
 	switch {
-	case hasGroup.MatchString(spec):
+	case hasGroup().MatchString(spec):
 		return regexpDialect
-	case hasVariable.MatchString(spec), strings.HasPrefix(spec, "log_format"):
+	case hasVariable().MatchString(spec), strings.HasPrefix(spec, "log_format"):
 		return nginxDialect
-	case hasCommand.MatchString(spec):
+	case hasCommand().MatchString(spec):
 		return envoyDialect
 	case strings.HasPrefix(spec, "log-format"):
 		return goaccessDialect
-	case onlyApache.MatchString(bare) && !strings.Contains(bare, "%^"):
+	case onlyApache().MatchString(bare) && !strings.Contains(bare, "%^"):
 		return apacheDialect
-	case onlyGoaccess.MatchString(bare):
+	case onlyGoaccess().MatchString(bare):
 		return goaccessDialect
-	case hasDirective.MatchString(spec):
+	case hasDirective().MatchString(spec):
 		return apacheDialect
 	}
 	return noDialect

@@ -1,12 +1,13 @@
 package accesslog
 
 import (
-	"regexp"
 	"time"
+
+	"github.com/kasoku/kasoku/lazyregexp"
 )
 
 // envoyCommand is one command operator of Envoy's format strings.
-var envoyCommand = regexp.MustCompile(`%[A-Z_0-9]+(\([^)]*\))?(:[0-9]+)?%`)
+var envoyCommand = lazyregexp.New(`%[A-Z_0-9]+(\([^)]*\))?(:[0-9]+)?%`)
 
 // envoyCommands are those that mean something here.
 //
@@ -25,7 +26,7 @@ var envoyCommands = map[string]meaning{
 func envoyPieces(text string) []piece {
 	var pieces []piece
 	at := 0
-	for _, m := range envoyCommand.FindAllStringIndex(text, -1) {
+	for _, m := range envoyCommand().FindAllStringIndex(text, -1) {
 		name := text[m[0]:m[1]]
 		meant := envoyCommands[name]
 		if len(name) > 11 && name[:11] == "%START_TIME" {

@@ -5,23 +5,24 @@ import (
 	"regexp"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/lazyregexp"
 )
 
 // A tool is a benchmark whose output is known; the first group of re is its score.
 type tool struct {
 	source string
-	re     *regexp.Regexp
+	re     func() *regexp.Regexp
 }
 
 // tools are those known by their text, the most telling figure of each first.
 var tools = []tool{
-	{"ab, Requests per second", regexp.MustCompile(`(?m)^Requests per second:\s+([\d.]+) \[#/sec\]`)},
-	{"wrk, Requests/sec", regexp.MustCompile(`(?m)^Requests/sec:\s+([\d.]+)\s*$`)},
-	{"hey, Requests/sec", regexp.MustCompile(`(?m)^[ \t]+Requests/sec:\s+([\d.]+)\s*$`)},
-	{"sysbench, transactions per second", regexp.MustCompile(`(?m)^\s+transactions:\s+\d+\s+\(([\d.]+) per sec\.\)`)},
-	{"sysbench, queries per second", regexp.MustCompile(`(?m)^\s+queries:\s+\d+\s+\(([\d.]+) per sec\.\)`)},
-	{"sysbench, events per second", regexp.MustCompile(`(?m)^\s+events per second:\s+([\d.]+)\s*$`)},
-	{"vegeta, throughput", regexp.MustCompile(`(?m)^Requests\s+\[total, rate, throughput\]\s+\d+, [\d.]+, ([\d.]+)`)},
+	{"ab, Requests per second", lazyregexp.New(`(?m)^Requests per second:\s+([\d.]+) \[#/sec\]`)},
+	{"wrk, Requests/sec", lazyregexp.New(`(?m)^Requests/sec:\s+([\d.]+)\s*$`)},
+	{"hey, Requests/sec", lazyregexp.New(`(?m)^[ \t]+Requests/sec:\s+([\d.]+)\s*$`)},
+	{"sysbench, transactions per second", lazyregexp.New(`(?m)^\s+transactions:\s+\d+\s+\(([\d.]+) per sec\.\)`)},
+	{"sysbench, queries per second", lazyregexp.New(`(?m)^\s+queries:\s+\d+\s+\(([\d.]+) per sec\.\)`)},
+	{"sysbench, events per second", lazyregexp.New(`(?m)^\s+events per second:\s+([\d.]+)\s*$`)},
+	{"vegeta, throughput", lazyregexp.New(`(?m)^Requests\s+\[total, rate, throughput\]\s+\d+, [\d.]+, ([\d.]+)`)},
 }
 
 // Recognize returns the score of a benchmark whose output is known, nil when it is
@@ -33,7 +34,7 @@ func Recognize(output []byte) *kasoku.Score {
 	}
 	text := plain(output)
 	for _, t := range tools {
-		all := t.re.FindAllSubmatch(text, -1)
+		all := t.re().FindAllSubmatch(text, -1)
 		if len(all) == 0 {
 			continue
 		}

@@ -4,19 +4,20 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/kasoku/kasoku/lazyregexp"
 )
 
 // grouped is a number with separators of thousands: 1,234,567.8, 1_234, 1 234
 // (also with the narrow and the unbreakable blank), 1'234.
-var grouped = regexp.MustCompile(`^[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?$|^[+-]?\d{1,3}(?:[_' \x{a0}\x{202f}]\d{3})+(?:\.\d+)?$`)
+var grouped = lazyregexp.New(`^[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?$|^[+-]?\d{1,3}(?:[_' \x{a0}\x{202f}]\d{3})+(?:\.\d+)?$`)
 
 // parseNumber reads a finite decimal number.
 func parseNumber(text string) (v float64, ok bool) {
 	text = strings.TrimSpace(text)
-	if grouped.MatchString(text) {
+	if grouped().MatchString(text) {
 		text = strings.Map(func(r rune) rune {
 			if strings.ContainsRune(",_' \u00a0\u202f", r) {
 				return -1

@@ -1,7 +1,6 @@
 package indexes
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/mysql"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/lazyregexp"
 )
 
 // A column of a table, as far as an index wants to know it.
@@ -84,19 +84,19 @@ func (t *table) add(c column) {
 }
 
 var (
-	columnLine = regexp.MustCompile("(?m)^\\s*`((?:[^`]|``)+)`\\s+([a-zA-Z]+)(?:\\((\\d+))?")
+	columnLine = lazyregexp.New("(?m)^\\s*`((?:[^`]|``)+)`\\s+([a-zA-Z]+)(?:\\((\\d+))?")
 	// What the grammar does not know, and no index needs.
-	foreignWords = regexp.MustCompile("(?i) (REF_SYSTEM_ID=\\d+|CHECK \\(json_valid\\(`[^`]*`\\)\\)|/\\*!80003 SRID \\d+ \\*/|(STORED|PERSISTENT) INVISIBLE|INVISIBLE)")
-	optionsTail  = regexp.MustCompile(`(?s)\n\) ENGINE=.*$`)
+	foreignWords = lazyregexp.New("(?i) (REF_SYSTEM_ID=\\d+|CHECK \\(json_valid\\(`[^`]*`\\)\\)|/\\*!80003 SRID \\d+ \\*/|(STORED|PERSISTENT) INVISIBLE|INVISIBLE)")
+	optionsTail  = lazyregexp.New(`(?s)\n\) ENGINE=.*$`)
 )
 
 func plainCreate(create string) string {
-	return optionsTail.ReplaceAllString(foreignWords.ReplaceAllString(create, ""), "\n)")
+	return optionsTail().ReplaceAllString(foreignWords().ReplaceAllString(create, ""), "\n)")
 }
 
 // byLines reads columns line by line.
 func (t *table) byLines(create string) {
-	for _, m := range columnLine.FindAllStringSubmatch(create, -1) {
+	for _, m := range columnLine().FindAllStringSubmatch(create, -1) {
 		c := column{name: strings.ReplaceAll(m[1], "``", "`"), bytes: 8, null: true}
 		length, _ := strconv.Atoi(m[3])
 		switch kind := strings.ToLower(m[2]); {
@@ -170,9 +170,6 @@ func (t *table) column(name string) (column, bool) {
 // isPrimary reports whether the column is one of the primary key's, which InnoDB
 // appends to each index.
 func (t *table) isPrimary(name string) bool { return slices.Contains(t.primary, strings.ToLower(name)) }
-
-// rowBytes is the average length of a row, 0 when it is not known.
-func (t *table) rowBytes() float64 { return float64(t.def.DataBytes) / t.rows }
 
 // foreign reports whether an index serves a foreign key that begins with its columns.
 func (t *table) foreign(ix *index) bool {
