@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"strings"
 )
@@ -98,19 +99,29 @@ func (t *Tail) has(f *tailed) bool {
 // returns. It returns how many lines those were. A log that is missing for the
 // moment has none. After an error one may go on.
 func (t *Tail) Next(f func(line []byte)) (n int, err error) {
+	n, _, err = t.NextWithin(math.MaxInt64, f)
+	return n, err
+}
+
+// NextWithin is Next for who has no time for more than most bytes of a call: what a log
+// gained beyond them is skipped, and how many bytes that are is returned. What comes
+// after is read from the next whole line on.
+func (t *Tail) NextWithin(most int64, f func(line []byte)) (n int, skipped int64, err error) {
 	t.notes = t.notes[:0]
 	give := func(line []byte) {
 		n++
 		f(line)
 	}
 	if err := t.turn(); err != nil {
-		return 0, fmt.Errorf("follow log: %w", err)
+		return 0, 0, fmt.Errorf("follow log: %w", err)
 	}
 	for i, file := range t.files {
 		before := file.at
-		if err := t.read(file, give); err != nil {
-			return n, fmt.Errorf("follow log %s: %w", t.path, err)
+		beyond, err := t.read(file, most, give)
+		if skipped += beyond; err != nil {
+			return n, skipped, fmt.Errorf("follow log %s: %w", t.path, err)
 		}
+		most -= max(file.at-beyond-before, 0)
 		if file.idle++; file.at != before || i == len(t.files)-1 {
 			file.idle = 0
 		}
@@ -120,7 +131,7 @@ func (t *Tail) Next(f func(line []byte)) (n int, err error) {
 		t.files[0].Close()
 		t.files = t.files[1:]
 	}
-	return n, nil
+	return n, skipped, nil
 }
 
 // turn goes over to a new file when the log's name has passed to one.
@@ -148,29 +159,44 @@ func (t *Tail) turn() error {
 	return t.follow(m)
 }
 
-// read gives the lines that a file gained.
-func (t *Tail) read(f *tailed, give func([]byte)) error {
+// read gives the lines that a file gained, in the first most bytes of that, and skips
+// the rest.
+func (t *Tail) read(f *tailed, most int64, give func([]byte)) (skipped int64, err error) {
 	info, err := f.Stat()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if grown, err := f.onlyGrew(info.Size()); err != nil {
-		return err
+		return 0, err
 	} else if !grown {
 		t.notes = append(t.notes, fmt.Sprintf("%s was truncated: lines before that may be lost", t.path))
 		f.flush(give)
 		f.at, f.seen = 0, f.seen[:0]
 	}
-	for f.at < info.Size() {
-		n, err := f.ReadAt(t.buf[:min(int64(len(t.buf)), info.Size()-f.at)], f.at)
+	end := f.at + min(info.Size()-f.at, most)
+	for f.at < end {
+		n, err := f.ReadAt(t.buf[:min(int64(len(t.buf)), end-f.at)], f.at)
 		f.take(t.buf[:n], give)
 		if errors.Is(err, io.EOF) && n == 0 {
-			return nil // it was truncated just now
+			return 0, nil // it was truncated just now
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
-			return err
+			return 0, err
 		}
 	}
+	if skipped = info.Size() - f.at; skipped > 0 {
+		err = f.jump(info.Size())
+	}
+	return skipped, err
+}
+
+// jump goes on at a place further on, with the line that begins there or behind it.
+func (f *tailed) jump(to int64) error {
+	f.at, f.part = to, f.part[:0]
+	if err := f.remember(); err != nil {
+		return err
+	}
+	f.skip = !bytes.HasSuffix(f.seen, []byte("\n"))
 	return nil
 }
 

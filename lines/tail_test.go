@@ -212,3 +212,36 @@ func TestTail_Anything(t *testing.T) {
 		}
 	})
 }
+
+// TestTail_NextWithin: what a log gained beyond the bound is skipped, up to the next
+// line that begins behind it.
+func TestTail_NextWithin(t *testing.T) {
+	l := newLog(t, "old\n")
+	tail := newTail(t, l.path)
+	f := func(most, skipped int64, want ...string) {
+		t.Helper()
+		var got []string
+		_, n, err := tail.NextWithin(most, func(line []byte) { got = append(got, string(line)) })
+		l.must(err)
+		if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) || n != skipped {
+			t.Errorf("got %q and %d bytes skipped, want %q and %d", got, n, want, skipped)
+		}
+	}
+	l.write("one\ntwo\nthree\n")
+	f(14, 0, "one", "two", "three")
+	l.write("one\ntwo\nthree\n")
+	f(9, 5, "one", "two") // the t of three was read
+	l.write("four\n")
+	f(100, 0, "four")
+	l.write("five\nsix")
+	f(2, 6)
+	l.write("ty\nseven\n") // the end of a line that was skipped
+	f(100, 0, "seven")
+	l.write("eight\n")
+	f(0, 6)
+	l.rotate(".1", time.Now())
+	l.write("nine\nten\n")
+	f(5, 4, "nine")
+	l.write("eleven\n")
+	f(100, 0, "eleven")
+}

@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -65,6 +66,18 @@ func NewTable(o Options) *Table {
 func (t *Table) beside() *Table {
 	n := &Table{opts: t.opts, by: t.by, reg: t.reg, inBlocks: true}
 	n.init()
+	return n
+}
+
+// Next returns an empty table for what comes after, which goes on with what t decided
+// about keys, so that the rows of both have the same ones and Merge adds them quickly.
+// No record is added to t from then on.
+func (t *Table) Next() *Table {
+	n := &Table{opts: t.opts, by: t.by, reg: t.reg}
+	n.init()
+	n.detail = t.detail
+	n.refold()
+	n.welcome(math.MaxInt)
 	return n
 }
 

@@ -33,14 +33,6 @@ type tally struct {
 	variance float64 // of calls
 }
 
-func (t *tally) add(o *tally) {
-	t.chunks += o.chunks
-	t.calls += o.calls
-	t.decisive += o.decisive
-	t.llr += o.llr
-	t.variance += o.variance
-}
-
 // tallies returns those of one kind by endpoint, for one of its queries.
 func (f *fit) tallies(k int32, query int32, into []tally) {
 	w := f.w

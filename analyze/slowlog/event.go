@@ -77,11 +77,12 @@ func (e *Event) Attributes(yield func(name, value []byte) bool) {
 // [sqlshape.AppendTag] does; empty when there are none.
 func (e *Event) Tags() []byte { return e.tags }
 
+// TellsSchema reports whether Schema is the entry's own, and not that of the entry
+// before.
+func (e *Event) TellsSchema() bool { return e.hasSchema }
+
 // Head returns the lines of the entry that start with #, as they are.
 func (e *Event) Head() []byte { return e.head }
-
-// Explain returns the lines of the head that hold EXPLAIN rows, as they are.
-func (e *Event) Explain() []byte { return e.explain }
 
 // isPlain reports whether a head line holds attributes. The EXPLAIN rows of
 // MariaDB hold none, and some lines have a form of their own.

@@ -85,9 +85,6 @@ func (t *Table) Unwanted() uint64 { return t.unwanted }
 // Own returns how many statements of kasoku itself were left out.
 func (t *Table) Own() uint64 { return t.own }
 
-// Folded returns how many calls were folded into [Other].
-func (t *Table) Folded() uint64 { return t.folded }
-
 // Seconds returns the number of statements that started in each second of the
 // run.
 func (t *Table) Seconds() map[int]uint64 {

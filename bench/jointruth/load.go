@@ -324,9 +324,6 @@ func (r *Recording) Span() (from, to int64) {
 	return from, to
 }
 
-// Events returns the number of statements.
-func (r *Recording) Events() int { return len(r.events) }
-
 // Input returns what the join is given of the time from..to; 0, 0 for all.
 func (r *Recording) Input(form Form, from, to int64) join.Input {
 	in := join.Input{Endpoints: r.Endpoints, From: from, To: to, Resolution: time.Microsecond}

@@ -14,7 +14,6 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/kasoku/kasoku/analyze"
 	"github.com/kasoku/kasoku/analyze/accesslog"
 	"github.com/kasoku/kasoku/histogram"
 	"github.com/kasoku/kasoku/lines"
@@ -46,18 +45,11 @@ type second struct {
 	latency          *histogram.Histogram
 }
 
-// A followed log is one of those. Its format is found from the first lines that
-// it has or gains.
+// A followed log is one of those.
 type followed struct {
-	path    string
-	tail    *lines.Tail // nil of standard input
-	part    []byte      // of standard input: the start of a line
-	format  *accesslog.Format
-	parser  *accesslog.Parser
-	record  accesslog.Record
-	account analyze.Account
-	batch   []byte   // whole lines of which the format is not known yet
-	notes   []string // rotated, truncated …
+	*accesslog.Follower
+	tail *lines.Tail // nil of standard input
+	part []byte      // of standard input: the start of a line
 }
 
 // followAll follows the logs until it is interrupted, or standard input ends.
@@ -92,7 +84,7 @@ func (f *accessFlags) newFollower(e *env, in []lines.Input) (*follower, error) {
 	}
 	w := &follower{e: e, zone: zone, table: accesslog.NewTable(o), started: e.now(), drawn: e.now(), last: newSecond()}
 	for i := range in {
-		l := &followed{path: in[i].Path, format: o.Format}
+		l := &followed{Follower: w.table.Follower(in[i].Path, o.Format)}
 		w.logs = append(w.logs, l)
 		if in[i].R != nil {
 			w.stream = chunks(in[i].R)
@@ -102,20 +94,9 @@ func (f *accessFlags) newFollower(e *env, in []lines.Input) (*follower, error) {
 			w.close()
 			return nil, err
 		}
-		l.peek(&in[i])
+		l.Peek(&in[i])
 	}
 	return w, nil
-}
-
-// peek finds the format from what the log has already.
-func (l *followed) peek(in *lines.Input) {
-	sample, err := in.Peek(peeked)
-	if err != nil || l.format != nil {
-		return
-	}
-	if format, err := accesslog.Detect(wholeLines(sample)); err == nil {
-		l.format = format
-	}
 }
 
 func newSecond() second { return second{latency: histogram.NewExact(time.Millisecond)} }
@@ -177,7 +158,7 @@ func (w *follower) streamed(b []byte) {
 			if !whole {
 				return
 			}
-			w.line(l, l.part)
+			l.Line(l.part, w.add)
 			l.part, b = l.part[:0], rest
 		}
 	}
@@ -188,68 +169,17 @@ func (w *follower) take() error {
 	var errs []error
 	for _, l := range w.logs {
 		if l.tail != nil {
-			_, err := l.tail.Next(func(line []byte) { w.line(l, line) })
+			_, err := l.tail.Next(func(line []byte) { l.Line(line, w.add) })
 			errs = append(errs, err)
-			if note := l.tail.Note(); note != "" && len(l.notes) < mostNotes && !slices.Contains(l.notes, note) {
-				l.notes = append(l.notes, note)
-			}
+			l.Note(l.tail.Note())
 		}
-		w.settle(l)
+		l.Settle(w.add)
 	}
 	return errors.Join(errs...)
 }
 
-// mostNotes is how many remarks on one log are kept.
-const mostNotes = 5
-
-// line adds a line.
-func (w *follower) line(l *followed, line []byte) {
-	l.account.Lines++
-	if l.format == nil {
-		l.batch = append(append(l.batch, line...), '\n')
-		if len(l.batch) >= peeked {
-			w.settle(l)
-		}
-		return
-	}
-	w.parse(l, line)
-}
-
-// settle finds the format of lines that wait for it, and adds them.
-func (w *follower) settle(l *followed) {
-	if len(l.batch) == 0 {
-		return
-	}
-	var err error
-	l.format, err = accesslog.Detect(l.batch)
-	number := int64(l.account.Lines) - int64(bytes.Count(l.batch, []byte("\n")))
-	for line := range bytes.Lines(l.batch) {
-		number++
-		line = bytes.TrimRight(line, "\n")
-		if err != nil {
-			l.account.Drop(1, number, line, "unknown format")
-			continue
-		}
-		w.parse(l, line)
-	}
-	l.batch = l.batch[:0]
-}
-
-func (w *follower) parse(l *followed, line []byte) {
-	if len(bytes.TrimSpace(line)) == 0 {
-		l.account.Blank++
-		return
-	}
-	if l.parser == nil {
-		l.parser = w.table.Parser(l.format)
-	}
-	r := &l.record
-	r.Line = int64(l.account.Lines)
-	if why := l.parser.Parse(line, r); why != "" {
-		l.account.Drop(1, r.Line, line, why)
-		return
-	}
-	l.account.Records++
+// add adds a record.
+func (w *follower) add(r *accesslog.Record) {
 	before := w.table.Records()
 	w.table.Add(r)
 	if w.table.Records() == before {
@@ -268,11 +198,7 @@ func (w *follower) parse(l *followed, line []byte) {
 func (w *follower) log() *report.AccessLog {
 	log := accessLog(w.table, w.zone)
 	for _, l := range w.logs {
-		format := ""
-		if l.format != nil {
-			format = l.format.Name()
-		}
-		log.Logs = append(log.Logs, l.account.Describe("accesslog", format, []lines.Segment{{Path: l.path}}, l.notes...))
+		log.Logs = append(log.Logs, l.Window())
 	}
 	return log
 }

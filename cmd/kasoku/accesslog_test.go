@@ -141,7 +141,7 @@ func TestFollowScreen(t *testing.T) {
 	for i := range 50 {
 		w.streamed([]byte(logLine(i, fmt.Sprintf("/route/%c%c", 'a'+i/26, 'a'+i%26), 200, 0.010)))
 	}
-	w.settle(w.logs[0])
+	w.logs[0].Settle(w.add)
 	for range 2 {
 		if err := s.draw(w, report.AccessOptions{}); err != nil {
 			t.Fatal(err)
