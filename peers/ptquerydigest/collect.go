@@ -22,6 +22,7 @@ import (
 var ignoredAttributes = []string{
 	"Id", "Thread_id", "timestamp", "Schema", "Xid", "arg", "cmd", "end_log_pos", "exptime", "flags", "insert_id", "ip", "key",
 	"last_insert_id", "offset", "port", "res", "server_id", "val",
+	"Log_slow_rate_limit", "Log_slow_rate_type", // both are told by rateLimit
 	"Start", "End", // times of log_slow_extra, one per event
 }
 
@@ -37,18 +38,19 @@ type reading struct {
 
 	gate    gate
 	shaper  sqlshape.Shaper
-	db      []byte // of the last event that told one
+	db      []byte // of the last event that told one, of those that the gate let through
 	places  int    // decimals of the first Query_time, -1 before it
 	first   []int64
-	seen    map[string]int // events by fingerprint, for --sample
-	classes []*extra       // by number, from 1
-	whole   [2]float64     // Query_time and Lock_time added up in the order of the log; the sum of sums differs in its last bits
+	seen    map[string]int    // events by fingerprint, for --sample
+	classes []*extra          // by number, from 1
+	whole   [2]float64        // Query_time and Lock_time added up in the order of the log; the sum of sums differs in its last bits
+	others  map[string]*total // likewise the other times
 }
 
 // An extra is what a class keeps beside its statistics.
 type extra struct {
 	sample            sample
-	last              int64 // offset of the last event
+	last              int64 // greatest offset of an event
 	users, hosts, dbs counts
 	texts             map[string]*counts // of textAttributes
 }
@@ -92,7 +94,7 @@ func (r *reading) read(ctx context.Context) (*digest, error) {
 		o.By = slowlog.ByHost
 	case "db":
 		o.By = slowlog.BySchema
-	case "distill":
+	case byDistill:
 		o.By, o.Group = slowlog.ByGroup, func(sql []byte) string { return distill(string(sql)) }
 	default:
 		return nil, badOption("--group-by %s is not carried out by kasoku: want fingerprint, distill, user, db or host", r.by)
@@ -113,17 +115,15 @@ func (r *reading) read(ctx context.Context) (*digest, error) {
 			fmt.Fprintf(r.stderr, "%s: %d of %d lines of %s are not understood; the first is line %d, %s: %q\n", name, w.Dropped, w.Lines, w.Path, bad.Line, bad.Why, bad.Text)
 		}
 	}
-	d := &digest{groupBy: r.by, orderBy: r.order}
+	d := &digest{groupBy: r.by}
 	overall := t.Overall()
 	d.overall = *r.class(&overall, nil)
 	r.reorder(&d.overall)
-	d.events = d.overall.calls
-	if _, ok := d.overall.number(r.order.attr); !ok && d.events > 0 {
-		fmt.Fprintf(r.stderr, "--order-by attribute %s doesn't exist, using Query_time:sum\n", r.order.attr)
-		d.orderBy = defaultOrder
-	}
 	for _, c := range t.Classes() {
 		d.classes = append(d.classes, r.class(&c, r.classes[c.Number]))
+	}
+	if d.overall.calls > 0 {
+		d.orderedBy(r.order)
 	}
 	return d, nil
 }
@@ -136,10 +136,13 @@ func (r *reading) where(e *slowlog.Event) bool {
 	for len(r.first) <= e.Input {
 		r.first = append(r.first, e.Offset)
 	}
-	if len(e.Schema) > 0 && !bytes.Equal(e.Schema, r.db) {
+	if !r.gate.pass(r.o, e) {
+		return false // and no event behind has its database
+	}
+	if e.TellsSchema() && len(e.Schema) > 0 && !bytes.Equal(e.Schema, r.db) {
 		r.db = bytes.Clone(e.Schema)
 	}
-	if !r.gate.pass(r.o, e) || !r.grouped(e) {
+	if !r.grouped(e) {
 		return false
 	}
 	if r.o.filter != nil && !r.o.filter.keep(func(name string) string { return r.attributeOf(e, name) }) {
@@ -161,7 +164,7 @@ func (r *reading) where(e *slowlog.Event) bool {
 func (r *reading) grouped(e *slowlog.Event) bool {
 	switch r.by {
 	case "user":
-		return len(e.User) > 0
+		return r.user(e) != nil
 	case "host":
 		return len(e.Host) > 0
 	case "db":
@@ -170,13 +173,26 @@ func (r *reading) grouped(e *slowlog.Event) bool {
 	return true
 }
 
-// A gate is what --since and --until let through. Since opens it for good, until
-// closes it for good, as if logs were always in order.
+// user returns who sent an event, nil where the log does not tell. In the slow log that
+// a converter writes, nobody is [].
+func (r *reading) user(e *slowlog.Event) []byte {
+	if len(e.User) == 0 || r.o.kind != "slowlog" && string(e.User) == "[]" {
+		return nil
+	}
+	return e.User
+}
+
+// A gate is what --since and --until let through. Since opens it until the end of the
+// file, until closes it until there, as if each log were in order.
 type gate struct {
+	input        int
 	open, closed bool
 }
 
 func (g *gate) pass(o *options, e *slowlog.Event) bool {
+	if e.Input != g.input {
+		*g = gate{input: e.Input}
+	}
 	if o.since.set && !g.open {
 		if e.Logged.IsZero() || e.Logged.Before(o.since.at) {
 			return false
@@ -206,16 +222,23 @@ func (r *reading) each(e *slowlog.Event, number int) {
 	}
 	r.whole[0] += float64(e.QueryTime) / 1e9 // the float64 nearest to what the log says, which Seconds is not
 	r.whole[1] += float64(e.LockTime) / 1e9
-	x.last = r.offsetOf(e)
-	if r.o.kind == "slowlog" || string(e.User) != "[]" {
-		x.users.add(e.User)
+	if head := e.Head(); bytes.Contains(head, []byte("_wait: ")) || bytes.Count(head, []byte("_time: ")) > len(r.whole) {
+		r.addTimes(e)
 	}
+	x.last = max(x.last, r.offsetOf(e))
+	x.users.add(r.user(e))
 	x.hosts.add(e.Host)
 	x.dbs.add(r.db)
 	if head := e.Head(); bytes.Contains(head, []byte("_errno: ")) || bytes.Contains(head, []byte("_trx_id: ")) {
 		x.addTexts(e)
 	}
-	if v := r.rank(e); !x.sample.seen || v >= x.sample.value {
+	if bytes.Contains(e.Head(), []byte("Log_slow_rate_limit: ")) {
+		x.addText(rateLimit, []byte(cmp.Or(r.attributeOf(e, "Log_slow_rate_type"), "session")+":"+r.attributeOf(e, "Log_slow_rate_limit")))
+	}
+	if r.by != byDistill && slices.Contains(r.o.groupBy, byDistill) {
+		x.addText(byDistill, []byte(distill(string(e.Statement)))) // an attribute like any other
+	}
+	if v, ok := r.rank(e); !x.sample.seen || ok && v >= x.sample.value {
 		r.take(x, e, v)
 	}
 }
@@ -226,34 +249,39 @@ var textAttributes = []string{"Last_errno", "InnoDB_trx_id"}
 func (x *extra) addTexts(e *slowlog.Event) {
 	e.Attributes(func(name, v []byte) bool {
 		if slices.Contains(textAttributes, string(name)) {
-			if x.texts == nil {
-				x.texts = map[string]*counts{}
-			}
-			if x.texts[string(name)] == nil {
-				x.texts[string(name)] = new(counts)
-			}
-			x.texts[string(name)].add(v)
+			x.addText(string(name), v)
 		}
 		return true
 	})
 }
 
+func (x *extra) addText(name string, v []byte) {
+	if x.texts == nil {
+		x.texts = map[string]*counts{}
+	}
+	if x.texts[name] == nil {
+		x.texts[name] = new(counts)
+	}
+	x.texts[name].add(v)
+}
+
 // rank is what the samples of a class are compared by: the attribute by which the
-// classes are ordered.
-func (r *reading) rank(e *slowlog.Event) float64 {
+// classes are ordered, false when the event has none of it.
+func (r *reading) rank(e *slowlog.Event) (float64, bool) {
 	switch r.order.attr {
 	case queryTime:
-		return e.QueryTime.Seconds()
+		return e.QueryTime.Seconds(), true
 	case "Lock_time":
-		return e.LockTime.Seconds()
+		return e.LockTime.Seconds(), true
 	case "Rows_sent":
-		return float64(e.RowsSent)
+		return float64(e.RowsSent), true
 	case "Rows_examined":
-		return float64(e.RowsExamined)
+		return float64(e.RowsExamined), true
 	case queryLength:
-		return float64(len(e.Statement))
+		return float64(len(e.Statement)), true
 	}
-	return numberOf(r.attributeOf(e, r.order.attr))
+	text := r.attributeOf(e, r.order.attr)
+	return numberOf(text), text != ""
 }
 
 // take makes an event the sample of a class.
@@ -262,7 +290,7 @@ func (r *reading) take(x *extra, e *slowlog.Event, v float64) {
 	s.seen, s.value, s.at = true, v, e.Logged
 	s.db, s.time = string(r.db), e.QueryTime
 	s.statement = string(e.Statement)
-	s.offset = x.last
+	s.offset = r.offsetOf(e)
 }
 
 // offsetOf is where pt-query-digest sees an event: the first of a file at its start,
@@ -362,16 +390,6 @@ func (r *reading) class(from *slowlog.Class, x *extra) *class {
 
 // toSecond drops the fraction: pt-query-digest reads times to the second.
 func toSecond(t time.Time) time.Time { return t.Truncate(time.Second) }
-
-// reorder puts the sums of all events in place that were made in their order.
-func (r *reading) reorder(c *class) {
-	for i, name := range []string{queryTime, "Lock_time"} {
-		if a := c.find(name); a != nil && a.kind == isNumber && a.sum.Count == c.calls {
-			a.sum.Sum = r.whole[i]
-			a.sum.Mean = a.sum.Sum / float64(a.sum.Count)
-		}
-	}
-}
 
 // stamp prints a time as the log tells it.
 func (r *reading) stamp(t time.Time) string {

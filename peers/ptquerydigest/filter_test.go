@@ -1,6 +1,7 @@
 package ptquerydigest
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -80,9 +81,17 @@ func TestParse(t *testing.T) {
 		strings.Join(o.files, " ") != "a.log - -b" || strings.Join(o.sections, " ") != "profile" || !o.since.at.Equal(now.Add(-2*time.Hour)) || !o.vertical {
 		t.Errorf("%+v", o)
 	}
+	o, err = parse(strings.Fields("--type genlog --group-by user,db --outliers Lock_time:2,user:3:4 --limit 0"), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.limits[0] != defaultLimit || o.limits[1] != defaultLimit || o.orders[0] != (order{queryTime, "cnt"}) || o.orders[1] != defaultOrder ||
+		!slices.Equal(o.outliers, []outlier{{"Lock_time", 2, 0}, {"user", 3, 4}}) {
+		t.Errorf("%+v", o)
+	}
 	for _, line := range []string{
 		"--foo", "--limit", "--limit x", "--limit :5", "--order-by Query_time:avg", "--report-format profile,what", "--type binlog", "--output xml",
-		"--since yesterday", "--outliers a:b", "--expected-range 5", "--review h=x", "--explain h=x", "--no-report=1", "--re x", "--processlist h=x",
+		"--since yesterday", "--outliers a:b", "--outliers Query_time", "--outliers a:1:2:3", "--expected-range 5", "--review h=x", "--explain h=x", "--no-report=1", "--re x", "--processlist h=x",
 		"--max-line-length -1", "--filter $x",
 	} {
 		if _, err := parse(strings.Fields(line), now); err == nil {

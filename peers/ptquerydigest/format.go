@@ -12,16 +12,17 @@ import (
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 
 // seconds prints a time with its unit: 366us, 74ms, 12s. It is cut to whole
-// microseconds first, and rounded then.
+// microseconds first, and rounded then; milliseconds are those of the time in seconds,
+// where 0.5115 × 1000 is a little less than 511.5.
 func seconds(v float64) string {
 	us := microseconds(v)
 	switch {
 	case us <= 0:
 		return "0"
-	case v < 0.001:
+	case us < 1000:
 		return fmt.Sprintf("%.0fus", us)
 	case v < 1:
-		return fmt.Sprintf("%.0fms", us/1e3)
+		return fmt.Sprintf("%.0fms", us/1e6*1e3)
 	}
 	return fmt.Sprintf("%.0fs", us/1e6)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -21,7 +22,14 @@ type (
 		Files   []jsonFile     `json:"files"`
 		Metrics map[string]any `json:"metrics"`
 		Count   uint64         `json:"query_count"`
+		Rate    *jsonRate      `json:"rate_limit,omitempty"`
 		Unique  int            `json:"unique_query_count"`
+	}
+	jsonRate struct {
+		Differ int    `json:"diff,omitempty"`
+		Limit  int64  `json:"limit,omitempty"`
+		Type   string `json:"type,omitempty"`
+		Error  string `json:"error,omitempty"`
 	}
 	jsonFile struct {
 		Name string `json:"name"`
@@ -54,7 +62,7 @@ type (
 
 // writeJSON writes the classes that are reported.
 func (p *printer) writeJSON(d *digest) error {
-	doc := jsonDocument{Classes: []jsonClass{}, Global: jsonGlobal{Metrics: map[string]any{}, Count: d.events, Unique: len(d.classes)}}
+	doc := jsonDocument{Classes: []jsonClass{}, Global: jsonGlobal{Metrics: map[string]any{}, Count: d.overall.ranked, Unique: d.unique}}
 	for _, f := range d.files {
 		doc.Global.Files = append(doc.Global.Files, jsonFile{f.name, f.size})
 	}
@@ -66,6 +74,7 @@ func (p *printer) writeJSON(d *digest) error {
 			doc.Global.Metrics[a.name] = map[string]string{"cnt": fmt.Sprint(a.yes)}
 		}
 	}
+	doc.Global.Rate = d.jsonRate()
 	for _, c := range d.classes {
 		if c.reason != "" {
 			doc.Classes = append(doc.Classes, p.jsonClass(d, c))
@@ -73,6 +82,25 @@ func (p *printer) writeJSON(d *digest) error {
 	}
 	fmt.Fprintln(p.w)
 	return encode(p.w, doc)
+}
+
+func (d *digest) jsonRate() *jsonRate {
+	least, greatest := d.rateLimits()
+	if least == "" {
+		return nil
+	}
+	out := new(jsonRate)
+	if least != greatest {
+		out.Differ = 1
+	}
+	kind, limit, _ := strings.Cut(least, ":")
+	n, err := strconv.ParseUint(limit, 10, 32)
+	if err != nil {
+		out.Error = "Invalid rate limit: " + asText(least)
+		return out
+	}
+	out.Type, out.Limit = asText(kind), int64(n)
+	return out
 }
 
 func encode(w io.Writer, v any) error {

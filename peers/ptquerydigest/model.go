@@ -2,6 +2,7 @@ package ptquerydigest
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +18,8 @@ type digest struct {
 	files   []file
 	overall class
 	classes []*class // in the order of the report
-	events  uint64
+	unique  int      // classes, also those without what classes are ordered by
+	notice  string   // printed before the report
 }
 
 // A file is an input as the report names it.
@@ -31,9 +33,10 @@ type class struct {
 	key    string // the value that they are grouped by
 	item   string // verbs and tables
 	calls  uint64
+	ranked uint64 // of them, those that have what classes are ordered by: a report counts no others
 	span   span
 	worst  sample
-	last   int64       // offset of its last event
+	last   int64       // greatest offset of an event
 	attrs  []attribute // by name
 	rank   int
 	reason string // limit or outliers, empty when the class is not reported
@@ -120,7 +123,7 @@ func (c *class) ofKind(k kind) []*attribute {
 // qps is how many events there were per second.
 func (c *class) qps() float64 {
 	if s := c.span.seconds(); s > 0 {
-		return float64(c.calls) / s
+		return float64(c.ranked) / s
 	}
 	return 0
 }
@@ -147,6 +150,7 @@ func (c *class) vm() float64 {
 const (
 	queryTime   = "Query_time"
 	queryLength = "Query_length"
+	rateLimit   = "rate_limit" // such as session:10, of a server that logs one in ten
 )
 
 // An order says by what classes are ranked: a figure of an attribute.
@@ -159,7 +163,7 @@ var defaultOrder = order{queryTime, "sum"}
 // of returns the figure of a class.
 func (o order) of(c *class) float64 {
 	if o.figure == "cnt" {
-		return float64(c.calls)
+		return float64(c.ranked)
 	}
 	s, _ := c.number(o.attr)
 	switch o.figure {
@@ -171,7 +175,22 @@ func (o order) of(c *class) float64 {
 	return s.Sum
 }
 
-// sort ranks the classes. Of equal ones the offset of the last event decides, as text
+// orderedBy sets what classes are ordered by. One that has none of it is left out, and
+// when no event has, it is Query_time.
+func (d *digest) orderedBy(o order) {
+	d.orderBy, d.unique = o, len(d.classes)
+	if _, ok := d.overall.number(o.attr); !ok {
+		d.orderBy.attr = queryTime
+		d.notice = fmt.Sprintf("--order-by attribute %s doesn't exist, using %s:%s", o.attr, defaultOrder.attr, defaultOrder.figure)
+	}
+	for _, c := range append(d.classes, &d.overall) {
+		s, _ := c.number(d.orderBy.attr)
+		c.ranked = s.Count
+	}
+	d.classes = slices.DeleteFunc(d.classes, func(c *class) bool { return c.ranked == 0 })
+}
+
+// sort ranks the classes. Of equal ones the greatest offset of an event decides, as text
 // from the greatest, as in pt-query-digest; then the key.
 func (d *digest) sort() {
 	slices.SortStableFunc(d.classes, func(a, b *class) int {

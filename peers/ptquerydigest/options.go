@@ -14,7 +14,7 @@ type options struct {
 	files     []string
 	kind      string // slowlog, genlog or rawlog
 	limits    []limit
-	outliers  *outlier
+	outliers  []outlier // by grouping; one beyond them has no outliers
 	since     moment
 	until     moment
 	orders    []order
@@ -33,7 +33,10 @@ type options struct {
 }
 
 // byFingerprint is what events are grouped by unless asked otherwise.
-const byFingerprint = "fingerprint"
+const (
+	byFingerprint = "fingerprint"
+	byDistill     = "distill" // verbs and tables
+)
 
 // allSections are those of a report, in order.
 var allSections = []string{"rusage", "date", "hostname", "files", "header", "profile", "query_report", "prepared"}
@@ -44,11 +47,13 @@ type limit struct {
 	percent, count int // 0 is not asked for
 }
 
+var defaultLimit = limit{95, 20}
+
 // An outlier says which rare but slow classes are reported beside.
 type outlier struct {
 	attr  string
 	p95   float64
-	calls uint64
+	calls float64
 }
 
 // A moment is a --since or --until: a time without a zone, as logs write them.
@@ -85,7 +90,7 @@ var switches = []string{"continue-on-error", "create-history-table", "create-rev
 // cut as long as it is the only one that starts so.
 func parse(args []string, now time.Time) (*options, error) {
 	o := &options{
-		kind: "slowlog", limits: []limit{{95, 20}}, outliers: &outlier{queryTime, 1, 10}, groupBy: []string{byFingerprint},
+		kind: "slowlog", outliers: []outlier{{queryTime, 1, 10}}, groupBy: []string{byFingerprint},
 		output: "report", sections: allSections, report: true, expected: [2]int{5, 10}, maxLine: 74, maxHost: 10,
 		histogram: queryTime, vertical: true,
 	}
@@ -225,14 +230,13 @@ func (o *options) set(name, value string, now time.Time) (err error) {
 // complete fills in what depends on several options.
 func (o *options) complete() error {
 	for len(o.limits) < len(o.groupBy) {
-		o.limits = append(o.limits, limit{percent: 95})
+		o.limits = append(o.limits, defaultLimit)
+	}
+	if len(o.orders) == 0 && o.kind != "slowlog" {
+		o.orders = []order{{queryTime, "cnt"}}
 	}
 	for len(o.orders) < len(o.groupBy) {
-		by := defaultOrder
-		if o.kind != "slowlog" {
-			by.figure = "cnt"
-		}
-		o.orders = append(o.orders, by)
+		o.orders = append(o.orders, defaultOrder)
 	}
 	if o.output == "profile" {
 		o.output, o.sections = "report", []string{"profile"}
@@ -274,9 +278,11 @@ func parseLimits(value string) ([]limit, error) {
 		if m == nil || m[1] == "" && strings.HasPrefix(s, ":") {
 			return nil, badOption("--limit %q: want a number of classes, a share such as 95%%, or both: 95%%:20", s)
 		}
-		var l limit
-		l.percent, _ = strconv.Atoi(m[1])
-		l.count, _ = strconv.Atoi(m[2])
+		l := defaultLimit
+		if s != "0" {
+			l.percent, _ = strconv.Atoi(m[1])
+			l.count, _ = strconv.Atoi(m[2])
+		}
 		out = append(out, l)
 	}
 	if len(out) == 0 {
@@ -285,20 +291,23 @@ func parseLimits(value string) ([]limit, error) {
 	return out, nil
 }
 
-func parseOutliers(value string) (*outlier, error) {
-	part := strings.Split(value, ":")
-	o := &outlier{attr: part[0]}
-	var err error
-	if len(part) > 1 {
-		o.p95, err = strconv.ParseFloat(part[1], 64)
+func parseOutliers(value string) ([]outlier, error) {
+	var out []outlier
+	for _, s := range split(value) {
+		part := strings.Split(s, ":")
+		o, err := outlier{attr: part[0]}, error(nil)
+		if len(part) > 1 {
+			o.p95, err = strconv.ParseFloat(part[1], 64)
+		}
+		if len(part) > 2 && err == nil {
+			o.calls, err = strconv.ParseFloat(part[2], 64)
+		}
+		if err != nil || part[0] == "" || len(part) < 2 || len(part) > 3 {
+			return nil, badOption("--outliers %q: want ATTRIBUTE:PERCENTILE:COUNT, such as Query_time:1:10", s)
+		}
+		out = append(out, o)
 	}
-	if len(part) > 2 && err == nil {
-		o.calls, err = strconv.ParseUint(part[2], 10, 64)
-	}
-	if err != nil || part[0] == "" {
-		return nil, badOption("--outliers %q: want ATTRIBUTE:PERCENTILE:COUNT, such as Query_time:1:10", value)
-	}
-	return o, nil
+	return out, nil
 }
 
 func parseOrders(value string) ([]order, error) {
@@ -375,28 +384,28 @@ func (o *options) explainWhy(d *digest) bool {
 	return n < o.expected[0] || n > o.expected[1]
 }
 
-// choose says which classes are reported, and why. A share is one of the sum of the
-// attribute, whatever figure of it the classes are ranked by.
-func (o *options) choose(d *digest, l limit) {
+// choose says which classes of the grouping with this number are reported, and why. A
+// share is one of the sum of the attribute, whatever figure of it the classes are
+// ranked by.
+func (o *options) choose(d *digest, grouping int) {
+	l := o.limits[grouping]
 	all, _ := d.overall.number(d.orderBy.attr)
+	enough := float64(l.percent) * (all.Sum / 100)
 	var done float64
 	for i, c := range d.classes {
-		full := l.percent > 0 && all.Sum > 0 && done/all.Sum*100 >= float64(l.percent) || l.count > 0 && i >= l.count
+		full := enough > 0 && done >= enough || l.count > 0 && i >= l.count
 		done += d.orderBy.of(c)
-		if !full {
+		switch {
+		case !full:
 			c.reason = "limit"
-			continue
-		}
-		if o.isOutlier(c) {
+		case grouping < len(o.outliers) && o.outliers[grouping].is(c):
 			c.reason = "outliers"
 		}
 	}
 }
 
-func (o *options) isOutlier(c *class) bool {
-	if o.outliers == nil {
-		return false
-	}
-	s, ok := c.number(o.outliers.attr)
-	return ok && s.P95 >= o.outliers.p95 && c.calls >= o.outliers.calls
+// is reports whether a class is such an outlier.
+func (o *outlier) is(c *class) bool {
+	s, _ := c.number(o.attr)
+	return s.P95 >= o.p95 && float64(s.Count) >= o.calls
 }

@@ -128,7 +128,12 @@ func widthsOf(columns []column) []int {
 		}
 	}
 	for i, c := range columns {
-		out[i] = max(min(out[i]+over, longest[i]), len(c.head))
+		switch {
+		case len(c.values) > 0:
+			out[i] = max(min(out[i]+over, longest[i]), len(c.head))
+		case c.fixed == 0:
+			out[i] = share
+		}
 	}
 	return out
 }

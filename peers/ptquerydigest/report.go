@@ -20,7 +20,7 @@ type printer struct {
 	now     time.Time
 	host    string
 	timed   bool // the logs tell times
-	headed  bool // the header, which is the same for all groupings, was printed
+	headed  bool // a report with the header, which is the same for all groupings, was printed
 }
 
 func (p *printer) line(format string, args ...any) {
@@ -28,17 +28,23 @@ func (p *printer) line(format string, args ...any) {
 	p.w.WriteByte('\n')
 }
 
+// together are the sections that no empty line divides.
+var together = []string{"rusage", "date", "hostname", "files", "header"}
+
 // report prints the sections that are asked for, in the order asked for.
 func (p *printer) report(d *digest) {
-	apart := true // the next section starts with an empty line
+	before := ""
 	for _, s := range p.o.sections {
-		if s == "prepared" {
+		if s == "header" && p.headed {
 			continue
 		}
-		if apart {
+		if limit, _ := d.rateLimits(); s == "header" && limit != "" {
+			p.line("# Rate limits apply")
+		}
+		if s != "prepared" && !(slices.Contains(together, before) && slices.Contains(together, s)) {
 			p.w.WriteByte('\n')
 		}
-		apart = false
+		before = s
 		switch s {
 		case "rusage":
 			p.usage()
@@ -49,21 +55,14 @@ func (p *printer) report(d *digest) {
 		case "files":
 			p.line("# Files: %s", strings.Join(d.fileNames(), ", "))
 		case "header":
-			if p.headed {
-				apart = true
-				continue
-			}
-			p.headed = true
 			p.header(d)
-			apart = true
 		case "profile":
 			p.profile(d)
-			apart = true
 		case "query_report":
 			p.queries(d)
-			apart = true
 		}
 	}
+	p.headed = true
 }
 
 func (d *digest) fileNames() []string {
@@ -124,11 +123,8 @@ func (c *class) numbers() (plain, inno []*attribute) {
 // header tells of all classes together.
 func (p *printer) header(d *digest) {
 	c := &d.overall
-	if d.rateLimited() {
-		p.line("# Rate limits apply")
-	}
-	s := fmt.Sprintf("# Overall: %s total, %s unique, %s QPS, %sx concurrency ", thousands(float64(d.events)),
-		thousands(float64(len(d.classes))), thousands(c.qps()), thousands(c.concurrency(d.orderBy.attr)))
+	s := fmt.Sprintf("# Overall: %s total, %s unique, %s QPS, %sx concurrency ", thousands(float64(c.ranked)),
+		thousands(float64(d.unique)), thousands(c.qps()), thousands(c.concurrency(d.orderBy.attr)))
 	p.line("%s%s", s, strings.Repeat("_", max(lineWidth-len(s), 0)))
 	p.timeRange(&c.span)
 	p.line("# Attribute          total     min     max     avg     95%%  stddev  median")
@@ -150,8 +146,21 @@ func (p *printer) header(d *digest) {
 	p.booleans(c)
 }
 
-// rateLimited reports whether the server logged only a part of the queries.
-func (d *digest) rateLimited() bool { return d.overall.find("rate_limit") != nil }
+// rateLimits returns the least and the greatest rate, as text, at which the servers
+// logged only a part of the queries; empty when they logged all.
+func (d *digest) rateLimits() (least, greatest string) {
+	for _, c := range d.classes {
+		if a := c.find(rateLimit); a != nil {
+			for _, v := range a.values {
+				if least == "" || v.text < least {
+					least = v.text
+				}
+				greatest = max(greatest, v.text)
+			}
+		}
+	}
+	return least, greatest
+}
 
 // figures prints a row of a table.
 func (p *printer) figures(head, name string, values ...float64) {
@@ -230,7 +239,7 @@ func (p *printer) query(d *digest, c *class, explain bool) {
 	p.timeRange(&c.span)
 	p.line("# Attribute    pct   total     min     max     avg     95%%  stddev  median")
 	p.line("# ============ === ======= ======= ======= ======= ======= ======= =======")
-	p.line("# %-12s %3d %7d", "Count", percent(float64(c.calls), float64(d.events)), c.calls)
+	p.line("# %-12s %3d %7d", "Count", percent(float64(c.ranked), float64(d.overall.ranked)), c.ranked)
 	p.classNumbers(d, c)
 	p.booleans(c)
 	p.texts(d, c)
@@ -269,7 +278,7 @@ func (p *printer) texts(d *digest, c *class) {
 			p.line("# String:")
 			head = true
 		}
-		p.line("# %-12s %s", labelOf(a.name), p.values(a, c.calls))
+		p.line("# %-12s %s", labelOf(a.name), p.values(a, c.ranked))
 	}
 }
 

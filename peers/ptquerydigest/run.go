@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 
@@ -61,7 +62,13 @@ func digestAll(ctx context.Context, o *options, stdin io.Reader, stdout, stderr 
 			return err
 		}
 		d.files = files
-		if err := p.print(d, o.limits[i]); err != nil {
+		if i == 0 && d.overall.calls == 0 {
+			if o.output == "report" {
+				p.line("\n# No events processed.")
+			}
+			break
+		}
+		if err := p.print(d, i); err != nil {
 			return err
 		}
 	}
@@ -88,19 +95,19 @@ func inputs(o *options, stdin io.Reader, stderr io.Writer) ([]lines.Input, []fil
 	return in, files, nil
 }
 
-// print prints what is asked for of a digest.
-func (p *printer) print(d *digest, l limit) error {
+// print prints what is asked for of a digest, that of the grouping with this number.
+func (p *printer) print(d *digest, grouping int) error {
 	if !p.o.report {
-		return nil
-	}
-	if d.events == 0 {
-		p.line("\n# No events processed.")
 		return nil
 	}
 	d.sort()
 	p.timed = d.overall.span.firstText != ""
-	p.o.choose(d, l)
-	if p.o.output == "json" || p.o.output == "json-anon" {
+	p.o.choose(d, grouping)
+	asJSON := p.o.output == "json" || p.o.output == "json-anon"
+	if d.notice != "" && !asJSON && slices.Contains(p.o.sections, "query_report") {
+		p.line("%s", d.notice)
+	}
+	if asJSON {
 		return p.writeJSON(d)
 	}
 	raw := p.w
