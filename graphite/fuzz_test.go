@@ -105,3 +105,18 @@ func FuzzEncode(f *testing.F) {
 		}
 	})
 }
+
+func FuzzParseRender(f *testing.F) {
+	f.Add([]byte(`[{"target": "a", "datapoints": [[1.5, 2], [null, 3]]}]`))
+	f.Add([]byte(`{"metrics":[{"name":"a","startTime":60,"stepTime":60,"values":[0,7],"isAbsent":[false,true]}]}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		all, err := ParseRender(b)
+		n := len(all)
+		for _, s := range all {
+			n += len(s.Points)
+		}
+		if err == nil && n > len(b) {
+			t.Errorf("%d series and points of %d bytes", n, len(b))
+		}
+	})
+}

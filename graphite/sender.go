@@ -41,7 +41,7 @@ type Options struct {
 // whether the server kept them, it does not tell.
 type Stats struct {
 	Sent        uint64
-	Unsure      uint64 // of those, over a TCP connection that broke: some may not have been read
+	Unsure      uint64 // of those, over a connection that broke, or a UDP port that refused some: not all may have been read
 	Dropped     uint64 // because the buffer was full, or nobody took them until the end
 	Connections uint64 // made, UDP's as well
 	Failures    uint64 // connections that could not be made or were lost

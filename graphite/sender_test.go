@@ -235,9 +235,10 @@ func TestDatagrams(t *testing.T) {
 	for i := range points {
 		points[i] = Point{"web1." + strings.Repeat("x", 60), int64(i), 1.25}
 	}
+	began, datagrams := time.Now(), 0
 	s.Offer(points)
 	buf := make([]byte, 65536)
-	for lines := 0; lines < len(points); {
+	for lines := 0; lines < len(points); datagrams++ {
 		n, _, err := server.ReadFrom(buf)
 		if err != nil {
 			t.Fatal(err)
@@ -247,8 +248,26 @@ func TestDatagrams(t *testing.T) {
 		}
 		lines += strings.Count(string(buf[:n]), "\n")
 	}
+	if took, want := time.Since(began), time.Duration(datagrams-1)*betweenDatagrams; datagrams < 2 || took < want {
+		t.Errorf("%d datagrams within %s, want at least %s: they do not fit a socket's buffer", datagrams, took, want)
+	}
 	if err := s.Close(context.Background()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestDatagrams_Refused: that nobody listens is told, where the system says so.
+func TestDatagrams_Refused(t *testing.T) {
+	server, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := server.LocalAddr().String()
+	server.Close()
+	s := newSender(t, Options{Address: addr, Protocol: UDP})
+	s.Offer([]Point{{"a", 1, 1}})
+	if err := s.Close(t.Context()); err == nil || !strings.Contains(err.Error(), "refused") || s.Stats().Unsure != 1 {
+		t.Errorf("%v, %+v", err, s.Stats())
 	}
 }
 
