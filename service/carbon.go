@@ -18,7 +18,7 @@ import (
 	"github.com/kasoku/kasoku/whisper"
 )
 
-// CarbonOptions say how to run a private carbon-cache.
+// CarbonOptions say how to run a private carbon-cache or go-carbon.
 type CarbonOptions struct {
 	// Dir is where everything goes. Empty: a temporary one, removed when the server
 	// stops.
@@ -30,25 +30,29 @@ type CarbonOptions struct {
 	// carbon's own minute.
 	MetricInterval time.Duration
 	// Settings are further ones of the section [cache], by their names:
-	// MAX_UPDATES_PER_SECOND.
+	// MAX_UPDATES_PER_SECOND. Of a go-carbon the name has its section before it, and
+	// the value is TOML: whisper.max-updates-per-second.
 	Settings map[string]string
 	// Schemas is the whole storage-schemas.conf. Empty: every metric is kept by the
 	// second, for an hour.
 	Schemas string
+	// Program is the one to run. Empty: the one on PATH.
+	Program string
 }
 
-// A CarbonServer is a running or stopped carbon-cache; Port is its LinePort. Its
-// methods are safe for concurrent use.
+// A CarbonServer is a running or stopped carbon-cache or go-carbon; Port is its
+// LinePort. Its methods are safe for concurrent use.
 type CarbonServer struct {
 	Daemon
 	LinePort   int // lines over TCP
 	UDPPort    int // lines over UDP
 	PicklePort int // pickled batches
 	QueryPort  int // what the cache has not yet written
+	RenderPort int // HTTP: /render/ of go-carbon's carbonserver; 0 of carbon-cache
 	StorageDir string
 	ConfigFile string
 	LogFile    string // what it prints: who connects, which lines it refuses
-	Host       string // as its own metrics name it: carbon.agents.HOST-a
+	Host       string // as its own metrics name it: carbon.agents.HOST-a, of go-carbon without -a
 }
 
 const carbonHint = "install it: sudo apt-get install graphite-carbon (no need to run it)"
@@ -61,22 +65,15 @@ const carbonSchemas = "[all]\npattern = .*\nretentions = 1s:1h\n"
 // bounds the start alone, which takes about a second; the server lives until
 // [Daemon.Stop], or the process that started it dies.
 func Carbon(ctx context.Context, o CarbonOptions) (*CarbonServer, error) {
-	program, err := command.LookPath("carbon-cache")
+	program, err := find(o.Program, "carbon-cache", "carbon-cache.py") // the latter as pip installs it
 	if err != nil {
-		if program, err = command.LookPath("carbon-cache.py"); err != nil { // as pip installs it
-			return nil, &Error{Err: fmt.Errorf("carbon: %w", err), hint: carbonHint}
-		}
+		return nil, &Error{Err: fmt.Errorf("carbon: %w", err), hint: carbonHint}
 	}
 	s := &CarbonServer{}
-	if err := s.place("carbon", o.Dir, o.LinePort); err != nil {
+	if err := s.settle("carbon", o); err != nil {
 		return nil, err
 	}
-	s.StorageDir = filepath.Join(s.Dir, "storage")
-	s.ConfigFile = filepath.Join(s.Dir, "carbon.conf")
-	s.LogFile = filepath.Join(s.Dir, "console.log")
-	if name, err := os.Hostname(); err == nil {
-		s.Host = strings.ReplaceAll(name, ".", "_") + "-a"
-	}
+	s.Host += "-a"
 	err = s.launch(ctx, func() (daemonSpec, error) {
 		pidFile := filepath.Join(s.Dir, "carbon.pid")
 		return daemonSpec{
@@ -91,15 +88,62 @@ func Carbon(ctx context.Context, o CarbonOptions) (*CarbonServer, error) {
 	return s, nil
 }
 
-// configure chooses the other ports and writes the files.
-func (s *CarbonServer) configure(o CarbonOptions) (err error) {
+// find returns the program, or else the first of the names that is on PATH.
+func find(program string, names ...string) (path string, err error) {
+	if program != "" {
+		return program, nil
+	}
+	for _, name := range names {
+		if path, err = command.LookPath(name); err == nil {
+			break
+		}
+	}
+	return path, err
+}
+
+// settle makes the directory and says what lies where in it.
+func (s *CarbonServer) settle(name string, o CarbonOptions) error {
+	if err := s.place(name, o.Dir, o.LinePort); err != nil {
+		return err
+	}
+	s.StorageDir = filepath.Join(s.Dir, "storage")
+	s.ConfigFile = filepath.Join(s.Dir, name+".conf")
+	s.LogFile = filepath.Join(s.Dir, "console.log")
+	if host, err := os.Hostname(); err == nil {
+		s.Host = strings.ReplaceAll(host, ".", "_")
+	}
+	return nil
+}
+
+// choosePorts takes free ones beside that of lines.
+func (s *CarbonServer) choosePorts(more ...*int) (err error) {
 	s.LinePort = s.Port
-	for _, port := range []*int{&s.PicklePort, &s.QueryPort} {
+	for _, port := range append(more, &s.PicklePort, &s.QueryPort) {
 		if *port, err = FreePort(); err != nil {
 			return err
 		}
 	}
-	if s.UDPPort, err = freeUDPPort(); err != nil {
+	s.UDPPort, err = freeUDPPort()
+	return err
+}
+
+// writeFiles makes the directories and writes the configuration.
+func (s *CarbonServer) writeFiles(config, schemas string) error {
+	if schemas == "" {
+		schemas = carbonSchemas
+	}
+	if err := os.MkdirAll(filepath.Join(s.StorageDir, "whisper"), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(s.Dir, "storage-schemas.conf"), []byte(schemas), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(s.ConfigFile, []byte(config), 0o644)
+}
+
+// configure chooses the other ports and writes the files.
+func (s *CarbonServer) configure(o CarbonOptions) error {
+	if err := s.choosePorts(); err != nil {
 		return err
 	}
 	settings := map[string]string{
@@ -121,19 +165,10 @@ func (s *CarbonServer) configure(o CarbonOptions) (err error) {
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		fmt.Fprintf(&b, "%s = %s\n", name, settings[name])
 	}
-	schemas := o.Schemas
-	if schemas == "" {
-		schemas = carbonSchemas
-	}
-	for _, dir := range []string{settings["LOCAL_DATA_DIR"], settings["WHITELISTS_DIR"]} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return err
-		}
-	}
-	if err := os.WriteFile(filepath.Join(s.Dir, "storage-schemas.conf"), []byte(schemas), 0o644); err != nil {
+	if err := os.MkdirAll(settings["WHITELISTS_DIR"], 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(s.ConfigFile, []byte(b.String()), 0o644)
+	return s.writeFiles(b.String(), o.Schemas)
 }
 
 // LineAddr returns the host:port that takes lines over TCP.
@@ -147,6 +182,10 @@ func (s *CarbonServer) PickleAddr() string { return loopback(s.PicklePort) }
 
 // QueryAddr returns the host:port that answers what the cache holds.
 func (s *CarbonServer) QueryAddr() string { return loopback(s.QueryPort) }
+
+// RenderURL returns the URL of go-carbon's carbonserver: it knows /render/ alone, with
+// times in seconds, and its JSON is not that of graphite-web.
+func (s *CarbonServer) RenderURL() string { return "http://" + loopback(s.RenderPort) + "/render/" }
 
 // Points returns what has been written of a metric to its file, in the order of
 // time; nothing when there is no file yet. What the cache still holds is missing.

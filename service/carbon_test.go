@@ -18,6 +18,19 @@ import (
 // come to be in the files.
 func TestCarbon(t *testing.T) {
 	s := servicetest.Carbon(t, service.CarbonOptions{Dir: filepath.Join(t.TempDir(), "a b"), MetricInterval: time.Second})
+	taken(t, s, map[string]float64{"by.line": 1.5, "by.tag;a=1;b=2": 2.5, "by.udp": 3.5, "by.pickle": 4.5}, "carbon.agents."+s.Host+".metricsReceived")
+}
+
+// TestGoCarbon: the same of go-carbon, which has no tags unless it is told to.
+func TestGoCarbon(t *testing.T) {
+	s := servicetest.GoCarbon(t, service.CarbonOptions{Dir: filepath.Join(t.TempDir(), "a b"), MetricInterval: time.Second})
+	taken(t, s, map[string]float64{"by.line": 1.5, "by.udp": 3.5, "by.pickle": 4.5}, "carbon.agents."+s.Host+".tcp.metricsReceived")
+}
+
+// taken sends values to a server, finds them in its files, as one of its own, and
+// stops it.
+func taken(t *testing.T, s *service.CarbonServer, want map[string]float64, own string) {
+	t.Helper()
 	now := time.Now().Unix()
 	send := func(network, addr string, b []byte) {
 		t.Helper()
@@ -37,13 +50,13 @@ func TestCarbon(t *testing.T) {
 		t.Fatal(err)
 	}
 	send("tcp", s.PickleAddr(), append([]byte{0, 0, 0, byte(len(pickle))}, pickle...))
-	for metric, want := range map[string]float64{"by.line": 1.5, "by.tag;a=1;b=2": 2.5, "by.udp": 3.5, "by.pickle": 4.5} {
+	for metric, want := range want {
 		points := await(t, s, metric)
 		if len(points) != 1 || points[0] != (whisper.Point{Time: now, Value: want}) {
 			t.Errorf("%s: %+v, want %v at %d", metric, points, want, now)
 		}
 	}
-	await(t, s, "carbon.agents."+s.Host+".metricsReceived")
+	await(t, s, own)
 	conn, err := net.Dial("tcp", s.QueryAddr())
 	if err != nil {
 		t.Fatal(err)

@@ -73,13 +73,14 @@ type daemonSpec struct {
 	path    string
 	args    []string
 	env     []string
-	pidFile string // the server writes it when it has started
+	pidFile string // the server writes it when it has started; empty: it says started
+	started string // what stands in the console then
 	log     string // its own log, for errors; may be empty
 	console string // where its output goes; empty: kept for errors alone
 }
 
-// start runs the server and waits until it has written its pid and accepts
-// connections.
+// start runs the server and waits until it has written its pid, or has said that it
+// runs, and accepts connections.
 func (d *Daemon) start(ctx context.Context, configure func() (daemonSpec, error)) (err error) {
 	if !d.fixed {
 		if d.Port, err = FreePort(); err != nil {
@@ -90,7 +91,7 @@ func (d *Daemon) start(ctx context.Context, configure func() (daemonSpec, error)
 	if err != nil {
 		return fmt.Errorf("%s: configuration: %w", d.name, err)
 	}
-	_ = os.Remove(o.pidFile) // a stale one of a killed server
+	_ = os.Remove(o.pidFile) // a stale one of a killed server, if any
 	logFrom := fileSize(o.log)
 	said := command.NewTail(16 << 10)
 	// A killed master would leave its workers behind; one that is told to end takes
@@ -112,13 +113,23 @@ func (d *Daemon) start(ctx context.Context, configure func() (daemonSpec, error)
 		return fmt.Errorf("%s: %w", d.name, err)
 	}
 	p := ownProcess(child)
-	if err := p.await(ctx, o.pidFile, func() bool { return accepts(ctx, d.Addr()) }); err != nil {
+	answers := func() bool { return says(o.console, o.started) && accepts(ctx, d.Addr()) }
+	if err := p.await(ctx, o.pidFile, answers); err != nil {
 		_ = p.kill()
 		log := strings.TrimSpace(said.String() + "\n" + tailOf(o.log, logFrom))
 		return &Error{Err: fmt.Errorf("start %s on port %d: %w", d.name, d.Port, err), Log: log}
 	}
 	d.proc = p
 	return nil
+}
+
+// says reports whether a console holds a text; each holds the empty one.
+func says(console, text string) bool {
+	if text == "" {
+		return true
+	}
+	b, err := os.ReadFile(console)
+	return err == nil && strings.Contains(string(b), text)
 }
 
 // accepts reports whether somebody listens at an address.

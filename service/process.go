@@ -38,9 +38,9 @@ func ownProcess(c *command.Process) *process {
 	return p
 }
 
-// await waits until the process has written its pid and answers. The pid file
-// appears late in the start; before it, a connection could reach a stranger on the
-// same port.
+// await waits until the process has written its pid, where it does, and answers. The
+// pid file appears late in the start; before it, a connection could reach a stranger
+// on the same port.
 func (p *process) await(ctx context.Context, pidFile string, answers func() bool) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -52,11 +52,20 @@ func (p *process) await(ctx context.Context, pidFile string, answers func() bool
 			return fmt.Errorf("it does not answer: %w", ctx.Err())
 		case <-tick.C:
 		}
-		b, err := os.ReadFile(pidFile)
-		if err == nil && strings.TrimSpace(string(b)) == strconv.Itoa(p.pid) && answers() {
+		if p.wrote(pidFile) && answers() {
 			return nil
 		}
 	}
+}
+
+// wrote reports whether the file holds the number of the process; an empty name is
+// none to wait for.
+func (p *process) wrote(pidFile string) bool {
+	if pidFile == "" {
+		return true
+	}
+	b, err := os.ReadFile(pidFile)
+	return err == nil && strings.TrimSpace(string(b)) == strconv.Itoa(p.pid)
 }
 
 // done is closed when the process has ended.

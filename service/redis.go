@@ -21,9 +21,15 @@ type RedisOptions struct {
 	// Password that clients must give; empty: none. It holds no quote and no
 	// backslash.
 	Password string
+	// TLS, when set, is what the port speaks; nothing is heard that does not.
+	TLS *RedisTLS
 	// Config are further lines of redis.conf.
 	Config string
 }
+
+// RedisTLS are the files that a Redis shows, and whose certificates it takes. Clients
+// need none unless Config says tls-auth-clients yes.
+type RedisTLS struct{ Cert, Key, CACert string }
 
 // A RedisServer is a running or stopped Redis. Its methods are safe for concurrent
 // use.
@@ -62,7 +68,11 @@ func Redis(ctx context.Context, o RedisOptions) (*RedisServer, error) {
 // configure returns the text of redis.conf.
 func (s *RedisServer) configure(o RedisOptions, pidFile string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "bind 127.0.0.1\nport %d\ndaemonize no\nsave \"\"\nappendonly no\n", s.Port)
+	port := fmt.Sprintf("port %d", s.Port)
+	if f := o.TLS; f != nil {
+		port = fmt.Sprintf("port 0\ntls-port %d\ntls-auth-clients no\ntls-cert-file %q\ntls-key-file %q\ntls-ca-cert-file %q", s.Port, f.Cert, f.Key, f.CACert)
+	}
+	fmt.Fprintf(&b, "bind 127.0.0.1\n%s\ndaemonize no\nsave \"\"\nappendonly no\n", port)
 	fmt.Fprintf(&b, "dir %s\npidfile %s\n", strconv.Quote(s.Dir), strconv.Quote(pidFile))
 	if o.Password != "" {
 		fmt.Fprintf(&b, "requirepass \"%s\"\n", o.Password)

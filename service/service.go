@@ -172,7 +172,9 @@ func (s *Server) startOnSomePort(ctx context.Context) error {
 	}
 }
 
-func portTaken(err error) bool { return strings.Contains(err.Error(), "Address already in use") }
+func portTaken(err error) bool {
+	return strings.Contains(strings.ToLower(err.Error()), "address already in use")
+}
 
 // start runs the server and waits until it answers.
 func (s *Server) start(ctx context.Context) error {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku/internal/peertest"
 	"github.com/kasoku/kasoku/service"
 )
 
@@ -30,6 +31,21 @@ func Redis(t testing.TB, o service.RedisOptions) *service.RedisServer {
 func Carbon(t testing.TB, o service.CarbonOptions) *service.CarbonServer {
 	t.Helper()
 	return daemon(t, "carbon-cache", service.Carbon, o)
+}
+
+// GoCarbon returns a go-carbon of the test's own.
+func GoCarbon(t testing.TB, o service.CarbonOptions) *service.CarbonServer {
+	t.Helper()
+	if o.Program == "" {
+		o.Program = peertest.Path(t, "go-carbon")
+	}
+	return daemon(t, "go-carbon", service.GoCarbon, o)
+}
+
+// GraphiteWeb returns a graphite-web of the test's own, before a carbon.
+func GraphiteWeb(t testing.TB, carbon *service.CarbonServer) *service.GraphiteWebServer {
+	t.Helper()
+	return daemon(t, "graphite-web", service.GraphiteWeb, carbon)
 }
 
 // daemon starts a server that ends with the test.
