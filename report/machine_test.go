@@ -86,7 +86,7 @@ func TestMachine(t *testing.T) {
 	}
 	f("groups", "nginx.service | unit | 0.40 | 0.20\nmariadbd | program | 4.50 | 1.50")
 	f("threads", "7/9 binlog | 3.97 | 1.00 | 1.00")
-	f("disks", "vda | 30.0 | 90.0 | 100 | – | 5.00 | – | 0 B")
+	f("disks", "vda | 30.0 | 90.0 | 100 | – | 5.00 | – | –")
 	f("listeners", "0.0.0.0:80 nginx | 129 | 128 | 7")
 	if h := (rec{Recording: run}).headroom(); !strings.HasPrefix(h, "connections to accept, 0.0.0.0:80 nginx, 129 of 128 used at most") {
 		t.Error(h)

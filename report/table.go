@@ -1,6 +1,7 @@
 package report
 
 import (
+	"math"
 	"strconv"
 	"time"
 
@@ -91,6 +92,30 @@ func duration(d, in time.Duration) Cell {
 
 // raw prints a number for machines, in nine digits: more than anything measured has.
 func raw(v float64) string { return strconv.FormatFloat(v, 'g', 9, 64) }
+
+// numberOf is number, none where the value is not known.
+func numberOf(v float64) Cell {
+	if math.IsNaN(v) {
+		return none()
+	}
+	return number(v)
+}
+
+// countOf is an exact number, none where it is not known.
+func countOf(v float64) Cell {
+	if math.IsNaN(v) || v < 0 {
+		return none()
+	}
+	return count(uint64(v))
+}
+
+// sizeOf is an amount of memory, none where it is not known.
+func sizeOf(v float64) Cell {
+	if math.IsNaN(v) || v < 0 {
+		return none()
+	}
+	return Cell{Text: unit.BytesIEC(uint64(v)), Raw: raw(v)}
+}
 
 func (c Cell) tone(t Tone) Cell { c.Tone = t; return c }
 

@@ -53,8 +53,9 @@ func (r rec) timeline() *Timeline {
 	}
 	whole(r.requestsChart, r.latencyChart)
 	r.hostCharts(t, func(one rec) *Chart { return one.cpuChart(g, t) })
+	r.goCharts(g, t)
 	whole(r.connectionsChart, r.newConnectionsChart, r.transactionsChart, r.replicationChart)
-	whole(r.nginxChart, r.varnishChart, r.redisChart)
+	whole(r.nginxChart, r.varnishChart, r.redisChart, r.carbonChart, r.carbonCacheChart)
 	r.hostCharts(t, func(one rec) *Chart { return one.diskChart(g, t) })
 	r.hostCharts(t, func(one rec) *Chart { return one.pressureChart(g, t) })
 	if len(t.Charts) == 0 {

@@ -73,6 +73,8 @@ func TestGolden(t *testing.T) {
 		{"analysed-moved.json", func(b *bytes.Buffer) error { return ComparisonJSON(b, moved) }},
 		{"analysed-moved.tsv", func(b *bytes.Buffer) error { return TSV(b, report.Compare(moved, options())) }},
 		{"analysed-moved.md", func(b *bytes.Buffer) error { return Markdown(b, report.Compare(moved, options())) }},
+		{"services.json", func(b *bytes.Buffer) error { return RunJSON(b, sample.Services(), options()) }},
+		{"services.md", func(b *bytes.Buffer) error { return Markdown(b, report.Show(sample.Services(), options())) }},
 		{"compare.md", func(b *bytes.Buffer) error { return Markdown(b, report.Compare(compared(t), options())) }},
 	} {
 		t.Run(x.name, func(t *testing.T) {

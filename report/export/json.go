@@ -80,6 +80,7 @@ type Run struct {
 	Advice       []Advice       `json:"advice"`
 	Messages     []Message      `json:"messages"`
 	Profiles     []Profile      `json:"profiles"`
+	Machines     []Machine      `json:"machines"`
 	Logs         []LogWindow    `json:"logs"`
 	RowChecks    []RowCheck     `json:"row_checks"`
 	Settings     []Setting      `json:"settings"`

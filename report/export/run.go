@@ -46,6 +46,7 @@ func newRun(r *kasoku.Recording, d *report.Document) *Run {
 		Advice:       list(r.Advice, NewAdvice),
 		Messages:     list(r.Messages, newMessage),
 		Profiles:     list(r.Profiles, newProfile),
+		Machines:     list(report.Machines(r), newMachine),
 		Logs:         list(r.Logs, newLog),
 		RowChecks:    list(r.RowChecks, newRowCheck),
 		Settings:     list(r.Settings, func(s *kasoku.Setting) Setting { return Setting{s.Host, s.Scope, s.Name, s.Value} }),

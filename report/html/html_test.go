@@ -76,6 +76,7 @@ func TestGolden(t *testing.T) {
 	golden.Check(t, "testdata/groups.html.golden", content(t, report.Compare(grouped(t), options())))
 	golden.Check(t, "testdata/story.html.golden", content(t, story(t)))
 	golden.Check(t, "testdata/stopped.html.golden", content(t, report.Show(sample.Stopped(), options())))
+	golden.Check(t, "testdata/services.html.golden", content(t, report.Show(sample.Services(), options())))
 	golden.Check(t, "testdata/command.html.golden", content(t, report.Show(sample.Command(), options())))
 }
 
@@ -107,6 +108,10 @@ func TestHostileText(t *testing.T) {
 		if r.Series[i].Key.Source == "process" {
 			r.Series[i].Key.Instance += evil
 		}
+	}
+	for _, s := range sample.Services().Series {
+		s.Key.Instance += evil
+		r.Series = append(r.Series, s)
 	}
 	shop, _ := sample.Analysed()
 	r.Slowest, r.Transactions, r.Plans, r.Tables, r.Advice = shop.Slowest, shop.Transactions, shop.Plans, shop.Tables, shop.Advice

@@ -6,9 +6,6 @@ func Width(s string) int { return width(s) }
 // Cut shortens a text to n cells, marking the cut with … or, in ASCII, three dots.
 func Cut(s string, n int, ascii bool) string { return cut(s, n, tail(ascii)) }
 
-// CutMiddle is Cut that keeps the end of a text, such as that of a path.
-func CutMiddle(s string, n int, ascii bool) string { return cutMiddle(s, n, tail(ascii)) }
-
 // Wrap breaks a text at spaces into lines of at most n cells.
 func Wrap(s string, n int) []string { return wrap(s, n) }
 

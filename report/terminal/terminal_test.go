@@ -73,6 +73,8 @@ func TestGolden(t *testing.T) {
 		{"steps-80", report.Show(sample.Before(), report.Options{Location: sample.JST, Sections: []string{report.SectionSteps}}), Options{Width: 80, Brief: true}},
 		{"quiet-80", report.Show(sample.Quiet(), options()), Options{Width: 80}},
 		{"command-80", report.Show(sample.Command(), options()), Options{Width: 80}},
+		{"services-80", report.Show(sample.Services(), options()), Options{Width: 80}},
+		{"services-120", report.Show(sample.Services(), options()), Options{Width: 120}},
 		{"long-80", report.Show(sample.Long(), options()), Options{Width: 80}},
 		{"empty-80", report.Show(&kasoku.Recording{}, report.Options{}), Options{Width: 80}},
 		{"groups-80", grouped(t), Options{Width: 80}},

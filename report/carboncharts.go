@@ -1,0 +1,71 @@
+package report
+
+import (
+	"math"
+	"time"
+
+	"github.com/kasoku/kasoku"
+)
+
+// The names of carbon's own metrics, and of go-carbon's.
+var (
+	carbonReceived  = []string{"metricsReceived", "tcp.metricsReceived", "udp.metricsReceived", "pickle.metricsReceived"}
+	carbonCommitted = []string{"committedPoints", "persister.committedPoints"}
+	carbonRefused   = []string{"droppedCreates", "cache.overflow", "persister.throttledCreates", "carbonserver.throttled_creates", "persister.oooDiscardedPoints"}
+	carbonCache     = []string{"cache.size"}
+)
+
+// carbonChart shows what carbon received and wrote. It tells of itself once a minute,
+// of the minute that is over, and that is what is drawn until it tells again.
+func (r rec) carbonChart(g grid, _ *Timeline) *Chart {
+	c := &Chart{ID: "carbon", Title: "Carbon", Unit: "points of the last minute that it told of", Places: 0, Height: lowHeight}
+	c.told(r, g, "received", "s5", carbonReceived)
+	c.told(r, g, "written", "s2", carbonCommitted)
+	c.told(r, g, "dropped or put off", "bad", carbonRefused)
+	return r.toldLast(c)
+}
+
+// carbonCacheChart shows the points that carbon had yet to write.
+func (r rec) carbonCacheChart(g grid, _ *Timeline) *Chart {
+	c := &Chart{ID: "carbon-cache", Title: "Carbon's cache", Unit: "points to be written, as last told", Places: 0, Height: lowHeight}
+	c.told(r, g, "in the cache", "s4", carbonCache)
+	return r.toldLast(c)
+}
+
+// told adds the sum of gauges that hold until the next value. Of several servers each
+// counts with what it told last.
+func (c *Chart) told(r rec, g grid, name, colour string, names []string) {
+	var parts [][]float64
+	for _, n := range names {
+		c.quotes = append(c.quotes, quote{"graphite", n})
+		for _, s := range r.FindAll("graphite", n) {
+			parts = append(parts, g.held(s))
+		}
+	}
+	vs := plus(parts...)
+	if m := most(vs); math.IsNaN(m) || colour == "bad" && m == 0 {
+		return
+	}
+	vs = g.values(vs)
+	c.Series = append(c.Series, ChartSeries{Name: name, Colour: colour, Form: Stairs, Spans: g.blocks(vs), Values: vs})
+}
+
+// held is the last value of a gauge at the end of each second.
+func (g grid) held(s *kasoku.Series) []float64 {
+	out := nan(g.seconds)
+	for i := range out {
+		if v, ok := s.At(time.Duration(i+1)*time.Second - 1); ok {
+			out[i] = v
+		}
+	}
+	return out
+}
+
+// toldLast finishes a chart; nil when nothing but zeros was told.
+func (r rec) toldLast(c *Chart) *Chart {
+	top := math.NaN()
+	for _, s := range c.Series {
+		top = most([]float64{top, most(s.Values)})
+	}
+	return r.told(c, "graphite", top)
+}

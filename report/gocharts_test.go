@@ -1,0 +1,138 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+)
+
+// described are the charts with their series and peaks.
+func described(charts []Chart) string {
+	var out []string
+	for _, c := range charts {
+		line := c.ID + ": " + c.Title + "; " + c.Unit
+		for _, s := range c.Series {
+			line += "; " + s.Name + " " + s.Peak
+		}
+		for _, l := range c.Limits {
+			line += "; " + l.Name
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "\n")
+}
+
+func TestGoCharts(t *testing.T) {
+	grows := func(name, instance string, vs ...float64) kasoku.Series {
+		s := gaugeOf("expvar", name, instance, vs...)
+		s.Kind = kasoku.Counter
+		return s
+	}
+	f := func(want string, series ...kasoku.Series) {
+		t.Helper()
+		r := rec{Recording: &kasoku.Recording{Run: kasoku.Run{Length: 3 * time.Second}, Series: series}}
+		told := Timeline{}
+		r.goCharts(newGrid(r.length()), &told)
+		if got := described(told.Charts); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	}
+	f("")
+	f("", gaugeOf("expvar", "MaxOpenConnections", "db", 8, 8), gaugeOf("expvar", "InUse", "db", 0, 0)) // nobody uses it
+	f("go-heap: Go heap; MiB in use; in use 2.00 MiB; collected at 4.00 MiB\n"+
+		"go-waits: Go pauses; longest of each second; longest pause 0.50 ms\n"+
+		"goroutines: Goroutines; ; goroutines 9\n"+
+		"pool: Connection pool db; connections; in use 3.00; requests waiting 1.50; limit 3",
+		gaugeOf("expvar", "HeapAlloc", "memstats", 1<<20, 2<<20, 1<<20), gaugeOf("expvar", "NextGC", "memstats", 4<<20, 4<<20, 4<<20),
+		gaugeOf("expvar", "PauseMax", "memstats", 0, 0.0005, 0), gaugeOf("expvar", "goroutines", "", 7, 9, 7),
+		gaugeOf("expvar", "InUse", "db", 1, 3, 2), gaugeOf("expvar", "MaxOpenConnections", "db", 3, 3, 3), grows("WaitDuration", "db", 0, 1.5, 1.5))
+	// What memstats tells goes before what runtime/metrics does; of several programs the
+	// one with the largest heap comes first. A limit far beyond is no line.
+	f("go-heap: Go heap, b:2; MiB in use; in use 8.00 MiB\n"+
+		"go-waits: Go pauses, b:2; and waits for a thread, each second; wait p99 4.00 ms; longest pause 1.00 ms\n"+
+		"pool: Connection pool x y, b:2; connections, limit 1,000, beyond the axis; in use 2.00\n"+
+		"go-heap-2: Go heap, a:1; MiB in use; in use 1.00 MiB",
+		gaugeOf("expvar", "HeapAlloc", "a:1 memstats", 1<<20), gaugeOf("expvar", "/memory/classes/heap/objects:bytes", "b:2 go", 8<<20, 2<<20),
+		gaugeOf("expvar", "/sched/latencies:seconds.p99", "b:2 go", 0.004), gaugeOf("expvar", "/sched/pauses/total/gc:seconds.max", "b:2 go", 0.001),
+		gaugeOf("expvar", "InUse", "b:2 x y", 2), gaugeOf("expvar", "MaxOpenConnections", "b:2 x y", 1000))
+}
+
+func TestProgramOf(t *testing.T) {
+	for instance, want := range map[string]string{
+		"": "|", "db": "|db", "my db": "|my db", "127.0.0.1:6060 db": "127.0.0.1:6060|db", "127.0.0.1:6060": "127.0.0.1:6060|", "[::1]:80 a.b c": "[::1]:80|a.b c",
+		"a:b c": "|a:b c", ":80 x": "|:80 x",
+	} {
+		if program, place := programOf(instance); program+"|"+place != want {
+			t.Errorf("%q: %q and %q", instance, program, place)
+		}
+	}
+}
+
+// What nobody told of has no column, and is null for machines.
+func TestGoTables(t *testing.T) {
+	r := rec{Recording: &kasoku.Recording{Run: kasoku.Run{Length: 3 * time.Second}, Series: []kasoku.Series{
+		gaugeOf("expvar", "HeapAlloc", "memstats", 1<<20, 3<<20), gaugeOf("expvar", "InUse", "db", 1, 2), gaugeOf("expvar", "MaxOpenConnections", "db", 0, 0),
+	}}}
+	// The last tick is a moment after the end.
+	r.Series[0].Points = append(r.Series[0].Points, kasoku.Point{At: 3*time.Second + time.Millisecond, Value: 4 << 20})
+	programs := r.goPrograms()
+	var got []string
+	for _, table := range []*Table{programTable(programs), poolTable(programs)} {
+		for k, c := range table.Columns {
+			got = append(got, fmt.Sprint(c.Key, "=", table.Rows[0].Cells[k].Text))
+		}
+	}
+	if s := strings.Join(got, " "); s != "program=the program heap_bytes=4.0 MiB pool=db in_use=2 limit=none" {
+		t.Error(s)
+	}
+}
+
+// Waits that are over within a hundredth of a millisecond do not stretch the axis.
+func TestGoWaitsAxis(t *testing.T) {
+	f := func(bottom float64, waits ...float64) {
+		t.Helper()
+		r := rec{Recording: &kasoku.Recording{Run: kasoku.Run{Length: 3 * time.Second}, Series: []kasoku.Series{gaugeOf("expvar", "/sched/latencies:seconds.p99", "go", waits...)}}}
+		p := r.goSeries()
+		if c := r.goWaitsChart(newGrid(r.length()), nil, &p[0]); fmt.Sprintf("%.5g", c.Axis.Bottom) != fmt.Sprintf("%.5g", bottom) || len(c.Axis.Ticks) == 0 {
+			t.Errorf("%v: %+v", waits, c.Axis)
+		}
+	}
+	f(0.006, 64e-9, 0.02)
+	f(0.6, 0.001, 0.02)
+	f(0.6*64e-6, 64e-9, 64e-9) // nothing else
+}
+
+// Carbon tells once a minute; what it told holds until it tells again, and that of
+// several servers is added up.
+func TestCarbonCharts(t *testing.T) {
+	at := func(instance, name string, points ...kasoku.Point) kasoku.Series {
+		return kasoku.Series{Key: kasoku.Key{Source: "graphite", Name: name, Instance: instance}, Points: points}
+	}
+	r := rec{Recording: &kasoku.Recording{Run: kasoku.Run{Length: 130 * time.Second}, Series: []kasoku.Series{
+		at("agents.a", "metricsReceived", kasoku.Point{At: 5 * time.Second, Value: 600}, kasoku.Point{At: 65 * time.Second, Value: 900}),
+		at("agents.b", "tcp.metricsReceived", kasoku.Point{At: 35 * time.Second, Value: 50}),
+		at("agents.a", "committedPoints", kasoku.Point{At: 5 * time.Second, Value: 590}),
+		at("agents.a", "droppedCreates", kasoku.Point{At: 5 * time.Second, Value: 0}),
+		at("agents.a", "cache.size", kasoku.Point{At: 65 * time.Second, Value: 310}),
+	}}}
+	g := newGrid(r.length())
+	c := r.carbonChart(g, nil)
+	if got := described([]Chart{*c}); got != "carbon: Carbon; points of the last minute that it told of; received 950; written 590" {
+		t.Error(got)
+	}
+	for second, want := range map[int]string{4: "NaN", 5: "600", 36: "650", 65: "950", 129: "950"} {
+		if got := fmt.Sprint(c.Series[0].Values[second]); got != want {
+			t.Errorf("second %d: %s, want %s", second, got, want)
+		}
+	}
+	if got := described([]Chart{*r.carbonCacheChart(g, nil)}); got != "carbon-cache: Carbon's cache; points to be written, as last told; in the cache 310" {
+		t.Error(got)
+	}
+	r.Series = r.Series[3:4]
+	if r.carbonChart(g, nil) != nil || r.carbonCacheChart(g, nil) != nil {
+		t.Error("a chart of nothing")
+	}
+}
