@@ -51,6 +51,25 @@ func (c *Case) Requests(iv kasoku.Interval) (Requests, error) {
 	return Requests{}, errNoRequests
 }
 
+// RequestsBySecond returns how many requests came in each second of the run's clock,
+// counted by the source that [Requests.Source] names.
+func (c *Case) RequestsBySecond(source string) map[int]float64 {
+	out := map[int]float64{}
+	if source == "load" {
+		for i := range c.Seconds {
+			out[c.Seconds[i].Second] += float64(c.Seconds[i].Asked)
+		}
+		return out
+	}
+	_, endpoints := FrontLog(c.Recording)
+	for i := range endpoints {
+		for s, n := range endpoints[i].Seconds {
+			out[s] += float64(n.Count)
+		}
+	}
+	return out
+}
+
 func apart(a, b uint64) bool { return a < b/2 || b < a/2 }
 
 // logged counts the requests that the access log has in an interval.

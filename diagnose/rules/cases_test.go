@@ -131,36 +131,12 @@ func isUnder(id string, s kasoku.Silence) bool {
 
 // TestEveryRuleHasKeptRuns: each rule has at least two recorded runs in which it
 // fires, one of each server, three in which it is silent, and one just under its
-// threshold. Rules that still wait for theirs stand in testdata/awaiting.txt,
-// which must name no others.
+// threshold.
 func TestEveryRuleHasKeptRuns(t *testing.T) {
-	data, err := os.ReadFile("testdata/awaiting.txt")
-	if err != nil && !os.IsNotExist(err) {
-		t.Fatal(err)
-	}
-	var awaiting []string
-	for line := range strings.Lines(string(data)) {
-		if id := strings.TrimSpace(line); id != "" && !strings.HasPrefix(id, "#") {
-			awaiting = append(awaiting, id)
-		}
-	}
 	for _, r := range All() {
-		lacks := lacking(r.ID(), keptRuns(t, r.ID()))
-		at := slices.Index(awaiting, r.ID())
-		switch {
-		case lacks == "" && at >= 0:
-			t.Errorf("%s has its recorded runs: take it out of awaiting.txt", r.ID())
-		case lacks != "" && at < 0:
+		if lacks := lacking(r.ID(), keptRuns(t, r.ID())); lacks != "" {
 			t.Errorf("%s lacks %s", r.ID(), lacks)
-		case lacks != "":
-			t.Logf("%s awaits %s", r.ID(), lacks)
 		}
-		if at >= 0 {
-			awaiting = slices.Delete(awaiting, at, at+1)
-		}
-	}
-	if len(awaiting) > 0 {
-		t.Errorf("awaiting.txt names no rule: %v", awaiting)
 	}
 }
 

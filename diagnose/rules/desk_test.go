@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,6 +25,7 @@ type deskConfig struct {
 	Pool   int    // connections, open and idle
 
 	Writes int           `json:",omitempty"` // rows that POST /book writes, each with its own commit
+	Note   int           `json:",omitempty"` // bytes of what each says; 0: a few words
 	InTx   bool          `json:",omitempty"` // in one transaction instead
 	Rows   int           `json:",omitempty"` // of seats that POST /reserve chooses from; 0: 1
 	Hold   time.Duration `json:",omitempty"` // that it keeps the lock
@@ -112,7 +114,10 @@ func (d *desk) seats(ctx context.Context) error {
 const insertBooking = "INSERT INTO bookings (seat, note) VALUES (?, ?)"
 
 func (d *desk) book(ctx context.Context) error {
-	run := d.db.ExecContext
+	run, note := d.db.ExecContext, "a window seat, please"
+	if d.c.Note > 0 {
+		note = strings.Repeat("a", d.c.Note)
+	}
 	if d.c.InTx {
 		tx, err := d.db.BeginTx(ctx, nil)
 		if err != nil {
@@ -120,14 +125,14 @@ func (d *desk) book(ctx context.Context) error {
 		}
 		defer tx.Rollback()
 		for range d.c.Writes {
-			if _, err := tx.ExecContext(ctx, insertBooking, d.seq.Add(1), "a window seat, please"); err != nil {
+			if _, err := tx.ExecContext(ctx, insertBooking, d.seq.Add(1), note); err != nil {
 				return err
 			}
 		}
 		return tx.Commit()
 	}
 	for range d.c.Writes {
-		if _, err := run(ctx, insertBooking, d.seq.Add(1), "a window seat, please"); err != nil {
+		if _, err := run(ctx, insertBooking, d.seq.Add(1), note); err != nil {
 			return err
 		}
 	}

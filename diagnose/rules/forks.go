@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,13 +15,15 @@ import (
 // Forks finds requests that start programs.
 //
 // Evidence: the host starts at least 5 processes or threads a second under load and
-// at least one for every twenty requests. A program of the service waits for them
-// (the CPU of its children), or an endpoint's requests go with them by the second.
+// at least one for every twenty requests. A program that listens waits for them (the
+// CPU of its children grows all the time, and with the requests); where no process was
+// recorded, an endpoint's requests go with them by the second.
 // Cause: the handler runs cp, zip or a shell for each file; each costs a fork, an
 // exec and its end, and copies what a hard link would share.
 // Fix: do it in the process: os.Link for a copy, the language's zip for zip.
-// Silent: below the thresholds, and when no program waits and no endpoint goes with them; blind where the host's count was not recorded or no
-// requests were counted.
+// Silent: below the thresholds, and when none waits, or does so without requests too:
+// builds and jobs beside the service start programs as well; blind where the host's
+// count was not recorded or no requests were counted.
 type Forks struct{}
 
 // Thresholds of APP-02.
@@ -36,6 +39,11 @@ const (
 	// childCPU of what a program waited for, in cores, are programs that it starts: a
 	// hundredth of a millisecond for each would be less than one costs.
 	childCPU = 0.002
+	// forksStretch is in what a program that starts others for requests does so each
+	// time, but for one of five; waitFollow the least correlation by the second of what
+	// it waits for with the requests.
+	forksStretch = 3 * time.Second
+	waitFollow   = 0.5
 	// forkCost is an estimate of starting a small program and waiting for its end.
 	forkCost = time.Millisecond
 )
@@ -58,10 +66,13 @@ func (r Forks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		return nil, diagnose.Quiet(r.ID(), min(perSec/forksPerSecond, perRequest/forksPerRequest), "the host started %s processes or threads a second, %s for each request; the thresholds are %d and %s",
 			unit.Sig3(perSec), unit.Sig3(perRequest), forksPerSecond, unit.Plain(forksPerRequest))
 	}
-	parent := forkingProgram(c)
+	parent, err := forkingProgram(c, c.RequestsBySecond(n.Source))
 	e, follow := forkingEndpoint(c, g, parent)
-	if e == nil && parent.Key.Name == "" {
-		return nil, diagnose.Quiet(r.ID(), forksFollow, "the host started %s processes or threads a second, but no program waits for them and no endpoint's requests go with them", unit.Sig3(perSec))
+	switch {
+	case err == nil && parent.Key.Name == "":
+		return nil, diagnose.Quiet(r.ID(), forksFollow, "the host started %s processes or threads a second, but no program that listens waits for them, more with more requests", unit.Sig3(perSec))
+	case err != nil && e == nil:
+		return nil, diagnose.Quiet(r.ID(), forksFollow, "the host started %s processes or threads a second; %v, and no endpoint's requests go with them", unit.Sig3(perSec), err)
 	}
 	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "process", Name: programOf(parent)}, Title: "Requests start programs", Severity: kasoku.Problem,
@@ -97,24 +108,73 @@ func (r Forks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 }
 
 // forkingProgram returns the CPU of the children that a program waited for, of the
-// one that has most, leaving out databases and kasoku; no name when there is none.
-func forkingProgram(c *diagnose.Case) (most diagnose.Grown) {
+// one that has most, leaving out databases, kasoku, who does not listen, and who waits
+// as much without requests; no name when there is none, an error when no process was
+// recorded.
+func forkingProgram(c *diagnose.Case, requests map[int]float64) (most diagnose.Grown, err error) {
 	programs, err := c.Programs()
 	if err != nil {
-		return most
+		return most, err
 	}
 	for _, p := range programs {
-		if p.Role != diagnose.Other {
+		if p.Role != diagnose.Other || !mayListen(c, p) {
 			continue
 		}
 		for _, k := range p.Keys {
 			k.Name = "cpu.children"
-			if g, err := c.Grown(k); err == nil && g.By > most.By && g.By >= childCPU*g.Interval.Len().Seconds() {
+			g, err := c.Grown(k)
+			if err == nil && g.By > most.By && g.By >= childCPU*g.Interval.Len().Seconds() && withRequests(c, g, requests) {
 				most = g
 			}
 		}
 	}
-	return most
+	return most, nil
+}
+
+// mayListen reports whether a socket that listens belongs to the program, or to one
+// that is not known: sockets were not recorded, or not their owners, or containers have
+// networks of their own.
+func mayListen(c *diagnose.Case, p diagnose.Program) bool {
+	onHost := func(s *kasoku.Series) bool { return s.Key.Host == p.Host }
+	queues := c.FindAll("sockets", "accept.queue")
+	if !slices.ContainsFunc(queues, onHost) || slices.ContainsFunc(c.FindAll(diagnose.Process, "container.cpu"), onHost) {
+		return true
+	}
+	return slices.ContainsFunc(queues, func(s *kasoku.Series) bool {
+		_, owner, known := strings.Cut(s.Key.Instance, " ")
+		return onHost(s) && (!known || owner == p.Name)
+	})
+}
+
+// withRequests reports whether a counter grew all through its interval, and over the
+// whole run by the second as requests came: a build or a job beside the service does
+// not. Under a load that never changes only the former can be told.
+func withRequests(c *diagnose.Case, g diagnose.Grown, requests map[int]float64) bool {
+	s := c.Find(g.Key)
+	var came, grown []float64
+	grew := make([]bool, max(int(g.Interval.Len()/forksStretch), 1))
+	for k := 1; k < len(s.Points); k++ {
+		a, b := s.Points[k-1], s.Points[k]
+		by := max(b.Value-a.Value, 0)
+		if a.At >= g.Interval.From && b.At <= g.Interval.To {
+			n := min(int((a.At-g.Interval.From)/forksStretch), len(grew)-1)
+			grew[n] = grew[n] || by > 0
+		}
+		took := (b.At - a.At).Seconds()
+		came = append(came, requestsBetween(func(s int) float64 { return requests[s] }, a.At, b.At)/took)
+		grown = append(grown, by/took)
+	}
+	missed := 0
+	for _, did := range grew {
+		if !did {
+			missed++
+		}
+	}
+	if missed > len(grew)/5 {
+		return false
+	}
+	unchanged := slices.Min(came) >= slices.Max(came)/2
+	return unchanged || correlation(came, grown) >= waitFollow
 }
 
 // forkingEndpoint returns the endpoint whose requests by the second go best with
@@ -133,8 +193,9 @@ func forkingEndpoint(c *diagnose.Case, starts, children diagnose.Grown) (best *k
 		var requests float64
 		for k := 1; k < len(s.Points); k++ {
 			a, b := s.Points[k-1], s.Points[k]
-			x, y = append(x, requestsBetween(e, a.At, b.At)), append(y, b.Value-a.Value)
-			requests += x[len(x)-1]
+			came := requestsBetween(func(s int) float64 { return float64(e.Seconds[s].Count) }, a.At, b.At)
+			x, y = append(x, came), append(y, b.Value-a.Value)
+			requests += came
 		}
 		if e.Count < fewSpooled || ratio(starts.By, requests) < forksOfEndpoint {
 			continue
@@ -157,13 +218,13 @@ func programOf(g diagnose.Grown) string {
 	return name
 }
 
-// requestsBetween returns how many requests of an endpoint were logged between two
-// offsets, of each second its part.
-func requestsBetween(e *kasoku.Endpoint, from, to time.Duration) float64 {
+// requestsBetween returns how many requests came between two offsets, of each second
+// its part.
+func requestsBetween(inSecond func(second int) float64, from, to time.Duration) float64 {
 	var n float64
 	for s := int(from / time.Second); time.Duration(s)*time.Second < to; s++ {
 		in := min(to, time.Duration(s+1)*time.Second) - max(from, time.Duration(s)*time.Second)
-		n += in.Seconds() * float64(e.Seconds[s].Count)
+		n += in.Seconds() * inSecond(s)
 	}
 	return n
 }

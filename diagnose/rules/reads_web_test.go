@@ -36,7 +36,8 @@ func webReads(id string) (extract.Keys, bool) {
 	case "APP-01":
 		k.Messages, k.Series = true, keys(diagnose.Process, "io.write_calls")
 	case "APP-02":
-		k.Series = append(keys(diagnose.Host, "forks", "cpu.idle"), append(keys(diagnose.Process, "cpu.user", "cpu.system", "cpu.children"), keys(diagnose.Self, "pid")...)...)
+		k.Series = slices.Concat(keys(diagnose.Host, "forks", "cpu.idle"), keys(diagnose.Process, "cpu.user", "cpu.system", "cpu.children", "container.cpu"),
+			keys("sockets", "accept.queue"), keys(diagnose.Self, "pid"))
 	default:
 		return extract.Keys{}, false
 	}

@@ -6,11 +6,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -31,6 +33,7 @@ type deskRun struct {
 	targets  string // "POST /book 2,GET /seats": paths with how often each comes for once of the others
 	rate     float64
 	serial   int // clients that send one request after another, instead of a load by kasoku
+	crowd    int // writers that keep the disk busy meanwhile
 	vars     []string
 	settings []kasoku.Setting
 	baseline string
@@ -52,6 +55,21 @@ func TestRecordDesk(t *testing.T) {
 	})
 	t.Run("plain", func(t *testing.T) {
 		servicetest.Each(t, plain, func(t *testing.T, s *service.Server) { recordDesk(t, s, plainRuns()) })
+	})
+	t.Run("crowded", func(t *testing.T) {
+		small := map[string]string{"innodb_buffer_pool_size": "16M", "skip_log_bin": "ON"}
+		t.Run(service.KindMariaDB, func(t *testing.T) {
+			small := maps.Clone(small)
+			small["innodb_log_file_size"] = "4M"
+			s := servicetest.MariaDB(t, service.Options{Vars: small})
+			recordDesk(t, s, crowdedRuns())
+		})
+		t.Run(service.KindMySQL97, func(t *testing.T) {
+			small := maps.Clone(small)
+			small["innodb_redo_log_capacity"] = "8M"
+			s := servicetest.MySQL97(t, service.Options{Vars: small})
+			recordDesk(t, s, crowdedRuns())
+		})
 	})
 	t.Run("cached", func(t *testing.T) {
 		s := servicetest.MariaDB(t, service.Options{Args: []string{"--query-cache-type=1", "--query-cache-size=1M", "--skip-log-bin"}})
@@ -85,6 +103,9 @@ func keepDesk(t *testing.T, s *service.Server, r deskRun, rec, baseline *kasoku.
 		}
 		origin := fmt.Sprintf("recorded: %s, %s %s, go test -tags extract ./diagnose/rules -run TestRecordDesk -args -only %s\nservice: %+v, %s\n",
 			rec.Run.Started.Format(time.DateOnly), c.Server(), version, strings.Trim(r.baseline+","+r.name, ","), r.desk, r.targets)
+		if r.crowd > 0 {
+			origin += fmt.Sprintf("beside it: %d writers that keep the disk busy\n", r.crowd)
+		}
 		if r.want != "" && kind == "fires" {
 			origin += "want: " + r.want + "\n"
 		}
@@ -126,6 +147,13 @@ func measureDesk(t *testing.T, s *service.Server, r deskRun) *kasoku.Recording {
 	ctx, end := context.WithCancel(t.Context())
 	defer clients.Wait()
 	defer end()
+	for n := range r.crowd {
+		file, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("neighbour-%d", n)), os.O_CREATE|os.O_WRONLY|syscall.O_DIRECT, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		clients.Go(func() { neighbour(ctx, t, file) })
+	}
 	o.Prepare = func(_ context.Context, w loop.Watch) error {
 		url, pid, halt, err := startService(ctx, c, appLog)
 		if err != nil {
@@ -187,6 +215,25 @@ func oneByOne(ctx context.Context, target load.Target) {
 	}
 }
 
+// neighbour writes the same 256 MB of a file again and again, past the page cache,
+// until the context ends.
+func neighbour(ctx context.Context, t *testing.T, file *os.File) {
+	defer file.Close()
+	const block = 4 << 20 // O_DIRECT wants it aligned, which a mapping is
+	page, err := syscall.Mmap(-1, 0, block, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer syscall.Munmap(page)
+	for n := int64(0); ctx.Err() == nil; n++ {
+		if _, err := file.WriteAt(page, n%64*block); err != nil {
+			t.Error(err)
+			return
+		}
+	}
+}
+
 const ms = time.Millisecond
 
 func loggedRuns() []deskRun {
@@ -224,6 +271,17 @@ func plainRuns() []deskRun {
 		{name: "polled", desk: deskConfig{Pool: 5, Poll: 250 * ms, Writes: 1}, targets: "GET /news,GET /seats 4,POST /book", rate: 60, keep: "MES-14/fires HW-11/silent", want: "endpoint GET /news"},
 		{name: "almost-flat", desk: deskConfig{Pool: 5, Poll: 120 * ms, Jitter: 150 * ms}, targets: "GET /news,GET /seats 4", rate: 60, keep: "MES-14/under"},
 		{name: "uneven", desk: deskConfig{Pool: 5, Poll: 100 * ms, Jitter: 400 * ms}, targets: "GET /news,GET /seats 4", rate: 60, keep: "MES-14/silent"},
+	}
+}
+
+// crowdedRuns write more than a small redo log holds, so that pages must reach a
+// disk that others keep busy.
+func crowdedRuns() []deskRun {
+	vars := []string{"SET GLOBAL innodb_flush_log_at_trx_commit = 2", "ALTER TABLE tickets.bookings MODIFY note MEDIUMTEXT NOT NULL"}
+	d := deskConfig{Pool: 40, Writes: 2, Note: 60_000}
+	return []deskRun{
+		{name: "slow-disk", desk: d, vars: vars, targets: "POST /book,GET /seats", rate: 80, crowd: 8, keep: "DBC-03/fires", want: "disk "},
+		{name: "disk-alone", desk: d, vars: vars, targets: "POST /book,GET /seats", rate: 80, keep: "DBC-03/silent"},
 	}
 }
 
@@ -278,6 +336,7 @@ func TestConstructDesk(t *testing.T) {
 	for _, server := range []string{"mariadb", "mysql"} {
 		f("DBC-01", server+"-redo-synced", "making requests slower until commits are 4.5 % of their time", slower(0.045, commit))
 		f("DBC-02", server+"-synced", "making requests slower until commits are 3.6 % of their time", slower(0.036, commit))
+		f("DBC-03", server+"-slow-disk", "making requests slower until writes are 4.5 % of their time", slower(0.045, commit))
 		f("LCK-01", server+"-queue", "making waits for locks shorter until they are 4.5 % of the requests' time", func(rec, _ *kasoku.Recording) {
 			c := diagnose.NewCase(rec, nil)
 			by := 0.045 * c.RequestTime().Seconds() / lockTime(c).Seconds()

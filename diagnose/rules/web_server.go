@@ -195,24 +195,6 @@ func (w *webServer) number(name string) int {
 	return 0
 }
 
-// size reads a size of nginx: 16k, 1m, 4096.
-func size(text string) uint64 {
-	unit := uint64(1)
-	switch text = strings.ToLower(text); {
-	case strings.HasSuffix(text, "k"):
-		unit = 1 << 10
-	case strings.HasSuffix(text, "m"):
-		unit = 1 << 20
-	case strings.HasSuffix(text, "g"):
-		unit = 1 << 30
-	}
-	n, err := strconv.ParseUint(strings.TrimRight(text, "kmg"), 10, 32)
-	if err != nil {
-		return 0
-	}
-	return n * unit
-}
-
 // errorLevels are the levels of nginx's error log, from the most talkative on.
 var errorLevels = []string{"debug", "info", "notice", "warn", "error", "crit", "alert", "emerg"}
 
