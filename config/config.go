@@ -122,10 +122,14 @@ func (v Varnish) Set() bool { return v != Varnish{} }
 
 // Redis says which server is read, and how.
 type Redis struct {
-	Address     string `toml:"address" eg:"'127.0.0.1:6379'"`      // host:port or the path of a socket; empty: none is read
-	User        string `toml:"user" eg:"'monitor'"`                // of Redis 6 and later; empty: the default one
-	PasswordEnv string `toml:"password_env" eg:"'REDIS_PASSWORD'"` // environment variable with the password; empty: none is sent
-	Commands    bool   `toml:"commands" eg:"true"`                 // calls and time of each command, too
+	Address     string `toml:"address" eg:"'127.0.0.1:6379'"`          // host:port, the path of a socket, rediss://host:port for TLS; empty: none is read
+	User        string `toml:"user" eg:"'monitor'"`                    // of Redis 6 and later; empty: the default one
+	PasswordEnv string `toml:"password_env" eg:"'REDIS_PASSWORD'"`     // environment variable with the password; empty: none is sent
+	CACert      string `toml:"cacert,path" eg:"'/etc/redis/ca.crt'"`   // as redis-cli's --cacert; empty: the system's authorities
+	Cert        string `toml:"cert,path" eg:"'/etc/redis/client.crt'"` // of this client, with Key
+	Key         string `toml:"key,path" eg:"'/etc/redis/client.key'"`
+	SNI         string `toml:"sni" eg:"'cache.example'"` // name that the certificate has to be for; empty: the host of the address
+	Commands    bool   `toml:"commands" eg:"true"`       // calls and time of each command, too
 }
 
 // Graphite says where carbon or go-carbon tells of itself. It is read when Query,

@@ -224,17 +224,7 @@ func (v *validator) servers(c *Config) {
 			v.fail("nginx.status", "such as 'http://127.0.0.1/nginx_status', a location with stub_status;", "%q: want a URL that begins with http://", c.Nginx.Status)
 		}
 	}
-	r := &c.Redis
-	if r.Address != "" && !strings.HasPrefix(r.Address, "/") && !hostPort(r.Address) {
-		v.fail("redis.address", "such as '127.0.0.1:6379' or '/run/redis/redis.sock'", "%q: want host:port or the path of a socket", r.Address)
-	}
-	if r.Address == "" && *r != (Redis{}) {
-		v.fail("redis", "add address = '127.0.0.1:6379'", "does not say where the server is")
-	}
-	if r.PasswordEnv != "" && strings.Trim(r.PasswordEnv, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") != "" {
-		// What is no name of a variable is likely to be the password itself: it is not repeated.
-		v.fail("redis.password_env", "such as 'REDIS_PASSWORD'; the password itself does not belong into "+Name, "want the name of an environment variable")
-	}
+	v.redis(&c.Redis)
 	g := &c.Graphite
 	if g.Query != "" && !hostPort(g.Query) {
 		v.fail("graphite.query", "such as '127.0.0.1:7002'", "%q: want host:port", g.Query)
@@ -251,6 +241,28 @@ func (v *validator) servers(c *Config) {
 	}
 	if len(g.Agents) > 0 && !g.Set() {
 		v.fail("graphite.agents", "add query, storage or render", "does not say where to look")
+	}
+}
+
+func (v *validator) redis(r *Redis) {
+	switch u, err := url.Parse(r.Address); {
+	case r.Address == "" && *r != (Redis{}):
+		v.fail("redis", "add address = '127.0.0.1:6379'", "does not say where the server is")
+	case r.Address == "" || strings.HasPrefix(r.Address, "/") || hostPort(r.Address) && !strings.Contains(r.Address, "/"):
+	case err == nil && u.User != nil:
+		v.fail("redis.address", "user and password_env take them", "a user or a password does not belong into the URL")
+	case err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Hostname() == "" || u.RawQuery+u.Fragment+strings.Trim(u.Path, "/0123456789") != "":
+		v.fail("redis.address", "such as '127.0.0.1:6379', '/run/redis/redis.sock' or 'rediss://127.0.0.1:6379'", "want host:port, the path of a socket, or rediss://host:port for TLS")
+	}
+	if !strings.HasPrefix(r.Address, "rediss://") && r.CACert+r.Cert+r.Key+r.SNI != "" {
+		v.fail("redis", "the address begins with rediss:// then", "cacert, cert, key and sni are for TLS")
+	}
+	if (r.Cert == "") != (r.Key == "") {
+		v.fail("redis", "", "a certificate and its key go together: cert and key")
+	}
+	if r.PasswordEnv != "" && strings.Trim(r.PasswordEnv, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+		// What is no name of a variable is likely to be the password itself: it is not repeated.
+		v.fail("redis.password_env", "such as 'REDIS_PASSWORD'; the password itself does not belong into "+Name, "want the name of an environment variable")
 	}
 }
 

@@ -1,10 +1,13 @@
 package discover_test
 
 import (
+	"crypto/x509"
+	"encoding/pem"
 	_ "expvar" // what the child serves
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	_ "net/http/pprof" // what the child serves
 	"os"
 	"path/filepath"
@@ -146,10 +149,30 @@ func TestLook_MySQL97(t *testing.T) {
 	}
 }
 
+// certificate is the one of httptest, as files.
+func certificate(t *testing.T) *service.RedisTLS {
+	t.Helper()
+	srv := httptest.NewTLSServer(nil)
+	defer srv.Close()
+	key, err := x509.MarshalPKCS8PrivateKey(srv.TLS.Certificates[0].PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	out := &service.RedisTLS{Cert: filepath.Join(dir, "crt"), CACert: filepath.Join(dir, "crt"), Key: filepath.Join(dir, "key")}
+	for path, block := range map[string]*pem.Block{out.Cert: {Type: "CERTIFICATE", Bytes: srv.Certificate().Raw}, out.Key: {Type: "PRIVATE KEY", Bytes: key}} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
 // TestLook_Tells: where real servers tell numbers of themselves.
 func TestLook_Tells(t *testing.T) {
 	cache := servicetest.Redis(t, service.RedisOptions{Password: "x"})
-	carbon := servicetest.Carbon(t, service.CarbonOptions{})
+	secure := servicetest.Redis(t, service.RedisOptions{TLS: certificate(t)})
+	carbons := []*service.CarbonServer{servicetest.Carbon(t, service.CarbonOptions{}), servicetest.GoCarbon(t, service.CarbonOptions{})}
 	addr, app := serve(t)
 	front := servicetest.Varnish(t, service.VarnishOptions{Upstream: addr})
 	web := servicetest.Nginx(t, service.NginxOptions{Config: `{user}
@@ -159,9 +182,14 @@ http { access_log off; server { listen 127.0.0.1:{port}; location = /status { st
 	if s := find(t, f, cache.Pid()); s.Redis == nil || *s.Redis != (discover.CacheServer{Address: cache.Addr(), Password: true}) {
 		t.Errorf("redis %+v %+v", s, s.Redis)
 	}
-	want := discover.CarbonServer{Query: carbon.QueryAddr(), Storage: filepath.Join(carbon.StorageDir, "whisper")}
-	if s := find(t, f, carbon.Pid()); s.Kind != discover.Carbon || s.Carbon == nil || *s.Carbon != want || !slices.Contains(s.Config, carbon.ConfigFile) {
-		t.Errorf("carbon %+v %+v", s, s.Carbon)
+	if s := find(t, f, secure.Pid()); s.Redis == nil || *s.Redis != (discover.CacheServer{Address: "rediss://" + secure.Addr(), TLS: true}) {
+		t.Errorf("redis over TLS %+v %+v", s, s.Redis)
+	}
+	for _, carbon := range carbons {
+		want := discover.CarbonServer{Query: carbon.QueryAddr(), Storage: filepath.Join(carbon.StorageDir, "whisper")}
+		if s := find(t, f, carbon.Pid()); s.Kind != discover.Carbon || s.Carbon == nil || *s.Carbon != want || !slices.Contains(s.Config, carbon.ConfigFile) {
+			t.Errorf("carbon %+v %+v", s, s.Carbon)
+		}
 	}
 	if s := find(t, f, front.Pid()); s.Varnish == nil || *s.Varnish != (discover.VarnishServer{Name: front.Dir, Answers: true}) {
 		t.Errorf("varnish %+v %+v", s, s.Varnish)

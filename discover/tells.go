@@ -2,7 +2,9 @@ package discover
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/tls"
 	"net"
 	"net/http"
 	"net/netip"
@@ -17,8 +19,10 @@ import (
 
 // A CacheServer is a Redis, or one that speaks its protocol.
 type CacheServer struct {
-	Address  string // host:port or a path, where it answers this host; empty: nowhere
+	Address  string // host:port, a path or rediss://host:port, where it answers this host; empty: nowhere
 	Password bool   // it wants one
+	TLS      bool   // it answers over TLS alone
+	Stranger bool   // over TLS it wants a certificate of its clients, and said nothing
 }
 
 // A VarnishServer is a Varnish that varnishstat can be asked about.
@@ -65,13 +69,21 @@ func (l *looker) redis(s *Service) *CacheServer {
 			}
 		}
 		said, err := l.ask(l.ctx, at.Network, address, "PING\r\n")
+		if err != nil && at.Network == "tcp" {
+			if said, err = l.ask(l.ctx, overTLS, address, "PING\r\n"); err == nil {
+				out.TLS, address = true, "rediss://"+address
+			}
+		}
 		switch {
 		case err != nil:
 			continue
+		case out.TLS && said == "":
+			out.Stranger = true
 		case strings.HasPrefix(said, "+PONG"):
 		case strings.HasPrefix(said, "-NOAUTH"):
 			out.Password = true
 		default:
+			out.TLS = false
 			continue
 		}
 		out.Address = address
@@ -168,7 +180,8 @@ func (l *looker) carbon(s *Service) *CarbonServer {
 }
 
 // carbonSettings reads the directory of whisper files and the port of the cache from
-// carbon.conf, or from go-carbon.conf. What is commented out is carbon's default.
+// carbon.conf, or from go-carbon.conf. A port that is not there is the default, as is
+// go-carbon's directory.
 func carbonSettings(text []byte, isGo bool) (storage, port string) {
 	section := ""
 	say := map[string]string{}
@@ -186,11 +199,11 @@ func carbonSettings(text []byte, isGo bool) (storage, port string) {
 		}
 	}
 	if isGo {
-		if say["carbonlink.enabled"] == "true" {
-			port = say["carbonlink.listen"]
+		if say["carbonlink.enabled"] != "false" {
+			port = cmp.Or(say["carbonlink.listen"], ":7002")
 			port = port[strings.LastIndexByte(port, ':')+1:]
 		}
-		return say["whisper.data-dir"], port
+		return cmp.Or(say["whisper.data-dir"], "/var/lib/graphite/whisper/"), port
 	}
 	storage = say["cache.LOCAL_DATA_DIR"]
 	if storage == "" && say["cache.STORAGE_DIR"] != "" {
@@ -302,16 +315,32 @@ func listenHost(listen string) string {
 	return host + ":" + port
 }
 
-// askLoopback connects, sends a text and returns the start of the answer.
+// overTLS is what a network is called that is asked over TLS.
+const overTLS = "tls"
+
+// askLoopback connects, sends a text and returns the start of the answer. Over TLS any
+// certificate will do, for nothing is told that is secret, and no answer is one: the
+// handshake was.
 func askLoopback(ctx context.Context, network, address, text string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 300*time.Millisecond) // loopback answers in one
 	defer cancel()
 	var d net.Dialer
+	secure := network == overTLS
+	if secure {
+		network = "tcp"
+	}
 	conn, err := d.DialContext(ctx, network, address)
 	if err != nil {
 		return "", err
 	}
 	defer conn.Close()
+	if secure {
+		over := tls.Client(conn, &tls.Config{InsecureSkipVerify: true})
+		if err := over.HandshakeContext(ctx); err != nil {
+			return "", err
+		}
+		conn = over
+	}
 	deadline, _ := ctx.Deadline()
 	if err := conn.SetDeadline(deadline); err != nil {
 		return "", err
@@ -321,5 +350,8 @@ func askLoopback(ctx context.Context, network, address, text string) (string, er
 	}
 	var b [256]byte
 	n, err := conn.Read(b[:])
+	if secure {
+		err = nil
+	}
 	return string(b[:n]), err
 }

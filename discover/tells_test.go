@@ -53,7 +53,8 @@ func TestCarbonSettings(t *testing.T) {
 	f(false, "[cache]\nSTORAGE_DIR = /x\nCACHE_QUERY_PORT = 7102\n[relay]\nSTORAGE_DIR = /y\n", "/x/whisper 7102")
 	f(false, "", " 7002")
 	f(true, "[whisper]\ndata-dir = \"/data\"\n[carbonlink]\nlisten = \"127.0.0.1:7003\"\nenabled = true\n", "/data 7003")
-	f(true, "[carbonlink]\nlisten = \"127.0.0.1:7003\"\nenabled = false\n", " ")
+	f(true, "[carbonlink]\nlisten = \"127.0.0.1:7003\"\nenabled = false\n", "/var/lib/graphite/whisper/ ")
+	f(true, "[common]\n", "/var/lib/graphite/whisper/ 7002")
 }
 
 func TestRedis(t *testing.T) {
@@ -68,20 +69,28 @@ func TestRedis(t *testing.T) {
 		want   CacheServer
 		asked  string
 	}{
-		{"+PONG\r\n", []Listener{tcp("127.0.0.1:6379", 6379, true)}, CacheServer{"127.0.0.1:6379", false}, "127.0.0.1:6379"},
-		{"-NOAUTH x", []Listener{tcp("0.0.0.0:6379", 6379, false)}, CacheServer{"127.0.0.1:6379", true}, "127.0.0.1:6379"},
+		{"+PONG\r\n", []Listener{tcp("127.0.0.1:6379", 6379, true)}, CacheServer{Address: "127.0.0.1:6379"}, "127.0.0.1:6379"},
+		{"-NOAUTH x", []Listener{tcp("0.0.0.0:6379", 6379, false)}, CacheServer{Address: "127.0.0.1:6379", Password: true}, "127.0.0.1:6379"},
 		{"HTTP/1.1 400", []Listener{tcp("127.0.0.1:80", 80, true)}, CacheServer{}, "127.0.0.1:80"},
 		{"+PONG", []Listener{private, tcp("10.0.0.1:6379", 6379, false)}, CacheServer{}, ""},
-		{"+PONG", []Listener{private, {Network: "unix", Address: "/run/r.sock"}}, CacheServer{"/run/r.sock", false}, "/run/r.sock"},
-		{"", []Listener{tcp("127.0.0.1:1", 1, true)}, CacheServer{}, "127.0.0.1:1"},
+		{"+PONG", []Listener{private, {Network: "unix", Address: "/run/r.sock"}}, CacheServer{Address: "/run/r.sock"}, "/run/r.sock"},
+		{"", []Listener{tcp("127.0.0.1:1", 1, true)}, CacheServer{}, "127.0.0.1:1 tls 127.0.0.1:1"},
+		{"tls +PONG", []Listener{tcp("0.0.0.0:6379", 6379, false)}, CacheServer{Address: "rediss://127.0.0.1:6379", TLS: true}, "127.0.0.1:6379 tls 127.0.0.1:6379"},
+		{"tls -NOAUTH", []Listener{tcp("127.0.0.1:6", 6, true)}, CacheServer{Address: "rediss://127.0.0.1:6", TLS: true, Password: true}, "127.0.0.1:6 tls 127.0.0.1:6"},
+		{"tls ", []Listener{tcp("127.0.0.1:6", 6, true)}, CacheServer{Address: "rediss://127.0.0.1:6", TLS: true, Stranger: true}, "127.0.0.1:6 tls 127.0.0.1:6"},
+		{"tls HTTP", []Listener{tcp("127.0.0.1:6", 6, true)}, CacheServer{}, "127.0.0.1:6 tls 127.0.0.1:6"},
 	} {
 		asked := ""
-		l := &looker{ask: func(_ context.Context, _, address, _ string) (string, error) {
+		l := &looker{ask: func(_ context.Context, network, address, _ string) (string, error) {
+			says, secure := strings.CutPrefix(c.says, "tls ")
+			if network == overTLS {
+				asked += " tls "
+			}
 			asked += address
-			if c.says == "" {
+			if c.says == "" || secure != (network == overTLS) {
 				return "", errors.New("refused")
 			}
-			return c.says, nil
+			return says, nil
 		}}
 		if got := l.redis(&Service{Listen: c.listen}); *got != c.want || asked != c.asked {
 			t.Errorf("%+v: %+v, asked %q", c, *got, asked)

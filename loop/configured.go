@@ -82,7 +82,9 @@ func (o *Options) configureServers(c *config.Config) {
 		o.Varnish = &varnish.Options{Program: c.Varnish.Stat, Name: c.Varnish.Name}
 	}
 	if r := c.Redis; r.Address != "" {
-		o.Redis = &redis.Options{Server: redis.Server{Address: r.Address, User: r.User}, Commands: r.Commands}
+		o.Redis = &redis.Options{Commands: r.Commands, Server: redis.Server{
+			Address: r.Address, User: r.User, CACert: r.CACert, Cert: r.Cert, Key: r.Key, SNI: r.SNI,
+		}}
 		if r.PasswordEnv != "" {
 			o.Redis.Password = os.Getenv(r.PasswordEnv) // without it the server refuses, and the gap says so
 		}
@@ -92,17 +94,18 @@ func (o *Options) configureServers(c *config.Config) {
 	}
 }
 
-// DSN returns the address of the database of a kasoku.toml, empty without one.
-func DSN(m config.MySQL) (string, error) {
+// DSN returns the address of the database of a kasoku.toml, empty without one, and what
+// of its option file was left out.
+func DSN(m config.MySQL) (dsn string, notes []string, err error) {
 	if m.DefaultsFile != "" {
 		return mysqlflags.ReadDSN(m.DefaultsFile)
 	}
-	return m.DSN, nil
+	return m.DSN, nil, nil
 }
 
 func (o *Options) configureDatabase(m config.MySQL) (err error) {
 	o.CountRows = m.CountRows
-	if o.MySQL, err = DSN(m); err != nil || o.MySQL == "" {
+	if o.MySQL, o.MySQLNotes, err = DSN(m); err != nil || o.MySQL == "" {
 		return err
 	}
 	o.SlowLog, o.Digests = m.SlowLog == nil || *m.SlowLog, m.Digests

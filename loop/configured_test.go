@@ -51,6 +51,9 @@ func TestConfigured(t *testing.T) {
 		}
 	}
 	t.Setenv("KASOKU_TEST_PASSWORD", "s3cret")
+	f("load.for = '90s'\n[redis]\naddress = 'rediss://cache'\ncacert = 'ca.crt'\ncert = 'c.crt'\nkey = 'c.key'\nsni = 'n'", func(o Options, dir string) bool {
+		return o.Redis.Server == redis.Server{Address: "rediss://cache", CACert: filepath.Join(dir, "ca.crt"), Cert: filepath.Join(dir, "c.crt"), Key: filepath.Join(dir, "c.key"), SNI: "n"}
+	})
 	f("load.for = '90s'\n[redis]\naddress = '127.0.0.1:6379'\npassword_env = 'KASOKU_TEST_PASSWORD'\ncommands = true\n[graphite]\nquery = '127.0.0.1:7002'\nstorage = 'whisper'\nagents = ['agents.a-a']", func(o Options, dir string) bool {
 		return *o.Redis == (redis.Options{Server: redis.Server{Address: "127.0.0.1:6379", Password: "s3cret"}, Commands: true}) && o.Graphite.Query == "127.0.0.1:7002" &&
 			o.Graphite.Storage == filepath.Join(dir, "whisper") && slices.Equal(o.Graphite.Agents, []string{"agents.a-a"})

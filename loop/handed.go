@@ -72,7 +72,7 @@ func (one *handedLoad) add(l *handedLoads, h *Handover) []kasoku.LoadSecond {
 	for i := range one.events {
 		one.events[i].At = max(one.events[i].At+one.shift, 0)
 	}
-	whole := int((one.shift + time.Second/2) / time.Second)
+	whole := int(one.shift.Round(time.Second) / time.Second) // less than 0 of a load that was there before
 	for i := range h.Seconds {
 		h.Seconds[i].Step = one.numbered(l, h.Seconds[i].Step)
 		h.Seconds[i].Second += whole

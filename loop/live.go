@@ -3,15 +3,7 @@ package loop
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/mysqlread"
@@ -26,6 +18,8 @@ type Live struct {
 	Sources  []observe.Source // to be closed by the sampler that they are given to
 	Settings []kasoku.Setting // in force, those of the database among them
 
+	AccessLogs []string // that the options name; no source reads them
+
 	db *database // nil without one
 }
 
@@ -34,7 +28,7 @@ type Live struct {
 func NewLive(ctx context.Context, o Options) (_ *Live, err error) {
 	o.Guard, o.SlowLog, o.Digests = nil, false, false
 	s := &session{o: o}
-	l := &Live{Host: hostInfo(), Settings: safeSettings(o.Settings)}
+	l := &Live{Host: hostInfo(), Settings: safeSettings(o.Settings), AccessLogs: o.accessLogs()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, l.Close())
@@ -104,59 +98,4 @@ func (l *Loads) Steps() (steps []kasoku.Step) {
 		steps = append(steps, one.steps...)
 	}
 	return steps
-}
-
-// Names of the files by which watchers are found by loads of the same user.
-const (
-	listenerPrefix = "listen-"
-	listenerSuffix = ".load"
-)
-
-// listenDir returns the directory of these files, which only this user may enter.
-func listenDir() (string, error) {
-	dir := filepath.Join(os.TempDir(), "kasoku-"+strconv.Itoa(os.Getuid()))
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return "", err
-	}
-	var st unix.Stat_t
-	if err := unix.Lstat(dir, &st); err != nil {
-		return "", fmt.Errorf("look at %s: %w", dir, err)
-	}
-	if st.Mode&unix.S_IFMT != unix.S_IFDIR || int(st.Uid) != os.Getuid() || st.Mode&0o077 != 0 {
-		return "", fmt.Errorf("%s: not a directory of this user alone", dir)
-	}
-	return dir, nil
-}
-
-// Listen makes a file into which loads that begin from now on hand their seconds
-// over when no recording asks for them. It is to be removed at the end.
-func Listen() (path string, err error) {
-	dir, err := listenDir()
-	if err != nil {
-		return "", fmt.Errorf("listen for loads: %w", err)
-	}
-	path = filepath.Join(dir, listenerPrefix+strconv.Itoa(os.Getpid())+listenerSuffix)
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		return "", fmt.Errorf("listen for loads: %w", err)
-	}
-	return path, nil
-}
-
-// Listeners returns the files of processes that listen now, and removes those of
-// processes that are gone.
-func Listeners() []string {
-	dir, err := listenDir()
-	if err != nil {
-		return nil // nobody can listen there
-	}
-	found, _ := filepath.Glob(filepath.Join(dir, listenerPrefix+"*"+listenerSuffix))
-	return slices.DeleteFunc(found, func(path string) bool {
-		name := filepath.Base(path)
-		pid, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(name, listenerPrefix), listenerSuffix))
-		if err == nil && !errors.Is(unix.Kill(pid, 0), unix.ESRCH) {
-			return false
-		}
-		_ = os.Remove(path) // left by a process that was killed
-		return true
-	})
 }

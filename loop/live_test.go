@@ -19,7 +19,7 @@ func TestListeners(t *testing.T) {
 	if got := Listeners(); len(got) != 0 {
 		t.Fatalf("nobody listens: %v", got)
 	}
-	path, err := Listen()
+	path, over, err := Listen()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,8 +36,14 @@ func TestListeners(t *testing.T) {
 	if err := os.Chmod(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Listen(); err == nil || !strings.Contains(err.Error(), "this user alone") {
+	if _, _, err := Listen(); err == nil || !strings.Contains(err.Error(), "this user alone") {
 		t.Errorf("a directory that others may read: %v", err)
+	}
+	if err := over(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Dir(path)); err == nil {
+		t.Error("the directory is still there, though nobody listens")
 	}
 }
 

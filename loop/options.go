@@ -33,9 +33,12 @@ type Options struct {
 	// what was looked at before it.
 	Configs []kasoku.Config
 
-	MySQL   string // DSN of the database to watch
-	SlowLog bool   // switch the slow log on for the run, where it may, and read it
-	NoPlans bool   // do not ask at the end how the server runs the statements that took the most time
+	MySQL string // DSN of the database to watch
+	// MySQLNotes tell what was left out of the option file that MySQL is from.
+	MySQLNotes []string
+
+	SlowLog bool // switch the slow log on for the run, where it may, and read it
+	NoPlans bool // do not ask at the end how the server runs the statements that took the most time
 	// KeepStatements keeps a statement of each class as it was sent, with its
 	// values, so that it can be explained later.
 	KeepStatements bool

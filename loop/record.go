@@ -117,6 +117,7 @@ func Record(ctx context.Context, o Options) (*Result, error) {
 		}
 		return nil, err
 	}
+	defer announce(o.Path)()
 	measureErr := s.measure(ctx)
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWithin)
 	defer cancel()

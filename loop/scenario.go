@@ -9,11 +9,19 @@ import (
 
 // ScenarioSink returns a sink that hands a benchmark over to the recording that it
 // runs below: its requests, phases, levels and score. The path is what [HandoverEnv]
-// says; when it is empty there is no recording, and the sink is nil. What cannot be
-// handed over is told to failed; later reports make up for it.
+// says; when it is empty there is no recording, and who looks on gets it. What cannot
+// be handed over to a recording is told to failed; later reports make up for it.
 func ScenarioSink(path string, failed func(error)) scenario.Sink {
 	if path == "" {
-		return nil
+		var watchers *Onlookers
+		return func(r *scenario.Report) {
+			if watchers == nil {
+				watchers = NewOnlookers(r.Start)
+			}
+			if watchers.Look() {
+				watchers.Write(handedScenario(r))
+			}
+		}
 	}
 	var w *HandoverWriter
 	return func(r *scenario.Report) {

@@ -93,9 +93,6 @@ func TestScenarioSink(t *testing.T) {
 }
 
 func TestScenarioSink_Fails(t *testing.T) {
-	if ScenarioSink("", nil) != nil {
-		t.Error("a sink without a recording")
-	}
 	var failed error
 	reportSample(time.Now(), ScenarioSink(filepath.Join(t.TempDir(), "no", "load"), func(err error) { failed = err }))
 	if !errors.Is(failed, os.ErrNotExist) {
@@ -120,4 +117,25 @@ func TestWithInitialize(t *testing.T) {
 		[]kasoku.Phase{phase(initialize, 1, 3), phase(verify, 3, 8), phase(load, 8, 68), phase(verify, 68, 70)})
 	f([]kasoku.Phase{phase(initialize, 3, 5), phase(initialize, 20, 21)}, // one under load is not the benchmark's
 		[]kasoku.Phase{phase(verify, 1, 3), phase(initialize, 3, 5), phase(verify, 5, 8), phase(load, 8, 68), phase(verify, 68, 70)})
+}
+
+// TestScenarioSink_Onlookers: without a recording who looks on gets what a benchmark
+// reports.
+func TestScenarioSink_Onlookers(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	sink, start := ScenarioSink("", nil), time.Now()
+	reportSample(start, sink) // to nobody
+	path, over, err := Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer over()
+	l, err := NewLoads(path, start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reportSample(start, sink)
+	if got, err := l.Take(); err != nil || len(got) == 0 || len(l.Steps()) != 1 {
+		t.Errorf("%d seconds, steps %+v, %v", len(got), l.Steps(), err)
+	}
 }

@@ -1,5 +1,5 @@
-// Package mackerel posts metrics of hosts and services, and annotations of graphs, to
-// Mackerel's API, and finds hosts there.
+// Package mackerel posts metrics of hosts and services, definitions and annotations of
+// graphs, to Mackerel's API, and finds hosts there.
 //
 // The one idea is a [Client] that asks again by itself: when the network failed, the
 // service is busy (429, Retry-After) or broken (5xx), a request is repeated with a
@@ -11,8 +11,8 @@
 // than [MaxAge]. Times are whole seconds since 1970. The key is sent in a header, over
 // TLS or to this machine only, and is never part of an error or of a printed client.
 //
-// Source: mackerel.io/api-docs: host-metrics, service-metrics, graph-annotations,
-// hosts.
+// Source: mackerel.io/api-docs: host-metrics (with graph definitions),
+// service-metrics, graph-annotations, hosts.
 package mackerel
 
 import (

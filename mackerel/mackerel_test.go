@@ -57,6 +57,29 @@ func TestPost(t *testing.T) {
 	}
 }
 
+func TestDefineGraphs(t *testing.T) {
+	s, c := start(t, Options{})
+	var graphs []Graph
+	for i := range 101 {
+		name := fmt.Sprintf("custom.kasoku.a%d.#", i)
+		graphs = append(graphs, Graph{Name: name, Label: "a", Unit: Unit("bytes/s"), Metrics: []Line{{Name: name + ".avg", Label: "mean", Stacked: true}}})
+	}
+	if err := c.DefineGraphs(t.Context(), graphs); err != nil || s.Requests() != 2 || len(s.Graphs()) != 101 {
+		t.Fatalf("%d graphs in %d requests: %v", len(s.Graphs()), s.Requests(), err)
+	}
+	if got := fmt.Sprint(s.Graphs()[100]); got != "{custom.kasoku.a100.# a bytes/sec [{custom.kasoku.a100.#.avg mean true}]}" {
+		t.Error(got)
+	}
+	if err := c.DefineGraphs(t.Context(), nil); err != nil || s.Requests() != 2 {
+		t.Errorf("no graphs are %d requests: %v", s.Requests()-2, err)
+	}
+	for of, want := range map[string]string{"bytes": "bytes", "s": "seconds", "s/s": "float", "count": "float", "ratio": "float", "": "float"} {
+		if got := Unit(of); got != want {
+			t.Errorf("%q is %s, want %s", of, got, want)
+		}
+	}
+}
+
 func TestAnnotate(t *testing.T) {
 	s, c := start(t, Options{})
 	id, err := c.Annotate(t.Context(), Annotation{Title: strings.Repeat("題", 300), Description: strings.Repeat("x", 2000), From: 100, To: 99, Service: mackereltest.Service, Roles: []string{mackereltest.Role}})

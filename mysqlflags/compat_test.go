@@ -150,4 +150,9 @@ func TestMyOpts_WasSet(t *testing.T) {
 	f("homer:donut@tcp(springfield:742)/", "--ssl-mode", "DISABLED")
 	f("homer:donut@tcp(springfield:742)/?tls=true", "--ssl-verify-server-cert")
 	f("homer:donut@unix(/s)/?tls=skip-verify", "--mysql-socket=/s")
+	for _, p := range []string{`"abc"`, `"a\n"`, `"`, `'x'`, `"a"b"`} { // go-flags takes quotes for its own, or stops at them
+		f("homer:"+p+"@tcp(springfield:742)/?tls=skip-verify", "-P", p)
+		f("homer:"+p+"@tcp(springfield:742)/?tls=skip-verify", "-P"+p)
+		f("homer:"+p+"@tcp(springfield:742)/?tls=skip-verify", "--password="+p)
+	}
 }

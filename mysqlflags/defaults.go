@@ -24,6 +24,7 @@ type Defaults struct {
 	Host     string
 	Port     string
 	Socket   string
+	Protocol string // TCP or SOCKET, in any case: which of host and socket counts
 	Database string
 	TLS      TLS
 	Files    []string // that were read, in that order
@@ -72,13 +73,15 @@ func ReadDefaults(path string) (Defaults, error) {
 	return d, nil
 }
 
-// ReadDSN returns the address of the server that an option file names.
-func ReadDSN(path string) (string, error) {
+// ReadDSN returns the address of the server that an option file names, and the notes
+// of its [Defaults]: a server may be another one than was meant for what was left out.
+func ReadDSN(path string) (dsn string, notes []string, err error) {
 	d, err := ReadDefaults(path)
 	if err != nil {
-		return "", err
+		return "", d.Notes, err
 	}
-	return d.DSN(MyOpts{}, 0)
+	dsn, err = d.DSN(MyOpts{}, 0)
+	return dsn, d.Notes, err
 }
 
 // readExisting adds what those of the files say that exist and may be read.
@@ -103,7 +106,8 @@ type place struct {
 // read adds what a file says.
 func (d *Defaults) read(path string, p place) error {
 	if p.depth > maxInclude {
-		return fmt.Errorf("option file %s: included more than %d deep", path, maxInclude)
+		d.Notes = append(d.Notes, fmt.Sprintf("%s: option file %s: left out, included more than %d deep", p.from, path, maxInclude))
+		return nil
 	}
 	data, writable, err := readFile(path)
 	switch {
@@ -114,7 +118,7 @@ func (d *Defaults) read(path string, p place) error {
 		return err
 	case writable:
 		// MySQL and MariaDB do the same.
-		d.Notes = append(d.Notes, fmt.Sprintf("option file %s: ignored, everybody may write to it", path))
+		d.Notes = append(d.Notes, fmt.Sprintf("option file %s: ignored, everybody may write to it; chmod o-w", path))
 		return nil
 	}
 	d.Files = append(d.Files, path)
@@ -202,6 +206,8 @@ func (d *Defaults) set(o Option) {
 		d.Port = o.Value
 	case "socket":
 		d.Socket = o.Value
+	case "protocol":
+		d.Protocol = o.Value
 	case "database":
 		d.Database = o.Value
 	default:
@@ -210,24 +216,27 @@ func (d *Defaults) set(o Option) {
 }
 
 // settle resolves what one file says as the servers' own clients do: a host
-// other than localhost is reached by TCP, whatever socket is named beside it.
+// other than localhost is reached by TCP, whatever socket is named beside it, unless
+// the protocol is named too.
 func (d Defaults) settle() Defaults {
-	if d.Host != "" && d.Host != "localhost" {
+	far := d.Host != "" && d.Host != "localhost"
+	if strings.EqualFold(d.Protocol, "tcp") || far && !strings.EqualFold(d.Protocol, "socket") {
 		d.Socket = ""
 	}
 	return d
 }
 
 // override returns d with what top says in its place. A host or port on top
-// means TCP, whatever socket lies below; localhost alone does not.
+// means TCP, whatever socket lies below, and so does the protocol of that name;
+// localhost alone does not.
 func (d Defaults) override(top Defaults) Defaults {
-	if (top.Host != "" && top.Host != "localhost") || top.Port != "" {
+	if (top.Host != "" && top.Host != "localhost") || top.Port != "" || strings.EqualFold(top.Protocol, "tcp") {
 		d.Socket = ""
 	}
 	for _, f := range []struct {
 		to   *string
 		from string
-	}{{&d.User, top.User}, {&d.Host, top.Host}, {&d.Port, top.Port}, {&d.Socket, top.Socket}, {&d.Database, top.Database}} {
+	}{{&d.User, top.User}, {&d.Host, top.Host}, {&d.Port, top.Port}, {&d.Socket, top.Socket}, {&d.Protocol, top.Protocol}, {&d.Database, top.Database}} {
 		if f.from != "" {
 			*f.to = f.from
 		}
@@ -259,7 +268,7 @@ func ParseOptions(data []byte) []Option {
 	var out []Option
 	group := ""
 	for i, raw := range bytes.Split(data, []byte("\n")) {
-		line := strings.TrimSpace(string(raw))
+		line := strings.Trim(string(raw), space)
 		switch {
 		case line == "" || line[0] == '#' || line[0] == ';':
 		case line[0] == '[':
@@ -275,10 +284,7 @@ func ParseOptions(data []byte) []Option {
 				out = append(out, Option{Directive: word, Line: i + 1, Value: path})
 			}
 		default:
-			name, value, has := strings.Cut(line, "=")
-			if !has {
-				name = cutComment(name)
-			}
+			name, value, has := strings.Cut(cutComment(line), "=")
 			out = append(out, Option{Line: i + 1, Group: group, Name: OptionName(name), Value: unquote(value), HasValue: has})
 		}
 	}
@@ -288,41 +294,43 @@ func ParseOptions(data []byte) []Option {
 // OptionName writes the name of an option in one way: with - for _ and without
 // loose-.
 func OptionName(name string) string {
-	return strings.TrimPrefix(strings.ReplaceAll(strings.TrimSpace(name), "_", "-"), "loose-")
+	return strings.TrimPrefix(strings.ReplaceAll(strings.Trim(name, space), "_", "-"), "loose-")
 }
 
-// cutComment removes a comment that starts in the middle of a line.
+// space is what the servers' clients trim.
+const space = " \t\r\n\v\f"
+
+// cutComment removes the comment of a line: what follows a # that no quote hides. A
+// quote may open and close anywhere in the line; within quotes a backslash hides the
+// next one.
 func cutComment(s string) string {
-	if i := strings.IndexByte(s, '#'); i >= 0 {
-		s = s[:i]
+	quote, escaped := byte(0), false
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case (c == '"' || c == '\'') && !escaped:
+			switch quote {
+			case 0:
+				quote = c
+			case c:
+				quote = 0
+			}
+		case c == '#' && quote == 0:
+			return s[:i]
+		}
+		escaped = quote != 0 && c == '\\' && !escaped
 	}
 	return s
 }
 
-// unquote returns the value of an option: quotes removed, a comment outside of
-// them too, and the escapes \b \t \n \r \\ \s resolved.
+// unquote returns the value of an option, without the quotes that it begins and ends
+// with, and with the escapes \b \t \n \r \\ \s \" \' resolved.
 func unquote(s string) string {
-	s = strings.TrimSpace(s)
-	if s != "" && (s[0] == '"' || s[0] == '\'') {
-		if end := closingQuote(s); end > 0 {
-			return unescape(s[1:end])
-		}
+	s = strings.Trim(s, space)
+	if last := len(s) - 1; last > 0 && (s[0] == '"' || s[0] == '\'') && s[0] == s[last] {
+		s = s[1:last]
 	}
-	return unescape(strings.TrimSpace(cutComment(s)))
-}
-
-// closingQuote finds the quote that ends s, which starts with one; a backslash
-// hides the byte after it. It returns -1 when there is none.
-func closingQuote(s string) int {
-	for i := 1; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case s[0]:
-			return i
-		}
-	}
-	return -1
+	return unescape(s)
 }
 
 // unescape resolves the escapes of an option value; others stay as they are.

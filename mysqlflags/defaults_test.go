@@ -3,7 +3,9 @@ package mysqlflags
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -34,13 +36,105 @@ func TestUnquote(t *testing.T) {
 	}
 	f(``, ``)
 	f(` a b `, `a b`)
-	f(`a # b`, `a`)
-	f(`"a # b" # c`, `a # b`)
+	f("\u3000", "\u3000")
 	f(`'it\'s'`, `it's`)
 	f(`"open`, `"open`)
+	f(`"`, `"`)
+	f(`""`, ``)
+	f(`"a"b`, `"a"b`)
+	f(`"a"b"`, `a"b`)
+	f(`'it''s'`, `it''s`)
+	f(`"a'`, `"a'`)
 	f(`\t\n\r\b\s\\`, "\t\n\r\b \\")
 	f(`C:\dir`, `C:\dir`)
 	f(`a\`, `a\`)
+}
+
+func TestCutComment(t *testing.T) {
+	f := func(in, want string) {
+		t.Helper()
+		if got := cutComment(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+	f(`a # b`, `a `)
+	f(`a\#b`, `a\`)
+	f(`"a # b" # c`, `"a # b" `)
+	f(`"a\" # b" # c`, `"a\" # b" `)
+	f(`it's #1`, `it's #1`)
+	f(`it's' #1`, `it's' `)
+	f(`'"#"' # c`, `'"#"' `)
+	f(`\"#`, `\"#`) // a backslash hides a quote within quotes alone
+}
+
+// TestParseOptions_MyPrintDefaults compares the lines of an option file with what the
+// servers' own reader makes of them.
+func TestParseOptions_MyPrintDefaults(t *testing.T) {
+	bin, err := exec.LookPath("my_print_defaults")
+	switch {
+	case err != nil && testing.Short():
+		t.Skip("there is no my_print_defaults here")
+	case err != nil:
+		t.Fatal(err)
+	}
+	pieces := []string{"password", "user", "=", "=", " ", "\t", "#", ";", `"`, "'", `\`, `\\`, `\s`, `\t`, `\b`, `\"`, `\'`, `\#`, `\x`, "a", "ä", "[", "]", "[client]", "--", "_", "-"}
+	r := rand.New(rand.NewPCG(1, 2))
+	var text, want strings.Builder
+	text.WriteString("[client]\n")
+	for n := range 3000 {
+		line := "password="
+		for range 1 + r.IntN(8) {
+			line += pieces[r.IntN(len(pieces))]
+		}
+		fmt.Fprintf(&text, "line=%d\n%s\n", n, line)
+	}
+	for _, o := range ParseOptions([]byte(text.String())) {
+		fmt.Fprintf(&want, "--%s=%s\n", o.Name, o.Value)
+	}
+	out, err := exec.Command(bin, "--defaults-file="+writeFile(t, filepath.Join(t.TempDir(), "my.cnf"), text.String()), "client").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, ours := strings.Split(string(out), "\n"), strings.Split(want.String(), "\n")
+	if len(theirs) != len(ours) {
+		t.Fatalf("%d options, they have %d", len(ours), len(theirs))
+	}
+	for i := range ours {
+		if ours[i] != theirs[i] {
+			t.Errorf("got %q, they have %q", ours[i], theirs[i])
+		}
+	}
+}
+
+// TestReadDefaults_Loop: what includes itself is read some times, and said; the rest is
+// read.
+func TestReadDefaults_Loop(t *testing.T) {
+	dir := t.TempDir()
+	path := writeFile(t, filepath.Join(dir, "my.cnf"), "!include "+dir+"/my.cnf\n[client]\nuser=a\n")
+	d, err := ReadDefaults(path)
+	if err != nil || d.User != "a" || len(d.Files) != 11 || len(d.Notes) != 1 || !strings.Contains(d.Notes[0], "my.cnf:1: ") || !strings.Contains(d.Notes[0], "more than 10 deep") {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
+// TestReadDefaults_Protocol: it says which of host and socket counts.
+func TestReadDefaults_Protocol(t *testing.T) {
+	f := func(text string, want string) {
+		t.Helper()
+		d, err := ReadDefaults(writeFile(t, filepath.Join(t.TempDir(), "my.cnf"), "[client]\n"+text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := d.DSN(MyOpts{}, 0); got != want || err != nil {
+			t.Errorf("%q: got %q, %v, want %q", text, got, err, want)
+		}
+	}
+	f("socket=/s\n", "root@unix(/s)/")
+	f("socket=/s\nhost=localhost\n", "root@unix(/s)/")
+	f("socket=/s\nprotocol=tcp\n", "root@tcp(localhost:3306)/")
+	f("socket=/s\nhost=localhost\nprotocol=TCP\n", "root@tcp(localhost:3306)/")
+	f("socket=/s\nhost=db\n", "root@tcp(db:3306)/")
+	f("socket=/s\nhost=db\nprotocol=socket\n", "root@unix(/s)/")
 }
 
 func TestReadDefaults_Include(t *testing.T) {
@@ -68,7 +162,6 @@ func TestReadDefaults_Failure(t *testing.T) {
 		}
 	}
 	f("\n!includedir DIR/none", "my.cnf:2: include directory")
-	f("!include DIR/my.cnf", "more than 10 deep")
 	f("!include DIR", "it is a directory")
 	f(strings.Repeat("#", maxFile+1), "larger than 1 MiB")
 	if _, err := ReadDefaults(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {

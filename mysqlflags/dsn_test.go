@@ -34,6 +34,17 @@ func hintOf(err error) string {
 
 func ptr[T any](v T) *T { return &v }
 
+func TestHint_Port(t *testing.T) {
+	db, err := OpenDSN("root@tcp(localhost:port)/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.PingContext(t.Context()); !strings.HasPrefix(hintOf(err), "a port is a number") {
+		t.Errorf("%v, hint %q", err, hintOf(err))
+	}
+}
+
 func TestDSN_Precedence(t *testing.T) {
 	f := func(d Defaults, o MyOpts, want string) {
 		t.Helper()
@@ -46,6 +57,8 @@ func TestDSN_Precedence(t *testing.T) {
 	f(Defaults{User: "u", Host: "h", Port: "1"}, MyOpts{}, "u@tcp(h:1)/")
 	f(Defaults{User: "u", Host: "h", Port: "1"}, MyOpts{MySQLUser: "v", MySQLPort: "2", MySQLDBName: "d"}, "v@tcp(h:2)/d")
 	f(Defaults{Host: "h"}, MyOpts{MySQLHost: "::1"}, "root@tcp([::1]:3306)/")
+	f(Defaults{Host: "h"}, MyOpts{MySQLHost: "[fe80::1%eth0]"}, "root@tcp([fe80::1%eth0]:3306)/")
+	f(Defaults{}, MyOpts{MySQLHost: "[::1]", MySQLSSLVerify: true}, "root@tcp([::1]:3306)/?tls=true")
 	f(Defaults{Password: ptr("p")}, MyOpts{}, "root:p@tcp(localhost:3306)/")
 	f(Defaults{Password: ptr("p")}, MyOpts{MySQLPass: ptr("")}, "root@tcp(localhost:3306)/")
 	f(Defaults{Password: ptr("p")}, MyOpts{MySQLPass: ptr("a:@/(?")}, "root:a:@/(?@tcp(localhost:3306)/")

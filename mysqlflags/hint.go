@@ -29,6 +29,8 @@ func hintFor(err error) string {
 	}
 	var dns *net.DNSError
 	switch {
+	case errors.As(err, &dns) && dns.Err == "unknown port":
+		return "a port is a number, such as 3306"
 	case errors.As(err, &dns):
 		return "the host name is not known; check its spelling, or give an address"
 	case errors.Is(err, syscall.ECONNREFUSED):
@@ -76,9 +78,17 @@ func serverHint(number uint16) string {
 	switch number {
 	case 1045, 1698: // ER_ACCESS_DENIED_ERROR, MariaDB's ER_ACCESS_DENIED_NO_PASSWORD_ERROR
 		return "wrong user or password; " + hintRights
-	case 1044, 1142, 1227, 1370: // database, table, privilege, routine
+	case 1227: // ER_SPECIFIC_ACCESS_DENIED_ERROR, which names the privilege
+		return "the user lacks a privilege of the whole server, for reading status PROCESS; as an administrator: GRANT PROCESS ON *.* TO … (SELECT CURRENT_USER() says whom)"
+	case 1044, 1142, 1370: // database, table, routine
 		return hintRights
-	case 1040, 1203, 1226: // ER_CON_COUNT_ERROR and a user's own limits
+	case 1203: // ER_TOO_MANY_USER_CONNECTIONS
+		return "the user has all the connections that max_user_connections allows; raise it, or look for what holds them: SHOW PROCESSLIST"
+	case 1226: // ER_USER_LIMIT_REACHED
+		return "the user has a limit of its own, which is reached; raise it: ALTER USER … WITH MAX_USER_CONNECTIONS … (or the other that is named)"
+	case 3118, 4151: // ER_ACCOUNT_HAS_BEEN_LOCKED, MariaDB's
+		return "unlock the user: ALTER USER … ACCOUNT UNLOCK"
+	case 1040: // ER_CON_COUNT_ERROR
 		return "all connections are taken; raise max_connections, or look for what holds them: SHOW PROCESSLIST"
 	case 1049: // ER_BAD_DB_ERROR
 		return "there is no such database; SHOW DATABASES lists them"
@@ -86,7 +96,7 @@ func serverHint(number uint16) string {
 		return "the server blocked this host after too many failed connections; FLUSH HOSTS, or TRUNCATE performance_schema.host_cache"
 	case 1130: // ER_HOST_NOT_PRIVILEGED
 		return "the server lets no user in from this host; create one, or connect from the server itself"
-	case 1251, 1862: // old authentication protocol; expired password
+	case 1251, 1820, 1862: // old authentication protocol; expired password
 		return "change the user's password or its authentication plugin with ALTER USER"
 	}
 	return ""

@@ -65,7 +65,7 @@ type MyOpts struct {
 	MySQLHost              string            `short:"H" long:"host" description:"hostname (default: my.cnf, localhost)"`
 	MySQLPort              string            `short:"p" long:"port" description:"port (default: my.cnf, 3306)"`
 	MySQLUser              string            `short:"u" long:"user" description:"username (default: my.cnf, root)"`
-	MySQLPass              *string           `short:"P" long:"password" description:"password"`
+	MySQLPass              *string           `short:"P" long:"password" unquote:"false" description:"password"`
 	MySQLDBName            string            `long:"database" description:"database name"`
 	MySQLDSNParams         map[string]string // further parameters of the driver's DSN; they win
 	MySQLSSLMode           string            `long:"ssl-mode" description:"DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY (default: my.cnf)"`
@@ -80,16 +80,9 @@ type MyOpts struct {
 // options give equal DSNs. A timeout above 0 bounds dialling. With debug the
 // DSN is logged, its password masked.
 func CreateDSN(opts MyOpts, timeout time.Duration, debug bool) (string, error) {
-	d, err := ReadDefaults("")
+	d, err := readAll(opts)
 	if err != nil {
 		return "", err
-	}
-	if opts.MySQLDefaultsExtraFile != "" {
-		extra, err := ReadDefaults(opts.MySQLDefaultsExtraFile)
-		if err != nil {
-			return "", err
-		}
-		d = d.override(extra)
 	}
 	dsn, err := d.DSN(opts, timeout)
 	if err != nil {
@@ -99,6 +92,24 @@ func CreateDSN(opts MyOpts, timeout time.Duration, debug bool) (string, error) {
 		log.Printf("DSN: %s", Redact(dsn))
 	}
 	return dsn, nil
+}
+
+// readAll reads the standard files and, over them, the extra one.
+func readAll(opts MyOpts) (Defaults, error) {
+	d, err := ReadDefaults("")
+	if err != nil || opts.MySQLDefaultsExtraFile == "" {
+		return d, err
+	}
+	extra, err := ReadDefaults(opts.MySQLDefaultsExtraFile)
+	return d.override(extra), err
+}
+
+// Notes returns what of the option files [CreateDSN] leaves out, and why, as
+// [Defaults] has it: to be told when connecting failed, for the user or password may
+// be in there.
+func Notes(opts MyOpts) []string {
+	d, _ := readAll(opts) // what was read until then counts
+	return d.Notes
 }
 
 // OpenDB opens the database that [CreateDSN] describes. It does not connect yet.
@@ -140,6 +151,9 @@ func (d Defaults) DSN(opts MyOpts, timeout time.Duration) (string, error) {
 	cfg.User, cfg.DBName = d.User, d.Database
 	if d.Password != nil {
 		cfg.Passwd = *d.Password
+	}
+	if inner, ok := strings.CutPrefix(d.Host, "["); ok {
+		d.Host = strings.TrimSuffix(inner, "]") // as an address of IPv6 is written in front of a port
 	}
 	cfg.Net, cfg.Addr = "tcp", net.JoinHostPort(d.Host, d.Port)
 	if d.Socket != "" {

@@ -83,7 +83,7 @@ func decodeStruct(r, folded row, v reflect.Value) error {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, option, _ := strings.Cut(f.Tag.Get("mysqlvar"), ",")
-		if f.Anonymous && f.Type.Kind() == reflect.Struct && name == "" {
+		if name == "" && f.Type.Kind() == reflect.Struct && (f.Anonymous || f.IsExported() && option == "squash") {
 			if err := decodeStruct(r, folded, v.Field(i)); err != nil {
 				return err
 			}

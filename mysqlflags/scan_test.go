@@ -55,6 +55,20 @@ func TestScan_Struct(t *testing.T) {
 	}
 }
 
+// TestScan_Squash: a struct in a field may be read from the same row, as mapstructure,
+// which go-mysqlflags has beneath, has it.
+func TestScan_Squash(t *testing.T) {
+	q := &QueryMap{rows: []row{rowOf("Inner", "in", "Own", "1")}}
+	var got struct {
+		Part embedded `mysqlvar:",squash"`
+		part embedded `mysqlvar:",squash"`
+		Own  int
+	}
+	if err := q.Scan(&got); err != nil || got.Part.Inner != "in" || got.Own != 1 || got.part.Inner != "" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 func TestScan_Slice(t *testing.T) {
 	q := &QueryMap{rows: []row{rowOf("ID", "1"), rowOf("ID", "2")}}
 	type item struct{ ID int }

@@ -113,6 +113,21 @@ func testHints(t *testing.T, s *service.Server) {
 	if err := ping(t, "anna:geheim@tcp("+s.Addr()+")/"); err != nil {
 		t.Error(err)
 	}
+
+	// The limits and locks of one user are no matter of max_connections.
+	db := servicetest.DB(t, s, "")
+	servicetest.Exec(t, db, "CREATE USER one@'127.0.0.1' IDENTIFIED BY 'geheim' WITH MAX_USER_CONNECTIONS 1", "CREATE USER locked@'127.0.0.1' IDENTIFIED BY 'geheim' ACCOUNT LOCK")
+	first, err := mysqlflags.OpenDSN("one:geheim@tcp(" + s.Addr() + ")/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	if err := first.PingContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f("one:geheim@tcp("+s.Addr()+")/", 1226, "ALTER USER … WITH MAX_USER_CONNECTIONS")
+	locked := map[string]int{service.KindMariaDB: 4151, service.KindMySQL97: 3118}[s.Kind]
+	f("locked:geheim@tcp("+s.Addr()+")/", locked, "ACCOUNT UNLOCK")
 }
 
 func testTooMany(t *testing.T, s *service.Server) {

@@ -2,6 +2,8 @@ package ship
 
 import (
 	"context"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -10,11 +12,14 @@ import (
 
 // A Live is a sink of a sampler: it hands each frame to an output as its values. The
 // output must not wait; see [Async]. An output with a method Seen, as [Page] has, is
-// told of each frame before, of those without values too.
+// told of each frame before, of those without values too. The load that runs beside,
+// if there is one, is a source among them.
 type Live struct {
 	o      LiveOptions
 	raters map[string]*rater // by source
 	told   map[string]bool   // sources and reasons that OnMissing was called with
+	loads  *liveLoads        // nil: none are looked for
+	host   string            // of the last frame
 	buf    []Value
 }
 
@@ -33,11 +38,20 @@ type LiveOptions struct {
 	// OnMissing is called, once for each source and reason, while a source gives
 	// nothing; may be nil.
 	OnMissing func(kasoku.Gap)
+
+	// Loads returns what loads have counted since it was called last, by the second of
+	// the export, and must not wait; may be nil. It is called once a second. A second
+	// is told 3 s after its end.
+	Loads func() []kasoku.LoadSecond
 }
 
 // NewLive returns a sink.
 func NewLive(o LiveOptions) *Live {
-	return &Live{o: o, raters: map[string]*rater{}, told: map[string]bool{}}
+	l := &Live{o: o, raters: map[string]*rater{}, told: map[string]bool{}}
+	if o.Loads != nil {
+		l.loads = newLiveLoads(o.Loads)
+	}
+	return l
 }
 
 // Frame implements [observe.Sink].
@@ -47,12 +61,52 @@ func (l *Live) Frame(f *kasoku.Frame) error {
 		r = &rater{}
 		l.raters[f.Source] = r
 	}
+	l.seen(f.Source, f.At)
+	l.buf = r.append(l.buf[:0], f, l.o.Form, l.o.Only)
+	if err := l.write(); err != nil {
+		return err
+	}
+	l.host = f.Host
+	if l.loads == nil || f.At < l.loads.looked+time.Second {
+		return nil
+	}
+	l.loads.looked = f.At
+	l.loads.add()
+	return l.tellLoads(f.At, int((f.At-loadSettles)/time.Second))
+}
+
+// tellLoads hands on the seconds of loads before that one.
+func (l *Live) tellLoads(at time.Duration, before int) error {
+	l.buf = l.loads.append(l.buf[:0], l.host, before)
+	if len(l.buf) == 0 {
+		return nil
+	}
+	l.seen(SourceLoad, at)
+	l.buf = slices.DeleteFunc(l.buf, func(v Value) bool { return !l.o.Only.Takes(SourceLoad, v.Key.Name) })
+	return l.write()
+}
+
+// Finish hands on the seconds of loads that were not told yet, and returns how many
+// answers came too late to be in any. No frame may come after.
+func (l *Live) Finish() (late uint64, err error) {
+	if l.loads == nil {
+		return 0, nil
+	}
+	l.loads.add()
+	err = l.tellLoads(l.loads.looked, math.MaxInt)
+	return l.loads.late, err
+}
+
+// seen tells the output that a source has answered.
+func (l *Live) seen(source string, at time.Duration) {
 	if seen, ok := l.o.Output.(interface {
 		Seen(source string, at time.Duration)
 	}); ok {
-		seen.Seen(f.Source, f.At)
+		seen.Seen(source, at)
 	}
-	l.buf = r.append(l.buf[:0], f, l.o.Form, l.o.Only)
+}
+
+func (l *Live) write() error {
 	if len(l.buf) == 0 {
 		return nil
 	}

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,7 +17,8 @@ import (
 
 // A Mackerel posts each minute's mean and maximum of each series: NAME.avg and
 // NAME.max, which are one graph there. The mean alone, which is what a minute usually
-// is told as, hides the second that mattered.
+// is told as, hides the second that mattered. Before the first values of a metric of
+// hosts it defines their graph; graphs of services cannot be defined.
 //
 // Values of hosts are posted for the host with that name; those of load, access logs
 // and score for the service, where one is named, else not at all.
@@ -23,7 +26,8 @@ type Mackerel struct {
 	o     MackerelOptions
 	names *namer
 	cells map[cellKey]*cell
-	gone  int64 // minutes before it were posted, in minutes since 1970
+	gone  int64           // minutes before it were posted, in minutes since 1970
+	drawn map[string]bool // names of graphs that were defined
 
 	mu    sync.Mutex // guards the following field
 	stats MackerelStats
@@ -46,6 +50,7 @@ type MackerelStats struct {
 	Late          int // values that came after their minute was posted
 	Unnamed       int // values of hosts that Mackerel does not know, or of no service
 	Lost          int // values that could not be posted
+	Graphs        int // of hosts that were defined
 }
 
 type cellKey struct {
@@ -56,16 +61,18 @@ type cellKey struct {
 // A cell is one minute of one series.
 type cell struct {
 	name     string
+	unit     string
 	sum, max float64
 	n        int
 }
 
-// settle is how long after its end a minute is posted: sources answer late.
-const settle = 3 * time.Second
+// settle is how long after its end a minute is posted: sources answer late, and the
+// last second of a load is told some seconds after.
+const settle = loadSettles + 3*time.Second
 
 // NewMackerel returns an output. Its values are to be rates.
 func NewMackerel(o MackerelOptions) *Mackerel {
-	return &Mackerel{o: o, cells: map[cellKey]*cell{}, names: newNamer(func(v *Value) string {
+	return &Mackerel{o: o, cells: map[cellKey]*cell{}, drawn: map[string]bool{}, names: newNamer(func(v *Value) string {
 		if ofService(v.Key.Source) {
 			return mackerelName("kasoku", v)
 		}
@@ -92,7 +99,7 @@ func (m *Mackerel) Write(ctx context.Context, values []Value) error {
 		}
 		c := m.cells[k]
 		if c == nil {
-			c = &cell{name: m.names.of(v), max: v.Value}
+			c = &cell{name: m.names.of(v), unit: v.Unit, max: v.Value}
 			m.cells[k] = c
 		}
 		c.sum, c.max, c.n = c.sum+v.Value, max(c.max, v.Value), c.n+1
@@ -115,11 +122,15 @@ func (m *Mackerel) post(ctx context.Context, before int64) error {
 	m.gone = before
 	var hosts []mackerel.HostValue
 	var service []mackerel.Value
+	graphs := map[string]mackerel.Graph{}
 	for k, c := range m.cells {
 		if k.minute >= before {
 			continue
 		}
 		delete(m.cells, k)
+		if g := graphOf(k.Key, c); !ofService(k.Source) && !m.drawn[g.Name] {
+			graphs[g.Name] = g
+		}
 		for _, v := range []mackerel.Value{{Name: c.name + ".avg", Time: k.minute * 60, Value: c.sum / float64(c.n)}, {Name: c.name + ".max", Time: k.minute * 60, Value: c.max}} {
 			if ofService(k.Source) {
 				service = append(service, v)
@@ -133,14 +144,49 @@ func (m *Mackerel) post(ctx context.Context, before int64) error {
 		return cmp.Or(order(a.Value, b.Value), cmp.Compare(a.HostID, b.HostID))
 	})
 	slices.SortFunc(service, order)
+	// Values count more than how they are drawn: they are posted either way.
+	errs := []error{m.define(ctx, graphs)}
 	n, err := m.o.Client.PostHost(ctx, hosts)
 	m.count(MackerelStats{Host: n, Lost: len(hosts) - n})
-	if len(service) == 0 {
-		return err
+	errs = append(errs, err)
+	if len(service) > 0 {
+		n, err := m.o.Client.PostService(ctx, m.o.Service, service)
+		m.count(MackerelStats{Service: n, Lost: len(service) - n})
+		errs = append(errs, err)
 	}
-	n, err2 := m.o.Client.PostService(ctx, m.o.Service, service)
-	m.count(MackerelStats{Service: n, Lost: len(service) - n})
-	return errors.Join(err, err2)
+	return errors.Join(errs...)
+}
+
+// define says once how graphs are drawn.
+func (m *Mackerel) define(ctx context.Context, graphs map[string]mackerel.Graph) error {
+	all := make([]mackerel.Graph, 0, len(graphs))
+	for _, name := range slices.Sorted(maps.Keys(graphs)) {
+		all = append(all, graphs[name])
+	}
+	if err := m.o.Client.DefineGraphs(ctx, all); err != nil {
+		return fmt.Errorf("define graphs: %w", err)
+	}
+	for name := range graphs {
+		m.drawn[name] = true
+	}
+	m.count(MackerelStats{Graphs: len(graphs)})
+	return nil
+}
+
+// graphOf is the graph of a series, or of all entities of a metric: the mean of each
+// minute and its worst second, neither of which can be stacked on the other.
+func graphOf(k kasoku.Key, c *cell) mackerel.Graph {
+	name, label := c.name, "kasoku "+k.Source+" "+k.Name
+	if k.Instance != "" {
+		name = name[:strings.LastIndexByte(name, '.')] + ".#"
+	}
+	unit := mackerel.Unit(c.unit)
+	if unit == "float" && c.unit != "" && c.unit != "count" {
+		label += " (" + c.unit + ")"
+	}
+	return mackerel.Graph{Name: name, Label: label, Unit: unit, Metrics: []mackerel.Line{
+		{Name: name + ".avg", Label: "mean of the minute"}, {Name: name + ".max", Label: "worst second"},
+	}}
 }
 
 // count adds to the stats.
@@ -149,6 +195,7 @@ func (m *Mackerel) count(d MackerelStats) {
 	defer m.mu.Unlock()
 	s := &m.stats
 	s.Host, s.Service, s.Late, s.Unnamed, s.Lost = s.Host+d.Host, s.Service+d.Service, s.Late+d.Late, s.Unnamed+d.Unnamed, s.Lost+d.Lost
+	s.Graphs += d.Graphs
 }
 
 // Stats tells what was posted so far. It may be called at any time.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/histogram"
 )
 
 // Sources that a run has beside those that were sampled.
@@ -121,33 +120,10 @@ func loadSeries(rec *kasoku.Recording, host string) []kasoku.Series {
 
 func (c collector) addLoad(host, entity string, seconds map[int]*kasoku.LoadSecond) {
 	for _, n := range slices.Sorted(maps.Keys(seconds)) {
-		s, at := seconds[n], endOf(n)
-		add := func(name, unit string, v float64) {
-			c.add(kasoku.Key{Host: host, Source: SourceLoad, Name: name, Instance: entity}, unit, at, v)
-		}
-		t := kasoku.NewTally()
-		t.Add(s)
-		add("requests", "count/s", float64(s.Asked))
-		add("success", "count/s", float64(t.Success))
-		add("failed", "count/s", float64(t.Failed()))
-		add("bytes_in", "bytes/s", float64(s.BytesIn))
-		add("bytes_out", "bytes/s", float64(s.BytesOut))
-		addLatency(add, s.Latency)
+		valuesOfLoad(seconds[n], func(name, unit string, v float64) {
+			c.add(kasoku.Key{Host: host, Source: SourceLoad, Name: name, Instance: entity}, unit, endOf(n), v)
+		})
 	}
-}
-
-// addLatency adds percentiles; a second without an answer has none.
-func addLatency(add func(name, unit string, v float64), h *histogram.Histogram) {
-	if h == nil || h.Count() == 0 {
-		return
-	}
-	for _, q := range []struct {
-		name  string
-		share float64
-	}{{"latency.p50", 0.5}, {"latency.p90", 0.9}, {"latency.p95", 0.95}, {"latency.p99", 0.99}} {
-		add(q.name, "s", h.Quantile(q.share).Seconds())
-	}
-	add("latency.max", "s", h.Max().Seconds())
 }
 
 // accessSeries are the requests of access logs a second: of all routes, and of each.

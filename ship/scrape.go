@@ -15,8 +15,10 @@ import (
 	"github.com/kasoku/kasoku/prometheus"
 )
 
-// familyName is kasoku_SOURCE_METRIC_UNIT; a counter's samples have _total after it.
+// familyName is kasoku_SOURCE_METRIC_UNIT; a counter's samples have _total after it. A
+// gauge does not end in what Prometheus keeps for other kinds.
 func familyName(v *Value) string {
+	reserved := []string{"_total", "_count", "_sum", "_bucket", "_info", "_created"}
 	name := prometheus.Name("kasoku_" + v.Key.Source + "_" + v.Key.Name)
 	unit, rate := strings.CutSuffix(v.Unit, "/s")
 	switch unit {
@@ -24,6 +26,9 @@ func familyName(v *Value) string {
 		unit = ""
 	case "s":
 		unit = "seconds"
+		for _, part := range []string{"_ms", "_us", "_ns"} { // what the server called it
+			name = strings.TrimSuffix(name, part)
+		}
 	default:
 		unit = prometheus.Name(unit)
 	}
@@ -32,6 +37,12 @@ func familyName(v *Value) string {
 	}
 	if rate {
 		name += "_per_second"
+	}
+	if v.Kind == kasoku.Counter {
+		return strings.TrimSuffix(name, rawSuffix)
+	}
+	if slices.ContainsFunc(reserved, func(end string) bool { return strings.HasSuffix(name, end) }) {
+		name += "_value"
 	}
 	return name
 }
@@ -63,6 +74,9 @@ func newFamilies() *families {
 }
 
 func (fs *families) add(v Value) *family {
+	if v.Unit == "ms" { // as MySQL counts
+		v.Unit, v.Value = "s", v.Value/1000
+	}
 	k := familyKey{v.Key.Source, v.Key.Name, v.Unit, v.Kind}
 	f := fs.of[k]
 	if f == nil {

@@ -3,6 +3,7 @@ package ship
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -32,10 +33,19 @@ func recent() *kasoku.Recording {
 // TestCarbon: what a run holds is in Carbon's files, by each way to it.
 func TestCarbon(t *testing.T) {
 	if testing.Short() {
-		t.Skip("starts carbon-cache")
+		t.Skip("starts carbon-cache and go-carbon")
 	}
 	t.Parallel()
-	c := servicetest.Carbon(t, service.CarbonOptions{})
+	for name, server := range map[string]func(testing.TB, service.CarbonOptions) *service.CarbonServer{
+		"carbon-cache": servicetest.Carbon, "go-carbon": servicetest.GoCarbon,
+	} {
+		t.Run(name, func(t *testing.T) { filesOf(t, server(t, service.CarbonOptions{})) })
+	}
+}
+
+// filesOf sends a run to a server in each way and reads its files.
+func filesOf(t *testing.T, c *service.CarbonServer) {
+	t.Helper()
 	rec := recent()
 	for protocol, address := range map[graphite.Protocol]string{graphite.Line: c.LineAddr(), graphite.Pickle: c.PickleAddr(), graphite.UDP: c.UDPAddr()} {
 		out, err := NewCarbon(CarbonOptions{Options: graphite.Options{Address: address, Protocol: protocol}, Prefix: "by." + string(protocol), Start: rec.Run.Started})
@@ -58,6 +68,40 @@ func TestCarbon(t *testing.T) {
 	}
 }
 
+// TestGraphiteWeb: graphite-web gives back what a run held, with its times.
+func TestGraphiteWeb(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts carbon-cache and graphite-web")
+	}
+	t.Parallel()
+	c := servicetest.Carbon(t, service.CarbonOptions{})
+	web := servicetest.GraphiteWeb(t, c)
+	rec := recent()
+	out, err := NewCarbon(CarbonOptions{Options: graphite.Options{Address: c.PickleAddr(), Protocol: graphite.Pickle}, Prefix: "kasoku", Start: rec.Run.Started})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(Recording(t.Context(), rec, Rates, nil, out), out.Close(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	first := second(rec.Run.Started, 0)
+	const name = "kasoku.web1.host.cpu.user"
+	want := fmt.Sprint([]graphite.Series{{Target: name, Points: []graphite.Point{{Path: name, Time: first + 1, Value: 0.5}, {Path: name, Time: first + 2, Value: 1.5}, {Path: name, Time: first + 4, Value: 0.5}}}})
+	servicetest.Until(t, want, func() bool {
+		res, err := http.Get(fmt.Sprintf("%s/render/?target=kasoku.*.host.cpu.user&format=json&from=%d&until=%d", web.URL(), first-10, first+10))
+		if err != nil {
+			return false
+		}
+		defer res.Body.Close()
+		body, err := io.ReadAll(res.Body)
+		if err != nil {
+			return false
+		}
+		got, err := graphite.ParseRender(body)
+		return err == nil && fmt.Sprint(got) == want
+	})
+}
+
 // expect waits until a metric has these points and no others.
 func expect(t *testing.T, c *service.CarbonServer, metric string, want map[int64]float64) {
 	t.Helper()
@@ -65,7 +109,8 @@ func expect(t *testing.T, c *service.CarbonServer, metric string, want map[int64
 	servicetest.Until(t, metric+" is written", func() bool {
 		points, err := c.Points(metric)
 		if err != nil {
-			t.Fatal(err)
+			t.Log(err) // it is being made
+			return false
 		}
 		clear(got)
 		for _, p := range points {
@@ -159,6 +204,40 @@ func TestPrometheusReads(t *testing.T) {
 	page := livePage(t)
 	if said := promtool(t, string(page.text(0)), "check", "metrics"); said != "" {
 		t.Errorf("promtool check metrics says\n%s", said)
+	}
+}
+
+// TestPrometheusLint: names that servers give, and Prometheus would not, are none that
+// its linter minds.
+func TestPrometheusLint(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs promtool")
+	}
+	page := NewPage("web1", time.Now(), time.Minute, nil)
+	f := &kasoku.Frame{Host: "web1", Source: "x"}
+	f.Gauge("Innodb_buffer_pool_pages_total", "", "count", 1)
+	f.Gauge("Innodb_row_lock_time_avg", "", "ms", 1500)
+	f.Counter("Innodb_row_lock_time", "", "ms", 2500)
+	f.Counter("carbonserver.disk_wait_time_ns", "", "s", 1)
+	f.Gauge("conntrack.count", "", "count", 1)
+	f.Gauge("conntrack", "", "count", 1)
+	f.Counter("binlog_commits_total", "", "count", 1)
+	f.Gauge("requests", "GET /", "count/s", 1)
+	if err := NewLive(LiveOptions{Output: page, Form: Raw}).Frame(f); err != nil {
+		t.Fatal(err)
+	}
+	text := string(page.text(0))
+	if said := promtool(t, text, "check", "metrics"); said != "" {
+		t.Errorf("promtool check metrics says\n%s", said)
+	}
+	for _, want := range []string{
+		"\nkasoku_x_innodb_buffer_pool_pages_total_value{host=\"web1\"} 1\n", "\nkasoku_x_innodb_row_lock_time_avg_seconds{host=\"web1\"} 1.5\n",
+		"\nkasoku_x_innodb_row_lock_time_seconds_total{host=\"web1\"} 2.5\n", "\nkasoku_x_conntrack_count_value{host=\"web1\"} 1\n",
+		"\nkasoku_x_binlog_commits_total{host=\"web1\"} 1\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
 	}
 }
 
@@ -332,23 +411,23 @@ func TestMackerelLive(t *testing.T) {
 		}
 		return len(s.Values())
 	}
-	for n := range 33 { // till 14:02:02, the minute before is over, but sources are late
+	for n := range 36 { // till 14:02:05, the minute before is over, but sources are late
 		if got := posted(n); got != 0 {
 			t.Fatalf("%d values after %d s", got, n)
 		}
 	}
-	if got := posted(33); got != 2 {
+	if got := posted(36); got != 2 {
 		t.Fatalf("%d values after the minute", got)
 	}
 	posted(29) // too late
-	if got := posted(34); got != 2 || out.Stats().Late != 1 {
+	if got := posted(37); got != 2 || out.Stats().Late != 1 {
 		t.Fatalf("%d values, %+v", got, out.Stats())
 	}
 	if err := out.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	want := "[{2eQGEaLxibb custom.kasoku.host.load.1.avg 1795183320 14.5} {2eQGEaLxibb custom.kasoku.host.load.1.max 1795183320 29} " +
-		"{2eQGEaLxibb custom.kasoku.host.load.1.avg 1795183380 32} {2eQGEaLxibb custom.kasoku.host.load.1.max 1795183380 34}]"
+		"{2eQGEaLxibb custom.kasoku.host.load.1.avg 1795183380 33.5} {2eQGEaLxibb custom.kasoku.host.load.1.max 1795183380 37}]"
 	if got := fmt.Sprint(s.Values()); got != want {
 		t.Errorf("posted %s, want %s", got, want)
 	}
@@ -357,12 +436,62 @@ func TestMackerelLive(t *testing.T) {
 // TestMackerelRefuses: what is not posted is counted and told.
 func TestMackerelRefuses(t *testing.T) {
 	s, out := mackerelTo(t, false, started)
-	s.Fail("", 403)
+	s.Fail("", 403, 403)
 	if err := Recording(t.Context(), recording(), Rates, Selection{"host.cpu.*"}, out); err != nil {
 		t.Fatal(err)
 	}
 	if err := out.Close(t.Context()); err == nil || strings.Contains(err.Error(), mackereltest.Key) || out.Stats().Lost != 2 {
 		t.Errorf("%v, %+v", err, out.Stats())
+	}
+}
+
+// TestMackerelGraphs: each graph is defined once, all entities of a metric have one;
+// when that is refused, the values are posted all the same, and it is tried again.
+func TestMackerelGraphs(t *testing.T) {
+	start := time.Unix(1795183320, 0)
+	s, out := mackerelTo(t, true, start)
+	live := NewLive(LiveOptions{Output: out})
+	minute := func(n int) error {
+		t.Helper()
+		f := &kasoku.Frame{Host: "web1", Source: "host", At: time.Duration(n) * time.Minute}
+		f.Gauge("mem.free", "", "bytes", 1)
+		f.Gauge("disk.util", "vda", "ratio", 1)
+		f.Gauge("disk.util", "v.db", "ratio", 1)
+		f.Counter("cpu.user", "", "s", float64(n))
+		f.Gauge("load.1", "", "count", 1)
+		return live.Frame(f)
+	}
+	if err := minute(0); err != nil {
+		t.Fatal(err)
+	}
+	s.Fail("", 403)
+	if err := minute(2); err == nil || !strings.Contains(err.Error(), "define graphs") || len(s.Graphs()) != 0 || len(s.Values()) != 8 {
+		t.Fatalf("%d graphs, %d values: %v", len(s.Graphs()), len(s.Values()), err)
+	}
+	for n := 4; n < 10; n += 2 {
+		if err := minute(n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := out.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, g := range s.Graphs() {
+		got = append(got, fmt.Sprintf("%s %q %s", g.Name, g.Label, g.Unit))
+	}
+	want := `custom.kasoku.host.cpu.user "kasoku host cpu.user (s/s)" float
+custom.kasoku.host.disk.util.# "kasoku host disk.util (ratio)" float
+custom.kasoku.host.load.1 "kasoku host load.1" float
+custom.kasoku.host.mem.free "kasoku host mem.free" bytes`
+	if text := strings.Join(got, "\n"); text != want {
+		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+	if l := s.Graphs()[1].Lines; len(l) != 2 || l[0].Name != "custom.kasoku.host.disk.util.#.avg" || l[1].Label != "worst second" || l[1].Stacked {
+		t.Errorf("%+v", l)
+	}
+	if st := out.Stats(); st.Graphs != 4 || st.Lost != 0 {
+		t.Errorf("%+v", st)
 	}
 }
 

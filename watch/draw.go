@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"charm.land/lipgloss/v2"
-
 	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/unit"
 )
@@ -24,14 +22,13 @@ const (
 	warning // number of a finding
 )
 
-// styles are those of the tones: no background, no blue, the 16 colours of ANSI.
-var styles = map[tone]lipgloss.Style{
-	bold:    lipgloss.NewStyle().Bold(true),
-	dim:     lipgloss.NewStyle().Faint(true),
-	series:  lipgloss.NewStyle().Foreground(lipgloss.Cyan),
-	wrong:   lipgloss.NewStyle().Foreground(lipgloss.Red),
-	warning: lipgloss.NewStyle().Foreground(lipgloss.Yellow),
-}
+// styles begin the tones: no background, no blue, the 16 colours of ANSI.
+//
+// Source: ECMA-48, SGR.
+var styles = [...]string{bold: "\x1b[1m", dim: "\x1b[2m", series: "\x1b[36m", wrong: "\x1b[31m", warning: "\x1b[33m"}
+
+// plainAgain ends a tone.
+const plainAgain = "\x1b[m"
 
 // A piece is a stretch of a line in one tone.
 type piece struct {
@@ -71,6 +68,10 @@ func (c *canvas) fit(pieces []piece, width int) line {
 		}
 		n := terminal.Width(p.text)
 		if n > width {
+			p.text = strings.TrimRight(p.text, " ") // blanks have no need of room
+			n = terminal.Width(p.text)
+		}
+		if n > width {
 			p.text = terminal.Cut(p.text, width, c.ascii)
 			n = terminal.Width(p.text)
 		}
@@ -109,11 +110,13 @@ func (c *canvas) write(b *strings.Builder, l line) {
 		if i == len(l)-1 && p.tone != series {
 			p.text = strings.TrimRight(p.text, " ")
 		}
-		if st, ok := styles[p.tone]; ok && c.color && strings.TrimSpace(p.text) != "" {
-			b.WriteString(st.Render(p.text))
+		if p.tone == plain || !c.color || strings.TrimSpace(p.text) == "" {
+			b.WriteString(p.text)
 			continue
 		}
+		b.WriteString(styles[p.tone])
 		b.WriteString(p.text)
+		b.WriteString(plainAgain)
 	}
 }
 
@@ -272,12 +275,12 @@ func (col *column) print(v float64) string {
 // room.
 func (t *table) layout(width int, cells [][]string) []int {
 	w := make([]int, len(t.columns))
-	wideAt := -1
+	wideAt, least := -1, 12
 	for i := range t.columns {
 		col := &t.columns[i]
 		w[i] = max(terminal.Width(col.name), terminal.Width(col.unit))
 		if col.wide {
-			wideAt = i
+			wideAt, least = i, max(least, col.least)
 			w[i] = 0
 			continue
 		}
@@ -285,7 +288,6 @@ func (t *table) layout(width int, cells [][]string) []int {
 			w[i] = max(w[i], terminal.Width(r[i]))
 		}
 	}
-	least := 12
 	for level := 9; level > 0; level-- {
 		if total(w)+least <= width {
 			break

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,7 +44,7 @@ const (
 // LiveOptions say what is watched, and how.
 type LiveOptions struct {
 	Watch loop.Options    // what is sampled; Interval 0 is a second
-	Runs  string          // directory in which runs are recorded; empty: none is looked for
+	Runs  string          // directory in which runs are looked for that other users record; empty: in none
 	Rules []diagnose.Rule // see [OnWindow]
 	Keep  time.Duration   // what can be scrolled back to; 0: DefaultKeep
 	Save  func(*kasoku.Recording) (path string, err error)
@@ -61,7 +60,12 @@ type Live struct {
 	done   sync.WaitGroup
 	failed error // of the sampler; read after done
 
-	listen string // file into which loads hand over; empty: none
+	leave func() error // ends listening to loads; nil: none
+
+	run struct { // that is followed; of the goroutine that follows loads alone
+		path  string
+		known int // its last second of load
+	}
 
 	loads  sync.Mutex  // guards handed
 	handed *loop.Loads // nil without such a file
@@ -84,6 +88,11 @@ func Begin(ctx context.Context, o LiveOptions) (*Live, error) {
 	run := o.Watch.Run
 	run.Started, run.Hosts, run.Observers = start.Round(0), []kasoku.Host{src.Host}, kasoku.ObserversOn
 	l := &Live{o: o, live: src, start: start, window: NewWindow(run, src.Settings, o.Keep), notes: map[string]string{}}
+	if len(src.AccessLogs) > 0 {
+		l.window.access = newAccess(src.AccessLogs, start, l.window.keep, l.window.Missing)
+		l.window.access.host = src.Host.Name
+		src.Sources = append(src.Sources, l.window.access)
+	}
 	// What is sampled outlives a context that ends the opening; Close ends it.
 	ctx, l.stop = context.WithCancel(context.WithoutCancel(ctx))
 	sampler := observe.New(observe.Options{Host: src.Host.Name, Interval: o.Watch.Interval, Start: start, Sources: src.Sources, Sink: l.window})
@@ -104,8 +113,8 @@ func (l *Live) Close() error {
 	l.stop()
 	l.done.Wait()
 	err := errors.Join(l.failed, l.live.Close())
-	if l.listen != "" {
-		err = errors.Join(err, os.Remove(l.listen))
+	if l.leave != nil {
+		err = errors.Join(err, l.leave())
 	}
 	return err
 }
@@ -121,6 +130,9 @@ func (l *Live) Take() *Data {
 		if n := l.notes[what]; n != "" {
 			d.Notes = append(d.Notes, n)
 		}
+	}
+	if d.lateLog {
+		d.Notes = append(d.Notes, "an access log comes out of a buffer of the server: rates are of when lines came")
 	}
 	d.Notes = append(d.Notes, l.said...)
 	// The moment now is the last whole second at which everything was asked; what
@@ -146,7 +158,10 @@ func (l *Live) Save() (string, error) {
 	}
 	l.takeLoads()
 	d := l.Take()
-	whole, _ := l.window.Minute(l.window.keep + time.Minute)
+	whole, _, _ := l.window.Minute(l.window.keep + time.Minute)
+	if a := l.window.access; a != nil {
+		whole.Logs = a.windows()
+	}
 	whole.Events = d.Rec.Events
 	from := max(l.window.Now()-l.window.keep-time.Minute, 0)
 	for i := range whole.Events {
@@ -176,9 +191,9 @@ func (l *Live) note(what, text string) {
 
 // listenToLoads lets `kasoku attack` find this watch.
 func (l *Live) listenToLoads() {
-	path, err := loop.Listen()
+	path, leave, err := loop.Listen()
 	if err == nil {
-		l.listen = path
+		l.leave = leave
 		l.handed, err = loop.NewLoads(path, l.start)
 	}
 	if err != nil {
@@ -210,45 +225,57 @@ func (l *Live) takeLoads() {
 	}
 }
 
+// settles is for how many seconds what a load counted in one may still change: requests
+// that take longer are given up.
+const settles = 60
+
 // followRun takes the load of the run that is being recorded here, if there is one.
 func (l *Live) followRun() {
-	path := recorded(l.o.Runs)
-	if path == "" {
-		l.note("runs", "")
+	for _, path := range recordings(l.o.Runs) {
+		from := 0
+		if path == l.run.path {
+			from = l.run.known - settles
+		}
+		rec, err := runstore.Ongoing(path, from)
+		if err != nil || rec.Run.State != kasoku.Running {
+			continue
+		}
+		if path != l.run.path {
+			l.run.path, l.run.known = path, 0
+		}
+		l.takeRun(rec)
 		return
 	}
-	rec, err := runstore.Open(path)
-	if err != nil || rec.Run.State != kasoku.Running {
-		return
-	}
+	l.note("runs", "")
+}
+
+func (l *Live) takeRun(rec *kasoku.Recording) {
 	l.note("runs", cmp.Or(rec.Run.Label, rec.Run.ID))
+	if len(rec.Seconds) == 0 {
+		return
+	}
+	l.run.known = rec.Seconds[len(rec.Seconds)-1].Second
 	shift := rec.Run.Started.Sub(l.start.Round(0))
-	by := int(shift.Round(time.Second) / time.Second)
-	load := LoadOf(rec)
-	steps := rec.Steps
+	load, steps := LoadOf(rec), rec.Steps
 	for i := range steps {
 		steps[i].Interval.From += shift
 		steps[i].Interval.To += shift
 	}
-	if len(rec.Seconds) > 0 {
-		l.window.SetLoad(load.shifted(by), steps)
-	}
+	l.window.SetLoad(load.shifted(int(shift.Round(time.Second)/time.Second)), steps)
 }
 
-// recorded returns the file of the run of a directory that is being recorded, which
-// has a log beside it; empty without one.
-func recorded(dir string) string {
-	if dir == "" {
-		return ""
-	}
-	logs, _ := filepath.Glob(filepath.Join(dir, "*"+runstore.Extension+"-wal"))
-	for i := len(logs) - 1; i >= 0; i-- {
-		path := strings.TrimSuffix(logs[i], "-wal")
-		if info := runstore.Describe(path); info.Err == nil && info.State == kasoku.Running {
-			return path
+// recordings returns the files of runs that may be recorded now: of those that this
+// user records, wherever they are, and of the directory's, which have a log beside
+// them.
+func recordings(dir string) []string {
+	paths := loop.Recordings()
+	if dir != "" {
+		logs, _ := filepath.Glob(filepath.Join(dir, "*"+runstore.Extension+"-wal"))
+		for i := len(logs) - 1; i >= 0; i-- {
+			paths = append(paths, strings.TrimSuffix(logs[i], "-wal"))
 		}
 	}
-	return ""
+	return paths
 }
 
 // followStatements asks what statements the database counted.
@@ -313,9 +340,12 @@ func OnWindow(all []diagnose.Rule) (out []diagnose.Rule) {
 
 // Findings are what rules say of the last minute, on the window's clock.
 func Findings(w *Window, rules []diagnose.Rule) []kasoku.Finding {
-	rec, from := w.Minute(rulesWindow)
+	rec, from, logged := w.Minute(rulesWindow)
 	if rec.Run.Length < rulesFrom {
 		return nil
+	}
+	if !logged { // a part of the requests would look like few
+		rec.Endpoints = nil
 	}
 	found := diagnose.Diagnose(diagnose.NewCase(rec, nil), rules).Findings
 	for i := range found {

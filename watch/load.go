@@ -84,8 +84,14 @@ func (l *Load) Latest() int {
 	return last
 }
 
-// clone returns a copy for drawing: the points alone.
-func (l *Load) clone() Load { return Load{points: maps.Clone(l.points)} }
+// over returns a copy for drawing, the points alone: those of l, and of the other load
+// where l has none.
+func (l *Load) over(other *Load) Load {
+	out := Load{points: make(map[int]LoadPoint, len(l.points)+len(other.points))}
+	maps.Copy(out.points, other.points)
+	maps.Copy(out.points, l.points)
+	return out
+}
 
 // shifted returns the load with its seconds so much later.
 func (l *Load) shifted(by int) Load {

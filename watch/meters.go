@@ -1,12 +1,13 @@
 package watch
 
 import (
-	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/unit"
 )
 
@@ -59,8 +60,15 @@ type span struct{ from, to int }
 
 // meters returns the lines that there is something for, the most telling first.
 func (d *Data) meters(s span) []meter {
-	var out []meter
-	for _, group := range [][]meter{d.loadMeters(s), d.hostMeters(s), d.databaseMeters(s), d.serviceMeters(s), d.moreMeters(s)} {
+	if d.made.meters == nil || d.made.span != s { // a screen asks more than once
+		d.made.span, d.made.meters = s, d.makeMeters(s)
+	}
+	return slices.Clone(d.made.meters)
+}
+
+func (d *Data) makeMeters(s span) []meter {
+	out := []meter{}
+	for _, group := range [][]meter{d.loadMeters(s), d.logMeters(s), d.hostMeters(s), d.databaseMeters(s), d.serviceMeters(s), d.moreMeters(s)} {
 		for _, m := range group {
 			if m.known() {
 				out = append(out, m)
@@ -253,7 +261,11 @@ func (d *Data) databaseMeters(s span) []meter {
 func (d *Data) serviceMeters(s span) (out []meter) {
 	rate := func(source, name string) []float64 { return d.values(d.one(source, name), s.from, s.to) }
 	if d.has("nginx") {
-		out = append(out, meter{name: "nginx requests", rank: 4, unit: "/s", v: rate("nginx", "requests")}, meter{name: "nginx active", rank: 7, v: rate("nginx", "active")})
+		rank := 4
+		if d.has(accessName) || len(d.Rec.Endpoints) > 0 {
+			rank = 8 // the log tells the same
+		}
+		out = append(out, meter{name: "nginx requests", rank: rank, unit: "/s", v: rate("nginx", "requests")}, meter{name: "nginx active", rank: 7, v: rate("nginx", "active")})
 	}
 	if d.has("varnish") {
 		hits, misses := rate("varnish", "MAIN.cache_hit"), rate("varnish", "MAIN.cache_miss")
@@ -270,15 +282,7 @@ func (d *Data) serviceMeters(s span) (out []meter) {
 		out = append(out, meter{name: "redis commands", rank: 6, unit: "/s", v: d.sum(d.all("redis", "total_commands_processed"), s.from, s.to)},
 			meter{name: "redis evicted", rank: 8, unit: "/s", v: d.sum(d.all("redis", "evicted_keys"), s.from, s.to)})
 	}
-	for _, source := range []string{"go", "goprocess", "expvar"} {
-		if all := d.all(source, "goroutines"); len(all) > 0 {
-			out = append(out, meter{name: "goroutines", rank: 7, v: d.sum(all, s.from, s.to)})
-		}
-	}
-	if all := d.all("expvar", "InUse"); len(all) > 0 {
-		out = append(out, meter{name: "pool in use", rank: 6, v: d.sum(all, s.from, s.to)})
-	}
-	return out
+	return append(out, d.goMeters(s)...)
 }
 
 // moreMeters are those that come last.
@@ -364,11 +368,11 @@ func count(v float64) string {
 	return number(v)
 }
 
-// peak words the greatest value and its limit.
+// peak words the greatest value, and its limit where there is room for it.
 func (m *meter) peak() string {
 	text := "max " + m.print(m.top())
-	if m.most != "" {
-		text += fmt.Sprintf(" %s", m.most)
+	if more := " " + m.most; m.most != "" && terminal.Width(text+more) <= peakCells-2 {
+		text += more
 	}
 	return text
 }

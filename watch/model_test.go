@@ -319,3 +319,15 @@ func TestStates(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestPeak: a limit that has no room is left out, not cut.
+func TestPeak(t *testing.T) {
+	m := meter{v: []float64{378}, unit: "/s", exact: true, most: "of 1,000"}
+	if got := m.peak(); got != "max 378 of 1,000" {
+		t.Errorf("%q", got)
+	}
+	m.v, m.most = []float64{53_939}, "of 53,939"
+	if got := m.peak(); got != "max 53,939" {
+		t.Errorf("%q", got)
+	}
+}

@@ -25,8 +25,10 @@ type pane struct {
 
 // panes are all tables, in the order of the tab key.
 var panes = []pane{
-	{"processes", (*Data).processes}, {"statements", (*Data).statements}, {"database", (*Data).kinds}, {"cores", (*Data).cpus},
-	{"units", (*Data).units}, {"routes", (*Data).routes}, {"services", (*Data).services}, {"disks", (*Data).disks},
+	{"processes", (*Data).processes}, {"statements", (*Data).statements}, {"routes", (*Data).routes}, {"database", (*Data).kinds},
+	{"nginx", (*Data).nginx}, {"varnish", (*Data).varnish}, {"redis", (*Data).redis}, {"commands", (*Data).commands},
+	{"go", (*Data).programs}, {"pools", (*Data).pools}, {"services", (*Data).services},
+	{"cores", (*Data).cpus}, {"units", (*Data).units}, {"disks", (*Data).disks},
 	{"network", (*Data).networks}, {"findings", (*Data).findings}, {"events", (*Data).events}, {"series", (*Data).everything},
 }
 
@@ -187,31 +189,6 @@ func (d *Data) looked(at int) (from int, long float64) {
 	return from, long
 }
 
-// routes are those of the access logs of a run, in the last seconds.
-func (d *Data) routes(at int) table {
-	t := table{id: "routes", title: fmt.Sprintf("routes, last %d s", recent), columns: []column{
-		{name: "route", text: true, wide: true}, {name: "requests", unit: "/s"}, {name: "5xx", unit: "/s"},
-	}, sorts: []int{1, 2, 0}}
-	for i := range d.Rec.Endpoints {
-		e := &d.Rec.Endpoints[i]
-		var count, failed uint64
-		for s := at - recent + 1; s <= at; s++ {
-			count, failed = count+e.Seconds[s].Count, failed+e.Seconds[s].Failed
-		}
-		if count == 0 {
-			continue
-		}
-		r := t.newRow()
-		r.words[0] = clean(e.Method + " " + e.Route)
-		r.values[1], r.values[2] = float64(count)/recent, float64(failed)/recent
-		if failed > 0 {
-			r.tone = wrong
-		}
-		t.rows = append(t.rows, r)
-	}
-	return t
-}
-
 // kinds are the counters of the database that people ask for.
 func (d *Data) kinds(at int) table {
 	t := table{id: "database", title: "database", columns: []column{{name: "counted", text: true, wide: true}, {name: "now", unit: "/s"}, {name: "max", unit: "5 min"}}, sorts: []int{1, 2, 0}}
@@ -244,56 +221,6 @@ var statusCounters = []struct{ name, label string }{
 	{"Created_tmp_tables", "temporary tables"}, {"Created_tmp_disk_tables", "temporary tables on disk"}, {"Sort_merge_passes", "sort passes on disk"},
 	{"Innodb_buffer_pool_reads", "pages read from disk"}, {"Innodb_data_fsyncs", "fsync"}, {"Innodb_os_log_fsyncs", "fsync of the redo log"},
 	{"Innodb_row_lock_waits", "row lock waits"}, {"Innodb_deadlocks", "deadlocks"}, {"Threads_created", "threads created"},
-}
-
-// services are all counters and gauges of what is neither host nor database.
-func (d *Data) services(at int) table {
-	return d.browse("services", "other services", at, func(source string) bool {
-		switch source {
-		case "host", "process", "thread", "cgroup", "mysql", "self", "log", "locks", "digests", "tables", "sockets", "":
-			return false
-		}
-		return true
-	})
-}
-
-// everything is every series: what to filter in.
-func (d *Data) everything(at int) table {
-	return d.browse("series", "all series", at, func(string) bool { return true })
-}
-
-func (d *Data) browse(id, title string, at int, want func(source string) bool) table {
-	t := table{id: id, title: title, columns: []column{
-		{name: "series", text: true, wide: true}, {name: "now"}, {name: "max", unit: "5 min"}, {name: "unit", text: true},
-	}, sorts: []int{0, 1, 2}}
-	for i := range d.Rec.Series {
-		s := &d.Rec.Series[i]
-		if !want(s.Key.Source) {
-			continue
-		}
-		m := meter{v: d.values(s, at-lookBack+1, at)}
-		if math.IsNaN(m.now()) {
-			continue
-		}
-		r := t.newRow()
-		r.words[0] = clean(strings.TrimSpace(s.Key.Source + " " + s.Key.Name + " " + s.Key.Instance))
-		r.values[1], r.values[2] = m.now(), m.top()
-		r.words[3] = unitOf(s)
-		t.rows = append(t.rows, r)
-	}
-	return t
-}
-
-// unitOf words the unit of a series as it is shown: a counter's rate.
-func unitOf(s *kasoku.Series) string {
-	u := s.Unit
-	if u == "count" {
-		u = ""
-	}
-	if s.Kind == kasoku.Counter {
-		u += "/s"
-	}
-	return clean(u)
 }
 
 func (d *Data) disks(at int) table {

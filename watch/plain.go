@@ -146,6 +146,7 @@ func (m *Model) figures() []figure {
 		{"outMB/s", 7, number(last(d.sum(d.named("host", "net.tx_bytes", outside), s.from, s.to)) / 1e6)},
 		{"sql/s", 6, number(db("Questions"))}, {"running", 7, count(db("Threads_running"))},
 		{"locks/s", 7, number(db("Innodb_row_lock_waits"))},
+		{"req/s", 6, number(d.requestsAt(m.at))}, {"5xx/s", 5, number(last(d.answered(s, "5xx")))},
 		{"ok/s", 6, count(good)}, {"fail/s", 6, count(failed)}, {"p99ms", 6, number(p99)},
 	}
 }

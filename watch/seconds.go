@@ -21,9 +21,15 @@ type Data struct {
 	Notes    []string         // what is not seen, and why
 	Recorded string           // run that is being recorded meanwhile
 
-	looks []counted // at statements, when that is known; oldest first
-	index map[seriesName][]*kasoku.Series
-	tick  int // seconds between two samples, at least 1
+	looks      []counted   // at statements, when that is known; oldest first
+	routeLooks []routeLook // at routes, of what is live; oldest first
+	lateLog    bool        // lines of an access log came late
+	index      map[seriesName][]*kasoku.Series
+	made       struct {
+		span   span
+		meters []meter
+	} // the meters that were asked for last
+	tick int // seconds between two samples, at least 1
 }
 
 // seriesName is a key without host and instance.

@@ -1,12 +1,19 @@
 package watch
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/rules"
 	"github.com/kasoku/kasoku/loop"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/service"
@@ -59,5 +66,76 @@ func TestLiveOfAServer(t *testing.T) {
 	}
 	if kept.Find(kasoku.Key{Source: "mysql", Name: "Questions"}) == nil || len(kept.Queries) == 0 {
 		t.Errorf("kept: %d series, %d classes of statements", len(kept.Series), len(kept.Queries))
+	}
+}
+
+// TestLiveOfNginx watches an nginx that passes a file on: its route is seen, before and
+// after its log was rotated, and so is the finding that only the log tells.
+func TestLiveOfNginx(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("alert(1)")) }))
+	defer app.Close()
+	dir := t.TempDir()
+	web := servicetest.Nginx(t, service.NginxOptions{Dir: dir, Upstream: app.Listener.Addr().String()})
+	log := filepath.Join(dir, "access.log")
+	l, err := Begin(t.Context(), LiveOptions{
+		Watch: loop.Options{AccessLog: log, Interval: time.Second}, Rules: []diagnose.Rule{rules.StaticFiles{}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := NewModel(l.Take(), l, Options{})
+	rotated := false
+	deadline := time.Now().Add(time.Minute)
+	for {
+		m.Tick()
+		m.pane = "routes"
+		d := m.data
+		if s := m.Screen(); len(d.Findings) == 1 && d.Findings[0].ID == "NGX-02" && strings.Contains(s, "GET /app.js") && rotated && d.requestsAt(m.at) > 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("neither route nor finding:\n%s", m.Screen())
+		}
+		for range 20 {
+			res, err := http.Get(web.URL() + "/app.js")
+			if err != nil {
+				t.Fatal(err)
+			}
+			res.Body.Close()
+		}
+		if !rotated && len(d.routeLooks) > 0 {
+			rotated = true
+			rotate(t, dir, log)
+		}
+		<-time.After(50 * time.Millisecond)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if gaps := l.Take().Rec.Gaps; len(gaps) != 0 {
+		t.Errorf("gaps %+v", gaps)
+	}
+}
+
+// rotate does what logrotate does: it renames the log and lets nginx open it anew.
+func rotate(t *testing.T, dir, log string) {
+	t.Helper()
+	if err := os.Rename(log, log+".1"); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "nginx.pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGUSR1); err != nil {
+		t.Fatal(err)
 	}
 }

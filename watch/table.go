@@ -13,6 +13,7 @@ type column struct {
 	unit    string
 	text    bool
 	wide    bool // takes what room is left
+	least   int  // cells that it takes at least, when it is wide; 0: 12
 	drop    int  // where there is no room, columns go in this order; 0: never
 	decimal int
 	plain   bool // the name of something, not a quantity

@@ -328,7 +328,10 @@ func (m *Model) findingNote(t *table) string {
 var besides = []struct {
 	id   string
 	rows int
-}{{"processes", 8}, {"statements", 7}, {"database", 8}, {"routes", 6}, {"units", 4}, {"cores", 4}, {"disks", 3}, {"network", 3}, {"services", 6}, {"events", 3}}
+}{
+	{"processes", 8}, {"statements", 7}, {"routes", 6}, {"database", 8}, {"nginx", 1}, {"varnish", 1}, {"redis", 1}, {"go", 3}, {"pools", 3}, {"commands", 3},
+	{"units", 4}, {"cores", 4}, {"disks", 3}, {"network", 3}, {"services", 6}, {"events", 3},
+}
 
 // wide puts tables beside the meters.
 func (m *Model) wide(c *canvas, body int) {
@@ -456,8 +459,9 @@ func (m *Model) helpLines(c *canvas) {
 	} {
 		c.line(piece{"   " + padRight(k[0], 20), plain}, piece{k[1], dim})
 	}
-	c.line(piece{" tables: processes, statements, database, cores, units, routes, services, disks,", dim})
-	c.line(piece{" network, findings, events, and all series there are", dim})
+	c.line(piece{" tables: processes, statements, routes, database, nginx, varnish, redis and its", dim})
+	c.line(piece{" commands, go, pools, services, cores, units, disks, network, findings, events,", dim})
+	c.line(piece{" and all series there are", dim})
 }
 
 // findingLines tells one finding: evidence, cause, fix.

@@ -19,15 +19,18 @@ const mostEvents = 1000
 // A Window is a recording of the last minutes. It is an [observe.Sink], and safe for
 // concurrent use.
 type Window struct {
-	keep time.Duration
+	keep   time.Duration
+	access *access // logs that are followed; nil without
 
-	mu      sync.Mutex // guards the fields below
-	rec     kasoku.Recording
-	index   map[kasoku.Key]int // of rec.Series
-	load    Load
-	counted []counted     // statements, oldest first
-	now     time.Duration // of the last frame
-	forgot  time.Duration // what is older was dropped
+	mu       sync.Mutex // guards the fields below
+	rec      kasoku.Recording
+	index    map[kasoku.Key]int // of rec.Series
+	load     Load               // that was handed over
+	runs     Load               // of runs that others record
+	runSteps []kasoku.Step
+	counted  []counted     // statements, oldest first
+	now      time.Duration // of the last frame
+	forgot   time.Duration // what is older was dropped
 }
 
 // NewWindow returns an empty window of a run that goes on. A keep of 0 is
@@ -116,6 +119,7 @@ func (w *Window) forget(before time.Duration) {
 	}
 	w.rec.Series = kept
 	w.load.Forget(int(before / time.Second))
+	w.runs.Forget(int(before / time.Second))
 	w.rec.Gaps = slices.DeleteFunc(slices.Clone(w.rec.Gaps), func(g kasoku.Gap) bool { return g.Interval.To < before })
 	w.rec.Events = slices.DeleteFunc(slices.Clone(w.rec.Events), func(e kasoku.Event) bool { return e.At < before })
 	w.counted = slices.DeleteFunc(slices.Clone(w.counted), func(c counted) bool { return c.second < int(before/time.Second) })
@@ -129,11 +133,13 @@ func (w *Window) AddSeconds(seconds []kasoku.LoadSecond, steps []kasoku.Step) {
 	w.rec.Steps = steps
 }
 
-// SetLoad replaces the load: that of a run that another process records.
+// SetLoad sets the load of a run that another process records. Where a load was handed
+// over meanwhile, that one is shown.
 func (w *Window) SetLoad(l Load, steps []kasoku.Step) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.load, w.rec.Steps = l, steps
+	w.runs = l.over(&w.runs)
+	w.runSteps = steps
 }
 
 // seconds returns the load from a second on, which becomes the first.
@@ -227,15 +233,21 @@ func (w *Window) Take() *Data {
 	rec.Gaps = slices.Clone(w.rec.Gaps)
 	rec.Events = slices.Clone(w.rec.Events)
 	rec.Queries = sum(w.counted, 0, int(w.now/time.Second)+1)
-	return &Data{Rec: &rec, Load: w.load.clone(), Oldest: w.forgot, Live: true, looks: slices.Clone(w.counted)}
+	rec.Steps = slices.Concat(w.rec.Steps, w.runSteps)
+	d := &Data{Rec: &rec, Load: w.load.over(&w.runs), Oldest: w.forgot, Live: true, looks: slices.Clone(w.counted)}
+	if w.access != nil {
+		d.routeLooks, d.lateLog = w.access.told()
+	}
+	return d
 }
 
 // Minute returns the last stretch of the window as a run of its own, whose clock
-// begins where the stretch does, and that beginning.
-func (w *Window) Minute(long time.Duration) (*kasoku.Recording, time.Duration) {
+// begins where the stretch does, and that beginning. logged is false when access logs
+// were not read whole meanwhile.
+func (w *Window) Minute(long time.Duration) (_ *kasoku.Recording, from time.Duration, logged bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	from := max(w.now-long, 0)
+	from = max(w.now-long, 0)
 	rec := kasoku.Recording{Run: w.rec.Run, Settings: w.rec.Settings}
 	rec.Run.Started = rec.Run.Started.Add(from)
 	rec.Run.Length = w.now - from
@@ -254,7 +266,10 @@ func (w *Window) Minute(long time.Duration) (*kasoku.Recording, time.Duration) {
 	}
 	slices.SortFunc(rec.Series, func(a, b kasoku.Series) int { return compareKeys(a.Key, b.Key) })
 	rec.Queries = sum(w.counted, int(from/time.Second), int(w.now/time.Second))
-	return &rec, from
+	if w.access != nil {
+		rec.Endpoints, logged = w.access.endpoints(from)
+	}
+	return &rec, from, logged
 }
 
 func compareKeys(a, b kasoku.Key) int {

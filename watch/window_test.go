@@ -66,7 +66,7 @@ func TestMinute(t *testing.T) {
 	w := filled(t, time.Hour, 250)
 	w.AddQueries([]kasoku.Query{{ID: "A", Calls: 7, RowsExamined: 70}}, 180, 5*sec)
 	w.AddQueries([]kasoku.Query{{ID: "A", Calls: 5, RowsExamined: 50}}, 240, 5*sec)
-	rec, from := w.Minute(time.Minute)
+	rec, from, _ := w.Minute(time.Minute)
 	if want := 190*sec + 3*time.Millisecond; from != want || rec.Run.Length != time.Minute {
 		t.Errorf("from %s for %s, want %s for a minute", from, rec.Run.Length, want)
 	}

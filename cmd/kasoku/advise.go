@@ -129,7 +129,7 @@ func (f *adviseFlags) input(ctx context.Context, e *env, args []string, ram uint
 		}
 		return in, path, nil
 	}
-	dsn, err := f.dsn()
+	dsn, err := f.dsn(e)
 	if err != nil {
 		return advise.Input{}, "", err
 	}
@@ -151,8 +151,8 @@ func (f *adviseFlags) input(ctx context.Context, e *env, args []string, ram uint
 }
 
 // dsn returns the address of the server: of the flags, else of kasoku.toml.
-func (f *adviseFlags) dsn() (string, error) {
-	dsn, err := f.database.dsn()
+func (f *adviseFlags) dsn(e *env) (string, error) {
+	dsn, err := f.database.dsn(e)
 	if err != nil || dsn != "" {
 		return dsn, err
 	}
@@ -163,7 +163,7 @@ func (f *adviseFlags) dsn() (string, error) {
 	if c == nil || !c.MySQL.Set() {
 		return "", usagef("--dsn 'user:password@tcp(127.0.0.1:3306)/', --defaults-file ~/.my.cnf, or a RUN", "no server to ask")
 	}
-	return loop.DSN(c.MySQL)
+	return e.noted(loop.DSN(c.MySQL))
 }
 
 // show prints the answer as asked.

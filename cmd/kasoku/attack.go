@@ -67,9 +67,6 @@ func attack(parent context.Context, e *env, f *attackFlags) (err error) {
 		o.Stdout = nil
 	}
 	live := &liveAttack{e: e, handover: handover, progress: e.progress(), random: o.Spacing == load.Poisson}
-	if handover == "" {
-		live.watchers = loop.Listeners()
-	}
 	o.Watch = func(r *vegeta.Running) load.Sink {
 		live.begin(ctx, r)
 		if scraped == nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -17,14 +16,15 @@ import (
 // liveAttack shows an attack's progress and hands its seconds to a recording.
 type liveAttack struct {
 	e        *env
-	handover string   // the file's name, empty without a recording
-	watchers []string // or those of who looks on
-	hands    []*loop.HandoverWriter
+	handover string // the file's name, empty without a recording
+	hands    *loop.HandoverWriter
+	watchers *loop.Onlookers // who looks on without a recording; nil with one
 	progress *terminal.Progress
 	random   bool // when requests are due, so that nobody knows how many are
 
 	running *vegeta.Running // nil before the first request
 	steps   []kasoku.Step
+	keeps   bool // the seconds, for who wants them
 	quit    chan struct{}
 	done    chan struct{}
 }
@@ -32,9 +32,10 @@ type liveAttack struct {
 // begin is called when the plan is known, right before the first request.
 func (l *liveAttack) begin(ctx context.Context, r *vegeta.Running) {
 	l.running, l.steps = r, r.Plan.Schedule.Steps()
-	if l.handsOver() {
-		r.Recorder.KeepSeconds()
+	if l.handover == "" {
+		l.watchers = loop.NewOnlookers(r.Start)
 	}
+	l.looked()
 	l.quit, l.done = make(chan struct{}), make(chan struct{})
 	go l.follow(ctx)
 }
@@ -42,12 +43,8 @@ func (l *liveAttack) begin(ctx context.Context, r *vegeta.Running) {
 // follow draws the progress four times a second and hands over once a second.
 func (l *liveAttack) follow(ctx context.Context) {
 	defer close(l.done)
-	var ticks <-chan time.Time
-	if l.e.stderrTTY || l.handsOver() {
-		tick := time.NewTicker(time.Second / 4)
-		defer tick.Stop()
-		ticks = tick.C
-	}
+	tick := time.NewTicker(time.Second / 4)
+	defer tick.Stop()
 	interrupt := ctx.Done()
 	for n := 1; ; {
 		select {
@@ -56,9 +53,12 @@ func (l *liveAttack) follow(ctx context.Context) {
 		case <-interrupt:
 			interrupt = nil
 			l.progress.Say("stopping: no new requests; waiting for answers, at most " + unit.Exact(load.DefaultDrain) + " (^C again: now)")
-		case <-ticks:
-			l.progress.Load(l.now())
+		case <-tick.C:
+			if l.e.stderrTTY {
+				l.progress.Load(l.now())
+			}
 			if n%4 == 0 {
+				l.looked()
 				l.hand(kasoku.LoadSummary{Model: "open loop", Targets: l.running.Plan.Names()}, nil, false)
 			}
 			n++
@@ -115,45 +115,39 @@ func dueBy(s kasoku.Step, at time.Duration) float64 {
 	return (s.PerSec + rateAt(s, at)) / 2 * (at - s.Interval.From).Seconds()
 }
 
-// handsOver reports whether anybody wants the seconds.
-func (l *liveAttack) handsOver() bool { return l.handover != "" || len(l.watchers) > 0 }
+// looked looks whether anybody wants the seconds: a recording, or who looks on by now.
+func (l *liveAttack) looked() {
+	wanted := l.handover != "" || l.watchers.Look()
+	if wanted && !l.keeps {
+		l.running.Recorder.KeepSeconds()
+		l.keeps = true
+	}
+}
 
 // hand leaves what was measured so far where a recording, or who looks on, finds it.
 func (l *liveAttack) hand(sum kasoku.LoadSummary, warnings []kasoku.Warning, over bool) {
-	if !l.handsOver() {
+	if !l.keeps {
 		return
 	}
 	h := loop.Handover{Steps: begun(l.steps, over && sum.Stopped == "", issued(&sum, time.Since(l.running.Start))),
 		Summary: sum, Seconds: l.running.Recorder.Take(), Warnings: warnings}
+	if l.handover == "" {
+		l.watchers.Write(h)
+		return
+	}
 	if l.hands == nil {
-		for _, path := range l.files() {
-			w, err := loop.NewHandover(path, l.running.Start)
-			if err != nil {
-				l.complain(err)
-				return
-			}
-			l.hands = append(l.hands, w)
+		var err error
+		if l.hands, err = loop.NewHandover(l.handover, l.running.Start); err != nil {
+			l.complain(err)
+			return
 		}
 	}
-	for i, path := range l.files() {
-		if _, err := os.Stat(path); err != nil && l.handover == "" {
-			continue // nobody looks on any more
-		}
-		l.complain(l.hands[i].Write(h))
-	}
-}
-
-// files are those into which the load is handed over.
-func (l *liveAttack) files() []string {
-	if l.handover != "" {
-		return []string{l.handover}
-	}
-	return l.watchers
+	l.complain(l.hands.Write(h))
 }
 
 // complain says that a recording lacks something. Who only looks on is not told.
 func (l *liveAttack) complain(err error) {
-	if err != nil && l.handover != "" {
+	if err != nil {
 		fmt.Fprintf(l.e.stderr, "kasoku: warning: the recording does not get the load's figures: %v\n", err)
 	}
 }

@@ -30,9 +30,9 @@ func (f *machineFlags) register(fl *pflag.FlagSet) {
 }
 
 // options returns what kasoku.toml and the flags say of this machine.
-func (f *machineFlags) options() (o loop.Options, runs string, err error) {
+func (f *machineFlags) options(e *env) (o loop.Options, runs string, err error) {
 	runs = runsDir
-	dsn, err := f.database.dsn()
+	dsn, err := f.database.dsn(e)
 	if err != nil {
 		return o, "", err
 	}
@@ -45,6 +45,7 @@ func (f *machineFlags) options() (o loop.Options, runs string, err error) {
 		if o, err = loop.ConfiguredWatch(c, o); err != nil {
 			return o, "", err
 		}
+		e.hintOnce(o.MySQLNotes)
 		runs = cmp.Or(c.Runs, runs)
 	}
 	if o.Capture == nil {
@@ -73,7 +74,7 @@ puts files and indexes back as they are now.`,
 		Example: "  kasoku checkpoint 'before tuning nginx'\n  kasoku checkpoint --capture '/etc/nginx/*.conf' --defaults-file ~/.my.cnf\n  kasoku revert checkpoint",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o, runs, err := f.options()
+			o, runs, err := f.options(e)
 			if err != nil {
 				return err
 			}

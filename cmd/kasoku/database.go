@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/pflag"
 
 	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/report/terminal"
 )
 
 // databaseFlags name a database server: by its address, or by an option file.
@@ -21,12 +23,12 @@ func (f *databaseFlags) register(fl *pflag.FlagSet, usage string) {
 }
 
 // dsn returns the address, empty when none was named. It connects to nobody.
-func (f *databaseFlags) dsn() (string, error) {
+func (f *databaseFlags) dsn(e *env) (string, error) {
 	switch {
 	case f.mysql != "" && f.defaultsFile != "":
 		return "", usagef("", "--mysql and --defaults-file both name a database: give one")
 	case f.defaultsFile != "":
-		return mysqlflags.ReadDSN(f.defaultsFile)
+		return e.noted(mysqlflags.ReadDSN(f.defaultsFile))
 	case f.mysql == "":
 		return "", nil
 	}
@@ -36,4 +38,21 @@ func (f *databaseFlags) dsn() (string, error) {
 	}
 	_ = db.Close() // nothing is open
 	return f.mysql, nil
+}
+
+// noted passes on what was read of an option file, and tells once what of it was left
+// out.
+func (e *env) noted(dsn string, notes []string, err error) (string, error) {
+	e.hintOnce(notes)
+	return dsn, err
+}
+
+// hintOnce prints each of the hints that was not printed before.
+func (e *env) hintOnce(hints []string) {
+	for _, h := range hints {
+		if !slices.Contains(e.hinted, h) {
+			e.hinted = append(e.hinted, h)
+			fmt.Fprintf(e.stderr, "kasoku: hint: %s\n", terminal.Clean(h))
+		}
+	}
 }

@@ -72,7 +72,7 @@ func (f *digestFlags) run(ctx context.Context, e *env, args []string) error {
 	if err := f.out.check(); err != nil {
 		return err
 	}
-	dsn, err := f.database.dsn()
+	dsn, err := f.database.dsn(e)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func (d *doctor) checkMySQL() {
 			}
 			return
 		}
-		r, err := reachDatabase(d.ctx, d.found)
+		r, err := d.e.reachDatabase(d.ctx, d.found)
 		if r.user == "" {
 			d.unreached(err)
 			return
@@ -38,7 +38,7 @@ func (d *doctor) checkMySQL() {
 		m.DSN, m.DefaultsFile = r.dsn, r.defaultsFile
 	}
 	d.checkSecrets(m)
-	dsn, err := loop.DSN(m)
+	dsn, err := d.e.noted(loop.DSN(m))
 	if err == nil {
 		err = d.withDatabase(dsn, m)
 	}

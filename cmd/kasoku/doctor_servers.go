@@ -162,7 +162,11 @@ func (d *doctor) toldServers() []toldServer {
 		case s.Varnish != nil:
 			add(varnish.Name, s, " does not tell its numbers to "+d.who.Name, "")
 		case s.Redis != nil && s.Redis.Address != "":
-			add(redis.Name, s, " answers", "[redis]\naddress = "+tomlString(s.Redis.Address))
+			toml := "[redis]\naddress = " + tomlString(s.Redis.Address)
+			if s.Redis.TLS {
+				toml += "\ncacert = '/etc/redis/ca.crt' # of its authority"
+			}
+			add(redis.Name, s, " answers", toml)
 		case s.Carbon != nil && s.Carbon.Query != "":
 			add(graphite.Name, s, " lets its cache be asked", "[graphite]\nquery = "+tomlString(s.Carbon.Query))
 		}

@@ -268,7 +268,7 @@ func TestDoctor_Servers(t *testing.T) {
 	d = newTestDoctor(t, "[load]\nfor = '1s'\n")
 	d.found = &discover.Found{Services: []discover.Service{
 		{Kind: discover.Nginx, Name: "nginx", Nginx: &discover.WebServer{}},
-		{Kind: discover.Redis, Name: "redis-server", Redis: &discover.CacheServer{Address: "127.0.0.1:6379"}},
+		{Kind: discover.Redis, Name: "redis-server", Redis: &discover.CacheServer{Address: "rediss://127.0.0.1:6379", TLS: true}},
 		{Kind: discover.Varnish, Name: "varnishd", Varnish: &discover.VarnishServer{Answers: true}},
 		{Kind: discover.Carbon, Name: "carbon-cache", Carbon: &discover.CarbonServer{Query: "127.0.0.1:7002"}},
 	}}

@@ -33,6 +33,7 @@ type env struct {
 	stderrTTY      bool // stderr is a terminal
 	color          string
 	ascii          bool
+	hinted         []string // that hintOnce has printed
 }
 
 func osEnv() *env {

@@ -71,7 +71,7 @@ func (f *explainFlags) run(ctx context.Context, e *env, args []string) error {
 	if f.Top < 1 || f.Limit < time.Millisecond {
 		return usagef("", "--top and --limit must be positive")
 	}
-	dsn, err := f.database.dsn()
+	dsn, err := f.database.dsn(e)
 	if err != nil {
 		return err
 	}

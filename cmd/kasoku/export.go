@@ -68,8 +68,9 @@ func newExport(e *env) *cobra.Command {
 
 Counters are told as rates; --raw tells them as they were read, as prometheus and
 openmetrics always do. What is live is what kasoku.toml names; without one, what runs
-here. A server that is slow or gone never holds up the sampling: what does not fit is
-dropped and counted. Ctrl-C hands on what is left and ends.`,
+here; and the load of a kasoku attack beside it. A server that is slow or gone never
+holds up the sampling: what does not fit is dropped and counted. Ctrl-C hands on what is
+left and ends.`,
 		Example: `  kasoku export before --to csv -o before.csv
   kasoku export latest --to graphite --address carbon.example.com:2003
   kasoku export --live --to prometheus

@@ -114,22 +114,47 @@ func (f *exportFlags) liveOutput(ctx context.Context, e *env, l *loop.Live, star
 
 // sample lets the sampler run until ctx ends.
 func (f *exportFlags) sample(ctx context.Context, e *env, l *loop.Live, start time.Time, out ship.Output) error {
-	sampler := observe.New(observe.Options{
-		Host: l.Host.Name, Interval: f.watch.loop.Interval, Start: start, Sources: l.Sources,
-		Sink: ship.NewLive(ship.LiveOptions{Output: out, Form: f.form(), Only: f.only,
-			OnGap: func(g kasoku.Gap) {
-				fmt.Fprintf(e.stderr, "kasoku: warning: %s gave nothing for %s: %q\n", g.Source, unit.Duration(g.Interval.Len()), g.Reason)
-			},
-			OnMissing: func(g kasoku.Gap) {
-				fmt.Fprintf(e.stderr, "kasoku: warning: %s gives nothing: %q\n", g.Source, g.Reason)
-			},
-		}),
+	loads, leave := listenToLoads(e, start)
+	sink := ship.NewLive(ship.LiveOptions{Output: out, Form: f.form(), Only: f.only, Loads: loads,
+		OnGap: func(g kasoku.Gap) {
+			fmt.Fprintf(e.stderr, "kasoku: warning: %s gave nothing for %s: %q\n", g.Source, unit.Duration(g.Interval.Len()), g.Reason)
+		},
+		OnMissing: func(g kasoku.Gap) {
+			fmt.Fprintf(e.stderr, "kasoku: warning: %s gives nothing: %q\n", g.Source, g.Reason)
+		},
 	})
+	sampler := observe.New(observe.Options{Host: l.Host.Name, Interval: f.watch.loop.Interval, Start: start, Sources: l.Sources, Sink: sink})
 	err := sampler.Run(ctx)
 	for _, w := range sampler.Warnings() {
 		fmt.Fprintf(e.stderr, "kasoku: warning: %s\n", terminal.Clean(w.Text))
 	}
-	return err
+	late, loadErr := sink.Finish()
+	if late > 0 {
+		fmt.Fprintf(e.stderr, "kasoku: warning: %s answers of the load came too late for the second they are counted in\n", unit.Count(late))
+	}
+	return errors.Join(err, loadErr, leave())
+}
+
+// listenToLoads lets `kasoku attack` find this export until leave is called. Without
+// that, loads is nil.
+func listenToLoads(e *env, start time.Time) (loads func() []kasoku.LoadSecond, leave func() error) {
+	path, leave, err := loop.Listen()
+	var handed *loop.Loads
+	if err == nil {
+		handed, err = loop.NewLoads(path, start)
+	}
+	if err != nil {
+		fmt.Fprintf(e.stderr, "kasoku: warning: a load of `kasoku attack` is not seen: %s\n", terminal.Clean(err.Error()))
+		if leave == nil {
+			leave = func() error { return nil }
+		}
+		return nil, leave
+	}
+	return func() []kasoku.LoadSecond {
+		// What is broken in the file is of a load that was killed: the rest counts.
+		seconds, _ := handed.Take()
+		return seconds
+	}, leave
 }
 
 // closeSources closes sources that no sampler was given.

@@ -128,6 +128,9 @@ func (f *exportFlags) runToMackerel(ctx context.Context, e *env, rec *kasoku.Rec
 // mackerelTold says what was posted.
 func mackerelTold(s ship.MackerelStats) string {
 	text := fmt.Sprintf("posted  %s values of hosts, %s of the service", unit.Count(s.Host), unit.Count(s.Service))
+	if s.Graphs > 0 {
+		text += fmt.Sprintf("; %s graphs named", unit.Count(s.Graphs))
+	}
 	if s.Lost > 0 {
 		text += fmt.Sprintf("; %s could not be posted", unit.Count(s.Lost))
 	}

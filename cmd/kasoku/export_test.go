@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -106,6 +109,103 @@ func TestExportLiveCarbon(t *testing.T) {
 	})
 	r.interrupt(false)
 	r.exits(exitGood, "points to "+c.PickleAddr())
+}
+
+// TestExportLiveLoad: the load of a `kasoku attack` beside is in each live export, no
+// request of it lost.
+func TestExportLiveLoad(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs a load")
+	}
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello") }))
+	defer web.Close()
+	name, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	api := mackereltest.New(t, map[string]string{name: "2eQGEaLxibb"})
+	t.Setenv("MACKEREL_APIKEY", mackereltest.Key)
+	t.Setenv("MACKEREL_APIBASE", api.URL)
+	c := servicetest.Carbon(t, service.CarbonOptions{})
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "kasoku.toml"), []byte("project = 'x'\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	live := func(args ...string) *running {
+		return startIn(t, dir, append([]string{"export", "--live", "--config", "kasoku.toml", "--only", "load,host.load.1"}, args...)...)
+	}
+	exports := []*running{
+		live("--to", "csv", "-o", "live.csv"), live("--to", "json", "-o", "live.json"),
+		live("--to", "prometheus", "--listen", "127.0.0.1:0"), live("--to", "graphite", "--address", c.LineAddr()),
+		live("--to", "mackerel", "--service", mackereltest.Service, "--host-id", name+"=2eQGEaLxibb"),
+	}
+	exports[0].waitFor("exports that listen", func() bool {
+		files, _ := filepath.Glob(filepath.Join(dir, "kasoku-*", "listen-*"))
+		return len(files) == len(exports)
+	})
+	attack := exec.Command("kasoku", "attack", "-target", "GET "+web.URL+"/", "-rate", "50", "-duration", "4s", "-o", "text")
+	attack.Env = append(os.Environ(), "TMPDIR="+dir)
+	if out, err := attack.CombinedOutput(); err != nil {
+		t.Fatalf("attack: %v: %s", err, out)
+	}
+	at := regexp.MustCompile(`http://\S+/metrics`).FindString(exports[2].said())
+	exports[2].waitFor("the load on the page", func() bool {
+		resp, err := http.Get(at)
+		if err != nil {
+			return false
+		}
+		defer resp.Body.Close()
+		page, err := io.ReadAll(resp.Body)
+		return err == nil && strings.Contains(string(page), `kasoku_source_up{host="`+name+`",source="load"} 1`) &&
+			regexp.MustCompile(`\nkasoku_load_requests_per_second\{host="[^"]+"\} [1-9]`).Match(page)
+	})
+	for _, r := range exports {
+		r.interrupt(false)
+		<-r.ended
+		if r.err != nil || strings.Contains(r.said(), "of the load came") {
+			t.Errorf("%v: %v\n%s", r.cmd.Args, r.err, r.said())
+		}
+	}
+	wantRequests(t, filepath.Join(dir, "live.csv"), `(?m)^.*,load,,requests,([0-9]+),count/s$`)
+	wantRequests(t, filepath.Join(dir, "live.json"), `"source":"load","entity":"","metric":"requests","value":([0-9]+),`)
+	sum := 0.0
+	servicetest.Until(t, "all requests in Carbon's file", func() bool {
+		points, _ := c.Points("kasoku." + kasokuHost(t) + ".load.requests") // it may be in the making
+		sum = 0
+		for _, p := range points {
+			sum += p.Value
+		}
+		return sum == 200
+	})
+	var names []string
+	for _, v := range api.Values() {
+		names = append(names, v.Host+" "+v.Name)
+	}
+	for _, want := range []string{" kasoku.load.requests.max", " kasoku.load.latency.p99.avg", "2eQGEaLxibb custom.kasoku.host.load.1.max"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("no %s was posted: %q", want, names)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "kasoku-*", "*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// wantRequests finds the 200 requests of the load in a table.
+func wantRequests(t *testing.T, file, row string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0
+	for _, m := range regexp.MustCompile(row).FindAllSubmatch(text, -1) {
+		n, _ := strconv.Atoi(string(m[1])) // digits
+		sum += n
+	}
+	if sum != 200 {
+		t.Errorf("%s has %d requests, want 200:\n%s", file, sum, text)
+	}
 }
 
 // kasokuHost is how this host stands in a path.

@@ -105,7 +105,7 @@ func judged(r *finalize.Result) error {
 
 // options returns what is to be walked through.
 func (f *finalizeFlags) options(e *env, c *config.Config, hard context.Context) (finalize.Options, error) {
-	dsn, err := loop.DSN(c.MySQL)
+	dsn, err := e.noted(loop.DSN(c.MySQL))
 	if err != nil {
 		return finalize.Options{}, fmt.Errorf("%s: %w", c.Path, err)
 	}

@@ -52,7 +52,7 @@ func initialise(ctx context.Context, e *env, f initFlags) error {
 	if _, err := os.Lstat(f.out); err == nil && !f.force && !f.print {
 		return usagef("`"+e.name+" init --print` shows what would be written, --force overwrites it", "%q exists", f.out)
 	}
-	s, err := survey(ctx, filepath.Dir(f.out))
+	s, err := e.survey(ctx, filepath.Dir(f.out))
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ type surveyed struct {
 }
 
 // survey looks at the host, the directory and the databases.
-func survey(ctx context.Context, dir string) (*surveyed, error) {
+func (e *env) survey(ctx context.Context, dir string) (*surveyed, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func survey(ctx context.Context, dir string) (*surveyed, error) {
 	if s.found, err = discover.Look(ctx, discover.Options{}); err != nil {
 		return nil, err
 	}
-	s.db, s.dbErr = reachDatabase(ctx, s.found)
+	s.db, s.dbErr = e.reachDatabase(ctx, s.found)
 	return s, nil
 }
 

@@ -61,6 +61,12 @@ func (s *surveyed) tomlRedis(w *tomlWriter) {
 		if v.Redis.Password {
 			w.set("password_env", "'REDIS_PASSWORD'", "It wants a password: set this variable before a run.")
 		}
+		if v.Redis.TLS {
+			w.example("cacert", "'/etc/redis/ca.crt'", "It speaks TLS: the certificate of its authority, as redis-cli's --cacert, unless the system knows it.")
+		}
+		if v.Redis.Stranger {
+			w.example("cert", "'/etc/redis/client.crt'", "It wants a certificate of its clients, with key = '…', and answered nothing else.")
+		}
 		return
 	}
 	w.example("address", "'127.0.0.1:6379'", "")

@@ -62,7 +62,7 @@ func TestInit_Servers(t *testing.T) {
 	s.found.Services[1].Go.Vars = "http://127.0.0.1:6060/debug/vars"
 	s.found.Services = append(s.found.Services,
 		discover.Service{Kind: discover.Redis, Name: "redis-server", PID: 7, Redis: &discover.CacheServer{}},
-		discover.Service{Kind: discover.Redis, Name: "redis-server", PID: 8, Redis: &discover.CacheServer{Address: "/run/r.sock", Password: true}},
+		discover.Service{Kind: discover.Redis, Name: "redis-server", PID: 8, Redis: &discover.CacheServer{Address: "rediss://127.0.0.1:6379", Password: true, TLS: true, Stranger: true}},
 		discover.Service{Kind: discover.Varnish, Name: "varnishd", PID: 9, Varnish: &discover.VarnishServer{Name: "/run/v", Answers: true}},
 		discover.Service{Kind: discover.Carbon, Name: "carbon-cache", PID: 10, Carbon: &discover.CarbonServer{Query: "127.0.0.1:7002", Storage: "/nowhere/whisper"}},
 	)
@@ -74,7 +74,7 @@ func TestInit_Servers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := config.Redis{Address: "/run/r.sock", PasswordEnv: "REDIS_PASSWORD"}
+	want := config.Redis{Address: "rediss://127.0.0.1:6379", PasswordEnv: "REDIS_PASSWORD"}
 	if c.Nginx.Status == "" || c.Redis != want || c.Varnish.Name != "/run/v" || c.Graphite.Query == "" || c.Graphite.Storage == "" || len(c.Watch.Expvar) != 1 || len(c.Watch.Pprof) != 1 {
 		t.Errorf("%+v", c)
 	}

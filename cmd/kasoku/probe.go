@@ -110,7 +110,7 @@ func (f *probeFlags) run(parent context.Context, e *env) error {
 	if c == nil {
 		c = &config.Config{}
 	}
-	if f.DSN, err = f.dsn(c); err != nil {
+	if f.DSN, err = f.dsn(e, c); err != nil {
 		return err
 	}
 	name, skipped, err := f.endpoints(e, c)
@@ -148,10 +148,10 @@ func (f *probeFlags) run(parent context.Context, e *env) error {
 }
 
 // dsn is the address of the database: of the flags, else of kasoku.toml.
-func (f *probeFlags) dsn(c *config.Config) (string, error) {
-	dsn, err := f.database.dsn()
+func (f *probeFlags) dsn(e *env, c *config.Config) (string, error) {
+	dsn, err := f.database.dsn(e)
 	if err == nil && dsn == "" {
-		dsn, err = loop.DSN(c.MySQL)
+		dsn, err = e.noted(loop.DSN(c.MySQL))
 	}
 	if err == nil && dsn == "" {
 		err = usagef("--dsn 'user:password@tcp(127.0.0.1:3306)/', or --defaults-file ~/.my.cnf", "no database to count in")

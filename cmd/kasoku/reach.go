@@ -44,11 +44,11 @@ type neighbour struct {
 // file, then the sockets and ports of the servers that run here. Of those that let
 // us in it takes the first that an application found here is connected to, else
 // the first.
-func reachDatabase(ctx context.Context, found *discover.Found) (reached, error) {
+func (e *env) reachDatabase(ctx context.Context, found *discover.Found) (reached, error) {
 	var in []reached
 	var refused error
 	if file := found.ClientFile; file != "" {
-		dsn, err := mysqlflags.ReadDSN(file)
+		dsn, err := e.noted(mysqlflags.ReadDSN(file))
 		r := reached{defaultsFile: file, how: "user and password from " + file}
 		if err == nil {
 			err = r.connect(ctx, dsn)

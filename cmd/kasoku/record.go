@@ -222,7 +222,7 @@ func checkLogs(paths []string) error {
 // completeDatabase finds the database to watch.
 func (f *recordFlags) completeDatabase(e *env) (err error) {
 	o := &f.loop
-	if o.MySQL, err = f.database.dsn(); err != nil {
+	if o.MySQL, err = f.database.dsn(e); err != nil {
 		return err
 	}
 	o.SlowLog = o.MySQL != "" && !f.noSlowLog

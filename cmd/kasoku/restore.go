@@ -95,7 +95,7 @@ func (f *restoreFlags) one(ctx context.Context, e *env, found guard.Found) error
 		e.say("  in use by a recording that goes on: pid %d, %s", by.PID, by.Run)
 		return nil
 	}
-	dsn, err := f.reach(j)
+	dsn, err := f.reach(e, j)
 	if err != nil {
 		return f.forgetting(ctx, e, found, err)
 	}
@@ -143,32 +143,24 @@ func (e *env) tell(j *guard.Journal) {
 }
 
 // reach returns the DSN of a journal's server.
-func (f *restoreFlags) reach(j *guard.Journal) (string, error) {
+func (f *restoreFlags) reach(e *env, j *guard.Journal) (string, error) {
 	if f.dsn != "" {
 		return f.dsn, nil
 	}
 	if f.defaultsFile != "" {
-		return fromDefaults(f.defaultsFile)
+		return e.noted(mysqlflags.ReadDSN(f.defaultsFile))
 	}
 	for i := range j.Holders {
 		h := &j.Holders[i]
 		switch {
 		case h.Defaults != "":
-			return fromDefaults(h.Defaults)
+			return e.noted(mysqlflags.ReadDSN(h.Defaults))
 		case h.DSN != "" && !h.HadPassword():
 			return h.DSN, nil
 		}
 	}
 	return "", hinted{errors.New("the server wants a password, and none is kept"),
 		"give an option file with a [client] group: kasoku restore --defaults-file ~/.my.cnf"}
-}
-
-func fromDefaults(file string) (string, error) {
-	d, err := mysqlflags.ReadDefaults(file)
-	if err != nil {
-		return "", err
-	}
-	return d.DSN(mysqlflags.MyOpts{}, 0)
 }
 
 // forgetting gives a journal up when that is wanted, else it returns why it

@@ -70,7 +70,7 @@ func (e *env) revert(ctx context.Context, f *revertFlags, name string) error {
 	if len(rec.Configs) == 0 {
 		return hinted{fmt.Errorf("run %q keeps no configuration", name), "kasoku checkpoint keeps it, and so does kasoku record without --no-capture"}
 	}
-	o, runs, err := f.machine.options()
+	o, runs, err := f.machine.options(e)
 	if err != nil {
 		return err
 	}

@@ -158,6 +158,7 @@ func (f *runFlags) options(e *env, c *config.Config, hard context.Context) (loop
 	case f.times == 0 && o.On.Path == "":
 		return o, usagef("add load.on = 'POST /initialize'", "-n 0: %s does not say with which request a run begins", c.Path)
 	}
+	e.hintOnce(o.MySQLNotes)
 	if o.Run.Price.Currency == "" {
 		o.Run.Price.Currency = c.Price.Currency
 	}

@@ -91,7 +91,7 @@ func (f *tryFlags) run(parent context.Context, e *env, name, which string) error
 	if len(prove.Edits(finding, kasoku.EditIndex, kasoku.EditVariable)) == 0 {
 		return usagef("`kasoku show "+name+"` says what to do", "%s proposes no index and no variable that can be set without a restart", finding.ID)
 	}
-	dsn, err := f.safe(ctx)
+	dsn, err := f.safe(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -140,13 +140,13 @@ func findingNamed(rec *kasoku.Recording, which string) (*kasoku.Finding, error) 
 }
 
 // safe returns the address of a database that kasoku.toml marks as safe to change.
-func (f *tryFlags) safe(ctx context.Context) (string, error) {
+func (f *tryFlags) safe(ctx context.Context, e *env) (string, error) {
 	const hint = "kasoku.toml of a database that may be changed says so: change = true in [safe], and its address in [mysql]"
 	c, err := readConfig("")
 	if err != nil {
 		return "", err
 	}
-	dsn, err := f.database.dsn()
+	dsn, err := f.database.dsn(e)
 	if err != nil {
 		return "", err
 	}
@@ -156,7 +156,7 @@ func (f *tryFlags) safe(ctx context.Context) (string, error) {
 	if !c.Safe.Change || !c.MySQL.Set() {
 		return "", usagef(hint, "%s does not mark its database as safe to change", c.Path)
 	}
-	own, err := loop.DSN(c.MySQL)
+	own, err := e.noted(loop.DSN(c.MySQL))
 	if err != nil || dsn == "" || dsn == own {
 		return own, err
 	}

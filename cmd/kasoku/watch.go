@@ -42,12 +42,12 @@ find in the last minute. What is watched is what kasoku.toml names; without one,
 what runs here, as ` + "`kasoku init`" + ` finds it. Nothing is changed on a server.
 
 With RUN it shows a run's file again: play, pause, go back and forth; of a run that
-is still being recorded it follows the end. The load of a ` + "`kasoku attack`" + ` that begins
-meanwhile is shown, and that of a run that is being recorded here.
+is still being recorded it follows the end. The load of a ` + "`kasoku attack`" + ` that is
+made here is shown, and that of a run that is being recorded.
 
 Press ? for the keys. Where stdout is no terminal it prints one line a second.`,
 		Example: `  kasoku watch
-  kasoku watch --mysql 'app:secret@tcp(127.0.0.1:3306)/shop' --nginx-status http://127.0.0.1/nginx_status
+  kasoku watch --mysql 'app:secret@tcp(127.0.0.1:3306)/shop' --accesslog /var/log/nginx/access.log
   kasoku watch | tee watch.log
   kasoku watch latest`,
 		Args: cobra.MaximumNArgs(1),
@@ -64,6 +64,7 @@ Press ? for the keys. Where stdout is no terminal it prints one line a second.`,
 	fl := cmd.Flags()
 	f.database.register(fl, "`DSN` of the database to watch: user:password@tcp(host:port)/database")
 	fl.StringVar(&f.config, "config", "", "`FILE` instead of the kasoku.toml here or above")
+	fl.StringSliceVar(&f.loop.MoreLogs.Access, "accesslog", nil, "access logs of a web server, read while they grow, `FILE,...`")
 	fl.StringVar(&f.loop.NginxStatus, "nginx-status", "", "page of nginx with stub_status, `URL`")
 	fl.StringSliceVar(&f.loop.Expvar, "expvar", nil, "/debug/vars of programs in Go, `URL,...`")
 	fl.IntSliceVar(&f.loop.PIDs, "pid", nil, "always sample the processes `P,...`")
@@ -103,7 +104,7 @@ func (f *watchFlags) show(ctx context.Context, e *env, m *watch.Model) error {
 }
 
 func (f *watchFlags) replay(cmd *cobra.Command, e *env, name string) error {
-	for _, flag := range []string{"mysql", "dsn", "defaults-file", "nginx-status", "expvar", "pid", "interval", "out", "keep", "config"} {
+	for _, flag := range []string{"mysql", "dsn", "defaults-file", "accesslog", "nginx-status", "expvar", "pid", "interval", "out", "keep", "config"} {
 		if cmd.Flags().Changed(flag) {
 			return usagef("", "--%s is for what is live, %q is a run", flag, name)
 		}
@@ -190,13 +191,17 @@ func (f *watchFlags) options(ctx context.Context, e *env) (o watch.LiveOptions, 
 	if err != nil {
 		return o, nil, err
 	}
+	e.hintOnce(w.MySQLNotes)
 	if f.named() {
-		if w.MySQL, err = f.database.dsn(); err != nil {
+		if w.MySQL, err = f.database.dsn(e); err != nil {
 			return o, nil, err
 		}
 	}
 	if given.NginxStatus != "" {
 		w.NginxStatus = given.NginxStatus
+	}
+	if len(given.MoreLogs.Access) > 0 {
+		w.AccessLog, w.MoreLogs.Access = "", given.MoreLogs.Access
 	}
 	if given.Interval != 0 {
 		w.Interval = given.Interval
@@ -234,7 +239,7 @@ func (f *watchFlags) configured(ctx context.Context, e *env) (*config.Config, []
 	if err != nil || c != nil {
 		return c, nil, err
 	}
-	found, err := survey(ctx, ".")
+	found, err := e.survey(ctx, ".")
 	if err == nil {
 		c, err = config.Parse([]byte(found.toml(e.now())), filepath.Join(found.dir, config.Name))
 	}

@@ -10,8 +10,11 @@
 // definitions, and has 30 seconds; then its group gets TERM, and KILL 10 seconds
 // later.
 //
-// Sources: mackerel-agent (metrics/plugin.go, checks/checker.go, cmdutil), Mackerel's
-// page on custom metrics.
+// Where it is stricter: the agent takes graph definitions of a plugin whose exit status
+// is not 0. What it does is compared with the real agent in package cmd's tests.
+//
+// Sources: mackerel-agent 0.87.0 (metrics/plugin.go, checks/checker.go, cmdutil),
+// Mackerel's page on custom metrics.
 package agenttest
 
 import (
@@ -135,7 +138,8 @@ const (
 	Unknown  Status = "UNKNOWN"
 )
 
-// Check runs a check. Its message is all of its stdout without the last newline.
+// Check runs a check. Its message is all of its stdout without the last newline, which
+// the agent posts too.
 func (a *Agent) Check(t testing.TB, argv ...string) (Status, string, Run) {
 	t.Helper()
 	r := a.run(t.Context(), nil, argv)

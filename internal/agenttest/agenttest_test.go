@@ -84,7 +84,9 @@ func TestParseValues(t *testing.T) {
 		"a\t1\t1799900000\n":                   "within 24h",
 		"a\t1\t5\na\t1\t1800000000\n":          "within 24h",
 		"# mackerel-agent-plugin\n{}\n":        "not a name",
-		"a\t1\t1800000000\na\t2\t1800000000\n": "twice",
+		"a\t1\t1800000000\na\t2\t1800000000\n": "instead of",
+		"a\t1\t1800000001\na\t2\t1800000000\n": "instead of",
+		"a\t1\t1799999940\na\t2\t1800000000\n": "", // the older one is lost, as it should be
 	} {
 		_, bad := ParseValues(line, now)
 		if got := strings.Join(bad, "\n"); !strings.Contains(got, want) || (want == "") != (got == "") {

@@ -34,19 +34,20 @@ type Point struct {
 }
 
 // ParseValues reads the values that a plugin printed and tells what the agent, or
-// Mackerel, would not take.
+// Mackerel, would not take. Of several lines of one name the agent keeps the last one
+// alone, so that must be the newest.
 func ParseValues(out string, now time.Time) (points []Point, bad []string) {
-	seen := map[string]bool{}
+	last := map[string]int64{}
 	for line := range strings.Lines(out) {
 		p, err := parsePoint(line, now)
-		if err == nil && seen[p.Name+"\t"+strconv.FormatInt(p.Time, 10)] {
-			err = fmt.Errorf("printed twice for the same time")
+		if before, ok := last[p.Name]; err == nil && ok && before >= p.Time {
+			err = fmt.Errorf("the agent keeps this line instead of a newer one, or one of the same time, in front of it")
 		}
 		if err != nil {
 			bad = append(bad, fmt.Sprintf("value %q: %v", line, err))
 			continue
 		}
-		seen[p.Name+"\t"+strconv.FormatInt(p.Time, 10)] = true
+		last[p.Name] = p.Time
 		points = append(points, p)
 	}
 	return points, bad

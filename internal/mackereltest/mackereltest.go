@@ -5,7 +5,7 @@
 // It shares no type with package mackerel, so that a slip there is seen here.
 //
 // Source: mackerel.io/api-docs: host-metrics, service-metrics, graph-annotations,
-// hosts.
+// hosts, check-monitoring; what the real agent posts (mackerel-agent 0.87.0).
 package mackereltest
 
 import (
@@ -60,6 +60,9 @@ type Server struct {
 	requests    int
 	values      []Value
 	annotations []Annotation
+	registered  []Host
+	graphs      []Graph
+	reports     []Report
 }
 
 // New starts a server that knows hosts, by their names and ids.
@@ -125,6 +128,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	service, ofService := strings.CutPrefix(r.URL.Path, "/api/v0/services/")
+	host, ofHost := strings.CutPrefix(r.URL.Path, "/api/v0/hosts/")
 	switch {
 	case r.Method+r.URL.Path == "POST/api/v0/tsdb":
 		s.metrics(w, r, true)
@@ -136,6 +140,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `{"services":[{"name":%q,"memo":"","roles":[%q]}]}`, Service, Role)
 	case r.Method+r.URL.Path == "GET/api/v0/hosts":
 		s.list(w, r.URL.Query())
+	case r.Method+r.URL.Path == "POST/api/v0/hosts":
+		s.register(w, r)
+	case ofHost:
+		s.host(w, r, host)
+	case r.Method+r.URL.Path == "POST/api/v0/graph-defs/create":
+		s.define(w, r)
+	case r.Method+r.URL.Path == "POST/api/v0/monitoring/checks/report":
+		s.report(w, r)
 	default:
 		refuse(w, http.StatusNotFound, "not found")
 	}
@@ -237,7 +249,7 @@ func (s *Server) list(w http.ResponseWriter, query url.Values) {
 		wanted = []string{"working", "standby"}
 	}
 	for _, status := range wanted {
-		if !slices.Contains([]string{"working", "standby", "maintenance", "poweroff"}, status) {
+		if !slices.Contains(statuses(), status) {
 			refuse(w, http.StatusBadRequest, "no such status")
 			return
 		}
@@ -248,8 +260,5 @@ func (s *Server) list(w http.ResponseWriter, query url.Values) {
 		fmt.Fprint(w, `{"hosts":[]}`)
 		return
 	}
-	text, err := json.Marshal(map[string]any{"id": id, "name": name, "status": s.status, "roles": map[string][]string{Service: {Role}}})
-	if err == nil {
-		fmt.Fprintf(w, `{"hosts":[%s]}`, text)
-	}
+	fmt.Fprintf(w, `{"hosts":[%s]}`, s.describe(name, id, false))
 }

@@ -14,8 +14,8 @@
 //   - With wildcards a key is printed once. The original matches only the beginning of
 //     a key, so it prints x.1.rows_read for the metric rows too.
 //   - A name that Mackerel refuses is left out, with a message.
-//   - The state file is replaced in one step, and one from the future does not
-//     silence the plugin.
+//   - The state file is replaced in one step. One from the future, or one that cannot
+//     be written, does not silence the plugin: what is no counter is printed.
 //
 // Times are seconds since the epoch, of the moment before the fetch. Values are in
 // the unit of the graph. Messages go to Err, which the agent logs.
@@ -163,7 +163,7 @@ func (p *Plugin) printValues(ctx context.Context) error {
 	}
 	values := p.lines(stat, last, now)
 	if err := p.saveState(stat, now); err != nil {
-		return fmt.Errorf("save state: %w", err)
+		p.logf("the counters are not kept for the next run: %v", err)
 	}
 	return p.write(values, now)
 }

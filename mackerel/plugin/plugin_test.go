@@ -128,6 +128,18 @@ func TestBrokenState(t *testing.T) {
 	}
 }
 
+// TestNoState: where nothing can be kept, what is no counter is printed.
+func TestNoState(t *testing.T) {
+	b := newBench(t, "pre", plugin.Graph{Metrics: []plugin.Metric{{Name: "c", Diff: true}, {Name: "gauge"}}})
+	b.env["MACKEREL_PLUGIN_WORKDIR"] = filepath.Join(t.TempDir(), "none")
+	b.stat = map[string]float64{"c": 5, "gauge": 1}
+	for range 2 {
+		if out, errs := b.run(t); out != "pre.gauge\t1\t1800000000\n" || !strings.Contains(errs, "the counters are not kept for the next run: ") {
+			t.Errorf("%q, stderr %q", out, errs)
+		}
+	}
+}
+
 func TestWildcards(t *testing.T) {
 	b := newBench(t, "pre",
 		plugin.Graph{Key: "db.#", Metrics: []plugin.Metric{{Name: "rows"}, {Name: "rows_read", Scale: 2}}},

@@ -14,7 +14,10 @@
 // # Units and clock
 //
 // Times are seconds and sizes bytes; all else are counts as the program gives them.
-// The counters start at zero with the program. PauseMax is the longest pause of the
+// The counters start at zero with the program. Of a histogram "count" is a counter of
+// all that it holds; "p50", "p99" and "max" are of what came since the tick before, as
+// the upper edge of the bucket, which Go makes up to a quarter larger than what is in
+// it; they are missing when nothing came. PauseMax is the longest pause of the
 // collections since the tick before. GCCPUFraction is the runtime's own figure since
 // the program's start; the counter /cpu/classes/gc/total:cpu-seconds, where a program
 // publishes it, tells of each second.
@@ -48,18 +51,6 @@ const (
 	mostBytes = 4 << 20
 )
 
-// Check says why an address is none to read, nil when it is one.
-func Check(address string) error {
-	u, err := url.Parse(address)
-	switch {
-	case err != nil:
-		return errors.New("no URL")
-	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return errors.New("want a URL such as http://127.0.0.1:6060/debug/vars")
-	}
-	return nil
-}
-
 // A Source reads programs. It is not safe for concurrent use.
 type Source struct {
 	client    *http.Client
@@ -68,7 +59,8 @@ type Source struct {
 	answered  bool   // some program did
 	found     bool   // something in an answer
 
-	collections map[string]float64 // by instance, as of the tick before
+	collections map[string]float64      // by instance, as of the tick before
+	histograms  []map[string]*histogram // of each address, as of the tick before, by place and name
 }
 
 // told is how often an address was asked in vain, and why at last.
@@ -83,7 +75,8 @@ func New(addresses ...string) *Source {
 	// and go through a proxy.
 	return &Source{
 		addresses: slices.Clone(addresses), told: make([]told, len(addresses)),
-		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1}},
+		histograms: make([]map[string]*histogram, len(addresses)),
+		client:     &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1}},
 	}
 }
 
@@ -113,7 +106,7 @@ func (s *Source) Collect(ctx context.Context, f *kasoku.Frame) error {
 		}
 		s.answered = true
 		s.found = s.found || len(found) > 0
-		s.emit(f, a, found)
+		s.emit(f, i, found)
 	}
 	if len(errs) == len(s.addresses) {
 		return errors.Join(errs...)
@@ -157,28 +150,53 @@ func (s *Source) fetch(ctx context.Context, address string) (body []byte, err er
 }
 
 // emit appends what was found; with several programs each is named after its host too.
-func (s *Source) emit(f *kasoku.Frame, address string, found []Found) {
-	for _, x := range found {
-		instance := x.Place
-		if len(s.addresses) > 1 {
-			if u, err := url.Parse(address); err == nil {
-				instance = strings.TrimSpace(u.Host + " " + x.Place)
-			}
-		}
+func (s *Source) emit(f *kasoku.Frame, address int, found []Found) {
+	now := map[string]*histogram{}
+	for i := range found {
+		x := &found[i]
+		instance := s.instance(address, x.Place)
 		for _, v := range x.Values {
 			f.Samples = append(f.Samples, kasoku.Sample{Name: v.Name, Instance: instance, Unit: v.Unit, Kind: v.Kind, Value: v.Value})
 		}
-		if x.pauses == nil {
-			continue
+		for j := range x.histograms {
+			h := &x.histograms[j]
+			key := x.Place + "\n" + h.name
+			emitQuantiles(f, instance, h, s.histograms[address][key])
+			now[key] = h
 		}
-		if longest, ok := x.pauses.since(s.collections[instance]); ok {
-			f.Samples = append(f.Samples, kasoku.Sample{Name: "PauseMax", Instance: instance, Unit: "s", Kind: kasoku.Gauge, Value: longest})
-		}
-		if s.collections == nil {
-			s.collections = map[string]float64{}
-		}
-		s.collections[instance] = x.pauses.collections
+		s.emitPause(f, instance, x.pauses)
 	}
+	s.histograms[address] = now
+}
+
+// instance names what stands at a place of a program's answer.
+func (s *Source) instance(address int, place string) string {
+	if len(s.addresses) == 1 {
+		return place
+	}
+	u, err := url.Parse(s.addresses[address])
+	if err != nil {
+		return place
+	}
+	host := u.Host
+	if u.Port() == "" {
+		host += map[string]string{"http": ":80", "https": ":443"}[u.Scheme] // so that it is told from a place
+	}
+	return strings.TrimSpace(host + " " + place)
+}
+
+// emitPause appends the longest pause of the collections since the tick before.
+func (s *Source) emitPause(f *kasoku.Frame, instance string, p *pauses) {
+	if p == nil {
+		return
+	}
+	if longest, ok := p.since(s.collections[instance]); ok {
+		f.Gauge("PauseMax", instance, "s", longest)
+	}
+	if s.collections == nil {
+		s.collections = map[string]float64{}
+	}
+	s.collections[instance] = p.collections
 }
 
 // Warnings says which programs could not be read although others could, and when

@@ -8,6 +8,7 @@ import (
 	"errors"
 	goexpvar "expvar"
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -84,16 +85,45 @@ func TestCollect(t *testing.T) {
 	if heap := got["shop.metrics /memory/classes/heap/objects:bytes"]; gc.Kind != kasoku.Counter || gc.Unit != "s" || heap.Kind != kasoku.Gauge || heap.Unit != "bytes" || heap.Value <= 0 {
 		t.Errorf("%+v %+v", gc, heap)
 	}
+	// Each collection stops the program once or twice: between the ticks there was one.
+	pause, most := "shop.metrics /sched/pauses/total/gc:seconds.", got["shop.metrics /sched/pauses/total/gc:seconds.max"]
+	if got[pause+"count"].Kind != kasoku.Counter || got[pause+"count"].Value < 2 || most.Unit != "s" || most.Kind != kasoku.Gauge || !(most.Value > 0) ||
+		!(got[pause+"p50"].Value > 0) || got[pause+"p50"].Value > most.Value || got[pause+"p99"].Value > most.Value {
+		t.Errorf("%+v %+v", got[pause+"p50"], most)
+	}
 	if w := s.Warnings(); len(w) > 0 {
 		t.Error(w)
 	}
 }
 
+// A histogram as it is cannot be JSON, and package expvar then writes no value at all.
+func TestInfiniteEdges(t *testing.T) {
+	goexpvar.Publish("broken", goexpvar.Func(func() any { return &metrics.Float64Histogram{Buckets: []float64{math.Inf(-1), 0}} }))
+	rec := httptest.NewRecorder()
+	goexpvar.Handler().ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/", nil))
+	_, err := expvar.Parse(rec.Body.Bytes())
+	var h interface{ Hint() string }
+	if err == nil || err.Error() != `no JSON: its variable "broken" has no value` || !errors.As(err, &h) || !strings.Contains(h.Hint(), "null") {
+		t.Error(err)
+	}
+}
+
 // published are numbers of runtime/metrics as programs publish them.
 func published() map[string]any {
-	list := []metrics.Sample{{Name: "/cpu/classes/gc/total:cpu-seconds"}, {Name: "/memory/classes/heap/objects:bytes"}}
+	list := []metrics.Sample{{Name: "/cpu/classes/gc/total:cpu-seconds"}, {Name: "/memory/classes/heap/objects:bytes"}, {Name: "/sched/pauses/total/gc:seconds"}}
 	metrics.Read(list)
-	return map[string]any{list[0].Name: list[0].Value.Float64(), list[1].Name: list[1].Value.Uint64()}
+	return map[string]any{list[0].Name: list[0].Value.Float64(), list[1].Name: list[1].Value.Uint64(), list[2].Name: finite(list[2].Value.Float64Histogram())}
+}
+
+// finite is a histogram that can be JSON.
+func finite(h *metrics.Float64Histogram) map[string]any {
+	edges := make([]any, len(h.Buckets))
+	for i, e := range h.Buckets {
+		if !math.IsInf(e, 0) {
+			edges[i] = e
+		}
+	}
+	return map[string]any{"Counts": h.Counts, "Buckets": edges}
 }
 
 // The longest pause is that of the collections since the tick before; the runtime
@@ -180,16 +210,6 @@ func TestCollectSideBySide(t *testing.T) {
 	}
 }
 
-func TestCheck(t *testing.T) {
-	for address, ok := range map[string]bool{
-		"http://127.0.0.1:6060/debug/vars": true, "https://app/debug/vars": true, "127.0.0.1:6060": false, "/debug/vars": false, "ftp://a/b": false, "http://": false, "\x00": false,
-	} {
-		if err := expvar.Check(address); (err == nil) != ok {
-			t.Errorf("%q: %v", address, err)
-		}
-	}
-}
-
 func FuzzParse(f *testing.F) {
 	stats, err := json.Marshal(map[string]any{"cmdline": []string{"app", "-password=x"}, "db": sql.DBStats{WaitCount: 3}})
 	if err != nil {
@@ -200,6 +220,9 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"\u001b[31m":{"OpenConnections":1,"InUse":1,"Idle":0,"WaitCount":1}}`))
 	f.Add([]byte(`{"memstats":{"HeapAlloc":1,"Mallocs":1,"PauseTotalNs":9,"NumGC":1e300,"PauseNs":[1,"x"]},"goroutines":7,"/a\u0000b:bytes":1}`))
 	f.Add([]byte(`[1`))
+	f.Add([]byte(`{"go":{"/sched/latencies:seconds":{"Counts":[0,1,2],"Buckets":[null,0,1,"+Inf"]}}}`))
+	f.Add([]byte(`{"/a:bytes":{"counts":[1e300,-1],"buckets":[1,1,0]},"/b:bytes":{"counts":[1],"buckets":[]}}`))
+	f.Add([]byte("{\n\"x\": ,\n\"y\": 1\n}\n"))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		found, err := expvar.Parse(body)
 		if err != nil && found != nil {
@@ -210,7 +233,7 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("%+v", x)
 			}
 			for _, v := range x.Values {
-				if strings.ContainsAny(v.Name, "\x1b\n\r\x00") || len([]rune(v.Name)) > 80 {
+				if strings.ContainsAny(v.Name, "\x1b\n\r\x00") || len([]rune(v.Name)) > 90 {
 					t.Errorf("%+v", v)
 				}
 			}

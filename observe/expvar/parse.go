@@ -1,6 +1,7 @@
 package expvar
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"runtime/metrics"
@@ -24,7 +25,8 @@ type Found struct {
 	Place  string // where it stands in the answer: "db", "pools.reader", "memstats"
 	Values []Value
 
-	pauses *pauses // of a MemStats
+	pauses     *pauses // of a MemStats
+	histograms []histogram
 }
 
 // A Value is one number of it.
@@ -140,6 +142,9 @@ func (p *pauses) since(before float64) (longest float64, ok bool) {
 func Parse(body []byte) ([]Found, error) {
 	var all any
 	if err := json.Unmarshal(body, &all); err != nil {
+		if name, ok := unmarshalled(body); ok {
+			return nil, &emptyError{name}
+		}
 		return nil, fmt.Errorf("no JSON: %w", err)
 	}
 	var s search
@@ -147,10 +152,36 @@ func Parse(body []byte) ([]Found, error) {
 	return s.out, nil
 }
 
+// An emptyError says that a variable has no value: package expvar writes nothing
+// where json.Marshal fails.
+type emptyError struct{ name string }
+
+func (e *emptyError) Error() string {
+	return fmt.Sprintf("no JSON: its variable %q has no value", e.name)
+}
+
+// Hint returns what to do.
+func (e *emptyError) Hint() string {
+	return "what it publishes cannot be JSON: infinite numbers, such as the outermost edges of a histogram, have to be null"
+}
+
+// unmarshalled returns the first variable without a value in an answer of package
+// expvar, which writes "name": VALUE, each on a line of its own.
+func unmarshalled(body []byte) (name string, ok bool) {
+	for line := range bytes.Lines(body) {
+		line = bytes.TrimRight(line, ",\r\n")
+		if key, ok := bytes.CutSuffix(line, []byte(`": `)); ok && bytes.HasPrefix(key, []byte{'"'}) {
+			return clean(string(key[1:])), true
+		}
+	}
+	return "", false
+}
+
 // A search goes through an answer.
 type search struct {
-	out     []Found
-	metrics int
+	out        []Found
+	metrics    int
+	histograms int
 }
 
 func (s *search) add(f Found) {
@@ -186,6 +217,11 @@ func (s *search) look(v any, at string, deep int) {
 			}
 			continue
 		}
+		if h, ok := s.histogram(k, o[k]); ok {
+			loose.histograms = append(loose.histograms, h)
+			loose.Values = append(loose.Values, Value{Name: h.name + ".count", Unit: "count", Kind: kasoku.Counter, Value: h.total()})
+			continue
+		}
 		below := k
 		if at != "" {
 			below = at + "." + k
@@ -197,7 +233,7 @@ func (s *search) look(v any, at string, deep int) {
 
 // loose returns a number that is known by its name alone.
 func (s *search) loose(name string, number float64) (Value, bool) {
-	if strings.HasPrefix(name, "/") && strings.Contains(name, ":") && s.metrics < mostMetrics {
+	if isMetric(name) && s.metrics < mostMetrics {
 		s.metrics++
 		return metric(clean(name), number), true
 	}
@@ -207,6 +243,22 @@ func (s *search) loose(name string, number float64) (Value, bool) {
 	}
 	return Value{}, false
 }
+
+// histogram returns one that stands under a name of runtime/metrics.
+func (s *search) histogram(name string, v any) (h histogram, ok bool) {
+	o, ok := v.(map[string]any)
+	if !ok || !isMetric(name) || s.histograms == mostHistograms {
+		return h, false
+	}
+	if h, ok = histogramOf(clean(name), o); ok {
+		s.histograms++
+	}
+	return h, ok
+}
+
+// isMetric reports whether a name is one of runtime/metrics, such as
+// /sched/latencies:seconds.
+func isMetric(name string) bool { return strings.HasPrefix(name, "/") && strings.Contains(name, ":") }
 
 // cumulative has the metrics of this program's own version of Go that only grow.
 var cumulative = sync.OnceValue(func() map[string]bool {

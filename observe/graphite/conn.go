@@ -14,7 +14,7 @@ import (
 	"github.com/kasoku/kasoku/whisper"
 )
 
-// mostAnswer bounds an answer of the cache, and one of the render API.
+// mostAnswer bounds an answer of the cache.
 const mostAnswer = 1 << 20
 
 // A Conn is a connection to the port where a carbon-cache or a go-carbon tells what

@@ -8,8 +8,9 @@
 // their times), or by a render API. Each value is kept once, at the tick that sees
 // it first.
 //
-// A cache that keeps up holds a value for less than a second, so the cache alone
-// shows about every second one; the files have all. Ticks without a new value are
+// A cache that keeps up holds a value for less than a second, go-carbon's for a tenth
+// of one: the cache alone shows every second value, or every tenth; the files have
+// all. Ticks without a new value are
 // no gap. Values that were there before the run are not of the run; a run that is
 // shorter than the servers' interval (CARBON_METRIC_INTERVAL, metric-interval) may
 // see none, which is a warning.
@@ -19,10 +20,11 @@
 // The instance is the server as it names itself, agents.HOST-a or relays.HOST-a; the
 // name is its own: updateOperations, cache.size, persister.committedPoints. All are
 // gauges: each is what the server counted since the value before. cpuUsage is a
-// ratio of one core, memUsage bytes, avgUpdateTime seconds, all else counts.
+// ratio of one core, memory and sizes are bytes, times seconds, all else counts.
 //
-// Sources: carbon/instrumentation.py and carbon/protocols.py of carbon 1.1;
-// go-carbon's README and cache/carbonlink.go; Graphite, "The Render URL API".
+// Sources: carbon/instrumentation.py and carbon/protocols.py of carbon 1.1; go-carbon
+// 0.18.0: carbon/collector.go, cache, persister, carbonserver; Graphite, "The Render
+// URL API".
 package graphite
 
 import (
@@ -178,17 +180,26 @@ func (s *Source) keep(f *kasoku.Frame, from place, metric string, p whisper.Poin
 	if !ok {
 		return
 	}
-	v, unit := p.Value, "count"
-	switch name {
-	case "cpuUsage":
-		v, unit = v/100, "ratio"
-	case "memUsage":
-		unit = "bytes"
-	case "avgUpdateTime":
-		unit = "s"
-	}
 	s.values++
-	f.Gauge(name, instance, unit, v)
+	unit, scale := unitOf(name)
+	f.Gauge(name, instance, unit, p.Value*scale)
+}
+
+// unitOf returns what a metric is told in, and by what it is multiplied for that.
+func unitOf(name string) (unit string, scale float64) {
+	switch last := name[strings.LastIndexByte(name, '.')+1:]; {
+	case last == "cpuUsage":
+		return "ratio", 0.01
+	case last == "memUsage", last == "alloc", last == "total_alloc", strings.HasSuffix(last, "_bytes"):
+		return "bytes", 1
+	case last == "avgUpdateTime", last == "queueWriteoutTime":
+		return "s", 1
+	case last == "queueBuildTimeMs":
+		return "s", 1e-3
+	case strings.HasSuffix(last, "_ns"):
+		return "s", 1e-9
+	}
+	return "count", 1
 }
 
 // split takes the name of a metric apart: carbon.agents.HOST-a.cache.size is
@@ -220,8 +231,13 @@ var own = []string{
 	markMetric, "cache.queues", "cache.queries", "cache.bulk_queries", "cache.overflow", "updateOperations", "committedPoints", "pointsPerUpdate",
 	"avgUpdateTime", "creates", "droppedCreates", "errors", "activeConnections", "metricsReceived", "blacklistMatches", "whitelistRejects",
 	"cpuUsage", "memUsage",
-	"cache.metrics", "cache.maxSize", "cache.notConfirmed", "cache.queueWriteoutTime", "persister.updateOperations", "persister.committedPoints",
-	"persister.pointsPerUpdate", "persister.created", "persister.throttledCreates", "persister.maxUpdatesPerSecond", "persister.workers",
+	"cache.metrics", "cache.maxSize", "cache.notConfirmed", "cache.queueBuildCount", "cache.queueBuildTimeMs", "cache.queueWriteoutTime",
+	"cache.droppedRealtimeIndex", "cache.tagsNormalizeErrors",
+	"persister.updateOperations", "persister.committedPoints", "persister.pointsPerUpdate", "persister.created", "persister.extended",
+	"persister.oooDiscardedPoints", "persister.throttledCreates", "persister.maxUpdatesPerSecond", "persister.workers",
+	"carbonserver.render_requests", "carbonserver.find_requests", "carbonserver.notfound", "carbonserver.query_cache_hit", "carbonserver.query_cache_miss",
+	"carbonserver.disk_requests", "carbonserver.disk_wait_time_ns", "carbonserver.points_returned", "carbonserver.metrics_known",
+	"carbonserver.throttled_creates", "carbonserver.alloc", "carbonserver.pause_ns", "carbonserver.rejected_too_many_requests",
 	"tcp.metricsReceived", "tcp.errors", "tcp.active", "udp.metricsReceived", "udp.errors", "pickle.metricsReceived", "pickle.errors", "pickle.active",
 	"runtime.GOMAXPROCS", "runtime.NumGoroutine",
 }

@@ -2,7 +2,6 @@ package graphite
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,12 +11,16 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	api "github.com/kasoku/kasoku/graphite"
 	"github.com/kasoku/kasoku/whisper"
 )
 
 // renderEvery is how often the render API is asked: it reads the files anew each
 // time, for values that come once a minute.
 const renderEvery = 10 * time.Second
+
+// mostRendered bounds an answer: five minutes of mostSeries by the second.
+const mostRendered = 4 << 20
 
 func checkURL(address string) error {
 	u, err := url.Parse(address)
@@ -55,14 +58,15 @@ func (s *Source) render(ctx context.Context, f *kasoku.Frame) error {
 	if err != nil {
 		return fmt.Errorf("graphite's render API: %w", err)
 	}
-	found, err := ParseRender(body)
+	found, err := api.ParseRender(body)
 	if err != nil {
 		return fmt.Errorf("graphite's render API: %w", err)
 	}
 	s.nextAsk = now.Add(renderEvery)
 	for _, x := range found {
-		if s.wanted(x.Metric) {
-			s.keep(f, inRender, x.Metric, x.Last)
+		if n := len(x.Points); n > 0 && s.wanted(x.Target) {
+			last := x.Points[n-1]
+			s.keep(f, inRender, x.Target, whisper.Point{Time: last.Time, Value: last.Value})
 		}
 	}
 	return nil
@@ -86,40 +90,9 @@ func (s *Source) fetch(ctx context.Context, address string) (body []byte, err er
 	if res.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("answered %s", res.Status)
 	}
-	body, err = io.ReadAll(io.LimitReader(res.Body, mostAnswer+1))
-	if err == nil && len(body) > mostAnswer {
-		err = fmt.Errorf("answered more than %d bytes", mostAnswer)
+	body, err = io.ReadAll(io.LimitReader(res.Body, mostRendered+1))
+	if err == nil && len(body) > mostRendered {
+		err = fmt.Errorf("answered more than %d bytes", mostRendered)
 	}
 	return body, err
-}
-
-// A Rendered is the newest value of a series.
-type Rendered struct {
-	Metric string
-	Last   whisper.Point
-}
-
-// ParseRender reads an answer of the render API in JSON and returns the newest value
-// of each series that has one:
-//
-//	[{"target": "carbon.agents.a.cpuUsage", "datapoints": [[0.5, 1763700000], [null, 1763700060]]}]
-func ParseRender(body []byte) ([]Rendered, error) {
-	var all []struct {
-		Target     string        `json:"target"`
-		Datapoints [][2]*float64 `json:"datapoints"`
-	}
-	if err := json.Unmarshal(body, &all); err != nil {
-		return nil, fmt.Errorf("no answer in JSON: %w", err)
-	}
-	var out []Rendered
-	for _, x := range all {
-		for i := len(x.Datapoints) - 1; i >= 0; i-- {
-			v, at := x.Datapoints[i][0], x.Datapoints[i][1]
-			if v != nil && at != nil && *at >= 0 && *at < 1<<32 {
-				out = append(out, Rendered{x.Target, whisper.Point{Time: int64(*at), Value: *v}})
-				break
-			}
-		}
-	}
-	return out, nil
 }

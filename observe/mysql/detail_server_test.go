@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/mysqlflags"
@@ -73,6 +75,11 @@ func TestDetail_Server(t *testing.T) {
 		defer r.Close()
 		if cut, _, err := r.ActiveDigests(t.Context(), 0, 1); err != nil || len(cut.Classes) != 1 || cut.Cut < 2 {
 			t.Errorf("%+v, %v", cut, err)
+		}
+		if all, _, err := r.ActiveDigests(t.Context(), time.Minute, 100); err != nil || len(all.Classes) < 3 || slices.ContainsFunc(all.Classes, func(c mysqlread.DigestCount) bool {
+			return strings.HasPrefix(c.Text, "INSERT INTO") && !c.New
+		}) {
+			t.Errorf("%+v, %v", all, err)
 		}
 		if again := samples(t, d.Digests); len(again) != 0 {
 			t.Errorf("read again at once: %v", again)

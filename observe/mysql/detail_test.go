@@ -169,7 +169,7 @@ func TestDigests(t *testing.T) {
 	})
 }
 
-// A class that joins a series counts from then on; one that missed a cut answer has
+// A class that joins a series counts from then on, a new one all that it did; one that missed a cut answer has
 // no value.
 func TestDigests_JoinAndCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -195,6 +195,13 @@ func TestDigests_JoinAndCut(t *testing.T) {
 		f("calls x=10, time x=10, dropped=7", 7, count("a", "X", 7), count("b", "X", 1003))
 		f("calls y=2, time y=2, dropped=7", 7, count("a", "Y", 2))
 		f("calls x=9, time x=9, calls y=2, time y=2, dropped=0", 0, count("a", "X", 7), count("b", "X", 2)) // b anew
+		fresh := count("c", "X", 30)                                                                        // on the server since the last reading: all of it is new
+		fresh.New = true
+		f("calls x=39, time x=39, calls y=2, time y=2, dropped=0", 0, fresh)
+		f("dropped=3", 3, fresh)
+		late := count("d", "X", 500) // perhaps it ran before, and was cut off
+		late.New = true
+		f("calls x=40, time x=40, calls y=2, time y=2, dropped=0", 0, late, count("c", "X", 31))
 	})
 }
 

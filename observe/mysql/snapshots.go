@@ -30,15 +30,18 @@ const (
 //
 // A class has series from the moment on in which it is first seen: at the start
 // those with most time, later those that run, a hundred in all; "dropped" is how
-// many more were active. When more were active than are read, those that were not
-// read have no value at that tick. Classes with one text share series; one that joins
-// counts from then on. "lost" counts the statements that the server has in no class,
+// many more were active. A series that begins later holds all that its class did, but
+// differences know only what came after its first value. When more were active than are read, those that were not
+// read have no value at that tick. Classes with one text share series. One that joins
+// counts from then on, but all that it did if it is new on the server since the last
+// reading. "lost" counts the statements that the server has in no class,
 // for its own table is full.
 type Digests struct {
 	part
 	shape   Shape
 	classes map[mysqlread.DigestKey]*class
 	series  []digestSeries
+	cut     bool // more classes were active at the last reading than were read
 }
 
 // A class is one of the server's, with its last counts.
@@ -72,7 +75,8 @@ func (s *Digests) Collect(ctx context.Context, f *kasoku.Frame) error {
 			return snapshotEvery, err
 		}
 		dropped := s.take(got.Classes) + int(got.Cut)
-		s.emit(f, got.Cut > 0)
+		s.cut = got.Cut > 0
+		s.emit(f)
 		f.Counter("lost", "", "count", float64(got.Lost))
 		f.Gauge("dropped", "", "count", float64(dropped))
 		return snapshotEvery, nil
@@ -94,7 +98,7 @@ func (s *Digests) take(all []mysqlread.DigestCount) (dropped int) {
 				continue
 			}
 			known = &class{series: i}
-			if i < before {
+			if i < before && (!c.New || s.cut) {
 				known.base = c
 			}
 			s.classes[c.Key] = known
@@ -147,7 +151,7 @@ func shortenTo(text, id string) string {
 
 // emit appends the sums of each series. A class that was not read was idle, unless
 // the answer was cut.
-func (s *Digests) emit(f *kasoku.Frame, cut bool) {
+func (s *Digests) emit(f *kasoku.Frame) {
 	for i := range s.series {
 		s.series[i] = digestSeries{name: s.series[i].name}
 	}
@@ -157,7 +161,7 @@ func (s *Digests) emit(f *kasoku.Frame, cut bool) {
 		x.time += c.now.Total - c.base.Total
 		x.examined += c.now.RowsExamined - c.base.RowsExamined
 		x.sent += c.now.RowsSent - c.base.RowsSent
-		x.missed = x.missed || cut && !c.read
+		x.missed = x.missed || s.cut && !c.read
 	}
 	for i := range s.series {
 		x := &s.series[i]

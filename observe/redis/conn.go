@@ -3,33 +3,19 @@ package redis
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
-
-// A Server says where a Redis is and how to get in.
-type Server struct {
-	Address  string // host:port, or the path of a Unix socket
-	User     string // of Redis 6 and later; empty: the default one
-	Password string // empty: none is sent
-}
-
-// CheckAddress says why an address is none, nil when it is one.
-func CheckAddress(address string) error {
-	if strings.HasPrefix(address, "/") {
-		return nil
-	}
-	if _, port, err := net.SplitHostPort(address); err != nil || port == "" {
-		return fmt.Errorf("%q: want host:port or the path of a socket", address)
-	}
-	return nil
-}
 
 const (
 	mostBytes = 1 << 20 // of an answer; INFO has 6 kB
@@ -54,14 +40,9 @@ func (e *RefusedError) Error() string { return fmt.Sprintf("redis: it answers %q
 
 // Dial connects and, with a password, authenticates.
 func Dial(ctx context.Context, s Server) (*Conn, error) {
-	network := "tcp"
-	if strings.HasPrefix(s.Address, "/") {
-		network = "unix"
-	}
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, network, s.Address)
+	conn, err := s.connect(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("redis does not answer: %w", err)
+		return nil, err
 	}
 	c := &Conn{conn: conn, r: bufio.NewReaderSize(conn, mostLine)}
 	if s.Password != "" {
@@ -101,8 +82,15 @@ func (c *Conn) Do(ctx context.Context, command string, args ...string) ([]byte, 
 		c.add(a)
 	}
 	_, err := c.conn.Write(c.out)
-	if err == nil {
-		c.body, err = readReply(c.r, c.body)
+	if _, over := c.conn.(*tls.Conn); err == nil || over {
+		// A server that refuses this client's certificate says so after the handshake,
+		// and ends the connection: what it said is there though nothing can be written
+		// (RFC 8446, 4.4.2.4).
+		var read error
+		c.body, read = readReply(c.r, c.body)
+		if err == nil || read != nil && strings.Contains(read.Error(), "tls: ") {
+			err = read
+		}
 	}
 	if err == nil || errors.As(err, new(*RefusedError)) {
 		return c.body, err
@@ -180,26 +168,58 @@ func (e *hintedError) Unwrap() error { return e.error }
 // Hint returns what to do.
 func (e *hintedError) Hint() string { return e.hint }
 
-// hinted adds what to do about an answer that the password makes.
+// hinted adds what to do about an answer that the password makes, or TLS.
 func hinted(err error) error {
 	var refused *RefusedError
-	if !errors.As(err, &refused) {
-		return err
-	}
-	word, _, _ := strings.Cut(refused.Text, " ")
 	hint := ""
-	switch {
-	case word == "NOAUTH":
-		hint = "put the password into an environment variable and name it: [redis] password_env"
-	case word == "WRONGPASS" || strings.Contains(refused.Text, "invalid password"):
-		hint = "the variable that [redis] password_env names holds another password"
-	case word == "NOPERM":
-		hint = "let the user ask: ACL SETUSER NAME +info +slowlog|len"
-	case word == "DENIED":
-		hint = "protected mode: reach it over loopback, or give it a password"
+	if errors.As(err, &refused) {
+		hint = refusedHint(refused.Text)
+	} else {
+		hint = tlsHint(err)
 	}
 	if hint == "" {
 		return err
 	}
 	return &hintedError{err, hint}
+}
+
+func refusedHint(text string) string {
+	word, _, _ := strings.Cut(text, " ")
+	switch {
+	case word == "NOAUTH":
+		return "put the password into an environment variable and name it: [redis] password_env"
+	case word == "WRONGPASS" || strings.Contains(text, "invalid password"):
+		return "the variable that [redis] password_env names holds another password"
+	case word == "NOPERM":
+		return "let the user ask: ACL SETUSER NAME +info +slowlog|len"
+	case word == "DENIED":
+		return "protected mode: reach it over loopback, or give it a password"
+	}
+	return ""
+}
+
+// tlsHint says what to do when one side speaks TLS and the other does not, or the
+// certificates do not please.
+func tlsHint(err error) string {
+	var name x509.HostnameError
+	switch {
+	case errors.As(err, new(x509.UnknownAuthorityError)):
+		return "name the certificate of its authority: [redis] cacert = '/etc/redis/ca.crt'"
+	case errors.As(err, &name):
+		return fmt.Sprintf("its certificate is for %.200q: [redis] sni says which of them to expect", append(slices.Clone(name.Certificate.DNSNames), addresses(name.Certificate)...))
+	case errors.As(err, new(tls.RecordHeaderError)):
+		return "it does not speak TLS here: address = 'redis://…'"
+	case strings.Contains(err.Error(), "tls: certificate required"), strings.Contains(err.Error(), "remote error: tls: handshake failure"):
+		return "it wants a certificate of its clients: [redis] cert and key"
+	case errors.Is(err, syscall.ECONNRESET):
+		return "does it speak TLS there? address = 'rediss://…'"
+	}
+	return ""
+}
+
+func addresses(c *x509.Certificate) (out []string) {
+	for _, ip := range c.IPAddresses {
+		out = append(out, ip.String())
+	}
+	return out
 }

@@ -10,6 +10,9 @@
 // reason. Counters start at zero when the server is restarted, or is told CONFIG
 // RESETSTAT. The commands of this source are in the numbers: two a tick.
 //
+// An address that begins with rediss:// is asked over TLS, with the files that
+// redis-cli takes.
+//
 // # Units and clock
 //
 // Names are Redis's own, but values are in base units: memory in bytes, and what
@@ -17,7 +20,7 @@
 // databases (db0) for keys and expires, and commands for cmdstat.
 //
 // Sources: Redis, "INFO", "SLOWLOG LEN", "AUTH" and "Redis serialization protocol
-// specification" (RESP2).
+// specification" (RESP2), "TLS Support".
 package redis
 
 import (
@@ -109,8 +112,8 @@ type Source struct {
 
 // New returns a source. It connects at the first Collect.
 func New(o Options) (*Source, error) {
-	if err := CheckAddress(o.Address); err != nil {
-		return nil, fmt.Errorf("redis: address: %w", err)
+	if err := o.check(); err != nil {
+		return nil, err
 	}
 	return &Source{o: o, names: names{}}, nil
 }

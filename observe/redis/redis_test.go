@@ -212,19 +212,6 @@ func TestCollect_Cancelled(t *testing.T) {
 	}
 }
 
-func TestCheckAddress(t *testing.T) {
-	for _, good := range []string{"127.0.0.1:6379", "[::1]:6379", "/run/redis.sock"} {
-		if err := CheckAddress(good); err != nil {
-			t.Error(err)
-		}
-	}
-	for _, bad := range []string{"", "localhost", "a:", "redis://x:1/"} {
-		if err := CheckAddress(bad); err == nil {
-			t.Errorf("%q is taken", bad)
-		}
-	}
-}
-
 func FuzzReadReply(f *testing.F) {
 	for _, s := range []string{"+OK\r\n", ":12\r\n", "-ERR x\r\n", "$3\r\nabc\r\n", "$-1\r\n", "*1\r\n", "$3\r\nab"} {
 		f.Add(s)

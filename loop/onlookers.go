@@ -1,0 +1,186 @@
+package loop
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/kasoku/kasoku"
+)
+
+// Names of the files by which watchers are found by loads of the same user.
+const (
+	listenerPrefix = "listen-"
+	listenerSuffix = ".load"
+)
+
+// meetDir is the directory of these files, which only this user may enter. It is there
+// as long as a file is in it.
+func meetDir() string {
+	return filepath.Join(os.TempDir(), "kasoku-"+strconv.Itoa(os.Getuid()))
+}
+
+// own returns an error when somebody else may write into the directory.
+func own(dir string) error {
+	var st unix.Stat_t
+	if err := unix.Lstat(dir, &st); err != nil {
+		return fmt.Errorf("look at %s: %w", dir, err)
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR || int(st.Uid) != os.Getuid() || st.Mode&0o077 != 0 {
+		return fmt.Errorf("%s: not a directory of this user alone", dir)
+	}
+	return nil
+}
+
+// leave makes this process's file, and returns its path and what takes it away again.
+func leave(prefix, suffix, text string) (path string, over func() error, err error) {
+	dir := meetDir()
+	path = filepath.Join(dir, prefix+strconv.Itoa(os.Getpid())+suffix)
+	for range 3 { // who takes the last file away takes the directory too
+		if err = os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+			return "", nil, err
+		}
+		if err = own(dir); err == nil {
+			err = os.WriteFile(path, []byte(text), 0o600)
+		}
+		if !errors.Is(err, os.ErrNotExist) {
+			break
+		}
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	return path, func() error {
+		err := os.Remove(path)
+		_ = os.Remove(dir) // stays while there is another file in it
+		return err
+	}, nil
+}
+
+// Listen makes a file into which the loads of this user hand their seconds over when
+// no recording asks for them, those that have begun before too. What it returns beside
+// the path removes it at the end.
+func Listen() (path string, over func() error, err error) {
+	path, over, err = leave(listenerPrefix, listenerSuffix, "")
+	if err != nil {
+		return "", nil, fmt.Errorf("listen for loads: %w", err)
+	}
+	return path, over, nil
+}
+
+// Listeners returns the files of processes that listen now, and removes those of
+// processes that are gone.
+func Listeners() []string { return ofProcesses(listenerPrefix, listenerSuffix) }
+
+// ofProcesses returns the files of living processes whose names begin and end so, and
+// removes those of processes that are gone.
+func ofProcesses(prefix, suffix string) []string {
+	dir := meetDir()
+	if own(dir) != nil {
+		return nil // nobody has left any there
+	}
+	found, _ := filepath.Glob(filepath.Join(dir, prefix+"*"+suffix))
+	return slices.DeleteFunc(found, func(path string) bool {
+		name := filepath.Base(path)
+		pid, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(name, prefix), suffix))
+		if err == nil && !errors.Is(unix.Kill(pid, 0), unix.ESRCH) {
+			return false
+		}
+		_ = os.Remove(path) // left by a process that was killed
+		_ = os.Remove(dir)
+		return true
+	})
+}
+
+// Onlookers are the processes of this user that listen for loads, see [Listen]: those
+// that listen when a load begins, and those that begin to meanwhile. Not for
+// concurrent use.
+type Onlookers struct {
+	start time.Time
+	hands map[string]*onlooker // by the file of each
+	now   func() time.Time
+}
+
+// An onlooker gets what is counted in whole seconds from the one on in which it was
+// seen first: of those before it could get a part alone.
+type onlooker struct {
+	*HandoverWriter
+	from int
+}
+
+// NewOnlookers returns those of a load that begins then, on the monotonic clock.
+func NewOnlookers(start time.Time) *Onlookers {
+	return &Onlookers{start: start, hands: map[string]*onlooker{}, now: time.Now}
+}
+
+// Look looks who listens now, and reports whether anybody does. What is counted is to
+// be kept from then on.
+func (o *Onlookers) Look() bool {
+	listen := Listeners()
+	maps.DeleteFunc(o.hands, func(path string, _ *onlooker) bool { return !slices.Contains(listen, path) })
+	for _, path := range listen {
+		if o.hands[path] != nil {
+			continue
+		}
+		w, err := NewHandover(path, o.start)
+		if err != nil {
+			continue // without that clock no listener can place a load
+		}
+		since := o.now().Sub(o.start)
+		one := &onlooker{HandoverWriter: w}
+		if since >= time.Second/2 { // it was not there when the load began
+			one.from = int(since/time.Second) + 1
+		}
+		o.hands[path] = one
+	}
+	return len(o.hands) > 0
+}
+
+// Write hands a record over to those whom Look found. What cannot be written to one
+// that goes away meanwhile is lost to it alone.
+func (o *Onlookers) Write(h Handover) {
+	for _, one := range o.hands {
+		part := h
+		part.Seconds = slices.DeleteFunc(slices.Clone(h.Seconds), func(s kasoku.LoadSecond) bool { return s.Second < one.from })
+		_ = one.HandoverWriter.Write(part)
+	}
+}
+
+// Names of the files by which runs that are recorded now are found.
+const (
+	recordingPrefix = "record-"
+	recordingSuffix = ".run"
+)
+
+// announce lets others of this user find the run's file while it is recorded, until
+// the function that it returns is called. A run that cannot be announced is recorded
+// nevertheless.
+func announce(path string) (over func()) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return func() {}
+	}
+	_, take, err := leave(recordingPrefix, recordingSuffix, path)
+	if err != nil {
+		return func() {}
+	}
+	return func() { _ = take() }
+}
+
+// Recordings returns the files of the runs that processes of this user record now.
+func Recordings() (paths []string) {
+	for _, name := range ofProcesses(recordingPrefix, recordingSuffix) {
+		if b, err := os.ReadFile(name); err == nil && len(b) > 0 {
+			paths = append(paths, string(b))
+		}
+	}
+	return paths
+}
