@@ -50,7 +50,7 @@ lint: ## golangci-lint with the pinned version
 
 .PHONY: race
 race: ## quick tests under the race detector (needs a C compiler)
-	CGO_ENABLED=1 $(GO) test -short -race ./...
+	CGO_ENABLED=1 $(GO) test -short -race -timeout 30m ./...
 
 .PHONY: fuzz
 fuzz: ## fuzz every parser for FUZZTIME each

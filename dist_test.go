@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"debug/elf"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"os"
@@ -14,15 +15,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku/internal/agenttest"
 )
 
 // TestGoReleaser: its configuration builds each program.
 func TestGoReleaser(t *testing.T) {
 	config := string(readFile(t, ".goreleaser.yaml"))
-	programs, err := filepath.Glob("cmd/*/main.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	programs := programs(t)
 	for _, p := range programs {
 		name := filepath.Base(filepath.Dir(p))
 		if !strings.Contains(config, fmt.Sprintf("    id: %s\n    main: ./cmd/%[1]s\n    binary: %[1]s\n", name)) {
@@ -34,50 +35,69 @@ func TestGoReleaser(t *testing.T) {
 	}
 }
 
-// TestDist looks at the archives that tools/dist has made in $KASOKU_DIST: that the
-// agent's installer finds what it looks for, and that it runs where it says.
+// version is what the archives of TestDist say they are.
+const version = "9.8.7"
+
+// TestDist makes the archives of a release, or takes those in $KASOKU_DIST, and looks
+// at them: that the agent's installer finds what it looks for, and that it runs where
+// it says.
 func TestDist(t *testing.T) {
 	dir := os.Getenv("KASOKU_DIST")
+	if dir == "" && testing.Short() {
+		t.Skip("-short: compiles everything for another architecture")
+	}
+	want := ""
 	if dir == "" {
-		t.Skip("no archives to look at: make dist")
+		dir, want = filepath.Join(t.TempDir(), "dist"), version
+		build := exec.CommandContext(t.Context(), "tools/dist", dir)
+		build.Env = append(os.Environ(), "VERSION=v"+version)
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
 	}
-	programs, err := filepath.Glob("cmd/*/main.go")
-	if err != nil {
-		t.Fatal(err)
+	names := []string{"LICENSE", "README.ja.md", "README.md"}
+	for _, p := range programs(t) {
+		names = append(names, filepath.Base(filepath.Dir(p)))
 	}
-	want := []string{"LICENSE", "README.ja.md", "README.md"}
-	for _, p := range programs {
-		want = append(want, filepath.Base(filepath.Dir(p)))
-	}
-	slices.Sort(want)
+	slices.Sort(names)
 	var sums bytes.Buffer
-	for arch, machine := range map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64} {
-		content := readFile(t, filepath.Join(dir, "kasoku_linux_"+arch+".zip"))
+	for _, arch := range []string{"amd64", "arm64"} {
+		name := "kasoku_linux_" + arch + ".zip"
+		content := readFile(t, filepath.Join(dir, name))
+		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(content), name)
 		archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		var names []string
+		var got []string
 		for _, f := range archive.File {
-			names = append(names, f.Name)
-			checkFile(t, arch, machine, f)
+			got = append(got, f.Name)
+			if path := checkFile(t, arch, f); path != "" {
+				runProgram(t, arch, path, want)
+			}
 		}
-		if !slices.Equal(names, want) {
-			t.Errorf("%s holds %q, want %q", arch, names, want)
+		if !slices.Equal(got, names) {
+			t.Errorf("%s holds %q, want %q", arch, got, names)
 		}
-	}
-	for _, arch := range []string{"amd64", "arm64"} {
-		name := "kasoku_linux_" + arch + ".zip"
-		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(readFile(t, filepath.Join(dir, name))), name)
 	}
 	if got := readFile(t, filepath.Join(dir, "SHA256SUMS")); !bytes.Equal(got, sums.Bytes()) {
 		t.Errorf("SHA256SUMS is\n%swant\n%s", got, &sums)
 	}
 }
 
+// programs are the main files of all programs.
+func programs(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("cmd/*/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
 // checkFile looks at one file of an archive: its bits, its architecture, that it
-// needs no loader, and that it starts where this machine can start it.
-func checkFile(t *testing.T, arch string, machine elf.Machine, f *zip.File) {
+// needs no loader. It returns where it has put a program.
+func checkFile(t *testing.T, arch string, f *zip.File) (path string) {
 	t.Helper()
 	isProgram := f.Name == "kasoku" || strings.HasPrefix(f.Name, "mackerel-plugin-") || strings.HasPrefix(f.Name, "check-")
 	mode := os.FileMode(0o644)
@@ -88,7 +108,7 @@ func checkFile(t *testing.T, arch string, machine elf.Machine, f *zip.File) {
 		t.Errorf("%s: %s has the mode %v, want %v", arch, f.Name, f.Mode(), mode)
 	}
 	if !isProgram {
-		return
+		return ""
 	}
 	r, err := f.Open()
 	if err != nil {
@@ -103,7 +123,7 @@ func checkFile(t *testing.T, arch string, machine elf.Machine, f *zip.File) {
 	if err != nil {
 		t.Fatalf("%s: %s: %v", arch, f.Name, err)
 	}
-	if program.Machine != machine {
+	if want := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}[arch]; program.Machine != want {
 		t.Errorf("%s: %s is for %v", arch, f.Name, program.Machine)
 	}
 	for _, p := range program.Progs {
@@ -111,17 +131,72 @@ func checkFile(t *testing.T, arch string, machine elf.Machine, f *zip.File) {
 			t.Errorf("%s: %s is not static", arch, f.Name)
 		}
 	}
-	if arch != runtime.GOARCH {
-		return
-	}
-	path := filepath.Join(t.TempDir(), f.Name)
+	path = filepath.Join(t.TempDir(), f.Name)
 	if err := os.WriteFile(path, content, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), path, "--version").CombinedOutput()
-	if f.Name != "kasoku" && (err != nil || !strings.HasPrefix(string(out), f.Name+"-")) {
-		t.Errorf("%s --version: %v, %s", f.Name, err, out)
+	return path
+}
+
+// runProgram runs a program of an architecture where this machine can: its own, and
+// arm64 where QEMU's program for it is.
+func runProgram(t *testing.T, arch, path, version string) {
+	t.Helper()
+	argv := []string{path}
+	if arch != runtime.GOARCH {
+		qemu, err := exec.LookPath(map[string]string{"arm64": "qemu-aarch64-static", "amd64": "qemu-x86_64-static"}[arch])
+		if err != nil {
+			t.Logf("%s is not run: %v", filepath.Base(path), err)
+			return
+		}
+		argv = []string{qemu, path}
 	}
+	name, agent := filepath.Base(path), agenttest.New(t)
+	ask, begin := "--version", name+"-"+version
+	if name == "kasoku" {
+		ask, begin = "version", "kasoku "+version
+	}
+	out, err := exec.CommandContext(t.Context(), argv[0], append(argv[1:], ask)...).CombinedOutput()
+	if err != nil || !strings.HasPrefix(string(out), begin) || !strings.Contains(string(out), "linux/"+arch) {
+		t.Errorf("%s: %s %s: %v, %s", arch, name, ask, err, out)
+	}
+	switch name {
+	case "mackerel-plugin-command-status":
+		argv = append(argv, "-n", "x", "--", "true")
+	case "mackerel-plugin-linux-process-status":
+		argv = append(argv, "-p", fmt.Sprint(os.Getpid()), "--key-prefix", "x")
+	case "mackerel-plugin-maxcpu":
+		argv = append(argv, "-s", filepath.Join(agent.WorkDir, "none"))
+	case "mackerel-plugin-mysql", "mackerel-plugin-mysql-lite":
+	case "check-lastlog":
+		users, log := lastLogins(t, arch)
+		if status, message, _ := agent.Check(t, append(argv, "--passwd-file", users, "--lastlog-file", log)...); status != agenttest.Critical || !strings.HasSuffix(message, " alice(129 days)") {
+			t.Errorf("%s: check-lastlog: %s %q", arch, status, message)
+		}
+		return
+	default:
+		return
+	}
+	if defs, _ := agent.Definitions(t, argv...); len(defs) == 0 {
+		t.Errorf("%s: %s: no graphs", arch, name)
+	}
+}
+
+// lastLogins writes a user who logged in 129 days ago, and the log of logins as an
+// architecture has it: of a length that records of either size fill.
+func lastLogins(t *testing.T, arch string) (users, log string) {
+	t.Helper()
+	size := map[string]int{"amd64": 292, "arm64": 296}[arch]
+	records := make([]byte, 292*296*4)
+	binary.LittleEndian.PutUint32(records[1000*size:], uint32(time.Now().AddDate(0, 0, -129).Unix()))
+	dir := t.TempDir()
+	users, log = filepath.Join(dir, "passwd"), filepath.Join(dir, "lastlog")
+	for path, content := range map[string][]byte{users: []byte("alice:x:1000:1000::/:/bin/sh\n"), log: records} {
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return users, log
 }
 
 func readFile(t *testing.T, path string) []byte {

@@ -58,7 +58,7 @@ type options struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	code := run(ctx, os.Args[1:], env{os.Stdout, os.Stderr, os.Getenv})
 	stop()
 	os.Exit(code)
@@ -76,6 +76,8 @@ func run(ctx context.Context, args []string, e env) int {
 		return code
 	case len(words) == 0:
 		return check.Exit(e.stdout, check.New(name, check.Unknown, "no command; %s --help", name))
+	case o.Timeout <= 0:
+		return check.Exit(e.stdout, check.New(name, check.Unknown, "--timeout %s: no time to run in", o.Timeout))
 	case o.After < 1:
 		return check.Exit(e.stdout, check.New(name, check.Unknown, "--after %d: less than 1", o.After))
 	}

@@ -134,6 +134,7 @@ func TestMistakes(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
 		{"", "no command; check-command-status --help"},
 		{"--after 0 -- true", "--after 0: less than 1"},
+		{"--timeout 0 -- true", "--timeout 0s: no time to run in"},
 		{"--after x -- true", "bad command line, see stderr"},
 	} {
 		var out, errs bytes.Buffer

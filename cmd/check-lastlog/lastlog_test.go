@@ -5,7 +5,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -159,6 +161,7 @@ alice            pts/0    2001:db8::1                                Tue Nov  3 
 bob              tty1                                                Sun Dec 31 23:59:59 +0900 2023
 verylongusername_of_thirty-2chars pts/1    host name                                  Fri Nov 20 07:12:01 +0000 2026
 eve                                                                  **Never logged in**
+odd              tty1                                                (unknown)
 `
 
 // TestDatabase asks a program that prints as util-linux's lastlog2 does.
@@ -176,12 +179,66 @@ func TestDatabase(t *testing.T) {
 		"bob":                               time.Date(2023, 12, 31, 14, 59, 59, 0, time.UTC).Unix(),
 		"verylongusername_of_thirty-2chars": time.Date(2026, 11, 20, 7, 12, 1, 0, time.UTC).Unix(),
 		"eve":                               0,
+		"odd":                               0,
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
+	for name, wantErr := range map[string]bool{"alice": false, "odd": true} {
+		if _, err := (database{program: program, file: "/db"}).lastLogins(t.Context(), []user{{name: name}}); (err != nil) != wantErr {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 	if _, err := (database{program: program, file: "/other"}).lastLogins(t.Context(), nil); err == nil {
 		t.Error("a command that fails is no error")
+	}
+}
+
+// TestOutput reads what lastlog2 of util-linux 2.41.5 printed of a database with
+// entries that it never has and some that it should not have.
+func TestOutput(t *testing.T) {
+	out, err := os.ReadFile("testdata/lastlog2-2.41.5.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	logins, odd := parseLastlog2(out)
+	for name, want := range map[string]int64{
+		"alice": 1784103400, "averyveryverylongusername32charsx": 1790151400, "dot.name$": 1700000000, "hostlong": 1795249000,
+		"neg": -5, "never": 0, "null": 1700000000, "old": 1, "y2038": 3000000000, "日本": 1700000000, "root": 1795249000,
+	} {
+		if at, ok := logins[name]; !ok || at != want || odd[name] != "" {
+			t.Errorf("%s: %d, %t, odd %q; want %d", name, at, ok, odd[name], want)
+		}
+	}
+	for name, want := range map[string]string{"evil": "ssh      x", "far": "3170843", "toofar": "(unknown)", "badtime": "'abc'"} {
+		if !strings.HasSuffix(odd[name], want) {
+			t.Errorf("%s: odd %q, want %q", name, odd[name], want)
+		}
+	}
+	if _, odd := parseLastlog2([]byte("mallory tty1 x\nmallory pts/0 - Thu Nov 21 00:00:00 +0000 2030\n")); odd["mallory"] == "" {
+		t.Error("a host with a newline makes a login")
+	}
+}
+
+// TestLastlog2 asks the real command, which Debian has from 13 on.
+func TestLastlog2(t *testing.T) {
+	program, err := exec.LookPath("lastlog2")
+	if err != nil {
+		t.Skip(err)
+	}
+	file := filepath.Join(t.TempDir(), "lastlog2.db")
+	at := time.Now().Add(-61 * 24 * time.Hour)
+	size := int64(record32)
+	if runtime.GOARCH == "arm64" {
+		size = record64
+	}
+	log := write(t, "lastlog", string(records(size-32-256, time.Now(), map[int64]int64{0: 61})))
+	if out, err := exec.CommandContext(t.Context(), program, "--database", file, "--import", log).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	got, err := database{program: program, file: file}.lastLogins(t.Context(), []user{{name: "root"}})
+	if err != nil || len(got) != 1 || max(got["root"]-at.Unix(), at.Unix()-got["root"]) > 60 {
+		t.Errorf("%v, %v, want root at %d", got, err, at.Unix())
 	}
 }
 
@@ -189,13 +246,16 @@ func FuzzParseLastlog2(f *testing.F) {
 	f.Add([]byte(lastlog2Output))
 	f.Add([]byte("\n\nroot **Never logged in**"))
 	f.Add([]byte("x Mon Feb 31 25:00:00 +0000 2026\n"))
+	f.Add([]byte("Error: \nUsername Latest\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got, err := parseLastlog2(data)
-		if err != nil && got != nil {
-			t.Error("an error and a result")
-		}
-		if len(got) > bytes.Count(data, []byte("\n"))+1 {
+		logins, odd := parseLastlog2(data)
+		if len(logins) > bytes.Count(data, []byte("\n"))+1 {
 			t.Error("more users than lines")
+		}
+		for name := range odd {
+			if _, ok := logins[name]; !ok {
+				t.Errorf("an odd line of nobody: %q", name)
+			}
 		}
 	})
 }

@@ -51,7 +51,11 @@ func run(args []string, stdout, stderr io.Writer, _ func(string) string) int {
 		return check.Exit(stdout, check.New(name, check.Critical, "no connection is left: %v", err))
 	}
 	if err != nil {
-		return check.Exit(stdout, check.New(name, check.Unknown, "%s", program.Explanation(err)))
+		text := program.Explanation(err)
+		for _, note := range mysqlflags.Notes(o.MyOpts) {
+			text += "; " + note
+		}
+		return check.Exit(stdout, check.New(name, check.Unknown, "%s", text))
 	}
 	return check.Exit(stdout, o.judge(use))
 }

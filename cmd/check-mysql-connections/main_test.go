@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -61,8 +63,12 @@ func TestNoServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := newCaller(t).call(t, "-H", "127.0.0.1", "-p", fmt.Sprint(port), "-u", "nobody")
-	if !strings.HasPrefix(got, "UNKNOWN: ") || !strings.Contains(got, "connection refused") || strings.Contains(got, "\n") {
+	file := filepath.Join(t.TempDir(), "my.cnf")
+	if err := os.WriteFile(file, fmt.Appendf(nil, "!include /no/such.cnf\n[client]\nhost=127.0.0.1\nport=%d\n", port), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := newCaller(t).call(t, "--defaults-extra-file", file, "-u", "nobody")
+	if !strings.HasPrefix(got, "UNKNOWN: ") || !strings.Contains(got, "connection refused") || strings.Contains(got, "\n") || !strings.Contains(got, "my.cnf:1: option file: open /no/such.cnf") {
 		t.Errorf("%q", got)
 	}
 }

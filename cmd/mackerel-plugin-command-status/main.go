@@ -36,15 +36,18 @@ type env struct {
 	getenv         func(string) string
 }
 
+// The default timeout lies below the agent's: what the plugin prints after TERM is
+// dropped when a shell between the two has died of that, and at the KILL that follows
+// nobody is left to end the command's group.
 type options struct {
-	Timeout     time.Duration `long:"timeout" default:"30s" description:"How long the command may take; its process group is killed then"`
+	Timeout     time.Duration `long:"timeout" default:"25s" description:"How long the command may take; its process group is killed then. The agent gives the plugin 30s"`
 	Name        string        `short:"n" long:"name" required:"true" description:"Name of the metrics"`
 	Quiet       bool          `short:"q" long:"quiet" description:"Say nothing when the command fails"`
 	StderrLines int           `long:"stderr-lines" default:"0" value-name:"N" description:"When the command fails, show the last N lines of its stderr"`
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer stop()
 	code := run(ctx, os.Args[1:], env{os.Stdout, os.Stderr, os.Getenv})
 	stop()
@@ -65,6 +68,9 @@ func run(ctx context.Context, args []string, e env) int {
 		return 1
 	case plugin.Segment(o.Name) != o.Name || o.Name == "":
 		fmt.Fprintf(e.stderr, "%s: --name %q: letters, digits, - and _ make the name of a metric\n", name, o.Name)
+		return 1
+	case o.Timeout <= 0:
+		fmt.Fprintf(e.stderr, "%s: --timeout %s: no time to run in\n", name, o.Timeout)
 		return 1
 	}
 	p := plugin.Plugin{

@@ -3,10 +3,12 @@ package main
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -62,11 +64,68 @@ func TestBinary(t *testing.T) {
 	}
 }
 
+// TestEnded: ended by a signal, the agent's or a terminal's, it ends the whole group of
+// the command and still prints.
+func TestEnded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: builds the command")
+	}
+	bin := agenttest.Build(t)
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
+		file := filepath.Join(t.TempDir(), "pid")
+		var out bytes.Buffer
+		cmd := exec.Command(bin, "-n", "job", "--", "sh", "-c", "sleep 300 & echo $! > "+file+".new; mv "+file+".new "+file+"; wait")
+		cmd.Stdout = &out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "the command's start", func() bool {
+			_, err := os.Stat(file)
+			return err == nil
+		})
+		if err := cmd.Process.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err != nil || !strings.Contains(out.String(), "command-status.exit-code.job\t137\t") {
+			t.Errorf("%s: %v, %q", sig, err, &out)
+		}
+		pid, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		until(t, sig.String()+": the end of what runs in the background", func() bool {
+			stat, err := os.ReadFile("/proc/" + strings.TrimSpace(string(pid)) + "/stat")
+			return err != nil || bytes.Contains(stat, []byte(") Z "))
+		})
+	}
+}
+
+// until waits for a condition.
+func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for limit := time.Now().Add(20 * time.Second); !holds(); <-time.After(10 * time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("waited for nothing: %s", what)
+		}
+	}
+}
+
+// TestDefaultTimeout: the command's end by this plugin comes before that of the plugin
+// by the agent, 30 seconds after its start.
+func TestDefaultTimeout(t *testing.T) {
+	var out bytes.Buffer
+	if code := run(t.Context(), []string{"--help"}, env{stdout: &out}); code != 0 || !regexp.MustCompile(`\(default:\s+25s\)`).Match(out.Bytes()) {
+		t.Errorf("exit %d\n%s", code, &out)
+	}
+}
+
 func TestMistakes(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
 		{"-n job", "(?s)^Usage:\n  mackerel-plugin-command-status .*-- command args1"},
 		{"-- true", "the required flag `-n, --name' was not specified"},
 		{"-n a.b -- true", `--name "a.b": letters`},
+		{"-n job --timeout 0 -- true", "--timeout 0s: no time to run in"},
+		{"-n job --timeout -1s -- true", "--timeout"},
 		{"-n job --timeout x -- true", "invalid argument for flag `--timeout'"},
 	} {
 		var out, errs bytes.Buffer

@@ -2,15 +2,14 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,52 +20,6 @@ import (
 	"github.com/kasoku/kasoku/service/servicetest"
 	"github.com/kasoku/kasoku/whisper"
 )
-
-// render stands for graphite-web: it answers /render from the whisper files of a
-// real carbon, as graphite-web's finder of standard directories does, with null for
-// each second without a value.
-func render(t *testing.T, storage string) (host, port string) {
-	t.Helper()
-	root := filepath.Join(storage, "whisper")
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/render/" || r.FormValue("from") != "-15min" || r.FormValue("format") != "json" {
-			http.Error(w, "no such question", http.StatusBadRequest)
-			return
-		}
-		type series struct {
-			Target     string   `json:"target"`
-			Datapoints [][2]any `json:"datapoints"`
-		}
-		answer := []series{}
-		for _, target := range r.Form["target"] {
-			files, err := filepath.Glob(filepath.Join(root, strings.ReplaceAll(target, ".", "/")+".wsp"))
-			if err != nil {
-				http.Error(w, err.Error(), http.StatusBadRequest)
-				return
-			}
-			for _, file := range files {
-				rel, _ := filepath.Rel(root, strings.TrimSuffix(file, ".wsp"))
-				points, err := whisper.Read(file)
-				if err != nil {
-					http.Error(w, err.Error(), http.StatusInternalServerError)
-					return
-				}
-				s := series{Target: strings.ReplaceAll(rel, "/", "."), Datapoints: [][2]any{}}
-				for _, p := range points {
-					s.Datapoints = append(s.Datapoints, [2]any{p.Value, p.Time}, [2]any{nil, p.Time + 1})
-				}
-				answer = append(answer, s)
-			}
-		}
-		_ = json.NewEncoder(w).Encode(answer) // the client is the test's own
-	}))
-	t.Cleanup(server.Close)
-	u, err := url.Parse(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u.Hostname(), u.Port()
-}
 
 // daemon runs carbon-relay or carbon-aggregator in front of a cache, until the end
 // of the test, and returns the port that takes lines.
@@ -123,14 +76,15 @@ func send(t *testing.T, port int) {
 	})
 }
 
-// TestCarbon asks for the metrics of a real cache, relay and aggregator.
+// TestCarbon asks a real graphite-web for the metrics of a real cache, relay and
+// aggregator.
 func TestCarbon(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs carbon; not in short mode")
 	}
 	bin := agenttest.Build(t)
 	cache := servicetest.Carbon(t, service.CarbonOptions{MetricInterval: time.Second})
-	host, port := render(t, cache.StorageDir)
+	port := strconv.Itoa(servicetest.GraphiteWeb(t, cache).Port)
 	send(t, cache.LinePort)
 	for _, kind := range []string{"relay", "aggregator"} {
 		send(t, daemon(t, kind, cache))
@@ -145,7 +99,7 @@ func TestCarbon(t *testing.T) {
 	} {
 		t.Run(tt.kind, func(t *testing.T) {
 			agent := agenttest.New(t)
-			args := []string{bin, "-webhost", host, "-webport", port, "-type", tt.kind}
+			args := []string{bin, "-webhost", "127.0.0.1", "-webport", port, "-type", tt.kind}
 			if tt.kind != "cache" {
 				args = append(args, "-instance=a")
 			}
@@ -174,13 +128,64 @@ func TestCarbon(t *testing.T) {
 			if none := defs.Missing(points); len(none) > 0 {
 				t.Errorf("no graph for %q", none)
 			}
-			agenttest.Show(t, r, "mackerel-plugin-graphite -webhost "+host+" -webport "+port+" -type "+tt.kind)
+			agenttest.Show(t, r, "mackerel-plugin-graphite -webhost 127.0.0.1 -webport "+port+" -type "+tt.kind)
 		})
 	}
 }
 
-// goCarbon is what the render API gives of a go-carbon; the names are those that
-// go-carbon 0.18.0 writes.
+// TestGoCarbon asks a real go-carbon, whose carbonserver answers by itself.
+func TestGoCarbon(t *testing.T) {
+	server := servicetest.GoCarbon(t, service.CarbonOptions{MetricInterval: time.Second})
+	send(t, server.LinePort)
+	bin, agent := agenttest.Build(t), agenttest.New(t)
+	args := []string{bin, "-webhost", "127.0.0.1", "-webport", strconv.Itoa(server.RenderPort), "-type", "go-carbon"}
+	k, _ := kindOf("go-carbon")
+	var want []string
+	for _, m := range k.metrics() {
+		if !strings.HasPrefix(m.key, "http_") && !strings.HasPrefix(m.key, "kafka_") && m.key != "persister_throttledCreates" {
+			want = append(want, "graphite-carbon.go-carbon."+m.key+"."+server.Host)
+		}
+	}
+	servicetest.Until(t, "own metrics that are found", func() bool {
+		now := time.Now().Unix()
+		res, err := http.Get(fmt.Sprintf("%s?format=json&target=carbon.agents.*.tcp.metricsReceived&from=%d&until=%d", server.RenderURL(), now-60, now))
+		if err != nil {
+			return false
+		}
+		defer res.Body.Close()
+		return res.StatusCode == http.StatusOK
+	})
+	var r agenttest.Run
+	var points []agenttest.Point
+	servicetest.Until(t, "all metrics", func() bool {
+		points, r = agent.Values(t, args...)
+		return !slices.ContainsFunc(want, func(name string) bool { _, ok := agenttest.Find(points, name); return !ok })
+	})
+	received := 0.0
+	written, err := server.Points("carbon.agents." + server.Host + ".tcp.metricsReceived")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range points {
+		if p.Name != "graphite-carbon.go-carbon.tcp_metricsReceived."+server.Host {
+			continue
+		}
+		received += p.Value
+		if !slices.Contains(written, whisper.Point{Time: p.Time, Value: p.Value}) {
+			t.Errorf("%+v is not in the file: %v", p, written)
+		}
+	}
+	if received != 3 {
+		t.Errorf("%v lines received, want 3", received)
+	}
+	defs, _ := agent.Definitions(t, args...)
+	if none := defs.Missing(points); len(none) > 0 {
+		t.Errorf("no graph for %q", none)
+	}
+	agenttest.Show(t, r, "mackerel-plugin-graphite -webhost 127.0.0.1 -webport 8080 -type go-carbon")
+}
+
+// goCarbon is what graphite-web gives of a go-carbon.
 const goCarbon = `[
  {"target": "carbon.agents.web1.cache.size", "datapoints": [[12, 1795238940], [null, 1795239000]]},
  {"target": "carbon.agents.web1.cache.queueWriteoutTime", "datapoints": [[0.25, 1795238940]]},
@@ -190,7 +195,7 @@ const goCarbon = `[
  {"target": "other.series", "datapoints": [[1, 1795238940]]}
 ]`
 
-func TestGoCarbon(t *testing.T) {
+func TestGoCarbon_Lines(t *testing.T) {
 	k, _ := kindOf("go-carbon")
 	all, err := k.parse([]byte(goCarbon), "web1")
 	if err != nil {

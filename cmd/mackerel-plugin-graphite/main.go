@@ -1,14 +1,14 @@
 // Command mackerel-plugin-graphite is a metric plugin for Mackerel: what carbon
 // (cache, relay, aggregator) and go-carbon say of themselves, asked of the render
-// API of graphite-web or of what stands in for it.
+// API of graphite-web, of what stands in for it, or of go-carbon's own carbonserver.
 //
 // Flags, keys and labels are those of mackerelio/mackerel-plugin-graphite. The
 // relay's metricsReceived is right here: it is misspelt there and never printed.
 // More metrics, aggregators and go-carbon are known.
 //
 // All points of the last 15 minutes are printed with their own times, as the newest
-// one is often not there yet; the agent keeps those times with
-// use_plugin_timestamp.
+// one is often not there yet. The agent keeps the last one of each name, so the newest
+// one comes last; with use_plugin_timestamp it keeps its time, too.
 package main
 
 import (
@@ -114,9 +114,9 @@ func values(k kind, all []series) []plugin.Value {
 			line = segment(s.node)
 		}
 		for _, p := range s.points {
-			v := plugin.Value{Name: k.key + "." + m.key + "." + line, Value: p.value, Time: time.Unix(p.epoch, 0), Float: m.unit == plugin.Float}
+			v := plugin.Value{Name: k.key + "." + m.key + "." + line, Value: p.Value, Time: time.Unix(p.Time, 0), Float: m.unit == plugin.Float}
 			if !v.Float {
-				v.Value = float64(int64(p.value)) // of integers: an average over time has a fraction
+				v.Value = float64(int64(p.Value)) // of integers: an average over time has a fraction
 			}
 			out = append(out, v)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kasoku/kasoku/graphite"
 	"github.com/kasoku/kasoku/mackerel/plugin"
 )
 
@@ -15,7 +16,8 @@ type metric struct{ key, unit, label string }
 // The tables have a line for each metric: its key, i for an integer or f, and the
 // label. Those of mackerel-plugin-graphite keep its labels.
 //
-// Sources: carbon 1.1.10 instrumentation.py and client.py; go-carbon 0.18.
+// Sources: carbon 1.1.10 instrumentation.py and client.py; go-carbon 0.18.0, and
+// 0.16.2, where throttled creates were the persister's.
 const commonTable = `
 	cpuUsage f CPU Usage
 	memUsage i Memory Usage
@@ -63,13 +65,19 @@ const goCarbonTable = `
 	cache_metrics i Cache Metrics
 	cache_maxSize i Cache Max Size
 	cache_overflow i Cache Overflow
+	cache_queueBuildCount i Cache Queue Builds
+	cache_queueBuildTimeMs i Cache Queue Build Time (ms)
 	cache_queueWriteoutTime f Cache Queue Writeout Time
 	cache_notConfirmed i Cache Not Confirmed
 	cache_queries i Cache Queries
+	cache_tagsNormalizeErrors i Cache Tags Normalize Errors
+	cache_droppedRealtimeIndex i Cache Dropped Realtime Index
 	persister_updateOperations i Update Operations
 	persister_committedPoints i Committed Points
 	persister_pointsPerUpdate f Points Per Update
 	persister_created i Creates
+	persister_extended i Extended
+	persister_oooDiscardedPoints i Out Of Order Discarded Points
 	persister_throttledCreates i Throttled Creates
 	persister_maxUpdatesPerSecond i Max Updates Per Second
 	persister_workers i Persister Workers
@@ -81,6 +89,22 @@ const goCarbonTable = `
 	pickle_metricsReceived i Pickle Metrics Received
 	pickle_errors i Pickle Errors
 	pickle_active i Pickle Connections
+	http_metricsReceived i HTTP Metrics Received
+	http_errors i HTTP Errors
+	kafka_metricsReceived i Kafka Metrics Received
+	kafka_errors i Kafka Errors
+	carbonserver_render_requests i Server Render Requests
+	carbonserver_find_requests i Server Find Requests
+	carbonserver_notfound i Server Not Found
+	carbonserver_query_cache_hit i Server Query Cache Hits
+	carbonserver_query_cache_miss i Server Query Cache Misses
+	carbonserver_disk_requests i Server Disk Requests
+	carbonserver_disk_wait_time_ns i Server Disk Wait Time (ns)
+	carbonserver_points_returned i Server Points Returned
+	carbonserver_metrics_known i Server Metrics Known
+	carbonserver_throttled_creates i Server Throttled Creates
+	carbonserver_rejected_too_many_requests i Server Rejected Requests
+	carbonserver_alloc i Server Memory
 	runtime_GOMAXPROCS i GOMAXPROCS
 	runtime_NumGoroutine i Goroutines
 `
@@ -126,12 +150,7 @@ type series struct {
 	node        string // HOST-INSTANCE is INSTANCE, of go-carbon the host
 	metric      string // key
 	destination string // of a relay; empty for its own metrics
-	points      []point
-}
-
-type point struct {
-	epoch int64
-	value float64
+	points      []graphite.Point
 }
 
 // place tells what a target is: ok is false for none of this kind.

@@ -2,19 +2,24 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku/graphite"
 )
 
 // maxAnswer bounds what is read: 15 minutes of 10,000 series at 10 s.
 const maxAnswer = 64 << 20
+
+// span is how far back is asked for.
+const span = 15 * time.Minute
 
 // A source is the question to the render API.
 type source struct {
@@ -55,7 +60,12 @@ func (o options) source() (source, error) {
 		node += "-" + instance
 	}
 	base := "carbon." + k.tree + "." + node
-	query := url.Values{"from": {"-15min"}, "format": {"json"}, "target": {base + ".*"}}
+	// In seconds, since go-carbon's own server takes no other times.
+	until := time.Now()
+	query := url.Values{
+		"from": {strconv.FormatInt(until.Add(-span).Unix(), 10)}, "until": {strconv.FormatInt(until.Unix(), 10)},
+		"format": {"json"}, "target": {base + ".*"},
+	}
 	if k.subMetrics {
 		query.Add("target", base+".*.*")
 	}
@@ -110,15 +120,11 @@ func (s source) fetch(ctx context.Context) ([]series, error) {
 	return all, nil
 }
 
-// parse reads the JSON of the render API: of each target its points, [value, epoch],
-// where the value may be null.
+// parse reads the answer of the render API.
 func (k kind) parse(body []byte, host string) ([]series, error) {
-	var answer []struct {
-		Target     string       `json:"target"`
-		Datapoints [][]*float64 `json:"datapoints"`
-	}
-	if err := json.Unmarshal(body, &answer); err != nil {
-		return nil, fmt.Errorf("the answer is not JSON of the render API: %w", err)
+	answer, err := graphite.ParseRender(body)
+	if err != nil {
+		return nil, err
 	}
 	var out []series
 	seen := map[string]bool{} // two targets may fit one metric
@@ -128,14 +134,7 @@ func (k kind) parse(body []byte, host string) ([]series, error) {
 			continue
 		}
 		seen[a.Target] = true
-		for _, p := range a.Datapoints {
-			if len(p) != 2 || p[1] == nil {
-				return nil, errors.New("a point is no pair of value and time")
-			}
-			if p[0] != nil {
-				s.points = append(s.points, point{int64(*p[1]), *p[0]})
-			}
-		}
+		s.points = a.Points
 		out = append(out, s)
 	}
 	return out, nil

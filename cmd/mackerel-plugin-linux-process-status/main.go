@@ -116,12 +116,9 @@ func values(o options, e env) ([]plugin.Value, error) {
 	}
 	cpu.Now, cpu.Pid = e.now().Unix(), o.Pid
 	state := filepath.Join(program.WorkDir(e.getenv), fmt.Sprintf("%d-process-status-v2-%s-%s", os.Geteuid(), o.KeyPrefix, name))
-	out, err := cpuSince(state, cpu, e.stderr)
-	if err == nil {
-		err = cpu.write(state)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("state: %w", err)
+	out := cpuSince(state, cpu, e.stderr)
+	if err := cpu.write(state); err != nil {
+		fmt.Fprintf(e.stderr, "Notice: the counters of CPU are not kept: %v\n", err)
 	}
 	for i := range out {
 		out[i].Name = fmt.Sprintf("cpu_%s.%s", o.KeyPrefix, out[i].Name)
@@ -151,34 +148,34 @@ type cpuState struct {
 
 // cpuSince returns the share since the run before; nothing on the first run and when
 // the counters are of another process. A state that cannot be read counts as none.
-func cpuSince(path string, now cpuState, log io.Writer) ([]plugin.Value, error) {
+func cpuSince(path string, now cpuState, log io.Writer) []plugin.Value {
 	b, err := program.ReadFile(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
 		fmt.Fprintln(log, "Notice: first time execution command")
-		return nil, nil
-	case err != nil:
-		return nil, err
+		return nil
 	}
 	var last cpuState
-	if err := json.Unmarshal(b, &last); err != nil {
+	if err == nil {
+		err = json.Unmarshal(b, &last)
+	}
+	if err != nil {
 		fmt.Fprintf(log, "Notice: %s is ignored: %v\n", path, err)
-		return nil, nil
+		return nil
 	}
 	used, all := now.CPU-last.CPU, now.SysCPU-last.SysCPU
 	another := last.Start != 0 && (last.Start != now.Start || last.Pid != now.Pid)
 	switch {
 	case another:
 		fmt.Fprintf(log, "Notice: process %d is not the one of the run before\n", now.Pid)
-		return nil, nil
+		return nil
 	case used < 0 || all < 0:
 		fmt.Fprintln(log, "Notice: the counters of CPU seem to be reset")
-		return nil, nil
+		return nil
 	case all == 0:
 		fmt.Fprintln(log, "Notice: no time has passed since the run before")
-		return nil, nil
+		return nil
 	}
-	return []plugin.Value{{Name: "percentage", Value: 100 * used / all, Float: true}}, nil
+	return []plugin.Value{{Name: "percentage", Value: 100 * used / all, Float: true}}
 }
 
 // write keeps the state for the next run.

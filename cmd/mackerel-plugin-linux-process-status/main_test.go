@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -83,6 +84,38 @@ func TestBinary(t *testing.T) {
 	}
 	if files, _ := os.ReadDir(a.WorkDir); len(files) != 1 || files[0].Name() != fmt.Sprintf("%d-process-status-v2-web-%s", os.Geteuid(), name) {
 		t.Errorf("files: %v", files)
+	}
+}
+
+// TestZombie: what has ended is not there, though its parent has not asked how.
+func TestZombie(t *testing.T) {
+	cmd := exec.Command("true")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+	}()
+	stat := fmt.Sprintf("/proc/%d/stat", cmd.Process.Pid)
+	for limit := time.Now().Add(10 * time.Second); ; {
+		text, err := os.ReadFile(stat)
+		if err != nil || time.Now().After(limit) {
+			t.Fatalf("no zombie: %q, %v", text, err)
+		}
+		if strings.Contains(string(text), ") Z ") {
+			break
+		}
+	}
+	var out, errs bytes.Buffer
+	e := env{&out, &errs, func(string) string { return "" }, time.Now, "/proc"}
+	if code := run(t.Context(), []string{"-p", fmt.Sprint(cmd.Process.Pid), "--key-prefix", "web"}, e); code != exitGone || out.Len() > 0 || !strings.Contains(errs.String(), "it is a zombie") {
+		t.Errorf("exit %d, %q, %q", code, &out, &errs)
+	}
+	// The first thread of a process may end before the others.
+	if cpu, start, err := parsePidStat([]byte("7 (x) Z 1 2 3 4 -1 6 7 8 9 10 50 50 0 0 20 0 2 0 9 5 6\n")); cpu != 1 || start != 9 || err != nil {
+		t.Errorf("with a thread: %v, %d, %v", cpu, start, err)
 	}
 }
 
@@ -197,8 +230,16 @@ func TestFails(t *testing.T) {
 		t.Errorf("no limit: %q", out)
 	}
 	m.work = filepath.Join(m.work, "none")
-	if code, out, errs := m.run(t, 100, 10300, 5); code != 3 || out != "" || !strings.Contains(errs, "state: ") {
+	code, out, errs = m.run(t, 100, 10300, 5)
+	if code != 0 || !strings.Contains(out, "fds_web.count\t2\t") || !strings.Contains(errs, "Notice: the counters of CPU are not kept: ") {
 		t.Errorf("no directory: exit %d, %q, %q", code, out, errs)
+	}
+	if err := os.MkdirAll(filepath.Join(m.work, fmt.Sprintf("%d-process-status-v2-web-%s", os.Geteuid(), name), "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs = m.run(t, 100, 10300, 5)
+	if code != 0 || !strings.Contains(out, "fds_web.count\t2\t") || !strings.Contains(errs, " is ignored: ") || !strings.Contains(errs, "are not kept: ") {
+		t.Errorf("a directory in the state's place: exit %d, %q, %q", code, out, errs)
 	}
 }
 

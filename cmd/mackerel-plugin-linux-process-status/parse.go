@@ -27,6 +27,9 @@ func cpuNow(proc, dir string) (cpuState, error) {
 		return cpuState{}, err
 	}
 	used, start, err := parsePidStat(text)
+	if errors.Is(err, errZombie) {
+		return cpuState{}, fmt.Errorf("%s: %w: %w", filepath.Base(dir), errGone, err)
+	}
 	if err != nil {
 		return cpuState{}, fmt.Errorf("%s/stat: %w", dir, err)
 	}
@@ -40,8 +43,12 @@ func cpuNow(proc, dir string) (cpuState, error) {
 	return cpuState{CPU: used, SysCPU: all, Start: start}, nil
 }
 
+// errZombie says that a process has ended and its parent has not yet heard of it.
+var errZombie = errors.New("it is a zombie")
+
 // parsePidStat reads fields 14, 15 and 22 of /proc/PID/stat: user and system time, in
-// seconds, and the start, in clock ticks since boot.
+// seconds, and the start, in clock ticks since boot. The error is errZombie for what
+// runs no more; a process whose first thread alone has ended still does (field 20).
 func parsePidStat(text []byte) (cpu float64, start uint64, err error) {
 	// The name of the program may hold spaces and parentheses.
 	i := bytes.LastIndexByte(text, ')')
@@ -51,6 +58,9 @@ func parsePidStat(text []byte) (cpu float64, start uint64, err error) {
 	state, rest := procfile.Word(text[i+1:])
 	if len(state) != 1 {
 		return 0, 0, fmt.Errorf("bad state %q", state)
+	}
+	if threads, _ := procfile.Word(procfile.Skip(rest, 16)); state[0] == 'Z' && len(threads) == 1 && threads[0] <= '1' {
+		return 0, 0, errZombie
 	}
 	rest = procfile.Skip(rest, 10) // to field 14; one of those before may be negative
 	var f [2]uint64

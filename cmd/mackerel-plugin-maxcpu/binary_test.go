@@ -214,16 +214,18 @@ func replace(t *testing.T, a *agenttest.Agent, bin, socket string, first int) {
 		t.Errorf("the agent is forgotten: %v", after.Askers)
 	}
 
-	// Another interval is taken over too, and more is printed on wish.
-	argv := []string{bin, "-s", socket, "--interval", "100ms", "--per-cpu", "--seconds-above-90"}
-	points, r := a.Values(t, argv...)
-	if len(points) < len(five) || !strings.Contains(r.Stderr, "daemon samples every 1s, not every 100ms\nstart background process\n") {
-		t.Errorf("another interval: %+v", r)
+	// The same sampler follows the interval of the newest poll, up and down; more is
+	// printed on wish.
+	every := func(holds func(time.Duration) bool) func() bool {
+		return func() bool {
+			all := samplesOf(t, socket).Samples
+			return holds(time.Duration(all[len(all)-1].For))
+		}
 	}
-	wait(t, "the end of the one before", func() bool { return gone(next) })
-	n = len(samplesOf(t, socket).Samples)
-	wait(t, "more samples", func() bool { return len(samplesOf(t, socket).Samples) > n+3 })
-	points, r = a.Values(t, argv...)
+	argv := []string{bin, "-s", socket, "--interval", "100ms", "--per-cpu", "--seconds-above-90"}
+	a.Values(t, argv...)
+	wait(t, "ten samples a second", every(func(d time.Duration) bool { return d < 200*time.Millisecond }))
+	points, r := a.Values(t, argv...)
 	names := agenttest.Names(points)
 	if len(names) < 13 || !slices.Equal(names[:5], five) || names[5] != "maxcpu.busiest_cpu_usage.max" || r.Stderr != "" ||
 		!slices.Contains(names, "maxcpu.per_cpu_max.cpu0") || names[len(names)-1] != "maxcpu.seconds_above_90.busiest_cpu" {
@@ -235,7 +237,12 @@ func replace(t *testing.T, a *agenttest.Agent, bin, socket string, first int) {
 		t.Errorf("without a definition: %q", missing)
 	}
 	agenttest.Show(t, r, "mackerel-plugin-maxcpu -s /run/maxcpu.sock --interval 100ms --per-cpu --seconds-above-90")
+	a.Values(t, bin, "-s", socket)
+	wait(t, "one sample a second", every(func(d time.Duration) bool { return d > 900*time.Millisecond }))
 	last := samplerOf(socket)
+	if last != next {
+		t.Error("another interval is another sampler")
+	}
 	_ = syscall.Kill(last, syscall.SIGTERM)
 	wait(t, "the end by TERM", func() bool { return gone(last) })
 	if _, err := os.Lstat(socket); err == nil {
@@ -306,7 +313,7 @@ func TestStranger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, ask := range []string{"GET stats\r\n", `{"Protocol":2,"Word":"stats"}`, `{"Protocol":1,"Word":"?"}`, strings.Repeat(" ", maxRequest+1)} {
+	for _, ask := range []string{"GET stats\r\n", `{"Protocol":1,"Word":"stats"}`, `{"Protocol":2,"Word":"?"}`, strings.Repeat(" ", maxRequest+1)} {
 		conn, err := net.Dial("unix", path)
 		if err != nil {
 			t.Fatal(err)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +16,7 @@ const startIn = 10 * time.Second
 // A client asks the sampler, and starts it when there is none.
 type client struct {
 	socket   string
-	interval time.Duration // 0: that of the sampler that runs
+	interval time.Duration // between samples
 	self     string        // path of the binary
 	id       string        // of the asker
 	log      io.Writer
@@ -39,15 +38,8 @@ func (c client) stats(ctx context.Context) (*answer, error) {
 		return nil, c.start(ctx)
 	}
 	var a answer
-	if err := errors.Join(conn.call(request{Word: wordStats, Asker: c.id}, &a, answerIn), conn.close()); err != nil {
+	if err := errors.Join(conn.call(request{Word: wordStats, Asker: c.id, Interval: c.interval}, &a, answerIn), conn.close()); err != nil {
 		return nil, err
-	}
-	if a.Interval != 0 && c.interval != 0 && a.Interval != c.interval {
-		// The new one takes the samples of the old one over.
-		fmt.Fprintf(c.log, "daemon samples every %s, not every %s\n", a.Interval, c.interval)
-		if err := c.start(ctx); err != nil {
-			return nil, err
-		}
 	}
 	if a.Error != "" {
 		return nil, errors.New(a.Error)
@@ -62,7 +54,7 @@ func (c client) start(ctx context.Context) error {
 		return err
 	}
 	before := fileID(c.socket)
-	p, err := spawnDaemon(ctx, c.self, c.socket, cmp.Or(c.interval, usualInterval))
+	p, err := spawnDaemon(ctx, c.self, c.socket, c.interval)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"os/signal"
@@ -26,16 +27,17 @@ const (
 // A sampler reads the CPUs until it is told to end, nobody asks any more, or another
 // one has taken over.
 type sampler struct {
-	interval time.Duration
 	read     func() (counters, error)
-	replaced func() bool // the binary is another one than at the start
-	lost     func() bool // the socket's path is not ours any more
-	spawn    func()      // starts the binary anew; the new sampler takes over by itself
+	replaced func() bool         // the binary is another one than at the start
+	lost     func() bool         // the socket's path is not ours any more
+	spawn    func(time.Duration) // starts the binary anew, with this interval; the new sampler takes over by itself
 
-	mu    sync.Mutex // guards ring
-	ring  *ring
-	taken chan struct{} // closed when another sampler has taken over
-	once  sync.Once     // closes taken
+	mu       sync.Mutex // guards ring, interval
+	ring     *ring
+	interval time.Duration // between samples
+	changed  chan struct{} // has one entry when interval is another one
+	taken    chan struct{} // closed when another sampler has taken over
+	once     sync.Once     // closes taken
 }
 
 // daemon is the sampler's process.
@@ -52,9 +54,9 @@ func daemon(ctx context.Context, socket string, interval time.Duration, self str
 	}
 	before := fileID(self)
 	s := &sampler{
-		interval: interval, read: read, taken: make(chan struct{}), ring: newRing(base, time.Now()),
+		interval: interval, changed: make(chan struct{}, 1), read: read, taken: make(chan struct{}), ring: newRing(base, time.Now()),
 		replaced: func() bool { now := fileID(self); return now != "" && now != before },
-		spawn: func() {
+		spawn: func(interval time.Duration) {
 			before = fileID(self)
 			// When it does not start, this one goes on, and tries the next binary.
 			_, _ = spawnDaemon(ctx, self, socket, interval)
@@ -76,7 +78,7 @@ func daemon(ctx context.Context, socket string, interval time.Duration, self str
 
 // loop samples until the sampler ends.
 func (s *sampler) loop(ctx context.Context) {
-	tick, watch := time.NewTicker(s.interval), time.NewTicker(watchEvery)
+	tick, watch := time.NewTicker(s.every()), time.NewTicker(watchEvery)
 	defer tick.Stop()
 	defer watch.Stop()
 	for {
@@ -85,6 +87,8 @@ func (s *sampler) loop(ctx context.Context) {
 			return
 		case <-s.taken:
 			return
+		case <-s.changed:
+			tick.Reset(s.every())
 		case <-tick.C:
 			s.sample()
 		case <-watch.C:
@@ -92,7 +96,7 @@ func (s *sampler) loop(ctx context.Context) {
 			case s.lost() || s.idle(time.Now()):
 				return
 			case s.replaced():
-				s.spawn()
+				s.spawn(s.every())
 			}
 		}
 	}
@@ -117,12 +121,25 @@ func (s *sampler) idle(now time.Time) bool {
 	return now.UnixNano()-s.ring.Heard > maxIdle.Nanoseconds()
 }
 
-// ask answers one asker.
-func (s *sampler) ask(asker string) answer {
+// every is the interval between samples.
+func (s *sampler) every() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a := s.ring.ask(asker, time.Now())
-	a.Interval = s.interval
+	return s.interval
+}
+
+// ask answers one asker, and follows what it wants from now on.
+func (s *sampler) ask(id string, interval time.Duration) answer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.ring.ask(id, interval, time.Now())
+	if every := min(max(s.ring.interval(time.Now()), leastInterval), usualInterval); every != s.interval {
+		s.interval = every
+		select {
+		case s.changed <- struct{}{}:
+		default: // the loop has not yet seen the change before
+		}
+	}
 	return a
 }
 
@@ -132,10 +149,7 @@ func (s *sampler) snapshot() ring {
 	defer s.mu.Unlock()
 	r := *s.ring
 	r.Samples = append([]sample(nil), r.Samples...)
-	r.Askers = make(map[string]int64, len(s.ring.Askers))
-	for a, t := range s.ring.Askers {
-		r.Askers[a] = t
-	}
+	r.Askers = maps.Clone(r.Askers)
 	return r
 }
 

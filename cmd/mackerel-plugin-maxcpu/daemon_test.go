@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net"
 	"path/filepath"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,10 +15,10 @@ import (
 func newSampler() *sampler {
 	l := &load{}
 	return &sampler{
-		interval: time.Second, taken: make(chan struct{}),
+		interval: time.Second, changed: make(chan struct{}, 1), taken: make(chan struct{}),
 		ring:     newRing(l.second(50), time.Now()),
 		read:     func() (counters, error) { return l.second(50), nil },
-		replaced: func() bool { return false }, lost: func() bool { return false }, spawn: func() {},
+		replaced: func() bool { return false }, lost: func() bool { return false }, spawn: func(time.Duration) {},
 	}
 }
 
@@ -34,7 +33,7 @@ func TestIdle(t *testing.T) {
 			s.loop(t.Context())
 		}()
 		time.Sleep(9 * time.Minute)
-		if a := s.ask("agent"); a.All.Max != 50 || a.Interval != time.Second {
+		if a := s.ask("agent", time.Second); a.All.Max != 50 {
 			t.Errorf("got %+v", a)
 		}
 		<-done
@@ -74,7 +73,10 @@ func TestReplaced(t *testing.T) {
 		s := newSampler()
 		begin, changed, spawned := time.Now(), true, 0
 		s.replaced = func() bool { return changed }
-		s.spawn = func() {
+		s.spawn = func(interval time.Duration) {
+			if interval != time.Second {
+				t.Errorf("the new one samples every %s", interval)
+			}
 			spawned++
 			changed = false
 			time.AfterFunc(12*time.Second, s.yield)
@@ -122,30 +124,44 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
-// TestInterval: only who names an interval changes that of the sampler.
+// TestInterval: the sampler follows what each asker wanted when it asked last, and
+// samples for the one who wants most; not for one who has gone.
 func TestInterval(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "s")
-	l, now := &load{}, time.Now()
-	s := newSampler()
-	s.interval, s.ring = 100*time.Millisecond, newRing(l.second(50), now.Add(-3*time.Second))
-	for n := range 2 {
-		s.ring.add(l.second(50), now.Add(time.Duration(n-2)*time.Second))
-	}
-	srv, err := listen(path, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tt := range []struct{ flag, starts string }{
-		{"", ""}, {"--interval 0", ""}, {"--interval 100ms", ""}, {"--interval 1s", "daemon samples every 100ms, not every 1s\nstart background process\n"},
-	} {
-		code, out, errs := inProcess(append([]string{"-s", path}, strings.Fields(tt.flag)...)...)
-		if started := code != 0 && out == ""; started != (tt.starts != "") || !strings.HasPrefix(errs, tt.starts) || !started && errs != "" {
-			t.Errorf("%q: exit %d, %q, %q", tt.flag, code, out, errs)
+	synctest.Test(t, func(t *testing.T) {
+		s := newSampler()
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			s.loop(ctx)
+		}()
+		time.Sleep(10 * time.Second)
+		for _, tt := range []struct {
+			asker string
+			wants time.Duration
+			after time.Duration // asking, until it is looked at
+			every time.Duration
+		}{
+			{"agent", time.Second, 10 * time.Second, time.Second},
+			{"agent", 100 * time.Millisecond, 10 * time.Second, 100 * time.Millisecond},
+			{"by hand", time.Second, 10 * time.Second, 100 * time.Millisecond},
+			{"agent", time.Second, 10 * time.Second, time.Second},
+			{"by hand", 200 * time.Millisecond, maxIdle - time.Second, 200 * time.Millisecond},
+			{"agent", time.Second, 2 * time.Second, 200 * time.Millisecond},
+			{"agent", time.Second, 10 * time.Second, time.Second},
+			{"agent", 0, 10 * time.Second, leastInterval},
+			{"agent", time.Hour, 10 * time.Second, time.Second},
+		} {
+			s.ask(tt.asker, tt.wants)
+			time.Sleep(tt.after)
+			r := s.snapshot()
+			if last := r.Samples[len(r.Samples)-1]; time.Duration(last.For) != tt.every {
+				t.Errorf("%s wants %s: there is a sample every %s, want %s", tt.asker, tt.wants, time.Duration(last.For), tt.every)
+			}
 		}
-	}
-	if err := srv.close(); err != nil {
-		t.Error(err)
-	}
+		cancel()
+		<-done
+	})
 }
 
 // TestReadFails: a reading that fails leaves its time to the next.
@@ -175,7 +191,7 @@ func TestSnapshot(t *testing.T) {
 		r := s.snapshot()
 		time.Sleep(time.Second)
 		s.sample()
-		s.ask("agent")
+		s.ask("agent", time.Second)
 		if len(r.Samples) != 0 || len(r.Askers) != 0 || !r.usable(time.Now()) {
 			t.Errorf("got %+v", r)
 		}

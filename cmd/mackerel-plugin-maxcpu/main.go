@@ -30,8 +30,12 @@ import (
 
 const name = "mackerel-plugin-maxcpu"
 
-// usualInterval is how often the CPU is sampled when nobody says.
-const usualInterval = time.Second
+// The intervals between samples: the shortest, and the longest, which is that of who
+// names none.
+const (
+	leastInterval = 100 * time.Millisecond
+	usualInterval = time.Second
+)
 
 // An env is what the program gets from outside.
 type env struct {
@@ -43,7 +47,7 @@ type env struct {
 type options struct {
 	Socket   string        `short:"s" long:"socket" required:"true" value-name:"PATH" description:"Unix socket of the sampler in the background"`
 	Daemon   bool          `long:"as-daemon" description:"Be the sampler, in the foreground"`
-	Interval time.Duration `long:"interval" description:"How often the CPU is sampled, 100ms to 1s (default: as the sampler that runs does, else 1s)"`
+	Interval time.Duration `long:"interval" description:"How often the CPU is sampled, 100ms to 1s (default: 1s)"`
 	PerCPU   bool          `long:"per-cpu" description:"Also print the maximum of each CPU, and the same five of the busiest CPU in each sample"`
 	Above90  bool          `long:"seconds-above-90" description:"Also print for how many seconds the use was above 90 %, of all CPUs and of the busiest"`
 }
@@ -64,17 +68,18 @@ func run(ctx context.Context, args []string, e env) int {
 	if done {
 		return code
 	}
+	interval := cmp.Or(o.Interval, usualInterval)
 	socket, err := filepath.Abs(o.Socket)
 	switch {
 	case err != nil:
 	case len(rest) > 0:
 		err = fmt.Errorf("unexpected %q", rest[0])
-	case o.Interval != 0 && (o.Interval < 100*time.Millisecond || o.Interval > time.Second):
-		err = fmt.Errorf("--interval %s: not between 100ms and 1s", o.Interval)
+	case interval < leastInterval || interval > usualInterval:
+		err = fmt.Errorf("--interval %s: not between 100ms and 1s", interval)
 	case o.Daemon:
-		err = daemon(ctx, socket, cmp.Or(o.Interval, usualInterval), e.self)
+		err = daemon(ctx, socket, interval, e.self)
 	default:
-		c := client{socket: socket, interval: o.Interval, self: e.self, id: e.getenv("MACKEREL_PLUGIN_WORKDIR"), log: e.stderr}
+		c := client{socket: socket, interval: interval, self: e.self, id: e.getenv("MACKEREL_PLUGIN_WORKDIR"), log: e.stderr}
 		p := plugin.Plugin{
 			Prefix: "maxcpu", Graphs: graphs(o), Out: e.stdout, Err: e.stderr, Getenv: e.getenv,
 			Values: func(ctx context.Context) ([]plugin.Value, error) { return values(ctx, c, o) },

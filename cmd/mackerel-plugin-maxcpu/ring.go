@@ -29,15 +29,21 @@ type sample struct {
 // also what one sampler hands over to the next.
 type ring struct {
 	Samples []sample
-	Askers  map[string]int64 // when each asked last, Unix nanoseconds
-	Heard   int64            // when somebody asked for samples last, or the start
-	Base    counters         // of the last sample
+	Askers  map[string]asker
+	Heard   int64    // when somebody asked for samples last, or the start
+	Base    counters // of the last sample
 	BaseAt  int64
+}
+
+// An asker is somebody who asks for samples again and again.
+type asker struct {
+	Heard    int64         // when it asked last, Unix nanoseconds
+	Interval time.Duration // between samples, as it wanted it then
 }
 
 // newRing begins with a first reading.
 func newRing(base counters, now time.Time) *ring {
-	return &ring{Askers: map[string]int64{}, Heard: now.UnixNano(), Base: base, BaseAt: now.UnixNano()}
+	return &ring{Askers: map[string]asker{}, Heard: now.UnixNano(), Base: base, BaseAt: now.UnixNano()}
 }
 
 // add takes a reading. One in which no time has passed waits for the next.
@@ -47,7 +53,7 @@ func (r *ring) add(c counters, now time.Time) {
 	if !ok {
 		return
 	}
-	s := sample{At: at, For: max(at-r.BaseAt, 0), All: all, CPUs: make([]float32, len(c.CPUs))}
+	s := sample{At: at, For: r.since(c, at), All: all, CPUs: make([]float32, len(c.CPUs))}
 	for i, t := range c.CPUs {
 		s.CPUs[i] = -1
 		if i < len(r.Base.CPUs) && r.Base.CPUs[i] != (ticks{}) {
@@ -63,13 +69,26 @@ func (r *ring) add(c counters, now time.Time) {
 	r.Samples = slices.DeleteFunc(r.Samples, func(s sample) bool { return s.At <= old || s.At > at })
 }
 
+// since is how long ago the last reading was, by the clock. When the clock has been set
+// forward it is what the CPUs have counted; when it has been set back, nothing.
+func (r *ring) since(c counters, at int64) int64 {
+	wall := max(at-r.BaseAt, 0)
+	if len(c.CPUs) == 0 {
+		return wall
+	}
+	counted := c.All.since(r.Base.All) * int64(10*time.Millisecond) / int64(len(c.CPUs))
+	if wall > 2*counted+int64(time.Second) {
+		return counted
+	}
+	return wall
+}
+
 // A summary is what is printed of many samples, in percent.
 type summary struct{ Max, Min, Mean, P90, P75 float64 }
 
 // An answer is what an asker gets.
 type answer struct {
 	Error                  string
-	Interval               time.Duration // between samples
 	All, Busiest           summary
 	PerCPU                 []float64     // the maximum of each; -1: none
 	AllAbove, BusiestAbove time.Duration // above 90 %
@@ -77,18 +96,18 @@ type answer struct {
 
 // ask answers with all samples since the asker asked last, the last minute at least;
 // the first asker gets all. Nothing is taken away.
-func (r *ring) ask(asker string, now time.Time) answer {
+func (r *ring) ask(id string, interval time.Duration, now time.Time) answer {
 	at := now.UnixNano()
 	since := at - least.Nanoseconds()
-	if last, known := r.Askers[asker]; known || len(r.Askers) == 0 {
-		since = min(since, last)
+	if last, known := r.Askers[id]; known || len(r.Askers) == 0 {
+		since = min(since, last.Heard)
 	}
 	r.Heard = at
-	r.Askers[asker] = at
+	r.Askers[id] = asker{at, interval}
 	if len(r.Askers) > maxAskers {
-		oldest := asker
-		for a, t := range r.Askers {
-			if t < r.Askers[oldest] {
+		oldest := id
+		for a, other := range r.Askers {
+			if other.Heard < r.Askers[oldest].Heard {
 				oldest = a
 			}
 		}
@@ -99,6 +118,20 @@ func (r *ring) ask(asker string, now time.Time) answer {
 		return answer{Error: "calculating now: there are not two samples yet"}
 	}
 	return answerOf(r.Samples[i:])
+}
+
+// interval is the shortest that an asker who is still there wanted when it asked last;
+// 0 when there is none.
+func (r *ring) interval(now time.Time) time.Duration {
+	shortest := time.Duration(0)
+	for id, a := range r.Askers {
+		a.Heard = min(a.Heard, now.UnixNano()) // the clock may have been set back
+		r.Askers[id] = a
+		if now.UnixNano()-a.Heard <= maxIdle.Nanoseconds() && (shortest == 0 || a.Interval < shortest) {
+			shortest = a.Interval
+		}
+	}
+	return shortest
 }
 
 // answerOf adds samples up.

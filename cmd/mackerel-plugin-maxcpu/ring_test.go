@@ -64,12 +64,30 @@ func filled(seconds int, use func(n int) []uint64) (*ring, *load) {
 func TestAsk(t *testing.T) {
 	// Two CPUs; the first is as busy in percent as the second's number.
 	r, _ := filled(50, func(n int) []uint64 { return []uint64{uint64(n), 10} })
-	a := r.ask("agent", at(50))
+	a := r.ask("agent", time.Second, at(50))
 	if a.Error != "" || a.All.Max != 30 || a.All.Min != 5.5 || a.Busiest.Max != 50 || a.Busiest.Min != 10 || !slices.Equal(a.PerCPU, []float64{50, 10}) {
 		t.Errorf("got %+v", a)
 	}
-	if b := r.ask("agent", at(50)); fmt.Sprint(b) != fmt.Sprint(a) {
+	if b := r.ask("agent", time.Second, at(50)); fmt.Sprint(b) != fmt.Sprint(a) {
 		t.Errorf("asked at once again: %+v, want the same %+v", b, a)
+	}
+}
+
+// TestClock: a clock that is set forward adds no seconds above 90 %, one that is set back
+// takes the samples of its future away.
+func TestClock(t *testing.T) {
+	r, l := filled(50, func(int) []uint64 { return []uint64{95, 95} })
+	for n := range 3 {
+		r.add(l.second(95, 95), at(3600+n))
+	}
+	if a := r.ask("agent", time.Second, at(3602)); a.AllAbove != 3*time.Second || a.BusiestAbove != 3*time.Second {
+		t.Errorf("an hour later: above for %s and %s", a.AllAbove, a.BusiestAbove)
+	}
+	for n := range 3 {
+		r.add(l.second(95, 95), at(60+n))
+	}
+	if a := r.ask("agent", time.Second, at(62)); a.Error != "" || len(r.Samples) != 3 || a.AllAbove != 2*time.Second {
+		t.Errorf("an hour earlier: %d samples, %+v", len(r.Samples), a)
 	}
 }
 
@@ -77,7 +95,7 @@ func TestAsk(t *testing.T) {
 // else asks.
 func TestAskers(t *testing.T) {
 	r, l := filled(1, func(int) []uint64 { return []uint64{50} })
-	if a := r.ask("agent", at(1)); a.Error == "" {
+	if a := r.ask("agent", time.Second, at(1)); a.Error == "" {
 		t.Error("one sample is an answer")
 	}
 	// second n has a use of n % 100
@@ -88,7 +106,7 @@ func TestAskers(t *testing.T) {
 	}
 	check := func(asker string, n int, minimum, maximum float64) {
 		t.Helper()
-		if a := r.ask(asker, at(n)); a.Error != "" || a.All.Min != minimum || a.All.Max != maximum {
+		if a := r.ask(asker, time.Second, at(n)); a.Error != "" || a.All.Min != minimum || a.All.Max != maximum {
 			t.Errorf("%s at %d: %+v, want %v to %v", asker, n, a, minimum, maximum)
 		}
 	}
@@ -108,7 +126,7 @@ func TestAskers(t *testing.T) {
 		t.Errorf("%d samples are kept, want 360", n)
 	}
 	for i := range maxAskers + 5 {
-		r.ask(fmt.Sprint(i), at(600+i))
+		r.ask(fmt.Sprint(i), time.Second, at(600+i))
 	}
 	if len(r.Askers) > maxAskers {
 		t.Errorf("%d askers are kept", len(r.Askers))
@@ -120,7 +138,7 @@ func TestAskers(t *testing.T) {
 
 func TestAbove(t *testing.T) {
 	r, _ := filled(10, func(n int) []uint64 { return []uint64{95, uint64(80 + n)} })
-	a := r.ask("", at(10))
+	a := r.ask("", time.Second, at(10))
 	if a.BusiestAbove != 10*time.Second || a.AllAbove != 5*time.Second { // (95+86)/2 is 90.5
 		t.Errorf("busiest %s, all %s", a.BusiestAbove, a.AllAbove)
 	}

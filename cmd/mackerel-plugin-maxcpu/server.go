@@ -24,12 +24,13 @@ const (
 )
 
 // protocol is the version of the words; a sampler of another one is not asked.
-const protocol = 1
+const protocol = 2
 
 type request struct {
 	Protocol int
 	Word     string
-	Asker    string
+	Asker    string        // of wordStats
+	Interval time.Duration // that it wants between samples
 }
 
 // greeting is the answer to wordHello and wordYield.
@@ -136,7 +137,7 @@ func (srv *server) answer(conn net.Conn) {
 		switch r.Word {
 		case wordHello:
 		case wordStats:
-			reply = srv.s.ask(r.Asker)
+			reply = srv.s.ask(r.Asker, r.Interval)
 		case wordSamples:
 			reply = srv.s.snapshot()
 		case wordYield:

@@ -85,6 +85,17 @@ func (t ticks) usage(before ticks) (percent float64, ok bool) {
 	return 100 * float64(d[user]+d[system]+d[iowait]+d[softirq]+d[steal]) / float64(all), true
 }
 
+// since returns how many ticks have passed since before.
+func (t ticks) since(before ticks) int64 {
+	all := int64(0)
+	for i := range t {
+		if t[i] > before[i] {
+			all += int64(t[i] - before[i])
+		}
+	}
+	return all
+}
+
 // statReader returns a function that reads /proc/stat again and again, and one that
 // ends it.
 func statReader() (read func() (counters, error), end func() error, err error) {

@@ -2,14 +2,15 @@
 // numbers of a MySQL or MariaDB server that everybody wants, replication, threads
 // and how full the connections are.
 //
-// Its flags, keys and their order are those of kazeburo's plugin of this name. Two
-// things differ: a lag that the server does not know prints nothing instead of 0,
-// and there are graph definitions. Of several channels of replication the worst
-// counts. Lags are seconds, the utilization is a percentage.
+// Its flags, keys and their order are those of kazeburo's plugin of this name. What
+// differs: a lag that the server does not know prints nothing instead of 0; a user
+// who may not see replication gets the rest, with a notice; and there are graph
+// definitions. Of several channels of replication the worst counts. Lags are seconds, the utilization is a percentage.
 package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"time"
@@ -36,9 +37,12 @@ func run(args []string, stdout, stderr io.Writer, getenv func(string) string) in
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), o.Timeout)
 	defer cancel()
-	p := &plugin.Plugin{Prefix: "mysql-lite", Graphs: graphs(), Values: o.values, Out: stdout, Err: stderr, Getenv: getenv}
+	p := &plugin.Plugin{Prefix: "mysql-lite", Graphs: graphs(), Values: func(ctx context.Context) ([]plugin.Value, error) { return o.values(ctx, stderr) }, Out: stdout, Err: stderr, Getenv: getenv}
 	if err := p.Run(ctx); err != nil {
 		program.Complain(stderr, name, err)
+		for _, note := range mysqlflags.Notes(o.MyOpts) {
+			fmt.Fprintf(stderr, "%s: hint: %s\n", name, note)
+		}
 		return 1
 	}
 	return 0
@@ -56,8 +60,12 @@ func graphs() []plugin.Graph {
 	}
 }
 
-// values asks the server for all lines.
-func (o options) values(ctx context.Context) ([]plugin.Value, error) {
+// errPrivilege is ER_SPECIFIC_ACCESS_DENIED_ERROR.
+const errPrivilege = 1227
+
+// values asks the server for all lines. Those of replication, which takes a privilege
+// of its own, are left out where they may not be read.
+func (o options) values(ctx context.Context, stderr io.Writer) ([]plugin.Value, error) {
 	db, err := mysqlflags.OpenDB(o.MyOpts, o.Timeout, false)
 	if err != nil {
 		return nil, err
@@ -79,7 +87,10 @@ func (o options) values(ctx context.Context) ([]plugin.Value, error) {
 		return nil, err
 	}
 	out, err := replication(ctx, db)
-	if err != nil {
+	switch {
+	case mysqlflags.ErrorNumber(err) == errPrivilege:
+		program.Complain(stderr, name, err)
+	case err != nil:
 		return nil, err
 	}
 	out = append(out,

@@ -42,8 +42,13 @@ func TestNoServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	points, r := agenttest.New(t).Values(t, agenttest.Build(t), "-H", "127.0.0.1", "-p", fmt.Sprint(port))
-	if len(points) > 0 || r.ExitCode != 1 || !strings.Contains(r.Stderr, "connection refused") || !strings.Contains(r.Stderr, ": hint: ") {
+	file := filepath.Join(t.TempDir(), "my.cnf")
+	if err := os.WriteFile(file, fmt.Appendf(nil, "!include /no/such.cnf\n[client]\nhost=127.0.0.1\nport=%d\n", port), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	points, r := agenttest.New(t).Values(t, agenttest.Build(t), "--defaults-extra-file", file)
+	if len(points) > 0 || r.ExitCode != 1 || !strings.Contains(r.Stderr, "connection refused") || !strings.Contains(r.Stderr, ": hint: nothing listens") ||
+		!strings.Contains(r.Stderr, ": hint: "+file+":1: option file: open /no/such.cnf: ") {
 		t.Errorf("exit %d, %q %q", r.ExitCode, r.Stdout, r.Stderr)
 	}
 }
@@ -88,6 +93,13 @@ func testReplica(t *testing.T, agent *agenttest.Agent, bin string, replica *serv
 		return ok && behind == 0 && io == 1 && applier == 1
 	})
 	agenttest.Show(t, r, "mackerel-plugin-mysql-lite # replica, "+replica.Kind)
+
+	// Who may not see replication is told, and gets the rest: no zeros.
+	servicetest.Exec(t, servicetest.DB(t, replica, ""), "CREATE USER few@'%' IDENTIFIED BY 'secret'")
+	points, r = agent.Values(t, bin, "--defaults-extra-file", file, "-u", "few", "-P", "secret")
+	if got := agenttest.Names(points); !slices.Equal(got, keys[3:]) || r.ExitCode != 0 || !strings.Contains(r.Stderr, ": hint: ") || !strings.Contains(r.Stderr, "GRANT REPLICATION CLIENT ON") {
+		t.Errorf("few rights: %q, exit %d, %s", got, r.ExitCode, r.Stderr)
+	}
 
 	stop := "STOP REPLICA SQL_THREAD"
 	if replica.Kind == service.KindMariaDB {

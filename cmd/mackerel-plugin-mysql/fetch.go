@@ -41,7 +41,7 @@ func (c collector) fetch(ctx context.Context) (map[string]float64, error) {
 	if c.extended {
 		derive(stat)
 		if err := c.addProcesslist(ctx, stat); err != nil {
-			c.warn(err)
+			c.warn(fmt.Errorf("sessions are not counted: %w", err))
 		}
 	}
 	addRatio(stat, "PercentageOfConnections", "Threads_connected", "max_connections")
@@ -175,11 +175,22 @@ func derive(stat map[string]float64) {
 	}
 }
 
+// errPrivilege is ER_SPECIFIC_ACCESS_DENIED_ERROR.
+const errPrivilege = 1227
+
 // states are what sessions do that have a metric of their own.
 var states = strings.Fields(`closing_tables copying_to_tmp_table end freeing_items init locked login preparing
 	reading_from_net sending_data sorting_result statistics updating writing_to_net none other`)
 
+// addProcesslist counts the sessions by their states. Without the privilege to see all
+// of them a server shows its own to the user, and no error: nothing is counted then.
 func (c collector) addProcesslist(ctx context.Context, stat map[string]float64) error {
+	// This needs the same privilege, PROCESS, and is refused without it. Roles make the
+	// answer of SHOW GRANTS hard to read.
+	var asked []map[string]string
+	if err := c.query(ctx, "SELECT COUNT(*) FROM information_schema.INNODB_TRX", &asked); mysqlflags.ErrorNumber(err) == errPrivilege {
+		return err
+	}
 	var sessions []struct {
 		State *string `mysqlvar:"State"`
 	}

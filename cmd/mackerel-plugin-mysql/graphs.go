@@ -2,6 +2,7 @@ package main
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/kasoku/kasoku/mackerel/plugin"
 )
@@ -228,13 +229,20 @@ func graphs(prefix string, innodb, extended bool) []plugin.Graph {
 	return parseGraphs(table, labelPrefix(prefix))
 }
 
-// labelPrefix is what the labels of all graphs begin with: "MySQL" for mysql.
+// labelPrefix is what the labels of all graphs begin with: "MySQL" for mysql. Each word
+// has a capital, as golang.org/x/text/cases makes it; _ and . do not end a word.
 func labelPrefix(prefix string) string {
-	words := strings.FieldsFunc(strings.ReplaceAll(prefix, "mysql", "MySQL"), func(r rune) bool { return r == ' ' })
-	for i, w := range words {
-		words[i] = strings.ToUpper(w[:1]) + w[1:]
-	}
-	return strings.Join(words, " ")
+	done := false // the word has its capital
+	return strings.Map(func(c rune) rune {
+		switch {
+		case unicode.IsLetter(c) && !done:
+			done = true
+			return unicode.ToTitle(c)
+		case !unicode.IsLetter(c) && !unicode.IsDigit(c) && c != '_' && c != '.':
+			done = false
+		}
+		return c
+	}, strings.ReplaceAll(prefix, "mysql", "MySQL"))
 }
 
 // parseGraphs reads a table of graphs.

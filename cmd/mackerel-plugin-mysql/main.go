@@ -12,6 +12,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"time"
@@ -28,7 +29,7 @@ type options struct {
 	Port     string        `long:"port" description:"of the server (default: 3306)"`
 	Socket   string        `long:"socket" value-name:"FILE" description:"Unix socket of the server, instead"`
 	Username string        `long:"username" description:"with PROCESS and REPLICATION CLIENT (default: root)"`
-	Password string        `long:"password" unquote:"false" description:"of the user (default: $MYSQL_PASSWORD, which ps does not show)"`
+	Password *string       `long:"password" unquote:"false" description:"of the user (default: $MYSQL_PASSWORD, which ps does not show)"`
 	Extra    string        `long:"defaults-extra-file" value-name:"FILE" description:"option file with user, password and so on; flags beat it"`
 	Tempfile string        `long:"tempfile" value-name:"FILE" description:"where counters are kept"`
 	NoInnoDB bool          `long:"disable_innodb" description:"leave out InnoDB"`
@@ -50,7 +51,9 @@ func run(args []string, stdout, stderr io.Writer, getenv func(string) string) in
 		return code
 	}
 	o.Prefix = cmp.Or(o.Prefix, "mysql")
-	o.Password = cmp.Or(o.Password, getenv("MYSQL_PASSWORD"))
+	if p := getenv("MYSQL_PASSWORD"); o.Password == nil && p != "" {
+		o.Password = &p
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), o.Timeout)
 	defer cancel()
 	p := &plugin.Plugin{
@@ -60,6 +63,12 @@ func run(args []string, stdout, stderr io.Writer, getenv func(string) string) in
 	}
 	if err := p.Run(ctx); err != nil {
 		program.Complain(stderr, name, err)
+		if o.Extra != "" {
+			d, _ := mysqlflags.ReadDefaults(o.Extra) // what is wrong with it has been said
+			for _, note := range d.Notes {
+				fmt.Fprintf(stderr, "%s: hint: %s\n", name, note)
+			}
+		}
 		return 1
 	}
 	return 0
@@ -75,10 +84,7 @@ func (o options) dsn() (string, error) {
 			return "", err
 		}
 	}
-	opts := mysqlflags.MyOpts{MySQLHost: o.Host, MySQLPort: o.Port, MySQLSocket: o.Socket, MySQLUser: o.Username}
-	if o.Password != "" {
-		opts.MySQLPass = &o.Password
-	}
+	opts := mysqlflags.MyOpts{MySQLHost: o.Host, MySQLPort: o.Port, MySQLSocket: o.Socket, MySQLUser: o.Username, MySQLPass: o.Password}
 	if o.TLS {
 		opts.MySQLSSLMode, opts.MySQLSSLCA = mysqlflags.SSLVerifyIdentity, o.TLSRoot
 		if o.TLSSkip {

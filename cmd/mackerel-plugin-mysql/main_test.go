@@ -9,11 +9,11 @@ import (
 
 // TestPassword: it is taken as it is, quotes included.
 func TestPassword(t *testing.T) {
-	for _, want := range []string{`"quoted"`, `"half`, `a"b\n`} {
+	for _, want := range []string{"", `"quoted"`, `"half`, `a"b\n`} {
 		var o options
 		f := program.Flags{Name: name, Stdout: io.Discard, Stderr: io.Discard}
-		if _, _, done := f.Parse(&o, program.SingleDash(&o, []string{"-password", want})); done || o.Password != want {
-			t.Errorf("got %q, want %q", o.Password, want)
+		if _, _, done := f.Parse(&o, program.SingleDash(&o, []string{"-password", want})); done || o.Password == nil || *o.Password != want {
+			t.Errorf("got %v, want %q", o.Password, want)
 		}
 	}
 }

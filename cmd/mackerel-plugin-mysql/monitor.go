@@ -39,32 +39,28 @@ var everywhere = []rule{
 	{"", " read views open inside InnoDB", []number{{0, "read_views"}}},
 }
 
-var transactions = []rule{
-	{"Trx id counter", "", []number{{3, "innodb_transactions"}}},
-	{"History list length", "", []number{{3, "history_list"}}},
-	{"mysql tables in use", "", []number{{4, "innodb_tables_in_use"}, {6, "innodb_locked_tables"}}},
-	{"LOCK WAIT ", "lock struct(s)", []number{{2, "innodb_lock_structs"}}},
-	{"", " lock struct(s), heap size", []number{{0, "innodb_lock_structs"}}},
-}
-
 // parseMonitor adds what SHOW ENGINE INNODB STATUS says to the values.
 func parseMonitor(text string, stat map[string]float64) {
 	got := map[string]float64{}
-	section, before, merged := "", "", false
+	section, merged := "", false
+	var list transactions
 	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	behind := lastTitle(lines, "FILE I/O")
 	for i, line := range lines {
-		line = strings.TrimSpace(line)
-		if isRule(line) && isRule(before2(lines, i)) {
-			section = before
+		if title := titleAbove(lines, i); title != "" && follows(section, title, i-1 == behind) {
+			section = title
 			if section == "TRANSACTIONS" {
 				none(got)
+				list = transactions{got: got}
 			}
 		}
-		before = line
 		switch {
 		case strings.HasPrefix(section, "LATEST "):
 		case section == "TRANSACTIONS":
-			transaction(got, line)
+			list.line(line)
 		case merged:
 			mergedOperations(got, line)
 		case strings.HasPrefix(line, "Pending normal aio reads:"):
@@ -79,17 +75,41 @@ func parseMonitor(text string, stat map[string]float64) {
 	}
 }
 
+// titleAbove returns the title of the section that begins below line i: the line above
+// it, when this one and the one above that are drawn. Empty is none.
+func titleAbove(lines []string, i int) string {
+	if i < 2 || !isRule(lines[i]) || !isRule(lines[i-2]) {
+		return ""
+	}
+	return lines[i-1]
+}
+
+// lastTitle is the number of the line with the last title of these words; -1 is none.
+func lastTitle(lines []string, words string) int {
+	for i := len(lines) - 1; i >= 0; i-- {
+		if titleAbove(lines, i) == words {
+			return i - 1
+		}
+	}
+	return -1
+}
+
+// follows reports whether a title is one. Below what was detected last and among the
+// transactions there are statements, in which people draw titles too: there it is only
+// the one that a server puts next, and behind the transactions the last of its words.
+func follows(section, title string, behind bool) bool {
+	switch {
+	case strings.HasPrefix(section, "LATEST "):
+		return strings.HasPrefix(title, "LATEST ") || title == "TRANSACTIONS"
+	case section == "TRANSACTIONS":
+		return behind
+	}
+	return true
+}
+
 // isRule reports whether a line is drawn above and below the title of a section.
 func isRule(line string) bool {
 	return len(line) >= 3 && strings.Trim(line, "-") == ""
-}
-
-// before2 is the line two above one.
-func before2(lines []string, i int) string {
-	if i < 2 {
-		return ""
-	}
-	return strings.TrimSpace(lines[i-2])
 }
 
 // none sets what is counted by transactions to 0: without any there is no line.
@@ -100,28 +120,6 @@ func none(got map[string]float64) {
 	} {
 		got[metric] = 0
 	}
-}
-
-func transaction(got map[string]float64, line string) {
-	switch {
-	case strings.HasPrefix(line, "---TRANSACTION "):
-		got["current_transactions"]++
-		if strings.Contains(line, "ACTIVE") {
-			got["active_transactions"]++
-		}
-		return
-	case strings.HasPrefix(line, "------- TRX HAS BEEN WAITING "):
-		words := strings.Fields(line)
-		v, ok := value(words, 5)
-		if ok && len(words) > 6 && words[6] == "us" {
-			v /= 1e6
-		}
-		got["innodb_lock_wait_secs"] += v
-		return
-	case strings.HasPrefix(line, "LOCK WAIT "):
-		got["locked_transactions"]++
-	}
-	apply(got, transactions, line)
 }
 
 // apply adds the numbers of the first rule that fits.

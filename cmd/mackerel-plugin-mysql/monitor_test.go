@@ -51,8 +51,19 @@ func TestParseMonitor_Forms(t *testing.T) {
 			map[string]float64{"ibuf_used_cells": 1, "ibuf_free_cells": 3, "ibuf_cell_count": 2, "ibuf_merges": 9, "ibuf_inserts": 5, "ibuf_merged": 18}},
 		{"a statement says what it likes", "---\nTRANSACTIONS\n---\nTrx id counter 7\nUPDATE t SET a = '\nLog sequence number 99\n12 read views open inside InnoDB'",
 			map[string]float64{"innodb_transactions": 7, "current_transactions": 0, "active_transactions": 0, "locked_transactions": 0, "innodb_lock_wait_secs": 0, "innodb_tables_in_use": 0, "innodb_locked_tables": 0, "innodb_lock_structs": 0}},
-		{"the deadlock before", "---\nLATEST DETECTED DEADLOCK\n---\nmysql tables in use 1, locked 1\nLog sequence number 99\n---\nLOG\n---\nLog sequence number 5",
-			map[string]float64{"log_bytes_written": 5}},
+		{"the deadlock before", "---\nLATEST DETECTED DEADLOCK\n---\nmysql tables in use 1, locked 1\nLog sequence number 99\n---\nLOG\n---\nLog sequence number 5\n---\nTRANSACTIONS\n---\n---\nFILE I/O\n---\nLog sequence number 6",
+			map[string]float64{"log_bytes_written": 6, "current_transactions": 0, "active_transactions": 0, "locked_transactions": 0, "innodb_lock_wait_secs": 0, "innodb_tables_in_use": 0, "innodb_locked_tables": 0, "innodb_lock_structs": 0}},
+		{"a statement draws titles and says what the monitor does", strings.Join([]string{
+			"---", "TRANSACTIONS", "---", "Trx id counter 7", "History list length 3", "LIST OF TRANSACTIONS FOR EACH SESSION:",
+			"---TRANSACTION 5, ACTIVE 5 sec", "mysql tables in use 1, locked 1", "LOCK WAIT 2 lock struct(s), heap size 1128, 1 row lock(s)",
+			"MySQL thread id 61, OS thread handle 1, query id 1 localhost root updating",
+			"-----", "the query", "-----", "mysql tables in use 44, locked 43", "LOCK WAIT 77 lock struct(s), heap size 1", "66 lock struct(s), heap size 1",
+			"History list length 99", "Trx id counter 99", "--------", "FILE I/O", "--------", "Hash table size 99,", "UPDATE t",
+			"------- TRX HAS BEEN WAITING 2 SEC FOR THIS LOCK TO BE GRANTED:", "------- TRX HAS BEEN WAITING 99 SEC FOR THIS LOCK TO BE GRANTED:",
+			"---TRANSACTION 6, ACTIVE 5 sec", "3 lock struct(s), heap size 1128", "MariaDB thread id 1, OS thread", "------- TRX HAS BEEN WAITING 99 SEC FOR THIS",
+			"--------", "FILE I/O", "--------", "Hash table size 8,",
+		}, "\n"), map[string]float64{"innodb_transactions": 7, "history_list": 3, "current_transactions": 2, "active_transactions": 2, "locked_transactions": 1,
+			"innodb_lock_wait_secs": 2, "innodb_tables_in_use": 1, "innodb_locked_tables": 1, "innodb_lock_structs": 5, "hash_index_cells_total": 8}},
 		{"words that are missing", "RW-shared spins\nLog sequence number\nLog flushed up to x\nIbuf: size -1,\nHash table size NaN\n", map[string]float64{}},
 	} {
 		got := map[string]float64{}
@@ -87,9 +98,11 @@ func TestAddNumbers(t *testing.T) {
 }
 
 func TestLabelPrefix(t *testing.T) {
-	for in, want := range map[string]string{"mysql": "MySQL", "mysql2": "MySQL2", "db": "Db", "my db": "My Db"} {
-		if got := labelPrefix(in); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
+	for prefix, want := range map[string]string{
+		"mysql": "MySQL", "my-app": "My-App", "mysql.shop": "MySQL.shop", "mysql_shop": "MySQL_shop", "mysql-2nd": "MySQL-2Nd", "db": "Db", "a mysql": "A MySQL", "": "",
+	} {
+		if got := labelPrefix(prefix); got != want {
+			t.Errorf("%q: got %q, want %q", prefix, got, want)
 		}
 	}
 }

@@ -37,6 +37,22 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
+// TestNoServer: what was left out of the option file is told too.
+func TestNoServer(t *testing.T) {
+	port, err := service.FreePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "my.cnf")
+	if err := os.WriteFile(file, fmt.Appendf(nil, "!include /no/such.cnf\n[client]\nhost=127.0.0.1\nport=%d\n", port), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	points, r := agenttest.New(t).Values(t, agenttest.Build(t), "-defaults-extra-file", file)
+	if len(points) > 0 || r.ExitCode != 1 || !strings.Contains(r.Stderr, ": hint: nothing listens") || !strings.Contains(r.Stderr, ": hint: "+file+":1: option file: open /no/such.cnf: ") {
+		t.Errorf("exit %d, %q %q", r.ExitCode, r.Stdout, r.Stderr)
+	}
+}
+
 // logged are the settings of a source that may have replicas.
 func logged() service.Options {
 	return service.Options{Vars: map[string]string{"log_bin": "binlog", "server_id": "1", "innodb_flush_log_at_trx_commit": "0", "sync_binlog": "0"}}
@@ -150,11 +166,19 @@ func testReplica(t *testing.T, bin string, replica *service.Server) {
 		}
 	}
 
-	// A user without PROCESS gets what SHOW GLOBAL STATUS says, and is told.
+	// A user without PROCESS gets what SHOW GLOBAL STATUS says, and is told. It sees no
+	// session but its own, which is no count.
 	agent.Env = []string{"MYSQL_PASSWORD=secret"}
-	points, r = agent.Values(t, append(args, "-username", "few")...)
-	if _, ok := agenttest.Find(points, "mysql.innodb_checkpoint_age.uncheckpointed_bytes"); !ok || r.ExitCode != 0 || !strings.Contains(r.Stderr, "PROCESS") {
-		t.Errorf("few rights: exit %d, %d values, %s", r.ExitCode, len(points), r.Stderr)
+	for _, flag := range []string{"-disable_innodb=0", "-disable_innodb"} {
+		points, r = agent.Values(t, append(args, "-username", "few", "-enable_extended", flag)...)
+		_, innodb := agenttest.Find(points, "mysql.innodb_checkpoint_age.uncheckpointed_bytes")
+		if innodb != (flag == "-disable_innodb=0") || r.ExitCode != 0 || !strings.Contains(r.Stderr, "sessions are not counted: ") ||
+			!strings.Contains(r.Stderr, "GRANT PROCESS ON") || strings.Contains(r.Stderr, "CREATE USER") || !strings.Contains(r.Stderr, "GRANT REPLICATION CLIENT ON") {
+			t.Errorf("few rights: exit %d, %d values, %s", r.ExitCode, len(points), r.Stderr)
+		}
+		if v, ok := agenttest.Find(points, "mysql.processlist.State_none"); ok {
+			t.Errorf("few rights: %v sessions are in no state", v)
+		}
 	}
 	agent.Env = []string{"MYSQL_PASSWORD=wrong-one"}
 	points, r = agent.Values(t, append(args, "-username", "few")...)
