@@ -45,7 +45,9 @@
 //
 // A process that begins and ends between two ticks is not seen. Its CPU time is in
 // cpu.exited of its parent, when that waited for it, and else in cpu.unattributed; the
-// source cgroup has it in the usage of its group. Of processes of other users, unless as root, I/O is missing;
+// source cgroup has it in the usage of its group. One that a single tick sees has no
+// series of its own, and the more there were the longer it takes: a host that starts
+// thousands of programs would fill the file with them. Of processes of other users, unless as root, I/O is missing;
 // a warning says so.
 //
 // Sources: proc(5); the kernel's Documentation/filesystems/proc.rst, 1.1 and 3.
@@ -102,17 +104,18 @@ type Source struct {
 	keptMax  int
 	dir      *procfile.Dir
 
-	pids     []uint64            // as listed at this tick
-	procs    map[uint64]*process // by number
-	live     []*process          // in the order of pids
-	tick     uint64              // number of the present listing
-	kept     int                 // files of processes that are held open
-	watched  []*process          // named and top ones at this tick
-	before   []*process          // at the tick before
-	best     []*process          // scratch of choose
-	buf      []byte              // of the file being read
-	tids     []uint64            // of the process being read
-	fileStat unix.Stat_t         // of the directory being counted
+	pids        []uint64            // as listed at this tick
+	procs       map[uint64]*process // by number
+	live        []*process          // in the order of pids
+	tick        uint64              // number of the present listing
+	kept        int                 // files of processes that are held open
+	watched     []*process          // named and top ones at this tick
+	before      []*process          // at the tick before
+	best        []*process          // scratch of choose
+	watchedEver uint64              // processes that were watched at some tick
+	buf         []byte              // of the file being read
+	tids        []uint64            // of the process being read
+	fileStat    unix.Stat_t         // of the directory being counted
 
 	noGroups, noThreads bool
 

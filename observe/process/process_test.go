@@ -148,9 +148,36 @@ func TestTopByCPU(t *testing.T) {
 	f("1204 userapi", "1300 mariadbd-worker-long-name")
 	write(t, dir, "1300/stat", line(1300, "mariadbd-worker", 'S', 20, 6, 188446))
 	f("1300 mariadbd-worker-long-name")
-	// A new process counts from its start.
+	// A new process has series from the second tick that sees it, and counts from its start.
 	write(t, dir, "2000/stat", line(2000, "gzip", 'R', 90, 1, 188900))
+	f()
+	write(t, dir, "2000/stat", line(2000, "gzip", 'R', 180, 1, 188900))
 	f("2000 gzip")
+}
+
+// TestManyComeAndGo: what a build starts for a few seconds each does not fill the
+// file, and what stays is watched none the less.
+func TestManyComeAndGo(t *testing.T) {
+	dir := unpack(t)
+	s := open(t, Options{Proc: dir, Top: 5})
+	const ticks, lives = 300, 3
+	seen := map[string]bool{}
+	for tick := range ticks {
+		for back := range lives { // the last ones that began
+			pid := 10_000 + tick - back
+			write(t, dir, fmt.Sprintf("%d/stat", pid), line(pid, "cc1", 'R', uint64(30*(back+1)), 1, uint64(100*pid)))
+		}
+		if err := os.RemoveAll(filepath.Join(dir, fmt.Sprint(10_000+tick-lives))); err != nil {
+			t.Fatal(err)
+		}
+		write(t, dir, "9000/stat", line(9000, "userapi", 'R', uint64(50*tick), 1, 188_900))
+		for _, name := range instances(collect(t, s)) {
+			seen[name] = true
+		}
+	}
+	if !seen["9000 userapi"] || len(seen) > (lives-1)*lastingShare+10 {
+		t.Errorf("%d of %d processes have series; the one that stays: %v", len(seen), ticks, seen["9000 userapi"])
+	}
 }
 
 func TestNamedAreAlwaysThere(t *testing.T) {

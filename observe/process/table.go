@@ -26,6 +26,7 @@ type process struct {
 	exited   uint64 // sum of reaped
 	age      uint64 // how often it was read
 	idle     uint64 // how often without CPU
+	born     uint64 // tick at which it was first listed
 	last     uint64 // tick at which it was last watched
 	user     *user
 	groups   [kinds]*group
@@ -89,7 +90,7 @@ func (s *Source) update(pid uint64) {
 }
 
 func (s *Source) add(pid uint64) *process {
-	p := &process{pid: pid, fd: -1}
+	p := &process{pid: pid, fd: -1, born: s.tick}
 	if _, asked := s.named[pid]; asked {
 		s.named[pid] = true
 		p.named = true
@@ -208,12 +209,15 @@ func (s *Source) choose() {
 		case p.unread:
 		case p.named:
 			s.watched = append(s.watched, p)
-		case p.cpu() > 0 && !p.stat.dead():
+		case p.cpu() > 0 && !p.stat.dead() && s.lasting(p):
 			s.rank(p)
 		}
 	}
 	s.watched = append(s.watched, s.best...)
 	for _, p := range s.watched {
+		if p.last == 0 {
+			s.watchedEver++
+		}
 		p.watched, p.last = true, s.tick
 	}
 	clear(s.before)
@@ -222,6 +226,18 @@ func (s *Source) choose() {
 			s.closeDetails(p)
 		}
 	}
+}
+
+// A host that starts programs all the time, as a build does, would give each of them
+// series of its own, of one or two points: a process is watched from the second tick
+// that sees it, and one tick later for each lastingShare that were watched before. Its
+// CPU time is in that of its executable from the first.
+const lastingShare = 50
+
+// lasting reports whether a process has been there long enough to be watched; those
+// that were there when it all began have.
+func (s *Source) lasting(p *process) bool {
+	return p.last > 0 || p.born <= 1 || s.tick-p.born >= 1+s.watchedEver/lastingShare
 }
 
 // rank inserts a process into the best ones, most CPU first; of equals, the one
