@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/runstore"
 )
 
 // Names of the files by which watchers are found by loads of the same user.
@@ -175,11 +176,19 @@ func announce(path string) (over func()) {
 	return func() { _ = take() }
 }
 
-// Recordings returns the files of the runs that processes of this user record now.
-func Recordings() (paths []string) {
+// Recordings returns the files of runs that may be recorded now: of those that this
+// user records, wherever they are, and of the directory's, which have a log beside
+// them. No directory is looked into when dir is empty.
+func Recordings(dir string) (paths []string) {
 	for _, name := range ofProcesses(recordingPrefix, recordingSuffix) {
 		if b, err := os.ReadFile(name); err == nil && len(b) > 0 {
 			paths = append(paths, string(b))
+		}
+	}
+	if dir != "" {
+		logs, _ := filepath.Glob(filepath.Join(dir, "*"+runstore.Extension+"-wal"))
+		for _, log := range slices.Backward(logs) { // the latest first
+			paths = append(paths, strings.TrimSuffix(log, "-wal"))
 		}
 	}
 	return paths

@@ -91,11 +91,11 @@ func TestRecordings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := Recordings(); !slices.Equal(got, []string{filepath.Join(here, "x.kasoku")}) {
+	if got := Recordings(""); !slices.Equal(got, []string{filepath.Join(here, "x.kasoku")}) {
 		t.Errorf("recordings %q", got)
 	}
 	over()
-	if got := Recordings(); len(got) != 0 {
+	if got := Recordings(""); len(got) != 0 {
 		t.Errorf("after its end: %q", got)
 	}
 }

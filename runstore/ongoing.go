@@ -15,19 +15,24 @@ import (
 // asks again and again, to whom [Open] would read all series each time. A file into which
 // nobody records is an error.
 func Ongoing(path string, from int) (*kasoku.Recording, error) {
-	s, err := currentSchema()
-	if err != nil {
-		return nil, stepError("open run file", path, err)
-	}
-	at := target(path)
-	by, err := recorderOf(at)
+	by, err := recorderOf(target(path))
 	if err == nil && !by.alive() {
 		err = fmt.Errorf("%w: nobody records into it", ErrClosed)
 	}
 	if err != nil {
 		return nil, stepError("open run file", path, err)
 	}
-	rec, err := opener{s}.ongoing(at, from)
+	return Load(path, from)
+}
+
+// Load reads the same of any run: of one that has ended since [Ongoing] was asked, what
+// came after that.
+func Load(path string, from int) (*kasoku.Recording, error) {
+	s, err := currentSchema()
+	if err != nil {
+		return nil, stepError("open run file", path, err)
+	}
+	rec, err := opener{s}.ongoing(target(path), from)
 	if err != nil {
 		return nil, stepError("open run file", path, err)
 	}

@@ -42,6 +42,9 @@ func TestOngoing(t *testing.T) {
 	if got, err := Ongoing(path, 0); err == nil || got != nil {
 		t.Errorf("of a finished run: %+v", got)
 	}
+	if got, err := Load(path, 3); err != nil || got.Run.State != kasoku.Finished || !reflect.DeepEqual(got.Seconds, whole.Seconds[3:]) {
+		t.Errorf("the load of a finished run: %+v, %v", got, err)
+	}
 	if got, err := Ongoing(path+"x", 0); err == nil || got != nil {
 		t.Errorf("of no run: %+v", got)
 	}

@@ -43,13 +43,17 @@ type LiveOptions struct {
 	// the export, and must not wait; may be nil. It is called once a second. A second
 	// is told 3 s after its end.
 	Loads func() []kasoku.LoadSecond
+
+	// Recorded returns the complete seconds before one of loads whose run is recorded,
+	// each once, all of them when that is below 0; it must not wait, and may be nil.
+	Recorded func(before int) []kasoku.LoadSecond
 }
 
 // NewLive returns a sink.
 func NewLive(o LiveOptions) *Live {
 	l := &Live{o: o, raters: map[string]*rater{}, told: map[string]bool{}}
-	if o.Loads != nil {
-		l.loads = newLiveLoads(o.Loads)
+	if o.Loads != nil || o.Recorded != nil {
+		l.loads = newLiveLoads(o.Loads, o.Recorded)
 	}
 	return l
 }
@@ -72,7 +76,9 @@ func (l *Live) Frame(f *kasoku.Frame) error {
 	}
 	l.loads.looked = f.At
 	l.loads.add()
-	return l.tellLoads(f.At, int((f.At-loadSettles)/time.Second))
+	before := max(int((f.At-loadSettles)/time.Second), 0)
+	l.loads.addRecorded(before)
+	return l.tellLoads(f.At, before)
 }
 
 // tellLoads hands on the seconds of loads before that one.
@@ -93,6 +99,7 @@ func (l *Live) Finish() (late uint64, err error) {
 		return 0, nil
 	}
 	l.loads.add()
+	l.loads.addRecorded(-1)
 	err = l.tellLoads(l.loads.looked, math.MaxInt)
 	return l.loads.late, err
 }

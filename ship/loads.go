@@ -19,6 +19,7 @@ const mostTargets = 1000
 // liveLoads tells the loads that run beside a live export, each second once.
 type liveLoads struct {
 	take    func() []kasoku.LoadSecond
+	settled func(before int) []kasoku.LoadSecond
 	pending map[int]map[string]*kasoku.LoadSecond // by second and target
 	targets map[string]bool                       // that are told
 	looked  time.Duration
@@ -26,12 +27,15 @@ type liveLoads struct {
 	late    uint64 // answers that came after that
 }
 
-func newLiveLoads(take func() []kasoku.LoadSecond) *liveLoads {
-	return &liveLoads{take: take, pending: map[int]map[string]*kasoku.LoadSecond{}, targets: map[string]bool{}, looked: -time.Second}
+func newLiveLoads(take func() []kasoku.LoadSecond, settled func(before int) []kasoku.LoadSecond) *liveLoads {
+	return &liveLoads{take: take, settled: settled, pending: map[int]map[string]*kasoku.LoadSecond{}, targets: map[string]bool{}, looked: -time.Second}
 }
 
 // add takes what was counted since.
 func (l *liveLoads) add() {
+	if l.take == nil {
+		return
+	}
 	seconds := l.take()
 	for i := range seconds {
 		s := &seconds[i]
@@ -43,18 +47,35 @@ func (l *liveLoads) add() {
 			t.Add(s)
 			l.late += t.Success + t.Failed()
 			continue
-		case l.pending[s.Second] == nil:
-			l.pending[s.Second] = map[string]*kasoku.LoadSecond{}
 		}
-		if len(l.targets) < mostTargets {
-			l.targets[s.Target] = true
-		}
-		of := l.pending[s.Second]
-		if of[s.Target] == nil {
-			of[s.Target] = &kasoku.LoadSecond{}
-		}
-		of[s.Target].Add(s)
+		l.count(s)
 	}
+}
+
+// addRecorded takes the seconds before that one of loads whose run is recorded.
+func (l *liveLoads) addRecorded(before int) {
+	if l.settled == nil {
+		return
+	}
+	seconds := l.settled(before)
+	for i := range seconds {
+		l.count(&seconds[i])
+	}
+}
+
+// count adds to what is told of a second.
+func (l *liveLoads) count(s *kasoku.LoadSecond) {
+	if l.pending[s.Second] == nil {
+		l.pending[s.Second] = map[string]*kasoku.LoadSecond{}
+	}
+	if len(l.targets) < mostTargets {
+		l.targets[s.Target] = true
+	}
+	of := l.pending[s.Second]
+	if of[s.Target] == nil {
+		of[s.Target] = &kasoku.LoadSecond{}
+	}
+	of[s.Target].Add(s)
 }
 
 // append appends the values of the seconds before that one: of all targets, and of

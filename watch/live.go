@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -231,7 +230,7 @@ const settles = 60
 
 // followRun takes the load of the run that is being recorded here, if there is one.
 func (l *Live) followRun() {
-	for _, path := range recordings(l.o.Runs) {
+	for _, path := range loop.Recordings(l.o.Runs) {
 		from := 0
 		if path == l.run.path {
 			from = l.run.known - settles
@@ -262,20 +261,6 @@ func (l *Live) takeRun(rec *kasoku.Recording) {
 		steps[i].Interval.To += shift
 	}
 	l.window.SetLoad(load.shifted(int(shift.Round(time.Second)/time.Second)), steps)
-}
-
-// recordings returns the files of runs that may be recorded now: of those that this
-// user records, wherever they are, and of the directory's, which have a log beside
-// them.
-func recordings(dir string) []string {
-	paths := loop.Recordings()
-	if dir != "" {
-		logs, _ := filepath.Glob(filepath.Join(dir, "*"+runstore.Extension+"-wal"))
-		for i := len(logs) - 1; i >= 0; i-- {
-			paths = append(paths, strings.TrimSuffix(logs[i], "-wal"))
-		}
-	}
-	return paths
 }
 
 // followStatements asks what statements the database counted.

@@ -44,6 +44,7 @@ type exportFlags struct {
 	dir  string
 
 	watch watchFlags // of what is live
+	runs  string     // directory in which runs are recorded meanwhile
 
 	address  string
 	protocol string
@@ -68,7 +69,7 @@ func newExport(e *env) *cobra.Command {
 
 Counters are told as rates; --raw tells them as they were read, as prometheus and
 openmetrics always do. What is live is what kasoku.toml names; without one, what runs
-here; and the load of a kasoku attack beside it. A server that is slow or gone never
+here; and the load beside it, of a kasoku attack or a run that is recorded. A server that is slow or gone never
 holds up the sampling: what does not fit is dropped and counted. Ctrl-C hands on what is
 left and ends.`,
 		Example: `  kasoku export before --to csv -o before.csv

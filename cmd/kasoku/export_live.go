@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -67,6 +68,7 @@ func (f *exportFlags) beginLive(ctx context.Context, e *env) (*loop.Live, loop.O
 		return nil, loop.Options{}, err
 	}
 	o := w.Watch
+	f.runs = w.Runs
 	if o.Interval == 0 {
 		o.Interval = observe.DefaultInterval
 	}
@@ -115,7 +117,11 @@ func (f *exportFlags) liveOutput(ctx context.Context, e *env, l *loop.Live, star
 // sample lets the sampler run until ctx ends.
 func (f *exportFlags) sample(ctx context.Context, e *env, l *loop.Live, start time.Time, out ship.Output) error {
 	loads, leave := listenToLoads(e, start)
-	sink := ship.NewLive(ship.LiveOptions{Output: out, Form: f.form(), Only: f.only, Loads: loads,
+	recorded := loop.NewRecorded(f.runs, start)
+	reading, read := context.WithCancel(ctx)
+	var reader sync.WaitGroup
+	reader.Go(func() { recorded.Follow(reading) })
+	sink := ship.NewLive(ship.LiveOptions{Output: out, Form: f.form(), Only: f.only, Loads: loads, Recorded: recorded.Take,
 		OnGap: func(g kasoku.Gap) {
 			fmt.Fprintf(e.stderr, "kasoku: warning: %s gave nothing for %s: %q\n", g.Source, unit.Duration(g.Interval.Len()), g.Reason)
 		},
@@ -128,6 +134,8 @@ func (f *exportFlags) sample(ctx context.Context, e *env, l *loop.Live, start ti
 	for _, w := range sampler.Warnings() {
 		fmt.Fprintf(e.stderr, "kasoku: warning: %s\n", terminal.Clean(w.Text))
 	}
+	read()
+	reader.Wait()
 	late, loadErr := sink.Finish()
 	if late > 0 {
 		fmt.Fprintf(e.stderr, "kasoku: warning: %s answers of the load came too late for the second they are counted in\n", unit.Count(late))

@@ -191,6 +191,40 @@ func TestExportLiveLoad(t *testing.T) {
 	}
 }
 
+// TestExportLiveRecorded: so is the load of a run that is recorded beside, whose end
+// comes after the export's file has ended.
+func TestExportLiveRecorded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("records a run")
+	}
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello") }))
+	defer web.Close()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "kasoku.toml"), []byte("project = 'x'\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := startIn(t, dir, "export", "--live", "--config", "kasoku.toml", "--only", "load", "--to", "csv", "-o", "live.csv")
+	r.waitFor("an export that listens", func() bool {
+		files, _ := filepath.Glob(filepath.Join(dir, "kasoku-*", "listen-*"))
+		return len(files) == 1
+	})
+	record := exec.Command("kasoku", "record", "-o", "run.kasoku", "--no-capture", "--", "kasoku", "attack", "-target", "GET "+web.URL+"/", "-rate", "50", "-duration", "4s")
+	record.Dir, record.Env = dir, append(os.Environ(), "TMPDIR="+dir)
+	if out, err := record.CombinedOutput(); err != nil {
+		t.Fatalf("record: %v: %s", err, out)
+	}
+	servicetest.Until(t, "the load in the table", func() bool {
+		text, _ := os.ReadFile(filepath.Join(dir, "live.csv"))
+		return bytes.Count(text, []byte(",load,,requests,")) >= 4
+	})
+	r.interrupt(false)
+	<-r.ended
+	if r.err != nil {
+		t.Errorf("%v\n%s", r.err, r.said())
+	}
+	wantRequests(t, filepath.Join(dir, "live.csv"), `(?m)^.*,load,,requests,([0-9]+),count/s$`)
+}
+
 // wantRequests finds the 200 requests of the load in a table.
 func wantRequests(t *testing.T, file, row string) {
 	t.Helper()

@@ -50,8 +50,8 @@ func TestSecondService(t *testing.T) {
 		if broke == 0 {
 			t.Fatal("no step broke")
 		}
-		good := measure(t, s, measurement{
-			service: goodLedger(), maxConnections: ledgerLimit, next: loop.Climb(200, broke), each: 3 * time.Second, slowLog: true,
+		good := measure(t, s, measurement{ // alone: what else runs here, as the tests of other packages, is not the service's
+			service: goodLedger(), maxConnections: ledgerLimit, next: loop.Climb(200, broke), each: 3 * time.Second, slowLog: true, alone: true,
 		})
 		for _, f := range diagnose.Diagnose(diagnose.NewCase(good, nil), All()).Findings {
 			// A durable commit for each row is what the good service does, too, with a

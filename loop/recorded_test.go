@@ -1,0 +1,70 @@
+package loop
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/runstore"
+)
+
+// TestRecorded: of the load of a run that is recorded each second is told once, when it
+// is complete, by the clock of who asks; and what was left when the run ends.
+func TestRecorded(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	path := filepath.Join(dir, "a"+runstore.Extension)
+	start := time.Now().Add(-10 * time.Second)
+	run := kasoku.Run{ID: "a", Started: start.Add(2 * time.Second), State: kasoku.Running}
+	w, err := runstore.Create(path, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := NewRecorded(dir, start)
+	from := 0
+	count := func(seconds ...int) {
+		t.Helper()
+		var add []kasoku.LoadSecond
+		for _, s := range seconds {
+			add = append(add, kasoku.LoadSecond{Second: s, Step: 1, Target: "GET /", Asked: 1})
+		}
+		if err := errors.Join(w.AddSeconds(add)); err != nil {
+			t.Fatal(err)
+		}
+		from = r.read(from)
+	}
+	takes := func(before int, want ...int) {
+		t.Helper()
+		var got []int
+		for _, s := range r.Take(before) {
+			for range s.Asked {
+				got = append(got, s.Second)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("before %d: %v, want %v", before, got, want)
+		}
+	}
+	takes(5)
+	count(0, 1, 2, 3)
+	takes(5, 2, 3, 4)
+	takes(5)
+	count(3, 4, 30) // the fourth second goes on, and there is one whose end is not here yet
+	takes(100, 5, 5, 6)
+	takes(100)
+	count(31)
+	takes(100)
+	if err := w.Finish(run); err != nil {
+		t.Fatal(err)
+	}
+	from = r.read(from)
+	takes(100, 32, 33)
+	from = r.read(from)
+	takes(-1)
+	if from != 0 || r.path != "" {
+		t.Errorf("a run that has ended is followed from %d: %s", from, r.path)
+	}
+}
