@@ -264,7 +264,9 @@ func checkShelf(t *testing.T, rec *kasoku.Recording, kind string) {
 			t.Errorf("%s: %s", pair, c.Class)
 		}
 	}
-	if i := slices.IndexFunc(rec.Callers, func(c kasoku.Caller) bool { return c.Route == "/health" }); i >= 0 {
-		t.Errorf("/health asks nothing, but %+v", rec.Callers[i])
+	for _, c := range rec.Callers { // of four seconds chance may make something possible
+		if c.Route == "/health" && (c.Class != kasoku.CallerPossible || c.Least > 0 || c.PerRequest > 0.1) {
+			t.Errorf("/health asks nothing, but %+v", c)
+		}
 	}
 }

@@ -37,21 +37,7 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
-func TestNoServer(t *testing.T) {
-	port, err := service.FreePort()
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "my.cnf")
-	if err := os.WriteFile(file, fmt.Appendf(nil, "!include /no/such.cnf\n[client]\nhost=127.0.0.1\nport=%d\n", port), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	points, r := agenttest.New(t).Values(t, agenttest.Build(t), "--defaults-extra-file", file)
-	if len(points) > 0 || r.ExitCode != 1 || !strings.Contains(r.Stderr, "connection refused") || !strings.Contains(r.Stderr, ": hint: nothing listens") ||
-		!strings.Contains(r.Stderr, ": hint: "+file+":1: option file: open /no/such.cnf: ") {
-		t.Errorf("exit %d, %q %q", r.ExitCode, r.Stdout, r.Stderr)
-	}
-}
+func TestNoServer(t *testing.T) { agenttest.NoServer(t, "--defaults-extra-file", agenttest.Build(t)) }
 
 // TestServers asks a source and its replica, as the agent does.
 func TestServers(t *testing.T) {

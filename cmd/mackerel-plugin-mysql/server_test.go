@@ -38,20 +38,7 @@ func TestDefinitions(t *testing.T) {
 }
 
 // TestNoServer: what was left out of the option file is told too.
-func TestNoServer(t *testing.T) {
-	port, err := service.FreePort()
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "my.cnf")
-	if err := os.WriteFile(file, fmt.Appendf(nil, "!include /no/such.cnf\n[client]\nhost=127.0.0.1\nport=%d\n", port), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	points, r := agenttest.New(t).Values(t, agenttest.Build(t), "-defaults-extra-file", file)
-	if len(points) > 0 || r.ExitCode != 1 || !strings.Contains(r.Stderr, ": hint: nothing listens") || !strings.Contains(r.Stderr, ": hint: "+file+":1: option file: open /no/such.cnf: ") {
-		t.Errorf("exit %d, %q %q", r.ExitCode, r.Stdout, r.Stderr)
-	}
-}
+func TestNoServer(t *testing.T) { agenttest.NoServer(t, "-defaults-extra-file", agenttest.Build(t)) }
 
 // logged are the settings of a source that may have replicas.
 func logged() service.Options {

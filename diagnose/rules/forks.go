@@ -15,7 +15,7 @@ import (
 // Forks finds requests that start programs.
 //
 // Evidence: the host starts at least 5 processes or threads a second under load and
-// at least one for every twenty requests. A program that listens waits for them (the
+// at least one for every twenty requests. A program that takes connections waits for them (the
 // CPU of its children grows all the time, and with the requests); where no process was
 // recorded, an endpoint's requests go with them by the second.
 // Cause: the handler runs cp, zip or a shell for each file; each costs a fork, an
@@ -70,7 +70,7 @@ func (r Forks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	e, follow := forkingEndpoint(c, g, parent)
 	switch {
 	case err == nil && parent.Key.Name == "":
-		return nil, diagnose.Quiet(r.ID(), forksFollow, "the host started %s processes or threads a second, but no program that listens waits for them, more with more requests", unit.Sig3(perSec))
+		return nil, diagnose.Quiet(r.ID(), forksFollow, "the host started %s processes or threads a second, but no program that takes connections waits for them, more with more requests", unit.Sig3(perSec))
 	case err != nil && e == nil:
 		return nil, diagnose.Quiet(r.ID(), forksFollow, "the host started %s processes or threads a second; %v, and no endpoint's requests go with them", unit.Sig3(perSec), err)
 	}
@@ -108,7 +108,7 @@ func (r Forks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 }
 
 // forkingProgram returns the CPU of the children that a program waited for, of the
-// one that has most, leaving out databases, kasoku, who does not listen, and who waits
+// one that has most, leaving out databases, kasoku, who takes no connections, and who waits
 // as much without requests; no name when there is none, an error when no process was
 // recorded.
 func forkingProgram(c *diagnose.Case, requests map[int]float64) (most diagnose.Grown, err error) {
@@ -117,7 +117,7 @@ func forkingProgram(c *diagnose.Case, requests map[int]float64) (most diagnose.G
 		return most, err
 	}
 	for _, p := range programs {
-		if p.Role != diagnose.Other || !mayListen(c, p) {
+		if p.Role != diagnose.Other || !mayServe(c, p) {
 			continue
 		}
 		for _, k := range p.Keys {
@@ -131,18 +131,30 @@ func forkingProgram(c *diagnose.Case, requests map[int]float64) (most diagnose.G
 	return most, nil
 }
 
-// mayListen reports whether a socket that listens belongs to the program, or to one
-// that is not known: sockets were not recorded, or not their owners, or containers have
-// networks of their own.
-func mayListen(c *diagnose.Case, p diagnose.Program) bool {
-	onHost := func(s *kasoku.Series) bool { return s.Key.Host == p.Host }
-	queues := c.FindAll("sockets", "accept.queue")
-	if !slices.ContainsFunc(queues, onHost) || slices.ContainsFunc(c.FindAll(diagnose.Process, "container.cpu"), onHost) {
+// mayServe reports whether the program, or one that is not known, listens where
+// connections were taken. That cannot be told where sockets or connections were not
+// recorded, and where containers have networks of their own.
+func mayServe(c *diagnose.Case, p diagnose.Program) bool {
+	onHost := func(source, name string) []*kasoku.Series {
+		return slices.DeleteFunc(c.FindAll(source, name), func(s *kasoku.Series) bool { return s.Key.Host != p.Host })
+	}
+	listeners := onHost("sockets", "accept.queue")
+	if len(listeners) == 0 || len(onHost(diagnose.Process, "container.cpu")) > 0 {
 		return true
 	}
-	return slices.ContainsFunc(queues, func(s *kasoku.Series) bool {
-		_, owner, known := strings.Cut(s.Key.Instance, " ")
-		return onHost(s) && (!known || owner == p.Name)
+	taken := map[string]bool{}
+	for _, s := range slices.Concat(onHost("sockets", "tcp.established"), onHost("sockets", "tcp.time_wait")) {
+		if port, ok := strings.CutPrefix(s.Key.Instance, "at "); ok {
+			taken[port] = true
+		}
+	}
+	return slices.ContainsFunc(listeners, func(s *kasoku.Series) bool {
+		address, owner, known := strings.Cut(s.Key.Instance, " ")
+		colon := strings.LastIndexByte(address, ':')
+		if colon < 0 { // a path
+			return owner == p.Name
+		}
+		return (!known || owner == p.Name) && (len(taken) == 0 || taken[address[colon+1:]])
 	})
 }
 

@@ -18,7 +18,7 @@ func TestForks_BesideTheService(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := func(change func(points []kasoku.Point) []kasoku.Point, listeners ...string) bool {
+	named := func(change func(points []kasoku.Point) []kasoku.Point, sockets ...string) bool {
 		rec, _, err := extract.Parse(data)
 		if err != nil {
 			t.Fatal(err)
@@ -26,8 +26,12 @@ func TestForks_BesideTheService(t *testing.T) {
 		for _, s := range rec.FindAll(diagnose.Process, "cpu.children") {
 			s.Points = change(s.Points)
 		}
-		for _, l := range listeners {
-			rec.Series = append(rec.Series, kasoku.Series{Key: kasoku.Key{Host: "host1", Source: "sockets", Instance: l, Name: "accept.queue"}})
+		for _, instance := range sockets {
+			name := "accept.queue"
+			if strings.HasPrefix(instance, "at ") {
+				name = "tcp.established"
+			}
+			rec.Series = append(rec.Series, kasoku.Series{Key: kasoku.Key{Host: "host1", Source: "sockets", Instance: instance, Name: name}})
 		}
 		found, _ := Forks{}.Check(diagnose.NewCase(rec, nil))
 		for _, f := range found {
@@ -40,11 +44,19 @@ func TestForks_BesideTheService(t *testing.T) {
 		return false
 	}
 	recorded := func(p []kasoku.Point) []kasoku.Point { return p }
-	if !named(recorded) || !named(recorded, "127.0.0.1:80 nginx", "127.0.0.1:8080 ledger") || !named(recorded, "127.0.0.1:80 nginx", "127.0.0.1:8080") {
-		t.Error("as recorded: the program that waits is not named")
+	for _, sockets := range [][]string{
+		{}, {"127.0.0.1:80 nginx", "127.0.0.1:8080 ledger"}, {"127.0.0.1:80 nginx", "127.0.0.1:8080"}, {"[::]:8080 ledger", "at 80", "at 8080"}, {"/run/ledger.sock ledger", "at 80"},
+	} {
+		if !named(recorded, sockets...) {
+			t.Errorf("as recorded, with %q: the program that waits is not named", sockets)
+		}
 	}
-	if named(recorded, "127.0.0.1:80 nginx", "127.0.0.1:3306 mariadbd") {
-		t.Error("a program that does not listen is named")
+	for _, sockets := range [][]string{
+		{"127.0.0.1:80 nginx", "127.0.0.1:3306 mariadbd"}, {"127.0.0.1:80 nginx", "[::1]:9090 ledger", "at 80"},
+	} {
+		if named(recorded, sockets...) {
+			t.Errorf("with %q: a program that takes no connections is named", sockets)
+		}
 	}
 	if named(func(p []kasoku.Point) []kasoku.Point { // one of its children ends after long
 		for i := range p {

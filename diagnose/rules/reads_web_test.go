@@ -37,7 +37,7 @@ func webReads(id string) (extract.Keys, bool) {
 		k.Messages, k.Series = true, keys(diagnose.Process, "io.write_calls")
 	case "APP-02":
 		k.Series = slices.Concat(keys(diagnose.Host, "forks", "cpu.idle"), keys(diagnose.Process, "cpu.user", "cpu.system", "cpu.children", "container.cpu"),
-			keys("sockets", "accept.queue"), keys(diagnose.Self, "pid"))
+			keys("sockets", "accept.queue", "tcp.established", "tcp.time_wait"), keys(diagnose.Self, "pid"))
 	default:
 		return extract.Keys{}, false
 	}

@@ -57,7 +57,7 @@ func TestSecondService(t *testing.T) {
 			// A durable commit for each row is what the good service does, too, with a
 			// server as it is shipped.
 			if f.Severity == kasoku.Problem && !slices.Contains([]string{"DBC-01", "DBC-02", "DBC-09"}, f.ID) {
-				t.Errorf("good service: %s %s", f.ID, f.Title)
+				t.Errorf("good service: %s %s: %s", f.ID, f.Title, text(&kasoku.Diagnosis{Findings: []kasoku.Finding{f}}))
 			}
 		}
 	})

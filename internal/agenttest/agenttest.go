@@ -20,6 +20,8 @@ package agenttest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -177,6 +179,28 @@ func fail(t testing.TB, r Run, bad []string) {
 	}
 	if len(bad) > 0 {
 		t.Errorf("the agent would not take this:\n  %s\nstdout\n%s\nstderr\n%s", strings.Join(bad, "\n  "), r.Stdout, r.Stderr)
+	}
+}
+
+// NoServer runs a plugin for a database with an option file whose server is not there
+// and which includes a file that is not there either: it gives no values and says both.
+func NoServer(t testing.TB, optionFile, bin string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	_ = l.Close() // nothing listens there from now on
+	file := filepath.Join(t.TempDir(), "my.cnf")
+	if err := os.WriteFile(file, fmt.Appendf(nil, "!include /no/such.cnf\n[client]\nhost=127.0.0.1\nport=%d\n", port), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	points, r := New(t).Values(t, bin, optionFile, file)
+	for _, want := range []string{"connection refused", ": hint: nothing listens", ": hint: " + file + ":1: option file: open /no/such.cnf: "} {
+		if len(points) > 0 || r.ExitCode != 1 || !strings.Contains(r.Stderr, want) {
+			t.Errorf("exit %d, %q %q, want %q", r.ExitCode, r.Stdout, r.Stderr, want)
+		}
 	}
 }
 
