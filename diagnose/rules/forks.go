@@ -150,11 +150,12 @@ func mayServe(c *diagnose.Case, p diagnose.Program) bool {
 	}
 	return slices.ContainsFunc(listeners, func(s *kasoku.Series) bool {
 		address, owner, known := strings.Cut(s.Key.Instance, " ")
+		own := known && strings.HasPrefix(p.Name, owner) // the kernel keeps the beginning of a name
 		colon := strings.LastIndexByte(address, ':')
 		if colon < 0 { // a path
-			return owner == p.Name
+			return own
 		}
-		return (!known || owner == p.Name) && (len(taken) == 0 || taken[address[colon+1:]])
+		return (!known || own) && (len(taken) == 0 || taken[address[colon+1:]])
 	})
 }
 

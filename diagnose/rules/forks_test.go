@@ -45,7 +45,7 @@ func TestForks_BesideTheService(t *testing.T) {
 	}
 	recorded := func(p []kasoku.Point) []kasoku.Point { return p }
 	for _, sockets := range [][]string{
-		{}, {"127.0.0.1:80 nginx", "127.0.0.1:8080 ledger"}, {"127.0.0.1:80 nginx", "127.0.0.1:8080"}, {"[::]:8080 ledger", "at 80", "at 8080"}, {"/run/ledger.sock ledger", "at 80"},
+		{}, {"127.0.0.1:80 nginx", "127.0.0.1:8080 ledger"}, {"127.0.0.1:80 nginx", "127.0.0.1:8080"}, {"[::]:8080 ledger", "at 80", "at 8080"}, {"/run/ledger.sock ledg", "at 80"},
 	} {
 		if !named(recorded, sockets...) {
 			t.Errorf("as recorded, with %q: the program that waits is not named", sockets)

@@ -47,8 +47,8 @@
 // cpu.exited of its parent, when that waited for it, and else in cpu.unattributed; the
 // source cgroup has it in the usage of its group. One that a single tick sees has no
 // series of its own, and the more there were the longer it takes: a host that starts
-// thousands of programs would fill the file with them. Of processes of other users, unless as root, I/O is missing;
-// a warning says so.
+// thousands of programs would fill the file with them. Of processes of other users,
+// unless as root, I/O is missing; a warning says so.
 //
 // Sources: proc(5); the kernel's Documentation/filesystems/proc.rst, 1.1 and 3.
 package process
