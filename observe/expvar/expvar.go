@@ -8,8 +8,9 @@
 // for names of runtime/metrics. Each is named after where it stands. Nothing else of
 // the answer is kept: it holds the program's command line.
 //
-// All programs are asked side by side. That one does not answer is a warning, and no
-// delay for the others; that none does is a gap with the reason.
+// All programs are asked side by side. That one does not answer is a warning: the others
+// wait for it a part of a second at one tick of ten. That none does is a gap with the
+// reason.
 //
 // # Units and clock
 //
@@ -47,6 +48,10 @@ const Name = "expvar"
 const (
 	// answerLimit is how long a program may take to answer.
 	answerLimit = 2 * time.Second
+	// sharedLimit is how long one of several may take: all wait for the slowest, and
+	// are to be read each second. One that takes longer is left out for restTicks.
+	sharedLimit = 700 * time.Millisecond
+	restTicks   = 9
 	// mostBytes of an answer are read.
 	mostBytes = 4 << 20
 )
@@ -67,6 +72,7 @@ type Source struct {
 type told struct {
 	asked, failed int
 	err           error
+	rests         int // ticks for which it is not asked
 }
 
 // New returns a source for the addresses. Nothing is asked yet.
@@ -92,15 +98,25 @@ func (s *Source) Collect(ctx context.Context, f *kasoku.Frame) error {
 	answers := make([]answer, len(s.addresses))
 	var all sync.WaitGroup
 	for i, a := range s.addresses {
-		all.Go(func() { answers[i].found, answers[i].err = s.read(ctx, a) })
+		if s.told[i].rests == 0 {
+			all.Go(func() { answers[i].found, answers[i].err = s.read(ctx, a) })
+		}
 	}
 	all.Wait()
 	var errs []error
 	for i, a := range s.addresses {
 		t, found := &s.told[i], answers[i].found
 		t.asked++
+		if t.rests > 0 {
+			t.rests, t.failed = t.rests-1, t.failed+1
+			errs = append(errs, fmt.Errorf("%s: %w", a, t.err))
+			continue
+		}
 		if err := answers[i].err; err != nil {
 			t.failed, t.err = t.failed+1, err
+			if errors.Is(err, context.DeadlineExceeded) && len(s.addresses) > 1 {
+				t.rests = restTicks
+			}
 			errs = append(errs, fmt.Errorf("%s: %w", a, err))
 			continue
 		}
@@ -116,7 +132,11 @@ func (s *Source) Collect(ctx context.Context, f *kasoku.Frame) error {
 
 // read asks one program.
 func (s *Source) read(ctx context.Context, address string) ([]Found, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	limit := answerLimit
+	if len(s.addresses) > 1 {
+		limit = sharedLimit
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	body, err := s.fetch(ctx, address)
 	if err != nil {

@@ -210,6 +210,27 @@ func TestCollectSideBySide(t *testing.T) {
 	}
 }
 
+// TestHungProgram: one that never answers does not take the others' seconds: it is asked
+// at one tick of ten, and not waited for as long as if it were alone.
+func TestHungProgram(t *testing.T) {
+	release := make(chan struct{})
+	asked := 0
+	hung := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++; <-release }))
+	good := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"goroutines": 7}`) }))
+	defer func() { close(release); hung.Close(); good.Close() }()
+	s := expvar.New(good.URL, hung.URL)
+	defer s.Close()
+	for tick := range 11 {
+		var f kasoku.Frame
+		if err := s.Collect(t.Context(), &f); err != nil || len(f.Samples) != 1 {
+			t.Errorf("tick %d: %v, %+v", tick, err, f.Samples)
+		}
+	}
+	if w := s.Warnings(); asked != 2 || len(w) == 0 || !strings.Contains(w[0].Text, " was not read at 11 of 11 ticks: ") {
+		t.Errorf("asked %d times, %+v", asked, w)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	stats, err := json.Marshal(map[string]any{"cmdline": []string{"app", "-password=x"}, "db": sql.DBStats{WaitCount: 3}})
 	if err != nil {
