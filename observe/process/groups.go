@@ -32,6 +32,9 @@ const (
 	topGroups = 8
 	// maxGroups bounds those that have them, of each kind.
 	maxGroups = 24
+	// maxGroupsEver bounds those of a whole run: one that used more takes the place of
+	// the one that used least.
+	maxGroupsEver = 96
 	// settled is the tick of a process's life at which it is looked at again: by then
 	// a server has given up its rights and a manager has moved it.
 	settled = 5
@@ -54,6 +57,7 @@ type groups struct {
 	order []*group // in which they were found
 	best  []*group // scratch
 	shown int
+	ever  int // that have or had series
 }
 
 // place finds the groups of a process and its user. It is done when a process is
@@ -169,9 +173,10 @@ func (gs *groups) settle() {
 		}
 	}
 	for _, g := range gs.best {
-		if !g.shown && gs.shown < maxGroups {
+		if !g.shown && gs.room(g) {
 			g.shown = true
 			gs.shown++
+			gs.ever++
 		}
 	}
 	if empty > 0 {
@@ -183,6 +188,26 @@ func (gs *groups) settle() {
 			return true
 		})
 	}
+}
+
+// room reports whether a group may have series, and takes them from the one that used
+// least when that is less than half as much.
+func (gs *groups) room(g *group) bool {
+	if gs.shown < maxGroups {
+		return true
+	}
+	var least *group
+	for _, other := range gs.order {
+		if other.shown && (least == nil || other.cpu < least.cpu) {
+			least = other
+		}
+	}
+	if gs.ever >= maxGroupsEver || 2*least.cpu >= g.cpu {
+		return false
+	}
+	least.shown = false
+	gs.shown--
+	return true
 }
 
 // rank inserts a group into the best ones, most CPU first.

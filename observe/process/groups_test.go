@@ -174,6 +174,31 @@ func TestGroupsComeAndGo(t *testing.T) {
 	}
 }
 
+// TestGroupsThatUseMore: programs that did next to nothing do not keep out one that uses
+// the CPU later, and not every program of a long run gets series.
+func TestGroupsThatUseMore(t *testing.T) {
+	gs := groups{by: map[string]*group{}}
+	use := func(name string, ticks uint64) *group {
+		g := gs.get(name)
+		g.used, g.cpu, g.count = ticks, g.cpu+ticks, 1
+		gs.settle()
+		g.used = 0
+		return g
+	}
+	for i := range maxGroups + 6 {
+		use("small"+strconv.Itoa(i), 1)
+	}
+	if g := use("userapi", 200); !g.shown || gs.shown != maxGroups {
+		t.Errorf("the busiest has series: %v; %d have", g.shown, gs.shown)
+	}
+	for i := range 200 {
+		use("step"+strconv.Itoa(i), uint64(300+10*i))
+	}
+	if gs.ever > maxGroupsEver || gs.shown != maxGroups {
+		t.Errorf("%d groups had series, %d have", gs.ever, gs.shown)
+	}
+}
+
 // A thread that fills a core is seen, by its name and without its siblings.
 func TestHotThread(t *testing.T) {
 	c := exec.Command(os.Args[0], "-test.run=^TestSpin$")

@@ -230,14 +230,17 @@ func (s *Source) choose() {
 
 // A host that starts programs all the time, as a build does, would give each of them
 // series of its own, of one or two points: a process is watched from the second tick
-// that sees it, and one tick later for each lastingShare that were watched before. Its
-// CPU time is in that of its executable from the first.
-const lastingShare = 50
+// that sees it, and one tick later for each lastingShare that were watched before, at
+// most lastingMost. Its CPU time is in that of its executable from the first.
+const (
+	lastingShare = 50
+	lastingMost  = 15
+)
 
 // lasting reports whether a process has been there long enough to be watched; those
 // that were there when it all began have.
 func (s *Source) lasting(p *process) bool {
-	return p.last > 0 || p.born <= 1 || s.tick-p.born >= 1+s.watchedEver/lastingShare
+	return p.last > 0 || p.born <= 1 || s.tick-p.born >= min(1+s.watchedEver/lastingShare, lastingMost)
 }
 
 // rank inserts a process into the best ones, most CPU first; of equals, the one
