@@ -2,6 +2,8 @@ package report
 
 import (
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -36,9 +38,13 @@ func (r rec) carbonCacheChart(g grid, _ *Timeline) *Chart {
 // counts with what it told last.
 func (c *Chart) told(r rec, g grid, name, colour string, names []string) {
 	var parts [][]float64
+	caches := slices.ContainsFunc(names, func(n string) bool { return slices.ContainsFunc(r.FindAll("graphite", n), ofCache) })
 	for _, n := range names {
 		c.quotes = append(c.quotes, quote{"graphite", n})
 		for _, s := range r.FindAll("graphite", n) {
+			if caches && !ofCache(s) {
+				continue // a point that a relay passes on is counted by the cache
+			}
 			parts = append(parts, g.held(s))
 		}
 	}
@@ -49,6 +55,10 @@ func (c *Chart) told(r rec, g grid, name, colour string, names []string) {
 	vs = g.values(vs)
 	c.Series = append(c.Series, ChartSeries{Name: name, Colour: colour, Form: Stairs, Spans: g.blocks(vs), Values: vs})
 }
+
+// ofCache reports whether a series is of a carbon-cache or a go-carbon, which write;
+// relays and aggregators pass on.
+func ofCache(s *kasoku.Series) bool { return strings.HasPrefix(s.Key.Instance, "agents.") }
 
 // held is the last value of a gauge at the end of each second.
 func (g grid) held(s *kasoku.Series) []float64 {

@@ -90,6 +90,18 @@ func TestGoTables(t *testing.T) {
 	}
 }
 
+// TestGoPoolNamedAfterAddress: a pool that is called after its database is none of another
+// program.
+func TestGoPoolNamedAfterAddress(t *testing.T) {
+	r := rec{Recording: &kasoku.Recording{Run: kasoku.Run{Length: 3 * time.Second}, Series: []kasoku.Series{
+		gaugeOf("expvar", "HeapAlloc", "memstats", 1<<20, 3<<20),
+		gaugeOf("expvar", "InUse", "pools.10.0.0.1:3306", 1, 2), gaugeOf("expvar", "InUse", "pools.10.0.0.2:3306", 4, 5),
+	}}}
+	if p := r.goPrograms(); len(p) != 1 || len(p[0].Pools) != 2 || p[0].Pools[0].Name != "pools.10.0.0.1:3306" || p[0].Heap != 3<<20 {
+		t.Errorf("%+v", p)
+	}
+}
+
 // Waits that are over within a hundredth of a millisecond do not stretch the axis.
 func TestGoWaitsAxis(t *testing.T) {
 	f := func(bottom float64, waits ...float64) {
@@ -131,7 +143,16 @@ func TestCarbonCharts(t *testing.T) {
 	if got := described([]Chart{*r.carbonCacheChart(g, nil)}); got != "carbon-cache: Carbon's cache; points to be written, as last told; in the cache 310" {
 		t.Error(got)
 	}
-	r.Series = r.Series[3:4]
+	relayed := r.Series // what a relay passes on counts once, in the cache that gets it
+	r.Series = append([]kasoku.Series{at("relays.a", "metricsReceived", kasoku.Point{At: 5 * time.Second, Value: 650})}, relayed...)
+	if got := described([]Chart{*r.carbonChart(g, nil)}); got != "carbon: Carbon; points of the last minute that it told of; received 950; written 590" {
+		t.Errorf("with a relay: %s", got)
+	}
+	r.Series = r.Series[:1]
+	if got := described([]Chart{*r.carbonChart(g, nil)}); got != "carbon: Carbon; points of the last minute that it told of; received 650" {
+		t.Errorf("of a relay alone: %s", got)
+	}
+	r.Series = relayed[3:4]
 	if r.carbonChart(g, nil) != nil || r.carbonCacheChart(g, nil) != nil {
 		t.Error("a chart of nothing")
 	}

@@ -80,12 +80,21 @@ func programOf(instance string) (program, place string) {
 // goSeries returns the series of programs in Go, those with the largest heap first.
 func (r rec) goSeries() []programSeries {
 	var out []programSeries
+	// Of several programs all series are named after theirs; of one, a place may look
+	// like a program: a pool that is called 10.0.0.1:3306.
+	one := slices.ContainsFunc(r.Series, func(s kasoku.Series) bool {
+		name, _ := programOf(s.Key.Instance)
+		return s.Key.Source == "expvar" && name == ""
+	})
 	for i := range r.Series {
 		s := &r.Series[i]
 		if s.Key.Source != "expvar" {
 			continue
 		}
 		name, place := programOf(s.Key.Instance)
+		if one {
+			name, place = "", s.Key.Instance
+		}
 		at := slices.IndexFunc(out, func(p programSeries) bool { return p.name == name })
 		if at < 0 {
 			at = len(out)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/kasoku/kasoku"
 )
@@ -25,7 +26,7 @@ type Usage struct {
 	Name   string
 	Kind   string  // unit, container, program, thread
 	CPU    float64 // s
-	Peak   float64 // cores, of one interval between two samples
+	Peak   float64 // cores; of a thread in one interval between two samples, else over some 3 s
 	Waited float64 // s that a thread waited for a core
 }
 
@@ -67,21 +68,25 @@ func Machines(run *kasoku.Recording) []Machine {
 func (r rec) machine() Machine {
 	m := Machine{Unattributed: r.gained(r.Find(kasoku.Key{Source: "process", Name: "cpu.unattributed"}))}
 	for _, kind := range []struct{ series, name string }{{"unit.cpu", "unit"}, {"container.cpu", "container"}, {"exe.cpu", "program"}} {
-		m.Groups = append(m.Groups, r.usages("process", kind.series, kind.name)...)
+		m.Groups = append(m.Groups, r.usages(kind.series, kind.name, steady)...)
 	}
 	m.Threads, m.Disks, m.Listeners, m.Programs = r.threads(), r.disks(), r.listeners(), r.goPrograms()
 	return m
 }
 
-// usages returns what the series of a name used, the most first.
-func (r rec) usages(source, series, kind string) []Usage {
+// steady is over how long the peak of a group is taken, but for the jitter of three
+// intervals: a process that rested is read at one tick of three, and what it did since
+// is in one step of its groups.
+const steady = 2500 * time.Millisecond
+
+// usages returns what the series of a name used, the most first. Peaks hold for at
+// least so long.
+func (r rec) usages(series, kind string, least time.Duration) []Usage {
 	var out []Usage
-	for _, x := range r.FindAll(source, series) {
+	for _, x := range r.FindAll("process", series) {
 		u := Usage{Name: x.Key.Instance, Kind: kind, Waited: math.NaN()}
 		u.CPU, _ = x.Delta(r.all())
-		for _, rate := range x.Rates() {
-			u.Peak = max(u.Peak, rate.PerSec)
-		}
+		u.Peak = peak(x, least)
 		if u.CPU > 0 {
 			out = append(out, u)
 		}
@@ -90,11 +95,27 @@ func (r rec) usages(source, series, kind string) []Usage {
 	return out
 }
 
+// peak is the fastest growth of a counter over at least so long, or over all of it.
+func peak(x *kasoku.Series, least time.Duration) (most float64) {
+	for i, j := 0, 0; j < len(x.Points); j++ {
+		for i+1 < j && x.Points[j].At-x.Points[i+1].At >= least {
+			i++
+		}
+		d := x.Points[j].At - x.Points[i].At
+		if d < least && j < len(x.Points)-1 || d <= 0 {
+			continue
+		}
+		grown, _ := x.Delta(kasoku.Interval{From: x.Points[i].At, To: x.Points[j].At})
+		most = max(most, grown/d.Seconds())
+	}
+	return most
+}
+
 // threads are those that filled a core: their process can use no more, however many
 // cores there are.
 func (r rec) threads() []Usage {
 	const full = 0.8
-	out := slices.DeleteFunc(r.usages("process", "thread.cpu", "thread"), func(u Usage) bool { return u.Peak < full })
+	out := slices.DeleteFunc(r.usages("thread.cpu", "thread", 0), func(u Usage) bool { return u.Peak < full })
 	for i := range out {
 		out[i].Peak = min(out[i].Peak, 1)
 		out[i].Waited = r.gained(r.Find(kasoku.Key{Source: "process", Name: "thread.wait", Instance: out[i].Name}))

@@ -17,7 +17,7 @@ const (
 // machineSection tells who used the machine, and what queued on it. A table that
 // would tell nothing is left out.
 func (r rec) machineSection() Section {
-	s := Section{ID: SectionMachine, Title: "Machine", Sub: "Sums over the run; the largest value is that of one interval between two samples."}
+	s := Section{ID: SectionMachine, Title: "Machine", Sub: "Sums over the run; the largest value is that of one interval between two samples, of a group that of 3 s."}
 	for _, m := range Machines(r.Recording) {
 		before := ""
 		if m.Host != "" {
@@ -39,7 +39,7 @@ func (m *Machine) groupsTable(length float64) *Table {
 		{Key: "group", Head: "group"},
 		{Key: "kind", Head: "kind"},
 		{Key: "cpu_s", Head: "CPU time", Unit: "s", Align: Decimal},
-		{Key: "peak_cores", Head: "CPU", Unit: "cores, max", Align: Decimal},
+		{Key: "peak_cores", Head: "CPU", Unit: "cores, max of 3 s", Align: Decimal},
 	}}
 	shown := map[string]int{}
 	for _, u := range m.Groups {

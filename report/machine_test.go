@@ -34,7 +34,7 @@ func TestMachine(t *testing.T) {
 		Run: kasoku.Run{Label: "a", Length: 4 * time.Second, Hosts: []kasoku.Host{{Cores: 2}}},
 		Series: []kasoku.Series{
 			grown("process", "unit.cpu", "nginx.service", "s", 0.1, 0.2, 0.1, 0),
-			grown("process", "exe.cpu", "mariadbd", "s", 1, 1.5, 1, 1),
+			grown("process", "exe.cpu", "mariadbd", "s", 1, 1.5, 1, 1), // a step may hold what three ticks did
 			grown("process", "exe.cpu", "idle", "s", 0, 0, 0, 0),
 			grown("process", "cpu.unattributed", "", "s", 0.5, 0.5, 0.5, 0.5),
 			grown("process", "thread.cpu", "7/9 binlog", "s", 0.99, 0.98, 1, 1),
@@ -84,7 +84,7 @@ func TestMachine(t *testing.T) {
 		}
 		t.Errorf("no table %s", id)
 	}
-	f("groups", "nginx.service | unit | 0.40 | 0.20\nmariadbd | program | 4.50 | 1.50")
+	f("groups", "nginx.service | unit | 0.40 | 0.13\nmariadbd | program | 4.50 | 1.17")
 	f("threads", "7/9 binlog | 3.97 | 1.00 | 1.00")
 	f("disks", "vda | 30.0 | 90.0 | 100 | – | 5.00 | – | –")
 	f("listeners", "0.0.0.0:80 nginx | 129 | 128 | 7")
