@@ -66,8 +66,9 @@ const (
 	// keepTicks is how long a group without a watched process is still read, so
 	// that one whose process pauses has no hole.
 	keepTicks = 30
-	// bufBytes is a page: more than any file of a group that is read in one call.
-	bufBytes = 4096
+	// bufBytes is more than any file of a group that is read in one call: io.stat has up
+	// to some 150 bytes for each device.
+	bufBytes = 1 << 16
 	// slowTicks is how often files are read that cost the kernel much to make.
 	slowTicks = 10
 	// maxGroups bounds the groups, and so the open files, up to ten a group.

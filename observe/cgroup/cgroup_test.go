@@ -176,6 +176,23 @@ func TestProcessMoves(t *testing.T) {
 	}
 }
 
+// TestManyDevices: io.stat has a line for each device, and may be longer than a page.
+func TestManyDevices(t *testing.T) {
+	root := unpack(t, "v2")
+	write(t, root, "proc/1/cgroup", "0::/a.slice/worker\n")
+	var text strings.Builder
+	want := 0.0
+	for i := range 60 {
+		n := 1_000_000 * (i + 1)
+		want += float64(n)
+		fmt.Fprintf(&text, "253:%d rbytes=%d wbytes=%d rios=%d wios=%d dbytes=0 dios=0\n", i, n, 7*n, n/4096, n/512)
+	}
+	write(t, root, "sys/fs/cgroup/a.slice/worker/io.stat", text.String())
+	if got, ok := find(collect(t, open(t, root, watching(1))), "worker", "io.read_bytes"); !ok || got != want {
+		t.Errorf("%d bytes of text: %v, want %v", text.Len(), got, want)
+	}
+}
+
 func TestSameNames(t *testing.T) {
 	root := unpack(t, "v2")
 	write(t, root, "proc/1/cgroup", "0::/a.slice/worker\n")

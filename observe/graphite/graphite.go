@@ -222,15 +222,26 @@ func plain(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r >= 0x7f })
 }
 
-// markMetric is the metric whose arrival in the cache says that the others are there; carbon
-// and go-carbon both have it.
-const markMetric = "cache.size"
+// The metric whose arrival in the cache says that the others of a server are there: one
+// that carbon-cache and go-carbon both have, and one of carbon's relays and aggregators.
+const (
+	markMetric  = "cache.size"
+	relayMetric = "cpuUsage"
+)
+
+// markOf returns the name of that metric.
+func markOf(agent string) string {
+	if strings.HasPrefix(agent, "agents.") {
+		return prefix + agent + "." + markMetric
+	}
+	return prefix + agent + "." + relayMetric
+}
 
 // own are the names that carbon gives its metrics, and go-carbon.
 var own = []string{
 	markMetric, "cache.queues", "cache.queries", "cache.bulk_queries", "cache.overflow", "updateOperations", "committedPoints", "pointsPerUpdate",
 	"avgUpdateTime", "creates", "droppedCreates", "errors", "activeConnections", "metricsReceived", "blacklistMatches", "whitelistRejects",
-	"cpuUsage", "memUsage",
+	relayMetric, "memUsage",
 	"cache.metrics", "cache.maxSize", "cache.notConfirmed", "cache.queueBuildCount", "cache.queueBuildTimeMs", "cache.queueWriteoutTime",
 	"cache.droppedRealtimeIndex", "cache.tagsNormalizeErrors",
 	"persister.updateOperations", "persister.committedPoints", "persister.pointsPerUpdate", "persister.created", "persister.extended",
@@ -258,7 +269,7 @@ func (s *Source) cache(ctx context.Context, f *kasoku.Frame) (err error) {
 	}()
 	marks := make([]string, len(s.agents))
 	for i, a := range s.agents {
-		marks[i] = prefix + a + "." + markMetric
+		marks[i] = markOf(a)
 	}
 	found, err := s.conn.Query(ctx, marks...)
 	if err != nil {

@@ -169,6 +169,33 @@ func goCarbon(points ...whisper.Point) []byte {
 	return append(b, []string{"s.", "as.", "es."}[min(len(points), 2)]...)
 }
 
+// TestCollect_Relay: a relay tells nothing of a cache.
+func TestCollect_Relay(t *testing.T) {
+	at := int64(1000)
+	addr := script(t, func(metric string) []byte {
+		switch strings.TrimPrefix(metric, "carbon.relays.web1-a.") {
+		case "metricsReceived", "cpuUsage":
+			return goCarbon(whisper.Point{Time: at, Value: 7})
+		}
+		return goCarbon()
+	})
+	s, err := New(Options{Query: addr, Agents: []string{"relays.web1-a"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, want := range []string{"map[]", "map[relays.web1-a cpuUsage:0.07 relays.web1-a metricsReceived:7]"} {
+		var f kasoku.Frame
+		if err := s.Collect(t.Context(), &f); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(values(&f)); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		at += 60
+	}
+}
+
 // TestCollect_Cache: what was there before is not told, each value once, and the
 // other metrics are asked for only when the first is new.
 func TestCollect_Cache(t *testing.T) {

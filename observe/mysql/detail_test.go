@@ -205,6 +205,30 @@ func TestDigests_JoinAndCut(t *testing.T) {
 	})
 }
 
+// The server began anew, and a class that joined late has more calls than before by the
+// next reading: what it did since counts, and nothing falls below zero.
+func TestDigests_Restart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		count := func(schema string, calls, rows uint64) mysqlread.DigestCount {
+			return mysqlread.DigestCount{Key: mysqlread.DigestKey{Schema: schema, ID: "X"}, Text: "X", Calls: calls, Total: time.Duration(rows) * time.Second, RowsExamined: rows, RowsSent: rows}
+		}
+		srv := &deep{}
+		s := srv.detail().Digests
+		for _, tick := range []struct {
+			classes []mysqlread.DigestCount
+			want    string
+		}{
+			{[]mysqlread.DigestCount{count("a", 100, 100)}, "calls x=100, time x=100, rows.examined x=100, rows.sent x=100, lost=0, dropped=0"},
+			{[]mysqlread.DigestCount{count("b", 10, 1000)}, "calls x=100, time x=100, rows.examined x=100, rows.sent x=100, lost=0, dropped=0"},
+			{[]mysqlread.DigestCount{count("a", 50, 50), count("b", 40, 40)}, "calls x=90, time x=90, rows.examined x=90, rows.sent x=90, lost=0, dropped=0"},
+		} {
+			srv.digests = mysqlread.ActiveDigests{Classes: tick.classes}
+			equal(t, read(t, s), tick.want)
+			<-time.After(10 * time.Second)
+		}
+	})
+}
+
 // Statements that begin alike have names of their own.
 func TestShortenTo(t *testing.T) {
 	text := strings.Repeat("x", 200)

@@ -103,7 +103,7 @@ func (s *Digests) take(all []mysqlread.DigestCount) (dropped int) {
 			}
 			s.classes[c.Key] = known
 		}
-		if c.Calls < known.base.Calls {
+		if b := &known.base; c.Calls < b.Calls || c.Total < b.Total || c.RowsExamined < b.RowsExamined || c.RowsSent < b.RowsSent {
 			known.base = mysqlread.DigestCount{} // the server counts anew
 		}
 		known.now, known.read = c, true
