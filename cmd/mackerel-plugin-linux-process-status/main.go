@@ -23,6 +23,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku/command"
@@ -68,8 +70,8 @@ func run(ctx context.Context, args []string, e env) int {
 		err = fmt.Errorf("unexpected %q", rest[0])
 	case o.Pid <= 0:
 		err = fmt.Errorf("--pid %d: not a process", o.Pid)
-	case plugin.Segment(o.KeyPrefix) != o.KeyPrefix || o.KeyPrefix == "":
-		err = fmt.Errorf("--key-prefix %q: letters, digits, - and _ make the name of a metric", o.KeyPrefix)
+	case slices.ContainsFunc(strings.Split(o.KeyPrefix, "."), func(s string) bool { return s == "" || plugin.Segment(s) != s }):
+		err = fmt.Errorf("--key-prefix %q: letters, digits, - and _, with points between them, make the name of a metric", o.KeyPrefix)
 	default:
 		p := plugin.Plugin{
 			Prefix: "process-status", Graphs: graphs(o.KeyPrefix), Out: e.stdout, Err: e.stderr, Getenv: e.getenv, Now: e.now,

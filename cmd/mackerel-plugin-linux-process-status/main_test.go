@@ -244,7 +244,7 @@ func TestFails(t *testing.T) {
 }
 
 func TestMistakes(t *testing.T) {
-	for _, args := range []string{"", "-p 1", "-p x --key-prefix a", "-p 0 --key-prefix a", "-p 1 --key-prefix a.b", "-p 1 --key-prefix a b"} {
+	for _, args := range []string{"", "-p 1", "-p x --key-prefix a", "-p 0 --key-prefix a", "-p 1 --key-prefix a..b", "-p 1 --key-prefix a b"} {
 		var out, errs bytes.Buffer
 		if code := run(t.Context(), strings.Fields(args), env{stdout: &out, stderr: &errs}); code != 3 || out.Len() > 0 || !strings.HasPrefix(errs.String(), name+": ") {
 			t.Errorf("%q: exit %d, %q, %q", args, code, &out, &errs)

@@ -2,6 +2,8 @@ package program
 
 import (
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -22,7 +24,13 @@ func SingleDash(into any, args []string) []string {
 		case !known || dashes > 2:
 			out = append(out, args[i])
 		case isSwitch && hasValue:
-			if value != "false" && value != "0" {
+			on, err := strconv.ParseBool(value)
+			if err != nil {
+				out = append(out, "--"+name+"="+value) // it is refused
+				break
+			}
+			out = slices.DeleteFunc(out, func(s string) bool { return s == "--"+name }) // the last one counts
+			if on {
 				out = append(out, "--"+name)
 			}
 		case isSwitch || hasValue || i+1 == len(args):

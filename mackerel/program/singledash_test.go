@@ -21,6 +21,10 @@ func TestSingleDash(t *testing.T) {
 		"--host db1 --tls":          "--host=db1 --tls",
 		"-host=db1 -tls=true":       "--host=db1 --tls",
 		"-tls=false -host=":         "--host=",
+		"-tls=F -host=db1":          "--host=db1", // as Go's package flag reads it
+		"-tls=true -tls=False":      "",           // the last one counts
+		"-tls=0 -tls=T":             "--tls",
+		"-tls=nonsense":             "--tls=nonsense", // to be refused
 		"-password -secret -tls":    "--password=-secret --tls",
 		"-H db1":                    "-H db1",
 		"-unknown -tls":             "-unknown --tls",
