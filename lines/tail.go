@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"strings"
+	"time"
 )
 
 // A Tail yields the lines that a log gains, each time it is asked. It goes on
@@ -21,23 +22,24 @@ type Tail struct {
 	files []*tailed // oldest first; the last one has or had the log's name
 	buf   []byte
 	notes []string
+	asked time.Time // when it was looked last whether the log's name had passed on
 }
 
 // A tailed is one file of a [Tail].
 type tailed struct {
 	*os.File
-	at   int64  // end of what was read
-	seen []byte // the last bytes before it, up to tailLen
-	part []byte // start of a line that is not finished
-	skip bool   // the rest of a line that was given cut
-	idle int    // calls without a byte since the name passed to another file
+	at    int64     // end of what was read
+	seen  []byte    // the last bytes before it, up to tailLen
+	part  []byte    // start of a line that is not finished
+	skip  bool      // the rest of a line that was given cut
+	quiet time.Time // when it gained a byte last, or its name passed to another file
 }
 
-// A renamed file is given up when it gained nothing in patience calls: servers
-// are told to open their log anew soon after it was renamed, and finish what
-// they had begun. At most maxTailed files are read at a time.
+// A renamed file is given up when it gained nothing for patience: servers are told to
+// open their log anew soon after it was renamed, and finish what they had begun. At most
+// maxTailed files are read at a time.
 const (
-	patience  = 10
+	patience  = 10 * time.Second
 	maxTailed = 8
 )
 
@@ -70,8 +72,8 @@ func (t *Tail) follow(m Mark) error {
 	defer w.Close()
 	for i := range w.sources {
 		s := &w.sources[i]
-		f := &tailed{File: s.in.file, at: s.seg.From}
-		if t.has(f) {
+		f := &tailed{File: s.in.file, at: s.seg.From, quiet: time.Now()}
+		if t.has(f) || i < len(w.sources)-1 && f.before(t.asked) {
 			continue
 		}
 		if err := f.remember(); err != nil {
@@ -81,6 +83,16 @@ func (t *Tail) follow(m Mark) error {
 		t.files = append(t.files, f)
 	}
 	return nil
+}
+
+// coarse is how much older than it is a file may look.
+const coarse = time.Second
+
+// before reports whether the file was written last before a moment: then it is of an
+// earlier rotation, and was read or was there before the tail.
+func (f *tailed) before(t time.Time) bool {
+	info, err := f.Stat()
+	return err == nil && info.ModTime().Before(t.Add(-coarse))
 }
 
 // has reports whether the file is among those that are read.
@@ -112,7 +124,8 @@ func (t *Tail) NextWithin(most int64, f func(line []byte)) (n int, skipped int64
 		n++
 		f(line)
 	}
-	if err := t.turn(); err != nil {
+	now := time.Now()
+	if err := t.turn(now); err != nil {
 		return 0, 0, fmt.Errorf("follow log: %w", err)
 	}
 	for i, file := range t.files {
@@ -122,11 +135,11 @@ func (t *Tail) NextWithin(most int64, f func(line []byte)) (n int, skipped int64
 			return n, skipped, fmt.Errorf("follow log %s: %w", t.path, err)
 		}
 		most -= max(file.at-beyond-before, 0)
-		if file.idle++; file.at != before || i == len(t.files)-1 {
-			file.idle = 0
+		if file.at != before || i == len(t.files)-1 {
+			file.quiet = now
 		}
 	}
-	for len(t.files) > 0 && (t.files[0].idle >= patience || len(t.files) > maxTailed) {
+	for len(t.files) > 0 && (now.Sub(t.files[0].quiet) >= patience || len(t.files) > maxTailed) {
 		t.files[0].flush(give)
 		t.files[0].Close()
 		t.files = t.files[1:]
@@ -135,7 +148,8 @@ func (t *Tail) NextWithin(most int64, f func(line []byte)) (n int, skipped int64
 }
 
 // turn goes over to a new file when the log's name has passed to one.
-func (t *Tail) turn() error {
+func (t *Tail) turn(at time.Time) error {
+	defer func() { t.asked = at }()
 	now, err := os.Stat(t.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // between rename and create, or missing

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -75,6 +76,10 @@ func TestTail_Missing(t *testing.T) {
 // TestTail_WrittenAfterRename: a server writes to the renamed file until it is
 // told to open its log anew.
 func TestTail_WrittenAfterRename(t *testing.T) {
+	synctest.Test(t, testWrittenAfterRename)
+}
+
+func testWrittenAfterRename(t *testing.T) {
 	l := newLog(t, "")
 	tail := newTail(t, l.path)
 	old, err := os.OpenFile(l.path, os.O_APPEND|os.O_WRONLY, 0)
@@ -91,9 +96,11 @@ func TestTail_WrittenAfterRename(t *testing.T) {
 	next(t, tail, "e")
 	old.WriteString(" d\nlast")
 	next(t, tail, "half d")
-	for range patience - 1 {
+	for range 99 { // however often it is asked
+		time.Sleep(patience / 100)
 		next(t, tail)
 	}
+	time.Sleep(patience / 100)
 	next(t, tail, "last")
 	old.WriteString("too late\n")
 	l.write("f\n")
@@ -101,6 +108,28 @@ func TestTail_WrittenAfterRename(t *testing.T) {
 	if len(tail.files) != 1 {
 		t.Errorf("%d files are open", len(tail.files))
 	}
+}
+
+// TestTail_RotatedIdle: what an earlier rotation left is not read again, though it was
+// written after the log that was empty until the next one.
+func TestTail_RotatedIdle(t *testing.T) {
+	l := newLog(t, "")
+	tail := newTail(t, l.path)
+	l.write("a\n")
+	next(t, tail, "a")
+	l.rotate(".1", time.Now().Add(-time.Hour+time.Second)) // an old worker wrote to it last
+	l.write("")
+	l.must(os.Chtimes(l.path, time.Now(), time.Now().Add(-time.Hour)))
+	next(t, tail)
+	tail.files[0].quiet = time.Now().Add(-patience) // an hour passed
+	next(t, tail)
+	if len(tail.files) != 1 {
+		t.Fatalf("%d files are open", len(tail.files))
+	}
+	l.must(os.Rename(l.path+".1", l.path+".2"))
+	l.must(os.Rename(l.path, l.path+".1"))
+	l.write("b\n")
+	next(t, tail, "b")
 }
 
 func TestTail_RotatedTwice(t *testing.T) {
@@ -182,7 +211,7 @@ func TestTail_Anything(t *testing.T) {
 		if b, _ := os.ReadFile(l.path); len(b) == 3 {
 			want.Write(b)
 		}
-		clock := noon
+		clock := time.Now() // tails ask when a file was written
 		ask := func() {
 			if _, err := tail.Next(func(line []byte) { got.Write(line); got.WriteByte('\n') }); err != nil {
 				rt.Fatal(err)
