@@ -88,8 +88,7 @@ func ofProcesses(prefix, suffix string) []string {
 	if own(dir) != nil {
 		return nil // nobody has left any there
 	}
-	found, _ := filepath.Glob(filepath.Join(dir, prefix+"*"+suffix))
-	return slices.DeleteFunc(found, func(path string) bool {
+	return slices.DeleteFunc(filesIn(dir, prefix, suffix), func(path string) bool {
 		name := filepath.Base(path)
 		pid, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(name, prefix), suffix))
 		if err == nil && !errors.Is(unix.Kill(pid, 0), unix.ESRCH) {
@@ -99,6 +98,18 @@ func ofProcesses(prefix, suffix string) []string {
 		_ = os.Remove(dir)
 		return true
 	})
+}
+
+// filesIn returns the files of a directory whose names begin and end so, in order. It is
+// no pattern: the directory may be called [a].
+func filesIn(dir, prefix, suffix string) (paths []string) {
+	entries, _ := os.ReadDir(dir) // what cannot be read has none
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), prefix) && strings.HasSuffix(e.Name(), suffix) {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	return paths
 }
 
 // Onlookers are the processes of this user that listen for loads, see [Listen]: those
@@ -186,8 +197,7 @@ func Recordings(dir string) (paths []string) {
 		}
 	}
 	if dir != "" {
-		logs, _ := filepath.Glob(filepath.Join(dir, "*"+runstore.Extension+"-wal"))
-		for _, log := range slices.Backward(logs) { // the latest first
+		for _, log := range slices.Backward(filesIn(dir, "", runstore.Extension+"-wal")) { // the latest first
 			paths = append(paths, strings.TrimSuffix(log, "-wal"))
 		}
 	}

@@ -84,7 +84,11 @@ func TestOnlookers(t *testing.T) {
 
 // TestRecordings: a run is found while it is recorded.
 func TestRecordings(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
+	dir := filepath.Join(t.TempDir(), "build[1]") // no pattern
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", dir)
 	t.Chdir(t.TempDir())
 	over := announce("x.kasoku")
 	here, err := os.Getwd()

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -17,6 +18,8 @@ const (
 	// recordedSettles is how long after its end what was counted in a second is told: by
 	// then it is in the file, and slow answers with it.
 	recordedSettles = 2 * time.Second
+	// recordedLate is for how many seconds answers that come later are counted as late.
+	recordedLate = 60
 )
 
 // Recorded follows the load of a run that is recorded on this host meanwhile, for who
@@ -27,20 +30,23 @@ type Recorded struct {
 	path  string // of the run that is followed, empty without one; of Follow alone
 
 	mu      sync.Mutex
+	follows bool                // there is a run
 	wanted  int                 // seconds before it were taken
 	settled int                 // seconds before it may be taken
 	now     []kasoku.LoadSecond // of the run that is followed, not taken yet
 	ended   []kasoku.LoadSecond // of those before it
+	told    map[int]uint64      // answers that were taken, by second
+	late    uint64              // answers that came after their second was taken
 }
 
 // NewRecorded looks for the runs that [Recordings] finds with dir. Seconds are those
 // since start.
 func NewRecorded(dir string, start time.Time) *Recorded {
-	return &Recorded{dir: dir, start: start}
+	return &Recorded{dir: dir, start: start, told: map[int]uint64{}}
 }
 
 // Follow reads what the run has counted, each second, until ctx ends, and then once
-// more.
+// more, so that all can be taken.
 func (r *Recorded) Follow(ctx context.Context) {
 	for from := 0; ; {
 		began := time.Now()
@@ -49,6 +55,7 @@ func (r *Recorded) Follow(ctx context.Context) {
 		case <-time.After(max(time.Second, recordedShare*time.Since(began))):
 		case <-ctx.Done():
 			r.read(from)
+			r.end()
 			return
 		}
 	}
@@ -65,21 +72,29 @@ func (r *Recorded) read(from int) (next int) {
 		rec, err := runstore.Ongoing(path, from)
 		if err == nil && rec.Run.State == kasoku.Running {
 			r.path = path
-			return r.keep(rec, at, false)
+			return r.keep(rec, at)
 		}
 	}
 	if r.path == "" {
 		return 0
 	}
 	if rec, err := runstore.Load(r.path, from); err == nil { // else it was taken away: what was read stays
-		r.keep(rec, at, true)
+		r.keep(rec, at)
 	}
+	r.end()
 	r.path = ""
 	return 0
 }
 
+// end lets all that was read be taken.
+func (r *Recorded) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now, r.ended, r.follows = nil, append(r.ended, r.now...), false
+}
+
 // keep takes over what was read of a run, at that time.
-func (r *Recorded) keep(rec *kasoku.Recording, at time.Duration, over bool) (next int) {
+func (r *Recorded) keep(rec *kasoku.Recording, at time.Duration) (next int) {
 	shift := int(rec.Run.Started.Sub(r.start.Round(0)).Round(time.Second) / time.Second)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,29 +102,57 @@ func (r *Recorded) keep(rec *kasoku.Recording, at time.Duration, over bool) (nex
 	for i := range r.now {
 		r.now[i].Second += shift
 	}
-	r.now = slices.DeleteFunc(r.now, func(s kasoku.LoadSecond) bool { return s.Second < r.wanted })
-	r.settled = int((at - recordedSettles) / time.Second)
-	if over {
-		r.now, r.ended = nil, append(r.ended, r.now...)
+	sum := map[int]uint64{}
+	for i := range r.now {
+		if s := &r.now[i]; s.Second < r.wanted && s.Second >= r.wanted-recordedLate {
+			sum[s.Second] += answers(s)
+		}
 	}
-	return max(r.wanted-shift, 0)
+	for at, n := range sum {
+		if told, ok := r.told[at]; ok && n > told {
+			r.late, r.told[at] = r.late+n-told, n
+		}
+	}
+	r.now = slices.DeleteFunc(r.now, func(s kasoku.LoadSecond) bool { return s.Second < r.wanted })
+	r.settled, r.follows = int((at-recordedSettles)/time.Second), true
+	return max(r.wanted-shift-recordedLate, 0)
 }
 
-// Take returns the seconds before that one which are complete, each once; all when it is
-// below 0. It does not wait, and may be called while Follow runs.
-func (r *Recorded) Take(before int) (out []kasoku.LoadSecond) {
+// answers is how many requests a second tells the end of.
+func answers(s *kasoku.LoadSecond) uint64 {
+	t := kasoku.NewTally()
+	t.Add(s)
+	return t.Success + t.Failed()
+}
+
+// Late returns how many answers came after their second was taken.
+func (r *Recorded) Late() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.late
+}
+
+// Take returns the seconds before that one, each once, and up to which it knows them: not
+// as far as asked for while a run goes on whose last seconds are not complete. It does
+// not wait, and may be called while Follow runs.
+func (r *Recorded) Take(before int) (out []kasoku.LoadSecond, upTo int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.follows {
+		before = min(before, r.settled)
+	}
 	out, r.ended = r.ended, nil
 	r.now = slices.DeleteFunc(r.now, func(s kasoku.LoadSecond) bool {
-		if before >= 0 && s.Second >= min(before, r.settled) {
+		if s.Second >= before {
 			return false
 		}
 		out = append(out, s)
 		return true
 	})
-	if before = min(before, r.settled); before > r.wanted {
-		r.wanted = before
+	for i := range out {
+		r.told[out[i].Second] += answers(&out[i])
 	}
-	return out
+	r.wanted = max(r.wanted, before)
+	maps.DeleteFunc(r.told, func(at int, _ uint64) bool { return at < r.wanted-recordedLate })
+	return out, before
 }

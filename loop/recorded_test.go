@@ -2,6 +2,7 @@ package loop
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -14,7 +15,10 @@ import (
 // TestRecorded: of the load of a run that is recorded each second is told once, when it
 // is complete, by the clock of who asks; and what was left when the run ends.
 func TestRecorded(t *testing.T) {
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "build[1]") // no pattern
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	t.Setenv("TMPDIR", dir)
 	path := filepath.Join(dir, "a"+runstore.Extension)
 	start := time.Now().Add(-10 * time.Second)
@@ -29,41 +33,47 @@ func TestRecorded(t *testing.T) {
 		t.Helper()
 		var add []kasoku.LoadSecond
 		for _, s := range seconds {
-			add = append(add, kasoku.LoadSecond{Second: s, Step: 1, Target: "GET /", Asked: 1})
+			add = append(add, kasoku.LoadSecond{Second: s, Step: 1, Target: "GET /", Asked: 1, Codes: map[int]uint64{200: 1}})
 		}
 		if err := errors.Join(w.AddSeconds(add)); err != nil {
 			t.Fatal(err)
 		}
 		from = r.read(from)
 	}
-	takes := func(before int, want ...int) {
+	takes := func(before, upTo int, want ...int) {
 		t.Helper()
 		var got []int
-		for _, s := range r.Take(before) {
+		seconds, known := r.Take(before)
+		for _, s := range seconds {
 			for range s.Asked {
 				got = append(got, s.Second)
 			}
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("before %d: %v, want %v", before, got, want)
+		if !slices.Equal(got, want) || known != upTo {
+			t.Errorf("before %d: %v up to %d, want %v up to %d", before, got, known, want, upTo)
 		}
 	}
-	takes(5)
+	takes(2, 2)
 	count(0, 1, 2, 3)
-	takes(5, 2, 3, 4)
-	takes(5)
+	takes(5, 5, 2, 3, 4)
+	takes(5, 5)
 	count(3, 4, 30) // the fourth second goes on, and there is one whose end is not here yet
-	takes(100, 5, 5, 6)
-	takes(100)
-	count(31)
-	takes(100)
+	r.settled = 8   // however long this took
+	takes(100, 8, 5, 5, 6)
+	takes(100, 8)
+	count(3, 3, 31) // two more answers of the fourth second, which was taken
+	r.settled = 8
+	takes(100, 8)
 	if err := w.Finish(run); err != nil {
 		t.Fatal(err)
 	}
 	from = r.read(from)
-	takes(100, 32, 33)
+	takes(100, 100, 32, 33)
 	from = r.read(from)
-	takes(-1)
+	takes(200, 200)
+	if r.Late() != 2 {
+		t.Errorf("%d answers were late, want 2", r.Late())
+	}
 	if from != 0 || r.path != "" {
 		t.Errorf("a run that has ended is followed from %d: %s", from, r.path)
 	}

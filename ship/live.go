@@ -44,9 +44,9 @@ type LiveOptions struct {
 	// is told 3 s after its end.
 	Loads func() []kasoku.LoadSecond
 
-	// Recorded returns the complete seconds before one of loads whose run is recorded,
-	// each once, all of them when that is below 0; it must not wait, and may be nil.
-	Recorded func(before int) []kasoku.LoadSecond
+	// Recorded returns the seconds before one of loads whose run is recorded, each once,
+	// and up to which it knows them; it must not wait, and may be nil.
+	Recorded func(before int) (seconds []kasoku.LoadSecond, upTo int)
 }
 
 // NewLive returns a sink.
@@ -77,8 +77,7 @@ func (l *Live) Frame(f *kasoku.Frame) error {
 	l.loads.looked = f.At
 	l.loads.add()
 	before := max(int((f.At-loadSettles)/time.Second), 0)
-	l.loads.addRecorded(before)
-	return l.tellLoads(f.At, before)
+	return l.tellLoads(f.At, l.loads.addRecorded(before))
 }
 
 // tellLoads hands on the seconds of loads before that one.
@@ -99,8 +98,7 @@ func (l *Live) Finish() (late uint64, err error) {
 		return 0, nil
 	}
 	l.loads.add()
-	l.loads.addRecorded(-1)
-	err = l.tellLoads(l.loads.looked, math.MaxInt)
+	err = l.tellLoads(l.loads.looked, l.loads.addRecorded(math.MaxInt))
 	return l.loads.late, err
 }
 

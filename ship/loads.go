@@ -19,7 +19,7 @@ const mostTargets = 1000
 // liveLoads tells the loads that run beside a live export, each second once.
 type liveLoads struct {
 	take    func() []kasoku.LoadSecond
-	settled func(before int) []kasoku.LoadSecond
+	settled func(before int) ([]kasoku.LoadSecond, int)
 	pending map[int]map[string]*kasoku.LoadSecond // by second and target
 	targets map[string]bool                       // that are told
 	looked  time.Duration
@@ -27,7 +27,7 @@ type liveLoads struct {
 	late    uint64 // answers that came after that
 }
 
-func newLiveLoads(take func() []kasoku.LoadSecond, settled func(before int) []kasoku.LoadSecond) *liveLoads {
+func newLiveLoads(take func() []kasoku.LoadSecond, settled func(before int) ([]kasoku.LoadSecond, int)) *liveLoads {
 	return &liveLoads{take: take, settled: settled, pending: map[int]map[string]*kasoku.LoadSecond{}, targets: map[string]bool{}, looked: -time.Second}
 }
 
@@ -52,15 +52,17 @@ func (l *liveLoads) add() {
 	}
 }
 
-// addRecorded takes the seconds before that one of loads whose run is recorded.
-func (l *liveLoads) addRecorded(before int) {
+// addRecorded takes the seconds before that one of loads whose run is recorded, and
+// returns before which all are there.
+func (l *liveLoads) addRecorded(before int) int {
 	if l.settled == nil {
-		return
+		return before
 	}
-	seconds := l.settled(before)
+	seconds, before := l.settled(before)
 	for i := range seconds {
 		l.count(&seconds[i])
 	}
+	return before
 }
 
 // count adds to what is told of a second.
