@@ -42,6 +42,8 @@ const (
 	pasts = 2
 	// buffered is from how long after its own time on a line came out of a buffer.
 	buffered = 2 * time.Second
+	// lateFor is how long after the last such line that is told.
+	lateFor = time.Minute
 	// longestBuffer is what servers keep lines back at most.
 	longestBuffer = time.Minute
 )
@@ -75,7 +77,7 @@ type access struct {
 	past  []stretch     // those before, in longer ones
 	looks []routeLook
 	cut   time.Duration // when a part was skipped last; 0: never
-	late  bool          // lines came out of a buffer
+	late  time.Duration // when a line came last that had waited in a buffer; 0: never
 }
 
 // accessFile is one of the logs.
@@ -173,32 +175,32 @@ func (a *access) take(now time.Time, f *kasoku.Frame) (gaps []kasoku.Gap) {
 	defer a.mu.Unlock()
 	at := now.Sub(a.start)
 	took := max(at-a.at, 0)
-	a.spare = min(a.spare+took.Seconds()*accessPerSec, accessBurst*accessPerSec)
+	a.spare = min(a.spare+took.Seconds()*accessPerSec, max(accessBurst, took.Seconds())*accessPerSec)
 	gap := func(reason string) {
 		gaps = append(gaps, kasoku.Gap{Host: a.host, Source: accessName, Reason: reason, Interval: kasoku.Interval{From: at - took, To: at}})
 	}
 	a.at = at
-	var came accessCount
 	latency := histogram.NewExact(time.Millisecond)
-	var read, skipped int64
-	for _, l := range a.logs {
+	var skipped int64
+	for i, l := range a.logs {
+		var came accessCount
 		each := func(r *accesslog.Record) { came.add(r, latency); a.add(r, now) }
-		n, beyond, err := l.next(int64(a.spare), each)
+		// One that grows fast leaves the others their share.
+		n, beyond, err := l.next(int64(a.spare)/int64(len(a.logs)-i), each)
 		a.spare = max(a.spare-float64(n), 0)
-		read, skipped = read+n, skipped+beyond
+		scale := 1.0
+		if skipped += beyond; beyond > 0 && n > 0 {
+			scale = float64(n+beyond) / float64(n)
+		}
+		a.total.merge(&came, scale)
 		if err != nil {
 			gap(err.Error())
 		}
 	}
-	scale := 1.0
 	if skipped > 0 {
 		a.cut = at
 		gap(tooFast)
-		if read > 0 {
-			scale = float64(read+skipped) / float64(read)
-		}
 	}
-	a.total.merge(&came, scale)
 	a.total.samples(f)
 	if latency.Count() > 0 {
 		f.Gauge("p50", "", "s", latency.Quantile(0.5).Seconds())
@@ -279,7 +281,7 @@ func (a *access) add(r *accesslog.Record, now time.Time) {
 		late := now.Sub(r.Time())
 		late -= late.Round(15 * time.Minute) // the zones of the world
 		if late >= buffered+r.Resolution && late <= longestBuffer {
-			at, a.late = a.at-late, true
+			at, a.late = a.at-late, a.at
 		}
 	}
 	r.Unix, r.Resolution, r.Has = a.base.Add(max(at, 0)).UnixNano(), 0, r.Has|accesslog.HasTime
@@ -391,7 +393,7 @@ func (a *access) endpoints(from time.Duration) (out []kasoku.Endpoint, whole boo
 func (a *access) told() (looks []routeLook, late bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return slices.Clone(a.looks), a.late
+	return slices.Clone(a.looks), a.late > 0 && a.at-a.late <= lateFor
 }
 
 // windows describes the logs.

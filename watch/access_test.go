@@ -282,3 +282,63 @@ func BenchmarkAccess(b *testing.B) {
 		a.take(start.Add(time.Duration(i)*time.Second), &kasoku.Frame{})
 	}
 }
+
+// TestAccess_Fair: a log that grows too fast to be read does not starve the others, nor
+// are theirs made more than they are.
+func TestAccess_Fair(t *testing.T) {
+	l := newFakeLog(t)
+	small := filepath.Join(t.TempDir(), "b.log")
+	if err := os.WriteFile(small, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.window.access.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l.window.access = newAccess([]string{l.path, small}, l.start, l.window.keep, l.window.Missing)
+	l.tick(0)
+	big := l.path
+	line := logged(l.start, "/static/"+strings.Repeat("a", 2000), 200, 0.01)
+	for s := 1; s <= 5; s++ {
+		l.path = big
+		l.write(strings.Repeat(line, (7<<20)/len(line)))
+		l.path = small
+		l.write(strings.Repeat(logged(l.now(), "/api", 500, 0.1), 100))
+		l.tick(s)
+	}
+	d := l.window.Take()
+	for _, n := range d.answered(span{2, 5}, "5xx") {
+		if n < 99 || n > 101 {
+			t.Errorf("errors a second: %v, want 100", d.answered(span{2, 5}, "5xx"))
+			break
+		}
+	}
+}
+
+// TestAccess_LongInterval: what a log may gain is so much a second, however seldom it is
+// read.
+func TestAccess_LongInterval(t *testing.T) {
+	l := newFakeLog(t)
+	line := logged(l.now(), "/"+strings.Repeat("a", 2000), 200, 0.010)
+	for s := 10; s <= 30; s += 10 {
+		l.write(strings.Repeat(line, 10*(1<<20)/len(line)))
+		l.tick(s)
+	}
+	if gaps := l.window.Take().Rec.Gaps; len(gaps) > 0 {
+		t.Errorf("1 MiB a second, read each 10 s: %+v", gaps)
+	}
+}
+
+// TestAccess_LateOnce: one line that comes late, as that of a slow request does where its
+// start is logged, is no buffer for ever.
+func TestAccess_LateOnce(t *testing.T) {
+	l := newFakeLog(t)
+	for s := 1; s <= 70; s++ {
+		if l.write(logged(l.now(), "/a", 200, 0.01)); s == 5 {
+			l.write(logged(l.now().Add(-5*time.Second), "/slow", 200, 5))
+		}
+		l.tick(s)
+		if late := l.window.Take().lateLog; late != (s >= 5 && s <= 65) {
+			t.Fatalf("at %d s: late %v", s, late)
+		}
+	}
+}

@@ -157,12 +157,11 @@ func (l *Live) Save() (string, error) {
 	}
 	l.takeLoads()
 	d := l.Take()
-	whole, _, _ := l.window.Minute(l.window.keep + time.Minute)
+	whole, from, _ := l.window.Minute(l.window.keep + time.Minute)
 	if a := l.window.access; a != nil {
 		whole.Logs = a.windows()
 	}
 	whole.Events = d.Rec.Events
-	from := max(l.window.Now()-l.window.keep-time.Minute, 0)
 	for i := range whole.Events {
 		whole.Events[i].At = max(whole.Events[i].At-from, 0)
 	}

@@ -95,7 +95,10 @@ func (l *Load) over(other *Load) Load {
 
 // shifted returns the load with its seconds so much later.
 func (l *Load) shifted(by int) Load {
-	out := Load{points: map[int]LoadPoint{}}
+	out := Load{seconds: map[int]*kasoku.Tally{}, points: map[int]LoadPoint{}}
+	for at, t := range l.seconds {
+		out.seconds[at+by] = t
+	}
 	for at, p := range l.points {
 		out.points[at+by] = p
 	}

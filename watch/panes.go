@@ -147,8 +147,13 @@ func (d *Data) statements(at int) table {
 	t := table{id: "statements", title: fmt.Sprintf("statements, last %.0f s", long), columns: []column{
 		{name: "statement", text: true, wide: true}, {name: "calls", unit: "/s"}, {name: "at once", decimal: 2}, {name: "each", unit: "ms", decimal: 2}, {name: "sent", unit: "rows/call", drop: 1},
 	}, sorts: []int{2, 1, 3}}
-	for i := range d.Rec.Queries {
-		q := &d.Rec.Queries[i]
+	queries := d.Rec.Queries
+	if len(d.looks) > 0 {
+		queries = sum(d.looks, from-1, at)
+		from, at = 1, at-from+1 // as sum numbers them
+	}
+	for i := range queries {
+		q := &queries[i]
 		var calls, rows uint64
 		var total time.Duration
 		for s := from; s <= at; s++ {

@@ -138,7 +138,11 @@ func (w *Window) AddSeconds(seconds []kasoku.LoadSecond, steps []kasoku.Step) {
 func (w *Window) SetLoad(l Load, steps []kasoku.Step) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.runs = l.over(&w.runs)
+	runs := l.over(&w.runs)
+	runs.seconds = map[int]*kasoku.Tally{}
+	maps.Copy(runs.seconds, w.runs.seconds)
+	maps.Copy(runs.seconds, l.seconds)
+	w.runs = runs
 	w.runSteps = steps
 }
 
@@ -146,10 +150,13 @@ func (w *Window) SetLoad(l Load, steps []kasoku.Step) {
 func (w *Window) seconds(from int) (out []kasoku.LoadSecond) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, at := range slices.Sorted(maps.Keys(w.load.seconds)) {
+	seconds := map[int]*kasoku.Tally{}
+	maps.Copy(seconds, w.runs.seconds)
+	maps.Copy(seconds, w.load.seconds)
+	for _, at := range slices.Sorted(maps.Keys(seconds)) {
 		if at >= from {
 			t := kasoku.NewTally()
-			t.Merge(w.load.seconds[at])
+			t.Merge(seconds[at])
 			out = append(out, kasoku.LoadSecond{Second: at - from, Target: "load", Asked: t.Asked, Codes: t.Codes, Errors: t.Errors,
 				BytesIn: t.BytesIn, BytesOut: t.BytesOut, Latency: t.Latency, SendDelay: t.SendDelay, Service: t.Service})
 		}
@@ -232,7 +239,6 @@ func (w *Window) Take() *Data {
 	rec.Series = slices.Clone(w.rec.Series)
 	rec.Gaps = slices.Clone(w.rec.Gaps)
 	rec.Events = slices.Clone(w.rec.Events)
-	rec.Queries = sum(w.counted, 0, int(w.now/time.Second)+1)
 	rec.Steps = slices.Concat(w.rec.Steps, w.runSteps)
 	d := &Data{Rec: &rec, Load: w.load.over(&w.runs), Oldest: w.forgot, Live: true, looks: slices.Clone(w.counted)}
 	if w.access != nil {

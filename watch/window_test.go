@@ -56,8 +56,8 @@ func TestWindowForgets(t *testing.T) {
 	if len(d.Rec.Events) != 0 || d.Load.Any(0, 100) || !d.Load.Any(290, 290) {
 		t.Errorf("events %v, load of 50 s %t and 290 s %t", d.Rec.Events, d.Load.Any(0, 100), d.Load.Any(290, 290))
 	}
-	if len(d.Rec.Queries) != 1 || d.Rec.Queries[0].Calls != 2 {
-		t.Errorf("queries %+v, want 2 calls", d.Rec.Queries)
+	if len(d.looks) != 1 || d.looks[0].queries[0].Calls != 2 {
+		t.Errorf("statements %+v, want 2 calls", d.looks)
 	}
 }
 
@@ -210,5 +210,25 @@ func TestStatementsOfSlowLooks(t *testing.T) {
 		if len(table.rows) != 1 || table.title != tc.title || table.rows[0].values[1] != 40 || table.rows[0].values[2] != 2 {
 			t.Errorf("looks each %d s, at %d s: %q %+v", tc.every, tc.at, table.title, table.rows)
 		}
+	}
+}
+
+// TestWindow_KeepsLoadOfRun: of a run that is recorded the load is kept with the window
+// as it is seen.
+func TestWindow_KeepsLoadOfRun(t *testing.T) {
+	w := NewWindow(kasoku.Run{Started: time.Now()}, nil, 0)
+	rec := sample()
+	if err := w.Frame(&kasoku.Frame{At: 300 * time.Second}); err != nil {
+		t.Fatal(err)
+	}
+	w.SetLoad(LoadOf(rec), rec.Steps)
+	seen, asked := w.Take().Load, 0
+	for _, s := range w.seconds(0) {
+		if s.Asked > 0 {
+			asked++
+		}
+	}
+	if asked == 0 || asked != len(seen.points) {
+		t.Errorf("%d seconds of the load are kept, %d seen", asked, len(seen.points))
 	}
 }
