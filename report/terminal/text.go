@@ -39,6 +39,12 @@ var plainText = strings.NewReplacer(
 	"✓", "+", "✗", "x", "›", ">", "←", "<-", "↑", "up", "↓", "down", "“", "\"", "”", "\"", "‘", "'", "’", "'", "\u202f", " ", "\u00a0", " ",
 )
 
+// The letters that flags are made of.
+const (
+	flagA = '\U0001F1E6'
+	flagZ = '\U0001F1FF'
+)
+
 // clean makes text safe to print on one line: control characters, escape sequences
 // and marks of writing direction are taken out, tabs and line ends become spaces.
 func clean(s string) string {
@@ -55,6 +61,8 @@ func clean(s string) string {
 			b.WriteByte(' ')
 		case r == utf8.RuneError && n == 1:
 			b.WriteRune('\uFFFD')
+		case r >= flagA && r <= flagZ: // two of them are one flag, two cells wide
+			b.WriteRune('A' + r - flagA)
 		case !dangerous(r):
 			b.WriteRune(r)
 		}
@@ -71,10 +79,11 @@ func needsCleaning(s string) bool {
 }
 
 // dangerous reports whether a character acts on the terminal instead of showing:
-// C0 and C1 controls, invisible format characters and those that turn the direction
-// of what follows.
+// C0 and C1 controls, invisible format characters, those that turn the direction of
+// what follows, and those that make other characters wider than they are.
 func dangerous(r rune) bool {
-	return r < 0x20 || r >= 0x7f && r <= 0x9f || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
+	return r < 0x20 || r >= 0x7f && r <= 0x9f || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' ||
+		r >= '\ufe00' && r <= '\ufe0f' || r == '\u20e3' || r >= flagA && r <= flagZ // emoji by selector, in keycaps, flags
 }
 
 // escapeLength returns how many bytes the escape sequence takes that s begins

@@ -24,8 +24,9 @@ func TestClean(t *testing.T) {
 		"bell\x07 null\x00 del\x7f":          "bell null del",
 		"c1 \u009b31m":                       "c1 31m",
 		"turn \u202eabc\u202c \u2066x\u2069": "turn abc x",
-		"bad \xff utf8":                      "bad \uFFFD utf8",
-		"山田太郎":                               "山田太郎",
+		"\u2764\ufe0f 1\ufe0f\u20e3 \U0001F1EF\U0001F1F5": "\u2764 1 JP",
+		"bad \xff utf8": "bad \uFFFD utf8",
+		"山田太郎":          "山田太郎",
 	} {
 		if got := clean(in); got != want {
 			t.Errorf("clean(%q) is %q, want %q", in, got, want)
