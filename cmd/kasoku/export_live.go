@@ -35,6 +35,12 @@ func (f *exportFlags) exportLive(parent context.Context, e *env) (err error) {
 	defer func() { err = errors.Join(err, l.Close()) }()
 	ctx, cancel := f.watch.limited(ctx)
 	defer cancel()
+	defer outliveReader()()
+	ctx, unread := context.WithCancel(ctx)
+	defer unread()
+	reader := &readBy{Writer: e.stdout, cancel: unread}
+	read := *e
+	e, read.stdout = &read, reader
 	// Whole seconds of the wall are whole ticks, so that points have the time they
 	// were read at.
 	f.watch.loop.Interval = o.Interval
@@ -53,7 +59,9 @@ func (f *exportFlags) exportLive(parent context.Context, e *env) (err error) {
 	err = f.sample(ctx, e, l, start, out)
 	last, cancelLast := context.WithTimeout(context.WithoutCancel(ctx), flushWithin)
 	defer cancelLast()
-	err = errors.Join(err, out.Close(last))
+	if err = errors.Join(err, out.Close(last)); reader.gone.Load() {
+		err = nil // who read it, as head, has what it wanted
+	}
 	if told != nil {
 		fmt.Fprintln(e.stderr, told())
 	}
@@ -137,7 +145,7 @@ func (f *exportFlags) sample(ctx context.Context, e *env, l *loop.Live, start ti
 	read()
 	reader.Wait()
 	late, loadErr := sink.Finish()
-	if late > 0 {
+	if late += recorded.Late(); late > 0 {
 		fmt.Fprintf(e.stderr, "kasoku: warning: %s answers of the load came too late for the second they are counted in\n", unit.Count(late))
 	}
 	return errors.Join(err, loadErr, leave())

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -136,6 +137,7 @@ func (f *watchFlags) limited(ctx context.Context) (context.Context, context.Canc
 func (f *watchFlags) live(cmd *cobra.Command, e *env) (err error) {
 	ctx, _, stop := interruptible(cmd.Context())
 	defer stop()
+	defer outliveReader()()
 	o, notes, err := f.options(ctx, e)
 	if err != nil {
 		return err
@@ -157,6 +159,9 @@ func (f *watchFlags) live(cmd *cobra.Command, e *env) (err error) {
 	defer cancel()
 	m := watch.NewModel(l.Take(), l, e.screen(o.Watch.Run.Project))
 	shown := f.show(ctx, e, m)
+	if errors.Is(shown, syscall.EPIPE) {
+		shown = nil
+	}
 	err = told(e, m.Wait)
 	if f.out != "" {
 		err = errors.Join(err, told(e, l.Save))
