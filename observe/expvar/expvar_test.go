@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"runtime/metrics"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/kasoku/kasoku"
@@ -214,8 +215,8 @@ func TestCollectSideBySide(t *testing.T) {
 // at one tick of ten, and not waited for as long as if it were alone.
 func TestHungProgram(t *testing.T) {
 	release := make(chan struct{})
-	asked := 0
-	hung := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++; <-release }))
+	var asked atomic.Int32
+	hung := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1); <-release }))
 	good := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"goroutines": 7}`) }))
 	defer func() { close(release); hung.Close(); good.Close() }()
 	s := expvar.New(good.URL, hung.URL)
@@ -226,8 +227,8 @@ func TestHungProgram(t *testing.T) {
 			t.Errorf("tick %d: %v, %+v", tick, err, f.Samples)
 		}
 	}
-	if w := s.Warnings(); asked != 2 || len(w) == 0 || !strings.Contains(w[0].Text, " was not read at 11 of 11 ticks: ") {
-		t.Errorf("asked %d times, %+v", asked, w)
+	if w := s.Warnings(); asked.Load() != 2 || len(w) == 0 || !strings.Contains(w[0].Text, " was not read at 11 of 11 ticks: ") {
+		t.Errorf("asked %d times, %+v", asked.Load(), w)
 	}
 }
 
