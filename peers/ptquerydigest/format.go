@@ -21,23 +21,23 @@ func seconds(v float64) string {
 		return "0"
 	case us < 1000:
 		return fmt.Sprintf("%.0fus", us)
-	case v < 1:
+	case us < 1e6:
 		return fmt.Sprintf("%.0fms", us/1e6*1e3)
 	}
 	return fmt.Sprintf("%.0fs", us/1e6)
 }
 
-// microseconds cuts a time to whole ones. The time is rounded to 17 decimals before,
-// and the microseconds to 15 digits: 0.000249 × 1e6 is a little less than 249, and
-// ninety times 0.000001 a little less than 0.00009.
+// microseconds cuts a time to whole ones, as it is written with 15 digits: 242 of
+// 0.000242999999999999. Where that has an exponent it is written with 17 decimals, so
+// that ninety times 0.000001, a little less than 0.00009, are 90.
 func microseconds(v float64) float64 {
-	return math.Trunc(reread(reread(v, 'f', 17)*1e6, 'g', 15))
-}
-
-// reread is the number that one reads where v was printed.
-func reread(v float64, format byte, digits int) float64 {
-	out, _ := strconv.ParseFloat(strconv.FormatFloat(v, format, digits, 64), 64) // it is a number
-	return out
+	text := strconv.FormatFloat(max(v, 0), 'g', 15, 64)
+	if strings.Contains(text, "e") {
+		text = strconv.FormatFloat(v, 'f', 17, 64)
+	}
+	whole, part, _ := strings.Cut(text, ".")
+	us, _ := strconv.ParseFloat(whole+(part + "000000")[:6], 64) // digits
+	return us
 }
 
 // units are what the powers of 1,000 and 1,024 are called.
