@@ -70,9 +70,13 @@ func (t *Tail) follow(m Mark) error {
 		return err
 	}
 	defer w.Close()
+	now := time.Now()
+	if n := len(t.files); n > 0 {
+		t.files[n-1].quiet = now // it may not have been looked at for long
+	}
 	for i := range w.sources {
 		s := &w.sources[i]
-		f := &tailed{File: s.in.file, at: s.seg.From, quiet: time.Now()}
+		f := &tailed{File: s.in.file, at: s.seg.From, quiet: now}
 		if t.has(f) || i < len(w.sources)-1 && f.before(t.asked) {
 			continue
 		}

@@ -110,6 +110,26 @@ func testWrittenAfterRename(t *testing.T) {
 	}
 }
 
+// TestTail_SeldomAsked: who asks once a minute still hears what a server writes to the
+// renamed file.
+func TestTail_SeldomAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLog(t, "")
+		tail := newTail(t, l.path)
+		l.write("a\n")
+		next(t, tail, "a")
+		old, err := os.OpenFile(l.path, os.O_APPEND|os.O_WRONLY, 0)
+		l.must(err)
+		defer old.Close()
+		time.Sleep(time.Minute)
+		l.rotate(".1", noon)
+		l.write("")
+		next(t, tail)
+		old.WriteString("b\n")
+		next(t, tail, "b")
+	})
+}
+
 // TestTail_RotatedIdle: what an earlier rotation left is not read again, though it was
 // written after the log that was empty until the next one.
 func TestTail_RotatedIdle(t *testing.T) {

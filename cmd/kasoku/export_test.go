@@ -191,8 +191,7 @@ func TestExportLiveLoad(t *testing.T) {
 	}
 }
 
-// TestExportLiveRecorded: so is the load of a run that is recorded beside, whose end
-// comes after the export's file has ended.
+// TestExportLiveRecorded: so is the load of a run that is recorded beside.
 func TestExportLiveRecorded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("records a run")
