@@ -53,12 +53,8 @@ race: ## quick tests under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -short -race -timeout 30m ./...
 
 .PHONY: fuzz
-fuzz: ## fuzz every parser for FUZZTIME each
-	@set -e; for file in $$(git grep -l '^func Fuzz' -- '*_test.go'); do \
-	  for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p' $$file); do \
-	    echo "$$(dirname $$file) $$target"; \
-	    $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x ./$$(dirname $$file); \
-	  done; done
+fuzz: ## fuzz every parser for FUZZTIME each; tools/fuzz has groups, a tenth, and keeps the corpus
+	GO=$(GO) tools/fuzz each $(FUZZTIME)
 
 .PHONY: bench
 bench: ## the Go benchmarks and the side-by-side scripts
