@@ -16,6 +16,9 @@ func looksLikeJSON(pieces []piece) bool {
 func looksLikeLTSV(pieces []piece) bool {
 	parts := splitTabs(pieces)
 	for _, part := range parts {
+		if len(part) == 0 { // an empty format, or a line that begins with a tab
+			return false
+		}
 		label, _, ok := strings.Cut(part[0].text, ":")
 		if !ok || label == "" || strings.ContainsAny(label, ` "[`) {
 			return false
