@@ -280,6 +280,7 @@ func (r *slowReader) entry() {
 			r.have = true
 			return
 		}
+		text = r.feed.Text // looking ahead may have moved it
 		r.taken++
 		if r.afterHead {
 			r.text(text)
