@@ -34,12 +34,12 @@ func (r *jsonReader) read(line []byte, values [][]byte) string {
 	return ""
 }
 
-// jsonText returns a value as text; a number in digits, as most logs write it.
+// jsonText returns a value as text, never nil; a number in digits, as most logs write it.
 func jsonText(v any) []byte {
 	if f, ok := v.(float64); ok && math.Abs(f) < 1e21 {
 		return strconv.AppendFloat(nil, f, 'f', -1, 64)
 	}
-	return fmt.Append(nil, v)
+	return fmt.Append([]byte{}, v) // nil would say that the key is missing
 }
 
 // readFlat reports whether the line is an object without objects, lists and
