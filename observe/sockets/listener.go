@@ -59,12 +59,12 @@ func (s *Source) listensAt(k *socket) {
 
 // newListener returns nil when there are too many. Those that have gone make room.
 func (s *Source) newListener(address string) *listener {
-	if len(s.order) >= maxListeners {
+	if len(s.order) >= s.most.listeners {
 		s.forget()
 	}
-	if len(s.order) >= maxListeners {
+	if len(s.order) >= s.most.listeners {
 		s.full = true
-		s.warn("there are more than "+strconv.Itoa(maxListeners)+" listeners", "the first ones are recorded")
+		s.warn("there are more than "+strconv.Itoa(s.most.listeners)+" listeners", "the first ones are recorded")
 		return nil
 	}
 	l := &listener{address: address, instance: address}

@@ -53,7 +53,7 @@ func (s *Source) count(f *kasoku.Frame) (took time.Duration, err error) {
 		if c.instance != "" {
 			named++
 		}
-		if c.instance == "" && c.all >= fewest && named < maxPorts {
+		if c.instance == "" && c.all >= fewest && named < s.most.ports {
 			c.instance = c.port.String()
 			named++
 		}

@@ -52,10 +52,8 @@ import (
 const Name = "sockets"
 
 const (
-	// maxListeners bounds the listeners, in the order of the kernel, TCP first.
-	maxListeners = 64
-	// maxPorts bounds the ports that have series.
-	maxPorts = 32
+	// maxListeners and maxPorts bound what has series, unless the options say otherwise.
+	maxListeners, maxPorts = 64, 32
 	// fewest connections give a port a series: one that a single client opened
 	// tells nothing.
 	fewest = 4
@@ -73,11 +71,18 @@ const (
 type Options struct {
 	Proc      string // mount point of procfs, default /proc
 	NoNetlink bool   // read files only
+
+	MaxListeners int // recorded, in the order of the kernel, TCP first; 0: 64
+	MaxPorts     int // that have series of their connections; 0: 32
 }
+
+// bounds are the most that have series.
+type bounds struct{ listeners, ports int }
 
 // A Source asks for sockets. It is not safe for concurrent use.
 type Source struct {
 	proc     string
+	most     bounds
 	diag     *diag // nil when files are read
 	now      func() time.Time
 	buf      []byte
@@ -112,8 +117,14 @@ func New(o Options) *Source {
 	if o.Proc == "" {
 		o.Proc = "/proc"
 	}
+	if o.MaxListeners == 0 {
+		o.MaxListeners = maxListeners
+	}
+	if o.MaxPorts == 0 {
+		o.MaxPorts = maxPorts
+	}
 	s := &Source{
-		proc: o.Proc, now: time.Now, buf: make([]byte, bufBytes), warned: map[string]bool{},
+		proc: o.Proc, most: bounds{o.MaxListeners, o.MaxPorts}, now: time.Now, buf: make([]byte, bufBytes), warned: map[string]bool{},
 		tcp: map[address]*listener{}, paths: map[string]*listener{}, ports: map[port]*connections{},
 	}
 	s.owners.proc = o.Proc
