@@ -7,7 +7,7 @@ func TestNew(t *testing.T) {
 	if got := digits().FindString("a 12 b"); got != "12" {
 		t.Errorf("found %q, want 12", got)
 	}
-	if digits() != digits() {
+	if first, second := digits(), digits(); first != second {
 		t.Error("compiled twice")
 	}
 	defer func() {

@@ -13,6 +13,9 @@ import (
 	"github.com/kasoku/kasoku"
 )
 
+// spun is what the spinning is for.
+var spun atomic.Uint64
+
 //go:noinline
 func spinHot(n int) (sum uint64) {
 	for i := range n {
@@ -33,7 +36,7 @@ func profiled(t *testing.T) string {
 	go func() {
 		defer close(done)
 		for !over.Load() {
-			spinHot(1_000_000)
+			spun.Add(spinHot(1_000_000))
 		}
 	}()
 	t.Cleanup(func() {

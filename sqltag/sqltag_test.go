@@ -230,7 +230,7 @@ type discard struct{ tape }
 
 func (d *discard) Connect(context.Context) (driver.Conn, error) { return discardConn{}, nil }
 
-type discardConn struct{ oldConn }
+type discardConn struct{}
 
 func (discardConn) ExecContext(context.Context, string, []driver.NamedValue) (driver.Result, error) {
 	return driver.RowsAffected(1), nil

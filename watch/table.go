@@ -30,7 +30,6 @@ type row struct {
 type table struct {
 	id      string // for the keys
 	title   string
-	note    string // in the place of rows, or beside the title
 	columns []column
 	rows    []row
 	sorts   []int // columns that it can be sorted by, the first by default

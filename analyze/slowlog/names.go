@@ -113,7 +113,7 @@ func withoutTrailer(sql []byte) []byte {
 		return sql
 	}
 	from := bytes.LastIndex(body, []byte("/*"))
-	if from <= 0 || body[from+2] == '!' || body[from+2] == '+' || bytes.IndexAny(body[from:], "=:") < 0 {
+	if from <= 0 || body[from+2] == '!' || body[from+2] == '+' || !bytes.ContainsAny(body[from:], "=:") {
 		return sql
 	}
 	return bytes.TrimRight(body[:from], " \t\r\n")

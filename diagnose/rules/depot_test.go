@@ -32,9 +32,6 @@ type depot struct {
 	Slow       time.Duration `json:",omitempty"` // that a parcel takes
 }
 
-// createLabels is the depot's table.
-const createLabels = "CREATE TABLE IF NOT EXISTS labels (id BIGINT UNSIGNED NOT NULL PRIMARY KEY, picture MEDIUMBLOB NOT NULL)"
-
 // depotLabels are how many labels there are.
 const depotLabels = 8
 

@@ -393,3 +393,10 @@ func TestConstructDesk(t *testing.T) {
 		}
 	})
 }
+
+// deskTables are the desk's; there are 1,000 seats.
+var deskTables = []string{
+	"CREATE TABLE seats (seat INT PRIMARY KEY, holder INT NOT NULL DEFAULT 0, visits INT NOT NULL DEFAULT 0) ENGINE=InnoDB",
+	"CREATE TABLE bookings (id BIGINT AUTO_INCREMENT PRIMARY KEY, seat INT NOT NULL, note VARCHAR(80) NOT NULL) ENGINE=InnoDB",
+	"INSERT INTO seats (seat) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT i FROM n",
+}

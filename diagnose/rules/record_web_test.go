@@ -292,3 +292,6 @@ func webRuns() []webRun {
 			mix: append(board, webTarget{weight: 1, line: "GET /v1/parcels/1", cookie: true}), keep: "CCH-02/silent"},
 	}
 }
+
+// createLabels is the depot's table.
+const createLabels = "CREATE TABLE IF NOT EXISTS labels (id BIGINT UNSIGNED NOT NULL PRIMARY KEY, picture MEDIUMBLOB NOT NULL)"

@@ -156,13 +156,18 @@ func (s *Service) reopen() error {
 	if open {
 		return nil // by /initialize in the meantime
 	}
-	// Whoever still writes has begun before the service was shut.
-	s.writing.Lock()
-	s.writing.Unlock() //nolint:staticcheck // to wait is all
+	s.awaitWriters()
 	if err := s.record.open(s.ctx); err != nil {
 		return err
 	}
 	return s.reread()
+}
+
+// awaitWriters returns when the purchases and uploads that began before the service was
+// shut have ended.
+func (s *Service) awaitWriters() {
+	s.writing.Lock()
+	defer s.writing.Unlock()
 }
 
 // reread makes a world of all rows of the database and publishes it.
