@@ -18,7 +18,7 @@ import (
 // internal/, is imported by tests and such helpers only. Only files that are not tests are held to this; a
 // test may import any directory but cmd/.
 var floorTable = parseFloors(`
-0 unit histogram lines lazyregexp command mysqlflags sqltag
+0 unit histogram lines lazyregexp secret command mysqlflags sqltag
 0 mackerel/plugin mackerel/check mackerel/program
 0 mackerel graphite prometheus nginxconf uplot whisper
 0 internal/golden internal/mackereltest internal/fixture internal/peertest
@@ -40,7 +40,7 @@ var floorTable = parseFloors(`
 `)
 
 // hot are the packages that may trade clarity for speed.
-const hot = "histogram lines load/epollhttp analyze/accesslog analyze/slowlog analyze/sqlshape analyze/routes analyze/patterns analyze/buckets analyze/join"
+const hot = "histogram lines secret load/epollhttp analyze/accesslog analyze/slowlog analyze/sqlshape analyze/routes analyze/patterns analyze/buckets analyze/join"
 
 // ownerTable gives each costly import its owner. A path stands for the packages
 // below it too, such as a later major version.

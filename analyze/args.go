@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/kasoku/kasoku/secret"
 )
 
 // secretOptions are options of commands whose value is a secret, in the next
@@ -104,7 +106,7 @@ func isSecretName(name string) bool {
 	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_-.") != "" {
 		return false
 	}
-	return slices.ContainsFunc(secretNames[:], func(s string) bool { return strings.HasSuffix(name, s) })
+	return secret.IsName(name)
 }
 
 // withoutPassword masks what stands behind the first colon of user:password.

@@ -3,10 +3,12 @@ package analyze
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"github.com/kasoku/kasoku/secret"
 )
 
 // Masked stands where a secret stood.
-const Masked = "***"
+const Masked = secret.Masked
 
 // AppendSafe appends text from a log as it may be kept and shown: without
 // secrets, without control bytes and escape sequences of terminals, as valid
@@ -77,136 +79,7 @@ func AppendWithoutEscapes(dst, text []byte) []byte {
 	}
 }
 
-// secretNames are the ends of names whose values are secrets. Those behind which a
-// value stands without a sign come first, the names of headers whose values hold
-// blanks last. "Duplicate entry" is what MySQL says with the value of a row.
-var secretNames = [...]string{
-	"identified by", "bearer", "duplicate entry",
-	"password", "passwd", "passphrase", "pwd", "secret", "token", "api_key", "api-key", "apikey", "access_key",
-	"private_key", "session_id", "sessionid", "credential", "credentials",
-	"authorization", "cookie",
-}
-
-const (
-	withoutSign = 3
-	firstHeader = len(secretNames) - 2
-)
-
 // AppendWithoutSecrets appends text with the values of passwords, tokens,
 // cookies and authorizations, the passwords of data source names and URLs, and the
-// rows' values that MySQL names as duplicates, replaced by [Masked].
-func AppendWithoutSecrets(dst, text []byte) []byte {
-	for i := 0; i < len(text); {
-		from, to := 0, 0
-		switch lower(text[i]) {
-		case '@':
-			if at := userPassword(text, i); at > 0 {
-				dst = append(dst[:len(dst)-(i-at)], Masked...)
-			}
-		case 'a', 'b', 'c', 'd', 'i', 'p', 's', 't':
-			from, to = secretValue(text, i)
-		}
-		if to > from {
-			dst = append(append(dst, text[i:from]...), Masked...)
-			i = to
-			continue
-		}
-		dst = append(dst, text[i])
-		i++
-	}
-	return dst
-}
-
-// secretValue returns where the value lies when a secret's name starts at i.
-func secretValue(text []byte, i int) (from, to int) {
-	for n, name := range secretNames {
-		if !hasFold(text[i:], name) {
-			continue
-		}
-		p := i + len(name)
-		if p < len(text) && (text[p] == '"' || text[p] == '\'') { // "password":
-			p++
-		}
-		sep := n < withoutSign
-		for p < len(text) && (text[p] == ' ' || !sep && (text[p] == '=' || text[p] == ':')) {
-			sep = sep || text[p] != ' '
-			p++
-		}
-		if !sep || p >= len(text) || n < withoutSign && text[p-1] != ' ' {
-			continue
-		}
-		if end := valueEnd(text, p, n >= firstHeader); end > p && !isHarmless(text[p:end]) {
-			return p, end
-		}
-	}
-	return 0, 0
-}
-
-// isHarmless reports whether the value is masked, or only says that there is one, as in
-// "Access denied for user 'a'@'b' (using password: YES)".
-func isHarmless(value []byte) bool {
-	return bytes.EqualFold(value, []byte("yes")) || bytes.EqualFold(value, []byte("no")) || string(value) == Masked || string(value) == "?"
-}
-
-// valueEnd returns the end of the value at p: behind a quoted string, the end
-// of the word, or for a header up to a quote or the end.
-func valueEnd(text []byte, p int, header bool) int {
-	stop := " \t,;&)}]'\"\r\n"
-	if header {
-		stop = "\"'\r\n"
-	}
-	if c := text[p]; c == '"' || c == '\'' {
-		for e := p + 1; e < len(text); e++ {
-			if text[e] == '\\' {
-				e++
-			} else if text[e] == c {
-				return e + 1
-			}
-		}
-		return len(text)
-	}
-	if e := bytes.IndexAny(text[p:], stop); e >= 0 {
-		return p + e
-	}
-	return len(text)
-}
-
-// userPassword returns where the password starts in user:password@, with the
-// last @ of the word at i, 0 when there is none.
-func userPassword(text []byte, i int) int {
-	if next := bytes.IndexAny(text[i+1:], "@ \t\r\n\"'<>(,/"); next >= 0 && text[i+1+next] == '@' {
-		return 0
-	}
-	colon := 0
-	for p := i - 1; p >= 0; p-- {
-		switch c := text[p]; {
-		case c == ':' && p+2 < i && text[p+1] == '/' && text[p+2] == '/':
-			return colon
-		case c == ':':
-			colon = p + 1
-		case c <= ' ' || c == '"' || c == '\'' || c == '<' || c == '>' || c == '(' || c == ',':
-			return colon
-		}
-	}
-	return colon
-}
-
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		return c + 'a' - 'A'
-	}
-	return c
-}
-
-// hasFold reports whether text starts with the lower-case prefix, in any case.
-func hasFold(text []byte, prefix string) bool {
-	if len(text) < len(prefix) {
-		return false
-	}
-	for i := range len(prefix) {
-		if lower(text[i]) != prefix[i] {
-			return false
-		}
-	}
-	return true
-}
+// rows' values that MySQL names as duplicates, replaced by [Masked]: [secret.Append].
+func AppendWithoutSecrets(dst, text []byte) []byte { return secret.Append(dst, text) }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku/lazyregexp"
+	"github.com/kasoku/kasoku/secret"
 )
 
 // until says where a value ends that is not in quotes.
@@ -19,8 +20,7 @@ const (
 )
 
 // secretPart is what a name holds whose value is secret.
-const secretPart = `(?:pass(?:word|wd|phrase|code)|secret|token|credential|authorization|` +
-	`api[-_.]?key|(?:access|private|encrypt(?:ion)?|signing|auth|master|app|licen[cs]e|storage|account|shared|service|session)[-_.]?key)`
+var secretPart = secret.Pattern()
 
 var (
 	secretName = lazyregexp.New(`(?i)` + secretPart)
