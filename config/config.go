@@ -13,6 +13,7 @@ type Config struct {
 	Project  string        `toml:"project" eg:"'shop'"` // what is measured; the directory's name when left out
 	Runs     string        `toml:"runs,path" eg:"'runs'"`
 	Interval time.Duration `toml:"interval" eg:"'1s'"` // between samples, at least 100 ms
+	Share    bool          `toml:"share" eg:"true"`    // others may read the files that are written, as the umask allows
 
 	Price    Price             `toml:"price"`
 	Load     LoadTable         `toml:"load"`

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku/mysqlread"
+	"github.com/kasoku/kasoku/private"
 )
 
 // A Journal is what is changed on one server, and who holds on to it.
@@ -181,7 +182,7 @@ const (
 // open locks a journal; close gives it up. The context bounds the wait for
 // another process, which holds the lock while it talks to the server.
 func open(ctx context.Context, path string) (*file, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := private.State.MkdirAll(filepath.Dir(path)); err != nil {
 		return nil, wrap(err)
 	}
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -205,7 +206,7 @@ func open(ctx context.Context, path string) (*file, error) {
 // tryLock returns the locked file, or nil while somebody else has it. The file
 // is removed with the journal, so the one that was locked may be gone.
 func tryLock(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := private.State.Open(path, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -295,18 +296,7 @@ func (e *placeError) Hint() string {
 
 // replace puts a file in place of another, if there is one.
 func replace(path string, text []byte) error {
-	temp, err := os.OpenFile(path+newExtension, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = temp.Write(text)
-	if err == nil {
-		err = temp.Sync()
-	}
-	if err = errors.Join(err, temp.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(temp.Name(), path); err != nil {
+	if err := private.State.WriteFile(path, text); err != nil {
 		return err
 	}
 	return syncDir(filepath.Dir(path))

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/command"
 	"github.com/kasoku/kasoku/guard"
+	"github.com/kasoku/kasoku/private"
 )
 
 // keptOutput is how much of a command's output a run keeps, from its end.
@@ -21,12 +21,12 @@ const keptOutput = 64 << 10
 // runCommand runs the command beside the sources and keeps its output, exit
 // code and resource use. A context that ends stops it, with all that it started.
 func (s *session) runCommand(ctx context.Context) error {
-	dir, err := os.MkdirTemp("", "kasoku-load-")
+	dir, err := private.MakeTempDir("", "kasoku-load-")
 	if err != nil {
 		return fmt.Errorf("make directory for the load's figures: %w", err)
 	}
-	defer os.RemoveAll(dir)
-	handover := dir + "/load"
+	defer dir.Close() //nolint:errcheck // the next recording removes it
+	handover := dir.File("load")
 	handed := &handedLoads{reader: handoverReader{path: handover}}
 	out := newOutput()
 	s.tellGuard(func(g *guard.Process) error { return g.Starting(handover) })

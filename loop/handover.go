@@ -13,6 +13,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/histogram"
+	"github.com/kasoku/kasoku/private"
 )
 
 // HandoverEnv names the environment variable by which a recording tells a
@@ -92,7 +93,7 @@ func (w *HandoverWriter) Write(h Handover) error {
 	if err != nil {
 		return fmt.Errorf("hand over load: %w", err)
 	}
-	f, err := os.OpenFile(w.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	f, err := private.State.Open(w.path, os.O_APPEND)
 	if err != nil {
 		return fmt.Errorf("hand over load: %w", err)
 	}

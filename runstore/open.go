@@ -14,6 +14,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/private"
 )
 
 // Extension is that of run files.
@@ -236,12 +237,12 @@ func (o opener) readCopy(path string, cause error) (rec *kasoku.Recording, err e
 
 // inCopy runs do on a private copy of a file and its log.
 func inCopy(path string, do func(to string) error) error {
-	dir, err := os.MkdirTemp("", "kasoku-open-")
+	dir, err := private.MakeTempDir("", "kasoku-open-")
 	if err != nil {
 		return fmt.Errorf("copy: %w", err)
 	}
-	defer os.RemoveAll(dir)
-	to := filepath.Join(dir, filepath.Base(path))
+	defer dir.Close() //nolint:errcheck // the next one removes it
+	to := dir.File(filepath.Base(path))
 	for _, suffix := range []string{"", "-wal", "-journal"} {
 		err := copyFile(to+suffix, path+suffix)
 		if err != nil && (suffix == "" || !errors.Is(err, os.ErrNotExist)) {
@@ -257,7 +258,7 @@ func copyFile(to, from string) (err error) {
 		return err
 	}
 	defer src.Close()
-	dst, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	dst, err := private.Output.CreateNew(to)
 	if err != nil {
 		return err
 	}

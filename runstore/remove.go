@@ -18,8 +18,8 @@ func Remove(path string) error {
 		return stepError("remove run file", path, err)
 	}
 	errs := []error{os.Remove(path)}
-	for _, suffix := range []string{"-wal", "-shm", "-journal"} {
-		if err := os.Remove(path + suffix); !errors.Is(err, os.ErrNotExist) {
+	for _, name := range withLogs(path)[1:] {
+		if err := os.Remove(name); !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, err)
 		}
 	}

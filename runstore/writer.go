@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/private"
 )
 
 // A Writer records one run into its file. It is safe for concurrent use.
@@ -81,25 +82,27 @@ func Create(path string, run kasoku.Run) (*Writer, error) {
 // create makes a run file for a recorder. testOnlyMaxPages, when not 0, is the
 // number of pages at which the disk counts as full.
 func create(path string, run kasoku.Run, by recorder, testOnlyMaxPages int) (_ *Writer, err error) {
-	if _, err := os.Lstat(path); err == nil {
-		return nil, &fs.PathError{Op: "create", Path: path, Err: unix.EEXIST}
+	// SQLite would take what lies in a log of this name for part of the run.
+	for _, name := range withLogs(path) {
+		if _, err := os.Lstat(name); err == nil {
+			return nil, &fs.PathError{Op: "create", Path: name, Err: unix.EEXIST}
+		}
 	}
 	// It has its name only when it is a run file: whoever is killed before leaves
-	// none that does not open.
-	made := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d", filepath.Base(path), os.Getpid()))
-	done := made
-	defer func() {
-		if err != nil {
-			for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
-				_ = os.Remove(done + suffix) // there may be none; the cause is what matters
-			}
-		}
-	}()
-	f, err := os.OpenFile(made, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644)
+	// none that does not open. The directory in which it is made is this process's.
+	temp, err := private.MakeTempDir(filepath.Dir(path), ".kasoku-new-")
 	if err != nil {
 		return nil, err
 	}
-	if err := f.Close(); err != nil {
+	defer temp.Close() //nolint:errcheck // the next recording removes it
+	made := temp.File(filepath.Base(path))
+	// SQLite opens it by its name, and gives its log the same mode and owner.
+	f, err := private.Output.CreateNew(made)
+	if err != nil {
+		return nil, err
+	}
+	own, err := f.Stat()
+	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}
 	if run.State == "" {
@@ -111,7 +114,13 @@ func create(path string, run kasoku.Run, by recorder, testOnlyMaxPages int) (_ *
 	if err := rename(made, path); err != nil {
 		return nil, err
 	}
-	done = path
+	defer func() {
+		if err != nil && !errors.Is(err, errForeign) {
+			for _, name := range withLogs(path) {
+				_ = os.Remove(name) // there may be none; the cause is what matters
+			}
+		}
+	}()
 	db, err := connect(path, recording)
 	if err != nil {
 		return nil, err
@@ -121,6 +130,9 @@ func create(path string, run kasoku.Run, by recorder, testOnlyMaxPages int) (_ *
 	if err == nil && testOnlyMaxPages > 0 {
 		_, err = db.Exec(fmt.Sprintf("PRAGMA max_page_count=%d", testOnlyMaxPages))
 	}
+	if err == nil {
+		err = checkOwn(path, own)
+	}
 	if err != nil {
 		_ = db.Close()
 		return nil, err
@@ -128,6 +140,30 @@ func create(path string, run kasoku.Run, by recorder, testOnlyMaxPages int) (_ *
 	w := &Writer{path: path, db: db, sources: map[sourceKey]*source{}, nextID: 1, folder: &folder{}}
 	w.host = firstHost(&run)
 	return w, nil
+}
+
+// withLogs returns the names of a run file and of what SQLite keeps beside it.
+func withLogs(path string) []string {
+	return []string{path, path + "-wal", path + "-shm", path + "-journal"}
+}
+
+// errForeign says that somebody else has put a file where one of a run was made.
+var errForeign = errors.New("another user's file has taken its name")
+
+// checkOwn returns an error when a run file that was just made, or its log, is not
+// this process's: SQLite opens both by name, and others may write into the directory.
+func checkOwn(path string, own os.FileInfo) error {
+	there, err := os.Lstat(path)
+	if err != nil || !os.SameFile(own, there) {
+		return errors.Join(fmt.Errorf("%s: %w", path, errForeign), err)
+	}
+	for _, name := range withLogs(path)[1:] {
+		st, err := os.Lstat(name)
+		if err == nil && !private.Mine(st) {
+			return fmt.Errorf("%s: %w", name, errForeign)
+		}
+	}
+	return nil
 }
 
 // rename gives a file its name, unless there is one of that name. Not each file

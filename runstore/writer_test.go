@@ -3,11 +3,16 @@ package runstore
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/observe"
@@ -399,4 +404,62 @@ func TestNewID(t *testing.T) {
 	f("", "20261120-050211")
 	f("../pool 2/日本", "20261120-050211-pool-2")
 	f("v1.2_x", "20261120-050211-v1.2_x")
+}
+
+// TestPrivate: a run file, its log and its index are the user's alone while it is
+// recorded and after, whatever the umask, and below sudo they are the caller's.
+func TestPrivate(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Setenv("SUDO_UID", "4711")
+		t.Setenv("SUDO_GID", "4712")
+	}
+	old := unix.Umask(0)
+	defer unix.Umask(old)
+	path := tempRun(t)
+	w, err := Create(path, sampleRun())
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustFrames(t, w, simulate(10).tick(1))
+	check := func(names ...string) {
+		t.Helper()
+		for _, name := range names {
+			st, err := os.Lstat(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sys := st.Sys().(*syscall.Stat_t)
+			if st.Mode().Perm() != 0o600 || os.Geteuid() == 0 && (sys.Uid != 4711 || sys.Gid != 4712) {
+				t.Errorf("%s: mode %o of %d:%d", name, st.Mode(), sys.Uid, sys.Gid)
+			}
+		}
+	}
+	check(path, path+"-wal", path+"-shm")
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path = tempRun(t)
+	if err := Write(path, sampleRecording()); err != nil {
+		t.Fatal(err)
+	}
+	check(path)
+	if err := Copy(path, path+".copy"); err != nil {
+		t.Fatal(err)
+	}
+	check(path + ".copy")
+}
+
+// TestPlantedLog: what somebody has put where the log of a run will lie would become
+// part of it.
+func TestPlantedLog(t *testing.T) {
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+		path := tempRun(t)
+		if err := os.Symlink("/nowhere", path+suffix); err != nil {
+			t.Fatal(err)
+		}
+		if w, err := Create(path, sampleRun()); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%q: %v", suffix, err)
+			_ = w.Close()
+		}
+	}
 }

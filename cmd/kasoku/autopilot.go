@@ -16,6 +16,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/advise"
 	"github.com/kasoku/kasoku/labs/isuumo"
+	"github.com/kasoku/kasoku/private"
 	"github.com/kasoku/kasoku/prove"
 	"github.com/kasoku/kasoku/report/export"
 	"github.com/kasoku/kasoku/report/html"
@@ -140,7 +141,7 @@ func (f *autopilotFlags) run(parent context.Context, e *env) (err error) {
 
 // write keeps the files and the story.
 func (t *tuned) write(dir string, story *prove.Story, e *env) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := private.Output.MkdirAll(dir); err != nil {
 		return err
 	}
 	text, err := os.ReadFile(t.s.Nginx.ConfigFile)
@@ -161,7 +162,7 @@ func (t *tuned) write(dir string, story *prove.Story, e *env) error {
 		}
 	}
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+		if err := private.Output.WriteFile(filepath.Join(dir, name), []byte(text)); err != nil {
 			return err
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/kasoku/kasoku/compare"
 	"github.com/kasoku/kasoku/labs/demo"
 	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/private"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/html"
 	"github.com/kasoku/kasoku/report/terminal"
@@ -59,10 +60,12 @@ func runDemo(cmd *cobra.Command, e *env, o demo.Options) (err error) {
 	if o.Program, err = os.Executable(); err != nil {
 		return err
 	}
-	if o.Work, err = os.MkdirTemp("", "kasoku-demo-"); err != nil {
+	work, err := private.MakeTempDir("", "kasoku-demo-")
+	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(o.Work)) }()
+	defer func() { err = errors.Join(err, work.Close()) }()
+	o.Work = work.Path
 	o.Version, o.Hard = versionString(), hard
 	tell := &teller{e: e, dir: o.Dir, progress: e.progress()}
 	o.Tell = tell

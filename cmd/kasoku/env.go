@@ -33,6 +33,7 @@ type env struct {
 	stderrTTY      bool // stderr is a terminal
 	color          string
 	ascii          bool
+	share          bool     // others may read what is written
 	hinted         []string // that hintOnce has printed
 }
 

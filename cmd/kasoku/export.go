@@ -16,6 +16,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/graphite"
+	"github.com/kasoku/kasoku/private"
 	"github.com/kasoku/kasoku/ship"
 	"github.com/kasoku/kasoku/unit"
 )
@@ -169,7 +170,7 @@ func (f *exportFlags) create(e *env) (*bufio.Writer, func() error, error) {
 		w := bufio.NewWriterSize(e.stdout, 1<<16)
 		return w, w.Flush, nil
 	}
-	file, err := os.OpenFile(f.out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	file, err := private.Output.CreateNew(f.out)
 	if errors.Is(err, os.ErrExist) {
 		return nil, nil, usagef("choose another name, or remove it", "file %q exists", f.out)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/kasoku/kasoku/finalize"
 	"github.com/kasoku/kasoku/guard"
 	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/private"
 	"github.com/kasoku/kasoku/report/export"
 	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/runstore"
@@ -211,7 +211,7 @@ func does(o *finalize.Options) (out []string) {
 
 // keep writes the checklist beside the runs.
 func (f *finalizeFlags) keep(e *env, c *config.Config, r *finalize.Result) error {
-	if err := os.MkdirAll(c.Runs, 0o755); err != nil {
+	if err := private.Output.MkdirAll(c.Runs); err != nil {
 		return err
 	}
 	path := filepath.Join(c.Runs, "finalize-"+r.Started.UTC().Format("20060102-150405")+".md")

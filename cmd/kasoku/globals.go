@@ -3,13 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"runtime/pprof"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/kasoku/kasoku/private"
 )
 
 // globals are Vegeta's flags that stand before the command.
@@ -78,7 +79,7 @@ func (g *globals) start() (stop func() error, err error) {
 	if !slices.Contains(g.profiles, "cpu") {
 		return g.writeHeap, nil
 	}
-	f, err := os.Create("cpu.pprof")
+	f, err := private.Output.Create("cpu.pprof")
 	if err != nil {
 		return nil, fmt.Errorf("profile: %w", err)
 	}
@@ -95,7 +96,7 @@ func (g *globals) writeHeap() error {
 	if !slices.Contains(g.profiles, "heap") {
 		return nil
 	}
-	f, err := os.Create("heap.pprof")
+	f, err := private.Output.Create("heap.pprof")
 	if err != nil {
 		return fmt.Errorf("profile: %w", err)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/discover"
+	"github.com/kasoku/kasoku/private"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/unit"
@@ -81,16 +81,10 @@ func printDocument(e *env, d *report.Document) error {
 
 // writeNew writes a file that must not be there yet, unless it may be overwritten.
 func writeNew(path, text string, force bool) error {
-	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
 	if force {
-		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+		return private.Output.WriteFile(path, []byte(text))
 	}
-	f, err := os.OpenFile(path, flags, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	return errors.Join(err, f.Close())
+	return private.Output.WriteNew(path, []byte(text))
 }
 
 // A surveyed host is what init writes about.

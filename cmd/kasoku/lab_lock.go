@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+
+	"github.com/kasoku/kasoku/private"
 )
 
 // errLocked says that another process holds a lock.
@@ -16,11 +18,11 @@ var errLocked = errors.New("locked by another process")
 // takeLock takes the lock of a lab, or returns [errLocked]. It is free again when
 // all copies of the file are closed, thus also when the process is killed.
 func takeLock(path string) (*os.File, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := private.State.MkdirAll(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
 	for {
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+		f, err := private.State.Open(path, 0)
 		if err != nil {
 			return nil, err
 		}

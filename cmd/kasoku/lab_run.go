@@ -25,6 +25,7 @@ import (
 	"github.com/kasoku/kasoku/labs/isuumo/stack"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/private"
 	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/unit"
 )
@@ -247,7 +248,7 @@ func (r *labRuns) up(ctx context.Context, side *labSide) (*stack.Stack, error) {
 	if err := os.RemoveAll(r.work); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(r.work, 0o700); err != nil {
+	if err := private.State.MkdirAll(r.work); err != nil {
 		return nil, err
 	}
 	o, err := r.f.lab.isuumoStack()

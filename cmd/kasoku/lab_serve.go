@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/kasoku/kasoku/private"
 )
 
 // serveFlags are the flags of lab serve.
@@ -49,6 +51,6 @@ func newLabServe(e *env) *cobra.Command {
 // accepts tells who waits for it that requests are accepted.
 func (o *serveFlags) accepts(addr string) {
 	if o.ready != "" {
-		os.WriteFile(o.ready, []byte(addr+"\n"), 0o600) //nolint:errcheck // who waits for it times out
+		private.State.WriteFile(o.ready, []byte(addr+"\n")) //nolint:errcheck // who waits for it times out
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/kasoku/kasoku/labs/isucond"
 	"github.com/kasoku/kasoku/labs/kit"
 	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/private"
 )
 
 // smallLabs are the labs of package kit.
@@ -167,7 +168,7 @@ func (r *labRuns) oneOf(ctx context.Context, l lab, o *labRecord) (res *loop.Res
 	if err := os.RemoveAll(r.work); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(r.work, 0o700); err != nil {
+	if err := private.State.MkdirAll(r.work); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(r.work)) }()

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/private"
 )
 
 // labState is what a running lab leaves in its directory for up and down.
@@ -71,7 +72,7 @@ func startLab(ctx context.Context, e *env, name string, args []string) (s labSta
 	if err := os.RemoveAll(dir); err != nil {
 		return s, err
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := private.State.MkdirAll(dir); err != nil {
 		return s, err
 	}
 	p, err := startSupervisor(name, dir, lock, args)
@@ -95,7 +96,7 @@ func startSupervisor(name, dir string, lock *os.File, args []string) (*command.P
 	if err != nil {
 		return nil, err
 	}
-	log, err := os.Create(filepath.Join(dir, "supervisor.log"))
+	log, err := private.State.Create(filepath.Join(dir, "supervisor.log"))
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/rules"
 	"github.com/kasoku/kasoku/labs/truth"
 	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/private"
 	"github.com/kasoku/kasoku/runstore"
 )
 
@@ -133,7 +134,7 @@ func (f *truthFlags) make(ctx, hard context.Context, e *env, name, variant, path
 			return err
 		}
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := private.Output.MkdirAll(filepath.Dir(path)); err != nil {
 		return err
 	}
 	rf := &labRunFlags{times: 1, duration: f.duration, out: output{dir: filepath.Dir(path)}}

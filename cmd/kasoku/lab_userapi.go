@@ -14,6 +14,7 @@ import (
 	"github.com/kasoku/kasoku/load/engine"
 	"github.com/kasoku/kasoku/load/nethttp"
 	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/private"
 )
 
 // userapiLab is the service of the demo.
@@ -67,7 +68,7 @@ func serveUserapi(ctx context.Context, e *env, o *serveFlags) error {
 	if err != nil {
 		return usagef("", "--defects: %w", err)
 	}
-	out, err := os.OpenFile(o.accessLog, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	out, err := private.Output.Open(o.accessLog, os.O_APPEND)
 	if err != nil {
 		return err
 	}

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/private"
 	"github.com/kasoku/kasoku/runstore"
 )
 
@@ -59,13 +59,13 @@ func editedNote(cmd *cobra.Command, e *env, dir, name string) (string, error) {
 
 // editText returns the text as it is after the user's editor.
 func editText(cmd *cobra.Command, e *env, text string) (edited string, err error) {
-	dir, err := os.MkdirTemp("", "kasoku-note-")
+	dir, err := private.MakeTempDir("", "kasoku-note-")
 	if err != nil {
 		return "", fmt.Errorf("edit note: %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	file := filepath.Join(dir, "NOTE")
-	if err := os.WriteFile(file, []byte(text+"\n"), 0o600); err != nil {
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	file := dir.File("NOTE")
+	if err := private.State.WriteNew(file, []byte(text+"\n")); err != nil {
 		return "", fmt.Errorf("edit note: %w", err)
 	}
 	editor := cmp.Or(e.getenv("VISUAL"), e.getenv("EDITOR"), "vi")

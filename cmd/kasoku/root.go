@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/private"
 )
 
 // run carries out one command line and returns the exit code.
@@ -58,12 +59,16 @@ fix, and proves the difference by running again.`,
 	})
 	root.PersistentFlags().StringVar(&e.color, "color", "auto", "colours: auto, always or never")
 	root.PersistentFlags().BoolVar(&e.ascii, "ascii", false, "draw with plain ASCII")
+	root.PersistentFlags().BoolVar(&e.share, "share", false, "let others read the files that are written: 0644 and 0755, less the umask, instead of 0600 and 0700")
 	root.AddCommand(
 		newAttack(e), newReport(e), newEncode(e), newPlot(e), newDump(e), newRecord(e), newRun(e), newWatch(e), newDiagnose(e), newShow(e), newExport(e), newList(e),
 		newLabel(e), newNote(e), newScore(e), newRm(e), newScrub(e),
 		newInit(e), newDoctor(e), newAdvise(e), newCompare(e), newMerge(e), newExplain(e), newProbe(e), newTry(e), newAutopilot(e), newDigest(e), newAccessLog(e), newSlowLog(e), newRestore(e), newCheckpoint(e), newRevert(e), newFinalize(e), newGuard(e), newRules(e), newLab(e), newDemo(e), newVersion(e),
 	)
-	root.PersistentPreRunE = func(*cobra.Command, []string) error { return e.checkColor() }
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		private.Share(e.share)
+		return e.checkColor()
+	}
 	strictArgs(root)
 	return root
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/rules"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/private"
 	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/unit"
 )
@@ -137,6 +138,9 @@ func readConfig(path string) (*config.Config, error) {
 	c, err := config.Load(path)
 	if err != nil {
 		return nil, usageError{err, hintOf(err)}
+	}
+	if c.Share {
+		private.Share(true)
 	}
 	return c, nil
 }

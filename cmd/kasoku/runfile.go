@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/private"
 	"github.com/kasoku/kasoku/runstore"
 )
 
@@ -31,7 +32,7 @@ func placeRun(run *kasoku.Run, named, dir string, at time.Time) (path string, er
 		}
 		return named, nil
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := private.Output.MkdirAll(dir); err != nil {
 		return "", err
 	}
 	run.ID, path = freeName(dir, runstore.NewID(at, run.Label))

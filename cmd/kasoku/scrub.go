@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kasoku/kasoku/private"
 	"github.com/kasoku/kasoku/runstore"
 	"github.com/kasoku/kasoku/unit"
 )
@@ -48,12 +49,12 @@ func scrubCopy(e *env, path, to string, o runstore.ScrubOptions) (err error) {
 	if _, err := os.Lstat(to); err == nil {
 		return usagef("choose another name, or remove it", "file %q exists", to)
 	}
-	dir, err := os.MkdirTemp(filepath.Dir(to), ".kasoku-scrub-")
+	dir, err := private.MakeTempDir(filepath.Dir(to), ".kasoku-scrub-")
 	if err != nil {
 		return fmt.Errorf("scrub a copy: %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	copied := filepath.Join(dir, filepath.Base(to))
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	copied := dir.File(filepath.Base(to))
 	if err := runstore.Copy(path, copied); err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/rules"
+	"github.com/kasoku/kasoku/private"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/export"
 	"github.com/kasoku/kasoku/report/html"
@@ -177,22 +177,9 @@ func (e *env) terminal() terminal.Options {
 	return terminal.Options{Width: e.columns(), Color: e.colored(), ASCII: e.ascii}
 }
 
-// writeFile creates the file when the first byte is ready and removes it when
-// writing fails.
-func writeFile(path string, write func(io.Writer) error) (err error) {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if closeErr := f.Close(); err == nil {
-			err = closeErr
-		}
-		if err != nil {
-			os.Remove(path) // the write's error is the one to tell
-		}
-	}()
-	return write(f)
+// writeFile writes a file that has its name only when all of it is written.
+func writeFile(path string, write func(io.Writer) error) error {
+	return private.Output.Replace(path, write)
 }
 
 // openRun resolves a name and reads the run. Damage is a warning, not an end.

@@ -18,6 +18,7 @@ import (
 	"github.com/kasoku/kasoku/load/engine"
 	"github.com/kasoku/kasoku/load/nethttp"
 	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/private"
 	"github.com/kasoku/kasoku/runstore"
 )
 
@@ -52,7 +53,7 @@ type Result struct {
 // as the story got, also with an error.
 func Run(ctx context.Context, o Options) (res Result, err error) {
 	o.defaults()
-	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+	if err := private.Output.MkdirAll(o.Dir); err != nil {
 		return res, fmt.Errorf("make result directory: %w", err)
 	}
 	if err := clearResults(o.Dir); err != nil {

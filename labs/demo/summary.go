@@ -3,12 +3,12 @@ package demo
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/labs/userapi"
+	"github.com/kasoku/kasoku/private"
 	"github.com/kasoku/kasoku/unit"
 )
 
@@ -96,7 +96,7 @@ func (s *story) finish(err error) (Summary, error) {
 	}
 	b, jsonErr := json.MarshalIndent(sum, "", "  ")
 	if jsonErr == nil {
-		jsonErr = os.WriteFile(filepath.Join(s.o.Dir, "summary.json"), append(b, '\n'), 0o644)
+		jsonErr = private.Output.WriteFile(filepath.Join(s.o.Dir, "summary.json"), append(b, '\n'))
 	}
 	if err == nil && jsonErr != nil {
 		err = fmt.Errorf("write summary: %w", jsonErr)

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/private"
 )
 
 // startLimit is how long a service may take until it accepts requests.
@@ -62,7 +63,7 @@ func (s *Service) Start(ctx context.Context, args, env []string) error {
 	if err := remove(ready); err != nil {
 		return err
 	}
-	if s.log, err = os.OpenFile(s.o.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644); err != nil {
+	if s.log, err = private.Output.Open(s.o.Log, os.O_APPEND); err != nil {
 		return fmt.Errorf("open application log: %w", err)
 	}
 	s.child, err = command.Start(context.WithoutCancel(ctx), command.Spec{

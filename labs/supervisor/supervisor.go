@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/private"
 )
 
 // A Supervisor owns units. Its methods are safe for concurrent use.
@@ -72,7 +73,7 @@ func (s *Supervisor) Start(name string) error {
 	if active := s.State(name).Active; active == Running || active == Activating {
 		return nil
 	}
-	log, err := os.OpenFile(u.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	log, err := private.Output.Open(u.Log, os.O_APPEND)
 	if err != nil {
 		return fmt.Errorf("start %s: open log: %w", name, err)
 	}

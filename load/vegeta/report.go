@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/kasoku/kasoku/private"
 )
 
 // clearScreen is what Vegeta prints before it prints a report again.
@@ -169,7 +171,7 @@ func openOutput(name string, stdout io.Writer) (io.Writer, func() error, error) 
 	if slices.Contains([]string{"stdout", "-", ""}, name) {
 		return stdout, func() error { return nil }, nil
 	}
-	f, err := os.Create(name)
+	f, err := private.Output.Create(name)
 	if err != nil {
 		return nil, nil, fmt.Errorf("create output: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/kasoku/kasoku/peers/exact"
+	"github.com/kasoku/kasoku/private"
 )
 
 // A dumped is a class in the file of --dump. What alp calls the bytes of the
@@ -69,7 +70,7 @@ func load(path string) (profile, error) {
 
 // dump writes the profile to a file that alp and [load] can read.
 func (p profile) dump(path string) (err error) {
-	f, err := os.Create(path)
+	f, err := private.Output.Create(path)
 	if err != nil {
 		return fmt.Errorf("dump profile: %w", err)
 	}

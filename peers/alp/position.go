@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku/lines"
+	"github.com/kasoku/kasoku/private"
 )
 
 // inputs returns the logs to read: --file or files behind the command, else
@@ -78,7 +79,7 @@ func (o *options) savePosition(read int64) error {
 	if o.pos == "" || o.noSavePos {
 		return nil
 	}
-	if err := os.WriteFile(o.pos, strconv.AppendInt(nil, o.start+read, 10), 0o644); err != nil {
+	if err := private.Output.WriteFile(o.pos, strconv.AppendInt(nil, o.start+read, 10)); err != nil {
 		return fmt.Errorf("save position: %w", err)
 	}
 	return nil

@@ -7,11 +7,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 
 	"github.com/kasoku/kasoku/lines"
 	"github.com/kasoku/kasoku/peers/exact"
+	"github.com/kasoku/kasoku/private"
 )
 
 // The exit codes. A configuration that cannot be read is 2, as a wrong flag is.
@@ -37,7 +37,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return exitUsage
 	}
 	if *generate {
-		if err := os.WriteFile(path, []byte(defaultConfig), 0o644); err != nil {
+		if err := private.Output.WriteFile(path, []byte(defaultConfig)); err != nil {
 			fmt.Fprintln(stderr, "kataribe: generate configuration:", err)
 			return exitNone
 		}
