@@ -8,7 +8,7 @@
 //
 // [Start] and [Process.Wait] run one child; [Run] and [Output] are the short
 // forms; [Tail] keeps the last bytes of an output; [LookPath] finds a program,
-// daemons included. Times are on the monotonic clock, sizes in bytes.
+// daemons included, [TrustedPath] one that root may run for kasoku's own ends. Times are on the monotonic clock, sizes in bytes.
 //
 // The package is for Linux. Sources: wait4(2), getrusage(2), setpgid(2),
 // prctl(2) PR_SET_PDEATHSIG.
@@ -44,6 +44,11 @@ type Spec struct {
 	// is the same. Empty: none.
 	StdoutEnv string
 
+	// Trusted runs a program for kasoku's own ends: it is found as [TrustedPath] does,
+	// and its environment is PATH, HOME, LC_ALL=C and Env alone.
+	Trusted bool
+	// As runs the child as another user, which takes root; nil: as the caller.
+	As *Identity
 	// CleanEnv starts from PATH, HOME, USER, LOGNAME, TMPDIR and LC_ALL=C
 	// rather than from the caller's whole environment.
 	CleanEnv bool
@@ -161,6 +166,9 @@ func LookPath(name string) (string, error) {
 
 // environ returns the child's environment.
 func (s *Spec) environ() []string {
+	if s.Trusted {
+		return s.trustedEnv()
+	}
 	if !s.CleanEnv {
 		return append(os.Environ(), s.Env...)
 	}

@@ -44,7 +44,7 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("start %q: %w", spec.Path, err)
 	}
-	path, err := LookPath(spec.Path)
+	path, err := spec.lookPath()
 	if err != nil {
 		return nil, &StartError{spec.Path, err}
 	}
@@ -55,6 +55,9 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: !spec.KeepForeground && !spec.NewSession, Setsid: spec.NewSession},
 	}
 	p.cmd.SysProcAttr.Pdeathsig = spec.deathSignal()
+	if as := spec.As; as != nil {
+		p.cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(as.UID), Gid: uint32(as.GID)}
+	}
 	if err := p.pipes.open(p.cmd, spec.Stdout, spec.Stderr); err != nil {
 		return nil, &StartError{spec.Path, err}
 	}

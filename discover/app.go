@@ -6,14 +6,18 @@ import (
 	"context"
 	"debug/buildinfo"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/netip"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/kasoku/kasoku/foreign"
 )
 
 // A GoProgram is what a Go binary tells of itself.
@@ -188,24 +192,29 @@ func (c connection) leadsTo(db *Service) bool {
 	return len(db.Listen) == 0 && db.Container == "" && db.MySQL.Port == int(c.remote.Port())
 }
 
-// readGo reads the build information of a service's program.
+// readGo reads the build information of a service's program: the one that runs, also
+// when its file was replaced.
 func (l *looker) readGo(s *Service) {
-	if s.Exe == "" {
+	var info *debug.BuildInfo
+	var err error
+	switch {
+	case s.held != nil:
+		info, err = foreign.ReadExe(l.ctx, s.held, mostProgram, func(r io.ReaderAt, size int64) (*debug.BuildInfo, error) {
+			return buildinfo.Read(io.NewSectionReader(r, 0, size))
+		})
+	case !l.tree.real() && s.Exe != "":
+		info, err = buildinfo.ReadFile(l.tree.at(s.Exe))
+	default:
 		return
 	}
-	// /proc/PID/exe is the program that runs, also when its file was replaced.
-	for _, path := range []string{"/proc/" + strconv.Itoa(s.PID) + "/exe", s.Exe} {
-		info, err := buildinfo.ReadFile(l.tree.at(path))
-		if err != nil {
-			continue
-		}
-		s.Go = &GoProgram{Module: cmp.Or(info.Main.Path, info.Path), Version: info.GoVersion}
-		for _, set := range info.Settings {
-			if set.Key == "vcs.revision" {
-				s.Go.Revision = set.Value
-			}
-		}
+	if err != nil {
 		return
+	}
+	s.Go = &GoProgram{Module: cmp.Or(info.Main.Path, info.Path), Version: info.GoVersion}
+	for _, set := range info.Settings {
+		if set.Key == "vcs.revision" {
+			s.Go.Revision = set.Value
+		}
 	}
 }
 

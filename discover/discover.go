@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/foreign"
 )
 
 // limit is how long a look may take when nobody says.
@@ -24,9 +25,9 @@ type Options struct {
 	Root  string        // directory that stands for /; empty: the real one
 	Limit time.Duration // of the whole look; 0: 3 s
 
-	// Run runs a program and returns what it printed on both outputs. Nil: package
-	// command below the real root, nothing elsewhere.
-	Run func(ctx context.Context, path string, args ...string) ([]byte, error)
+	// Run runs a program of the system, by its name, and returns what it printed on
+	// both outputs. Nil: package command below the real root, nothing elsewhere.
+	Run func(ctx context.Context, name string, args ...string) ([]byte, error)
 	// Get asks a URL on loopback and returns the status and the start of the
 	// answer. Nil: HTTP below the real root, nothing elsewhere.
 	Get func(ctx context.Context, url string) (status int, body []byte, err error)
@@ -97,7 +98,8 @@ type Service struct {
 	Why   []string // what the score is made of
 
 	args []string
-	fds  map[int]string // open files and sockets
+	fds  map[int]string   // open files and sockets
+	held *foreign.Process // that is believed; nil in a tree that is no real host
 }
 
 // Port returns the first TCP port of the service, 0 without one.
@@ -183,6 +185,7 @@ func Look(ctx context.Context, o Options) (*Found, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.Limit)
 	defer cancel()
 	l := newLooker(ctx, o)
+	defer l.release()
 	procs, err := l.processes()
 	if err != nil {
 		return nil, fmt.Errorf("look at processes: %w", err)
@@ -207,13 +210,14 @@ func Look(ctx context.Context, o Options) (*Found, error) {
 type looker struct {
 	ctx   context.Context
 	tree  tree
-	run   func(ctx context.Context, path string, args ...string) ([]byte, error)
+	run   func(ctx context.Context, name string, args ...string) ([]byte, error)
 	get   func(ctx context.Context, url string) (int, []byte, error)
 	ask   func(ctx context.Context, network, address, text string) (string, error)
 	found *Found
 	links []connection // established ones, for the scores
 
 	unowned []string // addresses whose process cannot be seen
+	held    []*foreign.Process
 }
 
 func newLooker(ctx context.Context, o Options) *looker {
@@ -286,13 +290,13 @@ func (l *looker) sort() {
 	})
 }
 
-// runProgram runs a program with both outputs together. A look at a host that
-// is busy must not wait long for one program.
-func runProgram(ctx context.Context, path string, args ...string) ([]byte, error) {
+// runProgram runs one of the system's programs with both outputs together. A look at a
+// host that is busy must not wait long for one program.
+func runProgram(ctx context.Context, name string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	out := command.NewTail(8 << 20)
-	_, err := command.Run(ctx, command.Spec{Path: path, Args: args, CleanEnv: true, Stdout: out, Stderr: out, Grace: 100 * time.Millisecond})
+	_, err := command.Run(ctx, command.Spec{Path: name, Args: args, Trusted: true, Stdout: out, Stderr: out, Grace: 100 * time.Millisecond})
 	return out.Bytes(), err
 }
 

@@ -2,11 +2,13 @@ package discover
 
 import (
 	"cmp"
+	"io"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/kasoku/kasoku/foreign"
 	"github.com/kasoku/kasoku/mysqlflags"
 )
 
@@ -34,7 +36,7 @@ func (l *looker) databases() {
 	global := map[string]string{}
 	if len(servers) > 0 || l.tree.isDir("/etc/mysql") {
 		for _, file := range []string{"/etc/my.cnf", "/etc/mysql/my.cnf"} {
-			l.readOptions(file, global, 0)
+			l.readOptions(l.hostFiles(), file, global, 0)
 		}
 	}
 	l.clientFile()
@@ -72,12 +74,14 @@ func (l *looker) database(s *Service, global map[string]string) {
 	file, own := args["defaults-file"]
 	_, none := args["no-defaults"]
 	switch {
+	case own && l.elsewhere(s):
+		l.note("option file of "+s.Label(), "it sees another file system than this host's", "run kasoku in its container")
 	case own:
 		files := l.found.OptionFiles
 		l.found.OptionFiles = nil
-		l.readOptions(file, options, 0)
+		l.readOptions(l.filesOf(s), file, options, 0)
 		s.Config, l.found.OptionFiles = l.found.OptionFiles, append(files, l.found.OptionFiles...)
-	case !none && s.Container == "":
+	case !none && s.Container == "" && !l.elsewhere(s):
 		s.Config = slices.Clone(l.found.OptionFiles)
 		options = global
 	}
@@ -113,13 +117,15 @@ func (l *looker) database(s *Service, global map[string]string) {
 	db.Flavor = l.flavor(s)
 }
 
-// flavor tells MariaDB from MySQL: by name, else by what the program says.
+// flavor tells MariaDB from MySQL: by name, else by the version that its program has
+// in it. MariaDB calls its server mysqld before 10.5.
 func (l *looker) flavor(s *Service) string {
 	if s.Name == "mariadbd" || filepath.Base(s.Exe) == "mariadbd" {
 		return "MariaDB"
 	}
-	if l.run != nil && s.Exe != "" && s.Container == "" && filepath.Base(s.Exe) == "mysqld" {
-		if said, err := l.run(l.ctx, s.Exe, "--no-defaults", "--version"); err == nil && strings.Contains(string(said), "MariaDB") {
+	if s.held != nil && filepath.Base(s.Exe) == "mysqld" {
+		text, _ := foreign.ReadExe(l.ctx, s.held, mostProgram, func(r io.ReaderAt, size int64) (string, error) { return textIn(r, size, "-MariaDB") })
+		if text != "" {
 			return "MariaDB"
 		}
 	}
@@ -130,11 +136,11 @@ func (l *looker) flavor(s *Service) string {
 const maxInclude = 10
 
 // readOptions adds what an option file says to servers; later files win.
-func (l *looker) readOptions(file string, into map[string]string, depth int) {
+func (l *looker) readOptions(from files, file string, into map[string]string, depth int) {
 	if depth > maxInclude || slices.Contains(l.found.OptionFiles, file) {
 		return
 	}
-	data, err := l.tree.read(file)
+	data, err := from.read(file)
 	if err != nil {
 		l.unreadable(file, err)
 		return
@@ -143,10 +149,10 @@ func (l *looker) readOptions(file string, into map[string]string, depth int) {
 	for _, o := range mysqlflags.ParseOptions(data) {
 		switch {
 		case o.Directive == "include":
-			l.readOptions(below(path.Dir(file), o.Value), into, depth+1)
+			l.readOptions(from, below(path.Dir(file), o.Value), into, depth+1)
 		case o.Directive == "includedir":
-			for _, one := range l.tree.glob(below(path.Dir(file), o.Value) + "/*.cnf") {
-				l.readOptions(one, into, depth+1)
+			for _, one := range from.glob(below(path.Dir(file), o.Value) + "/*.cnf") {
+				l.readOptions(from, one, into, depth+1)
 			}
 		case ofServer(o.Group):
 			into[o.Name] = o.Value

@@ -2,27 +2,19 @@ package discover
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/kasoku/kasoku/foreign"
 	"github.com/kasoku/kasoku/nginxconf"
 )
 
 // A WebServer is what an nginx's configuration says.
 type WebServer struct {
-	Dump      []string // command that prints the whole configuration, ending in -T
 	Formats   map[string]string
 	Upstreams []string // where requests are passed on to: 127.0.0.1:8080, unix:/run/app.sock
 	Status    string   // URL of a page of stub_status that answered on loopback; empty without
-}
-
-// nginxDefaults are Debian's, where the program does not tell its own (nginx -V).
-var nginxDefaults = map[string]string{
-	"prefix": "/usr/share/nginx", "conf-path": "/etc/nginx/nginx.conf",
-	"http-log-path": "/var/log/nginx/access.log", "error-log-path": "/var/log/nginx/error.log",
 }
 
 // nginx looks at the configuration of each nginx that runs.
@@ -36,144 +28,44 @@ func (l *looker) nginx() {
 }
 
 func (l *looker) oneNginx(s *Service) {
-	call := l.nginxCall(s)
-	built := l.nginxBuild(call.program, s)
-	if call.conf == "" {
-		call.conf = built["conf-path"]
-	}
-	prefix := built["prefix"]
-	if call.prefix != "" {
-		prefix = call.prefix
-	}
-	call.conf = below(prefix, call.conf)
-	s.Nginx = &WebServer{Dump: call.dump(), Formats: map[string]string{}}
-	text, how := l.nginxText(s, call)
-	if text == nil {
+	s.Nginx = &WebServer{Formats: map[string]string{}}
+	conf, err := l.readNginx(s)
+	if err != nil {
+		l.unreadable("configuration of nginx", err)
 		return
 	}
+	for _, err := range conf.Unread {
+		l.unreadable("configuration of nginx", err)
+	}
+	how := "read from " + conf.Path
 	s.How += "; " + how
-	n := nginxFile{service: s, prefix: prefix, built: built, how: how}
-	n.read(text)
-	s.Config = n.files
-	l.found.Logs = append(l.found.Logs, n.logs...)
-	l.stubStatus(s, text)
+	n := nginxFile{service: s, prefix: conf.Prefix, built: conf.Built, how: how}
+	n.read(conf.Config)
+	if l.elsewhere(s) {
+		l.note("logs of "+s.Label(), "it sees another file system than this host's", "run kasoku in its container")
+	} else {
+		s.Config = n.files
+		l.found.Logs = append(l.found.Logs, n.logs...)
+	}
+	l.stubStatus(s, conf.Config)
 	for _, skipped := range n.skipped {
 		l.note("nginx "+skipped, "it goes to no file that kasoku can read", "")
 	}
 }
 
-// below makes a path absolute.
-func below(dir, path string) string {
-	if filepath.IsAbs(path) {
-		return path
+// readNginx reads the configuration of an nginx as it sees its files.
+func (l *looker) readNginx(s *Service) (*NginxConfig, error) {
+	if s.held != nil {
+		return ReadNginx(l.ctx, s.held)
 	}
-	return filepath.Join(dir, path)
-}
-
-// A nginxCall is how a running nginx was called.
-type nginxCall struct {
-	program, conf, prefix string
-}
-
-// dump returns the command that prints the configuration.
-func (c nginxCall) dump() []string {
-	out := []string{c.program}
-	if c.prefix != "" {
-		out = append(out, "-p", c.prefix)
-	}
-	if c.conf != "" {
-		out = append(out, "-c", c.conf)
-	}
-	return append(out, "-T")
-}
-
-// nginxCall reads the arguments of the master, which shows them in one string:
-// nginx: master process /usr/sbin/nginx -c /etc/nginx/nginx.conf.
-func (l *looker) nginxCall(s *Service) nginxCall {
-	args := s.args
-	if len(args) == 1 {
-		_, line, _ := strings.Cut(args[0], "process ")
-		args = strings.Fields(line)
-	}
-	c := nginxCall{program: s.Exe}
-	if c.program == "" && len(args) > 0 && filepath.IsAbs(args[0]) {
-		c.program = args[0]
-	}
-	if c.program == "" {
-		c.program = "nginx"
-	}
-	for i, a := range args {
-		switch {
-		case a == "-c" && i+1 < len(args):
-			c.conf = args[i+1]
-		case a == "-p" && i+1 < len(args):
-			c.prefix = args[i+1]
-		}
-	}
-	return c
-}
-
-// nginxBuild asks the program for the paths that were compiled into it.
-func (l *looker) nginxBuild(program string, s *Service) map[string]string {
-	out := map[string]string{}
-	for name, path := range nginxDefaults {
-		out[name] = path
-	}
-	if l.run == nil || s.Container != "" {
-		return out
-	}
-	said, err := l.run(l.ctx, program, "-V")
-	if err != nil {
-		return out
-	}
-	for _, word := range strings.Fields(string(said)) {
-		name, value, ok := strings.Cut(strings.TrimPrefix(word, "--"), "=")
-		if _, known := out[name]; ok && known {
-			out[name] = value
-		}
-	}
-	return out
-}
-
-// nginxText returns the configuration: as nginx prints it, which takes the right
-// to open its logs, else from the files.
-func (l *looker) nginxText(s *Service, call nginxCall) (text nginxconf.Config, how string) {
-	if s.Container != "" {
-		l.note("configuration of nginx", "it runs in container "+s.Container, "docker exec "+s.Container+" nginx -T")
-		return nil, ""
-	}
-	why := ""
-	if l.run != nil {
-		dump := s.Nginx.Dump
-		said, err := l.run(l.ctx, dump[0], dump[1:]...)
-		if err == nil && nginxconf.IsDump(string(said)) {
-			text, _ := nginxconf.Parse(string(said), "") // nginx found nothing wrong
-			return text, strings.Join(dump, " ")
-		}
-		why = "; nginx -T was refused"
-	}
-	text, err := l.nginxFiles(call.conf)
-	if err != nil {
-		l.unreadable("configuration of nginx", err)
-		return nil, ""
-	}
-	return text, "read from " + call.conf + why
-}
-
-// nginxFiles reads a configuration with the files that it includes. What is wrong
-// in it does not keep nginx from running: it runs.
-func (l *looker) nginxFiles(path string) (nginxconf.Config, error) {
-	files := nginxconf.Files{Read: l.tree.read, Glob: l.tree.glob, Unread: func(file string, err error) {
-		var syntax *nginxconf.SyntaxError
-		if !errors.As(err, &syntax) {
-			l.unreadable(file, err)
-		}
-	}}
-	text, err := nginxconf.ReadFrom(files, path)
-	if len(text) > 0 {
-		return text, nil
-	}
-	return nil, err
+	return readNginx(nginxFiles{
+		args: s.args, built: func() map[string]string { return nginxDefaults },
+		read: func(path string) (foreign.File, error) {
+			data, err := l.tree.read(path)
+			return foreign.File{Data: data, Regular: err == nil}, err
+		},
+		glob: l.tree.glob,
+	})
 }
 
 // A nginxFile gathers what a configuration says.

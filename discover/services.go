@@ -112,7 +112,10 @@ func (l *looker) services(procs []*process) {
 		if own(f) || len(f.listen) == 0 && !known {
 			continue
 		}
-		l.found.Services = append(l.found.Services, l.service(f, kind))
+		if s := l.service(f, kind); l.believe(&s, kind) {
+			l.repository(&s)
+			l.found.Services = append(l.found.Services, s)
+		}
 	}
 }
 
@@ -192,11 +195,18 @@ func (l *looker) service(f *family, kind Kind) Service {
 		s.How = "listens; " + f.how
 	}
 	slices.SortStableFunc(s.Listen, func(a, b Listener) int { return strings.Compare(a.Network, b.Network) })
+	return s
+}
+
+// repository finds the git work tree that a service lies in.
+func (l *looker) repository(s *Service) {
+	if s.Container != "" || l.elsewhere(s) {
+		return
+	}
 	for _, dir := range []string{s.Dir, filepath.Dir(s.Exe)} {
-		if top, ok := l.tree.upward(dir, ".git"); ok && top != "/" && s.Container == "" {
+		if top, ok := l.filesOf(s).upward(dir, ".git"); ok && top != "/" {
 			s.Repository = top
-			break
+			return
 		}
 	}
-	return s
 }

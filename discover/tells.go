@@ -111,7 +111,7 @@ func (l *looker) varnish(s *Service) *VarnishServer {
 			out.Name = name
 		}
 	}
-	if l.run == nil || s.Container != "" {
+	if l.run == nil || s.Container != "" || l.elsewhere(s) || strings.HasPrefix(out.Name, "-") {
 		return out
 	}
 	args := []string{"-1", "-f", "MAIN.uptime"}
@@ -148,12 +148,12 @@ func (l *looker) carbon(s *Service) *CarbonServer {
 			}
 		}
 	}
-	if s.Container != "" {
-		l.note("configuration of "+s.Label(), "it runs in container "+s.Container, "")
+	if s.Container != "" || l.elsewhere(s) {
+		l.note("configuration of "+s.Label(), "it sees another file system than this host's", "run kasoku in its container")
 		return out
 	}
 	for _, file := range files {
-		text, err := l.tree.read(file)
+		text, err := l.filesOf(s).read(file)
 		if err != nil {
 			l.unreadable(file, err)
 			continue
@@ -161,7 +161,7 @@ func (l *looker) carbon(s *Service) *CarbonServer {
 		s.Config = append(s.Config, file)
 		query := ""
 		out.Storage, query = carbonSettings(text, isGo)
-		if storage := out.Storage; storage != "" && !l.tree.isDir(storage) {
+		if storage := out.Storage; storage != "" && !l.filesOf(s).isDir(storage) {
 			out.Storage = ""
 		}
 		for _, at := range s.Listen {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // maxRead bounds a file that is read whole. /proc/net/tcp has 150 bytes a
@@ -27,13 +28,13 @@ func (t tree) at(path string) string {
 }
 
 func (t tree) read(path string) ([]byte, error) {
-	f, err := os.Open(t.at(path))
+	f, err := os.OpenFile(t.at(path), os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not hang the look
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if st, err := f.Stat(); err != nil || st.IsDir() {
-		return nil, fmt.Errorf("read %s: not a file", path)
+	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
+		return nil, fmt.Errorf("read %s: not a regular file", path)
 	}
 	return io.ReadAll(io.LimitReader(f, maxRead))
 }
