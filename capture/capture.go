@@ -1,5 +1,5 @@
-// Package capture takes the configuration in force of a machine: what nginx -T
-// prints, option files of MySQL and MariaDB with what they include, VCL, unit files,
+// Package capture takes the configuration in force of a machine: the files of nginx,
+// option files of MySQL and MariaDB with what they include, VCL, unit files,
 // kernel settings, limits of processes, table definitions with their indexes, the
 // git revision with what is not committed, and files named by globs.
 //
@@ -26,6 +26,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/config"
+	"github.com/kasoku/kasoku/foreign"
 	"github.com/kasoku/kasoku/mysqlread"
 	"github.com/kasoku/kasoku/unit"
 )
@@ -71,13 +72,14 @@ const (
 // running servers on this machine are configured by.
 type Options struct {
 	Host        string   // name that the results carry
-	Nginx       []string // call that prints the configuration, such as nginx -T; nil: each nginx that runs here
+	Nginx       []string // the user's call that prints the configuration, such as nginx -T; nil: the files of each nginx that runs here
 	OptionFiles []string // of the database server; nil: those of servers that run here
 	VCL         []string // globs
 	Units       []string // names, with or without .service
 	Files       []string // globs
 	Repository  string   // a directory of the git work tree; empty: none
 	PIDs        []int    // whose limits are kept, beside those of servers that run here
+	Servers     []int    // processes of the database that the user's DSN leads to; their option files alone are kept; nil: of all
 
 	Schema   bool              // table definitions and indexes
 	Database *mysqlread.Reader // that the schema is read with; nil: none
@@ -137,9 +139,10 @@ func Take(ctx context.Context, o Options) *Taken {
 		o.Root = "/"
 	}
 	t := &taker{o: o, have: map[string]bool{}, until: time.Now().Add(Within)}
-	running := t.processes()
+	defer t.release()
+	running := t.processes(ctx)
 	t.nginx(ctx, running)
-	t.optionFiles(running)
+	t.optionFiles(ctx, running)
 	t.globs(KindVCL, o.VCL)
 	t.units()
 	t.globs(KindFile, o.Files)
@@ -165,6 +168,7 @@ type taker struct {
 	total   int             // bytes
 	until   time.Time       // when no more is taken
 	dropped int
+	held    []*foreign.Process
 }
 
 // add keeps a text, its secrets masked.
@@ -178,6 +182,9 @@ func (t *taker) add(c kasoku.Config) {
 	t.total += len(c.Text)
 	t.out.Configs = append(t.out.Configs, c)
 }
+
+// real reports whether the machine is this one, and not a tree of a test.
+func (t *taker) real() bool { return t.o.Root == "/" }
 
 // root returns where a path of the machine lies.
 func (t *taker) root(path string) string { return filepath.Join(t.o.Root, path) }

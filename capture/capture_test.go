@@ -149,32 +149,10 @@ func TestServerOptionFiles(t *testing.T) {
 		"mysqld --defaults-file=/a.cnf":             "/a.cnf",
 		"mysqld --defaults-extra-file=/b.cnf --x=y": "/etc/my.cnf /etc/mysql/my.cnf /b.cnf",
 	} {
-		p := process{name: "mysqld", args: strings.Fields(args), here: true}
+		p := &process{name: "mysqld", args: strings.Fields(args)}
 		if got := strings.Join(p.optionFiles(), " "); got != want {
 			t.Errorf("%s: %q, want %q", args, got, want)
 		}
-	}
-	if got := (process{name: "mysqld"}).optionFiles(); got != nil {
-		t.Errorf("of a container: %q", got)
-	}
-}
-
-func TestNginxCall(t *testing.T) {
-	for title, want := range map[string]string{
-		"nginx: master process nginx": "nginx|-T",
-		"nginx: master process /usr/sbin/nginx -c /a b/nginx.conf -g daemon off; user x; -p /x": "/usr/sbin/nginx|-T|-c|/a b/nginx.conf|-g|daemon off; user x;|-p|/x",
-		"nginx: master process /usr/sbin/nginx -e stderr":                                       "/usr/sbin/nginx|-T|-e|stderr",
-		"nginx: worker process":  "",
-		"nginx: master process ": "",
-	} {
-		p := process{name: "nginx", args: []string{title}, here: true}
-		if got := strings.Join(p.nginxCall(), "|"); got != want {
-			t.Errorf("%q: %q, want %q", title, got, want)
-		}
-	}
-	p := process{name: "nginx", args: []string{"nginx: master process nginx"}, exe: "/opt/nginx"}
-	if got := p.nginxCall()[0]; got != "/opt/nginx" {
-		t.Errorf("program %q", got)
 	}
 }
 

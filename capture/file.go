@@ -1,19 +1,19 @@
 package capture
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"unicode/utf8"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/foreign"
 	"github.com/kasoku/kasoku/unit"
 )
 
@@ -47,17 +47,38 @@ func ReadFile(path string) (kasoku.Config, error) {
 	}
 	// Files of /proc have no size, so it is the reading that is bounded.
 	b, err := io.ReadAll(io.LimitReader(f, MostBytes+1))
-	switch {
-	case err != nil:
+	if err != nil {
 		return c, err
-	case len(b) > MostBytes:
+	}
+	setText(&c, b, len(b) > MostBytes)
+	return c, nil
+}
+
+// setText gives a file its text, or the note that says why it has none.
+func setText(c *kasoku.Config, b []byte, large bool) {
+	switch {
+	case large:
 		c.Note = "larger than " + unit.BytesIEC(MostBytes)
-	case !utf8.Valid(b) || strings.ContainsRune(string(b), 0):
+	case !utf8.Valid(b) || bytes.IndexByte(b, 0) >= 0:
 		c.Note = "not UTF-8 text"
 	default:
 		c.Text = string(b)
 	}
-	return c, nil
+}
+
+// keep keeps what a process of this host read, each name once.
+func (t *taker) keep(kind, name string, f foreign.File) {
+	if t.have[name] {
+		return
+	}
+	t.have[name] = true
+	c := kasoku.Config{Kind: kind, Name: name, Mode: f.Mode, UID: f.UID, GID: f.GID}
+	if f.Regular {
+		setText(&c, f.Data, f.Large || len(f.Data) > MostBytes)
+	} else {
+		c.Note = "no plain file"
+	}
+	t.add(c)
 }
 
 // file keeps one file under its path. It reports whether the file is there.
@@ -103,37 +124,6 @@ func (t *taker) globs(kind string, globs []string) {
 			if !t.file(kind, rel) {
 				t.warn("is it a link to nothing?", "%s: no file %s", kind, rel)
 			}
-		}
-	}
-}
-
-// optionFiles keeps the option files of database servers, with what they include.
-func (t *taker) optionFiles(running []process) {
-	files := slices.Clone(t.o.OptionFiles)
-	told := len(files) > 0
-	if !told {
-		for _, p := range running {
-			for _, f := range p.optionFiles() {
-				if !slices.Contains(files, f) {
-					files = append(files, f)
-				}
-			}
-		}
-	}
-	for _, f := range files {
-		d, err := mysqlflags.ReadDefaults(t.root(f))
-		if err != nil && (told || !errors.Is(err, fs.ErrNotExist)) {
-			t.warn(hintOf(err), "mysql: %v", err)
-		}
-		for _, note := range d.Notes {
-			hint := ""
-			if strings.Contains(note, "everybody may write") {
-				hint = "chmod o-w it"
-			}
-			t.warn(hint, "mysql: %s", note)
-		}
-		for _, path := range d.Files {
-			t.file(KindMySQL, "/"+strings.TrimPrefix(strings.TrimPrefix(path, t.o.Root), "/"))
 		}
 	}
 }

@@ -1,12 +1,16 @@
 package capture
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/kasoku/kasoku/discover"
+	"github.com/kasoku/kasoku/foreign"
 )
 
 // A process is one whose configuration or limits are of interest.
@@ -14,27 +18,29 @@ type process struct {
 	pid  int
 	name string   // comm, as ps shows it
 	args []string // command line
-	exe  string   // path of the program; empty when it may not be seen
-	here bool     // it sees the same file system as kasoku
+	held *foreign.Process
 }
 
-// servers are programs whose configuration is looked for when they run.
-var servers = []string{"nginx", "mysqld", "mariadbd"}
+// servers are programs whose configuration is looked for when they run, with the names
+// that their files may have.
+var servers = map[string][]string{
+	"nginx": discover.NginxPrograms, "mysqld": discover.DatabasePrograms, "mariadbd": discover.DatabasePrograms,
+}
 
-// processes lists the servers that run here, and the processes that are watched.
+// processes lists the servers that run here and are believed, and the processes that
+// are watched. What calls itself a server and is not believed is a warning.
 //
 // Kernel: Documentation/filesystems/proc.rst.
-func (t *taker) processes() []process {
+func (t *taker) processes(ctx context.Context) []*process {
 	entries, err := os.ReadDir(t.root("/proc"))
 	if err != nil {
 		t.warn(hintOf(err), "processes: %v", err)
 		return nil
 	}
-	own, _ := os.Readlink(t.root("/proc/self/ns/mnt")) // unknown: taken to be the same
-	var out []process
+	var out []*process
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
+		if err != nil || ctx.Err() != nil {
 			continue
 		}
 		dir := t.root("/proc/" + e.Name())
@@ -42,28 +48,68 @@ func (t *taker) processes() []process {
 		if err != nil {
 			continue // it has ended
 		}
-		p := process{pid: pid, name: strings.TrimSuffix(string(comm), "\n"), here: true}
-		if !slices.Contains(servers, p.name) && !slices.Contains(t.o.PIDs, pid) {
+		p := &process{pid: pid, name: strings.TrimSuffix(string(comm), "\n")}
+		watched := slices.Contains(t.o.PIDs, pid)
+		if servers[p.name] == nil && !watched {
 			continue
 		}
 		if args, err := os.ReadFile(filepath.Join(dir, "cmdline")); err == nil {
 			p.args = strings.Split(strings.TrimRight(string(args), "\x00"), "\x00")
 		}
-		p.exe, _ = os.Readlink(filepath.Join(dir, "exe")) // of others' processes it may not be seen
-		if ns, err := os.Readlink(filepath.Join(dir, "ns/mnt")); err == nil && own != "" {
-			p.here = ns == own
+		if t.real() && servers[p.name] != nil && !t.hold(p) && !watched {
+			continue
 		}
 		out = append(out, p)
 	}
 	return out
 }
 
+// hold takes hold of a process that calls itself a server, when it is believed. The
+// server that the user's own DSN leads to needs no belief: he named it.
+func (t *taker) hold(p *process) bool {
+	held, err := foreign.Hold(p.pid)
+	if err != nil {
+		return false
+	}
+	t.held = append(t.held, held)
+	if !slices.Contains(t.o.Servers, p.pid) {
+		if err := held.Believe(servers[held.Name]); err != nil {
+			t.warn(hintOf(err), "%v", err)
+			return false
+		}
+	}
+	p.held, p.name, p.args = held, held.Name, held.Args
+	return true
+}
+
+// release lets go of the processes.
+func (t *taker) release() {
+	for _, p := range t.held {
+		_ = p.Close() // it was only read
+	}
+}
+
+// isMaster reports whether a process of nginx is the master, which shows the call that
+// it was started with as its title.
+func (p *process) isMaster() bool {
+	return len(p.args) > 0 && strings.HasPrefix(p.args[0], "nginx: master process ")
+}
+
+// nameOf is the name that a text of the process is kept under: its path, or what is no
+// path where the process sees another file system.
+func (p *process) nameOf(path string) string {
+	if p.held != nil && !p.held.Here {
+		return "container:" + path
+	}
+	return path
+}
+
 // optionFiles returns the option files that a database server began with.
 //
 // Source: MySQL 9.7 manual and MariaDB documentation, "Command-Line Options that
 // Affect Option-File Handling".
-func (p process) optionFiles() []string {
-	if p.name == "nginx" || !p.here {
+func (p *process) optionFiles() []string {
+	if p.name == "nginx" {
 		return nil
 	}
 	files := []string{"/etc/my.cnf", "/etc/mysql/my.cnf"}
@@ -93,7 +139,7 @@ var limitNames = []struct{ kernel, name string }{
 
 // limits keeps the soft limits of the processes. Processes of one name that differ
 // have their values side by side.
-func (t *taker) limits(running []process) {
+func (t *taker) limits(running []*process) {
 	values := map[string][]string{}
 	for _, p := range running {
 		text, err := os.ReadFile(t.root(fmt.Sprintf("/proc/%d/limits", p.pid)))

@@ -1,14 +1,16 @@
 package capture
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"slices"
 	"strings"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/discover"
 	"github.com/kasoku/kasoku/lazyregexp"
 	"github.com/kasoku/kasoku/unit"
 )
@@ -28,22 +30,25 @@ func (h *head) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// run runs a program and returns the first bytes of its output; cut says that there
-// were more.
+// run runs the user's own call and returns the first bytes of its output; cut says that
+// there were more.
 func run(ctx context.Context, most int, args ...string) (out string, cut bool, err error) {
+	return runSpec(ctx, most, command.Spec{Path: args[0], Args: args[1:], Env: []string{"LC_ALL=C"}})
+}
+
+func runSpec(ctx context.Context, most int, spec command.Spec) (out string, cut bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, programWithin)
 	defer cancel()
 	h := &head{most: most}
 	errs := command.NewTail(4 << 10)
-	_, err = command.Run(ctx, command.Spec{
-		Path: args[0], Args: args[1:], Stdout: h, Stderr: errs, Env: []string{"LC_ALL=C", "GIT_OPTIONAL_LOCKS=0"},
-	})
+	spec.Stdout, spec.Stderr = h, errs
+	_, err = command.Run(ctx, spec)
 	var exit *command.ExitError
 	if errors.As(err, &exit) {
 		exit.Stderr = errs.String()
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("%s: no answer within %s", strings.Join(args, " "), unit.Exact(programWithin))
+		err = fmt.Errorf("%s %s: no answer within %s", spec.Path, strings.Join(spec.Args, " "), unit.Exact(programWithin))
 	}
 	return string(h.b), h.cut, err
 }
@@ -51,8 +56,9 @@ func run(ctx context.Context, most int, args ...string) (out string, cut bool, e
 // mostNginx is how much of nginx -T is read.
 const mostNginx = 8 << 20
 
-// nginx keeps the files that nginx is configured by, as nginx -T prints them.
-func (t *taker) nginx(ctx context.Context, running []process) {
+// nginx keeps the files that nginx is configured by: as the user's call prints them, or
+// as those that run here name them.
+func (t *taker) nginx(ctx context.Context, running []*process) {
 	if len(t.o.Nginx) > 0 {
 		if err := t.nginxFiles(ctx, t.o.Nginx); err != nil {
 			t.warn(nginxHint(err), "nginx: %v", err)
@@ -60,19 +66,32 @@ func (t *taker) nginx(ctx context.Context, running []process) {
 		return
 	}
 	for _, p := range running {
-		args := p.nginxCall()
-		if args == nil || !p.here {
+		if p.held == nil || p.name != "nginx" || !p.isMaster() {
 			continue
 		}
-		err := t.nginxFiles(ctx, args)
-		if _, gone := os.Stat(t.root(fmt.Sprintf("/proc/%d", p.pid))); err != nil && gone == nil {
+		if err := t.nginxOf(ctx, p); err != nil {
 			t.warn(nginxHint(err), "nginx: %v", err)
 		}
 	}
 }
 
-// nginxHint says what helps when nginx -T fails: it opens logs and certificates as
-// the server does.
+// nginxOf keeps the files of an nginx that runs here. Those of one in another file
+// system are kept under a name that is no path of this one.
+func (t *taker) nginxOf(ctx context.Context, p *process) error {
+	conf, err := discover.ReadNginx(ctx, p.held)
+	if err != nil {
+		return err
+	}
+	for _, err := range conf.Unread {
+		t.warn(nginxHint(err), "nginx: %v", err)
+	}
+	for _, f := range conf.Files {
+		t.keep(KindNginx, p.nameOf(f.Path), f.File)
+	}
+	return nil
+}
+
+// nginxHint says what helps when the configuration of nginx cannot be had.
 func nginxHint(err error) string {
 	if h := hintOf(err); h != "" {
 		return h
@@ -82,38 +101,6 @@ func nginxHint(err error) string {
 	}
 	return "nginx -t says what is wrong; kasoku.toml can name another call: capture.nginx = \"/usr/sbin/nginx -T\""
 }
-
-// nginxCall returns the call that prints the configuration of a running master, nil
-// for other processes. A master shows the call that it was started with as its title.
-func (p process) nginxCall() []string {
-	title, ok := strings.CutPrefix(strings.Join(p.args, " "), "nginx: master process ")
-	if p.name != "nginx" || !ok {
-		return nil
-	}
-	words := strings.Fields(title)
-	if len(words) == 0 {
-		return nil
-	}
-	call := []string{words[0], "-T"}
-	if p.exe != "" && !strings.HasSuffix(p.exe, " (deleted)") {
-		call[0] = p.exe
-	}
-	for i := 1; i < len(words); i++ {
-		switch words[i] {
-		case "-c", "-p", "-e", "-g":
-			// A title has no quotes: a value goes on to the next flag.
-			k := i + 1
-			for k < len(words) && !flagWord().MatchString(words[k]) {
-				k++
-			}
-			call = append(call, words[i], strings.Join(words[i+1:k], " "))
-			i = k - 1
-		}
-	}
-	return call
-}
-
-var flagWord = lazyregexp.New(`^-[cpeg]$`)
 
 // nginxFiles keeps the files that a call prints. What is a file here, with the same
 // text, is kept with its mode and owner; nginx may run in another file system.
@@ -172,19 +159,22 @@ func (t *taker) git(ctx context.Context) {
 	if dir == "" {
 		return
 	}
-	// Nothing that the repository's own configuration names is run.
-	git := []string{"git", "-C", dir, "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"}
+	git, err := command.Git(dir)
 	hint := "capture.repository in kasoku.toml names the work tree; git -C " + dir + " status says what is wrong"
-	show, _, err := run(ctx, 64<<10, append(git, "log", "-1", "--no-show-signature", "--format=commit %H%ndate %cI%nsubject %s")...)
+	if err != nil {
+		t.warn(cmp.Or(hintOf(err), hint), "git: %v", err)
+		return
+	}
+	show, _, err := runGit(ctx, 64<<10, git, "log", "-1", "--no-show-signature", "--format=commit %H%ndate %cI%nsubject %s")
 	if err != nil {
 		t.warn(hint, "git: %v", err)
 		return
 	}
-	if branch, _, err := run(ctx, 4<<10, append(git, "rev-parse", "--abbrev-ref", "HEAD")...); err == nil {
+	if branch, _, err := runGit(ctx, 4<<10, git, "rev-parse", "--abbrev-ref", "HEAD"); err == nil {
 		show += "branch " + branch
 	}
 	t.add(kasoku.Config{Kind: KindGit, Name: "HEAD", Text: show})
-	diff, cut, err := run(ctx, MostBytes, append(git, "diff", "--no-color", "--no-ext-diff", "--no-textconv", "HEAD")...)
+	diff, cut, err := runGit(ctx, MostBytes, git, "diff", "--no-color", "--no-ext-diff", "--no-textconv", "HEAD")
 	if err != nil {
 		t.warn(hint, "git diff: %v", err)
 		return
@@ -197,6 +187,12 @@ func (t *taker) git(ctx context.Context) {
 		c.Note = "cut at " + unit.BytesIEC(MostBytes)
 	}
 	t.add(c)
+}
+
+// runGit runs one command of git.
+func runGit(ctx context.Context, most int, git command.Spec, args ...string) (out string, cut bool, err error) {
+	git.Args = append(slices.Clone(git.Args), args...)
+	return runSpec(ctx, most, git)
 }
 
 // schema keeps the definitions of the tables, indexes among them.

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/kasoku/kasoku/command"
 )
 
 func TestParseUnitState(t *testing.T) {
@@ -24,6 +26,8 @@ func TestParseUnitState(t *testing.T) {
 func TestUnitState(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	command.StandIns = []string{dir}
+	t.Cleanup(func() { command.StandIns = nil })
 	script := "#!/bin/sh\ntest \"$5\" = app || exit 1\nprintf 'ActiveState=failed\\nResult=start-limit-hit\\nNRestarts=5\\n'\n"
 	if err := os.WriteFile(filepath.Join(dir, "systemctl"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/capture"
+	"github.com/kasoku/kasoku/discover"
+	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/runstore"
 )
 
@@ -22,6 +24,9 @@ func (s *session) takeConfig(ctx context.Context) {
 	o.PIDs = append(append([]int(nil), o.PIDs...), s.o.PIDs...)
 	if s.db != nil {
 		o.Database = s.db.reader
+	}
+	if s.o.MySQL != "" {
+		o.Servers = discover.Owners(mysqlflags.Address(s.o.MySQL))
 	}
 	s.taken = *capture.Take(ctx, o)
 	s.warn(s.taken.Warnings...)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -85,8 +86,14 @@ func parsePrettyName(osRelease []byte) string {
 func revision(ctx context.Context) (rev string, dirty bool) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
+	spec, err := command.Git(".")
+	if err != nil {
+		return "", false
+	}
 	git := func(args ...string) (string, bool) {
-		out, err := command.Output(ctx, command.Spec{Path: "git", Args: args}, 1<<16)
+		call := spec
+		call.Args = append(slices.Clone(spec.Args), args...)
+		out, err := command.Output(ctx, call, 1<<16)
 		return strings.TrimSpace(string(out)), err == nil
 	}
 	hash, ok := git("rev-parse", "--short", "HEAD")

@@ -236,6 +236,16 @@ func misplaced(dsn string, cfg *mysql.Config, err error) bool {
 	return strings.ContainsAny(cfg.Net, ":@/") || strings.Contains(cfg.DBName, "@tcp(") || strings.Contains(cfg.DBName, "@unix(")
 }
 
+// Address returns the network, tcp or unix, and the address that a DSN names; both are
+// empty of one that cannot be read.
+func Address(dsn string) (network, address string) {
+	cfg, err := parseDSN(dsn)
+	if err != nil {
+		return "", ""
+	}
+	return cfg.Net, cfg.Addr
+}
+
 // Redact returns the DSN with its password replaced by "xxxx". Nothing is
 // shown of a DSN that cannot be parsed, for its password cannot be found.
 func Redact(dsn string) string {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku/capture"
+	"github.com/kasoku/kasoku/discover"
 	"github.com/kasoku/kasoku/loop"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/mysqlread"
@@ -130,6 +131,7 @@ func present(ctx context.Context, o loop.Options) (db *sql.DB, taken *capture.Ta
 	if o.MySQL == "" {
 		return nil, capture.Take(ctx, take), nil
 	}
+	take.Servers = discover.Owners(mysqlflags.Address(o.MySQL))
 	if db, err = mysqlflags.OpenDSN(o.MySQL); err != nil {
 		return nil, capture.Take(ctx, take), err
 	}
