@@ -82,7 +82,8 @@ func (t ticks) usage(before ticks) (percent float64, ok bool) {
 	if all == 0 {
 		return 0, false
 	}
-	return 100 * float64(d[user]+d[system]+d[iowait]+d[softirq]+d[steal]) / float64(all), true
+	part := float64(d[user]+d[system]+d[iowait]+d[softirq]+d[steal]) / float64(all)
+	return 100 * part, true
 }
 
 // since returns how many ticks have passed since before.
