@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/BurntSushi/toml"
 )
@@ -58,11 +59,14 @@ func Load(path string) (*Config, error) {
 }
 
 func read(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not hang
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	if err := checkTrust(f, path, asker()); err != nil {
+		return nil, err
+	}
 	data, err := io.ReadAll(io.LimitReader(f, maxSize+1))
 	if err == nil && len(data) > maxSize {
 		err = fmt.Errorf("%s: larger than 1 MiB", path)
