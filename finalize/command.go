@@ -66,7 +66,7 @@ type commands struct {
 // would refuse to start one that failed too often.
 func (c *commands) Start(ctx context.Context) error {
 	if c.systemd {
-		_, _ = command.Run(ctx, command.Spec{Path: "systemctl", Args: []string{"reset-failed", c.name}}) // it fails for one that has not failed
+		_, _ = command.Run(ctx, command.Spec{Path: "systemctl", Args: []string{"reset-failed", "--", c.name}, Trusted: true}) // it fails for one that has not failed
 	}
 	return c.run(ctx, c.start, "start")
 }
@@ -87,7 +87,7 @@ func (c *commands) Check(ctx context.Context) error {
 func (c *commands) run(ctx context.Context, shell, verb string) error {
 	ctx, cancel := context.WithTimeout(ctx, commandWithin)
 	defer cancel()
-	spec := command.Spec{Path: "systemctl", Args: []string{verb, c.name}}
+	spec := command.Spec{Path: "systemctl", Args: []string{verb, "--", c.name}, Trusted: true}
 	if shell != "" {
 		spec = command.Spec{Path: "sh", Args: []string{"-c", shell}}
 	}

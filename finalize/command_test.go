@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kasoku/kasoku/command"
 	"github.com/kasoku/kasoku/config"
 )
 
@@ -57,6 +58,8 @@ func TestCommands_Systemctl(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	command.StandIns = []string{dir}
+	t.Cleanup(func() { command.StandIns = nil })
 	units, err := unitsOf([]config.Unit{{Name: "app"}}, true)
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +75,7 @@ func TestCommands_Systemctl(t *testing.T) {
 		t.Errorf("state %q", s)
 	}
 	b, _ := os.ReadFile(calls)
-	if want := "stop app\nreset-failed app\nstart app\nis-active app\nshow -p LoadState,ActiveState,Result,NRestarts -- app\n"; string(b) != want {
+	if want := "stop -- app\nreset-failed -- app\nstart -- app\nis-active -- app\nshow -p LoadState,ActiveState,Result,NRestarts -- app\n"; string(b) != want {
 		t.Errorf("called\n%swant\n%s", b, want)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+	"strings"
 
 	"github.com/kasoku/kasoku/command"
 )
@@ -34,16 +35,24 @@ func chooseSource(file string, p paths) (source, error) {
 	_, dbErr := os.Stat(p.database)
 	if errors.Is(dbErr, fs.ErrNotExist) {
 		_, fileErr := os.Stat(p.lastlog)
-		if _, err := command.LookPath(p.command); err != nil || fileErr == nil {
+		if _, err := lookUp(p.command); err != nil || fileErr == nil {
 			return recordFile{p.lastlog, runtime.GOARCH}, nil
 		}
 	}
-	program, err := command.LookPath(p.command)
+	program, err := lookUp(p.command)
 	if err != nil {
 		return nil, fmt.Errorf("this system keeps logins in %s, and the command %s is missing: "+
 			"install it (Debian: apt install lastlog2; elsewhere it is part of util-linux), or give --lastlog-file", p.database, p.command)
 	}
 	return database{program: program, file: p.database}, nil
+}
+
+// lookUp finds the command; a test names its own by a path.
+func lookUp(name string) (string, error) {
+	if strings.Contains(name, "/") {
+		return command.LookPath(name)
+	}
+	return command.TrustedPath(name)
 }
 
 // A recordFile is a file of struct lastlog, one for each user id:

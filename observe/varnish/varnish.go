@@ -49,7 +49,7 @@ var wanted = []string{
 // Options say which server is read, and how. The zero value reads the one that
 // varnishd runs by default.
 type Options struct {
-	Program string // varnishstat when empty
+	Program string // the system's varnishstat when empty
 	Name    string // of the instance, as varnishd's -n; empty: the default one
 }
 
@@ -58,9 +58,6 @@ type Source struct{ o Options }
 
 // New returns a source. Nothing is run before the first Collect.
 func New(o Options) *Source {
-	if o.Program == "" {
-		o.Program = "varnishstat"
-	}
 	return &Source{o: o}
 }
 
@@ -75,7 +72,11 @@ func (s *Source) Collect(ctx context.Context, f *kasoku.Frame) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
-	text, err := command.Output(ctx, command.Spec{Path: s.o.Program, Args: args, CleanEnv: true, DieWithParent: true}, mostBytes)
+	spec := command.Spec{Path: s.o.Program, Args: args, CleanEnv: true, DieWithParent: true}
+	if s.o.Program == "" {
+		spec.Path, spec.Trusted = "varnishstat", true
+	}
+	text, err := command.Output(ctx, spec, mostBytes)
 	if err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
 			return fmt.Errorf("varnishstat: no answer within %s", answerLimit)
