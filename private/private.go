@@ -279,7 +279,7 @@ func (k Kind) mkdir(path string) error {
 func openParent(path string) (int, error) {
 	dir := filepath.Dir(path)
 	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	return fd, pathError("open", dir, err)
+	return fd, pathError("open", path, err)
 }
 
 // createAt makes a file of this name in an open directory, with the owner that one in

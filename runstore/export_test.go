@@ -1,0 +1,8 @@
+package runstore
+
+// For tests that look at the outputs of other packages.
+var (
+	Plant        = plant
+	Leaky        = leaky
+	PlantedWords = plantedWords
+)
