@@ -6,3 +6,8 @@ var (
 	Leaky        = leaky
 	PlantedWords = plantedWords
 )
+
+// PlantedText is what a scrub has to take out.
+const (
+	PlantedText = plantedText
+)

@@ -304,13 +304,13 @@ func (s *screen) draw(w *follower, o report.AccessOptions) error {
 		out.WriteString(strings.TrimSuffix(line, "\n") + restOfLine + "\r\n")
 	}
 	out.WriteString(below)
-	_, err = io.WriteString(s.e.stdout, out.String())
+	_, err = io.WriteString(terminal.Raw(s.e.stdout), out.String())
 	return err
 }
 
 // size is how large the terminal is now.
 func (s *screen) size() (width, height int) {
-	if f, ok := s.e.stdout.(*os.File); ok {
+	if f, ok := terminal.Raw(s.e.stdout).(*os.File); ok {
 		if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 && h > 0 {
 			return w, h
 		}
@@ -321,7 +321,7 @@ func (s *screen) size() (width, height int) {
 // close gives the terminal back.
 func (s *screen) close() {
 	if s.open {
-		io.WriteString(s.e.stdout, leaveScreen) // what is written next tells of a closed terminal
+		io.WriteString(terminal.Raw(s.e.stdout), leaveScreen) // what is written next tells of a closed terminal
 		s.open = false
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku/lines"
+	"github.com/kasoku/kasoku/report/terminal"
 )
 
 // A peer is another program whose command line kasoku takes and whose output it
@@ -66,7 +67,7 @@ func (a *asPeer) run(cmd *cobra.Command, e *env, args []string) error {
 		defer logs.Close()
 		stdin = logs
 	}
-	code := a.peers[i].run(ctx, args[len(files):], stdin, e.stdout, e.stderr)
+	code := a.peers[i].run(ctx, args[len(files):], stdin, terminal.Raw(e.stdout), terminal.Raw(e.stderr))
 	if code == 0 {
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/kasoku/kasoku/load/nethttp"
 	"github.com/kasoku/kasoku/load/vegeta"
 	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/report/terminal"
 )
 
 func newAttack(e *env) *cobra.Command {
@@ -107,7 +108,7 @@ func (f *attackFlags) tells(e *env, recorded bool) bool {
 // recordedStdout reports whether a recording reads stdout: not so behind a pipe or in
 // a file of the recorded command's own.
 func (e *env) recordedStdout() bool {
-	f, ok := e.stdout.(*os.File)
+	f, ok := terminal.Raw(e.stdout).(*os.File)
 	id := e.getenv(loop.OutputEnv)
 	return ok && id != "" && command.FileID(f) == id
 }

@@ -5,11 +5,15 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"github.com/kasoku/kasoku/report/terminal"
 )
 
 // Exit codes that scripts can trust.
@@ -60,6 +64,18 @@ func (e *env) columns() int {
 		return e.width
 	}
 	return 80
+}
+
+// rawOutput are the commands whose standard output is no text, is another program's to
+// the byte, or draws on the terminal and cleans each word itself.
+var rawOutput = []string{"attack", "encode", "dump", "plot", "report", "export", "watch", "guard", "supervise", "serve"}
+
+// shield puts a screen in front of the outputs of a command that prints text.
+func (e *env) shield(cmd *cobra.Command) {
+	if slices.Contains(rawOutput, cmd.Name()) {
+		return
+	}
+	e.stdout, e.stderr = terminal.NewScreen(terminal.Raw(e.stdout)), terminal.NewScreen(terminal.Raw(e.stderr))
 }
 
 // checkColor refuses a value of --color that is none.

@@ -146,7 +146,7 @@ func (f *finalizeFlags) lastRun(e *env, c *config.Config, hard context.Context, 
 		return o, err
 	}
 	o.Configs, o.Settings = append(o.Configs, facts.Configs...), append(o.Settings, facts.Settings...)
-	o.Stdout = e.stderr // what is printed here is the checklist
+	o.Stdout = terminal.Raw(e.stderr) // what is printed here is the checklist
 	o.Path, err = placeRun(&o.Run, "", c.Runs, e.now())
 	return o, err
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kasoku/kasoku/command"
 	"github.com/kasoku/kasoku/private"
+	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/runstore"
 )
 
@@ -72,7 +73,7 @@ func editText(cmd *cobra.Command, e *env, text string) (edited string, err error
 	// A shell takes the editor's own arguments apart, as git and crontab have it.
 	p, err := command.Start(cmd.Context(), command.Spec{
 		Path: "sh", Args: []string{"-c", editor + ` "$1"`, editor, file},
-		Stdin: e.stdin, Stdout: e.stderr, Stderr: e.stderr, KeepForeground: true,
+		Stdin: e.stdin, Stdout: terminal.Raw(e.stderr), Stderr: terminal.Raw(e.stderr), KeepForeground: true,
 	})
 	if err != nil {
 		return "", fmt.Errorf("edit note: %w", err)

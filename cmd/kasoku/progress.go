@@ -11,7 +11,7 @@ import (
 
 // progress returns a line on stderr that is redrawn when that is a terminal.
 func (e *env) progress() *terminal.Progress {
-	return terminal.NewProgress(e.stderr, terminal.ProgressOptions{
+	return terminal.NewProgress(terminal.Raw(e.stderr), terminal.ProgressOptions{
 		Live: e.stderrTTY, Color: e.stderrTTY && e.colored(), ASCII: e.ascii, Width: e.columns(),
 	})
 }

@@ -165,7 +165,7 @@ func (f *recordFlags) finish(e *env, res *loop.Result, err error) error {
 // complete fills in what was not said and refuses what cannot be.
 func (f *recordFlags) complete(e *env, args []string) error {
 	o := &f.loop
-	o.Command, o.Stdin, o.Stdout, o.Stderr = args, e.stdin, e.stdout, e.stderr
+	o.Command, o.Stdin, o.Stdout, o.Stderr = args, e.stdin, terminal.Raw(e.stdout), terminal.Raw(e.stderr) // as the command writes it
 	o.Run.Version = versionString()
 	o.Rules = rules.All()
 	o.Capture = f.capture.options()

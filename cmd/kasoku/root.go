@@ -11,6 +11,7 @@ import (
 
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/private"
+	"github.com/kasoku/kasoku/report/terminal"
 )
 
 // run carries out one command line and returns the exit code.
@@ -67,6 +68,7 @@ fix, and proves the difference by running again.`,
 	)
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		private.Share(e.share)
+		e.shield(cmd)
 		return e.checkColor()
 	}
 	strictArgs(root)
@@ -175,9 +177,10 @@ func (e *env) finish(err error) int {
 
 // complain prints an error and what to do about it.
 func (e *env) complain(err error) {
-	fmt.Fprintf(e.stderr, "kasoku: error: %s\n", strings.TrimRight(err.Error(), "\n"))
+	w := terminal.NewScreen(terminal.Raw(e.stderr)) // servers and files word parts of errors
+	fmt.Fprintf(w, "kasoku: error: %s\n", strings.TrimRight(err.Error(), "\n"))
 	if hint := hintOf(err); hint != "" {
-		fmt.Fprintf(e.stderr, "kasoku: hint: %s\n", hint)
+		fmt.Fprintf(w, "kasoku: hint: %s\n", hint)
 	}
 }
 

@@ -150,7 +150,7 @@ func readConfig(path string) (*config.Config, error) {
 func (f *runFlags) options(e *env, c *config.Config, hard context.Context) (loop.Options, error) {
 	o, err := loop.Configured(c, loop.Options{
 		Run:   kasoku.Run{Label: f.label, Note: f.note, Version: versionString(), Price: f.price},
-		Stdin: e.stdin, Stdout: e.stdout, Stderr: e.stderr, Rules: rules.All(), Hard: hard,
+		Stdin: e.stdin, Stdout: terminal.Raw(e.stdout), Stderr: terminal.Raw(e.stderr), Rules: rules.All(), Hard: hard,
 	})
 	switch {
 	case errors.Is(err, loop.ErrNoLoad):

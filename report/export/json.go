@@ -1,12 +1,15 @@
 package export
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"time"
+	"unicode/utf8"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/analyze"
 	"github.com/kasoku/kasoku/compare"
 	"github.com/kasoku/kasoku/histogram"
 	"github.com/kasoku/kasoku/report"
@@ -27,9 +30,10 @@ func ComparisonJSON(w io.Writer, c *compare.Comparison) error {
 	return JSON(w, newComparison(c))
 }
 
-// JSON writes v as all commands do: indented, with <, > and & as they are.
+// JSON writes v as all commands do: indented, with <, > and & as they are. Characters
+// that act on a terminal are written as \u escapes, which readers of JSON undo.
 func JSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
+	e := json.NewEncoder(escapedControls{w})
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
@@ -37,6 +41,33 @@ func JSON(w io.Writer, v any) error {
 	}
 	return nil
 }
+
+// escapedControls escapes, in JSON, what encoding/json leaves as it is: DEL, C1 and the
+// characters that turn the direction of text. Outside of strings there are none. An
+// encoder writes whole values.
+type escapedControls struct{ io.Writer }
+
+// Write implements io.Writer.
+func (w escapedControls) Write(b []byte) (int, error) {
+	if !bytes.ContainsFunc(b, escaped) {
+		return w.Writer.Write(b)
+	}
+	out := make([]byte, 0, len(b)+64)
+	for _, r := range string(b) {
+		if escaped(r) {
+			out = fmt.Appendf(out, "\\u%04x", r)
+		} else {
+			out = utf8.AppendRune(out, r)
+		}
+	}
+	if _, err := w.Writer.Write(out); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// escaped reports whether a character is escaped; line ends are the encoder's own.
+func escaped(r rune) bool { return r >= 0x20 && analyze.ActsOnTerminal(r) }
 
 // A Run is one run.
 type Run struct {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/kasoku/kasoku/analyze"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/unit"
 )
@@ -24,7 +25,7 @@ func TSV(w io.Writer, d *report.Document) error {
 			if !first {
 				b.WriteByte('\n')
 			}
-			fmt.Fprintf(b, "# %s %s\n", s.ID, t.ID)
+			fmt.Fprintf(b, "# %s %s\n", field(s.ID), field(t.ID))
 		}
 		first = false
 		tsvTable(b, t)
@@ -86,7 +87,7 @@ func field(s string) string {
 		switch {
 		case r == '\t' || r == '\n' || r == '\r':
 			return ' '
-		case r < 0x20 || r == 0x7f:
+		case analyze.ActsOnTerminal(r):
 			return -1
 		}
 		return r

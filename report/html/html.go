@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/kasoku/kasoku/analyze"
 	"github.com/kasoku/kasoku/report"
 )
 
@@ -161,7 +162,7 @@ func printable(b []byte) []byte {
 		switch {
 		case r == '\n', r == '\t':
 			return r
-		case r < 0x20, r >= 0x7f && r <= 0x9f, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
+		case analyze.ActsOnTerminal(r):
 			return -1
 		}
 		return r
