@@ -48,6 +48,11 @@ check: ## format, vet, staticcheck, floors and quick tests; offline but for the 
 lint: ## golangci-lint with the pinned version
 	$(GO) tool -modfile=tools/go.mod golangci-lint run ./...
 
+.PHONY: attack
+attack: ## attack kasoku: local liars, hostile servers, logs, files, full disks, kills; 15 minutes at most (as root: all of it)
+	tools/setup test
+	KASOKU_ATTACK=1 $(GO) test -count=1 -v -timeout 15m ./internal/attack
+
 .PHONY: race
 race: ## quick tests under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -short -race -timeout 30m ./...
