@@ -41,6 +41,7 @@ func (s *session) runCommand(ctx context.Context) error {
 		return err
 	}
 	s.tellGuard(func(g *guard.Process) error { return g.Started(p.Pid()) })
+	s.opened()
 	s.profileLoad(time.Since(s.start), 0)
 	began := time.Now()
 	tick := time.NewTicker(s.o.Interval)

@@ -107,7 +107,10 @@ type Options struct {
 	Score score.Pattern // where the command's output has its score; a known benchmark needs none
 	Pass  score.Pattern // and whether it passed
 
-	Guard      *Guard          // puts back what the run changes on servers when the recorder is killed; nil: nobody does
+	Guard *Guard // puts back what the run changes on servers when the recorder is killed; nil: nobody does
+	// Opened is called when all is open and Command runs: it gives up the rights that
+	// the rest of the run does not need. Its error is a warning of the run.
+	Opened     func() error
 	Rules      []diagnose.Rule // that look at the finished run; none leaves it undiagnosed
 	Hard       context.Context // its end aborts at once, without draining; may be nil
 	OnProgress func(Progress)  // called from several goroutines, one at a time

@@ -307,8 +307,20 @@ func (w watch) Process(pid int) {
 	}
 }
 
+// opened lets the caller give up rights. The command, if there is one, keeps them. A
+// build with CGO, which no release is, cannot do it on all threads: nothing is given up.
+func (s *session) opened() {
+	if s.o.Opened == nil {
+		return
+	}
+	if err := s.o.Opened(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		s.warn(kasoku.Warning{Code: "not-confined", Text: "the recorder keeps rights that it does not need: " + err.Error()})
+	}
+}
+
 // wait records for a time, or until the context ends.
 func (s *session) wait(ctx context.Context) error {
+	s.opened()
 	var over <-chan time.Time
 	if s.o.For > 0 {
 		t := time.NewTimer(s.o.For)

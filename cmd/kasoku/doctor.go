@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku/config"
+	"github.com/kasoku/kasoku/confine"
 	"github.com/kasoku/kasoku/discover"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/export"
@@ -123,6 +124,11 @@ func examine(ctx context.Context, e *env, o *output) error {
 	d.checkWatch()
 	d.checkCapture()
 	d.checkFinalize()
+	held, err := confine.Held()
+	if err != nil {
+		return err
+	}
+	d.checkRights(held)
 	d.checkHost()
 	if err := d.print(o); err != nil {
 		return err

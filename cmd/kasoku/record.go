@@ -14,6 +14,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/analyze/phases"
+	"github.com/kasoku/kasoku/confine"
 	"github.com/kasoku/kasoku/diagnose/rules"
 	"github.com/kasoku/kasoku/loop"
 	"github.com/kasoku/kasoku/report/terminal"
@@ -25,11 +26,13 @@ type recordFlags struct {
 	database  databaseFlags
 	noSlowLog bool
 	passExit  bool
-	on        string
-	again     bool
-	settings  map[string]string
-	capture   captureFlags
-	out       output
+	// keepRights leaves a recording as root all that root may.
+	keepRights bool
+	on         string
+	again      bool
+	settings   map[string]string
+	capture    captureFlags
+	out        output
 }
 
 func newRecord(e *env) *cobra.Command {
@@ -89,6 +92,7 @@ password is best kept in an option file.`,
 	fl.StringToStringVar(&f.settings, "setting", nil, "settings of the application that kasoku cannot see, `NAME=VALUE,...`, such as pool.max_idle=100")
 	fl.Lookup("setting").DefValue = "" // not []
 	f.capture.register(fl)
+	fl.BoolVar(&f.keepRights, "keep-rights", false, "as root: do not give up the rights that the rest of the recording does not need")
 	fl.BoolVar(&f.passExit, "pass-exit", false, "exit with the command's exit code")
 	f.out.registerFormat(cmd)
 	return cmd
@@ -166,6 +170,9 @@ func (f *recordFlags) finish(e *env, res *loop.Result, err error) error {
 func (f *recordFlags) complete(e *env, args []string) error {
 	o := &f.loop
 	o.Command, o.Stdin, o.Stdout, o.Stderr = args, e.stdin, terminal.Raw(e.stdout), terminal.Raw(e.stderr) // as the command writes it
+	if !f.keepRights {
+		o.Opened = func() error { return confine.Drop(f.rights(e)) }
+	}
 	o.Run.Version = versionString()
 	o.Rules = rules.All()
 	o.Capture = f.capture.options()
