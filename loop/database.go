@@ -160,7 +160,12 @@ func (d *database) release(ctx context.Context, keep guard.Keep) (warnings []kas
 	}
 	err := d.hold.Release(ctx, keep)
 	d.restored = err == nil
-	if err != nil {
+	switch {
+	case err != nil && d.hold.Settled():
+		warnings = append(warnings, kasoku.Warning{Code: "journal-left",
+			Text: "all that was changed on the server is settled, but that could not be stored: " + err.Error(),
+			Hint: "`kasoku restore` clears the journal once there is room; nothing is to be put back"})
+	case err != nil:
 		warnings = append(warnings, kasoku.Warning{Code: "not-restored", Text: err.Error(), Hint: byHand(d.hold.Changes())})
 	}
 	return warnings

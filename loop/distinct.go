@@ -1,6 +1,13 @@
 package loop
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/kasoku/kasoku/runstore"
+)
+
+// full stands for all the words that SQLite and the kernel have for a full disk.
+const full = "full"
 
 // distinct joins errors and leaves out those with the cause of an earlier one: a
 // full disk makes every step that stores something fail.
@@ -8,7 +15,10 @@ func distinct(errs ...error) error {
 	seen := map[string]bool{}
 	var kept []error
 	for _, err := range flat(errs) {
-		if why := cause(err).Error(); !seen[why] {
+		if why := cause(err).Error(); runstore.IsFull(err) && !seen[full] {
+			seen[full] = true
+			kept = append(kept, err)
+		} else if !runstore.IsFull(err) && !seen[why] {
 			seen[why] = true
 			kept = append(kept, err)
 		}

@@ -138,6 +138,9 @@ func Record(ctx context.Context, o Options) (*Result, error) {
 	if rec.Run.State == kasoku.Running { // its end could not be stored
 		rec.Run.State, rec.Run.StopReason = kasoku.Incomplete, stopReason
 	}
+	if closeErr != nil {
+		s.amend(rec)
+	}
 	return &Result{Path: o.Path, Recording: rec, ends: s.ends}, distinct(measureErr, closeErr)
 }
 

@@ -93,7 +93,7 @@ func longRun(tb testing.TB, series, minutes int) *Writer {
 			for s := range 60 {
 				for _, f := range sim.tick(m*60 + s + 1) {
 					src := w.source(sourceKey{f.Host, f.Source})
-					w.resolve(src, f)
+					w.resolve(w.db, src, f)
 					w.tail = appendTail(w.tail[:0], src.rowIDs, src.values)
 					if _, err := tx.Exec(insertTail, f.Host, f.Source, ns(f.At), w.tail); err != nil {
 						return err

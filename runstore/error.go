@@ -109,11 +109,16 @@ func extendedCode(err error) int {
 	return e.Code()
 }
 
+// IsFull reports whether an error says that there is no room for what was to be
+// stored.
+func IsFull(err error) bool { return isFull(err) }
+
 // isFull reports that there is no room: a full disk or quota, or a limit on the
 // size of files, which the kernel answers with EFBIG and SQLite calls a failed
 // write.
 func isFull(err error) bool {
-	return code(err) == sqlite3.SQLITE_FULL || extendedCode(err) == sqlite3.SQLITE_IOERR_WRITE ||
+	x := extendedCode(err)
+	return code(err) == sqlite3.SQLITE_FULL || x == sqlite3.SQLITE_IOERR_WRITE || x == sqlite3.SQLITE_IOERR_SHMSIZE ||
 		errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EFBIG)
 }
 

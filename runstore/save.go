@@ -160,8 +160,14 @@ func addSecond(tx *sql.Tx, t table[secondRow], more *secondRow) error {
 	return err
 }
 
+// saveTx saves in one transaction. What says how the run ended, and what became of a
+// server, may take the room that is kept for it.
 func (w *Writer) saveTx(what string, do func(tx *sql.Tx) error) error {
-	return w.write("save "+what, func(db *sql.DB) error { return inTx(db, do) })
+	write := w.record
+	if what == changeTable().name || what == warningTable().name {
+		write = w.write
+	}
+	return write("save "+what, func(db *sql.DB) error { return inTx(db, do) })
 }
 
 func saveAll[T any](w *Writer, t table[T], values []T) error {

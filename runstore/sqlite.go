@@ -87,7 +87,10 @@ func pragmas(m mode) []string {
 			// the file sound when the power fails; the last seconds may then be lost.
 			"synchronous(normal)",
 			// A checkpoint waits for the disk that the measured server is using.
-			"wal_autocheckpoint("+strconv.Itoa(checkpointBytes/pageBytes)+")")
+			"wal_autocheckpoint("+strconv.Itoa(checkpointBytes/pageBytes)+")",
+			// Otherwise the log stays as large as a reader made it once, who kept it
+			// from beginning anew.
+			"journal_size_limit("+strconv.Itoa(checkpointBytes)+")")
 	}
 	if m == salvaging {
 		// Otherwise SQLite refuses any query of a file with fewer pages than its
@@ -104,9 +107,9 @@ func pragmas(m mode) []string {
 }
 
 // checkpointBytes is how large the write-ahead log grows before its pages are
-// moved into the file: some ten minutes of recording. Each time waits for the
-// disk twice.
-const checkpointBytes = 16 << 20
+// moved into the file and it begins anew: some five minutes of recording. Each time
+// waits for the disk twice, for 4 MB to be written.
+const checkpointBytes = 4 << 20
 
 // inTx runs do in one transaction.
 func inTx(db *sql.DB, do func(tx *sql.Tx) error) error {

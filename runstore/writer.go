@@ -22,7 +22,8 @@ import (
 // Frame, Gap and Event are committed before they return. The Save methods
 // replace what was saved before; they may be called while the run goes on.
 // An error of any method leaves what was written before as it was, and later
-// calls may succeed: a disk that was full may have been cleared.
+// calls may succeed: a disk that was full may have been cleared. SaveChanges,
+// SaveWarnings and Finish succeed when there is no more room for anything else.
 type Writer struct {
 	path string
 
@@ -33,6 +34,7 @@ type Writer struct {
 	nextID  int64 // of the next series
 	folder  *folder
 	tail    []byte // memory of the last tail row
+	room    *room  // for the end of the run
 }
 
 type sourceKey struct{ host, source string }
@@ -42,6 +44,7 @@ type sourceKey struct{ host, source string }
 type source struct {
 	key    sourceKey
 	ids    map[seriesName]int64
+	forgot bool       // ids lacks series that the file has
 	last   []seriesID // of the last frame, in its order; frames are mostly alike
 	values []float64  // memory
 	rowIDs []int64    // memory
@@ -137,7 +140,7 @@ func create(path string, run kasoku.Run, by recorder, testOnlyMaxPages int) (_ *
 		_ = db.Close()
 		return nil, err
 	}
-	w := &Writer{path: path, db: db, sources: map[sourceKey]*source{}, nextID: 1, folder: &folder{}}
+	w := &Writer{path: path, db: db, sources: map[sourceKey]*source{}, nextID: 1, folder: &folder{}, room: openRoom(path)}
 	w.host = firstHost(&run)
 	return w, nil
 }
@@ -245,12 +248,23 @@ func (w *Writer) write(op string, do func(db *sql.DB) error) error {
 	return stepError(op, w.path, do(w.db))
 }
 
+// record is write for all but the end of a run: it fails while there is room for
+// that still.
+func (w *Writer) record(op string, do func(db *sql.DB) error) error {
+	return w.write(op, func(db *sql.DB) error {
+		if err := w.room.keep(); err != nil {
+			return err
+		}
+		return do(db)
+	})
+}
+
 // Frame adds one tick of one source. The frame is not kept. It is in the file,
 // safe from the death of the recorder, when Frame returns nil. Of two samples of
 // one series in a frame the last counts; unit and kind of a series are those of
 // its first sample.
 func (w *Writer) Frame(f *kasoku.Frame) error {
-	return w.write("write tick", func(db *sql.DB) error {
+	return w.record("write tick", func(db *sql.DB) error {
 		if len(f.Samples) == 0 {
 			return nil
 		}
@@ -261,6 +275,7 @@ func (w *Writer) Frame(f *kasoku.Frame) error {
 		var foldErr error
 		if src.rows > 0 && (f.At >= src.foldAt || src.tailBytes > foldBytes) {
 			foldErr = w.fold(db, src)
+			src.forget()
 			src.foldAt = f.At.Truncate(foldEvery) + foldEvery // after an error: not each tick anew
 		}
 		if src.rows == 0 {
@@ -288,9 +303,11 @@ const insertTail = "INSERT INTO tail (host, source, at_ns, data) VALUES (?, ?, ?
 // append writes a frame's tail row, and the series that it brings up, in one
 // transaction.
 func (w *Writer) append(db *sql.DB, src *source, f *kasoku.Frame) error {
-	fresh := w.resolve(src, f)
+	fresh, err := w.resolve(db, src, f)
+	if err != nil {
+		return err
+	}
 	w.tail = appendTail(w.tail[:0], src.rowIDs, src.values)
-	var err error
 	if len(fresh) == 0 {
 		_, err = db.Exec(insertTail, src.key.host, src.key.source, ns(f.At), w.tail)
 	} else {
@@ -316,7 +333,7 @@ func (w *Writer) append(db *sql.DB, src *source, f *kasoku.Frame) error {
 
 // resolve fills src.rowIDs and src.values from a frame and returns the series
 // that have no row yet; their ids are taken already.
-func (w *Writer) resolve(src *source, f *kasoku.Frame) (fresh []newSeries) {
+func (w *Writer) resolve(db *sql.DB, src *source, f *kasoku.Frame) (fresh []newSeries, err error) {
 	src.rowIDs, src.values = src.rowIDs[:0], src.values[:0]
 	for i := range f.Samples {
 		s := &f.Samples[i]
@@ -326,7 +343,12 @@ func (w *Writer) resolve(src *source, f *kasoku.Frame) (fresh []newSeries) {
 		} else {
 			key := seriesName{s.Name, s.Instance}
 			known := false
-			if id, known = src.ids[key]; !known {
+			if id, known = src.ids[key]; !known && src.forgot {
+				if id, known, err = src.recall(db, key); err != nil {
+					return nil, err
+				}
+			}
+			if !known {
 				key = seriesName{strings.Clone(s.Name), strings.Clone(s.Instance)}
 				id = w.nextID
 				w.nextID++
@@ -342,7 +364,7 @@ func (w *Writer) resolve(src *source, f *kasoku.Frame) (fresh []newSeries) {
 		src.rowIDs = append(src.rowIDs, id)
 		src.values = append(src.values, s.Value)
 	}
-	return fresh
+	return fresh, nil
 }
 
 func insertSeries(tx *sql.Tx, key sourceKey, fresh []newSeries) error {
@@ -368,14 +390,14 @@ func insertSeries(tx *sql.Tx, key sourceKey, fresh []newSeries) error {
 
 // Gap records that a source gave nothing for a while, and why.
 func (w *Writer) Gap(g kasoku.Gap) error {
-	return w.write("write gap", func(db *sql.DB) error {
+	return w.record("write gap", func(db *sql.DB) error {
 		return gapTable().add(db, &g)
 	})
 }
 
 // Event records a moment.
 func (w *Writer) Event(e kasoku.Event) error {
-	return w.write("write event", func(db *sql.DB) error {
+	return w.record("write event", func(db *sql.DB) error {
 		return eventTable().add(db, &e)
 	})
 }
@@ -388,6 +410,7 @@ func (w *Writer) Close() error {
 	if w.db == nil {
 		return nil
 	}
+	w.room.close()
 	err := w.db.Close()
 	w.db = nil
 	return stepError("close run file", w.path, err)

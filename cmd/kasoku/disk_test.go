@@ -1,0 +1,133 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/kasoku/kasoku/internal/smalldisk"
+	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/service"
+	"github.com/kasoku/kasoku/service/servicetest"
+)
+
+// errorLines are the lines with which a program ends badly.
+func errorLines(said string) (lines []string) {
+	for line := range strings.Lines(said) {
+		if strings.HasPrefix(line, "kasoku: error:") || strings.HasPrefix(line, "exit ") {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// TestFullDisk: the disk of the run file, or of the journals, fills while a
+// recording goes on. The server is as it was, the run opens, nothing untrue is said,
+// and what is left behind goes once there is room.
+func TestFullDisk(t *testing.T) {
+	s := servicetest.MariaDB(t, service.Options{})
+	db := servicetest.DB(t, s, "")
+	before := settings(t, db)
+	same := func(t *testing.T, when string) {
+		t.Helper()
+		for name, is := range settings(t, db) {
+			if was := before[name]; is != was {
+				t.Errorf("%s: %s was %q and is %q", when, name, was, is)
+			}
+		}
+	}
+	begin := func(t *testing.T, dir, run string) *running {
+		t.Helper()
+		r := startIn(t, dir, "record", "--mysql", s.DSN("", ""), "-o", run, "--interval", "100ms", "--", "sh", "-c", "echo begun; exec sleep 1000")
+		r.waitFor("command", func() bool { return strings.Contains(r.said(), "begun\n") })
+		return r
+	}
+	t.Run("run", func(t *testing.T) {
+		disk := smalldisk.Mount(t, "4m")
+		run := filepath.Join(disk, "run.kasoku")
+		r := begin(t, t.TempDir(), run)
+		if settings(t, db)["slow_query_log"] != "ON" {
+			t.Error("the slow log is off")
+		}
+		ballast := smalldisk.Fill(t, disk, 0)
+		r.exits(exitCouldNot, "no space left on device")
+		said := r.said()
+		if lines := errorLines(said); len(lines) != 1 || strings.Contains(said, "left at") || strings.Contains(said, "Not restored") || !strings.Contains(said, "make room there") {
+			t.Errorf("%d lines of errors\n%s", len(lines), said)
+		}
+		same(t, "the run's disk is full")
+		rec := kept(t, run, "the disk is full")
+		for _, c := range rec.Changes {
+			if !c.Restored {
+				t.Errorf("%+v", c)
+			}
+		}
+		show := exec.Command("kasoku", "show", run)
+		if out, err := show.CombinedOutput(); err != nil || strings.Contains(string(out), "left at") {
+			t.Errorf("show: %v\n%s", err, out)
+		}
+		if err := os.Remove(ballast); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := runstore.Open(run); err != nil {
+			t.Error(err)
+		}
+		if left, err := filepath.Glob(disk + "/*"); err != nil || len(left) != 1 {
+			t.Errorf("left with room again: %v, %v", left, err)
+		}
+		if left := r.journals(); len(left) > 0 {
+			t.Errorf("journals: %v", left)
+		}
+	})
+	t.Run("journal", func(t *testing.T) {
+		disk, run := smalldisk.Mount(t, "1m"), filepath.Join(t.TempDir(), "run.kasoku")
+		r := begin(t, disk, run)
+		ballast := smalldisk.Fill(t, disk, 0)
+		r.interrupt(false)
+		r.exits(exitCouldNot, "interrupt\n")
+		same(t, "the journals' disk is full")
+		for _, c := range kept(t, run, "interrupt").Changes {
+			if !c.Restored {
+				t.Errorf("%+v", c)
+			}
+		}
+		more := smalldisk.Fill(t, disk, 0)
+		// Who begins there now changes nothing, since that could not be undone.
+		late := filepath.Join(t.TempDir(), "late.kasoku")
+		r = startIn(t, disk, "record", "--mysql", s.DSN("", ""), "-o", late, "--interval", "100ms", "--", "true")
+		r.exits(exitGood, "no slow log: journal: ")
+		same(t, "begun with a full disk")
+		if err := errors.Join(os.Remove(ballast), os.Remove(more)); err != nil {
+			t.Fatal(err)
+		}
+		if out := r.restoring(exitGood); out != "nothing is to be put back\n" {
+			t.Errorf("restore: %s", out)
+		}
+	})
+	t.Run("both", func(t *testing.T) {
+		disk := smalldisk.Mount(t, "4m")
+		run := filepath.Join(disk, "run.kasoku")
+		r := begin(t, disk, run)
+		ballast := smalldisk.Fill(t, disk, 0)
+		r.exits(exitCouldNot, "no space left on device")
+		same(t, "the only disk is full")
+		if said := r.said(); len(errorLines(said)) != 1 || strings.Contains(said, "left at") {
+			t.Errorf("it said\n%s", said)
+		}
+		if err := os.Remove(ballast); err != nil {
+			t.Fatal(err)
+		}
+		r.restoring(exitGood)
+		if left := r.journals(); len(left) > 0 {
+			t.Errorf("journals: %v", left)
+		}
+		for _, c := range kept(t, run, "the disk is full").Changes {
+			if !c.Restored {
+				t.Errorf("%+v", c)
+			}
+		}
+	})
+}
