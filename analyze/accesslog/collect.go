@@ -103,28 +103,20 @@ func (p *inputPart) find(ctx context.Context, in *lines.Input, given *Format) er
 			return nil
 		}
 		for len(sample) > 0 {
-			if p.format, err = Detect(sample); err == nil {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			var head []byte
+			head, sample = takeLines(sample)
+			if p.format = detect(head); p.format != nil {
 				return nil
 			}
-			sample = skipLines(sample, sniffed)
 		}
 		if short {
 			break
 		}
 	}
 	return nil
-}
-
-// skipLines returns what is behind the first n lines.
-func skipLines(b []byte, n int) []byte {
-	for range n {
-		i := bytes.IndexByte(b, '\n')
-		if i < 0 {
-			return nil
-		}
-		b = b[i+1:]
-	}
-	return b
 }
 
 // A collection is the work of reading inputs into tables.

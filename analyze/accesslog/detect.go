@@ -37,11 +37,37 @@ func eachLine(sample []byte, f func(number int64, line []byte)) {
 	}
 }
 
+// takeLines returns the first lines that are not blank, which decide on a format, and
+// what comes after them. Each line is looked at once, however many are blank.
+func takeLines(sample []byte) (head, rest []byte) {
+	for n := 0; len(sample) > 0 && n < sniffed; {
+		line := sample
+		if i := bytes.IndexByte(sample, '\n'); i >= 0 {
+			line = sample[:i+1]
+		}
+		sample = sample[len(line):]
+		if len(bytes.TrimSpace(line)) > 0 {
+			head = append(head, line...)
+			n++
+		}
+	}
+	return head, sample
+}
+
 // Detect finds the format of a log from its first lines: the one of which the
 // most lines make sense. The sample ends with a whole line. Where a line does not
 // have the format that was found but another one, a parser reads it
 // nevertheless. The error is an [*UnknownFormatError] without a path.
 func Detect(sample []byte) (*Format, error) {
+	head, _ := takeLines(sample)
+	if f := detect(head); f != nil {
+		return f, nil
+	}
+	return nil, unknownFormat(sample)
+}
+
+// detect is [Detect] of lines none of which is blank; nil when none is understood.
+func detect(sample []byte) *Format {
 	var best *Format
 	most := 0
 	try := func(f *Format) {
@@ -64,12 +90,12 @@ func Detect(sample []byte) (*Format, error) {
 		}
 	}
 	if best == nil {
-		return nil, unknownFormat(sample)
+		return nil
 	}
 	best = best.Sniffed(sample)
 	best.nameFrom(sample)
 	best.others = otherFormats(best)
-	return best, nil
+	return best
 }
 
 // understood returns how many lines of a sample are records of the format.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -244,9 +245,9 @@ func logZone(in *lines.Input, format *accesslog.Format) *time.Location {
 	parser := format.Parser(accesslog.ParserOptions{})
 	var r accesslog.Record
 	for len(sample) > 0 {
-		line, rest, _ := strings.Cut(string(sample), "\n")
-		sample = sample[len(sample)-len(rest):]
-		if parser.Parse([]byte(line), &r) == "" && r.Stamped() {
+		var line []byte
+		line, sample, _ = bytes.Cut(sample, []byte("\n"))
+		if parser.Parse(line, &r) == "" && r.Stamped() {
 			return zoneAt(r.Time(), int(r.Zone))
 		}
 	}
