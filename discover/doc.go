@@ -8,10 +8,11 @@
 // of other users.
 //
 // Files are read below [Options.Root], so that tests look at a tree of their
-// own. Programs (nginx -T, nginx -V, mysqld --version, varnishstat) are run, and
-// services are asked on loopback whether they tell numbers of themselves (pprof,
-// expvar, stub_status, Redis's PING), only when Root is the real one. Command lines
-// and environments may hold secrets: they are read, and not kept.
+// own. On the real one, files that a process names are read as package foreign does,
+// of processes that are believed; no program that a process points to is run. Services
+// are asked on loopback whether they count something (pprof, expvar, stub_status,
+// Redis's PING, varnishstat). Command lines may hold secrets: they are read, and not
+// kept.
 //
 // Start with [Look]; [CheckFile] and [CheckHost] are what `kasoku doctor` asks
 // besides. Sizes are bytes.

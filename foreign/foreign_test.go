@@ -3,7 +3,9 @@ package foreign
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -172,6 +174,57 @@ func TestAllow(t *testing.T) {
 	f(unix.S_IFDIR|0o744, 1, 1, false)
 	f(unix.S_IFDIR|0o001, 1, 1, true)
 	f(unix.S_IFREG|0o600, 0, 0, false)
+}
+
+// Without CAP_SETUID, as after capabilities were dropped, the same is read.
+func TestReadWithoutSetuid(t *testing.T) {
+	l := liar.Start(t, liar.Eve, "mysqld", "")
+	p := hold(t, l.PID)
+	other := liar.Dir(t, liar.Ann)
+	private := liar.Write(t, filepath.Join(other, "private"), "secret", liar.Ann, 0o600)
+	open := liar.Write(t, filepath.Join(other, "open"), "open", liar.Ann, 0o644)
+	own := liar.Write(t, filepath.Join(l.Dir(), "own"), "mine", liar.Eve, 0o600)
+	closed := filepath.Join(other, "closed")
+	if err := os.Mkdir(closed, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	hidden := liar.Write(t, filepath.Join(closed, "open"), "hidden", liar.Ann, 0o644)
+	got, err := within(t.Context(), p, "test", func() (map[string]string, error) {
+		hdr, data, err := ownCapabilities()
+		if err != nil {
+			return nil, err
+		}
+		data[0].Effective &^= 1<<unix.CAP_SETUID | 1<<unix.CAP_SETGID
+		if err := unix.Capset(&hdr, &data[0]); err != nil {
+			return nil, err
+		}
+		root, err := p.dupRoot()
+		if err != nil {
+			return nil, err
+		}
+		defer unix.Close(root)
+		w, err := newWalker(p, root)
+		if err != nil || w.adopted {
+			return nil, fmt.Errorf("adopted: %v", err)
+		}
+		out := map[string]string{}
+		for _, path := range []string{private, open, own, hidden, "/etc/shadow"} {
+			f, _, err := w.open(path)
+			if err != nil {
+				out[path] = errors.Unwrap(err).Error()
+				continue
+			}
+			out[path] = "read"
+			_ = f.Close() // it was only opened
+		}
+		w.rewind()
+		return out, nil
+	})
+	const no = "permission denied"
+	want := map[string]string{private: no, open: "read", own: "read", hidden: no, "/etc/shadow": no}
+	if err != nil || !maps.Equal(got, want) {
+		t.Errorf("got %v, %v", got, err)
+	}
 }
 
 // A call that does not return is left alone, and so is the process from then on.

@@ -29,10 +29,11 @@ func newInit(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init",
 		Short: "Look at what runs here and write a kasoku.toml",
-		Long: `Look at what runs on this host (processes and units, listening ports, nginx -T,
-option files, pprof endpoints, containers) and write a kasoku.toml with what was
-found, how it was found, and examples of the rest. Nothing else is changed, and
-no password is written.
+		Long: `Look at what runs on this host (processes and units, listening ports, the
+files of nginx, option files, pprof endpoints, containers) and write a
+kasoku.toml with what was found, how it was found, and examples of the rest.
+Nothing else is changed, and no password is written. What another user's
+process says is not believed: a note says whose.
 
 It needs no root. As root it sees more: the sockets and logs of other users.`,
 		Example: `  kasoku init

@@ -335,7 +335,7 @@ func (s *surveyed) tomlCapture(w *tomlWriter) {
 	w.table("capture", "The configuration in force, kept with each run. Secrets in it are masked. `kasoku revert` can write the files back.")
 	files := s.configFiles()
 	w.list("files", files, "What the servers read, and the application's unit.", "['/etc/nginx/*.conf', 'app/config.yml']", "")
-	w.example("nginx", "'/usr/sbin/nginx'", "The program to ask, when it is not the one that runs.")
+	w.example("nginx", "'/usr/sbin/nginx'", "The program to ask, when the files of the one that runs are not enough.")
 	w.example("vcl", "['/etc/varnish/default.vcl']", "")
 	var units []string
 	repository := ""

@@ -14,12 +14,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/kasoku/kasoku/internal/golden"
+	"github.com/kasoku/kasoku/internal/liar"
 )
 
 // TestMain makes this test binary the programs that scripts and tests run:
 // kasoku itself, also by the names that services of labs have, and a server for it
 // to load.
 func TestMain(m *testing.M) {
+	liar.Main()
 	testscript.Main(m, map[string]func(){"kasoku": main, "userapi": main, "isuumo": main, "insertbench": main, "isucholar": main, "isucond": main, "testserver": testServer})
 }
 

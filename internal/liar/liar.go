@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -34,7 +35,8 @@ func Main() {
 	}
 	if len(os.Args) < 2 || os.Args[len(os.Args)-1] != "--lie" {
 		name := filepath.Join(filepath.Dir(exe), marker)
-		_ = os.WriteFile(name, []byte(strings.Join(os.Args, " ")), 0o644) // a test finds it, or not
+		text := strings.Join(ancestors(), " ") + "\n" + strings.Join(os.Args, " ")
+		_ = os.WriteFile(name, []byte(text), 0o644) // a test finds it, or not
 		os.Exit(0)
 	}
 	if _, err := os.Stdout.WriteString("lying\n"); err != nil {
@@ -84,10 +86,29 @@ func Start(t testing.TB, uid int, program, title string, args ...string) *Liar {
 	return &Liar{PID: p.Pid(), dir: dir}
 }
 
-// Run reports how the liar's program was run by others; empty when it was not.
+// Run reports how the liar's program was run by this test or what it started; empty
+// when it was not. Another kasoku on the host may fall for it meanwhile.
 func (l *Liar) Run() string {
-	b, _ := os.ReadFile(filepath.Join(l.dir, marker))
-	return string(b)
+	b, _ := os.ReadFile(filepath.Join(l.dir, marker)) // there is none when it was not run
+	by, how, _ := strings.Cut(string(b), "\n")
+	if !slices.Contains(strings.Fields(by), strconv.Itoa(os.Getpid())) {
+		return ""
+	}
+	return how
+}
+
+// ancestors returns the processes that this one comes from.
+func ancestors() (pids []string) {
+	for pid := strconv.Itoa(os.Getppid()); pid != "0" && len(pids) < 20; {
+		pids = append(pids, pid)
+		status, _ := os.ReadFile("/proc/" + pid + "/status") // of one that has gone there is none
+		_, rest, _ := strings.Cut(string(status), "\nPPid:\t")
+		pid, _, _ = strings.Cut(rest, "\n")
+		if pid == "" {
+			break
+		}
+	}
+	return pids
 }
 
 // Dir makes a directory that all may enter and the user owns.

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/internal/liar"
+	"github.com/kasoku/kasoku/runstore"
+)
+
+// TestLiars: three users' processes that call themselves nginx and mysqld make no
+// command run anything of theirs, nor keep what is private, nor wait for a pipe.
+func TestLiars(t *testing.T) {
+	const planted = "PLANTED-SECRET"
+	lies := liar.Dir(t, liar.Eve)
+	private := liar.Write(t, filepath.Join(liar.Dir(t, liar.Ann), "private.cnf"), "[mysqld]\n# "+planted+"\n", liar.Ann, 0o600)
+	conf := liar.Write(t, filepath.Join(lies, "nginx.conf"), "# "+planted+"\nhttp { access_log "+private+"; }\n", liar.Eve, 0o644)
+	all := []*liar.Liar{
+		liar.Start(t, liar.Eve, "nginx", "nginx: master process /usr/sbin/nginx -c "+conf),
+		liar.Start(t, liar.Mal, "mysqld", "", "--defaults-file="+private),
+		liar.Start(t, liar.Eve, "mysqld", "", "--defaults-file="+liar.Pipe(t, filepath.Join(lies, "pipe"), liar.Eve)),
+	}
+	dir, home := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "kasoku.toml"), []byte("runs = 'runs'\n[load]\ncommand = 'true'\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	kasoku := func(wants int, args ...string) string {
+		t.Helper()
+		var out bytes.Buffer
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		res, err := command.Run(ctx, command.Spec{
+			Path: "kasoku", Args: args, Dir: dir, Stdout: &out, Stderr: &out,
+			Env: []string{"HOME=" + home, "KASOKU_STATE=" + home, "SUDO_UID=", "KASOKU_COLOR=never"},
+		})
+		if res.ExitCode < 0 || res.ExitCode > wants {
+			t.Errorf("kasoku %v: %v, %v\n%s", args, res, err, out.String())
+		}
+		return out.String()
+	}
+	said := map[string]string{
+		"record":     kasoku(0, "record", "-o", "r.kasoku", "--", "true"),
+		"run":        kasoku(0, "run"),
+		"checkpoint": kasoku(0, "checkpoint", "before"),
+		"init":       kasoku(0, "init", "--out", "other.toml"),
+		"doctor":     kasoku(1, "doctor"),
+		"watch":      kasoku(0, "watch", "--for", "1s", "-o", "seen.kasoku"),
+	}
+	for name, text := range said {
+		if strings.Contains(text, planted) {
+			t.Errorf("%s prints what is private:\n%s", name, text)
+		}
+	}
+	for _, name := range []string{"record", "init"} {
+		if !strings.Contains(said[name], "calls itself nginx and belongs to uid 61001") {
+			t.Errorf("%s does not say whom it does not believe:\n%s", name, said[name])
+		}
+	}
+	for _, l := range all {
+		if how := l.Run(); how != "" {
+			t.Errorf("a liar's program was run as %s", how)
+		}
+	}
+	checkFiles(t, dir, planted)
+	checkFiles(t, home, planted)
+}
+
+// checkFiles looks for a text in all files of a directory, and in the texts of runs.
+func checkFiles(t *testing.T, dir, planted string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if bytes.Contains(b, []byte(planted)) {
+			t.Errorf("%s holds what is private", path)
+		}
+		if filepath.Ext(path) != runstore.Extension {
+			return nil
+		}
+		run, err := runstore.Open(path)
+		if err != nil {
+			return err
+		}
+		for _, c := range run.Configs {
+			if strings.Contains(c.Text, planted) || strings.Contains(c.Name, "kasoku-liar-") {
+				t.Errorf("%s keeps %s %s", path, c.Kind, c.Name)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
