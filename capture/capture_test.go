@@ -11,6 +11,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/config"
+	"github.com/kasoku/kasoku/foreign"
 )
 
 // tree makes a root with files.
@@ -153,6 +154,19 @@ func TestServerOptionFiles(t *testing.T) {
 		if got := strings.Join(p.optionFiles(), " "); got != want {
 			t.Errorf("%s: %q, want %q", args, got, want)
 		}
+	}
+}
+
+// What a server sees in another file system is kept under no path of this one, which
+// revert could write to.
+func TestNameElsewhere(t *testing.T) {
+	p := &process{held: &foreign.Process{Here: true}}
+	if got := p.nameOf("/etc/my.cnf"); got != "/etc/my.cnf" {
+		t.Errorf("here: %q", got)
+	}
+	p.held.Here = false
+	if got := p.nameOf("/etc/my.cnf"); got != "container:/etc/my.cnf" {
+		t.Errorf("elsewhere: %q", got)
 	}
 }
 

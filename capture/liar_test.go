@@ -92,3 +92,24 @@ func chown(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 }
+
+// The option files are those of the server that the user's DSN leads to, which he named;
+// they are read with its rights all the same.
+func TestNamedServer(t *testing.T) {
+	dir := liar.Dir(t, liar.Eve)
+	private := liar.Write(t, filepath.Join(liar.Dir(t, liar.Ann), "private.cnf"), "# "+planted+"\n", liar.Ann, 0o600)
+	own := liar.Write(t, filepath.Join(dir, "own.cnf"), "[mysqld]\nport=1\n!include "+private+"\n", liar.Eve, 0o600)
+	other := liar.Write(t, filepath.Join(dir, "other.cnf"), "[mysqld]\n", liar.Mal, 0o644)
+	named := liar.Start(t, liar.Eve, "mysqld", "", "--defaults-file="+own)
+	liar.Start(t, liar.Mal, "mysqld", "", "--defaults-file="+other)
+	taken := Take(t.Context(), Options{Servers: []int{named.PID}})
+	var got []string
+	for _, c := range taken.Configs {
+		if c.Kind == KindMySQL {
+			got = append(got, c.Name)
+		}
+	}
+	if len(got) != 1 || got[0] != own {
+		t.Errorf("kept %q; %q", got, texts(taken.Warnings))
+	}
+}

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/kasoku/kasoku/command"
 	"github.com/kasoku/kasoku/internal/liar"
 )
 
@@ -154,6 +155,49 @@ func TestReadFile(t *testing.T) {
 	}
 	if _, err := os.ReadFile(private); err != nil {
 		t.Errorf("rights were lost: %v", err)
+	}
+}
+
+// A file is the one that the process sees under its name, not the one of this host.
+func TestReadElsewhere(t *testing.T) {
+	dir := liar.Dir(t, 0)
+	its, ours := filepath.Join(dir, "its"), filepath.Join(dir, "ours")
+	if err := errors.Join(os.Mkdir(its, 0o755), os.Mkdir(ours, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	liar.Write(t, filepath.Join(its, "conf"), "its", 0, 0o600)
+	liar.Write(t, filepath.Join(ours, "conf"), "ours", 0, 0o600)
+	in, hold1, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, say, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := command.Start(t.Context(), command.Spec{
+		Path: "unshare", Args: []string{"-m", "sh", "-c", `mount --bind "$1" "$2" && echo mounted; read x`, "sh", its, ours},
+		Stdin: in, Stdout: say, Trusted: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_, _ = c.Kill() // its end is what is wanted
+		for _, f := range []*os.File{in, hold1, said} {
+			_ = f.Close() // nothing was written that counts
+		}
+	})
+	_ = say.Close() // the child has its own
+	if n, _ := said.Read(make([]byte, 16)); n == 0 {
+		t.Skip("no mount namespace may be made here")
+	}
+	p := hold(t, c.Pid())
+	if b, err := p.Read(t.Context(), ours+"/conf", 10); string(b) != "its" || p.Here {
+		t.Errorf("read %q, %v; here %v", b, err, p.Here)
+	}
+	if got, err := p.Glob(t.Context(), dir+"/*/conf"); err != nil || len(got) != 2 {
+		t.Errorf("glob %q, %v", got, err)
 	}
 }
 
