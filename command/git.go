@@ -47,6 +47,9 @@ func repositoryOwner(dir string) (uid int, err error) {
 		uid, err := ownerOf(filepath.Join(top, ".git"))
 		switch {
 		case err == nil:
+			if err := invited(uid, dir); err != nil {
+				return 0, err
+			}
 			return uid, sameOwner(uid, top)
 		case !errors.Is(err, fs.ErrNotExist):
 			return 0, err
@@ -54,6 +57,18 @@ func repositoryOwner(dir string) (uid int, err error) {
 			return 0, fmt.Errorf("%s: not a git repository", dir)
 		}
 	}
+}
+
+// invited returns an error for a repository that another user has put above a directory
+// that is not his, such as in /tmp.
+func invited(uid int, dir string) error {
+	if uid == 0 || os.Getenv("SUDO_UID") == strconv.Itoa(uid) {
+		return nil
+	}
+	if own, err := ownerOf(dir); err != nil || own != uid {
+		return errors.Join(err, &UntrustedError{dir, fmt.Sprintf("it lies in a repository of uid %d", uid)})
+	}
+	return nil
 }
 
 // sameOwner returns an error unless a user, or root, owns the parts of a repository that

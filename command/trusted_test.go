@@ -124,12 +124,20 @@ func TestGitOfAnother(t *testing.T) {
 	if who, err := os.ReadFile(marker); err != nil || string(who) != "61001\n" {
 		t.Errorf("the filter ran as %q, %v", who, err)
 	}
+	// One above a directory of root's was not asked for.
+	below := filepath.Join(dir, "root's")
+	if err := os.Mkdir(below, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var untrusted *UntrustedError
+	if _, err := Git(below); !errors.As(err, &untrusted) || !strings.Contains(err.Error(), "a repository of uid 61001") {
+		t.Errorf("a repository above: %v", err)
+	}
 	// Of a repository of two users neither's word counts.
 	config := filepath.Join(dir, ".git", "config")
 	if err := os.Chown(config, eve+1, eve); err != nil {
 		t.Fatal(err)
 	}
-	var untrusted *UntrustedError
 	if _, err := Git(dir); !errors.As(err, &untrusted) {
 		t.Errorf("a repository of two users: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // maxInclude is how deep option files may include each other; MySQL's own limit.
@@ -142,7 +143,7 @@ func (d *Defaults) read(path string, p place) error {
 // readFile returns the text of an option file, a pipe or a device among them, or
 // that it is a plain file to which everybody may write.
 func readFile(path string) (data []byte, writable bool, err error) {
-	f, err := os.Open(path)
+	f, err := openFile(path)
 	if err != nil {
 		return nil, false, fmt.Errorf("option file: %w", err)
 	}
@@ -165,6 +166,46 @@ func readFile(path string) (data []byte, writable bool, err error) {
 		return nil, false, fmt.Errorf("option file %s: larger than 1 MiB", path)
 	}
 	return data, false, nil
+}
+
+// How long a writer of a pipe is waited for, and what it writes. One of a shell's
+// process substitution is there at once, and may ask for a password.
+const (
+	writerWithin = time.Second
+	pipeWithin   = time.Minute
+)
+
+// openFile opens a file; a pipe that has no writer does not hang it.
+func openFile(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil || info.Mode()&fs.ModeNamedPipe == 0 {
+		return os.Open(path)
+	}
+	type opened struct {
+		f   *os.File
+		err error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		f, err := os.Open(path)
+		done <- opened{f, err}
+	}()
+	limit := time.NewTimer(writerWithin)
+	defer limit.Stop()
+	select {
+	case o := <-done:
+		if o.err == nil {
+			_ = o.f.SetReadDeadline(time.Now().Add(pipeWithin)) // a system without them waits
+		}
+		return o.f, o.err
+	case <-limit.C:
+		go func() {
+			if o := <-done; o.err == nil {
+				_ = o.f.Close() // it came too late
+			}
+		}()
+		return nil, fmt.Errorf("open %s: a pipe that no program writes to", path)
+	}
 }
 
 // readDir reads the *.cnf files of a directory in the order of their names.
