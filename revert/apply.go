@@ -69,62 +69,40 @@ func (p *Plan) Apply(ctx context.Context, db *sql.DB) []Outcome {
 	return append(out, p.execute(ctx, db)...)
 }
 
-// write replaces the file at once: whoever reads it sees the old text or the new one.
-// Mode and owner stay those of the present file.
+// write replaces the file, or makes one that is gone. Mode and owner are those of the
+// present file; a run says neither who owns a file nor that more may be done with it.
 func (f *File) write() (err error) {
-	again := File{Path: f.Path}
-	if f.exists {
-		c, err := capture.ReadFile(f.target)
-		if err != nil {
+	p, err := openPlace(f.target)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.close()) }()
+	if !f.exists {
+		if _, _, err := p.read(); !errors.Is(err, fs.ErrNotExist) {
+			return errors.New("it has been made meanwhile")
+		}
+		f.uid, f.gid, f.mode = os.Geteuid(), os.Getegid(), f.mode&newMode
+		if err := p.check(f); err != nil {
 			return err
 		}
-		again.old = c.Text
-	} else if _, err := os.Lstat(f.target); err == nil {
-		return errors.New("it has been made meanwhile")
+		return p.replace(f)
 	}
-	if again.old != f.old {
+	text, st, err := p.read()
+	if err != nil {
+		return err
+	}
+	if text != f.old {
 		return errors.New("it has changed meanwhile")
 	}
-	dir := filepath.Dir(f.target)
-	temp, err := os.CreateTemp(dir, "."+filepath.Base(f.target)+".kasoku-*")
-	if err != nil {
+	f.uid, f.gid, f.mode = int(st.Uid), int(st.Gid), st.Mode&0o777
+	if err := p.check(f); err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, temp.Close())
-			os.Remove(temp.Name()) // the error of the write is the one to tell
-		}
-	}()
-	if _, err = temp.WriteString(f.now); err != nil {
-		return err
-	}
-	// The owner before the mode: a text with secrets is never another's to read.
-	if f.uid != os.Geteuid() || f.gid != os.Getegid() {
-		if err = temp.Chown(f.uid, f.gid); err != nil {
-			return fmt.Errorf("keep its owner: %w", err)
-		}
-	}
-	if err = temp.Chmod(os.FileMode(f.mode)); err != nil {
-		return err
-	}
-	if err = temp.Sync(); err != nil {
-		return err
-	}
-	if err = os.Rename(temp.Name(), f.target); err != nil {
-		return err
-	}
-	return errors.Join(temp.Close(), syncDir(dir))
+	return p.replace(f)
 }
 
-// syncDir makes the new name last over a power cut.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
+// newMode is what a file that is made anew may have of the mode that it had in the run.
+const newMode = 0o755
 
 // lockWait is how long a statement waits for those who use the table, in seconds:
 // behind it everybody else waits.

@@ -1,10 +1,12 @@
 package revert
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -268,5 +270,61 @@ func TestReload(t *testing.T) {
 	own := Plan{Files: []File{{Kind: "nginx", Path: "/home/isucon/nginx.conf"}}}
 	if got := own.Reload(""); len(got) != 1 || !strings.Contains(got[0], "/home/isucon/nginx.conf") || strings.Contains(got[0], "&&") {
 		t.Errorf("an nginx of one's own: %q", got)
+	}
+}
+
+// TestPlaces: a file is put back where this machine has it, and nowhere else.
+func TestPlaces(t *testing.T) {
+	f := func(name, want string, set func(dir, path string, f *File)) {
+		t.Helper()
+		dir, err := filepath.EvalSymlinks(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		sub := filepath.Join(dir, "etc")
+		path := filepath.Join(sub, "app.conf")
+		file := &File{Path: "/etc/app.conf", target: path, old: "old", now: "new", exists: true, mode: 0o4777}
+		if err := errors.Join(os.Mkdir(sub, 0o755), os.WriteFile(path, []byte("old"), 0o640), os.WriteFile(dir+"/victim", []byte("old"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		set(dir, path, file)
+		err = file.write()
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+		if b, _ := os.ReadFile(dir + "/victim"); string(b) != "old" {
+			t.Errorf("%s: the victim has %q", name, b)
+		}
+		if st, err := os.Stat(path); want == "" && (err != nil || st.Mode()&^0o755 != 0 || file.exists && st.Mode() != 0o640) {
+			t.Errorf("%s: mode %v, %v", name, st.Mode(), err)
+		}
+		if left, _ := filepath.Glob(sub + "/.*"); len(left) != 0 {
+			t.Errorf("%s: left %v", name, left)
+		}
+	}
+	must := func(errs ...error) {
+		t.Helper()
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f("keeps mode", "", func(string, string, *File) {})
+	f("new", "", func(_, path string, f *File) { must(os.Remove(path)); f.exists, f.mode = false, 0o6777 })
+	f("link", "symbolic links", func(dir, path string, _ *File) { must(os.Remove(path), os.Symlink(dir+"/victim", path)) })
+	f("hard link", "second name", func(dir, path string, _ *File) { must(os.Remove(path), os.Link(dir+"/victim", path)) })
+	f("link to nothing", "made meanwhile", func(dir, path string, f *File) {
+		must(os.Remove(path), os.Symlink(dir+"/none", path))
+		f.exists = false
+	})
+	f("directory becomes a link", "symbolic links", func(dir, _ string, _ *File) {
+		must(os.Rename(dir+"/etc", dir+"/real"), os.Symlink(dir+"/real", dir+"/etc"))
+	})
+	f("open to all", "others may write", func(dir, _ string, _ *File) { must(os.Chmod(dir+"/etc", 0o777)) })
+	f("pipe", "no regular file", func(_, path string, _ *File) { must(os.Remove(path), syscall.Mkfifo(path, 0o600)) })
+	if os.Geteuid() == 0 {
+		f("of another user", "another user's", func(dir, _ string, _ *File) { must(os.Chown(dir+"/etc", 4711, 4711)) })
+		f("of a group", "a group may write", func(dir, _ string, _ *File) {
+			must(os.Chown(dir+"/etc", 0, 4711), os.Chmod(dir+"/etc", 0o775))
+		})
 	}
 }
