@@ -22,7 +22,7 @@ var writers = map[string]struct{ calls, why string }{
 
 	"runstore/sqlite.go": {"sql.Open", "SQLite opens by name what create has made, and gives logs its mode and owner"},
 	"runstore/writer.go": {"os.Link unix.Renameat2", "names a file that private has made; never over another"},
-	"revert/place.go": {"os.NewFile os.NewFile unix.Fchmod unix.Open unix.Openat unix.Openat unix.Openat2 unix.Renameat2 w.Chown", "puts back a file of somebody else, with its mode and owner, by descriptor"},
+	"revert/place.go":    {"os.NewFile os.NewFile unix.Fchmod unix.Open unix.Openat unix.Openat unix.Openat2 unix.Renameat2 w.Chown", "puts back a file of somebody else, with its mode and owner, by descriptor"},
 
 	"cmd/kasoku/scrub.go":                  {"os.Rename", "names a copy that private has made"},
 	"cmd/kasoku/lab_truth.go":              {"os.Rename", "names a run that runstore has made"},
@@ -33,12 +33,13 @@ var writers = map[string]struct{ calls, why string }{
 	"loop/handover.go":                     {"os.OpenFile", "reads figures, and punches holes where it has"},
 	"loop/onlookers.go":                    {"os.Mkdir os.WriteFile", "in a directory that own has found to be this user's alone"},
 
+	"cmd/kasoku/export_access.go":  {"os.OpenFile", "reads"},
 	"capture/file.go":              {"os.OpenFile", "reads"},
 	"lines/input.go":               {"os.OpenFile", "reads"},
 	"lines/mark.go":                {"os.OpenFile", "reads"},
 	"observe/procfile/procfile.go": {"unix.Open", "reads"},
 	"load/alarm_linux.go":          {"os.NewFile", "a timer"},
-	"mysqlflags/mysqlflags.go": {"sql.OpenDB", "a MySQL server"},
+	"mysqlflags/mysqlflags.go":     {"sql.OpenDB", "a MySQL server"},
 	"sqltag/sqltag.go":             {"sql.Open sql.OpenDB sql.OpenDB", "a MySQL server"},
 
 	"cmd/kasoku/autopilot_lab.go": {"os.WriteFile os.WriteFile os.WriteFile os.WriteFile", "my.cnf and nginx.conf of a lab's servers, which run as other users"},

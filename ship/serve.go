@@ -24,8 +24,11 @@ type Server struct {
 // scrapeWithin bounds a scrape, and how long the end waits for one.
 const scrapeWithin = 10 * time.Second
 
+// headerWithin bounds how slowly a header drips in.
+const headerWithin = 5 * time.Second
+
 // Serve listens at an address; port 0 is a free one. The server is to be closed.
-func Serve(address string, page http.Handler) (*Server, error) {
+func Serve(address string, page http.Handler, a Access) (*Server, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("metrics page: %w", err)
@@ -37,9 +40,10 @@ func Serve(address string, page http.Handler) (*Server, error) {
 		fmt.Fprintln(w, "kasoku export: /metrics")
 	})
 	s := &Server{listener: l, done: make(chan error, 1), http: &http.Server{
-		Handler: mux, ReadTimeout: scrapeWithin, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 16,
+		Handler: a.guard(l.Addr(), mux), ReadHeaderTimeout: headerWithin, ReadTimeout: scrapeWithin,
+		WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 14,
 	}}
-	go func() { s.done <- s.http.Serve(l) }()
+	go func() { s.done <- s.http.Serve(boundListener(l, mostConnections)) }()
 	return s, nil
 }
 

@@ -277,7 +277,7 @@ func TestPrometheusScrapes(t *testing.T) {
 		t.Skip("runs prometheus")
 	}
 	t.Parallel()
-	server, err := Serve("127.0.0.1:0", livePage(t))
+	server, err := Serve("127.0.0.1:0", livePage(t), Access{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,6 +51,8 @@ type exportFlags struct {
 	protocol string
 	prefix   string
 	listen   string
+	token    string // file with the page's token
+	open     bool   // the page needs none
 	mackerel mackerelFlags
 }
 
@@ -99,7 +101,9 @@ left and ends.`,
 	fl.StringVar(&f.address, "address", "127.0.0.1", "graphite: `HOST[:PORT]` of Carbon; default port 2003, of pickle 2004")
 	fl.StringVar(&f.protocol, "protocol", string(graphite.Line), "graphite: line, pickle or udp")
 	fl.StringVar(&f.prefix, "prefix", "kasoku", "graphite: what stands before all paths; may be empty")
-	fl.StringVar(&f.listen, "listen", "127.0.0.1:9798", "prometheus: `ADDRESS` of the page")
+	fl.StringVar(&f.listen, "listen", "127.0.0.1:9798", "prometheus: `ADDRESS` of the page; one that others reach needs a token, or --open")
+	fl.StringVar(&f.token, "token-file", "", "prometheus: `FILE` with the token that a scrape has to send; default $"+tokenEnv)
+	fl.BoolVar(&f.open, "open", false, "prometheus: let everybody read the page who reaches it")
 	f.mackerel.register(fl)
 	f.watch.database.register(fl, "live: `DSN` of the database: user:password@tcp(host:port)/database")
 	fl.StringVar(&f.watch.config, "config", "", "live: `FILE` instead of the kasoku.toml here or above")
@@ -112,6 +116,9 @@ left and ends.`,
 func (f *exportFlags) check(args []string) error {
 	text := f.to == "csv" || f.to == "json" || f.to == "openmetrics"
 	badPattern := ship.Selection(f.only).Validate()
+	if (f.open || f.token != "") && f.to != "prometheus" {
+		return usagef("", "--open and --token-file are for --to prometheus")
+	}
 	switch {
 	case f.to == "":
 		return usagef("--to "+strings.Join(exportForms, ", --to "), "--to says in which form, or to whom")

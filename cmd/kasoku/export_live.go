@@ -194,9 +194,16 @@ func sourceNames(sources []observe.Source) []string {
 
 // serve shows a page while work is done.
 func (f *exportFlags) serve(ctx context.Context, e *env, page http.Handler, work func(context.Context) error) error {
-	server, err := ship.Serve(f.listen, page)
+	access, err := f.access(e)
 	if err != nil {
 		return err
+	}
+	server, err := ship.Serve(f.listen, page, access)
+	if err != nil {
+		return err
+	}
+	if access.Token == "" && !ship.IsLoopback(f.listen) {
+		fmt.Fprintf(e.stderr, "kasoku: warning: the page is open: whoever reaches %s reads what this host does\n", server.URL())
 	}
 	fmt.Fprintf(e.stderr, "metrics  %s (Ctrl-C ends it)\n", server.URL())
 	err = work(ctx)
