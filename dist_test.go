@@ -55,7 +55,7 @@ func TestDist(t *testing.T) {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
-	names := []string{"LICENSE", "README.ja.md", "README.md"}
+	names := []string{"LICENSE", "NOTICE", "README.ja.md", "README.md"}
 	for _, p := range programs(t) {
 		names = append(names, filepath.Base(filepath.Dir(p)))
 	}
@@ -82,6 +82,42 @@ func TestDist(t *testing.T) {
 	}
 	if got := readFile(t, filepath.Join(dir, "SHA256SUMS")); !bytes.Equal(got, sums.Bytes()) {
 		t.Errorf("SHA256SUMS is\n%swant\n%s", got, &sums)
+	}
+}
+
+// TestNotice: the licence of each linked module, of the chart script and of Go stands
+// in NOTICE, and a module without one ends the making of archives.
+func TestNotice(t *testing.T) {
+	t.Parallel()
+	out, err := exec.CommandContext(t.Context(), "tools/notice").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", "./cmd/...")
+	list.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux")
+	modules, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := append(strings.Split(strings.TrimSpace(string(modules)), "\n"), "The Go standard library and runtime, "+runtime.Version(), "uplot, in this repository")
+	for _, title := range want {
+		if title == "" {
+			continue
+		}
+		_, text, ok := strings.Cut(string(out), "\n"+title+"\n====")
+		if !ok || !strings.Contains(text[:min(len(text), 3000)], "--- ") {
+			t.Errorf("no licence of %s", title)
+		}
+	}
+	fake := filepath.Join(t.TempDir(), "go")
+	script := fmt.Sprintf("#!/bin/sh\ncase $1 in env) go env \"$2\";; list) echo example.com/bare v1.0.0 %[1]s %[1]s;; esac\n", filepath.Dir(fake))
+	if err := os.WriteFile(fake, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	bare := exec.CommandContext(t.Context(), "tools/notice")
+	bare.Env = append(os.Environ(), "GO="+fake)
+	if out, err := bare.CombinedOutput(); err == nil || !strings.Contains(string(out), "example.com/bare v1.0.0 has no licence file") {
+		t.Errorf("%v, %.200s", err, out)
 	}
 }
 
