@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -90,13 +91,21 @@ func (t *TempDir) Close() error {
 	return err
 }
 
+// Prefixes are those of the directories in the directory for temporary files, which
+// [SweepTemp] looks for.
+var Prefixes = []string{"kasoku-load-", "kasoku-open-", "kasoku-note-", "kasoku-demo-"}
+
+// SweepTemp removes what processes of this user that were killed left in the directory
+// for temporary files. Each start of the program does so.
+func SweepTemp() { sweep(os.TempDir(), Prefixes...) }
+
 // mostSwept bounds how many names of a directory a sweep looks at: one with more is a
 // place that others fill.
 const mostSwept = 20_000
 
 // sweep removes the directories that killed processes of this user left. An error is
 // none: it is work for somebody else's sake.
-func sweep(parent, prefix string) {
+func sweep(parent string, prefixes ...string) {
 	d, err := os.Open(parent)
 	if err != nil {
 		return
@@ -104,7 +113,7 @@ func sweep(parent, prefix string) {
 	names, _ := d.Readdirnames(mostSwept)
 	_ = d.Close()
 	for _, name := range names {
-		if strings.HasPrefix(name, prefix) {
+		if slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) }) {
 			sweepDir(filepath.Join(parent, name))
 		}
 	}

@@ -68,6 +68,7 @@ fix, and proves the difference by running again.`,
 	)
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		private.Share(e.share)
+		private.SweepTemp()
 		e.shield(cmd)
 		return e.checkColor()
 	}
