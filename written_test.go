@@ -34,6 +34,12 @@ var writers = map[string]struct{ calls, why string }{
 	"loop/onlookers.go":                    {"os.Mkdir os.WriteFile", "in a directory that own has found to be this user's alone"},
 
 	"cmd/kasoku/export_access.go":  {"os.OpenFile", "reads"},
+	"advise/host.go":               {"os.OpenFile", "reads"},
+	"config/load.go":               {"os.OpenFile", "reads"},
+	"discover/tree.go":             {"os.OpenFile", "reads"},
+	"foreign/process.go":           {"os.NewFile os.OpenFile unix.Open", "reads"},
+	"foreign/walk.go":              {"os.NewFile os.NewFile unix.Openat unix.Openat unix.Openat", "reads"},
+	"runstore/room.go":             {"os.OpenFile", "the log that SQLite has made, to keep room in it"},
 	"capture/file.go":              {"os.OpenFile", "reads"},
 	"lines/input.go":               {"os.OpenFile", "reads"},
 	"lines/mark.go":                {"os.OpenFile", "reads"},
