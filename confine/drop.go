@@ -39,7 +39,7 @@ type Options struct {
 // error is an [errors.ErrUnsupported].
 func Drop(o Options) error {
 	held, err := Held()
-	if err != nil || held == 0 {
+	if err != nil || held == 0 || held&^o.Keep == 0 && filtered() {
 		return err
 	}
 	if err := setAll("no new privileges", unix.PR_SET_NO_NEW_PRIVS, 1); err != nil {
@@ -57,6 +57,13 @@ func Drop(o Options) error {
 		return err
 	}
 	return denyCalls(o.Programs)
+}
+
+// filtered reports whether a filter of calls is installed: what is given up once more
+// must not add another.
+func filtered() bool {
+	mode, err := unix.PrctlRetInt(unix.PR_GET_SECCOMP, 0, 0, 0, 0)
+	return err == nil && mode == unix.SECCOMP_MODE_FILTER
 }
 
 // dropBounds takes all but some capabilities out of the bounding set: a program that is

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -25,12 +26,12 @@ func TestMain(m *testing.M) {
 // confined gives up all but CAP_DAC_READ_SEARCH and prints what it still may, on each
 // of several threads.
 func confined(programs bool) {
-	started := make(chan bool)
+	dropped, tried := make(chan bool), make(chan string)
 	for range 4 { // threads that were there before
 		go func() {
-			<-started
-			fmt.Print(tries())
-			started <- true
+			runtime.LockOSThread()
+			<-dropped
+			tried <- tries()
 		}()
 	}
 	err := confine.Drop(confine.Options{Keep: confine.SetOf(unix.CAP_DAC_READ_SEARCH), Programs: programs})
@@ -42,8 +43,8 @@ func confined(programs bool) {
 	_, execErr := exec.Command("true").CombinedOutput()
 	fmt.Printf("drop %v, held %s, exec %v\n", err, held, execErr == nil)
 	for range 4 {
-		started <- true
-		<-started
+		dropped <- true
+		fmt.Print(<-tried)
 	}
 	again := confine.Drop(confine.Options{Keep: confine.SetOf(unix.CAP_DAC_READ_SEARCH), Programs: programs})
 	fmt.Printf("again %v\n", again)

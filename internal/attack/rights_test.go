@@ -111,14 +111,16 @@ func (r *rightsCase) record(sudo, command, keep bool) (has snapshot, capabilitie
 	return r.holdings(rec), capabilities
 }
 
-// holdings are the series of a recording but those of processes that come and go, the
-// other user's process, how much of each log it has, and its warnings.
+// holdings are the sources of a recording, the series of the other user's process and of
+// the server's listener, how much of the log it has, and its warnings but those of a
+// busy machine.
 func (r *rightsCase) holdings(rec *kasoku.Recording) snapshot {
 	s := snapshot{}
 	for i := range rec.Series {
-		series := &rec.Series[i]
-		if series.Key.Source != "process" || strings.HasPrefix(series.Key.Instance, fmt.Sprint(r.pid)) {
-			s["series "+series.Key.Source+" "+series.Key.Instance+" "+series.Key.Name] = ""
+		key := rec.Series[i].Key
+		s["source "+key.Source] = ""
+		if strings.HasPrefix(key.Instance, fmt.Sprint(r.pid)+" ") || strings.Contains(key.Instance, fmt.Sprintf(":%d ", r.st.s.Port)) {
+			s["series "+key.Source+" "+key.Name+" "+key.Instance] = ""
 		}
 	}
 	for _, e := range rec.Endpoints {
@@ -131,7 +133,9 @@ func (r *rightsCase) holdings(rec *kasoku.Recording) snapshot {
 		s["change "+c.Name] = fmt.Sprint(c.Restored)
 	}
 	for _, warning := range rec.Warnings {
-		s["warning "+warning.Code] = ""
+		if !strings.HasPrefix(warning.Code, "sampler") {
+			s["warning "+warning.Code] = ""
+		}
 	}
 	return s
 }
