@@ -51,6 +51,8 @@ lint: ## golangci-lint with the pinned version
 .PHONY: attack
 attack: ## attack kasoku: local liars, hostile servers, logs, files, full disks, kills; 15 minutes at most (as root: all of it)
 	tools/setup test
+	@if [[ -e .mysql97-unavailable ]]; then \
+	  export KASOKU_NO_MYSQL97=1; echo "not attacked: MySQL 9.7 ($$(cat .mysql97-unavailable))"; fi; \
 	KASOKU_ATTACK=1 $(GO) test -count=1 -v -timeout 15m ./internal/attack
 
 .PHONY: race

@@ -187,6 +187,17 @@ func announce(path string) (over func()) {
 	return func() { _ = take() }
 }
 
+// Unannounce removes what a recorder that was killed left, by which its run is found.
+// Its guard process calls it.
+func Unannounce(pid int) {
+	dir := meetDir()
+	if own(dir) != nil {
+		return // it left nothing
+	}
+	_ = os.Remove(filepath.Join(dir, recordingPrefix+strconv.Itoa(pid)+recordingSuffix))
+	_ = os.Remove(dir) // stays while there is another file in it
+}
+
 // Recordings returns the files of runs that may be recorded now: of those that this
 // user records, wherever they are, and of the directory's, which have a log beside
 // them. No directory is looked into when dir is empty.

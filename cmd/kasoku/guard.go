@@ -43,6 +43,7 @@ func newGuard(e *env) *cobra.Command {
 
 // inherit does what a recorder that was killed could not.
 func inherit(legacy *guard.Legacy) error {
+	loop.Unannounce(legacy.Request.Holder.PID)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
