@@ -25,7 +25,7 @@ var floorTable = parseFloors(`
 1 mackerel/timed
 1 . mysqlread service foreign internal/browsertest internal/agenttest internal/liar internal/attack
 2 load load/http1 load/epollhttp load/nethttp load/sqldb load/carbon load/vegeta load/engine load/loadtest
-2 observe observe/host observe/process observe/procfile observe/logsize observe/cgroup observe/sockets
+2 observe observe/freespace observe/host observe/process observe/procfile observe/logsize observe/cgroup observe/sockets
 2 observe/mysql observe/nginx observe/varnish observe/expvar observe/redis observe/graphite observe/goprocess
 2 analyze analyze/accesslog analyze/slowlog analyze/digest analyze/sqlshape analyze/applog analyze/phases analyze/score
 2 analyze/routes analyze/patterns analyze/buckets analyze/join

@@ -95,6 +95,7 @@ type MySQL struct {
 	KeepStatements     bool     `toml:"keep_statements" eg:"true"`           // with their values
 	Join               string   `toml:"join" eg:"'tail'"`                    // who issues which query: auto, tail, table, off
 	RecycleConnections bool     `toml:"recycle_connections" eg:"true"`       // end idle sessions when the slow log is on
+	MinFree            string   `toml:"min_free" eg:"'5%'"`                  // of the disks of slow log and run, below which the slow log is put back
 }
 
 // Set reports whether a database is named.
@@ -167,7 +168,7 @@ const FastInterval = 100 * time.Millisecond
 // and groups that are parts of the source process, and profiles.
 func SourceNames() []string {
 	return []string{"host", "process", "threads", "groups", "cgroup", "sockets", "mysql", "locks",
-		"replication", "digests", "tables", "nginx", "varnish", "redis", "graphite", "expvar", "pprof"}
+		"replication", "digests", "tables", "space", "nginx", "varnish", "redis", "graphite", "expvar", "pprof"}
 }
 
 // Capture says what of the configuration in force is kept with a run.

@@ -209,6 +209,9 @@ func (v *validator) mysql(m *MySQL) {
 	if m.Join != "" && !slices.Contains([]string{"auto", "tail", "table", "off"}, m.Join) {
 		v.fail("mysql.join", "auto, tail, table or off", "%q is none of them", m.Join)
 	}
+	if _, err := unit.ParseLeast(m.MinFree); m.MinFree != "" && err != nil {
+		v.fail("mysql.min_free", "", "%v", err)
+	}
 	if m.DSN != "" && m.DefaultsFile != "" {
 		v.fail("mysql.defaults_file", "keep one; the file keeps the password out of "+Name, "contradicts mysql.dsn")
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/kasoku/kasoku/mysqlread"
@@ -26,15 +27,19 @@ type Planner interface {
 	Plan(ctx context.Context) (mysqlread.Plan, error)
 }
 
-// A Hold is what one recording holds on to on one server. It is not safe for
-// concurrent use.
+// A Hold is what one recording holds on to on one server. It is safe for
+// concurrent use; its methods take turns.
 type Hold struct {
-	r       *mysqlread.Reader
-	server  mysqlread.Identity
+	r      *mysqlread.Reader
+	server mysqlread.Identity
+	path   string // of the journal; empty without one
+
+	mu      sync.Mutex // guards the fields below
 	me      Holder
-	path    string              // of the journal; empty without one
-	memory  *Journal            // instead of it
-	changes []mysqlread.Changed // what the recording rests on, as of the last look
+	memory  *Journal             // instead of a file
+	changes []mysqlread.Changed  // what the recording rests on, as of the last look
+	needs   map[Planner][]string // names of the values that each purpose rests on
+	dropped []mysqlread.Changed  // what it rested on, with what became of it
 }
 
 // Left is what became of the changes that a recording needed, once it is gone.
@@ -55,7 +60,7 @@ func New(ctx context.Context, r *mysqlread.Reader, o Options) (*Hold, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Hold{r: r, server: id, me: ThisProcess(o.Run)}
+	h := &Hold{r: r, server: id, me: ThisProcess(o.Run), needs: map[Planner][]string{}}
 	h.me.DSN, h.me.Defaults = withoutPassword(o.DSN), o.DefaultsFile
 	if o.Dir != "" {
 		h.path = filepath.Join(o.Dir, name(id))
@@ -65,12 +70,18 @@ func New(ctx context.Context, r *mysqlread.Reader, o Options) (*Hold, error) {
 
 // Changes returns the changes that the recording rests on, those that another
 // one made for it too, and after Release what became of them.
-func (h *Hold) Changes() []mysqlread.Changed { return slices.Clone(h.changes) }
+func (h *Hold) Changes() []mysqlread.Changed {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.changes)
+}
 
 // Apply makes the changes that a purpose needs, and holds on to them. The
 // originals are on the disk before the server is touched. When one fails, what
 // was done for this purpose is undone.
 func (h *Hold) Apply(ctx context.Context, p Planner) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	return h.turn(ctx, func(j *Journal, save func() error) error {
 		if h.r.RestartedSince(j.Epoch) {
 			j.renew(h.r.Epoch())
@@ -79,6 +90,7 @@ func (h *Hold) Apply(ctx context.Context, p Planner) error {
 		if err != nil {
 			return err
 		}
+		h.needs[p] = plan.Needs
 		before, holders := slices.Clone(j.Changes), slices.Clone(j.Holders)
 		j.merge(plan.Changes)
 		h.me.Since, h.me.Session = time.Now().UTC(), h.r.Epoch().Session
@@ -108,7 +120,15 @@ func (h *Hold) Apply(ctx context.Context, p Planner) error {
 // Release lets go: it puts back what no other living recording needs, and has
 // kept what became of the changes, those of recordings that died too. After an
 // error what is left stays in the journal, for whoever comes next.
-func (h *Hold) Release(ctx context.Context, keep Keep) error {
+func (h *Hold) Release(ctx context.Context, keepLeft Keep) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	keep := func(l Left) error {
+		if l.Own {
+			l.Changes = h.changes // those that were dropped before among them
+		}
+		return keepLeft(l)
+	}
 	reached := false
 	err := h.turn(ctx, func(j *Journal, save func() error) error {
 		reached = true
@@ -157,9 +177,9 @@ func (h *Hold) releaseAlone(ctx context.Context, j *Journal) error {
 
 // look remembers the changes that the recording rests on.
 func (h *Hold) look(j *Journal) {
-	h.changes = nil
+	h.changes = slices.Clone(h.dropped)
 	if me := j.holder(&h.me); me != nil {
-		h.changes = j.of(me)
+		h.changes = append(h.changes, j.of(me)...)
 	}
 }
 
@@ -278,6 +298,8 @@ func (j *Journal) collect(me *Holder, keep Keep) error {
 // Leave lets go and leaves the server as it is: the changes that only this recording
 // needed are nobody's to put back any more.
 func (h *Hold) Leave(ctx context.Context) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	return h.turn(ctx, func(j *Journal, save func() error) error {
 		h.look(j)
 		me := h.me

@@ -113,11 +113,16 @@ func (j *Journal) of(who *Holder) []mysqlread.Changed {
 			continue
 		}
 		if by := j.neededBy(c.Name); by != nil && pending(&c) && !who.Alive() {
-			c.Note = fmt.Sprintf("kept on for another run (pid %d), which puts it back", by.PID)
+			c.Note = keptFor(by)
 		}
 		out = append(out, c)
 	}
 	return out
+}
+
+// keptFor is the note of a change that another recording needs.
+func keptFor(by *Holder) string {
+	return fmt.Sprintf("kept on for another run (pid %d), which puts it back", by.PID)
 }
 
 // renew says that the server was restarted: what was changed is gone by itself.

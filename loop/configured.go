@@ -111,6 +111,13 @@ func (o *Options) configureDatabase(m config.MySQL) (err error) {
 	o.SlowLog, o.Digests = m.SlowLog == nil || *m.SlowLog, m.Digests
 	o.NoPlans, o.KeepStatements = m.Plans != nil && !*m.Plans, m.KeepStatements
 	o.Join, o.RecycleConnections = m.Join, m.RecycleConnections
+	if m.MinFree != "" {
+		least, err := unit.ParseLeast(m.MinFree)
+		if err != nil {
+			return fmt.Errorf("mysql.min_free: %w", err)
+		}
+		o.MinFree = &least
+	}
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -42,6 +43,8 @@ type database struct {
 
 	digests  *mysqlread.Digests // at the start; nil without them
 	restored bool               // nothing that was changed is left to be put back
+
+	braked atomic.Pointer[braking] // the slow log was put back before the end; nil else
 
 	asked float64 // statements of others while the slow log was on; below 0 when unknown
 }
@@ -155,7 +158,9 @@ func (d *database) questions(ctx context.Context) float64 {
 // release puts back what was changed on the server, unless another run needs it,
 // and has kept what became of it. The sampler must have ended.
 func (d *database) release(ctx context.Context, keep guard.Keep) (warnings []kasoku.Warning) {
-	if d.slowOn {
+	if d.braked.Load() != nil {
+		d.asked = -1
+	} else if d.slowOn {
 		d.asked += d.questions(ctx)
 	}
 	err := d.hold.Release(ctx, keep)

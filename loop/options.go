@@ -17,6 +17,7 @@ import (
 	"github.com/kasoku/kasoku/observe/graphite"
 	"github.com/kasoku/kasoku/observe/redis"
 	"github.com/kasoku/kasoku/observe/varnish"
+	"github.com/kasoku/kasoku/unit"
 )
 
 // Options says what one run does. The zero value of a field leaves that part
@@ -49,6 +50,10 @@ type Options struct {
 	// RecycleConnections ends the idle sessions of the database when the slow log is
 	// on, since a session that was open before is not in it.
 	RecycleConnections bool
+
+	// MinFree is what is to stay free on the disks of the run file and of the slow log:
+	// below it the slow log is put back, and the run goes on. nil: MinFree().
+	MinFree *unit.Least
 
 	Probe       *Probe   // ask each endpoint alone when the run is over; nil: do not
 	Digests     bool     // let performance_schema count statements by digest, for where no slow log can be read

@@ -16,6 +16,7 @@ import (
 	"github.com/kasoku/kasoku/guard"
 	"github.com/kasoku/kasoku/lines"
 	"github.com/kasoku/kasoku/observe"
+	"github.com/kasoku/kasoku/observe/freespace"
 	"github.com/kasoku/kasoku/observe/process"
 	"github.com/kasoku/kasoku/runstore"
 )
@@ -41,8 +42,9 @@ type session struct {
 	store *runstore.Writer
 	clock *clock
 	procs *process.Source
-	db    *database      // nil without one
-	guard *guard.Process // nil without one
+	db    *database         // nil without one
+	guard *guard.Process    // nil without one
+	space *freespace.Source // brakes the slow log; nil while that is off
 
 	digested     []kasoku.Query   // by statement digest
 	aboutDigests []kasoku.Warning // nil when none were read
@@ -208,7 +210,11 @@ func (s *session) switchOn(ctx context.Context) error {
 		return err
 	}
 	if s.o.SlowLog {
-		s.warn(s.db.slowLogOn(ctx, s.o.Join == JoinTable)...)
+		if no := s.roomForSlowLog(ctx); no != nil {
+			s.warn(no...)
+		} else {
+			s.warn(s.db.slowLogOn(ctx, s.o.Join == JoinTable)...)
+		}
 		if !s.db.slowOn {
 			s.run.Observers = "no slow log"
 		}
@@ -358,7 +364,7 @@ func (s *session) wait(ctx context.Context) error {
 					s.profileLoad(time.Since(s.start), 0)
 				}
 			}
-			s.progress(Progress{Phase: PhaseRecord, Elapsed: time.Since(began)})
+			s.progress(Progress{Phase: PhaseRecord, Elapsed: time.Since(began), Text: s.growth()})
 		case <-ctx.Done():
 			if s.untilStopped() {
 				return nil // it was to go on until it is stopped
@@ -383,6 +389,9 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 		s.recountRows(ctx)
 		s.readDigests(ctx)
 		errs = append(errs, s.saveLocks(ctx))
+		if b := s.db.braked.Load(); b != nil {
+			s.warn(b.warning(s.start))
+		}
 		s.warn(s.db.release(ctx, s.keepChanges)...)
 	}
 	s.haltJoin()

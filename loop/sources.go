@@ -35,6 +35,10 @@ func (s *session) sources() ([]observe.Source, *process.Source, error) {
 			out = append(out, s.db.locks) // the status tells it when to look
 		}
 	}
+	if s.db != nil && s.db.slowOn {
+		s.space = s.brake()
+		out = append(out, s.space)
+	}
 	if len(s.o.Expvar) > 0 {
 		out = append(out, expvar.New(s.o.Expvar...))
 	}

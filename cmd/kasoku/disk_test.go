@@ -131,3 +131,65 @@ func TestFullDisk(t *testing.T) {
 		}
 	})
 }
+
+// TestBrake: the slow log is on a disk that it fills. It is put back in mid-run, the
+// recording goes on and says so; the server is as it was, and so is one whose disk
+// has no room to begin with.
+func TestBrake(t *testing.T) {
+	disk := smalldisk.Mount(t, "4m")
+	if err := os.Chmod(disk, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	s := servicetest.MariaDB(t, service.Options{Vars: map[string]string{"slow_query_log_file": filepath.Join(disk, "slow.log")}})
+	db := servicetest.DB(t, s, "")
+	before := settings(t, db)
+	record := func(args ...string) *running {
+		return start(t, append([]string{"record", "--mysql", s.DSN("", ""), "-o", "run.kasoku", "--interval", "100ms"}, args...)...)
+	}
+	r := record("--min-free", "1.5MB", "--for", "1h")
+	r.waitFor("slow log", func() bool { return settings(t, db)["slow_query_log"] == "ON" })
+	app := servicetest.DB(t, s, "") // a session that begins now is logged
+	long := "SELECT '" + strings.Repeat("x", 8<<10) + "'"
+	r.waitFor("brake", func() bool {
+		servicetest.Exec(t, app, "DO 1", strings.Replace(long, "SELECT", "DO LENGTH(", 1)+")")
+		return settings(t, db)["slow_query_log"] == "OFF"
+	})
+	for name, is := range settings(t, db) {
+		if was := before[name]; is != was {
+			t.Errorf("braked: %s was %q and is %q", name, was, is)
+		}
+	}
+	r.interrupt(false)
+	r.exits(exitCouldNot, "the slow log was put back")
+	path := filepath.Join(r.dir, "run.kasoku")
+	rec, err := runstore.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := 0
+	for _, e := range rec.Events {
+		if e.Kind == "brake" && strings.Contains(e.Text, disk+" has ") && strings.Contains(e.Text, "a second") {
+			events++
+		}
+	}
+	free, growth := rec.FindAll("space", "free"), rec.FindAll("space", "growth")
+	if events != 1 || len(free) != 2 || len(growth) != 1 || len(rec.Changes) < 2 {
+		t.Errorf("events %+v, %d and %d series, changes %+v", rec.Events, len(free), len(growth), rec.Changes)
+	}
+	for _, c := range rec.Changes {
+		if !c.Restored {
+			t.Errorf("%+v", c)
+		}
+	}
+	if left := r.journals(); len(left) > 0 {
+		t.Errorf("journals %v", left)
+	}
+
+	r = record("--min-free", "100MB", "--", "true")
+	r.exits(exitGood, "no slow log: the disk of "+disk+" has ")
+	for name, is := range settings(t, db) {
+		if was := before[name]; is != was {
+			t.Errorf("not begun: %s was %q and is %q", name, was, is)
+		}
+	}
+}

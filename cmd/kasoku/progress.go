@@ -39,6 +39,9 @@ func showProgress(p *terminal.Progress, now loop.Progress, planned time.Duration
 			share = now.Elapsed.Seconds() / planned.Seconds()
 			text += " of " + unit.Exact(planned)
 		}
+		if now.Text != "" {
+			text += "; " + now.Text
+		}
 		p.Work("record", share, text)
 	default:
 		p.Work(strings.TrimSpace(now.Label+" "+now.Phase), 0, now.Text)

@@ -18,6 +18,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/rules"
 	"github.com/kasoku/kasoku/loop"
 	"github.com/kasoku/kasoku/report/terminal"
+	"github.com/kasoku/kasoku/unit"
 )
 
 // recordFlags are the flags of record as they were typed.
@@ -25,6 +26,7 @@ type recordFlags struct {
 	loop      loop.Options
 	database  databaseFlags
 	noSlowLog bool
+	minFree   string
 	passExit  bool
 	// keepRights leaves a recording as root all that root may.
 	keepRights bool
@@ -85,6 +87,7 @@ password is best kept in an option file.`,
 	fl.BoolVar(&f.loop.Digests, "digests", false, "let performance_schema count statements by digest: the queries where no slow log can be read")
 	fl.StringVar(&f.loop.Join, "join", loop.JoinAuto, "who issues which query, by `HOW` statements' times are known: auto, tail (slow log looked at every 5 ms), table (the slow log's), off")
 	fl.BoolVar(&f.loop.RecycleConnections, "recycle-connections", false, "end the database's idle connections when the slow log is on, since those are not in it")
+	fl.StringVar(&f.minFree, "min-free", "", "put the slow log back when less than this `SIZE` is free on its disk or the run's, such as 5% or 500MB; default 5 % or 1 GB, whichever is less")
 	fl.StringVarP(&f.loop.Path, "out", "o", "", "run `FILE`; default runs/TIME-LABEL.kasoku")
 	fl.StringVar(&f.loop.Run.Label, "label", "", "short `NAME` of the run, such as before")
 	fl.StringVar(&f.loop.Run.Note, "note", "", "what was changed")
@@ -182,6 +185,9 @@ func (f *recordFlags) complete(e *env, args []string) error {
 	if err := f.completeOn(); err != nil {
 		return err
 	}
+	if err := setMinFree(o, f.minFree); err != nil {
+		return err
+	}
 	if o.Interval < 100*time.Millisecond {
 		return usagef("", "--interval %s: want at least 100ms", o.Interval)
 	}
@@ -257,5 +263,18 @@ func (f *recordFlags) completeOn() (err error) {
 	if f.loop.For == 0 && f.loop.UntilIdle == 0 {
 		f.loop.UntilIdle = untilIdle
 	}
+	return nil
+}
+
+// setMinFree takes what is to stay free of disks; empty leaves it as it is.
+func setMinFree(o *loop.Options, text string) error {
+	if text == "" {
+		return nil
+	}
+	least, err := unit.ParseLeast(text)
+	if err != nil {
+		return usagef("", "--min-free: %w", err)
+	}
+	o.MinFree = &least
 	return nil
 }
