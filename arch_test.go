@@ -21,7 +21,7 @@ var floorTable = parseFloors(`
 0 unit histogram lines lazyregexp secret command confine private mysqlflags sqltag
 0 mackerel/plugin mackerel/check mackerel/program
 0 mackerel graphite prometheus nginxconf uplot whisper
-0 internal/golden internal/mackereltest internal/fixture internal/peertest internal/smalldisk internal/liar
+0 internal/golden internal/mackereltest internal/fixture internal/peertest internal/smalldisk
 1 mackerel/timed
 1 . mysqlread service foreign internal/browsertest internal/agenttest internal/liar internal/attack
 2 load load/http1 load/epollhttp load/nethttp load/sqldb load/carbon load/vegeta load/engine load/loadtest

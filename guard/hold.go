@@ -40,6 +40,7 @@ type Hold struct {
 	changes []mysqlread.Changed  // what the recording rests on, as of the last look
 	needs   map[Planner][]string // names of the values that each purpose rests on
 	dropped []mysqlread.Changed  // what it rested on, with what became of it
+	aside   []Aside
 }
 
 // Left is what became of the changes that a recording needed, once it is gone.
@@ -198,6 +199,9 @@ func (h *Hold) turn(ctx context.Context, do func(j *Journal, save func() error) 
 	}
 	defer f.close()
 	j, err := f.load()
+	if errors.Is(err, errForeign) {
+		err = h.setAside(f, err)
+	}
 	if err != nil {
 		return err
 	}

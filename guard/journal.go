@@ -242,23 +242,14 @@ func (f *file) close() {
 
 // load reads the journal; nil when there is none.
 func (f *file) load() (*Journal, error) {
-	b, err := os.ReadFile(f.path)
+	b, err := read(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, wrap(err)
+		return nil, err
 	}
 	return parse(f.path, b)
-}
-
-// parse reads the text of a journal.
-func parse(path string, text []byte) (*Journal, error) {
-	j := new(Journal)
-	if err := json.Unmarshal(text, j); err != nil {
-		return nil, fmt.Errorf("journal %s: %w", path, err)
-	}
-	return j, nil
 }
 
 // save writes the journal so that it is on the disk, whole, when save returns;

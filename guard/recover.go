@@ -54,13 +54,18 @@ func Tidy(ctx context.Context, dir string) {
 	}
 }
 
-// Forget removes a journal without putting anything back.
+// Forget removes a journal without putting anything back. What is none is set
+// aside.
 func Forget(ctx context.Context, path string) error {
 	f, err := open(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer f.close()
+	if _, err := f.load(); errors.Is(err, errForeign) {
+		_, err = f.setAside(time.Now())
+		return err
+	}
 	return f.save(&Journal{})
 }
 

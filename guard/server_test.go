@@ -52,7 +52,7 @@ func TestServers(t *testing.T) {
 		}{
 			{"alone", alone}, {"memory", inMemory}, {"first ends first", firstEndsFirst}, {"second ends first", secondEndsFirst},
 			{"refused", refused}, {"foreign change", foreignChange}, {"power cut", powerCut}, {"recorder gone", recorderGone}, {"session open", sessionOpen}, {"dead before", deadBefore},
-			{"journal lost", journalLost}, {"other server", otherServer}, {"unreachable", unreachable}, {"restarted", restarted},
+			{"journal lost", journalLost}, {"journal foreign", journalForeign}, {"other server", otherServer}, {"unreachable", unreachable}, {"restarted", restarted},
 		} {
 			t.Run(part.name, func(t *testing.T) {
 				f := fixture{t, s, db, t.TempDir(), dsn, values(t, db)}
@@ -530,4 +530,40 @@ func restarted(f fixture) {
 		}
 	}
 	f.unchanged()
+}
+
+// journalForeign: what lies in the journal's place blocks nobody, neither before a
+// recording nor while it goes on.
+func journalForeign(f fixture) {
+	r := f.reader(f.dsn)
+	h, err := New(f.Context(), r, Options{Dir: f.dir, Run: "/a", DSN: f.dsn})
+	if err != nil {
+		f.Fatal(err)
+	}
+	garbage := func() {
+		f.Helper()
+		if err := os.WriteFile(h.path, []byte(`{"changes":[{"Name":"general_log_file","Before":"/tmp/x"}]}`), 0o600); err != nil {
+			f.Fatal(err)
+		}
+	}
+	garbage()
+	slow := mysqlread.NewSlowLog(r, mysqlread.Settings{})
+	if err := h.Apply(f.Context(), slow); err != nil {
+		f.Fatal(err)
+	}
+	if a := h.Aside(); len(a) != 1 || !strings.Contains(a[0].Why, "none of kasoku's journals") || len(h.Aside()) != 0 {
+		f.Errorf("set aside: %+v", a)
+	}
+	garbage()
+	if err := h.Release(f.Context(), func(Left) error { return nil }); err != nil {
+		f.Error(err)
+	}
+	f.unchanged()
+	bad, err := filepath.Glob(filepath.Join(f.dir, "*"+setAsideExtension))
+	if err != nil || len(bad) != 2 {
+		f.Errorf("set aside: %v, %v", bad, err)
+	}
+	for _, path := range bad {
+		_ = os.Remove(path)
+	}
 }

@@ -98,6 +98,7 @@ func (d *database) slowLogOn(ctx context.Context, table bool) (warnings []kasoku
 	if err == nil {
 		err = d.hold.Apply(ctx, d.slow)
 	}
+	warnings = append(warnings, d.setAside()...)
 	if err != nil {
 		d.table = false
 		return append(warnings, kasoku.Warning{Code: "no-slow-log", Text: "no slow log: " + err.Error(), Hint: hint(err)})
