@@ -81,6 +81,8 @@ type session struct {
 	phases     []kasoku.Phase   // as it told them
 	told       []kasoku.Event   // by it
 
+	silent error // why the database is asked no more at the end; nil while it answers
+
 	saidBefore map[string]int // by code of a warning about the generator: steps that said it
 
 	progressMu sync.Mutex // serialises OnProgress
@@ -123,6 +125,9 @@ func Record(ctx context.Context, o Options) (*Result, error) {
 	measureErr := s.measure(ctx)
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWithin)
 	defer cancel()
+	if o.Hard != nil {
+		defer context.AfterFunc(o.Hard, cancel)()
+	}
 	stopReason := ""
 	if ctx.Err() != nil {
 		stopReason = context.Cause(ctx).Error()
@@ -256,7 +261,7 @@ func (s *session) startSampler(sink observe.Sink) error {
 	}
 	s.procs = procs
 	s.sampler = observe.New(observe.Options{
-		Host: s.host(), Interval: s.o.Interval, Every: s.o.every(), Start: s.start, Sources: sources, Sink: sink,
+		Host: s.host(), Interval: s.o.Interval, Every: s.o.every(), Start: s.start, Sources: sources, Sink: sink, Hurry: s.o.hurry(),
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	s.halt, s.sampled = cancel, make(chan error, 1)
@@ -383,27 +388,30 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 	s.halt()
 	sampleErr := <-s.sampled
 	s.warn(s.sampler.Warnings()...)
-	s.takeAftermath(ctx)
+	if s.db != nil {
+		s.last(ctx, "does it answer", aliveWithin, s.db.reader.Ping)
+		s.last(ctx, "definitions of the tables", schemaWithin, func(ctx context.Context) error { s.takeAftermath(ctx); return nil })
+	} else {
+		s.takeAftermath(ctx)
+	}
 	errs := []error{sampleErr, s.saveConfigs(), s.endProfiles(ctx)}
 	if s.db != nil {
-		s.recountRows(ctx)
-		s.readDigests(ctx)
-		errs = append(errs, s.saveLocks(ctx))
-		if b := s.db.braked.Load(); b != nil {
-			s.warn(b.warning(s.start))
-		}
-		s.warn(s.db.release(ctx, s.keepChanges)...)
+		errs = append(errs, s.lastWords(ctx))
 	}
 	s.haltJoin()
 	if s.o.Probe == nil {
 		s.endGuard()
 	}
-	errs = append(errs, s.collectLogs(), s.saveJoin(ctx), s.saveDigests(), s.saveLoad(), s.saveRows(), s.savePhases(), s.savePlans(ctx))
+	errs = append(errs, s.collectUnhurried(), s.saveJoin(ctx), s.saveDigests(), s.saveLoad(), s.saveRows(), s.savePhases())
 	if s.db != nil {
-		s.warn(s.db.tidyTable(ctx)...)
-		errs = append(errs, s.db.close())
+		s.last(ctx, "plans of the slowest statements", plansWithin, func(ctx context.Context) error {
+			errs = append(errs, s.savePlans(ctx))
+			s.warn(s.db.tidyTable(ctx)...)
+			return nil
+		})
+		errs = append(errs, s.db.close(), s.silence())
 	}
-	if stopReason == "" {
+	if stopReason == "" && s.silent == nil {
 		errs = append(errs, s.probe())
 	}
 	s.endGuard()

@@ -86,4 +86,5 @@ type Options struct {
 	Start   time.Time // moment 0 of the run, as time.Now gave it (with its monotonic reading); zero means when Run begins
 	Sources []Source  // with different names, none of them SelfName
 	Sink    Sink
+	Hurry   <-chan struct{} // once closed, reads under way at the end are hardly waited for; may be nil
 }

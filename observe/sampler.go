@@ -15,6 +15,9 @@ import (
 // context is cancelled, and after as long again it is left behind.
 const stopGrace = time.Second
 
+// hurryGrace is stopGrace, after the context was cancelled, in a hurry.
+const hurryGrace = 200 * time.Millisecond
+
 // closest is the part of the interval that the first and the last tick keep from
 // the aligned ones next to them. Two reads within a moment would make rates of
 // rounding errors.

@@ -19,15 +19,20 @@ func (s *Sampler) store(stopped, ended <-chan struct{}, cancel context.CancelFun
 		items, spare = s.queue.take(spare), items
 		s.handle(items)
 	}
+	var hurry <-chan struct{} // looked at once the ticker has stopped
 	for cancelled := false; ; {
 		select {
 		case <-s.queue.ready:
 			drain()
 		case <-stopped:
-			stopped = nil
+			stopped, hurry = nil, s.o.Hurry
 			grace = time.NewTimer(stopGrace)
 			defer grace.Stop()
 			over = grace.C
+		case <-hurry:
+			hurry, cancelled = nil, true
+			cancel()
+			grace.Reset(hurryGrace)
 		case <-ended:
 			drain()
 			return

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/service"
+	"github.com/kasoku/kasoku/service/servicetest"
+)
+
+// TestSilentServer: a database that takes questions and answers none does not keep a
+// recording from its end; a second signal ends it at once. The settings are left to
+// the guard process, which puts them back when the server answers again.
+func TestSilentServer(t *testing.T) {
+	s := servicetest.MariaDB(t, service.Options{})
+	db := servicetest.DB(t, s, "")
+	before := settings(t, db)
+	for _, again := range []bool{false, true} {
+		r := start(t, "record", "--mysql", s.DSN("", ""), "-o", "run.kasoku", "--interval", "100ms", "--", "sh", "-c", "echo begun; exec sleep 1000")
+		r.waitFor("slow log", func() bool { return strings.Contains(r.said(), "begun\n") && settings(t, db)["slow_query_log"] == "ON" })
+		if err := syscall.Kill(s.Pid(), syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		r.interrupt(again)
+		select {
+		case <-r.ended:
+		case <-time.After(patience): // it took 44 s
+			t.Error("it does not end")
+		}
+		t.Logf("again %t: ended after %s", again, time.Since(began).Round(10*time.Millisecond))
+		if err := syscall.Kill(s.Pid(), syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		r.exits(exitCouldNot, "left to the guard process")
+		rec := kept(t, filepath.Join(r.dir, "run.kasoku"), "interrupt")
+		if len(rec.Changes) == 0 {
+			t.Error("no changes are kept")
+		}
+		for name, is := range settings(t, db) {
+			if was := before[name]; is != was {
+				t.Errorf("again %t: %s was %q and is %q", again, name, was, is)
+			}
+		}
+		rec, err := runstore.Open(filepath.Join(r.dir, "run.kasoku"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range rec.Changes {
+			if !c.Restored {
+				t.Errorf("again %t: %+v", again, c)
+			}
+		}
+	}
+}
