@@ -2,9 +2,7 @@ package guard
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -39,85 +37,6 @@ type workload struct {
 	Mark  string `json:"mark,omitempty"` // that all of its processes have in their environment
 	PID   int    `json:"pid,omitempty"`  // of its first process; 0 while that is not known
 	Start uint64 `json:"start,omitempty"`
-}
-
-// A Process is the guard process, as its recorder sees it.
-type Process struct {
-	proc *command.Process
-	pipe *os.File
-	say  *json.Encoder
-}
-
-// Start starts the guard process: the program with the arguments, which calls
-// [Watch] with its standard input. It has a session of its own, so neither
-// Ctrl-C nor a kill of the recorder's process group reaches it.
-func Start(program command.Spec, r Request) (*Process, error) {
-	read, write, err := os.Pipe() // closed in any other program that is started
-	if err != nil {
-		return nil, fmt.Errorf("start guard: %w", err)
-	}
-	defer read.Close()
-	program.Stdin, program.Dir, program.CleanEnv, program.NewSession = read, "/", true, true
-	// It outlives whatever ends the recorder.
-	proc, err := command.Start(context.Background(), program)
-	if err != nil {
-		_ = write.Close()
-		return nil, fmt.Errorf("start guard: %w", err)
-	}
-	p := &Process{proc, write, json.NewEncoder(write)}
-	if err := p.say.Encode(message{Request: &r}); err != nil {
-		return nil, fmt.Errorf("start guard: %w", p.end(err))
-	}
-	return p, nil
-}
-
-func (p *Process) end(err error) error {
-	_ = p.pipe.Close()
-	_, _ = p.proc.Kill()
-	return err
-}
-
-// Starting tells of a command that is about to be started and that is to end
-// with the recorder. All of its processes have the mark in their environment.
-func (p *Process) Starting(mark string) error { return p.tell(workload{Mark: mark}) }
-
-// Started tells of its first process, which leads a process group.
-func (p *Process) Started(pid int) error {
-	start, _ := command.StartOf(pid)
-	return p.tell(workload{PID: pid, Start: start})
-}
-
-// Ended tells that the command has ended.
-func (p *Process) Ended() error { return p.tell(workload{}) }
-
-func (p *Process) tell(w workload) error {
-	if err := p.say.Encode(message{Command: &w}); err != nil {
-		return fmt.Errorf("tell guard: %w", err)
-	}
-	return nil
-}
-
-// Done takes leave and waits for the end of the guard process. Without orderly
-// it is left to do what it does when the recorder dies, and not waited for.
-func (p *Process) Done(ctx context.Context, orderly bool) error {
-	if !orderly {
-		return p.pipe.Close()
-	}
-	err := p.say.Encode(message{Done: true})
-	_ = p.pipe.Close()
-	select {
-	case <-p.proc.Done():
-	case <-ctx.Done():
-		_, _ = p.proc.Kill()
-	}
-	res, _ := p.proc.Wait()
-	if err == nil && !res.Success() {
-		err = fmt.Errorf("it ended early: %s", res)
-	}
-	if err != nil {
-		return fmt.Errorf("guard: %w", err)
-	}
-	return nil
 }
 
 // A Legacy is what a recorder left that died.

@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
@@ -72,10 +73,21 @@ func (s *session) endGuard() {
 	ctx, cancel := context.WithTimeout(context.Background(), endWithin)
 	defer cancel()
 	orderly := s.db == nil || s.db.restored
+	if n, err := s.guard.Restarts(); n > 0 && err == nil {
+		s.warn(kasoku.Warning{Code: "guard-restarted", Text: fmt.Sprintf("the guard process was ended by somebody %s and started again", countTimes(n)),
+			Hint: "it puts back what was changed should the recorder be killed: let it live; is the machine short of memory?"})
+	}
 	if err := s.guard.Done(ctx, orderly); err != nil && orderly {
 		s.warn(kasoku.Warning{Code: "no-guard", Text: err.Error(), Hint: "the recorder itself put all back; nothing is to be done"})
 	}
 	s.guard = nil
+}
+
+func countTimes(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 // changesOf words a server's changes as a run keeps them.

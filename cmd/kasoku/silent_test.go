@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -55,5 +57,52 @@ func TestSilentServer(t *testing.T) {
 				t.Errorf("again %t: %+v", again, c)
 			}
 		}
+	}
+}
+
+// TestGuardKilledFirst: a guard process that is killed is started again, knows what
+// the first one knew, and the run says so.
+func TestGuardKilledFirst(t *testing.T) {
+	s := servicetest.MariaDB(t, service.Options{})
+	db := servicetest.DB(t, s, "")
+	before := settings(t, db)
+	same := func() bool {
+		now := settings(t, db)
+		for name, was := range before {
+			if now[name] != was {
+				return false
+			}
+		}
+		return true
+	}
+	begin := func() *running {
+		r := start(t, "record", "--mysql", s.DSN("", ""), "-o", "run.kasoku", "--interval", "100ms", "--", "sh", "-c", "echo begun; exec sleep 1000")
+		r.waitFor("command", func() bool { return strings.Contains(r.said(), "begun\n") })
+		first := r.guards()[0]
+		if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		r.waitFor("another guard", func() bool {
+			for _, pid := range r.kin() {
+				comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+				if err == nil && pid != first && string(comm) == "kasoku-guard\n" {
+					return true
+				}
+			}
+			return false
+		})
+		return r
+	}
+	r := begin()
+	r.interrupt(false)
+	r.exits(exitCouldNot, "started again")
+	if !same() {
+		t.Error("the settings are not what they were")
+	}
+	r = begin()
+	r.kill(false)
+	r.gone() // the command too
+	if !same() {
+		t.Error("killed: the settings are not what they were")
 	}
 }
