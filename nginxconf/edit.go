@@ -192,9 +192,15 @@ func (c *located) before(at int) (blanks string, alone bool) {
 	return line[:len(line)-len(rest)], rest == ""
 }
 
-// indented returns a directive's text, its further lines moved to where it goes.
+// indented returns a directive's text, its further lines moved to where it goes. A text
+// with a word of several lines stays as it is: blanks in quotes are part of the word.
 func (c *located) indented(s span, indent string) string {
 	have, _ := c.before(s.from)
+	for i := range c.Config {
+		if in := c.spans[i]; in.from >= s.from && in.end <= s.end && strings.Contains(strings.Join(c.Config[i].Words, ""), "\n") {
+			return c.text[s.from:s.end]
+		}
+	}
 	lines := strings.Split(c.text[s.from:s.end], "\n")
 	for i := 1; i < len(lines); i++ {
 		lines[i] = indent + strings.TrimPrefix(lines[i], have)
