@@ -138,7 +138,16 @@ func (e *exact) reach(i uint64) bool {
 		return false
 	}
 	e.page = append(make([]uint16, 0, n), e.page...)[:n]
+	if most := (exactBytes - int(n)*exactEntry) / exactPage; cap(e.next) > most {
+		e.setCapacity(most) // room for pages that the longer table leaves no memory for
+	}
 	return true
+}
+
+// setCapacity moves the pages to memory for n of them.
+func (e *exact) setCapacity(n int) {
+	e.next = append(make([]uint16, 0, n), e.next...)
+	e.low = append(make([]uint8, 0, n*pageSize), e.low...)
 }
 
 // addPage makes a page and returns one more than its place, 0 when the memory
@@ -151,9 +160,7 @@ func (e *exact) addPage() uint16 {
 		return 0
 	}
 	if n == cap(e.next) {
-		grown := min(max(2*n, 4), most)
-		e.next = append(make([]uint16, 0, grown), e.next...)
-		e.low = append(make([]uint8, 0, grown*pageSize), e.low...)
+		e.setCapacity(min(max(2*n, 4), most))
 	}
 	e.next = append(e.next, 0)
 	e.low = e.low[:(n+1)*pageSize]
