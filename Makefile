@@ -53,7 +53,7 @@ attack: ## attack kasoku: local liars, hostile servers, logs, files, full disks,
 	tools/setup test
 	@if [[ -e .mysql97-unavailable ]]; then \
 	  export KASOKU_NO_MYSQL97=1; echo "not attacked: MySQL 9.7 ($$(cat .mysql97-unavailable))"; fi; \
-	KASOKU_ATTACK=1 $(GO) test -count=1 -v -timeout 15m ./internal/attack
+	KASOKU_ATTACK=1 $(GO) test -count=1 -v -parallel 4 -timeout 15m ./internal/attack
 
 .PHONY: race
 race: ## quick tests under the race detector (needs a C compiler)
