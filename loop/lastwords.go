@@ -96,9 +96,9 @@ func (s *session) putBack(ctx context.Context) {
 }
 
 // silence is the error of a run whose database did not answer at its end; nil when
-// it did.
+// it did, and when it was not asked since the run was stopped at once and all is back.
 func (s *session) silence() error {
-	if s.silent == nil {
+	if s.silent == nil || s.hurried() && s.db.restored {
 		return nil
 	}
 	err := s.silent
