@@ -8,8 +8,10 @@ import (
 	"math"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/kasoku/kasoku/histogram"
+	"github.com/kasoku/kasoku/unit"
 )
 
 // A row is one row as the database gave it: NULL, int64, float64, string or
@@ -83,7 +85,33 @@ func (r *row) real() float64 {
 	}
 }
 
-func (r *row) text() string {
+// mostText and mostLong bound the texts of a run file, in bytes: whoever wrote the file
+// decides what is in it. What kasoku writes is far shorter; files of configuration, of
+// at most 1 MiB each, and samples are long.
+const (
+	mostText = 64 << 10
+	mostLong = 16 << 20
+)
+
+// text takes a text such as a title, a note or a name.
+func (r *row) text() string { return cutText(r.string(), mostText) }
+
+// long takes a text that may be long: a file, a sample.
+func (r *row) long() string { return cutText(r.string(), mostLong) }
+
+// cutText cuts a text that is longer than most bytes, and says so at its end.
+func cutText(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	end := most
+	for end > most-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return strings.Clone(s[:end]) + fmt.Sprintf("… [cut: %s of %s]", unit.BytesIEC(uint64(end)), unit.BytesIEC(uint64(len(s))))
+}
+
+func (r *row) string() string {
 	switch v := r.any().(type) {
 	case string:
 		return v
@@ -109,7 +137,10 @@ func (r *row) blob() []byte {
 
 // json reads a column of JSON into v.
 func (r *row) json(v any) {
-	text := r.text()
+	text := r.string()
+	if len(text) > mostLong {
+		r.fail("column %d has %d bytes of JSON, at most %d are read", r.next, len(text), mostLong)
+	}
 	if r.err != nil {
 		return
 	}

@@ -166,7 +166,7 @@ func rawTable(name, column string) table[rawText] {
 		name:    name,
 		columns: []string{column},
 		put:     func(v *rawText) []any { return []any{v.text} },
-		get:     func(r *row, v *rawText) { v.text = r.text() },
+		get:     func(r *row, v *rawText) { v.text = r.long() },
 	}
 }
 
@@ -179,6 +179,6 @@ func rawSaveTable() table[rawText] {
 		name:    "raw_save",
 		columns: cols("save_shape sample"),
 		put:     func(v *rawText) []any { return []any{v.parent, v.text} },
-		get:     func(r *row, v *rawText) { v.parent, v.text = r.int64(), r.text() },
+		get:     func(r *row, v *rawText) { v.parent, v.text = r.int64(), r.long() },
 	}
 }
