@@ -101,7 +101,7 @@ func (f *accessFlags) run(parent context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	ctx, _, stop := interruptible(parent)
+	ctx, stop := e.readingInterruptible(parent)
 	defer stop()
 	if f.follow {
 		return f.followAll(ctx, e, in, o)

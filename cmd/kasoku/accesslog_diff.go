@@ -55,7 +55,7 @@ func (f *accessDiffFlags) run(parent context.Context, e *env, args []string) err
 	if _, err := d.Moved(o); err != nil {
 		return usagef("", "--sort: %v", err)
 	}
-	ctx, _, stop := interruptible(parent)
+	ctx, stop := e.readingInterruptible(parent)
 	defer stop()
 	side := logOrRun[report.AccessLog]{f.read.collect, f.ofRun}
 	var err error

@@ -56,7 +56,7 @@ func (a *asPeer) run(cmd *cobra.Command, e *env, args []string) error {
 		return usagef("", "--as %q: want %s", a.name, strings.Join(a.names(), ", "))
 	}
 	files := args[:max(cmd.ArgsLenAtDash(), 0)]
-	ctx, _, stop := interruptible(cmd.Context())
+	ctx, stop := e.readingInterruptible(cmd.Context())
 	defer stop()
 	stdin := e.stdin
 	if len(files) > 0 {

@@ -24,7 +24,7 @@ each. Without FILE it reads standard input.`,
 			if err := o.Validate(); err != nil {
 				return usageError{err, hintOf(err)}
 			}
-			ctx, _, stop := interruptible(cmd.Context())
+			ctx, stop := e.readingInterruptible(cmd.Context())
 			defer stop()
 			return vegeta.Encode(ctx, o)
 		},

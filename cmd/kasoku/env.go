@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -132,6 +133,35 @@ func interruptible(parent context.Context) (soft, hard context.Context, stop fun
 		<-finished
 		cancelSoft(nil)
 		cancelHard()
+	}
+}
+
+// lastWords is how long a command that only reads may take for what it has, once it is
+// asked to stop.
+const lastWords = time.Second
+
+// readingInterruptible is [interruptible] for commands that only read, and so leave
+// nothing behind wherever they are ended: one that has not ended lastWords after the
+// signal, because it is deep in its input, is ended.
+func (e *env) readingInterruptible(parent context.Context) (ctx context.Context, stop func()) {
+	ctx, _, giveBack := interruptible(parent)
+	ended := make(chan struct{})
+	go func() {
+		select {
+		case <-ctx.Done():
+		case <-ended:
+			return
+		}
+		select {
+		case <-ended:
+		case <-time.After(lastWords):
+			fmt.Fprintf(e.stderr, "exit %d: stopped by %v before there was anything to show\n", exitCouldNot, context.Cause(ctx))
+			os.Exit(exitCouldNot)
+		}
+	}()
+	return ctx, func() {
+		close(ended)
+		giveBack()
 	}
 }
 

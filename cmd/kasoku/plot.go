@@ -25,7 +25,7 @@ Results are kept in memory until the page is written, 16 bytes each.`,
 			if err := o.Validate(); err != nil {
 				return usageError{err, hintOf(err)}
 			}
-			ctx, _, stop := interruptible(cmd.Context())
+			ctx, stop := e.readingInterruptible(cmd.Context())
 			defer stop()
 			return vegeta.Plot(ctx, o)
 		},

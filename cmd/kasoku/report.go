@@ -23,7 +23,7 @@ func newReport(e *env) *cobra.Command {
 			if err := o.Validate(); err != nil {
 				return usageError{err, hintOf(err)}
 			}
-			ctx, _, stop := interruptible(cmd.Context())
+			ctx, stop := e.readingInterruptible(cmd.Context())
 			defer stop()
 			o.Files, o.Stdin, o.Stdout, o.Clear = args, e.stdin, e.stdout, e.stdoutTTY
 			return vegeta.Report(ctx, o)

@@ -97,7 +97,7 @@ func (f *slowFlags) run(parent context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	ctx, _, stop := interruptible(parent)
+	ctx, stop := e.readingInterruptible(parent)
 	defer stop()
 	p := e.reading(in)
 	log, err := f.read.collect(ctx, e, in, p)

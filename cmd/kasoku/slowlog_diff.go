@@ -53,7 +53,7 @@ func (f *slowDiffFlags) run(parent context.Context, e *env, args []string) error
 	if _, err := d.Moved(o); err != nil {
 		return usagef("", "--sort: %v", err)
 	}
-	ctx, _, stop := interruptible(parent)
+	ctx, stop := e.readingInterruptible(parent)
 	defer stop()
 	side := logOrRun[report.SlowLog]{f.read.collect, f.ofRun}
 	var err error
