@@ -33,6 +33,9 @@ func Place(iv kasoku.Interval, start, length time.Duration) (at time.Duration, i
 	return max(start, iv.From), true
 }
 
+// Bug is why a line is dropped that made its parser panic: see package contain.
+const Bug = "a bug of kasoku"
+
 // MaxBad is how many bad lines are kept as samples.
 const MaxBad = 5
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/contain"
 )
 
 // Diagnose asks every rule and returns what they say: findings in the order in
@@ -23,7 +24,7 @@ func Diagnose(c *Case, rules []Rule) *kasoku.Diagnosis {
 	}
 	d := &kasoku.Diagnosis{Rules: len(rules)}
 	for _, r := range rules {
-		found, silent := r.Check(c)
+		found, silent := check(r, c)
 		found, silent = shown(r.ID(), found, silent)
 		d.Findings = append(d.Findings, found...)
 		d.Silences = append(d.Silences, silent...)
@@ -36,6 +37,15 @@ func Diagnose(c *Case, rules []Rule) *kasoku.Diagnosis {
 	})
 	d.Verdict = verdict(c, d)
 	return d
+}
+
+// check asks a rule. One that panics is silent, and says why.
+func check(r Rule, c *Case) (found []kasoku.Finding, silent []kasoku.Silence) {
+	id := r.ID()
+	if err := contain.Run(contain.Part{Kind: contain.Rule, Name: id}, func() { found, silent = r.Check(c) }); err != nil {
+		return nil, Blind(id, err)
+	}
+	return found, silent
 }
 
 var (

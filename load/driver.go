@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/contain"
 )
 
 // A Client sends one request at a time. Each worker of a [Driver] has its own.
@@ -26,6 +27,7 @@ type Client interface {
 var (
 	ErrDrained     = errors.New("stopped: no answer in the time left to drain")
 	ErrAborted     = errors.New("stopped at once")
+	ErrBug         = errors.New("a bug of kasoku ended the request")
 	ErrNotSentStop = errors.New("not sent: the load was stopped while the request waited for a free slot")
 	ErrNotSentLate = errors.New("not sent: no slot was free before the timeout")
 )
@@ -296,11 +298,18 @@ func (l *drive) work(h Hit) {
 	one := make([]Hit, 1)
 	for ok := true; ok; h, ok = <-l.jobs {
 		one[0] = h
-		l.send(c, &one[0])
+		if bug := contain.Run(enginePart, func() { l.send(c, &one[0]) }); bug != nil {
+			one[0].Done, one[0].Err = l.now(), ErrBug.Error()
+			c = l.d.NewClient() // the old one may be in the middle of an answer
+		}
 		l.flying.Add(-1)
 		l.sink.Hits(one)
 	}
 }
+
+// enginePart names an engine where an answer makes it panic: the request has failed, and
+// the load goes on.
+var enginePart = contain.Part{Kind: contain.Engine, Name: "answer"}
 
 func (l *drive) send(c Client, h *Hit) {
 	h.Sent = l.now()

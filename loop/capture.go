@@ -28,7 +28,10 @@ func (s *session) takeConfig(ctx context.Context) {
 	if s.o.MySQL != "" {
 		o.Servers = discover.Owners(mysqlflags.Address(s.o.MySQL))
 	}
-	s.taken = *capture.Take(ctx, o)
+	_ = s.part("configuration", func() error {
+		s.taken = *capture.Take(ctx, o)
+		return nil
+	})
 	s.warn(s.taken.Warnings...)
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/unit"
 )
 
@@ -41,13 +42,24 @@ func (s *session) last(ctx context.Context, what string, limit time.Duration, as
 	if s.silent != nil {
 		cancel()
 	}
-	_ = ask(ctx) // what it lacks is said there; here counts whether it was in time
+	_ = s.part(what, func() error { return ask(ctx) }) // it warns of what it lacks; here counts whether it was in time
 	if s.silent == nil && (errors.Is(context.Cause(ctx), errSilent) || s.hurried() && ctx.Err() != nil) {
 		s.silent = fmt.Errorf("database: %s: no answer within %s", what, unit.Exact(limit))
 		if s.hurried() {
 			s.silent = fmt.Errorf("database: %s: stopped at once", what)
 		}
 	}
+}
+
+// lastConfig takes and stores the configuration in force at the end.
+func (s *session) lastConfig(ctx context.Context) error {
+	take := func(ctx context.Context) error { s.takeAftermath(ctx); return nil }
+	if s.db == nil {
+		return errors.Join(s.part("configuration", func() error { return take(ctx) }), s.part("configuration", s.saveConfigs))
+	}
+	s.last(ctx, "does it answer", aliveWithin, s.db.reader.Ping)
+	s.last(ctx, "definitions of the tables", schemaWithin, take)
+	return s.part("configuration", s.saveConfigs)
 }
 
 // lastWords asks what is known only at the end, and puts the server back.
@@ -58,8 +70,7 @@ func (s *session) lastWords(ctx context.Context) (err error) {
 	if b := s.db.braked.Load(); b != nil {
 		s.warn(b.warning(s.start))
 	}
-	s.putBack(ctx)
-	return err
+	return errors.Join(err, s.part("release", func() error { s.putBack(ctx); return nil }))
 }
 
 // collectUnhurried reads the logs, unless the run is to end at once.
@@ -117,4 +128,15 @@ func (e *silentError) Unwrap() error { return e.error }
 // Hint says how to look after it.
 func (e *silentError) Hint() string {
 	return "`kasoku restore --list` says what is still changed, `kasoku restore` puts it back"
+}
+
+// part does one part of a run's end. A panic in it is an error and a warning; the other
+// parts are done.
+func (s *session) part(name string, f func() error) error {
+	err := contain.Do(contain.Part{Kind: contain.Step, Name: name}, f)
+	var bug *contain.Bug
+	if errors.As(err, &bug) && bug.Part.Kind == contain.Step && bug.Part.Name == name {
+		s.warn(kasoku.Warning{Code: "part-lost", Text: "a part of the run is lost: " + bug.Error(), Hint: bug.Hint()})
+	}
+	return err
 }

@@ -56,7 +56,8 @@ func (s *session) collectLogs() error {
 	var errs []error
 	for _, l := range s.logs {
 		s.progress(Progress{Phase: PhaseAnalyse, Text: l.path})
-		w, err := s.collect(l)
+		var w kasoku.LogWindow
+		err := s.part(l.kind, func() (err error) { w, err = s.collect(l); return err })
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s %s: %w", l.kind, l.path, err))
 			continue

@@ -12,6 +12,7 @@ import (
 	"github.com/kasoku/kasoku/analyze/accesslog"
 	"github.com/kasoku/kasoku/analyze/phases"
 	"github.com/kasoku/kasoku/capture"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/guard"
 	"github.com/kasoku/kasoku/lines"
@@ -112,7 +113,7 @@ func Record(ctx context.Context, o Options) (*Result, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	s := &session{o: o, run: o.Run, stop: stop, saidBefore: map[string]int{}}
-	if err := s.open(ctx); err != nil {
+	if err := s.part("start", func() error { return s.open(ctx) }); err != nil {
 		if ctx.Err() != nil {
 			err = fmt.Errorf("stopped before the recording began: %w", context.Cause(ctx))
 		}
@@ -122,7 +123,7 @@ func Record(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	defer announce(o.Path)()
-	measureErr := s.measure(ctx)
+	measureErr := s.part("measure", func() error { return s.measure(ctx) })
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWithin)
 	defer cancel()
 	if o.Hard != nil {
@@ -265,7 +266,9 @@ func (s *session) startSampler(sink observe.Sink) error {
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	s.halt, s.sampled = cancel, make(chan error, 1)
-	go func() { s.sampled <- s.sampler.Run(ctx) }()
+	go func() {
+		s.sampled <- contain.Do(contain.Part{Kind: contain.Step, Name: "samples"}, func() error { return s.sampler.Run(ctx) })
+	}()
 	return nil
 }
 
@@ -388,13 +391,7 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 	s.halt()
 	sampleErr := <-s.sampled
 	s.warn(s.sampler.Warnings()...)
-	if s.db != nil {
-		s.last(ctx, "does it answer", aliveWithin, s.db.reader.Ping)
-		s.last(ctx, "definitions of the tables", schemaWithin, func(ctx context.Context) error { s.takeAftermath(ctx); return nil })
-	} else {
-		s.takeAftermath(ctx)
-	}
-	errs := []error{sampleErr, s.saveConfigs(), s.endProfiles(ctx)}
+	errs := []error{sampleErr, s.lastConfig(ctx), s.part("profiles", func() error { return s.endProfiles(ctx) })}
 	if s.db != nil {
 		errs = append(errs, s.lastWords(ctx))
 	}
@@ -402,7 +399,8 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 	if s.o.Probe == nil {
 		s.endGuard()
 	}
-	errs = append(errs, s.collectUnhurried(), s.saveJoin(ctx), s.saveDigests(), s.saveLoad(), s.saveRows(), s.savePhases())
+	errs = append(errs, s.part("logs", s.collectUnhurried), s.part("join", func() error { return s.saveJoin(ctx) }),
+		s.part("digests", s.saveDigests), s.part("load", s.saveLoad), s.part("rows", s.saveRows), s.part("phases", s.savePhases))
 	if s.db != nil {
 		s.last(ctx, "plans of the slowest statements", plansWithin, func(ctx context.Context) error {
 			errs = append(errs, s.savePlans(ctx))
@@ -412,7 +410,7 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 		errs = append(errs, s.db.close(), s.silence())
 	}
 	if stopReason == "" && s.silent == nil {
-		errs = append(errs, s.probe())
+		errs = append(errs, s.part("probe", s.probe))
 	}
 	s.endGuard()
 	s.run.State = kasoku.Finished
@@ -426,7 +424,7 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 	if err := s.store.Finish(safeRun(s.run)); err != nil {
 		return errors.Join(append(errs, err)...)
 	}
-	return errors.Join(append(errs, s.diagnose())...)
+	return errors.Join(append(errs, s.part("diagnosis", s.diagnose))...)
 }
 
 // untilStopped reports whether the run was to go on until it is stopped.

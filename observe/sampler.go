@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/unit"
 )
 
@@ -216,7 +217,7 @@ func (s *Sampler) finish() error {
 			continue
 		}
 		if ws, ok := w.source.(WarningSource); ok {
-			s.warnings = append(s.warnings, ws.Warnings()...)
+			errs = append(errs, contain.Run(contain.Part{Kind: contain.Source, Name: w.source.Name()}, func() { s.warnings = append(s.warnings, ws.Warnings()...) }))
 		}
 		errs = append(errs, closeSource(w.source))
 	}
@@ -242,7 +243,7 @@ func closeSource(src Source) error {
 	if !ok {
 		return nil
 	}
-	if err := c.Close(); err != nil {
+	if err := contain.Do(contain.Part{Kind: contain.Source, Name: src.Name()}, c.Close); err != nil {
 		return fmt.Errorf("close source %q: %w", src.Name(), err)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/contain"
 )
 
 func TestFailureIsAGapWithItsReason(t *testing.T) {
@@ -47,11 +48,12 @@ func without(lines []string, word string) []string {
 }
 
 func TestPanicIsAGap(t *testing.T) {
+	defer contain.Forget()
 	l := newLog()
 	if err := sample(t, 1500*time.Millisecond, l, &fake{name: "a", script: []act{{panics: "boom"}, {}}}); err != nil {
 		t.Fatal(err)
 	}
-	if len(l.lines) != 3 || !strings.HasPrefix(l.lines[0], "0s gap to 1s a: panic: boom at fake_test.go:") {
+	if len(l.lines) != 3 || !strings.HasPrefix(l.lines[0], "0s gap to 1s a: source a: a bug of kasoku: panic with a string in observe.(*fake).Collect (fake_test.go:") {
 		t.Fatalf("%q", l.lines)
 	}
 }

@@ -2,16 +2,15 @@ package observe
 
 import (
 	"context"
-	"fmt"
-	"path/filepath"
+	"errors"
 	"runtime"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/contain"
 )
 
 // framesPerSource lets one frame be filled while the one before is stored.
@@ -121,7 +120,7 @@ func (w *worker) answer(ctx context.Context, due time.Duration) item {
 	f.At, f.Cost = it.at, cost
 	w.cost.Add(int64(cost))
 	if w.events != nil {
-		it.events = w.stamp(w.events(), it.at)
+		err = errors.Join(err, contain.Run(contain.Part{Kind: contain.Source, Name: w.source.Name()}, func() { it.events = w.stamp(w.events(), it.at) }))
 	}
 	if err != nil {
 		it.frame, it.reason = nil, reasonOf(err)
@@ -143,29 +142,9 @@ func (w *worker) stamp(events []kasoku.Event, at time.Duration) []kasoku.Event {
 	return events
 }
 
-// collect calls the source and makes a panic of it an error, with the place.
-func collect(ctx context.Context, src Source, f *kasoku.Frame) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("panic: %v at %s", v, panicPlace())
-		}
-	}()
-	return src.Collect(ctx, f)
-}
-
-// panicPlace returns the file and line that panicked.
-func panicPlace() string {
-	var pcs [32]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
-	for {
-		f, more := frames.Next()
-		if !strings.HasPrefix(f.Function, "runtime.") {
-			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
-		}
-		if !more {
-			return "unknown place"
-		}
-	}
+// collect calls the source; a panic in it is an error.
+func collect(ctx context.Context, src Source, f *kasoku.Frame) error {
+	return contain.Do(contain.Part{Kind: contain.Source, Name: src.Name()}, func() error { return src.Collect(ctx, f) })
 }
 
 // A cpuTimer measures the CPU time of the calling thread between begin and end,

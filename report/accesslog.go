@@ -106,12 +106,12 @@ func Access(a *AccessLog, o AccessOptions) (*Document, error) {
 		s.Sub = Prose(t.order() + a.precision() + ".")
 		d.add(o.Options, s)
 	}
-	d.add(o.Options, a.timelineSection(o.Options))
-	d.add(o.Options, a.slowestSection(o.Options))
+	d.put(o.Options, "timeline", func() Section { return a.timelineSection(o.Options) })
+	d.put(o.Options, "slowest", func() Section { return a.slowestSection(o.Options) })
 	if len(a.Logs) > 1 {
 		d.add(o.Options, Section{ID: SectionLogs, Title: "Logs", Count: len(a.Logs), Blocks: []Block{logsTable(a.Logs, Column{Key: "requests", Head: "requests", Align: Right})}})
 	}
-	d.add(o.Options, notesSection(a.notes()))
+	d.put(o.Options, "notes", func() Section { return notesSection(a.notes()) })
 	return d, nil
 }
 

@@ -65,10 +65,10 @@ func TellAttack(a *Attack, o Options) *Document {
 		}
 		rest = append(rest, Note{Sign: "!", Tone: Mark, Label: label(w.Code), Text: w.Text, Hint: Prose(w.Hint)})
 	}
-	d.add(o, a.latencySection())
-	d.add(o, a.stepsSection())
-	d.add(o, a.targetsSection())
-	d.add(o, a.answersSection())
+	d.put(o, "latency", a.latencySection)
+	d.put(o, "steps", a.stepsSection)
+	d.put(o, "targets", a.targetsSection)
+	d.put(o, "answers", a.answersSection)
 	d.add(o, Section{ID: SectionGenerator, Title: "Generator", Blocks: []Block{&Notes{List: a.generator()}}})
 	if len(rest) > 0 {
 		warnings.Count, warnings.Blocks = len(rest), []Block{&Notes{List: rest}}

@@ -24,18 +24,18 @@ func Compare(c *compare.Comparison, o Options) *Document {
 	if len(d.Commands) == 0 {
 		d.Commands = []string{"kasoku compare " + c.Before.Name() + " " + c.After.Name()}
 	}
-	d.add(o, movedSection(c))
-	d.add(o, runsSection(c))
-	d.add(o, latencySection(c))
-	d.add(o, settingsSection(c))
-	d.add(o, endpointsMoved(c))
-	d.add(o, queriesMoved(c))
-	d.add(o, transactionsMoved(c))
-	d.add(o, plansMoved(c))
-	d.add(o, profilesMoved(c))
-	d.add(o, findingsMoved(c))
-	d.add(o, adviceMoved(c))
-	d.add(o, comparisonWarnings(c))
+	d.put(o, "moved", func() Section { return movedSection(c) })
+	d.put(o, "runs", func() Section { return runsSection(c) })
+	d.put(o, "latency", func() Section { return latencySection(c) })
+	d.put(o, "settings", func() Section { return settingsSection(c) })
+	d.put(o, "endpoints-moved", func() Section { return endpointsMoved(c) })
+	d.put(o, "queries-moved", func() Section { return queriesMoved(c) })
+	d.put(o, "transactions-moved", func() Section { return transactionsMoved(c) })
+	d.put(o, "plans-moved", func() Section { return plansMoved(c) })
+	d.put(o, "profiles-moved", func() Section { return profilesMoved(c) })
+	d.put(o, "findings-moved", func() Section { return findingsMoved(c) })
+	d.put(o, "advice-moved", func() Section { return adviceMoved(c) })
+	d.put(o, "comparisonWarnings", func() Section { return comparisonWarnings(c) })
 	return d
 }
 

@@ -1,6 +1,10 @@
 package report
 
-import "time"
+import (
+	"time"
+
+	"github.com/kasoku/kasoku/contain"
+)
 
 // A Kind says what a document is about.
 type Kind string
@@ -170,6 +174,27 @@ func (d *Document) add(o Options, s Section) {
 	if o.wants(s.ID) && len(s.Blocks) > 0 {
 		d.Sections = append(d.Sections, s)
 	}
+}
+
+// put adds what a function makes. One that panics leaves a section that says so in its
+// place; the rest of the document stands.
+func (d *Document) put(o Options, name string, section func() Section) {
+	var s Section
+	if err := contain.Run(contain.Part{Kind: contain.Section, Name: name}, func() { s = section() }); err != nil {
+		s = lost(name, err)
+		o.Sections = nil // which ID it would have had is not known
+	}
+	d.add(o, s)
+}
+
+// lost is the section of which only the error is there.
+func lost(name string, err error) Section {
+	return Section{ID: "lost-" + name, Title: "Lost: " + name, Blocks: []Block{Lost(err)}}
+}
+
+// Lost stands where a part of a document could not be made or drawn.
+func Lost(err error) Para {
+	return Para{Text: Prose("This part is lost. " + err.Error() + "."), Tone: Mark}
 }
 
 func (*Table) block()    {}

@@ -22,8 +22,8 @@ const (
 func Plans(run *kasoku.Recording, o Options) *Document {
 	r := rec{run, o}
 	d := &Document{Kind: KindPlans, Title: "plans of " + o.File, Name: o.File, Head: []string{"plans of " + o.File}, Verdict: r.plansVerdict(), Footer: footer(o, "")}
-	d.add(o, r.plansSection())
-	d.add(o, r.tablesSection())
+	d.put(o, "plans", r.plansSection)
+	d.put(o, "tables", r.tablesSection)
 	return d
 }
 

@@ -40,9 +40,9 @@ func Probe(res *probe.Result, skipped []probe.Skipped, o Options) *Document {
 	for _, w := range res.Warnings {
 		d.Alerts = append(d.Alerts, Alert{Tone: Mark, Text: w.Text, Hint: Prose(w.Hint)})
 	}
-	d.add(o, p.pairs())
-	d.add(o, p.background())
-	d.add(o, p.skips())
+	d.put(o, "pairs", p.pairs)
+	d.put(o, "background", p.background)
+	d.put(o, "skips", p.skips)
 	return d
 }
 

@@ -58,13 +58,13 @@ func Slow(l *SlowLog, o SlowOptions) (*Document, error) {
 		s.Sub = Prose(t.order() + t.precision() + ".")
 		d.add(o.Options, s)
 	}
-	d.add(o.Options, l.shapesSection())
-	d.add(o.Options, l.transactionsSection())
-	d.add(o.Options, l.timelineSection(o.Options))
+	d.put(o.Options, "shapes", l.shapesSection)
+	d.put(o.Options, "transactions", l.transactionsSection)
+	d.put(o.Options, "timeline", func() Section { return l.timelineSection(o.Options) })
 	if len(l.Logs) > 1 {
 		d.add(o.Options, Section{ID: SectionLogs, Title: "Logs", Count: len(l.Logs), Blocks: []Block{logsTable(l.Logs, Column{Key: "records", Head: "statements", Align: Right})}})
 	}
-	d.add(o.Options, notesSection(notesOf(l.Logs)))
+	d.put(o.Options, "notes", func() Section { return notesSection(notesOf(l.Logs)) })
 	return d, nil
 }
 

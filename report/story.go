@@ -54,18 +54,18 @@ func Tell(st Story, o Options) *Document {
 	if d.Verdict == "" {
 		d.Verdict = b.verdict()
 	}
-	d.add(o, b.causes())
-	d.add(o, triesSection(st))
+	d.put(o, "causes", b.causes)
+	d.put(o, "tries", func() Section { return triesSection(st) })
 	d.compared(o, st)
-	d.add(o, b.bothTimelines(st.After))
-	d.add(o, b.bothSteps(st.After))
+	d.put(o, "timelines", func() Section { return b.bothTimelines(st.After) })
+	d.put(o, "steps", func() Section { return b.bothSteps(st.After) })
 	for _, s := range []Section{b.endpointsSection(), b.messagesSection()} {
 		if s.Sub != "" {
 			s.Sub = "Before. " + s.Sub
 		}
 		d.add(o, s)
 	}
-	d.add(o, b.bothWarnings(st))
+	d.put(o, "warnings", func() Section { return b.bothWarnings(st) })
 	return d
 }
 
@@ -78,12 +78,12 @@ func (d *Document) compared(o Options, st Story) {
 	moved := movedSection(c)
 	moved.Title, moved.Short = "All fixes together: what moved", "What moved"
 	d.add(o, moved)
-	d.add(o, latencySection(c))
+	d.put(o, "latency", func() Section { return latencySection(c) })
 	left := findingsMoved(c)
 	left.ID, left.Title = "left", "What is left"
 	d.add(o, left)
-	d.add(o, settingsSection(c))
-	d.add(o, queriesMoved(c))
+	d.put(o, "settings", func() Section { return settingsSection(c) })
+	d.put(o, "queries-moved", func() Section { return queriesMoved(c) })
 }
 
 // causes are the findings of the run that broke.

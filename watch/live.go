@@ -11,6 +11,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/analyze/digest"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/loop"
 	"github.com/kasoku/kasoku/mysqlread"
@@ -95,17 +96,20 @@ func Begin(ctx context.Context, o LiveOptions) (*Live, error) {
 	// What is sampled outlives a context that ends the opening; Close ends it.
 	ctx, l.stop = context.WithCancel(context.WithoutCancel(ctx))
 	sampler := observe.New(observe.Options{Host: src.Host.Name, Interval: o.Watch.Interval, Start: start, Sources: src.Sources, Sink: l.window})
-	l.done.Go(func() { l.failed = sampler.Run(ctx) })
+	l.done.Go(func() { l.failed = contain.Do(panel("samples"), func() error { return sampler.Run(ctx) }) })
 	l.listenToLoads()
-	l.done.Go(func() { l.followLoads(ctx) })
+	l.done.Go(contain.Func(panel("load"), func() { l.followLoads(ctx) }))
 	if src.HasDatabase() {
-		l.done.Go(func() { l.followStatements(ctx) })
+		l.done.Go(contain.Func(panel("statements"), func() { l.followStatements(ctx) }))
 	}
 	if len(o.Rules) > 0 {
-		l.done.Go(func() { l.judge(ctx) })
+		l.done.Go(contain.Func(panel("findings"), func() { l.judge(ctx) }))
 	}
 	return l, nil
 }
+
+// panel names a part of the live view, which stands still when it panics.
+func panel(name string) contain.Part { return contain.Part{Kind: contain.Panel, Name: name} }
 
 // Close ends the sampling and lets go of everything.
 func (l *Live) Close() error {

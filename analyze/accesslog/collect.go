@@ -9,6 +9,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/analyze"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/lines"
 )
 
@@ -108,7 +109,10 @@ func (p *inputPart) find(ctx context.Context, in *lines.Input, given *Format) er
 			}
 			var head []byte
 			head, sample = takeLines(sample)
-			if p.format = detect(head); p.format != nil {
+			if err := contain.Run(accessPart, func() { p.format = formatOf(head) }); err != nil {
+				return err
+			}
+			if p.format != nil {
 				return nil
 			}
 		}
@@ -149,7 +153,9 @@ func collect(ctx context.Context, in []lines.Input, o Options, progress func(don
 	err := lines.Split(ctx, in, lines.SplitOptions{
 		Workers: o.Workers, BlockSize: o.BlockSize, Progress: progress, Failed: t.reg.end,
 		Note: func(input int, text string) { c.inputs[input].notes = append(c.inputs[input].notes, text) },
-	}, func(w int, b *lines.Block) error { return c.workers[w].read(b) })
+	}, func(w int, b *lines.Block) error {
+		return contain.Do(accessPart, func() error { return c.workers[w].read(b) })
+	})
 	t.reg.flush()
 	for _, w := range c.workers {
 		w.closeInput()

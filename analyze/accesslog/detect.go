@@ -60,14 +60,14 @@ func takeLines(sample []byte) (head, rest []byte) {
 // nevertheless. The error is an [*UnknownFormatError] without a path.
 func Detect(sample []byte) (*Format, error) {
 	head, _ := takeLines(sample)
-	if f := detect(head); f != nil {
+	if f := formatOf(head); f != nil {
 		return f, nil
 	}
 	return nil, unknownFormat(sample)
 }
 
-// detect is [Detect] of lines none of which is blank; nil when none is understood.
-func detect(sample []byte) *Format {
+// formatOf is [Detect] of lines none of which is blank; nil when none is understood.
+func formatOf(sample []byte) *Format {
 	var best *Format
 	most := 0
 	try := func(f *Format) {

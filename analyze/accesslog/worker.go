@@ -7,6 +7,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/analyze"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/lines"
 )
 
@@ -43,50 +44,81 @@ type badLine struct {
 // noFormat is why all lines of an input are dropped whose format is unknown.
 const noFormat = "no format of an access log that is known"
 
-// read reads the lines of a block.
+// read reads the lines of a block. A line that makes the parser panic is dropped, and
+// the reading goes on with the next one.
 func (w *worker) read(b *lines.Block) error {
 	w.table.startBlock(b.Seq)
 	w.open(b.Input)
 	part := &w.parts[len(w.parts)-1]
-	data, number, at := b.Data, 0, b.Offset
-	var recordCount, blank uint64
-	for len(data) > 0 {
-		line := data
-		i := bytes.IndexByte(data, '\n')
-		if i >= 0 {
-			line, data = data[:i], data[i+1:]
-		} else {
-			i, data = len(data), nil
-		}
-		number++
-		offset := at
-		at += int64(i) + 1
-		if len(line) == 0 || line[0] <= ' ' && len(bytes.TrimSpace(line)) == 0 {
-			blank++
+	r := blockReading{block: b, rest: b.Data, next: b.Offset}
+	for before := 0; len(r.rest) > 0; before = r.number {
+		if contain.RunAt(accessPart, &r.at, func() { w.readLines(&r, part) }) == nil {
 			continue
 		}
-		why := noFormat
-		if w.parser != nil {
-			w.record.Line, w.record.Offset = int64(number), offset
-			why = w.parser.Parse(line, &w.record)
+		if r.number == before {
+			r.take()
 		}
-		if why != "" {
-			part.drop(b.Seq, number, line, why)
-			continue
-		}
-		recordCount++
-		w.table.add(&w.record, place{b.Input, offset})
+		part.drop(b.Seq, r.number, r.line, analyze.Bug)
 	}
 	if b.Cut > 0 {
 		part.counts.Cut++
 	}
-	part.counts.Lines += uint64(number)
-	part.counts.Records += recordCount
-	part.counts.Blank += blank
+	part.counts.Lines += uint64(r.number)
+	part.counts.Records += r.records
+	part.counts.Blank += r.blank
 	part.bytes = b.Offset + int64(len(b.Data)) + b.Cut
-	part.blocks = append(part.blocks, blockLines{b.Seq, uint32(number)})
+	part.blocks = append(part.blocks, blockLines{b.Seq, uint32(r.number)})
 	w.table.endBlock(b.Seq)
 	return nil
+}
+
+// A blockReading is how far a block is read.
+type blockReading struct {
+	block          *lines.Block
+	rest           []byte // behind the present line
+	line           []byte
+	number         int   // of the line, in the block
+	at, next       int64 // offsets of the line, and of the one behind it
+	records, blank uint64
+}
+
+// take goes on to the next line.
+func (r *blockReading) take() []byte {
+	r.line = r.rest
+	i := bytes.IndexByte(r.rest, '\n')
+	if i >= 0 {
+		r.line, r.rest = r.rest[:i], r.rest[i+1:]
+	} else {
+		i, r.rest = len(r.rest), nil
+	}
+	r.number++
+	r.at = r.next
+	r.next += int64(i) + 1
+	return r.line
+}
+
+var accessPart = contain.Part{Kind: contain.Log, Name: "access log"}
+
+// readLines reads the lines of a block that are left.
+func (w *worker) readLines(r *blockReading, part *workerPart) {
+	for len(r.rest) > 0 {
+		line := r.take()
+		if len(line) == 0 || line[0] <= ' ' && len(bytes.TrimSpace(line)) == 0 {
+			r.blank++
+			continue
+		}
+		why := noFormat
+		if w.parser != nil {
+			w.record.Line, w.record.Offset = int64(r.number), r.at
+			why = w.parser.Parse(line, &w.record)
+		}
+		if why != "" {
+			part.drop(r.block.Seq, r.number, line, why)
+			continue
+		}
+		w.table.add(&w.record, place{r.block.Input, r.at})
+		r.records++
+	}
 }
 
 // open goes on to an input.

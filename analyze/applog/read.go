@@ -8,6 +8,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/analyze"
 	"github.com/kasoku/kasoku/analyze/sqlshape"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/lines"
 )
 
@@ -39,13 +40,32 @@ const maxJoined = 8 << 10
 func Read(w *lines.Window, o Options) (*Table, error) {
 	r := reader{src: w, o: o, table: newTable(o), seen: map[string]*kasoku.Message{}}
 	for w.Scan() {
-		r.line(w.Bytes())
+		r.lineContained(w.Bytes())
 	}
-	r.flush()
+	_ = contain.Run(appPart, r.flush)
 	if err := w.Err(); err != nil {
 		return r.table, fmt.Errorf("application log %s: %w", o.Path, err)
 	}
 	return r.table, nil
+}
+
+var appPart = contain.Part{Kind: contain.Log, Name: "application log"}
+
+// lineContained takes the next line; one that makes the parser panic is dropped, and so
+// is the entry before it, which may be half done.
+func (r *reader) lineContained(line []byte) {
+	a := &r.table.account
+	before, offset := *a, r.src.Offset()
+	if contain.RunAt(appPart, &offset, func() { r.line(line) }) == nil {
+		return
+	}
+	r.cur.active = false
+	*a = before
+	a.Lines++
+	if r.src.Truncated() {
+		a.Cut++
+	}
+	a.Drop(1, r.src.Line(), line, analyze.Bug)
 }
 
 // An entry is a message in the making: its first line and what follows of it.

@@ -2,6 +2,7 @@ package slowlog
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/analyze"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/lines"
 )
 
@@ -128,11 +130,21 @@ func (p *pipeline) finishInput(send func(*batch) *batch) {
 	p.cutter = nil
 }
 
-// add adds a batch's events to the table.
+// add adds a batch's events to the table. One that makes the table panic stays
+// counted as a record, and the adding goes on with the next one.
 func (p *pipeline) add(b *batch) {
+	for next := 0; next < len(b.events); {
+		if contain.Run(slowPart, func() { p.addFrom(b, &next) }) != nil {
+			next++
+		}
+	}
+}
+
+// addFrom adds a batch's events from the next one on.
+func (p *pipeline) addFrom(b *batch, next *int) {
 	r := &p.results[b.input]
-	for i := range b.events {
-		e := &b.events[i]
+	for ; *next < len(b.events); *next++ {
+		e := &b.events[*next]
 		if accountFor(&r.account, e) {
 			r.told.see(e)
 			p.table.add(e)
@@ -159,11 +171,9 @@ func (p *pipeline) alone(ctx context.Context, split lines.SplitOptions) error {
 		return new(batch)
 	}
 	err := lines.Split(ctx, p.in, split, func(_ int, b *lines.Block) error {
-		p.cut(b, send)
-		return nil
+		return contain.Run(slowPart, func() { p.cut(b, send) })
 	})
-	p.finishInput(send)
-	return err
+	return errors.Join(err, contain.Run(slowPart, func() { p.finishInput(send) }))
 }
 
 // together works with workers beside the goroutine that reads and the caller's.
@@ -197,10 +207,9 @@ func (p *pipeline) together(ctx context.Context, split lines.SplitOptions) error
 			return b
 		}
 		err = lines.Split(ctx, p.in, split, func(_ int, b *lines.Block) error {
-			p.cut(b, send)
-			return nil
+			return contain.Run(slowPart, func() { p.cut(b, send) })
 		})
-		p.finishInput(send)
+		err = errors.Join(err, contain.Run(slowPart, func() { p.finishInput(send) }))
 		close(work)
 		close(order)
 	})
@@ -223,15 +232,45 @@ func newWorker(o Options, t *Table) *worker {
 	return &worker{parser: parser{zone: o.Location, wanted: t.names}, namer: newNamer(o, t.reg)}
 }
 
+// slowPart names this parser where it fails.
+var slowPart = contain.Part{Kind: contain.Log, Name: "slow log"}
+
+// work parses a batch. An entry that makes the parser panic is dropped, and the work
+// goes on with the next one.
 func (w *worker) work(b *batch) {
-	w.parser.parse(b)
+	for before := 0; len(b.events) < len(b.entries); before = len(b.events) {
+		if contain.Run(slowPart, func() { w.parser.parse(b) }) == nil {
+			continue
+		}
+		if len(b.events) == before {
+			b.events = append(b.events, Event{})
+		}
+		b.spoil(len(b.events) - 1)
+	}
 	w.namer.arena = b.names
-	for i := range b.events {
-		if e := &b.events[i]; !e.junk && e.bad == "" {
-			w.namer.name(e)
+	for next := 0; next < len(b.events); {
+		if contain.Run(slowPart, func() { w.name(b, &next) }) != nil {
+			b.spoil(next)
+			next++
 		}
 	}
 	b.names = w.namer.arena
+}
+
+// name names the statements of a batch from the next one on.
+func (w *worker) name(b *batch, next *int) {
+	for ; *next < len(b.events); *next++ {
+		if e := &b.events[*next]; !e.junk && e.bad == "" {
+			w.namer.name(e)
+		}
+	}
+}
+
+// spoil makes an event one that is dropped because of a bug.
+func (b *batch) spoil(i int) {
+	en := &b.entries[i]
+	b.events[i] = Event{Input: b.input, Line: en.line, Offset: en.offset, Statement: b.buf[en.text:en.textEnd]}
+	b.events[i].lines, b.events[i].bad = en.lines, analyze.Bug
 }
 
 // windows describes what was read. The notes of the table belong to the last

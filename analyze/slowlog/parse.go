@@ -29,10 +29,10 @@ type parser struct {
 	b *batch // that is worked on
 }
 
-// parse makes the events of a batch.
+// parse makes the events of a batch, but for those that it has.
 func (p *parser) parse(b *batch) {
 	p.b = b
-	for i := range b.entries {
+	for i := len(b.events); i < len(b.entries); i++ {
 		b.events = append(b.events, Event{})
 		p.event(&b.events[len(b.events)-1], &b.entries[i])
 	}

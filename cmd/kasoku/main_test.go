@@ -8,11 +8,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/internal/golden"
 	"github.com/kasoku/kasoku/internal/liar"
 )
@@ -22,7 +24,14 @@ import (
 // to load.
 func TestMain(m *testing.M) {
 	liar.Main()
-	testscript.Main(m, map[string]func(){"kasoku": main, "userapi": main, "isuumo": main, "insertbench": main, "isucholar": main, "isucond": main, "testserver": testServer})
+	testscript.Main(m, map[string]func(){"kasoku": main, "planted": plantedMain, "userapi": main, "isuumo": main, "insertbench": main, "isucholar": main, "isucond": main, "testserver": testServer})
+}
+
+// plantedMain is kasoku with a panic planted in the part $PLANT, which is KIND/NAME.
+func plantedMain() {
+	kind, name, _ := strings.Cut(os.Getenv("PLANT"), "/")
+	contain.Plant(contain.Part{Kind: kind, Name: name})
+	main()
 }
 
 // TestScript runs the command line as a user does; the first word of a script's

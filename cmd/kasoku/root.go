@@ -9,13 +9,24 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/private"
 	"github.com/kasoku/kasoku/report/terminal"
+	"github.com/kasoku/kasoku/unit"
 )
 
 // run carries out one command line and returns the exit code.
-func run(e *env) int {
+func run(e *env) (code int) {
+	defer func() { code = e.finishBugs(code) }()
+	if err := contain.Do(contain.Part{Kind: contain.Command}, func() error { code = e.carryOut(); return nil }); err != nil {
+		return exitCouldNot
+	}
+	return code
+}
+
+// carryOut is [run] without the last resort.
+func (e *env) carryOut() int {
 	g, args, err := parseGlobals(e.args)
 	if err != nil {
 		return e.finish(err)
@@ -173,6 +184,20 @@ func (e *env) finish(err error) int {
 	if errors.As(err, &usage) {
 		return exitUsage
 	}
+	return exitCouldNot
+}
+
+// finishBugs names the parts that were lost to bugs, and returns the exit code: a
+// command that lost a part did not run to its end.
+func (e *env) finishBugs(code int) int {
+	bugs, all := contain.Bugs()
+	for _, b := range bugs {
+		e.complain(b)
+	}
+	if all == 0 {
+		return code
+	}
+	fmt.Fprintf(e.stderr, "exit %d: %s lost to bugs of kasoku, %s\n", exitCouldNot, unit.Counted(len(bugs), "part is", "parts are"), unit.Counted(all, "time", "times"))
 	return exitCouldNot
 }
 

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/kasoku/kasoku/contain"
+	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/http1"
 	"github.com/kasoku/kasoku/load/nethttp"
 	"golang.org/x/sys/unix"
@@ -325,7 +327,7 @@ func (s *shard) take(c *conn, b []byte) {
 			s.closeConn(c) // nobody asked
 			return
 		}
-		n, done, err := c.p.Feed(b)
+		n, done, err := c.feed(b)
 		if err != nil {
 			s.failHead(c, err)
 			return
@@ -340,6 +342,18 @@ func (s *shard) take(c *conn, b []byte) {
 			return
 		}
 	}
+}
+
+// parserPart names the parser of answers where one makes it panic: that request has
+// failed.
+var parserPart = contain.Part{Kind: contain.Engine, Name: "answer"}
+
+// feed gives the parser what has come.
+func (c *conn) feed(b []byte) (n int, done bool, err error) {
+	if contain.Run(parserPart, func() { n, done, err = c.p.Feed(b) }) != nil {
+		return 0, false, load.ErrBug
+	}
+	return n, done, err
 }
 
 // answered ends the oldest flight of a connection, whose answer is complete.

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/kasoku/kasoku/contain"
+	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/http1"
 	"github.com/kasoku/kasoku/load/nethttp"
 	"golang.org/x/sys/unix"
@@ -76,7 +78,9 @@ func (s *shard) readEOF(c *conn) {
 		s.lose(c, io.EOF)
 		return
 	}
-	done, err := c.p.EOF()
+	var done bool
+	err := load.ErrBug
+	_ = contain.Run(parserPart, func() { done, err = c.p.EOF() })
 	if !done {
 		s.failHead(c, err)
 		return

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/report"
 )
 
@@ -75,7 +76,10 @@ func (m *markdown) document(d *report.Document) {
 		}
 	}
 	for i := range d.Sections {
-		m.section(&d.Sections[i])
+		s := &d.Sections[i]
+		if err := contain.Run(contain.Part{Kind: contain.Section, Name: s.ID}, func() { m.section(s) }); err != nil {
+			m.line("\n%s", escape(string(report.Lost(err).Text)))
+		}
 	}
 	if len(d.Commands) > 0 {
 		m.line("\n## Reproduce\n\n```console")

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku/analyze"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/report"
 )
 
@@ -72,10 +73,19 @@ func (r *renderer) page() page {
 
 func (r *renderer) funcs() template.FuncMap {
 	return template.FuncMap{
-		"prose": prose, "keep": keep, "render": r.block, "sentence": report.Sentence, "tone": toneClass,
+		"prose": prose, "keep": keep, "render": r.contained, "sentence": report.Sentence, "tone": toneClass,
 		"percent": func(v float64) string { return trim(100 * v) },
 		"inc":     func(i int) int { return i + 1 },
 	}
+}
+
+// contained renders one block; one that panics leaves a line that says so.
+func (r *renderer) contained(b report.Block) (out template.HTML, err error) {
+	part := contain.Part{Kind: contain.Section, Name: strings.TrimPrefix(fmt.Sprintf("%T", b), "*")}
+	if bug := contain.Run(part, func() { out, err = r.block(b) }); bug != nil {
+		return r.block(report.Lost(bug))
+	}
+	return out, err
 }
 
 // block renders one block with the template of its kind.

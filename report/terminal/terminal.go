@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/report"
 )
 
@@ -143,7 +144,10 @@ func (p *printer) document(d *report.Document) {
 		p.verdict(d.Verdict)
 	}
 	for i := range d.Sections {
-		p.section(&d.Sections[i])
+		s := &d.Sections[i]
+		if err := contain.Run(contain.Part{Kind: contain.Section, Name: s.ID}, func() { p.section(s) }); err != nil {
+			p.para(0, prose(report.Lost(err).Text), plain)
+		}
 	}
 	p.again(d.Commands)
 }

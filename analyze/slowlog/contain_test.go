@@ -1,0 +1,33 @@
+package slowlog
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kasoku/kasoku/analyze"
+	"github.com/kasoku/kasoku/contain"
+	"github.com/kasoku/kasoku/lines"
+)
+
+// Entries that make the parser panic are dropped; the log is read to its end.
+func TestBugIsADroppedLine(t *testing.T) {
+	defer contain.Forget()
+	log := strings.Repeat("# Time: 2026-11-22T12:00:00.000000Z\n# User@Host: a[a] @ localhost []  Id: 1\n# Query_time: 0.1  Lock_time: 0 Rows_sent: 1  Rows_examined: 1\nSELECT 1;\n", 3)
+	w := &worker{}
+	b := &batch{buf: []byte("x"), entries: []entry{{lines: 4, line: 1}, {lines: 4, line: 5, textEnd: 1}}}
+	defer contain.Plant(slowPart)()
+	w.namer = &namer{}
+	w.work(b)
+	var a analyze.Account
+	for i := range b.events {
+		if accountFor(&a, &b.events[i]) {
+			t.Error("an entry was parsed")
+		}
+	}
+	if a.Dropped != 8 || len(a.Bad) != 2 || a.Bad[0].Why != analyze.Bug {
+		t.Errorf("%+v", a)
+	}
+	if _, _, err := Collect(lines.NewReader(strings.NewReader(log), 0), Options{Workers: 1}); err == nil || !strings.Contains(err.Error(), "log slow log: a bug of kasoku: planted") {
+		t.Errorf("the log as a whole: %v", err)
+	}
+}
