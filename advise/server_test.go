@@ -72,11 +72,14 @@ var badConfigs = map[string][]struct {
 // taken: each statement runs, a server starts with each line, and then there is none left
 // to take. Two GiB of memory make what is too large felt.
 func TestReal(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{service.KindMariaDB, service.KindMySQL97} {
 		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
 			takeAll(t, kind, service.Options{}, nil)
 			for i, c := range badConfigs[kind] {
 				t.Run(fmt.Sprint("bad", i), func(t *testing.T) {
+					t.Parallel()
 					takeAll(t, kind, service.Options{Vars: c.vars, Args: c.args}, c.want)
 				})
 			}
@@ -154,8 +157,10 @@ func startWith(t *testing.T, kind string, before Input, all []kasoku.Advice, o s
 // TestEveryStatement: what the checks propose for the states of checkCases is taken by
 // the real servers, those that MySQL has no more or MariaDB not yet left out.
 func TestEveryStatement(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{service.KindMariaDB, service.KindMySQL97} {
 		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
 			s := start(t, kind, service.Options{Args: []string{"--log-bin=binlog"}})
 			db := servicetest.DB(t, s, "")
 			real := read(t, db, ReadOptions{RAM: memory})
@@ -220,6 +225,7 @@ func pairs(text string) map[string]string {
 
 // TestDynamic: MariaDB itself says which variables SET GLOBAL takes.
 func TestDynamic(t *testing.T) {
+	t.Parallel()
 	db := servicetest.DB(t, servicetest.MariaDB(t, service.Options{}), "")
 	in := read(t, db, ReadOptions{})
 	rows, err := db.QueryContext(t.Context(), "SELECT LOWER(VARIABLE_NAME), READ_ONLY FROM information_schema.SYSTEM_VARIABLES")

@@ -102,6 +102,13 @@ func run(t testing.TB, start func(context.Context, service.Options) (*service.Se
 		fail(t, err)
 	}
 	t.Cleanup(func() {
+		// A shutdown takes MySQL two seconds. What is thrown away needs none; that
+		// servers do stop is what service's own tests look at.
+		if o.Dir == "" {
+			if err := s.Kill(); err != nil {
+				t.Errorf("kill: %v", err)
+			}
+		}
 		// The test's own context is cancelled by now.
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
