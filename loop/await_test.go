@@ -105,6 +105,7 @@ func ticksFrom(t testing.TB, rec *kasoku.Recording, interval time.Duration) {
 
 // TestAwaitLong: of a long wait only a moment before the request is kept.
 func TestAwaitLong(t *testing.T) {
+	t.Parallel()
 	o := awaiting(t)
 	o.Interval = 200 * time.Millisecond
 	waited := time.Now()

@@ -19,6 +19,7 @@ import (
 // TestDigests: where no slow log is read, the queries come from statement
 // digests, and the run says so.
 func TestDigests(t *testing.T) {
+	t.Parallel()
 	servicetest.Each(t, service.Options{Args: []string{"--skip-log-bin", "--performance-schema=ON"}}, func(t *testing.T, s *service.Server) {
 		db := servicetest.DB(t, s, "")
 		servicetest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.items (id INT PRIMARY KEY AUTO_INCREMENT, name VARCHAR(99))",
@@ -74,6 +75,7 @@ func TestDigests(t *testing.T) {
 // TestDigests_Off: a MariaDB as it starts by default has no digests; the run
 // goes on and says what to do.
 func TestDigests_Off(t *testing.T) {
+	t.Parallel()
 	s := servicetest.MariaDB(t, service.Options{})
 	o := quick(t)
 	o.MySQL, o.Digests = s.DSN("", ""), true

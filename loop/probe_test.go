@@ -17,6 +17,7 @@ import (
 // TestProbeAtTheEnd: a run that may asks its endpoints alone, and its callers are
 // confirmed.
 func TestProbeAtTheEnd(t *testing.T) {
+	t.Parallel()
 	s := servicetest.MariaDB(t, servicetest.Unsafe())
 	admin := servicetest.DB(t, s, "")
 	servicetest.Exec(t, admin, "CREATE DATABASE shop", "CREATE TABLE shop.items (id INT PRIMARY KEY, name VARCHAR(20))", "INSERT INTO shop.items VALUES (1, 'a'), (2, 'b')")

@@ -14,6 +14,7 @@ import (
 // TestReplica: how far a replica is behind, that its applier stops, and the use of its
 // tables are in the run's file; for a user without rights, a gap says what is missing.
 func TestReplica(t *testing.T) {
+	t.Parallel()
 	vars := map[string]string{"log_bin": "binlog", "server_id": "1", "performance_schema": "ON"}
 	s := servicetest.MariaDB(t, service.Options{Vars: vars})
 	servicetest.Exec(t, servicetest.DB(t, s, ""), "CREATE DATABASE shop", "CREATE TABLE shop.stock (id INT PRIMARY KEY)", "INSERT INTO shop.stock VALUES (1)")

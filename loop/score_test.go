@@ -9,6 +9,7 @@ import (
 )
 
 func TestCommandScore(t *testing.T) {
+	t.Parallel()
 	f := func(script string, want *kasoku.Score, warning string, change func(*Options)) {
 		t.Helper()
 		o := quick(t)

@@ -21,6 +21,7 @@ import (
 // TestDatabases holds recordings to their promises on each kind of server. The
 // parts share a server and follow one another; the last one restarts it.
 func TestDatabases(t *testing.T) {
+	t.Parallel()
 	servicetest.Each(t, service.Options{Args: []string{"--skip-log-bin"}}, func(t *testing.T, s *service.Server) {
 		db := servicetest.DB(t, s, "")
 		servicetest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.items (id INT PRIMARY KEY AUTO_INCREMENT, name VARCHAR(99))",

@@ -19,6 +19,7 @@ import (
 // TestRecord_Servers: the numbers of real servers are in a run, each source with its
 // own; an error log that leaves warnings out says so.
 func TestRecord_Servers(t *testing.T) {
+	t.Parallel()
 	cache := servicetest.Redis(t, service.RedisOptions{})
 	carbon := servicetest.Carbon(t, service.CarbonOptions{MetricInterval: time.Second})
 	web := servicetest.Nginx(t, service.NginxOptions{Config: `{user}

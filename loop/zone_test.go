@@ -25,7 +25,7 @@ func TestZoneName(t *testing.T) {
 // TestLogZone: the lines of a log in another time zone than this host's are
 // placed where they were written, whether they say their zone or not.
 func TestLogZone(t *testing.T) {
-	f := func(layout string, shift time.Duration, zone *time.Location, want string) kasoku.Setting {
+	record := func(t *testing.T, layout string, shift time.Duration, zone *time.Location, want string) kasoku.Setting {
 		t.Helper()
 		o := quick(t)
 		o.AccessLog = filepath.Join(t.TempDir(), "access.log")
@@ -52,19 +52,28 @@ func TestLogZone(t *testing.T) {
 		off, _ := rec.Setting(scopeClock, o.AccessLog+" off by")
 		return kasoku.Setting{Value: off}
 	}
+	f := func(layout string, zone *time.Location, want string) {
+		t.Run(layout+want, func(t *testing.T) {
+			t.Parallel()
+			record(t, layout, 0, zone, want)
+		})
+	}
 	const bare = "2006-01-02 15:04:05"
 	shanghai, local := time.FixedZone("CST", 8*3600), time.Now().Format("-07:00")
-	f(time.RFC3339, 0, time.Local, local)
-	f(time.RFC3339, 0, shanghai, "+08:00")
-	f(bare, 0, time.Local, local)
-	f(bare, 0, shanghai, "+08:00")
-	f(bare, 0, time.FixedZone("", -9000), "-02:30")
+	f(time.RFC3339, time.Local, local)
+	f(time.RFC3339, shanghai, "+08:00")
+	f(bare, time.Local, local)
+	f(bare, shanghai, "+08:00")
+	f(bare, time.FixedZone("", -9000), "-02:30")
 	// One that says UTC and means Shanghai.
-	f("2006-01-02T15:04:05Z", 0, shanghai, "+08:00")
+	f("2006-01-02T15:04:05Z", shanghai, "+08:00")
 	// A clock that is wrong by what no zone explains stays as it is, and is told of.
-	if s := f(time.RFC3339, 20*time.Minute, time.Local, ""); s.Value == "" {
-		t.Error("20 minutes ahead, and nothing said")
-	}
+	t.Run("wrong", func(t *testing.T) {
+		t.Parallel()
+		if s := record(t, time.RFC3339, 20*time.Minute, time.Local, ""); s.Value == "" {
+			t.Error("20 minutes ahead, and nothing said")
+		}
+	})
 }
 
 func TestLogZone_Empty(t *testing.T) {
