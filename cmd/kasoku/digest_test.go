@@ -16,6 +16,7 @@ import (
 // TestDigest reads the digests of real servers: whole, as a difference, from
 // snapshots and as slowquery2tsv does.
 func TestDigest(t *testing.T) {
+	t.Parallel()
 	servicetest.Each(t, service.Options{Args: []string{"--performance-schema=ON", "--skip-log-bin"}}, func(t *testing.T, srv *service.Server) {
 		dir, db := t.TempDir(), servicetest.DB(t, srv, "")
 		servicetest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.t (id INT PRIMARY KEY, a VARCHAR(9))")

@@ -74,6 +74,7 @@ func (d *doctor) want(t *testing.T, name string, state checkState, words ...stri
 // TestDoctor_Grants: what doctor prints for an account without rights is what it
 // takes: granted, all is well.
 func TestDoctor_Grants(t *testing.T) {
+	t.Parallel()
 	servicetest.Each(t, service.Options{Vars: map[string]string{"performance_schema": "ON"}}, func(t *testing.T, s *service.Server) {
 		root := servicetest.DB(t, s, "")
 		servicetest.Exec(t, root, "CREATE DATABASE shop", "CREATE TABLE shop.users (id INT)", "CREATE USER 'o''dd'@'127.0.0.1'", "CREATE USER 'o''dd'@'localhost'")
@@ -110,6 +111,7 @@ func TestDoctor_Grants(t *testing.T) {
 
 // TestDoctor_Pools: sessions that are open before a run keep what they began with.
 func TestDoctor_Pools(t *testing.T) {
+	t.Parallel()
 	s := servicetest.MariaDB(t, service.Options{})
 	db := servicetest.DB(t, s, "")
 	conn, err := db.Conn(t.Context())

@@ -15,6 +15,7 @@ import (
 // TestExplain explains the statements of a real slow log, and those of a run, which
 // keeps the plans without the values.
 func TestExplain(t *testing.T) {
+	t.Parallel()
 	servicetest.Each(t, service.Options{}, func(t *testing.T, srv *service.Server) {
 		dir, db := t.TempDir(), servicetest.DB(t, srv, "")
 		servicetest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.items (id INT PRIMARY KEY, price INT, name VARCHAR(40), KEY by_price (price))",

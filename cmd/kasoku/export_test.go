@@ -97,6 +97,7 @@ func TestExportLivePrometheus(t *testing.T) {
 // TestExportLiveCarbon: what is sampled comes to Carbon each tick; Ctrl-C sends what
 // is left.
 func TestExportLiveCarbon(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts carbon-cache")
 	}

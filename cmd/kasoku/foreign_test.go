@@ -85,6 +85,7 @@ func logServer(t *testing.T) (url, log string) {
 }
 
 func TestForeignAB(t *testing.T) {
+	t.Parallel()
 	foreign(t, "ab")
 	url, log := logServer(t)
 	dir := t.TempDir()
@@ -107,6 +108,7 @@ func foreignRequests(rec *kasoku.Recording) (n uint64) {
 }
 
 func TestForeignWrk(t *testing.T) {
+	t.Parallel()
 	foreign(t, "wrk")
 	url, log := logServer(t)
 	dir := t.TempDir()
@@ -141,6 +143,7 @@ func TestForeignWrk(t *testing.T) {
 }
 
 func TestForeignSysbench(t *testing.T) {
+	t.Parallel()
 	foreign(t, "sysbench")
 	s := servicetest.MariaDB(t, service.Options{})
 	servicetest.Exec(t, servicetest.DB(t, s, ""), "CREATE DATABASE sbtest")

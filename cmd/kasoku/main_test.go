@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -24,6 +25,11 @@ import (
 // to load.
 func TestMain(m *testing.M) {
 	liar.Main()
+	if signal.Ignored(os.Interrupt) {
+		// As in the background of a script. Who is started would ignore it, too, and
+		// scripts end their servers with it; those of a handler begin with the default.
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+	}
 	testscript.Main(m, map[string]func(){"kasoku": main, "planted": plantedMain, "userapi": main, "isuumo": main, "insertbench": main, "isucholar": main, "isucond": main, "testserver": testServer})
 }
 
