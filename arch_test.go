@@ -4,6 +4,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -107,9 +108,12 @@ func TestArchitecturePage(t *testing.T) {
 	report(t, checkPage(theTree(t), floorTable, string(page)))
 }
 
+// scanned is the repository, read once for all tests.
+var scanned = sync.OnceValues(func() (*tree, error) { return scan(os.DirFS(".")) })
+
 func theTree(t *testing.T) *tree {
 	t.Helper()
-	tr, err := scan(os.DirFS("."))
+	tr, err := scanned()
 	if err != nil {
 		t.Fatal(err)
 	}
