@@ -16,8 +16,8 @@ func sampleLines(t testing.TB, name string) (lines [][]byte, size int) {
 	return bytes.SplitAfter(bytes.TrimSuffix(b, []byte("\n")), []byte("\n")), len(b)
 }
 
-// detect returns the format of lines.
-func detect(t testing.TB, lines ...[]byte) *Format {
+// mustDetect returns the format of lines.
+func mustDetect(t testing.TB, lines ...[]byte) *Format {
 	t.Helper()
 	f, err := Detect(bytes.Join(lines, nil))
 	if err != nil {
@@ -30,7 +30,7 @@ func BenchmarkParse(b *testing.B) {
 	for _, name := range []string{"combined", "ltsv", "json"} {
 		b.Run("format="+name, func(b *testing.B) {
 			lines, size := sampleLines(b, name+".log")
-			p := detect(b, lines...).Parser(ParserOptions{})
+			p := mustDetect(b, lines...).Parser(ParserOptions{})
 			var r Record
 			b.SetBytes(int64(size / len(lines)))
 			b.ReportAllocs()

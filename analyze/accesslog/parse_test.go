@@ -128,7 +128,7 @@ func TestParse_Mutated(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, name := range []string{"combined.log", "ltsv.log", "json.log"} {
 		lines, _ := sampleLines(t, name)
-		f := detect(t, lines...)
+		f := mustDetect(t, lines...)
 		records := 0
 		for _, line := range lines[:50] {
 			for range 200 {
@@ -166,7 +166,7 @@ func TestParse_Allocation(t *testing.T) {
 	specs := map[string]*Format{}
 	for _, name := range []string{"combined.log", "ltsv.log", "json.log"} {
 		lines, _ := sampleLines(t, name)
-		specs[name] = detect(t, lines...)
+		specs[name] = mustDetect(t, lines...)
 	}
 	for name, f := range specs {
 		lines, _ := sampleLines(t, name)
