@@ -91,7 +91,7 @@ labs: build ## run every lab with all defects, each alone and none, and count wh
 .PHONY: golden
 golden: ## rewrite the golden files; read the diff before you commit it
 	@set -euo pipefail; $(GO) run tools/golden/main.go | while read -r package tests; do \
-	  $(GO) test -vet=off -run "$$tests" "$$package" -update; done
+	  $(GO) test -vet=off -run "$$tests" "$$package" -update </dev/null; done
 
 .PHONY: dist
 dist: ## archives for linux amd64 and arm64 as the plugin installer of Mackerel expects them, with checksums
