@@ -13,10 +13,14 @@
 // its first original counts. What somebody else has changed meanwhile is left
 // alone, as is a server that was restarted.
 //
-// The directory belongs to one user of one host; recordings that do not share
-// it do not know of each other. A journal holds no password: it has the path of
-// the option file, or the address and the user.
+// The directory belongs to one user of one host. Recordings that do not share it see
+// each other by locks at the server ([Hold.Claim]); the second changes nothing. A
+// journal holds no password: it has the path of the option file, or the address and
+// the user.
 //
-// It runs on Linux. Sources: flock(2), rename(2), fsync(2), proc_pid_stat(5),
+// Sessions copy some values when they begin and keep them: [Heirs] are those that do
+// once the values are back.
+//
+// It runs on Linux. Sources: MySQL 9.7 manual "Locking Functions"; flock(2), rename(2), fsync(2), proc_pid_stat(5),
 // random(4) boot_id.
 package guard

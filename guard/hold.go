@@ -32,6 +32,7 @@ type Planner interface {
 type Hold struct {
 	r      *mysqlread.Reader
 	server mysqlread.Identity
+	dir    string // of the journals; empty without one
 	path   string // of the journal; empty without one
 
 	mu      sync.Mutex // guards the fields below
@@ -41,6 +42,9 @@ type Hold struct {
 	needs   map[Planner][]string // names of the values that each purpose rests on
 	dropped []mysqlread.Changed  // what it rested on, with what became of it
 	aside   []Aside
+	place   Place    // among those who change the server
+	own     []uint64 // sessions of the recorder's other connections
+	heirs   Heirs    // sessions that copied what was changed, once it is put back
 }
 
 // Left is what became of the changes that a recording needed, once it is gone.
@@ -49,6 +53,7 @@ type Left struct {
 	Own     bool   // it is the recording that lets go
 	Flavor  mysqlread.Flavor
 	Changes []mysqlread.Changed
+	Heirs   Heirs // sessions that go on with what was changed
 }
 
 // A Keep stores what a recording left in its run file. Until it has, the journal
@@ -64,7 +69,7 @@ func New(ctx context.Context, r *mysqlread.Reader, o Options) (*Hold, error) {
 	h := &Hold{r: r, server: id, me: ThisProcess(o.Run), needs: map[Planner][]string{}}
 	h.me.DSN, h.me.Defaults = withoutPassword(o.DSN), o.DefaultsFile
 	if o.Dir != "" {
-		h.path = filepath.Join(o.Dir, name(id))
+		h.dir, h.path = o.Dir, filepath.Join(o.Dir, name(id))
 	}
 	return h, nil
 }
@@ -92,11 +97,19 @@ func (h *Hold) Apply(ctx context.Context, p Planner) error {
 			return err
 		}
 		h.needs[p] = plan.Needs
-		before, holders := slices.Clone(j.Changes), slices.Clone(j.Holders)
+		before, holders, opened := slices.Clone(j.Changes), slices.Clone(j.Holders), slices.Clone(j.Opened)
 		j.merge(plan.Changes)
 		h.me.Since, h.me.Session = time.Now().UTC(), h.r.Epoch().Session
 		if !j.join(h.me, plan.Needs) {
 			return nil // the server is as wanted, and not by one of us
+		}
+		err = h.takePlace(ctx)
+		if err == nil {
+			err = j.opens(ctx, h.r, plan.Changes)
+		}
+		if err != nil {
+			j.Changes, j.Holders = before, holders
+			return err
 		}
 		if err := save(); err != nil {
 			return err
@@ -104,6 +117,9 @@ func (h *Hold) Apply(ctx context.Context, p Planner) error {
 		sw := mysqlread.NewSwitch(h.r)
 		if err := sw.Apply(ctx, plan.Changes); err != nil {
 			j.Changes, j.Holders = before, holders
+			if len(mysqlread.Copied(sw.Changes())) == 0 {
+				j.Opened = opened
+			}
 			j.merge(sw.Changes()) // what could not be undone
 			j.join(h.me, names(sw.Changes()))
 			h.look(j)
@@ -136,16 +152,25 @@ func (h *Hold) Release(ctx context.Context, keepLeft Keep) error {
 		me := j.holder(&h.me)
 		if me == nil {
 			err := h.releaseAlone(ctx, j)
-			return errors.Join(err, keep(h.left()))
+			h.heirs = j.inheritedOrNot(ctx, h.r, h.place.Home, h.own...)
+			if len(j.Opened) > 0 {
+				j.Last = &h.me
+			}
+			return errors.Join(err, keep(h.left()), save())
 		}
 		me.Gone = true
 		err := j.settle(ctx, h.r, &h.me)
 		h.look(j)
 		if err != nil { // there is more to come
 			err = errors.Join(err, keep(h.left()))
+		} else {
+			h.heirs = j.inheritedOrNot(ctx, h.r, h.place.Home, h.own...)
 		}
-		return errors.Join(err, j.collect(&h.me, keep), save())
+		return errors.Join(err, j.collect(&h.me, h.heirs, keep), save())
 	})
+	if err == nil {
+		_ = h.unclaim(ctx) // else it goes with the session
+	}
 	switch {
 	case !reached && len(h.changes) == 0: // whatever the journal says, it is not of this recording
 		return keep(h.left())
@@ -156,7 +181,7 @@ func (h *Hold) Release(ctx context.Context, keepLeft Keep) error {
 }
 
 // left is what became of the recording's own changes.
-func (h *Hold) left() Left { return Left{h.me.Run, true, h.server.Flavor, h.changes} }
+func (h *Hold) left() Left { return Left{h.me.Run, true, h.server.Flavor, h.changes, h.heirs} }
 
 // releaseAlone puts back what the recording changed when its journal is lost,
 // but for what others hold in a newer one.
@@ -282,7 +307,7 @@ func (j *Journal) awaitDead(ctx context.Context, r *mysqlread.Reader, me *Holder
 
 // collect takes leave of the dead whose changes are settled, or kept for the
 // living, once it is kept what became of them. The caller may be one of them.
-func (j *Journal) collect(me *Holder, keep Keep) error {
+func (j *Journal) collect(me *Holder, heirs Heirs, keep Keep) error {
 	open := func(name string) bool {
 		c := j.find(name)
 		return c != nil && pending(c) && j.neededBy(name) == nil
@@ -292,8 +317,11 @@ func (j *Journal) collect(me *Holder, keep Keep) error {
 		if h.Alive() || slices.ContainsFunc(h.Needs, open) {
 			return false
 		}
-		err := keep(Left{h.Run, me != nil && h.same(me), j.Server.Flavor, j.of(&h)})
+		err := keep(Left{h.Run, me != nil && h.same(me), j.Server.Flavor, j.of(&h), heirs})
 		errs = append(errs, err)
+		if err == nil && len(j.Opened) > 0 {
+			j.Last = &h
+		}
 		return err == nil
 	})
 	return errors.Join(errs...)
@@ -311,6 +339,9 @@ func (h *Hold) Leave(ctx context.Context) error {
 		j.Changes = slices.DeleteFunc(j.Changes, func(c mysqlread.Changed) bool {
 			return j.neededBy(c.Name) == nil && slices.ContainsFunc(h.changes, func(mine mysqlread.Changed) bool { return mine.Name == c.Name })
 		})
+		if len(mysqlread.Copied(j.Changes)) == 0 {
+			j.Opened = nil
+		}
 		return save()
 	})
 }

@@ -26,6 +26,11 @@ type Journal struct {
 	Epoch   mysqlread.Epoch     `json:"epoch"`   // the server's life in which the values were changed
 	Changes []mysqlread.Changed `json:"changes"` // in the order in which they were made; first originals
 	Holders []Holder            `json:"holders"`
+	// Opened are the sessions that began while values were changed that sessions copy.
+	Opened []mysqlread.Span `json:"opened,omitempty"`
+	// Last is the recording that ended last while such sessions went on: the way to
+	// the server. nil without them.
+	Last *Holder `json:"last,omitempty"`
 }
 
 // pending reports whether a change is still to be put back.
@@ -127,7 +132,7 @@ func keptFor(by *Holder) string {
 
 // renew says that the server was restarted: what was changed is gone by itself.
 func (j *Journal) renew(now mysqlread.Epoch) {
-	j.Epoch = now
+	j.Epoch, j.Opened = now, nil
 	for i := range j.Changes {
 		if c := &j.Changes[i]; pending(c) && !c.Lasts() {
 			c.Note = mysqlread.NoteRestarted
@@ -153,9 +158,10 @@ func (j *Journal) merge(plan []mysqlread.Changed) {
 	}
 }
 
-// idle reports whether nothing is to be put back and nobody holds on.
+// idle reports whether nothing is to be put back, nobody holds on and no session goes
+// on with what was changed.
 func (j *Journal) idle() bool {
-	return len(j.Holders) == 0 && !slices.ContainsFunc(j.Changes, func(c mysqlread.Changed) bool { return pending(&c) })
+	return len(j.Holders) == 0 && len(j.Opened) == 0 && !slices.ContainsFunc(j.Changes, func(c mysqlread.Changed) bool { return pending(&c) })
 }
 
 // A file is a journal's file.

@@ -90,10 +90,10 @@ func TestLeave(t *testing.T) {
 	}
 	var got []Left
 	keep := func(l Left) error { got = append(got, l); return nil }
-	if err := j.collect(nil, func(Left) error { return errors.New("the disk is full") }); err == nil || len(j.Holders) != 2 {
+	if err := j.collect(nil, Heirs{}, func(Left) error { return errors.New("the disk is full") }); err == nil || len(j.Holders) != 2 {
 		t.Errorf("what was not kept is forgotten: %v", err)
 	}
-	if err := j.collect(&j.Holders[1], keep); err != nil {
+	if err := j.collect(&j.Holders[1], Heirs{}, keep); err != nil {
 		t.Fatal(err)
 	}
 	if len(got) != 1 || got[0].Own || got[0].Run != "/dead" || len(got[0].Changes) != 2 || len(j.Holders) != 1 {
@@ -108,7 +108,7 @@ func TestLeave(t *testing.T) {
 	// Nobody takes leave of the dead while their change is not put back.
 	j = &Journal{Changes: []mysqlread.Changed{{Name: "a"}}, Holders: []Holder{dead("/dead", "a")}}
 	got = nil
-	if err := j.collect(nil, keep); err != nil || len(got) != 0 || len(j.Holders) != 1 {
+	if err := j.collect(nil, Heirs{}, keep); err != nil || len(got) != 0 || len(j.Holders) != 1 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -232,7 +232,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		_ = j.collect(nil, func(Left) error { return nil })
+		_ = j.collect(nil, Heirs{}, func(Left) error { return nil })
 		j.Pending()
 		j.InUse()
 		j.renew(mysqlread.Epoch{})

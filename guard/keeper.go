@@ -109,6 +109,18 @@ func (p *Process) watch() {
 	}
 }
 
+// PID returns the process id of the guard process that runs now, or ran last.
+func (p *Process) PID() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.proc.Pid()
+}
+
+// String says that it goes on trying, and for how long.
+func (p *Process) String() string {
+	return fmt.Sprintf("the guard process (pid %d) tries again for %s", p.PID(), RecoverWithin)
+}
+
 // Restarts returns how often the guard process was started again because something
 // had ended it, and why it could not be; nil when it could.
 func (p *Process) Restarts() (int, error) {

@@ -22,6 +22,7 @@ type Request struct {
 	Dir    string // of the journals; empty when there are none
 	DSN    string // with the password; empty without a database
 	Holder Holder // the recorder
+	Place  Place  // of the recorder on the server; the zero value: it has none
 }
 
 // A message is what a recorder tells its guard; one field of it is set.
@@ -43,6 +44,7 @@ type workload struct {
 type Legacy struct {
 	Request Request
 	command workload
+	stand   *stand // its place on the server, so that nobody takes what it changed for the originals
 }
 
 // Watch reads what a recorder says until it has taken leave, and then returns
@@ -55,11 +57,15 @@ func Watch(in io.Reader) *Legacy {
 		case err != nil:
 			return &l
 		case m.Done:
+			l.stand.leave()
 			return nil
 		case m.Command != nil:
 			l.command = *m.Command
 		case m.Request != nil:
 			l.Request = *m.Request
+			if l.stand == nil && l.Request.DSN != "" && l.Request.Place.Number > 0 {
+				l.stand = takeStand(l.Request)
+			}
 		}
 	}
 }

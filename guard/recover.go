@@ -78,13 +78,39 @@ const connectWithin = 5 * time.Second
 // Restore puts back what a journal says is changed and no living recording
 // needs, over a connection of its own, and has kept what became of the changes
 // of each recording that is gone. What could not be put back or kept stays in
-// the journal.
+// the journal. Sessions that log because of what was changed are a [HeirsError].
 func Restore(ctx context.Context, path, dsn string, keep Keep) error {
-	return putBack(ctx, path, dsn, keep, nil)
+	heirs, err := putBack(ctx, path, dsn, keep, nil)
+	if err == nil && heirs.Burden() {
+		err = &HeirsError{heirs}
+	}
+	return err
 }
 
-// putBack is Restore with one holder that is known to be dead.
-func putBack(ctx context.Context, path, dsn string, keep Keep, dead *Holder) (err error) {
+// putBack is Restore with one holder that is known to be dead. It returns what
+// sessions go on with.
+func putBack(ctx context.Context, path, dsn string, keep Keep, dead *Holder) (heirs Heirs, err error) {
+	err = onServer(ctx, path, dsn, func(r *mysqlread.Reader, j *Journal, home string) error {
+		if dead != nil {
+			if h := j.holder(dead); h != nil {
+				h.Gone = true
+			}
+		}
+		err := j.settle(ctx, r, nil)
+		if err == nil {
+			heirs, err = j.inherited(ctx, r, home)
+		} else {
+			err = stateError{err, now(ctx, r, j.Pending())}
+		}
+		return errors.Join(err, j.collect(nil, heirs, keep))
+	})
+	return heirs, err
+}
+
+// onServer does something with a journal and its server, over a connection of its
+// own, while nobody else can, and keeps the journal. One that is gone is no error:
+// somebody else was quicker.
+func onServer(ctx context.Context, path, dsn string, do func(*mysqlread.Reader, *Journal, string) error) (err error) {
 	db, err := mysqlflags.OpenDSN(dsn)
 	if err != nil {
 		return err
@@ -108,22 +134,25 @@ func putBack(ctx context.Context, path, dsn string, keep Keep, dead *Holder) (er
 	defer f.close()
 	j, err := f.load()
 	if j == nil || err != nil {
-		return err // somebody else was quicker
+		return err
 	}
 	if !id.Same(j.Server) {
 		return fmt.Errorf("%w: %s, not %s", ErrOtherServer, id, j.Server)
 	}
-	if dead != nil {
-		if h := j.holder(dead); h != nil {
-			h.Gone = true
-		}
+	home, err := homeOf(filepath.Dir(path))
+	if err != nil {
+		return err
 	}
-	err = j.settle(ctx, r, nil)
-	return errors.Join(err, j.collect(nil, keep), f.save(j))
+	err = do(r, j, home)
+	return errors.Join(err, f.save(j))
 }
 
-// retryEvery is the time between two attempts to reach a server.
-const retryEvery = 500 * time.Millisecond
+const (
+	// RecoverWithin is how long the guard process tries to reach a server.
+	RecoverWithin = time.Minute
+	// retryEvery is the time between two attempts.
+	retryEvery = 500 * time.Millisecond
+)
 
 // Recover does what [Restore] does for each journal that a dead recorder holds
 // on to, again and again until the context ends: the server may be away too.
@@ -141,7 +170,8 @@ func (l *Legacy) Recover(ctx context.Context, keep Keep) error {
 		found, err := Journals(l.Request.Dir)
 		for _, f := range found {
 			if f.Journal != nil && f.Journal.holder(&l.Request.Holder) != nil {
-				err = errors.Join(err, putBack(ctx, f.Path, l.Request.DSN, keep, &l.Request.Holder))
+				_, failed := putBack(ctx, f.Path, l.Request.DSN, keep, &l.Request.Holder) // sessions that go on are for a person
+				err = errors.Join(err, failed)
 			}
 		}
 		if err == nil {

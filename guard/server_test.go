@@ -52,6 +52,7 @@ func TestServers(t *testing.T) {
 		}{
 			{"alone", alone}, {"memory", inMemory}, {"first ends first", firstEndsFirst}, {"second ends first", secondEndsFirst},
 			{"refused", refused}, {"foreign change", foreignChange}, {"power cut", powerCut}, {"recorder gone", recorderGone}, {"session open", sessionOpen}, {"dead before", deadBefore},
+			{"two directories", twoDirectories}, {"guard stands", guardStands}, {"lock kept", lockKept}, {"heirs", heirs}, {"relaxed", relaxed}, {"relaxed beside", relaxedBeside}, {"revoked", revoked},
 			{"journal lost", journalLost}, {"journal foreign", journalForeign}, {"other server", otherServer}, {"unreachable", unreachable}, {"restarted", restarted},
 		} {
 			t.Run(part.name, func(t *testing.T) {

@@ -109,6 +109,7 @@ func (o *Options) configureDatabase(m config.MySQL) (err error) {
 		return err
 	}
 	o.SlowLog, o.Digests = m.SlowLog == nil || *m.SlowLog, m.Digests
+	o.SlowLogAnyway = m.SlowLog != nil && *m.SlowLog
 	o.NoPlans, o.KeepStatements = m.Plans != nil && !*m.Plans, m.KeepStatements
 	o.Join, o.RecycleConnections = m.Join, m.RecycleConnections
 	if m.MinFree != "" {

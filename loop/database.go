@@ -43,6 +43,7 @@ type database struct {
 
 	digests  *mysqlread.Digests // at the start; nil without them
 	restored bool               // nothing that was changed is left to be put back
+	way      slowWay            // between slow log and digests
 
 	braked atomic.Pointer[braking] // the slow log was put back before the end; nil else
 
@@ -131,7 +132,7 @@ func (d *database) queries(ctx context.Context) ([]kasoku.Query, []kasoku.Warnin
 	said := kasoku.Warning{Code: "digests", Text: "the queries are statement digests of performance_schema: none has a sample"}
 	if d.reader.Flavor() == mysqlread.MariaDB {
 		said.Text += " or a distribution of its times; MariaDB counts no statement that a driver runs as a prepared one"
-		said.Hint = "the slow log has them: record without --no-slowlog, on the server's own host"
+		said.Hint = "the slow log has them: record with --slowlog, on the server's own host"
 	}
 	warnings := []kasoku.Warning{said}
 	if restarted {
@@ -158,23 +159,27 @@ func (d *database) questions(ctx context.Context) float64 {
 
 // release puts back what was changed on the server, unless another run needs it,
 // and has kept what became of it. The sampler must have ended.
-func (d *database) release(ctx context.Context, keep guard.Keep) (warnings []kasoku.Warning) {
+func (s *session) release(ctx context.Context) []kasoku.Warning {
+	d := s.db
+	warnings := d.haltRelaxing()
 	if d.braked.Load() != nil {
 		d.asked = -1
 	} else if d.slowOn {
 		d.asked += d.questions(ctx)
 	}
-	err := d.hold.Release(ctx, keep)
+	d.hold.Own(d.source.Session(), d.locks.Session(), d.detail.Session())
+	err := d.hold.Release(ctx, s.keepChanges)
 	d.restored = err == nil
 	switch {
 	case err != nil && d.hold.Settled():
 		warnings = append(warnings, kasoku.Warning{Code: "journal-left",
 			Text: "all that was changed on the server is settled, but that could not be stored: " + err.Error(),
 			Hint: "`kasoku restore` clears the journal once there is room; nothing is to be put back"})
-	case err != nil:
-		warnings = append(warnings, kasoku.Warning{Code: "not-restored", Text: err.Error(), Hint: byHand(d.hold.Changes())})
+		err = nil
+	case err == nil && s.o.RecycleConnections && d.hold.Heirs().Burden():
+		warnings = append(warnings, d.endHeirs(ctx)...)
 	}
-	return warnings
+	return append(warnings, d.leftWarnings(ctx, err, s.guardian())...)
 }
 
 // changes lists what was altered on the server, and what became of it.

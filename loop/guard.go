@@ -44,7 +44,7 @@ func holdFor(ctx context.Context, r *mysqlread.Reader, o Options) (*guard.Hold, 
 
 // startGuard starts the guard process before there is anything to put back. A
 // run without one goes on: the journal is there.
-func (s *session) startGuard() error {
+func (s *session) startGuard(ctx context.Context) error {
 	g := s.o.Guard
 	if g == nil || g.Program.Path == "" || len(s.o.Command) == 0 && !s.o.SlowLog && !s.o.Digests {
 		return nil
@@ -53,12 +53,24 @@ func (s *session) startGuard() error {
 	if err != nil {
 		return err
 	}
-	s.guard, err = guard.Start(g.Program, guard.Request{Dir: g.Dir, DSN: s.o.MySQL, Holder: guard.ThisProcess(path)})
+	s.guard, err = guard.Start(g.Program, guard.Request{Dir: g.Dir, DSN: s.o.MySQL, Holder: guard.ThisProcess(path), Place: s.place()})
 	if err != nil {
 		s.warn(kasoku.Warning{Code: "no-guard", Text: err.Error(),
 			Hint: "should the recorder be killed with -9, `kasoku restore` puts back what was changed on the database server"})
+		return nil
+	}
+	if s.db != nil {
+		_ = s.db.hold.AwaitGuard(ctx) // one that is slow comes to its place later
 	}
 	return nil
+}
+
+// place is where the run stands among those who change the server.
+func (s *session) place() guard.Place {
+	if s.db == nil {
+		return guard.Place{}
+	}
+	return s.db.hold.Place()
 }
 
 // endWithin is how long the guard process may take to end.
@@ -136,7 +148,8 @@ func (s *session) keepChanges(left guard.Left) error {
 	case s.store == nil:
 		return nil
 	}
-	return s.store.SaveChanges(append(changesOf(left.Flavor, left.Changes), s.db.recycledChange()...))
+	changes := append(changesOf(left.Flavor, left.Changes), heirsChange(left.Flavor, left.Heirs)...)
+	return s.store.SaveChanges(append(changes, s.db.recycledChange()...))
 }
 
 func keepLeft(left guard.Left) error {
@@ -147,7 +160,11 @@ func keepLeft(left guard.Left) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(ed.SaveChanges(changesOf(left.Flavor, left.Changes)), ed.Close())
+	changes := changesOf(left.Flavor, left.Changes)
+	if left.Heirs.Burden() {
+		changes = append(changes, heirsChange(left.Flavor, left.Heirs)...)
+	}
+	return errors.Join(ed.SaveChanges(changes), ed.Close())
 }
 
 // readDigests asks the database what its statements did during the run.

@@ -103,7 +103,7 @@ func (s *session) putBack(ctx context.Context) {
 	s.progress(Progress{Phase: PhaseAnalyse, Text: "database: put the settings back, " + unit.Exact(limit) + " at most"})
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
-	s.warn(s.db.release(ctx, s.keepChanges)...)
+	s.warn(s.release(ctx)...)
 }
 
 // silence is the error of a run whose database did not answer at its end; nil when

@@ -39,7 +39,10 @@ type Options struct {
 	MySQLNotes []string
 
 	SlowLog bool // switch the slow log on for the run, where it may, and read it
-	NoPlans bool // do not ask at the end how the server runs the statements that took the most time
+	// SlowLogAnyway takes the slow log also where it was on before, so that sessions
+	// that begin during the run would go on logging, and digests would do.
+	SlowLogAnyway bool
+	NoPlans       bool // do not ask at the end how the server runs the statements that took the most time
 	// KeepStatements keeps a statement of each class as it was sent, with its
 	// values, so that it can be explained later.
 	KeepStatements bool
@@ -70,6 +73,7 @@ type Options struct {
 	Pprof       []string          // addresses of /debug/pprof/ of programs in Go, profiled once under load
 
 	profileAfter time.Duration // for tests; 0: the constant
+	settled      time.Duration // for tests; 0: the constant
 
 	Off  []string // sources that are not read, by the names of config.SourceNames
 	Fast bool     // read host and process each config.FastInterval

@@ -209,31 +209,6 @@ func (s *session) open(ctx context.Context) (err error) {
 // waits reports whether the run begins with a request.
 func (s *session) waits() bool { return s.o.On != (phases.Request{}) }
 
-// switchOn switches on what the run wants of the database, watched by the guard
-// process.
-func (s *session) switchOn(ctx context.Context) error {
-	if err := s.startGuard(); err != nil {
-		return err
-	}
-	if s.o.SlowLog {
-		if no := s.roomForSlowLog(ctx); no != nil {
-			s.warn(no...)
-		} else {
-			s.warn(s.db.slowLogOn(ctx, s.o.Join == JoinTable)...)
-		}
-		if !s.db.slowOn {
-			s.run.Observers = "no slow log"
-		}
-		if s.db.slowOn && s.o.RecycleConnections {
-			s.warn(s.db.recycle(ctx)...)
-		}
-	}
-	if s.o.Digests {
-		s.warn(s.db.digestsOn(ctx)...)
-	}
-	return nil
-}
-
 // describe fills in what the run was made with.
 func (s *session) describe(ctx context.Context) {
 	r := &s.run
@@ -288,6 +263,7 @@ func (s *session) measure(ctx context.Context) error {
 	if err := s.countRows(ctx); err != nil {
 		return err
 	}
+	s.startRelaxing()
 	defer s.loadOver()
 	switch {
 	case s.o.Load != nil:
@@ -470,7 +446,7 @@ func (s *session) abandon(why error) error {
 	if s.db != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
 		defer cancel()
-		for _, w := range s.db.release(ctx, s.keepChanges) {
+		for _, w := range s.release(ctx) {
 			errs = append(errs, fmt.Errorf("%s; %s", w.Text, w.Hint))
 		}
 		s.db.tidyTable(ctx)

@@ -82,6 +82,9 @@ func planDigests(now map[string]string) Plan {
 	return p
 }
 
+// HasSchema reports whether performance_schema is on.
+func (r *Reader) HasSchema() bool { return r.hasSchema() }
+
 // hasSchema reports whether performance_schema is on.
 func (r *Reader) hasSchema() bool {
 	r.mu.Lock()

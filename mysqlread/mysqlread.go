@@ -113,6 +113,7 @@ type Reader struct {
 	notices    []Notice
 	statements uint64
 	names      interner
+	locks      []string // user-level locks that the session is to hold
 }
 
 // New connects to the server and finds out what it is. The database stays the
@@ -224,6 +225,10 @@ func discard(c *sql.Conn) {
 	_ = c.Close()
 }
 
+// quietTime is the long_query_time of a reader's own session: nothing that it sends
+// takes an hour.
+const quietTime = "3600"
+
 // connect makes the connection, sets up its session and notices what happened
 // since the last one.
 func (r *Reader) connect(ctx context.Context) error {
@@ -235,7 +240,7 @@ func (r *Reader) connect(ctx context.Context) error {
 	var session uint64
 	// The first statement must already be quiet, whatever the server is. A
 	// statement is judged by the settings that it leaves behind.
-	err = r.exec(ctx, conn, "SET /* kasoku */ SESSION long_query_time = 3600")
+	err = r.exec(ctx, conn, "SET /* kasoku */ SESSION long_query_time = "+quietTime)
 	if err == nil {
 		err = r.row(ctx, conn, "SELECT /* kasoku */ VERSION(), CONNECTION_ID()", &version, &session)
 	}
@@ -247,6 +252,9 @@ func (r *Reader) connect(ctx context.Context) error {
 	}
 	if err == nil {
 		err = r.quiet(ctx, conn)
+	}
+	if err == nil {
+		err = r.relock(ctx, conn)
 	}
 	var clock, uptime int64
 	if err == nil {

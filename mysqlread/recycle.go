@@ -45,7 +45,7 @@ func (r *Reader) Recycle(ctx context.Context, within time.Duration) (Recycled, e
 	defer tick.Stop()
 	ended := map[uint64]bool{}
 	for over := false; ; {
-		left, err := r.endIdle(ctx, newest, ended)
+		left, err := r.endIdle(ctx, newest, ended, func(uint64) bool { return true })
 		if err != nil {
 			return Recycled{Ended: len(ended), Left: left}, err
 		}
@@ -68,17 +68,20 @@ const connectionEnds = 5 * time.Second
 // clientsQuery lists the client sessions up to one with what they do. A replica's
 // and the server's own are none.
 const clientsQuery = "SELECT /* kasoku */ ID, COMMAND = 'Sleep' AND ID NOT IN (SELECT trx_mysql_thread_id FROM information_schema.INNODB_TRX) " +
-	"FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND ID <= %d AND COMMAND NOT IN ('Daemon', 'Binlog Dump', 'Binlog Dump GTID') " +
-	"AND USER NOT IN ('system user', 'event_scheduler', 'unauthenticated user')"
+	"FROM information_schema.PROCESSLIST WHERE ID <= %d AND " + background
 
-// endIdle ends the idle sessions up to one, and returns how many there were.
-func (r *Reader) endIdle(ctx context.Context, newest uint64, ended map[uint64]bool) (left int, err error) {
+// endIdle ends the idle ones of the wanted sessions up to one, and returns how many
+// there were.
+func (r *Reader) endIdle(ctx context.Context, newest uint64, ended map[uint64]bool, wanted func(id uint64) bool) (left int, err error) {
 	var idle []uint64
 	err = r.with(ctx, func(conn *sql.Conn) error {
 		idle, left = idle[:0], 0
 		var id uint64
 		var sleeps bool
 		return r.query(ctx, conn, fmt.Sprintf(clientsQuery, newest), func() error {
+			if !wanted(id) {
+				return nil
+			}
 			left++
 			if sleeps {
 				idle = append(idle, id)

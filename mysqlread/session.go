@@ -67,6 +67,19 @@ func (r *Reader) Sessions(ctx context.Context) (Sessions, error) {
 	return out, nil
 }
 
+// Begun returns how many sessions have begun since the server's start.
+func (r *Reader) Begun(ctx context.Context) (uint64, error) {
+	var name string
+	var n uint64
+	err := r.with(ctx, func(conn *sql.Conn) error {
+		return r.row(ctx, conn, "/* kasoku */ SHOW GLOBAL STATUS LIKE 'Connections'", &name, &n)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("count sessions: %w", err)
+	}
+	return n, nil
+}
+
 // Open returns how many of the sessions with these connection ids are open.
 // Without the privilege PROCESS only those of the same user count.
 func (r *Reader) Open(ctx context.Context, ids []uint64) (int, error) {

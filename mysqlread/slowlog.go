@@ -47,6 +47,14 @@ func (s *SlowLog) Plan(ctx context.Context) (Plan, error) {
 	return planSlowLog(s.r.Flavor(), vars, s.want), nil
 }
 
+// Burdens reports whether sessions that begin while the log is as wanted go on writing
+// to it afterwards: it was on before, which these variables are of, and with values
+// that are not as wanted and that sessions copy.
+func (s *SlowLog) Burdens(before map[string]string) bool {
+	plan := planSlowLog(s.r.Flavor(), before, s.want)
+	return sameValue(before["slow_query_log"], "ON") && len(Copied(plan.Changes)) > 0
+}
+
 // slowLogPath returns the absolute path of the slow log on the server's host.
 func slowLogPath(vars map[string]string) string {
 	file := vars["slow_query_log_file"]

@@ -27,6 +27,9 @@ type Changed struct {
 // NoteRestarted is the note of a change that a restart of the server undid.
 const NoteRestarted = "left alone: the server was restarted and runs with its own settings"
 
+// NoteForeign begins the note of a change that somebody else has made another one of.
+const NoteForeign = "left alone: somebody has set it to "
+
 // Known reports whether a value is the original or the one that was set:
 // otherwise somebody else has set it.
 func (c Changed) Known(value string) bool {
@@ -113,11 +116,11 @@ func (s *Switch) Apply(ctx context.Context, changes []Changed) error {
 // restarted: it runs with its own configuration then. Changes says so. After an
 // error it may be called again.
 func (s *Switch) Restore(ctx context.Context) error {
-	now, err := s.r.values(ctx, s.changes)
+	now, err := s.r.Values(ctx, s.changes)
 	if err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
-	restarted := s.r.RestartedSince(s.since) // values reconnects, and notices
+	restarted := s.r.RestartedSince(s.since) // Values reconnects, and notices
 	var failed error
 	for i := range slices.Backward(s.changes) {
 		c := &s.changes[i]
@@ -129,7 +132,7 @@ func (s *Switch) Restore(ctx context.Context) error {
 		case sameValue(value, c.Before):
 			c.Restored = true
 		case !sameValue(value, c.During):
-			c.Note = fmt.Sprintf("left alone: somebody has set it to %q meanwhile", value)
+			c.Note = fmt.Sprintf(NoteForeign+"%q meanwhile", value)
 		default:
 			if err := s.r.assign(ctx, c.Name, c.Before); err != nil {
 				failed = errors.Join(failed, fmt.Errorf("restore: %w", err))
@@ -165,8 +168,8 @@ func words(list string) []string {
 	return out
 }
 
-// values returns what the changed values are now; a superset for variables.
-func (r *Reader) values(ctx context.Context, changes []Changed) (map[string]string, error) {
+// Values returns what the changed values are now; a superset for variables.
+func (r *Reader) Values(ctx context.Context, changes []Changed) (map[string]string, error) {
 	m, err := r.Variables(ctx)
 	if err != nil {
 		return nil, err

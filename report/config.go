@@ -77,6 +77,9 @@ func refText(refs []int) string {
 
 func changeRow(c kasoku.Change) configRow {
 	row := configRow{name: c.Name, value: c.During, from: "set by kasoku", why: "restored to " + cmp.Or(c.Before, unit.Missing)}
+	if c.Restored && c.Note != "" { // nothing is to be restored
+		row.why = c.Note
+	}
 	if !c.Restored {
 		row.why = "not restored to " + cmp.Or(c.Before, unit.Missing)
 		if c.Note != "" {

@@ -7,7 +7,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,9 +14,6 @@ import (
 	"github.com/kasoku/kasoku/guard"
 	"github.com/kasoku/kasoku/loop"
 )
-
-// recoverWithin is how long the guard process tries to reach a server.
-const recoverWithin = time.Minute
 
 // newGuard is the guard process of a recorder, which starts it and speaks to it
 // through its standard input.
@@ -49,7 +45,7 @@ func inherit(legacy *guard.Legacy) error {
 		defer close(ended)
 		legacy.EndCommand()
 	}()
-	ctx, cancel := context.WithTimeout(context.Background(), recoverWithin)
+	ctx, cancel := context.WithTimeout(context.Background(), guard.RecoverWithin)
 	defer cancel()
 	err := legacy.Recover(ctx, loop.KeepLeft)
 	<-ended

@@ -27,6 +27,7 @@ type recordFlags struct {
 	database  databaseFlags
 	noSlowLog bool
 	minFree   string
+	slowLog   bool
 	passExit  bool
 	// keepRights leaves a recording as root all that root may.
 	keepRights bool
@@ -82,6 +83,7 @@ password is best kept in an option file.`,
 	fl.BoolVar(&f.again, "again", false, "with --on: a run for each such request, until Ctrl-C")
 	fl.DurationVar(&f.loop.Interval, "interval", time.Second, "between samples")
 	fl.BoolVar(&f.noSlowLog, "no-slowlog", false, "leave the slow log as it is and do not read it")
+	fl.BoolVar(&f.slowLog, "slowlog", false, "take the slow log even where it was on before, so that sessions that begin meanwhile may go on logging all")
 	fl.BoolVar(&f.loop.NoPlans, "no-plans", false, "do not ask the database at the end how it runs the slowest statements")
 	fl.BoolVar(&f.loop.KeepStatements, "keep-statements", false, "keep a statement of each class as it was sent, values included, for `kasoku explain`")
 	fl.BoolVar(&f.loop.Digests, "digests", false, "let performance_schema count statements by digest: the queries where no slow log can be read")
@@ -166,6 +168,14 @@ func (f *recordFlags) finish(e *env, res *loop.Result, err error) error {
 	case rec.Run.State != kasoku.Finished:
 		return stopped{"stopped before the end: " + rec.Run.StopReason}
 	}
+	return leftBehind(rec)
+}
+
+// leftBehind is an error when a run left something on the database server.
+func leftBehind(rec *kasoku.Recording) error {
+	if left := loop.LeftBehind(rec); left != "" {
+		return hinted{stopped{"left on the database server: " + left}, "`kasoku restore` tries again and says what is left"}
+	}
 	return nil
 }
 
@@ -238,7 +248,10 @@ func (f *recordFlags) completeDatabase(e *env) (err error) {
 	if o.MySQL, err = f.database.dsn(e); err != nil {
 		return err
 	}
-	o.SlowLog = o.MySQL != "" && !f.noSlowLog
+	if f.slowLog && f.noSlowLog {
+		return usagef("", "--slowlog and --no-slowlog: give one")
+	}
+	o.SlowLog, o.SlowLogAnyway = o.MySQL != "" && !f.noSlowLog, f.slowLog
 	return e.guarded(o, f.database.defaultsFile)
 }
 

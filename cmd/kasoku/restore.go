@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"github.com/kasoku/kasoku/loop"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/mysqlread"
+	"github.com/kasoku/kasoku/unit"
 )
 
 // restoreFlags are the flags of restore as they were typed.
@@ -20,6 +22,7 @@ type restoreFlags struct {
 	list, forget bool
 	dsn          string
 	defaultsFile string
+	recycle      bool
 }
 
 func newRestore(e *env) *cobra.Command {
@@ -42,6 +45,7 @@ The journal has the address and the user, or the option file, but no password.`,
 	fl.BoolVar(&f.list, "list", false, "only say what is changed, and by whom")
 	fl.StringVar(&f.dsn, "mysql", "", "`DSN` of the server: user:password@tcp(host:port)/")
 	fl.StringVar(&f.defaultsFile, "defaults-file", "", "or an option `FILE` with a [client] group, as ~/.my.cnf")
+	fl.BoolVar(&f.recycle, "recycle-connections", false, "end idle sessions that go on logging because they began during a recording")
 	fl.BoolVar(&f.forget, "forget", false, "give up what cannot be put back, and print the statements that would")
 	return cmd
 }
@@ -67,7 +71,11 @@ func restore(ctx context.Context, e *env, f *restoreFlags) error {
 	for _, j := range found {
 		if err := f.one(ctx, e, j); err != nil {
 			failed++
-			e.say("  not put back: %s", err)
+			what := "not put back"
+			if errors.As(err, new(*guard.HeirsError)) {
+				what = "not over"
+			}
+			e.say("  %s: %s", what, err)
 			if hint := hintOf(err); hint != "" {
 				e.say("  hint: %s", hint)
 			}
@@ -100,10 +108,15 @@ func (f *restoreFlags) one(ctx context.Context, e *env, found guard.Found) error
 		return f.forgetting(ctx, e, found, err)
 	}
 	seen := map[string]bool{}
-	err = guard.Restore(ctx, found.Path, dsn, func(l guard.Left) error {
+	keep := func(l guard.Left) error {
 		e.became(l.Changes, seen)
 		return loop.KeepLeft(l)
-	})
+	}
+	err = guard.Restore(ctx, found.Path, dsn, keep)
+	if f.recycle && errors.As(err, new(*guard.HeirsError)) {
+		seen["sessions"] = true
+		err = f.endSessions(ctx, e, found, dsn, keep)
+	}
 	if err == nil && len(seen) == 0 {
 		e.say("  nothing is to be put back")
 	}
@@ -111,6 +124,15 @@ func (f *restoreFlags) one(ctx context.Context, e *env, found guard.Found) error
 		return f.forgetting(ctx, e, found, err)
 	}
 	return nil
+}
+
+// endSessions ends the idle sessions that go on logging.
+func (f *restoreFlags) endSessions(ctx context.Context, e *env, found guard.Found, dsn string, keep guard.Keep) error {
+	ended, err := guard.EndHeirs(ctx, found.Path, dsn)
+	if ended > 0 {
+		e.say("  ended %s that logged each statement", unit.Counted(ended, "idle session", "idle sessions"))
+	}
+	return errors.Join(err, guard.Restore(ctx, found.Path, dsn, keep))
 }
 
 // became says what became of the changes, each once.
@@ -132,6 +154,9 @@ func (e *env) tell(j *guard.Journal) {
 	for _, c := range j.Pending() {
 		e.say("  %s is %s, was %s", c.Name, value(c.During), value(c.Before))
 	}
+	if j.Last != nil && len(j.Holders) == 0 {
+		e.say("  sessions that began during a recording went on logging each statement; `%s restore` looks for them", e.name)
+	}
 	for i := range j.Holders {
 		h := &j.Holders[i]
 		state := "is gone"
@@ -150,8 +175,12 @@ func (f *restoreFlags) reach(e *env, j *guard.Journal) (string, error) {
 	if f.defaultsFile != "" {
 		return e.noted(mysqlflags.ReadDSN(f.defaultsFile))
 	}
-	for i := range j.Holders {
-		h := &j.Holders[i]
+	holders := j.Holders
+	if j.Last != nil {
+		holders = append(slices.Clone(holders), *j.Last)
+	}
+	for i := range holders {
+		h := &holders[i]
 		switch {
 		case h.Defaults != "":
 			return e.noted(mysqlflags.ReadDSN(h.Defaults))

@@ -37,6 +37,7 @@ type runFlags struct {
 	join     string
 	recycle  bool
 	minFree  string
+	slowLog  bool
 }
 
 func newRun(e *env) *cobra.Command {
@@ -72,6 +73,7 @@ present run in order and keeps all.`,
 	fl.StringVar(&f.join, "join", "", "who issues which query, by `HOW` statements' times are known: auto, tail, table or off; default that of kasoku.toml")
 	fl.BoolVar(&f.recycle, "recycle-connections", false, "end the database's idle connections when the slow log is on, since those are not in it")
 	fl.StringVar(&f.minFree, "min-free", "", "put the slow log back when less than this `SIZE` is free on its disk or the run's, such as 5% or 500MB; default that of kasoku.toml")
+	fl.BoolVar(&f.slowLog, "slowlog", false, "take the slow log even where it was on before; default as kasoku.toml says")
 	fl.BoolVar(&f.passExit, "pass-exit", false, "exit with the exit code of the first command that failed")
 	return cmd
 }
@@ -175,6 +177,7 @@ func (f *runFlags) options(e *env, c *config.Config, hard context.Context) (loop
 	if err := setMinFree(&o, f.minFree); err != nil {
 		return o, err
 	}
+	o.SlowLogAnyway = o.SlowLogAnyway || f.slowLog
 	if f.off {
 		o.Observers = kasoku.ObserversOff
 	}
@@ -371,6 +374,7 @@ func (s *series) judge() error {
 		return stopped{"stopped before the end: " + s.stopped}
 	}
 	bad, first := 0, 0
+	var left error
 	for _, g := range s.groups {
 		for _, rec := range g.runs {
 			if is, code := failed(rec); is {
@@ -380,9 +384,12 @@ func (s *series) judge() error {
 			if rec.Run.State != kasoku.Finished {
 				return stopped{"stopped before the end: " + rec.Run.StopReason}
 			}
+			left = cmp.Or(left, leftBehind(rec))
 		}
 	}
 	switch {
+	case left != nil:
+		return left
 	case bad == 0:
 		return nil
 	case s.f.passExit && first > 0:

@@ -92,6 +92,13 @@ func (d *Detail) Statements() uint64 {
 	return d.reader.Statements()
 }
 
+// Session returns the id of the connection; 0 without one.
+func (d *Detail) Session() uint64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return sessionOf(d.reader)
+}
+
 // Release gives the connection up. No source may be reading.
 func (d *Detail) Release() error {
 	d.mu.Lock()

@@ -311,6 +311,13 @@ func (l *Locks) Statements() uint64 {
 	return l.reader.Statements()
 }
 
+// Session returns the id of the connection; 0 without one.
+func (l *Locks) Session() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return sessionOf(l.reader)
+}
+
 // Release gives the connection up.
 func (l *Locks) Release() error {
 	l.mu.Lock()

@@ -262,6 +262,17 @@ func (s *Source) Statements() uint64 {
 	return s.reader.Statements()
 }
 
+// Session returns the id of the source's connection; 0 before there is one.
+func (s *Source) Session() uint64 { return sessionOf(s.reader) }
+
+// sessionOf returns the connection id of a reader of a server.
+func sessionOf(r any) uint64 {
+	if r, ok := r.(interface{ Epoch() mysqlread.Epoch }); ok {
+		return r.Epoch().Session
+	}
+	return 0
+}
+
 // Close gives the connection up.
 func (s *Source) Close() error {
 	if s.reader == nil {
