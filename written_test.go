@@ -22,7 +22,7 @@ var writers = map[string]struct{ calls, why string }{
 
 	"runstore/sqlite.go": {"sql.Open", "SQLite opens by name what create has made, and gives logs its mode and owner"},
 	"runstore/writer.go": {"os.Link unix.Renameat2", "names a file that private has made; never over another"},
-	"guard/aside.go":      {"os.OpenFile unix.Renameat2", "opens a journal without following, and gives what is none another name"},
+	"guard/aside.go":     {"os.OpenFile unix.Renameat2", "opens a journal without following, and gives what is none another name"},
 	"revert/place.go":    {"os.NewFile os.NewFile unix.Fchmod unix.Open unix.Openat unix.Openat unix.Openat2 unix.Renameat2 w.Chown", "puts back a file of somebody else, with its mode and owner, by descriptor"},
 
 	"cmd/kasoku/scrub.go":                  {"os.Rename", "names a copy that private has made"},
