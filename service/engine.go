@@ -122,8 +122,14 @@ func findMySQL97() (engine, error) {
 }
 
 // initialise runs a program that makes a data directory. What it says matters
-// only when it fails.
+// only when it fails. Its temporary tables are its own, as those of [Server.tempTables].
 func initialise(ctx context.Context, spec command.Spec) error {
+	temporary, err := os.MkdirTemp("", "kasoku-init-")
+	if err != nil {
+		return fmt.Errorf("directory for temporary tables: %w", err)
+	}
+	defer os.RemoveAll(temporary)
+	spec.Env = append(spec.Env, "TMPDIR="+temporary)
 	said := command.NewTail(16 << 10)
 	spec.Stdout, spec.Stderr = said, said
 	if _, err := command.Run(ctx, spec); err != nil {

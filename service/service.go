@@ -143,6 +143,9 @@ func (s *Server) prepare(ctx context.Context) error {
 	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
 		return fmt.Errorf("%s: data directory: %w", s.Kind, err)
 	}
+	if err := os.MkdirAll(s.tempTables(), 0o700); err != nil {
+		return fmt.Errorf("%s: directory for temporary tables: %w", s.Kind, err)
+	}
 	if _, err := os.Stat(filepath.Join(s.data(), "mysql")); err == nil {
 		return nil
 	}
@@ -153,6 +156,11 @@ func (s *Server) prepare(ctx context.Context) error {
 }
 
 func (s *Server) data() string { return filepath.Join(s.Dir, "data") }
+
+// tempTables is the server's own directory for temporary tables. A server that starts
+// removes those that it finds (mysql_rm_tmp_tables), in /tmp those of another one that
+// runs, too: MariaDB 10.11 then crashes in ha_maria::drop_table.
+func (s *Server) tempTables() string { return filepath.Join(s.Dir, "tmp") }
 
 // startOnSomePort starts the server; a free port that somebody else took in
 // the meantime is replaced.
@@ -211,6 +219,7 @@ func (s *Server) settings() []string {
 	args := []string{
 		"--datadir=" + s.data(), "--port=" + strconv.Itoa(s.Port), "--bind-address=127.0.0.1", "--socket=" + s.Socket,
 		"--pid-file=" + s.pidFile(), "--log-error=" + s.ErrorLog, "--slow-query-log-file=" + s.SlowLog,
+		"--tmpdir=" + s.tempTables(),
 	}
 	for _, name := range sortedKeys(s.opts.Vars) {
 		args = append(args, "--"+strings.ReplaceAll(name, "_", "-")+"="+s.opts.Vars[name])
