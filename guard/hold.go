@@ -22,7 +22,7 @@ type Options struct {
 }
 
 // A Planner says what has to be changed for a purpose: [mysqlread.SlowLog] and
-// [mysqlread.Consumers] do.
+// [mysqlread.Consumers] do. It is remembered by its identity, so it is a pointer.
 type Planner interface {
 	Plan(ctx context.Context) (mysqlread.Plan, error)
 }

@@ -112,7 +112,7 @@ type planner struct {
 }
 
 // Plan returns what is to be changed.
-func (p planner) Plan(ctx context.Context) (mysqlread.Plan, error) {
+func (p *planner) Plan(ctx context.Context) (mysqlread.Plan, error) {
 	vars, err := p.r.Variables(ctx)
 	if err != nil {
 		return mysqlread.Plan{}, err

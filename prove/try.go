@@ -104,7 +104,7 @@ func (t *trier) run(ctx context.Context, edits []kasoku.Edit) (res *Trial, err e
 	}
 	began := time.Now()
 	t.progress("change", 0, 1)
-	if err := t.hold.Apply(ctx, planner{t.reader, t.schema, edits}); err != nil {
+	if err := t.hold.Apply(ctx, &planner{t.reader, t.schema, edits}); err != nil {
 		return nil, errors.Join(err, t.takeBack(ctx))
 	}
 	res.Took, res.Changes = time.Since(began), t.hold.Changes()
