@@ -10,6 +10,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/profile"
+	"github.com/kasoku/kasoku/report/terminal"
 )
 
 // profileFlags ask for one profile of a run, as other tools read it.
@@ -59,7 +60,7 @@ func (f *profileFlags) write(e *env, rec *kasoku.Recording) error {
 	if e.stdoutTTY {
 		return usagef("write it into a file: > "+f.kind+".pb.gz; then `go tool pprof -http=: "+f.kind+".pb.gz`", "a profile is not for a terminal")
 	}
-	_, err = e.stdout.Write(p.Data)
+	_, err = terminal.Raw(e.stdout).Write(p.Data) // gzip
 	return err
 }
 
