@@ -189,8 +189,14 @@ func TestWalk(t *testing.T) {
 	o := func(t *testing.T) service.Options {
 		return service.Options{Dir: t.TempDir(), Args: []string{"--skip-log-bin"}}
 	}
-	t.Run("mariadb", func(t *testing.T) { test(t, servicetest.MariaDB(t, o(t))) })
-	t.Run("mysql97", func(t *testing.T) { test(t, servicetest.MySQL97(t, o(t))) })
+	t.Run("mariadb", func(t *testing.T) {
+		t.Parallel()
+		test(t, servicetest.MariaDB(t, o(t)))
+	})
+	t.Run("mysql97", func(t *testing.T) {
+		t.Parallel()
+		test(t, servicetest.MySQL97(t, o(t)))
+	})
 }
 
 func clean(t *testing.T, db *service.Server) {
