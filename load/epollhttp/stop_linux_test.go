@@ -79,13 +79,13 @@ func TestHardStop(t *testing.T) {
 	h := loadtest.Start(t)
 	f := func(o Options, s load.Schedule) {
 		t.Helper()
-		o.Hard = stopAfter(t, 80*time.Millisecond)
+		o.Hard = stopAfter(t, 300*time.Millisecond)
 		o.Follow = func(ctx context.Context, h *load.Hit, _ int, _ string) {
 			<-ctx.Done()
 			h.Err = context.Cause(ctx).Error()
 		}
 		began := time.Now()
-		sum, hits := runLoad(t, stopAfter(t, 50*time.Millisecond), o, s, get(h.URL("/hang")), get(h.URL("/loop")), get(h.URL("/endless")))
+		sum, hits := runLoad(t, stopAfter(t, 250*time.Millisecond), o, s, get(h.URL("/hang")), get(h.URL("/loop")), get(h.URL("/endless")))
 		for _, hit := range hits {
 			if !strings.HasSuffix(hit.Err, load.ErrAborted.Error()) && hit.Err != load.ErrNotSentStop.Error() {
 				t.Fatalf("bad hit %+v", hit)
