@@ -62,24 +62,25 @@ const (
 // Within is how long taking the configuration may last.
 const Within = 15 * time.Second
 
-// programWithin is how long one program, and the reading of the schema, may take.
-const (
-	programWithin = 2 * time.Second
-	schemaWithin  = 5 * time.Second
-)
+// schemaWithin is how long the reading of the schema may take.
+const schemaWithin = 5 * time.Second
+
+// programWithin is how long one program may take. Tests of what programs print wait
+// longer: their machine has other work.
+var programWithin = 2 * time.Second
 
 // Options says what is taken. The zero value takes the kernel's settings, and what
 // running servers on this machine are configured by.
 type Options struct {
 	Host        string   // name that the results carry
-	Nginx       []string // the user's call that prints the configuration, such as nginx -T; nil: the files of each nginx that runs here
+	Nginx       []string // the call that prints the configuration, as nginx -T; nil: the files of each nginx that runs
 	OptionFiles []string // of the database server; nil: those of servers that run here
 	VCL         []string // globs
 	Units       []string // names, with or without .service
 	Files       []string // globs
 	Repository  string   // a directory of the git work tree; empty: none
 	PIDs        []int    // whose limits are kept, beside those of servers that run here
-	Servers     []int    // processes of the database that the user's DSN leads to; their option files alone are kept; nil: of all
+	Servers     []int    // processes of the database of the DSN; their option files alone are kept; nil: of all
 
 	Schema   bool              // table definitions and indexes
 	Database *mysqlread.Reader // that the schema is read with; nil: none

@@ -38,6 +38,7 @@ http {
 
 // A running nginx is found and asked by the call that it was started with.
 func TestRunningNginx(t *testing.T) {
+	programsMayTake(t, 15*time.Second)
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "conf.d"), 0o755); err != nil {
 		t.Fatal(err)
@@ -90,6 +91,14 @@ func TestProgramsThatFail(t *testing.T) {
 	}
 }
 
+// programsMayTake lets programs answer later until the end of the test.
+func programsMayTake(t *testing.T, d time.Duration) {
+	t.Helper()
+	was := programWithin
+	t.Cleanup(func() { programWithin = was })
+	programWithin = d
+}
+
 func git(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	_, err := command.Output(t.Context(), command.Spec{Path: "git", Args: append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b"}, args...)}, 0)
@@ -99,6 +108,7 @@ func git(t *testing.T, dir string, args ...string) {
 }
 
 func TestGit(t *testing.T) {
+	programsMayTake(t, 15*time.Second)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "app.env")
 	put := func(text string) {
@@ -125,12 +135,16 @@ func TestGit(t *testing.T) {
 		t.Errorf("clean: %+v %v", taken.Configs, taken.Warnings)
 	}
 	put("DB_PASSWORD=two\nPORT=80\n")
-	d := find(Take(t.Context(), o), "diff")
+	taken = Take(t.Context(), o)
+	d := find(taken, "diff")
 	if d == nil || d.Masked != 2 || !strings.Contains(d.Text, "-DB_PASSWORD=‹masked›\n+DB_PASSWORD=‹masked›\n PORT=80\n") {
-		t.Errorf("dirty: %+v", d)
+		t.Errorf("dirty: %+v %v", d, taken.Warnings)
 	}
-	put("PORT=80\n" + strings.Repeat("x\n", MostBytes))
-	if d = find(Take(t.Context(), o), "diff"); d == nil || len(d.Text) < MostBytes || len(d.Text) > MostBytes+100 || d.Note != "cut at 1.0 MiB" {
+	put("PORT=80\n" + strings.Repeat(strings.Repeat("x y ", 32)+"\n", MostBytes/64))
+	taken = Take(t.Context(), o)
+	if d = find(taken, "diff"); d == nil {
+		t.Errorf("large: no diff: %v", taken.Warnings)
+	} else if len(d.Text) < MostBytes || len(d.Text) > MostBytes+100 || d.Note != "cut at 1.0 MiB" {
 		t.Errorf("large: %d bytes, %q", len(d.Text), d.Note)
 	}
 	if o := Default(t.TempDir()); o.Repository != "" {
