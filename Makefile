@@ -7,10 +7,10 @@ LDFLAGS    := -s -w $(if $(filter v%,$(VERSION)),-X main.version=$(VERSION:v%=%)
 export CGO_ENABLED ?= 0
 
 # Tests wait for servers, clocks and disks most of their time, so more packages than
-# there are cores run at once. Each is vetted by `go vet`, which does more than the vet
+# there are cores run at once, and of each as many tests that allow it. `go vet` does more than the vet
 # of `go test`; nothing in a test binary reads DWARF, which takes long to link.
 AT_ONCE    ?= $(shell n=$$(nproc 2>/dev/null || echo 4); echo $$((n < 4 ? 4 : n)))
-TESTFLAGS  := -count=1 -vet=off -ldflags=-w -p $(AT_ONCE)
+TESTFLAGS  := -count=1 -vet=off -ldflags=-w -p $(AT_ONCE) -parallel $(AT_ONCE)
 
 .PHONY: help
 help: ## list the targets
@@ -62,8 +62,8 @@ attack: ## attack kasoku: local liars, hostile servers, logs, files, full disks,
 	KASOKU_ATTACK=1 $(GO) test -count=1 -v -parallel 4 -timeout 15m ./internal/attack
 
 # SHARED are the packages whose goroutines share memory, for a race that CI has time for.
-SHARED     := ./command ./graphite ./guard ./histogram ./lines ./load ./load/engine ./load/epollhttp \
-  ./load/loadtest ./load/nethttp ./loop ./mackerel ./observe ./runstore ./scenario ./scenario/agent ./ship ./sqltag ./watch
+SHARED     := ./capture ./command ./graphite ./guard ./histogram ./lines ./load ./load/engine ./load/epollhttp \
+  ./load/loadtest ./load/nethttp ./loop ./mackerel ./observe ./profile ./runstore ./scenario ./scenario/agent ./ship ./sqltag ./watch
 RACE       ?= ./...
 
 .PHONY: race
