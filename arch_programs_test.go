@@ -72,7 +72,8 @@ var placeRow = regexp.MustCompile("(?m)^\\| `([^`]+\\.go [^`]+)` \\|(.*)\\|$")
 func parsePlaces(page string) (places, breaches []string) {
 	for _, row := range placeRow.FindAllStringSubmatch(page, -1) {
 		places = append(places, row[1])
-		if cells := strings.Split(row[2], "|"); len(cells) != 3 || slices.ContainsFunc(cells, func(c string) bool { return strings.TrimSpace(c) == "" }) {
+		if cells := strings.Split(row[2], "|"); len(cells) != 3 ||
+			slices.ContainsFunc(cells, func(c string) bool { return strings.TrimSpace(c) == "" }) {
 			breaches = append(breaches, fmt.Sprintf("ARCHITECTURE.md, What runs as whom: the row of %s wants program, as whom, and why", row[1]))
 		}
 	}

@@ -27,7 +27,8 @@ func TestParsersAreFuzzed(t *testing.T) {
 		name = filepath.ToSlash(name)
 		if d.IsDir() {
 			switch top, _, _ := strings.Cut(name, "/"); {
-			case top == "labs", top == "bench", top == "cmd", top == "tools", top == "internal", name != "." && strings.HasPrefix(path.Base(name), "."), path.Base(name) == "testdata":
+			case top == "labs", top == "bench", top == "cmd", top == "tools", top == "internal",
+				name != "." && strings.HasPrefix(path.Base(name), "."), path.Base(name) == "testdata":
 				return fs.SkipDir
 			}
 			return nil

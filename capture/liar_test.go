@@ -29,7 +29,8 @@ func lies(t *testing.T, dir string) map[string]string {
 	if err := os.Symlink("/etc/shadow", shadow); err != nil {
 		t.Fatal(err)
 	}
-	including := liar.Write(t, filepath.Join(dir, "including.cnf"), "[mysqld]\n!include "+private+"\n!includedir "+filepath.Dir(private)+"\n", liar.Eve, 0o644)
+	including := liar.Write(t, filepath.Join(dir, "including.cnf"),
+		"[mysqld]\n!include "+private+"\n!includedir "+filepath.Dir(private)+"\n", liar.Eve, 0o644)
 	return map[string]string{
 		"private": private, "pipe": liar.Pipe(t, filepath.Join(dir, "pipe.cnf"), liar.Eve), "huge": huge, "shadow": shadow, "directory": dir,
 		"environ": "/proc/self/environ", "including": including,
@@ -67,7 +68,8 @@ func TestLiars(t *testing.T) {
 			}
 		}
 		for _, c := range taken.Configs {
-			if strings.Contains(c.Text, planted) || strings.Contains(c.Text, "root:") || !believed && strings.HasPrefix(c.Name, dir) {
+			if strings.Contains(c.Text, planted) || strings.Contains(c.Text, "root:") ||
+				!believed && strings.HasPrefix(c.Name, dir) {
 				t.Errorf("believed %v: kept %s %s: %.200q", believed, c.Kind, c.Name, c.Text)
 			}
 		}

@@ -17,7 +17,8 @@ const ScopeUnit = "unit"
 func UnitState(ctx context.Context, name string) string {
 	ctx, cancel := context.WithTimeout(ctx, programWithin)
 	defer cancel()
-	out, err := command.Output(ctx, command.Spec{Path: "systemctl", Args: []string{"show", "-p", "LoadState,ActiveState,Result,NRestarts", "--", name}, Trusted: true}, 0)
+	out, err := command.Output(ctx, command.Spec{Path: "systemctl",
+		Args: []string{"show", "-p", "LoadState,ActiveState,Result,NRestarts", "--", name}, Trusted: true}, 0)
 	if err != nil {
 		return ""
 	}

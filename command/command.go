@@ -8,7 +8,8 @@
 //
 // [Start] and [Process.Wait] run one child; [Run] and [Output] are the short
 // forms; [Tail] keeps the last bytes of an output; [LookPath] finds a program,
-// daemons included, [TrustedPath] one that root may run for kasoku's own ends. Times are on the monotonic clock, sizes in bytes.
+// daemons included, [TrustedPath] one that root may run for kasoku's own ends.
+// Times are on the monotonic clock, sizes in bytes.
 //
 // The package is for Linux. Sources: wait4(2), getrusage(2), setpgid(2),
 // prctl(2) PR_SET_PDEATHSIG.

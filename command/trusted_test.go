@@ -69,7 +69,8 @@ func TestCheckProgram(t *testing.T) {
 				t.Errorf("%s: %v, want %q", path, err, want)
 			}
 		}
-		err := errors.Join(os.Chmod(top, 0o755), os.Chown(dir, 0, 0), os.Chmod(dir, 0o755), os.Chown(program, 0, 0), os.Chmod(program, 0o755))
+		err := errors.Join(os.Chmod(top, 0o755), os.Chown(dir, 0, 0), os.Chmod(dir, 0o755), os.Chown(program, 0, 0),
+			os.Chmod(program, 0o755))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +142,8 @@ func TestGitOfAnother(t *testing.T) {
 	if _, err := Git(dir); !errors.As(err, &untrusted) {
 		t.Errorf("a repository of two users: %v", err)
 	}
-	if err := errors.Join(os.Chown(config, 0, 0), os.Chown(dir, 0, 0), os.Chown(filepath.Join(dir, ".git"), 0, 0), syscall.Chmod(config, 0o666)); err != nil {
+	if err := errors.Join(os.Chown(config, 0, 0), os.Chown(dir, 0, 0), os.Chown(filepath.Join(dir, ".git"), 0, 0),
+		syscall.Chmod(config, 0o666)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Git(dir); !errors.As(err, &untrusted) {

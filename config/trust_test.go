@@ -12,7 +12,8 @@ import (
 func TestDoubt(t *testing.T) {
 	f := func(c caller, mode, uid, gid uint32, want string) {
 		t.Helper()
-		if got := c.doubt(&syscall.Stat_t{Mode: mode, Uid: uid, Gid: gid}); (got == "") != (want == "") || !strings.Contains(got, want) {
+		if got := c.doubt(&syscall.Stat_t{Mode: mode, Uid: uid, Gid: gid}); (got == "") != (want == "") ||
+			!strings.Contains(got, want) {
 			t.Errorf("%+v, mode %o of %d:%d: %q, want %q", c, mode, uid, gid, got, want)
 		}
 	}
@@ -38,7 +39,8 @@ func TestLoadOfAnother(t *testing.T) {
 	t.Setenv("SUDO_UID", "61002")
 	dir := t.TempDir()
 	path := filepath.Join(dir, Name)
-	if err := errors.Join(os.WriteFile(path, []byte("[load]\ncommand = 'id'\n"), 0o644), os.Chown(path, 61001, 61001)); err != nil {
+	if err := errors.Join(os.WriteFile(path, []byte("[load]\ncommand = 'id'\n"), 0o644),
+		os.Chown(path, 61001, 61001)); err != nil {
 		t.Fatal(err)
 	}
 	below := filepath.Join(dir, "a", "b")
@@ -51,7 +53,8 @@ func TestLoadOfAnother(t *testing.T) {
 	}
 	_, err := Load(found)
 	var hinted *Error
-	if !errors.As(err, &hinted) || !strings.Contains(err.Error(), "not read as root: it belongs to uid 61001") || !strings.Contains(hinted.Hint(), "chown root") {
+	if !errors.As(err, &hinted) || !strings.Contains(err.Error(), "not read as root: it belongs to uid 61001") ||
+		!strings.Contains(hinted.Hint(), "chown root") {
 		t.Errorf("read: %v", err)
 	}
 	link := filepath.Join(dir, "link.toml")

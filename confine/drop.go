@@ -99,7 +99,8 @@ func setCapabilities(keep Set) error {
 		bits := uint32(keep >> (32 * i))
 		data[i] = unix.CapUserData{Effective: bits, Permitted: bits}
 	}
-	_, _, errno := syscall.AllThreadsSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(head)), uintptr(unsafe.Pointer(data)), 0)
+	_, _, errno := syscall.AllThreadsSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(head)),
+		uintptr(unsafe.Pointer(data)), 0)
 	if errno != 0 {
 		return fmt.Errorf("give up capabilities: %w", errno)
 	}

@@ -66,7 +66,8 @@ type commands struct {
 // would refuse to start one that failed too often.
 func (c *commands) Start(ctx context.Context) error {
 	if c.systemd {
-		_, _ = command.Run(ctx, command.Spec{Path: "systemctl", Args: []string{"reset-failed", "--", c.name}, Trusted: true}) // it fails for one that has not failed
+		// it fails for one that has not failed
+		_, _ = command.Run(ctx, command.Spec{Path: "systemctl", Args: []string{"reset-failed", "--", c.name}, Trusted: true})
 	}
 	return c.run(ctx, c.start, "start")
 }

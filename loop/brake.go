@@ -69,7 +69,8 @@ const brakeHint = "make room, or say what is to stay free: `--min-free 500MB`, o
 
 // brake is the source that puts the slow log back when a disk runs full.
 func (s *session) brake() *freespace.Source {
-	return freespace.New(freespace.Options{Dirs: s.brakeDirs(), Log: s.db.slow.File(), Least: s.o.minFree(), Low: s.pullBrake})
+	return freespace.New(freespace.Options{Dirs: s.brakeDirs(), Log: s.db.slow.File(), Least: s.o.minFree(),
+		Low: s.pullBrake})
 }
 
 // pullBrake puts the slow log back in mid-run. The recording goes on.

@@ -53,7 +53,8 @@ func (s *session) startGuard(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.guard, err = guard.Start(g.Program, guard.Request{Dir: g.Dir, DSN: s.o.MySQL, Holder: guard.ThisProcess(path), Place: s.place()})
+	s.guard, err = guard.Start(g.Program, guard.Request{Dir: g.Dir, DSN: s.o.MySQL, Holder: guard.ThisProcess(path),
+		Place: s.place()})
 	if err != nil {
 		s.warn(kasoku.Warning{Code: "no-guard", Text: err.Error(),
 			Hint: "should the recorder be killed with -9, `kasoku restore` puts back what was changed on the database server"})

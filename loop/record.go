@@ -237,7 +237,8 @@ func (s *session) startSampler(sink observe.Sink) error {
 	}
 	s.procs = procs
 	s.sampler = observe.New(observe.Options{
-		Host: s.host(), Interval: s.o.Interval, Every: s.o.every(), Start: s.start, Sources: sources, Sink: sink, Hurry: s.o.hurry(),
+		Host: s.host(), Interval: s.o.Interval, Every: s.o.every(), Start: s.start, Sources: sources,
+		Sink: sink, Hurry: s.o.hurry(),
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	s.halt, s.sampled = cancel, make(chan error, 1)
@@ -376,7 +377,8 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 		s.endGuard()
 	}
 	errs = append(errs, s.part("logs", s.collectUnhurried), s.part("join", func() error { return s.saveJoin(ctx) }),
-		s.part("digests", s.saveDigests), s.part("load", s.saveLoad), s.part("rows", s.saveRows), s.part("phases", s.savePhases))
+		s.part("digests", s.saveDigests), s.part("load", s.saveLoad), s.part("rows", s.saveRows),
+		s.part("phases", s.savePhases))
 	if s.db != nil {
 		s.last(ctx, "plans of the slowest statements", plansWithin, func(ctx context.Context) error {
 			errs = append(errs, s.savePlans(ctx))

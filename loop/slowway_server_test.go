@@ -40,7 +40,10 @@ func TestSlowLogOnBefore(t *testing.T) {
 		for _, part := range []struct {
 			name string
 			test func(logged)
-		}{{"digests", digestsInstead}, {"anyway", logAnyway}, {"recycled", recycledAfter}, {"relaxed", relaxedMeanwhile}, {"two", twoRecorders}, {"off before", offBefore}} {
+		}{
+			{"digests", digestsInstead}, {"anyway", logAnyway}, {"recycled", recycledAfter}, {"relaxed", relaxedMeanwhile},
+			{"two", twoRecorders}, {"off before", offBefore},
+		} {
 			t.Run(part.name, func(t *testing.T) {
 				l := l
 				l.T = t
@@ -130,7 +133,8 @@ func logAnyway(l logged) {
 		l.Errorf("%d statements, want 60", got)
 	}
 	w := warned(rec, CodeSessionsLog)
-	if !strings.Contains(w.Text, "1 session that began meanwhile") || !strings.Contains(w.Text, fmt.Sprintf("%d (root@", id)) || LeftBehind(rec) == "" {
+	if !strings.Contains(w.Text, "1 session that began meanwhile") ||
+		!strings.Contains(w.Text, fmt.Sprintf("%d (root@", id)) || LeftBehind(rec) == "" {
 		l.Errorf("session %d: %+v", id, rec.Warnings)
 	}
 	if l.look(app, 100) == 0 {
@@ -237,7 +241,8 @@ func offBefore(l logged) {
 	defer servicetest.Exec(l, l.db, "SET GLOBAL slow_query_log = ON")
 	rec, app, id := l.record(nil)
 	i := slices.IndexFunc(rec.Changes, func(c kasoku.Change) bool { return c.Name == "sessions" })
-	if i < 0 || !strings.Contains(rec.Changes[i].Note, fmt.Sprintf("%d (root@", id)) || !strings.Contains(rec.Changes[i].Note, "nothing is logged") || LeftBehind(rec) != "" {
+	if i < 0 || !strings.Contains(rec.Changes[i].Note, fmt.Sprintf("%d (root@", id)) ||
+		!strings.Contains(rec.Changes[i].Note, "nothing is logged") || LeftBehind(rec) != "" {
 		l.Errorf("%+v", rec.Changes)
 	}
 	if got := looked(rec); got != 60 {

@@ -197,7 +197,8 @@ func (c *located) before(at int) (blanks string, alone bool) {
 func (c *located) indented(s span, indent string) string {
 	have, _ := c.before(s.from)
 	for i := range c.Config {
-		if in := c.spans[i]; in.from >= s.from && in.end <= s.end && strings.Contains(strings.Join(c.Config[i].Words, ""), "\n") {
+		if in := c.spans[i]; in.from >= s.from && in.end <= s.end &&
+			strings.Contains(strings.Join(c.Config[i].Words, ""), "\n") {
 			return c.text[s.from:s.end]
 		}
 	}

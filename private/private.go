@@ -325,7 +325,8 @@ func (k Kind) give(fd, parent int, mode uint32, exact bool) error {
 // cannot reports whether a file system has no modes or owners, as FAT, or does not let
 // root change them.
 func cannot(err error) bool {
-	return errors.Is(err, unix.EPERM) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.ENOSYS)
+	return errors.Is(err, unix.EPERM) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) ||
+		errors.Is(err, unix.ENOSYS)
 }
 
 // pathError names the path of a system call that failed; nil stays nil.

@@ -238,7 +238,8 @@ func TestSweep(t *testing.T) {
 	for _, n := range names {
 		left = append(left, filepath.Join(parent, n.Name()))
 	}
-	if len(left) != 3 || !strings.Contains(strings.Join(left, " "), used.Path) || !strings.Contains(strings.Join(left, " "), third.Path) {
+	if len(left) != 3 || !strings.Contains(strings.Join(left, " "), used.Path) ||
+		!strings.Contains(strings.Join(left, " "), third.Path) {
 		t.Errorf("left: %v", left)
 	}
 	if _, err := os.Stat(elsewhere); err != nil {

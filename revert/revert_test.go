@@ -284,7 +284,8 @@ func TestPlaces(t *testing.T) {
 		sub := filepath.Join(dir, "etc")
 		path := filepath.Join(sub, "app.conf")
 		file := &File{Path: "/etc/app.conf", target: path, old: "old", now: "new", exists: true, mode: 0o4777}
-		if err := errors.Join(os.Mkdir(sub, 0o755), os.WriteFile(path, []byte("old"), 0o640), os.WriteFile(dir+"/victim", []byte("old"), 0o600)); err != nil {
+		if err := errors.Join(os.Mkdir(sub, 0o755), os.WriteFile(path, []byte("old"), 0o640),
+			os.WriteFile(dir+"/victim", []byte("old"), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 		set(dir, path, file)
@@ -295,7 +296,8 @@ func TestPlaces(t *testing.T) {
 		if b, _ := os.ReadFile(dir + "/victim"); string(b) != "old" {
 			t.Errorf("%s: the victim has %q", name, b)
 		}
-		if st, err := os.Stat(path); want == "" && (err != nil || st.Mode()&^0o755 != 0 || file.exists && st.Mode() != 0o640) {
+		if st, err := os.Stat(path); want == "" &&
+			(err != nil || st.Mode()&^0o755 != 0 || file.exists && st.Mode() != 0o640) {
 			t.Errorf("%s: mode %v, %v", name, st.Mode(), err)
 		}
 		if left, _ := filepath.Glob(sub + "/.*"); len(left) != 0 {

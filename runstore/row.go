@@ -108,7 +108,8 @@ func cutText(s string, most int) string {
 	for end > most-utf8.UTFMax && !utf8.RuneStart(s[end]) {
 		end--
 	}
-	return strings.Clone(s[:end]) + fmt.Sprintf("… [cut: %s of %s]", unit.BytesIEC(uint64(end)), unit.BytesIEC(uint64(len(s))))
+	kept, all := unit.BytesIEC(uint64(end)), unit.BytesIEC(uint64(len(s)))
+	return strings.Clone(s[:end]) + fmt.Sprintf("… [cut: %s of %s]", kept, all)
 }
 
 func (r *row) string() string {

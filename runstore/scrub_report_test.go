@@ -96,7 +96,9 @@ func TestHostileRun(t *testing.T) {
 			plain = strings.ReplaceAll(plain, "\r\n", "\n") // RFC 4180
 		}
 		for i, r := range plain {
-			if (r < 0x20 && r != '\n' && r != '\t') || r >= 0x7f && r <= 0x9f || strings.ContainsRune("\u202e\u2066\u200f\u2028", r) || r == utf8.RuneError && !utf8.ValidString(plain[i:i+1]) && plain[i] != 0xef {
+			if (r < 0x20 && r != '\n' && r != '\t') || r >= 0x7f && r <= 0x9f ||
+				strings.ContainsRune("\u202e\u2066\u200f\u2028", r) ||
+				r == utf8.RuneError && !utf8.ValidString(plain[i:i+1]) && plain[i] != 0xef {
 				t.Errorf("%s: %q comes through: %q", name, r, plain[max(0, i-60):min(len(plain), i+30)])
 				break
 			}

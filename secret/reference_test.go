@@ -106,7 +106,8 @@ func referenceValue(text string) (n int, spans []span) {
 			from := len(q[0])
 			end := from + referenceClosing(rest[from:], q[2], len(q[1]))
 			all = append(all, span{from, end})
-			if glued := end + len(q[0]); glued < len(rest) && (name.kind != header || rest[glued] == ';' || refWord.FindString(rest[glued:]) != "") {
+			if glued := end + len(q[0]); glued < len(rest) &&
+				(name.kind != header || rest[glued] == ';' || refWord.FindString(rest[glued:]) != "") {
 				all = append(all, span{glued, glued + len(shape.FindString(rest[glued:]))})
 			}
 		} else {

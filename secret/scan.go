@@ -221,7 +221,8 @@ func (s *scanner) closing(p int, quote byte, slashes int) int {
 func (s *scanner) wordEnd(p int, isHeader bool) int {
 	for ; p < len(s.text); p++ {
 		s.steps++
-		if c := classOf[s.text[p]]; s.text[p] == '\r' || s.text[p] == '\n' || isQuote(s.text[p]) || !isHeader && c&stops != 0 {
+		if c := classOf[s.text[p]]; s.text[p] == '\r' || s.text[p] == '\n' || isQuote(s.text[p]) ||
+			!isHeader && c&stops != 0 {
 			break
 		}
 	}

@@ -14,7 +14,8 @@ import (
 // on behind it.
 func TestBugIsADroppedLine(t *testing.T) {
 	defer contain.Forget()
-	w := &worker{c: &collection{inputs: make([]inputPart, 1)}, table: NewTable(Options{By: []string{"method", "route"}}).beside(), input: -1}
+	w := &worker{c: &collection{inputs: make([]inputPart, 1)},
+		table: NewTable(Options{By: []string{"method", "route"}}).beside(), input: -1}
 	defer contain.Plant(accessPart)()
 	if err := w.read(&lines.Block{Data: []byte("a\n\nb\nlast")}); err != nil {
 		t.Fatal(err)

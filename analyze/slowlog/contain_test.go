@@ -27,7 +27,8 @@ func TestBugIsADroppedLine(t *testing.T) {
 	if a.Dropped != 8 || len(a.Bad) != 2 || a.Bad[0].Why != analyze.Bug {
 		t.Errorf("%+v", a)
 	}
-	if _, _, err := Collect(lines.NewReader(strings.NewReader(log), 0), Options{Workers: 1}); err == nil || !strings.Contains(err.Error(), "log slow log: a bug of kasoku: planted") {
+	if _, _, err := Collect(lines.NewReader(strings.NewReader(log), 0), Options{Workers: 1}); err == nil ||
+		!strings.Contains(err.Error(), "log slow log: a bug of kasoku: planted") {
 		t.Errorf("the log as a whole: %v", err)
 	}
 }

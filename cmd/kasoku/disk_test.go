@@ -55,7 +55,8 @@ func TestFullDisk(t *testing.T) {
 		ballast := smalldisk.Fill(t, disk, 0)
 		r.exits(exitCouldNot, "no space left on device")
 		said := r.said()
-		if lines := errorLines(said); len(lines) != 1 || strings.Contains(said, "left at") || strings.Contains(said, "Not restored") || !strings.Contains(said, "make room there") {
+		if lines := errorLines(said); len(lines) != 1 || strings.Contains(said, "left at") ||
+			strings.Contains(said, "Not restored") || !strings.Contains(said, "make room there") {
 			t.Errorf("%d lines of errors\n%s", len(lines), said)
 		}
 		same(t, "the run's disk is full")

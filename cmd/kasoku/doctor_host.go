@@ -45,7 +45,8 @@ func (d *doctor) checkUnit(area, name, lost string) {
 		d.add(c)
 		return
 	}
-	out, err := command.Output(d.ctx, command.Spec{Path: "systemctl", Args: []string{"show", "-p", "LoadState,ActiveState", "--value", "--", name}, Trusted: true}, 4096)
+	out, err := command.Output(d.ctx, command.Spec{Path: "systemctl",
+		Args: []string{"show", "-p", "LoadState,ActiveState", "--value", "--", name}, Trusted: true}, 4096)
 	state := strings.Fields(string(out))
 	switch {
 	case err != nil || len(state) != 2:

@@ -25,7 +25,8 @@ func TestHostileRun(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "bad.kasoku")
 	rec := &kasoku.Recording{Run: kasoku.Run{
-		ID: "bad", Project: hostileText, Label: hostileText, Note: hostileText, State: kasoku.Finished, StopReason: hostileText,
+		ID: "bad", Project: hostileText, Label: hostileText, Note: hostileText,
+		State: kasoku.Finished, StopReason: hostileText,
 		Started: time.Unix(1e9, 0), Length: 10 * time.Second, Load: hostileText, Version: hostileText,
 		Hosts:   []kasoku.Host{{Name: hostileText, Cores: 2, OS: hostileText, Kernel: hostileText}},
 		Command: &kasoku.Command{Args: []string{hostileText}, Output: hostileText},
@@ -34,12 +35,15 @@ func TestHostileRun(t *testing.T) {
 	rec.Events = []kasoku.Event{{Host: hostileText, Kind: hostileText, Text: hostileText}}
 	rec.Settings = []kasoku.Setting{{Scope: hostileText, Name: hostileText, Value: hostileText}}
 	rec.Endpoints = []kasoku.Endpoint{{Host: hostileText, Method: "GET", Route: hostileText, Count: 10}}
-	rec.Queries = []kasoku.Query{{Host: hostileText, ID: "1", Fingerprint: hostileText, Calls: 10, Total: time.Second, Sample: hostileText, Raw: hostileText}}
-	rec.Messages = []kasoku.Message{{Host: hostileText, Path: hostileText, Pattern: hostileText, Sample: hostileText, Count: 3}}
+	rec.Queries = []kasoku.Query{{Host: hostileText, ID: "1", Fingerprint: hostileText, Calls: 10, Total: time.Second,
+		Sample: hostileText, Raw: hostileText}}
+	rec.Messages = []kasoku.Message{{Host: hostileText, Path: hostileText, Pattern: hostileText, Sample: hostileText,
+		Count: 3}}
 	rec.Configs = []kasoku.Config{{Host: hostileText, Kind: "file", Name: "/etc/" + hostileText, Text: hostileText}}
 	rec.Plans = []kasoku.Plan{{QueryID: "1", Note: hostileText, Text: hostileText}}
-	rec.Diagnosis = &kasoku.Diagnosis{Verdict: hostileText, Findings: []kasoku.Finding{{ID: "MES-01", Title: hostileText, Cause: hostileText,
-		Evidence: []kasoku.Evidence{{Source: hostileText, Value: hostileText, Text: hostileText, Note: hostileText}}}}}
+	rec.Diagnosis = &kasoku.Diagnosis{Verdict: hostileText,
+		Findings: []kasoku.Finding{{ID: "MES-01", Title: hostileText, Cause: hostileText,
+			Evidence: []kasoku.Evidence{{Source: hostileText, Value: hostileText, Text: hostileText, Note: hostileText}}}}}
 	if err := runstore.Write(path, rec); err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +72,8 @@ func TestHostileRun(t *testing.T) {
 		for what, b := range map[string][]byte{"stdout": out.Bytes(), "stderr": errs.Bytes()} {
 			b = ownSequences.ReplaceAll(b, nil)
 			if i := bytes.IndexFunc(b, func(r rune) bool {
-				return r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r <= 0x9f || strings.ContainsRune("\u202e\u2066\u200f\u2028", r)
+				return r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r <= 0x9f ||
+					strings.ContainsRune("\u202e\u2066\u200f\u2028", r)
 			}); i >= 0 {
 				t.Errorf("%.40q: %s: %q", args, what, b[max(0, i-60):min(len(b), i+30)])
 			}

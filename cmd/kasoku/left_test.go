@@ -221,7 +221,8 @@ func leftSessions(f *target) {
 	if out := r.restoring(exitGood, "--list"); !strings.Contains(out, "sessions that began during a recording") {
 		f.Errorf("the list: %s", out)
 	}
-	if out := r.restoring(exitCouldNot, "--mysql", f.dsn); !strings.Contains(out, named) || !strings.Contains(out, fmt.Sprintf("hint: KILL %d;", id)) {
+	if out := r.restoring(exitCouldNot, "--mysql", f.dsn); !strings.Contains(out, named) ||
+		!strings.Contains(out, fmt.Sprintf("hint: KILL %d;", id)) {
 		f.Errorf("restore: %s", out)
 	}
 	if out := r.restoring(exitGood, "--mysql", f.dsn, "--recycle-connections"); !strings.Contains(out, "ended 1 idle session") {

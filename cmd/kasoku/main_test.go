@@ -30,7 +30,8 @@ func TestMain(m *testing.M) {
 		// scripts end their servers with it; those of a handler begin with the default.
 		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 	}
-	testscript.Main(m, map[string]func(){"kasoku": main, "planted": plantedMain, "userapi": main, "isuumo": main, "insertbench": main, "isucholar": main, "isucond": main, "testserver": testServer})
+	testscript.Main(m, map[string]func(){"kasoku": main, "planted": plantedMain, "userapi": main, "isuumo": main,
+		"insertbench": main, "isucholar": main, "isucond": main, "testserver": testServer})
 }
 
 // plantedMain is kasoku with a panic planted in the part $PLANT, which is KIND/NAME.

@@ -182,7 +182,8 @@ func leftBehind(rec *kasoku.Recording) error {
 // complete fills in what was not said and refuses what cannot be.
 func (f *recordFlags) complete(e *env, args []string) error {
 	o := &f.loop
-	o.Command, o.Stdin, o.Stdout, o.Stderr = args, e.stdin, terminal.Raw(e.stdout), terminal.Raw(e.stderr) // as the command writes it
+	// as the command writes it
+	o.Command, o.Stdin, o.Stdout, o.Stderr = args, e.stdin, terminal.Raw(e.stdout), terminal.Raw(e.stderr)
 	if !f.keepRights {
 		o.Opened = func() error { return confine.Drop(f.rights(e)) }
 	}

@@ -86,10 +86,12 @@ func (d *doctor) checkRights(held confine.Set) {
 		case held.Has(n.Capability):
 			d.ok(areaRights, string(n.Part), "%s is held: %s", name, n.For)
 		case user.Has(n.Capability):
-			d.add(check{Area: areaRights, Name: string(n.Part), State: checkWarn, Seen: name + " is not held: " + n.For, Lost: n.Lost,
+			d.add(check{Area: areaRights, Name: string(n.Part), State: checkWarn,
+				Seen: name + " is not held: " + n.For, Lost: n.Lost,
 				Grants: []grant{{inShell, "sudo " + d.e.name + " record"}}})
 		default:
-			d.add(check{Area: areaRights, Name: string(n.Part), State: checkWarn, Seen: name + " is not held: " + n.For, Lost: n.Lost,
+			d.add(check{Area: areaRights, Name: string(n.Part), State: checkWarn,
+				Seen: name + " is not held: " + n.For, Lost: n.Lost,
 				Cost: "who may run that file reads what root reads, so keep it to a group", Grants: rootGrants([]string{file})})
 		}
 	}

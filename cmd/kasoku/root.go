@@ -19,7 +19,8 @@ import (
 // run carries out one command line and returns the exit code.
 func run(e *env) (code int) {
 	defer func() { code = e.finishBugs(code) }()
-	if err := contain.Do(contain.Part{Kind: contain.Command}, func() error { code = e.carryOut(); return nil }); err != nil {
+	if err := contain.Do(contain.Part{Kind: contain.Command},
+		func() error { code = e.carryOut(); return nil }); err != nil {
 		return exitCouldNot
 	}
 	return code

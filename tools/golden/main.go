@@ -106,7 +106,8 @@ func goldenTests(files []string) ([]string, error) {
 			tests = append(tests, name)
 		}
 	}
-	if len(tests) == 0 && !slices.ContainsFunc(files, func(p string) bool { return filepath.Base(filepath.Dir(p)) == "golden" }) {
+	if len(tests) == 0 && !slices.ContainsFunc(files,
+		func(p string) bool { return filepath.Base(filepath.Dir(p)) == "golden" }) {
 		return nil, fmt.Errorf("%s: no test reaches internal/golden, which is imported", filepath.Dir(files[0]))
 	}
 	return tests, nil
