@@ -14,6 +14,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/foreign"
+	"github.com/kasoku/kasoku/pathwalk"
 	"github.com/kasoku/kasoku/unit"
 )
 
@@ -28,7 +29,7 @@ func (t *taker) warn(hint, format string, args ...any) {
 func ReadFile(path string) (kasoku.Config, error) {
 	c := kasoku.Config{Name: path}
 	// A FIFO that nobody writes to must not hang the run.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := pathwalk.OpenNamed(path)
 	if err != nil {
 		return c, err
 	}

@@ -8,9 +8,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/kasoku/kasoku/pathwalk"
 )
 
 // A Doubt says why a process is not believed.
@@ -43,10 +44,10 @@ func (p *Process) Believe(programs []string) error {
 		return &Doubt{p.PID, p.Name, fmt.Sprintf(format, args...)}
 	}
 	unit, byUnit := unitUser(p.Unit)
-	own := func(uid int) bool { return isAsker(uid) || byUnit && uid == unit }
+	own := func(uid int) bool { return pathwalk.IsAsker(uid) || byUnit && uid == unit }
 	for _, uid := range p.uids {
 		// The real user of a program with the setuid bit is who called it.
-		if uid < 0 || uid != 0 && !own(uid) && uid >= firstUser() {
+		if uid < 0 || !own(uid) && !pathwalk.IsSystem(uid) {
 			return doubt("belongs to uid %d", uid)
 		}
 	}
@@ -75,39 +76,6 @@ func (p *Process) Believe(programs []string) error {
 func isLoader(exe string) bool {
 	base := filepath.Base(exe)
 	return strings.HasPrefix(base, "ld-linux") || strings.HasPrefix(base, "ld-musl")
-}
-
-// isAsker reports whether a user is the one who asks: kasoku's own or, of root, the
-// one who called sudo.
-func isAsker(uid int) bool {
-	if uid == os.Geteuid() {
-		return true
-	}
-	n, err := strconv.Atoi(os.Getenv("SUDO_UID"))
-	return err == nil && os.Geteuid() == 0 && n == uid
-}
-
-// firstUser is the lowest number of a person's account; below are those of the system.
-//
-// Source: login.defs(5), UID_MIN.
-var firstUser = sync.OnceValue(func() int {
-	text, err := os.ReadFile("/etc/login.defs")
-	if err != nil {
-		return 1000
-	}
-	return parseFirstUser(string(text))
-})
-
-func parseFirstUser(defs string) int {
-	for line := range strings.Lines(defs) {
-		f := strings.Fields(line)
-		if len(f) >= 2 && f[0] == "UID_MIN" {
-			if n, err := strconv.Atoi(f[1]); err == nil && n > 0 {
-				return n
-			}
-		}
-	}
-	return 1000 // shadow's own default
 }
 
 // unitDirs is where root puts units.

@@ -261,7 +261,7 @@ func TestReadWithoutSetuid(t *testing.T) {
 			out[path] = "read"
 			_ = f.Close() // it was only opened
 		}
-		w.rewind()
+		w.Rewind()
 		return out, nil
 	})
 	const no = "permission denied"

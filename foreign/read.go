@@ -65,7 +65,7 @@ func (p *Process) Read(ctx context.Context, name string, most int) ([]byte, erro
 // path that leads nowhere for it.
 func (p *Process) IsDir(ctx context.Context, name string) (bool, error) {
 	return withWalker(ctx, p, name, func(w *walker) (bool, error) {
-		_, st, err := w.find(name)
+		_, st, err := w.Find(name)
 		return st.Mode&unix.S_IFMT == unix.S_IFDIR, err
 	})
 }
@@ -109,7 +109,7 @@ func (p *Process) Glob(ctx context.Context, pattern string) ([]string, error) {
 func (w *walker) match(dir, part string) (out []string, err error) {
 	if !strings.ContainsAny(part, `*?[\`) {
 		name := path.Join(dir, part)
-		if _, _, err := w.find(name); err != nil {
+		if _, _, err := w.Find(name); err != nil {
 			return nil, nil
 		}
 		return []string{name}, nil
@@ -139,7 +139,7 @@ func withWalker[T any](ctx context.Context, p *Process, what string, fn func(*wa
 		if err != nil {
 			return out, err
 		}
-		defer w.rewind()
+		defer w.Rewind()
 		return fn(w)
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/kasoku/kasoku/pathwalk"
 )
 
 // A Growth tells, while a log is written, how many bytes it gained since a
@@ -80,9 +82,12 @@ func (g *Growth) turn() error {
 		}
 		g.base += old.Size()
 		g.file.Close()
-		g.file = nil
+		g.file, g.last = nil, 0
 	}
 	f, _, err := openRegular(g.path)
+	if refused := new(pathwalk.RefusedError); errors.As(err, &refused) {
+		return nil // as one that is missing; Since says so
+	}
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
+
+	"github.com/kasoku/kasoku/pathwalk"
 )
 
 // An Input is a log, or a part of one, that is read from one end to the other:
@@ -119,7 +120,7 @@ func (in *Input) handle() (f *os.File, own bool, err error) {
 		return os.Stdin, false, nil
 	}
 	// Not blocking: a pipe nobody writes to is waited for where it can be stopped.
-	f, err = os.OpenFile(in.Path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err = pathwalk.OpenNamed(in.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, &inputError{fmt.Errorf("read log: %w", err), inputHint}
 	}

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"github.com/kasoku/kasoku/pathwalk"
 )
 
 // tailLen is how many bytes before a mark are remembered by their hash. It is
@@ -49,10 +51,10 @@ func MarkEnd(path string) (Mark, error) {
 	return m, nil
 }
 
-// openRegular opens a regular file for reading. It does not wait for the other
-// end of a pipe.
+// openRegular opens a regular file for reading, by the rule of [pathwalk.OpenNamed]. It
+// does not wait for the other end of a pipe.
 func openRegular(path string) (*os.File, fs.FileInfo, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := pathwalk.OpenNamed(path)
 	if err != nil {
 		return nil, nil, err
 	}

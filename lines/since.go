@@ -10,6 +10,8 @@ import (
 	"sort"
 	"strings"
 	"time"
+
+	"github.com/kasoku/kasoku/pathwalk"
 )
 
 // Since returns the lines that were written after the mark, up to the end that
@@ -22,6 +24,8 @@ import (
 //     rotated after it, then the log itself.
 //   - The file of the mark is gone (or compressed): the log from its start;
 //     [Window.Note] says that lines are lost.
+//   - The log's name leads to a file that may not be read, by the rule of
+//     [pathwalk.OpenNamed]: as one that is missing, and the note says so.
 //   - The log was missing at the mark: from the start. Missing still: no lines,
 //     and a note; that is no error.
 //
@@ -38,11 +42,14 @@ func Since(m Mark) (*Window, error) {
 func (w *Window) collect(m Mark) error {
 	f, info, err := openRegular(m.Path)
 	missing := errors.Is(err, fs.ErrNotExist)
-	if err != nil && !missing {
+	refused := w.isRefused(err)
+	if err != nil && !missing && !refused {
 		return err
 	}
-	if missing {
-		w.note("%s is missing", m.Path)
+	if missing || refused {
+		if missing {
+			w.note("%s is missing", m.Path)
+		}
 		if m.Missing {
 			return nil
 		}
@@ -72,6 +79,18 @@ func (w *Window) collect(m Mark) error {
 		}
 	}
 	return nil
+}
+
+// isRefused reports whether a file may not be read for whose it is, and notes it: a log
+// that was put in the place of another is as one that is missing.
+func (w *Window) isRefused(err error) bool {
+	var refused *pathwalk.RefusedError
+	if !errors.As(err, &refused) {
+		return false
+	}
+	w.note("%v", refused)
+	w.refused = true
+	return true
 }
 
 // resume returns where to go on in the file of the mark: at the mark, or at the
@@ -129,7 +148,9 @@ func (w *Window) addRotated(m Mark, dev, ino uint64) (found bool, err error) {
 	if old == nil {
 		return false, nil
 	}
-	if err := w.addFile(old.path, m); err != nil {
+	if err := w.addFile(old.path, m); w.isRefused(err) {
+		return false, nil
+	} else if err != nil {
 		return false, err
 	}
 	w.note("rotated to %s at %s", filepath.Base(old.path), old.last.Format(time.TimeOnly))
@@ -138,7 +159,9 @@ func (w *Window) addRotated(m Mark, dev, ino uint64) (found bool, err error) {
 		if r.last.Before(old.last) {
 			continue // an older generation
 		}
-		if err := w.addFile(r.path, Mark{Path: r.path}); err != nil {
+		if err := w.addFile(r.path, Mark{Path: r.path}); w.isRefused(err) {
+			continue
+		} else if err != nil {
 			return true, err
 		}
 		w.note("and to %s at %s", filepath.Base(r.path), r.last.Format(time.TimeOnly))

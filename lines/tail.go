@@ -70,6 +70,9 @@ func (t *Tail) follow(m Mark) error {
 		return err
 	}
 	defer w.Close()
+	if w.refused {
+		t.notes = append(t.notes, w.Note())
+	}
 	now := time.Now()
 	if n := len(t.files); n > 0 {
 		t.files[n-1].quiet = now // it may not have been looked at for long

@@ -62,8 +62,9 @@ type Window struct {
 	number    int64
 	truncated bool
 
-	err   error
-	notes []string
+	err     error
+	notes   []string
+	refused bool // a file may not be read, and the notes say so
 }
 
 // NewReader returns a window over all that r yields. A maxLine of 0 means

@@ -7,7 +7,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -108,11 +107,6 @@ const (
 // openFile returns the file when a statement that is sent shows up in it; nil when
 // it cannot be read, or is that of another server.
 func openFile(ctx context.Context, db *sql.DB, path string) *fileSource {
-	in, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	_ = in.Close()
 	mark, err := lines.MarkEnd(path)
 	if err != nil || mark.Missing {
 		return nil

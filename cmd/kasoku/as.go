@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku/lines"
+	"github.com/kasoku/kasoku/pathwalk"
 	"github.com/kasoku/kasoku/report/terminal"
 )
 
@@ -103,7 +103,7 @@ func shieldPeer(root *cobra.Command, args []string) []string {
 // given as it is, so that a peer can read it with several workers.
 func openLogs(paths []string) (io.ReadCloser, error) {
 	if len(paths) == 1 && paths[0] != "-" {
-		if f, err := os.Open(paths[0]); err == nil {
+		if f, err := pathwalk.OpenNamed(paths[0]); err == nil {
 			return f, nil
 		}
 	}

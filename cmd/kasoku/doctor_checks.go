@@ -17,6 +17,7 @@ import (
 	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/discover"
 	"github.com/kasoku/kasoku/lines"
+	"github.com/kasoku/kasoku/pathwalk"
 	"github.com/kasoku/kasoku/unit"
 )
 
@@ -290,7 +291,7 @@ const sampleBytes = 256 << 10
 // sampleAccessLog reads the end of a log: its format, empty when it has no whole
 // line, and whether requests have a time.
 func sampleAccessLog(path string) (format string, timed bool, err error) {
-	f, err := os.Open(path)
+	f, err := pathwalk.OpenNamed(path)
 	if err != nil {
 		return "", false, err
 	}

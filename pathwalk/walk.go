@@ -1,0 +1,205 @@
+// Package pathwalk opens files by paths that other users may change.
+//
+// The one idea: a path is gone name by name, with openat(2), and each name is looked at
+// before it is passed. So a rule can say what is followed, and what was looked at is
+// what is opened: nothing can be put in its place in between.
+//
+// Sources: openat(2), open(2) on O_PATH; fs.protected_symlinks and
+// fs.protected_hardlinks in proc_sys_fs(5).
+package pathwalk
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxLinks is how many symbolic links a path may lead over; the kernel's own limit.
+const maxLinks = 40
+
+// A Rule says where a path may lead.
+type Rule interface {
+	// Enter is asked about what each name is: directory, link or file, open as O_PATH.
+	Enter(fd int, dir, st *unix.Stat_t) error
+	// Follow is asked about each link, and about what it leads to in the end: it is
+	// nil at first.
+	Follow(dir, link, to *unix.Stat_t) error
+}
+
+// A Walker goes paths from a root directory. It never opens what is no directory and no
+// regular file, unless it is asked for, and follows the text of links, never the magic
+// ones of /proc. It is not safe for concurrent use.
+type Walker struct {
+	rule Rule
+	dirs []place // the directories passed, the root first
+}
+
+// A place is an open directory.
+type place struct {
+	fd int
+	st unix.Stat_t
+}
+
+// NewWalker begins at an open directory, which stays the caller's.
+func NewWalker(rule Rule, root int) (*Walker, error) {
+	w := &Walker{rule: rule, dirs: []place{{fd: root}}}
+	return w, unix.Fstat(root, &w.dirs[0].st)
+}
+
+// Rewind goes back to the root, and closes what was opened on the way.
+func (w *Walker) Rewind() {
+	for _, d := range w.dirs[1:] {
+		_ = unix.Close(d.fd) // a directory has nothing to lose
+	}
+	w.dirs = w.dirs[:1]
+}
+
+// Here returns the descriptor of the directory that the walker is in.
+func (w *Walker) Here() int { return w.here().fd }
+
+func (w *Walker) here() *place { return &w.dirs[len(w.dirs)-1] }
+
+// A link is one that was followed.
+type link struct{ dir, st unix.Stat_t }
+
+// A part is a name that is still to be gone, and the links whose texts end with it.
+type part struct {
+	name string
+	ends []link
+}
+
+// split returns the names of a path; the last of them ends the links.
+func split(name string, ends []link) []part {
+	var out []part
+	for n := range strings.SplitSeq(name, "/") {
+		out = append(out, part{name: n})
+	}
+	out[len(out)-1].ends = ends
+	return out
+}
+
+// Find goes a path. It returns the name of what it leads to, in the directory that the
+// walker is in then, and "." for that directory itself.
+func (w *Walker) Find(name string) (last string, st unix.Stat_t, err error) {
+	w.Rewind()
+	links := 0
+	last, st = ".", w.here().st
+	for left := split(name, nil); len(left) > 0; {
+		p := left[0]
+		left = left[1:]
+		to := ""
+		if last, to, err = w.pass(last, p.name, &st); err != nil {
+			return "", st, pathError(name, err)
+		}
+		if to != "" {
+			if links++; links > maxLinks {
+				return "", st, pathError(name, unix.ELOOP)
+			}
+			left = append(split(to, append(p.ends, link{w.here().st, st})), left...)
+			if path.IsAbs(to) {
+				w.Rewind()
+			}
+			st = w.here().st
+			continue
+		}
+		for i := range p.ends {
+			if err := w.rule.Follow(&p.ends[i].dir, &p.ends[i].st, &st); err != nil {
+				return "", st, pathError(name, err)
+			}
+		}
+	}
+	return last, st, nil
+}
+
+// pass goes one name further, to st. It returns the text of a link, which it does not
+// follow.
+func (w *Walker) pass(last, name string, st *unix.Stat_t) (next, to string, err error) {
+	switch name {
+	case "..":
+		if n := len(w.dirs); n > 1 && last == "." {
+			_ = unix.Close(w.Here())
+			w.dirs = w.dirs[:n-1]
+		}
+		fallthrough
+	case "", ".":
+		if last == "." {
+			*st = w.here().st
+		}
+		return last, "", nil
+	}
+	if last != "." {
+		return "", "", unix.ENOTDIR
+	}
+	fd, err := w.step(name, st)
+	if err != nil {
+		return "", "", err
+	}
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFDIR:
+		w.dirs = append(w.dirs, place{fd, *st})
+		return ".", "", nil
+	case unix.S_IFLNK:
+		to, err = w.target(fd, st)
+		name = "."
+	}
+	_ = unix.Close(fd) // it was not opened for reading
+	return name, to, err
+}
+
+// step opens what a name in the current directory is, without reading it.
+func (w *Walker) step(name string, st *unix.Stat_t) (fd int, err error) {
+	fd, err = unix.Openat(w.Here(), name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, err
+	}
+	if err = unix.Fstat(fd, st); err == nil {
+		err = w.rule.Enter(fd, &w.here().st, st)
+	}
+	if err != nil {
+		_ = unix.Close(fd)
+	}
+	return fd, err
+}
+
+// target returns the text of a link that may be followed.
+func (w *Walker) target(fd int, st *unix.Stat_t) (string, error) {
+	if err := w.rule.Follow(&w.here().st, st, nil); err != nil {
+		return "", err
+	}
+	buf := make([]byte, unix.PathMax)
+	n, err := unix.Readlinkat(fd, "", buf)
+	if err == nil && n == 0 {
+		err = unix.ENOENT
+	}
+	return string(buf[:max(n, 0)]), err
+}
+
+// Open opens what a path leads to for reading, without waiting for the other end of a
+// pipe. What wanted refuses is not opened: the file is nil then.
+func (w *Walker) Open(name string, wanted func(*unix.Stat_t) bool) (*os.File, unix.Stat_t, error) {
+	last, st, err := w.Find(name)
+	if err != nil || !wanted(&st) {
+		return nil, st, err
+	}
+	fd, err := unix.Openat(w.Here(), last, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, st, pathError(name, err)
+	}
+	f := os.NewFile(uintptr(fd), name)
+	var now unix.Stat_t
+	if err := unix.Fstat(fd, &now); err != nil || now.Dev != st.Dev || now.Ino != st.Ino {
+		return nil, st, errors.Join(pathError(name, errors.New("it was replaced while it was opened")), f.Close())
+	}
+	return f, now, nil
+}
+
+// IsRegular reports whether it is a regular file.
+func IsRegular(st *unix.Stat_t) bool { return st.Mode&unix.S_IFMT == unix.S_IFREG }
+
+func pathError(name string, err error) error {
+	return &fs.PathError{Op: "open", Path: name, Err: err}
+}
