@@ -362,7 +362,7 @@ func checkLength(tr *tree, most int) (breaches []string) {
 }
 
 var (
-	pageRow  = regexp.MustCompile(`(?m)^\|\s*(\d+|–)\s*\|([^|]*)\|`)
+	pageRow  = regexp.MustCompile(`(?m)^\|\s*(-?\d+|–)\s*\|([^|]*)\|`)
 	pageName = regexp.MustCompile("`([^`]+)`")
 )
 

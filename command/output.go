@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/kasoku/kasoku/contain"
 )
 
 // pipes carry a child's output to writers that are no files. Files are handed
@@ -70,6 +72,9 @@ func FileID(f *os.File) string {
 	return fmt.Sprintf("%d:%d", st.Dev, st.Ino)
 }
 
+// outputPart names who takes a child's output, where that fails.
+var outputPart = contain.Part{Kind: contain.Goroutine, Name: "output of a command"}
+
 // copy starts one goroutine a pipe; finish waits for them.
 func (p *pipes) copy() {
 	for _, f := range p.ours {
@@ -78,7 +83,7 @@ func (p *pipes) copy() {
 	p.errs = make(chan error, len(p.readers))
 	for i, r := range p.readers {
 		go func(w io.Writer) {
-			_, err := io.Copy(w, r)
+			err := contain.Do(outputPart, func() error { _, err := io.Copy(w, r); return err })
 			if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 				// Closing the pipe tells the child that nobody reads.
 				_ = r.file.Close()

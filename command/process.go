@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/kasoku/kasoku/contain"
 )
 
 // outputDelay is how long the end of a child's output is waited for once the
@@ -105,7 +107,7 @@ func (p *Process) own(ctx context.Context, started chan<- error) {
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		p.watch(ctx, gone)
+		_ = contain.Run(watchPart, func() { p.watch(ctx, gone) })
 	}()
 	waitErr := p.cmd.Wait()
 	p.result = resultOf(p.cmd.ProcessState, time.Since(begin))
@@ -121,6 +123,9 @@ func (p *Process) own(ctx context.Context, started chan<- error) {
 	}
 	close(p.done)
 }
+
+// watchPart names the watch of a child, where it fails: the child ends by itself then.
+var watchPart = contain.Part{Kind: contain.Goroutine, Name: "watch of a command"}
 
 // watch stops the group when ctx ends or Stop is called, and returns when the
 // child is gone and, in that case, its kin too.

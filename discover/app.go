@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/foreign"
 )
 
@@ -46,7 +47,7 @@ func (l *looker) applications() {
 		if s.Go == nil || l.get == nil {
 			continue
 		}
-		wg.Go(func() { s.Go.Pprof, s.Go.Vars = l.pprof(l.ctx, s), l.vars(l.ctx, s) })
+		wg.Go(contain.Func(contain.Part{Kind: contain.Check, Name: "profiles of a program"}, func() { s.Go.Pprof, s.Go.Vars = l.pprof(l.ctx, s), l.vars(l.ctx, s) }))
 	}
 	wg.Wait()
 	for _, s := range apps {

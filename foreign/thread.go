@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/kasoku/kasoku/contain"
 )
 
 // readWithin is how long one file, or one directory, may take. A file system of a user's
@@ -40,8 +42,9 @@ func within[T any](ctx context.Context, p *Process, what string, fn func() (T, e
 	}
 	done := make(chan answer, 1)
 	go onOwnThread(func() {
-		out, err := fn()
-		done <- answer{out, err}
+		var a answer
+		a.err = contain.Do(readPart, func() (err error) { a.out, err = fn(); return err })
+		done <- a
 	})
 	limit := time.NewTimer(readWithin)
 	defer limit.Stop()
@@ -55,6 +58,9 @@ func within[T any](ctx context.Context, p *Process, what string, fn func() (T, e
 		return out, &HungError{p.PID, what}
 	}
 }
+
+// readPart names what reads of another process, where it fails.
+var readPart = contain.Part{Kind: contain.Goroutine, Name: "reading of another process"}
 
 // onOwnThread calls fn on a thread that ends with it, so that what fn changes of the
 // thread's rights cannot outlive it. The first thread of a process cannot end: it is

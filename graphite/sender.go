@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/kasoku/kasoku/contain"
 )
 
 // A Protocol says how points go to Carbon.
@@ -95,7 +97,7 @@ func NewSender(o Options) (*Sender, error) {
 		o: o, link: &link{o: o}, stop: cancel,
 		wake: make(chan struct{}, 1), room: make(chan struct{}, 1), done: make(chan struct{}),
 	}
-	go s.run(ctx)
+	go contain.Func(senderPart, func() { s.run(ctx) })()
 	return s, nil
 }
 
@@ -184,6 +186,9 @@ func (s *Sender) take(batch []Point) (_ []Point, closed bool) {
 	}
 	return batch, closed
 }
+
+// senderPart names the sender where it fails.
+var senderPart = contain.Part{Kind: contain.Goroutine, Name: "graphite sender"}
 
 // run sends until the sender is closed and all is sent, or until ctx ends.
 func (s *Sender) run(ctx context.Context) {

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/mysqlread"
 	"github.com/kasoku/kasoku/private"
@@ -264,7 +265,7 @@ type stand struct {
 func takeStand(q Request) *stand {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &stand{cancel, make(chan struct{})}
-	go func() {
+	go contain.Func(standPart, func() {
 		defer close(s.ended)
 		db, err := mysqlflags.OpenDSN(q.DSN)
 		if err != nil {
@@ -284,9 +285,13 @@ func takeStand(q Request) *stand {
 			}
 		}
 		<-ctx.Done()
-	}()
+	})()
 	return s
 }
+
+// standPart names the guard's place at the server, where it fails: the recorder's
+// own is there still.
+var standPart = contain.Part{Kind: contain.Goroutine, Name: "lock of the guard"}
 
 // leave gives the place up.
 func (s *stand) leave() {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/contain"
 )
 
 // A Process is the guard process, as its recorder sees it. One that ends before its
@@ -44,7 +45,7 @@ func Start(program command.Spec, r Request) (*Process, error) {
 	if err := p.launch(); err != nil {
 		return nil, err
 	}
-	go p.watch()
+	go contain.Func(contain.Part{Kind: contain.Goroutine, Name: "watch of the guard"}, p.watch)()
 	return p, nil
 }
 

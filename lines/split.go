@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"github.com/kasoku/kasoku/contain"
 )
 
 // A Block is some whole lines of an input, one behind another as they are
@@ -83,13 +85,20 @@ func Split(ctx context.Context, in []Input, o SplitOptions, f func(worker int, b
 	}
 	var wg sync.WaitGroup
 	for id := range o.Workers {
-		wg.Go(func() { s.work(id, f) })
+		wg.Go(func() {
+			if err := contain.Run(splitPart, func() { s.work(id, f) }); err != nil {
+				s.stop(err)
+			}
+		})
 	}
 	wg.Wait()
 	s.close()
 	s.tellNotes()
 	return s.err
 }
+
+// splitPart names the reading of logs where it fails: a decompressor, for one.
+var splitPart = contain.Part{Kind: contain.Log, Name: "bytes"}
 
 // stored returns how many bytes the inputs take, 0 when one of them does not
 // tell.

@@ -244,7 +244,7 @@ func (l *drive) handOver(h Hit) bool {
 	if l.started < l.d.MaxInFlight {
 		l.started++
 		l.workers.Add(1)
-		go l.work(h)
+		go contain.Func(enginePart, func() { l.work(h) })()
 		return true
 	}
 	l.flying.Add(-1)
@@ -298,9 +298,8 @@ func (l *drive) work(h Hit) {
 	one := make([]Hit, 1)
 	for ok := true; ok; h, ok = <-l.jobs {
 		one[0] = h
-		if bug := contain.Run(enginePart, func() { l.send(c, &one[0]) }); bug != nil {
-			one[0].Done, one[0].Err = l.now(), ErrBug.Error()
-			c = l.d.NewClient() // the old one may be in the middle of an answer
+		if !l.sent(c, &one[0]) {
+			c = l.d.NewClient()
 		}
 		l.flying.Add(-1)
 		l.sink.Hits(one)
@@ -310,6 +309,16 @@ func (l *drive) work(h Hit) {
 // enginePart names an engine where an answer makes it panic: the request has failed, and
 // the load goes on.
 var enginePart = contain.Part{Kind: contain.Engine, Name: "answer"}
+
+// sent sends a request. Where it returns false the client panicked, and may be in the
+// middle of an answer.
+func (l *drive) sent(c Client, h *Hit) bool {
+	bug := contain.Run(enginePart, func() { l.send(c, h) })
+	if bug != nil {
+		h.Done, h.Err = l.now(), ErrBug.Error()
+	}
+	return bug == nil
+}
 
 func (l *drive) send(c Client, h *Hit) {
 	h.Sent = l.now()

@@ -1,11 +1,15 @@
 package load
 
-import "time"
+import (
+	"time"
+
+	"github.com/kasoku/kasoku/contain"
+)
 
 // startUsers starts the users of a closed loop.
 func (l *drive) startUsers() {
 	for range l.d.MaxInFlight {
-		l.workers.Go(l.user)
+		l.workers.Go(contain.Func(enginePart, l.user))
 	}
 }
 
@@ -18,7 +22,9 @@ func (l *drive) user() {
 	for l.take(&one[0]) {
 		n := one[0].N
 		l.takeOff()
-		l.send(c, &one[0])
+		if !l.sent(c, &one[0]) {
+			c = l.d.NewClient()
+		}
 		l.flying.Add(-1)
 		l.sink.Hits(one)
 		if !l.think(thinking, n) {

@@ -184,11 +184,7 @@ func (r *Recorder) recently(second int) *kasoku.Tally {
 // requests have ended, with those alone. [kasoku.LoadSecond.Add] adds them up.
 // Without [Recorder.KeepSeconds] there is nothing to take.
 func (r *Recorder) Take() []kasoku.LoadSecond {
-	r.settling.Lock()
-	r.settle()
-	taken := r.seconds
-	r.seconds = make(map[secondKey]*kasoku.LoadSecond, len(taken))
-	r.settling.Unlock()
+	taken := r.takeSeconds()
 	out := make([]kasoku.LoadSecond, 0, len(taken))
 	for _, s := range taken {
 		out = append(out, *s)
@@ -197,6 +193,15 @@ func (r *Recorder) Take() []kasoku.LoadSecond {
 		return cmp.Or(cmp.Compare(a.Second, b.Second), cmp.Compare(a.Step, b.Step), cmp.Compare(a.Target, b.Target))
 	})
 	return out
+}
+
+func (r *Recorder) takeSeconds() map[secondKey]*kasoku.LoadSecond {
+	r.settling.Lock()
+	defer r.settling.Unlock()
+	r.settle()
+	taken := r.seconds
+	r.seconds = make(map[secondKey]*kasoku.LoadSecond, len(taken))
+	return taken
 }
 
 // Tally returns the sum over one step; step 0 means all steps.

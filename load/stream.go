@@ -3,6 +3,8 @@ package load
 import (
 	"context"
 	"io"
+
+	"github.com/kasoku/kasoku/contain"
 )
 
 // ahead reads a stream on a goroutine of its own, one target before it is asked
@@ -19,6 +21,9 @@ type streamed struct {
 	err    error
 }
 
+// targetsPart names what reads targets where it fails: the stream ends there.
+var targetsPart = contain.Part{Kind: contain.Engine, Name: "targets"}
+
 func readAhead(s Stream) *ahead {
 	a := &ahead{targets: make(chan streamed), quit: make(chan struct{})}
 	go a.run(s)
@@ -27,7 +32,8 @@ func readAhead(s Stream) *ahead {
 
 func (a *ahead) run(s Stream) {
 	for n := uint64(0); ; n++ {
-		target, err := s.Next()
+		var target *Target
+		err := contain.Do(targetsPart, func() (err error) { target, err = s.Next(); return err })
 		select {
 		case a.targets <- streamed{n, target, err}:
 		case <-a.quit:

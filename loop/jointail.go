@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/lines"
 )
 
@@ -54,7 +55,7 @@ func startTailer(marks []lines.Mark) *tailer {
 		t.files = append(t.files, &tailed{mark: m, growth: lines.Follow(m)})
 	}
 	t.look()
-	go t.run()
+	go contain.Func(contain.Part{Kind: contain.Step, Name: "growth of logs"}, t.run)()
 	return t
 }
 

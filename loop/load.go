@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/load"
 )
 
@@ -140,7 +141,7 @@ func (s *session) pause(ctx context.Context, step kasoku.Step, from time.Duratio
 // follow keeps the seconds as they fill and tells the progress, until stopped.
 func (s *session) follow(recorder *load.Recorder, step kasoku.Step) (stop func()) {
 	quit, finished := make(chan struct{}), make(chan struct{})
-	go func() {
+	go contain.Func(contain.Part{Kind: contain.Step, Name: "seconds"}, func() {
 		defer close(finished)
 		tick := time.NewTicker(time.Second / 4)
 		defer tick.Stop()
@@ -156,7 +157,7 @@ func (s *session) follow(recorder *load.Recorder, step kasoku.Step) (stop func()
 			}
 			s.report(step, recorder.Tally(0), false)
 		}
-	}()
+	})()
 	return func() {
 		close(quit)
 		<-finished

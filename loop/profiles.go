@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/profile"
 )
 
@@ -47,7 +48,7 @@ func (s *session) profileLoad(from, known time.Duration) {
 	ctx, over := context.WithCancel(all)
 	p := &profiling{over: over, give: give, done: make(chan struct{})}
 	s.profiling = p
-	go func() {
+	go contain.Func(profilePart, func() {
 		defer close(p.done)
 		begin := time.NewTimer(from + wait - time.Since(s.start))
 		defer begin.Stop()
@@ -65,8 +66,11 @@ func (s *session) profileLoad(from, known time.Duration) {
 			}
 		}
 		s.takeProfiles(ctx, all, parts)
-	}()
+	})()
 }
+
+// profilePart names the profiles of a program where they fail.
+var profilePart = contain.Part{Kind: contain.Step, Name: "profiles"}
 
 // takeProfiles asks all programs, side by side.
 func (s *session) takeProfiles(ctx, all context.Context, parts []time.Duration) {
@@ -80,9 +84,9 @@ func (s *session) takeProfiles(ctx, all context.Context, parts []time.Duration) 
 	}
 	var wg sync.WaitGroup
 	for _, address := range s.o.Pprof {
-		wg.Go(func() {
+		wg.Go(contain.Func(profilePart, func() {
 			s.profiling.add(profile.Take(all, profile.Options{Address: address, Host: s.host(), CPU: parts, Over: cut, Now: now}))
-		})
+		}))
 	}
 	wg.Wait()
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/guard"
 	"github.com/kasoku/kasoku/mysqlread"
 )
@@ -224,7 +225,9 @@ func (s *session) startRelaxing() {
 	if s.o.settled > 0 {
 		quiet = s.o.settled
 	}
-	go func() { r.done <- s.db.relax(ctx, quiet) }()
+	go func() {
+		r.done <- contain.Do(contain.Part{Kind: contain.Step, Name: "slow log of new sessions"}, func() error { return s.db.relax(ctx, quiet) })
+	}()
 	s.db.way.relaxing = r
 }
 

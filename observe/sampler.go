@@ -103,11 +103,11 @@ func (s *Sampler) Run(ctx context.Context) error {
 	reads, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	for _, w := range s.workers {
-		go w.run(reads)
+		go contain.Func(contain.Part{Kind: contain.Source, Name: w.source.Name()}, func() { w.run(reads) })()
 	}
 	stopped, ended := make(chan struct{}), make(chan struct{})
 	go func() {
-		s.tick(ctx)
+		_ = contain.Run(contain.Part{Kind: contain.Step, Name: "ticks"}, func() { s.tick(ctx) })
 		close(stopped)
 		for _, w := range s.workers {
 			<-w.done

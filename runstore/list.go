@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/contain"
 )
 
 // An Info is what a list of runs tells of one.
@@ -82,7 +83,7 @@ func describeAll(paths []string) []Info {
 	for range min(runtime.GOMAXPROCS(0), len(paths)) {
 		workers.Go(func() {
 			for i := range next {
-				out[i] = Describe(paths[i])
+				out[i] = describeContained(paths[i])
 			}
 		})
 	}
@@ -92,6 +93,14 @@ func describeAll(paths []string) []Info {
 	close(next)
 	workers.Wait()
 	return out
+}
+
+// describeContained is [Describe] of a file that may make it panic.
+func describeContained(path string) (info Info) {
+	if err := contain.Run(contain.Part{Kind: contain.Step, Name: "description of a run"}, func() { info = Describe(path) }); err != nil {
+		return Info{Path: path, ID: fileID(path), Err: err}
+	}
+	return info
 }
 
 func compareBool(a, b bool) int { return int(asInt(a) - asInt(b)) }

@@ -1,6 +1,10 @@
 package scenario
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/kasoku/kasoku/contain"
+)
 
 // A crew counts the goroutines of a phase. They may start others until the last one
 // has ended, and none after that.
@@ -23,7 +27,7 @@ func (c *crew) start(do func()) {
 	c.n++
 	go func() {
 		defer c.leave()
-		do()
+		_ = contain.Run(contain.Part{Kind: contain.Engine, Name: "scenario"}, do)
 	}()
 }
 

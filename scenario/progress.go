@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/contain"
 )
 
 // A Phase is one of the three parts of a benchmark.
@@ -83,7 +84,7 @@ func (r *run) tick() (stop func()) {
 		for {
 			select {
 			case <-tick.C:
-				r.report(nil)
+				_ = contain.Run(contain.Part{Kind: contain.Engine, Name: "progress of a scenario"}, func() { r.report(nil) })
 			case <-quit:
 				return
 			}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/kasoku/kasoku/contain"
 )
 
 // An Async is an output before another one that may wait, for a disk, a pipe or a
@@ -30,9 +32,12 @@ type Async struct {
 func NewAsync(out Output, depth int) *Async {
 	ctx, cancel := context.WithCancel(context.Background())
 	a := &Async{out: out, batches: make(chan []Value, depth), done: make(chan struct{}), stop: cancel}
-	go a.run(ctx)
+	go contain.Func(asyncPart, func() { a.run(ctx) })()
 	return a
 }
+
+// asyncPart names an output where it fails: the next values may come through.
+var asyncPart = contain.Part{Kind: contain.Goroutine, Name: "output of values"}
 
 func (a *Async) run(ctx context.Context) {
 	defer close(a.done)
@@ -41,7 +46,7 @@ func (a *Async) run(ctx context.Context) {
 			a.dropped.Add(uint64(len(values)))
 			continue
 		}
-		if err := a.out.Write(ctx, values); err != nil {
+		if err := contain.Do(asyncPart, func() error { return a.out.Write(ctx, values) }); err != nil {
 			a.note(err)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"unicode"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/kasoku/kasoku/contain"
 )
 
 // lookBack is how many seconds a sparkline shows.
@@ -225,7 +227,7 @@ func (m *Model) save() tea.Cmd {
 	m.saving = s
 	go func() { // Wait waits for it
 		defer close(s.done)
-		s.result.path, s.result.err = feed.Save()
+		s.result.err = contain.Do(panel("save"), func() (err error) { s.result.path, err = feed.Save(); return err })
 	}()
 	return func() tea.Msg {
 		<-s.done

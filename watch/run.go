@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/runstore"
 )
 
@@ -60,7 +61,7 @@ func Follow(path string, rec *kasoku.Recording) *Following {
 	f.last.Store(&reading{rec, LoadOf(rec), grown})
 	var ctx context.Context
 	ctx, f.stop = context.WithCancel(context.Background())
-	f.done.Go(func() { f.read(ctx) })
+	f.done.Go(contain.Func(panel("run"), func() { f.read(ctx) }))
 	return f
 }
 

@@ -90,6 +90,13 @@ func (g *registry) mapped(dst, key []byte) []byte {
 	return append(dst, key[to:]...)
 }
 
+// folded returns the route with the values that the tree folds.
+func (g *registry) folded(route []byte) string {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return string(g.tree.Append(nil, route))
+}
+
 // submit hands in what a worker learned from a block.
 func (g *registry) submit(block int, h handed) {
 	g.mu.Lock()

@@ -255,9 +255,7 @@ func (t *Table) finalRoute(route []byte, s *settled) string {
 	if len(route) > 0 && route[0] <= otherMark {
 		return string(route[1:])
 	}
-	t.reg.mu.RLock()
-	name := string(t.reg.tree.Append(nil, route))
-	t.reg.mu.RUnlock()
+	name := t.reg.folded(route)
 	if final, ok := s.routes[name]; ok {
 		return final
 	}

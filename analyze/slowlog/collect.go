@@ -130,11 +130,14 @@ func (p *pipeline) finishInput(send func(*batch) *batch) {
 	p.cutter = nil
 }
 
-// add adds a batch's events to the table. One that makes the table panic stays
-// counted as a record, and the adding goes on with the next one.
+// add adds a batch's events to the table. One that makes the table panic is
+// dropped, and the adding goes on with the next one.
 func (p *pipeline) add(b *batch) {
 	for next := 0; next < len(b.events); {
 		if contain.Run(slowPart, func() { p.addFrom(b, &next) }) != nil {
+			e := &b.events[next]
+			e.junk, e.bad = false, analyze.Bug
+			accountFor(&p.results[b.input].account, e)
 			next++
 		}
 	}
@@ -145,10 +148,11 @@ func (p *pipeline) addFrom(b *batch, next *int) {
 	r := &p.results[b.input]
 	for ; *next < len(b.events); *next++ {
 		e := &b.events[*next]
-		if accountFor(&r.account, e) {
+		if !e.junk && e.bad == "" {
 			r.told.see(e)
 			p.table.add(e)
 		}
+		accountFor(&r.account, e) // last: one that panics is not a record
 	}
 }
 
@@ -189,7 +193,7 @@ func (p *pipeline) together(ctx context.Context, split lines.SplitOptions) error
 		wg.Go(func() {
 			w := newWorker(p.opts, p.table)
 			for b := range work {
-				w.work(b)
+				_ = contain.Run(slowPart, func() { w.work(b) })
 				b.parsed <- struct{}{}
 			}
 		})

@@ -32,3 +32,15 @@ func TestBugIsADroppedLine(t *testing.T) {
 		t.Errorf("the log as a whole: %v", err)
 	}
 }
+
+// An event that makes the table panic is dropped, not a record, so that the account is
+// whole: lines = records + continued + blank + dropped.
+func TestBugOfTheTableIsADroppedLine(t *testing.T) {
+	defer contain.Forget()
+	p := &pipeline{results: make([]result, 1)} // no table: adding to it panics
+	p.add(&batch{events: []Event{{lines: 4, Line: 1}, {lines: 3, Line: 5}}})
+	a := p.results[0].account
+	if a.Records != 0 || a.Continued != 0 || a.Dropped != 7 || len(a.Bad) != 2 || a.Bad[1].Why != analyze.Bug {
+		t.Errorf("%+v", a)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/vegeta"
 	"github.com/kasoku/kasoku/loop"
@@ -37,7 +38,7 @@ func (l *liveAttack) begin(ctx context.Context, r *vegeta.Running) {
 	}
 	l.looked()
 	l.quit, l.done = make(chan struct{}), make(chan struct{})
-	go l.follow(ctx)
+	go contain.Func(contain.Part{Kind: contain.Step, Name: "progress"}, func() { l.follow(ctx) })()
 }
 
 // follow draws the progress four times a second and hands over once a second.

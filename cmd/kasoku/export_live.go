@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/loop"
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/report/terminal"
@@ -128,7 +129,7 @@ func (f *exportFlags) sample(ctx context.Context, e *env, l *loop.Live, start ti
 	recorded := loop.NewRecorded(f.runs, start)
 	reading, read := context.WithCancel(ctx)
 	var reader sync.WaitGroup
-	reader.Go(func() { recorded.Follow(reading) })
+	reader.Go(contain.Func(contain.Part{Kind: contain.Source, Name: "recorded runs"}, func() { recorded.Follow(reading) }))
 	sink := ship.NewLive(ship.LiveOptions{Output: out, Form: f.form(), Only: f.only, Loads: loads, Recorded: recorded.Take,
 		OnGap: func(g kasoku.Gap) {
 			fmt.Fprintf(e.stderr, "kasoku: warning: %s gave nothing for %s: %q\n", g.Source, unit.Duration(g.Interval.Len()), g.Reason)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/guard"
 	"github.com/kasoku/kasoku/loop"
 )
@@ -41,10 +42,10 @@ func newGuard(e *env) *cobra.Command {
 func inherit(legacy *guard.Legacy) error {
 	loop.Unannounce(legacy.Request.Holder.PID)
 	ended := make(chan struct{})
-	go func() {
+	go contain.Func(contain.Part{Kind: contain.Step, Name: "end of the command"}, func() {
 		defer close(ended)
 		legacy.EndCommand()
-	}()
+	})()
 	ctx, cancel := context.WithTimeout(context.Background(), guard.RecoverWithin)
 	defer cancel()
 	err := legacy.Recover(ctx, loop.KeepLeft)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/load"
 )
 
@@ -135,6 +136,9 @@ func (r *run) shardCount(cores int) int {
 	return n
 }
 
+// shardPart names a shard where it fails: the others go on with their requests.
+var shardPart = contain.Part{Kind: contain.Engine, Name: "shard"}
+
 // drive runs the shards to the end of the load.
 func (r *run) drive(ctx context.Context) kasoku.LoadSummary {
 	var sum kasoku.LoadSummary
@@ -151,7 +155,7 @@ func (r *run) drive(ctx context.Context) kasoku.LoadSummary {
 	lend := lendProcs(len(r.shards))
 	var wg sync.WaitGroup
 	for _, s := range r.shards {
-		wg.Go(s.main)
+		wg.Go(contain.Func(shardPart, s.main))
 	}
 	wg.Wait()
 	r.followers.Wait()

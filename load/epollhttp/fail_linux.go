@@ -189,7 +189,9 @@ func (s *shard) follow(f *flight, code int, location string) {
 			ctx, stop = context.WithDeadlineCause(ctx, s.run.start.Add(f.hit.Sent+t), nethttp.ErrTimeout)
 			defer stop()
 		}
-		s.run.opts.Follow(ctx, &f.hit, code, location)
+		if contain.Run(shardPart, func() { s.run.opts.Follow(ctx, &f.hit, code, location) }) != nil {
+			f.hit.Err = load.ErrBug.Error()
+		}
 		s.follows.mu.Lock()
 		s.follows.landed = append(s.follows.landed, f)
 		s.follows.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/http1"
 	"github.com/kasoku/kasoku/load/nethttp"
@@ -156,7 +157,7 @@ func (s *shard) main() {
 	defer setTimerSlack(slack)
 	slice := setSlice(shortSlice)
 	defer setSlice(slice)
-	s.loop()
+	_ = contain.Run(shardPart, s.loop)
 	for _, c := range s.conns {
 		if c.state != connClosed {
 			s.closeConn(c)

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/load"
 )
 
@@ -88,6 +89,9 @@ func (d *dialer) fitting(addrs []netip.AddrPort) []netip.AddrPort {
 	return fit
 }
 
+// dialPart names a connection's beginning where it fails.
+var dialPart = contain.Part{Kind: contain.Engine, Name: "dial"}
+
 // race tries the addresses of one family, and beside them those of the other when
 // the first have failed or are slow. The error is that of the first to fail.
 func (d *dialer) race(ctx context.Context, network string, first, second []netip.AddrPort) (net.Conn, error) {
@@ -99,8 +103,12 @@ func (d *dialer) race(ctx context.Context, network string, first, second []netip
 	}
 	results := make(chan result)
 	try := func(addrs []netip.AddrPort) {
-		conn, err := load.DialInOrder(ctx, &d.d, network, addrs)
-		results <- result{conn, err}
+		var r result
+		r.err = contain.Do(dialPart, func() (err error) {
+			r.conn, err = load.DialInOrder(ctx, &d.d, network, addrs)
+			return err
+		})
+		results <- r
 	}
 	go try(first)
 	slow := time.NewTimer(fallbackDelay)

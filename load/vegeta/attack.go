@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/engine"
 )
@@ -231,7 +232,7 @@ func begin(ctx context.Context, s load.Stream) (load.Stream, error) {
 	come := make(chan *begunStream, 1)
 	go func() { // ends with the read, which nothing can interrupt
 		b := &begunStream{Stream: s}
-		b.first, b.err = s.Next()
+		b.err = contain.Do(contain.Part{Kind: contain.Engine, Name: "targets"}, func() (err error) { b.first, err = s.Next(); return err })
 		come <- b
 	}()
 	select {

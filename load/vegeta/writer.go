@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/load"
 )
 
@@ -246,6 +247,10 @@ func (w *Writer) EndSoon(patience time.Duration) {
 	w.room.Broadcast()
 }
 
+// writerPart names the writer of results where it fails: what follows is lost, the load
+// goes on.
+var writerPart = contain.Part{Kind: contain.Engine, Name: "results"}
+
 // run writes the hits until Close.
 func (w *Writer) run() {
 	defer close(w.done)
@@ -263,7 +268,9 @@ func (w *Writer) run() {
 		}
 		chunks = w.take(chunks[:0], all)
 		for i := range chunks {
-			w.writeChunk(chunks[i])
+			if err := contain.Run(writerPart, func() { w.writeChunk(chunks[i]) }); err != nil {
+				w.fail(err)
+			}
 			chunks[i] = chunk{} // its memory is room for others
 		}
 		if all {

@@ -40,6 +40,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/contain"
 )
 
 // Name is the name of the source.
@@ -99,7 +100,12 @@ func (s *Source) Collect(ctx context.Context, f *kasoku.Frame) error {
 	var all sync.WaitGroup
 	for i, a := range s.addresses {
 		if s.told[i].rests == 0 {
-			all.Go(func() { answers[i].found, answers[i].err = s.read(ctx, a) })
+			all.Go(func() {
+				answers[i].err = contain.Do(contain.Part{Kind: contain.Source, Name: Name}, func() (err error) {
+					answers[i].found, err = s.read(ctx, a)
+					return err
+				})
+			})
 		}
 	}
 	all.Wait()

@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"golang.org/x/net/html"
+
+	"github.com/kasoku/kasoku/contain"
 )
 
 // A Resource is what a page refers to: a stylesheet, an icon, a script or a
@@ -41,7 +43,10 @@ func (a *Agent) SubResources(ctx context.Context, page *Response) []Resource {
 	for range min(len(out), resourcesAtOnce, a.opts.MaxConns) {
 		wg.Go(func() {
 			for r := range next {
-				r.Response, r.Err = a.Do(ctx, &Request{Path: r.URL})
+				r.Err = contain.Do(contain.Part{Kind: contain.Engine, Name: "resources of a page"}, func() (err error) {
+					r.Response, err = a.Do(ctx, &Request{Path: r.URL})
+					return err
+				})
 			}
 		})
 	}
