@@ -41,8 +41,6 @@ var writers = map[string]struct{ calls, why string }{
 	"foreign/process.go":           {"os.NewFile os.OpenFile unix.Open", "reads"},
 	"foreign/walk.go":              {"os.NewFile os.NewFile unix.Openat unix.Openat unix.Openat", "reads"},
 	"runstore/room.go":             {"os.OpenFile", "the log that SQLite has made, to keep room in it"},
-	"capture/file.go":              {"os.OpenFile", "reads"},
-	"lines/input.go":               {"os.OpenFile", "reads"},
 	"lines/mark.go":                {"os.OpenFile", "reads"},
 	"observe/procfile/procfile.go": {"unix.Open", "reads"},
 	"load/alarm_linux.go":          {"os.NewFile", "a timer"},
