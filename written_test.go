@@ -45,6 +45,7 @@ var writers = map[string]struct{ calls, why string }{
 	"observe/procfile/procfile.go": {"unix.Open", "reads"},
 	"load/alarm_linux.go":          {"os.NewFile", "a timer"},
 	"mysqlflags/mysqlflags.go":     {"sql.OpenDB", "a MySQL server"},
+	"mysqlflags/bounded.go":        {"sql.OpenDB", "a MySQL server"},
 	"sqltag/sqltag.go":             {"sql.Open sql.OpenDB sql.OpenDB", "a MySQL server"},
 
 	"cmd/kasoku/autopilot_lab.go": {"os.WriteFile os.WriteFile os.WriteFile os.WriteFile", "my.cnf and nginx.conf of a lab's servers, which run as other users"},

@@ -144,6 +144,9 @@ func (in *Input) SayRAM(ram uint64) {
 	in.Lacks = kept
 }
 
+// mostRows bounds those of one answer: most are variables, of which a server has 1,100.
+const mostRows = 20_000
+
 // rows runs a query and returns its rows as maps from lower-case column to value.
 func (r *reading) rows(query string) (out []map[string]string, err error) {
 	rows, err := r.conn.QueryContext(r.ctx, query)
@@ -161,6 +164,9 @@ func (r *reading) rows(query string) (out []map[string]string, err error) {
 		into[i] = &values[i]
 	}
 	for rows.Next() {
+		if len(out) == mostRows {
+			return nil, fmt.Errorf("the server's answer has more than %d rows", mostRows)
+		}
 		if err := rows.Scan(into...); err != nil {
 			return nil, err
 		}

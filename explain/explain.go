@@ -108,7 +108,7 @@ func one(ctx context.Context, r *mysqlread.Reader, q *kasoku.Query, schema strin
 
 // refused reports whether an error is the server's answer to this statement alone.
 func refused(err error) bool {
-	return mysqlflags.ErrorNumber(err) != 0 || errors.Is(err, context.DeadlineExceeded)
+	return mysqlflags.ErrorNumber(err) != 0 || errors.Is(err, mysqlread.ErrUnexpected) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // tables collects the definitions of tables, each once.
@@ -133,7 +133,7 @@ func (t *tables) read(ctx context.Context, r *mysqlread.Reader, q *kasoku.Query,
 		switch {
 		case err == nil:
 			t.all = append(t.all, tableDef(q.Host, def))
-		case errors.Is(err, sql.ErrNoRows) || mysqlflags.ErrorNumber(err) != 0:
+		case errors.Is(err, sql.ErrNoRows) || errors.Is(err, mysqlread.ErrUnexpected) || mysqlflags.ErrorNumber(err) != 0:
 		default:
 			return err
 		}

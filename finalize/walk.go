@@ -82,7 +82,7 @@ func (w *walker) connect(ctx context.Context) error {
 	if w.MySQL == "" {
 		return nil
 	}
-	db, err := mysqlflags.OpenDSN(w.MySQL)
+	db, err := mysqlflags.OpenBounded(w.MySQL)
 	if err != nil {
 		return err
 	}

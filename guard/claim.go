@@ -267,7 +267,7 @@ func takeStand(q Request) *stand {
 	s := &stand{cancel, make(chan struct{})}
 	go contain.Func(standPart, func() {
 		defer close(s.ended)
-		db, err := mysqlflags.OpenDSN(q.DSN)
+		db, err := mysqlflags.OpenBounded(q.DSN)
 		if err != nil {
 			return // the recorder says so
 		}

@@ -54,7 +54,7 @@ func openDatabase(ctx context.Context, o Options) (_ *database, err error) {
 	ctx, cancel := context.WithTimeout(ctx, connectWithin)
 	defer cancel()
 	d := &database{}
-	if d.db, err = mysqlflags.OpenDSN(o.MySQL); err != nil {
+	if d.db, err = mysqlflags.OpenBounded(o.MySQL); err != nil {
 		return nil, err
 	}
 	defer func() {

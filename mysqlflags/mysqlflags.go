@@ -281,6 +281,14 @@ func WithParam(dsn, param string) string {
 // takes at most [DialTimeout] unless the DSN names another timeout, and its
 // errors carry a hint. The driver logs nothing: what it would say is in the error.
 func OpenDSN(dsn string) (*sql.DB, error) {
+	c, err := newConnector(dsn)
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(c), nil
+}
+
+func newConnector(dsn string) (*connector, error) {
 	cfg, err := parseDSN(dsn)
 	if err != nil {
 		return nil, err
@@ -291,7 +299,7 @@ func OpenDSN(dsn string) (*sql.DB, error) {
 	if err := checkConfig(cfg); err != nil {
 		return nil, err
 	}
-	return sql.OpenDB(&connector{cfg}), nil
+	return &connector{cfg: cfg}, nil
 }
 
 // checkConfig finds what the driver would refuse at the first connection.
@@ -306,13 +314,19 @@ func checkConfig(cfg *mysql.Config) error {
 func describe(cfg *mysql.Config) string { return cfg.User + "@" + cfg.Addr }
 
 // A connector explains why a connection could not be made.
-type connector struct{ cfg *mysql.Config }
+type connector struct {
+	cfg  *mysql.Config
+	long *overlong // nil when answers may be of any length
+}
 
 // Connect makes one connection.
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	cfg := c.cfg.Clone()
 	said := new(causes)
 	cfg.Logger = said
+	if c.long != nil {
+		cfg.DialFunc = c.long.dial
+	}
 	inner, err := mysql.NewConnector(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("DSN: %w", err)
@@ -328,7 +342,12 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 }
 
 // Driver returns the MySQL driver.
-func (c *connector) Driver() driver.Driver { return mysql.MySQLDriver{} }
+func (c *connector) Driver() driver.Driver {
+	if c.long != nil {
+		return boundedDriver{long: c.long}
+	}
+	return mysql.MySQLDriver{}
+}
 
 // causes keeps the last error that the driver logged: where it returns
 // ErrInvalidConn, the log alone tells why.

@@ -49,7 +49,9 @@ func (r *Reader) ActiveDigests(ctx context.Context, within time.Duration, most i
 		var c DigestCount
 		var total uint64
 		err := r.query(ctx, conn, fmt.Sprintf(activeQuery, first, recent, most+2), func() error {
-			switch {
+			switch c.Text = clip(c.Text, 1024); {
+			case len(c.Key.ID)+len(c.Key.Schema) > 2*mostName:
+				out.Cut++
 			case c.Key.ID == "":
 				out.Lost += c.Calls
 			case len(out.Classes) == most:
@@ -132,7 +134,9 @@ func (r *Reader) TableUse(ctx context.Context, most int) (out []Use, ok bool, er
 		for _, q := range queries {
 			err := r.query(ctx, conn, fmt.Sprintf(q, most), func() error {
 				u.Reading, u.Writing = picoseconds(reading), picoseconds(writing)
-				out = append(out, u)
+				if len(out) < most*len(queries) && len(u.Schema)+len(u.Table)+len(u.Index) <= 3*mostName {
+					out = append(out, u)
+				}
 				return nil
 			}, &u.Schema, &u.Table, &u.Index, &u.Read, &u.Written, &reading, &writing)
 			if err != nil {

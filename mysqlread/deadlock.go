@@ -102,7 +102,7 @@ func (p *deadlockParser) line(l string) bool {
 		if m := deadlockLock().FindStringSubmatch(l); m != nil && p.waits && t.table == "" {
 			t.index, t.table = strings.Trim(m[1], "`\""), m[2]+"."+m[3]
 		}
-	case p.within:
+	case p.within && len(t.statement) < mostStatement:
 		t.statement = strings.TrimPrefix(t.statement+"\n"+l, "\n")
 	}
 	return true

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"time"
+
+	"github.com/kasoku/kasoku/mysqlflags"
 )
 
 // A DigestKey names a class of statements: those of one normalised text in one
@@ -56,6 +58,10 @@ const bucketQuery = "SELECT /* kasoku */ COALESCE(SCHEMA_NAME, ''), COALESCE(DIG
 // server makes up 450 rows for each, 18 ms for 300 classes.
 const maxBucketed = 2000
 
+// mostDigests bounds the bytes of all classes: a server keeps 10,000 of them, each with
+// two texts of 1 kB.
+const mostDigests = 32 << 20
+
 // Digests reads what the server's statements have done since it began to count.
 // It never empties the table: that is somebody else's too.
 //
@@ -68,6 +74,7 @@ func (r *Reader) Digests(ctx context.Context) (*Digests, error) {
 	if !r.hasSchema() {
 		return nil, fmt.Errorf("statement digests: %w", schemaError{})
 	}
+	defer mysqlflags.AllowAnswer(r.db, mostDigests)()
 	var out *Digests
 	err := r.with(ctx, func(conn *sql.Conn) error {
 		out = &Digests{Classes: map[DigestKey]Digest{}}

@@ -140,15 +140,20 @@ func (r *Reader) texts(ctx context.Context, conn *sql.Conn, query string) ([][]s
 	for i := range cells {
 		into[i] = &cells[i]
 	}
-	for rows.Next() {
+	sum := 0
+	for sum <= mostPlan && rows.Next() {
 		if err := rows.Scan(into...); err != nil {
 			return nil, err
 		}
 		row := make([]string, len(cells))
 		for i, c := range cells {
 			row[i] = c.String
+			sum += len(c.String) + 16 // with what keeps it
 		}
 		out = append(out, row)
+	}
+	if sum > mostPlan {
+		return nil, fmt.Errorf("%w: it is longer than %d MB", ErrUnexpected, mostPlan>>20)
 	}
 	return out, rows.Err()
 }

@@ -93,6 +93,7 @@ func (r *Reader) transactionsNow(ctx context.Context, conn *sql.Conn) (map[strin
 	var waited, age int64
 	err := r.query(ctx, conn, waitersQuery+strconv.Itoa(mostTransactions), func() error {
 		row := t
+		row.query = clip(t.query, mostStatement)
 		// The times are of whole seconds: what began in the same second may have
 		// begun just now.
 		row.waited, row.age = atLeast(waited), atLeast(age)
@@ -163,7 +164,7 @@ func (r *Reader) holders(ctx context.Context, conn *sql.Conn, waits []Wait) erro
 	var text string
 	said := map[uint64][]string{}
 	err := r.query(ctx, conn, fmt.Sprintf(statementsQuery, in), func() error {
-		said[session] = append(said[session], text)
+		said[session] = append(said[session], clip(text, mostStatement))
 		return nil
 	}, &session, &text)
 	var micros int64
@@ -260,5 +261,5 @@ func (r *Reader) LastDeadlock(ctx context.Context) (*Deadlock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the last deadlock: %w", err)
 	}
-	return ParseDeadlock(text), nil
+	return ParseDeadlock(clip(text, mostInnoDB)), nil
 }

@@ -202,8 +202,12 @@ func (r *Reader) with(ctx context.Context, f func(*sql.Conn) error) error {
 			return mysqlflags.Explain(err)
 		}
 		discard(r.conn)
+		long := mysqlflags.Overlong(r.db)
+		if long != nil {
+			err = long
+		}
 		r.conn, r.lost = nil, err
-		if fresh || ctx.Err() != nil {
+		if fresh || long != nil || ctx.Err() != nil {
 			return mysqlflags.Explain(err)
 		}
 	}
@@ -341,6 +345,30 @@ func (r *Reader) row(ctx context.Context, conn *sql.Conn, query string, into ...
 	return conn.QueryRowContext(ctx, query).Scan(into...)
 }
 
+// mostRows bounds the rows of an answer, as mysqlflags.MostAnswer does its bytes: a row
+// of few bytes can take many when it is kept. Of the 2,000 classes of statements whose
+// histograms are read, some 20 buckets each are in use.
+const mostRows = 100_000
+
+var errTooManyRows = fmt.Errorf("%w: the server's answer has more than %d rows, and was not read to its end", ErrUnexpected, mostRows)
+
+// Bounds of what is kept of an answer that is much shorter when the server is honest.
+const (
+	mostStatement = 16 << 10 // bytes of a statement that waits, holds a lock or was rolled back
+	mostName      = 256      // bytes of an identifier, which has 64 characters, or of a digest
+	mostPlan      = 2 << 20  // bytes of a plan
+	mostDefined   = 32 << 20 // bytes of all definitions
+	mostInnoDB    = 1 << 20  // bytes of SHOW ENGINE INNODB STATUS, which the server cuts there, too
+)
+
+// clip returns the first bytes of a text, as a text of its own.
+func clip(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "")
+}
+
 // query runs a query and calls each for every row after scanning it into the values.
 func (r *Reader) query(ctx context.Context, conn *sql.Conn, query string, each func() error, into ...any) (err error) {
 	r.statements++
@@ -349,7 +377,10 @@ func (r *Reader) query(ctx context.Context, conn *sql.Conn, query string, each f
 		return err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+	for n := 1; rows.Next(); n++ {
+		if n > mostRows {
+			return errTooManyRows
+		}
 		if err := rows.Scan(into...); err != nil {
 			return err
 		}

@@ -39,13 +39,18 @@ func (r *Reader) Definitions(ctx context.Context, most int) (out []Definition, l
 			return err
 		}
 		left = len(all)
+		sum := 0
 		for _, d := range all[:min(most, len(all))] {
+			if sum > mostDefined {
+				return nil
+			}
 			var name string
 			err := r.row(ctx, conn, "SHOW /* kasoku */ CREATE TABLE "+QuoteParts(d.Schema, d.Name), &name, &d.Create)
 			switch {
 			case err == nil:
 				d.Create = withoutCounter(d.Create)
 				out = append(out, d)
+				sum += len(d.Create)
 				left--
 			case mysqlflags.ErrorNumber(err) == 0:
 				return err

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"time"
+
+	"github.com/kasoku/kasoku/mysqlflags"
 )
 
 // A TableEntry is a row of the slow log's table.
@@ -17,6 +19,9 @@ type TableEntry struct {
 	Statement    []byte // valid until the next row
 }
 
+// mostStreamed bounds the bytes of mysql.slow_log, of which no row is kept.
+const mostStreamed = 64 << 20
+
 // SlowTable calls f for each row of mysql.slow_log that started in a time, in their
 // order, at most so many. It takes the privilege SELECT on that table, which has no
 // index: all of it is read.
@@ -28,6 +33,7 @@ func (r *Reader) SlowTable(ctx context.Context, from, to time.Time, most int, f 
 	query := fmt.Sprintf("SELECT /* kasoku */ %s FROM mysql.slow_log WHERE UNIX_TIMESTAMP(start_time) BETWEEN %d.%06d AND %d.%06d LIMIT %d",
 		columns, from.Unix(), from.Nanosecond()/1000, to.Unix(), to.Nanosecond()/1000, most)
 	err := r.with(ctx, func(conn *sql.Conn) error {
+		defer mysqlflags.AllowAnswer(r.db, mostStreamed)()
 		var e TableEntry
 		var start, took int64
 		return r.query(ctx, conn, query, func() error {

@@ -48,6 +48,11 @@ func (s *Status) Issued() float64 {
 	return v[0] - ended
 }
 
+// mostVariables bounds those of one answer: MySQL 9.7 has 700, MariaDB 1,100.
+const mostVariables = 10_000
+
+var errTooManyVariables = fmt.Errorf("%w: the server has more than %d variables", ErrUnexpected, mostVariables)
+
 const showStatus = "/* kasoku */ SHOW GLOBAL STATUS"
 
 // ReadStatus reads the numeric status variables into s, whose memory it
@@ -59,7 +64,10 @@ func (r *Reader) ReadStatus(ctx context.Context, s *Status) error {
 		var name, value sql.RawBytes
 		at := 0
 		return r.query(ctx, conn, showStatus, func() error {
-			if v, ok := number(value); ok {
+			if at == mostVariables {
+				return errTooManyVariables
+			}
+			if v, ok := number(value); ok && len(name) <= mostName {
 				s.Values = append(s.Values, Value{r.names.at(at, name), v})
 			}
 			at++
@@ -100,6 +108,9 @@ func (r *Reader) pairs(ctx context.Context, query string) (map[string]string, er
 		m = make(map[string]string, 1024) // a MySQL 9.7 has about 700 variables
 		var name, value sql.RawBytes
 		return r.query(ctx, conn, query, func() error {
+			if len(m) == mostVariables {
+				return errTooManyVariables
+			}
 			m[string(name)] = string(value)
 			return nil
 		}, &name, &value)

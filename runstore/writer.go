@@ -42,12 +42,15 @@ type sourceKey struct{ host, source string }
 // A source is what the writer remembers of one source of one host: which id
 // each of its series has, and how much of it lies in the tail.
 type source struct {
-	key    sourceKey
-	ids    map[seriesName]int64
-	forgot bool       // ids lacks series that the file has
-	last   []seriesID // of the last frame, in its order; frames are mostly alike
-	values []float64  // memory
-	rowIDs []int64    // memory
+	key     sourceKey
+	ids     map[seriesName]int64
+	forgot  bool       // ids lacks series that the file has
+	series  int        // that it has brought up so far
+	refused bool       // there are too many, or one has a name that is too long
+	full    bool       // a gap says so
+	last    []seriesID // of the last frame, in its order; frames are mostly alike
+	values  []float64  // memory
+	rowIDs  []int64    // memory
 
 	rows      int           // in the tail
 	tailBytes int           // of them
@@ -307,6 +310,9 @@ func (w *Writer) append(db *sql.DB, src *source, f *kasoku.Frame) error {
 	if err != nil {
 		return err
 	}
+	if err := src.overflow(db, f.At); err != nil {
+		return err
+	}
 	w.tail = appendTail(w.tail[:0], src.rowIDs, src.values)
 	if len(fresh) == 0 {
 		_, err = db.Exec(insertTail, src.key.host, src.key.source, ns(f.At), w.tail)
@@ -322,6 +328,7 @@ func (w *Writer) append(db *sql.DB, src *source, f *kasoku.Frame) error {
 	if err != nil {
 		for _, s := range fresh {
 			delete(src.ids, s.seriesName)
+			src.series--
 		}
 		src.last = src.last[:0]
 		return err
@@ -348,7 +355,12 @@ func (w *Writer) resolve(db *sql.DB, src *source, f *kasoku.Frame) (fresh []newS
 					return nil, err
 				}
 			}
+			if !known && (src.series >= mostSeries || len(s.Name)+len(s.Instance) > mostSeriesName) {
+				src.refused = true
+				continue
+			}
 			if !known {
+				src.series++
 				key = seriesName{strings.Clone(s.Name), strings.Clone(s.Instance)}
 				id = w.nextID
 				w.nextID++
@@ -385,6 +397,27 @@ func insertSeries(tx *sql.Tx, key sourceKey, fresh []newSeries) error {
 		}
 		fresh = fresh[n:]
 	}
+	return nil
+}
+
+// Bounds of what a source may bring up in one run: names come from servers, which need
+// not be honest. Those of short-lived processes and cgroups are bounded by their sources.
+const (
+	mostSeries     = 50_000
+	mostSeriesName = 1 << 10 // bytes
+)
+
+// overflow notes, once, that series of a source are not kept.
+func (s *source) overflow(db *sql.DB, at time.Duration) error {
+	if !s.refused || s.full {
+		return nil
+	}
+	g := kasoku.Gap{Host: s.key.host, Source: s.key.source, Interval: kasoku.Interval{From: at, To: at},
+		Reason: fmt.Sprintf("series beyond %d, or with names of more than %d bytes, are not kept", mostSeries, mostSeriesName)}
+	if err := gapTable().add(db, &g); err != nil {
+		return err
+	}
+	s.full = true
 	return nil
 }
 

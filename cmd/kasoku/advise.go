@@ -133,7 +133,7 @@ func (f *adviseFlags) input(ctx context.Context, e *env, args []string, ram uint
 	if err != nil {
 		return advise.Input{}, "", err
 	}
-	db, err := mysqlflags.OpenDSN(dsn)
+	db, err := mysqlflags.OpenBounded(dsn)
 	if err != nil {
 		return advise.Input{}, "", err
 	}

@@ -32,7 +32,7 @@ func (f *databaseFlags) dsn(e *env) (string, error) {
 	case f.mysql == "":
 		return "", nil
 	}
-	db, err := mysqlflags.OpenDSN(f.mysql)
+	db, err := mysqlflags.OpenBounded(f.mysql)
 	if err != nil {
 		return "", usageError{fmt.Errorf("--mysql: %w", err), hintOf(err)}
 	}

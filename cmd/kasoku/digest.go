@@ -120,7 +120,7 @@ func (f *digestFlags) ask(parent context.Context, e *env, dsn string) (*report.D
 			return nil, err
 		}
 	}
-	db, err := mysqlflags.OpenDSN(dsn)
+	db, err := mysqlflags.OpenBounded(dsn)
 	if err != nil {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ type consultation struct {
 
 // withDatabase asks one server. Its error is that it cannot be asked.
 func (d *doctor) withDatabase(dsn string, m config.MySQL) error {
-	db, err := mysqlflags.OpenDSN(dsn)
+	db, err := mysqlflags.OpenBounded(dsn)
 	if err != nil {
 		return err
 	}

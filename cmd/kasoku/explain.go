@@ -150,7 +150,7 @@ func loggedQueries(ctx context.Context, e *env, path string) ([]kasoku.Query, er
 func (f *explainFlags) ask(ctx context.Context, e *env, rec *kasoku.Recording, dsn string) error {
 	o := f.Options
 	o.Schema = cmp.Or(o.Schema, mysqlflags.Database(dsn))
-	db, err := mysqlflags.OpenDSN(dsn)
+	db, err := mysqlflags.OpenBounded(dsn)
 	if err != nil {
 		return err
 	}

@@ -143,7 +143,7 @@ func lastLine(err error) error {
 func (r *reached) connect(ctx context.Context, dsn string) error {
 	ctx, cancel := context.WithTimeout(ctx, reachLimit)
 	defer cancel()
-	db, err := mysqlflags.OpenDSN(dsn)
+	db, err := mysqlflags.OpenBounded(dsn)
 	if err != nil {
 		return err
 	}

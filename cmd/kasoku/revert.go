@@ -132,7 +132,7 @@ func present(ctx context.Context, o loop.Options) (db *sql.DB, taken *capture.Ta
 		return nil, capture.Take(ctx, take), nil
 	}
 	take.Servers = discover.Owners(mysqlflags.Address(o.MySQL))
-	if db, err = mysqlflags.OpenDSN(o.MySQL); err != nil {
+	if db, err = mysqlflags.OpenBounded(o.MySQL); err != nil {
 		return nil, capture.Take(ctx, take), err
 	}
 	soon, cancel := context.WithTimeout(ctx, askWithin)

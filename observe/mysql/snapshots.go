@@ -18,10 +18,11 @@ const (
 )
 
 const (
-	mostDigests = 100 // classes of statements that have series
-	mostUses    = 100 // tables, and as many indexes
-	longestName = 160 // bytes of a statement in the name of a series
-	idBytes     = 16  // of a class, where its statement is cut
+	mostCounted = 5000 // of statements that are counted: several can share a series
+	mostDigests = 100  // classes of statements that have series
+	mostUses    = 100  // tables, and as many indexes
+	longestName = 160  // bytes of a statement in the name of a series
+	idBytes     = 16   // of a class, where its statement is cut
 )
 
 // Digests is the source "digests": how often the statements of each class ran, and
@@ -97,15 +98,21 @@ func (s *Digests) take(all []mysqlread.DigestCount) (dropped int) {
 				dropped++
 				continue
 			}
+			if len(s.classes) == mostCounted {
+				dropped++
+				continue
+			}
 			known = &class{series: i}
 			if i < before && (!c.New || s.cut) {
 				known.base = c
+				known.base.Text = "" // its series has the name
 			}
 			s.classes[c.Key] = known
 		}
 		if b := &known.base; c.Calls < b.Calls || c.Total < b.Total || c.RowsExamined < b.RowsExamined || c.RowsSent < b.RowsSent {
 			known.base = mysqlread.DigestCount{} // the server counts anew
 		}
+		c.Text = ""
 		known.now, known.read = c, true
 	}
 	return dropped
