@@ -3,10 +3,13 @@ package guard
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku/command"
 	"github.com/kasoku/kasoku/mysqlread"
@@ -224,6 +227,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"server":{"Flavor":"MySQL"},"changes":[{"Name":"a"}],"holders":[{"pid":1,"needs":["a"]}]}`))
 	f.Add([]byte(`{}`))
 	f.Add([]byte(`{"holders":`))
+	f.Add([]byte(`{"server":{"Flavor":"MySQL"},"changes":[{"Name":"index shop.t.i","Before":"DROP INDEX i ON shop.t"}],"holders":[{"pid":1,"needs":["index shop.t.i"]}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		j, err := parse("journal", text)
 		if (j == nil) == (err == nil) && err == nil {
@@ -236,8 +240,38 @@ func FuzzParse(f *testing.F) {
 		j.Pending()
 		j.InUse()
 		j.renew(mysqlread.Epoch{})
-		if len(j.Pending()) != 0 {
-			t.Error("pending after a restart")
+		for _, c := range j.Pending() {
+			if !c.Lasts() {
+				t.Errorf("%q is pending after a restart", c.Name)
+			}
 		}
 	})
+}
+
+// TestKeepIfPossible: a guard process that may not write keeps nothing, and the journal
+// does not wait for it.
+func TestKeepIfPossible(t *testing.T) {
+	for _, limited := range []bool{false, true} {
+		j := Journal{Holders: []Holder{{PID: 1 << 30, Gone: true}}}
+		err := j.collect(nil, Heirs{}, keepIfPossible(func(Left) error { return unix.EFBIG }, limited))
+		if limited != (err == nil) || limited != (len(j.Holders) == 0) {
+			t.Errorf("limited: %t: %v, holders %v", limited, err, j.Holders)
+		}
+	}
+}
+
+// TestTidyReplaced: a journal that was being written when its writer was killed goes.
+func TestTidyReplaced(t *testing.T) {
+	dir := t.TempDir()
+	left := filepath.Join(dir, ".kasoku-new-abc")
+	if err := os.Mkdir(left, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(left, "new"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	Tidy(t.Context(), dir)
+	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it is left: %v", err)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,7 +27,7 @@ type Process struct {
 	pipe     *os.File
 	say      *json.Encoder
 	command  workload // of which it was told last
-	restarts int
+	restarts []time.Time
 	failed   error // why it was not started again
 }
 
@@ -100,7 +101,7 @@ func (p *Process) watch() {
 		}
 		p.mu.Lock()
 		_ = p.pipe.Close()
-		p.restarts = n
+		p.restarts = append(p.restarts, time.Now())
 		p.failed = p.launch()
 		failed := p.failed != nil
 		p.mu.Unlock()
@@ -122,12 +123,12 @@ func (p *Process) String() string {
 	return fmt.Sprintf("the guard process (pid %d) tries again for %s", p.PID(), RecoverWithin)
 }
 
-// Restarts returns how often the guard process was started again because something
-// had ended it, and why it could not be; nil when it could.
-func (p *Process) Restarts() (int, error) {
+// Restarts returns when the guard process was started again because something had
+// ended it, and why it could not be; nil when it could.
+func (p *Process) Restarts() ([]time.Time, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.restarts, p.failed
+	return slices.Clone(p.restarts), p.failed
 }
 
 // Starting tells of a command that is about to be started and that is to end

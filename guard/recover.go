@@ -10,6 +10,7 @@ import (
 
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/mysqlread"
+	"github.com/kasoku/kasoku/private"
 )
 
 // A Found is a journal that lies in the directory.
@@ -51,6 +52,23 @@ func Tidy(ctx context.Context, dir string) {
 			f.close()
 		} // else somebody is at work there
 		cancel()
+	}
+	tidyReplaced(ctx, dir)
+}
+
+// tidyReplaced removes journals that were being written by a process that was killed,
+// and waits for the kernel to be done with it.
+func tidyReplaced(ctx context.Context, dir string) {
+	ctx, cancel := context.WithTimeout(ctx, tidyWithin)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for private.SweepReplaced(dir) > 0 {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 
@@ -111,7 +129,7 @@ func putBack(ctx context.Context, path, dsn string, keep Keep, dead *Holder) (he
 // own, while nobody else can, and keeps the journal. One that is gone is no error:
 // somebody else was quicker.
 func onServer(ctx context.Context, path, dsn string, do func(*mysqlread.Reader, *Journal, string) error) (err error) {
-	db, err := mysqlflags.OpenDSN(dsn)
+	db, err := mysqlflags.OpenBounded(dsn)
 	if err != nil {
 		return err
 	}
@@ -158,11 +176,13 @@ const (
 // on to, again and again until the context ends: the server may be away too.
 //
 // The recorder's end of the pipe is closed before the kernel is done with its
-// process, which may so look alive.
+// process, which may so look alive. The limits of that process that this one cannot
+// raise, such as the length of files, delay nothing: what cannot be kept is given up.
 func (l *Legacy) Recover(ctx context.Context, keep Keep) error {
 	if l.Request.Dir == "" || l.Request.DSN == "" {
 		return nil
 	}
+	keep = keepIfPossible(keep, raiseLimits())
 	Tidy(ctx, l.Request.Dir) // a journal that was being written is there afterwards, or is not
 	tick := time.NewTicker(retryEvery)
 	defer tick.Stop()

@@ -86,7 +86,9 @@ func (s *session) endGuard() {
 	ctx, cancel := context.WithTimeout(context.Background(), endWithin)
 	defer cancel()
 	orderly := s.db == nil || s.db.restored
-	if n, err := s.guard.Restarts(); n > 0 && err == nil {
+	restarts, err := s.guard.Restarts()
+	s.eventRestarts(restarts)
+	if n := len(restarts); n > 0 && err == nil {
 		s.warn(kasoku.Warning{Code: "guard-restarted", Text: fmt.Sprintf("the guard process was ended by somebody %s and started again", countTimes(n)),
 			Hint: "it puts back what was changed should the recorder be killed: let it live; is the machine short of memory?"})
 	}
@@ -94,6 +96,15 @@ func (s *session) endGuard() {
 		s.warn(kasoku.Warning{Code: "no-guard", Text: err.Error(), Hint: "the recorder itself put all back; nothing is to be done"})
 	}
 	s.guard = nil
+}
+
+// eventRestarts puts restarts of the guard process on the axis of time.
+func (s *session) eventRestarts(at []time.Time) {
+	for _, t := range at {
+		if s.store != nil { // a run file that takes no more lacks the event; the warning is elsewhere
+			_ = s.store.Event(kasoku.Event{At: t.Sub(s.start), Host: s.host(), Kind: "guard", Text: "the guard process was ended by somebody and started again"})
+		}
+	}
 }
 
 func countTimes(n int) string {

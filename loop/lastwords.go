@@ -8,6 +8,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/contain"
+	"github.com/kasoku/kasoku/guard"
 	"github.com/kasoku/kasoku/unit"
 )
 
@@ -114,7 +115,7 @@ func (s *session) silence() error {
 	}
 	err := s.silent
 	if !s.db.restored {
-		err = fmt.Errorf("%w; what was changed there is left to the guard process, which tries for a minute", err)
+		err = fmt.Errorf("%w; what was changed there is left to the guard process, which tries for %s", err, unit.Exact(guard.RecoverWithin))
 	}
 	return &silentError{err}
 }

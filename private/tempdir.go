@@ -99,6 +99,14 @@ var Prefixes = []string{"kasoku-load-", "kasoku-open-", "kasoku-note-", "kasoku-
 // for temporary files. Each start of the program does so.
 func SweepTemp() { sweep(os.TempDir(), Prefixes...) }
 
+// SweepReplaced removes what killed processes of this user left in a directory in which
+// they replaced files, and returns how many they are that somebody still writes.
+func SweepReplaced(dir string) (busy int) {
+	sweep(dir, replacePrefix)
+	left, _ := filepath.Glob(filepath.Join(dir, replacePrefix+"*"))
+	return len(left)
+}
+
 // mostSwept bounds how many names of a directory a sweep looks at: one with more is a
 // place that others fill.
 const mostSwept = 20_000

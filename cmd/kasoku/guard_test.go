@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/runstore"
 	"github.com/kasoku/kasoku/service"
@@ -327,6 +329,36 @@ func TestGuardKilledToo(t *testing.T) {
 			f.Error(got)
 		}
 		r.gone()
+	})
+}
+
+// TestGuardRestarted: a guard process that was started again by a recorder that has
+// given its rights up, and that may write nothing long, puts all back.
+func TestGuardRestarted(t *testing.T) {
+	onTargets(t, func(f target) {
+		r := f.record(f.TempDir(), "sh", "-c", "echo begun; exec sleep 1000")
+		r.on(&f)
+		first := r.guards()[0]
+		limit := unix.Rlimit{Cur: 400_000, Max: 400_000}
+		if err := unix.Prlimit(r.cmd.Process.Pid, unix.RLIMIT_FSIZE, &limit, nil); err != nil {
+			f.Fatal(err)
+		}
+		syscall.Kill(first, syscall.SIGKILL)
+		r.waitFor("another guard process", func() bool {
+			for _, pid := range r.kin() {
+				comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+				if err == nil && string(comm) == "kasoku-guard\n" && pid != first {
+					return true
+				}
+			}
+			return false
+		})
+		r.kill(false)
+		r.gone()
+		f.unchanged("killed")
+		if left := r.journals(); len(left) > 0 {
+			f.Errorf("left in the journal: %v", left)
+		}
 	})
 }
 
