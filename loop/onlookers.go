@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
@@ -41,16 +42,19 @@ func own(dir string) error {
 	return nil
 }
 
-// leave makes this process's file, and returns its path and what takes it away again.
+// leave makes a file of this process, and returns its path and what takes it away again.
+// It is locked as long as the process lives: its number may be another's soon.
 func leave(prefix, suffix, text string) (path string, over func() error, err error) {
 	dir := meetDir()
-	path = filepath.Join(dir, prefix+strconv.Itoa(os.Getpid())+suffix)
+	path = filepath.Join(dir, prefix+strconv.Itoa(os.Getpid())+"-"+rand.Text()[:8]+suffix)
+	SweepMeetings()
+	var f *os.File
 	for range 3 { // who takes the last file away takes the directory too
 		if err = os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 			return "", nil, err
 		}
 		if err = own(dir); err == nil {
-			err = os.WriteFile(path, []byte(text), 0o600)
+			f, err = lockFile(path, text)
 		}
 		if !errors.Is(err, os.ErrNotExist) {
 			break
@@ -60,10 +64,54 @@ func leave(prefix, suffix, text string) (path string, over func() error, err err
 		return "", nil, err
 	}
 	return path, func() error {
-		err := os.Remove(path)
+		err := errors.Join(os.Remove(path), f.Close())
 		_ = os.Remove(dir) // stays while there is another file in it
 		return err
 	}, nil
+}
+
+// lockFile makes a file that is locked until it is closed. The error is ErrNotExist when
+// a sweep was quicker than the lock.
+func lockFile(path, text string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	var st unix.Stat_t
+	_ = unix.Flock(int(f.Fd()), unix.LOCK_EX) // not each file system has locks
+	if err = unix.Fstat(int(f.Fd()), &st); err == nil && st.Nlink == 0 {
+		err = os.ErrNotExist
+	}
+	if err == nil {
+		_, err = f.WriteString(text)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// sweepFile removes a file that no process holds locked any more, and reports whether
+// it did.
+func sweepFile(path string) bool {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return errors.Is(err, os.ErrNotExist)
+	}
+	defer f.Close()
+	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+		return false
+	}
+	_ = os.Remove(path)
+	_ = os.Remove(filepath.Dir(path)) // stays while there is another file in it
+	return true
+}
+
+// SweepMeetings removes what listeners and recorders that were killed left. Each start
+// of the program does so, and the guard process of one that was killed.
+func SweepMeetings() {
+	Listeners()
+	ofProcesses(recordingPrefix, recordingSuffix)
 }
 
 // Listen makes a file into which the loads of this user hand their seconds over when
@@ -82,22 +130,13 @@ func Listen() (path string, over func() error, err error) {
 func Listeners() []string { return ofProcesses(listenerPrefix, listenerSuffix) }
 
 // ofProcesses returns the files of living processes whose names begin and end so, and
-// removes those of processes that are gone.
+// removes those of processes that are gone, which hold no lock.
 func ofProcesses(prefix, suffix string) []string {
 	dir := meetDir()
 	if own(dir) != nil {
 		return nil // nobody has left any there
 	}
-	return slices.DeleteFunc(filesIn(dir, prefix, suffix), func(path string) bool {
-		name := filepath.Base(path)
-		pid, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(name, prefix), suffix))
-		if err == nil && !errors.Is(unix.Kill(pid, 0), unix.ESRCH) {
-			return false
-		}
-		_ = os.Remove(path) // left by a process that was killed
-		_ = os.Remove(dir)
-		return true
-	})
+	return slices.DeleteFunc(filesIn(dir, prefix, suffix), sweepFile)
 }
 
 // filesIn returns the files of a directory whose names begin and end so, in order. It is
@@ -185,17 +224,6 @@ func announce(path string) (over func()) {
 		return func() {}
 	}
 	return func() { _ = take() }
-}
-
-// Unannounce removes what a recorder that was killed left, by which its run is found.
-// Its guard process calls it.
-func Unannounce(pid int) {
-	dir := meetDir()
-	if own(dir) != nil {
-		return // it left nothing
-	}
-	_ = os.Remove(filepath.Join(dir, recordingPrefix+strconv.Itoa(pid)+recordingSuffix))
-	_ = os.Remove(dir) // stays while there is another file in it
 }
 
 // Recordings returns the files of runs that may be recorded now: of those that this

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -101,5 +102,32 @@ func TestRecordings(t *testing.T) {
 	over()
 	if got := Recordings(""); len(got) != 0 {
 		t.Errorf("after its end: %q", got)
+	}
+}
+
+// TestSweepMeetings: what a killed recorder left goes, though another process has its
+// number now; what is held stays.
+func TestSweepMeetings(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	path, over, err := Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := filepath.Join(meetDir(), fmt.Sprintf("%s%d%s", recordingPrefix, os.Getpid(), recordingSuffix))
+	if err := os.WriteFile(left, []byte("x.kasoku"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	SweepMeetings()
+	if _, err := os.Stat(left); err == nil {
+		t.Error("what was left is still there")
+	}
+	if got := Listeners(); !slices.Equal(got, []string{path}) {
+		t.Errorf("listeners %q, want %q", got, path)
+	}
+	if err := over(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(meetDir()); err == nil {
+		t.Error("the directory is left")
 	}
 }

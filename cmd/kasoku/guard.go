@@ -40,7 +40,7 @@ func newGuard(e *env) *cobra.Command {
 
 // inherit does what a recorder that was killed could not.
 func inherit(legacy *guard.Legacy) error {
-	loop.Unannounce(legacy.Request.Holder.PID)
+	loop.SweepMeetings()
 	ended := make(chan struct{})
 	go contain.Func(contain.Part{Kind: contain.Step, Name: "end of the command"}, func() {
 		defer close(ended)

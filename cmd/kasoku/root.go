@@ -11,6 +11,7 @@ import (
 
 	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/loop"
 	"github.com/kasoku/kasoku/private"
 	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/unit"
@@ -81,6 +82,7 @@ fix, and proves the difference by running again.`,
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		private.Share(e.share)
 		private.SweepTemp()
+		loop.SweepMeetings()
 		e.shield(cmd)
 		return e.checkColor()
 	}

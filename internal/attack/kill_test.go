@@ -57,6 +57,7 @@ func TestKill(t *testing.T) {
 			w.unchanged(fmt.Sprintf("kill %d after %s", n, moment), func() {
 				p := w.start(st.recording(name, "sh", "-c", "sleep 1000 & sleep 0.2; kill $!")...)
 				p.killAfter(moment, n%2 == 1)
+				w.run(patience, "list") // the next start sweeps what has no process any more
 			})
 			opened[w.opens(w.path(name))]++
 			if w.Failed() {
