@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/foreign"
 )
 
@@ -190,20 +191,38 @@ func Look(ctx context.Context, o Options) (*Found, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look at processes: %w", err)
 	}
-	l.describeHost()
-	l.services(procs)
-	l.nginx()
-	l.databases()
-	l.applications()
-	l.clients()
-	l.tells()
-	l.appLogs()
-	l.sort()
+	for _, part := range l.parts(procs) {
+		if err := contain.Run(contain.Part{Kind: contain.Check, Name: part.name}, part.look); err != nil {
+			l.note("discovery: "+part.name, err.Error(), "")
+		}
+	}
 	if ctx.Err() != nil {
 		l.note("the whole host", "the look took more than "+o.Limit.String(), "")
 	}
 	l.found.Took = time.Since(begin)
 	return l.found, nil
+}
+
+// A part is one thing that is looked for. One that panics is a note; the others are
+// looked for.
+type part struct {
+	name string
+	look func()
+}
+
+// parts returns what is looked for, in that order.
+func (l *looker) parts(procs []*process) []part {
+	return []part{
+		{"host", l.describeHost},
+		{"services", func() { l.services(procs) }},
+		{"nginx", l.nginx},
+		{"databases", l.databases},
+		{"applications", l.applications},
+		{"clients", l.clients},
+		{"what services report", l.tells},
+		{"logs of applications", l.appLogs},
+		{"order", l.sort},
+	}
 }
 
 // A looker is one look.

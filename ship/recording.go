@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/analyze"
 )
 
 // Sources that a run has beside those that were sampled.
@@ -61,6 +62,11 @@ func SeriesOf(rec *kasoku.Recording) []kasoku.Series {
 			Key:    kasoku.Key{Host: host, Source: SourceScore, Name: "score"},
 			Points: []kasoku.Point{{At: rec.Run.Length, Value: sc.Value}},
 		})
+	}
+	for i := range out {
+		k := &out[i].Key // the texts are those of servers, and of a file that anybody may have damaged
+		k.Host, k.Source, k.Name, k.Instance = analyze.Printable(k.Host), analyze.Printable(k.Source), analyze.Printable(k.Name), analyze.Printable(k.Instance)
+		out[i].Unit = analyze.Printable(out[i].Unit)
 	}
 	sort.SliceStable(out, func(i, j int) bool { return compareKeys(out[i].Key, out[j].Key) < 0 })
 	return out

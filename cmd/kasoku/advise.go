@@ -53,7 +53,9 @@ to set whose risk is allowed.`,
   kasoku advise before.kasoku -o json
   kasoku advise --dsn 'app@unix(/run/mysqld/mysqld.sock)/' --conf --risk durability`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), e, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return e.whileReading(cmd.Context(), func(ctx context.Context) error { return f.run(ctx, e, args) })
+		},
 	}
 	cmd.Flags().StringVarP(&f.format, "output", "o", "text", "`FORMAT`: text, json, tsv or md")
 	completeFormats(cmd, "output")
@@ -74,8 +76,6 @@ func (f *adviseFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	ctx, _, stop := interruptible(ctx)
-	defer stop()
 	in, source, err := f.input(ctx, e, args, ram)
 	if err != nil {
 		return err

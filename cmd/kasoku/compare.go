@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -53,7 +54,9 @@ is 1 when that row got worse.`,
   kasoku compare x86 arm --price before=0.096,after=0.077 --currency USD
   kasoku compare before after --fail-on worse`,
 		Args: cobra.ExactArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error { return f.run(e, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return e.whileReading(cmd.Context(), func(context.Context) error { return f.run(e, args) })
+		},
 	}
 	f.out.register(cmd)
 	fl := cmd.Flags()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/confine"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/discover"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/export"
@@ -117,19 +118,15 @@ func examine(ctx context.Context, e *env, o *output) error {
 	if d.found, err = discover.Look(ctx, discover.Options{}); err != nil {
 		return err
 	}
-	d.checkLoad()
-	d.checkMySQL()
-	d.checkLogs()
-	d.checkServers()
-	d.checkWatch()
-	d.checkCapture()
-	d.checkFinalize()
 	held, err := confine.Held()
 	if err != nil {
 		return err
 	}
-	d.checkRights(held)
-	d.checkHost()
+	for _, area := range d.areas(held) {
+		if bug := contain.Run(contain.Part{Kind: contain.Check, Name: area.name}, area.look); bug != nil {
+			d.add(check{Area: area.name, Name: "check", State: checkWarn, Seen: "this part is lost: " + bug.Error()})
+		}
+	}
 	if err := d.print(o); err != nil {
 		return err
 	}
@@ -137,6 +134,21 @@ func examine(ctx context.Context, e *env, o *output) error {
 		return badAnswer{d.verdict()}
 	}
 	return nil
+}
+
+// An area is a group of checks. One that panics is a warning; the others are done.
+type area struct {
+	name string
+	look func()
+}
+
+// areas returns all groups of checks, in their order.
+func (d *doctor) areas(held confine.Set) []area {
+	return []area{
+		{"load", d.checkLoad}, {"database", d.checkMySQL}, {"logs", d.checkLogs}, {"servers", d.checkServers},
+		{"sources", d.checkWatch}, {"configuration", d.checkCapture}, {"finalize", d.checkFinalize},
+		{"rights", func() { d.checkRights(held) }}, {"host", d.checkHost},
+	}
 }
 
 // verdict says whether a run can be made as it is configured.

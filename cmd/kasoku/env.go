@@ -165,6 +165,18 @@ func (e *env) readingInterruptible(parent context.Context) (ctx context.Context,
 	}
 }
 
+// whileReading calls f, which only reads and prints, so that it ends within
+// [lastWords] of a signal. What it had printed by then stands, and the exit code is 3.
+func (e *env) whileReading(parent context.Context, f func(ctx context.Context) error) error {
+	ctx, stop := e.readingInterruptible(parent)
+	defer stop()
+	err := f(ctx)
+	if err == nil && ctx.Err() != nil {
+		return stopped{"stopped by " + context.Cause(ctx).Error()}
+	}
+	return err
+}
+
 // interrupted is the cause of a context that a signal ended.
 type interrupted struct{ signal os.Signal }
 

@@ -82,13 +82,13 @@ func (f *explainFlags) run(ctx context.Context, e *env, args []string) error {
 	if len(args) > 0 {
 		name = args[0]
 	}
-	ctx, _, stop := interruptible(ctx)
-	defer stop()
-	rec, path, err := f.statements(ctx, e, name)
+	var rec *kasoku.Recording
+	var path string
+	err = e.whileReading(ctx, func(ctx context.Context) (err error) { rec, path, err = f.statements(ctx, e, name); return err })
 	if err != nil {
 		return err
 	}
-	askErr := f.ask(ctx, e, rec, dsn)
+	askErr := e.whileReading(ctx, func(ctx context.Context) error { return f.ask(ctx, e, rec, dsn) })
 	if askErr != nil && len(rec.Plans) == 0 {
 		return askErr
 	}

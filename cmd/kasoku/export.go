@@ -190,7 +190,8 @@ func (f *exportFlags) create(e *env) (*bufio.Writer, func() error, error) {
 
 // exportRun exports a run file.
 func (f *exportFlags) exportRun(parent context.Context, e *env, args []string) error {
-	rec, _, err := openNamed(e, f.dir, args)
+	var rec *kasoku.Recording
+	err := e.whileReading(parent, func(context.Context) (err error) { rec, _, err = openNamed(e, f.dir, args); return err })
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -37,7 +38,7 @@ the one that ran a command, else of the first.`,
 		Example: `  kasoku merge app1.kasoku db.kasoku -o both.kasoku
   kasoku merge app1.kasoku db.kasoku --offset db=+120ms --note 'index on orders.user_id'`,
 		Args: cobra.MinimumNArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkFormat("--format", out.format); err != nil {
 				return err
 			}
@@ -45,8 +46,8 @@ the one that ran a command, else of the first.`,
 			if o.Offsets, err = parseOffsets(offsets); err != nil {
 				return err
 			}
-			rec, err := mergeRuns(e, out.dir, args, o)
-			if err != nil {
+			var rec *kasoku.Recording
+			if err := e.whileReading(cmd.Context(), func(context.Context) (err error) { rec, err = mergeRuns(e, out.dir, args, o); return err }); err != nil {
 				return err
 			}
 			if path, err = placeRun(&rec.Run, path, runsDir, rec.Run.Started); err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -266,27 +267,29 @@ func newShow(e *env) *cobra.Command {
   kasoku show before --profile cpu > cpu.pb.gz
   kasoku show demo/before.kasoku -o json`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if err := o.check(); err != nil {
-				return err
-			}
-			if err := profiles.check(); err != nil {
-				return err
-			}
-			rec, path, err := openNamed(e, o.dir, args)
-			if err != nil {
-				return err
-			}
-			if profiles.asked() {
-				return profiles.write(e, rec)
-			}
-			if texts.asked() || rec.Run.Load == runstore.Checkpoint {
-				return texts.show(e, &o, rec, path)
-			}
-			if rec.Diagnosis == nil {
-				rediagnose(rec, nil)
-			}
-			return o.print(e, e.showRun(rec, path))
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return e.whileReading(cmd.Context(), func(context.Context) error {
+				if err := o.check(); err != nil {
+					return err
+				}
+				if err := profiles.check(); err != nil {
+					return err
+				}
+				rec, path, err := openNamed(e, o.dir, args)
+				if err != nil {
+					return err
+				}
+				if profiles.asked() {
+					return profiles.write(e, rec)
+				}
+				if texts.asked() || rec.Run.Load == runstore.Checkpoint {
+					return texts.show(e, &o, rec, path)
+				}
+				if rec.Diagnosis == nil {
+					rediagnose(rec, nil)
+				}
+				return o.print(e, e.showRun(rec, path))
+			})
 		},
 	}
 	o.register(cmd)

@@ -82,14 +82,4 @@ func value(c report.Cell) string {
 }
 
 // field keeps a value in its field: tabs and line ends become spaces.
-func field(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\t' || r == '\n' || r == '\r':
-			return ' '
-		case analyze.ActsOnTerminal(r):
-			return -1
-		}
-		return r
-	}, s)
-}
+func field(s string) string { return analyze.Printable(s) }
