@@ -103,7 +103,7 @@ func (s *Sampler) Run(ctx context.Context) error {
 	reads, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	for _, w := range s.workers {
-		go contain.Func(contain.Part{Kind: contain.Source, Name: w.source.Name()}, func() { w.run(reads) })()
+		go contain.Func(contain.Part{Kind: contain.Goroutine, Name: "source " + w.source.Name()}, func() { w.run(reads) })()
 	}
 	stopped, ended := make(chan struct{}), make(chan struct{})
 	go func() {
