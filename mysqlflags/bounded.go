@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"encoding/binary"
 	"fmt"
 	"net"
 	"sync"
@@ -97,6 +98,32 @@ type meteredConn struct {
 	net.Conn
 	long *overlong
 	read int64
+	head []byte // the first bytes of the answer, until they say how many columns it has
+}
+
+// mostColumns is how many columns a result has at most: MySQL 9.7 manual, "Limits on
+// Table Column Count and Row Size". The driver makes room for as many as it is told.
+const mostColumns = 4096
+
+// headBytes are those of a packet's header and of a length-encoded integer.
+const headBytes = 4 + 9
+
+// columnsOf returns the count of columns that an answer begins with; 0 when it begins
+// with something else or too little of it is there.
+//
+// Source: MySQL internals, "COM_QUERY Response", "Length-Encoded Integers".
+func columnsOf(head []byte) uint64 {
+	widths := map[byte]int{0xfc: 2, 0xfd: 3, 0xfe: 8}
+	if len(head) < 5 {
+		return 0
+	}
+	width, payload := widths[head[4]], int(head[0])|int(head[1])<<8|int(head[2])<<16
+	if width == 0 || payload != 1+width || len(head) < 5+width {
+		return 0
+	}
+	var n [8]byte
+	copy(n[:], head[5:5+width])
+	return binary.LittleEndian.Uint64(n[:])
 }
 
 // Read reads from the server.
@@ -107,6 +134,14 @@ func (c *meteredConn) Read(b []byte) (int, error) {
 		return 0, err
 	}
 	n, err := c.Conn.Read(b)
+	if more := headBytes - len(c.head); n > 0 && more > 0 {
+		c.head = append(c.head, b[:min(n, more)]...)
+		if columns := columnsOf(c.head); columns > mostColumns {
+			err := fmt.Errorf("the server's answer claims %d columns, more than %d", columns, mostColumns)
+			c.long.set(err)
+			return 0, err
+		}
+	}
 	c.read += int64(n)
 	return n, err
 }
@@ -121,6 +156,7 @@ func (c *meteredConn) Write(b []byte) (int, error) {
 	if len(b) > mostSaid {
 		c.read = 0
 	}
+	c.head = c.head[:0]
 	return c.Conn.Write(b)
 }
 

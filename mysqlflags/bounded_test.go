@@ -43,3 +43,21 @@ func TestMeteredConn(t *testing.T) {
 		}
 	}
 }
+
+// TestColumnsOf: an answer says at its start how many columns it has.
+func TestColumnsOf(t *testing.T) {
+	f := func(head string, want uint64) {
+		t.Helper()
+		if got := columnsOf([]byte(head)); got != want {
+			t.Errorf("% x: %d columns, want %d", head, got, want)
+		}
+	}
+	f("", 0)
+	f("\x01\x00\x00\x01\x02", 0) // two columns: one byte, too few to mind
+	f("\x03\x00\x00\x01\xfc\x00\x10", 4096)
+	f("\x04\x00\x00\x01\xfd\xff\xff", 0) // not all of it yet
+	f("\x04\x00\x00\x01\xfd\xff\xff\xff", 1<<24-1)
+	f("\x09\x00\x00\x01\xfe\xff\xff\xff\xff\x00\x00\x00\x00", 1<<32-1)
+	f("\x05\x00\x00\x01\xfe\x00\x00\x02\x00", 0) // the end of rows
+	f("\x2c\x00\x00\x01\xfemysql_native_password", 0)
+}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/analyze"
 	"github.com/kasoku/kasoku/observe"
 )
 
@@ -114,6 +115,9 @@ func (l *Live) seen(source string, at time.Duration) {
 func (l *Live) write() error {
 	if len(l.buf) == 0 {
 		return nil
+	}
+	for i := range l.buf {
+		l.buf[i].Key, l.buf[i].Unit = printableKey(l.buf[i].Key), analyze.Printable(l.buf[i].Unit)
 	}
 	return l.o.Output.Write(context.Background(), l.buf)
 }

@@ -64,12 +64,19 @@ func SeriesOf(rec *kasoku.Recording) []kasoku.Series {
 		})
 	}
 	for i := range out {
-		k := &out[i].Key // the texts are those of servers, and of a file that anybody may have damaged
-		k.Host, k.Source, k.Name, k.Instance = analyze.Printable(k.Host), analyze.Printable(k.Source), analyze.Printable(k.Name), analyze.Printable(k.Instance)
-		out[i].Unit = analyze.Printable(out[i].Unit)
+		out[i].Key, out[i].Unit = printableKey(out[i].Key), analyze.Printable(out[i].Unit)
 	}
 	sort.SliceStable(out, func(i, j int) bool { return compareKeys(out[i].Key, out[j].Key) < 0 })
 	return out
+}
+
+// printableKey returns a key without what acts on a terminal: its texts are those of
+// processes and servers, and of a file that anybody may have damaged.
+func printableKey(k kasoku.Key) kasoku.Key {
+	return kasoku.Key{
+		Host: analyze.Printable(k.Host), Source: analyze.Printable(k.Source),
+		Name: analyze.Printable(k.Name), Instance: analyze.Printable(k.Instance),
+	}
 }
 
 // A collector makes series of values that come in any order of keys.

@@ -194,7 +194,7 @@ func TestPrometheusReads(t *testing.T) {
 		`{__name__="kasoku_host_cpu_user_seconds_total", host="web1"} 10.5 1795183332595`,
 		`{__name__="kasoku_host_disk_reads_total", entity="vda", host="web1"} 20 1795183333595`,
 		`{__name__="kasoku_mysql_threads_connected", host="web1"} 151 1795183332595`,
-		`{__name__="kasoku_process_rss_bytes", entity="12 a\"b,c\n=1+1", host="web1"} 1.073741824e+09 1795183331595`,
+		`{__name__="kasoku_process_rss_bytes", entity="12 a\"b,c =1+1", host="web1"} 1.073741824e+09 1795183331595`,
 		`{__name__="kasoku_load_latency_p99_seconds", host="web1"} 0.03 1795183332592`,
 	} {
 		if !strings.Contains(dump, want) {
@@ -313,7 +313,7 @@ func TestPrometheusScrapes(t *testing.T) {
 	for query, want := range map[string]string{
 		`kasoku_host_cpu_user_seconds_total{host="web1"}`:      "10",
 		`kasoku_host_disk_reads_total{entity="vda"}`:           "100",
-		`kasoku_process_rss_bytes{entity="12 a\"b,c\n=1+1"}`:   "1073741824",
+		`kasoku_process_rss_bytes{entity="12 a\"b,c =1+1"}`:    "1073741824",
 		`kasoku_source_up{source="locks"}`:                     "1",
 		`kasoku_source_up{source="nginx"}`:                     "0",
 		`up{job="kasoku"}`:                                     "1",

@@ -92,8 +92,17 @@ func (r *rightsCase) record(sudo, command, keep bool) (has snapshot, capabilitie
 	if !p.until(began) {
 		r.w.Fatalf("no recording\n%s", tail(p.printed()))
 	}
-	<-time.After(800 * time.Millisecond) // it has opened all
-	capabilities = rightsOf(p.cmd.Process.Pid)
+	opened := func() bool { rec, err := runstore.Open(file); return err == nil && len(rec.Series) > 0 }
+	if !p.until(opened) {
+		r.w.Fatalf("nothing is sampled\n%s", tail(p.printed()))
+	}
+	dropped := func() bool {
+		capabilities = rightsOf(p.cmd.Process.Pid)
+		return capabilities["Seccomp: 2"] && !capabilities["Seccomp: 0"] // the last that it gives up
+	}
+	if !keep && !p.until(dropped) {
+		r.w.Fatalf("it gave up nothing\n%s", tail(p.printed()))
+	}
 	servicetest.Exec(r.w, r.st.db, "SELECT 'during the recording'")
 	appendTo(r.w, log, strings.Repeat(accessLine(time.Now(), "/a"), 20))
 	if err := os.Rename(log, log+".1"); err != nil {
