@@ -41,7 +41,7 @@ func TestRun(t *testing.T) {
 	f(func() { _ = none[n] }, "index out of range [5] with length 0")
 	f(func() { panic("hunter2") }, "panic with a string")
 	f(func() { panic(fmt.Errorf("hunter2")) }, "panic with a *errors.errorString")
-	f(func() { strings.Map(func(rune) rune { panic("hunter2") }, "x") }, "panic with a string")
+	f(func() { _ = strings.Map(func(rune) rune { panic("hunter2") }, "x") }, "panic with a string")
 }
 
 func TestPlant(t *testing.T) {
