@@ -110,7 +110,7 @@ func (h *host) believed(pid int) bool {
 	if err != nil {
 		return false
 	}
-	defer p.Close()
+	defer func() { _ = p.Close() }() // only read
 	return p.Believe(discover.DatabasePrograms) == nil
 }
 

@@ -134,7 +134,7 @@ func withWalker[T any](ctx context.Context, p *Process, what string, fn func(*wa
 		if err != nil {
 			return out, err
 		}
-		defer unix.Close(root)
+		defer func() { _ = unix.Close(root) }() // only read
 		w, err := newWalker(p, root)
 		if err != nil {
 			return out, err

@@ -36,7 +36,7 @@ func OpenNamed(name string) (*os.File, error) {
 	if err != nil {
 		return nil, pathError(name, err)
 	}
-	defer unix.Close(root)
+	defer func() { _ = unix.Close(root) }() // only read
 	w, err := NewWalker(named{}, root)
 	if err != nil {
 		return nil, pathError(name, err)

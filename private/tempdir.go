@@ -134,7 +134,7 @@ func sweepDir(path string) {
 	if err != nil {
 		return
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }() // nothing was written
 	if unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) != nil || !isAt(fd, path) {
 		return
 	}

@@ -205,6 +205,6 @@ func freeUDPPort() (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("free port: %w", err)
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }() // only asked
 	return c.LocalAddr().(*net.UDPAddr).Port, nil
 }

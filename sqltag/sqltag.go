@@ -312,7 +312,7 @@ func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, erro
 	if o != (driver.TxOptions{}) {
 		return nil, errOptions
 	}
-	tx, err := c.Begin() //nolint:staticcheck // all that an old driver has
+	tx, err := c.Begin() // all that an old driver has
 	if err != nil {
 		return nil, err
 	}

@@ -126,7 +126,7 @@ func (d *diag) ask(kind uint16, q, buf []byte, each func(*socket)) error {
 	}
 	for {
 		n, err := unix.Read(d.fd, buf)
-		if err == unix.EINTR {
+		if errors.Is(err, unix.EINTR) {
 			continue
 		}
 		if err != nil {
