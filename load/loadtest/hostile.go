@@ -2,6 +2,7 @@ package loadtest
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -117,7 +118,8 @@ func (h *Hostile) Addr() string {
 	return h.ln.Addr().String()
 }
 
-// Opened returns how many connections were made so far.
+// Opened returns on how many connections a request began so far, those of strangers left
+// out.
 func (h *Hostile) Opened() int { return int(h.opened.Load()) }
 
 func (h *Hostile) accept(ln net.Listener, serve func(*net.TCPConn)) {
@@ -126,7 +128,6 @@ func (h *Hostile) accept(ln net.Listener, serve func(*net.TCPConn)) {
 		if err != nil {
 			return
 		}
-		h.opened.Add(1)
 		h.mu.Lock()
 		h.conns[c] = true
 		h.mu.Unlock()
@@ -146,7 +147,15 @@ func (h *Hostile) accept(ln net.Listener, serve func(*net.TCPConn)) {
 func (h *Hostile) serve(c *net.TCPConn) {
 	br := bufio.NewReader(c)
 	for n := 0; ; n++ {
+		if n == 0 {
+			if _, err := br.Peek(1); err != nil {
+				return // who looks at what listens here says nothing, a load does
+			}
+		}
 		req, err := http.ReadRequest(br)
+		if n == 0 && !isStranger(req, err) {
+			h.opened.Add(1)
+		}
 		if err != nil {
 			return
 		}
@@ -161,6 +170,16 @@ func (h *Hostile) serve(c *net.TCPConn) {
 			return
 		}
 	}
+}
+
+// isStranger reports whether a connection begins as one of who looks at all that listens
+// on this host, as `kasoku doctor` and tests of it do: they come beside the load.
+func isStranger(req *http.Request, err error) bool {
+	var broken *net.OpError
+	if err != nil {
+		return !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.As(err, &broken)
+	}
+	return req.UserAgent() == "kasoku" // package discover
 }
 
 // An exchange is one request and its answer.

@@ -81,15 +81,21 @@ func (h *Hostile) run(t *testing.T, e load.Engine, g *group) ([]outcome, sums) {
 	for i, hit := range hits {
 		out[i] = outcome{hit.Code, hit.BytesIn, hit.BytesOut, load.ErrorClass(hit.Err)}
 	}
-	return out, sums{h.settle(opened, sum.Connections), sum.Connections, sum.Resent, sum.Redirected}
+	seen := uint64(h.Opened() - opened)
+	if g.sameConns {
+		seen = h.settle(opened, sum.Connections)
+	}
+	return out, sums{seen, sum.Connections, sum.Resent, sum.Redirected}
 }
 
-// settle returns how many connections the server has seen since it had seen before. On a
-// busy machine it accepts the last ones after the client is done with them.
+// settle waits until the server has seen as many connections as the client has made, and
+// returns how many it has seen. On a busy machine it sees the last ones after the client
+// is done with them.
 func (h *Hostile) settle(before int, connections uint64) uint64 {
 	limit := time.After(5 * time.Second)
-	for seen := uint64(h.Opened() - before); ; seen = uint64(h.Opened() - before) {
-		if seen >= connections {
+	for {
+		seen := uint64(h.Opened() - before)
+		if seen == connections {
 			return seen
 		}
 		select {
