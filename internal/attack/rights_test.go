@@ -140,10 +140,13 @@ func (r *rightsCase) holdings(rec *kasoku.Recording) snapshot {
 		s["queries"] = "none"
 	}
 	for _, c := range rec.Changes {
+		if c.Name == "sessions" { // as many as happened to be open
+			continue
+		}
 		s["change "+c.Name] = fmt.Sprint(c.Restored)
 	}
 	for _, warning := range rec.Warnings {
-		if !slices.Contains([]string{"sampler-missed", "sampler-late", "not-captured"}, warning.Code) {
+		if !slices.Contains([]string{"sampler-missed", "sampler-late", "not-captured", "slow-log-partial", "sockets-partial"}, warning.Code) {
 			s["warning "+warning.Code] = ""
 		}
 	}
