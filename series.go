@@ -145,7 +145,7 @@ func (s *Series) around(iv Interval) []Point {
 	if lo >= hi {
 		return nil
 	}
-	return s.Points[lo:max(lo, hi)]
+	return s.Points[lo:hi]
 }
 
 // step is the growth of a counter from a to b; a fall is a reset to zero.

@@ -185,7 +185,7 @@ func headOf(same []combinedLine) []piece {
 	case len(head) == 0:
 		return []piece{txt("[")}
 	case len(head) < 3:
-		return []piece{val("$remote_addr", aRemoteAddr), txt(" ["), {}}[:2]
+		return []piece{val("$remote_addr", aRemoteAddr), txt(" [")}
 	case len(head) >= 4 && looksLikeAddress(head[1]) && !isDash(head[1]):
 		return append(append([]piece{val("$host", aVHost), txt(" ")}, commonHead...), txt(" ["))
 	}

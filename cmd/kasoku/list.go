@@ -107,6 +107,13 @@ func changesBetween() func(before, after runstore.Info) []compare.Changed {
 	}
 }
 
+// listedRuns is the JSON of list.
+type listedRuns struct {
+	Schema int      `json:"schema"`
+	Kind   string   `json:"kind"`
+	Runs   []listed `json:"runs"`
+}
+
 // listed is one run in the JSON of list; docs/json.md has the fields.
 type listed struct {
 	Path          string         `json:"path"`
@@ -157,10 +164,10 @@ type listedSummary struct {
 }
 
 func listJSON(w io.Writer, steps []report.ListStep) error {
-	out := []listed{}
+	out := listedRuns{Schema: 1, Kind: "list", Runs: []listed{}}
 	for _, s := range steps {
 		for _, i := range s.Runs {
-			out = append(out, listedOf(i, s))
+			out.Runs = append(out.Runs, listedOf(i, s))
 		}
 	}
 	return export.JSON(w, out)

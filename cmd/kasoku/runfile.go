@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -14,13 +15,34 @@ import (
 // runsDir is where runs are kept when kasoku.toml does not say it.
 const runsDir = "runs"
 
-// runDirs are where runs are looked for: the named directory, else runs/ and the
-// working one.
+// runDirs are where runs are looked for: the named directory, else the one that
+// kasoku.toml names, runs/ and the working one. A kasoku.toml that is not to be read
+// moves nothing: who makes runs says what is wrong with it.
 func runDirs(dir string) []string {
 	if dir != "" {
 		return []string{dir}
 	}
-	return []string{runsDir, "."}
+	dirs := []string{runsDir, "."}
+	if c, err := readConfig(""); err == nil && c != nil && !slices.ContainsFunc(dirs, func(d string) bool { return sameDir(d, c.Runs) }) {
+		dirs = append([]string{c.Runs}, dirs...)
+	}
+	return dirs
+}
+
+// sameDir reports whether two names are of one directory, there or not.
+func sameDir(a, b string) bool {
+	inA, errA := os.Stat(a)
+	inB, errB := os.Stat(b)
+	return absolutePath(a) == absolutePath(b) || errA == nil && errB == nil && os.SameFile(inA, inB)
+}
+
+// absolutePath is the path from the root; the path itself where the working directory
+// is gone.
+func absolutePath(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
 }
 
 // placeRun returns the file of a new run, which is not there yet: the one that was

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -76,7 +77,7 @@ func insertLoops(c *diagnose.Case) []insertLoop {
 		}
 		out = append(out, l)
 	}
-	slices.SortStableFunc(out, func(a, b insertLoop) int { return int(c.QueryTime(b.query)/1000 - c.QueryTime(a.query)/1000) })
+	slices.SortStableFunc(out, func(a, b insertLoop) int { return cmp.Compare(c.QueryTime(b.query), c.QueryTime(a.query)) })
 	return out
 }
 
