@@ -60,7 +60,7 @@ func (f *Follower) Line(line []byte, each func(*Record)) {
 		}
 		return
 	}
-	f.parse(line, each)
+	f.parse(line, int64(f.account.Lines), each)
 }
 
 // Settle ends the waiting of lines: it finds their format, or drops them.
@@ -78,27 +78,40 @@ func (f *Follower) Settle(each func(*Record)) {
 			f.account.Drop(1, number, line, "unknown format")
 			continue
 		}
-		f.parse(line, each)
+		f.parse(line, number, each)
 	}
 	f.batch = f.batch[:0]
 }
 
-func (f *Follower) parse(line []byte, each func(*Record)) {
-	if len(bytes.TrimSpace(line)) == 0 {
-		f.account.Blank++
-		return
-	}
+// parse takes a line of the known format, and its number since the following began.
+func (f *Follower) parse(line []byte, number int64, each func(*Record)) {
 	if f.parser == nil {
 		f.parser = f.format.Parser(f.opts)
 	}
-	r := &f.record
-	r.Line = int64(f.account.Lines)
-	if why := f.parser.Parse(line, r); why != "" {
-		f.account.Drop(1, r.Line, line, why)
-		return
+	if f.parser.take(analyze.Line{Text: line, Number: number}, &f.record, &f.account) {
+		each(&f.record)
 	}
-	f.account.Records++
-	each(r)
+}
+
+// take parses a line and counts what becomes of it: blank, a record, dropped. A nil
+// parser is one whose format is not known. The reader of blocks counts by the block
+// instead, see readLines.
+func (p *Parser) take(line analyze.Line, r *Record, to *analyze.Account) bool {
+	if len(bytes.TrimSpace(line.Text)) == 0 {
+		to.Blank++
+		return false
+	}
+	why := noFormat
+	if p != nil {
+		r.Line, r.Offset = line.Number, line.Offset
+		why = p.Parse(line.Text, r)
+	}
+	if why != "" {
+		to.Drop(1, line.Number, line.Text, why)
+		return false
+	}
+	to.Records++
+	return true
 }
 
 // Note keeps a remark on the log.

@@ -68,3 +68,25 @@ func TestFollower(t *testing.T) {
 		t.Errorf("%q, %+v", paths, w)
 	}
 }
+
+// TestFollowerNumbers: a line that waited for its format keeps its own number.
+func TestFollowerNumbers(t *testing.T) {
+	f := NewTable(Options{}).Follower("a.log", nil)
+	var lines []int64
+	each := func(r *Record) { lines = append(lines, r.Line) }
+	for n := 1; n <= 300; n++ {
+		line := `h - - [21/Nov/2026:08:00:00 +0000] "GET /a HTTP/1.1" 200 5 "-" "x" 0.021`
+		if n == 3 || n == 7 {
+			line = "garbage"
+		}
+		f.Line([]byte(line), each)
+	}
+	f.Settle(each)
+	bad := f.Window().BadSample
+	if len(bad) != 2 || bad[0].Line != 3 || bad[1].Line != 7 {
+		t.Errorf("bad lines %+v, want 3 and 7", bad)
+	}
+	if len(lines) != 298 || lines[2] != 4 || lines[297] != 300 {
+		t.Errorf("%d records, at lines %v …", len(lines), lines[:min(len(lines), 8)])
+	}
+}

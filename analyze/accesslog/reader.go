@@ -72,20 +72,12 @@ func (r *Reader) Err() error { return r.err }
 func (r *Reader) Scan() bool {
 	for r.feed.Next() {
 		r.refused = max(r.refused-1, 0)
-		if len(bytes.TrimSpace(r.feed.Text)) == 0 {
-			r.account.Blank++
-			continue
+		if r.parser == nil && len(bytes.TrimSpace(r.feed.Text)) > 0 {
+			r.detect()
 		}
-		why := noFormat
-		if r.parser != nil || r.detect() {
-			r.record.Line, r.record.Offset = r.feed.Number, r.feed.Offset
-			why = r.parser.Parse(r.feed.Text, &r.record)
-		}
-		if why == "" {
-			r.account.Records++
+		if r.parser.take(r.feed.Line, &r.record, &r.account) {
 			return true
 		}
-		r.account.Drop(1, r.feed.Number, r.feed.Text, why)
 	}
 	r.err = r.feed.Err()
 	if r.err == nil && r.account.Records == 0 && r.account.Dropped > 0 {
@@ -95,10 +87,10 @@ func (r *Reader) Scan() bool {
 	return false
 }
 
-// detect finds the format from the present line and those behind it.
-func (r *Reader) detect() bool {
+// detect finds the format from the present line and those after it.
+func (r *Reader) detect() {
 	if r.refused > 0 {
-		return false
+		return
 	}
 	sample := append(bytes.Clone(r.feed.Text), '\n')
 	n := 1
@@ -112,10 +104,9 @@ func (r *Reader) detect() bool {
 	f, err := Detect(sample)
 	if err != nil {
 		r.refused = n
-		return false
+		return
 	}
 	r.parser = f.Parser(r.opts)
-	return true
 }
 
 // An UnknownFormatError says that no line of a log was understood.
