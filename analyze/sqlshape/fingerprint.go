@@ -44,6 +44,9 @@ func (s *Shaper) prepare(sql []byte) (q []byte, whole bool) {
 	if cap(s.a) > maxKeep || cap(s.b) > maxKeep {
 		s.a, s.b = nil, nil
 	}
+	if bytes.Contains(sql, binaryMark) {
+		sql = s.emptyBinary(sql)
+	}
 	s.cut, s.commented = false, hasPair(sql, '/', '*')
 	if s.commented {
 		if special := specialCase(sql); special != "" {
@@ -69,6 +72,30 @@ func (s *Shaper) prepare(sql []byte) (q []byte, whole bool) {
 		q = s.stripEscapes(q)
 	}
 	return s.strings(q, '"'), false
+}
+
+// binaryMark introduces a string of bytes. The servers write it so, in lower case,
+// before values of prepared statements that are no text.
+var binaryMark = []byte("_binary")
+
+// emptyBinary puts an x in the place of each string of bytes: _binary'…'. The original
+// reads quotes, brackets and backslashes in such bytes as SQL, so that each value is a
+// class of its own; here alone the fingerprint differs from its.
+func (s *Shaper) emptyBinary(sql []byte) []byte {
+	out := s.next()
+	from, binary := 0, false
+	for l := NewLexer(sql); ; {
+		t := l.Raw()
+		if t.Kind == End {
+			return s.done(append(out, sql[from:]...))
+		}
+		if t.Kind == String && (binary || bytes.HasPrefix(t.Text, binaryMark)) {
+			open := l.pos - len(t.Text) + bytes.IndexAny(t.Text, `'"`)
+			out = append(append(out, sql[from:open]...), "'x'"...)
+			from = l.pos
+		}
+		binary = t.Kind == Word && bytes.Equal(t.Text, binaryMark)
+	}
 }
 
 // ID returns the id of a fingerprint: 32 upper-case hexadecimal digits, its
