@@ -1,48 +1,27 @@
 package rules
 
 import (
-	"embed"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
-	"reflect"
-	"strings"
+	_ "embed"
+	"encoding/json"
+	"sync"
 
 	"github.com/kasoku/kasoku/diagnose"
 )
 
-// source is this package's own text: the doc comment of a rule is what
-// `kasoku rules` prints, so that it is written once.
+// docs are the doc comments of the rules by their ids. TestExplain writes them from the
+// source with -update, so that a comment is written once and no source is parsed here.
 //
-//go:embed *.go
-var source embed.FS
+//go:embed docs.json
+var docs []byte
 
-// Explain returns the doc comment of a rule: what it finds, then its Evidence,
-// Cause, Fix and Silent.
-func Explain(r diagnose.Rule) string {
-	name := reflect.TypeOf(r).Name()
-	files, err := fs.Glob(source, "*.go")
-	if err != nil {
-		return ""
+var explanations = sync.OnceValue(func() map[string]string {
+	texts := map[string]string{}
+	if json.Unmarshal(docs, &texts) != nil {
+		return nil // TestExplain holds that it is JSON
 	}
-	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
-			continue
-		}
-		text, err := fs.ReadFile(source, file)
-		if err != nil {
-			return ""
-		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, text, parser.ParseComments)
-		if err != nil {
-			return ""
-		}
-		for _, d := range parsed.Decls {
-			if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.TYPE && g.Specs[0].(*ast.TypeSpec).Name.Name == name {
-				return strings.TrimPrefix(g.Doc.Text(), name+" ")
-			}
-		}
-	}
-	return ""
-}
+	return texts
+})
+
+// Explain returns the doc comment of a rule: what it finds, then its Evidence, Cause,
+// Fix and Silent; empty for a rule that is not one of [All].
+func Explain(r diagnose.Rule) string { return explanations()[r.ID()] }
