@@ -1,0 +1,269 @@
+// Command figures prints how the house is built, in figures: folders at the top, lines by
+// room, the largest packages, wide structs, names of one word, long lines, words that are
+// not used, lines that stand twice. With -check it ends with 1 where a bound is passed.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// The bounds of -check.
+const (
+	mostRooms     = 29   // with the rooms that are planned
+	mostLines     = 5500 // of a package without its tests, labs apart
+	mostFields    = 20
+	mostMethods   = 30
+	mostColumns   = 120
+	mostLong      = 0.003 // of the lines
+	mostOneWord   = 0.20  // of the package-level functions
+	mostTwice     = 10    // pieces of code
+	twiceAsLong   = 10    // lines of such a piece
+	shownOfAFault = 8
+)
+
+// unwanted are words that comments do not use: say prints or reports, after, too, no
+// one. CONTRIBUTING.md has the glossary.
+var unwanted = regexp.MustCompile(`(?i)\b(tell|tells|told|behind|besides|nobody)\b`)
+
+// house is what was counted.
+type house struct {
+	rooms    map[string]int // lines of Go, tests with it
+	packages map[string]int // lines without tests
+	functions,
+	oneWord int
+	lines, tests, long int // of code, of tests, longer than mostColumns
+	wide               []string
+	words              int
+	wordsAt            map[string]int // file
+	methods            map[string]int // package.Type
+	fields             map[string]int
+	pieces             map[string][]string // text of twiceAsLong lines: where
+}
+
+func main() {
+	check := flag.Bool("check", false, "end with 1 where a bound is passed")
+	flag.Parse()
+	h := &house{rooms: map[string]int{}, packages: map[string]int{}, wordsAt: map[string]int{},
+		methods: map[string]int{}, fields: map[string]int{}, pieces: map[string][]string{}}
+	if err := fs.WalkDir(os.DirFS("."), ".", h.walk); err != nil {
+		fmt.Fprintln(os.Stderr, "figures:", err)
+		os.Exit(3)
+	}
+	if faults := h.print(); *check && faults > 0 {
+		os.Exit(1)
+	}
+}
+
+func (h *house) walk(name string, d fs.DirEntry, err error) error {
+	switch base := path.Base(name); {
+	case err != nil:
+		return err
+	case d.IsDir() && name != "." && (base == "testdata" || strings.HasPrefix(base, ".") || base == "node_modules"):
+		return fs.SkipDir
+	case d.IsDir() || path.Ext(name) != ".go":
+		return nil
+	}
+	src, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	return h.addFile(name, string(src))
+}
+
+// addFile counts a file.
+func (h *house) addFile(name, src string) error {
+	room, _, below := strings.Cut(name, "/")
+	if !below {
+		room = "."
+	}
+	n := strings.Count(src, "\n")
+	h.rooms[room] += n
+	if strings.HasSuffix(name, "_test.go") {
+		h.tests += n
+		return nil
+	}
+	h.lines += n
+	dir := path.Dir(name)
+	h.packages[dir] += n
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, name, src, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return err
+	}
+	for _, group := range file.Comments {
+		if found := len(unwanted.FindAllString(group.Text(), -1)); found > 0 {
+			h.words += found
+			h.wordsAt[name] += found
+		}
+	}
+	h.addDeclarations(dir, file)
+	h.addLines(name, src)
+	return nil
+}
+
+var oneWord = regexp.MustCompile(`^[a-z0-9]+$`)
+
+// addDeclarations counts functions, methods and fields.
+func (h *house) addDeclarations(dir string, file *ast.File) {
+	for _, decl := range file.Decls {
+		if fn, ok := decl.(*ast.FuncDecl); ok {
+			switch {
+			case fn.Recv != nil:
+				h.methods[dir+"."+typeName(fn.Recv.List[0].Type)]++
+			case fn.Name.Name != "main" && fn.Name.Name != "init":
+				h.functions++
+				if oneWord.MatchString(fn.Name.Name) {
+					h.oneWord++
+				}
+			}
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.TypeSpec); ok {
+			if s, ok := spec.Type.(*ast.StructType); ok {
+				for _, f := range s.Fields.List {
+					h.fields[dir+"."+spec.Name.Name] += max(len(f.Names), 1)
+				}
+			}
+		}
+		return true
+	})
+}
+
+// typeName is the name of a receiver's type.
+func typeName(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return typeName(e.X)
+	case *ast.IndexExpr:
+		return typeName(e.X)
+	case *ast.IndexListExpr:
+		return typeName(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return "?"
+}
+
+// addLines counts long lines and keeps pieces of code, to find those that stand twice.
+// Braces, blanks and imports make no piece.
+func (h *house) addLines(name, src string) {
+	var piece []string
+	inImports := false
+	for number, line := range strings.Split(src, "\n") {
+		if utf8.RuneCountInString(strings.ReplaceAll(line, "\t", "    ")) > mostColumns {
+			h.long++
+		}
+		text := strings.TrimSpace(line)
+		if text == "import (" {
+			inImports = true
+		}
+		if inImports {
+			inImports = text != ")"
+			continue
+		}
+		if len(text) < 3 || strings.HasPrefix(text, "//") {
+			continue
+		}
+		if piece = append(piece, text); len(piece) >= twiceAsLong {
+			key := strings.Join(piece[len(piece)-twiceAsLong:], "\n")
+			h.pieces[key] = append(h.pieces[key], fmt.Sprintf("%s:%d", name, number+1))
+		}
+	}
+}
+
+// twice returns the pieces that stand more than once, one place for each run of lines.
+func (h *house) twice() (places []string) {
+	last := map[string]bool{}
+	for _, at := range h.pieces {
+		if len(at) < 2 {
+			continue
+		}
+		slices.Sort(at)
+		pair := regexp.MustCompile(`:\d+`).ReplaceAllString(at[0]+" and "+at[1], "")
+		if !last[pair] {
+			last[pair] = true
+			places = append(places, at[0]+" and "+at[1])
+		}
+	}
+	slices.Sort(places)
+	return places
+}
+
+// print prints the table, and returns how many bounds are passed.
+func (h *house) print() (faults int) {
+	row := func(what, is, bound string, passed bool, which []string) {
+		mark := "ok"
+		if passed {
+			mark = "PASSED"
+			faults++
+		}
+		fmt.Printf("%-52s %12s  %-10s %s\n", what, is, bound, mark)
+		if passed {
+			for _, w := range which[:min(len(which), shownOfAFault)] {
+				fmt.Println("    " + w)
+			}
+		}
+	}
+	rooms := len(h.rooms) - 1 + 1 // without the root, with docs
+	row("folders at the top", fmt.Sprint(rooms), fmt.Sprint("≤ ", mostRooms), rooms > mostRooms, nil)
+	var large []string
+	for dir, n := range h.packages {
+		if n > mostLines && !strings.HasPrefix(dir, "labs/") {
+			large = append(large, fmt.Sprintf("%s %d", dir, n))
+		}
+	}
+	slices.Sort(large)
+	row("packages of more lines without tests", fmt.Sprint(len(large)), fmt.Sprint("0 > ", mostLines), len(large) > 0, large)
+	share := float64(h.oneWord) / float64(max(h.functions, 1))
+	row("package-level functions of one lower-case word", fmt.Sprintf("%.1f %%", 100*share), "≤ 20 %", share > mostOneWord, nil)
+	wide := widerThan(h.fields, mostFields)
+	row("structs of more than 20 fields, plain data apart", fmt.Sprint(len(wide)), "0", len(wide) > 0, wide)
+	many := widerThan(h.methods, mostMethods)
+	row("types of more than 30 methods", fmt.Sprint(len(many)), "0", len(many) > 0, many)
+	long := float64(h.long) / float64(max(h.lines, 1))
+	row("lines over 120 columns", fmt.Sprintf("%.2f %%", 100*long), "≤ 0.3 %", long > mostLong, nil)
+	var worst []string
+	for name, n := range h.wordsAt {
+		worst = append(worst, fmt.Sprintf("%3d %s", n, name))
+	}
+	slices.Sort(worst)
+	slices.Reverse(worst)
+	row("words that are not used", fmt.Sprint(h.words), "0", h.words > 0, worst)
+	twice := h.twice()
+	row("pairs of files with 10 equal lines", fmt.Sprint(len(twice)), "≤ 10", len(twice) > mostTwice, twice)
+	fmt.Printf("\n%d lines of Go, %d of tests beside them\n", h.lines, h.tests)
+	var names []string
+	for room := range h.rooms {
+		names = append(names, room)
+	}
+	slices.Sort(names)
+	for _, room := range names {
+		fmt.Printf("  %-14s %7d\n", room, h.rooms[room])
+	}
+	return faults
+}
+
+// plainData are structs that are what their name says, without a rule of their own:
+// flags, options, rows.
+func widerThan(counts map[string]int, most int) (out []string) {
+	for name, n := range counts {
+		if n > most {
+			out = append(out, fmt.Sprintf("%3d %s", n, name))
+		}
+	}
+	slices.Sort(out)
+	slices.Reverse(out)
+	return out
+}
