@@ -53,25 +53,3 @@ func Example() {
 	// Output:
 	// false 20 level 1 validation failed [{the service has lost something 1}]
 }
-
-func ExamplePubSub() {
-	var sold scenario.PubSub[int] // ids of what is sold out
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	ids := sold.Subscribe(ctx)
-	go func() {
-		for id := range 3 {
-			sold.Publish(id)
-		}
-	}()
-	for id := range ids {
-		fmt.Println(id)
-		if id == 2 {
-			break
-		}
-	}
-	// Output:
-	// 0
-	// 1
-	// 2
-}

@@ -31,9 +31,6 @@ func (f *Figures) Precision() float64 { return ratio(f.Right, f.Claimed) }
 // Recall is the part of the true pairs that are claimed.
 func (f *Figures) Recall() float64 { return ratio(f.Right, f.True) }
 
-// HighPrecision is the part of the pairs claimed as high that are true.
-func (f *Figures) HighPrecision() float64 { return ratio(f.HighRight, f.High) }
-
 func ratio(n, of int) float64 {
 	if of == 0 {
 		return 1

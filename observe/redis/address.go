@@ -37,11 +37,6 @@ type place struct {
 	tls              bool
 }
 
-// CheckAddress says why an address is none, nil when it is one.
-func CheckAddress(address string) error {
-	_, err := placeOf(address)
-	return err
-}
 
 func placeOf(address string) (p place, err error) {
 	if strings.HasPrefix(address, "/") {

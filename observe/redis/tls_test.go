@@ -178,7 +178,7 @@ func TestPlaceOf(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "localhost", "a:", "http://x:1/", "rediss://", "rediss://:6379", "redis://x/a", "redis://x?tls=1", "redis://x#a", "unix:///run/x", "://"} {
-		if err := CheckAddress(bad); err == nil {
+		if _, err := placeOf(bad); err == nil {
 			t.Errorf("%q is taken", bad)
 		}
 	}
