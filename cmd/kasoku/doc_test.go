@@ -151,10 +151,13 @@ func parseFence(info string) (b console, err error) {
 	}
 }
 
+// noRuns is what list -o json prints without a run.
+const noRuns = "{\n  \"schema\": 1,\n  \"kind\": \"list\",\n  \"runs\": []\n}\n"
+
 func TestConsoles(t *testing.T) {
 	page := "# Page\n```console\n$ kasoku version\nkasoku 1\n$ ls\n$ kasoku record \\\n    -- true\n```\n" +
 		"```sh\n$ kasoku nothing\n```\n```console exit 2\n$ kasoku nope\n```\n```console norun\n$ kasoku demo\n```\n" +
-		"```console same\n$ kasoku list --dir none -o json\n[]\n$ kasoku list --dir none -o tsv\n```\n"
+		"```console same\n$ kasoku list --dir none -o json\n" + noRuns + "$ kasoku list --dir none -o tsv\n```\n"
 	got, err := consoles("p.md", page)
 	if err != nil || len(got) != 4 {
 		t.Fatalf("%+v, %v", got, err)
@@ -162,7 +165,7 @@ func TestConsoles(t *testing.T) {
 	if want := "kasoku version|kasoku record \\\n    -- true"; strings.Join(got[0].typed, "|") != want {
 		t.Errorf("typed %q, want %q", got[0].typed, want)
 	}
-	if got[3].shown != "[]\n" || !got[3].same {
+	if got[3].shown != noRuns || !got[3].same {
 		t.Errorf("shown %q", got[3].shown)
 	}
 	if got[1].exit != 2 || got[1].line != 12 || got[0].norun || !got[2].norun {
