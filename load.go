@@ -30,7 +30,8 @@ func (s *LoadSecond) Add(o *LoadSecond) {
 	s.BytesIn += o.BytesIn
 	s.BytesOut += o.BytesOut
 	s.Codes, s.Errors = added(s.Codes, o.Codes), added(s.Errors, o.Errors)
-	s.Latency, s.SendDelay, s.Service = merged(s.Latency, o.Latency), merged(s.SendDelay, o.SendDelay), merged(s.Service, o.Service)
+	s.Latency, s.SendDelay, s.Service = merged(s.Latency, o.Latency), merged(s.SendDelay, o.SendDelay),
+		merged(s.Service, o.Service)
 }
 
 // added adds the counts of from to those of to.

@@ -46,7 +46,8 @@ type Recording struct {
 func (r *Recording) Find(k Key) *Series {
 	for i := range r.Series {
 		s := &r.Series[i]
-		if s.Key.Source == k.Source && s.Key.Name == k.Name && s.Key.Instance == k.Instance && (k.Host == "" || s.Key.Host == k.Host) {
+		if s.Key.Source == k.Source && s.Key.Name == k.Name && s.Key.Instance == k.Instance &&
+			(k.Host == "" || s.Key.Host == k.Host) {
 			return s
 		}
 	}

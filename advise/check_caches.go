@@ -23,27 +23,33 @@ func cacheChecks() []*check {
 	return []*check{
 		{
 			id: "MYS-11", area: areaCaches, title: "query cache", weight: costly,
-			formula: "Qcache_hits / (Com_select + Qcache_hits; MariaDB: Com_select)", threshold: "< 20 %", run: checkQueryCache, absent: noQueryCache,
+			formula: "Qcache_hits / (Com_select + Qcache_hits; MariaDB: Com_select)", threshold: "< 20 %",
+			run: checkQueryCache, absent: noQueryCache,
 		},
 		{
-			id: "MYS-12", area: areaCaches, title: "results that the query cache dropped for lack of memory", weight: costly,
+			id: "MYS-12", area: areaCaches, title: "results that the query cache dropped for lack of memory",
+			weight:  costly,
 			formula: "Qcache_lowmem_prunes per day", threshold: "> 98", run: checkPrunes, absent: noQueryCache,
 		},
 		{
 			id: "MYS-18", area: areaCaches, title: "open tables", weight: costly,
-			formula: "Table_open_cache_hits / (hits + misses), else Open_tables / Opened_tables", threshold: "< 20 %", run: checkOpenTables,
+			formula: "Table_open_cache_hits / (hits + misses), else Open_tables / Opened_tables", threshold: "< 20 %",
+			run: checkOpenTables,
 		},
 		{
 			id: "MYS-19", area: areaCaches, title: "definitions of tables", weight: costly,
-			formula: "table_definition_cache, number of tables", threshold: "fewer than tables", needs: []Part{PartTables}, run: checkDefinitions,
+			formula: "table_definition_cache, number of tables", threshold: "fewer than tables",
+			needs: []Part{PartTables}, run: checkDefinitions,
 		},
 		{
 			id: "MYS-21", area: areaQueries, title: "locks of whole tables", weight: costly,
-			formula: "Table_locks_immediate / (Table_locks_immediate + Table_locks_waited)", threshold: "< 95 %", run: checkTableLocks,
+			formula: "Table_locks_immediate / (Table_locks_immediate + Table_locks_waited)", threshold: "< 95 %",
+			run: checkTableLocks,
 		},
 		{
 			id: "MYS-37", area: areaCaches, title: "MyISAM and its key buffer", weight: remark,
-			formula: "1 − Key_reads / Key_read_requests; Key_blocks_used; MyISAM tables", threshold: "< 95 %; < 90 % used; any", run: checkMyISAM,
+			formula:   "1 − Key_reads / Key_read_requests; Key_blocks_used; MyISAM tables",
+			threshold: "< 95 %; < 90 % used; any", run: checkMyISAM,
 		},
 	}
 }
@@ -78,8 +84,10 @@ func checkQueryCache(l *look) {
 		l.well("%s of %s", unit.Percent(hits/all), count(all))
 	default:
 		l.fire(found{
-			title: "The query cache seldom helps, and takes a lock each time", measured: fmt.Sprintf("%s: %s of %s", unit.Percent(hits/all), count(hits), count(all)),
-			level: kasoku.Medium, counted: true, changes: append(l.to("query_cache_size", "0"), l.to("query_cache_type", "OFF")...),
+			title:    "The query cache seldom helps, and takes a lock each time",
+			measured: fmt.Sprintf("%s: %s of %s", unit.Percent(hits/all), count(hits), count(all)),
+			level:    kasoku.Medium, counted: true, changes: append(l.to("query_cache_size", "0"),
+				l.to("query_cache_type", "OFF")...),
 			gain: "SELECTs without a lock that all of them share",
 			note: "Measure it: for reads of the same few rows it does help, and a contest's score fell when it was switched off (DBC-06).",
 		})
@@ -94,8 +102,9 @@ func checkPrunes(l *look) {
 		return
 	}
 	f := found{
-		title: "The query cache drops results for lack of memory", measured: fmt.Sprintf("%s, %s per day", count(prunes), count(perDay)),
-		level: kasoku.Low, counted: true, gain: "More hits",
+		title:    "The query cache drops results for lack of memory",
+		measured: fmt.Sprintf("%s, %s per day", count(prunes), count(perDay)),
+		level:    kasoku.Low, counted: true, gain: "More hits",
 	}
 	_, decided := l.decided["query_cache_size"]
 	switch {
@@ -127,7 +136,8 @@ func checkOpenTables(l *look) {
 		l.well("%s of %s", unit.Percent(hits/lookups), count(lookups))
 	default:
 		f := found{
-			title: "Tables are opened again and again", measured: fmt.Sprintf("%s of %s", unit.Percent(hits/lookups), count(lookups)),
+			title: "Tables are opened again and again", measured: fmt.Sprintf("%s of %s", unit.Percent(hits/lookups),
+				count(lookups)),
 			level: kasoku.Medium, counted: true, gain: "Statements without opening files",
 		}
 		want := max(leastOpenCache, sensible(2*l.s("Open_tables"), true))
@@ -151,8 +161,10 @@ func checkDefinitions(l *look) {
 		return
 	}
 	l.fire(found{
-		title: "There are more tables than definitions in memory", measured: fmt.Sprintf("%s for %s tables", count(present), count(tables)),
-		level: kasoku.Medium, changes: l.raise("table_definition_cache", sensible(tables*1.2, true)), gain: "Statements without reading definitions",
+		title: "There are more tables than definitions in memory", measured: fmt.Sprintf("%s for %s tables",
+			count(present), count(tables)),
+		level: kasoku.Medium, changes: l.raise("table_definition_cache", sensible(tables*1.2, true)),
+		gain: "Statements without reading definitions",
 	})
 }
 
@@ -165,7 +177,8 @@ func checkTableLocks(l *look) {
 		l.well("%s of %s", unit.Percent(granted/all), count(all))
 	default:
 		l.fire(found{
-			title: "Statements wait for locks of whole tables", measured: fmt.Sprintf("%s at once: %s of %s waited", unit.Percent(granted/all), count(waited), count(all)),
+			title: "Statements wait for locks of whole tables", measured: fmt.Sprintf("%s at once: %s of %s waited",
+				unit.Percent(granted/all), count(waited), count(all)),
 			level: kasoku.High, counted: true, weight: urgent, gain: "Writers that do not stop all readers",
 			note: "MyISAM, and LOCK TABLES, lock whole tables: ALTER TABLE … ENGINE=InnoDB.",
 		})
@@ -188,15 +201,20 @@ func checkMyISAM(l *look) {
 		l.fireKeyReads(hits, requests, indexBytes)
 	case l.Memory.RAM > 0 && buffer >= keyShare*float64(l.Memory.RAM) && usedBytes < 0.9*buffer && buffer > fits:
 		l.fire(found{
-			title: "The key buffer is larger than what uses it", measured: fmt.Sprintf("%s of %s used", size(usedBytes), size(buffer)),
-			formula: "Key_blocks_used × key_cache_block_size / key_buffer_size", limit: "< 90 %, of at least 5 % of the memory",
-			level: kasoku.Medium, changes: l.lower("key_buffer_size", fits), gain: "Memory for the buffer pool; InnoDB does not use the key buffer",
+			title:    "The key buffer is larger than what uses it",
+			measured: fmt.Sprintf("%s of %s used", size(usedBytes), size(buffer)),
+			formula:  "Key_blocks_used × key_cache_block_size / key_buffer_size",
+			limit:    "< 90 %, of at least 5 % of the memory",
+			level:    kasoku.Medium, changes: l.lower("key_buffer_size", fits),
+			gain: "Memory for the buffer pool; InnoDB does not use the key buffer",
 		})
 	}
 	if len(names) > 0 {
 		l.fire(found{
-			title: "Tables are MyISAM: " + listed(names), measured: unit.Counted(uint64(len(names)), "table", "tables"), level: kasoku.High,
-			formula: "tables with ENGINE = MyISAM", limit: "any", gain: "Rows that survive a crash, and locks of rows instead of tables",
+			title: "Tables are MyISAM: " + listed(names), measured: unit.Counted(uint64(len(names)), "table",
+				"tables"), level: kasoku.High,
+			formula: "tables with ENGINE = MyISAM", limit: "any",
+			gain: "Rows that survive a crash, and locks of rows instead of tables",
 			note: "ALTER TABLE … ENGINE=InnoDB; it writes the table anew, and blocks writers meanwhile.",
 		})
 	}
@@ -207,8 +225,10 @@ func checkMyISAM(l *look) {
 
 func (l *look) fireKeyReads(hits, requests, indexBytes float64) {
 	f := found{
-		title: "MyISAM's indexes are read from disk", measured: fmt.Sprintf("%s of %s", unit.Percent(max(hits, 0)), count(requests)),
-		formula: "1 − Key_reads / Key_read_requests", limit: "< 95 %", level: kasoku.Medium, counted: true, gain: "Indexes in memory",
+		title: "MyISAM's indexes are read from disk", measured: fmt.Sprintf("%s of %s", unit.Percent(max(hits, 0)),
+			count(requests)),
+		formula: "1 − Key_reads / Key_read_requests", limit: "< 95 %", level: kasoku.Medium, counted: true,
+		gain: "Indexes in memory",
 		note: "Better: ALTER TABLE … ENGINE=InnoDB.",
 	}
 	want := sensible(indexBytes*1.25, true)

@@ -38,7 +38,8 @@ func connectionChecks() []*check {
 		},
 		{
 			id: "MYS-17", area: areaConnections, title: "threads that were there for new connections", weight: costly,
-			formula: "1 − Threads_created / Connections", threshold: "≤ 50 %", run: checkThreadHits, absent: pooledThreads,
+			formula: "1 − Threads_created / Connections", threshold: "≤ 50 %", run: checkThreadHits,
+			absent: pooledThreads,
 		},
 	}
 }
@@ -53,8 +54,10 @@ func checkOpenFiles(l *look) {
 		return
 	}
 	l.fire(found{
-		title: "The server runs out of open files", measured: fmt.Sprintf("%s: %s of %s", unit.Percent(open/limit), count(open), count(limit)),
-		level: kasoku.High, changes: l.raise("open_files_limit", max(leastFiles, sensible(2*open, true))), gain: "No more \"Too many open files\"",
+		title: "The server runs out of open files", measured: fmt.Sprintf("%s: %s of %s", unit.Percent(open/limit),
+			count(open), count(limit)),
+		level: kasoku.High, changes: l.raise("open_files_limit", max(leastFiles, sensible(2*open, true))),
+		gain: "No more \"Too many open files\"",
 		note: "Below systemd the unit's LimitNOFILE must allow it too.",
 	})
 }
@@ -76,7 +79,8 @@ func checkMaxConnections(l *look) {
 		return
 	}
 	f := found{
-		title: "Connections run up to max_connections", measured: fmt.Sprintf("%s: %s of %s", unit.Percent(used/limit), count(used), count(limit)),
+		title: "Connections run up to max_connections", measured: fmt.Sprintf("%s: %s of %s", unit.Percent(used/limit),
+			count(used), count(limit)),
 		level: kasoku.High, gain: "No Error 1040, \"Too many connections\"",
 		note: "First cap the application's pool below the limit and keep its connections open (POOL-02): more connections do not make the server faster.",
 	}
@@ -109,7 +113,8 @@ func checkAborted(l *look) {
 			note += " MariaDB counts connections refused at max_connections, too."
 		}
 		l.fire(found{
-			title: "Clients fail to log in", measured: fmt.Sprintf("%s: %s of %s", unit.Percent(aborted/all), count(aborted), count(all)),
+			title: "Clients fail to log in", measured: fmt.Sprintf("%s: %s of %s", unit.Percent(aborted/all),
+				count(aborted), count(all)),
 			level: kasoku.Medium, counted: true, gain: "Connections that are good for something", note: note,
 		})
 	}
@@ -172,7 +177,8 @@ func checkThreadCache(l *look) {
 	}
 	l.fire(found{
 		title: "Each connection starts a thread", measured: "0", level: kasoku.High,
-		changes: l.raise("thread_cache_size", l.threadCache()), gain: "Cheaper connections; a pool in the application saves more",
+		changes: l.raise("thread_cache_size", l.threadCache()),
+		gain:    "Cheaper connections; a pool in the application saves more",
 	})
 }
 
@@ -187,8 +193,10 @@ func checkThreadHits(l *look) {
 		l.well("%s of %s", unit.Percent(hits), count(all))
 	default:
 		f := found{
-			title: "Most connections start a thread", measured: fmt.Sprintf("%s: %s threads for %s connections", unit.Percent(max(hits, 0)), count(created), count(all)),
-			level: kasoku.Medium, counted: true, changes: l.raise("thread_cache_size", l.threadCache()), gain: "Cheaper connections",
+			title: "Most connections start a thread", measured: fmt.Sprintf("%s: %s threads for %s connections",
+				unit.Percent(max(hits, 0)), count(created), count(all)),
+			level: kasoku.Medium, counted: true, changes: l.raise("thread_cache_size", l.threadCache()),
+			gain: "Cheaper connections",
 			note: "A pool that keeps its connections open saves more.",
 		}
 		l.fire(f)

@@ -28,7 +28,8 @@ func durabilityChecks() []*check {
 		},
 		{
 			id: "DBC-02", area: areaDurability, title: "binary log without a reader", weight: costly,
-			formula: "log_bin, replicas that read it, transactions written to it", threshold: "ON, none, > 0", needs: []Part{PartReaders}, run: checkBinlog,
+			formula: "log_bin, replicas that read it, transactions written to it", threshold: "ON, none, > 0",
+			needs: []Part{PartReaders}, run: checkBinlog,
 			absent: func(s *state) string {
 				if off(s.Variables["log_bin"]) {
 					return "the binary log is off"
@@ -38,12 +39,14 @@ func durabilityChecks() []*check {
 		},
 		{
 			id: "DBC-03", area: areaDurability, title: "disk of the redo log", weight: costly,
-			formula: "mean time of a write to the disk, once commits do not wait for it", threshold: "> 2 ms, with innodb_flush_log_at_trx_commit ≠ 1",
-			needs: []Part{PartDiskTime}, run: checkWriteTime,
+			formula:   "mean time of a write to the disk, once commits do not wait for it",
+			threshold: "> 2 ms, with innodb_flush_log_at_trx_commit ≠ 1",
+			needs:     []Part{PartDiskTime}, run: checkWriteTime,
 		},
 		{
 			id: "DBC-04", area: areaDurability, title: "redo log of a server to be thrown away", weight: remark,
-			formula: "Innodb_redo_log_enabled; bytes written to the redo log", threshold: "ON; ≥ 10 MiB per second, with innodb_flush_log_at_trx_commit ≠ 1", run: checkRedoOff,
+			formula:   "Innodb_redo_log_enabled; bytes written to the redo log",
+			threshold: "ON; ≥ 10 MiB per second, with innodb_flush_log_at_trx_commit ≠ 1", run: checkRedoOff,
 			absent: func(s *state) string {
 				if !s.mysqlFrom(8, 0, 21) {
 					return "this server's redo log cannot be switched off"
@@ -53,7 +56,8 @@ func durabilityChecks() []*check {
 		},
 		{
 			id: "DBC-05", area: areaDurability, title: "adaptive hash index", weight: remark,
-			formula: "Innodb_adaptive_hash_hash_searches / all searches; else writes / all statements", threshold: "< 50 %; ≥ 50 %", run: checkHashIndex,
+			formula:   "Innodb_adaptive_hash_hash_searches / all searches; else writes / all statements",
+			threshold: "< 50 %; ≥ 50 %", run: checkHashIndex,
 			absent: func(s *state) string {
 				if off(s.Variables["innodb_adaptive_hash_index"]) {
 					return "the adaptive hash index is off"
@@ -75,7 +79,8 @@ func (l *look) writes() float64 {
 	for _, name := range [...]string{"Com_insert", "Com_update", "Com_delete", "Com_replace"} {
 		sum += l.g(name)
 	}
-	for _, name := range [...]string{"Com_insert_select", "Com_replace_select", "Com_update_multi", "Com_delete_multi"} {
+	for _, name := range [...]string{"Com_insert_select", "Com_replace_select", "Com_update_multi",
+		"Com_delete_multi"} {
 		if l.has(name) {
 			sum += l.g(name)
 		}
@@ -111,7 +116,8 @@ func checkSyncs(l *look) {
 		l.well("%s", measured)
 		return
 	}
-	base := found{measured: measured, level: kasoku.Medium, counted: true, gain: "Commits that do not wait for the disk. " + insertFigures + "."}
+	base := found{measured: measured, level: kasoku.Medium, counted: true,
+		gain: "Commits that do not wait for the disk. " + insertFigures + "."}
 	add := func(title, price, note string, changes []change) {
 		if len(changes) > 0 {
 			f := base
@@ -121,17 +127,23 @@ func checkSyncs(l *look) {
 		}
 	}
 	if flush != 0 && flush != 2 {
-		add("Each commit waits until the disk has it", "Up to 1 s of commits is lost when the host or its power fails, 3 s with innodb_flush_log_at_timeout = 3; with 0 instead of 2 also when the server alone crashes", "",
+		add("Each commit waits until the disk has it",
+			"Up to 1 s of commits is lost when the host or its power fails, 3 s with innodb_flush_log_at_timeout = 3; with 0 instead of 2 also when the server alone crashes", "",
 			l.to("innodb_flush_log_at_trx_commit", "2"))
 	}
 	if on(l.Variables["log_bin"]) && binlog > 0 {
-		add("Each commit waits for the binary log, too", "Transactions are missing in the binary log after the host or its power failed: replicas differ then", "Without replicas: DBC-02.",
+		add("Each commit waits for the binary log, too",
+			"Transactions are missing in the binary log after the host or its power failed: replicas differ then",
+			"Without replicas: DBC-02.",
 			l.to("sync_binlog", "0"))
 	}
-	add("The redo log is synced each second", "Up to 3 s of commits is lost instead of 1 s", "Only with innodb_flush_log_at_trx_commit = 0 or 2.",
+	add("The redo log is synced each second", "Up to 3 s of commits is lost instead of 1 s",
+		"Only with innodb_flush_log_at_trx_commit = 0 or 2.",
 		l.raise("innodb_flush_log_at_timeout", flushTimeout))
 	if on(l.Variables["innodb_doublewrite"]) {
-		add("Each page is written twice", "A page half written when the power fails cannot be mended: the table, or the whole database, is lost", "For a database that can be made anew.",
+		add("Each page is written twice",
+			"A page half written when the power fails cannot be mended: the table, or the whole database, is lost",
+			"For a database that can be made anew.",
 			l.to("innodb_doublewrite", "OFF"))
 	}
 	if m := l.Variables["innodb_flush_method"]; strings.EqualFold(m, "O_DIRECT") || strings.EqualFold(m, "fsync") {
@@ -148,7 +160,8 @@ func checkBinlog(l *look) {
 		l.well("%s", unit.Counted(uint64(l.Readers), "replica reads it", "replicas read it"))
 		return
 	}
-	if l.Replica != nil && l.Replica.Is || on(l.Variables["wsrep_on"]) || l.Variables["group_replication_group_name"] != "" {
+	if l.Replica != nil && l.Replica.Is || on(l.Variables["wsrep_on"]) ||
+		l.Variables["group_replication_group_name"] != "" {
 		l.well("the server is one of several that replicate")
 		return
 	}
@@ -158,9 +171,12 @@ func checkBinlog(l *look) {
 		return
 	}
 	l.fire(found{
-		title: "The binary log is written, and nobody reads it", measured: count(n) + " transactions", level: kasoku.Medium, counted: true,
-		changes: l.to("log_bin", "OFF"), gain: "One write and one sync less for each commit. In a write-up performance fell a lot when an upgrade to MySQL 8 had switched it on; switching it off had a \"big effect\"",
-		price: "No recovery to a point in time between two backups, and no replicas", note: "On MySQL 8 and later it is on unless it is switched off.",
+		title: "The binary log is written, and nobody reads it", measured: count(n) + " transactions",
+		level: kasoku.Medium, counted: true,
+		changes: l.to("log_bin", "OFF"),
+		gain:    "One write and one sync less for each commit. In a write-up performance fell a lot when an upgrade to MySQL 8 had switched it on; switching it off had a \"big effect\"",
+		price:   "No recovery to a point in time between two backups, and no replicas",
+		note:    "On MySQL 8 and later it is on unless it is switched off.",
 	})
 }
 
@@ -174,7 +190,8 @@ func checkWriteTime(l *look) {
 		l.well("%s", measured)
 	default:
 		l.fire(found{
-			title: "The disk is slow to write, though commits do not wait for it", measured: measured, level: kasoku.Medium, counted: true,
+			title: "The disk is slow to write, though commits do not wait for it", measured: measured,
+			level: kasoku.Medium, counted: true,
 			gain:  "In a write-up 1.20 s went to 1.11 s, and 1.52 s to 1.40 s, with the redo log in memory",
 			price: "In memory (tmpfs): a crash of the host loses the whole database; the server does not start without its redo log",
 			note:  "Put the data directory, or innodb_log_group_home_dir, on a faster disk. In memory only for a database that is thrown away. Never the undo log (DBC-07).",
@@ -198,8 +215,9 @@ func checkRedoOff(l *look) {
 		l.well("%s", measured)
 	default:
 		l.fire(found{
-			title: "The redo log could be off on a server to be thrown away", measured: measured, level: kasoku.Low, counted: true,
-			gain: "Nobody has published a figure", price: "Any crash loses the whole database",
+			title: "The redo log could be off on a server to be thrown away", measured: measured, level: kasoku.Low,
+			counted: true,
+			gain:    "Nobody has published a figure", price: "Any crash loses the whole database",
 			note: "ALTER INSTANCE DISABLE INNODB REDO_LOG; before data is loaded, ENABLE behind it. Never in production.",
 		})
 		l.advice[len(l.advice)-1].Risk = kasoku.RiskDurability
@@ -210,9 +228,10 @@ func checkRedoOff(l *look) {
 // server does not tell, by how much of the work is writes, which pay for it.
 func checkHashIndex(l *look) {
 	f := found{
-		title: "The adaptive hash index costs more than it helps", level: kasoku.Low, counted: true, price: "Reads by key may take longer",
-		gain: "Less waiting for its locks. It is part of contests' recipes, without a figure of its own: measure it",
-		note: "The recipe's innodb_log_file_size = 32M is not advised: see MYS-24.",
+		title: "The adaptive hash index costs more than it helps", level: kasoku.Low, counted: true,
+		price: "Reads by key may take longer",
+		gain:  "Less waiting for its locks. It is part of contests' recipes, without a figure of its own: measure it",
+		note:  "The recipe's innodb_log_file_size = 32M is not advised: see MYS-24.",
 	}
 	if !on(l.need("innodb_adaptive_hash_index")) {
 		return

@@ -26,7 +26,8 @@ func innodbChecks() []*check {
 		},
 		{
 			id: "MYS-35", area: areaInnoDB, title: "how the disk is written to", weight: costly,
-			formula: "innodb_flush_neighbors, innodb_io_capacity on a solid-state disk", threshold: "≠ 0; ≤ 200", needs: []Part{PartDisk}, run: checkSolidDisk,
+			formula: "innodb_flush_neighbors, innodb_io_capacity on a solid-state disk", threshold: "≠ 0; ≤ 200",
+			needs: []Part{PartDisk}, run: checkSolidDisk,
 		},
 		{
 			id: "MYS-31", area: areaInnoDB, title: "waits for a free page", weight: urgent,
@@ -34,7 +35,8 @@ func innodbChecks() []*check {
 		},
 		{
 			id: "MYS-32", area: areaInnoDB, title: "pages read ahead for nothing", weight: costly,
-			formula: "Innodb_buffer_pool_read_ahead_evicted / Innodb_buffer_pool_read_ahead", threshold: "> 20 %", run: checkReadAhead,
+			formula: "Innodb_buffer_pool_read_ahead_evicted / Innodb_buffer_pool_read_ahead", threshold: "> 20 %",
+			run: checkReadAhead,
 		},
 		{
 			id: "MYS-33", area: areaInnoDB, title: "old versions of rows", weight: costly,
@@ -42,11 +44,13 @@ func innodbChecks() []*check {
 		},
 		{
 			id: "MYS-34", area: areaInnoDB, title: "the oldest transaction", weight: costly,
-			formula: "age of the oldest transaction", threshold: "> 1 h", needs: []Part{PartTransactions}, run: checkOldest,
+			formula: "age of the oldest transaction", threshold: "> 1 h", needs: []Part{PartTransactions},
+			run: checkOldest,
 		},
 		{
 			id: "MYS-36", area: areaInnoDB, title: "lost updates under REPEATABLE READ", weight: remark,
-			formula: "innodb_snapshot_isolation, transaction_isolation", threshold: "OFF with REPEATABLE-READ", run: checkSnapshot,
+			formula: "innodb_snapshot_isolation, transaction_isolation", threshold: "OFF with REPEATABLE-READ",
+			run: checkSnapshot,
 			absent: func(s *state) string {
 				if _, ok := s.Variables["innodb_snapshot_isolation"]; !ok && len(s.Variables) > 0 {
 					return "this server has no innodb_snapshot_isolation"
@@ -63,8 +67,9 @@ func checkFilePerTable(l *look) {
 		return
 	}
 	l.fire(found{
-		title: "All tables share one file", measured: "OFF", level: kasoku.High, changes: l.to("innodb_file_per_table", "ON"),
-		gain: "DROP and OPTIMIZE give the space back", note: "It counts for tables made or altered afterwards.",
+		title: "All tables share one file", measured: "OFF", level: kasoku.High,
+		changes: l.to("innodb_file_per_table", "ON"),
+		gain:    "DROP and OPTIMIZE give the space back", note: "It counts for tables made or altered afterwards.",
 	})
 }
 
@@ -77,14 +82,17 @@ func checkSolidDisk(l *look) {
 	}
 	if neighbors != 0 {
 		l.fire(found{
-			title: "Pages are written with their neighbours, which a solid-state disk has no use for", measured: count(neighbors), level: kasoku.Medium,
-			formula: "innodb_flush_neighbors on a solid-state disk", limit: "≠ 0", changes: l.to("innodb_flush_neighbors", "0"), gain: "Fewer pages written",
+			title:    "Pages are written with their neighbours, which a solid-state disk has no use for",
+			measured: count(neighbors), level: kasoku.Medium,
+			formula: "innodb_flush_neighbors on a solid-state disk", limit: "≠ 0",
+			changes: l.to("innodb_flush_neighbors", "0"), gain: "Fewer pages written",
 		})
 	}
 	if capacity <= 200 {
 		l.fire(found{
 			title: "InnoDB writes as if its disk were turning", measured: count(capacity), level: kasoku.Medium,
-			formula: "innodb_io_capacity on a solid-state disk", limit: "≤ 200", changes: l.solid(), gain: "Changed pages are written in the background, not by those who wait",
+			formula: "innodb_io_capacity on a solid-state disk", limit: "≤ 200", changes: l.solid(),
+			gain:  "Changed pages are written in the background, not by those who wait",
 			price: "Up to 2,000 pages per second written in the background",
 		})
 	}
@@ -106,7 +114,8 @@ func checkWaitFree(l *look) {
 		return
 	}
 	f := found{
-		title: "Statements wait until pages are written out", measured: count(waits), level: kasoku.High, counted: true, gain: "Free pages at hand",
+		title: "Statements wait until pages are written out", measured: count(waits), level: kasoku.High,
+		counted: true, gain: "Free pages at hand",
 	}
 	turns := l.System.Rotational != nil && *l.System.Rotational
 	switch {
@@ -133,8 +142,10 @@ func checkReadAhead(l *look) {
 		l.well("%s of %s", unit.Percent(evicted/ahead), count(ahead))
 	default:
 		f := found{
-			title: "Pages are read ahead and dropped unused", measured: fmt.Sprintf("%s: %s of %s", unit.Percent(evicted/ahead), count(evicted), count(ahead)),
-			level: kasoku.Medium, counted: true, changes: l.raise("innodb_read_ahead_threshold", mostReadAhead), gain: "Fewer reads from disk",
+			title:    "Pages are read ahead and dropped unused",
+			measured: fmt.Sprintf("%s: %s of %s", unit.Percent(evicted/ahead), count(evicted), count(ahead)),
+			level:    kasoku.Medium, counted: true, changes: l.raise("innodb_read_ahead_threshold", mostReadAhead),
+			gain: "Fewer reads from disk",
 		}
 		if len(f.changes) == 0 {
 			f.note = "It reads ahead as little as it can: a larger pool helps."
@@ -160,8 +171,10 @@ func checkHistory(l *look) {
 		return
 	}
 	l.fire(found{
-		title: "Old versions of rows pile up", measured: count(length), level: kasoku.High, changes: l.raise("innodb_purge_threads", purgeThreads),
-		gain: "Reads that skip fewer old versions", note: "A transaction that stays open keeps them: look for it first (MYS-34).",
+		title: "Old versions of rows pile up", measured: count(length), level: kasoku.High,
+		changes: l.raise("innodb_purge_threads", purgeThreads),
+		gain:    "Reads that skip fewer old versions",
+		note:    "A transaction that stays open keeps them: look for it first (MYS-34).",
 	})
 }
 
@@ -172,8 +185,10 @@ func checkOldest(l *look) {
 		return
 	}
 	l.fire(found{
-		title: "A transaction has been open for long", measured: unit.Elapsed(oldest), level: kasoku.High, weight: urgent,
-		gain: "Locks and old versions are given up", note: "SELECT trx_mysql_thread_id, trx_started, trx_query FROM information_schema.INNODB_TRX ORDER BY trx_started LIMIT 1; then mend who forgot COMMIT.",
+		title: "A transaction has been open for long", measured: unit.Elapsed(oldest), level: kasoku.High,
+		weight: urgent,
+		gain:   "Locks and old versions are given up",
+		note:   "SELECT trx_mysql_thread_id, trx_started, trx_query FROM information_schema.INNODB_TRX ORDER BY trx_started LIMIT 1; then mend who forgot COMMIT.",
 	})
 }
 
@@ -187,7 +202,8 @@ func checkSnapshot(l *look) {
 		return
 	}
 	l.fire(found{
-		title: "Two transactions can overwrite each other's update unseen", measured: "OFF, " + level, level: kasoku.Low,
+		title: "Two transactions can overwrite each other's update unseen", measured: "OFF, " + level,
+		level:   kasoku.Low,
 		changes: l.to("innodb_snapshot_isolation", "ON"), gain: "Lost updates become errors",
 		price: "Error 1020, \"Record has changed since last read\", which the application must answer by repeating the transaction",
 	})

@@ -25,7 +25,8 @@ func memoryLimits() []*check {
 	return []*check{{
 		id: "MYS-02", area: areaMemory, title: "memory that the server may take", weight: remark,
 		formula:   "(server buffers + per connection × max_connections + performance_schema) / RAM",
-		threshold: "> 85 %; settings far from the defaults: connections alone > 50 %", needs: []Part{PartMemory}, run: checkPossible,
+		threshold: "> 85 %; settings far from the defaults: connections alone > 50 %", needs: []Part{PartMemory},
+		run: checkPossible,
 	}}
 }
 
@@ -40,7 +41,8 @@ func (s *state) modestThread() float64 {
 }
 
 // connectionBuffers are the buffers that each connection may take.
-var connectionBuffers = []string{"sort_buffer_size", "join_buffer_size", "read_buffer_size", "read_rnd_buffer_size", "binlog_cache_size"}
+var connectionBuffers = []string{"sort_buffer_size", "join_buffer_size", "read_buffer_size", "read_rnd_buffer_size",
+	"binlog_cache_size"}
 
 // checkPossible tells of the worst case as the settings are, and lowers what is far
 // from the defaults where connections alone would take half of the memory with what
@@ -49,16 +51,18 @@ func checkPossible(l *look) {
 	ram := float64(l.Memory.RAM)
 	limit, now := l.v("max_connections"), newState(l.Input)
 	threads, all := now.threads(limit), now.footprint(limit)
-	measured := fmt.Sprintf("%s: %s of %s, %s of it for %s", unit.Percent(all/ram), size(all), size(ram), size(threads), connections(limit))
+	measured := fmt.Sprintf("%s: %s of %s, %s of it for %s", unit.Percent(all/ram), size(all), size(ram),
+		size(threads), connections(limit))
 	changes := l.lowerBuffers(ram)
 	if all <= ram*mostMemory && len(changes) == 0 {
 		l.well("%s", measured)
 		return
 	}
 	f := found{
-		title: "In the worst case the server takes more memory than there is", measured: measured, level: kasoku.Low, changes: changes,
-		gain: "The kernel kills no process for lack of memory",
-		note: fmt.Sprintf("That is when all connections sort, join and fill a temporary table at once; at most %s were open.", connections(l.used())),
+		title: "In the worst case the server takes more memory than there is", measured: measured, level: kasoku.Low,
+		changes: changes,
+		gain:    "The kernel kills no process for lack of memory",
+		note:    fmt.Sprintf("That is when all connections sort, join and fill a temporary table at once; at most %s were open.", connections(l.used())),
 	}
 	if len(changes) > 0 {
 		f.weight = costly
@@ -99,7 +103,8 @@ func (l *look) fewerConnections(ram float64) []change {
 func checkReached(l *look) {
 	ram, now := float64(l.Memory.RAM), newState(l.Input)
 	reached, likely := now.footprint(l.used()), now.likelyFootprint()
-	measured := fmt.Sprintf("%s: %s of %s with %s", unit.Percent(reached/ram), size(reached), size(ram), connections(l.used()))
+	measured := fmt.Sprintf("%s: %s of %s with %s", unit.Percent(reached/ram), size(reached), size(ram),
+		connections(l.used()))
 	f := found{
 		title: "The server takes more memory than its host can give", measured: measured, level: kasoku.Medium,
 		gain: "No swapping, and no process killed for lack of memory",
@@ -116,7 +121,8 @@ func checkReached(l *look) {
 		l.well("%s", measured)
 		return
 	case likely <= ram*mostMemory && len(f.changes) == 0:
-		f.title, f.level, f.weight = "Memory would have run out, had all connections used all of their buffers", kasoku.Low, remark
+		f.title, f.level, f.weight = "Memory would have run out, had all connections used all of their buffers",
+			kasoku.Low, remark
 	}
 	l.fire(f)
 }
@@ -137,8 +143,10 @@ func checkOthers(l *look) {
 	all := newState(l.Input).footprint(limit) + others
 	measured := fmt.Sprintf("%s + %s of others, of %s", size(all-others), size(others), size(ram))
 	f := found{
-		title: "In the worst case the server takes memory that other processes hold", measured: measured, level: kasoku.Low,
-		gain: "No process killed for lack of memory", note: "Others are all processes of its host, or of its control group.",
+		title: "In the worst case the server takes memory that other processes hold", measured: measured,
+		level: kasoku.Low,
+		gain:  "No process killed for lack of memory",
+		note:  "Others are all processes of its host, or of its control group.",
 	}
 	if l.likelyFootprint()+others > ram {
 		f.changes = l.shrinkPool()
@@ -148,7 +156,8 @@ func checkOthers(l *look) {
 		return
 	}
 	if len(f.changes) > 0 {
-		f.title, f.level, f.weight = "The server and other processes take more memory than there is", kasoku.Medium, urgent
+		f.title, f.level, f.weight = "The server and other processes take more memory than there is", kasoku.Medium,
+			urgent
 	}
 	l.fire(f)
 }

@@ -20,11 +20,13 @@ func poolChecks() []*check {
 		},
 		{
 			id: "MYS-03", area: areaMemory, title: "memory of the server and of other processes", weight: remark,
-			formula: "server at max_connections + other processes, RAM", threshold: "> RAM", needs: []Part{PartMemory, PartOthers}, run: checkOthers,
+			formula: "server at max_connections + other processes, RAM", threshold: "> RAM",
+			needs: []Part{PartMemory, PartOthers}, run: checkOthers,
 		},
 		{
 			id: "MYS-23", area: areaInnoDB, title: "buffer pool and data", weight: costly,
-			formula: "innodb_buffer_pool_size, data and indexes of InnoDB", threshold: "smaller", needs: []Part{PartTables}, run: checkPoolData,
+			formula: "innodb_buffer_pool_size, data and indexes of InnoDB", threshold: "smaller",
+			needs: []Part{PartTables}, run: checkPoolData,
 		},
 		{
 			id: "MYS-25", area: areaInnoDB, title: "pages found in the buffer pool", weight: urgent,
@@ -33,12 +35,14 @@ func poolChecks() []*check {
 		},
 		{
 			id: "MYS-29", area: areaInnoDB, title: "parts of the buffer pool", weight: remark,
-			formula: "innodb_buffer_pool_instances", threshold: "≠ min(GiB, cores, 64) from 1 GiB on, else ≠ 1", needs: []Part{PartCores}, run: checkInstances,
+			formula: "innodb_buffer_pool_instances", threshold: "≠ min(GiB, cores, 64) from 1 GiB on, else ≠ 1",
+			needs: []Part{PartCores}, run: checkInstances,
 			absent: noInstances,
 		},
 		{
 			id: "MYS-30", area: areaInnoDB, title: "buffer pool in whole chunks", weight: remark,
-			formula: "innodb_buffer_pool_size % (innodb_buffer_pool_chunk_size × innodb_buffer_pool_instances)", threshold: "≠ 0", run: checkChunks,
+			formula:   "innodb_buffer_pool_size % (innodb_buffer_pool_chunk_size × innodb_buffer_pool_instances)",
+			threshold: "≠ 0", run: checkChunks,
 			absent: func(s *state) string {
 				if v, ok := s.number("innodb_buffer_pool_chunk_size"); ok && v == 0 || s.mariaFrom(10, 8, 0) {
 					return "this server takes any size"
@@ -154,7 +158,8 @@ func (l *look) growPool(f *found) {
 	room := l.poolSize(l.roomForPool(goodMemory), false)
 	target := min(l.poolSize(want, true), room)
 	if target < pool*growth {
-		f.note += fmt.Sprintf("More does not fit: %s, %s, leaves %s for the pool.", l.Memory.From, size(float64(l.Memory.RAM)), size(max(room, 0)))
+		f.note += fmt.Sprintf("More does not fit: %s, %s, leaves %s for the pool.", l.Memory.From,
+			size(float64(l.Memory.RAM)), size(max(room, 0)))
 		return
 	}
 	f.changes = l.to("innodb_buffer_pool_size", whole(target))
@@ -189,7 +194,8 @@ func checkPoolHits(l *look) {
 		l.well("%s of %s", unit.Percent(hits), count(all))
 	default:
 		f := found{
-			title: "Pages are read from disk", measured: fmt.Sprintf("%s: %s of %s were not in the pool", unit.Percent(hits), count(reads), count(all)),
+			title: "Pages are read from disk", measured: fmt.Sprintf("%s: %s of %s were not in the pool",
+				unit.Percent(hits), count(reads), count(all)),
 			level: kasoku.Medium, counted: true, gain: "Reads from memory",
 		}
 		pool := l.will("innodb_buffer_pool_size")
@@ -216,8 +222,10 @@ func checkInstances(l *look) {
 		return
 	}
 	l.fire(found{
-		title: "The buffer pool has another number of parts than fits it", measured: fmt.Sprintf("%s for %s and %s", count(present), size(pool), unit.Counted(uint64(max(l.System.Cores, 0)), "core", "cores")),
-		level: kasoku.Low, changes: l.to("innodb_buffer_pool_instances", whole(want)), gain: "Less waiting for the locks of the pool, under many threads",
+		title: "The buffer pool has another number of parts than fits it", measured: fmt.Sprintf("%s for %s and %s",
+			count(present), size(pool), unit.Counted(uint64(max(l.System.Cores, 0)), "core", "cores")),
+		level: kasoku.Low, changes: l.to("innodb_buffer_pool_instances", whole(want)),
+		gain: "Less waiting for the locks of the pool, under many threads",
 	})
 }
 
@@ -231,7 +239,8 @@ func checkChunks(l *look) {
 	}
 	aligned := math.Floor(pool/step) * step
 	f := found{
-		title: "The buffer pool is no whole number of chunks", measured: fmt.Sprintf("%s in steps of %s", size(pool), size(step)),
+		title: "The buffer pool is no whole number of chunks", measured: fmt.Sprintf("%s in steps of %s", size(pool),
+			size(step)),
 		level: kasoku.High, gain: "The server takes what is written: it rounds up by itself",
 	}
 	if aligned >= leastPool {

@@ -29,11 +29,14 @@ func queryChecks() []*check {
 		},
 		{
 			id: "MYS-15", area: areaQueries, title: "temporary tables on disk", weight: costly,
-			formula: "Created_tmp_disk_tables / Created_tmp_tables", threshold: "> 25 %, below 256 MiB in memory", run: checkTemporary,
+			formula: "Created_tmp_disk_tables / Created_tmp_tables", threshold: "> 25 %, below 256 MiB in memory",
+			run: checkTemporary,
 		},
 		{
-			id: "MYS-22", area: areaServer, title: "transactions that did not fit into the binary log's cache", weight: costly,
-			formula: "(Binlog_cache_use − Binlog_cache_disk_use) / Binlog_cache_use", threshold: "< 90 %", run: checkBinlogCache,
+			id: "MYS-22", area: areaServer, title: "transactions that did not fit into the binary log's cache",
+			weight:  costly,
+			formula: "(Binlog_cache_use − Binlog_cache_disk_use) / Binlog_cache_use", threshold: "< 90 %",
+			run: checkBinlogCache,
 			absent: func(s *state) string {
 				if off(s.Variables["log_bin"]) {
 					return "the binary log is off"
@@ -71,7 +74,8 @@ func (l *look) grow(f *found, share, target float64, names ...string) {
 		f.changes = append(f.changes, l.raise(n, target)...)
 	}
 	if len(f.changes) > 0 {
-		f.price = fmt.Sprintf("Up to %s with %s at once", size(more), unit.Counted(uint64(l.statements()), "statement", "statements"))
+		f.price = fmt.Sprintf("Up to %s with %s at once", size(more), unit.Counted(uint64(l.statements()), "statement",
+			"statements"))
 		f.note += " It counts for connections opened afterwards: restart the application, or let its pool open new ones."
 	}
 }
@@ -85,8 +89,10 @@ func checkSorts(l *look) {
 		l.well("%s of %s", unit.Percent(passes/sorts), count(sorts))
 	default:
 		f := found{
-			title: "Sorts go to disk", measured: fmt.Sprintf("%s: %s merges for %s sorts", unit.Percent(passes/sorts), count(passes), count(sorts)),
-			level: kasoku.Medium, counted: true, gain: "Sorts in memory", note: "An index in the order of ORDER BY saves the sort itself.",
+			title: "Sorts go to disk", measured: fmt.Sprintf("%s: %s merges for %s sorts", unit.Percent(passes/sorts),
+				count(passes), count(sorts)),
+			level: kasoku.Medium, counted: true, gain: "Sorts in memory",
+			note: "An index in the order of ORDER BY saves the sort itself.",
 		}
 		l.grow(&f, mostBuffers, sortBuffer, "sort_buffer_size")
 		l.fire(f)
@@ -121,7 +127,8 @@ func checkTemporary(l *look) {
 		l.well("%s of %s", unit.Percent(disk/all), count(all))
 	default:
 		f := found{
-			title: "Temporary tables go to disk", measured: fmt.Sprintf("%s: %s of %s", unit.Percent(disk/all), count(disk), count(all)),
+			title: "Temporary tables go to disk", measured: fmt.Sprintf("%s: %s of %s", unit.Percent(disk/all),
+				count(disk), count(all)),
 			level: kasoku.Medium, counted: true, gain: "GROUP BY, DISTINCT and UNION in memory",
 			note: "Columns of type TEXT and BLOB, and wide results, go to disk whatever the size: select fewer columns.",
 		}
@@ -146,8 +153,10 @@ func checkBinlogCache(l *look) {
 		l.well("%s of %s", unit.Percent(hits), count(use))
 	default:
 		f := found{
-			title: "Transactions are too large for the binary log's cache", measured: fmt.Sprintf("%s: %s of %s went to disk", unit.Percent(max(hits, 0)), count(disk), count(use)),
-			level: kasoku.Medium, counted: true, gain: "COMMIT without a temporary file", note: "Without replicas the binary log may not be needed at all (DBC-02).",
+			title:    "Transactions are too large for the binary log's cache",
+			measured: fmt.Sprintf("%s: %s of %s went to disk", unit.Percent(max(hits, 0)), count(disk), count(use)),
+			level:    kasoku.Medium, counted: true, gain: "COMMIT without a temporary file",
+			note: "Without replicas the binary log may not be needed at all (DBC-02).",
 		}
 		l.grow(&f, mostBuffers, binlogBuffer, "binlog_cache_size")
 		l.fire(f)

@@ -50,7 +50,8 @@ func checkLogWaits(l *look) {
 		return
 	}
 	f := found{
-		title: "Transactions wait for room in the redo log's buffer", measured: fmt.Sprintf("%s for %s writes", count(waits), count(writes)),
+		title: "Transactions wait for room in the redo log's buffer", measured: fmt.Sprintf("%s for %s writes",
+			count(waits), count(writes)),
 		level: kasoku.High, counted: true, weight: urgent, gain: "Large transactions without waiting",
 	}
 	l.growLogBuffer(&f)
@@ -67,9 +68,11 @@ func checkLogWrites(l *look) {
 		l.well("%s of %s", unit.Percent(max(hits, 0)), count(requests))
 	default:
 		f := found{
-			title: "The redo log's buffer is written out often, and transactions wait", level: kasoku.Medium, counted: true,
-			measured: fmt.Sprintf("%s: %s writes for %s requests, %s waited", unit.Percent(max(hits, 0)), count(writes), count(requests), count(waits)),
-			gain:     "Fewer, larger writes",
+			title: "The redo log's buffer is written out often, and transactions wait", level: kasoku.Medium,
+			counted: true,
+			measured: fmt.Sprintf("%s: %s writes for %s requests, %s waited", unit.Percent(max(hits, 0)),
+				count(writes), count(requests), count(waits)),
+			gain: "Fewer, larger writes",
 		}
 		if d, ok := l.decided["innodb_log_buffer_size"]; ok {
 			f.note = "The buffer is " + d.check + "'s."
@@ -114,8 +117,9 @@ func checkRedo(l *look) {
 	target := min(max(sensible(redoShare*pool, true), leastRedo), mostCapacity)
 	f := found{
 		title: "The redo log is small for the buffer pool", measured: measured, level: kasoku.Medium,
-		gain: "Changed pages are written later, and together", price: size(target-total) + " of disk; a longer start after a crash",
-		note: "A quarter of the pool.",
+		gain:  "Changed pages are written later, and together",
+		price: size(target-total) + " of disk; a longer start after a crash",
+		note:  "A quarter of the pool.",
 	}
 	if l.fitsDisk(&f, target-total) {
 		f.changes = l.raise("innodb_log_file_size", sensible(target/files, true))
@@ -139,8 +143,10 @@ func checkCapacity(l *look, pool float64) {
 		return
 	}
 	f := found{
-		title: "The redo log holds less than an hour of writes", measured: measured, level: kasoku.Medium, counted: true,
-		gain: "Changed pages are written later, and together", note: "At most as large as the buffer pool, or 1 GiB.",
+		title: "The redo log holds less than an hour of writes", measured: measured, level: kasoku.Medium,
+		counted: true,
+		gain:    "Changed pages are written later, and together",
+		note:    "At most as large as the buffer pool, or 1 GiB.",
 	}
 	target := min(sensible(want, true), mostCapacity)
 	f.price = size(target-capacity) + " of disk; a longer start after a crash"

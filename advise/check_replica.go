@@ -28,19 +28,23 @@ func checkReplica(l *look) {
 	yes := func(s string) bool { return strings.EqualFold(s, "Yes") }
 	if !yes(r.IO) || !yes(r.SQL) {
 		l.fire(found{
-			title: "Replication has stopped", measured: fmt.Sprintf("receives: %s, applies: %s", r.IO, r.SQL), level: kasoku.High,
-			formula: "threads of the replica", limit: "stopped", gain: "Reads that are not stale", note: strings.TrimSpace("Mend the cause, then START REPLICA. " + r.LastError),
+			title: "Replication has stopped", measured: fmt.Sprintf("receives: %s, applies: %s", r.IO, r.SQL),
+			level:   kasoku.High,
+			formula: "threads of the replica", limit: "stopped", gain: "Reads that are not stale",
+			note: strings.TrimSpace("Mend the cause, then START REPLICA. " + r.LastError),
 		})
 	}
 	if r.LagKnown && r.Lag > 0 {
 		l.fire(found{
 			title: "The replica is behind", measured: unit.Elapsed(r.Lag), level: kasoku.Medium, weight: costly,
-			formula: "lag of the replica", limit: "> 0 s", gain: "Reads that are not stale", note: "Look at the slow log of the replica, and at its threads that apply changes.",
+			formula: "lag of the replica", limit: "> 0 s", gain: "Reads that are not stale",
+			note: "Look at the slow log of the replica, and at its threads that apply changes.",
 		})
 	}
 	if off(l.need("read_only")) {
 		l.fire(found{
-			title: "The replica can be written to", measured: "OFF", level: kasoku.High, weight: costly, formula: "read_only", limit: "OFF",
+			title: "The replica can be written to", measured: "OFF", level: kasoku.High, weight: costly,
+			formula: "read_only", limit: "OFF",
 			changes: l.to("read_only", "ON"), gain: "Rows that differ from the source's cannot come about",
 			price: "Those who write to it get an error, unless they are administrators",
 		})
@@ -60,7 +64,8 @@ func (l *look) tellAppliers() {
 		}
 		if threads <= 1 {
 			l.fire(found{
-				title: "One thread applies all changes", measured: count(threads), level: kasoku.Medium, weight: costly, formula: name, limit: "≤ 1",
+				title: "One thread applies all changes", measured: count(threads), level: kasoku.Medium,
+				weight: costly, formula: name, limit: "≤ 1",
 				changes: l.raise(name, replicaThreads), gain: "A replica that keeps up with many writers",
 				note: "While the replica is stopped: STOP REPLICA before it, START REPLICA behind it.",
 			})

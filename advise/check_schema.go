@@ -28,15 +28,18 @@ func schemaChecks() []*check {
 		{
 			id: "MYS-38", area: areaSchema, title: "holes, ends of numbers and sizes of indexes", weight: remark,
 			formula:   "DATA_FREE / (DATA_LENGTH + INDEX_LENGTH + DATA_FREE); AUTO_INCREMENT / greatest of its type; INDEX_LENGTH / DATA_LENGTH",
-			threshold: "> 10 %, from 100 MiB on; ≥ 75 %; outside 0.3 to 0.6, from 50,000 rows on", needs: []Part{PartTables}, run: checkTables,
+			threshold: "> 10 %, from 100 MiB on; ≥ 75 %; outside 0.3 to 0.6, from 50,000 rows on",
+			needs:     []Part{PartTables}, run: checkTables,
 		},
 		{
 			id: "MYS-38", area: areaSchema, title: "primary keys and indexes that others cover", weight: costly,
-			formula: "tables of InnoDB without a primary key; indexes that begin another one", threshold: "any", needs: []Part{PartTables, PartIndexes}, run: checkIndexes,
+			formula: "tables of InnoDB without a primary key; indexes that begin another one", threshold: "any",
+			needs: []Part{PartTables, PartIndexes}, run: checkIndexes,
 		},
 		{
 			id: "MYS-38", area: areaSchema, title: "indexes that nothing uses", weight: remark,
-			formula: "accesses by index since the server was started", threshold: "0, of a table that is in use", needs: []Part{PartTables, PartIndexes, PartUsage}, run: checkUnused,
+			formula: "accesses by index since the server was started", threshold: "0, of a table that is in use",
+			needs: []Part{PartTables, PartIndexes, PartUsage}, run: checkUnused,
 		},
 	}
 }
@@ -72,9 +75,12 @@ func (l *look) tellHoles() {
 	some, rest := first(holed)
 	for _, t := range some {
 		l.fire(found{
-			title: "Table " + name(t.Table) + " has holes", measured: fmt.Sprintf("%s: %s", unit.Percent(share(t)), size(float64(t.FreeBytes))),
-			formula: "DATA_FREE / (DATA_LENGTH + INDEX_LENGTH + DATA_FREE)", limit: "> 10 %, from 100 MiB on", level: kasoku.Medium,
-			gain: "Fewer pages to read and to keep", note: "OPTIMIZE TABLE " + quoted(t.Table) + "; it writes the table anew." + rest,
+			title: "Table " + name(t.Table) + " has holes", measured: fmt.Sprintf("%s: %s", unit.Percent(share(t)),
+				size(float64(t.FreeBytes))),
+			formula: "DATA_FREE / (DATA_LENGTH + INDEX_LENGTH + DATA_FREE)", limit: "> 10 %, from 100 MiB on",
+			level: kasoku.Medium,
+			gain:  "Fewer pages to read and to keep", note: "OPTIMIZE TABLE " + quoted(t.Table) +
+				"; it writes the table anew." + rest,
 		})
 	}
 }
@@ -90,7 +96,8 @@ func greatest(kind string) float64 {
 	if i := strings.IndexAny(kind, " ("); i >= 0 {
 		word = kind[:i]
 	}
-	bits, ok := map[string]int{"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "integer": 32, "bigint": 64}[word]
+	bits, ok := map[string]int{"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "integer": 32,
+		"bigint": 64}[word]
 	if !ok {
 		return 0
 	}
@@ -108,9 +115,11 @@ func (l *look) tellEnds() {
 		}
 		share := float64(t.Next) / end
 		l.fire(found{
-			title: "Table " + name(t.Table) + " runs out of numbers", measured: fmt.Sprintf("%s: %s of %s", unit.Percent(share), count(float64(t.Next)), t.AutoType),
-			formula: "AUTO_INCREMENT / greatest of its type", limit: "≥ 75 %", level: kasoku.High, weight: urgent,
-			gain: "INSERT goes on beyond the end", note: "Make the column BIGINT UNSIGNED with ALTER TABLE " + quoted(t.Table) + " MODIFY …; columns that refer to it, too.",
+			title:    "Table " + name(t.Table) + " runs out of numbers",
+			measured: fmt.Sprintf("%s: %s of %s", unit.Percent(share), count(float64(t.Next)), t.AutoType),
+			formula:  "AUTO_INCREMENT / greatest of its type", limit: "≥ 75 %", level: kasoku.High, weight: urgent,
+			gain: "INSERT goes on beyond the end", note: "Make the column BIGINT UNSIGNED with ALTER TABLE " +
+				quoted(t.Table) + " MODIFY …; columns that refer to it, too.",
 		})
 	}
 }
@@ -132,7 +141,8 @@ func (l *look) tellRatios() {
 	l.fire(found{
 		title: "Indexes are small or large beside their tables", measured: listed(names), level: kasoku.Low,
 		formula: "INDEX_LENGTH / DATA_LENGTH", limit: "outside 0.3 to 0.6, from 50,000 rows on",
-		gain: "Reads with an index, or writes of fewer", note: "A hint only: `kasoku explain` shows which statements lack one; few indexes are right for a table that is read by its key.",
+		gain: "Reads with an index, or writes of fewer",
+		note: "A hint only: `kasoku explain` shows which statements lack one; few indexes are right for a table that is read by its key.",
 	})
 }
 
@@ -154,16 +164,19 @@ func checkIndexes(l *look) {
 		l.fire(found{
 			title: "Table " + name(t.Table) + " has no primary key", measured: "none", level: kasoku.High,
 			formula: "tables of InnoDB without a primary key", limit: "any",
-			gain: "Rows found by their key; replicas that keep up", note: "ALTER TABLE " + quoted(t.Table) + " ADD PRIMARY KEY (…);" + rest,
+			gain: "Rows found by their key; replicas that keep up",
+			note: "ALTER TABLE " + quoted(t.Table) + " ADD PRIMARY KEY (…);" + rest,
 		})
 	}
 	covered := coveredIndexes(l.Schema.Indexes)
 	someIndexes, rest := first(covered)
 	for _, c := range someIndexes {
 		l.fire(found{
-			title: "Index " + c.index.Name + " of " + c.index.Table + " is covered by " + c.by.Name, measured: parts(c.index) + " begins " + parts(c.by), level: kasoku.High,
+			title:    "Index " + c.index.Name + " of " + c.index.Table + " is covered by " + c.by.Name,
+			measured: parts(c.index) + " begins " + parts(c.by), level: kasoku.High,
 			formula: "indexes that begin another one", limit: "any", gain: "Cheaper writes, more room in the pool",
-			note: "ALTER TABLE " + mysqlread.QuoteName(c.index.Table) + " DROP INDEX " + mysqlread.QuoteParts(c.index.Name) + ";" + rest,
+			note: "ALTER TABLE " + mysqlread.QuoteName(c.index.Table) + " DROP INDEX " +
+				mysqlread.QuoteParts(c.index.Name) + ";" + rest,
 		})
 	}
 	if len(l.advice) == 0 {
@@ -203,7 +216,8 @@ func coveredIndexes(all []mysqlread.Index) []covering {
 }
 
 func covers(by, x mysqlread.Index) bool {
-	if x.Name == by.Name || x.Name == "PRIMARY" || len(x.Parts) > len(by.Parts) || !slices.Equal(x.Parts, by.Parts[:len(x.Parts)]) {
+	if x.Name == by.Name || x.Name == "PRIMARY" || len(x.Parts) > len(by.Parts) ||
+		!slices.Equal(x.Parts, by.Parts[:len(x.Parts)]) {
 		return false
 	}
 	if len(x.Parts) < len(by.Parts) {
@@ -238,9 +252,11 @@ func checkUnused(l *look) {
 	some, rest := first(unused)
 	for _, x := range some {
 		f := found{
-			title: "Nothing used index " + x.Name + " of " + x.Table, measured: "0 accesses since the server was started, " + since(upFor(l.state)), level: kasoku.Medium,
+			title:    "Nothing used index " + x.Name + " of " + x.Table,
+			measured: "0 accesses since the server was started, " + since(upFor(l.state)), level: kasoku.Medium,
 			gain: "Cheaper writes, more room in the pool",
-			note: "ALTER TABLE " + mysqlread.QuoteName(x.Table) + " DROP INDEX " + mysqlread.QuoteParts(x.Name) + "; when all kinds of requests have been seen, and no foreign key needs it." + rest,
+			note: "ALTER TABLE " + mysqlread.QuoteName(x.Table) + " DROP INDEX " + mysqlread.QuoteParts(x.Name) +
+				"; when all kinds of requests have been seen, and no foreign key needs it." + rest,
 		}
 		if upFor(l.state) < day {
 			f.level = kasoku.Low

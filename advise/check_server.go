@@ -40,8 +40,10 @@ func checkUptime(l *look) {
 		return
 	}
 	l.fire(found{
-		title: "The figures are those of a server that was started lately", measured: since(l.span()), level: kasoku.High,
-		gain: "Advice that fits the load", note: "Ask over a load: `kasoku advise --for 60s` while it runs, or `kasoku advise RUN`.",
+		title: "The figures are those of a server that was started lately", measured: since(l.span()),
+		level: kasoku.High,
+		gain:  "Advice that fits the load",
+		note:  "Ask over a load: `kasoku advise --for 60s` while it runs, or `kasoku advise RUN`.",
 	})
 }
 
@@ -55,7 +57,8 @@ func checkLongQueryTime(l *look) {
 		return
 	}
 	l.fire(found{
-		title: "Slow statements are not logged before they are very slow", measured: unit.Plain(v) + " s", level: kasoku.High,
+		title: "Slow statements are not logged before they are very slow", measured: unit.Plain(v) + " s",
+		level:   kasoku.High,
 		changes: l.to("long_query_time", whole(longQueryTime)), gain: "The slow log shows what is slow",
 	})
 }
@@ -67,8 +70,9 @@ func checkSlowLog(l *look) {
 	}
 	l.fire(found{
 		title: "The slow log is off", measured: "OFF", level: kasoku.High, changes: l.to("slow_query_log", "ON"),
-		gain: "Statements that take longer than long_query_time are named", price: "A line on disk for each such statement",
-		note: "`kasoku record` and `kasoku run` switch it on for their run and back off.",
+		gain:  "Statements that take longer than long_query_time are named",
+		price: "A line on disk for each such statement",
+		note:  "`kasoku record` and `kasoku run` switch it on for their run and back off.",
 	})
 }
 
@@ -79,14 +83,16 @@ func checkSlowQueries(l *look) {
 	limit, slow, all := l.v("long_query_time"), l.g("Slow_queries"), l.g("Questions")
 	switch {
 	case limit < slowFrom:
-		l.blindly(fmt.Sprintf("long_query_time is %s s, so that Slow_queries counts statements that are not slow", unit.Plain(limit)), "")
+		l.blindly(fmt.Sprintf("long_query_time is %s s, so that Slow_queries counts statements that are not slow",
+			unit.Plain(limit)), "")
 	case all < few:
 		l.well("only %s statements", count(all))
 	case slow/all <= 0.05:
 		l.well("%s of %s", unit.Percent(slow/all), count(all))
 	default:
 		l.fire(found{
-			title: "Many statements are slow", measured: fmt.Sprintf("%s: %s of %s over %s s", unit.Percent(slow/all), count(slow), count(all), unit.Plain(limit)),
+			title: "Many statements are slow", measured: fmt.Sprintf("%s: %s of %s over %s s", unit.Percent(slow/all),
+				count(slow), count(all), unit.Plain(limit)),
 			level: kasoku.High, counted: true, gain: "Latency of what waits for them",
 			note: "No setting mends this: `kasoku slowlog` names them, and indexes or fewer rows make them fast.",
 		})

@@ -28,17 +28,20 @@ func systemChecks() []*check {
 	return []*check{
 		{
 			id: "MYS-40", area: areaSystem, title: "settings of the kernel", weight: remark,
-			formula: "vm.swappiness, fs.aio-max-nr", threshold: "> 10; < 1,000,000", needs: []Part{PartSystem}, run: checkKernel,
+			formula: "vm.swappiness, fs.aio-max-nr", threshold: "> 10; < 1,000,000", needs: []Part{PartSystem},
+			run: checkKernel,
 		},
 		{
 			id: "MYS-40", area: areaSystem, title: "accounts", weight: remark,
-			formula: "accounts without a name, without a password, from any host", threshold: "any", needs: []Part{PartAccounts}, run: checkAccounts,
+			formula: "accounts without a name, without a password, from any host", threshold: "any",
+			needs: []Part{PartAccounts}, run: checkAccounts,
 		},
 		{
 			id: "MYS-40", area: areaSystem, title: "encryption of connections", weight: remark,
 			formula: "have_ssl, tls_version", threshold: "not YES; below TLSv1.2", run: checkEncryption,
 			absent: func(s *state) string {
-				if b := s.Variables["bind_address"]; b == "127.0.0.1" || b == "localhost" || b == "::1" || on(s.Variables["skip_networking"]) {
+				if b := s.Variables["bind_address"]; b == "127.0.0.1" || b == "localhost" || b == "::1" ||
+					on(s.Variables["skip_networking"]) {
 					return "the server listens on this host only"
 				}
 				return ""
@@ -54,7 +57,8 @@ func checkInstruments(l *look) {
 	}
 	f := found{
 		title: "The server does not tell its statements, waits and unused indexes", measured: "OFF", level: kasoku.Low,
-		gain: "`kasoku digest`, and which indexes nothing uses", note: "The slow log tells most of it without a restart.",
+		gain: "`kasoku digest`, and which indexes nothing uses",
+		note: "The slow log tells most of it without a restart.",
 	}
 	if l.Memory.RAM >= leastForSchema {
 		f.changes = l.to("performance_schema", "ON")
@@ -76,14 +80,18 @@ func checkKernel(l *look) {
 	}
 	if ok1 && swappiness > mostSwappiness {
 		l.fire(found{
-			title: "The kernel swaps early", measured: count(swappiness), level: kasoku.Low, formula: "vm.swappiness", limit: "> 10",
-			gain: "The buffer pool stays in memory", note: "sysctl -w vm.swappiness=10; in /etc/sysctl.d for the next boot. Without swap it does nothing.",
+			title: "The kernel swaps early", measured: count(swappiness), level: kasoku.Low, formula: "vm.swappiness",
+			limit: "> 10",
+			gain:  "The buffer pool stays in memory",
+			note:  "sysctl -w vm.swappiness=10; in /etc/sysctl.d for the next boot. Without swap it does nothing.",
 		})
 	}
 	if ok2 && async < leastAsync {
 		l.fire(found{
-			title: "Few requests to disks may be under way at once", measured: count(async), level: kasoku.Low, formula: "fs.aio-max-nr", limit: "< 1,000,000",
-			gain: "Several servers on one host can use native asynchronous I/O", note: "sysctl -w fs.aio-max-nr=1048576; only with more than a few servers on the host.",
+			title: "Few requests to disks may be under way at once", measured: count(async), level: kasoku.Low,
+			formula: "fs.aio-max-nr", limit: "< 1,000,000",
+			gain: "Several servers on one host can use native asynchronous I/O",
+			note: "sysctl -w fs.aio-max-nr=1048576; only with more than a few servers on the host.",
 		})
 	}
 	if len(l.advice) == 0 {
@@ -112,7 +120,8 @@ func checkAccounts(l *look) {
 	}{
 		{nameless, "Anybody can log in without a name", "accounts without a name", "DROP USER ''@'…';"},
 		{open, "Accounts have no password", "accounts without a password", "ALTER USER … IDENTIFIED BY '…';"},
-		{anywhere, "Administrators can log in from any host", "accounts with SUPER and % in their host", "Name the hosts, or take the privilege."},
+		{anywhere, "Administrators can log in from any host", "accounts with SUPER and % in their host",
+			"Name the hosts, or take the privilege."},
 	} {
 		if len(k.names) > 0 {
 			l.fire(found{
@@ -138,12 +147,14 @@ func checkEncryption(l *look) {
 	switch {
 	case told && !on(have):
 		l.fire(found{
-			title: "Connections are not encrypted", measured: "have_ssl " + have, level: kasoku.High, formula: "have_ssl", limit: "not YES",
+			title: "Connections are not encrypted", measured: "have_ssl " + have, level: kasoku.High,
+			formula: "have_ssl", limit: "not YES",
 			gain: "For information", note: "On one host, or in a network of one's own, it costs CPU for nothing.",
 		})
 	case len(old) > 0:
 		l.fire(found{
-			title: "Connections may use old encryption", measured: strings.Join(old, ", "), level: kasoku.High, formula: "tls_version", limit: "below TLSv1.2",
+			title: "Connections may use old encryption", measured: strings.Join(old, ", "), level: kasoku.High,
+			formula: "tls_version", limit: "below TLSv1.2",
 			gain: "For information", note: fmt.Sprintf("tls_version = TLSv1.2,TLSv1.3 instead of %s.", versions),
 		})
 	default:

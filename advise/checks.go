@@ -32,7 +32,8 @@ const few = 100
 func checks() []*check {
 	var out []*check
 	for _, group := range [][]*check{
-		serverChecks(), instrumentChecks(), queryChecks(), connectionChecks(), memoryLimits(), cacheChecks(), logBufferChecks(),
+		serverChecks(), instrumentChecks(), queryChecks(), connectionChecks(), memoryLimits(), cacheChecks(),
+		logBufferChecks(),
 		poolChecks(), redoChecks(), innodbChecks(), schemaChecks(), replicaChecks(), systemChecks(), durabilityChecks(),
 	} {
 		out = append(out, group...)

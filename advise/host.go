@@ -85,7 +85,8 @@ const mostRead = 1 << 20
 // read returns a file's text, empty when there is none. Paths that a server names may
 // lead anywhere, so that only regular files are opened, as those of /proc are.
 func (h *host) read(format string, args ...any) string {
-	f, err := os.OpenFile(h.root+fmt.Sprintf(format, args...), os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not hang
+	f, err := os.OpenFile(h.root+fmt.Sprintf(format, args...), os.O_RDONLY|syscall.O_NONBLOCK,
+		0) // a pipe must not hang
 	if err != nil {
 		return ""
 	}
@@ -156,7 +157,8 @@ func (h *host) named(pid int) bool {
 }
 
 func (h *host) owns(pid int, variables map[string]string) bool {
-	if file := variables["pid_file"]; filepath.IsAbs(file) && strings.TrimSpace(h.read("%s", file)) == strconv.Itoa(pid) {
+	if file := variables["pid_file"]; filepath.IsAbs(file) &&
+		strings.TrimSpace(h.read("%s", file)) == strconv.Itoa(pid) {
 		return true
 	}
 	if dir, err := os.Readlink(h.root + fmt.Sprintf("/proc/%d/cwd", pid)); err == nil && variables["datadir"] != "" {
@@ -230,7 +232,8 @@ func (h *host) cores() int { return strings.Count("\n"+h.read("/proc/cpuinfo"), 
 // of the host's.
 func (h *host) memory(m *Memory) {
 	m.RAM, m.From = h.total(), "memory of the host"
-	src := cgroup.New(cgroup.Options{Proc: h.root + "/proc", Root: h.root, PIDs: func(dst []int) []int { return append(dst, h.pid) }})
+	src := cgroup.New(cgroup.Options{Proc: h.root + "/proc", Root: h.root,
+		PIDs: func(dst []int) []int { return append(dst, h.pid) }})
 	defer func() { _ = src.Close() }() // it was only read
 	var f kasoku.Frame
 	if err := src.Collect(context.Background(), &f); err == nil {

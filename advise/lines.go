@@ -35,7 +35,8 @@ func Within(risk, most kasoku.Risk) bool {
 
 // Risks are the risks, the least first.
 func Risks() []kasoku.Risk {
-	return []kasoku.Risk{kasoku.RiskNone, kasoku.RiskAppRestart, kasoku.RiskRestart, kasoku.RiskDurability, kasoku.RiskSemantics}
+	return []kasoku.Risk{kasoku.RiskNone, kasoku.RiskAppRestart, kasoku.RiskRestart, kasoku.RiskDurability,
+		kasoku.RiskSemantics}
 }
 
 // IsSize reports whether a variable that may be proposed is a number of bytes.

@@ -25,7 +25,8 @@ const answerLimit = 2
 // quiet keeps these statements out of the slow log and bounds them. Both families
 // take what their version knows.
 var quiet = fmt.Sprintf("SET /* kasoku */ SESSION long_query_time = 3600 /*M!100108 , max_statement_time = %d , slow_query_log = 0 */ "+
-	"/*!50708 , max_execution_time = %d */ /*!80000 , information_schema_stats_expiry = 0 */", answerLimit, answerLimit*1000)
+	"/*!50708 , max_execution_time = %d */ /*!80000 , information_schema_stats_expiry = 0 */", answerLimit,
+	answerLimit*1000)
 
 // Read asks a server over one connection, in at most ten queries, which change
 // nothing but that session. What it is not allowed to see, or what takes too long, is
@@ -199,7 +200,8 @@ func (r *reading) pairs(query string) (map[string]string, error) {
 // error codes.
 var lacking = map[int]string{
 	1044: "the account may not", 1045: "the account may not", 1142: "the account may not", 1143: "the account may not",
-	1227: "the account may not", 1370: "the account may not", 1109: "the server has no such table", 1146: "the server has no such table",
+	1227: "the account may not", 1370: "the account may not", 1109: "the server has no such table",
+	1146: "the server has no such table",
 	1054: "the server has no such column", 1969: tooLong, 3024: tooLong, 1064: "the server does not know the statement",
 }
 

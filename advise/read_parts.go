@@ -100,7 +100,8 @@ func (r *reading) indexes() error {
 			s.Indexes[n-1].Parts = append(s.Indexes[n-1].Parts, row["c"])
 			continue
 		}
-		s.Indexes = append(s.Indexes, mysqlread.Index{Table: table, Name: row["i"], Unique: row["n"] == "0", Parts: []string{row["c"]}})
+		s.Indexes = append(s.Indexes, mysqlread.Index{Table: table, Name: row["i"], Unique: row["n"] == "0",
+			Parts: []string{row["c"]}})
 	}
 	for i := range s.Tables {
 		s.Tables[i].AutoType = types[name(s.Tables[i].Table)]
@@ -157,7 +158,8 @@ func (r *reading) transactions() error {
 	}
 	rows, ok, err := r.ask("SELECT /* kasoku */ COALESCE(TIMESTAMPDIFF(SECOND, MIN(trx_started), NOW()), 0) AS o, "+
 		"(SELECT COUNT(*) FROM "+list+" WHERE COMMAND LIKE 'Binlog Dump%') AS n, "+history+" AS h "+
-		"FROM information_schema.INNODB_TRX WHERE trx_mysql_thread_id <> CONNECTION_ID()", "GRANT PROCESS ON *.*", PartTransactions, PartReaders)
+		"FROM information_schema.INNODB_TRX WHERE trx_mysql_thread_id <> CONNECTION_ID()", "GRANT PROCESS ON *.*",
+		PartTransactions, PartReaders)
 	if err != nil || !ok || len(rows) == 0 {
 		return err
 	}
@@ -234,7 +236,8 @@ func (r *reading) accounts() error {
 	r.in.AccountsRead = true
 	for _, row := range rows {
 		plugin := row["p"]
-		secret := plugin == "" || strings.Contains(plugin, "password") || strings.Contains(plugin, "sha2") || plugin == "ed25519" || plugin == "parsec"
+		secret := plugin == "" || strings.Contains(plugin, "password") || strings.Contains(plugin, "sha2") ||
+			plugin == "ed25519" || plugin == "parsec"
 		r.in.Accounts = append(r.in.Accounts, Account{
 			User: row["u"], Host: row["h"], NoPassword: secret && row["a"] == "", Super: row["s"] == "Y",
 		})

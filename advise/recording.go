@@ -73,7 +73,8 @@ func (r recorded) status() {
 	seen := false
 	for i := range r.rec.Series {
 		s := &r.rec.Series[i]
-		if s.Key.Source != sourceMySQL || s.Key.Instance != "" || len(s.Points) == 0 || in.Host != "" && s.Key.Host != in.Host {
+		if s.Key.Source != sourceMySQL || s.Key.Instance != "" || len(s.Points) == 0 || in.Host != "" &&
+			s.Key.Host != in.Host {
 			continue
 		}
 		seen = true
@@ -164,7 +165,8 @@ func (r recorded) tables() {
 		}
 		s.Tables = append(s.Tables, Table{Table: mysqlread.Table{
 			Schema: t.Schema, Name: t.Name, Engine: t.Engine,
-			Rows: int64(min(t.Rows, 1<<62)), DataBytes: int64(min(t.DataBytes, 1<<62)), IndexBytes: int64(min(t.IndexBytes, 1<<62)),
+			Rows: int64(min(t.Rows, 1<<62)), DataBytes: int64(min(t.DataBytes, 1<<62)),
+			IndexBytes: int64(min(t.IndexBytes, 1<<62)),
 		}})
 	}
 	if len(s.Tables) == 0 {
@@ -187,7 +189,8 @@ func (r recorded) host() {
 	in := r.in
 	in.Memory = Memory{RAM: h.MemoryBytes, From: "memory of " + h.Name}
 	for _, s := range r.rec.FindAll(sourceCgroup, "memory.max") {
-		if name := strings.ToLower(s.Key.Instance); s.Key.Host != h.Name || !strings.Contains(name, "mysql") && !strings.Contains(name, "mariadb") {
+		if name := strings.ToLower(s.Key.Instance); s.Key.Host != h.Name || !strings.Contains(name, "mysql") &&
+			!strings.Contains(name, "mariadb") {
 			continue
 		}
 		if v, ok := s.At(r.load.To); ok && v > 0 && (in.Memory.RAM == 0 || v < float64(in.Memory.RAM)) {
@@ -272,10 +275,12 @@ func (r recorded) lacks() {
 	} else {
 		r.in.miss("a run does not keep them", "kasoku advise --dsn DSN asks the server", PartReaders)
 	}
-	r.in.miss("a run does not keep them", "kasoku advise --dsn DSN asks the server", PartIndexes, PartUsage, PartAccounts)
+	r.in.miss("a run does not keep them", "kasoku advise --dsn DSN asks the server", PartIndexes, PartUsage,
+		PartAccounts)
 	r.in.miss("a run does not keep it", "kasoku advise --dsn DSN asks the server", PartReplica)
 	r.in.miss("a run does not keep it", "kasoku advise --dsn DSN asks the server, on its host", PartDisk)
 	if !r.in.Memory.Seen {
-		r.in.miss("a run does not keep it as the server needs it", "kasoku advise --dsn DSN asks the server, on its host", PartOthers)
+		r.in.miss("a run does not keep it as the server needs it",
+			"kasoku advise --dsn DSN asks the server, on its host", PartOthers)
 	}
 }

@@ -139,7 +139,8 @@ func (s *state) tempTable() bool {
 // perThread is what one connection may take, temporary tables apart.
 func (s *state) perThread() float64 {
 	var sum float64
-	for _, name := range [...]string{"read_buffer_size", "read_rnd_buffer_size", "sort_buffer_size", "thread_stack", "join_buffer_size", "binlog_cache_size"} {
+	for _, name := range [...]string{"read_buffer_size", "read_rnd_buffer_size", "sort_buffer_size", "thread_stack",
+		"join_buffer_size", "binlog_cache_size"} {
 		sum += max(s.willOr(name, 0), 0)
 	}
 	return sum
@@ -170,7 +171,8 @@ func (s *state) fixed() float64 {
 	if sum == 0 && on(s.word("performance_schema")) {
 		sum = schemaMemory
 	}
-	for _, name := range [...]string{"key_buffer_size", "innodb_log_buffer_size", "query_cache_size", "aria_pagecache_buffer_size"} {
+	for _, name := range [...]string{"key_buffer_size", "innodb_log_buffer_size", "query_cache_size",
+		"aria_pagecache_buffer_size"} {
 		sum += max(s.willOr(name, 0), 0)
 	}
 	return sum

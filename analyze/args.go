@@ -12,8 +12,10 @@ import (
 // argument or behind a = sign. Those of one letter belong to ab, curl, hey, wget
 // and their like.
 var secretOptions = []string{
-	"--password", "--passwd", "--pass", "--passphrase", "--secret", "--token", "--api-key", "--apikey", "--access-key", "--oauth2-bearer",
-	"--cookie", "--session", "--mysql-password", "--pgsql-password", "--db-password", "--http-password", "--proxy-password",
+	"--password", "--passwd", "--pass", "--passphrase", "--secret", "--token", "--api-key", "--apikey", "--access-key",
+	"--oauth2-bearer",
+	"--cookie", "--session", "--mysql-password", "--pgsql-password", "--db-password", "--http-password",
+	"--proxy-password",
 	"-C", "-b",
 }
 
@@ -96,7 +98,8 @@ func SafeSetting(name, value string) string {
 
 // isSecretOption reports whether the next argument is a secret.
 func isSecretOption(arg string) bool {
-	return slices.Contains(secretOptions, arg) || strings.HasPrefix(arg, "--") && !strings.Contains(arg, "=") && isSecretName(arg)
+	return slices.Contains(secretOptions, arg) || strings.HasPrefix(arg, "--") && !strings.Contains(arg, "=") &&
+		isSecretName(arg)
 }
 
 // isSecretName reports whether it is the name of a variable or an option that ends

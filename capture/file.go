@@ -20,7 +20,8 @@ import (
 
 // warn adds a warning of something that could not be taken.
 func (t *taker) warn(hint, format string, args ...any) {
-	t.out.Warnings = append(t.out.Warnings, kasoku.Warning{Code: "not-captured", Text: "configuration: " + fmt.Sprintf(format, args...), Hint: hint})
+	t.out.Warnings = append(t.out.Warnings, kasoku.Warning{Code: "not-captured",
+		Text: "configuration: " + fmt.Sprintf(format, args...), Hint: hint})
 }
 
 // ReadFile reads a file as it is kept with a run, but with its secrets: its text,
@@ -133,7 +134,8 @@ func (t *taker) globs(kind string, globs []string) {
 //
 // Source: systemd.unit(5), "Unit File Load Path".
 var unitDirs = []string{
-	"/etc/systemd/system.control", "/run/systemd/system.control", "/run/systemd/transient", "/run/systemd/generator.early",
+	"/etc/systemd/system.control", "/run/systemd/system.control", "/run/systemd/transient",
+	"/run/systemd/generator.early",
 	"/etc/systemd/system", "/run/systemd/system", "/run/systemd/generator",
 	"/usr/local/lib/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system", "/run/systemd/generator.late",
 }

@@ -62,7 +62,8 @@ var inPrograms = sync.OnceValue(func() []pattern {
 	return []pattern{
 		{all: words("akia"), re: regexp.MustCompile(`\b(AKIA[0-9A-Z]{16})\b`)},
 		{all: words("asia"), re: regexp.MustCompile(`\b(ASIA[0-9A-Z]{16})\b`)},
-		{any: words("ghp_ gho_ ghu_ ghs_ ghr_ github_pat_"), re: regexp.MustCompile(`\b(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,})`)},
+		{any: words("ghp_ gho_ ghu_ ghs_ ghr_ github_pat_"),
+			re: regexp.MustCompile(`\b(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,})`)},
 		{all: words("glpat-"), re: regexp.MustCompile(`\b(glpat-[\w-]{20,})`)},
 		{all: words("xox"), re: regexp.MustCompile(`\b(xox[abeprs]-[\w-]{10,})`)},
 		{any: words("k_live_ k_test_ sk-"), re: regexp.MustCompile(`\b([sr]k_(?:live|test)_\w{10,}|sk-[\w-]{20,})`)},
@@ -71,23 +72,31 @@ var inPrograms = sync.OnceValue(func() []pattern {
 		{all: words("npm_"), re: regexp.MustCompile(`\b(npm_[A-Za-z0-9]{36})`)},
 		{all: words("hvs."), re: regexp.MustCompile(`\b(hvs\.[\w-]{20,})`)},
 		// crypt(5), and the hash of mysql_native_password.
-		{any: words("$apr1$ $1$ $5$ $6$ $7$ $2a$ $2b$ $2x$ $2y$ $y$ $gy$ $argon2 $scrypt $pbkdf2"), re: regexp.MustCompile(`(\$(?:apr1|[1567]|2[abxy]|g?y|argon2\w*|scrypt|pbkdf2[\w-]*)\$[^\s"':;]*[./A-Za-z0-9+=]{20,})`)},
+		{any: words("$apr1$ $1$ $5$ $6$ $7$ $2a$ $2b$ $2x$ $2y$ $y$ $gy$ $argon2 $scrypt $pbkdf2"),
+			re: regexp.MustCompile(`(\$(?:apr1|[1567]|2[abxy]|g?y|argon2\w*|scrypt|pbkdf2[\w-]*)\$[^\s"':;]*[./A-Za-z0-9+=]{20,})`)},
 		{all: words("sha }"), re: regexp.MustCompile(`(\{S?SHA\d*\}[A-Za-z0-9+/=]{20,})`)},
 		{all: words("*"), re: regexp.MustCompile(`(\*[0-9A-F]{40})\b`)},
 		{all: words("bearer"), re: regexp.MustCompile(`(?i)["'^]\s*bearer\s+([^\s$"';][^\s"';]*)`)},
 		{all: words("basic"), re: regexp.MustCompile(`(?i)["'^]\s*basic\s+([^\s$"';][^\s"';]*)`)},
 		// -psecret of the MySQL clients, -u user:secret of HTTP clients.
-		{all: words("-p"), any: words("mysql mariadb"), re: regexp.MustCompile(`(?i)\b(?:mysql|mariadb)\S*\s(?:.*?\s)?-p()\S`), until: toWord},
-		{all: words("- :"), any: words("curl wget ab"), re: regexp.MustCompile(`(?i)\b(?:curl|wget|ab)\s(?:.*?\s)?(?:-u|-A|-U|--user|--proxy-user)[ =]?["']?[^\s:"']+:()\S`), until: toWord},
+		{all: words("-p"), any: words("mysql mariadb"),
+			re: regexp.MustCompile(`(?i)\b(?:mysql|mariadb)\S*\s(?:.*?\s)?-p()\S`), until: toWord},
+		{all: words("- :"), any: words("curl wget ab"),
+			re: regexp.MustCompile(`(?i)\b(?:curl|wget|ab)\s(?:.*?\s)?(?:-u|-A|-U|--user|--proxy-user)[ =]?["']?[^\s:"']+:()\S`), until: toWord},
 		{all: words("--"), any: hints, re: regexp.MustCompile(`(?i)--[\w-]*(?:pass(?:word|wd|phrase)?|secret|token|api-?key|access-?key)\s+()[^\s\-]`), until: toWord},
 		{all: words("sshpass"), re: regexp.MustCompile(`\bsshpass\s+-p\s*()\S`), until: toWord},
 		// redis.conf and its like, .netrc.
-		{any: words("requirepass masterauth auth_pass password passwd"), re: regexp.MustCompile(`(?i)^[+\- ]?\s*(?:[#;]\s*)?(?:requirepass|masterauth|auth_pass|password|passwd)\s+()[^\s=:]`), until: toEnd},
-		{all: words("password"), any: words("login account user"), re: regexp.MustCompile(`(?i)\b(?:login|account|user)\s+\S+\s+password\s+()\S`), until: toWord},
+		{any: words("requirepass masterauth auth_pass password passwd"),
+			re: regexp.MustCompile(`(?i)^[+\- ]?\s*(?:[#;]\s*)?(?:requirepass|masterauth|auth_pass|password|passwd)\s+()[^\s=:]`), until: toEnd},
+		{all: words("password"), any: words("login account user"),
+			re: regexp.MustCompile(`(?i)\b(?:login|account|user)\s+\S+\s+password\s+()\S`), until: toWord},
 		// key="password" value="…", {"name": "PASSWORD", "value": "…"}, define('PASSWORD', '…').
-		{all: words("value"), any: hints, re: regexp.MustCompile(`(?i)\b(?:key|name)["']?\s*[=:]\s*["']?[^"'\s]*` + secretPart + `[^"'\s]*["']?[\s,]*["']?value["']?\s*[=:]\s*()\S`), until: toEnd},
-		{all: words("( ,"), any: hints, re: regexp.MustCompile(`(?i)\(\s*["'][^"'\s]*` + secretPart + `[^"'\s]*["']\s*,\s*()["']`), until: toEnd},
-		{all: words("< >"), any: hints, re: regexp.MustCompile(`(?i)<[\w.:-]*` + secretPart + `[\w.:-]*(?:\s[^<>]*)?>\s*()[^<\s]`), until: toTag},
+		{all: words("value"), any: hints, re: regexp.MustCompile(`(?i)\b(?:key|name)["']?\s*[=:]\s*["']?[^"'\s]*` +
+			secretPart + `[^"'\s]*["']?[\s,]*["']?value["']?\s*[=:]\s*()\S`), until: toEnd},
+		{all: words("( ,"), any: hints, re: regexp.MustCompile(`(?i)\(\s*["'][^"'\s]*` + secretPart +
+			`[^"'\s]*["']\s*,\s*()["']`), until: toEnd},
+		{all: words("< >"), any: hints, re: regexp.MustCompile(`(?i)<[\w.:-]*` + secretPart +
+			`[\w.:-]*(?:\s[^<>]*)?>\s*()[^<\s]`), until: toTag},
 	}
 })
 

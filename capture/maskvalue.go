@@ -100,20 +100,23 @@ func nextName(line string, from int) (start, end int) {
 		return -1, -1
 	}
 	end = start + 1
-	for end < len(line) && (first(line[end]) || line[end] >= '0' && line[end] <= '9' || line[end] == '.' || line[end] == '-') {
+	for end < len(line) && (first(line[end]) || line[end] >= '0' && line[end] <= '9' || line[end] == '.' ||
+		line[end] == '-') {
 		end++
 	}
 	return start, end
 }
 
 // namesSecret is a line of YAML that names a variable; the next has its value.
-var namesSecret = lazyregexp.New(`(?i)^[+\- ]*(?:-\s+)?["']?(?:name|key)["']?\s*:\s*["']?[\w.-]*` + secretPart + `[\w.-]*["']?,?\s*$`)
+var namesSecret = lazyregexp.New(`(?i)^[+\- ]*(?:-\s+)?["']?(?:name|key)["']?\s*:\s*["']?[\w.-]*` + secretPart +
+	`[\w.-]*["']?,?\s*$`)
 
 // ends says where a value ends whose name stands at [start, end): quote is the one
 // around name and value, 0 without.
 func (m *masker) ends(line string, start, end int) (how until, quote byte) {
 	before := strings.TrimRight(line[:start], "-")
-	if n := len(before); n > 0 && strings.IndexByte("\"'`", before[n-1]) >= 0 && (end >= len(line) || line[end] != before[n-1]) {
+	if n := len(before); n > 0 && strings.IndexByte("\"'`", before[n-1]) >= 0 &&
+		(end >= len(line) || line[end] != before[n-1]) {
 		quote = before[n-1]
 	}
 	switch {

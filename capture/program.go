@@ -48,7 +48,8 @@ func runSpec(ctx context.Context, most int, spec command.Spec) (out string, cut 
 		exit.Stderr = errs.String()
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("%s %s: no answer within %s", spec.Path, strings.Join(spec.Args, " "), unit.Exact(programWithin))
+		err = fmt.Errorf("%s %s: no answer within %s", spec.Path, strings.Join(spec.Args, " "),
+			unit.Exact(programWithin))
 	}
 	return string(h.b), h.cut, err
 }
@@ -119,7 +120,8 @@ func (t *taker) nginxFiles(ctx context.Context, args []string) error {
 		}
 		t.have[f.path] = true
 		c := kasoku.Config{Kind: KindNginx, Name: f.path, Text: f.text}
-		if own, err := ReadFile(f.path); err == nil && strings.TrimSuffix(own.Text, "\n") == strings.TrimSuffix(f.text, "\n") && f.text != "" {
+		if own, err := ReadFile(f.path); err == nil && strings.TrimSuffix(own.Text, "\n") == strings.TrimSuffix(f.text,
+			"\n") && f.text != "" {
 			c.Text, c.Mode, c.UID, c.GID = own.Text, own.Mode, own.UID, own.GID
 		}
 		if cut && i == len(files)-1 {
@@ -165,7 +167,8 @@ func (t *taker) git(ctx context.Context) {
 		t.warn(cmp.Or(hintOf(err), hint), "git: %v", err)
 		return
 	}
-	show, _, err := runGit(ctx, 64<<10, git, "log", "-1", "--no-show-signature", "--format=commit %H%ndate %cI%nsubject %s")
+	show, _, err := runGit(ctx, 64<<10, git, "log", "-1", "--no-show-signature",
+		"--format=commit %H%ndate %cI%nsubject %s")
 	if err != nil {
 		t.warn(hint, "git: %v", err)
 		return
@@ -211,7 +214,8 @@ func (t *taker) schema(ctx context.Context) {
 		t.add(kasoku.Config{Kind: KindSchema, Name: d.Schema + "." + d.Name, Text: d.Create + "\n"})
 	}
 	if left > 0 {
-		t.warn("capture.schema = false in kasoku.toml leaves tables out", "schema: %d of %d tables were not read within %s, or not allowed; at most %d are",
+		t.warn("capture.schema = false in kasoku.toml leaves tables out",
+			"schema: %d of %d tables were not read within %s, or not allowed; at most %d are",
 			left, left+len(all), unit.Exact(schemaWithin), MostTables)
 	}
 }

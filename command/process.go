@@ -52,7 +52,8 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 	}
 	p := &Process{spec: spec, done: make(chan struct{}), stop: make(chan struct{})}
 	p.cmd = &exec.Cmd{
-		Path: path, Args: append([]string{cmp.Or(spec.Name, spec.Path)}, spec.Args...), Env: spec.environ(), Dir: spec.Dir, Stdin: spec.Stdin,
+		Path: path, Args: append([]string{cmp.Or(spec.Name, spec.Path)}, spec.Args...), Env: spec.environ(),
+		Dir: spec.Dir, Stdin: spec.Stdin,
 		WaitDelay:   outputDelay,
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: !spec.KeepForeground && !spec.NewSession, Setsid: spec.NewSession},
 	}

@@ -134,8 +134,10 @@ func follows(name string, changed map[string]bool) bool {
 			"back_log", "host_cache_size", "open_files_limit", "table_definition_cache", "table_open_cache",
 			"table_open_cache_instances", "thread_cache_size", "performance_schema_",
 		},
-		"table_open_cache":        {"innodb_open_files", "open_files_limit", "table_definition_cache", "performance_schema_"},
-		"innodb_buffer_pool_size": {"innodb_buffer_pool_chunk_size", "innodb_buffer_pool_instances", "innodb_page_cleaners"},
+		"table_open_cache": {"innodb_open_files", "open_files_limit", "table_definition_cache",
+			"performance_schema_"},
+		"innodb_buffer_pool_size": {"innodb_buffer_pool_chunk_size", "innodb_buffer_pool_instances",
+			"innodb_page_cleaners"},
 	} {
 		match := func(n string) bool { return n == name || strings.HasSuffix(n, "_") && strings.HasPrefix(name, n) }
 		if changed[leader] && leader != name && slices.ContainsFunc(names, match) {

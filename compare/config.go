@@ -98,7 +98,8 @@ func DiffConfigs(before, after *kasoku.Recording) []ConfigDiff {
 		if x != nil && !x.Known() || y != nil && !y.Known() {
 			continue
 		}
-		if slices.Contains(found, k.kind) || !oldKinds[k.kind] || !nowKinds[k.kind] || x != nil && y != nil && x.Text == y.Text && x.Note == y.Note {
+		if slices.Contains(found, k.kind) || !oldKinds[k.kind] || !nowKinds[k.kind] || x != nil && y != nil &&
+			x.Text == y.Text && x.Note == y.Note {
 			continue
 		}
 		d := ConfigDiff{Host: k.host, Kind: k.kind, Name: k.name, Before: x, After: y}

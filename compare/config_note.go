@@ -109,7 +109,8 @@ func values(c Changed) string {
 }
 
 // common are words that many settings have.
-var common = []string{"connection", "thread", "timeout", "buffer", "instance", "interval", "capacity", "cache", "core", "ipv4", "size", "file", "time", "limit", "open"}
+var common = []string{"connection", "thread", "timeout", "buffer", "instance", "interval", "capacity", "cache", "core",
+	"ipv4", "size", "file", "time", "limit", "open"}
 
 func settingClaim(c Changed) claim {
 	parts := stems(c.Name)
@@ -147,7 +148,8 @@ func tableClaims(c Changed, d *ConfigDiff) []claim {
 	var out []claim
 	lines := d.Added + d.Removed
 	for _, i := range d.Indexes {
-		x := claim{what: strings.Replace(i.String(), "index ", "index "+c.Name+".", 1), sort: "index", phrases: []string{i.Name, table, c.Name}}
+		x := claim{what: strings.Replace(i.String(), "index ", "index "+c.Name+".", 1), sort: "index",
+			phrases: []string{i.Name, table, c.Name}}
 		if i.Before != nil {
 			x.phrases, lines = append(x.phrases, i.Before.Columns...), lines-1
 		}
@@ -220,7 +222,10 @@ func changedWords(diff string) []string {
 
 // stems parts a text into words in small letters, without the s of a plural.
 func stems(s string) []string {
-	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
+		return !unicode.IsLetter(r) &&
+			!unicode.IsDigit(r)
+	})
 	for i, w := range words {
 		switch {
 		case strings.HasSuffix(w, "xes"), strings.HasSuffix(w, "sses"), strings.HasSuffix(w, "ches"):
@@ -259,5 +264,6 @@ func (c *Comparison) besides(after []*kasoku.Recording) {
 	if n := len(missing) - len(shown); n > 0 {
 		text += " and " + unit.Count(n) + " more"
 	}
-	c.Warnings = append(c.Warnings, kasoku.Warning{Code: "besides-note", Text: text, Hint: "`kasoku note` says it, so that the list of runs does"})
+	c.Warnings = append(c.Warnings, kasoku.Warning{Code: "besides-note", Text: text,
+		Hint: "`kasoku note` says it, so that the list of runs does"})
 }

@@ -26,11 +26,14 @@ type SettingChange struct {
 var volatile = []string{
 	"basedir", "character_sets_dir", "datadir", "error_count", "general_log_file", "gtid_executed", "gtid_purged",
 	"gtid_binlog_pos", "gtid_binlog_state", "gtid_current_pos", "hostname", "identity", "in_transaction",
-	"innodb_data_home_dir", "innodb_log_group_home_dir", "innodb_redo_log_archive_dirs", "innodb_undo_directory", "insert_id",
+	"innodb_data_home_dir", "innodb_log_group_home_dir", "innodb_redo_log_archive_dirs", "innodb_undo_directory",
+	"insert_id",
 	"last_gtid", "last_insert_id", "lc_messages_dir", "log_bin_basename", "log_bin_index", "log_error", "mysqlx_port",
 	"mysqlx_socket", "pid_file", "plugin_dir", "port", "pseudo_thread_id", "rand_seed1", "rand_seed2", "relay_log",
-	"relay_log_basename", "relay_log_index", "relay_log_info_file", "replica_load_tmpdir", "report_port", "secure_file_priv",
-	"server_uuid", "server_uid", "skip_replication", "slave_load_tmpdir", "slow_query_log_file", "socket", "ssl_ca", "ssl_cert", "ssl_key",
+	"relay_log_basename", "relay_log_index", "relay_log_info_file", "replica_load_tmpdir", "report_port",
+	"secure_file_priv",
+	"server_uuid", "server_uid", "skip_replication", "slave_load_tmpdir", "slow_query_log_file", "socket", "ssl_ca",
+	"ssl_cert", "ssl_key",
 	"statement_id", "timestamp", "tmpdir", "warning_count",
 }
 
@@ -219,7 +222,8 @@ func warnings(before, after []*kasoku.Recording, pairs []pair, c *Comparison) []
 		unlikeWarnings(side, add)
 	}
 	if n := len(c.Changes); n > 1 {
-		add("changed-together", "change one at a time", "%s changed together, so their effects cannot be told apart", changesTold(c.Changes))
+		add("changed-together", "change one at a time", "%s changed together, so their effects cannot be told apart",
+			changesTold(c.Changes))
 	}
 	unrecordedWarnings(c.middle(before, (*Row).before), c.middle(after, (*Row).after), add)
 	hostWarnings(before[0], after[0], add)
@@ -235,7 +239,8 @@ func warnings(before, after []*kasoku.Recording, pairs []pair, c *Comparison) []
 	}
 	for _, p := range pairs {
 		if x, y := p.before[0].Interval.Len(), p.after[0].Interval.Len(); max(x, y) > 2*min(x, y) {
-			add("step-length", "", "the step at %s lasted %s before and %s after", unit.PerSec(p.before[0].PerSec), unit.Exact(x.Round(time.Second)), unit.Exact(y.Round(time.Second)))
+			add("step-length", "", "the step at %s lasted %s before and %s after", unit.PerSec(p.before[0].PerSec),
+				unit.Exact(x.Round(time.Second)), unit.Exact(y.Round(time.Second)))
 		}
 	}
 	return out
@@ -251,14 +256,16 @@ func (c *Comparison) countWarnings(add func(code, hint, format string, args ...a
 	case min(n, m) == 1:
 		add("one-run", "repeat the single one as well", "%s: the side of one run has no spread of its own", s.counts())
 	case leastP(n, m) > Alpha:
-		add("few-runs", fmt.Sprintf("make at least %d runs a side", LeastRuns), "%s: too few to show any difference", s.counts())
+		add("few-runs", fmt.Sprintf("make at least %d runs a side", LeastRuns), "%s: too few to show any difference",
+			s.counts())
 	}
 	if p := c.Primary(); p != nil && p.Samples != nil && p.Samples.Verdict == NotShown {
 		hint := "more runs would hardly change that"
 		if n := p.Samples.Need; n > 0 {
 			hint = fmt.Sprintf("if it is real, about %s runs a side would show it", unit.Count(n))
 		}
-		add("not-shown", hint, "the difference in %s, %s, may be noise", p.Name, unit.Change(p.Before.Value, p.After.Value))
+		add("not-shown", hint, "the difference in %s, %s, may be noise", p.Name,
+			unit.Change(p.Before.Value, p.After.Value))
 	}
 }
 
@@ -267,7 +274,8 @@ func (c *Comparison) countWarnings(add func(code, hint, format string, args ...a
 func unlikeWarnings(side []*kasoku.Recording, add func(code, hint, format string, args ...any)) {
 	for _, r := range side[1:] {
 		if changes := Changes(side[0], r); len(changes) > 0 {
-			add("unlike-runs", "compare groups of runs of one thing", "%s and %s stand on one side and differ: %s", name(side[0]), name(r), changesTold(changes))
+			add("unlike-runs", "compare groups of runs of one thing", "%s and %s stand on one side and differ: %s",
+				name(side[0]), name(r), changesTold(changes))
 			return
 		}
 	}
@@ -349,7 +357,8 @@ func hostWarnings(b, a *kasoku.Recording, add func(code, hint, format string, ar
 		add("cores-differ", "run both on the same machine size", "before had %d cores, after %d", x.Cores, y.Cores)
 	}
 	if x.MemoryBytes != y.MemoryBytes {
-		add("memory-differs", "", "before had %s of memory, after %s", unit.BytesIEC(x.MemoryBytes), unit.BytesIEC(y.MemoryBytes))
+		add("memory-differs", "", "before had %s of memory, after %s", unit.BytesIEC(x.MemoryBytes),
+			unit.BytesIEC(y.MemoryBytes))
 	}
 	if x.Kernel != y.Kernel {
 		add("kernel-differs", "", "before ran on kernel %s, after on %s", x.Kernel, y.Kernel)

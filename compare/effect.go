@@ -107,7 +107,8 @@ func (c Cut) step() (kasoku.Step, error) {
 	for _, s := range c.Run.Steps {
 		if s.Number == c.Step {
 			if c.Run.Tally(s.Number).Asked == 0 {
-				return s, &MismatchError{What: "step " + unit.Count(c.Step) + " of " + name(c.Run) + " has no requests", Help: "the step must have run"}
+				return s, &MismatchError{What: "step " + unit.Count(c.Step) + " of " + name(c.Run) +
+					" has no requests", Help: "the step must have run"}
 			}
 			return s, nil
 		}

@@ -35,7 +35,8 @@ func (r *Row) test(points bool) {
 	}
 	s := Samples(b, a, r.Goal)
 	r.Samples = &s
-	r.Moved = map[SampleVerdict]Moved{IsBetter: Better, IsWorse: Worse, IsDifferent: Differs, NotShown: Noise}[s.Verdict]
+	r.Moved = map[SampleVerdict]Moved{IsBetter: Better, IsWorse: Worse, IsDifferent: Differs,
+		NotShown: Noise}[s.Verdict]
 	k := shiftRank(len(b), len(a))
 	if k == 0 {
 		r.Change.WhyNot = "of " + s.counts() + " there is none"

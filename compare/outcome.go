@@ -40,7 +40,8 @@ func (c *Comparison) outcome() Moved {
 }
 
 // mechanism are the ids of [Comparison.Mechanism].
-var mechanism = []string{"cpu_per_success", "connections_per_request", "refused", "statements_per_success", "prepares_per_success"}
+var mechanism = []string{"cpu_per_success", "connections_per_request", "refused", "statements_per_success",
+	"prepares_per_success"}
 
 // Against returns the rows of the mechanism that moved against the primary one: better
 // where it got worse or shows nothing, worse where it got better. Both say
@@ -102,7 +103,8 @@ func (r *Row) far() bool {
 func (c *Comparison) Tested() int {
 	n := 0
 	c.eachRow(func(r *Row) {
-		if s := r.Samples; s != nil && r.Moved != NotJudged && min(s.Before.Least, s.After.Least) < max(s.Before.Most, s.After.Most) {
+		if s := r.Samples; s != nil && r.Moved != NotJudged && min(s.Before.Least, s.After.Least) < max(s.Before.Most,
+			s.After.Most) {
 			n++
 		}
 	})
@@ -113,7 +115,8 @@ func (c *Comparison) Tested() int {
 func (c *Comparison) label() string {
 	floor := ""
 	if c.Floor != nil && !c.Floor.Own {
-		floor = fmt.Sprintf("; held against the noise of %s unchanged runs, %s", unit.Count(c.Floor.Runs), c.Floor.Source)
+		floor = fmt.Sprintf("; held against the noise of %s unchanged runs, %s", unit.Count(c.Floor.Runs),
+			c.Floor.Source)
 	}
 	if c.Single() {
 		return OneRun + floor
@@ -155,7 +158,8 @@ func (c *Comparison) sureness() string {
 	}
 	s := p.Samples
 	if s.Verdict == TooFewToTell {
-		return fmt.Sprintf("%s: %d runs a side are the least that can show a difference.", capital(s.counts()), LeastRuns)
+		return fmt.Sprintf("%s: %d runs a side are the least that can show a difference.", capital(s.counts()),
+			LeastRuns)
 	}
 	return fmt.Sprintf("Medians of %s; %s p %s.", s.counts(), p.Name, PValue(s.P))
 }

@@ -49,7 +49,10 @@ func planned(runs []*kasoku.Recording, middle *kasoku.Recording) *kasoku.Recordi
 // those that are the same. A statement without a plan on a side is neither.
 func diffPlans(before, after *kasoku.Recording) (changes []PlanChange, equal int) {
 	host := hostOf(before, after)
-	pairs := match(before.Plans, after.Plans, func(p *kasoku.Plan) [2]string { return [2]string{host(p.Host), p.QueryID} })
+	pairs := match(before.Plans, after.Plans, func(p *kasoku.Plan) [2]string {
+		return [2]string{host(p.Host),
+			p.QueryID}
+	})
 	for _, p := range pairs {
 		if p.Before == nil || p.After == nil || len(p.Before.Rows) == 0 || len(p.After.Rows) == 0 {
 			continue
@@ -116,7 +119,8 @@ func (s PlanMoved) moved() bool {
 	if b == nil || a == nil {
 		return true
 	}
-	if b.Access != a.Access || b.Key != a.Key || b.KeyLen != a.KeyLen || !slices.Equal(Extras(b.Extra), Extras(a.Extra)) {
+	if b.Access != a.Access || b.Key != a.Key || b.KeyLen != a.KeyLen ||
+		!slices.Equal(Extras(b.Extra), Extras(a.Extra)) {
 		return true
 	}
 	low, high := min(b.Rows, a.Rows), max(b.Rows, a.Rows)

@@ -65,14 +65,16 @@ func diffProfiles(before, after []*kasoku.Recording) []ProfileChange {
 		}
 		y := a[i]
 		out = append(out, ProfileChange{
-			Program: x.program, Kind: x.Kind, Unit: cmp.Or(y.Unit, x.Unit), BeforeRuns: x.runs, AfterRuns: y.runs, Before: x.Total, After: y.Total,
+			Program: x.program, Kind: x.Kind, Unit: cmp.Or(y.Unit, x.Unit), BeforeRuns: x.runs, AfterRuns: y.runs,
+			Before: x.Total, After: y.Total,
 			BeforeTime: x.time, AfterTime: y.time, Functions: profile.Diff(&x.Profile, &y.Profile),
 			beforeCount: float64(x.Total) / float64(cpuSample), afterCount: float64(y.Total) / float64(cpuSample),
 		})
 	}
 	kinds := kasoku.ProfileKinds()
 	slices.SortStableFunc(out, func(p, q ProfileChange) int {
-		return cmp.Or(strings.Compare(p.Program, q.Program), cmp.Compare(slices.Index(kinds, p.Kind), slices.Index(kinds, q.Kind)))
+		return cmp.Or(strings.Compare(p.Program, q.Program), cmp.Compare(slices.Index(kinds, p.Kind),
+			slices.Index(kinds, q.Kind)))
 	})
 	return out
 }

@@ -35,22 +35,26 @@ func (m *maker) result() {
 		if currency != "" {
 			hour, each = " per "+currency+" an hour", " per "+currency
 		}
-		add(Row{ID: "score_per_price", Name: "score" + hour, Unit: PerPrice, Goal: More}, func(r *kasoku.Recording) Value {
-			return over1(score(r), r.Run.Price.PerHour)
-		})
-		add(Row{ID: "success_per_price", Name: "2xx" + each, Unit: PerPrice, Goal: More}, func(r *kasoku.Recording) Value {
-			return over1(throughput(r), r.Run.Price.PerHour/3600)
-		})
+		add(Row{ID: "score_per_price", Name: "score" + hour, Unit: PerPrice, Goal: More},
+			func(r *kasoku.Recording) Value {
+				return over1(score(r), r.Run.Price.PerHour)
+			})
+		add(Row{ID: "success_per_price", Name: "2xx" + each, Unit: PerPrice, Goal: More},
+			func(r *kasoku.Recording) Value {
+				return over1(throughput(r), r.Run.Price.PerHour/3600)
+			})
 	}
-	add(Row{ID: "score_per_cpu", Name: "score per CPU second", Unit: PerCPU, Goal: More}, func(r *kasoku.Recording) Value {
-		return over1(score(r), cpu(r))
-	})
-	add(Row{ID: "success_per_cpu", Name: "2xx per CPU second", Unit: PerCPU, Goal: More}, func(r *kasoku.Recording) Value {
-		if r.Summary == nil || r.Summary.Requests == 0 {
-			return Value{}
-		}
-		return over1(Value{float64(r.Summary.Succeeded), true}, cpu(r))
-	})
+	add(Row{ID: "score_per_cpu", Name: "score per CPU second", Unit: PerCPU, Goal: More},
+		func(r *kasoku.Recording) Value {
+			return over1(score(r), cpu(r))
+		})
+	add(Row{ID: "success_per_cpu", Name: "2xx per CPU second", Unit: PerCPU, Goal: More},
+		func(r *kasoku.Recording) Value {
+			if r.Summary == nil || r.Summary.Requests == 0 {
+				return Value{}
+			}
+			return over1(Value{float64(r.Summary.Succeeded), true}, cpu(r))
+		})
 	m.add("result", "Result", 0, rows)
 }
 
@@ -100,7 +104,8 @@ func (m *maker) best() Row {
 		}
 		return Value{slices.Max(v), true}
 	}
-	r := Row{ID: "score_best", Name: "best score", Unit: Score, Goal: Neither, Before: most(m.before), After: most(m.after)}
+	r := Row{ID: "score_best", Name: "best score", Unit: Score, Goal: Neither, Before: most(m.before),
+		After: most(m.after)}
 	r.Change = changeOf(false, r.Before, r.After)
 	r.Change.WhyNot = bestIsLuck
 	return r

@@ -205,10 +205,13 @@ func databaseMetrics(p perMetric) []metric {
 	return []metric{
 		p.connections(),
 		p.count(metric{id: "refused", name: "refused connections", unit: Count, goal: Less}, refused),
-		p.per(metric{id: "statements_per_success", name: "statements per 2xx", unit: PerRequest, goal: Less}, questions, success),
-		p.per(metric{id: "prepares_per_success", name: "prepares per 2xx", unit: PerRequest, goal: Less}, prepares, success),
+		p.per(metric{id: "statements_per_success", name: "statements per 2xx", unit: PerRequest, goal: Less},
+			questions, success),
+		p.per(metric{id: "prepares_per_success", name: "prepares per 2xx", unit: PerRequest, goal: Less}, prepares,
+			success),
 		// Neither way is better: a load whose commits arrive together shares them.
-		p.per(metric{id: "fsyncs_per_success", name: "log fsyncs per 2xx", unit: PerRequest, goal: Neither}, logFsyncs, success),
+		p.per(metric{id: "fsyncs_per_success", name: "log fsyncs per 2xx", unit: PerRequest, goal: Neither}, logFsyncs,
+			success),
 	}
 }
 

@@ -104,7 +104,8 @@ func (s *Significance) judge(goal Goal) {
 			s.moved(), LeastRuns)
 	case min(n, m) == 1:
 		s.Verdict, s.Need = TooFewToTell, LeastRuns
-		s.Why = fmt.Sprintf("%s: %s, but a side of one run has no spread of its own; %d a side are the least", s.counts(), s.moved(), LeastRuns)
+		s.Why = fmt.Sprintf("%s: %s, but a side of one run has no spread of its own; %d a side are the least",
+			s.counts(), s.moved(), LeastRuns)
 	case leastP(n, m) > Alpha:
 		s.Verdict, s.Need = TooFewToTell, max(LeastRuns, noether(s.Effect))
 		s.Why = fmt.Sprintf("%s: %s, but so few come out all apart by chance with a probability of %s; %d a side are the least",

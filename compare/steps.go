@@ -99,7 +99,8 @@ func sameTargets(b, a *kasoku.Recording) error {
 		return nil
 	}
 	return &MismatchError{
-		What: fmt.Sprintf("%s and %s differ in load: %s and %s", name(b), name(a), strings.Join(x, ", "), strings.Join(y, ", ")),
+		What: fmt.Sprintf("%s and %s differ in load: %s and %s", name(b), name(a), strings.Join(x, ", "),
+			strings.Join(y, ", ")),
 		Help: "compare runs that ask for the same targets",
 	}
 }

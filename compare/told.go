@@ -81,7 +81,10 @@ func (c *Comparison) told(before, after *kasoku.Recording) {
 	host := hostOf(before, after)
 	type key struct{ host, name, more string }
 	c.Endpoints = longestFirst(
-		match(before.Endpoints, after.Endpoints, func(e *kasoku.Endpoint) key { return key{host(e.Host), e.Method, e.Route} }),
+		match(before.Endpoints, after.Endpoints, func(e *kasoku.Endpoint) key {
+			return key{host(e.Host), e.Method,
+				e.Route}
+		}),
 		func(e *kasoku.Endpoint) time.Duration { return e.Total })
 	c.Queries = longestFirst(
 		match(before.Queries, after.Queries, func(q *kasoku.Query) key { return key{host(q.Host), q.ID, ""} }),

@@ -44,7 +44,8 @@ func checkTrust(f *os.File, path string, who caller) error {
 		if why := who.doubt(st); why != "" {
 			return &Error{
 				Path: path, Text: "not read as root: " + why,
-				hint: "it may name commands, which would run as root; if it is yours: chown root " + path + " and chmod go-w, or run kasoku as its owner",
+				hint: "it may name commands, which would run as root; if it is yours: chown root " + path +
+					" and chmod go-w, or run kasoku as its owner",
 			}
 		}
 	}

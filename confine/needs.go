@@ -43,11 +43,16 @@ type Need struct {
 // Needs returns the table.
 func Needs() []Need {
 	return []Need{
-		{Processes, unix.CAP_SYS_PTRACE, "/proc/PID/io, cwd, exe and fd of other users", "disk use, open files and working directory of processes of other users"},
-		{Processes, unix.CAP_DAC_READ_SEARCH, "the list /proc/PID/fd of other users", "open files of processes of other users"},
-		{Logs, unix.CAP_DAC_READ_SEARCH, "logs that only their owner may read, also after a rotation", "requests, statements and messages of such logs"},
-		{Config, unix.CAP_DAC_READ_SEARCH, "directories that only their owner may enter", "option files and configurations in them"},
-		{Config, unix.CAP_SETUID, "reading a process's files with the rights of its user", "configuration of servers of other users"},
+		{Processes, unix.CAP_SYS_PTRACE, "/proc/PID/io, cwd, exe and fd of other users",
+			"disk use, open files and working directory of processes of other users"},
+		{Processes, unix.CAP_DAC_READ_SEARCH, "the list /proc/PID/fd of other users",
+			"open files of processes of other users"},
+		{Logs, unix.CAP_DAC_READ_SEARCH, "logs that only their owner may read, also after a rotation",
+			"requests, statements and messages of such logs"},
+		{Config, unix.CAP_DAC_READ_SEARCH, "directories that only their owner may enter",
+			"option files and configurations in them"},
+		{Config, unix.CAP_SETUID, "reading a process's files with the rights of its user",
+			"configuration of servers of other users"},
 		{Config, unix.CAP_SETGID, "the same with its groups", "configuration that a group may read"},
 		{Handover, unix.CAP_CHOWN, "run files that belong to who called sudo", "run files that he can read"},
 		{Handover, unix.CAP_FOWNER, "their modes", "run files that he can read"},
@@ -84,8 +89,10 @@ func (s Set) String() string {
 
 // names are those of the capabilities of the table.
 var names = map[int]string{
-	unix.CAP_CHOWN: "cap_chown", unix.CAP_DAC_OVERRIDE: "cap_dac_override", unix.CAP_DAC_READ_SEARCH: "cap_dac_read_search",
-	unix.CAP_FOWNER: "cap_fowner", unix.CAP_KILL: "cap_kill", unix.CAP_SETGID: "cap_setgid", unix.CAP_SETUID: "cap_setuid",
+	unix.CAP_CHOWN: "cap_chown", unix.CAP_DAC_OVERRIDE: "cap_dac_override",
+	unix.CAP_DAC_READ_SEARCH: "cap_dac_read_search",
+	unix.CAP_FOWNER:          "cap_fowner", unix.CAP_KILL: "cap_kill", unix.CAP_SETGID: "cap_setgid",
+	unix.CAP_SETUID:     "cap_setuid",
 	unix.CAP_SYS_PTRACE: "cap_sys_ptrace",
 }
 

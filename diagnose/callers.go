@@ -9,7 +9,8 @@ import (
 )
 
 // sureness orders the classes of callers, the surest first.
-var sureness = []kasoku.CallerClass{kasoku.CallerConfirmed, kasoku.CallerHigh, kasoku.CallerPossible, kasoku.CallerGroup}
+var sureness = []kasoku.CallerClass{kasoku.CallerConfirmed, kasoku.CallerHigh, kasoku.CallerPossible,
+	kasoku.CallerGroup}
 
 // CallersOf returns the endpoints that run statements of a class, the surest and
 // among these the largest first. The slice is the caller's own.
@@ -27,7 +28,8 @@ func (c *Case) CallersOf(queryID string) []kasoku.Caller {
 		return len(sureness)
 	}
 	slices.SortStableFunc(out, func(a, b kasoku.Caller) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Endpoint(), b.Endpoint()))
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.Calls, a.Calls),
+			cmp.Compare(a.Endpoint(), b.Endpoint()))
 	})
 	return out
 }
@@ -66,7 +68,8 @@ func (c *Case) QueryTime(q *kasoku.Query) time.Duration {
 	sum := q.Total
 	for s, v := range q.Seconds {
 		for i := range c.Phases {
-			if p := &c.Phases[i]; p.Kind == kasoku.PhaseInitialize && p.Interval.From <= second(s).From && second(s).To <= p.Interval.To {
+			if p := &c.Phases[i]; p.Kind == kasoku.PhaseInitialize && p.Interval.From <= second(s).From &&
+				second(s).To <= p.Interval.To {
 				sum -= v.Total
 				break
 			}
@@ -105,5 +108,8 @@ func (c *Case) EndpointOf(name string) *kasoku.Endpoint {
 // initializes reports whether the endpoint is the one that brings the service to
 // its initial state.
 func (c *Case) initializes(endpoint string) bool {
-	return slices.ContainsFunc(c.Phases, func(p kasoku.Phase) bool { return p.Kind == kasoku.PhaseInitialize && p.Why == endpoint })
+	return slices.ContainsFunc(c.Phases, func(p kasoku.Phase) bool {
+		return p.Kind == kasoku.PhaseInitialize &&
+			p.Why == endpoint
+	})
 }

@@ -50,7 +50,8 @@ func (c *Case) Grown(k kasoku.Key) (Grown, error) {
 		Interval: kasoku.Interval{From: pts[0].At, To: pts[len(pts)-1].At},
 	}
 	if at, ok := c.reset(s.Key, pts); ok {
-		return Grown{}, fmt.Errorf("%s was restarted at %s, so that its counters began anew", c.sourceName(k.Source), c.Clock(at))
+		return Grown{}, fmt.Errorf("%s was restarted at %s, so that its counters began anew", c.sourceName(k.Source),
+			c.Clock(at))
 	}
 	seen := min(g.Interval.To, c.Focus.Interval.To) - max(g.Interval.From, c.Focus.Interval.From)
 	if seen < c.Focus.Interval.Len()/2 {
@@ -180,7 +181,8 @@ func fall(pts []kasoku.Point) (time.Duration, bool) {
 // nothing says why a series has no usable samples in the focus.
 func (c *Case) nothing(k kasoku.Key) error {
 	for _, g := range c.Gaps {
-		if g.Source == k.Source && g.Reason != "" && g.Interval.From < c.Focus.Interval.To && g.Interval.To > c.Focus.Interval.From {
+		if g.Source == k.Source && g.Reason != "" && g.Interval.From < c.Focus.Interval.To &&
+			g.Interval.To > c.Focus.Interval.From {
 			return fmt.Errorf("%s gave too few samples %s: %s", c.sourceName(k.Source), c.At(), g.Reason)
 		}
 	}

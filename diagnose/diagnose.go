@@ -33,7 +33,8 @@ func Diagnose(c *Case, rules []Rule) *kasoku.Diagnosis {
 	share(d.Findings)
 	d.Findings = ranked(d.Findings)
 	slices.SortStableFunc(d.Silences, func(a, b kasoku.Silence) int {
-		return cmp.Or(cmp.Compare(b.Near, a.Near), cmp.Compare(number(a.Blind), number(b.Blind)), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(b.Near, a.Near), cmp.Compare(number(a.Blind), number(b.Blind)),
+			cmp.Compare(a.ID, b.ID))
 	})
 	d.Verdict = verdict(c, d)
 	return d
@@ -42,7 +43,8 @@ func Diagnose(c *Case, rules []Rule) *kasoku.Diagnosis {
 // check asks a rule. One that panics is silent, and says why.
 func check(r Rule, c *Case) (found []kasoku.Finding, silent []kasoku.Silence) {
 	id := r.ID()
-	if err := contain.Run(contain.Part{Kind: contain.Rule, Name: id}, func() { found, silent = r.Check(c) }); err != nil {
+	if err := contain.Run(contain.Part{Kind: contain.Rule, Name: id},
+		func() { found, silent = r.Check(c) }); err != nil {
 		return nil, Blind(id, err)
 	}
 	return found, silent

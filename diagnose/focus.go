@@ -119,7 +119,8 @@ func worst(steps []stepLoad, base stepLoad) (s stepLoad, broke bool, why string)
 		}
 		return chosen, false, "no step is much slower than the lowest; this one has most load"
 	}
-	why = fmt.Sprintf("p95 is %s, %s times that %s", unit.Duration(p95(chosen.tally)), unit.Sig3(most), where(base.step))
+	why = fmt.Sprintf("p95 is %s, %s times that %s", unit.Duration(p95(chosen.tally)), unit.Sig3(most),
+		where(base.step))
 	return chosen, most >= slowFactor, why
 }
 

@@ -73,7 +73,8 @@ func (c *Case) cpuLimit() (Limit, bool) {
 	if err != nil || cores <= 0 {
 		return Limit{}, false
 	}
-	return Limit{"CPU", unitInterval(busy / cores), fmt.Sprintf("CPU, %s of %s cores busy", unit.Sig3(busy), unit.Plain(cores))}, true
+	return Limit{"CPU", unitInterval(busy / cores), fmt.Sprintf("CPU, %s of %s cores busy", unit.Sig3(busy),
+		unit.Plain(cores))}, true
 }
 
 func (c *Case) memoryLimit() (Limit, bool) {
@@ -83,7 +84,8 @@ func (c *Case) memoryLimit() (Limit, bool) {
 		return Limit{}, false
 	}
 	return Limit{"memory", 1 - free.Min/total.Max,
-		fmt.Sprintf("memory, %s of %s used", unit.BytesIEC(uint64(total.Max-free.Min)), unit.BytesIEC(uint64(total.Max)))}, true
+		fmt.Sprintf("memory, %s of %s used", unit.BytesIEC(uint64(total.Max-free.Min)),
+			unit.BytesIEC(uint64(total.Max)))}, true
 }
 
 func (c *Case) fileLimit() (nearest Limit, ok bool) {
@@ -96,7 +98,8 @@ func (c *Case) fileLimit() (nearest Limit, ok bool) {
 			continue
 		}
 		if l := (Limit{"open files", unitInterval(used.Max / limit.Max),
-			fmt.Sprintf("open files of %s, %s of %s", k.Instance, Whole(used.Max), Whole(limit.Max))}); !ok || l.Used > nearest.Used {
+			fmt.Sprintf("open files of %s, %s of %s", k.Instance, Whole(used.Max), Whole(limit.Max))}); !ok ||
+			l.Used > nearest.Used {
 			nearest, ok = l, true
 		}
 	}

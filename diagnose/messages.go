@@ -115,7 +115,8 @@ func IsError(m *kasoku.Message) bool {
 	if m.Level == "error" || m.Code != "" {
 		return true
 	}
-	return m.Level == "" && !m.SQL && containsFold(m.Sample, "error", "fail", "panic", "refused", "timeout", "timed out", "too many")
+	return m.Level == "" && !m.SQL && containsFold(m.Sample, "error", "fail", "panic", "refused", "timeout",
+		"timed out", "too many")
 }
 
 func containsFold(s string, parts ...string) bool {

@@ -29,7 +29,8 @@ const (
 var databases = []string{"mariadbd", "mysqld", "postgres", "mongod"}
 
 // generators are the names of load generators that people use.
-var generators = []string{"ab", "autocannon", "bombardier", "h2load", "hey", "k6", "locust", "mariadb-slap", "mysqlslap", "oha", "siege", "sysbench", "vegeta", "wrk", "wrk2"}
+var generators = []string{"ab", "autocannon", "bombardier", "h2load", "hey", "k6", "locust", "mariadb-slap",
+	"mysqlslap", "oha", "siege", "sysbench", "vegeta", "wrk", "wrk2"}
 
 // kernels are the beginnings of the names of the kernel's threads.
 var kernels = []string{"jbd2/", "kcompactd", "khugepaged", "ksoftirqd/", "kswapd", "kworker/", "migration/", "rcu_"}
@@ -60,7 +61,10 @@ func (c *Case) Programs() ([]Program, error) {
 			continue
 		}
 		role := c.role(s.Key.Host, pid, name)
-		i := slices.IndexFunc(out, func(p Program) bool { return p.Host == s.Key.Host && p.Name == name && p.Role == role })
+		i := slices.IndexFunc(out, func(p Program) bool {
+			return p.Host == s.Key.Host && p.Name == name &&
+				p.Role == role
+		})
 		if i < 0 {
 			i = len(out)
 			out = append(out, Program{Host: s.Key.Host, Name: name, Role: role})

@@ -82,7 +82,8 @@ func explainers(found []kasoku.Finding) [][]int {
 			if !explains(found[k], found[i]) {
 				continue
 			}
-			if explains(found[i], found[k]) && cmp.Or(cmp.Compare(weight(&found[i]), weight(&found[k])), cmp.Compare(found[k].ID, found[i].ID)) >= 0 {
+			if explains(found[i], found[k]) && cmp.Or(cmp.Compare(weight(&found[i]), weight(&found[k])),
+				cmp.Compare(found[k].ID, found[i].ID)) >= 0 {
 				continue
 			}
 			out[i] = append(out[i], k)
@@ -121,7 +122,8 @@ func share(found []kasoku.Finding) {
 	for i := range found {
 		for k := range found {
 			a, b := &found[i], &found[k]
-			if a.ID == b.ID || a.Impact.Share <= 0 || b.Impact.Share <= 0 || slices.Contains(a.Impact.Shared, b.ID) || !sameTime(a, b) {
+			if a.ID == b.ID || a.Impact.Share <= 0 || b.Impact.Share <= 0 || slices.Contains(a.Impact.Shared, b.ID) ||
+				!sameTime(a, b) {
 				continue
 			}
 			a.Impact.Shared = append(slices.Clone(a.Impact.Shared), b.ID)

@@ -44,7 +44,8 @@ func carried(rec *kasoku.Recording, s *kasoku.Summary) {
 	}
 	best := 0
 	for _, step := range rec.Steps {
-		if perSec := wholeSeconds(good[step.Number], step.Interval); perSec > s.PerSec || best == 0 && good[step.Number] != nil {
+		if perSec := wholeSeconds(good[step.Number], step.Interval); perSec > s.PerSec || best == 0 &&
+			good[step.Number] != nil {
 			best, s.PerSec, s.Asked = step.Number, perSec, step.PerSec
 		}
 	}

@@ -65,7 +65,8 @@ func cause(c *Case, d *kasoku.Diagnosis) string {
 	}
 	if t := c.Focus.Tally; t != nil && len(t.Errors) > 0 {
 		e := t.TopErrors()[0]
-		return fmt.Sprintf("no rule names the cause; the most frequent error is %q (%s)", e.Message, unit.Count(e.Count))
+		return fmt.Sprintf("no rule names the cause; the most frequent error is %q (%s)", e.Message,
+			unit.Count(e.Count))
 	}
 	return "no rule names the cause"
 }
@@ -109,7 +110,8 @@ func unbroken(c *Case) string {
 			s = "No requests were counted"
 		}
 	} else {
-		s += fmt.Sprintf(": %s, %s of requests succeed with p95 %s", at, unit.Percent(t.SuccessRatio()), unit.Duration(p95(t)))
+		s += fmt.Sprintf(": %s, %s of requests succeed with p95 %s", at, unit.Percent(t.SuccessRatio()),
+			unit.Duration(p95(t)))
 	}
 	if l, ok := c.NearestLimit(); ok {
 		s += fmt.Sprintf("; the nearest limit is %s", l.Text)

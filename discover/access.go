@@ -148,7 +148,10 @@ func (f *FileRight) explain(refused []step, who Who) {
 	}
 	group := groupName(first.gid)
 	f.Why = fmt.Sprintf("%s is closed to %s: %s %s %s", what, who.Name, first.mode, userName(first.uid), group)
-	byGroup := first.gid != 0 && !slices.ContainsFunc(refused, func(s step) bool { return s.gid != first.gid || s.mode.Perm()>>3&s.needs() == 0 })
+	byGroup := first.gid != 0 && !slices.ContainsFunc(refused, func(s step) bool {
+		return s.gid != first.gid ||
+			s.mode.Perm()>>3&s.needs() == 0
+	})
 	switch {
 	case byGroup && slices.Contains(who.Listed, first.gid):
 		f.Grant = []string{"newgrp " + group}

@@ -31,7 +31,8 @@ type GoProgram struct {
 }
 
 // runtimes are programs that run applications.
-var runtimes = []string{"node", "python", "ruby", "php-fpm", "java", "perl", "deno", "bun", "gunicorn", "uwsgi", "puma", "unicorn", "uvicorn", "dotnet", "beam.smp"}
+var runtimes = []string{"node", "python", "ruby", "php-fpm", "java", "perl", "deno", "bun", "gunicorn", "uwsgi",
+	"puma", "unicorn", "uvicorn", "dotnet", "beam.smp"}
 
 // homes are where people put what they wrote themselves.
 var homes = []string{"/home/", "/opt/", "/srv/", "/var/www/", "/usr/local/", "/root/", "/app/", "/tmp/"}
@@ -47,7 +48,8 @@ func (l *looker) applications() {
 		if s.Go == nil || l.get == nil {
 			continue
 		}
-		wg.Go(contain.Func(contain.Part{Kind: contain.Check, Name: "profiles of a program"}, func() { s.Go.Pprof, s.Go.Vars = l.pprof(l.ctx, s), l.vars(l.ctx, s) }))
+		wg.Go(contain.Func(contain.Part{Kind: contain.Check, Name: "profiles of a program"},
+			func() { s.Go.Pprof, s.Go.Vars = l.pprof(l.ctx, s), l.vars(l.ctx, s) }))
 	}
 	wg.Wait()
 	for _, s := range apps {
@@ -97,13 +99,17 @@ func (l *looker) score(s *Service, all map[int]*Service) {
 		add(1, "its directory is in the git checkout %s", s.Repository)
 	}
 	base := strings.TrimRight(filepath.Base(s.Exe), "0123456789.")
-	if i := slices.IndexFunc(runtimes, func(r string) bool { return strings.HasPrefix(base, r) || strings.HasPrefix(s.Name, r) }); i >= 0 {
+	if i := slices.IndexFunc(runtimes, func(r string) bool {
+		return strings.HasPrefix(base, r) ||
+			strings.HasPrefix(s.Name, r)
+	}); i >= 0 {
 		add(1, "%s runs it", runtimes[i])
 	}
 	if s.Go != nil {
 		add(1, "a Go program, %s", s.Go.Module)
 	}
-	if s.Unit != "" && (l.tree.exists("/lib/systemd/system/"+s.Unit) || l.tree.exists("/usr/lib/systemd/system/"+s.Unit)) {
+	if s.Unit != "" && (l.tree.exists("/lib/systemd/system/"+s.Unit) ||
+		l.tree.exists("/usr/lib/systemd/system/"+s.Unit)) {
 		add(-3, "its unit %s came with the system", s.Unit)
 	}
 }
@@ -186,7 +192,8 @@ func (c connection) leadsTo(db *Service) bool {
 	}
 	for _, at := range db.Listen {
 		listens, err := netip.ParseAddrPort(at.Address)
-		if err == nil && !at.Private && listens.Port() == c.remote.Port() && (listens.Addr().IsUnspecified() || listens.Addr().Unmap() == to) {
+		if err == nil && !at.Private && listens.Port() == c.remote.Port() &&
+			(listens.Addr().IsUnspecified() || listens.Addr().Unmap() == to) {
 			return true
 		}
 	}
@@ -200,7 +207,8 @@ func (l *looker) readGo(s *Service) {
 	var err error
 	switch {
 	case s.held != nil:
-		info, err = foreign.ReadExe(l.ctx, s.held, mostProgram, func(r io.ReaderAt, size int64) (*debug.BuildInfo, error) {
+		info, err = foreign.ReadExe(l.ctx, s.held, mostProgram, func(r io.ReaderAt, size int64) (*debug.BuildInfo,
+			error) {
 			return buildinfo.Read(io.NewSectionReader(r, 0, size))
 		})
 	case !l.tree.real() && s.Exe != "":
@@ -252,7 +260,8 @@ func (l *looker) appLogs() {
 		seen := map[string]bool{}
 		for _, fd := range slices.Sorted(maps.Keys(s.fds)) {
 			path := s.fds[fd]
-			regular := strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "/dev/") && !strings.HasSuffix(path, " (deleted)")
+			regular := strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "/dev/") &&
+				!strings.HasSuffix(path, " (deleted)")
 			if !regular || fd > 2 && filepath.Ext(path) != ".log" || fd == 0 || seen[path] {
 				continue
 			}
@@ -268,8 +277,9 @@ func (l *looker) appLogs() {
 			l.found.Logs = append(l.found.Logs, Log{Kind: kind, Path: path, Service: s.Label(), How: how})
 		}
 		if len(seen) == 0 && s.Unit != "" && l.found.Systemd {
-			l.note("log of "+s.Label(), "its output goes to the journal", "journalctl -u "+s.Unit+" shows it; StandardOutput=append:/var/log/"+
-				strings.TrimSuffix(s.Unit, ".service")+".log in the unit makes it a file")
+			l.note("log of "+s.Label(), "its output goes to the journal",
+				"journalctl -u "+s.Unit+" shows it; StandardOutput=append:/var/log/"+
+					strings.TrimSuffix(s.Unit, ".service")+".log in the unit makes it a file")
 		}
 	}
 }

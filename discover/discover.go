@@ -315,7 +315,8 @@ func runProgram(ctx context.Context, name string, args ...string) ([]byte, error
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	out := command.NewTail(8 << 20)
-	_, err := command.Run(ctx, command.Spec{Path: name, Args: args, Trusted: true, Stdout: out, Stderr: out, Grace: 100 * time.Millisecond})
+	_, err := command.Run(ctx, command.Spec{Path: name, Args: args, Trusted: true, Stdout: out, Stderr: out,
+		Grace: 100 * time.Millisecond})
 	return out.Bytes(), err
 }
 

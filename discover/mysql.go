@@ -75,7 +75,8 @@ func (l *looker) database(s *Service, global map[string]string) {
 	_, none := args["no-defaults"]
 	switch {
 	case own && l.elsewhere(s):
-		l.note("option file of "+s.Label(), "it sees another file system than this host's", "run kasoku in its container")
+		l.note("option file of "+s.Label(), "it sees another file system than this host's",
+			"run kasoku in its container")
 	case own:
 		files := l.found.OptionFiles
 		l.found.OptionFiles = nil
@@ -95,9 +96,11 @@ func (l *looker) database(s *Service, global map[string]string) {
 	if n := number(say("port")); n > 0 {
 		db.Port = n
 	}
-	if file := cmp.Or(say("slow-query-log-file"), say("log-slow-query-file")); file != "" && (db.DataDir != "" || filepath.IsAbs(file)) {
+	if file := cmp.Or(say("slow-query-log-file"), say("log-slow-query-file")); file != "" &&
+		(db.DataDir != "" || filepath.IsAbs(file)) {
 		db.SlowLog = below(db.DataDir, file)
-		l.found.Logs = append(l.found.Logs, Log{Kind: SlowLog, Path: db.SlowLog, Service: s.Label(), How: "slow_query_log_file in its options"})
+		l.found.Logs = append(l.found.Logs, Log{Kind: SlowLog, Path: db.SlowLog, Service: s.Label(),
+			How: "slow_query_log_file in its options"})
 	}
 	for _, at := range s.Listen {
 		if at.Network == "unix" && db.Socket == "" && !strings.HasSuffix(at.Address, "mysqlx.sock") {
@@ -124,7 +127,10 @@ func (l *looker) flavor(s *Service) string {
 		return "MariaDB"
 	}
 	if s.held != nil && filepath.Base(s.Exe) == "mysqld" {
-		text, _ := foreign.ReadExe(l.ctx, s.held, mostProgram, func(r io.ReaderAt, size int64) (string, error) { return textIn(r, size, "-MariaDB") })
+		text, _ := foreign.ReadExe(l.ctx, s.held, mostProgram, func(r io.ReaderAt, size int64) (string,
+			error) {
+			return textIn(r, size, "-MariaDB")
+		})
 		if text != "" {
 			return "MariaDB"
 		}
@@ -161,7 +167,8 @@ func (l *looker) readOptions(from files, file string, into map[string]string, de
 }
 
 func ofServer(group string) bool {
-	return slices.Contains(serverGroups, group) || strings.HasPrefix(group, "mysqld-") || strings.HasPrefix(group, "mariadb-1")
+	return slices.Contains(serverGroups, group) || strings.HasPrefix(group, "mysqld-") ||
+		strings.HasPrefix(group, "mariadb-1")
 }
 
 // parseFlags reads --name=value and --name of a command line.

@@ -126,12 +126,17 @@ func (n *nginxFile) read(text nginxconf.Config) {
 			n.upstream(args[0])
 		}
 	}
-	web.Upstreams = slices.DeleteFunc(web.Upstreams, func(a string) bool { return upstream[a] || upstream[strings.TrimSuffix(a, ":80")] })
+	web.Upstreams = slices.DeleteFunc(web.Upstreams, func(a string) bool {
+		return upstream[a] ||
+			upstream[strings.TrimSuffix(a, ":80")]
+	})
 	if !access {
-		n.add(Log{Kind: AccessLog, Path: below(n.prefix, n.built["http-log-path"]), Format: "combined", How: "nginx's default; " + n.how})
+		n.add(Log{Kind: AccessLog, Path: below(n.prefix, n.built["http-log-path"]), Format: "combined",
+			How: "nginx's default; " + n.how})
 	}
 	if !errors {
-		n.add(Log{Kind: ErrorLog, Path: below(n.prefix, n.built["error-log-path"]), Format: "error", How: "nginx's default; " + n.how})
+		n.add(Log{Kind: ErrorLog, Path: below(n.prefix, n.built["error-log-path"]), Format: "error",
+			How: "nginx's default; " + n.how})
 	}
 }
 
@@ -152,7 +157,8 @@ func (n *nginxFile) accessLog(d nginxconf.Directive) bool {
 	}
 	log := Log{
 		Kind: AccessLog, Path: below(n.prefix, path), Format: format,
-		RequestTime: strings.Contains(n.service.Nginx.Formats[format], "request_time"), How: "access_log in " + cmp.Or(d.File, n.how),
+		RequestTime: strings.Contains(n.service.Nginx.Formats[format], "request_time"),
+		How:         "access_log in " + cmp.Or(d.File, n.how),
 	}
 	conditional := slices.ContainsFunc(d.Words, func(w string) bool { return strings.HasPrefix(w, "if=") })
 	switch {

@@ -148,7 +148,8 @@ var nginxDefaults = map[string]string{
 
 // configureDefaults are those of nginx's own configure script.
 var configureDefaults = map[string]string{
-	"prefix": "/usr/local/nginx", "conf-path": "conf/nginx.conf", "http-log-path": "logs/access.log", "error-log-path": "logs/error.log",
+	"prefix": "/usr/local/nginx", "conf-path": "conf/nginx.conf", "http-log-path": "logs/access.log",
+	"error-log-path": "logs/error.log",
 }
 
 // parseConfigure returns the paths that configure arguments name.

@@ -43,7 +43,8 @@ func (l *looker) processes() ([]*process, error) {
 		out = append(out, p)
 	}
 	if hidden > 0 {
-		l.note(strconv.Itoa(hidden)+" processes of other users", "which files and sockets they have open may be read by root alone",
+		l.note(strconv.Itoa(hidden)+" processes of other users",
+			"which files and sockets they have open may be read by root alone",
 			"run it once with sudo to see more")
 	}
 	slices.SortFunc(out, func(a, b *process) int { return cmp.Compare(a.pid, b.pid) })

@@ -16,17 +16,24 @@ var kindsByName = map[string]Kind{
 	"memcached": Memcached, "varnishd": Varnish,
 	"carbon-cache": Carbon, "carbon-cache.py": Carbon, "go-carbon": Carbon,
 	"postgres": Postgres, "postmaster": Postgres,
-	"apache2": Proxy, "httpd": Proxy, "haproxy": Proxy, "envoy": Proxy, "caddy": Proxy, "h2o": Proxy, "traefik": Proxy, "lighttpd": Proxy,
+	"apache2": Proxy, "httpd": Proxy, "haproxy": Proxy, "envoy": Proxy, "caddy": Proxy, "h2o": Proxy, "traefik": Proxy,
+	"lighttpd": Proxy,
 }
 
 // systemNames are programs that listen and that nobody tunes for a web service.
 var systemNames = []string{
-	"systemd", "systemd-resolve", "systemd-network", "systemd-timesyn", "init", "dbus-daemon", "sshd", "sshd-session", "chronyd", "ntpd", "dnsmasq",
-	"named", "unbound", "cupsd", "rpcbind", "rpc.statd", "master", "exim4", "avahi-daemon", "dockerd", "docker-proxy", "containerd",
-	"containerd-shim", "snapd", "multipathd", "polkitd", "rsyslogd", "node_exporter", "mysqld_exporter", "nginx-exporter", "prometheus",
-	"grafana", "netdata", "mackerel-agent", "datadog-agent", "amazon-ssm-agen", "ssm-agent-worke", "code-server", "tmux: server", "ssh-agent",
-	"gpg-agent", "dirmngr", "xinetd", "inetd", "vsftpd", "proftpd", "smbd", "nmbd", "nfsd", "gopls", "alloy", "promtail", "fluentd",
-	"cloud-init", "google_guest_ag", "qemu-ga", "acpid", "gssproxy", "udevd", "systemd-udevd", "systemd-journal", "lvmetad", "iscsid", "screen",
+	"systemd", "systemd-resolve", "systemd-network", "systemd-timesyn", "init", "dbus-daemon", "sshd", "sshd-session",
+	"chronyd", "ntpd", "dnsmasq",
+	"named", "unbound", "cupsd", "rpcbind", "rpc.statd", "master", "exim4", "avahi-daemon", "dockerd", "docker-proxy",
+	"containerd",
+	"containerd-shim", "snapd", "multipathd", "polkitd", "rsyslogd", "node_exporter", "mysqld_exporter",
+	"nginx-exporter", "prometheus",
+	"grafana", "netdata", "mackerel-agent", "datadog-agent", "amazon-ssm-agen", "ssm-agent-worke", "code-server",
+	"tmux: server", "ssh-agent",
+	"gpg-agent", "dirmngr", "xinetd", "inetd", "vsftpd", "proftpd", "smbd", "nmbd", "nfsd", "gopls", "alloy",
+	"promtail", "fluentd",
+	"cloud-init", "google_guest_ag", "qemu-ga", "acpid", "gssproxy", "udevd", "systemd-udevd", "systemd-journal",
+	"lvmetad", "iscsid", "screen",
 }
 
 // kindOf tells what a process is by its name, else by its program's.
@@ -39,7 +46,8 @@ func kindOf(p *process) Kind {
 		if k, ok := kindsByName[name]; ok {
 			return k
 		}
-		if slices.Contains(systemNames, name) || strings.HasPrefix(name, "systemd-") || strings.HasPrefix(name, "containerd-") {
+		if slices.Contains(systemNames, name) || strings.HasPrefix(name, "systemd-") ||
+			strings.HasPrefix(name, "containerd-") {
 			return Other
 		}
 	}

@@ -42,7 +42,8 @@ func parseTCP(text []byte) []socket {
 		if !ok1 || !ok2 {
 			continue
 		}
-		out = append(out, socket{network: "tcp", listens: f[3] == tcpListen, local: local, remote: remote, uid: number(f[7]), inode: f[9]})
+		out = append(out, socket{network: "tcp", listens: f[3] == tcpListen, local: local, remote: remote,
+			uid: number(f[7]), inode: f[9]})
 	}
 	return out
 }
@@ -131,6 +132,7 @@ func (s socket) listener(private bool) Listener {
 		return Listener{Network: "unix", Address: s.path, Loopback: true, Private: private}
 	}
 	return Listener{
-		Network: "tcp", Address: s.local.String(), Port: int(s.local.Port()), Loopback: s.local.Addr().IsLoopback(), Private: private,
+		Network: "tcp", Address: s.local.String(), Port: int(s.local.Port()), Loopback: s.local.Addr().IsLoopback(),
+		Private: private,
 	}
 }

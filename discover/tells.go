@@ -122,7 +122,8 @@ func (l *looker) varnish(s *Service) *VarnishServer {
 	if err == nil && bytes.Contains(said, []byte("MAIN.uptime")) {
 		out.Answers = true
 	} else {
-		l.note("numbers of "+s.Label(), "varnishstat does not tell them", "members of its group may ask: usermod -aG varnish "+l.found.User)
+		l.note("numbers of "+s.Label(), "varnishstat does not tell them",
+			"members of its group may ask: usermod -aG varnish "+l.found.User)
 	}
 	return out
 }
@@ -149,7 +150,8 @@ func (l *looker) carbon(s *Service) *CarbonServer {
 		}
 	}
 	if s.Container != "" || l.elsewhere(s) {
-		l.note("configuration of "+s.Label(), "it sees another file system than this host's", "run kasoku in its container")
+		l.note("configuration of "+s.Label(), "it sees another file system than this host's",
+			"run kasoku in its container")
 		return out
 	}
 	for _, file := range files {

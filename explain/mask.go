@@ -55,7 +55,8 @@ func maskTree(key string, v any) any {
 // Sources: MySQL 9.7 manual, "EXPLAIN Output Format" and explain_json_format_version;
 // MariaDB documentation, "EXPLAIN FORMAT=JSON".
 func holdsSQL(key string) bool {
-	for _, part := range []string{"condition", "range", "operation", "expression", "query", "sort", "filter", "message", "lookup", "ref"} {
+	for _, part := range []string{"condition", "range", "operation", "expression", "query", "sort", "filter",
+		"message", "lookup", "ref"} {
 		if strings.Contains(key, part) {
 			return key != "query_cost" && key != "query_type" && key != "ref"
 		}

@@ -26,7 +26,8 @@ func (w *walker) collectors(ctx context.Context) {
 	if err != nil {
 		w.cannot(PartCollectors, "other kasoku", err, "")
 	} else {
-		w.check(PartCollectors, "other kasoku", running, []string{"none records"}, "end it with Ctrl-C, so that it puts back what it changed")
+		w.check(PartCollectors, "other kasoku", running, []string{"none records"},
+			"end it with Ctrl-C, so that it puts back what it changed")
 	}
 	if w.db == nil {
 		w.skip(PartCollectors, "statement logs", "no database in kasoku.toml")
@@ -47,7 +48,8 @@ func (w *walker) collectors(ctx context.Context) {
 
 // usualConsumers are on in a MySQL 9.7 that nobody has changed; a MariaDB has fewer.
 var usualConsumers = []string{
-	"events_statements_current", "events_statements_history", "events_transactions_current", "events_transactions_history",
+	"events_statements_current", "events_statements_history", "events_transactions_current",
+	"events_transactions_history",
 	"global_instrumentation", "statements_digest", "thread_instrumentation",
 }
 
@@ -68,7 +70,8 @@ func (w *walker) consumers(ctx context.Context) {
 		}
 	}
 	w.check(PartCollectors, what, bad, []string{"performance_schema counts no more than usual"},
-		"`UPDATE performance_schema.setup_consumers SET ENABLED = 'NO' WHERE NAME IN ("+strings.Join(names, ", ")+");`, and take performance-schema-consumer-… out of my.cnf")
+		"`UPDATE performance_schema.setup_consumers SET ENABLED = 'NO' WHERE NAME IN ("+strings.Join(names,
+			", ")+");`, and take performance-schema-consumer-… out of my.cnf")
 }
 
 // statementLogs says which logs of statements are on, and how to switch them off.
@@ -119,7 +122,8 @@ func recorders(proc string) ([]string, error) {
 			continue // it has ended
 		}
 		args := bytes.Split(bytes.TrimSuffix(b, []byte{0}), []byte{0})
-		if len(args) > 1 && filepath.Base(string(args[0])) == "kasoku" && slices.Contains([]string{"record", "run", "demo"}, string(args[1])) {
+		if len(args) > 1 && filepath.Base(string(args[0])) == "kasoku" &&
+			slices.Contains([]string{"record", "run", "demo"}, string(args[1])) {
 			out = append(out, fmt.Sprintf("pid %d: %s %s", pid, args[0], args[1]))
 		}
 	}

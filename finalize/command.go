@@ -31,7 +31,8 @@ func unitsOf(units []config.Unit, systemd bool) ([]Unit, error) {
 	for _, u := range units {
 		s := &commands{name: u.Name, start: u.Start, stop: u.Stop, check: u.Check, systemd: systemd && u.Start == ""}
 		if !systemd {
-			for _, c := range []struct{ key, command string }{{"start", u.Start}, {"stop", u.Stop}, {"check", u.Check}} {
+			for _, c := range []struct{ key, command string }{{"start", u.Start}, {"stop", u.Stop},
+				{"check", u.Check}} {
 				if c.command == "" {
 					return nil, noSystemd{u.Name, c.key}
 				}
@@ -67,7 +68,8 @@ type commands struct {
 func (c *commands) Start(ctx context.Context) error {
 	if c.systemd {
 		// it fails for one that has not failed
-		_, _ = command.Run(ctx, command.Spec{Path: "systemctl", Args: []string{"reset-failed", "--", c.name}, Trusted: true})
+		_, _ = command.Run(ctx, command.Spec{Path: "systemctl", Args: []string{"reset-failed", "--", c.name},
+			Trusted: true})
 	}
 	return c.run(ctx, c.start, "start")
 }

@@ -22,7 +22,8 @@ func Document(r *Result, project string) *report.Document {
 	var s *report.Section
 	for _, i := range r.Items {
 		if s == nil || s.ID != i.Part {
-			d.Sections = append(d.Sections, report.Section{ID: i.Part, Title: titles[i.Part], Blocks: []report.Block{&report.Notes{}}})
+			d.Sections = append(d.Sections, report.Section{ID: i.Part, Title: titles[i.Part],
+				Blocks: []report.Block{&report.Notes{}}})
 			s = &d.Sections[len(d.Sections)-1]
 		}
 		notes := s.Blocks[0].(*report.Notes)
@@ -51,7 +52,8 @@ func Table(r *Result, project string) *report.Document {
 
 func document(r *Result, project string) *report.Document {
 	return &report.Document{
-		Kind: report.KindFinalize, Title: project + " finalize", Project: project, Name: "finalize", Verdict: r.Verdict(), File: r.Path,
+		Kind: report.KindFinalize, Title: project + " finalize", Project: project, Name: "finalize",
+		Verdict: r.Verdict(), File: r.Path,
 		Head: []string{project, "finalize", r.Started.Format(time.DateTime), r.Length.Round(time.Second).String()},
 	}
 }

@@ -39,7 +39,9 @@ func (w *walker) initialize(ctx context.Context) {
 		w.skip(PartInitialize, keeps, "no database in kasoku.toml")
 		return
 	}
-	w.check(PartInitialize, keeps, differ(before, after, diagnose.FactIndex), []string{unit.Counted(after.Count(diagnose.FactIndex), "index is", "indexes are") + " still there after initialize"},
+	w.check(PartInitialize, keeps, differ(before, after, diagnose.FactIndex),
+		[]string{unit.Counted(after.Count(diagnose.FactIndex), "index is",
+			"indexes are") + " still there after initialize"},
 		"put the index into the schema file that initialize runs, or let it empty tables instead of dropping them")
 }
 
@@ -76,7 +78,8 @@ func (w *walker) callInitialize(ctx context.Context, at string) bool {
 	defer resp.Body.Close()
 	_, err = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer))
 	took := time.Since(start)
-	saw := fmt.Sprintf("%s: %d in %s, the limit is %s", w.Initialize, resp.StatusCode, unit.Duration(took), unit.Duration(w.Limit))
+	saw := fmt.Sprintf("%s: %d in %s, the limit is %s", w.Initialize, resp.StatusCode, unit.Duration(took),
+		unit.Duration(w.Limit))
 	i := Item{Part: PartInitialize, What: what, Status: OK, Saw: []string{saw}}
 	switch {
 	case err != nil:

@@ -124,7 +124,8 @@ func order(units []Unit) ([]Unit, error) {
 			}
 		}
 		if len(out) == n {
-			return nil, fmt.Errorf("unit %s needs itself in the end, or one that is not there", firstMissing(units, done))
+			return nil, fmt.Errorf("unit %s needs itself in the end, or one that is not there",
+				firstMissing(units, done))
 		}
 	}
 	return out, nil

@@ -45,7 +45,8 @@ func (w *walker) restart(ctx context.Context) {
 		}
 	}
 	if ctx.Err() == nil {
-		good := []string{fmt.Sprintf("%s, in %s", strings.Join(names(w.units), ", "), time.Since(start).Round(100*time.Millisecond))}
+		good := []string{fmt.Sprintf("%s, in %s", strings.Join(names(w.units), ", "),
+			time.Since(start).Round(100*time.Millisecond))}
 		w.check(PartRestart, what, bad, good, "its log says why it does not come up")
 	}
 	if len(bad) > 0 || ctx.Err() != nil {
@@ -89,7 +90,8 @@ func (w *walker) wrongOrder(ctx context.Context) {
 		}
 	}
 	if ctx.Err() == nil {
-		good := []string{fmt.Sprintf("%s, %s apart, all up after %s", strings.Join(names(wrong), ", "), w.Gap, time.Since(start).Round(100*time.Millisecond))}
+		good := []string{fmt.Sprintf("%s, %s apart, all up after %s", strings.Join(names(wrong), ", "), w.Gap,
+			time.Since(start).Round(100*time.Millisecond))}
 		w.check(PartOrder, what, bad, good,
 			"let the application try again, with growing pauses, when what it needs refuses it at the start; `StartLimitBurst=999` in its unit is a stop-gap")
 	}
@@ -143,7 +145,8 @@ func (w *walker) bringUp(ctx context.Context, part string) {
 			bad = append(bad, w.describe(ctx, u, errors.Join(err, upErr)))
 		}
 	}
-	w.check(part, "left running", bad, []string{strings.Join(names(w.units), ", ")}, "start them by hand, in this order: "+strings.Join(names(w.units), ", "))
+	w.check(part, "left running", bad, []string{strings.Join(names(w.units), ", ")},
+		"start them by hand, in this order: "+strings.Join(names(w.units), ", "))
 }
 
 // describe says of a unit what is wrong with it, and remembers its state.
@@ -180,7 +183,8 @@ func (w *walker) sameData(ctx context.Context) {
 		w.skip(PartRestart, what, "nothing to compare with: the part "+PartInitialize+" was skipped")
 		return
 	}
-	w.compare(ctx, before, diagnose.AfterRestart, what, "fill the cache where the application starts, too, not only in initialize")
+	w.compare(ctx, before, diagnose.AfterRestart, what,
+		"fill the cache where the application starts, too, not only in initialize")
 	if before.At != diagnose.AfterInitialize {
 		return
 	}
@@ -200,9 +204,12 @@ func (w *walker) compare(ctx context.Context, before diagnose.Probe, at, what, f
 	case len(now.Facts) == 0:
 		w.skip(PartRestart, what, "neither a database nor finalize.answers in kasoku.toml")
 	default:
-		good := []string{fmt.Sprintf("%s, %s, %s: the same "+at, unit.Counted(now.Count(diagnose.FactRows), "row count", "row counts"),
-			unit.Counted(now.Count(diagnose.FactIndex), "index", "indexes"), unit.Counted(now.Count(diagnose.FactAnswer), "answer", "answers"))}
-		w.check(PartRestart, what, differ(before, now, diagnose.FactRows, diagnose.FactIndex, diagnose.FactAnswer), good, fix)
+		good := []string{fmt.Sprintf("%s, %s, %s: the same "+at, unit.Counted(now.Count(diagnose.FactRows),
+			"row count", "row counts"),
+			unit.Counted(now.Count(diagnose.FactIndex), "index", "indexes"),
+			unit.Counted(now.Count(diagnose.FactAnswer), "answer", "answers"))}
+		w.check(PartRestart, what, differ(before, now, diagnose.FactRows, diagnose.FactIndex, diagnose.FactAnswer),
+			good, fix)
 	}
 }
 

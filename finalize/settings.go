@@ -47,7 +47,8 @@ func (w *walker) sameSettings(ctx context.Context, before map[string]string, err
 	var lost, lines []string
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		is, there := after[name]
-		if !there || is == before[name] || slices.ContainsFunc(moving, func(m string) bool { return strings.HasPrefix(name, m) }) {
+		if !there || is == before[name] || slices.ContainsFunc(moving,
+			func(m string) bool { return strings.HasPrefix(name, m) }) {
 			continue
 		}
 		lost = append(lost, fmt.Sprintf("%s: %s before, %s after", name, quoteEmpty(before[name]), quoteEmpty(is)))

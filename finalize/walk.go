@@ -62,7 +62,8 @@ func (w *walker) walk(ctx context.Context) error {
 		name string
 		walk func(context.Context)
 	}{
-		{PartCollectors, w.collectors}, {PartInitialize, w.initialize}, {PartRestart, w.restart}, {PartOrder, w.wrongOrder},
+		{PartCollectors, w.collectors}, {PartInitialize, w.initialize}, {PartRestart, w.restart},
+		{PartOrder, w.wrongOrder},
 		{PartRun, w.lastRun}, {PartLogs, w.logs},
 	} {
 		if ctx.Err() != nil {

@@ -79,7 +79,8 @@ func isLoader(exe string) bool {
 }
 
 // unitDirs is where root puts units.
-var unitDirs = []string{"/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"}
+var unitDirs = []string{"/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
+	"/usr/lib/systemd/system", "/lib/systemd/system"}
 
 // unitUser returns the user whom a unit's file names: by it root has said whose the
 // processes of the unit are. Units without User=, as that of cron, say nothing.

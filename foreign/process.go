@@ -145,7 +145,8 @@ func (p *Process) openRoot(dir string) (err error) {
 		return ErrGone
 	}
 	var its, ours unix.Stat_t
-	if unix.Fstat(int(p.root.Fd()), &its) != nil || unix.Stat("/", &ours) != nil || its.Dev != ours.Dev || its.Ino != ours.Ino {
+	if unix.Fstat(int(p.root.Fd()), &its) != nil || unix.Stat("/", &ours) != nil || its.Dev != ours.Dev ||
+		its.Ino != ours.Ino {
 		p.Here = false
 	}
 	return nil
@@ -233,7 +234,8 @@ func ReadExe[T any](ctx context.Context, p *Process, most int64, read func(io.Re
 		case err != nil:
 			return out, fmt.Errorf("program of pid %d: %w", p.PID, err)
 		case !info.Mode().IsRegular() || info.Size() > most:
-			return out, fmt.Errorf("program %s of pid %d: no regular file, or larger than %d bytes", filepath.Base(p.Exe), p.PID, most)
+			return out, fmt.Errorf("program %s of pid %d: no regular file, or larger than %d bytes",
+				filepath.Base(p.Exe), p.PID, most)
 		}
 		return read(f, info.Size())
 	})

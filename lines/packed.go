@@ -25,7 +25,8 @@ const zstdWindow = 128 << 20
 func isGzip(b []byte) bool { return bytes.HasPrefix(b, []byte{0x1f, 0x8b, 8}) }
 func isZstd(b []byte) bool {
 	return bytes.HasPrefix(b, []byte{0x28, 0xb5, 0x2f, 0xfd}) ||
-		len(b) >= 4 && b[0]&0xf0 == 0x50 && bytes.Equal(b[1:4], []byte{0x2a, 0x4d, 0x18}) // a skippable frame, such as pzstd's
+		len(b) >= 4 && b[0]&0xf0 == 0x50 && bytes.Equal(b[1:4],
+			[]byte{0x2a, 0x4d, 0x18}) // a skippable frame, such as pzstd's
 }
 func isBzip2(b []byte) bool {
 	return len(b) >= 10 && string(b[:3]) == "BZh" && b[3] >= '1' && b[3] <= '9' &&
@@ -57,7 +58,8 @@ func unpack(r *bufio.Reader, magic []byte) (*plainReader, error) {
 		}
 		return &plainReader{kind: "gzip", dec: dec, close: dec.Close}, nil
 	case isZstd(magic):
-		dec, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(zstdWindow))
+		dec, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(zstdWindow))
 		if err != nil {
 			return nil, fmt.Errorf("zstd: %w", err)
 		}

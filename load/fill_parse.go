@@ -198,7 +198,8 @@ func (p *placeParser) column(name string, where spot) (fillFunc, error) {
 	if where == inHeader {
 		for row := range p.table.rows {
 			if v := p.table.cell(row, i); !httpguts.ValidHeaderFieldValue(v) {
-				return nil, fmt.Errorf("row %d of %s holds a control character, which a header must not", row+1, p.table.name)
+				return nil, fmt.Errorf("row %d of %s holds a control character, which a header must not", row+1,
+					p.table.name)
 			}
 		}
 	}

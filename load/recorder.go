@@ -163,7 +163,10 @@ func (r *Recorder) add(part *kasoku.LoadSecond, place int) {
 
 // recently returns the tally of a second, nil of one that is long over.
 func (r *Recorder) recently(second int) *kasoku.Tally {
-	i, found := slices.BinarySearchFunc(r.recent, second, func(a recentSecond, second int) int { return cmp.Compare(a.second, second) })
+	i, found := slices.BinarySearchFunc(r.recent, second, func(a recentSecond,
+		second int) int {
+		return cmp.Compare(a.second, second)
+	})
 	if found {
 		return r.recent[i].tally
 	}

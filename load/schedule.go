@@ -150,7 +150,8 @@ func (st Stage) check(last bool) error {
 }
 
 func badRate(r float64) error {
-	return fmt.Errorf("schedule: bad rate %v requests per second: want more than 0 and at most %g", r, float64(maxPerSec))
+	return fmt.Errorf("schedule: bad rate %v requests per second: want more than 0 and at most %g", r,
+		float64(maxPerSec))
 }
 
 // Total returns how many requests are due.
@@ -171,7 +172,8 @@ func (t *Timetable) Steps() []kasoku.Step {
 	out := make([]kasoku.Step, len(t.stretches))
 	for i := range t.stretches {
 		s := &t.stretches[i]
-		st := kasoku.Step{Number: s.step, PerSec: s.rate[0], Interval: kasoku.Interval{From: s.from, To: s.from + s.length}}
+		st := kasoku.Step{Number: s.step, PerSec: s.rate[0],
+			Interval: kasoku.Interval{From: s.from, To: s.from + s.length}}
 		if !s.endless() {
 			st.Planned = s.length
 		}

@@ -63,11 +63,13 @@ func Warnings(s kasoku.LoadSummary, t *kasoku.Tally) []kasoku.Warning {
 	}
 	if n := countErrors(t, "too many open files"); n > 0 {
 		add(NoDescriptors, "raise the limit with ulimit -n, or lower the cap on requests in flight",
-			"the generator ran out of file descriptors: %s failed with \"too many open files\"", unit.Counted(n, "request", "requests"))
+			"the generator ran out of file descriptors: %s failed with \"too many open files\"",
+			unit.Counted(n, "request", "requests"))
 	}
 	if n := countErrors(t, "cannot assign requested address"); n > 0 {
 		add(NoLocalPorts, "keep connections alive, or widen net.ipv4.ip_local_port_range",
-			"the generator ran out of local ports: %s failed with \"cannot assign requested address\"", unit.Counted(n, "request", "requests"))
+			"the generator ran out of local ports: %s failed with \"cannot assign requested address\"",
+			unit.Counted(n, "request", "requests"))
 	}
 	if s.Stopped != "" {
 		add(StoppedEarly, "", "the load was stopped early, by %s, after %s", s.Stopped, unit.Elapsed(s.StoppedAt))
@@ -143,7 +145,8 @@ func busy(s *kasoku.LoadSummary, t *kasoku.Tally) string {
 	case used >= busyShare*float64(s.Cores):
 		return fmt.Sprintf("%s of %d cores%s", unit.Sig3(used), s.Cores, which)
 	case s.Shards > 0 && s.Shards < s.Cores && waited && used >= busyShare*float64(s.Shards):
-		return fmt.Sprintf("%s cores%s, and sends with %s", unit.Sig3(used), which, unit.Counted(s.Shards, "thread", "threads"))
+		return fmt.Sprintf("%s cores%s, and sends with %s", unit.Sig3(used), which,
+			unit.Counted(s.Shards, "thread", "threads"))
 	}
 	return ""
 }

@@ -83,7 +83,8 @@ func New(o Options) (*Client, error) {
 		return nil, fmt.Errorf("mackerel: API URL %q: want https://host/", o.Base)
 	}
 	if base.Scheme != "https" && !(base.Scheme == "http" && loopback(base.Hostname())) {
-		return nil, fmt.Errorf("mackerel: API URL %q: the key goes over https only, or to this machine", base.Redacted())
+		return nil, fmt.Errorf("mackerel: API URL %q: the key goes over https only, or to this machine",
+			base.Redacted())
 	}
 	if o.Attempts <= 0 {
 		o.Attempts = defaultAttempts
@@ -161,7 +162,8 @@ func (c *Client) do(ctx context.Context, method, path string, in, out any) error
 	for attempt := 1; ; attempt++ {
 		asked, err := c.once(ctx, method, path, body, out)
 		var answer *Error
-		if err == nil || errors.As(err, &answer) && !answer.again() || errors.Is(err, errAnswer) || attempt == c.o.Attempts {
+		if err == nil || errors.As(err, &answer) && !answer.again() || errors.Is(err, errAnswer) ||
+			attempt == c.o.Attempts {
 			return err
 		}
 		timer := time.NewTimer(max(wait, asked))
@@ -203,7 +205,8 @@ func (c *Client) once(ctx context.Context, method, path string, body []byte, out
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	switch {
 	case resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusCreated:
-		return retryAfter(resp.Header.Get("Retry-After")), &Error{Status: resp.StatusCode, Request: name, Message: message(text)}
+		return retryAfter(resp.Header.Get("Retry-After")), &Error{Status: resp.StatusCode, Request: name,
+			Message: message(text)}
 	case err != nil:
 		return 0, fmt.Errorf("%s: read the answer: %w", name, err)
 	case out == nil:

@@ -172,8 +172,10 @@ func offsetOf(ref, rec *kasoku.Recording) (offset, off time.Duration, note strin
 		return 0, kernel, "both clocks kept by a time service, and the traffic agrees: " + f.why, nil
 	case found:
 		if synced && math.Abs(f.offset) > f.err+kernel.Seconds() {
-			warning = &kasoku.Warning{Code: "clocks-disagree", Text: fmt.Sprintf("host %s: its traffic says that its clock is %s off, its kernel that it is at most %s off; the traffic was believed",
-				name, unit.Duration(seconds(math.Abs(f.offset))), unit.Duration(kernel)), Hint: "`--offset '" + name + "=0'` believes the kernel"}
+			warning = &kasoku.Warning{Code: "clocks-disagree",
+				Text: fmt.Sprintf("host %s: its traffic says that its clock is %s off, its kernel that it is at most %s off; the traffic was believed",
+					name, unit.Duration(seconds(math.Abs(f.offset))), unit.Duration(kernel)),
+				Hint: "`--offset '" + name + "=0'` believes the kernel"}
 		}
 		return seconds(f.offset), seconds(f.err), f.why, warning
 	case synced:

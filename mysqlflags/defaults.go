@@ -107,12 +107,14 @@ type place struct {
 // read adds what a file says.
 func (d *Defaults) read(path string, p place) error {
 	if p.depth > maxInclude {
-		d.Notes = append(d.Notes, fmt.Sprintf("%s: option file %s: left out, included more than %d deep", p.from, path, maxInclude))
+		d.Notes = append(d.Notes, fmt.Sprintf("%s: option file %s: left out, included more than %d deep", p.from, path,
+			maxInclude))
 		return nil
 	}
 	data, writable, err := readFile(path)
 	switch {
-	case err != nil && p.from != "" && (p.standard || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)):
+	case err != nil && p.from != "" && (p.standard || errors.Is(err, fs.ErrNotExist) ||
+		errors.Is(err, fs.ErrPermission)):
 		d.Notes = append(d.Notes, fmt.Sprintf("%s: %v", p.from, err))
 		return nil
 	case err != nil:
@@ -277,7 +279,8 @@ func (d Defaults) override(top Defaults) Defaults {
 	for _, f := range []struct {
 		to   *string
 		from string
-	}{{&d.User, top.User}, {&d.Host, top.Host}, {&d.Port, top.Port}, {&d.Socket, top.Socket}, {&d.Protocol, top.Protocol}, {&d.Database, top.Database}} {
+	}{{&d.User, top.User}, {&d.Host, top.Host}, {&d.Port, top.Port}, {&d.Socket, top.Socket},
+		{&d.Protocol, top.Protocol}, {&d.Database, top.Database}} {
 		if f.from != "" {
 			*f.to = f.from
 		}
@@ -326,7 +329,8 @@ func ParseOptions(data []byte) []Option {
 			}
 		default:
 			name, value, has := strings.Cut(cutComment(line), "=")
-			out = append(out, Option{Line: i + 1, Group: group, Name: OptionName(name), Value: unquote(value), HasValue: has})
+			out = append(out, Option{Line: i + 1, Group: group, Name: OptionName(name), Value: unquote(value),
+				HasValue: has})
 		}
 	}
 	return out

@@ -196,8 +196,10 @@ func format(cfg *mysql.Config) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if read.User != cfg.User || read.Passwd != cfg.Passwd || read.Net != cfg.Net || read.Addr != cfg.Addr || read.DBName != cfg.DBName {
-		return "", fmt.Errorf("DSN: user %q, address %q and database %q cannot be written as one", cfg.User, cfg.Addr, cfg.DBName)
+	if read.User != cfg.User || read.Passwd != cfg.Passwd || read.Net != cfg.Net || read.Addr != cfg.Addr ||
+		read.DBName != cfg.DBName {
+		return "", fmt.Errorf("DSN: user %q, address %q and database %q cannot be written as one", cfg.User, cfg.Addr,
+			cfg.DBName)
 	}
 	return read.FormatDSN(), nil
 }
@@ -206,8 +208,10 @@ func parseDSN(dsn string) (*mysql.Config, error) {
 	if err := known(dsn); err != nil {
 		return nil, &Error{Err: fmt.Errorf("TLS: %w", err), hint: tlsHint}
 	}
-	if regexp.MustCompile(`[?&]strict=`).MatchString(dsn[strings.LastIndexByte(dsn, '/')+1:]) { // the driver would panic
-		return nil, &Error{Err: errors.New("DSN: the driver has no parameter strict any more"), hint: "sql_mode=STRICT_ALL_TABLES does what it did"}
+	if regexp.MustCompile(`[?&]strict=`).MatchString(dsn[strings.LastIndexByte(dsn,
+		'/')+1:]) { // the driver would panic
+		return nil, &Error{Err: errors.New("DSN: the driver has no parameter strict any more"),
+			hint: "sql_mode=STRICT_ALL_TABLES does what it did"}
 	}
 	cfg, err := mysql.ParseDSN(dsn)
 	switch {
@@ -231,9 +235,11 @@ func parseDSN(dsn string) (*mysql.Config, error) {
 func misplaced(dsn string, cfg *mysql.Config, err error) bool {
 	last := dsn[strings.LastIndexByte(dsn, '/')+1:]
 	if err != nil {
-		return strings.HasPrefix(err.Error(), "default addr") || strings.HasPrefix(err.Error(), "invalid dbname") || strings.Contains(last, "@")
+		return strings.HasPrefix(err.Error(), "default addr") || strings.HasPrefix(err.Error(), "invalid dbname") ||
+			strings.Contains(last, "@")
 	}
-	return strings.ContainsAny(cfg.Net, ":@/") || strings.Contains(cfg.DBName, "@tcp(") || strings.Contains(cfg.DBName, "@unix(")
+	return strings.ContainsAny(cfg.Net, ":@/") || strings.Contains(cfg.DBName, "@tcp(") ||
+		strings.Contains(cfg.DBName, "@unix(")
 }
 
 // Address returns the network, tcp or unix, and the address that a DSN names; both are

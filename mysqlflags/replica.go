@@ -157,7 +157,8 @@ func replicaQuery(query string) (other string, is bool) {
 	if !strings.EqualFold(strings.TrimRight(w[at+1], ";"), "STATUS") {
 		return "", false
 	}
-	for _, pair := range [][2]string{{"SLAVE", "REPLICA"}, {"REPLICA", "SLAVE"}, {"SLAVES", "REPLICAS"}, {"REPLICAS", "SLAVES"}} {
+	for _, pair := range [][2]string{{"SLAVE", "REPLICA"}, {"REPLICA", "SLAVE"}, {"SLAVES", "REPLICAS"},
+		{"REPLICAS", "SLAVES"}} {
 		if strings.EqualFold(w[at], pair[0]) && all == strings.HasSuffix(pair[0], "S") {
 			return strings.TrimSuffix(strings.TrimSpace(query), body) + strings.Replace(body, w[at], pair[1], 1), true
 		}

@@ -35,7 +35,8 @@ const countQuery = "SELECT /* kasoku */ COUNT(*) FROM performance_schema.events_
 // many of them; within 0, those of all times. ok is false where the server does not
 // count digests. Unlike [Reader.Digests] it is meant to be called again and again:
 // what is idle is not sent.
-func (r *Reader) ActiveDigests(ctx context.Context, within time.Duration, most int) (out ActiveDigests, ok bool, err error) {
+func (r *Reader) ActiveDigests(ctx context.Context, within time.Duration, most int) (out ActiveDigests, ok bool,
+	err error) {
 	if !r.hasSchema() {
 		return out, false, nil
 	}

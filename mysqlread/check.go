@@ -48,7 +48,8 @@ func (c Changed) checkSetup(table, row string) error {
 	}
 	return c.checkValues(func(v string) bool {
 		words := strings.Split(v, ",")
-		return len(words) <= flags && !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains([]string{"YES", "NO", ""}, w) })
+		return len(words) <= flags && !slices.ContainsFunc(words,
+			func(w string) bool { return !slices.Contains([]string{"YES", "NO", ""}, w) })
 	})
 }
 
@@ -74,7 +75,8 @@ func isNumber(v string) bool {
 // areWords reports whether a value is words with commas between them; none is good.
 func areWords(v string) bool {
 	return len(v) < 1000 && strings.IndexFunc(v, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == ',' || r == ' ')
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == ',' ||
+			r == ' ')
 	}) < 0
 }
 
@@ -86,10 +88,12 @@ func isIndexStatement(v string) bool {
 // harmless reports whether a name is one of a variable that does not make the server
 // run, load, write or trust anything.
 func harmless(name string) bool {
-	if name == "" || len(name) > 64 || strings.IndexFunc(name, func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_') }) >= 0 {
+	if name == "" || len(name) > 64 || strings.IndexFunc(name,
+		func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_') }) >= 0 {
 		return false
 	}
-	for _, word := range []string{"init_", "plugin", "file", "dir", "path", "password", "secure", "auth", "ssl", "tls", "librar", "local_infile", "event_scheduler", "super_read"} {
+	for _, word := range []string{"init_", "plugin", "file", "dir", "path", "password", "secure", "auth", "ssl", "tls",
+		"librar", "local_infile", "event_scheduler", "super_read"} {
 		if strings.Contains(name, word) && !strings.HasPrefix(name, "innodb_file_per") {
 			return false
 		}
@@ -101,6 +105,7 @@ func harmless(name string) bool {
 // statement.
 func isPlain(v string) bool {
 	return len(v) < 4000 && strings.IndexFunc(v, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_,.=:+- ", r))
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("_,.=:+- ", r))
 	}) < 0
 }

@@ -94,8 +94,10 @@ func (r *Reader) hasSchema() bool {
 
 // setupQuery reads the consumers, and the instruments of whole statements: those
 // of the parts of stored programs (statement/sp) do not count for a digest.
-const setupQuery = "SELECT /* kasoku */ CONCAT('" + setupConsumers + ".', NAME), ENABLED FROM performance_schema.setup_consumers UNION ALL " +
-	"SELECT CONCAT('" + setupInstruments + ".', NAME), CONCAT(ENABLED, ',', TIMED) FROM performance_schema.setup_instruments " +
+const setupQuery = "SELECT /* kasoku */ CONCAT('" + setupConsumers +
+	".', NAME), ENABLED FROM performance_schema.setup_consumers UNION ALL " +
+	"SELECT CONCAT('" + setupInstruments +
+	".', NAME), CONCAT(ENABLED, ',', TIMED) FROM performance_schema.setup_instruments " +
 	"WHERE NAME LIKE 'statement/%' AND NAME NOT LIKE 'statement/sp/%' AND NAME NOT LIKE 'statement/scheduler/%'"
 
 // setup adds the rows of performance_schema's set-up to a map of values.

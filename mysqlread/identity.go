@@ -56,7 +56,8 @@ func (r *Reader) Identity(ctx context.Context) (Identity, error) {
 	}
 	v := r.Version()
 	return Identity{
-		Flavor: r.Flavor(), Version: fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Patch), Host: vars["hostname"], Port: vars["port"],
+		Flavor: r.Flavor(), Version: fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Patch), Host: vars["hostname"],
+		Port:   vars["port"],
 		Socket: vars["socket"], DataDir: vars["datadir"], UUID: vars["server_uuid"] + vars["server_uid"],
 	}, nil
 }

@@ -15,7 +15,9 @@ const indexPrefix = "index "
 // other drops it, with all that belongs to it. Unlike a variable it outlives a restart
 // of the server.
 func IndexChange(schema, table, index, do, undo string) (Changed, error) {
-	c := Changed{Name: indexPrefix + schema + "." + table + "." + index, Before: strings.TrimSuffix(strings.TrimSpace(undo), ";"), During: strings.TrimSuffix(strings.TrimSpace(do), ";")}
+	c := Changed{Name: indexPrefix + schema + "." + table + "." + index,
+		Before: strings.TrimSuffix(strings.TrimSpace(undo), ";"), During: strings.TrimSuffix(strings.TrimSpace(do),
+			";")}
 	if _, _, _, ok := indexNamed(c.Name); !ok {
 		return c, fmt.Errorf("index %s of %s.%s: %w", index, schema, table, ErrUnexpected)
 	}
@@ -34,7 +36,8 @@ func (c Changed) Lasts() bool { return strings.HasPrefix(c.Name, indexPrefix) }
 func indexNamed(name string) (schema, table, index string, ok bool) {
 	rest, ok := strings.CutPrefix(name, indexPrefix)
 	parts := strings.Split(rest, ".")
-	if !ok || len(parts) != 3 || parts[0] == "" || parts[1] == "" || parts[2] == "" || strings.ContainsAny(rest, "`'\"\\;\n") {
+	if !ok || len(parts) != 3 || parts[0] == "" || parts[1] == "" || parts[2] == "" ||
+		strings.ContainsAny(rest, "`'\"\\;\n") {
 		return "", "", "", false
 	}
 	return parts[0], parts[1], parts[2], true
@@ -97,7 +100,8 @@ func (r *Reader) indexValues(ctx context.Context, changes []Changed, m map[strin
 		var n int
 		err := r.with(ctx, func(conn *sql.Conn) error {
 			r.statements++
-			return conn.QueryRowContext(ctx, "/* kasoku */ SELECT COUNT(*) FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND INDEX_NAME = ?",
+			return conn.QueryRowContext(ctx,
+				"/* kasoku */ SELECT COUNT(*) FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND INDEX_NAME = ?",
 				schema, table, index).Scan(&n)
 		})
 		if err != nil {

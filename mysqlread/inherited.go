@@ -77,7 +77,8 @@ func (r *Reader) Newest(ctx context.Context) (uint64, error) {
 // Copied. MySQL tells the values of each session (exact). MariaDB does not: there it
 // is all those that began while the values were changed, by their connection ids.
 // Sessions of kasoku's readers, which log nothing, are left out where they are known.
-func (r *Reader) Inherited(ctx context.Context, changes []Changed, began []Span) (clients []Client, exact bool, err error) {
+func (r *Reader) Inherited(ctx context.Context, changes []Changed, began []Span) (clients []Client, exact bool,
+	err error) {
 	changes = Copied(changes)
 	if len(changes) == 0 || len(began) == 0 {
 		return nil, true, nil
@@ -109,7 +110,8 @@ func (r *Reader) clients(ctx context.Context) (out []Client, err error) {
 		var c Client
 		const query = "SELECT /* kasoku */ ID, USER, HOST, COALESCE(DB, ''), COMMAND " +
 			"FROM information_schema.PROCESSLIST WHERE " + background + " ORDER BY ID"
-		return r.query(ctx, conn, query, func() error { out = append(out, c); return nil }, &c.ID, &c.User, &c.Host, &c.DB, &c.Command)
+		return r.query(ctx, conn, query, func() error { out = append(out, c); return nil }, &c.ID, &c.User, &c.Host,
+			&c.DB, &c.Command)
 	})
 	return out, err
 }

@@ -299,7 +299,8 @@ func (r *Reader) note(session uint64, seconds int64, clock, now time.Time) {
 	switch {
 	case restarted:
 		r.restarts++
-		r.notices = append(r.notices, Notice{Restarted, now, fmt.Sprintf("server restarted: up for %d s%s", seconds, why)})
+		r.notices = append(r.notices, Notice{Restarted, now, fmt.Sprintf("server restarted: up for %d s%s", seconds,
+			why)})
 	case why != "":
 		r.notices = append(r.notices, Notice{Reconnected, now, "reconnected" + why})
 	}
@@ -350,7 +351,8 @@ func (r *Reader) row(ctx context.Context, conn *sql.Conn, query string, into ...
 // histograms are read, some 20 buckets each are in use.
 const mostRows = 100_000
 
-var errTooManyRows = fmt.Errorf("%w: the server's answer has more than %d rows, and was not read to its end", ErrUnexpected, mostRows)
+var errTooManyRows = fmt.Errorf("%w: the server's answer has more than %d rows, and was not read to its end",
+	ErrUnexpected, mostRows)
 
 // Bounds of what is kept of an answer that is much shorter when the server is honest.
 const (

@@ -72,7 +72,8 @@ const clientsQuery = "SELECT /* kasoku */ ID, COMMAND = 'Sleep' AND ID NOT IN (S
 
 // endIdle ends the idle ones of the wanted sessions up to one, and returns how many
 // there were.
-func (r *Reader) endIdle(ctx context.Context, newest uint64, ended map[uint64]bool, wanted func(id uint64) bool) (left int, err error) {
+func (r *Reader) endIdle(ctx context.Context, newest uint64, ended map[uint64]bool,
+	wanted func(id uint64) bool) (left int, err error) {
 	var idle []uint64
 	err = r.with(ctx, func(conn *sql.Conn) error {
 		idle, left = idle[:0], 0

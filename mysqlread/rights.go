@@ -20,10 +20,12 @@ type Rights struct {
 func (r *Reader) Rights(ctx context.Context) (Rights, error) {
 	var out Rights
 	err := r.with(ctx, func(conn *sql.Conn) (err error) {
-		if out.Process, err = r.allowed(ctx, conn, "SELECT /* kasoku */ COUNT(*) FROM information_schema.INNODB_TRX"); err != nil {
+		if out.Process, err = r.allowed(ctx, conn,
+			"SELECT /* kasoku */ COUNT(*) FROM information_schema.INNODB_TRX"); err != nil {
 			return err
 		}
-		out.SlowLog, err = r.allowed(ctx, conn, "SET /* kasoku */ GLOBAL min_examined_row_limit = @@GLOBAL.min_examined_row_limit")
+		out.SlowLog, err = r.allowed(ctx, conn,
+			"SET /* kasoku */ GLOBAL min_examined_row_limit = @@GLOBAL.min_examined_row_limit")
 		return err
 	})
 	if err != nil {

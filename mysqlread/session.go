@@ -94,7 +94,8 @@ func (r *Reader) Open(ctx context.Context, ids []uint64) (int, error) {
 	in := strings.Trim(fmt.Sprint(ids), "[]")
 	n := 0
 	err := r.with(ctx, func(conn *sql.Conn) error {
-		return r.row(ctx, conn, "SELECT /* kasoku */ COUNT(*) FROM information_schema.PROCESSLIST WHERE ID IN ("+strings.ReplaceAll(in, " ", ",")+")", &n)
+		return r.row(ctx, conn, "SELECT /* kasoku */ COUNT(*) FROM information_schema.PROCESSLIST WHERE ID IN ("+
+			strings.ReplaceAll(in, " ", ",")+")", &n)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("look for sessions: %w", err)

@@ -216,7 +216,8 @@ func assignment(name, value string) (string, error) {
 	}
 	switch table {
 	case setupConsumers:
-		return fmt.Sprintf("UPDATE performance_schema.setup_consumers SET ENABLED = '%s' WHERE NAME = '%s'", value, row), nil
+		return fmt.Sprintf("UPDATE performance_schema.setup_consumers SET ENABLED = '%s' WHERE NAME = '%s'", value,
+			row), nil
 	case setupInstruments:
 		enabled, timed, _ := strings.Cut(value, ",")
 		return fmt.Sprintf("UPDATE performance_schema.setup_instruments SET ENABLED = '%s', TIMED = '%s' WHERE NAME = '%s'", enabled, timed, row), nil
@@ -254,7 +255,8 @@ func explainSet(flavor Flavor, err error) error {
 		if flavor == MySQL {
 			right = "SYSTEM_VARIABLES_ADMIN"
 		}
-		return &rightsError{err, "to switch the slow log on, a user needs " + right + "; as an administrator: GRANT " + right + " ON *.* TO …"}
+		return &rightsError{err, "to switch the slow log on, a user needs " + right + "; as an administrator: GRANT " +
+			right + " ON *.* TO …"}
 	case tableAccessDenied:
 		return &rightsError{err, "to switch statement digests on, a user needs UPDATE; as an administrator: GRANT SELECT, UPDATE ON performance_schema.* TO …"}
 	}

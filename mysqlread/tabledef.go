@@ -36,7 +36,8 @@ func (r *Reader) TableDef(ctx context.Context, schema, name string) (TableDef, e
 	def := TableDef{Schema: schema, Name: name}
 	err := r.with(ctx, func(conn *sql.Conn) error {
 		def.Indexes = nil
-		err := r.row(ctx, conn, fmt.Sprintf(sizesOf, quoteText(schema), quoteText(name)), &def.Engine, &def.Rows, &def.DataBytes, &def.IndexBytes)
+		err := r.row(ctx, conn, fmt.Sprintf(sizesOf, quoteText(schema), quoteText(name)), &def.Engine, &def.Rows,
+			&def.DataBytes, &def.IndexBytes)
 		if err != nil {
 			return err
 		}
@@ -64,16 +65,17 @@ func (r *Reader) keys(ctx context.Context, conn *sql.Conn, def *TableDef) error 
 	var name, column string
 	var unique bool
 	var distinct int64
-	return r.query(ctx, conn, fmt.Sprintf(keysOf, r.indexed(), quoteText(def.Schema), quoteText(def.Name)), func() error {
-		n := len(def.Indexes)
-		if n == 0 || def.Indexes[n-1].Name != name {
-			def.Indexes = append(def.Indexes, IndexParts{Name: name, Unique: unique})
-			n++
-		}
-		k := &def.Indexes[n-1]
-		k.Columns, k.Cardinality = append(k.Columns, column), append(k.Cardinality, distinct)
-		return nil
-	}, &name, &unique, &column, &distinct)
+	return r.query(ctx, conn, fmt.Sprintf(keysOf, r.indexed(), quoteText(def.Schema), quoteText(def.Name)),
+		func() error {
+			n := len(def.Indexes)
+			if n == 0 || def.Indexes[n-1].Name != name {
+				def.Indexes = append(def.Indexes, IndexParts{Name: name, Unique: unique})
+				n++
+			}
+			k := &def.Indexes[n-1]
+			k.Columns, k.Cardinality = append(k.Columns, column), append(k.Cardinality, distinct)
+			return nil
+		}, &name, &unique, &column, &distinct)
 }
 
 // quoteText returns a text literal that means the same in every sql_mode.

@@ -141,11 +141,13 @@ func (c *located) change(block int, want *located) (out []change) {
 // name; all of them where it is -1. Of names that are not listed there is one a block.
 func keyWords(d *Directive) int {
 	switch d.Name() {
-	case "proxy_set_header", "add_header", "fastcgi_param", "set", "upstream", "proxy_cache_path", "log_format", "limit_req_zone", "limit_conn_zone":
+	case "proxy_set_header", "add_header", "fastcgi_param", "set", "upstream", "proxy_cache_path", "log_format",
+		"limit_req_zone", "limit_conn_zone":
 		return 1
 	case "map", "geo", "split_clients":
 		return 2
-	case "location", "if", "server", "include", "allow", "deny", "error_page", "rewrite", "listen", "load_module", "limit_req", "limit_conn", "types", "env":
+	case "location", "if", "server", "include", "allow", "deny", "error_page", "rewrite", "listen", "load_module",
+		"limit_req", "limit_conn", "types", "env":
 		return -1
 	}
 	return 0

@@ -133,7 +133,8 @@ func (p *parser) run() {
 // flush ends a directive.
 func (p *parser) flush(block bool) {
 	if len(p.words) > 0 {
-		p.out = append(p.out, Directive{File: p.file, Line: p.begun, Words: p.words, Parent: p.parent, Depth: p.depth, Block: block})
+		p.out = append(p.out, Directive{File: p.file, Line: p.begun, Words: p.words, Parent: p.parent, Depth: p.depth,
+			Block: block})
 		p.spans = append(p.spans, span{p.begunAt, p.at + 1, p.at + 1})
 	}
 	p.words = nil

@@ -32,5 +32,6 @@ func (c *wallClock) check(at time.Duration) (e kasoku.Event, stepped bool) {
 	if step < 0 {
 		way = "back"
 	}
-	return kasoku.Event{At: at, Kind: "clock", Text: "the wall clock was set " + way + " by " + unit.Duration(step.Abs())}, true
+	return kasoku.Event{At: at, Kind: "clock", Text: "the wall clock was set " + way + " by " +
+		unit.Duration(step.Abs())}, true
 }

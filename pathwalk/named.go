@@ -104,7 +104,8 @@ func (named) Enter(_ int, dir, st *unix.Stat_t) error {
 	own, alone := st.Uid == dir.Uid, dir.Mode&0o022 == 0
 	switch {
 	case kind != unix.S_IFDIR && st.Nlink > 1 && !(own && alone):
-		return refuse("it has other names, and others than the owner of the file, uid %d, may have made this one", st.Uid)
+		return refuse("it has other names, and others than the owner of the file, uid %d, may have made this one",
+			st.Uid)
 	case own, IsSystem(int(st.Uid)), IsAsker(int(st.Uid)), dir.Mode&unix.S_ISVTX != 0:
 		return nil
 	}

@@ -185,7 +185,8 @@ func (w *Walker) Open(name string, wanted func(*unix.Stat_t) bool) (*os.File, un
 	if err != nil || !wanted(&st) {
 		return nil, st, err
 	}
-	fd, err := unix.Openat(w.Here(), last, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	fd, err := unix.Openat(w.Here(), last, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_NOCTTY|unix.O_CLOEXEC,
+		0)
 	if err != nil {
 		return nil, st, pathError(name, err)
 	}

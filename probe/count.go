@@ -48,7 +48,8 @@ func newCount(host string, slots []slot, all []seen, classes []slowlog.Class) *c
 			c.of[q.ID] = &q.Query
 		}
 	}
-	c.in, c.rows, c.runs = make([]map[string]int, len(slots)), make([]map[string]uint64, len(slots)), make([]map[string]int, len(slots))
+	c.in, c.rows, c.runs = make([]map[string]int, len(slots)), make([]map[string]uint64, len(slots)),
+		make([]map[string]int, len(slots))
 	for i := range slots {
 		c.in[i], c.rows[i], c.runs[i] = map[string]int{}, map[string]uint64{}, map[string]int{}
 		if slots[i].endpoint < 0 {
@@ -233,7 +234,10 @@ func (c *count) background() []Background {
 		}
 		out = append(out, b)
 	}
-	slices.SortFunc(out, func(a, b Background) int { return cmp.Or(b.Count-a.Count, cmp.Compare(a.QueryID, b.QueryID)) })
+	slices.SortFunc(out, func(a, b Background) int {
+		return cmp.Or(b.Count-a.Count,
+			cmp.Compare(a.QueryID, b.QueryID))
+	})
 	return out
 }
 

@@ -112,7 +112,8 @@ type prober struct {
 // Run asks each endpoint and counts. The slow log is as it was when it returns. When
 // the context ends, what was counted until then is returned with the error.
 func Run(ctx context.Context, o Options) (res *Result, err error) {
-	o.Requests, o.Gap, o.Timeout = cmp.Or(o.Requests, DefaultRequests), cmp.Or(o.Gap, DefaultGap), cmp.Or(o.Timeout, DefaultTimeout)
+	o.Requests, o.Gap, o.Timeout = cmp.Or(o.Requests, DefaultRequests), cmp.Or(o.Gap, DefaultGap),
+		cmp.Or(o.Timeout, DefaultTimeout)
 	o.Guard.DSN = o.DSN
 	if len(o.Endpoints) == 0 {
 		return nil, load.ErrNoTargets
@@ -241,7 +242,8 @@ func (p *prober) all(ctx context.Context) error {
 		if p.o.Progress != nil {
 			p.o.Progress(i, len(p.o.Endpoints), e.String())
 		}
-		p.asked = append(p.asked, Asked{Method: e.Method, Route: e.Route, Codes: map[int]int{}, Different: min(len(e.Targets), p.o.Requests)})
+		p.asked = append(p.asked, Asked{Method: e.Method, Route: e.Route, Codes: map[int]int{},
+			Different: min(len(e.Targets), p.o.Requests)})
 		for n := range p.o.Requests {
 			if err := p.ask(ctx, i, n); err != nil {
 				return err

@@ -153,22 +153,24 @@ func (f *fileSource) read(_ context.Context, slots []slot, end place) ([]seen, [
 // collect reads entries and puts each into its slot by its offset.
 func collect(w *lines.Window, slots []slot, end int64) ([]seen, []slowlog.Class, error) {
 	var out []seen
-	t, _, err := slowlog.Collect(w, slowlog.Options{Kind: slowlog.Slow, KeepRaw: true, Each: func(e *slowlog.Event, class int) {
-		if e.Admin || e.Offset >= end || bytes.Contains(e.Statement, []byte("/* kasoku */")) {
-			return
-		}
-		at, found := slices.BinarySearchFunc(slots, e.Offset, func(s slot, offset int64) int { return cmp.Compare(s.from.offset, offset) })
-		if found { // of slots without a statement the last begins there
-			for at+1 < len(slots) && slots[at+1].from.offset == e.Offset {
-				at++
+	t, _, err := slowlog.Collect(w, slowlog.Options{Kind: slowlog.Slow, KeepRaw: true,
+		Each: func(e *slowlog.Event, class int) {
+			if e.Admin || e.Offset >= end || bytes.Contains(e.Statement, []byte("/* kasoku */")) {
+				return
 			}
-		} else {
-			at--
-		}
-		if at >= 0 {
-			out = append(out, seen{at, class, e.ThreadID, e.RowsSent})
-		}
-	}})
+			at, found := slices.BinarySearchFunc(slots, e.Offset,
+				func(s slot, offset int64) int { return cmp.Compare(s.from.offset, offset) })
+			if found { // of slots without a statement the last begins there
+				for at+1 < len(slots) && slots[at+1].from.offset == e.Offset {
+					at++
+				}
+			} else {
+				at--
+			}
+			if at >= 0 {
+				out = append(out, seen{at, class, e.ThreadID, e.RowsSent})
+			}
+		}})
 	if t == nil {
 		return nil, nil, err
 	}
@@ -254,7 +256,8 @@ func (t *tableSource) read(ctx context.Context, slots []slot, end place) ([]seen
 // its name alone.
 func command(statement []byte) bool {
 	switch string(statement) {
-	case "Prepare", "Close stmt", "Reset stmt", "Quit", "Ping", "Init DB", "Change user", "Statistics", "Reset Connection":
+	case "Prepare", "Close stmt", "Reset stmt", "Quit", "Ping", "Init DB", "Change user", "Statistics",
+		"Reset Connection":
 		return true
 	}
 	return false

@@ -115,7 +115,8 @@ func FromRecording(rec *kasoku.Recording, samples []Sample, s Selection) (out []
 	}
 	for i := range rec.Endpoints {
 		e := &rec.Endpoints[i]
-		if slices.ContainsFunc(out, func(o Endpoint) bool { return o.Method == e.Method && o.Route == e.Route }) || e.Method == "" {
+		if slices.ContainsFunc(out, func(o Endpoint) bool { return o.Method == e.Method && o.Route == e.Route }) ||
+			e.Method == "" {
 			continue // of another host
 		}
 		targets, why := s.requests(e, byMethod[e.Method])
@@ -143,7 +144,8 @@ func (s *Selection) requests(e *kasoku.Endpoint, samples []located) ([]load.Targ
 	}
 	var uris []string
 	for _, x := range samples {
-		if len(uris) < mostSamples && (x.route == e.Route || routes.Covers(e.Route, x.route)) && !slices.Contains(uris, x.uri) {
+		if len(uris) < mostSamples && (x.route == e.Route || routes.Covers(e.Route, x.route)) &&
+			!slices.Contains(uris, x.uri) {
 			uris = append(uris, x.uri)
 		}
 	}

@@ -21,7 +21,8 @@ func Sentence(x *kasoku.Caller, name string) string {
 	if x.Most != x.Least {
 		spread = fmt.Sprintf("%.0f–%.0f", x.Least, x.Most)
 	}
-	return fmt.Sprintf("%s runs %s %.1f times per request (probe, %s, %s)", x.Endpoint(), name, x.PerRequest, unit.Counted(x.Requests, "request", "requests"), spread)
+	return fmt.Sprintf("%s runs %s %.1f times per request (probe, %s, %s)", x.Endpoint(), name, x.PerRequest,
+		unit.Counted(x.Requests, "request", "requests"), spread)
 }
 
 // warn says what is to be known of the counts.
@@ -53,10 +54,12 @@ func (r *Result) warn() {
 		}
 	}
 	if len(without) > 0 {
-		r.Warnings = append(r.Warnings, kasoku.Warning{Code: "no-answer", Text: "no answer from " + strings.Join(without, ", ")})
+		r.Warnings = append(r.Warnings, kasoku.Warning{Code: "no-answer",
+			Text: "no answer from " + strings.Join(without, ", ")})
 	}
 	if len(refused) > 0 {
-		r.Warnings = append(r.Warnings, kasoku.Warning{Code: "refused", Text: "no request succeeded to " + strings.Join(refused, ", "),
+		r.Warnings = append(r.Warnings, kasoku.Warning{Code: "refused",
+			Text: "no request succeeded to " + strings.Join(refused, ", "),
 			Hint: "an endpoint that needs a login or a body is asked with --targets, which holds them"})
 	}
 }

@@ -105,7 +105,8 @@ func functions(p *pprof.Profile, kind kasoku.ProfileKind, value int) (all []kaso
 			if !ok {
 				k = len(all)
 				at[f.name] = k
-				all, counted = append(all, kasoku.ProfileFunction{Name: f.name, File: f.file, Line: f.line}), append(counted, -1)
+				all, counted = append(all, kasoku.ProfileFunction{Name: f.name, File: f.file, Line: f.line}),
+					append(counted, -1)
 			}
 			if leaf && !(waiting && sleeps(f)) {
 				all[k].Flat += v
@@ -168,20 +169,23 @@ var standard = strings.Fields(`archive arena bufio bytes cmp compress container 
 	slices sort strconv strings structs sync syscall testing text time unicode unique unsafe vendor weak type`)
 
 // drivers are parts of import paths by which drivers of databases are known.
-var drivers = []string{"database/sql", "go-sql-driver/mysql", "jackc/pg", "lib/pq", "jmoiron/sqlx", "sqlite", "gorm.io", "redis"}
+var drivers = []string{"database/sql", "go-sql-driver/mysql", "jackc/pg", "lib/pq", "jmoiron/sqlx", "sqlite",
+	"gorm.io", "redis"}
 
 // ClassOf says whose code a function is, by its name and file.
 func ClassOf(name, file string) Class {
 	pkg := Package(name)
 	first, _, _ := strings.Cut(pkg, "/")
 	switch {
-	case first == "runtime" || strings.HasPrefix(name, "runtime.") || pkg == "" || strings.HasPrefix(pkg, "internal/runtime") || strings.HasPrefix(name, "0x"):
+	case first == "runtime" || strings.HasPrefix(name, "runtime.") || pkg == "" ||
+		strings.HasPrefix(pkg, "internal/runtime") || strings.HasPrefix(name, "0x"):
 		return Runtime
 	case slices.ContainsFunc(drivers, func(d string) bool { return strings.Contains(pkg, d) }):
 		return Database
 	case first == "main":
 		return Own
-	case slices.Contains(standard, first) || strings.Contains(file, "/pkg/mod/") || strings.Contains(file, "@v") || strings.Contains(file, "/vendor/") ||
+	case slices.Contains(standard, first) || strings.Contains(file, "/pkg/mod/") || strings.Contains(file, "@v") ||
+		strings.Contains(file, "/vendor/") ||
 		strings.HasPrefix(first, "golang.org"):
 		return Library
 	}

@@ -58,7 +58,8 @@ var sums = []kasoku.ProfileKind{kasoku.ProfileAllocs, kasoku.ProfileMutex, kasok
 
 // paths are the names under which net/http/pprof serves the kinds.
 var paths = map[kasoku.ProfileKind]string{
-	kasoku.ProfileAllocs: "heap", kasoku.ProfileMutex: "mutex", kasoku.ProfileBlock: "block", kasoku.ProfileGoroutine: "goroutine",
+	kasoku.ProfileAllocs: "heap", kasoku.ProfileMutex: "mutex", kasoku.ProfileBlock: "block",
+	kasoku.ProfileGoroutine: "goroutine",
 }
 
 // Take takes profiles of a program: the sums, CPU, the sums again, goroutines. It
@@ -221,7 +222,8 @@ func packed(kind kasoku.ProfileKind, p *pprof.Profile) (kasoku.Profile, error) {
 	value := valueOf(p, kind)
 	all, total := functions(p, kind, value)
 	out := kasoku.Profile{
-		Program: program(p), Kind: kind, Unit: p.SampleType[value].Unit, Total: total, Stacks: len(p.Sample), Functions: foremost(all),
+		Program: program(p), Kind: kind, Unit: p.SampleType[value].Unit, Total: total, Stacks: len(p.Sample),
+		Functions: foremost(all),
 	}
 	p.DefaultSampleType = p.SampleType[value].Type
 	var b bytes.Buffer

@@ -49,37 +49,77 @@ var defaultPercentiles = []float64{50, 90, 95, 99}
 // they stand; percentiles come behind min.
 var accessColumns = []accessColumn{
 	{name: "now", head: "now", measure: isRate, value: (*accessTable).now},
-	{name: "requests", drop: 0, measure: isCount, value: func(_ *accessTable, r *accesslog.Row) float64 { return float64(r.Count) }},
-	{name: "total", drop: 4, measure: isTotal, value: func(_ *accessTable, r *accesslog.Row) float64 { return timed(r, r.Total.Seconds()) }},
+	{name: "requests", drop: 0, measure: isCount, value: func(_ *accessTable,
+		r *accesslog.Row) float64 {
+		return float64(r.Count)
+	}},
+	{name: "total", drop: 4, measure: isTotal, value: func(_ *accessTable, r *accesslog.Row) float64 {
+		return timed(r,
+			r.Total.Seconds())
+	}},
 	{name: "share", drop: 5, measure: isRatio, value: (*accessTable).share},
-	{name: "mean", drop: 3, measure: isLatency, value: func(_ *accessTable, r *accesslog.Row) float64 { return timed(r, r.Latency.Mean().Seconds()) }},
-	{name: "stddev", drop: 17, measure: isLatency, value: func(t *accessTable, r *accesslog.Row) float64 { return timed(r, t.deviation(r)) }},
-	{name: "min", drop: 16, measure: isLatency, value: func(_ *accessTable, r *accesslog.Row) float64 { return timed(r, r.Latency.Min().Seconds()) }},
-	{name: "max", drop: 8, measure: isLatency, value: func(_ *accessTable, r *accesslog.Row) float64 { return timed(r, r.Latency.Max().Seconds()) }},
+	{name: "mean", drop: 3, measure: isLatency, value: func(_ *accessTable, r *accesslog.Row) float64 {
+		return timed(r,
+			r.Latency.Mean().Seconds())
+	}},
+	{name: "stddev", drop: 17, measure: isLatency, value: func(t *accessTable,
+		r *accesslog.Row) float64 {
+		return timed(r, t.deviation(r))
+	}},
+	{name: "min", drop: 16, measure: isLatency, value: func(_ *accessTable, r *accesslog.Row) float64 {
+		return timed(r,
+			r.Latency.Min().Seconds())
+	}},
+	{name: "max", drop: 8, measure: isLatency, value: func(_ *accessTable, r *accesslog.Row) float64 {
+		return timed(r,
+			r.Latency.Max().Seconds())
+	}},
 	{name: "1xx", measure: isCount, value: class(100, 200)},
 	{name: "2xx", drop: 11, measure: isCount, value: class(200, 300)},
 	{name: "3xx", drop: 15, measure: isCount, value: class(300, 400)},
 	{name: "4xx", drop: 7, measure: isCount, value: class(400, 500)},
 	{name: "5xx", drop: 2, measure: isCount, value: class(500, math.MaxInt)},
-	{name: "bytes", drop: 14, measure: isSize, value: func(_ *accessTable, r *accesslog.Row) float64 { return float64(r.Bytes) }},
-	{name: "bytes_min", head: "least", measure: isSize, value: func(_ *accessTable, r *accesslog.Row) float64 { return float64(r.MinBytes) }},
-	{name: "bytes_mean", head: "a request", measure: isSize, value: func(_ *accessTable, r *accesslog.Row) float64 { return float64(r.Bytes) / float64(max(r.Count, 1)) }},
-	{name: "bytes_max", head: "most", measure: isSize, value: func(_ *accessTable, r *accesslog.Row) float64 { return float64(r.MaxBytes) }},
-	{name: "request_bytes", head: "received", measure: isSize, value: func(_ *accessTable, r *accesslog.Row) float64 { return told(r.RequestBytes, float64(r.RequestBytes)) }},
-	{name: "upstream", measure: isTotal, value: func(_ *accessTable, r *accesslog.Row) float64 { return told(r.UpstreamCount, r.Upstream.Seconds()) }},
-	{name: "upstream_mean", head: "upstream", measure: isLatency, value: func(_ *accessTable, r *accesslog.Row) float64 {
-		return told(r.UpstreamCount, r.Upstream.Seconds()/float64(r.UpstreamCount))
+	{name: "bytes", drop: 14, measure: isSize, value: func(_ *accessTable,
+		r *accesslog.Row) float64 {
+		return float64(r.Bytes)
 	}},
+	{name: "bytes_min", head: "least", measure: isSize, value: func(_ *accessTable,
+		r *accesslog.Row) float64 {
+		return float64(r.MinBytes)
+	}},
+	{name: "bytes_mean", head: "a request", measure: isSize,
+		value: func(_ *accessTable, r *accesslog.Row) float64 { return float64(r.Bytes) / float64(max(r.Count, 1)) }},
+	{name: "bytes_max", head: "most", measure: isSize, value: func(_ *accessTable,
+		r *accesslog.Row) float64 {
+		return float64(r.MaxBytes)
+	}},
+	{name: "request_bytes", head: "received", measure: isSize,
+		value: func(_ *accessTable, r *accesslog.Row) float64 { return told(r.RequestBytes, float64(r.RequestBytes)) }},
+	{name: "upstream", measure: isTotal, value: func(_ *accessTable,
+		r *accesslog.Row) float64 {
+		return told(r.UpstreamCount, r.Upstream.Seconds())
+	}},
+	{name: "upstream_mean", head: "upstream", measure: isLatency,
+		value: func(_ *accessTable, r *accesslog.Row) float64 {
+			return told(r.UpstreamCount, r.Upstream.Seconds()/float64(r.UpstreamCount))
+		}},
 	{name: "rate", measure: isRate, value: (*accessTable).rate},
 	{name: "bots", measure: isCount, value: func(_ *accessTable, r *accesslog.Row) float64 { return float64(r.Bots) }},
-	{name: "first", measure: isMoment, value: func(_ *accessTable, r *accesslog.Row) float64 { return moment(r, r.First) }},
-	{name: "last", measure: isMoment, value: func(_ *accessTable, r *accesslog.Row) float64 { return moment(r, r.Last) }},
+	{name: "first", measure: isMoment, value: func(_ *accessTable, r *accesslog.Row) float64 {
+		return moment(r,
+			r.First)
+	}},
+	{name: "last", measure: isMoment, value: func(_ *accessTable, r *accesslog.Row) float64 {
+		return moment(r,
+			r.Last)
+	}},
 	{name: "seconds", head: "over time", drop: 20, measure: isStrip, value: (*accessTable).rate},
 }
 
 // shownColumns are those that people see when none are asked for; what has no
 // value in any row is left out.
-var shownColumns = []string{"now", "requests", "total", "share", "mean", "stddev", "min", "p", "max", "2xx", "3xx", "4xx", "5xx", "bytes", "seconds"}
+var shownColumns = []string{"now", "requests", "total", "share", "mean", "stddev", "min", "p", "max", "2xx", "3xx",
+	"4xx", "5xx", "bytes", "seconds"}
 
 // columnAliases are the names that other programs have for a column.
 var columnAliases = map[string]string{
@@ -122,9 +162,10 @@ func percentile(p float64) accessColumn {
 	case 95:
 		drop = 13
 	}
-	return accessColumn{name: "p" + strconv.FormatFloat(p, 'f', -1, 64), drop: drop, measure: isLatency, value: func(_ *accessTable, r *accesslog.Row) float64 {
-		return timed(r, r.Latency.Quantile(p/100).Seconds())
-	}}
+	return accessColumn{name: "p" + strconv.FormatFloat(p, 'f', -1, 64), drop: drop, measure: isLatency,
+		value: func(_ *accessTable, r *accesslog.Row) float64 {
+			return timed(r, r.Latency.Quantile(p/100).Seconds())
+		}}
 }
 
 // An accessTable is the table of a log's rows on its way.

@@ -56,7 +56,8 @@ func (t *accessTable) sorted() []*accesslog.Row {
 		if !t.least {
 			c = -c
 		}
-		return cmp.Or(cmp.Compare(unknown(a), unknown(b)), c, cmp.Compare(b.Total, a.Total), cmp.Compare(b.Count, a.Count), slices.Compare(a.Key, b.Key))
+		return cmp.Or(cmp.Compare(unknown(a), unknown(b)), c, cmp.Compare(b.Total, a.Total),
+			cmp.Compare(b.Count, a.Count), slices.Compare(a.Key, b.Key))
 	})
 	return out
 }
@@ -151,7 +152,8 @@ func (t *accessTable) largest(c accessColumn, rows []*accesslog.Row) float64 {
 
 // sizeScale is the unit for a column whose largest value is v bytes.
 func sizeScale(v float64) scale {
-	for _, s := range []scale{{name: "TB", size: 1e12}, {name: "GB", size: 1e9}, {name: "MB", size: 1e6}, {name: "kB", size: 1e3}} {
+	for _, s := range []scale{{name: "TB", size: 1e12}, {name: "GB", size: 1e9}, {name: "MB", size: 1e6},
+		{name: "kB", size: 1e3}} {
 		if v >= s.size {
 			return s
 		}

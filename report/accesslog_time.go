@@ -56,11 +56,13 @@ func (a *AccessLog) timelineSection(o Options) Section {
 	t := &Timeline{ID: "timeline", Seconds: g.seconds, Column: g.column, Started: a.Wall(start, o), Charts: []Chart{c}}
 	t.Sparks = []Spark{{Name: "answered/s", Values: good, Peak: "max " + c.Print(most(good))}}
 	if most(failed) > 0 {
-		t.Sparks = append(t.Sparks, Spark{Name: "5xx/s", Values: failed, Tone: Bad, Peak: "max " + c.Print(most(failed))})
+		t.Sparks = append(t.Sparks, Spark{Name: "5xx/s", Values: failed, Tone: Bad,
+			Peak: "max " + c.Print(most(failed))})
 	}
 	switch {
 	case g.column > step:
-		t.Note = "Each column holds " + unit.Exact(time.Duration(g.column)*time.Second) + " and shows the " + stepWord(step) + " in which most failed, else the busiest."
+		t.Note = "Each column holds " + unit.Exact(time.Duration(g.column)*time.Second) + " and shows the " +
+			stepWord(step) + " in which most failed, else the busiest."
 	case step > 1:
 		t.Note = "Each column is the mean of " + unit.Exact(a.step()) + "."
 	}
@@ -91,7 +93,8 @@ func AccessSeconds(a *AccessLog, o AccessOptions) (*Document, error) {
 	for _, k := range a.By {
 		out.Columns = append(out.Columns, Column{Key: k, Head: k, Code: true})
 	}
-	out.Columns = append(out.Columns, Column{Key: "requests", Head: "requests", Align: Right}, Column{Key: "status_5xx", Head: "5xx", Align: Right})
+	out.Columns = append(out.Columns, Column{Key: "requests", Head: "requests", Align: Right},
+		Column{Key: "status_5xx", Head: "5xx", Align: Right})
 	type second struct {
 		at int
 		of *accesslog.Row
@@ -117,7 +120,8 @@ func AccessSeconds(a *AccessLog, o AccessOptions) (*Document, error) {
 		}
 		out.Rows = append(out.Rows, Row{Cells: append(cells, count(s.Count), count(s.Failed))})
 	}
-	return &Document{Kind: KindAccessLog, Sections: []Section{{ID: "seconds", Title: "Seconds", Blocks: []Block{out}}}}, nil
+	return &Document{Kind: KindAccessLog, Sections: []Section{{ID: "seconds", Title: "Seconds",
+		Blocks: []Block{out}}}}, nil
 }
 
 // AccessTable keeps of a document the one table with that id, for formats that hold

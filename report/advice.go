@@ -19,7 +19,9 @@ func (r rec) adviceSection() Section {
 	if len(r.Advice) == 0 {
 		return s
 	}
-	s.Sub = Prose("On the settings of the database, the worst first. Nothing was changed. `" + strings.Replace("kasoku advise "+r.name()+" --conf", "  ", " ", 1) + "` prints only the lines for my.cnf, `--sql` those to set at once.")
+	s.Sub = Prose("On the settings of the database, the worst first. Nothing was changed. `" +
+		strings.Replace("kasoku advise "+r.name()+" --conf", "  ", " ",
+			1) + "` prints only the lines for my.cnf, `--sql` those to set at once.")
 	s.Blocks = []Block{adviceFindings(r.Advice)}
 	return s
 }
@@ -45,8 +47,9 @@ func adviceFindings(all []kasoku.Advice) *Findings {
 func advised(number int, same []kasoku.Advice, hosts bool) Finding {
 	a := &same[0]
 	f := Finding{
-		Number: number, Anchor: "a" + strconv.Itoa(number), ID: a.ID, Title: a.Title, Confidence: confidence(a.Confidence),
-		Expect: full(a.Gain), Open: number <= openFindings,
+		Number: number, Anchor: "a" + strconv.Itoa(number), ID: a.ID, Title: a.Title,
+		Confidence: confidence(a.Confidence),
+		Expect:     full(a.Gain), Open: number <= openFindings,
 	}
 	if hosts {
 		f.Object = a.Host
@@ -56,7 +59,8 @@ func advised(number int, same []kasoku.Advice, hosts bool) Finding {
 		window = ""
 	}
 	if a.Formula != "" || a.Measured != "" {
-		f.Evidence = append(f.Evidence, Evidence{Source: a.Area, Text: a.Formula, Note: window, Value: a.Measured, Strong: true})
+		f.Evidence = append(f.Evidence, Evidence{Source: a.Area, Text: a.Formula, Note: window, Value: a.Measured,
+			Strong: true})
 	}
 	if a.Threshold != "" {
 		f.Evidence = append(f.Evidence, Evidence{Source: "threshold", Value: a.Threshold})
@@ -64,7 +68,8 @@ func advised(number int, same []kasoku.Advice, hosts bool) Finding {
 	risks := advise.Risks()
 	for i := range same {
 		f.Fixes = append(f.Fixes, adviceFixes(&same[i])...)
-		if x := string(same[i].Risk); same[i].Variable != "" && (f.Risk == "" || slices.Index(risks, same[i].Risk) > slices.Index(risks, kasoku.Risk(f.Risk))) {
+		if x := string(same[i].Risk); same[i].Variable != "" &&
+			(f.Risk == "" || slices.Index(risks, same[i].Risk) > slices.Index(risks, kasoku.Risk(f.Risk))) {
 			f.Risk, f.Risky = x, same[i].Risk == kasoku.RiskDurability || same[i].Risk == kasoku.RiskSemantics
 		}
 	}
@@ -94,7 +99,8 @@ func adviceFixes(a *kasoku.Advice) []Fix {
 		out = []Fix{{}}
 	}
 	if a.Variable != "" {
-		out[0].Text = Prose("`" + a.Variable + "`: " + AdvisedValue(a.Variable, a.Value) + " → " + AdvisedValue(a.Variable, a.Proposed))
+		out[0].Text = Prose("`" + a.Variable + "`: " + AdvisedValue(a.Variable,
+			a.Value) + " → " + AdvisedValue(a.Variable, a.Proposed))
 	}
 	out[len(out)-1].Note = Prose(strings.Join(notes, " "))
 	return out
@@ -112,13 +118,16 @@ func AdvisedValue(variable, value string) string {
 // AdviceTable has all of the advice, as it is, for machines.
 func AdviceTable(all []kasoku.Advice) *Table {
 	t := &Table{ID: "advice"}
-	for _, key := range []string{"host", "id", "area", "title", "variable", "value", "proposed", "measured", "formula", "threshold", "window", "confidence", "risk", "set_global", "conf_line", "gain", "price", "note"} {
+	for _, key := range []string{"host", "id", "area", "title", "variable", "value", "proposed", "measured", "formula",
+		"threshold", "window", "confidence", "risk", "set_global", "conf_line", "gain", "price", "note"} {
 		t.Columns = append(t.Columns, Column{Key: key, Head: strings.ReplaceAll(key, "_", " ")})
 	}
 	for i := range all {
 		a := &all[i]
 		var cells []Cell
-		for _, s := range []string{a.Host, a.ID, a.Area, a.Title, a.Variable, a.Value, a.Proposed, a.Measured, a.Formula, a.Threshold, a.Window, string(a.Confidence.Level), string(a.Risk), a.SetGlobal, a.ConfLine, a.Gain, a.Price, strings.TrimSpace(a.Note)} {
+		for _, s := range []string{a.Host, a.ID, a.Area, a.Title, a.Variable, a.Value, a.Proposed, a.Measured,
+			a.Formula, a.Threshold, a.Window, string(a.Confidence.Level), string(a.Risk), a.SetGlobal, a.ConfLine,
+			a.Gain, a.Price, strings.TrimSpace(a.Note)} {
 			cells = append(cells, text(s))
 		}
 		t.Rows = append(t.Rows, Row{Cells: cells})

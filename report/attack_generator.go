@@ -49,7 +49,8 @@ func pacingText(s *kasoku.LoadSummary, t *kasoku.Tally) string {
 	if s.Pacing == "" || h.Count() == 0 {
 		return ""
 	}
-	return s.Pacing + "; requests went out p50 " + unit.Duration(h.Quantile(0.5)) + ", p99 " + unit.Duration(h.Quantile(0.99)) +
+	return s.Pacing + "; requests went out p50 " + unit.Duration(h.Quantile(0.5)) + ", p99 " +
+		unit.Duration(h.Quantile(0.99)) +
 		", at most " + unit.Duration(h.Max()) + " after they were due"
 }
 

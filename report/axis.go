@@ -30,7 +30,10 @@ func linearAxis(most float64, limits []Limit, print func(float64) string) Axis {
 		if v > a.Top {
 			break
 		}
-		near := slices.ContainsFunc(limits, func(l Limit) bool { return v != l.Value && math.Abs(v-l.Value) < 0.08*a.Top })
+		near := slices.ContainsFunc(limits, func(l Limit) bool {
+			return v != l.Value &&
+				math.Abs(v-l.Value) < 0.08*a.Top
+		})
 		if !near {
 			a.Ticks = append(a.Ticks, Tick{v, print(v)})
 		}

@@ -55,7 +55,8 @@ func (r rec) callersFrom() string {
 	for i := range r.Joins {
 		if j := &r.Joins[i]; j.Refused == "" {
 			parts = append(parts, fmt.Sprintf("from overlap in time of %s and %s (%s, times known to %s)",
-				unit.Counted(j.Requests, "request", "requests"), unit.Counted(j.Statements, "statement", "statements"), j.Source, unit.Duration(j.Resolution)))
+				unit.Counted(j.Requests, "request", "requests"), unit.Counted(j.Statements, "statement", "statements"),
+				j.Source, unit.Duration(j.Resolution)))
 		}
 	}
 	if len(parts) == 0 {
@@ -157,14 +158,16 @@ func (r rec) callerNotes() *Notes {
 		}
 		looped[c.QueryID] = true
 		if len(n.List) < mostLoops {
-			n.List = append(n.List, Note{Sign: "!", Tone: Mark, Label: ShortID(c.QueryID), Code: true, Text: CallerSentence(c, cmp.Or(names[c.QueryID], ShortID(c.QueryID))) + "."})
+			n.List = append(n.List, Note{Sign: "!", Tone: Mark, Label: ShortID(c.QueryID), Code: true,
+				Text: CallerSentence(c, cmp.Or(names[c.QueryID], ShortID(c.QueryID))) + "."})
 		}
 	}
 	for i := range r.Joins {
 		j := &r.Joins[i]
 		n.List = append(n.List, loopNotes(j, names, looped)...)
 		if j.Refused != "" {
-			n.List = append(n.List, Note{Sign: "✗", Tone: Bad, Label: "REFUSED", Text: "Overlap in time tells nothing: " + j.Refused + "."})
+			n.List = append(n.List, Note{Sign: "✗", Tone: Bad, Label: "REFUSED",
+				Text: "Overlap in time tells nothing: " + j.Refused + "."})
 		}
 		for _, c := range j.Checks {
 			if !c.Holds {
@@ -186,8 +189,10 @@ func loopNotes(j *kasoku.Join, names map[string]string, looped map[string]bool) 
 		for _, id := range l.QueryIDs {
 			of = append(of, cmp.Or(names[id], ShortID(id)))
 		}
-		out = append(out, Note{Sign: "!", Tone: Mark, Label: "loop", Text: fmt.Sprintf("N+1 loop seen on a connection, endpoint unknown: %s, %s in %s, up to %s.",
-			strings.Join(of, ", "), unit.Counted(l.Calls, "statement", "statements"), unit.Counted(l.Runs, "row", "rows"), unit.Count(l.Longest))})
+		out = append(out, Note{Sign: "!", Tone: Mark, Label: "loop",
+			Text: fmt.Sprintf("N+1 loop seen on a connection, endpoint unknown: %s, %s in %s, up to %s.",
+				strings.Join(of, ", "), unit.Counted(l.Calls, "statement", "statements"),
+				unit.Counted(l.Runs, "row", "rows"), unit.Count(l.Longest))})
 	}
 	return out
 }
@@ -199,15 +204,19 @@ func CallerSentence(c *kasoku.Caller, name string) string {
 	case c.Source == kasoku.FromProbe:
 		return probe.Sentence(c, name)
 	case c.Class == kasoku.CallerConfirmed:
-		return fmt.Sprintf("%s runs %s %.1f times per request (comments in the statements, %s)", c.Endpoint(), name, c.PerRequest, unit.Counted(c.Requests, "request", "requests"))
+		return fmt.Sprintf("%s runs %s %.1f times per request (comments in the statements, %s)", c.Endpoint(), name,
+			c.PerRequest, unit.Counted(c.Requests, "request", "requests"))
 	case c.Class == kasoku.CallerHigh:
 		about := ""
 		if c.PerRequest > 0 && c.Most > c.Least {
 			about = fmt.Sprintf(" (±%.0f %%)", 100*(c.Most-c.Least)/2/c.PerRequest)
 		}
-		return fmt.Sprintf("%s runs %s about %s times per request%s, from time overlap; %s", c.Endpoint(), name, unit.Sig3(c.PerRequest), about, rightHighs)
+		return fmt.Sprintf("%s runs %s about %s times per request%s, from time overlap; %s", c.Endpoint(), name,
+			unit.Sig3(c.PerRequest), about, rightHighs)
 	case c.Class == kasoku.CallerGroup:
-		return fmt.Sprintf("%s may come from %s, %s times per request (always called together)", name, strings.Join(append([]string{c.Endpoint()}, c.With...), " or "), unit.Sig3(c.PerRequest))
+		return fmt.Sprintf("%s may come from %s, %s times per request (always called together)", name,
+			strings.Join(append([]string{c.Endpoint()}, c.With...), " or "), unit.Sig3(c.PerRequest))
 	}
-	return fmt.Sprintf("%s may come from %s, %s times per request (share %s), not confirmed", name, c.Endpoint(), unit.Sig3(c.PerRequest), unit.Percent(c.Share))
+	return fmt.Sprintf("%s may come from %s, %s times per request (share %s), not confirmed", name, c.Endpoint(),
+		unit.Sig3(c.PerRequest), unit.Percent(c.Share))
 }

@@ -11,16 +11,19 @@ import (
 
 // The names of carbon's own metrics, and of go-carbon's.
 var (
-	carbonReceived  = []string{"metricsReceived", "tcp.metricsReceived", "udp.metricsReceived", "pickle.metricsReceived"}
+	carbonReceived = []string{"metricsReceived", "tcp.metricsReceived", "udp.metricsReceived",
+		"pickle.metricsReceived"}
 	carbonCommitted = []string{"committedPoints", "persister.committedPoints"}
-	carbonRefused   = []string{"droppedCreates", "cache.overflow", "persister.throttledCreates", "carbonserver.throttled_creates", "persister.oooDiscardedPoints"}
-	carbonCache     = []string{"cache.size"}
+	carbonRefused   = []string{"droppedCreates", "cache.overflow", "persister.throttledCreates",
+		"carbonserver.throttled_creates", "persister.oooDiscardedPoints"}
+	carbonCache = []string{"cache.size"}
 )
 
 // carbonChart shows what carbon received and wrote. It tells of itself once a minute,
 // of the minute that is over, and that is what is drawn until it tells again.
 func (r rec) carbonChart(g grid, _ *Timeline) *Chart {
-	c := &Chart{ID: "carbon", Title: "Carbon", Unit: "points of the last minute that it told of", Places: 0, Height: lowHeight}
+	c := &Chart{ID: "carbon", Title: "Carbon", Unit: "points of the last minute that it told of", Places: 0,
+		Height: lowHeight}
 	c.told(r, g, "received", "s5", carbonReceived)
 	c.told(r, g, "written", "s2", carbonCommitted)
 	c.told(r, g, "dropped or put off", "bad", carbonRefused)
@@ -29,7 +32,8 @@ func (r rec) carbonChart(g grid, _ *Timeline) *Chart {
 
 // carbonCacheChart shows the points that carbon had yet to write.
 func (r rec) carbonCacheChart(g grid, _ *Timeline) *Chart {
-	c := &Chart{ID: "carbon-cache", Title: "Carbon's cache", Unit: "points to be written, as last told", Places: 0, Height: lowHeight}
+	c := &Chart{ID: "carbon-cache", Title: "Carbon's cache", Unit: "points to be written, as last told", Places: 0,
+		Height: lowHeight}
 	c.told(r, g, "in the cache", "s4", carbonCache)
 	return r.toldLast(c)
 }
@@ -38,7 +42,10 @@ func (r rec) carbonCacheChart(g grid, _ *Timeline) *Chart {
 // counts with what it told last.
 func (c *Chart) told(r rec, g grid, name, colour string, names []string) {
 	var parts [][]float64
-	caches := slices.ContainsFunc(names, func(n string) bool { return slices.ContainsFunc(r.FindAll("graphite", n), ofCache) })
+	caches := slices.ContainsFunc(names, func(n string) bool {
+		return slices.ContainsFunc(r.FindAll("graphite", n),
+			ofCache)
+	})
 	for _, n := range names {
 		c.quotes = append(c.quotes, quote{"graphite", n})
 		for _, s := range r.FindAll("graphite", n) {

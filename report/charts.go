@@ -60,7 +60,8 @@ func (r rec) requestsChart(g grid, t *Timeline) *Chart {
 	}
 	if asked != nil {
 		a := g.values(asked)
-		c.Series = append([]ChartSeries{{Name: "asked", Colour: "fg", Form: Stairs, Spans: g.blocks(a), Values: a}}, c.Series...)
+		c.Series = append([]ChartSeries{{Name: "asked", Colour: "fg", Form: Stairs, Spans: g.blocks(a), Values: a}},
+			c.Series...)
 	}
 	top := most(plus(js...))
 	if asked != nil {
@@ -107,7 +108,8 @@ func (r rec) latencyChart(g grid, t *Timeline) *Chart {
 	if !any {
 		return nil
 	}
-	c := &Chart{ID: "latency", Title: "Latency", Unit: "from due time", Suffix: " ms", Places: -1, Height: latencyHeight,
+	c := &Chart{ID: "latency", Title: "Latency", Unit: "from due time", Suffix: " ms", Places: -1,
+		Height: latencyHeight,
 		quotes: []quote{{source: "load"}, {source: "access"}, {source: "accesslog"}}}
 	for _, q := range []struct {
 		name, colour string
@@ -119,14 +121,16 @@ func (r rec) latencyChart(g grid, t *Timeline) *Chart {
 				vs[i] = h.Quantile(q.q).Seconds() * 1e3
 			}
 		}
-		c.Series = append(c.Series, ChartSeries{Name: q.name, Colour: q.colour, Dotted: q.name == "max", Form: Lines, Spans: g.middles(vs), Values: vs, End: true})
+		c.Series = append(c.Series, ChartSeries{Name: q.name, Colour: q.colour, Dotted: q.name == "max", Form: Lines,
+			Spans: g.middles(vs), Values: vs, End: true})
 	}
 	lo, hi := least(c.Series[0].Values), most(c.Series[3].Values)
 	c.Axis = logAxis(lo, hi, axisLatency)
 	linear := linearAxis(hi, nil, axisLatency)
 	c.Linear = &linear
 	c.peaks()
-	t.Sparks = append(t.Sparks, Spark{Name: "p99", Values: c.Series[2].Values, Log: true, Peak: "max " + c.Series[2].Peak + " log"})
+	t.Sparks = append(t.Sparks, Spark{Name: "p99", Values: c.Series[2].Values, Log: true,
+		Peak: "max " + c.Series[2].Peak + " log"})
 	return c
 }
 
@@ -294,7 +298,8 @@ func (c *Chart) possible(peak float64, total []float64, g grid) float64 {
 		return peak
 	}
 	from, _ := g.span(slices.Index(total, peak))
-	c.Gaps = append(c.Gaps, GapNote{from, unit.Sig3(peak) + " cores counted at " + seconds(from) + ", more than there are"})
+	c.Gaps = append(c.Gaps, GapNote{from, unit.Sig3(peak) + " cores counted at " + seconds(from) +
+		", more than there are"})
 	return c.Limits[0].Value
 }
 
@@ -326,10 +331,12 @@ func where(vs, total []float64) []float64 {
 // connectionsChart shows the connections that the database has, under its limit.
 func (r rec) connectionsChart(g grid, t *Timeline) *Chart {
 	c := &Chart{ID: "connections", Title: Sentence(r.databaseOr()) + " connections", Height: plainHeight,
-		quotes: []quote{{"mysql", "Threads_connected"}, {"mysql", "Threads_running"}, {"mysql", "Max_used_connections"}, {"mysql", "Connection_errors_max_connections"}}}
+		quotes: []quote{{"mysql", "Threads_connected"}, {"mysql", "Threads_running"},
+			{"mysql", "Max_used_connections"}, {"mysql", "Connection_errors_max_connections"}}}
 	for _, s := range []struct{ name, colour string }{{"Threads_connected", "s2"}, {"Threads_running", "s4"}} {
 		if x := r.Find(kasoku.Key{Source: "mysql", Name: s.name}); x != nil && len(x.Points) > 0 {
-			c.Series = append(c.Series, ChartSeries{Name: s.name, Colour: s.colour, Form: Lines, Spans: g.samples(x), Values: g.values(g.gauge(x))})
+			c.Series = append(c.Series, ChartSeries{Name: s.name, Colour: s.colour, Form: Lines, Spans: g.samples(x),
+				Values: g.values(g.gauge(x))})
 		}
 	}
 	if len(c.Series) == 0 {
@@ -351,7 +358,8 @@ func (r rec) connectionsChart(g grid, t *Timeline) *Chart {
 	c.Axis = linearAxis(peak, c.Limits, unit.Plain)
 	c.peaks()
 	r.gaps(c, "mysql")
-	t.Sparks = append(t.Sparks, Spark{Name: "connections", Values: c.Series[0].Values, Peak: "max " + c.Series[0].Peak + of})
+	t.Sparks = append(t.Sparks, Spark{Name: "connections", Values: c.Series[0].Values,
+		Peak: "max " + c.Series[0].Peak + of})
 	return c
 }
 
@@ -364,7 +372,8 @@ func (r rec) newConnectionsChart(g grid, _ *Timeline) *Chart {
 		return nil
 	}
 	c := &Chart{ID: "new-connections", Title: "New connections", Unit: "per second", Height: plainHeight,
-		quotes: []quote{{"mysql", "Connections"}, {"mysql", "Connection_errors_max_connections"}, {"mysql", "Aborted_connects"}}}
+		quotes: []quote{{"mysql", "Connections"}, {"mysql", "Connection_errors_max_connections"},
+			{"mysql", "Aborted_connects"}}}
 	series := []struct {
 		name, colour string
 		s            *kasoku.Series
@@ -388,7 +397,8 @@ func (r rec) newConnectionsChart(g grid, _ *Timeline) *Chart {
 func rateSpans(s *kasoku.Series) []Span {
 	var out []Span
 	for _, r := range s.Rates() {
-		out = append(out, Span{From: onSecond(r.Interval.From.Seconds()), To: onSecond(r.Interval.To.Seconds()), Value: r.PerSec, Low: r.PerSec})
+		out = append(out, Span{From: onSecond(r.Interval.From.Seconds()), To: onSecond(r.Interval.To.Seconds()),
+			Value: r.PerSec, Low: r.PerSec})
 	}
 	return out
 }
@@ -406,7 +416,8 @@ const leastShare = 0.05
 
 // diskChart shows how much of the time each disk was busy.
 func (r rec) diskChart(g grid, _ *Timeline) *Chart {
-	c := &Chart{ID: "disk", Title: "Disk", Unit: "% of time busy", Places: 0, Height: lowHeight, quotes: []quote{{"host", "disk.busy"}, {"host", "disk.flush_time"}}}
+	c := &Chart{ID: "disk", Title: "Disk", Unit: "% of time busy", Places: 0, Height: lowHeight,
+		quotes: []quote{{"host", "disk.busy"}, {"host", "disk.flush_time"}}}
 	for _, s := range r.FindAll("host", "disk.busy") {
 		c.share(g, s.Key.Instance, s)
 	}
@@ -438,7 +449,8 @@ func (c *Chart) share(g grid, name string, s *kasoku.Series) {
 		vs[i] = min(100*vs[i], 100)
 	}
 	vs = g.values(vs)
-	c.Series = append(c.Series, ChartSeries{Name: name, Colour: palette[len(c.Series)], Form: Stairs, Spans: g.blocks(vs), Values: vs})
+	c.Series = append(c.Series, ChartSeries{Name: name, Colour: palette[len(c.Series)], Form: Stairs,
+		Spans: g.blocks(vs), Values: vs})
 }
 
 // shares finishes a chart of shares of time; nil when nothing reached leastShare.

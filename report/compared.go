@@ -40,7 +40,8 @@ func Compare(c *compare.Comparison, o Options) *Document {
 }
 
 func (r rec) side(s compare.Side) SideFacts {
-	f := SideFacts{Name: s.Name(), Code: r.code(), When: day(r.wall(0)) + ", " + r.lasted(), Host: r.host().Name, File: r.Run.ID, Runs: len(s.Runs)}
+	f := SideFacts{Name: s.Name(), Code: r.code(), When: day(r.wall(0)) + ", " + r.lasted(), Host: r.host().Name,
+		File: r.Run.ID, Runs: len(s.Runs)}
 	if n := len(s.Runs); n > 1 {
 		last := rec{&kasoku.Recording{Run: s.Runs[n-1]}, r.o}
 		f.When = day(r.wall(0)) + " – " + last.clock(0)
@@ -86,7 +87,8 @@ func movedSection(c *compare.Comparison) Section {
 		s.Sub += " What unchanged runs differ by is no change either."
 	}
 	if c.Block > 0 {
-		s.Sub += Prose(" Block bootstrap, " + unit.Count(c.Resamples) + " draws of blocks of " + unit.Count(c.Block) + " s, seed " + unit.Count(c.Seed) + ".")
+		s.Sub += Prose(" Block bootstrap, " + unit.Count(c.Resamples) + " draws of blocks of " + unit.Count(c.Block) +
+			" s, seed " + unit.Count(c.Seed) + ".")
 	}
 	s.Blocks = []Block{moves(c)}
 	return s
@@ -116,7 +118,8 @@ func latencySection(c *compare.Comparison) Section {
 	}
 	t.Columns = append(t.Columns, Column{Key: "change", Head: "change", Align: Right})
 	for _, q := range c.Curve {
-		t.Rows = append(t.Rows, Row{Cells: []Cell{text(q.Name), duration(asDuration(q.Before), u), duration(asDuration(q.After), u), text(unit.Change(q.Before, q.After))}})
+		t.Rows = append(t.Rows, Row{Cells: []Cell{text(q.Name), duration(asDuration(q.Before), u),
+			duration(asDuration(q.After), u), text(unit.Change(q.Before, q.After))}})
 	}
 	axis := logAxis(least(all), most(all), axisLatency)
 	k.Bottom, k.Top, k.Ticks = axis.Bottom, axis.Top, axis.Ticks
@@ -133,13 +136,15 @@ func settingsSection(c *compare.Comparison) Section {
 	}
 	if len(c.Settings) == 0 {
 		if c.SettingsEqual > 0 {
-			s.Blocks = append(s.Blocks, Para{Text: Prose("None of " + unit.Counted(c.SettingsEqual, "setting", "settings") + " differs.")})
+			s.Blocks = append(s.Blocks, Para{Text: Prose("None of " + unit.Counted(c.SettingsEqual, "setting",
+				"settings") + " differs.")})
 		}
 		s.Blocks = append(s.Blocks, configDiffs(c.Configs)...)
 		return s
 	}
 	s.Count = len(c.Settings)
-	s.Sub = Prose(unit.Counted(len(c.Settings), "setting differs", "settings differ") + " between the sides, " + unit.Count(c.SettingsEqual) + " are equal.")
+	s.Sub = Prose(unit.Counted(len(c.Settings), "setting differs", "settings differ") + " between the sides, " +
+		unit.Count(c.SettingsEqual) + " are equal.")
 	if len(c.Changes) > 1 {
 		s.Sub += " They changed together, so their effects cannot be told apart here."
 		if len(c.Settings) == 1 {
@@ -170,7 +175,8 @@ func changedBeside(c *compare.Comparison) *Notes {
 		}
 		text := x.Name
 		if x.Before != "" || x.After != "" {
-			text = strings.TrimSpace(x.Name + " " + cmp.Or(x.Before, unit.Missing) + " → " + cmp.Or(x.After, unit.Missing))
+			text = strings.TrimSpace(x.Name + " " + cmp.Or(x.Before, unit.Missing) + " → " + cmp.Or(x.After,
+				unit.Missing))
 		}
 		n.List = append(n.List, Note{Sign: "·", Tone: Dim, Label: string(x.Kind), Text: text})
 	}
@@ -182,7 +188,8 @@ func changedBeside(c *compare.Comparison) *Notes {
 
 // findingsMoved says what became of the findings.
 func findingsMoved(c *compare.Comparison) Section {
-	s := Section{ID: SectionFindings, Title: "Findings", Sub: "What was diagnosed before, and what is left.", Count: len(c.Findings)}
+	s := Section{ID: SectionFindings, Title: "Findings", Sub: "What was diagnosed before, and what is left.",
+		Count: len(c.Findings)}
 	n := &Notes{}
 	for _, f := range c.Findings {
 		note := Note{Label: f.ID, Code: true, Sign: "·", Tone: Dim, Text: Sentence(string(f.State)) + ". " + f.Title}
@@ -211,7 +218,8 @@ func findingsMoved(c *compare.Comparison) Section {
 }
 
 func comparisonWarnings(c *compare.Comparison) Section {
-	s := Section{ID: SectionWarnings, Title: "Warnings", Sub: "What limits the trust in this report.", Count: len(c.Warnings)}
+	s := Section{ID: SectionWarnings, Title: "Warnings", Sub: "What limits the trust in this report.",
+		Count: len(c.Warnings)}
 	n := &Notes{}
 	for _, w := range c.Warnings {
 		n.List = append(n.List, Note{Sign: "!", Tone: Mark, Label: label(w.Code), Text: w.Text, Hint: Prose(w.Hint)})

@@ -27,7 +27,8 @@ func (r rec) configSection() Section {
 	}
 	for _, l := range r.limits() {
 		if l.share > 0.5 && !slices.ContainsFunc(rows, func(c configRow) bool { return c.name == l.name }) {
-			rows = append(rows, configRow{name: l.name, value: l.limit, from: l.from, why: "headroom: " + l.used + " used at most"})
+			rows = append(rows, configRow{name: l.name, value: l.limit, from: l.from,
+				why: "headroom: " + l.used + " used at most"})
 		}
 	}
 	texts := r.textsSaid()
@@ -58,7 +59,8 @@ func (r rec) configSection() Section {
 		if len(c.refs) > 0 {
 			why.Text = refText(c.refs)
 		}
-		t.Rows = append(t.Rows, Row{Cells: []Cell{text(c.name), text(cmp.Or(c.value, unit.Missing)), text(c.from), why}})
+		t.Rows = append(t.Rows, Row{Cells: []Cell{text(c.name), text(cmp.Or(c.value, unit.Missing)), text(c.from),
+			why}})
 	}
 	s.Blocks = []Block{t}
 	return s
@@ -76,7 +78,8 @@ func refText(refs []int) string {
 }
 
 func changeRow(c kasoku.Change) configRow {
-	row := configRow{name: c.Name, value: c.During, from: "set by kasoku", why: "restored to " + cmp.Or(c.Before, unit.Missing)}
+	row := configRow{name: c.Name, value: c.During, from: "set by kasoku",
+		why: "restored to " + cmp.Or(c.Before, unit.Missing)}
 	if c.Restored && c.Note != "" { // nothing is to be restored
 		row.why = c.Note
 	}
@@ -189,7 +192,8 @@ func (r rec) hostLimits() []limit {
 	var out []limit
 	add := func(name, from string, used, most float64) {
 		if most > 0 {
-			out = append(out, limit{name: name, from: from, used: unit.Plain(used), limit: unit.Plain(most), share: used / most})
+			out = append(out, limit{name: name, from: from, used: unit.Plain(used), limit: unit.Plain(most),
+				share: used / most})
 		}
 	}
 	if v, ok := r.Setting("mysql", "max_connections"); ok {
@@ -205,19 +209,22 @@ func (r rec) hostLimits() []limit {
 	if r.host().Cores > 0 {
 		if peak, ok := r.busiest(); ok {
 			out = append(out, limit{
-				name: "CPU", from: "/proc/stat", used: unit.Sig3(peak) + " cores", limit: unit.Counted(r.host().Cores, "core", "cores"),
+				name: "CPU", from: "/proc/stat", used: unit.Sig3(peak) + " cores",
+				limit: unit.Counted(r.host().Cores, "core", "cores"),
 				share: peak / float64(r.host().Cores),
 			})
 		}
 	}
-	if total, free := r.Find(kasoku.Key{Source: "host", Name: "mem.total"}), r.Find(kasoku.Key{Source: "host", Name: "mem.available"}); total != nil && free != nil {
+	if total, free := r.Find(kasoku.Key{Source: "host", Name: "mem.total"}),
+		r.Find(kasoku.Key{Source: "host", Name: "mem.available"}); total != nil && free != nil {
 		if most, ok := total.Max(r.all()); ok && most > 0 {
 			least := most
 			for _, p := range free.Points {
 				least = min(least, p.Value)
 			}
 			out = append(out, limit{
-				name: "memory", from: "/proc/meminfo", used: unit.BytesIEC(uint64(most - least)), limit: unit.BytesIEC(uint64(most)),
+				name: "memory", from: "/proc/meminfo", used: unit.BytesIEC(uint64(most - least)),
+				limit: unit.BytesIEC(uint64(most)),
 				share: (most - least) / most,
 			})
 		}

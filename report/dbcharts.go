@@ -50,14 +50,16 @@ func (r rec) transactionsChart(g grid, _ *Timeline) *Chart {
 // line adds a gauge that has values.
 func (c *Chart) line(g grid, name, colour string, s *kasoku.Series) {
 	if s != nil && len(s.Points) > 0 {
-		c.Series = append(c.Series, ChartSeries{Name: name, Colour: colour, Form: Lines, Spans: g.samples(s), Values: g.values(g.gauge(s))})
+		c.Series = append(c.Series, ChartSeries{Name: name, Colour: colour, Form: Lines, Spans: g.samples(s),
+			Values: g.values(g.gauge(s))})
 	}
 }
 
 // replicationChart shows how far a replica was behind its sources. While nobody
 // knows that, a line has no point.
 func (r rec) replicationChart(g grid, _ *Timeline) *Chart {
-	c := &Chart{ID: "replication", Title: "Replication lag", Unit: "seconds behind the source", Height: lowHeight, quotes: []quote{{"replication", "lag"}}}
+	c := &Chart{ID: "replication", Title: "Replication lag", Unit: "seconds behind the source", Height: lowHeight,
+		quotes: []quote{{"replication", "lag"}}}
 	palette := [mostChannels]string{"s2", "s4", "s1", "s3", "s5"}
 	top := 0.0
 	for _, s := range r.FindAll("replication", "lag") {

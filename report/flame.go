@@ -49,7 +49,8 @@ const (
 var classNames = []struct {
 	class profile.Class
 	name  string
-}{{profile.Own, "own code"}, {profile.Database, "database driver"}, {profile.Library, "libraries"}, {profile.Runtime, "Go runtime"}}
+}{{profile.Own, "own code"}, {profile.Database, "database driver"}, {profile.Library, "libraries"},
+	{profile.Runtime, "Go runtime"}}
 
 // flame draws the stacks of a profile; nil when they are not kept.
 func flame(p *kasoku.Profile, id, title string) *Flame {
@@ -95,7 +96,8 @@ func (f *flaming) add(n *profile.Node, row int, left float64) {
 			if c.Own > 0 && len(c.Children) > 0 {
 				tell += "; itself " + unit.Percent(float64(c.Own)/f.whole)
 			}
-			f.Frames = append(f.Frames, FlameFrame{Name: profile.Short(c.Name), Tell: tell, Class: c.Class, Row: row, Left: left, Width: width})
+			f.Frames = append(f.Frames, FlameFrame{Name: profile.Short(c.Name), Tell: tell, Class: c.Class, Row: row,
+				Left: left, Width: width})
 		} else {
 			f.cut = true
 		}

@@ -19,7 +19,8 @@ const mostPrograms = 3
 // heap first.
 func (r rec) goCharts(g grid, t *Timeline) {
 	for i := range mostPrograms {
-		for _, build := range []func(rec, grid, *Timeline, *programSeries) *Chart{rec.heapChart, rec.goWaitsChart, rec.goroutinesChart} {
+		for _, build := range []func(rec, grid, *Timeline, *programSeries) *Chart{rec.heapChart, rec.goWaitsChart,
+			rec.goroutinesChart} {
 			r.hostCharts(t, func(one rec) *Chart {
 				if all := one.goSeries(); i < len(all) {
 					return of(&all[i], i, build(one, g, t, &all[i]))
@@ -88,7 +89,8 @@ func (r rec) heapChart(g grid, t *Timeline, p *programSeries) *Chart {
 	if len(c.Series) > 1 {
 		c.Series[1].Dotted = true
 	}
-	t.Sparks = append(t.Sparks, Spark{Name: "Go heap", Values: c.Series[0].Values, Peak: "max " + unit.BytesIEC(uint64(max(r.highest(heap), 0)))})
+	t.Sparks = append(t.Sparks, Spark{Name: "Go heap", Values: c.Series[0].Values,
+		Peak: "max " + unit.BytesIEC(uint64(max(r.highest(heap), 0)))})
 	return r.finished(c)
 }
 
@@ -104,7 +106,8 @@ func (r rec) goroutinesChart(g grid, _ *Timeline, p *programSeries) *Chart {
 // that could run waited for a thread, on an axis of powers of ten. Seconds in which
 // nothing happened have no point.
 func (r rec) goWaitsChart(g grid, t *Timeline, p *programSeries) *Chart {
-	c := &Chart{ID: "go-waits", Title: "Go pauses", Unit: "longest of each second", Suffix: " ms", Places: -1, Height: plainHeight}
+	c := &Chart{ID: "go-waits", Title: "Go pauses", Unit: "longest of each second", Suffix: " ms", Places: -1,
+		Height: plainHeight}
 	c.quoted(goPause, goSched)
 	sched := positive(scaled(p.first(goSched), 1e3))
 	if sched != nil {
@@ -166,7 +169,8 @@ func (r rec) poolChart(g grid, t *Timeline, p *poolSeries) *Chart {
 	t.Sparks = append(t.Sparks, Spark{Name: "pool in use", Values: c.Series[0].Values, Peak: peak})
 	if waited := g.rates(p.found["WaitDuration"]); most(waited) > 0 {
 		vs := g.values(waited)
-		c.Series = append(c.Series, ChartSeries{Name: "requests waiting", Colour: "bad", Form: Stairs, Spans: g.blocks(vs), Values: vs})
+		c.Series = append(c.Series, ChartSeries{Name: "requests waiting", Colour: "bad", Form: Stairs,
+			Spans: g.blocks(vs), Values: vs})
 		top = max(top, most(waited))
 	}
 	switch {

@@ -71,7 +71,8 @@ func (p *programSeries) first(names []string) *kasoku.Series {
 // programs are read, an instance begins with the program's host:port.
 func programOf(instance string) (program, place string) {
 	word, rest, _ := strings.Cut(instance, " ")
-	if host, port, err := net.SplitHostPort(word); err == nil && host != "" && port != "" && strings.Trim(port, "0123456789") == "" {
+	if host, port, err := net.SplitHostPort(word); err == nil && host != "" && port != "" &&
+		strings.Trim(port, "0123456789") == "" {
 		return word, rest
 	}
 	return "", instance
@@ -154,12 +155,15 @@ func (r rec) goPrograms() []GoProgram {
 	var out []GoProgram
 	for _, p := range r.goSeries() {
 		x := GoProgram{
-			Name: p.name, Heap: r.highest(p.first(goHeap)), Goroutines: r.highest(p.first(goGoroutines)), Collections: r.gained(p.first(goCycles)),
-			Pauses: r.gained(p.found["PauseTotal"]), Pause: r.highest(p.first(goPause)), GCCPU: r.gained(p.first(goGCCPU)), SchedP99: r.highest(p.first(goSched)),
+			Name: p.name, Heap: r.highest(p.first(goHeap)), Goroutines: r.highest(p.first(goGoroutines)),
+			Collections: r.gained(p.first(goCycles)),
+			Pauses:      r.gained(p.found["PauseTotal"]), Pause: r.highest(p.first(goPause)),
+			GCCPU: r.gained(p.first(goGCCPU)), SchedP99: r.highest(p.first(goSched)),
 		}
 		for _, q := range p.pools {
 			limit := r.highest(q.found["MaxOpenConnections"])
-			x.Pools = append(x.Pools, GoPool{q.place, r.highest(q.found["InUse"]), limit, r.gained(q.found["WaitCount"]), r.gained(q.found["WaitDuration"])})
+			x.Pools = append(x.Pools, GoPool{q.place, r.highest(q.found["InUse"]), limit,
+				r.gained(q.found["WaitCount"]), r.gained(q.found["WaitDuration"])})
 		}
 		out = append(out, x)
 	}
@@ -179,7 +183,8 @@ func programTable(programs []GoProgram) *Table {
 		{Key: "sched_p99_ms", Head: "thread wait", Unit: "ms, p99", Align: Decimal},
 	}}
 	for _, p := range programs {
-		row := []Cell{text(cmp.Or(p.Name, "the program")), sizeOf(p.Heap), countOf(p.Goroutines), countOf(p.Collections),
+		row := []Cell{text(cmp.Or(p.Name, "the program")), sizeOf(p.Heap), countOf(p.Goroutines),
+			countOf(p.Collections),
 			numberOf(1e3 * p.Pauses), numberOf(1e3 * p.Pause), numberOf(p.GCCPU), numberOf(1e3 * p.SchedP99)}
 		if slices.ContainsFunc(row[1:], func(c Cell) bool { return c.Text != unit.Missing }) {
 			t.Rows = append(t.Rows, Row{Cells: row})
@@ -208,7 +213,8 @@ func poolTable(programs []GoProgram) *Table {
 			if p.Name != "" {
 				program = text(p.Name)
 			}
-			t.Rows = append(t.Rows, Row{Cells: []Cell{program, text(q.Name), countOf(q.InUse), limit, countOf(q.Waits), numberOf(q.Waiting)}})
+			t.Rows = append(t.Rows, Row{Cells: []Cell{program, text(q.Name), countOf(q.InUse), limit, countOf(q.Waits),
+				numberOf(q.Waiting)}})
 		}
 	}
 	return t.withoutEmpty()

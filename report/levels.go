@@ -41,7 +41,8 @@ func (r rec) levelBands(t *Timeline) {
 	t.Phased, t.Steps = true, nil
 	for _, p := range r.Phases {
 		if p.Kind != kasoku.PhaseLoad {
-			t.Steps = append(t.Steps, Band{p.Interval.From.Seconds(), p.Interval.To.Seconds(), string(p.Kind), p.Kind != kasoku.PhaseInitialize})
+			t.Steps = append(t.Steps, Band{p.Interval.From.Seconds(), p.Interval.To.Seconds(), string(p.Kind),
+				p.Kind != kasoku.PhaseInitialize})
 			continue
 		}
 		t.Levels = t.Levels[:0]

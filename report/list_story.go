@@ -109,7 +109,8 @@ func (s *listStep) measure() {
 
 // counts reports whether a run's figures are worth comparing.
 func counts(r runstore.Info) bool {
-	return r.Err == nil && r.State == kasoku.Finished && !r.Checkpoint() && (r.Score == nil || r.Score.Outcome != kasoku.Failed)
+	return r.Err == nil && r.State == kasoku.Finished && !r.Checkpoint() &&
+		(r.Score == nil || r.Score.Outcome != kasoku.Failed)
 }
 
 func (s *listStep) value(r runstore.Info) (v float64, ok bool) {

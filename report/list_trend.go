@@ -179,7 +179,8 @@ func changedWords(changes []compare.Changed) string {
 func (s *listStep) figures(out []string) []string {
 	what := figureWords(s) + " " + figureText(s.figure.Median)
 	if s.figure.N > 1 {
-		what += ", median of " + unit.Count(s.figure.N) + " runs from " + figureText(s.figure.Least) + " to " + figureText(s.figure.Most)
+		what += ", median of " + unit.Count(s.figure.N) + " runs from " + figureText(s.figure.Least) + " to " +
+			figureText(s.figure.Most)
 	}
 	if n, of := s.passed(); of > 0 {
 		what += ", " + unit.Count(n) + " of " + unit.Count(of) + " passed"
@@ -194,7 +195,8 @@ func (s *listStep) figures(out []string) []string {
 	switch {
 	case s.before == nil:
 	case s.observers() != s.before.observers():
-		out = sentence(out, "Against "+s.before.name+": ", s.against(s.before).Text+", so not judged: what watches a run costs")
+		out = sentence(out, "Against "+s.before.name+": ", s.against(s.before).Text+
+			", so not judged: what watches a run costs")
 	default:
 		out = sentence(out, "Against "+s.before.name+": ", compare.Samples(s.before.values, s.values, compare.More).Why)
 	}

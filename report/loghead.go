@@ -28,17 +28,20 @@ type logHead struct {
 func (h *logHead) document(o Options) *Document {
 	format := formatsOf(h.logs)
 	d := &Document{
-		Kind: h.kind, Title: h.what + " " + h.name, Name: h.name, Head: []string{h.name, format, h.when, h.lines}, Verdict: h.verdict,
+		Kind: h.kind, Title: h.what + " " + h.name, Name: h.name, Head: []string{h.name, format, h.when, h.lines},
+		Verdict:  h.verdict,
 		Commands: o.Commands, Footer: footer(o, ""),
 	}
-	for _, f := range []Fact{{Label: "When", Value: h.when}, {Label: "Format", Value: format}, {Label: "Lines", Value: h.lines}} {
+	for _, f := range []Fact{{Label: "When", Value: h.when}, {Label: "Format", Value: format},
+		{Label: "Lines", Value: h.lines}} {
 		if f.Value != "" {
 			d.Facts = append(d.Facts, f)
 		}
 	}
 	d.stopped(h.stopped)
 	if w := sumOf(h.logs); w.Dropped > 0 && w.Dropped*100 >= w.Lines {
-		d.Alerts = append(d.Alerts, Alert{Tone: Mark, Text: unit.Percent(float64(w.Dropped)/float64(w.Lines)) + " of the lines were not understood."})
+		d.Alerts = append(d.Alerts, Alert{Tone: Mark, Text: unit.Percent(float64(w.Dropped)/float64(w.Lines)) +
+			" of the lines were not understood."})
 	}
 	return d
 }
@@ -134,7 +137,8 @@ func logsTable(logs []kasoku.LogWindow, records Column) *Table {
 		if w.Dropped > 0 {
 			dropped.Tone = Mark
 		}
-		t.Rows = append(t.Rows, Row{Cells: []Cell{text(w.Path), text(cmp.Or(w.Format, unit.Missing)), count(w.Lines), count(w.Records), dropped}})
+		t.Rows = append(t.Rows, Row{Cells: []Cell{text(w.Path), text(cmp.Or(w.Format, unit.Missing)), count(w.Lines),
+			count(w.Records), dropped}})
 	}
 	return t
 }
@@ -148,7 +152,8 @@ func notesOf(logs []kasoku.LogWindow) []Note {
 	for _, w := range logs {
 		name := filepath.Base(cmp.Or(w.Path, "-"))
 		for i, b := range w.BadSample[:min(len(w.BadSample), mostSamples)] {
-			n := Note{Sign: "!", Tone: Mark, Label: name + ":" + unit.Plain(float64(b.Line)), Code: true, Text: "dropped, " + b.Why + ": " + b.Text}
+			n := Note{Sign: "!", Tone: Mark, Label: name + ":" + unit.Plain(float64(b.Line)), Code: true,
+				Text: "dropped, " + b.Why + ": " + b.Text}
 			if more := w.Dropped - uint64(i) - 1; i == mostSamples-1 && more > 0 {
 				n.Text += " (and " + unit.Count(more) + " more)"
 			}

@@ -146,7 +146,8 @@ func endpointCells(e *kasoku.Endpoint, all, u time.Duration) []Cell {
 	if h.Count() == 0 {
 		cells = append(cells, none(), none(), none(), none(), none())
 	} else {
-		cells = append(cells, duration(h.Mean(), u), duration(h.Quantile(0.5), u), duration(h.Quantile(0.95), u), duration(h.Quantile(0.99), u), duration(h.Max(), u))
+		cells = append(cells, duration(h.Mean(), u), duration(h.Quantile(0.5), u), duration(h.Quantile(0.95), u),
+			duration(h.Quantile(0.99), u), duration(h.Max(), u))
 	}
 	return append(cells, number(float64(e.Bytes)/float64(max(e.Count, 1))))
 }
@@ -184,7 +185,8 @@ func (r rec) messagesSection() Section {
 	ofNginx := slices.ContainsFunc(ms, func(m kasoku.Message) bool { return m.Kind == kasoku.MessageNginx })
 	if ofNginx {
 		t.Columns = slices.Insert(t.Columns, 3, Column{Key: "of", Head: "of", Drop: 4})
-		s.Sub = Prose(strings.Replace(string(s.Sub), "the application's log", "the logs of the application and of nginx", 1))
+		s.Sub = Prose(strings.Replace(string(s.Sub), "the application's log",
+			"the logs of the application and of nginx", 1))
 	}
 	var rest uint64
 	for i, m := range ms {
@@ -201,7 +203,8 @@ func (r rec) messagesSection() Section {
 			n.Tone = Bad
 		}
 		t.Rows = append(t.Rows, Row{Cells: []Cell{text(line), n, text(cmp.Or(m.Level, unit.Missing)),
-			{Text: r.clock(m.First), Raw: raw(m.First.Seconds())}, {Text: r.clock(m.Last), Raw: raw(m.Last.Seconds())}}})
+			{Text: r.clock(m.First), Raw: raw(m.First.Seconds())},
+			{Text: r.clock(m.Last), Raw: raw(m.Last.Seconds())}}})
 		if ofNginx {
 			row := &t.Rows[len(t.Rows)-1]
 			row.Cells = slices.Insert(row.Cells, 3, text(cmp.Or(m.Kind, "application")))

@@ -67,7 +67,8 @@ func Machines(run *kasoku.Recording) []Machine {
 
 func (r rec) machine() Machine {
 	m := Machine{Unattributed: r.gained(r.Find(kasoku.Key{Source: "process", Name: "cpu.unattributed"}))}
-	for _, kind := range []struct{ series, name string }{{"unit.cpu", "unit"}, {"container.cpu", "container"}, {"exe.cpu", "program"}} {
+	for _, kind := range []struct{ series, name string }{{"unit.cpu", "unit"}, {"container.cpu", "container"},
+		{"exe.cpu", "program"}} {
 		m.Groups = append(m.Groups, r.usages(kind.series, kind.name, steady)...)
 	}
 	m.Threads, m.Disks, m.Listeners, m.Programs = r.threads(), r.disks(), r.listeners(), r.goPrograms()
@@ -129,10 +130,12 @@ func (r rec) disks() []Disk {
 	var out []Disk
 	for _, busy := range r.FindAll("host", "disk.busy") {
 		grown := func(name string) float64 {
-			return r.gained(r.Find(kasoku.Key{Host: busy.Key.Host, Source: "host", Name: name, Instance: busy.Key.Instance}))
+			return r.gained(r.Find(kasoku.Key{Host: busy.Key.Host, Source: "host", Name: name,
+				Instance: busy.Key.Instance}))
 		}
 		share, ok := busy.PerSecond(r.all())
-		d := Disk{Name: busy.Key.Instance, Busy: min(share, 1), Reads: grown("disk.reads"), Writes: grown("disk.writes")}
+		d := Disk{Name: busy.Key.Instance, Busy: min(share, 1), Reads: grown("disk.reads"),
+			Writes: grown("disk.writes")}
 		if !ok || !(d.Reads+d.Writes > 0) {
 			continue
 		}
@@ -159,7 +162,8 @@ func (r rec) listeners() []Listener {
 	var out []Listener
 	for _, x := range r.FindAll("sockets", "accept.queue") {
 		l := Listener{Name: x.Key.Instance, QueueMax: r.highest(x), Limit: r.lastOf(x.Key, "accept.limit")}
-		l.Drops = r.gained(r.Find(kasoku.Key{Host: x.Key.Host, Source: "sockets", Name: "accept.drops", Instance: x.Key.Instance}))
+		l.Drops = r.gained(r.Find(kasoku.Key{Host: x.Key.Host, Source: "sockets", Name: "accept.drops",
+			Instance: x.Key.Instance}))
 		if l.QueueMax > 0 || !math.IsNaN(l.QueueMax) && l.Drops > 0 {
 			out = append(out, l)
 		}

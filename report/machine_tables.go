@@ -17,13 +17,15 @@ const (
 // machineSection tells who used the machine, and what queued on it. A table that
 // would tell nothing is left out.
 func (r rec) machineSection() Section {
-	s := Section{ID: SectionMachine, Title: "Machine", Sub: "Sums over the run; the largest value is that of one interval between two samples, of a group that of 3 s."}
+	s := Section{ID: SectionMachine, Title: "Machine",
+		Sub: "Sums over the run; the largest value is that of one interval between two samples, of a group that of 3 s."}
 	for _, m := range Machines(r.Recording) {
 		before := ""
 		if m.Host != "" {
 			before = m.Host + ": "
 		}
-		for _, t := range []*Table{m.groupsTable(r.length().Seconds()), m.threadsTable(), m.disksTable(), m.listenersTable(), programTable(m.Programs), poolTable(m.Programs)} {
+		for _, t := range []*Table{m.groupsTable(r.length().Seconds()), m.threadsTable(), m.disksTable(),
+			m.listenersTable(), programTable(m.Programs), poolTable(m.Programs)} {
 			if len(t.Rows) > 0 {
 				t.Title = before + t.Title
 				s.Blocks = append(s.Blocks, t)
@@ -48,7 +50,8 @@ func (m *Machine) groupsTable(length float64) *Table {
 		}
 	}
 	if m.Unattributed >= leastShare*length {
-		t.Note = Prose(unit.Sig3(m.Unattributed) + " s more were of processes that began and ended between two samples, or of none.")
+		t.Note = Prose(unit.Sig3(m.Unattributed) +
+			" s more were of processes that began and ended between two samples, or of none.")
 	}
 	return t
 }
@@ -84,7 +87,8 @@ func (m *Machine) disksTable() *Table {
 		if n := d.Read + d.Written; n >= 0 {
 			moved = Cell{Text: unit.Bytes(uint64(n)), Raw: raw(n)}
 		}
-		t.Rows = append(t.Rows, Row{Cells: []Cell{text(d.Name), percent(d.Busy), percent(d.BusyPeak), count(uint64(d.Reads + d.Writes)),
+		t.Rows = append(t.Rows, Row{Cells: []Cell{text(d.Name), percent(d.Busy), percent(d.BusyPeak),
+			count(uint64(d.Reads + d.Writes)),
 			numberOf(1e3 * d.ReadAwait), numberOf(1e3 * d.WriteAwait), numberOf(1e3 * d.FlushAwait), moved}})
 	}
 	return t

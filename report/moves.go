@@ -162,7 +162,8 @@ func legend(c *compare.Comparison) Prose {
 	if n == 0 {
 		return ""
 	}
-	return Prose("noise: no difference shown, which is not the same as none. " + unit.Counted(n, "row was tested", "rows were tested") +
+	return Prose("noise: no difference shown, which is not the same as none. " + unit.Counted(n, "row was tested",
+		"rows were tested") +
 		", of which chance moves about one in twenty; the verdict rests on one.")
 }
 

@@ -21,7 +21,8 @@ const (
 // tables and queries are looked at.
 func Plans(run *kasoku.Recording, o Options) *Document {
 	r := rec{run, o}
-	d := &Document{Kind: KindPlans, Title: "plans of " + o.File, Name: o.File, Head: []string{"plans of " + o.File}, Verdict: r.plansVerdict(), Footer: footer(o, "")}
+	d := &Document{Kind: KindPlans, Title: "plans of " + o.File, Name: o.File, Head: []string{"plans of " + o.File},
+		Verdict: r.plansVerdict(), Footer: footer(o, "")}
 	d.put(o, "plans", r.plansSection)
 	d.put(o, "tables", r.tablesSection)
 	return d
@@ -107,7 +108,8 @@ func planCells(p *kasoku.PlanRow) []Cell {
 	if p.Key == "" {
 		index = none()
 	}
-	return []Cell{text(p.Table), access, index, count(uint64(max(p.Rows, 0) + 0.5)), left, text(p.PossibleKeys), text(p.Extra)}
+	return []Cell{text(p.Table), access, index, count(uint64(max(p.Rows, 0) + 0.5)), left, text(p.PossibleKeys),
+		text(p.Extra)}
 }
 
 // tablesSection shows the tables that the statements read, with their indexes.
@@ -125,7 +127,8 @@ func (r rec) tablesSection() Section {
 	}}
 	for i := range r.Tables {
 		d := &r.Tables[i]
-		t.Rows = append(t.Rows, Row{Group: d.Schema + "." + d.Name + "  " + d.Engine + ", about " + unit.Counted(d.Rows, "row", "rows") +
+		t.Rows = append(t.Rows, Row{Group: d.Schema + "." + d.Name + "  " + d.Engine + ", about " +
+			unit.Counted(d.Rows, "row", "rows") +
 			", data " + unit.Bytes(d.DataBytes) + ", other indexes " + unit.Bytes(d.IndexBytes)})
 		for _, x := range d.Indexes {
 			t.Rows = append(t.Rows, Row{Cells: indexCells(x)})

@@ -33,10 +33,12 @@ const eachRowFrom = 5
 // Probe tells what endpoints run that were asked alone.
 func Probe(res *probe.Result, skipped []probe.Skipped, o Options) *Document {
 	p := probed{res, skipped}
-	d := &Document{Kind: KindProbe, Title: "kasoku probe", Name: o.File, Verdict: p.verdict(), Footer: footer(o, ""), Head: []string{
-		"kasoku probe", unit.Counted(len(res.Asked), "endpoint", "endpoints"), unit.Counted(res.Requests, "request", "requests") + " one at a time",
-		unit.Exact(res.Length.Round(100e6)), res.Source,
-	}}
+	d := &Document{Kind: KindProbe, Title: "kasoku probe", Name: o.File, Verdict: p.verdict(), Footer: footer(o, ""),
+		Head: []string{
+			"kasoku probe", unit.Counted(len(res.Asked), "endpoint", "endpoints"),
+			unit.Counted(res.Requests, "request", "requests") + " one at a time",
+			unit.Exact(res.Length.Round(100e6)), res.Source,
+		}}
 	for _, w := range res.Warnings {
 		d.Alerts = append(d.Alerts, Alert{Tone: Mark, Text: w.Text, Hint: Prose(w.Hint)})
 	}
@@ -120,7 +122,8 @@ func (p *probed) pairs() Section {
 
 // asked is "GET /shelves/:id  12 requests, 7.5 statements each (5–10)".
 func (p *probed) asked(a *probe.Asked) string {
-	s := a.Method + " " + a.Route + "  " + unit.Counted(a.Requests, "request", "requests") + fmt.Sprintf(", %s statements each (%d–%d)", unit.Sig3(a.Mean), a.Least, a.Most)
+	s := a.Method + " " + a.Route + "  " + unit.Counted(a.Requests, "request",
+		"requests") + fmt.Sprintf(", %s statements each (%d–%d)", unit.Sig3(a.Mean), a.Least, a.Most)
 	for _, code := range sortedCodes(a.Codes) {
 		if code < 200 || code >= 300 {
 			s += fmt.Sprintf(", %d × %d", a.Codes[code], code)
@@ -156,7 +159,8 @@ func (p *probed) cells(x *kasoku.Caller) []Cell {
 	if x.Class != kasoku.CallerConfirmed {
 		statement += " (" + x.Note + ")"
 	}
-	return []Cell{per, count(uint64(x.Least)), count(uint64(x.Most)), {Text: unit.Sig3(100 * x.Share), Raw: raw(x.Share)}, list, text(ShortID(x.QueryID)), text(statement)}
+	return []Cell{per, count(uint64(x.Least)), count(uint64(x.Most)),
+		{Text: unit.Sig3(100 * x.Share), Raw: raw(x.Share)}, list, text(ShortID(x.QueryID)), text(statement)}
 }
 
 // background lists what came while nothing was asked.
@@ -169,7 +173,8 @@ func (p *probed) background() Section {
 		{Key: "statement", Head: "statement", Code: true, Cut: true, Least: 30},
 	}}
 	for _, b := range p.Background {
-		t.Rows = append(t.Rows, Row{Cells: []Cell{count(uint64(b.Count)), number(b.PerSec), text(ShortID(b.QueryID)), text(b.Fingerprint)}})
+		t.Rows = append(t.Rows, Row{Cells: []Cell{count(uint64(b.Count)), number(b.PerSec), text(ShortID(b.QueryID)),
+			text(b.Fingerprint)}})
 	}
 	if len(t.Rows) > 0 {
 		s.Blocks = []Block{t}

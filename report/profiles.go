@@ -58,11 +58,13 @@ func (r rec) profilesSection() Section {
 			id += "_" + strconv.Itoa(place)
 		}
 		if p.Note != "" {
-			n.List = append(n.List, Note{Sign: "·", Tone: Dim, Label: string(p.Kind), Text: Sentence(strings.ReplaceAll(p.Note, "`", "")) + "."})
+			n.List = append(n.List, Note{Sign: "·", Tone: Dim, Label: string(p.Kind),
+				Text: Sentence(strings.ReplaceAll(p.Note, "`", "")) + "."})
 		}
 		if p.Total == 0 {
 			if p.Note == "" {
-				n.List = append(n.List, Note{Sign: "·", Tone: Dim, Label: string(p.Kind), Text: "Nothing was sampled in that time."})
+				n.List = append(n.List, Note{Sign: "·", Tone: Dim, Label: string(p.Kind),
+					Text: "Nothing was sampled in that time."})
 			}
 			continue
 		}
@@ -97,7 +99,8 @@ func programName(p *kasoku.Profile) string { return cmp.Or(p.Program, p.Address)
 func (r rec) profilesFrom() Prose {
 	p := &r.Profiles[0]
 	return Prose(fmt.Sprintf("Of %s, from %s to %s s of the run. **Flat** is in the function itself, **cum** with all that it calls; of waits, flat is in the function that waits. What profiling itself used is left out, but it cost: sampling CPU stops a program 100 times for each second of CPU that it uses, which took a few percent more CPU in our tests.",
-		strings.Join(r.programs(), " and "), unit.Fixed(p.Interval.From.Seconds(), 1), unit.Fixed(p.Interval.To.Seconds(), 1)))
+		strings.Join(r.programs(), " and "), unit.Fixed(p.Interval.From.Seconds(), 1),
+		unit.Fixed(p.Interval.To.Seconds(), 1)))
 }
 
 // profileTable lists the functions that used most themselves.
@@ -117,7 +120,8 @@ func profileTable(p *kasoku.Profile, id string, several bool) *Table {
 		{Key: "place", Head: "begins at", Code: true, Drop: DropExtra},
 	}
 	add := func(f kasoku.ProfileFunction) {
-		t.Rows = append(t.Rows, Row{Cells: []Cell{text(f.Name), percent(p.Share(f.Flat)), in(f.Flat), percent(p.Share(f.Cum)), in(f.Cum), text(placeOf(f))}})
+		t.Rows = append(t.Rows, Row{Cells: []Cell{text(f.Name), percent(p.Share(f.Flat)), in(f.Flat),
+			percent(p.Share(f.Cum)), in(f.Cum), text(placeOf(f))}})
 	}
 	var shown int64
 	for _, f := range list {
@@ -143,7 +147,8 @@ func ownCode(p *kasoku.Profile) []kasoku.ProfileFunction {
 	const most = 5
 	var own []kasoku.ProfileFunction
 	for i, f := range p.Functions {
-		if profile.ClassOf(f.Name, f.File) != profile.Own || p.Share(f.Cum) < 0.02 || i < listed(p.Kind) && f.Flat == f.Cum {
+		if profile.ClassOf(f.Name, f.File) != profile.Own || p.Share(f.Cum) < 0.02 || i < listed(p.Kind) &&
+			f.Flat == f.Cum {
 			continue
 		}
 		own = append(own, f)
@@ -220,7 +225,10 @@ func profileUnit(p *kasoku.Profile, list []kasoku.ProfileFunction) (key, name st
 			}
 			scale, name = scale*1000, u
 		}
-		return "bytes", name, func(v int64) Cell { return Cell{Text: unit.Sig3(float64(v) / scale), Raw: raw(float64(v))} }
+		return "bytes", name, func(v int64) Cell {
+			return Cell{Text: unit.Sig3(float64(v) / scale),
+				Raw: raw(float64(v))}
+		}
 	}
 	return "count", p.Unit, func(v int64) Cell { return count(uint64(max(v, 0))) }
 }

@@ -30,7 +30,8 @@ func profilesMoved(c *compare.Comparison) Section {
 		shown := slices.DeleteFunc(slices.Clone(p.Functions), func(m profile.Moved) bool { return !p.Shown(m) })
 		title := p.Program + ", " + lowerFirst(profileWords[p.Kind].title) + ": " + profileSides(p)
 		if len(shown) == 0 {
-			still.List = append(still.List, Note{Sign: "·", Tone: Dim, Label: string(p.Kind), Text: title + ". No function's share is shown to move by a point."})
+			still.List = append(still.List, Note{Sign: "·", Tone: Dim, Label: string(p.Kind),
+				Text: title + ". No function's share is shown to move by a point."})
 			continue
 		}
 		s.Blocks = append(s.Blocks, profileMovedTable(p, shown, title))
@@ -64,7 +65,8 @@ func profileSides(p *compare.ProfileChange) string {
 		return profileValue(one, total/int64(max(runs, 1)))
 	}
 	before, after := side(p.Before, p.BeforeTime, p.BeforeRuns), side(p.After, p.AfterTime, p.AfterRuns)
-	if number, _, ok := strings.Cut(before, " "); ok && strings.TrimPrefix(before, number) == after[max(0, strings.IndexByte(after, ' ')):] {
+	if number, _, ok := strings.Cut(before, " "); ok && strings.TrimPrefix(before,
+		number) == after[max(0, strings.IndexByte(after, ' ')):] {
 		before = number // one unit for both
 	}
 	return before + " → " + after
@@ -84,9 +86,11 @@ func profileMovedTable(p *compare.ProfileChange, shown []profile.Moved, title st
 			Column{Key: "after_" + key, Head: "after", Unit: name, Align: Decimal, Drop: 2})
 	}
 	for _, m := range shown[:min(mostFunctions, len(shown))] {
-		cells := []Cell{text(m.Name), percent(m.BeforeFlat), percent(m.AfterFlat), {Text: signedPoints(m.Points()), Raw: raw(m.Points())}}
+		cells := []Cell{text(m.Name), percent(m.BeforeFlat), percent(m.AfterFlat),
+			{Text: signedPoints(m.Points()), Raw: raw(m.Points())}}
 		if scale > 0 {
-			cells = append(cells, number(m.BeforeFlat*profileRate(p.Before, p.BeforeTime)*scale), number(m.AfterFlat*profileRate(p.After, p.AfterTime)*scale))
+			cells = append(cells, number(m.BeforeFlat*profileRate(p.Before, p.BeforeTime)*scale),
+				number(m.AfterFlat*profileRate(p.After, p.AfterTime)*scale))
 		}
 		t.Rows = append(t.Rows, Row{Cells: cells})
 	}

@@ -63,7 +63,10 @@ func (r rec) queryTable(qs []kasoku.Query) *Table {
 		{Key: "per_request", Head: "per", Unit: "request", Align: Decimal},
 	}}
 	if !counted {
-		t.Columns = slices.DeleteFunc(t.Columns, func(c Column) bool { return c.Key == "streak_ratio" || c.Key == "repeated_ratio" })
+		t.Columns = slices.DeleteFunc(t.Columns, func(c Column) bool {
+			return c.Key == "streak_ratio" ||
+				c.Key == "repeated_ratio"
+		})
 	}
 	requests := r.requests()
 	for i := range qs[:min(mostRows, len(qs))] {
@@ -100,7 +103,8 @@ func fingerprint(q *kasoku.Query) string {
 func queryCells(q *kasoku.Query, columns []Column, u, ut time.Duration, requests uint64) []Cell {
 	calls := float64(max(q.Calls, 1))
 	cells := map[string]Cell{
-		"fingerprint": text(fingerprint(q)), "calls": count(q.Calls), "total_s": duration(q.Total, ut), "mean_s": none(), "p95_s": none(),
+		"fingerprint": text(fingerprint(q)), "calls": count(q.Calls), "total_s": duration(q.Total, ut),
+		"mean_s": none(), "p95_s": none(),
 		"rows_examined": number(float64(q.RowsExamined) / calls), "rows_sent": number(float64(q.RowsSent) / calls),
 		"examined_per_sent": none(), "streak_ratio": none(), "repeated_ratio": none(), "per_request": none(),
 	}
@@ -111,7 +115,8 @@ func queryCells(q *kasoku.Query, columns []Column, u, ut time.Duration, requests
 		cells["examined_per_sent"] = number(float64(q.RowsExamined) / float64(q.RowsSent))
 	}
 	if q.Distinct > 0 {
-		cells["streak_ratio"], cells["repeated_ratio"] = percent(float64(q.Streaks)/calls), percent(float64(q.Repeated)/calls)
+		cells["streak_ratio"], cells["repeated_ratio"] = percent(float64(q.Streaks)/calls),
+			percent(float64(q.Repeated)/calls)
 	}
 	if requests > 0 {
 		cells["per_request"] = number(float64(q.Calls) / float64(requests))
@@ -142,14 +147,19 @@ func habits(qs []kasoku.Query) *Notes {
 		}
 		calls := float64(q.Calls)
 		note := Note{Sign: "!", Tone: Mark, Label: q.ID[max(0, len(q.ID)-8):], Code: true}
-		streaks := unit.Percent(float64(q.Streaks)/calls) + " of " + unit.Count(q.Calls) + " calls follow one another on one connection, up to " + unit.Count(q.Streak) + " in a row"
+		streaks := unit.Percent(float64(q.Streaks)/calls) + " of " + unit.Count(q.Calls) +
+			" calls follow one another on one connection, up to " + unit.Count(q.Streak) + " in a row"
 		switch {
 		case float64(q.Streaks) >= mostOfCalls*calls && q.Verb == "SELECT":
-			note.Text, note.Hint = "One query per row: "+streaks+".", Prose("`"+inShort(q)+"` can ask for all at once, with a JOIN or `IN (…)`")
-		case float64(q.Streaks) >= mostOfCalls*calls && q.Verb == "INSERT" && (!q.HasAffected || q.RowsAffected <= 2*q.Calls):
-			note.Text, note.Hint = "One INSERT per row: "+streaks+".", Prose("`"+inShort(q)+"` can write many rows in one statement")
+			note.Text, note.Hint = "One query per row: "+streaks+".",
+				Prose("`"+inShort(q)+"` can ask for all at once, with a JOIN or `IN (…)`")
+		case float64(q.Streaks) >= mostOfCalls*calls && q.Verb == "INSERT" &&
+			(!q.HasAffected || q.RowsAffected <= 2*q.Calls):
+			note.Text, note.Hint = "One INSERT per row: "+streaks+".",
+				Prose("`"+inShort(q)+"` can write many rows in one statement")
 		case float64(q.Repeated) >= mostOfCalls*calls && q.Verb == "SELECT":
-			note.Text = "Asked again: " + unit.Percent(float64(q.Repeated)/calls) + " of " + unit.Count(q.Calls) + " calls are the same statement, letter for letter."
+			note.Text = "Asked again: " + unit.Percent(float64(q.Repeated)/calls) + " of " + unit.Count(q.Calls) +
+				" calls are the same statement, letter for letter."
 			note.Hint = Prose("the application can keep the answer of `" + inShort(q) + "`")
 		default:
 			continue

@@ -15,7 +15,8 @@ type rated struct{ name, label, colour string }
 func (r rec) nginxChart(g grid, _ *Timeline) *Chart {
 	c := &Chart{ID: "nginx", Title: "nginx connections", Height: lowHeight}
 	top := math.NaN()
-	for _, x := range []rated{{"reading", "reading", "s4"}, {"writing", "writing", "s2"}, {"waiting", "waiting", "s5"}} {
+	for _, x := range []rated{{"reading", "reading", "s4"}, {"writing", "writing", "s2"},
+		{"waiting", "waiting", "s5"}} {
 		s := r.Find(kasoku.Key{Source: "nginx", Name: x.name})
 		c.quotes = append(c.quotes, quote{"nginx", x.name})
 		c.line(g, x.label, x.colour, s)
@@ -37,7 +38,8 @@ func (r rec) varnishChart(g grid, t *Timeline) *Chart {
 // redisChart shows the commands of a Redis, and the reads that found nothing.
 func (r rec) redisChart(g grid, t *Timeline) *Chart {
 	return r.ratesChart(g, t, "redis", []rated{
-		{"total_commands_processed", "commands", "s2"}, {"keyspace_hits", "hits", "s5"}, {"keyspace_misses", "misses", "s1"},
+		{"total_commands_processed", "commands", "s2"}, {"keyspace_hits", "hits", "s5"},
+		{"keyspace_misses", "misses", "s1"},
 		{"evicted_keys", "evicted", "s3"}, {"rejected_connections", "refused", "bad"},
 	})
 }
@@ -64,9 +66,11 @@ func (r rec) ratesChart(g grid, t *Timeline, source string, list []rated) *Chart
 		top = most([]float64{top, m})
 		vs = g.values(vs)
 		if i == 0 {
-			t.Sparks = append(t.Sparks, Spark{Name: c.Title, Values: vs, Peak: "max " + unit.Sig3(m) + " " + x.label + "/s"})
+			t.Sparks = append(t.Sparks, Spark{Name: c.Title, Values: vs,
+				Peak: "max " + unit.Sig3(m) + " " + x.label + "/s"})
 		}
-		c.Series = append(c.Series, ChartSeries{Name: x.label, Colour: x.colour, Form: Stairs, Spans: g.blocks(vs), Values: vs})
+		c.Series = append(c.Series, ChartSeries{Name: x.label, Colour: x.colour, Form: Stairs, Spans: g.blocks(vs),
+			Values: vs})
 	}
 	return r.told(c, source, top)
 }

@@ -122,7 +122,8 @@ func (f *logFigure[R]) machineColumns() []Column {
 // diffDocument is one of two sides that has their head and no section.
 func diffDocument(names [2]string, verdict string, o Options) *Document {
 	name := names[0] + " → " + names[1]
-	return &Document{Kind: KindLogDiff, Title: name, Name: name, Head: []string{name}, Verdict: verdict, Commands: o.Commands, Footer: footer(o, "")}
+	return &Document{Kind: KindLogDiff, Title: name, Name: name, Head: []string{name}, Verdict: verdict,
+		Commands: o.Commands, Footer: footer(o, "")}
 }
 
 // A logSide is what is told of one as a whole.
@@ -145,7 +146,8 @@ func sidesTable(sides [2]logSide, records string) *Table {
 	}}
 	for i, s := range sides {
 		which := [2]string{"before", "after"}[i]
-		t.Rows = append(t.Rows, Row{Cells: []Cell{text(which), text(s.name), count(s.records), s.covers, count(sumOf(s.logs).Dropped), text(cmp.Or(formatsOf(s.logs), unit.Missing))}})
+		t.Rows = append(t.Rows, Row{Cells: []Cell{text(which), text(s.name), count(s.records), s.covers,
+			count(sumOf(s.logs).Dropped), text(cmp.Or(formatsOf(s.logs), unit.Missing))}})
 	}
 	return t
 }

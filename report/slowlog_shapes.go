@@ -38,7 +38,8 @@ func (l *SlowLog) shapesSection() Section {
 		for _, of := range []func(*slowlog.Class) (string, Prose){l.manyRows, l.rowByRow, l.repeats, l.noneAffected} {
 			if text, hint := of(c); text != "" {
 				label := ShortID(c.ID)
-				all = append(all, shape{Note{Sign: "!", Tone: Mark, Label: label, Code: true, Text: Item(&c.Query) + ": " + text, Hint: hint}, c.Total})
+				all = append(all, shape{Note{Sign: "!", Tone: Mark, Label: label, Code: true,
+					Text: Item(&c.Query) + ": " + text, Hint: hint}, c.Total})
 			}
 		}
 	}
@@ -63,11 +64,13 @@ func (l *SlowLog) shapesSection() Section {
 
 // repeats is for reads that ask for the same again and again.
 func (l *SlowLog) repeats(c *slowlog.Class) (string, Prose) {
-	if c.Verb != "SELECT" || c.Calls < leastCalls || c.Distinct == 0 || c.Calls/c.Distinct < leastRepeats || c.Calls == c.Streaks {
+	if c.Verb != "SELECT" || c.Calls < leastCalls || c.Distinct == 0 || c.Calls/c.Distinct < leastRepeats ||
+		c.Calls == c.Streaks {
 		return "", ""
 	}
 	saved := time.Duration(float64(c.Total) * (1 - float64(c.Distinct)/float64(c.Calls)))
-	text := fmt.Sprintf("%s ask for only %s", unit.Counted(c.Calls, "call", "calls"), unit.Counted(c.Distinct, "thing", "different things"))
+	text := fmt.Sprintf("%s ask for only %s", unit.Counted(c.Calls, "call", "calls"),
+		unit.Counted(c.Distinct, "thing", "different things"))
 	if c.Total > 0 {
 		text += fmt.Sprintf("; the repetitions take %s", unit.Duration(saved))
 	}
@@ -110,10 +113,12 @@ func (l *SlowLog) manyRows(c *slowlog.Class) (string, Prose) {
 
 // noneAffected is for writes that change nothing.
 func (l *SlowLog) noneAffected(c *slowlog.Class) (string, Prose) {
-	if c.Verb != "UPDATE" && c.Verb != "DELETE" || !c.HasAffected || c.NoneAffected < leastCalls || c.NoneAffected*2 < c.Calls {
+	if c.Verb != "UPDATE" && c.Verb != "DELETE" || !c.HasAffected || c.NoneAffected < leastCalls ||
+		c.NoneAffected*2 < c.Calls {
 		return "", ""
 	}
-	return fmt.Sprintf("%s of %s affect no row.", unit.Count(c.NoneAffected), unit.Counted(c.Calls, "call", "calls")), ""
+	return fmt.Sprintf("%s of %s affect no row.", unit.Count(c.NoneAffected), unit.Counted(c.Calls, "call", "calls")),
+		""
 }
 
 // readOnly is for transactions that only read.
@@ -130,7 +135,8 @@ func (l *SlowLog) readOnly() []Note {
 	}
 	return []Note{{
 		Sign: "!", Tone: Mark, Label: "transactions",
-		Text: fmt.Sprintf("%s only read, %s statements each.", unit.Counted(n, "transaction", "transactions"), unit.Sig3(float64(statements)/float64(n))),
+		Text: fmt.Sprintf("%s only read, %s statements each.", unit.Counted(n, "transaction", "transactions"),
+			unit.Sig3(float64(statements)/float64(n))),
 		Hint: "Without BEGIN and COMMIT each of them takes two round trips less, unless its reads must agree with one another.",
 	}}
 }
@@ -144,7 +150,8 @@ func (l *SlowLog) saves() []Note {
 		}
 		out = append(out, Note{
 			Sign: "!", Tone: Mark, Label: "saves",
-			Text: fmt.Sprintf("%s into %s come behind an UPDATE that changed nothing and a SELECT that found nothing.", unit.Counted(s.Count, "INSERT", "INSERTs"), s.Table),
+			Text: fmt.Sprintf("%s into %s come behind an UPDATE that changed nothing and a SELECT that found nothing.",
+				unit.Counted(s.Count, "INSERT", "INSERTs"), s.Table),
 			Hint: "Where the row is known to be new, insert it; else INSERT … ON DUPLICATE KEY UPDATE does it in one statement.",
 		})
 	}

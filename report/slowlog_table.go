@@ -28,25 +28,44 @@ type slowColumn struct {
 
 // slowColumns are the columns behind the statement, in order.
 var slowColumns = []slowColumn{
-	{name: "calls", key: "calls", measure: isCount, value: func(_ *slowTable, c *slowlog.Class) float64 { return float64(c.Calls) }},
-	{name: "total", key: "total_s", measure: isTotal, drop: 1, value: timedClass(func(c *slowlog.Class) time.Duration { return c.Total })},
+	{name: "calls", key: "calls", measure: isCount, value: func(_ *slowTable,
+		c *slowlog.Class) float64 {
+		return float64(c.Calls)
+	}},
+	{name: "total", key: "total_s", measure: isTotal, drop: 1,
+		value: timedClass(func(c *slowlog.Class) time.Duration { return c.Total })},
 	{name: "share", key: "share_ratio", measure: isRatio, drop: 4, value: (*slowTable).share},
-	{name: "mean", key: "mean_s", measure: isLatency, drop: 3, value: timedClass(func(c *slowlog.Class) time.Duration { return c.Latency.Mean() })},
+	{name: "mean", key: "mean_s", measure: isLatency, drop: 3,
+		value: timedClass(func(c *slowlog.Class) time.Duration { return c.Latency.Mean() })},
 	{name: "stddev", key: "stddev_s", measure: isLatency, extra: true, value: (*slowTable).deviation},
-	{name: "min", key: "min_s", measure: isLatency, extra: true, value: timedClass(func(c *slowlog.Class) time.Duration { return c.Latency.Min() })},
-	{name: "p50", key: "p50_s", measure: isLatency, drop: 10, value: timedClass(func(c *slowlog.Class) time.Duration { return c.Latency.Quantile(0.5) })},
-	{name: "p95", key: "p95_s", measure: isLatency, drop: 7, value: timedClass(func(c *slowlog.Class) time.Duration { return c.Latency.Quantile(0.95) })},
-	{name: "p99", key: "p99_s", measure: isLatency, drop: 2, value: timedClass(func(c *slowlog.Class) time.Duration { return c.Latency.Quantile(0.99) })},
-	{name: "max", key: "max_s", measure: isLatency, drop: 8, value: timedClass(func(c *slowlog.Class) time.Duration { return c.Latency.Max() })},
-	{name: "lock", key: "lock_s", measure: isTotal, drop: 11, value: timedClass(func(c *slowlog.Class) time.Duration { return c.Lock })},
-	{name: "examined", unit: "rows a call", key: "rows_examined_per_call", measure: isRate, drop: 6, value: func(_ *slowTable, c *slowlog.Class) float64 { return perCall(c.RowsExamined, c) }},
-	{name: "sent", unit: "rows a call", key: "rows_sent_per_call", measure: isRate, drop: 9, value: func(_ *slowTable, c *slowlog.Class) float64 { return perCall(c.RowsSent, c) }},
-	{name: "affected", key: "rows_affected", measure: isCount, extra: true, value: func(_ *slowTable, c *slowlog.Class) float64 { return affected(c, c.RowsAffected) }},
-	{name: "none", key: "none_affected", measure: isCount, extra: true, value: func(_ *slowTable, c *slowlog.Class) float64 { return affected(c, c.NoneAffected) }},
-	{name: "distinct", key: "distinct", measure: isCount, extra: true, value: func(_ *slowTable, c *slowlog.Class) float64 { return told(c.Distinct, float64(c.Distinct)) }},
-	{name: "repeated", key: "repeated", measure: isCount, extra: true, value: func(_ *slowTable, c *slowlog.Class) float64 { return float64(c.Repeated) }},
-	{name: "streak", key: "streak", measure: isCount, extra: true, value: func(_ *slowTable, c *slowlog.Class) float64 { return float64(c.Streak) }},
-	{name: "streaks", key: "streaks", measure: isCount, extra: true, value: func(_ *slowTable, c *slowlog.Class) float64 { return float64(c.Streaks) }},
+	{name: "min", key: "min_s", measure: isLatency, extra: true,
+		value: timedClass(func(c *slowlog.Class) time.Duration { return c.Latency.Min() })},
+	{name: "p50", key: "p50_s", measure: isLatency, drop: 10,
+		value: timedClass(func(c *slowlog.Class) time.Duration { return c.Latency.Quantile(0.5) })},
+	{name: "p95", key: "p95_s", measure: isLatency, drop: 7,
+		value: timedClass(func(c *slowlog.Class) time.Duration { return c.Latency.Quantile(0.95) })},
+	{name: "p99", key: "p99_s", measure: isLatency, drop: 2,
+		value: timedClass(func(c *slowlog.Class) time.Duration { return c.Latency.Quantile(0.99) })},
+	{name: "max", key: "max_s", measure: isLatency, drop: 8,
+		value: timedClass(func(c *slowlog.Class) time.Duration { return c.Latency.Max() })},
+	{name: "lock", key: "lock_s", measure: isTotal, drop: 11,
+		value: timedClass(func(c *slowlog.Class) time.Duration { return c.Lock })},
+	{name: "examined", unit: "rows a call", key: "rows_examined_per_call", measure: isRate, drop: 6,
+		value: func(_ *slowTable, c *slowlog.Class) float64 { return perCall(c.RowsExamined, c) }},
+	{name: "sent", unit: "rows a call", key: "rows_sent_per_call", measure: isRate, drop: 9,
+		value: func(_ *slowTable, c *slowlog.Class) float64 { return perCall(c.RowsSent, c) }},
+	{name: "affected", key: "rows_affected", measure: isCount, extra: true,
+		value: func(_ *slowTable, c *slowlog.Class) float64 { return affected(c, c.RowsAffected) }},
+	{name: "none", key: "none_affected", measure: isCount, extra: true,
+		value: func(_ *slowTable, c *slowlog.Class) float64 { return affected(c, c.NoneAffected) }},
+	{name: "distinct", key: "distinct", measure: isCount, extra: true,
+		value: func(_ *slowTable, c *slowlog.Class) float64 { return told(c.Distinct, float64(c.Distinct)) }},
+	{name: "repeated", key: "repeated", measure: isCount, extra: true,
+		value: func(_ *slowTable, c *slowlog.Class) float64 { return float64(c.Repeated) }},
+	{name: "streak", key: "streak", measure: isCount, extra: true,
+		value: func(_ *slowTable, c *slowlog.Class) float64 { return float64(c.Streak) }},
+	{name: "streaks", key: "streaks", measure: isCount, extra: true,
+		value: func(_ *slowTable, c *slowlog.Class) float64 { return float64(c.Streaks) }},
 }
 
 // timedClass is a value of the times of a class, none when all are 0, as in logs
@@ -185,7 +204,8 @@ func (t *slowTable) sorted() []*slowlog.Class {
 		if t.o.Reverse {
 			c = -c
 		}
-		return cmp.Or(c, cmp.Compare(b.Total, a.Total), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Tag, b.Tag), cmp.Compare(a.Key, b.Key))
+		return cmp.Or(c, cmp.Compare(b.Total, a.Total), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.ID, b.ID),
+			cmp.Compare(a.Tag, b.Tag), cmp.Compare(a.Key, b.Key))
 	})
 	return out
 }
@@ -223,9 +243,11 @@ func (t *slowTable) names() []Column {
 	if t.log.By != "" {
 		return []Column{{Key: t.log.By, Head: t.log.By, Code: true, Cut: true, Least: leastKey}}
 	}
-	out := []Column{{Key: "fingerprint", Head: "statement", Code: true, Cut: true, Least: leastKey}, {Key: "id", Head: "id", Code: true, Drop: 5}}
+	out := []Column{{Key: "fingerprint", Head: "statement", Code: true, Cut: true, Least: leastKey},
+		{Key: "id", Head: "id", Code: true, Drop: 5}}
 	if t.o.Machine {
-		out = append(out, Column{Key: "tag", Head: "tag"}, Column{Key: "item", Head: "item"}, Column{Key: "schema", Head: "schema"})
+		out = append(out, Column{Key: "tag", Head: "tag"}, Column{Key: "item", Head: "item"},
+			Column{Key: "schema", Head: "schema"})
 	}
 	return out
 }

@@ -32,10 +32,12 @@ func (l *SlowLog) timelineSection(o Options) Section {
 	c.Series = []ChartSeries{{Name: "statements", Colour: "s1", Form: Bars, Spans: g.blocks(calls), Values: calls}}
 	c.Axis = linearAxis(most(calls), nil, unit.Plain)
 	c.peaks()
-	t := &Timeline{ID: "timeline", Seconds: g.seconds, Column: g.column, Started: l.Wall(from.Truncate(time.Second), o), Charts: []Chart{c}}
+	t := &Timeline{ID: "timeline", Seconds: g.seconds, Column: g.column, Started: l.Wall(from.Truncate(time.Second),
+		o), Charts: []Chart{c}}
 	t.Sparks = []Spark{{Name: "statements/s", Values: calls, Peak: "max " + c.Print(most(calls))}}
 	if most(busy) > 0 {
-		b := Chart{ID: "busy", Title: "At a time", Unit: "statements, mean of the second", Places: -1, Height: plainHeight}
+		b := Chart{ID: "busy", Title: "At a time", Unit: "statements, mean of the second", Places: -1,
+			Height: plainHeight}
 		b.Series = []ChartSeries{{Name: "at a time", Colour: "s2", Form: Bars, Spans: g.blocks(busy), Values: busy}}
 		b.Axis = linearAxis(most(busy), nil, unit.Plain)
 		b.peaks()
@@ -58,7 +60,8 @@ func SlowSeconds(l *SlowLog, o SlowOptions) (*Document, error) {
 		return nil, err
 	}
 	out := &Table{ID: "seconds", Columns: append([]Column{{Key: "at", Head: "at"}}, t.names()...)}
-	out.Columns = append(out.Columns, Column{Key: "calls", Head: "calls", Align: Right}, Column{Key: "total_s", Head: "total", Unit: "s", Align: Decimal})
+	out.Columns = append(out.Columns, Column{Key: "calls", Head: "calls", Align: Right},
+		Column{Key: "total_s", Head: "total", Unit: "s", Align: Decimal})
 	type second struct {
 		at int
 		of *slowlog.Class
@@ -78,5 +81,6 @@ func SlowSeconds(l *SlowLog, o SlowOptions) (*Document, error) {
 		cells := append([]Cell{{Text: at.Format(time.RFC3339)}}, t.nameCells(s.of)...)
 		out.Rows = append(out.Rows, Row{Cells: append(cells, count(s.Calls), duration(s.Total, time.Second))})
 	}
-	return &Document{Kind: KindSlowLog, Sections: []Section{{ID: "seconds", Title: "Seconds", Blocks: []Block{out}}}}, nil
+	return &Document{Kind: KindSlowLog, Sections: []Section{{ID: "seconds", Title: "Seconds", Blocks: []Block{out}}}},
+		nil
 }

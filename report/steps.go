@@ -164,7 +164,8 @@ func (r rec) stepNote(ts []*kasoku.Tally) Prose {
 		if i == 0 {
 			return Prose("The first step failed already: the limit lies below " + unit.PerSec(r.Steps[i].PerSec) + ".")
 		}
-		return Prose("The limit lies between " + unit.Plain(r.Steps[i-1].PerSec) + " and " + unit.PerSec(r.Steps[i].PerSec) + ".")
+		return Prose("The limit lies between " + unit.Plain(r.Steps[i-1].PerSec) + " and " +
+			unit.PerSec(r.Steps[i].PerSec) + ".")
 	}
 	return ""
 }
@@ -191,7 +192,8 @@ func (r rec) answerTable() *Table {
 			if a.bad {
 				c.Tone = Bad
 			}
-			t.Rows = append(t.Rows, Row{Cells: []Cell{text(unit.Count(s.Number)), c, n, percent(float64(a.Count) / float64(max(tally.Asked, 1)))}})
+			t.Rows = append(t.Rows, Row{Cells: []Cell{text(unit.Count(s.Number)), c, n,
+				percent(float64(a.Count) / float64(max(tally.Asked, 1)))}})
 		}
 	}
 	if !failed {
@@ -212,7 +214,8 @@ func answers(t *kasoku.Tally) []answer {
 	codes := slices.SortedFunc(maps.Keys(t.Codes), func(a, b int) int { return cmp.Compare(t.Codes[b], t.Codes[a]) })
 	for _, code := range codes {
 		if code != 0 && t.Codes[code] > 0 {
-			out = append(out, answer{kasoku.ErrorCount{Message: statusText(code, t), Count: t.Codes[code]}, code < 200 || code >= 400})
+			out = append(out, answer{kasoku.ErrorCount{Message: statusText(code, t), Count: t.Codes[code]},
+				code < 200 || code >= 400})
 		}
 	}
 	var left uint64
@@ -276,8 +279,10 @@ func (r rec) commandSection() Section {
 		exit.Tone = Bad
 	}
 	t.Rows = []Row{{Cells: []Cell{
-		text(strings.Join(c.Args, " ")), exit, duration(c.Wall, time.Second), duration(c.User, time.Second), duration(c.System, time.Second),
-		{Text: unit.BytesIEC(c.MaxRSSBytes), Raw: strconv.FormatUint(c.MaxRSSBytes, 10)}, count(c.VoluntarySwitch), count(c.ForcedSwitch),
+		text(strings.Join(c.Args, " ")), exit, duration(c.Wall, time.Second), duration(c.User, time.Second),
+		duration(c.System, time.Second),
+		{Text: unit.BytesIEC(c.MaxRSSBytes), Raw: strconv.FormatUint(c.MaxRSSBytes, 10)}, count(c.VoluntarySwitch),
+		count(c.ForcedSwitch),
 	}}}
 	s.Blocks = []Block{t}
 	return s

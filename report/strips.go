@@ -32,7 +32,8 @@ type Dot struct {
 func (*Strips) block() {}
 
 // stripped are the rows that are drawn run by run, where they were measured.
-var stripped = []string{"score", "throughput", "success", "latency.p50", "latency.p99", "cpu_per_success", "command.wall"}
+var stripped = []string{"score", "throughput", "success", "latency.p50", "latency.p99", "cpu_per_success",
+	"command.wall"}
 
 // mostStrips are drawn at most.
 const mostStrips = 4
@@ -86,12 +87,14 @@ func strip(c *compare.Comparison, r *compare.Row) (Strip, bool) {
 		var out []Dot
 		for i, v := range values {
 			if v.OK {
-				out = append(out, Dot{At: (v.Value - lo) / (hi - lo), Text: figure(*r, v.Value), Run: runName(runs, i), Middle: v.Value == middle})
+				out = append(out, Dot{At: (v.Value - lo) / (hi - lo), Text: figure(*r, v.Value), Run: runName(runs, i),
+					Middle: v.Value == middle})
 			}
 		}
 		return out
 	}
-	s.Before, s.After = dots(r.BeforeRuns, c.Before.Runs, r.Before.Value), dots(r.AfterRuns, c.After.Runs, r.After.Value)
+	s.Before, s.After = dots(r.BeforeRuns, c.Before.Runs, r.Before.Value),
+		dots(r.AfterRuns, c.After.Runs, r.After.Value)
 	return s, true
 }
 

@@ -38,7 +38,8 @@ func (r rec) timeline() *Timeline {
 	g := newGrid(r.length())
 	t := &Timeline{ID: "timeline", Seconds: g.seconds, Column: g.column, Started: r.wall(0)}
 	for _, s := range r.Steps {
-		t.Steps = append(t.Steps, Band{From: s.Interval.From.Seconds(), To: s.Interval.To.Seconds(), Label: stepLabel(s)})
+		t.Steps = append(t.Steps, Band{From: s.Interval.From.Seconds(), To: s.Interval.To.Seconds(),
+			Label: stepLabel(s)})
 	}
 	r.phaseBands(t)
 	r.levelBands(t)
@@ -62,7 +63,8 @@ func (r rec) timeline() *Timeline {
 		return nil
 	}
 	if g.column > 1 {
-		t.Note = "Each column holds " + strconv.Itoa(g.column) + " s: bars show the second in which most failed, areas the busiest, lines their range, percentiles all requests."
+		t.Note = "Each column holds " + strconv.Itoa(g.column) +
+			" s: bars show the second in which most failed, areas the busiest, lines their range, percentiles all requests."
 	}
 	return t
 }
@@ -76,12 +78,14 @@ func (r rec) phaseBands(t *Timeline) {
 	t.Phased = true
 	for _, p := range r.Phases {
 		open := p.Kind != kasoku.PhaseInitialize && p.Kind != kasoku.PhaseLoad
-		t.Steps = append(t.Steps, Band{p.Interval.From.Seconds(), min(p.Interval.To.Seconds(), float64(t.Seconds)), string(p.Kind), open})
+		t.Steps = append(t.Steps, Band{p.Interval.From.Seconds(), min(p.Interval.To.Seconds(), float64(t.Seconds)),
+			string(p.Kind), open})
 	}
 	// A label takes a tenth of the width. Where two would meet, that of the load stays.
 	room := 0.1 * float64(t.Seconds)
 	var taken []float64
-	for _, kind := range []kasoku.PhaseKind{kasoku.PhaseLoad, kasoku.PhaseInitialize, kasoku.PhaseVerify, kasoku.PhaseIdle} {
+	for _, kind := range []kasoku.PhaseKind{kasoku.PhaseLoad, kasoku.PhaseInitialize, kasoku.PhaseVerify,
+		kasoku.PhaseIdle} {
 		for i := range t.Steps {
 			b := &t.Steps[i]
 			if r.Phases[i].Kind != kind {
@@ -118,7 +122,8 @@ func (r rec) fillLane(t *Timeline) {
 		if f.Interval.Empty() {
 			continue
 		}
-		m := LaneMark{Number: i + 1, ID: f.ID, From: f.Interval.From.Seconds(), To: min(f.Interval.To.Seconds(), float64(t.Seconds))}
+		m := LaneMark{Number: i + 1, ID: f.ID, From: f.Interval.From.Seconds(),
+			To: min(f.Interval.To.Seconds(), float64(t.Seconds))}
 		m.Row = slices.IndexFunc(rows, func(row []LaneMark) bool {
 			return !slices.ContainsFunc(row, func(o LaneMark) bool { return o.From < end(m) && m.From < end(o) })
 		})
@@ -233,7 +238,8 @@ func (t *Timeline) Table() *Table {
 	n := 0
 	for i := range t.Charts {
 		for _, s := range t.Charts[i].Series {
-			out.Columns = append(out.Columns, Column{Key: t.Charts[i].ID + "." + s.Name, Head: s.Name, Unit: t.Charts[i].Title, Align: Decimal})
+			out.Columns = append(out.Columns, Column{Key: t.Charts[i].ID + "." + s.Name, Head: s.Name,
+				Unit: t.Charts[i].Title, Align: Decimal})
 			n = max(n, len(s.Values))
 		}
 	}

@@ -27,7 +27,8 @@ func toldTable[T any](id, head string, name func(*T) string, figures []toldFigur
 			h += ", " + unit.Name(f.unit)
 		}
 		for _, side := range []string{"before", "after"} {
-			t.Columns = append(t.Columns, Column{Key: f.key + "_" + side, Head: h, Unit: side, Align: Decimal, Drop: f.drop})
+			t.Columns = append(t.Columns, Column{Key: f.key + "_" + side, Head: h, Unit: side, Align: Decimal,
+				Drop: f.drop})
 		}
 	}
 	for _, p := range pairs[:min(mostRows, len(pairs))] {
@@ -98,7 +99,8 @@ func endpointsMoved(c *compare.Comparison) Section {
 	}
 	s.Blocks = []Block{toldTable("endpoints", "endpoint", name, []toldFigure[kasoku.Endpoint]{
 		{"requests", "requests", 0, 0, func(e *kasoku.Endpoint) Cell { return count(e.Count) }},
-		{"share_ratio", "share, %", 0, 3, func(e *kasoku.Endpoint) Cell { return percent(float64(e.Total) / float64(max(all[e], 1))) }},
+		{"share_ratio", "share, %", 0, 3,
+			func(e *kasoku.Endpoint) Cell { return percent(float64(e.Total) / float64(max(all[e], 1))) }},
 		{"mean_s", "mean", um, 2, func(e *kasoku.Endpoint) Cell { return at(e, um, mean) }},
 		{"p50_s", "p50", um, 4, func(e *kasoku.Endpoint) Cell { return at(e, um, p50) }},
 		{"p99_s", "p99", u99, 0, func(e *kasoku.Endpoint) Cell { return at(e, u99, p99) }},
@@ -185,11 +187,13 @@ func plansMoved(c *compare.Comparison) Section {
 	s := Section{ID: SectionPlans, Title: "Plans", Count: len(c.Plans)}
 	if len(c.Plans) == 0 {
 		if c.PlansEqual > 0 {
-			s.Blocks = []Block{Para{Text: Prose("No plan differs, of " + unit.Count(c.PlansEqual) + " that both sides have.")}}
+			s.Blocks = []Block{Para{Text: Prose("No plan differs, of " + unit.Count(c.PlansEqual) +
+				" that both sides have.")}}
 		}
 		return s
 	}
-	s.Sub = Prose(unit.Counted(len(c.Plans), "statement is run in another way", "statements are run in another way") + ", " + unit.Count(c.PlansEqual) + " as before. Rows are the server's estimate.")
+	s.Sub = Prose(unit.Counted(len(c.Plans), "statement is run in another way", "statements are run in another way") +
+		", " + unit.Count(c.PlansEqual) + " as before. Rows are the server's estimate.")
 	if !c.Single() {
 		s.Sub += " Of the run in the middle of each side, or the newest with plans."
 	}
@@ -308,7 +312,8 @@ func adviceMoved(c *compare.Comparison) Section {
 	var last *compare.AdviceChange
 	for i := range c.Advice {
 		x := &c.Advice[i]
-		if last != nil && x.State == last.State && x.Either().ID == last.Either().ID && x.Either().Title == last.Either().Title {
+		if last != nil && x.State == last.State && x.Either().ID == last.Either().ID &&
+			x.Either().Title == last.Either().Title {
 			n.List[len(n.List)-1].Text += setting(x) // the same, of another variable
 			continue
 		}

@@ -39,7 +39,8 @@ func (r rec) warningsSection() Section {
 		}
 	}
 	n.List = append(n.List, r.changeNotes(true)...)
-	s := Section{ID: SectionWarnings, Title: "Warnings and self-check", Short: "Warnings", Sub: "What limits the trust in this report.", Count: warned}
+	s := Section{ID: SectionWarnings, Title: "Warnings and self-check", Short: "Warnings",
+		Sub: "What limits the trust in this report.", Count: warned}
 	if len(n.List) > 0 {
 		s.Blocks = []Block{n}
 	}
@@ -75,11 +76,13 @@ func (r rec) gapNotes() []Note {
 				times = append(times, s)
 			}
 		}
-		text := source + ": " + unit.Counted(len(gaps), "gap", "gaps") + ", " + unit.Elapsed(missed) + ": " + strings.Join(times, ", ")
+		text := source + ": " + unit.Counted(len(gaps), "gap", "gaps") + ", " + unit.Elapsed(missed) + ": " +
+			strings.Join(times, ", ")
 		if n := len(gaps) - mostGaps; n > 0 {
 			text += " and " + unit.Count(n) + " more"
 		}
-		out = append(out, Note{Sign: "!", Tone: Mark, Label: "Missed sample", Text: text + ". Drawn as a gap; counters span it."})
+		out = append(out, Note{Sign: "!", Tone: Mark, Label: "Missed sample",
+			Text: text + ". Drawn as a gap; counters span it."})
 	}
 	return out
 }
@@ -91,7 +94,8 @@ func (r rec) logNotes() []Note {
 		if w.Dropped == 0 {
 			continue
 		}
-		text := w.Path + ": " + unit.Count(w.Dropped) + " of " + unit.Counted(w.Lines, "line", "lines") + " could not be read"
+		text := w.Path + ": " + unit.Count(w.Dropped) + " of " + unit.Counted(w.Lines, "line",
+			"lines") + " could not be read"
 		if len(w.BadSample) > 0 {
 			b := w.BadSample[0]
 			text += "; line " + unit.Count(b.Line) + ": " + b.Why
@@ -147,7 +151,8 @@ func (r rec) generatorNote() []Note {
 	default:
 		n.Text = "on time. "
 	}
-	n.Text += "Send delay p50 " + print(h.Quantile(0.5)) + ", p99 " + print(h.Quantile(0.99)) + ", max " + print(h.Max()) + " " + unit.Name(u) +
+	n.Text += "Send delay p50 " + print(h.Quantile(0.5)) + ", p99 " + print(h.Quantile(0.99)) + ", max " +
+		print(h.Max()) + " " + unit.Name(u) +
 		"; " + unit.Count(late) + " of " + unit.Count(h.Count()) + " requests over 10 ms late." + r.sentBy()
 	return []Note{n}
 }
@@ -167,7 +172,8 @@ func (r rec) sentBy() string {
 
 // costSection tells what the observation itself took.
 func (r rec) costSection() Section {
-	s := Section{ID: SectionCost, Title: "What observing cost", Short: "Cost", Sub: "kasoku's own process: recorder and, when the load was kasoku's, its generator."}
+	s := Section{ID: SectionCost, Title: "What observing cost", Short: "Cost",
+		Sub: "kasoku's own process: recorder and, when the load was kasoku's, its generator."}
 	length := r.length().Seconds()
 	if length <= 0 {
 		return s
@@ -240,5 +246,6 @@ func (r rec) ownDisk() Prose {
 		}
 		moved[i], _ = x.Delta(r.all())
 	}
-	return Prose("kasoku had disks write " + unit.Bytes(uint64(moved[0])) + " and read " + unit.Bytes(uint64(moved[1])) + ".")
+	return Prose("kasoku had disks write " + unit.Bytes(uint64(moved[0])) + " and read " +
+		unit.Bytes(uint64(moved[1])) + ".")
 }

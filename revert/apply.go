@@ -156,7 +156,8 @@ func (p *Plan) Reload(version string) []string {
 			if inDistribution(f.Path) {
 				add("nginx -t && nginx -s reload")
 			} else {
-				add("reload the nginx that reads " + f.Path + ": nginx -t and nginx -s reload, with the -c and -p that it was started with")
+				add("reload the nginx that reads " + f.Path +
+					": nginx -t and nginx -s reload, with the -c and -p that it was started with")
 			}
 		case capture.KindMySQL:
 			if strings.Contains(strings.ToLower(version), "mariadb") {

@@ -148,7 +148,8 @@ func (m *maker) wanted(name string) bool {
 func (m *maker) mayWrite(path string) bool {
 	inForce := func(c kasoku.Config) bool { return isFile(c.Kind) && c.Name == path && c.Mode != 0 }
 	matches := func(glob string) bool { ok, err := filepath.Match(glob, path); return err == nil && ok }
-	return slices.Contains(m.o.Only, path) || slices.ContainsFunc(m.now.Configs, inForce) || slices.ContainsFunc(m.o.Globs, matches)
+	return slices.Contains(m.o.Only, path) || slices.ContainsFunc(m.now.Configs, inForce) ||
+		slices.ContainsFunc(m.o.Globs, matches)
 }
 
 // file compares one file.

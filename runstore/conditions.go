@@ -42,7 +42,8 @@ func (o opener) conditions(path string) (*kasoku.Recording, error) {
 		defer rd.close()
 		rd.readSums()
 		rec.Run = rd.run(path).Run
-		rec.Settings, rec.Configs, rec.Changes = values(settingTable().read(rd)), rd.configs(), values(changeTable().read(rd))
+		rec.Settings, rec.Configs, rec.Changes = values(settingTable().read(rd)), rd.configs(),
+			values(changeTable().read(rd))
 		rec.Damage = rd.damage
 		return nil
 	})

@@ -118,8 +118,10 @@ func (e *Editor) change(op string, do func(tx *sql.Tx) error) error {
 }
 
 func editable() []summed {
-	return []summed{of(runTable()), of(scoreTable()), of(summaryTable()), of(changeTable()), of(warningTable()), of(diagnosisTable()), of(findingTable()),
-		of(evidenceTable()), of(quoteTable()), of(silenceTable()), of(planTable()), of(planStepTable()), of(rawPlanTable()), of(tableDefTable()), of(adviceTable())}
+	return []summed{of(runTable()), of(scoreTable()), of(summaryTable()), of(changeTable()), of(warningTable()),
+		of(diagnosisTable()), of(findingTable()),
+		of(evidenceTable()), of(quoteTable()), of(silenceTable()), of(planTable()), of(planStepTable()),
+		of(rawPlanTable()), of(tableDefTable()), of(adviceTable())}
 }
 
 // Close closes the file.

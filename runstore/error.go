@@ -65,7 +65,8 @@ func hintFor(path string, err error) string {
 	case errors.Is(err, ErrBusy):
 		return "wait for its end, or stop it with Ctrl-C: it finishes its file first"
 	case errors.Is(err, ErrInUse):
-		return fmt.Sprintf("the run is complete; keep %s-wal beside it until `kasoku show` has made them one file", filepath.Base(path))
+		return fmt.Sprintf("the run is complete; keep %s-wal beside it until `kasoku show` has made them one file",
+			filepath.Base(path))
 	case errors.Is(err, fs.ErrExist):
 		return "name another file, or remove this one first"
 	case errors.Is(err, fs.ErrNotExist):
@@ -141,6 +142,7 @@ var errDamaged = errors.New("damaged")
 // isDamage reports that the bytes of the file are at fault.
 func isDamage(err error) bool {
 	c := code(err)
-	return errors.Is(err, errDamaged) || c == sqlite3.SQLITE_CORRUPT || c == sqlite3.SQLITE_NOTADB || c == sqlite3.SQLITE_FORMAT ||
+	return errors.Is(err, errDamaged) || c == sqlite3.SQLITE_CORRUPT || c == sqlite3.SQLITE_NOTADB ||
+		c == sqlite3.SQLITE_FORMAT ||
 		extendedCode(err) == sqlite3.SQLITE_IOERR_SHORT_READ
 }

@@ -69,7 +69,8 @@ func (f *folder) fold(q queryer, key sourceKey) error {
 // returns how many there are.
 func (f *folder) load(q queryer, key sourceKey) (n int, err error) {
 	f.times, f.samples, f.damage = f.times[:0], f.samples[:0], f.damage[:0]
-	rows, err := q.Query("SELECT id, at_ns, data FROM tail WHERE host = ? AND source = ? ORDER BY id", key.host, key.source)
+	rows, err := q.Query("SELECT id, at_ns, data FROM tail WHERE host = ? AND source = ? ORDER BY id", key.host,
+		key.source)
 	if err != nil {
 		return 0, err
 	}

@@ -69,7 +69,8 @@ func List(dir string) ([]Info, error) {
 	}
 	out := describeAll(paths)
 	slices.SortStableFunc(out, func(a, b Info) int {
-		return cmp.Or(compareBool(a.Err != nil, b.Err != nil), b.Started.Compare(a.Started), strings.Compare(b.ID, a.ID))
+		return cmp.Or(compareBool(a.Err != nil, b.Err != nil), b.Started.Compare(a.Started),
+			strings.Compare(b.ID, a.ID))
 	})
 	return out, nil
 }
@@ -97,7 +98,8 @@ func describeAll(paths []string) []Info {
 
 // describeContained is [Describe] of a file that may make it panic.
 func describeContained(path string) (info Info) {
-	if err := contain.Run(contain.Part{Kind: contain.Step, Name: "description of a run"}, func() { info = Describe(path) }); err != nil {
+	if err := contain.Run(contain.Part{Kind: contain.Step, Name: "description of a run"},
+		func() { info = Describe(path) }); err != nil {
 		return Info{Path: path, ID: fileID(path), Err: err}
 	}
 	return info

@@ -65,12 +65,13 @@ func (o opener) ongoing(path string, from int) (*kasoku.Recording, error) {
 // secondsFrom reads the seconds of the load from one on.
 func (rd *reader) secondsFrom(from int) (out []kasoku.LoadSecond, err error) {
 	t := secondTable()
-	err = rd.rows("SELECT "+strings.Join(t.columns, ", ")+" FROM "+t.name+" WHERE second >= ?", len(t.columns), func(r *row) {
-		var v secondRow
-		if t.get(r, &v); r.err == nil {
-			out = append(out, v.LoadSecond)
-		}
-	}, from)
+	err = rd.rows("SELECT "+strings.Join(t.columns, ", ")+" FROM "+t.name+" WHERE second >= ?", len(t.columns),
+		func(r *row) {
+			var v secondRow
+			if t.get(r, &v); r.err == nil {
+				out = append(out, v.LoadSecond)
+			}
+		}, from)
 	slices.SortStableFunc(out, func(a, b kasoku.LoadSecond) int {
 		return cmp.Or(cmp.Compare(a.Second, b.Second), cmp.Compare(a.Step, b.Step), strings.Compare(a.Target, b.Target))
 	})

@@ -74,7 +74,8 @@ type found struct {
 func look(path string) (found, error) {
 	st, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return found{}, &Error{Op: "open run file", Path: path, Err: ErrNotFound, hint: "`kasoku list` has all runs of a directory"}
+		return found{}, &Error{Op: "open run file", Path: path, Err: ErrNotFound,
+			hint: "`kasoku list` has all runs of a directory"}
 	}
 	if err != nil {
 		return found{}, err
@@ -141,7 +142,8 @@ func recorderOf(path string) (recorder, error) {
 	}
 	defer db.Close()
 	var by recorder
-	err = db.QueryRow("SELECT recorder_pid, recorder_start, recorder_boot_id FROM run WHERE state = ?", string(kasoku.Running)).
+	err = db.QueryRow("SELECT recorder_pid, recorder_start, recorder_boot_id FROM run WHERE state = ?",
+		string(kasoku.Running)).
 		Scan(&by.pid, &by.start, &by.bootID)
 	return by, err
 }
@@ -330,7 +332,8 @@ func closeRun(tx *sql.Tx) error {
 		return fmt.Errorf("look for the last second: %w", err)
 	}
 	end := time.Duration(last.Int64)
-	_, err = tx.Exec("UPDATE run SET state = ?, stop_reason = ?, length_ns = ?", string(kasoku.Incomplete), killedAt(end), ns(end))
+	_, err = tx.Exec("UPDATE run SET state = ?, stop_reason = ?, length_ns = ?", string(kasoku.Incomplete),
+		killedAt(end), ns(end))
 	if err != nil {
 		return fmt.Errorf("table run: %w", err)
 	}

@@ -52,7 +52,10 @@ func ResolveAll(dir, name string) ([]string, error) {
 		return nil, err
 	}
 	group := name
-	if i := slices.IndexFunc(runs, func(r Info) bool { return name != "" && r.Err == nil && label(r) == name }); i >= 0 {
+	if i := slices.IndexFunc(runs, func(r Info) bool {
+		return name != "" && r.Err == nil &&
+			label(r) == name
+	}); i >= 0 {
 		group = runs[i].Group
 	}
 	var out []string
@@ -92,7 +95,10 @@ func resolveFile(dir, name string) (string, bool) {
 }
 
 func resolveLatest(runs []Info) (string, error) {
-	i := slices.IndexFunc(runs, func(r Info) bool { return r.Err == nil && r.State == kasoku.Finished && !r.Checkpoint() })
+	i := slices.IndexFunc(runs, func(r Info) bool {
+		return r.Err == nil && r.State == kasoku.Finished &&
+			!r.Checkpoint()
+	})
 	if i >= 0 {
 		return runs[i].Path, nil
 	}

@@ -147,7 +147,8 @@ func addSecond(tx *sql.Tx, t table[secondRow], more *secondRow) error {
 		into[i] = &vals[i]
 	}
 	const where = " WHERE host = ? AND second = ? AND step = ? AND target = ?"
-	if err := tx.QueryRow("SELECT "+strings.Join(t.columns, ", ")+" FROM "+t.name+where, key...).Scan(into...); err != nil {
+	if err := tx.QueryRow("SELECT "+strings.Join(t.columns, ", ")+" FROM "+t.name+where,
+		key...).Scan(into...); err != nil {
 		return err
 	}
 	r := row{vals: vals}
@@ -156,7 +157,8 @@ func addSecond(tx *sql.Tx, t table[secondRow], more *secondRow) error {
 		return r.err
 	}
 	all.Add(&more.LoadSecond)
-	_, err := tx.Exec("UPDATE "+t.name+" SET "+strings.Join(t.columns[4:], " = ?, ")+" = ?"+where, append(t.put(&all)[4:], key...)...)
+	_, err := tx.Exec("UPDATE "+t.name+" SET "+strings.Join(t.columns[4:], " = ?, ")+" = ?"+where,
+		append(t.put(&all)[4:], key...)...)
 	return err
 }
 
@@ -250,11 +252,13 @@ func saveConfigs(tx *sql.Tx, configs []kasoku.Config) error {
 }
 
 func saveMessages(tx *sql.Tx, messages []kasoku.Message) error {
-	return saveWithText(tx, messageTable(), rawMessageTable(), messages, func(m *kasoku.Message) string { return m.Sample })
+	return saveWithText(tx, messageTable(), rawMessageTable(), messages,
+		func(m *kasoku.Message) string { return m.Sample })
 }
 
 func savePlans(tx *sql.Tx, plans []kasoku.Plan) error {
-	if err := saveWithText(tx, planTable(), rawPlanTable(), plans, func(p *kasoku.Plan) string { return p.Text }); err != nil {
+	if err := saveWithText(tx, planTable(), rawPlanTable(), plans,
+		func(p *kasoku.Plan) string { return p.Text }); err != nil {
 		return err
 	}
 	for i := range plans {

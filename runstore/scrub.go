@@ -115,6 +115,7 @@ func rawTexts(o ScrubOptions) []rawDrop {
 		{what: "sample lines of application logs", table: "raw_message"},
 		{what: "quotations of evidence", table: "raw_evidence"},
 		{what: "texts of the configuration", table: "raw_config", where: ids,
-			first: "UPDATE config SET note = '" + kasoku.ScrubbedNote + "' WHERE " + ids + " AND id IN (SELECT id FROM raw_config)"},
+			first: "UPDATE config SET note = '" + kasoku.ScrubbedNote + "' WHERE " + ids +
+				" AND id IN (SELECT id FROM raw_config)"},
 	}
 }

@@ -248,11 +248,12 @@ func scrubColumns(tx *sql.Tx, changed map[string]bool) (cleared, masked int64, e
 func (c textColumn) scrubAll(tx *sql.Tx) (int64, error) {
 	changed := map[int64]string{}
 	column := quoteName(c.name)
-	err := eachText(tx, fmt.Sprintf("SELECT id, CAST(%s AS TEXT) FROM %s", column, quoteName(c.table)), func(id int64, text string) {
-		if safe := c.scrub(text); safe != text {
-			changed[id] = safe
-		}
-	})
+	err := eachText(tx, fmt.Sprintf("SELECT id, CAST(%s AS TEXT) FROM %s", column, quoteName(c.table)),
+		func(id int64, text string) {
+			if safe := c.scrub(text); safe != text {
+				changed[id] = safe
+			}
+		})
 	if err != nil {
 		return 0, err
 	}

@@ -25,8 +25,10 @@ func runTable() table[runRow] {
 			run_group repeat observers price_per_hour currency`),
 		put: func(v *runRow) []any {
 			at, zone, offset := wallColumns(v.Started)
-			return []any{v.ID, v.Project, v.Label, v.Note, at, zone, offset, ns(v.Length), string(v.State), v.StopReason,
-				v.Version, v.Revision, asInt(v.Dirty), v.Load, v.verdict, v.recorder.pid, v.recorder.start, v.recorder.bootID,
+			return []any{v.ID, v.Project, v.Label, v.Note, at, zone, offset, ns(v.Length), string(v.State),
+				v.StopReason,
+				v.Version, v.Revision, asInt(v.Dirty), v.Load, v.verdict, v.recorder.pid, v.recorder.start,
+				v.recorder.bootID,
 				v.Group, v.Repeat, v.Observers, v.Price.PerHour, v.Price.Currency}
 		},
 		get: func(r *row, v *runRow) {
@@ -67,7 +69,8 @@ func hostTable() table[kasoku.Host] {
 		name:    "host",
 		columns: cols("name cores memory_bytes os kernel arch boot_id clock_offset_ns clock_error_ns clock_note"),
 		put: func(v *kasoku.Host) []any {
-			return []any{v.Name, v.Cores, u64(v.MemoryBytes), v.OS, v.Kernel, v.Arch, v.BootID, ns(v.ClockOffset), ns(v.ClockError), v.ClockNote}
+			return []any{v.Name, v.Cores, u64(v.MemoryBytes), v.OS, v.Kernel, v.Arch, v.BootID, ns(v.ClockOffset),
+				ns(v.ClockError), v.ClockNote}
 		},
 		get: func(r *row, v *kasoku.Host) {
 			v.Name, v.Cores, v.MemoryBytes = r.text(), r.int(), r.uint64()
@@ -83,7 +86,8 @@ func commandTable() table[kasoku.Command] {
 		columns: cols(`args exit_code signal wall_ns user_ns system_ns max_rss_bytes voluntary_switch forced_switch
 			output_truncated`),
 		put: func(v *kasoku.Command) []any {
-			return []any{jsonText(v.Args), v.ExitCode, v.Signal, ns(v.Wall), ns(v.User), ns(v.System), u64(v.MaxRSSBytes),
+			return []any{jsonText(v.Args), v.ExitCode, v.Signal, ns(v.Wall), ns(v.User), ns(v.System),
+				u64(v.MaxRSSBytes),
 				u64(v.VoluntarySwitch), u64(v.ForcedSwitch), asInt(v.OutputTruncated)}
 		},
 		get: func(r *row, v *kasoku.Command) {
@@ -125,7 +129,8 @@ func loadTable() table[kasoku.LoadSummary] {
 			r.json(&v.Targets)
 			v.MaxInFlight, v.PeakInFlight, v.CPU, v.Wall = r.int(), r.int(), r.dur(), r.dur()
 			v.PeakCores, v.Cores, v.Stopped = r.real(), r.int(), r.text()
-			v.Pacing, v.Shards, v.Connections, v.Resent, v.Redirected = r.text(), r.int(), r.uint64(), r.uint64(), r.uint64()
+			v.Pacing, v.Shards, v.Connections, v.Resent, v.Redirected = r.text(), r.int(), r.uint64(), r.uint64(),
+				r.uint64()
 			v.StoppedAt = r.dur()
 		},
 	}

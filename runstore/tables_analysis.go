@@ -68,7 +68,8 @@ func planStepTable() table[planStep] {
 		name:    "plan_step",
 		columns: cols("plan select_type table_name access possible_keys key_name key_len ref row_estimate filtered extra"),
 		put: func(v *planStep) []any {
-			return []any{v.plan, v.Select, v.Table, v.Access, v.PossibleKeys, v.Key, v.KeyLen, v.Ref, v.Rows, v.Filtered, v.Extra}
+			return []any{v.plan, v.Select, v.Table, v.Access, v.PossibleKeys, v.Key, v.KeyLen, v.Ref, v.Rows,
+				v.Filtered, v.Extra}
 		},
 		get: func(r *row, v *planStep) {
 			v.plan, v.Select, v.Table, v.Access = r.int64(), r.text(), r.text(), r.text()
@@ -100,13 +101,15 @@ func adviceTable() table[kasoku.Advice] {
 		columns: cols(`host check_id area title variable value proposed formula measured threshold window
 			confidence holds of_signals conf_note set_global conf_line risk gain price note`),
 		put: func(v *kasoku.Advice) []any {
-			return []any{v.Host, v.ID, v.Area, v.Title, v.Variable, v.Value, v.Proposed, v.Formula, v.Measured, v.Threshold, v.Window,
+			return []any{v.Host, v.ID, v.Area, v.Title, v.Variable, v.Value, v.Proposed, v.Formula, v.Measured,
+				v.Threshold, v.Window,
 				string(v.Confidence.Level), v.Confidence.Holds, v.Confidence.Of, v.Confidence.Note,
 				v.SetGlobal, v.ConfLine, string(v.Risk), v.Gain, v.Price, v.Note}
 		},
 		get: func(r *row, v *kasoku.Advice) {
 			v.Host, v.ID, v.Area, v.Title, v.Variable = r.text(), r.text(), r.text(), r.text(), r.text()
-			v.Value, v.Proposed, v.Formula, v.Measured, v.Threshold, v.Window = r.text(), r.text(), r.text(), r.text(), r.text(), r.text()
+			v.Value, v.Proposed, v.Formula, v.Measured, v.Threshold, v.Window = r.text(), r.text(), r.text(), r.text(),
+				r.text(), r.text()
 			c := &v.Confidence
 			c.Level, c.Holds, c.Of, c.Note = kasoku.Level(r.text()), r.int(), r.int(), r.text()
 			v.SetGlobal, v.ConfLine, v.Risk = r.text(), r.text(), kasoku.Risk(r.text())

@@ -11,8 +11,10 @@ func callerTable() table[kasoku.Caller] {
 		columns: cols(`host query_id method route with_endpoints class source per_request least most requests calls share
 			likelihood decisive loop list_id slope correlation note`),
 		put: func(v *kasoku.Caller) []any {
-			return []any{v.Host, v.QueryID, v.Method, v.Route, jsonText(v.With), string(v.Class), v.Source, v.PerRequest, v.Least, v.Most,
-				u64(v.Requests), v.Calls, v.Share, v.Likelihood, v.Decisive, asInt(v.Loop), v.List, v.Slope, v.Correlation, v.Note}
+			return []any{v.Host, v.QueryID, v.Method, v.Route, jsonText(v.With), string(v.Class), v.Source,
+				v.PerRequest, v.Least, v.Most,
+				u64(v.Requests), v.Calls, v.Share, v.Likelihood, v.Decisive, asInt(v.Loop), v.List, v.Slope,
+				v.Correlation, v.Note}
 		},
 		get: func(r *row, v *kasoku.Caller) {
 			v.Host, v.QueryID, v.Method, v.Route = r.text(), r.text(), r.text(), r.text()
@@ -46,8 +48,10 @@ func joinTable() table[kasoku.Join] {
 		put: func(v *kasoku.Join) []any {
 			checks := mapped(v.Checks, func(c kasoku.JoinCheck) joinCheckJSON { return joinCheckJSON(c) })
 			loops := mapped(v.Loops, func(l kasoku.QueryLoop) queryLoopJSON { return queryLoopJSON(l) })
-			return []any{v.Host, v.Source, ns(v.Resolution), ns(v.Interval.From), ns(v.Interval.To), u64(v.Requests), u64(v.Statements),
-				u64(v.Questions), v.Background, u64(v.Connections), v.Busy, asInt(v.Saturated), v.Refused, jsonText(checks), jsonText(loops), ns(v.CPU)}
+			return []any{v.Host, v.Source, ns(v.Resolution), ns(v.Interval.From), ns(v.Interval.To), u64(v.Requests),
+				u64(v.Statements),
+				u64(v.Questions), v.Background, u64(v.Connections), v.Busy, asInt(v.Saturated), v.Refused,
+				jsonText(checks), jsonText(loops), ns(v.CPU)}
 		},
 		get: func(r *row, v *kasoku.Join) {
 			v.Host, v.Source, v.Resolution = r.text(), r.text(), r.dur()
@@ -71,7 +75,8 @@ func lockWaitTable() table[kasoku.LockWait] {
 		columns: cols(`host table_name index_name waiting waiting_id blocking blocking_id samples waiters longest_ns oldest_ns
 			first_ns last_ns`),
 		put: func(v *kasoku.LockWait) []any {
-			return []any{v.Host, v.Table, v.Index, v.Waiting, v.WaitingID, v.Blocking, v.BlockingID, u64(v.Samples), u64(v.Waiters),
+			return []any{v.Host, v.Table, v.Index, v.Waiting, v.WaitingID, v.Blocking, v.BlockingID, u64(v.Samples),
+				u64(v.Waiters),
 				ns(v.Longest), ns(v.Oldest), ns(v.First), ns(v.Last)}
 		},
 		get: func(r *row, v *kasoku.LockWait) {

@@ -46,7 +46,8 @@ type editJSON struct {
 }
 
 func packFix(f kasoku.Fix) fixJSON {
-	return fixJSON{f.Text, f.Where, f.Code, f.Note, f.Risk, f.Lang, mapped(f.Edits, func(e kasoku.Edit) editJSON { return editJSON(e) })}
+	return fixJSON{f.Text, f.Where, f.Code, f.Note, f.Risk, f.Lang,
+		mapped(f.Edits, func(e kasoku.Edit) editJSON { return editJSON(e) })}
 }
 
 func (f fixJSON) fix() kasoku.Fix {
@@ -83,7 +84,8 @@ func findingTable() table[kasoku.Finding] {
 			c, i := v.Confidence, v.Impact
 			return []any{v.ID, v.Object.Kind, v.Object.Name, v.Title, v.Clause, string(v.Severity),
 				string(c.Level), c.Holds, c.Of, c.Note, i.Share, i.Of, asInt(i.Estimate), jsonText(i.Shared),
-				v.Cause, jsonText(fixes), v.Expect, v.Verify, jsonText(v.Explains), ns(v.Interval.From), ns(v.Interval.To)}
+				v.Cause, jsonText(fixes), v.Expect, v.Verify, jsonText(v.Explains), ns(v.Interval.From),
+				ns(v.Interval.To)}
 		},
 		get: func(r *row, v *kasoku.Finding) {
 			v.ID, v.Object.Kind, v.Object.Name, v.Title, v.Clause = r.text(), r.text(), r.text(), r.text(), r.text()

@@ -17,7 +17,8 @@ func logTable() table[kasoku.LogWindow] {
 		get: func(r *row, v *kasoku.LogWindow) {
 			v.Host, v.Kind, v.Path, v.Format = r.text(), r.text(), r.text(), r.text()
 			v.Device, v.Inode, v.From, v.To, v.Files = r.uint64(), r.uint64(), r.int64(), r.int64(), r.int()
-			v.Lines, v.Records, v.Continued, v.Blank, v.Dropped = r.uint64(), r.uint64(), r.uint64(), r.uint64(), r.uint64()
+			v.Lines, v.Records, v.Continued, v.Blank, v.Dropped = r.uint64(), r.uint64(), r.uint64(), r.uint64(),
+				r.uint64()
 			v.Note = r.text()
 		},
 	}
@@ -51,8 +52,10 @@ func endpointTable() table[kasoku.Endpoint] {
 			p50, p99, most := spread(v.Latency)
 			return []any{v.Host, v.Method, v.Route, u64(v.Count), u64(v.Bytes), ns(v.Total), ns(v.First), ns(v.Last),
 				jsonText(v.Codes), jsonText(bySecond(v.Seconds, endpointPair)), p50, p99, most, blobOf(v.Latency),
-				v.Squares, u64(v.MinBytes), u64(v.MaxBytes), u64(v.RequestBytes), ns(v.Upstream), u64(v.UpstreamCount), u64(v.Bots),
-				u64(v.Connects), u64(v.ConnectCount), u64(v.MaxRequestBytes), u64(v.BotsPassed), ns(v.BotsUpstream), u64(v.Paths), u64(v.Varied), u64(v.Variants)}
+				v.Squares, u64(v.MinBytes), u64(v.MaxBytes), u64(v.RequestBytes), ns(v.Upstream), u64(v.UpstreamCount),
+				u64(v.Bots),
+				u64(v.Connects), u64(v.ConnectCount), u64(v.MaxRequestBytes), u64(v.BotsPassed), ns(v.BotsUpstream),
+				u64(v.Paths), u64(v.Varied), u64(v.Variants)}
 		},
 		get: func(r *row, v *kasoku.Endpoint) {
 			v.Host, v.Method, v.Route = r.text(), r.text(), r.text()
@@ -66,7 +69,8 @@ func endpointTable() table[kasoku.Endpoint] {
 			v.Squares, v.MinBytes, v.MaxBytes, v.RequestBytes = r.real(), r.uint64(), r.uint64(), r.uint64()
 			v.Upstream, v.UpstreamCount, v.Bots = r.dur(), r.uint64(), r.uint64()
 			v.Connects, v.ConnectCount, v.MaxRequestBytes = r.uint64(), r.uint64(), r.uint64()
-			v.BotsPassed, v.BotsUpstream, v.Paths, v.Varied, v.Variants = r.uint64(), r.dur(), r.uint64(), r.uint64(), r.uint64()
+			v.BotsPassed, v.BotsUpstream, v.Paths, v.Varied, v.Variants = r.uint64(), r.dur(), r.uint64(), r.uint64(),
+				r.uint64()
 		},
 	}
 }
@@ -99,10 +103,12 @@ func queryTable() table[kasoku.Query] {
 			schema_name squares seconds distinct_texts repeated streak streaks bytes_sent single_row`),
 		put: func(v *kasoku.Query) []any {
 			p50, p99, most := spread(v.Latency)
-			return []any{v.Host, v.ID, v.Fingerprint, v.Tag, v.Verb, jsonText(v.Tables), u64(v.Calls), ns(v.Total), ns(v.Lock),
+			return []any{v.Host, v.ID, v.Fingerprint, v.Tag, v.Verb, jsonText(v.Tables), u64(v.Calls), ns(v.Total),
+				ns(v.Lock),
 				u64(v.RowsExamined), u64(v.RowsSent), u64(v.RowsAffected), asInt(v.HasAffected), u64(v.NoneAffected),
 				ns(v.First), ns(v.Last), p50, p99, most, blobOf(v.Latency),
-				v.Schema, v.Squares, jsonText(bySecond(v.Seconds, queryTriple)), u64(v.Distinct), u64(v.Repeated), u64(v.Streak), u64(v.Streaks),
+				v.Schema, v.Squares, jsonText(bySecond(v.Seconds, queryTriple)), u64(v.Distinct), u64(v.Repeated),
+				u64(v.Streak), u64(v.Streaks),
 				u64(v.BytesSent), u64(v.SingleRow)}
 		},
 		get: func(r *row, v *kasoku.Query) {

@@ -13,10 +13,12 @@ func profileTable() table[kasoku.Profile] {
 		name:    "profile",
 		columns: cols("host program address kind unit from_ns to_ns total stacks note data"),
 		put: func(v *kasoku.Profile) []any {
-			return []any{v.Host, v.Program, v.Address, string(v.Kind), v.Unit, ns(v.Interval.From), ns(v.Interval.To), v.Total, v.Stacks, v.Note, v.Data}
+			return []any{v.Host, v.Program, v.Address, string(v.Kind), v.Unit, ns(v.Interval.From), ns(v.Interval.To),
+				v.Total, v.Stacks, v.Note, v.Data}
 		},
 		get: func(r *row, v *kasoku.Profile) {
-			v.Host, v.Program, v.Address, v.Kind, v.Unit = r.text(), r.text(), r.text(), kasoku.ProfileKind(r.text()), r.text()
+			v.Host, v.Program, v.Address, v.Kind, v.Unit = r.text(), r.text(), r.text(), kasoku.ProfileKind(r.text()),
+				r.text()
 			v.Interval, v.Total, v.Stacks, v.Note, v.Data = interval(r), r.int64(), r.int(), r.text(), r.blob()
 		},
 	}
@@ -36,7 +38,8 @@ func profileFunctionTable() table[profileFunction] {
 			return []any{v.profile, v.Name, v.File, v.Line, v.Flat, v.Cum}
 		},
 		get: func(r *row, v *profileFunction) {
-			v.profile, v.Name, v.File, v.Line, v.Flat, v.Cum = r.int64(), r.text(), r.text(), r.int(), r.int64(), r.int64()
+			v.profile, v.Name, v.File, v.Line, v.Flat, v.Cum = r.int64(), r.text(), r.text(), r.int(), r.int64(),
+				r.int64()
 		},
 	}
 }

@@ -37,11 +37,14 @@ func Write(path string, rec *kasoku.Recording) (err error) {
 			return err
 		}
 	}
-	err = errors.Join(w.SaveSummary(rec.Summary), w.SavePhases(rec.Phases), w.SaveConfigs(rec.Configs), w.SaveSteps(rec.Steps), w.SaveLoad(rec.Load), w.AddSeconds(rec.Seconds),
+	err = errors.Join(w.SaveSummary(rec.Summary), w.SavePhases(rec.Phases), w.SaveConfigs(rec.Configs),
+		w.SaveSteps(rec.Steps), w.SaveLoad(rec.Load), w.AddSeconds(rec.Seconds),
 		w.SaveSettings(rec.Settings), w.SaveChanges(rec.Changes), w.SaveRowChecks(rec.RowChecks),
 		w.SaveLogs(rec.Logs), w.SaveEndpoints(rec.Endpoints), w.SaveQueries(rec.Queries),
-		w.SaveSlowest(rec.Slowest), w.SaveTransactions(rec.Transactions), w.SavePlans(rec.Plans), w.SaveTables(rec.Tables), w.SaveAdvice(rec.Advice),
-		w.SaveJoins(rec.Joins), w.SaveCallers(rec.Callers), w.SaveLockWaits(rec.LockWaits), w.SaveDeadlocks(rec.Deadlocks), w.SaveProfiles(rec.Profiles),
+		w.SaveSlowest(rec.Slowest), w.SaveTransactions(rec.Transactions), w.SavePlans(rec.Plans),
+		w.SaveTables(rec.Tables), w.SaveAdvice(rec.Advice),
+		w.SaveJoins(rec.Joins), w.SaveCallers(rec.Callers), w.SaveLockWaits(rec.LockWaits),
+		w.SaveDeadlocks(rec.Deadlocks), w.SaveProfiles(rec.Profiles),
 		w.SaveSaves(rec.Saves), w.SaveMessages(rec.Messages), w.SaveWarnings(rec.Warnings),
 		w.SaveDiagnosis(rec.Diagnosis))
 	if err != nil {

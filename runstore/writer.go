@@ -143,7 +143,8 @@ func create(path string, run kasoku.Run, by recorder, testOnlyMaxPages int) (_ *
 		_ = db.Close()
 		return nil, err
 	}
-	w := &Writer{path: path, db: db, sources: map[sourceKey]*source{}, nextID: 1, folder: &folder{}, room: openRoom(path)}
+	w := &Writer{path: path, db: db, sources: map[sourceKey]*source{}, nextID: 1, folder: &folder{},
+		room: openRoom(path)}
 	w.host = firstHost(&run)
 	return w, nil
 }
@@ -272,7 +273,8 @@ func (w *Writer) Frame(f *kasoku.Frame) error {
 			return nil
 		}
 		if len(f.Samples) > maxFrameSamples {
-			return fmt.Errorf("%d samples of %s/%s at once, at most %d are kept", len(f.Samples), f.Host, f.Source, maxFrameSamples)
+			return fmt.Errorf("%d samples of %s/%s at once, at most %d are kept", len(f.Samples), f.Host, f.Source,
+				maxFrameSamples)
 		}
 		src := w.source(sourceKey{f.Host, f.Source})
 		var foldErr error
@@ -413,7 +415,8 @@ func (s *source) overflow(db *sql.DB, at time.Duration) error {
 		return nil
 	}
 	g := kasoku.Gap{Host: s.key.host, Source: s.key.source, Interval: kasoku.Interval{From: at, To: at},
-		Reason: fmt.Sprintf("series beyond %d, or with names of more than %d bytes, are not kept", mostSeries, mostSeriesName)}
+		Reason: fmt.Sprintf("series beyond %d, or with names of more than %d bytes, are not kept", mostSeries,
+			mostSeriesName)}
 	if err := gapTable().add(db, &g); err != nil {
 		return err
 	}

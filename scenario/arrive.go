@@ -26,7 +26,8 @@ func (s *Step) Arrive(ctx context.Context, a Arrivals) {
 	if a.MaxInFlight == 0 {
 		a.MaxInFlight = load.MaxInFlight()
 	}
-	o := &openLoop{Arrivals: a, step: s, ctx: s.within(ctx), start: time.Now(), free: make(chan struct{}, a.MaxInFlight)}
+	o := &openLoop{Arrivals: a, step: s, ctx: s.within(ctx), start: time.Now(),
+		free: make(chan struct{}, a.MaxInFlight)}
 	s.run.open.add(a.MaxInFlight)
 	s.crew.start(func() {
 		defer s.recovered()

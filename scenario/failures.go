@@ -94,7 +94,10 @@ func (f *failures) byCode() []CodeErrors {
 		one.Samples = slices.Clone(c.Samples)
 		out = append(out, one)
 	}
-	slices.SortFunc(out, func(x, y CodeErrors) int { return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Code, y.Code)) })
+	slices.SortFunc(out, func(x, y CodeErrors) int {
+		return cmp.Or(cmp.Compare(y.Count, x.Count),
+			cmp.Compare(x.Code, y.Code))
+	})
 	return out
 }
 

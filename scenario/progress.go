@@ -84,7 +84,8 @@ func (r *run) tick() (stop func()) {
 		for {
 			select {
 			case <-tick.C:
-				_ = contain.Run(contain.Part{Kind: contain.Engine, Name: "progress of a scenario"}, func() { r.report(nil) })
+				_ = contain.Run(contain.Part{Kind: contain.Engine, Name: "progress of a scenario"},
+					func() { r.report(nil) })
 			case <-quit:
 				return
 			}

@@ -18,8 +18,10 @@ func (r *run) result() *Result {
 	points := r.board.total.Load()
 	out := &Result{
 		Score: points - deducted, Reason: r.reason, Messages: r.failures.texts(), Language: *r.language.Load(),
-		Points: points, Deduction: deducted, ErrorCount: errs, Breakdown: r.board.breakdown(), Errors: r.failures.byCode(),
-		Level: r.levels.now(), Levels: []LevelRise{}, Phases: []PhaseTime{}, Steps: []StepLatency{}, Warnings: []Warning{},
+		Points: points, Deduction: deducted, ErrorCount: errs, Breakdown: r.board.breakdown(),
+		Errors: r.failures.byCode(),
+		Level:  r.levels.now(), Levels: []LevelRise{}, Phases: []PhaseTime{}, Steps: []StepLatency{},
+		Warnings:  []Warning{},
 		Generator: generator(&r.summary), Seed: r.o.Seed, Duration: seconds(time.Since(r.start)),
 	}
 	if r.unready {
@@ -51,7 +53,8 @@ func Latencies(p Phase, r *load.Recorder) []StepLatency {
 		h := t.Tally.Latency
 		one := StepLatency{
 			Phase: p, Step: safeText(t.Name), Count: t.Tally.Asked, Mean: millis(h.Mean()),
-			P50: millis(h.Quantile(0.5)), P90: millis(h.Quantile(0.9)), P99: millis(h.Quantile(0.99)), Max: millis(h.Max()),
+			P50: millis(h.Quantile(0.5)), P90: millis(h.Quantile(0.9)), P99: millis(h.Quantile(0.99)),
+			Max: millis(h.Max()),
 		}
 		for _, n := range t.Tally.Errors {
 			one.Errors += n

@@ -37,7 +37,8 @@ type run struct {
 }
 
 func newRun(ctx context.Context, o *Options) *run {
-	r := &run{o: o, start: time.Now(), board: newBoard(o.Scoring.Points), failures: newFailures(o.Scoring.Deduct, o.MaxMessages)}
+	r := &run{o: o, start: time.Now(), board: newBoard(o.Scoring.Points),
+		failures: newFailures(o.Scoring.Deduct, o.MaxMessages)}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	r.levels = newLevels(o.Levels, r.start)
 	r.language.Store(&o.Language)
@@ -139,7 +140,8 @@ func (s *Step) must(err error) {
 func (r *run) phase(p Phase, limit time.Duration, do func(context.Context, *Step)) *Step {
 	ctx, cancel := context.WithCancel(r.ctx)
 	defer cancel()
-	s := &Step{phase: p, run: r, crew: newCrew(), recorder: load.NewRecorder(load.Plan{}, 0), from: time.Since(r.start), planned: limit}
+	s := &Step{phase: p, run: r, crew: newCrew(), recorder: load.NewRecorder(load.Plan{}, 0),
+		from: time.Since(r.start), planned: limit}
 	s.ctx = context.WithValue(ctx, stepKey{}, s)
 	if r.o.Sink != nil {
 		s.recorder.KeepSeconds()
@@ -182,7 +184,8 @@ func (r *run) await(s *Step) {
 	case <-grace.C:
 	}
 	if n := s.crew.dismiss(); n > 0 {
-		r.warn(kasoku.Warning{Code: UnendedWork, Text: fmt.Sprintf("%s of the phase %s had not ended %s after it", unit.Counted(n, "worker", "workers"), s.phase, r.o.Grace),
+		r.warn(kasoku.Warning{Code: UnendedWork, Text: fmt.Sprintf("%s of the phase %s had not ended %s after it",
+			unit.Counted(n, "worker", "workers"), s.phase, r.o.Grace),
 			Hint: "let what they call return when its context is done"})
 	}
 }

@@ -65,6 +65,9 @@ func (b *board) breakdown() []TagScore {
 		n := t.n.Load()
 		out = append(out, TagScore{tag, n, int64(n) * t.worth})
 	}
-	slices.SortFunc(out, func(x, y TagScore) int { return cmp.Or(cmp.Compare(y.Points, x.Points), cmp.Compare(x.Tag, y.Tag)) })
+	slices.SortFunc(out, func(x, y TagScore) int {
+		return cmp.Or(cmp.Compare(y.Points, x.Points),
+			cmp.Compare(x.Tag, y.Tag))
+	})
 	return out
 }

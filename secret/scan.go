@@ -153,7 +153,8 @@ func (s *scanner) afterIdentified(p int) int {
 		case p == from:
 			return -1
 		default:
-			values = bytes.EqualFold(w, []byte("by")) || bytes.EqualFold(w, []byte("as")) || bytes.EqualFold(w, []byte("using"))
+			values = bytes.EqualFold(w, []byte("by")) || bytes.EqualFold(w, []byte("as")) ||
+				bytes.EqualFold(w, []byte("using"))
 		}
 	}
 	return -1

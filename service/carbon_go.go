@@ -26,7 +26,8 @@ func GoCarbon(ctx context.Context, o CarbonOptions) (*CarbonServer, error) {
 		return nil, err
 	}
 	err = s.launch(ctx, func() (daemonSpec, error) {
-		return daemonSpec{path: program, args: []string{"-config", s.ConfigFile}, started: "[main] started", console: s.LogFile}, s.configureGo(o)
+		return daemonSpec{path: program, args: []string{"-config", s.ConfigFile}, started: "[main] started",
+			console: s.LogFile}, s.configureGo(o)
 	})
 	if err != nil {
 		return nil, err
@@ -52,7 +53,8 @@ func (s *CarbonServer) configureGo(o CarbonOptions) error {
 		"carbonserver.enabled": "true", "carbonserver.listen": strconv.Quote(loopback(s.RenderPort)),
 		"carbonserver.scan-frequency": `"1s"`, "grpc.enabled": "false",
 		// Its caches keep for minutes that a series was not there.
-		"carbonserver.query-cache-enabled": "false", "carbonserver.find-cache-enabled": "false", "carbonserver.glob-cache-enabled": "false",
+		"carbonserver.query-cache-enabled": "false", "carbonserver.find-cache-enabled": "false",
+		"carbonserver.glob-cache-enabled": "false",
 	}
 	maps.Copy(settings, o.Settings)
 	var b strings.Builder
@@ -67,7 +69,8 @@ func (s *CarbonServer) configureGo(o CarbonOptions) error {
 	}
 	// Each of its own metrics would be a line of the log too.
 	for _, logger := range [][2]string{{"", "info"}, {"stat", "warn"}} {
-		fmt.Fprintf(&b, "[[logging]]\nlogger = %q\nfile = \"stdout\"\nlevel = %q\nencoding = \"mixed\"\n", logger[0], logger[1])
+		fmt.Fprintf(&b, "[[logging]]\nlogger = %q\nfile = \"stdout\"\nlevel = %q\nencoding = \"mixed\"\n", logger[0],
+			logger[1])
 	}
 	return s.writeFiles(b.String(), o.Schemas)
 }

@@ -59,7 +59,8 @@ func (s *GraphiteWebServer) settings(carbon *CarbonServer) []byte {
 	set("CARBONLINK_HOSTS", "["+strconv.Quote(carbon.QueryAddr())+"]")
 	set("FIND_CACHE_DURATION", "0")
 	set("DEFAULT_CACHE_DURATION", "0")
-	set("DATABASES", fmt.Sprintf(`{"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": %q}}`, filepath.Join(s.Dir, "graphite.db")))
+	set("DATABASES", fmt.Sprintf(`{"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": %q}}`,
+		filepath.Join(s.Dir, "graphite.db")))
 	return b
 }
 

@@ -121,7 +121,8 @@ func (r *Server) follow(ctx context.Context, s *Server, source *sql.DB, first st
 		return err
 	}
 	var waited struct{ Waited *int64 } // NULL: the applier does not run; -1: not in time
-	if err := mysqlflags.QueryContext(ctx, db, wait, at.File, at.Position, int(replicaLimit.Seconds())).Scan(&waited); err != nil {
+	if err := mysqlflags.QueryContext(ctx, db, wait, at.File, at.Position,
+		int(replicaLimit.Seconds())).Scan(&waited); err != nil {
 		return err
 	}
 	if waited.Waited == nil || *waited.Waited < 0 {

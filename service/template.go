@@ -90,7 +90,8 @@ func templateKey(e engine) (string, error) {
 		return "", err
 	}
 	const recipe = 1 // grows when this package initialises in another way
-	h := sha256.Sum256(fmt.Appendf(nil, "%d %s %d %d %d", recipe, e.binary, info.Size(), info.ModTime().UnixNano(), os.Geteuid()))
+	h := sha256.Sum256(fmt.Appendf(nil, "%d %s %d %d %d", recipe, e.binary, info.Size(), info.ModTime().UnixNano(),
+		os.Geteuid()))
 	return hex.EncodeToString(h[:8]), nil
 }
 

@@ -58,7 +58,8 @@ func Varnish(ctx context.Context, o VarnishOptions) (*VarnishServer, error) {
 		pidFile := filepath.Join(s.Dir, "varnish.pid")
 		return daemonSpec{
 			path: program, pidFile: pidFile,
-			args: []string{"-F", "-n", s.Dir, "-P", pidFile, "-j", "none", "-a", s.Addr(), "-f", s.VCLFile, "-s", "malloc,64m",
+			args: []string{"-F", "-n", s.Dir, "-P", pidFile, "-j", "none", "-a", s.Addr(), "-f", s.VCLFile, "-s",
+				"malloc,64m",
 				"-p", "thread_pool_min=20", "-p", "thread_pools=1", "-p", "vsl_space=16m"},
 		}, nil
 	})

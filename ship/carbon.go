@@ -32,7 +32,8 @@ func NewCarbon(o CarbonOptions) (*Carbon, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Carbon{sender: s, start: o.Start, drop: o.Drop, names: newNamer(func(v *Value) string { return graphitePath(o.Prefix, v) })}, nil
+	return &Carbon{sender: s, start: o.Start, drop: o.Drop,
+		names: newNamer(func(v *Value) string { return graphitePath(o.Prefix, v) })}, nil
 }
 
 // Write implements [Output].

@@ -28,7 +28,8 @@ type liveLoads struct {
 }
 
 func newLiveLoads(take func() []kasoku.LoadSecond, settled func(before int) ([]kasoku.LoadSecond, int)) *liveLoads {
-	return &liveLoads{take: take, settled: settled, pending: map[int]map[string]*kasoku.LoadSecond{}, targets: map[string]bool{}, looked: -time.Second}
+	return &liveLoads{take: take, settled: settled, pending: map[int]map[string]*kasoku.LoadSecond{},
+		targets: map[string]bool{}, looked: -time.Second}
 }
 
 // add takes what was counted since.
@@ -92,7 +93,8 @@ func (l *liveLoads) append(dst []Value, host string, before int) []Value {
 		delete(l.pending, n)
 		tell := func(entity string, s *kasoku.LoadSecond) {
 			valuesOfLoad(s, func(name, unit string, v float64) {
-				dst = append(dst, Value{Key: kasoku.Key{Host: host, Source: SourceLoad, Name: name, Instance: entity}, Unit: unit, At: endOf(n), Value: v})
+				dst = append(dst, Value{Key: kasoku.Key{Host: host, Source: SourceLoad, Name: name, Instance: entity},
+					Unit: unit, At: endOf(n), Value: v})
 			})
 		}
 		whole := &kasoku.LoadSecond{}

@@ -131,7 +131,8 @@ func (m *Mackerel) post(ctx context.Context, before int64) error {
 		if g := graphOf(k.Key, c); !ofService(k.Source) && !m.drawn[g.Name] {
 			graphs[g.Name] = g
 		}
-		for _, v := range []mackerel.Value{{Name: c.name + ".avg", Time: k.minute * 60, Value: c.sum / float64(c.n)}, {Name: c.name + ".max", Time: k.minute * 60, Value: c.max}} {
+		for _, v := range []mackerel.Value{{Name: c.name + ".avg", Time: k.minute * 60, Value: c.sum / float64(c.n)},
+			{Name: c.name + ".max", Time: k.minute * 60, Value: c.max}} {
 			if ofService(k.Source) {
 				service = append(service, v)
 			} else {
@@ -194,7 +195,8 @@ func (m *Mackerel) count(d MackerelStats) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := &m.stats
-	s.Host, s.Service, s.Late, s.Unnamed, s.Lost = s.Host+d.Host, s.Service+d.Service, s.Late+d.Late, s.Unnamed+d.Unnamed, s.Lost+d.Lost
+	s.Host, s.Service, s.Late, s.Unnamed, s.Lost = s.Host+d.Host, s.Service+d.Service, s.Late+d.Late,
+		s.Unnamed+d.Unnamed, s.Lost+d.Lost
 	s.Graphs += d.Graphs
 }
 
@@ -215,7 +217,8 @@ func (m *Mackerel) Close(ctx context.Context) error {
 }
 
 // Annotate marks the phases and the findings of a run on the graphs of a service.
-func Annotate(ctx context.Context, c *mackerel.Client, rec *kasoku.Recording, service string, roles []string) (made int, err error) {
+func Annotate(ctx context.Context, c *mackerel.Client, rec *kasoku.Recording, service string,
+	roles []string) (made int, err error) {
 	for _, a := range Annotations(rec, service, roles) {
 		if _, err := c.Annotate(ctx, a); err != nil {
 			return made, err

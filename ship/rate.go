@@ -57,7 +57,8 @@ func (r *rater) append(dst []Value, f *kasoku.Frame, form Form, only Selection) 
 		if !r.takes(only, f.Source, s.Name) {
 			continue
 		}
-		v := Value{Key: kasoku.Key{Host: f.Host, Source: f.Source, Name: s.Name, Instance: s.Instance}, Kind: s.Kind, Unit: s.Unit, At: f.At, Value: s.Value}
+		v := Value{Key: kasoku.Key{Host: f.Host, Source: f.Source, Name: s.Name, Instance: s.Instance}, Kind: s.Kind,
+			Unit: s.Unit, At: f.At, Value: s.Value}
 		if s.Kind == kasoku.Gauge || form == Raw {
 			dst = append(dst, v)
 			continue

@@ -34,7 +34,8 @@ func (c *CSV) Write(_ context.Context, values []Value) error {
 	}
 	for i := range values {
 		v := &values[i]
-		c.row = append(c.row[:0], wall(c.start, v.At).UTC().Format(timeForm), v.Key.Host, v.Key.Source, v.Key.Instance, v.Metric(),
+		c.row = append(c.row[:0], wall(c.start, v.At).UTC().Format(timeForm), v.Key.Host, v.Key.Source, v.Key.Instance,
+			v.Metric(),
 			strconv.FormatFloat(v.Value, 'f', -1, 64), v.Unit)
 		if err := c.w.Write(c.row); err != nil {
 			return err

@@ -107,7 +107,10 @@ func ParseDuration(s string) (time.Duration, error) {
 	for rest != "" {
 		var number, name string
 		number, rest = span(rest, func(c byte) bool { return c >= '0' && c <= '9' || c == '.' })
-		name, rest = span(strings.TrimLeft(rest, " "), func(c byte) bool { return (c < '0' || c > '9') && c != '.' && c != ' ' })
+		name, rest = span(strings.TrimLeft(rest, " "), func(c byte) bool {
+			return (c < '0' || c > '9') && c != '.' &&
+				c != ' '
+		})
 		rest = strings.TrimLeft(rest, " ")
 		d, err := parseTerm(number, name)
 		if err != nil {
@@ -157,7 +160,8 @@ func span(s string, in func(byte) bool) (head, tail string) {
 // sizeNames maps lower-case suffixes to bytes.
 var sizeNames = map[string]uint64{
 	"": 1, "b": 1,
-	"k": 1e3, "kb": 1e3, "m": 1e6, "mb": 1e6, "g": 1e9, "gb": 1e9, "t": 1e12, "tb": 1e12, "p": 1e15, "pb": 1e15, "e": 1e18, "eb": 1e18,
+	"k": 1e3, "kb": 1e3, "m": 1e6, "mb": 1e6, "g": 1e9, "gb": 1e9, "t": 1e12, "tb": 1e12, "p": 1e15, "pb": 1e15,
+	"e": 1e18, "eb": 1e18,
 	"ki": 1 << 10, "kib": 1 << 10, "mi": 1 << 20, "mib": 1 << 20, "gi": 1 << 30, "gib": 1 << 30,
 	"ti": 1 << 40, "tib": 1 << 40, "pi": 1 << 50, "pib": 1 << 50, "ei": 1 << 60, "eib": 1 << 60,
 }

@@ -138,7 +138,8 @@ type sizeUnit struct {
 
 var (
 	sizesSI  = []sizeUnit{{"B", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"PB", 1e15}, {"EB", 1e18}}
-	sizesIEC = []sizeUnit{{"B", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"PiB", 1 << 50}, {"EiB", 1 << 60}}
+	sizesIEC = []sizeUnit{{"B", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
+		{"PiB", 1 << 50}, {"EiB", 1 << 60}}
 )
 
 // Bytes prints a size on the wire or on disk: 512 B, 1.8 MB, 63.4 MB, 704 MB. The

@@ -177,7 +177,8 @@ func (a *access) take(now time.Time, f *kasoku.Frame) (gaps []kasoku.Gap) {
 	took := max(at-a.at, 0)
 	a.spare = min(a.spare+took.Seconds()*accessPerSec, max(accessBurst, took.Seconds())*accessPerSec)
 	gap := func(reason string) {
-		gaps = append(gaps, kasoku.Gap{Host: a.host, Source: accessName, Reason: reason, Interval: kasoku.Interval{From: at - took, To: at}})
+		gaps = append(gaps, kasoku.Gap{Host: a.host, Source: accessName, Reason: reason,
+			Interval: kasoku.Interval{From: at - took, To: at}})
 	}
 	a.at = at
 	latency := histogram.NewExact(time.Millisecond)
@@ -300,13 +301,15 @@ func (a *access) turn(at time.Duration) {
 		from = a.last[n-1].from
 	}
 	look.Merge(done.table)
-	a.looks = append(a.looks, lookOf(look, int(from.Round(time.Second)/time.Second), int(at.Round(time.Second)/time.Second)))
+	a.looks = append(a.looks, lookOf(look, int(from.Round(time.Second)/time.Second),
+		int(at.Round(time.Second)/time.Second)))
 	if look.Folded() > 0 && at-a.fresh > anewAfter { // routes of before make room
 		a.now, a.fresh = a.newTable(), at
 	}
 	a.join()
 	a.last = append(a.last, done)
-	if len(a.looks) > mostLooks || len(a.looks) > 0 && at-time.Duration(a.looks[0].to)*time.Second > a.keep+time.Minute {
+	if len(a.looks) > mostLooks || len(a.looks) > 0 && at-time.Duration(a.looks[0].to)*time.Second > a.keep+
+		time.Minute {
 		a.looks = slices.Clone(a.looks[1:])
 	}
 	for len(a.last) > 0 && a.last[0].from < at-rulesWindow-sliceLong {
@@ -344,7 +347,10 @@ func (a *access) retire(s stretch) {
 func lookOf(t *accesslog.Table, from, to int) routeLook {
 	l := routeLook{from: from, to: to}
 	all := t.Endpoints()
-	slices.SortStableFunc(all, func(x, y kasoku.Endpoint) int { return int(min(max(int64(y.Count)-int64(x.Count), -1), 1)) })
+	slices.SortStableFunc(all, func(x, y kasoku.Endpoint) int {
+		return int(min(max(int64(y.Count)-int64(x.Count), -1),
+			1))
+	})
 	for i := range all[:min(len(all), mostLooked)] {
 		e := &all[i]
 		r := routeRow{method: e.Method, route: e.Route, count: e.Count, bytes: e.Bytes, failed: e.Failed()}
@@ -404,7 +410,8 @@ func (a *access) windows() (out []kasoku.LogWindow) {
 		w := l.read.Window()
 		w.Host = a.host
 		if l.cut > 0 {
-			w.Note = strings.TrimPrefix(w.Note+"; "+unit.Bytes(uint64(l.cut))+" were skipped: it grew faster than it is read", "; ")
+			w.Note = strings.TrimPrefix(w.Note+"; "+unit.Bytes(uint64(l.cut))+
+				" were skipped: it grew faster than it is read", "; ")
 		}
 		out = append(out, w)
 	}

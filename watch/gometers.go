@@ -20,9 +20,11 @@ func (d *Data) goMeters(s span) []meter {
 	add(meter{name: "pool in use", rank: 6}, d.sum, 1, "InUse")
 	// The time that was waited in a second is how many waited, on average.
 	add(meter{name: "pool waiting", rank: 6, bad: true}, d.sum, 1, "WaitDuration")
-	add(meter{name: "go heap", rank: 7, unit: "MiB"}, d.sum, 1.0/(1<<20), "HeapAlloc", "/memory/classes/heap/objects:bytes")
+	add(meter{name: "go heap", rank: 7, unit: "MiB"}, d.sum, 1.0/(1<<20), "HeapAlloc",
+		"/memory/classes/heap/objects:bytes")
 	add(meter{name: "goroutines", rank: 7}, d.sum, 1, "goroutines", "/sched/goroutines:goroutines")
 	add(meter{name: "thread wait p99", rank: 7, unit: "ms", log: true}, d.most, 1e3, "/sched/latencies:seconds.p99")
-	add(meter{name: "GC pause", rank: 8, unit: "ms"}, d.most, 1e3, "PauseMax", "/sched/pauses/total/gc:seconds.max", "/gc/pauses:seconds.max")
+	add(meter{name: "GC pause", rank: 8, unit: "ms"}, d.most, 1e3, "PauseMax", "/sched/pauses/total/gc:seconds.max",
+		"/gc/pauses:seconds.max")
 	return out
 }

@@ -95,7 +95,8 @@ func Begin(ctx context.Context, o LiveOptions) (*Live, error) {
 	}
 	// What is sampled outlives a context that ends the opening; Close ends it.
 	ctx, l.stop = context.WithCancel(context.WithoutCancel(ctx))
-	sampler := observe.New(observe.Options{Host: src.Host.Name, Interval: o.Watch.Interval, Start: start, Sources: src.Sources, Sink: l.window})
+	sampler := observe.New(observe.Options{Host: src.Host.Name, Interval: o.Watch.Interval, Start: start,
+		Sources: src.Sources, Sink: l.window})
 	l.done.Go(func() { l.failed = contain.Do(panel("samples"), func() error { return sampler.Run(ctx) }) })
 	l.listenToLoads()
 	l.done.Go(contain.Func(panel("load"), func() { l.followLoads(ctx) }))

@@ -68,7 +68,8 @@ func (d *Data) meters(s span) []meter {
 
 func (d *Data) makeMeters(s span) []meter {
 	out := []meter{}
-	for _, group := range [][]meter{d.loadMeters(s), d.logMeters(s), d.hostMeters(s), d.databaseMeters(s), d.serviceMeters(s), d.moreMeters(s)} {
+	for _, group := range [][]meter{d.loadMeters(s), d.logMeters(s), d.hostMeters(s), d.databaseMeters(s),
+		d.serviceMeters(s), d.moreMeters(s)} {
 		for _, m := range group {
 			if m.known() {
 				out = append(out, m)
@@ -98,10 +99,14 @@ func (d *Data) loadMeters(s span) []meter {
 		of = "of " + unit.Count(uint64(top))
 	}
 	return []meter{
-		{name: "succeeded", rank: 1, exact: true, late: late, unit: "/s", chart: 4, most: of, v: d.loadValues(s, func(p LoadPoint) float64 { return float64(p.Good) })},
-		{name: "failed", rank: 2, exact: true, late: late, unit: "/s", bad: true, v: d.loadValues(s, func(p LoadPoint) float64 { return float64(p.Failed) })},
-		{name: "p50", rank: 6, late: late, unit: "ms", log: true, most: "log", v: d.loadValues(s, func(p LoadPoint) float64 { return ms(p.P50) })},
-		{name: "p99", rank: 3, late: late, unit: "ms", log: true, most: "log", chart: 3, v: d.loadValues(s, func(p LoadPoint) float64 { return ms(p.P99) })},
+		{name: "succeeded", rank: 1, exact: true, late: late, unit: "/s", chart: 4, most: of,
+			v: d.loadValues(s, func(p LoadPoint) float64 { return float64(p.Good) })},
+		{name: "failed", rank: 2, exact: true, late: late, unit: "/s", bad: true,
+			v: d.loadValues(s, func(p LoadPoint) float64 { return float64(p.Failed) })},
+		{name: "p50", rank: 6, late: late, unit: "ms", log: true, most: "log",
+			v: d.loadValues(s, func(p LoadPoint) float64 { return ms(p.P50) })},
+		{name: "p99", rank: 3, late: late, unit: "ms", log: true, most: "log", chart: 3,
+			v: d.loadValues(s, func(p LoadPoint) float64 { return ms(p.P99) })},
 	}
 }
 
@@ -164,7 +169,8 @@ func (d *Data) hostMeters(s span) []meter {
 	if n := d.cores(); n > 0 {
 		cpu.most, cpu.limit, cpu.floor = "of "+unit.Count(n), 0.95*float64(n), float64(n)
 	}
-	hottest := meter{name: "busiest core", rank: 4, floor: 1, unit: "cores", limit: 0.95, v: d.values(nil, s.from, s.to)}
+	hottest := meter{name: "busiest core", rank: 4, floor: 1, unit: "cores", limit: 0.95,
+		v: d.values(nil, s.from, s.to)}
 	for _, name := range d.coreNames() {
 		for i, v := range d.cpu(name, s) {
 			if !math.IsNaN(v) && !(v <= hottest.v[i]) {
@@ -178,16 +184,20 @@ func (d *Data) hostMeters(s span) []meter {
 	}
 	disk, name := d.busiestDisk(s)
 	out := []meter{cpu, hottest}
-	for _, p := range []struct{ name, series string }{{"wait for CPU", "psi.cpu.some"}, {"wait for I/O", "psi.io.some"}, {"wait for memory", "psi.memory.some"}} {
-		m := meter{name: p.name, rank: 6, floor: 25, unit: "% of time", v: scale(d.values(d.one("host", p.series), s.from, s.to), 100)}
+	for _, p := range []struct{ name, series string }{{"wait for CPU", "psi.cpu.some"},
+		{"wait for I/O", "psi.io.some"}, {"wait for memory", "psi.memory.some"}} {
+		m := meter{name: p.name, rank: 6, floor: 25, unit: "% of time",
+			v: scale(d.values(d.one("host", p.series), s.from, s.to), 100)}
 		if p.name != "wait for memory" || m.top() > 0 {
 			out = append(out, m)
 		}
 	}
 	out = append(out, used,
 		meter{name: "disk busy", rank: 4, floor: 100, unit: "% of time", most: name, limit: 90, v: scale(disk, 100)},
-		meter{name: "net in", rank: 7, unit: "MB/s", v: scale(d.sum(d.named("host", "net.rx_bytes", outside), s.from, s.to), 1e-6)},
-		meter{name: "net out", rank: 8, unit: "MB/s", v: scale(d.sum(d.named("host", "net.tx_bytes", outside), s.from, s.to), 1e-6)})
+		meter{name: "net in", rank: 7, unit: "MB/s", v: scale(d.sum(d.named("host", "net.rx_bytes", outside), s.from,
+			s.to), 1e-6)},
+		meter{name: "net out", rank: 8, unit: "MB/s", v: scale(d.sum(d.named("host", "net.tx_bytes", outside), s.from,
+			s.to), 1e-6)})
 	return out
 }
 
@@ -217,7 +227,8 @@ func zero(v float64) float64 {
 
 // memory is what is in use and cannot be had without swapping, in GiB.
 func (d *Data) memory(s span) []float64 {
-	total, free := d.values(d.one("host", "mem.total"), s.from, s.to), d.values(d.one("host", "mem.available"), s.from, s.to)
+	total, free := d.values(d.one("host", "mem.total"), s.from, s.to), d.values(d.one("host", "mem.available"), s.from,
+		s.to)
 	for i := range total {
 		total[i] = (total[i] - free[i]) / (1 << 30)
 	}
@@ -265,7 +276,8 @@ func (d *Data) serviceMeters(s span) (out []meter) {
 		if d.has(accessName) || len(d.Rec.Endpoints) > 0 {
 			rank = 8 // the log tells the same
 		}
-		out = append(out, meter{name: "nginx requests", rank: rank, unit: "/s", v: rate("nginx", "requests")}, meter{name: "nginx active", rank: 7, v: rate("nginx", "active")})
+		out = append(out, meter{name: "nginx requests", rank: rank, unit: "/s", v: rate("nginx", "requests")},
+			meter{name: "nginx active", rank: 7, v: rate("nginx", "active")})
 	}
 	if d.has("varnish") {
 		hits, misses := rate("varnish", "MAIN.cache_hit"), rate("varnish", "MAIN.cache_miss")
@@ -279,7 +291,8 @@ func (d *Data) serviceMeters(s span) (out []meter) {
 		out = append(out, meter{name: "varnish hits", rank: 6, floor: 100, unit: "%", v: hits})
 	}
 	if d.has("redis") {
-		out = append(out, meter{name: "redis commands", rank: 6, unit: "/s", v: d.sum(d.all("redis", "total_commands_processed"), s.from, s.to)},
+		out = append(out, meter{name: "redis commands", rank: 6, unit: "/s",
+			v: d.sum(d.all("redis", "total_commands_processed"), s.from, s.to)},
 			meter{name: "redis evicted", rank: 8, unit: "/s", v: d.sum(d.all("redis", "evicted_keys"), s.from, s.to)})
 	}
 	return append(out, d.goMeters(s)...)

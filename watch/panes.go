@@ -25,16 +25,19 @@ type pane struct {
 
 // panes are all tables, in the order of the tab key.
 var panes = []pane{
-	{"processes", (*Data).processes}, {"statements", (*Data).statements}, {"routes", (*Data).routes}, {"database", (*Data).kinds},
+	{"processes", (*Data).processes}, {"statements", (*Data).statements}, {"routes", (*Data).routes},
+	{"database", (*Data).kinds},
 	{"nginx", (*Data).nginx}, {"varnish", (*Data).varnish}, {"redis", (*Data).redis}, {"commands", (*Data).commands},
 	{"go", (*Data).programs}, {"pools", (*Data).pools}, {"services", (*Data).services},
 	{"cores", (*Data).cpus}, {"units", (*Data).units}, {"disks", (*Data).disks},
-	{"network", (*Data).networks}, {"findings", (*Data).findings}, {"events", (*Data).events}, {"series", (*Data).everything},
+	{"network", (*Data).networks}, {"findings", (*Data).findings}, {"events", (*Data).events},
+	{"series", (*Data).everything},
 }
 
 // findings are those of the rules, numbered as the keys are.
 func (d *Data) findings(at int) table {
-	t := table{id: "findings", title: "findings", columns: []column{{}, {text: true}, {text: true}, {text: true, wide: true}}}
+	t := table{id: "findings", title: "findings", columns: []column{{}, {text: true}, {text: true},
+		{text: true, wide: true}}}
 	for i := range d.Findings {
 		f := &d.Findings[i]
 		if !d.found(f, at) {
@@ -59,7 +62,8 @@ func (d *Data) processes(at int) table {
 	t := table{id: "processes", title: "processes", columns: []column{
 		{name: "process", text: true, wide: true}, {name: "pid", plain: true},
 		{name: "user", unit: "cores", decimal: 2}, {name: "system", unit: "cores", decimal: 2},
-		{name: "RSS", unit: "MB", decimal: 1}, {name: "files", drop: 3}, {name: "threads", drop: 2}, {name: "I/O", unit: "kB/s", drop: 4}, {name: "CPU", unit: "cores", decimal: 2, drop: 1},
+		{name: "RSS", unit: "MB", decimal: 1}, {name: "files", drop: 3}, {name: "threads", drop: 2},
+		{name: "I/O", unit: "kB/s", drop: 4}, {name: "CPU", unit: "cores", decimal: 2, drop: 1},
 	}, sorts: []int{8, 4, 7, 0}}
 	get := func(name, instance string) float64 {
 		for _, s := range d.all("process", name) {
@@ -92,7 +96,8 @@ func (d *Data) processes(at int) table {
 
 func (d *Data) units(at int) table {
 	t := table{id: "units", title: "units and containers", columns: []column{
-		{name: "unit", text: true, wide: true}, {name: "CPU", unit: "cores", decimal: 2}, {name: "memory", unit: "MB", decimal: 1},
+		{name: "unit", text: true, wide: true}, {name: "CPU", unit: "cores", decimal: 2},
+		{name: "memory", unit: "MB", decimal: 1},
 		{name: "limit", unit: "cores", drop: 2, decimal: 2}, {name: "throttled", unit: "% of time", drop: 1},
 	}, sorts: []int{1, 2, 0}}
 	for _, s := range d.all("cgroup", "cpu.usage") {
@@ -118,7 +123,8 @@ func (d *Data) units(at int) table {
 }
 
 func (d *Data) cpus(at int) table {
-	t := table{id: "cores", title: "cores", columns: []column{{name: "core", text: true, wide: true}, {name: "busy", decimal: 2}}, sorts: []int{1, 0}}
+	t := table{id: "cores", title: "cores", columns: []column{{name: "core", text: true, wide: true},
+		{name: "busy", decimal: 2}}, sorts: []int{1, 0}}
 	for _, m := range modes {
 		t.columns = append(t.columns, column{name: m.name, decimal: 2})
 	}
@@ -145,7 +151,8 @@ func (d *Data) cpus(at int) table {
 func (d *Data) statements(at int) table {
 	from, long := d.looked(at)
 	t := table{id: "statements", title: fmt.Sprintf("statements, last %.0f s", long), columns: []column{
-		{name: "statement", text: true, wide: true}, {name: "calls", unit: "/s"}, {name: "at once", decimal: 2}, {name: "each", unit: "ms", decimal: 2}, {name: "sent", unit: "rows/call", drop: 1},
+		{name: "statement", text: true, wide: true}, {name: "calls", unit: "/s"}, {name: "at once", decimal: 2},
+		{name: "each", unit: "ms", decimal: 2}, {name: "sent", unit: "rows/call", drop: 1},
 	}, sorts: []int{2, 1, 3}}
 	queries := d.Rec.Queries
 	if len(d.looks) > 0 {
@@ -166,7 +173,8 @@ func (d *Data) statements(at int) table {
 		r := t.newRow()
 		r.words[0] = clean(cmp.Or(q.Fingerprint, q.Sample))
 		n := float64(calls)
-		r.values[1], r.values[2], r.values[3], r.values[4] = n/long, total.Seconds()/long, total.Seconds()*1e3/n, float64(rows)/n
+		r.values[1], r.values[2], r.values[3], r.values[4] = n/long, total.Seconds()/long, total.Seconds()*1e3/n,
+			float64(rows)/n
 		t.rows = append(t.rows, r)
 	}
 	return t
@@ -196,7 +204,8 @@ func (d *Data) looked(at int) (from int, long float64) {
 
 // kinds are the counters of the database that people ask for.
 func (d *Data) kinds(at int) table {
-	t := table{id: "database", title: "database", columns: []column{{name: "counted", text: true, wide: true}, {name: "now", unit: "/s"}, {name: "max", unit: "5 min"}}, sorts: []int{1, 2, 0}}
+	t := table{id: "database", title: "database", columns: []column{{name: "counted", text: true, wide: true},
+		{name: "now", unit: "/s"}, {name: "max", unit: "5 min"}}, sorts: []int{1, 2, 0}}
 	take := func(name, label string) {
 		s := d.one("mysql", name)
 		if s == nil {
@@ -220,18 +229,26 @@ func (d *Data) kinds(at int) table {
 
 // statusCounters are counters beside those of commands.
 var statusCounters = []struct{ name, label string }{
-	{"Connections", "connections opened"}, {"Aborted_connects", "connections refused"}, {"Slow_queries", "slow statements"},
-	{"Innodb_rows_read", "rows read"}, {"Innodb_rows_inserted", "rows inserted"}, {"Innodb_rows_updated", "rows updated"}, {"Innodb_rows_deleted", "rows deleted"},
-	{"Handler_read_rnd_next", "rows read in scans"}, {"Select_scan", "SELECTs that scan"}, {"Select_full_join", "joins without index"},
-	{"Created_tmp_tables", "temporary tables"}, {"Created_tmp_disk_tables", "temporary tables on disk"}, {"Sort_merge_passes", "sort passes on disk"},
-	{"Innodb_buffer_pool_reads", "pages read from disk"}, {"Innodb_data_fsyncs", "fsync"}, {"Innodb_os_log_fsyncs", "fsync of the redo log"},
-	{"Innodb_row_lock_waits", "row lock waits"}, {"Innodb_deadlocks", "deadlocks"}, {"Threads_created", "threads created"},
+	{"Connections", "connections opened"}, {"Aborted_connects", "connections refused"},
+	{"Slow_queries", "slow statements"},
+	{"Innodb_rows_read", "rows read"}, {"Innodb_rows_inserted", "rows inserted"},
+	{"Innodb_rows_updated", "rows updated"}, {"Innodb_rows_deleted", "rows deleted"},
+	{"Handler_read_rnd_next", "rows read in scans"}, {"Select_scan", "SELECTs that scan"},
+	{"Select_full_join", "joins without index"},
+	{"Created_tmp_tables", "temporary tables"}, {"Created_tmp_disk_tables", "temporary tables on disk"},
+	{"Sort_merge_passes", "sort passes on disk"},
+	{"Innodb_buffer_pool_reads", "pages read from disk"}, {"Innodb_data_fsyncs", "fsync"},
+	{"Innodb_os_log_fsyncs", "fsync of the redo log"},
+	{"Innodb_row_lock_waits", "row lock waits"}, {"Innodb_deadlocks", "deadlocks"},
+	{"Threads_created", "threads created"},
 }
 
 func (d *Data) disks(at int) table {
 	t := table{id: "disks", title: "disks", columns: []column{
-		{name: "disk", text: true, wide: true}, {name: "busy", unit: "% of time"}, {name: "reads", unit: "/s"}, {name: "writes", unit: "/s"},
-		{name: "read", unit: "MB/s", decimal: 2, drop: 2}, {name: "written", unit: "MB/s", decimal: 2, drop: 2}, {name: "await", unit: "ms", decimal: 2, drop: 1},
+		{name: "disk", text: true, wide: true}, {name: "busy", unit: "% of time"}, {name: "reads", unit: "/s"},
+		{name: "writes", unit: "/s"},
+		{name: "read", unit: "MB/s", decimal: 2, drop: 2}, {name: "written", unit: "MB/s", decimal: 2, drop: 2},
+		{name: "await", unit: "ms", decimal: 2, drop: 1},
 	}, sorts: []int{1, 2, 3, 0}}
 	for _, s := range d.named("host", "disk.busy", each) {
 		get := d.of("host", s.Key.Instance, at)
@@ -263,8 +280,10 @@ func (d *Data) of(source, instance string, at int) func(name string) float64 {
 
 func (d *Data) networks(at int) table {
 	t := table{id: "network", title: "network", columns: []column{
-		{name: "device", text: true, wide: true}, {name: "in", unit: "MB/s", decimal: 2}, {name: "out", unit: "MB/s", decimal: 2},
-		{name: "in", unit: "packets/s"}, {name: "out", unit: "packets/s"}, {name: "drops", unit: "/s", drop: 1}, {name: "errors", unit: "/s", drop: 1},
+		{name: "device", text: true, wide: true}, {name: "in", unit: "MB/s", decimal: 2},
+		{name: "out", unit: "MB/s", decimal: 2},
+		{name: "in", unit: "packets/s"}, {name: "out", unit: "packets/s"}, {name: "drops", unit: "/s", drop: 1},
+		{name: "errors", unit: "/s", drop: 1},
 	}, sorts: []int{1, 2, 0}}
 	for _, s := range d.named("host", "net.rx_bytes", each) {
 		get := d.of("host", s.Key.Instance, at)
@@ -282,7 +301,8 @@ func (d *Data) networks(at int) table {
 
 // events are marks, restarts and gaps up to a second, the latest first.
 func (d *Data) events(at int) table {
-	t := table{id: "events", title: "events and gaps", columns: []column{{text: true}, {text: true}, {text: true, wide: true}}}
+	t := table{id: "events", title: "events and gaps", columns: []column{{text: true}, {text: true},
+		{text: true, wide: true}}}
 	type moment struct {
 		at         time.Duration
 		kind, text string
@@ -292,7 +312,8 @@ func (d *Data) events(at int) table {
 		all = append(all, moment{e.At, e.Kind, e.Text})
 	}
 	for _, g := range d.Rec.Gaps {
-		all = append(all, moment{g.Interval.From, "gap", fmt.Sprintf("%s, %s: %s", g.Source, unit.Elapsed(g.Interval.Len()), g.Reason)})
+		all = append(all, moment{g.Interval.From, "gap", fmt.Sprintf("%s, %s: %s", g.Source,
+			unit.Elapsed(g.Interval.Len()), g.Reason)})
 	}
 	slices.SortStableFunc(all, func(a, b moment) int { return cmp.Compare(b.at, a.at) })
 	for _, m := range all {

@@ -34,7 +34,8 @@ func (d *Data) routes(at int) table {
 		if e.timed {
 			r.values[2], r.values[3] = e.middle.Seconds()*1e3, e.slow.Seconds()*1e3
 		}
-		r.values[4], r.values[5], r.values[6] = float64(e.client)/long, float64(e.failed)/long, float64(e.bytes)/1e3/long
+		r.values[4], r.values[5], r.values[6] = float64(e.client)/long, float64(e.failed)/long,
+			float64(e.bytes)/1e3/long
 		if e.failed > 0 {
 			r.tone = wrong
 		}
@@ -147,7 +148,8 @@ func (d *Data) logMeters(s span) []meter {
 			out = append(out, m)
 		}
 	}
-	return append(out, meter{name: "answered p99", rank: 5, unit: "ms", log: true, most: "log", v: scale(d.values(d.one(accessName, "p99"), s.from, s.to), 1e3)})
+	return append(out, meter{name: "answered p99", rank: 5, unit: "ms", log: true, most: "log",
+		v: scale(d.values(d.one(accessName, "p99"), s.from, s.to), 1e3)})
 }
 
 // requestsAt is how many requests a web server answered: by its access log, else as it

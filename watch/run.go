@@ -25,7 +25,8 @@ func Run(ctx context.Context, m *Model, in io.Reader, out io.Writer) error {
 	if m.o.Color {
 		profile = colorprofile.ANSI
 	}
-	p := tea.NewProgram(m, tea.WithInput(in), tea.WithOutput(out), tea.WithFPS(mostPerSecond), tea.WithColorProfile(profile), tea.WithoutSignalHandler())
+	p := tea.NewProgram(m, tea.WithInput(in), tea.WithOutput(out), tea.WithFPS(mostPerSecond),
+		tea.WithColorProfile(profile), tea.WithoutSignalHandler())
 	stop := context.AfterFunc(ctx, p.Quit)
 	defer stop()
 	if _, err := p.Run(); err != nil && !errors.Is(err, tea.ErrInterrupted) {

@@ -114,7 +114,8 @@ func (d *Data) values(s *kasoku.Series, from, to int) []float64 {
 	if s == nil {
 		return out
 	}
-	iv := kasoku.Interval{From: time.Duration(from-1-2*d.every())*time.Second - 50*time.Millisecond, To: time.Duration(to+1)*time.Second - 50*time.Millisecond}
+	iv := kasoku.Interval{From: time.Duration(from-1-2*d.every())*time.Second - 50*time.Millisecond,
+		To: time.Duration(to+1)*time.Second - 50*time.Millisecond}
 	points := s.Within(iv)
 	if s.Kind == kasoku.Gauge {
 		d.gauge(out, points, from)

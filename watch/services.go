@@ -24,7 +24,9 @@ func percentOf(part, rest float64) float64 {
 // nginx is the web server as it counts itself.
 func (d *Data) nginx(at int) table {
 	t := table{id: "nginx", title: "nginx", columns: []column{
-		{name: "server", text: true, wide: true}, {name: "requests", unit: "/s"}, {name: "each conn", unit: "requests", decimal: 1, drop: 1}, {name: "new conns", unit: "/s"}, {name: "refused", unit: "/s"},
+		{name: "server", text: true, wide: true}, {name: "requests", unit: "/s"},
+		{name: "each conn", unit: "requests", decimal: 1, drop: 1}, {name: "new conns", unit: "/s"},
+		{name: "refused", unit: "/s"},
 		{name: "active", unit: "conns"}, {name: "reading", drop: 3}, {name: "writing"}, {name: "waiting", drop: 2},
 	}}
 	get := func(name string) float64 { return d.at(d.one("nginx", name), at) }
@@ -32,7 +34,8 @@ func (d *Data) nginx(at int) table {
 		return t
 	}
 	r := t.newRow()
-	r.words[0], r.values[1], r.values[3], r.values[4] = "stub_status", get("requests"), get("accepts"), max(get("accepts")-get("handled"), 0)
+	r.words[0], r.values[1], r.values[3], r.values[4] = "stub_status", get("requests"), get("accepts"),
+		max(get("accepts")-get("handled"), 0)
 	if n := get("requests") / get("accepts"); !math.IsInf(n, 0) {
 		r.values[2] = n
 	}
@@ -44,9 +47,11 @@ func (d *Data) nginx(at int) table {
 // varnish is the cache.
 func (d *Data) varnish(at int) table {
 	t := table{id: "varnish", title: "varnish", columns: []column{
-		{name: "cache", text: true, wide: true, least: 13}, {name: "requests", unit: "/s"}, {name: "hits", unit: "/s"}, {name: "hits", unit: "%", decimal: 1},
+		{name: "cache", text: true, wide: true, least: 13}, {name: "requests", unit: "/s"}, {name: "hits", unit: "/s"},
+		{name: "hits", unit: "%", decimal: 1},
 		{name: "misses", unit: "/s"}, {name: "passes", unit: "/s"}, {name: "failures", unit: "backend/s"},
-		{name: "threads", drop: 1}, {name: "limited", unit: "/s", drop: 3}, {name: "dropped", unit: "/s", drop: 2}, {name: "nuked", unit: "/s", drop: 4},
+		{name: "threads", drop: 1}, {name: "limited", unit: "/s", drop: 3}, {name: "dropped", unit: "/s", drop: 2},
+		{name: "nuked", unit: "/s", drop: 4},
 	}}
 	get := func(name string) float64 { return d.at(d.one("varnish", "MAIN."+name), at) }
 	if math.IsNaN(get("client_req")) {
@@ -56,7 +61,8 @@ func (d *Data) varnish(at int) table {
 	if n := get("n_object"); !math.IsNaN(n) {
 		r.words[0] = unit.Counted(int64(n), "object", "objects")
 	}
-	r.values[1], r.values[2], r.values[4], r.values[5] = get("client_req"), get("cache_hit"), get("cache_miss"), get("s_pass")
+	r.values[1], r.values[2], r.values[4], r.values[5] = get("client_req"), get("cache_hit"), get("cache_miss"),
+		get("s_pass")
 	r.values[3] = percentOf(get("cache_hit"), get("cache_miss"))
 	r.values[6], r.values[7], r.values[8] = get("backend_fail"), get("threads"), get("threads_limited")
 	r.values[9], r.values[10] = get("sess_dropped"), get("n_lru_nuked")
@@ -71,8 +77,10 @@ func (d *Data) varnish(at int) table {
 func (d *Data) redis(at int) table {
 	t := table{id: "redis", title: "redis", columns: []column{
 		{name: "server", text: true, wide: true}, {name: "commands", unit: "/s"}, {name: "hits", unit: "%", decimal: 1},
-		{name: "memory", unit: "MB", decimal: 1}, {name: "of", unit: "MB", drop: 1}, {name: "evicted", unit: "/s"}, {name: "expired", unit: "/s", drop: 3},
-		{name: "clients"}, {name: "blocked"}, {name: "slow log", unit: "entries", drop: 2}, {name: "errors", unit: "/s", drop: 4}, {name: "sent", unit: "MB/s", decimal: 2, drop: 5},
+		{name: "memory", unit: "MB", decimal: 1}, {name: "of", unit: "MB", drop: 1}, {name: "evicted", unit: "/s"},
+		{name: "expired", unit: "/s", drop: 3},
+		{name: "clients"}, {name: "blocked"}, {name: "slow log", unit: "entries", drop: 2},
+		{name: "errors", unit: "/s", drop: 4}, {name: "sent", unit: "MB/s", decimal: 2, drop: 5},
 	}}
 	get := func(name string) float64 { return d.at(d.one("redis", name), at) }
 	if math.IsNaN(get("used_memory")) {
@@ -89,8 +97,10 @@ func (d *Data) redis(at int) table {
 	if most := get("maxmemory"); most > 0 {
 		r.values[4] = most / 1e6
 	}
-	r.values[5], r.values[6], r.values[7], r.values[8] = get("evicted_keys"), get("expired_keys"), get("connected_clients"), get("blocked_clients")
-	r.values[9], r.values[10], r.values[11] = get("slowlog_len"), get("total_error_replies"), get("total_net_output_bytes")/1e6
+	r.values[5], r.values[6], r.values[7], r.values[8] = get("evicted_keys"), get("expired_keys"),
+		get("connected_clients"), get("blocked_clients")
+	r.values[9], r.values[10], r.values[11] = get("slowlog_len"), get("total_error_replies"),
+		get("total_net_output_bytes")/1e6
 	t.rows = append(t.rows, r)
 	return t
 }
@@ -98,7 +108,8 @@ func (d *Data) redis(at int) table {
 // commands are those of Redis, where they are counted.
 func (d *Data) commands(at int) table {
 	t := table{id: "commands", title: "redis commands", columns: []column{
-		{name: "command", text: true, wide: true}, {name: "calls", unit: "/s"}, {name: "each", unit: "µs", decimal: 2}, {name: "busy", unit: "% of time", decimal: 2},
+		{name: "command", text: true, wide: true}, {name: "calls", unit: "/s"}, {name: "each", unit: "µs", decimal: 2},
+		{name: "busy", unit: "% of time", decimal: 2},
 	}, sorts: []int{3, 1, 2, 0}}
 	for _, s := range d.all("redis", "cmdstat.calls") {
 		calls := d.at(s, at)
@@ -126,8 +137,10 @@ func program(instance string) (address, rest string) {
 // programs are those in Go that tell of themselves.
 func (d *Data) programs(at int) table {
 	t := table{id: "go", title: "programs in Go", columns: []column{
-		{name: "program", text: true, wide: true, least: 15}, {name: "goroutines"}, {name: "heap", unit: "MB", decimal: 1}, {name: "next GC", unit: "MB", decimal: 1, drop: 2},
-		{name: "allocated", unit: "MB/s", decimal: 2}, {name: "GC", unit: "/s", decimal: 2}, {name: "longest", unit: "pause, ms", decimal: 2}, {name: "paused", unit: "% of time", decimal: 2, drop: 1},
+		{name: "program", text: true, wide: true, least: 15}, {name: "goroutines"},
+		{name: "heap", unit: "MB", decimal: 1}, {name: "next GC", unit: "MB", decimal: 1, drop: 2},
+		{name: "allocated", unit: "MB/s", decimal: 2}, {name: "GC", unit: "/s", decimal: 2},
+		{name: "longest", unit: "pause, ms", decimal: 2}, {name: "paused", unit: "% of time", decimal: 2, drop: 1},
 	}}
 	rows := map[string]row{}
 	set := func(column int, name string, by float64) {
@@ -164,7 +177,8 @@ func (d *Data) programs(at int) table {
 func (d *Data) pools(at int) table {
 	t := table{id: "pools", title: "pools (sql.DB)", columns: []column{
 		{name: "pool", text: true, wide: true}, {name: "in use"}, {name: "open"}, {name: "of"}, {name: "idle", drop: 2},
-		{name: "waits", unit: "/s"}, {name: "waited", unit: "ms each", decimal: 2}, {name: "closed", unit: "idle/s", drop: 1},
+		{name: "waits", unit: "/s"}, {name: "waited", unit: "ms each", decimal: 2},
+		{name: "closed", unit: "idle/s", drop: 1},
 	}, sorts: []int{1, 5, 0}}
 	for _, s := range d.all("expvar", "InUse") {
 		get := d.of("expvar", s.Key.Instance, at)
@@ -173,7 +187,8 @@ func (d *Data) pools(at int) table {
 		}
 		r := t.newRow()
 		r.words[0] = clean(cmp.Or(s.Key.Instance, "/debug/vars"))
-		r.values[1], r.values[2], r.values[4], r.values[5] = get("InUse"), get("OpenConnections"), get("Idle"), get("WaitCount")
+		r.values[1], r.values[2], r.values[4], r.values[5] = get("InUse"), get("OpenConnections"), get("Idle"),
+			get("WaitCount")
 		if most := get("MaxOpenConnections"); most > 0 {
 			r.values[3] = most
 		}
@@ -190,7 +205,8 @@ func (d *Data) pools(at int) table {
 func (d *Data) services(at int) table {
 	return d.browse("services", "other services", at, func(source string) bool {
 		switch source {
-		case "host", "process", "thread", "cgroup", "mysql", "self", "log", accessName, "locks", "digests", "tables", "sockets", "":
+		case "host", "process", "thread", "cgroup", "mysql", "self", "log", accessName, "locks", "digests", "tables",
+			"sockets", "":
 			return false
 		}
 		return !slices.Contains(rowed, source)
@@ -204,7 +220,8 @@ func (d *Data) everything(at int) table {
 
 func (d *Data) browse(id, title string, at int, want func(source string) bool) table {
 	t := table{id: id, title: title, columns: []column{
-		{name: "series", text: true, wide: true}, {name: "now"}, {name: "max", unit: "5 min"}, {name: "unit", text: true},
+		{name: "series", text: true, wide: true}, {name: "now"}, {name: "max", unit: "5 min"},
+		{name: "unit", text: true},
 	}, sorts: []int{0, 1, 2}}
 	for i := range d.Rec.Series {
 		s := &d.Rec.Series[i]

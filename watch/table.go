@@ -44,7 +44,10 @@ func (t *table) arrange(by int, filter string) {
 	if filter != "" {
 		filter = strings.ToLower(filter)
 		t.rows = slices.DeleteFunc(t.rows, func(r row) bool {
-			return !slices.ContainsFunc(r.words, func(w string) bool { return strings.Contains(strings.ToLower(w), filter) })
+			return !slices.ContainsFunc(r.words, func(w string) bool {
+				return strings.Contains(strings.ToLower(w),
+					filter)
+			})
 		})
 	}
 	if len(t.sorts) == 0 {

@@ -80,7 +80,8 @@ func (w *Window) Missing(g kasoku.Gap) {
 	w.now = max(w.now, g.Interval.To)
 	for i := len(w.rec.Gaps) - 1; i >= 0; i-- {
 		last := &w.rec.Gaps[i]
-		if last.Host == g.Host && last.Source == g.Source && last.Reason == g.Reason && g.Interval.From-last.Interval.To < 2*time.Second {
+		if last.Host == g.Host && last.Source == g.Source && last.Reason == g.Reason &&
+			g.Interval.From-last.Interval.To < 2*time.Second {
 			last.Interval.To = max(last.Interval.To, g.Interval.To)
 			return
 		}
@@ -109,7 +110,10 @@ func (w *Window) forget(before time.Duration) {
 	kept := w.rec.Series[:0:0]
 	clear(w.index)
 	for _, s := range w.rec.Series {
-		at, _ := slices.BinarySearchFunc(s.Points, before, func(p kasoku.Point, t time.Duration) int { return cmp.Compare(p.At, t) })
+		at, _ := slices.BinarySearchFunc(s.Points, before, func(p kasoku.Point,
+			t time.Duration) int {
+			return cmp.Compare(p.At, t)
+		})
 		if at == len(s.Points) {
 			continue // a process that ended, a disk that is gone
 		}
@@ -122,7 +126,8 @@ func (w *Window) forget(before time.Duration) {
 	w.runs.Forget(int(before / time.Second))
 	w.rec.Gaps = slices.DeleteFunc(slices.Clone(w.rec.Gaps), func(g kasoku.Gap) bool { return g.Interval.To < before })
 	w.rec.Events = slices.DeleteFunc(slices.Clone(w.rec.Events), func(e kasoku.Event) bool { return e.At < before })
-	w.counted = slices.DeleteFunc(slices.Clone(w.counted), func(c counted) bool { return c.second < int(before/time.Second) })
+	w.counted = slices.DeleteFunc(slices.Clone(w.counted),
+		func(c counted) bool { return c.second < int(before/time.Second) })
 }
 
 // AddSeconds adds what a load counted, on the window's clock.
@@ -157,8 +162,10 @@ func (w *Window) seconds(from int) (out []kasoku.LoadSecond) {
 		if at >= from {
 			t := kasoku.NewTally()
 			t.Merge(seconds[at])
-			out = append(out, kasoku.LoadSecond{Second: at - from, Target: "load", Asked: t.Asked, Codes: t.Codes, Errors: t.Errors,
-				BytesIn: t.BytesIn, BytesOut: t.BytesOut, Latency: t.Latency, SendDelay: t.SendDelay, Service: t.Service})
+			out = append(out, kasoku.LoadSecond{Second: at - from, Target: "load", Asked: t.Asked, Codes: t.Codes,
+				Errors:  t.Errors,
+				BytesIn: t.BytesIn, BytesOut: t.BytesOut, Latency: t.Latency, SendDelay: t.SendDelay,
+				Service: t.Service})
 		}
 	}
 	return out
@@ -193,8 +200,9 @@ func sum(all []counted, from, to int) (out []kasoku.Query) {
 				at = len(out)
 				known[q.ID] = at
 				out = append(out, kasoku.Query{
-					Host: q.Host, ID: q.ID, Fingerprint: q.Fingerprint, Verb: q.Verb, Tables: q.Tables, HasAffected: q.HasAffected,
-					Seconds: map[int]kasoku.QuerySecond{},
+					Host: q.Host, ID: q.ID, Fingerprint: q.Fingerprint, Verb: q.Verb, Tables: q.Tables,
+					HasAffected: q.HasAffected,
+					Seconds:     map[int]kasoku.QuerySecond{},
 				})
 			}
 			sum := &out[at]
@@ -279,5 +287,6 @@ func (w *Window) Minute(long time.Duration) (_ *kasoku.Recording, from time.Dura
 }
 
 func compareKeys(a, b kasoku.Key) int {
-	return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Instance, b.Instance))
+	return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Name, b.Name),
+		cmp.Compare(a.Instance, b.Instance))
 }

@@ -69,7 +69,8 @@ func (c *botCache) is(agent []byte) bool {
 	}
 	// Agents differ in their length, or in versions and names towards the end.
 	mid, end := agent[n/2:], agent[n-3:]
-	slot := &c.slots[(uint32(n)*31+uint32(mid[0])*97+uint32(mid[1])*11+uint32(end[0])*7+uint32(end[1])*3+uint32(end[2])*53+uint32(agent[n/3])*193)%botSlots]
+	slot := &c.slots[(uint32(n)*31+uint32(mid[0])*97+uint32(mid[1])*11+uint32(end[0])*7+uint32(end[1])*3+
+		uint32(end[2])*53+uint32(agent[n/3])*193)%botSlots]
 	if !bytes.Equal(slot.agent, agent) {
 		slot.agent = append(slot.agent[:0], agent...)
 		slot.bot = IsBot(agent)

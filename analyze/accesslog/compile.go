@@ -40,7 +40,8 @@ func compile(pieces []piece) (*program, error) {
 			next := &pieces[i+1]
 			if !next.isText() {
 				if pc.what != aTime && next.what != aPath {
-					return nil, &compileError{next.at, fmt.Sprintf("nothing stands between %s and %s", pc.name, next.name),
+					return nil, &compileError{next.at, fmt.Sprintf("nothing stands between %s and %s", pc.name,
+						next.name),
 						"a blank, a quote or other text, so that they can be told apart"}
 				}
 			} else {
@@ -58,10 +59,12 @@ func compile(pieces []piece) (*program, error) {
 		pr.steps = append(pr.steps, s)
 	}
 	if values == 0 {
-		return nil, &compileError{0, "no value in the format", `names such as $request_time (nginx), %D (Apache), (?P<uri>\S+)`}
+		return nil, &compileError{0, "no value in the format",
+			`names such as $request_time (nginx), %D (Apache), (?P<uri>\S+)`}
 	}
 	if !hasRequest(pieces) {
-		return nil, &compileError{0, "the format has no request", "$request or $request_uri (nginx), %r or %U (Apache, goaccess)"}
+		return nil, &compileError{0, "the format has no request",
+			"$request or $request_uri (nginx), %r or %U (Apache, goaccess)"}
 	}
 	return pr, nil
 }

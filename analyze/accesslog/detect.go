@@ -21,8 +21,10 @@ const minKnown = 2
 
 // The formats that are told by their keys.
 var (
-	ltsvFormat = &Format{name: "ltsv", kind: byLTSV, keys: newKeyTable(""), needs: minKnown, unit: time.Second, resolution: time.Millisecond}
-	jsonFormat = &Format{name: "json", kind: byJSON, keys: newKeyTable(""), needs: minKnown, unit: time.Second, resolution: time.Millisecond}
+	ltsvFormat = &Format{name: "ltsv", kind: byLTSV, keys: newKeyTable(""), needs: minKnown, unit: time.Second,
+		resolution: time.Millisecond}
+	jsonFormat = &Format{name: "json", kind: byJSON, keys: newKeyTable(""), needs: minKnown, unit: time.Second,
+		resolution: time.Millisecond}
 )
 
 // eachLine calls f for the first lines that are not blank, with their numbers.
@@ -86,7 +88,8 @@ func formatOf(sample []byte) *Format {
 	try(inferCombined(sample))
 	if best == nil {
 		for _, root := range jsonRoots(sample) {
-			try(&Format{name: "json in " + root, kind: byJSON, keys: newKeyTable(root + "."), needs: minKnown, unit: time.Second})
+			try(&Format{name: "json in " + root, kind: byJSON, keys: newKeyTable(root + "."), needs: minKnown,
+				unit: time.Second})
 		}
 	}
 	if best == nil {
@@ -115,7 +118,8 @@ func (f *Format) nameFrom(sample []byte) {
 	switch {
 	case f.kind == byJSON && bytes.Contains(sample, []byte(`"DownstreamStatus"`)):
 		f.name = "json of Traefik"
-	case f.kind == byJSON && bytes.Contains(sample, []byte(`"request":{`)) && bytes.Contains(sample, []byte(`"http.log.access`)):
+	case f.kind == byJSON && bytes.Contains(sample, []byte(`"request":{`)) &&
+		bytes.Contains(sample, []byte(`"http.log.access`)):
 		f.name = "json of Caddy"
 	case f.name == combinedName:
 		f.name = "combined without request time"

@@ -22,9 +22,11 @@ var (
 	// anyCombined reads common, combined, and combined with a number.
 	anyCombined = mustCompile("combined", append(append(append([]piece{}, commonHead...), txt(" [")),
 		append(append([]piece{}, commonBody[:len(commonBody)-1]...),
-			piece{name: "$body_bytes_sent", key: "body_bytes_sent", meaning: meaning{what: aSize}, maybe: true}, txt(` "`),
+			piece{name: "$body_bytes_sent", key: "body_bytes_sent", meaning: meaning{what: aSize}, maybe: true},
+			txt(` "`),
 			val("$http_referer", aReferer), txt(`" "`),
-			piece{name: "$http_user_agent", key: "http_user_agent", meaning: meaning{what: anAgent}, maybe: true}, txt(`" `),
+			piece{name: "$http_user_agent", key: "http_user_agent", meaning: meaning{what: anAgent}, maybe: true},
+			txt(`" `),
 			piece{name: "$request_time", key: "request_time", meaning: meaning{what: aLatency}, list: true})...))
 )
 

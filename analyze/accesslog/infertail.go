@@ -99,7 +99,8 @@ func inferTail(same []combinedLine) (pieces []piece, assumed []string) {
 		if name := nginxNames[c.meaning.what]; name != "" {
 			p = val(name, c.meaning.what)
 		}
-		p.unit, p.list = c.meaning.unit, c.shut == "" && (c.list || c.spaced || c.fraction && c.dash || c.meaning.what == anUpstream)
+		p.unit, p.list = c.meaning.unit, c.shut == "" && (c.list || c.spaced || c.fraction && c.dash ||
+			c.meaning.what == anUpstream)
 		shut := " "
 		if i == 0 {
 			pieces = append(pieces, txt(shut))
@@ -115,7 +116,8 @@ func inferTail(same []combinedLine) (pieces []piece, assumed []string) {
 // nginxNames are the variables for what inferred values mean.
 var nginxNames = map[field]string{
 	aReferer: "$http_referer", anAgent: "$http_user_agent", aForwardedFor: "$http_x_forwarded_for",
-	aLatency: "$request_time", anUpstream: "$upstream_response_time", aRequestSize: "$request_length", aSize: "$bytes_sent",
+	aLatency: "$request_time", anUpstream: "$upstream_response_time", aRequestSize: "$request_length",
+	aSize: "$bytes_sent",
 }
 
 // named takes the meaning of a value from a name before it, as in rt=0.021.
@@ -213,7 +215,8 @@ func inferWholes(wholes []*column, same []combinedLine, timed bool) (assumed []s
 				if c != d && isThousandth(c, d, 1_000_000) {
 					take(d, aLatency)
 					take(c, noField)
-					return append(assumed, "of two numbers of which one is a millionth of the other the larger is taken for the request time in µs")
+					return append(assumed,
+						"of two numbers of which one is a millionth of the other the larger is taken for the request time in µs")
 				}
 			}
 		}
@@ -227,7 +230,8 @@ func inferWholes(wholes []*column, same []combinedLine, timed bool) (assumed []s
 		switch {
 		case request == nil && c.atLeast(same, requestLength):
 			request = c
-		case response == nil && request != nil && c.atLeast(same, func(l combinedLine) int { n, _ := digits(l.size); return int(n) }):
+		case response == nil && request != nil && c.atLeast(same,
+			func(l combinedLine) int { n, _ := digits(l.size); return int(n) }):
 			response = c
 		}
 	}

@@ -51,17 +51,20 @@ var keyRows = []keyRow{
 	{meaning{what: aRequestSize, rank: 1}, `reqsize request_length request_size bytes_in bytes_received bytes_read RequestContentSize requestLength
 		httpRequest.requestSize http.request.bytes`},
 
-	{meaning{what: aLatency, rank: 5, unit: time.Nanosecond}, `duration_ns latency_ns request_time_ns event.duration Duration`},
+	{meaning{what: aLatency, rank: 5, unit: time.Nanosecond},
+		`duration_ns latency_ns request_time_ns event.duration Duration`},
 	{meaning{what: aLatency, rank: 4, unit: time.Microsecond}, `reqtime_microsec reqtime_usec request_time_us request_time_usec
 		request_time_microsec duration_us latency_us taken_usec taken_microsec`},
 	{meaning{what: aLatency, rank: 3, unit: time.Millisecond}, `reqtime_msec reqtime_ms request_time_ms request_time_msec duration_ms
 		latency_ms elapsed_ms durationMs response_time_ms taken_msec taken_ms`},
-	{meaning{what: aLatency, rank: 3, unit: time.Second}, `reqtime request_time reqtime_sec request_time_sec requestTime duration_sec`},
+	{meaning{what: aLatency, rank: 3, unit: time.Second},
+		`reqtime request_time reqtime_sec request_time_sec requestTime duration_sec`},
 	{meaning{what: aLatency, rank: 2}, `duration latency elapsed responseTime processing_time httpRequest.latency elapsed_time took`},
 	{meaning{what: aLatency, rank: 3, unit: time.Second}, `latency_human`},
 	{meaning{what: aLatency, rank: 1, unit: time.Second}, `taken_sec taken`},
 
-	{meaning{what: anUpstream, rank: 3, unit: time.Second}, `apptime upstream_response_time upstreamResponseTime upstream_time app_time`},
+	{meaning{what: anUpstream, rank: 3, unit: time.Second},
+		`apptime upstream_response_time upstreamResponseTime upstream_time app_time`},
 	{meaning{what: anUpstream, rank: 3, unit: time.Nanosecond}, `OriginDuration`},
 	{meaning{what: anUpstream, rank: 3, unit: time.Millisecond}, `upstream_service_time apptime_msec apptime_ms`},
 	{meaning{what: anUpstream, rank: 3, unit: time.Microsecond}, `apptime_microsec apptime_usec`},
@@ -70,8 +73,10 @@ var keyRows = []keyRow{
 
 	{meaning{what: aConnect, rank: 1, unit: time.Second}, `upstream_connect_time upstreamConnectTime uct`},
 
-	{meaning{what: aRemoteAddr, rank: 2}, `host remote_addr remoteAddr client_ip ClientHost remote_ip request.remote_ip httpRequest.remoteIp client.ip`},
-	{meaning{what: aRemoteAddr, rank: 1}, `ClientAddr request.client_ip request.remote_addr client remote clientip ip downstream_remote_address`},
+	{meaning{what: aRemoteAddr, rank: 2},
+		`host remote_addr remoteAddr client_ip ClientHost remote_ip request.remote_ip httpRequest.remoteIp client.ip`},
+	{meaning{what: aRemoteAddr, rank: 1},
+		`ClientAddr request.client_ip request.remote_addr client remote clientip ip downstream_remote_address`},
 	{meaning{what: aUser, rank: 1}, `user remote_user remoteUser user_id ClientUsername user.name`},
 	{meaning{what: aReferer, rank: 1}, `referer referrer http_referer httpReferer request_Referer request.headers.Referer httpRequest.referer
 		http.request.referrer`},

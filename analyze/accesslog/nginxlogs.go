@@ -69,7 +69,8 @@ func logsOf(config nginxconf.Config) (logs []NginxLog, errs []error) {
 	}
 	for i := range config {
 		d := &config[i]
-		if d.Name() != "access_log" || len(d.Words) < 2 || d.Words[1] == "off" || strings.HasPrefix(d.Words[1], "syslog:") {
+		if d.Name() != "access_log" || len(d.Words) < 2 || d.Words[1] == "off" ||
+			strings.HasPrefix(d.Words[1], "syslog:") {
 			continue
 		}
 		name := "combined"

@@ -121,7 +121,8 @@ type UnknownFormatError struct {
 // Error names the file, the line and what was expected.
 func (e *UnknownFormatError) Error() string {
 	if e.Format != nil {
-		return fmt.Sprintf("access log %s:%d: not in the format %s: %q: %s", e.Path, e.Line, e.Format.Name(), e.Text, e.Why)
+		return fmt.Sprintf("access log %s:%d: not in the format %s: %q: %s", e.Path, e.Line, e.Format.Name(), e.Text,
+			e.Why)
 	}
 	return fmt.Sprintf("access log %s:%d: unknown format %q, expected %s", e.Path, e.Line, e.Text, Expected)
 }

@@ -328,7 +328,8 @@ func (t *Table) Notes() []string {
 	other := t.by.other()
 	add(t.Folded(), "request was folded into "+other, "requests were folded into "+other)
 	if step := t.Step(); step > time.Second {
-		out = append(out, fmt.Sprintf("the series are in steps of %s, since the log is long", strings.TrimSuffix(step.String(), "0s")))
+		out = append(out, fmt.Sprintf("the series are in steps of %s, since the log is long",
+			strings.TrimSuffix(step.String(), "0s")))
 	}
 	for i, name := range t.by.extra {
 		if !t.withExtra[i] && t.records > 0 {

@@ -64,7 +64,8 @@ func (s *slowest) add(n slow) {
 	if s.max == 0 || !n.before(top) {
 		return
 	}
-	n.route, n.method, n.uri = append(top.route[:0], n.route...), append(top.method[:0], n.method...), append(top.uri[:0], n.uri...)
+	n.route, n.method, n.uri = append(top.route[:0], n.route...), append(top.method[:0], n.method...),
+		append(top.uri[:0], n.uri...)
 	*top = n
 	s.down(0)
 }

@@ -70,7 +70,8 @@ func cutMiddle(s string, at int) string {
 func ParseFormat(spec string) (*Format, error) {
 	spec = strings.TrimSpace(spec)
 	if len(spec) > maxSpec {
-		return nil, &FormatError{Spec: spec[:maxSpec], Problem: "the format is too long", Expected: fmt.Sprintf("at most %d bytes", maxSpec)}
+		return nil, &FormatError{Spec: spec[:maxSpec], Problem: "the format is too long",
+			Expected: fmt.Sprintf("at most %d bytes", maxSpec)}
 	}
 	if f := named(spec); f != nil {
 		return f, nil
@@ -200,7 +201,8 @@ func parseRegexp(spec string) (*Format, error) {
 		f.groups = append(f.groups, s)
 	}
 	if !asked {
-		return nil, &FormatError{Spec: spec, Problem: "no group tells what was asked for", Expected: "(?P<uri>…) or (?P<request>…)"}
+		return nil, &FormatError{Spec: spec, Problem: "no group tells what was asked for",
+			Expected: "(?P<uri>…) or (?P<request>…)"}
 	}
 	return f, nil
 }

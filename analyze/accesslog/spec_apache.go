@@ -10,9 +10,12 @@ import (
 // Sources: Apache httpd mod_log_config, Custom Log Formats; mod_logio; H2O
 // access-log; varnishncsa(1), FORMAT.
 var apacheLetters = map[byte]meaning{
-	'h': {what: aRemoteAddr, rank: 1}, 'a': {what: aRemoteAddr, rank: 2}, 'u': {what: aUser, rank: 1}, 't': {what: aTime, rank: 1},
-	'r': {what: aRequest, rank: 1}, 'm': {what: aMethod, rank: 1}, 'U': {what: aPath, rank: 1}, 'q': {what: aQuery, rank: 1}, 'H': {what: aProtocol, rank: 1},
-	's': {what: aStatus, rank: 1}, 'b': {what: aSize, rank: 2}, 'B': {what: aSize, rank: 2}, 'O': {what: aSize, rank: 1}, 'I': {what: aRequestSize, rank: 1},
+	'h': {what: aRemoteAddr, rank: 1}, 'a': {what: aRemoteAddr, rank: 2}, 'u': {what: aUser, rank: 1},
+	't': {what: aTime, rank: 1},
+	'r': {what: aRequest, rank: 1}, 'm': {what: aMethod, rank: 1}, 'U': {what: aPath, rank: 1},
+	'q': {what: aQuery, rank: 1}, 'H': {what: aProtocol, rank: 1},
+	's': {what: aStatus, rank: 1}, 'b': {what: aSize, rank: 2}, 'B': {what: aSize, rank: 2},
+	'O': {what: aSize, rank: 1}, 'I': {what: aRequestSize, rank: 1},
 	'D': {what: aLatency, rank: 3, unit: time.Microsecond}, 'T': {what: aLatency, rank: 1, unit: time.Second},
 	'v': {what: aVHost, rank: 2}, 'V': {what: aVHost, rank: 1},
 }
@@ -20,12 +23,17 @@ var apacheLetters = map[byte]meaning{
 // apacheNames are what directives with a name in braces mean, in lower case: with
 // the letter behind it.
 var apacheNames = map[string]meaning{
-	"i referer": {what: aReferer, rank: 1}, "i user-agent": {what: anAgent, rank: 1}, "i x-forwarded-for": {what: aForwardedFor, rank: 1},
-	"i host": {what: aVHost, rank: 3},
-	"t ":     {what: aTime, rank: 1},
-	"T s":    {what: aLatency, rank: 1, unit: time.Second}, "T ms": {what: aLatency, rank: 2, unit: time.Millisecond}, "T us": {what: aLatency, rank: 3, unit: time.Microsecond},
-	"x duration": {what: aLatency, rank: 4, unit: time.Second}, "x total-time": {what: aLatency, rank: 4, unit: time.Second},
-	"x request-total-time": {what: aLatency, rank: 2, unit: time.Second}, "x proxy.total-time": {what: anUpstream, rank: 2, unit: time.Second},
+	"i referer": {what: aReferer, rank: 1}, "i user-agent": {what: anAgent, rank: 1},
+	"i x-forwarded-for": {what: aForwardedFor, rank: 1},
+	"i host":            {what: aVHost, rank: 3},
+	"t ":                {what: aTime, rank: 1},
+	"T s":               {what: aLatency, rank: 1, unit: time.Second},
+	"T ms":              {what: aLatency, rank: 2, unit: time.Millisecond},
+	"T us":              {what: aLatency, rank: 3, unit: time.Microsecond},
+	"x duration":        {what: aLatency, rank: 4, unit: time.Second}, "x total-time": {what: aLatency, rank: 4,
+		unit: time.Second},
+	"x request-total-time": {what: aLatency, rank: 2, unit: time.Second}, "x proxy.total-time": {what: anUpstream,
+		rank: 2, unit: time.Second},
 	"x proxy.response-time": {what: anUpstream, rank: 1, unit: time.Second},
 	"a c":                   {what: aRemoteAddr, rank: 1},
 }
@@ -39,12 +47,14 @@ func parseApache(spec string) (*Format, error) {
 		}
 	}
 	if text == "" {
-		return nil, &FormatError{Spec: spec, At: len(spec), Problem: "the directive has no format", Expected: `LogFormat "FORMAT" NAME`}
+		return nil, &FormatError{Spec: spec, At: len(spec), Problem: "the directive has no format",
+			Expected: `LogFormat "FORMAT" NAME`}
 	}
 	if text[0] == '"' {
 		end := closing([]byte(text[1:]))
 		if end < 0 {
-			return nil, &FormatError{Spec: spec, At: len(spec), Problem: "a quote is not closed", Expected: `" behind the format`}
+			return nil, &FormatError{Spec: spec, At: len(spec), Problem: "a quote is not closed",
+				Expected: `" behind the format`}
 		}
 		if nick := strings.Fields(text[end+2:]); len(nick) > 0 {
 			name = nick[0]
@@ -87,7 +97,8 @@ func apachePieces(text string) ([]piece, error) {
 		}
 		p, n := apacheDirective(text[i:])
 		if n == 0 {
-			return nil, &FormatError{Spec: text, At: i, Problem: "a directive without a letter", Expected: `%h, %>s, %{Referer}i or such`}
+			return nil, &FormatError{Spec: text, At: i, Problem: "a directive without a letter",
+				Expected: `%h, %>s, %{Referer}i or such`}
 		}
 		p.at = i
 		if joinsTime(pieces, p) {

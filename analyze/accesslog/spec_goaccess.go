@@ -12,8 +12,10 @@ import (
 var goaccessLetters = map[byte]meaning{
 	'x': {what: aTime, rank: 1}, 'd': {what: aTime, rank: 1}, 't': {what: aTime, rank: 1},
 	'v': {what: aVHost, rank: 1}, 'e': {what: aUser, rank: 1}, 'h': {what: aRemoteAddr, rank: 1},
-	'r': {what: aRequest, rank: 1}, 'm': {what: aMethod, rank: 1}, 'U': {what: aPath, rank: 1}, 'q': {what: aQuery, rank: 1}, 'H': {what: aProtocol, rank: 1},
-	's': {what: aStatus, rank: 1}, 'b': {what: aSize, rank: 1}, 'R': {what: aReferer, rank: 1}, 'u': {what: anAgent, rank: 1},
+	'r': {what: aRequest, rank: 1}, 'm': {what: aMethod, rank: 1}, 'U': {what: aPath, rank: 1},
+	'q': {what: aQuery, rank: 1}, 'H': {what: aProtocol, rank: 1},
+	's': {what: aStatus, rank: 1}, 'b': {what: aSize, rank: 1}, 'R': {what: aReferer, rank: 1},
+	'u': {what: anAgent, rank: 1},
 	'D': {what: aLatency, rank: 1, unit: time.Microsecond}, 'T': {what: aLatency, rank: 1, unit: time.Second},
 	'L': {what: aLatency, rank: 1, unit: time.Millisecond}, 'n': {what: aLatency, rank: 1, unit: time.Nanosecond},
 	'C': {}, 'M': {}, 'K': {}, 'k': {}, '^': {},
@@ -59,11 +61,13 @@ func goaccessPieces(text string) ([]piece, error) {
 			i += end + 1
 		case text[i] == '%':
 			if i+1 >= len(text) {
-				return nil, &FormatError{Spec: text, At: i, Problem: "nothing behind the last %", Expected: "a specifier such as %h or %^"}
+				return nil, &FormatError{Spec: text, At: i, Problem: "nothing behind the last %",
+					Expected: "a specifier such as %h or %^"}
 			}
 			m, ok := goaccessLetters[text[i+1]]
 			if !ok {
-				return nil, &FormatError{Spec: text, At: i, Problem: "goaccess has no specifier " + quote([]byte(text[i:i+2])),
+				return nil, &FormatError{Spec: text, At: i, Problem: "goaccess has no specifier " +
+					quote([]byte(text[i:i+2])),
 					Expected: "one of %x %d %t %v %e %h %r %m %U %q %H %s %b %R %u %D %T %L %n %C %M %K %k %^ %~"}
 			}
 			pieces = append(pieces, piece{name: text[i : i+2], key: text[i+1 : i+2], at: i, meaning: m, blanks: blanks})
@@ -89,13 +93,17 @@ func fuseTimes(pieces []piece) []piece {
 	for i := 0; i < len(pieces); i++ {
 		p := pieces[i]
 		if p.what == aTime {
-			text := func(n int, s string) bool { return i+n < len(pieces) && pieces[i+n].isText() && pieces[i+n].text == s }
+			text := func(n int, s string) bool {
+				return i+n < len(pieces) && pieces[i+n].isText() &&
+					pieces[i+n].text == s
+			}
 			skip := func(n int) bool { return i+n < len(pieces) && pieces[i+n].name == "%^" }
 			if i+2 < len(pieces) && pieces[i+1].isText() && pieces[i+2].what == aTime {
 				p.name += pieces[i+1].text + pieces[i+2].name
 				i += 2
 			}
-			if (text(1, " ") && skip(2) && i+3 < len(pieces) && strings.HasPrefix(pieces[i+3].text, "]")) || text(1, ".") && skip(2) {
+			if (text(1, " ") && skip(2) && i+3 < len(pieces) && strings.HasPrefix(pieces[i+3].text, "]")) ||
+				text(1, ".") && skip(2) {
 				p.name += pieces[i+1].text + pieces[i+2].name
 				i += 2
 			}

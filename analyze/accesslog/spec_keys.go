@@ -9,7 +9,8 @@ import (
 // looksLikeJSON reports whether a format is a JSON object.
 func looksLikeJSON(pieces []piece) bool {
 	n := len(pieces)
-	return n > 1 && strings.HasPrefix(strings.TrimSpace(pieces[0].text), "{") && strings.HasSuffix(strings.TrimSpace(pieces[n-1].text), "}")
+	return n > 1 && strings.HasPrefix(strings.TrimSpace(pieces[0].text), "{") &&
+		strings.HasSuffix(strings.TrimSpace(pieces[n-1].text), "}")
 }
 
 // looksLikeLTSV reports whether a format is labels and values with tabs between.
@@ -165,5 +166,6 @@ func (t keyTable) check() error {
 			return nil
 		}
 	}
-	return &compileError{0, "the format has no request", "$request or $request_uri (nginx), %r or %U (Apache, goaccess)"}
+	return &compileError{0, "the format has no request",
+		"$request or $request_uri (nginx), %r or %U (Apache, goaccess)"}
 }

@@ -13,8 +13,9 @@ import (
 // ngx_http_upstream_module.
 var nginxVariables = map[string]meaning{
 	"time_local": {what: aTime, rank: 1}, "time_iso8601": {what: aTime, rank: 2}, "msec": {what: aTime, rank: 3},
-	"request": {what: aRequest, rank: 1}, "request_method": {what: aMethod, rank: 1}, "server_protocol": {what: aProtocol, rank: 1},
-	"request_uri": {what: aPath, rank: 3}, "uri": {what: aPath, rank: 2}, "document_uri": {what: aPath, rank: 1},
+	"request": {what: aRequest, rank: 1}, "request_method": {what: aMethod, rank: 1},
+	"server_protocol": {what: aProtocol, rank: 1},
+	"request_uri":     {what: aPath, rank: 3}, "uri": {what: aPath, rank: 2}, "document_uri": {what: aPath, rank: 1},
 	"args": {what: aQuery, rank: 1}, "query_string": {what: aQuery, rank: 1},
 	"status": {what: aStatus, rank: 1}, "body_bytes_sent": {what: aSize, rank: 2}, "bytes_sent": {what: aSize, rank: 1},
 	"request_length":         {what: aRequestSize, rank: 1},
@@ -22,9 +23,12 @@ var nginxVariables = map[string]meaning{
 	"session_time":           {what: aLatency, rank: 1, unit: time.Second},
 	"upstream_response_time": {what: anUpstream, rank: 1, unit: time.Second},
 	"upstream_connect_time":  {what: aConnect, rank: 1, unit: time.Second},
-	"remote_addr":            {what: aRemoteAddr, rank: 2}, "binary_remote_addr": {}, "realip_remote_addr": {what: aRemoteAddr, rank: 1},
-	"remote_user": {what: aUser, rank: 1}, "http_referer": {what: aReferer, rank: 1}, "http_user_agent": {what: anAgent, rank: 1},
-	"host": {what: aVHost, rank: 3}, "http_host": {what: aVHost, rank: 2}, "server_name": {what: aVHost, rank: 1},
+	"remote_addr":            {what: aRemoteAddr, rank: 2}, "binary_remote_addr": {},
+	"realip_remote_addr": {what: aRemoteAddr, rank: 1},
+	"remote_user":        {what: aUser, rank: 1}, "http_referer": {what: aReferer, rank: 1},
+	"http_user_agent": {what: anAgent, rank: 1},
+	"host":            {what: aVHost, rank: 3}, "http_host": {what: aVHost, rank: 2},
+	"server_name":          {what: aVHost, rank: 1},
 	"http_x_forwarded_for": {what: aForwardedFor, rank: 2}, "proxy_add_x_forwarded_for": {what: aForwardedFor, rank: 1},
 }
 
@@ -37,10 +41,12 @@ func parseNginx(spec string) (*Format, error) {
 	case strings.HasPrefix(spec, "log_format"):
 		config, err := nginxconf.Parse(spec, "format")
 		if len(config) == 0 || len(config[0].Words) < 3 {
-			return nil, &FormatError{Spec: spec, At: len(spec), Problem: "the directive has no format", Expected: "log_format NAME 'FORMAT';"}
+			return nil, &FormatError{Spec: spec, At: len(spec), Problem: "the directive has no format",
+				Expected: "log_format NAME 'FORMAT';"}
 		}
 		if err != nil && strings.Contains(err.Error(), "quote") {
-			return nil, &FormatError{Spec: spec, Problem: "a quote is not closed", Expected: "log_format NAME 'FORMAT';"}
+			return nil, &FormatError{Spec: spec, Problem: "a quote is not closed",
+				Expected: "log_format NAME 'FORMAT';"}
 		}
 		name, text = logFormat(config[0].Words)
 	case spec[0] == '\'' || spec[0] == '"':
@@ -50,7 +56,8 @@ func parseNginx(spec string) (*Format, error) {
 		case spec[0] == '"' && (unclosed || len(words) != 3) && !strings.Contains(spec, "\n"):
 			text = bareText(spec) // the quote is one of the format
 		case unclosed:
-			return nil, &FormatError{Spec: spec, Problem: "a quote is not closed", Expected: spec[:1] + " behind the format"}
+			return nil, &FormatError{Spec: spec, Problem: "a quote is not closed",
+				Expected: spec[:1] + " behind the format"}
 		default:
 			_, text = logFormat(words)
 		}
@@ -89,7 +96,8 @@ func nginxFormat(name, text string) (*Format, error) {
 		}
 		variable, n := variableAt(text[i:])
 		if n == 0 {
-			return nil, &FormatError{Spec: text, At: i, Problem: "no name behind the dollar sign", Expected: "a variable such as $status or ${status}"}
+			return nil, &FormatError{Spec: text, At: i, Problem: "no name behind the dollar sign",
+				Expected: "a variable such as $status or ${status}"}
 		}
 		p := piece{name: "$" + variable, key: variable, at: i, meaning: nginxVariables[variable]}
 		p.list = strings.HasPrefix(variable, "upstream_")

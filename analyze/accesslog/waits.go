@@ -30,7 +30,8 @@ const (
 // a multiple of 1 s is one of 50 ms too.
 var waitSteps = []time.Duration{
 	30 * time.Second, 20 * time.Second, 10 * time.Second, 5 * time.Second, time.Second,
-	500 * time.Millisecond, 250 * time.Millisecond, 200 * time.Millisecond, 100 * time.Millisecond, 50 * time.Millisecond,
+	500 * time.Millisecond, 250 * time.Millisecond, 200 * time.Millisecond, 100 * time.Millisecond,
+	50 * time.Millisecond,
 }
 
 // waits looks at the request times of a row. By chance, 15 of 100 requests lie
@@ -66,7 +67,8 @@ func waits(w *row) Waits {
 		}
 		return Waits{
 			Suspect: true, Step: step, Share: share,
-			Reason: fmt.Sprintf("%.0f %% of the requests take a multiple of %s, %d bytes on average", share*100, unit.Exact(step), w.bytes/w.count),
+			Reason: fmt.Sprintf("%.0f %% of the requests take a multiple of %s, %d bytes on average", share*100,
+				unit.Exact(step), w.bytes/w.count),
 		}
 	}
 	return Waits{}

@@ -93,7 +93,8 @@ func (p *fields) levelOf() level {
 // text returns what the fields say as one line: the request where there is no
 // message, then the error, then the statement.
 func (p *fields) text() []byte {
-	if l := bytes.TrimRight(p.value[lineField], "\r\n"); len(bytes.TrimSpace(l)) > 0 && len(p.value[messageField]) == 0 {
+	if l := bytes.TrimRight(p.value[lineField], "\r\n"); len(bytes.TrimSpace(l)) > 0 &&
+		len(p.value[messageField]) == 0 {
 		p.nested = true
 		return l
 	}

@@ -27,7 +27,8 @@ func (r *reader) goesOn(line []byte) bool {
 		e.trace = noTrace
 	case bytes.HasPrefix(inner, []byte("Traceback (")) && e.level == failure:
 		e.trace = pythonTrace
-	case bytes.HasPrefix(inner, []byte("During handling of the above exception")) || bytes.HasPrefix(inner, []byte("The above exception was")):
+	case bytes.HasPrefix(inner, []byte("During handling of the above exception")) ||
+		bytes.HasPrefix(inner, []byte("The above exception was")):
 	case bytes.HasPrefix(inner, []byte("Caused by: ")):
 	case indented && !isStamped(inner) && !isTimed(inner):
 		joined = (e.verb >= 0 || len(e.text) == 0 || verbLen(inner) > 0) && e.join(inner)
@@ -122,7 +123,8 @@ func isCall(line []byte) bool {
 
 // clauses are the words with which a line goes on with a statement.
 var clauses = [...]string{
-	"from", "where", "set", "values", "order", "group", "limit", "having", "and", "or", "join", "left", "right", "inner",
+	"from", "where", "set", "values", "order", "group", "limit", "having", "and", "or", "join", "left", "right",
+	"inner",
 	"on", "union", "select", "offset", "for",
 }
 

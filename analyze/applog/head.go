@@ -31,7 +31,8 @@ var levelNames = [...]struct {
 	{"emerg", failure}, {"emergency", failure}, {"alert", failure}, {"severe", failure},
 	{"warn", warning}, {"warning", warning}, {"wrn", warning},
 	{"info", info}, {"inf", info}, {"notice", info}, {"information", info},
-	{"debug", debug}, {"debu", debug}, {"dbg", debug}, {"trace", debug}, {"trac", debug}, {"trc", debug}, {"fine", debug}, {"verbose", debug},
+	{"debug", debug}, {"debu", debug}, {"dbg", debug}, {"trace", debug}, {"trac", debug}, {"trc", debug},
+	{"fine", debug}, {"verbose", debug},
 }
 
 // levelNamed returns the level of that name, in any case.

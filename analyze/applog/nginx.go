@@ -19,7 +19,8 @@ const nginxStamp = len("2026/11/20 14:02:11")
 //
 // Source: ngx_log_error_core and ngx_http_log_error of nginx.
 func nginxLine(dst, line []byte) (told level, text []byte, ok bool) {
-	if len(line) < nginxStamp+8 || line[4] != '/' || line[7] != '/' || line[10] != ' ' || line[nginxStamp] != ' ' || line[nginxStamp+1] != '[' {
+	if len(line) < nginxStamp+8 || line[4] != '/' || line[7] != '/' || line[10] != ' ' || line[nginxStamp] != ' ' ||
+		line[nginxStamp+1] != '[' {
 		return unknown, dst, false
 	}
 	rest := line[nginxStamp+2:]
@@ -74,7 +75,8 @@ func (r *reader) startNginx(told level, text []byte) {
 	r.flush()
 	r.table.account.Records++
 	e := &r.cur
-	*e = entry{active: true, text: append(e.text[:0], text...), offset: r.src.Offset(), bytes: uint64(r.src.Width()), verb: -1, level: told, nginx: true}
+	*e = entry{active: true, text: append(e.text[:0], text...), offset: r.src.Offset(), bytes: uint64(r.src.Width()),
+		verb: -1, level: told, nginx: true}
 }
 
 // nginxMessage returns the message that the entry of nginx belongs to.

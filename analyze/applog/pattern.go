@@ -146,7 +146,8 @@ func numberEnd(text []byte, i int) int {
 			i++
 		case (c == '.' || c == ':' || c == ',' || c == '-') && i+1 < len(text) && isDigit(text[i+1]):
 			i += 2
-		case (c == 0xc2 || c == 0xce) && i+1 < len(text) && (text[i+1] == 0xb5 || text[i+1] == 0xbc): // µ, in both of its forms
+		case (c == 0xc2 || c == 0xce) && i+1 < len(text) && (text[i+1] == 0xb5 ||
+			text[i+1] == 0xbc): // µ, in both of its forms
 			i += 2
 		default:
 			return i

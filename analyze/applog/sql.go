@@ -69,7 +69,8 @@ func announced(before []byte) bool {
 	if n := len(before); n == 0 || !isLetter(before[n-1]) {
 		return true
 	}
-	for _, w := range [...]string{"sql", "query", "queries", "statement", "stmt", "exec", "execute", "executing", "executed", "prepare", "run", "running"} {
+	for _, w := range [...]string{"sql", "query", "queries", "statement", "stmt", "exec", "execute", "executing",
+		"executed", "prepare", "run", "running"} {
 		if n := len(before) - len(w); n >= 0 && hasFold(before[n:], w) && (n == 0 || !isWord(before[n-1])) {
 			return true
 		}

@@ -70,9 +70,11 @@ func weekdayLen(b []byte) int {
 func dateLen(b []byte) int {
 	d := digits(b)
 	switch {
-	case d == 4 && len(b) >= 10 && (b[4] == '-' || b[4] == '/' || b[4] == '.') && digits(b[5:]) == 2 && b[7] == b[4] && digits(b[8:]) == 2:
+	case d == 4 && len(b) >= 10 && (b[4] == '-' || b[4] == '/' || b[4] == '.') && digits(b[5:]) == 2 && b[7] == b[4] &&
+		digits(b[8:]) == 2:
 		return 10
-	case d == 2 && len(b) >= 11 && (b[2] == '/' || b[2] == ' ' || b[2] == '-') && isMonth(b[3:]) && b[6] == b[2] && digits(b[7:]) == 4:
+	case d == 2 && len(b) >= 11 && (b[2] == '/' || b[2] == ' ' || b[2] == '-') && isMonth(b[3:]) && b[6] == b[2] &&
+		digits(b[7:]) == 4:
 		return 11
 	case d == 0 && isMonth(b) && len(b) > 5 && b[3] == ' ':
 		n := 4
@@ -132,7 +134,8 @@ func zoneLen(b []byte) int {
 
 // yearLen returns the length of a year behind the clock, as ctime(3) has it.
 func yearLen(b []byte) int {
-	if len(b) >= 5 && b[0] == ' ' && (b[1] == '1' || b[1] == '2') && digits(b[1:]) == 4 && (len(b) == 5 || b[5] == ' ' || b[5] == ']') &&
+	if len(b) >= 5 && b[0] == ' ' && (b[1] == '1' || b[1] == '2') && digits(b[1:]) == 4 &&
+		(len(b) == 5 || b[5] == ' ' || b[5] == ']') &&
 		(string(b[1:3]) == "20" || string(b[1:3]) == "19") {
 		return 5
 	}

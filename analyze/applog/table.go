@@ -112,7 +112,8 @@ func (t *Table) weight(k id) uint64 {
 
 func compareIDs(a, b id) int {
 	return cmp.Or(cmp.Compare(a.pattern, b.pattern), cmp.Compare(a.level, b.level), cmp.Compare(a.code, b.code),
-		cmp.Compare(a.host, b.host), cmp.Compare(a.path, b.path), compareBools(a.sql, b.sql), compareBools(a.nginx, b.nginx))
+		cmp.Compare(a.host, b.host), cmp.Compare(a.path, b.path), compareBools(a.sql, b.sql),
+		compareBools(a.nginx, b.nginx))
 }
 
 func compareBools(a, b bool) int {

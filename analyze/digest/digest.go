@@ -151,8 +151,10 @@ func spaced(last, t sqlshape.Token) bool {
 
 // beforeParenthesis are the words after which a parenthesis is no call's.
 func beforeParenthesis() []string {
-	return []string{"all", "and", "any", "as", "between", "by", "case", "else", "except", "exists", "from", "having", "in", "index",
-		"intersect", "into", "join", "key", "like", "not", "on", "or", "select", "set", "some", "then", "union", "using", "value", "values", "when", "where", "with"}
+	return []string{"all", "and", "any", "as", "between", "by", "case", "else", "except", "exists", "from", "having",
+		"in", "index",
+		"intersect", "into", "join", "key", "like", "not", "on", "or", "select", "set", "some", "then", "union",
+		"using", "value", "values", "when", "where", "with"}
 }
 
 // plainName reports whether a name needs no quotes: letters, digits, _ and $.

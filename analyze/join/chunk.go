@@ -97,7 +97,8 @@ func (w *work) chunk() {
 				n += w.transaction(i + n)
 			}
 		}
-		c := chunk{start: w.events[i].Start, end: w.events[i].End, slack: w.events[i].Slack, at: int32(len(w.member)), n: int32(n)}
+		c := chunk{start: w.events[i].Start, end: w.events[i].End, slack: w.events[i].Slack, at: int32(len(w.member)),
+			n: int32(n)}
 		set, key = set[:0], key[:0]
 		for k := i; k < i+n; k++ {
 			e := &w.events[k]

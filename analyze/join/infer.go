@@ -84,7 +84,8 @@ func (w *work) window(o Options) {
 	w.count = make([]uint64, w.endpoints)
 	for i := range in.Requests {
 		r := in.Requests[i]
-		if r.Endpoint < 0 || int(r.Endpoint) >= w.endpoints || r.End < r.Start || r.Start <= -latest || r.End >= latest ||
+		if r.Endpoint < 0 || int(r.Endpoint) >= w.endpoints || r.End < r.Start || r.Start <= -latest ||
+			r.End >= latest ||
 			r.End < from || r.Start > to {
 			continue
 		}
@@ -116,7 +117,8 @@ const latest = 1 << 60
 
 // sane says that an event can be used.
 func (w *work) sane(e *Event) bool {
-	return e.Query >= 0 && int(e.Query) < len(w.in.Queries) && e.Start > -latest && e.End >= e.Start && e.End < latest &&
+	return e.Query >= 0 && int(e.Query) < len(w.in.Queries) && e.Start > -latest && e.End >= e.Start &&
+		e.End < latest &&
 		e.Slack >= 0 && e.Slack <= 2*MaxResolution.Microseconds()
 }
 

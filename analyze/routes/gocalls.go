@@ -126,7 +126,8 @@ func (s *source) register(name string, sel *ast.SelectorExpr, args []ast.Expr, s
 		}
 	case (name == "Any" || name == "All") && len(args) >= 2:
 		s.add("", prefix, args[0], false)
-	case (name == "Handle" || name == "Add" || name == "Method" || name == "MethodFunc" || name == "HandlerFunc" || name == "Handler") && len(args) >= 3:
+	case (name == "Handle" || name == "Add" || name == "Method" || name == "MethodFunc" || name == "HandlerFunc" ||
+		name == "Handler") && len(args) >= 3:
 		if m, ok := s.text(args[0]); ok && isVerb(strings.ToUpper(m)) {
 			s.add(strings.ToUpper(m), prefix, args[1], false)
 		}

@@ -140,7 +140,8 @@ func allHex(v uint64) uint64 {
 	const ones = 0x0101010101010101
 	ascii := v &^ highBits
 	small := ascii | 0x20*ones
-	return ((ascii+(128-'0')*ones)&^(ascii+(128-'9'-1)*ones) | (small+(128-'a')*ones)&^(small+(128-'f'-1)*ones)) & highBits &^ v
+	return ((ascii+(128-'0')*ones)&^(ascii+(128-'9'-1)*ones) | (small+(128-'a')*ones)&^(small+
+		(128-'f'-1)*ones)) & highBits &^ v
 }
 
 // isDate reports whether b starts as 2021-08-21T10 does and goes on with digits

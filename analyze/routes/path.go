@@ -177,7 +177,8 @@ func cutBuilt(b []byte) (name, hash, ext []byte) {
 // isBuilt reports whether files with that extension come from such builders.
 func isBuilt(ext []byte) bool {
 	switch string(ext) {
-	case ".js", ".mjs", ".css", ".map", ".wasm", ".svg", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".woff", ".woff2", ".ttf":
+	case ".js", ".mjs", ".css", ".map", ".wasm", ".svg", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".woff",
+		".woff2", ".ttf":
 		return true
 	}
 	return false
@@ -255,7 +256,8 @@ func cutExtension(b []byte) (stem, ext []byte) {
 func appendUnreserved(dst, b []byte) []byte {
 	for i := 0; i < len(b); i++ {
 		if b[i] == '%' && i+2 < len(b) {
-			if c, ok := unhex(b[i+1], b[i+2]); ok && (class[c]&(digit|letters) != 0 || bytes.IndexByte([]byte("-._~"), c) >= 0) {
+			if c, ok := unhex(b[i+1], b[i+2]); ok && (class[c]&(digit|letters) != 0 ||
+				bytes.IndexByte([]byte("-._~"), c) >= 0) {
 				dst = append(dst, c)
 				i += 2
 				continue

@@ -238,7 +238,8 @@ func (c *class) merge(o *class, left *room) bool {
 	q.Streaks += p.Streaks
 	c.single += o.single
 	c.variety.merge(&o.variety)
-	for to, from := range map[*tally]*tally{&c.users: &o.users, &c.hosts: &o.hosts, &c.schemas: &o.schemas, &c.tags: &o.tags} {
+	for to, from := range map[*tally]*tally{&c.users: &o.users, &c.hosts: &o.hosts, &c.schemas: &o.schemas,
+		&c.tags: &o.tags} {
 		to.merge(from)
 	}
 	c.logged(o.firstLogged)

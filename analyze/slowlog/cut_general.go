@@ -89,9 +89,12 @@ func generalTimeEnd(b []byte) int {
 func commandOf(b []byte) string {
 	for _, c := range [...]string{
 		"Query", "Execute", "Prepare", "Close stmt", "Connect Out", "Connect", "Quit", "Init DB", "Reset stmt", "Fetch",
-		"Field List", "Create DB", "Drop DB", "Refresh", "Shutdown", "Statistics", "Processlist", "Kill", "Debug", "Ping",
-		"Time", "Delayed insert", "Change user", "Binlog Dump GTID", "Binlog Dump", "Table Dump", "Sleep", "Register Slave",
-		"Register Replica", "Long Data", "Set option", "Daemon", "Reset Connection", "Reset connection", "Bulk_execute", "Error",
+		"Field List", "Create DB", "Drop DB", "Refresh", "Shutdown", "Statistics", "Processlist", "Kill", "Debug",
+		"Ping",
+		"Time", "Delayed insert", "Change user", "Binlog Dump GTID", "Binlog Dump", "Table Dump", "Sleep",
+		"Register Slave",
+		"Register Replica", "Long Data", "Set option", "Daemon", "Reset Connection", "Reset connection",
+		"Bulk_execute", "Error",
 	} {
 		if hasPrefix(b, c) && (len(b) == len(c) || isBlank(b[len(c)]) || b[len(c)] == '\r') {
 			return c

@@ -168,7 +168,8 @@ func (c *cutter) takeHead() {
 // holdsUser reports whether a line of a head tells the user: one of its own, or
 // behind the time.
 func holdsUser(line []byte) bool {
-	return hasPrefix(line, "# User@Host: ") || hasPrefix(line, "# Time: ") && bytes.Contains(line, []byte("# User@Host: "))
+	return hasPrefix(line, "# User@Host: ") || hasPrefix(line, "# Time: ") &&
+		bytes.Contains(line, []byte("# User@Host: "))
 }
 
 // tellsQuery reports whether a line of a head tells a Query_time.
@@ -188,7 +189,8 @@ func tellsQuery(line []byte) bool {
 func (c *cutter) useRange(i int) (from, to int32) {
 	db, _ := useLine(c.text(i))
 	from = c.lineStart(i) + int32(len("use "))
-	if c.b.buf[from] == '`' && int(from)+len(db)+2 <= int(c.ends[i]) && c.b.buf[int(from)+len(db)+1] == '`' && db[0] != '`' {
+	if c.b.buf[from] == '`' && int(from)+len(db)+2 <= int(c.ends[i]) && c.b.buf[int(from)+len(db)+1] == '`' &&
+		db[0] != '`' {
 		from++
 	}
 	return from, from + int32(len(db))

@@ -54,7 +54,8 @@ func (v *decimal) read(b []byte, i int) {
 func ends(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
 // powers are powers of ten.
-var powers = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19}
+var powers = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+	1e17, 1e18, 1e19}
 
 // duration returns the number as seconds.
 func (v *decimal) duration(text []byte) (time.Duration, bool) {

@@ -47,7 +47,8 @@ func (l *literal) starts(b []byte) bool {
 	if n < 8 || n > 24 {
 		return string(b) == l.text
 	}
-	first, mid, last := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[(n-8)/2:]), binary.LittleEndian.Uint64(b[n-8:])
+	first, mid, last := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[(n-8)/2:]),
+		binary.LittleEndian.Uint64(b[n-8:])
 	return (first^l.first)|(mid^l.mid)|(last^l.last) == 0
 }
 

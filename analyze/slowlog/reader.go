@@ -30,7 +30,8 @@ func NewReader(src *lines.Window) *Reader { return newReaderOf(src, Options{}, n
 
 // newReaderOf returns a reader whose events hold the attributes that are wanted.
 func newReaderOf(src *lines.Window, o Options, wanted *names) *Reader {
-	r := &Reader{src: src, batch: new(batch), ahead: readAhead, parser: parser{zone: o.Location, wanted: wanted}, event: new(Event)}
+	r := &Reader{src: src, batch: new(batch), ahead: readAhead, parser: parser{zone: o.Location, wanted: wanted},
+		event: new(Event)}
 	r.cutter = newCutter(o.Kind, r.batch)
 	return r
 }

@@ -174,7 +174,8 @@ func switchedOff(sql []byte) bool {
 	s := bytes.ToLower(sql[:min(len(sql), 200)])
 	_, value, _ := bytes.Cut(s, []byte("autocommit"))
 	value = bytes.TrimLeft(value, " \t\n`:=")
-	return bytes.HasPrefix(value, []byte("0")) || bytes.HasPrefix(value, []byte("off")) || bytes.HasPrefix(value, []byte("false"))
+	return bytes.HasPrefix(value, []byte("0")) || bytes.HasPrefix(value, []byte("off")) ||
+		bytes.HasPrefix(value, []byte("false"))
 }
 
 // finish ends the open transaction, if there is one, with the event.

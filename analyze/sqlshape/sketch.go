@@ -375,7 +375,8 @@ func behindListWord(q []byte, open int) bool {
 	}
 	for _, w := range [...]string{"in", "values", "value"} {
 		start := end - len(w)
-		if start >= 0 && tab.lower[q[end-1]] == w[len(w)-1] && hasFold(q[start:], w) && (start == 0 || !isWord(q[start-1])) {
+		if start >= 0 && tab.lower[q[end-1]] == w[len(w)-1] && hasFold(q[start:], w) &&
+			(start == 0 || !isWord(q[start-1])) {
 			return true
 		}
 	}

@@ -67,7 +67,8 @@ func main() {
 // run is the program; it returns the exit status.
 func run(ctx context.Context, args []string, e env) int {
 	var o options
-	f := program.Flags{Name: name, Usage: "[OPTIONS] -- command args1 args2 ...", Mistake: check.Unknown.Code(), Stdout: e.stdout, Stderr: e.stderr}
+	f := program.Flags{Name: name, Usage: "[OPTIONS] -- command args1 args2 ...", Mistake: check.Unknown.Code(),
+		Stdout: e.stdout, Stderr: e.stderr}
 	words, code, done := f.Parse(&o, args)
 	switch {
 	case done && code != 0:
@@ -155,7 +156,8 @@ func (o options) streak(r check.Result, path string) check.Result {
 		r.Message += fmt.Sprintf(" (failures are not counted: %v)", err)
 	case c.Failures == 0:
 	case c.Failures < o.After:
-		r.Message = fmt.Sprintf("%s (%s, failure %d, reported from %d in a row on)", r.Message, r.Status, c.Failures, o.After)
+		r.Message = fmt.Sprintf("%s (%s, failure %d, reported from %d in a row on)", r.Message, r.Status, c.Failures,
+			o.After)
 		r.Status = check.OK
 	default:
 		r.Message = fmt.Sprintf("%s (failure %d in a row)", r.Message, c.Failures)
@@ -175,7 +177,8 @@ func (c count) write(path string) error {
 // statePath is the file of a command under a name.
 func statePath(o options, words []string, getenv func(string) string) string {
 	sum := sha1.Sum([]byte(strings.Join(words, "\x00")))
-	return filepath.Join(program.WorkDir(getenv), fmt.Sprintf("%d-%s-%s-%x", os.Geteuid(), name, plugin.Segment(o.Name), sum))
+	return filepath.Join(program.WorkDir(getenv), fmt.Sprintf("%d-%s-%s-%x", os.Geteuid(), name,
+		plugin.Segment(o.Name), sum))
 }
 
 // lastLine is the last line with something on it, cut when it is long.

@@ -42,7 +42,8 @@ func chooseSource(file string, p paths) (source, error) {
 	program, err := lookUp(p.command)
 	if err != nil {
 		return nil, fmt.Errorf("this system keeps logins in %s, and the command %s is missing: "+
-			"install it (Debian: apt install lastlog2; elsewhere it is part of util-linux), or give --lastlog-file", p.database, p.command)
+			"install it (Debian: apt install lastlog2; elsewhere it is part of util-linux), or give --lastlog-file",
+			p.database, p.command)
 	}
 	return database{program: program, file: p.database}, nil
 }

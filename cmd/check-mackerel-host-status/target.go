@@ -33,20 +33,24 @@ func (o options) target(getenv func(string) string) (target, error) {
 	}
 	t := target{
 		id: o.HostID, key: cmp.Or(getenv("MACKEREL_APIKEY"), conf["apikey"]),
-		base: strings.TrimRight(cmp.Or(o.APIBase, getenv("MACKEREL_APIBASE"), conf["apibase"], "https://api.mackerelio.com"), "/"),
+		base: strings.TrimRight(cmp.Or(o.APIBase, getenv("MACKEREL_APIBASE"), conf["apibase"],
+			"https://api.mackerelio.com"), "/"),
 	}
 	if t.key == "" {
-		return target{}, &hinted{fmt.Sprintf("no API key in %s", o.Conf), "set MACKEREL_APIKEY, or give the agent's configuration with --conf"}
+		return target{}, &hinted{fmt.Sprintf("no API key in %s", o.Conf),
+			"set MACKEREL_APIKEY, or give the agent's configuration with --conf"}
 	}
 	if t.id == "" {
 		file := cmp.Or(o.IDFile, filepath.Join(cmp.Or(conf["root"], "/var/lib/mackerel-agent"), "id"))
 		b, err := os.ReadFile(file)
 		if err != nil {
-			return target{}, &hinted{fmt.Sprintf("read the host's id: %v", err), "give it with --host-id; the agent writes the file when it has registered the host"}
+			return target{}, &hinted{fmt.Sprintf("read the host's id: %v", err),
+				"give it with --host-id; the agent writes the file when it has registered the host"}
 		}
 		t.id = strings.TrimSpace(string(b))
 	}
-	if t.id == "" || len(t.id) > 64 || strings.Trim(t.id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" {
+	if t.id == "" || len(t.id) > 64 || strings.Trim(t.id,
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" {
 		return target{}, fmt.Errorf("%.80q is no id of a host", t.id)
 	}
 	return t, nil

@@ -92,7 +92,8 @@ func read(ctx context.Context, db *sql.DB) (usage, error) {
 	var limit struct {
 		Max int64 `mysqlvar:"max_connections"`
 	}
-	if err := mysqlflags.QueryContext(ctx, db, "SHOW GLOBAL VARIABLES LIKE 'max_connections' /* kasoku */").Scan(&limit); err != nil {
+	if err := mysqlflags.QueryContext(ctx, db,
+		"SHOW GLOBAL VARIABLES LIKE 'max_connections' /* kasoku */").Scan(&limit); err != nil {
 		return usage{}, err
 	}
 	return usage{status.Connected, status.Most, limit.Max}, nil

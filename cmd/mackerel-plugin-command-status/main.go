@@ -86,8 +86,10 @@ func run(ctx context.Context, args []string, e env) int {
 
 // graphs hold one line for each name, also when several commands are watched.
 var graphs = []plugin.Graph{
-	{Key: "time-taken", Label: "Command time taken", Unit: plugin.Seconds, Metrics: []plugin.Metric{{Name: "*", Label: "%1"}}},
-	{Key: "exit-code", Label: "Command exit code", Unit: plugin.Integer, Metrics: []plugin.Metric{{Name: "*", Label: "%1"}}},
+	{Key: "time-taken", Label: "Command time taken", Unit: plugin.Seconds,
+		Metrics: []plugin.Metric{{Name: "*", Label: "%1"}}},
+	{Key: "exit-code", Label: "Command exit code", Unit: plugin.Integer,
+		Metrics: []plugin.Metric{{Name: "*", Label: "%1"}}},
 }
 
 // values runs the command.

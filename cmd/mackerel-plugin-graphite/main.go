@@ -39,7 +39,8 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr, os.Getenv)) }
 
 func run(args []string, stdout, stderr io.Writer, getenv func(string) string) int {
 	var o options
-	f := program.Flags{Name: name, Stdout: stdout, Stderr: stderr, About: "Prints the own metrics of carbon and go-carbon for mackerel-agent. Long flags may have one dash."}
+	f := program.Flags{Name: name, Stdout: stdout, Stderr: stderr,
+		About: "Prints the own metrics of carbon and go-carbon for mackerel-agent. Long flags may have one dash."}
 	if _, code, done := f.Parse(&o, program.SingleDash(&o, args)); done {
 		return code
 	}
@@ -114,7 +115,8 @@ func values(k kind, all []series) []plugin.Value {
 			line = segment(s.node)
 		}
 		for _, p := range s.points {
-			v := plugin.Value{Name: k.key + "." + m.key + "." + line, Value: p.Value, Time: time.Unix(p.Time, 0), Float: m.unit == plugin.Float}
+			v := plugin.Value{Name: k.key + "." + m.key + "." + line, Value: p.Value, Time: time.Unix(p.Time, 0),
+				Float: m.unit == plugin.Float}
 			if !v.Float {
 				v.Value = float64(int64(p.Value)) // of integers: an average over time has a fraction
 			}

@@ -123,7 +123,8 @@ type kind struct {
 // kindOf returns what a value of --type stands for.
 func kindOf(name string) (kind, bool) {
 	k, ok := map[string]kind{
-		"cache":      {key: "cache", tree: "agents", table: cacheTable, instances: true, perNode: true, subMetrics: true},
+		"cache": {key: "cache", tree: "agents", table: cacheTable, instances: true, perNode: true,
+			subMetrics: true},
 		"relay":      {key: "relay", tree: "relays", table: relayTable, instances: true, sendsOn: true},
 		"aggregator": {key: "aggregator", tree: "aggregator", table: aggregatorTable, instances: true, sendsOn: true},
 		"go-carbon":  {key: "go-carbon", tree: "agents", table: goCarbonTable, perNode: true, subMetrics: true},

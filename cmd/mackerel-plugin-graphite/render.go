@@ -38,7 +38,8 @@ func (e *usageError) Hint() string  { return e.hint }
 func (o options) source() (source, error) {
 	k, ok := kindOf(o.Type)
 	if !ok {
-		return source{}, &usageError{fmt.Sprintf("no such type: %q", o.Type), "--type is cache, relay, aggregator or go-carbon"}
+		return source{}, &usageError{fmt.Sprintf("no such type: %q", o.Type),
+			"--type is cache, relay, aggregator or go-carbon"}
 	}
 	host := o.Host
 	if host == "" {
@@ -55,7 +56,8 @@ func (o options) source() (source, error) {
 		case k.perNode && instance == "":
 			instance = "*"
 		case !k.perNode && (instance == "" || instance == "*"):
-			return source{}, &usageError{"a " + o.Type + " needs the name of one instance", "--instance a is carbon's default"}
+			return source{}, &usageError{"a " + o.Type + " needs the name of one instance",
+				"--instance a is carbon's default"}
 		}
 		node += "-" + instance
 	}

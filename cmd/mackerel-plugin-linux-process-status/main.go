@@ -70,11 +70,13 @@ func run(ctx context.Context, args []string, e env) int {
 		err = fmt.Errorf("unexpected %q", rest[0])
 	case o.Pid <= 0:
 		err = fmt.Errorf("--pid %d: not a process", o.Pid)
-	case slices.ContainsFunc(strings.Split(o.KeyPrefix, "."), func(s string) bool { return s == "" || plugin.Segment(s) != s }):
+	case slices.ContainsFunc(strings.Split(o.KeyPrefix, "."),
+		func(s string) bool { return s == "" || plugin.Segment(s) != s }):
 		err = fmt.Errorf("--key-prefix %q: letters, digits, - and _, with points between them, make the name of a metric", o.KeyPrefix)
 	default:
 		p := plugin.Plugin{
-			Prefix: "process-status", Graphs: graphs(o.KeyPrefix), Out: e.stdout, Err: e.stderr, Getenv: e.getenv, Now: e.now,
+			Prefix: "process-status", Graphs: graphs(o.KeyPrefix), Out: e.stdout, Err: e.stderr, Getenv: e.getenv,
+			Now:    e.now,
 			Values: func(context.Context) ([]plugin.Value, error) { return values(o, e) },
 		}
 		err = p.Run(ctx)
@@ -99,9 +101,11 @@ func graphs(key string) []plugin.Graph {
 	return []plugin.Graph{
 		{Key: "cpu_" + key, Label: "CPU of " + key, Unit: plugin.Percentage, Metrics: percentage},
 		{Key: "fds_" + key, Label: "Open files of " + key, Unit: plugin.Integer, Metrics: used("count", "Count")},
-		{Key: "fds_usage_" + key, Label: "Open files of " + key + ", of the limit", Unit: plugin.Percentage, Metrics: percentage},
+		{Key: "fds_usage_" + key, Label: "Open files of " + key + ", of the limit", Unit: plugin.Percentage,
+			Metrics: percentage},
 		{Key: "mem_" + key, Label: "Memory of " + key, Unit: plugin.Bytes, Metrics: used("used", "Used")},
-		{Key: "mem_usage_" + key, Label: "Memory of " + key + ", of the machine's", Unit: plugin.Percentage, Metrics: percentage},
+		{Key: "mem_usage_" + key, Label: "Memory of " + key + ", of the machine's", Unit: plugin.Percentage,
+			Metrics: percentage},
 	}
 }
 
@@ -117,7 +121,8 @@ func values(o options, e env) ([]plugin.Value, error) {
 		return nil, err
 	}
 	cpu.Now, cpu.Pid = e.now().Unix(), o.Pid
-	state := filepath.Join(program.WorkDir(e.getenv), fmt.Sprintf("%d-process-status-v2-%s-%s", os.Geteuid(), o.KeyPrefix, name))
+	state := filepath.Join(program.WorkDir(e.getenv), fmt.Sprintf("%d-process-status-v2-%s-%s", os.Geteuid(),
+		o.KeyPrefix, name))
 	out := cpuSince(state, cpu, e.stderr)
 	if err := cpu.write(state); err != nil {
 		fmt.Fprintf(e.stderr, "Notice: the counters of CPU are not kept: %v\n", err)

@@ -114,7 +114,8 @@ func takeOver(path string, s *sampler) (*former, error) {
 
 // usable reports whether the samples can be gone on with.
 func (r *ring) usable(now time.Time) bool {
-	return r.Askers != nil && r.Base.All != ticks{} && r.BaseAt <= now.UnixNano() && now.UnixNano()-r.BaseAt < keep.Nanoseconds()
+	return r.Askers != nil && r.Base.All != ticks{} && r.BaseAt <= now.UnixNano() &&
+		now.UnixNano()-r.BaseAt < keep.Nanoseconds()
 }
 
 // dismiss tells the former sampler to end: this one answers now. When that fails it

@@ -38,7 +38,8 @@ func (c client) stats(ctx context.Context) (*answer, error) {
 		return nil, c.start(ctx)
 	}
 	var a answer
-	if err := errors.Join(conn.call(request{Word: wordStats, Asker: c.id, Interval: c.interval}, &a, answerIn), conn.close()); err != nil {
+	if err := errors.Join(conn.call(request{Word: wordStats, Asker: c.id, Interval: c.interval}, &a, answerIn),
+		conn.close()); err != nil {
 		return nil, err
 	}
 	if a.Error != "" {

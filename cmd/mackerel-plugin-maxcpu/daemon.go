@@ -54,7 +54,8 @@ func daemon(ctx context.Context, socket string, interval time.Duration, self str
 	}
 	before := fileID(self)
 	s := &sampler{
-		interval: interval, changed: make(chan struct{}, 1), read: read, taken: make(chan struct{}), ring: newRing(base, time.Now()),
+		interval: interval, changed: make(chan struct{}, 1), read: read, taken: make(chan struct{}),
+		ring:     newRing(base, time.Now()),
 		replaced: func() bool { now := fileID(self); return now != "" && now != before },
 		spawn: func(interval time.Duration) {
 			before = fileID(self)
@@ -176,6 +177,7 @@ func spawnDaemon(ctx context.Context, self, socket string, interval time.Duratio
 	// sampler. Before Linux 5.11 it is.
 	_ = unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
 	return command.Start(context.WithoutCancel(ctx), command.Spec{
-		Path: self, Args: []string{"--as-daemon", "--socket", socket, "--interval", interval.String()}, Dir: "/", NewSession: true,
+		Path: self, Args: []string{"--as-daemon", "--socket", socket, "--interval", interval.String()}, Dir: "/",
+		NewSession: true,
 	})
 }

@@ -79,7 +79,8 @@ func run(ctx context.Context, args []string, e env) int {
 	case o.Daemon:
 		err = daemon(ctx, socket, interval, e.self)
 	default:
-		c := client{socket: socket, interval: interval, self: e.self, id: e.getenv("MACKEREL_PLUGIN_WORKDIR"), log: e.stderr}
+		c := client{socket: socket, interval: interval, self: e.self, id: e.getenv("MACKEREL_PLUGIN_WORKDIR"),
+			log: e.stderr}
 		p := plugin.Plugin{
 			Prefix: "maxcpu", Graphs: graphs(o), Out: e.stdout, Err: e.stderr, Getenv: e.getenv,
 			Values: func(ctx context.Context) ([]plugin.Value, error) { return values(ctx, c, o) },
@@ -104,12 +105,14 @@ func graphs(o options) []plugin.Graph {
 	out := []plugin.Graph{five("us_sy_wa_si_st_usage", "CPU usage by second")}
 	if o.PerCPU {
 		out = append(out, five("busiest_cpu_usage", "Usage of the busiest CPU by second"),
-			plugin.Graph{Key: "per_cpu_max", Label: "Maximum usage of each CPU", Unit: plugin.Percentage, Metrics: []plugin.Metric{{Name: "*", Label: "%1"}}})
+			plugin.Graph{Key: "per_cpu_max", Label: "Maximum usage of each CPU", Unit: plugin.Percentage,
+				Metrics: []plugin.Metric{{Name: "*", Label: "%1"}}})
 	}
 	if o.Above90 {
-		out = append(out, plugin.Graph{Key: "seconds_above_90", Label: "Seconds above 90 % CPU", Unit: plugin.Seconds, Metrics: []plugin.Metric{
-			{Name: "all_cpus", Label: "All CPUs"}, {Name: "busiest_cpu", Label: "The busiest CPU"},
-		}})
+		out = append(out, plugin.Graph{Key: "seconds_above_90", Label: "Seconds above 90 % CPU", Unit: plugin.Seconds,
+			Metrics: []plugin.Metric{
+				{Name: "all_cpus", Label: "All CPUs"}, {Name: "busiest_cpu", Label: "The busiest CPU"},
+			}})
 	}
 	return out
 }

@@ -31,13 +31,17 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr, os.Getenv)) }
 
 func run(args []string, stdout, stderr io.Writer, getenv func(string) string) int {
 	var o options
-	f := program.Flags{Name: name, Stdout: stdout, Stderr: stderr, About: "Prints replication, threads and connections of MySQL and MariaDB for mackerel-agent."}
+	f := program.Flags{Name: name, Stdout: stdout, Stderr: stderr,
+		About: "Prints replication, threads and connections of MySQL and MariaDB for mackerel-agent."}
 	if _, code, done := f.Parse(&o, args); done {
 		return code
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), o.Timeout)
 	defer cancel()
-	p := &plugin.Plugin{Prefix: "mysql-lite", Graphs: graphs(), Values: func(ctx context.Context) ([]plugin.Value, error) { return o.values(ctx, stderr) }, Out: stdout, Err: stderr, Getenv: getenv}
+	p := &plugin.Plugin{Prefix: "mysql-lite", Graphs: graphs(), Values: func(ctx context.Context) ([]plugin.Value,
+		error) {
+		return o.values(ctx, stderr)
+	}, Out: stdout, Err: stderr, Getenv: getenv}
 	if err := p.Run(ctx); err != nil {
 		program.Complain(stderr, name, err)
 		for _, note := range mysqlflags.Notes(o.MyOpts) {
@@ -50,13 +54,17 @@ func run(args []string, stdout, stderr io.Writer, getenv func(string) string) in
 
 func graphs() []plugin.Graph {
 	return []plugin.Graph{
-		{Key: "replication-behind-master", Label: "MySQL Replication Behind Master", Unit: plugin.Seconds, Metrics: []plugin.Metric{{Name: "second", Label: "Behind"}}},
-		{Key: "replication-threads", Label: "MySQL Replication Threads", Unit: plugin.Integer, Metrics: []plugin.Metric{{Name: "io", Label: "IO"}, {Name: "sql", Label: "SQL"}}},
+		{Key: "replication-behind-master", Label: "MySQL Replication Behind Master", Unit: plugin.Seconds,
+			Metrics: []plugin.Metric{{Name: "second", Label: "Behind"}}},
+		{Key: "replication-threads", Label: "MySQL Replication Threads", Unit: plugin.Integer,
+			Metrics: []plugin.Metric{{Name: "io", Label: "IO"}, {Name: "sql", Label: "SQL"}}},
 		{Key: "threads", Label: "MySQL Threads", Unit: plugin.Integer, Metrics: []plugin.Metric{
-			{Name: "running", Label: "Running"}, {Name: "connected", Label: "Connected"}, {Name: "cached", Label: "Cached"},
+			{Name: "running", Label: "Running"}, {Name: "connected", Label: "Connected"},
+			{Name: "cached", Label: "Cached"},
 			{Name: "max-connections", Label: "Max Connections"}, {Name: "cache-size", Label: "Cache Size"},
 		}},
-		{Key: "connections", Label: "MySQL Connections Utilization", Unit: plugin.Percentage, Metrics: []plugin.Metric{{Name: "utilization", Label: "Utilization"}}},
+		{Key: "connections", Label: "MySQL Connections Utilization", Unit: plugin.Percentage,
+			Metrics: []plugin.Metric{{Name: "utilization", Label: "Utilization"}}},
 	}
 }
 
@@ -101,7 +109,8 @@ func (o options) values(ctx context.Context, stderr io.Writer) ([]plugin.Value, 
 		plugin.Value{Name: "threads.cache-size", Value: limits.Cache},
 	)
 	if limits.Connections > 0 {
-		out = append(out, plugin.Value{Name: "connections.utilization", Value: 100 * threads.Connected / limits.Connections, Float: true})
+		out = append(out, plugin.Value{Name: "connections.utilization",
+			Value: 100 * threads.Connected / limits.Connections, Float: true})
 	}
 	return out, nil
 }

@@ -33,5 +33,6 @@ func replication(ctx context.Context, db *sql.DB) ([]plugin.Value, error) {
 	if known {
 		out = append(out, plugin.Value{Name: "replication-behind-master.second", Value: behind.Seconds()})
 	}
-	return append(out, plugin.Value{Name: "replication-threads.io", Value: io}, plugin.Value{Name: "replication-threads.sql", Value: applier}), nil
+	return append(out, plugin.Value{Name: "replication-threads.io", Value: io},
+		plugin.Value{Name: "replication-threads.sql", Value: applier}), nil
 }

@@ -188,7 +188,8 @@ func (c collector) addProcesslist(ctx context.Context, stat map[string]float64) 
 	// This needs the same privilege, PROCESS, and is refused without it. Roles make the
 	// answer of SHOW GRANTS hard to read.
 	var asked []map[string]string
-	if err := c.query(ctx, "SELECT COUNT(*) FROM information_schema.INNODB_TRX", &asked); mysqlflags.ErrorNumber(err) == errPrivilege {
+	if err := c.query(ctx, "SELECT COUNT(*) FROM information_schema.INNODB_TRX",
+		&asked); mysqlflags.ErrorNumber(err) == errPrivilege {
 		return err
 	}
 	var sessions []struct {

@@ -257,7 +257,8 @@ func parseGraphs(table, label string) []plugin.Graph {
 			out = append(out, plugin.Graph{Key: fields[0], Unit: fields[1], Label: label + " " + fields[2]})
 			continue
 		}
-		m := plugin.Metric{Name: fields[0], Label: fields[2], Diff: strings.ContainsAny(fields[1], "ds"), Stacked: strings.Contains(fields[1], "t")}
+		m := plugin.Metric{Name: fields[0], Label: fields[2], Diff: strings.ContainsAny(fields[1], "ds"),
+			Stacked: strings.Contains(fields[1], "t")}
 		if strings.Contains(fields[1], "s") {
 			m.Scale = 1.0 / 60
 		}

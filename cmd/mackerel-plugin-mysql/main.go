@@ -46,7 +46,8 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr, os.Getenv)) }
 
 func run(args []string, stdout, stderr io.Writer, getenv func(string) string) int {
 	o := options{}
-	f := program.Flags{Name: name, Stdout: stdout, Stderr: stderr, About: "Prints the numbers of MySQL and MariaDB for mackerel-agent. Long flags may have one dash."}
+	f := program.Flags{Name: name, Stdout: stdout, Stderr: stderr,
+		About: "Prints the numbers of MySQL and MariaDB for mackerel-agent. Long flags may have one dash."}
 	if _, code, done := f.Parse(&o, program.SingleDash(&o, args)); done {
 		return code
 	}
@@ -84,7 +85,8 @@ func (o options) dsn() (string, error) {
 			return "", err
 		}
 	}
-	opts := mysqlflags.MyOpts{MySQLHost: o.Host, MySQLPort: o.Port, MySQLSocket: o.Socket, MySQLUser: o.Username, MySQLPass: o.Password}
+	opts := mysqlflags.MyOpts{MySQLHost: o.Host, MySQLPort: o.Port, MySQLSocket: o.Socket, MySQLUser: o.Username,
+		MySQLPass: o.Password}
 	if o.TLS {
 		opts.MySQLSSLMode, opts.MySQLSSLCA = mysqlflags.SSLVerifyIdentity, o.TLSRoot
 		if o.TLSSkip {

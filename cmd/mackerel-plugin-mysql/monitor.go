@@ -25,9 +25,11 @@ type number struct {
 // Forms: MySQL 5.7 to 9.7, MariaDB 10.6 to 11.
 var everywhere = []rule{
 	{"RW-", "spins", []number{{2, "spin_waits"}, {4, "spin_rounds"}, {7, "os_waits"}}},
-	{"ibuf aio reads: ", "", []number{{3, "pending_ibuf_aio_reads"}, {6, "pending_aio_log_ios"}, {9, "pending_aio_sync_ios"}}},
+	{"ibuf aio reads: ", "", []number{{3, "pending_ibuf_aio_reads"}, {6, "pending_aio_log_ios"},
+		{9, "pending_aio_sync_ios"}}},
 	{"Pending flushes (fsync) log:", "", []number{{4, "pending_log_flushes"}, {7, "pending_buf_pool_flushes"}}},
-	{"Ibuf: size ", "", []number{{2, "ibuf_used_cells"}, {6, "ibuf_free_cells"}, {9, "ibuf_cell_count"}, {10, "ibuf_merges"}}},
+	{"Ibuf: size ", "", []number{{2, "ibuf_used_cells"}, {6, "ibuf_free_cells"}, {9, "ibuf_cell_count"},
+		{10, "ibuf_merges"}}},
 	{"Hash table size ", "", []number{{3, "hash_index_cells_total"}}},
 	{"", " log i/o's done, ", []number{{0, "log_writes"}}},
 	{"", " pending log flushes, ", []number{{0, "log_pending_log_flushes"}, {4, "pending_chkp_writes"}}},

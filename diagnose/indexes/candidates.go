@@ -102,7 +102,8 @@ func (a *access) equalParts(shared map[string]float64) []Part {
 		}
 	}
 	slices.SortStableFunc(names, func(x, y string) int {
-		return cmp.Or(cmp.Compare(shared[y], shared[x]), cmp.Compare(a.table.share(x, nil, 0), a.table.share(y, nil, 0)), strings.Compare(x, y))
+		return cmp.Or(cmp.Compare(shared[y], shared[x]), cmp.Compare(a.table.share(x, nil, 0),
+			a.table.share(y, nil, 0)), strings.Compare(x, y))
 	})
 	var out, long []Part
 	for _, n := range names {
@@ -150,7 +151,8 @@ func candidates(t *table, wishes []wish, descending bool) []*candidate {
 	var keys []string
 	for _, w := range wishes {
 		k := keyOf(w.base)
-		if _, known := bases[k]; !known && (descending || !slices.ContainsFunc(w.base, func(p Part) bool { return p.Desc })) {
+		if _, known := bases[k]; !known && (descending || !slices.ContainsFunc(w.base,
+			func(p Part) bool { return p.Desc })) {
 			bases[k] = w.base
 			keys = append(keys, k)
 		}
@@ -201,7 +203,8 @@ func (t *table) candidate(base []Part, tail []string) *candidate {
 	c := &candidate{index: index{parts: slices.Clone(base)}, seek: len(base)}
 	bytes, n := 0, 0
 	for _, col := range t.columns {
-		if !contains(tail, col.name) || c.holds(col.name) || col.wide || col.text || col.spatial || t.isPrimary(col.name) {
+		if !contains(tail, col.name) || c.holds(col.name) || col.wide || col.text || col.spatial ||
+			t.isPrimary(col.name) {
 			continue
 		}
 		if bytes += col.bytes; bytes > tailBytes || n == tailColumns {

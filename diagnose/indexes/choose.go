@@ -155,7 +155,8 @@ func (c *chooser) refused(from, chosen []*candidate, least time.Duration) []Refu
 	if best == nil || gain < least/10 {
 		return nil
 	}
-	why := fmt.Sprintf("it would save %s of %s that all statements took", gain.Round(time.Millisecond), c.busy.Round(time.Millisecond))
+	why := fmt.Sprintf("it would save %s of %s that all statements took", gain.Round(time.Millisecond),
+		c.busy.Round(time.Millisecond))
 	if w := c.costs(best.parts); w > 0 {
 		why += fmt.Sprintf(", writes would take %s more", w.Round(time.Millisecond))
 	}
@@ -179,7 +180,8 @@ func (c *chooser) proposals(chosen []*candidate) []Proposal {
 		names[strings.ToLower(h.name)] = true
 	}
 	for _, x := range chosen {
-		p := Proposal{Host: c.t.def.Host, Schema: c.t.def.Schema, Table: c.t.def.Name, Columns: x.parts, Seek: x.seek, WriteCost: c.costs(x.parts)}
+		p := Proposal{Host: c.t.def.Host, Schema: c.t.def.Schema, Table: c.t.def.Name, Columns: x.parts, Seek: x.seek,
+			WriteCost: c.costs(x.parts)}
 		p.Name = nameOf(c.t.def.Name, x, names)
 		p.DDL, p.Undo = ddl(p.Name, c.t.def.Name, x.parts)
 		c.serve(&p, set, x)
@@ -206,7 +208,8 @@ func (c *chooser) serve(p *Proposal, set []*index, x *candidate) {
 			continue
 		}
 		_, examined := a.perCall()
-		p.Serves = append(p.Serves, Served{QueryID: a.query.ID, Before: examined, After: after.rows * a.probes, Saved: saved,
+		p.Serves = append(p.Serves, Served{QueryID: a.query.ID, Before: examined, After: after.rows * a.probes,
+			Saved:   saved,
 			Ordered: after.ordered && a.sorted, Covered: after.covered})
 		why[c.why(i, a, after, x)] += saved
 	}
@@ -227,7 +230,8 @@ func (c *chooser) why(i int, a *access, after reading, x *candidate) string {
 	switch {
 	case after.ordered && mixed:
 		return MixedOrder
-	case by != nil && now.equal > 0 && after.ordered && !now.ordered && after.equal == now.equal && len(by.parts) > now.equal:
+	case by != nil && now.equal > 0 && after.ordered && !now.ordered && after.equal == now.equal &&
+		len(by.parts) > now.equal:
 		return WrongOrder
 	case by != nil && now.equal > 0 && after.equal > now.equal:
 		return Composite

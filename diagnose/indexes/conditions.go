@@ -199,7 +199,8 @@ func (v *calls) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 func isRelation(name string) bool {
 	name = strings.TrimPrefix(name, "st_")
 	switch strings.TrimPrefix(name, "mbr") {
-	case "contains", "within", "intersects", "overlaps", "touches", "equals", "crosses", "covers", "coveredby", "disjoint":
+	case "contains", "within", "intersects", "overlaps", "touches", "equals", "crosses", "covers", "coveredby",
+		"disjoint":
 		return true
 	}
 	return false

@@ -69,7 +69,8 @@ func (t *table) share(name string, ix *index, at int) float64 {
 	switch {
 	case c.values > 0:
 		return 1 / float64(c.values)
-	case strings.HasSuffix(lower, "_id"), strings.HasSuffix(lower, "uuid"), strings.HasSuffix(lower, "email"), c.bytes == 36*4+2, c.bytes == 26*4+2, c.bytes == 18:
+	case strings.HasSuffix(lower, "_id"), strings.HasSuffix(lower, "uuid"), strings.HasSuffix(lower, "email"),
+		c.bytes == 36*4+2, c.bytes == 26*4+2, c.bytes == 18:
 		return max(keyShare, 1/t.rows)
 	}
 	return equalShare
@@ -257,7 +258,10 @@ func (a *access) ordered(parts []Part) (n int, ok bool) {
 }
 
 func (ix *index) holds(name string) bool {
-	return slices.ContainsFunc(ix.parts, func(p Part) bool { return p.Prefix == 0 && strings.EqualFold(p.Column, name) })
+	return slices.ContainsFunc(ix.parts, func(p Part) bool {
+		return p.Prefix == 0 &&
+			strings.EqualFold(p.Column, name)
+	})
 }
 
 // covered reports whether an index holds all columns that the statement reads.

@@ -204,7 +204,8 @@ func (w *work) learn() {
 	for _, a := range w.accesses {
 		t := a.table
 		sent, examined := a.perCall()
-		if by, _ := a.plan(w.rec); by != nil && by.Access == "ALL" && a.alone() && examined > t.rows/2 && (t.scanned == 0 || examined < t.scanned) {
+		if by, _ := a.plan(w.rec); by != nil && by.Access == "ALL" && a.alone() && examined > t.rows/2 &&
+			(t.scanned == 0 || examined < t.scanned) {
 			t.scanned = examined
 		}
 		if a.told() && len(a.equal) == 1 && len(a.ranges)+len(a.in)+a.filters == 0 && sent > 0 {
@@ -264,7 +265,8 @@ func (w *work) of(t *table) (out []*access) {
 // propose chooses the indexes of one table.
 func (w *work) propose(t *table) {
 	accesses := w.of(t)
-	if len(accesses) == 0 || t.rows < fewRows || len(t.columns) == 0 || strings.EqualFold(t.def.Engine, "") && !strings.Contains(t.def.Create, "CREATE TABLE") {
+	if len(accesses) == 0 || t.rows < fewRows || len(t.columns) == 0 || strings.EqualFold(t.def.Engine, "") &&
+		!strings.Contains(t.def.Create, "CREATE TABLE") {
 		return
 	}
 	units, shared := map[string]float64{}, map[string]float64{}

@@ -49,11 +49,13 @@ func (w *work) rangesOf(t *table, name string, accesses []*access, set []*index)
 	var calls uint64
 	shapes := map[string]uint64{} // lower, upper, both: how many different ones at least one class shows
 	for _, a := range accesses {
-		if !contains(a.ranges, name) || a.query.Distinct == 0 || len(a.equal)+len(a.in)+a.filters > 0 || !a.alone() || a.never {
+		if !contains(a.ranges, name) || a.query.Distinct == 0 || len(a.equal)+len(a.in)+a.filters > 0 || !a.alone() ||
+			a.never {
 			continue
 		}
 		// A page's number makes statements differ too, and so does the bound of another column.
-		if k := a.boundsOf(name); a.query.Calls >= timesEach*a.query.Distinct && (shapes[k] == 0 || a.query.Distinct < shapes[k]) {
+		if k := a.boundsOf(name); a.query.Calls >= timesEach*a.query.Distinct &&
+			(shapes[k] == 0 || a.query.Distinct < shapes[k]) {
 			shapes[k] = a.query.Distinct
 			calls += a.query.Calls
 		}
@@ -112,7 +114,9 @@ func (w *work) bucketSteps(t *table, f *FixedRanges) []string {
 	do, _ := ddl(t.def.Name+"_"+bucket, t.def.Name, parts)
 	kind := "STORED"
 	return []string{
-		"ALTER TABLE " + quote(t.def.Name) + " ADD COLUMN " + quote(bucket) + " TINYINT GENERATED ALWAYS AS (CASE WHEN " + col + " < … THEN 0 WHEN " + col + " < … THEN 1 ELSE 2 END) " + kind,
+		"ALTER TABLE " + quote(t.def.Name) + " ADD COLUMN " + quote(bucket) +
+			" TINYINT GENERATED ALWAYS AS (CASE WHEN " + col + " < … THEN 0 WHEN " + col + " < … THEN 1 ELSE 2 END) " +
+			kind,
 		do,
 	}
 }

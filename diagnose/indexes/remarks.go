@@ -70,9 +70,11 @@ func (a *Advice) Reads() []Read { return a.reads }
 
 func (w *work) shapesOfReads() {
 	for _, a := range w.accesses {
-		r := Read{QueryID: a.query.ID, Table: &a.table.def, Count: a.single, Star: a.star && a.query.Verb == "SELECT", Alone: a.alone()}
+		r := Read{QueryID: a.query.ID, Table: &a.table.def, Count: a.single, Star: a.star && a.query.Verb == "SELECT",
+			Alone: a.alone()}
 		for _, h := range a.table.have {
-			if h.unique && len(h.parts) > 0 && !slices.ContainsFunc(h.parts, func(p Part) bool { return !contains(a.equal, p.Column) }) {
+			if h.unique && len(h.parts) > 0 && !slices.ContainsFunc(h.parts,
+				func(p Part) bool { return !contains(a.equal, p.Column) }) {
 				for _, p := range h.parts {
 					r.Unique = append(r.Unique, p.Column)
 				}

@@ -271,7 +271,8 @@ func (s *scope) sort(n *ast.SelectStmt) {
 }
 
 func sameColumns(a, b []Part) bool {
-	return len(b) > 0 && len(b) <= len(a) && slices.EqualFunc(a[:len(b)], b, func(x, y Part) bool { return x.Column == y.Column })
+	return len(b) > 0 && len(b) <= len(a) && slices.EqualFunc(a[:len(b)], b,
+		func(x, y Part) bool { return x.Column == y.Column })
 }
 
 // partsOf returns the columns of a list, nil when some are none or of several tables.
@@ -301,7 +302,8 @@ func (s *scope) orderBy(items []*ast.ByItem) {
 		return
 	}
 	for _, a := range s.order {
-		if c, ok := a.table.column(parts[0].Column); ok && c.name == parts[0].Column && slices.Contains(a.reads, c.name) {
+		if c, ok := a.table.column(parts[0].Column); ok && c.name == parts[0].Column &&
+			slices.Contains(a.reads, c.name) {
 			a.order, a.sorted = parts, true
 			return
 		}

@@ -91,7 +91,8 @@ func (w *work) storedPoint(a *access, name string, s *Spatial) bool {
 	case t.spatialIndex(name) == "":
 		s.Case, s.Steps = "a", w.indexPoint(t, c)
 	case !w.server.mariadb && !strings.Contains(t.line(name), "SRID"):
-		s.Case, s.Steps = "c", append([]string{"DROP INDEX " + quote(t.spatialIndex(name)) + " ON " + quote(t.def.Name)}, w.indexPoint(t, c)...)
+		s.Case, s.Steps = "c", append([]string{"DROP INDEX " + quote(t.spatialIndex(name)) + " ON " +
+			quote(t.def.Name)}, w.indexPoint(t, c)...)
 	default:
 		return false
 	}
@@ -139,7 +140,8 @@ func (w *work) storePoint(t *table, column string, from []string) []string {
 	index := "CREATE SPATIAL INDEX " + quote(t.def.Name+"_"+column) + " ON " + name + " (" + col + ")"
 	if !w.server.mariadb {
 		return []string{
-			"ALTER TABLE " + name + " ADD COLUMN " + col + " POINT GENERATED ALWAYS AS (" + value + ") STORED NOT NULL SRID 0 INVISIBLE",
+			"ALTER TABLE " + name + " ADD COLUMN " + col + " POINT GENERATED ALWAYS AS (" + value +
+				") STORED NOT NULL SRID 0 INVISIBLE",
 			index,
 		}
 	}
@@ -147,8 +149,10 @@ func (w *work) storePoint(t *table, column string, from []string) []string {
 	return []string{
 		"ALTER TABLE " + name + " ADD COLUMN " + col + " POINT INVISIBLE",
 		"UPDATE " + name + " SET " + col + " = " + value,
-		"CREATE TRIGGER " + quote(t.def.Name+"_"+column+"_insert") + " BEFORE INSERT ON " + name + " FOR EACH ROW SET NEW." + col + " = " + fresh,
-		"CREATE TRIGGER " + quote(t.def.Name+"_"+column+"_update") + " BEFORE UPDATE ON " + name + " FOR EACH ROW SET NEW." + col + " = " + fresh,
+		"CREATE TRIGGER " + quote(t.def.Name+"_"+column+"_insert") + " BEFORE INSERT ON " + name +
+			" FOR EACH ROW SET NEW." + col + " = " + fresh,
+		"CREATE TRIGGER " + quote(t.def.Name+"_"+column+"_update") + " BEFORE UPDATE ON " + name +
+			" FOR EACH ROW SET NEW." + col + " = " + fresh,
 		"ALTER TABLE " + name + " MODIFY " + col + " POINT NOT NULL DEFAULT POINT(0, 0) INVISIBLE",
 		index,
 	}
@@ -158,15 +162,17 @@ func (w *work) storePoint(t *table, column string, from []string) []string {
 func (t *table) coordinates() []string {
 	find := func(words ...string) string {
 		for _, c := range t.columns {
-			if lower := strings.ToLower(c.name); c.double && (slices.Contains(words, lower) || slices.ContainsFunc(words, func(w string) bool {
-				return len(w) > 2 && (strings.HasPrefix(lower, w) || strings.HasSuffix(lower, "_"+w))
-			})) {
+			if lower := strings.ToLower(c.name); c.double &&
+				(slices.Contains(words, lower) || slices.ContainsFunc(words, func(w string) bool {
+					return len(w) > 2 && (strings.HasPrefix(lower, w) || strings.HasSuffix(lower, "_"+w))
+				})) {
 				return c.name
 			}
 		}
 		return ""
 	}
-	for _, pair := range [][2][]string{{{"lat", "latitude"}, {"lon", "lng", "long", "longitude"}}, {{"x", "pos_x"}, {"y", "pos_y"}}} {
+	for _, pair := range [][2][]string{{{"lat", "latitude"}, {"lon", "lng", "long", "longitude"}},
+		{{"x", "pos_x"}, {"y", "pos_y"}}} {
 		if a, b := find(pair[0]...), find(pair[1]...); a != "" && b != "" {
 			return []string{a, b}
 		}

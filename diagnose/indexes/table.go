@@ -49,7 +49,8 @@ type index struct {
 // newTable reads what SHOW CREATE TABLE said; a text that the grammar does not know
 // costs types only.
 func newTable(g grammar, def *kasoku.TableDef) *table {
-	t := &table{def: *def, rows: float64(max(def.Rows, 1)), byName: map[string]int{}, learnt: map[string]float64{}, constant: map[string]bool{}}
+	t := &table{def: *def, rows: float64(max(def.Rows, 1)), byName: map[string]int{}, learnt: map[string]float64{},
+		constant: map[string]bool{}}
 	if stmt, err := g.statement(plainCreate(def.Create)); err == nil {
 		if create, ok := stmt.(*ast.CreateTableStmt); ok {
 			for _, c := range create.Cols {
@@ -67,7 +68,8 @@ func newTable(g grammar, def *kasoku.TableDef) *table {
 			at, known := t.byName[strings.ToLower(ix.parts[len(ix.parts)-1].Column)]
 			ix.other = ix.other || !known || t.columns[at].spatial
 		}
-		ix.other = ix.other || strings.Contains(def.Create, "FULLTEXT KEY `"+i.Name+"`") || strings.Contains(def.Create, "SPATIAL KEY `"+i.Name+"`")
+		ix.other = ix.other || strings.Contains(def.Create, "FULLTEXT KEY `"+i.Name+"`") ||
+			strings.Contains(def.Create, "SPATIAL KEY `"+i.Name+"`")
 		if i.Name == "PRIMARY" {
 			for _, p := range ix.parts {
 				t.primary = append(t.primary, strings.ToLower(p.Column))

@@ -55,7 +55,8 @@ func (r Against) quiet(cmp *compare.Comparison, p compare.Row) []kasoku.Silence 
 	}
 	near, name := r.nearest(cmp)
 	if name == "" {
-		return diagnose.Quiet(r.ID(), 0, "%s went from %s to %s, and no figure of the mechanism went the other way", p.Name, b, a)
+		return diagnose.Quiet(r.ID(), 0, "%s went from %s to %s, and no figure of the mechanism went the other way",
+			p.Name, b, a)
 	}
 	return diagnose.Quiet(r.ID(), near, "%s went from %s to %s, and of the mechanism only %s went the other way, by too little", p.Name, b, a, name)
 }
@@ -86,12 +87,15 @@ func (r Against) nearest(cmp *compare.Comparison) (near float64, name string) {
 func (r Against) finding(c *diagnose.Case, cmp *compare.Comparison, p compare.Row, rows []compare.Row) kasoku.Finding {
 	better := cmp.Outcome != compare.Better // of the mechanism
 	title := map[compare.Moved]string{
-		compare.Worse: " got worse, but the mechanism improved", compare.Noise: " shows no difference, but the mechanism improved",
-		compare.Better: " got better, but the mechanism got worse", compare.Unsure: " is within the noise, but the mechanism improved",
+		compare.Worse:  " got worse, but the mechanism improved",
+		compare.Noise:  " shows no difference, but the mechanism improved",
+		compare.Better: " got better, but the mechanism got worse",
+		compare.Unsure: " is within the noise, but the mechanism improved",
 	}[cmp.Outcome]
 	f := kasoku.Finding{
-		ID: r.ID(), Object: kasoku.Object{Kind: "comparison", Name: p.Name}, Title: capital(p.Name) + title, Severity: kasoku.Info,
-		Impact: kasoku.Impact{Of: ofRequests(c)}, Evidence: []kasoku.Evidence{rowEvidence(c, p)},
+		ID: r.ID(), Object: kasoku.Object{Kind: "comparison", Name: p.Name}, Title: capital(p.Name) + title,
+		Severity: kasoku.Info,
+		Impact:   kasoku.Impact{Of: ofRequests(c)}, Evidence: []kasoku.Evidence{rowEvidence(c, p)},
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
 			diagnose.Signal{Holds: !cmp.Single(), Lacks: "one run a side"}, likeSides(c, cmp)),
 		Interval: c.Focus.Interval,
@@ -106,13 +110,15 @@ func (r Against) finding(c *diagnose.Case, cmp *compare.Comparison, p compare.Ro
 	f.Cause = fmt.Sprintf("%s went from %s to %s, while %s.", capital(p.Name), b, a, strings.Join(said, " and "))
 	if better {
 		f.Cause += " The change saves work, and something else limits the result or got worse with it."
-		f.Fixes = []kasoku.Fix{{Text: "Keep the change in mind and look for what the result is limited by now", Risk: kasoku.RiskNone,
+		f.Fixes = []kasoku.Fix{{Text: "Keep the change in mind and look for what the result is limited by now",
+			Risk: kasoku.RiskNone,
 			Note: "The saving shows when that limit is gone; try it again then."}}
 		f.Expect, f.Verify = "the result rises once the limit is gone", "compare again after the next fix"
 		return f
 	}
 	f.Cause += " The result came at the price of more work for each request."
-	f.Fixes = []kasoku.Fix{{Text: "See whether the extra work is what was meant", Note: "It will be the limit at a higher load.", Risk: kasoku.RiskNone}}
+	f.Fixes = []kasoku.Fix{{Text: "See whether the extra work is what was meant",
+		Note: "It will be the limit at a higher load.", Risk: kasoku.RiskNone}}
 	f.Expect, f.Verify = "the result stays when the work falls again", "compare again after the next fix"
 	return f
 }
@@ -120,7 +126,8 @@ func (r Against) finding(c *diagnose.Case, cmp *compare.Comparison, p compare.Ro
 // rowEvidence quotes a row of a comparison.
 func rowEvidence(c *diagnose.Case, row compare.Row) kasoku.Evidence {
 	b, a := row.Print()
-	e := kasoku.Evidence{Source: "load", Text: row.Label(), Value: b + " → " + a, Number: row.After.Value - row.Before.Value, Strong: true, Interval: c.Focus.Interval}
+	e := kasoku.Evidence{Source: "load", Text: row.Label(), Value: b + " → " + a,
+		Number: row.After.Value - row.Before.Value, Strong: true, Interval: c.Focus.Interval}
 	switch {
 	case row.Samples != nil:
 		e.Note = "p " + compare.PValue(row.Samples.P)

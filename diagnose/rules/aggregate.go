@@ -57,11 +57,13 @@ func (r Aggregate) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 		each := float64(q.RowsExamined) / float64(max(q.RowsSent, 1))
 		changed := float64(changes(c, q)) / float64(q.Calls)
 		impact := timeImpact(c, c.QueryTime(q))
-		if examined >= aggregatedRows && each >= aggregatedPerRow && changed <= writesPerCall && impact.Share >= smallShare {
+		if examined >= aggregatedRows && each >= aggregatedPerRow && changed <= writesPerCall &&
+			impact.Share >= smallShare {
 			out = append(out, r.finding(c, q, s, examined, changed, impact))
 			continue
 		}
-		n := min(examined/aggregatedRows, each/aggregatedPerRow, writesPerCall/max(changed, writesPerCall), impact.Share/smallShare, 0.99)
+		n := min(examined/aggregatedRows, each/aggregatedPerRow, writesPerCall/max(changed, writesPerCall),
+			impact.Share/smallShare, 0.99)
 		if n >= near {
 			near = n
 			said = fmt.Sprintf("a sum over %s examines %s rows a call, %s for each that it sends, with %s writes a call and %s %s",
@@ -89,16 +91,21 @@ func changes(c *diagnose.Case, q *kasoku.Query) uint64 {
 
 // onlyInitialize reports whether a class ran in initialize only.
 func onlyInitialize(c *diagnose.Case, q *kasoku.Query) bool {
-	return slices.ContainsFunc(c.Phases, func(p kasoku.Phase) bool { return p.Kind == kasoku.PhaseInitialize && within(q, p.Interval) })
+	return slices.ContainsFunc(c.Phases, func(p kasoku.Phase) bool {
+		return p.Kind == kasoku.PhaseInitialize &&
+			within(q, p.Interval)
+	})
 }
 
-func (r Aggregate) finding(c *diagnose.Case, q *kasoku.Query, s statement, examined, changed float64, i kasoku.Impact) kasoku.Finding {
+func (r Aggregate) finding(c *diagnose.Case, q *kasoku.Query, s statement, examined, changed float64,
+	i kasoku.Impact) kasoku.Finding {
 	x := surest(c, q.ID)
 	object, who := kasoku.Object{Kind: "table", Name: s.table}, "A sum over "+s.table
 	if x != nil {
 		object, who = kasoku.Object{Kind: "endpoint", Name: x.Endpoint()}, x.Endpoint()
 	}
-	same := diagnose.Signal{Holds: q.Distinct > 0 && q.Distinct*2 <= q.Calls, Lacks: "most calls ask for something else"}
+	same := diagnose.Signal{Holds: q.Distinct > 0 && q.Distinct*2 <= q.Calls,
+		Lacks: "most calls ask for something else"}
 	if q.Distinct == 0 {
 		same.Blind = "how many different statements there are was not counted"
 	}
@@ -108,23 +115,30 @@ func (r Aggregate) finding(c *diagnose.Case, q *kasoku.Query, s statement, exami
 	}
 	f := kasoku.Finding{
 		ID: r.ID(), Object: object, Severity: severityOf(i.Share), Impact: i, Interval: c.Focus.Interval,
-		Title:      endpointTitle(who, " adds up "+diagnose.Whole(examined)+" rows at each call"),
-		Clause:     fmt.Sprintf("a sum over %s rows of %s is worked out anew at each call", diagnose.Whole(examined), s.table),
-		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}, same, callerSignal(x)),
+		Title: endpointTitle(who, " adds up "+diagnose.Whole(examined)+" rows at each call"),
+		Clause: fmt.Sprintf("a sum over %s rows of %s is worked out anew at each call", diagnose.Whole(examined),
+			s.table),
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}, same,
+			callerSignal(x)),
 		Evidence: []kasoku.Evidence{
 			statementEvidence(q, "× "+unit.Count(q.Calls), note, float64(q.Calls)),
-			{Source: "slow.log", Text: "writes to its tables for each call", Value: unit.Sig3(changed), Number: changed, Strong: true, Interval: c.Whole()},
+			{Source: "slow.log", Text: "writes to its tables for each call", Value: unit.Sig3(changed),
+				Number: changed, Strong: true, Interval: c.Whole()},
 			timeEvidence(c, c.QueryTime(q), i),
 		},
 		Cause: fmt.Sprintf("The statement examines %s rows of %s for %s that it sends, at each of its %s calls, and its tables change %s times a call: the result is mostly the same as before.",
-			diagnose.Whole(examined), list(q.Tables, 4), perWords(rowsPerCall(q)), unit.Count(q.Calls), unit.Sig3(changed)),
+			diagnose.Whole(examined), list(q.Tables, 4), perWords(rowsPerCall(q)), unit.Count(q.Calls),
+			unit.Sig3(changed)),
 		Fixes: []kasoku.Fix{
-			{Text: "Keep the result in a table that each write brings up to date", Where: "where " + s.table + " is written", Lang: "sql", Risk: kasoku.RiskAppRestart,
+			{Text: "Keep the result in a table that each write brings up to date",
+				Where: "where " + s.table + " is written", Lang: "sql", Risk: kasoku.RiskAppRestart,
 				Code: "INSERT INTO totals (k, total) VALUES (?, ?) ON DUPLICATE KEY UPDATE total = total + VALUES(total);\nSELECT total FROM totals WHERE k = ?;",
 				Note: "Fill it in initialize too."},
-			{Text: "Or keep it in memory until the next write", Where: handlerOf(""), Risk: kasoku.RiskAppRestart, Note: "With one program only; else it must be told of writes."},
+			{Text: "Or keep it in memory until the next write", Where: handlerOf(""), Risk: kasoku.RiskAppRestart,
+				Note: "With one program only; else it must be told of writes."},
 		},
-		Expect: "the statement runs once for each write instead of each read", Verify: "the next run: calls and rows examined of the statement",
+		Expect: "the statement runs once for each write instead of each read",
+		Verify: "the next run: calls and rows examined of the statement",
 	}
 	return f
 }

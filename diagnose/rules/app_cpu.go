@@ -80,7 +80,8 @@ func (r AppCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	}
 	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "process", Name: s.app.Name},
-		Title:    fmt.Sprintf("The application, %s, uses %s of the service's CPU", cut(s.app.Name, 20), unit.Percent(app)),
+		Title: fmt.Sprintf("The application, %s, uses %s of the service's CPU", cut(s.app.Name, 20),
+			unit.Percent(app)),
 		Clause:   fmt.Sprintf("%s uses %s of %s cores", s.app.Name, unit.Sig3(s.app.Cores), unit.Plain(s.cores)),
 		Severity: s.severity(c), Confidence: diagnose.Confidence(s.signals(c)...),
 		Impact:   kasoku.Impact{Share: app, Of: "of the service's CPU " + c.At(), Estimate: true},
@@ -88,22 +89,28 @@ func (r AppCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		Cause: fmt.Sprintf("The host is %s busy %s: %s. What a request costs is decided in the program; a faster database would change little.",
 			unit.Percent(s.busyRatio()), c.At(), words),
 		Fixes: append([]kasoku.Fix{
-			{Text: "Profile " + s.app.Name + " under this load and begin with what takes most CPU", Where: "the program", Lang: "sh", Risk: kasoku.RiskNone,
-				Code: "go tool pprof http://127.0.0.1:6060/debug/pprof/profile?seconds=20", Note: "In Go with net/http/pprof; other languages have profilers of their own."},
-			{Text: "Or share the requests out over a second host", Where: "the web server in front", Risk: kasoku.RiskRestart},
+			{Text: "Profile " + s.app.Name + " under this load and begin with what takes most CPU",
+				Where: "the program", Lang: "sh", Risk: kasoku.RiskNone,
+				Code: "go tool pprof http://127.0.0.1:6060/debug/pprof/profile?seconds=20",
+				Note: "In Go with net/http/pprof; other languages have profilers of their own."},
+			{Text: "Or share the requests out over a second host", Where: "the web server in front",
+				Risk: kasoku.RiskRestart},
 		}, s.apart()...),
-		Expect: "less of the program's CPU for each request", Verify: "repeat the load: the CPU of " + s.app.Name + " must fall at the same rate",
+		Expect:   "less of the program's CPU for each request",
+		Verify:   "repeat the load: the CPU of " + s.app.Name + " must fall at the same rate",
 		Interval: c.Focus.Interval,
 	}
 	if rate := c.PerSec(); rate > 0 {
-		f.Expect = fmt.Sprintf("less than the present %s ms of the program's CPU for each request", unit.Sig3(s.app.Cores/rate*1000))
+		f.Expect = fmt.Sprintf("less than the present %s ms of the program's CPU for each request",
+			unit.Sig3(s.app.Cores/rate*1000))
 	}
 	return []kasoku.Finding{f}, nil
 }
 
 func (AppCPU) evidence(c *diagnose.Case, s stack) []kasoku.Evidence {
 	out := []kasoku.Evidence{{
-		Source: "host", Text: "CPU in use", Note: "of " + unit.Plain(s.cores), Value: unit.Sig3(s.busy) + " cores", Number: s.busy, Strong: true,
+		Source: "host", Text: "CPU in use", Note: "of " + unit.Plain(s.cores), Value: unit.Sig3(s.busy) + " cores",
+		Number: s.busy, Strong: true,
 		Series: []kasoku.Key{{Host: s.app.Host, Source: diagnose.Host, Name: "cpu.idle"}}, Interval: c.Focus.Interval,
 	}}
 	for _, p := range []diagnose.Program{s.app, s.db} {

@@ -52,9 +52,12 @@ func (r Binlog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	case readers > 0:
 		return nil, diagnose.Quiet(r.ID(), 0, "%s replicas read the binary log", unit.Plain(readers))
 	case used.By < fewCommits:
-		return nil, diagnose.Quiet(r.ID(), min(used.By/fewCommits, 0.5), "%s transactions went into the binary log; the threshold is %d", diagnose.Whole(used.By), fewCommits)
+		return nil, diagnose.Quiet(r.ID(), min(used.By/fewCommits, 0.5),
+			"%s transactions went into the binary log; the threshold is %d", diagnose.Whole(used.By), fewCommits)
 	case share < binlogShare:
-		return nil, diagnose.Quiet(r.ID(), share/binlogShare, "the binary log makes commits wait for %s %s; the threshold is %s", unit.Percent(share), k.of, unit.Percent(binlogShare))
+		return nil, diagnose.Quiet(r.ID(), share/binlogShare,
+			"the binary log makes commits wait for %s %s; the threshold is %s", unit.Percent(share), k.of,
+			unit.Percent(binlogShare))
 	}
 	reader := diagnose.Signal{Holds: true}
 	if !known {
@@ -62,21 +65,27 @@ func (r Binlog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	}
 	return []kasoku.Finding{{
 		ID: r.ID(), Object: kasoku.Object{Kind: "variable", Name: "log_bin"},
-		Title: "The binary log is written at each commit and nobody reads it", Clause: "each commit waits for a binary log that nobody reads",
+		Title:    "The binary log is written at each commit and nobody reads it",
+		Clause:   "each commit waits for a binary log that nobody reads",
 		Severity: kasoku.Problem, Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, reader, k.syncSignal()),
-		Impact:   kasoku.Impact{Share: share, Of: k.of, Estimate: true, Shared: []string{"DBC-01"}},
-		Evidence: append([]kasoku.Evidence{c.Variable("log_bin"), c.Variable("sync_binlog"), wholeRun(c).Counted(used, true)}, k.evidence(c)...),
+		Impact: kasoku.Impact{Share: share, Of: k.of, Estimate: true, Shared: []string{"DBC-01"}},
+		Evidence: append([]kasoku.Evidence{c.Variable("log_bin"), c.Variable("sync_binlog"),
+			wholeRun(c).Counted(used, true)}, k.evidence(c)...),
 		Cause: fmt.Sprintf("%s writes each transaction into the binary log too and waits until it is on the disk; no replica was connected. %s transactions went into it.",
 			capital(c.Server()), diagnose.Whole(used.By)),
 		Fixes: []kasoku.Fix{
-			{Text: "Switch the binary log off", Where: "the option file, below [mysqld]; takes a restart", Code: "skip-log-bin", Lang: "ini", Risk: kasoku.RiskRestart,
+			{Text: "Switch the binary log off", Where: "the option file, below [mysqld]; takes a restart",
+				Code: "skip-log-bin", Lang: "ini", Risk: kasoku.RiskRestart,
 				Note:  "Without it there is neither replication nor recovery to a moment between two backups.",
 				Edits: []kasoku.Edit{{Kind: kasoku.EditVariable, Conf: "skip-log-bin"}}},
-			{Text: "Or do not wait for it", Where: "now; in the option file for the next start", Code: "SET GLOBAL sync_binlog = 0;", Lang: "sql", Risk: kasoku.RiskDurability,
-				Note:  "After a crash of the machine the binary log may lack commits that the data has.",
-				Edits: []kasoku.Edit{{Kind: kasoku.EditVariable, Do: "SET GLOBAL sync_binlog = 0", Conf: "sync_binlog = 0"}}},
+			{Text: "Or do not wait for it", Where: "now; in the option file for the next start",
+				Code: "SET GLOBAL sync_binlog = 0;", Lang: "sql", Risk: kasoku.RiskDurability,
+				Note: "After a crash of the machine the binary log may lack commits that the data has.",
+				Edits: []kasoku.Edit{{Kind: kasoku.EditVariable, Do: "SET GLOBAL sync_binlog = 0",
+					Conf: "sync_binlog = 0"}}},
 		},
-		Expect: "about half of the commits' wait", Verify: "repeat the load: Binlog_cache_use must not grow, and COMMIT take less time", Interval: c.Whole(),
+		Expect: "about half of the commits' wait",
+		Verify: "repeat the load: Binlog_cache_use must not grow, and COMMIT take less time", Interval: c.Whole(),
 	}}, nil
 }
 

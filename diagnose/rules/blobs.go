@@ -56,7 +56,8 @@ func (r Blobs) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 			continue
 		}
 		mean := float64(e.Bytes) / float64(e.Codes[200])
-		if constant := 1 - ratio(float64(e.Varied), float64(e.Codes[200])); constant < 1-changedAnswers || ratio(float64(e.Variants), float64(e.Codes[200])) > 1 {
+		if constant := 1 - ratio(float64(e.Varied), float64(e.Codes[200])); constant < 1-changedAnswers ||
+			ratio(float64(e.Variants), float64(e.Codes[200])) > 1 {
 			continue
 		}
 		q := blobQuery(c, e, mean)
@@ -75,7 +76,8 @@ func (r Blobs) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		return out, nil
 	}
 	if name != "" {
-		return nil, diagnose.Quiet(r.ID(), near, "answers of %s that a statement reads whole have less than %s on average", name, unit.Bytes(blobBytes))
+		return nil, diagnose.Quiet(r.ID(), near,
+			"answers of %s that a statement reads whole have less than %s on average", name, unit.Bytes(blobBytes))
 	}
 	return nil, diagnose.Quiet(r.ID(), 0, "no endpoint's large answers that stay the same are read from the database")
 }
@@ -109,13 +111,15 @@ func blobQuery(c *diagnose.Case, e *kasoku.Endpoint, mean float64) *kasoku.Query
 func readsBlob(c *diagnose.Case, q *kasoku.Query) bool {
 	for i := range c.Tables {
 		t := &c.Tables[i]
-		if !slices.ContainsFunc(q.Tables, func(name string) bool { return strings.EqualFold(name[strings.LastIndex(name, ".")+1:], t.Name) }) {
+		if !slices.ContainsFunc(q.Tables,
+			func(name string) bool { return strings.EqualFold(name[strings.LastIndex(name, ".")+1:], t.Name) }) {
 			continue
 		}
 		for line := range strings.Lines(t.Create) {
 			column, rest, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "`"), "`")
 			if ok && containsFold(strings.SplitN(strings.TrimSpace(rest), " ", 2)[0], "blob", "binary") {
-				if list, _, _ := strings.Cut(strings.ToLower(q.Fingerprint), " from "); strings.Contains(list, "*") || containsWord(list, strings.ToLower(column)) {
+				if list, _, _ := strings.Cut(strings.ToLower(q.Fingerprint), " from "); strings.Contains(list, "*") ||
+					containsWord(list, strings.ToLower(column)) {
 					return true
 				}
 			}
@@ -135,7 +139,8 @@ func (r Blobs) finding(c *diagnose.Case, e *kasoku.Endpoint, q *kasoku.Query, me
 	}
 	impact := savedTime(c, e.Upstream, true)
 	evidence := []kasoku.Evidence{requestCount(c, e), {
-		Source: "access", Text: "bytes of an answer", Note: "one size for each of " + unit.Count(e.Paths) + " URIs", Value: unit.Bytes(uint64(mean)), Number: mean, Strong: true, Interval: c.Whole(),
+		Source: "access", Text: "bytes of an answer", Note: "one size for each of " + unit.Count(e.Paths) + " URIs",
+		Value: unit.Bytes(uint64(mean)), Number: mean, Strong: true, Interval: c.Whole(),
 	}}
 	value := unit.Count(q.Calls) + " calls"
 	if q.BytesSent > 0 {
@@ -143,16 +148,19 @@ func (r Blobs) finding(c *diagnose.Case, e *kasoku.Endpoint, q *kasoku.Query, me
 	}
 	evidence = append(evidence, statementEvidence(q, value, "", float64(q.BytesSent)/float64(q.Calls)))
 	return kasoku.Finding{
-		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: endpointName(e)}, Title: "Files come from the database through the application",
+		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: endpointName(e)},
+		Title:    "Files come from the database through the application",
 		Severity: severityOf(impact.Share), Impact: impact, Evidence: evidence,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, blob, joined),
 		Cause: fmt.Sprintf("%s answers with %s on average, the same each time for a URI. A statement reads these bytes from the database for each of %s requests, and the application copies them.",
 			endpointName(e), unit.Bytes(uint64(mean)), unit.Count(e.Count)),
 		Fixes: []kasoku.Fix{{
-			Text: "Keep them as files, and let nginx send them after the application has said yes", Where: "the handler, and nginx.conf", Risk: kasoku.RiskAppRestart, Lang: "nginx",
+			Text:  "Keep them as files, and let nginx send them after the application has said yes",
+			Where: "the handler, and nginx.conf", Risk: kasoku.RiskAppRestart, Lang: "nginx",
 			Code: "location /files/ {\n    internal;\n    alias DIRECTORY/;\n    expires 1d;\n}",
 			Note: "Write the file when it is uploaded, for rows that are there in initialize. The handler answers without a body and with the header X-Accel-Redirect: /files/NAME. In a contest the score may fall at first, as less is sent by what was the limit.",
 		}},
-		Expect: "the statement is gone, and most of this endpoint's time", Verify: "repeat the load: the database sends fewer bytes", Interval: c.Whole(),
+		Expect: "the statement is gone, and most of this endpoint's time",
+		Verify: "repeat the load: the database sends fewer bytes", Interval: c.Whole(),
 	}
 }

@@ -50,34 +50,43 @@ func (r BotsServed) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 	near := min(part/botShare, float64(sum.BotsPassed)/fewBots)
 	switch {
 	case sum.Bots == 0:
-		return nil, diagnose.Quiet(r.ID(), 0, "no request has a user agent that calls itself a bot, or the access log does not tell it")
+		return nil, diagnose.Quiet(r.ID(), 0,
+			"no request has a user agent that calls itself a bot, or the access log does not tell it")
 	case sum.BotsPassed < fewBots || part < botShare:
-		return nil, diagnose.Quiet(r.ID(), near, "%s of %s requests of bots were passed on, %s of all; the threshold is %s and %d requests",
+		return nil, diagnose.Quiet(r.ID(), near,
+			"%s of %s requests of bots were passed on, %s of all; the threshold is %s and %d requests",
 			unit.Count(sum.BotsPassed), unit.Count(sum.Bots), unit.Percent(part), unit.Percent(botShare), fewBots)
 	}
 	return []kasoku.Finding{r.finding(c, endpoints, sum, requests)}, nil
 }
 
-func (r BotsServed) finding(c *diagnose.Case, endpoints []kasoku.Endpoint, sum kasoku.Endpoint, requests uint64) kasoku.Finding {
+func (r BotsServed) finding(c *diagnose.Case, endpoints []kasoku.Endpoint, sum kasoku.Endpoint,
+	requests uint64) kasoku.Finding {
 	impact := savedTime(c, sum.BotsUpstream, false)
 	f := kasoku.Finding{
-		ID: r.ID(), Object: kasoku.Object{Kind: "user agents", Name: "bots"}, Title: "Bots are answered by the application",
+		ID: r.ID(), Object: kasoku.Object{Kind: "user agents", Name: "bots"},
+		Title:    "Bots are answered by the application",
 		Severity: severityOf(max(impact.Share, ratio(float64(sum.BotsPassed), float64(requests)))), Impact: impact,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}),
 		Evidence: []kasoku.Evidence{
-			{Source: "access", Text: "requests of bots that were passed on", Note: "of " + unit.Count(requests), Value: unit.Count(sum.BotsPassed),
+			{Source: "access", Text: "requests of bots that were passed on", Note: "of " + unit.Count(requests),
+				Value:  unit.Count(sum.BotsPassed),
 				Number: float64(sum.BotsPassed), Strong: true, Interval: c.Whole()},
-			{Source: "access", Text: "time of the server behind for them", Value: unit.Duration(sum.BotsUpstream), Number: sum.BotsUpstream.Seconds(), Strong: true, Interval: c.Whole()},
+			{Source: "access", Text: "time of the server behind for them", Value: unit.Duration(sum.BotsUpstream),
+				Number: sum.BotsUpstream.Seconds(), Strong: true, Interval: c.Whole()},
 		},
 		Cause: fmt.Sprintf("%s of %s requests, %s, came from bots and were answered by the application, which took %s for them.",
-			unit.Count(sum.BotsPassed), unit.Count(requests), unit.Percent(ratio(float64(sum.BotsPassed), float64(requests))), unit.Duration(sum.BotsUpstream)),
-		Expect: "the application is not asked by bots", Verify: "repeat the load: requests of bots have no upstream time and 503", Interval: c.Whole(),
+			unit.Count(sum.BotsPassed), unit.Count(requests),
+			unit.Percent(ratio(float64(sum.BotsPassed), float64(requests))), unit.Duration(sum.BotsUpstream)),
+		Expect: "the application is not asked by bots",
+		Verify: "repeat the load: requests of bots have no upstream time and 503", Interval: c.Whole(),
 	}
 	byBots := slices.Clone(endpoints)
 	slices.SortStableFunc(byBots, func(a, b kasoku.Endpoint) int { return int(b.BotsPassed) - int(a.BotsPassed) })
 	for i := range byBots[:min(len(byBots), 3)] {
 		if e := &byBots[i]; e.BotsPassed > 0 {
-			f.Evidence = append(f.Evidence, kasoku.Evidence{Source: "access", Text: "bots at " + endpointName(e), Value: unit.Count(e.BotsPassed), Number: float64(e.BotsPassed), Interval: c.Whole()})
+			f.Evidence = append(f.Evidence, kasoku.Evidence{Source: "access", Text: "bots at " + endpointName(e),
+				Value: unit.Count(e.BotsPassed), Number: float64(e.BotsPassed), Interval: c.Whole()})
 		}
 	}
 	risk, note := kasoku.RiskSemantics, "This changes answers. Do it only where it is allowed: a contest's manual may say that bots get 503; a public page wants to be found by some of them."

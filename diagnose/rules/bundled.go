@@ -47,8 +47,10 @@ func (r Bundled) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "comparison", Name: "changes"}, Severity: kasoku.Info,
 		Title:      fmt.Sprintf("%s things were changed at once", unit.Count(len(changes))),
-		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, codeKnown(c)), Impact: kasoku.Impact{Of: ofRequests(c)},
-		Expect: "each change shows its own effect", Verify: "compare each run with the one before", Interval: c.Focus.Interval,
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, codeKnown(c)),
+		Impact:     kasoku.Impact{Of: ofRequests(c)},
+		Expect:     "each change shows its own effect", Verify: "compare each run with the one before",
+		Interval: c.Focus.Interval,
 	}
 	for i, x := range changes {
 		names = append(names, x.String())
@@ -56,8 +58,10 @@ func (r Bundled) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 			f.Evidence = append(f.Evidence, changeEvidence(x))
 		}
 	}
-	f.Cause = fmt.Sprintf("Since the baseline %s were changed. What moved, moved by all of them together.", list(names, mostChanges))
-	f.Fixes = []kasoku.Fix{{Text: "Change one thing a run", Note: "Where they belong together, say so in the note: then they are one change.", Risk: kasoku.RiskNone}}
+	f.Cause = fmt.Sprintf("Since the baseline %s were changed. What moved, moved by all of them together.",
+		list(names, mostChanges))
+	f.Fixes = []kasoku.Fix{{Text: "Change one thing a run",
+		Note: "Where they belong together, say so in the note: then they are one change.", Risk: kasoku.RiskNone}}
 	return []kasoku.Finding{f}, nil
 }
 

@@ -58,7 +58,8 @@ func (r Burst) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	requests, cpu := requestCourse(c), cpuCourse(c)
 	courses := slices.DeleteFunc([]course{requests, cpu}, func(k course) bool { return len(k.values) == 0 })
 	if len(courses) == 0 {
-		return nil, diagnose.Blind(r.ID(), errors.New("neither requests nor the host's CPU were recorded by the second"))
+		return nil, diagnose.Blind(r.ID(),
+			errors.New("neither requests nor the host's CPU were recorded by the second"))
 	}
 	courses = slices.DeleteFunc(courses, func(k course) bool { return len(k.values) < burstSeconds })
 	if len(courses) == 0 {
@@ -165,18 +166,23 @@ func (r Burst) finding(c *diagnose.Case, k, requests, cpu course) kasoku.Finding
 		Severity: kasoku.Info, Confidence: diagnose.Confidence(r.signals(k, second, requests, cpu)...),
 		Impact: kasoku.Impact{Share: sum / (mean * float64(len(k.values))), Of: "of all " + k.name},
 		Evidence: []kasoku.Evidence{
-			{Source: k.source, Text: "most " + k.name + " in one second", Note: c.Clock(at.From), Value: k.print(most), Number: most, Strong: true, Series: k.series, Interval: at},
-			{Source: k.source, Text: "mean", Note: fmt.Sprintf("half of the seconds up to %s, 95 %% up to %s", k.print(k.quantile(0.5)), k.print(k.quantile(0.95))),
+			{Source: k.source, Text: "most " + k.name + " in one second", Note: c.Clock(at.From), Value: k.print(most),
+				Number: most, Strong: true, Series: k.series, Interval: at},
+			{Source: k.source, Text: "mean", Note: fmt.Sprintf("half of the seconds up to %s, 95 %% up to %s",
+				k.print(k.quantile(0.5)), k.print(k.quantile(0.95))),
 				Value: k.print(mean), Number: mean, Strong: true, Series: k.series},
-			{Source: k.source, Text: "the most that a one-minute average shows", Value: k.print(k.minute()), Number: k.minute()},
+			{Source: k.source, Text: "the most that a one-minute average shows", Value: k.print(k.minute()),
+				Number: k.minute()},
 		},
 		Cause: fmt.Sprintf("At %s %s came in one second, %s times the mean of %s. A one-minute average shows %s and hides it.",
 			c.Clock(at.From), k.print(most), unit.Sig3(most/mean), k.print(mean), k.print(k.minute())),
 		Fixes: []kasoku.Fix{
-			{Text: "Read this run by the second, as maximum and percentiles, not as averages of a minute", Risk: kasoku.RiskNone},
+			{Text: "Read this run by the second, as maximum and percentiles, not as averages of a minute",
+				Risk: kasoku.RiskNone},
 			{Text: "Size CPU, connections and workers for the peak, or spread it: a jitter in clients, a queue in front", Risk: kasoku.RiskNone},
 		},
-		Expect: "no second above " + k.print(burstFactor*mean), Verify: "repeat the run: the busiest second must be below three times the mean",
+		Expect:   "no second above " + k.print(burstFactor*mean),
+		Verify:   "repeat the run: the busiest second must be below three times the mean",
 		Interval: at,
 	}
 	if seconds > 1 {
@@ -185,7 +191,8 @@ func (r Burst) finding(c *diagnose.Case, k, requests, cpu course) kasoku.Finding
 	if k.name == requests.name {
 		if v, ok := cpu.at(second); ok {
 			f.Evidence = append(f.Evidence, kasoku.Evidence{
-				Source: "host", Text: "CPU in that second", Note: fmt.Sprintf("of %s, %s on average", unit.Plain(cpu.full), unit.Sig3(cpu.mean())),
+				Source: "host", Text: "CPU in that second", Note: fmt.Sprintf("of %s, %s on average",
+					unit.Plain(cpu.full), unit.Sig3(cpu.mean())),
 				Value: cpu.print(v), Number: v, Series: cpu.series, Interval: at,
 			})
 			if v >= saturated*cpu.full {
@@ -319,7 +326,10 @@ func cpuCourse(c *diagnose.Case) course {
 // second.
 func grownIn(s *kasoku.Series, second int) (perSec float64, ok bool) {
 	middle := time.Duration(second)*time.Second + time.Second/2
-	i, _ := slices.BinarySearchFunc(s.Points, middle, func(p kasoku.Point, at time.Duration) int { return cmp.Compare(p.At, at) })
+	i, _ := slices.BinarySearchFunc(s.Points, middle, func(p kasoku.Point,
+		at time.Duration) int {
+		return cmp.Compare(p.At, at)
+	})
 	if i == 0 || i == len(s.Points) {
 		return 0, false
 	}

@@ -50,7 +50,8 @@ func (r ByDesign) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		return nil, diagnose.Blind(r.ID(), errors.New("no access log has the times of requests"))
 	}
 	if busy, cores, err := usedCPU(c); err == nil && busy > busyForPoll*cores {
-		return nil, diagnose.Quiet(r.ID(), 0, "the host was %s busy: requests may wait for CPU", unit.Percent(busy/max(cores, 0.01)))
+		return nil, diagnose.Quiet(r.ID(), 0, "the host was %s busy: requests may wait for CPU",
+			unit.Percent(busy/max(cores, 0.01)))
 	}
 	var found []kasoku.Finding
 	near, why := 0.0, "no endpoint takes long and always the same time"
@@ -65,7 +66,8 @@ func (r ByDesign) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		} else if p.near() > near {
 			near = p.near()
 			why = fmt.Sprintf("%s %s takes %s in the median and %s at p90, of which its statements are %s; the thresholds are p90 at %s of the median and %s",
-				e.Method, e.Route, unit.Duration(p.p50), unit.Duration(p.p90), unit.Percent(p.work), unit.Percent(flatTo), unit.Percent(workShare))
+				e.Method, e.Route, unit.Duration(p.p50), unit.Duration(p.p90), unit.Percent(p.work),
+				unit.Percent(flatTo), unit.Percent(workShare))
 		}
 	}
 	if len(found) > 0 {
@@ -85,7 +87,8 @@ type pollTimes struct {
 
 func (p pollTimes) near() float64 {
 	flat := p.p90.Seconds() / max(p.p50.Seconds(), 1e-9)
-	return min(p.p50.Seconds()/longPoll.Seconds(), flatTo/max(flat, 1e-9), workShare/max(p.work, 1e-9), workShare/max(p.held, 1e-9),
+	return min(p.p50.Seconds()/longPoll.Seconds(), flatTo/max(flat, 1e-9), workShare/max(p.work, 1e-9),
+		workShare/max(p.held, 1e-9),
 		othersShare*p.p50.Seconds()/max(p.others.Seconds(), 1e-9))
 }
 
@@ -148,13 +151,17 @@ func (r ByDesign) finding(c *diagnose.Case, e *kasoku.Endpoint, p pollTimes) kas
 		Title:      cut(name+" waits by design", 70),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, own), Impact: kasoku.Impact{Of: ofRequests(c)},
 		Evidence: []kasoku.Evidence{
-			{Source: "access", Text: name + " p50", Note: "p90 " + unit.Duration(p.p90), Value: unit.Duration(p.p50), Number: p.p50.Seconds(), Strong: true, Interval: kasoku.Interval{From: e.First, To: e.Last}},
-			{Source: "access", Text: "other requests, mean", Value: unit.Duration(p.others), Number: p.others.Seconds(), Strong: true, Interval: c.Whole()},
-			{Source: "slow.log", Text: "statements of its time", Value: unit.Percent(p.work), Number: p.work, Interval: c.Whole()},
+			{Source: "access", Text: name + " p50", Note: "p90 " + unit.Duration(p.p90), Value: unit.Duration(p.p50),
+				Number: p.p50.Seconds(), Strong: true, Interval: kasoku.Interval{From: e.First, To: e.Last}},
+			{Source: "access", Text: "other requests, mean", Value: unit.Duration(p.others),
+				Number: p.others.Seconds(), Strong: true, Interval: c.Whole()},
+			{Source: "slow.log", Text: "statements of its time", Value: unit.Percent(p.work), Number: p.work,
+				Interval: c.Whole()},
 		},
 		Cause: fmt.Sprintf("%s requests take %s, nearly all of them the same, and neither statements nor CPU account for it: the program waits for something to happen. It is %s of all requests' time and no cause of slowness.",
 			unit.Count(e.Count), unit.Duration(p.p50), unit.Percent(share)),
-		Fixes:  []kasoku.Fix{{Text: "Leave it out of rankings by time", Risk: kasoku.RiskNone, Note: "A shorter wait would cost more requests; what may be worth a look is whether it answers at once when there is something to tell."}},
+		Fixes: []kasoku.Fix{{Text: "Leave it out of rankings by time", Risk: kasoku.RiskNone,
+			Note: "A shorter wait would cost more requests; what may be worth a look is whether it answers at once when there is something to tell."}},
 		Expect: "the same", Verify: "compare the other endpoints", Interval: c.Whole(),
 	}
 }

@@ -46,29 +46,37 @@ func (r CachePasses) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 	passed, hit := ratio(passes.By, requests.By), ratio(hits.By, requests.By)
 	switch {
 	case requests.By < fewWebRequests:
-		return nil, diagnose.Quiet(r.ID(), requests.By/fewWebRequests, "%s requests came to Varnish; the threshold is %d", diagnose.Whole(requests.By), fewWebRequests)
+		return nil, diagnose.Quiet(r.ID(), requests.By/fewWebRequests,
+			"%s requests came to Varnish; the threshold is %d", diagnose.Whole(requests.By), fewWebRequests)
 	case passed < passedShare:
-		return nil, diagnose.Quiet(r.ID(), passed/passedShare, "%s of the requests were passed on past the cache; the threshold is %s", unit.Percent(passed), unit.Percent(passedShare))
+		return nil, diagnose.Quiet(r.ID(), passed/passedShare,
+			"%s of the requests were passed on past the cache; the threshold is %s", unit.Percent(passed),
+			unit.Percent(passedShare))
 	case hit >= hitShare:
-		return nil, diagnose.Quiet(r.ID(), hitShare/hit, "%s of the requests hit; the threshold is %s", unit.Percent(hit), unit.Percent(hitShare))
+		return nil, diagnose.Quiet(r.ID(), hitShare/hit, "%s of the requests hit; the threshold is %s",
+			unit.Percent(hit), unit.Percent(hitShare))
 	}
 	vcl, text := vclOf(c.Recording)
-	cookie := diagnose.Signal{Holds: !strings.Contains(text, "unset req.http.cookie"), Lacks: "the VCL unsets a cookie somewhere"}
+	cookie := diagnose.Signal{Holds: !strings.Contains(text, "unset req.http.cookie"),
+		Lacks: "the VCL unsets a cookie somewhere"}
 	if text == "" {
 		cookie.Blind = "Varnish's VCL was not captured; kasoku.toml names it: capture.vcl"
 	}
 	f := kasoku.Finding{
-		ID: r.ID(), Object: kasoku.Object{Kind: "cache", Name: "varnish"}, Title: "Varnish passes every request on and keeps nothing", Severity: kasoku.Problem,
+		ID: r.ID(), Object: kasoku.Object{Kind: "cache", Name: "varnish"},
+		Title: "Varnish passes every request on and keeps nothing", Severity: kasoku.Problem,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}, cookie),
 		Impact:     kasoku.Impact{Share: passed * through(c, requests.By), Of: "of requests", Estimate: true},
 		Cause: fmt.Sprintf("Varnish took %s requests, passed %s of them on and answered %s itself. By default it passes on what has a cookie, or Authorization.",
 			diagnose.Whole(requests.By), unit.Percent(passed), diagnose.Whole(hits.By)),
 		Fixes: []kasoku.Fix{{
-			Text: "Unset the cookie of requests whose answer is the same for everyone", Where: "the VCL" + vcl, Risk: kasoku.RiskSemantics, Lang: "vcl",
+			Text: "Unset the cookie of requests whose answer is the same for everyone", Where: "the VCL" + vcl,
+			Risk: kasoku.RiskSemantics, Lang: "vcl",
 			Code: "sub vcl_recv {\n    if (req.url ~ \"^/PATH\") {\n        unset req.http.cookie;\n    }\n}\nsub vcl_backend_response {\n    if (bereq.url ~ \"^/PATH\") {\n        unset beresp.http.set-cookie;\n        set beresp.ttl = 0.8s;\n        set beresp.grace = 0.2s;\n    }\n}",
 			Note: "Only for paths that show no client anything of its own. Send no other paths through Varnish.",
 		}},
-		Expect: "most requests hit, and the application is asked once in each ttl", Verify: "repeat the load: MAIN.cache_hit grows like MAIN.client_req", Interval: c.Whole(),
+		Expect: "most requests hit, and the application is asked once in each ttl",
+		Verify: "repeat the load: MAIN.cache_hit grows like MAIN.client_req", Interval: c.Whole(),
 	}
 	for _, g := range []diagnose.Grown{requests, passes, hits} {
 		f.Evidence = append(f.Evidence, whole.Counted(g, true))

@@ -46,9 +46,11 @@ func (r CommitSync) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 	case !k.redo && !k.sync:
 		return nil, diagnose.Quiet(r.ID(), 0, "no log is synchronised at commit")
 	case k.calls < fewCommits:
-		return nil, diagnose.Quiet(r.ID(), min(float64(k.calls)/fewCommits, 0.5), "%s commits; the threshold is %d", unit.Count(k.calls), fewCommits)
+		return nil, diagnose.Quiet(r.ID(), min(float64(k.calls)/fewCommits, 0.5), "%s commits; the threshold is %d",
+			unit.Count(k.calls), fewCommits)
 	case k.share < syncShare:
-		return nil, diagnose.Quiet(r.ID(), k.share/syncShare, "commits wait for the disk for %s %s, %s each; the threshold is %s",
+		return nil, diagnose.Quiet(r.ID(), k.share/syncShare,
+			"commits wait for the disk for %s %s, %s each; the threshold is %s",
 			unit.Percent(k.share), k.of, unit.Duration(k.each()), unit.Percent(syncShare))
 	}
 	object := "innodb_flush_log_at_trx_commit"
@@ -66,8 +68,10 @@ func (r CommitSync) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 		Evidence: append(r.variables(c, k), k.evidence(c)...),
 		Cause: fmt.Sprintf("%s waits at each commit until the log is on the disk: %s commits waited %s each beyond what a statement takes, %s %s.",
 			capital(c.Server()), unit.Count(k.calls), unit.Duration(k.each()), unit.Percent(k.share), k.of),
-		Fixes: r.fixes(k), Expect: fmt.Sprintf("commits that take some tens of µs instead of %s", unit.Duration(k.each())),
-		Verify: "repeat the load: the time of COMMIT and of single writes in the slow log must fall", Interval: c.Whole(),
+		Fixes: r.fixes(k), Expect: fmt.Sprintf("commits that take some tens of µs instead of %s",
+			unit.Duration(k.each())),
+		Verify:   "repeat the load: the time of COMMIT and of single writes in the slow log must fall",
+		Interval: c.Whole(),
 	}
 	if k.share < riskShare {
 		f.Severity = kasoku.Info
@@ -85,11 +89,13 @@ func (CommitSync) variables(c *diagnose.Case, k commits) []kasoku.Evidence {
 
 func (CommitSync) fixes(k commits) []kasoku.Fix {
 	f := kasoku.Fix{
-		Text: "Let the log be synchronised once a second instead of at each commit", Where: "now; in the option file for the next start", Lang: "sql", Risk: kasoku.RiskDurability,
+		Text:  "Let the log be synchronised once a second instead of at each commit",
+		Where: "now; in the option file for the next start", Lang: "sql", Risk: kasoku.RiskDurability,
 		Note: "A crash of the machine loses the commits of up to the last second; a crash of the server alone loses none. For a benchmark, or data that can be had again.",
 	}
 	add := func(name, value string) {
-		f.Edits = append(f.Edits, kasoku.Edit{Kind: kasoku.EditVariable, Do: "SET GLOBAL " + name + " = " + value, Conf: name + " = " + value})
+		f.Edits = append(f.Edits, kasoku.Edit{Kind: kasoku.EditVariable, Do: "SET GLOBAL " + name + " = " + value,
+			Conf: name + " = " + value})
 		f.Code += "SET GLOBAL " + name + " = " + value + ";\n"
 	}
 	if k.redo {
@@ -100,6 +106,7 @@ func (CommitSync) fixes(k commits) []kasoku.Fix {
 		f.Note += " After a crash of the machine the binary log may lack commits that the data has, so replicas must be made anew."
 	}
 	return []kasoku.Fix{f, {
-		Text: "Or put writes that belong together into one transaction: one commit then waits for all of them", Where: "the program", Risk: kasoku.RiskAppRestart,
+		Text:  "Or put writes that belong together into one transaction: one commit then waits for all of them",
+		Where: "the program", Risk: kasoku.RiskAppRestart,
 	}}
 }

@@ -162,12 +162,14 @@ func (k commits) evidence(c *diagnose.Case) []kasoku.Evidence {
 			break
 		}
 		out = append(out, kasoku.Evidence{
-			Source: "slow.log", Text: cut(q.Fingerprint, 100), Note: fmt.Sprintf("%s, mean %s", calls(q.Calls), unit.Duration(q.Total/time.Duration(max(q.Calls, 1)))),
+			Source: "slow.log", Text: cut(q.Fingerprint, 100), Note: fmt.Sprintf("%s, mean %s", calls(q.Calls),
+				unit.Duration(q.Total/time.Duration(max(q.Calls, 1)))),
 			Value: unit.Duration(q.Total), Number: q.Total.Seconds(), Strong: true, Interval: c.Whole(),
 		})
 	}
 	out = append(out, kasoku.Evidence{
-		Source: "slow.log", Text: "waits for the disk", Note: "beyond what a statement takes", Value: unit.Percent(k.share), Number: k.share, Strong: true, Interval: c.Whole(),
+		Source: "slow.log", Text: "waits for the disk", Note: "beyond what a statement takes",
+		Value: unit.Percent(k.share), Number: k.share, Strong: true, Interval: c.Whole(),
 	})
 	if k.synced == nil {
 		out = append(out, wholeRun(c).Counted(k.syncs, true))

@@ -26,9 +26,11 @@ func (CompositeIndex) ID() string { return "IDX-03" }
 
 // Check looks for proposals that have more columns of equality than an index in use.
 func (r CompositeIndex) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
-	return indexRule{id: r.ID(), why: indexes.Composite, none: "every index that is used has the columns of equality that take time",
+	return indexRule{id: r.ID(), why: indexes.Composite,
+		none: "every index that is used has the columns of equality that take time",
 		title: func(c *diagnose.Case, g indexGroup) string {
-			return fmt.Sprintf("%s of %s: its index lacks a column of equality", capital(g.readFor(c)), cut(g.table, 18))
+			return fmt.Sprintf("%s of %s: its index lacks a column of equality", capital(g.readFor(c)),
+				cut(g.table, 18))
 		},
 		cause: func(c *diagnose.Case, g indexGroup) string {
 			return fmt.Sprintf("The index in use has one part of the columns that statements on %s compare for equality, and the rest is compared row by row: %s that are sent. (%s) has all of them.",

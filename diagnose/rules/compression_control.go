@@ -52,7 +52,8 @@ func (r CompressionControl) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.
 	case len(changed) == 0:
 		return nil, diagnose.Quiet(r.ID(), 0, "compression did not change")
 	case len(others) > 0:
-		return nil, diagnose.Quiet(r.ID(), 1/float64(1+len(others)), "compression was not all that changed in nginx: %s", list(others, 3))
+		return nil, diagnose.Quiet(r.ID(), 1/float64(1+len(others)),
+			"compression was not all that changed in nginx: %s", list(others, 3))
 	}
 	was, is, err := sameStep(c)
 	if err != nil {
@@ -65,7 +66,8 @@ func (r CompressionControl) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.
 	}
 	if e.better() || e.unclear() {
 		return nil, diagnose.Quiet(r.ID(), e.nearNone(), "%s: success %s → %s, mean %s → %s",
-			says, unit.Percent(e.goodBefore), unit.Percent(e.goodAfter), unit.Duration(e.meanBefore), unit.Duration(e.meanAfter))
+			says, unit.Percent(e.goodBefore), unit.Percent(e.goodAfter), unit.Duration(e.meanBefore),
+			unit.Duration(e.meanAfter))
 	}
 	return []kasoku.Finding{r.finding(c, changed, e)}, nil
 }
@@ -76,21 +78,29 @@ func (r CompressionControl) finding(c *diagnose.Case, changed []string, e effect
 		title = "Changed compression shows no gain; the run got worse"
 	}
 	f := kasoku.Finding{
-		ID: r.ID(), Object: kasoku.Object{Kind: "directive", Name: strings.Fields(changed[len(changed)-1])[0]}, Title: title,
+		ID: r.ID(), Object: kasoku.Object{Kind: "directive", Name: strings.Fields(changed[len(changed)-1])[0]},
+		Title:    title,
 		Severity: kasoku.Info, Impact: kasoku.Impact{Of: ofRequests(c)},
-		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: e.seconds >= enoughSeconds, Lacks: fmt.Sprintf("only %d s a run", e.seconds)}),
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
+			diagnose.Signal{Holds: e.seconds >= enoughSeconds, Lacks: fmt.Sprintf("only %d s a run", e.seconds)}),
 		Evidence: []kasoku.Evidence{
 			{Source: "nginx", Text: list(changed, 4), Value: "changed", Strong: true},
-			{Source: "load", Text: "success", Note: "noise ± " + unit.PercentCell(2*e.goodNoise) + " points", Value: unit.Percent(e.goodBefore) + " → " + unit.Percent(e.goodAfter),
+			{Source: "load", Text: "success", Note: "noise ± " + unit.PercentCell(2*e.goodNoise) + " points",
+				Value:  unit.Percent(e.goodBefore) + " → " + unit.Percent(e.goodAfter),
 				Number: e.good(), Strong: true, Interval: c.Focus.Interval},
-			{Source: "load", Text: "mean latency", Note: "noise ± " + unit.Duration(2*e.meanNoise), Value: unit.Duration(e.meanBefore) + " → " + unit.Duration(e.meanAfter),
+			{Source: "load", Text: "mean latency", Note: "noise ± " + unit.Duration(2*e.meanNoise),
+				Value:  unit.Duration(e.meanBefore) + " → " + unit.Duration(e.meanAfter),
 				Number: e.mean().Seconds(), Strong: true, Interval: c.Focus.Interval},
 		},
-		Fixes:  []kasoku.Fix{{Text: "Put the directives back", Where: "nginx.conf", Note: "Keep them where clients are far away: what is measured here is not their network.", Risk: kasoku.RiskNone}},
-		Expect: "the figures of before", Verify: "repeat the load with the old directives and compare", Interval: c.Focus.Interval,
+		Fixes: []kasoku.Fix{{Text: "Put the directives back", Where: "nginx.conf",
+			Note: "Keep them where clients are far away: what is measured here is not their network.",
+			Risk: kasoku.RiskNone}},
+		Expect: "the figures of before", Verify: "repeat the load with the old directives and compare",
+		Interval: c.Focus.Interval,
 	}
 	f.Cause = fmt.Sprintf("In nginx only compression changed (%s), and %s the success ratio went from %s to %s and the mean latency from %s to %s: what is sent was not the limit.",
-		list(changed, 3), c.At(), unit.Percent(e.goodBefore), unit.Percent(e.goodAfter), unit.Duration(e.meanBefore), unit.Duration(e.meanAfter))
+		list(changed, 3), c.At(), unit.Percent(e.goodBefore), unit.Percent(e.goodAfter), unit.Duration(e.meanBefore),
+		unit.Duration(e.meanAfter))
 	return f
 }
 
@@ -103,7 +113,8 @@ func nginxLines(rec *kasoku.Recording) ([]string, error) {
 	}
 	var out []string
 	for _, d := range w.conf {
-		if d.Block || slices.Contains([]string{"listen", "pid", "server", "include"}, d.Name()) || strings.Contains(strings.Join(d.Words, " "), "/") {
+		if d.Block || slices.Contains([]string{"listen", "pid", "server", "include"}, d.Name()) ||
+			strings.Contains(strings.Join(d.Words, " "), "/") {
 			continue
 		}
 		out = append(out, strings.Join(d.Words, " "))

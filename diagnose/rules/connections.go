@@ -111,7 +111,8 @@ func mostOpen(c *diagnose.Case) (most float64) {
 	if g, err := c.Gauge(kasoku.Key{Source: diagnose.MySQL, Name: "Threads_connected"}); err == nil {
 		most = g.Max
 	}
-	if g, err := c.Gauge(kasoku.Key{Source: diagnose.MySQL, Name: "Max_used_connections"}); err == nil && g.Max > g.Min {
+	if g, err := c.Gauge(kasoku.Key{Source: diagnose.MySQL, Name: "Max_used_connections"}); err == nil &&
+		g.Max > g.Min {
 		most = max(most, g.Max)
 	}
 	return most
@@ -182,7 +183,8 @@ func (p pool) note(server string) string {
 			p.size, diagnose.Whole(p.limit-float64(p.size)), server, diagnose.Whole(p.limit))
 	}
 	if p.busy > 0 {
-		s += fmt.Sprintf("About %s are busy at once (%s × %s). ", diagnose.Whole(math.Ceil(p.busy)), unit.PerSec(p.perSec), unit.Duration(p.service))
+		s += fmt.Sprintf("About %s are busy at once (%s × %s). ", diagnose.Whole(math.Ceil(p.busy)),
+			unit.PerSec(p.perSec), unit.Duration(p.service))
 	}
 	if p.limit > 0 && p.busy > float64(p.size) {
 		s += "The others wait in the pool; raise max_connections to let more in. "
@@ -195,7 +197,8 @@ func (p pool) code() string {
 	if p.size == 0 {
 		return ""
 	}
-	return fmt.Sprintf("db.SetMaxOpenConns(%d)\ndb.SetMaxIdleConns(%d)\ndb.SetConnMaxIdleTime(5 * time.Minute)", p.size, p.size)
+	return fmt.Sprintf("db.SetMaxOpenConns(%d)\ndb.SetMaxIdleConns(%d)\ndb.SetConnMaxIdleTime(5 * time.Minute)",
+		p.size, p.size)
 }
 
 // share returns n of the focus's requests, at most those that failed.

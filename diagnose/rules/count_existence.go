@@ -34,24 +34,31 @@ func (r CountExistence) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Sile
 	near, said := 0.0, "no statement counts what can be there once at most"
 	for _, read := range advice.Reads() {
 		q := c.QueryByID(read.QueryID)
-		if q == nil || q.Verb != "SELECT" || !read.Count || !read.Alone || len(read.Unique) == 0 || !containsFold(q.Fingerprint, "count(") {
+		if q == nil || q.Verb != "SELECT" || !read.Count || !read.Alone || len(read.Unique) == 0 ||
+			!containsFold(q.Fingerprint, "count(") {
 			continue
 		}
 		if q.Calls < manyCounts {
 			near = max(near, float64(q.Calls)/manyCounts)
-			said = fmt.Sprintf("%s is counted by its key %s; the threshold is %d times", read.Table.Name, calls(q.Calls), manyCounts)
+			said = fmt.Sprintf("%s is counted by its key %s; the threshold is %d times", read.Table.Name,
+				calls(q.Calls), manyCounts)
 			continue
 		}
 		impact := timeImpact(c, c.QueryTime(q))
 		impact.Share, impact.Estimate = impact.Share/10, true // the round trip stays
 		out = append(out, kasoku.Finding{
-			ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: read.Table.Name}, Severity: kasoku.Info, Impact: impact, Interval: c.Focus.Interval,
-			Title:      cut(fmt.Sprintf("COUNT(*) asks whether a row of %s is there", cut(read.Table.Name, 24)), maxTitle),
+			ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: read.Table.Name}, Severity: kasoku.Info,
+			Impact: impact, Interval: c.Focus.Interval,
+			Title: cut(fmt.Sprintf("COUNT(*) asks whether a row of %s is there", cut(read.Table.Name, 24)),
+				maxTitle),
 			Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}),
-			Evidence:   []kasoku.Evidence{statementEvidence(q, "× "+unit.Count(q.Calls), fmt.Sprintf("by the unique key (%s), %s in all", list(read.Unique, 4), unit.Duration(q.Total)), float64(q.Calls))},
-			Cause:      "The condition names a whole unique key, so the count is 0 or 1.",
-			Fixes:      []kasoku.Fix{{Text: "Ask for one row, or leave the question out where the next statement answers it", Where: "where the statement is made", Code: "SELECT 1 FROM " + read.Table.Name + " WHERE … LIMIT 1", Lang: "sql", Risk: kasoku.RiskAppRestart}},
-			Expect:     "a little less work for each; much only where the statement goes away", Verify: "the statement is gone from the slow log",
+			Evidence: []kasoku.Evidence{statementEvidence(q, "× "+unit.Count(q.Calls),
+				fmt.Sprintf("by the unique key (%s), %s in all", list(read.Unique, 4), unit.Duration(q.Total)),
+				float64(q.Calls))},
+			Cause:  "The condition names a whole unique key, so the count is 0 or 1.",
+			Fixes:  []kasoku.Fix{{Text: "Ask for one row, or leave the question out where the next statement answers it", Where: "where the statement is made", Code: "SELECT 1 FROM " + read.Table.Name + " WHERE … LIMIT 1", Lang: "sql", Risk: kasoku.RiskAppRestart}},
+			Expect: "a little less work for each; much only where the statement goes away",
+			Verify: "the statement is gone from the slow log",
 		})
 	}
 	if len(out) > 0 {

@@ -47,7 +47,8 @@ func (r DBBound) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	}
 	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "process", Name: s.db.Name},
-		Title:      fmt.Sprintf("The database, %s, uses %s of the service's CPU", cut(s.db.Name, 20), unit.Percent(s.dbShare())),
+		Title: fmt.Sprintf("The database, %s, uses %s of the service's CPU", cut(s.db.Name, 20),
+			unit.Percent(s.dbShare())),
 		Clause:     fmt.Sprintf("%s uses %s of %s cores", s.db.Name, unit.Sig3(s.db.Cores), unit.Plain(s.cores)),
 		Severity:   s.severity(c),
 		Confidence: diagnose.Confidence(s.signals(c)...),
@@ -55,13 +56,15 @@ func (r DBBound) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		Evidence:   s.evidence(c),
 		Cause: fmt.Sprintf("The host is %s busy %s: %s. What a request costs is decided in the database, so queries and indexes come first; a faster app would change little.",
 			unit.Percent(s.busyRatio()), c.At(), s.words()),
-		Fixes:  append(r.fixes(c), s.apart()...),
-		Expect: "less of the database's CPU for each request", Verify: "repeat the load: the CPU of " + s.db.Name + " must fall at the same rate",
+		Fixes:    append(r.fixes(c), s.apart()...),
+		Expect:   "less of the database's CPU for each request",
+		Verify:   "repeat the load: the CPU of " + s.db.Name + " must fall at the same rate",
 		Interval: c.Focus.Interval,
 	}
 	if q := costliest(c); q != nil {
 		f.Evidence = append(f.Evidence, kasoku.Evidence{
-			Source: "slow.log", Text: cut(q.Fingerprint, 120), Note: unit.Count(q.Calls) + " calls", Value: unit.Duration(q.Total), Number: q.Total.Seconds(), Interval: c.Focus.Interval,
+			Source: "slow.log", Text: cut(q.Fingerprint, 120), Note: unit.Count(q.Calls) + " calls",
+			Value: unit.Duration(q.Total), Number: q.Total.Seconds(), Interval: c.Focus.Interval,
 		})
 	}
 	if rate := c.PerSec(); rate > 0 {
@@ -80,11 +83,13 @@ func (DBBound) fixes(c *diagnose.Case) []kasoku.Fix {
 	for i := range c.Queries {
 		all += c.Queries[i].Total.Seconds()
 	}
-	note := fmt.Sprintf("It takes %s of the query time in %s calls", unit.Percent(q.Total.Seconds()/all), unit.Count(q.Calls))
+	note := fmt.Sprintf("It takes %s of the query time in %s calls", unit.Percent(q.Total.Seconds()/all),
+		unit.Count(q.Calls))
 	if q.RowsExamined > 0 {
 		note += fmt.Sprintf(" and examines %s rows to send %s", unit.Count(q.RowsExamined), unit.Count(q.RowsSent))
 	}
-	return []kasoku.Fix{{Text: "Begin with the statement that takes most time: " + cut(q.Fingerprint, 120), Where: "the queries of this run", Note: note + ".", Risk: kasoku.RiskNone}}
+	return []kasoku.Fix{{Text: "Begin with the statement that takes most time: " + cut(q.Fingerprint, 120),
+		Where: "the queries of this run", Note: note + ".", Risk: kasoku.RiskNone}}
 }
 
 // costliest returns the class of statements that took most time, nil without a

@@ -49,24 +49,30 @@ func (r Deadlocks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 		said += s.Count
 	}
 	count = max(count, said)
-	if err != nil && count == 0 && !c.HasAppLog() && c.Find(kasoku.Key{Source: diagnose.MySQL, Name: "Innodb_row_lock_waits"}) == nil {
+	if err != nil && count == 0 && !c.HasAppLog() && c.Find(kasoku.Key{Source: diagnose.MySQL,
+		Name: "Innodb_row_lock_waits"}) == nil {
 		return nil, diagnose.Blind(r.ID(), err)
 	}
 	if count < fewDeadlocks {
-		return nil, diagnose.Quiet(r.ID(), float64(count)/fewDeadlocks, "%s deadlocks; the threshold is %d", unit.Count(count), fewDeadlocks)
+		return nil, diagnose.Quiet(r.ID(), float64(count)/fewDeadlocks, "%s deadlocks; the threshold is %d",
+			unit.Count(count), fewDeadlocks)
 	}
 	f := kasoku.Finding{
-		ID: r.ID(), Object: r.object(c, last), Title: fmt.Sprintf("%s deadlocks roll transactions back", unit.Count(count)), Clause: "deadlocks roll transactions back",
+		ID: r.ID(), Object: r.object(c, last), Title: fmt.Sprintf("%s deadlocks roll transactions back",
+			unit.Count(count)), Clause: "deadlocks roll transactions back",
 		Severity:   kasoku.Problem,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, r.shown(last), r.failed(c, said)),
 		Impact:     r.impact(c, count),
-		Cause:      fmt.Sprintf("Transactions lock the same rows in different orders; %s were rolled back.", unit.Count(count)),
-		Fixes:      r.fixes(), Expect: "no deadlocks", Verify: "repeat the load: no new deadlock, no error 1213", Interval: c.Whole(),
+		Cause: fmt.Sprintf("Transactions lock the same rows in different orders; %s were rolled back.",
+			unit.Count(count)),
+		Fixes: r.fixes(), Expect: "no deadlocks", Verify: "repeat the load: no new deadlock, no error 1213",
+		Interval: c.Whole(),
 	}
 	if err == nil && counted.By > 0 {
 		f.Evidence = append(f.Evidence, whole.Counted(counted, true))
 	} else {
-		f.Evidence = append(f.Evidence, kasoku.Evidence{Source: "status", Text: "deadlocks", Value: diagnose.More(float64(count)), Number: float64(count), Strong: true, Interval: c.Whole()})
+		f.Evidence = append(f.Evidence, kasoku.Evidence{Source: "status", Text: "deadlocks",
+			Value: diagnose.More(float64(count)), Number: float64(count), Strong: true, Interval: c.Whole()})
 	}
 	if last != nil {
 		f.Evidence = append(f.Evidence, r.quoted(last)...)
@@ -117,7 +123,8 @@ func (Deadlocks) impact(c *diagnose.Case, count uint64) kasoku.Impact {
 func (Deadlocks) quoted(d *kasoku.Deadlock) []kasoku.Evidence {
 	var out []kasoku.Evidence
 	for i, s := range d.Statements {
-		e := kasoku.Evidence{Source: "innodb", Text: cut(s, 120), Note: "on " + bareTable(d.Table), Value: "goes on", Strong: true, Interval: kasoku.Interval{From: d.At, To: d.At}}
+		e := kasoku.Evidence{Source: "innodb", Text: cut(s, 120), Note: "on " + bareTable(d.Table), Value: "goes on",
+			Strong: true, Interval: kasoku.Interval{From: d.At, To: d.At}}
 		if i == len(d.Statements)-1 {
 			e.Value = "rolled back"
 		}
@@ -134,8 +141,10 @@ func (Deadlocks) quoted(d *kasoku.Deadlock) []kasoku.Evidence {
 
 func (Deadlocks) fixes() []kasoku.Fix {
 	return []kasoku.Fix{
-		{Text: "Change rows in one order everywhere, that of the primary key, or all of them in one statement", Where: "the program", Risk: kasoku.RiskAppRestart},
-		{Text: "And run a transaction again that was rolled back with error 1213", Where: "the program", Risk: kasoku.RiskAppRestart,
+		{Text: "Change rows in one order everywhere, that of the primary key, or all of them in one statement",
+			Where: "the program", Risk: kasoku.RiskAppRestart},
+		{Text: "And run a transaction again that was rolled back with error 1213", Where: "the program",
+			Risk: kasoku.RiskAppRestart,
 			Note: "It is safe as long as nothing of it has left the database."},
 	}
 }

@@ -62,7 +62,8 @@ func (l looped) spent(c *diagnose.Case) time.Duration {
 		return d
 	}
 	share := l.caller.Share
-	if e := c.EndpointOf(l.caller.Endpoint()); e != nil && l.caller.Source == kasoku.FromProbe { // it counted its own requests alone
+	if e := c.EndpointOf(l.caller.Endpoint()); e != nil &&
+		l.caller.Source == kasoku.FromProbe { // it counted its own requests alone
 		share = l.caller.PerRequest * float64(e.Count) / float64(l.query.Calls)
 	}
 	if share <= 0 {
@@ -96,7 +97,8 @@ func rowLoops(c *diagnose.Case) (found []rowLoop, nearest float64) {
 		}
 		callers := c.CallersOf(q.ID)
 		for k := range callers {
-			l := looped{query: q, shape: shape, caller: &callers[k], row: callers[k].Loop || q.Streak >= leastPerRequest}
+			l := looped{query: q, shape: shape, caller: &callers[k], row: callers[k].Loop ||
+				q.Streak >= leastPerRequest}
 			l.list = listOf(c, l)
 			if !l.lookup() {
 				continue
@@ -106,7 +108,8 @@ func rowLoops(c *diagnose.Case) (found []rowLoop, nearest float64) {
 				by[l.caller.Endpoint()] = append(by[l.caller.Endpoint()], l)
 			}
 		}
-		if x, ok := unexplained(c, q, callers); ok && rowsPerCall(q) <= oneRow && (inLoops(c, q) || inRows(c, q) && loopCalls(c, q) >= leastLookups) {
+		if x, ok := unexplained(c, q, callers); ok && rowsPerCall(q) <= oneRow &&
+			(inLoops(c, q) || inRows(c, q) && loopCalls(c, q) >= leastLookups) {
 			l := looped{query: q, shape: shape, caller: x, row: true}
 			l.list = listOf(c, l)
 			nearest = max(nearest, x.PerRequest)

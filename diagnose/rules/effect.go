@@ -81,7 +81,10 @@ func sameStep(c *diagnose.Case) (before, after perSecond, err error) {
 	if c.Focus.Step == nil {
 		return secondsOf(c.Baseline, 0), secondsOf(c.Recording, 0), nil
 	}
-	i := slices.IndexFunc(c.Baseline.Steps, func(s kasoku.Step) bool { return s.PerSec == c.Focus.Step.PerSec && s.Number > 0 })
+	i := slices.IndexFunc(c.Baseline.Steps, func(s kasoku.Step) bool {
+		return s.PerSec == c.Focus.Step.PerSec &&
+			s.Number > 0
+	})
 	if i < 0 {
 		return before, after, fmt.Errorf("the baseline has no step at %s", unit.PerSec(c.Focus.Step.PerSec))
 	}

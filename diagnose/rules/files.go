@@ -91,27 +91,34 @@ func (r Files) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	switch {
 	case len(o.said) > 0 || o.ratio() >= filesUsed:
 	case o.instance == "" && !c.HasAppLog():
-		return nil, diagnose.Blind(r.ID(), errors.New("neither an application's log nor open files of a process were recorded"))
+		return nil, diagnose.Blind(r.ID(),
+			errors.New("neither an application's log nor open files of a process were recorded"))
 	case o.instance == "":
-		return nil, diagnose.Quiet(r.ID(), 0, "no log says that files ran out; open files of processes were not recorded")
+		return nil, diagnose.Quiet(r.ID(), 0,
+			"no log says that files ran out; open files of processes were not recorded")
 	default:
-		return nil, diagnose.Quiet(r.ID(), o.ratio()/filesUsed, "%s had %s of %s files open, and no log says that files ran out; the threshold is %s",
+		return nil, diagnose.Quiet(r.ID(), o.ratio()/filesUsed,
+			"%s had %s of %s files open, and no log says that files ran out; the threshold is %s",
 			o.instance, diagnose.Whole(o.used), diagnose.Whole(o.limit), unit.Percent(filesUsed))
 	}
 	f := kasoku.Finding{
-		ID: r.ID(), Object: kasoku.Object{Kind: "limit", Name: "open files"}, Title: "A process runs out of open files", Clause: "open files run out",
+		ID: r.ID(), Object: kasoku.Object{Kind: "limit", Name: "open files"},
+		Title: "A process runs out of open files", Clause: "open files run out",
 		Severity: kasoku.Problem, Confidence: diagnose.Confidence(o.signals(c)...),
 		Impact: kasoku.Impact{Share: share(c, float64(o.lines())), Of: ofRequests(c)}, Evidence: o.evidence(c),
 		Cause: "Every connection, to clients and to the database, is an open file. A process that may open no more refuses or waits.",
-		Fixes: o.fixes(), Expect: "no log line says that files ran out", Verify: "repeat the load: open files must stay below half of the limit",
+		Fixes: o.fixes(), Expect: "no log line says that files ran out",
+		Verify:   "repeat the load: open files must stay below half of the limit",
 		Explains: []string{"MES-07"}, Interval: c.Focus.Interval,
 	}
 	switch {
 	case o.ratio() >= filesUsed/2 || len(o.said) == 0:
 		f.Object = kasoku.Object{Kind: "process", Name: o.name()}
-		f.Title = fmt.Sprintf("The %s files that %s may open are not enough", diagnose.Whole(o.limit), cut(o.name(), 30))
+		f.Title = fmt.Sprintf("The %s files that %s may open are not enough", diagnose.Whole(o.limit),
+			cut(o.name(), 30))
 		f.Clause = fmt.Sprintf("%s runs out of open files at %s", o.name(), diagnose.Whole(o.limit))
-		f.Cause = fmt.Sprintf("The process %s had %s of %s files open. %s", o.name(), diagnose.Whole(o.used), diagnose.Whole(o.limit), f.Cause)
+		f.Cause = fmt.Sprintf("The process %s had %s of %s files open. %s", o.name(), diagnose.Whole(o.used),
+			diagnose.Whole(o.limit), f.Cause)
 	case o.said[0].Path != "":
 		f.Object = kasoku.Object{Kind: "log", Name: path.Base(o.said[0].Path)}
 	}
@@ -126,7 +133,8 @@ func (o openFiles) signals(c *diagnose.Case) []diagnose.Signal {
 	if !c.HasAppLog() {
 		said.Blind = c.NoLog("applog")
 	}
-	full := diagnose.Signal{Holds: o.ratio() >= filesUsed, Lacks: "no process was seen at its limit; between two samples it may have been"}
+	full := diagnose.Signal{Holds: o.ratio() >= filesUsed,
+		Lacks: "no process was seen at its limit; between two samples it may have been"}
 	if o.instance == "" {
 		full.Blind = "open files of processes were not recorded"
 	}
@@ -142,7 +150,8 @@ func (o openFiles) evidence(c *diagnose.Case) []kasoku.Evidence {
 	}
 	if o.instance != "" {
 		out = append(out, kasoku.Evidence{
-			Source: "process", Text: "open files of " + o.name(), Note: "of " + diagnose.Whole(o.limit), Value: diagnose.Whole(o.used), Number: o.used,
+			Source: "process", Text: "open files of " + o.name(), Note: "of " + diagnose.Whole(o.limit),
+			Value: diagnose.Whole(o.used), Number: o.used,
 			Strong: o.ratio() >= filesUsed, Series: o.keys, Interval: c.Focus.Interval,
 		})
 	}
@@ -152,16 +161,19 @@ func (o openFiles) evidence(c *diagnose.Case) []kasoku.Evidence {
 // fixes raise the limit. A process that leaks meets any limit.
 func (o openFiles) fixes() []kasoku.Fix {
 	out := []kasoku.Fix{{
-		Text: "Raise the limit where the process is started", Where: "the unit, as systemctl edit opens it", Code: fmt.Sprintf("[Service]\nLimitNOFILE=%d", filesWanted),
+		Text: "Raise the limit where the process is started", Where: "the unit, as systemctl edit opens it",
+		Code: fmt.Sprintf("[Service]\nLimitNOFILE=%d", filesWanted),
 		Note: "Without systemd: ulimit -n in the script that starts it. If open files grow while the rate does not, they are never closed, and a larger limit only delays the end.",
 		Risk: kasoku.RiskAppRestart, Lang: "ini",
 	}}
 	nginx := strings.HasPrefix(o.name(), "nginx")
 	for _, m := range o.said {
-		nginx = nginx || containsFold(m.Path, "nginx") || containsFold(m.Sample, "worker_connections", "accept4() failed")
+		nginx = nginx || containsFold(m.Path, "nginx") || containsFold(m.Sample, "worker_connections",
+			"accept4() failed")
 	}
 	if nginx {
-		out = append(out, kasoku.Fix{Text: "Let nginx's workers use it", Where: "nginx.conf, main", Code: "worker_rlimit_nofile 65535;", Risk: kasoku.RiskNone, Lang: "nginx"})
+		out = append(out, kasoku.Fix{Text: "Let nginx's workers use it", Where: "nginx.conf, main",
+			Code: "worker_rlimit_nofile 65535;", Risk: kasoku.RiskNone, Lang: "nginx"})
 	}
 	if o.limit > 0 && math.Ceil(2*o.limit) > filesWanted {
 		out[0].Code = fmt.Sprintf("[Service]\nLimitNOFILE=%.0f", 2*o.limit)

@@ -44,7 +44,8 @@ func (r FixedRanges) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 		if n := impact.Share / indexShare; n >= near {
 			near = n
 			said = fmt.Sprintf("%s of %s is asked for in %d ranges, which with the indexes proposed take %s %s; the threshold is %s",
-				list[0].Column, list[0].Table, list[0].Ranges, unit.Percent(impact.Share), impact.Of, unit.Percent(indexShare))
+				list[0].Column, list[0].Table, list[0].Ranges, unit.Percent(impact.Share), impact.Of,
+				unit.Percent(indexShare))
 		}
 	}
 	if len(out) > 0 {
@@ -86,26 +87,33 @@ func (r FixedRanges) finding(c *diagnose.Case, cols []indexes.FixedRanges, impac
 			continue
 		}
 		code = append(code, strings.Join(f.Steps, ";\n")+";")
-		evidence = append(evidence, kasoku.Evidence{Source: "slow.log", Text: "different ranges of " + f.Column, Note: "in " + unit.Counted(len(f.QueryIDs), "class of statements", "classes of statements") + ", " + unit.Duration(f.Total),
+		evidence = append(evidence, kasoku.Evidence{Source: "slow.log", Text: "different ranges of " + f.Column,
+			Note: "in " + unit.Counted(len(f.QueryIDs), "class of statements", "classes of statements") + ", " +
+				unit.Duration(f.Total),
 			Value: unit.Count(f.Ranges), Number: float64(f.Ranges), Strong: true, Interval: c.Whole()})
 	}
 	if q := c.QueryByID(first.QueryIDs[0]); q != nil {
-		note := fmt.Sprintf("%s, %s rows examined for %s sent", calls(q.Calls), perWords(examinedPerCall(q)), perWords(rowsPerCall(q)))
+		note := fmt.Sprintf("%s, %s rows examined for %s sent", calls(q.Calls), perWords(examinedPerCall(q)),
+			perWords(rowsPerCall(q)))
 		if x := surest(c, q.ID); x != nil {
 			note += ", by " + x.Endpoint()
 		}
 		evidence = append(evidence, statementEvidence(q, unit.Duration(q.Total), note, q.Total.Seconds()))
 	}
 	return kasoku.Finding{
-		ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: first.Table}, Severity: severityOf(impact.Share), Impact: impact, Interval: c.Focus.Interval,
-		Title:      cut(fmt.Sprintf("Ranges of %s in %s are always the same %d", cut(first.Column, 20), cut(first.Table, 16), first.Ranges), maxTitle),
+		ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: first.Table}, Severity: severityOf(impact.Share),
+		Impact: impact, Interval: c.Focus.Interval,
+		Title: cut(fmt.Sprintf("Ranges of %s in %s are always the same %d", cut(first.Column, 20),
+			cut(first.Table, 16), first.Ranges), maxTitle),
 		Clause:     fmt.Sprintf("ranges of %s stop the use of an index", cut(first.Column, 20)),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}),
 		Evidence:   evidence,
 		Cause: fmt.Sprintf("%s is asked for in ranges of which there are only %d. Behind a range an index gives neither an order nor other columns; behind the number of a range it gives both.",
 			list(names, 4), first.Ranges),
-		Fixes: []kasoku.Fix{{Text: "Store the number of the range, and compare that", Where: "the schema, and where the statements are made", Lang: "sql", Code: strings.Join(code, "\n"),
+		Fixes: []kasoku.Fix{{Text: "Store the number of the range, and compare that",
+			Where: "the schema, and where the statements are made", Lang: "sql", Code: strings.Join(code, "\n"),
 			Note: "Put the ranges' bounds in place of the dots. SELECT * gets one more column. The statements must ask for the number: WHERE " + first.Column + "_range = ?", Risk: kasoku.RiskAppRestart}},
-		Expect: fmt.Sprintf("the statements take about %s less", unit.Duration(first.Saved)), Verify: "EXPLAIN says ref on the new index and no filesort",
+		Expect: fmt.Sprintf("the statements take about %s less", unit.Duration(first.Saved)),
+		Verify: "EXPLAIN says ref on the new index and no filesort",
 	}
 }

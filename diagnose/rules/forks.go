@@ -63,35 +63,46 @@ func (r Forks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	}
 	perSec, perRequest := g.By/g.Interval.Len().Seconds(), ratio(g.By, float64(n.Count))
 	if perSec < forksPerSecond || perRequest < forksPerRequest {
-		return nil, diagnose.Quiet(r.ID(), min(perSec/forksPerSecond, perRequest/forksPerRequest), "the host started %s processes or threads a second, %s for each request; the thresholds are %d and %s",
+		return nil, diagnose.Quiet(r.ID(), min(perSec/forksPerSecond, perRequest/forksPerRequest),
+			"the host started %s processes or threads a second, %s for each request; the thresholds are %d and %s",
 			unit.Sig3(perSec), unit.Sig3(perRequest), forksPerSecond, unit.Plain(forksPerRequest))
 	}
 	parent, err := forkingProgram(c, c.RequestsBySecond(n.Source))
 	e, follow := forkingEndpoint(c, g, parent)
 	switch {
 	case err == nil && parent.Key.Name == "":
-		return nil, diagnose.Quiet(r.ID(), forksFollow, "the host started %s processes or threads a second, but no program that takes connections waits for them, more with more requests", unit.Sig3(perSec))
+		return nil, diagnose.Quiet(r.ID(), forksFollow,
+			"the host started %s processes or threads a second, but no program that takes connections waits for them, more with more requests", unit.Sig3(perSec))
 	case err != nil && e == nil:
-		return nil, diagnose.Quiet(r.ID(), forksFollow, "the host started %s processes or threads a second; %v, and no endpoint's requests go with them", unit.Sig3(perSec), err)
+		return nil, diagnose.Quiet(r.ID(), forksFollow,
+			"the host started %s processes or threads a second; %v, and no endpoint's requests go with them",
+			unit.Sig3(perSec), err)
 	}
 	f := kasoku.Finding{
-		ID: r.ID(), Object: kasoku.Object{Kind: "process", Name: programOf(parent)}, Title: "Requests start programs", Severity: kasoku.Problem,
-		Impact: savedTime(c, time.Duration(g.By)*forkCost, true),
-		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: parent.Key.Name != "", Lacks: "no program of the service waits for them"},
-			diagnose.Signal{Holds: e != nil, Lacks: "its requests do not go with the starts by the second, as under a load that does not change"},
-			diagnose.Signal{Holds: perRequest >= 4*forksPerRequest, Lacks: "threads and other programs of the host count too"}),
+		ID: r.ID(), Object: kasoku.Object{Kind: "process", Name: programOf(parent)}, Title: "Requests start programs",
+		Severity: kasoku.Problem,
+		Impact:   savedTime(c, time.Duration(g.By)*forkCost, true),
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: parent.Key.Name != "",
+			Lacks: "no program of the service waits for them"},
+			diagnose.Signal{Holds: e != nil,
+				Lacks: "its requests do not go with the starts by the second, as under a load that does not change"},
+			diagnose.Signal{Holds: perRequest >= 4*forksPerRequest,
+				Lacks: "threads and other programs of the host count too"}),
 		Evidence: []kasoku.Evidence{c.Counted(g, true), {
-			Source: "host", Text: "processes and threads started a second", Note: unit.Sig3(perRequest) + " for each request", Value: unit.Sig3(perSec), Number: perSec, Strong: true,
+			Source: "host", Text: "processes and threads started a second",
+			Note: unit.Sig3(perRequest) + " for each request", Value: unit.Sig3(perSec), Number: perSec, Strong: true,
 			Series: []kasoku.Key{g.Key}, Interval: c.Focus.Interval,
 		}},
 		Cause: fmt.Sprintf("%s the host started %s processes or threads a second, %s for each request. A program that is run for a file costs about a millisecond of CPU beside its work.",
 			capital(c.At()), unit.Sig3(perSec), unit.Sig3(perRequest)),
 		Fixes: []kasoku.Fix{{
-			Text: "Do in the process what the program does", Where: "the handler", Risk: kasoku.RiskAppRestart, Lang: "go",
+			Text: "Do in the process what the program does", Where: "the handler", Risk: kasoku.RiskAppRestart,
+			Lang: "go",
 			Code: "- exec.Command(\"cp\", from, to).Run()\n+ os.Link(from, to) // no copy; the file must not be changed in place",
 			Note: "For archives: archive/zip with Store for what is packed already, made once and kept where the files do not change.",
 		}},
-		Expect: "no process is started for a request", Verify: "repeat the load: forks of the host stay near zero", Interval: c.Focus.Interval,
+		Expect: "no process is started for a request", Verify: "repeat the load: forks of the host stay near zero",
+		Interval: c.Focus.Interval,
 	}
 	if parent.Key.Name != "" {
 		x := c.Counted(parent, true)
@@ -99,9 +110,11 @@ func (r Forks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		f.Evidence = append(f.Evidence, x)
 	}
 	if e != nil {
-		f.Object, f.Title = kasoku.Object{Kind: "endpoint", Name: endpointName(e)}, "A handler starts programs for its requests"
+		f.Object, f.Title = kasoku.Object{Kind: "endpoint", Name: endpointName(e)},
+			"A handler starts programs for its requests"
 		f.Evidence = append(f.Evidence, requestCount(c, e), kasoku.Evidence{
-			Source: "access", Text: "correlation of its requests with the starts, by the second", Value: unit.Sig3(follow), Number: follow, Interval: c.Focus.Interval,
+			Source: "access", Text: "correlation of its requests with the starts, by the second",
+			Value: unit.Sig3(follow), Number: follow, Interval: c.Focus.Interval,
 		})
 	}
 	return []kasoku.Finding{f}, nil
@@ -123,7 +136,8 @@ func forkingProgram(c *diagnose.Case, requests map[int]float64) (most diagnose.G
 		for _, k := range p.Keys {
 			k.Name = "cpu.children"
 			g, err := c.Grown(k)
-			if err == nil && g.By > most.By && g.By >= childCPU*g.Interval.Len().Seconds() && withRequests(c, g, requests) {
+			if err == nil && g.By > most.By && g.By >= childCPU*g.Interval.Len().Seconds() &&
+				withRequests(c, g, requests) {
 				most = g
 			}
 		}

@@ -31,7 +31,8 @@ func (GeneralIndex) ID() string { return "IDX-04" }
 
 // Check ranks what no narrower rule names.
 func (r GeneralIndex) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
-	found, silent := indexRule{id: r.ID(), why: indexes.General, none: "ranges, orders and counts that take time have their indexes",
+	found, silent := indexRule{id: r.ID(), why: indexes.General,
+		none: "ranges, orders and counts that take time have their indexes",
 		title: func(c *diagnose.Case, g indexGroup) string {
 			return fmt.Sprintf("Statements read %s of %s: no index serves", g.readFor(c), cut(g.table, 16))
 		},
@@ -55,13 +56,19 @@ func (r GeneralIndex) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 func (r GeneralIndex) unused(c *diagnose.Case, u *indexes.Unused) kasoku.Finding {
 	return kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "index", Name: u.Table + "." + u.Index}, Severity: kasoku.Info,
-		Title:      cut(fmt.Sprintf("No statement of the run uses index %s of %s", cut(u.Index, 20), cut(u.Table, 16)), maxTitle),
-		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Blind: "what runs at other times was not seen"}),
-		Impact:     kasoku.Impact{Of: "of request time"},
-		Evidence: []kasoku.Evidence{{Source: "plan", Text: "plans that use " + u.Index + " (" + strings.Join(u.Columns, ", ") + ")",
-			Note: "of " + unit.Counted(u.Of, "class of statements", "classes of statements") + " that read " + u.Table, Value: "0", Strong: true, Interval: c.Whole()}},
-		Cause:  "Each row that is written writes an entry of it too. Only the statements of this run were looked at: one that comes once a day may need it.",
-		Fixes:  []kasoku.Fix{{Text: "Drop it when nothing outside of the run needs it", Where: "the live database", Code: u.Drop + ";", Note: "Back with " + u.Undo + ".", Lang: "sql", Risk: kasoku.RiskNone}},
-		Expect: "writes of " + u.Table + " are a little shorter", Verify: "the next run is no slower", Interval: c.Focus.Interval,
+		Title: cut(fmt.Sprintf("No statement of the run uses index %s of %s", cut(u.Index, 20), cut(u.Table, 16)),
+			maxTitle),
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
+			diagnose.Signal{Blind: "what runs at other times was not seen"}),
+		Impact: kasoku.Impact{Of: "of request time"},
+		Evidence: []kasoku.Evidence{{Source: "plan", Text: "plans that use " + u.Index + " (" + strings.Join(u.Columns,
+			", ") + ")",
+			Note:  "of " + unit.Counted(u.Of, "class of statements", "classes of statements") + " that read " + u.Table,
+			Value: "0", Strong: true, Interval: c.Whole()}},
+		Cause: "Each row that is written writes an entry of it too. Only the statements of this run were looked at: one that comes once a day may need it.",
+		Fixes: []kasoku.Fix{{Text: "Drop it when nothing outside of the run needs it", Where: "the live database",
+			Code: u.Drop + ";", Note: "Back with " + u.Undo + ".", Lang: "sql", Risk: kasoku.RiskNone}},
+		Expect: "writes of " + u.Table + " are a little shorter", Verify: "the next run is no slower",
+		Interval: c.Focus.Interval,
 	}
 }

@@ -92,16 +92,21 @@ func (r Generator) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 	case !g.delayKnown && g.cpuErr != nil:
 		return nil, diagnose.Blind(r.ID(), fmt.Errorf("the generator's own delay was not counted; %w", g.cpuErr))
 	case g.capped && !g.outOfCPU():
-		return nil, diagnose.Quiet(r.ID(), 0, "%s requests in flight are the cap: the generator waits for the server", unit.Count(c.Load.MaxInFlight))
+		return nil, diagnose.Quiet(r.ID(), 0, "%s requests in flight are the cap: the generator waits for the server",
+			unit.Count(c.Load.MaxInFlight))
 	case g.late() && (g.outOfCPU() || g.outdoes()):
 	case !g.delayKnown && g.outOfCPU() && g.outdoes() && g.idleLeft():
 	case g.late():
-		return nil, diagnose.Quiet(r.ID(), g.nearBusy(), "%s of the latency passed before the send, but the generator was not out of CPU: %s", unit.Percent(g.own), g.cpuWords())
+		return nil, diagnose.Quiet(r.ID(), g.nearBusy(),
+			"%s of the latency passed before the send, but the generator was not out of CPU: %s", unit.Percent(g.own),
+			g.cpuWords())
 	case g.delayKnown:
-		return nil, diagnose.Quiet(r.ID(), min(g.nearLate(), g.nearBusy()), "%s of the latency passed before the send, %s on average; the thresholds are %s and %s",
+		return nil, diagnose.Quiet(r.ID(), min(g.nearLate(), g.nearBusy()),
+			"%s of the latency passed before the send, %s on average; the thresholds are %s and %s",
 			unit.Percent(g.own), unit.Duration(g.mean), unit.Percent(ownShare), unit.Duration(ownDelay))
 	default:
-		return nil, diagnose.Quiet(r.ID(), g.cores/max(busyShare*g.of, 0.01), "the generator was not out of CPU, or others left it none: %s", g.cpuWords())
+		return nil, diagnose.Quiet(r.ID(), g.cores/max(busyShare*g.of, 0.01),
+			"the generator was not out of CPU, or others left it none: %s", g.cpuWords())
 	}
 	return []kasoku.Finding{r.finding(c, g)}, nil
 }
@@ -109,16 +114,20 @@ func (r Generator) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 func (r Generator) finding(c *diagnose.Case, g generator) kasoku.Finding {
 	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "process", Name: g.name},
-		Title: "The load generator is the limit; the result is a lower bound", Clause: "the load generator is the limit", Severity: kasoku.Problem,
+		Title:  "The load generator is the limit; the result is a lower bound",
+		Clause: "the load generator is the limit", Severity: kasoku.Problem,
 		Confidence: diagnose.Confidence(r.signals(g)...),
 		Impact:     kasoku.Impact{Share: g.own, Of: "of latency " + c.At()},
 		Evidence:   r.evidence(c, g),
-		Cause:      "Requests wait in the generator before they are sent, so what is measured is the generator. " + capital(g.cpuWords()) + ".",
+		Cause: "Requests wait in the generator before they are sent, so what is measured is the generator. " +
+			capital(g.cpuWords()) + ".",
 		Fixes: []kasoku.Fix{{
-			Text: "Run the load from another machine, give the generator cores of its own, or lower the rate", Risk: kasoku.RiskNone,
+			Text: "Run the load from another machine, give the generator cores of its own, or lower the rate",
+			Risk: kasoku.RiskNone,
 			Note: "Until then, latencies are too high and the rate that the server bears is at least the one reached here.",
 		}},
-		Expect: "less than a tenth of the latency before the send", Verify: "repeat the load: the send delay's p99 must be below 1 ms", Interval: c.Focus.Interval,
+		Expect: "less than a tenth of the latency before the send",
+		Verify: "repeat the load: the send delay's p99 must be below 1 ms", Interval: c.Focus.Interval,
 	}
 	if !g.delayKnown {
 		f.Impact = kasoku.Impact{Of: unmeasuredInOneRun, Estimate: true}
@@ -161,13 +170,15 @@ func (Generator) evidence(c *diagnose.Case, g generator) []kasoku.Evidence {
 	var out []kasoku.Evidence
 	if g.delayKnown {
 		out = append(out, kasoku.Evidence{
-			Source: "load", Text: "latency before the send", Note: "send delay p99 " + unit.Duration(g.p99), Value: unit.Percent(g.own), Number: g.own,
+			Source: "load", Text: "latency before the send", Note: "send delay p99 " + unit.Duration(g.p99),
+			Value: unit.Percent(g.own), Number: g.own,
 			Strong: true, Interval: c.Focus.Interval,
 		})
 	}
 	if g.cpuErr == nil {
 		e := kasoku.Evidence{
-			Source: "process", Text: "CPU of the generator", Value: unit.Sig3(g.cores) + " cores", Number: g.cores, Strong: true, Series: g.keys, Interval: c.Focus.Interval,
+			Source: "process", Text: "CPU of the generator", Value: unit.Sig3(g.cores) + " cores", Number: g.cores,
+			Strong: true, Series: g.keys, Interval: c.Focus.Interval,
 		}
 		if g.of > 0 {
 			e.Note = "of " + unit.Plain(g.of)
@@ -176,7 +187,8 @@ func (Generator) evidence(c *diagnose.Case, g generator) []kasoku.Evidence {
 	}
 	if g.host > 0 {
 		out = append(out, kasoku.Evidence{
-			Source: "host", Text: "CPU of all else", Note: "of " + unit.Plain(g.host), Value: unit.Sig3(g.others) + " cores", Number: g.others,
+			Source: "host", Text: "CPU of all else", Note: "of " + unit.Plain(g.host),
+			Value: unit.Sig3(g.others) + " cores", Number: g.others,
 			Series: []kasoku.Key{{Source: diagnose.Host, Name: "cpu.idle"}}, Interval: c.Focus.Interval,
 		})
 	}

@@ -49,7 +49,8 @@ type growth struct {
 }
 
 func (g growth) grows() bool {
-	return g.known && !g.fewInThird && g.last >= grownFactor*g.first && g.last >= grownRows && g.mid >= g.first && g.last >= g.mid
+	return g.known && !g.fewInThird && g.last >= grownFactor*g.first && g.last >= grownRows && g.mid >= g.first &&
+		g.last >= g.mid
 }
 
 // near is how near it is, below 1.
@@ -129,11 +130,13 @@ func (r GrowingRows) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 	}
 	switch {
 	case !known:
-		return nil, diagnose.Blind(r.ID(), fmt.Errorf("rows were not counted by the second for a SELECT without LIMIT and range"))
+		return nil, diagnose.Blind(r.ID(),
+			fmt.Errorf("rows were not counted by the second for a SELECT without LIMIT and range"))
 	case nearest.query == nil:
 		return nil, diagnose.Quiet(r.ID(), 0, "no SELECT without LIMIT and range sends more rows the longer it runs")
 	}
-	return nil, diagnose.Quiet(r.ID(), nearest.near(), "rows a call of %s go from %s to %s; the thresholds are %d times and %d",
+	return nil, diagnose.Quiet(r.ID(), nearest.near(),
+		"rows a call of %s go from %s to %s; the thresholds are %d times and %d",
 		statementOf(nearest.query).table, perWords(nearest.first), perWords(nearest.last), grownFactor, grownRows)
 }
 
@@ -142,12 +145,14 @@ func (r GrowingRows) finding(c *diagnose.Case, g growth) kasoku.Finding {
 	i := timeImpact(c, time.Duration(float64(c.QueryTime(q))*(1-g.first/max(g.last, 1))))
 	i.Estimate = true
 	x := surest(c, q.ID)
-	object, note := kasoku.Object{Kind: "table", Name: s.table}, "from second "+unit.Count(g.from)+" to "+unit.Count(g.until)
+	object, note := kasoku.Object{Kind: "table", Name: s.table},
+		"from second "+unit.Count(g.from)+" to "+unit.Count(g.until)
 	sizes := diagnose.Signal{Blind: "which endpoint runs them is not known"}
 	if x != nil {
 		object, note = kasoku.Object{Kind: "endpoint", Name: x.Endpoint()}, note+"; "+callerWords(x)
 		if e := c.EndpointOf(x.Endpoint()); e != nil {
-			sizes = diagnose.Signal{Holds: float64(e.MaxBytes) <= flatSizes*float64(max(e.MinBytes, 1)), Lacks: "its answers differ in size"}
+			sizes = diagnose.Signal{Holds: float64(e.MaxBytes) <= flatSizes*float64(max(e.MinBytes, 1)),
+				Lacks: "its answers differ in size"}
 		}
 	}
 	where := handlerOf("")
@@ -156,8 +161,10 @@ func (r GrowingRows) finding(c *diagnose.Case, g growth) kasoku.Finding {
 	}
 	return kasoku.Finding{
 		ID: r.ID(), Object: object, Severity: severityOf(i.Share), Impact: i,
-		Title:      cut(fmt.Sprintf("Rows read of %s grow during the run: %s → %s a call", s.table, perWords(g.first), perWords(g.last)), maxTitle),
-		Clause:     fmt.Sprintf("rows read of %s grow from %s to %s a call", s.table, perWords(g.first), perWords(g.last)),
+		Title: cut(fmt.Sprintf("Rows read of %s grow during the run: %s → %s a call", s.table, perWords(g.first),
+			perWords(g.last)), maxTitle),
+		Clause: fmt.Sprintf("rows read of %s grow from %s to %s a call", s.table, perWords(g.first),
+			perWords(g.last)),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}, sizes),
 		Evidence: []kasoku.Evidence{
 			statementEvidence(q, perWords(g.first)+" → "+perWords(g.last)+" rows a call", note, g.last),
@@ -165,9 +172,12 @@ func (r GrowingRows) finding(c *diagnose.Case, g growth) kasoku.Finding {
 		},
 		Cause: fmt.Sprintf("The statement reads all of a history that grows with every write: %s rows a call in the first third of the run, %s in the last. Nothing in its WHERE bounds it.",
 			perWords(g.first), perWords(g.last)),
-		Fixes: []kasoku.Fix{{Text: "Put the range that the answer needs into the WHERE", Where: where, Lang: "sql", Risk: kasoku.RiskAppRestart,
-			Code: cut(sampleOf(q), 300) + "\n-- with: AND t >= ? AND t < ?", Note: "The index needs the column of the range behind those that are compared for equality. Compare the next run: it may not gain."}},
-		Expect: "rows a call stay level over the run", Verify: "the next run: rows a call in its last third", Interval: kasoku.Interval{From: q.First, To: q.Last},
+		Fixes: []kasoku.Fix{{Text: "Put the range that the answer needs into the WHERE", Where: where, Lang: "sql",
+			Risk: kasoku.RiskAppRestart,
+			Code: cut(sampleOf(q), 300) + "\n-- with: AND t >= ? AND t < ?",
+			Note: "The index needs the column of the range behind those that are compared for equality. Compare the next run: it may not gain."}},
+		Expect: "rows a call stay level over the run", Verify: "the next run: rows a call in its last third",
+		Interval: kasoku.Interval{From: q.First, To: q.Last},
 	}
 }
 
@@ -179,26 +189,37 @@ func (r GrowingRows) control(c *diagnose.Case, was growth) ([]kasoku.Finding, []
 		return nil, diagnose.Blind(r.ID(), err)
 	}
 	e := effectOf(before, after)
-	figures := fmt.Sprintf("success %s → %s, mean %s → %s", unit.Percent(e.goodBefore), unit.Percent(e.goodAfter), unit.Duration(e.meanBefore), unit.Duration(e.meanAfter))
+	figures := fmt.Sprintf("success %s → %s, mean %s → %s", unit.Percent(e.goodBefore), unit.Percent(e.goodAfter),
+		unit.Duration(e.meanBefore), unit.Duration(e.meanAfter))
 	switch {
 	case e.better():
-		return nil, diagnose.Quiet(r.ID(), e.nearNone(), "rows read of %s no longer grow, and that helped: %s", s.table, figures)
+		return nil, diagnose.Quiet(r.ID(), e.nearNone(), "rows read of %s no longer grow, and that helped: %s",
+			s.table, figures)
 	case e.unclear():
-		return nil, diagnose.Quiet(r.ID(), e.nearNone(), "rows read of %s no longer grow, and the runs vary too much to tell what it brought: %s", s.table, figures)
+		return nil, diagnose.Quiet(r.ID(), e.nearNone(),
+			"rows read of %s no longer grow, and the runs vary too much to tell what it brought: %s", s.table, figures)
 	}
 	verdict := "no effect"
 	if e.worse() {
 		verdict = "worse"
 	}
 	return []kasoku.Finding{{
-		ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: s.table}, Severity: kasoku.Info, Impact: kasoku.Impact{Of: ofRequests(c)},
-		Title: cut(fmt.Sprintf("Fewer rows read of %s: %s", s.table, verdict), maxTitle),
-		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: e.worse() || e.nearNone() == 1, Lacks: "a small gain is not ruled out"},
+		ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: s.table}, Severity: kasoku.Info,
+		Impact: kasoku.Impact{Of: ofRequests(c)},
+		Title:  cut(fmt.Sprintf("Fewer rows read of %s: %s", s.table, verdict), maxTitle),
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
+			diagnose.Signal{Holds: e.worse() || e.nearNone() == 1, Lacks: "a small gain is not ruled out"},
 			diagnose.Signal{Holds: e.seconds >= enoughSeconds, Lacks: fmt.Sprintf("only %d s a run", e.seconds)}),
 		Evidence: []kasoku.Evidence{
-			{Source: "slow.log", Text: cut(was.query.Fingerprint, maxQuoted), Note: "of the baseline; no class of this run grows", Value: perWords(was.first) + " → " + perWords(was.last) + " rows a call", Number: was.last, Strong: true},
-			{Source: "load", Text: "success", Value: unit.Percent(e.goodBefore) + " → " + unit.Percent(e.goodAfter), Number: e.good(), Strong: true, Interval: c.Focus.Interval},
-			{Source: "load", Text: "mean latency", Note: "noise ± " + unit.Duration(2*e.meanNoise), Value: unit.Duration(e.meanBefore) + " → " + unit.Duration(e.meanAfter), Number: e.mean().Seconds(), Strong: true, Interval: c.Focus.Interval},
+			{Source: "slow.log", Text: cut(was.query.Fingerprint, maxQuoted),
+				Note:  "of the baseline; no class of this run grows",
+				Value: perWords(was.first) + " → " + perWords(was.last) + " rows a call", Number: was.last,
+				Strong: true},
+			{Source: "load", Text: "success", Value: unit.Percent(e.goodBefore) + " → " + unit.Percent(e.goodAfter),
+				Number: e.good(), Strong: true, Interval: c.Focus.Interval},
+			{Source: "load", Text: "mean latency", Note: "noise ± " + unit.Duration(2*e.meanNoise),
+				Value: unit.Duration(e.meanBefore) + " → " + unit.Duration(e.meanAfter), Number: e.mean().Seconds(),
+				Strong: true, Interval: c.Focus.Interval},
 		},
 		Cause: fmt.Sprintf("In the baseline rows read of %s grew to %s a call, now they do not; %s %s. The reading was not what requests waited for, or what replaced it costs as much.",
 			s.table, perWords(was.last), c.At(), figures),

@@ -37,7 +37,8 @@ func (r IdleControl) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 	case idle == nil:
 		return nil, diagnose.Quiet(r.ID(), 0, "the pool's idle limit did not change")
 	case len(others) > 0:
-		return nil, diagnose.Quiet(r.ID(), 1/float64(1+len(others)), "the idle limit was not all that changed: %s", list(others, 3))
+		return nil, diagnose.Quiet(r.ID(), 1/float64(1+len(others)), "the idle limit was not all that changed: %s",
+			list(others, 3))
 	}
 	before, after, err := sameStep(c)
 	if err != nil {
@@ -50,7 +51,8 @@ func (r IdleControl) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 	}
 	if e.better() || e.unclear() {
 		return nil, diagnose.Quiet(r.ID(), e.nearNone(), "%s: success %s → %s, mean %s → %s",
-			says, unit.Percent(e.goodBefore), unit.Percent(e.goodAfter), unit.Duration(e.meanBefore), unit.Duration(e.meanAfter))
+			says, unit.Percent(e.goodBefore), unit.Percent(e.goodAfter), unit.Duration(e.meanBefore),
+			unit.Duration(e.meanAfter))
 	}
 	return []kasoku.Finding{r.finding(c, *idle, e)}, nil
 }
@@ -74,18 +76,22 @@ func (r IdleControl) finding(c *diagnose.Case, idle change, e effect) kasoku.Fin
 		Impact: kasoku.Impact{Of: ofRequests(c)},
 		Evidence: []kasoku.Evidence{
 			{Source: "var", Text: idle.name, Value: idle.before + " → " + idle.after, Strong: true},
-			{Source: "load", Text: "success", Note: "noise ± " + unit.PercentCell(2*e.goodNoise) + " points", Value: unit.Percent(e.goodBefore) + " → " + unit.Percent(e.goodAfter),
+			{Source: "load", Text: "success", Note: "noise ± " + unit.PercentCell(2*e.goodNoise) + " points",
+				Value:  unit.Percent(e.goodBefore) + " → " + unit.Percent(e.goodAfter),
 				Number: e.goodAfter - e.goodBefore, Strong: true, Interval: c.Focus.Interval},
-			{Source: "load", Text: "mean latency", Note: "noise ± " + unit.Duration(2*e.meanNoise), Value: unit.Duration(e.meanBefore) + " → " + unit.Duration(e.meanAfter),
+			{Source: "load", Text: "mean latency", Note: "noise ± " + unit.Duration(2*e.meanNoise),
+				Value:  unit.Duration(e.meanBefore) + " → " + unit.Duration(e.meanAfter),
 				Number: (e.meanAfter - e.meanBefore).Seconds(), Strong: true, Interval: c.Focus.Interval},
 		},
 		Cause: fmt.Sprintf("Only %s changed, from %s to %s, and %s the success ratio went from %s to %s and the mean latency from %s to %s: the idle pool was not the limit.",
-			idle.name, idle.before, idle.after, c.At(), unit.Percent(e.goodBefore), unit.Percent(e.goodAfter), unit.Duration(e.meanBefore), unit.Duration(e.meanAfter)),
+			idle.name, idle.before, idle.after, c.At(), unit.Percent(e.goodBefore), unit.Percent(e.goodAfter),
+			unit.Duration(e.meanBefore), unit.Duration(e.meanAfter)),
 		Fixes: []kasoku.Fix{{
 			Text: fmt.Sprintf("Put %s back to %s and look at what is behind the pool", idle.name, idle.before),
 			Note: "One run a side: repeat both to tell a small effect from noise.", Risk: kasoku.RiskAppRestart,
 		}},
-		Expect: "the same figures", Verify: "repeat the load with the old value and compare", Interval: c.Focus.Interval,
+		Expect: "the same figures", Verify: "repeat the load with the old value and compare",
+		Interval: c.Focus.Interval,
 	}
 }
 
@@ -183,7 +189,8 @@ func isOfTheMoment(s kasoku.Setting) bool {
 		return true
 	}
 	return slices.Contains([]string{
-		"port", "report_port", "hostname", "server_id", "server_uid", "server_uuid", "timestamp", "identity", "insert_id", "last_insert_id",
+		"port", "report_port", "hostname", "server_id", "server_uid", "server_uuid", "timestamp", "identity",
+		"insert_id", "last_insert_id",
 		"pseudo_thread_id", "rand_seed1", "rand_seed2", "error_count", "warning_count",
 	}, s.Name)
 }

@@ -41,7 +41,8 @@ func (r IdlePool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 				diagnose.Whole(p.reopened), unit.Sig3(p.perServed()), fewConnections, unit.Plain(reopenedPerRequest))
 		}
 		return nil, diagnose.Quiet(r.ID(), p.perServed()/reopenedPerRequest,
-			"connections opened and closed again were %s per request; the threshold is %s", unit.Sig3(p.perServed()), unit.Plain(reopenedPerRequest))
+			"connections opened and closed again were %s per request; the threshold is %s", unit.Sig3(p.perServed()),
+			unit.Plain(reopenedPerRequest))
 	}
 	size := poolOf(c)
 	title, clause := r.words(p)
@@ -101,17 +102,20 @@ func (IdlePool) evidence(c *diagnose.Case, p connections) []kasoku.Evidence {
 	out := []kasoku.Evidence{
 		c.Counted(p.opened, true),
 		c.Asked(p.requests),
-		{Source: "status", Text: "opened and closed again, per request that got through", Value: unit.Sig3(p.perServed()), Number: p.perServed(), Strong: true, Interval: over},
+		{Source: "status", Text: "opened and closed again, per request that got through",
+			Value: unit.Sig3(p.perServed()), Number: p.perServed(), Strong: true, Interval: over},
 	}
 	if p.refused > 0 {
 		out = append(out, kasoku.Evidence{
-			Source: "status", Text: "accepted / refused", Value: diagnose.Whole(p.opened.By) + " / " + diagnose.Whole(p.refused),
+			Source: "status", Text: "accepted / refused", Value: diagnose.Whole(p.opened.By) + " / " +
+				diagnose.Whole(p.refused),
 			Number: p.refused, Series: []kasoku.Key{p.opened.Key}, Interval: over,
 		})
 	}
 	out = append(out, kasoku.Evidence{
 		Source: "status", Text: "connections open", Note: "most at once → at the end",
-		Value: diagnose.Whole(p.most) + " → " + diagnose.Whole(p.open.Last), Number: p.most, Series: []kasoku.Key{p.open.Key}, Interval: over,
+		Value: diagnose.Whole(p.most) + " → " + diagnose.Whole(p.open.Last), Number: p.most,
+		Series: []kasoku.Key{p.open.Key}, Interval: over,
 	})
 	if g, err := c.Gauge(timeWait); err == nil {
 		out = append(out, kasoku.Evidence{
@@ -160,7 +164,8 @@ func (IdlePool) impact(c *diagnose.Case, p connections) kasoku.Impact {
 // Source: the texts of Go's net, MySQL's client errors 2006 and 2013.
 func isConnectionError(m *kasoku.Message) bool {
 	return m.Code != errTooMany && containsFold(m.Sample,
-		"invalid connection", "bad connection", "connection reset by peer", "broken pipe", "server has gone away", "lost connection")
+		"invalid connection", "bad connection", "connection reset by peer", "broken pipe", "server has gone away",
+		"lost connection")
 }
 
 func (IdlePool) fix(c *diagnose.Case, p pool) kasoku.Fix {

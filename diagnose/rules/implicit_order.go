@@ -58,13 +58,17 @@ func (r ImplicitOrder) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silen
 		return out, nil
 	}
 	if keyless == 0 {
-		return nil, diagnose.Quiet(r.ID(), 0, "all of %s have a primary key", unit.Counted(len(c.Tables), "table", "tables"))
+		return nil, diagnose.Quiet(r.ID(), 0, "all of %s have a primary key",
+			unit.Counted(len(c.Tables), "table", "tables"))
 	}
-	return nil, diagnose.Quiet(r.ID(), 0.9, "%s no primary key, and no SELECT of them sends several rows without ORDER BY", unit.Counted(keyless, "table has", "tables have"))
+	return nil, diagnose.Quiet(r.ID(), 0.9,
+		"%s no primary key, and no SELECT of them sends several rows without ORDER BY",
+		unit.Counted(keyless, "table has", "tables have"))
 }
 
 func hasPrimary(t *kasoku.TableDef) bool {
-	return slices.ContainsFunc(t.Indexes, func(x kasoku.IndexDef) bool { return x.Name == "PRIMARY" }) || containsFold(t.Create, "primary key")
+	return slices.ContainsFunc(t.Indexes, func(x kasoku.IndexDef) bool { return x.Name == "PRIMARY" }) ||
+		containsFold(t.Create, "primary key")
 }
 
 // restsOnOrder reports whether a class sends rows of the table in the order in
@@ -86,21 +90,28 @@ func restsOnOrder(q *kasoku.Query, table string) bool {
 
 func (r ImplicitOrder) finding(c *diagnose.Case, t *kasoku.TableDef, of []*kasoku.Query) kasoku.Finding {
 	f := kasoku.Finding{
-		ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: t.Name}, Severity: kasoku.Info, Interval: c.Focus.Interval,
+		ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: t.Name}, Severity: kasoku.Info,
+		Interval:   c.Focus.Interval,
 		Title:      cut(fmt.Sprintf("Answers rest on the order in which %s stores its rows", t.Name), maxTitle),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}),
 		Cause: fmt.Sprintf("%s has no primary key, and %s of it without ORDER BY. A primary key makes InnoDB store it anew, and the rows come in another order; dropping the key does not bring the old one back.",
 			t.Name, unit.Counted(len(of), "class of statements sends rows", "classes of statements send rows")),
 		Fixes: []kasoku.Fix{
-			{Text: "Say the order in the statement before the table gets a key", Where: handlerOf(""), Lang: "sql", Code: strings.TrimRight(sampleOf(of[0]), "; ") + " ORDER BY …;", Risk: kasoku.RiskAppRestart},
-			{Text: "Where nothing else orders the rows, number them first", Where: "what makes the table", Lang: "sql", Risk: kasoku.RiskSemantics,
-				Code: "ALTER TABLE " + t.Name + " ADD COLUMN seq BIGINT UNSIGNED NOT NULL AUTO_INCREMENT, ADD UNIQUE KEY (seq);", Note: "Check that answers stay the same, on data that was loaded anew."},
+			{Text: "Say the order in the statement before the table gets a key", Where: handlerOf(""), Lang: "sql",
+				Code: strings.TrimRight(sampleOf(of[0]), "; ") + " ORDER BY …;", Risk: kasoku.RiskAppRestart},
+			{Text: "Where nothing else orders the rows, number them first", Where: "what makes the table", Lang: "sql",
+				Risk: kasoku.RiskSemantics,
+				Code: "ALTER TABLE " + t.Name +
+					" ADD COLUMN seq BIGINT UNSIGNED NOT NULL AUTO_INCREMENT, ADD UNIQUE KEY (seq);",
+				Note: "Check that answers stay the same, on data that was loaded anew."},
 		},
 		Expect: "the same answers after a key is added", Verify: "compare answers before and after",
-		Evidence: []kasoku.Evidence{{Source: "schema", Text: t.Name + " has no primary key", Value: unit.Counted(t.Rows, "row", "rows"), Number: float64(t.Rows), Strong: true}},
+		Evidence: []kasoku.Evidence{{Source: "schema", Text: t.Name + " has no primary key",
+			Value: unit.Counted(t.Rows, "row", "rows"), Number: float64(t.Rows), Strong: true}},
 	}
 	for _, q := range of[:min(len(of), 3)] {
-		f.Evidence = append(f.Evidence, statementEvidence(q, "× "+unit.Count(q.Calls), perWords(rowsPerCall(q))+" rows a call, no ORDER BY", float64(q.Calls)))
+		f.Evidence = append(f.Evidence, statementEvidence(q, "× "+unit.Count(q.Calls),
+			perWords(rowsPerCall(q))+" rows a call, no ORDER BY", float64(q.Calls)))
 	}
 	return f
 }

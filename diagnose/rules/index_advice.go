@@ -83,7 +83,8 @@ func (r indexRule) check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 		}
 		if n := impact.Share / indexShare; n > near {
 			near = n
-			said = fmt.Sprintf("%s would save %s %s; the threshold is %s", g.proposals[0].DDL, unit.Percent(impact.Share), impact.Of, unit.Percent(indexShare))
+			said = fmt.Sprintf("%s would save %s %s; the threshold is %s", g.proposals[0].DDL,
+				unit.Percent(impact.Share), impact.Of, unit.Percent(indexShare))
 		}
 	}
 	if len(out) > 0 {
@@ -113,7 +114,8 @@ func (r indexRule) groups(c *diagnose.Case, advice *indexes.Advice) []indexGroup
 		g.served = append(g.served, p.Serves...)
 	}
 	for i := range out {
-		slices.SortStableFunc(out[i].served, func(a, b indexes.Served) int { return int(b.Saved/time.Microsecond - a.Saved/time.Microsecond) })
+		slices.SortStableFunc(out[i].served,
+			func(a, b indexes.Served) int { return int(b.Saved/time.Microsecond - a.Saved/time.Microsecond) })
 	}
 	return out
 }
@@ -132,16 +134,19 @@ func (r indexRule) finding(c *diagnose.Case, g indexGroup, impact kasoku.Impact)
 	top := g.served[0]
 	planned := diagnose.Signal{Blind: "the server's plan was not recorded"}
 	if p := planOf(c, top.QueryID, g.table); p != nil {
-		planned = diagnose.Signal{Holds: p.Access == "ALL" || p.Access == "index" || strings.Contains(p.Extra, "filesort") || strings.Contains(p.Extra, "temporary") || p.Rows > 2*top.After,
+		planned = diagnose.Signal{Holds: p.Access == "ALL" || p.Access == "index" ||
+			strings.Contains(p.Extra, "filesort") || strings.Contains(p.Extra, "temporary") || p.Rows > 2*top.After,
 			Lacks: "the server's plan is not long"}
 	}
 	return kasoku.Finding{
 		ID: r.id, Object: kasoku.Object{Kind: "table", Name: g.table}, Title: cut(r.title(c, g), maxTitle),
 		Clause: r.clause(g), Severity: severityOf(impact.Share), Impact: impact, Interval: c.Focus.Interval,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
-			diagnose.Signal{Holds: top.Before >= 10*top.After, Lacks: "an index would not save nine of ten rows"}, planned),
+			diagnose.Signal{Holds: top.Before >= 10*top.After, Lacks: "an index would not save nine of ten rows"},
+			planned),
 		Evidence: g.evidence(c, impact), Cause: r.cause(c, g), Fixes: g.fixes(),
-		Expect: fmt.Sprintf("the first statement reads about %s rows instead of %s; all together take about %s less", perWords(top.After), perWords(top.Before), unit.Duration(g.saved)),
+		Expect: fmt.Sprintf("the first statement reads about %s rows instead of %s; all together take about %s less",
+			perWords(top.After), perWords(top.Before), unit.Duration(g.saved)),
 		Verify: "EXPLAIN names the index; `kasoku try` creates it, measures, and takes it back",
 	}
 }
@@ -175,7 +180,8 @@ func (g indexGroup) evidence(c *diagnose.Case, impact kasoku.Impact) []kasoku.Ev
 			continue
 		}
 		seen = append(seen, s.QueryID)
-		note := fmt.Sprintf("%s, %s rows examined for %s sent", calls(q.Calls), perWords(examinedPerCall(q)), perWords(rowsPerCall(q)))
+		note := fmt.Sprintf("%s, %s rows examined for %s sent", calls(q.Calls), perWords(examinedPerCall(q)),
+			perWords(rowsPerCall(q)))
 		if x := surest(c, q.ID); x != nil {
 			note += ", by " + x.Endpoint()
 		}
@@ -199,7 +205,8 @@ func planEvidence(p *kasoku.PlanRow, table string, q *kasoku.Query) kasoku.Evide
 	if p.Extra != "" {
 		text += ", " + p.Extra
 	}
-	return kasoku.Evidence{Source: "plan", Text: cut(text, maxQuoted), Note: "rows as the server estimates them", Value: diagnose.Whole(p.Rows), Number: p.Rows,
+	return kasoku.Evidence{Source: "plan", Text: cut(text, maxQuoted), Note: "rows as the server estimates them",
+		Value: diagnose.Whole(p.Rows), Number: p.Rows,
 		Strong: true, Interval: kasoku.Interval{From: q.First, To: q.Last}}
 }
 
@@ -210,7 +217,8 @@ func examinedPerCall(q *kasoku.Query) float64 {
 // fixes is one fix with all indexes of the table, and another for those that they
 // make needless.
 func (g indexGroup) fixes() []kasoku.Fix {
-	f := kasoku.Fix{Text: "Create the index", Where: "the live database, and the file from which tables are made", Lang: "sql", Risk: kasoku.RiskNone}
+	f := kasoku.Fix{Text: "Create the index", Where: "the live database, and the file from which tables are made",
+		Lang: "sql", Risk: kasoku.RiskNone}
 	if len(g.proposals) > 1 {
 		f.Text = fmt.Sprintf("Create the %d indexes", len(g.proposals))
 	}
@@ -218,7 +226,8 @@ func (g indexGroup) fixes() []kasoku.Fix {
 	var write time.Duration
 	for _, p := range g.proposals {
 		code = append(code, p.DDL+";")
-		served = append(served, fmt.Sprintf("%s: %s", p.Name, unit.Counted(len(p.Serves), "class of statements", "classes of statements")))
+		served = append(served, fmt.Sprintf("%s: %s", p.Name, unit.Counted(len(p.Serves), "class of statements",
+			"classes of statements")))
 		f.Edits = append(f.Edits, kasoku.Edit{Kind: kasoku.EditIndex, Do: p.DDL, Undo: p.Undo})
 		write += p.WriteCost
 	}
@@ -235,7 +244,8 @@ func (g indexGroup) fixes() []kasoku.Fix {
 		}
 	}
 	if len(drop) > 0 {
-		out = append(out, kasoku.Fix{Text: "Then drop what the new ones begin with", Where: "the live database", Code: strings.Join(drop, "\n"), Lang: "sql", Risk: kasoku.RiskNone})
+		out = append(out, kasoku.Fix{Text: "Then drop what the new ones begin with", Where: "the live database",
+			Code: strings.Join(drop, "\n"), Lang: "sql", Risk: kasoku.RiskNone})
 	}
 	return out
 }
@@ -258,5 +268,6 @@ func (g indexGroup) readFor(c *diagnose.Case) string {
 // saying is the end of each cause: what the proposals serve.
 func (g indexGroup) saying() string {
 	n := len(g.proposals)
-	return fmt.Sprintf(" %s would serve %s of statements.", capital(unit.Counted(n, "index", "indexes")), unit.Counted(len(g.served), "class", "classes"))
+	return fmt.Sprintf(" %s would serve %s of statements.", capital(unit.Counted(n, "index", "indexes")),
+		unit.Counted(len(g.served), "class", "classes"))
 }

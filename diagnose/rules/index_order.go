@@ -25,9 +25,11 @@ func (IndexOrder) ID() string { return "IDX-02" }
 
 // Check looks for proposals that differ from an index in use by their order.
 func (r IndexOrder) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
-	return indexRule{id: r.ID(), why: indexes.WrongOrder, none: "every index that is used gives the order that is wanted behind its first columns",
+	return indexRule{id: r.ID(), why: indexes.WrongOrder,
+		none: "every index that is used gives the order that is wanted behind its first columns",
 		title: func(c *diagnose.Case, g indexGroup) string {
-			return fmt.Sprintf("%s of %s are sorted: its index has another order", capital(g.readFor(c)), cut(g.table, 18))
+			return fmt.Sprintf("%s of %s are sorted: its index has another order", capital(g.readFor(c)),
+				cut(g.table, 18))
 		},
 		cause: func(c *diagnose.Case, g indexGroup) string {
 			used := "The index in use"

@@ -49,7 +49,10 @@ func initializeOf(c *diagnose.Case) (slowest kasoku.Phase, ok bool) {
 }
 
 func endpointNamed(c *diagnose.Case, name string) *kasoku.Endpoint {
-	i := slices.IndexFunc(c.Endpoints, func(e kasoku.Endpoint) bool { return e.Method+" "+e.Route == name && e.Count > 0 })
+	i := slices.IndexFunc(c.Endpoints, func(e kasoku.Endpoint) bool {
+		return e.Method+" "+e.Route == name &&
+			e.Count > 0
+	})
 	if i < 0 {
 		return nil
 	}

@@ -55,20 +55,26 @@ func (r Interval) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	finer := max((shortest / samplesWanted).Truncate(100*time.Millisecond), 100*time.Millisecond)
 	return []kasoku.Finding{{
 		ID: r.ID(), Object: kasoku.Object{Kind: "run", Name: "sampling interval"},
-		Title:    fmt.Sprintf("A sample every %s is too coarse for %s of %s", unit.Exact(tick), what, unit.Exact(shortest)),
+		Title: fmt.Sprintf("A sample every %s is too coarse for %s of %s", unit.Exact(tick), what,
+			unit.Exact(shortest)),
 		Severity: kasoku.Info, Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}),
 		Impact: kasoku.Impact{Of: unmeasuredInOneRun, Estimate: true},
 		Evidence: []kasoku.Evidence{
-			{Source: "run", Text: "time between two samples", Value: unit.Exact(tick), Number: tick.Seconds(), Strong: true},
-			{Source: "run", Text: "length of " + what, Value: unit.Exact(shortest), Number: shortest.Seconds(), Strong: true},
+			{Source: "run", Text: "time between two samples", Value: unit.Exact(tick), Number: tick.Seconds(),
+				Strong: true},
+			{Source: "run", Text: "length of " + what, Value: unit.Exact(shortest), Number: shortest.Seconds(),
+				Strong: true},
 		},
 		Cause: fmt.Sprintf("%s of %s sees host, processes and database sampled %s; a peak or a pause between two samples does not show. What logs and the load count is complete.",
 			capital(what), unit.Exact(shortest), times(shortest.Seconds()/tick.Seconds())),
 		Fixes: []kasoku.Fix{
-			{Text: "Make each step last ten samples or more", Where: "the load", Note: "At the present interval that is " + unit.Exact(samplesWanted*tick) + ".", Risk: kasoku.RiskNone},
-			{Text: "Or sample more often: --interval " + finer.String(), Where: "the recording", Note: "Its cost in CPU grows as often; the run tells it.", Risk: kasoku.RiskNone},
+			{Text: "Make each step last ten samples or more", Where: "the load",
+				Note: "At the present interval that is " + unit.Exact(samplesWanted*tick) + ".", Risk: kasoku.RiskNone},
+			{Text: "Or sample more often: --interval " + finer.String(), Where: "the recording",
+				Note: "Its cost in CPU grows as often; the run tells it.", Risk: kasoku.RiskNone},
 		},
-		Expect: "ten samples or more in each step", Verify: "repeat the run: this remark must be gone", Interval: c.Focus.Interval,
+		Expect: "ten samples or more in each step", Verify: "repeat the run: this remark must be gone",
+		Interval: c.Focus.Interval,
 	}}, nil
 }
 

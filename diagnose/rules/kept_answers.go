@@ -42,13 +42,15 @@ func queryCacheFix(c *diagnose.Case) (kasoku.Fix, bool) {
 		return kasoku.Fix{}, false
 	}
 	f := kasoku.Fix{
-		Text: "Or let MariaDB keep answers to the same question until one of their tables is written", Where: "now, for connections made from then on; in the option file for the next start",
-		Lang: "sql", Risk: kasoku.RiskNone,
+		Text:  "Or let MariaDB keep answers to the same question until one of their tables is written",
+		Where: "now, for connections made from then on; in the option file for the next start",
+		Lang:  "sql", Risk: kasoku.RiskNone,
 		Note: fmt.Sprintf("%s of the time of all reads went to statements that came before, word for word. Each statement takes the lock of this cache, and each write drops what is kept of its table: measure it.",
 			unit.Percent(float64(again)/float64(reads))),
 	}
 	for _, v := range [][2]string{{"query_cache_size", fmt.Sprint(queryCacheSize)}, {"query_cache_type", "ON"}} {
-		f.Edits = append(f.Edits, kasoku.Edit{Kind: kasoku.EditVariable, Do: "SET GLOBAL " + v[0] + " = " + v[1], Conf: v[0] + " = " + v[1]})
+		f.Edits = append(f.Edits, kasoku.Edit{Kind: kasoku.EditVariable, Do: "SET GLOBAL " + v[0] + " = " + v[1],
+			Conf: v[0] + " = " + v[1]})
 		f.Code += "SET GLOBAL " + v[0] + " = " + v[1] + ";\n"
 	}
 	return f, true

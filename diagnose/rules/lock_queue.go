@@ -93,7 +93,8 @@ func (r LockQueue) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 		return nil, diagnose.Blind(r.ID(), err)
 	}
 	if l.waits.By < fewLockWaits || l.share < lockShare && !l.stuck {
-		return nil, diagnose.Quiet(r.ID(), min(l.waits.By/fewLockWaits, l.share/lockShare), "%s waits for locks of rows took %s %s; the thresholds are %d and %s",
+		return nil, diagnose.Quiet(r.ID(), min(l.waits.By/fewLockWaits, l.share/lockShare),
+			"%s waits for locks of rows took %s %s; the thresholds are %d and %s",
 			diagnose.Whole(l.waits.By), unit.Percent(l.share), l.of, fewLockWaits, unit.Percent(lockShare))
 	}
 	return []kasoku.Finding{r.finding(c, l)}, nil
@@ -103,12 +104,14 @@ func (r LockQueue) finding(c *diagnose.Case, l lockLoad) kasoku.Finding {
 	w, table := worstWait(c)
 	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: table},
-		Title: cut(fmt.Sprintf("Requests queue for locks of rows of %s", table), 70), Clause: "requests queue for locks of rows of " + table, Severity: kasoku.Problem,
+		Title:  cut(fmt.Sprintf("Requests queue for locks of rows of %s", table), 70),
+		Clause: "requests queue for locks of rows of " + table, Severity: kasoku.Problem,
 		Confidence: diagnose.Confidence(r.signals(w)...),
 		Impact:     kasoku.Impact{Share: l.share, Of: l.of},
 		Evidence:   r.evidence(c, l, w),
 		Cause:      r.cause(c, l, w, table), Fixes: r.fixes(c, w, table),
-		Expect: fmt.Sprintf("less than the %s that a wait takes now", unit.Duration(l.each())), Verify: "repeat the load: Innodb_row_lock_time must fall",
+		Expect:   fmt.Sprintf("less than the %s that a wait takes now", unit.Duration(l.each())),
+		Verify:   "repeat the load: Innodb_row_lock_time must fall",
 		Explains: []string{"POOL-06"}, Interval: c.Whole(),
 	}
 	if table == "" {
@@ -135,7 +138,8 @@ func worstWait(c *diagnose.Case) (*kasoku.LockWait, string) {
 	var most *kasoku.Query
 	for i := range c.Queries {
 		q := &c.Queries[i]
-		locks := q.Verb == "UPDATE" || q.Verb == "DELETE" || containsFold(q.Fingerprint, " for update", " for share", " lock in share mode")
+		locks := q.Verb == "UPDATE" || q.Verb == "DELETE" || containsFold(q.Fingerprint, " for update", " for share",
+			" lock in share mode")
 		if locks && len(q.Tables) > 0 && (most == nil || q.Total > most.Total) {
 			most = q
 		}
@@ -171,7 +175,8 @@ func (LockQueue) evidence(c *diagnose.Case, l lockLoad, w *kasoku.LockWait) []ka
 	whole := wholeRun(c)
 	out := []kasoku.Evidence{
 		whole.Counted(l.waits, true),
-		{Source: "status", Text: "Innodb_row_lock_time", Note: "mean " + unit.Duration(l.each()), Value: unit.Duration(l.time), Number: l.time.Seconds(), Strong: true,
+		{Source: "status", Text: "Innodb_row_lock_time", Note: "mean " + unit.Duration(l.each()),
+			Value: unit.Duration(l.time), Number: l.time.Seconds(), Strong: true,
 			Series: []kasoku.Key{l.millis.Key}, Interval: c.Whole()},
 	}
 	if w == nil {
@@ -179,10 +184,12 @@ func (LockQueue) evidence(c *diagnose.Case, l lockLoad, w *kasoku.LockWait) []ka
 	}
 	iv := kasoku.Interval{From: w.First, To: w.Last + time.Second}
 	out = append(out, kasoku.Evidence{
-		Source: "locks", Text: "waits: " + cut(w.Waiting, 120), Note: fmt.Sprintf("on %s of %s, up to %s at once", orNone(w.Index), bareTable(w.Table), unit.Count(w.Waiters)),
+		Source: "locks", Text: "waits: " + cut(w.Waiting, 120), Note: fmt.Sprintf("on %s of %s, up to %s at once",
+			orNone(w.Index), bareTable(w.Table), unit.Count(w.Waiters)),
 		Value: unit.Count(w.Samples) + " samples", Number: float64(w.Samples), Strong: true, Interval: iv,
 	})
-	e := kasoku.Evidence{Source: "locks", Text: "holds: " + cut(w.Blocking, 120), Note: "the transaction's age", Value: aged(w.Oldest), Number: w.Oldest.Seconds(), Strong: true, Interval: iv}
+	e := kasoku.Evidence{Source: "locks", Text: "holds: " + cut(w.Blocking, 120), Note: "the transaction's age",
+		Value: aged(w.Oldest), Number: w.Oldest.Seconds(), Strong: true, Interval: iv}
 	if w.Blocking == "" {
 		e.Text = "holds: a transaction that runs no statement at the time"
 	}
@@ -202,7 +209,8 @@ func holders(c *diagnose.Case, w *kasoku.LockWait) string {
 	if w == nil {
 		return ""
 	}
-	for _, x := range []struct{ id, says string }{{w.BlockingID, "It is of "}, {w.WaitingID, "Those that wait are of "}} {
+	for _, x := range []struct{ id, says string }{{w.BlockingID, "It is of "},
+		{w.WaitingID, "Those that wait are of "}} {
 		var names []string
 		for _, caller := range c.CallersOf(x.id) {
 			names = append(names, caller.Endpoint())
@@ -215,27 +223,32 @@ func holders(c *diagnose.Case, w *kasoku.LockWait) string {
 }
 
 func (LockQueue) cause(c *diagnose.Case, l lockLoad, w *kasoku.LockWait, table string) string {
-	s := fmt.Sprintf("%s statements waited for locks of rows, %s each: %s %s.", diagnose.Whole(l.waits.By), unit.Duration(l.each()), unit.Percent(l.share), l.of)
+	s := fmt.Sprintf("%s statements waited for locks of rows, %s each: %s %s.", diagnose.Whole(l.waits.By),
+		unit.Duration(l.each()), unit.Percent(l.share), l.of)
 	switch {
 	case w == nil:
 		return s
 	case w.Blocking == "":
 		s += fmt.Sprintf(" The transaction that holds the lock of %s runs no statement meanwhile: its program does something else before it commits.", table)
 	default:
-		s += fmt.Sprintf(" The transaction that holds the lock of %s ran %s and was up to %s old.", table, cut(w.Blocking, 120), aged(w.Oldest))
+		s += fmt.Sprintf(" The transaction that holds the lock of %s ran %s and was up to %s old.", table,
+			cut(w.Blocking, 120), aged(w.Oldest))
 	}
 	return s + holders(c, w)
 }
 
 func (LockQueue) fixes(c *diagnose.Case, w *kasoku.LockWait, table string) []kasoku.Fix {
 	f := kasoku.Fix{
-		Text: "Shorten the transaction that holds the lock of " + table, Where: "the program", Risk: kasoku.RiskAppRestart,
-		Note: "Take the lock last and commit at once; files, other services and computations belong before it." + holders(c, w),
+		Text: "Shorten the transaction that holds the lock of " + table, Where: "the program",
+		Risk: kasoku.RiskAppRestart,
+		Note: "Take the lock last and commit at once; files, other services and computations belong before it." +
+			holders(c, w),
 	}
 	if table == "" {
 		f.Text = "Shorten the transactions that lock rows"
 	}
-	return []kasoku.Fix{f, {Text: "Leave the pool of connections small until then: each further one only waits too", Where: "where the pool is opened", Risk: kasoku.RiskNone}}
+	return []kasoku.Fix{f, {Text: "Leave the pool of connections small until then: each further one only waits too",
+		Where: "where the pool is opened", Risk: kasoku.RiskNone}}
 }
 
 // compare tells what a larger pool did, when that is all that was changed.
@@ -259,10 +272,16 @@ func (LockQueue) compare(c *diagnose.Case, l lockLoad, table string, f *kasoku.F
 	}
 	f.Evidence = append(f.Evidence,
 		kasoku.Evidence{Source: "var", Text: pool.name, Value: pool.before + " → " + pool.after, Strong: true},
-		kasoku.Evidence{Source: "status", Text: "mean wait for a lock", Value: unit.Duration(before.each()) + " → " + unit.Duration(l.each()), Number: l.each().Seconds(), Strong: true},
-		kasoku.Evidence{Source: "load", Text: "mean latency", Value: unit.Duration(e.meanBefore) + " → " + unit.Duration(e.meanAfter), Number: e.meanAfter.Seconds(), Strong: true})
-	f.Cause += fmt.Sprintf(" Only %s was changed, from %s to %s: a wait went from %s to %s.", pool.name, pool.before, pool.after, unit.Duration(before.each()), unit.Duration(l.each()))
-	f.Fixes = append(f.Fixes, kasoku.Fix{Text: fmt.Sprintf("Put %s back to %s", pool.name, pool.before), Where: "where the pool is opened", Risk: kasoku.RiskAppRestart})
+		kasoku.Evidence{Source: "status", Text: "mean wait for a lock",
+			Value: unit.Duration(before.each()) + " → " + unit.Duration(l.each()), Number: l.each().Seconds(),
+			Strong: true},
+		kasoku.Evidence{Source: "load", Text: "mean latency",
+			Value: unit.Duration(e.meanBefore) + " → " + unit.Duration(e.meanAfter), Number: e.meanAfter.Seconds(),
+			Strong: true})
+	f.Cause += fmt.Sprintf(" Only %s was changed, from %s to %s: a wait went from %s to %s.", pool.name, pool.before,
+		pool.after, unit.Duration(before.each()), unit.Duration(l.each()))
+	f.Fixes = append(f.Fixes, kasoku.Fix{Text: fmt.Sprintf("Put %s back to %s", pool.name, pool.before),
+		Where: "where the pool is opened", Risk: kasoku.RiskAppRestart})
 }
 
 // poolChange returns the setting of the pool's size that grew since the baseline,
@@ -305,5 +324,6 @@ func isPoolSize(s settingName) bool {
 		return false
 	}
 	name := strings.ToLower(s.name)
-	return strings.Contains(name, "open") && containsFold(name, "max", "pool", "conn") || strings.Contains(name, "pool") && containsFold(name, "max", "size", "limit")
+	return strings.Contains(name, "open") && containsFold(name, "max", "pool", "conn") ||
+		strings.Contains(name, "pool") && containsFold(name, "max", "size", "limit")
 }

@@ -160,11 +160,13 @@ func (r LostIndex) finding(c *diagnose.Case, l lostIndexes) kasoku.Finding {
 	}
 	evidence := []kasoku.Evidence{}
 	for _, key := range l.keys {
-		evidence = append(evidence, kasoku.Evidence{Source: "schema", Text: cut(key, 120), Note: "of " + l.table, Value: "gone", Strong: true, Interval: c.Whole()})
+		evidence = append(evidence, kasoku.Evidence{Source: "schema", Text: cut(key, 120), Note: "of " + l.table,
+			Value: "gone", Strong: true, Interval: c.Whole()})
 	}
 	initialized := diagnose.Signal{Holds: true}
 	if p, ok := initializeOf(c); ok {
-		evidence = append(evidence, kasoku.Evidence{Source: "access", Text: "initialize", Note: p.Why, Value: "at " + c.Wall(p.Interval.From).Format("15:04:05"), Interval: p.Interval})
+		evidence = append(evidence, kasoku.Evidence{Source: "access", Text: "initialize", Note: p.Why,
+			Value: "at " + c.Wall(p.Interval.From).Format("15:04:05"), Interval: p.Interval})
 	} else if _, probed := c.Probe(diagnose.AfterInitialize); !probed {
 		initialized = diagnose.Signal{Lacks: "no initialize was seen in the run"}
 	}
@@ -180,10 +182,15 @@ func (r LostIndex) finding(c *diagnose.Case, l lostIndexes) kasoku.Finding {
 		Cause: fmt.Sprintf("%s %s in the database before initialize and not after it: initialize makes %s anew from a schema file that lacks %s. Every benchmark begins with it, so it counts without the index.",
 			strings.Join(quoted(names), ", "), isAre(len(names)), l.table, itThem(len(names))),
 		Fixes: []kasoku.Fix{
-			{Text: "Put the index into the schema file that initialize runs, inside CREATE TABLE", Where: "the schema file", Code: added(l.keys), Risk: kasoku.RiskNone, Lang: "sql"},
-			{Text: "Or let initialize empty the table instead of dropping it", Where: "the schema file", Code: "TRUNCATE TABLE " + backquoted(l.table) + ";", Note: "TRUNCATE keeps the table with its indexes, and starts AUTO_INCREMENT anew.", Risk: kasoku.RiskNone, Lang: "sql"},
+			{Text: "Put the index into the schema file that initialize runs, inside CREATE TABLE",
+				Where: "the schema file", Code: added(l.keys), Risk: kasoku.RiskNone, Lang: "sql"},
+			{Text: "Or let initialize empty the table instead of dropping it", Where: "the schema file",
+				Code: "TRUNCATE TABLE " + backquoted(l.table) + ";",
+				Note: "TRUNCATE keeps the table with its indexes, and starts AUTO_INCREMENT anew.",
+				Risk: kasoku.RiskNone, Lang: "sql"},
 		},
-		Expect: "the same indexes before and after initialize", Verify: "`kasoku finalize` calls initialize and compares the indexes", Interval: c.Whole(),
+		Expect: "the same indexes before and after initialize",
+		Verify: "`kasoku finalize` calls initialize and compares the indexes", Interval: c.Whole(),
 	}
 }
 
@@ -196,9 +203,11 @@ func droppedBy(c *diagnose.Case, table string) (diagnose.Signal, *kasoku.Evidenc
 	for i := range c.Queries {
 		q := &c.Queries[i]
 		// Only the name: a DROP TABLE is often written without its schema.
-		if (q.Verb == "DROP" || q.Verb == "ALTER" && strings.Contains(q.Fingerprint, "drop ")) && strings.Contains(q.Fingerprint, strings.ToLower(name)) {
+		if (q.Verb == "DROP" || q.Verb == "ALTER" && strings.Contains(q.Fingerprint, "drop ")) &&
+			strings.Contains(q.Fingerprint, strings.ToLower(name)) {
 			return diagnose.Signal{Holds: true}, &kasoku.Evidence{
-				Source: "slow.log", Text: cut(q.Sample, 100), Value: fmt.Sprintf("× %d", q.Calls), Number: float64(q.Calls), Strong: true,
+				Source: "slow.log", Text: cut(q.Sample, 100), Value: fmt.Sprintf("× %d", q.Calls),
+				Number: float64(q.Calls), Strong: true,
 				Interval: kasoku.Interval{From: q.First, To: q.Last},
 			}
 		}

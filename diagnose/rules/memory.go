@@ -41,7 +41,8 @@ const (
 
 // outOfMemory are the words of ENOMEM in C, Go and Python, and of runtimes that
 // say it in their own, in lower case.
-var outOfMemory = []string{"cannot allocate memory", "out of memory", "std::bad_alloc", "outofmemoryerror", "memoryerror", "oom-kill"}
+var outOfMemory = []string{"cannot allocate memory", "out of memory", "std::bad_alloc", "outofmemoryerror",
+	"memoryerror", "oom-kill"}
 
 // ID returns HW-06.
 func (Memory) ID() string { return "HW-06" }
@@ -114,18 +115,25 @@ func (r Memory) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	switch {
 	case s.fires():
 	case s.total == 0 && s.stalled < 0 && !c.HasAppLog():
-		return nil, diagnose.Blind(r.ID(), errors.New("neither the host's memory nor an application's log was recorded"))
+		return nil, diagnose.Blind(r.ID(),
+			errors.New("neither the host's memory nor an application's log was recorded"))
 	case s.total == 0:
-		return nil, diagnose.Quiet(r.ID(), s.near(), "no log says that memory ran out; the host's memory was not recorded")
+		return nil, diagnose.Quiet(r.ID(), s.near(),
+			"no log says that memory ran out; the host's memory was not recorded")
 	default:
-		return nil, diagnose.Quiet(r.ID(), s.near(), "%s of %s was available at least, %s pages a second were swapped, and no log says that memory ran out; the thresholds are %s and %d",
-			unit.BytesIEC(uint64(s.available)), unit.BytesIEC(uint64(min(s.total, 1e18))), diagnose.Whole(s.swapped), unit.Percent(fewAvailable), swapPages)
+		return nil, diagnose.Quiet(r.ID(), s.near(),
+			"%s of %s was available at least, %s pages a second were swapped, and no log says that memory ran out; the thresholds are %s and %d",
+			unit.BytesIEC(uint64(s.available)), unit.BytesIEC(uint64(min(s.total, 1e18))), diagnose.Whole(s.swapped),
+			unit.Percent(fewAvailable), swapPages)
 	}
 	largest := largestPrograms(c)
 	f := kasoku.Finding{
-		ID: r.ID(), Object: kasoku.Object{Kind: "host", Name: "memory"}, Title: r.title(s), Clause: "memory runs out", Severity: kasoku.Problem,
-		Confidence: diagnose.Confidence(s.signals(c)...), Impact: s.impact(c), Evidence: s.evidence(c), Cause: s.cause(c, largest), Fixes: s.fixes(c, largest),
-		Expect: "no refused allocation, and nothing swapped", Verify: "repeat the load: more than " + unit.Percent(fewAvailable) + " of the memory must stay available",
+		ID: r.ID(), Object: kasoku.Object{Kind: "host", Name: "memory"}, Title: r.title(s), Clause: "memory runs out",
+		Severity:   kasoku.Problem,
+		Confidence: diagnose.Confidence(s.signals(c)...), Impact: s.impact(c), Evidence: s.evidence(c),
+		Cause: s.cause(c, largest), Fixes: s.fixes(c, largest),
+		Expect:   "no refused allocation, and nothing swapped",
+		Verify:   "repeat the load: more than " + unit.Percent(fewAvailable) + " of the memory must stay available",
 		Explains: []string{"MES-07"}, Interval: c.Focus.Interval,
 	}
 	switch {
@@ -138,7 +146,8 @@ func (r Memory) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	for i, p := range largest {
 		if i < 3 {
 			f.Evidence = append(f.Evidence, kasoku.Evidence{
-				Source: "process", Text: "memory of " + p.Name, Value: unit.BytesIEC(uint64(min(p.RSS, 1e18))), Number: p.RSS, Series: p.Keys, Interval: c.Focus.Interval,
+				Source: "process", Text: "memory of " + p.Name, Value: unit.BytesIEC(uint64(min(p.RSS, 1e18))),
+				Number: p.RSS, Series: p.Keys, Interval: c.Focus.Interval,
 			})
 		}
 	}
@@ -186,7 +195,8 @@ func (s shortage) signals(c *diagnose.Case) []diagnose.Signal {
 	if s.total == 0 {
 		few.Blind = "the host's memory was not recorded"
 	}
-	moved := diagnose.Signal{Holds: s.swapped >= swapPages || s.stalled >= stallShare || s.reclaimed > 0, Lacks: "nothing was swapped and nobody waited"}
+	moved := diagnose.Signal{Holds: s.swapped >= swapPages || s.stalled >= stallShare || s.reclaimed > 0,
+		Lacks: "nothing was swapped and nobody waited"}
 	// A process's own limit refuses at once: then the log alone is the sign.
 	if s.refused() {
 		return []diagnose.Signal{said, {Holds: true}}
@@ -212,16 +222,20 @@ func (s shortage) evidence(c *diagnose.Case) []kasoku.Evidence {
 	}
 	if s.total > 0 {
 		few := s.available < fewAvailable*s.total
-		add("memory available at least, of "+unit.BytesIEC(uint64(min(s.total, 1e18))), unit.BytesIEC(uint64(s.available)), s.available, few, "mem.available")
+		add("memory available at least, of "+unit.BytesIEC(uint64(min(s.total, 1e18))),
+			unit.BytesIEC(uint64(s.available)), s.available, few, "mem.available")
 	}
 	if s.swapped > 0 {
-		add("pages swapped in and out a second", diagnose.Whole(s.swapped), s.swapped, s.swapped >= swapPages, "vm.pswpout")
+		add("pages swapped in and out a second", diagnose.Whole(s.swapped), s.swapped, s.swapped >= swapPages,
+			"vm.pswpout")
 	}
 	if s.stalled > 0 {
-		add("time in which somebody waited for memory", unit.Percent(s.stalled), s.stalled, s.stalled >= stallShare, "psi.memory.some")
+		add("time in which somebody waited for memory", unit.Percent(s.stalled), s.stalled, s.stalled >= stallShare,
+			"psi.memory.some")
 	}
 	if s.reclaimed > 0 {
-		add("times that a process had to free memory itself", diagnose.More(s.reclaimed), s.reclaimed, false, "vm.allocstall")
+		add("times that a process had to free memory itself", diagnose.More(s.reclaimed), s.reclaimed, false,
+			"vm.allocstall")
 	}
 	return out
 }
@@ -253,7 +267,8 @@ func (s shortage) fixes(c *diagnose.Case, largest []diagnose.Program) []kasoku.F
 	if s.refused() || s.limited != "" {
 		return []kasoku.Fix{{
 			Text: "Compare ulimit -v, the unit's MemoryMax and sysctl vm.overcommit_memory with what the process needs, and raise the one that refuses",
-			Note: "The resident memory of a process says less than what it reserves: ulimit -v counts address space.", Risk: kasoku.RiskAppRestart,
+			Note: "The resident memory of a process says less than what it reserves: ulimit -v counts address space.",
+			Risk: kasoku.RiskAppRestart,
 		}}
 	}
 	var out []kasoku.Fix
@@ -261,19 +276,23 @@ func (s shortage) fixes(c *diagnose.Case, largest []diagnose.Program) []kasoku.F
 		if p.Role == diagnose.Generator || p.Role == diagnose.Recorder {
 			continue
 		}
-		if pool, ok := c.Number("innodb_buffer_pool_size"); ok && p.Role == diagnose.Database && pool > 0 && pool < 1e18 {
+		if pool, ok := c.Number("innodb_buffer_pool_size"); ok && p.Role == diagnose.Database && pool > 0 &&
+			pool < 1e18 {
 			out = append(out, kasoku.Fix{
-				Text: "Give the buffer pool less, or move the database to a host with more memory", Where: "my.cnf", Risk: kasoku.RiskRestart,
+				Text: "Give the buffer pool less, or move the database to a host with more memory", Where: "my.cnf",
+				Risk: kasoku.RiskRestart,
 				Note: "innodb_buffer_pool_size is " + unit.BytesIEC(uint64(pool)) + ".",
 			})
 			break
 		}
-		out = append(out, kasoku.Fix{Text: "Let " + p.Name + " hold less, or move it to a host with more memory", Risk: kasoku.RiskAppRestart,
+		out = append(out, kasoku.Fix{Text: "Let " + p.Name + " hold less, or move it to a host with more memory",
+			Risk: kasoku.RiskAppRestart,
 			Note: "A tool such as an editor's language server or a build does not belong on a host that is measured: stop it."})
 		break
 	}
 	if len(out) == 0 {
-		out = []kasoku.Fix{{Text: "See which processes hold most memory, and move or shrink the largest", Risk: kasoku.RiskAppRestart}}
+		out = []kasoku.Fix{{Text: "See which processes hold most memory, and move or shrink the largest",
+			Risk: kasoku.RiskAppRestart}}
 	}
 	return out
 }

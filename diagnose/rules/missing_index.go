@@ -27,9 +27,11 @@ func (MissingIndex) ID() string { return "IDX-01" }
 
 // Check looks for proposals that begin with columns of equality.
 func (r MissingIndex) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
-	return indexRule{id: r.ID(), why: indexes.Equality, none: "every column that takes time to compare for equality has an index",
+	return indexRule{id: r.ID(), why: indexes.Equality,
+		none: "every column that takes time to compare for equality has an index",
 		title: func(c *diagnose.Case, g indexGroup) string {
-			return fmt.Sprintf("%s of %s: no index on %s", capital(g.readFor(c)), cut(g.table, 20), columnsWords(g.proposals[0]))
+			return fmt.Sprintf("%s of %s: no index on %s", capital(g.readFor(c)), cut(g.table, 20),
+				columnsWords(g.proposals[0]))
 		},
 		cause: func(c *diagnose.Case, g indexGroup) string {
 			return fmt.Sprintf("No index of %s begins with %s, so each statement looks at the whole table: %s that it sends.",

@@ -31,7 +31,8 @@ func checkLoops(c *diagnose.Case, id string, say func(rowLoop, *kasoku.Finding))
 	case len(all) > 0:
 		return nil, diagnose.Quiet(id, 0, "lookups in a loop are of another kind: %s", all[0].id)
 	}
-	return nil, diagnose.Quiet(id, min(nearest/leastPerRequest, 0.99), "no lookup is known to run %d times in one request; the nearest, %s times", leastPerRequest, perWords(nearest))
+	return nil, diagnose.Quiet(id, min(nearest/leastPerRequest, 0.99),
+		"no lookup is known to run %d times in one request; the nearest, %s times", leastPerRequest, perWords(nearest))
 }
 
 // loopFinding is what all of these findings have in common.
@@ -46,15 +47,17 @@ func loopFinding(c *diagnose.Case, r rowLoop) kasoku.Finding {
 	f := kasoku.Finding{
 		ID: r.id, Object: object, Severity: r.severity(c, i), Impact: i, Interval: c.Focus.Interval,
 		Confidence: diagnose.Confidence(loopSignals(r)...),
-		Expect:     fmt.Sprintf("%s statements a request fewer, and up to %s %s", perWords(max(r.perRequest(c)-float64(len(r.loops)), 1)), unit.Percent(i.Share), i.Of),
-		Verify:     "the next run: the lookup's calls fall to about one a request, or to none",
+		Expect: fmt.Sprintf("%s statements a request fewer, and up to %s %s",
+			perWords(max(r.perRequest(c)-float64(len(r.loops)), 1)), unit.Percent(i.Share), i.Of),
+		Verify: "the next run: the lookup's calls fall to about one a request, or to none",
 	}
 	lists := map[*kasoku.Query]bool{}
 	for _, l := range r.loops {
 		f.Evidence = append(f.Evidence, lookupEvidence(c, l))
 		if l.list != nil && !lists[l.list] {
 			lists[l.list] = true
-			e := statementEvidence(l.list, unit.Sig3(rowsPerCall(l.list))+" rows a call", "its rows are looked up one by one", rowsPerCall(l.list))
+			e := statementEvidence(l.list, unit.Sig3(rowsPerCall(l.list))+" rows a call",
+				"its rows are looked up one by one", rowsPerCall(l.list))
 			f.Evidence = append(f.Evidence, e)
 		}
 	}
@@ -102,7 +105,8 @@ func rowsOf(l looped) string {
 	if l.list == nil {
 		return "For each row that it has it runs one more SELECT"
 	}
-	return fmt.Sprintf("It reads rows of %s with one statement and runs one more SELECT for each of them", statementOf(l.list).table)
+	return fmt.Sprintf("It reads rows of %s with one statement and runs one more SELECT for each of them",
+		statementOf(l.list).table)
 }
 
 // inList is the lookup for many keys at once.
@@ -119,7 +123,8 @@ func inList(l looped) string {
 	for _, k := range s.keys[1:] {
 		more += " AND " + k + " = ?"
 	}
-	return fmt.Sprintf("SELECT %s FROM %s WHERE %s IN (?, ?, …)%s%s", strings.TrimSpace(choose), s.table, key, more, rest)
+	return fmt.Sprintf("SELECT %s FROM %s WHERE %s IN (?, ?, …)%s%s", strings.TrimSpace(choose), s.table, key, more,
+		rest)
 }
 
 // joined is the list with the looked-up table beside it.
@@ -153,14 +158,17 @@ func batchFixes(r rowLoop) []kasoku.Fix {
 	where := handlerOf(r.endpoint)
 	var out []kasoku.Fix
 	if len(in) > 0 {
-		out = append(out, kasoku.Fix{Text: "Gather the keys of the list and look all of them up at once", Where: where, Lang: "sql", Code: strings.Join(in, "\n"),
+		out = append(out, kasoku.Fix{Text: "Gather the keys of the list and look all of them up at once", Where: where,
+			Lang: "sql", Code: strings.Join(in, "\n"),
 			Note: "Then put the rows beside those of the list by their key in the program. In Go: sqlx.In, or one ? for each key.", Risk: kasoku.RiskAppRestart})
 	}
 	if len(join) > 0 {
-		out = append(out, kasoku.Fix{Text: "Or let the list bring them along with a JOIN", Where: where, Lang: "sql", Code: strings.Join(join, "\n"), Risk: kasoku.RiskAppRestart})
+		out = append(out, kasoku.Fix{Text: "Or let the list bring them along with a JOIN", Where: where, Lang: "sql",
+			Code: strings.Join(join, "\n"), Risk: kasoku.RiskAppRestart})
 	}
 	if len(out) == 0 {
-		out = append(out, kasoku.Fix{Text: "Fetch what the loop looks up with one statement before it", Where: where, Risk: kasoku.RiskAppRestart})
+		out = append(out, kasoku.Fix{Text: "Fetch what the loop looks up with one statement before it", Where: where,
+			Risk: kasoku.RiskAppRestart})
 	}
 	return out
 }

@@ -87,10 +87,12 @@ func (r NeedlessTransaction) finding(c *diagnose.Case, n needless, share float64
 		Clause: fmt.Sprintf("%s of transactions only read or have one statement", unit.Percent(share)),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
 			diagnose.Signal{Holds: n.count >= 2*fewTransactions, Lacks: "they are few"},
-			diagnose.Signal{Holds: severalReads(n) == 0, Lacks: "some read several things, which may have to be of one moment"}),
+			diagnose.Signal{Holds: severalReads(n) == 0,
+				Lacks: "some read several things, which may have to be of one moment"}),
 		Cause: fmt.Sprintf("%s of %s transactions protect nothing: %s only read, %s have one statement that changes something. BEGIN and COMMIT around them are two round trips each.",
 			unit.Count(n.count), unit.Count(n.all), unit.Count(n.readOnly), unit.Count(n.count-n.readOnly)),
-		Fixes: []kasoku.Fix{{Text: "Run the statement on the pool itself, without BEGIN and COMMIT", Where: "where the transaction is begun", Lang: "go", Risk: kasoku.RiskAppRestart,
+		Fixes: []kasoku.Fix{{Text: "Run the statement on the pool itself, without BEGIN and COMMIT",
+			Where: "where the transaction is begun", Lang: "go", Risk: kasoku.RiskAppRestart,
 			Code: "- tx, err := db.BeginTx(ctx, nil)\n- err = tx.QueryRowContext(ctx, query, id).Scan(&v)\n- tx.Commit()\n+ err := db.QueryRowContext(ctx, query, id).Scan(&v)",
 			Note: "Keep it where several reads must be of one moment. A score may even fall when COMMITs of others become visible as what they cost."}},
 		Expect: "two statements fewer in each of these requests", Verify: "the next run: BEGIN and COMMIT a request",
@@ -100,11 +102,16 @@ func (r NeedlessTransaction) finding(c *diagnose.Case, n needless, share float64
 		f.Severity = kasoku.Problem
 	}
 	f.Evidence = []kasoku.Evidence{
-		{Source: "slow.log", Text: "transactions that only read or have one statement", Note: "of " + unit.Count(n.all), Value: "× " + unit.Count(n.count), Number: float64(n.count), Strong: true, Interval: c.Whole()},
-		{Source: "slow.log", Text: "their BEGIN and COMMIT, of all statements", Value: unit.Percent(min(needlessRounds, 1)), Number: needlessRounds, Strong: true, Interval: c.Whole()},
+		{Source: "slow.log", Text: "transactions that only read or have one statement",
+			Note: "of " + unit.Count(n.all), Value: "× " + unit.Count(n.count), Number: float64(n.count), Strong: true,
+			Interval: c.Whole()},
+		{Source: "slow.log", Text: "their BEGIN and COMMIT, of all statements",
+			Value: unit.Percent(min(needlessRounds, 1)), Number: needlessRounds, Strong: true, Interval: c.Whole()},
 	}
 	for _, t := range n.kinds[:min(len(n.kinds), 5)] {
-		f.Evidence = append(f.Evidence, kasoku.Evidence{Source: "slow.log", Text: "BEGIN, " + cut(t.Verbs, 60) + ", COMMIT", Note: tablesOf(c, t), Value: "× " + unit.Count(t.Count), Number: float64(t.Count), Interval: c.Whole()})
+		f.Evidence = append(f.Evidence, kasoku.Evidence{Source: "slow.log",
+			Text: "BEGIN, " + cut(t.Verbs, 60) + ", COMMIT", Note: tablesOf(c, t), Value: "× " + unit.Count(t.Count),
+			Number: float64(t.Count), Interval: c.Whole()})
 	}
 	return f
 }

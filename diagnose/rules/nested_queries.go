@@ -31,7 +31,8 @@ func (r NestedQueries) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silen
 		f.Title = loopTitle(c, x, "runs SELECTs in nested loops")
 		f.Clause = fmt.Sprintf("%s runs %s SELECTs a request in nested loops", x.endpoint, perWords(x.perRequest(c)))
 		f.Cause = fmt.Sprintf("%s runs a SELECT from %s %s times a request, and for each of its rows again: %s in all, of %s.",
-			x.endpoint, statementOf(x.around).table, perWords(outer), perWords(x.perRequest(c)), unit.Counted(len(x.loops), "class", "classes"))
+			x.endpoint, statementOf(x.around).table, perWords(outer), perWords(x.perRequest(c)),
+			unit.Counted(len(x.loops), "class", "classes"))
 		f.Fixes = batchFixes(x)
 	})
 }

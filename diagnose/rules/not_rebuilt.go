@@ -31,7 +31,8 @@ func (r NotRebuilt) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 	}
 	restart, okRestart := c.Probe(diagnose.AfterRestart)
 	if !ok || !okRestart {
-		return nil, diagnose.Blind(r.ID(), errors.New("no probes from before and after a restart; `kasoku finalize` takes them"))
+		return nil, diagnose.Blind(r.ID(),
+			errors.New("no probes from before and after a restart; `kasoku finalize` takes them"))
 	}
 	words := []string{diagnose.FactRows, diagnose.FactIndex, diagnose.FactAnswer}
 	lost := before.Lost(restart, words...)
@@ -55,14 +56,16 @@ func (r NotRebuilt) finding(c *diagnose.Case, before diagnose.Probe, lost, lasti
 	var evidence []kasoku.Evidence
 	for i, l := range all {
 		if i == mostLosses {
-			evidence = append(evidence, kasoku.Evidence{Source: "probe", Text: "more differences", Value: fmt.Sprint(len(all) - mostLosses)})
+			evidence = append(evidence, kasoku.Evidence{Source: "probe", Text: "more differences",
+				Value: fmt.Sprint(len(all) - mostLosses)})
 			break
 		}
 		is := l.Is
 		if is == "" {
 			is = "gone"
 		}
-		evidence = append(evidence, kasoku.Evidence{Source: "probe", Text: cut(l.Fact, 100), Note: l.At, Value: l.Was + " → " + is, Strong: true, Interval: c.Whole()})
+		evidence = append(evidence, kasoku.Evidence{Source: "probe", Text: cut(l.Fact, 100), Note: l.At,
+			Value: l.Was + " → " + is, Strong: true, Interval: c.Whole()})
 	}
 	what, where := "A restart", "where the process starts"
 	cause := "What the answers come from is filled by initialize and not where the process starts, so that a restart leaves it empty until the next initialize."
@@ -77,11 +80,15 @@ func (r NotRebuilt) finding(c *diagnose.Case, before diagnose.Probe, lost, lasti
 	return kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: kindOf(all[0].Fact), Name: cut(nameOf(all[0].Fact), 60)},
 		Title: fmt.Sprintf("%s changes %s", what, countOf(all)), Severity: kasoku.Problem,
-		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: before.At == diagnose.AfterInitialize, Lacks: "initialize was not called before the restart"}),
-		Impact:     kasoku.Impact{Of: "of requests after a restart"}, Evidence: evidence, Cause: cause,
-		Fixes: []kasoku.Fix{{Text: "Fill caches and indexes in one function, and call it on both paths", Where: where, Risk: kasoku.RiskAppRestart, Lang: "go",
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
+			diagnose.Signal{Holds: before.At == diagnose.AfterInitialize,
+				Lacks: "initialize was not called before the restart"}),
+		Impact: kasoku.Impact{Of: "of requests after a restart"}, Evidence: evidence, Cause: cause,
+		Fixes: []kasoku.Fix{{Text: "Fill caches and indexes in one function, and call it on both paths", Where: where,
+			Risk: kasoku.RiskAppRestart, Lang: "go",
 			Code: "func rebuild(ctx context.Context) error { … } // called by main and by initialize"}},
-		Expect: "the same data, indexes and answers", Verify: "`kasoku finalize` restarts and compares again", Interval: c.Whole(),
+		Expect: "the same data, indexes and answers", Verify: "`kasoku finalize` restarts and compares again",
+		Interval: c.Whole(),
 	}
 }
 
@@ -120,7 +127,8 @@ func countOf(all []diagnose.Loss) string {
 	}
 	var out []string
 	for _, k := range []struct{ kind, one, many string }{
-		{"endpoint", "an answer", "answers"}, {"table", "the rows of a table", "tables"}, {"index", "an index", "indexes"},
+		{"endpoint", "an answer", "answers"}, {"table", "the rows of a table", "tables"},
+		{"index", "an index", "indexes"},
 	} {
 		switch n := len(count[k.kind]); {
 		case n == 1:

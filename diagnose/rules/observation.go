@@ -62,7 +62,8 @@ func (r Observation) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 	}
 	switch {
 	case row.Moved != compare.Worse:
-		return nil, diagnose.Quiet(r.ID(), min(max(cost, 0)/bar, 0.5), "%s: no cost is shown by %s%s", figures, runsOf(off, on), whyNot(row))
+		return nil, diagnose.Quiet(r.ID(), min(max(cost, 0)/bar, 0.5), "%s: no cost is shown by %s%s", figures,
+			runsOf(off, on), whyNot(row))
 	case cost < bar:
 		return nil, diagnose.Quiet(r.ID(), cost/bar, "%s: the cost is under %s", figures, unit.Percent(bar))
 	}
@@ -134,20 +135,25 @@ func watchedRow(c *compare.Comparison) *compare.Row {
 	return nil
 }
 
-func (r Observation) finding(c *diagnose.Case, cmp *compare.Comparison, row compare.Row, cost float64, off, on []*kasoku.Recording) kasoku.Finding {
+func (r Observation) finding(c *diagnose.Case, cmp *compare.Comparison, row compare.Row, cost float64, off,
+	on []*kasoku.Recording) kasoku.Finding {
 	what := watcher(off, on)
 	b, a := row.Print()
 	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "observation", Name: what}, Severity: kasoku.Info,
 		Title: fmt.Sprintf("%s costs %s of the %s", capital(what), unit.Percent(cost), name(row)),
-		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: !cmp.Single(), Lacks: "one run a side"},
-			diagnose.Signal{Holds: row.Samples != nil && row.Samples.Verdict == compare.IsWorse, Lacks: "no test of significance"}),
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
+			diagnose.Signal{Holds: !cmp.Single(), Lacks: "one run a side"},
+			diagnose.Signal{Holds: row.Samples != nil && row.Samples.Verdict == compare.IsWorse,
+				Lacks: "no test of significance"}),
 		Impact:   kasoku.Impact{Share: cost, Of: "of the " + name(row)},
 		Evidence: []kasoku.Evidence{rowEvidence(c, row)},
-		Cause:    fmt.Sprintf("Runs of the same thing differ only in %s. Without it %s is %s, with it %s (%s).", what, row.Name, b, a, runsOf(off, on)),
-		Expect:   fmt.Sprintf("%s near %s", row.Name, b), Verify: "run it once more with `kasoku run --observers-off`",
+		Cause: fmt.Sprintf("Runs of the same thing differ only in %s. Without it %s is %s, with it %s (%s).", what,
+			row.Name, b, a, runsOf(off, on)),
+		Expect: fmt.Sprintf("%s near %s", row.Name, b), Verify: "run it once more with `kasoku run --observers-off`",
 		Fixes: []kasoku.Fix{{Text: "Take the run that counts without " + what, Where: "kasoku run --observers-off",
-			Note: "Keep it on while looking for causes: what it shows is worth more than what it costs.", Risk: kasoku.RiskNone}},
+			Note: "Keep it on while looking for causes: what it shows is worth more than what it costs.",
+			Risk: kasoku.RiskNone}},
 		Interval: c.Focus.Interval,
 	}
 	if cost >= greatCost {

@@ -77,7 +77,8 @@ func (r OpaqueCommit) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 	if share < commitTimeShare || len(m.kinds) < leastKinds {
 		return nil, diagnose.Quiet(r.ID(), min(share/commitTimeShare, float64(len(m.kinds))/leastKinds, 0.99),
 			"COMMITs take %s of the statements' time, and %s; the thresholds are %s and %d",
-			unit.Percent(share), unit.Counted(len(m.kinds), "kind of transaction writes", "kinds of transactions write"), unit.Percent(commitTimeShare), leastKinds)
+			unit.Percent(share), unit.Counted(len(m.kinds), "kind of transaction writes",
+				"kinds of transactions write"), unit.Percent(commitTimeShare), leastKinds)
 	}
 	return []kasoku.Finding{r.finding(c, m, share)}, nil
 }
@@ -86,22 +87,28 @@ func (r OpaqueCommit) finding(c *diagnose.Case, m commitWork, share float64) kas
 	i := timeImpact(c, m.total)
 	i.Estimate = true
 	f := kasoku.Finding{
-		ID: r.ID(), Object: kasoku.Object{Kind: "statement", Name: "COMMIT"}, Severity: severityOf(i.Share), Impact: i, Interval: c.Focus.Interval,
-		Title:      cut(fmt.Sprintf("COMMIT takes %s of statement time, and nothing says whose", unit.Percent(share)), maxTitle),
+		ID: r.ID(), Object: kasoku.Object{Kind: "statement", Name: "COMMIT"}, Severity: severityOf(i.Share), Impact: i,
+		Interval: c.Focus.Interval,
+		Title: cut(fmt.Sprintf("COMMIT takes %s of statement time, and nothing says whose", unit.Percent(share)),
+			maxTitle),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}),
 		Cause: fmt.Sprintf("%s kinds of transactions write, and all end in the same statement: of the %s that COMMITs take the log cannot say which of them pays.",
 			unit.Count(len(m.kinds)), unit.Duration(m.total)),
-		Fixes: []kasoku.Fix{{Text: "Tag the COMMIT of each kind of transaction", Where: "where transactions are committed", Lang: "go", Risk: kasoku.RiskAppRestart,
+		Fixes: []kasoku.Fix{{Text: "Tag the COMMIT of each kind of transaction",
+			Where: "where transactions are committed", Lang: "go", Risk: kasoku.RiskAppRestart,
 			Code: "_, err = tx.ExecContext(ctx, \"COMMIT /* name */\")",
 			Note: "With database/sql call tx.Commit all the same, it then finds nothing to commit. Then drop the transactions that are needless and look at what a flush costs."}},
-		Expect: "a line for each kind of transaction among the slowest statements; no time by itself", Verify: "the next run: COMMIT by tag",
+		Expect: "a line for each kind of transaction among the slowest statements; no time by itself",
+		Verify: "the next run: COMMIT by tag",
 	}
 	if 2*m.tagged >= m.total {
 		top := m.classes[0]
 		f.Severity = kasoku.Info
-		f.Title = cut(fmt.Sprintf("COMMIT takes %s of statement time, most of it %s", unit.Percent(share), cmp.Or(top.Tag, "untagged")), maxTitle)
+		f.Title = cut(fmt.Sprintf("COMMIT takes %s of statement time, most of it %s", unit.Percent(share),
+			cmp.Or(top.Tag, "untagged")), maxTitle)
 		f.Cause = fmt.Sprintf("COMMITs take %s; their tags tell whose.", unit.Duration(m.total))
-		f.Fixes = []kasoku.Fix{{Text: "Look at the transactions of " + cmp.Or(top.Tag, "those without a tag") + " first", Where: "where it is committed", Risk: kasoku.RiskAppRestart,
+		f.Fixes = []kasoku.Fix{{Text: "Look at the transactions of " + cmp.Or(top.Tag,
+			"those without a tag") + " first", Where: "where it is committed", Risk: kasoku.RiskAppRestart,
 			Note: "Make fewer and larger transactions of it, or see what a flush costs."}}
 	}
 	for _, q := range m.classes[:min(len(m.classes), 6)] {
@@ -112,7 +119,8 @@ func (r OpaqueCommit) finding(c *diagnose.Case, m commitWork, share float64) kas
 		f.Evidence = append(f.Evidence, e)
 	}
 	for _, t := range m.kinds[:min(len(m.kinds), 4)] {
-		f.Evidence = append(f.Evidence, kasoku.Evidence{Source: "slow.log", Text: "transactions " + cut(t.Verbs, 80), Note: tablesOf(c, t), Value: "× " + unit.Count(t.Count), Number: float64(t.Count), Interval: c.Whole()})
+		f.Evidence = append(f.Evidence, kasoku.Evidence{Source: "slow.log", Text: "transactions " + cut(t.Verbs, 80),
+			Note: tablesOf(c, t), Value: "× " + unit.Count(t.Count), Number: float64(t.Count), Interval: c.Whole()})
 	}
 	return f
 }

@@ -66,12 +66,15 @@ func (r ORMSave) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	case !c.HasSlowLog() && err != nil:
 		return nil, diagnose.Blind(r.ID(), errors.New(c.NoLog("slowlog")))
 	case most.Count > 0:
-		return nil, diagnose.Quiet(r.ID(), min(float64(most.Count)/fewSaves, float64(most.Count)/max(savesPerInsert*float64(most.Inserts), 1)),
+		return nil, diagnose.Quiet(r.ID(), min(float64(most.Count)/fewSaves,
+			float64(most.Count)/max(savesPerInsert*float64(most.Inserts), 1)),
 			"%s of %s INSERTs into %s came by UPDATE, SELECT and INSERT; the thresholds are %d and %s",
 			unit.Count(most.Count), unit.Count(most.Inserts), most.Table, fewSaves, unit.Percent(savesPerInsert))
 	case err == nil:
-		return nil, diagnose.Quiet(r.ID(), s.near(), "%s UPDATEs came with %s SELECTs and %s INSERTs and updated %s rows",
-			diagnose.Whole(s.update.By), diagnose.Whole(s.sel.By), diagnose.Whole(s.insert.By), diagnose.Whole(s.rows.By))
+		return nil, diagnose.Quiet(r.ID(), s.near(),
+			"%s UPDATEs came with %s SELECTs and %s INSERTs and updated %s rows",
+			diagnose.Whole(s.update.By), diagnose.Whole(s.sel.By), diagnose.Whole(s.insert.By),
+			diagnose.Whole(s.rows.By))
 	}
 	return nil, diagnose.Quiet(r.ID(), 0, "no INSERT of the slow log follows an UPDATE and a SELECT of the same key")
 }
@@ -150,7 +153,8 @@ func (r ORMSave) finding(c *diagnose.Case, shape *kasoku.SaveShape, s saveCounte
 		fix.Code, fix.Lang = shape.Sample[len(shape.Sample)-1], "sql"
 	}
 	f := kasoku.Finding{
-		ID: r.ID(), Object: object, Title: title, Clause: "an ORM sends UPDATE, SELECT and INSERT for each new row", Severity: kasoku.Problem,
+		ID: r.ID(), Object: object, Title: title, Clause: "an ORM sends UPDATE, SELECT and INSERT for each new row",
+		Severity:   kasoku.Problem,
 		Confidence: diagnose.Confidence(r.signals(c, shape, s, err)...), Impact: r.impact(c, s, err),
 		Evidence: r.evidence(c, shape, s, err),
 		Cause: "The mapper saves a row that already has its key: it updates first, which changes nothing, looks whether the row exists, " +

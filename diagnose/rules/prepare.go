@@ -43,7 +43,8 @@ func preparedOf(c *diagnose.Case) (p prepared, err error) {
 		name string
 		into *diagnose.Grown
 	}{
-		{"Com_stmt_prepare", &p.prepare}, {"Com_stmt_execute", &p.execute}, {"Com_stmt_close", &p.close}, {"Questions", &p.questions},
+		{"Com_stmt_prepare", &p.prepare}, {"Com_stmt_execute", &p.execute}, {"Com_stmt_close", &p.close},
+		{"Questions", &p.questions},
 	} {
 		if *x.into, err = c.Status(x.name); err != nil {
 			return p, err
@@ -65,11 +66,15 @@ func (r Prepare) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	near := min(p.perExecute()/preparesPerExecute, p.perQuestion()/preparesPerQuestion, p.execute.By/fewExecutes)
 	switch {
 	case p.execute.By < fewExecutes:
-		return nil, diagnose.Quiet(r.ID(), near, "prepared statements were executed %s times; the threshold is %d", diagnose.Whole(p.execute.By), fewExecutes)
+		return nil, diagnose.Quiet(r.ID(), near, "prepared statements were executed %s times; the threshold is %d",
+			diagnose.Whole(p.execute.By), fewExecutes)
 	case p.perExecute() <= preparesPerExecute:
-		return nil, diagnose.Quiet(r.ID(), near, "statements were prepared %s times per execution; the threshold is %s", unit.Sig3(p.perExecute()), unit.Plain(preparesPerExecute))
+		return nil, diagnose.Quiet(r.ID(), near,
+			"statements were prepared %s times per execution; the threshold is %s", unit.Sig3(p.perExecute()),
+			unit.Plain(preparesPerExecute))
 	case p.perQuestion() < preparesPerQuestion:
-		return nil, diagnose.Quiet(r.ID(), near, "prepares were %s of the statements; the threshold is %s", unit.Percent(p.perQuestion()), unit.Percent(preparesPerQuestion))
+		return nil, diagnose.Quiet(r.ID(), near, "prepares were %s of the statements; the threshold is %s",
+			unit.Percent(p.perQuestion()), unit.Percent(preparesPerQuestion))
 	}
 	what := verb(c)
 	return []kasoku.Finding{{
@@ -80,11 +85,14 @@ func (r Prepare) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		Confidence: diagnose.Confidence(r.signals(c, p)...),
 		Impact:     tripImpact(c, p.prepare.By, p.questions.By),
 		Evidence: []kasoku.Evidence{
-			c.Counted(p.prepare, true), c.Counted(p.execute, true), c.Counted(p.close, false), c.Counted(p.questions, false),
-			{Source: "status", Text: "prepares per execution", Value: unit.Sig3(p.perExecute()), Number: p.perExecute(), Strong: true, Interval: c.Focus.Interval},
+			c.Counted(p.prepare, true), c.Counted(p.execute, true), c.Counted(p.close, false),
+			c.Counted(p.questions, false),
+			{Source: "status", Text: "prepares per execution", Value: unit.Sig3(p.perExecute()),
+				Number: p.perExecute(), Strong: true, Interval: c.Focus.Interval},
 		},
 		Cause: fmt.Sprintf("The driver prepares each parametrised statement on the server, runs it once and closes it: 2 round trips where 1 would do. "+
-			"%s %s of %s round trips were prepares.", capital(c.At()), diagnose.Whole(p.prepare.By), diagnose.Whole(p.prepare.By+p.questions.By)),
+			"%s %s of %s round trips were prepares.", capital(c.At()), diagnose.Whole(p.prepare.By),
+			diagnose.Whole(p.prepare.By+p.questions.By)),
 		Fixes: r.fixes(), Expect: "Com_stmt_prepare +0, or far fewer prepares than executions",
 		Verify: "repeat the load: Com_stmt_prepare per execution below 0.05", Interval: c.Focus.Interval,
 	}}, nil
@@ -115,13 +123,16 @@ func (Prepare) signals(c *diagnose.Case, p prepared) []diagnose.Signal {
 func (Prepare) fixes() []kasoku.Fix {
 	return []kasoku.Fix{
 		{
-			Text: "Let the driver put the parameters in", Where: "the DSN", Code: "interpolateParams=true", Risk: kasoku.RiskAppRestart,
+			Text: "Let the driver put the parameters in", Where: "the DSN", Code: "interpolateParams=true",
+			Risk: kasoku.RiskAppRestart,
 			Note: "For Go's MySQL driver: append it to the DSN's parameters with ? or &. Safe with utf8mb4; not with big5, cp932, gb2312, gbk or sjis. " +
 				"In other languages: turn on client-side (emulated) prepares in the driver.",
 		},
 		{
 			Text: "Or prepare once and keep the statement", Where: "where the pool is opened", Lang: "go",
-			Code: "stmt, err := db.PrepareContext(ctx, query)", Note: "Then stmt.ExecContext for each request; one prepare a connection remains.", Risk: kasoku.RiskAppRestart,
+			Code: "stmt, err := db.PrepareContext(ctx, query)",
+			Note: "Then stmt.ExecContext for each request; one prepare a connection remains.",
+			Risk: kasoku.RiskAppRestart,
 		},
 	}
 }

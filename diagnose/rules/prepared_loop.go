@@ -44,7 +44,8 @@ func (r PreparedLoop) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 	}
 	if p.perExecute() <= preparesPerExecute || p.execute.By < fewExecutes {
 		return nil, diagnose.Quiet(r.ID(), min(p.perExecute()/preparesPerExecute, p.execute.By/fewExecutes, 0.99),
-			"statements were prepared %s times per execution, %s times in all", unit.Sig3(p.perExecute()), diagnose.Whole(p.prepare.By))
+			"statements were prepared %s times per execution, %s times in all", unit.Sig3(p.perExecute()),
+			diagnose.Whole(p.prepare.By))
 	}
 	var near float64
 	for _, l := range insertLoops(c) {
@@ -55,7 +56,8 @@ func (r PreparedLoop) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 		}
 		near = max(near, min(part/dominates, loop))
 	}
-	return nil, diagnose.Quiet(r.ID(), min(near, 0.99), "no loop of INSERTs makes %s of the %s executions", unit.Percent(dominates), diagnose.Whole(p.execute.By))
+	return nil, diagnose.Quiet(r.ID(), min(near, 0.99), "no loop of INSERTs makes %s of the %s executions",
+		unit.Percent(dominates), diagnose.Whole(p.execute.By))
 }
 
 // inLoop is how much of a loop the INSERTs are, 1 and more for one.
@@ -86,20 +88,26 @@ func (r PreparedLoop) finding(c *diagnose.Case, l insertLoop, p prepared, part f
 		Title:  endpointTitle(who, " prepares its INSERT anew for every row"),
 		Clause: fmt.Sprintf("%s prepares its INSERT into %s anew for every row", lowerFirst(who), s.table),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, callerSignal(l.caller),
-			diagnose.Signal{Holds: l.query.Streak >= leastPerRequest, Lacks: "the INSERTs do not come one after another on one connection"}),
+			diagnose.Signal{Holds: l.query.Streak >= leastPerRequest,
+				Lacks: "the INSERTs do not come one after another on one connection"}),
 		Evidence: []kasoku.Evidence{
 			c.Counted(p.prepare, true), c.Counted(p.execute, true),
-			statementEvidence(l.query, "× "+unit.Count(l.query.Calls), unit.Percent(part)+" of the executions, up to "+unit.Count(l.query.Streak)+" in a row", float64(l.query.Calls)),
+			statementEvidence(l.query, "× "+unit.Count(l.query.Calls),
+				unit.Percent(part)+" of the executions, up to "+unit.Count(l.query.Streak)+" in a row",
+				float64(l.query.Calls)),
 			timeEvidence(c, c.QueryTime(l.query), i),
 		},
 		Cause: fmt.Sprintf("%s inserts into %s in a loop, and the driver prepares, executes and closes the same statement for each row: %s prepares for %s executions.",
 			who, s.table, diagnose.Whole(p.prepare.By), diagnose.Whole(p.execute.By)),
 		Fixes: []kasoku.Fix{
-			{Text: "Prepare once before the loop", Where: handlerOf(l.endpoint), Lang: "go", Risk: kasoku.RiskAppRestart,
+			{Text: "Prepare once before the loop", Where: handlerOf(l.endpoint), Lang: "go",
+				Risk: kasoku.RiskAppRestart,
 				Code: "stmt, err := tx.PrepareContext(ctx, insert)\nif err != nil {\n\treturn err\n}\ndefer stmt.Close()\nfor _, row := range rows {\n\t_, err = stmt.ExecContext(ctx, …)\n}"},
-			{Text: "Or insert all rows with one statement", Where: handlerOf(l.endpoint), Lang: "sql", Code: manyRows(l.query), Risk: kasoku.RiskAppRestart},
+			{Text: "Or insert all rows with one statement", Where: handlerOf(l.endpoint), Lang: "sql",
+				Code: manyRows(l.query), Risk: kasoku.RiskAppRestart},
 		},
-		Expect: "one prepare a request instead of one a row", Verify: "the next run: Com_stmt_prepare far below Com_stmt_execute",
+		Expect: "one prepare a request instead of one a row",
+		Verify: "the next run: Com_stmt_prepare far below Com_stmt_execute",
 	}
 	if part >= explainsPrepares {
 		f.Explains = []string{"DRV-01"}

@@ -34,7 +34,8 @@ func (r QueryCache) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 	changed, others, known := cacheChange(c.Baseline, c.Recording)
 	switch {
 	case !known:
-		return nil, diagnose.Blind(r.ID(), errors.New("the server has no query cache, or its variables were not recorded in both runs"))
+		return nil, diagnose.Blind(r.ID(),
+			errors.New("the server has no query cache, or its variables were not recorded in both runs"))
 	case len(changed) == 0:
 		return nil, diagnose.Quiet(r.ID(), 0, "the query cache was not changed")
 	case len(others) > 0:
@@ -46,8 +47,10 @@ func (r QueryCache) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 	}
 	e := effectOf(before, after)
 	if e.better() || e.unclear() {
-		return nil, diagnose.Quiet(r.ID(), e.nearNone(), "the change made a difference, or the seconds vary too much to tell: success %s → %s, mean %s → %s",
-			unit.Percent(e.goodBefore), unit.Percent(e.goodAfter), unit.Duration(e.meanBefore), unit.Duration(e.meanAfter))
+		return nil, diagnose.Quiet(r.ID(), e.nearNone(),
+			"the change made a difference, or the seconds vary too much to tell: success %s → %s, mean %s → %s",
+			unit.Percent(e.goodBefore), unit.Percent(e.goodAfter), unit.Duration(e.meanBefore),
+			unit.Duration(e.meanAfter))
 	}
 	title := "A changed query cache shows no effect"
 	if e.worse() {
@@ -59,18 +62,25 @@ func (r QueryCache) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 			diagnose.Signal{Holds: e.seconds >= enoughSeconds, Lacks: fmt.Sprintf("only %d s a run", e.seconds)}),
 		Impact: kasoku.Impact{Of: ofRequests(c)},
 		Cause: fmt.Sprintf("Only the query cache was changed, and %s the success ratio went from %s to %s and the mean latency from %s to %s.",
-			c.At(), unit.Percent(e.goodBefore), unit.Percent(e.goodAfter), unit.Duration(e.meanBefore), unit.Duration(e.meanAfter)),
-		Expect: "the same figures as before", Verify: "repeat the load with the old values and compare", Interval: c.Focus.Interval,
+			c.At(), unit.Percent(e.goodBefore), unit.Percent(e.goodAfter), unit.Duration(e.meanBefore),
+			unit.Duration(e.meanAfter)),
+		Expect: "the same figures as before", Verify: "repeat the load with the old values and compare",
+		Interval: c.Focus.Interval,
 	}
-	fix := kasoku.Fix{Text: "Put the query cache back", Where: "now; in the option file for the next start", Lang: "sql", Risk: kasoku.RiskNone, Note: "One run a side: repeat both to tell a small effect from noise."}
+	fix := kasoku.Fix{Text: "Put the query cache back", Where: "now; in the option file for the next start",
+		Lang: "sql", Risk: kasoku.RiskNone, Note: "One run a side: repeat both to tell a small effect from noise."}
 	for _, x := range changed {
-		f.Evidence = append(f.Evidence, kasoku.Evidence{Source: "var", Text: x.name, Value: orNone(x.before) + " → " + orNone(x.after), Strong: true})
+		f.Evidence = append(f.Evidence, kasoku.Evidence{Source: "var", Text: x.name,
+			Value: orNone(x.before) + " → " + orNone(x.after), Strong: true})
 		fix.Code += "SET GLOBAL " + x.name + " = " + x.before + ";\n"
-		fix.Edits = append(fix.Edits, kasoku.Edit{Kind: kasoku.EditVariable, Do: "SET GLOBAL " + x.name + " = " + x.before, Conf: x.name + " = " + x.before})
+		fix.Edits = append(fix.Edits, kasoku.Edit{Kind: kasoku.EditVariable,
+			Do: "SET GLOBAL " + x.name + " = " + x.before, Conf: x.name + " = " + x.before})
 	}
 	f.Evidence = append(f.Evidence,
-		kasoku.Evidence{Source: "load", Text: "success", Value: unit.Percent(e.goodBefore) + " → " + unit.Percent(e.goodAfter), Number: e.good(), Strong: true, Interval: c.Focus.Interval},
-		kasoku.Evidence{Source: "load", Text: "mean latency", Note: "noise ± " + unit.Duration(2*e.meanNoise), Value: unit.Duration(e.meanBefore) + " → " + unit.Duration(e.meanAfter),
+		kasoku.Evidence{Source: "load", Text: "success", Value: unit.Percent(e.goodBefore) + " → " +
+			unit.Percent(e.goodAfter), Number: e.good(), Strong: true, Interval: c.Focus.Interval},
+		kasoku.Evidence{Source: "load", Text: "mean latency", Note: "noise ± " + unit.Duration(2*e.meanNoise),
+			Value:  unit.Duration(e.meanBefore) + " → " + unit.Duration(e.meanAfter),
 			Number: e.mean().Seconds(), Strong: true, Interval: c.Focus.Interval})
 	f.Fixes = []kasoku.Fix{fix}
 	return []kasoku.Finding{f}, nil

@@ -27,7 +27,8 @@ func (QueryEachPoint) ID() string { return "QRY-04" }
 func (r QueryEachPoint) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	return checkLoops(c, r.ID(), func(x rowLoop, f *kasoku.Finding) {
 		f.Title = loopTitle(c, x, "runs one SELECT per row")
-		f.Clause = fmt.Sprintf("%s asks for each of %s rows whether it lies in the area", x.who(), perWords(x.perRequest(c)))
+		f.Clause = fmt.Sprintf("%s asks for each of %s rows whether it lies in the area", x.who(),
+			perWords(x.perRequest(c)))
 		f.Cause = fmt.Sprintf("%s reads what lies in a box of %s and asks again for each row: %s statements a request where one can answer.",
 			x.who(), x.loops[0].shape.table, perWords(x.perRequest(c)))
 		f.Fixes = areaFixes(x)
@@ -37,15 +38,18 @@ func (r QueryEachPoint) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Sile
 func areaFixes(x rowLoop) []kasoku.Fix {
 	l := x.loops[0]
 	s := l.shape
-	fix := kasoku.Fix{Text: "Ask once for what lies in the area", Where: handlerOf(x.endpoint), Lang: "sql", Risk: kasoku.RiskAppRestart,
+	fix := kasoku.Fix{Text: "Ask once for what lies in the area", Where: handlerOf(x.endpoint), Lang: "sql",
+		Risk: kasoku.RiskAppRestart,
 		Note: "The ranges keep an index useful; the shape decides. With a stored point and a spatial index the ranges can go."}
 	if l.list == nil {
-		fix.Code = fmt.Sprintf("SELECT %s FROM %s WHERE ST_Contains(ST_PolygonFromText(?), …) ORDER BY … LIMIT ?;", s.choose, s.table)
+		fix.Code = fmt.Sprintf("SELECT %s FROM %s WHERE ST_Contains(ST_PolygonFromText(?), …) ORDER BY … LIMIT ?;",
+			s.choose, s.table)
 		return append([]kasoku.Fix{fix}, batchFixes(x)...)
 	}
 	box := statementOf(l.list)
 	if len(box.ranged) < 2 {
-		fix.Code = fmt.Sprintf("SELECT %s FROM %s WHERE ST_Contains(ST_PolygonFromText(?), …) ORDER BY … LIMIT ?;", box.choose, box.table)
+		fix.Code = fmt.Sprintf("SELECT %s FROM %s WHERE ST_Contains(ST_PolygonFromText(?), …) ORDER BY … LIMIT ?;",
+			box.choose, box.table)
 		return []kasoku.Fix{fix}
 	}
 	a, b := box.ranged[0], box.ranged[1]

@@ -30,7 +30,8 @@ func (r QueryEachRow) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 	return checkLoops(c, r.ID(), func(x rowLoop, f *kasoku.Finding) {
 		f.Title = loopTitle(c, x, "runs one SELECT per row")
 		f.Clause = fmt.Sprintf("%s runs %s SELECTs a request, one per row", x.who(), perWords(x.perRequest(c)))
-		f.Cause = fmt.Sprintf("%s runs %s lookups in each request. %s: each is a round trip, however fast it is.", x.who(), perWords(x.perRequest(c)), rowsOf(x.loops[0]))
+		f.Cause = fmt.Sprintf("%s runs %s lookups in each request. %s: each is a round trip, however fast it is.",
+			x.who(), perWords(x.perRequest(c)), rowsOf(x.loops[0]))
 		f.Fixes = batchFixes(x)
 	})
 }

@@ -87,7 +87,8 @@ func endpointEvidence(c *diagnose.Case, endpoint string) []kasoku.Evidence {
 	}
 	return []kasoku.Evidence{{
 		Source: "access", Text: endpoint, Note: "mean " + unit.Duration(e.Total/time.Duration(e.Count)),
-		Value: unit.Counted(e.Count, "request", "requests"), Number: float64(e.Count), Interval: kasoku.Interval{From: e.First, To: e.Last},
+		Value: unit.Counted(e.Count, "request", "requests"), Number: float64(e.Count),
+		Interval: kasoku.Interval{From: e.First, To: e.Last},
 	}}
 }
 
@@ -99,11 +100,13 @@ func callerWords(x *kasoku.Caller) string {
 		if x.Source == kasoku.FromProbe {
 			by = "by a probe"
 		}
-		return fmt.Sprintf("confirmed: counted %s, %s, %s to %s in one", by, unit.Counted(x.Requests, "request", "requests"), perWords(x.Least), perWords(x.Most))
+		return fmt.Sprintf("confirmed: counted %s, %s, %s to %s in one", by,
+			unit.Counted(x.Requests, "request", "requests"), perWords(x.Least), perWords(x.Most))
 	case kasoku.CallerHigh:
 		return "high: about so many, from overlap in time"
 	case kasoku.CallerGroup:
-		return "group: of endpoints that are always called together: " + list(append([]string{x.Endpoint()}, x.With...), 3)
+		return "group: of endpoints that are always called together: " + list(append([]string{x.Endpoint()},
+			x.With...), 3)
 	}
 	return "possible: from overlap in time, not confirmed"
 }

@@ -71,7 +71,8 @@ func (r Recount) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 func (r Recount) finding(c *diagnose.Case, q *kasoku.Query, s statement, each float64) kasoku.Finding {
 	i := timeImpact(c, c.QueryTime(q))
 	x := surest(c, q.ID)
-	object, note := kasoku.Object{Kind: "table", Name: s.table}, unit.Counted(q.Distinct, "different statement", "different statements")
+	object, note := kasoku.Object{Kind: "table", Name: s.table}, unit.Counted(q.Distinct, "different statement",
+		"different statements")
 	if x != nil {
 		object, note = kasoku.Object{Kind: "endpoint", Name: x.Endpoint()}, note+"; "+callerWords(x)
 	}
@@ -82,21 +83,27 @@ func (r Recount) finding(c *diagnose.Case, q *kasoku.Query, s statement, each fl
 	}
 	f := kasoku.Finding{
 		ID: r.ID(), Object: object, Severity: severityOf(i.Share), Impact: i, Interval: c.Focus.Interval,
-		Title:  cut(fmt.Sprintf("Rows of %s are counted again %s times for each value", s.table, perWords(each)), maxTitle),
+		Title: cut(fmt.Sprintf("Rows of %s are counted again %s times for each value", s.table, perWords(each)),
+			maxTitle),
 		Clause: fmt.Sprintf("rows of %s are counted anew at each request", s.table),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true},
 			diagnose.Signal{Holds: written < q.Calls, Lacks: "the table is written as often as it is counted"}),
 		Evidence: []kasoku.Evidence{
 			statementEvidence(q, "× "+unit.Count(q.Calls), note, float64(q.Calls)),
-			{Source: "slow.log", Text: "writes to " + s.table, Value: "× " + unit.Count(written), Number: float64(written), Interval: c.Whole()},
+			{Source: "slow.log", Text: "writes to " + s.table, Value: "× " + unit.Count(written),
+				Number: float64(written), Interval: c.Whole()},
 			timeEvidence(c, c.QueryTime(q), i),
 		},
 		Cause: fmt.Sprintf("%s calls count the same %s: %s times each, while %s was written %s times. The numbers are mostly those of before.",
-			unit.Count(q.Calls), unit.Counted(q.Distinct, "thing", "things"), perWords(each), s.table, unit.Count(written)),
+			unit.Count(q.Calls), unit.Counted(q.Distinct, "thing", "things"), perWords(each), s.table,
+			unit.Count(written)),
 		Fixes: []kasoku.Fix{
-			{Text: "Keep the counts in memory and change them with each write", Where: handlerOf(""), Lang: "go", Risk: kasoku.RiskAppRestart,
-				Code: "var counts sync.Map // key → *atomic.Int64", Note: "Fill them when the program starts and in initialize: a restart or a reset must not lose them. With several programs keep them in a table."},
-			{Text: "Or read a counter that writes keep", Where: "where " + s.table + " is written", Lang: "sql", Risk: kasoku.RiskAppRestart,
+			{Text: "Keep the counts in memory and change them with each write", Where: handlerOf(""), Lang: "go",
+				Risk: kasoku.RiskAppRestart,
+				Code: "var counts sync.Map // key → *atomic.Int64",
+				Note: "Fill them when the program starts and in initialize: a restart or a reset must not lose them. With several programs keep them in a table."},
+			{Text: "Or read a counter that writes keep", Where: "where " + s.table + " is written", Lang: "sql",
+				Risk: kasoku.RiskAppRestart,
 				Code: "SELECT n FROM " + s.table + "_counts" + where + ";"},
 		},
 		Expect: "no such COUNT while nothing is written", Verify: "the next run: calls of the statement",

@@ -49,8 +49,9 @@ func (r Refused) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		Confidence: diagnose.Confidence(r.signals(c, s)...),
 		Impact:     kasoku.Impact{Share: share(c, s.refused()), Of: ofRequests(c), Shared: []string{"POOL-01"}},
 		Evidence:   r.evidence(c, s), Cause: r.cause(c, s), Fixes: r.fixes(c, first),
-		Expect:   "Connection_errors_max_connections +0",
-		Verify:   "repeat the load: Max_used_connections must stay near the cap of the pool, and no Error " + errTooMany + " in the application's log",
+		Expect: "Connection_errors_max_connections +0",
+		Verify: "repeat the load: Max_used_connections must stay near the cap of the pool, and no Error " +
+			errTooMany + " in the application's log",
 		Explains: []string{"MES-07", "POOL-04"}, Interval: c.Focus.Interval,
 	}}, nil
 }
@@ -82,7 +83,8 @@ func (Refused) signals(c *diagnose.Case, s refusals) []diagnose.Signal {
 		said.Blind = c.NoLog("applog")
 	}
 	failed, of := c.Failed()
-	failing := diagnose.Signal{Holds: float64(failed) >= s.refused()/2, Lacks: "fewer requests failed than connections were refused"}
+	failing := diagnose.Signal{Holds: float64(failed) >= s.refused()/2,
+		Lacks: "fewer requests failed than connections were refused"}
 	if of == 0 {
 		failing.Blind = "no requests were counted"
 	}
@@ -148,14 +150,16 @@ func (Refused) cause(c *diagnose.Case, s refusals) string {
 func (r Refused) fixes(c *diagnose.Case, churns bool) []kasoku.Fix {
 	p := poolOf(c)
 	capped := kasoku.Fix{
-		Text: "Cap the pool's open connections below max_connections first, so that requests wait instead of failing", Where: "where the pool is opened",
-		Code: p.code(), Note: p.note(c.Server()), Risk: kasoku.RiskAppRestart,
+		Text:  "Cap the pool's open connections below max_connections first, so that requests wait instead of failing",
+		Where: "where the pool is opened",
+		Code:  p.code(), Note: p.note(c.Server()), Risk: kasoku.RiskAppRestart,
 	}
 	if capped.Code != "" {
 		capped.Lang = "go"
 	}
 	if churns {
-		capped = kasoku.Fix{Text: "Apply the fix of POOL-01 first: its cap keeps the app below the limit", Risk: kasoku.RiskNone}
+		capped = kasoku.Fix{Text: "Apply the fix of POOL-01 first: its cap keeps the app below the limit",
+			Risk: kasoku.RiskNone}
 	}
 	raised := raise(p)
 	note := "Only if more clients join, such as a second host of the app. " + memoryPrice(c, raised-p.limit)
@@ -164,8 +168,11 @@ func (r Refused) fixes(c *diagnose.Case, churns bool) []kasoku.Fix {
 	}
 	return []kasoku.Fix{
 		capped,
-		{Text: "Then raise max_connections", Where: "now, until the next restart", Code: fmt.Sprintf("SET GLOBAL max_connections = %.0f;", raised), Note: note, Risk: kasoku.RiskNone, Lang: "sql"},
-		{Text: "Keep it over restarts", Where: "my.cnf", Code: fmt.Sprintf("[mysqld]\nmax_connections = %.0f", raised), Risk: kasoku.RiskNone, Lang: "ini"},
+		{Text: "Then raise max_connections", Where: "now, until the next restart",
+			Code: fmt.Sprintf("SET GLOBAL max_connections = %.0f;", raised), Note: note, Risk: kasoku.RiskNone,
+			Lang: "sql"},
+		{Text: "Keep it over restarts", Where: "my.cnf", Code: fmt.Sprintf("[mysqld]\nmax_connections = %.0f", raised),
+			Risk: kasoku.RiskNone, Lang: "ini"},
 	}
 }
 
@@ -185,12 +192,14 @@ func raise(p pool) float64 {
 // Source: MySQL 9.7 manual, "How MySQL Uses Memory"; the same buffers in MariaDB.
 func memoryPrice(c *diagnose.Case, more float64) string {
 	var each float64
-	for _, name := range [...]string{"sort_buffer_size", "join_buffer_size", "read_buffer_size", "read_rnd_buffer_size", "thread_stack"} {
+	for _, name := range [...]string{"sort_buffer_size", "join_buffer_size", "read_buffer_size",
+		"read_rnd_buffer_size", "thread_stack"} {
 		v, ok := c.Number(name)
 		if !ok || v < 0 || v > 1e12 {
 			return "Each open connection takes memory for its stack and buffers."
 		}
 		each += v
 	}
-	return fmt.Sprintf("%s more × %s = %s if all are busy.", diagnose.Whole(more), unit.BytesIEC(uint64(each)), unit.BytesIEC(uint64(each*min(max(more, 0), 1e6))))
+	return fmt.Sprintf("%s more × %s = %s if all are busy.", diagnose.Whole(more), unit.BytesIEC(uint64(each)),
+		unit.BytesIEC(uint64(each*min(max(more, 0), 1e6))))
 }

@@ -44,7 +44,8 @@ func (r Repeatable) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 	case n == 0:
 		return nil, diagnose.Blind(r.ID(), errors.New("no benchmark said whether the run passes"))
 	case n == 1:
-		return nil, diagnose.Blind(r.ID(), errors.New("only one run was judged by the benchmark, and nothing repeats it"))
+		return nil, diagnose.Blind(r.ID(),
+			errors.New("only one run was judged by the benchmark, and nothing repeats it"))
 	case len(failed) == 0:
 		return nil, diagnose.Quiet(r.ID(), 1/float64(n+1), "all %d runs pass", n)
 	case len(passed) == 0:
@@ -62,15 +63,19 @@ func (r Repeatable) finding(c *diagnose.Case, passed, failed []*kasoku.Recording
 		ID: r.ID(), Object: kasoku.Object{Kind: "benchmark", Name: "score"}, Severity: kasoku.Problem,
 		Title:  fmt.Sprintf("The best score is not repeatable: %d of %d runs pass", len(passed), n),
 		Clause: fmt.Sprintf("%d of %d repeated runs fail", len(failed), n),
-		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: n >= compare.LeastRuns, Lacks: fmt.Sprintf("only %d runs", n)},
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: n >= compare.LeastRuns,
+			Lacks: fmt.Sprintf("only %d runs", n)},
 			diagnose.Signal{Holds: sameThing(passed, failed), Lacks: "the runs were not all made of the same thing"}),
 		Impact: kasoku.Impact{Share: float64(len(failed)) / float64(n), Of: "of the runs"},
 		Evidence: []kasoku.Evidence{
-			{Source: "benchmark", Text: "passes", Value: fmt.Sprintf("%d of %d", len(passed), n), Number: float64(len(passed)), Strong: true},
-			{Source: "benchmark", Text: "scores", Note: "the best " + string(best.Run.Score.Outcome), Value: scores(passed, failed), Number: best.Run.Score.Value, Strong: true},
+			{Source: "benchmark", Text: "passes", Value: fmt.Sprintf("%d of %d", len(passed), n),
+				Number: float64(len(passed)), Strong: true},
+			{Source: "benchmark", Text: "scores", Note: "the best " + string(best.Run.Score.Outcome),
+				Value: scores(passed, failed), Number: best.Run.Score.Value, Strong: true},
 		},
 		Cause:  fmt.Sprintf("The same thing was run %d times: %d passed and %d failed. The best score, %s, is what one run reached, not what the next one will.", n, len(passed), len(failed), unit.Plain(best.Run.Score.Value)),
-		Expect: "every run passes, perhaps at a lower score", Verify: fmt.Sprintf("repeat the run at least %d times: all must pass", max(n, 5)),
+		Expect: "every run passes, perhaps at a lower score",
+		Verify: fmt.Sprintf("repeat the run at least %d times: all must pass", max(n, 5)),
 		Fixes: []kasoku.Fix{{Text: "Take a setting that never fails, one step back from this one",
 			Note: "Repeat it as often as this one before it counts.", Risk: kasoku.RiskAppRestart}},
 		Interval: c.Focus.Interval,
@@ -106,7 +111,8 @@ func topError(failed []*kasoku.Recording) (kasoku.Evidence, bool) {
 		return kasoku.Evidence{}, false
 	}
 	e := errs[0]
-	return kasoku.Evidence{Source: "load", Text: strings.TrimSpace(cut(e.Message, 120)), Note: "in the runs that failed",
+	return kasoku.Evidence{Source: "load", Text: strings.TrimSpace(cut(e.Message, 120)),
+		Note:  "in the runs that failed",
 		Value: "× " + unit.Count(e.Count), Number: float64(e.Count)}, true
 }
 

@@ -56,27 +56,34 @@ func (r RequestLog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 	}
 	perRequest, bytesPer := ratio(float64(lines), float64(n.Count)), ratio(float64(bytes), float64(n.Count))
 	if lines < fewSQLLines || perRequest < linesPerRequest || bytesPer < logBytesPerRequest {
-		return nil, diagnose.Quiet(r.ID(), min(perRequest/linesPerRequest, bytesPer/logBytesPerRequest, float64(lines)/fewSQLLines),
+		return nil, diagnose.Quiet(r.ID(), min(perRequest/linesPerRequest, bytesPer/logBytesPerRequest,
+			float64(lines)/fewSQLLines),
 			"the application logged %s lines and %s bytes for each request beside errors and SQL; the thresholds are %s and %d", unit.Sig3(perRequest), diagnose.Whole(bytesPer), unit.Plain(linesPerRequest), logBytesPerRequest)
 	}
 	writes := writer(&whole)
-	called := diagnose.Signal{Holds: writes.By >= writesPerLine*float64(lines), Lacks: "no process makes as many write calls"}
+	called := diagnose.Signal{Holds: writes.By >= writesPerLine*float64(lines),
+		Lacks: "no process makes as many write calls"}
 	if writes.Key.Name == "" {
 		called.Blind = "write calls of processes were not recorded"
 	}
 	f := kasoku.Finding{
-		ID: r.ID(), Object: kasoku.Object{Kind: "log", Name: path.Base(most.Path)}, Title: "The application logs every request", Severity: kasoku.Problem,
+		ID: r.ID(), Object: kasoku.Object{Kind: "log", Name: path.Base(most.Path)},
+		Title: "The application logs every request", Severity: kasoku.Problem,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}, called),
 		Impact:     savedTime(c, time.Duration(lines)*lineCost, true),
 		Evidence: []kasoku.Evidence{c.Quoted(most, true),
-			{Source: "app.log", Text: "lines per request", Note: unit.Count(lines) + " lines", Value: unit.Sig3(perRequest), Number: perRequest, Strong: true, Interval: c.Whole()},
-			{Source: "app.log", Text: "bytes per request", Value: diagnose.Whole(bytesPer), Number: bytesPer, Strong: true, Interval: c.Whole()},
+			{Source: "app.log", Text: "lines per request", Note: unit.Count(lines) + " lines",
+				Value: unit.Sig3(perRequest), Number: perRequest, Strong: true, Interval: c.Whole()},
+			{Source: "app.log", Text: "bytes per request", Value: diagnose.Whole(bytesPer), Number: bytesPer,
+				Strong: true, Interval: c.Whole()},
 		},
 		Cause: fmt.Sprintf("The application wrote %s lines, %s, for %s requests. Each is formatted and written behind one lock, and the web server's access log says the same.",
 			unit.Count(lines), unit.Bytes(bytes), unit.Count(n.Count)),
-		Fixes: []kasoku.Fix{{Text: "Switch the request log of the application off under load", Where: "where the framework's logger is set up", Risk: kasoku.RiskAppRestart,
+		Fixes: []kasoku.Fix{{Text: "Switch the request log of the application off under load",
+			Where: "where the framework's logger is set up", Risk: kasoku.RiskAppRestart,
 			Note: "In Echo: no middleware.Logger, and e.Logger.SetLevel(log.ERROR); elsewhere remove fmt.Println and the debug switch. Errors stay logged."}},
-		Expect: "no line for each request, and fewer write calls", Verify: "repeat the load with the same rate and compare CPU and latency", Interval: c.Whole(),
+		Expect: "no line for each request, and fewer write calls",
+		Verify: "repeat the load with the same rate and compare CPU and latency", Interval: c.Whole(),
 	}
 	if writes.Key.Name != "" {
 		e := whole.Counted(writes, false)

@@ -37,27 +37,32 @@ func (r RequestSpooled) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Sile
 		return nil, diagnose.Blind(r.ID(), err)
 	}
 	if s.few() {
-		return nil, diagnose.Quiet(r.ID(), s.near(), "nginx wrote the bodies of %s of %s requests to disk; the threshold is %s and %d requests",
+		return nil, diagnose.Quiet(r.ID(), s.near(),
+			"nginx wrote the bodies of %s of %s requests to disk; the threshold is %s and %d requests",
 			unit.Count(s.lines), unit.Count(s.requests), unit.Percent(spooledShare), fewSpooled)
 	}
 	var longest uint64
 	if s.endpoint != nil {
 		longest = s.endpoint.MaxRequestBytes
 	}
-	fix := nginxFix("Give the location a buffer that holds a body", "The memory is taken for each such request while its body comes.", kasoku.RiskNone,
+	fix := nginxFix("Give the location a buffer that holds a body",
+		"The memory is taken for each such request while its body comes.", kasoku.RiskNone,
 		nginxEdit(s.context(), "client_body_buffer_size "+kilobytes(max(longest, 8*16<<10))+";"))
 	if longest > largestBuffer {
-		fix = nginxFix("Pass bodies on as they come", "A slow client then holds a connection of the application for as long as it sends.", kasoku.RiskNone,
+		fix = nginxFix("Pass bodies on as they come",
+			"A slow client then holds a connection of the application for as long as it sends.", kasoku.RiskNone,
 			nginxEdit(s.context(), "proxy_request_buffering off;", "proxy_http_version 1.1;"))
 	}
 	evidence := s.evidence(c)
 	size := "their size is not known, since the access log has no $request_length"
 	if longest > 0 {
 		size = "the longest has " + unit.Bytes(longest)
-		evidence = append(evidence, kasoku.Evidence{Source: "access", Text: "the longest request", Value: unit.Bytes(longest), Number: float64(longest), Interval: c.Whole()})
+		evidence = append(evidence, kasoku.Evidence{Source: "access", Text: "the longest request",
+			Value: unit.Bytes(longest), Number: float64(longest), Interval: c.Whole()})
 	}
 	return []kasoku.Finding{{
-		ID: r.ID(), Object: s.object(), Title: "nginx writes request bodies to disk before it passes them on", Severity: s.severity(),
+		ID: r.ID(), Object: s.object(), Title: "nginx writes request bodies to disk before it passes them on",
+		Severity:   s.severity(),
 		Confidence: s.confidence(), Impact: savedTime(c, time.Duration(s.lines)*spoolCost, true), Evidence: evidence,
 		Cause: fmt.Sprintf("The bodies of %s of %s requests were larger than client_body_buffer_size, 16 kB unless it is set; %s. Each made, wrote and read a file.",
 			unit.Count(s.lines), unit.Count(s.requests), size),

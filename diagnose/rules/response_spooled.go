@@ -33,25 +33,30 @@ func (r ResponseSpooled) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Sil
 		return nil, diagnose.Blind(r.ID(), err)
 	}
 	if s.few() {
-		return nil, diagnose.Quiet(r.ID(), s.near(), "nginx wrote the answers to %s of %s requests to disk; the threshold is %s and %d requests",
+		return nil, diagnose.Quiet(r.ID(), s.near(),
+			"nginx wrote the answers to %s of %s requests to disk; the threshold is %s and %d requests",
 			unit.Count(s.lines), unit.Count(s.requests), unit.Percent(spooledShare), fewSpooled)
 	}
 	var largest uint64
 	if s.endpoint != nil {
 		largest = s.endpoint.MaxBytes
 	}
-	fix := nginxFix("Pass answers on as they come", "A slow client then holds a connection of the application while it reads. Where answers are files, X-Accel-Redirect lets nginx send them itself.",
+	fix := nginxFix("Pass answers on as they come",
+		"A slow client then holds a connection of the application while it reads. Where answers are files, X-Accel-Redirect lets nginx send them itself.",
 		kasoku.RiskNone, nginxEdit(s.context(), "proxy_buffering off;"))
 	if largest > 0 && largest <= largestBuffer {
-		fix = nginxFix("Give the location buffers that hold an answer", "The memory is taken for each such answer while the client reads it.", kasoku.RiskNone,
+		fix = nginxFix("Give the location buffers that hold an answer",
+			"The memory is taken for each such answer while the client reads it.", kasoku.RiskNone,
 			nginxEdit(s.context(), "proxy_buffers 8 "+kilobytes(largest/7)+";"))
 	}
 	evidence := s.evidence(c)
 	if largest > 0 {
-		evidence = append(evidence, kasoku.Evidence{Source: "access", Text: "the largest answer", Value: unit.Bytes(largest), Number: float64(largest), Interval: c.Whole()})
+		evidence = append(evidence, kasoku.Evidence{Source: "access", Text: "the largest answer",
+			Value: unit.Bytes(largest), Number: float64(largest), Interval: c.Whole()})
 	}
 	return []kasoku.Finding{{
-		ID: r.ID(), Object: s.object(), Title: "nginx writes answers to disk while clients read them", Severity: s.severity(),
+		ID: r.ID(), Object: s.object(), Title: "nginx writes answers to disk while clients read them",
+		Severity:   s.severity(),
 		Confidence: s.confidence(), Impact: savedTime(c, time.Duration(s.lines)*spoolCost, true), Evidence: evidence,
 		Cause: fmt.Sprintf("The answers to %s of %s requests were larger than proxy_buffers together, 32 or 64 kB unless they are set, and came faster than clients read. Each made, wrote and read a file.",
 			unit.Count(s.lines), unit.Count(s.requests)),

@@ -53,7 +53,8 @@ func (r RootMessage) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 	ratio := float64(f.count) / float64(f.of)
 	if f.count < fewFailures || ratio < failedRatio {
 		return nil, diagnose.Quiet(r.ID(), min(ratio/failedRatio, float64(f.count)/fewFailures),
-			"%s of %s requests were answered with 5xx; the thresholds are %d and %s", unit.Count(f.count), unit.Count(f.of), fewFailures, unit.Percent(failedRatio))
+			"%s of %s requests were answered with 5xx; the thresholds are %d and %s", unit.Count(f.count),
+			unit.Count(f.of), fewFailures, unit.Percent(failedRatio))
 	}
 	if !c.HasAppLog() {
 		return nil, diagnose.Blind(r.ID(), errors.New(c.NoLog("applog")))
@@ -62,7 +63,8 @@ func (r RootMessage) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 	root, ok := rootOf(said, f.count)
 	if !ok {
 		if len(said) == 0 {
-			return nil, diagnose.Quiet(r.ID(), 0, "the application's log tells of no error for %s answers with 5xx", unit.Count(f.count))
+			return nil, diagnose.Quiet(r.ID(), 0, "the application's log tells of no error for %s answers with 5xx",
+				unit.Count(f.count))
 		}
 		return nil, diagnose.Quiet(r.ID(), float64(said[0].Count)/float64(f.count)/messagesPerFail,
 			"the most frequent error of the application's log came %s times for %s answers with 5xx; the threshold is %s a failure",
@@ -82,13 +84,15 @@ func (r RootMessage) finding(c *diagnose.Case, f failures, root diagnose.Said, s
 		}
 	}
 	evidence = append(evidence, kasoku.Evidence{
-		Source: "load", Text: fmt.Sprintf("answers with %d", f.code), Note: "of " + unit.Count(f.of), Value: unit.Count(f.count), Number: float64(f.count), Strong: true, Interval: c.Focus.Interval,
+		Source: "load", Text: fmt.Sprintf("answers with %d", f.code), Note: "of " + unit.Count(f.of),
+		Value: unit.Count(f.count), Number: float64(f.count), Strong: true, Interval: c.Focus.Interval,
 	})
 	if c.Focus.Tally == nil {
 		evidence[len(evidence)-1].Source = "access"
 	} else if top := c.Focus.Tally.TopErrors(); len(top) > 0 {
 		evidence = append(evidence, kasoku.Evidence{
-			Source: "load", Text: top[0].Message, Note: "all that the client sees", Value: "× " + unit.Count(top[0].Count), Number: float64(top[0].Count), Interval: c.Focus.Interval,
+			Source: "load", Text: top[0].Message, Note: "all that the client sees",
+			Value: "× " + unit.Count(top[0].Count), Number: float64(top[0].Count), Interval: c.Focus.Interval,
 		})
 	}
 	object := kasoku.Object{Kind: "endpoint", Name: c.Busiest(c.Focus.Interval)}
@@ -96,15 +100,18 @@ func (r RootMessage) finding(c *diagnose.Case, f failures, root diagnose.Said, s
 		ID: r.ID(), Object: object, Severity: kasoku.Info,
 		Title:      fmt.Sprintf("Answers say only %d; the cause stands in the application's log", f.code),
 		Confidence: diagnose.Confidence(r.signals(f, root)...),
-		Impact:     kasoku.Impact{Share: float64(min(root.Count, f.count)) / float64(f.of), Of: ofRequests(c), Shared: []string{"POOL-01", "POOL-02"}},
-		Evidence:   evidence,
+		Impact: kasoku.Impact{Share: float64(min(root.Count, f.count)) / float64(f.of), Of: ofRequests(c),
+			Shared: []string{"POOL-01", "POOL-02"}},
+		Evidence: evidence,
 		Cause: fmt.Sprintf("The handler turns every error into the same answer. %s %s requests were answered with 5xx; the application's log says %q %s times in the same time.",
 			capital(c.At()), unit.Count(f.count), cut(root.Text(), 120), unit.Count(root.Count)),
 		Fixes: []kasoku.Fix{{
-			Text: "Start from the quoted line, not from the status", Where: "the handler that answers 5xx", Risk: kasoku.RiskAppRestart,
+			Text: "Start from the quoted line, not from the status", Where: "the handler that answers 5xx",
+			Risk: kasoku.RiskAppRestart,
 			Note: "Let the answer carry a request id that the log line carries too, and answer 503 with Retry-After where a limit is met.",
 		}},
-		Expect: "no such line in the application's log", Verify: "repeat the load: the line must be gone together with the 5xx", Interval: c.Focus.Interval,
+		Expect: "no such line in the application's log",
+		Verify: "repeat the load: the line must be gone together with the 5xx", Interval: c.Focus.Interval,
 	}
 }
 
@@ -153,7 +160,8 @@ func failuresOf(c *diagnose.Case) failures {
 	_, endpoints := diagnose.FrontLog(c.Recording)
 	for i := range endpoints {
 		for s, n := range endpoints[i].Seconds {
-			if at := time.Duration(s) * time.Second; n.Failed > 0 && at+time.Second > c.Focus.Interval.From && at < c.Focus.Interval.To {
+			if at := time.Duration(s) * time.Second; n.Failed > 0 && at+time.Second > c.Focus.Interval.From &&
+				at < c.Focus.Interval.To {
 				f.second[s] += n.Failed
 			}
 		}
@@ -221,7 +229,8 @@ func onlyStatus(c *diagnose.Case, m *kasoku.Message) bool {
 		return false
 	}
 	for msg := range c.Focus.Tally.Errors {
-		if text := strings.ToLower(strings.TrimLeft(msg, "0123456789 ")); len(text) >= 8 && containsFold(m.Sample, text) {
+		if text := strings.ToLower(strings.TrimLeft(msg, "0123456789 ")); len(text) >= 8 &&
+			containsFold(m.Sample, text) {
 			return true
 		}
 	}

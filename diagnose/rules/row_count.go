@@ -53,36 +53,46 @@ func (r RowCount) finding(c *diagnose.Case, k kasoku.RowCheck) kasoku.Finding {
 	lost := diff < 0
 	title := fmt.Sprintf("Table %s has %s rows more than requests succeeded", cut(k.Table, 24), diagnose.Whole(diff))
 	cause := "Rows were written though their requests did not succeed: the answer was lost, late or an error after the commit. A client that tries again writes them twice."
-	fix := kasoku.Fix{Text: "Give each request a key of its own and let the table refuse it the second time", Where: "the handler that writes", Risk: kasoku.RiskSemantics,
+	fix := kasoku.Fix{Text: "Give each request a key of its own and let the table refuse it the second time",
+		Where: "the handler that writes", Risk: kasoku.RiskSemantics,
 		Note: "A unique key over the request's id; the second INSERT then fails instead of doubling the row."}
 	if lost {
-		title = fmt.Sprintf("Table %s lacks %s rows of requests that succeeded", cut(k.Table, 20), diagnose.Whole(-diff))
+		title = fmt.Sprintf("Table %s lacks %s rows of requests that succeeded", cut(k.Table, 20),
+			diagnose.Whole(-diff))
 		cause = "Requests were answered as written whose rows are not there: the answer came before the commit, a commit's error was dropped, rows were removed, or one key was used twice."
-		fix = kasoku.Fix{Text: "Answer only after the commit has succeeded, and check its error", Where: "the handler that writes", Risk: kasoku.RiskSemantics}
+		fix = kasoku.Fix{Text: "Answer only after the commit has succeeded, and check its error",
+			Where: "the handler that writes", Risk: kasoku.RiskSemantics}
 	}
 	severity := kasoku.Problem
 	if cutOff := cutOff(c); !lost && diff <= float64(cutOff) {
 		severity = kasoku.Info
-		title = fmt.Sprintf("Table %s has %s rows of requests that the client cut off", cut(k.Table, 20), diagnose.Whole(diff))
+		title = fmt.Sprintf("Table %s has %s rows of requests that the client cut off", cut(k.Table, 20),
+			diagnose.Whole(diff))
 		cause = fmt.Sprintf("Requests were under way when the load ended: %s. The client did not wait for the answers; the service wrote rows all the same. Every other success left exactly one row.",
 			unit.Count(cutOff))
 		fix = kasoku.Fix{Text: "Let the benchmark wait for its last answers, if the rows must be counted to the last one", Where: "the load", Risk: kasoku.RiskNone}
 	}
-	explained := diagnose.Signal{Holds: lost || diff <= float64(failed), Lacks: "more rows than failed requests explain"}
+	explained := diagnose.Signal{Holds: lost || diff <= float64(failed),
+		Lacks: "more rows than failed requests explain"}
 	if len(c.Seconds) == 0 && len(c.Endpoints) == 0 {
 		explained.Blind = "failed requests were not counted"
 	}
 	return kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: k.Table}, Title: title, Severity: severity,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, explained),
-		Impact:     kasoku.Impact{Share: max(diff, -diff) / max(added, successes, 1), Of: "of rows and successes over the run"},
+		Impact: kasoku.Impact{Share: max(diff, -diff) / max(added, successes, 1),
+			Of: "of rows and successes over the run"},
 		Evidence: []kasoku.Evidence{
-			{Source: "status", Text: "rows of " + k.Table, Note: unit.Count(k.Before) + " → " + unit.Count(k.After), Value: diagnose.More(added), Number: added, Strong: true, Interval: c.Whole()},
-			{Source: "load", Text: "requests that succeeded", Value: unit.Count(k.Successes), Number: successes, Strong: true, Interval: c.Whole()},
-			{Source: "load", Text: "requests that failed", Value: unit.Count(failed), Number: float64(failed), Interval: c.Whole()},
+			{Source: "status", Text: "rows of " + k.Table, Note: unit.Count(k.Before) + " → " + unit.Count(k.After),
+				Value: diagnose.More(added), Number: added, Strong: true, Interval: c.Whole()},
+			{Source: "load", Text: "requests that succeeded", Value: unit.Count(k.Successes), Number: successes,
+				Strong: true, Interval: c.Whole()},
+			{Source: "load", Text: "requests that failed", Value: unit.Count(failed), Number: float64(failed),
+				Interval: c.Whole()},
 		},
 		Cause: cause, Fixes: []kasoku.Fix{fix},
-		Expect: "as many rows as successes", Verify: "repeat the load: rows added = requests that succeeded", Interval: c.Whole(),
+		Expect: "as many rows as successes", Verify: "repeat the load: rows added = requests that succeeded",
+		Interval: c.Whole(),
 	}
 }
 

@@ -70,20 +70,25 @@ func (r SameWait) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	case now.on != was.on || now.share == 0:
 		return nil, diagnose.Quiet(r.ID(), 0, "the two sides do not wait for the same thing")
 	case min(now.share, was.share) < waitShare:
-		return nil, diagnose.Quiet(r.ID(), min(now.share, was.share)/waitShare, "both sides wait for %s, %s and %s %s; the threshold is %s",
+		return nil, diagnose.Quiet(r.ID(), min(now.share, was.share)/waitShare,
+			"both sides wait for %s, %s and %s %s; the threshold is %s",
 			now.on, unit.Percent(was.share), unit.Percent(now.share), now.of, unit.Percent(waitShare))
 	}
 	return []kasoku.Finding{{
 		ID: r.ID(), Object: kasoku.Object{Kind: "comparison", Name: now.on}, Severity: kasoku.Info,
 		Title:      cut("Both sides of the comparison wait for "+now.on, 70),
-		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}), Impact: kasoku.Impact{Of: ofRequests(c)},
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}),
+		Impact:     kasoku.Impact{Of: ofRequests(c)},
 		Evidence: []kasoku.Evidence{{
-			Source: "comparison", Text: "wait for " + now.on, Note: now.of + ", see " + now.cause, Value: unit.Percent(was.share) + " → " + unit.Percent(now.share),
+			Source: "comparison", Text: "wait for " + now.on, Note: now.of + ", see " + now.cause,
+			Value:  unit.Percent(was.share) + " → " + unit.Percent(now.share),
 			Number: now.share, Strong: true, Interval: c.Focus.Interval,
 		}},
 		Cause: fmt.Sprintf("The baseline spends %s and the run %s %s waiting for %s. The comparison measures that, not what was changed.",
 			unit.Percent(was.share), unit.Percent(now.share), now.of, now.on),
-		Fixes:  []kasoku.Fix{{Text: "Take this wait away on both sides, then compare again", Note: now.cause + " says how.", Risk: kasoku.RiskNone}},
-		Expect: "a comparison of what was changed", Verify: "repeat both runs without the wait", Interval: c.Focus.Interval,
+		Fixes: []kasoku.Fix{{Text: "Take this wait away on both sides, then compare again",
+			Note: now.cause + " says how.", Risk: kasoku.RiskNone}},
+		Expect: "a comparison of what was changed", Verify: "repeat both runs without the wait",
+		Interval: c.Focus.Interval,
 	}}, nil
 }

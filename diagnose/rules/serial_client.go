@@ -60,16 +60,21 @@ func (r SerialClient) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 	}
 	idle := 1 - busy/max(cores, 0.01)
 	if near := min(t.near, idle/idleSerial); near < 1 {
-		return nil, diagnose.Quiet(r.ID(), max(near, 0), "%s %s a second, %s at once, and the host %s idle; serial is %s to %s at once with %s idle",
-			unit.Sig3(t.perSec), t.what, unit.Sig3(t.busy), unit.Percent(max(idle, 0)), unit.Plain(leastSerial), unit.Plain(mostSerial), unit.Percent(idleSerial))
+		return nil, diagnose.Quiet(r.ID(), max(near, 0),
+			"%s %s a second, %s at once, and the host %s idle; serial is %s to %s at once with %s idle",
+			unit.Sig3(t.perSec), t.what, unit.Sig3(t.busy), unit.Percent(max(idle, 0)), unit.Plain(leastSerial),
+			unit.Plain(mostSerial), unit.Percent(idleSerial))
 	}
 	return []kasoku.Finding{{
 		ID: r.ID(), Object: kasoku.Object{Kind: "process", Name: r.client(c)},
-		Title: "The client sends one " + t.what[:len(t.what)-1] + " after another", Clause: "the client sends one " + t.what[:len(t.what)-1] + " after another", Severity: kasoku.Problem,
-		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: idle >= 0.5, Lacks: "half of the CPU was in use"}),
-		Impact:     kasoku.Impact{Share: min(max(idle, 0), 1), Of: "of the host's CPU, idle " + c.At(), Estimate: true},
+		Title:  "The client sends one " + t.what[:len(t.what)-1] + " after another",
+		Clause: "the client sends one " + t.what[:len(t.what)-1] + " after another", Severity: kasoku.Problem,
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
+			diagnose.Signal{Holds: idle >= 0.5, Lacks: "half of the CPU was in use"}),
+		Impact: kasoku.Impact{Share: min(max(idle, 0), 1), Of: "of the host's CPU, idle " + c.At(), Estimate: true},
 		Evidence: []kasoku.Evidence{t.ev, {
-			Source: "host", Text: "CPU in use", Note: "of " + unit.Plain(cores), Value: unit.Sig3(busy) + " cores", Number: busy, Strong: true,
+			Source: "host", Text: "CPU in use", Note: "of " + unit.Plain(cores), Value: unit.Sig3(busy) + " cores",
+			Number: busy, Strong: true,
 			Series: []kasoku.Key{{Source: diagnose.Host, Name: "cpu.idle"}}, Interval: c.Focus.Interval,
 		}},
 		Cause: fmt.Sprintf("%s %s a second came, never two at once: client and server take turns, and %s of the host's CPU is idle meanwhile.",
@@ -78,7 +83,8 @@ func (r SerialClient) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 			Text: "Send several at once, or many in one go", Where: "the client", Risk: kasoku.RiskNone,
 			Note: "A statement that writes many rows, or as many workers as the host has cores, each with a connection of its own.",
 		}},
-		Expect: "more done in the same time, until CPU or disk is used up", Verify: "repeat it: the idle CPU must fall", Interval: c.Focus.Interval,
+		Expect: "more done in the same time, until CPU or disk is used up",
+		Verify: "repeat it: the idle CPU must fall", Interval: c.Focus.Interval,
 	}}, nil
 }
 
@@ -97,7 +103,8 @@ func (SerialClient) requests(c *diagnose.Case) (turn, error) {
 	over := float64(len(counts))
 	t := turn{what: "requests", perSec: float64(n) / over, busy: all.Seconds() / over}
 	t.near = min(t.perSec/fewSerial, t.busy/leastSerial, mostSerial/max(t.busy, 0.01))
-	t.ev = kasoku.Evidence{Source: "access", Text: "requests under way on average", Note: source, Value: unit.Sig3(t.busy), Number: t.busy, Strong: true, Interval: c.Focus.Interval}
+	t.ev = kasoku.Evidence{Source: "access", Text: "requests under way on average", Note: source,
+		Value: unit.Sig3(t.busy), Number: t.busy, Strong: true, Interval: c.Focus.Interval}
 	return t, nil
 }
 
@@ -114,7 +121,8 @@ func (SerialClient) statements(c *diagnose.Case) (turn, error) {
 	t := turn{what: "statements", perSec: q.By / max(q.Interval.Len().Seconds(), 0.001), busy: g.Max}
 	// Sampled, so that one that waits in the client is seen as none.
 	t.near = min(t.perSec/fewSerial, mostSerial/max(g.Max, mostSerial))
-	t.ev = kasoku.Evidence{Source: "status", Text: "sessions that run a statement", Note: "most in any sample", Value: unit.Plain(g.Max), Number: g.Max, Strong: true,
+	t.ev = kasoku.Evidence{Source: "status", Text: "sessions that run a statement", Note: "most in any sample",
+		Value: unit.Plain(g.Max), Number: g.Max, Strong: true,
 		Series: []kasoku.Key{g.Key}, Interval: c.Focus.Interval}
 	return t, nil
 }

@@ -49,7 +49,8 @@ func (r SharedAnswer) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 		mean := e.Upstream / time.Duration(e.UpstreamCount)
 		if n := min(alike/answersAlike, mean.Seconds()/slowAnswer.Seconds()); n < 1 {
 			if n > near {
-				near, name = n, fmt.Sprintf("%s has %s answers of one size to a URI in a second, %s each", endpointName(e), unit.Sig3(alike), unit.Duration(mean))
+				near, name = n, fmt.Sprintf("%s has %s answers of one size to a URI in a second, %s each",
+					endpointName(e), unit.Sig3(alike), unit.Duration(mean))
 			}
 			continue
 		}
@@ -61,7 +62,8 @@ func (r SharedAnswer) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 	case !counted:
 		return nil, diagnose.Blind(r.ID(), errNoSizes)
 	case name != "":
-		return nil, diagnose.Quiet(r.ID(), near, "%s; the thresholds are %d and %s", name, answersAlike, unit.Duration(slowAnswer))
+		return nil, diagnose.Quiet(r.ID(), near, "%s; the thresholds are %d and %s", name, answersAlike,
+			unit.Duration(slowAnswer))
 	}
 	return nil, diagnose.Quiet(r.ID(), 0, "no GET that is passed on has many answers of one size in a second")
 }
@@ -71,22 +73,28 @@ func (r SharedAnswer) finding(c *diagnose.Case, e *kasoku.Endpoint, alike float6
 	impact := savedTime(c, saved, true)
 	rarely := ratio(float64(e.Varied), float64(e.Codes[200]))
 	f := kasoku.Finding{
-		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: endpointName(e)}, Title: "The same answer is computed for each request",
+		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: endpointName(e)},
+		Title:    "The same answer is computed for each request",
 		Severity: severityOf(impact.Share), Impact: impact,
-		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: rarely < 0.5, Lacks: "sizes alternate between requests"},
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
+			diagnose.Signal{Holds: rarely < 0.5, Lacks: "sizes alternate between requests"},
 			diagnose.Signal{Blind: "contents were not compared, only their sizes"}),
 		Evidence: []kasoku.Evidence{requestCount(c, e),
-			{Source: "access", Text: "answers of one size to one URI within a second", Note: "mean", Value: unit.Sig3(alike), Number: alike, Strong: true, Interval: c.Whole()},
-			{Source: "access", Text: "time of the server behind", Note: unit.Duration(mean) + " each", Value: unit.Duration(e.Upstream), Number: e.Upstream.Seconds(), Strong: true, Interval: c.Whole()},
+			{Source: "access", Text: "answers of one size to one URI within a second", Note: "mean",
+				Value: unit.Sig3(alike), Number: alike, Strong: true, Interval: c.Whole()},
+			{Source: "access", Text: "time of the server behind", Note: unit.Duration(mean) + " each",
+				Value: unit.Duration(e.Upstream), Number: e.Upstream.Seconds(), Strong: true, Interval: c.Whole()},
 		},
 		Cause: fmt.Sprintf("%s answered %s requests for %s URIs; within a second %s of them for one URI had the same size. Each took the application %s.",
 			endpointName(e), unit.Count(e.Codes[200]), unit.Count(e.Paths), unit.Sig3(alike), unit.Duration(mean)),
 		Fixes: []kasoku.Fix{{
-			Text: "Keep the answer for as long as it may be old, at most a second less its latency", Where: "nginx.conf, Varnish, or the handler", Risk: kasoku.RiskSemantics, Lang: "nginx",
+			Text:  "Keep the answer for as long as it may be old, at most a second less its latency",
+			Where: "nginx.conf, Varnish, or the handler", Risk: kasoku.RiskSemantics, Lang: "nginx",
 			Code: "proxy_cache_path /var/cache/nginx/short keys_zone=short:1m;\nproxy_cache short;\nproxy_cache_valid 200 1s;\nproxy_cache_lock on;\nproxy_cache_use_stale updating;",
 			Note: "First compare the answers that two clients get. Where the contract allows T seconds, keep it for less than T minus what an answer takes; drop it on initialize.",
 		}},
-		Expect: fmt.Sprintf("one of %s such requests reaches the application", unit.Sig3(alike)), Verify: "repeat the load: this endpoint's mean falls to that of a hit", Interval: c.Whole(),
+		Expect: fmt.Sprintf("one of %s such requests reaches the application", unit.Sig3(alike)),
+		Verify: "repeat the load: this endpoint's mean falls to that of a hit", Interval: c.Whole(),
 	}
 	if fix, ok := queryCacheFix(c); ok {
 		f.Fixes = append(f.Fixes, fix)

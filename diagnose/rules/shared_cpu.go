@@ -41,8 +41,10 @@ func (r SharedCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 	db, app := s.db.Cores/max(s.cores, 0.01), s.app.Cores/max(s.cores, 0.01)
 	if s.busyRatio() < saturated || min(db, app) < fightingShare {
 		return nil, diagnose.Quiet(r.ID(), min(s.busyRatio()/saturated, db/fightingShare, app/fightingShare, 1),
-			"the host was %s busy, %s used %s of its cores and %s %s; the thresholds are %s and %s each", unit.Percent(s.busyRatio()),
-			s.db.Name, unit.Percent(db), s.app.Name, unit.Percent(app), unit.Percent(saturated), unit.Percent(fightingShare))
+			"the host was %s busy, %s used %s of its cores and %s %s; the thresholds are %s and %s each",
+			unit.Percent(s.busyRatio()),
+			s.db.Name, unit.Percent(db), s.app.Name, unit.Percent(app), unit.Percent(saturated),
+			unit.Percent(fightingShare))
 	}
 	// As many times as much as now, should everything scale with its CPU: what
 	// stays has the whole host, and so has the database on its own.
@@ -62,7 +64,9 @@ func (r SharedCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 			Note: fmt.Sprintf("The gain is at most %s times the present rate: what stays here still needs %s of %s cores, and %s %s on a host of the same size.",
 				unit.Sig3(most), unit.Sig3(s.busy-s.db.Cores), unit.Plain(s.cores), s.db.Name, unit.Sig3(s.db.Cores)),
 		}),
-		Expect: fmt.Sprintf("at most %s times the rate, with a host of the same size for the database", unit.Sig3(most)),
-		Verify: "repeat the load with two hosts: neither may be " + unit.Percent(saturated) + " busy at the present rate", Interval: c.Focus.Interval,
+		Expect: fmt.Sprintf("at most %s times the rate, with a host of the same size for the database",
+			unit.Sig3(most)),
+		Verify: "repeat the load with two hosts: neither may be " + unit.Percent(saturated) +
+			" busy at the present rate", Interval: c.Focus.Interval,
 	}}, nil
 }

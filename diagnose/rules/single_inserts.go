@@ -50,13 +50,15 @@ type insertLoop struct {
 // singleRows reports whether the statements of a class write one row each. What a
 // log of before single rows were counted tells, is the text.
 func singleRows(q *kasoku.Query) bool {
-	if q.Verb != "INSERT" && q.Verb != "REPLACE" || q.Calls < fewInserts || strings.Contains(strings.ToLower(q.Fingerprint), " select ") {
+	if q.Verb != "INSERT" && q.Verb != "REPLACE" || q.Calls < fewInserts ||
+		strings.Contains(strings.ToLower(q.Fingerprint), " select ") {
 		return false
 	}
 	if q.SingleRow > 0 {
 		return float64(q.SingleRow) >= singleShare*float64(q.Calls)
 	}
-	return !statementOf(q).rows && !strings.Contains(q.Fingerprint, "values (...)") && !strings.HasSuffix(q.Fingerprint, "values(?+)")
+	return !statementOf(q).rows && !strings.Contains(q.Fingerprint, "values (...)") &&
+		!strings.HasSuffix(q.Fingerprint, "values(?+)")
 }
 
 // insertLoops returns the classes of single-row INSERTs with how often a request
@@ -77,7 +79,10 @@ func insertLoops(c *diagnose.Case) []insertLoop {
 		}
 		out = append(out, l)
 	}
-	slices.SortStableFunc(out, func(a, b insertLoop) int { return cmp.Compare(c.QueryTime(b.query), c.QueryTime(a.query)) })
+	slices.SortStableFunc(out, func(a, b insertLoop) int {
+		return cmp.Compare(c.QueryTime(b.query),
+			c.QueryTime(a.query))
+	})
 	return out
 }
 
@@ -115,7 +120,9 @@ func (r SingleInserts) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silen
 	if len(out) > 0 {
 		return out, nil
 	}
-	return nil, diagnose.Quiet(r.ID(), min(most/leastInserts, 0.99), "at most %s INSERTs of a single row are known to run in one request; the threshold is %d", perWords(most), leastInserts)
+	return nil, diagnose.Quiet(r.ID(), min(most/leastInserts, 0.99),
+		"at most %s INSERTs of a single row are known to run in one request; the threshold is %d", perWords(most),
+		leastInserts)
 }
 
 func (r SingleInserts) finding(c *diagnose.Case, l insertLoop) kasoku.Finding {
@@ -123,14 +130,17 @@ func (r SingleInserts) finding(c *diagnose.Case, l insertLoop) kasoku.Finding {
 	i := timeImpact(c, insertTime(c, l, 1-1/l.per))
 	i.Estimate = true // what the rows themselves take stays
 	f := kasoku.Finding{
-		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: l.endpoint}, Severity: severityOf(i.Share), Impact: i, Interval: c.Focus.Interval,
-		Title:      endpointTitle(l.endpoint, fmt.Sprintf(" inserts row by row: %s INSERTs a request", perWords(l.per))),
+		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: l.endpoint}, Severity: severityOf(i.Share),
+		Impact: i, Interval: c.Focus.Interval,
+		Title: endpointTitle(l.endpoint, fmt.Sprintf(" inserts row by row: %s INSERTs a request",
+			perWords(l.per))),
 		Clause:     fmt.Sprintf("%s inserts its rows one by one", l.endpoint),
 		Confidence: diagnose.Confidence(r.signals(c, l)...),
 		Evidence:   append([]kasoku.Evidence{insertEvidence(c, l)}, endpointEvidence(c, l.endpoint)...),
 		Cause: fmt.Sprintf("%s inserts into %s %s times in each request, one row a statement: each is a round trip, and is parsed, of its own.",
 			l.endpoint, s.table, perWords(l.per)),
-		Fixes: []kasoku.Fix{{Text: "Insert all rows of a request with one statement", Where: handlerOf(l.endpoint), Lang: "sql", Risk: kasoku.RiskAppRestart,
+		Fixes: []kasoku.Fix{{Text: "Insert all rows of a request with one statement", Where: handlerOf(l.endpoint),
+			Lang: "sql", Risk: kasoku.RiskAppRestart,
 			Code: manyRows(l.query), Note: "A thousand rows a statement are fine; in Go's sqlx NamedExec takes a slice. Keep statements below max_allowed_packet."}},
 		Expect: fmt.Sprintf("one INSERT a request instead of %s", perWords(l.per)),
 		Verify: "the next run: INSERTs into " + s.table + " about as many as requests",

@@ -83,29 +83,38 @@ func (r SlowDisk) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	}
 	near := min(k.share/syncShare, d.each.Seconds()/slowWrite.Seconds(), d.busy/busyDisk, float64(k.calls)/fewCommits)
 	if near < 1 {
-		return nil, diagnose.Quiet(r.ID(), near, "writes wait for %s %s, and a disk takes %s for a write and is %s busy; the thresholds are %s, %s and %s",
-			unit.Percent(k.share), k.of, unit.Duration(d.each), unit.Percent(d.busy), unit.Percent(syncShare), unit.Duration(slowWrite), unit.Percent(busyDisk))
+		return nil, diagnose.Quiet(r.ID(), near,
+			"writes wait for %s %s, and a disk takes %s for a write and is %s busy; the thresholds are %s, %s and %s",
+			unit.Percent(k.share), k.of, unit.Duration(d.each), unit.Percent(d.busy), unit.Percent(syncShare),
+			unit.Duration(slowWrite), unit.Percent(busyDisk))
 	}
 	if busy, cores, err := c.HostBusy(); err == nil && busy >= saturated*cores {
-		return nil, diagnose.Quiet(r.ID(), 0.5, "the host's CPU is %s busy: statements wait for that", unit.Percent(busy/max(cores, 0.01)))
+		return nil, diagnose.Quiet(r.ID(), 0.5, "the host's CPU is %s busy: statements wait for that",
+			unit.Percent(busy/max(cores, 0.01)))
 	}
 	return []kasoku.Finding{{
 		ID: r.ID(), Object: kasoku.Object{Kind: "disk", Name: d.name},
-		Title: fmt.Sprintf("Writes wait for the disk %s, %s each", cut(d.name, 20), unit.Duration(d.each)), Clause: "writes wait for a slow disk",
+		Title:    fmt.Sprintf("Writes wait for the disk %s, %s each", cut(d.name, 20), unit.Duration(d.each)),
+		Clause:   "writes wait for a slow disk",
 		Severity: kasoku.Problem,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true},
 			diagnose.Signal{Holds: d.busy >= 2*busyDisk, Lacks: "the disk had time left"}),
 		Impact: kasoku.Impact{Share: k.share, Of: k.of, Estimate: true},
 		Evidence: append([]kasoku.Evidence{
-			{Source: "host", Text: "a write to " + d.name, Note: unit.Percent(d.busy) + " busy", Value: unit.Duration(d.each), Number: d.each.Seconds(), Strong: true, Series: d.keys, Interval: c.Whole()},
+			{Source: "host", Text: "a write to " + d.name, Note: unit.Percent(d.busy) + " busy",
+				Value: unit.Duration(d.each), Number: d.each.Seconds(), Strong: true, Series: d.keys,
+				Interval: c.Whole()},
 			c.Variable("innodb_flush_log_at_trx_commit"),
 		}, k.evidence(c)...),
 		Cause: fmt.Sprintf("No commit waits for the log any more, and single writes still take %s each beyond a statement's own: the disk %s takes %s for a write.",
 			unit.Duration(k.each()), d.name, unit.Duration(d.each)),
 		Fixes: []kasoku.Fix{{
-			Text: "Put the data directory, or the redo log alone, on faster storage", Where: "the option file; takes a restart", Code: "innodb_log_group_home_dir = …", Lang: "ini",
-			Note: "On tmpfs only what may be lost: without its redo log a server does not start.", Risk: kasoku.RiskRestart,
+			Text:  "Put the data directory, or the redo log alone, on faster storage",
+			Where: "the option file; takes a restart", Code: "innodb_log_group_home_dir = …", Lang: "ini",
+			Note: "On tmpfs only what may be lost: without its redo log a server does not start.",
+			Risk: kasoku.RiskRestart,
 		}},
-		Expect: "writes that take less than 2 ms", Verify: "repeat the load: the disk's time for a write must fall", Interval: c.Whole(),
+		Expect: "writes that take less than 2 ms", Verify: "repeat the load: the disk's time for a write must fall",
+		Interval: c.Whole(),
 	}}, nil
 }

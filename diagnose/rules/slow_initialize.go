@@ -53,7 +53,8 @@ func (r SlowInitialize) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Sile
 	took := p.Interval.Len()
 	share := took.Seconds() / limit.Seconds()
 	if share < tightShare {
-		return nil, diagnose.Quiet(r.ID(), share/tightShare, "initialize took %s of the %s that %s allows; the threshold is %s",
+		return nil, diagnose.Quiet(r.ID(), share/tightShare,
+			"initialize took %s of the %s that %s allows; the threshold is %s",
 			unit.Duration(took), unit.Duration(limit), said, unit.Percent(tightShare))
 	}
 	named := slowStatements(c, p)
@@ -107,16 +108,21 @@ func slowStatements(c *diagnose.Case, p kasoku.Phase) []*kasoku.Query {
 	return out[:min(len(out), mostNamed)]
 }
 
-func (SlowInitialize) evidence(c *diagnose.Case, p kasoku.Phase, limit time.Duration, said string, named []*kasoku.Query) []kasoku.Evidence {
+func (SlowInitialize) evidence(c *diagnose.Case, p kasoku.Phase, limit time.Duration, said string,
+	named []*kasoku.Query) []kasoku.Evidence {
 	out := []kasoku.Evidence{
-		{Source: "access", Text: p.Why, Note: "at " + c.Wall(p.Interval.From).Format("15:04:05"), Value: unit.Duration(p.Interval.Len()),
+		{Source: "access", Text: p.Why, Note: "at " + c.Wall(p.Interval.From).Format("15:04:05"),
+			Value:  unit.Duration(p.Interval.Len()),
 			Number: p.Interval.Len().Seconds(), Strong: true, Interval: p.Interval},
-		{Source: "var", Text: "its limit", Note: "as " + said + " says", Value: unit.Duration(limit), Number: limit.Seconds(), Strong: true},
+		{Source: "var", Text: "its limit", Note: "as " + said + " says", Value: unit.Duration(limit),
+			Number: limit.Seconds(), Strong: true},
 	}
 	for _, q := range named {
 		out = append(out, kasoku.Evidence{
-			Source: "slow.log", Text: cut(q.Fingerprint, 100), Note: fmt.Sprintf("%s, rows examined %s", calls(q.Calls), unit.Count(q.RowsExamined)),
-			Value: unit.Duration(q.Total), Number: q.Total.Seconds(), Strong: true, Interval: kasoku.Interval{From: q.First, To: q.Last},
+			Source: "slow.log", Text: cut(q.Fingerprint, 100), Note: fmt.Sprintf("%s, rows examined %s",
+				calls(q.Calls), unit.Count(q.RowsExamined)),
+			Value: unit.Duration(q.Total), Number: q.Total.Seconds(), Strong: true,
+			Interval: kasoku.Interval{From: q.First, To: q.Last},
 		})
 	}
 	return out
@@ -175,12 +181,17 @@ func (SlowInitialize) fixes(named []*kasoku.Query) []kasoku.Fix {
 			table = q.Tables[0]
 		}
 		switch {
-		case isAlter(q) && !slices.ContainsFunc(out, func(f kasoku.Fix) bool { return strings.HasPrefix(f.Text, "Change") }):
+		case isAlter(q) && !slices.ContainsFunc(out, func(f kasoku.Fix) bool {
+			return strings.HasPrefix(f.Text,
+				"Change")
+		}):
 			out = append(out, kasoku.Fix{Text: "Change tables before they are loaded, all changes of one in its CREATE TABLE or in one ALTER", Where: where,
-				Code: "ALTER TABLE " + table + " ADD COLUMN …, ADD INDEX …, ADD INDEX …;", Risk: kasoku.RiskNone, Lang: "sql"})
+				Code: "ALTER TABLE " + table + " ADD COLUMN …, ADD INDEX …, ADD INDEX …;", Risk: kasoku.RiskNone,
+				Lang: "sql"})
 		case isEach(q):
 			out = append(out, kasoku.Fix{Text: "Update all groups of " + table + " in one statement", Where: where,
-				Code: "UPDATE " + table + " SET c = CASE g WHEN 1 THEN … WHEN 2 THEN … END;", Note: "Or compute the column while the rows are loaded.", Risk: kasoku.RiskNone, Lang: "sql"})
+				Code: "UPDATE " + table + " SET c = CASE g WHEN 1 THEN … WHEN 2 THEN … END;",
+				Note: "Or compute the column while the rows are loaded.", Risk: kasoku.RiskNone, Lang: "sql"})
 		}
 	}
 	if len(out) == 0 {

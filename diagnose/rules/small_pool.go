@@ -116,37 +116,48 @@ func (r SmallPool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 		least = max(least, waitersShare*float64(n.Count))
 	}
 	if p.share < poolShare || p.waits.By < least {
-		return nil, diagnose.Quiet(r.ID(), min(p.share/poolShare, p.waits.By/least), "requests waited for a connection %s times, %s %s; the thresholds are %s and %s",
+		return nil, diagnose.Quiet(r.ID(), min(p.share/poolShare, p.waits.By/least),
+			"requests waited for a connection %s times, %s %s; the thresholds are %s and %s",
 			diagnose.Whole(p.waits.By), unit.Percent(p.share), p.of, diagnose.Whole(least), unit.Percent(poolShare))
 	}
 	locks := lockTime(c).Seconds()
 	if locks > poolByLocks*p.wait.By || locks > 0.2*p.inUse*busyTime(c) {
-		return nil, diagnose.Quiet(r.ID(), 0.5, "connections are held up by locks of rows for %s: more of them would wait too", unit.Duration(time.Duration(locks*float64(time.Second))))
+		return nil, diagnose.Quiet(r.ID(), 0.5,
+			"connections are held up by locks of rows for %s: more of them would wait too",
+			unit.Duration(time.Duration(locks*float64(time.Second))))
 	}
 	if busy, cores, err := usedCPU(c); err == nil && cores > 0 && busy/cores >= saturated {
-		return nil, diagnose.Quiet(r.ID(), 0.5, "the host is %s busy: more connections would share the same CPU", unit.Percent(busy/cores))
+		return nil, diagnose.Quiet(r.ID(), 0.5, "the host is %s busy: more connections would share the same CPU",
+			unit.Percent(busy/cores))
 	}
 	want := wanted(c, p)
 	limit := unit.Plain(p.limit)
 	return []kasoku.Finding{{
 		ID: r.ID(), Object: kasoku.Object{Kind: "pool", Name: "connections"},
-		Title: fmt.Sprintf("Requests wait for one of %s connections", limit), Clause: fmt.Sprintf("requests wait for one of %s connections of the pool", limit), Severity: kasoku.Problem,
+		Title:  fmt.Sprintf("Requests wait for one of %s connections", limit),
+		Clause: fmt.Sprintf("requests wait for one of %s connections of the pool", limit), Severity: kasoku.Problem,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
 			diagnose.Signal{Holds: p.limit > 0 && p.inUse >= p.limit, Lacks: "not all connections were seen in use"},
 			diagnose.Signal{Holds: locks <= 0.1*p.wait.By, Lacks: "some of it are locks of rows"}),
 		Impact: kasoku.Impact{Share: p.share, Of: p.of},
 		Evidence: []kasoku.Evidence{
-			{Source: sourceExpvar, Text: "WaitDuration", Note: "pool " + cut(p.name, 40), Value: unit.Duration(time.Duration(min(p.wait.By, 1e9) * float64(time.Second))), Number: p.wait.By, Strong: true,
+			{Source: sourceExpvar, Text: "WaitDuration", Note: "pool " + cut(p.name, 40),
+				Value: unit.Duration(time.Duration(min(p.wait.By, 1e9) * float64(time.Second))), Number: p.wait.By,
+				Strong: true,
 				Series: []kasoku.Key{p.wait.Key}, Interval: c.Whole()},
 			wholeRun(c).Counted(p.waits, true),
-			{Source: sourceExpvar, Text: "InUse", Note: "of " + limit, Value: unit.Plain(p.inUse), Number: p.inUse, Strong: true,
-				Series: []kasoku.Key{{Host: p.wait.Key.Host, Source: sourceExpvar, Name: "InUse", Instance: p.name}}, Interval: c.Whole()},
+			{Source: sourceExpvar, Text: "InUse", Note: "of " + limit, Value: unit.Plain(p.inUse), Number: p.inUse,
+				Strong:   true,
+				Series:   []kasoku.Key{{Host: p.wait.Key.Host, Source: sourceExpvar, Name: "InUse", Instance: p.name}},
+				Interval: c.Whole()},
 		},
 		Cause: fmt.Sprintf("All %s connections are in use and requests queue for one in the program: %s of them waited, %s %s. Locks of rows took %s of that.",
-			limit, diagnose.Whole(p.waits.By), unit.Percent(p.share), p.of, unit.Percent(min(locks/max(p.wait.By, 1e-9), 1))),
+			limit, diagnose.Whole(p.waits.By), unit.Percent(p.share), p.of,
+			unit.Percent(min(locks/max(p.wait.By, 1e-9), 1))),
 		Fixes: []kasoku.Fix{{
 			Text: fmt.Sprintf("Let the pool open %d connections", want), Where: "where the pool is opened", Lang: "go",
-			Code: fmt.Sprintf("db.SetMaxOpenConns(%d)\ndb.SetMaxIdleConns(%d)", want, want), Risk: kasoku.RiskAppRestart,
+			Code: fmt.Sprintf("db.SetMaxOpenConns(%d)\ndb.SetMaxIdleConns(%d)", want, want),
+			Risk: kasoku.RiskAppRestart,
 			Note: fmt.Sprintf("On average %s requests waited beside the %s that had one. Keep it below max_connections.", unit.Sig3(p.ahead), limit),
 		}},
 		Expect: "no wait for a connection", Verify: "repeat the load: WaitDuration must not grow", Interval: c.Whole(),

@@ -58,7 +58,8 @@ func (r SpatialIndex) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 			continue
 		}
 		if n := impact.Share / indexShare; n >= near {
-			near, said = n, fmt.Sprintf("%s on %s takes %s %s; the threshold is %s", s.Function, s.Table, unit.Percent(impact.Share), impact.Of, unit.Percent(indexShare))
+			near, said = n, fmt.Sprintf("%s on %s takes %s %s; the threshold is %s", s.Function, s.Table,
+				unit.Percent(impact.Share), impact.Of, unit.Percent(indexShare))
 		}
 	}
 	if len(out) > 0 {
@@ -67,9 +68,11 @@ func (r SpatialIndex) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 	return nil, diagnose.Quiet(r.ID(), near, "%s", said)
 }
 
-func (r SpatialIndex) finding(c *diagnose.Case, s *indexes.Spatial, q *kasoku.Query, saved time.Duration, impact kasoku.Impact) kasoku.Finding {
+func (r SpatialIndex) finding(c *diagnose.Case, s *indexes.Spatial, q *kasoku.Query, saved time.Duration,
+	impact kasoku.Impact) kasoku.Finding {
 	impact.Estimate = true
-	note := fmt.Sprintf("%s, %s rows examined for %s sent", calls(q.Calls), perWords(examinedPerCall(q)), perWords(rowsPerCall(q)))
+	note := fmt.Sprintf("%s, %s rows examined for %s sent", calls(q.Calls), perWords(examinedPerCall(q)),
+		perWords(rowsPerCall(q)))
 	if x := surest(c, q.ID); x != nil {
 		note += ", by " + x.Endpoint()
 	}
@@ -77,22 +80,27 @@ func (r SpatialIndex) finding(c *diagnose.Case, s *indexes.Spatial, q *kasoku.Qu
 	if p := planOf(c, q.ID, s.Table); p != nil {
 		evidence = append(evidence, planEvidence(p, s.Table, q))
 	}
-	fix := kasoku.Fix{Text: r.does(s), Where: "the live database, and the file from which tables are made", Code: strings.Join(s.Steps, ";\n") + ";", Lang: "sql", Risk: kasoku.RiskNone}
+	fix := kasoku.Fix{Text: r.does(s), Where: "the live database, and the file from which tables are made",
+		Code: strings.Join(s.Steps, ";\n") + ";", Lang: "sql", Risk: kasoku.RiskNone}
 	if s.Index != "" {
 		fix.Edits = []kasoku.Edit{{Kind: kasoku.EditIndex, Do: s.Index, Undo: s.Undo}}
 	}
 	fixes := []kasoku.Fix{fix}
 	if s.Case == "b" {
-		fixes = append(fixes, kasoku.Fix{Text: "Then test the column, in one statement", Where: "where the statement is made", Lang: "sql", Risk: kasoku.RiskAppRestart,
-			Code: fmt.Sprintf("SELECT … FROM %s WHERE %s(ST_GeomFromText(?), %s) ORDER BY … LIMIT ?", s.Table, s.Function, s.Column)})
+		fixes = append(fixes, kasoku.Fix{Text: "Then test the column, in one statement",
+			Where: "where the statement is made", Lang: "sql", Risk: kasoku.RiskAppRestart,
+			Code: fmt.Sprintf("SELECT … FROM %s WHERE %s(ST_GeomFromText(?), %s) ORDER BY … LIMIT ?", s.Table,
+				s.Function, s.Column)})
 	}
 	return kasoku.Finding{
-		ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: s.Table}, Severity: severityOf(impact.Share), Impact: impact, Interval: c.Focus.Interval,
-		Title:      cut(r.title(s), maxTitle),
-		Clause:     fmt.Sprintf("%s on %s uses no spatial index", s.Function, cut(s.Table, 20)),
-		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: !s.Constant, Lacks: "the statement tests a value that it was sent"}),
-		Evidence:   append(evidence, timeEvidence(c, saved, impact)),
-		Cause:      r.cause(c, s), Fixes: fixes,
+		ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: s.Table}, Severity: severityOf(impact.Share),
+		Impact: impact, Interval: c.Focus.Interval,
+		Title:  cut(r.title(s), maxTitle),
+		Clause: fmt.Sprintf("%s on %s uses no spatial index", s.Function, cut(s.Table, 20)),
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
+			diagnose.Signal{Holds: !s.Constant, Lacks: "the statement tests a value that it was sent"}),
+		Evidence: append(evidence, timeEvidence(c, saved, impact)),
+		Cause:    r.cause(c, s), Fixes: fixes,
 		Expect: "the statement reads the rows near the shape instead of all", Verify: "EXPLAIN names the spatial index",
 	}
 }
@@ -120,7 +128,8 @@ func (SpatialIndex) does(s *indexes.Spatial) string {
 func (SpatialIndex) cause(c *diagnose.Case, s *indexes.Spatial) string {
 	switch {
 	case s.Case == "a":
-		return fmt.Sprintf("%s has no spatial index, so %s is worked out for each row.", s.Table+"."+s.Column, s.Function)
+		return fmt.Sprintf("%s has no spatial index, so %s is worked out for each row.", s.Table+"."+s.Column,
+			s.Function)
 	case s.Case == "c":
 		return fmt.Sprintf("%s uses a spatial index only when its column is bound to one reference system, and %s is not.", c.Server(), s.Table+"."+s.Column)
 	case s.Constant:

@@ -36,7 +36,8 @@ func spoolOf(c *diagnose.Case, begins string) (spool, error) {
 	var s spool
 	whole := *c
 	whole.Focus = diagnose.Focus{Interval: c.Whole()}
-	for _, m := range whole.SaidBy(kasoku.MessageNginx, func(m *kasoku.Message) bool { return strings.HasPrefix(m.Sample, begins) }) {
+	for _, m := range whole.SaidBy(kasoku.MessageNginx,
+		func(m *kasoku.Message) bool { return strings.HasPrefix(m.Sample, begins) }) {
 		if s.lines == 0 {
 			s.most = m
 		}
@@ -120,7 +121,8 @@ func (s spool) evidence(c *diagnose.Case) []kasoku.Evidence {
 	quoted := c.Quoted(s.most, true)
 	quoted.Source = "error.log"
 	out := []kasoku.Evidence{quoted, {
-		Source: "error.log", Text: "requests whose body went to disk", Note: "of " + unit.Count(s.requests), Value: unit.Percent(s.share()), Number: s.share(),
+		Source: "error.log", Text: "requests whose body went to disk", Note: "of " + unit.Count(s.requests),
+		Value: unit.Percent(s.share()), Number: s.share(),
 		Strong: true, Interval: c.Whole(),
 	}}
 	if s.endpoint != nil {

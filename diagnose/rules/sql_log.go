@@ -63,11 +63,14 @@ func (r SQLLog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	near := min(s.perStatement()/sqlLinesPerStmt, s.perRequest()/sqlBytesPerRequest, s.lines/fewSQLLines)
 	switch {
 	case s.lines < fewSQLLines:
-		return nil, diagnose.Quiet(r.ID(), near, "%s lines of the application's log hold SQL; the threshold is %d", diagnose.Whole(s.lines), fewSQLLines)
+		return nil, diagnose.Quiet(r.ID(), near, "%s lines of the application's log hold SQL; the threshold is %d",
+			diagnose.Whole(s.lines), fewSQLLines)
 	case s.perStatement() < sqlLinesPerStmt:
-		return nil, diagnose.Quiet(r.ID(), near, "%s lines of SQL were logged per %s; the threshold is %s", unit.Sig3(s.perStatement()), s.of, unit.Plain(sqlLinesPerStmt))
+		return nil, diagnose.Quiet(r.ID(), near, "%s lines of SQL were logged per %s; the threshold is %s",
+			unit.Sig3(s.perStatement()), s.of, unit.Plain(sqlLinesPerStmt))
 	case s.perRequest() <= sqlBytesPerRequest:
-		return nil, diagnose.Quiet(r.ID(), near, "%s bytes of SQL were logged per request; the threshold is %d", diagnose.Whole(s.perRequest()), sqlBytesPerRequest)
+		return nil, diagnose.Quiet(r.ID(), near, "%s bytes of SQL were logged per request; the threshold is %d",
+			diagnose.Whole(s.perRequest()), sqlBytesPerRequest)
 	}
 	return []kasoku.Finding{{
 		ID: r.ID(), Object: kasoku.Object{Kind: "log", Name: path.Base(s.most.Path)},
@@ -78,10 +81,12 @@ func (r SQLLog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		Cause: fmt.Sprintf("The mapper or driver runs in its debug mode: %s each statement is formatted and written to the log, %s bytes per request that succeeds. "+
 			"The lines also bury the errors.", c.At(), diagnose.Whole(s.perRequest())),
 		Fixes: []kasoku.Fix{{
-			Text: "Switch the logging of statements off under load", Where: "where the mapper or the pool is opened", Risk: kasoku.RiskAppRestart,
+			Text: "Switch the logging of statements off under load", Where: "where the mapper or the pool is opened",
+			Risk: kasoku.RiskAppRestart,
 			Note: "In GORM: LogMode(false), or the logger's level at Warn; elsewhere the debug, echo or show_sql switch. Errors stay logged.",
 		}},
-		Expect: fmt.Sprintf("%s less log per request, and fewer write calls", unit.Bytes(uint64(min(s.perRequest(), 1e15)))),
+		Expect: fmt.Sprintf("%s less log per request, and fewer write calls",
+			unit.Bytes(uint64(min(s.perRequest(), 1e15)))),
 		Verify: "repeat the load with the same rate and compare CPU and latency", Interval: c.Focus.Interval,
 	}}, nil
 }
@@ -140,7 +145,8 @@ func writer(c *diagnose.Case) diagnose.Grown {
 }
 
 func (SQLLog) signals(s sqlLines) []diagnose.Signal {
-	writes := diagnose.Signal{Holds: s.writer.By >= writesPerLine*s.lines, Lacks: "no process makes as many write calls"}
+	writes := diagnose.Signal{Holds: s.writer.By >= writesPerLine*s.lines,
+		Lacks: "no process makes as many write calls"}
 	if s.writer.Key.Name == "" {
 		writes.Blind = "write calls of the app were not recorded"
 	}
@@ -154,9 +160,11 @@ func (SQLLog) signals(s sqlLines) []diagnose.Signal {
 func (SQLLog) evidence(c *diagnose.Case, s sqlLines) []kasoku.Evidence {
 	out := []kasoku.Evidence{
 		c.Quoted(s.most, true),
-		{Source: "app.log", Text: "lines of SQL per " + s.of, Note: diagnose.Whole(s.lines) + " lines", Value: unit.Sig3(s.perStatement()),
+		{Source: "app.log", Text: "lines of SQL per " + s.of, Note: diagnose.Whole(s.lines) + " lines",
+			Value:  unit.Sig3(s.perStatement()),
 			Number: s.perStatement(), Strong: true, Interval: c.Focus.Interval},
-		{Source: "app.log", Text: "bytes of SQL per request that succeeds", Value: diagnose.Whole(s.perRequest()), Number: s.perRequest(),
+		{Source: "app.log", Text: "bytes of SQL per request that succeeds", Value: diagnose.Whole(s.perRequest()),
+			Number: s.perRequest(),
 			Strong: true, Interval: c.Focus.Interval},
 	}
 	if s.writer.Key.Name != "" {

@@ -91,7 +91,8 @@ func (s stack) words() string {
 
 func (s stack) evidence(c *diagnose.Case) []kasoku.Evidence {
 	out := []kasoku.Evidence{{
-		Source: "host", Text: "CPU in use", Note: "of " + unit.Plain(s.cores), Value: unit.Sig3(s.busy) + " cores", Number: s.busy, Strong: true,
+		Source: "host", Text: "CPU in use", Note: "of " + unit.Plain(s.cores), Value: unit.Sig3(s.busy) + " cores",
+		Number: s.busy, Strong: true,
 		Series: []kasoku.Key{{Host: s.db.Host, Source: diagnose.Host, Name: "cpu.idle"}}, Interval: c.Focus.Interval,
 	}}
 	for _, p := range []diagnose.Program{s.db, s.app} {
@@ -101,7 +102,8 @@ func (s stack) evidence(c *diagnose.Case) []kasoku.Evidence {
 	}
 	if s.own > 0 {
 		out = append(out, kasoku.Evidence{
-			Source: "process", Text: "CPU of the load's generator and kasoku", Value: unit.Sig3(s.own) + " cores", Number: s.own, Interval: c.Focus.Interval,
+			Source: "process", Text: "CPU of the load's generator and kasoku", Value: unit.Sig3(s.own) + " cores",
+			Number: s.own, Interval: c.Focus.Interval,
 		})
 	}
 	return out
@@ -110,7 +112,8 @@ func (s stack) evidence(c *diagnose.Case) []kasoku.Evidence {
 // usedBy is the evidence of a program's CPU.
 func usedBy(c *diagnose.Case, p diagnose.Program) kasoku.Evidence {
 	e := kasoku.Evidence{
-		Source: "process", Text: "CPU of " + p.Name, Value: unit.Sig3(p.Cores) + " cores", Number: p.Cores, Strong: true, Series: p.Keys, Interval: c.Focus.Interval,
+		Source: "process", Text: "CPU of " + p.Name, Value: unit.Sig3(p.Cores) + " cores", Number: p.Cores,
+		Strong: true, Series: p.Keys, Interval: c.Focus.Interval,
 	}
 	if p.Processes > 1 {
 		e.Note = unit.Count(p.Processes) + " processes"

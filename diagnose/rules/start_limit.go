@@ -54,13 +54,16 @@ func (r StartLimit) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 	case !c.HasAppLog() && x.state == "":
 		return nil, diagnose.Blind(r.ID(), errors.New(c.NoLog("applog")))
 	case len(x.ended) == 0 && !hit && len(x.refused) > 0:
-		return nil, diagnose.Quiet(r.ID(), 0, "connections were refused %s times, and no process ended of it", unit.Count(total(x.refused)))
+		return nil, diagnose.Quiet(r.ID(), 0, "connections were refused %s times, and no process ended of it",
+			unit.Count(total(x.refused)))
 	case len(x.ended) == 0 && !hit:
 		return nil, diagnose.Quiet(r.ID(), 0, "no log says that a process ended, and no connection was refused")
 	case x.most < limitBurst && !hit:
-		return nil, diagnose.Quiet(r.ID(), float64(x.most)/limitBurst, "at most %d exits of a process in %d s; the threshold is %d", x.most, limitSeconds, limitBurst)
+		return nil, diagnose.Quiet(r.ID(), float64(x.most)/limitBurst,
+			"at most %d exits of a process in %d s; the threshold is %d", x.most, limitSeconds, limitBurst)
 	case len(x.refused) == 0 && len(c.Messages) > 0:
-		return nil, diagnose.Quiet(r.ID(), 0.5, "a process ended %s times, but nothing says that it was refused a connection", unit.Count(total(x.ended)))
+		return nil, diagnose.Quiet(r.ID(), 0.5,
+			"a process ended %s times, but nothing says that it was refused a connection", unit.Count(total(x.ended)))
 	}
 	title := fmt.Sprintf("%s ends when it is refused a connection", capital(cut(x.unit, 30)))
 	if hit {
@@ -70,19 +73,23 @@ func (r StartLimit) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 		ID: r.ID(), Object: kasoku.Object{Kind: "unit", Name: x.unit}, Title: title, Severity: kasoku.Problem,
 		Confidence: diagnose.Confidence(
 			diagnose.Signal{Holds: len(x.refused) > 0, Lacks: "no refused connection in the log"},
-			diagnose.Signal{Holds: x.most >= limitBurst, Lacks: fmt.Sprintf("fewer than %d exits in %d s", limitBurst, limitSeconds)},
+			diagnose.Signal{Holds: x.most >= limitBurst, Lacks: fmt.Sprintf("fewer than %d exits in %d s", limitBurst,
+				limitSeconds)},
 			diagnose.Signal{Holds: hit, Lacks: "its supervisor has not given it up"}),
 		Impact:   kasoku.Impact{Of: "of requests after a reboot"},
 		Evidence: r.evidence(c, x),
 		Cause: fmt.Sprintf("%s needs something that did not answer yet when it was started, and ends instead of trying again. systemd starts a unit at most %d times in %d s; then it stays down, and after a reboot nobody is there to start it.",
 			capital(x.unit), limitBurst, limitSeconds),
 		Fixes: []kasoku.Fix{
-			{Text: "Try again with growing pauses when the connection is refused at the start", Where: "where the pool is opened", Risk: kasoku.RiskAppRestart, Lang: "go",
+			{Text: "Try again with growing pauses when the connection is refused at the start",
+				Where: "where the pool is opened", Risk: kasoku.RiskAppRestart, Lang: "go",
 				Code: "for wait := 100 * time.Millisecond; db.PingContext(ctx) != nil; wait = min(2*wait, 2*time.Second) {\n\ttime.Sleep(wait)\n}"},
-			{Text: "As a stop-gap, let the supervisor start it again for longer", Where: "systemctl edit " + x.unit, Risk: kasoku.RiskNone, Lang: "ini",
+			{Text: "As a stop-gap, let the supervisor start it again for longer", Where: "systemctl edit " + x.unit,
+				Risk: kasoku.RiskNone, Lang: "ini",
 				Code: "[Unit]\nStartLimitBurst=999\n\n[Service]\nRestart=always\nRestartSec=1"},
 		},
-		Expect: "no exit while what it needs is down", Verify: "`kasoku finalize` starts the units in the wrong order", Interval: c.Whole(),
+		Expect: "no exit while what it needs is down", Verify: "`kasoku finalize` starts the units in the wrong order",
+		Interval: c.Whole(),
 	}}, nil
 }
 
@@ -128,8 +135,10 @@ func exitsOf(c *diagnose.Case) exits {
 // isRefused reports whether a line says that nobody listened: the words of Linux,
 // of the MySQL clients' errors 2002 and 2003, and of Node.
 func isRefused(m *kasoku.Message) bool {
-	return containsFold(m.Sample, "connection refused", "can't connect to mysql server", "can't connect to local mysql server",
-		"can't connect to mariadb server", "can't connect to server on", "can't connect to local server", "econnrefused")
+	return containsFold(m.Sample, "connection refused", "can't connect to mysql server",
+		"can't connect to local mysql server",
+		"can't connect to mariadb server", "can't connect to server on", "can't connect to local server",
+		"econnrefused")
 }
 
 // unitOf returns the unit that a supervisor's line is about.
@@ -148,7 +157,8 @@ func unitOf(line string) string {
 func (StartLimit) evidence(c *diagnose.Case, x exits) []kasoku.Evidence {
 	line := func(m *kasoku.Message, strong bool) kasoku.Evidence {
 		return kasoku.Evidence{
-			Source: "app.log", Text: cut(diagnose.Said{Message: m}.Text(), 120), Note: "first " + c.Wall(m.First).Format("15:04:05"), Value: "× " + unit.Count(m.Count),
+			Source: "app.log", Text: cut(diagnose.Said{Message: m}.Text(), 120),
+			Note: "first " + c.Wall(m.First).Format("15:04:05"), Value: "× " + unit.Count(m.Count),
 			Number: float64(m.Count), Strong: strong, Interval: kasoku.Interval{From: m.First, To: m.Last},
 		}
 	}
@@ -164,7 +174,8 @@ func (StartLimit) evidence(c *diagnose.Case, x exits) []kasoku.Evidence {
 		}
 	}
 	if x.most > 0 {
-		out = append(out, kasoku.Evidence{Source: "app.log", Text: fmt.Sprintf("exits of the process within %d s", limitSeconds), Value: unit.Count(x.most), Number: float64(x.most), Strong: true, Interval: c.Whole()})
+		out = append(out, kasoku.Evidence{Source: "app.log", Text: fmt.Sprintf("exits of the process within %d s",
+			limitSeconds), Value: unit.Count(x.most), Number: float64(x.most), Strong: true, Interval: c.Whole()})
 	}
 	if x.given != nil {
 		out = append(out, line(x.given, true))

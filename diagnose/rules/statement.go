@@ -29,7 +29,8 @@ type statement struct {
 }
 
 // spatialWords are functions that compare shapes.
-var spatialWords = []string{"st_contains", "st_within", "st_intersects", "st_distance", "st_distance_sphere", "mbrcontains", "mbrwithin", "mbrintersects"}
+var spatialWords = []string{"st_contains", "st_within", "st_intersects", "st_distance", "st_distance_sphere",
+	"mbrcontains", "mbrwithin", "mbrintersects"}
 
 // sumWords are functions that boil rows down to one.
 var sumWords = []string{"sum", "avg", "min", "max", "std", "stddev", "variance", "group_concat", "json_arrayagg"}

@@ -58,7 +58,8 @@ func (r StaticFiles) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 	}
 	part := ratio(float64(count), float64(requests))
 	if count < fewStatic || part < staticShare {
-		return nil, diagnose.Quiet(r.ID(), min(part/staticShare, float64(count)/fewStatic), "%s requests for files were passed on, %s of all; the threshold is %s and %d requests",
+		return nil, diagnose.Quiet(r.ID(), min(part/staticShare, float64(count)/fewStatic),
+			"%s requests for files were passed on, %s of all; the threshold is %s and %d requests",
 			unit.Count(count), unit.Percent(part), unit.Percent(staticShare), fewStatic)
 	}
 	slices.SortStableFunc(found, func(a, b *kasoku.Endpoint) int { return int(b.UpstreamCount) - int(a.UpstreamCount) })
@@ -69,10 +70,12 @@ func (r StaticFiles) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 // same each time.
 func isStatic(e *kasoku.Endpoint) bool {
 	ending := strings.ToLower(path.Ext(e.Route))
-	return (e.Method == "GET" || e.Method == "HEAD") && slices.Contains(staticEndings, ending) && isPassed(e) && e.Varied == 0 && e.Codes[200] > 0
+	return (e.Method == "GET" || e.Method == "HEAD") && slices.Contains(staticEndings, ending) && isPassed(e) &&
+		e.Varied == 0 && e.Codes[200] > 0
 }
 
-func (r StaticFiles) finding(c *diagnose.Case, found []*kasoku.Endpoint, count uint64, took time.Duration) kasoku.Finding {
+func (r StaticFiles) finding(c *diagnose.Case, found []*kasoku.Endpoint, count uint64,
+	took time.Duration) kasoku.Finding {
 	var names []string
 	var evidence []kasoku.Evidence
 	endings := map[string]bool{}
@@ -83,7 +86,8 @@ func (r StaticFiles) finding(c *diagnose.Case, found []*kasoku.Endpoint, count u
 			evidence = append(evidence, requestCount(c, e))
 		}
 	}
-	evidence = append(evidence, kasoku.Evidence{Source: "access", Text: "time of the server behind for files", Value: unit.Duration(took), Number: took.Seconds(), Interval: c.Whole()})
+	evidence = append(evidence, kasoku.Evidence{Source: "access", Text: "time of the server behind for files",
+		Value: unit.Duration(took), Number: took.Seconds(), Interval: c.Whole()})
 	impact := savedTime(c, took, false)
 	var kinds []string
 	for e := range endings {
@@ -91,16 +95,19 @@ func (r StaticFiles) finding(c *diagnose.Case, found []*kasoku.Endpoint, count u
 	}
 	slices.Sort(kinds)
 	return kasoku.Finding{
-		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: endpointName(found[0])}, Title: "The application sends files that nginx could send",
+		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: endpointName(found[0])},
+		Title:    "The application sends files that nginx could send",
 		Severity: severityOf(impact.Share), Impact: impact, Evidence: evidence,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}),
 		Cause: fmt.Sprintf("nginx passed on %s requests for files that have one size each: %s. The application took %s for them.",
 			unit.Count(count), list(names, 4), unit.Duration(took)),
 		Fixes: []kasoku.Fix{{
-			Text: "Let nginx send these files, and let browsers keep them", Where: "nginx.conf, in the server", Lang: "nginx", Risk: kasoku.RiskNone,
+			Text: "Let nginx send these files, and let browsers keep them", Where: "nginx.conf, in the server",
+			Lang: "nginx", Risk: kasoku.RiskNone,
 			Code: fmt.Sprintf("location ~* \\.(%s)$ {\n    root DIRECTORY;\n    try_files $uri =404;\n    expires 1d;\n}", strings.Join(kinds, "|")),
 			Note: "DIRECTORY is where the application reads them from. Where names do not change with their content, browsers may show an old file for a day.",
 		}},
-		Expect: "the application is not asked for files", Verify: "repeat the load: these requests have no upstream time", Interval: c.Whole(),
+		Expect: "the application is not asked for files",
+		Verify: "repeat the load: these requests have no upstream time", Interval: c.Whole(),
 	}
 }

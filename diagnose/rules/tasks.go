@@ -48,10 +48,13 @@ func refusesTask(m *kasoku.Message) bool {
 	if m.SQL {
 		return false
 	}
-	if containsFold(m.Sample, "failed to create new os thread", "unable to create new native thread", "can't start new thread", "cannot fork", "can't create thread", "cannot create thread", "pthread_create failed") {
+	if containsFold(m.Sample, "failed to create new os thread", "unable to create new native thread",
+		"can't start new thread", "cannot fork", "can't create thread", "cannot create thread",
+		"pthread_create failed") {
 		return true
 	}
-	return containsFold(m.Sample, "resource temporarily unavailable") && containsFold(m.Sample, "fork", "thread", "clone", "spawn", "exec")
+	return containsFold(m.Sample, "resource temporarily unavailable") && containsFold(m.Sample, "fork", "thread",
+		"clone", "spawn", "exec")
 }
 
 func tasksOf(c *diagnose.Case) tasks {
@@ -89,9 +92,12 @@ func (r Tasks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	switch {
 	case len(t.said) > 0 || t.refused.By > 0:
 	case t.group != "":
-		return nil, diagnose.Quiet(r.ID(), min(t.ratio(), 0.999), "control group %s held %s of %s tasks, and none was refused", t.group, diagnose.Whole(t.most), diagnose.Whole(t.limit))
+		return nil, diagnose.Quiet(r.ID(), min(t.ratio(), 0.999),
+			"control group %s held %s of %s tasks, and none was refused", t.group, diagnose.Whole(t.most),
+			diagnose.Whole(t.limit))
 	case t.grouped || c.HasAppLog():
-		return nil, diagnose.Quiet(r.ID(), 0, "no log says that a process or a thread was refused, and no control group that was recorded limits them")
+		return nil, diagnose.Quiet(r.ID(), 0,
+			"no log says that a process or a thread was refused, and no control group that was recorded limits them")
 	default:
 		return nil, diagnose.Blind(r.ID(), errors.New("neither an application's log nor control groups were recorded"))
 	}
@@ -100,7 +106,8 @@ func (r Tasks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		lines += float64(m.Count)
 	}
 	f := kasoku.Finding{
-		ID: r.ID(), Object: kasoku.Object{Kind: "limit", Name: "tasks"}, Title: "Processes or threads are refused", Clause: "processes and threads are refused",
+		ID: r.ID(), Object: kasoku.Object{Kind: "limit", Name: "tasks"}, Title: "Processes or threads are refused",
+		Clause:   "processes and threads are refused",
 		Severity: kasoku.Problem, Confidence: diagnose.Confidence(t.signals(c)...),
 		Impact:   kasoku.Impact{Share: share(c, max(lines, t.refused.By)), Of: ofRequests(c)},
 		Evidence: t.evidence(c), Cause: t.cause(), Fixes: t.fixes(),
@@ -123,7 +130,8 @@ func (t tasks) signals(c *diagnose.Case) []diagnose.Signal {
 	if !c.HasAppLog() {
 		said.Blind = c.NoLog("applog")
 	}
-	counted := diagnose.Signal{Holds: t.refused.By > 0, Lacks: "no control group counted a refusal: the limit is another one"}
+	counted := diagnose.Signal{Holds: t.refused.By > 0,
+		Lacks: "no control group counted a refusal: the limit is another one"}
 	full := diagnose.Signal{Holds: t.ratio() >= tasksNear, Lacks: "no control group was seen at its limit"}
 	if t.group == "" {
 		counted.Blind = "no control group with a limit of tasks was recorded"
@@ -146,8 +154,10 @@ func (t tasks) evidence(c *diagnose.Case) []kasoku.Evidence {
 	}
 	if t.group != "" {
 		out = append(out, kasoku.Evidence{
-			Source: diagnose.Cgroup, Text: "tasks in " + t.group, Note: "pids.max " + diagnose.Whole(t.limit), Value: diagnose.Whole(t.most), Number: t.most,
-			Strong: t.ratio() >= tasksNear, Series: []kasoku.Key{{Source: diagnose.Cgroup, Name: "pids.current", Instance: t.group}}, Interval: c.Focus.Interval,
+			Source: diagnose.Cgroup, Text: "tasks in " + t.group, Note: "pids.max " + diagnose.Whole(t.limit),
+			Value: diagnose.Whole(t.most), Number: t.most,
+			Strong: t.ratio() >= tasksNear, Series: []kasoku.Key{{Source: diagnose.Cgroup, Name: "pids.current",
+				Instance: t.group}}, Interval: c.Focus.Interval,
 		})
 	}
 	return out
@@ -164,7 +174,8 @@ func (t tasks) cause() string {
 func (t tasks) fixes() []kasoku.Fix {
 	wanted := max(float64(tasksWanted), min(4*t.limit, 1<<22)) // the kernel's PID_MAX_LIMIT
 	raise := kasoku.Fix{
-		Text: "Raise the limit of the unit", Where: "the unit, as systemctl edit opens it", Code: fmt.Sprintf("[Service]\nTasksMax=%.0f", wanted),
+		Text: "Raise the limit of the unit", Where: "the unit, as systemctl edit opens it",
+		Code: fmt.Sprintf("[Service]\nTasksMax=%.0f", wanted),
 		Note: "In a container: --pids-limit.", Risk: kasoku.RiskAppRestart, Lang: "ini",
 	}
 	if t.group == "" || t.refused.By <= 0 && t.ratio() < tasksNear {
@@ -172,7 +183,8 @@ func (t tasks) fixes() []kasoku.Fix {
 			Code: fmt.Sprintf("[Service]\nLimitNPROC=%.0f", wanted), Risk: kasoku.RiskAppRestart, Lang: "ini"}
 	}
 	return []kasoku.Fix{raise, {
-		Text: "Start fewer: a bounded pool of workers instead of a process or a thread for each request", Risk: kasoku.RiskNone,
+		Text: "Start fewer: a bounded pool of workers instead of a process or a thread for each request",
+		Risk: kasoku.RiskNone,
 		Note: "At " + unit.Count(tasksWanted) + " tasks each more one mostly waits for CPU.",
 	}}
 }

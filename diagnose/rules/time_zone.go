@@ -57,7 +57,8 @@ func (r TimeZone) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	case !ok || seen == 0:
 		return nil, diagnose.Blind(r.ID(), errors.New("the time zones of logs and database were not recorded"))
 	case len(foreign) == 0 && off > 0:
-		return nil, diagnose.Quiet(r.ID(), off.Seconds()/quarter.Seconds(), "the times of a log are off by %s, which no time zone explains: is it of another machine, whose clock is wrong?", off)
+		return nil, diagnose.Quiet(r.ID(), off.Seconds()/quarter.Seconds(),
+			"the times of a log are off by %s, which no time zone explains: is it of another machine, whose clock is wrong?", off)
 	case len(foreign) == 0:
 		return nil, diagnose.Quiet(r.ID(), 0, "logs and database are in the host's time zone, %s", host)
 	}
@@ -76,16 +77,20 @@ func (r TimeZone) finding(c *diagnose.Case, host string, foreign []kasoku.Settin
 		} else {
 			log = true
 		}
-		evidence = append(evidence, kasoku.Evidence{Source: source, Text: text, Value: s.Value, Strong: true, Interval: c.Whole()})
+		evidence = append(evidence, kasoku.Evidence{Source: source, Text: text, Value: s.Value, Strong: true,
+			Interval: c.Whole()})
 	}
 	if name, ok := c.Setting("mysql", "system_time_zone"); ok {
 		zone, _ := c.Setting("mysql", "time_zone")
-		evidence = append(evidence, kasoku.Evidence{Source: "var", Text: "system_time_zone, time_zone", Value: name + ", " + zone})
+		evidence = append(evidence, kasoku.Evidence{Source: "var", Text: "system_time_zone, time_zone",
+			Value: name + ", " + zone})
 	}
-	fixes = append(fixes, kasoku.Fix{Text: "Give the host, the services and the database one zone", Where: "each host", Code: "timedatectl set-timezone UTC", Risk: kasoku.RiskRestart,
+	fixes = append(fixes, kasoku.Fix{Text: "Give the host, the services and the database one zone", Where: "each host",
+		Code: "timedatectl set-timezone UTC", Risk: kasoku.RiskRestart,
 		Note: "Services take it at their next start; a TZ in a unit or an image goes before it."})
 	if !log {
-		fixes[0] = kasoku.Fix{Text: "Give the database the host's zone", Where: "my.cnf", Code: fmt.Sprintf("[mysqld]\ndefault_time_zone = '%s'", host), Risk: kasoku.RiskSemantics, Lang: "ini",
+		fixes[0] = kasoku.Fix{Text: "Give the database the host's zone", Where: "my.cnf",
+			Code: fmt.Sprintf("[mysqld]\ndefault_time_zone = '%s'", host), Risk: kasoku.RiskSemantics, Lang: "ini",
 			Note: "Values of DATETIME stay as they are written; only NOW() and TIMESTAMP change. Check what the application compares them with."}
 	}
 	what := "The access log is"

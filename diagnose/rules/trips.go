@@ -27,7 +27,8 @@ func tripImpact(c *diagnose.Case, saved, rest float64) kasoku.Impact {
 		n, mean = r.Count, c.RequestTime()/time.Duration(max(all, 1))
 	}
 	if n == 0 || mean <= 0 {
-		return kasoku.Impact{Share: saved / max(saved+rest, 1), Of: "of round trips to " + c.Server() + " " + c.At(), Estimate: true}
+		return kasoku.Impact{Share: saved / max(saved+rest, 1), Of: "of round trips to " + c.Server() + " " + c.At(),
+			Estimate: true}
 	}
 	share := saved / float64(n) * tripTime.Seconds() / mean.Seconds()
 	return kasoku.Impact{Share: min(share, 1), Of: "of request time " + c.At(), Estimate: true}

@@ -31,7 +31,9 @@ func (r TwoLimits) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 	case err != nil:
 		return nil, diagnose.Blind(r.ID(), err)
 	case !p.churns() && !s.fires():
-		return nil, diagnose.Quiet(r.ID(), 0, "neither limit is met: %s connections opened and closed again per request, none refused", unit.Sig3(p.perServed()))
+		return nil, diagnose.Quiet(r.ID(), 0,
+			"neither limit is met: %s connections opened and closed again per request, none refused",
+			unit.Sig3(p.perServed()))
 	case !p.churns():
 		return nil, diagnose.Quiet(r.ID(), (1+min(p.perServed()/reopenedPerRequest, 1))/2,
 			"only one limit is met: %s connections were refused, but %s opened and closed again per request are under %s",
@@ -41,25 +43,32 @@ func (r TwoLimits) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 		if s.limit > 0 {
 			near += min(s.most/s.limit, 1) / 2
 		}
-		return nil, diagnose.Quiet(r.ID(), near, "only one limit is met: %s connections opened and closed again per request, none refused", unit.Sig3(p.perServed()))
+		return nil, diagnose.Quiet(r.ID(), near,
+			"only one limit is met: %s connections opened and closed again per request, none refused",
+			unit.Sig3(p.perServed()))
 	}
 	failed, of := c.Failed()
 	out := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "pool", Name: "connections"},
 		Title:    "Two limits of connections hide each other",
-		Severity: kasoku.Info, Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}),
-		Impact: kasoku.Impact{Share: share(c, float64(failed)), Of: ofRequests(c), Shared: []string{"POOL-01", "POOL-02"}},
+		Severity: kasoku.Info, Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
+			diagnose.Signal{Holds: true}),
+		Impact: kasoku.Impact{Share: share(c, float64(failed)), Of: ofRequests(c),
+			Shared: []string{"POOL-01", "POOL-02"}},
 		Evidence: []kasoku.Evidence{
 			c.Counted(p.opened, true),
-			{Source: "status", Text: "refused at max_connections", Value: diagnose.More(s.refused()), Number: s.refused(), Strong: true,
+			{Source: "status", Text: "refused at max_connections", Value: diagnose.More(s.refused()),
+				Number: s.refused(), Strong: true,
 				Series: []kasoku.Key{s.counted.Key}, Interval: c.Focus.Interval},
 		},
 		Cause: "The idle limit makes the app open connections without need, and the server's limit refuses them. " +
 			"With the idle limit raised alone the app still opens as many connections as there are requests in flight; " +
 			"with max_connections raised alone it still opens one after another and meets the new limit at a higher rate.",
-		Fixes:    []kasoku.Fix{{Text: "Mend both: POOL-01 with its cap first, then POOL-02", Note: "Measure after each: the first alone may show little.", Risk: kasoku.RiskNone}},
-		Expect:   "the success ratio rises after the first fix, and reaches its end only with both where the cap was left out",
-		Verify:   fmt.Sprintf("repeat the load after each fix: %s of %s requests failed here", unit.Count(failed), unit.Count(of)),
+		Fixes: []kasoku.Fix{{Text: "Mend both: POOL-01 with its cap first, then POOL-02",
+			Note: "Measure after each: the first alone may show little.", Risk: kasoku.RiskNone}},
+		Expect: "the success ratio rises after the first fix, and reaches its end only with both where the cap was left out",
+		Verify: fmt.Sprintf("repeat the load after each fix: %s of %s requests failed here", unit.Count(failed),
+			unit.Count(of)),
 		Interval: c.Focus.Interval,
 	}
 	if s.countedErr != nil {

@@ -63,7 +63,8 @@ func (r Unsettled) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 		f.Title = "Too few runs to tell a difference in " + p.Name
 	}
 	f.Evidence = append(f.Evidence, kasoku.Evidence{Source: "load", Text: "runs", Note: "p " + compare.PValue(s.P),
-		Value: fmt.Sprintf("%s against %s", unit.Count(s.Before.N), unit.Count(s.After.N)), Number: float64(s.After.N), Strong: true})
+		Value: fmt.Sprintf("%s against %s", unit.Count(s.Before.N), unit.Count(s.After.N)), Number: float64(s.After.N),
+		Strong: true})
 	f.Confidence = diagnose.Confidence(diagnose.Signal{Holds: true},
 		diagnose.Signal{Holds: s.Verdict == compare.NotShown, Lacks: "too few runs to test"}, likeSides(c, cmp))
 	f.Fixes = []kasoku.Fix{repeat(s.Need)}
@@ -71,18 +72,22 @@ func (r Unsettled) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 }
 
 // single judges one run a side by the size of the change alone.
-func (r Unsettled) single(c *diagnose.Case, cmp *compare.Comparison, p compare.Row) ([]kasoku.Finding, []kasoku.Silence) {
+func (r Unsettled) single(c *diagnose.Case, cmp *compare.Comparison, p compare.Row) ([]kasoku.Finding,
+	[]kasoku.Silence) {
 	size, bar := math.Abs(p.Change.Value), leastPoints
 	if !p.Change.Points {
 		size, bar = math.Abs(math.Log(p.Change.Value)), math.Log(compare.LeastFactor)
 	}
 	b, a := p.Print()
 	if size >= bar || math.IsNaN(size) {
-		return nil, diagnose.Quiet(r.ID(), bar/size, "%s went from %s to %s, by more than two runs of one thing commonly differ; one run a side all the same", p.Name, b, a)
+		return nil, diagnose.Quiet(r.ID(), bar/size,
+			"%s went from %s to %s, by more than two runs of one thing commonly differ; one run a side all the same",
+			p.Name, b, a)
 	}
 	f := r.finding(c, p, "One run against one cannot tell a difference in "+p.Name,
 		fmt.Sprintf("%s went from %s to %s. That is one run against one, and nobody knows by how much two runs of the same thing differ here.", capital(p.Name), b, a))
-	f.Confidence = diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Lacks: "no repeated runs"}, likeSides(c, cmp))
+	f.Confidence = diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Lacks: "no repeated runs"},
+		likeSides(c, cmp))
 	f.Fixes = []kasoku.Fix{repeat(compare.LeastRuns)}
 	return []kasoku.Finding{f}, nil
 }
@@ -91,7 +96,8 @@ func (r Unsettled) single(c *diagnose.Case, cmp *compare.Comparison, p compare.R
 func (r Unsettled) spread(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	runs := c.Runs()
 	if len(runs) < compare.LeastUnchanged {
-		return nil, diagnose.Blind(r.ID(), fmt.Errorf("there is no baseline, and %s of this run to tell noise by", repeats(len(runs))))
+		return nil, diagnose.Blind(r.ID(), fmt.Errorf("there is no baseline, and %s of this run to tell noise by",
+			repeats(len(runs))))
 	}
 	p, err := compare.Steadiness(runs)
 	if err != nil {
@@ -102,19 +108,23 @@ func (r Unsettled) spread(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 		bar = leastPoints
 	}
 	if p.Spread.Half < bar {
-		return nil, diagnose.Quiet(r.ID(), p.Spread.Half/bar, "%s of two of the %d runs commonly differs by %s", p.Name, len(runs), p.Spread)
+		return nil, diagnose.Quiet(r.ID(), p.Spread.Half/bar, "%s of two of the %d runs commonly differs by %s",
+			p.Name, len(runs), p.Spread)
 	}
 	_, median := p.Print()
 	f := r.finding(c, *p, fmt.Sprintf("Repeated runs differ by %s in %s", p.Spread, p.Name),
 		fmt.Sprintf("The %d runs have a median %s of %s, and two of them commonly differ by %s: a smaller change cannot be seen from one run to the next.", len(runs), p.Name, median, p.Spread))
-	f.Confidence = diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: len(runs) >= enoughSeconds, Lacks: fmt.Sprintf("only %d runs", len(runs))})
-	f.Fixes = []kasoku.Fix{{Text: "Find what differs between the runs before tuning further", Note: "Data that grows, caches that are cold at first, other work on the host: start each run from the same state.", Risk: kasoku.RiskNone}}
+	f.Confidence = diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: len(runs) >= enoughSeconds,
+		Lacks: fmt.Sprintf("only %d runs", len(runs))})
+	f.Fixes = []kasoku.Fix{{Text: "Find what differs between the runs before tuning further",
+		Note: "Data that grows, caches that are cold at first, other work on the host: start each run from the same state.", Risk: kasoku.RiskNone}}
 	return []kasoku.Finding{f}, nil
 }
 
 func (r Unsettled) finding(c *diagnose.Case, p compare.Row, title, cause string) kasoku.Finding {
 	b, a := p.Print()
-	e := kasoku.Evidence{Source: "load", Text: p.Name, Value: b + " → " + a, Number: p.After.Value - p.Before.Value, Strong: true, Interval: c.Focus.Interval}
+	e := kasoku.Evidence{Source: "load", Text: p.Name, Value: b + " → " + a, Number: p.After.Value - p.Before.Value,
+		Strong: true, Interval: c.Focus.Interval}
 	if p.Spread != nil {
 		e.Note = "two unchanged runs: " + p.Spread.String()
 	}
@@ -124,7 +134,8 @@ func (r Unsettled) finding(c *diagnose.Case, p compare.Row, title, cause string)
 	return kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "comparison", Name: p.Name}, Title: title, Severity: kasoku.Info,
 		Impact: kasoku.Impact{Of: ofRequests(c)}, Evidence: []kasoku.Evidence{e}, Cause: capital(cause),
-		Expect: "with more runs the difference shows, or shows to be none", Verify: "compare the groups again", Interval: c.Focus.Interval,
+		Expect: "with more runs the difference shows, or shows to be none", Verify: "compare the groups again",
+		Interval: c.Focus.Interval,
 	}
 }
 

@@ -83,7 +83,8 @@ func (r UnusedRows) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 		if e == nil || e.Count == 0 || e.Bytes == 0 {
 			continue
 		}
-		u := unusedRow{query: q, caller: x, endpoint: e, rows: rowsPerCall(q) * max(x.PerRequest, 1), bytes: float64(e.Bytes) / float64(e.Count)}
+		u := unusedRow{query: q, caller: x, endpoint: e, rows: rowsPerCall(q) * max(x.PerRequest, 1),
+			bytes: float64(e.Bytes) / float64(e.Count)}
 		many, small := rowsPerCall(q)/manyRowsSent, bytesPerRow*u.rows/max(u.bytes, 1)
 		byBytes := false
 		if plain && flatAnswers(e) {
@@ -98,7 +99,8 @@ func (r UnusedRows) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 		}
 		if n := min(many, small, 0.99); n >= near {
 			near = n
-			said = fmt.Sprintf("a SELECT from %s sends %s rows a call, and answers of %s have %s bytes", s.table, perWords(rowsPerCall(q)), x.Endpoint(), diagnose.Whole(u.bytes))
+			said = fmt.Sprintf("a SELECT from %s sends %s rows a call, and answers of %s have %s bytes", s.table,
+				perWords(rowsPerCall(q)), x.Endpoint(), diagnose.Whole(u.bytes))
 		}
 	}
 	if len(out) > 0 {
@@ -129,21 +131,28 @@ func (r UnusedRows) finding(c *diagnose.Case, u unusedRow, s statement) kasoku.F
 		whole = diagnose.Signal{Blind: "rows or columns may be left out, and the program may compress"}
 	}
 	f := kasoku.Finding{
-		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: name}, Severity: severityOf(i.Share), Impact: i, Interval: c.Focus.Interval,
-		Title:  endpointTitle(name, fmt.Sprintf(" reads %s rows a call and uses few", perWords(rowsPerCall(u.query)))),
+		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: name}, Severity: severityOf(i.Share), Impact: i,
+		Interval: c.Focus.Interval,
+		Title: endpointTitle(name, fmt.Sprintf(" reads %s rows a call and uses few",
+			perWords(rowsPerCall(u.query)))),
 		Clause: fmt.Sprintf("%s reads %s rows of %s and uses few of them", name, perWords(u.rows), s.table),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, whole, callerSignal(u.caller),
 			diagnose.Signal{Holds: flatAnswers(u.endpoint), Lacks: "its answers differ in size"}),
 		Evidence: append([]kasoku.Evidence{
-			statementEvidence(u.query, perWords(rowsPerCall(u.query))+" rows a call", callerWords(u.caller), rowsPerCall(u.query)),
-			{Source: "access", Text: "answer of " + name, Note: fmt.Sprintf("%s to %s", unit.Bytes(u.endpoint.MinBytes), unit.Bytes(u.endpoint.MaxBytes)),
-				Value: unit.Bytes(uint64(u.bytes)), Number: u.bytes, Strong: true, Interval: kasoku.Interval{From: u.endpoint.First, To: u.endpoint.Last}},
+			statementEvidence(u.query, perWords(rowsPerCall(u.query))+" rows a call", callerWords(u.caller),
+				rowsPerCall(u.query)),
+			{Source: "access", Text: "answer of " + name, Note: fmt.Sprintf("%s to %s",
+				unit.Bytes(u.endpoint.MinBytes), unit.Bytes(u.endpoint.MaxBytes)),
+				Value: unit.Bytes(uint64(u.bytes)), Number: u.bytes, Strong: true,
+				Interval: kasoku.Interval{From: u.endpoint.First, To: u.endpoint.Last}},
 			timeEvidence(c, d, i),
 		}, endpointEvidence(c, name)...),
 		Cause: fmt.Sprintf("A request of %s reads %s rows of %s, and its answer has %s: too few for so many rows. The rest is found, sent and thrown away.",
 			name, perWords(u.rows), s.table, unit.Bytes(uint64(u.bytes))),
-		Expect: "rows sent a call fall to what the answer holds", Verify: "the next run: Rows_sent a call of the statement",
-		Fixes: []kasoku.Fix{{Text: "Ask for what is used: the newest row, and only the columns that are needed", Where: handlerOf(name), Lang: "sql",
+		Expect: "rows sent a call fall to what the answer holds",
+		Verify: "the next run: Rows_sent a call of the statement",
+		Fixes: []kasoku.Fix{{Text: "Ask for what is used: the newest row, and only the columns that are needed",
+			Where: handlerOf(name), Lang: "sql",
 			Code: r.code(u.query, s), Note: "Where rows are counted or added up by the program, let the database do it: SELECT COUNT(*), SUM(…), MAX(…).", Risk: kasoku.RiskAppRestart}},
 	}
 	return f

@@ -77,9 +77,12 @@ func (r UpstreamKeepalive) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.S
 	case len(lacking) == 0:
 		return nil, diagnose.Quiet(r.ID(), 0, "nginx keeps its connections to the servers behind")
 	case passed < fewWebRequests:
-		return nil, diagnose.Quiet(r.ID(), near, "%s requests were passed on; the threshold is %d", unit.Count(passed), fewWebRequests)
+		return nil, diagnose.Quiet(r.ID(), near, "%s requests were passed on; the threshold is %d", unit.Count(passed),
+			fewWebRequests)
 	case rate < opensPerRequest:
-		return nil, diagnose.Quiet(r.ID(), near, "%s connections were opened for each request that was passed on; the threshold is %s", unit.Sig3(rate), unit.Plain(opensPerRequest))
+		return nil, diagnose.Quiet(r.ID(), near,
+			"%s connections were opened for each request that was passed on; the threshold is %s", unit.Sig3(rate),
+			unit.Plain(opensPerRequest))
 	}
 	return []kasoku.Finding{r.finding(c, w, lacking, opened, passed, rate)}, nil
 }
@@ -156,7 +159,8 @@ func openedConnections(c *diagnose.Case, share float64, passed uint64) (kasoku.E
 		told += endpoints[i].ConnectCount
 	}
 	e := kasoku.Evidence{
-		Source: "access", Text: "$upstream_connect_time above 0", Note: "of " + unit.Count(told), Value: unit.Count(opened), Number: float64(opened),
+		Source: "access", Text: "$upstream_connect_time above 0", Note: "of " + unit.Count(told),
+		Value: unit.Count(opened), Number: float64(opened),
 		Strong: true, Interval: c.Whole(),
 	}
 	rate := ratio(float64(opened), float64(told))
@@ -182,7 +186,8 @@ func openedConnections(c *diagnose.Case, share float64, passed uint64) (kasoku.E
 	return e, ratio(g.By, share*float64(n.Count)), nil
 }
 
-func (r UpstreamKeepalive) finding(c *diagnose.Case, w *webServer, lacking []proxied, opened kasoku.Evidence, passed uint64, rate float64) kasoku.Finding {
+func (r UpstreamKeepalive) finding(c *diagnose.Case, w *webServer, lacking []proxied, opened kasoku.Evidence,
+	passed uint64, rate float64) kasoku.Finding {
 	p := lacking[0]
 	object := kasoku.Object{Kind: "upstream", Name: p.upstream}
 	if p.upstream == "" {
@@ -190,21 +195,26 @@ func (r UpstreamKeepalive) finding(c *diagnose.Case, w *webServer, lacking []pro
 	}
 	impact := savedTime(c, time.Duration(passed)*openingCost, true)
 	f := kasoku.Finding{
-		ID: r.ID(), Object: object, Title: "nginx opens a connection for each request to the application", Severity: severityOf(impact.Share),
+		ID: r.ID(), Object: object, Title: "nginx opens a connection for each request to the application",
+		Severity: severityOf(impact.Share),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true},
-			diagnose.Signal{Holds: opened.Source == "access" || opened.Number < 4*float64(passed), Lacks: "the host opens other connections as well"}),
+			diagnose.Signal{Holds: opened.Source == "access" || opened.Number < 4*float64(passed),
+				Lacks: "the host opens other connections as well"}),
 		Impact: impact,
 		Evidence: []kasoku.Evidence{
 			directive(p.location.context+": proxy_pass "+p.pass, "lacks "+list(p.lacks, 3)),
 			opened,
-			{Source: "access", Text: "requests passed on", Value: unit.Count(passed), Number: float64(passed), Interval: c.Whole()},
+			{Source: "access", Text: "requests passed on", Value: unit.Count(passed), Number: float64(passed),
+				Interval: c.Whole()},
 		},
 		Cause: fmt.Sprintf("nginx closes the connection to %s after each answer: %s connections were opened for each of %s requests that were passed on. The configuration lacks %s.",
 			object.Name, unit.Sig3(rate), unit.Count(passed), list(p.lacks, 3)),
 		Expect: "a part of a millisecond less for each request, and less CPU on both sides",
 		Verify: "repeat the load: the host opens few connections, and none stays in TIME_WAIT", Interval: c.Whole(),
 	}
-	f.Fixes = []kasoku.Fix{nginxFix("Keep connections to the application open", "The servers behind must allow HTTP/1.1, as all do that are in use.", kasoku.RiskNone, keepaliveEdits(w, lacking)...)}
+	f.Fixes = []kasoku.Fix{nginxFix("Keep connections to the application open",
+		"The servers behind must allow HTTP/1.1, as all do that are in use.", kasoku.RiskNone,
+		keepaliveEdits(w, lacking)...)}
 	return f
 }
 
@@ -229,7 +239,8 @@ func keepaliveEdits(w *webServer, lacking []proxied) (out []kasoku.Edit) {
 			}
 			lines = append([]string{fmt.Sprintf("proxy_pass %s://%s%s;", scheme, name, path)}, lines...)
 			if !done[name] {
-				out = append(out, nginxEdit("http", fmt.Sprintf("upstream %s {\n    server %s;\n    keepalive %d;\n}", name, host, keptConnections)))
+				out = append(out, nginxEdit("http", fmt.Sprintf("upstream %s {\n    server %s;\n    keepalive %d;\n}",
+					name, host, keptConnections)))
 			}
 		} else if !done[name] && len(w.in(w.upstream(name), "keepalive")) == 0 {
 			out = append(out, nginxEdit("upstream "+name, fmt.Sprintf("keepalive %d;", keptConnections)))

@@ -52,7 +52,8 @@ func savedTime(c *diagnose.Case, d time.Duration, estimate bool) kasoku.Impact {
 // requestCount is the evidence of an endpoint's requests.
 func requestCount(c *diagnose.Case, e *kasoku.Endpoint) kasoku.Evidence {
 	return kasoku.Evidence{
-		Source: "access", Text: "requests " + endpointName(e), Note: "mean " + unit.Duration(e.Total/time.Duration(max(e.Count, 1))),
+		Source: "access", Text: "requests " + endpointName(e),
+		Note:  "mean " + unit.Duration(e.Total/time.Duration(max(e.Count, 1))),
 		Value: unit.Count(e.Count), Number: float64(e.Count), Strong: true, Interval: c.Whole(),
 	}
 }

@@ -151,7 +151,8 @@ func (w *webServer) locationOf(uri string) (location, bool) {
 			return l, true
 		}
 		prefix := l.modifier == "" || l.modifier == "^~"
-		if prefix && strings.HasPrefix(uri, l.path) && !strings.HasPrefix(l.path, "@") && (!found || len(l.path) > len(best.path)) {
+		if prefix && strings.HasPrefix(uri, l.path) && !strings.HasPrefix(l.path, "@") &&
+			(!found || len(l.path) > len(best.path)) {
 			best, found = l, true
 		}
 	}
@@ -202,8 +203,14 @@ var errorLevels = []string{"debug", "info", "notice", "warn", "error", "crit", "
 // when it can: it was read, and all that is configured has that level or a more
 // talkative one. A message of nginx itself is proof.
 func nginxTells(c *diagnose.Case, level string) error {
-	read := slices.ContainsFunc(c.Logs, func(w kasoku.LogWindow) bool { return w.Kind == "errorlog" && (w.Files > 0 || w.Lines > 0) })
-	told := slices.ContainsFunc(c.Messages, func(m kasoku.Message) bool { return m.Kind == kasoku.MessageNginx && m.Level == level })
+	read := slices.ContainsFunc(c.Logs, func(w kasoku.LogWindow) bool {
+		return w.Kind == "errorlog" &&
+			(w.Files > 0 || w.Lines > 0)
+	})
+	told := slices.ContainsFunc(c.Messages, func(m kasoku.Message) bool {
+		return m.Kind == kasoku.MessageNginx &&
+			m.Level == level
+	})
 	if !read && !told {
 		return errors.New("nginx's error log was not recorded; kasoku.toml names it: logs.error")
 	}
@@ -215,7 +222,8 @@ func nginxTells(c *diagnose.Case, level string) error {
 		return fmt.Errorf("the level of nginx's error log is not known: %w", err)
 	}
 	for _, d := range w.conf {
-		if d.Name() == "error_log" && len(d.Words) > 2 && slices.Index(errorLevels, d.Words[2]) <= slices.Index(errorLevels, level) {
+		if d.Name() == "error_log" && len(d.Words) > 2 && slices.Index(errorLevels,
+			d.Words[2]) <= slices.Index(errorLevels, level) {
 			return nil
 		}
 	}
@@ -240,5 +248,6 @@ func nginxFix(text, note string, risk kasoku.Risk, edits ...kasoku.Edit) kasoku.
 		}
 		code = append(code, e.Context+" {\n    "+strings.ReplaceAll(e.Lines, "\n", "\n    ")+"\n}")
 	}
-	return kasoku.Fix{Text: text, Where: "nginx.conf, then nginx -s reload", Code: strings.Join(code, "\n"), Note: note, Risk: risk, Lang: "nginx", Edits: edits}
+	return kasoku.Fix{Text: text, Where: "nginx.conf, then nginx -s reload", Code: strings.Join(code, "\n"),
+		Note: note, Risk: risk, Lang: "nginx", Edits: edits}
 }

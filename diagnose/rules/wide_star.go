@@ -70,7 +70,8 @@ func (r WideStar) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 }
 
 // table looks at the lists of one table.
-func (r WideStar) table(c *diagnose.Case, read indexes.Read, of []*kasoku.Query) (f *kasoku.Finding, near float64, why string) {
+func (r WideStar) table(c *diagnose.Case, read indexes.Read, of []*kasoku.Query) (f *kasoku.Finding, near float64,
+	why string) {
 	t := read.Table
 	row := float64(t.DataBytes) / float64(max(t.Rows, 1))
 	var evidence []kasoku.Evidence
@@ -78,22 +79,33 @@ func (r WideStar) table(c *diagnose.Case, read indexes.Read, of []*kasoku.Query)
 	for _, q := range of {
 		impact.Share = min(1, impact.Share+timeImpact(c, c.QueryTime(q)).Share)
 		if len(evidence) < quotedStatements {
-			evidence = append(evidence, statementEvidence(q, unit.Duration(q.Total), fmt.Sprintf("%s, %s rows a call", calls(q.Calls), perWords(rowsPerCall(q))), q.Total.Seconds()))
+			evidence = append(evidence, statementEvidence(q, unit.Duration(q.Total),
+				fmt.Sprintf("%s, %s rows a call", calls(q.Calls), perWords(rowsPerCall(q))), q.Total.Seconds()))
 		}
 	}
 	if row < wideRow || impact.Share < smallShare {
-		return nil, min(row/wideRow, impact.Share/smallShare, 0.99), fmt.Sprintf("rows of %s have %s, lists of them take %s %s; the thresholds are %d bytes and %s",
-			t.Name, unit.Bytes(uint64(row)), unit.Percent(impact.Share), impact.Of, wideRow, unit.Percent(smallShare))
+		return nil, min(row/wideRow, impact.Share/smallShare, 0.99),
+			fmt.Sprintf("rows of %s have %s, lists of them take %s %s; the thresholds are %d bytes and %s",
+				t.Name, unit.Bytes(uint64(row)), unit.Percent(impact.Share), impact.Of, wideRow,
+				unit.Percent(smallShare))
 	}
 	impact.Share, impact.Estimate = impact.Share/10, true // most of the time is in finding rows
-	evidence = append(evidence, kasoku.Evidence{Source: "schema", Text: t.Name + ": " + list(read.Wide, 4), Note: "length of a row, on average", Value: unit.Bytes(uint64(row)), Number: row, Strong: true, Interval: c.Whole()})
+	evidence = append(evidence, kasoku.Evidence{Source: "schema", Text: t.Name + ": " + list(read.Wide, 4),
+		Note: "length of a row, on average", Value: unit.Bytes(uint64(row)), Number: row, Strong: true,
+		Interval: c.Whole()})
 	return &kasoku.Finding{
-		ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: t.Name}, Severity: kasoku.Info, Impact: impact, Interval: c.Focus.Interval,
-		Title:      cut(fmt.Sprintf("SELECT * sends whole rows of %s, %s each", cut(t.Name, 20), unit.Bytes(uint64(row))), maxTitle),
-		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Blind: "which columns the program uses is not known"}),
-		Evidence:   evidence,
-		Cause:      fmt.Sprintf("%s of statements read all columns of %s, among them %s, and send them in lists.", capital(unit.Counted(len(of), "class", "classes")), t.Name, list(read.Wide, 3)),
-		Fixes:      []kasoku.Fix{{Text: "Name the columns that are used", Where: "where the statements are made", Note: "Columns that lists do not show may go into a table of their own, so that the one that is searched is narrow.", Risk: kasoku.RiskAppRestart}},
-		Expect:     "less is read and sent; an index may hold all that is read", Verify: "Bytes_sent in the status falls",
+		ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: t.Name}, Severity: kasoku.Info, Impact: impact,
+		Interval: c.Focus.Interval,
+		Title: cut(fmt.Sprintf("SELECT * sends whole rows of %s, %s each", cut(t.Name, 20),
+			unit.Bytes(uint64(row))), maxTitle),
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
+			diagnose.Signal{Blind: "which columns the program uses is not known"}),
+		Evidence: evidence,
+		Cause: fmt.Sprintf("%s of statements read all columns of %s, among them %s, and send them in lists.",
+			capital(unit.Counted(len(of), "class", "classes")), t.Name, list(read.Wide, 3)),
+		Fixes: []kasoku.Fix{{Text: "Name the columns that are used", Where: "where the statements are made",
+			Note: "Columns that lists do not show may go into a table of their own, so that the one that is searched is narrow.", Risk: kasoku.RiskAppRestart}},
+		Expect: "less is read and sent; an index may hold all that is read",
+		Verify: "Bytes_sent in the status falls",
 	}, 0, ""
 }

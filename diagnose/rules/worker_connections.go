@@ -36,7 +36,10 @@ func (WorkerConnections) ID() string { return "NGX-08" }
 func (r WorkerConnections) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	whole := *c
 	whole.Focus = diagnose.Focus{Interval: c.Whole()}
-	said := whole.SaidBy(kasoku.MessageNginx, func(m *kasoku.Message) bool { return containsFold(m.Sample, "worker_connections are not enough") })
+	said := whole.SaidBy(kasoku.MessageNginx, func(m *kasoku.Message) bool {
+		return containsFold(m.Sample,
+			"worker_connections are not enough")
+	})
 	active, activeErr := whole.Gauge(kasoku.Key{Source: "nginx", Name: "active"})
 	limit, confErr := connectionLimit(c)
 	if len(said) == 0 {
@@ -49,13 +52,18 @@ func (r WorkerConnections) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.S
 		}
 		used := active.Max / limit
 		if used < connectionsFull {
-			return nil, diagnose.Quiet(r.ID(), used/connectionsFull, "%s of %s connections were active at most; the threshold is %s", diagnose.Whole(active.Max), diagnose.Whole(limit), unit.Percent(connectionsFull))
+			return nil, diagnose.Quiet(r.ID(), used/connectionsFull,
+				"%s of %s connections were active at most; the threshold is %s", diagnose.Whole(active.Max),
+				diagnose.Whole(limit), unit.Percent(connectionsFull))
 		}
 	}
 	f := kasoku.Finding{
-		ID: r.ID(), Object: kasoku.Object{Kind: "directive", Name: "worker_connections"}, Title: "nginx's workers run out of connections",
-		Clause: "nginx's workers run out of connections", Severity: kasoku.Problem, Impact: kasoku.Impact{Of: ofRequests(c)},
-		Expect: "no such line in nginx's error log", Verify: "repeat the load: active connections stay below half of the limit", Interval: c.Focus.Interval,
+		ID: r.ID(), Object: kasoku.Object{Kind: "directive", Name: "worker_connections"},
+		Title:  "nginx's workers run out of connections",
+		Clause: "nginx's workers run out of connections", Severity: kasoku.Problem,
+		Impact: kasoku.Impact{Of: ofRequests(c)},
+		Expect: "no such line in nginx's error log",
+		Verify: "repeat the load: active connections stay below half of the limit", Interval: c.Focus.Interval,
 	}
 	var lines uint64
 	for i, m := range said {
@@ -71,8 +79,10 @@ func (r WorkerConnections) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.S
 	}
 	if activeErr == nil {
 		f.Evidence = append(f.Evidence, kasoku.Evidence{
-			Source: "nginx", Text: "active connections, most", Note: "of " + diagnose.Whole(limit), Value: diagnose.Whole(active.Max), Number: active.Max,
-			Strong: confErr == nil && active.Max >= connectionsFull*limit, Series: []kasoku.Key{active.Key}, Interval: c.Whole(),
+			Source: "nginx", Text: "active connections, most", Note: "of " + diagnose.Whole(limit),
+			Value: diagnose.Whole(active.Max), Number: active.Max,
+			Strong: confErr == nil && active.Max >= connectionsFull*limit, Series: []kasoku.Key{active.Key},
+			Interval: c.Whole(),
 		})
 	}
 	f.Cause = "A worker of nginx holds at most worker_connections, clients and the servers behind together."
@@ -82,9 +92,13 @@ func (r WorkerConnections) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.S
 		f.Evidence = append(f.Evidence, directive("worker_connections of all workers", diagnose.Whole(limit)))
 		wanted = max(wanted, math.Pow(2, math.Ceil(math.Log2(2*limit))))
 	}
-	f.Confidence = diagnose.Confidence(diagnose.Signal{Holds: len(said) > 0, Lacks: "nginx's error log does not say so"}, blindSignal(activeErr == nil && active.Max >= connectionsFull*limit, activeErr))
-	f.Fixes = []kasoku.Fix{nginxFix("Raise worker_connections, and the open files that a worker may have", "Each takes some hundred bytes.", kasoku.RiskNone,
-		nginxEdit("events", fmt.Sprintf("worker_connections %.0f;", wanted)), nginxEdit("", fmt.Sprintf("worker_rlimit_nofile %.0f;", 2*wanted)))}
+	f.Confidence = diagnose.Confidence(diagnose.Signal{Holds: len(said) > 0,
+		Lacks: "nginx's error log does not say so"}, blindSignal(activeErr == nil &&
+		active.Max >= connectionsFull*limit, activeErr))
+	f.Fixes = []kasoku.Fix{nginxFix("Raise worker_connections, and the open files that a worker may have",
+		"Each takes some hundred bytes.", kasoku.RiskNone,
+		nginxEdit("events", fmt.Sprintf("worker_connections %.0f;", wanted)),
+		nginxEdit("", fmt.Sprintf("worker_rlimit_nofile %.0f;", 2*wanted)))}
 	return []kasoku.Finding{f}, nil
 }
 

@@ -23,7 +23,8 @@ func fixes() []fix {
 	without := func(id, what string) fix { return fix{id: id, what: what, defects: seeded.Without(id)} }
 	return []fix{
 		without("POOL-01", "keep up to 1,000 idle connections, open ones uncapped"),
-		{id: "POOL-03", what: "raise the idle pool from 1,000 to 10,000 (control)", defects: seeded.Without("POOL-01"), maxIdle: 10_000, control: true},
+		{id: "POOL-03", what: "raise the idle pool from 1,000 to 10,000 (control)", defects: seeded.Without("POOL-01"),
+			maxIdle: 10_000, control: true},
 		without("POOL-02", "cap open connections at 100, raise max_connections to 300"),
 		without("DRV-04", "INSERT instead of the mapper's save"),
 		without("DRV-01", "interpolateParams=true"),

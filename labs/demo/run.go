@@ -82,7 +82,8 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 
 // clearResults removes what an earlier demo left, and nothing else.
 func clearResults(dir string) error {
-	for _, pattern := range []string{"before.kasoku*", "after.kasoku*", "try-*.kasoku*", "report.html", "summary.json"} {
+	for _, pattern := range []string{"before.kasoku*", "after.kasoku*", "try-*.kasoku*", "report.html",
+		"summary.json"} {
 		old, err := filepath.Glob(filepath.Join(dir, pattern))
 		if err != nil {
 			return err
@@ -178,8 +179,10 @@ func (s *story) compare(context.Context) error {
 func (s *story) file(label string) string { return filepath.Join(s.o.Dir, label+".kasoku") }
 
 // run starts the service afresh, makes one recorded run and stops the service.
-func (s *story) run(ctx context.Context, label string, d userapi.Defects, maxIdle int, next func([]loop.Done) (float64, bool)) (*kasoku.Recording, error) {
-	sender, _, err := engine.New(engine.Options{HTTP: nethttp.Options{Timeout: 10 * time.Second, Hard: s.o.Hard}}, load.Plan{})
+func (s *story) run(ctx context.Context, label string, d userapi.Defects, maxIdle int,
+	next func([]loop.Done) (float64, bool)) (*kasoku.Recording, error) {
+	sender, _, err := engine.New(engine.Options{HTTP: nethttp.Options{Timeout: 10 * time.Second, Hard: s.o.Hard}},
+		load.Plan{})
 	if err != nil {
 		return nil, err
 	}
@@ -188,8 +191,9 @@ func (s *story) run(ctx context.Context, label string, d userapi.Defects, maxIdl
 		ld.Settle = settle
 	}
 	res, err := loop.Record(ctx, loop.Options{
-		Path:  s.file(label),
-		Run:   kasoku.Run{Project: "userapi", Label: label, Note: "defects " + d.String(), Version: s.o.Version, Load: "POST /users, open loop"},
+		Path: s.file(label),
+		Run: kasoku.Run{Project: "userapi", Label: label, Note: "defects " + d.String(), Version: s.o.Version,
+			Load: "POST /users, open loop"},
 		MySQL: s.stack.DSN, SlowLog: true, CountRows: []string{"users"},
 		Settings:  userapi.Settings(d, maxIdle),
 		AccessLog: s.stack.AccessLog, AppLog: s.stack.AppLog, PIDs: []int{s.stack.DB.Pid()},

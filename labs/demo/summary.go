@@ -74,7 +74,8 @@ func (s *Summary) Proven() bool {
 
 // finish sums up as far as the story got and writes summary.json.
 func (s *story) finish(err error) (Summary, error) {
-	sum := Summary{BrokenPerSec: s.broken, Seeded: len(userapi.Seeded()), Tries: []TrySummary{}, Failures: []string{}, Files: []string{}}
+	sum := Summary{BrokenPerSec: s.broken, Seeded: len(userapi.Seeded()), Tries: []TrySummary{}, Failures: []string{},
+		Files: []string{}}
 	if s.before != nil {
 		sum.Before = s.side(s.before, "before")
 		sum.Machine = machine(s.before)
@@ -83,7 +84,8 @@ func (s *story) finish(err error) (Summary, error) {
 		sum.After = s.side(s.after, "after")
 	}
 	for _, t := range s.tries {
-		sum.Tries = append(sum.Tries, TrySummary{t.ID, t.What, string(t.Effect.Verdict), t.Effect.Success.After.Value, t.Effect.P99.After.Value * 1000})
+		sum.Tries = append(sum.Tries, TrySummary{t.ID, t.What, string(t.Effect.Verdict), t.Effect.Success.After.Value,
+			t.Effect.P99.After.Value * 1000})
 	}
 	sum.RowsMatch = rowsMatch(s.before) && rowsMatch(s.after)
 	if err == nil {
@@ -148,7 +150,8 @@ func (s *story) side(rec *kasoku.Recording, label string) Side {
 	for _, st := range rec.Steps {
 		if st.PerSec == s.broken {
 			t := rec.Tally(st.Number)
-			side.Success, side.P50, side.P99 = t.SuccessRatio(), ms(t.Latency.Quantile(0.5)), ms(t.Latency.Quantile(0.99))
+			side.Success, side.P50, side.P99 = t.SuccessRatio(), ms(t.Latency.Quantile(0.5)),
+				ms(t.Latency.Quantile(0.99))
 		}
 	}
 	if rec.Diagnosis != nil {

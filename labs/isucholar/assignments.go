@@ -33,10 +33,12 @@ func (s *server) submit(r *http.Request) (any, error) {
 	}
 	err = s.inTx(r.Context(), "SubmitAssignment", func(q querier) error {
 		var exports int
-		if err := q.QueryRowContext(r.Context(), "SELECT exports FROM classes WHERE id = ? LOCK IN SHARE MODE", id).Scan(&exports); err != nil {
+		if err := q.QueryRowContext(r.Context(), "SELECT exports FROM classes WHERE id = ? LOCK IN SHARE MODE",
+			id).Scan(&exports); err != nil {
 			return err
 		}
-		_, err := q.ExecContext(r.Context(), "INSERT INTO submissions (class_id, user_id, file_name) VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE file_name = VALUES(file_name)", id, u, name)
+		_, err := q.ExecContext(r.Context(),
+			"INSERT INTO submissions (class_id, user_id, file_name) VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE file_name = VALUES(file_name)", id, u, name)
 		return err
 	})
 	return map[string]string{"file": name}, wrap("submit", err)
@@ -101,20 +103,24 @@ func (s *server) writeScores(ctx context.Context, q querier, class int64, all []
 		args = append(args, class, x.User, x.Score)
 		totals = append(totals, x.User, x.Score)
 	}
-	_, err := q.ExecContext(ctx, "INSERT INTO scores (class_id, user_id, score) VALUES "+marks("(?, ?, ?)", len(all))+" ON DUPLICATE KEY UPDATE score = VALUES(score)", args...)
+	_, err := q.ExecContext(ctx, "INSERT INTO scores (class_id, user_id, score) VALUES "+marks("(?, ?, ?)",
+		len(all))+" ON DUPLICATE KEY UPDATE score = VALUES(score)", args...)
 	if err != nil {
 		return err
 	}
-	_, err = q.ExecContext(ctx, "INSERT INTO totals (user_id, total, changes) VALUES "+marks("(?, ?, 1)", len(all))+" ON DUPLICATE KEY UPDATE total = total + VALUES(total), changes = changes + 1", totals...)
+	_, err = q.ExecContext(ctx, "INSERT INTO totals (user_id, total, changes) VALUES "+marks("(?, ?, 1)",
+		len(all))+" ON DUPLICATE KEY UPDATE total = total + VALUES(total), changes = changes + 1", totals...)
 	return err
 }
 
 func (s *server) writeEachScore(ctx context.Context, q querier, class int64, all []score) error {
 	for _, x := range all {
-		if _, err := q.ExecContext(ctx, "UPDATE scores SET score = ? WHERE class_id = ? AND user_id = ?", x.Score, class, x.User); err != nil {
+		if _, err := q.ExecContext(ctx, "UPDATE scores SET score = ? WHERE class_id = ? AND user_id = ?", x.Score,
+			class, x.User); err != nil {
 			return err
 		}
-		if _, err := q.ExecContext(ctx, "UPDATE totals SET total = total + ?, changes = changes + 1 WHERE user_id = ?", x.Score, x.User); err != nil {
+		if _, err := q.ExecContext(ctx, "UPDATE totals SET total = total + ?, changes = changes + 1 WHERE user_id = ?",
+			x.Score, x.User); err != nil {
 			return err
 		}
 	}
@@ -138,7 +144,8 @@ func (s *server) export(w http.ResponseWriter, r *http.Request) {
 	if s.d.Has("LCK-01") {
 		err = s.inTx(r.Context(), "Export", func(q querier) error {
 			var exports int
-			if err := q.QueryRowContext(r.Context(), "SELECT exports FROM classes WHERE id = ? FOR UPDATE", id).Scan(&exports); err != nil {
+			if err := q.QueryRowContext(r.Context(), "SELECT exports FROM classes WHERE id = ? FOR UPDATE",
+				id).Scan(&exports); err != nil {
 				return err
 			}
 			if err := s.pack(r.Context(), q, id, dir, archive); err != nil {
@@ -160,7 +167,8 @@ func (s *server) export(w http.ResponseWriter, r *http.Request) {
 
 // pack collects the files of a class and packs them.
 func (s *server) pack(ctx context.Context, q querier, class, dir, archive string) error {
-	names, err := rows(ctx, q, "SELECT file_name FROM submissions WHERE class_id = ? ORDER BY user_id LIMIT ?", func(n *string) []any { return []any{n} }, class, handed)
+	names, err := rows(ctx, q, "SELECT file_name FROM submissions WHERE class_id = ? ORDER BY user_id LIMIT ?",
+		func(n *string) []any { return []any{n} }, class, handed)
 	if err != nil {
 		return err
 	}

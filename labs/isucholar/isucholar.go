@@ -36,14 +36,20 @@ func Lab() *kit.Lab {
 		Name:  "isucholar",
 		About: "a university portal: grades, submissions, exports; N+1, locks, commits, copies",
 		Defects: []kit.Defect{
-			{ID: "QRY-06", Where: "service", About: "grades asks again for each course and class", Object: `grades`, Brings: []string{"QRY-04", "QRY-05"}},
-			{ID: "QRY-07", Where: "service", About: "grades computes the statistics of all students anew", Object: `grades|query|results|users`, Brings: []string{"QRY-08"}},
-			{ID: "LCK-01", Where: "service", About: "an export holds a row while it copies and packs", Object: `classes|export|query`},
-			{ID: "LCK-02", Where: "service", About: "scores are written in the order in which they came", Object: `totals|scores`, Brings: []string{"LCK-01", "MES-07"}},
+			{ID: "QRY-06", Where: "service", About: "grades asks again for each course and class", Object: `grades`,
+				Brings: []string{"QRY-04", "QRY-05"}},
+			{ID: "QRY-07", Where: "service", About: "grades computes the statistics of all students anew",
+				Object: `grades|query|results|users`, Brings: []string{"QRY-08"}},
+			{ID: "LCK-01", Where: "service", About: "an export holds a row while it copies and packs",
+				Object: `classes|export|query`},
+			{ID: "LCK-02", Where: "service", About: "scores are written in the order in which they came",
+				Object: `totals|scores`, Brings: []string{"LCK-01", "MES-07"}},
 			{ID: "APP-02", Where: "service", About: "an export copies each file with a process of its own"},
-			{ID: "NGX-03", Where: "nginx", About: "submissions are spooled", Object: `assignments|location|client_body`},
+			{ID: "NGX-03", Where: "nginx", About: "submissions are spooled",
+				Object: `assignments|location|client_body`},
 			{ID: "NGX-04", Where: "nginx", About: "archives are spooled", Object: `export|location|proxy_buff`},
-			{ID: "DBC-08", Where: "service", About: "commits say nothing of what they commit", Brings: []string{"DBC-01"}},
+			{ID: "DBC-08", Where: "service", About: "commits say nothing of what they commit",
+				Brings: []string{"DBC-01"}},
 			{ID: "DBC-09", Where: "service", About: "what only reads does so in a transaction"},
 		},
 		Args: args, Fill: fill, Serve: serve, Targets: targets, PerSec: 60,
@@ -118,8 +124,10 @@ func fill(ctx context.Context, db *sql.DB, _ kit.Set) error {
 		into string
 		rows []string
 	}{
-		{"users (id,code,name)", users}, {"courses (id,name,credit,status)", cs}, {"classes (id,course_id,part,title)", classes},
-		{"registrations (course_id,user_id)", regs}, {"submissions (class_id,user_id,file_name)", subs}, {"scores (class_id,user_id,score)", marked}, {"results (user_id,course_id,score)", results},
+		{"users (id,code,name)", users}, {"courses (id,name,credit,status)", cs},
+		{"classes (id,course_id,part,title)", classes},
+		{"registrations (course_id,user_id)", regs}, {"submissions (class_id,user_id,file_name)", subs},
+		{"scores (class_id,user_id,score)", marked}, {"results (user_id,course_id,score)", results},
 		{"totals (user_id,total,changes)", totals},
 	} {
 		if _, err := db.ExecContext(ctx, "INSERT INTO "+t.into+" VALUES "+strings.Join(t.rows, ",")); err != nil {
@@ -142,9 +150,12 @@ func targets(base string) ([]load.Target, error) {
 		{Method: "GET", URL: "/api/users/me/courses", Header: as, Weight: 18},
 		{Method: "POST", URL: first, Header: upload, Body: form(), Weight: 14},
 		{Method: "POST", URL: first + "/export", Weight: 5},
-		{Method: "PUT", URL: first + "/scores", Header: json, Body: scores(func(i int) int { return i + 1 }), Weight: 5},
-		{Method: "PUT", URL: first + "/scores", Header: json, Body: scores(func(i int) int { return scored - i }), Weight: 5},
-		{Method: "PUT", URL: "/api/users/me/courses", Header: http.Header{"Cookie": as["Cookie"], "Content-Type": json["Content-Type"]}, Body: []byte(`[20,21,22]`), Weight: 8},
+		{Method: "PUT", URL: first + "/scores", Header: json, Body: scores(func(i int) int { return i + 1 }),
+			Weight: 5},
+		{Method: "PUT", URL: first + "/scores", Header: json, Body: scores(func(i int) int { return scored - i }),
+			Weight: 5},
+		{Method: "PUT", URL: "/api/users/me/courses", Header: http.Header{"Cookie": as["Cookie"],
+			"Content-Type": json["Content-Type"]}, Body: []byte(`[20,21,22]`), Weight: 8},
 	}
 	for i := range all {
 		all[i].URL = base + all[i].URL
@@ -152,7 +163,8 @@ func targets(base string) ([]load.Target, error) {
 			continue
 		}
 		var err error
-		if all[i].Fill, err = load.NewFill(load.FillOptions{URL: all[i].URL, Header: all[i].Header, Seed: uint64(i + 1)}); err != nil {
+		if all[i].Fill, err = load.NewFill(load.FillOptions{URL: all[i].URL, Header: all[i].Header,
+			Seed: uint64(i + 1)}); err != nil {
 			return nil, err
 		}
 	}

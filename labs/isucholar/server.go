@@ -70,7 +70,8 @@ func serve(ctx context.Context, c kit.Config) error {
 		return err
 	}
 	c.Ready(ln.Addr().String())
-	return process.Serve(ctx, &http.Server{Handler: s.routes(), ErrorLog: s.log, ReadHeaderTimeout: 10 * time.Second}, ln)
+	return process.Serve(ctx, &http.Server{Handler: s.routes(), ErrorLog: s.log, ReadHeaderTimeout: 10 * time.Second},
+		ln)
 }
 
 // prepare writes the files that were handed in before.
@@ -288,7 +289,8 @@ func (s *server) scoresOneByOne(ctx context.Context, q querier, u int64) ([]cour
 	}
 	for i := range out {
 		c := &out[i]
-		c.Classes, err = rows(ctx, q, "SELECT id FROM classes WHERE course_id = ? ORDER BY part", func(k *class) []any { return []any{&k.ID} }, c.ID)
+		c.Classes, err = rows(ctx, q, "SELECT id FROM classes WHERE course_id = ? ORDER BY part",
+			func(k *class) []any { return []any{&k.ID} }, c.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -297,7 +299,8 @@ func (s *server) scoresOneByOne(ctx context.Context, q querier, u int64) ([]cour
 			if err := q.QueryRowContext(ctx, "SELECT part FROM classes WHERE id = ?", k.ID).Scan(&k.Part); err != nil {
 				return nil, err
 			}
-			err := q.QueryRowContext(ctx, "SELECT score FROM scores WHERE user_id = ? AND class_id = ?", u, k.ID).Scan(&k.Score)
+			err := q.QueryRowContext(ctx, "SELECT score FROM scores WHERE user_id = ? AND class_id = ?", u,
+				k.ID).Scan(&k.Score)
 			if err != nil && !errors.Is(err, sql.ErrNoRows) {
 				return nil, err
 			}
@@ -362,10 +365,12 @@ func (s *server) register(r *http.Request) (any, error) {
 	}
 	err = s.inTx(r.Context(), "RegisterCourses", func(q querier) error {
 		var n int
-		if err := q.QueryRowContext(r.Context(), "SELECT COUNT(*) FROM registrations WHERE user_id = ?", u).Scan(&n); err != nil {
+		if err := q.QueryRowContext(r.Context(), "SELECT COUNT(*) FROM registrations WHERE user_id = ?",
+			u).Scan(&n); err != nil {
 			return err
 		}
-		_, err := q.ExecContext(r.Context(), "INSERT IGNORE INTO registrations (course_id, user_id) VALUES "+values, args...)
+		_, err := q.ExecContext(r.Context(), "INSERT IGNORE INTO registrations (course_id, user_id) VALUES "+values,
+			args...)
 		return err
 	})
 	return map[string]int{"registered": len(ids)}, wrap("register", err)

@@ -44,17 +44,27 @@ func Lab() *kit.Lab {
 		Name:  "isucond",
 		About: "chairs that report their condition: indexes, single-row INSERTs, pictures in the database, nginx, Varnish",
 		Defects: []kit.Defect{
-			{ID: "DRV-03", Where: "service", About: "conditions are inserted one by one", Object: `condition`, Brings: []string{"DBC-08"}},
-			{ID: "IDX-01", Where: "database", About: "conditions have no index but their key", Object: `isu_condition`, Also: "IDX-04", Brings: []string{"IDX-02", "IDX-03", "IDX-05"}},
-			{ID: "IDX-02", Where: "database", About: "the index of conditions ends in the wrong time", Object: `isu_condition`, Brings: []string{"IDX-04", "IDX-05"}},
-			{ID: "QRY-01", Where: "service", About: "the last conditions are taken from all", Object: `condition`, Brings: []string{"QRY-03"}},
-			{ID: "QRY-02", Where: "service", About: "whether a chair exists is found out by counting", Object: `isu|condition`},
-			{ID: "QRY-05", Where: "service", About: "chairs are asked for their last condition one by one", Object: `/api/isu`},
+			{ID: "DRV-03", Where: "service", About: "conditions are inserted one by one", Object: `condition`,
+				Brings: []string{"DBC-08"}},
+			{ID: "IDX-01", Where: "database", About: "conditions have no index but their key", Object: `isu_condition`,
+				Also: "IDX-04", Brings: []string{"IDX-02", "IDX-03", "IDX-05"}},
+			{ID: "IDX-02", Where: "database", About: "the index of conditions ends in the wrong time",
+				Object: `isu_condition`, Brings: []string{"IDX-04", "IDX-05"}},
+			{ID: "QRY-01", Where: "service", About: "the last conditions are taken from all", Object: `condition`,
+				Brings: []string{"QRY-03"}},
+			{ID: "QRY-02", Where: "service", About: "whether a chair exists is found out by counting",
+				Object: `isu|condition`},
+			{ID: "QRY-05", Where: "service", About: "chairs are asked for their last condition one by one",
+				Object: `/api/isu`},
 			{ID: "NGX-01", Where: "nginx", About: "nginx connects anew for each request", Object: `upstream|location`},
-			{ID: "NGX-02", Where: "nginx", About: "the service sends static files", Object: `assets|static|location|endpoint`},
-			{ID: "NGX-06", Where: "service", About: "pictures lie in the database", Object: `icon`, Brings: []string{"QRY-03"}},
-			{ID: "CCH-01", Where: "varnish", About: "the trend is computed for everyone", Object: `trend`, Brings: []string{"QRY-07"}},
-			{ID: "CCH-02", Where: "varnish", About: "what has a cookie is passed on", Object: `trend|cache|cookie|varnish`, Brings: []string{"CCH-01", "QRY-07"}},
+			{ID: "NGX-02", Where: "nginx", About: "the service sends static files",
+				Object: `assets|static|location|endpoint`},
+			{ID: "NGX-06", Where: "service", About: "pictures lie in the database", Object: `icon`,
+				Brings: []string{"QRY-03"}},
+			{ID: "CCH-01", Where: "varnish", About: "the trend is computed for everyone", Object: `trend`,
+				Brings: []string{"QRY-07"}},
+			{ID: "CCH-02", Where: "varnish", About: "what has a cookie is passed on",
+				Object: `trend|cache|cookie|varnish`, Brings: []string{"CCH-01", "QRY-07"}},
 			{ID: "APP-01", Where: "service", About: "five lines are logged for each request"},
 		},
 		Args: func(kit.Set, string) []string {
@@ -106,16 +116,21 @@ func fill(ctx context.Context, db *sql.DB, d kit.Set) error {
 		}
 	}
 	for i := 1; i <= chairs; i++ {
-		if _, err := db.ExecContext(ctx, "INSERT INTO isu (jia_isu_uuid, name, image, nature, user_id) VALUES (?, ?, ?, ?, ?)",
+		if _, err := db.ExecContext(ctx,
+			"INSERT INTO isu (jia_isu_uuid, name, image, nature, user_id) VALUES (?, ?, ?, ?, ?)",
 			uuidOf(i), fmt.Sprintf("chair %d", i), icon(i), natures[i%len(natures)], (i-1)/perUser+1); err != nil {
 			return err
 		}
 		var rows []string
 		for k := range perChair { // created_at falls while timestamp rises: chairs report late
-			rows = append(rows, fmt.Sprintf("('%s','%s',%d,'%s','message %d','%s')", uuidOf(i), began.Add(time.Duration(k)*time.Hour).Format(time.DateTime),
-				k%2, states[(i+k)%len(states)], k, began.Add(time.Duration(2*perChair-(k*37)%perChair)*time.Hour).Format(time.DateTime)))
+			rows = append(rows, fmt.Sprintf("('%s','%s',%d,'%s','message %d','%s')", uuidOf(i),
+				began.Add(time.Duration(k)*time.Hour).Format(time.DateTime),
+				k%2, states[(i+k)%len(states)], k,
+				began.Add(time.Duration(2*perChair-(k*37)%perChair)*time.Hour).Format(time.DateTime)))
 		}
-		if _, err := db.ExecContext(ctx, "INSERT INTO isu_condition (jia_isu_uuid, timestamp, is_sitting, state, message, created_at) VALUES "+strings.Join(rows, ",")); err != nil {
+		if _, err := db.ExecContext(ctx,
+			"INSERT INTO isu_condition (jia_isu_uuid, timestamp, is_sitting, state, message, created_at) VALUES "+
+				strings.Join(rows, ",")); err != nil {
 			return err
 		}
 	}
@@ -134,7 +149,8 @@ func fill(ctx context.Context, db *sql.DB, d kit.Set) error {
 
 var (
 	natures = []string{"lazy", "eager", "calm", "proud", "shy"}
-	states  = []string{"is_dirty=false,is_overweight=false", "is_dirty=true,is_overweight=false", "is_dirty=true,is_overweight=true"}
+	states  = []string{"is_dirty=false,is_overweight=false", "is_dirty=true,is_overweight=false",
+		"is_dirty=true,is_overweight=true"}
 )
 
 // icon is the picture of a chair, as far as nobody looks at it.
@@ -175,7 +191,8 @@ func targets(base string) ([]load.Target, error) {
 func report(i int) []byte {
 	var b []byte
 	for k := range 10 {
-		b = fmt.Appendf(b, `,{"is_sitting":%t,"condition":%q,"message":"posted %d","timestamp":%d}`, k%2 == 0, states[k%len(states)], k,
+		b = fmt.Appendf(b, `,{"is_sitting":%t,"condition":%q,"message":"posted %d","timestamp":%d}`, k%2 == 0,
+			states[k%len(states)], k,
 			began.Add(time.Duration(perChair*60+i*10+k)*time.Minute).Unix())
 	}
 	b[0] = '['

@@ -37,7 +37,8 @@ type server struct {
 
 // serve runs the service until the context ends.
 func serve(ctx context.Context, c kit.Config) error {
-	db, err := mysqlflags.OpenDSN(mysqlflags.WithParam(mysqlflags.WithParam(c.DSN, "interpolateParams=true"), "parseTime=true"))
+	db, err := mysqlflags.OpenDSN(mysqlflags.WithParam(mysqlflags.WithParam(c.DSN, "interpolateParams=true"),
+		"parseTime=true"))
 	if err != nil {
 		return err
 	}
@@ -53,7 +54,8 @@ func serve(ctx context.Context, c kit.Config) error {
 		return err
 	}
 	c.Ready(ln.Addr().String())
-	srv := &http.Server{Handler: s.routes(), ErrorLog: log.New(c.Log, "", log.LstdFlags), ReadHeaderTimeout: 10 * time.Second}
+	srv := &http.Server{Handler: s.routes(), ErrorLog: log.New(c.Log, "", log.LstdFlags),
+		ReadHeaderTimeout: 10 * time.Second}
 	return process.Serve(ctx, srv, ln)
 }
 
@@ -94,7 +96,8 @@ func (s *server) routes() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := strconv.FormatInt(time.Now().UnixNano(), 36)
 		for _, step := range []string{"request received", "session looked up", "handler chosen", "handler entered"} {
-			fmt.Fprintf(s.log, "%s DEBUG %s id=%s method=%s uri=%s agent=%q\n", time.Now().Format(time.RFC3339Nano), step, id, r.Method, r.URL, r.UserAgent())
+			fmt.Fprintf(s.log, "%s DEBUG %s id=%s method=%s uri=%s agent=%q\n", time.Now().Format(time.RFC3339Nano),
+				step, id, r.Method, r.URL, r.UserAgent())
 		}
 		mux.ServeHTTP(w, r)
 		fmt.Fprintf(s.log, "%s DEBUG request done id=%s\n", time.Now().Format(time.RFC3339Nano), id)
@@ -161,7 +164,10 @@ func (s *server) list(r *http.Request) (any, error) {
 	rows, err := s.db.QueryContext(ctx, `SELECT i.jia_isu_uuid, i.name, c.timestamp, c.is_sitting, c.state FROM isu i
 		JOIN isu_condition c ON c.id = (SELECT x.id FROM isu_condition x WHERE x.jia_isu_uuid = i.jia_isu_uuid ORDER BY x.timestamp DESC LIMIT 1)
 		WHERE i.user_id = ? ORDER BY i.id`, user(r))
-	return collect(rows, err, func(c *chair) []any { return []any{&c.ID, &c.Name, &c.Last.Time, &c.Last.Sitting, &c.Last.State} })
+	return collect(rows, err, func(c *chair) []any {
+		return []any{&c.ID, &c.Name, &c.Last.Time, &c.Last.Sitting,
+			&c.Last.State}
+	})
 }
 
 func (s *server) listOneByOne(ctx context.Context, user string) (any, error) {
@@ -172,7 +178,8 @@ func (s *server) listOneByOne(ctx context.Context, user string) (any, error) {
 	}
 	for i := range all {
 		l := &all[i].Last
-		err := s.db.QueryRowContext(ctx, "SELECT timestamp, is_sitting, state FROM isu_condition WHERE jia_isu_uuid = ? ORDER BY timestamp DESC LIMIT 1",
+		err := s.db.QueryRowContext(ctx,
+			"SELECT timestamp, is_sitting, state FROM isu_condition WHERE jia_isu_uuid = ? ORDER BY timestamp DESC LIMIT 1",
 			all[i].ID).Scan(&l.Time, &l.Sitting, &l.State)
 		if err != nil {
 			return nil, err
@@ -190,7 +197,8 @@ type nature struct {
 
 // trend tells of all chairs, by their nature.
 func (s *server) trend(r *http.Request) (any, error) {
-	rows, err := s.db.QueryContext(r.Context(), "SELECT nature, SUM(reported), SUM(well) FROM trend_hour GROUP BY nature ORDER BY nature")
+	rows, err := s.db.QueryContext(r.Context(),
+		"SELECT nature, SUM(reported), SUM(well) FROM trend_hour GROUP BY nature ORDER BY nature")
 	return collect(rows, err, func(n *nature) []any { return []any{&n.Nature, &n.Reported, &n.Well} })
 }
 
@@ -201,7 +209,8 @@ func (s *server) icon(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "image/jpeg")
 	if s.d.Has("NGX-06") {
 		var image []byte
-		if err := s.db.QueryRowContext(r.Context(), "SELECT image FROM isu WHERE user_id = ? AND jia_isu_uuid = ?", user(r), id).Scan(&image); err != nil {
+		if err := s.db.QueryRowContext(r.Context(), "SELECT image FROM isu WHERE user_id = ? AND jia_isu_uuid = ?",
+			user(r), id).Scan(&image); err != nil {
 			s.fail(w, err)
 			return
 		}
@@ -209,7 +218,8 @@ func (s *server) icon(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var one int
-	if err := s.db.QueryRowContext(r.Context(), "SELECT 1 FROM isu WHERE user_id = ? AND jia_isu_uuid = ?", user(r), id).Scan(&one); err != nil {
+	if err := s.db.QueryRowContext(r.Context(), "SELECT 1 FROM isu WHERE user_id = ? AND jia_isu_uuid = ?", user(r),
+		id).Scan(&one); err != nil {
 		s.fail(w, err)
 		return
 	}
@@ -223,7 +233,8 @@ func (s *server) graph(r *http.Request) (any, error) {
 		return nil, err
 	}
 	day := time.Unix(at, 0).UTC()
-	rows, err := s.db.QueryContext(r.Context(), "SELECT timestamp, is_sitting, state FROM isu_condition WHERE jia_isu_uuid = ? AND timestamp >= ? AND timestamp < ? ORDER BY timestamp",
+	rows, err := s.db.QueryContext(r.Context(),
+		"SELECT timestamp, is_sitting, state FROM isu_condition WHERE jia_isu_uuid = ? AND timestamp >= ? AND timestamp < ? ORDER BY timestamp",
 		r.PathValue("id"), day, day.AddDate(0, 0, 1))
 	return collect(rows, err, func(c *condition) []any { return []any{&c.Time, &c.Sitting, &c.State} })
 }

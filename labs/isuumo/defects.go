@@ -76,7 +76,8 @@ func Variant(name string) (Defects, error) {
 	switch name {
 	case Initial, Indexes:
 		for _, d := range Known() {
-			mended := name == Indexes && slices.Contains([]string{"IDX-04", "IDX-06", "NGX-01", "NGX-03", "NGX-05", "DBC-05"}, d.ID)
+			mended := name == Indexes && slices.Contains([]string{"IDX-04", "IDX-06", "NGX-01", "NGX-03", "NGX-05",
+				"DBC-05"}, d.ID)
 			if d.Shipped && !mended {
 				out = append(out, d.ID)
 			}

@@ -68,7 +68,8 @@ func (s *Stack) load(o *loop.Options, d time.Duration) error {
 	if err != nil {
 		return err
 	}
-	o.Load = &loop.Load{Targets: targets, Engine: sender, Each: d, Seed: 1, Spacing: load.Poisson, Next: loop.Climb(s.Lab.PerSec)}
+	o.Load = &loop.Load{Targets: targets, Engine: sender, Each: d, Seed: 1, Spacing: load.Poisson,
+		Next: loop.Climb(s.Lab.PerSec)}
 	o.Run.Load = s.Lab.Name + "'s load, open loop"
 	return nil
 }

@@ -49,7 +49,8 @@ type Stack struct {
 func Up(ctx context.Context, l *Lab, o Options) (*Stack, error) {
 	o.Database = cmp.Or(o.Database, "mariadb")
 	s := &Stack{Lab: l, Defects: o.Defects, AppLog: filepath.Join(o.Dir, "app.log"), o: o}
-	for _, step := range []func(context.Context) error{s.startDatabase, s.fill, s.startApp, s.startVarnish, s.startNginx} {
+	for _, step := range []func(context.Context) error{s.startDatabase, s.fill, s.startApp, s.startVarnish,
+		s.startNginx} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, s.Down(context.WithoutCancel(ctx)))
 		}
@@ -108,7 +109,8 @@ func (s *Stack) serveArgs() []string {
 func (s *Stack) env() []string { return []string{"KASOKU_LAB_DSN=" + s.DSN} }
 
 func (s *Stack) startApp(ctx context.Context) error {
-	s.app = process.New(process.Options{Dir: s.o.Dir, Name: s.Lab.Name, Program: s.o.Program, Listen: s.o.Listen, Log: s.AppLog})
+	s.app = process.New(process.Options{Dir: s.o.Dir, Name: s.Lab.Name, Program: s.o.Program, Listen: s.o.Listen,
+		Log: s.AppLog})
 	if s.Lab.Program {
 		return nil
 	}

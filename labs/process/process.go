@@ -67,7 +67,8 @@ func (s *Service) Start(ctx context.Context, args, env []string) error {
 		return fmt.Errorf("open application log: %w", err)
 	}
 	s.child, err = command.Start(context.WithoutCancel(ctx), command.Spec{
-		Path: program, Args: append(args, "--listen", cmp.Or(s.addr, s.o.Listen, "127.0.0.1:0"), "--ready", ready), Env: env,
+		Path: program, Args: append(args, "--listen", cmp.Or(s.addr, s.o.Listen, "127.0.0.1:0"), "--ready", ready),
+		Env:    env,
 		Stdout: io.Discard, Stderr: s.log, DieWithParent: true,
 	})
 	if err != nil {

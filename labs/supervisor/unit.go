@@ -107,14 +107,16 @@ var ErrStartLimit = errors.New("start request repeated too quickly")
 
 // say writes a line of the supervisor's own to the unit's log.
 func say(log io.Writer, format string, args ...any) {
-	line := fmt.Sprintf("%s supervisor[%d]: %s\n", time.Now().Format(time.Stamp), os.Getpid(), fmt.Sprintf(format, args...))
+	line := fmt.Sprintf("%s supervisor[%d]: %s\n", time.Now().Format(time.Stamp), os.Getpid(),
+		fmt.Sprintf(format, args...))
 	io.WriteString(log, line) // a full disk must not stop the units
 }
 
 // resultOf names an end in systemd's words; ok is false for one that restarts.
 func resultOf(r command.Result) (result, words string, ok bool) {
 	names := map[int]string{1: "FAILURE", 2: "INVALIDARGUMENT"}
-	signals := map[string]string{"killed": "9/KILL", "terminated": "15/TERM", "segmentation fault": "11/SEGV", "aborted": "6/ABRT"}
+	signals := map[string]string{"killed": "9/KILL", "terminated": "15/TERM", "segmentation fault": "11/SEGV",
+		"aborted": "6/ABRT"}
 	switch {
 	case r.Success():
 		return Success, "", true

@@ -49,7 +49,8 @@ func Isuumo() *Lab {
 	})
 	l.Always = []string{"DBC-01"} // what is acknowledged is on disk, in all variants
 	for i := range l.Defects {    // while CCH-07 is seeded, the same answers are made anew
-		if d := isuumo.Known()[slices.IndexFunc(isuumo.Known(), func(k isuumo.Defect) bool { return k.ID == l.Defects[i].ID })]; d.SQL {
+		if d := isuumo.Known()[slices.IndexFunc(isuumo.Known(),
+			func(k isuumo.Defect) bool { return k.ID == l.Defects[i].ID })]; d.SQL {
 			l.Defects[i].Brings = append(l.Defects[i].Brings, "CCH-01", "QRY-08")
 		}
 	}

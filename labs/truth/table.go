@@ -65,11 +65,13 @@ func (t Table) WriteMarkdown(w io.Writer) error {
 		if len(r.Seeded) > top && len(r.First5) >= top {
 			missed = []string{"more than five"}
 		}
-		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %s | %s | %s | %s |\n", r.Lab, r.Variant, len(r.Seeded), len(r.First3), len(r.First5),
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %s | %s | %s | %s |\n", r.Lab, r.Variant, len(r.Seeded),
+			len(r.First3), len(r.First5),
 			list(r.Remarked), list(missed), list(r.Wrong), list(r.False))
 	}
 	s := t.Totals()
-	fmt.Fprintf(&b, "| **all** | %d runs | %d | %d | %d | %d | | %d | %d |\n\n", len(t), s.Seeded, s.First3, s.First5, s.Remarked, s.Wrong, s.False)
+	fmt.Fprintf(&b, "| **all** | %d runs | %d | %d | %d | %d | | %d | %d |\n\n", len(t), s.Seeded, s.First3, s.First5,
+		s.Remarked, s.Wrong, s.False)
 	fmt.Fprintf(&b, "Recall in the first five %.1f %% (%d of %d, %d of them as remarks), precision %.1f %% (%d of %d).\n",
 		100*t.Recall(), s.First5, t.Reachable(), s.Remarked, 100*t.Precision(), s.Right, s.Right+s.False)
 	_, err := io.WriteString(w, b.String())
@@ -111,7 +113,8 @@ func (t Table) WriteByID(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("| id | seeded | in the first 5 | wrong object | false alarms |\n|---|--:|--:|--:|--:|\n")
 	for _, id := range ids {
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d |\n", id, all[id].seeded, all[id].found, all[id].wrong, all[id].alarms)
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d |\n", id, all[id].seeded, all[id].found, all[id].wrong,
+			all[id].alarms)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -115,7 +115,8 @@ func accessLog(out io.Writer, next http.Handler) http.Handler {
 		mu.Lock()
 		defer mu.Unlock()
 		line = fmt.Appendf(line[:0], "time:%s\tmethod:%s\turi:%s\tstatus:%d\tsize:%d\treqtime:%.6f\n",
-			end.Format("2006-01-02T15:04:05.000000Z07:00"), r.Method, r.URL.RequestURI(), rec.status, rec.size, end.Sub(start).Seconds())
+			end.Format("2006-01-02T15:04:05.000000Z07:00"), r.Method, r.URL.RequestURI(), rec.status, rec.size,
+			end.Sub(start).Seconds())
 		out.Write(line) //nolint:errcheck // a full disk must not fail the request
 	})
 }

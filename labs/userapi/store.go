@@ -126,5 +126,6 @@ func (s *store) log(start time.Time, query string, rows int64, args ...any) {
 		}
 		b.WriteString(part)
 	}
-	s.sqlLog.Printf("[%.2fms]  %s\n[%d rows affected or returned]", float64(time.Since(start).Microseconds())/1000, b.String(), rows)
+	s.sqlLog.Printf("[%.2fms]  %s\n[%d rows affected or returned]", float64(time.Since(start).Microseconds())/1000,
+		b.String(), rows)
 }

@@ -49,7 +49,8 @@ func Up(ctx context.Context, o Options) (*Stack, error) {
 		DB: db, DSN: db.DSN("root", "userapi"),
 		AccessLog: filepath.Join(o.Dir, "access.log"), AppLog: filepath.Join(o.Dir, "app.log"),
 	}
-	s.app = process.New(process.Options{Dir: o.Dir, Name: "userapi", Program: o.Program, Listen: o.Listen, Log: s.AppLog})
+	s.app = process.New(process.Options{Dir: o.Dir, Name: "userapi", Program: o.Program, Listen: o.Listen,
+		Log: s.AppLog})
 	if err := s.schema(ctx); err != nil {
 		return nil, errors.Join(err, s.Down(context.WithoutCancel(ctx)))
 	}
@@ -80,7 +81,8 @@ func (s *Stack) StartApp(ctx context.Context, d Defects, maxIdle int) (pid int, 
 	if err := s.setMaxConnections(ctx, d.maxConnections()); err != nil {
 		return 0, err
 	}
-	args := []string{"lab", "serve", "userapi", "--defects", d.String(), "--max-idle", fmt.Sprint(maxIdle), "--access-log", s.AccessLog}
+	args := []string{"lab", "serve", "userapi", "--defects", d.String(), "--max-idle", fmt.Sprint(maxIdle),
+		"--access-log", s.AccessLog}
 	err = s.app.Start(ctx, args, []string{"KASOKU_LAB_DSN=" + s.DSN})
 	return s.app.Pid(), err
 }

@@ -79,7 +79,8 @@ func (e *Engine) Run(ctx context.Context, p load.Plan, start time.Time, sink loa
 
 // runFast sends the requests through epollhttp, and follows redirects through
 // net/http.
-func (e *Engine) runFast(ctx context.Context, p load.Plan, start time.Time, sink load.Sink) (kasoku.LoadSummary, error) {
+func (e *Engine) runFast(ctx context.Context, p load.Plan, start time.Time, sink load.Sink) (kasoku.LoadSummary,
+	error) {
 	o := e.opts.epoll()
 	o.Resolve = e.http.Resolver().Addrs
 	if e.opts.HTTP.Redirects == nethttp.NoFollow {
@@ -96,7 +97,8 @@ func (e *Engine) runFast(ctx context.Context, p load.Plan, start time.Time, sink
 	return sum, err
 }
 
-func runEpoll(ctx context.Context, o epollhttp.Options, p load.Plan, start time.Time, sink load.Sink) (kasoku.LoadSummary, error) {
+func runEpoll(ctx context.Context, o epollhttp.Options, p load.Plan, start time.Time,
+	sink load.Sink) (kasoku.LoadSummary, error) {
 	fast, err := epollhttp.New(o)
 	if err != nil {
 		return kasoku.LoadSummary{}, err

@@ -147,7 +147,8 @@ func (s *shard) lost(f *flight, err error) {
 
 // opError words a failed system call as package net does.
 func (c *conn) opError(op string, e syscall.Errno) error {
-	err := &net.OpError{Op: op, Net: "tcp", Addr: net.TCPAddrFromAddrPort(c.host.addrs[c.addr].AddrPort), Err: os.NewSyscallError(op, e)}
+	err := &net.OpError{Op: op, Net: "tcp", Addr: net.TCPAddrFromAddrPort(c.host.addrs[c.addr].AddrPort),
+		Err: os.NewSyscallError(op, e)}
 	if local := localAddr(c.fd); local.IsValid() {
 		err.Source = net.TCPAddrFromAddrPort(local)
 	}

@@ -213,7 +213,8 @@ func (s *shard) dialFailed(c *conn, err error) {
 
 // dialError words a failed dial as package net does.
 func (s *shard) dialError(c *conn, call string, e syscall.Errno) error {
-	err := &net.OpError{Op: "dial", Net: "tcp", Addr: net.TCPAddrFromAddrPort(c.host.addrs[c.addr].AddrPort), Err: os.NewSyscallError(call, e)}
+	err := &net.OpError{Op: "dial", Net: "tcp", Addr: net.TCPAddrFromAddrPort(c.host.addrs[c.addr].AddrPort),
+		Err: os.NewSyscallError(call, e)}
 	if from := s.run.sites.from; from != nil {
 		err.Source = net.TCPAddrFromAddrPort(from.AddrPort)
 	}

@@ -112,7 +112,8 @@ func newShard(r *run, id, of int) (*shard, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &shard{run: r, stride: of, poller: p, buf: make([]byte, readSize), hits: make([]load.Hit, 0, hitBuffer), drainAt: never}
+	s := &shard{run: r, stride: of, poller: p, buf: make([]byte, readSize), hits: make([]load.Hit, 0, hitBuffer),
+		drainAt: never}
 	s.receiver.init(s.buf)
 	s.came = never
 	s.base = time.Now()

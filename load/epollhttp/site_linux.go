@@ -68,7 +68,8 @@ func (o *Options) sites(ctx context.Context, templates []template) (sites, error
 	return p, nil
 }
 
-func (o *Options) site(ctx context.Context, resolve func(context.Context, string) ([]netip.AddrPort, error), name string) (site, error) {
+func (o *Options) site(ctx context.Context, resolve func(context.Context, string) ([]netip.AddrPort, error),
+	name string) (site, error) {
 	addrs, err := resolve(ctx, name)
 	var forbidden *load.ForbiddenError
 	switch {

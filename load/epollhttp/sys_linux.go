@@ -21,7 +21,8 @@ const errAgain = syscall.EAGAIN
 
 // recv reads what has come. It does not block.
 func recv(fd int32, b []byte) (int, syscall.Errno) {
-	n, _, e := syscall.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), unix.MSG_DONTWAIT, 0, 0)
+	n, _, e := syscall.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))),
+		uintptr(len(b)), unix.MSG_DONTWAIT, 0, 0)
 	return int(n), e
 }
 
@@ -46,7 +47,8 @@ func (r *receiver) init(buf []byte) {
 // of the wall clock, 0 when the kernel does not say. It does not block.
 func (r *receiver) recv(fd int32) (n int, stamp int64, e syscall.Errno) {
 	r.msg.Controllen = uint64(len(r.control))
-	k, _, e := syscall.RawSyscall6(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&r.msg)), unix.MSG_DONTWAIT, 0, 0, 0)
+	k, _, e := syscall.RawSyscall6(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&r.msg)), unix.MSG_DONTWAIT,
+		0, 0, 0)
 	if e != 0 {
 		return 0, 0, e
 	}
@@ -62,12 +64,14 @@ func (r *receiver) recv(fd int32) (n int, stamp int64, e syscall.Errno) {
 // nap sleeps, whatever comes meanwhile. A signal ends it.
 func nap(d time.Duration) {
 	ts := unix.NsecToTimespec(int64(d))
-	_, _, _ = syscall.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, 0, uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
+	_, _, _ = syscall.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, 0, uintptr(unsafe.Pointer(&ts)), 0,
+		0, 0)
 }
 
 // send writes what the socket takes. It does not block, and raises no SIGPIPE.
 func send(fd int32, b []byte) (int, syscall.Errno) {
-	n, _, e := syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0)
+	n, _, e := syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))),
+		uintptr(len(b)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0)
 	return int(n), e
 }
 
@@ -78,9 +82,11 @@ func pwait2(ep int, events []unix.EpollEvent, d time.Duration, hand bool) (int, 
 	var n uintptr
 	var e syscall.Errno
 	if hand {
-		n, _, e = syscall.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(ep), uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)), uintptr(unsafe.Pointer(&ts)), 0, 0)
+		n, _, e = syscall.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(ep),
+			uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)), uintptr(unsafe.Pointer(&ts)), 0, 0)
 	} else {
-		n, _, e = syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT2, uintptr(ep), uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)), uintptr(unsafe.Pointer(&ts)), 0, 0)
+		n, _, e = syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT2, uintptr(ep),
+			uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)), uintptr(unsafe.Pointer(&ts)), 0, 0)
 	}
 	return int(n), e
 }
@@ -90,9 +96,11 @@ func pwait(ep int, events []unix.EpollEvent, ms int, hand bool) (int, syscall.Er
 	var n uintptr
 	var e syscall.Errno
 	if hand {
-		n, _, e = syscall.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(ep), uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)), uintptr(ms), 0, 0)
+		n, _, e = syscall.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(ep),
+			uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)), uintptr(ms), 0, 0)
 	} else {
-		n, _, e = syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(ep), uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)), uintptr(ms), 0, 0)
+		n, _, e = syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(ep),
+			uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)), uintptr(ms), 0, 0)
 	}
 	return int(n), e
 }
@@ -100,7 +108,8 @@ func pwait(ep int, events []unix.EpollEvent, ms int, hand bool) (int, syscall.Er
 // epollAdd registers fd once and for all. The event comes back with slot and gen.
 func epollAdd(ep int, fd int32, events uint32, slot, gen int32) syscall.Errno {
 	ev := unix.EpollEvent{Events: events, Fd: slot, Pad: gen}
-	_, _, e := syscall.RawSyscall6(unix.SYS_EPOLL_CTL, uintptr(ep), unix.EPOLL_CTL_ADD, uintptr(fd), uintptr(unsafe.Pointer(&ev)), 0, 0)
+	_, _, e := syscall.RawSyscall6(unix.SYS_EPOLL_CTL, uintptr(ep), unix.EPOLL_CTL_ADD, uintptr(fd),
+		uintptr(unsafe.Pointer(&ev)), 0, 0)
 	return e
 }
 
@@ -138,13 +147,15 @@ func bind(fd int32, to *sockaddr) syscall.Errno {
 
 // socket opens a stream socket that does not block.
 func socket(family uint8) (int32, syscall.Errno) {
-	fd, _, e := syscall.RawSyscall(unix.SYS_SOCKET, uintptr(family), unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, unix.IPPROTO_TCP)
+	fd, _, e := syscall.RawSyscall(unix.SYS_SOCKET, uintptr(family),
+		unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, unix.IPPROTO_TCP)
 	return int32(fd), e
 }
 
 // setInt sets a socket option that is a number.
 func setInt(fd int32, level, name, value int32) syscall.Errno {
-	_, _, e := syscall.RawSyscall6(unix.SYS_SETSOCKOPT, uintptr(fd), uintptr(level), uintptr(name), uintptr(unsafe.Pointer(&value)), unsafe.Sizeof(value), 0)
+	_, _, e := syscall.RawSyscall6(unix.SYS_SETSOCKOPT, uintptr(fd), uintptr(level), uintptr(name),
+		uintptr(unsafe.Pointer(&value)), unsafe.Sizeof(value), 0)
 	return e
 }
 

@@ -19,7 +19,8 @@ type Answer struct {
 func Answers() []Answer { return slices.Clone(catalogue()) }
 
 var catalogue = sync.OnceValue(func() []Answer {
-	return slices.Concat(right(), lengths(), statusLines(), headers(), informational(), redirects(), chunks(), trailers())
+	return slices.Concat(right(), lengths(), statusLines(), headers(), informational(), redirects(), chunks(),
+		trailers())
 })
 
 // find returns the answer of a name.
@@ -54,7 +55,8 @@ func right() []Answer {
 		{"http10-until-close", "HTTP/1.0 200 OK\r\n\r\nuntil the end", true},
 		{"http10-chunked", "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n", true},
 		{"http10-no-content", "HTTP/1.0 204 No Content\r\n\r\n", true},
-		{"long-body", "HTTP/1.1 200 OK\r\nContent-Length: 300000\r\n\r\n" + strings.Repeat("0123456789", 30_000), false},
+		{"long-body", "HTTP/1.1 200 OK\r\nContent-Length: 300000\r\n\r\n" + strings.Repeat("0123456789", 30_000),
+			false},
 	}
 }
 

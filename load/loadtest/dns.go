@@ -80,7 +80,8 @@ func (s *DNS) answer(query []byte) []byte {
 	addrs, known := s.names[name]
 	s.asked[name]++
 	s.mu.Unlock()
-	m.Header = dnsmessage.Header{ID: m.ID, Response: true, Authoritative: true, RecursionDesired: m.RecursionDesired, RecursionAvailable: true}
+	m.Header = dnsmessage.Header{ID: m.ID, Response: true, Authoritative: true, RecursionDesired: m.RecursionDesired,
+		RecursionAvailable: true}
 	if !known {
 		m.RCode = dnsmessage.RCodeNameError
 	}
@@ -91,7 +92,8 @@ func (s *DNS) answer(query []byte) []byte {
 		case q.Type == dnsmessage.TypeA && a.Is4():
 			m.Answers = append(m.Answers, dnsmessage.Resource{Header: h, Body: &dnsmessage.AResource{A: a.As4()}})
 		case q.Type == dnsmessage.TypeAAAA && a.Is6():
-			m.Answers = append(m.Answers, dnsmessage.Resource{Header: h, Body: &dnsmessage.AAAAResource{AAAA: a.As16()}})
+			m.Answers = append(m.Answers, dnsmessage.Resource{Header: h,
+				Body: &dnsmessage.AAAAResource{AAAA: a.As16()}})
 		}
 	}
 	out, err := m.Pack()

@@ -12,7 +12,8 @@ import (
 // Surplus reports whether there is more after the answer than the answer. net/http
 // may give such a connection to the next request before it has seen that.
 func (a Answer) Surplus() bool {
-	return slices.Contains([]string{"short-length", "early", "no-content-length", "trailer-surplus", "trailer-lf-more"}, a.Name)
+	return slices.Contains([]string{"short-length", "early", "no-content-length", "trailer-surplus",
+		"trailer-lf-more"}, a.Name)
 }
 
 // huge are the answers that are not worth sending byte by byte.
@@ -41,27 +42,32 @@ func (h *Hostile) groups() []group {
 		{name: "get", opts: one, targets: h.each("GET", "", whole), sameConns: true},
 		{name: "post", opts: one, targets: h.each("POST", "", whole), sameConns: true},
 		{name: "head", opts: one, targets: h.each("HEAD", "", small), sameConns: true},
-		{name: "chunked-post", opts: opts(func(o *Options) { o.Chunked = true }), targets: h.each("POST", "", whole), sameConns: true},
+		{name: "chunked-post", opts: opts(func(o *Options) { o.Chunked = true }), targets: h.each("POST", "", whole),
+			sameConns: true},
 		{name: "big-post", opts: one, targets: h.big(), sameConns: true},
-		{name: "no-keep-alive", opts: opts(func(o *Options) { o.NoKeepAlive = true }), targets: h.each("GET", "", small), sameConns: true},
+		{name: "no-keep-alive", opts: opts(func(o *Options) { o.NoKeepAlive = true }),
+			targets: h.each("GET", "", small), sameConns: true},
 		{name: "bytewise", opts: one, targets: h.each("GET", "bytes=1", small), sameConns: true},
 		{name: "surplus", opts: one, targets: h.each("GET", "", Answer.Surplus), perSec: 10, sameConns: true},
 		{name: "cut", opts: one, targets: h.cut("close"), sameConns: true},
 		{name: "reset", opts: one, targets: h.cut("reset"), sameConns: true},
 		{name: "max-body", opts: opts(func(o *Options) { o.MaxBody = 3 }), targets: h.each("GET", "", whole)},
 		{name: "no-body", opts: opts(func(o *Options) { o.MaxBody = -1 }), targets: h.each("GET", "", small)},
-		{name: "follow", opts: follows(0), targets: append(h.each("GET", "", isRedirect), h.each("POST", "", isRedirect)...)},
+		{name: "follow", opts: follows(0), targets: append(h.each("GET", "", isRedirect),
+			h.each("POST", "", isRedirect)...)},
 		{name: "follow-2", opts: follows(2), targets: h.each("GET", "", isRedirect)},
 		{name: "follow-none", opts: follows(-2), targets: h.each("GET", "", isRedirect)},
 		{name: "hang", opts: patient, targets: h.hang(), rounds: 1},
-		{name: "mixed", opts: opts(func(o *Options) { o.MaxInFlight = 64 }), targets: append(h.each("GET", "", small), h.each("POST", "", small)...), rounds: 10},
+		{name: "mixed", opts: opts(func(o *Options) { o.MaxInFlight = 64 }), targets: append(h.each("GET", "", small),
+			h.each("POST", "", small)...), rounds: 10},
 		{name: "slow", opts: opts(func(o *Options) { o.MaxInFlight = 8 }), targets: h.slow(), rounds: 1},
 		{name: "too-slow", opts: hasty, targets: h.slow(), rounds: 1, excused: late},
 		{name: "endless", opts: impatient, targets: h.paths("/endless", "/endless-chunks"), excused: late},
 		{name: "endless-header", opts: one, targets: h.paths("/endless-header", "/endless-continue")},
 		{name: "stale", opts: one, targets: h.paths("/stale")[:1], rounds: 6, sameConns: true},
 		{name: "stale-reset", opts: one, targets: h.paths("/stale-reset")[:1], rounds: 6, sameConns: true},
-		{name: "stale-post", opts: one, targets: h.paths("/stale", "/stale-reset", "/reset"), perSec: 50, sameConns: true},
+		{name: "stale-post", opts: one, targets: h.paths("/stale", "/stale-reset", "/reset"), perSec: 50,
+			sameConns: true},
 		{name: "idle-close", opts: one, targets: h.paths("/idle-close")[1:], perSec: 50, excused: raced},
 		{name: "idle-close-race", opts: one, targets: h.paths("/idle-close")[:1], rounds: 50},
 		{name: "unread", opts: one, targets: h.unread(), perSec: 50, excused: raced},
@@ -189,7 +195,8 @@ func unreachable() []load.Target {
 
 // late excuses where in an answer the time was up: that depends on the machine.
 func late(_ string, a, b outcome) bool {
-	return a.Code == 0 && b.Code == 0 && strings.Contains(a.Err, "context deadline exceeded") && strings.Contains(b.Err, "context deadline exceeded")
+	return a.Code == 0 && b.Code == 0 && strings.Contains(a.Err, "context deadline exceeded") &&
+		strings.Contains(b.Err, "context deadline exceeded")
 }
 
 // failed excuses with what a request fails on a connection that is of no use
@@ -205,8 +212,10 @@ func failed(path string, a, b outcome) bool {
 // a request that must not be sent again.
 func raced(path string, a, b outcome) bool {
 	fair := func(o outcome) bool {
-		return o.Code == 200 || o.Code == 413 || strings.HasSuffix(o.Err, "connection reset by peer") || strings.HasSuffix(o.Err, "broken pipe") ||
-			strings.HasSuffix(o.Err, "closed network connection") || strings.HasSuffix(o.Err, "closed idle connection") || strings.HasSuffix(o.Err, ": EOF")
+		return o.Code == 200 || o.Code == 413 || strings.HasSuffix(o.Err, "connection reset by peer") ||
+			strings.HasSuffix(o.Err, "broken pipe") ||
+			strings.HasSuffix(o.Err, "closed network connection") ||
+			strings.HasSuffix(o.Err, "closed idle connection") || strings.HasSuffix(o.Err, ": EOF")
 	}
 	return path != "/unread" && fair(a) && fair(b)
 }

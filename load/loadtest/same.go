@@ -109,7 +109,8 @@ func (h *Hostile) settle(before int, connections uint64) uint64 {
 // Attack sends n requests to the targets in turn, perSec of them a second, or all
 // due at once when it is 0. It returns the hits by number, and fails when one of
 // them is missing, or at odds with itself.
-func Attack(t testing.TB, e load.Engine, n int, perSec float64, targets ...load.Target) (kasoku.LoadSummary, []load.Hit) {
+func Attack(t testing.TB, e load.Engine, n int, perSec float64, targets ...load.Target) (kasoku.LoadSummary,
+	[]load.Hit) {
 	t.Helper()
 	d := time.Millisecond
 	if perSec > 0 {

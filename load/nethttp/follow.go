@@ -100,7 +100,8 @@ func (c *client) resume(target *load.Target, h *load.Hit, location string) error
 	if err != nil {
 		return err
 	}
-	resp := &http.Response{StatusCode: h.Code, Header: http.Header{"Location": {location}}, Body: http.NoBody, Request: req}
+	resp := &http.Response{StatusCode: h.Code, Header: http.Header{"Location": {location}}, Body: http.NoBody,
+		Request: req}
 	if resp, err = c.follow(req, resp); err != nil {
 		return err
 	}

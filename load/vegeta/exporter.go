@@ -26,7 +26,8 @@ const (
 // exportedBounds are those of request_seconds; they are Prometheus's defaults, as
 // Vegeta's are.
 var exportedBounds = [...]time.Duration{
-	5 * time.Millisecond, 10 * time.Millisecond, 25 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 250 * time.Millisecond,
+	5 * time.Millisecond, 10 * time.Millisecond, 25 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond,
+	250 * time.Millisecond,
 	500 * time.Millisecond, time.Second, 2500 * time.Millisecond, 5 * time.Second, 10 * time.Second,
 }
 
@@ -195,7 +196,8 @@ func (e *Exporter) samples() []exportedSample {
 		}
 		seen[t] = true
 		for _, c := range t.codes {
-			s := exportedSample{[]prometheus.Label{{Name: "method", Value: t.method}, {Name: "url", Value: t.url}, {Name: "status", Value: strconv.Itoa(c.code)}}, *c}
+			s := exportedSample{[]prometheus.Label{{Name: "method", Value: t.method}, {Name: "url", Value: t.url},
+				{Name: "status", Value: strconv.Itoa(c.code)}}, *c}
 			s.failures = maps.Clone(c.failures)
 			out = append(out, s)
 		}
@@ -233,7 +235,8 @@ func (e *Exporter) encode(f prometheus.Format) []byte {
 	for i := range samples {
 		s := &samples[i]
 		for _, message := range slices.Sorted(maps.Keys(s.failures)) {
-			enc.Count(append(slices.Clone(s.labels), prometheus.Label{Name: "message", Value: message}), s.failures[message])
+			enc.Count(append(slices.Clone(s.labels), prometheus.Label{Name: "message", Value: message}),
+				s.failures[message])
 		}
 	}
 	return enc.Bytes()

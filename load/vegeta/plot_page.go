@@ -65,7 +65,8 @@ func (p *plot) write(w io.Writer, o PlotOptions) error {
 
 func (p *plot) page(o PlotOptions) plotPage {
 	page := plotPage{
-		Title: o.Title, Style: template.CSS(uplot.Style() + plotStyle), Scripts: []template.JS{template.JS(uplot.Script()), template.JS(plotScript)},
+		Title: o.Title, Style: template.CSS(uplot.Style() + plotStyle),
+		Scripts: []template.JS{template.JS(uplot.Script()), template.JS(plotScript)},
 		License: template.HTML("<!--\nuPlot " + uplot.Version + "\n" + uplot.License() + "-->"),
 	}
 	page.Policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; script-src"
@@ -87,9 +88,11 @@ func (p *plot) page(o PlotOptions) plotPage {
 			longest = max(longest, time.Duration(points[len(points)-1].at-a.began))
 		}
 	}
-	page.About = unit.Counted(results, "result", "results") + " of " + unit.Counted(len(p.order), "attack", "attacks") + " over " + unit.Elapsed(longest)
+	page.About = unit.Counted(results, "result", "results") + " of " + unit.Counted(len(p.order), "attack",
+		"attacks") + " over " + unit.Elapsed(longest)
 	if shown < results {
-		page.Note = unit.Count(shown) + " points are drawn, at most " + unit.Count(o.Threshold) + " of a series: those that look most like all of them. -threshold 0 draws all."
+		page.Note = unit.Count(shown) + " points are drawn, at most " + unit.Count(o.Threshold) +
+			" of a series: those that look most like all of them. -threshold 0 draws all."
 	}
 	return page
 }

@@ -93,7 +93,8 @@ func (t *targetReader) requestLine(line string) error {
 }
 
 func (t *targetReader) headerLine(line string) error {
-	if name, _, _ := strings.Cut(line, ":"); startsRequest(line) && !httpguts.ValidHeaderFieldName(strings.TrimSpace(name)) {
+	if name, _, _ := strings.Cut(line, ":"); startsRequest(line) &&
+		!httpguts.ValidHeaderFieldName(strings.TrimSpace(name)) {
 		after := "a header"
 		if t.at == afterComment {
 			after = "a comment"

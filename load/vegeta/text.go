@@ -78,7 +78,8 @@ func newTable(w io.Writer) *tabwriter.Writer {
 
 // round rounds to the unit below the one that d is printed in.
 func round(d time.Duration) time.Duration {
-	units := [...]time.Duration{time.Hour, time.Minute, time.Second, time.Millisecond, time.Microsecond, time.Nanosecond}
+	units := [...]time.Duration{time.Hour, time.Minute, time.Second, time.Millisecond, time.Microsecond,
+		time.Nanosecond}
 	for i, u := range units[:len(units)-1] {
 		if d >= u {
 			return d.Round(units[i+1])

@@ -106,7 +106,8 @@ func NewWriter(w io.Writer, o WriterOptions) (*Writer, error) {
 		o.maxHeld = maxHeld
 	}
 	wr := &Writer{o: o, out: w, enc: enc,
-		full: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{}), gaveUp: make(chan struct{})}
+		full: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{}),
+		gaveUp: make(chan struct{})}
 	wr.room.L = &wr.mu
 	go wr.run()
 	return wr, nil

@@ -112,7 +112,8 @@ func New(o Options) *Source {
 	if o.Proc == "" {
 		o.Proc = "/proc"
 	}
-	s := &Source{o: o, members: map[int]*member{}, groups: map[string]*group{}, names: map[string]*group{}, buf: make([]byte, bufBytes)}
+	s := &Source{o: o, members: map[int]*member{}, groups: map[string]*group{}, names: map[string]*group{},
+		buf: make([]byte, bufBytes)}
 	text, err := s.read(filepath.Join(o.Proc, "self/mountinfo"))
 	if err != nil {
 		s.warn(err)
@@ -209,7 +210,8 @@ func (s *Source) read(path string) ([]byte, error) {
 // warn notes once why something is missing. That a process or a group has gone,
 // or a controller is not there, is no reason.
 func (s *Source) warn(err error) {
-	if s.warned || errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH) || errors.Is(err, unix.ENODEV) || errors.Is(err, unix.EOPNOTSUPP) {
+	if s.warned || errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH) || errors.Is(err, unix.ENODEV) ||
+		errors.Is(err, unix.EOPNOTSUPP) {
 		return
 	}
 	s.warned = true

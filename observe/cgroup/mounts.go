@@ -124,7 +124,8 @@ func eachMembership(text []byte, do func(controllers, path []byte)) {
 		text = rest
 		_, line, ok = bytes.Cut(line, []byte{':'})
 		controllers, path, ok2 := bytes.Cut(line, []byte{':'})
-		if !ok || !ok2 || len(path) == 0 || path[0] != '/' || bytes.HasPrefix(path, []byte("/..")) || bytes.HasSuffix(path, []byte(" (deleted)")) {
+		if !ok || !ok2 || len(path) == 0 || path[0] != '/' || bytes.HasPrefix(path, []byte("/..")) ||
+			bytes.HasSuffix(path, []byte(" (deleted)")) {
 			continue
 		}
 		do(controllers, path)

@@ -40,8 +40,10 @@ type value struct {
 // parts are the files that are read at each tick. Times of version 2 are in µs;
 // those of version 1 in ns, in cpuacct.stat in 1/100 s.
 var parts = []part{
-	{v2: true, controller: "pids", file: "pids.current", values: []value{{"", "pids.current", "count", kasoku.Gauge, 1}}},
-	{v2: true, controller: "pids", file: "pids.events", values: []value{{"max", "pids.events.max", "count", kasoku.Counter, 1}}},
+	{v2: true, controller: "pids", file: "pids.current", values: []value{{"", "pids.current", "count", kasoku.Gauge,
+		1}}},
+	{v2: true, controller: "pids", file: "pids.events", values: []value{{"max", "pids.events.max", "count",
+		kasoku.Counter, 1}}},
 	{v2: true, controller: "cpu", file: "cpu.stat", values: []value{
 		{"usage_usec", "cpu.usage", "s", kasoku.Counter, 1e6},
 		{"user_usec", "cpu.user", "s", kasoku.Counter, 1e6},
@@ -50,14 +52,16 @@ var parts = []part{
 		{"nr_throttled", "cpu.throttled_periods", "count", kasoku.Counter, 1},
 		{"throttled_usec", "cpu.throttled", "s", kasoku.Counter, 1e6},
 	}},
-	{v2: true, controller: "memory", file: "memory.current", values: []value{{"", "memory.current", "bytes", kasoku.Gauge, 1}}},
+	{v2: true, controller: "memory", file: "memory.current",
+		values: []value{{"", "memory.current", "bytes", kasoku.Gauge, 1}}},
 	{v2: true, controller: "memory", file: "memory.events", values: []value{
 		{"high", "memory.events.high", "count", kasoku.Counter, 1},
 		{"max", "memory.events.max", "count", kasoku.Counter, 1},
 		{"oom", "memory.events.oom", "count", kasoku.Counter, 1},
 		{"oom_kill", "memory.events.oom_kill", "count", kasoku.Counter, 1},
 	}},
-	{v2: true, controller: "memory", file: "memory.peak", slow: true, values: []value{{"", "memory.peak", "bytes", kasoku.Gauge, 1}}},
+	{v2: true, controller: "memory", file: "memory.peak", slow: true,
+		values: []value{{"", "memory.peak", "bytes", kasoku.Gauge, 1}}},
 	{v2: true, controller: "memory", file: "memory.stat", slow: true, values: []value{
 		{"anon", "memory.anon", "bytes", kasoku.Gauge, 1},
 		{"file", "memory.file", "bytes", kasoku.Gauge, 1},
@@ -85,13 +89,16 @@ var parts = []part{
 		{"nr_throttled", "cpu.throttled_periods", "count", kasoku.Counter, 1},
 		{"throttled_time", "cpu.throttled", "s", kasoku.Counter, 1e9},
 	}},
-	{controller: "memory", file: "memory.usage_in_bytes", values: []value{{"", "memory.current", "bytes", kasoku.Gauge, 1}}},
-	{controller: "memory", file: "memory.max_usage_in_bytes", slow: true, values: []value{{"", "memory.peak", "bytes", kasoku.Gauge, 1}}},
+	{controller: "memory", file: "memory.usage_in_bytes", values: []value{{"", "memory.current", "bytes", kasoku.Gauge,
+		1}}},
+	{controller: "memory", file: "memory.max_usage_in_bytes", slow: true,
+		values: []value{{"", "memory.peak", "bytes", kasoku.Gauge, 1}}},
 	{controller: "memory", file: "memory.stat", slow: true, values: []value{
 		{"total_rss", "memory.anon", "bytes", kasoku.Gauge, 1},
 		{"total_cache", "memory.file", "bytes", kasoku.Gauge, 1},
 	}},
-	{controller: "memory", file: "memory.failcnt", values: []value{{"", "memory.events.max", "count", kasoku.Counter, 1}}},
+	{controller: "memory", file: "memory.failcnt", values: []value{{"", "memory.events.max", "count", kasoku.Counter,
+		1}}},
 	{controller: "blkio", file: "blkio.throttle.io_service_bytes", form: services, values: []value{
 		{"Read", "io.read_bytes", "bytes", kasoku.Counter, 1},
 		{"Write", "io.write_bytes", "bytes", kasoku.Counter, 1},
@@ -100,7 +107,8 @@ var parts = []part{
 		{"Read", "io.reads", "count", kasoku.Counter, 1},
 		{"Write", "io.writes", "count", kasoku.Counter, 1},
 	}},
-	{controller: "memory", file: "memory.oom_control", values: []value{{"oom_kill", "memory.events.oom_kill", "count", kasoku.Counter, 1}}},
+	{controller: "memory", file: "memory.oom_control", values: []value{{"oom_kill", "memory.events.oom_kill", "count",
+		kasoku.Counter, 1}}},
 }
 
 // stalls are the values of a file of pressure: how long some, and all, processes of
@@ -141,7 +149,8 @@ func (p *part) collect(text []byte, instance string, f *kasoku.Frame) {
 				continue
 			}
 			if n, ok := procfile.Uint(number); ok {
-				f.Samples = append(f.Samples, kasoku.Sample{Name: v.series, Instance: instance, Unit: v.unit, Kind: v.kind, Value: float64(n) / v.per})
+				f.Samples = append(f.Samples, kasoku.Sample{Name: v.series, Instance: instance, Unit: v.unit,
+					Kind: v.kind, Value: float64(n) / v.per})
 			}
 			break
 		}
@@ -190,7 +199,8 @@ func (p *part) sumUp(text []byte, instance string, f *kasoku.Frame) {
 		return
 	}
 	for i, v := range p.values {
-		f.Samples = append(f.Samples, kasoku.Sample{Name: v.series, Instance: instance, Unit: v.unit, Kind: v.kind, Value: float64(sums[i]) / v.per})
+		f.Samples = append(f.Samples, kasoku.Sample{Name: v.series, Instance: instance, Unit: v.unit, Kind: v.kind,
+			Value: float64(sums[i]) / v.per})
 	}
 }
 

@@ -83,7 +83,8 @@ func containerOf(part, before string) string {
 	if name, ok := strings.CutPrefix(name, "machine-"); ok && part != name {
 		return name
 	}
-	if short := shortIDs(name); short != name && !strings.HasSuffix(part, ".service") && !strings.HasSuffix(part, ".slice") {
+	if short := shortIDs(name); short != name && !strings.HasSuffix(part, ".service") &&
+		!strings.HasSuffix(part, ".slice") {
 		return short
 	}
 	return ""

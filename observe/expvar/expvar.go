@@ -182,7 +182,8 @@ func (s *Source) emit(f *kasoku.Frame, address int, found []Found) {
 		x := &found[i]
 		instance := s.instance(address, x.Place)
 		for _, v := range x.Values {
-			f.Samples = append(f.Samples, kasoku.Sample{Name: v.Name, Instance: instance, Unit: v.Unit, Kind: v.Kind, Value: v.Value})
+			f.Samples = append(f.Samples, kasoku.Sample{Name: v.Name, Instance: instance, Unit: v.Unit, Kind: v.Kind,
+				Value: v.Value})
 		}
 		for j := range x.histograms {
 			h := &x.histograms[j]
@@ -234,7 +235,8 @@ func (s *Source) Warnings() (out []kasoku.Warning) {
 	for i, t := range s.told {
 		if len(s.told) > 1 && t.failed > 0 {
 			out = append(out, kasoku.Warning{
-				Code: "expvar-partial", Text: fmt.Sprintf("%s was not read at %d of %d ticks: %v", s.addresses[i], t.failed, t.asked, t.err),
+				Code: "expvar-partial", Text: fmt.Sprintf("%s was not read at %d of %d ticks: %v", s.addresses[i],
+					t.failed, t.asked, t.err),
 				Hint: "does the program run, and serve expvar at this address? [watch] expvar lists the addresses",
 			})
 		}
@@ -243,7 +245,8 @@ func (s *Source) Warnings() (out []kasoku.Warning) {
 		return out
 	}
 	return append(out, kasoku.Warning{
-		Code: "no-pools", Text: "no connection pool and no memory in what " + strings.Join(s.addresses, ", ") + " answered",
+		Code: "no-pools", Text: "no connection pool and no memory in what " + strings.Join(s.addresses,
+			", ") + " answered",
 		Hint: `publish it: expvar.Publish("db", expvar.Func(func() any { return db.Stats() }))`,
 	})
 }

@@ -58,7 +58,8 @@ var pool = shape{
 	fields: []field{
 		{name: "MaxOpenConnections"}, {name: "OpenConnections"}, {name: "InUse"}, {name: "Idle"},
 		{name: "WaitCount", kind: kasoku.Counter}, {name: "WaitDuration", kind: kasoku.Counter, unit: "s", scale: 1e-9},
-		{name: "MaxIdleClosed", kind: kasoku.Counter}, {name: "MaxIdleTimeClosed", kind: kasoku.Counter}, {name: "MaxLifetimeClosed", kind: kasoku.Counter},
+		{name: "MaxIdleClosed", kind: kasoku.Counter}, {name: "MaxIdleTimeClosed", kind: kasoku.Counter},
+		{name: "MaxLifetimeClosed", kind: kasoku.Counter},
 	},
 }
 
@@ -67,11 +68,15 @@ var pool = shape{
 var memory = shape{
 	needed: []string{"HeapAlloc", "NumGC", "PauseTotalNs", "Mallocs"},
 	fields: []field{
-		{name: "HeapAlloc", unit: "bytes"}, {name: "HeapInuse", unit: "bytes"}, {name: "HeapIdle", unit: "bytes"}, {name: "HeapReleased", unit: "bytes"},
-		{name: "HeapObjects"}, {name: "StackInuse", unit: "bytes"}, {name: "Sys", unit: "bytes"}, {name: "NextGC", unit: "bytes"},
-		{name: "TotalAlloc", kind: kasoku.Counter, unit: "bytes"}, {name: "Mallocs", kind: kasoku.Counter}, {name: "Frees", kind: kasoku.Counter},
+		{name: "HeapAlloc", unit: "bytes"}, {name: "HeapInuse", unit: "bytes"}, {name: "HeapIdle", unit: "bytes"},
+		{name: "HeapReleased", unit: "bytes"},
+		{name: "HeapObjects"}, {name: "StackInuse", unit: "bytes"}, {name: "Sys", unit: "bytes"},
+		{name: "NextGC", unit: "bytes"},
+		{name: "TotalAlloc", kind: kasoku.Counter, unit: "bytes"}, {name: "Mallocs", kind: kasoku.Counter},
+		{name: "Frees", kind: kasoku.Counter},
 		{name: "NumGC", kind: kasoku.Counter}, {name: "NumForcedGC", kind: kasoku.Counter},
-		{name: "PauseTotalNs", as: "PauseTotal", kind: kasoku.Counter, unit: "s", scale: 1e-9}, {name: "GCCPUFraction", unit: "ratio"},
+		{name: "PauseTotalNs", as: "PauseTotal", kind: kasoku.Counter, unit: "s", scale: 1e-9},
+		{name: "GCCPUFraction", unit: "ratio"},
 	},
 }
 
@@ -219,7 +224,8 @@ func (s *search) look(v any, at string, deep int) {
 		}
 		if h, ok := s.histogram(k, o[k]); ok {
 			loose.histograms = append(loose.histograms, h)
-			loose.Values = append(loose.Values, Value{Name: h.name + ".count", Unit: "count", Kind: kasoku.Counter, Value: h.total()})
+			loose.Values = append(loose.Values, Value{Name: h.name + ".count", Unit: "count", Kind: kasoku.Counter,
+				Value: h.total()})
 			continue
 		}
 		below := k

@@ -76,7 +76,8 @@ func (o Options) Check() error {
 		}
 	}
 	for _, a := range o.Agents {
-		if !plain(a) || !strings.Contains(a, ".") || strings.HasPrefix(a, prefix) || slices.Contains(strings.Split(a, "."), "") {
+		if !plain(a) || !strings.Contains(a, ".") || strings.HasPrefix(a, prefix) ||
+			slices.Contains(strings.Split(a, "."), "") {
 			return fmt.Errorf("agents: %q: want a name such as agents.web1-a", a)
 		}
 	}
@@ -105,7 +106,8 @@ func New(o Options) (*Source, error) {
 	if err := o.Check(); err != nil {
 		return nil, fmt.Errorf("graphite: %w", err)
 	}
-	s := &Source{o: o, agents: o.Agents, seen: map[string]int64{}, failed: map[place]error{}, files: map[string]*file{}, now: time.Now}
+	s := &Source{o: o, agents: o.Agents, seen: map[string]int64{}, failed: map[place]error{},
+		files: map[string]*file{}, now: time.Now}
 	if len(s.agents) == 0 {
 		name, err := os.Hostname()
 		if err != nil {
@@ -130,7 +132,8 @@ func (s *Source) Collect(ctx context.Context, f *kasoku.Frame) error {
 		place place
 		on    bool
 		look  func(context.Context, *kasoku.Frame) error
-	}{{inCache, s.o.Query != "", s.cache}, {inFiles, s.o.Storage != "", s.storage}, {inRender, s.o.Render != "", s.render}} {
+	}{{inCache, s.o.Query != "", s.cache}, {inFiles, s.o.Storage != "", s.storage},
+		{inRender, s.o.Render != "", s.render}} {
 		if !p.on {
 			continue
 		}
@@ -239,17 +242,25 @@ func markOf(agent string) string {
 
 // own are the names that carbon gives its metrics, and go-carbon.
 var own = []string{
-	markMetric, "cache.queues", "cache.queries", "cache.bulk_queries", "cache.overflow", "updateOperations", "committedPoints", "pointsPerUpdate",
-	"avgUpdateTime", "creates", "droppedCreates", "errors", "activeConnections", "metricsReceived", "blacklistMatches", "whitelistRejects",
+	markMetric, "cache.queues", "cache.queries", "cache.bulk_queries", "cache.overflow", "updateOperations",
+	"committedPoints", "pointsPerUpdate",
+	"avgUpdateTime", "creates", "droppedCreates", "errors", "activeConnections", "metricsReceived", "blacklistMatches",
+	"whitelistRejects",
 	relayMetric, "memUsage",
-	"cache.metrics", "cache.maxSize", "cache.notConfirmed", "cache.queueBuildCount", "cache.queueBuildTimeMs", "cache.queueWriteoutTime",
+	"cache.metrics", "cache.maxSize", "cache.notConfirmed", "cache.queueBuildCount", "cache.queueBuildTimeMs",
+	"cache.queueWriteoutTime",
 	"cache.droppedRealtimeIndex", "cache.tagsNormalizeErrors",
-	"persister.updateOperations", "persister.committedPoints", "persister.pointsPerUpdate", "persister.created", "persister.extended",
+	"persister.updateOperations", "persister.committedPoints", "persister.pointsPerUpdate", "persister.created",
+	"persister.extended",
 	"persister.oooDiscardedPoints", "persister.throttledCreates", "persister.maxUpdatesPerSecond", "persister.workers",
-	"carbonserver.render_requests", "carbonserver.find_requests", "carbonserver.notfound", "carbonserver.query_cache_hit", "carbonserver.query_cache_miss",
-	"carbonserver.disk_requests", "carbonserver.disk_wait_time_ns", "carbonserver.points_returned", "carbonserver.metrics_known",
-	"carbonserver.throttled_creates", "carbonserver.alloc", "carbonserver.pause_ns", "carbonserver.rejected_too_many_requests",
-	"tcp.metricsReceived", "tcp.errors", "tcp.active", "udp.metricsReceived", "udp.errors", "pickle.metricsReceived", "pickle.errors", "pickle.active",
+	"carbonserver.render_requests", "carbonserver.find_requests", "carbonserver.notfound",
+	"carbonserver.query_cache_hit", "carbonserver.query_cache_miss",
+	"carbonserver.disk_requests", "carbonserver.disk_wait_time_ns", "carbonserver.points_returned",
+	"carbonserver.metrics_known",
+	"carbonserver.throttled_creates", "carbonserver.alloc", "carbonserver.pause_ns",
+	"carbonserver.rejected_too_many_requests",
+	"tcp.metricsReceived", "tcp.errors", "tcp.active", "udp.metricsReceived", "udp.errors", "pickle.metricsReceived",
+	"pickle.errors", "pickle.active",
 	"runtime.GOMAXPROCS", "runtime.NumGoroutine",
 }
 
@@ -315,7 +326,8 @@ func (s *Source) Warnings() (out []kasoku.Warning) {
 	}
 	for _, p := range []place{inCache, inFiles, inRender} {
 		if err := s.failed[p]; err != nil && s.begun&p == 0 {
-			out = append(out, kasoku.Warning{Code: "graphite-place", Text: "carbon's own series are not read from everywhere: " + err.Error()})
+			out = append(out, kasoku.Warning{Code: "graphite-place",
+				Text: "carbon's own series are not read from everywhere: " + err.Error()})
 		}
 	}
 	if s.values > 0 || s.ticks < 2 {

@@ -151,7 +151,8 @@ func (p *part) ask(ctx context.Context, f func(context.Context, detailReader) (t
 
 // away reports whether an error is that the server cannot be asked at all.
 func (d *Detail) away(err error) bool {
-	return mysqlflags.ErrorNumber(err) == 0 && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, mysqlread.ErrUnexpected)
+	return mysqlflags.ErrorNumber(err) == 0 && !errors.Is(err, context.DeadlineExceeded) &&
+		!errors.Is(err, mysqlread.ErrUnexpected)
 }
 
 // Replication is the source "replication": of each source that the server

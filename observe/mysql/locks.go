@@ -81,13 +81,14 @@ type rowLocks struct{ current, waits float64 }
 // NewLocks returns a source for the server of a database, which stays the
 // caller's. The status source is of the same server.
 func NewLocks(db *sql.DB, status *Source, shape Shape) *Locks {
-	return &Locks{status: status, shape: shape, waits: -1, classes: map[waitClass][]seen{}, connect: func(ctx context.Context) (lockReader, error) {
-		r, err := mysqlread.New(ctx, db)
-		if err != nil {
-			return nil, err // a nil *Reader would make a reader that is not nil
-		}
-		return r, nil
-	}}
+	return &Locks{status: status, shape: shape, waits: -1, classes: map[waitClass][]seen{},
+		connect: func(ctx context.Context) (lockReader, error) {
+			r, err := mysqlread.New(ctx, db)
+			if err != nil {
+				return nil, err // a nil *Reader would make a reader that is not nil
+			}
+			return r, nil
+		}}
 }
 
 // Name returns "locks".
@@ -196,7 +197,8 @@ func (l *Locks) Waits(host string, start time.Time) []kasoku.LockWait {
 	}
 	var rows []row
 	for k, all := range l.classes {
-		r := row{wait: kasoku.LockWait{Host: host, Table: k.table, Index: k.index, Waiting: k.waiting, WaitingID: k.waitingID, Blocking: k.blocking, BlockingID: k.blockingID}}
+		r := row{wait: kasoku.LockWait{Host: host, Table: k.table, Index: k.index, Waiting: k.waiting,
+			WaitingID: k.waitingID, Blocking: k.blocking, BlockingID: k.blockingID}}
 		w := &r.wait
 		for _, s := range all {
 			at := s.at.Sub(start)
@@ -208,14 +210,16 @@ func (l *Locks) Waits(host string, start time.Time) []kasoku.LockWait {
 			}
 			w.Last, r.sum = at, r.sum+s.waiters
 			w.Samples++
-			w.Waiters, w.Longest, w.Oldest = max(w.Waiters, s.waiters), max(w.Longest, s.longest), max(w.Oldest, s.oldest)
+			w.Waiters, w.Longest, w.Oldest = max(w.Waiters, s.waiters), max(w.Longest, s.longest),
+				max(w.Oldest, s.oldest)
 		}
 		if w.Samples > 0 {
 			rows = append(rows, r)
 		}
 	}
 	slices.SortFunc(rows, func(a, b row) int {
-		return cmp.Or(cmp.Compare(b.sum, a.sum), cmp.Compare(a.wait.First, b.wait.First), cmp.Compare(a.wait.Table, b.wait.Table), cmp.Compare(a.wait.Waiting, b.wait.Waiting),
+		return cmp.Or(cmp.Compare(b.sum, a.sum), cmp.Compare(a.wait.First, b.wait.First),
+			cmp.Compare(a.wait.Table, b.wait.Table), cmp.Compare(a.wait.Waiting, b.wait.Waiting),
 			cmp.Compare(a.wait.Blocking, b.wait.Blocking), cmp.Compare(a.wait.Index, b.wait.Index))
 	})
 	out := make([]kasoku.LockWait, len(rows))

@@ -195,7 +195,8 @@ func (s *Source) emitStates(f *kasoku.Frame, now mysqlread.Sessions) {
 // stateOf returns the state of that name. Servers have no user's text in it.
 func (s *Source) stateOf(command, doing string) *state {
 	for i := range s.states {
-		if n := s.states[i].name; n == command && doing == "" || len(n) == len(command)+len(doing)+2 && strings.HasPrefix(n, command) && strings.HasSuffix(n, doing) {
+		if n := s.states[i].name; n == command && doing == "" || len(n) == len(command)+len(doing)+2 &&
+			strings.HasPrefix(n, command) && strings.HasSuffix(n, doing) {
 			return &s.states[i]
 		}
 	}
@@ -225,7 +226,8 @@ func (s *Source) emitStatus(f *kasoku.Frame) {
 		if known.name != v.Name {
 			*known = series{v.Name, unitOf(v.Name), kindOf(v.Name)}
 		}
-		f.Samples = append(f.Samples, kasoku.Sample{Name: known.name, Unit: known.unit, Kind: known.kind, Value: v.Value})
+		f.Samples = append(f.Samples, kasoku.Sample{Name: known.name, Unit: known.unit, Kind: known.kind,
+			Value: v.Value})
 	}
 }
 

@@ -109,7 +109,8 @@ func (s *Digests) take(all []mysqlread.DigestCount) (dropped int) {
 			}
 			s.classes[c.Key] = known
 		}
-		if b := &known.base; c.Calls < b.Calls || c.Total < b.Total || c.RowsExamined < b.RowsExamined || c.RowsSent < b.RowsSent {
+		if b := &known.base; c.Calls < b.Calls || c.Total < b.Total || c.RowsExamined < b.RowsExamined ||
+			c.RowsSent < b.RowsSent {
 			known.base = mysqlread.DigestCount{} // the server counts anew
 		}
 		c.Text = ""

@@ -137,13 +137,15 @@ func Parse(page []byte) (Status, error) {
 		to   *uint64
 	}{
 		{"Active", nil}, {"connections:", &st.Active},
-		{"server", nil}, {"accepts", nil}, {"handled", nil}, {"requests", &st.Accepts}, {"", &st.Handled}, {"", &st.Requests},
+		{"server", nil}, {"accepts", nil}, {"handled", nil}, {"requests", &st.Accepts}, {"", &st.Handled},
+		{"", &st.Requests},
 		{"Reading:", &st.Reading}, {"Writing:", &st.Writing}, {"Waiting:", &st.Waiting},
 	}
 	for _, want := range form {
 		if want.word != "" {
 			if len(words) == 0 || string(words[0]) != want.word {
-				return Status{}, fmt.Errorf("want %q, not what stub_status prints: %q", want.word, bytes.Join(words[:min(len(words), 3)], []byte(" ")))
+				return Status{}, fmt.Errorf("want %q, not what stub_status prints: %q", want.word,
+					bytes.Join(words[:min(len(words), 3)], []byte(" ")))
 			}
 			words = words[1:]
 		}

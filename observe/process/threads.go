@@ -145,7 +145,8 @@ func (s *Source) nameHot(p *process, t *slot) {
 	switch {
 	case s.hotNamedEver >= hotNamedEver:
 		s.warn("the CPU time of their processes has them; a program that starts a thread for each task has many",
-			"threads are missing: more than "+strconv.Itoa(hotNamedEver)+" took a fifth of a core, the first ones are recorded")
+			"threads are missing: more than "+strconv.Itoa(hotNamedEver)+
+				" took a fifth of a core, the first ones are recorded")
 	case s.hotNamed < hotNamed:
 		s.hotNamed++
 		s.hotNamedEver++

@@ -37,7 +37,6 @@ type place struct {
 	tls              bool
 }
 
-
 func placeOf(address string) (p place, err error) {
 	if strings.HasPrefix(address, "/") {
 		return place{network: "unix", address: address}, nil
@@ -62,14 +61,16 @@ func placeOfURL(address string) (p place, err error) {
 		return p, errors.New("no URL: want rediss://host:port")
 	case u.User != nil:
 		return p, errors.New("a user or a password does not belong into the URL: user and password_env take them")
-	case u.Scheme != "redis" && u.Scheme != "rediss" || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/0123456789") != "":
+	case u.Scheme != "redis" && u.Scheme != "rediss" || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" ||
+		strings.Trim(u.Path, "/0123456789") != "":
 		return p, fmt.Errorf("%q: want redis://host:port, or rediss://host:port for TLS", address)
 	}
 	port := u.Port()
 	if port == "" {
 		port = defaultPort
 	}
-	return place{network: "tcp", address: net.JoinHostPort(u.Hostname(), port), host: u.Hostname(), tls: u.Scheme == "rediss"}, nil
+	return place{network: "tcp", address: net.JoinHostPort(u.Hostname(), port), host: u.Hostname(),
+		tls: u.Scheme == "rediss"}, nil
 }
 
 // check says what is wrong with a server, nil when nothing is.
@@ -111,7 +112,8 @@ func (s Server) connect(ctx context.Context) (net.Conn, error) {
 	}
 	_ = conn.Close() // it was not used
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, &hintedError{fmt.Errorf("redis: TLS: no answer to the handshake within %s", answerLimit), "does it speak TLS there? address = 'redis://…'"}
+		return nil, &hintedError{fmt.Errorf("redis: TLS: no answer to the handshake within %s", answerLimit),
+			"does it speak TLS there? address = 'redis://…'"}
 	}
 	return nil, hinted(fmt.Errorf("redis: TLS: %w", err))
 }
@@ -160,6 +162,7 @@ func verify(chain []*x509.Certificate, roots *x509.CertPool, name string) error 
 	if len(leaf.DNSNames)+len(leaf.IPAddresses)+len(leaf.URIs)+len(leaf.EmailAddresses) == 0 {
 		name = ""
 	}
-	_, err := leaf.Verify(x509.VerifyOptions{Roots: roots, Intermediates: between, DNSName: name, CurrentTime: time.Now()})
+	_, err := leaf.Verify(x509.VerifyOptions{Roots: roots, Intermediates: between, DNSName: name,
+		CurrentTime: time.Now()})
 	return err
 }

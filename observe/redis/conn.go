@@ -206,10 +206,12 @@ func tlsHint(err error) string {
 	case errors.As(err, new(x509.UnknownAuthorityError)):
 		return "name the certificate of its authority: [redis] cacert = '/etc/redis/ca.crt'"
 	case errors.As(err, &name):
-		return fmt.Sprintf("its certificate is for %.200q: [redis] sni says which of them to expect", append(slices.Clone(name.Certificate.DNSNames), addresses(name.Certificate)...))
+		return fmt.Sprintf("its certificate is for %.200q: [redis] sni says which of them to expect",
+			append(slices.Clone(name.Certificate.DNSNames), addresses(name.Certificate)...))
 	case errors.As(err, new(tls.RecordHeaderError)):
 		return "it does not speak TLS here: address = 'redis://…'"
-	case strings.Contains(err.Error(), "tls: certificate required"), strings.Contains(err.Error(), "remote error: tls: handshake failure"):
+	case strings.Contains(err.Error(), "tls: certificate required"),
+		strings.Contains(err.Error(), "remote error: tls: handshake failure"):
 		return "it wants a certificate of its clients: [redis] cert and key"
 	case errors.Is(err, syscall.ECONNRESET):
 		return "does it speak TLS there? address = 'rediss://…'"

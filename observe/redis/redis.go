@@ -228,7 +228,8 @@ func (s *Source) Warnings() []kasoku.Warning {
 	if s.slowlog == nil {
 		return nil
 	}
-	return []kasoku.Warning{{Code: "redis-slowlog", Text: "the length of Redis's slow log is missing: " + s.slowlog.Error()}}
+	return []kasoku.Warning{{Code: "redis-slowlog", Text: "the length of Redis's slow log is missing: " +
+		s.slowlog.Error()}}
 }
 
 // Close gives the connection up.

@@ -124,8 +124,9 @@ func New(o Options) *Source {
 		o.MaxPorts = maxPorts
 	}
 	s := &Source{
-		proc: o.Proc, most: bounds{o.MaxListeners, o.MaxPorts}, now: time.Now, buf: make([]byte, bufBytes), warned: map[string]bool{},
-		tcp: map[address]*listener{}, paths: map[string]*listener{}, ports: map[port]*connections{},
+		proc: o.Proc, most: bounds{o.MaxListeners, o.MaxPorts}, now: time.Now, buf: make([]byte, bufBytes),
+		warned: map[string]bool{},
+		tcp:    map[address]*listener{}, paths: map[string]*listener{}, ports: map[port]*connections{},
 	}
 	s.owners.proc = o.Proc
 	s.onTCP, s.onUnix, s.onCount = s.listens, s.listensAt, s.connection
@@ -144,7 +145,8 @@ func (s *Source) withoutNetlink(err error) {
 		s.diag.close()
 		s.diag = nil
 	}
-	s.warn("limits of queues are missing: "+err.Error(), "the kernel's sock_diag is needed (modules tcp_diag and unix_diag); a sandbox may refuse it")
+	s.warn("limits of queues are missing: "+err.Error(),
+		"the kernel's sock_diag is needed (modules tcp_diag and unix_diag); a sandbox may refuse it")
 }
 
 // Name returns "sockets".
@@ -243,7 +245,8 @@ func (s *Source) warn(text, hint string) {
 		return
 	}
 	s.warned[text] = true
-	s.warnings = append(s.warnings, kasoku.Warning{Code: "sockets-partial", Text: "some series of sockets are missing: " + text, Hint: hint})
+	s.warnings = append(s.warnings, kasoku.Warning{Code: "sockets-partial",
+		Text: "some series of sockets are missing: " + text, Hint: hint})
 }
 
 // Warnings returns what could not be read. It must not be called while Collect

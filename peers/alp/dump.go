@@ -53,11 +53,14 @@ func load(path string) (profile, error) {
 	var out profile
 	for i, d := range list {
 		if d.Count == 0 || uint64(len(d.Times.Percentiles)) != d.Count {
-			return nil, fmt.Errorf("load profile %s: entry %d, %q: %d requests with %d response times", path, i+1, d.URI, d.Count, len(d.Times.Percentiles))
+			return nil, fmt.Errorf("load profile %s: entry %d, %q: %d requests with %d response times", path, i+1,
+				d.URI, d.Count, len(d.Times.Percentiles))
 		}
 		s := &stat{
-			uri: d.URI, method: d.Method, n: d.Count, status: [6]uint64{0, d.Status1xx, d.Status2xx, d.Status3xx, d.Status4xx, d.Status5xx},
-			sum: d.Times.Sum, sumBody: d.Body.Sum, minBody: d.Body.Min, maxBody: d.Body.Max, values: d.Times.Percentiles,
+			uri: d.URI, method: d.Method, n: d.Count, status: [6]uint64{0, d.Status1xx, d.Status2xx, d.Status3xx,
+				d.Status4xx, d.Status5xx},
+			sum: d.Times.Sum, sumBody: d.Body.Sum, minBody: d.Body.Min, maxBody: d.Body.Max,
+			values: d.Times.Percentiles,
 		}
 		for _, v := range s.values {
 			s.steps = append(s.steps, exact.Step{Value: v, N: 1})
@@ -132,7 +135,8 @@ func yamlText(s string) string {
 		return string(b)
 	case isYAMLValue(s):
 		return strconv.Quote(s)
-	case strings.ContainsAny(s[:1], "!&*-?:,[]{}#|>@`\"'% ") && !plainStart(s), strings.HasSuffix(s, " "), strings.HasSuffix(s, ":"),
+	case strings.ContainsAny(s[:1], "!&*-?:,[]{}#|>@`\"'% ") && !plainStart(s), strings.HasSuffix(s, " "),
+		strings.HasSuffix(s, ":"),
 		strings.Contains(s, ": "), strings.Contains(s, " #"):
 		return "'" + strings.ReplaceAll(s, "'", "''") + "'"
 	}
@@ -148,7 +152,8 @@ func plainStart(s string) bool {
 // null or a time.
 func isYAMLValue(s string) bool {
 	switch strings.ToLower(s) {
-	case "true", "false", "yes", "no", "on", "off", "y", "n", "null", "~", ".nan", ".inf", "+.inf", "-.inf", "<<", "=", "---", "...":
+	case "true", "false", "yes", "no", "on", "off", "y", "n", "null", "~", ".nan", ".inf", "+.inf", "-.inf", "<<", "=",
+		"---", "...":
 		return true
 	}
 	if _, err := strconv.ParseFloat(s, 64); err == nil {

@@ -52,7 +52,8 @@ func (p *dumpParser) field(line string) bool {
 	}
 	value = strings.TrimPrefix(value, " ")
 	counts := map[string]*uint64{
-		"count": &d.Count, "status1xx": &d.Status1xx, "status2xx": &d.Status2xx, "status3xx": &d.Status3xx, "status4xx": &d.Status4xx, "status5xx": &d.Status5xx,
+		"count": &d.Count, "status1xx": &d.Status1xx, "status2xx": &d.Status2xx, "status3xx": &d.Status3xx,
+		"status4xx": &d.Status4xx, "status5xx": &d.Status5xx,
 	}
 	if n := counts[key]; n != nil {
 		var err error

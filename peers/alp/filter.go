@@ -135,9 +135,11 @@ func (f filterTimes) between(args ...any) (any, error) {
 
 // timeLayouts are how logs and people write times.
 var timeLayouts = []string{
-	"02/Jan/2006:15:04:05 -0700", time.RFC3339Nano, "2006-01-02T15:04:05-0700", "2006-01-02 15:04:05", "2006-01-02T15:04:05",
+	"02/Jan/2006:15:04:05 -0700", time.RFC3339Nano, "2006-01-02T15:04:05-0700", "2006-01-02 15:04:05",
+	"2006-01-02T15:04:05",
 	"2006-01-02 15:04:05 -0700", "2006-01-02 15:04:05-07:00", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02",
-	"2006/01/02 15:04:05", "2006/01/02", "02/Jan/2006:15:04:05", time.RFC1123, time.RFC1123Z, time.ANSIC, time.UnixDate, time.StampMilli,
+	"2006/01/02 15:04:05", "2006/01/02", "02/Jan/2006:15:04:05", time.RFC1123, time.RFC1123Z, time.ANSIC,
+	time.UnixDate, time.StampMilli,
 }
 
 // time returns the time that a value tells: a text, also seconds since 1970, or a

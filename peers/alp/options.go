@@ -60,7 +60,8 @@ type nameFlag struct {
 // nameFlags are, by kind, those of the values.
 var nameFlags = map[string][numValues]nameFlag{
 	"ltsv": {
-		{"uri-label", "uri", "uri label"}, {"method-label", "method", "method label"}, {"time-label", "time", "time label"},
+		{"uri-label", "uri", "uri label"}, {"method-label", "method", "method label"},
+		{"time-label", "time", "time label"},
 		{"apptime-label", "apptime", "apptime label"}, {"reqtime-label", "reqtime", "reqtime label"},
 		{"size-label", "size", "size label"}, {"status-label", "status", "status label"},
 	},
@@ -70,9 +71,12 @@ var nameFlags = map[string][numValues]nameFlag{
 		{"body-bytes-key", "body_bytes", "body_bytes key"}, {"status-key", "status", "status key"},
 	},
 	"regexp": {
-		{"uri-subexp", "uri", "uri sub expression"}, {"method-subexp", "method", "method sub expression"}, {"time-subexp", "time", "time sub expression"},
-		{"restime-subexp", "response_time", "response_time sub expression"}, {"reqtime-subexp", "request_time", "request_time sub expression"},
-		{"body-bytes-subexp", "body_bytes", "body_bytes sub expression"}, {"status-subexp", "status", "status sub expression"},
+		{"uri-subexp", "uri", "uri sub expression"}, {"method-subexp", "method", "method sub expression"},
+		{"time-subexp", "time", "time sub expression"},
+		{"restime-subexp", "response_time", "response_time sub expression"},
+		{"reqtime-subexp", "request_time", "request_time sub expression"},
+		{"body-bytes-subexp", "body_bytes", "body_bytes sub expression"},
+		{"status-subexp", "status", "status sub expression"},
 	},
 }
 
@@ -105,7 +109,8 @@ func (o *options) registerProfile(fl *pflag.FlagSet) {
 	fl.IntVar(&o.limit, "limit", 5000, "The maximum number of results to display; 0: all")
 	fl.StringVarP(&o.output, "output", "o", "all", "Specifies the results to display, separated by commas")
 	fl.BoolVarP(&o.query, "query-string", "q", false, "Include the URI query string")
-	fl.BoolVar(&o.ignoreValues, "qs-ignore-values", false, "Ignore the value of the query string. Replace all values with xxx (only use with -q)")
+	fl.BoolVar(&o.ignoreValues, "qs-ignore-values", false,
+		"Ignore the value of the query string. Replace all values with xxx (only use with -q)")
 	fl.StringVarP(&o.match, "matching-groups", "m", "", "Specifies Query matching groups separated by commas")
 	fl.StringVar(&o.percentiles, "percentiles", "", "Specifies the percentiles separated by commas")
 }

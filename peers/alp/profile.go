@@ -165,7 +165,8 @@ func (p profile) cut(o *options, stderr io.Writer) profile {
 	if o.limit <= 0 || len(p) <= o.limit {
 		return p
 	}
-	fmt.Fprintf(stderr, "alp: --limit: %d of %d URIs are shown, those with the largest %s; -m groups them\n", o.limit, len(p), o.sort)
+	fmt.Fprintf(stderr, "alp: --limit: %d of %d URIs are shown, those with the largest %s; -m groups them\n", o.limit,
+		len(p), o.sort)
 	if o.reverse {
 		return p[:o.limit]
 	}

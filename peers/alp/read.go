@@ -164,7 +164,8 @@ func plainMarks(marks []int, line []byte) ([]int, bool) {
 	// host user … [time] before the first quote
 	head := line[:q[0]]
 	open := bytes.IndexByte(head, '[')
-	if open < 0 || bytes.Count(head, []byte("[")) != 1 || bytes.IndexByte(head, ']') != q[0]-2 || open+1 >= q[0]-2 || head[q[0]-1] != ' ' {
+	if open < 0 || bytes.Count(head, []byte("[")) != 1 || bytes.IndexByte(head, ']') != q[0]-2 || open+1 >= q[0]-2 ||
+		head[q[0]-1] != ' ' {
 		return marks, false
 	}
 	if !threeWords(head[:open]) {

@@ -149,7 +149,8 @@ func (r *runner) print(o *options, p, from profile) error {
 func (r *runner) logsDiff(kind string) *cobra.Command {
 	o := &options{kind: kind}
 	cmd := &cobra.Command{
-		Use: "diff [<from>] <to>", Short: "Show the difference between the two access logs", Args: cobra.RangeArgs(1, 2),
+		Use: "diff [<from>] <to>", Short: "Show the difference between the two access logs",
+		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.readConfig(r.config, "diff", cmd.Flags()); err != nil {
 				return err

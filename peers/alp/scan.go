@@ -99,7 +99,10 @@ func (s *scan) newWorker() *worker {
 // dropped. It returns how many bytes were read, decompressed.
 func (s *scan) run(ctx context.Context, in []lines.Input, stderr io.Writer) (int64, error) {
 	read := make([]int64, len(s.workers))
-	o := lines.SplitOptions{Workers: len(s.workers), Note: func(_ int, text string) { fmt.Fprintln(stderr, "alp:", text) }}
+	o := lines.SplitOptions{Workers: len(s.workers), Note: func(_ int, text string) {
+		fmt.Fprintln(stderr, "alp:",
+			text)
+	}}
 	err := lines.Split(ctx, in, o, func(i int, b *lines.Block) error {
 		read[i] += int64(len(b.Data)) + b.Cut
 		return s.workers[i].block(b)
@@ -108,7 +111,8 @@ func (s *scan) run(ctx context.Context, in []lines.Input, stderr io.Writer) (int
 		return 0, err
 	}
 	if dropped, all, first := s.book.Dropped(); dropped > 0 {
-		fmt.Fprintf(stderr, "alp: %d of %d lines were dropped; the first is line %d (%s): %q\n", dropped, all, first.Line, first.Why, first.Text)
+		fmt.Fprintf(stderr, "alp: %d of %d lines were dropped; the first is line %d (%s): %q\n", dropped, all,
+			first.Line, first.Why, first.Text)
 	}
 	sum := int64(0)
 	for _, n := range read {
@@ -120,7 +124,8 @@ func (s *scan) run(ctx context.Context, in []lines.Input, stderr io.Writer) (int
 func (w *worker) block(b *lines.Block) error {
 	w.batch = w.book.NewBatch()
 	for line := range bytes.Lines(b.Data) {
-		if err := w.line(bytes.TrimSuffix(line, []byte("\n")), exact.Place{Seq: b.Seq, Line: w.batch.Line()}); err != nil {
+		if err := w.line(bytes.TrimSuffix(line, []byte("\n")),
+			exact.Place{Seq: b.Seq, Line: w.batch.Line()}); err != nil {
 			return err
 		}
 	}

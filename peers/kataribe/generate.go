@@ -93,8 +93,9 @@ name = "images"
 const quotedGroup = `"((?:\\"|[^"])*)"`
 
 const (
-	combinedFormat = `^([^ ]+) ([^ ]+) ([^ ]+) \[([^\]]+)\] ` + quotedGroup + ` (\d+) (\d+|-) ` + quotedGroup + ` ` + quotedGroup + ` ([0-9.]+)$`
-	rackFormat     = `^([^ ]+) ([^ ]+) ([^ ]+) \[([^\]]+)\] ` + quotedGroup + ` (\d+) (\d+|-) ([0-9.]+)$`
-	envoyFormat    = `^\[([^\]]+)\] ` + quotedGroup + ` (\d+) ([^ ]+) (\d+|-) (\d+|-) (\d+) (\d+) ` +
+	combinedFormat = `^([^ ]+) ([^ ]+) ([^ ]+) \[([^\]]+)\] ` + quotedGroup + ` (\d+) (\d+|-) ` + quotedGroup + ` ` +
+		quotedGroup + ` ([0-9.]+)$`
+	rackFormat  = `^([^ ]+) ([^ ]+) ([^ ]+) \[([^\]]+)\] ` + quotedGroup + ` (\d+) (\d+|-) ([0-9.]+)$`
+	envoyFormat = `^\[([^\]]+)\] ` + quotedGroup + ` (\d+) ([^ ]+) (\d+|-) (\d+|-) (\d+) (\d+) ` +
 		quotedGroup + ` ` + quotedGroup + ` ` + quotedGroup + ` ` + quotedGroup + ` ` + quotedGroup
 )

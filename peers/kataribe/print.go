@@ -48,7 +48,8 @@ func (r *result) printSlow(w *bufio.Writer, p *plan) {
 	rank := len(strconv.Itoa(count))
 	width := durationWidth(list[0].Value, p.EffectiveDigit)
 	for i, s := range list {
-		fmt.Fprintf(w, "%*d  %*.*f  %s\n", rank, i+1, width, p.EffectiveDigit, s.Value, analyze.AppendVisible(nil, s.Item))
+		fmt.Fprintf(w, "%*d  %*.*f  %s\n", rank, i+1, width, p.EffectiveDigit, s.Value,
+			analyze.AppendVisible(nil, s.Item))
 	}
 }
 
@@ -70,7 +71,8 @@ func (p *plan) columns(rows []*row) []column {
 		return column{title, max(least, digits(widest)), func(r *row) string { return strconv.FormatInt(of(r), 10) }}
 	}
 	duration := func(title string, widest float64, decimals int, of func(*row) float64) column {
-		return column{title, durationWidth(widest, decimals), func(r *row) string { return strconv.FormatFloat(of(r), 'f', decimals, 64) }}
+		return column{title, durationWidth(widest, decimals),
+			func(r *row) string { return strconv.FormatFloat(of(r), 'f', decimals, 64) }}
 	}
 	out := []column{
 		integer("Count", n, 5, func(r *row) int64 { return int64(r.n) }),
@@ -82,12 +84,14 @@ func (p *plan) columns(rows []*row) []column {
 	}
 	out = append(out, duration("Min", longest, digit, func(r *row) float64 { return r.min }))
 	for i, pc := range p.Percentiles {
-		out = append(out, duration(fmt.Sprintf("P%2.1f", pc), longest, digit, func(r *row) float64 { return r.percentiles[i] }))
+		out = append(out, duration(fmt.Sprintf("P%2.1f", pc), longest, digit,
+			func(r *row) float64 { return r.percentiles[i] }))
 	}
 	out = append(out, duration("Max", longest, digit, func(r *row) float64 { return r.max }))
 	if p.ShowStatusCode {
 		for i := 2; i <= 5; i++ {
-			out = append(out, integer(fmt.Sprintf("%dxx", i), status[i], 3, func(r *row) int64 { return int64(r.status[i]) }))
+			out = append(out, integer(fmt.Sprintf("%dxx", i), status[i], 3,
+				func(r *row) int64 { return int64(r.status[i]) }))
 		}
 	}
 	if p.ShowBytes {

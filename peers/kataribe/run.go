@@ -75,7 +75,10 @@ func (p *plan) report(ctx context.Context, in []lines.Input, stdout, stderr io.W
 	for i := range workers {
 		workers[i] = newWorker(p, k)
 	}
-	o := lines.SplitOptions{Workers: len(workers), Note: func(_ int, text string) { fmt.Fprintln(stderr, "kataribe:", text) }}
+	o := lines.SplitOptions{Workers: len(workers), Note: func(_ int, text string) {
+		fmt.Fprintln(stderr, "kataribe:",
+			text)
+	}}
 	if err := lines.Split(ctx, in, o, func(i int, b *lines.Block) error {
 		workers[i].block(b)
 		return nil
@@ -83,7 +86,8 @@ func (p *plan) report(ctx context.Context, in []lines.Input, stdout, stderr io.W
 		return err
 	}
 	if dropped, lines, first := k.Dropped(); dropped > 0 {
-		fmt.Fprintf(stderr, "kataribe: %d of %d lines do not match log_format; the first is line %d: %q\n", dropped, lines, first.Line, first.Text)
+		fmt.Fprintf(stderr, "kataribe: %d of %d lines do not match log_format; the first is line %d: %q\n", dropped,
+			lines, first.Line, first.Text)
 	}
 	if len(k.Names()) == 0 {
 		return noneError{}

@@ -100,7 +100,8 @@ func (p *plan) rankings() []ranking {
 func (r *result) rank(by func(*row) float64, limit int) []*row {
 	rows := slices.Clone(r.rows)
 	slices.SortFunc(rows, func(a, b *row) int {
-		return cmp.Or(cmp.Compare(by(b), by(a)), cmp.Compare(b.total, a.total), cmp.Compare(b.n, a.n), cmp.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(by(b), by(a)), cmp.Compare(b.total, a.total), cmp.Compare(b.n, a.n),
+			cmp.Compare(a.name, b.name))
 	})
 	return rows[:min(len(rows), max(limit, 0))]
 }

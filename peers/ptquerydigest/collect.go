@@ -20,7 +20,8 @@ import (
 
 // ignoredAttributes are no figures but labels of single events.
 var ignoredAttributes = []string{
-	"Id", "Thread_id", "timestamp", "Schema", "Xid", "arg", "cmd", "end_log_pos", "exptime", "flags", "insert_id", "ip", "key",
+	"Id", "Thread_id", "timestamp", "Schema", "Xid", "arg", "cmd", "end_log_pos", "exptime", "flags", "insert_id",
+	"ip", "key",
 	"last_insert_id", "offset", "port", "res", "server_id", "val",
 	"Log_slow_rate_limit", "Log_slow_rate_type", // both are told by rateLimit
 	"Start", "End", // times of log_slow_extra, one per event
@@ -112,7 +113,8 @@ func (r *reading) read(ctx context.Context) (*digest, error) {
 	for _, w := range windows {
 		if w.Dropped > 0 && len(w.BadSample) > 0 {
 			bad := w.BadSample[0]
-			fmt.Fprintf(r.stderr, "%s: %d of %d lines of %s are not understood; the first is line %d, %s: %q\n", name, w.Dropped, w.Lines, w.Path, bad.Line, bad.Why, bad.Text)
+			fmt.Fprintf(r.stderr, "%s: %d of %d lines of %s are not understood; the first is line %d, %s: %q\n", name,
+				w.Dropped, w.Lines, w.Path, bad.Line, bad.Why, bad.Text)
 		}
 	}
 	d := &digest{groupBy: r.by}
@@ -222,7 +224,8 @@ func (r *reading) each(e *slowlog.Event, number int) {
 	}
 	r.whole[0] += float64(e.QueryTime) / 1e9 // the float64 nearest to what the log says, which Seconds is not
 	r.whole[1] += float64(e.LockTime) / 1e9
-	if head := e.Head(); bytes.Contains(head, []byte("_wait: ")) || bytes.Count(head, []byte("_time: ")) > len(r.whole) {
+	if head := e.Head(); bytes.Contains(head, []byte("_wait: ")) ||
+		bytes.Count(head, []byte("_time: ")) > len(r.whole) {
 		r.addTimes(e)
 	}
 	x.last = max(x.last, r.offsetOf(e))
@@ -233,7 +236,8 @@ func (r *reading) each(e *slowlog.Event, number int) {
 		x.addTexts(e)
 	}
 	if bytes.Contains(e.Head(), []byte("Log_slow_rate_limit: ")) {
-		x.addText(rateLimit, []byte(cmp.Or(r.attributeOf(e, "Log_slow_rate_type"), "session")+":"+r.attributeOf(e, "Log_slow_rate_limit")))
+		x.addText(rateLimit, []byte(cmp.Or(r.attributeOf(e, "Log_slow_rate_type"), "session")+":"+r.attributeOf(e,
+			"Log_slow_rate_limit")))
 	}
 	if r.by != byDistill && slices.Contains(r.o.groupBy, byDistill) {
 		x.addText(byDistill, []byte(distill(string(e.Statement)))) // an attribute like any other
@@ -354,7 +358,8 @@ func (r *reading) attributeOf(e *slowlog.Event, name string) string {
 
 // class turns a class of the log into one of a report.
 func (r *reading) class(from *slowlog.Class, x *extra) *class {
-	c := &class{key: from.Key, calls: from.Calls, span: span{first: toSecond(from.FirstLogged), last: toSecond(from.LastLogged)}}
+	c := &class{key: from.Key, calls: from.Calls, span: span{first: toSecond(from.FirstLogged),
+		last: toSecond(from.LastLogged)}}
 	c.span.firstText, c.span.lastText = r.stamp(from.FirstLogged), r.stamp(from.LastLogged)
 	for i := range from.Attributes {
 		if a, ok := attributeFrom(&from.Attributes[i]); ok {

@@ -41,7 +41,8 @@ func converted(in []lines.Input, kind string) (out []lines.Input, stop func()) {
 		out = append(out, lines.Input{Path: from.Path, R: r})
 		wg.Go(func() {
 			c := &converter{w: bufio.NewWriter(w)}
-			w.CloseWithError(contain.Do(contain.Part{Kind: contain.Log, Name: kind}, func() error { return c.run(from, kind == "genlog") }))
+			w.CloseWithError(contain.Do(contain.Part{Kind: contain.Log, Name: kind},
+				func() error { return c.run(from, kind == "genlog") }))
 		})
 	}
 	return out, func() {

@@ -197,8 +197,9 @@ func numberOf(s string) float64 {
 
 // functions are those of Perl that filters call.
 var functions = map[string]func(string) string{
-	"lc": strings.ToLower, "uc": strings.ToUpper, "make_checksum": checksum, "defined": func(s string) string { return truth(s != "") },
-	"length": func(s string) string { return strconv.Itoa(len(s)) },
+	"lc": strings.ToLower, "uc": strings.ToUpper, "make_checksum": checksum,
+	"defined": func(s string) string { return truth(s != "") },
+	"length":  func(s string) string { return strconv.Itoa(len(s)) },
 }
 
 func (p *filterParser) operand() (node, error) {
@@ -250,7 +251,8 @@ func (p *filterParser) attribute() (node, error) {
 
 func (p *filterParser) number() (node, error) {
 	from := p.pos
-	for p.pos < len(p.text) && (isWord(p.text[p.pos]) || p.text[p.pos] == '.' || p.pos == from && p.text[p.pos] == '-') {
+	for p.pos < len(p.text) && (isWord(p.text[p.pos]) || p.text[p.pos] == '.' || p.pos == from &&
+		p.text[p.pos] == '-') {
 		p.pos++
 	}
 	s := strings.ReplaceAll(p.text[from:p.pos], "_", "")

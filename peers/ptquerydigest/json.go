@@ -62,7 +62,8 @@ type (
 
 // writeJSON writes the classes that are reported.
 func (p *printer) writeJSON(d *digest) error {
-	doc := jsonDocument{Classes: []jsonClass{}, Global: jsonGlobal{Metrics: map[string]any{}, Count: d.overall.ranked, Unique: d.unique}}
+	doc := jsonDocument{Classes: []jsonClass{}, Global: jsonGlobal{Metrics: map[string]any{}, Count: d.overall.ranked,
+		Unique: d.unique}}
 	for _, f := range d.files {
 		doc.Global.Files = append(doc.Global.Files, jsonFile{f.name, f.size})
 	}
@@ -176,7 +177,8 @@ func numberMetrics(a *attribute) map[string]string {
 	u := &a.sum
 	out := map[string]string{}
 	for name, v := range map[string]float64{
-		"sum": u.Sum, "min": u.Min, "max": u.Max, "avg": u.Mean, "median": u.Median, "stddev": u.Stddev, "pct_95": u.P95,
+		"sum": u.Sum, "min": u.Min, "max": u.Max, "avg": u.Mean, "median": u.Median, "stddev": u.Stddev,
+		"pct_95": u.P95,
 	} {
 		out[name] = metric(a.name, v)
 	}

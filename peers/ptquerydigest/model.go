@@ -181,7 +181,8 @@ func (d *digest) orderedBy(o order) {
 	d.orderBy, d.unique = o, len(d.classes)
 	if _, ok := d.overall.number(o.attr); !ok {
 		d.orderBy.attr = queryTime
-		d.notice = fmt.Sprintf("--order-by attribute %s doesn't exist, using %s:%s", o.attr, defaultOrder.attr, defaultOrder.figure)
+		d.notice = fmt.Sprintf("--order-by attribute %s doesn't exist, using %s:%s", o.attr, defaultOrder.attr,
+			defaultOrder.figure)
 	}
 	for _, c := range append(d.classes, &d.overall) {
 		s, _ := c.number(d.orderBy.attr)

@@ -79,12 +79,14 @@ var ignored = []string{
 // refused are options that ask for something that is not done here.
 var refused = []string{
 	"ask-pass", "daemonize", "database", "defaults-file", "embedded-attributes", "explain", "history", "host",
-	"interval", "password", "port", "preserve-embedded-numbers", "processlist", "resume", "review", "run-time", "run-time-mode",
+	"interval", "password", "port", "preserve-embedded-numbers", "processlist", "resume", "review", "run-time",
+	"run-time-mode",
 	"slave-password", "slave-user", "socket", "timeline", "user", "variations", "watch-server", "report-all",
 }
 
 // switches are options without a value, which --no in front turns off.
-var switches = []string{"continue-on-error", "create-history-table", "create-review-table", "report", "version-check", "vertical-format"}
+var switches = []string{"continue-on-error", "create-history-table", "create-review-table", "report", "version-check",
+	"vertical-format"}
 
 // parse reads a command line. A single dash does for long names, and a name may be
 // cut as long as it is the only one that starts so.
@@ -344,7 +346,8 @@ var agoForm = regexp.MustCompile(`^(\d+)([smhd]?)$`)
 // with or without a time of day. A number of six digits is a date.
 func parseMoment(name, value string, now time.Time) (moment, error) {
 	text := strings.Join(strings.Fields(value), " ")
-	for _, form := range []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02", "060102 15:04:05", "060102 15:04", "060102"} {
+	for _, form := range []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02",
+		"060102 15:04:05", "060102 15:04", "060102"} {
 		if t, err := time.Parse(form, text); err == nil {
 			return moment{t, true}, nil
 		}
@@ -357,7 +360,8 @@ func parseMoment(name, value string, now time.Time) (moment, error) {
 	if err != nil {
 		return moment{}, badOption("--%s %q: too long ago", name, value)
 	}
-	step := map[string]time.Duration{"": time.Second, "s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour}[m[2]]
+	step := map[string]time.Duration{"": time.Second, "s": time.Second, "m": time.Minute, "h": time.Hour,
+		"d": 24 * time.Hour}[m[2]]
 	at := now.Add(-time.Duration(n) * step)
 	// The clock of the wall, as logs without a zone show it.
 	wall := time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), 0, time.UTC)

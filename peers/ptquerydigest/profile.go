@@ -52,7 +52,8 @@ func pad(s string, n int, right bool) string {
 // profile returns the columns of a profile.
 func (d *digest) profile() []column {
 	columns := []column{
-		{head: "Rank", right: true}, {head: "Query ID"}, {head: "Response time", right: true}, {head: "Calls", right: true},
+		{head: "Rank", right: true}, {head: "Query ID"}, {head: "Response time", right: true},
+		{head: "Calls", right: true},
 		{head: "R/Call", right: true}, {head: "V/M", right: true, fixed: 5}, {head: "Item"},
 	}
 	add := func(cells ...string) {
@@ -81,10 +82,12 @@ func (d *digest) profile() []column {
 		if d.groupBy == byFingerprint {
 			id, item = "0x"+checksum(c.key), c.item
 		}
-		add(fmt.Sprint(c.rank), id, share(t.Sum), fmt.Sprint(c.calls), fmt.Sprintf("%.4f", t.Sum/float64(c.calls)), fmt.Sprintf("%5.2f", c.vm()), item)
+		add(fmt.Sprint(c.rank), id, share(t.Sum), fmt.Sprint(c.calls), fmt.Sprintf("%.4f", t.Sum/float64(c.calls)),
+			fmt.Sprintf("%5.2f", c.vm()), item)
 	}
 	if items > 0 {
-		add("MISC", "0xMISC", share(rest), fmt.Sprint(calls), fmt.Sprintf("%.4f", rest/float64(calls)), "  0.0", fmt.Sprintf("<%d ITEMS>", items))
+		add("MISC", "0xMISC", share(rest), fmt.Sprint(calls), fmt.Sprintf("%.4f", rest/float64(calls)), "  0.0",
+			fmt.Sprintf("<%d ITEMS>", items))
 	}
 	return columns
 }

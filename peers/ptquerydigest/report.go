@@ -132,7 +132,8 @@ func (p *printer) header(d *digest) {
 	plain, inno := c.numbers()
 	row := func(a *attribute) {
 		u := &a.sum
-		p.figures(fmt.Sprintf("# %-12s    ", labelOf(a.name)), a.name, u.Sum, u.Min, u.Max, u.Mean, u.P95, u.Stddev, u.Median)
+		p.figures(fmt.Sprintf("# %-12s    ", labelOf(a.name)), a.name, u.Sum, u.Min, u.Max, u.Mean, u.P95, u.Stddev,
+			u.Median)
 	}
 	for _, a := range plain {
 		row(a)
@@ -231,7 +232,8 @@ func (p *printer) query(d *digest, c *class, explain bool) {
 	if d.groupBy == byFingerprint {
 		kind = "Query"
 	}
-	p.line("# %s %d: %s QPS, %sx concurrency, ID 0x%s at byte %d", kind, c.rank, thousands(c.qps()), thousands(c.concurrency(d.orderBy.attr)), checksum(c.key), c.worst.offset)
+	p.line("# %s %d: %s QPS, %sx concurrency, ID 0x%s at byte %d", kind, c.rank, thousands(c.qps()),
+		thousands(c.concurrency(d.orderBy.attr)), checksum(c.key), c.worst.offset)
 	if explain {
 		p.line("# This item is included in the report because it matches --%s.", c.reason)
 	}
@@ -251,7 +253,8 @@ func (p *printer) classNumbers(d *digest, c *class) {
 	row := func(a *attribute) {
 		u := &a.sum
 		whole, _ := d.overall.number(a.name)
-		p.figures(fmt.Sprintf("# %-12s %3d", labelOf(a.name), percent(u.Sum, whole.Sum)), a.name, u.Sum, u.Min, u.Max, u.Mean, u.P95, u.Stddev, u.Median)
+		p.figures(fmt.Sprintf("# %-12s %3d", labelOf(a.name), percent(u.Sum, whole.Sum)), a.name, u.Sum, u.Min, u.Max,
+			u.Mean, u.P95, u.Stddev, u.Median)
 	}
 	plain, inno := c.numbers()
 	for _, a := range plain {

@@ -126,5 +126,6 @@ func (p *printer) usage() {
 	}
 	user, system := time.Duration(r.Utime.Nano()), time.Duration(r.Stime.Nano())
 	memory := shorten(float64(r.Maxrss) * 1024)
-	p.line("# %s user time, %s system time, %s rss, %s vsz", seconds(user.Seconds()), seconds(system.Seconds()), memory, memory)
+	p.line("# %s user time, %s system time, %s rss, %s vsz", seconds(user.Seconds()), seconds(system.Seconds()),
+		memory, memory)
 }

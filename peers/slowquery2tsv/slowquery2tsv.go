@@ -107,7 +107,8 @@ func (o *options) read(ctx context.Context, stderr io.Writer) (*mysqlread.Digest
 	}
 	defer r.Close()
 	if o.verbose {
-		fmt.Fprintf(stderr, "slowquery2tsv: %s %s, performance_schema.events_statements_summary_by_digest\n", r.Flavor(), r.Version().Text)
+		fmt.Fprintf(stderr, "slowquery2tsv: %s %s, performance_schema.events_statements_summary_by_digest\n",
+			r.Flavor(), r.Version().Text)
 	}
 	return r.Digests(ctx)
 }
@@ -138,8 +139,10 @@ func Write(w io.Writer, d *mysqlread.Digests) error {
 	fmt.Fprintf(b, "cnt\tsum\tmin\tavg\tmax\tsumLock\tsumRows\tavgRows\tdb\t%s\n", last)
 	for _, r := range rows {
 		calls := max(r.Calls, 1)
-		fmt.Fprintf(b, "%d\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", r.Calls, seconds(r.Total), seconds(r.Min), seconds(r.Total/time.Duration(calls)), seconds(r.Max),
-			seconds(r.Lock), r.RowsSent, strconv.FormatFloat(float64(r.RowsSent)/float64(calls), 'f', 4, 64), cell(r.Schema), cell(cmp.Or(r.Sample, r.Text)))
+		fmt.Fprintf(b, "%d\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", r.Calls, seconds(r.Total), seconds(r.Min),
+			seconds(r.Total/time.Duration(calls)), seconds(r.Max),
+			seconds(r.Lock), r.RowsSent, strconv.FormatFloat(float64(r.RowsSent)/float64(calls), 'f', 4, 64),
+			cell(r.Schema), cell(cmp.Or(r.Sample, r.Text)))
 	}
 	return b.Flush()
 }

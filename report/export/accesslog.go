@@ -117,11 +117,15 @@ func newAccessLog(a *report.AccessLog, told *report.ToldAccess, o report.AccessO
 		Total:  rounded(told.Total.Seconds()), Requests: told.Requests,
 		Exact: known(a.Exact.Seconds(), a.Exact > 0),
 		Slowest: list(a.Slowest, func(r *kasoku.SlowRequest) AccessRequest {
-			return AccessRequest{logged(r.At), r.Latency.Seconds(), known(r.Upstream.Seconds(), r.Upstream > 0), r.Status, r.Method, r.Route, r.URI, r.Bytes}
+			return AccessRequest{logged(r.At), r.Latency.Seconds(), known(r.Upstream.Seconds(), r.Upstream > 0),
+				r.Status, r.Method, r.Route, r.URI, r.Bytes}
 		}),
-		Logs:      list(a.Logs, newAccessPart),
-		Notes:     list(a.Notes, func(n *report.Note) string { return n.Text }),
-		Endpoints: list(told.Rows, func(r **accesslog.Row) AccessRow { return newAccessRow(*r, a.By, told, o.Percentiles, wall) }),
+		Logs:  list(a.Logs, newAccessPart),
+		Notes: list(a.Notes, func(n *report.Note) string { return n.Text }),
+		Endpoints: list(told.Rows, func(r **accesslog.Row) AccessRow {
+			return newAccessRow(*r, a.By, told,
+				o.Percentiles, wall)
+		}),
 	}
 	if told.From != nil {
 		from, to := wall(*told.From), wall(*told.To)
@@ -135,10 +139,13 @@ func newAccessLog(a *report.AccessLog, told *report.ToldAccess, o report.AccessO
 	return out
 }
 
-func newAccessRow(r *accesslog.Row, by []string, told *report.ToldAccess, ps []float64, wall func(time.Duration) time.Time) AccessRow {
+func newAccessRow(r *accesslog.Row, by []string, told *report.ToldAccess, ps []float64,
+	wall func(time.Duration) time.Time) AccessRow {
 	out := AccessRow{
-		Key: map[string]string{}, Requests: r.Count, Failed: r.Failed(), Bots: r.Bots, Codes: codes(r.Codes), Total: r.Total.Seconds(),
-		Share: rounded(told.Share(r)), Latency: distribution(r.Latency), Bytes: r.Bytes, MinBytes: r.MinBytes, MaxBytes: r.MaxBytes,
+		Key: map[string]string{}, Requests: r.Count, Failed: r.Failed(), Bots: r.Bots, Codes: codes(r.Codes),
+		Total: r.Total.Seconds(),
+		Share: rounded(told.Share(r)), Latency: distribution(r.Latency), Bytes: r.Bytes, MinBytes: r.MinBytes,
+		MaxBytes: r.MaxBytes,
 		Upstream: known(r.Upstream.Seconds(), r.UpstreamCount > 0), Upstreamed: r.UpstreamCount,
 	}
 	if report.Stamped(r) {

@@ -47,7 +47,8 @@ func newTarget(t *report.AttackTarget) AttackTarget {
 func newAttack(a *report.Attack, o report.Options) *Attack {
 	d := report.TellAttack(a, o)
 	out := &Attack{
-		Schema: Schema, Kind: "attack", Name: a.Name, Verdict: d.Verdict, Started: a.Started, Length: a.Length().Seconds(), Schedule: a.Schedule, Seed: a.Seed,
+		Schema: Schema, Kind: "attack", Name: a.Name, Verdict: d.Verdict, Started: a.Started,
+		Length: a.Length().Seconds(), Schedule: a.Schedule, Seed: a.Seed,
 		Alerts: list(d.Alerts, func(a *report.Alert) string { return a.Text }),
 		Total:  newCounts(a.Tally), Generator: newGenerator(&a.Summary),
 		Steps:    list(a.Steps, func(s *report.AttackStep) Step { return newStep(&s.Step, s.Tally) }),
@@ -69,7 +70,8 @@ func newGenerator(l *kasoku.LoadSummary) Generator {
 		Engine: l.Engine, EngineWhy: l.EngineWhy, Model: l.Model, Pacing: l.Pacing, Targets: full(l.Targets),
 		MaxInFlight: l.MaxInFlight, PeakInFlight: l.PeakInFlight, Shards: l.Shards,
 		Connections: l.Connections, Resent: l.Resent, Redirected: l.Redirected,
-		CPU: l.CPU.Seconds(), Wall: l.Wall.Seconds(), Cores: l.Cores, PeakCores: rounded(l.PeakCores), Stopped: l.Stopped,
+		CPU: l.CPU.Seconds(), Wall: l.Wall.Seconds(), Cores: l.Cores, PeakCores: rounded(l.PeakCores),
+		Stopped: l.Stopped,
 	}
 }
 

@@ -28,8 +28,10 @@ type Caller struct {
 
 func newCaller(c *kasoku.Caller) Caller {
 	return Caller{
-		c.Host, c.QueryID, c.Method, c.Route, full(c.With), string(c.Class), c.Source, rounded(c.PerRequest), rounded(c.Least), rounded(c.Most), c.Requests,
-		rounded(c.Calls), rounded(c.Share), rounded(c.Likelihood), rounded(c.Decisive), c.Loop, c.List, rounded(c.Slope), rounded(c.Correlation), c.Note,
+		c.Host, c.QueryID, c.Method, c.Route, full(c.With), string(c.Class), c.Source, rounded(c.PerRequest),
+		rounded(c.Least), rounded(c.Most), c.Requests,
+		rounded(c.Calls), rounded(c.Share), rounded(c.Likelihood), rounded(c.Decisive), c.Loop, c.List,
+		rounded(c.Slope), rounded(c.Correlation), c.Note,
 	}
 }
 
@@ -70,9 +72,13 @@ type QueryLoop struct {
 
 func newJoin(j *kasoku.Join) Join {
 	return Join{
-		j.Host, j.Source, j.Resolution.Seconds(), j.Interval.From.Seconds(), j.Interval.To.Seconds(), j.Requests, j.Statements, j.Questions, rounded(j.Background),
+		j.Host, j.Source, j.Resolution.Seconds(), j.Interval.From.Seconds(), j.Interval.To.Seconds(), j.Requests,
+		j.Statements, j.Questions, rounded(j.Background),
 		j.Connections, rounded(j.Busy), j.Saturated, j.Refused,
 		list(j.Checks, func(c *kasoku.JoinCheck) JoinCheck { return JoinCheck{c.Name, c.Holds, c.Text} }),
-		list(j.Loops, func(l *kasoku.QueryLoop) QueryLoop { return QueryLoop{full(l.QueryIDs), l.Runs, l.Calls, l.Longest} }), j.CPU.Seconds(),
+		list(j.Loops, func(l *kasoku.QueryLoop) QueryLoop {
+			return QueryLoop{full(l.QueryIDs), l.Runs, l.Calls,
+				l.Longest}
+		}), j.CPU.Seconds(),
 	}
 }

@@ -134,10 +134,14 @@ type FindingChange struct {
 
 func newComparison(c *compare.Comparison) *Comparison {
 	out := &Comparison{
-		Schema: Schema, Kind: "compare", Label: c.Label, Verdict: c.Verdict, Outcome: string(c.Outcome), Tested: c.Tested(), Before: newSide(c.Before), After: newSide(c.After),
+		Schema: Schema, Kind: "compare", Label: c.Label, Verdict: c.Verdict, Outcome: string(c.Outcome),
+		Tested: c.Tested(), Before: newSide(c.Before), After: newSide(c.After),
 		Broke: c.Broke, Seed: c.Seed, Resamples: c.Resamples, Block: c.Block, PerSec: known(c.PerSec, c.PerSec > 0),
-		Groups:  list(c.Groups, newGroup),
-		Latency: list(c.Curve, func(q *compare.Quantile) Quantile { return Quantile{q.Name, q.Q, rounded(q.Before), rounded(q.After)} }),
+		Groups: list(c.Groups, newGroup),
+		Latency: list(c.Curve, func(q *compare.Quantile) Quantile {
+			return Quantile{q.Name, q.Q, rounded(q.Before),
+				rounded(q.After)}
+		}),
 		Settings: list(c.Settings, func(s *compare.SettingChange) SettingChange {
 			x := SettingChange{Scope: s.Scope, Name: s.Name}
 			if !s.OnlyAfter {
@@ -150,7 +154,10 @@ func newComparison(c *compare.Comparison) *Comparison {
 		}),
 		SettingsEqual: c.SettingsEqual,
 		Configs:       list(c.Configs, newConfigDiff),
-		Changes:       list(c.Changes, func(x *compare.Changed) Changed { return Changed{string(x.Kind), x.Name, x.Before, x.After} }),
+		Changes: list(c.Changes, func(x *compare.Changed) Changed {
+			return Changed{string(x.Kind), x.Name,
+				x.Before, x.After}
+		}),
 		Findings: list(c.Findings, func(f *compare.FindingChange) FindingChange {
 			return FindingChange{f.ID, Object{f.Object.Kind, f.Object.Name}, f.Title, string(f.State), f.Why}
 		}),
@@ -181,7 +188,8 @@ func newComparison(c *compare.Comparison) *Comparison {
 
 func newSide(s compare.Side) Side {
 	r := s.Run()
-	return Side{r.ID, r.Label, r.Revision, r.Dirty, string(r.State), len(s.Runs), list(s.Runs, func(r *kasoku.Run) string { return r.ID })}
+	return Side{r.ID, r.Label, r.Revision, r.Dirty, string(r.State), len(s.Runs),
+		list(s.Runs, func(r *kasoku.Run) string { return r.ID })}
 }
 
 // known is a number, or null.

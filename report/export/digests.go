@@ -47,7 +47,8 @@ type Digest struct {
 
 // DigestsJSON writes them, sorted by a column.
 func DigestsJSON(w io.Writer, d *report.Digests, column string, at time.Time) error {
-	return JSON(w, DigestFile{Schema, "digests", d.Server, at, known(d.Over.Seconds(), d.Over > 0), d.Lost, list(d.Sorted(column), newDigest)})
+	return JSON(w, DigestFile{Schema, "digests", d.Server, at, known(d.Over.Seconds(), d.Over > 0), d.Lost,
+		list(d.Sorted(column), newDigest)})
 }
 
 func newDigest(r *report.DigestRow) Digest {
@@ -55,8 +56,10 @@ func newDigest(r *report.DigestRow) Digest {
 	return Digest{
 		Database: r.Schema, ID: r.ID, Text: r.Text, Sample: r.Sample, Calls: r.Calls,
 		Total: r.Total.Seconds(), Mean: r.Total.Seconds() / float64(max(r.Calls, 1)),
-		Min: known(r.Min.Seconds(), r.Max > 0), P95: known(p95.Seconds(), ok), Max: known(r.Max.Seconds(), r.Max > 0), Lock: r.Lock.Seconds(),
-		Errors: r.Errors, RowsExamined: r.RowsExamined, RowsSent: r.RowsSent, RowsAffected: r.RowsAffected, NoIndex: r.NoIndex, TmpDisk: r.TmpDisk,
+		Min: known(r.Min.Seconds(), r.Max > 0), P95: known(p95.Seconds(), ok), Max: known(r.Max.Seconds(), r.Max > 0),
+		Lock:   r.Lock.Seconds(),
+		Errors: r.Errors, RowsExamined: r.RowsExamined, RowsSent: r.RowsSent, RowsAffected: r.RowsAffected,
+		NoIndex: r.NoIndex, TmpDisk: r.TmpDisk,
 		Buckets: list(r.Buckets, func(b *mysqlread.Bucket) [3]float64 {
 			return [3]float64{b.Low.Seconds(), b.High.Seconds(), float64(b.Calls)}
 		}),
@@ -85,14 +88,17 @@ func ReadDigests(r io.Reader) (d *mysqlread.Digests, server string, at time.Time
 
 func (c *Digest) class() mysqlread.Digest {
 	out := mysqlread.Digest{
-		Text: c.Text, Sample: c.Sample, Calls: c.Calls, Total: ofSeconds(c.Total), Lock: ofSeconds(c.Lock), Errors: c.Errors,
-		RowsExamined: c.RowsExamined, RowsSent: c.RowsSent, RowsAffected: c.RowsAffected, NoIndex: c.NoIndex, TmpDisk: c.TmpDisk,
+		Text: c.Text, Sample: c.Sample, Calls: c.Calls, Total: ofSeconds(c.Total), Lock: ofSeconds(c.Lock),
+		Errors:       c.Errors,
+		RowsExamined: c.RowsExamined, RowsSent: c.RowsSent, RowsAffected: c.RowsAffected, NoIndex: c.NoIndex,
+		TmpDisk: c.TmpDisk,
 	}
 	if c.Min != nil && c.Max != nil {
 		out.Min, out.Max = ofSeconds(*c.Min), ofSeconds(*c.Max)
 	}
 	for _, b := range c.Buckets {
-		out.Buckets = append(out.Buckets, mysqlread.Bucket{Low: ofSeconds(b[0]), High: ofSeconds(b[1]), Calls: uint64(max(b[2], 0))})
+		out.Buckets = append(out.Buckets, mysqlread.Bucket{Low: ofSeconds(b[0]), High: ofSeconds(b[1]),
+			Calls: uint64(max(b[2], 0))})
 	}
 	return out
 }

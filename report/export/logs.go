@@ -31,7 +31,8 @@ type Endpoint struct {
 
 func newEndpoint(e *kasoku.Endpoint) Endpoint {
 	out := Endpoint{
-		Host: e.Host, Method: e.Method, Route: e.Route, Count: e.Count, Failed: e.Failed(), Bots: e.Bots, Codes: codes(e.Codes),
+		Host: e.Host, Method: e.Method, Route: e.Route, Count: e.Count, Failed: e.Failed(), Bots: e.Bots,
+		Codes: codes(e.Codes),
 		Bytes: e.Bytes, MinBytes: e.MinBytes, MaxBytes: e.MaxBytes, Total: e.Total.Seconds(),
 		Deviation: deviation(e.Squares, e.Total, e.Latency.Count()), Latency: distribution(e.Latency),
 		Upstream: known(e.Upstream.Seconds(), e.UpstreamCount > 0), Upstreamed: e.UpstreamCount,
@@ -65,7 +66,8 @@ type SlowRequest struct {
 }
 
 func newSlowRequest(r *kasoku.SlowRequest) SlowRequest {
-	return SlowRequest{r.Host, r.At.Seconds(), r.Latency.Seconds(), known(r.Upstream.Seconds(), r.Upstream > 0), r.Status, r.Method, r.Route, r.URI, r.Bytes}
+	return SlowRequest{r.Host, r.At.Seconds(), r.Latency.Seconds(), known(r.Upstream.Seconds(), r.Upstream > 0),
+		r.Status, r.Method, r.Route, r.URI, r.Bytes}
 }
 
 // A Query is a class of statements of the slow log.
@@ -97,8 +99,10 @@ type Query struct {
 
 func newQuery(q *kasoku.Query) Query {
 	out := Query{
-		Host: q.Host, ID: q.ID, Fingerprint: q.Fingerprint, Tag: q.Tag, Verb: q.Verb, Tables: full(q.Tables), Database: q.Schema, Sample: q.Sample, Calls: q.Calls,
-		Total: q.Total.Seconds(), Deviation: deviation(q.Squares, q.Total, q.Latency.Count()), Lock: q.Lock.Seconds(), Latency: distribution(q.Latency),
+		Host: q.Host, ID: q.ID, Fingerprint: q.Fingerprint, Tag: q.Tag, Verb: q.Verb, Tables: full(q.Tables),
+		Database: q.Schema, Sample: q.Sample, Calls: q.Calls,
+		Total: q.Total.Seconds(), Deviation: deviation(q.Squares, q.Total, q.Latency.Count()), Lock: q.Lock.Seconds(),
+		Latency:      distribution(q.Latency),
 		RowsExamined: q.RowsExamined, RowsSent: q.RowsSent,
 	}
 	if q.HasAffected {
@@ -140,7 +144,8 @@ type Transaction struct {
 }
 
 func newTransaction(t *kasoku.Transaction) Transaction {
-	return Transaction{t.Host, full(t.Shape), t.Verbs, t.Tag, t.Count, t.RolledBack, t.ReadOnly, t.Statements, t.Total.Seconds(), t.Max.Seconds()}
+	return Transaction{t.Host, full(t.Shape), t.Verbs, t.Tag, t.Count, t.RolledBack, t.ReadOnly, t.Statements,
+		t.Total.Seconds(), t.Max.Seconds()}
 }
 
 // An Advice is what one check of a server's settings says.
@@ -170,6 +175,7 @@ func NewAdvice(a *kasoku.Advice) Advice {
 	c := a.Confidence
 	return Advice{
 		a.Host, a.ID, a.Area, a.Title, a.Variable, a.Value, a.Proposed, a.Formula, a.Measured, a.Threshold, a.Window,
-		Confidence{string(c.Level), c.Holds, c.Of, c.Note}, a.SetGlobal, a.ConfLine, string(a.Risk), a.Gain, a.Price, strings.TrimSpace(a.Note),
+		Confidence{string(c.Level), c.Holds, c.Of, c.Note}, a.SetGlobal, a.ConfLine, string(a.Risk), a.Gain, a.Price,
+		strings.TrimSpace(a.Note),
 	}
 }

@@ -83,7 +83,10 @@ func told(v float64) *float64 { return known(v, !math.IsNaN(v)) }
 func newMachine(m *report.Machine) Machine {
 	return Machine{
 		Host: m.Host, Unattributed: told(m.Unattributed),
-		Groups: list(m.Groups, func(u *report.Usage) Usage { return Usage{u.Name, u.Kind, rounded(u.CPU), rounded(u.Peak)} }),
+		Groups: list(m.Groups, func(u *report.Usage) Usage {
+			return Usage{u.Name, u.Kind, rounded(u.CPU),
+				rounded(u.Peak)}
+		}),
 		Threads: list(m.Threads, func(u *report.Usage) Thread {
 			return Thread{u.Name, rounded(u.CPU), rounded(u.Peak), told(u.Waited)}
 		}),

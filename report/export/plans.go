@@ -72,7 +72,8 @@ func newPlans(rec *kasoku.Recording) []Plan {
 		fingerprints[rec.Queries[i].ID] = rec.Queries[i].Fingerprint
 	}
 	return list(rec.Plans, func(p *kasoku.Plan) Plan {
-		out := Plan{Host: p.Host, ID: p.QueryID, Fingerprint: fingerprints[p.QueryID], Database: p.Schema, Steps: list(p.Rows, newPlanStep), Note: p.Note}
+		out := Plan{Host: p.Host, ID: p.QueryID, Fingerprint: fingerprints[p.QueryID], Database: p.Schema,
+			Steps: list(p.Rows, newPlanStep), Note: p.Note}
 		if out.Answer = json.RawMessage(p.Text); !json.Valid(out.Answer) {
 			out.Answer, _ = json.Marshal(p.Text) // a string can always be encoded
 		}
@@ -81,7 +82,8 @@ func newPlans(rec *kasoku.Recording) []Plan {
 }
 
 func newPlanStep(r *kasoku.PlanRow) PlanStep {
-	return PlanStep{r.Select, r.Table, r.Access, r.PossibleKeys, r.Key, r.KeyLen, r.Ref, r.Rows, known(r.Filtered, r.Filtered >= 0), r.Extra}
+	return PlanStep{r.Select, r.Table, r.Access, r.PossibleKeys, r.Key, r.KeyLen, r.Ref, r.Rows,
+		known(r.Filtered, r.Filtered >= 0), r.Extra}
 }
 
 func newTables(rec *kasoku.Recording) []TableDef {

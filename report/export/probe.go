@@ -11,11 +11,13 @@ import (
 
 // ProbeJSON writes what a probe counted.
 func ProbeJSON(w io.Writer, res *probe.Result, skipped []probe.Skipped) error {
-	out := Probe{Schema: Schema, Kind: "probe", Source: res.Source, Requests: res.Requests, Length: res.Length.Seconds(), Logged: res.Logged,
+	out := Probe{Schema: Schema, Kind: "probe", Source: res.Source, Requests: res.Requests,
+		Length: res.Length.Seconds(), Logged: res.Logged,
 		Questions: known(res.Questions, res.Questions >= 0), Endpoints: []ProbeEndpoint{}}
 	for i := range res.Asked {
 		a := &res.Asked[i]
-		e := ProbeEndpoint{Method: a.Method, Route: a.Route, Requests: a.Requests, Failed: a.Failed, Error: a.Error, Codes: map[string]int{},
+		e := ProbeEndpoint{Method: a.Method, Route: a.Route, Requests: a.Requests, Failed: a.Failed, Error: a.Error,
+			Codes:      map[string]int{},
 			Statements: a.Mean, Least: a.Least, Most: a.Most, Runs: []ProbeRun{}}
 		for code, n := range a.Codes {
 			e.Codes[strconv.Itoa(code)] = n
@@ -31,7 +33,10 @@ func ProbeJSON(w io.Writer, res *probe.Result, skipped []probe.Skipped) error {
 		return ProbeBackground{b.QueryID, b.Fingerprint, b.Count, b.PerSec}
 	})
 	out.Skipped = list(skipped, func(s *probe.Skipped) ProbeSkipped { return ProbeSkipped{s.Endpoint, s.Why} })
-	out.Warnings = list(res.Warnings, func(w *kasoku.Warning) ProbeWarning { return ProbeWarning{w.Code, w.Text, w.Hint} })
+	out.Warnings = list(res.Warnings, func(w *kasoku.Warning) ProbeWarning {
+		return ProbeWarning{w.Code, w.Text,
+			w.Hint}
+	})
 	return JSON(w, out)
 }
 
@@ -103,8 +108,10 @@ type ProbeWarning struct {
 }
 
 func newProbeRun(x *kasoku.Caller, queries []kasoku.Query) ProbeRun {
-	r := ProbeRun{ID: x.QueryID, Class: string(x.Class), PerRequest: x.PerRequest, Least: x.Least, Most: x.Most, Share: x.Share, Loop: x.Loop,
-		List: x.List, Slope: known(x.Slope, x.List != ""), Correlation: known(x.Correlation, x.List != ""), Note: x.Note}
+	r := ProbeRun{ID: x.QueryID, Class: string(x.Class), PerRequest: x.PerRequest, Least: x.Least, Most: x.Most,
+		Share: x.Share, Loop: x.Loop,
+		List: x.List, Slope: known(x.Slope, x.List != ""), Correlation: known(x.Correlation, x.List != ""),
+		Note: x.Note}
 	if i := slices.IndexFunc(queries, func(q kasoku.Query) bool { return q.ID == x.QueryID }); i >= 0 {
 		r.Fingerprint = queries[i].Fingerprint
 	}

@@ -33,7 +33,8 @@ type ProfileFunction struct {
 
 func newProfile(p *kasoku.Profile) Profile {
 	return Profile{
-		p.Host, p.Program, p.Address, string(p.Kind), p.Unit, p.Interval.From.Seconds(), p.Interval.To.Seconds(), p.Total, p.Stacks, p.Note,
+		p.Host, p.Program, p.Address, string(p.Kind), p.Unit, p.Interval.From.Seconds(), p.Interval.To.Seconds(),
+		p.Total, p.Stacks, p.Note,
 		list(p.Functions, func(f *kasoku.ProfileFunction) ProfileFunction {
 			return ProfileFunction{f.Name, f.File, f.Line, f.Flat, f.Cum}
 		}),
@@ -66,9 +67,11 @@ type FunctionMoved struct {
 
 func newProfileChange(c *compare.ProfileChange) ProfileChange {
 	return ProfileChange{
-		c.Program, string(c.Kind), c.Unit, c.BeforeRuns, c.AfterRuns, c.Before, c.After, c.BeforeTime.Seconds(), c.AfterTime.Seconds(),
+		c.Program, string(c.Kind), c.Unit, c.BeforeRuns, c.AfterRuns, c.Before, c.After, c.BeforeTime.Seconds(),
+		c.AfterTime.Seconds(),
 		list(c.Functions, func(m *profile.Moved) FunctionMoved {
-			return FunctionMoved{m.Name, rounded(m.BeforeFlat), rounded(m.AfterFlat), rounded(m.BeforeCum), rounded(m.AfterCum), c.Shown(*m)}
+			return FunctionMoved{m.Name, rounded(m.BeforeFlat), rounded(m.AfterFlat), rounded(m.BeforeCum),
+				rounded(m.AfterCum), c.Shown(*m)}
 		}),
 	}
 }

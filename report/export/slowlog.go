@@ -31,8 +31,11 @@ func SlowLogJSON(w io.Writer, l *report.SlowLog, o report.SlowOptions, s SlowLog
 		Statements: l.Statements, Admin: l.Admin, Connections: l.Connections,
 		Classes:      list(told.Classes, func(c **slowlog.Class) SlowClass { return newSlowClass(l, *c, told, o, s) }),
 		Transactions: list(l.Transactions, newTransaction),
-		Saves:        list(l.Saves, func(s *kasoku.SaveShape) SlowSave { return SlowSave{s.Table, s.Count, s.Inserts, full(s.Sample)} }),
-		Logs:         list(l.Logs, newAccessPart),
+		Saves: list(l.Saves, func(s *kasoku.SaveShape) SlowSave {
+			return SlowSave{s.Table, s.Count, s.Inserts,
+				full(s.Sample)}
+		}),
+		Logs: list(l.Logs, newAccessPart),
 	})
 }
 
@@ -122,16 +125,22 @@ type SlowSave struct {
 	Sample  []string `json:"sample"`
 }
 
-func newSlowClass(l *report.SlowLog, c *slowlog.Class, told *report.ToldSlow, o report.SlowOptions, s SlowLogShown) SlowClass {
+func newSlowClass(l *report.SlowLog, c *slowlog.Class, told *report.ToldSlow, o report.SlowOptions,
+	s SlowLogShown) SlowClass {
 	counts := func(of []slowlog.Count) []SlowCount {
 		return list(of, func(c *slowlog.Count) SlowCount { return SlowCount{c.Value, c.N} })
 	}
 	out := SlowClass{
-		ID: c.ID, Key: c.Key, Fingerprint: c.Fingerprint, Tag: c.Tag, Item: report.Item(&c.Query), Verb: c.Verb, Tables: full(c.Tables),
-		Calls: c.Calls, Total: c.Total.Seconds(), Share: rounded(told.Share(c)), Latency: distribution(c.Latency), Lock: c.Lock.Seconds(),
-		RowsExamined: c.RowsExamined, RowsSent: c.RowsSent, Distinct: c.Distinct, Repeated: c.Repeated, Streak: c.Streak, Streaks: c.Streaks,
-		SingleRow: c.SingleRow, Users: counts(c.Users), Hosts: counts(c.Hosts), Schemas: counts(c.Schemas), Tags: counts(c.Tags), Explain: full(c.Explain),
-		Slowest: SlowSample{Line: c.Worst.Line, Offset: c.Worst.Offset, Time: c.Worst.QueryTime.Seconds(), Statement: report.SlowStatement(c, s.Masked)},
+		ID: c.ID, Key: c.Key, Fingerprint: c.Fingerprint, Tag: c.Tag, Item: report.Item(&c.Query), Verb: c.Verb,
+		Tables: full(c.Tables),
+		Calls:  c.Calls, Total: c.Total.Seconds(), Share: rounded(told.Share(c)), Latency: distribution(c.Latency),
+		Lock:         c.Lock.Seconds(),
+		RowsExamined: c.RowsExamined, RowsSent: c.RowsSent, Distinct: c.Distinct, Repeated: c.Repeated,
+		Streak: c.Streak, Streaks: c.Streaks,
+		SingleRow: c.SingleRow, Users: counts(c.Users), Hosts: counts(c.Hosts), Schemas: counts(c.Schemas),
+		Tags: counts(c.Tags), Explain: full(c.Explain),
+		Slowest: SlowSample{Line: c.Worst.Line, Offset: c.Worst.Offset, Time: c.Worst.QueryTime.Seconds(),
+			Statement: report.SlowStatement(c, s.Masked)},
 	}
 	if c.Worst.Input < len(l.Logs) {
 		out.Slowest.Path = l.Logs[c.Worst.Input].Path
@@ -177,7 +186,8 @@ func SlowDiffJSON(w io.Writer, d *report.SlowDiff, o report.SlowOptions) error {
 		Before: newSlowSide(d.Before, d.Names[0]), After: newSlowSide(d.After, d.Names[1]),
 		Rows: list(report.Limited(rows, o.Limit), func(m *report.Moved[slowlog.Class]) MovedClass {
 			c := m.Either()
-			return MovedClass{c.ID, c.Key, c.Fingerprint, c.Tag, newMovedClassSide(m.Before), newMovedClassSide(m.After)}
+			return MovedClass{c.ID, c.Key, c.Fingerprint, c.Tag, newMovedClassSide(m.Before),
+				newMovedClassSide(m.After)}
 		}),
 	})
 }

@@ -89,7 +89,8 @@ func timelineView(t *report.Timeline, n int) timeline {
 		}
 	}
 	for _, m := range t.Lane {
-		v.Lane = append(v.Lane, laneMark{m.Number, m.ID, trim(100 * t.X(m.From)), trim(100 * t.X(m.To-m.From)), trim(float64(4 + laneRow*m.Row))})
+		v.Lane = append(v.Lane, laneMark{m.Number, m.ID, trim(100 * t.X(m.From)), trim(100 * t.X(m.To-m.From)),
+			trim(float64(4 + laneRow*m.Row))})
 	}
 	for i, k := range t.Ticks() {
 		if x := t.X(k.Value); x <= 0.985 {
@@ -135,7 +136,8 @@ func chartView(t *report.Timeline, c *report.Chart) chart {
 	v := chart{Chart: c}
 	var peaks []string
 	for _, s := range c.Series {
-		l := legend{Name: s.Name, Colour: s.Colour, Opacity: "1", Peak: s.Peak, Dotted: s.Dotted, Line: s.Form == report.Lines || s.Form == report.Stairs}
+		l := legend{Name: s.Name, Colour: s.Colour, Opacity: "1", Peak: s.Peak, Dotted: s.Dotted,
+			Line: s.Form == report.Lines || s.Form == report.Stairs}
 		if s.Half {
 			l.Opacity = "0.5"
 		}
@@ -175,7 +177,8 @@ func (d *drawer) plot(class string) plot {
 	p := plot{Class: class}
 	for _, k := range d.axis.Ticks {
 		y := trim(d.y(k.Value))
-		p.Paths = append(p.Paths, path{D: "M0 " + y + "H" + trim(float64(d.t.Seconds)), Fill: "none", Stroke: "var(--line)", Width: "1"})
+		p.Paths = append(p.Paths, path{D: "M0 " + y + "H" + trim(float64(d.t.Seconds)), Fill: "none",
+			Stroke: "var(--line)", Width: "1"})
 		p.Ticks = append(p.Ticks, place{Top: y, Label: k.Label})
 	}
 	d.base = map[float64]float64{}
@@ -193,7 +196,8 @@ func (d *drawer) plot(class string) plot {
 		if l.Tone == report.Bad {
 			paint = "var(--bad)"
 		}
-		p.Paths = append(p.Paths, path{D: "M0 " + trim(y) + "H" + trim(float64(d.t.Seconds)), Fill: "none", Stroke: paint, Width: "1.25", Dash: "5 3"})
+		p.Paths = append(p.Paths, path{D: "M0 " + trim(y) + "H" + trim(float64(d.t.Seconds)), Fill: "none",
+			Stroke: paint, Width: "1.25", Dash: "5 3"})
 		p.Limits = append(p.Limits, place{Top: trim(y), Label: l.Name})
 	}
 	p.Ends = d.ends()
@@ -277,7 +281,8 @@ func (d *drawer) area(s report.ChartSeries) string {
 	for _, run := range runs(s.Spans) {
 		if len(run) == 1 {
 			half := float64(d.t.Column) / 2
-			run = []report.Span{{From: run[0].From - half, Value: run[0].Value}, {From: run[0].From + half, Value: run[0].Value}}
+			run = []report.Span{{From: run[0].From - half, Value: run[0].Value},
+				{From: run[0].From + half, Value: run[0].Value}}
 			d.base[run[0].From], d.base[run[1].From] = d.base[run[0].From+half], d.base[run[0].From+half]
 			d.base[run[0].From+half] += run[0].Value
 		}

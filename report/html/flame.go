@@ -31,10 +31,12 @@ const (
 )
 
 func flameView(f *report.Flame) flame {
-	v := flame{Flame: f, Height: f.Depth * flameRow, Aria: f.Title + ", " + f.Total + "; the table above has the largest functions"}
+	v := flame{Flame: f, Height: f.Depth * flameRow, Aria: f.Title + ", " + f.Total +
+		"; the table above has the largest functions"}
 	for _, x := range f.Frames {
 		out := flameFrame{
-			X: trim(100 * x.Left), Width: trim(100 * x.Width), Y: strconv.Itoa(x.Row * flameRow), Class: string(x.Class), Tell: x.Tell,
+			X: trim(100 * x.Left), Width: trim(100 * x.Width), Y: strconv.Itoa(x.Row * flameRow),
+			Class: string(x.Class), Tell: x.Tell,
 		}
 		if x.Width > flameLetter*float64(min(3+1, 1+utf8.RuneCountInString(x.Name))) {
 			out.Name = x.Name

@@ -66,7 +66,8 @@ type page struct {
 
 func (r *renderer) page() page {
 	sum := sha256.Sum256([]byte(scriptText))
-	policy := "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+	policy := "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" +
+		base64.StdEncoding.EncodeToString(sum[:]) +
 		"'; base-uri 'none'; form-action 'none'"
 	return page{Document: r.doc, Policy: policy, Style: template.CSS(styleText), Script: template.JS(scriptText)}
 }

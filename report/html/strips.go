@@ -28,10 +28,12 @@ func stripsView(s *report.Strips) []strip {
 			v.Shapes = append(v.Shapes, shape{D: "M0 " + y + "H260", Stroke: "var(--line)", Width: "1"})
 		}
 		for _, d := range x.Before {
-			v.Shapes = append(v.Shapes, shape{D: circle(drawn*d.At, beforeAt, 3.5), Fill: "var(--bg)", Stroke: "var(--s5)", Width: "2"})
+			v.Shapes = append(v.Shapes, shape{D: circle(drawn*d.At, beforeAt, 3.5), Fill: "var(--bg)",
+				Stroke: "var(--s5)", Width: "2"})
 		}
 		for _, d := range x.After {
-			v.Shapes = append(v.Shapes, shape{D: circle(drawn*d.At, afterAt, 3.5), Fill: "var(--s1)", Stroke: "var(--s1)", Width: "1"})
+			v.Shapes = append(v.Shapes, shape{D: circle(drawn*d.At, afterAt, 3.5), Fill: "var(--s1)",
+				Stroke: "var(--s1)", Width: "1"})
 		}
 		out = append(out, v)
 	}

@@ -62,7 +62,8 @@ func trendView(t *report.Trend) trend {
 		}
 		v.Dots = append(v.Dots, dot)
 		if p.Record && x-last >= labelRoom {
-			v.Labels = append(v.Labels, pointLabel{trim(x), trim(y), p.Text, p.Name, x > 100-labelRoom, i > 0 && before-y > steep})
+			v.Labels = append(v.Labels, pointLabel{trim(x), trim(y), p.Text, p.Name, x > 100-labelRoom, i > 0 &&
+				before-y > steep})
 			last = x
 		}
 		before = y

@@ -108,7 +108,8 @@ func widest(cells []string) int {
 }
 
 func cellView(c report.Column, x report.Cell, text string, width int) cell {
-	v := cell{Text: text, Small: x.Small, Number: c.Align != report.Left, Raw: x.Raw, Label: strings.TrimSuffix(c.Head+", "+c.Unit, ", ")}
+	v := cell{Text: text, Small: x.Small, Number: c.Align != report.Left, Raw: x.Raw,
+		Label: strings.TrimSuffix(c.Head+", "+c.Unit, ", ")}
 	var class []string
 	if c.Align == report.Left {
 		class = append(class, "tx")
@@ -180,7 +181,8 @@ func movesView(m *report.Moves) moves {
 	for _, g := range m.Groups {
 		mg := moveGroup{Title: g.Title}
 		for i, t := range g.Ticks {
-			mg.Ticks = append(mg.Ticks, place{Left: trim(100 * t.Value), Label: t.Label, Optional: i%2 == 1 && t.Value != g.Zero})
+			mg.Ticks = append(mg.Ticks, place{Left: trim(100 * t.Value), Label: t.Label, Optional: i%2 == 1 &&
+				t.Value != g.Zero})
 			mg.Lines = append(mg.Lines, shape{D: "M" + trim(drawn*t.Value) + " -6V26", Stroke: "var(--line)"})
 		}
 		mg.Lines = append(mg.Lines, shape{D: "M" + trim(drawn*g.Zero) + " -6V26", Stroke: "var(--ctl)"})
@@ -254,7 +256,8 @@ func interval(m *report.Interval, tone report.Tone) []shape {
 
 func circle(x, y, r float64) string {
 	d := trim(2 * r)
-	return "M" + trim(x-r) + " " + trim(y) + "a" + trim(r) + " " + trim(r) + " 0 1 0 " + d + " 0a" + trim(r) + " " + trim(r) + " 0 1 0 -" + d + " 0z"
+	return "M" + trim(x-r) + " " + trim(y) + "a" + trim(r) + " " + trim(r) + " 0 1 0 " + d + " 0a" + trim(r) + " " +
+		trim(r) + " 0 1 0 -" + d + " 0z"
 }
 
 // A curve of the page.
@@ -283,7 +286,8 @@ func curveView(c *report.Curve) curve {
 		}
 		v.Lines = append(v.Lines, shape{D: d.String(), Stroke: side.colour, Width: "2.25"})
 		if mid := len(side.values) / 2; mid < len(side.values) {
-			v.Sides = append(v.Sides, place{Left: trim(x(mid)), Top: trim(top(side.values[mid])), Label: side.label, Class: side.class})
+			v.Sides = append(v.Sides, place{Left: trim(x(mid)), Top: trim(top(side.values[mid])), Label: side.label,
+				Class: side.class})
 		}
 	}
 	for i, name := range c.Names {

@@ -71,7 +71,8 @@ func (p *Progress) Step(s StepProgress) {
 	// Columns stay in place while there is room; large counts take it from the gap
 	// and from the bar.
 	gap := strings.Repeat(" ", max(2, 9-len(errs)))
-	over := len(head) + 2 + railCells + 2 + len(times) + 2 + max(6, len(oks)) + 2 + len(errs) + len(gap) + len(p99) - p.o.Width
+	over := len(head) + 2 + railCells + 2 + len(times) + 2 + max(6, len(oks)) + 2 + len(errs) + len(gap) +
+		len(p99) - p.o.Width
 	if over > 0 {
 		over -= len(gap) - 2
 		gap = "  "
@@ -90,7 +91,8 @@ func (p *Progress) StepDone(s StepProgress) {
 	if p.o.Live {
 		return
 	}
-	parts := []string{s.head(), unit.Exact(s.Elapsed.Round(time.Second)), unit.Count(s.OK) + " ok", unit.Count(s.Errors) + " err"}
+	parts := []string{s.head(), unit.Exact(s.Elapsed.Round(time.Second)), unit.Count(s.OK) + " ok",
+		unit.Count(s.Errors) + " err"}
 	if s.P99 > 0 {
 		parts = append(parts, "p99 "+unit.Duration(s.P99))
 	}
@@ -135,7 +137,8 @@ func (p *Progress) Work(name string, done float64, text string) {
 		return
 	}
 	full, empty := rail(done, railCells)
-	p.redraw([]piece{{fmt.Sprintf("%-17s  ", clean(name)), plain}, {full, cyan}, {empty, dim}, {"  " + clean(text), plain}})
+	p.redraw([]piece{{fmt.Sprintf("%-17s  ", clean(name)), plain}, {full, cyan}, {empty, dim},
+		{"  " + clean(text), plain}})
 }
 
 // Say writes a line that stays, in the place of the moving one.

@@ -44,7 +44,8 @@ func (p *printer) spark(s report.Spark, each int) {
 	}
 	drawn := p.text(spark(s, each))
 	peak := cut(p.text(s.Peak), p.o.Width-2-nameRoom-2-width(drawn)-2, p.tail())
-	p.line(piece{"  " + name + strings.Repeat(" ", nameRoom-width(name)+2), plain}, piece{drawn, st}, piece{"  " + peak, dim})
+	p.line(piece{"  " + name + strings.Repeat(" ", nameRoom-width(name)+2), plain}, piece{drawn, st},
+		piece{"  " + peak, dim})
 }
 
 // mostSteps is how many steps a trend draws one by one, however wide the terminal.

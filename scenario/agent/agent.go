@@ -179,7 +179,8 @@ func (x *call) finish() error {
 
 // record gives the call to who counts.
 func (a *Agent) record(x *call, err error) {
-	rec := scenario.Record{Step: x.r.step(), Due: x.owed, Sent: x.sent, Done: x.done, BytesIn: x.bytesIn, BytesOut: x.bytesOut}
+	rec := scenario.Record{Step: x.r.step(), Due: x.owed, Sent: x.sent, Done: x.done, BytesIn: x.bytesIn,
+		BytesOut: x.bytesOut}
 	if err == nil {
 		rec.Code, rec.Err = x.code, x.reason
 	} else {

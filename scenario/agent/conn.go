@@ -173,7 +173,8 @@ var errUnasked = errors.New("unsolicited answer")
 
 // opError words a failed system call as package net does.
 func (c *conn) opError(op string) error {
-	return &net.OpError{Op: op, Net: "tcp", Source: c.tcp.LocalAddr(), Addr: c.tcp.RemoteAddr(), Err: os.NewSyscallError(op, c.errno)}
+	return &net.OpError{Op: op, Net: "tcp", Source: c.tcp.LocalAddr(), Addr: c.tcp.RemoteAddr(),
+		Err: os.NewSyscallError(op, c.errno)}
 }
 
 // startWriting goes on with a request that the socket did not take at once, beside

@@ -198,7 +198,8 @@ func (e *entry) appendConditions(dst []byte) []byte {
 
 // response returns the entry as the answer to a call for which nothing was sent.
 func (e *entry) response(x *call) *Response {
-	return &Response{Status: e.status, Header: Header{e.header}, Body: e.body, Cached: true, Sent: x.due, Done: x.due, base: x.a.base, uri: x.uri, url: x.url}
+	return &Response{Status: e.status, Header: Header{e.header}, Body: e.body, Cached: true, Sent: x.due, Done: x.due,
+		base: x.a.base, uri: x.uri, url: x.url}
 }
 
 // control is what Cache-Control says.

@@ -101,7 +101,8 @@ func (o *Options) fields(user *url.Userinfo) []field {
 	}
 	if user != nil {
 		password, _ := user.Password()
-		h["Authorization"] = []string{"Basic " + base64.StdEncoding.EncodeToString([]byte(user.Username()+":"+password))}
+		h["Authorization"] = []string{"Basic " + base64.StdEncoding.EncodeToString([]byte(user.Username()+":"+
+			password))}
 	}
 	for name, values := range o.Header {
 		if name = http.CanonicalHeaderKey(name); !leftOut(name) {

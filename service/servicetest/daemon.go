@@ -49,7 +49,8 @@ func GraphiteWeb(t testing.TB, carbon *service.CarbonServer) *service.GraphiteWe
 }
 
 // daemon starts a server that ends with the test.
-func daemon[O any, S interface{ Stop(context.Context) error }](t testing.TB, name string, start func(context.Context, O) (S, error), o O) S {
+func daemon[O any, S interface{ Stop(context.Context) error }](t testing.TB, name string,
+	start func(context.Context, O) (S, error), o O) S {
 	t.Helper()
 	if testing.Short() {
 		t.Skipf("needs %s; not in short mode", name)

@@ -67,7 +67,8 @@ func Each(t *testing.T, o service.Options, f func(t *testing.T, s *service.Serve
 // synchronised.
 func Unsafe() service.Options {
 	return service.Options{Vars: map[string]string{
-		"innodb_flush_log_at_trx_commit": "0", "innodb_doublewrite": "0", "skip_log_bin": "ON", "innodb_log_buffer_size": "64M",
+		"innodb_flush_log_at_trx_commit": "0", "innodb_doublewrite": "0", "skip_log_bin": "ON",
+		"innodb_log_buffer_size": "64M",
 	}}
 }
 
@@ -92,7 +93,8 @@ func Exec(t testing.TB, db *sql.DB, statements ...string) {
 	}
 }
 
-func run(t testing.TB, start func(context.Context, service.Options) (*service.Server, error), o service.Options) *service.Server {
+func run(t testing.TB, start func(context.Context, service.Options) (*service.Server, error),
+	o service.Options) *service.Server {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("needs a database server; not in short mode")

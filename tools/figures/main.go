@@ -162,7 +162,7 @@ func (h *house) addLines(name, src string) {
 	var piece []string
 	inImports := false
 	for number, line := range strings.Split(src, "\n") {
-		if utf8.RuneCountInString(strings.ReplaceAll(line, "\t", "    ")) > mostColumns {
+		if utf8.RuneCountInString(strings.ReplaceAll(line, "\t", "    ")) > mostColumns && !longString.MatchString(line) {
 			h.long++
 		}
 		text := strings.TrimSpace(line)
@@ -182,6 +182,9 @@ func (h *house) addLines(name, src string) {
 		}
 	}
 }
+
+// longString is a string constant, such as the prose of a finding, that no line holds.
+var longString = regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.){60,}\"|`[^`]{60,}")
 
 // twice returns the pieces that stand more than once, one place for each run of lines.
 func (h *house) twice() (places []string) {

@@ -50,8 +50,10 @@ func addedUp(in []kasoku.LoadSecond) []kasoku.LoadSecond {
 	}
 	for p, i := range at {
 		t := tallies[p]
-		s := kasoku.LoadSecond{Second: out[i].Second, Step: p.step, Target: p.target, Asked: t.Asked, Codes: t.Codes, Errors: t.Errors,
-			BytesIn: t.BytesIn, BytesOut: t.BytesOut, Latency: t.Latency, SendDelay: histogram.New(), Service: histogram.New()}
+		s := kasoku.LoadSecond{Second: out[i].Second, Step: p.step, Target: p.target, Asked: t.Asked, Codes: t.Codes,
+			Errors:  t.Errors,
+			BytesIn: t.BytesIn, BytesOut: t.BytesOut, Latency: t.Latency, SendDelay: histogram.New(),
+			Service: histogram.New()}
 		out[i] = s
 	}
 	return out

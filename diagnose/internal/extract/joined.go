@@ -19,14 +19,18 @@ func (w *writer) addJoined(dir string, rec *kasoku.Recording, k Keys, host func(
 		records(w, dir+"tables.json", onHost(rec.Tables, func(v *kasoku.TableDef) *string { return &v.Host }, host))
 	}
 	if k.Transactions {
-		records(w, dir+"transactions.json", onHost(rec.Transactions, func(v *kasoku.Transaction) *string { return &v.Host }, host))
+		records(w, dir+"transactions.json", onHost(rec.Transactions,
+			func(v *kasoku.Transaction) *string { return &v.Host }, host))
 	}
 	if k.Locks {
-		records(w, dir+"lockwaits.json", onHost(rec.LockWaits, func(v *kasoku.LockWait) *string { return &v.Host }, host))
-		records(w, dir+"deadlocks.json", onHost(rec.Deadlocks, func(v *kasoku.Deadlock) *string { return &v.Host }, host))
+		records(w, dir+"lockwaits.json", onHost(rec.LockWaits, func(v *kasoku.LockWait) *string { return &v.Host },
+			host))
+		records(w, dir+"deadlocks.json", onHost(rec.Deadlocks, func(v *kasoku.Deadlock) *string { return &v.Host },
+			host))
 	}
 	if k.Slowest {
-		records(w, dir+"slowest.json", onHost(rec.Slowest, func(v *kasoku.SlowRequest) *string { return &v.Host }, host))
+		records(w, dir+"slowest.json", onHost(rec.Slowest, func(v *kasoku.SlowRequest) *string { return &v.Host },
+			host))
 	}
 }
 

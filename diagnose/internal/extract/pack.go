@@ -135,7 +135,10 @@ func (q query) unpack() (out kasoku.Query, err error) {
 
 // field keeps a text on one line and in one column.
 func field(s string) string {
-	if s != "" && s[0] != '"' && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == '�' || r == 0x85 || r == 0x2028 }) {
+	if s != "" && s[0] != '"' && !strings.ContainsFunc(s, func(r rune) bool {
+		return r < ' ' || r == 0x7f ||
+			r == '�' || r == 0x85 || r == 0x2028
+	}) {
 		return s
 	}
 	if s == "" {
@@ -159,7 +162,10 @@ func packSeries(rec *kasoku.Recording, want []kasoku.Key, host func(string) stri
 	var b []byte
 	for i := range rec.Series {
 		s := &rec.Series[i]
-		if !slices.ContainsFunc(want, func(k kasoku.Key) bool { return k.Source == s.Key.Source && k.Name == s.Key.Name }) {
+		if !slices.ContainsFunc(want, func(k kasoku.Key) bool {
+			return k.Source == s.Key.Source &&
+				k.Name == s.Key.Name
+		}) {
 			continue
 		}
 		kind := "gauge"

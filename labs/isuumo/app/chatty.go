@@ -19,7 +19,8 @@ func chatty(h http.Handler, out io.Writer) http.Handler {
 		rec := &recorder{header: w.Header(), status: http.StatusOK}
 		h.ServeHTTP(rec, r)
 		body := rec.body.Bytes()
-		if strings.HasPrefix(rec.header.Get("Content-Type"), "application/json") && rec.header.Get("Content-Encoding") == "" {
+		if strings.HasPrefix(rec.header.Get("Content-Type"), "application/json") &&
+			rec.header.Get("Content-Encoding") == "" {
 			var pretty bytes.Buffer
 			if json.Indent(&pretty, body, "", "  ") == nil {
 				pretty.WriteByte('\n')

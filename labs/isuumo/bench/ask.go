@@ -50,7 +50,8 @@ func (c *client) lowPricedEstates(ctx context.Context) (*list, error) {
 // recommended asks for the estates that a chair goes well with, sold out or not.
 func (c *client) recommended(ctx context.Context, chair int32) (*list, error) {
 	row := c.chairs.Row(chair)
-	ask := &question{step: "GET /api/recommended_estate/:id", path: "/api/recommended_estate/" + strconv.FormatInt(row.ID, 10)}
+	ask := &question{step: "GET /api/recommended_estate/:id",
+		path: "/api/recommended_estate/" + strconv.FormatInt(row.ID, 10)}
 	return rowsOf(ctx, c, c.estateRows, ask, func(l *list) error { return c.estates.Recommended(row, l.span, l.Rows) })
 }
 
@@ -61,14 +62,20 @@ func (c *client) polygon(ctx context.Context, corners []isuumo.Point) (*list, er
 		return nil, err
 	}
 	ask := &question{
-		step: "POST /api/estate/nazotte", method: http.MethodPost, path: "/api/estate/nazotte", kind: "application/json", body: body, counted: true,
-		about: fmt.Sprintf("/api/estate/nazotte with %d corners, the first at %v, %v", len(corners)-1, corners[0].Latitude, corners[0].Longitude),
+		step: "POST /api/estate/nazotte", method: http.MethodPost, path: "/api/estate/nazotte",
+		kind: "application/json", body: body, counted: true,
+		about: fmt.Sprintf("/api/estate/nazotte with %d corners, the first at %v, %v", len(corners)-1,
+			corners[0].Latitude, corners[0].Longitude),
 	}
-	return rowsOf(ctx, c, c.estateRows, ask, func(l *list) error { return c.estates.InPolygon(corners, l.span, l.Page) })
+	return rowsOf(ctx, c, c.estateRows, ask, func(l *list) error {
+		return c.estates.InPolygon(corners, l.span,
+			l.Page)
+	})
 }
 
 // rowsOf asks for a list. check is what the model with time has to say about it.
-func rowsOf[T comparable](ctx context.Context, c *client, s *shelf[T], q *question, check func(*list) error) (*list, error) {
+func rowsOf[T comparable](ctx context.Context, c *client, s *shelf[T], q *question, check func(*list) error) (*list,
+	error) {
 	from := s.clock.Now()
 	res, err := c.ask(ctx, q, http.StatusOK)
 	if err != nil {

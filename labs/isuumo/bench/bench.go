@@ -87,9 +87,11 @@ func checkData(d *isuumo.Data) error {
 	cc, ec := &d.ChairCondition, &d.EstateCondition
 	for name, n := range map[string]int{
 		"chairs": len(d.Chairs), "estates": len(d.Estates),
-		"ranges of price": len(cc.Price.Ranges), "ranges of height": len(cc.Height.Ranges), "ranges of width": len(cc.Width.Ranges), "ranges of depth": len(cc.Depth.Ranges),
+		"ranges of price": len(cc.Price.Ranges), "ranges of height": len(cc.Height.Ranges),
+		"ranges of width": len(cc.Width.Ranges), "ranges of depth": len(cc.Depth.Ranges),
 		"kinds": len(cc.Kind.List), "colors": len(cc.Color.List), "features of chairs": len(cc.Feature.List),
-		"ranges of rent": len(ec.Rent.Ranges), "ranges of doorHeight": len(ec.DoorHeight.Ranges), "ranges of doorWidth": len(ec.DoorWidth.Ranges),
+		"ranges of rent": len(ec.Rent.Ranges), "ranges of doorHeight": len(ec.DoorHeight.Ranges),
+		"ranges of doorWidth": len(ec.DoorWidth.Ranges),
 		"features of estates": len(ec.Feature.List),
 	} {
 		if n == 0 {

@@ -19,7 +19,10 @@ func officialError(asked, format string, args ...any) error {
 
 // officialLowPricedChairs checks the order of prices, and the stock.
 func (c *client) officialLowPricedChairs(l *list) error {
-	if !slices.IsSortedFunc(l.Rows, func(a, b int32) int { return cmp.Compare(c.chairs.Row(a).Price, c.chairs.Row(b).Price) }) {
+	if !slices.IsSortedFunc(l.Rows, func(a, b int32) int {
+		return cmp.Compare(c.chairs.Row(a).Price,
+			c.chairs.Row(b).Price)
+	}) {
 		return officialError("GET /api/chair/low_priced", "prices are not in order")
 	}
 	return c.officialStock("GET /api/chair/low_priced", l)
@@ -27,7 +30,10 @@ func (c *client) officialLowPricedChairs(l *list) error {
 
 // officialLowPricedEstates checks the order of rents.
 func (c *client) officialLowPricedEstates(l *list) error {
-	if !slices.IsSortedFunc(l.Rows, func(a, b int32) int { return cmp.Compare(c.estates.Row(a).Rent, c.estates.Row(b).Rent) }) {
+	if !slices.IsSortedFunc(l.Rows, func(a, b int32) int {
+		return cmp.Compare(c.estates.Row(a).Rent,
+			c.estates.Row(b).Rent)
+	}) {
 		return officialError("GET /api/estate/low_priced", "rents are not in order")
 	}
 	return nil
@@ -45,7 +51,10 @@ func (c *client) officialStock(asked string, l *list) error {
 
 // officialChairs checks the order of popularity, and the stock.
 func (c *client) officialChairs(l *list) error {
-	if !slices.IsSortedFunc(l.Rows, func(a, b int32) int { return cmp.Compare(c.chairs.Row(b).Popularity, c.chairs.Row(a).Popularity) }) {
+	if !slices.IsSortedFunc(l.Rows, func(a, b int32) int {
+		return cmp.Compare(c.chairs.Row(b).Popularity,
+			c.chairs.Row(a).Popularity)
+	}) {
 		return officialError("GET /api/chair/search", "popularities are not in order")
 	}
 	return c.officialStock("GET /api/chair/search", l)
@@ -68,14 +77,18 @@ func (c *client) officialEstates(l *list) error {
 }
 
 func (c *client) popularEstates(l *list) bool {
-	return slices.IsSortedFunc(l.Rows, func(a, b int32) int { return cmp.Compare(c.estates.Row(b).Popularity, c.estates.Row(a).Popularity) })
+	return slices.IsSortedFunc(l.Rows, func(a, b int32) int {
+		return cmp.Compare(c.estates.Row(b).Popularity,
+			c.estates.Row(a).Popularity)
+	})
 }
 
 // officialRecommended checks that the chair fits, and the order of popularity.
 func (c *client) officialRecommended(chair int32, l *list) error {
 	for _, rank := range l.Rows {
 		if !model.FitsDoor(c.chairs.Row(chair), c.estates.Row(rank)) {
-			return officialError("GET /api/recommended_estate/:id", "the chair does not fit into estate %d", c.estates.Row(rank).ID)
+			return officialError("GET /api/recommended_estate/:id", "the chair does not fit into estate %d",
+				c.estates.Row(rank).ID)
 		}
 	}
 	if !c.popularEstates(l) {

@@ -28,7 +28,8 @@ func (r *run) Prepare(ctx context.Context, step *scenario.Step) error {
 	}
 	err := inTime(ctx, verifyTimeout, "verification", func(ctx context.Context) error { return r.verify(ctx, step) })
 	if err == nil && !r.o.Compat {
-		err = inTime(ctx, thoroughTimeout, "thorough verification", func(ctx context.Context) error { return r.verifyThoroughly(ctx, step) })
+		err = inTime(ctx, thoroughTimeout, "thorough verification",
+			func(ctx context.Context) error { return r.verifyThoroughly(ctx, step) })
 	}
 	return untold(err)
 }

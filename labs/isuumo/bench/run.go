@@ -78,7 +78,8 @@ func (r *run) recordTo(step *scenario.Step) func(scenario.Record) {
 		r.mu.Unlock()
 		if top != nil {
 			top.Named(rec.Step, &load.Hit{
-				Step: scenario.Load.Number(), Due: rec.Sent.Sub(r.start), Sent: rec.Sent.Sub(r.start), Done: rec.Done.Sub(r.start),
+				Step: scenario.Load.Number(), Due: rec.Sent.Sub(r.start), Sent: rec.Sent.Sub(r.start),
+				Done: rec.Done.Sub(r.start),
 				Code: rec.Code, BytesIn: rec.BytesIn, BytesOut: rec.BytesOut, Err: rec.Err,
 			})
 		}

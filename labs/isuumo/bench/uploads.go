@@ -15,20 +15,21 @@ import (
 // on, as long as there are any.
 func (r *run) uploadFiles(ctx context.Context, step *scenario.Step) {
 	one := func(name string, files int, do func(*client, context.Context, int, *rand.Rand) error) {
-		step.Once(ctx, scenario.Jobs{Name: name, Count: uploads, Do: func(ctx context.Context, w *scenario.Worker) error {
-			if w.Number >= files {
-				return nil
-			}
-			if err := w.Sleep(ctx, w.Between(uploadPause-uploadSpread, uploadPause+uploadSpread)); err != nil {
-				return err
-			}
-			c, err := r.newClient(step, clientOptions{userAgent: humanAgent(w.Rand), timeout: uploadTimeout})
-			if err != nil {
-				return err
-			}
-			defer c.agent.Close()
-			return scenario.Fail(scenario.Critical, do(c, ctx, w.Number, w.Rand))
-		}})
+		step.Once(ctx, scenario.Jobs{Name: name, Count: uploads,
+			Do: func(ctx context.Context, w *scenario.Worker) error {
+				if w.Number >= files {
+					return nil
+				}
+				if err := w.Sleep(ctx, w.Between(uploadPause-uploadSpread, uploadPause+uploadSpread)); err != nil {
+					return err
+				}
+				c, err := r.newClient(step, clientOptions{userAgent: humanAgent(w.Rand), timeout: uploadTimeout})
+				if err != nil {
+					return err
+				}
+				defer c.agent.Close()
+				return scenario.Fail(scenario.Critical, do(c, ctx, w.Number, w.Rand))
+			}})
 	}
 	d := r.o.Data
 	one("chair upload", len(d.DraftChairs), func(c *client, ctx context.Context, n int, rng *rand.Rand) error {
@@ -54,7 +55,8 @@ func (c *client) uploadChairs(ctx context.Context, rows []isuumo.Chair, others [
 	if len(rows) == 0 {
 		return nil
 	}
-	if err := c.exactly(ctx, "GET /api/chair/:id", "/api/chair/"+strconv.FormatInt(rows[0].ID, 10), http.StatusNotFound); err != nil {
+	if err := c.exactly(ctx, "GET /api/chair/:id", "/api/chair/"+strconv.FormatInt(rows[0].ID, 10),
+		http.StatusNotFound); err != nil {
 		return err
 	}
 	ids := make([]int64, len(rows))
@@ -85,7 +87,8 @@ func (c *client) uploadEstates(ctx context.Context, rows []isuumo.Estate, others
 	if len(rows) == 0 {
 		return nil
 	}
-	if err := c.refused(ctx, "GET /api/estate/:id", "/api/estate/"+strconv.FormatInt(rows[0].ID, 10), http.StatusNotFound); err != nil {
+	if err := c.refused(ctx, "GET /api/estate/:id", "/api/estate/"+strconv.FormatInt(rows[0].ID, 10),
+		http.StatusNotFound); err != nil {
 		return err
 	}
 	ids := make([]int64, len(rows))

@@ -29,7 +29,8 @@ func crawlerAgent(rng *rand.Rand) string {
 	case 4:
 		return pick(rng, []string{"ISUCONFeedSeeker-", "ISUCONFeedSeekerBeta-"}) + id
 	case 5:
-		return pick(rng, []string{"crawler (https://isucon.invalid/support/faq/", "crawler (https://isucon.invalid/help/jp/"}) + id + ")"
+		return pick(rng, []string{"crawler (https://isucon.invalid/support/faq/",
+			"crawler (https://isucon.invalid/help/jp/"}) + id + ")"
 	case 6:
 		return id + "-isubot"
 	case 7:

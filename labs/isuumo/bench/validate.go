@@ -39,7 +39,8 @@ func (r *run) Validate(ctx context.Context, step *scenario.Step) error {
 			return scenario.Fail(scenario.Internal, fmt.Errorf("restart the service: %w", err))
 		}
 	}
-	c, err := r.newClient(step, clientOptions{userAgent: verifyAgent, timeout: patientTimeout, conns: patientAtOnce * buyersAtOnce})
+	c, err := r.newClient(step, clientOptions{userAgent: verifyAgent, timeout: patientTimeout,
+		conns: patientAtOnce * buyersAtOnce})
 	if err != nil {
 		return err
 	}
@@ -121,7 +122,8 @@ func around(read, do func() error) error {
 func (c *client) listChairsLike(ctx context.Context, row *isuumo.Chair) error {
 	cond := &c.o.Data.ChairCondition
 	_, err := c.searchChairs(ctx, &model.ChairQuery{
-		Price: rangeOf(cond.Price, row.Price), Height: rangeOf(cond.Height, row.Height), Width: rangeOf(cond.Width, row.Width),
+		Price: rangeOf(cond.Price, row.Price), Height: rangeOf(cond.Height, row.Height),
+		Width: rangeOf(cond.Width, row.Width),
 		Depth: rangeOf(cond.Depth, row.Depth), Kind: row.Kind, Color: row.Color, PerPage: perPage,
 	})
 	if err == nil {
@@ -134,8 +136,9 @@ func (c *client) listChairsLike(ctx context.Context, row *isuumo.Chair) error {
 func (c *client) listEstatesLike(ctx context.Context, row *isuumo.Estate) error {
 	cond := &c.o.Data.EstateCondition
 	_, err := c.searchEstates(ctx, &model.EstateQuery{
-		Rent: rangeOf(cond.Rent, row.Rent), DoorHeight: rangeOf(cond.DoorHeight, row.DoorHeight), DoorWidth: rangeOf(cond.DoorWidth, row.DoorWidth),
-		PerPage: perPage,
+		Rent: rangeOf(cond.Rent, row.Rent), DoorHeight: rangeOf(cond.DoorHeight, row.DoorHeight),
+		DoorWidth: rangeOf(cond.DoorWidth, row.DoorWidth),
+		PerPage:   perPage,
 	})
 	return err
 }
@@ -188,7 +191,8 @@ func (c *client) countStock(ctx context.Context, rank int32, email string) error
 	if err := cmp.Or(errs...); err != nil {
 		return err
 	}
-	return c.exactly(ctx, "GET /api/chair/:id", "/api/chair/"+strconv.FormatInt(c.chairs.Row(rank).ID, 10), http.StatusNotFound)
+	return c.exactly(ctx, "GET /api/chair/:id", "/api/chair/"+strconv.FormatInt(c.chairs.Row(rank).ID, 10),
+		http.StatusNotFound)
 }
 
 // everything reads all rows there are, by the ranges of prices and rents.

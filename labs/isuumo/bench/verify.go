@@ -92,7 +92,8 @@ func (c *client) verifyChair(ctx context.Context, i int) error {
 	rank, _ := c.chairs.Rank(c.o.Data.Chairs[i].ID)
 	there, err := c.chair(ctx, rank)
 	if err == nil && !there && c.o.Compat {
-		err = scenario.Errorf(scenario.Application, "GET /api/chair/%d: status 404, expected 200", c.o.Data.Chairs[i].ID)
+		err = scenario.Errorf(scenario.Application, "GET /api/chair/%d: status 404, expected 200",
+			c.o.Data.Chairs[i].ID)
 	}
 	return err
 }
@@ -140,8 +141,10 @@ func (c *client) crowded(rng *rand.Rand) check {
 	center := pick(rng, c.o.Data.Estates)
 	var corners []isuumo.Point
 	for half, inside := 0.01, 0; inside <= isuumo.PolygonLimit && half < 90; half *= 1.2 {
-		south, north, west, east := center.Latitude-half, center.Latitude+half, center.Longitude-half, center.Longitude+half
-		corners = []isuumo.Point{{Latitude: south, Longitude: west}, {Latitude: south, Longitude: east}, {Latitude: north, Longitude: east}, {Latitude: north, Longitude: west}, {Latitude: south, Longitude: west}}
+		south, north, west, east := center.Latitude-half, center.Latitude+half, center.Longitude-half,
+			center.Longitude+half
+		corners = []isuumo.Point{{Latitude: south, Longitude: west}, {Latitude: south, Longitude: east},
+			{Latitude: north, Longitude: east}, {Latitude: north, Longitude: west}, {Latitude: south, Longitude: west}}
 		inside = 0
 		for _, e := range c.o.Data.Estates {
 			if model.InBox(corners, isuumo.Point{Latitude: e.Latitude, Longitude: e.Longitude}) {

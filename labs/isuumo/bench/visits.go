@@ -144,7 +144,10 @@ func (v *visitor) browseChairs(ctx context.Context) (rows []int32, err error) {
 			if q.Page, ok = drawnPage(v.rng, found.Count); !ok {
 				break
 			}
-			if err := v.page(search, func() error { return errors.Join(found.officialFull(), v.officialChairs(found)) }); err != nil {
+			if err := v.page(search, func() error {
+				return errors.Join(found.officialFull(),
+					v.officialChairs(found))
+			}); err != nil {
 				return nil, err
 			}
 			if len(found.Rows) > 0 {

@@ -59,7 +59,8 @@ func (c *checker) polygons() {
 		c.inPolygon(box(town, 0.5))
 		c.inPolygon(box(town, 0.00001))
 		p := beside(town)
-		c.inPolygon([]isuumo.Point{p, {Latitude: p.Latitude + 0.2, Longitude: p.Longitude}, {Latitude: p.Latitude, Longitude: p.Longitude + 0.2}, p})
+		c.inPolygon([]isuumo.Point{p, {Latitude: p.Latitude + 0.2, Longitude: p.Longitude},
+			{Latitude: p.Latitude, Longitude: p.Longitude + 0.2}, p})
 		c.inPolygon(slices.Insert(box(p, 0.4), 2, p))
 	}
 	japan := isuumo.Point{Latitude: 38, Longitude: 137}
@@ -89,8 +90,10 @@ func (c *checker) noPolygons() {
 		}
 		c.inPolygon(corners)
 	}
-	for _, body := range []string{"", "{", "x", `"x"`, "[]", "{}", "null", `{"coordinates":[]}`, `{"coordinates":null}`, `{"coordinates":{}}`,
-		`{"coordinates":[1]}`, `{"coordinates":[{"latitude":"35","longitude":135}]}`, `{"coordinates":[{"latitude":1e999,"longitude":1}]}`,
+	for _, body := range []string{"", "{", "x", `"x"`, "[]", "{}", "null", `{"coordinates":[]}`,
+		`{"coordinates":null}`, `{"coordinates":{}}`,
+		`{"coordinates":[1]}`, `{"coordinates":[{"latitude":"35","longitude":135}]}`,
+		`{"coordinates":[{"latitude":1e999,"longitude":1}]}`,
 		`{"coordinates":[{"latitude":01,"longitude":1}]}`, `{"coordinates":[{"latitude":1,"longitude":1}`} {
 		c.empty(post(polygonPath, body), http.StatusBadRequest)
 	}

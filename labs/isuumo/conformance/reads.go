@@ -47,8 +47,10 @@ func (c *checker) estate(x *isuumo.Estate) {
 }
 
 func (c *checker) lowPriced() {
-	c.answers(get("/api/chair/low_priced"), model.ChairList{Chairs: model.ChairAnswers(model.LowPricedChairs(c.chairs))})
-	c.answers(get("/api/estate/low_priced"), model.EstateList{Estates: model.EstateAnswers(model.LowPricedEstates(c.estates))})
+	c.answers(get("/api/chair/low_priced"),
+		model.ChairList{Chairs: model.ChairAnswers(model.LowPricedChairs(c.chairs))})
+	c.answers(get("/api/estate/low_priced"),
+		model.EstateList{Estates: model.EstateAnswers(model.LowPricedEstates(c.estates))})
 }
 
 // chairSearch compares one search with the reference.
@@ -118,7 +120,8 @@ func (c *checker) searchChairs() {
 // LIKE.
 func (c *checker) oddChairSearches() {
 	n, found := model.SearchChairs(c.chairs, &c.data.ChairCondition, &model.ChairQuery{Price: at(2), PerPage: 10})
-	c.foundChairs("priceRangeId=2&heightRangeId=&widthRangeId=&depthRangeId=&kind=&color=&features=&page=0&perPage=10", n, found)
+	c.foundChairs("priceRangeId=2&heightRangeId=&widthRangeId=&depthRangeId=&kind=&color=&features=&page=0&perPage=10",
+		n, found)
 	c.foundChairs("priceRangeId=2&sofa=1&page=0&perPage=10", n, found)
 	c.foundChairs("priceRangeId=2&priceRangeId=3&page=0&perPage=10", n, found)
 	c.foundChairs("perPage=10&page=0&priceRangeId=2", n, found)
@@ -198,7 +201,8 @@ func (c *checker) refusedSearches() {
 			refuse("?"+name+"=&page=0&perPage=25", http.StatusBadRequest)
 		}
 		for _, one := range []string{names[0] + "=1", "features=%E8%A7%92"} {
-			for _, page := range []string{"", "&page=0", "&perPage=25", "&page=&perPage=25", "&page=0&perPage=", "&page=x&perPage=25", "&page=0&perPage=x", "&page=1.5&perPage=25", "&page=-1", "&page=-1&perPage=x"} {
+			for _, page := range []string{"", "&page=0", "&perPage=25", "&page=&perPage=25", "&page=0&perPage=",
+				"&page=x&perPage=25", "&page=0&perPage=x", "&page=1.5&perPage=25", "&page=-1", "&page=-1&perPage=x"} {
 				refuse("?"+one+page, http.StatusBadRequest)
 			}
 			refuse("?"+one+"&page=-1&perPage=25", http.StatusInternalServerError)
@@ -219,5 +223,6 @@ func (c *checker) recommended() {
 }
 
 func (c *checker) recommend(x *isuumo.Chair) {
-	c.answers(get(fmt.Sprint("/api/recommended_estate/", x.ID)), model.EstateList{Estates: model.EstateAnswers(model.Recommended(c.estates, x))})
+	c.answers(get(fmt.Sprint("/api/recommended_estate/", x.ID)),
+		model.EstateList{Estates: model.EstateAnswers(model.Recommended(c.estates, x))})
 }

@@ -53,8 +53,10 @@ func newEstates() []isuumo.Estate {
 	var out []isuumo.Estate
 	for _, i := range []int64{2, 0, 1} {
 		out = append(out, isuumo.Estate{
-			ID: firstNew + i, Name: "同じ人気の部屋", Description: "比べるための部屋です", Thumbnail: "/images/estate/x.png", Address: "東京都比較区1-2-3",
-			Latitude: 12.345678, Longitude: 98.7654321, Rent: 1, DoorHeight: 199, DoorWidth: 34, Features: "比較用", Popularity: 2_000_000,
+			ID: firstNew + i, Name: "同じ人気の部屋", Description: "比べるための部屋です", Thumbnail: "/images/estate/x.png",
+			Address:  "東京都比較区1-2-3",
+			Latitude: 12.345678, Longitude: 98.7654321, Rent: 1, DoorHeight: 199, DoorWidth: 34, Features: "比較用",
+			Popularity: 2_000_000,
 		})
 	}
 	return out
@@ -102,7 +104,8 @@ func (c *checker) uploadsFound() {
 // was, and columns beyond the last one are not looked at.
 func (c *checker) uploadedTexts() {
 	odd := "\"引用\", 'それ' \\ \n % _ <b>&amp; 🪑 \u2028 \t;--"
-	chair := isuumo.Chair{ID: firstNew + 100, Name: odd, Description: odd, Thumbnail: odd, Price: 20_000, Height: 1, Width: 2, Depth: 3,
+	chair := isuumo.Chair{ID: firstNew + 100, Name: odd, Description: odd, Thumbnail: odd, Price: 20_000, Height: 1,
+		Width: 2, Depth: 3,
 		Color: odd, Features: `100%天然,アーム高さ調節可能`, Kind: odd, Popularity: 1, Stock: 7}
 	c.empty(uploadChairs(withColumns(string(data.ChairCSV(nil, []isuumo.Chair{chair})), "余り,1")), http.StatusCreated)
 	c.chairs = append(c.chairs, &chair)
@@ -111,7 +114,8 @@ func (c *checker) uploadedTexts() {
 	c.chairSearch(&model.ChairQuery{Kind: odd, Features: []string{"高さ調節可能"}, PerPage: 10}) // a part of the chair's own
 	c.chairSearch(&model.ChairQuery{Features: []string{"高さ調節可能", "100"}, PerPage: 10})
 	c.featurePattern(`100\%`, func(f string) bool { return strings.Contains(f, "100%") })
-	estate := isuumo.Estate{ID: firstNew + 100, Name: odd, Description: odd, Thumbnail: odd, Address: odd, Latitude: -0.1234567890123, Longitude: 179.99999999999997,
+	estate := isuumo.Estate{ID: firstNew + 100, Name: odd, Description: odd, Thumbnail: odd, Address: odd,
+		Latitude: -0.1234567890123, Longitude: 179.99999999999997,
 		Rent: 2, DoorHeight: 30, DoorWidth: 30, Features: "", Popularity: 0}
 	c.empty(uploadEstates(withColumns(string(data.EstateCSV(nil, []isuumo.Estate{estate})), "余り")), http.StatusCreated)
 	c.estates = append(c.estates, &estate)
@@ -165,7 +169,8 @@ func (c *checker) refusedUploads() {
 	c.empty(upload("/api/estate", "chairs", goodEstates), http.StatusBadRequest)
 	c.empty(post("/api/chair", good), http.StatusBadRequest)
 	c.empty(call{http.MethodPost, "/api/estate", "text/csv", goodEstates}, http.StatusBadRequest)
-	c.empty(call{http.MethodPost, "/api/estate", "multipart/form-data; boundary=x", "no such boundary"}, http.StatusBadRequest)
+	c.empty(call{http.MethodPost, "/api/estate", "multipart/form-data; boundary=x", "no such boundary"},
+		http.StatusBadRequest)
 	for i := range 2 {
 		c.empty(get(fmt.Sprint("/api/chair/", chairs[i].ID)), http.StatusNotFound)
 		c.empty(get(fmt.Sprint("/api/estate/", estates[i].ID)), http.StatusNotFound)
@@ -191,7 +196,8 @@ func (c *checker) refusedOrders(path, known string) {
 		for _, kind := range []string{"", "text/plain", "application/x-www-form-urlencoded", "application/xml"} {
 			c.empty(call{http.MethodPost, path + id, kind, email}, http.StatusInternalServerError)
 		}
-		for _, body := range []string{"{}", "null", `{"mail":"a@example.com"}`, `{"email":null}`, `{"email":1}`, `{"email":["a"]}`, `{"Email":"a@example.com"}`} {
+		for _, body := range []string{"{}", "null", `{"mail":"a@example.com"}`, `{"email":null}`, `{"email":1}`,
+			`{"email":["a"]}`, `{"Email":"a@example.com"}`} {
 			c.empty(post(path+id, body), http.StatusBadRequest)
 		}
 	}

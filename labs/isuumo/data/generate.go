@@ -168,7 +168,8 @@ func (e *estates) next(id int64) isuumo.Estate {
 
 // address returns where in the town the estate is, at most 50 characters.
 func (e *estates) address(at town) string {
-	s := at.name + e.one(quarters) + decimal(e.between(1, 9)) + "丁目" + decimal(e.between(1, 40)) + "番" + decimal(e.between(1, 30)) + "号"
+	s := at.name + e.one(quarters) + decimal(e.between(1, 9)) + "丁目" + decimal(e.between(1, 40)) + "番" +
+		decimal(e.between(1, 30)) + "号"
 	if e.rng.IntN(3) == 0 {
 		return s // a house
 	}

@@ -35,7 +35,8 @@ func Load(dir string) (*isuumo.Data, error) {
 	if d.Chairs, d.VerifyChairs, d.DraftChairs, err = loadKind(chairTable(), result, webapp, chairSQLFile); err != nil {
 		return nil, err
 	}
-	if d.Estates, d.VerifyEstates, d.DraftEstates, err = loadKind(estateTable(), result, webapp, estateSQLFile); err != nil {
+	if d.Estates, d.VerifyEstates, d.DraftEstates, err = loadKind(estateTable(), result, webapp,
+		estateSQLFile); err != nil {
 		return nil, err
 	}
 	places := []string{filepath.Join(webapp, "fixture"), result}
@@ -62,7 +63,8 @@ func locate(dir string) (result, webapp string, err error) {
 // loadKind reads all rows of one kind.
 func loadKind[T any](t *table[T], result, webapp, sqlFile string) (rows, verify []T, drafts [][]T, err error) {
 	l := &loader[T]{table: t, seen: map[int64]place{}}
-	file, err := firstOf(filepath.Join(result, rowsFile(t.name)), filepath.Join(result, sqlFile), filepath.Join(webapp, "mysql", "db", sqlFile))
+	file, err := firstOf(filepath.Join(result, rowsFile(t.name)), filepath.Join(result, sqlFile),
+		filepath.Join(webapp, "mysql", "db", sqlFile))
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -112,7 +114,10 @@ func filesOf(dir string) ([]string, error) {
 	if len(names) == 0 {
 		return nil, fmt.Errorf("load data: %s: want files of JSON lines, have none", dir)
 	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(number(a), number(b)), cmp.Compare(a, b)) })
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(number(a), number(b)),
+			cmp.Compare(a, b))
+	})
 	for i, name := range names {
 		names[i] = filepath.Join(dir, name)
 	}

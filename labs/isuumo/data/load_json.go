@@ -130,7 +130,8 @@ func parseChairCondition(b []byte) (c isuumo.ChairCondition, err error) {
 		return isuumo.ChairCondition{}, err
 	}
 	err = errors.Join(
-		checkRanges("width", c.Width), checkRanges("height", c.Height), checkRanges("depth", c.Depth), checkRanges("price", c.Price),
+		checkRanges("width", c.Width), checkRanges("height", c.Height), checkRanges("depth", c.Depth),
+		checkRanges("price", c.Price),
 		checkList("color", c.Color), checkList("feature", c.Feature), checkList("kind", c.Kind))
 	return c, err
 }

@@ -59,11 +59,13 @@ func Snapshots(d *isuumo.Data, seed uint64) []SnapshotDir {
 		{"chair_detail", many(s.chairDetail)},
 		{"chair_search", many(s.chairSearch)},
 		{"chair_search_condition", one(get("/api/chair/search/condition", d.ChairCondition))},
-		{"chair_low_priced", one(get("/api/chair/low_priced", model.ChairList{Chairs: model.ChairAnswers(model.LowPricedChairs(s.chairs))}))},
+		{"chair_low_priced", one(get("/api/chair/low_priced",
+			model.ChairList{Chairs: model.ChairAnswers(model.LowPricedChairs(s.chairs))}))},
 		{"estate_detail", many(s.estateDetail)},
 		{"estate_search", many(s.estateSearch)},
 		{"estate_search_condition", one(get("/api/estate/search/condition", d.EstateCondition))},
-		{"estate_low_priced", one(get("/api/estate/low_priced", model.EstateList{Estates: model.EstateAnswers(model.LowPricedEstates(s.estates))}))},
+		{"estate_low_priced", one(get("/api/estate/low_priced",
+			model.EstateList{Estates: model.EstateAnswers(model.LowPricedEstates(s.estates))}))},
 		{"recommended_estate_with_chair", many(s.recommended)},
 		{"estate_nazotte", many(s.polygon)},
 	}
@@ -101,13 +103,15 @@ func (s *snapshots) estateDetail(i int) Snapshot {
 func (s *snapshots) chairSearch(int) Snapshot {
 	q := model.RandomChairQuery(s.rng, &s.d.ChairCondition)
 	count, list := model.SearchChairs(s.chairs, &s.d.ChairCondition, q)
-	return withQuery(get("/api/chair/search", model.ChairList{Count: counted(count), Chairs: model.ChairAnswers(list)}), q.Values())
+	return withQuery(get("/api/chair/search", model.ChairList{Count: counted(count),
+		Chairs: model.ChairAnswers(list)}), q.Values())
 }
 
 func (s *snapshots) estateSearch(int) Snapshot {
 	q := model.RandomEstateQuery(s.rng, &s.d.EstateCondition)
 	count, list := model.SearchEstates(s.estates, &s.d.EstateCondition, q)
-	return withQuery(get("/api/estate/search", model.EstateList{Count: counted(count), Estates: model.EstateAnswers(list)}), q.Values())
+	return withQuery(get("/api/estate/search", model.EstateList{Count: counted(count),
+		Estates: model.EstateAnswers(list)}), q.Values())
 }
 
 func (s *snapshots) recommended(i int) Snapshot {
@@ -129,7 +133,8 @@ func (s *snapshots) polygon(int) Snapshot {
 }
 
 func get(path string, answer any) Snapshot {
-	return Snapshot{Request{Method: http.MethodGet, Resource: path}, Response{StatusCode: http.StatusOK, Body: text(answer)}}
+	return Snapshot{Request{Method: http.MethodGet, Resource: path},
+		Response{StatusCode: http.StatusOK, Body: text(answer)}}
 }
 
 func refused(path string, status int) Snapshot {

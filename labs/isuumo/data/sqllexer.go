@@ -100,7 +100,8 @@ func (l *sqlLexer) next() (token, error) {
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func isWordByte(c byte) bool {
-	return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$' || c == '@' || c >= utf8.RuneSelf
+	return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$' || c == '@' ||
+		c >= utf8.RuneSelf
 }
 
 // run reads a token that lasts as long as its bytes belong to it.

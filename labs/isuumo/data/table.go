@@ -22,12 +22,15 @@ type table[T any] struct {
 
 func chairTable() *table[isuumo.Chair] {
 	return &table[isuumo.Chair]{
-		name:    "chair",
-		columns: []string{"id", "name", "description", "thumbnail", "price", "height", "width", "depth", "color", "features", "kind", "popularity", "stock"},
-		keys:    []string{"id", "name", "description", "thumbnail", "price", "height", "width", "depth", "color", "features", "kind", "popularity", "stock"},
-		widths:  []int{1: 64, 2: 4096, 3: 128, 8: 64, 9: 64, 10: 64, 12: 0},
+		name: "chair",
+		columns: []string{"id", "name", "description", "thumbnail", "price", "height", "width", "depth", "color",
+			"features", "kind", "popularity", "stock"},
+		keys: []string{"id", "name", "description", "thumbnail", "price", "height", "width", "depth", "color",
+			"features", "kind", "popularity", "stock"},
+		widths: []int{1: 64, 2: 4096, 3: 128, 8: 64, 9: 64, 10: 64, 12: 0},
 		fields: func(c *isuumo.Chair) []any {
-			return []any{&c.ID, &c.Name, &c.Description, &c.Thumbnail, &c.Price, &c.Height, &c.Width, &c.Depth, &c.Color, &c.Features, &c.Kind, &c.Popularity, &c.Stock}
+			return []any{&c.ID, &c.Name, &c.Description, &c.Thumbnail, &c.Price, &c.Height, &c.Width, &c.Depth,
+				&c.Color, &c.Features, &c.Kind, &c.Popularity, &c.Stock}
 		},
 		id: func(c *isuumo.Chair) int64 { return c.ID },
 	}
@@ -35,12 +38,15 @@ func chairTable() *table[isuumo.Chair] {
 
 func estateTable() *table[isuumo.Estate] {
 	return &table[isuumo.Estate]{
-		name:    "estate",
-		columns: []string{"id", "name", "description", "thumbnail", "address", "latitude", "longitude", "rent", "door_height", "door_width", "features", "popularity"},
-		keys:    []string{"id", "name", "description", "thumbnail", "address", "latitude", "longitude", "rent", "doorHeight", "doorWidth", "features", "popularity"},
-		widths:  []int{1: 64, 2: 4096, 3: 128, 4: 128, 10: 64, 11: 0},
+		name: "estate",
+		columns: []string{"id", "name", "description", "thumbnail", "address", "latitude", "longitude", "rent",
+			"door_height", "door_width", "features", "popularity"},
+		keys: []string{"id", "name", "description", "thumbnail", "address", "latitude", "longitude", "rent",
+			"doorHeight", "doorWidth", "features", "popularity"},
+		widths: []int{1: 64, 2: 4096, 3: 128, 4: 128, 10: 64, 11: 0},
 		fields: func(e *isuumo.Estate) []any {
-			return []any{&e.ID, &e.Name, &e.Description, &e.Thumbnail, &e.Address, &e.Latitude, &e.Longitude, &e.Rent, &e.DoorHeight, &e.DoorWidth, &e.Features, &e.Popularity}
+			return []any{&e.ID, &e.Name, &e.Description, &e.Thumbnail, &e.Address, &e.Latitude, &e.Longitude, &e.Rent,
+				&e.DoorHeight, &e.DoorWidth, &e.Features, &e.Popularity}
 		},
 		id: func(e *isuumo.Estate) int64 { return e.ID },
 	}

@@ -30,7 +30,8 @@ const (
 
 // Kinds lists them in the order of the table.
 func Kinds() []Kind {
-	return []Kind{Contest, Filter, Order, Count, Page, Stale, Oversell, Lost, Restart, Polygon, Field, Cut, Number, Status, Liberty}
+	return []Kind{Contest, Filter, Order, Count, Page, Stale, Oversell, Lost, Restart, Polygon, Field, Cut, Number,
+		Status, Liberty}
 }
 
 // A Verdict is what the contest's own benchmark makes of a fault.

@@ -154,7 +154,8 @@ func (p *Proxy) matches(x *Exchange) bool {
 	if x.Human {
 		who = People
 	}
-	if len(r.At) > 0 && !slices.Contains(r.At, x.What) || r.When != 0 && r.When&x.Phase == 0 || r.Who != Everybody && r.Who != who {
+	if len(r.At) > 0 && !slices.Contains(r.At, x.What) || r.When != 0 && r.When&x.Phase == 0 || r.Who != Everybody &&
+		r.Who != who {
 		return false
 	}
 	p.mu.Lock()

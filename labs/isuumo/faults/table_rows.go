@@ -19,15 +19,20 @@ func polygons() []Fault {
 	return []Fault{
 		{"the estate next to the outline is left out under load", Polygon, named + `expected estate`, Overlooked,
 			same(at(request.EstatePolygon, lists(leaveOutNearest)).within(Loading))},
-		{"all estates in the bounding box are in the polygon", Polygon, named + `(expected estate|does not belong there)`, ByChance,
+		{"all estates in the bounding box are in the polygon", Polygon,
+			named + `(expected estate|does not belong there)`, ByChance,
 			same(at(request.EstatePolygon, lists(inBox)))},
 		{"polygons end after 49 estates", Polygon, named + `the list ends after 49 rows, expected estate`, ByChance,
-			same(at(request.EstatePolygon, lists(func(_ *Exchange, l *list[model.Estate]) { setRows(l, l.rows[:min(len(l.rows), 49)]) })))},
+			same(at(request.EstatePolygon, lists(func(_ *Exchange,
+				l *list[model.Estate]) {
+				setRows(l, l.rows[:min(len(l.rows), 49)])
+			})))},
 		{"polygons come by id under load", Polygon, named + `row \d+ is estate \d+, expected`, Overlooked,
 			same(at(request.EstatePolygon, lists(func(_ *Exchange, l *list[model.Estate]) {
 				slices.SortFunc(l.rows, func(a, b model.Estate) int { return cmp.Compare(a.ID, b.ID) })
 			})).within(Loading))},
-		{"corners are rounded to a hundredth of a degree", Polygon, named + `(expected estate|does not belong there)`, ByChance,
+		{"corners are rounded to a hundredth of a degree", Polygon, named + `(expected estate|does not belong there)`,
+			ByChance,
 			same(drawn(func(c []isuumo.Point) []isuumo.Point {
 				for i := range c {
 					c[i] = isuumo.Point{Latitude: rounded(c[i].Latitude, 2), Longitude: rounded(c[i].Longitude, 2)}
@@ -97,27 +102,39 @@ func inBox(x *Exchange, l *list[model.Estate]) {
 // fields are rows with other fields.
 func fields() []Fault {
 	return []Fault{
-		{"height and width of chairs by id are swapped", Field, `GET /api/chair/\d+: .* has height \d+, expected`, Failed,
+		{"height and width of chairs by id are swapped", Field, `GET /api/chair/\d+: .* has height \d+, expected`,
+			Failed,
 			same(at(request.ChairDetail, rows(func(c *model.Chair) { c.Height, c.Width = c.Width, c.Height })))},
-		{"latitude and longitude of estates in searches are swapped", Field, `GET /api/estate/search.* has latitude 1.*, expected`, Overlooked,
-			same(at(request.EstateSearching, rows(func(e *model.Estate) { e.Latitude, e.Longitude = e.Longitude, e.Latitude })))},
+		{"latitude and longitude of estates in searches are swapped", Field,
+			`GET /api/estate/search.* has latitude 1.*, expected`, Overlooked,
+			same(at(request.EstateSearching, rows(func(e *model.Estate) {
+				e.Latitude, e.Longitude = e.Longitude,
+					e.Latitude
+			})))},
 		{"features of chairs by id are sorted", Field, `GET /api/chair/\d+: .* has features`, ByChance,
 			same(at(request.ChairDetail, rows(func(c *model.Chair) {
 				f := strings.Split(c.Features, ",")
 				slices.Sort(f)
 				c.Features = strings.Join(f, ",")
 			})))},
-		{"the popularity of chairs by id is shown", Field, `the key "popularity", which the API does not have there`, Overlooked,
-			same(at(request.ChairDetail, object(func(o map[string]json.RawMessage) { o["popularity"] = json.RawMessage("1") })))},
-		{"the stock of cheapest chairs is shown", Field, `GET /api/chair/low_priced: .*the key "stock", which the API does not have there`, Overlooked,
+		{"the popularity of chairs by id is shown", Field, `the key "popularity", which the API does not have there`,
+			Overlooked,
+			same(at(request.ChairDetail,
+				object(func(o map[string]json.RawMessage) { o["popularity"] = json.RawMessage("1") })))},
+		{"the stock of cheapest chairs is shown", Field,
+			`GET /api/chair/low_priced: .*the key "stock", which the API does not have there`, Overlooked,
 			same(at(request.ChairLowPriced, replaced(`"id":`, `"stock":1,"id":`)))},
 		{"cheapest estates have a count", Field, `the key "count", which the API does not have there`, Overlooked,
 			same(at(request.EstateLowPriced, replaced(`{"estates":`, `{"count":20,"estates":`)))},
-		{"no rows are null", Field, `GET /api/estate/search.*null`, Overlooked, same(at(request.EstateSearching, replaced(`"estates":[]`, `"estates":null`)))},
-		{"no features are null", Field, `features is .*null`, Overlooked, same(at(request.EstateDetail, replaced(`"features":""`, `"features":null`)))},
-		{"doorHeight is written doorheight", Field, `the key "doorheight", which the API does not have there`, Overlooked,
+		{"no rows are null", Field, `GET /api/estate/search.*null`, Overlooked,
+			same(at(request.EstateSearching, replaced(`"estates":[]`, `"estates":null`)))},
+		{"no features are null", Field, `features is .*null`, Overlooked,
+			same(at(request.EstateDetail, replaced(`"features":""`, `"features":null`)))},
+		{"doorHeight is written doorheight", Field, `the key "doorheight", which the API does not have there`,
+			Overlooked,
 			same(at(request.EstateDetail, replaced(`"doorHeight"`, `"doorheight"`)))},
-		{"the first two colors change places under load", Field, `GET /api/chair/search/condition: not the choices`, Overlooked,
+		{"the first two colors change places under load", Field, `GET /api/chair/search/condition: not the choices`,
+			Overlooked,
 			same(at(request.ChairCondition, good(func(x *Exchange) {
 				c := x.Data().ChairCondition
 				c.Color.List = slices.Clone(c.Color.List)
@@ -132,7 +149,8 @@ func fields() []Fault {
 // cuts are answers that end too early.
 func cuts() []Fault {
 	return []Fault{
-		{"descriptions in searches end after 10 characters under load", Cut, `GET /api/chair/search.* has description`, Overlooked,
+		{"descriptions in searches end after 10 characters under load", Cut, `GET /api/chair/search.* has description`,
+			Overlooked,
 			same(at(request.ChairSearching, rows(func(c *model.Chair) {
 				if text := []rune(c.Description); len(text) > 10 {
 					c.Description = string(text[:10])
@@ -141,10 +159,12 @@ func cuts() []Fault {
 		{"descriptions end within a character", Cut, `GET /api/estate/\d+: .*UTF-8`, Failed,
 			same(at(request.EstateDetail, object(func(o map[string]json.RawMessage) {
 				text := bytes.Trim(o["description"], `"`)
-				o["description"] = slices.Concat([]byte(`"`), text[:min(len(text), 10)], []byte(`"`)) // of three bytes each
+				o["description"] = slices.Concat([]byte(`"`), text[:min(len(text), 10)],
+					[]byte(`"`)) // of three bytes each
 			})))},
 		{"searches end within their JSON", Cut, `GET /api/estate/search.*ends early`, Failed,
-			same(at(request.EstateSearching, good(func(x *Exchange) { x.Body = x.Body[:len(x.Body)-3] })).within(Loading))},
+			same(at(request.EstateSearching,
+				good(func(x *Exchange) { x.Body = x.Body[:len(x.Body)-3] })).within(Loading))},
 		{"searches end before the length that was announced", Cut, `GET /api/chair/search.*unexpected EOF`, Failed,
 			same(at(request.ChairSearching, good(func(x *Exchange) {
 				x.Body = x.Body[:len(x.Body)/2]
@@ -159,16 +179,28 @@ func cuts() []Fault {
 func numbers() []Fault {
 	return []Fault{
 		{"prices of chairs by id are texts", Number, `GET /api/chair/\d+: price is .*want a whole number`, Failed,
-			same(at(request.ChairDetail, object(func(o map[string]json.RawMessage) { o["price"] = slices.Concat([]byte(`"`), o["price"], []byte(`"`)) })))},
+			same(at(request.ChairDetail,
+				object(func(o map[string]json.RawMessage) {
+					o["price"] = slices.Concat([]byte(`"`), o["price"],
+						[]byte(`"`))
+				})))},
 		{"prices of chairs by id have a fraction", Number, `GET /api/chair/\d+: price is .*want a whole number`, Failed,
-			same(at(request.ChairDetail, object(func(o map[string]json.RawMessage) { o["price"] = append(o["price"], ".0"...) })))},
-		{"latitudes in searches have four decimals", Number, `GET /api/estate/search.* has latitude .*, expected`, Overlooked,
+			same(at(request.ChairDetail, object(func(o map[string]json.RawMessage) {
+				o["price"] = append(o["price"],
+					".0"...)
+			})))},
+		{"latitudes in searches have four decimals", Number, `GET /api/estate/search.* has latitude .*, expected`,
+			Overlooked,
 			same(at(request.EstateSearching, rows(func(e *model.Estate) { e.Latitude = rounded(e.Latitude, 4) })))},
-		{"longitudes in searches have single precision", Number, `GET /api/estate/search.* has longitude .*, expected`, Overlooked,
-			same(at(request.EstateSearching, rows(func(e *model.Estate) { e.Longitude = float64(float32(e.Longitude)) })))},
-		{"rents of cheapest estates are one too high under load", Number, `GET /api/estate/low_priced: .* has rent \d+, expected`, Overlooked,
+		{"longitudes in searches have single precision", Number, `GET /api/estate/search.* has longitude .*, expected`,
+			Overlooked,
+			same(at(request.EstateSearching,
+				rows(func(e *model.Estate) { e.Longitude = float64(float32(e.Longitude)) })))},
+		{"rents of cheapest estates are one too high under load", Number,
+			`GET /api/estate/low_priced: .* has rent \d+, expected`, Overlooked,
 			same(at(request.EstateLowPriced, rows(func(e *model.Estate) { e.Rent++ })).within(Loading))},
-		{"depths in searches are one too high under load", Number, `GET /api/chair/search.* has depth \d+, expected`, Overlooked,
+		{"depths in searches are one too high under load", Number, `GET /api/chair/search.* has depth \d+, expected`,
+			Overlooked,
 			same(at(request.ChairSearching, rows(func(c *model.Chair) { c.Depth++ })).within(Loading))},
 	}
 }

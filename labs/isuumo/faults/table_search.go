@@ -16,12 +16,13 @@ import (
 func filters() []Fault {
 	return []Fault{
 		{"only the first feature counts", Filter, `which does not fit the query`, Failed,
-			same(Rule{At: []request.Endpoint{request.ChairSearching, request.EstateSearching}, Before: func(x *Exchange) {
-				first, _, more := strings.Cut(x.Query.Get("features"), ",")
-				if more {
-					x.Query.Set("features", first)
-				}
-			}})},
+			same(Rule{At: []request.Endpoint{request.ChairSearching, request.EstateSearching},
+				Before: func(x *Exchange) {
+					first, _, more := strings.Cut(x.Query.Get("features"), ",")
+					if more {
+						x.Query.Set("features", first)
+					}
+				}})},
 		{"features are compared as whole words", Filter, `GET /api/chair/search\?features=高さ調節可能&`, ByChance,
 			same(whole(nil, func(x *Exchange, all []model.Chair) []model.Chair {
 				return slices.DeleteFunc(all, func(c model.Chair) bool {
@@ -29,9 +30,12 @@ func filters() []Fault {
 					return slices.ContainsFunc(wanted(x), func(f string) bool { return !slices.Contains(has, f) })
 				})
 			}))},
-		{"ranges of height include their end", Filter, `heightRangeId=.* row \d+ is chair \d+, which does not fit the query`, ByChance, same(heightIncludesEnd())},
-		{"ranges of door width begin above their start", Filter, `GET /api/estate/search\?doorWidthRangeId=.*expected`, ByChance, same(doorWidthAboveStart())},
-		{"door width and door height are taken for each other", Filter, `GET /api/estate/search.*which does not fit the query`, ByChance,
+		{"ranges of height include their end", Filter,
+			`heightRangeId=.* row \d+ is chair \d+, which does not fit the query`, ByChance, same(heightIncludesEnd())},
+		{"ranges of door width begin above their start", Filter, `GET /api/estate/search\?doorWidthRangeId=.*expected`,
+			ByChance, same(doorWidthAboveStart())},
+		{"door width and door height are taken for each other", Filter,
+			`GET /api/estate/search.*which does not fit the query`, ByChance,
 			same(Rule{At: []request.Endpoint{request.EstateSearching}, Before: func(x *Exchange) {
 				width, height := x.Query.Get("doorWidthRangeId"), x.Query.Get("doorHeightRangeId")
 				x.Query.Set("doorWidthRangeId", height) // an empty one is none
@@ -43,7 +47,9 @@ func filters() []Fault {
 					drop(x, "color")
 				}
 			}})},
-		{"chairs that are sold out are found", Filter, `GET /api/chair/search.*(count \d+, expected|which was sold out before the request)`, ByChance, findSoldOut},
+		{"chairs that are sold out are found", Filter,
+			`GET /api/chair/search.*(count \d+, expected|which was sold out before the request)`, ByChance,
+			findSoldOut},
 	}
 }
 
@@ -146,24 +152,35 @@ func (s *stock) gone(x *Exchange) []int64 {
 // orders are lists in another order.
 func orders() []Fault {
 	return []Fault{
-		{"chairs come in reverse from the third page on", Order, `GET /api/chair/search.*the order is popularity descending, id ascending`, Failed,
-			same(at(request.ChairSearching, lists(func(x *Exchange, l *list[model.Chair]) { reverseFrom(x, l.rows, 2) })))},
-		{"estates come in reverse from the third page on", Order, `GET /api/estate/search.*the order is popularity descending, id ascending`, Overlooked,
-			same(at(request.EstateSearching, lists(func(x *Exchange, l *list[model.Estate]) { reverseFrom(x, l.rows, 2) })))},
-		{"chairs of one popularity come by id descending", Order, `GET /api/chair/search.*row \d+ is chair \d+, (expected|which belongs before)`, ByChance,
+		{"chairs come in reverse from the third page on", Order,
+			`GET /api/chair/search.*the order is popularity descending, id ascending`, Failed,
+			same(at(request.ChairSearching, lists(func(x *Exchange, l *list[model.Chair]) {
+				reverseFrom(x, l.rows,
+					2)
+			})))},
+		{"estates come in reverse from the third page on", Order,
+			`GET /api/estate/search.*the order is popularity descending, id ascending`, Overlooked,
+			same(at(request.EstateSearching, lists(func(x *Exchange, l *list[model.Estate]) {
+				reverseFrom(x, l.rows,
+					2)
+			})))},
+		{"chairs of one popularity come by id descending", Order,
+			`GET /api/chair/search.*row \d+ is chair \d+, (expected|which belongs before)`, ByChance,
 			same(whole(nil, func(x *Exchange, all []model.Chair) []model.Chair {
 				slices.SortFunc(all, func(a, b model.Chair) int {
 					return cmp.Or(cmp.Compare(popularity(x, b), popularity(x, a)), cmp.Compare(b.ID, a.ID))
 				})
 				return all
 			}))},
-		{"cheapest chairs of one price come by id descending", Order, `GET /api/chair/low_priced: row \d+ is chair \d+, expected`, Failed,
+		{"cheapest chairs of one price come by id descending", Order,
+			`GET /api/chair/low_priced: row \d+ is chair \d+, expected`, Failed,
 			same(at(request.ChairLowPriced, lists(func(_ *Exchange, l *list[model.Chair]) {
 				slices.SortFunc(l.rows, func(a, b model.Chair) int {
 					return cmp.Or(cmp.Compare(a.Price, b.Price), cmp.Compare(b.ID, a.ID))
 				})
 			})))},
-		{"the eleventh recommendation changes places with the next", Order, `GET /api/recommended_estate/\d+: row 11 is estate \d+, expected`, Failed,
+		{"the eleventh recommendation changes places with the next", Order,
+			`GET /api/recommended_estate/\d+: row 11 is estate \d+, expected`, Failed,
 			same(at(request.Recommended, lists(func(_ *Exchange, l *list[model.Estate]) {
 				if len(l.rows) > 11 {
 					l.rows[10], l.rows[11] = l.rows[11], l.rows[10]
@@ -188,15 +205,21 @@ func counts() []Fault {
 					l.count++
 				}
 			})))},
-		{"counts are the page's from the second page on", Count, `GET /api/estate/search.*: count \d+, expected`, Overlooked,
+		{"counts are the page's from the second page on", Count, `GET /api/estate/search.*: count \d+, expected`,
+			Overlooked,
 			same(at(request.EstateSearching, lists(func(x *Exchange, l *list[model.Estate]) {
 				if number(x.Query.Get("page")) > 0 {
 					l.count = int64(len(l.rows))
 				}
 			})))},
-		{"counts are remembered for ever", Count, `GET /api/estate/search.*: count \d+, expected`, Overlooked, rememberCounts},
-		{"a polygon's count is one too high under load", Count, `POST /api/estate/nazotte .*: count \d+ with \d+ rows`, Overlooked,
-			same(at(request.EstatePolygon, lists(func(_ *Exchange, l *list[model.Estate]) { l.count++ })).within(Loading))},
+		{"counts are remembered for ever", Count, `GET /api/estate/search.*: count \d+, expected`, Overlooked,
+			rememberCounts},
+		{"a polygon's count is one too high under load", Count, `POST /api/estate/nazotte .*: count \d+ with \d+ rows`,
+			Overlooked,
+			same(at(request.EstatePolygon, lists(func(_ *Exchange,
+				l *list[model.Estate]) {
+				l.count++
+			})).within(Loading))},
 	}
 }
 
@@ -215,7 +238,8 @@ func rememberCounts() Rule {
 func pages() []Fault {
 	search := []request.Endpoint{request.ChairSearching, request.EstateSearching}
 	return []Fault{
-		{"a page begins with the last row of the one before", Page, `row 1 is estate \d+, which has \d+ matches before it, expected`, Overlooked,
+		{"a page begins with the last row of the one before", Page,
+			`row 1 is estate \d+, which has \d+ matches before it, expected`, Overlooked,
 			same(shiftedPages())},
 		{"each page is the first", Page, `row 1 is \w+ \d+, which has 0 matches before it, expected`, Overlooked,
 			same(Rule{At: search, Before: func(x *Exchange) {
@@ -223,7 +247,8 @@ func pages() []Fault {
 					x.Query.Set("page", "0")
 				}
 			}})},
-		{"a page has 25 rows whatever was asked for", Page, `the list ends after 25 rows|25 rows, expected at most`, ByChance,
+		{"a page has 25 rows whatever was asked for", Page, `the list ends after 25 rows|25 rows, expected at most`,
+			ByChance,
 			same(Rule{At: search, Before: func(x *Exchange) {
 				if number(x.Query.Get("perPage")) >= 0 {
 					x.Query.Set("perPage", "25")
@@ -247,9 +272,14 @@ func pages() []Fault {
 					l.rows = nil
 				}
 			})))},
-		{"cheapest estates end after 19", Page, `GET /api/estate/low_priced: the list ends after 19 rows, expected`, Failed,
-			same(at(request.EstateLowPriced, lists(func(_ *Exchange, l *list[model.Estate]) { l.rows = l.rows[:min(len(l.rows), 19)] })))},
-		{"recommendations lack the fifth", Page, `GET /api/recommended_estate/\d+: row 5 is estate \d+, expected`, Failed,
+		{"cheapest estates end after 19", Page, `GET /api/estate/low_priced: the list ends after 19 rows, expected`,
+			Failed,
+			same(at(request.EstateLowPriced, lists(func(_ *Exchange,
+				l *list[model.Estate]) {
+				l.rows = l.rows[:min(len(l.rows), 19)]
+			})))},
+		{"recommendations lack the fifth", Page, `GET /api/recommended_estate/\d+: row 5 is estate \d+, expected`,
+			Failed,
 			same(at(request.Recommended, lists(func(_ *Exchange, l *list[model.Estate]) {
 				if len(l.rows) > 5 {
 					l.rows = slices.Delete(l.rows, 4, 5)

@@ -21,26 +21,31 @@ func statuses() []Fault {
 	return []Fault{
 		{"purchases answer 201", Status, `POST /api/chair/buy/\d+: status 201, expected 200`, Failed,
 			same(at(request.ChairBuy, good(status(http.StatusCreated))))},
-		{"every tenth request for documents gets 404", Status, `POST /api/estate/req_doc/\d+: status 404, expected 200`, Failed, everyTenth},
+		{"every tenth request for documents gets 404", Status,
+			`POST /api/estate/req_doc/\d+: status 404, expected 200`, Failed, everyTenth},
 		{"estates by id are elsewhere", Status, `GET /api/estate/\d+: status 302, expected 200`, Failed,
 			same(at(request.EstateDetail, good(func(x *Exchange) {
 				x.Status, x.Body = http.StatusFound, nil
 				x.Header.Set("Location", "/estate/detail")
 			})))},
-		{"a range that there is not finds nothing", Status, `GET /api/estate/search\?.*: status 200, expected 400`, Overlooked,
+		{"a range that there is not finds nothing", Status, `GET /api/estate/search\?.*: status 200, expected 400`,
+			Overlooked,
 			same(at(request.EstateSearching, func(x *Exchange) {
-				if x.Status == http.StatusBadRequest && x.Query.Get("rentRangeId") != "" && x.Query.Get("perPage") != "" {
+				if x.Status == http.StatusBadRequest && x.Query.Get("rentRangeId") != "" &&
+					x.Query.Get("perPage") != "" {
 					(&list[model.Estate]{counted: true}).write(x)
 					x.Status = http.StatusOK
 				}
 			}))},
-		{"recommendations for no chair answer 404", Status, `GET /api/recommended_estate/0: status 404, expected 400`, Overlooked,
+		{"recommendations for no chair answer 404", Status, `GET /api/recommended_estate/0: status 404, expected 400`,
+			Overlooked,
 			same(at(request.Recommended, func(x *Exchange) {
 				if x.Status == http.StatusBadRequest {
 					x.Status = http.StatusNotFound
 				}
 			}))},
-		{"the page after the last one answers 404", Status, `GET /api/chair/search.*: status 404, expected 200`, Overlooked,
+		{"the page after the last one answers 404", Status, `GET /api/chair/search.*: status 404, expected 200`,
+			Overlooked,
 			same(at(request.ChairSearching, func(x *Exchange) {
 				if l, ok := readList[model.Chair](x); ok && l.count > 0 && len(l.rows) == 0 {
 					x.Status, x.Body = http.StatusNotFound, nil
@@ -75,7 +80,10 @@ func liberties() []Fault {
 	free := func(name string, r Rule) Fault { return Fault{name, Liberty, "", Overlooked, same(r)} }
 	latitude := regexp.MustCompile(`"latitude":[0-9.]+`)
 	return []Fault{
-		free("crawlers get 503", Rule{Who: Crawlers, Before: func(x *Exchange) { x.Status, x.Body = http.StatusServiceUnavailable, []byte("<html></html>") }}),
+		free("crawlers get 503", Rule{Who: Crawlers, Before: func(x *Exchange) {
+			x.Status,
+				x.Body = http.StatusServiceUnavailable, []byte("<html></html>")
+		}}),
 		free("JSON is indented", Rule{After: anyJSON(func(body []byte) []byte {
 			var b bytes.Buffer
 			_ = json.Indent(&b, body, "", "  ")
@@ -98,7 +106,8 @@ func liberties() []Fault {
 		free("answers are compressed", Rule{After: func(x *Exchange) { x.Gzip = len(x.Body) > 0 }}),
 		free("answers come in chunks", Rule{After: func(x *Exchange) { x.Chunked = true }}),
 		free("each answer ends its connection", Rule{After: func(x *Exchange) { x.Hangup = true }}),
-		free("cheapest chairs take half a second", at(request.ChairLowPriced, func(x *Exchange) { x.Delay = 500 * time.Millisecond })),
+		free("cheapest chairs take half a second", at(request.ChairLowPriced,
+			func(x *Exchange) { x.Delay = 500 * time.Millisecond })),
 		free("refusals come with a text", Rule{After: func(x *Exchange) {
 			if x.Status >= http.StatusBadRequest {
 				x.Body = []byte("there is no such thing")
@@ -109,7 +118,8 @@ func liberties() []Fault {
 			x.Header.Set("Set-Cookie", "a=b")
 			x.Header.Set("ETag", `"1"`)
 		}}),
-		free("/initialize says more", at(request.Initialize, object(func(o map[string]json.RawMessage) { o["rows"] = json.RawMessage("5900") }))),
+		free("/initialize says more", at(request.Initialize,
+			object(func(o map[string]json.RawMessage) { o["rows"] = json.RawMessage("5900") }))),
 	}
 }
 

@@ -20,11 +20,15 @@ func staleness() []Fault {
 		long  = time.Second
 	)
 	return []Fault{
-		{"searches for chairs are 300 ms behind", Stale, `GET /api/chair/search.*`, ByChance, remembered(short, request.ChairSearching)},
-		{"cheapest chairs are remembered until chairs are uploaded", Stale, `GET /api/chair/low_priced: .*sold out before the request`, ByChance,
+		{"searches for chairs are 300 ms behind", Stale, `GET /api/chair/search.*`, ByChance,
+			remembered(short, request.ChairSearching)},
+		{"cheapest chairs are remembered until chairs are uploaded", Stale,
+			`GET /api/chair/low_priced: .*sold out before the request`, ByChance,
 			remembered(time.Hour, request.ChairLowPriced)},
-		{"chairs by id are 300 ms behind", Stale, `GET /api/chair/\d+: status 200, expected 404`, Failed, remembered(short, request.ChairDetail)},
-		{"searches for estates are a second behind", Stale, `GET /api/estate/search.*expected`, Overlooked, remembered(long, request.EstateSearching)},
+		{"chairs by id are 300 ms behind", Stale, `GET /api/chair/\d+: status 200, expected 404`, Failed,
+			remembered(short, request.ChairDetail)},
+		{"searches for estates are a second behind", Stale, `GET /api/estate/search.*expected`, Overlooked,
+			remembered(long, request.EstateSearching)},
 		{"purchases are made 100 ms after the answer", Stale, `GET /api/chair/\d+: status 200, expected 404`, Failed,
 			same(Rule{At: []request.Endpoint{request.ChairBuy}, Before: func(x *Exchange) {
 				if buys(x) {
@@ -77,9 +81,12 @@ func remembered(life time.Duration, what request.Endpoint) func() Rule {
 // sales are purchases that sell more than there is.
 func sales() []Fault {
 	return []Fault{
-		{"each chair has one unit more", Oversell, `\d+ units of chair \d+ were sold, the stock was \d+`, Overlooked, oneUnitMore},
-		{"two purchases at once both get the last unit", Oversell, `\d+ units of chair \d+ were sold, the stock was \d+`, Overlooked, lastUnitTwice},
-		{"purchases of a chair at the same moment are one", Oversell, `\d+ units of chair \d+ were sold, the stock was \d+`, Overlooked, together},
+		{"each chair has one unit more", Oversell, `\d+ units of chair \d+ were sold, the stock was \d+`, Overlooked,
+			oneUnitMore},
+		{"two purchases at once both get the last unit", Oversell,
+			`\d+ units of chair \d+ were sold, the stock was \d+`, Overlooked, lastUnitTwice},
+		{"purchases of a chair at the same moment are one", Oversell,
+			`\d+ units of chair \d+ were sold, the stock was \d+`, Overlooked, together},
 	}
 }
 
@@ -158,15 +165,18 @@ func together() Rule {
 // losses are writes that were confirmed and did not take place, or took place twice.
 func losses() []Fault {
 	return []Fault{
-		{"every fifth purchase under load is answered and not made", Lost, `\d+ units of chair \d+ were sold, the stock was|which was sold out before`, ByChance, loseFifth},
+		{"every fifth purchase under load is answered and not made", Lost,
+			`\d+ units of chair \d+ were sold, the stock was|which was sold out before`, ByChance, loseFifth},
 		{"a purchase under load takes two units", Lost, `a unit of chair \d+ was refused, at least`, Overlooked,
 			same(at(request.ChairBuy, func(x *Exchange) {
 				if buys(x) {
 					x.passLater(0)
 				}
 			}).within(Loading))},
-		{"the last row of an upload under load is lost", Lost, `GET /api/chair/\d+: status 404`, Overlooked, same(loseRow(request.ChairUpload, -1))},
-		{"the third row of an upload under load is lost", Lost, `GET /api/estate/search.*expected`, Overlooked, same(loseRow(request.EstateUpload, 2))},
+		{"the last row of an upload under load is lost", Lost, `GET /api/chair/\d+: status 404`, Overlooked,
+			same(loseRow(request.ChairUpload, -1))},
+		{"the third row of an upload under load is lost", Lost, `GET /api/estate/search.*expected`, Overlooked,
+			same(loseRow(request.EstateUpload, 2))},
 	}
 }
 
@@ -215,13 +225,15 @@ func upload(sent []byte) (head []byte, lines [][]byte, tail []byte) {
 // restarts are confirmed writes that a restart loses.
 func restarts() []Fault {
 	return []Fault{
-		{"a restart loses the last five purchases", Restart, `\d+ units of chair \d+ were sold, the stock was \d+`, Overlooked, losePurchases},
+		{"a restart loses the last five purchases", Restart, `\d+ units of chair \d+ were sold, the stock was \d+`,
+			Overlooked, losePurchases},
 		{"a restart loses the last upload of estates", Restart, `GET /api/estate/search.*expected`, Overlooked,
 			loseUpload(request.EstateUpload, "DELETE FROM estate WHERE id IN (%s)", false)},
 		{"a restart loses the last row that was uploaded", Restart, `GET /api/chair/search.*expected`, Overlooked,
 			loseUpload(request.ChairUpload, "DELETE FROM chair WHERE id IN (%s)", true)},
 		{"a restart loses the ends of long texts", Restart, `GET /api/estate/search.*has description`, Overlooked,
-			loseUpload(request.EstateUpload, "UPDATE estate SET description = LEFT(description, 10) WHERE id IN (%s)", true)},
+			loseUpload(request.EstateUpload, "UPDATE estate SET description = LEFT(description, 10) WHERE id IN (%s)",
+				true)},
 	}
 }
 

@@ -124,5 +124,6 @@ func salesQuery(batch []*purchase) (query string, rows int64) {
 	if more != nil {
 		take = "CASE id" + string(more) + " ELSE 1 END"
 	}
-	return "UPDATE chair SET stock = stock - " + take + " WHERE id IN (" + string(ids[1:]) + ") AND stock >= " + take, rows
+	return "UPDATE chair SET stock = stock - " + take + " WHERE id IN (" + string(ids[1:]) + ") AND stock >= " + take,
+		rows
 }

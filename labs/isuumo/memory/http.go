@@ -99,7 +99,8 @@ func (w *world) byID(sc *scratch, endpoint request.Endpoint, id int64) (body []b
 
 // write does what changes something, or would in another shop. With created, its
 // answer is 201.
-func (s *Service) write(w *world, r *http.Request, endpoint request.Endpoint, segment string) (created bool, err error) {
+func (s *Service) write(w *world, r *http.Request, endpoint request.Endpoint, segment string) (created bool,
+	err error) {
 	switch endpoint {
 	case request.ChairBuy:
 		id, err := request.Order(r, segment)

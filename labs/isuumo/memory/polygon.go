@@ -25,7 +25,8 @@ type place struct {
 }
 
 func newPlace(latitude, longitude float64, slot uint32) place {
-	return place{math.Floor(latitude * bandsPerDegree), latitude, longitude, micro{millionths(latitude), millionths(longitude)}, slot}
+	return place{math.Floor(latitude * bandsPerDegree), latitude, longitude,
+		micro{millionths(latitude), millionths(longitude)}, slot}
 }
 
 func comparePlaces(a, b place) int {

@@ -56,7 +56,8 @@ func New(o Options) (*Service, error) {
 	if _, err := request.ReadConditions(o.FixtureDir); err != nil {
 		return nil, err
 	}
-	s := &Service{Options: o, record: record{db: o.DB}, sell: make(chan struct{}, 1), repair: make(chan struct{}, 1), closed: true}
+	s := &Service{Options: o, record: record{db: o.DB}, sell: make(chan struct{}, 1), repair: make(chan struct{}, 1),
+		closed: true}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.reopen(); err != nil {
 		s.Log.Printf("read rows: %v", err)

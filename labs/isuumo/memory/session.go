@@ -64,7 +64,8 @@ func (s *session) begin(ctx context.Context, lock string, database *string) erro
 		return err
 	}
 	var got sql.NullInt64 // NULL: killed while it waited
-	query := fmt.Sprintf("SELECT GET_LOCK(CONCAT('isuumo %s ', LEFT(SHA2(DATABASE(), 256), 40)), %d)", lock, lockWait/time.Second)
+	query := fmt.Sprintf("SELECT GET_LOCK(CONCAT('isuumo %s ', LEFT(SHA2(DATABASE(), 256), 40)), %d)", lock,
+		lockWait/time.Second)
 	if err := s.conn.QueryRowContext(ctx, query).Scan(&got); err != nil {
 		return err
 	}

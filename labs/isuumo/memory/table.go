@@ -202,7 +202,10 @@ func (t *table) slot(id int64) (uint32, bool) {
 	if i := id - t.rows[t.byID[0]].id; i >= 0 && i < int64(len(t.byID)) && t.rows[t.byID[i]].id == id {
 		return t.byID[i], true
 	}
-	i, ok := slices.BinarySearchFunc(t.byID, id, func(slot uint32, id int64) int { return cmp.Compare(t.rows[slot].id, id) })
+	i, ok := slices.BinarySearchFunc(t.byID, id, func(slot uint32, id int64) int {
+		return cmp.Compare(t.rows[slot].id,
+			id)
+	})
 	if !ok {
 		return 0, false
 	}

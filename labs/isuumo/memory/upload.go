@@ -40,7 +40,8 @@ func (s *Service) addEstates(rows []isuumo.Estate) error {
 // upload writes the rows in one transaction and then has them published. The ids
 // that the database has taken are new; only a memory that /initialize did not renew
 // (OPS-09) can hold them, and keeps what it has.
-func upload[T any](s *Service, table, columns string, rows []T, appendRow func([]byte, *T) []byte, publish func(*world)) error {
+func upload[T any](s *Service, table, columns string, rows []T, appendRow func([]byte, *T) []byte,
+	publish func(*world)) error {
 	s.writing.RLock()
 	defer s.writing.RUnlock()
 	s.uploading.Lock()
@@ -54,7 +55,8 @@ func upload[T any](s *Service, table, columns string, rows []T, appendRow func([
 	if len(rows) == 0 {
 		return nil
 	}
-	if refused, err := insert(s.ctx, s.record.uploads, "INSERT INTO "+table+" ("+columns+") VALUES ", rows, appendRow); err != nil {
+	if refused, err := insert(s.ctx, s.record.uploads, "INSERT INTO "+table+" ("+columns+") VALUES ", rows,
+		appendRow); err != nil {
 		if !refused {
 			s.fail(fmt.Errorf("upload to %s: %w", table, err))
 			return errShut
@@ -71,7 +73,8 @@ const statementBytes = 1 << 20
 
 // insert writes the rows in one transaction. After an error that is refused, the
 // database holds none of them; after another one it may hold all.
-func insert[T any](ctx context.Context, to *session, head string, rows []T, appendRow func([]byte, *T) []byte) (refused bool, err error) {
+func insert[T any](ctx context.Context, to *session, head string, rows []T,
+	appendRow func([]byte, *T) []byte) (refused bool, err error) {
 	if err := to.exec(ctx, "BEGIN"); err != nil {
 		return false, err
 	}

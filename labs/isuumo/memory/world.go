@@ -29,14 +29,16 @@ func newSchema(c *request.Conditions) (*schema, error) {
 	s := &schema{
 		conditions: c,
 		chair: kind[isuumo.Chair]{
-			catalog: newCatalog(c.Chair.Feature, c.Chair.Color, c.Chair.Kind, c.Chair.Price, c.Chair.Height, c.Chair.Width, c.Chair.Depth),
-			entry:   chairEntry,
-			encode:  appendChair,
+			catalog: newCatalog(c.Chair.Feature, c.Chair.Color, c.Chair.Kind, c.Chair.Price, c.Chair.Height,
+				c.Chair.Width, c.Chair.Depth),
+			entry:  chairEntry,
+			encode: appendChair,
 		},
 		estate: kind[isuumo.Estate]{
-			catalog: newCatalog(c.Estate.Feature, isuumo.List{}, isuumo.List{}, c.Estate.DoorHeight, c.Estate.DoorWidth, c.Estate.Rent),
-			entry:   estateEntry,
-			encode:  appendEstate,
+			catalog: newCatalog(c.Estate.Feature, isuumo.List{}, isuumo.List{}, c.Estate.DoorHeight,
+				c.Estate.DoorWidth, c.Estate.Rent),
+			entry:  estateEntry,
+			encode: appendEstate,
 		},
 	}
 	var err error

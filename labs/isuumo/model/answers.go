@@ -53,12 +53,14 @@ type PolygonRequest struct {
 
 // ChairAnswer returns the chair as the API shows it.
 func ChairAnswer(c *isuumo.Chair) Chair {
-	return Chair{c.ID, c.Name, c.Description, c.Thumbnail, c.Price, c.Height, c.Width, c.Depth, c.Color, c.Features, c.Kind}
+	return Chair{c.ID, c.Name, c.Description, c.Thumbnail, c.Price, c.Height, c.Width, c.Depth, c.Color, c.Features,
+		c.Kind}
 }
 
 // EstateAnswer returns the estate as the API shows it.
 func EstateAnswer(e *isuumo.Estate) Estate {
-	return Estate{e.ID, e.Thumbnail, e.Name, e.Description, e.Latitude, e.Longitude, e.Address, e.Rent, e.DoorHeight, e.DoorWidth, e.Features}
+	return Estate{e.ID, e.Thumbnail, e.Name, e.Description, e.Latitude, e.Longitude, e.Address, e.Rent, e.DoorHeight,
+		e.DoorWidth, e.Features}
 }
 
 // ChairAnswers returns a list as the API shows it. It is never nil.

@@ -29,7 +29,8 @@ func SearchChairs(chairs []*isuumo.Chair, c *isuumo.ChairCondition, q *ChairQuer
 
 // SearchEstates returns how many of the estates the query finds, and the page that
 // it asks for: empty beyond the last one.
-func SearchEstates(estates []*isuumo.Estate, c *isuumo.EstateCondition, q *EstateQuery) (count int, list []*isuumo.Estate) {
+func SearchEstates(estates []*isuumo.Estate, c *isuumo.EstateCondition, q *EstateQuery) (count int,
+	list []*isuumo.Estate) {
 	found := keep(estates, func(estate *isuumo.Estate) bool { return q.Matches(c, estate) })
 	slices.SortFunc(found, ComparePopularEstates)
 	return len(found), page(found, q.Page, q.PerPage)

@@ -16,12 +16,14 @@ type estateList struct {
 }
 
 func (s *Service) lowPricedChairs() (any, error) {
-	chairs, err := list[chair](s.ctx, s.DB, "SELECT "+s.columns(chairColumns)+" FROM chair WHERE stock > 0 ORDER BY price ASC, id ASC LIMIT ?", isuumo.LowPricedLimit)
+	chairs, err := list[chair](s.ctx, s.DB, "SELECT "+s.columns(chairColumns)+
+		" FROM chair WHERE stock > 0 ORDER BY price ASC, id ASC LIMIT ?", isuumo.LowPricedLimit)
 	return chairList{chairs}, err
 }
 
 func (s *Service) lowPricedEstates() (any, error) {
-	estates, err := list[estate](s.ctx, s.DB, "SELECT "+s.columns(estateColumns)+" FROM estate ORDER BY rent ASC, id ASC LIMIT ?", isuumo.LowPricedLimit)
+	estates, err := list[estate](s.ctx, s.DB, "SELECT "+s.columns(estateColumns)+
+		" FROM estate ORDER BY rent ASC, id ASC LIMIT ?", isuumo.LowPricedLimit)
 	return estateList{estates}, err
 }
 

@@ -41,7 +41,8 @@ const errInvalidGeometry = 3037
 // is in the polygon.
 func (s *Service) insideOneByOne(corners []isuumo.Point) ([]estate, error) {
 	box, args := s.box(corners)
-	candidates, err := list[estate](s.ctx, s.DB, "SELECT "+s.columns("id, latitude, longitude")+" FROM estate WHERE "+box+" ORDER BY popularity DESC, id ASC", args...)
+	candidates, err := list[estate](s.ctx, s.DB, "SELECT "+s.columns("id, latitude, longitude")+" FROM estate WHERE "+
+		box+" ORDER BY popularity DESC, id ASC", args...)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +50,8 @@ func (s *Service) insideOneByOne(corners []isuumo.Point) ([]estate, error) {
 	out := []estate{}
 	for _, c := range candidates {
 		point := fmt.Sprintf("ST_GeomFromText('POINT(%f %f)')", c.Latitude, c.Longitude)
-		e, err := one[estate](s.ctx, s.DB, "SELECT "+s.columns(estateColumns)+" FROM estate WHERE id = ? AND ST_Contains(ST_PolygonFromText('"+polygon+"'), "+point+")", c.ID)
+		e, err := one[estate](s.ctx, s.DB, "SELECT "+s.columns(estateColumns)+
+			" FROM estate WHERE id = ? AND ST_Contains(ST_PolygonFromText('"+polygon+"'), "+point+")", c.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -73,7 +75,8 @@ func (s *Service) inside(corners []isuumo.Point) ([]estate, error) {
 		holds = box + " AND ST_Contains(ST_PolygonFromText(?), POINT(ROUND(latitude, 6), ROUND(longitude, 6)))"
 		args = append(limits, args...)
 	}
-	estates, err := list[estate](s.ctx, s.DB, "SELECT "+s.columns(estateColumns+", popularity")+" FROM estate WHERE "+holds, args...)
+	estates, err := list[estate](s.ctx, s.DB, "SELECT "+s.columns(estateColumns+", popularity")+" FROM estate WHERE "+
+		holds, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +96,8 @@ func (s *Service) box(corners []isuumo.Point) (term string, args []any) {
 	}
 	if !s.Defects.Has("IDX-07") {
 		return "MBRIntersects(ST_PolygonFromText(?), location)", []any{polygonText([]isuumo.Point{
-			low, {Latitude: high.Latitude, Longitude: low.Longitude}, high, {Latitude: low.Latitude, Longitude: high.Longitude}, low,
+			low, {Latitude: high.Latitude, Longitude: low.Longitude}, high,
+			{Latitude: low.Latitude, Longitude: high.Longitude}, low,
 		})}
 	}
 	return "latitude <= ? AND latitude >= ? AND longitude <= ? AND longitude >= ?",

@@ -24,8 +24,10 @@ func newConditionSQL(c *request.Conditions, buckets bool) conditionSQL {
 		return out
 	}
 	for column, ranges := range map[string][]isuumo.Range{
-		"price": c.Chair.Price.Ranges, "height": c.Chair.Height.Ranges, "width": c.Chair.Width.Ranges, "depth": c.Chair.Depth.Ranges,
-		"rent": c.Estate.Rent.Ranges, "door_height": c.Estate.DoorHeight.Ranges, "door_width": c.Estate.DoorWidth.Ranges,
+		"price": c.Chair.Price.Ranges, "height": c.Chair.Height.Ranges, "width": c.Chair.Width.Ranges,
+		"depth": c.Chair.Depth.Ranges,
+		"rent":  c.Estate.Rent.Ranges, "door_height": c.Estate.DoorHeight.Ranges,
+		"door_width": c.Estate.DoorWidth.Ranges,
 	} {
 		out.bucketed[column] = slices.Equal(ranges, tuning.BucketRanges(column))
 	}

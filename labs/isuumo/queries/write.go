@@ -70,7 +70,8 @@ func (s *Service) addChairs(r *http.Request) error {
 	}
 	rows := make([][]any, len(chairs))
 	for i, c := range chairs {
-		rows[i] = []any{c.ID, c.Name, c.Description, c.Thumbnail, c.Price, c.Height, c.Width, c.Depth, c.Color, c.Features, c.Kind, c.Popularity, c.Stock}
+		rows[i] = []any{c.ID, c.Name, c.Description, c.Thumbnail, c.Price, c.Height, c.Width, c.Depth, c.Color,
+			c.Features, c.Kind, c.Popularity, c.Stock}
 	}
 	defer s.chairCounts.forget()
 	return s.insert("INSERT INTO chair ("+chairColumns+", popularity, stock) VALUES ", rows)
@@ -83,7 +84,8 @@ func (s *Service) addEstates(r *http.Request) error {
 	}
 	rows := make([][]any, len(estates))
 	for i, e := range estates {
-		rows[i] = []any{e.ID, e.Thumbnail, e.Name, e.Description, e.Latitude, e.Longitude, e.Address, e.Rent, e.DoorHeight, e.DoorWidth, e.Features, e.Popularity}
+		rows[i] = []any{e.ID, e.Thumbnail, e.Name, e.Description, e.Latitude, e.Longitude, e.Address, e.Rent,
+			e.DoorHeight, e.DoorWidth, e.Features, e.Popularity}
 	}
 	defer s.estateCounts.forget()
 	return s.insert("INSERT INTO estate ("+estateColumns+", popularity) VALUES ", rows)

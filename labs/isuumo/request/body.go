@@ -156,7 +156,8 @@ func plainNumber(b []byte, key string) (v float64, rest []byte, ok bool) {
 	// JSON wants a digit on both sides of the point, and no other digit after a
 	// leading zero.
 	unsigned := bytes.TrimPrefix(text, []byte("-"))
-	if len(unsigned) == 0 || unsigned[len(unsigned)-1] == '.' || len(unsigned) > 1 && unsigned[0] == '0' && unsigned[1] != '.' {
+	if len(unsigned) == 0 || unsigned[len(unsigned)-1] == '.' || len(unsigned) > 1 && unsigned[0] == '0' &&
+		unsigned[1] != '.' {
 		return 0, nil, false
 	}
 	v, err := strconv.ParseFloat(string(text), 64)

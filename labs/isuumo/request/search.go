@@ -39,7 +39,8 @@ func (p Page) Of(n int) (from, to int) {
 }
 
 var (
-	chairParams  = [...]string{"priceRangeId", "heightRangeId", "widthRangeId", "depthRangeId", "kind", "color", "features", "page", "perPage"}
+	chairParams = [...]string{"priceRangeId", "heightRangeId", "widthRangeId", "depthRangeId", "kind", "color",
+		"features", "page", "perPage"}
 	estateParams = [...]string{"doorHeightRangeId", "doorWidthRangeId", "rentRangeId", "features", "page", "perPage"}
 )
 

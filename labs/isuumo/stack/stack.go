@@ -187,9 +187,11 @@ func (s *Stack) startNginx(ctx context.Context) (err error) {
 // StartApp starts the service, at the address that it had before.
 func (s *Stack) StartApp(ctx context.Context) error {
 	if s.app == nil {
-		s.app = process.New(process.Options{Dir: s.o.Dir, Name: "isuumo", Program: s.o.Program, Listen: s.o.Listen, Log: s.AppLog})
+		s.app = process.New(process.Options{Dir: s.o.Dir, Name: "isuumo", Program: s.o.Program, Listen: s.o.Listen,
+			Log: s.AppLog})
 	}
-	args := []string{"lab", "serve", "isuumo", "--defects", s.Defects.String(), "--sql", s.sqlDir(), "--fixture", s.fixtureDir()}
+	args := []string{"lab", "serve", "isuumo", "--defects", s.Defects.String(), "--sql", s.sqlDir(), "--fixture",
+		s.fixtureDir()}
 	return s.app.Start(ctx, args, []string{"KASOKU_LAB_DSN=" + s.DSN})
 }
 

@@ -104,7 +104,8 @@ func bucketDDL() string {
 			if i == len(first)-1 {
 				end = ";\n"
 			}
-			fmt.Fprintf(&b, "\n  ADD INDEX %s_bucket_%s (%s, popularity DESC, id, %s, %s)%s", table, strings.TrimSuffix(c, "_bucket"), c, others, rest, end)
+			fmt.Fprintf(&b, "\n  ADD INDEX %s_bucket_%s (%s, popularity DESC, id, %s, %s)%s", table,
+				strings.TrimSuffix(c, "_bucket"), c, others, rest, end)
 		}
 	}
 	return b.String()
@@ -119,6 +120,7 @@ func spatialDDL(database string) string {
 		srid = " SRID 0" // without it, MySQL makes the index and never uses it
 	}
 	return "-- IDX-07: places as one column with a spatial index.\n" +
-		"ALTER TABLE estate\n  ADD COLUMN location POINT NOT NULL" + srid + " DEFAULT (POINT(ROUND(latitude, 6), ROUND(longitude, 6))),\n" +
+		"ALTER TABLE estate\n  ADD COLUMN location POINT NOT NULL" + srid +
+		" DEFAULT (POINT(ROUND(latitude, 6), ROUND(longitude, 6))),\n" +
 		"  ADD SPATIAL INDEX estate_location (location);\n"
 }

@@ -53,8 +53,10 @@ func sum(all ...*kasoku.Tally) *kasoku.Tally {
 
 func summary(targets ...string) kasoku.LoadSummary {
 	return kasoku.LoadSummary{
-		Engine: "epollhttp", EngineWhy: "all targets are cleartext HTTP/1.1", Model: "open loop", Targets: targets, MaxInFlight: 10_000, PeakInFlight: 31,
-		CPU: 820 * ms, Wall: 10*time.Second + 4*ms, PeakCores: 0.11, Cores: 2, Pacing: "precise", Shards: 1, Connections: 31,
+		Engine: "epollhttp", EngineWhy: "all targets are cleartext HTTP/1.1", Model: "open loop", Targets: targets,
+		MaxInFlight: 10_000, PeakInFlight: 31,
+		CPU: 820 * ms, Wall: 10*time.Second + 4*ms, PeakCores: 0.11, Cores: 2, Pacing: "precise", Shards: 1,
+		Connections: 31,
 	}
 }
 
@@ -62,8 +64,10 @@ func summary(targets ...string) kasoku.LoadSummary {
 func Good() *report.Attack {
 	t := tally(10_000, 180*time.Microsecond, 990*time.Microsecond, 40*time.Microsecond, nil)
 	return &report.Attack{
-		Started: Started, Tally: t, Summary: summary("GET /"), Memory: 14_200_000, Results: "each request is in results.gob; `kasoku report results.gob` reads it",
-		Steps:   []report.AttackStep{{Step: kasoku.Step{Number: 1, PerSec: 1000, Interval: kasoku.Interval{To: 10 * time.Second}, Planned: 10 * time.Second}, Tally: t}},
+		Started: Started, Tally: t, Summary: summary("GET /"), Memory: 14_200_000,
+		Results: "each request is in results.gob; `kasoku report results.gob` reads it",
+		Steps: []report.AttackStep{{Step: kasoku.Step{Number: 1, PerSec: 1000,
+			Interval: kasoku.Interval{To: 10 * time.Second}, Planned: 10 * time.Second}, Tally: t}},
 		Targets: []report.AttackTarget{{Name: "GET /", Tally: t}},
 	}
 }
@@ -71,21 +75,29 @@ func Good() *report.Attack {
 // Bad is a ramp and two stages to two targets, one of which breaks; the generator
 // was late. What the server says is hostile.
 func Bad() *report.Attack {
-	users := tally(3000, 200*time.Microsecond, 1200*ms, 12*ms, map[string]int{"503 Service Unavailable": 812, "EOF \x1b[2J <b>": 7})
+	users := tally(3000, 200*time.Microsecond, 1200*ms, 12*ms, map[string]int{"503 Service Unavailable": 812,
+		"EOF \x1b[2J <b>": 7})
 	home := tally(3000, 100*time.Microsecond, 3*ms, 12*ms, nil)
-	ramp, flat := tally(2500, 100*time.Microsecond, 9*ms, 90*time.Microsecond, nil), tally(3500, 200*time.Microsecond, 1200*ms, 12*ms, map[string]int{"503 Service Unavailable": 812, "EOF \x1b[2J <b>": 7})
+	ramp, flat := tally(2500, 100*time.Microsecond, 9*ms, 90*time.Microsecond, nil),
+		tally(3500, 200*time.Microsecond, 1200*ms, 12*ms, map[string]int{"503 Service Unavailable": 812,
+			"EOF \x1b[2J <b>": 7})
 	s := summary("GET /", "POST /users")
-	s.Stopped, s.StoppedAt, s.Wall, s.PeakInFlight, s.Resent, s.Redirected = "interrupt", 13*time.Second+800*ms, 13*time.Second+800*ms, 10_000, 3, 41
+	s.Stopped, s.StoppedAt, s.Wall, s.PeakInFlight, s.Resent, s.Redirected = "interrupt", 13*time.Second+800*ms,
+		13*time.Second+800*ms, 10_000, 3, 41
 	all := sum(users, home)
 	seed := uint64(8271)
 	return &report.Attack{
-		Name: "before", Started: Started, Schedule: "Poisson arrivals", Tally: all, Summary: s, Memory: 61_000_000, Seed: &seed,
+		Name: "before", Started: Started, Schedule: "Poisson arrivals", Tally: all, Summary: s, Memory: 61_000_000,
+		Seed: &seed,
 		Steps: []report.AttackStep{
-			{Step: kasoku.Step{Number: 1, PerSec: 10, PerSecTo: 500, Interval: kasoku.Interval{To: 10 * time.Second}, Planned: 10 * time.Second}, Tally: ramp},
-			{Step: kasoku.Step{Number: 2, PerSec: 1000, Interval: kasoku.Interval{From: 10 * time.Second, To: 13800 * ms}, Planned: 10 * time.Second}, Tally: flat},
+			{Step: kasoku.Step{Number: 1, PerSec: 10, PerSecTo: 500, Interval: kasoku.Interval{To: 10 * time.Second},
+				Planned: 10 * time.Second}, Tally: ramp},
+			{Step: kasoku.Step{Number: 2, PerSec: 1000, Interval: kasoku.Interval{From: 10 * time.Second,
+				To: 13800 * ms}, Planned: 10 * time.Second}, Tally: flat},
 		},
 		Targets: []report.AttackTarget{{Name: "GET /", Tally: home}, {Name: "POST /users", Tally: users}},
-		Warnings: append(load.Warnings(s, all), kasoku.Warning{Code: load.LateGenerator, Text: "the generator was late: send delay p99 10.8 ms, max 10.8 ms, of a latency p99 of 1,176 ms",
+		Warnings: append(load.Warnings(s, all), kasoku.Warning{Code: load.LateGenerator,
+			Text: "the generator was late: send delay p99 10.8 ms, max 10.8 ms, of a latency p99 of 1,176 ms",
 			Hint: "lower the rate, give the generator a core of its own, or run it on another machine"}),
 	}
 }
@@ -94,10 +106,12 @@ func Bad() *report.Attack {
 func Closed() *report.Attack {
 	t := tally(4_120, 2*ms, 19*ms, 0, nil)
 	s := summary("GET /")
-	s.Engine, s.EngineWhy, s.Model, s.Pacing, s.Shards, s.MaxInFlight, s.PeakInFlight = "nethttp", "a target needs TLS", "closed loop", "", 0, 64, 64
+	s.Engine, s.EngineWhy, s.Model, s.Pacing, s.Shards, s.MaxInFlight, s.PeakInFlight = "nethttp",
+		"a target needs TLS", "closed loop", "", 0, 64, 64
 	return &report.Attack{
 		Started: Started, Schedule: "think time 100 ms to 300 ms", Tally: t, Summary: s,
-		Steps:   []report.AttackStep{{Step: kasoku.Step{Number: 1, Interval: kasoku.Interval{To: 10 * time.Second}, Planned: 10 * time.Second}, Tally: t}},
+		Steps: []report.AttackStep{{Step: kasoku.Step{Number: 1, Interval: kasoku.Interval{To: 10 * time.Second},
+			Planned: 10 * time.Second}, Tally: t}},
 		Targets: []report.AttackTarget{{Name: "GET /", Tally: t}},
 	}
 }

@@ -15,13 +15,15 @@ func After() *kasoku.Recording {
 	r.Run.ID = "20261120-142130-after"
 	r.Run.Started = Started.Add(19*time.Minute + 19*time.Second)
 	for i, s := range steps() {
-		shape := []per{{p50: 10.0, p95: 14.1, p99: 18.6, max: 19.2}, {p50: 8.12, p95: 13.4, p99: 18.1, max: 21.9}, {p50: 24.1, p95: 56.6, p99: 137, max: 213}}[i]
+		shape := []per{{p50: 10.0, p95: 14.1, p99: 18.6, max: 19.2}, {p50: 8.12, p95: 13.4, p99: 18.1, max: 21.9},
+			{p50: 24.1, p95: 56.6, p99: 137, max: 213}}[i]
 		r.Seconds = append(r.Seconds, load(i+1, even(s, shape), 500, "500 Internal Server Error")...)
 	}
 	r.Series = afterSeries()
 	r.Settings = settings("300", "OFF")
 	r.Queries = []kasoku.Query{
-		query("A1B2", "INSERT INTO users (id, name, mail) VALUES (?, ?, ?)", 11100, 56600*time.Millisecond, 4.4, 12.3, 31, 60),
+		query("A1B2", "INSERT INTO users (id, name, mail) VALUES (?, ?, ?)", 11100, 56600*time.Millisecond, 4.4, 12.3,
+			31, 60),
 		query("C3D4", "SET NAMES utf8mb4", 100, 39*time.Millisecond, 0.34, 1.84, 2.2, 3),
 	}
 	r.RowChecks = []kasoku.RowCheck{{Host: "lab1", Table: "users", Before: 0, After: 11100, Successes: 11100}}
@@ -31,7 +33,8 @@ func After() *kasoku.Recording {
 		Findings: []kasoku.Finding{left},
 		Silences: []kasoku.Silence{
 			{ID: "POOL-01", Reason: "Connections grew 0.010 per request, the threshold is 0.2", Near: 0.05},
-			{ID: "POOL-02", Reason: "no connection was refused", Near: 0.34}, {ID: "DRV-01", Reason: "Com_stmt_prepare +0"},
+			{ID: "POOL-02", Reason: "no connection was refused", Near: 0.34},
+			{ID: "DRV-01", Reason: "Com_stmt_prepare +0"},
 		},
 		Rules: 75,
 	}
@@ -67,16 +70,24 @@ func afterSeries() []kasoku.Series {
 	app, db := scaled(load, 0.62), scaled(load, 0.36)
 	own := scaled(load, 0.09)
 	return []kasoku.Series{
-		counter("host", "cpu.user", "", "s", total(app, db, own)), counter("host", "cpu.system", "", "s", scaled(load, 0.02)),
-		counter("mysql", "Com_stmt_prepare", "", "count", level(n, 0)), counter("mysql", "Connection_errors_max_connections", "", "count", level(n, 0)),
-		counter("mysql", "Connections", "", "count", made), counter("mysql", "Innodb_os_log_fsyncs", "", "count", scaled(load, 314)),
+		counter("host", "cpu.user", "", "s", total(app, db, own)),
+		counter("host", "cpu.system", "", "s", scaled(load, 0.02)),
+		counter("mysql", "Com_stmt_prepare", "", "count", level(n, 0)),
+		counter("mysql", "Connection_errors_max_connections", "", "count", level(n, 0)),
+		counter("mysql", "Connections", "", "count", made), counter("mysql", "Innodb_os_log_fsyncs", "", "count",
+			scaled(load, 314)),
 		counter("mysql", "Questions", "", "count", scaled(load, 1002)),
-		gauge("mysql", "Threads_connected", "", "count", conns), gauge("mysql", "Threads_running", "", "count", scaled(conns, 0.1)),
-		counter("process", "cpu.user", "2311 userapi", "s", scaled(app, 0.6)), counter("process", "cpu.system", "2311 userapi", "s", scaled(app, 0.4)),
-		counter("process", "cpu.user", "988 mariadbd", "s", scaled(db, 0.6)), counter("process", "cpu.system", "988 mariadbd", "s", scaled(db, 0.4)),
+		gauge("mysql", "Threads_connected", "", "count", conns), gauge("mysql", "Threads_running", "", "count",
+			scaled(conns, 0.1)),
+		counter("process", "cpu.user", "2311 userapi", "s", scaled(app, 0.6)),
+		counter("process", "cpu.system", "2311 userapi", "s", scaled(app, 0.4)),
+		counter("process", "cpu.user", "988 mariadbd", "s", scaled(db, 0.6)),
+		counter("process", "cpu.system", "988 mariadbd", "s", scaled(db, 0.4)),
 		counter("process", "cpu.user", "2290 kasoku", "s", own),
 		counter("self", "cpu.user", "", "s", own), gauge("self", "rss", "", "bytes", level(n, 14.4e6)),
-		counter("self", "cost.host", "", "s", level(n, 0.0004)), counter("self", "cost.mysql", "", "s", level(n, 0.00114)), counter("self", "cost.process", "", "s", level(n, 0.0009)),
+		counter("self", "cost.host", "", "s", level(n, 0.0004)),
+		counter("self", "cost.mysql", "", "s", level(n, 0.00114)), counter("self", "cost.process", "", "s",
+			level(n, 0.0009)),
 	}
 }
 

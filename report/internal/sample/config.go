@@ -14,7 +14,8 @@ func Configured() (before, after *kasoku.Recording) {
 	make := func(label, note string, configs ...kasoku.Config) *kasoku.Recording {
 		r := &kasoku.Recording{Configs: configs}
 		r.Run = kasoku.Run{
-			ID: "20261120-140211-" + label, Project: "shop", Label: label, Note: note, Started: Started, Length: Length, State: kasoku.Finished,
+			ID: "20261120-140211-" + label, Project: "shop", Label: label, Note: note, Started: Started,
+			Length: Length, State: kasoku.Finished,
 			Version: "0.3.0", Hosts: []kasoku.Host{{Name: "web1", Cores: 2, MemoryBytes: 4 << 30}},
 		}
 		r.Settings = []kasoku.Setting{{Host: "web1", Scope: "sysctl", Name: "net.core.somaxconn", Value: "4096"}}
@@ -34,8 +35,10 @@ func Configured() (before, after *kasoku.Recording) {
 		file("nginx", "/etc/nginx/nginx.conf", nginx, 1),
 		file("schema", "shop.users", users, 0))
 	after = make("after", "index on users.mail",
-		file("file", "/srv/app/env", "MODE=b # \x1b[31m</pre><script>alert(1)</script> ```\n", 0), file("file", "/srv/app/large.json", "{}\n", 0),
-		file("nginx", "/etc/nginx/nginx.conf", strings.Replace(nginx, "worker_processes 1;", "worker_processes auto;", 1)+"# end\n", 1),
+		file("file", "/srv/app/env", "MODE=b # \x1b[31m</pre><script>alert(1)</script> ```\n", 0),
+		file("file", "/srv/app/large.json", "{}\n", 0),
+		file("nginx", "/etc/nginx/nginx.conf", strings.Replace(nginx, "worker_processes 1;", "worker_processes auto;",
+			1)+"# end\n", 1),
 		file("schema", "shop.users", strings.Replace(users, "(`id`)\n", "(`id`),\n  KEY `idx_mail` (`mail`)\n", 1), 0))
 	return before, after
 }

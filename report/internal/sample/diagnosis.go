@@ -33,7 +33,8 @@ func pool01() kasoku.Finding {
 		Confidence: kasoku.Confidence{Level: kasoku.High, Holds: 5, Of: 5},
 		Impact:     kasoku.Impact{Share: 0.695, Of: "of requests at 1,000 req/s", Shared: []string{"POOL-02"}},
 		Evidence: []kasoku.Evidence{
-			{Source: "status", Text: "Connections", Note: "14:02:39–14:02:49", Value: "+9,979", Number: 9979, Strong: true, Series: key("mysql", "Connections"), Interval: between(28, 39)},
+			{Source: "status", Text: "Connections", Note: "14:02:39–14:02:49", Value: "+9,979", Number: 9979,
+				Strong: true, Series: key("mysql", "Connections"), Interval: between(28, 39)},
 			{Source: "status", Text: "accepted / refused / aborted", Value: "3,029 / 6,612 / 338"},
 			{Source: "query", Text: "SET NAMES utf8mb4", Note: "one per accepted", Value: "3,029"},
 			{Source: "vars", Text: "sql.DBStats.MaxIdleClosed", Value: "+3,029", Strong: true},
@@ -57,20 +58,27 @@ func pool02() kasoku.Finding {
 		Confidence: kasoku.Confidence{Level: kasoku.High, Holds: 4, Of: 4},
 		Impact:     kasoku.Impact{Share: 0.661, Of: "of requests at 1,000 req/s", Shared: []string{"POOL-01"}},
 		Evidence: []kasoku.Evidence{
-			{Source: "app.log", Text: "Error 1040: Too many connections", Note: "first 14:02:39.412", Value: "× 6,612", Number: 6612, Strong: true},
+			{Source: "app.log", Text: "Error 1040: Too many connections", Note: "first 14:02:39.412", Value: "× 6,612",
+				Number: 6612, Strong: true},
 			{Source: "app.log", Text: "invalid connection", Note: "14:02:39.431", Value: "× 214"},
 			{Source: "app.log", Text: "read: connection reset by peer", Note: "14:02:39.460", Value: "× 124"},
-			{Source: "status", Text: "Connection_errors_max_connections", Note: "0 → 6,612", Value: "+6,612", Strong: true, Series: key("mysql", "Connection_errors_max_connections"), Interval: between(28, 38)},
-			{Source: "status", Text: "Max_used_connections", Note: "151 + 1 reserved", Value: "152", Strong: true, Series: key("mysql", "Max_used_connections"), Interval: between(28, 38)},
+			{Source: "status", Text: "Connection_errors_max_connections", Note: "0 → 6,612", Value: "+6,612",
+				Strong: true, Series: key("mysql", "Connection_errors_max_connections"), Interval: between(28, 38)},
+			{Source: "status", Text: "Max_used_connections", Note: "151 + 1 reserved", Value: "152", Strong: true,
+				Series: key("mysql", "Max_used_connections"), Interval: between(28, 38)},
 			{Source: "access", Text: "POST /users 500", Note: "of 10,000", Value: "6,950", Interval: between(28, 38)},
 		},
 		Cause: "357 requests are in flight on average (1,000/s × 0.357 s); each wants its own connection, the server allows 151. It answers the rest with Error 1040, which the app returns as 500.",
 		Fixes: []kasoku.Fix{
 			{Text: "Apply 1 first: with one app host and a cap of 100 the limit of 151 is enough. Raise it when a second app host joins.", Risk: kasoku.RiskNone},
-			{Where: "now, until the next restart", Lang: "sql", Code: "SET GLOBAL max_connections = 300;", Risk: kasoku.RiskNone},
-			{Where: "60-kasoku.cnf", Lang: "ini", Code: "[mysqld]\nmax_connections = 300   # + 149 × 2.9 MB = 0.43 GB if all are busy", Risk: kasoku.RiskNone},
+			{Where: "now, until the next restart", Lang: "sql", Code: "SET GLOBAL max_connections = 300;",
+				Risk: kasoku.RiskNone},
+			{Where: "60-kasoku.cnf", Lang: "ini",
+				Code: "[mysqld]\nmax_connections = 300   # + 149 × 2.9 MB = 0.43 GB if all are busy",
+				Risk: kasoku.RiskNone},
 		},
-		Verify: "`Connection_errors_max_connections` +0 and `Max_used_connections` near 101 over the same ladder.", Interval: between(28, 38),
+		Verify:   "`Connection_errors_max_connections` +0 and `Max_used_connections` near 101 over the same ladder.",
+		Interval: between(28, 38),
 	}
 }
 
@@ -81,11 +89,14 @@ func drv01() kasoku.Finding {
 		Confidence: kasoku.Confidence{Level: kasoku.High, Note: "prepare : execute = 1.00"},
 		Impact:     kasoku.Impact{Share: 0.085, Of: "of latency at 100 req/s", Estimate: true},
 		Evidence: []kasoku.Evidence{
-			{Source: "status", Text: "Com_stmt_prepare", Value: "+4,150"}, {Source: "status", Text: "Com_stmt_execute", Value: "+4,150"},
-			{Source: "status", Text: "Com_stmt_close", Value: "+4,150"}, {Source: "dsn", Text: "interpolateParams", Note: "not set", Value: "false"},
+			{Source: "status", Text: "Com_stmt_prepare", Value: "+4,150"}, {Source: "status", Text: "Com_stmt_execute",
+				Value: "+4,150"},
+			{Source: "status", Text: "Com_stmt_close", Value: "+4,150"}, {Source: "dsn", Text: "interpolateParams",
+				Note: "not set", Value: "false"},
 		},
 		Cause: "`db.Exec` with arguments prepares the statement on the server, runs it once and closes it: 2 round trips where 1 would do. Cost at 100 req/s: 0.80 of 9.45 ms (estimate: access log minus slow log).",
-		Fixes: []kasoku.Fix{{Where: "DSN", Risk: kasoku.RiskAppRestart, Note: "Safe with utf8mb4. Not with big5, cp932, gb2312, gbk or sjis.",
+		Fixes: []kasoku.Fix{{Where: "DSN", Risk: kasoku.RiskAppRestart,
+			Note: "Safe with utf8mb4. Not with big5, cp932, gb2312, gbk or sjis.",
 			Code: "- testuser:…@tcp(127.0.0.1:3306)/testdb?charset=utf8mb4&parseTime=True\n+ testuser:…@tcp(127.0.0.1:3306)/testdb?charset=utf8mb4&parseTime=True&interpolateParams=true"}},
 		Expect: "0.80 of 9.45 ms at 100 req/s.", Verify: "`Com_stmt_prepare` +0.", Interval: between(2, 39),
 	}
@@ -93,16 +104,21 @@ func drv01() kasoku.Finding {
 
 func dbc01() kasoku.Finding {
 	return kasoku.Finding{
-		ID: "DBC-01", Object: kasoku.Object{Kind: "variable", Name: "innodb_flush_log_at_trx_commit"}, Severity: kasoku.Problem,
+		ID: "DBC-01", Object: kasoku.Object{Kind: "variable", Name: "innodb_flush_log_at_trx_commit"},
+		Severity:   kasoku.Problem,
 		Title:      "Each INSERT waits for its own fsync",
 		Confidence: kasoku.Confidence{Level: kasoku.Medium, Holds: 3, Of: 4, Note: "no iowait seen"},
 		Impact:     kasoku.Impact{Share: 0.222, Of: "of latency at 100 req/s"},
 		Evidence: []kasoku.Evidence{
-			{Source: "status", Text: "Innodb_os_log_fsyncs", Note: "14:02:26–14:02:36", Value: "+1,003"}, {Source: "status", Text: "Com_insert", Value: "+1,000"},
-			{Source: "disk", Text: "vda flush, mean", Note: "1,003 flushes", Value: "2.10 ms"}, {Source: "var", Text: "innodb_flush_log_at_trx_commit", Value: "1"},
+			{Source: "status", Text: "Innodb_os_log_fsyncs", Note: "14:02:26–14:02:36", Value: "+1,003"},
+			{Source: "status", Text: "Com_insert", Value: "+1,000"},
+			{Source: "disk", Text: "vda flush, mean", Note: "1,003 flushes", Value: "2.10 ms"},
+			{Source: "var", Text: "innodb_flush_log_at_trx_commit", Value: "1"},
 		},
-		Cause:  "Autocommit with `innodb_flush_log_at_trx_commit = 1` flushes the redo log once a commit. At 100 req/s the flush takes 2.10 of 9.45 ms.",
-		Fixes:  []kasoku.Fix{{Where: "only if losing the last second at a crash is allowed", Lang: "sql", Code: "SET GLOBAL innodb_flush_log_at_trx_commit = 2;", Risk: kasoku.RiskDurability}},
-		Expect: "2.10 of 9.45 ms at 100 req/s. Ranked last: it changes what a crash may lose.", Verify: "Fsyncs per commit below 0.1.", Interval: between(15, 25),
+		Cause: "Autocommit with `innodb_flush_log_at_trx_commit = 1` flushes the redo log once a commit. At 100 req/s the flush takes 2.10 of 9.45 ms.",
+		Fixes: []kasoku.Fix{{Where: "only if losing the last second at a crash is allowed", Lang: "sql",
+			Code: "SET GLOBAL innodb_flush_log_at_trx_commit = 2;", Risk: kasoku.RiskDurability}},
+		Expect: "2.10 of 9.45 ms at 100 req/s. Ranked last: it changes what a crash may lose.",
+		Verify: "Fsyncs per commit below 0.1.", Interval: between(15, 25),
 	}
 }

@@ -86,7 +86,8 @@ func steps() []kasoku.Step {
 	var out []kasoku.Step
 	for i, rate := range []float64{10, 100, 1000} {
 		from := time.Duration(2+13*i) * time.Second
-		out = append(out, kasoku.Step{Number: i + 1, PerSec: rate, Planned: 10 * time.Second, Interval: kasoku.Interval{From: from, To: from + 10*time.Second}})
+		out = append(out, kasoku.Step{Number: i + 1, PerSec: rate, Planned: 10 * time.Second,
+			Interval: kasoku.Interval{From: from, To: from + 10*time.Second}})
 	}
 	return out
 }
@@ -96,7 +97,8 @@ func tick(i int) time.Duration { return time.Duration(i)*time.Second + 100*time.
 
 // counter is a counter that grows by vs[i] during second i.
 func counter(source, name, instance, unit string, vs []float64) kasoku.Series {
-	s := kasoku.Series{Key: kasoku.Key{Host: "lab1", Source: source, Name: name, Instance: instance}, Kind: kasoku.Counter, Unit: unit}
+	s := kasoku.Series{Key: kasoku.Key{Host: "lab1", Source: source, Name: name, Instance: instance},
+		Kind: kasoku.Counter, Unit: unit}
 	sum := 1000.0
 	s.Points = append(s.Points, kasoku.Point{At: tick(0), Value: sum})
 	for i, v := range vs {
@@ -154,7 +156,8 @@ func total(vs ...[]float64) []float64 {
 
 func host() kasoku.Host {
 	return kasoku.Host{
-		Name: "lab1", Cores: 2, MemoryBytes: 4 << 30, OS: "Debian GNU/Linux 12 (bookworm)", Kernel: "6.1.0-26-amd64", Arch: "amd64",
+		Name: "lab1", Cores: 2, MemoryBytes: 4 << 30, OS: "Debian GNU/Linux 12 (bookworm)", Kernel: "6.1.0-26-amd64",
+		Arch:   "amd64",
 		BootID: "8f1c2a9e",
 	}
 }

@@ -13,8 +13,10 @@ func Groups() (before, after []*kasoku.Recording) {
 	scores := [2][]float64{{17618, 17902, 17540, 18138, 17711}, {20127, 21044, 19870, 20466, 20950}}
 	for i := range 5 {
 		x := float64([]int{0, 2, -1, 1, -2}[i]) * 0.02
-		b, a := Try("base", 1, 30.3*(1+x), 88*(1+x), 240*(1+2*x), 610), Try("bulk", 1, 29.8*(1-x), 61*(1-x), 150*(1+x), 402)
-		before, after = append(before, repeated(b, i, "main@4f2c91e", 3010, scores[0][i])), append(after, repeated(a, i, "main@9b07d3a", 1004, scores[1][i]))
+		b, a := Try("base", 1, 30.3*(1+x), 88*(1+x), 240*(1+2*x), 610), Try("bulk", 1, 29.8*(1-x), 61*(1-x), 150*(1+x),
+			402)
+		before, after = append(before, repeated(b, i, "main@4f2c91e", 3010, scores[0][i])),
+			append(after, repeated(a, i, "main@9b07d3a", 1004, scores[1][i]))
 	}
 	for _, i := range []int{1, 4} {
 		after[i].Run.Score.Outcome = kasoku.Failed

@@ -36,9 +36,11 @@ func Contest() []runstore.Info {
 		outcome    kasoku.Outcome
 		bottleneck string
 	}{
-		{"first run", 1683, kasoku.Passed, "mysqld 1.90 of 2 cores"}, {"add index", 16664, kasoku.Passed, "app 1.10 of 2 cores"},
+		{"first run", 1683, kasoku.Passed, "mysqld 1.90 of 2 cores"},
+		{"add index", 16664, kasoku.Passed, "app 1.10 of 2 cores"},
 		{"upstream keepalive", 18138, kasoku.Passed, "app 1.44 of 2 cores"}, {"bulk INSERT", 0, kasoku.Failed, ""},
-		{"bulk INSERT, flushed in time", 17618, kasoku.Passed, "app 1.52 of 2 cores"}, {"icons by X-Accel-Redirect", 208386, kasoku.Passed, "generator 1.90 of 2 cores"},
+		{"bulk INSERT, flushed in time", 17618, kasoku.Passed, "app 1.52 of 2 cores"},
+		{"icons by X-Accel-Redirect", 208386, kasoku.Passed, "generator 1.90 of 2 cores"},
 		{"gzip_static", 188370, kasoku.Unjudged, "generator 1.95 of 2 cores"},
 	} {
 		t.run("", s.note, s.bottleneck, s.score/25)
@@ -56,12 +58,15 @@ func (t *tuning) run(label, note, bottleneck string, perSec float64) {
 	n := len(*t)
 	at := Started.Add(time.Duration(n) * 7 * time.Minute)
 	*t = append(*t, runstore.Info{
-		ID: runstore.NewID(at, label), Path: "runs/" + label + ".kasoku", Project: "userapi", Label: label, Note: note, State: kasoku.Finished,
-		Started: at, Length: 42 * time.Second, Load: "POST /users, open loop", SizeBytes: 200_000, Observers: kasoku.ObserversOn,
-		Revision: fmt.Sprintf("main@4f2c9%02d", n/5), Dirty: n%3 == 1,
+		ID: runstore.NewID(at, label), Path: "runs/" + label + ".kasoku", Project: "userapi", Label: label, Note: note,
+		State:   kasoku.Finished,
+		Started: at, Length: 42 * time.Second, Load: "POST /users, open loop", SizeBytes: 200_000,
+		Observers: kasoku.ObserversOn,
+		Revision:  fmt.Sprintf("main@4f2c9%02d", n/5), Dirty: n%3 == 1,
 		Verdict: "At 1,000 req/s " + label + " has a verdict of its own.",
 		Summary: &kasoku.Summary{Source: "load", Requests: 11_100, Succeeded: 4_000, PerSec: perSec, Asked: 1000,
-			P50: time.Duration(3e8 / max(perSec, 1) * 1e3), P99: time.Duration(1e9 / max(perSec, 1) * 3e2), Bottleneck: bottleneck},
+			P50: time.Duration(3e8 / max(perSec, 1) * 1e3), P99: time.Duration(1e9 / max(perSec, 1) * 3e2),
+			Bottleneck: bottleneck},
 	})
 }
 

@@ -54,16 +54,19 @@ func Quiet() *kasoku.Recording {
 // Command returns a recording of a command, without load, database or logs.
 func Command() *kasoku.Recording {
 	r := &kasoku.Recording{Run: kasoku.Run{
-		ID: "20261120-150000", Started: Started, Length: 9200 * time.Millisecond, State: kasoku.Finished, Version: "0.1.0", Hosts: []kasoku.Host{host()},
+		ID: "20261120-150000", Started: Started, Length: 9200 * time.Millisecond, State: kasoku.Finished,
+		Version: "0.1.0", Hosts: []kasoku.Host{host()},
 		Command: &kasoku.Command{
-			Args: []string{"go", "build", "./..."}, ExitCode: 1, Wall: 9100 * time.Millisecond, User: 14 * time.Second, System: 2300 * time.Millisecond,
+			Args: []string{"go", "build", "./..."}, ExitCode: 1, Wall: 9100 * time.Millisecond, User: 14 * time.Second,
+			System:      2300 * time.Millisecond,
 			MaxRSSBytes: 312 << 20, VoluntarySwitch: 5120, ForcedSwitch: 913,
 		},
 	}}
 	n := 9
 	r.Series = []kasoku.Series{
 		counter("host", "cpu.system", "", "s", level(n, 0.25)), counter("host", "cpu.user", "", "s", level(n, 1.5)),
-		counter("process", "cpu.user", "77 compile", "s", level(n, 1.1)), counter("process", "cpu.user", "78 compile", "s", level(n, 0.3)),
+		counter("process", "cpu.user", "77 compile", "s", level(n, 1.1)), counter("process", "cpu.user", "78 compile",
+			"s", level(n, 0.3)),
 	}
 	return r
 }
@@ -73,7 +76,8 @@ func Long() *kasoku.Recording {
 	const n = 2 * 3600
 	r := base("long", "")
 	r.Run.Length = n * time.Second
-	r.Steps = []kasoku.Step{{Number: 1, PerSec: 50, Planned: n * time.Second, Interval: kasoku.Interval{To: n * time.Second}}}
+	r.Steps = []kasoku.Step{{Number: 1, PerSec: 50, Planned: n * time.Second,
+		Interval: kasoku.Interval{To: n * time.Second}}}
 	var rows []per
 	for sec := range n {
 		x := per{sec, 50, 50, 10, 20, 30, 40}
@@ -87,7 +91,8 @@ func Long() *kasoku.Recording {
 	spiky[5000] = 140
 	cpu := level(n, 0.5)
 	cpu[5000] = 1.9
-	r.Series = []kasoku.Series{counter("host", "cpu.user", "", "s", cpu), gauge("mysql", "Threads_connected", "", "count", spiky)}
+	r.Series = []kasoku.Series{counter("host", "cpu.user", "", "s", cpu),
+		gauge("mysql", "Threads_connected", "", "count", spiky)}
 	r.Settings = settings("151", "OFF")
 	return r
 }

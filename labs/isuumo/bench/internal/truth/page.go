@@ -94,7 +94,8 @@ func (t *table) explainPlace(m *matches, w window, rows []int32) error {
 	}
 	first, last := rows[0], rows[len(rows)-1]
 	if least, most := m.certain.below(first), m.possible.below(first); w.offset < least || w.offset > most {
-		return fmt.Errorf("row 1 is %s, which has %s matches before it, expected %d", t.name(first), between(least, most), w.offset)
+		return fmt.Errorf("row 1 is %s, which has %s matches before it, expected %d", t.name(first),
+			between(least, most), w.offset)
 	}
 	if missing := m.certain.next(last + 1); int64(len(rows)) < w.limit && missing >= 0 {
 		return fmt.Errorf("the list ends after %d rows, expected %s next", len(rows), t.name(missing))
@@ -119,11 +120,13 @@ func (t *table) explainList(order iter.Seq2[int32, bool], s Span, limit int, row
 		case at == len(rows):
 			return fmt.Errorf("the list ends after %d rows, expected %s next", at, t.name(rank))
 		default:
-			return fmt.Errorf("row %d is %s, expected %s%s", at+1, t.name(rows[at]), t.name(rank), t.ifImpossible(rows[at], s))
+			return fmt.Errorf("row %d is %s, expected %s%s", at+1, t.name(rows[at]), t.name(rank),
+				t.ifImpossible(rows[at], s))
 		}
 	}
 	if at < len(rows) {
-		return fmt.Errorf("row %d is %s, which does not belong there%s", at+1, t.name(rows[at]), t.ifImpossible(rows[at], s))
+		return fmt.Errorf("row %d is %s, which does not belong there%s", at+1, t.name(rows[at]),
+			t.ifImpossible(rows[at], s))
 	}
 	return nil
 }

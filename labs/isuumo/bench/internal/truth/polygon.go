@@ -83,6 +83,8 @@ func locate(corners []isuumo.Point, p place) (in, near bool) {
 
 // besides reports whether a place is in the box that a and b span, or near it.
 func besides(a, b isuumo.Point, p place) bool {
-	return math.Min(a.Latitude, b.Latitude)-nearDegrees <= p.latitude && p.latitude <= math.Max(a.Latitude, b.Latitude)+nearDegrees &&
-		math.Min(a.Longitude, b.Longitude)-nearDegrees <= p.longitude && p.longitude <= math.Max(a.Longitude, b.Longitude)+nearDegrees
+	return math.Min(a.Latitude, b.Latitude)-nearDegrees <= p.latitude && p.latitude <= math.Max(a.Latitude,
+		b.Latitude)+nearDegrees &&
+		math.Min(a.Longitude, b.Longitude)-nearDegrees <= p.longitude && p.longitude <= math.Max(a.Longitude,
+		b.Longitude)+nearDegrees
 }
