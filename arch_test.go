@@ -26,7 +26,7 @@ var floorTable = parseFloors(`
 0 mackerel graphite prometheus nginxconf uplot whisper
 0 internal/golden internal/mackereltest internal/fixture internal/peertest internal/smalldisk
 1 mackerel/timed
-1 . lines mysqlread service foreign internal/browsertest internal/agenttest internal/liar internal/attack
+1 . lines mysqlread service foreign internal/browsertest internal/agenttest internal/liar internal/attack internal/bounds
 2 load load/http1 load/epollhttp load/nethttp load/sqldb load/carbon load/vegeta load/engine load/loadtest
 2 observe observe/freespace observe/host observe/process observe/procfile observe/logsize observe/cgroup observe/sockets
 2 observe/mysql observe/nginx observe/varnish observe/expvar observe/redis observe/graphite observe/goprocess

@@ -35,9 +35,10 @@ func fieldsOf(table reflect.Value) []field {
 
 // A mistake is something wrong with the value at a path.
 type mistake struct {
-	path []string
-	text string
-	hint string
+	path  []string
+	text  string
+	hint  string
+	known []field // of an unknown key: those of its table
 }
 
 // key returns the path as people write it: finalize.units[1].name.
@@ -61,7 +62,7 @@ func (m mistake) key() string {
 type decoder struct{ mistakes []mistake }
 
 func (d *decoder) fail(path []string, hint, format string, args ...any) {
-	d.mistakes = append(d.mistakes, mistake{slices.Clone(path), fmt.Sprintf(format, args...), hint})
+	d.mistakes = append(d.mistakes, mistake{path: slices.Clone(path), text: fmt.Sprintf(format, args...), hint: hint})
 }
 
 // table fills the struct from the table.
@@ -71,27 +72,32 @@ func (d *decoder) table(into reflect.Value, from map[string]any, path []string) 
 		at := append(slices.Clone(path), key)
 		i := slices.IndexFunc(fields, func(f field) bool { return f.name == key })
 		if i < 0 {
-			d.unknown(at, fields)
+			d.mistakes = append(d.mistakes, mistake{path: at, text: "no such key", known: fields})
 			continue
 		}
 		d.value(fields[i], from[key], at)
 	}
 }
 
-// unknown names the key that was likely meant, also in another table.
-func (d *decoder) unknown(path []string, fields []field) {
-	names := make([]string, len(fields))
-	for i, f := range fields {
+// hintOf returns what to do about a mistake. What was likely meant by an unknown key, also
+// in another table, is looked for only now: a file may have thousands of them, and one
+// mistake is reported.
+func (m mistake) hintOf() string {
+	if m.known == nil {
+		return m.hint
+	}
+	names := make([]string, len(m.known))
+	for i, f := range m.known {
 		names[i] = f.name
 	}
-	key := path[len(path)-1]
+	key := m.path[len(m.path)-1]
 	hint := "the keys here are " + strings.Join(names, ", ")
 	if near, ok := unit.Nearest(key, names); ok {
 		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 	} else if places := placesOf(key); len(places) > 0 {
 		hint = fmt.Sprintf("%q belongs to %s; %s", key, strings.Join(places, " or "), hint)
 	}
-	d.fail(path, hint, "no such key")
+	return hint
 }
 
 // placesOf returns the tables that have the key.

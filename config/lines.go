@@ -195,3 +195,34 @@ func (s *keyScanner) skipLine() {
 	}
 	s.at = len(s.doc)
 }
+
+// maxDepth is how deep brackets may stand: far deeper than any key needs. The parser
+// takes the square of the depth.
+const maxDepth = 16
+
+// tooDeep returns the line on which brackets stand more than maxDepth deep, 0 when
+// there is none. The document need not be one that a parser accepts: up to its first
+// mistake strings and comments are what they are for the parser.
+func tooDeep(doc string) int {
+	s := &keyScanner{doc: doc, line: 1}
+	for depth := 0; s.at < len(doc); {
+		switch doc[s.at] {
+		case '"', '\'':
+			s.text()
+			continue
+		case '#':
+			s.skipLine()
+			continue
+		case '[', '{':
+			if depth++; depth > maxDepth {
+				return s.line
+			}
+		case ']', '}':
+			depth = max(depth-1, 0)
+		case '\n':
+			s.line++
+		}
+		s.at++
+	}
+	return 0
+}

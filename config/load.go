@@ -77,6 +77,9 @@ func read(path string) ([]byte, error) {
 // Parse reads the text of a file; path only names it in errors. Of several
 // mistakes it returns the first in the file. Paths stay as they are written.
 func Parse(data []byte, path string) (*Config, error) {
+	if line := tooDeep(string(data)); line > 0 {
+		return nil, &Error{Path: path, Line: line, Text: fmt.Sprintf("brackets stand more than %d deep", maxDepth), hint: "no key takes lists or tables of lists"}
+	}
 	doc := map[string]any{}
 	if err := toml.Unmarshal(data, &doc); err != nil {
 		return nil, syntaxError(err, path)
@@ -92,7 +95,7 @@ func Parse(data []byte, path string) (*Config, error) {
 	}
 	index := indexLines(string(data))
 	first := slices.MinFunc(d.mistakes, func(a, b mistake) int { return index.find(a.path) - index.find(b.path) })
-	return nil, &Error{Path: path, Line: index.find(first.path), Key: first.key(), Text: first.text, hint: first.hint}
+	return nil, &Error{Path: path, Line: index.find(first.path), Key: first.key(), Text: first.text, hint: first.hintOf()}
 }
 
 // syntaxError places an error of the TOML parser.

@@ -21,7 +21,7 @@ func (c *Config) Validate() error {
 	if len(all) == 0 {
 		return nil
 	}
-	return &Error{Path: c.Path, Key: all[0].key(), Text: all[0].text, hint: all[0].hint}
+	return &Error{Path: c.Path, Key: all[0].key(), Text: all[0].text, hint: all[0].hintOf()}
 }
 
 // mistakes returns everything that makes no sense.
@@ -63,7 +63,7 @@ func (c *Config) mistakes() []mistake {
 type validator struct{ mistakes []mistake }
 
 func (v *validator) fail(key, hint, format string, args ...any) {
-	v.mistakes = append(v.mistakes, mistake{strings.Split(key, "."), fmt.Sprintf(format, args...), hint})
+	v.mistakes = append(v.mistakes, mistake{path: strings.Split(key, "."), text: fmt.Sprintf(format, args...), hint: hint})
 }
 
 func (v *validator) load(l *LoadTable) {

@@ -86,14 +86,16 @@ func tableError(name string, err error) error {
 }
 
 func (t *Table) header(row []string) error {
+	seen := make(map[string]bool, len(row))
 	for i, c := range row {
 		c = strings.TrimSpace(c)
 		switch {
 		case c == "":
 			return fmt.Errorf("bad header: column %d has no name", i+1)
-		case slices.Contains(t.columns, c):
+		case seen[c]:
 			return fmt.Errorf("bad header: two columns %q", c)
 		}
+		seen[c] = true
 		t.columns = append(t.columns, c)
 	}
 	return nil

@@ -8,22 +8,23 @@ import (
 	"github.com/kasoku/kasoku/unit"
 )
 
-// on is the run as one of its hosts saw it: that host's series and gaps alone.
-func (r rec) on(h kasoku.Host) rec {
-	one := *r.Recording
-	one.Run.Hosts = []kasoku.Host{h}
-	one.Series, one.Gaps = nil, nil
+// onHosts is the run as each of its hosts saw it: that host's series and gaps alone. Both
+// are gone through once, however many hosts there are.
+func (r rec) onHosts() []rec {
+	series, gaps := map[string][]kasoku.Series{}, map[string][]kasoku.Gap{}
 	for i := range r.Series {
-		if r.Series[i].Key.Host == h.Name {
-			one.Series = append(one.Series, r.Series[i])
-		}
+		series[r.Series[i].Key.Host] = append(series[r.Series[i].Key.Host], r.Series[i])
 	}
 	for _, g := range r.Gaps {
-		if g.Host == h.Name {
-			one.Gaps = append(one.Gaps, g)
-		}
+		gaps[g.Host] = append(gaps[g.Host], g)
 	}
-	return rec{&one, r.o}
+	out := make([]rec, len(r.Run.Hosts))
+	for i, h := range r.Run.Hosts {
+		one := *r.Recording
+		one.Run.Hosts, one.Series, one.Gaps = []kasoku.Host{h}, series[h.Name], gaps[h.Name]
+		out[i] = rec{&one, r.o}
+	}
+	return out
 }
 
 // each calls do for the run as each of its hosts saw it, with the host's place and
@@ -34,8 +35,8 @@ func (r rec) each(do func(one rec, place int, before string)) {
 		do(r, 0, "")
 		return
 	}
-	for i, h := range r.Run.Hosts {
-		do(r.on(h), i, h.Name+": ")
+	for i, one := range r.onHosts() {
+		do(one, i, r.Run.Hosts[i].Name+": ")
 	}
 }
 

@@ -3,7 +3,6 @@ package ptquerydigest
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -11,12 +10,13 @@ import (
 // database where the statement names none.
 func namedTables(sql, db string) []tableName {
 	var out []tableName
+	seen := map[tableName]bool{}
 	for _, t := range tablesOf(sql) {
 		if t.db == "" {
 			t.db = db
 		}
-		if !slices.Contains(out, t) {
-			out = append(out, t)
+		if !seen[t] {
+			seen[t], out = true, append(out, t)
 		}
 	}
 	return out

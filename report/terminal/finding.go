@@ -20,7 +20,7 @@ func (p *printer) findings(b *report.Findings) {
 	}
 	id, impact := 0, 0
 	for _, f := range b.List {
-		id, impact = max(id, width(p.text(f.ID))), max(impact, width(p.text(f.Impact)))
+		id, impact = max(id, width(p.label(f.ID))), max(impact, width(p.label(f.Impact)))
 	}
 	for i := range b.List {
 		f := &b.List[i]
@@ -36,7 +36,7 @@ func (p *printer) findings(b *report.Findings) {
 func (p *printer) finding(f *report.Finding, id, impact int) {
 	number := unit.Count(f.Number)
 	head := strings.Repeat(" ", max(0, 3-len(number))) + number + "  "
-	pid, pimpact := p.text(f.ID), p.text(f.Impact)
+	pid, pimpact := p.label(f.ID), p.label(f.Impact)
 	left := width(head) + id + 2 + impact
 	if impact > 0 {
 		left += 2

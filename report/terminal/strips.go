@@ -15,7 +15,7 @@ const stripRoom = 48
 func (p *printer) strips(s *report.Strips) {
 	names := 0
 	for _, x := range s.List {
-		names = max(names, width(p.text(stripName(x))))
+		names = max(names, width(p.label(stripName(x))))
 	}
 	names = max(names, width("  before"))
 	room := min(stripRoom, p.o.Width-indent-names-2)
@@ -35,7 +35,7 @@ func stripName(x report.Strip) string {
 }
 
 func (p *printer) beside(name string, names int) string {
-	name = p.text(name)
+	name = p.label(name)
 	return strings.Repeat(" ", indent) + name + strings.Repeat(" ", max(0, names-width(name))+2)
 }
 

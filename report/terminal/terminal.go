@@ -95,6 +95,13 @@ func (p *printer) text(s string) string {
 // tail marks a cut.
 func (p *printer) tail() string { return p.text("…") }
 
+// mostLabel is how wide a label may be on a narrow screen.
+const mostLabel = 30
+
+// label returns a text of which others are written beside or below, each as far to the
+// right as it is wide: a run file may hold one of any length.
+func (p *printer) label(s string) string { return cut(p.text(s), max(mostLabel, p.o.Width/2), p.tail()) }
+
 // para writes wrapped text, its further lines indented as far as the first.
 func (p *printer) para(indent int, s string, st style) {
 	pad := strings.Repeat(" ", indent)
@@ -105,7 +112,7 @@ func (p *printer) para(indent int, s string, st style) {
 
 // labelled writes a label and text beside it, wrapped under itself.
 func (p *printer) labelled(indent int, label string, room int, labelStyle style, s string, st style) {
-	label = p.text(label)
+	label = p.label(label)
 	pad := strings.Repeat(" ", indent)
 	room = max(room, width(label))
 	lines := wrap(p.text(s), p.o.Width-indent-room-2)
@@ -317,11 +324,11 @@ func (p *printer) warnings(n *report.Notes) {
 func (p *printer) remarks(n *report.Notes) {
 	room := 0
 	for _, x := range n.List {
-		room = max(room, width(p.text(noteLabel(x))))
+		room = max(room, width(p.label(noteLabel(x))))
 	}
 	for _, x := range n.List {
 		sign := p.text(x.Sign)
-		label := p.text(noteLabel(x))
+		label := p.label(noteLabel(x))
 		lines := wrap(p.text(x.Text), p.o.Width-2-width(sign)-1-room-2)
 		for i, l := range lines {
 			if i > 0 {
@@ -345,7 +352,7 @@ func noteLabel(x report.Note) string {
 func (p *printer) pairs(b *report.Pairs) {
 	room := 0
 	for _, x := range b.List {
-		room = max(room, width(p.text(x.Name)))
+		room = max(room, width(p.label(x.Name)))
 	}
 	for _, x := range b.List {
 		p.labelled(2, x.Name, room, plain, x.Before+" → "+x.After, plain)

@@ -159,14 +159,10 @@ func wrap(s string, n int) []string {
 		if line != "" && used+1+w > n {
 			flush()
 		}
-		for w > n {
-			head := cells.Truncate(word, n, "")
-			if head == "" {
-				break
-			}
-			lines = append(lines, head)
-			word = word[len(head):]
-			w = width(word)
+		if w > n {
+			var broken []string
+			broken, word = breakWord(word, n, w)
+			lines, w = append(lines, broken...), width(word)
 		}
 		if line != "" {
 			line, used = line+" ", used+1
@@ -175,6 +171,28 @@ func wrap(s string, n int) []string {
 	}
 	flush()
 	return lines
+}
+
+// mostCellBytes is how many bytes a cell of a word mostly takes at most.
+const mostCellBytes = 64
+
+// breakWord breaks a word that is w cells wide into lines of n cells and what is left
+// of it. The width is counted once, and a line is cut from so much of the word as it
+// takes: a word can be a text of megabytes without a blank.
+func breakWord(word string, n, w int) (lines []string, rest string) {
+	for w > n {
+		part := word[:min(len(word), mostCellBytes*n)]
+		if len(part) < len(word) && width(part) <= n {
+			part = word
+		}
+		head := cells.Truncate(part, n, "")
+		if head == "" {
+			break
+		}
+		lines = append(lines, head)
+		word, w = word[len(head):], w-width(head)
+	}
+	return lines, word
 }
 
 // words splits at spaces, but keeps a number with its unit: 30.5 % stays in one

@@ -1,0 +1,93 @@
+package bounds
+
+import (
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// common are pieces that every parser is fed: blank lines, one endless line, deep
+// nesting, unclosed quotes, many tiny records, many distinct keys, a long name.
+var common = []string{"\n", " ", "x", "\x00", "\xff", "(", "[", "{", "\"", "'", "\\", "a,", "a=1 ", "a%d\n", "\t", "\r\n"}
+
+// size returns n; ten times that is the large input. `make attack` takes ten times as
+// much, at which what is quadratic without allocating meets the deadline.
+func size() int {
+	if os.Getenv("KASOKU_ATTACK") == "1" {
+		return 100_000
+	}
+	return 10_000
+}
+
+// What ten times the input may take. Growing slices and maps, buffers of a fixed size and
+// pools that are filled anew are no multiple of what the small input takes: for those are
+// the bytes by input byte.
+const (
+	mostRatio   = 12
+	mostBuffers = 128
+	mostPerByte = 4000 // allocated by input byte, in all
+	deadline    = time.Minute
+)
+
+// build repeats a piece of the row until there are n bytes.
+func (r *row) build(piece string, n int) []byte {
+	b := make([]byte, 0, n+len(r.start)+len(r.end)+len(piece)+20)
+	b = append(b, r.start...)
+	parts := strings.Split(piece, "%d")
+	for i := 0; len(b) < n; i++ {
+		b = append(b, parts[0]...)
+		for _, p := range parts[1:] {
+			b = strconv.AppendInt(b, int64(i), 10)
+			b = append(b, p...)
+		}
+	}
+	return append(b, r.end...)
+}
+
+// allocated returns how many bytes the parser allocates.
+func (r *row) allocated(in []byte) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r.read(in)
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// checkPiece feeds the parser n and 10 n bytes.
+func (r *row) checkPiece(t *testing.T, piece string) {
+	t.Helper()
+	copies := max(r.copies, 1)
+	n := size() / min(copies, 10)
+	small, large := r.build(piece, n), r.build(piece, 10*n)
+	overdue := time.AfterFunc(deadline, func() { panic(r.name + ": no end of " + strconv.Quote(piece)) })
+	defer overdue.Stop()
+	r.read(r.build(piece, 100)) // what is made once
+	one, ten := r.allocated(small), r.allocated(large)
+	if most := mostRatio*one + uint64(mostBuffers*len(large)*max(copies/10, 1)); ten > most {
+		t.Errorf("%s: %q: %d bytes are allocated for %d, and %d for %d", r.name, piece, one, len(small), ten, len(large))
+	}
+	if ten > uint64(mostPerByte*copies*len(large)) {
+		t.Errorf("%s: %q: %d bytes are allocated for %d", r.name, piece, ten, len(large))
+	}
+}
+
+// TestBounds: ten times the input takes about ten times as much. The rows do not run side
+// by side: what is allocated is counted for the process.
+func TestBounds(t *testing.T) {
+	for i := range rows {
+		r := &rows[i]
+		t.Run(r.name, func(t *testing.T) {
+			pieces := r.pieces
+			if r.copies == 0 {
+				pieces = slices.Concat(common, pieces)
+			}
+			for _, piece := range pieces {
+				r.checkPiece(t, piece)
+			}
+		})
+	}
+}
