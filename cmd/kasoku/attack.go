@@ -68,7 +68,9 @@ func attack(parent context.Context, e *env, f *attackFlags) (err error) {
 		o.Stdout = nil
 	}
 	live := &liveAttack{e: e, handover: handover, progress: e.progress(), random: o.Spacing == load.Poisson}
+	planned := e.endSoon(ctx) // targets may come from a FIFO
 	o.Watch = func(r *vegeta.Running) load.Sink {
+		planned()
 		live.begin(ctx, r)
 		if scraped == nil {
 			return nil
@@ -77,6 +79,7 @@ func attack(parent context.Context, e *env, f *attackFlags) (err error) {
 		return exporter
 	}
 	res, err := vegeta.Attack(ctx, *o)
+	planned()
 	live.end(res.Summary, res.Warnings)
 	if res.Tally == nil || refused(err) {
 		return f.refusal(err)

@@ -140,7 +140,13 @@ func (f *digestFlags) ask(parent context.Context, e *env, dsn string) (*report.D
 			return nil, err
 		}
 	}
-	now, err := r.Digests(parent)
+	ctx := parent
+	if d.Stopped != "" { // the server may be silent now
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(parent, lastWords)
+		defer cancel()
+	}
+	now, err := r.Digests(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ It exits with 1 when something that kasoku.toml asks for cannot be done.`,
 			if err := o.check(); err != nil {
 				return err
 			}
-			return examine(cmd.Context(), e, &o)
+			return e.whileReading(cmd.Context(), func(ctx context.Context) error { return examine(ctx, e, &o) })
 		},
 	}
 	cmd.Flags().StringVarP(&o.format, "output", "o", "text", "`FORMAT`: text, json, tsv or md")

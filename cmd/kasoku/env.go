@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"slices"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 
@@ -137,14 +139,25 @@ func interruptible(parent context.Context) (soft, hard context.Context, stop fun
 }
 
 // lastWords is how long a command that only reads may take for what it has, once it is
-// asked to stop.
-const lastWords = time.Second
+// asked to stop. With it every command ends within a second of a signal.
+const lastWords = 700 * time.Millisecond
 
 // readingInterruptible is [interruptible] for commands that only read, and so leave
 // nothing behind wherever they are ended: one that has not ended lastWords after the
 // signal, because it is deep in its input, is ended.
 func (e *env) readingInterruptible(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, _, giveBack := interruptible(parent)
+	done := e.endSoon(ctx)
+	return ctx, func() {
+		done()
+		giveBack()
+	}
+}
+
+// endSoon ends the program lastWords after ctx ends, unless done was called: until then
+// nothing is begun that would have to be put back, and what it does may hear of no
+// context, such as opening a FIFO that nobody writes to.
+func (e *env) endSoon(ctx context.Context) (done func()) {
 	ended := make(chan struct{})
 	go func() {
 		select {
@@ -159,10 +172,7 @@ func (e *env) readingInterruptible(parent context.Context) (ctx context.Context,
 			os.Exit(exitCouldNot)
 		}
 	}()
-	return ctx, func() {
-		close(ended)
-		giveBack()
-	}
+	return sync.OnceFunc(func() { close(ended) })
 }
 
 // whileReading calls f, which only reads and prints, so that it ends within
@@ -171,7 +181,8 @@ func (e *env) whileReading(parent context.Context, f func(ctx context.Context) e
 	ctx, stop := e.readingInterruptible(parent)
 	defer stop()
 	err := f(ctx)
-	if err == nil && ctx.Err() != nil {
+	var bad badAnswer
+	if ctx.Err() != nil && (err == nil || errors.As(err, &bad)) { // an answer that is half an answer is none
 		return stopped{"stopped by " + context.Cause(ctx).Error()}
 	}
 	return err

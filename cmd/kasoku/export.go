@@ -239,8 +239,9 @@ func (f *exportFlags) runToCarbon(ctx context.Context, e *env, rec *kasoku.Recor
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
-	if ctx.Err() != nil || err != nil {
-		cancel() // nobody waits for a server that did not take it so far
+	defer context.AfterFunc(ctx, cancel)() // a signal ends the wait for a server that does not answer
+	if err != nil {
+		cancel() // nor for one that did not take it so far
 	}
 	closed := out.Close(last)
 	fmt.Fprintln(e.stderr, carbonTold(out.Stats(), f.carbonAddress()))

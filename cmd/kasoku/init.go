@@ -53,7 +53,8 @@ func initialise(ctx context.Context, e *env, f initFlags) error {
 	if _, err := os.Lstat(f.out); err == nil && !f.force && !f.print {
 		return usagef("`"+e.name+" init --print` shows what would be written, --force overwrites it", "%q exists", f.out)
 	}
-	s, err := e.survey(ctx, filepath.Dir(f.out))
+	var s *surveyed
+	err := e.whileReading(ctx, func(ctx context.Context) (err error) { s, err = e.survey(ctx, filepath.Dir(f.out)); return err })
 	if err != nil {
 		return err
 	}
