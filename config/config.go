@@ -95,6 +95,7 @@ type MySQL struct {
 	KeepStatements     bool     `toml:"keep_statements" eg:"true"`           // with their values
 	Join               string   `toml:"join" eg:"'tail'"`                    // who issues which query: auto, tail, table, off
 	RecycleConnections bool     `toml:"recycle_connections" eg:"true"`       // end idle sessions when the slow log is on
+	Sample             int      `toml:"sample" eg:"101"`                     // the slow log holds 1 of so many statements, MariaDB's alone
 	MinFree            string   `toml:"min_free" eg:"'5%'"`                  // of the disks of slow log and run, below which the slow log is put back
 }
 

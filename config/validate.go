@@ -212,6 +212,14 @@ func (v *validator) mysql(m *MySQL) {
 	if _, err := unit.ParseLeast(m.MinFree); m.MinFree != "" && err != nil {
 		v.fail("mysql.min_free", "", "%v", err)
 	}
+	switch {
+	case m.Sample < 0:
+		v.fail("mysql.sample", "such as sample = 101", "want 1 or more")
+	case m.Sample > 1 && (m.Join == "tail" || m.Join == "table"):
+		v.fail("mysql.sample", "leave one of them out", "a part of the statements contradicts mysql.join")
+	case m.Sample > 1 && m.SlowLog != nil && !*m.SlowLog:
+		v.fail("mysql.sample", "leave one of them out", "is of the slow log, and contradicts mysql.slow_log")
+	}
 	if m.DSN != "" && m.DefaultsFile != "" {
 		v.fail("mysql.defaults_file", "keep one; the file keeps the password out of "+Name, "contradicts mysql.dsn")
 	}

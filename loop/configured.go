@@ -112,6 +112,7 @@ func (o *Options) configureDatabase(m config.MySQL) (err error) {
 	o.SlowLogAnyway = m.SlowLog != nil && *m.SlowLog
 	o.NoPlans, o.KeepStatements = m.Plans != nil && !*m.Plans, m.KeepStatements
 	o.Join, o.RecycleConnections = m.Join, m.RecycleConnections
+	o.Sample = m.Sample
 	if m.MinFree != "" {
 		least, err := unit.ParseLeast(m.MinFree)
 		if err != nil {

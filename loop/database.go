@@ -65,13 +65,16 @@ func openDatabase(ctx context.Context, o Options) (_ *database, err error) {
 	if d.reader, err = mysqlread.New(ctx, d.db); err != nil {
 		return nil, fmt.Errorf("database %s: %w", mysqlflags.Redact(o.MySQL), err)
 	}
+	if err = d.checkSample(&o); err != nil {
+		return nil, err
+	}
 	if d.hold, err = holdFor(ctx, d.reader, o); err != nil {
 		return nil, err
 	}
 	d.source = mysql.New(d.db)
 	d.locks = mysql.NewLocks(d.db, d.source, shapeOf)
 	d.detail = mysql.NewDetail(d.db, shapeOf)
-	d.slow = mysqlread.NewSlowLog(d.reader, mysqlread.Settings{})
+	d.slow = mysqlread.NewSlowLog(d.reader, mysqlread.Settings{Sample: o.Sample})
 	return d, nil
 }
 
@@ -208,13 +211,14 @@ func byHand(changes []mysqlread.Changed) string {
 func (d *database) logged(entries uint64) []kasoku.Warning {
 	// Fewer than 20 prove nothing; a tenth is more than what was on its way into
 	// the log. A restarted server counts anew, NaN compares as false.
-	if !(d.asked >= 20) || float64(entries) >= 0.9*d.asked {
+	want := d.expected()
+	if !(want >= 20) || float64(entries) >= 0.9*want {
 		return nil
 	}
 	return []kasoku.Warning{{
 		Code: "slow-log-partial",
 		Text: fmt.Sprintf("the slow log holds %s of %s statements (Questions): sessions that were open before keep the settings they began with; %d were open",
-			unit.Count(entries), unit.Count(uint64(d.asked)), d.open),
+			unit.Count(entries), unit.Count(uint64(want)), d.open),
 		Hint: "`--recycle-connections` (kasoku.toml: recycle_connections = true in [mysql]) ends idle sessions first, so that the pool opens new ones; or start the recording before the application",
 	}}
 }

@@ -50,7 +50,10 @@ type joinStats struct {
 }
 
 // joins reports whether the run looks for who issues which query.
-func (s *session) joins() bool {
+func (s *session) joins() bool { return !s.o.sampled() && s.couldJoin() }
+
+// couldJoin reports whether it would with all statements.
+func (s *session) couldJoin() bool {
 	return s.o.Join != JoinOff && s.db != nil && s.db.slowOn && len(s.o.accessLogs()) > 0
 }
 
@@ -110,6 +113,9 @@ func (s *session) haltJoin() {
 func (s *session) saveJoin(ctx context.Context) error {
 	switch {
 	case s.join == nil:
+		if j := s.refusedJoin(); j != nil {
+			return s.store.SaveJoins(j)
+		}
 		return nil
 	case s.join.feed == nil:
 		return s.store.SaveJoins([]kasoku.Join{{Host: s.host(), Refused: "the slow log could not be read"}})

@@ -154,6 +154,9 @@ func (s *session) collectSlowLog(src *lines.Window, o slowlog.Options) (kasoku.L
 	}
 	s.warn(s.db.logged(t.Statements() + t.Outside())...)
 	classes, saves, transactions := t.Classes(), t.Saves(), t.Transactions()
+	if s.o.sampled() { // statements that follow each other are not in it
+		saves, transactions = nil, nil
+	}
 	if s.join != nil {
 		s.join.settle(classes)
 		s.join.stats.logged, s.join.stats.asked = t.Statements()+t.Outside(), s.db.asked

@@ -54,6 +54,11 @@ type Options struct {
 	// on, since a session that was open before is not in it.
 	RecycleConnections bool
 
+	// Sample has the slow log hold 1 of so many statements, MariaDB's alone: for a server
+	// so busy that all of them are too much for its disk. Below 2: all. A prime is best:
+	// the server logs each statement whose number, of all sessions, divides by it.
+	Sample int
+
 	// MinFree is what is to stay free on the disks of the run file and of the slow log:
 	// below it the slow log is put back, and the run goes on. nil: MinFree().
 	MinFree *unit.Least
@@ -237,6 +242,9 @@ func (o *Options) Validate() error {
 		return errors.New("a negative duration")
 	case o.Observers != "" && o.Observers != kasoku.ObserversOn && o.Observers != kasoku.ObserversOff:
 		return fmt.Errorf("observers %q: want on or off", o.Observers)
+	}
+	if err := o.validateSample(); err != nil {
+		return err
 	}
 	return o.validateEnd()
 }

@@ -19,6 +19,7 @@ type slowWay struct {
 	burdens  bool   // sessions that begin during the run would log for as long as they live
 	begun    uint64 // sessions since the server's start, when that was asked
 	relaxing *relaxing
+	sample   int // the slow log holds 1 of so many statements
 }
 
 // switchOn switches on what the run wants of the database, watched by the guard
@@ -45,7 +46,9 @@ func (s *session) switchOn(ctx context.Context) error {
 		} else {
 			s.warn(s.db.slowLogOn(ctx, s.o.Join == JoinTable)...)
 		}
-		if !s.db.slowOn {
+		if s.db.slowOn {
+			s.markSample()
+		} else {
 			s.run.Observers = "no slow log"
 		}
 		if s.db.slowOn && s.o.RecycleConnections {

@@ -14,6 +14,7 @@ import (
 type Settings struct {
 	LongQueryTime time.Duration // statements that take at least this long; 0: all
 	Table         bool          // in mysql.slow_log, too
+	Sample        int           // MariaDB: each so many-th statement that the server begins; below 2: all
 	Extra         bool          // MariaDB: query plan and InnoDB figures; MySQL: log_slow_extra
 }
 
@@ -75,7 +76,7 @@ func planSlowLog(flavor Flavor, vars map[string]string, want Settings) Plan {
 	}
 	p.need(vars, "min_examined_row_limit", "0", false)
 	if flavor == MariaDB {
-		p.need(vars, "log_slow_rate_limit", "1", false)
+		p.need(vars, "log_slow_rate_limit", strconv.Itoa(max(want.Sample, 1)), false)
 		// Every statement that the query cache did not answer counts as
 		// query_cache_miss, so a filter with that word lets all pass.
 		p.need(vars, "log_slow_filter", "", hasWord(vars["log_slow_filter"], "query_cache_miss"))

@@ -25,6 +25,9 @@ func (r rec) queriesSection() Section {
 	if len(ws) > 0 {
 		s.Sub += Prose(" " + Sentence(read(ws)) + ".")
 	}
+	if n, ok := r.Setting("kasoku", "slow_log_sample"); ok {
+		s.Sub += Prose(" It holds 1 of " + n + " statements: figures are of these.")
+	}
 	qs := slices.Clone(r.Queries)
 	slices.SortStableFunc(qs, func(a, b kasoku.Query) int { return cmp.Compare(b.Total, a.Total) })
 	s.Blocks = []Block{r.queryTable(qs)}

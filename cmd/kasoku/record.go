@@ -89,6 +89,7 @@ password is best kept in an option file.`,
 	fl.BoolVar(&f.loop.Digests, "digests", false, "let performance_schema count statements by digest: the queries where no slow log can be read")
 	fl.StringVar(&f.loop.Join, "join", loop.JoinAuto, "who issues which query, by `HOW` statements' times are known: auto, tail (slow log looked at every 5 ms), table (the slow log's), off")
 	fl.BoolVar(&f.loop.RecycleConnections, "recycle-connections", false, "end the database's idle connections when the slow log is on, since those are not in it")
+	fl.IntVar(&f.loop.Sample, "mysql-sample", 0, "MariaDB: the slow log holds 1 of `N` statements, for a server whose disk all of them would fill")
 	fl.StringVar(&f.minFree, "min-free", "", "put the slow log back when less than this `SIZE` is free on its disk or the run's, such as 5% or 500MB; default 5 % or 1 GB, whichever is less")
 	fl.StringVarP(&f.loop.Path, "out", "o", "", "run `FILE`; default runs/TIME-LABEL.kasoku")
 	fl.StringVar(&f.loop.Run.Label, "label", "", "short `NAME` of the run, such as before")

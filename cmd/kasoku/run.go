@@ -37,6 +37,7 @@ type runFlags struct {
 	join     string
 	recycle  bool
 	minFree  string
+	sample   int
 	slowLog  bool
 }
 
@@ -72,6 +73,7 @@ present run in order and keeps all.`,
 	fl.StringVar(&f.price.Currency, "currency", "", "`NAME` of the currency of --price")
 	fl.StringVar(&f.join, "join", "", "who issues which query, by `HOW` statements' times are known: auto, tail, table or off; default that of kasoku.toml")
 	fl.BoolVar(&f.recycle, "recycle-connections", false, "end the database's idle connections when the slow log is on, since those are not in it")
+	fl.IntVar(&f.sample, "mysql-sample", 0, "MariaDB: the slow log holds 1 of `N` statements; default that of kasoku.toml")
 	fl.StringVar(&f.minFree, "min-free", "", "put the slow log back when less than this `SIZE` is free on its disk or the run's, such as 5% or 500MB; default that of kasoku.toml")
 	fl.BoolVar(&f.slowLog, "slowlog", false, "take the slow log even where it was on before; default as kasoku.toml says")
 	fl.BoolVar(&f.passExit, "pass-exit", false, "exit with the exit code of the first command that failed")
@@ -174,6 +176,9 @@ func (f *runFlags) options(e *env, c *config.Config, hard context.Context) (loop
 		o.Join = f.join
 	}
 	o.RecycleConnections = o.RecycleConnections || f.recycle
+	if f.sample != 0 {
+		o.Sample = f.sample
+	}
 	if err := setMinFree(&o, f.minFree); err != nil {
 		return o, err
 	}
