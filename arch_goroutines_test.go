@@ -20,7 +20,7 @@ var bare = map[string]string{
 	"cmd/mackerel-plugin-maxcpu/server.go serve":   "as above",
 	"cmd/kasoku/accesslog_follow.go chunks":        "calls Read of standard input alone",
 	"cmd/kasoku/env.go interruptible":              "waits for channels and closes contexts",
-	"cmd/kasoku/env.go readingInterruptible":       "waits for channels, prints one line and exits",
+	"cmd/kasoku/env.go endSoon":                    "waits for channels, prints one line and exits",
 	"command/process.go Forward":                   "waits for channels and sends signals",
 	"command/process.go Start":                     "own starts and waits for the child; without it the caller would wait for ever",
 	"foreign/thread.go onOwnThread":                "calls what within contains",
