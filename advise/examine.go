@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/contain"
 )
 
 // A Result is what all checks said.
@@ -44,7 +45,11 @@ func Examine(in Input) Result {
 	}
 	var all []ranked
 	for _, c := range checks() {
-		l := c.look(s)
+		var l *look
+		if bug := contain.Run(contain.Part{Kind: contain.Rule, Name: c.id}, func() { l = c.look(s) }); bug != nil {
+			r.Unseen = append(r.Unseen, Unseen{ID: c.id, Title: c.title, Why: bug.Error()})
+			continue
+		}
 		switch {
 		case l.blind != nil:
 			r.Unseen = append(r.Unseen, *l.blind)

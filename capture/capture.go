@@ -26,6 +26,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/config"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/foreign"
 	"github.com/kasoku/kasoku/mysqlread"
 	"github.com/kasoku/kasoku/unit"
@@ -141,16 +142,9 @@ func Take(ctx context.Context, o Options) *Taken {
 	}
 	t := &taker{o: o, have: map[string]bool{}, until: time.Now().Add(Within)}
 	defer t.release()
-	running := t.processes(ctx)
-	t.nginx(ctx, running)
-	t.optionFiles(ctx, running)
-	t.globs(KindVCL, o.VCL)
-	t.units()
-	t.globs(KindFile, o.Files)
-	t.git(ctx)
-	t.schema(ctx)
-	t.sysctl()
-	t.limits(running)
+	for _, part := range t.parts(ctx) {
+		kasoku.Contained(contain.Part{Kind: contain.Step, Name: "configuration: " + part.name}, &t.out.Warnings, part.take)
+	}
 	if t.dropped > 0 {
 		t.warn("name fewer files", "%d texts are left out: there are more than %d, or they are larger than %d MB together, or take longer than %s",
 			t.dropped, mostTexts, mostTotal>>20, unit.Exact(Within))
@@ -159,6 +153,30 @@ func Take(ctx context.Context, o Options) *Taken {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 	})
 	return &t.out
+}
+
+// A part is one kind of configuration. One that panics is a warning; the others are
+// taken.
+type part struct {
+	name string
+	take func()
+}
+
+// parts returns what is taken, in that order.
+func (t *taker) parts(ctx context.Context) []part {
+	var running []*process
+	return []part{
+		{"processes", func() { running = t.processes(ctx) }},
+		{"nginx", func() { t.nginx(ctx, running) }},
+		{"option files", func() { t.optionFiles(ctx, running) }},
+		{"vcl", func() { t.globs(KindVCL, t.o.VCL) }},
+		{"units", t.units},
+		{"files", func() { t.globs(KindFile, t.o.Files) }},
+		{"git", func() { t.git(ctx) }},
+		{"schema", func() { t.schema(ctx) }},
+		{"sysctl", t.sysctl},
+		{"limits", func() { t.limits(running) }},
+	}
 }
 
 // A taker collects the results.

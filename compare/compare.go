@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/unit"
 )
 
@@ -222,21 +223,36 @@ func Compare(before, after []*kasoku.Recording, o Options) (*Comparison, error) 
 	}
 	m := &maker{c: c, before: before, after: after, counters: countersOf(slices.Concat(before, after)), resamples: o.Resamples}
 	m.groups(pairs)
-	c.spread(before, after, o.Unchanged)
-	c.Label = c.label()
-	b, a := c.middle(before, (*Row).before), c.middle(after, (*Row).after)
-	c.Settings, c.SettingsEqual = diffSettings(b, a)
-	c.Changes, c.Configs = Changes(b, a), DiffConfigs(b, a)
-	c.Findings = diffFindings(diagnosisOf(before), diagnosisOf(after))
-	c.told(b, a)
-	c.Plans, c.PlansEqual = diffPlans(planned(before, b), planned(after, a))
-	c.Advice = diffAdvice(b, a)
-	c.Profiles = diffProfiles(before, after)
-	c.Warnings = warnings(before, after, pairs, c)
-	c.besides(after)
-	c.Outcome = c.outcome()
-	c.Verdict = c.verdict()
+	b, a := before[0], after[0]
+	for _, part := range []struct {
+		name string
+		make func()
+	}{
+		{"spread", func() { c.spread(before, after, o.Unchanged) }},
+		{"label", func() { c.Label = c.label() }},
+		{"middle", func() { b, a = c.middle(before, (*Row).before), c.middle(after, (*Row).after) }},
+		{"settings", func() { c.Settings, c.SettingsEqual = diffSettings(b, a) }},
+		{"changes", func() { c.Changes = Changes(b, a) }},
+		{"configuration", func() { c.Configs = DiffConfigs(b, a) }},
+		{"findings", func() { c.Findings = diffFindings(diagnosisOf(before), diagnosisOf(after)) }},
+		{"logs", func() { c.told(b, a) }},
+		{"plans", func() { c.Plans, c.PlansEqual = diffPlans(planned(before, b), planned(after, a)) }},
+		{"advice", func() { c.Advice = diffAdvice(b, a) }},
+		{"profiles", func() { c.Profiles = diffProfiles(before, after) }},
+		{"warnings", func() { c.Warnings = append(c.Warnings, warnings(before, after, pairs, c)...) }},
+		{"besides", func() { c.besides(after) }},
+		{"outcome", func() { c.Outcome = c.outcome() }},
+		{"verdict", func() { c.Verdict = c.verdict() }},
+	} {
+		c.part(part.name, part.make)
+	}
 	return c, nil
+}
+
+// part makes one part of the comparison. One that panics is a warning; the others are
+// made.
+func (c *Comparison) part(name string, make func()) {
+	kasoku.Contained(contain.Part{Kind: contain.Table, Name: "comparison: " + name}, &c.Warnings, make)
 }
 
 func sideOf(runs []*kasoku.Recording) Side {

@@ -20,11 +20,11 @@ type maker struct {
 
 // groups makes all rows.
 func (m *maker) groups(pairs []pair) {
-	m.result()
-	m.steps(pairs)
-	m.command()
+	m.c.part("result", m.result)
+	m.c.part("steps", func() { m.steps(pairs) })
+	m.c.part("command", m.command)
 	if len(pairs) == 0 {
-		m.endpoints()
+		m.c.part("endpoints", m.endpoints)
 	}
 }
 
@@ -49,10 +49,10 @@ func (m *maker) steps(pairs []pair) {
 	if j.single() {
 		m.c.Block = blockFor(min(len(j.before[0].seconds), len(j.after[0].seconds)))
 	}
-	m.c.Curve = curve(latencies(j.before), latencies(j.after))
+	m.c.part("curve", func() { m.c.Curve = curve(latencies(j.before), latencies(j.after)) })
 
 	p := perMetric{m.counters}
-	m.add("focus", atRate(at0), at0.PerSec, j.rows(stepMetrics(p)))
+	m.make("focus", atRate(at0), at0.PerSec, func() []Row { return j.rows(stepMetrics(p)) })
 	below, above := "Other steps", "Other steps"
 	if broke {
 		below, above = "Below the limit", "Beyond it"
@@ -62,16 +62,23 @@ func (m *maker) steps(pairs []pair) {
 		if other.before[0].PerSec > at0.PerSec {
 			title, id = above, "above"
 		}
-		m.add(id, title, other.before[0].PerSec, m.other(other))
+		m.make(id, title, other.before[0].PerSec, func() []Row { return m.other(other) })
 	}
-	rows := j.rows(databaseMetrics(p))
-	used := Row{ID: "connections_used", Name: "connections used, max", Unit: Count, Goal: Less}
-	if r, ok := j.gaugeRow(used, "mysql", "Threads_connected"); ok {
-		rows = append(rows, r)
-	}
-	m.add("database", databaseName(slices.Concat(m.before, m.after)), at0.PerSec, rows)
-	m.add("cpu", "CPU by process, cores", at0.PerSec, m.cpuRows(j, p))
-	m.add("controls", "Controls, must not move", at0.PerSec, j.rows(controlMetrics(p)))
+	m.make("database", databaseName(slices.Concat(m.before, m.after)), at0.PerSec, func() []Row {
+		rows := j.rows(databaseMetrics(p))
+		used := Row{ID: "connections_used", Name: "connections used, max", Unit: Count, Goal: Less}
+		if r, ok := j.gaugeRow(used, "mysql", "Threads_connected"); ok {
+			rows = append(rows, r)
+		}
+		return rows
+	})
+	m.make("cpu", "CPU by process, cores", at0.PerSec, func() []Row { return m.cpuRows(j, p) })
+	m.make("controls", "Controls, must not move", at0.PerSec, func() []Row { return j.rows(controlMetrics(p)) })
+}
+
+// make makes the rows of a group by themselves: a panic costs these alone.
+func (m *maker) make(id, title string, perSec float64, rows func() []Row) {
+	m.c.part(id, func() { m.add(id, title, perSec, rows()) })
 }
 
 // leastCores leaves out processes that neither side can feel, threads of the kernel

@@ -35,10 +35,12 @@ const (
 	Command   = "command"   // all of it: the last resort
 	Rule      = "rule"      // of diagnosis
 	Source    = "source"    // of samples
-	Check     = "check"     // of doctor
+	Check     = "check"     // of doctor and init
 	Log       = "log"       // a kind of log: a record of it, or a log as a whole
 	Step      = "step"      // of a run: capture, plans, the join of logs
 	Section   = "section"   // of a report
+	Table     = "table"     // of a run file, a comparison, a merged run
+	Output    = "output"    // of values and documents for machines: a table, a series, a list
 	Panel     = "panel"     // of the live view
 	Engine    = "engine"    // of load: a shard, an answer
 	Goroutine = "goroutine" // that serves something else
@@ -46,7 +48,7 @@ const (
 
 // Kinds returns all kinds of parts.
 func Kinds() []string {
-	return []string{Command, Rule, Source, Check, Log, Step, Section, Panel, Engine, Goroutine}
+	return []string{Command, Rule, Source, Check, Log, Step, Section, Table, Output, Panel, Engine, Goroutine}
 }
 
 // String names the part: rule IDX-01.
@@ -192,14 +194,24 @@ func Forget() {
 	ledger.bugs, ledger.count = nil, 0
 }
 
-// plant is the part that panics, nil for none.
-var plant atomic.Pointer[Part]
+// visit is called with each part that begins; nil outside of tests.
+var visit atomic.Pointer[func(Part)]
+
+// Visit calls f with each part that begins from now on, in the goroutine of that part;
+// f may panic. It is for tests; remove ends it.
+func Visit(f func(Part)) (remove func()) {
+	visit.Store(&f)
+	return func() { visit.Store(nil) }
+}
 
 // Plant makes every part of the kind and name panic from now on; the name "*" stands
 // for all. It is for tests; remove ends it.
 func Plant(p Part) (remove func()) {
-	plant.Store(&p)
-	return func() { plant.Store(nil) }
+	return Visit(func(at Part) {
+		if at.Kind == p.Kind && (at.Name == p.Name || p.Name == "*") {
+			panic(planted{at})
+		}
+	})
 }
 
 type planted struct{ Part }
@@ -210,7 +222,7 @@ func (p planted) Error() string { return "planted in " + p.String() }
 func Trip(p Part) { trip(p) }
 
 func trip(p Part) {
-	if at := plant.Load(); at != nil && at.Kind == p.Kind && (at.Name == p.Name || at.Name == "*") {
-		panic(planted{p})
+	if f := visit.Load(); f != nil {
+		(*f)(p)
 	}
 }

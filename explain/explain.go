@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/mysqlread"
 )
@@ -44,18 +45,22 @@ func Queries(ctx context.Context, r *mysqlread.Reader, queries []kasoku.Query, o
 			o.Progress(i, len(top))
 		}
 		schema := cmp.Or(q.Schema, o.Schema)
-		plan, err := one(ctx, r, q, schema, o)
+		var plan kasoku.Plan
+		var err error
+		if bug := contain.Run(planPart, func() { plan, err = one(ctx, r, q, schema, o) }); bug != nil {
+			plan, err = kasoku.Plan{Note: bug.Error()}, nil
+		}
 		plan.Host, plan.QueryID, plan.Schema = q.Host, q.ID, schema
 		plans = append(plans, plan)
 		if err == nil {
-			err = defs.read(ctx, r, q, schema)
+			err = defs.contained(ctx, r, q, schema)
 		}
 		if err != nil {
 			return plans, defs.all, err
 		}
 	}
 	for _, q := range pick(queries, tablesOf) { // each table is read once
-		if err := defs.read(ctx, r, q, cmp.Or(q.Schema, o.Schema)); err != nil {
+		if err := defs.contained(ctx, r, q, cmp.Or(q.Schema, o.Schema)); err != nil {
 			return plans, defs.all, err
 		}
 	}
@@ -115,6 +120,18 @@ func refused(err error) bool {
 type tables struct {
 	known map[[2]string]bool
 	all   []kasoku.TableDef
+}
+
+// Parts whose panic is a plan's note, and a table that is left out.
+var (
+	planPart  = contain.Part{Kind: contain.Step, Name: "plan of a statement"}
+	tablePart = contain.Part{Kind: contain.Step, Name: "tables of a statement"}
+)
+
+// contained is read; of tables that make it panic, the command reports the bug.
+func (t *tables) contained(ctx context.Context, r *mysqlread.Reader, q *kasoku.Query, schema string) (err error) {
+	_ = contain.Run(tablePart, func() { err = t.read(ctx, r, q, schema) })
+	return err
 }
 
 // read reads the tables that the class names. One that is not there, or may not be

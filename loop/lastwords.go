@@ -137,7 +137,8 @@ func (s *session) part(name string, f func() error) error {
 	err := contain.Do(contain.Part{Kind: contain.Step, Name: name}, f)
 	var bug *contain.Bug
 	if errors.As(err, &bug) && bug.Part.Kind == contain.Step && bug.Part.Name == name {
-		s.warn(kasoku.Warning{Code: "part-lost", Text: "a part of the run is lost: " + bug.Error(), Hint: bug.Hint()})
+		w, _ := kasoku.LostPart(bug)
+		s.warn(w)
 	}
 	return err
 }

@@ -135,7 +135,10 @@ func Record(ctx context.Context, o Options) (*Result, error) {
 	} else if measureErr != nil {
 		stopReason = measureErr.Error()
 	}
-	closeErr := s.close(end, stopReason)
+	closeErr := s.part("close", func() error { return s.close(end, stopReason) })
+	if bug := new(contain.Bug); errors.As(closeErr, &bug) && bug.Part.Name == "close" {
+		closeErr = errors.Join(closeErr, s.abandon(bug)) // what was changed is put back all the same
+	}
 	if ctx.Err() != nil && errors.Is(measureErr, ctx.Err()) {
 		measureErr = nil
 	}

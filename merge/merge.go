@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/unit"
 )
 
@@ -57,9 +58,9 @@ func Merge(recs []*kasoku.Recording, o Options) (*kasoku.Recording, error) {
 	back := base(parts)
 	out.Run.Started = out.Run.Started.Add(-back)
 	for _, p := range parts {
-		add(out, p, p.shift+back)
+		kasoku.Contained(contain.Part{Kind: contain.Table, Name: "merged run: recording"}, &out.Warnings, func() { add(out, p, p.shift+back) })
 	}
-	finish(out, parts, o)
+	kasoku.Contained(contain.Part{Kind: contain.Table, Name: "merged run: order"}, &out.Warnings, func() { finish(out, parts, o) })
 	return out, nil
 }
 
@@ -147,7 +148,7 @@ func place(parts []*part, known map[string]time.Duration) error {
 			offset, note = given, "given"
 			delete(unused, hostName(p.rec))
 		} else {
-			offset, off, note, p.warning = offsetOf(ref, p.rec)
+			p.contained("clock", func() { offset, off, note, p.warning = offsetOf(ref, p.rec) })
 		}
 		p.shift = p.rec.Run.Started.Sub(ref.Run.Started) - offset
 		for i := range p.rec.Run.Hosts {
@@ -166,6 +167,13 @@ func place(parts []*part, known map[string]time.Duration) error {
 		return &Error{fmt.Sprintf("no recording is of host %q", name), "their hosts are " + strings.Join(hosts(parts), ", ")}
 	}
 	return nil
+}
+
+// contained looks at one thing of a part. A panic is a warning of it.
+func (p *part) contained(what string, look func()) {
+	warnings := slices.Clone(p.rec.Warnings)
+	kasoku.Contained(contain.Part{Kind: contain.Table, Name: "merged run: " + what}, &warnings, look)
+	p.rec.Warnings = warnings
 }
 
 func (p *part) warn(code, text string) {

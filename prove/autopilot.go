@@ -11,6 +11,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/compare"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/unit"
 )
 
@@ -216,19 +217,29 @@ func (p *pilot) step(ctx context.Context, s *Step) (err error) {
 	}
 	k := key(s.Edits)
 	p.spent[k] = true
-	if err := p.target.Apply(ctx, s.Edits); err != nil {
+	err = contain.Do(pilotPart, func() error { return p.target.Apply(ctx, s.Edits) })
+	if bug := new(contain.Bug); errors.As(err, &bug) {
+		s.Outcome, s.Why = TakenBack, err.Error()
+		return errors.Join(err, p.undo(ctx)) // what it had made by then is not known
+	}
+	if err != nil {
 		s.Outcome, s.Why = Refused, err.Error()
 		p.worse[k] = mostTries
 		return ctx.Err()
 	}
 	label := fmt.Sprintf("%d-%s", s.Number, strings.ToLower(s.Finding.ID))
 	for {
-		rec, runErr := p.run(ctx, label, s.Finding.ID)
-		if rec != nil && runErr == nil {
-			s.Runs = append(s.Runs, rec)
-			s.After = score(s.Runs)
+		var verdict string
+		if bug := contain.Run(pilotPart, func() {
+			rec, runErr := p.run(ctx, label, s.Finding.ID)
+			if rec != nil && runErr == nil {
+				s.Runs = append(s.Runs, rec)
+				s.After = score(s.Runs)
+			}
+			verdict = p.verdict(s, runErr)
+		}); bug != nil {
+			verdict, s.Why = TakenBack, bug.Error()
 		}
-		verdict := p.verdict(s, runErr)
 		if verdict == "" {
 			continue // once more
 		}
@@ -242,10 +253,18 @@ func (p *pilot) step(ctx context.Context, s *Step) (err error) {
 		if s.After < (1-clearWorse)*s.Before {
 			p.worse[k] = mostTries
 		}
-		back, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoWithin)
-		defer cancel()
-		return errors.Join(ctx.Err(), p.target.Undo(back))
+		return errors.Join(ctx.Err(), p.undo(ctx))
 	}
+}
+
+// pilotPart names what is done with a change in force: a panic takes it back.
+var pilotPart = contain.Part{Kind: contain.Step, Name: "autopilot"}
+
+// undo takes the last change back, also when the context has ended.
+func (p *pilot) undo(ctx context.Context) error {
+	back, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoWithin)
+	defer cancel()
+	return p.target.Undo(back)
 }
 
 // verdict decides on a change, empty when another run is to say.

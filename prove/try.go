@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/explain"
 	"github.com/kasoku/kasoku/guard"
 	"github.com/kasoku/kasoku/mysqlflags"
@@ -99,16 +100,16 @@ const restoreWithin = time.Minute
 
 func (t *trier) run(ctx context.Context, edits []kasoku.Edit) (res *Trial, err error) {
 	res = &Trial{Finding: t.o.Finding, Samples: t.samples(edits)}
-	if err := t.measure(ctx, res.Samples, false); err != nil {
+	if err := t.part("before", func() error { return t.measure(ctx, res.Samples, false) }); err != nil {
 		return nil, err
 	}
 	began := time.Now()
 	t.progress("change", 0, 1)
-	if err := t.hold.Apply(ctx, &planner{t.reader, t.schema, edits}); err != nil {
+	if err := t.part("change", func() error { return t.hold.Apply(ctx, &planner{t.reader, t.schema, edits}) }); err != nil {
 		return nil, errors.Join(err, t.takeBack(ctx))
 	}
 	res.Took, res.Changes = time.Since(began), t.hold.Changes()
-	err = t.measure(ctx, res.Samples, true)
+	err = t.part("after", func() error { return t.measure(ctx, res.Samples, true) })
 	if err == nil && t.o.Keep {
 		res.Kept = true
 		err = t.keep(ctx)
@@ -116,8 +117,13 @@ func (t *trier) run(ctx context.Context, edits []kasoku.Edit) (res *Trial, err e
 		err = errors.Join(err, t.takeBack(ctx))
 		res.Changes = t.hold.Changes()
 	}
-	res.gain()
-	return res, err
+	return res, errors.Join(err, t.part("gain", func() error { res.gain(); return nil }))
+}
+
+// part does one part of a trial. A panic in it is an error, so that the change is taken
+// back as after any other.
+func (t *trier) part(name string, f func() error) error {
+	return contain.Do(contain.Part{Kind: contain.Step, Name: "trial: " + name}, f)
 }
 
 // takeBack undoes the change, also when the context has ended.

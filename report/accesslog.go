@@ -102,14 +102,17 @@ func Access(a *AccessLog, o AccessOptions) (*Document, error) {
 	}
 	d := head.document(o.Options)
 	if len(a.Rows) > 0 {
-		s := Section{ID: SectionEndpoints, Title: a.rowsName(), Count: len(a.Rows), Blocks: []Block{t.table()}}
-		s.Sub = Prose(t.order() + a.precision() + ".")
-		d.add(o.Options, s)
+		d.put(o.Options, "endpoints", func() Section {
+			return Section{ID: SectionEndpoints, Title: a.rowsName(), Sub: Prose(t.order() + a.precision() + "."),
+				Count: len(a.Rows), Blocks: []Block{t.table()}}
+		})
 	}
 	d.put(o.Options, "timeline", func() Section { return a.timelineSection(o.Options) })
 	d.put(o.Options, "slowest", func() Section { return a.slowestSection(o.Options) })
 	if len(a.Logs) > 1 {
-		d.add(o.Options, Section{ID: SectionLogs, Title: "Logs", Count: len(a.Logs), Blocks: []Block{logsTable(a.Logs, Column{Key: "requests", Head: "requests", Align: Right})}})
+		d.put(o.Options, "logs", func() Section {
+			return Section{ID: SectionLogs, Title: "Logs", Count: len(a.Logs), Blocks: []Block{logsTable(a.Logs, Column{Key: "requests", Head: "requests", Align: Right})}}
+		})
 	}
 	d.put(o.Options, "notes", func() Section { return notesSection(a.notes()) })
 	return d, nil

@@ -63,11 +63,15 @@ func DiffAccess(d *LogDiff, o AccessOptions) (*Document, error) {
 		n, _, _ := a.requests()
 		sides[i] = logSide{d.Names[i], n, coverage(a.span()), a.Logs}
 	}
-	out.add(o.Options, Section{ID: SectionSides, Title: "Sides", Blocks: []Block{sidesTable(sides, "requests")}})
+	out.put(o.Options, "sides", func() Section {
+		return Section{ID: SectionSides, Title: "Sides", Blocks: []Block{sidesTable(sides, "requests")}}
+	})
 	if len(rows) > 0 {
-		out.add(o.Options, Section{ID: SectionMoved, Title: "What moved", Count: len(rows), Blocks: []Block{d.table(rows, o)}})
+		out.put(o.Options, "moved", func() Section {
+			return Section{ID: SectionMoved, Title: "What moved", Count: len(rows), Blocks: []Block{d.table(rows, o)}}
+		})
 	}
-	out.add(o.Options, notesSection(d.notes()))
+	out.put(o.Options, "notes", func() Section { return notesSection(d.notes()) })
 	return out, nil
 }
 

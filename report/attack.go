@@ -69,10 +69,12 @@ func TellAttack(a *Attack, o Options) *Document {
 	d.put(o, "steps", a.stepsSection)
 	d.put(o, "targets", a.targetsSection)
 	d.put(o, "answers", a.answersSection)
-	d.add(o, Section{ID: SectionGenerator, Title: "Generator", Blocks: []Block{&Notes{List: a.generator()}}})
+	d.put(o, "generator", func() Section {
+		return Section{ID: SectionGenerator, Title: "Generator", Blocks: []Block{&Notes{List: a.generator()}}}
+	})
 	if len(rest) > 0 {
 		warnings.Count, warnings.Blocks = len(rest), []Block{&Notes{List: rest}}
-		d.add(o, warnings)
+		d.put(o, "warnings", func() Section { return warnings })
 	}
 	return d
 }

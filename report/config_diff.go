@@ -94,12 +94,18 @@ func Texts(run *kasoku.Recording, o Options) *Document {
 		Kind: KindRun, Project: run.Run.Project, Name: r.name(), File: o.File, Footer: footer(o, run.Run.Version),
 		Title: strings.TrimSpace(run.Run.Project + " " + r.name()), Head: r.head(), Verdict: r.textsSaid(),
 	}
+	d.put(Options{}, "texts", r.textsSection)
+	return d
+}
+
+// textsSection lists the texts.
+func (r rec) textsSection() Section {
+	run := r.Recording
 	s := Section{ID: SectionConfig, Title: "Configuration in force", Short: "Configuration", Count: len(run.Configs)}
 	s.Sub = "`kasoku show RUN --config NAME` prints one text. Secrets are masked."
 	if len(run.Configs) == 0 {
 		s.Blocks = []Block{Para{Text: "The run keeps no texts of the configuration."}}
-		d.add(Options{}, s)
-		return d
+		return s
 	}
 	t := &Table{ID: "texts", Columns: []Column{
 		{Key: "kind", Head: "kind"},
@@ -120,8 +126,7 @@ func Texts(run *kasoku.Recording, o Options) *Document {
 		t.Rows = append(t.Rows, Row{Cells: []Cell{text(c.Kind), text(name), count(uint64(len(c.Text))), count(uint64(c.Masked)), mode, text(c.Note)}})
 	}
 	s.Blocks = []Block{t}
-	d.add(Options{}, s)
-	return d
+	return s
 }
 
 // textsSaid counts the texts by kind: "12 texts: 3 nginx, 8 schema, 1 git".

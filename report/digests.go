@@ -96,19 +96,21 @@ func (r *DigestRow) P95() (time.Duration, bool) {
 func Digested(d *Digests, column string, limit int, o Options) *Document {
 	rows := d.Sorted(column)
 	doc := &Document{Kind: KindDigests, Title: "statement digests", Head: []string{"statement digests", d.Server}, Footer: footer(o, "")}
-	doc.Verdict = d.verdict(rows)
+	doc.fill("verdict", func() { doc.Verdict = d.verdict(rows) })
 	if d.Stopped != "" {
 		doc.Alerts = append(doc.Alerts, Alert{Tone: Mark, Text: d.Stopped})
 	}
-	s := Section{ID: SectionDigests, Title: "Statements", Count: len(rows)}
-	if len(rows) > 0 {
-		s.Sub = "As the server normalised them, each once per default database."
-		s.Blocks = append(s.Blocks, d.table(rows, limit))
-	}
-	if len(d.Notes) > 0 {
-		s.Blocks = append(s.Blocks, &Notes{List: d.Notes})
-	}
-	doc.add(o, s)
+	doc.put(o, "digests", func() Section {
+		s := Section{ID: SectionDigests, Title: "Statements", Count: len(rows)}
+		if len(rows) > 0 {
+			s.Sub = "As the server normalised them, each once per default database."
+			s.Blocks = append(s.Blocks, d.table(rows, limit))
+		}
+		if len(d.Notes) > 0 {
+			s.Blocks = append(s.Blocks, &Notes{List: d.Notes})
+		}
+		return s
+	})
 	return doc
 }
 

@@ -187,6 +187,14 @@ func (d *Document) put(o Options, name string, section func() Section) {
 	d.add(o, s)
 }
 
+// fill fills in what is no section: head, verdict, facts. A panic in it is an alert; the
+// rest of the document stands.
+func (d *Document) fill(name string, f func()) {
+	if err := contain.Run(contain.Part{Kind: contain.Section, Name: name}, f); err != nil {
+		d.Alerts = append(d.Alerts, Alert{Tone: Mark, Text: string(Lost(err).Text)})
+	}
+}
+
 // lost is the section of which only the error is there.
 func lost(name string, err error) Section {
 	return Section{ID: "lost-" + name, Title: "Lost: " + name, Blocks: []Block{Lost(err)}}

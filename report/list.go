@@ -39,16 +39,28 @@ func List(runs []runstore.Info, o ListOptions) *Document {
 		return d
 	}
 	steps := listSteps(runs)
-	d.Verdict = listVerdict(steps)
+	d.fill("verdict", func() { d.Verdict = listVerdict(steps) })
 	s := Section{ID: "runs", Title: "Runs", Count: len(runs)}
 	shown := o.newest(steps)
-	for _, t := range trends(shown) {
-		s.Blocks = append(s.Blocks, t)
-	}
-	shown = o.turn(shown)
-	s.Blocks = append(s.Blocks, listTable(shown, o), tale(shown, o))
-	if n := remarks(shown); len(n.List) > 0 {
-		s.Blocks = append(s.Blocks, n)
+	turned := o.turn(shown)
+	for _, part := range []struct {
+		name string
+		make func()
+	}{
+		{"trends", func() {
+			for _, t := range trends(shown) {
+				s.Blocks = append(s.Blocks, t)
+			}
+		}},
+		{"table of runs", func() { s.Blocks = append(s.Blocks, listTable(turned, o)) }},
+		{"tale", func() { s.Blocks = append(s.Blocks, tale(turned, o)) }},
+		{"remarks", func() {
+			if n := remarks(turned); len(n.List) > 0 {
+				s.Blocks = append(s.Blocks, n)
+			}
+		}},
+	} {
+		d.fill(part.name, part.make)
 	}
 	d.Sections = []Section{s}
 	return d

@@ -26,20 +26,27 @@ func Revert(x Reverting, o Options) *Document {
 		Kind: KindRun, Project: x.Run.Run.Project, Name: r.name(), File: o.File, Footer: footer(o, x.Run.Run.Version),
 		Title: strings.TrimSpace("back to " + r.name()), Head: []string{"back to " + r.title(), day(r.wall(0)), x.said()}, Verdict: x.said(),
 	}
-	files := Section{ID: "files", Title: "Files, from now to then", Short: "Files", Count: len(x.Plan.Files)}
-	for _, f := range x.Plan.Files {
-		files.Blocks = append(files.Blocks, NewDiff(f.Path, "+"+unit.Count(f.Added)+" −"+unit.Count(f.Removed), f.Diff, 0))
-	}
-	d.add(Options{}, files)
-	indexes := Section{ID: "indexes", Title: "Indexes", Count: len(x.Plan.Indexes)}
-	if len(x.Plan.Indexes) > 0 {
-		indexes.Blocks = []Block{statements(x.Plan.Indexes)}
-	}
-	d.add(Options{}, indexes)
-	notes := &Notes{List: x.notes()}
-	if len(notes.List) > 0 {
-		d.add(Options{}, Section{ID: "done", Title: x.heading(), Blocks: []Block{notes}})
-	}
+	d.put(Options{}, "files", func() Section {
+		s := Section{ID: "files", Title: "Files, from now to then", Short: "Files", Count: len(x.Plan.Files)}
+		for _, f := range x.Plan.Files {
+			s.Blocks = append(s.Blocks, NewDiff(f.Path, "+"+unit.Count(f.Added)+" −"+unit.Count(f.Removed), f.Diff, 0))
+		}
+		return s
+	})
+	d.put(Options{}, "indexes", func() Section {
+		s := Section{ID: "indexes", Title: "Indexes", Count: len(x.Plan.Indexes)}
+		if len(x.Plan.Indexes) > 0 {
+			s.Blocks = []Block{statements(x.Plan.Indexes)}
+		}
+		return s
+	})
+	d.put(Options{}, "done", func() Section {
+		s := Section{ID: "done", Title: x.heading()}
+		if notes := x.notes(); len(notes) > 0 {
+			s.Blocks = []Block{&Notes{List: notes}}
+		}
+		return s
+	})
 	return d
 }
 

@@ -36,10 +36,10 @@ func Show(run *kasoku.Recording, o Options) *Document {
 	r := rec{run, o}
 	d := &Document{
 		Kind: KindRun, Project: run.Run.Project, Name: r.name(), File: o.File,
-		Title: strings.TrimSpace(run.Run.Project + " " + r.name()),
-		Head:  r.head(), Alerts: r.alerts(), Verdict: r.verdict(), Facts: r.facts(),
-		Commands: r.commands(), Footer: footer(o, run.Run.Version),
+		Title:  strings.TrimSpace(run.Run.Project + " " + r.name()),
+		Footer: footer(o, run.Run.Version),
 	}
+	d.describe(r)
 	d.put(o, "findings", r.findingsSection)
 	d.put(o, "hosts", r.hostsSection)
 	d.put(o, "timeline", r.timelineSection)
@@ -60,6 +60,15 @@ func Show(run *kasoku.Recording, o Options) *Document {
 	d.put(o, "warnings", r.warningsSection)
 	d.put(o, "cost", r.costSection)
 	return d
+}
+
+// describe fills in what stands above the sections of one run.
+func (d *Document) describe(r rec) {
+	d.fill("alerts", func() { d.Alerts = r.alerts() })
+	d.fill("head", func() { d.Head = r.head() })
+	d.fill("verdict", func() { d.Verdict = r.verdict() })
+	d.fill("facts", func() { d.Facts = r.facts() })
+	d.fill("commands", func() { d.Commands = r.commands() })
 }
 
 func (r rec) head() []string {

@@ -54,15 +54,18 @@ func Slow(l *SlowLog, o SlowOptions) (*Document, error) {
 	}
 	d := head.document(o.Options)
 	if len(l.Classes) > 0 {
-		s := Section{ID: SectionQueries, Title: l.rowsName(), Count: len(l.Classes), Blocks: []Block{t.table()}}
-		s.Sub = Prose(t.order() + t.precision() + ".")
-		d.add(o.Options, s)
+		d.put(o.Options, "queries", func() Section {
+			return Section{ID: SectionQueries, Title: l.rowsName(), Sub: Prose(t.order() + t.precision() + "."),
+				Count: len(l.Classes), Blocks: []Block{t.table()}}
+		})
 	}
 	d.put(o.Options, "shapes", l.shapesSection)
 	d.put(o.Options, "transactions", l.transactionsSection)
 	d.put(o.Options, "timeline", func() Section { return l.timelineSection(o.Options) })
 	if len(l.Logs) > 1 {
-		d.add(o.Options, Section{ID: SectionLogs, Title: "Logs", Count: len(l.Logs), Blocks: []Block{logsTable(l.Logs, Column{Key: "records", Head: "statements", Align: Right})}})
+		d.put(o.Options, "logs", func() Section {
+			return Section{ID: SectionLogs, Title: "Logs", Count: len(l.Logs), Blocks: []Block{logsTable(l.Logs, Column{Key: "records", Head: "statements", Align: Right})}}
+		})
 	}
 	d.put(o.Options, "notes", func() Section { return notesSection(notesOf(l.Logs)) })
 	return d, nil

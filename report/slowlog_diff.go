@@ -57,9 +57,13 @@ func DiffSlow(d *SlowDiff, o SlowOptions) (*Document, error) {
 		n, _ := l.totals()
 		sides[i] = logSide{d.Names[i], n, coverage(l.span()), l.Logs}
 	}
-	out.add(o.Options, Section{ID: SectionSides, Title: "Sides", Blocks: []Block{sidesTable(sides, "calls")}})
+	out.put(o.Options, "sides", func() Section {
+		return Section{ID: SectionSides, Title: "Sides", Blocks: []Block{sidesTable(sides, "calls")}}
+	})
 	if len(rows) > 0 {
-		out.add(o.Options, Section{ID: SectionMoved, Title: "What moved", Count: len(rows), Blocks: []Block{d.table(rows, o)}})
+		out.put(o.Options, "moved", func() Section {
+			return Section{ID: SectionMoved, Title: "What moved", Count: len(rows), Blocks: []Block{d.table(rows, o)}}
+		})
 	}
 	return out, nil
 }

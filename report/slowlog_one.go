@@ -39,7 +39,9 @@ func SlowClass(l *SlowLog, c *slowlog.Class, masked bool, o SlowOptions) *Docume
 	one.Classes = []slowlog.Class{*c}
 	one.Transactions, one.Saves, one.Logs = nil, nil, nil
 	single, _ := newSlowTable(&one, SlowOptions{Options: o.Options, Machine: true})
-	d.add(o.Options, Section{ID: SectionQueries, Title: "Figures", Blocks: []Block{figuresOf(t, single, c)}})
+	d.put(o.Options, "figures", func() Section {
+		return Section{ID: SectionQueries, Title: "Figures", Blocks: []Block{figuresOf(t, single, c)}}
+	})
 	d.put(o.Options, "shapes", one.shapesSection)
 	d.put(o.Options, "timeline", func() Section { return one.timelineSection(o.Options) })
 	d.put(o.Options, "statement", func() Section { return statementSection(c, masked) })

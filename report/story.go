@@ -35,10 +35,12 @@ func Tell(st Story, o Options) *Document {
 	b := rec{st.Before, o}
 	d := &Document{
 		Kind: KindStory, Project: st.Before.Run.Project, Name: b.name(), File: o.File,
-		Title: strings.TrimSpace(st.Before.Run.Project + " from broken to fixed"),
-		Head:  b.head(), Alerts: b.alerts(), Verdict: st.Verdict, Facts: b.facts(), Commands: b.commands(),
+		Title:  strings.TrimSpace(st.Before.Run.Project + " from broken to fixed"),
 		Footer: footer(o, st.Before.Run.Version),
 	}
+	d.describe(b)
+	own := d.Verdict
+	d.Verdict = st.Verdict
 	if st.After != nil {
 		a := rec{st.After, o}
 		d.Name = b.name() + " → " + a.name()
@@ -52,21 +54,25 @@ func Tell(st Story, o Options) *Document {
 		d.Verdict = st.Comparison.Verdict
 	}
 	if d.Verdict == "" {
-		d.Verdict = b.verdict()
+		d.Verdict = own
 	}
 	d.put(o, "causes", b.causes)
 	d.put(o, "tries", func() Section { return triesSection(st) })
 	d.compared(o, st)
 	d.put(o, "timelines", func() Section { return b.bothTimelines(st.After) })
 	d.put(o, "steps", func() Section { return b.bothSteps(st.After) })
-	for _, s := range []Section{b.endpointsSection(), b.messagesSection()} {
-		if s.Sub != "" {
-			s.Sub = "Before. " + s.Sub
-		}
-		d.add(o, s)
-	}
+	d.put(o, "endpoints", func() Section { return ofBefore(b.endpointsSection()) })
+	d.put(o, "messages", func() Section { return ofBefore(b.messagesSection()) })
 	d.put(o, "warnings", func() Section { return b.bothWarnings(st) })
 	return d
+}
+
+// ofBefore marks a section of the run before.
+func ofBefore(s Section) Section {
+	if s.Sub != "" {
+		s.Sub = "Before. " + s.Sub
+	}
+	return s
 }
 
 // compared adds what the comparison says, the findings last as what is left.
@@ -75,13 +81,17 @@ func (d *Document) compared(o Options, st Story) {
 	if c == nil {
 		return
 	}
-	moved := movedSection(c)
-	moved.Title, moved.Short = "All fixes together: what moved", "What moved"
-	d.add(o, moved)
+	d.put(o, "moved", func() Section {
+		s := movedSection(c)
+		s.Title, s.Short = "All fixes together: what moved", "What moved"
+		return s
+	})
 	d.put(o, "latency", func() Section { return latencySection(c) })
-	left := findingsMoved(c)
-	left.ID, left.Title = "left", "What is left"
-	d.add(o, left)
+	d.put(o, "left", func() Section {
+		s := findingsMoved(c)
+		s.ID, s.Title = "left", "What is left"
+		return s
+	})
 	d.put(o, "settings", func() Section { return settingsSection(c) })
 	d.put(o, "queries-moved", func() Section { return queriesMoved(c) })
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/unit"
 )
 
@@ -37,6 +38,14 @@ func newReader(db queryer) (*reader, error) {
 }
 
 func (rd *reader) close() { rd.zstd.Close() }
+
+// part reads what takes more than one table. One that panics is damage; the rest of the
+// file is read.
+func (rd *reader) part(name string, read func()) {
+	if bug := contain.Run(contain.Part{Kind: contain.Table, Name: "all " + name}, read); bug != nil {
+		rd.lose("%v", bug)
+	}
+}
 
 func (rd *reader) lose(format string, args ...any) {
 	rd.damage = append(rd.damage, fmt.Sprintf(format, args...))
@@ -90,8 +99,12 @@ func (rd *reader) scan(name string, columns []string, each func(id int64, r *row
 		}
 	}
 	query := "SELECT id, " + strings.Join(columns, ", ") + " FROM " + name + " NOT INDEXED"
-	if err := rd.rows(query+" ORDER BY id", len(columns)+1, take); err != nil {
-		rd.probe(name, query, len(columns)+1, &s, err, take)
+	if bug := contain.Run(contain.Part{Kind: contain.Table, Name: name}, func() {
+		if err := rd.rows(query+" ORDER BY id", len(columns)+1, take); err != nil {
+			rd.probe(name, query, len(columns)+1, &s, err, take)
+		}
+	}); bug != nil {
+		s.lose(bug)
 	}
 	rd.account(name, &s)
 	return s.got

@@ -2,12 +2,14 @@ package ship
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/analyze"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/observe"
 )
 
@@ -67,9 +69,14 @@ func (l *Live) Frame(f *kasoku.Frame) error {
 		l.raters[f.Source] = r
 	}
 	l.seen(f.Source, f.At)
-	l.buf = r.append(l.buf[:0], f, l.o.Form, l.o.Only)
-	if err := l.write(); err != nil {
-		return err
+	if err := contain.Do(framePart, func() error {
+		l.buf = r.append(l.buf[:0], f, l.o.Form, l.o.Only)
+		return l.write()
+	}); err != nil {
+		if bug := new(contain.Bug); !errors.As(err, &bug) {
+			return err
+		}
+		l.Missing(kasoku.Gap{Host: f.Host, Source: f.Source, Reason: err.Error()}) // the next frames may come through
 	}
 	l.host = f.Host
 	if l.loads == nil || f.At < l.loads.looked+time.Second {
@@ -80,6 +87,9 @@ func (l *Live) Frame(f *kasoku.Frame) error {
 	before := max(int((f.At-loadSettles)/time.Second), 0)
 	return l.tellLoads(f.At, l.loads.addRecorded(before))
 }
+
+// framePart names what a source gave at a tick, on its way to an output.
+var framePart = contain.Part{Kind: contain.Output, Name: "frame"}
 
 // tellLoads hands on the seconds of loads before that one.
 func (l *Live) tellLoads(at time.Duration, before int) error {

@@ -2,6 +2,8 @@ package ship
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/analyze"
+	"github.com/kasoku/kasoku/contain"
 )
 
 // Sources that a run has beside those that were sampled.
@@ -28,19 +31,30 @@ func ofService(source string) bool {
 // each series oldest first. It does not close the output.
 func Recording(ctx context.Context, rec *kasoku.Recording, form Form, only Selection, out Output) error {
 	var buf []Value
+	var lost error
 	for _, s := range SeriesOf(rec) {
 		if !only.Takes(s.Key.Source, s.Key.Name) {
 			continue
 		}
-		if buf = appendSeries(buf[:0], &s, form); len(buf) == 0 {
+		err := contain.Do(seriesPart, func() error {
+			if buf = appendSeries(buf[:0], &s, form); len(buf) == 0 {
+				return nil
+			}
+			return out.Write(ctx, buf)
+		})
+		if bug := new(contain.Bug); errors.As(err, &bug) {
+			lost = fmt.Errorf("export: series of %s are lost: %w", s.Key.Source, err) // the others are handed on
 			continue
 		}
-		if err := out.Write(ctx, buf); err != nil {
+		if err != nil {
 			return err
 		}
 	}
-	return nil
+	return lost
 }
+
+// seriesPart names a series on its way to an output: the others come through.
+var seriesPart = contain.Part{Kind: contain.Output, Name: "series"}
 
 // SeriesOf returns all series of a run, those of load and access logs among them,
 // sorted. Points are shared with the recording.
@@ -55,8 +69,12 @@ func SeriesOf(rec *kasoku.Recording) []kasoku.Series {
 			out[i].Key.Host = host
 		}
 	}
-	out = append(out, loadSeries(rec, host)...)
-	out = append(out, accessSeries(rec, host)...)
+	for _, x := range []struct {
+		source string
+		make   func(*kasoku.Recording, string) []kasoku.Series
+	}{{SourceLoad, loadSeries}, {SourceAccess, accessSeries}} {
+		_ = contain.Run(contain.Part{Kind: contain.Output, Name: "series of " + x.source}, func() { out = append(out, x.make(rec, host)...) })
+	}
 	if sc := rec.Run.Score; sc != nil {
 		out = append(out, kasoku.Series{
 			Key:    kasoku.Key{Host: host, Source: SourceScore, Name: "score"},

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/prometheus"
 )
 
@@ -142,7 +143,7 @@ func OpenMetrics(w io.Writer, rec *kasoku.Recording, only Selection) error {
 			}
 		}
 		for _, f := range fs.order[from:] {
-			f.write(e, rec.Run.Started)
+			_ = contain.Run(seriesPart, func() { f.write(e, rec.Run.Started) }) // the command reports what is lost
 			f.values = nil
 		}
 		if err := e.Flush(w); err != nil {

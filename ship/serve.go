@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/prometheus"
 )
 
@@ -34,7 +35,11 @@ func Serve(address string, page http.Handler, a Access) (*Server, error) {
 		return nil, fmt.Errorf("metrics page: %w", err)
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", page)
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		if bug := contain.Run(pagePart, func() { page.ServeHTTP(w, r) }); bug != nil {
+			http.Error(w, bug.Error(), http.StatusInternalServerError) // of one whose head was sent, the rest is missing
+		}
+	})
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		fmt.Fprintln(w, "kasoku export: /metrics")
@@ -46,6 +51,9 @@ func Serve(address string, page http.Handler, a Access) (*Server, error) {
 	go func() { s.done <- s.http.Serve(boundListener(l, mostConnections)) }()
 	return s, nil
 }
+
+// pagePart names a page where it fails: the next scrape may be answered.
+var pagePart = contain.Part{Kind: contain.Output, Name: "page of metrics"}
 
 // URL is where the page is.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/metrics" }

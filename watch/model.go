@@ -127,8 +127,20 @@ func (m *Model) next() tea.Cmd {
 // Init begins.
 func (m *Model) Init() tea.Cmd { return m.next() }
 
-// Update does what a key, the clock or the terminal asks for.
-func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+// Update does what a key, the clock or the terminal asks for. A panic in it is a message
+// on the screen, which goes on: the library would print the panic's value.
+func (m *Model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
+	next = m
+	if bug := contain.Run(panel("update"), func() { next, cmd = m.update(msg) }); bug != nil {
+		m.message = bug.Error()
+		if _, timed := msg.(tick); timed {
+			cmd = m.next()
+		}
+	}
+	return next, cmd
+}
+
+func (m *Model) update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.Resize(msg.Width, msg.Height)
@@ -368,7 +380,11 @@ func (m *Model) mark(text string) {
 
 // View draws the screen.
 func (m *Model) View() tea.View {
-	v := tea.NewView(m.Screen())
+	text := ""
+	if bug := contain.Run(panel("screen"), func() { text = m.Screen() }); bug != nil {
+		text = clean(bug.Error())
+	}
+	v := tea.NewView(text)
 	v.AltScreen = true
 	v.WindowTitle = "kasoku watch"
 	return v

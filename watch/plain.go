@@ -2,12 +2,14 @@ package watch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"strings"
 	"time"
 
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/unit"
 )
@@ -18,7 +20,7 @@ func Lines(ctx context.Context, w io.Writer, m *Model) error {
 	m.o.Color = false
 	if m.feed == nil {
 		for m.at = m.first(); m.at <= m.last(); m.at++ {
-			if err := m.writeLine(w, m.at-m.first()); err != nil || ctx.Err() != nil {
+			if err := m.containedLine(w, m.at-m.first()); err != nil || ctx.Err() != nil {
 				return err
 			}
 		}
@@ -34,7 +36,7 @@ func Lines(ctx context.Context, w io.Writer, m *Model) error {
 			ended = true
 		case <-clock.C:
 		}
-		m.Tick()
+		_ = contain.Run(panel("update"), m.Tick) // the data before stands
 		ended = ended || !m.data.Live
 		to := m.last()
 		if !ended {
@@ -42,7 +44,7 @@ func Lines(ctx context.Context, w io.Writer, m *Model) error {
 		}
 		for next = max(next, m.first()); next <= to; next++ {
 			m.at = next
-			if err := m.writeLine(w, n); err != nil {
+			if err := m.containedLine(w, n); err != nil {
 				return err
 			}
 			n++
@@ -64,6 +66,15 @@ type figure struct {
 	head  string
 	width int
 	value string
+}
+
+// containedLine writes a line. One that panics is a line that says so.
+func (m *Model) containedLine(w io.Writer, n int) error {
+	err := contain.Do(panel("line"), func() error { return m.writeLine(w, n) })
+	if bug := new(contain.Bug); errors.As(err, &bug) {
+		_, err = fmt.Fprintf(w, "# this line is lost: %s\n", clean(bug.Error()))
+	}
+	return err
 }
 
 func (m *Model) writeLine(w io.Writer, n int) error {

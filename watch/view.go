@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/unit"
 )
@@ -18,17 +19,17 @@ const wideFrom = 150
 // Screen draws everything, as wide and as high as the terminal is.
 func (m *Model) Screen() string {
 	c := m.canvas(m.width)
-	m.header(c)
+	c.contained("header", func() { m.header(c) })
 	body := m.height - len(c.lines) - 2
 	switch {
 	case m.help:
 		m.helpLines(c)
 	case m.open > 0 && m.open <= len(m.data.Findings):
-		m.findingLines(c, &m.data.Findings[m.open-1])
+		c.contained("finding", func() { m.findingLines(c, &m.data.Findings[m.open-1]) })
 	case m.width >= wideFrom:
-		m.wide(c, body)
+		c.contained("wide", func() { m.wide(c, body) })
 	default:
-		m.narrow(c, body)
+		c.contained("narrow", func() { m.narrow(c, body) })
 	}
 	if len(c.lines) > m.height-2 {
 		c.lines = c.lines[:m.height-2]
@@ -36,7 +37,7 @@ func (m *Model) Screen() string {
 	for len(c.lines) < m.height-2 {
 		c.lines = append(c.lines, nil)
 	}
-	m.footer(c)
+	c.contained("footer", func() { m.footer(c) })
 	return c.text()
 }
 
@@ -159,6 +160,10 @@ func caption(per int, s span) string {
 // meterBlock draws the meters in a height; most of them get a line, those that tell
 // most get more where there is room.
 func (m *Model) meterBlock(c *canvas, height int) {
+	c.contained("meters", func() { m.meterLines(c, height) })
+}
+
+func (m *Model) meterLines(c *canvas, height int) {
 	room := max(c.width-leftCells-peakCells, 8)
 	per, s := m.scale(room)
 	c.line(piece{strings.Repeat(" ", leftCells) + caption(per, s), dim})
@@ -222,14 +227,15 @@ func sumOf(v []int) (n int) {
 
 // narrow puts one table below the meters, and the findings below that.
 func (m *Model) narrow(c *canvas, body int) {
-	findings := m.data.findings(m.at)
+	findings := m.findings()
 	below := 1
 	if n := len(findings.rows); n > 0 {
 		below = 1 + min(n, max(2, body/8))
 	}
 	table := m.table(m.pane)
 	meters := max(body*11/20, 3)
-	known := len(m.data.meters(span{m.at - lookBack + 1, m.at}))
+	known := 0
+	_ = contain.Run(panel("meters"), func() { known = len(m.data.meters(span{m.at - lookBack + 1, m.at})) }) // meterBlock says it
 	if known+1 < meters && known > 0 && body < 40 {
 		meters = known + 1
 	}
@@ -246,20 +252,12 @@ func (m *Model) narrow(c *canvas, body int) {
 	m.findingBlock(c, &findings, below-1)
 }
 
-// table makes a pane's table as it is sorted and filtered.
-func (m *Model) table(id string) table {
-	for _, p := range panes {
-		if p.id == id {
-			t := p.make(m.data, m.at)
-			t.arrange(m.sorts[id], m.filter[id])
-			return t
-		}
-	}
-	return table{}
-}
-
 // pane1 draws a table in so many rows.
 func (m *Model) pane1(c *canvas, t *table, rows int, chosen bool) {
+	c.contained("pane", func() { m.paneLines(c, t, rows, chosen) })
+}
+
+func (m *Model) paneLines(c *canvas, t *table, rows int, chosen bool) {
 	if rows < 1 {
 		return
 	}
@@ -339,7 +337,7 @@ func (m *Model) wide(c *canvas, body int) {
 	drawn := m.canvas(left - 3)
 	m.meterBlock(drawn, body)
 	side := m.canvas(m.width - left)
-	findings := m.data.findings(m.at)
+	findings := m.findings()
 	m.findingBlock(side, &findings, 3)
 	m.sideTables(side, body)
 	if len(side.lines) > body {

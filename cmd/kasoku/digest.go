@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/mysqlread"
 	"github.com/kasoku/kasoku/peers/slowquery2tsv"
@@ -152,13 +153,20 @@ func (f *digestFlags) ask(parent context.Context, e *env, dsn string) (*report.D
 	}
 	d.Digests = *now
 	if len(now.Classes) == 0 {
-		d.Notes = append(d.Notes, uncounted(parent, r)...)
+		contained(d, "why nothing was counted", func() { d.Notes = append(d.Notes, uncounted(parent, r)...) })
 	}
 	if before != nil {
-		addSince(d, before, now, e.now().Sub(began))
+		contained(d, "since", func() { addSince(d, before, now, e.now().Sub(began)) })
 	}
-	d.Notes = append(d.Notes, digestNotes(d, r.Flavor())...)
+	contained(d, "notes", func() { d.Notes = append(d.Notes, digestNotes(d, r.Flavor())...) })
 	return d, nil
+}
+
+// contained adds one thing to digests. A panic is a note; what was read stands.
+func contained(d *report.Digests, what string, add func()) {
+	if bug := contain.Run(contain.Part{Kind: contain.Step, Name: "digests: " + what}, add); bug != nil {
+		d.Notes = append(d.Notes, report.Note{Sign: "!", Tone: report.Mark, Text: "This part is lost. " + bug.Error()})
+	}
 }
 
 // pause waits, at most until Ctrl-C, and says so then.

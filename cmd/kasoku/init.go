@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku/config"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/discover"
 	"github.com/kasoku/kasoku/private"
 	"github.com/kasoku/kasoku/report"
@@ -109,7 +110,9 @@ func (e *env) survey(ctx context.Context, dir string) (*surveyed, error) {
 	if s.found, err = discover.Look(ctx, discover.Options{}); err != nil {
 		return nil, err
 	}
-	s.db, s.dbErr = e.reachDatabase(ctx, s.found)
+	if bug := contain.Run(contain.Part{Kind: contain.Check, Name: "way to a database"}, func() { s.db, s.dbErr = e.reachDatabase(ctx, s.found) }); bug != nil {
+		s.dbErr = bug
+	}
 	return s, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/discover"
 )
 
@@ -66,6 +67,18 @@ func (w *tomlWriter) list(key string, values []string, how, example, about strin
 	w.set(key, tomlList(values), how)
 }
 
+// part writes a part of the file. Of one that panics a comment is left; the others are
+// written.
+func (w *tomlWriter) part(name string, write func(*tomlWriter)) {
+	var own tomlWriter
+	if bug := contain.Run(contain.Part{Kind: contain.Check, Name: "table " + name}, func() { write(&own) }); bug != nil {
+		w.blank()
+		w.say("The part about %s is lost: %s.", name, bug.Error())
+		return
+	}
+	w.b.WriteString(own.b.String())
+}
+
 // plainLine makes one line of a text that may hold anything.
 func plainLine(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -119,15 +132,15 @@ func (s *surveyed) toml(now time.Time) string {
 	w.blank()
 	w.set("project", tomlString(filepath.Base(s.dir)), "The name of the directory.")
 	w.example("interval", "'1s'", "Between samples.")
-	s.tomlLoad(w)
-	s.tomlMySQL(w)
-	s.tomlLogs(w)
-	s.tomlServers(w)
-	s.tomlWatch(w)
-	s.tomlCapture(w)
+	w.part("load", s.tomlLoad)
+	w.part("mysql", s.tomlMySQL)
+	w.part("logs", s.tomlLogs)
+	w.part("servers", s.tomlServers)
+	w.part("watch", s.tomlWatch)
+	w.part("capture", s.tomlCapture)
 	w.table("settings", "Settings of the application that kasoku cannot see; they are kept with each run.")
 	w.example("pool.max_idle", "100", "")
-	s.tomlFinalize(w)
+	w.part("finalize", s.tomlFinalize)
 	w.table("price", "What the measured machines cost, to compare score per price.")
 	w.example("per_hour", "0.34", "")
 	w.example("currency", "'USD'", "")

@@ -23,8 +23,11 @@ func CSV(w io.Writer, d *report.Document) error {
 			io.WriteString(w, "\n") // the writer keeps its own error; the next row meets it again
 		}
 		first = false
-		csvTable(c, t)
+		containedTable(t, func() { csvTable(c, t) })
 	})
+	for _, text := range lostParts() {
+		_ = c.Write([]string{"# lost: " + field(text)}) // Flush tells
+	}
 	c.Flush()
 	if err := c.Error(); err != nil {
 		return fmt.Errorf("write csv: %w", err)

@@ -33,13 +33,35 @@ func ComparisonJSON(w io.Writer, c *compare.Comparison) error {
 // JSON writes v as all commands do: indented, with <, > and & as they are. Characters
 // that act on a terminal are written as \u escapes, which readers of JSON undo.
 func JSON(w io.Writer, v any) error {
-	e := json.NewEncoder(escapedControls{w})
+	e := json.NewEncoder(escapedControls{lossy{w}})
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		return fmt.Errorf("write json: %w", err)
 	}
 	return nil
+}
+
+// lossy adds to an object a field lost when parts of the answer are lost to bugs: JSON
+// has no comments, and not every answer a place for warnings. An encoder writes whole
+// values.
+type lossy struct{ io.Writer }
+
+// Write implements io.Writer.
+func (w lossy) Write(b []byte) (int, error) {
+	lost := lostParts()
+	head, object := bytes.CutSuffix(b, []byte("\n}\n"))
+	if len(lost) == 0 || !object {
+		return w.Writer.Write(b)
+	}
+	list, err := json.Marshal(lost)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := w.Writer.Write(fmt.Appendf(head[:len(head):len(head)], ",\n  \"lost\": %s\n}\n", list)); err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }
 
 // escapedControls escapes, in JSON, what encoding/json leaves as it is: DEL, C1 and the

@@ -61,6 +61,29 @@ func code(s string) string {
 }
 
 func (m *markdown) document(d *report.Document) {
+	m.contained("head", func() { m.head(d) })
+	for i := range d.Sections {
+		m.contained(d.Sections[i].ID, func() { m.section(&d.Sections[i]) })
+	}
+	if len(d.Commands) > 0 {
+		m.line("\n## Reproduce\n\n```console")
+		for _, c := range d.Commands {
+			m.line("$ %s", field(c))
+		}
+		m.line("```")
+	}
+	m.line("\n%s", escape(d.Footer))
+}
+
+// contained writes one part. One that panics leaves a line that says so.
+func (m *markdown) contained(name string, write func()) {
+	if err := contain.Run(contain.Part{Kind: contain.Section, Name: name}, write); err != nil {
+		m.line("\n%s", escape(string(report.Lost(err).Text)))
+	}
+}
+
+// head writes what stands above the sections.
+func (m *markdown) head(d *report.Document) {
 	m.line("# %s", escape(d.Verdict))
 	for _, a := range d.Alerts {
 		m.line("\n> %s", escape(a.Text))
@@ -75,20 +98,6 @@ func (m *markdown) document(d *report.Document) {
 			m.line("| %s | %s |", escape(f.Label), escape(strings.TrimSpace(f.Sign+" "+f.Value)))
 		}
 	}
-	for i := range d.Sections {
-		s := &d.Sections[i]
-		if err := contain.Run(contain.Part{Kind: contain.Section, Name: s.ID}, func() { m.section(s) }); err != nil {
-			m.line("\n%s", escape(string(report.Lost(err).Text)))
-		}
-	}
-	if len(d.Commands) > 0 {
-		m.line("\n## Reproduce\n\n```console")
-		for _, c := range d.Commands {
-			m.line("$ %s", field(c))
-		}
-		m.line("```")
-	}
-	m.line("\n%s", escape(d.Footer))
 }
 
 func (m *markdown) section(s *report.Section) {

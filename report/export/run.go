@@ -8,12 +8,15 @@ import (
 	"github.com/kasoku/kasoku/report"
 )
 
-// list makes a list that is never null in JSON.
+// list makes a list that is never null in JSON. It ends where making one panics.
 func list[T, U any](in []T, f func(*T) U) []U {
 	out := make([]U, 0, len(in))
-	for i := range in {
-		out = append(out, f(&in[i]))
-	}
+	containedValue(func() []U {
+		for i := range in {
+			out = append(out, f(&in[i]))
+		}
+		return out
+	})
 	return out
 }
 
@@ -33,7 +36,7 @@ func newRun(r *kasoku.Recording, d *report.Document) *Run {
 		Hosts:    list(run.Hosts, newHost),
 		Command:  newCommand(run.Command),
 		Steps:    list(r.Steps, func(s *kasoku.Step) Step { return newStep(s, r.Tally(s.Number)) }),
-		Targets:  list(report.Targets(r), newTarget),
+		Targets:  containedValue(func() []AttackTarget { return list(report.Targets(r), newTarget) }),
 		Findings: []Finding{}, Silences: []Silence{},
 		Endpoints:    list(r.Endpoints, newEndpoint),
 		Slowest:      list(r.Slowest, newSlowRequest),
@@ -46,7 +49,7 @@ func newRun(r *kasoku.Recording, d *report.Document) *Run {
 		Advice:       list(r.Advice, NewAdvice),
 		Messages:     list(r.Messages, newMessage),
 		Profiles:     list(r.Profiles, newProfile),
-		Machines:     list(report.Machines(r), newMachine),
+		Machines:     containedValue(func() []Machine { return list(report.Machines(r), newMachine) }),
 		Logs:         list(r.Logs, newLog),
 		RowChecks:    list(r.RowChecks, newRowCheck),
 		Settings:     list(r.Settings, func(s *kasoku.Setting) Setting { return Setting{s.Host, s.Scope, s.Name, s.Value} }),
@@ -59,7 +62,7 @@ func newRun(r *kasoku.Recording, d *report.Document) *Run {
 		}),
 		Events:   list(r.Events, func(e *kasoku.Event) Event { return Event{e.At.Seconds(), e.Kind, e.Text} }),
 		Warnings: list(r.Warnings, newWarning),
-		Observer: newObserver(r),
+		Observer: containedValue(func() *Observer { return newObserver(r) }),
 		Damage:   full(r.Damage),
 		Alerts:   list(d.Alerts, func(a *report.Alert) string { return a.Text }),
 	}

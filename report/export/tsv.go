@@ -28,8 +28,11 @@ func TSV(w io.Writer, d *report.Document) error {
 			fmt.Fprintf(b, "# %s %s\n", field(s.ID), field(t.ID))
 		}
 		first = false
-		tsvTable(b, t)
+		containedTable(t, func() { tsvTable(b, t) })
 	})
+	for _, text := range lostParts() {
+		fmt.Fprintf(b, "# lost: %s\n", field(text))
+	}
 	if err := b.Flush(); err != nil {
 		return fmt.Errorf("write tsv: %w", err)
 	}

@@ -141,22 +141,26 @@ func (p *printer) said(word string, wordStyle style, s string, st style) {
 // document writes all parts. A brief one begins with the steps, as they were seen
 // to end; a full one with the verdict.
 func (p *printer) document(d *report.Document) {
-	p.head(d.Head)
+	p.contained("head", func() { p.head(d.Head) })
 	if p.o.Brief {
 		p.brief(d)
 		return
 	}
-	p.alerts(d.Alerts)
+	p.contained("alerts", func() { p.alerts(d.Alerts) })
 	if d.Sides != nil || tellsVerdict[d.Kind] || d.Section(report.SectionFindings) != nil {
-		p.verdict(d.Verdict)
+		p.contained("verdict", func() { p.verdict(d.Verdict) })
 	}
 	for i := range d.Sections {
-		s := &d.Sections[i]
-		if err := contain.Run(contain.Part{Kind: contain.Section, Name: s.ID}, func() { p.section(s) }); err != nil {
-			p.para(0, prose(report.Lost(err).Text), plain)
-		}
+		p.contained(d.Sections[i].ID, func() { p.section(&d.Sections[i]) })
 	}
-	p.again(d.Commands)
+	p.contained("commands", func() { p.again(d.Commands) })
+}
+
+// contained writes one part. One that panics leaves a line that says so.
+func (p *printer) contained(name string, write func()) {
+	if err := contain.Run(contain.Part{Kind: contain.Section, Name: name}, write); err != nil {
+		p.para(0, prose(report.Lost(err).Text), plain)
+	}
 }
 
 // tellsVerdict are the kinds of documents whose verdict is more than what the
@@ -171,25 +175,29 @@ func (p *printer) brief(d *report.Document) {
 	findings := d.Section(report.SectionFindings)
 	if s := d.Section(report.SectionSteps); s != nil && len(s.Blocks) > 0 {
 		p.gap()
-		p.block(s.Blocks[0])
-		for _, b := range s.Blocks[1:] {
-			if findings == nil {
-				p.block(b)
-			}
+		blocks := s.Blocks
+		if findings != nil {
+			blocks = blocks[:1]
 		}
+		p.blocks(s.ID, blocks)
 	}
-	p.alerts(d.Alerts)
+	p.contained("alerts", func() { p.alerts(d.Alerts) })
 	if findings != nil {
-		p.verdict(d.Verdict)
-		for _, b := range findings.Blocks {
-			p.block(b)
-		}
+		p.contained("verdict", func() { p.verdict(d.Verdict) })
+		p.blocks(findings.ID, findings.Blocks)
 	}
 	if s := d.Section(report.SectionWarnings); s != nil {
-		for _, b := range s.Blocks {
+		p.blocks(s.ID, s.Blocks)
+	}
+}
+
+// blocks writes blocks of a section.
+func (p *printer) blocks(id string, blocks []report.Block) {
+	p.contained(id, func() {
+		for _, b := range blocks {
 			p.block(b)
 		}
-	}
+	})
 }
 
 // head writes the parts of the first line, breaking between them.

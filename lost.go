@@ -1,0 +1,27 @@
+package kasoku
+
+import (
+	"errors"
+
+	"github.com/kasoku/kasoku/contain"
+)
+
+// Contained does one part of an answer that carries warnings. A panic in it is one more
+// warning; the other parts are done. It reports whether the part was done.
+func Contained(p contain.Part, warnings *[]Warning, f func()) (done bool) {
+	w, lost := LostPart(contain.Run(p, f))
+	if lost {
+		*warnings = append(*warnings, w)
+	}
+	return !lost
+}
+
+// LostPart returns the warning that a part is lost to a bug of kasoku; ok is false for
+// an error that is no such bug.
+func LostPart(err error) (w Warning, ok bool) {
+	var bug *contain.Bug
+	if !errors.As(err, &bug) {
+		return Warning{}, false
+	}
+	return Warning{Code: "part-lost", Text: "a part is lost: " + bug.Error(), Hint: bug.Hint()}, true
+}
