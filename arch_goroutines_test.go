@@ -24,6 +24,19 @@ var bare = map[string]string{
 	"command/process.go Forward":                   "waits for channels and sends signals",
 	"command/process.go Start":                     "own starts and waits for the child; without it the caller would wait for ever",
 	"foreign/thread.go onOwnThread":                "calls what within contains",
+	"graphite/link.go send":                        "sets a deadline",
+	"load/alarm_linux.go newFDAlarm":               "sets a deadline",
+	"observe/graphite/conn.go Query":               "sets a deadline",
+	"observe/redis/conn.go Do":                     "sets a deadline",
+	"scenario/agent/conn.go arm":                   "sets a deadline",
+	"load/driver.go Run":                           "ends contexts",
+	"load/nethttp/client.go arm":                   "ends a context",
+	"load/nethttp/dial.go dial":                    "ends a context",
+	"load/nethttp/follow.go Follow":                "ends a context",
+	"loop/record.go Record":                        "ends a context",
+	"scenario/step.go within":                      "ends a context",
+	"loop/profiles.go takeProfiles":                "closes a channel",
+	"watch/run.go Run":                             "sends a message",
 	"graphite/link.go connect":                     "calls Read of a connection alone",
 	"load/driver.go drain":                         "waits for workers and closes a channel",
 	"load/meter.go StartMeter":                     "reads the process's CPU time and subtracts",
@@ -72,8 +85,8 @@ func TestGoroutinesAreContained(t *testing.T) {
 	}
 }
 
-// goroutinesIn counts the goroutines that a file starts, by go or by the method Go of
-// a WaitGroup, and returns "FILE FUNCTION" of those without package contain.
+// goroutinesIn counts the goroutines that a file starts, by go, by the method Go or TryGo
+// of a WaitGroup or an errgroup, or by AfterFunc of packages context and time, and returns "FILE FUNCTION" of those without package contain.
 func goroutinesIn(fsys fs.FS, name string) (n int, open []string, err error) {
 	src, err := fs.ReadFile(fsys, name)
 	if err != nil {
@@ -108,7 +121,10 @@ func goroutineOf(n ast.Node) ast.Node {
 		return n.Call
 	case *ast.CallExpr:
 		sel, ok := n.Fun.(*ast.SelectorExpr)
-		if !ok || sel.Sel.Name != "Go" || len(n.Args) != 1 {
+		if ok && sel.Sel.Name == "AfterFunc" && len(n.Args) == 2 {
+			return n.Args[1]
+		}
+		if !ok || sel.Sel.Name != "Go" && sel.Sel.Name != "TryGo" || len(n.Args) != 1 {
 			return nil
 		}
 		if call, ok := n.Args[0].(*ast.CallExpr); ok && !mentionsContain(call) {
@@ -144,10 +160,14 @@ func f() {
 	wg.Go(func() { _ = contain.Run(p, g) })
 	m.Go(m.last())
 	m.Go(m.at + 1)
+	context.AfterFunc(ctx, g)
+	time.AfterFunc(d, func() { g() })
+	context.AfterFunc(ctx, contain.Func(p, g))
+	group.TryGo(g)
 }
 `)}}
 	n, open, err := goroutinesIn(fsys, "a.go")
-	if err != nil || n != 5 || len(open) != 3 {
+	if err != nil || n != 9 || len(open) != 6 {
 		t.Errorf("%d goroutines, %v, %v", n, open, err)
 	}
 }

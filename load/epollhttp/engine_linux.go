@@ -145,11 +145,11 @@ func (r *run) drive(ctx context.Context) kasoku.LoadSummary {
 	// Cancelled only by abort; what ctx carries goes on to the redirects.
 	r.followCtx, r.abort = context.WithCancelCause(context.WithoutCancel(ctx))
 	defer r.abort(nil)
-	stopped := context.AfterFunc(ctx, func() { r.tell(stopSend) })
+	stopped := context.AfterFunc(ctx, contain.Func(shardPart, func() { r.tell(stopSend) }))
 	defer stopped()
 	hard := r.opts.Hard
 	if hard != nil {
-		defer context.AfterFunc(hard, func() { r.tell(stopAtNow) })()
+		defer context.AfterFunc(hard, contain.Func(shardPart, func() { r.tell(stopAtNow) }))()
 	}
 	meter := load.StartMeter()
 	lend := lendProcs(len(r.shards))

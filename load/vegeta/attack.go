@@ -129,7 +129,7 @@ func Attack(ctx context.Context, o AttackOptions) (res AttackResult, err error) 
 			return res, err
 		}
 		if hard := o.Engine.HTTP.Hard; hard != nil {
-			defer context.AfterFunc(hard, func() { w.EndSoon(load.DefaultDrain) })()
+			defer context.AfterFunc(hard, contain.Func(writerPart, func() { w.EndSoon(load.DefaultDrain) }))()
 		}
 		sinks, results, held = append(sinks, w), w.Close, w.Held
 	}
