@@ -62,9 +62,12 @@ type Bug struct {
 	Offset int64    // of the input, in bytes; -1 when there is none
 }
 
+// Phrase is in the text of each Bug: where only the text is kept, it says what it was.
+const Phrase = "a bug of kasoku"
+
 // Error says which part it was, what happened and where.
 func (b *Bug) Error() string {
-	s := b.Part.String() + ": a bug of kasoku: " + b.Why
+	s := b.Part.String() + ": " + Phrase + ": " + b.Why
 	if len(b.Stack) > 0 {
 		s += " in " + b.Stack[0]
 	}

@@ -46,7 +46,10 @@ func Start(program command.Spec, r Request) (*Process, error) {
 	if err := p.launch(); err != nil {
 		return nil, err
 	}
-	go contain.Func(contain.Part{Kind: contain.Goroutine, Name: "watch of the guard"}, p.watch)()
+	go func() {
+		defer close(p.watched)
+		_ = contain.Run(contain.Part{Kind: contain.Goroutine, Name: "watch of the guard"}, p.watch)
+	}()
 	return p, nil
 }
 
@@ -82,7 +85,6 @@ func (p *Process) launch() error {
 
 // watch starts the guard process again when it ends too early.
 func (p *Process) watch() {
-	defer close(p.watched)
 	for n := 1; n <= MostRestarts; n++ {
 		p.mu.Lock()
 		ended := p.proc.Done()

@@ -103,12 +103,20 @@ func (s *Sampler) Run(ctx context.Context) error {
 	reads, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	for _, w := range s.workers {
-		go contain.Func(contain.Part{Kind: contain.Goroutine, Name: "source " + w.source.Name()}, func() { w.run(reads) })()
+		go func() {
+			defer close(w.done)
+			if bug := contain.Run(contain.Part{Kind: contain.Goroutine, Name: "source " + w.source.Name()}, func() { w.run(reads) }); bug != nil {
+				w.miss(bug.Error())
+			}
+		}()
 	}
 	stopped, ended := make(chan struct{}), make(chan struct{})
 	go func() {
-		_ = contain.Run(contain.Part{Kind: contain.Step, Name: "ticks"}, func() { s.tick(ctx) })
+		kasoku.Contained(contain.Part{Kind: contain.Step, Name: "ticks"}, &s.warnings, func() { s.tick(ctx) })
 		close(stopped)
+		for _, w := range s.workers {
+			close(w.trigger)
+		}
 		for _, w := range s.workers {
 			<-w.done
 		}
@@ -136,11 +144,6 @@ func (s *Sampler) now() time.Duration { return time.Since(s.o.Start) }
 // tick triggers the workers at once, at every multiple of the interval, and when
 // ctx ends.
 func (s *Sampler) tick(ctx context.Context) {
-	defer func() {
-		for _, w := range s.workers {
-			close(w.trigger)
-		}
-	}()
 	due := s.now()
 	last := due
 	s.trigger(due, due, (*worker).apart)

@@ -86,9 +86,17 @@ func (w *worker) missed(last, now time.Duration) (due time.Duration, ok bool) {
 
 // run answers triggers until there are no more.
 func (w *worker) run(ctx context.Context) {
-	defer close(w.done)
 	for due := range w.trigger {
 		w.queue.add(w.answer(ctx, due))
+		w.busy.Store(false)
+	}
+}
+
+// miss answers triggers with a reason alone until there are no more.
+func (w *worker) miss(reason string) {
+	w.busy.Store(false)
+	for due := range w.trigger {
+		w.queue.add(item{w: w, due: due, at: time.Since(w.start), reason: reason})
 		w.busy.Store(false)
 	}
 }

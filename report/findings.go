@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/unit"
 )
 
@@ -26,14 +27,26 @@ func (r rec) findingsSection() Section {
 		f.List = append(f.List, r.finding(i, d.Findings))
 	}
 	s.Count = len(f.List)
+	s.Blocks = []Block{f}
 	if s.Count == 0 {
 		f.Empty = r.noFinding()
-		s.Blocks = []Block{f}
-		return s
+	} else {
+		s.Sub = r.findingsSub(f)
 	}
-	s.Sub = r.findingsSub(f)
-	s.Blocks = []Block{f}
+	if lost := lostRules(d); len(lost) > 0 {
+		s.Blocks = append(s.Blocks, &Notes{List: lost})
+	}
 	return s
+}
+
+// lostRules are the rules that could not look because of a bug of kasoku.
+func lostRules(d *kasoku.Diagnosis) (out []Note) {
+	for _, x := range d.Silences {
+		if x.Blind && strings.Contains(x.Reason, contain.Phrase) {
+			out = append(out, Note{Sign: "!", Tone: Mark, Label: x.ID, Code: true, Text: "This rule could not look: " + x.Reason})
+		}
+	}
+	return out
 }
 
 func (r rec) findingsSub(f *Findings) Prose {

@@ -65,7 +65,19 @@ func DiffSlow(d *SlowDiff, o SlowOptions) (*Document, error) {
 			return Section{ID: SectionMoved, Title: "What moved", Count: len(rows), Blocks: []Block{d.table(rows, o)}}
 		})
 	}
+	out.put(o.Options, "notes", func() Section { return notesSection(d.notes()) })
 	return out, nil
+}
+
+// notes tell what limits the comparison.
+func (d *SlowDiff) notes() (out []Note) {
+	for i, l := range []*SlowLog{d.Before, d.After} {
+		for _, n := range notesOf(l.Logs) {
+			n.Label, n.Code = d.Names[i], true
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // verdict tells how the time of all statements moved.

@@ -32,7 +32,10 @@ type Async struct {
 func NewAsync(out Output, depth int) *Async {
 	ctx, cancel := context.WithCancel(context.Background())
 	a := &Async{out: out, batches: make(chan []Value, depth), done: make(chan struct{}), stop: cancel}
-	go contain.Func(asyncPart, func() { a.run(ctx) })()
+	go func() {
+		defer close(a.done)
+		_ = contain.Run(asyncPart, func() { a.run(ctx) })
+	}()
 	return a
 }
 
@@ -40,7 +43,6 @@ func NewAsync(out Output, depth int) *Async {
 var asyncPart = contain.Part{Kind: contain.Goroutine, Name: "output of values"}
 
 func (a *Async) run(ctx context.Context) {
-	defer close(a.done)
 	for values := range a.batches {
 		if ctx.Err() != nil {
 			a.dropped.Add(uint64(len(values)))

@@ -3,7 +3,6 @@ package ship
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -31,7 +30,6 @@ func ofService(source string) bool {
 // each series oldest first. It does not close the output.
 func Recording(ctx context.Context, rec *kasoku.Recording, form Form, only Selection, out Output) error {
 	var buf []Value
-	var lost error
 	for _, s := range SeriesOf(rec) {
 		if !only.Takes(s.Key.Source, s.Key.Name) {
 			continue
@@ -42,15 +40,11 @@ func Recording(ctx context.Context, rec *kasoku.Recording, form Form, only Selec
 			}
 			return out.Write(ctx, buf)
 		})
-		if bug := new(contain.Bug); errors.As(err, &bug) {
-			lost = fmt.Errorf("export: series of %s are lost: %w", s.Key.Source, err) // the others are handed on
-			continue
-		}
-		if err != nil {
+		if bug := new(contain.Bug); err != nil && !errors.As(err, &bug) { // the command reports bugs
 			return err
 		}
 	}
-	return lost
+	return nil
 }
 
 // seriesPart names a series on its way to an output: the others come through.

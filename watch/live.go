@@ -99,14 +99,23 @@ func Begin(ctx context.Context, o LiveOptions) (*Live, error) {
 		Sources: src.Sources, Sink: l.window})
 	l.done.Go(func() { l.failed = contain.Do(panel("samples"), func() error { return sampler.Run(ctx) }) })
 	l.listenToLoads()
-	l.done.Go(contain.Func(panel("load"), func() { l.followLoads(ctx) }))
+	l.done.Go(l.contained("load", func() { l.followLoads(ctx) }))
 	if src.HasDatabase() {
-		l.done.Go(contain.Func(panel("statements"), func() { l.followStatements(ctx) }))
+		l.done.Go(l.contained("statements", func() { l.followStatements(ctx) }))
 	}
 	if len(o.Rules) > 0 {
-		l.done.Go(contain.Func(panel("findings"), func() { l.judge(ctx) }))
+		l.done.Go(l.contained("findings", func() { l.judge(ctx) }))
 	}
 	return l, nil
+}
+
+// contained returns f as the function of a goroutine. A panic in it is a note on the screen.
+func (l *Live) contained(name string, f func()) func() {
+	return func() {
+		if bug := contain.Run(panel(name), f); bug != nil {
+			l.Note("this part is lost: " + bug.Error())
+		}
+	}
 }
 
 // panel names a part of the live view, which stands still when it panics.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/analyze"
@@ -109,8 +110,9 @@ func (p *inputPart) find(ctx context.Context, in *lines.Input, given *Format) er
 			}
 			var head []byte
 			head, sample = takeLines(sample)
-			if err := contain.Run(accessPart, func() { p.format = formatOf(head) }); err != nil {
-				return err
+			if bug := contain.Run(formatPart, func() { p.format = formatOf(head) }); bug != nil {
+				p.notes = append(p.notes, bug.Error()) // its lines are dropped; the other inputs are read
+				return nil
 			}
 			if p.format != nil {
 				return nil
@@ -154,11 +156,20 @@ func collect(ctx context.Context, in []lines.Input, o Options, progress func(don
 		Workers: o.Workers, BlockSize: o.BlockSize, Progress: progress, Failed: t.reg.end,
 		Note: func(input int, text string) { c.inputs[input].notes = append(c.inputs[input].notes, text) },
 	}, func(w int, b *lines.Block) error {
-		return contain.Do(accessPart, func() error { return c.workers[w].read(b) })
+		var err error
+		if bug := contain.Run(blockPart, func() { err = c.workers[w].read(b) }); bug != nil {
+			c.workers[w].lost = append(c.workers[w].lost, lostBlock{b.Input, bug})
+		}
+		return err
 	})
 	t.reg.flush()
 	for _, w := range c.workers {
 		w.closeInput()
+		for _, l := range w.lost {
+			if n := &c.inputs[l.input].notes; !slices.Contains(*n, l.bug.Error()) {
+				*n = append(*n, l.bug.Error())
+			}
+		}
 		t.Merge(w.table)
 	}
 	c.finish()

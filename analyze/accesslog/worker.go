@@ -19,6 +19,13 @@ type worker struct {
 	parser *Parser
 	record Record
 	parts  []workerPart
+	lost   []lostBlock
+}
+
+// A lostBlock is a block of an input whose lines a panic cost.
+type lostBlock struct {
+	input int
+	bug   error
 }
 
 // A workerPart is what a worker read of one input.
@@ -97,7 +104,13 @@ func (r *blockReading) take() []byte {
 	return r.line
 }
 
-var accessPart = contain.Part{Kind: contain.Log, Name: "access log"}
+// Parts of the reading: the lines, what is done around those of a block, and what the
+// first lines of an input are looked at for.
+var (
+	accessPart = contain.Part{Kind: contain.Log, Name: "access log"}
+	blockPart  = contain.Part{Kind: contain.Log, Name: "block of an access log"}
+	formatPart = contain.Part{Kind: contain.Log, Name: "format of an access log"}
+)
 
 // readLines reads the lines of a block that are left.
 func (w *worker) readLines(r *blockReading, part *workerPart) {

@@ -120,21 +120,31 @@ func (p *pipeline) cut(b *lines.Block, send func(*batch) *batch) {
 	}
 }
 
+// contained cuts entries. Of those that a panic costs, a note of the input says so; the
+// next ones are cut.
+func (p *pipeline) contained(cut func()) error {
+	if bug := contain.Run(cutPart, cut); bug != nil && p.input < len(p.notes) {
+		p.notes[p.input] = bug.Error()
+	}
+	return nil
+}
+
 // finishInput sends what is left of an input.
 func (p *pipeline) finishInput(send func(*batch) *batch) {
 	if p.cutter == nil {
 		return
 	}
-	p.cutter.end()
-	send(p.cutter.b)
+	c := p.cutter
 	p.cutter = nil
+	_ = p.contained(c.end)
+	send(c.b)
 }
 
 // add adds a batch's events to the table. One that makes the table panic is
 // dropped, and the adding goes on with the next one.
 func (p *pipeline) add(b *batch) {
 	for next := 0; next < len(b.events); {
-		if contain.Run(slowPart, func() { p.addFrom(b, &next) }) != nil {
+		if contain.Run(tablePart, func() { p.addFrom(b, &next) }) != nil {
 			e := &b.events[next]
 			e.junk, e.bad = false, analyze.Bug
 			accountFor(&p.results[b.input].account, e)
@@ -175,9 +185,9 @@ func (p *pipeline) alone(ctx context.Context, split lines.SplitOptions) error {
 		return new(batch)
 	}
 	err := lines.Split(ctx, p.in, split, func(_ int, b *lines.Block) error {
-		return contain.Run(slowPart, func() { p.cut(b, send) })
+		return p.contained(func() { p.cut(b, send) })
 	})
-	return errors.Join(err, contain.Run(slowPart, func() { p.finishInput(send) }))
+	return errors.Join(err, p.contained(func() { p.finishInput(send) }))
 }
 
 // together works with workers beside the goroutine that reads and the caller's.
@@ -193,7 +203,9 @@ func (p *pipeline) together(ctx context.Context, split lines.SplitOptions) error
 		wg.Go(func() {
 			w := newWorker(p.opts, p.table)
 			for b := range work {
-				_ = contain.Run(slowPart, func() { w.work(b) })
+				if contain.Run(workPart, func() { w.work(b) }) != nil {
+					b.spoilRest()
+				}
 				b.parsed <- struct{}{}
 			}
 		})
@@ -211,9 +223,9 @@ func (p *pipeline) together(ctx context.Context, split lines.SplitOptions) error
 			return b
 		}
 		err = lines.Split(ctx, p.in, split, func(_ int, b *lines.Block) error {
-			return contain.Run(slowPart, func() { p.cut(b, send) })
+			return p.contained(func() { p.cut(b, send) })
 		})
-		err = errors.Join(err, contain.Run(slowPart, func() { p.finishInput(send) }))
+		err = errors.Join(err, p.contained(func() { p.finishInput(send) }))
 		close(work)
 		close(order)
 	})
@@ -236,8 +248,22 @@ func newWorker(o Options, t *Table) *worker {
 	return &worker{parser: parser{zone: o.Location, wanted: t.names}, namer: newNamer(o, t.reg)}
 }
 
-// slowPart names this parser where it fails.
-var slowPart = contain.Part{Kind: contain.Log, Name: "slow log"}
+// Parts of the reading: entries are cut, parsed, named and added to the table.
+var (
+	cutPart   = contain.Part{Kind: contain.Log, Name: "entries of a slow log"}
+	slowPart  = contain.Part{Kind: contain.Log, Name: "slow log"}
+	namePart  = contain.Part{Kind: contain.Log, Name: "names of a slow log"}
+	tablePart = contain.Part{Kind: contain.Log, Name: "table of a slow log"}
+	workPart  = contain.Part{Kind: contain.Log, Name: "batch of a slow log"}
+)
+
+// spoilRest drops the entries of a batch that are not parsed.
+func (b *batch) spoilRest() {
+	for len(b.events) < len(b.entries) {
+		b.events = append(b.events, Event{})
+		b.spoil(len(b.events) - 1)
+	}
+}
 
 // work parses a batch. An entry that makes the parser panic is dropped, and the work
 // goes on with the next one.
@@ -253,7 +279,7 @@ func (w *worker) work(b *batch) {
 	}
 	w.namer.arena = b.names
 	for next := 0; next < len(b.events); {
-		if contain.Run(slowPart, func() { w.name(b, &next) }) != nil {
+		if contain.Run(namePart, func() { w.name(b, &next) }) != nil {
 			b.spoil(next)
 			next++
 		}

@@ -38,12 +38,14 @@ func (l *liveAttack) begin(ctx context.Context, r *vegeta.Running) {
 	}
 	l.looked()
 	l.quit, l.done = make(chan struct{}), make(chan struct{})
-	go contain.Func(contain.Part{Kind: contain.Step, Name: "progress"}, func() { l.follow(ctx) })()
+	go func() {
+		defer close(l.done)
+		_ = contain.Run(contain.Part{Kind: contain.Step, Name: "progress"}, func() { l.follow(ctx) })
+	}()
 }
 
 // follow draws the progress four times a second and hands over once a second.
 func (l *liveAttack) follow(ctx context.Context) {
-	defer close(l.done)
 	tick := time.NewTicker(time.Second / 4)
 	defer tick.Stop()
 	interrupt := ctx.Done()

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -34,10 +35,25 @@ func TestMain(m *testing.M) {
 		"insertbench": main, "isucholar": main, "isucond": main, "testserver": testServer})
 }
 
-// plantedMain is kasoku with a panic planted in the part $PLANT, which is KIND/NAME.
+// plantedMain is kasoku with a panic planted in the part $PLANT, which is KIND/NAME. It adds
+// to the file $PARTS, if there is one, a line for each part that it enters. No program but
+// this test binary reads these variables.
 func plantedMain() {
 	kind, name, _ := strings.Cut(os.Getenv("PLANT"), "/")
-	contain.Plant(contain.Part{Kind: kind, Name: name})
+	plant := contain.Part{Kind: kind, Name: name}
+	contain.Plant(plant)
+	if path := os.Getenv("PARTS"); path != "" {
+		contain.Visit(func(p contain.Part) {
+			f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+			if err == nil {
+				fmt.Fprintf(f, "%s/%s\n", p.Kind, p.Name)
+				f.Close()
+			}
+			if p == plant {
+				panic("content: " + plantedText)
+			}
+		})
+	}
 	main()
 }
 

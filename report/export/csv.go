@@ -17,13 +17,13 @@ import (
 func CSV(w io.Writer, d *report.Document) error {
 	c := csv.NewWriter(w)
 	first := true
-	d.Tables(func(_ *report.Section, t *report.Table) {
+	d.Tables(func(s *report.Section, t *report.Table) {
 		if !first {
 			c.Flush()
 			io.WriteString(w, "\n") // the writer keeps its own error; the next row meets it again
 		}
 		first = false
-		containedTable(t, func() { csvTable(c, t) })
+		containedTable(s, func() { csvTable(c, t) })
 	})
 	for _, text := range lostParts() {
 		_ = c.Write([]string{"# lost: " + field(text)}) // Flush tells

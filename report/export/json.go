@@ -42,7 +42,7 @@ func JSON(w io.Writer, v any) error {
 	return nil
 }
 
-// lossy adds to an object a field lost when parts of the answer are lost to bugs: JSON
+// lossy adds to an object a field lost_parts when parts of the answer are lost to bugs: JSON
 // has no comments, and not every answer a place for warnings. An encoder writes whole
 // values.
 type lossy struct{ io.Writer }
@@ -58,7 +58,7 @@ func (w lossy) Write(b []byte) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if _, err := w.Writer.Write(fmt.Appendf(head[:len(head):len(head)], ",\n  \"lost\": %s\n}\n", list)); err != nil {
+	if _, err := w.Writer.Write(fmt.Appendf(head[:len(head):len(head)], ",\n  \"lost_parts\": %s\n}\n", list)); err != nil {
 		return 0, err
 	}
 	return len(b), nil

@@ -19,10 +19,10 @@ func lostParts() []string {
 	return out
 }
 
-// containedTable writes one table. One that panics is named at the end; the others are
-// written.
-func containedTable(t *report.Table, write func()) {
-	_ = contain.Run(contain.Part{Kind: contain.Output, Name: "table " + t.ID}, write)
+// containedTable writes one table of a section. One that panics is named at the end; the
+// others are written. IDs of tables may be text of the run, those of sections are not.
+func containedTable(s *report.Section, write func()) {
+	_ = contain.Run(contain.Part{Kind: contain.Output, Name: "table of " + s.ID}, write)
 }
 
 // containedValue makes one value of a JSON answer. One that panics is its zero value,

@@ -28,7 +28,7 @@ func TSV(w io.Writer, d *report.Document) error {
 			fmt.Fprintf(b, "# %s %s\n", field(s.ID), field(t.ID))
 		}
 		first = false
-		containedTable(t, func() { tsvTable(b, t) })
+		containedTable(s, func() { tsvTable(b, t) })
 	})
 	for _, text := range lostParts() {
 		fmt.Fprintf(b, "# lost: %s\n", field(text))
