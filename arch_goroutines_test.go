@@ -22,6 +22,7 @@ var bare = map[string]string{
 	"cmd/kasoku/env.go interruptible":              "waits for channels and closes contexts",
 	"cmd/kasoku/env.go endSoon":                    "waits for channels, prints one line and exits",
 	"command/process.go Forward":                   "waits for channels and sends signals",
+	"analyze/slowlog/collect.go together":          "lines.Split contains the reading, contained the cutting",
 	"command/process.go Start":                     "own starts and waits for the child; without it the caller would wait for ever",
 	"foreign/thread.go onOwnThread":                "calls what within contains",
 	"graphite/link.go send":                        "sets a deadline",

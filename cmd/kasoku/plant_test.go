@@ -72,8 +72,8 @@ var plantings = []planting{
 	{args: "export before.kasoku --to json"},
 	{args: "export before.kasoku --to openmetrics"},
 	{args: "watch before.kasoku --lines"},
-	{args: "init --out new.toml", file: "new.toml"},
-	{args: "doctor"},
+	{args: "init --out new.toml", file: "new.toml", only: []string{contain.Check}},
+	{args: "doctor", only: []string{contain.Check}},
 }
 
 // recordings are those that measure: each planted panic is a process of its own.
@@ -298,6 +298,7 @@ var unsaid = map[string]string{
 	"output series":                        "there are values alone in the answer",
 	"output series of load":                "as above",
 	"output series of access":              "as above",
+	"check profiles of a program":          "it is a program without profiles",
 	"output frame":                         "as above",
 	"goroutine reading of another process": "it is a file that cannot be read",
 	"record --for: log application log":    "nothing was written into it meanwhile",
