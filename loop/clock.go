@@ -167,6 +167,18 @@ func (c *clock) offset(mark lines.Mark) func(int64) time.Duration {
 	}
 }
 
+// gained returns how many bytes the ticks have seen a log gain since the mark; less than
+// there were, when it was cut or replaced between two of them.
+func (c *clock) gained(mark lines.Mark) int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	sizes := grown(mark.Offset, c.sizes[mark.Path])
+	if len(sizes) == 0 {
+		return 0
+	}
+	return sizes[len(sizes)-1].size
+}
+
 // grown turns the sizes of a file into what was written since the mark. A file
 // that shrank was rotated or truncated and begins anew.
 func grown(mark int64, sizes []sizeAt) []sizeAt {

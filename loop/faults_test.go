@@ -17,6 +17,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/nethttp"
+	"github.com/kasoku/kasoku/runstore"
 )
 
 // quick are options of a run of a third of a second.
@@ -308,5 +309,67 @@ func TestLogGone(t *testing.T) {
 	}
 	if w := warned(rec, "empty-log"); w.Text != "" {
 		t.Errorf("a log that is gone is told as empty: %s", w.Text)
+	}
+}
+
+// seenSize waits until the samples of a run have a log of this size.
+func seenSize(t *testing.T, run, log string, size int64) {
+	t.Helper()
+	holds := func() bool {
+		rec, err := runstore.Open(run)
+		if err != nil {
+			return false
+		}
+		return slices.ContainsFunc(rec.Series, func(s kasoku.Series) bool {
+			return s.Key.Source == "log" && s.Key.Instance == log && slices.ContainsFunc(s.Points, func(p kasoku.Point) bool { return int64(p.Value) == size })
+		})
+	}
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for over := time.After(time.Minute); !holds(); {
+		select {
+		case <-tick.C:
+		case <-over:
+			t.Fatalf("no sample has %s with %d bytes", log, size)
+		}
+	}
+}
+
+// TestLogLost: a log that is cut or removed after it has gained requests costs them, and
+// the run says so; one that is cut before has lost nothing of the run.
+func TestLogLost(t *testing.T) {
+	f := func(name, old string, gains bool, spoil func(path string) error) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := quick(t)
+			o.AccessLog = filepath.Join(t.TempDir(), "access.log")
+			if err := add(o.AccessLog, old); err != nil {
+				t.Fatal(err)
+			}
+			o.Prepare = during(func() error {
+				if gains {
+					if err := add(o.AccessLog, strings.Repeat(ltsv("/lost"), 3)); err != nil {
+						return err
+					}
+				}
+				info, err := os.Stat(o.AccessLog)
+				if err != nil {
+					return err
+				}
+				seenSize(t, o.Path, o.AccessLog, info.Size())
+				return errors.Join(spoil(o.AccessLog), add(o.AccessLog, ltsv("/kept")))
+			})
+			rec := mustRecord(t, o)
+			if lost := LostLogs(rec); (lost != "") != gains || requests(rec) != 1 {
+				t.Errorf("lost: %q, with %d requests and the note %q", lost, requests(rec), rec.Logs[0].Note)
+			}
+		})
+	}
+	for _, gains := range []bool{false, true} {
+		for _, old := range []string{"", ltsv("/old")} {
+			what := fmt.Sprintf("gains %t, %d bytes before", gains, len(old))
+			f("truncated, "+what, old, gains, func(path string) error { return os.Truncate(path, 0) })
+			f("removed, "+what, old, gains, os.Remove)
+		}
 	}
 }

@@ -21,6 +21,8 @@ type logFile struct {
 	path  string
 	quiet bool // that it gains no line is well
 	mark  lines.Mark
+	read  int64   // bytes, in the end
+	gone  bool    // in the end, with its directory
 	zone  logZone // of an access log that was read
 }
 
@@ -66,6 +68,7 @@ func (s *session) collectLogs() error {
 		if w.Path == "" {
 			w.Path = l.path
 		}
+		s.warn(s.lostOf(l, &w)...)
 		if l.kind == "errorlog" && w.Note == "" {
 			w.Note = levelNote(s.taken.Configs, w.Path)
 		}
@@ -111,17 +114,16 @@ const mostSlow = 20
 func (s *session) collect(l *logFile) (w kasoku.LogWindow, err error) {
 	src, err := lines.Since(l.mark)
 	if errors.Is(err, fs.ErrNotExist) { // with its directory; else it is looked for among its rotations
-		s.warn(kasoku.Warning{
-			Code: "log-gone",
-			Text: fmt.Sprintf("%s was removed during the run with its directory: what was written to it is lost", l.path),
-			Hint: "keep the logs until the run has ended",
-		})
+		l.gone = true
 		return kasoku.LogWindow{Kind: l.kind, Note: l.path + " is gone"}, nil
 	}
 	if err != nil {
 		return w, err
 	}
-	defer func() { err = errors.Join(err, src.Close()) }()
+	defer func() {
+		l.read = bytesOf(src.Files())
+		err = errors.Join(err, src.Close())
+	}()
 	whole := kasoku.Interval{To: s.run.Length}
 	switch l.kind {
 	case "slowlog":

@@ -169,11 +169,15 @@ func (f *recordFlags) finish(e *env, res *loop.Result, err error) error {
 	case rec.Run.State != kasoku.Finished:
 		return stopped{"stopped before the end: " + rec.Run.StopReason}
 	}
-	return leftBehind(rec)
+	return wholeRun(rec)
 }
 
-// leftBehind is an error when a run left something on the database server.
-func leftBehind(rec *kasoku.Recording) error {
+// wholeRun is an error when a run left something on the database server, or lacks what
+// was written to a log.
+func wholeRun(rec *kasoku.Recording) error {
+	if lost := loop.LostLogs(rec); lost != "" && loop.LeftBehind(rec) == "" {
+		return hinted{stopped{"not all of the run was recorded: " + lost}, "the rest is in the run file; keep the logs until the run has ended"}
+	}
 	if left := loop.LeftBehind(rec); left != "" {
 		return hinted{stopped{"left on the database server: " + left}, "`kasoku restore` tries again and says what is left"}
 	}

@@ -389,7 +389,7 @@ func (s *series) judge() error {
 			if rec.Run.State != kasoku.Finished {
 				return stopped{"stopped before the end: " + rec.Run.StopReason}
 			}
-			left = cmp.Or(left, leftBehind(rec))
+			left = cmp.Or(left, wholeRun(rec))
 		}
 	}
 	switch {
