@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -14,16 +15,35 @@ import (
 	"github.com/kasoku/kasoku/service/servicetest"
 )
 
-// maxRSS returns the most memory that a kasoku that has ended held, in bytes.
-func maxRSS(p *proc) int64 {
-	if p.cmd.ProcessState == nil {
-		return 0
+// maxRSS returns the most memory that a kasoku was seen to hold, in bytes.
+//
+// The figure of getrusage(2) is of no use here: the kernel counts to it what the process
+// held before it became another program (execve), which is all that this test holds.
+func maxRSS(p *proc) int64 { return p.held.Load() }
+
+// watchMemory looks, until the process ends, at the most that it has held so far. What
+// it takes in its last moment is missed.
+func (p *proc) watchMemory() {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	path := fmt.Sprintf("/proc/%d/", p.cmd.Process.Pid)
+	for {
+		select {
+		case <-tick.C:
+		case <-p.ended:
+			return
+		}
+		exe, _ := os.Readlink(path + "exe") // empty when it has gone
+		b, _ := os.ReadFile(path + "status")
+		_, after, ok := strings.Cut(string(b), "VmHWM:")
+		fields := strings.Fields(after)
+		if exe != program || !ok || len(fields) == 0 {
+			continue // prlimit, which becomes kasoku
+		}
+		if kb, err := strconv.ParseInt(fields[0], 10, 64); err == nil {
+			p.held.Store(kb << 10)
+		}
 	}
-	usage, ok := p.cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	if !ok {
-		return 0
-	}
-	return usage.Maxrss << 10 // in KiB: getrusage(2)
 }
 
 // limits are what a recorder may lack: a resource of prlimit(1), and how much of it

@@ -43,7 +43,7 @@ func (w *world) recorded() []byte {
 	w.Helper()
 	log := w.write("access.log", "")
 	p := w.start("record", "--accesslog", log, "--interval", "100ms", "--for", "1s", "-o", "good.kasoku")
-	p.until(func() bool { _, err := os.Stat(w.path("good.kasoku")); return err == nil })
+	p.sampled("good.kasoku")
 	appendTo(w, log, strings.Repeat(accessLine(time.Now(), "/a"), 30))
 	w.wants("record", p.wait(patience), p.printed(), 0)
 	b, err := os.ReadFile(w.path("good.kasoku"))

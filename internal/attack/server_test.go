@@ -148,9 +148,7 @@ pprof = ['http://%[1]s/debug/pprof/']
 				p := w.start("run", "--label", "hostile")
 				code := p.wait(patience)
 				w.wants(name, code, p.printed(), 0, 3)
-				if kb := p.cmd.ProcessState.SysUsage(); kb != nil {
-					w.bounded(name, p)
-				}
+				w.bounded(name, p)
 				w.checkRuns(name)
 				code, out := w.run(patience, "record", "--mysql", "x@tcp("+addr+")/", "--for", "1s", "-o", "db.kasoku")
 				w.wants("a database that "+name, code, out, 3)

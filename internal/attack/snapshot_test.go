@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kasoku/kasoku/service"
 	"github.com/kasoku/kasoku/service/servicetest"
@@ -63,8 +64,12 @@ func (s snapshot) compare(after snapshot) []string {
 func (w *world) unchanged(what string, attack func()) {
 	w.Helper()
 	before := w.take()
+	began, cpu, runs := time.Now(), w.spent.cpu.Load(), w.spent.runs.Load()
 	attack()
+	took := time.Since(began)
 	w.settles(what, before)
+	w.Logf("%s: %.2f s and %.2f s of CPU in %d runs of kasoku; as before after %.2f s", what, took.Seconds(),
+		time.Duration(w.spent.cpu.Load()-cpu).Seconds(), w.spent.runs.Load()-runs, time.Since(began).Seconds())
 }
 
 // settles waits until the world is as it was.

@@ -11,10 +11,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -84,6 +84,13 @@ type world struct {
 	stores []*store // database servers that are watched
 	ports  []int    // of other servers that are watched
 	kept   []string // files that must stay as they are
+	spent  costs
+}
+
+// costs is what the kasokus of a world took, added up.
+type costs struct {
+	cpu  atomic.Int64 // of those that were waited for, with their children; in nanoseconds
+	runs atomic.Int64
 }
 
 // newWorld returns a world of the test's own.
@@ -155,6 +162,7 @@ type proc struct {
 	text  bytes.Buffer
 	ended chan struct{}
 	err   error
+	held  atomic.Int64 // the most memory that it was seen to hold, in bytes
 }
 
 // mostOutput is how much a kasoku may print: a hostile source must not fill a terminal.
@@ -194,7 +202,10 @@ func (w *world) startAs(i invocation, args ...string) *proc {
 	go func() {
 		defer close(p.ended)
 		p.err = p.cmd.Wait()
+		w.spent.runs.Add(1)
+		w.spent.cpu.Add(int64(p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()))
 	}()
+	go p.watchMemory()
 	w.Cleanup(func() {
 		_ = p.cmd.Process.Kill()
 		<-p.ended
@@ -223,7 +234,7 @@ func (p *proc) wait(limit time.Duration) int {
 	if i := strings.Index(text, "panic: "); i >= 0 || !p.quit && strings.Contains(text, "goroutine 1 [") {
 		p.w.Errorf("kasoku %s panics\n%s", p.line(), tail(text[max(0, i):min(len(text), max(0, i)+3000)]))
 	}
-	if i := strings.IndexAny(text, "\x1b\x07"); i >= 0 && !slices.Contains(p.args, "csv") { // which programs read
+	if i := strings.IndexAny(text, "\x1b\x07"); i >= 0 {
 		p.w.Errorf("kasoku %s prints control bytes: %q", p.line(), text[max(0, i-100):min(len(text), i+100)])
 	}
 	if len(text) > mostOutput {
