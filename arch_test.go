@@ -20,8 +20,8 @@ import (
 // internal/, is imported by tests and such helpers only. Only files that are not tests are held to this; a
 // test may import any directory but cmd/.
 var floorTable = parseFloors(`
--1 contain
-0 unit histogram pathwalk lazyregexp secret command confine private mysqlflags sqltag
+-1 contain private
+0 unit histogram pathwalk lazyregexp secret command confine mysqlflags sqltag
 0 mackerel/plugin mackerel/check mackerel/program
 0 mackerel graphite prometheus nginxconf uplot whisper
 0 internal/golden internal/mackereltest internal/fixture internal/peertest internal/smalldisk

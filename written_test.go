@@ -23,14 +23,13 @@ var writers = map[string]struct{ calls, why string }{
 	"runstore/sqlite.go": {"sql.Open", "SQLite opens by name what create has made, and gives logs its mode and owner"},
 	"runstore/writer.go": {"os.Link unix.Renameat2", "names a file that private has made; never over another"},
 	"guard/aside.go":     {"os.OpenFile unix.Renameat2", "opens a journal without following, and gives what is none another name"},
-	"revert/place.go":    {"os.NewFile os.NewFile unix.Fchmod unix.Open unix.Openat unix.Openat unix.Openat2 unix.Renameat2 w.Chown", "puts back a file of somebody else, with its mode and owner, by descriptor"},
+	"revert/place.go":    {"os.NewFile os.NewFile os.NewFile unix.Fchmod unix.Open unix.Openat unix.Openat unix.Openat unix.Openat unix.Openat2 unix.Renameat2 w.Chown", "puts back a file of somebody else, with its mode and owner, by descriptor"},
 
 	"cmd/kasoku/scrub.go":                  {"os.Rename", "names a copy that private has made"},
 	"cmd/kasoku/lab_truth.go":              {"os.Rename", "names a run that runstore has made"},
 	"cmd/kasoku/guard.go":                  {"os.WriteFile", "/proc/self/comm: the name that ps shows"},
 	"cmd/kasoku/secret.go":                 {"os.OpenFile", "/proc/self/mem: hides a password from ps"},
 	"cmd/mackerel-plugin-maxcpu/server.go": {"os.Rename", "a socket that listen has made with mode 0600"},
-	"mackerel/program/program.go":          {"f.Chmod os.CreateTemp os.Rename", "counters of a plugin, which mackerel-agent's users read; nothing of a run"},
 	"loop/handover.go":                     {"os.OpenFile", "reads figures, and punches holes where it has"},
 	"loop/onlookers.go":                    {"os.Mkdir os.OpenFile os.OpenFile", "in a directory that own has found to be this user's alone"},
 

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -86,13 +88,17 @@ const mostBytes = 64 << 20
 
 // replace gives a new file the name at once: whoever reads it sees the old text or the
 // new one. Where there was none, it fails when one has been made meanwhile.
+//
+// The new file is locked until it has its name, so that the next revert in the directory
+// knows what a killed one left there.
 func (p *place) replace(f *File) (err error) {
-	temp := fmt.Sprintf(".%.200s.kasoku-%d", p.name, os.Getpid())
-	_ = unix.Unlinkat(p.fd, temp, 0) // of a process of this id that was killed
+	p.sweep()
+	temp := fmt.Sprintf(".%.200s%s%d", p.name, tempMark, os.Getpid())
 	fd, err := unix.Openat(p.fd, temp, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {
 		return &os.PathError{Op: "create", Path: p.path, Err: err}
 	}
+	_ = unix.Flock(fd, unix.LOCK_EX) // not each file system has locks
 	w := os.NewFile(uintptr(fd), p.path)
 	defer func() {
 		err = errors.Join(err, w.Close())
@@ -123,4 +129,45 @@ func (p *place) replace(f *File) (err error) {
 		return &os.PathError{Op: "rename", Path: p.path, Err: err}
 	}
 	return unix.Fsync(p.fd)
+}
+
+// tempMark stands in the name of a file that is to replace another, before the number of
+// the process that writes it.
+const tempMark = ".kasoku-"
+
+// mostSwept bounds how many names of the directory are looked at.
+const mostSwept = 20_000
+
+// sweep removes what reverts that were killed left in the directory.
+func (p *place) sweep() {
+	fd, err := unix.Openat(p.fd, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	d := os.NewFile(uintptr(fd), filepath.Dir(p.path))
+	defer d.Close()
+	names, _ := d.Readdirnames(mostSwept)
+	for _, name := range names {
+		i := strings.LastIndex(name, tempMark)
+		if i < 1 || name[0] != '.' {
+			continue
+		}
+		if _, err := strconv.ParseUint(name[i+len(tempMark):], 10, 31); err == nil {
+			p.sweepFile(name)
+		}
+	}
+}
+
+// sweepFile removes a regular file that nobody has locked.
+func (p *place) sweepFile(name string) {
+	fd, err := unix.Openat(p.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	defer func() { _ = unix.Close(fd) }() // nothing was written
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) != nil {
+		return
+	}
+	_ = unix.Unlinkat(p.fd, name, 0)
 }

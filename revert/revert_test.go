@@ -2,9 +2,11 @@ package revert
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -311,6 +313,10 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 	f("keeps mode", "", func(string, string, *File) {})
+	f("left by a killed one", "", func(dir, path string, _ *File) {
+		left := fmt.Sprintf("%s/etc/.app.conf.kasoku-", dir)
+		must(os.WriteFile(left+"4194304", []byte("half"), 0o600), os.WriteFile(left+strconv.Itoa(os.Getpid()), nil, 0o600))
+	})
 	f("new", "", func(_, path string, f *File) { must(os.Remove(path)); f.exists, f.mode = false, 0o6777 })
 	f("link", "symbolic links", func(dir, path string, _ *File) { must(os.Remove(path), os.Symlink(dir+"/victim", path)) })
 	f("hard link", "second name", func(dir, path string, _ *File) { must(os.Remove(path), os.Link(dir+"/victim", path)) })

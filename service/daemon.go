@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/private"
 )
 
 // A Daemon is what the private servers that are no databases have in common: a
@@ -21,9 +22,9 @@ type Daemon struct {
 	Dir  string // absolute
 	Port int    // on 127.0.0.1
 
-	name      string // for errors
-	temporary bool   // Dir is removed when it stops
-	fixed     bool   // Port was asked for
+	name  string           // for errors
+	temp  *private.TempDir // Dir, which goes when it stops, or with this process; nil when it was given
+	fixed bool             // Port was asked for
 
 	mu   sync.Mutex // held by who starts or stops
 	proc *process
@@ -33,10 +34,10 @@ type Daemon struct {
 func (d *Daemon) place(name, dir string, port int) (err error) {
 	d.name, d.Port, d.fixed = name, port, port != 0
 	if dir == "" {
-		if dir, err = os.MkdirTemp("", "kasoku-"+name+"-"); err != nil {
+		if d.temp, err = makeTempDir(name); err != nil {
 			return fmt.Errorf("%s: directory: %w", name, err)
 		}
-		d.temporary = true
+		dir = d.temp.Path
 	}
 	if d.Dir, err = filepath.Abs(dir); err == nil {
 		err = os.MkdirAll(d.Dir, 0o755)
@@ -178,7 +179,7 @@ func (d *Daemon) Stop(ctx context.Context) error {
 }
 
 func (d *Daemon) cleanUp() {
-	if d.temporary {
-		_ = os.RemoveAll(d.Dir)
+	if d.temp != nil {
+		_ = d.temp.Close() // what is left is removed by the next start
 	}
 }

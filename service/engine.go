@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -106,16 +105,16 @@ func findMySQL97() (engine, error) {
 		hint: "its settings may not fit: look at the log lines above; tools/mysql97 install puts the server there afresh",
 	}
 	e.init = func(ctx context.Context, dir string) error {
-		sql, err := os.CreateTemp("", "kasoku-init-*.sql")
+		temp, err := makeTempDir("init")
 		if err != nil {
 			return err
 		}
-		defer os.Remove(sql.Name())
-		_, err = sql.WriteString(rootOverTCP)
-		if err = errors.Join(err, sql.Close()); err != nil {
+		defer temp.Close() //nolint:errcheck // the next start removes what is left
+		sql := temp.File("init.sql")
+		if err := os.WriteFile(sql, []byte(rootOverTCP), 0o600); err != nil {
 			return err
 		}
-		spec := e.spec([]string{"--initialize-insecure", "--datadir=" + dir, "--init-file=" + sql.Name()})
+		spec := e.spec([]string{"--initialize-insecure", "--datadir=" + dir, "--init-file=" + sql})
 		return initialise(ctx, spec)
 	}
 	return e, nil
@@ -124,12 +123,12 @@ func findMySQL97() (engine, error) {
 // initialise runs a program that makes a data directory. What it says matters
 // only when it fails. Its temporary tables are its own, as those of [Server.tempTables].
 func initialise(ctx context.Context, spec command.Spec) error {
-	temporary, err := os.MkdirTemp("", "kasoku-init-")
+	temp, err := makeTempDir("init")
 	if err != nil {
 		return fmt.Errorf("directory for temporary tables: %w", err)
 	}
-	defer os.RemoveAll(temporary)
-	spec.Env = append(spec.Env, "TMPDIR="+temporary)
+	defer temp.Close() //nolint:errcheck // the next start removes what is left
+	spec.Env = append(spec.Env, "TMPDIR="+temp.Path)
 	said := command.NewTail(16 << 10)
 	spec.Stdout, spec.Stderr = said, said
 	if _, err := command.Run(ctx, spec); err != nil {

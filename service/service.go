@@ -28,6 +28,7 @@ import (
 
 	"github.com/kasoku/kasoku/command"
 	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/private"
 )
 
 // The kinds of servers.
@@ -55,7 +56,8 @@ type Options struct {
 	Vars map[string]string
 	// Args are further command-line options, such as --skip-log-bin.
 	Args []string
-	// Detach lets the server outlive this process.
+	// Detach lets the server outlive this process. It needs a Dir: a temporary one goes
+	// with the process.
 	Detach bool
 }
 
@@ -69,9 +71,9 @@ type Server struct {
 	ErrorLog string
 	SlowLog  string // where the slow log goes once it is switched on
 
-	opts      Options
-	engine    engine
-	temporary bool // Dir is removed on Stop
+	opts   Options
+	engine engine
+	temp   *private.TempDir // Dir, which goes on Stop, or with this process; nil when it was given
 
 	turn sync.Mutex // held by who starts or stops
 	mu   sync.Mutex
@@ -99,13 +101,16 @@ func MySQL97(ctx context.Context, o Options) (*Server, error) {
 
 // launch prepares the directory and starts the server.
 func launch(ctx context.Context, kind string, e engine, o Options) (*Server, error) {
+	if o.Detach && o.Dir == "" {
+		return nil, fmt.Errorf("%s: a server that outlives its process needs a directory", kind)
+	}
 	s := &Server{Kind: kind, Port: o.Port, opts: o, engine: e}
 	if o.Dir == "" {
-		dir, err := os.MkdirTemp("", "kasoku-"+kind+"-")
+		temp, err := makeTempDir(kind)
 		if err != nil {
 			return nil, fmt.Errorf("%s: data directory: %w", kind, err)
 		}
-		o.Dir, s.temporary = dir, true
+		o.Dir, s.temp = temp.Path, temp
 	}
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
@@ -340,9 +345,15 @@ func (s *Server) cleanUp() {
 		_ = os.Remove(s.Socket)
 		_ = os.Remove(s.Socket + ".lock")
 	}
-	if s.temporary {
-		_ = os.RemoveAll(s.Dir)
+	if s.temp != nil {
+		_ = s.temp.Close() // what is left is removed by the next start
 	}
+}
+
+// makeTempDir makes a directory of a server, which goes with this process: the next
+// start of kasoku removes that of a killed one.
+func makeTempDir(name string) (*private.TempDir, error) {
+	return private.MakeTempDir("", "kasoku-server-"+name+"-")
 }
 
 // FreePort returns a TCP port on 127.0.0.1 that nobody listens on. Somebody

@@ -15,12 +15,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
 
 	"github.com/jessevdk/go-flags"
+
+	"github.com/kasoku/kasoku/private"
 )
 
 // version is set by the linker for a release:
@@ -131,21 +132,8 @@ func ReadFile(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// WriteFile replaces a file in one step: it writes a new one beside it and renames
-// it. A symbolic link at the path is replaced, not followed.
-func WriteFile(path string, content []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	_, werr := f.Write(content)
-	if err := errors.Join(werr, f.Chmod(0o644), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+// WriteFile replaces a file in one step, see [private.Kind.Replace]: with mode 0600, also
+// where it had another. A symbolic link at the path is replaced, not followed.
+func WriteFile(path string, content []byte) error {
+	return private.State.WriteFile(path, content)
 }

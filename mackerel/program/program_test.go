@@ -89,6 +89,12 @@ func TestFiles(t *testing.T) {
 		if got, err := program.ReadFile(path); string(got) != content || err != nil {
 			t.Errorf("%q, %v, want %q", got, err, content)
 		}
+		if info, err := os.Lstat(path); err != nil || info.Mode() != 0o600 {
+			t.Errorf("mode %v, %v", info.Mode(), err)
+		}
+		if err := os.Chmod(path, 0o644); err != nil { // as older plugins left it
+			t.Fatal(err)
+		}
 	}
 	if got, _ := os.ReadFile(victim); string(got) != "keep" {
 		t.Errorf("the link was followed: %q", got)
