@@ -42,6 +42,7 @@ func (d *doctor) checkLoad() {
 		d.checkKind()
 	}
 	d.checkSpace()
+	d.checkOpenRuns()
 }
 
 // checkKind asks whether the load of the configuration can be made.
