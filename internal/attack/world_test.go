@@ -150,6 +150,7 @@ type invocation struct {
 	env   []string
 	stdin io.Reader
 	quit  bool // it is sent SIGQUIT: Go's stacks are no panic
+	files []*os.File
 }
 
 // A proc is a kasoku that runs.
@@ -193,7 +194,7 @@ func (w *world) startAs(i invocation, args ...string) *proc {
 	line = append(line, args...)
 	p := &proc{w: w, args: args, quit: i.quit, cmd: exec.Command(line[0], line[1:]...), ended: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Env, p.cmd.Stdin = filepath.Join(w.dir, "work"), append(w.env(), i.env...), i.stdin
-	p.cmd.Stdout, p.cmd.Stderr = p, p
+	p.cmd.Stdout, p.cmd.Stderr, p.cmd.ExtraFiles = p, p, i.files
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	p.cmd.WaitDelay = 2 * time.Second
 	if err := p.cmd.Start(); err != nil {
