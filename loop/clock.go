@@ -24,6 +24,9 @@ type clock struct {
 	// giveUp is told when the sink has taken nothing for a while; may be nil.
 	giveUp func(why error)
 
+	// wallAt is Options.Wall; may be nil.
+	wallAt func(time.Time) time.Time
+
 	mu     sync.Mutex // guards the fields below
 	pieces []piece
 	sizes  map[string][]sizeAt // by log path
@@ -63,8 +66,11 @@ func (c *clock) Frame(f *kasoku.Frame) error { return c.frame(f, time.Now()) }
 // frame takes a frame that came at that time, which has a monotonic reading.
 func (c *clock) frame(f *kasoku.Frame, now time.Time) error {
 	c.mu.Lock()
-	at := now.Sub(c.start)
-	c.tick(at, now.Round(0))
+	at, wall := now.Sub(c.start), now
+	if c.wallAt != nil {
+		wall = c.wallAt(now)
+	}
+	c.tick(at, wall.Round(0))
 	if f.Source == "log" {
 		for _, s := range f.Samples {
 			if s.Name == "size" {
@@ -124,6 +130,11 @@ func (c *clock) wall(t time.Time) time.Duration {
 	for i := len(c.pieces) - 1; i >= 0; i-- {
 		p := c.pieces[i]
 		at := p.from + t.Sub(p.wall)
+		if i == 0 && at < 0 {
+			if just, ok := c.justBefore(t); ok {
+				return just
+			}
+		}
 		// Between the last tick of a piece and the first of the next one the clock
 		// was stepped, nobody knows when: either pace may hold there.
 		afterStart := i == 0 || at >= c.pieces[i-1].to
@@ -142,6 +153,19 @@ func (c *clock) wall(t time.Time) time.Duration {
 	}
 	last := c.pieces[len(c.pieces)-1] // the run was over
 	return last.from + t.Sub(last.wall)
+}
+
+// justBefore places a time, which else were before the run, between the two ticks of
+// which the second saw that the wall clock was put back: after it was, and, as logs cut
+// times to whole seconds, up to a second before that. The caller holds mu.
+func (c *clock) justBefore(t time.Time) (at time.Duration, ok bool) {
+	for i := len(c.pieces) - 1; i > 0; i-- {
+		p, last := c.pieces[i], c.pieces[i-1].to
+		if early := p.wall.Sub(t); early > 0 && early <= p.from-last+time.Second {
+			return max(p.from-early, last), true
+		}
+	}
+	return 0, false
 }
 
 // offset returns a function that places a byte of a log on the run's clock. Bytes

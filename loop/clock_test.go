@@ -71,6 +71,18 @@ func TestClockSteps(t *testing.T) {
 	f(steady, -time.Minute, -time.Minute)
 	f(steady, 2*time.Hour, 2*time.Hour)
 
+	hour := ticked(start, 60, func(n int) time.Duration {
+		if n > 20 {
+			return -time.Hour
+		}
+		return 0
+	})
+	f(hour, -time.Hour+21*time.Second, 21*time.Second)
+	f(hour, -time.Hour+20500*time.Millisecond, 20500*time.Millisecond) // between the step and the tick that saw it
+	f(hour, -time.Hour+19500*time.Millisecond, 20*time.Second)         // the same, cut to whole seconds
+	f(hour, -time.Hour, -time.Hour)
+	f(hour, -time.Second, -time.Second)
+
 	f(forward, 10*time.Second, 10*time.Second)
 	f(forward, 20*time.Second+time.Millisecond, 20*time.Second+time.Millisecond) // right before the step
 	f(forward, time.Hour+20900*time.Millisecond, 20900*time.Millisecond)         // right after it

@@ -77,6 +77,10 @@ type Options struct {
 	Expvar      []string          // addresses of /debug/vars of programs that publish their sql.DBStats
 	Pprof       []string          // addresses of /debug/pprof/ of programs in Go, profiled once under load
 
+	// Wall returns what the wall clock says at a moment that time.Now gave, for tests
+	// that set it; nil: that moment.
+	Wall func(time.Time) time.Time
+
 	profileAfter time.Duration // for tests; 0: the constant
 	settled      time.Duration // for tests; 0: the constant
 

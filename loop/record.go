@@ -180,7 +180,7 @@ func (s *session) open(ctx context.Context) (err error) {
 		return err
 	}
 	s.clock = newClock(s.start, s.store)
-	s.clock.giveUp = s.stop
+	s.clock.giveUp, s.clock.wallAt = s.stop, s.o.Wall
 	if !s.waits() {
 		if err := s.switchOn(ctx); err != nil {
 			return err
@@ -241,7 +241,7 @@ func (s *session) startSampler(sink observe.Sink) error {
 	s.procs = procs
 	s.sampler = observe.New(observe.Options{
 		Host: s.host(), Interval: s.o.Interval, Every: s.o.every(), Start: s.start, Sources: sources,
-		Sink: sink, Hurry: s.o.hurry(),
+		Sink: sink, Hurry: s.o.hurry(), Wall: s.o.Wall,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	s.halt, s.sampled = cancel, make(chan error, 1)

@@ -87,4 +87,7 @@ type Options struct {
 	Sources []Source  // with different names, none of them SelfName
 	Sink    Sink
 	Hurry   <-chan struct{} // once closed, reads under way at the end are hardly waited for; may be nil
+	// Wall returns what the wall clock says at a moment that time.Now gave, for tests
+	// that set it; nil: that moment.
+	Wall func(time.Time) time.Time
 }

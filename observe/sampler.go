@@ -49,6 +49,9 @@ func New(o Options) *Sampler {
 		o.Interval = DefaultInterval
 	}
 	s := &Sampler{o: o, queue: newQueue(), wall: wallClock{now: time.Now}, step: o.Interval}
+	if o.Wall != nil {
+		s.wall.now = func() time.Time { return o.Wall(time.Now()) }
+	}
 	for _, src := range o.Sources {
 		s.step = min(s.step, s.intervalOf(src.Name()))
 	}
