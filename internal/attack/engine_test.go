@@ -112,6 +112,7 @@ func (w *world) loadBy(engine, name string, answer [2]string) (most int64) {
 			w.Errorf("%s, %s: 20 requests are not counted\n%s", engine, name, tail(p.printed()))
 		}
 		most = maxRSS(p)
+		w.Logf("%s, %s: at most %d MB held", engine, name, most>>20)
 	})
 	return most
 }

@@ -199,6 +199,7 @@ func makers(n int) [][]string {
 // root: it runs nothing of theirs, hangs nowhere, and no file that it makes, nor what
 // it prints, has a byte of their private files.
 func TestLiars(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	if os.Geteuid() != 0 {
 		t.Skip("three other users take root")

@@ -40,7 +40,18 @@ func TestMain(m *testing.M) {
 	if testing.Short() {
 		os.Exit(m.Run()) // each test skips itself
 	}
+	waitTogether()
 	os.Exit(runBuilt(m))
+}
+
+// waitTogether lets more tests run at once than there are processors, unless the command
+// line says how many: most of the time they wait for recordings of seconds.
+func waitTogether() {
+	said := false
+	flag.Visit(func(f *flag.Flag) { said = said || f.Name == "test.parallel" })
+	if !said {
+		_ = flag.Set("test.parallel", "6")
+	}
 }
 
 func runBuilt(m *testing.M) int {
