@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/kasoku/kasoku/runstore"
@@ -13,14 +12,13 @@ import (
 // checkOpenRuns says which run files others may read: those that an older kasoku made,
 // or that --share did. A run has statements and settings of the host.
 func (d *doctor) checkOpenRuns() {
-	var open []string
-	var where []string
-	for _, dir := range slices.Compact(append(runDirs(d.c.Runs), runDirs("")...)) {
+	var open, where []string
+	for _, dir := range runDirs("") {
 		pattern := filepath.Join(dir, "*"+runstore.Extension)
 		paths, _ := filepath.Glob(pattern) // a directory with signs of a pattern in its name is not looked at
 		before := len(open)
 		for _, path := range paths {
-			if st, err := os.Lstat(path); err == nil && st.Mode().IsRegular() && st.Mode()&0o044 != 0 && !slices.Contains(open, path) {
+			if st, err := os.Lstat(path); err == nil && st.Mode().IsRegular() && st.Mode()&0o044 != 0 {
 				open = append(open, path)
 			}
 		}
