@@ -1,11 +1,14 @@
 package attack
 
 import (
+	"encoding/binary"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -29,8 +32,9 @@ type fault struct {
 	met   atomic.Int64   // calls that were meant
 	hit   atomic.Int64   // calls that failed
 
-	mu  sync.Mutex // guards log
-	log []string   // what failed first
+	mu       sync.Mutex // guards the fields below
+	log      []string   // what failed first
+	connects []string   // where connections were made to: a port, or the path of a socket
 }
 
 // fileCalls are those that a fault can answer. The first argument is a file's number.
@@ -71,7 +75,7 @@ func beFaulty() {
 			return err
 		}
 		code := []unix.SockFilter{{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS}} // the number of the call
-		for _, nr := range fileCalls {
+		for _, nr := range append(slices.Collect(maps.Values(fileCalls)), unix.SYS_CONNECT) {
 			code = append(code,
 				unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: nr, Jf: 1},
 				unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_USER_NOTIF})
@@ -161,6 +165,10 @@ func (f *fault) serve(fd int) {
 
 // answer returns the error of a call, 0 when it goes through.
 func (f *fault) answer(n *notification) unix.Errno {
+	if n.nr == unix.SYS_CONNECT {
+		f.noteConnect(n)
+		return 0
+	}
 	meant := false
 	for _, nr := range f.calls {
 		meant = meant || nr == uint32(n.nr)
@@ -181,6 +189,35 @@ func (f *fault) answer(n *notification) unix.Errno {
 		f.mu.Unlock()
 	}
 	return f.errno
+}
+
+// noteConnect keeps where a connection is made to: connect(2), ip(7), unix(7).
+func (f *fault) noteConnect(n *notification) {
+	memory, err := os.Open(fmt.Sprintf("/proc/%d/mem", n.pid))
+	if err != nil {
+		return // it was killed meanwhile
+	}
+	defer memory.Close()
+	address := make([]byte, min(n.args[2], unix.SizeofSockaddrUnix))
+	if _, err := memory.ReadAt(address, int64(n.args[1])); err != nil || len(address) < 4 {
+		return
+	}
+	to := ""
+	switch binary.NativeEndian.Uint16(address) {
+	case unix.AF_INET, unix.AF_INET6:
+		to = fmt.Sprint(binary.BigEndian.Uint16(address[2:]))
+	case unix.AF_UNIX:
+		to = strings.TrimRight(string(address[2:]), "\x00")
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.connects = append(f.connects, to)
+}
+
+func (f *fault) connectedTo() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.connects)
 }
 
 func (f *fault) String() string {
