@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -43,6 +44,9 @@ func TestHolder_Alive(t *testing.T) {
 	f("another boot", func(h *Holder) { h.Boot = "a power cut ago" }, false)
 	f("no such process", func(h *Holder) { h.PID = 1 << 22 }, false)
 	f("let go", func(h *Holder) { h.Gone = true }, false)
+	for _, step := range []time.Duration{time.Hour, -time.Hour} { // the wall clock says nothing of who lives
+		f("since "+step.String(), func(h *Holder) { h.Since = time.Now().Add(step) }, true)
+	}
 }
 
 // A process that has ended and that nobody has waited for holds nothing.

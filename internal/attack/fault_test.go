@@ -288,6 +288,7 @@ func (w *world) faulty(st *store, name string, f *fault) {
 		switch {
 		case code == 0:
 			w.complete(name+", "+f.String(), w.path("faulty.kasoku"))
+			w.saysJournal(name, f)
 		case name == "EINTR":
 			w.Errorf("%s: exit %d, %s\n%s", name, code, f, tail(p.printed()))
 		default:
@@ -302,4 +303,20 @@ func (w *world) faulty(st *store, name string, f *fault) {
 		w.run(patience, "restore")
 	})
 	w.forget("faulty.")
+}
+
+// saysJournal wants a run that could not keep its journal to say what it lacks for that.
+func (w *world) saysJournal(name string, f *fault) {
+	w.Helper()
+	rec, err := runstore.Open(w.path("faulty.kasoku"))
+	if name == "EIO journal" && f.hit.Load() > 0 && err == nil {
+		codes := ""
+		for _, warning := range rec.Warnings {
+			codes += " " + warning.Code
+		}
+		w.Logf("%s: warnings%s", name, codes)
+		if !strings.Contains(codes, "no-slow-log") && !strings.Contains(codes, "no-digests") && !strings.Contains(codes, "not-restored") {
+			w.Errorf("%s: the run says nothing of it: %s", name, f)
+		}
+	}
 }
