@@ -127,7 +127,12 @@ func (l *liar) path(name string) string { return filepath.Join(l.dir, name) }
 func (l *liar) file(name, text string, mode fs.FileMode) {
 	l.w.Helper()
 	path := l.path(name)
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+	// A child of another test that has this file open for a moment would keep the
+	// kernel from running it: ETXTBSY, execve(2).
+	syscall.ForkLock.RLock()
+	err := os.WriteFile(path, []byte(text), mode)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		l.w.Fatal(err)
 	}
 	if err := os.Chown(path, l.uid, l.uid); err != nil {
