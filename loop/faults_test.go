@@ -321,7 +321,8 @@ func seenSize(t *testing.T, run, log string, size int64) {
 			return false
 		}
 		return slices.ContainsFunc(rec.Series, func(s kasoku.Series) bool {
-			return s.Key.Source == "log" && s.Key.Instance == log && slices.ContainsFunc(s.Points, func(p kasoku.Point) bool { return int64(p.Value) == size })
+			return s.Key.Source == "log" && s.Key.Instance == log &&
+				slices.ContainsFunc(s.Points, func(p kasoku.Point) bool { return int64(p.Value) == size })
 		})
 	}
 	tick := time.NewTicker(20 * time.Millisecond)

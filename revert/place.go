@@ -166,8 +166,10 @@ func (p *place) sweepFile(name string) {
 	}
 	defer func() { _ = unix.Close(fd) }() // nothing was written
 	var st unix.Stat_t
-	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) != nil {
+	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return
 	}
-	_ = unix.Unlinkat(p.fd, name, 0)
+	if unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) == nil {
+		_ = unix.Unlinkat(p.fd, name, 0)
+	}
 }

@@ -176,7 +176,8 @@ func (f *recordFlags) finish(e *env, res *loop.Result, err error) error {
 // was written to a log.
 func wholeRun(rec *kasoku.Recording) error {
 	if lost := loop.LostLogs(rec); lost != "" && loop.LeftBehind(rec) == "" {
-		return hinted{stopped{"not all of the run was recorded: " + lost}, "the rest is in the run file; keep the logs until the run has ended"}
+		return hinted{stopped{"not all of the run was recorded: " + lost},
+			"the rest is in the run file; keep the logs until the run has ended"}
 	}
 	if left := loop.LeftBehind(rec); left != "" {
 		return hinted{stopped{"left on the database server: " + left}, "`kasoku restore` tries again and says what is left"}

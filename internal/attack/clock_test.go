@@ -50,9 +50,10 @@ func (w *world) stepped(st *store, name string, steps []time.Duration) {
 	wall := func(at time.Time) time.Time { return at.Add(time.Duration(off.Load())) }
 	log := w.write("stepped.log", "")
 	o := loop.Options{
-		Path: w.path("stepped.kasoku"), Interval: 100 * time.Millisecond, For: 300 * time.Millisecond, MySQL: st.dsn, SlowLog: true, Digests: true,
-		AccessLog: log, Wall: wall,
-		Guard: &loop.Guard{Dir: w.dir + "/state", Program: command.Spec{Path: program, Args: []string{"guard"}, Env: w.env()}},
+		Path: w.path("stepped.kasoku"), Interval: 100 * time.Millisecond, For: 300 * time.Millisecond,
+		MySQL: st.dsn, SlowLog: true, Digests: true, AccessLog: log, Wall: wall,
+		Guard: &loop.Guard{Dir: w.dir + "/state",
+			Program: command.Spec{Path: program, Args: []string{"guard"}, Env: w.env()}},
 	}
 	o.Prepare = func(context.Context, loop.Watch) error {
 		for _, step := range steps {

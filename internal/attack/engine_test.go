@@ -24,13 +24,14 @@ var answers = map[string][2]string{
 	"endless trailer":         {chunkedHead + "1\r\nx\r\n0\r\n", strings.Repeat("X-A: b\r\n", 2<<10)},
 	"endless continue":        {"", strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 1<<10)},
 	"a huge chunk":            {chunkedHead + "7fffffffffffffff\r\n", strings.Repeat("x", 16<<10)},
-	"100,000 headers":         {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n" + strings.Repeat("X-A: b\r\n", 100_000) + "\r\nok", ""},
-	"a huge cookie":           {"HTTP/1.1 200 OK\r\nSet-Cookie: a=" + strings.Repeat("b", 2<<20) + "\r\nContent-Length: 2\r\n\r\nok", ""},
-	"a redirect without end":  {"HTTP/1.1 302 Found\r\nLocation: /" + strings.Repeat("a", 2<<20) + "\r\nContent-Length: 0\r\n\r\n", ""},
+	"100,000 headers":         {okHead + strings.Repeat("X-A: b\r\n", 100_000) + "\r\nok", ""},
+	"a huge cookie":           {okHead + "Set-Cookie: a=" + strings.Repeat("b", 2<<20) + "\r\n\r\nok", ""},
+	"a redirect without end":  {"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: /" + strings.Repeat("a", 2<<20) + "\r\n\r\n", ""},
 	"drips":                   {"HTTP/1.1 200 OK\r\n", dripping},
 }
 
 const (
+	okHead      = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n"
 	chunkedHead = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 	dripping    = "X" // one byte at a time, slowly
 )
@@ -90,7 +91,7 @@ func TestLoadMemory(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			honest := w.loadBy(engine, "an honest server", [2]string{"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", ""})
+			honest := w.loadBy(engine, "an honest server", [2]string{okHead + "\r\nok", ""})
 			for _, name := range names {
 				if most := w.loadBy(engine, name, answers[name]); most > honest+mostLoad {
 					t.Errorf("%s, %s: kasoku held %d MB, %d MB beside an honest server", engine, name, most>>20, honest>>20)
@@ -105,7 +106,8 @@ func (w *world) loadBy(engine, name string, answer [2]string) (most int64) {
 	w.Helper()
 	addr := w.hostile(answering(answer))
 	w.unchanged(engine+", "+name, func() {
-		p := w.start("attack", "-target", "GET http://"+addr+"/", "-rate", "20", "-duration", "1s", "-timeout", "500ms", "--engine", engine, "-o", "text", "-output", "load.gob")
+		p := w.start("attack", "-target", "GET http://"+addr+"/", "-rate", "20", "-duration", "1s",
+			"-timeout", "500ms", "--engine", engine, "-o", "text", "-output", "load.gob")
 		code := p.wait(patience)
 		w.wants(engine+", "+name, code, p.printed(), 0, 1, 3)
 		if !strings.Contains(p.printed(), "20") {

@@ -202,7 +202,8 @@ func TestSideBySide(t *testing.T) {
 	before := []snapshot{settingsOf(w, others[0]), settingsOf(w, others[1])}
 	var calls fault // none fails; it sees where connections are made to
 	w.unchanged("side by side", func() {
-		p := w.startFaulty(&calls, "record", "--mysql", named.dsn, "--digests", "--accesslog", webs[0].AccessLog, "--interval", "100ms", "--for", "3s", "-o", "side.kasoku")
+		p := w.startFaulty(&calls, "record", "--mysql", named.dsn, "--digests", "--accesslog", webs[0].AccessLog,
+			"--interval", "100ms", "--for", "3s", "-o", "side.kasoku")
 		if !p.until(func() bool {
 			return settingsOf(w, named)[fmt.Sprintf("setting slow_query_log of mariadb %d", named.s.Port)] == "ON"
 		}) {

@@ -30,7 +30,8 @@ func (w *world) newGroup() group {
 		}
 		places := map[string]string{filepath.Join("/sys/fs/cgroup", parts[2]): "memory.max"}
 		if parts[1] == "memory" {
-			places = map[string]string{filepath.Join("/sys/fs/cgroup/memory", parts[2]): "memory.limit_in_bytes", "/sys/fs/cgroup/memory": "memory.limit_in_bytes"}
+			const v1, limit = "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
+			places = map[string]string{filepath.Join(v1, parts[2]): limit, v1: limit}
 		}
 		for place, limit := range places {
 			g := group{filepath.Join(place, "kasoku-attack-"+filepath.Base(w.dir)), limit}

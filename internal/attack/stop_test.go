@@ -31,7 +31,8 @@ func TestRunSignals(t *testing.T) {
 	}
 	var longest time.Duration
 	for _, name := range sorted(loads) {
-		w.write("kasoku.toml", fmt.Sprintf("interval = '100ms'\n[load]\n%s\n[mysql]\ndsn = '%s'\ndigests = true\n[logs]\naccess = ['%s']\n", loads[name], st.dsn, log))
+		w.write("kasoku.toml", fmt.Sprintf("interval = '100ms'\n[load]\n%s\n[mysql]\ndsn = '%s'\ndigests = true\n"+
+			"[logs]\naccess = ['%s']\n", loads[name], st.dsn, log))
 		for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 			for range times(1, 6) {
 				longest = max(longest, w.stoppedRun(name, s))
