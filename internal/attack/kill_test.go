@@ -160,7 +160,7 @@ func (w *world) signalled(name string, s syscall.Signal, args []string) {
 			return
 		}
 		p.signal(s)
-		code := p.wait(20 * time.Second)
+		code := p.wait(patience)
 		if endless && code == 0 {
 			w.Errorf("%s: exit 0\n%s", what, tail(p.printed()))
 		}

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // helperEnv names the helper that this test binary is.
@@ -233,7 +232,7 @@ func (w *world) liedTo(all []*liar, args []string) {
 	w.Helper()
 	what := strings.Join(args, " ")
 	w.unchanged(what, func() {
-		code, out := w.run(30*time.Second, args...)
+		code, out := w.run(patience, args...)
 		w.wants(what, code, out, 0, 1, 2, 3)
 		if strings.Contains(out, canary) {
 			w.Errorf("%s prints private bytes of another user\n%s", what, tail(around(out, canary)))

@@ -73,7 +73,7 @@ func TestLogs(t *testing.T) {
 			for _, args := range readers {
 				p := w.start(append(append([]string{}, args...), file)...)
 				what := args[0] + " of " + name
-				w.wants(what, p.wait(20*time.Second), p.printed(), 0, 1, 3)
+				w.wants(what, p.wait(patience), p.printed(), 0, 1, 3)
 				w.bounded(what, p)
 			}
 		})
@@ -144,7 +144,7 @@ func (w *world) spoil(name, log string) {
 	if name == "rotated" {
 		appendTo(w, log, strings.Repeat(accessLine(time.Now(), "/after"), 20))
 	}
-	code := p.wait(20 * time.Second)
+	code := p.wait(patience)
 	w.wants("a log that is "+name, code, p.printed(), 0, 3)
 	rec, err := runstore.Open(w.path("spoilt.kasoku"))
 	if err != nil {

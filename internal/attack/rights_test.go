@@ -82,10 +82,9 @@ func (r *rightsCase) record(sudo, command, keep bool) (has snapshot, capabilitie
 	if keep {
 		args = append(args, "--keep-rights")
 	}
+	done := filepath.Join(r.dir, fmt.Sprintf("done-%d", r.n))
 	if command {
-		args = append(args, "--", "sleep", "2.5")
-	} else {
-		args = append(args, "--for", "2500ms")
+		args = append(args, "--", "sh", "-c", `until [ -e "$0" ]; do sleep 0.05; done`, done)
 	}
 	i := invocation{}
 	if sudo {
@@ -116,6 +115,18 @@ func (r *rightsCase) record(sudo, command, keep bool) (has snapshot, capabilitie
 		if err != nil {
 			r.w.Fatal(err)
 		}
+	}
+	info, err := os.Stat(log)
+	if err != nil {
+		r.w.Fatal(err)
+	}
+	r.w.seriesOf(file, func(s kasoku.Series) bool {
+		return s.Key.Source == "log" && s.Key.Instance == log && s.Points[len(s.Points)-1].Value == float64(info.Size())
+	})
+	if !command {
+		p.signal(syscall.SIGINT) // it was to go on until then
+	} else if err := os.WriteFile(done, nil, 0o644); err != nil {
+		r.w.Fatal(err)
 	}
 	r.w.wants("record", p.wait(patience), p.printed(), 0)
 	rec, err := runstore.Open(file)

@@ -84,7 +84,7 @@ func (w *world) look(what string, commands []string) {
 		for _, line := range commands {
 			args := strings.Fields(strings.NewReplacer("RUN", "bad.kasoku", "OTHER", "good.kasoku").Replace(line))
 			p := w.start(args...)
-			w.wants(what+": "+line, p.wait(20*time.Second), p.printed(), 0, 1, 2, 3)
+			w.wants(what+": "+line, p.wait(patience), p.printed(), 0, 1, 2, 3)
 			w.bounded(what, p)
 			_ = os.Remove(w.path("scrubbed.kasoku"))
 		}

@@ -182,11 +182,14 @@ func (w *world) checkRuns(what string) {
 // mostMemory bounds what a kasoku holds beside a hostile server or file.
 const mostMemory = 512 << 20
 
-// bounded fails when a kasoku that has ended held too much memory.
+// bounded fails when a kasoku that has ended held too much memory or worked for too long.
 func (w *world) bounded(what string, p *proc) {
 	w.Helper()
 	if bytes := maxRSS(p); bytes > mostMemory {
 		w.Errorf("%s: kasoku %s held %d MB", what, p.line(), bytes>>20)
+	}
+	if cpu := p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime(); cpu > mostCPU {
+		w.Errorf("%s: kasoku %s took %s of CPU", what, p.line(), cpu)
 	}
 }
 

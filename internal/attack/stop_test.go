@@ -56,7 +56,7 @@ func (w *world) stoppedRun(name string, s syscall.Signal) (took time.Duration) {
 		_, err := os.Stat(w.path("runs")) // made before it takes signals in order
 		p.signal(s)
 		began := time.Now()
-		code := p.wait(20 * time.Second)
+		code := p.wait(patience)
 		took = time.Since(began)
 		if err != nil && code == signalKilled+int(s) {
 			return // it had not begun
