@@ -88,8 +88,8 @@ func (l *look) writes() float64 {
 	return sum
 }
 
-// commits is at least how many transactions changed something: those that were ended
-// by COMMIT or, where nobody begins any, each statement that writes.
+// commits returns a lower bound of the transactions that changed something: those that
+// ended with COMMIT or, where no session begins any, each statement that writes.
 func (l *look) commits() float64 {
 	n := l.g("Com_commit")
 	if l.g("Com_begin") == 0 {
@@ -225,7 +225,7 @@ func checkRedoOff(l *look) {
 }
 
 // checkHashIndex judges the index in memory by how often it was of use or, where the
-// server does not tell, by how much of the work is writes, which pay for it.
+// server does not report that, by the share of writes, which have to maintain it.
 func checkHashIndex(l *look) {
 	f := found{
 		title: "The adaptive hash index costs more than it helps", level: kasoku.Low, counted: true,

@@ -44,9 +44,9 @@ func (s *state) modestThread() float64 {
 var connectionBuffers = []string{"sort_buffer_size", "join_buffer_size", "read_buffer_size", "read_rnd_buffer_size",
 	"binlog_cache_size"}
 
-// checkPossible tells of the worst case as the settings are, and lowers what is far
-// from the defaults where connections alone would take half of the memory with what
-// is proposed.
+// checkPossible reports the worst case under the present settings, and lowers what is
+// far from the defaults where connections alone would take half of the memory with
+// what is proposed.
 func checkPossible(l *look) {
 	ram := float64(l.Memory.RAM)
 	limit, now := l.v("max_connections"), newState(l.Input)

@@ -20,7 +20,7 @@ const (
 	manyRows     = 50000
 	leastIndexes = 0.3
 	mostIndexes  = 0.6
-	mostTables   = 10 // of one kind that are told one by one
+	mostTables   = 10 // of one kind that are listed one by one
 )
 
 func schemaChecks() []*check {
@@ -124,7 +124,7 @@ func (l *look) tellEnds() {
 	}
 }
 
-// tellRatios tells in one advice of tables whose indexes are out of proportion.
+// tellRatios reports in one advice the tables whose indexes are out of proportion.
 func (l *look) tellRatios() {
 	var names []string
 	for _, t := range l.Schema.Tables {

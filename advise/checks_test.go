@@ -19,7 +19,7 @@ type checkCase struct {
 	under  string // what does not, just
 	change func(in *Input, fires bool)
 	want   string // variable=value, in order; empty for an advice without one
-	title  string // part of it, to tell advices of one check
+	title  string // part of it, to distinguish the advices of one check
 }
 
 func set(t *testing.T, in *Input, pairs string) {

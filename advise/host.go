@@ -134,7 +134,7 @@ func (h *host) processes() []int {
 func (h *host) age(pid int) (time.Duration, bool) {
 	stat := h.read("/proc/%d/stat", pid)
 	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
-	const at = 22 - 3 // the number of the field behind the name is 3
+	const at = 22 - 3 // the first field after the name is number 3
 	if len(fields) <= at {
 		return 0, false
 	}
@@ -284,8 +284,8 @@ func (h *host) others(group string) uint64 {
 	return sum
 }
 
-// rotational reports whether the data directory's disk turns; why says why nobody
-// knows. A virtual disk says that it does, whatever lies below it.
+// rotational reports whether the data directory's disk turns; why says why that is not
+// known. A virtual disk says that it does, whatever lies below it.
 func (h *host) rotational() (turns bool, why string) {
 	if h.disk == "" {
 		return false, "the data directory cannot be seen"

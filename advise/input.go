@@ -17,14 +17,14 @@ type Input struct {
 	Window    time.Duration      // that Grown covers
 	Load      bool               // the window is one of load: a run, or one that somebody asked for
 	Over      string             // names the window: "34 s of load"
-	Disturbed map[string]string  // status variables that do not tell what the server does by itself, and why
+	Disturbed map[string]string  // status variables distorted from outside, and why
 
 	Memory       Memory
 	System       System
 	Schema       *Schema
 	Transactions *Transactions
 	Readers      int      // of the binary log: replicas that are connected
-	Replica      *Replica // nil when unknown; Replica.Is tells
+	Replica      *Replica // nil when unknown; see Replica.Is
 	Accounts     []Account
 	AccountsRead bool
 	SchemaMemory uint64 // that performance_schema holds
@@ -106,7 +106,7 @@ type Table struct {
 // Transactions is what needs to see other sessions.
 type Transactions struct {
 	Oldest  time.Duration
-	History float64 // old versions of rows that nobody has removed yet
+	History float64 // old versions of rows that are not yet removed
 	Counted bool    // History was read
 }
 

@@ -27,7 +27,7 @@ type check struct {
 type look struct {
 	*state
 	check   *check
-	missing []string // what the server did not tell, and the check cannot do without
+	missing []string // what the check needs and the server did not report
 	quiet   *Quiet
 	advice  []ranked
 	blind   *Unseen

@@ -134,7 +134,7 @@ func TestCovers(t *testing.T) {
 	f(x("a1", false, "a"), x("a2", false, "a"), true)
 	f(x("a2", false, "a"), x("a1", false, "a"), false)
 	f(x("a(9)", false, "a(9)"), x("a", false, "a"), false)
-	f(x("f2", false, "()"), x("f1", false, "()"), false) // expressions: nobody knows
+	f(x("f2", false, "()"), x("f1", false, "()"), false) // expressions: not known
 }
 
 func TestGreatest(t *testing.T) {

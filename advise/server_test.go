@@ -247,7 +247,7 @@ func TestDynamic(t *testing.T) {
 	}
 }
 
-// TestFewRights: an account without a right is told of what it does not see, and which
+// TestFewRights: an account without a right learns what it does not see, and which
 // GRANT shows it; with those grants it sees it.
 func TestFewRights(t *testing.T) {
 	servicetest.Each(t, service.Options{}, func(t *testing.T, s *service.Server) {

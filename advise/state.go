@@ -183,8 +183,8 @@ func (s *state) footprint(connections float64) float64 {
 	return s.fixed() + max(s.willOr("innodb_buffer_pool_size", 0), 0) + s.threads(connections)
 }
 
-// schemaMemory is what performance_schema is taken to hold where nobody told: a
-// MySQL 9.7 of default settings has 230 MiB.
+// schemaMemory is what performance_schema is taken to hold where its size is unknown:
+// with default settings, MySQL 9.7 has 230 MiB.
 const schemaMemory = 256 << 20
 
 // word returns a variable as it is going to be.

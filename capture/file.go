@@ -29,7 +29,7 @@ func (t *taker) warn(hint, format string, args ...any) {
 // no text, and a note that says why. The error is that of the file system.
 func ReadFile(path string) (kasoku.Config, error) {
 	c := kasoku.Config{Name: path}
-	// A FIFO that nobody writes to must not hang the run.
+	// A FIFO without a writer must not hang the run.
 	f, err := pathwalk.OpenNamed(path)
 	if err != nil {
 		return c, err

@@ -10,8 +10,8 @@ import (
 )
 
 // Mask replaces the secrets of a text by [kasoku.MaskedSecret] and says how many
-// it found. The kind is that of a [kasoku.Config] and tells which notation the
-// text is in. Only the secret goes; its line stays, so a masked text has the same
+// it found. The kind is that of a [kasoku.Config] and names the notation of the
+// text. Only the secret goes; its line stays, so a masked text has the same
 // lines as the text, each at its place.
 //
 // What is looked for: values of names such as password, secret, token, api_key or

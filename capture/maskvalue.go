@@ -91,7 +91,7 @@ func (m *masker) assignments(line string, from int) (out []span) {
 }
 
 // nextName returns where the next name of a line stands, -1 when there is none: a
-// letter or _ with letters, digits, _, . and - behind it.
+// letter or _ followed by letters, digits, _, . and -.
 func nextName(line string, from int) (start, end int) {
 	first := func(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' }
 	for start = from; start < len(line) && !first(line[start]); start++ {

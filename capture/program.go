@@ -140,8 +140,8 @@ type printed struct{ path, text string }
 
 var nginxHead = lazyregexp.New(`(?m)^# configuration file (/.*):\n`)
 
-// parseNginx splits what nginx -T prints: before each file a line with its name,
-// behind it a line end. What stands before the first is left out.
+// parseNginx splits what nginx -T prints: a line with the name of a file, the file,
+// a line end. What stands before the first such line is left out.
 func parseNginx(out string) []printed {
 	at := nginxHead().FindAllStringSubmatchIndex(out, -1)
 	var files []printed

@@ -57,7 +57,7 @@ func TestRunningNginx(t *testing.T) {
 	if main == nil || main.Masked != 1 || !strings.Contains(main.Text, `Authorization "‹masked›";`) || main.Mode == 0 {
 		t.Errorf("nginx.conf is %+v", main)
 	}
-	// Told how, it asks that one alone.
+	// With a command given, it asks that one alone.
 	told := Take(t.Context(), Options{Nginx: []string{srv.Program, "-T", "-p", dir, "-c", main.Name}})
 	if c := find(told, "conf.d/gzip.conf"); c == nil || c.Text != part {
 		t.Errorf("told: %+v, warnings %v", c, told.Warnings)

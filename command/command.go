@@ -1,7 +1,7 @@
 // Package command runs child processes.
 //
 // The one idea: a child leads a process group of its own, and what is done to
-// the child is done to the group, so nothing that it started is left behind
+// the child is done to the group, so nothing that it started is left
 // when the caller gives up. Cancelling the context sends TERM to the group and,
 // after a grace, KILL. A child that ends by itself leaves its group alone: what
 // it put into the background on purpose goes on.
@@ -40,7 +40,7 @@ type Spec struct {
 	Stdout io.Writer // nil: /dev/null
 	Stderr io.Writer // nil: /dev/null; may be the same value as Stdout, which keeps their order
 
-	// StdoutEnv names a variable that tells the child's descendants which file
+	// StdoutEnv names a variable that says to the child's descendants which file
 	// Stdout is, in the form of [FileID], so that they can find out whether theirs
 	// is the same. Empty: none.
 	StdoutEnv string

@@ -8,7 +8,7 @@ import (
 )
 
 // A kinsman is a descendant of the child. The start time, in clock ticks since
-// boot, tells it from a later process of the same number.
+// boot, distinguishes it from a later process of the same number.
 type kinsman struct {
 	pid   int
 	start uint64
@@ -41,7 +41,7 @@ func (p *Process) signal(sig syscall.Signal, kin []kinsman) error {
 
 // anyAlive reports whether a member of the group, or with KeepForeground one of
 // the given descendants, still runs. A zombie does not: in a container there may
-// be nobody to reap it.
+// be no process that reaps it.
 func (p *Process) anyAlive(kin []kinsman) bool {
 	if !p.spec.KeepForeground {
 		if syscall.Kill(-p.Pid(), 0) != nil {
@@ -68,7 +68,7 @@ func (k kinsman) alive() bool {
 }
 
 // descendants lists the child's descendants with KeepForeground, where no
-// group tells them. One whose parent has already ended is not found.
+// group identifies them. One whose parent has already ended is not found.
 func (p *Process) descendants() []kinsman {
 	if !p.spec.KeepForeground {
 		return nil
@@ -117,8 +117,8 @@ func allStats() map[int]stat {
 }
 
 // StartOf returns when a process was started, in clock ticks since boot, which
-// tells it from a later one of the same number. ok is false when there is none
-// or when it has ended and nobody has asked how.
+// distinguishes it from a later one of the same number. ok is false when there is
+// none, or when it has ended and waits to be reaped.
 func StartOf(pid int) (ticks uint64, ok bool) {
 	st, ok := readStat(pid)
 	return st.start, ok && !st.zombie

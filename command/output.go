@@ -19,9 +19,8 @@ import (
 // pipes carry a child's output to writers that are no files. Files are handed
 // to the child as they are.
 //
-// It does what os/exec does for itself, so that the end of the child and the
-// end of its output are told apart: a background process can hold a pipe open
-// for ever.
+// It does what os/exec does for itself, to keep the end of the child distinct from
+// the end of its output: a background process can hold a pipe open for ever.
 type pipes struct {
 	readers []*pipeReader
 	writers []io.Writer
@@ -62,7 +61,7 @@ func (p *pipes) end(w io.Writer) (io.Writer, error) {
 	return child, nil
 }
 
-// FileID tells open files apart: two that have the same are one file, pipe or
+// FileID identifies an open file: two that have the same are one file, pipe or
 // terminal. It is empty when nothing is known of the file.
 func FileID(f *os.File) string {
 	var st unix.Stat_t
@@ -85,7 +84,7 @@ func (p *pipes) copy() {
 		go func(w io.Writer) {
 			err := contain.Do(outputPart, func() error { _, err := io.Copy(w, r); return err })
 			if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-				// Closing the pipe tells the child that nobody reads.
+				// Closing the pipe lets the child see that it is not read any more.
 				_ = r.file.Close()
 			} else {
 				err = nil
@@ -151,7 +150,7 @@ func (r *pipeReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// end tells the reader that the child is gone.
+// end notifies the reader that the child is gone.
 func (r *pipeReader) end() {
 	r.ended.Store(true)
 	_ = r.file.SetReadDeadline(time.Now().Add(outputDelay)) // for the Read that blocks already

@@ -46,7 +46,7 @@ func Memory(pid int) (resident, peak uint64, err error) {
 	return resident, peak, nil
 }
 
-// kibibytes returns the size behind a label in bytes.
+// kibibytes returns the size that follows a label, in bytes.
 func kibibytes(status []byte, label string) (uint64, error) {
 	for line := range bytes.Lines(status) {
 		if f := strings.Fields(string(line)); len(f) == 3 && f[0] == label {

@@ -146,7 +146,7 @@ func (p *Process) watch(ctx context.Context, gone <-chan struct{}) {
 	}
 	_ = p.signal(syscall.SIGKILL, kin)
 	<-gone
-	// A member that nobody reaps stays a zombie and still counts as there, so
+	// A member that is not reaped stays a zombie and still counts as there, so
 	// the wait for the rest of a killed group is bounded.
 	last := time.NewTimer(outputDelay)
 	defer last.Stop()
@@ -195,7 +195,7 @@ func (p *Process) Done() <-chan struct{} { return p.done }
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
 // Signal sends a signal to the child's group or, with KeepForeground, to the
-// child alone. It returns [os.ErrProcessDone] when there is nobody left.
+// child alone. It returns [os.ErrProcessDone] when no process is left.
 func (p *Process) Signal(sig os.Signal) error {
 	s, ok := sig.(syscall.Signal)
 	if !ok {
@@ -244,7 +244,7 @@ func (p *Process) Forward(sigs ...os.Signal) (stop func()) {
 	}
 }
 
-// resultOf reads what wait4 told of the child.
+// resultOf reads what wait4 reported about the child.
 func resultOf(state *os.ProcessState, wall time.Duration) Result {
 	r := Result{ExitCode: -1, Wall: wall}
 	if state == nil {

@@ -35,7 +35,7 @@ func (c Changed) String() string {
 	return string(c.Kind) + " " + c.Name
 }
 
-// Changes lists what was changed between two runs, as far as their files tell:
+// Changes lists what was changed between two runs, as far as their files show it:
 // code, settings, configuration, schema, what watched, the machine. A setting that
 // the server sets by itself after another one is not counted beside it, nor one that
 // kasoku altered to watch, nor a file whose effect the settings show, nor the settings
@@ -62,7 +62,7 @@ func Changes(before, after *kasoku.Recording) []Changed {
 	return append(out, hostChange(before, after)...)
 }
 
-// codeChange tells one change of the code at most: the revision, else the text of
+// codeChange returns one change of the code at most: the revision, else the text of
 // the changes in the work tree.
 func codeChange(before, after *kasoku.Recording) []Changed {
 	x, y := before.Run.Revision, after.Run.Revision

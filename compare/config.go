@@ -59,7 +59,7 @@ func (d *ConfigDiff) String() string {
 	return strings.Join(append(parts, "+"+unit.Count(d.Added)+" −"+unit.Count(d.Removed)), ", ")
 }
 
-// found are the kinds of texts that tell what a run came upon rather than what it was
+// found are the kinds of texts that show what a run came upon rather than what it was
 // made with: the schema at its end, answers of the service at one moment.
 var found = []string{"schema-after", "probe"}
 

@@ -158,7 +158,7 @@ func tableClaims(c Changed, d *ConfigDiff) []claim {
 		}
 		out = append(out, x)
 	}
-	// The comma behind the line before makes that one differ too.
+	// The comma added to the previous line makes that one differ too.
 	if len(out) > 0 && lines <= 2 {
 		return out
 	}
@@ -193,7 +193,7 @@ func codeClaim(c Changed, configs []ConfigDiff) claim {
 	return out
 }
 
-// least and most letters of a word of a diff that tells one change from others, and
+// least and most letters of a word of a diff that distinguishes one change from others, and
 // how many are looked at.
 const (
 	leastWord = 5

@@ -37,8 +37,8 @@ var volatile = []string{
 	"statement_id", "timestamp", "tmpdir", "warning_count",
 }
 
-// foundScope is the scope of facts that a run came upon, such as the zones of clocks:
-// nobody set them.
+// foundScope is the scope of facts that a run came upon, such as the zones of clocks,
+// and that are not settings.
 const foundScope = "clock"
 
 // unitScope is the scope of states of units. A run may record one only when it is bad,
@@ -269,7 +269,7 @@ func (c *Comparison) countWarnings(add func(code, hint, format string, args ...a
 	}
 }
 
-// unlikeWarnings tell when the runs of a side are not of the same thing, so that
+// unlikeWarnings warns when the runs of a side are not of the same thing, so that
 // their spread is more than noise.
 func unlikeWarnings(side []*kasoku.Recording, add func(code, hint, format string, args ...any)) {
 	for _, r := range side[1:] {
@@ -281,7 +281,7 @@ func unlikeWarnings(side []*kasoku.Recording, add func(code, hint, format string
 	}
 }
 
-// unrecordedWarnings tell which settings could not be compared.
+// unrecordedWarnings names the settings that could not be compared.
 func unrecordedWarnings(b, a *kasoku.Recording, add func(code, hint, format string, args ...any)) {
 	before, after := unrecorded(b, a)
 	for _, x := range []struct {

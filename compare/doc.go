@@ -11,10 +11,10 @@
 // so found speak for the seconds of these two runs. They say nothing of how
 // much a third run would differ, so no row is called significant: a row is
 // better, worse or unsure, and every output says "one run a side". Repeated runs
-// of one unchanged thing tell what two runs differ by anyway, the noise floor; one
+// of one unchanged thing show what two runs differ by anyway, the noise floor; one
 // run a side is held against it where there are some.
 //
-// The verdict rests on one row, [Comparison.Primary]. The others are told beside
+// The verdict rests on one row, [Comparison.Primary]. The others are printed beside
 // it: what the mechanism did is as worth knowing as what the score did.
 //
 // Runs are comparable when they climbed the same steps; [Options].Step narrows

@@ -41,7 +41,7 @@ type EffectResult struct {
 	Success  Row
 	P50, P99 Row
 	Verdict  Judgement
-	Why      string // the figures behind the verdict, in a sentence
+	Why      string // the figures that the verdict rests on, in a sentence
 }
 
 // Effect judges one change tried alone: after differs from before only in that

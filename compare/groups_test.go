@@ -151,7 +151,7 @@ func TestCompareScores(t *testing.T) {
 	}
 }
 
-// TestCompareAgainst: the score fell and the work got cheaper, both are told.
+// TestCompareAgainst: the score fell and the work got cheaper; both are reported.
 func TestCompareAgainst(t *testing.T) {
 	before := scored(group("before", 1, 5, 20*time.Millisecond, 0.05), 1000, 1010, 990, 1005, 995)
 	after := scored(group("after", 2, 5, 20*time.Millisecond, 0.05), 900, 910, 890, 905, 895)

@@ -45,7 +45,7 @@ var mechanism = []string{"cpu_per_success", "connections_per_request", "refused"
 
 // Against returns the rows of the mechanism that moved against the primary one: better
 // where it got worse or shows nothing, worse where it got better. Both say
-// something, so both are told.
+// something, so both are reported.
 func (c *Comparison) Against() []Row {
 	want := Better
 	switch c.Outcome {
@@ -54,7 +54,7 @@ func (c *Comparison) Against() []Row {
 	case Worse, Noise:
 	case Unsure:
 		if c.Floor == nil {
-			return nil // one run, and nobody knows how far it may be off
+			return nil // one run: how far it may be off is unknown
 		}
 	default:
 		return nil
@@ -81,7 +81,7 @@ func (c *Comparison) counts(r Row) bool {
 	return !r.Change.OK || math.Abs(r.Change.Value-1) >= LeastChange
 }
 
-// Mechanism returns the rows that tell how the work is done rather than how much
+// Mechanism returns the rows that show how the work is done rather than how much
 // of it gets done.
 func (c *Comparison) Mechanism() []Row {
 	var out []Row
@@ -164,7 +164,7 @@ func (c *Comparison) sureness() string {
 	return fmt.Sprintf("Medians of %s; %s p %s.", s.counts(), p.Name, PValue(s.P))
 }
 
-// noiseSentence tells, with one run a side, whether the primary row moved by more
+// noiseSentence says, with one run a side, whether the primary row moved by more
 // than unchanged runs do.
 func (c *Comparison) noiseSentence() string {
 	p := c.Primary()
@@ -179,7 +179,7 @@ func (c *Comparison) noiseSentence() string {
 		unit.Count(c.Floor.Runs), c.Floor.Source, p.Spread, p.Name, where)
 }
 
-// againstSentence tells what the mechanism did when the primary row went another
+// againstSentence says what the mechanism did when the primary row went another
 // way.
 func (c *Comparison) againstSentence() string {
 	rows := c.Against()

@@ -23,8 +23,8 @@ type PlanMoved struct {
 	Moved bool
 }
 
-// estimateMoves is by how much the estimate of a step's rows must differ to be told as
-// a change: the estimates of one table differ by less from one time to the next.
+// estimateMoves is the ratio from which a different estimate of a step's rows is
+// reported as a change: one table's estimates vary by less from one time to the next.
 const estimateMoves = 3
 
 // fewRows is an estimate below which it does not matter.
@@ -127,7 +127,7 @@ func (s PlanMoved) moved() bool {
 	return high >= fewRows && high >= estimateMoves*low
 }
 
-// Extras parts what EXPLAIN says of a step besides its columns, sorted.
+// Extras splits what EXPLAIN says of a step apart from its columns, and sorts it.
 func Extras(extra string) []string {
 	var out []string
 	for part := range strings.SplitSeq(extra, ";") {

@@ -30,7 +30,7 @@ type ProfileChange struct {
 // Source: runtime/pprof, StartCPUProfile.
 const cpuSample = 10 * time.Millisecond
 
-// LeastMoved is the least change of a share that is told: one point.
+// LeastMoved is the least change of a share that is reported: one point.
 const LeastMoved = 0.01
 
 // Sampling returns by how much the shares of a function differ by the chance of

@@ -164,8 +164,8 @@ func (j judge) interval(r *Row, m metric, d drawn) {
 	}
 }
 
-// judged tells better from worse by whether the interval of the difference
-// leaves out 0, and the change is more than two runs commonly differ by.
+// judged distinguishes better from worse: the interval of the difference has to
+// leave out 0, and the change to be more than two runs commonly differ by.
 func (r *Row) judged() Moved {
 	c := r.Change
 	if !c.Judged || r.Goal == Neither {

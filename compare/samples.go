@@ -230,7 +230,7 @@ func (s *Significance) moved() string {
 	return word + unit.Change(s.Before.Median, s.After.Median)
 }
 
-// apart tells the effect by pairs of runs.
+// apart says in words in how many pairs of runs the effect shows.
 func (s *Significance) apart() string {
 	switch s.Effect {
 	case 1:

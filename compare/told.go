@@ -67,7 +67,7 @@ func longestFirst[T any](pairs []Both[T], total func(*T) time.Duration) []Both[T
 	return pairs
 }
 
-// hostOf returns what tells hosts apart in a key: their names when a run has several,
+// hostOf returns what distinguishes hosts in a key: their names when a run has several,
 // else nothing, so that a run on another machine matches.
 func hostOf(before, after *kasoku.Recording) func(string) string {
 	if len(before.Run.Hosts) > 1 || len(after.Run.Hosts) > 1 {
@@ -76,7 +76,7 @@ func hostOf(before, after *kasoku.Recording) func(string) string {
 	return func(string) string { return "" }
 }
 
-// told matches what the logs of two runs told.
+// told matches what the logs of two runs reported.
 func (c *Comparison) told(before, after *kasoku.Recording) {
 	host := hostOf(before, after)
 	type key struct{ host, name, more string }

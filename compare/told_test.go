@@ -13,7 +13,7 @@ import (
 	"github.com/kasoku/kasoku"
 )
 
-// put makes a comparison of what two runs told.
+// put makes a comparison of what the logs of two runs reported.
 func put(before, after *kasoku.Recording) *Comparison {
 	c := &Comparison{}
 	c.told(before, after)
@@ -71,7 +71,7 @@ func TestPlanChanges(t *testing.T) {
 	for _, x := range []struct {
 		name          string
 		before, after []kasoku.PlanRow
-		want          string // the steps that moved; "same" when the plan did not, "" when it is not told
+		want          string // the steps that moved; "same" when the plan did not, "" when absent
 	}{
 		{"an index", []kasoku.PlanRow{scan, users}, []kasoku.PlanRow{lookup, users}, "posts"},
 		{"nothing", []kasoku.PlanRow{scan, users}, []kasoku.PlanRow{scan, users}, "same"},

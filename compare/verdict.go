@@ -7,7 +7,7 @@ import (
 	"github.com/kasoku/kasoku/unit"
 )
 
-// verdict is the sentence at the top. With one run a side it tells what moved and
+// verdict is the sentence at the top. With one run a side it says what moved and
 // claims nothing more.
 func (c *Comparison) verdict() string {
 	const label = "One run a side: no test of significance."
@@ -27,7 +27,7 @@ func (c *Comparison) verdict() string {
 	return head + figures + rest + " " + capital(strings.TrimPrefix(c.sureness(), head))
 }
 
-// figures tells the rows that matter most.
+// figures prints the rows that matter most.
 func (c *Comparison) figures() string {
 	var parts []string
 	if r := c.Row("score"); r != nil {
@@ -153,7 +153,7 @@ func (r Row) print(v Value, runs []Value) string {
 	return unit.Sig3Fine(v.Value)
 }
 
-// Scale is the unit that both durations of the row are told in.
+// Scale is the unit in which both durations of the row are printed.
 func (r Row) Scale() time.Duration {
 	return unit.Unit(unit.Longest([]time.Duration{seconds(r.Before.Value), seconds(r.After.Value)}))
 }

@@ -56,7 +56,7 @@ type FileRight struct {
 // CheckFile asks the kernel whether this process may read a file, or reach what
 // is in a directory.
 //
-// Source: faccessat2(2) with AT_EACCESS; what refuses is told by the modes on the
+// Source: faccessat2(2) with AT_EACCESS. What refuses is found by the modes on the
 // way, which leaves out access control lists that take a right away.
 func CheckFile(path string, who Who) FileRight {
 	out := FileRight{Path: path}

@@ -21,11 +21,11 @@ import (
 	"github.com/kasoku/kasoku/foreign"
 )
 
-// A GoProgram is what a Go binary tells of itself.
+// A GoProgram is what a Go binary says about itself.
 type GoProgram struct {
 	Module   string // github.com/isucon/shop
 	Version  string // of Go: go1.26.0
-	Revision string // of the checkout that it was built from; empty when not told
+	Revision string // of the checkout that it was built from; empty when not recorded
 	Pprof    string // URL of its profiles; empty when it serves none
 	Vars     string // URL of what package expvar publishes; empty without
 }

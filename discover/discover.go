@@ -18,7 +18,7 @@ import (
 	"github.com/kasoku/kasoku/foreign"
 )
 
-// limit is how long a look may take when nobody says.
+// limit is how long a look may take unless the caller says.
 const limit = 3 * time.Second
 
 // Options say where to look. The zero value is this host.
@@ -59,7 +59,7 @@ type Listener struct {
 	Network  string // tcp, unix
 	Address  string // 127.0.0.1:8080, [::]:80, /run/mysqld/mysqld.sock
 	Port     int    // of tcp
-	Loopback bool   // nobody outside of this host can connect
+	Loopback bool   // no one outside of this host can connect
 	Private  bool   // in a network namespace of its own, as in a container
 }
 

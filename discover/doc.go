@@ -14,8 +14,8 @@
 // Redis's PING, varnishstat). Command lines may hold secrets: they are read, and not
 // kept.
 //
-// Start with [Look]; [CheckFile] and [CheckHost] are what `kasoku doctor` asks
-// besides. Sizes are bytes.
+// Start with [Look]; `kasoku doctor` asks [CheckFile] and [CheckHost] in addition.
+// Sizes are bytes.
 //
 // Sources: proc(5) and its pages proc_pid_cgroup(5), proc_pid_fd(5), proc_net(5);
 // systemd's sd_booted(3); nginx, ngx_http_log_module and "Command-line

@@ -19,7 +19,7 @@ type Host struct {
 	Systemd    bool
 }
 
-// UnknownPerf is [Host.Perf] where the kernel does not tell; real values begin
+// UnknownPerf is [Host.Perf] where the kernel does not say; real values begin
 // at −1.
 const UnknownPerf = -2
 

@@ -168,7 +168,7 @@ func certificate(t *testing.T) *service.RedisTLS {
 	return out
 }
 
-// TestLook_Tells: where real servers tell numbers of themselves.
+// TestLook_Tells: where real servers publish numbers about themselves.
 func TestLook_Tells(t *testing.T) {
 	cache := servicetest.Redis(t, service.RedisOptions{Password: "x"})
 	secure := servicetest.Redis(t, service.RedisOptions{TLS: certificate(t)})

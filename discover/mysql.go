@@ -13,21 +13,21 @@ import (
 )
 
 // A Database is a MySQL or MariaDB server, as far as its process and its option
-// files tell.
+// files show.
 type Database struct {
 	Flavor  string // MariaDB, MySQL
-	Socket  string // empty when not told
-	Port    int    // 3306 when not told
+	Socket  string // empty when not known
+	Port    int    // 3306 when not known
 	DataDir string
 	SlowLog string // slow_query_log_file, where an option says it
 
 	// Clients are the applications found here that are connected to it by TCP, the
-	// likeliest first. Who is behind a unix socket is not told.
+	// likeliest first. The peers of a unix socket are not known.
 	Clients []string
 }
 
-// serverGroups are the sections that servers read; versions such as mysqld-8.0
-// are told by their start.
+// serverGroups are the sections that servers read; those of versions, such as
+// mysqld-8.0, are recognised by their start.
 var serverGroups = []string{"mysqld", "mariadb", "mariadbd", "server", "galera"}
 
 // databases looks at the option files and at each database server.
@@ -120,7 +120,7 @@ func (l *looker) database(s *Service, global map[string]string) {
 	db.Flavor = l.flavor(s)
 }
 
-// flavor tells MariaDB from MySQL: by name, else by the version that its program has
+// flavor distinguishes MariaDB from MySQL: by name, else by the version that its program has
 // in it. MariaDB calls its server mysqld before 10.5.
 func (l *looker) flavor(s *Service) string {
 	if s.Name == "mariadbd" || filepath.Base(s.Exe) == "mariadbd" {

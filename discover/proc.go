@@ -137,7 +137,7 @@ func number(s string) int {
 }
 
 // parseCgroup returns the systemd unit and the container of /proc/PID/cgroup, as
-// far as its paths tell: the last element that is a service, and an id of 64
+// far as its paths show: the last element that is a service, and an id of 64
 // hexadecimal digits, of which the first 12 are kept as docker does.
 func parseCgroup(text []byte) (unit, container string) {
 	for line := range strings.Lines(string(text)) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// kindsByName are the programs whose kind their name tells.
+// kindsByName are the programs whose kind is known by their name.
 var kindsByName = map[string]Kind{
 	"nginx": Nginx, "openresty": Nginx, "angie": Nginx,
 	"mysqld": MySQL, "mariadbd": MySQL,
@@ -20,7 +20,7 @@ var kindsByName = map[string]Kind{
 	"lighttpd": Proxy,
 }
 
-// systemNames are programs that listen and that nobody tunes for a web service.
+// systemNames are programs that listen and that are not tuned for a web service.
 var systemNames = []string{
 	"systemd", "systemd-resolve", "systemd-network", "systemd-timesyn", "init", "dbus-daemon", "sshd", "sshd-session",
 	"chronyd", "ntpd", "dnsmasq",
@@ -36,7 +36,7 @@ var systemNames = []string{
 	"lvmetad", "iscsid", "screen",
 }
 
-// kindOf tells what a process is by its name, else by its program's.
+// kindOf returns what a process is by its name, else by its program's.
 func kindOf(p *process) Kind {
 	names := []string{p.name, filepath.Base(p.exe)}
 	if len(p.args) > 1 && strings.HasPrefix(names[1], "python") {
@@ -127,8 +127,8 @@ func (l *looker) services(procs []*process) {
 	}
 }
 
-// listening gives each family the sockets that it listens on. It returns what
-// tells kasoku itself.
+// listening gives each family the sockets that it listens on. It returns a function
+// that recognises kasoku itself.
 func (l *looker) listening(procs []*process, familyOf map[int]*family, all map[int]*family) (self func(*family) bool) {
 	pid, _ := l.tree.link("/proc/self")
 	self = func(f *family) bool { return strconv.Itoa(f.head.pid) == pid }

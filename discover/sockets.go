@@ -15,7 +15,7 @@ type socket struct {
 	listens       bool
 	local, remote netip.AddrPort
 	path          string // of a unix socket
-	uid           int    // who made it; -1 for unix, where it is not told
+	uid           int    // who made it; -1 for unix, where it is not reported
 	inode         string
 }
 
@@ -90,8 +90,8 @@ type connection struct {
 }
 
 // sockets reads the sockets of each network namespace once, through a process
-// that is in it; the key is its identity. What cannot be told apart is that of
-// kasoku itself.
+// that is in it; the key is its identity. Processes whose namespace cannot be
+// determined count as being in kasoku's own.
 func (l *looker) sockets(procs []*process) map[string][]socket {
 	own, err := l.tree.link("/proc/self/ns/net")
 	if err != nil {

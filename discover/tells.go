@@ -28,16 +28,16 @@ type CacheServer struct {
 // A VarnishServer is a Varnish that varnishstat can be asked about.
 type VarnishServer struct {
 	Name    string // of the instance, varnishd's -n; empty: the default one
-	Answers bool   // varnishstat told its numbers
+	Answers bool   // varnishstat gave its numbers
 }
 
 // A CarbonServer is a carbon or a go-carbon.
 type CarbonServer struct {
-	Query   string // host:port where its cache is asked; empty: not told
-	Storage string // directory of its whisper files; empty: not told
+	Query   string // host:port where its cache is asked; empty: not known
+	Storage string // directory of its whisper files; empty: not known
 }
 
-// tells finds where services tell numbers of themselves, and asks whether they do.
+// tells finds where services publish numbers about themselves, and asks whether they do.
 func (l *looker) tells() {
 	for i := range l.found.Services {
 		s := &l.found.Services[i]
@@ -321,8 +321,8 @@ func listenHost(listen string) string {
 const overTLS = "tls"
 
 // askLoopback connects, sends a text and returns the start of the answer. Over TLS any
-// certificate will do, for nothing is told that is secret, and no answer is one: the
-// handshake was.
+// certificate will do, since nothing secret is sent, and an empty answer counts as one,
+// since the handshake succeeded.
 func askLoopback(ctx context.Context, network, address, text string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 300*time.Millisecond) // loopback answers in one
 	defer cancel()

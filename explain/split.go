@@ -83,8 +83,8 @@ func (p *parts) end() int {
 	return len(p.text)
 }
 
-// between returns the text behind one keyword, or behind the verb when that is
-// empty, up to another or to the end.
+// between returns the text after one keyword, or after the verb when that is
+// empty, up to another keyword or to the end.
 func (p *parts) between(after, before string) (string, bool) {
 	from, to := p.body, p.end()
 	if after != "" {
@@ -104,7 +104,7 @@ func (p *parts) between(after, before string) (string, bool) {
 	return strings.TrimSpace(p.text[from:to]), true
 }
 
-// clauses returns WHERE and what stands behind it, or ORDER BY, or LIMIT.
+// clauses returns WHERE and what follows it, else from ORDER BY, else from LIMIT.
 func (p *parts) clauses() (string, bool) {
 	for _, word := range []string{"where", "order", "limit"} {
 		if at, ok := p.at[word]; ok {

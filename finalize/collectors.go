@@ -46,7 +46,7 @@ func (w *walker) collectors(ctx context.Context) {
 	w.consumers(ctx)
 }
 
-// usualConsumers are on in a MySQL 9.7 that nobody has changed; a MariaDB has fewer.
+// usualConsumers are on in an unchanged MySQL 9.7; MariaDB has fewer.
 var usualConsumers = []string{
 	"events_statements_current", "events_statements_history", "events_transactions_current",
 	"events_transactions_history",

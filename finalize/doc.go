@@ -1,5 +1,5 @@
-// Package finalize walks the end of a tuning contest, after which nobody can mend
-// anything: are the collectors and logs off, does the service come back after a
+// Package finalize walks the end of a tuning contest, after which nothing can be
+// repaired: are the collectors and logs off, does the service come back after a
 // restart, are indexes and caches still there after initialize, and does the last
 // run reach what runs before it reached?
 //

@@ -16,7 +16,7 @@ var titles = map[string]string{
 	PartRun: "last run", PartLogs: "logs",
 }
 
-// Document tells the checklist, part by part in the order of the walk.
+// Document prints the checklist, part by part in the order of the walk.
 func Document(r *Result, project string) *report.Document {
 	d := document(r, project)
 	var s *report.Section
@@ -32,7 +32,7 @@ func Document(r *Result, project string) *report.Document {
 	return d
 }
 
-// Table tells the checklist as one table, for machines.
+// Table prints the checklist as one table, for machines.
 func Table(r *Result, project string) *report.Document {
 	t := &report.Table{ID: "checklist"}
 	for _, key := range []string{"part", "what", "status", "saw", "fix"} {
@@ -58,7 +58,7 @@ func document(r *Result, project string) *report.Document {
 	}
 }
 
-// mostSaw is how many facts of an item are told; JSON and TSV have all.
+// mostSaw is how many facts of an item are printed; JSON and TSV have all.
 const mostSaw = 12
 
 // note is one item as people read it.

@@ -28,7 +28,7 @@ import (
 	"github.com/kasoku/kasoku/service/servicetest"
 )
 
-// childEnv tells the test binary that it is to be the service: its DSN.
+// childEnv names the variable that makes the test binary the service; its value is the DSN.
 const childEnv = "KASOKU_TEST_USERAPI"
 
 func TestMain(m *testing.M) {

@@ -65,7 +65,7 @@ func (w *walker) callInitialize(ctx context.Context, at string) bool {
 		what = "time, restarted"
 	}
 	w.progress("initialize")
-	// Twice the limit, so that it is told how long it takes instead of only that
+	// Twice the limit, so that the report says how long it takes instead of only that
 	// it takes too long.
 	ctx, cancel := context.WithTimeout(ctx, 2*w.Limit)
 	defer cancel()

@@ -85,7 +85,7 @@ func (w *walker) probeIndexes(ctx context.Context, p diagnose.Probe) error {
 	return nil
 }
 
-// answer asks for a request and returns what tells its answer from another one.
+// answer asks for a request and returns what distinguishes its answer from another one.
 func (w *walker) answer(ctx context.Context, request string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()

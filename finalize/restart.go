@@ -129,7 +129,7 @@ func (w *walker) up(ctx context.Context, u Unit, until time.Time) error {
 }
 
 // bringUp starts what does not answer, in the right order, also when the context
-// has ended: nobody is to find the service down.
+// has ended: the service is not to be left down.
 func (w *walker) bringUp(ctx context.Context, part string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.Wait)
 	defer cancel()

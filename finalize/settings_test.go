@@ -9,8 +9,8 @@ import (
 	"github.com/kasoku/kasoku/runstore"
 )
 
-// TestWithoutRestored: what kasoku put back itself is nobody's setting; what was set
-// since then is.
+// TestWithoutRestored: what kasoku put back itself does not count as a setting of the
+// user; what was set since then does.
 func TestWithoutRestored(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.kasoku")
 	rec := &kasoku.Recording{Run: kasoku.Run{ID: "a", State: kasoku.Finished}, Changes: []kasoku.Change{

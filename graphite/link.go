@@ -175,7 +175,7 @@ func (l *link) flush() error {
 
 // finish ends the connection and waits until the server has read all, which it
 // shows by ending its side. A connection that ended before, or that was reset, shows
-// nothing. Over UDP it waits a moment for the word that nobody listens.
+// nothing. Over UDP it waits a moment for the reply that the port is unreachable.
 func (l *link) finish(ctx context.Context) error {
 	defer l.abandon()
 	if l.conn == nil {
@@ -203,8 +203,8 @@ func (l *link) finish(ctx context.Context) error {
 	return nil
 }
 
-// refusal is how long the word may take that nobody listens on a UDP port, as far as
-// it comes at all.
+// refusal is how long the reply may take that nothing listens on a UDP port, where
+// there is a reply at all.
 const refusal = 50 * time.Millisecond
 
 // finishUDP ends a connection that nothing has failed on.

@@ -16,7 +16,7 @@ type Series struct {
 
 // ParseRender reads the JSON of a render API. It has two forms: that of graphite-web,
 // and that of the carbonserver in go-carbon, which has no functions and is meant to
-// stand behind another.
+// be asked by another server.
 //
 //	[{"target": "a.b", "datapoints": [[0.5, 1763700000], [null, 1763700060]]}]
 //	{"metrics": [{"name": "a.b", "startTime": 1763700000, "stopTime": 1763700120, "stepTime": 60, "values": [0.5, 0], "isAbsent": [false, true]}]}

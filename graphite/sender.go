@@ -23,7 +23,7 @@ const (
 // Protocols lists them.
 func Protocols() []Protocol { return []Protocol{Line, Pickle, UDP} }
 
-// Port is where Carbon listens unless it is told otherwise.
+// Port is where Carbon listens unless it is configured otherwise.
 func (p Protocol) Port() string {
 	if p == Pickle {
 		return "2004"
@@ -40,11 +40,11 @@ type Options struct {
 }
 
 // Stats is what a Sender has done. Sent points were taken by the operating system;
-// whether the server kept them, it does not tell.
+// whether the server kept them is not reported.
 type Stats struct {
 	Sent        uint64
 	Unsure      uint64 // of those, over a connection that broke, or a UDP port that refused some: not all may have been read
-	Dropped     uint64 // because the buffer was full, or nobody took them until the end
+	Dropped     uint64 // because the buffer was full, or they were not accepted until the end
 	Connections uint64 // made, UDP's as well
 	Failures    uint64 // connections that could not be made or were lost
 	LastError   string // of a connection; empty when there was none
@@ -256,7 +256,7 @@ func (s *Sender) failed(err error) {
 	s.mu.Unlock()
 }
 
-// dropRest counts what nobody took: more points, and all that wait.
+// dropRest counts as dropped more points and all that still wait.
 func (s *Sender) dropRest(more int) {
 	s.link.abandon()
 	s.mu.Lock()

@@ -108,7 +108,7 @@ func next(t *testing.T, l *net.TCPListener, lines <-chan string, take func(net.C
 	}
 }
 
-// TestDropsOldest: nobody takes the points; the newest stay, the rest is counted.
+// TestDropsOldest: no server takes the points; the newest stay, the rest is counted.
 func TestDropsOldest(t *testing.T) {
 	l := listen(t, "127.0.0.1:0")
 	address := l.Addr().String()
@@ -202,7 +202,7 @@ func count(l *net.TCPListener, p Protocol, t *testing.T) (n int) {
 	}
 }
 
-// TestStuckServer: a server that reads nothing holds nobody up.
+// TestStuckServer: a server that reads nothing does not block the sender.
 func TestStuckServer(t *testing.T) {
 	l := listen(t, "127.0.0.1:0")
 	s := newSender(t, Options{Address: l.Addr().String(), Protocol: Line, Buffer: 1000})
@@ -217,7 +217,7 @@ func TestStuckServer(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
-	for s.Write(ctx, points) == nil { // the kernel takes some, then nobody does
+	for s.Write(ctx, points) == nil { // the kernel takes some, then no more
 	}
 	if err := s.Close(ctx); err == nil {
 		t.Error("Close does not tell what was dropped")
@@ -256,7 +256,7 @@ func TestDatagrams(t *testing.T) {
 	}
 }
 
-// TestDatagrams_Refused: that nobody listens is told, where the system says so.
+// TestDatagrams_Refused: a port on which nothing listens is reported, where the system says so.
 func TestDatagrams_Refused(t *testing.T) {
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -277,8 +277,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestBrokenConnection: what the server's kernel took and nobody read is not passed
-// off as kept.
+// TestBrokenConnection: what the server's kernel took and the server did not read does
+// not count as kept.
 func TestBrokenConnection(t *testing.T) {
 	l := listen(t, "127.0.0.1:0")
 	s := newSender(t, Options{Address: l.Addr().String(), Protocol: Line})

@@ -103,11 +103,11 @@ func (j *Journal) check() error {
 	return nil
 }
 
-// setAsideExtension is behind the name of what lay in a journal's place.
+// setAsideExtension is appended to the name of a file that lay in a journal's place.
 const setAsideExtension = ".bad"
 
-// setAside moves what cannot be a journal out of its place, so that it blocks
-// nobody, and returns where it is now. The caller has the lock.
+// setAside moves what cannot be a journal out of its place, so that it does not block
+// a recording, and returns where it is now. The caller has the lock.
 func (f *file) setAside(now time.Time) (string, error) {
 	to := strings.TrimSuffix(f.path, extension) + "-" + now.UTC().Format("20060102-150405.000000") + setAsideExtension
 	if err := unix.Renameat2(unix.AT_FDCWD, f.path, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE); err != nil {

@@ -99,7 +99,7 @@ func homeOf(dir string) (string, error) {
 
 // standing is who holds places on a server.
 type standing struct {
-	free     int      // the first place that nobody holds; 0 when all are taken
+	free     int      // the first place that is not held; 0 when all are taken
 	stranger uint64   // a session whose journals are elsewhere; 0 without one
 	guards   bool     // it is a guard's
 	own      []uint64 // sessions of this home
@@ -177,7 +177,7 @@ func (h *Hold) takePlace(ctx context.Context) error {
 	return err
 }
 
-// claim takes a place while nobody else does.
+// claim takes a place while no other process does.
 func (h *Hold) claim(ctx context.Context, home string) error {
 	s, err := look(ctx, h.r, home)
 	if err != nil {
@@ -230,8 +230,8 @@ const (
 	standEvery  = 10 * time.Millisecond
 )
 
-// AwaitGuard waits until the guard process holds its place, so that a recorder that
-// is killed leaves nobody in doubt. A guard that is slow is not waited for.
+// AwaitGuard waits until the guard process holds its place, so that the state of a
+// killed recorder is never in doubt. A guard that is slow is not waited for.
 func (h *Hold) AwaitGuard(ctx context.Context) error {
 	place := h.Place()
 	if place.Number == 0 {

@@ -55,8 +55,8 @@ func twoDirectories(f fixture) {
 	}
 }
 
-// guardStands: a recorder that was killed is held by its guard process, so nobody
-// takes what it changed for the originals.
+// guardStands: the guard process holds the place of a recorder that was killed, so no
+// other recording takes what it changed for the originals.
 func guardStands(f fixture) {
 	h, r := f.take("/a")
 	if err := h.Claim(f.Context()); err != nil {

@@ -1,5 +1,5 @@
-// Package guard lets a recording change a server's settings and leave nothing
-// behind, whatever ends it.
+// Package guard lets a recording change a server's settings and restores all of them,
+// whatever ends it.
 //
 // The one idea: a journal. Before a value of a server is changed, its original
 // is on the disk, in a file of that server's own; whoever comes next and finds

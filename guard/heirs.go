@@ -17,7 +17,7 @@ import (
 // for as long as they live, although the server has its own values again.
 type Heirs struct {
 	Clients []mysqlread.Client
-	Exact   bool // the server told the values of each; else they are those that began meanwhile
+	Exact   bool // the server reported the values of each; else they are those that began meanwhile
 	Logging bool // the slow log is on, so that they write to it
 	Values  []mysqlread.Changed
 	Err     error // why the sessions are not known; the journal keeps on until they are
@@ -40,7 +40,7 @@ func (h Heirs) String() string {
 	text := unit.Counted(n, "session", "sessions") + " that began meanwhile and did not end: "
 	if h.Exact {
 		text += what + " there"
-	} else { // a server that does not tell
+	} else { // a server that does not report them
 		text += what + " there, but where the application has set its own"
 	}
 	if h.Logging {

@@ -125,7 +125,7 @@ func (h *Hold) Apply(ctx context.Context, p Planner) error {
 			h.look(j)
 			return errors.Join(err, save())
 		}
-		_ = j.settle(ctx, h.r, &h.me) // what only the dead needed; what stays is told at the end
+		_ = j.settle(ctx, h.r, &h.me) // what only the dead needed; what stays is reported at the end
 		h.look(j)
 		// What was saved before the change is enough to put it back, should there be
 		// no room for more: a value that is back already is found so.
@@ -209,7 +209,7 @@ func (h *Hold) look(j *Journal) {
 	}
 }
 
-// turn does something with the journal while nobody else can.
+// turn does something with the journal while no other process can.
 func (h *Hold) turn(ctx context.Context, do func(j *Journal, save func() error) error) error {
 	fresh := func() *Journal { return &Journal{Server: h.server, Epoch: h.r.Epoch()} }
 	if h.path == "" {
@@ -268,7 +268,7 @@ func (j *Journal) settle(ctx context.Context, r *mysqlread.Reader, me *Holder) e
 }
 
 // sessionLimit is how long the server may take to notice that a session's client
-// is gone. Behind a proxy that keeps the session it never does.
+// is gone. Through a proxy that keeps the session it never does.
 const sessionLimit = 10 * time.Second
 
 // awaitDead waits until the sessions of dead holders are over: the last change
@@ -328,7 +328,7 @@ func (j *Journal) collect(me *Holder, heirs Heirs, keep Keep) error {
 }
 
 // Leave lets go and leaves the server as it is: the changes that only this recording
-// needed are nobody's to put back any more.
+// needed are not put back by anyone any more.
 func (h *Hold) Leave(ctx context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 )
 
 // A Holder is a recording that holds on to changes of a server. Process id,
-// start and boot tell its process from a later one of the same number; the run
-// tells the recordings of one process apart.
+// start and boot distinguish its process from a later one of the same number; the
+// run distinguishes the recordings of one process.
 type Holder struct {
 	PID   int    `json:"pid"`
 	Start uint64 `json:"start"` // clock ticks from boot to the start of the process

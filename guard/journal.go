@@ -158,8 +158,8 @@ func (j *Journal) merge(plan []mysqlread.Changed) {
 	}
 }
 
-// idle reports whether nothing is to be put back, nobody holds on and no session goes
-// on with what was changed.
+// idle reports whether nothing is to be put back, no recording holds on and no session
+// goes on with what was changed.
 func (j *Journal) idle() bool {
 	return len(j.Holders) == 0 && len(j.Opened) == 0 && !slices.ContainsFunc(j.Changes, func(c mysqlread.Changed) bool { return pending(&c) })
 }
@@ -187,7 +187,7 @@ func name(id mysqlread.Identity) string {
 const (
 	extension     = ".json"
 	lockExtension = ".lock"
-	newExtension  = ".new" // behind the other, of one that is being written
+	newExtension  = ".new" // appended to the other, while the file is being written
 )
 
 // open locks a journal; close gives it up. The context bounds the wait for
@@ -241,7 +241,7 @@ func tryLock(path string) (*os.File, error) {
 func (f *file) close() {
 	if _, err := os.Stat(f.path); errors.Is(err, fs.ErrNotExist) {
 		_ = os.Remove(f.path + newExtension)
-		_ = os.Remove(f.lock.Name()) // while it is locked, so nobody holds another one of that name
+		_ = os.Remove(f.lock.Name()) // while it is locked, so that no process holds a namesake
 	}
 	_ = f.lock.Close()
 }

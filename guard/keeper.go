@@ -20,13 +20,13 @@ type Process struct {
 	program command.Spec
 	request Request
 	leaving chan struct{} // closed when the recorder takes leave
-	watched chan struct{} // closed when nobody starts it again any more
+	watched chan struct{} // closed when it is not started again any more
 
 	mu       sync.Mutex // guards the fields below
 	proc     *command.Process
 	pipe     *os.File
 	say      *json.Encoder
-	command  workload // of which it was told last
+	command  workload // the last that it was notified of
 	restarts []time.Time
 	failed   error // why it was not started again
 }
@@ -133,17 +133,17 @@ func (p *Process) Restarts() ([]time.Time, error) {
 	return slices.Clone(p.restarts), p.failed
 }
 
-// Starting tells of a command that is about to be started and that is to end
+// Starting announces a command that is about to be started and that is to end
 // with the recorder. All of its processes have the mark in their environment.
 func (p *Process) Starting(mark string) error { return p.tell(workload{Mark: mark}) }
 
-// Started tells of its first process, which leads a process group.
+// Started announces its first process, which leads a process group.
 func (p *Process) Started(pid int) error {
 	start, _ := command.StartOf(pid)
 	return p.tell(workload{PID: pid, Start: start})
 }
 
-// Ended tells that the command has ended.
+// Ended announces that the command has ended.
 func (p *Process) Ended() error { return p.tell(workload{}) }
 
 func (p *Process) tell(w workload) error {

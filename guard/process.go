@@ -16,7 +16,7 @@ import (
 	"github.com/kasoku/kasoku/command"
 )
 
-// A Request tells the guard process what to do should the recorder die. It goes
+// A Request says what the guard process has to do should the recorder die. It goes
 // through a pipe, since it holds a password.
 type Request struct {
 	Dir    string // of the journals; empty when there are none
@@ -25,7 +25,7 @@ type Request struct {
 	Place  Place  // of the recorder on the server; the zero value: it has none
 }
 
-// A message is what a recorder tells its guard; one field of it is set.
+// A message is what a recorder sends to its guard; one field of it is set.
 type message struct {
 	Request *Request  `json:"request,omitempty"`
 	Command *workload `json:"command,omitempty"`
@@ -44,7 +44,7 @@ type workload struct {
 type Legacy struct {
 	Request Request
 	command workload
-	stand   *stand // its place on the server, so that nobody takes what it changed for the originals
+	stand   *stand // its place on the server, so that what it changed is not taken for the originals
 }
 
 // Watch reads what a recorder says until it has taken leave, and then returns
@@ -128,7 +128,7 @@ func marked(mark string) []int {
 // end ends a process group.
 func end(group int) {
 	if syscall.Kill(-group, syscall.SIGTERM) != nil {
-		return // nobody is left
+		return // no recorder is left
 	}
 	grace := time.NewTimer(command.DefaultGrace)
 	defer grace.Stop()

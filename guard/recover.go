@@ -126,8 +126,8 @@ func putBack(ctx context.Context, path, dsn string, keep Keep, dead *Holder) (he
 }
 
 // onServer does something with a journal and its server, over a connection of its
-// own, while nobody else can, and keeps the journal. One that is gone is no error:
-// somebody else was quicker.
+// own, while no other process can, and keeps the journal. One that is gone is no
+// error: another process was quicker.
 func onServer(ctx context.Context, path, dsn string, do func(*mysqlread.Reader, *Journal, string) error) (err error) {
 	db, err := mysqlflags.OpenBounded(dsn)
 	if err != nil {

@@ -425,7 +425,7 @@ func recorderGone(f fixture) {
 }
 
 // A recording that begins after another was killed, guard and all, takes over
-// what it needs, puts back the rest, and tells of the dead at its end.
+// what it needs, puts back the rest, and reports the dead one at its end.
 func deadBefore(f fixture) {
 	_, r := f.take("/dead", slow, digests)
 	f.edit(func(j *Journal) { j.Holders[0].Start++ })
@@ -533,8 +533,8 @@ func restarted(f fixture) {
 	f.unchanged()
 }
 
-// journalForeign: what lies in the journal's place blocks nobody, neither before a
-// recording nor while it goes on.
+// journalForeign: a foreign file in the journal's place blocks no recording, neither
+// before its start nor while it goes on.
 func journalForeign(f fixture) {
 	r := f.reader(f.dsn)
 	h, err := New(f.Context(), r, Options{Dir: f.dir, Run: "/a", DSN: f.dsn})

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The first byte of an encoding is its version. All numbers behind it are
+// The first byte of an encoding is its version. All numbers after it are
 // unsigned varints of least length.
 //
 // Both versions end in counts: how many buckets are filled; then for each of

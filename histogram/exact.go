@@ -20,8 +20,8 @@ const maxUnit = time.Hour
 
 // An exact counts durations that are multiples of a unit, each for itself.
 //
-// Counts lie in pages of pageSize neighbouring multiples, a byte each. The page
-// that carries go to, when a byte was full, hangs behind it, and so on: common
+// Counts lie in pages of pageSize neighbouring multiples, a byte each. When a byte
+// was full, the carries go to another page, linked from this one, and so on: common
 // durations take more bytes than rare ones.
 type exact struct {
 	unit uint64 // ns

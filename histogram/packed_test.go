@@ -71,7 +71,7 @@ func TestPacked_Equivalence(t *testing.T) {
 	})
 }
 
-// equal compares all that two histograms tell.
+// equal compares everything that two histograms return.
 func equal(t *rapid.T, got, want *Histogram) {
 	tell := func(h *Histogram) string {
 		b, err := h.AppendBinary(nil)

@@ -148,8 +148,8 @@ func (c *content) Close() error {
 }
 
 // A rawReader reads what is stored, compressed or not. It remembers how much
-// that was and which error ended it, so that nobody who looked ahead loses it,
-// and a broken disk is told from broken contents.
+// that was and which error ended it, so that looking ahead does not lose the error,
+// and a broken disk is distinguished from broken contents.
 type rawReader struct {
 	r    io.Reader
 	conn interface{ Control(func(fd uintptr)) error } // of a file that may keep one waiting; else nil

@@ -9,9 +9,9 @@ import (
 	"github.com/kasoku/kasoku/pathwalk"
 )
 
-// A Growth tells, while a log is written, how many bytes it gained since a
+// A Growth reports, while a log is written, how many bytes it gained since a
 // mark: the same count that [Window.Offset] gives to the lines later. Asked at
-// every tick of a clock it tells when each line was written, within a tick, of
+// every tick of a clock it shows when each line was written, within a tick, of
 // a log that has no times.
 //
 // It keeps the log open, so that the end of a rotated file is known. It is not

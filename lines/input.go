@@ -119,7 +119,7 @@ func (in *Input) handle() (f *os.File, own bool, err error) {
 	case in.Path == "-":
 		return os.Stdin, false, nil
 	}
-	// Not blocking: a pipe nobody writes to is waited for where it can be stopped.
+	// Not blocking: the wait for a pipe without a writer is where it can be stopped.
 	f, err = pathwalk.OpenNamed(in.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, &inputError{fmt.Errorf("read log: %w", err), inputHint}

@@ -272,7 +272,7 @@ func TestPacked_Window(t *testing.T) {
 	}
 }
 
-// TestWaitsForAPipe: waiting for a pipe that nobody writes to ends with the
+// TestWaitsForAPipe: waiting for a pipe without a writer ends with the
 // context.
 func TestWaitsForAPipe(t *testing.T) {
 	r, w, err := os.Pipe()

@@ -14,7 +14,7 @@ import (
 
 // tailLen is how many bytes before a mark are remembered by their hash. It is
 // longer than a time stamp, so that a file which was truncated and has grown
-// past the mark again is told from one that only grew.
+// past the mark again is distinguished from one that only grew.
 const tailLen = 64
 
 // A Mark is a place in a log: the end that it had when [MarkEnd] looked.

@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// magicLen is how many first bytes tell how a log is compressed.
+// magicLen is how many first bytes show how a log is compressed.
 const magicLen = 10
 
 // zstdWindow is the most memory that a zstd stream may ask for, in bytes: the

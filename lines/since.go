@@ -189,8 +189,8 @@ func (w *Window) addFile(path string, m Mark) error {
 	return nil
 }
 
-// isRotationOf reports whether name is base with a generation number or a date
-// behind it, as logrotate writes them. Compressed files are not.
+// isRotationOf reports whether name is base followed by a generation number or a
+// date, as logrotate writes them. Compressed files are not.
 func isRotationOf(name, base string) bool {
 	suffix, ok := strings.CutPrefix(name, base)
 	if !ok || len(suffix) < 2 || !strings.ContainsRune("._-", rune(suffix[0])) {

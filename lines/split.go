@@ -13,14 +13,14 @@ import (
 	"github.com/kasoku/kasoku/contain"
 )
 
-// A Block is some whole lines of an input, one behind another as they are
+// A Block is some whole lines of an input, one after another as they are
 // stored, with their newlines. Only the last line of an input may lack its own.
 type Block struct {
 	Input  int    // index of the input
 	Seq    int    // number of the block: 0, 1, 2 … in the order of the inputs and their bytes
 	Offset int64  // where it begins in its input, in decompressed bytes
 	Data   []byte // valid until f returns; f may change it; empty only where a file was truncated while it was read
-	Cut    int64  // when not 0, Data is the start of one line longer than MaxLine and these are the bytes behind it, with the newline
+	Cut    int64  // when not 0, Data is the start of one line longer than MaxLine and these are the bytes after it, with the newline
 }
 
 // SplitOptions are how [Split] works. The zero value is usable.
@@ -29,8 +29,8 @@ type SplitOptions struct {
 	BlockSize int // bytes; 0: DefaultBlockSize; never more than MaxLine
 	MaxLine   int // bytes; 0: DefaultMaxLine
 
-	// Progress is told how many stored bytes were handed out, of how many; total
-	// is 0 when an input's size is not known. It is called for each block, never
+	// Progress is called with how many stored bytes were handed out, of how many;
+	// total is 0 when an input's size is not known. It is called for each block, never
 	// twice at a time, and holds the others up.
 	Progress func(done, total int64)
 
@@ -39,7 +39,7 @@ type SplitOptions struct {
 	// others must not wait any more. It may be called several times.
 	Failed func()
 
-	// Note is told what was unusual about an input: truncated while it was read,
+	// Note receives what was unusual about an input: truncated while it was read,
 	// compressed data that ends in the middle. It is called before Split returns,
 	// in the order of the inputs.
 	Note func(input int, text string)
@@ -100,8 +100,8 @@ func Split(ctx context.Context, in []Input, o SplitOptions, f func(worker int, b
 // splitPart names the reading of logs where it fails: a decompressor, for one.
 var splitPart = contain.Part{Kind: contain.Log, Name: "bytes"}
 
-// stored returns how many bytes the inputs take, 0 when one of them does not
-// tell.
+// stored returns how many bytes the inputs take, 0 when the size of one is
+// unknown.
 func stored(in []Input) (sum int64) {
 	for i := range in {
 		from, to := in[i].From, in[i].To
@@ -135,7 +135,7 @@ type splitter struct {
 	rest          []byte   // of a stream: the first bytes of what comes next
 	back          []byte   // where rest lies
 	eof           bool     // of a stream
-	fail          error    // what ended the stream, to be told once its bytes are handed out
+	fail          error    // what ended the stream, to be returned once its bytes are handed out
 	before, total int64    // stored bytes of the inputs before cur, and of all
 	notes         []note   // by input
 }
@@ -145,7 +145,7 @@ type note struct {
 	text string
 }
 
-// A shared is a file that several workers read. It is closed behind the last.
+// A shared is a file that several workers read. It is closed after the last.
 type shared struct {
 	*content
 	users atomic.Int32

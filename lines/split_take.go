@@ -14,8 +14,8 @@ const (
 	farSize   = 64 << 10
 )
 
-// takeFile finds where the next block of a plain file ends: behind the last
-// newline that a whole block can hold, or, when it holds none, behind its only
+// takeFile finds where the next block of a plain file ends: after the last
+// newline that a whole block can hold, or, when it holds none, after its only
 // line.
 func (s *splitter) takeFile() (stretch, bool) {
 	for {
@@ -63,7 +63,7 @@ func (s *splitter) lastLine(size int64) int64 {
 }
 
 // longLine returns how many bytes to read of the next line, which has no end in
-// its first from bytes, and how many to skip behind them. It returns -1 when the
+// its first from bytes, and how many to skip after them. It returns -1 when the
 // file became shorter.
 func (s *splitter) longLine(from, left int64) (n, skip int64) {
 	most := int64(s.o.MaxLine)

@@ -35,7 +35,7 @@ type tailed struct {
 	quiet time.Time // when it gained a byte last, or its name passed to another file
 }
 
-// A renamed file is given up when it gained nothing for patience: servers are told to
+// A renamed file is given up when it gained nothing for patience: servers are asked to
 // open their log anew soon after it was renamed, and finish what they had begun. At most
 // maxTailed files are read at a time.
 const (
@@ -211,7 +211,7 @@ func (t *Tail) read(f *tailed, most int64, give func([]byte)) (skipped int64, er
 	return skipped, err
 }
 
-// jump goes on at a place further on, with the line that begins there or behind it.
+// jump goes on at a place further on, with the line that begins there or after it.
 func (f *tailed) jump(to int64) error {
 	f.at, f.part = to, f.part[:0]
 	if err := f.remember(); err != nil {
@@ -222,7 +222,7 @@ func (f *tailed) jump(to int64) error {
 }
 
 // onlyGrew reports whether what was read is still there, as far as its last
-// bytes tell.
+// bytes show.
 func (f *tailed) onlyGrew(size int64) (bool, error) {
 	if size < f.at {
 		return false, nil

@@ -74,7 +74,7 @@ func TestTail_Missing(t *testing.T) {
 }
 
 // TestTail_WrittenAfterRename: a server writes to the renamed file until it is
-// told to open its log anew.
+// asked to open its log anew.
 func TestTail_WrittenAfterRename(t *testing.T) {
 	synctest.Test(t, testWrittenAfterRename)
 }
@@ -263,7 +263,7 @@ func TestTail_Anything(t *testing.T) {
 }
 
 // TestTail_NextWithin: what a log gained beyond the bound is skipped, up to the next
-// line that begins behind it.
+// line that begins after it.
 func TestTail_NextWithin(t *testing.T) {
 	l := newLog(t, "old\n")
 	tail := newTail(t, l.path)

@@ -106,7 +106,7 @@ func newWindow(s []source, maxLine int) *Window {
 }
 
 // Scan goes on to the next line. It returns false at the end and on an error;
-// [Window.Err] tells which. A last line without a newline is a line.
+// [Window.Err] returns the error. A last line without a newline is a line.
 func (w *Window) Scan() bool {
 	w.offset = w.nextOff
 	for w.err == nil {
@@ -232,7 +232,7 @@ func (w *Window) takeLong() bool {
 	return true
 }
 
-// fill reads more behind the unread bytes, which move to the front of the
+// fill reads more bytes after the unread ones, which move to the front of the
 // buffer, or to a larger one when they fill it.
 func (w *Window) fill() {
 	if w.start > 0 {

@@ -112,7 +112,7 @@ func (a *burstArrivals) Next() (time.Duration, int, bool) {
 type poissonArrivals struct {
 	walk
 	rand  *rand.Rand
-	whole int64   // of the requests of the stretch that are behind
+	whole int64   // of the requests of the stretch that are done
 	frac  float64 // and the part of one: a float64 alone would stop growing at 2^53
 	last  time.Duration
 }
@@ -134,7 +134,7 @@ func (a *poissonArrivals) Next() (time.Duration, int, bool) {
 	return a.last, a.step, true
 }
 
-// split adds the whole part of x to those behind and keeps the rest.
+// split adds the whole part of x to whole and keeps the rest.
 func (a *poissonArrivals) split(x float64) {
 	k := int64(x)
 	a.whole += k

@@ -74,7 +74,7 @@ func (s *story) once(ctx context.Context, name string, f fix) (*kasoku.Recording
 // judge says what a fix did, against the run before; the control against the run
 // of which it changes one thing.
 //
-// The seconds of one run do not tell how much runs differ. So where the control
+// The seconds of one run do not show how much runs differ. So where the control
 // seems to do something, the run that it is held against is made again, unchanged:
 // what it does not do against both is no effect.
 func (s *story) judge(ctx context.Context, f fix, rec, uncapped *kasoku.Recording) (*compare.EffectResult, error) {

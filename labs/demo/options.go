@@ -43,7 +43,7 @@ func (o *Options) defaults() {
 	}
 }
 
-// A Teller is told the story as it happens. Its methods are called from one
+// A Teller receives the story as it happens. Its methods are called from one
 // goroutine, Progress from another.
 type Teller interface {
 	Chapter(n, of int, title string)

@@ -26,7 +26,7 @@ import (
 const chapters = 5
 
 // settle is how long a ladder's run goes on without load, so that connections
-// that stay open can be told from those that churn.
+// that stay open can be distinguished from those that churn.
 const settle = 2 * time.Second
 
 // story is one running demo.
@@ -49,7 +49,7 @@ type Result struct {
 	Comparison *compare.Comparison
 }
 
-// Run tells the story and returns what it came to. The result is filled as far
+// Run plays the story and returns what it came to. The result is filled as far
 // as the story got, also with an error.
 func Run(ctx context.Context, o Options) (res Result, err error) {
 	o.defaults()
@@ -135,8 +135,8 @@ func (s *story) rung(i int) (float64, bool) {
 	return rate, rate <= s.o.Most
 }
 
-// diagnose tells the findings of the run before. They come from the file,
-// opened afresh, so that what is told is what anybody can find again.
+// diagnose reports the findings of the run before. They come from the file,
+// opened afresh, so that anyone can find again what is reported.
 func (s *story) diagnose(context.Context) error {
 	s.o.Tell.Chapter(2, chapters, "Diagnose the run")
 	rec, err := runstore.Open(s.file("before"))

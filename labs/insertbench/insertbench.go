@@ -5,7 +5,7 @@
 //	DRV-01  every statement is prepared, executed once and closed
 //	DRV-02  row by row in a transaction, each row's INSERT prepared anew
 //	DBC-01  the database waits for the disk at each commit
-//	DBC-02  a binary log that nobody reads, synchronised at each commit
+//	DBC-02  a binary log that is never read, synchronised at each commit
 //	HW-11   one connection, which waits for each answer
 //
 // Without any, eight connections insert fifty rows by a statement, and the redo log is

@@ -153,7 +153,7 @@ var (
 		"is_dirty=true,is_overweight=true"}
 )
 
-// icon is the picture of a chair, as far as nobody looks at it.
+// icon stands in for the picture of a chair: bytes that are no picture.
 func icon(i int) []byte { return bytes.Repeat([]byte{byte(i), 0xd8, byte(i >> 8)}, iconSize/3) }
 
 // targets are the requests, of all users and some of their chairs.

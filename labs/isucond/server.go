@@ -195,7 +195,7 @@ type nature struct {
 	Well     int    `json:"well"`
 }
 
-// trend tells of all chairs, by their nature.
+// trend reports all chairs, by their nature.
 func (s *server) trend(r *http.Request) (any, error) {
 	rows, err := s.db.QueryContext(r.Context(),
 		"SELECT nature, SUM(reported), SUM(well) FROM trend_hour GROUP BY nature ORDER BY nature")

@@ -21,7 +21,7 @@
 //	faults    a proxy that spoils answers, to test the benchmark
 //
 // Lengths are in centimetres, prices and rents in yen, latitudes and longitudes in
-// degrees. Rows are data: nobody changes one that others may see.
+// degrees. Rows are data: one that others may see is not changed.
 //
 // Source: the public description, schema and benchmark of ISUCON10's qualifying
 // round.

@@ -28,7 +28,7 @@ type Defect struct {
 	// Object is a regular expression of what a finding has to name, kind and name
 	// as kasoku.Object prints them; empty: anything.
 	Object string
-	// Also is another id under which it may be told, because both mean one signal.
+	// Also is another id under which it may be reported, because both mean one signal.
 	Also string
 	// Brings are ids of findings that are true while this defect is seeded, because
 	// they are the same trouble seen from another side.
@@ -66,7 +66,7 @@ type Lab struct {
 	// and the service; nil: there is none.
 	VCL func(d Set) string
 	// Expvar is the path at which the service publishes its pool, Status that at which
-	// nginx tells its counts; empty: there is none.
+	// nginx shows its counts; empty: there is none.
 	Expvar, Status string
 	// Serve is the service, or with Program what makes the load itself.
 	Serve func(ctx context.Context, c Config) error

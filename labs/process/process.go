@@ -1,7 +1,7 @@
 // Package process runs the service of a lab as a process of its own.
 //
 // The program is kasoku itself, through a link that carries the service's name, so
-// that the process has that name too. It tells in a file when it accepts requests,
+// that the process has that name too. It writes to a file when it accepts requests,
 // and at which address.
 //
 // [Service] is that process as the lab sees it; [Await] and [Serve] are what it does
@@ -28,7 +28,7 @@ const startLimit = 15 * time.Second
 
 // Options say what to run.
 type Options struct {
-	Dir     string // for the link and the file that tells of the start; must exist
+	Dir     string // for the link and the file that announces the start; must exist
 	Name    string // of the service
 	Program string // the kasoku binary
 	Listen  string // host:port; empty: a free port of 127.0.0.1
@@ -131,7 +131,7 @@ func (s *Service) lastWords() string {
 	return strings.ToValidUTF8(last, "?") + " (" + s.o.Log + ")"
 }
 
-// Addr returns where the service accepts requests, as it told; empty before the
+// Addr returns where the service accepts requests, as it reported; empty before the
 // first start.
 func (s *Service) Addr() string { return s.addr }
 

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// TestAwait: the pauses grow to two seconds, each failure is told, and the end of the
-// context ends it.
+// TestAwait: the pauses grow to two seconds, each failure is reported, and the end of
+// the context ends it.
 func TestAwait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said strings.Builder

@@ -246,7 +246,7 @@ func (s *Supervisor) Await(ctx context.Context, name string, wanted func(State) 
 	}
 }
 
-// set changes a unit's state and tells those who wait.
+// set changes a unit's state and notifies those who wait.
 func (s *Supervisor) set(u *unit, change func(*State)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -4,8 +4,8 @@
 // The one idea: a [Case] is one recorded run with what was seeded in it. A seeded defect
 // is found when a finding has its id and names what the lab's table expects; a finding
 // that nothing seeded explains is a false alarm. A defect that costs next to nothing
-// in its lab is told as a remark; that counts as found, and is counted beside. [Judge]
-// counts that of one run, [Table] adds up and prints.
+// in its lab is reported as a remark; that counts as found, and is counted beside.
+// [Judge] counts that of one run, [Table] adds up and prints.
 package truth
 
 import (

@@ -101,7 +101,7 @@ func (d Defects) maxConnections() int {
 }
 
 // Settings are what the defects make of the service's own settings, under the
-// scope app; 2 is what database/sql keeps idle unless told otherwise.
+// scope app; 2 is what database/sql keeps idle unless set otherwise.
 func Settings(d Defects, maxIdle int) []kasoku.Setting {
 	p := (Config{Defects: d, MaxIdle: maxIdle}).pool()
 	open, idle := "unlimited", "2"

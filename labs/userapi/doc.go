@@ -19,7 +19,7 @@
 //	IDX-08   initialise drops the table, and with it indexes that were added by hand
 //	OPS-01   the service ends when the database refuses it at the start, instead of trying again
 //	OPS-02   initialise alters a loaded table and updates it bucket by bucket
-//	OPS-09   the count behind GET /users/count is cached, and only initialise fills it
+//	OPS-09   the count that GET /users/count returns is cached, and only initialise fills it
 //
 // [Serve] is the service; [Up] starts it with a private database.
 package userapi

@@ -324,7 +324,7 @@ func (s *shard) take(c *conn, b []byte) {
 	for len(b) > 0 {
 		f := c.q.head
 		if f == nil {
-			s.closeConn(c) // nobody asked
+			s.closeConn(c) // not asked for
 			return
 		}
 		n, done, err := c.feed(b)
@@ -396,7 +396,7 @@ func (s *shard) answered(c *conn, f *flight, more bool) {
 	}
 }
 
-// dismiss closes a connection in good order; what was sent on it behind the last
+// dismiss closes a connection in good order; what was sent on it after the last
 // answer is sent again or fails.
 func (s *shard) dismiss(c *conn) {
 	h := c.host

@@ -51,7 +51,7 @@ func atOnce(t testing.TB, n int) load.Schedule {
 }
 
 // runLoad runs a load and returns what came of it, by number. Each request of an
-// open loop is accounted for exactly once, and nothing is left behind.
+// open loop is accounted for exactly once, and nothing remains open.
 func runLoad(t testing.TB, ctx context.Context, o Options, sched load.Schedule, targets ...load.Target) (kasoku.LoadSummary, []load.Hit) {
 	t.Helper()
 	e, err := New(o)
@@ -517,7 +517,7 @@ func TestResendNeedsAConnection(t *testing.T) {
 }
 
 func TestPipeline(t *testing.T) {
-	// Answers tell in their length which request they belong to.
+	// The length of an answer says which request it belongs to.
 	addr, conns := talk(t, func(c *net.TCPConn, r *bufio.Reader, n int) {
 		for i := 0; ; i++ {
 			path := readRequest(r)
@@ -566,7 +566,7 @@ func TestTimeout(t *testing.T) {
 			t.Errorf("bad hit %+v, want %q", hit, want)
 		}
 	}
-	// Nobody accepts: the handshake itself gets no answer once the queue is full.
+	// Nothing accepts: the handshake itself gets no answer once the queue is full.
 	ln := fullListener(t)
 	o.Timeout = 150 * time.Millisecond
 	_, hits = runLoad(t, t.Context(), o, atOnce(t, 600), get("http://"+ln))

@@ -74,7 +74,7 @@ func TestGCStallsNoSend(t *testing.T) {
 	}
 }
 
-// TestLongWaitsYieldToGC: a shard with nothing to do for long holds up nobody.
+// TestLongWaitsYieldToGC: a shard with nothing to do for long does not delay a collection.
 func TestLongWaitsYieldToGC(t *testing.T) {
 	ctx := stopAfter(t, 300*time.Millisecond)
 	e, err := New(Options{Shards: 2})

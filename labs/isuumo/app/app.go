@@ -140,7 +140,7 @@ const errUnknownDatabase = 1049
 
 // reach waits until the database answers. One that is not there is made, empty: an
 // /initialize that was killed between dropping and making it leaves the server
-// without, and nobody could connect to call the next one.
+// without, and no client could connect to call the next one.
 func reach(ctx context.Context, db *sql.DB, dsn string, appLog *log.Logger) error {
 	return process.Await(ctx, appLog, "reach database", func(ctx context.Context) error {
 		err := db.PingContext(ctx)
@@ -166,8 +166,8 @@ func create(ctx context.Context, dsn string) error {
 	return err
 }
 
-// listen listens at host:port or unix:/path, where a socket that nobody listens on
-// any more is replaced. It returns the address in the same form.
+// listen listens at host:port or unix:/path, where it replaces a socket that no process
+// listens on any more. It returns the address in the same form.
 func listen(at string) (net.Listener, string, error) {
 	path, isUnix := strings.CutPrefix(at, "unix:")
 	if !isUnix {

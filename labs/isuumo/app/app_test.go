@@ -24,7 +24,7 @@ import (
 	"github.com/kasoku/kasoku/service/servicetest"
 )
 
-// TestDefects: what the database is told for a request, with a defect and without it.
+// TestDefects: the statements that a request causes, with a defect and without it.
 func TestDefects(t *testing.T) {
 	t.Parallel()
 	s := servicetest.MariaDB(t, servicetest.Unsafe())
@@ -94,7 +94,7 @@ func testInitializeAtOnce(t *testing.T, s *service.Server, d *isuumo.Data, shipp
 	}
 }
 
-// testOPS09: with the defect, a count that was kept before /initialize is told after it.
+// testOPS09: with the defect, a count that was kept before /initialize is returned after it.
 func testOPS09(t *testing.T, s *service.Server, d *isuumo.Data, db *sql.DB) {
 	t.Helper()
 	for _, defects := range []isuumo.Defects{{"CCH-07"}, {"CCH-07", "OPS-09"}} {
@@ -117,8 +117,8 @@ func testOPS09(t *testing.T, s *service.Server, d *isuumo.Data, db *sql.DB) {
 	}
 }
 
-// told returns what sessions of the service tell the database meanwhile. That
-// statements are closed is not in it: nobody waits for that.
+// told returns what sessions of the service send to the database meanwhile, without the
+// closing of statements, which is not waited for.
 func told(t *testing.T, db *sql.DB, do func()) string {
 	t.Helper()
 	servicetest.Exec(t, db, "TRUNCATE mysql.general_log", "SET GLOBAL general_log = ON")
@@ -266,7 +266,7 @@ func (f *firstLine) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestListen: a socket that a killed process left behind is replaced, one that is in
+// TestListen: the socket of a killed process is replaced, one that is in
 // use is not.
 func TestListen(t *testing.T) {
 	at := "unix:" + filepath.Join(t.TempDir(), "app.sock")

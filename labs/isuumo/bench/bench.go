@@ -17,7 +17,7 @@ import (
 // values of the rest are the contest's.
 type Options struct {
 	Target string       // base URL of the service: "http://127.0.0.1:1323"
-	Data   *isuumo.Data // what /initialize loads, and what is uploaded; nobody changes it
+	Data   *isuumo.Data // what /initialize loads, and what is uploaded; read only
 
 	Compat bool // make exactly the checks of the contest's own benchmark
 
@@ -40,7 +40,7 @@ type Options struct {
 	Sink       scenario.Sink           // may be nil
 }
 
-// Figures are what a run tells beside its result.
+// Figures are what a run reports beside its result.
 type Figures struct {
 	// TopLevel are the requests that were sent from the moment at which the last level
 	// was reached until the end of the load.
@@ -129,5 +129,5 @@ func (b *Bench) Run(ctx context.Context) (*scenario.Result, error) {
 	return res, nil
 }
 
-// Figures returns what the last run tells beside its result.
+// Figures returns what the last run reports beside its result.
 func (b *Bench) Figures() Figures { return b.figures }

@@ -166,7 +166,7 @@ func faults() []fault {
 // faultsAtOnce is how many services are measured at once. They mostly wait.
 const faultsAtOnce = 4
 
-// TestFaults: what is wrong is told, and the contest's own benchmark overlooks what it
+// TestFaults: what is wrong is reported, and the contest's own benchmark overlooks what it
 // does not check.
 func TestFaults(t *testing.T) {
 	if testing.Short() {
@@ -194,8 +194,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// toldOf returns what a benchmark tells of a fault, but for timeouts, of which a busy
-// machine is to blame. The run ends early: with the first errors when some are expected,
+// toldOf returns what a benchmark reports of a fault, except timeouts, which may be due
+// to a busy machine. The run ends early: with the first errors when some are expected,
 // or when all kinds of users have come.
 func toldOf(t *testing.T, f fault, compat, expected bool) []string {
 	ctx, cancel := context.WithCancel(t.Context())
@@ -229,7 +229,7 @@ func toldOf(t *testing.T, f fault, compat, expected bool) []string {
 }
 
 // TestRestart: the service is restarted between load and validation, and what it loses
-// then is told.
+// then is reported.
 func TestRestart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")

@@ -34,10 +34,10 @@ func (r *run) Prepare(ctx context.Context, step *scenario.Step) error {
 	return untold(err)
 }
 
-// errTold says that what has failed was told already.
+// errTold says that the failure was reported already.
 var errTold = errors.New("told")
 
-// untold returns what is left to tell of an error.
+// untold returns what is left to report of an error.
 func untold(err error) error {
 	if errors.Is(err, errTold) {
 		return nil

@@ -86,7 +86,7 @@ func (r *run) recordTo(step *scenario.Step) func(scenario.Record) {
 	}
 }
 
-// figures returns what the run tells beside its result.
+// figures returns what the run reports beside its result.
 func (r *run) figures() Figures {
 	r.mu.Lock()
 	defer r.mu.Unlock()

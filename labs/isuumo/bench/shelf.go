@@ -24,7 +24,7 @@ type shelf[T comparable] struct {
 	blur func(T) T // leaves out the place; nil: the rows have none
 }
 
-// A clock tells the moments of a table.
+// A clock gives the moments of a table.
 type clock interface {
 	Now() *truth.Moment
 	Since(from *truth.Moment) truth.Span

@@ -19,7 +19,7 @@ const (
 	readPerPage = 1000 // rows, when all are read
 	countedLast = 60   // chairs that were bought last are counted
 	countedMore = 40   // and others that were bought
-	countedIdle = 20   // and others that nobody has bought
+	countedIdle = 20   // and others that were not bought
 	mostCounted = 50   // units of a chair; of one that has more the stock is not counted
 
 	countedCheap  = 3  // of the cheapest chairs
@@ -27,9 +27,9 @@ const (
 	buyersAtOnce  = 3  // of one chair
 )
 
-// Validate looks at what the load has left behind, after a restart when there is one:
-// the stock of chairs is counted by buying what is left, by several users at once, a
-// file of each kind is uploaded, then all rows are read.
+// Validate looks at the state after the load, and after a restart when there is one:
+// several users at once buy the remaining chairs, which counts the stock, a file of
+// each kind is uploaded, then all rows are read.
 func (r *run) Validate(ctx context.Context, step *scenario.Step) error {
 	if r.o.Compat {
 		return nil

@@ -20,7 +20,7 @@ type check func(context.Context) error
 // patientAtOnce is how many checks are made at once where there is time for it.
 const patientAtOnce = 4
 
-// all makes checks, several at once, and tells what is wrong. Its own error is
+// all makes checks, several at once, and reports what is wrong. Its own error is
 // errTold.
 func all(ctx context.Context, step *scenario.Step, checks []check, atOnce int) error {
 	todo := make(chan check)

@@ -17,7 +17,7 @@ import (
 	"github.com/kasoku/kasoku/labs/isuumo/model"
 )
 
-// maxErrors is how many errors are kept: the first ones tell most.
+// maxErrors is how many errors are kept: the first ones say most.
 const maxErrors = 40
 
 // Check returns all that a service at a URL such as http://127.0.0.1:1323 answers

@@ -269,7 +269,7 @@ func (s *reference) inPolygon(r *http.Request) (any, error) {
 }
 
 // TestCheck: the reference passes, also with spaces in its JSON, and each way to
-// break it is told in the step where it belongs.
+// break it is reported in the step where it belongs.
 func TestCheck(t *testing.T) {
 	d := data.Generate(data.Options{Size: data.Small})
 	d.Chairs, d.Estates = d.Chairs[:300], d.Estates[:300]
@@ -319,7 +319,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestCheck_Unreachable: a service that is gone is told once.
+// TestCheck_Unreachable: a service that is gone is reported once.
 func TestCheck_Unreachable(t *testing.T) {
 	srv := httptest.NewServer(http.NotFoundHandler())
 	srv.Close()

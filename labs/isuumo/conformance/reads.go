@@ -115,9 +115,9 @@ func (c *checker) searchChairs() {
 	c.oddChairSearches()
 }
 
-// oddChairSearches: an empty text is no condition, what nobody knows is passed over,
-// and of a parameter that comes twice the first one counts. A feature is a pattern of
-// LIKE.
+// oddChairSearches: an empty text is no condition, unknown features and parameters are
+// passed over, and of a parameter that comes twice the first one counts. A feature is
+// a pattern of LIKE.
 func (c *checker) oddChairSearches() {
 	n, found := model.SearchChairs(c.chairs, &c.data.ChairCondition, &model.ChairQuery{Price: at(2), PerPage: 10})
 	c.foundChairs("priceRangeId=2&heightRangeId=&widthRangeId=&depthRangeId=&kind=&color=&features=&page=0&perPage=10",

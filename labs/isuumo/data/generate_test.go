@@ -16,7 +16,7 @@ import (
 	"github.com/kasoku/kasoku/labs/isuumo"
 )
 
-// full and small are made once for all tests; nobody changes them.
+// full and small are made once for all tests and never changed.
 var (
 	full  = sync.OnceValue(func() *isuumo.Data { return Generate(Options{}) })
 	small = sync.OnceValue(func() *isuumo.Data { return Generate(Options{Size: Small}) })

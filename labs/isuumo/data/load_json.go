@@ -39,7 +39,7 @@ func parseLines[T any](r io.Reader, t *table[T], add func(line int, row T) error
 	return s.Err()
 }
 
-// unset is what no text of a row is; it tells a key that is absent from an empty text.
+// unset is a text that no row has; it distinguishes an absent key from an empty text.
 const unset = "\x00unset"
 
 // parseRow reads a JSON object that has all keys of the row. Others are ignored.
@@ -146,7 +146,7 @@ func parseEstateCondition(b []byte) (c isuumo.EstateCondition, err error) {
 	return c, err
 }
 
-// unmarshalKnown reads one JSON value that has no key besides those of into: a range
+// unmarshalKnown reads one JSON value that has no other keys than those of into: a range
 // with a misspelt bound would begin or end at 0.
 func unmarshalKnown(b []byte, into any) error {
 	if err := json.Unmarshal(b, into); err != nil {

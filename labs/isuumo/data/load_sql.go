@@ -100,7 +100,7 @@ func (p *dumpParser[T]) insert() error {
 	}
 }
 
-// tableName reads a name, with or without that of a database, and the token behind.
+// tableName reads a name, with or without that of a database, and the token after it.
 func (p *dumpParser[T]) tableName() (name string, after token, err error) {
 	for {
 		t, err := p.next()
@@ -116,7 +116,7 @@ func (p *dumpParser[T]) tableName() (name string, after token, err error) {
 	}
 }
 
-// columnList reads the names of columns if there are any, and the token behind. The
+// columnList reads the names of columns if there are any, and the token after them. The
 // order is the index in the row's fields of each value to come.
 func (p *dumpParser[T]) columnList(first token) (order []int, after token, err error) {
 	if !first.is("(") {

@@ -58,7 +58,7 @@ type Fault struct {
 	Rule func() Rule
 }
 
-// A Phase is a part of a run. It is told by the user agents of the benchmark.
+// A Phase is a part of a run. The benchmark's user agents identify it.
 type Phase uint8
 
 // The phases, bits of [Rule.When].

@@ -49,7 +49,7 @@ type Proxy struct {
 	matched int // exchanges
 }
 
-// New returns a proxy. Close it when nobody asks it any more.
+// New returns a proxy. Close it when no client asks it any more.
 func New(o Options) (*Proxy, error) {
 	target, err := url.Parse(o.Target)
 	if err != nil {
@@ -174,7 +174,7 @@ type Exchange struct {
 	// The request, to be changed before it is passed on.
 	Method, Path string
 	Query        url.Values
-	Asked        http.Header // nobody changes it
+	Asked        http.Header // read only
 	Sent         []byte
 
 	// The answer, to be changed before it is sent.

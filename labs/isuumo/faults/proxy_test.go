@@ -53,7 +53,7 @@ func ask(t *testing.T, url, agent, body string) (*http.Response, string, error) 
 	return res, string(got), err
 }
 
-// echo tells what it was asked.
+// echo answers with what it was asked.
 func echo(w http.ResponseWriter, r *http.Request) {
 	b, _ := io.ReadAll(r.Body)
 	w.Header().Set("X-Seen", r.Header.Get("User-Agent"))

@@ -124,7 +124,7 @@ func (s *slot) restart(ctx context.Context, statements []string) error {
 // pace makes each run so slow that many fit on two cores.
 const pace = 20 * time.Millisecond
 
-// run benchmarks the service behind a proxy with the rule, under load for some time.
+// run benchmarks the service through a proxy with the rule, under load for some time.
 func (s *slot) run(ctx context.Context, rule Rule, compat bool, long time.Duration) (*scenario.Result, error) {
 	p, err := New(Options{Target: "http://" + s.cfg.Listen, Data: small(), Rule: rule, Pace: pace})
 	if err != nil {

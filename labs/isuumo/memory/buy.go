@@ -10,7 +10,7 @@ import (
 	"github.com/kasoku/kasoku/labs/isuumo/request"
 )
 
-// errShut is the answer to purchases and uploads while nobody knows what the
+// errShut is the answer to purchases and uploads while it is unknown what the
 // database holds.
 var errShut = &request.Error{Status: http.StatusServiceUnavailable, Reason: "the database is being read again"}
 
@@ -86,7 +86,7 @@ func (s *Service) sellAll() {
 }
 
 // writeSales writes the purchases in one statement, which is a transaction by
-// itself. After an error nobody knows which of them were made.
+// itself. After an error it is unknown which of them were made.
 func (s *Service) writeSales(batch []*purchase) error {
 	query, rows := salesQuery(batch)
 	res, err := s.record.sales.conn.ExecContext(s.ctx, query)

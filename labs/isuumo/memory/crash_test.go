@@ -67,7 +67,7 @@ func child(env string) error {
 }
 
 // A crashed is a service in a process of its own that is killed again and again,
-// and all that its clients were told.
+// and all answers that its clients received.
 type crashed struct {
 	t      *testing.T
 	dsn    string
@@ -243,9 +243,9 @@ func (c *crashed) clients(ctx context.Context) (wait func()) {
 	return wg.Wait
 }
 
-// TestCrashes: whatever is killed, with SIGKILL and under load, all that clients
-// were told is in the database, nothing is there in part, and memory and database
-// agree.
+// TestCrashes: whatever is killed, with SIGKILL and under load, everything that was
+// confirmed to clients is in the database, nothing is there in part, and memory and
+// database agree.
 func TestCrashes(t *testing.T) {
 	kills := 10
 	if os.Getenv("KASOKU_LONG") != "" {
@@ -304,7 +304,7 @@ func (c *crashed) progress() {
 	})
 }
 
-// check compares the tables with what clients were told.
+// check compares the tables with what was confirmed to clients.
 func (c *crashed) check(l *lab) {
 	c.t.Helper()
 	r := l.rows(c.t)

@@ -16,16 +16,16 @@
 //     commit, and answers them.
 //   - An upload is one transaction; its rows are seen after the commit and before
 //     the answer.
-//   - When a write failed, or nobody knows whether it failed (the connection broke),
+//   - When a write failed, or it is unknown whether it failed (the connection broke),
 //     nothing more is sold or uploaded (503) until all rows were read again. Answers
 //     go on from memory, without what may be sold out.
 //
 // The sessions that write hold locks of the server by name ([sql.Conn], GET_LOCK)
-// for as long as they live, and whoever reads the rows takes these locks first. So a
-// commit that an earlier session or a killed process has left behind has ended
-// before its rows are read.
+// for as long as they live, and whoever reads the rows takes these locks first. So an
+// unfinished commit of an earlier session or a killed process has ended before its
+// rows are read.
 //
-// Nobody else may write to the tables while the service runs. POST /initialize runs
+// No other process may write to the tables while the service runs. POST /initialize runs
 // the SQL files and reads everything again; a process that starts reads the tables,
 // not the files.
 //

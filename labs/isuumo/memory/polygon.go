@@ -34,7 +34,7 @@ func comparePlaces(a, b place) int {
 }
 
 // micro is a point in millionths of a degree: polygons and points are text with six
-// decimals where the service was shipped, and whole numbers tell exactly on which
+// decimals where the service was shipped, and whole numbers show exactly on which
 // side of a line a point is.
 type micro struct{ latitude, longitude int64 }
 
@@ -115,7 +115,7 @@ func (e *estates) eachInBox(corners []isuumo.Point, f func(*place)) {
 func inside(outline []micro, p micro) (odd bool) {
 	for i := range outline[1:] {
 		a, b := outline[i], outline[i+1]
-		// As far as the side reaches over the point, its sign tells whether the point is before it.
+		// Where the side spans the point's range, the sign of turn says whether the point is before it.
 		turn := (b.latitude-a.latitude)*(p.longitude-a.longitude) - (b.longitude-a.longitude)*(p.latitude-a.latitude)
 		if turn == 0 && between(a.latitude, b.latitude, p.latitude) && between(a.longitude, b.longitude, p.longitude) {
 			return false

@@ -12,7 +12,7 @@ import (
 )
 
 // A record is the database: the sessions that write to it. The zero value has none.
-// Who opens, closes or reads must know that nobody writes.
+// Who opens, closes or reads must make sure that nothing writes.
 type record struct {
 	db       *sql.DB
 	database string // known once it was open

@@ -92,19 +92,19 @@ func (s *Service) shut() (waiting []*purchase) {
 	return waiting
 }
 
-// fail shuts the service for writing until the database was read again: nobody
-// knows what it holds. It logs the reason.
+// fail shuts the service for writing until the database was read again, because its
+// contents are unknown. It logs the reason.
 func (s *Service) fail(err error) {
 	s.Log.Printf("%v; reading all rows again", err)
 	answer(s.shut(), errShut)
 	wake(s.repair)
 }
 
-// wake tells a goroutine that there is something to do.
+// wake notifies a goroutine that there is something to do.
 func wake(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
-	default: // it has been told already
+	default: // it has been notified already
 	}
 }
 
@@ -198,7 +198,7 @@ func (s *Service) initialize() error {
 		return failed
 	}
 	if err := s.reset(wasOpen && s.Defects.Has("OPS-09")); err != nil {
-		s.world.Store(nil) // nobody knows what the database holds now
+		s.world.Store(nil) // it is unknown what the database holds now
 		s.fail(err)
 		return failed
 	}

@@ -41,7 +41,7 @@ type sides struct{ a, b int64 }
 // fits reports whether the chair goes through the door.
 func (chair sides) fits(door sides) bool { return chair.a <= door.a && chair.b <= door.b }
 
-// An entry is what a table takes of a row besides its JSON.
+// An entry is what a table takes of a row in addition to its JSON.
 type entry struct {
 	id, popularity        int64
 	features, color, kind string

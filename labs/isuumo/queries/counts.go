@@ -9,7 +9,7 @@ const maxCounts = 10_000
 // write. They may be used concurrently. A nil one keeps nothing.
 type counts struct {
 	mu      sync.Mutex
-	writes  int // how often a write was told
+	writes  int // how often forget was called
 	byQuery map[string]int64
 }
 
@@ -17,7 +17,7 @@ func newCounts() *counts { return &counts{byQuery: map[string]int64{}} }
 
 // of returns the count for a query, asking for it when it is not kept.
 //
-// A write that is told while the query runs may have come after what the query
+// A write that is announced while the query runs may have come after what the query
 // saw, so its count is then given but not kept.
 func (c *counts) of(query string, ask func() (int64, error)) (int64, error) {
 	if c == nil {
@@ -42,7 +42,7 @@ func (c *counts) of(query string, ask func() (int64, error)) (int64, error) {
 	return n, nil
 }
 
-// forget tells a write. It is called when the write can be seen by queries, and
+// forget announces a write. It is called when the write can be seen by queries, and
 // before its request is answered.
 func (c *counts) forget() {
 	if c == nil {

@@ -26,7 +26,7 @@ func ID(segment string) (int64, error) {
 }
 
 // Order reads a purchase or a request for documents: a JSON object with an e-mail
-// address, which nobody keeps, and the id of the path. It refuses, in this order, a
+// address, which is not kept, and the id of the path. It refuses, in this order, a
 // body that is no JSON object with 500, a missing address with 400, an id that is
 // no integer with 400.
 func Order(r *http.Request, segment string) (id int64, err error) {

@@ -4,7 +4,7 @@
 // refuse alike.
 //
 // What is refused is an [Error] with the status to answer; such answers have no
-// body. [Status] tells the status of any error: 500 for all others.
+// body. [Status] returns the status of any error: 500 for all others.
 //
 // Forms that the benchmark and the pages send are read by plain scanners; any other
 // spelling of the same goes through encoding/json, which decides what is valid.

@@ -46,7 +46,7 @@ func upload[T any](r *http.Request, part string, row func(*fields) T) ([]T, erro
 }
 
 // parseRows reads all of the text before the first row, so that text which is no
-// CSV is told first wherever it stands.
+// CSV is reported first wherever it stands.
 func parseRows[T any](r io.Reader, row func(*fields) T) ([]T, error) {
 	records, err := csv.NewReader(r).ReadAll()
 	if err != nil {

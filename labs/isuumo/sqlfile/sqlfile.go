@@ -95,8 +95,8 @@ func runFile(ctx context.Context, conn *sql.Conn, path string) error {
 	return nil
 }
 
-// addRanges adds a column for the range of each number to full tables, which
-// nobody reads.
+// addRanges adds a column for the range of each number to full tables. No query reads
+// these columns.
 func addRanges(ctx context.Context, conn *sql.Conn) error {
 	var failed error
 	run := func(format string, args ...any) {

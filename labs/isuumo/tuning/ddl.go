@@ -75,7 +75,7 @@ func BucketRanges(column string) []isuumo.Range {
 
 // bucketDDL adds to each column with ranges another one that holds the range's id.
 // Then a search is made of equalities, and for each of them there is an index that
-// begins with it, goes on in the order of searches, and has all others behind that.
+// begins with it, goes on in the order of searches, and ends with all others.
 //
 // The columns are stored: MariaDB computes others anew for each row that it reads.
 func bucketDDL() string {

@@ -15,8 +15,8 @@ import (
 	"github.com/kasoku/kasoku/labs/isuumo/model"
 )
 
-// TestShop uses the pages as a person does, with the service and its database behind
-// them. What they show is held against the model.
+// TestShop uses the pages as a person does, served by the service and its database.
+// What they show is held against the model.
 func TestShop(t *testing.T) {
 	b := browsertest.Start(t)
 	s := newSite(t)
@@ -24,7 +24,7 @@ func TestShop(t *testing.T) {
 		name string
 		test func(*testing.T, *site, *browsertest.Browser)
 	}{
-		{"pictures", pictures}, // of a shop where nobody has done anything yet
+		{"pictures", pictures}, // of a shop that is not yet used
 		{"first page", firstPage},
 		{"chair search", chairSearch},
 		{"estate search", estateSearch},
@@ -265,13 +265,13 @@ func named(t *testing.T, s *site, b *browsertest.Browser) {
 			t.Errorf("%s: %d things to act on, %d main headings", page, actable, headings)
 		}
 	}
-	// The first key leads to what is behind the navigation.
+	// The first key leads past the navigation.
 	p.Go(s.URL)
 	p.Do(chromedp.KeyEvent("\t"))
 	p.Wait("document.activeElement.className == 'skip' && document.activeElement.getBoundingClientRect().left >= 0")
 }
 
-// errorWords: each way in which an answer can fail is told in words, on each page
+// errorWords: each way in which an answer can fail is put in words, on each page
 // that needs the answer.
 func errorWords(t *testing.T, s *site, b *browsertest.Browser) {
 	p := b.Open(t, browsertest.View{})

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { stacktest.Main(m) }
 
-// A site is the whole lab behind a proxy that makes faults on demand.
+// A site is the whole lab, reached through a proxy that makes faults on demand.
 type site struct {
 	URL  string
 	Data *isuumo.Data

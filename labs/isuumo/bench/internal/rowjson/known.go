@@ -15,7 +15,7 @@ type Known struct {
 	left    atomic.Int64 // bytes that may still be kept
 }
 
-// A knownRow is one row of a bucket; nobody changes it.
+// A knownRow is one row of a bucket; it is never changed.
 type knownRow struct {
 	sum  uint64
 	raw  []byte

@@ -23,7 +23,7 @@ var errTruncated = errors.New("the answer ends early")
 // kind, a number with a fraction or an exponent, and bytes after the end are
 // errors.
 //
-// A row is an object as far as its braces and quotes tell: whoever takes one has
+// Braces and quotes alone show that a row is an object: whoever takes one has
 // to decode it, or know its bytes. Then, and only then, is the whole answer known
 // to be valid JSON.
 func (l *List) Split(body []byte, name string, counted bool) error {
@@ -69,7 +69,7 @@ func (l *List) Split(body []byte, name string, counted bool) error {
 }
 
 // Object returns the object that an answer consists of, without the white space
-// around it. As in [List.Split], it is an object as far as braces and quotes tell.
+// around it. As in [List.Split], only its braces and quotes are checked.
 func Object(body []byte) ([]byte, error) {
 	s := scanner{body: body}
 	row, err := s.object()

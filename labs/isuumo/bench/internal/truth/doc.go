@@ -3,14 +3,14 @@
 //
 // All rows of a run are known beforehand, those that are uploaded in its course
 // too. What changes is which of them count. A row comes at some time while it is
-// uploaded, and a chair goes at some time while its last unit is bought; nobody but
+// uploaded, and a chair goes at some time while its last unit is bought; only
 // the service knows when. So there are four sets of rows that only grow: those
 // whose upload was begun, those whose upload has ended well, those for which so
 // many purchases were begun that the stock may be used up, and those whose whole
 // stock has been sold and confirmed. A [Moment] is the four sets at one time.
 //
 // A request takes a [Span] of time. A row is certain for it when it had come before
-// the request was sent and nobody had begun to buy its last unit when the answer
+// the request was sent and no purchase of its last unit had begun when the answer
 // was there; it is possible when its upload had been begun by then and its last
 // unit had not been sold before the request. An answer is right when some choice of
 // rows, all certain ones and any of the other possible ones, gives exactly it.

@@ -9,8 +9,8 @@ import (
 	"github.com/kasoku/kasoku/labs/isuumo"
 )
 
-// nearDegrees is how near to the outline nobody has to know on which side of it a
-// point is: the service as shipped rounds points and corners to 1e-6°, others
+// nearDegrees is the distance to the outline within which a point may count as on either
+// side of it: the service as shipped rounds points and corners to 1e-6°, others
 // compute with all digits.
 const nearDegrees = 2e-6
 

@@ -81,7 +81,7 @@ func (c *Chairs) mark(rank int32, which func(*Moment) *set) {
 }
 
 // Left returns how many units of a chair there are. known is false when a purchase
-// is under way, or when nobody can tell what came of one.
+// is under way, or when the outcome of one cannot be known.
 func (c *Chairs) Left(rank int32) (left int64, known bool) {
 	c.stocks.mu.Lock()
 	defer c.stocks.mu.Unlock()

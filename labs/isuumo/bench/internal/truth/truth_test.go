@@ -409,7 +409,7 @@ func TestStock(t *testing.T) {
 	f("bsbsbr", "")
 	f("bbbssr", "")
 	f("bbbrss", "") // the two others may have been first
-	f("bububr", "") // nobody knows
+	f("bububr", "") // unknown
 	f("br", "a unit of chair 1 was refused, at least 2 of 2 are left")
 	f("bsbr", "at least 1 of 2 are left")
 	f("bbrr", "at least 1 of 2 are left; a unit of chair 1 was refused, at least 2 of 2 are left")
