@@ -3,7 +3,7 @@ package kasoku
 // A ProfileKind says what a profile counts.
 type ProfileKind string
 
-// The kinds of profiles, in the order in which they are told.
+// The kinds of profiles, in the order in which they are printed.
 const (
 	ProfileCPU       ProfileKind = "cpu"       // CPU time while it was taken
 	ProfileAllocs    ProfileKind = "allocs"    // memory that was allocated meanwhile
@@ -22,7 +22,7 @@ func ProfileKinds() []ProfileKind {
 // as its runtime sampled it.
 type Profile struct {
 	Host      string
-	Program   string // its executable's name; empty when the profile does not tell
+	Program   string // its executable's name; empty when the profile does not say
 	Address   string // that it was read from, without what may be secret in it
 	Kind      ProfileKind
 	Unit      string   // nanoseconds, bytes or count

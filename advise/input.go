@@ -17,7 +17,7 @@ type Input struct {
 	Window    time.Duration      // that Grown covers
 	Load      bool               // the window is one of load: a run, or one that somebody asked for
 	Over      string             // names the window: "34 s of load"
-	Disturbed map[string]string  // status variables distorted from outside, and why
+	Disturbed map[string]string  // status variables that the recording itself distorted, and why
 
 	Memory       Memory
 	System       System

@@ -20,7 +20,7 @@ type Block struct {
 	Seq    int    // number of the block: 0, 1, 2 … in the order of the inputs and their bytes
 	Offset int64  // where it begins in its input, in decompressed bytes
 	Data   []byte // valid until f returns; f may change it; empty only where a file was truncated while it was read
-	Cut    int64  // when not 0, Data is the start of one line longer than MaxLine and these are the bytes after it, with the newline
+	Cut    int64  // when not 0, Data starts one line longer than MaxLine; this counts the rest, with the newline
 }
 
 // SplitOptions are how [Split] works. The zero value is usable.

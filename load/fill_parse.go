@@ -118,8 +118,8 @@ func authorityEnd(s string) int {
 	return len(s)
 }
 
-// add adds the place that begins rest, behind its braces, and returns what
-// comes after it.
+// add adds the place whose text, after the opening braces, begins rest, and returns
+// what comes after it.
 func (p *placeParser) add(t *Text, rest string, where spot) (after string, err error) {
 	inside, after, ok := strings.Cut(rest, "}}")
 	if !ok {

@@ -89,7 +89,7 @@ func TestWithoutPassword(t *testing.T) {
 	f("me:secret@h", "me:secret@h") // no URL
 }
 
-// TestRecorderNamed: names that nobody knew beforehand are as bounded as those of a
+// TestRecorderNamed: names that were not known beforehand are as bounded as those of a
 // plan, and stand beside them.
 func TestRecorderNamed(t *testing.T) {
 	r := NewRecorder(Plan{Targets: []Target{{Method: "GET", URL: "http://a/"}}}, 0)
@@ -109,7 +109,7 @@ func TestRecorderNamed(t *testing.T) {
 	if got := r.Take(); len(got) != maxTargets+1 {
 		t.Errorf("%d seconds", len(got))
 	}
-	for i := range 100 * maxSlots { // a second each, and nobody asks
+	for i := range 100 * maxSlots { // a second each, and no call asks
 		r.Named("GET /", &Hit{Step: 2, Due: time.Duration(i) * time.Second})
 	}
 	if n := len(r.open.slots); n > maxSlots+1 {

@@ -69,7 +69,7 @@ func ASCIIHost(host string) string {
 }
 
 // A ForbiddenError says that an address is neither loopback nor private, and
-// that nobody has said that it may be loaded.
+// that it was not permitted explicitly.
 type ForbiddenError struct {
 	Host string
 	Addr netip.Addr // not valid: only the proxy before the host knows it

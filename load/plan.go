@@ -108,7 +108,7 @@ type Hit struct {
 
 	Own *Target // of this hit alone, when the plan has a stream of them
 
-	Answer *Answer // what came back, when the engine was told to keep it; nil otherwise
+	Answer *Answer // what came back, when the engine was asked to keep it; nil otherwise
 
 	Due  time.Duration // when it should have been sent
 	Sent time.Duration // when it was handed to the client; making a connection comes after

@@ -18,7 +18,7 @@ import (
 // stores it adds it up. So the memory that a recorder takes depends on the steps
 // and targets of a load, not on its length.
 //
-// Hits are counted in an open page of cells, behind a lock that is held for no
+// Hits are counted in an open page of cells, under a lock that is held for no
 // longer than one batch. Whoever asks for figures changes that page for an empty
 // one and adds it to the totals, which have a lock of their own; engines do not
 // wait for it.
@@ -51,7 +51,7 @@ type recentSecond struct {
 // the one before it, which may not be settled, and the one before that.
 const maxRecent = 3
 
-// settledAfter is how long a second is over before progress tells of it: engines hand
+// settledAfter is how long a second is over before progress reports it: engines hand
 // their hits over in batches, and its last requests take their time.
 const settledAfter = 100 * time.Millisecond
 
@@ -77,7 +77,7 @@ func (r *Recorder) KeepSeconds() {
 // Hits implements [Sink].
 func (r *Recorder) Hits(hits []Hit) {
 	if r.count(hits) {
-		r.settleNow() // nobody has asked for a while
+		r.settleNow() // no call has asked for a while
 	}
 }
 

@@ -34,7 +34,7 @@ type Arrivals interface {
 const Forever = time.Duration(math.MaxInt64)
 
 // maxPerSec is the highest rate that a schedule takes: two requests for each
-// nanosecond that a due time can tell apart.
+// nanosecond, the resolution of a due time.
 const maxPerSec = 2e9
 
 // maxRequests keeps sums of counts within 64 bits.

@@ -24,7 +24,7 @@ type ClosedLoop struct {
 var _ Schedule = (*ClosedLoop)(nil)
 
 // Closed returns a closed loop that goes on for d, with d = 0 until it is
-// stopped, in which nobody thinks.
+// stopped, without think time.
 func Closed(d time.Duration) (*ClosedLoop, error) {
 	if d < 0 {
 		return nil, fmt.Errorf("closed loop: bad duration %s", d)

@@ -23,8 +23,8 @@ const (
 
 // When the generator is late: its figures are then those of the generator.
 const (
-	// Of the latency at the same quantile; from here on the figure tells of the
-	// generator rather than of the server.
+	// Of the latency at the same quantile; from here on the figure describes the
+	// generator rather than the server.
 	lateShare = 0.10
 	// A wake-up, a hand-over to a worker and one preemption together stay below
 	// a millisecond on a machine that has a core to spare, in 99 of 100 cases.
@@ -90,7 +90,7 @@ func ResultsWarning(held time.Duration) []kasoku.Warning {
 	}}
 }
 
-// capText tells that a cap on requests in flight was reached, and what to do about
+// capText says that a cap on requests in flight was reached, and what to do about
 // it. One that is all that the generator has descriptors for is the generator's fault.
 func capText(most int) (code, text, hint string) {
 	if most == MaxInFlight() && most < DefaultMaxInFlight {
@@ -101,7 +101,7 @@ func capText(most int) (code, text, hint string) {
 		"the server answers more slowly than requests come; raise the cap on requests in flight only if the server should see more at once"
 }
 
-// warnLate warns of requests that went out so late that their latency tells of the
+// warnLate warns of requests that went out so late that their latency describes the
 // generator.
 func warnLate(s *kasoku.LoadSummary, t *kasoku.Tally, add func(code, hint, format string, args ...any)) {
 	delay, latency := t.SendDelay.Quantile, t.Latency.Quantile
@@ -132,9 +132,9 @@ func late(t *kasoku.Tally, q float64, floor time.Duration) bool {
 	return delay > floor && float64(delay) > lateShare*float64(t.Latency.Quantile(q))
 }
 
-// busy tells the CPU that the generator used when it was near all that it could
+// busy says how much CPU the generator used when it was near all that it could
 // have; else it is empty. An engine with threads of its own sends with no more
-// cores than it has threads; what the process does besides may fill another, so
+// cores than it has threads; the rest of the process may fill another, so
 // that counts only where requests could have gone out sooner.
 func busy(s *kasoku.LoadSummary, t *kasoku.Tally) string {
 	if s.Cores <= 0 || s.Wall < busyAfter {

@@ -52,7 +52,7 @@ func stalling(t *testing.T) (url string) {
 }
 
 // TestNoDescriptors runs a generator that may have few files open, in a process of
-// its own, against a server that makes it open many: beyond its limit when told so,
+// its own, against a server that makes it open many: beyond its limit when asked to,
 // and up to it by itself.
 func TestNoDescriptors(t *testing.T) {
 	const child = "KASOKU_TEST_FEW_FILES"

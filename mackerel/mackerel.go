@@ -227,7 +227,7 @@ func retryAfter(s string) time.Duration {
 	return min(time.Duration(min(n, 3600))*time.Second, longestWait)
 }
 
-// maxMessage is how many bytes of an error are told.
+// maxMessage is how many bytes of an error are printed.
 const maxMessage = 200
 
 // message finds what an answer says of an error: {"error":{"message":…}} or

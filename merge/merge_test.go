@@ -211,7 +211,7 @@ func TestSameNames(t *testing.T) {
 	}
 }
 
-// TestEveryHost: whatever a recording tells of a host is in the merged run, under
+// TestEveryHost: whatever a recording says of a host is in the merged run, under
 // the host's new name, and the recording stays as it was.
 func TestEveryHost(t *testing.T) {
 	rng := rand.New(rand.NewPCG(15, 1))

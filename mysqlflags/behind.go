@@ -2,7 +2,7 @@ package mysqlflags
 
 import "time"
 
-// Behind returns how far a server is behind the sources of all its channels: the
+// Behind returns by how much a server lags the sources of all its channels: the
 // lag of the worst one. ok is false when the server does not know it for one of
 // them, or has none.
 func Behind(all []Replica) (lag time.Duration, ok bool) {

@@ -102,7 +102,7 @@ type meteredConn struct {
 }
 
 // mostColumns is how many columns a result has at most: MySQL 9.7 manual, "Limits on
-// Table Column Count and Row Size". The driver makes room for as many as it is told.
+// Table Column Count and Row Size". The driver makes room for as many as are announced.
 const mostColumns = 4096
 
 // headBytes are those of a packet's header and of a length-encoded integer.

@@ -318,7 +318,7 @@ func ParseOptions(data []byte) []Option {
 		case line[0] == '[':
 			name, _, closed := strings.Cut(line[1:], "]")
 			if !closed {
-				name = "" // no section's name; what follows is nobody's
+				name = "" // no section's name; what follows belongs to none
 			}
 			group = strings.ToLower(strings.TrimSpace(name))
 		case line[0] == '!':

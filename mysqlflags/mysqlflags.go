@@ -14,7 +14,7 @@
 //	var t threads
 //	err := mysqlflags.Query(db, `SHOW GLOBAL STATUS LIKE 'Threads\_%'`).Scan(&t)
 //
-// [ReplicaStatus] tells how replication goes, in the same words on MySQL 5.7 to 9.7
+// [ReplicaStatus] says how replication goes, in the same words on MySQL 5.7 to 9.7
 // and MariaDB.
 //
 // my.cnf is read by this package itself, !include and !includedir with it; no
@@ -105,8 +105,8 @@ func readAll(opts MyOpts) (Defaults, error) {
 }
 
 // Notes returns what of the option files [CreateDSN] leaves out, and why, as
-// [Defaults] has it: to be told when connecting failed, for the user or password may
-// be in there.
+// [Defaults] has it: to be printed when connecting failed, for the user or password
+// may be in there.
 func Notes(opts MyOpts) []string {
 	d, _ := readAll(opts) // what was read until then counts
 	return d.Notes
@@ -356,7 +356,7 @@ func (c *connector) Driver() driver.Driver {
 }
 
 // causes keeps the last error that the driver logged: where it returns
-// ErrInvalidConn, the log alone tells why.
+// ErrInvalidConn, the log alone says why.
 type causes struct {
 	mu  sync.Mutex
 	err error

@@ -27,7 +27,7 @@ type Replica struct {
 	IOState  string `mysqlvar:"Replica_IO_State,optional"`
 	SQLState string `mysqlvar:"Replica_SQL_Running_State,optional"`
 
-	// Behind is how many seconds it is behind its source; nil when the server does
+	// Behind is how many seconds it lags its source; nil when the server does
 	// not know, as while a thread is stopped.
 	Behind         *int64 `mysqlvar:"Seconds_Behind_Source"`
 	Delay          uint64 `mysqlvar:"SQL_Delay,optional"`           // that was asked for, in seconds
@@ -56,7 +56,7 @@ type Replica struct {
 // Running reports whether both threads run. One that is connecting does not.
 func (r *Replica) Running() bool { return r.IO.Yes() && r.SQL.Yes() }
 
-// Lag returns how far the replica is behind its source. ok is false when the server
+// Lag returns how far the replica lags its source. ok is false when the server
 // does not know, and while it is not connected to its source: MySQL says 0 then, of
 // what it has fetched before.
 func (r *Replica) Lag() (lag time.Duration, ok bool) {

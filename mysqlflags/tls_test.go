@@ -132,8 +132,8 @@ func FuzzParseDSN(f *testing.F) {
 		if err != nil || cfg.Passwd == "" {
 			return
 		}
-		// What is shown of it can be read again, but for a user who has a colon; nobody's
-		// password is not shown at all.
+		// What is shown of it can be read again, but for a user who has a colon; a password
+		// without a user is not shown at all.
 		if shown, err := parseDSN(Redact(dsn)); err == nil && shown.User == cfg.User && shown.Passwd != "xxxx" && (cfg.User != "" || shown.Passwd != "") {
 			t.Errorf("%q shows its password: %q", dsn, Redact(dsn))
 		}

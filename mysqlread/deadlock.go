@@ -8,7 +8,7 @@ import (
 	"github.com/kasoku/kasoku/lazyregexp"
 )
 
-// A Deadlock is what InnoDB tells of the last one that it found.
+// A Deadlock is what InnoDB reports of the last one that it found.
 type Deadlock struct {
 	Ago        time.Duration // before the answer; whole seconds
 	Table      string        // schema.table of the lock that the one waited for which was rolled back, else of the first
@@ -17,7 +17,7 @@ type Deadlock struct {
 }
 
 // The marks of SHOW ENGINE INNODB STATUS, as MariaDB 10.11.19 and MySQL 9.7 write
-// them. Statements come behind the line of their session, up to the next mark.
+// them. Statements come after the line of their session, up to the next mark.
 var (
 	deadlockTime  = lazyregexp.New(`^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) `)
 	deadlockTrx   = lazyregexp.New(`^\*\*\* \((\d+)\) TRANSACTION:`)
@@ -33,7 +33,7 @@ const (
 )
 
 // ParseDeadlock reads the part about deadlocks of SHOW ENGINE INNODB STATUS; nil
-// when it tells of none. How long ago it was comes from the two times in the text,
+// when it reports none. How long ago it was comes from the two times in the text,
 // so that it does not matter in which zone the server writes them.
 func ParseDeadlock(text string) *Deadlock {
 	lines := strings.Split(text, "\n")

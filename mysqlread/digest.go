@@ -31,7 +31,7 @@ type Digest struct {
 	TmpDisk      uint64   // temporary tables on disk
 	NoIndex      uint64   // calls that used no index
 	Sample       string   // one statement as it was sent, its values included; empty where the server keeps none
-	Buckets      []Bucket // how long they took, by time; none where the server does not tell
+	Buckets      []Bucket // how long they took, by time; none where the server does not report it
 }
 
 // A Bucket is how many statements took a time of [Low, High).
@@ -150,7 +150,7 @@ func (d Digest) minus(before Digest) Digest {
 	d.Total -= before.Total
 	d.Lock -= before.Lock
 	if before.Calls > 0 {
-		d.Min, d.Max = 0, 0 // nobody knows those of the rest
+		d.Min, d.Max = 0, 0 // those of the rest are unknown
 	}
 	d.Errors -= before.Errors
 	d.RowsAffected -= before.RowsAffected

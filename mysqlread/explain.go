@@ -17,7 +17,7 @@ const defaultExplainLimit = 5 * time.Second
 type Question struct {
 	Schema    string        // default database of the statement; empty: none
 	Statement string        // without a final semicolon
-	Analyze   bool          // run it and tell what it took: for statements that only read
+	Analyze   bool          // run it and report what it took: for statements that only read
 	Limit     time.Duration // of each question, 0: 5 s
 }
 
@@ -94,7 +94,7 @@ func (r *Reader) explain(ctx context.Context, conn *sql.Conn, e Question, plan *
 	plan.Steps, plan.Text = rows, tabbed(rows)
 	began := time.Now()
 	answer, err := r.texts(ctx, conn, tree+e.Statement)
-	if e.Analyze && time.Since(began) >= e.Limit { // MySQL tells what it saw up to then, as if that were all
+	if e.Analyze && time.Since(began) >= e.Limit { // MySQL reports what it saw up to then, as if that were all
 		plan.Note = fmt.Sprintf("stopped after %v: the figures are of what ran until then", e.Limit)
 	}
 	switch {

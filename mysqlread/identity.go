@@ -26,7 +26,7 @@ func (r *Reader) RestartedSince(e Epoch) bool {
 	return !now.Boot.Equal(e.Boot) || now.Session < e.Session
 }
 
-// An Identity tells one server from another, whatever way leads to it.
+// An Identity distinguishes one server from another, whatever way leads to it.
 type Identity struct {
 	Flavor  Flavor
 	Version string

@@ -65,7 +65,7 @@ func (r *Reader) indexed() string {
 
 // SetAtRuntime returns the names of global variables that were set by a statement
 // since the server was started, so that a restart loses them unless an option
-// file has them too. ok is false on servers that do not tell.
+// file has them too. ok is false on servers that do not report it.
 //
 // Source: GLOBAL_VALUE_ORIGIN of MariaDB's information_schema.SYSTEM_VARIABLES,
 // since 10.1; VARIABLE_SOURCE of MySQL's performance_schema.variables_info, since 8.0.

@@ -44,7 +44,7 @@ func Copied(changes []Changed) []Changed {
 type Client struct {
 	ID      uint64
 	User    string
-	Host    string // with the port, where the server tells it
+	Host    string // with the port, where the server reports it
 	DB      string
 	Command string // Sleep, Query …
 }
@@ -74,7 +74,7 @@ func (r *Reader) Newest(ctx context.Context) (uint64, error) {
 }
 
 // Inherited returns the open sessions that have copied changed values: those of
-// Copied. MySQL tells the values of each session (exact). MariaDB does not: there it
+// Copied. MySQL reports the values of each session (exact). MariaDB does not: there it
 // is all those that began while the values were changed, by their connection ids.
 // Sessions of kasoku's readers, which log nothing, are left out where they are known.
 func (r *Reader) Inherited(ctx context.Context, changes []Changed, began []Span) (clients []Client, exact bool,

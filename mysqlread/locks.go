@@ -33,7 +33,7 @@ const waitersQuery = "SELECT /* kasoku */ trx_id, trx_state = 'LOCK WAIT', COALE
 	"COALESCE(TIMESTAMPDIFF(MICROSECOND, trx_wait_started, NOW(6)), 0), COALESCE(TIMESTAMPDIFF(MICROSECOND, trx_started, NOW(6)), 0) " +
 	"FROM information_schema.INNODB_TRX ORDER BY trx_started LIMIT "
 
-// The tables of both servers that tell who waits for whom, and for what. MySQL's
+// The tables of both servers that show who waits for whom, and for what. MySQL's
 // data_locks is joined row by row: asked for several locks at once, 9.7 gave one.
 const (
 	mariaPairs = "SELECT /* kasoku */ w.requesting_trx_id, w.blocking_trx_id, '', COALESCE(l.lock_table, ''), COALESCE(l.lock_index, '') " +

@@ -1,4 +1,4 @@
-// Package mysqlread reads what a MySQL or MariaDB server tells of itself:
+// Package mysqlread reads what a MySQL or MariaDB server reports about itself:
 // status, variables, sessions, transactions, tables, statement digests; and a
 // [Switch] changes its settings for a while and puts them back.
 //
@@ -243,7 +243,7 @@ func (r *Reader) connect(ctx context.Context) error {
 	var version string
 	var session uint64
 	// The first statement must already be quiet, whatever the server is. A
-	// statement is judged by the settings that it leaves behind.
+	// statement is judged by the settings that hold after it.
 	err = r.exec(ctx, conn, "SET /* kasoku */ SESSION long_query_time = "+quietTime)
 	if err == nil {
 		err = r.row(ctx, conn, "SELECT /* kasoku */ VERSION(), CONNECTION_ID()", &version, &session)
@@ -287,7 +287,7 @@ func (r *Reader) statusTable() string {
 }
 
 // note remembers when the server was started, by its own clock, and notices a
-// new connection and a restart: Uptime fell behind, or connection ids began anew.
+// new connection and a restart: Uptime went back, or connection ids began anew.
 func (r *Reader) note(session uint64, seconds int64, clock, now time.Time) {
 	boot := clock.Add(-time.Duration(seconds) * time.Second)
 	first := r.boot.IsZero()

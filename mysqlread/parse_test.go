@@ -243,7 +243,7 @@ func TestPlanSlowLog_Idempotent(t *testing.T) {
 }
 
 func TestNote(t *testing.T) {
-	start := time.Unix(time.Now().Unix(), 0) // servers tell whole seconds
+	start := time.Unix(time.Now().Unix(), 0) // servers report whole seconds
 	at := func(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
 	r := &Reader{}
 	r.note(8, 10, at(0), at(0))
@@ -262,7 +262,7 @@ func TestNote(t *testing.T) {
 	f(9, 20, 10, ErrUnexpected, "reconnect: reconnected; the connection was lost: unexpected answer")
 	f(10, 29, 19, nil, "") // a Close and a new beginning
 	f(11, 1, 30, ErrUnexpected, "restart: server restarted: up for 1 s; the connection was lost: unexpected answer")
-	f(11, 2, 31, nil, "restart: server restarted: up for 2 s") // so quick that only the id tells
+	f(11, 2, 31, nil, "restart: server restarted: up for 2 s") // so quick that only the id shows it
 	f(40, 2, 32, nil, "restart: server restarted: up for 2 s") // and so quick, with so many sessions, that only the second of its start does
 	if r.Restarts() != 3 {
 		t.Errorf("%d restarts", r.Restarts())

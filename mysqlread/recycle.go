@@ -12,8 +12,8 @@ import (
 // errNoSession is that of KILL for a session that is gone.
 const errNoSession = 1094
 
-// recycleEvery is how long to wait between two looks: InnoDB keeps its list of
-// transactions until nobody has asked for it for a tenth of a second.
+// recycleEvery is how long to wait between two looks: InnoDB renews its list of
+// transactions only when it was not asked for during a tenth of a second.
 const recycleEvery = 150 * time.Millisecond
 
 // Recycled is what became of the sessions that were open.
@@ -62,7 +62,7 @@ func (r *Reader) Recycle(ctx context.Context, within time.Duration) (Recycled, e
 	}
 }
 
-// connectionEnds is how long the statements of Recycle may take besides.
+// connectionEnds is how long the statements of Recycle may take in addition.
 const connectionEnds = 5 * time.Second
 
 // clientsQuery lists the client sessions up to one with what they do. A replica's

@@ -54,7 +54,7 @@ func forbidden(err error) error {
 	return err
 }
 
-// allowed runs a statement and tells a refusal for lack of rights from other errors.
+// allowed runs a statement and distinguishes a refusal for lack of rights from other errors.
 func (r *Reader) allowed(ctx context.Context, conn *sql.Conn, statement string) (bool, error) {
 	err := r.exec(ctx, conn, statement)
 	if mysqlflags.ErrorNumber(err) == accessDenied {

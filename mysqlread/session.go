@@ -117,8 +117,8 @@ const transactionsQuery = "SELECT /* kasoku */ COUNT(*), COALESCE(SUM(trx_state 
 
 // Transactions counts the open transactions. It needs the privilege PROCESS.
 //
-// InnoDB keeps its answer until nobody has asked for a tenth of a second, so
-// asking more often gives old numbers for ever.
+// InnoDB renews its answer only when it was not asked for during a tenth of a second,
+// so asking more often gives old numbers for ever.
 func (r *Reader) Transactions(ctx context.Context) (Transactions, error) {
 	var out Transactions
 	err := r.with(ctx, func(conn *sql.Conn) error {

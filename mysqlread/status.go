@@ -34,8 +34,8 @@ func (s *Status) Get(name string) (float64, bool) {
 }
 
 // Issued returns how many statements the server has counted, NaN when it does not
-// tell. The end of a session is counted among Questions (COM_QUIT) but is none that a
-// slow log holds; it is taken off.
+// report that. The end of a session is counted among Questions (COM_QUIT) but is none
+// that a slow log holds; it is taken off.
 func (s *Status) Issued() float64 {
 	var v [3]float64
 	for i, name := range []string{"Questions", "Connections", "Threads_connected"} {

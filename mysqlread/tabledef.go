@@ -26,7 +26,7 @@ type IndexParts struct {
 	Name        string
 	Unique      bool
 	Columns     []string // in order, a prefix as name(10), "x DESC" for descending ones
-	Cardinality []int64  // distinct values of the first n columns; -1 when not told
+	Cardinality []int64  // distinct values of the first n columns; -1 when not reported
 }
 
 // TableDef returns the definition of a table or view, its sizes, and its indexes

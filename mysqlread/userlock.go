@@ -82,7 +82,7 @@ func (r *Reader) relock(ctx context.Context, conn *sql.Conn) error {
 }
 
 // LockOwners returns the connection ids of the sessions that hold locks, by the
-// locks' place; 0 for one that nobody holds.
+// locks' place; 0 for one that is not held.
 func (r *Reader) LockOwners(ctx context.Context, names []string) ([]uint64, error) {
 	asked := make([]string, len(names))
 	ids := make([]sql.NullInt64, len(names))

@@ -8,7 +8,7 @@ import (
 )
 
 // ZoneOffset returns how far the server's own times, those of NOW(), are ahead of
-// UTC. The names in system_time_zone do not tell: CST is −06:00 and +08:00.
+// UTC. The names in system_time_zone are ambiguous: CST is −06:00 and +08:00.
 func (r *Reader) ZoneOffset(ctx context.Context) (time.Duration, error) {
 	var seconds int64
 	err := r.with(ctx, func(conn *sql.Conn) error {

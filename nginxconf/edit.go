@@ -137,7 +137,7 @@ func (c *located) change(block int, want *located) (out []change) {
 	return append(out, c.insertion(block, strings.Join(fresh, "")))
 }
 
-// keyWords is how many words tell two directives of the same name apart, beside their
+// keyWords is how many words distinguish two directives of the same name, beside their
 // name; all of them where it is -1. Of names that are not listed there is one a block.
 func keyWords(d *Directive) int {
 	switch d.Name() {
@@ -222,7 +222,7 @@ func (c *located) removal(s span) change {
 }
 
 // insertion puts lines into a block: at its end, where what depends on the order, such
-// as keepalive behind servers, is right; at the beginning of http and the top, where
+// as keepalive after servers, is right; at the beginning of http and the top, where
 // formats and maps come before those who use them.
 func (c *located) insertion(block int, lines string) change {
 	switch {

@@ -125,7 +125,7 @@ func TestRead_Dump(t *testing.T) {
 	}
 }
 
-// FuzzParse: no panic, no directive without a name or with a parent behind it,
+// FuzzParse: no panic, no directive without a name or with a parent that follows it,
 // and no more bytes than came in.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{

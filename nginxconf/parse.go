@@ -53,7 +53,7 @@ func IsDump(text string) bool {
 	return strings.HasPrefix(text, marker) || strings.Contains(text, "\n"+marker)
 }
 
-// Parse reads a configuration or a dump of nginx -T. It goes on behind what
+// Parse reads a configuration or a dump of nginx -T. It goes on after what
 // nginx would refuse, such as a block or a quote that is not closed; the error
 // is a [*SyntaxError] that names the first such place.
 func Parse(text, file string) (Config, error) {
@@ -86,8 +86,8 @@ type parser struct {
 // A span is where a directive stands in the text, in bytes.
 type span struct {
 	from  int // its first word
-	inner int // behind the opening brace of its block; of others its end
-	end   int // behind its semicolon or closing brace
+	inner int // after the opening brace of its block; of others its end
+	end   int // after its semicolon or closing brace
 }
 
 func (p *parser) fail(line int, problem string) {

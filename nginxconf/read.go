@@ -19,8 +19,8 @@ const (
 type Files struct {
 	Read func(path string) ([]byte, error)
 	Glob func(pattern string) []string // sorted; a name without a pattern is one of its own, there or not
-	// Unread is told of each included file that cannot be read. Nil: the error
-	// that is returned tells.
+	// Unread is called for each included file that cannot be read. Nil: the error
+	// that is returned names them.
 	Unread func(path string, err error)
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/kasoku/kasoku"
 )
 
-// A fake is a source that does what it is told at each call, counted from 0. The
+// A fake is a source that follows an instruction at each call, counted from 0. The
 // last instruction holds for all further calls.
 type fake struct {
 	name   string
@@ -128,7 +128,7 @@ func (l *log) Event(e kasoku.Event) error {
 }
 
 // sample runs a sampler in a bubble, that is with a clock of its own, for a
-// time. Goroutines that are left behind fail the test.
+// time. Goroutines that remain fail the test.
 func sample(t *testing.T, length time.Duration, sink *log, sources ...Source) (err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

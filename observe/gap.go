@@ -29,7 +29,7 @@ func (g *gapTracker) frame(at time.Duration) (gap kasoku.Gap, ended bool) {
 // returns the gap that ends because its reason was another one.
 func (g *gapTracker) miss(due, at time.Duration, reason string) (gap kasoku.Gap, ended bool) {
 	if g.any && due <= g.last {
-		return kasoku.Gap{}, false // the frame came while the miss was told
+		return kasoku.Gap{}, false // the frame came while the miss was being reported
 	}
 	if g.open && g.reason == reason {
 		return kasoku.Gap{}, false

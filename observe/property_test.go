@@ -59,7 +59,7 @@ func TestEveryTickIsAccountedFor(t *testing.T) {
 		for _, due := range ticks {
 			within := interval
 			if due+interval > ended {
-				within = ended - due + stopGrace // nobody asks for the next one
+				within = ended - due + stopGrace // the next one is not asked for
 			}
 			if !accounted(due, within, l.frames["a"], l.gaps["a"]) {
 				rt.Fatalf("tick %s is lost: frames %v, gaps %v", due, l.frames["a"], l.gaps["a"])

@@ -7,7 +7,7 @@ import (
 	"github.com/kasoku/kasoku"
 )
 
-// An item is what a worker or the ticker has to tell the sink: a frame, or that
+// An item is what a worker or the ticker passes to the sink: a frame, or that
 // there is none, or events alone.
 type item struct {
 	w      *worker       // nil for an event of the ticker

@@ -25,7 +25,7 @@ const SelfName = "self"
 type self struct {
 	statm *os.File // nil when there is no procfs
 	io    *os.File // nil when the kernel does not count it
-	pid   float64  // tells this process from others of its name
+	pid   float64  // distinguishes this process from others of its name
 	buf   [256]byte
 	usage unix.Rusage
 	late  atomic.Int64 // of the latest tick since the last read, ns
@@ -47,7 +47,7 @@ func newSelf() *self {
 	return &self{statm: statm, io: io, pid: float64(os.Getpid())}
 }
 
-// watch sets the workers whose cost is told.
+// watch sets the workers whose cost is reported.
 func (s *self) watch(workers []*worker) {
 	s.costs = workers
 	for _, w := range workers {

@@ -10,7 +10,7 @@ import (
 // store hands to the sink what workers and ticker put into the queue, until all
 // workers have ended. When the ticker has stopped, reads that are under way have
 // stopGrace to finish; then their context is cancelled, and after as long again
-// they are left behind.
+// they are abandoned.
 func (s *Sampler) store(stopped, ended <-chan struct{}, cancel context.CancelFunc) {
 	var items, spare []item
 	var grace *time.Timer
@@ -82,8 +82,8 @@ func (s *Sampler) gap(w *worker, gap kasoku.Gap) {
 	s.note(s.o.Sink.Gap(gap))
 }
 
-// missing tells a sink that wants to know while a source gives nothing what the gap
-// is so far.
+// missing passes the gap so far to a sink that wants to know while a source gives
+// nothing.
 func (s *Sampler) missing(w *worker, at time.Duration) {
 	sink, ok := s.o.Sink.(interface{ Missing(kasoku.Gap) })
 	if !ok {

@@ -62,7 +62,7 @@ func TestModes(t *testing.T) {
 				file, above := uint32(0o600), uint32(0o700)
 				if share && k == Output {
 					if mask == 0o777 {
-						continue // nobody could enter what is made
+						continue // no user could enter what is made
 					}
 					file, above = 0o644&^uint32(mask), 0o755&^uint32(mask)
 				}

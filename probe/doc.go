@@ -5,7 +5,7 @@
 // that request's. The slow log, switched on for every statement and put back
 // afterwards, is cut at the moments between the requests: what it gained from one
 // to the next belongs to one request, or to none while nothing was asked, which
-// tells the statements of background jobs apart. So the counts are exact, their
+// separates the statements of background jobs. So the counts are exact, their
 // spread over the requests is that of the data, and where the rows of one class of
 // statements rise and fall with the number of another, the second is a loop over
 // the first: N+1.

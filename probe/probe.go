@@ -31,7 +31,7 @@ type Options struct {
 	DSN   string        // of the database that the endpoints use
 	Host  string        // name of its host in the callers
 	Guard guard.Options // where the change of the slow log is journalled; its DSN is that above
-	Keep  guard.Keep    // what became of it; nil: nobody keeps it
+	Keep  guard.Keep    // what became of it; nil: it is not kept
 
 	Endpoints []Endpoint
 	Requests  int           // to each endpoint, one at a time; 0: DefaultRequests
@@ -56,7 +56,7 @@ type Result struct {
 	Source     string       // of the statements: "slow log", "slow log's table"
 	Requests   int
 	Logged     uint64  // statements that the log held, kasoku's own not counted
-	Questions  float64 // that the server counted meanwhile, kasoku's own not; NaN where it does not tell
+	Questions  float64 // that the server counted meanwhile, kasoku's own not; NaN where it does not report it
 	Length     time.Duration
 	Warnings   []kasoku.Warning
 }

@@ -177,7 +177,7 @@ func probeOnce(t *testing.T, s *service.Server, admin *sql.DB, base string, tabl
 	}
 }
 
-// jobs runs statements of nobody's request, until it is stopped.
+// jobs runs statements that belong to no request, until it is stopped.
 func jobs(t *testing.T, s *service.Server) (stop func()) {
 	db := servicetest.DB(t, s, "bookshop")
 	ctx, cancel := context.WithCancel(t.Context())

@@ -207,7 +207,7 @@ func (t *tableSource) here(ctx context.Context) (p place, err error) {
 	return p, nil
 }
 
-// readTable asks for what a slow log's file would tell.
+// readTable asks for what a slow log's file would hold.
 const readTable = `/* kasoku */ SELECT CAST(start_time AS CHAR), thread_id, FLOOR(TIME_TO_SEC(query_time)), MICROSECOND(query_time),
  rows_sent, rows_examined, db, sql_text FROM mysql.slow_log WHERE start_time >= ? AND start_time < ? ORDER BY start_time`
 

@@ -2,7 +2,7 @@
 // reads them: which functions, which stacks, and what became of them from one run
 // to the next.
 //
-// The one idea: all that is told of a program counts over the same stretch. Where
+// The one idea: all that is reported of a program counts over the same stretch. Where
 // the runtime adds up since the program's start (allocations, waiting for locks and
 // channels) it is asked before and after the CPU profile, and the difference is
 // kept: exact, with any version of net/http/pprof, and with nothing else under way

@@ -104,7 +104,7 @@ func (s *server) get(ctx context.Context, name string, seconds int) (_ *pprof.Pr
 	if err != nil {
 		var u *url.Error
 		if errors.As(err, &u) {
-			err = u.Err // the address is told already
+			err = u.Err // the address is reported already
 		}
 		return nil, err
 	}

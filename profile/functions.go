@@ -16,7 +16,7 @@ import (
 // by what they are on the way to.
 const mostFunctions = 300
 
-// values are the sample types that kinds are told by, as Go's runtime names them.
+// values are the sample types that identify the kinds, as Go's runtime names them.
 var values = map[kasoku.ProfileKind]string{
 	kasoku.ProfileCPU: "cpu", kasoku.ProfileAllocs: "alloc_space", kasoku.ProfileHeap: "inuse_space",
 	kasoku.ProfileMutex: "delay", kasoku.ProfileBlock: "delay", kasoku.ProfileGoroutine: "goroutine",
@@ -144,7 +144,7 @@ func foremost(all []kasoku.ProfileFunction) []kasoku.ProfileFunction {
 	return out
 }
 
-// program returns the name of the executable, empty when the profile does not tell.
+// program returns the name of the executable, empty when the profile does not say.
 func program(p *pprof.Profile) string {
 	if len(p.Mapping) == 0 || p.Mapping[0].File == "" || strings.HasPrefix(p.Mapping[0].File, "[") {
 		return ""

@@ -103,7 +103,7 @@ func service(t *testing.T, how string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill() // Wait tells
+		_ = cmd.Process.Kill() // Wait returns how it ended
 		_ = cmd.Wait()
 	})
 	line, err := bufio.NewReader(out).ReadString('\n')

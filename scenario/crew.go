@@ -41,7 +41,7 @@ func (c *crew) leave() {
 	}
 }
 
-// dismiss lets nobody start any more, and returns how many are still at work.
+// dismiss lets no worker start any more, and returns how many are still at work.
 func (c *crew) dismiss() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

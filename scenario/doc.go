@@ -1,6 +1,6 @@
 // Package scenario is a framework for scored benchmarks, such as those of
 // contests: it prepares a service and verifies it, loads it with users whose number
-// rises with the score, validates what is left behind, and says what that was worth.
+// rises with the score, validates its state afterwards, and says what that was worth.
 //
 // The one idea: a benchmark is a list of scenarios, and a [Scenario] is any value
 // that has some of the methods Prepare, Load and Validate. Each gets a [Step], which

@@ -170,7 +170,7 @@ func TestOnce(t *testing.T) {
 	})
 }
 
-// TestOnLevel: each level is told once, in order, one after the other.
+// TestOnLevel: each level is reported once, in order, one after the other.
 func TestOnLevel(t *testing.T) {
 	onBubble(t, func(t *testing.T) {
 		var seen []string

@@ -48,7 +48,7 @@ type Scoring struct {
 	Limit map[Code]int
 }
 
-// Reasons are the texts of [Result.Reason]. An empty one is what is written behind it.
+// Reasons are the texts of [Result.Reason]. An empty one stands for the text in its comment.
 type Reasons struct {
 	OK          string // "OK"
 	BelowZero   string // "below zero"

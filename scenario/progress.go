@@ -55,8 +55,8 @@ type Progress struct {
 	Errors   uint64  // that counted, of the run
 }
 
-// A Report is what a run tells of itself. Seconds holds what was counted since the
-// report before; all else replaces what was told before. It is the receiver's own.
+// A Report is what a run reports about itself. Seconds holds what was counted since the
+// report before; all else replaces what was reported before. It is the receiver's own.
 type Report struct {
 	Start   time.Time           // of the run, with a monotonic reading
 	Seconds []kasoku.LoadSecond // Second counts from Start, Step is [Phase.Number]
@@ -97,7 +97,7 @@ func (r *run) tick() (stop func()) {
 	}
 }
 
-// report tells where the run stands; the last report has the result.
+// report says where the run stands; the last report has the result.
 func (r *run) report(result *Result) {
 	r.reporting.Lock()
 	defer r.reporting.Unlock()
@@ -148,7 +148,7 @@ func (p pace) later(s *Step, now time.Duration, requests uint64) pace {
 	return p
 }
 
-// progress tells where a phase stands. The caller holds reporting.
+// progress returns where a phase stands. The caller holds reporting.
 func (r *run) progress(s *Step, span Span) Progress {
 	errs, deducted := r.failures.sums()
 	requests := s.recorder.Live(0).Total

@@ -136,7 +136,7 @@ func (s *Step) must(err error) {
 	}
 }
 
-// phase runs a phase until its time is over, nobody works any more or the run ends.
+// phase runs a phase until its time is over, no worker is left or the run ends.
 func (r *run) phase(p Phase, limit time.Duration, do func(context.Context, *Step)) *Step {
 	ctx, cancel := context.WithCancel(r.ctx)
 	defer cancel()

@@ -249,7 +249,7 @@ func TestLimit(t *testing.T) {
 	f("false 注文が失われた 1 0", Options{Reasons: Reasons{Limit: map[Code]string{Critical: "注文が失われた"}}}, Critical)
 }
 
-// TestEndOfLoad: what the end of the load cuts off is nobody's fault.
+// TestEndOfLoad: what the end of the load cuts off counts as no fault.
 func TestEndOfLoad(t *testing.T) {
 	onBubble(t, func(t *testing.T) {
 		r := runAll(t, t.Context(), Options{LoadTime: 10 * time.Second}, loading(func(ctx context.Context, s *Step) {
@@ -272,7 +272,7 @@ func TestEndOfLoad(t *testing.T) {
 	})
 }
 
-// TestLoadEndsWithItsWorkers: nothing more can come, so nobody waits.
+// TestLoadEndsWithItsWorkers: nothing more can come, so the run does not wait.
 func TestLoadEndsWithItsWorkers(t *testing.T) {
 	onBubble(t, func(t *testing.T) {
 		r := runAll(t, t.Context(), Options{LoadTime: time.Hour, Levels: []int64{4}}, loading(func(ctx context.Context, s *Step) {
@@ -322,7 +322,7 @@ func TestInterrupt(t *testing.T) {
 }
 
 // TestGrace: workers that do not heed their context cost the run some seconds, and no
-// more; what they tell later is not heard.
+// more; what they report later is ignored.
 func TestGrace(t *testing.T) {
 	onBubble(t, func(t *testing.T) {
 		release := make(chan struct{})

@@ -27,13 +27,13 @@ type Preparer interface {
 }
 
 // A Loader makes load. It may return at once when it has started workers: the phase
-// goes on until its time is over or nobody works any more. Its error counts as one
+// goes on until its time is over or no worker is left. Its error counts as one
 // given to [Step.Fail].
 type Loader interface {
 	Load(context.Context, *Step) error
 }
 
-// A Validator looks at what the load has left behind. With an error, returned or
+// A Validator looks at the state after the load. With an error, returned or
 // given to [Step.Fail], the run has not passed.
 type Validator interface {
 	Validate(context.Context, *Step) error
@@ -43,7 +43,7 @@ type Validator interface {
 // for concurrent use, and return at once.
 //
 // When the phase is over its context is cancelled, and what still works has
-// [Options.Grace] to end. What is told later is not heard.
+// [Options.Grace] to end. What is reported later is ignored.
 type Step struct {
 	phase    Phase
 	run      *run

@@ -16,7 +16,7 @@ import (
 	"github.com/kasoku/kasoku/scenario"
 )
 
-// TestWalk builds what docs/scenario.md tells its reader to write, in a module of its
+// TestWalk builds what docs/scenario.md asks its reader to write, in a module of its
 // own, and runs it: against the service of that page, and against one that is broken
 // as the page says.
 func TestWalk(t *testing.T) {

@@ -81,7 +81,7 @@ func (s *scanner) named() (none [2]span) {
 	return none
 }
 
-// afterSign returns where the value begins behind a name, blanks, = and :, and -1 when
+// afterSign returns where the value begins after a name, blanks, = and :, and -1 when
 // there is no sign. What closes a quote around the name goes before, in JSON within a
 // string with backslashes; PASSWORD('x') is a call.
 func (s *scanner) afterSign(p int) int {
@@ -105,7 +105,7 @@ func (s *scanner) afterSign(p int) int {
 	return -1
 }
 
-// afterBlanks returns where the value begins behind a name and blanks, -1 without.
+// afterBlanks returns where the value begins after a name and blanks, -1 without.
 func (s *scanner) afterBlanks(p int) int {
 	from := s.afterQuote(p)
 	for p = from; p < len(s.text) && (s.text[p] == ' ' || s.text[p] == '\t'); p++ {
@@ -132,7 +132,7 @@ func (s *scanner) afterQuote(p int) int {
 // WITH plugin BY PASSWORD, VIA plugin USING.
 const mostWords = 6
 
-// afterIdentified returns where the value begins behind IDENTIFIED of SQL, -1 when
+// afterIdentified returns where the value begins after IDENTIFIED of SQL, -1 when
 // there is none.
 //
 // Sources: MySQL 9.7 manual, "CREATE USER Statement"; MariaDB documentation, CREATE USER.
@@ -197,7 +197,7 @@ func (s *scanner) afterCalls(p int) int {
 
 // closing returns where the string ends that begins at p, without the quote and the
 // backslashes before it; the end of the text when it is not closed. A doubled quote
-// is one of the string's, as one behind more backslashes is than the first had.
+// belongs to the string, as does one after more backslashes than the first had.
 func (s *scanner) closing(p int, quote byte, slashes int) int {
 	behind := 0 // backslashes before p
 	for ; p < len(s.text); p++ {

@@ -25,10 +25,10 @@ func Pattern() string {
 type kind uint8
 
 const (
-	word       kind = iota // behind = or :, up to the end of the word
-	header                 // behind = or :, up to the end of the line: it holds blanks
-	blank                  // behind blanks only
-	identified             // behind words of SQL
+	word       kind = iota // after = or :, up to the end of the word
+	header                 // after = or :, up to the end of the line: it holds blanks
+	blank                  // after blanks only
+	identified             // after words of SQL
 )
 
 // A name is the end of a name whose value is a secret, in lower case.

@@ -61,7 +61,7 @@ const carbonSchemas = "[all]\npattern = .*\nretentions = 1s:1h\n"
 
 // Carbon starts a carbon-cache with the system's program, as the calling user, root
 // included. It listens on loopback only; a line may be refused, never the
-// connection. Tags are kept in the names of series and told to nobody. The context
+// connection. Tags are kept in the names of series and not reported. The context
 // bounds the start alone, which takes about a second; the server lives until
 // [Daemon.Stop], or the process that started it dies.
 func Carbon(ctx context.Context, o CarbonOptions) (*CarbonServer, error) {
@@ -199,7 +199,7 @@ func (s *CarbonServer) Points(metric string) ([]whisper.Point, error) {
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// freeUDPPort returns a UDP port on 127.0.0.1 that nobody reads from.
+// freeUDPPort returns a UDP port on 127.0.0.1 that is not in use.
 func freeUDPPort() (int, error) {
 	c, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {

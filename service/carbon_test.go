@@ -21,7 +21,7 @@ func TestCarbon(t *testing.T) {
 	taken(t, s, map[string]float64{"by.line": 1.5, "by.tag;a=1;b=2": 2.5, "by.udp": 3.5, "by.pickle": 4.5}, "carbon.agents."+s.Host+".metricsReceived")
 }
 
-// TestGoCarbon: the same of go-carbon, which has no tags unless it is told to.
+// TestGoCarbon: the same of go-carbon, which has no tags unless they are configured.
 func TestGoCarbon(t *testing.T) {
 	s := servicetest.GoCarbon(t, service.CarbonOptions{Dir: filepath.Join(t.TempDir(), "a b"), MetricInterval: time.Second})
 	taken(t, s, map[string]float64{"by.line": 1.5, "by.udp": 3.5, "by.pickle": 4.5}, "carbon.agents."+s.Host+".tcp.metricsReceived")

@@ -96,7 +96,7 @@ func (s *NginxServer) configure(o NginxOptions) string {
 	if text == "" {
 		text = nginxDefault
 	}
-	// Workers of a root's master would be nobody, who may not enter its directory.
+	// Workers of a root's master would run as an account that may not enter its directory.
 	user, answer := "", `return 200 "hello\n";`
 	if os.Geteuid() == 0 {
 		user = "user root;"
@@ -108,8 +108,8 @@ func (s *NginxServer) configure(o NginxOptions) string {
 	return strings.NewReplacer("{dir}", s.Dir, "{port}", strconv.Itoa(s.Port), "{upstream}", o.Upstream).Replace(text)
 }
 
-// Args are the arguments that choose this server's configuration: with -T
-// behind them nginx prints it, with -s reload the server reads it anew.
+// Args are the arguments that choose this server's configuration: followed by
+// -T nginx prints it, by -s reload the server reads it anew.
 func (s *NginxServer) Args() []string {
 	return []string{"-p", s.Dir + "/", "-c", s.ConfigFile, "-e", filepath.Join(s.Dir, "start.log")}
 }

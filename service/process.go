@@ -25,7 +25,7 @@ const goneLimit = 20 * time.Second
 // else's, which can only be watched through /proc.
 type process struct {
 	pid   int
-	start string           // field 22 of /proc/PID/stat, which tells it from a later one of the same number
+	start string           // field 22 of /proc/PID/stat, unlike that of a later one of the same number
 	child *command.Process // nil after Attach
 
 	once sync.Once
@@ -162,7 +162,7 @@ func startOf(pid int) (string, bool) {
 	return string(fields[19]), true
 }
 
-// state is what a directory tells of the server that runs in it.
+// state is what a directory says of the server that runs in it.
 type state struct {
 	Kind   string            `json:"kind"`
 	Pid    int               `json:"pid"`

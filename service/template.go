@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// templateAge is how long a cached data directory that nobody used is kept.
+// templateAge is how long an unused cached data directory is kept.
 const templateAge = 30 * 24 * time.Hour
 
 // fill makes a fresh data directory at dir: a copy of the engine's template
@@ -25,7 +25,7 @@ func fill(ctx context.Context, e engine, dir string) error {
 		if err = copyTree(ctx, template, dir); err == nil {
 			return nil
 		}
-		// Somebody may have pruned it, or the disk is full: the next try tells.
+		// Another process may have pruned it, or the disk is full: the next try shows which.
 		_ = os.RemoveAll(dir)
 	}
 	if ctx.Err() != nil {
@@ -39,7 +39,7 @@ func fill(ctx context.Context, e engine, dir string) error {
 }
 
 // templateOf returns a data directory that is as the engine's server makes it
-// and that nobody runs a server in.
+// and in which no server runs.
 //
 // The key holds everything that changes what is in it: which server binary, and
 // how this package initialises. Several processes may make it at once; the
@@ -105,7 +105,7 @@ func forget(dir string) error {
 	return err
 }
 
-// prune removes templates that nobody used for long, and half-made ones.
+// prune removes templates that were not used for long, and half-made ones.
 func prune(base string, now time.Time) {
 	entries, err := os.ReadDir(base)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// factorFrom is the ratio from which a change is told as a factor: "+140 %" and
+// factorFrom is the ratio from which a change is printed as a factor: "+140 %" and
 // "−70 %" are hard to compare, ×2.40 and ÷3.33 are not.
 const factorFrom = 1.5
 
@@ -61,7 +61,7 @@ func RatioRange(a, b float64) string {
 	return sa + " to " + sb
 }
 
-// ratio prints r and tells whether it is in percent, whose sign is left out.
+// ratio prints r and reports whether it is in percent, whose sign is left out.
 func ratio(r float64) (s string, percent bool) {
 	switch {
 	case !finite(r) || r < 0:

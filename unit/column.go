@@ -13,7 +13,7 @@ type Padding uint8
 const (
 	// Spaces pads on both sides, for a terminal.
 	Spaces Padding = iota
-	// FigureSpaces pads behind only, with a U+2007 for each digit and a U+2008 for
+	// FigureSpaces pads at the end only, with a U+2007 for each digit and a U+2008 for
 	// the point, for HTML: with tabular digits and cells set flush right the points
 	// stand under each other.
 	FigureSpaces
@@ -138,7 +138,7 @@ func split(c string) (whole, rest int) {
 // isWord reports whether c has no digits to align.
 func isWord(c string) bool { return !strings.ContainsAny(c, "0123456789") }
 
-// figureSpaces is as wide as n missing characters behind a number, of which the
+// figureSpaces is as wide as n missing characters after a number, of which the
 // first is the point when point is set.
 func figureSpaces(n int, point bool) string {
 	if n <= 0 {

@@ -49,7 +49,7 @@ func parsePer(s string) (time.Duration, error) {
 }
 
 // parseNumber reads digits with an optional fraction and an optional k or M. It
-// refuses what is not 0 but too small to tell from it.
+// refuses what is not 0 but too small to distinguish from it.
 func parseNumber(s string) (float64, bool) {
 	scale := 1.0
 	if n := len(s); n > 0 {
@@ -148,7 +148,7 @@ func parseTerm(number, name string) (time.Duration, error) {
 	return d * times, nil
 }
 
-// span cuts s behind its longest start of bytes that are in the set.
+// span cuts s after its longest start of bytes that are in the set.
 func span(s string, in func(byte) bool) (head, tail string) {
 	i := 0
 	for i < len(s) && in(s[i]) {
@@ -197,7 +197,7 @@ func scaleDecimal(number string, scale uint64) (uint64, bool) {
 		}
 		v = n * scale
 	}
-	// 18 digits tell a part of the largest unit to the byte; scale stays below 2^61.
+	// 18 digits give a part of the largest unit to the byte; scale stays below 2^61.
 	part = part[:min(len(part), 18)]
 	if part == "" {
 		return v, true

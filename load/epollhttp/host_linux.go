@@ -149,7 +149,7 @@ func (s *shard) dialNext(c *conn, err error) {
 //
 // EPOLLOUT is asked for from the beginning. That is free: a socket that has
 // always taken what it was given reports it with the other events only, and the
-// kernel wakes nobody for it (SOCK_NOSPACE).
+// kernel wakes no thread for it (SOCK_NOSPACE).
 func (s *shard) connect(c *conn) error {
 	a := &c.host.addrs[c.addr]
 	fd, e := socket(a.raw.family)

@@ -27,7 +27,7 @@ func recv(fd int32, b []byte) (int, syscall.Errno) {
 }
 
 // A receiver reads with the time at which the kernel had the bytes. It is in one
-// place in memory, which the kernel is told of once.
+// place in memory, whose address is given to the kernel once.
 type receiver struct {
 	buf     []byte
 	msg     unix.Msghdr

@@ -13,8 +13,8 @@ import (
 // heldWait is the longest wait that keeps the scheduler's processor. Handing it
 // over and taking it back costs about as much CPU as the wake-up itself (50 µs
 // instead of 75 µs for a request at 5,000/s were measured), so short waits keep
-// it. They hold up nobody: the engine gives the scheduler as many processors more
-// as it has shards, and a stop of the world, which waits for all processors, sends
+// it. They do not delay other goroutines: the engine gives the scheduler as many processors
+// more as it has shards, and a stop of the world, which waits for all processors, sends
 // SIGURG to the thread, which ends the wait with EINTR (epoll_wait(2) is never
 // restarted, signal(7)); the shard then stops at the next function that it calls.
 const heldWait = 5 * time.Millisecond

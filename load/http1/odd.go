@@ -42,7 +42,7 @@ func (p *Parser) tryOdd(before int) (n int, err error) {
 	case errors.Is(err, errMore):
 		return fresh, p.limit()
 	case err != nil && all && (len(rest) == 0 || isBlank(rest[0])):
-		return fresh, p.limit() // a bad line is told with those that it is folded into
+		return fresh, p.limit() // a bad line is reported with those that it is folded into
 	case err != nil:
 		return fresh, err
 	}
@@ -85,7 +85,7 @@ func (p *Parser) ask(h []byte, first, later error) (status, location string, all
 
 // brokeInHeader is Broke when a part of a header has come.
 func (p *Parser) brokeInHeader(cause error) error {
-	// A socket tells only once that it was reset.
+	// A socket reports only once that it was reset.
 	if _, _, _, err := p.ask(p.hold, cause, io.EOF); err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func (p *Parser) release() {
 
 // Feed takes what was read. It consumes n bytes: all of them, or those up to the
 // end of the final answer when done; what is left then belongs to the next
-// answer, or to nobody, and with nothing in flight the connection must not be
+// answer, or to none, and with nothing in flight the connection must not be
 // used again. After an error the connection is of no use.
 func (p *Parser) Feed(b []byte) (n int, done bool, err error) {
 	for {

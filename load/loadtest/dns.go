@@ -11,7 +11,7 @@ import (
 )
 
 // A DNS is a name server on a loopback port, over UDP. It knows the names that it
-// was told, and no others. It is safe for concurrent use.
+// was given, and no others. It is safe for concurrent use.
 type DNS struct {
 	Addr string // IP:PORT
 

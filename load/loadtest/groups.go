@@ -183,7 +183,7 @@ func (h *Hostile) beforehand() []load.Target {
 	return out
 }
 
-// unreachable are URLs where nobody listens.
+// unreachable are URLs where nothing listens.
 func unreachable() []load.Target {
 	return []load.Target{
 		{Method: "GET", URL: "http://127.0.0.1:1/x"},

@@ -371,7 +371,7 @@ func TestProtocols(t *testing.T) {
 	f := func(o Options, url, proto string) {
 		t.Helper()
 		h := first(t, o, load.Target{Method: "POST", URL: url, Body: []byte("x")})
-		// The protocol is told by the size of the echo.
+		// The size of the echo says which protocol was used.
 		if want := uint64(len(proto + " x")); h.Code != 200 || h.BytesIn != want {
 			t.Errorf("%+v, want code 200 and %d bytes", h, want)
 		}

@@ -61,7 +61,7 @@ type Options struct {
 	ProxyHeader    http.Header // sent to an HTTP proxy with CONNECT
 	SessionTickets bool        // resume TLS sessions
 
-	Permit load.Permit // which addresses may be loaded, besides loopback and private ones
+	Permit load.Permit // which addresses may be loaded, in addition to loopback and private ones
 
 	// Hard, when not nil, aborts the requests in flight at once when cancelled.
 	Hard context.Context

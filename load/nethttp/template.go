@@ -19,7 +19,7 @@ type template struct {
 	req     *http.Request // without body
 	body    []byte        // unless it has places
 	fill    *load.Fill    // nil: there are no places
-	chunked bool          // the body's length is not told
+	chunked bool          // the body's length is not announced
 	seq     string        // name of the header that carries the request's number; empty: none does
 }
 
@@ -60,7 +60,7 @@ func (e *Engine) template(t *load.Target) (*template, error) {
 	return out, nil
 }
 
-// announce tells a request how long its body is, and how to send it once more.
+// announce sets how long a request's body is, and how to send it once more.
 func (t *template) announce(req *http.Request, data []byte) {
 	if len(data) == 0 {
 		req.ContentLength, req.GetBody = 0, nil

@@ -102,7 +102,7 @@ func (d *Decoder) read(r *Result, h *headers) error {
 	return err
 }
 
-// errNoResults tells apart a file that holds nothing.
+// errNoResults marks a file that holds nothing.
 var errNoResults = errors.New("no results: the file is empty")
 
 // sniff looks at the first bytes. Gob begins with a length and a negative type

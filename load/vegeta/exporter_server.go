@@ -73,7 +73,7 @@ func (s *ExporterServer) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if err := s.server.Shutdown(ctx); err != nil {
-		_ = s.server.Close() // Serve tells what went wrong
+		_ = s.server.Close() // Serve returns what went wrong
 	}
 	if err := <-s.ended; !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("prometheus exporter: %w", err)

@@ -90,7 +90,7 @@ func TestExporterServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Last(t.Context()) // nobody has come: nothing to wait for
+	s.Last(t.Context()) // no scrape has come: nothing to wait for
 	var wg sync.WaitGroup
 	get := func() {
 		res, err := http.Get("http://" + s.Addr().String() + "/metrics")

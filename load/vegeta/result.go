@@ -17,7 +17,7 @@ type Result struct {
 	BytesOut  uint64        `json:"bytes_out"`
 	BytesIn   uint64        `json:"bytes_in"`
 	Error     string        `json:"error"`
-	Body      []byte        `json:"body"` // nil, when kasoku wrote it and was not told to keep it
+	Body      []byte        `json:"body"` // nil, when kasoku wrote it and was not asked to keep it
 	Method    string        `json:"method"`
 	URL       string        `json:"url"`
 	Headers   http.Header   `json:"headers"` // of the answer; likewise
@@ -27,7 +27,7 @@ type Result struct {
 func (r *Result) End() time.Time { return r.Timestamp.Add(r.Latency) }
 
 // Equal reports whether both results say the same. Empty and missing bodies and
-// headers are alike, as the encodings do not tell them apart.
+// headers are alike, as the encodings do not distinguish them.
 func (r *Result) Equal(o *Result) bool {
 	return r.Attack == o.Attack && r.Seq == o.Seq && r.Code == o.Code &&
 		r.Timestamp.Equal(o.Timestamp) && r.Latency == o.Latency &&

@@ -35,7 +35,7 @@ func (o *ScheduleOptions) Random() bool {
 	return o.Spacing == load.Poisson || o.ThinkMax > o.ThinkMin
 }
 
-// Told says what is asked besides the rates, empty when requests are spaced evenly.
+// Told says what is asked for in addition to the rates; empty when requests are spaced evenly.
 func (o *ScheduleOptions) Told() string {
 	switch {
 	case o.Closed() && o.ThinkMax > o.ThinkMin:

@@ -63,7 +63,7 @@ type Writer struct {
 	closing chan struct{}
 	close   sync.Once
 	done    chan struct{}
-	gaveUp  chan struct{} // closed when nobody takes the results any more
+	gaveUp  chan struct{} // closed when the results are not taken any more
 	writes  atomic.Uint64 // begun and ended: odd while one is under way
 
 	mu      sync.Mutex

@@ -131,7 +131,7 @@ func TestWriterIsInTime(t *testing.T) {
 }
 
 // TestWriterHoldsTheLoad checks that hits wait when the file does, that none is
-// lost, and that the wait is told.
+// lost, and that the wait is reported.
 func TestWriterHoldsTheLoad(t *testing.T) {
 	const room, n = 1000, 5000
 	synctest.Test(t, func(t *testing.T) {
@@ -170,8 +170,8 @@ func TestWriterHoldsTheLoad(t *testing.T) {
 	})
 }
 
-// TestWriterGivesUp: after EndSoon nobody waits for a reader that takes nothing, and
-// one that is slow is waited for all the same.
+// TestWriterGivesUp: after EndSoon the writer does not wait for a reader that takes
+// nothing, but does wait for one that is slow.
 func TestWriterGivesUp(t *testing.T) {
 	const n = 3000
 	synctest.Test(t, func(t *testing.T) {
@@ -254,7 +254,7 @@ func (f *failingWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestWriterFails checks that an error is told once, and that hits are taken on.
+// TestWriterFails checks that an error is reported once, and that further hits are taken.
 func TestWriterFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []error

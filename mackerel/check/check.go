@@ -75,7 +75,7 @@ func (r Result) String() string {
 }
 
 // Exit prints the result and returns the status to exit with. An answer that
-// cannot be written is UNKNOWN: nobody has got it.
+// cannot be written is UNKNOWN: it has not arrived.
 func Exit(w io.Writer, r Result) int {
 	if _, err := fmt.Fprintln(w, r); err != nil {
 		return Unknown.Code()

@@ -52,7 +52,7 @@ func (p *Plugin) printDefinitions() error {
 }
 
 // title makes a label out of a key: points and underscores become spaces, * and #
-// are dropped, and the first letter of each word becomes a capital, be it behind
+// are dropped, and the first letter of each word becomes a capital, even after
 // digits, as golang.org/x/text/cases has it: 90pt is 90Pt. A hyphen ends a word.
 func title(key string) string {
 	s := strings.NewReplacer(".", " ", "_", " ", "*", "", "#", "").Replace(key)

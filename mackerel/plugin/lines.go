@@ -42,8 +42,8 @@ func (p *Plugin) lines(stat map[string]float64, last state, now time.Time) []Val
 	return out
 }
 
-// wholeMatches tells for the keys which pattern is one for the whole of them. Keys
-// that only begin like a pattern are printed for it, but for these.
+// wholeMatches returns for each key the pattern that matches the whole of it. Keys
+// that only begin like a pattern are printed for it, except these.
 func (p *Plugin) wholeMatches(keys []string) map[string]string {
 	out := map[string]string{}
 	for _, g := range p.Graphs {

@@ -4,7 +4,7 @@
 // The one idea: a [Plugin] is data, its graphs, and one function that fetches; Run
 // does the rest as go-mackerel-plugin 0.1.6 does, byte for byte: the header line,
 // the JSON, the labels made from keys, the numbers (%d when whole, else %f), the
-// difference per minute of counters, scale behind it, the name and form of the
+// difference per minute of counters, then scale, the name and form of the
 // state file. So a plugin of the field can be replaced without losing a graph.
 //
 // What differs, each where the original prints something wrong:
@@ -54,7 +54,7 @@ const MetaEnv = "MACKEREL_AGENT_PLUGIN_META"
 
 // A Graph is one graph and its lines.
 type Graph struct {
-	Key     string // behind the prefix; empty: the prefix alone; * and # stand for one segment
+	Key     string // after the prefix; empty: the prefix alone; * and # stand for one segment
 	Label   string // empty: made from the key
 	Unit    string
 	Metrics []Metric
@@ -66,12 +66,12 @@ type Metric struct {
 	Label   string // empty: made from the name
 	Stacked bool
 	Diff    bool    // a counter: its difference per minute is printed
-	Scale   float64 // multiplies what is printed, behind Diff; 0: nothing to do
+	Scale   float64 // multiplies what is printed, after Diff; 0: nothing to do
 }
 
 // A Value is one line of output.
 type Value struct {
-	Name  string // behind the prefix
+	Name  string // after the prefix
 	Value float64
 	Time  time.Time // zero: the time of the run
 	Float bool      // with a fraction, even when it is whole
@@ -130,7 +130,7 @@ func (p *Plugin) out() io.Writer {
 	return os.Stdout
 }
 
-// logf tells what is wrong with one value; the others are printed.
+// logf reports what is wrong with one value; the others are printed.
 func (p *Plugin) logf(format string, args ...any) {
 	w := p.Err
 	if w == nil {

@@ -146,7 +146,7 @@ func TestWildcards(t *testing.T) {
 		plugin.Graph{Key: "disk", Metrics: []plugin.Metric{{Name: "*", Diff: true}}},
 	)
 	b.stat = map[string]float64{"db.b.rows": 1, "db.a.rows": 2, "db.a.rows_read": 3, "db.x.y.rows": 9, "disk.sda": 5, "disk": 1, "db.c.rows_longer": 4}
-	// As in the helper library a key may go on behind the pattern, but it is printed once.
+	// As in the helper library a key may go on after the pattern, but it is printed once.
 	want := "pre.db.a.rows 2,pre.db.b.rows 1,pre.db.c.rows_longer 4,pre.db.a.rows_read 6"
 	for _, w := range []string{want, want + ",pre.disk.sda 0"} {
 		out, _ := b.run(t)

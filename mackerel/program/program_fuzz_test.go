@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Whatever the arguments: no panic, and who is told that the program is done reads why.
+// Whatever the arguments: no panic, and a program that is done has printed the reason.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"", "--host h -n 1 rest", "--help", "--version", "-n x", "--nosuch", "-- -n", "--host", "-n=1", "--host=\x00é"} {
 		f.Add(s, false)

@@ -8,9 +8,9 @@ import (
 )
 
 // SingleDash lets the long flags of a struct with the tags of go-flags be written
-// as Go's package flag has them: with one dash, with the value behind = or in the
-// next word whatever that begins with, and with =true and =false behind switches.
-// Words behind the first that is no flag, or behind --, stay as they are.
+// as Go's package flag has them: with one dash, with the value after = or in the
+// next word whatever that begins with, and with =true and =false after switches.
+// Words after the first that is no flag, or after --, stay as they are.
 func SingleDash(into any, args []string) []string {
 	switches := longFlags(reflect.TypeOf(into).Elem())
 	switches["help"], switches["version"] = true, true

@@ -1,5 +1,5 @@
 // Package timed runs a command for as long as it may take, for plugins and checks
-// that tell how a command ended.
+// that report how a command ended.
 //
 // The one idea: an end is always one number, that of a shell: what the command
 // returned, 128 and the signal's number when one killed it, 127 when it could not
@@ -61,7 +61,7 @@ func Run(ctx context.Context, c Command) Result {
 	case <-ctx.Done():
 	}
 	if _, running := command.StartOf(p.Pid()); stopped && running {
-		_, _ = p.Kill() // Wait tells how it ended
+		_, _ = p.Kill() // Wait returns how it ended
 	}
 	// A command that has ended leaves its output open for a moment when something in
 	// the background holds it: it is the command's own end that counts.

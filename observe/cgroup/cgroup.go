@@ -1,7 +1,7 @@
 // Package cgroup is the source "cgroup": what the control groups of the watched
 // and busy processes use, and the limits that they meet, read from cgroupfs.
 //
-// The one idea: nobody names a group. The processes that matter are known, and
+// The one idea: groups need not be named. The processes that matter are known, and
 // /proc/PID/cgroup says in which groups they are; above those, only ancestors
 // that limit something are read. Both versions of the interface give the same
 // series, and where a host mounts both, each group gives what its controllers

@@ -43,7 +43,7 @@ func (h *hierarchy) has(controller string) bool { return slices.Contains(h.contr
 //
 // Of a hierarchy that is mounted twice the first mount counts. Beside version 1,
 // version 2 has the controllers that version 1 left: a hierarchy without any still
-// counts CPU time, which would be told twice.
+// counts CPU time, which would be reported twice.
 //
 // Source: proc_pid_mountinfo(5).
 func parseMounts(text []byte) []hierarchy {

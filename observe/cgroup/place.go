@@ -54,7 +54,7 @@ func Place(text []byte) (unit, container string) {
 	return procfile.Printable([]byte(unit)), procfile.Printable([]byte(container))
 }
 
-// placeOf looks at the parts of one path; the last one that tells counts.
+// placeOf looks at the parts of one path; the last one that names either counts.
 func placeOf(path string) (unit, container string) {
 	before := ""
 	for part := range strings.SplitSeq(path, "/") {

@@ -21,7 +21,7 @@
 // it; they are missing when nothing came. PauseMax is the longest pause of the
 // collections since the tick before. GCCPUFraction is the runtime's own figure since
 // the program's start; the counter /cpu/classes/gc/total:cpu-seconds, where a program
-// publishes it, tells of each second.
+// publishes it, covers each second.
 //
 // Sources: Go's packages expvar, database/sql (DBStats), runtime (MemStats) and
 // runtime/metrics.
@@ -69,7 +69,7 @@ type Source struct {
 	histograms  []map[string]*histogram // of each address, as of the tick before, by place and name
 }
 
-// told is how often an address was asked in vain, and why at last.
+// told is how often an address was asked in vain, and the last reason.
 type told struct {
 	asked, failed int
 	err           error
@@ -160,7 +160,7 @@ func (s *Source) fetch(ctx context.Context, address string) (body []byte, err er
 	if err != nil {
 		var u *url.Error
 		if errors.As(err, &u) {
-			err = u.Err // the address is told already
+			err = u.Err // the address is reported already
 		}
 		return nil, err
 	}
@@ -207,7 +207,7 @@ func (s *Source) instance(address int, place string) string {
 	}
 	host := u.Host
 	if u.Port() == "" {
-		host += map[string]string{"http": ":80", "https": ":443"}[u.Scheme] // so that it is told from a place
+		host += map[string]string{"http": ":80", "https": ":443"}[u.Scheme] // so that it never equals a place
 	}
 	return strings.TrimSpace(host + " " + place)
 }
@@ -227,7 +227,7 @@ func (s *Source) emitPause(f *kasoku.Frame, instance string, p *pauses) {
 }
 
 // Warnings says which programs could not be read although others could, and when
-// programs answered and none told anything. That none could be read, gaps say.
+// programs answered and none had figures. That none could be read, gaps say.
 func (s *Source) Warnings() (out []kasoku.Warning) {
 	if !s.answered {
 		return nil

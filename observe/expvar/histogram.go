@@ -113,8 +113,8 @@ func (h *histogram) since(before *histogram) histogram {
 }
 
 // quantile returns a value that the given part of all is at most, as the upper edge
-// of its bucket: it is told too large rather than too small. What lies beyond the
-// last edge is told by that edge. It is not ok when there is nothing.
+// of its bucket: the result is too large rather than too small. What lies beyond the
+// last edge is given as that edge. It is not ok when there is nothing.
 func (h *histogram) quantile(q float64) (v float64, ok bool) {
 	all := h.total()
 	if !(all > 0) {

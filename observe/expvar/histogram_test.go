@@ -85,8 +85,8 @@ func TestQuantile(t *testing.T) {
 	}
 }
 
-// Quantiles are of what came since the tick before; a program that began anew tells
-// of all that it did since.
+// Quantiles are of what came since the tick before; a program that began anew reports
+// all that it did since.
 func TestQuantilesSinceTheTickBefore(t *testing.T) {
 	answer := ""
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -20,7 +20,7 @@ const (
 	deepest     = 16
 )
 
-// A Found is one thing that a program tells of.
+// A Found is one thing that a program reports.
 type Found struct {
 	Place  string // where it stands in the answer: "db", "pools.reader", "memstats"
 	Values []Value
@@ -64,7 +64,7 @@ var pool = shape{
 }
 
 // memory is runtime.MemStats, which package expvar publishes by itself. What is left
-// out can be told from the rest, or tells of the runtime's own tables.
+// out can be derived from the rest, or describes the runtime's own tables.
 var memory = shape{
 	needed: []string{"HeapAlloc", "NumGC", "PauseTotalNs", "Mallocs"},
 	fields: []field{
@@ -277,7 +277,7 @@ var cumulative = sync.OnceValue(func() map[string]bool {
 	return out
 })
 
-// metric is one of runtime/metrics; its unit stands behind the colon.
+// metric is one of runtime/metrics; its unit stands after the colon.
 func metric(name string, number float64) Value {
 	v := Value{Name: name, Unit: "count", Value: number}
 	if cumulative()[name] {

@@ -29,7 +29,7 @@ const Name = "space"
 // Options say where to look.
 type Options struct {
 	Dirs  []string // of different file systems, or of the same
-	Log   string   // whose growth is told; empty: none
+	Log   string   // whose growth is reported; empty: none
 	Least unit.Least
 	// Low is called when less is left than is to stay; at least once more after an
 	// error. It returns what was done about it.
@@ -104,7 +104,7 @@ func (s *Source) Collect(ctx context.Context, f *kasoku.Frame) error {
 	return nil
 }
 
-// grow tells by how much the log grew since the last tick.
+// grow reports by how much the log grew since the last tick.
 func (s *Source) grow(f *kasoku.Frame) {
 	st, err := os.Stat(s.o.Log)
 	if s.o.Log == "" || err != nil {

@@ -17,9 +17,9 @@ import (
 // mostAnswer bounds an answer of the cache.
 const mostAnswer = 1 << 20
 
-// A Conn is a connection to the port where a carbon-cache or a go-carbon tells what
-// it has not yet written (CACHE_QUERY_PORT, [carbonlink]). It is not safe for
-// concurrent use.
+// A Conn is a connection to the port where a carbon-cache or a go-carbon returns the
+// values that it has not yet written (CACHE_QUERY_PORT, [carbonlink]). It is not safe
+// for concurrent use.
 type Conn struct {
 	conn net.Conn
 	r    *bufio.Reader

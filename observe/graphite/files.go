@@ -17,7 +17,7 @@ import (
 const (
 	// lookTicks is how many ticks pass between two looks at which files there are.
 	lookTicks = 30
-	// oldest is how far back a value may lie that a file tells: a server that writes
+	// oldest is how far back a value read from a file may lie: a server that writes
 	// slower than this has other troubles.
 	oldest = 15 * time.Minute
 	// deepest is how deep files may lie below the servers' directories.

@@ -1,8 +1,8 @@
-// Package graphite is the source "graphite": what carbon and go-carbon tell of
+// Package graphite is the source "graphite": what carbon and go-carbon report about
 // themselves: points received and written, the queue between them, creates that were
 // dropped, CPU and memory.
 //
-// The one idea: they tell it once a minute, as series of their own. Nothing is asked
+// The one idea: they report it once a minute, as series of their own. Nothing is asked
 // of them but those series, wherever they can be had: in the cache before they are
 // written ([Conn], one question a tick), in the whisper files afterwards (a look at
 // their times), or by a render API. Each value is kept once, at the tick that sees
@@ -188,7 +188,7 @@ func (s *Source) keep(f *kasoku.Frame, from place, metric string, p whisper.Poin
 	f.Gauge(name, instance, unit, p.Value*scale)
 }
 
-// unitOf returns what a metric is told in, and by what it is multiplied for that.
+// unitOf returns the unit of a metric, and by what the metric is multiplied for that.
 func unitOf(name string) (unit string, scale float64) {
 	switch last := name[strings.LastIndexByte(name, '.')+1:]; {
 	case last == "cpuUsage":

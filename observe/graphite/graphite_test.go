@@ -32,8 +32,8 @@ func values(f *kasoku.Frame) map[string]float64 {
 	return out
 }
 
-// TestCollect_Carbon: a real carbon-cache tells of itself, through its cache, through
-// its files and through a real graphite-web.
+// TestCollect_Carbon: a real carbon-cache reports about itself, through its cache,
+// through its files and through a real graphite-web.
 func TestCollect_Carbon(t *testing.T) {
 	server := servicetest.Carbon(t, service.CarbonOptions{MetricInterval: time.Second})
 	web := servicetest.GraphiteWeb(t, server)
@@ -169,7 +169,7 @@ func goCarbon(points ...whisper.Point) []byte {
 	return append(b, []string{"s.", "as.", "es."}[min(len(points), 2)]...)
 }
 
-// TestCollect_Relay: a relay tells nothing of a cache.
+// TestCollect_Relay: a relay reports nothing about a cache.
 func TestCollect_Relay(t *testing.T) {
 	at := int64(1000)
 	addr := script(t, func(metric string) []byte {
@@ -196,8 +196,8 @@ func TestCollect_Relay(t *testing.T) {
 	}
 }
 
-// TestCollect_Cache: what was there before is not told, each value once, and the
-// other metrics are asked for only when the first is new.
+// TestCollect_Cache: what was there before is not reported, each value is reported
+// once, and the other metrics are asked for only when the first is new.
 func TestCollect_Cache(t *testing.T) {
 	at, asked := int64(1000), 0
 	addr := script(t, func(metric string) []byte {
@@ -296,7 +296,7 @@ func TestCollect_Files(t *testing.T) {
 		}
 		return fmt.Sprint(values(&f))
 	}
-	if got := collect(); got != "map[]" { // a server that has told nothing yet
+	if got := collect(); got != "map[]" { // a server that has reported nothing yet
 		t.Error(got)
 	}
 	write("carbon.agents.a-a.cpuUsage", whisper.Point{Time: now.Unix(), Value: 50}, 0)
@@ -358,7 +358,7 @@ func TestWithin(t *testing.T) {
 	})
 }
 
-// TestCollect_Place: a place that cannot be looked at is told when another can.
+// TestCollect_Place: a place that cannot be looked at is reported when another can.
 func TestCollect_Place(t *testing.T) {
 	s, err := New(Options{Storage: t.TempDir(), Render: "http://127.0.0.1:1/render"})
 	if err != nil {

@@ -41,7 +41,7 @@ const Name = "host"
 // Options say where to read. The zero value reads this machine.
 type Options struct {
 	Proc string // mount point of procfs, default /proc
-	Sys  string // mount point of sysfs, default /sys; tells disks from their partitions
+	Sys  string // mount point of sysfs, default /sys; distinguishes disks from partitions
 }
 
 func (o Options) withDefaults() Options {

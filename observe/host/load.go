@@ -9,7 +9,7 @@ import (
 )
 
 // collectLoad takes the one-minute load average of /proc/loadavg: runnable and
-// uninterruptible threads, damped exponentially. It lags behind a load test; the
+// uninterruptible threads, damped exponentially. It lags a load test; the
 // run queue and the pressure are quicker.
 func (s *Source) collectLoad(text []byte, f *kasoku.Frame) error {
 	v, err := parseLoad(text)
@@ -23,7 +23,7 @@ func (s *Source) collectLoad(text []byte, f *kasoku.Frame) error {
 	return nil
 }
 
-// parseTasks returns how many threads there are: what stands behind the slash of
+// parseTasks returns how many threads there are: what stands after the slash of
 // the fourth word of /proc/loadavg.
 //
 //	6.40 2.13 0.82 7/317 22144
@@ -58,7 +58,7 @@ func parseLoad(text []byte) (float64, error) {
 //	some avg10=0.09 avg60=0.02 avg300=0.11 total=4191660
 //	full avg10=0.09 avg60=0.02 avg300=0.09 total=3762285
 //
-// Only the totals are read: the shortest average covers 10 s and lags behind.
+// Only the totals are read: the shortest average covers 10 s and lags.
 // Kernel: Documentation/accounting/psi.rst.
 type stall struct {
 	some, full       uint64 // µs

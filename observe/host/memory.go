@@ -91,7 +91,7 @@ type vmSums struct {
 	hasScanned      bool
 }
 
-// collectVM takes the counters of /proc/vmstat that tell of trouble: faults, and
+// collectVM takes the counters of /proc/vmstat that show trouble: faults, and
 // those that had to wait for a disk; pages swapped in and out; pages looked at to
 // find some to free, and those that a process in need had to look at itself; file
 // pages that were thrown out and read again; processes killed for want of memory

@@ -9,7 +9,7 @@ import (
 )
 
 // FuzzParts feeds every parser with any text: none may panic, and an error
-// leaves no sample behind.
+// leaves no sample.
 func FuzzParts(f *testing.F) {
 	archive, err := txtar.ParseFile("testdata/debian12.txtar")
 	if err != nil {

@@ -4,7 +4,7 @@
 // two ticks that saw them. With that, lines of a log that has no times of its
 // own still find their second. Sizes are of the file that has the path at the
 // moment; when another file takes the path, or the file becomes shorter, an
-// event tells it.
+// event says so.
 //
 // A file that is missing has no sample and is no error: it may be made later. One
 // that may not be looked at gives a warning.

@@ -36,7 +36,7 @@ type detailReader interface {
 // The one idea: they share one connection, apart from that of [Source], so that a
 // slow answer delays no status. What a server does not offer is left out; what it
 // refuses for want of a right is a gap that names the right, and is asked again
-// every ten seconds. That a server is away, [Source] tells alone.
+// every ten seconds. That a server is away, [Source] alone reports.
 type Detail struct {
 	Replication *Replication
 	Digests     *Digests
@@ -156,10 +156,10 @@ func (d *Detail) away(err error) bool {
 }
 
 // Replication is the source "replication": of each source that the server
-// replicates from, by channel, whether the threads run and how far it is behind. A
+// replicates from, by channel, whether the threads run and how far it lags. A
 // server that is no replica has no series, and is asked every ten seconds.
 //
-// "lag" is missing while nobody knows it. "pending" is what was fetched of the
+// "lag" is missing while it is unknown. "pending" is what was fetched of the
 // source's log and not yet applied, where both are in one file of it.
 type Replication struct {
 	part

@@ -24,7 +24,7 @@ var (
 	_ detailReader        = (*mysqlread.Reader)(nil)
 )
 
-// A deep is a reader of details that answers as it is told.
+// A deep is a reader of details that answers as the test sets it.
 type deep struct {
 	replicas []mysqlflags.Replica
 	digests  mysqlread.ActiveDigests
@@ -113,7 +113,7 @@ func TestReplication(t *testing.T) {
 }
 
 // A missing right is one gap without end, and is asked for every ten seconds; a
-// server that is away is told by the source of the status alone.
+// server that is away is reported by the source of the status alone.
 func TestDetail_Refused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := &deep{err: &gomysql.MySQLError{Number: accessDenied, Message: "no"}}

@@ -39,8 +39,8 @@ type lockReader interface {
 // Locks is the source "locks": which statements wait for locks of rows, and who
 // holds them.
 //
-// The one idea: the tables that tell this are dear to read when many wait, and
-// of no use when nobody does. So they are read, over a connection of its own, only
+// The one idea: the tables that show this are dear to read when many sessions wait, and
+// of no use when none does. So they are read, over a connection of its own, only
 // at ticks before which [Source] saw a wait: Innodb_row_lock_current_waits above 0,
 // or Innodb_row_lock_waits grown. All else costs nothing.
 //
@@ -75,7 +75,7 @@ type counted struct {
 	n  uint64
 }
 
-// rowLocks are the status variables that tell whether to look.
+// rowLocks are the status variables that decide whether to look.
 type rowLocks struct{ current, waits float64 }
 
 // NewLocks returns a source for the server of a database, which stays the
@@ -254,7 +254,7 @@ func (l *Locks) Deadlock(ctx context.Context, host string, start time.Time) (*ka
 	if last != nil {
 		at -= last.Ago
 	}
-	// The server tells whole seconds.
+	// The server reports whole seconds.
 	if last == nil || at < -time.Second {
 		return nil, nil
 	}

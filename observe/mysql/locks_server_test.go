@@ -53,7 +53,7 @@ func locksOf(t *testing.T, db *sql.DB) (*mysql.Locks, func() map[string]float64)
 }
 
 // Two sessions wait for a row that a third one holds, which does nothing at the
-// time. Both servers tell the table, the index and the statement that waits; only
+// time. Both servers report the table, the index and the statement that waits; only
 // MySQL knows the statement of the holder.
 func TestLockWaits(t *testing.T) {
 	servicetest.Each(t, service.Options{}, func(t *testing.T, srv *service.Server) {
@@ -123,7 +123,7 @@ func begin(t *testing.T, db *sql.DB, statements ...string) *sql.Tx {
 	return tx
 }
 
-// A deadlock during the run is told with both statements, the one that was rolled
+// A deadlock during the run is reported with both statements, the one that was rolled
 // back last; one before it is not.
 func TestDeadlock(t *testing.T) {
 	servicetest.Each(t, service.Options{}, func(t *testing.T, srv *service.Server) {

@@ -21,7 +21,7 @@ var (
 	_ reader                = (*mysqlread.Reader)(nil)
 )
 
-// A server is a reader that answers as it is told.
+// A server is a reader that answers as the test sets it.
 type server struct {
 	status  []mysqlread.Value
 	err     error // of every answer

@@ -88,7 +88,7 @@ func TestServer(t *testing.T) {
 }
 
 // until asks five times a second: InnoDB renews its list of transactions only
-// when nobody has asked for a tenth of a second.
+// when it was not asked for during a tenth of a second.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	tick := time.NewTicker(200 * time.Millisecond)

@@ -69,7 +69,7 @@ func (s *Digests) Collect(ctx context.Context, f *kasoku.Frame) error {
 	return s.ask(ctx, func(ctx context.Context, r detailReader) (time.Duration, error) {
 		var within time.Duration
 		if !s.began.IsZero() {
-			within = time.Since(s.began) + time.Second // the server tells whole seconds
+			within = time.Since(s.began) + time.Second // the server reports whole seconds
 		}
 		got, ok, err := r.ActiveDigests(ctx, within, mostDigests)
 		if err != nil || !ok {

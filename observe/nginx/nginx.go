@@ -39,7 +39,7 @@ const (
 	mostBytes   = 4 << 10         // of the page, which has 100
 )
 
-// A Status is what the page tells.
+// A Status is what the page reports.
 type Status struct {
 	Active                    uint64 // connections, those that wait included
 	Accepts, Handled          uint64 // connections since the server started

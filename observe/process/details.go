@@ -18,9 +18,9 @@ const limitTicks = 10
 type details struct {
 	io     *procfile.File
 	limits *procfile.File
-	fds    *procfile.Dir // for counting; nil when the size tells
+	fds    *procfile.Dir // for counting; nil when the size gives the count
 	tasks  *procfile.Dir
-	fdSize int // descriptor of the directory fd, -1 when the size does not tell
+	fdSize int // descriptor of the directory fd, -1 when the size is not the count
 
 	age       uint64    // ticks since the limits were read
 	files     limitStat // of open files

@@ -142,7 +142,7 @@ func TestTopByCPU(t *testing.T) {
 		}
 	}
 	f("45 kworker/0:0H", "1300 mariadbd-worker-long-name")
-	f() // nobody used any
+	f() // no process used any
 	write(t, dir, "1300/stat", line(1300, "mariadbd-worker", 'S', 18, 6, 188446))
 	write(t, dir, "1204/stat", line(1204, "userapi", 'S', 26, 5, 188446))
 	f("1204 userapi", "1300 mariadbd-worker-long-name")

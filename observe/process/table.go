@@ -145,8 +145,8 @@ func (s *Source) readStat(fd int) (name []byte, st stat, err error) {
 	return parseStat(s.buf[:n])
 }
 
-// sweep drops the processes that were not listed or could not be read, and tells
-// of named ones that were never there.
+// sweep drops the processes that were not listed or could not be read, and reports
+// named ones that were never there.
 func (s *Source) sweep() {
 	if len(s.live) != len(s.procs) {
 		for _, p := range s.procs {
@@ -175,7 +175,7 @@ func (s *Source) drop(p *process) {
 	}
 }
 
-// forget tells the end of a named process. Its number means nothing from now on.
+// forget reports the end of a named process. Its number means nothing from now on.
 func (s *Source) forget(p *process) {
 	s.exited("process " + s.instance(p) + " exited")
 	p.named = false

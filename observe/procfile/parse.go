@@ -98,7 +98,7 @@ func Uints(dst []uint64, line []byte) int {
 }
 
 // Decimal reads a number such as 12 or 0.35: digits, and at most one point with
-// digits behind it.
+// digits after it.
 func Decimal(word []byte) (v float64, ok bool) {
 	whole, part, found := bytes.Cut(word, []byte{'.'})
 	n, ok := Uint(whole)

@@ -111,7 +111,7 @@ func Pread(fd int, buf []byte, offset int64) (int, error) {
 	}
 }
 
-// grow makes room for at least half a page behind the slice's end.
+// grow makes room for at least half a page past the slice's end.
 func grow(b []byte) []byte {
 	if cap(b)-len(b) >= growBytes/2 {
 		return b

@@ -52,8 +52,8 @@ func placeOf(address string) (p place, err error) {
 }
 
 // placeOfURL reads redis://host:port and rediss://host:port. The number of a database
-// may stand behind it; what is told is of all. The address is not repeated in errors
-// when it may hold a password.
+// may follow; the figures are of all databases anyway. The address is not repeated in
+// errors when it may hold a password.
 func placeOfURL(address string) (p place, err error) {
 	u, err := url.Parse(address)
 	switch {

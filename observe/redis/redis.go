@@ -7,7 +7,7 @@
 // memory and its limit, the pause of a fork.
 //
 // A server that does not answer, or refuses the password, costs a gap with the
-// reason. Counters start at zero when the server is restarted, or is told CONFIG
+// reason. Counters start at zero when the server is restarted, or receives CONFIG
 // RESETSTAT. The commands of this source are in the numbers: two a tick.
 //
 // An address that begins with rediss:// is asked over TLS, with the files that
@@ -106,7 +106,7 @@ type Options struct {
 type Source struct {
 	o       Options
 	conn    *Conn
-	slowlog error // why its length is not told
+	slowlog error // why its length is not reported
 	names   names
 }
 
@@ -201,7 +201,7 @@ func (s *Source) info(text []byte, f *kasoku.Frame) error {
 	return nil
 }
 
-// commands appends what INFO commandstats tells:
+// commands appends what INFO commandstats reports:
 //
 //	cmdstat_get:calls=21,usec=175,usec_per_call=8.33,rejected_calls=0,failed_calls=0
 func (s *Source) commands(text []byte, f *kasoku.Frame) {
@@ -242,7 +242,7 @@ func (s *Source) Close() error {
 	return err
 }
 
-// next returns the first field of INFO and the text behind it; no name when there
+// next returns the first field of INFO and the text after it; no name when there
 // is none any more.
 func next(text []byte) (name, value, rest []byte) {
 	for len(text) > 0 {

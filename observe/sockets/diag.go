@@ -50,7 +50,7 @@ type address struct {
 	port uint16
 }
 
-// A socket is what the kernel tells of one.
+// A socket is what the kernel reports of one.
 type socket struct {
 	state    uint8
 	local    address
@@ -70,7 +70,7 @@ type diag struct {
 	seq      uint32
 	question [headBytes + tcpQuestion]byte
 	noUnix   bool
-	one      socket // the one being told
+	one      socket // the one being reported
 }
 
 func openDiag() (*diag, error) {
@@ -92,7 +92,7 @@ func openDiag() (*diag, error) {
 
 func (d *diag) close() { _ = unix.Close(d.fd) } // nothing is lost
 
-// tcp asks for the TCP sockets in the given states and tells of each.
+// tcp asks for the TCP sockets in the given states and calls each for every one.
 func (d *diag) tcp(states uint32, buf []byte, each func(*socket)) error {
 	q := d.question[:headBytes+tcpQuestion]
 	clear(q)
@@ -142,7 +142,7 @@ func (d *diag) ask(kind uint16, q, buf []byte, each func(*socket)) error {
 // errShort says that an answer ends before what it announces.
 var errShort = errors.New("ask for sockets: an answer is cut short")
 
-// answers tells of the sockets of one block of answers. done is true at the end of
+// answers reports the sockets of one block of answers. done is true at the end of
 // all. Answers to an earlier question are passed over.
 func (d *diag) answers(block []byte, each func(*socket)) (done bool, err error) {
 	for len(block) >= headBytes {

@@ -16,7 +16,7 @@ type listener struct {
 	inode    uint32 // of the first of its sockets
 	looked   int    // how often its owner was looked for
 	owned    bool
-	tick     uint64 // at which it was last told of
+	tick     uint64 // at which it was last reported
 
 	sockets      int
 	queue, limit uint32 // of the fullest socket

@@ -55,7 +55,7 @@ const (
 	// maxListeners and maxPorts bound what has series, unless the options say otherwise.
 	maxListeners, maxPorts = 64, 32
 	// fewest connections give a port a series: one that a single client opened
-	// tells nothing.
+	// shows nothing.
 	fewest = 4
 	// tableEvery is how often all connections are asked for, at most.
 	tableEvery = 5 * time.Second
@@ -153,7 +153,7 @@ func (s *Source) withoutNetlink(err error) {
 func (s *Source) Name() string { return Name }
 
 // Collect asks for what listens and, when it is time, for all connections. It fails
-// when neither netlink nor files tell.
+// when neither netlink nor files answer.
 func (s *Source) Collect(_ context.Context, f *kasoku.Frame) error {
 	s.tick++
 	if s.diag != nil {

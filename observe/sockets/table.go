@@ -8,7 +8,7 @@ import (
 	"github.com/kasoku/kasoku/observe/procfile"
 )
 
-// parseTable reads /proc/net/tcp or tcp6 and tells of the sockets in the given
+// parseTable reads /proc/net/tcp or tcp6 and reports the sockets in the given
 // states. The address is written as numbers of 32 bits in the machine's order; of a
 // listener the second number of the queues is how many connections wait.
 //

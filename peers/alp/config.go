@@ -82,7 +82,7 @@ func lookUp(sections []map[string]any, flag string) any {
 	return nil
 }
 
-// configText returns a value as it would stand behind its flag.
+// configText returns a value as it would stand after its flag.
 func configText(v any) string {
 	list, ok := v.([]any)
 	if !ok {

@@ -142,8 +142,8 @@ var timeLayouts = []string{
 	time.UnixDate, time.StampMilli,
 }
 
-// time returns the time that a value tells: a text, also seconds since 1970, or a
-// time.
+// time returns the time that a value stands for: a text, also seconds since 1970, or
+// a time.
 func (f filterTimes) time(v any) (time.Time, bool) {
 	switch v := v.(type) {
 	case time.Time:

@@ -14,7 +14,7 @@ import (
 	"github.com/kasoku/kasoku/private"
 )
 
-// inputs returns the logs to read: --file or files behind the command, else
+// inputs returns the logs to read: --file or files after the command, else
 // standard input, from where --pos says.
 func (o *options) inputs(files []string, stdin io.Reader, stderr io.Writer) ([]lines.Input, error) {
 	if o.file != "" {

@@ -82,7 +82,7 @@ func trim(b []byte) []byte {
 	return bytes.TrimSpace(b)
 }
 
-// defaultPattern is alp's: combined, with the response time behind it, and
+// defaultPattern is alp's: combined, followed by the response time, and
 // perhaps the request time.
 const defaultPattern = `^(\S+)\s\S+\s+(\S+\s+)+\[(?P<time>[^]]+)\]\s"(?P<method>\S*)\s?(?P<uri>(?:[^"]*(?:\\")?)*)\s([^"]*)"\s(?P<status>\S+)\s(?P<body_bytes>\S+)\s"((?:[^"]*(?:\\")?)*)"\s"(?:.+)"\s(?P<response_time>\S+)(?:\s(?P<request_time>\S+))?$`
 
@@ -116,7 +116,7 @@ func (r *regexpReader) read(line []byte, values [][]byte) string {
 	return ""
 }
 
-// The groups of defaultPattern that plainMarks tells.
+// The groups of defaultPattern that plainMarks finds.
 const (
 	groupTime = 3 + iota
 	groupMethod
@@ -223,8 +223,8 @@ func plainText(b []byte) bool {
 	return true
 }
 
-// threeWords reports whether a text is three words or more with a space behind
-// each, one space behind the first.
+// threeWords reports whether a text is three words or more with a space after
+// each, one space after the first.
 func threeWords(b []byte) bool {
 	if len(b) == 0 || b[0] == ' ' || b[len(b)-1] != ' ' {
 		return false
@@ -233,7 +233,7 @@ func threeWords(b []byte) bool {
 	return b[min(i+1, len(b)-1)] != ' ' && len(bytes.Fields(b)) >= 3
 }
 
-// A request is what a line tells. Its slices are valid until the next line.
+// A request is what a line says. Its slices are valid until the next line.
 type request struct {
 	name   []byte // the URI as it is counted
 	method []byte
@@ -291,7 +291,7 @@ func parseStatus(b []byte) (int, bool) {
 	return n, err == nil
 }
 
-// valueNames returns the names of the values, and of others behind them.
+// valueNames returns the names of the values, followed by others.
 func (o *options) valueNames(others []string) []string {
 	return append(slices.Clone(o.names[:]), others...)
 }

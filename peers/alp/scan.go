@@ -166,7 +166,7 @@ func (w *worker) named() *class {
 	return c
 }
 
-// keyEnd stands behind each part of a key. No part holds it: one that did, of a
+// keyEnd stands after each part of a key. No part holds it: one that did, of a
 // hostile log, may at worst be counted with another.
 const keyEnd = 0
 

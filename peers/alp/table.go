@@ -86,8 +86,8 @@ func (o *options) shownURI(s *stat) string {
 	return s.uri
 }
 
-// table returns the rows of a sorted profile. When from is not nil, numbers tell
-// the difference from it; classes that it lacks do not.
+// table returns the rows of a sorted profile. When from is not nil, numbers are
+// the difference from it, except in classes that it lacks.
 func (p profile) table(o *options, from profile) (*table, error) {
 	columns, err := o.columns()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 // A Book is what the workers of a log share: the names of all classes, and what
 // has to be known in the order of the lines.
 type Book struct {
-	// Each, when not nil, is told of every entry, in the order of the lines, never
+	// Each, when not nil, is called for every entry, in the order of the lines, never
 	// twice at a time.
 	Each func(id int, values [2]float64)
 
@@ -37,7 +37,7 @@ type Dropped struct {
 // maxSample is how many bytes of a dropped line are kept.
 const maxSample = 200
 
-// A Batch is what a block tells, in the order of its lines. It is for one
+// A Batch is what a block says, in the order of its lines. It is for one
 // goroutine.
 type Batch struct {
 	entries []entry
@@ -57,7 +57,7 @@ func (b *Batch) Line() uint64 {
 	return b.lines
 }
 
-// Add notes what the present line told of a class.
+// Add notes what the present line says of a class.
 func (b *Batch) Add(id int, values [2]float64) {
 	b.entries = append(b.entries, entry{id, values})
 }

@@ -8,7 +8,7 @@ import (
 // A Number is a duration as a log writes it.
 type Number struct {
 	Value float64 // times the factor that it was parsed with
-	Frac  int     // digits behind the point; -1 when it is not written as digits and a point
+	Frac  int     // digits after the point; -1 when it is not written as digits and a point
 
 	digits uint64 // all of them: 21 of 0.021
 }

@@ -27,7 +27,7 @@ type page [pageLen]uint32
 // maxDigits bounds the pages of a tally: 65 s in milliseconds.
 const maxDigits = 1 << 16
 
-// Add counts a duration. Those with frac digits behind the point go to pages; it
+// Add counts a duration. Those with frac digits after the point go to pages; it
 // must be the same each time.
 func (t *Tally) Add(n Number, frac int) {
 	if n.Frac != frac || frac < 0 || n.digits >= maxDigits {

@@ -47,7 +47,7 @@ func newWorker(p *plan, b *exact.Book) *worker {
 	return w
 }
 
-// block counts the lines of a block and tells the book.
+// block counts the lines of a block and enters them in the book.
 func (w *worker) block(b *lines.Block) {
 	w.batch = w.book.NewBatch()
 	for line := range bytes.Lines(b.Data) {

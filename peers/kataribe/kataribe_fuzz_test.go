@@ -8,7 +8,7 @@ import (
 )
 
 // FuzzReport: any log in any of the formats: no panic, and every line is a
-// request, blank, or told as dropped.
+// request, blank, or reported as dropped.
 func FuzzReport(f *testing.F) {
 	for i := range formats {
 		f.Add(uint8(i), makeLog(i, 20, 1))

@@ -22,7 +22,7 @@ const (
 )
 
 // Run does what kataribe does with these arguments, which do not hold its name,
-// and returns the exit code. Behind the flags it takes logs to read instead of
+// and returns the exit code. After the flags it takes logs to read instead of
 // standard input; they may be compressed.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	fs := flag.NewFlagSet("kataribe", flag.ContinueOnError)
@@ -68,7 +68,7 @@ type noneError struct{}
 
 func (noneError) Error() string { return "No parsed requests found. Please confirm log_format." }
 
-// report reads the logs and prints what is to be told of them.
+// report reads the logs and prints the report on them.
 func (p *plan) report(ctx context.Context, in []lines.Input, stdout, stderr io.Writer) error {
 	k := exact.NewBook()
 	workers := make([]*worker, runtime.GOMAXPROCS(0))

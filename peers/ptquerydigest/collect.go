@@ -23,14 +23,14 @@ var ignoredAttributes = []string{
 	"Id", "Thread_id", "timestamp", "Schema", "Xid", "arg", "cmd", "end_log_pos", "exptime", "flags", "insert_id",
 	"ip", "key",
 	"last_insert_id", "offset", "port", "res", "server_id", "val",
-	"Log_slow_rate_limit", "Log_slow_rate_type", // both are told by rateLimit
+	"Log_slow_rate_limit", "Log_slow_rate_type", // rateLimit reports both
 	"Start", "End", // times of log_slow_extra, one per event
 }
 
 // A reading is one pass over the logs for one grouping.
 type reading struct {
 	o      *options
-	stderr io.Writer // is told of lines that are not understood
+	stderr io.Writer // gets messages about lines that are not understood
 	in     []lines.Input
 	by     string
 	order  order
@@ -39,7 +39,7 @@ type reading struct {
 
 	gate    gate
 	shaper  sqlshape.Shaper
-	db      []byte // of the last event that told one, of those that the gate let through
+	db      []byte // of the last event that named one, of those that the gate let through
 	places  int    // decimals of the first Query_time, -1 before it
 	first   []int64
 	seen    map[string]int    // events by fingerprint, for --sample
@@ -139,7 +139,7 @@ func (r *reading) where(e *slowlog.Event) bool {
 		r.first = append(r.first, e.Offset)
 	}
 	if !r.gate.pass(r.o, e) {
-		return false // and no event behind has its database
+		return false // and no later event gets its database
 	}
 	if e.TellsSchema() && len(e.Schema) > 0 && !bytes.Equal(e.Schema, r.db) {
 		r.db = bytes.Clone(e.Schema)
@@ -175,8 +175,8 @@ func (r *reading) grouped(e *slowlog.Event) bool {
 	return true
 }
 
-// user returns who sent an event, nil where the log does not tell. In the slow log that
-// a converter writes, nobody is [].
+// user returns who sent an event, nil where the log does not say. In the slow log that
+// a converter writes, [] stands for no user.
 func (r *reading) user(e *slowlog.Event) []byte {
 	if len(e.User) == 0 || r.o.kind != "slowlog" && string(e.User) == "[]" {
 		return nil
@@ -207,7 +207,7 @@ func (g *gate) pass(o *options, e *slowlog.Event) bool {
 	return !g.closed
 }
 
-// each keeps what reports tell of an event beside its figures.
+// each keeps what reports print of an event beside its figures.
 func (r *reading) each(e *slowlog.Event, number int) {
 	if r.echo != nil {
 		r.echo(e)
@@ -298,7 +298,7 @@ func (r *reading) take(x *extra, e *slowlog.Event, v float64) {
 }
 
 // offsetOf is where pt-query-digest sees an event: the first of a file at its start,
-// the others behind the # of their first line.
+// the others after the # of their first line.
 func (r *reading) offsetOf(e *slowlog.Event) int64 {
 	switch {
 	case e.Offset == r.first[e.Input]:
@@ -309,7 +309,7 @@ func (r *reading) offsetOf(e *slowlog.Event) int64 {
 	return e.Offset + 1
 }
 
-// decimals counts the digits behind the point.
+// decimals counts the digits after the point.
 func decimals(number string) int {
 	_, fraction, _ := strings.Cut(number, ".")
 	return len(fraction)
@@ -396,7 +396,7 @@ func (r *reading) class(from *slowlog.Class, x *extra) *class {
 // toSecond drops the fraction: pt-query-digest reads times to the second.
 func toSecond(t time.Time) time.Time { return t.Truncate(time.Second) }
 
-// stamp prints a time as the log tells it.
+// stamp prints a time as the log writes it.
 func (r *reading) stamp(t time.Time) string {
 	switch {
 	case t.IsZero():
@@ -455,7 +455,7 @@ func attributeFrom(from *slowlog.Attribute) (attribute, bool) {
 	return a, true
 }
 
-// usesISO reports whether the first time that a log tells is in the form
+// usesISO reports whether the first time in a log is in the form
 // 2026-11-20T08:38:36.
 func usesISO(in []lines.Input) bool {
 	for i := range in {

@@ -15,7 +15,7 @@ import (
 // A converter turns general logs and raw statements into the slow log that
 // pt-query-digest makes of them in its mind: no times, and every command but Query
 // an administrator command. It writes where an event lies in its file as the number
-// of its connection, since that is told nowhere else.
+// of its connection, since that is written nowhere else.
 type converter struct {
 	w     *bufio.Writer
 	event []byte // the statement that may go on in the next line
@@ -141,6 +141,6 @@ func (c *converter) end() error {
 		c.w.Write(c.event)
 		c.w.WriteString(";\n")
 	}
-	_, err := c.w.Write(nil) // tells the first error of all
+	_, err := c.w.Write(nil) // returns the first error of all
 	return err
 }

@@ -147,7 +147,7 @@ func digitsAsMarks(s string) string {
 }
 
 // verbsOf returns the verbs of a statement in upper case, in order, equal
-// neighbours once. Of a SELECT only UNION is told beside.
+// neighbours once. Of a SELECT only UNION is returned in addition.
 func verbsOf(sql string) []string {
 	var out []string
 	s := scanner{text: sql}

@@ -117,7 +117,7 @@ func (p *filterParser) and() (node, error) {
 }
 
 // not takes what stands on one side of && and ||. A ! belongs to the operand
-// behind it, the word not to the whole comparison.
+// after it, the word not to the whole comparison.
 func (p *filterParser) not() (node, error) {
 	if p.depth++; p.depth > maxDepth {
 		return nil, fmt.Errorf("too many parentheses")

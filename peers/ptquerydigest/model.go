@@ -10,7 +10,7 @@ import (
 	"github.com/kasoku/kasoku/analyze/buckets"
 )
 
-// A digest is what a report tells of: the classes of one grouping and all of them
+// A digest is what a report is about: the classes of one grouping and all of them
 // together.
 type digest struct {
 	groupBy string // fingerprint, distill, user …
@@ -42,7 +42,7 @@ type class struct {
 	reason string // limit or outliers, empty when the class is not reported
 }
 
-// A span is the first and the last time that a log tells, as it tells them.
+// A span is the first and the last time in a log, as the log writes them.
 type span struct {
 	first, last         time.Time
 	firstText, lastText string
@@ -55,10 +55,10 @@ func (s *span) seconds() float64 { return s.last.Sub(s.first).Seconds() }
 type sample struct {
 	statement string
 	at        time.Time
-	ts        string // as logged, empty when the log tells none
+	ts        string // as logged, empty when the log has none
 	time      time.Duration
 	queryTime string  // as logged
-	db        string  // default database, empty when not told
+	db        string  // default database, empty when not logged
 	offset    int64   // bytes, as pt-query-digest counts them
 	value     float64 // by which the samples are compared
 	seen      bool

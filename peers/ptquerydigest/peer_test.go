@@ -52,7 +52,7 @@ var (
 	perRun    = regexp.MustCompile(`(?m)^# (\d\S* user time, .*|Current date: .*|Hostname: .*)$`)
 	thousand  = regexp.MustCompile(`1000ms`)                   // pt-query-digest prints 0 of a sum of 0.9999999999999999
 	tables    = regexp.MustCompile(`(?m)^#    SHOW .*\n`)      // --since lets through events without a database, see chance
-	slowExtra = regexp.MustCompile(`(?m)^# (Start|End)  .*\n`) // pt-query-digest counts every time that MySQL's log_slow_extra tells
+	slowExtra = regexp.MustCompile(`(?m)^# (Start|End)  .*\n`) // pt-query-digest counts every time that MySQL's log_slow_extra logs
 )
 
 // comparable hides what differs from run to run; of JSON the order of the keys.
@@ -146,7 +146,7 @@ func write(t testing.TB, name, text string) string {
 	return path
 }
 
-// commandLines are what is compared; the log's name is put behind each.
+// commandLines are what is compared; the log's name is appended to each.
 var commandLines = []string{
 	"", "--limit 100%", "--limit 3", "--limit 50%:5 --outliers Query_time:0.001:2", "--output json --limit 1000", "--output json-anon",
 	"--report-format profile", "--report-format header,profile --limit 5", "--group-by user", "--group-by distill", "--group-by db", "--group-by host",
@@ -204,7 +204,7 @@ func TestRun_Cases(t *testing.T) {
 		"millisecond": "--report-format header,profile millisecond.log",                                                          // times whose sum is a little less
 		"wait":        "--group-by host wait.log",                                                                                // shares of times whose sum depends on the order
 		"distill":     "--group-by user,distill --limit 2 first.log",                                                             // distill is an attribute of users
-		"genlog":      "--type genlog --group-by user,distill --limit 5 --report-format header,profile general.log",              // who sent it is told once
+		"genlog":      "--type genlog --group-by user,distill --limit 5 --report-format header,profile general.log",              // the sender once
 		"sections":    "--report-format header,files,profile,header,query_report,files --group-by user,host --limit 1 first.log", // lines between
 		"rate":        "--group-by fingerprint,user --report-format header,query_report rate.log",                                // of Percona's servers
 		"rate-json":   "--output json rate.log",
@@ -258,7 +258,7 @@ func TestRun_AnyLog(t *testing.T) {
 	}
 }
 
-// chance makes a slow log. The first event tells its database, so that none is
+// chance makes a slow log. The first event names its database, so that none is
 // without one: there pt-query-digest puts a number in the database's place.
 func chance(r *rand.Rand) string {
 	pick := func(of ...string) string { return of[r.IntN(len(of))] }
@@ -315,7 +315,7 @@ func chance(r *rand.Rand) string {
 
 // TestRun_RealServers compares on logs that servers write during the test. The
 // head of MariaDB's log is left out, because pt-query-digest loses the event
-// behind it.
+// after it.
 func TestRun_RealServers(t *testing.T) {
 	program := peertest.Path(t, "pt-query-digest")
 	o := service.Options{Vars: map[string]string{"long_query_time": "0", "slow_query_log": "ON"}}

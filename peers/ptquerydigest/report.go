@@ -19,7 +19,7 @@ type printer struct {
 	started time.Time
 	now     time.Time
 	host    string
-	timed   bool // the logs tell times
+	timed   bool // the logs have times
 	headed  bool // a report with the header, which is the same for all groupings, was printed
 }
 
@@ -120,7 +120,7 @@ func (c *class) numbers() (plain, inno []*attribute) {
 	return plain, inno
 }
 
-// header tells of all classes together.
+// header prints the figures of all classes together.
 func (p *printer) header(d *digest) {
 	c := &d.overall
 	s := fmt.Sprintf("# Overall: %s total, %s unique, %s QPS, %sx concurrency ", thousands(float64(c.ranked)),

@@ -10,7 +10,7 @@ type tableName struct {
 	db, name string
 }
 
-// String is the name with the database in front, if the statement tells one.
+// String is the name with the database in front, if the statement names one.
 func (t tableName) String() string {
 	if t.db == "" {
 		return t.name
@@ -18,7 +18,7 @@ func (t tableName) String() string {
 	return t.db + "." + t.name
 }
 
-// tablesOf returns the tables that a statement seems to use: the names behind
+// tablesOf returns the tables that a statement seems to use: the names after
 // FROM, JOIN, INTO and UPDATE, those of a LOCK TABLES, and the one that a
 // definition is of. Comments count as text, quoted strings do not. A name may be
 // there more than once.
@@ -234,7 +234,7 @@ func (s *scanner) word() string {
 	return s.text[from:s.pos]
 }
 
-// eatWord takes that word, behind blanks.
+// eatWord takes that word, after blanks.
 func (s *scanner) eatWord(word string) bool {
 	was := s.pos
 	s.blanks()

@@ -6,7 +6,7 @@ import (
 )
 
 // A visible writes control characters, which a terminal would obey, as \x1B; line
-// feeds and tabs stay. It tells those of one byte and, in UTF-8, the C1 ones.
+// feeds and tabs stay. It recognises those of one byte and, in UTF-8, the C1 ones.
 type visible struct {
 	w    io.Writer
 	buf  []byte

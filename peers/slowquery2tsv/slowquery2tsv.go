@@ -4,7 +4,7 @@
 //
 // The one idea: the same columns, and nothing left out in silence. Statements
 // without a default database have a row, a server without performance_schema is
-// told of with what to do, and a text of NULL is an empty one.
+// reported with what to do, and a text of NULL is an empty one.
 //
 // Source: MySQL 9.7 manual, "Statement Summary Tables"; slowquery2tsv's columns as
 // people paste them.
@@ -51,7 +51,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 }
 
 // Run takes slowquery2tsv's arguments and returns its exit code: 0, 2 for usage, 3
-// when there is nothing to tell.
+// when there is nothing to print.
 func Run(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr)
 	switch {

@@ -545,7 +545,7 @@ func TestKept(t *testing.T) {
 		kept = append(kept, get(t, a, fmt.Sprintf("/%d", i)))
 		res := get(t, a, "/other")
 		res.Release()
-		res.Release() // the second time it is nobody's
+		res.Release() // the second time it has no owner
 	}
 	for i, res := range kept {
 		if got := new(echoed).of(t, res).URI; got != fmt.Sprintf("/%d", i) {

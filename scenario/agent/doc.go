@@ -8,7 +8,7 @@
 // reads the answer itself; there is no other goroutine, and hardly any memory
 // that is not used again. A benchmark shares the machine with what it measures,
 // so what its client costs is missing there. What needs TLS, HTTP/2 or a proxy
-// goes to net/http, behind the same functions.
+// goes to net/http, through the same functions.
 //
 // Start at [New]. One Agent is one user: many goroutines may use it, as a browser
 // loads many things at once, but two users are two Agents. Whether an answer is

@@ -37,7 +37,7 @@ func newMemory(max int64) *memory {
 	return &memory{max: max, byURL: map[string]*list.Element{}, recent: list.New()}
 }
 
-// overhead is what an entry takes besides its texts, about.
+// overhead is about what an entry takes in addition to its texts.
 const overhead = 512
 
 func (e *entry) size() int64 { return int64(len(e.url) + len(e.header) + len(e.body) + overhead) }

@@ -48,13 +48,13 @@ type Options struct {
 	MaxBody  int64 // bytes of a body, decoded or not; a longer one is an error; 0 means DefaultMaxBody
 	MaxCache int64 // bytes that are remembered; 0 means DefaultMaxCache
 
-	Permit   load.Permit    // which addresses may be dialled, besides loopback and private ones
+	Permit   load.Permit    // which addresses may be dialled, in addition to loopback and private ones
 	Resolver *load.Resolver // instead of the system's names under Permit
 	TLS      *tls.Config    // of https; nil: the system's authorities
 
 	// Record is called once for each request that was sent or could not be, unless
 	// its context was cancelled: from the goroutine that made it, before Do returns.
-	// nil: nobody counts.
+	// nil: requests are not counted.
 	Record func(scenario.Record)
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // A Request is what a user asks for. It may be used again, also by many
-// goroutines, as long as nobody changes it.
+// goroutines, as long as it is not changed.
 type Request struct {
 	Step   string // its name in records and errors; empty: method and path without query
 	Method string // empty: GET

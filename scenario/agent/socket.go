@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// advance goes on with the exchange until there is something to tell: n bytes that
+// advance goes on with the exchange until there is something to report: n bytes that
 // were read, an error, the end of the connection, or a request that the socket has
 // not taken. It fails when the deadline of reading has passed, and may be called
 // again then.
