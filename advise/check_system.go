@@ -143,9 +143,9 @@ func checkEncryption(l *look) {
 			old = append(old, v)
 		}
 	}
-	have, told := l.Variables["have_ssl"]
+	have, known := l.Variables["have_ssl"]
 	switch {
-	case told && !on(have):
+	case known && !on(have):
 		l.fire(found{
 			title: "Connections are not encrypted", measured: "have_ssl " + have, level: kasoku.High,
 			formula: "have_ssl", limit: "not YES",

@@ -152,9 +152,9 @@ func TestSound(t *testing.T) {
 		in := anyServer(t)
 		r := Examine(in)
 		seen := map[string]bool{}
-		told := map[string]bool{}
+		reported := map[string]bool{}
 		for _, a := range r.Advice {
-			told[a.ID+a.Area] = true
+			reported[a.ID+a.Area] = true
 			if a.Variable == "" {
 				continue
 			}

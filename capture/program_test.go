@@ -58,9 +58,9 @@ func TestRunningNginx(t *testing.T) {
 		t.Errorf("nginx.conf is %+v", main)
 	}
 	// With a command given, it asks that one alone.
-	told := Take(t.Context(), Options{Nginx: []string{srv.Program, "-T", "-p", dir, "-c", main.Name}})
-	if c := find(told, "conf.d/gzip.conf"); c == nil || c.Text != part {
-		t.Errorf("told: %+v, warnings %v", c, told.Warnings)
+	given := Take(t.Context(), Options{Nginx: []string{srv.Program, "-T", "-p", dir, "-c", main.Name}})
+	if c := find(given, "conf.d/gzip.conf"); c == nil || c.Text != part {
+		t.Errorf("told: %+v, warnings %v", c, given.Warnings)
 	}
 }
 

@@ -28,18 +28,18 @@ func TestMatchQueries(t *testing.T) {
 	}
 	before := &kasoku.Recording{Queries: []kasoku.Query{q("x", "a", 1), q("x", "b", 5)}}
 	after := &kasoku.Recording{Queries: []kasoku.Query{q("y", "a", 9), q("y", "c", 2)}}
-	told := func() string {
+	printed := func() string {
 		var out []string
 		for _, p := range put(before, after).Queries {
 			out = append(out, fmt.Sprint(p.Either().ID, " ", p.Before != nil, " ", p.After != nil))
 		}
 		return strings.Join(out, ", ")
 	}
-	if got, want := told(), "a true true, b true false, c false true"; got != want {
+	if got, want := printed(), "a true true, b true false, c false true"; got != want {
 		t.Errorf("%s, want %s: the longest first, on whatever host", got, want)
 	}
 	before.Run.Hosts = make([]kasoku.Host, 2)
-	if got, want := told(), "a false true, b true false, c false true, a true false"; got != want {
+	if got, want := printed(), "a false true, b true false, c false true, a true false"; got != want {
 		t.Errorf("%s, want %s: hosts are told apart when a run has several", got, want)
 	}
 	if c := put(before, &kasoku.Recording{}); c.Queries != nil {

@@ -57,9 +57,9 @@ func (c *Comparison) clearlyWorse() []Row {
 	var out []Row
 	for _, g := range c.Groups {
 		for _, r := range g.Rows {
-			told := g.ID == "focus" && (r.ID == "success" || r.ID == "latency.p99") || r.ID == "score" ||
+			shown := g.ID == "focus" && (r.ID == "success" || r.ID == "latency.p99") || r.ID == "score" ||
 				r.ID == "passes" // stands in the sentence before
-			if g.ID != "controls" && r.Moved == Worse && c.counts(r) && !told {
+			if g.ID != "controls" && r.Moved == Worse && c.counts(r) && !shown {
 				if g.ID == "focus" {
 					r.PerSec = 0 // so does its step
 				}

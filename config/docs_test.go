@@ -21,18 +21,18 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := map[string]documented{}
+	described := map[string]documented{}
 	for _, m := range row.FindAllStringSubmatch(string(page), -1) {
-		told[m[1]] = documented{m[2], m[3], m[4]}
+		described[m[1]] = documented{m[2], m[3], m[4]}
 	}
 	standard := Default()
 	visit(reflect.ValueOf(&standard).Elem(), "", func(key string, f field) {
-		doc, ok := told[key]
+		doc, ok := described[key]
 		if !ok {
 			t.Errorf("docs/config.md has no row for `%s`", key)
 			return
 		}
-		delete(told, key)
+		delete(described, key)
 		if want := kindName(f); doc.kind != want {
 			t.Errorf("`%s`: type %q, want %q", key, doc.kind, want)
 		}
@@ -46,7 +46,7 @@ func TestDocs(t *testing.T) {
 			t.Errorf("`%s`: example %s: %s", key, doc.example, mistakes[0].text)
 		}
 	})
-	for key := range told {
+	for key := range described {
 		t.Errorf("docs/config.md tells of `%s`, which does not exist", key)
 	}
 	for block := range strings.SplitSeq(string(page), "```toml\n") {

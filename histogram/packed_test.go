@@ -73,7 +73,7 @@ func TestPacked_Equivalence(t *testing.T) {
 
 // equal compares everything that two histograms return.
 func equal(t *rapid.T, got, want *Histogram) {
-	tell := func(h *Histogram) string {
+	describe := func(h *Histogram) string {
 		b, err := h.AppendBinary(nil)
 		if err != nil {
 			t.Fatal(err)
@@ -82,7 +82,7 @@ func equal(t *rapid.T, got, want *Histogram) {
 		h.Each(func(lo, hi time.Duration, n uint64) { s += fmt.Sprint(" ", lo, hi, n) })
 		return s
 	}
-	if a, b := tell(got), tell(want); a != b {
+	if a, b := describe(got), describe(want); a != b {
 		t.Fatalf("decoded: %s\nencoded: %s", a, b)
 	}
 }

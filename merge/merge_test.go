@@ -218,7 +218,7 @@ func TestEveryHost(t *testing.T) {
 	w := newWorld(15, 60)
 	a, b := w.record("box", 0, 0, 50, rng, nil), w.record("box", 0, 1, 50, rng, nil)
 	a.Run.Hosts[0].BootID, b.Run.Label = "other", "db"
-	told := func(r *kasoku.Recording, each func(name string, list reflect.Value)) {
+	listed := func(r *kasoku.Recording, each func(name string, list reflect.Value)) {
 		v := reflect.ValueOf(r).Elem()
 		for i := range v.NumField() {
 			if f := v.Field(i); f.Kind() == reflect.Slice && f.Type().Elem().Kind() == reflect.Struct {
@@ -228,7 +228,7 @@ func TestEveryHost(t *testing.T) {
 			}
 		}
 	}
-	told(b, func(_ string, list reflect.Value) {
+	listed(b, func(_ string, list reflect.Value) {
 		v := reflect.New(list.Type().Elem()).Elem()
 		v.FieldByName("Host").SetString("box")
 		list.Set(reflect.Append(list, v))
@@ -237,12 +237,12 @@ func TestEveryHost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told(out, func(name string, list reflect.Value) {
+	listed(out, func(name string, list reflect.Value) {
 		if list.Len() == 0 || list.Index(list.Len()-1).FieldByName("Host").String() != "box (db)" {
 			t.Errorf("%s: %v", name, list)
 		}
 	})
-	told(b, func(name string, list reflect.Value) {
+	listed(b, func(name string, list reflect.Value) {
 		if got := list.Index(list.Len() - 1).FieldByName("Host").String(); got != "box" {
 			t.Errorf("the recording's %s were changed: host %q", name, got)
 		}

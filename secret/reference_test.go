@@ -178,9 +178,9 @@ func referenceClosing(rest, quote string, slashes int) int {
 		if rest[i:i+1] != quote {
 			continue
 		}
-		behind := len(rest[:i]) - len(strings.TrimRight(rest[:i], `\`))
-		if behind <= slashes {
-			return i - behind
+		have := len(rest[:i]) - len(strings.TrimRight(rest[:i], `\`))
+		if have <= slashes {
+			return i - have
 		}
 	}
 	return len(rest)

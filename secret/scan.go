@@ -199,20 +199,20 @@ func (s *scanner) afterCalls(p int) int {
 // backslashes before it; the end of the text when it is not closed. A doubled quote
 // belongs to the string, as does one after more backslashes than the first had.
 func (s *scanner) closing(p int, quote byte, slashes int) int {
-	behind := 0 // backslashes before p
+	before := 0 // backslashes before p
 	for ; p < len(s.text); p++ {
 		s.steps++
 		switch c := s.text[p]; {
 		case c == '\\':
-			behind++
+			before++
 			continue
-		case c == quote && (slashes == 0 && behind%2 == 0 || slashes > 0 && behind <= slashes):
+		case c == quote && (slashes == 0 && before%2 == 0 || slashes > 0 && before <= slashes):
 			if slashes > 0 || p+1 >= len(s.text) || s.text[p+1] != quote {
-				return max(p-min(behind, slashes), 0)
+				return max(p-min(before, slashes), 0)
 			}
 			p++
 		}
-		behind = 0
+		before = 0
 	}
 	return len(s.text)
 }

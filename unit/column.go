@@ -108,14 +108,14 @@ func Align(cells []string, p Padding) []string {
 	out := make([]string, len(cells))
 	for i, c := range cells {
 		w, r := split(c)
-		before, behind := whole-w, rest-r
+		before, after := whole-w, rest-r
 		if isWord(c) {
-			before, behind = width-utf8.RuneCountInString(c), 0
+			before, after = width-utf8.RuneCountInString(c), 0
 		}
 		if p == FigureSpaces {
-			out[i] = c + figureSpaces(behind, r == 0)
+			out[i] = c + figureSpaces(after, r == 0)
 		} else {
-			out[i] = strings.Repeat(" ", before) + c + strings.Repeat(" ", behind)
+			out[i] = strings.Repeat(" ", before) + c + strings.Repeat(" ", after)
 		}
 	}
 	return out

@@ -257,15 +257,15 @@ func (f *failingWriter) Write(p []byte) (int, error) {
 // TestWriterFails checks that an error is reported once, and that further hits are taken.
 func TestWriterFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var told []error
-		w := newTestWriter(t, &failingWriter{after: 1}, WriterOptions{maxHeld: 100 * hitSize, Failed: func(err error) { told = append(told, err) }})
+		var errs []error
+		w := newTestWriter(t, &failingWriter{after: 1}, WriterOptions{maxHeld: 100 * hitSize, Failed: func(err error) { errs = append(errs, err) }})
 		for range 20 {
 			w.Hits(hitsFrom(0, 200))
 			<-time.After(flushEvery)
 		}
 		err := w.Close()
-		if !errors.Is(err, io.ErrClosedPipe) || len(told) != 1 || told[0] != err {
-			t.Errorf("error is %v, told %v", err, told)
+		if !errors.Is(err, io.ErrClosedPipe) || len(errs) != 1 || errs[0] != err {
+			t.Errorf("error is %v, told %v", err, errs)
 		}
 	})
 }

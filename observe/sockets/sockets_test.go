@@ -293,16 +293,16 @@ func FuzzAnswers(f *testing.F) {
 	f.Add(append([]byte{36, 0, 0, 0, 20, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 10}, make([]byte, 17)...), "")
 	f.Fuzz(func(t *testing.T, block []byte, word string) {
 		var d diag
-		told := 0
+		reported := 0
 		_, _ = d.answers(block, func(k *socket) {
-			told++
+			reported++
 			_ = k.local.String()
 			if len(k.name) > 0 {
 				_ = pathOf(k.name)
 			}
 		})
-		if told > len(block)/headBytes {
-			t.Fatalf("%d sockets of %d bytes", told, len(block))
+		if reported > len(block)/headBytes {
+			t.Fatalf("%d sockets of %d bytes", reported, len(block))
 		}
 		if a, ok := parseAddress([]byte(word)); ok && a.String() == "" {
 			t.Fatal(word)

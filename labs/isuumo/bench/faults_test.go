@@ -185,9 +185,9 @@ func TestFaults(t *testing.T) {
 				if compat {
 					want = f.compat
 				}
-				told := toldOf(t, f, compat, want != "")
-				if all := strings.Join(told, "\n"); want == "" && len(told) > 0 || !strings.Contains(all, want) {
-					t.Errorf("%s, compat %v: %q, want %q", f.name, compat, told[:min(len(told), 5)], want)
+				msgs := toldOf(t, f, compat, want != "")
+				if all := strings.Join(msgs, "\n"); want == "" && len(msgs) > 0 || !strings.Contains(all, want) {
+					t.Errorf("%s, compat %v: %q, want %q", f.name, compat, msgs[:min(len(msgs), 5)], want)
 				}
 			})
 		}
@@ -219,13 +219,13 @@ func toldOf(t *testing.T, f fault, compat, expected bool) []string {
 	if err != nil {
 		t.Error(err)
 	}
-	told := []string{}
+	msgs := []string{}
 	for _, e := range res.Errors {
 		if e.Code != scenario.Timeout && e.Code != scenario.Trivial {
-			told = append(told, e.Samples...)
+			msgs = append(msgs, e.Samples...)
 		}
 	}
-	return told
+	return msgs
 }
 
 // TestRestart: the service is restarted between load and validation, and what it loses

@@ -61,7 +61,7 @@ func (s *slot) try(t *testing.T, f *Fault, compat bool, long time.Duration) (sai
 		return false, err
 	}
 	strict := regexp.MustCompile(f.Strict)
-	var told []string
+	var msgs []string
 	named := false
 	for _, e := range res.Errors {
 		for _, text := range e.Samples {
@@ -69,24 +69,24 @@ func (s *slot) try(t *testing.T, f *Fault, compat bool, long time.Duration) (sai
 			named = named || match
 			// A busy machine is to blame for timeouts, unless they are the fault.
 			if match || e.Code != scenario.Timeout && e.Code != scenario.Trivial {
-				told = append(told, fmt.Sprintf("%.300s (%s)", text, e.Code))
+				msgs = append(msgs, fmt.Sprintf("%.300s (%s)", text, e.Code))
 			}
 		}
 	}
-	got := fmt.Sprintf("pass %v, %s, level %d; %d messages: %s", res.Pass, res.Reason, res.Level, len(told), strings.Join(told[:min(len(told), 4)], " | "))
+	got := fmt.Sprintf("pass %v, %s, level %d; %d messages: %s", res.Pass, res.Reason, res.Level, len(msgs), strings.Join(msgs[:min(len(msgs), 4)], " | "))
 	switch {
 	case f.silent(compat):
-		if !res.Pass || len(told) > 0 {
+		if !res.Pass || len(msgs) > 0 {
 			err = fmt.Errorf("%s; want not a word", got)
 		}
 	case !compat:
 		if !named {
 			err = fmt.Errorf("%s; want %s", got, f.Strict)
 		}
-	case res.Pass != (f.Contest == Told), res.Pass && len(told) == 0:
+	case res.Pass != (f.Contest == Told), res.Pass && len(msgs) == 0:
 		err = fmt.Errorf("%s; want %s", got, f.Contest)
 	}
-	return len(told) > 0, err
+	return len(msgs) > 0, err
 }
 
 // silent reports whether a benchmark must not say a word.

@@ -47,14 +47,14 @@ func serve(args []string) error {
 	if cfg.Defects, err = isuumo.ParseDefects(*defects); err != nil {
 		return err
 	}
-	var told error
-	cfg.Ready = func(addr string) { told = os.WriteFile(*ready, []byte(addr+"\n"), 0o600) }
+	var reported error
+	cfg.Ready = func(addr string) { reported = os.WriteFile(*ready, []byte(addr+"\n"), 0o600) }
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	if err := app.Serve(ctx, cfg); err != nil {
 		return err
 	}
-	return told
+	return reported
 }
 
 // Up returns a stack of the test's own, small and in a temporary directory unless the
