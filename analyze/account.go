@@ -9,7 +9,7 @@ import (
 	"github.com/kasoku/kasoku/unit"
 )
 
-// A Clock turns a wall time that a log tells into an offset of the run, which
+// A Clock turns a wall time from a log into an offset of the run, which
 // is negative before its start.
 type Clock func(wall time.Time) time.Duration
 
@@ -21,7 +21,7 @@ func Since(started time.Time) Clock {
 
 // Place returns the offset of a record that took from start to start + length,
 // both clamped to the interval, and whether the two overlap. An empty interval
-// has no bounds. A time that a log tells in whole seconds is given as a length
+// has no bounds. A time that a log gives in whole seconds is given as a length
 // of a second: it may have been any moment of it.
 func Place(iv kasoku.Interval, start, length time.Duration) (at time.Duration, inside bool) {
 	if iv.Empty() {

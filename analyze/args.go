@@ -9,7 +9,7 @@ import (
 )
 
 // secretOptions are options of commands whose value is a secret, in the next
-// argument or behind a = sign. Those of one letter belong to ab, curl, hey, wget
+// argument or after a = sign. Those of one letter belong to ab, curl, hey, wget
 // and their like.
 var secretOptions = []string{
 	"--password", "--passwd", "--pass", "--passphrase", "--secret", "--token", "--api-key", "--apikey", "--access-key",
@@ -112,7 +112,7 @@ func isSecretName(name string) bool {
 	return secret.IsName(name)
 }
 
-// withoutPassword masks what stands behind the first colon of user:password.
+// withoutPassword masks what stands after the first colon of user:password.
 func withoutPassword(s string) string {
 	if user, _, ok := strings.Cut(s, ":"); ok {
 		return user + ":" + Masked

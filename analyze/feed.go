@@ -46,7 +46,7 @@ func (f *Feed) Next() bool {
 	return true
 }
 
-// Peek returns the text of the line n lines behind the present one, nil at the
+// Peek returns the text of the line n lines after the present one, nil at the
 // end. Lines that were looked at are kept in memory until Next passes them.
 func (f *Feed) Peek(n int) []byte {
 	if !f.own {

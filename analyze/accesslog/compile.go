@@ -70,7 +70,7 @@ func compile(pieces []piece) (*program, error) {
 }
 
 // onlyBest takes the meaning from all values but the one that ranks highest of
-// each meaning, and from what a request line tells anyway.
+// each meaning, and from what a request line says anyway.
 func onlyBest(pieces []piece) []piece {
 	var best [numFields]*piece
 	for i := range pieces {
@@ -113,7 +113,7 @@ func cutOf(pc *piece, text string) cut {
 	return untilText
 }
 
-// hasRequest reports whether the pieces tell what was asked for.
+// hasRequest reports whether the pieces say what was requested.
 func hasRequest(pieces []piece) bool {
 	for _, p := range pieces {
 		if p.what == aRequest || p.what == aPath {
@@ -136,7 +136,7 @@ func joinTexts(pieces []piece) []piece {
 	return out
 }
 
-// fuse joins values that belong together: a path with the query string behind it,
+// fuse joins values that belong together: a path with the query string after it,
 // and the three parts of a request line between quotes.
 func fuse(pieces []piece) []piece {
 	var out []piece

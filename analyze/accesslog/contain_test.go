@@ -11,7 +11,7 @@ import (
 )
 
 // Lines that make the parser panic are dropped, each is counted, and the reading goes
-// on behind it.
+// on after them.
 func TestBugIsADroppedLine(t *testing.T) {
 	defer contain.Forget()
 	w := &worker{c: &collection{inputs: make([]inputPart, 1)},

@@ -89,7 +89,7 @@ func (d *detail) fill(e *kasoku.Endpoint) {
 // variants too many and never needs more memory: 1.3 MB.
 const uriSlots = 1 << 14
 
-// uriSizes is how many sizes of one URI in one second are told apart.
+// uriSizes is how many sizes of one URI in one second are distinguished.
 const uriSizes = 6
 
 // uris is what the last answers of URIs were like.

@@ -19,7 +19,7 @@ const sniffed = 64
 // logs have times and messages as well.
 const minKnown = 2
 
-// The formats that are told by their keys.
+// The formats that are recognised by their keys.
 var (
 	ltsvFormat = &Format{name: "ltsv", kind: byLTSV, keys: newKeyTable(""), needs: minKnown, unit: time.Second,
 		resolution: time.Millisecond}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestDetect_Formats: what each format is called, and what its last line tells.
+// TestDetect_Formats: what each format is called, and what is read from its last line.
 func TestDetect_Formats(t *testing.T) {
 	f := func(name string, res time.Duration, want string, lines ...string) {
 		t.Helper()
@@ -65,7 +65,7 @@ func TestDetect_Formats(t *testing.T) {
 	f("combined, request time in s", µs, d+"time=123µs "+both, c+two+" 0.000123")
 	f("combined, request time in s", 100*µs, d+"time=1.2ms "+ends, c+" 0.0012")
 	f("combined, request time in µs", µs, strings.Replace(d, "/a", "http://h/a", 1)+"time=21ms "+both, strings.Replace(c, "/a", "http://h/a", 1)+two+" 21000")
-	// Traefik, Envoy, and formats that nobody changes.
+	// Traefik, Envoy, and formats that are not configured.
 	f("combined, request time in s", ms, d+"time=12ms "+both, c+two+` 5 "r@file" "http://b:80" 12ms`)
 	f("envoy", ms, "2016-04-15T20:17:00.31±1ms method=POST path=/api/v1 protocol=HTTP/2 status=204 size=0 reqsize=154 time=226ms upstream=100ms ua=nsq2http vhost=locations xff=10.0.35.28",
 		`[2016-04-15T20:17:00.310Z] "POST /api/v1 HTTP/2" 204 - 154 0 226 100 "10.0.35.28" "nsq2http" "cc21d9b0" "locations" "tcp://10.0.2.1:80"`)

@@ -18,7 +18,7 @@
 // puts the requests of the others into the row [Other].
 //
 // Times: servers log when an answer is finished, most of them in whole seconds.
-// Request times are durations; where a log tells them in milliseconds, quantiles
+// Request times are durations; where a log gives them in milliseconds, quantiles
 // are exact. The unit is seconds unless the format says otherwise. Sizes are
 // bytes of the body.
 //

@@ -45,8 +45,8 @@ type filterEnv struct {
 	Status   int       `expr:"status"`
 	Bytes    int       `expr:"bytes"`
 	Request  int       `expr:"request_bytes"`
-	Latency  float64   `expr:"latency"`  // s; -1 when the log does not tell
-	Upstream float64   `expr:"upstream"` // s; -1 when the log does not tell
+	Latency  float64   `expr:"latency"`  // s; -1 when the log has none
+	Upstream float64   `expr:"upstream"` // s; -1 when the log has none
 	Time     time.Time `expr:"time"`
 	UA       string    `expr:"ua"`
 	Referer  string    `expr:"referer"`

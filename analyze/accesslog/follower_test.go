@@ -41,7 +41,7 @@ func TestTableNext(t *testing.T) {
 	}
 }
 
-// TestFollower: lines wait for those that tell their format, and each is accounted
+// TestFollower: lines wait for those that reveal their format, and each is accounted
 // for.
 func TestFollower(t *testing.T) {
 	table := NewTable(Options{})

@@ -29,7 +29,7 @@ type Format struct {
 	regexp  *regexp.Regexp // byRegexp
 	groups  []slot         // of its groups, from 1
 
-	unit       time.Duration // of durations whose name does not tell
+	unit       time.Duration // of durations whose name does not say it
 	resolution time.Duration // of request times; 0 when there are none
 	assumed    []string
 	others     []*Format // that single lines may have; empty for a format that was asked for
@@ -40,7 +40,7 @@ type Format struct {
 func (f *Format) Name() string { return f.name }
 
 // Spec returns the format in the words of nginx's log_format, where it has such;
-// empty for one that is told by keys.
+// empty for one that is recognised by its keys.
 func (f *Format) Spec() string { return f.spec }
 
 // Resolution returns in which steps the request times are written: a
@@ -48,7 +48,7 @@ func (f *Format) Spec() string { return f.spec }
 // Single times may be finer.
 func (f *Format) Resolution() time.Duration { return f.resolution }
 
-// Assumed returns what was taken for granted where the lines alone do not tell,
+// Assumed returns what was taken for granted where the lines alone do not show it,
 // one sentence each.
 func (f *Format) Assumed() []string { return f.assumed }
 
@@ -88,7 +88,7 @@ type Parser struct {
 	// Of a line of keys.
 	ranks   [numFields]uint8 // of the values that were taken
 	request []byte
-	asked   bool // it tells what was asked for
+	asked   bool // it says what was requested
 	known   int  // keys of an access log
 	bad     *slot
 	badText []byte

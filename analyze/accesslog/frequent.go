@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// The first keys of a log get rows, and what comes later does not once they are
-// too many. What is frequent must have a row whenever it comes: the one client
-// behind a million others that sends a tenth of the requests. So the workers
-// count a part of the requests of each block, by key, and tell the registry
-// which keys had several of them, from the time on at which values fold; a key that has no row of its own and is told
-// often enough gets one, from a later block on. What came before stays where it
+// The first keys of a log get rows, and what comes later does not once they are too many.
+// What is frequent must have a row whenever it comes: the one client that comes after a
+// million others and sends a tenth of the requests. So the workers count a part of the
+// requests of each block, by key, and report to the registry which keys had several of
+// them, from the time on at which values fold. A key that has no row of its own and is
+// reported often enough gets one, from a later block on. What came before stays where it
 // was counted.
 //
 // All of this depends on what stands in the blocks and on their order alone. A
-// decision takes effect a number of blocks behind the one that brought it, and
+// decision takes effect a number of blocks after the one that brought it, and
 // no worker begins a block before it knows what takes effect there.
 const (
 	longestGap  = 16  // requests from one that is counted to the next; half of it on average
@@ -159,7 +159,7 @@ func (g *registry) end() {
 	g.more.Broadcast()
 }
 
-// frequentFrom returns the frequent keys behind the first n whose rows begin no
+// frequentFrom returns the frequent keys after the first n whose rows begin no
 // later than that block.
 func (g *registry) frequentFrom(n, block int) []frequentKey {
 	g.mu.RLock()

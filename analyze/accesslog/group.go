@@ -57,7 +57,7 @@ func (t *Table) appendKey(dst []byte, r *Record) []byte {
 
 func appendPart(dst, value []byte) []byte { return append(dst, value[:min(len(value), maxKeyPart)]...) }
 
-// appendRoute appends the route of a record, as far as its path alone tells.
+// appendRoute appends the route of a record, as far as its path alone determines it.
 func (t *Table) appendRoute(dst []byte, r *Record) []byte {
 	if len(r.Path) == 0 && len(r.Method) == 0 {
 		return append(append(dst, given), NoRequest...)

@@ -19,13 +19,13 @@ var combinedSteps = [...]string{
 	}, anyCombined.program.steps[2:9]...)),
 }
 
-// signature tells what the steps read.
+// signature describes what the steps read.
 func signature(steps []step) string {
 	var b []byte
 	for i, s := range steps {
 		b = append(strconv.AppendInt(b, int64(s.what), 10), ' ')
 		if i == len(steps)-1 {
-			break // what stands behind the last one is compared when it is read
+			break // what stands after the last one is compared when it is read
 		}
 		b = strconv.AppendQuote(b, s.text)
 	}
@@ -50,7 +50,7 @@ func hotSteps(pr *program) int {
 //
 //	host - - [time] "request" status size "referer" "agent
 //
-// and returns where the quote behind it stands, 0 when the line is not as usual.
+// and returns where the quote after it stands, 0 when the line is not as usual.
 func (p *Parser) combined(line []byte, r *Record) (at int) {
 	i := bytes.IndexByte(line, ' ')
 	if i < 0 || len(line) < i+6 || string(line[i:i+6]) != " - - [" {

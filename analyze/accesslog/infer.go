@@ -10,7 +10,7 @@ import (
 const combinedName = "combined"
 
 // The beginning that all combined and common lines have in common, and what
-// stands behind it.
+// stands after it.
 var (
 	commonHead = []piece{
 		val("$remote_addr", aRemoteAddr), txt(" "), val("$ident", noField), txt(" "), val("$remote_user", aUser),
@@ -45,13 +45,13 @@ func mustCompile(name string, pieces []piece) *Format {
 	return &Format{name: name, kind: byProgram, program: pr, unit: time.Second}
 }
 
-// A token is one of the values behind the size of a combined line.
+// A token is one of the values after the size of a combined line.
 type token struct {
 	open, shut string // what stands around it: quotes, brackets, rt=
 	text       []byte
 }
 
-// A combinedLine is a line in the common or combined format, with anything behind
+// A combinedLine is a line in the common or combined format, with anything after
 // it:
 //
 //	host ident user [time] "request" status size "referer" "agent" …
@@ -97,7 +97,7 @@ func splitCombined(line []byte, times *timeParser) (c combinedLine, ok bool) {
 	return c, len(rest) == 0
 }
 
-// nextToken takes the next value from what stands behind the size.
+// nextToken takes the next value from what stands after the size.
 func nextToken(b []byte) (t token, rest []byte, ok bool) {
 	name := 0
 	for name < len(b) && (isToken[b[name]] && b[name] != '-') {
@@ -131,7 +131,7 @@ func nextToken(b []byte) (t token, rest []byte, ok bool) {
 	return t, rest[1:], rest[0] == ' '
 }
 
-// inferCombined finds out what stands behind the size in combined lines, and
+// inferCombined finds out what stands after the size in combined lines, and
 // makes a format of it; nil when there are no such lines.
 func inferCombined(sample []byte) *Format {
 	var times timeParser

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A column is the values of all sample lines at one place behind the size.
+// A column is the values of all sample lines at one place after the size.
 type column struct {
 	open, shut string
 	texts      [][]byte
@@ -72,7 +72,7 @@ func (c *column) total(unit time.Duration) (sum time.Duration, missing int) {
 	return sum, missing
 }
 
-// inferTail finds out what the values behind the size are.
+// inferTail finds out what the values after the size are.
 func inferTail(same []combinedLine) (pieces []piece, assumed []string) {
 	columns := columnsOf(same)
 	inferTexts(columns)
@@ -167,7 +167,7 @@ func inferTexts(columns []*column) {
 	}
 }
 
-// inferTimes tells the request time from the times of upstreams, which are a part
+// inferTimes distinguishes the request time from the times of upstreams, which are a part
 // of it.
 func inferTimes(times []*column, timed bool) (assumed []string) {
 	longest := func(of []*column) *column {
@@ -200,7 +200,7 @@ func inferTimes(times []*column, timed bool) (assumed []string) {
 	return assumed
 }
 
-// inferWholes tells whole numbers apart: lengths of requests, which are longer
+// inferWholes distinguishes whole numbers: lengths of requests, which are longer
 // than their first line, lengths of responses, which are longer than their
 // bodies, and the request time of Apache's %D or %T where there is no other.
 func inferWholes(wholes []*column, same []combinedLine, timed bool) (assumed []string) {

@@ -58,7 +58,7 @@ func (s *jsonScan) blanks(i int) int {
 	return i
 }
 
-// object reads what stands behind an opening brace and returns the place behind
+// object reads what stands after an opening brace and returns the place after
 // the closing one. The parent is the key of the object, nil for the outermost.
 func (s *jsonScan) object(i int, parent *slot, depth int) int {
 	line := s.line
@@ -102,7 +102,7 @@ func (s *jsonScan) object(i int, parent *slot, depth int) int {
 }
 
 // key reads a key that is not the one of the last line, with the colon and the
-// blanks behind it.
+// blanks after it.
 func (s *jsonScan) key(i int, parent *slot) (to *slot, value int) {
 	line := s.line
 	if i >= len(line) || line[i] != '"' {
@@ -130,7 +130,7 @@ func (s *jsonScan) key(i int, parent *slot) (to *slot, value int) {
 	return to, value
 }
 
-// value reads a value and returns the place behind it.
+// value reads a value and returns the place after it.
 func (s *jsonScan) value(i int, to *slot, depth int) int {
 	line := s.line
 	if i < len(line) && line[i] <= ' ' { // more blanks than the last line had
@@ -176,7 +176,7 @@ func (s *jsonScan) value(i int, to *slot, depth int) int {
 	return end
 }
 
-// bare returns where a value without quotes ends. A comma with no key behind it
+// bare returns where a value without quotes ends. A comma with no key after it
 // belongs to a list of numbers.
 func (s *jsonScan) bare(i int) int {
 	for ; i < len(s.line); i++ {
@@ -204,7 +204,7 @@ func (s *jsonScan) put(to *slot, v []byte, text bool) {
 	}
 }
 
-// skip returns the place behind an object or a list that nobody wants.
+// skip returns the place after an object or a list that is not wanted.
 func (s *jsonScan) skip(i int) int {
 	depth := 0
 	for i < len(s.line) {

@@ -127,7 +127,7 @@ func (t keyTable) openObjects(key string) {
 	}
 }
 
-// with returns the table with the keys that a caller wants besides.
+// with returns the table with the keys that a caller wants in addition.
 func (t keyTable) with(extra []string) keyTable {
 	if len(extra) == 0 {
 		return t
@@ -171,7 +171,7 @@ type spot struct {
 	word, mask [2]uint64
 	label      []byte // as it stood there, up to the value; empty when there was none
 	parent     *slot  // the JSON object that it lay in
-	slot       *slot  // nil for a key that nobody wants
+	slot       *slot  // nil for a key that is not wanted
 }
 
 // maxSpots and maxLabel bound what a layout remembers.
@@ -269,7 +269,7 @@ func (p *Parser) keyed(s *slot, v []byte, r *Record) bool {
 	case ok:
 		p.ranks[s.what] = s.rank
 	case s.what == aLatency || s.what == anUpstream || s.what == aTime:
-		p.bad, p.badText = s, v // another key may tell it
+		p.bad, p.badText = s, v // another key may give it
 	default:
 		return false
 	}
@@ -308,10 +308,10 @@ func (p *Parser) finishKeyed(r *Record) (why string) {
 	return ""
 }
 
-// finishRequest takes from the request line what no other key told.
+// finishRequest takes from the request line what no other key gave.
 func (p *Parser) finishRequest(r *Record) {
 	method, path, protocol := r.Method, r.Path, r.Protocol
-	if v := p.request; len(method) > 0 && len(path) > 0 { // the protocol is all that it can tell
+	if v := p.request; len(method) > 0 && len(path) > 0 { // the protocol is all that it can add
 		r.Request = v
 		if n := len(v) - len("HTTP/1.1"); n > 0 && len(protocol) == 0 && string(v[n-1:n+5]) == " HTTP/" {
 			r.Protocol = v[n:]

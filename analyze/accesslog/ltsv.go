@@ -33,7 +33,7 @@ func (p *Parser) ltsv(line []byte, r *Record) (why string) {
 }
 
 // label reads a label that is not the one of the last line. It returns the rest
-// of the line behind the colon.
+// of the line after the colon.
 func (p *Parser) label(n int, line []byte) (s *slot, rest []byte) {
 	field := line
 	if i := bytes.IndexByte(line, '\t'); i >= 0 {

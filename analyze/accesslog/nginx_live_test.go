@@ -74,7 +74,7 @@ var liveRequests = []liveRequest{
 	{"GET", "/slow?n=1", "patient", "", "", 202},
 }
 
-// liveDelay is how long a server behind nginx takes.
+// liveDelay is how long the upstream server of nginx takes to answer.
 const liveDelay = 30 * time.Millisecond
 
 // slowServer answers late.
@@ -150,7 +150,7 @@ func TestNginx(t *testing.T) {
 	if err != nil || len(logs) != 7 {
 		t.Fatalf("%d logs in the configuration: %v", len(logs), err)
 	}
-	var latencies string // of the first log that tells them
+	var latencies string // of the first log that has them
 	for _, log := range logs {
 		sample, err := os.ReadFile(log.Path)
 		if err != nil {
@@ -161,7 +161,7 @@ func TestNginx(t *testing.T) {
 			t.Fatal(err)
 		}
 		formats := []*Format{given}
-		if name := filepath.Base(log.Path); name != "own.log" { // which nobody can know
+		if name := filepath.Base(log.Path); name != "own.log" { // which cannot be known
 			found, err := Detect(sample)
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)

@@ -19,7 +19,7 @@ type NginxLog struct {
 	Line   int
 }
 
-// nginxCombined is the format that nginx knows without being told.
+// nginxCombined is the format that nginx knows without a log_format directive.
 const nginxCombined = `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent"`
 
 // FormatsFromNginxConf returns the access logs of a configuration with their
@@ -141,8 +141,8 @@ func onlyOne(logs []NginxLog, same func(NginxLog) bool) *Format {
 	return f
 }
 
-// baseOfLog returns the name of a log without what rotation and compression put
-// behind it: access.log.2.gz, access.log-20261120.
+// baseOfLog returns the name of a log without what rotation and compression append
+// to it: access.log.2.gz, access.log-20261120.
 func baseOfLog(path string) string {
 	base := filepath.Base(path)
 	for _, ext := range []string{".gz", ".zst", ".bz2", ".xz"} {

@@ -56,7 +56,7 @@ type Options struct {
 	Slowest   int // how many of the slowest requests to keep
 
 	// Detail fills in what of an endpoint only a diagnosis reads: connections and
-	// bots that reached the server behind, the longest request, how many URIs there
+	// bots that reached the upstream server, the longest request, how many URIs there
 	// are and whether their answers differ. The last two follow the order of the
 	// requests, so that one worker reads.
 	Detail bool

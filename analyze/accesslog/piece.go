@@ -18,7 +18,7 @@ const (
 	aRequestSize
 	aLatency
 	anUpstream // time
-	aConnect   // time that opening a connection to the server behind took
+	aConnect   // time that opening a connection to the upstream server took
 	aRemoteAddr
 	aUser
 	aReferer
@@ -31,7 +31,7 @@ const (
 // A meaning says how a value is read.
 type meaning struct {
 	what field
-	// unit of a duration; 0 when the name does not tell it, so that it is found
+	// unit of a duration; 0 when the name does not say it, so that it is found
 	// from the values.
 	unit time.Duration
 	// rank says which of several values of a line counts, where all have the
@@ -45,7 +45,7 @@ type slot struct {
 	name  string // for people
 	key   string // for ParserOptions.Extra, where it is not the name
 	extra int    // index of ParserOptions.Extra, -1 for none
-	// object tells that a JSON object of that name has values that are wanted.
+	// object says that a JSON object of that name has values that are wanted.
 	object bool
 }
 
@@ -56,7 +56,7 @@ type piece struct {
 	key  string // of the value for [ParserOptions.Extra]
 	meaning
 	list   bool // several upstreams may each have a value: "0.001, 0.020 : 0.300"
-	maybe  bool // lines may end behind it
+	maybe  bool // lines may end after it
 	blanks bool // any number of blanks may stand before it
 	at     int  // where it stands in the format, in bytes, for error messages
 	quoted bool // it stands between quotes; set by the compiler

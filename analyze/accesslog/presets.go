@@ -9,7 +9,7 @@ type preset struct {
 	try  bool // Detect tries it
 }
 
-// presetSpecs are the formats of servers that nobody changes, in the words of
+// presetSpecs are the server formats that users do not change, in the words of
 // those servers or of goaccess, which gave most of the names.
 //
 // Sources: Envoy "Access logging", Default Format String; Traefik "Access Logs",

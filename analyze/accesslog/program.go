@@ -6,23 +6,23 @@ import "bytes"
 type cut uint8
 
 const (
-	untilText     cut = iota // where the text behind the value stands first
+	untilText     cut = iota // where the text after the value stands first
 	untilQuote               // at the quote that no backslash hides
 	untilEnd                 // of the line
-	byTime                   // where the time ends, which its form tells
-	untilNoList              // behind the last value of a list of upstreams
-	untilProtocol            // behind the HTTP/1.1 of a request line without quotes
-	untilSlash               // of the path behind the value
+	byTime                   // where the time ends, which follows from its form
+	untilNoList              // after the last value of a list of upstreams
+	untilProtocol            // after the HTTP/1.1 of a request line without quotes
+	untilSlash               // of the path after the value
 	behindBlanks             // as untilText, when blanks may stand before the value
 )
 
-// A step reads one value and the text behind it.
+// A step reads one value and the text after it.
 type step struct {
 	slot
 	cut   cut
-	end   byte   // first byte of the text behind the value
+	end   byte   // first byte of the text after the value
 	text  string // that text; empty at the end of the line
-	maybe bool   // lines may end behind the value
+	maybe bool   // lines may end after the value
 }
 
 // A program reads lines in which values are divided by fixed text.
@@ -92,7 +92,7 @@ func (p *Parser) run(line []byte, r *Record) (why string) {
 	return ""
 }
 
-// indexText returns where the text behind a value stands, -1 when it does not.
+// indexText returns where the text after a value stands, -1 when it does not.
 func indexText(line []byte, s *step) int {
 	n := bytes.IndexByte(line, s.end)
 	if n < 0 || len(s.text) == 1 {
@@ -110,7 +110,7 @@ func indexText(line []byte, s *step) int {
 	}
 }
 
-// indexRequest returns where the text behind a request line stands. Without a
+// indexRequest returns where the text after a request line stands. Without a
 // protocol the line has two words, or is a dash.
 func indexRequest(line []byte, s *step) int {
 	from := bytes.Index(line, httpSlash)
@@ -148,7 +148,7 @@ func closing(b []byte) int {
 	return n
 }
 
-// closingHidden goes on behind a quote that may be hidden.
+// closingHidden continues after a quote that may be escaped.
 func closingHidden(b []byte, n int) int {
 	for {
 		slashes := 0
@@ -166,7 +166,7 @@ func closingHidden(b []byte, n int) int {
 	}
 }
 
-// indexList returns where the text behind a list of upstreams stands.
+// indexList returns where the text after a list of upstreams stands.
 func indexList(line []byte, text string) int {
 	end := listEnd(line)
 	if text == "" {
@@ -225,7 +225,7 @@ func shortLine(line []byte, s *step) int {
 	if !s.maybe {
 		return -1
 	}
-	// What is left of the text behind the value may be its first bytes.
+	// What is left of the text after the value may be its first bytes.
 	for n := min(len(s.text)-1, len(line)); n >= 0; n-- {
 		if bytes.HasSuffix(line, []byte(s.text[:n])) {
 			return len(line) - n

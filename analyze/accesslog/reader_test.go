@@ -63,7 +63,7 @@ func TestReader_Success(t *testing.T) {
 		"ltsv", "2021-08-21T01:00:00 ±1s GET /a 200 0 1.5ms")
 	f("time:1629507600123\tmethod:GET\turi:/a\tstatus:200", "ltsv", "2021-08-21T01:00:00.123 ±1ms GET /a 200 0 -")
 	f("time:1629507600.1\treq:-\tstatus:400", "ltsv", "2021-08-21T01:00:00.1 ±100ms   400 0 -")
-	// combined and common, with what may stand behind.
+	// combined and common, with what may stand after them.
 	c := `1.2.3.4 - - [21/Aug/2021:10:00:00 +0900] "GET /a HTTP/1.1" 200 12 "-" "agent (x; y)"`
 	f(c+" 0.021", "combined, request time in s", "2021-08-21T01:00:00 ±1s GET /a 200 12 21ms")
 	f(c+" 0.020 [0.021]", "combined, request time in s", "2021-08-21T01:00:00 ±1s GET /a 200 12 21ms")

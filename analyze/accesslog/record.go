@@ -2,7 +2,7 @@ package accesslog
 
 import "time"
 
-// Has says which values a line told.
+// Has says which values a line had.
 type Has uint8
 
 // The values that a line may lack.
@@ -29,13 +29,13 @@ type Record struct {
 	Request  []byte // the request line as logged; nil when the format has none
 	Method   []byte // empty when the request was no HTTP request
 	Path     []byte // with the query string, as logged; empty with no method
-	Protocol []byte // HTTP/1.1; empty when the log does not tell
+	Protocol []byte // HTTP/1.1; empty when the log has none
 
-	Status       int           // 0 when the log does not tell, and when the server sent none
-	Bytes        uint64        // of the response: of its body when the log tells that
+	Status       int           // 0 when the log has none, and when the server sent none
+	Bytes        uint64        // of the response: of its body when the log has that
 	RequestBytes uint64        // of the request
-	Latency      time.Duration // request time; that of the servers behind when the log tells no other
-	Upstream     time.Duration // time that servers behind this one took, of all that were asked
+	Latency      time.Duration // request time; that of the upstream servers when the log has no other
+	Upstream     time.Duration // time that upstream servers took, of all that were asked
 	Connect      time.Duration // part of it that opening connections to them took; 0 when one was there
 	Has          Has
 
@@ -53,10 +53,10 @@ type Record struct {
 // [HasTime].
 func (r *Record) Time() time.Time { return time.Unix(0, r.Unix) }
 
-// Timed reports whether the log tells a request time.
+// Timed reports whether the log has a request time.
 func (r *Record) Timed() bool { return r.Has&HasLatency != 0 }
 
-// Stamped reports whether the log tells when the request was logged.
+// Stamped reports whether the log says when the request was logged.
 func (r *Record) Stamped() bool { return r.Has&HasTime != 0 }
 
 // reset empties the record but for its place.

@@ -24,7 +24,7 @@ type row struct {
 	maxBytes     uint64
 	requestBytes uint64
 	upstream     uint64 // ns
-	upstreams    uint64 // requests that tell one
+	upstreams    uint64 // requests that have one
 	bots         uint64
 	codes        []codeCount // the most frequent near the front
 	series       series

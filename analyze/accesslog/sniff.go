@@ -9,7 +9,7 @@ import (
 // how many decimals they are written.
 type sniffer struct {
 	seen       int // durations
-	noUnit     int // of which the name tells no unit
+	noUnit     int // of which the name says no unit
 	fraction   bool
 	largest    uint64        // whole number without a unit
 	resolution time.Duration // the finest with a unit; 0: none
@@ -70,7 +70,7 @@ func (s *sniffer) finer(unit time.Duration, decimals int) {
 	}
 }
 
-// maxWholeSeconds tells seconds from smaller units: few servers let a request
+// maxWholeSeconds distinguishes seconds from smaller units: few servers let a request
 // take longer than a minute, and no request takes less than 60 µs 64 times in a
 // row.
 const maxWholeSeconds = 60
@@ -101,7 +101,7 @@ func (s *sniffer) keyUnit() time.Duration {
 	return time.Nanosecond
 }
 
-// Sniffed returns the format with what its names do not tell, the unit and the
+// Sniffed returns the format with what its names do not say, the unit and the
 // resolution of the request times, as it is found from the first lines of a log.
 func (f *Format) Sniffed(sample []byte) *Format {
 	out := *f

@@ -109,7 +109,7 @@ var (
 	hasVariable = lazyregexp.New(`\$\{?[a-z_]`)
 	hasCommand  = lazyregexp.New(`%[A-Z_]{3,}(\([^)]*\))?%`)
 	// Only Apache and its kin have %l, %>s, %{…}i and \"; only goaccess has the
-	// others. Where neither tells, most letters mean the same.
+	// others. Where neither occurs, most letters mean the same.
 	onlyApache   = lazyregexp.New(`^(?i:LogFormat|CustomLog)\b|%[<>!0-9,]*[{<>]|%l|\\"|%[OIPpVXA]`)
 	inBraces     = lazyregexp.New(`(%[<>!0-9,]*)\{[^}]*\}(\^t[io])?|(%)\^F[IO]`)
 	onlyGoaccess = lazyregexp.New(`%\^|%d|%x|%~|~h\{|%[RneKkCML]|%t\]`)

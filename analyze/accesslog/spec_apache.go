@@ -21,7 +21,7 @@ var apacheLetters = map[byte]meaning{
 }
 
 // apacheNames are what directives with a name in braces mean, in lower case: with
-// the letter behind it.
+// the letter after it.
 var apacheNames = map[string]meaning{
 	"i referer": {what: aReferer, rank: 1}, "i user-agent": {what: anAgent, rank: 1},
 	"i x-forwarded-for": {what: aForwardedFor, rank: 1},

@@ -85,7 +85,7 @@ func goaccessPieces(text string) ([]piece, error) {
 	return pieces, nil
 }
 
-// fuseTimes makes one of a date and the time behind it, and of what stands for
+// fuseTimes makes one of a date and the time after it, and of what stands for
 // the offset or the fraction: [%d:%t %^], %x.%^.
 func fuseTimes(pieces []piece) []piece {
 	pieces = joinTexts(pieces)

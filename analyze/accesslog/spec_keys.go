@@ -159,7 +159,7 @@ func jsonText(pieces []piece) []byte {
 	return text
 }
 
-// check reports whether the keys tell what was asked for.
+// check reports whether the keys say what was requested.
 func (t keyTable) check() error {
 	for _, s := range t {
 		if s.what == aRequest || s.what == aPath {

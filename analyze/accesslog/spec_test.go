@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// record describes all that a line told.
+// everything describes all that was read from a line.
 func everything(r *Record) string {
 	var out []string
 	add := func(name string, v []byte) {
@@ -129,7 +129,7 @@ func TestParseFormat_Success(t *testing.T) {
 	f("common", `h - - [21/Aug/2021:10:00:00 +0900] "GET / HTTP/1.0" 200 -`, "2021-08-21T01:00:00±1s method=GET path=/ protocol=HTTP/1.0 status=200 addr=h user=-")
 }
 
-// TestFormat_Sniffed: what a name does not tell is found from the lines.
+// TestFormat_Sniffed: what a name does not say is found from the lines.
 func TestFormat_Sniffed(t *testing.T) {
 	f := func(spec, line string, want, res time.Duration) {
 		t.Helper()

@@ -24,7 +24,7 @@ type Table struct {
 	bots   botCache
 
 	// Keys of the present block that this table met first; a table that adds
-	// without blocks tells the registry at once.
+	// without blocks reports to the registry at once.
 	inBlocks bool
 	fresh    []byte
 	ballot   *ballot
@@ -43,7 +43,7 @@ type Table struct {
 	untimed    uint64
 	unstamped  uint64
 	withExtra  []bool // of by.extra: some record has it
-	wantsBots  bool   // bots are told apart before anything else
+	wantsBots  bool   // bots are recognised before anything else
 	onlyRecent bool   // there is a since or until
 	detail     *uris  // nil without Options.Detail
 }

@@ -14,10 +14,10 @@ const maxTime = 64
 type timeParser struct {
 	local *time.Location // of times without an offset; nil means the local one
 
-	text [maxTime]byte // the last text, with what behind it decides where it ends
+	text [maxTime]byte // the last text, with what follows it and decides where it ends
 	n    int           // bytes of text; 0 when there is none
 	end  int           // bytes of text that are the time
-	last bool          // nothing may stand behind the text
+	last bool          // nothing may stand after the text
 
 	unix int64 // ns since 1970
 	res  time.Duration
@@ -113,7 +113,7 @@ func (p *timeParser) iso(b []byte) int {
 // noDay is what days returns for a day that no calendar has.
 const noDay = math.MinInt64
 
-// clock reads what stands behind the date: 10:00:00, a fraction, an offset. It
+// clock reads what stands after the date: 10:00:00, a fraction, an offset. It
 // returns the length of the whole.
 func (p *timeParser) clock(b []byte, at int, day int64) int {
 	if len(b) < at+8 || b[at+2] != ':' || b[at+5] != ':' || day == noDay {

@@ -85,7 +85,7 @@ func TestTimeParser(t *testing.T) {
 	}
 }
 
-// TestTimeParser_Take: what stands behind a remembered time may make it another.
+// TestTimeParser_Take: what stands after a remembered time may make it another.
 func TestTimeParser_Take(t *testing.T) {
 	p := timeParser{local: tokyo}
 	f := func(text string, n int, zone int32) {

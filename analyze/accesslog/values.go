@@ -139,7 +139,7 @@ func otherDecimal(b []byte, unit time.Duration) (time.Duration, bool) {
 
 // sumOfTimes parses the times that nginx writes of several upstreams, such as
 // "0.001, 0.020 : 0.300", and adds them up: they were asked one after another.
-// A dash is an upstream that gave no answer. Known tells whether there is a
+// A dash is an upstream that gave no answer. Known says whether there is a
 // number at all.
 func sumOfTimes(b []byte, unit time.Duration) (sum time.Duration, known, ok bool) {
 	if d, ok := decimal(b, unit); ok {
@@ -216,7 +216,7 @@ var httpSlash = []byte(" HTTP/")
 // UPDATEREDIRECTREF, has 17 letters.
 const maxMethod = 20
 
-// isToken tells the bytes that methods consist of.
+// isToken marks the bytes that methods consist of.
 var isToken = func() (t [256]bool) {
 	for c := range t {
 		t[c] = c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c == '-' || c == '_'

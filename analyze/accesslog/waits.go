@@ -23,7 +23,7 @@ const (
 	waitShare    = 0.8                    // of the requests lie at multiples of the step
 	waitMedian   = 150 * time.Millisecond // half of them take at least that: an idle wait is worth it
 	waitBytes    = 2048                   // mean size of the answer: news, no page
-	waitWindow   = 0.15                   // of a step, behind its multiple: what the last look takes
+	waitWindow   = 0.15                   // of a step, after its multiple: what the last look takes
 )
 
 // waitSteps are the intervals at which programs look again, the longest first:
@@ -35,7 +35,7 @@ var waitSteps = []time.Duration{
 }
 
 // waits looks at the request times of a row. By chance, 15 of 100 requests lie
-// within the window behind a multiple; of a program that sleeps, all but those
+// within the window after a multiple; of a program that sleeps, all but those
 // that find news at once do.
 func waits(w *row) Waits {
 	if w.timed < waitRequests || w.bytes/w.count > waitBytes || w.latency.Quantile(0.5) < waitMedian {

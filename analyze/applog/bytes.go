@@ -1,6 +1,6 @@
 package applog
 
-// The classes of bytes that appendPattern tells apart.
+// The classes of bytes that appendPattern distinguishes.
 const (
 	otherClass = iota
 	blankClass
@@ -9,7 +9,7 @@ const (
 	signClass
 )
 
-// byteTables tells bytes apart.
+// byteTables sorts bytes into classes.
 type byteTables struct {
 	class      [256]uint8
 	verb       [256]bool // first letters of the verbs of SQL

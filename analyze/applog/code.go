@@ -32,7 +32,7 @@ func findCode(text []byte) (code [4]byte, ok bool) {
 	return [4]byte{}, false
 }
 
-// numberBehind reads the number behind the word error or errno.
+// numberBehind reads the number after the word error or errno.
 func numberBehind(p []byte) (code [4]byte, ok bool) {
 	n := 0
 	for n < len(p) && n < 4 && bytes.IndexByte([]byte(" :=(#["), p[n]) >= 0 {

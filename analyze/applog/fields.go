@@ -81,7 +81,7 @@ func (p *fields) set(f field, raw []byte) {
 	p.value[f] = raw
 }
 
-// levelOf returns the level that the fields tell; pino and bunyan write numbers.
+// levelOf returns the level that the fields give; pino and bunyan write numbers.
 func (p *fields) levelOf() level {
 	v := p.value[levelField]
 	if len(v) == 2 && v[1] == '0' && v[0] >= '1' && v[0] <= '6' {
@@ -219,7 +219,7 @@ func nestedEnd(b []byte, i int) int {
 	return 0
 }
 
-// stringEnd returns the position behind the string in double quotes at i, 0 when
+// stringEnd returns the position after the string in double quotes at i, 0 when
 // it does not end.
 func stringEnd(b []byte, i int) int {
 	for i++; i < len(b); {
@@ -274,7 +274,7 @@ func appendUnescaped(dst, b []byte) []byte {
 	return dst
 }
 
-// hexRune reads the four digits behind \u, and those of a second half.
+// hexRune reads the four digits after \u, and those of a second half.
 func hexRune(b []byte) (rune, int) {
 	r := hex4(b)
 	if r < 0 {

@@ -70,7 +70,7 @@ func isStamped(line []byte) bool {
 }
 
 // isRows reports whether the line is "[1 rows affected or returned]", which
-// GORM 1 writes behind a statement.
+// GORM 1 writes after a statement.
 func isRows(line []byte) bool {
 	if len(line) < 3 || line[0] != '[' {
 		return false
@@ -89,10 +89,10 @@ func isTimedRows(line []byte) bool {
 	return i > 0 && bytes.HasPrefix(line[i+1:], []byte(" [rows:"))
 }
 
-// isTimed reports whether an indented line tells how long something took, and
+// isTimed reports whether an indented line says how long something took, and
 // so is an entry of its own: Rails indents "User Load (0.3ms)  SELECT …".
 func isTimed(line []byte) bool {
-	const farthest = 80 // behind the name of a model and its action
+	const farthest = 80 // after the name of a model and its action
 	i := bytes.Index(line[:min(len(line), farthest)], []byte("ms"))
 	return i > 0 && isDigit(line[i-1]) && i+2 < len(line) && (line[i+2] == ')' || line[i+2] == ']')
 }

@@ -84,7 +84,7 @@ func stripHead(line []byte) (rest []byte, told level, stamped bool) {
 	return bytes.TrimRight(rest, " \t\r"), told, stamped
 }
 
-// bracketed returns the length of a time, a level or, behind a time, a process
+// bracketed returns the length of a time, a level or, after a time, a process
 // id in brackets.
 func bracketed(b []byte, stamped bool) (level, int) {
 	const longest = 48
@@ -153,7 +153,7 @@ func withoutNumber(b []byte, l level, n int) (level, int) {
 
 // guessLevel guesses the level of a line that does not start with one: from an
 // error number, a panic, or a level in capitals near the start, as Python's
-// logging writes it behind the logger's name.
+// logging writes it after the logger's name.
 func guessLevel(text []byte, hasCode bool) level {
 	if hasCode || bytes.HasPrefix(text, []byte("panic: ")) || bytes.HasPrefix(text, []byte("fatal error: ")) ||
 		bytes.Contains(text[:min(len(text), 100)], []byte("panic serving ")) {

@@ -28,7 +28,7 @@ func TestNginxLine(t *testing.T) {
 	f(``, "", "")
 }
 
-// TestRead_Nginx: lines of nginx are told apart from those of applications, and
+// TestRead_Nginx: lines of nginx are distinguished from those of applications, and
 // counted by message and request.
 func TestRead_Nginx(t *testing.T) {
 	const log = `2026/11/20 14:02:11 [warn] 1#1: *57 a client request body is buffered to a temporary file /x/body/0000000001, client: 127.0.0.1, server: , request: "POST /api/a/17 HTTP/1.1", host: "h"

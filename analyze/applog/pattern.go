@@ -137,7 +137,7 @@ func isKey(text []byte, i int) bool {
 	return i < len(text) && (text[i] == '=' || text[i] == ':')
 }
 
-// numberEnd goes on behind the first digits of a number, a duration, a time or
+// numberEnd continues after the first digits of a number, a duration, a time or
 // an address, as long as a sign is followed by a digit.
 func numberEnd(text []byte, i int) int {
 	for i < len(text) {

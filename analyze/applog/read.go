@@ -28,7 +28,7 @@ type Options struct {
 }
 
 // maxText is how many bytes of a line are looked at: longer than any message
-// and than all but bulk inserts, whose first rows tell enough.
+// and than all but bulk inserts, whose first rows are enough.
 const maxText = 64 << 10
 
 // maxJoined bounds an entry that several lines make up, in bytes. Statements of
@@ -156,7 +156,7 @@ func (r *reader) start(line []byte, told level, form form) {
 	e := &r.cur
 	*e = entry{active: true, text: e.text[:0], offset: r.src.Offset(), bytes: uint64(r.src.Width()), verb: -1}
 	rest, level, _ := stripHead(line)
-	if form == plainText || r.parse.nested { // fields behind a time, or inside of Docker's
+	if form == plainText || r.parse.nested { // fields after a time, or inside of Docker's
 		r.inner = append(r.inner[:0], rest...)
 		if r.parse.json(r.inner) || r.parse.logfmt(r.inner) {
 			told, rest = r.parse.levelOf(), r.parse.text()

@@ -3,7 +3,7 @@ package applog
 import "bytes"
 
 // findVerb returns where, from that position on, a statement may start: one of
-// the verbs at the start of a word, behind what can stand before a statement. It
+// the verbs at the start of a word, after what can stand before a statement. It
 // is -1 without one.
 func findVerb(text []byte, from int) int {
 	for i := from; i < len(text); i++ {
@@ -42,7 +42,7 @@ func findSQL(text []byte, verb int) (start, end int, ok bool) {
 }
 
 // isStatement reports whether what starts with the verb is SQL and not prose. A
-// verb in lower case behind a word is prose, as in "please select an item from
+// verb in lower case after a word is prose, as in "please select an item from
 // the list", unless that word announces a statement.
 func isStatement(text []byte, at int) bool {
 	sql := text[at:]
@@ -79,7 +79,7 @@ func announced(before []byte) bool {
 }
 
 // into reports whether INSERT or REPLACE, words such as IGNORE, INTO, a name and
-// what comes behind it follow.
+// what comes after it follow.
 func into(sql []byte) bool {
 	rest := sql[verbLen(sql):]
 	for range 3 { // LOW_PRIORITY, DELAYED, HIGH_PRIORITY; IGNORE; INTO
@@ -128,7 +128,7 @@ func updateSet(rest []byte) bool {
 }
 
 // hasWord reports whether the lower-case word stands in the text, in any case,
-// with blanks or signs around it and something behind it.
+// with blanks or signs around it and something after it.
 func hasWord(text []byte, w string) bool {
 	for i := 0; i+len(w) < len(text); i++ {
 		if text[i]|0x20 == w[0] && hasFold(text[i:], w) && !isWord(text[i-min(i, 1)]) && !isWord(text[i+len(w)]) {
@@ -211,7 +211,7 @@ func sqlEnd(text []byte, start int) int {
 	return len(text)
 }
 
-// quoteEnd returns the position behind the quoted text at i, 0 when it does not
+// quoteEnd returns the position after the quoted text at i, 0 when it does not
 // end. A doubled quote ends one and starts another.
 func quoteEnd(b []byte, i int) int {
 	q := b[i]
@@ -227,7 +227,7 @@ func quoteEnd(b []byte, i int) int {
 }
 
 // withoutArguments drops the arguments in brackets or braces that programs write
-// behind a statement: they are its values.
+// after a statement: they are its values.
 func withoutArguments(tail []byte) []byte {
 	if len(tail) == 0 || tail[0] != '[' && tail[0] != '{' {
 		return tail
@@ -235,7 +235,7 @@ func withoutArguments(tail []byte) []byte {
 	return tail[argumentsEnd(tail):]
 }
 
-// argumentsEnd returns the position behind the brackets that the text starts
+// argumentsEnd returns the position after the brackets that the text starts
 // with, its end when they do not close.
 func argumentsEnd(b []byte) int {
 	depth := 0

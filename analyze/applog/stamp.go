@@ -132,7 +132,7 @@ func zoneLen(b []byte) int {
 	return n
 }
 
-// yearLen returns the length of a year behind the clock, as ctime(3) has it.
+// yearLen returns the length of a year after the clock, as ctime(3) has it.
 func yearLen(b []byte) int {
 	if len(b) >= 5 && b[0] == ' ' && (b[1] == '1' || b[1] == '2') && digits(b[1:]) == 4 &&
 		(len(b) == 5 || b[5] == ' ' || b[5] == ']') &&

@@ -22,7 +22,7 @@ const otherKinds = 10
 // otherPattern is the pattern of the messages that the tail is folded into.
 const otherPattern = "(other lines: the log has more than 1,000 patterns)"
 
-// An id tells messages apart.
+// An id identifies a message.
 type id struct {
 	host, path, pattern, level, code string
 	sql                              bool

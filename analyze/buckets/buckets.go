@@ -6,8 +6,8 @@
 // each 5 % wider than the one before, the first from 1e-6 on; what is less is in
 // bucket 0. [Stats] counts values per bucket, in memory that grows with how far
 // the values spread, and derives the figures from the lower ends of the buckets.
-// They are therefore up to 5 % too small: use package histogram where nobody
-// compares with pt-query-digest.
+// They are therefore up to 5 % too small: use package histogram where the
+// figures are not compared with pt-query-digest.
 //
 // Values are plain numbers: seconds, rows, bytes. The package is hot: adding a
 // value takes a few nanoseconds and, once a class has seen its buckets, no memory.

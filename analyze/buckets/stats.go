@@ -79,7 +79,7 @@ func (s *Stats) count() {
 	s.few = nil
 }
 
-// Merge adds what another Stats has seen behind what this one has.
+// Merge adds what another Stats has seen, as if it came after what this one has seen.
 func (s *Stats) Merge(o *Stats) {
 	if o.counts == nil {
 		for _, v := range o.few {
@@ -156,7 +156,7 @@ type Summary struct {
 
 // Summary works out the figures.
 //
-// One value, or equal ones, are told as they are. Of two, the greater is the
+// One value, or equal ones, are given as they are. Of two, the greater is the
 // 95 %, and the standard deviation is that of a sample. Of more, the figures come from
 // the buckets: see [Summary.fill].
 func (s *Stats) Summary() Summary {

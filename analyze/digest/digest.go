@@ -118,7 +118,7 @@ func plain(text string) string {
 	return b.String()
 }
 
-// dots reports whether a list's "..." begins here, and goes behind it.
+// dots reports whether a list's "..." begins here, and moves past it.
 func dots(l *sqlshape.Lexer, t sqlshape.Token) bool {
 	if !t.IsSymbol('.') {
 		return false

@@ -70,7 +70,7 @@ type Class uint8
 
 // The classes of pairs, from the surest on.
 const (
-	High     Class = iota + 1 // much of the class's statements, and much of it nobody else's
+	High     Class = iota + 1 // much of the class's statements, and much of it no other's
 	Possible                  // likely, but mostly shared with others or little of the class
 	Group                     // of endpoints that are always called together: one of them or all
 )
@@ -133,7 +133,7 @@ func Infer(ctx context.Context, in Input, o Options) (*Result, error) {
 }
 
 // Literals appends hashes of the literals of a statement to dst: numbers and
-// strings that tell one request from another. Of a statement with many it takes
+// strings that distinguish one request from another. Of a statement with many it takes
 // the first 8.
 func Literals(dst []uint64, sql []byte) []uint64 { return literals(dst, sql) }
 

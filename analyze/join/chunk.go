@@ -185,7 +185,7 @@ func (w *work) loops() {
 // leastRuns is how many runs a class must be seen in: one is chance.
 const leastRuns = 3
 
-// runFrom tells found of the run that begins at i and returns its length, or 1.
+// runFrom adds to found the run that begins at i and returns its length, or 1.
 func (w *work) runFrom(i int, found map[string]*Loop) int {
 	var queries [runCycle]int32
 	var counts [runCycle]uint64

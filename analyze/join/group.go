@@ -9,9 +9,9 @@ const (
 	// groupSlot is the time in which starts are counted, in µs.
 	groupSlot = 20_000
 	// together is the correlation of endpoints' starts from which on no times can
-	// tell them apart.
+	// distinguish them.
 	together = 0.9
-	// leastStarts is how many requests an endpoint needs to be told apart at all.
+	// leastStarts is how many requests an endpoint needs to be distinguished at all.
 	leastStarts = 20
 )
 

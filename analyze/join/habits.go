@@ -1,6 +1,6 @@
 package join
 
-// Literals tell something when they match at least leastMatches times, and
+// Literals are evidence when they match at least leastMatches times, and
 // timesChance as often as with requests that are over.
 const (
 	leastMatches = 5

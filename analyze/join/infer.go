@@ -153,7 +153,7 @@ func compareRequests(a, b Request) int {
 }
 
 // compareEvents orders a connection's events as they came. It is total but for
-// events that nothing tells apart, so that the order of the input does not matter.
+// events that nothing distinguishes, so that the order of the input does not matter.
 func compareEvents(a, b Event) int {
 	if c := cmp.Or(cmp.Compare(a.Conn, b.Conn), cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Start, b.Start)); c != 0 {
 		return c

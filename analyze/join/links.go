@@ -3,7 +3,7 @@ package join
 import "math"
 
 const (
-	// A link is told from these on; unrelated queries correlate by 0.31 at most.
+	// A link is reported from these on; unrelated queries correlate by 0.31 at most.
 	leastCorrelation = 0.5
 	leastSlope       = 0.8
 	mostSlope        = 1.2

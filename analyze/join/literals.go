@@ -40,7 +40,7 @@ func literals(dst []uint64, sql []byte) []uint64 {
 	return dst
 }
 
-// endOfQuoted returns the index behind the quoted text that begins at i.
+// endOfQuoted returns the index after the quoted text that begins at i.
 func endOfQuoted(s []byte, i int) int {
 	quote := s[i]
 	for j := i + 1; j < len(s); j++ {
@@ -149,7 +149,7 @@ func infoOf(sql []byte) QueryInfo {
 	return QueryInfo{}
 }
 
-// firstWord returns the first word of s, behind blanks and comments, and what
+// firstWord returns the first word of s, after blanks and comments, and what
 // follows it.
 func firstWord(s []byte) (word, rest []byte) {
 	for {

@@ -142,7 +142,7 @@ func (f *fit) prune(last bool) {
 	f.allowed = allowed
 }
 
-// pairs turns the fit into what is told.
+// pairs turns the fit into what is reported.
 func (w *work) pairs(f *fit) {
 	groupOf := make([]int32, w.endpoints)
 	for i := range groupOf {

@@ -1,10 +1,10 @@
 package join
 
-// frequent is the part of the requests from which on a value in URIs tells
-// nothing: "1" of page=1.
+// frequent is the part of the requests from which on a value in URIs says
+// nothing about a request: "1" of page=1.
 const frequent = 0.05
 
-// values are the literals of requests that tell them apart.
+// values are the literals of requests that distinguish them.
 type values struct {
 	mask []uint64   // of each request: bits of its literals
 	of   [][]uint64 // of each request

@@ -14,7 +14,7 @@ import (
 type Set struct {
 	insts  []inst
 	starts []uint32 // by expression: where it begins in insts
-	later  int32    // the lowest expression that may begin to match behind the text's first character
+	later  int32    // the lowest expression that may begin to match after the text's first character
 	alphabet
 }
 
@@ -38,7 +38,7 @@ const (
 )
 
 // An alphabet sorts the characters into classes that no expression of a set can
-// tell apart. Class 0 is no class: it stands for the bytes of characters beyond
+// distinguish. Class 0 is no class: it stands for the bytes of characters beyond
 // ASCII, which have to be decoded first. Class 1 is the end of the text.
 type alphabet struct {
 	ascii   [256]uint16 // by byte; 0 from 0x80 on
@@ -243,8 +243,8 @@ func (a *alphabet) class(r rune) uint16 {
 	return a.classes[i-1]
 }
 
-// lookBehind returns what a character tells about the place behind it: what of
-// the conditions that look back holds there. The bits are our own, see behind.
+// lookBehind returns what a character says about the place after it: what of
+// the conditions that look back holds there. The bits are our own, see the type behind.
 func lookBehind(r rune) behind {
 	var b behind
 	if r == '\n' {

@@ -1,4 +1,4 @@
-// Package patterns tells which of several regular expressions is the first to
+// Package patterns determines which of several regular expressions is the first to
 // match a text. [Set.Matcher] gives what one goroutine asks; [Matcher.First]
 // answers with an index into the list that [Compile] was given, so the order of
 // the list decides between expressions that match alike.
@@ -12,5 +12,5 @@
 // The syntax is that of Go's regexp, and so are the answers, for every
 // expression and every text: the programs are those of regexp/syntax, and a byte
 // that is no UTF-8 counts as U+FFFD here as there. Only whether an expression
-// matches is told, not where.
+// matches is reported, not where.
 package patterns

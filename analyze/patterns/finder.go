@@ -7,7 +7,7 @@ import (
 	"regexp/syntax"
 )
 
-// A Finder tells where one expression and its groups match, as Go's regexp does.
+// A Finder reports where one expression and its groups match, as Go's regexp does.
 // It is made for lines of logs, which mostly match, and in the way that the
 // author of the expression had in mind.
 //

@@ -10,7 +10,7 @@ import (
 // some 5,000 states of fifty classes, and lies in a core's second cache.
 const maxTable = 1 << 18
 
-// behind says what the place in a text where a state stands has behind it, as
+// behind says what precedes the place in a text where a state stands, as
 // far as conditions such as ^ and \b ask.
 type behind uint16
 
@@ -152,8 +152,8 @@ func (m *Matcher) step(s uint32, class uint16) uint32 {
 	return n
 }
 
-// look fills closed with the places of a state and those behind conditions that
-// hold, now that the next character is known. It returns the lowest expression
+// look fills closed with the places of a state and those reached through conditions
+// that hold, now that the next character is known. It returns the lowest expression
 // that has matched.
 func (m *Matcher) look(st state, hold syntax.EmptyOp) int32 {
 	m.closed.clear()

@@ -261,7 +261,7 @@ func maybeEmpty(re *syntax.Regexp) bool {
 	return true
 }
 
-// lookAhead tells each lazy step the text that ends it. It reports false when
+// lookAhead gives each lazy step the text that ends it. It reports false when
 // something else comes next.
 func lookAhead(steps []step) ([]step, bool) {
 	for i := range steps {

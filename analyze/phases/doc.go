@@ -7,7 +7,7 @@
 // there is outside of it is verify when an initialize came before, else idle.
 //
 // Times are those of a run; phases lie on whole seconds, as the counts do, but for
-// an initialize, whose request tells when it began. Phases are in order and never
+// an initialize, whose request says when it began. Phases are in order and never
 // overlap; a run without requests has none.
 //
 // Start at [Find].

@@ -34,7 +34,7 @@ func OfLog(endpoints []kasoku.Endpoint) []Traffic {
 	return out
 }
 
-// What tells load from little traffic.
+// What distinguishes load from little traffic.
 const (
 	// loadShare is the share of the highest level from which a second is load. A
 	// fifth leaves out checks before and after, and of a load that grows the first
@@ -199,8 +199,8 @@ func overlay(phases, inits []kasoku.Phase) []kasoku.Phase {
 	return phases
 }
 
-// absorb gives what is idle for a moment to the phase before, behind an initialize
-// to the one after.
+// absorb gives a short idle stretch to the phase before it; after an initialize it gives
+// it to the phase after.
 func absorb(phases []kasoku.Phase) []kasoku.Phase {
 	var out []kasoku.Phase
 	for i, p := range phases {

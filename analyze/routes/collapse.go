@@ -17,7 +17,7 @@ type Seen struct {
 // The zero value means the defaults.
 type Limits struct {
 	// Names is how many different segments a place may have, 48 when 0. The routes
-	// that one person wrote behind one prefix are rarely more; the values that
+	// that one person wrote after one prefix are rarely more; the values that
 	// users bring soon are.
 	Names int
 
@@ -100,7 +100,7 @@ func (p *place) insert(s *Seen, i int) {
 	}
 }
 
-// settle decides about the values of a place and of those behind it.
+// settle decides about the values of a place and of those after it.
 func (p *place) settle(path []byte, l Limits, names []string) {
 	path = append(path, p.piece...)
 	for _, i := range p.ends {
@@ -229,7 +229,7 @@ func idOf(name string) string {
 	return ""
 }
 
-// absorb adds another place, with all behind it.
+// absorb adds another place, with all that follows it.
 func (p *place) absorb(o *place) {
 	p.count += o.count
 	p.found += o.found

@@ -160,8 +160,8 @@ func isDate(b []byte) bool {
 }
 
 // isULID reports whether 26 bytes are a ulid: Crockford's base32, of 128 bits,
-// so that the first is at most 7. Words of that length are told by their lack
-// of digits.
+// so that the first is at most 7. Words of that length are recognised by their
+// lack of digits.
 func isULID(b []byte, digits int) bool {
 	for _, c := range b {
 		switch c | 0x20 {
@@ -176,7 +176,7 @@ func isULID(b []byte, digits int) bool {
 }
 
 // isToken reports whether b is letters and digits as random generators mix
-// them. What tells them from words is how often the kind of character changes:
+// them. What distinguishes them from words is how often the kind of character changes:
 // in base64 at 62 of 100 places, in CamelCase at 40 at most, since a word has
 // several letters, and in base36 at 40 of 100, in words with a number at a few.
 // Dashes and underlines are characters of base64 but stand between words too, so

@@ -57,7 +57,7 @@ func (k *kataribe) bundler() *bundler {
 	return b
 }
 
-// find returns what a request is called, without method and protocol; ok tells
+// find returns what a request is called, without method and protocol; ok says
 // whether anything matched. The result is valid until the next call.
 func (b *bundler) find(method, path []byte) (name []byte, ok bool) {
 	b.line = append(append(append(append(b.line[:0], method...), ' '), path...), " HTTP/1.1"...)

@@ -98,7 +98,7 @@ func endOfPath(b []byte) int {
 	return len(b)
 }
 
-// target returns what is behind scheme and host of a request target (RFC 9112,
+// target returns what follows the scheme and host of a request target (RFC 9112,
 // 3.2.2): the absolute form is what clients send to proxies.
 func target(b []byte) []byte {
 	if len(b) == 0 || b[0] == '/' {
@@ -155,7 +155,7 @@ func appendDecoded(dst, b []byte, mask uint8, digits int) []byte {
 	return append(dst, ext...)
 }
 
-// buildHash is how many characters of a hash builders of web pages put behind a
+// buildHash is how many characters of a hash builders of web pages append to a
 // name: Vite and Rollup of base64, esbuild of base32.
 const buildHash = 8
 
@@ -238,7 +238,7 @@ func isHash(word []byte) bool {
 }
 
 // cutExtension cuts a segment before its last point, when an extension of a
-// file is behind it: up to five letters and digits that start with a letter.
+// file follows it: up to five letters and digits that start with a letter.
 func cutExtension(b []byte) (stem, ext []byte) {
 	i := bytes.LastIndexByte(b, '.')
 	n := len(b) - i - 1

@@ -102,7 +102,7 @@ func appendValue(dst, value []byte, masked bool) []byte {
 }
 
 // nextPair returns the next pair of a query string that is not empty, nil when
-// there is none, and what is behind it.
+// there is none, and what comes after it.
 func nextPair(query []byte) (pair, rest []byte) {
 	for len(query) > 0 {
 		i := bytes.IndexByte(query, '&')

@@ -20,7 +20,7 @@ type Options struct {
 	// the request line, "GET /path?query HTTP/1.1". The first bundle that matches
 	// anywhere names the route; then the replacements are made one after another,
 	// in what a bundle named, too. What they change is the route, without method
-	// and protocol. They come behind Patterns, and before what follows.
+	// and protocol. They come after Patterns, and before what follows.
 	Bundles  []Bundle
 	Replaces []Replace
 
@@ -90,7 +90,7 @@ func NewRules(o Options) (*Rules, error) {
 }
 
 // cutName splits NAME=REGEXP. An expression that has an equals sign of its own
-// is told by what stands before it: a name has no character that only
+// is recognised by what stands before it: a name has no character that only
 // expressions have.
 func cutName(p string) (name, expr string) {
 	name, expr, ok := strings.Cut(p, "=")

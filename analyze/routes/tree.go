@@ -15,7 +15,7 @@ type Tree struct {
 	nodes int
 }
 
-// treeNode is a place in the path. Its children are what comes behind it, each
+// treeNode is a place in the path. Its children are what comes after it, each
 // with the slash or question mark that it begins with.
 type treeNode struct {
 	piece string
@@ -57,7 +57,7 @@ func (t *Tree) Add(route []byte) (changed bool) {
 	return changed
 }
 
-// step goes from a place to the one behind a piece, which is made if need be;
+// step goes from a place to the one after a piece, which is made if need be;
 // filled says that the place now has all the values that it may have.
 func (t *Tree) step(n *treeNode, piece []byte) (kid *treeNode, filled bool) {
 	if kid = n.kid(piece); kid != nil {
@@ -75,7 +75,7 @@ func (t *Tree) step(n *treeNode, piece []byte) (kid *treeNode, filled bool) {
 	return kid, n.closed
 }
 
-// fold goes to the place behind what stands for a piece.
+// fold goes to the place after what stands for a piece.
 func (t *Tree) fold(n *treeNode, piece []byte) *treeNode {
 	var room [maxPlaceholder]byte
 	piece = appendPlaceholder(room[:0], piece)
@@ -187,8 +187,8 @@ func (t *Tree) retain(n *treeNode, keep func(*treeNode) bool) {
 	}
 }
 
-// absorb puts what is behind one place behind another as well. A value that one
-// of them folded already folds in both: who asked earlier was told so.
+// absorb adds what follows one place to what follows another. A value that one
+// of them folded already folds in both: who asked earlier was given that answer.
 func (t *Tree) absorb(to, from *treeNode) {
 	wasClosed := to.closed
 	if from.closed {
@@ -223,7 +223,7 @@ func (n *treeNode) size() int {
 
 // nextPiece returns the first piece of a route: a segment with its slash, or the
 // whole query string. A sign of users with its slash, as in /@alice and /~bob, is
-// a piece of its own, so that who stands behind it is not counted with the
+// a piece of its own, so that the user named after it is not counted with the
 // endpoints beside it.
 func nextPiece(route []byte) []byte {
 	if route[0] == '?' {

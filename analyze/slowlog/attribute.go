@@ -17,7 +17,7 @@ type Attribute struct {
 	Values  []Count        // of text, the most frequent first
 }
 
-// QuerySize is the name of the attribute that no log tells: the bytes of the
+// QuerySize is the name of the attribute that no log has: the bytes of the
 // statement.
 const QuerySize = "Query_size"
 

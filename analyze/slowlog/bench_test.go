@@ -88,7 +88,7 @@ func BenchmarkStages(b *testing.B) {
 	for _, o := range []Options{{}, {Attributes: true}} {
 		t := NewTable(o)
 		w := newWorker(o, t)
-		for _, x := range batches { // for the stages behind
+		for _, x := range batches { // for the later stages
 			x.events = x.events[:0]
 			w.parser.parse(x)
 		}

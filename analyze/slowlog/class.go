@@ -27,12 +27,12 @@ type Class struct {
 	Worst   Sample   // the entry with the longest Query_time, the first of equal ones
 	Users   []Count  // the most frequent first, as all counts
 	Hosts   []Count  // that clients connected from
-	Schemas []Count  // default databases; entries that tell none count for the one of the entry before
+	Schemas []Count  // default databases; entries that name none count for the one of the entry before
 	Tags    []Count  // what comments say of where the statements come from
 	Explain []string // the EXPLAIN rows that the log holds of one entry, with their header
 
 	// FirstLogged and LastLogged are the least and the greatest time that a
-	// "# Time:" line tells, inherited by the entries behind it. The digits are as
+	// "# Time:" line gives, inherited by the entries after it. The digits are as
 	// logged, without regard to a zone. Zero when there is none.
 	FirstLogged, LastLogged time.Time
 

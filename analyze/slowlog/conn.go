@@ -21,7 +21,7 @@ type conn struct {
 	run   uint64 // statements of that class in a row
 	txn   open
 
-	user, host, schema []byte // as the general log told
+	user, host, schema []byte // as the general log gave them
 }
 
 func newConns() conns { return conns{new: map[uint64]*conn{}} }

@@ -58,7 +58,7 @@ func (b *batch) reset() {
 }
 
 // A cutter finds the entries of a log. It is fed whole lines and says which of
-// them make an entry; what is behind the last provable end waits for more lines.
+// them make an entry; what follows the last provable end waits for more lines.
 //
 // Everything that is read ahead or kept is bounded, whatever the log holds.
 type cutter struct {
@@ -70,7 +70,7 @@ type cutter struct {
 	offset  int64    // in the log of what is fed next
 	anchors []anchor // where the bytes of the buffer lie in the log
 	spare   []anchor // for those of the next batch
-	ends    []int32  // where the lines behind start end
+	ends    []int32  // where the lines from start on end
 	start   int32    // where the first of them begins
 	cuts    []int32  // where lines end that were longer than the bound
 	number  int64    // of that line, from 1
@@ -87,7 +87,7 @@ type cutter struct {
 	quotes    sqlshape.Quotes
 	lexed     int32 // where the bytes of the statement end that quotes has seen
 	ahead     ahead
-	user      []byte // the last line that told a user
+	user      []byte // the last line that named a user
 	set       []byte // the last line that set the time
 	setTime   int64  // what it set
 	plain     bool   // of raw statements: one per line

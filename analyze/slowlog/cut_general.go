@@ -9,7 +9,7 @@ import (
 
 // generalState is what a cutter knows of the general log so far.
 type generalState struct {
-	last time.Time           // that a line told
+	last time.Time           // that a line gave
 	ids  map[uint64]struct{} // connections seen, up to a bound
 }
 
@@ -208,7 +208,7 @@ func (c *cutter) runRaw() {
 const sampleLines = 200
 
 // kindOf finds out what a log is by its first bytes; it is [Auto] when they do
-// not tell. Plain means that raw statements have a line each.
+// not show it. Plain means that raw statements have a line each.
 func kindOf(b []byte) (k Kind, plain bool) {
 	statements, others, ended := 0, 0, false
 	for n := 0; n < sampleLines && len(b) > 0; n++ {

@@ -26,9 +26,9 @@ type ahead struct {
 	whole     bool
 	simple    bool // it has one line of each kind, so that the entry cannot begin later
 	timestamp int64
-	text      int   // index of the first line behind it
+	text      int   // index of the first line after it
 	headEnd   int32 // where its lines with # end
-	user      bool  // a line tells the user
+	user      bool  // a line names the user
 	users     int   // how many lines do
 	query     bool  // a line begins with the Query_time
 	use       int   // index of the use line, 0 for none: no head begins with it
@@ -165,14 +165,14 @@ func (c *cutter) takeHead() {
 	c.takeText(e.text)
 }
 
-// holdsUser reports whether a line of a head tells the user: one of its own, or
-// behind the time.
+// holdsUser reports whether a line of a head names the user: one of its own, or
+// a "# Time:" line.
 func holdsUser(line []byte) bool {
 	return hasPrefix(line, "# User@Host: ") || hasPrefix(line, "# Time: ") &&
 		bytes.Contains(line, []byte("# User@Host: "))
 }
 
-// tellsQuery reports whether a line of a head tells a Query_time.
+// tellsQuery reports whether a line of a head has a Query_time.
 func tellsQuery(line []byte) bool {
 	if hasPrefix(line, "# Query_time: ") {
 		return true
@@ -196,7 +196,7 @@ func (c *cutter) useRange(i int) (from, to int32) {
 	return from, from + int32(len(db))
 }
 
-// startsNext reports whether the line is the first behind the entry. It is not
+// startsNext reports whether the line is the first after the entry. It is not
 // known when that takes lines that are not there yet.
 func (c *cutter) startsNext(text []byte) (begins, known bool) {
 	switch {
@@ -228,7 +228,7 @@ func (c *cutter) startsNext(text []byte) (begins, known bool) {
 }
 
 // headFollows reports whether the lines with # from the one on that is looked at
-// tell a Query_time: the head of a server that tells neither time nor user first.
+// hold a Query_time: the head of a server that writes neither time nor user first.
 func (c *cutter) headFollows() (follows, known bool) {
 	for i := c.next; i <= c.next+maxAhead; i++ {
 		if i >= len(c.ends) {
@@ -363,7 +363,7 @@ func (a *ahead) useLine(c *cutter, i int) {
 }
 
 // knowsQuery reports whether one of the head's lines from one index to another
-// tells a Query_time.
+// holds a Query_time.
 func (c *cutter) knowsQuery(known bool, from, to int) bool {
 	for i := from; i < to && !known; i++ {
 		line := c.text(i)

@@ -8,7 +8,7 @@ import (
 // A decimal is a number as a log writes it: digits, which may have a fraction.
 type decimal struct {
 	n      uint64 // all its digits
-	places int    // of them, behind the point
+	places int    // of them, after the point
 	end    int    // where the number ends
 	ok     bool   // the text is such a number, and n holds it
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/kasoku/kasoku/lines"
 )
 
-// entriesOf tells the entries of a log in short.
+// entriesOf describes the entries of a log in short.
 func entriesOf(t testing.TB, log string) (string, *Reader) {
 	t.Helper()
 	r := NewReader(windowOf(log))
@@ -88,7 +88,7 @@ UPDATE t SET a=3;
 7 260514 05:28:51.000335 u@10.0.0.9/shop #13 60ms "UPDATE t SET a=2"
 12 260514 05:28:51.99 u@10.0.0.9/shop #14 60ms "UPDATE t SET a=3"
 `)
-	// Percona Server, with all that it can tell.
+	// Percona Server, with all that it can log.
 	checkDialect(t, "percona", `bin/mysqld, Version: 5.6.19-67.0-log (Percona Server (GPL), Release 67.0). started with:
 Tcp port: 3306  Unix socket: (null)
 Time                 Id Command    Argument
@@ -220,7 +220,7 @@ func TestKind(t *testing.T) {
 	f("SELECT 1\n", Raw, true)
 	f("select 1;\n", Raw, false)
 	f("SELECT\n a\nFROM t;\n", Raw, false)
-	f("GET / HTTP/1.1\n", Slow, false) // what every line then tells
+	f("GET / HTTP/1.1\n", Slow, false) // what every line then says
 	f("\t\t   12 Query\tSELECT 1\n", General, false)
 }
 

@@ -3,7 +3,7 @@
 // classes of statements.
 //
 // The one idea: an entry ends where the next one provably begins. A line that
-// looks like the head of an entry is one only behind a semicolon at the end of
+// looks like the head of an entry is one only after a semicolon at the end of
 // a line, and not inside of a quoted string, unless a whole head with a
 // plausible time stands there; so neither a literal that holds "# Time:" nor a
 // statement with an odd quote shifts the rest of the log.
@@ -21,7 +21,7 @@
 // (kasoku.SaveShape); and it counts the statements, so that they can be compared
 // with what the server counted.
 //
-// Times: MariaDB tells the whole second in which a statement started (SET
+// Times: MariaDB logs the whole second in which a statement started (SET
 // timestamp), MySQL the microsecond in which it ended (# Time); an entry's time
 // is its start. Durations are Query_time and Lock_time; the general log has none.
 // Without a clock, offsets count from 1970.
@@ -29,7 +29,7 @@
 // The package is hot: see BenchmarkDigest and BenchmarkStages. Memory is bounded
 // whatever the log holds: lines, statements and heads are cut, classes beyond
 // Options.MaxQueries are folded into [Other], and everything that is cut or folded
-// is told in the notes.
+// is reported in the notes.
 //
 // Sources: MariaDB 10.11 sql/log.cc, MYSQL_QUERY_LOG::write; MySQL 9.7
 // sql/log.cc, File_query_log::write_slow and write_general; MySQL 9.7 Reference

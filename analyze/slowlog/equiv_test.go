@@ -17,7 +17,7 @@ import (
 	"github.com/kasoku/kasoku/lines"
 )
 
-// show tells all of an event that the slow reader knows.
+// show prints all of an event that the slow reader knows.
 func show(e *Event) string {
 	schema := e.Schema
 	if !e.hasSchema {
@@ -165,7 +165,7 @@ func FuzzReader_EqualToSlow(f *testing.F) {
 	})
 }
 
-// outcome is all that a table and its windows tell.
+// outcome is all that a table and its windows hold.
 func outcome(t failer, in []lines.Input, o Options, split lines.SplitOptions) string {
 	t.Helper()
 	p := newPipeline(in, NewTable(o))

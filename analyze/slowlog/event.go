@@ -12,19 +12,19 @@ type Event struct {
 	Line   int64 // number of its first line in the input, from 1
 	Offset int64 // of that line in the input, bytes
 
-	Start      time.Time     // when the statement started; the last time that the log told when the entry tells none
+	Start      time.Time     // when the statement started; the last time that the log gave when the entry has none
 	Resolution time.Duration // how exact Start is: a second, or a microsecond
 	Logged     time.Time     // the digits of "# Time:", without regard to a zone; those of the entry before when it has none
 	ThreadID   uint64        // connection id
 	User, Host []byte
-	Schema     []byte // default database; that of the entry before when the entry does not tell, empty when it tells that there is none
+	Schema     []byte // default database, or that of the entry before; empty when the entry says that there is none
 
 	QueryTime, LockTime time.Duration
 	RowsSent            uint64
 	RowsExamined        uint64
 	RowsAffected        uint64
 	BytesSent           uint64
-	HasAffected         bool // the log tells rows affected
+	HasAffected         bool // the log has rows affected
 
 	Admin     bool   // an administrator command, whose text starts with "administrator command: "
 	Truncated bool   // the statement was longer than the bound; an open quote was closed
@@ -36,7 +36,7 @@ type Event struct {
 	command      string // of the general log
 	hasQueryTime bool
 	hasTime      bool      // Start is the entry's own
-	hasSchema    bool      // the entry tells of its schema, be it that there is none
+	hasSchema    bool      // the entry names its schema, or says that there is none
 	database     []byte    // Schema, or where that is empty the one of the entry before, as pt-query-digest has it
 	hasErrno     bool      // as Percona's servers write
 	started      time.Time // of an attribute Start
@@ -94,7 +94,7 @@ func isPlain(line []byte) bool {
 // attributes yields the "Name: value" pairs of a line. MariaDB writes an empty
 // schema as "Schema:   QC_hit: No": what ends with a colon is no value.
 func attributes(line []byte, yield func(name, value []byte) bool) bool {
-	i := 1 // behind #
+	i := 1 // after #
 	for {
 		for i < len(line) && isBlank(line[i]) {
 			i++
@@ -137,7 +137,7 @@ func isAttributeName(b []byte) bool {
 	return len(b) > 0 && b[0] >= 'A' && b[0] <= 'Z'
 }
 
-// place sets when the statement started, where the entry itself tells it.
+// place sets when the statement started, where the entry itself gives it.
 func (e *Event) place() {
 	e.Resolution = time.Second
 	switch {
@@ -150,16 +150,16 @@ func (e *Event) place() {
 	}
 }
 
-// inherited is what entries that do not tell it have from the entry before.
+// inherited is what entries that do not say it have from the entry before.
 type inherited struct {
 	start   time.Time
 	logged  time.Time
 	schema  []byte
-	schemas [8][]byte // some that were told; entries of several schemas take turns
+	schemas [8][]byte // some that were named; entries of several schemas take turns
 	next    int       // which of them is replaced next
 }
 
-// pass gives the event what it lacks, and keeps what it tells for the next one.
+// pass gives the event what it lacks, and keeps what it gives for the next one.
 func (in *inherited) pass(e *Event) {
 	if e.hasTime || !e.Start.IsZero() { // of a reader, or given by hand
 		in.start = e.Start

@@ -9,9 +9,9 @@ import (
 // A layout is what a line of a head looks like when its values are left out.
 type layout struct {
 	slots    []slot
-	tail     string     // behind the last value
-	noSchema bool       // it tells that there is no default database
-	next     [2]*layout // of the lines that came behind one of these, the last first
+	tail     string     // after the last value
+	noSchema bool       // it says that there is no default database
+	next     [2]*layout // of the lines that came after one of these, the last first
 
 	// Many lines are the same, letter for letter: those that say Yes and No. Where
 	// no field of an event is among the attributes, the last such line is kept with
@@ -70,7 +70,7 @@ type form uint8
 
 const (
 	anyForm form = iota
-	skipped      // nobody asks for it
+	skipped      // it is not used
 	word         // text that is nothing but a field of an Event
 	whole        // such a whole number
 )
@@ -96,10 +96,10 @@ const (
 	unknown known = iota
 	queryTime
 	lockTime
-	schema // and those behind are text
+	schema // and those after it are text
 	started
 	lastErrno
-	rowsSent // and those behind are whole numbers
+	rowsSent // and those after it are whole numbers
 	rowsExamined
 	rowsAffected
 	bytesSent
@@ -165,7 +165,7 @@ func (p *parser) plainLine(e *Event, i int) int {
 	return p.learn(e, i)
 }
 
-// follow notes that a line of the layout came behind the one before.
+// follow notes that a line of the layout came after the one before.
 func (p *parser) follow(l *layout) {
 	if p.last != nil && p.last.next[0] != l {
 		p.last.next[0], p.last.next[1] = l, p.last.next[0]
@@ -352,7 +352,7 @@ func (p *parser) set(e *Event, is known, text []byte, v *decimal) bool {
 		if t, ok := p.start.utc(text); ok {
 			e.started = t
 		} else if t, ok := isoTime(text); ok && len(text) > isoSecond+2 && text[isoSecond] == '.' {
-			e.started = t // in whole seconds, the end of the entry tells more
+			e.started = t // in whole seconds, the end of the entry is more precise
 		}
 		return true
 	case lastErrno:

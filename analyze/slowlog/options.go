@@ -50,7 +50,7 @@ type Options struct {
 	MaxPending int             // UPDATEs whose INSERT is waited for; 0 means 65,536
 
 	Kind         Kind
-	Location     *time.Location    // of times that a log tells without a zone; nil: UTC
+	Location     *time.Location    // of times that a log gives without a zone; nil: UTC
 	Since, Until time.Time         // entries that started before or not before are left out; zero: no bound
 	Where        func(*Event) bool // false leaves an entry out; called for one entry at a time, in the order of the log
 
@@ -61,7 +61,7 @@ type Options struct {
 	KeepRaw    bool // keep the text of the slowest statement of a class in Query.Raw
 	Workers    int  // that read a log; 0: as many as there are cores
 
-	// Each is told every entry that counts, in the order of the log, with the
+	// Each is called with every entry that counts, in the order of the log, with the
 	// number of its class: [Class.Number].
 	Each func(e *Event, class int)
 	Own  bool // statements of kasoku itself count

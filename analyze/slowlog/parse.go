@@ -227,7 +227,7 @@ func (p *parser) plainOrNext(e *Event, i, next int) int {
 	return next
 }
 
-// userID reads what is behind the user and host: "  Id:    12" or nothing.
+// userID reads what follows the user and host: "  Id:    12" or nothing.
 func (p *parser) userID(e *Event, i int) int {
 	b := e.head
 	if i < len(b) && b[i] == '\n' {
@@ -251,7 +251,7 @@ func (p *parser) userID(e *Event, i int) int {
 	return next
 }
 
-// timeLine reads "# Time: …", behind which old servers may tell the user.
+// timeLine reads "# Time: …", after which old servers may name the user.
 func (p *parser) timeLine(e *Event, i int) int {
 	end, next := lineEnd(e.head, i)
 	line := e.head[i:end]
@@ -274,7 +274,7 @@ type clock struct {
 
 const isoSecond = len("2026-11-20T11:13:58")
 
-// read sets the time that a "# Time:" line tells.
+// read sets the time that a "# Time:" line gives.
 func (c *clock) read(e *Event, b []byte, zone *time.Location) {
 	if t, ok := c.utc(b); ok {
 		e.logged, e.Logged = t, t
@@ -287,7 +287,7 @@ func (c *clock) read(e *Event, b []byte, zone *time.Location) {
 	e.logged = time.Time{}
 	if t, ok := shortTime(b, nil); ok {
 		e.Logged = t
-		if e.timestamp == 0 { // nothing else tells when
+		if e.timestamp == 0 { // nothing else says when
 			e.Start, _ = shortTime(b, zone)
 			e.hasTime = true
 		}

@@ -15,7 +15,7 @@ type Reader struct {
 	block   []byte // lines on their way to the cutter
 	ahead   int    // bytes of lines that are taken at a time
 	ended   bool   // the source has no more lines
-	next    int    // index of the batch's entry behind the present one
+	next    int    // index of the batch's entry after the present one
 	event   *Event
 	before  inherited
 	account analyze.Account

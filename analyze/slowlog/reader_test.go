@@ -115,7 +115,7 @@ func TestReader_Statements(t *testing.T) {
 	f(head+"use `x y`;\n", "use x y")
 	f(head+"# administrator command: Quit;\n"+set+"SELECT 2;\n", "administrator command: Quit", "SELECT 2")
 	f(set+"# administrator command: Quit;\n# Time: 261120  9:35:53\n"+set+"SELECT 2;\n", "administrator command: Quit", "SELECT 2")
-	// Lines of the server itself, also behind an entry that was cut by a crash.
+	// Lines of the server itself, also after an entry that was cut by a crash.
 	banner := "/usr/sbin/mariadbd, Version: 10.11.19-MariaDB. started with:\nTcp port: 3306  Unix socket: x\nTime\t\t    Id Command\tArgument\n"
 	f(banner+set+"SELECT 1;\n"+banner+set+"SELECT 2;\n", "SELECT 1", "SELECT 2")
 	f(set+"SELECT 1\n"+banner+set+"SELECT 2;\n", "SELECT 1", "SELECT 2")

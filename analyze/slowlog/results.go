@@ -63,12 +63,12 @@ func (t *Table) Transactions() []kasoku.Transaction { return t.transactions.list
 // first.
 func (t *Table) Saves() []kasoku.SaveShape { return t.saves.shapes() }
 
-// Statements returns how many statements the log tells, administrator commands
+// Statements returns how many statements the log holds, administrator commands
 // not included: what the server counts as Questions, when it logs them all.
 func (t *Table) Statements() uint64 { return t.statements }
 
 // Admin returns how many administrator commands, such as Prepare or Quit, the
-// log tells. MariaDB logs none.
+// log holds. MariaDB logs none.
 func (t *Table) Admin() uint64 { return t.admin }
 
 // Connections returns how many connections the statements came over. It is a

@@ -17,18 +17,18 @@ type slowEvent struct {
 	Line   int64 // number of its first line in the window, from 1
 	Offset int64 // of that line in the window, bytes
 
-	Start      time.Time     // when the statement started; the last time that the log told when the entry tells none
+	Start      time.Time     // when the statement started; the last time that the log gave when the entry has none
 	Resolution time.Duration // how exact Start is: a second, or a microsecond
 	ThreadID   uint64        // connection id
 	User, Host []byte
-	Schema     []byte // default database, empty when the entry does not tell
+	Schema     []byte // default database, empty when the entry does not name one
 
 	QueryTime, LockTime time.Duration
 	RowsSent            uint64
 	RowsExamined        uint64
 	RowsAffected        uint64
 	BytesSent           uint64
-	HasAffected         bool // the log tells rows affected
+	HasAffected         bool // the log has rows affected
 
 	Admin     bool   // an administrator command, whose text starts with "administrator command: "
 	Truncated bool   // the statement was longer than the bound; an open quote was closed
@@ -171,7 +171,7 @@ type slowReader struct {
 	have    bool // the feed's line is the first of what comes next
 	account analyze.Account
 	event   slowEvent
-	last    time.Time // Start of the last entry that told one
+	last    time.Time // Start of the last entry that had one
 
 	taken     uint64 // lines of the present entry
 	texts     uint64 // of them, lines of the statement
@@ -293,7 +293,7 @@ func (r *slowReader) entry() {
 	}
 }
 
-// startsNext reports whether the line is the first behind the entry.
+// startsNext reports whether the line is the first after the entry.
 func (r *slowReader) startsNext(text []byte) bool {
 	if len(text) == 0 {
 		return false

@@ -16,7 +16,7 @@ import (
 const (
 	defaultMaxQueries = 10_000
 	defaultMaxPending = 64 << 10 // 64 s of saves at 1,000/s; a save takes milliseconds
-	maxConnections    = 1 << 20  // connection ids that are told apart
+	maxConnections    = 1 << 20  // connection ids that are distinguished
 )
 
 // Other is the fingerprint of the class that takes the statements of all
@@ -38,7 +38,7 @@ type Table struct {
 	transactions transactions
 	connections  map[uint64]struct{}
 	near         [256]uint64 // some that are in connections, by their low bits
-	crowded      bool        // more connections than are told apart
+	crowded      bool        // more connections than are distinguished
 	series       series
 	left         room
 	statements   uint64
@@ -118,7 +118,7 @@ func (t *Table) add(e *Event) {
 	}
 }
 
-// tell tells an entry to who asked for each.
+// tell passes an entry to the caller's function Each.
 func (t *Table) tell(e *Event, c *class) {
 	if c.number == 0 {
 		t.numbered++
@@ -133,7 +133,7 @@ func (t *Table) count(counted bool) {
 	}
 }
 
-// follow follows what statements mean to those before and behind.
+// follow follows what statements mean to those before and after.
 func (t *Table) follow(e *Event, c *class) {
 	if e.Admin {
 		if bytes.HasSuffix(e.Statement, []byte("Quit")) {
@@ -149,7 +149,7 @@ func (t *Table) follow(e *Event, c *class) {
 	t.saves.add(e, c)
 }
 
-// general gives an entry of the general log what its connection told before.
+// general gives an entry of the general log what its connection said before.
 func (t *Table) general(e *Event) {
 	c := t.conns.get(e.ThreadID)
 	if len(e.User) > 0 {
@@ -258,7 +258,7 @@ func (t *Table) newClass(e *Event) *class {
 	return c
 }
 
-// keyed returns the class of what an event tells itself.
+// keyed returns the class of what an event itself says.
 func (t *Table) keyed(e *Event, key []byte) *class {
 	if c := t.classes[string(key)]; c != nil {
 		return c

@@ -7,7 +7,7 @@ import (
 	"github.com/kasoku/kasoku/analyze/sqlshape"
 )
 
-// told is what the entries of a log tell of the server that wrote it.
+// told is what the entries of a log say about the server that wrote it.
 type told struct {
 	mariadb, mysql, percona bool
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // TestTrailers holds the class of a statement to be that without the comment that
-// tells its route, wherever that stands, and of others to be as it was.
+// names its route, wherever that stands, and of others to be as it was.
 func TestTrailers(t *testing.T) {
 	f := func(trim bool, want int, statements ...string) {
 		t.Helper()

@@ -109,7 +109,7 @@ func (o *open) add(e *Event, c *class) {
 }
 
 // length returns how long the transaction took up to the end of the event. Where
-// the log tells whole seconds it takes at least as long as its statements.
+// the log has whole seconds it takes at least as long as its statements.
 func (o *open) length(e *Event) time.Duration {
 	d := e.Start.Add(e.QueryTime).Sub(o.start)
 	if o.resolution == time.Second {

@@ -30,7 +30,7 @@ func number(b []byte) (uint64, bool) {
 // maxSeconds is the longest time, in seconds, that fits in a duration.
 const maxSeconds = uint64(math.MaxInt64 / int64(time.Second))
 
-// seconds parses a decimal fraction of seconds. Digits behind the nanosecond
+// seconds parses a decimal fraction of seconds. Digits beyond the nanosecond
 // are cut.
 func seconds(b []byte) (time.Duration, bool) {
 	whole, fraction, dot := bytes.Cut(b, []byte("."))
@@ -66,7 +66,7 @@ func isoTime(b []byte) (time.Time, bool) {
 	return t, err == nil
 }
 
-// isTimeLine reports whether the line is "# Time: " with a time behind it:
+// isTimeLine reports whether the line is "# Time: " with a time after it:
 // 261120  9:35:53, or the ISO form of MySQL since 5.7.
 func isTimeLine(line []byte) bool {
 	if !hasPrefix(line, "# Time: ") {

@@ -2,7 +2,7 @@ package sqlshape
 
 import "bytes"
 
-// The classes of bytes that numbersAndSpace tells apart.
+// The classes of bytes that numbersAndSpace distinguishes.
 const (
 	other = iota
 	blank // what is collapsed
@@ -11,7 +11,7 @@ const (
 	letter // letters that cannot start a number
 )
 
-// byteTables tells bytes apart. The tables are computed, so that they can be
+// byteTables sorts bytes into classes. The tables are computed, so that they can be
 // read and not only checked.
 type byteTables struct {
 	class    [256]uint8

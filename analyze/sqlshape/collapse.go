@@ -202,7 +202,7 @@ func listWord(q []byte, open, from int) int {
 }
 
 // maxUnions bounds how often, in one statement, a SELECT is compared with what
-// stands behind a UNION. All pairs of 256 of them fit; the original has no
+// stands after a UNION. All pairs of 256 of them fit; the original has no
 // bound, and takes a time that grows with their square.
 const maxUnions = 1 << 16
 
@@ -243,7 +243,7 @@ func (s *Shaper) unions(q []byte) []byte {
 }
 
 // repeated finds the shortest select from at on that is repeated by a union
-// right behind it. It returns the select's end, the end of the last repetition
+// right after it. It returns the select's end, the end of the last repetition
 // and the last union with the blank before it; first is 0 when there is none.
 func repeated(q []byte, at int, tries *int) (first, end int, union []byte) {
 	for u := at + 7; *tries > 0; *tries-- {
@@ -316,7 +316,7 @@ func (s *Shaper) limit(q []byte) []byte {
 	}
 }
 
-// ascending drops asc, with the blanks before it, everywhere behind the first
+// ascending drops asc, with the blanks before it, everywhere after the first
 // "order by ". As in the original a word that only starts with asc loses it.
 func (s *Shaper) ascending(q []byte) []byte {
 	at := 0

@@ -48,7 +48,7 @@ func decoded(value []byte) string {
 
 // AppendTag appends what the block comments of a statement say of where it comes
 // from and what is the same for many statements: plain tags and key:value pairs,
-// with commas between. What tells single requests apart, such as a traceparent,
+// with commas between. What distinguishes single requests, such as a traceparent,
 // is left out.
 func AppendTag(dst, sql []byte) []byte {
 	start := len(dst)

@@ -99,7 +99,7 @@ func (s *Shaper) emptyBinary(sql []byte) []byte {
 }
 
 // ID returns the id of a fingerprint: 32 upper-case hexadecimal digits, its
-// MD5, which is what pt-query-digest prints behind 0x since 3.0.11. The last 16
+// MD5, which is what pt-query-digest prints after 0x since 3.0.11. The last 16
 // digits are the id of older versions.
 func ID(fingerprint []byte) string {
 	sum := md5.Sum(fingerprint)

@@ -54,13 +54,13 @@ func single(l *Lexer) (literal, last Token) {
 	return literal, last
 }
 
-// maxColumns bounds the columns of an INSERT that are told apart.
+// maxColumns bounds the columns of an INSERT that are distinguished.
 const maxColumns = 256
 
 // Values calls yield with each literal that an INSERT or REPLACE writes, and
 // with the column that it goes to, until yield returns false. The column is nil
 // when the statement has no column list. Values that are expressions, and what
-// stands behind the values, are left out.
+// stands after the values, are left out.
 func Values(sql []byte, yield func(column, literal []byte) bool) {
 	l := NewLexer(sql)
 	var buf [32][]byte

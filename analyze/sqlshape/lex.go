@@ -118,7 +118,7 @@ func (l *Lexer) afterName() bool {
 	return l.pos > 0 && (isName(l.src[l.pos-1]) || l.src[l.pos-1] == '`')
 }
 
-// quoted goes behind the closing quote and reports whether it is missing.
+// quoted moves past the closing quote and reports whether it is missing.
 func (l *Lexer) quoted(quote byte) (open bool) {
 	for i := l.pos + 1; i < len(l.src); i++ {
 		switch c := l.src[i]; {
@@ -135,7 +135,7 @@ func (l *Lexer) quoted(quote byte) (open bool) {
 	return true
 }
 
-// blockComment goes behind a comment, or only behind the /*!50100 of one whose
+// blockComment moves past a comment, or only past the /*!50100 of one whose
 // inside counts, and reports whether the comment's end is missing.
 func (l *Lexer) blockComment() (open bool) {
 	if l.at(2) == '!' || l.at(2) == 'M' && l.at(3) == '!' {
@@ -160,7 +160,7 @@ func (l *Lexer) lineComment() {
 	l.pos = len(l.src)
 }
 
-// number goes behind a number. What starts with digits and goes on with
+// number moves past a number. What starts with digits and goes on with
 // letters is a name.
 func (l *Lexer) number() Kind {
 	start := l.pos
@@ -208,7 +208,7 @@ func isPrefixed(w []byte) bool {
 	return len(bytes.Trim(w[2:], digits)) == 0
 }
 
-// word goes behind a word. A word that is the prefix of a string goes with it.
+// word moves past a word. A word that is the prefix of a string goes with it.
 func (l *Lexer) word() (k Kind, open bool) {
 	start := l.pos
 	for l.pos++; l.pos < len(l.src) && (isName(l.src[l.pos]) || l.src[l.pos] == '@'); l.pos++ {
@@ -219,7 +219,7 @@ func (l *Lexer) word() (k Kind, open bool) {
 	return Word, false
 }
 
-// isStringPrefix reports whether the word makes a string of the quotes behind
+// isStringPrefix reports whether the word makes a string of the quotes after
 // it: x, b, n or a character set such as _utf8mb4.
 func isStringPrefix(w []byte) bool {
 	return len(w) == 1 && bytes.IndexByte([]byte("xXbBnN"), w[0]) >= 0 || w[0] == '_'

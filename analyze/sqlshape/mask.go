@@ -11,7 +11,7 @@ const maxList = 20
 // the first cut to an ellipsis. It appends at most limit bytes, and an ellipsis
 // when that was too few. A literal that does not end is a literal.
 //
-// Comments stay, since they tell where a statement comes from; quoted strings
+// Comments stay, since they say where a statement comes from; quoted strings
 // in them, and in names that do not end, go.
 func AppendMasked(dst, sql []byte, limit int) []byte {
 	m := masker{dst: dst, limit: len(dst) + max(limit, 0), lex: NewLexer(sql)}
@@ -33,7 +33,7 @@ type masker struct {
 type rowState uint8
 
 const (
-	noRows  rowState = iota // another statement, or behind the rows
+	noRows  rowState = iota // another statement, or after the rows
 	before                  // of VALUES
 	inFirst                 // in the first row
 	behind                  // it
@@ -64,7 +64,7 @@ func (m *masker) run() []byte {
 	}
 }
 
-// furtherRows leaves out the rows behind the first one.
+// furtherRows leaves out the rows after the first one.
 func (m *masker) furtherRows(t Token) bool {
 	if !m.first && t.Kind == Word {
 		m.first = true
@@ -91,7 +91,7 @@ func (m *masker) furtherRows(t Token) bool {
 	return m.rows == further
 }
 
-// longList leaves out what comes behind the first literals of a list.
+// longList leaves out what comes after the first literals of a list.
 func (m *masker) longList(t Token) bool {
 	switch {
 	case t.Literal():
@@ -149,8 +149,8 @@ func (m *masker) append(text []byte) {
 // maxTag is the longest tag, in bytes, that splits a class.
 const maxTag = 64
 
-// Tag returns the first /* tag */ of a COMMIT or ROLLBACK, which tells the
-// transactions of a program apart, and nothing for other statements. What has
+// Tag returns the first /* tag */ of a COMMIT or ROLLBACK, which distinguishes
+// the transactions of a program, and nothing for other statements. What has
 // other characters than names have, such as a trace id in key='value' form, is
 // no tag: it would make every statement a class.
 func Tag(sql []byte) []byte {

@@ -10,8 +10,8 @@ func Unclosed(sql []byte) byte {
 	return q.Open()
 }
 
-// Quotes follows a statement that comes in pieces and tells whether it is
-// inside of a quoted string, a quoted name or a comment. The zero value stands
+// Quotes follows a statement that comes in pieces and reports whether it
+// is inside a quoted string, a quoted name or a comment. The zero value stands
 // before a statement. Pieces must be cut at newlines.
 type Quotes struct {
 	open byte // ', " or `, * in a block comment

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// A Sketch tells statements apart without their fingerprint, in a fraction of
+// A Sketch distinguishes statements without their fingerprint, in a fraction of
 // its time.
 type Sketch struct {
 	// Key is the same for statements of which only the literals differ. Those
@@ -100,7 +100,7 @@ func (s *Shaper) commentedSketch(sql []byte) (k Sketch, ok bool) {
 	return k, true
 }
 
-// WithTag returns the key of a statement that is told apart from others of its
+// WithTag returns the key of a statement that is distinguished from others of its
 // shape by a tag.
 func WithTag(key uint64, tag []byte) uint64 { return hashOf(tag, key) }
 
@@ -158,13 +158,13 @@ func mixRun(h uint64, b []byte) uint64 {
 
 // keyOf hashes what is left of a prepared statement when strings, numbers and
 // lists of them are replaced by marks. All later steps of a fingerprint see of
-// those no more than the marks tell, so statements with the same key have the
+// those no more than the marks say, so statements with the same key have the
 // same fingerprint:
 //
 //   - a string becomes one ?, whatever is in it;
 //   - so does a number. Whether the words true, false and null next to it are
 //     words of their own depends on its first and its last byte being parts of words;
-//   - the lists behind in, value and values become (?+).
+//   - the lists after in, value and values become (?+).
 //
 // Raw means that the statement was not prepared: ok is false when it would have
 // to be.
@@ -211,7 +211,7 @@ func keyOf(q []byte, raw bool) (key uint64, ok bool) {
 
 // literals finds strings as [Shaper.strings] does, and numbers.
 type literals struct {
-	from   int  // no string opens before the byte behind this one
+	from   int  // no string opens before the byte after this one
 	more   bool // strings may follow
 	raw    bool // the statement is not prepared
 	failed bool // it holds a literal that has to be
@@ -301,7 +301,7 @@ func (l *literals) plainString(q []byte, i int) int {
 	return 0
 }
 
-// quoteInLine returns where the first quote at i or behind stands, -1 when the line
+// quoteInLine returns where the first quote at i or later stands, -1 when the line
 // ends before.
 func quoteInLine(q []byte, i int) int {
 	for ; i < len(q); i++ {
@@ -316,7 +316,7 @@ func quoteInLine(q []byte, i int) int {
 }
 
 // lists returns the end of the lists of literals that start with the parenthesis
-// at open, 0 when it is none behind in, value or values, or holds more.
+// at open, 0 when it is none after in, value or values, or holds more.
 func (l *literals) lists(q []byte, open int) int {
 	if !behindListWord(q, open) {
 		return 0

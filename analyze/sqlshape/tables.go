@@ -11,7 +11,7 @@ const maxTables = 16
 
 // Verb returns what the statement does, in upper case: SELECT, INSERT, UPDATE,
 // COMMIT … or ADMIN for an administrator command. A statement that starts with
-// WITH is what comes behind its table expressions. It is empty when the
+// WITH is what comes after its table expressions. It is empty when the
 // statement does not start with a word.
 func Verb(sql []byte) string {
 	if bytes.HasPrefix(sql, []byte("administrator command: ")) {
@@ -33,7 +33,7 @@ func Verb(sql []byte) string {
 	return strings.ToUpper(string(t.Text))
 }
 
-// mainVerb returns the verb behind the table expressions of a WITH.
+// mainVerb returns the verb after the table expressions of a WITH.
 func mainVerb(l *Lexer) []byte {
 	for depth := 0; ; {
 		switch t := l.Next(); {
@@ -148,7 +148,7 @@ func (f *tableFinder) open() {
 	f.from &^= f.bit()
 }
 
-// step reads one token, or a list of tables behind one.
+// step reads one token, or a list of tables after one.
 func (f *tableFinder) step() {
 	switch t := f.cur; {
 	case t.IsSymbol('('):
@@ -168,7 +168,7 @@ func (f *tableFinder) step() {
 		f.next()
 		f.skipExists()
 		f.list()
-	case t.IsSymbol(',') && f.from&f.bit() != 0: // behind a derived table or a lock
+	case t.IsSymbol(',') && f.from&f.bit() != 0: // after a derived table or a lock
 		f.next()
 		f.list()
 	case t.Is("join"):
