@@ -91,7 +91,7 @@ func (c *Case) Gauge(k kasoku.Key) (Gauge, error) {
 }
 
 // Quiet reports whether the focus is followed by time in which no other load
-// step runs, so that what is seen at its end is what the load left behind.
+// step runs, so that what is seen at its end is what the load left.
 func (c *Case) Quiet() bool {
 	if c.Focus.Step == nil {
 		return false

@@ -60,7 +60,7 @@ func TestRank(t *testing.T) {
 	f("B A", finding("A", 0.9, durable), finding("B", 0.5, nil))
 	f("A B", finding("A", 0.9, durable), finding("B", 0.8, func(f *kasoku.Finding) { estimate(f); durable(f) }))
 	f("B A", finding("A", 0.4, estimate), finding("B", 0.2, nil))
-	// What is explained stands behind all that nothing explains, and lifts what
+	// What is explained stands after all that nothing explains, and lifts what
 	// explains it.
 	f("A D C", finding("C", 0.9, nil), finding("D", 0.5, nil), finding("A", 0.1, explains("C")))
 	f("A D E B C", finding("C", 0.9, nil), finding("B", 0.95, explains("C")), finding("A", 0.1, explains("B")), finding("D", 0.5, nil), finding("E", 0.01, nil))

@@ -110,7 +110,7 @@ func (c *Case) NoLog(kind string) string {
 	return "no " + name + " was recorded"
 }
 
-// IsError reports whether a message tells of something that went wrong.
+// IsError reports whether a message reports something that went wrong.
 func IsError(m *kasoku.Message) bool {
 	if m.Level == "error" || m.Code != "" {
 		return true

@@ -84,7 +84,7 @@ func (c *Case) Programs() ([]Program, error) {
 	return out, nil
 }
 
-// role tells what a process does from its number and name alone.
+// role guesses what a process does from its number and name alone.
 func (c *Case) role(host, pid, name string) Role {
 	if own := c.Find(kasoku.Key{Host: host, Source: Self, Name: "pid"}); own != nil && len(own.Points) > 0 {
 		if strconv.FormatFloat(own.Points[0].Value, 'f', -1, 64) == pid {
@@ -126,7 +126,7 @@ func (c *Case) commanded(name string) bool {
 }
 
 // coresOf returns the CPU of one process while the focus's load ran. Samples that
-// begin or end more than slack inside of it tell that the process was not seen
+// begin or end more than slack inside of it show that the process was not seen
 // all the time.
 func (c *Case) coresOf(cpu *kasoku.Series, slack time.Duration) (cores float64, ok bool) {
 	iv := c.loaded()

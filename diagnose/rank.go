@@ -21,7 +21,7 @@ const (
 )
 
 // ranked puts findings into the order in which to fix them: the greater weight
-// first. What another one explains goes with that, so it stands behind all that
+// first. What another one explains goes with that, so it comes after all that
 // nothing explains; and what explains others weighs at least as much as these.
 // Remarks come last.
 func ranked(found []kasoku.Finding) []kasoku.Finding {

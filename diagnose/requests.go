@@ -152,7 +152,7 @@ func sharing(rec *kasoku.Recording, iv kasoku.Interval) func(s int) float64 {
 }
 
 // FrontLog returns the endpoints of the host whose access log has most requests, and
-// that host. In a run of several hosts, as of a proxy and of applications behind it,
+// that host. In a run of several hosts, as of a proxy and of the applications that it passes to,
 // their logs have the same requests: added up they would count twice.
 func FrontLog(rec *kasoku.Recording) (host string, endpoints []kasoku.Endpoint) {
 	counts := map[string]uint64{}

@@ -63,7 +63,7 @@ func TestRequestsAtEdges(t *testing.T) {
 	f("other phase", 200)
 }
 
-// TestRequestsOfSeveralHosts: a proxy and what is behind it log the same requests.
+// TestRequestsOfSeveralHosts: a proxy and the server that it passes to log the same requests.
 func TestRequestsOfSeveralHosts(t *testing.T) {
 	rec := &kasoku.Recording{Run: kasoku.Run{Length: sec(3)}, Endpoints: []kasoku.Endpoint{
 		logOf("app", map[int]uint64{0: 100, 1: 1000, 2: 21}), logOf("proxy", map[int]uint64{0: 300, 1: 1000, 2: 200}),

@@ -7,11 +7,11 @@ import (
 	"github.com/kasoku/kasoku/histogram"
 )
 
-// Summarise returns what a list of runs tells of one: what it carried, what that
+// Summarise returns what a list of runs says about one: what it carried, what that
 // took, and what was used up. The diagnosis is read when there is one.
 //
-// A load of kasoku's own is told by its best step, that is the one in which most
-// requests a second succeeded. Of a foreign load the access log tells, over the
+// A load of kasoku's own is described by its best step, that is the one in which most
+// requests a second succeeded. For a foreign load the access log is used, over the
 // time in which the load phase lasted; answers below 500 count as successes there.
 // Of the logs of several hosts it is one, see [FrontLog].
 func Summarise(rec *kasoku.Recording) *kasoku.Summary {

@@ -38,7 +38,7 @@ func TestSummariseWholeSeconds(t *testing.T) {
 	}
 }
 
-// TestSummariseLog: a foreign benchmark is told from the access log, over its
+// TestSummariseLog: a foreign benchmark is described from the access log, over its
 // load phase when that is known.
 func TestSummariseLog(t *testing.T) {
 	rec := &kasoku.Recording{Run: kasoku.Run{Length: sec(30)}}

@@ -223,7 +223,7 @@ func (c *chooser) serve(p *Proposal, set []*index, x *candidate) {
 	}
 }
 
-// why tells for one statement why it is long without the candidate.
+// why says for one statement why it is long without the candidate.
 func (c *chooser) why(i int, a *access, after reading, x *candidate) string {
 	now, by := c.now[i], c.by[i]
 	mixed := slices.ContainsFunc(x.parts[:x.seek], func(p Part) bool { return p.Desc })

@@ -25,7 +25,7 @@ const (
 	tailColumns = 8
 )
 
-// What is assumed of a condition's share of rows when nothing tells it.
+// What is assumed of a condition's share of rows when nothing is known of it.
 const (
 	equalShare   = 0.1
 	keyShare     = 0.001 // of a column that looks like another table's key

@@ -170,7 +170,7 @@ func (w *work) note(q *kasoku.Query, stmt ast.StmtNode, find func(schema, name s
 	w.writes[t] = x
 }
 
-// probe tells how often each table of a join is looked into: as often as rows come
+// probe estimates how often each table of a join is looked into: as often as rows come
 // from those before it in the plan, or as rows are sent where there is none.
 func (w *work) probe(q *kasoku.Query, list []*access) {
 	if len(list) < 2 {
@@ -199,7 +199,7 @@ func (w *work) probe(q *kasoku.Query, list []*access) {
 	}
 }
 
-// learn takes what the figures of the run tell of columns and tables.
+// learn takes what the figures of the run say about columns and tables.
 func (w *work) learn() {
 	for _, a := range w.accesses {
 		t := a.table

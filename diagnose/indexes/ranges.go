@@ -87,7 +87,7 @@ func (w *work) rangesOf(t *table, name string, accesses []*access, set []*index)
 	return f, len(f.QueryIDs) > 0
 }
 
-// boundsOf tells which ends of a range a statement gives.
+// boundsOf says which ends of a range a statement gives.
 func (a *access) boundsOf(name string) string {
 	if a.bounded[name] {
 		return "both"

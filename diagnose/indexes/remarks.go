@@ -65,7 +65,7 @@ type Read struct {
 	Alone   bool     // no other table is read
 }
 
-// Reads tells them of all statements that were understood.
+// Reads returns them for all statements that were understood.
 func (a *Advice) Reads() []Read { return a.reads }
 
 func (w *work) shapesOfReads() {

@@ -42,7 +42,7 @@ type index struct {
 	name   string
 	unique bool
 	parts  []Part
-	card   []int64 // distinct values of the first n parts, -1 when not told; nil of a candidate
+	card   []int64 // distinct values of the first n parts, -1 when not known; nil of a candidate
 	other  bool    // FULLTEXT, SPATIAL or of an expression: seeks nothing here
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/kasoku/kasoku/unit"
 )
 
-// Binlog finds a binary log that is written and that nobody reads.
+// Binlog finds a binary log that is written and not read.
 //
 // Evidence: log_bin is ON, at least 100 transactions went into it
 // (Binlog_cache_use), no replica was connected, and the commits' wait that it

@@ -23,7 +23,7 @@ import (
 // Fix: files on disk; the application only says who may see them, and nginx sends
 // them (X-Accel-Redirect), with an age for what never changes.
 // Silent: when answers are small or change, and when no statement reads such bytes;
-// blind without an access log that tells what was passed on, and without statements.
+// blind without an access log that says what was passed on, and without statements.
 type Blobs struct{}
 
 // Thresholds of NGX-06 and NGX-07.

@@ -12,13 +12,13 @@ import (
 // BotsServed finds bots that the application answers.
 //
 // Evidence: at least 1 % of the requests, at least 50, have a user agent that calls
-// itself a bot, a crawler or a spider, and were answered by the server behind nginx.
-// Cause: bots look at pages that nobody reads, each of which costs the application
-// and the database as much as one that somebody does.
+// itself a bot, a crawler or a spider, and were answered by the server that nginx passes to.
+// Cause: bots look at pages that no one reads, each of which costs the application
+// and the database as much as one that is read.
 // Fix: answer them with 503 in nginx, where what is served allows it: a contest's
 // manual may, a public page wants to be found.
 // Silent: when few requests come from bots or none of them is passed on; blind
-// without an access log that tells which requests were passed on.
+// without an access log that says which requests were passed on.
 type BotsServed struct{}
 
 // Thresholds of NGX-05.

@@ -76,7 +76,7 @@ func (r ByDesign) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	return nil, diagnose.Quiet(r.ID(), near, "%s", why)
 }
 
-// pollTimes are what tell whether an endpoint waits by design.
+// pollTimes are the times that show whether an endpoint waits by design.
 type pollTimes struct {
 	p50, p90 time.Duration
 	work     float64 // statements' share of its time

@@ -124,7 +124,7 @@ func (k kept) check(t *testing.T, r diagnose.Rule) {
 // requests failed, and whose rows are right all the same; that of IDX-08 drops its
 // table and makes it anew as it was; that of OPS-09 is restarted and initialised;
 // that of OPS-06 is a group whose requests fail at times, though all its runs pass.
-// MES-06 tells only half of its nearness.
+// MES-06 reports only half of its nearness.
 func isUnder(id string, s kasoku.Silence) bool {
 	return !s.Blind && (s.Near >= 0.8 || slices.Contains([]string{"MES-04", "IDX-08", "OPS-09", "OPS-06"}, id) || id == "MES-06" && s.Near >= 0.4)
 }

@@ -29,7 +29,7 @@ type commits struct {
 }
 
 // What a statement takes apart from its commit, where no cheap read of the same
-// run tells it: measured over loopback on two cores that had time left.
+// run shows it: measured over loopback on two cores that had time left.
 const (
 	plainCommit = 40 * time.Microsecond
 	plainWrite  = 120 * time.Microsecond
@@ -143,7 +143,7 @@ func cheapest(c *diagnose.Case) (least time.Duration) {
 }
 
 // lockTime returns how long statements waited for locks of rows over the run; 0 when
-// the server did not tell.
+// the server did not report it.
 func lockTime(c *diagnose.Case) time.Duration {
 	g, err := wholeRun(c).Status("Innodb_row_lock_time")
 	if err != nil || g.By < 0 || g.By > 1e12 {

@@ -20,7 +20,7 @@ import (
 // where they are read, the load's generator; it pays where the network is the limit.
 // Fix: put the directives back.
 // Silent: without a baseline, when compression did not change or was not all that
-// did, when the run got better, or when seconds vary too much to tell; blind without
+// did, when the run got better, or when seconds vary too much for a verdict; blind without
 // nginx's configuration of both runs.
 type CompressionControl struct{}
 

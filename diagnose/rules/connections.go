@@ -27,7 +27,7 @@ const (
 	errTooMany = "1040"
 )
 
-// connections is what a run tells of the connections to its database server
+// connections is what a run says about the connections to its database server
 // over the focus.
 type connections struct {
 	opened   diagnose.Grown // accepted by the server
@@ -80,7 +80,7 @@ func (p connections) churns() bool {
 	return p.perServed() >= reopenedPerRequest && p.reopened >= fewConnections
 }
 
-// refusals is what a run tells of connections that the server refused.
+// refusals is what a run says about connections that the server refused.
 type refusals struct {
 	counted    diagnose.Grown // Connection_errors_max_connections
 	countedErr error
@@ -132,7 +132,7 @@ func (r refusals) fires() bool { return r.refused() > 0 || r.said.Message != nil
 
 // A pool is the size that a pool of connections should have, and why.
 type pool struct {
-	size    int     // 0 when nothing tells it
+	size    int     // 0 when it is not known
 	limit   float64 // max_connections, 0 when unknown
 	busy    float64 // connections in use at once, by Little's law; 0 when unknown
 	service time.Duration

@@ -11,7 +11,7 @@ import (
 // Deadlocks finds transactions that lock the same rows in different orders.
 //
 // Evidence: at least 5 deadlocks by the server's own count, or by lines of the
-// application's log with error 1213. The last one, as InnoDB tells of it, names
+// application's log with error 1213. The last one, as InnoDB reports it, names
 // the table, the indexes and both statements.
 // Cause: two transactions each hold a row that the other one wants next; the server
 // rolls one back.

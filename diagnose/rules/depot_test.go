@@ -19,7 +19,7 @@ import (
 	"github.com/kasoku/kasoku/mysqlflags"
 )
 
-// A depot is a service of parcels that stands behind nginx and has what the rules
+// A depot is a service of parcels that nginx passes to and that has what the rules
 // about the web server look for, each in its own handler.
 type depot struct {
 	Dir        string        // of files that it copies

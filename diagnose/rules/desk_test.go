@@ -82,7 +82,7 @@ func serveDesk(ctx context.Context, c serviceConfig, access io.Writer) error {
 	return err
 }
 
-// deskTimed writes an access log in LTSV, as nginx does when it is told to.
+// deskTimed writes an access log in LTSV, as nginx does when it is configured to.
 func deskTimed(out io.Writer, h http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()

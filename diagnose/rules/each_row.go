@@ -141,7 +141,7 @@ func rowLoops(c *diagnose.Case) (found []rowLoop, nearest float64) {
 const explained = 0.5
 
 // unexplained returns a caller for lookups that are seen in loops and that overlap
-// in time gives to nobody for the most part: the endpoint that has more than half of
+// in time attributes to no endpoint for the most part: the endpoint that has more than half of
 // what is given at all, as if all of them were its.
 func unexplained(c *diagnose.Case, q *kasoku.Query, callers []kasoku.Caller) (*kasoku.Caller, bool) {
 	var sum float64

@@ -38,7 +38,7 @@ var tooManyFiles = []string{"too many open files", "emfile", "enfile"}
 // ID returns OS-01.
 func (Files) ID() string { return "OS-01" }
 
-// openFiles is what a run tells of descriptors.
+// openFiles is what a run says about descriptors.
 type openFiles struct {
 	said        []diagnose.Said
 	instance    string // of the process that is nearest to its limit, empty when none was recorded

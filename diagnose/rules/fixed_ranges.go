@@ -16,7 +16,7 @@ import (
 // columns beside it; in the slow log there are at most 10 different ranges, each asked
 // for at least 5 times; and what those statements would still take with the indexes
 // that are proposed is at least 1 % of the requests' time.
-// Cause: behind a range the next column of an index neither finds rows nor gives their
+// Cause: after a range the next column of an index neither finds rows nor gives their
 // order. A fixed range is a value in disguise: the number of the range.
 // Fix: a generated column with the number of the range, an index on it and the order,
 // and statements that compare the number for equality.

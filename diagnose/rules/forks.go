@@ -146,7 +146,7 @@ func forkingProgram(c *diagnose.Case, requests map[int]float64) (most diagnose.G
 }
 
 // mayServe reports whether the program, or one that is not known, listens where
-// connections were taken. That cannot be told where sockets or connections were not
+// connections were taken. That is not known where sockets or connections were not
 // recorded, and where containers have networks of their own.
 func mayServe(c *diagnose.Case, p diagnose.Program) bool {
 	onHost := func(source, name string) []*kasoku.Series {
@@ -175,7 +175,7 @@ func mayServe(c *diagnose.Case, p diagnose.Program) bool {
 
 // withRequests reports whether a counter grew all through its interval, and over the
 // whole run by the second as requests came: a build or a job beside the service does
-// not. Under a load that never changes only the former can be told.
+// not. Under a load that never changes only the former can be seen.
 func withRequests(c *diagnose.Case, g diagnose.Grown, requests map[int]float64) bool {
 	s := c.Find(g.Key)
 	var came, grown []float64

@@ -69,7 +69,7 @@ func TestForks_BesideTheService(t *testing.T) {
 	}) {
 		t.Error("a build that ends once is named")
 	}
-	if named(func(p []kasoku.Point) []kasoku.Point { // as fast when nobody asks
+	if named(func(p []kasoku.Point) []kasoku.Point { // as fast without requests
 		last := p[len(p)-1]
 		for i := range 10 {
 			p = append(p, kasoku.Point{At: last.At + time.Duration(1+i)*time.Second, Value: last.Value + float64(1+i)*0.03})

@@ -11,7 +11,7 @@ import (
 )
 
 // GeneralIndex finds tables whose orders, ranges and counts no index serves, and
-// remarks on indexes that nobody uses.
+// remarks on indexes that are not used.
 //
 // Evidence: statements read a whole table for a range, the first rows of an order or
 // a count: type ALL in the plan, rows examined against rows sent in the slow log. The
@@ -52,7 +52,7 @@ func (r GeneralIndex) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 	return found, silent
 }
 
-// unused remarks on an index that nobody uses.
+// unused remarks on an index that is not used.
 func (r GeneralIndex) unused(c *diagnose.Case, u *indexes.Unused) kasoku.Finding {
 	return kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "index", Name: u.Table + "." + u.Index}, Severity: kasoku.Info,

@@ -44,7 +44,7 @@ const (
 // ID returns HW-05.
 func (Generator) ID() string { return "HW-05" }
 
-// generator is what a run tells of the program that made its load.
+// generator is what a run says about the program that made its load.
 type generator struct {
 	name       string
 	own        float64       // share of the latency that passed before the send

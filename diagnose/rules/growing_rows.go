@@ -20,7 +20,7 @@ import (
 // at the same load.
 // Cause: a history is read whole, and grows with every write; the answer needs a
 // part of it, mostly a time range.
-// Fix: put the range into the WHERE, with an index that has it behind the key.
+// Fix: put the range into the WHERE, with an index that has it after the key.
 // When an attempt shows no gain, look for what the requests wait for first.
 // Silent: when rows a call stay level, when the statement has a range or a LIMIT,
 // and blind without a slow log or rows by the second.

@@ -189,7 +189,7 @@ func TestBurst(t *testing.T) {
 	b.Endpoints = nil
 	b.drop(diagnose.Host, "", "")
 	blind(t, r, b, "neither requests nor the host's CPU")
-	// In a long run the minute around the peak is told, not the whole.
+	// In a long run the minute around the peak is reported, not the whole.
 	k := course{values: make([]float64, 600), least: 1}
 	for i := range k.values {
 		k.values[i] = float64(1 + i/300)

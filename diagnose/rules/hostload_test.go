@@ -17,7 +17,7 @@ import (
 )
 
 // asLedger returns a link to this program under the service's name, so that its
-// process is told from kasoku's.
+// process can be distinguished from kasoku's.
 func asLedger(dir string) (string, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // Evidence: against the baseline nothing but the pool's idle limit changed, and
 // at the same rate the success ratio did not rise by half a point nor the mean
 // latency fall by 10 %.
-// Cause: the idle pool was no longer the limit; what is, lies behind it.
+// Cause: the idle pool was no longer the limit; the limit now lies elsewhere.
 // Fix: put the limit back to the size of the pool and look at the server's side.
 // Silent: without a baseline, when the idle limit was not recorded or did not
 // change, when anything else changed too, when the run got better, or when it

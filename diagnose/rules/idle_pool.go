@@ -17,7 +17,7 @@ import (
 // TIME_WAIT.
 // Cause: the pool's idle limit is far below the number of connections in use at
 // once, so each burst opens new ones, with a TCP and a login handshake each, and
-// closes all but a few. database/sql keeps 2 unless told otherwise.
+// closes all but a few. database/sql keeps 2 unless another limit is set.
 // Fix: idle limit equal to a limit of open connections of two thirds of
 // max_connections.
 // Silent: without the server's Connections and Threads_connected or without a
@@ -158,7 +158,7 @@ func (IdlePool) impact(c *diagnose.Case, p connections) kasoku.Impact {
 	return tripImpact(c, perConnection*p.reopened, trips)
 }
 
-// isConnectionError accepts lines that tell of a connection that broke. Error
+// isConnectionError accepts lines that report a connection that broke. Error
 // 1040 is counted by the server.
 //
 // Source: the texts of Go's net, MySQL's client errors 2006 and 2013.

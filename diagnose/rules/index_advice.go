@@ -44,7 +44,7 @@ func indexAdvice(c *diagnose.Case) (*indexes.Advice, error) {
 	return a.advice, a.err
 }
 
-// An indexRule is what tells the rules that propose an index apart: the reason for
+// An indexRule is what distinguishes the rules that propose an index: the reason for
 // which indexes are missing.
 type indexRule struct {
 	id   string

@@ -14,7 +14,7 @@ import (
 // for equality, want another order than its next column gives, and read all rows that
 // fit to sort them: Using filesort in the plan, rows examined against rows sent in the
 // slow log. An index with that order would save at least 1 % of the requests' time.
-// Cause: behind the columns of equality an index is sorted by its next column only.
+// Cause: after the columns of equality an index is sorted by its next column only.
 // Fix: an index with the same first columns that goes on with the order.
 // Silent: when the order is served, when few rows are sorted, and blind without a slow
 // log or the tables' definitions.

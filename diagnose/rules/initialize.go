@@ -11,11 +11,11 @@ import (
 )
 
 // initializePath is what the request is called that makes a benchmark's data
-// anew. Where it has another name, the run's phases tell.
+// anew. Where it has another name, the run's phases show it.
 const initializePath = "/initialize"
 
 // initializeOf returns the slowest initialize of the run: its request, when it
-// began and how long it took. The phases tell which request it is, the access log
+// began and how long it took. The phases say which request it is, the access log
 // how long it took, as phases end on whole seconds.
 func initializeOf(c *diagnose.Case) (slowest kasoku.Phase, ok bool) {
 	for _, p := range c.Phases {
@@ -39,7 +39,7 @@ func initializeOf(c *diagnose.Case) (slowest kasoku.Phase, ok bool) {
 		if path, _, _ := strings.Cut(e.Route, "?"); !strings.HasSuffix(path, initializePath) || e.Count == 0 {
 			continue
 		}
-		// The log tells the end of a request.
+		// The log gives the end of a request.
 		iv := kasoku.Interval{From: max(e.Last-longest(e), 0), To: e.Last}
 		if !ok || iv.Len() > slowest.Interval.Len() {
 			slowest, ok = kasoku.Phase{Kind: kasoku.PhaseInitialize, Interval: iv, Why: e.Method + " " + e.Route}, true
@@ -68,7 +68,7 @@ func longest(e *kasoku.Endpoint) time.Duration {
 }
 
 // within reports whether a statement came in an interval and at no other time. A
-// slow log may tell whole seconds.
+// slow log may have whole seconds only.
 func within(q *kasoku.Query, iv kasoku.Interval) bool {
 	return q.First >= iv.From-time.Second && q.Last <= iv.To+time.Second
 }

@@ -15,7 +15,7 @@ import (
 //
 // Evidence: the time between two samples is more than a tenth of the shortest
 // load step, load phase or, without either, of the run.
-// Cause: a few samples tell neither a peak nor how much values vary, and those at
+// Cause: a few samples show neither a peak nor how much values vary, and those at
 // both edges hold time without load.
 // Fix: sample more often, or make the steps longer.
 // Silent: when each step has ten samples or more; blind when nothing was sampled.

@@ -25,7 +25,7 @@ import (
 	"github.com/kasoku/kasoku/mysqlflags"
 )
 
-// childEnv tells the test binary that it is to be the measured service.
+// childEnv says to the test binary that it is to be the measured service.
 const childEnv = "KASOKU_TEST_SERVICE"
 
 func TestMain(m *testing.M) {
@@ -69,7 +69,7 @@ type serviceConfig struct {
 
 	Burden *burden `json:",omitempty"` // of the host, by each request
 
-	Depot *depot `json:",omitempty"` // the depot, a service behind nginx, instead of the ledger
+	Depot *depot `json:",omitempty"` // the depot, a service that nginx passes to, instead of the ledger
 
 	Desk *deskConfig `json:",omitempty"` // the desk instead of the ledger
 }
@@ -78,7 +78,7 @@ type serviceConfig struct {
 const createEntries = "CREATE TABLE IF NOT EXISTS entries (id BIGINT UNSIGNED NOT NULL PRIMARY KEY, " +
 	"account INT NOT NULL, cents BIGINT NOT NULL, memo VARCHAR(200) NOT NULL)"
 
-// serveChild runs the service until the process is told to end. The first line
+// serveChild runs the service until the process is asked to end. The first line
 // of its standard output is its address.
 func serveChild(config string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -251,7 +251,7 @@ func (LockQueue) fixes(c *diagnose.Case, w *kasoku.LockWait, table string) []kas
 		Where: "where the pool is opened", Risk: kasoku.RiskNone}}
 }
 
-// compare tells what a larger pool did, when that is all that was changed.
+// compare says what a larger pool did, when that is all that was changed.
 func (LockQueue) compare(c *diagnose.Case, l lockLoad, table string, f *kasoku.Finding) {
 	pool, others, err := poolChange(c)
 	if err != nil || pool == nil || len(others) > 0 {

@@ -103,7 +103,7 @@ func TestLoops(t *testing.T) {
 	once.Calls = 1000
 	f("", queryRun(get, []kasoku.Query{list, once}))
 	f("", queryRun(get, nil))
-	// Overlap in time gives most lookups to nobody, but they are seen in loops: the
+	// Overlap in time attributes most lookups to no endpoint, but they are seen in loops: the
 	// endpoint that has most of what is given at all.
 	few := queryRun(get, []kasoku.Query{list, row}, runBy("L", 1, sure), runBy("P", 2, kasoku.CallerPossible))
 	few.Callers[1].Calls, few.Callers[1].Share = 2000, 0.1

@@ -112,7 +112,7 @@ func definedKeys(c *diagnose.Case, kind string) map[string][]string {
 }
 
 // keyLine is a line of SHOW CREATE TABLE that defines an index other than the
-// primary key, without the options behind its columns.
+// primary key, without the options after its columns.
 var keyLine = regexp.MustCompile("^  ((?:UNIQUE |FULLTEXT |SPATIAL )?KEY `.*\\)),?(?: [A-Z/].*)?$")
 
 // keysOf returns the indexes in a table's definition.

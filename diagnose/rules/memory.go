@@ -47,7 +47,7 @@ var outOfMemory = []string{"cannot allocate memory", "out of memory", "std::bad_
 // ID returns HW-06.
 func (Memory) ID() string { return "HW-06" }
 
-// A shortage is what a run tells of its memory.
+// A shortage is what a run says about its memory.
 type shortage struct {
 	said             []diagnose.Said
 	killed           diagnose.Grown
@@ -170,7 +170,7 @@ func (Memory) title(s shortage) string {
 	return "The host's memory is too small for what runs"
 }
 
-// impact is the share of the requests that failed where logs tell of it, else the
+// impact is the share of the requests that failed where logs report it, else the
 // share of the time in which somebody waited for memory.
 func (s shortage) impact(c *diagnose.Case) kasoku.Impact {
 	var lines uint64

@@ -29,7 +29,7 @@ type Observation struct{}
 func (Observation) ID() string { return "MES-01" }
 
 const (
-	// leastCost is the least cost that is worth a word: less is hard to tell from
+	// leastCost is the least cost that is worth a word: less is hard to distinguish from
 	// the noise of a few runs.
 	leastCost = 0.05
 	// greatCost is the cost from which on figures of watched runs mislead.
@@ -71,7 +71,7 @@ func (r Observation) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 }
 
 // whyNot says what repeated runs lack to show a cost: the test decides where it can,
-// and the spread between runs of one side only tells why it may not.
+// and the spread between runs of one side only says why it may not.
 func whyNot(row *compare.Row) string {
 	s := row.Samples
 	if s == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/kasoku/kasoku/unit"
 )
 
-// OpaqueCommit says that COMMITs take much time and nothing tells whose they are.
+// OpaqueCommit says that COMMITs take much time and nothing says whose they are.
 //
 // Evidence: COMMITs take at least 10 % of the statements' time and come from at
 // least two kinds of transactions that write. Without tags that is a finding; with

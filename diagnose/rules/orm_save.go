@@ -30,7 +30,7 @@ const (
 	fewSaves = 20
 	// savesPerInsert is the share of a table's INSERTs that come by a save.
 	savesPerInsert = 0.5
-	// fewUpdates is the least number of UPDATEs from which counters alone tell;
+	// fewUpdates is the least number of UPDATEs from which counters alone are evidence;
 	// kasoku's own reading of the server makes about one SELECT a second.
 	fewUpdates = 100
 	// slowLogShare is the share of statements from which the slow log is taken

@@ -34,7 +34,7 @@ const (
 // ID returns DRV-01.
 func (Prepare) ID() string { return "DRV-01" }
 
-// prepared is what the counters tell of prepared statements. Questions leaves
+// prepared is what the counters say about prepared statements. Questions leaves
 // out prepare and close in both servers.
 type prepared struct{ prepare, execute, close, questions diagnose.Grown }
 
@@ -98,7 +98,7 @@ func (r Prepare) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	}}, nil
 }
 
-// object is the endpoint that the statements come from, as far as requests tell.
+// object is the endpoint that the statements come from, as far as requests show it.
 func (Prepare) object(c *diagnose.Case) kasoku.Object {
 	if e := c.Busiest(c.Focus.Interval); e != "" {
 		return kasoku.Object{Kind: "endpoint", Name: e}

@@ -19,7 +19,7 @@ import (
 // a write to its table; advice to switch it off, or on, holds for other mixes.
 // Fix: put it back and go on by measuring.
 // Silent: without a baseline, when nothing of the cache changed or something else did
-// too, when the run got better, or when its seconds vary too much to tell. MySQL
+// too, when the run got better, or when its seconds vary too much for a verdict. MySQL
 // has no query cache since 8.0.
 type QueryCache struct{}
 

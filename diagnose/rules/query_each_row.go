@@ -11,7 +11,7 @@ import (
 //
 // Evidence: a SELECT by a key that sends at most one row, or whose number follows
 // the rows of a list, runs at least 5 times in each request of an endpoint. The
-// endpoint is counted (by comments or a probe), or told from overlap in time and
+// endpoint is counted (by comments or a probe), or inferred from overlap in time and
 // borne out: the lookups come in rows on one connection, or as many as a list has
 // rows. Without any knowledge of endpoints the loop itself must be seen on a
 // connection, or there are 5 lookups for each request of all.

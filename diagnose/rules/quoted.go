@@ -13,7 +13,7 @@ import (
 
 // What rules about statements have in common.
 const (
-	// smallShare of the requests' time is a remark: nobody sees it in a result,
+	// smallShare of the requests' time is a remark: it is not visible in a result,
 	// and every service has some of it.
 	smallShare = 0.02
 	// maxTitle is how long a title may be.
@@ -55,7 +55,7 @@ func statementShare(c *diagnose.Case, d time.Duration) float64 {
 	return min(float64(d)/float64(all), 1)
 }
 
-// severityOf tells a share worth fixing from a remark.
+// severityOf distinguishes a share worth fixing from a remark.
 func severityOf(share float64) kasoku.Severity {
 	if share < smallShare {
 		return kasoku.Info

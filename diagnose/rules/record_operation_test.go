@@ -149,7 +149,7 @@ func (o operation) run(t *testing.T, db *service.Server) *kasoku.Recording {
 	}
 	opts.UntilIdle = 3 * time.Second
 	if o.limit > 0 {
-		opts.UntilIdle = 9 * time.Second // longer than initialize, which the log tells at its end
+		opts.UntilIdle = 9 * time.Second // longer than initialize, which the log has at its end
 	}
 	if o.refuse > 5 {
 		opts.UntilIdle, opts.For = 0, 2*time.Second

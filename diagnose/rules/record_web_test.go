@@ -24,7 +24,7 @@ import (
 	"github.com/kasoku/kasoku/service/servicetest"
 )
 
-// A webRun is one run of the depot behind nginx.
+// A webRun is one run of the depot with nginx in front.
 type webRun struct {
 	name     string
 	depot    depot

@@ -14,9 +14,9 @@ import (
 // RequestLog finds an application that logs each request.
 //
 // Evidence: the application's log has at least one line for each request, and at
-// least 60 bytes, that tell of no error and hold no SQL; at least 100 of them. It is
+// least 60 bytes, that report no error and hold no SQL; at least 100 of them. It is
 // borne out when a process makes as many write calls.
-// Cause: each line is formatted and written with a call of its own, behind one lock,
+// Cause: each line is formatted and written with a call of its own, under one lock,
 // and what it says stands in nginx's access log already.
 // Fix: switch the request log off, or log only errors.
 // Silent: when few lines are logged; blind without the application's log or a count

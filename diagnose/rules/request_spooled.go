@@ -13,7 +13,7 @@ import (
 //
 // Evidence: nginx's error log says "a client request body is buffered to a temporary
 // file" for at least 1 % of the requests, at least 20. The longest request that the
-// access log tells ($request_length) says how large the buffer has to be.
+// access log has ($request_length) says how large the buffer has to be.
 // Cause: a body that is larger than client_body_buffer_size, 16 kB unless it is set,
 // is written to a file before it is passed on.
 // Fix: a buffer that holds the largest body, or proxy_request_buffering off.

@@ -44,7 +44,7 @@ type failures struct {
 	second    map[int]uint64
 }
 
-// Check looks for the message behind the 5xx.
+// Check looks for the message that explains the 5xx.
 func (r RootMessage) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	f := failuresOf(c)
 	if f.of == 0 {
@@ -189,7 +189,7 @@ func failuresOf(c *diagnose.Case) failures {
 	return f
 }
 
-// rootOf picks the message behind the failures: the most frequent with an error
+// rootOf picks the message that explains the failures: the most frequent with an error
 // number of the server, else the most frequent of all.
 func rootOf(said []diagnose.Said, failed uint64) (diagnose.Said, bool) {
 	enough := func(s diagnose.Said) bool { return float64(s.Count) >= messagesPerFail*float64(failed) }

@@ -31,7 +31,7 @@ type waiting struct {
 	on    string
 	share float64
 	of    string
-	cause string // id of the rule that tells more
+	cause string // id of the rule that says more
 }
 
 // waitOf returns what a run waits for most; without a share when it is nothing.

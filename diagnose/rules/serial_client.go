@@ -127,7 +127,7 @@ func (SerialClient) statements(c *diagnose.Case) (turn, error) {
 	return t, nil
 }
 
-// client names the program that sends, as far as the run tells.
+// client names the program that sends, as far as the run shows it.
 func (SerialClient) client(c *diagnose.Case) string {
 	if c.Run.Command != nil {
 		if g := generatorOf(c); g.name != "" {

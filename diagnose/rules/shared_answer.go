@@ -11,7 +11,7 @@ import (
 
 // SharedAnswer finds answers that are the same for everyone and computed for each.
 //
-// Evidence: of a GET that the server behind answers, at least five answers in each
+// Evidence: of a GET that the upstream server answers, at least five answers in each
 // second to one URI have one size on average, and they take at least 5 ms each. The
 // size stands for the content, which no log has.
 // Cause: the answer is made anew for each request, though it changes at most once a
@@ -19,7 +19,7 @@ import (
 // Fix: keep it for as long as the contract allows, in nginx or in a cache in front;
 // where MariaDB is asked for the same again and again, in its query cache.
 // Silent: when answers differ or come one at a time, when they are quick, and for
-// files; blind without an access log that tells what was passed on.
+// files; blind without an access log that says what was passed on.
 type SharedAnswer struct{}
 
 // Thresholds of CCH-01.

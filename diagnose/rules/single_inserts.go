@@ -47,8 +47,8 @@ type insertLoop struct {
 	per      float64
 }
 
-// singleRows reports whether the statements of a class write one row each. What a
-// log of before single rows were counted tells, is the text.
+// singleRows reports whether the statements of a class write one row each. In a
+// log from before single rows were counted the text says it.
 func singleRows(q *kasoku.Query) bool {
 	if q.Verb != "INSERT" && q.Verb != "REPLACE" || q.Calls < fewInserts ||
 		strings.Contains(strings.ToLower(q.Fingerprint), " select ") {

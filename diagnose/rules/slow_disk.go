@@ -26,7 +26,7 @@ type SlowDisk struct{}
 const (
 	// slowWrite is what a disk of flash does not take, nor a cached one.
 	slowWrite = 2 * time.Millisecond
-	// busyDisk is how busy the disk must be: one that is idle holds nobody up.
+	// busyDisk is how busy the disk must be: one that is idle delays nothing.
 	busyDisk = 0.30
 )
 

@@ -16,7 +16,7 @@ import (
 // SlowInitialize finds an initialize that comes near to its limit.
 //
 // Evidence: the initialize of the run took at least 80 % of its limit, which is
-// 30 s unless the setting initialize.limit says otherwise. The slow log tells
+// 30 s unless the setting initialize.limit says otherwise. The slow log shows
 // which statements took the time: ALTER and CREATE INDEX on tables that were
 // loaded before, one UPDATE for each group of rows.
 // Cause: each ALTER copies the loaded table, and each UPDATE reads it whole.
@@ -27,8 +27,8 @@ type SlowInitialize struct{}
 
 // Thresholds of OPS-02.
 const (
-	// tightShare of the limit leaves too little for a slower day: the one who
-	// measures it is another host, behind a network.
+	// tightShare of the limit leaves too little for a slower day: the initialize
+	// is timed from another host, over a network.
 	tightShare = 0.8
 	// defaultInitializeLimit is what contests allow.
 	defaultInitializeLimit = 30 * time.Second

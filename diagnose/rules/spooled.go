@@ -26,7 +26,7 @@ type spool struct {
 	lines    uint64
 	requests uint64
 	most     diagnose.Said // of the path with most of them
-	uri      string        // its pattern of a path; empty when the line tells none
+	uri      string        // its pattern of a path; empty when the line names none
 	endpoint *kasoku.Endpoint
 	location location // of nginx; without a path when the configuration is not there
 }

@@ -15,10 +15,10 @@ import (
 //
 // Evidence: the application's log has at least one line with a statement's text
 // for every second statement, at least 100 of them, and more than 200 bytes of
-// it per request that succeeds; lines that tell of an error do not count. It is
+// it per request that succeeds; lines that report an error do not count. It is
 // borne out when a process makes as many write calls.
 // Cause: the mapper or driver runs in its debug mode, and each statement is
-// formatted and written to the log, one write call each, behind one lock.
+// formatted and written to the log, one write call each, under one lock.
 // Fix: switch statement logging off under load.
 // Silent: when few lines hold SQL; blind without the application's log or
 // without a count of statements or requests.
@@ -114,7 +114,7 @@ func sqlLinesOf(c *diagnose.Case) (sqlLines, error) {
 	return s, nil
 }
 
-// isStatement accepts lines that hold SQL and do not tell of an error.
+// isStatement accepts lines that hold SQL and do not report an error.
 func isStatement(m *kasoku.Message) bool { return m.SQL && m.Code == "" && m.Level != "error" }
 
 // statements returns how many statements with data the server ran.

@@ -20,7 +20,7 @@ import (
 // be the unit's journal, for only that has both.
 // Cause: the service is started before what it needs, as after the reboot of two
 // hosts, and ends instead of trying again. systemd gives a unit up after 5 starts
-// in 10 s, and nobody starts it later.
+// in 10 s, and nothing starts it later.
 // Fix: try again with growing pauses in the service; a higher StartLimitBurst is a
 // stop-gap.
 // Silent: when the process does not end, or nothing refused it; blind without an
@@ -132,7 +132,7 @@ func exitsOf(c *diagnose.Case) exits {
 	return x
 }
 
-// isRefused reports whether a line says that nobody listened: the words of Linux,
+// isRefused reports whether a line says that nothing listened: the words of Linux,
 // of the MySQL clients' errors 2002 and 2003, and of Node.
 func isRefused(m *kasoku.Message) bool {
 	return containsFold(m.Sample, "connection refused", "can't connect to mysql server",

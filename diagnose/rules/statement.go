@@ -9,8 +9,8 @@ import (
 )
 
 // A statement is what a rule needs to know of the text of a class of statements.
-// It is read from the masked sample, token by token: enough to tell a lookup from
-// a list and to write an example, and no grammar.
+// It is read from the masked sample, token by token: enough to distinguish a lookup
+// from a list and to write an example, and no grammar.
 type statement struct {
 	table    string   // the first one named
 	tables   int      // how many are named
@@ -114,7 +114,7 @@ func (s *statement) token(tokens []string, i int, word string) {
 	}
 }
 
-// sampleOf returns the sample of a class without the comments around it, which tell
+// sampleOf returns the sample of a class without the comments around it, which say
 // where it comes from and are no part of what is to be pasted.
 func sampleOf(q *kasoku.Query) string {
 	text := strings.TrimSpace(q.Sample)

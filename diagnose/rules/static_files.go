@@ -21,7 +21,7 @@ import (
 // could send from the kernel's memory, and the browser asks again each time.
 // Fix: root and try_files for these paths, with an age after which to ask again.
 // Silent: when such requests are answered by nginx itself, or are few; blind without
-// an access log that tells which requests were passed on.
+// an access log that says which requests were passed on.
 type StaticFiles struct{}
 
 // Thresholds of NGX-02.
@@ -66,7 +66,7 @@ func (r StaticFiles) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 	return []kasoku.Finding{r.finding(c, found, count, took)}, nil
 }
 
-// isStatic reports whether the endpoint is a file that the server behind gives, the
+// isStatic reports whether the endpoint is a file that the upstream server gives, the
 // same each time.
 func isStatic(e *kasoku.Endpoint) bool {
 	ending := strings.ToLower(path.Ext(e.Route))

@@ -33,7 +33,7 @@ const (
 // ID returns OS-02.
 func (Tasks) ID() string { return "OS-02" }
 
-// tasks is what a run tells of processes and threads.
+// tasks is what a run says about processes and threads.
 type tasks struct {
 	said        []diagnose.Said
 	refused     diagnose.Grown // by the control group

@@ -14,7 +14,7 @@ import (
 // TimeZone finds logs and databases in another time zone than the host's clock.
 //
 // Evidence: the zone in which an access log is written, as the times of its lines
-// and the moments at which they were seen to be written tell, or the zone of the
+// and the moments at which they were seen to be written show, or the zone of the
 // database's own times; either differs from the host's.
 // Cause: an image, a TZ variable or a setting of the server that differs from the
 // host's: times of two sources that are read side by side are hours apart.

@@ -18,7 +18,7 @@ import (
 //	go test -tags extract ./diagnose/rules -run TestExtractRun \
 //	  -from before.kasoku -rule POOL-01 -as fires/mariadb-1000 -origin 'recorded: 2026-11-20, MariaDB 10.11.19, kasoku run …'
 //
-// and then go test ./diagnose/rules tells whether it is what it should be.
+// and then go test ./diagnose/rules reports whether it is what it should be.
 var (
 	from     = flag.String("from", "", "run `file`")
 	baseline = flag.String("baseline", "", "run `file` to compare with")

@@ -18,8 +18,8 @@ import (
 // upstream that has keepalive, or HTTP/1.1 or the empty header Connection is missing;
 // and 90 % of the requests that were passed on opened a connection, by the host's
 // counter of connections opened or by $upstream_connect_time.
-// Cause: nginx speaks HTTP/1.0 to the server behind and closes the connection after
-// each answer unless it is told otherwise; each request pays for opening one.
+// Cause: nginx speaks HTTP/1.0 to the upstream server and closes the connection after
+// each answer unless configured otherwise; each request pays for opening one.
 // Fix: an upstream with keepalive, proxy_http_version 1.1 and an empty Connection.
 // Silent: when connections are kept, when fewer are opened, and under 100 requests;
 // blind without nginx's configuration or without a count of connections.
@@ -120,10 +120,10 @@ func lackingKeepalive(w *webServer) (out []proxied, passing int) {
 	return out, passing
 }
 
-// passedBy returns how many requests went to servers behind through these locations;
-// others may keep their connections. 0 when the log does not tell.
+// passedBy returns how many requests went to upstream servers through these locations;
+// others may keep their connections. 0 when the log does not say.
 func passedBy(w *webServer, locations []proxied, endpoints []kasoku.Endpoint) (n uint64) {
-	for _, p := range locations { // a route does not tell which requests these get
+	for _, p := range locations { // a route does not say which requests these get
 		if strings.HasPrefix(p.location.path, "@") || strings.HasPrefix(p.location.modifier, "~") {
 			return 0
 		}
@@ -149,8 +149,8 @@ func clearsConnection(w *webServer, l location) bool {
 }
 
 // openedConnections returns how many connections were opened, also for each request
-// that was passed on: those to the servers behind where the log tells most of them
-// took some time, else all of the host, in the time between two of its samples.
+// that was passed on: those to the upstream servers where the log says that most of
+// them took some time, else all of the host, in the time between two of its samples.
 func openedConnections(c *diagnose.Case, share float64, passed uint64) (kasoku.Evidence, float64, error) {
 	var opened, told uint64
 	_, endpoints := diagnose.FrontLog(c.Recording)

@@ -13,7 +13,7 @@ const (
 	// fewWebRequests is the least number of requests that a rule about the web
 	// server says anything of: of fewer, single ones make a share.
 	fewWebRequests = 100
-	// passedOn of an endpoint's requests must reach the server behind for its answers
+	// passedOn of an endpoint's requests must reach the upstream server for its answers
 	// to be that server's.
 	passedOn = 0.9
 )
@@ -39,7 +39,7 @@ func frontEndpoints(c *diagnose.Case) (endpoints []kasoku.Endpoint, requests, pa
 	return endpoints, requests, passed, nil
 }
 
-// isPassed reports whether the server behind gives the endpoint's answers.
+// isPassed reports whether the upstream server gives the endpoint's answers.
 func isPassed(e *kasoku.Endpoint) bool {
 	return e.Count > 0 && float64(e.UpstreamCount) >= passedOn*float64(e.Count)
 }

@@ -199,7 +199,7 @@ func (w *webServer) number(name string) int {
 // errorLevels are the levels of nginx's error log, from the most talkative on.
 var errorLevels = []string{"debug", "info", "notice", "warn", "error", "crit", "alert", "emerg"}
 
-// nginxTells says why nginx's error log cannot tell of what it says at a level; nil
+// nginxTells says why nginx's error log cannot show what nginx says at a level; nil
 // when it can: it was read, and all that is configured has that level or a more
 // talkative one. A message of nginx itself is proof.
 func nginxTells(c *diagnose.Case, level string) error {

@@ -122,7 +122,7 @@ func TestKeepaliveEdits(t *testing.T) {
 	}
 }
 
-// TestErrorLogLevel: what a log cannot tell is blindness, not silence.
+// TestErrorLogLevel: what a log cannot show is blindness, not silence.
 func TestErrorLogLevel(t *testing.T) {
 	f := func(conf string, read, blind bool) {
 		t.Helper()

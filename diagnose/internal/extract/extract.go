@@ -14,7 +14,7 @@ import (
 	"github.com/kasoku/kasoku"
 )
 
-// Keys says what of a recording to keep besides the run, its steps, phases, load,
+// Keys says what of a recording to keep apart from the run, its steps, phases, load,
 // log windows, endpoints, events and gaps.
 type Keys struct {
 	Series    []kasoku.Key // by source and name, whatever host and instance
