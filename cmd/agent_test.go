@@ -261,7 +261,7 @@ func (r *rig) testOnce(t *testing.T) {
 	}
 }
 
-// TestAgentConfiguration: the agent knows what the documentation tells to write into
+// TestAgentConfiguration: the agent knows what the documentation says to write into
 // its configuration.
 func TestAgentConfiguration(t *testing.T) {
 	agent := peertest.Path(t, "mackerel-agent")
@@ -376,8 +376,8 @@ func (r *rig) checkGraphs(t *testing.T) {
 	}
 }
 
-// checkReports compares what checks reported with what they printed. The agent tells
-// at once what is not well; what is well it tells within a minute.
+// checkReports compares what checks reported with what they printed. The agent reports
+// at once what is not well; what is well it reports within a minute.
 func (r *rig) checkReports(t *testing.T) {
 	t.Helper()
 	printed := r.saw(t, "check", false)

@@ -24,7 +24,7 @@ const (
 	// awaited is how long what was sampled is kept while waiting: longer than any
 	// benchmark lets an initialize take.
 	awaited = 2 * time.Minute
-	// unreadable is how many lines that nobody understands make a log useless.
+	// unreadable is how many lines that are not understood make a log useless.
 	unreadable = 10
 )
 
@@ -83,7 +83,7 @@ func (s *session) await(ctx context.Context) error {
 type seen struct {
 	began time.Time
 	path  string
-	blind bool // the log does not tell how long it took, so it began earlier
+	blind bool // the log does not say how long it took, so it began earlier
 }
 
 // marked is where each log ended at a moment.

@@ -168,7 +168,7 @@ func TestAwaitAgain(t *testing.T) {
 	}
 }
 
-// TestAwaitUnknownFormat: a log that nobody understands can never begin a run.
+// TestAwaitUnknownFormat: a log that is not understood can never begin a run.
 func TestAwaitUnknownFormat(t *testing.T) {
 	o := awaiting(t)
 	if err := os.WriteFile(o.AccessLog, nil, 0o600); err != nil {

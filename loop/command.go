@@ -54,7 +54,7 @@ func (s *session) runCommand(ctx context.Context) error {
 		select {
 		case <-hard:
 			hard = nil
-			_, _ = p.Kill() // Wait tells the same
+			_, _ = p.Kill() // Wait reports the same
 		case <-p.Done():
 			ended = true
 		case <-tick.C:
@@ -84,7 +84,7 @@ func (s *session) runCommand(ctx context.Context) error {
 	return err
 }
 
-// tellGuard tells the guard process of the command, which is to end with the
+// tellGuard notifies the guard process of the command, which is to end with the
 // recorder. A guard that has gone shows at the end.
 func (s *session) tellGuard(tell func(*guard.Process) error) {
 	if s.guard != nil {
@@ -101,8 +101,8 @@ func startCode(err error) int {
 	return command.Result{ExitCode: -1}.ExitCode
 }
 
-// takeHandover takes what the loads below the command told since the last time.
-// There is nothing when the command makes none that tells.
+// takeHandover takes what the loads below the command reported since the last time.
+// There is nothing when the command makes none that reports.
 func (s *session) takeHandover(l *handedLoads) {
 	began, err := monotonic(s.start)
 	if err == nil {

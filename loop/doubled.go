@@ -32,9 +32,9 @@ const (
 )
 
 // doubled warns of access logs that seem to have the same requests, as a web server's
-// and that of the application behind it, or two formats of one server: each request
+// and that of the application that it passes to, or two formats of one server: each request
 // would count twice. Two applications that a balancer gives one half each look alike,
-// so it is for people to tell.
+// so it is for people to decide.
 func doubled(logs []routes) []kasoku.Warning {
 	var out []kasoku.Warning
 	for i, a := range logs {

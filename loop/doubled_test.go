@@ -6,7 +6,7 @@ import (
 	"github.com/kasoku/kasoku"
 )
 
-// TestDoubled: logs with the same requests are told of; others, and those with few,
+// TestDoubled: logs with the same requests are reported; others, and those with few,
 // are not.
 func TestDoubled(t *testing.T) {
 	log := func(path string, counts ...uint64) routes {

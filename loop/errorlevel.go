@@ -47,7 +47,7 @@ func levelNote(configs []kasoku.Config, path string) string {
 }
 
 // names reports whether a path of a configuration, which may be relative to a prefix
-// that it does not tell, is a file's.
+// that it does not name, is a file's.
 func names(said, path string) bool {
 	return said == path || !strings.HasPrefix(said, "/") && strings.HasSuffix(path, "/"+said)
 }

@@ -152,7 +152,7 @@ func KeepLeft(left guard.Left) error {
 }
 
 // keepChanges stores what became of the run's own changes, or of those of a run
-// that died and that nobody has put right since.
+// that died and that has not been put right since.
 func (s *session) keepChanges(left guard.Left) error {
 	switch {
 	case !left.Own:

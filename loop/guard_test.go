@@ -114,7 +114,7 @@ func TestGuard_Missing(t *testing.T) {
 	if w := warned(rec, "no-guard"); !strings.Contains(w.Text, "start guard") || !strings.Contains(w.Hint, "kasoku restore") {
 		t.Errorf("%+v", w)
 	}
-	// One that ends early is told, too.
+	// One that ends early is reported, too.
 	o = quick(t)
 	o.For, o.Command, o.Guard = 0, []string{"true"}, &Guard{}
 	o.Guard.Program.Path = "false"

@@ -29,7 +29,7 @@ type handedLoad struct {
 	score    *kasoku.Score
 }
 
-// take reads what the loads told since it was called last, and returns the seconds
+// take reads what the loads reported since it was called last, and returns the seconds
 // that they counted. began is CLOCK_MONOTONIC at the run's start.
 func (l *handedLoads) take(began time.Duration) ([]kasoku.LoadSecond, error) {
 	told, err := l.reader.next()
@@ -40,7 +40,7 @@ func (l *handedLoads) take(began time.Duration) ([]kasoku.LoadSecond, error) {
 	return out, err
 }
 
-// load returns the load that tells, a new one when it has not told before.
+// load returns the load that reports, a new one when it has not reported before.
 func (l *handedLoads) load(h *Handover, began time.Duration) *handedLoad {
 	for _, one := range l.loads {
 		if one.process == h.Process && one.start == h.StartMonotonic {
@@ -52,7 +52,7 @@ func (l *handedLoads) load(h *Handover, began time.Duration) *handedLoad {
 	return one
 }
 
-// add takes what a load told and returns its seconds as they are in the run.
+// add takes what a load reported and returns its seconds as they are in the run.
 // Seconds are whole seconds of the load; they take the run's second in which they
 // begin.
 func (one *handedLoad) add(l *handedLoads, h *Handover) []kasoku.LoadSecond {

@@ -16,29 +16,29 @@ import (
 	"github.com/kasoku/kasoku/private"
 )
 
-// HandoverEnv names the environment variable by which a recording tells a
-// `kasoku attack`, or a benchmark of package scenario, that it runs where to leave
-// its seconds, so that they become part of the run.
+// HandoverEnv names the environment variable in which a recording passes the path of a
+// file to a `kasoku attack`, or a benchmark of package scenario, that it runs. They leave
+// their seconds in that file, so that these become part of the run.
 const HandoverEnv = "KASOKU_LOAD_FILE"
 
-// OutputEnv names the environment variable by which a recording tells which file it
+// OutputEnv names the environment variable by which a recording says which file it
 // reads as the command's standard output, in the form of [command.FileID]. What a
 // `kasoku attack` writes there is shown to people; elsewhere, such as in a pipe of
 // the command's own, it is for programs.
 const OutputEnv = "KASOKU_LOAD_OUTPUT"
 
-// A Handover is what a load made by another process on the same host tells of
-// itself at one moment. What it counted is told once: Seconds holds what came
-// since the Handover before. The rest replaces what was told before.
+// A Handover is what a load made by another process on the same host reports
+// of itself at one moment. What it counted is reported once: Seconds holds what came
+// since the Handover before. The rest replaces what was reported before.
 type Handover struct {
-	Process        int           // its id; with the start it tells loads apart
+	Process        int           // its id; with the start it identifies the load
 	StartMonotonic time.Duration // CLOCK_MONOTONIC at the load's start: the same clock in every process of a host
 	Steps          []kasoku.Step // relative to the load's start
 	Summary        kasoku.LoadSummary
 	Seconds        []kasoku.LoadSecond // Second counts from the load's start; Step 0 is outside of all steps
 	Warnings       []kasoku.Warning
 
-	Phases []kasoku.Phase // relative to the load's start, as are the next; empty: the traffic tells them
+	Phases []kasoku.Phase // relative to the load's start, as are the next; empty: the traffic shows them
 	Events []kasoku.Event // Host is filled in
 	Score  *kasoku.Score  // what the load was worth, once that is known; nil of a load that gives none
 }

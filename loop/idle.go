@@ -7,7 +7,7 @@ import (
 	"github.com/kasoku/kasoku/lines"
 )
 
-// An idleWatch tells when the requests have ended: when the access logs gained
+// An idleWatch says when the requests have ended: when the access logs gained
 // nothing for a while, after they had gained something.
 type idleWatch struct {
 	quiet time.Duration // that ends it

@@ -25,7 +25,7 @@ import (
 // once for each of its rows, a transaction, and an endpoint that asks nothing.
 type shelf struct {
 	db      *sql.DB
-	comment bool // statements tell their route
+	comment bool // statements name their route
 }
 
 const shelfRows = 8 // of the list
@@ -47,7 +47,7 @@ func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	time.Sleep(time.Duration(1+rand.IntN(3)) * time.Millisecond) // what a service does besides
+	time.Sleep(time.Duration(1+rand.IntN(3)) * time.Millisecond) // what else a service does
 	fmt.Fprintln(w, "ok")
 }
 
@@ -156,7 +156,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// TestWhoIssues records a service behind nginx, and holds what the run says of who
+// TestWhoIssues records a service that nginx passes to, and holds what the run says of who
 // issues which query to what the service does.
 func TestWhoIssues(t *testing.T) {
 	servicetest.Each(t, service.Options{Args: []string{"--skip-log-bin"}}, func(t *testing.T, server *service.Server) {

@@ -128,7 +128,7 @@ func entry(sql string, conn uint64) *slowlog.Event {
 	return &slowlog.Event{Start: time.Unix(1, 0), ThreadID: conn, Statement: []byte(sql)}
 }
 
-// TestTruth counts statements that tell their route, and what begins and ends their
+// TestTruth counts statements that name their route, and what begins and ends their
 // transactions.
 func TestTruth(t *testing.T) {
 	tr := newTruth()

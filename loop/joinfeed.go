@@ -18,7 +18,7 @@ import (
 // slow log, and later the requests.
 type feed struct {
 	clock  func(time.Time) time.Duration
-	stamps *stamps         // of the slow log; nil when nobody looked at it
+	stamps *stamps         // of the slow log; nil when it was not looked at
 	window kasoku.Interval // that is looked at
 	source string
 
@@ -326,7 +326,7 @@ func (f *feed) take(j *kasoku.Join, r *join.Result, s *session) []kasoku.Caller 
 }
 
 // counted returns the endpoints with the requests that ended in the run, as their
-// statements do: a log that tells whole seconds has some of the second in which it
+// statements do: a log that has whole seconds has some of the second in which it
 // ended. Where not all times are known the log's own counts are left.
 func (f *feed) counted(endpoints []kasoku.Endpoint) []kasoku.Endpoint {
 	if f.unstamped > 0 || f.untimed > 0 || len(f.counts) != len(endpoints) {

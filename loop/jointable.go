@@ -42,7 +42,7 @@ func (d *database) tidyTable(ctx context.Context) []kasoku.Warning {
 	}
 	vars, err := d.reader.Variables(ctx)
 	if err == nil && strings.Contains(strings.ToUpper(vars["log_output"]), "TABLE") {
-		return nil // another recording goes on, or it was not put back, which is told
+		return nil // another recording goes on, or it was not put back, which is reported
 	}
 	if err == nil {
 		err = d.reader.EmptySlowTable(ctx)

@@ -11,7 +11,7 @@ import (
 
 const (
 	// tailEvery is how often a log is looked at for how long it is, so that its
-	// lines get finer times than they tell. Two calls of stat(2) each.
+	// lines get finer times than they have. Two calls of stat(2) each.
 	tailEvery = 5 * time.Millisecond
 	// mostStamps bounds the looks at one log that are kept: 6 MB, of a log that
 	// grows all the time 20 minutes. The latest are kept.
@@ -149,7 +149,7 @@ type stamps struct {
 }
 
 // when returns between which moments the byte at an offset was written. ok is
-// false when nobody looked then.
+// false when the log was not looked at then.
 func (s *stamps) when(offset int64) (from, to time.Duration, ok bool) {
 	offset += s.moved
 	i := sort.Search(len(s.list), func(i int) bool { return s.list[i].size > offset })

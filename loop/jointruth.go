@@ -101,7 +101,7 @@ func (t *truth) add(e *slowlog.Event, class int) {
 	t.counts[told{route, class}]++
 }
 
-// routeOf returns the number of the route that comments tell, -1 when they tell
+// routeOf returns the number of the route that comments name, -1 when they name
 // none.
 func (t *truth) routeOf(tags []byte) int {
 	if len(tags) == 0 || !bytes.Contains(tags, []byte("route:")) {
@@ -192,11 +192,11 @@ func (t *truth) callers(queries []kasoku.Query, endpoints []kasoku.Endpoint) []k
 	return out
 }
 
-// mostTold is the share of a class's statements that tell their route from which
+// mostTold is the share of a class's statements that name their route from which
 // on overlap in time has nothing to add.
 const mostTold = 0.95
 
-// without leaves out the callers of classes whose statements tell their route.
+// without leaves out the callers of classes whose statements name their route.
 func (t *truth) without(callers []kasoku.Caller) []kasoku.Caller {
 	calls, tagged := map[string]uint64{}, map[string]uint64{}
 	for class, n := range t.calls {

@@ -76,7 +76,7 @@ type Loads struct {
 }
 
 // NewLoads reads from the file, which may not be there yet; the loads' times are
-// told since start, which must have a monotonic reading.
+// given since start, which must have a monotonic reading.
 func NewLoads(path string, start time.Time) (*Loads, error) {
 	began, err := monotonic(start)
 	if err != nil {

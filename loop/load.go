@@ -48,8 +48,8 @@ func (s *session) makeLoad(ctx context.Context) error {
 }
 
 // Permitted returns a [*load.ForbiddenError] when a target leads to an address that
-// nobody has said may be loaded, for engines that know of such. [Record] asks it
-// before anything is begun.
+// has not been declared as one that may be loaded, for engines that know of such. [Record] asks
+// it before anything is begun.
 func (l *Load) Permitted(ctx context.Context) error {
 	if e, ok := l.Engine.(interface {
 		Permitted(context.Context, []load.Target) error
@@ -97,7 +97,7 @@ func (s *session) makeStep(ctx context.Context, number int, perSec float64, paus
 	if err != nil {
 		return Done{}, fmt.Errorf("step %d: %w", number, err)
 	}
-	if ctx.Err() != nil { // cut short: it ended when the run was told to stop
+	if ctx.Err() != nil { // cut short: it ended when the run was asked to stop
 		step.Interval.To = max(from, min(step.Interval.To, time.Since(s.start)))
 	}
 	tally := recorder.Tally(0)
@@ -138,7 +138,7 @@ func (s *session) pause(ctx context.Context, step kasoku.Step, from time.Duratio
 	}
 }
 
-// follow keeps the seconds as they fill and tells the progress, until stopped.
+// follow keeps the seconds as they fill and reports the progress, until stopped.
 func (s *session) follow(recorder *load.Recorder, step kasoku.Step) (stop func()) {
 	quit, finished := make(chan struct{}), make(chan struct{})
 	go contain.Func(contain.Part{Kind: contain.Step, Name: "seconds"}, func() {

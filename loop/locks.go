@@ -17,7 +17,7 @@ func shapeOf(statement string) (fingerprint, id string) {
 }
 
 // saveLocks stores who waited for whose locks, and the last deadlock. The sampler
-// must have ended. A server that does not tell costs the deadlock, not the run.
+// must have ended. A server that does not report it costs the deadlock, not the run.
 func (s *session) saveLocks(ctx context.Context) error {
 	var deadlocks []kasoku.Deadlock
 	d, err := s.db.locks.Deadlock(ctx, s.host(), s.start)

@@ -134,7 +134,7 @@ func Listeners() []string { return ofProcesses(listenerPrefix, listenerSuffix) }
 func ofProcesses(prefix, suffix string) []string {
 	dir := meetDir()
 	if own(dir) != nil {
-		return nil // nobody has left any there
+		return nil // none has been left there
 	}
 	return slices.DeleteFunc(filesIn(dir, prefix, suffix), sweepFile)
 }

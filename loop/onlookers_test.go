@@ -39,7 +39,7 @@ func TestOnlookers(t *testing.T) {
 	}{
 		{10 * time.Millisecond, []int{0, 1, 2, 3, 4, 5}},
 		{2400 * time.Millisecond, []int{1, 2, 3}},    // the seconds 3, 4 and 5 of the load
-		{30 * time.Second, nil},                      // all that is told is of before
+		{30 * time.Second, nil},                      // all that is reported is of before
 		{-time.Second, []int{1, 2, 3, 4, 5, 6}},      // it listened before
 		{1600 * time.Millisecond, []int{0, 1, 2, 3}}, // in the midst of the second 1
 	} {

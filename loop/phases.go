@@ -9,8 +9,8 @@ import (
 )
 
 // savePhases stores what the run's stretches were for, and marks where each
-// begins, and what else a load told of its course. A load in steps tells its phases
-// itself; so does one that hands them over, but for its initialize.
+// begins, and what else a load reported of its course. A load in steps reports its
+// phases itself; so does one that hands them over, but for its initialize.
 func (s *session) savePhases() error {
 	var found []kasoku.Phase
 	if len(s.steps) == 0 || len(s.phases) > 0 {
@@ -30,8 +30,8 @@ func (s *session) savePhases() error {
 	return errors.Join(errs...)
 }
 
-// withInitialize returns phases that a load told, which are in order, with the
-// initializes of the traffic: a load tells only that it prepares. The phase that such
+// withInitialize returns phases that a load reported, which are in order, with the
+// initializes of the traffic: a load reports only that it prepares. The phase that such
 // a request begins in goes on after it.
 func withInitialize(told, found []kasoku.Phase) []kasoku.Phase {
 	var out []kasoku.Phase

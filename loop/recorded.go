@@ -15,15 +15,15 @@ const (
 	// recordedShare is the part of the time that reading the run of another process may
 	// take: 1/recordedShare.
 	recordedShare = 50
-	// recordedSettles is how long after its end what was counted in a second is told: by
-	// then it is in the file, and slow answers with it.
+	// recordedSettles is how long after its end what was counted in a second is reported:
+	// by then it is in the file, and slow answers with it.
 	recordedSettles = 2 * time.Second
 	// recordedLate is for how many seconds answers that come later are counted as late.
 	recordedLate = 60
 )
 
-// Recorded follows the load of a run that is recorded on this host meanwhile, for who
-// tells it on.
+// Recorded follows the load of a run that is recorded on this host meanwhile, for a
+// caller that passes it on.
 type Recorded struct {
 	dir   string
 	start time.Time
@@ -118,7 +118,7 @@ func (r *Recorded) keep(rec *kasoku.Recording, at time.Duration) (next int) {
 	return max(r.wanted-shift-recordedLate, 0)
 }
 
-// answers is how many requests a second tells the end of.
+// answers is how many requests ended in a second.
 func answers(s *kasoku.LoadSecond) uint64 {
 	t := kasoku.NewTally()
 	t.Add(s)

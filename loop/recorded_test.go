@@ -12,7 +12,7 @@ import (
 	"github.com/kasoku/kasoku/runstore"
 )
 
-// TestRecorded: of the load of a run that is recorded each second is told once, when it
+// TestRecorded: of the load of a run that is recorded each second is reported once, when it
 // is complete, by the clock of who asks; and what was left when the run ends.
 func TestRecorded(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "build[1]") // no pattern

@@ -11,7 +11,7 @@ import (
 	"github.com/kasoku/kasoku/service/servicetest"
 )
 
-// TestReplica: how far a replica is behind, that its applier stops, and the use of its
+// TestReplica: how far a replica lags, that its applier stops, and the use of its
 // tables are in the run's file; for a user without rights, a gap says what is missing.
 func TestReplica(t *testing.T) {
 	t.Parallel()

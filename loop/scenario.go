@@ -10,7 +10,7 @@ import (
 // ScenarioSink returns a sink that hands a benchmark over to the recording that it
 // runs below: its requests, phases, levels and score. The path is what [HandoverEnv]
 // says; when it is empty there is no recording, and who looks on gets it. What cannot
-// be handed over to a recording is told to failed; later reports make up for it.
+// be handed over to a recording is passed to failed; later reports make up for it.
 func ScenarioSink(path string, failed func(error)) scenario.Sink {
 	if path == "" {
 		var watchers *Onlookers

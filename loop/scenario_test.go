@@ -124,7 +124,7 @@ func TestWithInitialize(t *testing.T) {
 func TestScenarioSink_Onlookers(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	sink, start := ScenarioSink("", nil), time.Now()
-	reportSample(start, sink) // to nobody
+	reportSample(start, sink) // to no recording
 	path, over, err := Listen()
 	if err != nil {
 		t.Fatal(err)

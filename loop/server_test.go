@@ -201,7 +201,7 @@ func slowLogStopped(t *testing.T, s *service.Server, db *sql.DB) {
 }
 
 // fewRights: a user who may not switch the slow log on gets a run without it,
-// and is told what to grant.
+// and a hint what to grant.
 func fewRights(t *testing.T, s *service.Server, db *sql.DB) {
 	before := globals(t, db)
 	o := quick(t)

@@ -32,7 +32,7 @@ func (s *session) sources() ([]observe.Source, *process.Source, error) {
 	if s.db != nil {
 		out = append(out, s.db.source, s.db.detail.Replication, s.db.detail.Digests, s.db.detail.Tables)
 		if s.o.on(mysql.Name) {
-			out = append(out, s.db.locks) // the status tells it when to look
+			out = append(out, s.db.locks) // the status says when to look
 		}
 	}
 	if s.db != nil && s.db.slowOn {

@@ -43,8 +43,8 @@ func TestSourcesOff(t *testing.T) {
 	f(config.SourceNames(), nil)
 }
 
-// The words for the sources of a database switch them off; without its status nobody
-// knows when to look for waits.
+// The words for the sources of a database switch them off; without its status it is
+// not known when to look for waits.
 func TestSourcesOffDatabase(t *testing.T) {
 	f := func(want string, off ...string) {
 		t.Helper()

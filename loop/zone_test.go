@@ -67,7 +67,7 @@ func TestLogZone(t *testing.T) {
 	f(bare, time.FixedZone("", -9000), "-02:30")
 	// One that says UTC and means Shanghai.
 	f("2006-01-02T15:04:05Z", shanghai, "+08:00")
-	// A clock that is wrong by what no zone explains stays as it is, and is told of.
+	// A clock that is wrong by what no zone explains stays as it is, and is reported.
 	t.Run("wrong", func(t *testing.T) {
 		t.Parallel()
 		if s := record(t, time.RFC3339, 20*time.Minute, time.Local, ""); s.Value == "" {

@@ -72,7 +72,7 @@ type figure struct {
 	err       error
 }
 
-// compare measures all works and prints the table. met tells whether all goals
+// compare measures all works and prints the table. met says whether all goals
 // were met.
 func compare(ctx context.Context, o options, out io.Writer) (met bool, err error) {
 	toml := filepath.Join(o.dir, "kataribe.toml")

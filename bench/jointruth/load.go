@@ -127,7 +127,7 @@ func Folders(dir string) ([]string, error) {
 	return found, nil
 }
 
-// eachLine tells f the fields of each line but a header.
+// eachLine calls f with the fields of each line but a header.
 func eachLine(dir, name string, f func([][]byte) error) error {
 	parts, err := filepath.Glob(filepath.Join(dir, name+"*.gz"))
 	if err != nil || len(parts) == 0 {

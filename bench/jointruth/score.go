@@ -131,7 +131,7 @@ func (r *Recording) compare(claims map[pair]claim, merged []int32, from, to int6
 // one at a time, and compares the counts with the truth. What lies inside of none
 // is the background, and taken off at its rate; what lies inside of two counts for
 // neither unless their endpoints are always called together and so are one. ok is
-// false when stamps of the form cannot tell the requests apart.
+// false when stamps of the form cannot distinguish the requests.
 func (r *Recording) ScoreProbe(form Form) (f Figures, ok bool) {
 	const edge = 1000 // µs: an access log's times are ms
 	slack := int64(0)

@@ -156,7 +156,7 @@ func compareCommand(ctx context.Context, flags *flag.FlagSet, args []string, out
 	return err
 }
 
-// parseMixed parses flags that stand before and behind names, and returns those.
+// parseMixed parses flags that stand before and after names, and returns those.
 func parseMixed(flags *flag.FlagSet, args []string) (names []string, err error) {
 	for {
 		if err := flags.Parse(args); err != nil {
@@ -243,7 +243,7 @@ func (b *bench) summary() {
 	writeGoals(b.out, b.goals)
 }
 
-// progress returns what tells on a terminal what is being done; with "" it wipes
+// progress returns a function that shows on a terminal what is being done; with "" it wipes
 // that away.
 func progress() func(string) {
 	if !term.IsTerminal(int(os.Stderr.Fd())) {

@@ -25,7 +25,7 @@ func cpuOf(pid int) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	// The name may hold spaces and parentheses; behind it stands field 3.
+	// The name may hold spaces and parentheses; after it comes field 3.
 	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
 	if len(fields) < 13 {
 		return 0, fmt.Errorf("/proc/%d/stat: %q", pid, b)

@@ -15,7 +15,7 @@ import (
 // connections is how many a generator keeps where nothing else is said.
 const connections = 64
 
-// A work is what a generator is told to do.
+// A work is what a generator is asked to do.
 type work struct {
 	url    string
 	perSec int // 0: closed loop
@@ -45,7 +45,7 @@ type peer struct {
 }
 
 // peers returns the load generators that kasoku is compared with, wrk first. Each
-// runs on one core, and is told so where it does not see that by itself.
+// runs on one core, and gets a flag for that where it does not see it by itself.
 func peers() []*peer {
 	number := strconv.Itoa
 	return []*peer{
@@ -126,7 +126,7 @@ func find(ctx context.Context, all []*peer, dirs []string) (missing []string) {
 	return missing
 }
 
-// isIt tells whether the program is the one that is meant: Debian's bombardier
+// isIt reports whether the program is the one that is meant: Debian's bombardier
 // is a game.
 func (p *peer) isIt(ctx context.Context, path string) bool {
 	if p.is == "" {

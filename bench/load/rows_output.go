@@ -114,7 +114,7 @@ const resultCount = 200_000
 // A reader is one way in which kasoku and vegeta read a file of results.
 type reader struct {
 	name string
-	args []string // FILE stands behind them
+	args []string // FILE stands after them
 	must float64  // µs of CPU a result; NaN: only shown
 	aim  float64
 }

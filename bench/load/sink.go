@@ -77,7 +77,7 @@ type stallReport struct {
 // A conn is a connection, in its place by its descriptor.
 type conn struct {
 	open bool
-	gen  uint32 // tells this connection from others that had its descriptor
+	gen  uint32 // distinguishes this connection from others that had its descriptor
 	part int    // bytes of "\r\n\r\n" that the last read ended with
 	rest []byte // of answers that the peer does not take yet
 }

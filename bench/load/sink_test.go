@@ -106,7 +106,7 @@ func TestSinkStandsStill(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	conns[1].Close() // an answer that nobody waits for is no other's
+	conns[1].Close() // an answer that is not waited for is not taken for another connection's
 	late := dial(t, addr)
 	if _, err := io.WriteString(late, "GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n"); err != nil {
 		t.Fatal(err)

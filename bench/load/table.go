@@ -61,7 +61,7 @@ func ratioOf(values []float64) string {
 type goal struct {
 	row     string
 	what    string
-	unit    string  // behind the figures, such as " × wrk"
+	unit    string  // after the figures, such as " × wrk"
 	got     float64 // NaN: not measured
 	must    float64 // NaN: none
 	aim     float64 // NaN: none

@@ -1,4 +1,4 @@
-// Command check-command-status runs a command and tells mackerel-agent when it fails,
+// Command check-command-status runs a command and alerts mackerel-agent when it fails,
 // or takes long, several times in a row.
 //
 // The one idea: one failure is noise. With --after 3 the third failure in a row is the

@@ -117,7 +117,7 @@ func (r recordFile) lastLogins(_ context.Context, users []user) (map[string]int6
 	return out, nil
 }
 
-// readRecord returns the time of the record at an offset, 0 behind the end.
+// readRecord returns the time of the record at an offset, 0 past the end.
 func readRecord(r io.ReaderAt, offset, size int64) (int64, error) {
 	buf := make([]byte, size-32-256)
 	if _, err := r.ReadAt(buf, offset); err == io.EOF {

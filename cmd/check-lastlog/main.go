@@ -63,7 +63,7 @@ func run(args []string, stdout, stderr io.Writer, _ func(string) string) int {
 	return check.Exit(stdout, found.result())
 }
 
-// A source tells when users last logged in, by name and id.
+// A source says when users last logged in, by name and id.
 type source interface {
 	lastLogins(ctx context.Context, users []user) (map[string]int64, error)
 }
@@ -71,7 +71,7 @@ type source interface {
 // stale is the users who were away for too long, by the state that each is in.
 type stale struct{ critical, warning []string }
 
-// look finds the users who are to be told of.
+// look finds the users who are to be reported.
 func look(ctx context.Context, o options, stderr io.Writer) (stale, error) {
 	src, err := chooseSource(o.LastlogFile, standard())
 	if err != nil {

@@ -16,7 +16,7 @@ type user struct {
 	shell string // may be empty, which stands for /bin/sh
 }
 
-// noLogin reports whether nobody can work with a shell.
+// noLogin reports whether a shell is one that allows no work.
 func noLogin(shell string) bool {
 	return slices.Contains([]string{
 		"/bin/sync", "/sbin/halt", "/sbin/nologin", "/sbin/shutdown",

@@ -67,7 +67,7 @@ func (o options) result(getenv func(string) string, stderr io.Writer) check.Resu
 	m := readMemory(path)
 	if !m.fresh(now, o.TTL) {
 		// A caller may kill this run while it waits. The next one does not wait then.
-		_ = m.asking(now).write(path) // the write below tells when that fails
+		_ = m.asking(now).write(path) // the write below reports when that fails
 		m = t.refresh(o, m, now)
 		if err := m.write(path); err != nil {
 			fmt.Fprintf(stderr, "%s: remember the answer: %v\n", name, err)

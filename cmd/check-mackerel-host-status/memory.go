@@ -15,7 +15,7 @@ import (
 type memory struct {
 	Status   string `json:"status"`
 	Retired  bool   `json:"retired"`
-	Answered int64  `json:"answered"` // when Status was told
+	Answered int64  `json:"answered"` // when the server answered with Status
 	Asked    int64  `json:"asked"`    // when somebody asked, in vain or not
 	Failure  string `json:"failure"`  // why the last question was in vain
 	Refused  string `json:"refused"`  // what the last answer was when waiting does not mend it

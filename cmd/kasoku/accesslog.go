@@ -197,7 +197,7 @@ func (e *env) ended(log *report.AccessLog, err error) error {
 	return nil
 }
 
-// unread tells what could not be read: exit 1 where the lines were read but none
+// unread reports what could not be read: exit 1 where the lines were read but none
 // was understood, 3 where they could not be read.
 func (e *env) unread(err error) error {
 	var unknown *accesslog.UnknownFormatError

@@ -223,7 +223,7 @@ func (w *follower) live() *report.AccessLog {
 	return log
 }
 
-// said tells the last second: 431 req/s, 2 5xx, p50 8.90 ms, p99 18.3 ms.
+// said describes the last second: 431 req/s, 2 5xx, p50 8.90 ms, p99 18.3 ms.
 func (w *follower) said(log *report.AccessLog, now time.Time) string {
 	sec := max(now.Sub(w.drawn).Seconds(), 1e-3)
 	rate := float64(w.last.requests) / sec
@@ -321,7 +321,7 @@ func (s *screen) size() (width, height int) {
 // close gives the terminal back.
 func (s *screen) close() {
 	if s.open {
-		io.WriteString(terminal.Raw(s.e.stdout), leaveScreen) // what is written next tells of a closed terminal
+		io.WriteString(terminal.Raw(s.e.stdout), leaveScreen) // the next write reports a closed terminal
 		s.open = false
 	}
 }

@@ -200,7 +200,7 @@ func (f *accessRead) times(e *env, zone *time.Location) (since, until time.Time,
 }
 
 // optionsFor completes the options for logs: with their format where that can be
-// told now, and with times in their zone, which is returned.
+// determined now, and with times in their zone, which is returned.
 func (f *accessRead) optionsFor(e *env, in []lines.Input) (accesslog.Options, *time.Location, error) {
 	o := f.options
 	if o.Format == nil && f.logs != nil {
@@ -231,11 +231,11 @@ func (f *accessRead) optionsFor(e *env, in []lines.Input) (accesslog.Options, *t
 const peeked = 16 << 10
 
 // logZone is the time zone in which a log is written, the local one when that
-// cannot be told.
+// cannot be determined.
 func logZone(in *lines.Input, format *accesslog.Format) *time.Location {
 	sample, err := in.Peek(peeked)
 	if err != nil {
-		return time.Local // who reads the log will tell
+		return time.Local // the reader of the log will report the error
 	}
 	if format == nil {
 		if format, err = accesslog.Detect(wholeLines(sample)); err != nil {
@@ -254,7 +254,7 @@ func logZone(in *lines.Input, format *accesslog.Format) *time.Location {
 	return time.Local
 }
 
-// wholeLines drops what is behind the last newline, unless that is all.
+// wholeLines drops what follows the last newline, unless that is all.
 func wholeLines(b []byte) []byte {
 	if i := strings.LastIndexByte(string(b), '\n'); i >= 0 {
 		return b[:i+1]
@@ -273,7 +273,7 @@ func zoneAt(at time.Time, ahead int) *time.Location {
 	return time.FixedZone("", ahead)
 }
 
-// collect reads logs into what is told of them. With an error there can be a log
+// collect reads logs into what is reported of them. With an error there can be a log
 // all the same: what was read before, or beside.
 func (f *accessRead) collect(ctx context.Context, e *env, in []lines.Input, p *reading) (*report.AccessLog, error) {
 	o, zone, err := f.optionsFor(e, in)
@@ -298,7 +298,7 @@ func (f *accessRead) collect(ctx context.Context, e *env, in []lines.Input, p *r
 	return log, err
 }
 
-// accessLog is a table as it is told.
+// accessLog is a table as it is reported.
 func accessLog(t *accesslog.Table, zone *time.Location) *report.AccessLog {
 	log := &report.AccessLog{
 		Rows: t.Rows(), By: t.By(), Slowest: t.Slowest(), Started: t.Started(), Step: t.Step(), Exact: t.Exact(), Zone: zone,

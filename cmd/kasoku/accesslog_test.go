@@ -65,7 +65,7 @@ func TestFollowAccessLog(t *testing.T) {
 	}
 }
 
-// TestInterruptAccessLog: what was read until then is told, and marked.
+// TestInterruptAccessLog: what was read until then is reported, and marked.
 func TestInterruptAccessLog(t *testing.T) {
 	t.Parallel()
 	in, out, err := os.Pipe()

@@ -21,7 +21,7 @@ type peer struct {
 	run  func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int
 }
 
-// asPeer is --as of a command. What stands behind its value belongs to the peer;
+// asPeer is --as of a command. What stands after its value belongs to the peer;
 // logs may be named before it, and are the peer's standard input then.
 type asPeer struct {
 	name  string
@@ -48,7 +48,7 @@ func (a *asPeer) names() []string {
 // asked reports whether --as was given.
 func (a *asPeer) asked(cmd *cobra.Command) bool { return cmd.Flags().Changed("as") }
 
-// run runs the peer with the arguments behind --as NAME, and ends with its exit
+// run runs the peer with the arguments after --as NAME, and ends with its exit
 // code.
 func (a *asPeer) run(cmd *cobra.Command, e *env, args []string) error {
 	i := slices.IndexFunc(a.peers, func(p peer) bool { return p.name == a.name })
@@ -74,7 +74,7 @@ func (a *asPeer) run(cmd *cobra.Command, e *env, args []string) error {
 	return exitCode{code}
 }
 
-// shieldPeer puts -- behind --as NAME, so that what follows, flags and words that
+// shieldPeer puts -- after --as NAME, so that what follows, flags and words that
 // are commands of kasoku's own as well, reaches the peer as it is.
 func shieldPeer(root *cobra.Command, args []string) []string {
 	for i, a := range args {

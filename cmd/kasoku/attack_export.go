@@ -8,7 +8,7 @@ import (
 	"github.com/kasoku/kasoku/unit"
 )
 
-// serve lets the exporter be scraped; nil when nobody asked for it.
+// serve lets the exporter be scraped; nil when that was not asked for.
 func (f *attackFlags) serve(exporter *vegeta.Exporter) (*vegeta.ExporterServer, error) {
 	if f.export == "" {
 		return nil, nil

@@ -200,7 +200,7 @@ func (f *attackFlags) completeEngine() (err error) {
 	if o.Pipeline < 0 {
 		return usagef("", "--pipeline %d: want 1 or more", o.Pipeline)
 	}
-	// A mistake in kasoku.toml is told when a host would have needed to stand there.
+	// A mistake in kasoku.toml is reported when a host would have needed to stand there.
 	if path, ok := config.Find("."); ok {
 		var c *config.Config
 		if c, f.unread = config.Load(path); f.unread == nil {

@@ -206,7 +206,7 @@ func (t *tuned) reload(ctx context.Context) error {
 	}
 }
 
-// signal checks the configuration and tells nginx to read it.
+// signal checks the configuration and makes nginx read it.
 func (t *tuned) signal(ctx context.Context) error {
 	for _, args := range [][]string{{"-t"}, {"-s", "reload"}} {
 		said := command.NewTail(4 << 10)

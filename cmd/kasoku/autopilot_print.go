@@ -24,7 +24,7 @@ func storyVerdict(s *prove.Story) string {
 	return fmt.Sprintf("Score %s → %s, × %s: %s.", unit.Plain(s.First), unit.Plain(s.Last), unit.Sig3(s.Last/s.First), tried)
 }
 
-// storyDocument tells the story.
+// storyDocument is the story as a report.
 func storyDocument(s *prove.Story) *report.Document {
 	d := &report.Document{Kind: report.KindAutopilot, Title: "kasoku autopilot", Verdict: storyVerdict(s),
 		Head: []string{"kasoku autopilot", unit.Counted(s.Runs, "run", "runs"), unit.Exact(s.Length.Round(1e9)), s.Stopped}}

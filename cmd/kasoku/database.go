@@ -22,7 +22,7 @@ func (f *databaseFlags) register(fl *pflag.FlagSet, usage string) {
 	fl.StringVar(&f.defaultsFile, "defaults-file", "", "or an option `FILE` with a [client] group, as ~/.my.cnf")
 }
 
-// dsn returns the address, empty when none was named. It connects to nobody.
+// dsn returns the address, empty when none was named. It does not connect.
 func (f *databaseFlags) dsn(e *env) (string, error) {
 	switch {
 	case f.mysql != "" && f.defaultsFile != "":
@@ -40,7 +40,7 @@ func (f *databaseFlags) dsn(e *env) (string, error) {
 	return f.mysql, nil
 }
 
-// noted passes on what was read of an option file, and tells once what of it was left
+// noted passes on what was read of an option file, and reports once what of it was left
 // out.
 func (e *env) noted(dsn string, notes []string, err error) (string, error) {
 	e.hintOnce(notes)

@@ -60,7 +60,7 @@ func TestDigest(t *testing.T) {
 	})
 }
 
-// TestDigest_Off: a server without performance_schema is told of, with what to do.
+// TestDigest_Off: a server without performance_schema is reported, with what to do.
 func TestDigest_Off(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")

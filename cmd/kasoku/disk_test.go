@@ -26,7 +26,7 @@ func errorLines(said string) (lines []string) {
 
 // TestFullDisk: the disk of the run file, or of the journals, fills while a
 // recording goes on. The server is as it was, the run opens, nothing untrue is said,
-// and what is left behind goes once there is room.
+// and what is left over goes once there is room.
 func TestFullDisk(t *testing.T) {
 	s := servicetest.MariaDB(t, service.Options{})
 	db := servicetest.DB(t, s, "")

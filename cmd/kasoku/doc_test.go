@@ -226,7 +226,7 @@ var (
 
 // outline is what a translation leaves as it is: the marks of headings, list
 // items, rows and pictures, and the lines of code without comments. A line that
-// begins with … tells what the reader does, and counts as a comment.
+// begins with … says what the reader does, and counts as a comment.
 func outline(page string) []string {
 	var out []string
 	var code bool

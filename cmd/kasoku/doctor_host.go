@@ -190,7 +190,7 @@ func (d *doctor) checkFinalize() {
 
 const areaHost = "host"
 
-// checkHost asks what the kernel tells.
+// checkHost checks the host by what its kernel reports.
 func (d *doctor) checkHost() {
 	h := d.host
 	if h.Synced {

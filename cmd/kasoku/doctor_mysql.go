@@ -51,7 +51,7 @@ func (d *doctor) checkMySQL() {
 	}
 }
 
-// unreached tells of a database that lets nobody in.
+// unreached reports a database that cannot be reached.
 func (d *doctor) unreached(err error) {
 	all := d.found.Of(discover.MySQL)
 	if len(all) == 0 {

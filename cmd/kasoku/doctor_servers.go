@@ -120,7 +120,7 @@ func (d *doctor) answers(name string, values int) string {
 	return fmt.Sprintf("%s: %d values", at, values)
 }
 
-// stubStatus is the location that lets nginx tell its numbers.
+// stubStatus is the location where nginx reports its numbers.
 func stubStatus() grant {
 	return grant{"in server { } of nginx.conf; then nginx -s reload", "location = /nginx_status { access_log off; allow 127.0.0.1; deny all; stub_status; }"}
 }
@@ -131,7 +131,7 @@ type toldServer struct {
 	check  check
 }
 
-// toldServers are the servers that run here and tell numbers of themselves, or could.
+// toldServers are the servers that run here and report numbers of themselves, or could.
 func (d *doctor) toldServers() []toldServer {
 	var out []toldServer
 	add := func(source string, s *discover.Service, seen string, toml string) {

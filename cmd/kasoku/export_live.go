@@ -96,7 +96,7 @@ func (f *exportFlags) beginLive(ctx context.Context, e *env) (*loop.Live, loop.O
 	return l, o, nil
 }
 
-// liveOutput is where the frames go, which never waits, and what is told at the end.
+// liveOutput is where the frames go, which never waits, and what is reported at the end.
 func (f *exportFlags) liveOutput(ctx context.Context, e *env, l *loop.Live, start time.Time) (ship.Output, func() string, error) {
 	switch f.to {
 	case "graphite":

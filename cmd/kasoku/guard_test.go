@@ -56,7 +56,7 @@ func onTargets(t *testing.T, test func(f target)) {
 	}
 }
 
-// unusual gives the server settings that nobody would guess.
+// unusual gives the server settings that no one would guess.
 func (f *target) unusual() {
 	f.Helper()
 	servicetest.Exec(f, f.db, "SET GLOBAL min_examined_row_limit = 5", "SET GLOBAL log_output = 'TABLE'", "SET GLOBAL long_query_time = 3.25",

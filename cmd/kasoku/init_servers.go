@@ -6,8 +6,8 @@ import (
 	"github.com/kasoku/kasoku/discover"
 )
 
-// tomlServers writes where the servers beside the database tell numbers of
-// themselves. What answered is in force; what does not run here has no table.
+// tomlServers writes where the servers other than the database report numbers
+// of themselves. What answered is in force; what does not run here has no table.
 func (s *surveyed) tomlServers(w *tomlWriter) {
 	s.tomlNginx(w)
 	s.tomlVarnish(w)
@@ -101,7 +101,7 @@ func (s *surveyed) tomlGraphite(w *tomlWriter) {
 	w.example("storage", "'/var/lib/graphite/whisper'", "")
 }
 
-// tomlProfiles writes what Go programs tell: the numbers of package expvar, profiles.
+// tomlProfiles writes what Go programs report: the numbers of package expvar, profiles.
 func (s *surveyed) tomlProfiles(w *tomlWriter) {
 	var vars, profiles []string
 	for _, v := range likelyApps(s.found) {

@@ -154,7 +154,7 @@ func (f *labBenchFlags) options(e *env, name string) (bench.Options, error) {
 	return o, err
 }
 
-// mayLoad refuses a target that nobody has said may be loaded.
+// mayLoad refuses a target that has not been declared as one that may be loaded.
 func mayLoad(ctx context.Context, o *bench.Options) error {
 	asker, err := nethttp.New(nethttp.Options{Permit: o.Permit})
 	if err == nil {
@@ -164,7 +164,7 @@ func mayLoad(ctx context.Context, o *bench.Options) error {
 }
 
 // ofPeople leaves out what crawlers ask for: that they are turned away is no failure
-// of the service, and slow answers to them are nobody's trouble. What is rightly
+// of the service, and slow answers to them trouble no one. What is rightly
 // refused is no failure either.
 func ofPeople(sink scenario.Sink) scenario.Sink {
 	if sink == nil {

@@ -131,7 +131,7 @@ type labSide struct {
 type labRunResult struct {
 	path  string
 	rec   *kasoku.Recording
-	bench *benchResult // nil when the benchmark did not tell
+	bench *benchResult // nil when the benchmark gave none
 }
 
 // labRuns makes the runs of one command.
@@ -364,7 +364,7 @@ func (r *labRuns) show(side *labSide, now loop.Progress) {
 	r.progress.Work(r.place(), share, side.name+"  "+unit.Elapsed(now.Elapsed.Round(time.Second)))
 }
 
-// say tells a run in one line, on stderr: stdout gets the result.
+// say prints a run in one line, on stderr: stdout gets the result.
 func (r *labRuns) say(side *labSide, res *labRunResult) {
 	parts := append([]string{fmt.Sprintf("run %d of %d", r.made, len(r.sides)*r.f.times), res.rec.Run.ID}, cameTo(res.rec)...)
 	if b := res.bench; b != nil {

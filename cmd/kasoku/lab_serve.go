@@ -48,7 +48,7 @@ func newLabServe(e *env) *cobra.Command {
 	return cmd
 }
 
-// accepts tells who waits for it that requests are accepted.
+// accepts notifies whoever waits for it that requests are accepted.
 func (o *serveFlags) accepts(addr string) {
 	if o.ready != "" {
 		private.State.WriteFile(o.ready, []byte(addr+"\n")) //nolint:errcheck // who waits for it times out

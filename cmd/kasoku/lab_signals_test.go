@@ -22,7 +22,7 @@ func newLabHome(t *testing.T) *labHome {
 	if testing.Short() {
 		t.Skip("needs a database server; not in short mode")
 	}
-	dir := filepath.Join(t.TempDir(), "a state") // a space hurts nobody
+	dir := filepath.Join(t.TempDir(), "a state") // a space does no harm
 	t.Setenv("XDG_STATE_HOME", dir)
 	return &labHome{t, filepath.Join(dir, "kasoku", "labs")}
 }

@@ -21,7 +21,7 @@ import (
 // smallLabs are the labs of package kit.
 func smallLabs() []*kit.Lab { return []*kit.Lab{insertbench.Lab(), isucholar.Lab(), isucond.Lab()} }
 
-// smallLoad is how long the load of a small lab's run takes unless told otherwise.
+// smallLoad is how long the load of a small lab's run takes unless another time is given.
 const smallLoad = 15 * time.Second
 
 // smallLab is a lab of package kit as a lab of the command line.

@@ -20,7 +20,7 @@ const (
 	stepPolygon    = "POST /api/estate/nazotte"
 )
 
-// labSummary is a side in figures: medians over its runs that tell them. The JSON of
+// labSummary is a side in figures: medians over its runs that have them. The JSON of
 // lab run is a list of them; docs/json.md has the fields.
 type labSummary struct {
 	Variant    string   `json:"variant"`
@@ -95,7 +95,7 @@ func (side *labSide) summary() labSummary {
 	return s
 }
 
-// values returns a figure of each run that tells it.
+// values returns a figure of each run that has it.
 func (side *labSide) values(of func(*benchResult, *kasoku.Recording) (float64, bool)) []float64 {
 	var out []float64
 	for _, res := range side.runs {
@@ -131,7 +131,7 @@ func slowestUpload(b *benchResult, _ *kasoku.Recording) (float64, bool) {
 	return most, most > 0
 }
 
-// messages is how many errors were told.
+// messages is how many errors were reported.
 func messages(b *benchResult, _ *kasoku.Recording) (float64, bool) {
 	n := uint64(0)
 	for _, m := range b.Messages {

@@ -26,7 +26,7 @@ type labState struct {
 	DBPid     int    `json:"db_pid"`
 	NginxPid  int    `json:"nginx_pid,omitempty"`
 	URL       string `json:"url"`
-	AppURL    string `json:"app_url,omitempty"` // of the service behind nginx
+	AppURL    string `json:"app_url,omitempty"` // of the service that nginx passes to
 	DSN       string `json:"dsn"`
 	AccessLog string `json:"access_log"`
 	ErrorLog  string `json:"error_log,omitempty"`
@@ -40,7 +40,7 @@ type labState struct {
 	Seed    uint64 `json:"seed,omitempty"`
 }
 
-// text tells where a lab runs.
+// text says where a lab runs.
 func (s *labState) text() string {
 	out := s.Name + " runs with defects " + s.Defects + "\n"
 	if s.Variant != "" {
@@ -135,7 +135,7 @@ func keepLogs(dir string) error {
 	return err
 }
 
-// waitLab waits until a lab tells where it runs. Else its supervisor has ended.
+// waitLab waits until a lab reports where it runs. Else its supervisor has ended.
 func waitLab(ctx context.Context, e *env, name string, p *command.Process) (labState, error) {
 	limit, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

@@ -47,7 +47,7 @@ It reads from the top, the newest last.`,
 				return err
 			}
 			o := report.ListOptions{Options: e.reportOptions(""), Limit: f.limit, Reverse: f.reverse}
-			if f.out.format == "md" || f.out.html != "" { // they tell each step in words
+			if f.out.format == "md" || f.out.html != "" { // they describe each step in words
 				o.Changes = changesBetween()
 			}
 			return f.out.print(e, printer{

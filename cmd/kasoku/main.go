@@ -1,4 +1,4 @@
-// Command kasoku tells why a web service is slow and proves that the fix made
+// Command kasoku shows why a web service is slow and proves that the fix made
 // it faster. Start with `kasoku --help`; docs/ has a page for each part.
 package main
 

@@ -27,7 +27,7 @@ func TestMemoryOfVersion(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
-	// The most that getrusage(2) tells of a child also holds what its parent had
+	// The most that getrusage(2) reports of a child also holds what its parent had
 	// when it was forked, so the figure is read while the child lives: it waits in
 	// a write to a pipe that is full.
 	r, w, err := os.Pipe()

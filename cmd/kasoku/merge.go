@@ -113,7 +113,7 @@ func parseOffsets(values []string) (map[string]time.Duration, error) {
 	return out, nil
 }
 
-// printClocks tells how the hosts' clocks were brought together.
+// printClocks says how the hosts' clocks were brought together.
 func printClocks(e *env, rec *kasoku.Recording, path string) {
 	e.say("%s: %s hosts on one clock", path, unit.Count(len(rec.Run.Hosts)))
 	width := 0

@@ -19,11 +19,11 @@ func outliveReader() (before func()) {
 	return func() { signal.Stop(broken) }
 }
 
-// A readBy is an output that cancels when nobody reads it any more.
+// A readBy is an output that cancels when its reader has gone.
 type readBy struct {
 	io.Writer
 	cancel context.CancelFunc
-	gone   atomic.Bool // nobody does
+	gone   atomic.Bool // the reader has gone
 }
 
 // Write implements io.Writer.

@@ -13,7 +13,7 @@ import (
 )
 
 // TestReaderEnds: who reads what is printed may end first, as head does, and tee at the
-// same Ctrl-C; nothing is left behind then, and what was to be kept is.
+// same Ctrl-C; nothing is left over then, and what was to be kept is.
 func TestReaderEnds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("samples this host")

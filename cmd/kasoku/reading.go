@@ -42,7 +42,7 @@ func (e *env) reading(in []lines.Input) *reading {
 	return r
 }
 
-// progress is told how many bytes were read of how many, never twice at a time.
+// progress is called with how many bytes were read of how many, never twice at a time.
 func (r *reading) progress(done, total int64) {
 	r.done, r.total = done, total
 	at := r.now().Sub(r.started)

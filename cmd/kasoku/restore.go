@@ -87,7 +87,7 @@ func restore(ctx context.Context, e *env, f *restoreFlags) error {
 	return nil
 }
 
-// one puts right what one journal tells of.
+// one puts right what one journal records.
 func (f *restoreFlags) one(ctx context.Context, e *env, found guard.Found) error {
 	if found.Err != nil {
 		e.say("%s", found.Path)

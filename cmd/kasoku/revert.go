@@ -139,7 +139,7 @@ func present(ctx context.Context, o loop.Options) (db *sql.DB, taken *capture.Ta
 	defer cancel()
 	reader, err := mysqlread.New(soon, db)
 	if err != nil {
-		_ = db.Close() // the first error is the one to tell
+		_ = db.Close() // the first error is the one to report
 		return nil, capture.Take(ctx, take), err
 	}
 	defer func() { _ = reader.Close() }() // it held nothing

@@ -57,7 +57,7 @@ type figure struct {
 	print func(float64) string
 }
 
-// figures are what the end tells, in order.
+// figures are what is printed at the end, in order.
 func figures() []figure {
 	summed := func(read func(*kasoku.Summary) float64) func(*kasoku.Recording) (float64, bool) {
 		return func(rec *kasoku.Recording) (float64, bool) {

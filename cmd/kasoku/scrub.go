@@ -64,7 +64,7 @@ func scrubCopy(e *env, path, to string, o runstore.ScrubOptions) (err error) {
 	return os.Rename(copied, to)
 }
 
-// scrub scrubs a file, which is told of by name, and says what was dropped.
+// scrub scrubs a file, which messages call by the given name, and says what was dropped.
 func scrub(e *env, path, name string, o runstore.ScrubOptions) error {
 	before := runstore.Describe(path).SizeBytes
 	ed, err := runstore.Edit(path)

@@ -37,7 +37,7 @@ func takeArgs() []string {
 }
 
 // hide returns arguments, each ended by a zero, with an x for each byte of a
-// password. What comes behind -- is a command's, which reads it itself.
+// password. What comes after -- is a command's, which reads it itself.
 func hide(shown []byte) []byte {
 	args := strings.Split(string(shown), "\x00")
 	peer := slices.Contains(args, "slowquery2tsv") || slices.Contains(args, "--as=slowquery2tsv") // its password is that of -p
@@ -83,7 +83,7 @@ func argumentsAt() (start int64, length int, ok bool) {
 		return 0, 0, false
 	}
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	const first = 3 // the number of the field behind the name
+	const first = 3 // the number of the field after the name
 	if len(fields) <= 49-first {
 		return 0, 0, false
 	}

@@ -359,8 +359,8 @@ func pairs(t *testing.T, db *sql.DB, query string) map[string]string {
 	return out
 }
 
-// TestInterruptDemo: a story that is stopped leaves its files and nobody
-// running.
+// TestInterruptDemo: a story that is stopped leaves its files and no
+// running process.
 func TestInterruptDemo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a database server; not in short mode")

@@ -162,7 +162,7 @@ func (f *slowFlags) json(log *report.SlowLog, o report.SlowOptions) func(io.Writ
 	}
 }
 
-// one tells of the statements with the id that is asked for.
+// one reports the statements with the id that is asked for.
 func (f *slowFlags) one(e *env, log *report.SlowLog, o report.SlowOptions, readErr error) error {
 	var found []*slowlog.Class
 	for i := range log.Classes {

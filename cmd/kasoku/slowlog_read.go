@@ -142,7 +142,7 @@ func (f *slowRead) checkWhere() error {
 	return nil
 }
 
-// collect reads logs into what is told of them. With an error there can be a log
+// collect reads logs into what is reported of them. With an error there can be a log
 // all the same: what was read before.
 func (f *slowRead) collect(ctx context.Context, e *env, in []lines.Input, p *reading) (*report.SlowLog, error) {
 	t, windows, err := slowlog.CollectAll(ctx, in, f.options, p.progress)

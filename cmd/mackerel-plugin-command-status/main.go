@@ -38,7 +38,7 @@ type env struct {
 
 // The default timeout lies below the agent's: what the plugin prints after TERM is
 // dropped when a shell between the two has died of that, and at the KILL that follows
-// nobody is left to end the command's group.
+// nothing is left to end the command's group.
 type options struct {
 	Timeout     time.Duration `long:"timeout" default:"25s" description:"How long the command may take; its process group is killed then. The agent gives the plugin 30s"`
 	Name        string        `short:"n" long:"name" required:"true" description:"Name of the metrics"`

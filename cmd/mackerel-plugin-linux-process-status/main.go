@@ -3,7 +3,7 @@
 //
 // The one idea: CPU is the process's share of the whole machine between two runs, all
 // cores being 100 %, so the counters of the run before are kept in a file. They are
-// those of one life of a process, told by its number and its start: after a restart
+// those of one life of a process, identified by its number and its start: after a restart
 // nothing is printed for CPU until the next run.
 //
 // The machine's time is user, nice, system and idle, as in the plugin that this one

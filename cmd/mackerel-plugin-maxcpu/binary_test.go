@@ -34,7 +34,7 @@ func wait(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// samplerOf is the process behind a socket; 0 when there is none.
+// samplerOf is the process that serves a socket; 0 when there is none.
 func samplerOf(socket string) int {
 	conn, err := net.Dial("unix", socket)
 	if err != nil {
@@ -68,7 +68,7 @@ func samplesOf(t *testing.T, socket string) ring {
 	return r
 }
 
-// gone reports whether a process has ended, be it that nobody has asked how.
+// gone reports whether a process has ended, even when its exit status has not been collected.
 func gone(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err != nil || bytes.Contains(stat, []byte(") Z "))
@@ -157,8 +157,8 @@ func checkFive(t *testing.T, points []agenttest.Point) {
 	}
 }
 
-// checkDetached: the sampler is a session of its own, on /dev/null, behind a private
-// socket.
+// checkDetached: the sampler is a session of its own, on /dev/null, and answers on a
+// private socket.
 func checkDetached(t *testing.T, pid int, socket string) {
 	t.Helper()
 	if session, err := unix.Getsid(pid); err != nil || session != pid {

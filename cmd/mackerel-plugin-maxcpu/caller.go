@@ -23,7 +23,7 @@ type caller struct {
 var errForeign = errors.New("belongs to another user")
 
 // dial connects to a sampler of the given user. The error is errForeign for the socket
-// of somebody else, and wraps that of the system when nobody answers.
+// of somebody else, and wraps that of the system when nothing answers.
 func dial(path string, uid int) (*caller, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -101,10 +101,10 @@ func takeOver(path string, s *sampler) (*former, error) {
 		return nil, err
 	}
 	if err != nil {
-		return nil, nil //nolint:nilerror // nobody is there: the usual start
+		return nil, nil //nolint:nilerror // nothing is there: the usual start
 	}
 	var r ring
-	// The clock is read behind the answer: the former sampler samples until it gives it.
+	// The clock is read after the answer: the former sampler samples until it gives it.
 	if c.hello(answerIn) != nil || c.call(request{Word: wordSamples}, &r, answerIn) != nil || !r.usable(time.Now()) {
 		return nil, c.close() // a sampler of another kind; it ends by itself when idle
 	}
@@ -118,7 +118,7 @@ func (r *ring) usable(now time.Time) bool {
 		now.UnixNano()-r.BaseAt < keep.Nanoseconds()
 }
 
-// dismiss tells the former sampler to end: this one answers now. When that fails it
+// dismiss asks the former sampler to end: this one answers now. When that fails it
 // sees by itself that the socket is not its own any more.
 func (f *former) dismiss() {
 	if f == nil {

@@ -24,7 +24,7 @@ const (
 	watchEvery = 5 * time.Second
 )
 
-// A sampler reads the CPUs until it is told to end, nobody asks any more, or another
+// A sampler reads the CPUs until it is asked to end, no client asks any more, or another
 // one has taken over.
 type sampler struct {
 	read     func() (counters, error)
@@ -114,7 +114,7 @@ func (s *sampler) sample() {
 	s.ring.add(c, time.Now())
 }
 
-// idle reports whether nobody has asked for long.
+// idle reports whether no client has asked for long.
 func (s *sampler) idle(now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,7 +157,7 @@ func (s *sampler) snapshot() ring {
 // yield ends this sampler: another one answers from now on.
 func (s *sampler) yield() { s.once.Do(func() { close(s.taken) }) }
 
-// fileID tells one content of a file from the next; empty when there is none.
+// fileID distinguishes one content of a file from the next; empty when there is none.
 func fileID(path string) string {
 	info, err := os.Stat(path)
 	if err != nil {

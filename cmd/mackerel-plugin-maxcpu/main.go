@@ -3,11 +3,11 @@
 // second. An average over a minute hides the second in which the CPU ran out.
 //
 // The one idea: the first run starts a sampler in the background, which later runs
-// ask over a Unix socket. A question takes nothing away: each asker, told by its
-// MACKEREL_PLUGIN_WORKDIR, gets all samples since it asked before, the last minute at
+// ask over a Unix socket. A question takes nothing away: each asker, identified
+// by its MACKEREL_PLUGIN_WORKDIR, gets all samples since it asked before, the last minute at
 // least, so somebody who tries the command by hand costs the agent no sample. When
 // the binary is replaced a new sampler takes the samples over and goes on where the
-// old one was; when nobody asks for ten minutes it ends.
+// old one was; when none asks for ten minutes it ends.
 //
 // Use is user, system, iowait, softirq and steal of all time, in percent. Time of
 // guests is in user already and counts once.

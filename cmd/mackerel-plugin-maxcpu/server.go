@@ -106,7 +106,7 @@ func (srv *server) serve() {
 		srv.mu.Lock()
 		if srv.ended {
 			srv.mu.Unlock()
-			_ = conn.Close() // nobody has been told anything
+			_ = conn.Close() // nothing has been answered
 			continue
 		}
 		srv.conns[conn] = true

@@ -10,7 +10,7 @@ import (
 // maxCPUs bounds what is kept: the kernel's largest NR_CPUS.
 const maxCPUs = 8192
 
-// The columns of a CPU in /proc/stat; guest and guest_nice, behind them, are in user
+// The columns of a CPU in /proc/stat; guest and guest_nice, after them, are in user
 // and nice already.
 const (
 	user = iota

@@ -80,7 +80,7 @@ func testReplica(t *testing.T, agent *agenttest.Agent, bin string, replica *serv
 	})
 	agenttest.Show(t, r, "mackerel-plugin-mysql-lite # replica, "+replica.Kind)
 
-	// Who may not see replication is told, and gets the rest: no zeros.
+	// A user who may not see replication gets a warning, and gets the rest: no zeros.
 	servicetest.Exec(t, servicetest.DB(t, replica, ""), "CREATE USER few@'%' IDENTIFIED BY 'secret'")
 	points, r = agent.Values(t, bin, "--defaults-extra-file", file, "-u", "few", "-P", "secret")
 	if got := agenttest.Names(points); !slices.Equal(got, keys[3:]) || r.ExitCode != 0 || !strings.Contains(r.Stderr, ": hint: ") || !strings.Contains(r.Stderr, "GRANT REPLICATION CLIENT ON") {

@@ -21,7 +21,7 @@ type collector struct {
 	stderr   io.Writer
 }
 
-// fetch returns all that the server tells, by the names of the metrics, those that
+// fetch returns all that the server reports, by the names of the metrics, those that
 // no graph has too.
 func (c collector) fetch(ctx context.Context) (map[string]float64, error) {
 	var status, variables map[string]string
@@ -51,12 +51,12 @@ func (c collector) fetch(ctx context.Context) (map[string]float64, error) {
 	return stat, nil
 }
 
-// query runs a statement that kasoku's own analysis of logs tells from others.
+// query runs a statement that kasoku's own analysis of logs distinguishes from others.
 func (c collector) query(ctx context.Context, statement string, into any) error {
 	return mysqlflags.QueryContext(ctx, c.db, statement+" /* kasoku */").Scan(into)
 }
 
-// warn tells of what could not be read; the rest is printed.
+// warn reports what could not be read; the rest is printed.
 func (c collector) warn(err error) { fmt.Fprintf(c.stderr, "%s: %v\n", name, program.Explanation(err)) }
 
 // addNumbers adds the values that are plain numbers.
@@ -145,8 +145,8 @@ func addDifference(stat map[string]float64, metric, a, b string) {
 	}
 }
 
-// addReplica adds how far a replica is behind: of several channels the worst.
-// Nothing is added where nobody knows, as when one of them is stopped.
+// addReplica adds how far a replica lags: of several channels the worst.
+// Nothing is added where that is not known, as when one of them is stopped.
 func (c collector) addReplica(ctx context.Context, stat map[string]float64) {
 	channels, err := mysqlflags.ReplicaStatus(ctx, c.db)
 	if err != nil {

@@ -98,7 +98,7 @@ func lastTitle(lines []string, words string) int {
 
 // follows reports whether a title is one. Below what was detected last and among the
 // transactions there are statements, in which people draw titles too: there it is only
-// the one that a server puts next, and behind the transactions the last of its words.
+// the one that a server puts next, and after the transactions the last of its words.
 func follows(section, title string, behind bool) bool {
 	switch {
 	case strings.HasPrefix(section, "LATEST "):

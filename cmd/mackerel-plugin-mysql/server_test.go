@@ -37,7 +37,7 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
-// TestNoServer: what was left out of the option file is told too.
+// TestNoServer: what was left out of the option file is reported too.
 func TestNoServer(t *testing.T) { agenttest.NoServer(t, "-defaults-extra-file", agenttest.Build(t)) }
 
 // logged are the settings of a source that may have replicas.
@@ -153,7 +153,7 @@ func testReplica(t *testing.T, bin string, replica *service.Server) {
 		}
 	}
 
-	// A user without PROCESS gets what SHOW GLOBAL STATUS says, and is told. It sees no
+	// A user without PROCESS gets what SHOW GLOBAL STATUS says, and a warning. It sees no
 	// session but its own, which is no count.
 	agent.Env = []string{"MYSQL_PASSWORD=secret"}
 	for _, flag := range []string{"-disable_innodb=0", "-disable_innodb"} {

@@ -2,9 +2,9 @@
 // runs them as the agent does and reads what they print by the agent's rules.
 //
 // The one idea: the real agent is lenient, it drops what it cannot read and logs a
-// line that nobody sees. So here each thing that the agent, or Mackerel behind it,
-// would drop is a violation with its reason, and [Agent.Values], [Agent.Definitions]
-// and [Agent.Check] fail the test for it.
+// line that no one sees. So here each thing that the agent, or Mackerel after it, would drop is a
+// violation with its reason, and [Agent.Values], [Agent.Definitions] and [Agent.Check] fail the
+// test for it.
 //
 // A plugin gets MACKEREL_AGENT_PLUGIN_META set and empty for values, =1 for graph
 // definitions, and has 30 seconds; then its group gets TERM, and KILL 10 seconds

@@ -33,7 +33,7 @@ type Point struct {
 	Time   int64 // seconds since the epoch
 }
 
-// ParseValues reads the values that a plugin printed and tells what the agent, or
+// ParseValues reads the values that a plugin printed and reports what the agent, or
 // Mackerel, would not take. Of several lines of one name the agent keeps the last one
 // alone, so that must be the newest.
 func ParseValues(out string, now time.Time) (points []Point, bad []string) {
@@ -95,7 +95,7 @@ type Metric struct {
 	Stacked bool   `json:"stacked"`
 }
 
-// ParseDefinitions reads graph definitions and tells what the agent, or Mackerel,
+// ParseDefinitions reads graph definitions and reports what the agent, or Mackerel,
 // would not take. With a violation of their form there are none.
 func ParseDefinitions(out string) (defs Definitions, bad []string) {
 	first, rest, ok := strings.Cut(out, "\n")
@@ -126,7 +126,7 @@ func ParseDefinitions(out string) (defs Definitions, bad []string) {
 	return doc.Graphs, bad
 }
 
-// violations tells what is wrong with one graph.
+// violations says what is wrong with one graph.
 func (g Graph) violations(key string) (bad []string) {
 	add := func(format string, args ...any) {
 		bad = append(bad, fmt.Sprintf("graph %q: ", key)+fmt.Sprintf(format, args...))

@@ -6,7 +6,7 @@
 //
 // The browser is chromium, chromium-browser or google-chrome on PATH. In short
 // mode the test is skipped; otherwise a browser that is missing fails it, for a
-// page that nobody opened is not tested. Sizes are in CSS pixels, one of them a
+// page that was not opened is not tested. Sizes are in CSS pixels, one of them a
 // pixel of the picture. Only tests import it.
 package browsertest
 

@@ -140,7 +140,7 @@ func Write(t testing.TB, path, text string, uid int, mode os.FileMode) string {
 	return path
 }
 
-// Pipe makes a FIFO that nobody writes to.
+// Pipe makes a FIFO that has no writer.
 func Pipe(t testing.TB, path string, uid int) string {
 	t.Helper()
 	if err := syscall.Mkfifo(path, 0o600); err != nil {

@@ -20,7 +20,7 @@ type Host struct {
 	ID, Name string
 	Roles    []string // SERVICE:ROLE
 	Checks   []string // names
-	Updates  int      // how often it told of itself anew
+	Updates  int      // how often it described itself anew
 	Retired  bool
 }
 
