@@ -8,7 +8,7 @@ type CallerClass string
 // The classes of callers, from the surest on.
 const (
 	CallerConfirmed CallerClass = "confirmed" // counted: by comments in the statements or by a probe
-	CallerHigh      CallerClass = "high"      // overlap in time, much of it nobody else's
+	CallerHigh      CallerClass = "high"      // overlap in time, much of it no other's
 	CallerPossible  CallerClass = "possible"  // overlap in time
 	CallerGroup     CallerClass = "group"     // of endpoints that are always called together
 )
@@ -104,7 +104,7 @@ type LockWait struct {
 	First, Last time.Duration
 }
 
-// A Deadlock is the last one that the server told of.
+// A Deadlock is the last one that the server reported.
 type Deadlock struct {
 	Host       string
 	At         time.Duration

@@ -1,6 +1,6 @@
 package kasoku
 
-// Severity tells a finding that costs something from a remark.
+// Severity distinguishes a finding that costs something from a remark.
 type Severity string
 
 // The severities.
@@ -19,7 +19,7 @@ const (
 	Low    Level = "low"
 )
 
-// Confidence is a level with the signals behind it.
+// Confidence is a level with the signals that support it.
 type Confidence struct {
 	Level Level
 	Holds int    // signals that hold

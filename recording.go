@@ -87,7 +87,7 @@ func (r *Recording) Tally(step int) *Tally {
 }
 
 // The success ratios below which a step broke. One request in twenty is an outage
-// that nobody argues about; one in a hundred is more than a healthy service loses.
+// by any measure; one in a hundred is more than a healthy service loses.
 const (
 	BrokenBelow  = 0.95
 	FailingBelow = 0.99

@@ -33,7 +33,7 @@ type Run struct {
 	Group     string // runs that repeat one another share it: the id of the first; empty for a run alone
 	Repeat    int    // place in the group, from 1; 0 for a run alone
 	Observers string // ObserversOn, ObserversOff or what was left out, such as "no slow log"; empty in files before version 2
-	Price     Price  // of the machines that were measured; zero when nobody said
+	Price     Price  // of the machines that were measured; zero when it was not given
 	Score     *Score // what the benchmark said, nil without one
 }
 
@@ -214,7 +214,7 @@ const ScrubbedNote = "scrubbed"
 // Known reports whether the text is what was in force: it was not dropped since.
 func (c *Config) Known() bool { return c.Note != ScrubbedNote }
 
-// A Summary is what a list of runs tells of the load of one.
+// A Summary is what a list of runs says about the load of one.
 type Summary struct {
 	Source     string        // what counted the requests: load, access log; empty when nothing did
 	Requests   uint64        // in all

@@ -48,15 +48,15 @@ type Endpoint struct {
 	Seconds     map[int]EndpointSecond
 
 	MinBytes, MaxBytes uint64
-	RequestBytes       uint64        // requests as received, 0 when the log does not tell
-	Upstream           time.Duration // sum of the times that servers behind this one took
-	UpstreamCount      uint64        // requests that tell one
+	RequestBytes       uint64        // requests as received, 0 when the log does not say
+	Upstream           time.Duration // sum of the times that upstream servers took
+	UpstreamCount      uint64        // requests that have one
 	Bots               uint64        // requests of user agents that call themselves bots
 
-	Connects        uint64        // requests for which a connection to the server behind was opened
-	ConnectCount    uint64        // requests that tell
+	Connects        uint64        // requests for which a connection to the upstream server was opened
+	ConnectCount    uint64        // requests that say whether one was opened
 	MaxRequestBytes uint64        // the longest request
-	BotsPassed      uint64        // requests of bots that the server behind answered
+	BotsPassed      uint64        // requests of bots that the upstream server answered
 	BotsUpstream    time.Duration // what that took it
 	Paths           uint64        // different URIs, estimated; 0 when not counted
 	Varied          uint64        // answers 200 of another size than the one before of the same URI
@@ -108,7 +108,7 @@ type Query struct {
 	RowsExamined uint64
 	RowsSent     uint64
 	RowsAffected uint64
-	HasAffected  bool   // MySQL's slow log does not tell rows affected
+	HasAffected  bool   // MySQL's slow log does not have rows affected
 	NoneAffected uint64 // calls that affected no row; counts only with HasAffected
 	First, Last  time.Duration
 
@@ -120,7 +120,7 @@ type Query struct {
 	Repeated  uint64              // calls of the most frequent statement, letter for letter
 	Streak    uint64              // the longest row of calls one after another on one connection
 	Streaks   uint64              // calls in rows of at least 10
-	BytesSent uint64              // 0 when the log does not tell
+	BytesSent uint64              // 0 when the log does not say
 	SingleRow uint64              // calls of an INSERT or REPLACE that write a single row
 }
 
@@ -167,7 +167,7 @@ type PlanRow struct {
 	KeyLen       string
 	Ref          string
 	Rows         float64 // estimate
-	Filtered     float64 // percent, -1 when not told
+	Filtered     float64 // percent, -1 when not known
 	Extra        string
 }
 
@@ -190,7 +190,7 @@ type IndexDef struct {
 	Name        string   `json:"name"`
 	Unique      bool     `json:"unique"`
 	Columns     []string `json:"columns"`     // in order, "x DESC" for descending ones
-	Cardinality []int64  `json:"cardinality"` // distinct values of the first n columns; -1 when not told
+	Cardinality []int64  `json:"cardinality"` // distinct values of the first n columns; -1 when not known
 }
 
 // An Advice is what one check of a server's settings says.

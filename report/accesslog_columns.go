@@ -31,7 +31,7 @@ const (
 )
 
 // An accessColumn is a column that the table can have. A value is in base units:
-// seconds, bytes, requests; it is NaN where the log does not tell.
+// seconds, bytes, requests; it is NaN where the log does not say.
 type accessColumn struct {
 	name    string // of --columns and --sort
 	head    string
@@ -46,7 +46,7 @@ type accessColumn struct {
 var defaultPercentiles = []float64{50, 90, 95, 99}
 
 // accessColumns are the columns but for keys and percentiles, in the order in which
-// they stand; percentiles come behind min.
+// they stand; percentiles come after min.
 var accessColumns = []accessColumn{
 	{name: "now", head: "now", measure: isRate, value: (*accessTable).now},
 	{name: "requests", drop: 0, measure: isCount, value: func(_ *accessTable,
@@ -130,7 +130,7 @@ var columnAliases = map[string]string{
 // timed is a value of request times, or none of a row without them.
 func timed(r *accesslog.Row, v float64) float64 { return told(r.Latency.Count(), v) }
 
-// told is a value that n requests tell, or none when there are none.
+// told is a value that n requests have, or none when there are none.
 func told(n uint64, v float64) float64 {
 	if n == 0 {
 		return math.NaN()

@@ -267,7 +267,7 @@ func TestDiffAccess(t *testing.T) {
 	}
 }
 
-// TestAccess_NoTimes: a log whose lines have no time has none in what is told.
+// TestAccess_NoTimes: a log whose lines have no time has none in what is reported.
 func TestAccess_NoTimes(t *testing.T) {
 	a := &AccessLog{
 		Rows:    []accesslog.Row{{Endpoint: kasoku.Endpoint{Route: "/a", Count: 2}, Key: []string{"/a"}}},

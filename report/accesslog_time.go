@@ -24,7 +24,7 @@ func (a *AccessLog) seconds() map[int]kasoku.EndpointSecond {
 }
 
 // timelineSection draws the requests of each second. A second without a request is
-// one with 0: the log would have told.
+// one with 0: the log would have shown it.
 func (a *AccessLog) timelineSection(o Options) Section {
 	s := Section{ID: SectionTimeline, Title: "Timeline"}
 	from, to, ok := a.span()

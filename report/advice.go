@@ -26,7 +26,7 @@ func (r rec) adviceSection() Section {
 	return s
 }
 
-// adviceFindings tell advice as findings are told: with its figure and threshold, what to
+// adviceFindings show advice as findings are shown: with its figure and threshold, what to
 // set, the lines to paste, and the price. Neighbours of one check and title are one,
 // with several variables. Machines get it as a table.
 func adviceFindings(all []kasoku.Advice) *Findings {
@@ -43,7 +43,7 @@ func adviceFindings(all []kasoku.Advice) *Findings {
 	return f
 }
 
-// advised tells the advice of one check.
+// advised words the advice of one check.
 func advised(number int, same []kasoku.Advice, hosts bool) Finding {
 	a := &same[0]
 	f := Finding{

@@ -8,7 +8,7 @@ import (
 	"github.com/kasoku/kasoku/unit"
 )
 
-// generator tells who made the load, how well it kept time and what it cost.
+// generator says who made the load, how well it kept time and what it cost.
 func (a *Attack) generator() []Note {
 	s := &a.Summary
 	var out []Note
@@ -58,7 +58,7 @@ func pacingText(s *kasoku.LoadSummary, t *kasoku.Tally) string {
 // their connections.
 func flightText(s *kasoku.LoadSummary) string {
 	if s.PeakInFlight == 0 && s.MaxInFlight == 0 {
-		return "" // nobody counted them
+		return "" // they were not counted
 	}
 	text := "at most " + unit.Counted(s.PeakInFlight, "request", "requests") + " at once"
 	if s.MaxInFlight > 0 {

@@ -15,7 +15,7 @@ import (
 // SectionCallers is which endpoint runs which statements.
 const SectionCallers = "callers"
 
-// What is told in a sentence of its own of who issues which query.
+// What gets a sentence of its own about who issues which query.
 const (
 	mostLoops  = 5
 	rightHighs = "98 of 100 such statements were right in our tests"
@@ -143,7 +143,7 @@ func callerCells(c *kasoku.Caller, q *kasoku.Query) []Cell {
 	return []Cell{text(endpoint), text(name), per, spread, percent(c.Share), class, text(c.Source)}
 }
 
-// callerNotes tell the loops in words, what does not hold, and what was refused.
+// callerNotes describe the loops in words, what does not hold, and what was refused.
 func (r rec) callerNotes() *Notes {
 	n := &Notes{}
 	names := map[string]string{}
@@ -178,7 +178,7 @@ func (r rec) callerNotes() *Notes {
 	return n
 }
 
-// loopNotes tell of loops that no endpoint was found for.
+// loopNotes report loops that no endpoint was found for.
 func loopNotes(j *kasoku.Join, names map[string]string, looped map[string]bool) []Note {
 	var out []Note
 	for _, l := range j.Loops {

@@ -19,8 +19,8 @@ var (
 	carbonCache = []string{"cache.size"}
 )
 
-// carbonChart shows what carbon received and wrote. It tells of itself once a minute,
-// of the minute that is over, and that is what is drawn until it tells again.
+// carbonChart shows what carbon received and wrote. It reports on itself once a minute,
+// of the minute that is over, and that is what is drawn until it reports again.
 func (r rec) carbonChart(g grid, _ *Timeline) *Chart {
 	c := &Chart{ID: "carbon", Title: "Carbon", Unit: "points of the last minute that it told of", Places: 0,
 		Height: lowHeight}
@@ -39,7 +39,7 @@ func (r rec) carbonCacheChart(g grid, _ *Timeline) *Chart {
 }
 
 // told adds the sum of gauges that hold until the next value. Of several servers each
-// counts with what it told last.
+// counts with what it reported last.
 func (c *Chart) told(r rec, g grid, name, colour string, names []string) {
 	var parts [][]float64
 	caches := slices.ContainsFunc(names, func(n string) bool {
@@ -78,7 +78,7 @@ func (g grid) held(s *kasoku.Series) []float64 {
 	return out
 }
 
-// toldLast finishes a chart; nil when nothing but zeros was told.
+// toldLast finishes a chart; nil when nothing but zeros was reported.
 func (r rec) toldLast(c *Chart) *Chart {
 	top := math.NaN()
 	for _, s := range c.Series {

@@ -10,7 +10,7 @@ import (
 	"github.com/kasoku/kasoku/unit"
 )
 
-// Compare tells of two runs side by side.
+// Compare shows two runs side by side.
 func Compare(c *compare.Comparison, o Options) *Document {
 	b, a := rec{&kasoku.Recording{Run: c.Before.Run()}, o}, rec{&kasoku.Recording{Run: c.After.Run()}, o}
 	project := cmp.Or(a.Run.Project, b.Run.Project)
@@ -49,7 +49,7 @@ func (r rec) side(s compare.Side) SideFacts {
 	return f
 }
 
-// revisions tells the code of both sides: 4f2c91e → 9b07d3a, or once when it is the
+// revisions names the code of both sides: 4f2c91e → 9b07d3a, or once when it is the
 // same.
 func revisions(b, a rec) string {
 	x, y := b.Run.Revision, a.Run.Revision

@@ -55,8 +55,8 @@ func (c *Chart) line(g grid, name, colour string, s *kasoku.Series) {
 	}
 }
 
-// replicationChart shows how far a replica was behind its sources. While nobody
-// knows that, a line has no point.
+// replicationChart shows how far a replica lags. While that is not
+// known, a line has no point.
 func (r rec) replicationChart(g grid, _ *Timeline) *Chart {
 	c := &Chart{ID: "replication", Title: "Replication lag", Unit: "seconds behind the source", Height: lowHeight,
 		quotes: []quote{{"replication", "lag"}}}

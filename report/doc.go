@@ -7,11 +7,10 @@
 // the printed text and, for machines, the raw value; a chart holds points in
 // seconds of the run's clock and the text of its peaks.
 //
-// The documents that are built here: [Show] tells of one run, [Texts] of its
-// configuration, [Revert] of the way back to that, [Compare] of two sides of runs,
-// [List] of all runs of a tuning, and [Tell] the story of a demo, from a broken run
-// over fixes tried alone to the fixed one. [Access] tells of access logs that belong
-// to no run, and [DiffAccess] of two sides of those.
+// The documents that are built here: [Show] reports one run, [Texts] its
+// configuration, [Revert] the way back to that, [Compare] two sides of runs, [List] all runs of a
+// tuning, and [Tell] the story of a demo, from a broken run over fixes tried alone to the fixed
+// one. [Access] reports access logs that belong to no run, and [DiffAccess] two sides of those.
 //
 // What comes from logs is carried as it is: each output escapes it in its own way.
 // A string of the types Prose may mark code with backticks; it holds text of

@@ -7,7 +7,7 @@ import (
 )
 
 // A Flame is the stacks of a profile, drawn: each function stands below what called
-// it and is as wide as its share. Tables beside it tell its largest functions, so
+// it and is as wide as its share. Tables beside it list its largest functions, so
 // that only pages draw it.
 type Flame struct {
 	ID     string

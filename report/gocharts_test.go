@@ -41,7 +41,7 @@ func TestGoCharts(t *testing.T) {
 		}
 	}
 	f("")
-	f("", gaugeOf("expvar", "MaxOpenConnections", "db", 8, 8), gaugeOf("expvar", "InUse", "db", 0, 0)) // nobody uses it
+	f("", gaugeOf("expvar", "MaxOpenConnections", "db", 8, 8), gaugeOf("expvar", "InUse", "db", 0, 0)) // unused
 	f("go-heap: Go heap; MiB in use; in use 2.00 MiB; collected at 4.00 MiB\n"+
 		"go-waits: Go pauses; longest of each second; longest pause 0.50 ms\n"+
 		"goroutines: Goroutines; ; goroutines 9\n"+
@@ -49,7 +49,7 @@ func TestGoCharts(t *testing.T) {
 		gaugeOf("expvar", "HeapAlloc", "memstats", 1<<20, 2<<20, 1<<20), gaugeOf("expvar", "NextGC", "memstats", 4<<20, 4<<20, 4<<20),
 		gaugeOf("expvar", "PauseMax", "memstats", 0, 0.0005, 0), gaugeOf("expvar", "goroutines", "", 7, 9, 7),
 		gaugeOf("expvar", "InUse", "db", 1, 3, 2), gaugeOf("expvar", "MaxOpenConnections", "db", 3, 3, 3), grows("WaitDuration", "db", 0, 1.5, 1.5))
-	// What memstats tells goes before what runtime/metrics does; of several programs the
+	// What memstats reports goes before what runtime/metrics does; of several programs the
 	// one with the largest heap comes first. A limit far beyond is no line.
 	f("go-heap: Go heap, b:2; MiB in use; in use 8.00 MiB\n"+
 		"go-waits: Go pauses, b:2; and waits for a thread, each second; wait p99 4.00 ms; longest pause 1.00 ms\n"+
@@ -71,7 +71,7 @@ func TestProgramOf(t *testing.T) {
 	}
 }
 
-// What nobody told of has no column, and is null for machines.
+// What was not reported has no column, and is null for machines.
 func TestGoTables(t *testing.T) {
 	r := rec{Recording: &kasoku.Recording{Run: kasoku.Run{Length: 3 * time.Second}, Series: []kasoku.Series{
 		gaugeOf("expvar", "HeapAlloc", "memstats", 1<<20, 3<<20), gaugeOf("expvar", "InUse", "db", 1, 2), gaugeOf("expvar", "MaxOpenConnections", "db", 0, 0),
@@ -117,7 +117,7 @@ func TestGoWaitsAxis(t *testing.T) {
 	f(0.6*64e-6, 64e-9, 64e-9) // nothing else
 }
 
-// Carbon tells once a minute; what it told holds until it tells again, and that of
+// Carbon reports once a minute; what it reported holds until it reports again, and that of
 // several servers is added up.
 func TestCarbonCharts(t *testing.T) {
 	at := func(instance, name string, points ...kasoku.Point) kasoku.Series {

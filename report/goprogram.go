@@ -67,7 +67,7 @@ func (p *programSeries) first(names []string) *kasoku.Series {
 	return nil
 }
 
-// programOf tells the program and the place in its answer apart. Where several
+// programOf separates the program from the place in its answer. Where several
 // programs are read, an instance begins with the program's host:port.
 func programOf(instance string) (program, place string) {
 	word, rest, _ := strings.Cut(instance, " ")
@@ -170,7 +170,7 @@ func (r rec) goPrograms() []GoProgram {
 	return out
 }
 
-// programTable tells of the memory and the collections of programs in Go.
+// programTable shows the memory and the collections of programs in Go.
 func programTable(programs []GoProgram) *Table {
 	t := &Table{ID: "go", Title: "Programs in Go", Narrow: true, Columns: []Column{
 		{Key: "program", Head: "program"},
@@ -193,7 +193,7 @@ func programTable(programs []GoProgram) *Table {
 	return t.withoutEmpty()
 }
 
-// poolTable tells of the pools of connections.
+// poolTable shows the pools of connections.
 func poolTable(programs []GoProgram) *Table {
 	t := &Table{ID: "pools", Title: "Connection pools of programs in Go", Narrow: true, Columns: []Column{
 		{Key: "program", Head: "program"},

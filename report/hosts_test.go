@@ -49,7 +49,7 @@ func TestSeveralHosts(t *testing.T) {
 	}
 }
 
-// TestEndpointsOfSeveralHosts: what two hosts logged of one endpoint is told apart.
+// TestEndpointsOfSeveralHosts: what two hosts logged of one endpoint is distinguished.
 func TestEndpointsOfSeveralHosts(t *testing.T) {
 	r := sample.Before()
 	one := Show(r, Options{}).Section(SectionEndpoints)

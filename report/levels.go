@@ -7,7 +7,7 @@ import (
 	"github.com/kasoku/kasoku/unit"
 )
 
-// scored reports whether the load was a benchmark that told its phases itself: other
+// scored reports whether the load was a benchmark that reported its phases itself: other
 // loads in steps have none.
 func (r rec) scored() bool { return len(r.Steps) == 1 && len(r.Phases) > 0 }
 

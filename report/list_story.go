@@ -13,7 +13,7 @@ import (
 	"github.com/kasoku/kasoku/unit"
 )
 
-// A listStep is one step of the story that a list tells: a run, or the runs that
+// A listStep is one step of the story that a list describes: a run, or the runs that
 // repeat one another.
 type listStep struct {
 	number int
@@ -125,7 +125,7 @@ func (s *listStep) value(r runstore.Info) (v float64, ok bool) {
 	return v, !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 
-// kind tells figures apart that must not be compared: scores are those of a
+// kind distinguishes figures that must not be compared: scores are those of a
 // project, rates those of one load of it.
 func (s *listStep) kind() string {
 	r := s.first()
@@ -163,7 +163,7 @@ func (s *listStep) passed() (n, of int) {
 func (s *listStep) unmeasured() Cell {
 	r := s.last()
 	for _, other := range s.runs {
-		if r.State == kasoku.Incomplete && other.State == kasoku.Finished { // nameCell tells of the incomplete
+		if r.State == kasoku.Incomplete && other.State == kasoku.Finished { // nameCell marks the incomplete
 			r = other
 		}
 	}
@@ -257,7 +257,7 @@ func (s *listStep) against(o *listStep) Cell {
 	return text(moved + " " + string(x.Verdict))
 }
 
-// median returns the median of what f tells of the runs that count, among those of
+// median returns the median of what f returns for the runs that count, among those of
 // which it is known.
 func (s *listStep) median(f func(*kasoku.Summary) float64) (v float64, ok bool) {
 	var vs []float64
@@ -293,7 +293,7 @@ func (s *listStep) bottleneck() string {
 	return said[best]
 }
 
-// moved tells the bottleneck, and from where it moved since the step before.
+// moved names the bottleneck, and from where it moved since the step before.
 func (s *listStep) moved() string {
 	now := s.bottleneck()
 	if s.before == nil {

@@ -89,7 +89,7 @@ func TestListNames(t *testing.T) {
 	}
 }
 
-// TestListGroup: repeats are one step, the median of those that count, the others told.
+// TestListGroup: repeats are one step, the median of those that count, the others reported.
 func TestListGroup(t *testing.T) {
 	runs := repeated("g", quick(0, "a", 100), quick(1, "a", 300), quick(2, "a", 110), quick(3, "a", 1))
 	for i, v := range []float64{1000, 3000, 1100, 0} {

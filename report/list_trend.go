@@ -43,7 +43,7 @@ type TrendPoint struct {
 	Record    bool    // no point before it was higher
 }
 
-// A Tale tells each step of a list in words.
+// A Tale describes each step of a list in words.
 type Tale struct{ List []Chapter }
 
 // A Chapter is a paragraph on one step. Its text may hold what people typed.
@@ -108,7 +108,7 @@ func trendAxis(low, high float64) Axis {
 	return linearAxis(high, nil, figureText)
 }
 
-// tale tells each step in a few sentences: what was changed, what came of it, and
+// tale describes each step in a few sentences: what was changed, what came of it, and
 // what held it up.
 func tale(steps []*listStep, o ListOptions) *Tale {
 	t := &Tale{}
@@ -157,7 +157,7 @@ func (s *listStep) sentences(o ListOptions) []string {
 // mostChanges is how many changes a sentence names.
 const mostChanges = 6
 
-// changedWords names what was changed besides the code, which is told apart.
+// changedWords names what was changed apart from the code, which is reported separately.
 func changedWords(changes []compare.Changed) string {
 	var out []string
 	for _, c := range changes {
@@ -175,7 +175,7 @@ func changedWords(changes []compare.Changed) string {
 	return strings.Join(out, "; ")
 }
 
-// figures tells the figure, and how sure it is that it moved.
+// figures words the figure, and how sure it is that it moved.
 func (s *listStep) figures(out []string) []string {
 	what := figureWords(s) + " " + figureText(s.figure.Median)
 	if s.figure.N > 1 {

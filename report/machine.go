@@ -49,8 +49,8 @@ type Listener struct {
 	Drops    float64
 }
 
-// Machines tells who used each host of a run, and what queued on it. Hosts of which
-// there is nothing to tell are left out.
+// Machines says who used each host of a run, and what queued on it. Hosts of which
+// there is nothing to say are left out.
 func Machines(run *kasoku.Recording) []Machine {
 	var out []Machine
 	rec{Recording: run}.each(func(one rec, _ int, before string) {
@@ -124,7 +124,7 @@ func (r rec) threads() []Usage {
 	return out
 }
 
-// disks tells how busy disks were and how long requests took, which is derived from
+// disks says how busy disks were and how long requests took, which is derived from
 // what the kernel counts: time over requests.
 func (r rec) disks() []Disk {
 	var out []Disk

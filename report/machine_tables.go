@@ -14,8 +14,8 @@ const (
 	mostListeners = 8
 )
 
-// machineSection tells who used the machine, and what queued on it. A table that
-// would tell nothing is left out.
+// machineSection shows who used the machine, and what queued on it. A table that
+// would show nothing is left out.
 func (r rec) machineSection() Section {
 	s := Section{ID: SectionMachine, Title: "Machine",
 		Sub: "Sums over the run; the largest value is that of one interval between two samples, of a group that of 3 s."}
@@ -35,7 +35,7 @@ func (r rec) machineSection() Section {
 	return s
 }
 
-// groupsTable tells which units, containers and programs used the CPU.
+// groupsTable shows which units, containers and programs used the CPU.
 func (m *Machine) groupsTable(length float64) *Table {
 	t := &Table{ID: "groups", Title: "CPU by unit, container and program", Narrow: true, Columns: []Column{
 		{Key: "group", Head: "group"},
@@ -56,7 +56,7 @@ func (m *Machine) groupsTable(length float64) *Table {
 	return t
 }
 
-// threadsTable tells of threads that filled a core.
+// threadsTable lists threads that filled a core.
 func (m *Machine) threadsTable() *Table {
 	t := &Table{ID: "threads", Title: "Threads that filled a core", Narrow: true, Columns: []Column{
 		{Key: "thread", Head: "thread"},
@@ -70,7 +70,7 @@ func (m *Machine) threadsTable() *Table {
 	return t
 }
 
-// disksTable tells how busy disks were and how long requests took.
+// disksTable shows how busy disks were and how long requests took.
 func (m *Machine) disksTable() *Table {
 	t := &Table{ID: "disks", Title: "Disks", Narrow: true, Columns: []Column{
 		{Key: "disk", Head: "disk"},
@@ -94,7 +94,7 @@ func (m *Machine) disksTable() *Table {
 	return t
 }
 
-// listenersTable tells of listeners whose connections had to wait to be accepted.
+// listenersTable lists listeners whose connections had to wait to be accepted.
 func (m *Machine) listenersTable() *Table {
 	t := &Table{ID: "listeners", Title: "Connections that waited to be accepted", Narrow: true, Columns: []Column{
 		{Key: "listener", Head: "listener"},

@@ -185,8 +185,8 @@ func interval(r compare.Row) string {
 	return factor(c.Low) + " to " + factor(c.High)
 }
 
-// small reports whether a ratio is told in percent by itself. An interval with one
-// end that is not is told in factors, both ends alike.
+// small reports whether a ratio is given in percent by itself. An interval with one
+// end that is not is given in factors, both ends alike.
 func small(r float64) bool { return strings.HasSuffix(unit.Ratio(r), "%") }
 
 // factor prints a ratio as a factor, however small.
@@ -313,7 +313,7 @@ func factorTick(f float64) string {
 }
 
 // quotient returns a change and its interval as after / before, also of ratios,
-// whose change is told in points.
+// whose change is given in points.
 func quotient(r compare.Row) (at, low, high float64, ok bool) {
 	c := r.Change
 	if !c.OK || r.Before.Value <= 0 {

@@ -17,7 +17,7 @@ const (
 	SectionTables = "tables"
 )
 
-// Plans tells how a server runs the statements of a run or a log. Only its plans,
+// Plans shows how a server runs the statements of a run or a log. Only its plans,
 // tables and queries are looked at.
 func Plans(run *kasoku.Recording, o Options) *Document {
 	r := rec{run, o}

@@ -22,7 +22,7 @@ const (
 // The sections of a probe.
 const (
 	SectionCounted    = "counted"    // statements of each request
-	SectionBackground = "background" // statements of nobody's request
+	SectionBackground = "background" // statements of no request
 	SectionSkipped    = "skipped"    // endpoints that were not asked
 )
 
@@ -30,7 +30,7 @@ const (
 // to be said in the verdict: five, as for an N+1 by overlap.
 const eachRowFrom = 5
 
-// Probe tells what endpoints run that were asked alone.
+// Probe reports what endpoints run that were asked alone.
 func Probe(res *probe.Result, skipped []probe.Skipped, o Options) *Document {
 	p := probed{res, skipped}
 	d := &Document{Kind: KindProbe, Title: "kasoku probe", Name: o.File, Verdict: p.verdict(), Footer: footer(o, ""),

@@ -169,7 +169,7 @@ func placeOf(f kasoku.ProfileFunction) string {
 	return file
 }
 
-// profileTotal tells the whole, and what it is of the time that it was taken over.
+// profileTotal gives the whole, and what it is of the time that it was taken over.
 func profileTotal(p *kasoku.Profile) string {
 	s := profileValue(p, p.Total)
 	sec := p.Interval.Len().Seconds()

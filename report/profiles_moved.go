@@ -50,7 +50,7 @@ func lowerFirst(s string) string {
 	return s
 }
 
-// profileSides tells both wholes, each by its time where it has one.
+// profileSides gives both wholes, each by its time where it has one.
 func profileSides(p *compare.ProfileChange) string {
 	side := func(total int64, over time.Duration, runs int) string {
 		one := &kasoku.Profile{Unit: p.Unit}
@@ -100,7 +100,7 @@ func profileMovedTable(p *compare.ProfileChange, shown []profile.Moved, title st
 	return t
 }
 
-// profilePerSecond returns in what unit a profile is told for each second, with the key of
+// profilePerSecond returns in what unit a profile is given for each second, with the key of
 // its columns; scale 0 where that says nothing.
 func profilePerSecond(p *compare.ProfileChange) (name, key string, scale float64) {
 	if p.BeforeTime <= 0 || p.AfterTime <= 0 {

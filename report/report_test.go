@@ -298,7 +298,7 @@ func TestTell(t *testing.T) {
 	}
 }
 
-// A story whose end was never reached still tells what there is.
+// A story whose end was never reached still shows what there is.
 func TestTellWithoutEnd(t *testing.T) {
 	d := Tell(Story{Before: sample.Stopped(), Tries: []Try{{Change: "x", Failed: "interrupt"}}}, Options{})
 	if d.Verdict == "" || d.Section(SectionTries) == nil || d.Section(SectionTimeline) == nil {
@@ -317,7 +317,7 @@ func TestTSVRawValues(t *testing.T) {
 }
 
 // After a virtual machine stood still its counters can show more CPU time than there
-// was; the axis stays readable and the value is told.
+// was; the axis stays readable and the value is printed.
 func TestImpossibleCPU(t *testing.T) {
 	r := sample.Command()
 	for i := range r.Series {

@@ -49,7 +49,7 @@ func TestServerCharts(t *testing.T) {
 	}
 }
 
-// TestMessages_Nginx: lines of nginx's error log are told from the application's.
+// TestMessages_Nginx: lines of nginx's error log are distinguished from the application's.
 func TestMessages_Nginx(t *testing.T) {
 	r := rec{Recording: &kasoku.Recording{
 		Logs: []kasoku.LogWindow{{Kind: "errorlog", Lines: 3, Note: "nginx writes no warnings"}},

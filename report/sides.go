@@ -42,7 +42,7 @@ func paired[R any](before, after []R, key func(*R) string) []Moved[R] {
 	return out
 }
 
-// A logFigure is one by which two sides are told apart. Its value is NaN where a row
+// A logFigure is one by which two sides are distinguished. Its value is NaN where a row
 // does not have it.
 type logFigure[R any] struct {
 	name  string
@@ -126,7 +126,7 @@ func diffDocument(names [2]string, verdict string, o Options) *Document {
 		Commands: o.Commands, Footer: footer(o, "")}
 }
 
-// A logSide is what is told of one as a whole.
+// A logSide is what is reported of one side as a whole.
 type logSide struct {
 	name    string
 	records uint64
@@ -152,7 +152,7 @@ func sidesTable(sides [2]logSide, records string) *Table {
 	return t
 }
 
-// coverage is how long a side covers, none when its logs tell no times.
+// coverage is how long a side covers, none when its logs have no times.
 func coverage(from, to time.Duration, ok bool) Cell {
 	if !ok {
 		return none()

@@ -10,7 +10,7 @@ import (
 	"github.com/kasoku/kasoku/unit"
 )
 
-// From when on a class of statements is told to stand out. Smaller ones cost little.
+// From when on a class of statements is reported to stand out. Smaller ones cost little.
 const (
 	leastCalls   = 20  // of a class, or in rows of at least 10 one after another
 	leastRepeats = 5   // calls per different statement
@@ -25,7 +25,7 @@ type shape struct {
 	cost time.Duration
 }
 
-// shapesSection tells which statements stand out: the same ones again and again,
+// shapesSection shows which statements stand out: the same ones again and again,
 // rows of them on one connection, many rows examined for few that are sent.
 func (l *SlowLog) shapesSection() Section {
 	s := Section{ID: SectionShapes, Title: "What stands out"}

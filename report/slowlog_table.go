@@ -14,7 +14,7 @@ import (
 )
 
 // A slowColumn is a column that the table of statements can have. A value is in base
-// units; it is NaN where the log does not tell.
+// units; it is NaN where the log does not say.
 type slowColumn struct {
 	name    string // of --sort
 	head    string
@@ -26,7 +26,7 @@ type slowColumn struct {
 	value   func(t *slowTable, c *slowlog.Class) float64
 }
 
-// slowColumns are the columns behind the statement, in order.
+// slowColumns are the columns after the statement, in order.
 var slowColumns = []slowColumn{
 	{name: "calls", key: "calls", measure: isCount, value: func(_ *slowTable,
 		c *slowlog.Class) float64 {
@@ -69,7 +69,7 @@ var slowColumns = []slowColumn{
 }
 
 // timedClass is a value of the times of a class, none when all are 0, as in logs
-// that do not tell them.
+// that do not have them.
 func timedClass(of func(*slowlog.Class) time.Duration) func(*slowTable, *slowlog.Class) float64 {
 	return func(t *slowTable, c *slowlog.Class) float64 {
 		if t.total == 0 {
@@ -138,7 +138,7 @@ func newSlowTable(l *SlowLog, o SlowOptions) (*slowTable, error) {
 	return t, nil
 }
 
-// empty reports whether a column says nothing of any row: the log tells no times,
+// empty reports whether a column says nothing of any row: the log has no times,
 // or no rows.
 func (t *slowTable) empty(c slowColumn) bool {
 	if c.measure == isCount || len(t.log.Classes) == 0 {

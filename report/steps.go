@@ -254,7 +254,7 @@ func isStatus(m string, t *kasoku.Tally) bool {
 	return err == nil && code >= 100 && code <= 999 && t.Codes[code] > 0
 }
 
-// commandSection tells of the child process of a recording.
+// commandSection describes the child process of a recording.
 func (r rec) commandSection() Section {
 	s := Section{ID: SectionCommand, Title: "Command"}
 	c := r.Run.Command

@@ -38,7 +38,7 @@ var stripped = []string{"score", "throughput", "success", "latency.p50", "latenc
 // mostStrips are drawn at most.
 const mostStrips = 4
 
-// runsSection tells of the single runs behind the medians.
+// runsSection lists the single runs of which the medians are made.
 func runsSection(c *compare.Comparison) Section {
 	s := Section{ID: SectionRuns, Title: "Runs", Sub: "Each dot is one run. The table has their figures."}
 	if c.Single() {

@@ -44,7 +44,7 @@ type Cell struct {
 	Raw   string // for machines, in the unit of the column's key; Text when empty
 	Tone  Tone
 	Share *float64  // 0..1 of one whole, drawn as a bar; good part first
-	Strip []float64 // drawn small, one after another, before the text, which tells their largest
+	Strip []float64 // drawn small, one after another, before the text, which gives their largest
 	Refs  []int     // numbers of findings
 }
 

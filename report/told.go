@@ -18,7 +18,7 @@ type toldFigure[T any] struct {
 	cell      func(*T) Cell
 }
 
-// toldTable puts what both sides tell side by side.
+// toldTable puts what both sides report side by side.
 func toldTable[T any](id, head string, name func(*T) string, figures []toldFigure[T], pairs []compare.Both[T]) *Table {
 	t := &Table{ID: id, Columns: []Column{{Key: head, Head: head, Code: true, Cut: true, Least: 18}}}
 	for _, f := range figures {
@@ -50,7 +50,7 @@ func toldTable[T any](id, head string, name func(*T) string, figures []toldFigur
 	return t
 }
 
-// unitOf is the unit of a duration that all rows shown are told in.
+// unitOf is the unit of a duration that all rows shown are printed in.
 func unitOf[T any](pairs []compare.Both[T], f func(*T) time.Duration) time.Duration {
 	var ds []time.Duration
 	for _, p := range pairs[:min(mostRows, len(pairs))] {
@@ -63,7 +63,7 @@ func unitOf[T any](pairs []compare.Both[T], f func(*T) time.Duration) time.Durat
 	return commonUnit(ds...)
 }
 
-// ofMiddle says which runs of several a table is told of.
+// ofMiddle says which runs of several a table is about.
 func ofMiddle(c *compare.Comparison) Prose {
 	if c.Single() {
 		return ""
@@ -221,7 +221,7 @@ func plansMoved(c *compare.Comparison) Section {
 	return s
 }
 
-// readOrder tells in which order the tables are read, when that is another one.
+// readOrder says in which order the tables are read, when that is another one.
 func readOrder(p *compare.PlanChange) string {
 	if !p.Order {
 		return ""
@@ -236,7 +236,7 @@ func readOrder(p *compare.PlanChange) string {
 	return "order: " + names(p.Before.Rows) + " → " + names(p.After.Rows)
 }
 
-// planMoved tells a step of both plans; what is the same is told once.
+// planMoved shows a step of both plans; what is the same is shown once.
 func planMoved(s compare.PlanMoved) []Cell {
 	cell := func(read func(*kasoku.PlanRow) string) Cell {
 		b, a := unit.Missing, unit.Missing
@@ -323,7 +323,7 @@ func adviceMoved(c *compare.Comparison) Section {
 	return s
 }
 
-// adviceNote tells what became of the advice of one check.
+// adviceNote says what became of the advice of one check.
 func adviceNote(x *compare.AdviceChange) Note {
 	a := x.Either()
 	note := Note{Label: a.ID, Code: true, Sign: "·", Tone: Dim, Text: "Still there. "}

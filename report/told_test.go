@@ -22,7 +22,7 @@ func comparing(t *testing.T, before, after []*kasoku.Recording) *Document {
 	return Compare(c, Options{Location: sample.JST})
 }
 
-// What a side has not is not told: files of older versions have no plans, transactions
+// What a side has not is not reported: files of older versions have no plans, transactions
 // and advice, which did not go away.
 func TestCompareOlderRun(t *testing.T) {
 	before, after := sample.Analysed()

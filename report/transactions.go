@@ -92,7 +92,7 @@ func namesOf(queries []kasoku.Query) map[string]string {
 	return out
 }
 
-// transactionName tells a class of transactions from others: "SELECT stock, UPDATE
+// transactionName distinguishes a class of transactions from others: "SELECT stock, UPDATE
 // stock /* buy */". Where a statement has no name the verbs are all there is.
 func transactionName(t *kasoku.Transaction, named map[string]string) string {
 	var parts []string

@@ -170,7 +170,7 @@ func (r rec) sentBy() string {
 	return text + "."
 }
 
-// costSection tells what the observation itself took.
+// costSection shows what the observation itself took.
 func (r rec) costSection() Section {
 	s := Section{ID: SectionCost, Title: "What observing cost", Short: "Cost",
 		Sub: "kasoku's own process: recorder and, when the load was kasoku's, its generator."}

@@ -28,7 +28,7 @@ func axisTime(at, step int) string {
 	return unit.Plain(float64(at)/3600) + " h"
 }
 
-// rec is a recording with the options by which it is told.
+// rec is a recording with the options by which it is reported.
 type rec struct {
 	*kasoku.Recording
 	o Options

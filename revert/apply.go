@@ -105,7 +105,7 @@ func (f *File) write() (err error) {
 const newMode = 0o755
 
 // lockWait is how long a statement waits for those who use the table, in seconds:
-// behind it everybody else waits.
+// everybody else queues up after it.
 const lockWait = 30
 
 // execute runs the statements over one connection.
@@ -139,7 +139,7 @@ func (p *Plan) execute(ctx context.Context, db *sql.DB) []Outcome {
 }
 
 // Reload returns the commands that let servers see the files that are not refused.
-// The server's version tells which name its unit has.
+// The server's version determines which name its unit has.
 func (p *Plan) Reload(version string) []string {
 	var out []string
 	add := func(s string) {

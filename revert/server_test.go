@@ -66,7 +66,7 @@ func TestIndexesOfServer(t *testing.T) {
 		if p := Make(then, schemaOf(t, db), Options{}); !p.Empty() {
 			t.Errorf("still differs: %+v", p.Indexes)
 		}
-		// What the server refuses is told, and the rest is done.
+		// What the server refuses is reported, and the rest is done.
 		servicetest.Exec(t, db, "ALTER TABLE shop.users DROP INDEX mail, DROP INDEX score_mail", "INSERT INTO shop.users (mail) VALUES ('a')")
 		got := failed(Make(then, schemaOf(t, db), Options{}).Apply(t.Context(), db))
 		if len(got) != 1 || !strings.Contains(got[0], "1062") {

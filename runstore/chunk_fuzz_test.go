@@ -7,7 +7,7 @@ import (
 )
 
 // FuzzChunk checks that no bytes make the decoder panic, give more values than
-// there are bytes, or values behind the last tick; and that what it accepts is
+// there are bytes, or values after the last tick; and that what it accepts is
 // the same after another round.
 func FuzzChunk(f *testing.F) {
 	f.Add([]byte{})

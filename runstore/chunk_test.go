@@ -124,8 +124,8 @@ func TestChunk_Failure(t *testing.T) {
 	f(1, 0, 0xff, 0xff, 0xff, 0x7f)
 	f(1, 1, 1, 0, 1, 0)          // no value
 	f(1, 1, 1, 0, 1, 40, 0)      // unknown form
-	f(1, 1, 1, 0, 1, 0x80, 2, 0) // a value behind the last tick
-	f(1, 1, 1, 0, 1, 0, 0, 0)    // bytes behind the last series
+	f(1, 1, 1, 0, 1, 0x80, 2, 0) // a value after the last tick
+	f(1, 1, 1, 0, 1, 0, 0, 0)    // bytes after the last series
 }
 
 func TestCompressedChunkIsChecked(t *testing.T) {
@@ -207,7 +207,7 @@ func TestTail_Failure(t *testing.T) {
 	}
 }
 
-// sealTail puts the right checksum behind a tail row's body.
+// sealTail puts the right checksum after a tail row's body.
 func sealTail(body []byte) []byte {
 	return binary.LittleEndian.AppendUint32(bytes.Clone(body), checksum(body))
 }

@@ -69,7 +69,7 @@ func (e *Editor) SetScore(s *kasoku.Score) error {
 	return e.change("set score", func(tx *sql.Tx) error { return scoreTable().replaceOne(tx, s) })
 }
 
-// SaveSummary replaces what a list of runs tells of this one; nil removes it.
+// SaveSummary replaces what a list of runs says about this one; nil removes it.
 func (e *Editor) SaveSummary(s *kasoku.Summary) error {
 	return e.change("save summary", func(tx *sql.Tx) error { return summaryTable().replaceOne(tx, s) })
 }

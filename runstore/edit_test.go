@@ -90,7 +90,7 @@ func TestEditAfterCrash(t *testing.T) {
 }
 
 // TestEditKeepsDamage changes a damaged file: what was lost before must still be
-// told after.
+// reported after.
 func TestEditKeepsDamage(t *testing.T) {
 	path := tempRun(t)
 	record(t, path, 20, 5)

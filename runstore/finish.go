@@ -40,7 +40,7 @@ func (w *Writer) Finish(run kasoku.Run) error {
 	return err
 }
 
-// sumUp writes what a finished file tells about its series, and the checksums
+// sumUp writes what a finished file says about its series, and the checksums
 // of all tables.
 func sumUp(tx *sql.Tx) error {
 	if err := sumSeries(tx); err != nil {
@@ -107,7 +107,7 @@ func seal(db *sql.DB, path string) error {
 		return fmt.Errorf("remove the log: journal mode is still %q", mode)
 	}
 	// Left by a reader that was killed, or by a recorder; the mode could only
-	// change because nobody else has the file open.
+	// change because no one else has the file open.
 	if err := os.Remove(path + "-shm"); err != nil && !os.IsNotExist(err) {
 		return fmt.Errorf("remove the log's index: %w", err)
 	}

@@ -140,7 +140,7 @@ func query[T any](tb testing.TB, path, q string, args ...any) T {
 	return v
 }
 
-// execute changes a file behind kasoku's back.
+// execute changes a file without kasoku's knowledge.
 func execute(tb testing.TB, path, q string, args ...any) {
 	tb.Helper()
 	db, err := connect(path, editing)

@@ -18,7 +18,7 @@ func TestKill(t *testing.T) {
 		kills = 4
 	}
 	for i := range kills {
-		killOnce(t, 1+rand.IntN(20)+i*9) // the later ones fall behind folds
+		killOnce(t, 1+rand.IntN(20)+i*9) // the later ones come after folds
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/kasoku/kasoku/contain"
 )
 
-// An Info is what a list of runs tells of one.
+// An Info is what a list of runs says about one.
 type Info struct {
 	Path       string
 	ID         string
@@ -37,8 +37,8 @@ type Info struct {
 	Repeat     int
 	Observers  string
 	Price      kasoku.Price
-	Score      *kasoku.Score   // nil when nobody said one
-	Summary    *kasoku.Summary // nil when nobody looked
+	Score      *kasoku.Score   // nil when none was given
+	Summary    *kasoku.Summary // nil when none was made
 	Exit       int             // exit code of the command, -1 when a signal killed it; 0 without one
 	SizeBytes  int64           // of the file, with the log that lies beside it
 	Err        error           // why nothing is known of it; all above but Path, ID and SizeBytes is empty then
@@ -191,7 +191,7 @@ func (o opener) describeWith(path string, m mode) (run *runRow, err error) {
 
 // described reads the one row of a table. A file of an older version is read as it
 // is: bringing it up to date would copy all of it. What its tables lack is NULL, so
-// a migration that does more to them than add columns must be told of here.
+// a migration that does more to them than add columns must be handled here.
 func described[T any](rd *reader, t table[T], older bool) *T {
 	if older {
 		have, err := columnsOf(rd.db, t.name)

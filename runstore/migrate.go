@@ -85,7 +85,7 @@ func (s schema) migrate(db *sql.DB) error {
 
 // upgrade brings a file with data up to date. Its checksums are renewed for those
 // tables that agreed with them before, and made for those that are new; the others
-// go on to be told as damaged.
+// continue to be reported as damaged.
 func (s schema) upgrade(db *sql.DB) error {
 	have, err := pragmaInt(db, "user_version")
 	if err != nil || have == s.version() {

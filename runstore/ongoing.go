@@ -13,7 +13,7 @@ import (
 // Ongoing reads how far a run is that is being recorded: its description, its steps, and
 // the seconds of its load from one on. The rest of the recording is empty. It is for who
 // asks again and again, to whom [Open] would read all series each time. A file into which
-// nobody records is an error.
+// nothing is recorded is an error.
 func Ongoing(path string, from int) (*kasoku.Recording, error) {
 	by, err := recorderOf(target(path))
 	if err == nil && !by.alive() {

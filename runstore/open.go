@@ -62,7 +62,7 @@ func target(path string) string {
 	return path
 }
 
-// A found is what can be told of a run file before SQLite opens it.
+// A found is what can be known of a run file before SQLite opens it.
 type found struct {
 	left    bool  // not closed as it should: a log or a journal lies beside it, or is missing
 	version int64 // of the schema; 0 when not looked at
@@ -167,7 +167,7 @@ func (o opener) read(path string, f found) (*kasoku.Recording, error) {
 type condition bool
 
 const (
-	closed condition = false // nobody, or nobody of whom the lock tells
+	closed condition = false // no process has it open, or none that the lock shows
 	live   condition = true
 )
 
@@ -285,7 +285,7 @@ func flatten(path string) error {
 }
 
 // repair makes a plain, closed file of the current version out of one that was
-// left behind. It fails when somebody else has the file open.
+// left over. It fails when somebody else has the file open.
 func (o opener) repair(path string) error {
 	db, err := connect(path, repairing)
 	if err != nil {

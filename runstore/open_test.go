@@ -460,7 +460,7 @@ func TestOpenWhileOtherRecords(t *testing.T) {
 }
 
 // TestOpenLeavesNothing checks that neither the readers of this package nor its
-// writers leave goroutines, descriptors or temporary files behind.
+// writers leave goroutines, descriptors or temporary files.
 func TestOpenLeavesNothing(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
@@ -479,7 +479,7 @@ func TestOpenLeavesNothing(t *testing.T) {
 	for range 5 {
 		use()
 	}
-	for wait := 0; ; wait++ { // database/sql ends its goroutine behind Close
+	for wait := 0; ; wait++ { // database/sql ends its goroutine after Close
 		d, g := count()
 		if d <= d0 && g <= g0 {
 			break

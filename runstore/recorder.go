@@ -61,7 +61,7 @@ func startOf(pid string) (int64, error) {
 // Kernel: Documentation/filesystems/proc.rst, table 1-4.
 func parseStart(stat []byte) (int64, error) {
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	const after = 22 - 3 // the first field behind the name is number 3
+	const after = 22 - 3 // the first field after the name is number 3
 	if len(fields) <= after {
 		return 0, fmt.Errorf("process stat %q: no field 22", stat)
 	}

@@ -40,13 +40,13 @@ func Copy(from, to string) error {
 		return stepError("copy run file", to, os.ErrExist)
 	}
 	if err := copyFile(to, target(from)); err != nil {
-		_ = os.Remove(to) // the copy's error is the one to tell
+		_ = os.Remove(to) // the copy's error is the one to report
 		return stepError("copy run file", to, err)
 	}
 	return nil
 }
 
-// settle makes sure that nobody records into a file, and makes one file of what a
+// settle makes sure that no one records into a file, and makes one file of what a
 // killed recorder left.
 func (o opener) settle(path string) error {
 	path = target(path)

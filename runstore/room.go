@@ -11,7 +11,7 @@ import (
 // Room for the end of a run is taken beforehand: blocks of the file system that
 // belong to the log and lie after its last byte. So a recorder on a disk that is
 // full can still store what became of the run and of what it changed, and
-// nobody else can fill that room meanwhile.
+// no one else can fill that room meanwhile.
 //
 // Source: fallocate(2), FALLOC_FL_KEEP_SIZE.
 type room struct {

@@ -11,7 +11,7 @@ import (
 )
 
 // TestRealDiskFull records onto a disk that somebody else fills: the recorder
-// learns that while there is still room to store how the run ended, and nobody
+// learns that while there is still room to store how the run ended, and no one
 // can take that room.
 func TestRealDiskFull(t *testing.T) {
 	dir := smalldisk.Mount(t, "2m")
@@ -77,7 +77,7 @@ func TestLogIsBounded(t *testing.T) {
 			frames := sim.tick(n)
 			mustFrames(t, w, frames)
 			frame := &kasoku.Frame{Host: "h", Source: "process", At: frames[0].At}
-			for i := range 3 { // processes that nobody sees again
+			for i := range 3 { // processes that are not seen again
 				frame.Gauge("rss", fmt.Sprintf("%d-%d", n, i), "bytes", 1)
 			}
 			mustFrames(t, w, []*kasoku.Frame{frame})

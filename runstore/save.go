@@ -39,7 +39,7 @@ func (w *Writer) SaveConfigs(c []kasoku.Config) error {
 	return w.saveTx("config", func(tx *sql.Tx) error { return saveConfigs(tx, c) })
 }
 
-// SaveSummary stores what a list of runs tells of this one; nil removes it.
+// SaveSummary stores what a list of runs says about this one; nil removes it.
 func (w *Writer) SaveSummary(s *kasoku.Summary) error {
 	return w.saveTx("summary", func(tx *sql.Tx) error { return summaryTable().replaceOne(tx, s) })
 }
@@ -98,7 +98,7 @@ func (w *Writer) SaveCallers(c []kasoku.Caller) error { return saveAll(w, caller
 // SaveLockWaits stores who waited for whose locks.
 func (w *Writer) SaveLockWaits(l []kasoku.LockWait) error { return saveAll(w, lockWaitTable(), l) }
 
-// SaveDeadlocks stores the deadlocks that servers told of.
+// SaveDeadlocks stores the deadlocks that servers reported.
 func (w *Writer) SaveDeadlocks(d []kasoku.Deadlock) error { return saveAll(w, deadlockTable(), d) }
 
 // SaveMessages stores the classes of lines of the application's logs.

@@ -8,7 +8,7 @@ import (
 	"github.com/kasoku/kasoku"
 )
 
-// ScrubOptions says what a scrub drops besides what it always does.
+// ScrubOptions says what a scrub drops in addition to what it always does.
 type ScrubOptions struct {
 	Configs bool // all texts of the configuration, not only differences of code
 }
@@ -56,7 +56,7 @@ func (e *Editor) Scrub(o ScrubOptions) ([]Dropped, error) {
 			return err
 		}
 		out = append(out, Dropped{"free texts", cleared}, Dropped{"texts elsewhere, masked", masked})
-		// What was damaged before keeps its old checksum, which tells of it.
+		// What was damaged before keeps its old checksum, which reveals it.
 		return renewSums(tx, slices.DeleteFunc(sound, func(t summed) bool { return !changed[t.name] }))
 	})
 	if err == nil {

@@ -52,7 +52,7 @@ var keptColumns = map[string]string{
 	"profile_function": "name file",
 }
 
-// exactColumns hold ids, in which a row of digits is nobody's number.
+// exactColumns hold ids, in which a row of digits is no person's number.
 var exactColumns = strings.Fields("id run_id run_group query_id waiting_id blocking_id list_id check_id finding_id boot_id recorder_boot_id revision")
 
 // A textColumn is a column of the file that holds text.

@@ -22,7 +22,7 @@ type mode int
 const (
 	building  mode = iota // a new, empty file; rollback journal
 	recording             // the writer of a run: write-ahead log
-	repairing             // alone with a file that was left behind; refused while it is recorded
+	repairing             // alone with a file that was left over; refused while it is recorded
 	editing               // a finished file
 	reading               // without writing, together with a writer
 	immutable             // without writing, locking or looking at a log

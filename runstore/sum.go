@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// A tableSum tells whether a table still holds what was written: how many rows,
+// A tableSum shows whether a table still holds what was written: how many rows,
 // the greatest id, and the sum of the rows' checksums, which does not depend on
 // their order.
 //
@@ -76,7 +76,7 @@ func writeSums(tx *sql.Tx) error {
 }
 
 // renewSums writes the checksums of some tables anew. It refuses a table that
-// cannot be read whole: its old checksum is what tells of the loss.
+// cannot be read whole: its old checksum is what reveals the loss.
 func renewSums(tx *sql.Tx, tables []summed) error {
 	rd, err := newReader(tx)
 	if err != nil {

@@ -113,7 +113,7 @@ func byID[T any](rows []kept[T], id int64) *T {
 	return nil
 }
 
-// add adds a row behind all others.
+// add adds a row after all others.
 func (t table[T]) add(q queryer, v *T) error {
 	_, err := q.Exec(t.insertSQL(), append([]any{nil}, t.put(v)...)...)
 	return t.named(err)

@@ -131,7 +131,7 @@ func create(path string, run kasoku.Run, by recorder, testOnlyMaxPages int) (_ *
 	if err != nil {
 		return nil, err
 	}
-	// From here on the log is not empty, which tells everybody to keep off the file.
+	// From here on the log is not empty, which makes everybody keep off the file.
 	_, err = db.Exec("UPDATE run SET state = state")
 	if err == nil && testOnlyMaxPages > 0 {
 		_, err = db.Exec(fmt.Sprintf("PRAGMA max_page_count=%d", testOnlyMaxPages))

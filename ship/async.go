@@ -91,7 +91,7 @@ func (a *Async) Write(_ context.Context, values []Value) error {
 
 // Close hands on what waits and closes the output, until ctx ends; what waits then is
 // dropped. The error is the first of the output, and how much was dropped. An output
-// that does not return though its context has ended is left behind.
+// that does not return though its context has ended is abandoned.
 func (a *Async) Close(ctx context.Context) error {
 	a.mu.Lock()
 	a.closed = true

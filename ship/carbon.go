@@ -67,7 +67,7 @@ func (c *Carbon) why() string {
 	return "the server takes nothing"
 }
 
-// Stats tells what was sent.
+// Stats returns what was sent.
 func (c *Carbon) Stats() graphite.Stats { return c.sender.Stats() }
 
 // Close implements [Output].

@@ -9,21 +9,21 @@ import (
 	"github.com/kasoku/kasoku/histogram"
 )
 
-// loadSettles is how long after its end a second of a load is told: what is counted
+// loadSettles is how long after its end a second of a load is reported: what is counted
 // comes once a second, and slow answers in later parts.
 const loadSettles = 3 * time.Second
 
-// mostTargets is of how many targets each is told; more are in the sum alone.
+// mostTargets is how many targets are reported one by one; more are in the sum alone.
 const mostTargets = 1000
 
-// liveLoads tells the loads that run beside a live export, each second once.
+// liveLoads reports the loads that run beside a live export, each second once.
 type liveLoads struct {
 	take    func() []kasoku.LoadSecond
 	settled func(before int) ([]kasoku.LoadSecond, int)
 	pending map[int]map[string]*kasoku.LoadSecond // by second and target
-	targets map[string]bool                       // that are told
+	targets map[string]bool                       // that are reported
 	looked  time.Duration
-	told    int    // seconds before it were told
+	told    int    // seconds before it were reported
 	late    uint64 // answers that came after that
 }
 
@@ -66,7 +66,7 @@ func (l *liveLoads) addRecorded(before int) int {
 	return before
 }
 
-// count adds to what is told of a second.
+// count adds to what is reported of a second.
 func (l *liveLoads) count(s *kasoku.LoadSecond) {
 	if l.pending[s.Second] == nil {
 		l.pending[s.Second] = map[string]*kasoku.LoadSecond{}
@@ -114,7 +114,7 @@ func (l *liveLoads) append(dst []Value, host string, before int) []Value {
 	return dst
 }
 
-// valuesOfLoad tells what a second of a load is in figures.
+// valuesOfLoad says what a second of a load is in figures.
 func valuesOfLoad(s *kasoku.LoadSecond, add func(name, unit string, v float64)) {
 	t := kasoku.NewTally()
 	t.Add(s)

@@ -32,7 +32,7 @@ func (k *kept) Seen(source string, at time.Duration) {
 	k.seen = append(k.seen, fmt.Sprint(source, at))
 }
 
-// TestLive_Loads: a second of a load is told once, when its parts have come; of each
+// TestLive_Loads: a second of a load is reported once, when its parts have come; of each
 // target too as soon as there are two; what is left at the end; what is late is
 // counted.
 func TestLive_Loads(t *testing.T) {

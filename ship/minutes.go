@@ -17,7 +17,7 @@ import (
 
 // A Mackerel posts each minute's mean and maximum of each series: NAME.avg and
 // NAME.max, which are one graph there. The mean alone, which is what a minute usually
-// is told as, hides the second that mattered. Before the first values of a metric of
+// is reported as, hides the second that mattered. Before the first values of a metric of
 // hosts it defines their graph; graphs of services cannot be defined.
 //
 // Values of hosts are posted for the host with that name; those of load, access logs
@@ -67,7 +67,7 @@ type cell struct {
 }
 
 // settle is how long after its end a minute is posted: sources answer late, and the
-// last second of a load is told some seconds after.
+// last second of a load is reported some seconds after.
 const settle = loadSettles + 3*time.Second
 
 // NewMackerel returns an output. Its values are to be rates.
@@ -200,7 +200,7 @@ func (m *Mackerel) count(d MackerelStats) {
 	s.Graphs += d.Graphs
 }
 
-// Stats tells what was posted so far. It may be called at any time.
+// Stats returns what was posted so far. It may be called at any time.
 func (m *Mackerel) Stats() MackerelStats {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -55,7 +55,7 @@ func (n *namer) of(v *Value) string {
 	return name
 }
 
-// digest tells series apart whose names are alike.
+// digest distinguishes series whose names are alike.
 func digest(v *Value) string {
 	h := fnv.New32a()
 	for _, s := range []string{v.Key.Host, v.Key.Source, v.Metric(), v.Key.Instance} {

@@ -162,7 +162,7 @@ func TestCarbonComesBack(t *testing.T) {
 		points, err := again.Points("web1.host.load.1")
 		return err == nil && len(points) > 1 && points[len(points)-1].Time == last
 	})
-	// Whether the first one had read all, when it was stopped, nobody can know.
+	// Whether the first one had read all, when it was stopped, cannot be known.
 	if err := out.Close(t.Context()); err == nil || !strings.Contains(err.Error(), "is not known") || out.Stats().Dropped > 0 {
 		t.Errorf("%v, %+v", err, out.Stats())
 	}
@@ -357,7 +357,7 @@ func mackerelTo(t *testing.T, live bool, start time.Time) (*mackereltest.Server,
 	return s, NewMackerel(MackerelOptions{Client: c, Start: start, HostIDs: map[string]string{"web1": "2eQGEaLxibb"}, Service: mackereltest.Service, Live: live})
 }
 
-// TestMackerel: a run is told by the minute, its mean and its worst second, the
+// TestMackerel: a run is reported by the minute, its mean and its worst second, the
 // load's for the service; a service that is busy is asked again.
 func TestMackerel(t *testing.T) {
 	start := time.Unix(1795183320, 0) // a whole minute
@@ -433,7 +433,7 @@ func TestMackerelLive(t *testing.T) {
 	}
 }
 
-// TestMackerelRefuses: what is not posted is counted and told.
+// TestMackerelRefuses: what is not posted is counted and reported.
 func TestMackerelRefuses(t *testing.T) {
 	s, out := mackerelTo(t, false, started)
 	s.Fail("", 403, 403)

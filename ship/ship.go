@@ -4,13 +4,13 @@
 // The one idea: a run and a live sampler become the same stream of [Value]s, and an
 // [Output] takes them. [Recording] reads a run, series by series; [Live] is a sink of
 // package observe and hands on each frame at once, as a tick's values. An output that
-// may wait stands behind an [Async], so that the sampler never does: what it cannot
+// may wait is wrapped in an [Async], so that the sampler never does: what it cannot
 // take is dropped and counted.
 //
 // # Names
 //
 // A value has a host, a source, a metric and, where there are several of its kind, an
-// entity: web1, host, disk.read_bytes, vda. A counter is told as its growth a second
+// entity: web1, host, disk.read_bytes, vda. A counter is given as its growth a second
 // since the reading before, in its unit a second, or with [Raw] as it was read, under
 // its name with _total. So the same name never means two things, at one place or
 // another. See docs/export.md for each form.
@@ -48,7 +48,7 @@ type Value struct {
 	Value float64
 }
 
-// rawSuffix tells a counter as it was read from its rate.
+// rawSuffix distinguishes a counter as it was read from its rate.
 const rawSuffix = "_total"
 
 // Metric returns the name without host, source and entity.

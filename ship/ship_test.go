@@ -261,7 +261,7 @@ func FuzzNames(f *testing.F) {
 func TestAsync(t *testing.T) {
 	k := &keep{gate: make(chan struct{})}
 	a := NewAsync(k, 2)
-	for i := range 100 { // nobody takes them, and nobody waits
+	for i := range 100 { // they are not taken, and nothing waits
 		if err := a.Write(t.Context(), []Value{{Value: float64(i)}}); err != nil {
 			t.Fatal(err)
 		}

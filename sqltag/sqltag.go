@@ -2,7 +2,7 @@
 //
 //	/*route='GET%20%2Fusers%2F%7Bid%7D'*/ SELECT name FROM users WHERE id = ?
 //
-// Its one idea: with that comment a slow log alone tells which endpoint runs which
+// Its one idea: with that comment a slow log alone shows which endpoint runs which
 // statement, exactly and for next to nothing. kasoku reads it, and so does whatever
 // knows sqlcommenter. Fingerprints, digests and plans are the same with it.
 //

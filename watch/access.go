@@ -30,7 +30,7 @@ const (
 	// sliceLong is the stretch in which requests are added up by route, two of which are
 	// what a screen shows.
 	sliceLong = 5 * time.Second
-	// mostRoutes is how many routes are told apart, mostLooked how many a screen shows.
+	// mostRoutes is how many routes are distinguished, mostLooked how many a screen shows.
 	mostRoutes = 200
 	mostLooked = 100
 	// mostLooks bounds how many stretches can be scrolled back to: an hour and a half.
@@ -42,7 +42,7 @@ const (
 	pasts = 2
 	// buffered is from how long after its own time on a line came out of a buffer.
 	buffered = 2 * time.Second
-	// lateFor is how long after the last such line that is told.
+	// lateFor is how long after the last such line that is reported.
 	lateFor = time.Minute
 	// longestBuffer is what servers keep lines back at most.
 	longestBuffer = time.Minute
@@ -54,7 +54,7 @@ var tooFast = fmt.Sprintf("the access logs grow by more than %d MiB/s, and no mo
 // An access follows access logs from where they end when it begins. It is a source:
 // what came since the last tick, by class of status. And it adds up what came by route,
 // as a run does, in stretches that can be forgotten. Memory is bounded by the routes
-// that are told apart.
+// that are distinguished.
 //
 // A request counts when its line comes, or at its own time when that shows that the
 // server kept it back in a buffer.
@@ -89,7 +89,7 @@ type accessFile struct {
 	read *accesslog.Follower
 }
 
-// accessCount is what lines told.
+// accessCount is what lines said.
 type accessCount struct {
 	class [6]float64 // requests by the first digit of their status; 0: another one, or none
 	bytes float64
@@ -122,7 +122,7 @@ func newAccess(paths []string, start time.Time, keep time.Duration, missing func
 	a.now = a.newTable()
 	for _, path := range paths {
 		l := &accessFile{path: path, read: a.now.Follower(path, nil)}
-		_ = l.open() // what it lacks is told at each tick
+		_ = l.open() // what it lacks is reported at each tick
 		a.logs = append(a.logs, l)
 	}
 	return a

@@ -75,7 +75,7 @@ func (l *fakeLog) now() time.Time {
 	return l.start.Add(time.Duration(l.second)*time.Second + time.Second/2)
 }
 
-// TestAccess: a log that grows is told by the second, by class of status and by route,
+// TestAccess: a log that grows is reported by the second, by class of status and by route,
 // through a rotation and a truncation, and what it held before is not.
 func TestAccess(t *testing.T) {
 	l := newFakeLog(t)

@@ -10,7 +10,7 @@ import (
 )
 
 // TestGoMeters: what programs in Go publish has lines of its own, in units that people
-// read; a pool that nobody waits for has none for that.
+// read; a pool without waiters has none for that.
 func TestGoMeters(t *testing.T) {
 	series := func(kind kasoku.Kind, name, instance string, vs ...float64) kasoku.Series {
 		s := kasoku.Series{Key: kasoku.Key{Source: "expvar", Name: name, Instance: instance}, Kind: kind}

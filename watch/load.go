@@ -106,7 +106,7 @@ func (l *Load) shifted(by int) Load {
 }
 
 // settled is the last second of which all is known at a second, when more comes:
-// what is under way is told in parts, once a second.
+// what is under way is reported in parts, once a second.
 func (l *Load) settled(now int, live bool) int {
 	last := l.Latest()
 	if live && now-last < slack {
@@ -116,9 +116,9 @@ func (l *Load) settled(now int, live bool) int {
 }
 
 const (
-	// slack is how many seconds after the last one that was told a load may go on.
+	// slack is how many seconds after the last one that was reported a load may go on.
 	slack = 3
-	// mostLate is for how many seconds what was told last is shown as now.
+	// mostLate is for how many seconds what was reported last is shown as now.
 	mostLate = 6
 )
 

@@ -201,7 +201,7 @@ func (d *Data) hostMeters(s span) []meter {
 	return out
 }
 
-// modesNow tells what the CPU does at a second.
+// modesNow says what the CPU does at a second.
 func (d *Data) modesNow(second int) (parts []string) {
 	for _, m := range modes {
 		v := math.NaN()
@@ -274,7 +274,7 @@ func (d *Data) serviceMeters(s span) (out []meter) {
 	if d.has("nginx") {
 		rank := 4
 		if d.has(accessName) || len(d.Rec.Endpoints) > 0 {
-			rank = 8 // the log tells the same
+			rank = 8 // the log says the same
 		}
 		out = append(out, meter{name: "nginx requests", rank: rank, unit: "/s", v: rate("nginx", "requests")},
 			meter{name: "nginx active", rank: 7, v: rate("nginx", "active")})

@@ -306,7 +306,7 @@ func TestNumbersOfFindings(t *testing.T) {
 	}
 }
 
-// TestStates: a run that has ended, or that nobody writes any more, is not live.
+// TestStates: a run that has ended, or that is no longer written, is not live.
 func TestStates(t *testing.T) {
 	f := &fakeFeed{window: filled(t, time.Hour, 3), now: 3 * sec}
 	m := NewModel(f.Take(), f, Options{})

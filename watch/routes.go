@@ -84,7 +84,7 @@ func (d *Data) recordedRoutes(at int) table {
 	return t
 }
 
-// answered returns how many requests the access logs told in each second, those of some
+// answered returns how many requests the access logs had in each second, those of some
 // classes of status alone where classes are named. A run knows 5xx alone.
 func (d *Data) answered(s span, class ...string) []float64 {
 	if all := d.all(accessName, "requests"); len(all) > 0 {
@@ -136,7 +136,7 @@ func (d *Data) logMeters(s span) []meter {
 		}
 	}
 	failed := meter{name: "answers 5xx", rank: 3, exact: true, unit: "/s", bad: true, v: d.answered(s, "5xx")}
-	if d.Load.Any(s.from-1, s.to-1) { // which tells the same
+	if d.Load.Any(s.from-1, s.to-1) { // which says the same
 		all.rank, all.chart, failed.rank = 6, 0, 6
 	}
 	out := []meter{all}

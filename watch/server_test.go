@@ -70,7 +70,7 @@ func TestLiveOfAServer(t *testing.T) {
 }
 
 // TestLiveOfNginx watches an nginx that passes a file on: its route is seen, before and
-// after its log was rotated, and so is the finding that only the log tells.
+// after its log was rotated, and so is the finding that only the log shows.
 func TestLiveOfNginx(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")

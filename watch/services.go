@@ -134,7 +134,7 @@ func program(instance string) (address, rest string) {
 	return "", instance
 }
 
-// programs are those in Go that tell of themselves.
+// programs are those in Go that publish figures of themselves.
 func (d *Data) programs(at int) table {
 	t := table{id: "go", title: "programs in Go", columns: []column{
 		{name: "program", text: true, wide: true, least: 15}, {name: "goroutines"},

@@ -72,7 +72,7 @@ func (w *Window) Gap(g kasoku.Gap) error {
 	return nil
 }
 
-// Missing keeps a gap that goes on: what is told of it later, its end too, is one with
+// Missing keeps a gap that goes on: what is reported of it later, its end too, is one with
 // it.
 func (w *Window) Missing(g kasoku.Gap) {
 	w.mu.Lock()

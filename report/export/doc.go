@@ -2,7 +2,7 @@
 // JSON, tab-separated values and Markdown.
 //
 // JSON has structs of its own, not those of the recording: their field names are a
-// contract, told in docs/json.md, and stay when the inside changes. A field's unit is
+// contract, described in docs/json.md, and stay when the inside changes. A field's unit is
 // part of its name: _s is seconds, _ratio is 0..1, _bytes and _per_s say so. What was
 // not measured is null, never 0.
 //

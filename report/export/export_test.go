@@ -32,7 +32,7 @@ func grouped(t *testing.T) *compare.Comparison {
 	return c
 }
 
-// analysed is a run with all that logs and servers tell, and a comparison with the next.
+// analysed is a run with all that logs and servers report, and a comparison with the next.
 func analysed(t *testing.T) (*kasoku.Recording, *compare.Comparison) {
 	t.Helper()
 	before, after := sample.Analysed()
@@ -104,7 +104,7 @@ func TestEmptyRun(t *testing.T) {
 	}
 }
 
-// Every field of the JSON is told in docs/json.md.
+// Every field of the JSON is described in docs/json.md.
 func TestFieldsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../docs/json.md")
 	if err != nil {

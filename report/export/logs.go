@@ -21,11 +21,11 @@ type Endpoint struct {
 	Bytes        uint64            `json:"body_bytes"`
 	MinBytes     uint64            `json:"body_min_bytes"`
 	MaxBytes     uint64            `json:"body_max_bytes"`
-	RequestBytes *uint64           `json:"request_bytes"` // null where the log does not tell
+	RequestBytes *uint64           `json:"request_bytes"` // null where the log does not say
 	Total        float64           `json:"total_s"`
 	Deviation    *float64          `json:"stddev_s"` // null where it is not known
 	Latency      *Distribution     `json:"latency"`
-	Upstream     *float64          `json:"upstream_s"` // null where the log does not tell
+	Upstream     *float64          `json:"upstream_s"` // null where the log does not say
 	Upstreamed   uint64            `json:"upstream_requests"`
 }
 
@@ -43,7 +43,7 @@ func newEndpoint(e *kasoku.Endpoint) Endpoint {
 	return out
 }
 
-// deviation is the standard deviation of n durations, null in files that do not tell.
+// deviation is the standard deviation of n durations, null in files that do not have it.
 func deviation(squares float64, total time.Duration, n uint64) *float64 {
 	if n == 0 || squares <= 0 {
 		return nil
@@ -57,7 +57,7 @@ type SlowRequest struct {
 	Host     string   `json:"host,omitempty"`
 	At       float64  `json:"at_s"`
 	Latency  float64  `json:"latency_s"`
-	Upstream *float64 `json:"upstream_s"` // null where the log does not tell
+	Upstream *float64 `json:"upstream_s"` // null where the log does not say
 	Status   int      `json:"status"`
 	Method   string   `json:"method"`
 	Route    string   `json:"route"`
@@ -87,7 +87,7 @@ type Query struct {
 	Latency      *Distribution `json:"latency"`
 	RowsExamined uint64        `json:"rows_examined"`
 	RowsSent     uint64        `json:"rows_sent"`
-	RowsAffected *uint64       `json:"rows_affected"` // null where the log does not tell
+	RowsAffected *uint64       `json:"rows_affected"` // null where the log does not say
 	PerRequest   *float64      `json:"per_request"`   // null without requests
 
 	// How the application asks; null where it was not counted.

@@ -18,7 +18,7 @@ type timeline struct {
 	Charts     []chart
 	Ticks      []place
 	Data       data
-	First      bool // of the page: it tells the keys
+	First      bool // of the page: it lists the keys
 	HasLog     bool // a chart can be seen on a logarithmic axis
 }
 
@@ -314,7 +314,7 @@ func (d *drawer) stairs(s report.ChartSeries) string {
 }
 
 // line draws straight lines between samples and a dot for one alone. Where columns
-// hold several samples, their range lies behind the line.
+// hold several samples, their range is drawn under the line.
 func (d *drawer) line(s report.ChartSeries, paint string) []path {
 	var lines, dots, ranges strings.Builder
 	for _, run := range runs(s.Spans) {

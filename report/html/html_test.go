@@ -28,7 +28,7 @@ func grouped(t *testing.T) *compare.Comparison {
 	return c
 }
 
-// analysed are a run with all that logs and servers tell, and its comparison with the
+// analysed are a run with all that logs and servers report, and its comparison with the
 // next.
 func analysed(t *testing.T) (show, moved *report.Document) {
 	t.Helper()

@@ -212,7 +212,7 @@ func verdictTag(verdict string, tone report.Tone) string {
 	return "d"
 }
 
-// sureness tells p and the noise of a row, nothing when neither is known.
+// sureness gives p and the noise of a row, nothing when neither is known.
 func sureness(r report.Move) string {
 	var parts []string
 	if r.P != unit.Missing {

@@ -22,7 +22,7 @@ type ProgressOptions struct {
 // one line for each step that ended. It is for stderr; results go to stdout.
 //
 // Methods may be called from several goroutines. Write errors are ignored: a run
-// does not end because nobody watches it.
+// does not end because no one watches it.
 type Progress struct {
 	o ProgressOptions
 
@@ -84,7 +84,7 @@ func (p *Progress) Step(s StepProgress) {
 	})
 }
 
-// StepDone tells that a step ended, off a terminal:
+// StepDone prints that a step ended, off a terminal:
 //
 //	step 3/3  1,000/s  10 s  3,050 ok  6,950 err  p99 1,116 ms
 func (p *Progress) StepDone(s StepProgress) {

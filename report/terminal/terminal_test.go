@@ -35,7 +35,7 @@ func compared(t *testing.T) *report.Document {
 	return report.Compare(c, options())
 }
 
-// analysed are runs with all that logs and servers tell, and their comparison.
+// analysed are runs with all that logs and servers report, and their comparison.
 func analysed(t *testing.T) (show, moved *report.Document) {
 	t.Helper()
 	before, after := sample.Analysed()

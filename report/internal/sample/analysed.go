@@ -18,7 +18,7 @@ const (
 )
 
 // Analysed returns two runs of a shop under a benchmark of its own, with all that logs
-// and the server tell of them: before has an index too few, asks for each author by
+// and the server report of them: before has an index too few, asks for each author by
 // itself and has a small buffer pool; after has not. What logs and servers say is
 // hostile in places.
 func Analysed() (before, after *kasoku.Recording) {
