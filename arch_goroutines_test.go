@@ -19,6 +19,7 @@ var bare = map[string]string{
 	"cmd/mackerel-plugin-maxcpu/server.go listen":  "a plugin's daemon without state: the next call of the plugin starts it again",
 	"cmd/mackerel-plugin-maxcpu/server.go serve":   "as above",
 	"cmd/kasoku/accesslog_follow.go chunks":        "calls Read of standard input alone",
+	"cmd/kasoku/export.go runToCarbon":             "ends a context",
 	"cmd/kasoku/env.go interruptible":              "waits for channels and closes contexts",
 	"cmd/kasoku/env.go endSoon":                    "waits for channels, prints one line and exits",
 	"command/process.go Forward":                   "waits for channels and sends signals",

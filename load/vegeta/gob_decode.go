@@ -72,7 +72,7 @@ const (
 type gobDecoder struct {
 	src   *source
 	brief bool
-	slow  *gob.Decoder // reads the rest, once something unusual came
+	slow  *slowGob // reads the rest, once something unusual came
 
 	types map[int64]gobType
 	raw   []byte // the definitions as they were read, for slow
@@ -122,7 +122,7 @@ func (d *gobDecoder) next(r *Result, h *headers) error {
 		d.src.take(size)
 		defined = true
 	}
-	d.slow = gob.NewDecoder(io.MultiReader(bytes.NewReader(d.raw), d.src))
+	d.slow = newSlowGob(io.MultiReader(bytes.NewReader(d.raw), d.src))
 	return d.decodeSlow(r, h)
 }
 
@@ -132,6 +132,50 @@ func (d *gobDecoder) decodeSlow(r *Result, h *headers) error {
 	h.set(r.Headers)
 	r.Headers = nil
 	return err
+}
+
+// A slowGob reads results with package encoding/gob, each twice: at first without its
+// headers. encoding/gob makes room for as many headers as a message claims to hold,
+// which may be more than there is memory; what it leaves out it only walks over, and a
+// claim that the message does not hold is an error.
+type slowGob struct {
+	plain *gob.Decoder
+	ahead bytes.Buffer // what plain has read and whole has not
+	whole *gob.Decoder
+}
+
+func newSlowGob(src io.Reader) *slowGob {
+	s := &slowGob{}
+	s.plain = gob.NewDecoder(io.TeeReader(src, &s.ahead))
+	s.whole = gob.NewDecoder(&s.ahead)
+	return s
+}
+
+// Decode reads the next result.
+func (s *slowGob) Decode(r *Result) error {
+	if err := decodeWithoutHeaders(s.plain); err != nil {
+		return err
+	}
+	return s.whole.Decode(r)
+}
+
+// decodeWithoutHeaders reads the next result and keeps nothing of it.
+func decodeWithoutHeaders(d *gob.Decoder) error {
+	type Result struct { // the name stands in errors
+		Attack    string
+		Seq       uint64
+		Code      uint16
+		Timestamp time.Time
+		Latency   time.Duration
+		BytesOut  uint64
+		BytesIn   uint64
+		Error     string
+		Body      []byte
+		Method    string
+		URL       string
+	}
+	var r Result
+	return d.Decode(&r)
 }
 
 // message returns the next message, which is the part after its length, and the
