@@ -59,11 +59,11 @@ attack: ## attack kasoku: local liars, hostile servers, logs, files, full disks,
 	tools/setup test
 	@if [[ -e .mysql97-unavailable ]]; then \
 	  export KASOKU_NO_MYSQL97=1; echo "not attacked: MySQL 9.7 ($$(cat .mysql97-unavailable))"; fi; \
-	KASOKU_ATTACK=1 $(GO) test -count=1 -v -parallel 6 -timeout 15m ./internal/attack ./internal/bounds
+	KASOKU_ATTACK=1 $(GO) test -count=1 -v -parallel 6 -timeout 15m ./internal/test/attack ./internal/test/bounds
 
 # SHARED are the packages whose goroutines share memory, for a race that CI has time for.
-SHARED     := ./capture ./command ./graphite ./guard ./histogram ./lines ./load ./load/engine ./load/epollhttp \
-  ./load/loadtest ./load/nethttp ./loop ./mackerel ./observe ./profile ./runstore ./scenario ./scenario/agent ./ship ./sqltag ./watch
+SHARED     := ./checkpoint/capture ./internal/command ./wire/graphite ./checkpoint/guard ./internal/histogram ./logs/lines ./load ./load/engine ./load/epollhttp \
+  ./load/loadtest ./load/nethttp ./record ./wire/mackerel ./observe ./observe/profile ./store ./load/scenario ./load/scenario/agent ./export ./sqltag ./watch
 RACE       ?= ./...
 
 .PHONY: race

@@ -177,14 +177,14 @@ func (fl floors) refuse(from, to string, test bool) string {
 		return "only tests import a helper for tests"
 	case private && within(from, owner):
 		return ""
-	case top(from) == top(to) && within(to, from):
-		return "a parent never imports a child"
-	case top(from) == top(to):
+	case toFloor < fromFloor:
 		return ""
-	case toFloor >= fromFloor:
-		return fmt.Sprintf("floor %d imports floor %d: imports go down", fromFloor, toFloor)
+	case toFloor == fromFloor && top(from) == top(to) && top(to) != "internal" && within(to, from):
+		return "a parent never imports a child of its floor"
+	case toFloor == fromFloor && top(from) == top(to) && (top(to) != "internal" || forTests(from) && forTests(to)):
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("floor %d imports floor %d: imports go down", fromFloor, toFloor)
 }
 
 // check returns the breaches of the floors.
@@ -254,9 +254,9 @@ func (tr *tree) closure(dirs []string) map[string]bool {
 }
 
 // forTests reports whether the directory is a helper for tests, such as
-// internal/golden or, by its name, service/servicetest.
+// internal/test/golden or, by its name, sandbox/sandboxtest.
 func forTests(dir string) bool {
-	return path.Dir(dir) == "internal" || path.Base(dir) == path.Base(path.Dir(dir))+"test"
+	return path.Dir(dir) == "internal/test" || path.Base(dir) == path.Base(path.Dir(dir))+"test"
 }
 
 func top(dir string) string { first, _, _ := strings.Cut(dir, "/"); return first }

@@ -22,24 +22,24 @@ var bare = map[string]string{
 	"cmd/kasoku/export.go runToCarbon":             "ends a context",
 	"cmd/kasoku/env.go interruptible":              "waits for channels and closes contexts",
 	"cmd/kasoku/env.go endSoon":                    "waits for channels, prints one line and exits",
-	"command/process.go Forward":                   "waits for channels and sends signals",
-	"analyze/slowlog/collect.go together":          "lines.Split contains the reading, contained the cutting",
-	"command/process.go Start":                     "own starts and waits for the child; without it the caller would wait for ever",
-	"foreign/thread.go onOwnThread":                "calls what within contains",
-	"graphite/link.go send":                        "sets a deadline",
+	"internal/command/process.go Forward":          "waits for channels and sends signals",
+	"logs/slowlog/collect.go together":             "lines.Split contains the reading, contained the cutting",
+	"internal/command/process.go Start":            "own starts and waits for the child; without it the caller would wait for ever",
+	"internal/foreign/thread.go onOwnThread":       "calls what within contains",
+	"wire/graphite/link.go send":                   "sets a deadline",
 	"load/alarm_linux.go newFDAlarm":               "sets a deadline",
 	"observe/graphite/conn.go Query":               "sets a deadline",
 	"observe/redis/conn.go Do":                     "sets a deadline",
-	"scenario/agent/conn.go arm":                   "sets a deadline",
+	"load/scenario/agent/conn.go arm":              "sets a deadline",
 	"load/driver.go Run":                           "ends contexts",
 	"load/nethttp/client.go arm":                   "ends a context",
 	"load/nethttp/dial.go dial":                    "ends a context",
 	"load/nethttp/follow.go Follow":                "ends a context",
-	"loop/record.go Record":                        "ends a context",
-	"scenario/step.go within":                      "ends a context",
-	"loop/profiles.go takeProfiles":                "closes a channel",
+	"record/record.go Record":                      "ends a context",
+	"load/scenario/step.go within":                 "ends a context",
+	"record/profiles.go takeProfiles":              "closes a channel",
 	"watch/run.go Run":                             "sends a message",
-	"graphite/link.go connect":                     "calls Read of a connection alone",
+	"wire/graphite/link.go connect":                "calls Read of a connection alone",
 	"load/driver.go drain":                         "waits for workers and closes a channel",
 	"load/meter.go StartMeter":                     "reads the process's CPU time and subtracts",
 	"load/nethttp/dial.go race":                    "try contains what it dials",
@@ -47,10 +47,10 @@ var bare = map[string]string{
 	"load/vegeta/exporter_server.go ServeExporter": "net/http recovers each handler",
 	"load/vegeta/writer.go NewWriter":              "run contains the writing of each chunk",
 	"mysqlflags/defaults.go openFile":              "calls Open and Close of a file alone",
-	"profile/take.go Take":                         "waits for channels and ends a context",
-	"runstore/list.go describeAll":                 "describeContained contains what it opens",
-	"scenario/agent/conn.go startWriting":          "calls WriteTo of net.Buffers alone",
-	"ship/serve.go Serve":                          "net/http recovers each handler",
+	"observe/profile/take.go Take":                 "waits for channels and ends a context",
+	"store/list.go describeAll":                    "describeContained contains what it opens",
+	"load/scenario/agent/conn.go startWriting":     "calls WriteTo of net.Buffers alone",
+	"export/serve.go Serve":                        "net/http recovers each handler",
 }
 
 // TestGoroutinesAreContained: a panic in a goroutine ends the process, whatever its
@@ -60,7 +60,7 @@ func TestGoroutinesAreContained(t *testing.T) {
 	found := map[string]bool{}
 	n := 0
 	for _, f := range theTree(t).files {
-		if f.test || forTests(f.dir) || notKasoku.MatchString(f.path) || strings.HasPrefix(f.path, "contain/") {
+		if f.test || forTests(f.dir) || notKasoku.MatchString(f.path) || strings.HasPrefix(f.path, "internal/contain/") {
 			continue
 		}
 		all, open, err := goroutinesIn(os.DirFS("."), f.path)

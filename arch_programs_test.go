@@ -17,16 +17,16 @@ import (
 
 // starters are the names that start a program, by import path.
 var starters = map[string][]string{
-	"github.com/kasoku/kasoku/command": {"Start", "Run", "Output"},
-	"os/exec":                          {"Command", "CommandContext", "Cmd"},
-	"os":                               {"StartProcess"},
-	"syscall":                          {"Exec", "ForkExec", "StartProcess"},
-	"golang.org/x/sys/unix":            {"Exec"},
+	"github.com/kasoku/kasoku/internal/command": {"Start", "Run", "Output"},
+	"os/exec":               {"Command", "CommandContext", "Cmd"},
+	"os":                    {"StartProcess"},
+	"syscall":               {"Exec", "ForkExec", "StartProcess"},
+	"golang.org/x/sys/unix": {"Exec"},
 }
 
 // notKasoku are directories and files that no user of kasoku's commands runs: labs,
 // benchmarks, servers and helpers of tests.
-var notKasoku = regexp.MustCompile(`^(labs|bench|service|internal|tools)/|^cmd/kasoku/(lab_|autopilot_lab)`)
+var notKasoku = regexp.MustCompile(`^(labs|bench|sandbox|internal/test|tools)/|^cmd/kasoku/(lab_|autopilot_lab)`)
 
 // TestWhatRunsAsWhom: each place that starts a program stands in the table of
 // ARCHITECTURE.md with whose word it is, and the table has no other.
@@ -99,7 +99,7 @@ func startsIn(fsys fs.FS, name string) (places []string, err error) {
 		}
 		local[base] = p
 	}
-	own := path.Dir(name) == "command" // its own functions start what their callers say
+	own := path.Dir(name) == "internal/command" // its own functions start what their callers say
 	for _, decl := range file.Decls {
 		fn, ok := decl.(*ast.FuncDecl)
 		where := "package level"
@@ -130,7 +130,7 @@ import (
 	run "os/exec"
 	"syscall"
 
-	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/internal/command"
 )
 
 func a() { command.Run(nil, command.Spec{}) }

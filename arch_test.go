@@ -13,53 +13,55 @@ import (
 // are planned. A directory that is in no row is refused, so a new or renamed one
 // is put on its floor first. A star stands for one name.
 //
-// A directory imports only directories on a lower floor. Within one top directory
-// a child may import its parent and siblings, a parent never imports a child. A
-// helper under DIR/internal is DIR's own: it stands on DIR's floor, and DIR and
-// its children may import it. A helper for tests, DIR/DIRtest or one of those in
-// internal/, is imported by tests and such helpers only. Only files that are not tests are held to this; a
-// test may import any directory but cmd/.
+// A directory imports only directories on a lower floor, and those of its own room on
+// its own floor: a child its parent and its siblings, never a parent a child. Rooms are
+// the directories at the top, but for internal/, whose parts know nothing of each other.
+//
+// A helper under DIR/internal is DIR's own: it stands on DIR's floor, and DIR and its
+// children may import it. A helper for tests, DIR/DIRtest or one of those in
+// internal/test, is imported by tests and such helpers only. Only files that are not
+// tests are held to this; a test may import any directory but cmd/.
 var floorTable = parseFloors(`
--1 contain private
-0 unit histogram pathwalk lazyregexp secret command confine mysqlflags sqltag
-0 mackerel/plugin mackerel/check mackerel/program
-0 mackerel graphite prometheus nginxconf uplot whisper
-0 internal/golden internal/mackereltest internal/fixture internal/peertest internal/smalldisk
-1 mackerel/timed
-1 . lines mysqlread service foreign internal/browsertest internal/agenttest internal/liar internal/attack internal/bounds
-2 load load/http1 load/epollhttp load/nethttp load/sqldb load/carbon load/vegeta load/engine load/loadtest
-2 observe observe/freespace observe/host observe/process observe/procfile observe/logsize observe/cgroup observe/sockets
-2 observe/mysql observe/nginx observe/varnish observe/expvar observe/redis observe/graphite observe/goprocess
-2 analyze analyze/accesslog analyze/slowlog analyze/digest analyze/sqlshape analyze/applog analyze/phases analyze/score
-2 analyze/routes analyze/patterns analyze/buckets analyze/join
-2 config discover guard profile
-3 scenario scenario/agent replay compare runstore fleet fleet/bus capture merge explain peers peers/*
-4 diagnose diagnose/rules diagnose/indexes advise revert probe
-5 loop report report/terminal report/html report/export
-6 capacity ship watch web web/ui mcp finalize prove
+-1 internal/contain internal/private
+0 internal/unit internal/histogram internal/pathwalk internal/lazyregexp internal/secret internal/nginxconf
+0 internal/command internal/confine internal/uplot mysqlflags sqltag
+0 wire/graphite wire/whisper wire/prometheus wire/mackerel wire/mackerel/plugin wire/mackerel/check wire/mackerel/program
+0 internal/test/golden internal/test/mackereltest internal/test/peertest internal/test/smalldisk
+1 . logs/lines mysql sandbox internal/foreign wire/mackerel/timed
+1 internal/test/browsertest internal/test/agenttest internal/test/liar internal/test/attack internal/test/bounds
+2 load load/http1 load/epollhttp load/nethttp load/vegeta load/engine load/loadtest
+2 observe observe/host observe/process observe/procfile observe/cgroup observe/sockets observe/logsize observe/freespace
+2 observe/mysql observe/nginx observe/varnish observe/redis observe/graphite observe/expvar observe/profile
+2 logs logs/accesslog logs/slowlog logs/sqlshape logs/applog logs/phases logs/score
+2 logs/routes logs/patterns logs/buckets logs/join
+2 config topology checkpoint/guard
+3 mysql/digest mysql/explain store store/merge load/scenario load/scenario/agent checkpoint/capture compare compat/* fleet fleet/bus
+4 diagnose diagnose/rules diagnose/indexes diagnose/settings diagnose/probe checkpoint/revert
+5 record report report/terminal report/html report/encode
+6 export watch prove prove/finalize serve serve/ui mcp
 7 labs/* labs/isuumo/*
 8 cmd cmd/kasoku cmd/mackerel-plugin-* cmd/check-*
 9 bench bench/*
 `)
 
 // hot are the packages that may trade clarity for speed.
-const hot = "histogram lines secret load/epollhttp analyze/accesslog analyze/slowlog analyze/sqlshape analyze/routes analyze/patterns analyze/buckets analyze/join"
+const hot = "internal/histogram logs/lines internal/secret load/epollhttp logs/accesslog logs/slowlog logs/sqlshape logs/routes logs/patterns logs/buckets logs/join"
 
 // ownerTable gives each costly import its owner. A path stands for the packages
 // below it too, such as a later major version.
 var ownerTable = []ownership{
-	{path: "modernc.org/sqlite", owners: "runstore"},
+	{path: "modernc.org/sqlite", owners: "store"},
 	{path: "github.com/go-sql-driver/mysql", owners: "mysqlflags"},
 	{path: "github.com/nats-io/nats-server", owners: "fleet/bus"},
 	{path: "github.com/nats-io/nats.go", owners: "fleet/bus"},
-	{path: "github.com/BurntSushi/toml", owners: "config peers/kataribe"},
-	{path: "github.com/expr-lang/expr", owners: "analyze/accesslog peers/alp"},
-	{path: "github.com/goccy/go-yaml", owners: "analyze/routes peers/alp"},
+	{path: "github.com/BurntSushi/toml", owners: "config compat/kataribe"},
+	{path: "github.com/expr-lang/expr", owners: "logs/accesslog compat/alp"},
+	{path: "github.com/goccy/go-yaml", owners: "logs/routes compat/alp"},
 	{path: "github.com/pingcap/tidb/pkg/parser", owners: "diagnose/indexes"},
-	{path: "os/exec", owners: "command"},
-	{path: "os", names: "StartProcess", owners: "command"},
-	{path: "syscall", names: "ForkExec StartProcess Exec", owners: "command"},
-	{path: "unsafe", owners: hot + " confine"},
+	{path: "os/exec", owners: "internal/command"},
+	{path: "os", names: "StartProcess", owners: "internal/command"},
+	{path: "syscall", names: "ForkExec StartProcess Exec", owners: "internal/command"},
+	{path: "unsafe", owners: hot + " internal/confine"},
 	{path: "syscall", names: "Syscall Syscall6 Syscall9 RawSyscall RawSyscall6", owners: hot},
 }
 

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kasoku/kasoku/internal/agenttest"
+	"github.com/kasoku/kasoku/internal/test/agenttest"
 )
 
 // TestGoReleaser: its configuration builds each program.
@@ -99,7 +99,7 @@ func TestNotice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := append(strings.Split(strings.TrimSpace(string(modules)), "\n"), "The Go standard library and runtime, "+runtime.Version(), "uplot, in this repository")
+	want := append(strings.Split(strings.TrimSpace(string(modules)), "\n"), "The Go standard library and runtime, "+runtime.Version(), "internal/uplot, in this repository")
 	for _, title := range want {
 		if title == "" {
 			continue

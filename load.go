@@ -4,7 +4,7 @@ import (
 	"sort"
 	"time"
 
-	"github.com/kasoku/kasoku/histogram"
+	"github.com/kasoku/kasoku/internal/histogram"
 )
 
 // A LoadSecond is what the generator counted of the requests to one target

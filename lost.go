@@ -3,7 +3,7 @@ package kasoku
 import (
 	"errors"
 
-	"github.com/kasoku/kasoku/contain"
+	"github.com/kasoku/kasoku/internal/contain"
 )
 
 // Contained does one part of an answer that carries warnings. A panic in it is one more

@@ -3,7 +3,7 @@ package kasoku
 import (
 	"time"
 
-	"github.com/kasoku/kasoku/histogram"
+	"github.com/kasoku/kasoku/internal/histogram"
 )
 
 // A LogWindow says which part of a log file was read for a run and accounts

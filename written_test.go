@@ -17,31 +17,31 @@ import (
 // modes to files by other means than package private, with the calls and the reason
 // why they may. All others go through private, which makes them 0600 and the user's.
 var writers = map[string]struct{ calls, why string }{
-	"private/private.go": {"os.NewFile os.OpenFile os.OpenFile os.OpenFile unix.Fchmod unix.Fchown unix.Mkdirat unix.Open unix.Openat unix.Openat unix.Renameat", "the one place"},
-	"private/tempdir.go": {"unix.Fchmod unix.Mkdir unix.Open unix.Open", "the one place"},
+	"internal/private/private.go": {"os.NewFile os.OpenFile os.OpenFile os.OpenFile unix.Fchmod unix.Fchown unix.Mkdirat unix.Open unix.Openat unix.Openat unix.Renameat", "the one place"},
+	"internal/private/tempdir.go": {"unix.Fchmod unix.Mkdir unix.Open unix.Open", "the one place"},
 
-	"runstore/sqlite.go": {"sql.Open", "SQLite opens by name what create has made, and gives logs its mode and owner"},
-	"runstore/writer.go": {"os.Link unix.Renameat2", "names a file that private has made; never over another"},
-	"guard/aside.go":     {"os.OpenFile unix.Renameat2", "opens a journal without following, and gives what is none another name"},
-	"revert/place.go":    {"os.NewFile os.NewFile os.NewFile unix.Fchmod unix.Open unix.Openat unix.Openat unix.Openat unix.Openat unix.Openat2 unix.Renameat2 w.Chown", "puts back a file of somebody else, with its mode and owner, by descriptor"},
+	"store/sqlite.go":            {"sql.Open", "SQLite opens by name what create has made, and gives logs its mode and owner"},
+	"store/writer.go":            {"os.Link unix.Renameat2", "names a file that private has made; never over another"},
+	"checkpoint/guard/aside.go":  {"os.OpenFile unix.Renameat2", "opens a journal without following, and gives what is none another name"},
+	"checkpoint/revert/place.go": {"os.NewFile os.NewFile os.NewFile unix.Fchmod unix.Open unix.Openat unix.Openat unix.Openat unix.Openat unix.Openat2 unix.Renameat2 w.Chown", "puts back a file of somebody else, with its mode and owner, by descriptor"},
 
 	"cmd/kasoku/scrub.go":                  {"os.Rename", "names a copy that private has made"},
-	"cmd/kasoku/lab_truth.go":              {"os.Rename", "names a run that runstore has made"},
+	"cmd/kasoku/lab_truth.go":              {"os.Rename", "names a run that store has made"},
 	"cmd/kasoku/guard.go":                  {"os.WriteFile", "/proc/self/comm: the name that ps shows"},
 	"cmd/kasoku/secret.go":                 {"os.OpenFile", "/proc/self/mem: hides a password from ps"},
 	"cmd/mackerel-plugin-maxcpu/server.go": {"os.Rename", "a socket that listen has made with mode 0600"},
-	"loop/handover.go":                     {"os.OpenFile", "reads figures, and punches holes where it has"},
-	"loop/onlookers.go":                    {"os.Mkdir os.OpenFile os.OpenFile", "in a directory that own has found to be this user's alone"},
+	"record/handover.go":                   {"os.OpenFile", "reads figures, and punches holes where it has"},
+	"record/onlookers.go":                  {"os.Mkdir os.OpenFile os.OpenFile", "in a directory that own has found to be this user's alone"},
 
 	"cmd/kasoku/export_access.go":  {"os.OpenFile", "reads"},
-	"advise/host.go":               {"os.OpenFile", "reads"},
+	"diagnose/settings/host.go":    {"os.OpenFile", "reads"},
 	"config/load.go":               {"os.OpenFile", "reads"},
-	"discover/tree.go":             {"os.OpenFile", "reads"},
-	"foreign/process.go":           {"os.NewFile os.OpenFile unix.Open", "reads"},
-	"foreign/walk.go":              {"os.NewFile unix.Openat", "reads"},
-	"pathwalk/named.go":            {"os.OpenFile unix.Open", "reads"},
-	"pathwalk/walk.go":             {"os.NewFile unix.Openat unix.Openat", "reads"},
-	"runstore/room.go":             {"os.OpenFile", "the log that SQLite has made, to keep room in it"},
+	"topology/tree.go":             {"os.OpenFile", "reads"},
+	"internal/foreign/process.go":  {"os.NewFile os.OpenFile unix.Open", "reads"},
+	"internal/foreign/walk.go":     {"os.NewFile unix.Openat", "reads"},
+	"internal/pathwalk/named.go":   {"os.OpenFile unix.Open", "reads"},
+	"internal/pathwalk/walk.go":    {"os.NewFile unix.Openat unix.Openat", "reads"},
+	"store/room.go":                {"os.OpenFile", "the log that SQLite has made, to keep room in it"},
 	"observe/procfile/procfile.go": {"unix.Open", "reads"},
 	"load/alarm_linux.go":          {"os.NewFile", "a timer"},
 	"mysqlflags/mysqlflags.go":     {"sql.OpenDB", "a MySQL server"},
@@ -54,7 +54,7 @@ var writers = map[string]struct{ calls, why string }{
 
 // fixtures are the directories whose files are those of labs, of servers that tests
 // start and of measurements of kasoku itself: made-up data, read by other users.
-var fixtures = []string{"bench/", "internal/", "labs/", "service/", "load/loadtest/", "load/sqldb/", "tools/"}
+var fixtures = []string{"bench/", "internal/test/", "labs/", "sandbox/", "load/loadtest/", "load/sqldb/", "tools/"}
 
 // writing are the functions and methods that the test looks for. A method is named
 // with any receiver.
@@ -151,7 +151,7 @@ func writingCalls(path string) (calls []string, err error) {
 func TestWritersFake(t *testing.T) {
 	path := t.TempDir() + "/x.go"
 	src := `package x
-import ("os"; "github.com/kasoku/kasoku/private")
+import ("os"; "github.com/kasoku/kasoku/internal/private")
 func f(r *os.Root) { os.WriteFile("a", nil, 0); r.OpenFile("b", 0, 0); private.Output.WriteFile("c", nil); make := os.MkdirAll; _ = make; os.Open("d") }`
 	if err := os.WriteFile(path, []byte(src), 0o600); err != nil {
 		t.Fatal(err)

@@ -6,7 +6,7 @@
 #
 #   bench/join.sh [-halves] [-wrong] [DIR]
 #
-# DIR is a recording or a folder of them; default: those of analyze/join/testdata.
+# DIR is a recording or a folder of them; default: those of logs/join/testdata.
 # In folders whose name ends in -probe, the statements in each request are counted.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -15,6 +15,6 @@ while [ $# -gt 0 ] && [ "${1#-}" != "$1" ]; do
   flags+=("$1")
   shift
 done
-dir=$(realpath "${1:-$here/analyze/join/testdata}")
+dir=$(realpath "${1:-$here/logs/join/testdata}")
 cd "$here"
 exec "${GO:-go}" run ./bench/join "${flags[@]}" "$dir"

@@ -21,12 +21,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/kasoku/kasoku/command"
-	"github.com/kasoku/kasoku/internal/agenttest"
-	"github.com/kasoku/kasoku/internal/mackereltest"
-	"github.com/kasoku/kasoku/internal/peertest"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/test/agenttest"
+	"github.com/kasoku/kasoku/internal/test/mackereltest"
+	"github.com/kasoku/kasoku/internal/test/peertest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // spy runs a command for the agent and keeps what it printed:
@@ -61,7 +61,7 @@ func newRig(t *testing.T) *rig {
 		fmt.Fprintf(w, `[{"target":"carbon.agents.h-a.metricsReceived","datapoints":[[1,%d],[2,%d],[null,%d]]}]`, now-120, now-60, now)
 	}))
 	t.Cleanup(graphite.Close)
-	r.choose(t, servicetest.MariaDB(t, service.Options{}), graphite.URL)
+	r.choose(t, sandboxtest.MariaDB(t, sandbox.Options{}), graphite.URL)
 	if err := os.Mkdir(r.printed, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func newRig(t *testing.T) *rig {
 }
 
 // choose says what is run.
-func (r *rig) choose(t *testing.T, server *service.Server, graphite string) {
+func (r *rig) choose(t *testing.T, server *sandbox.Server, graphite string) {
 	t.Helper()
 	web, err := url.Parse(graphite)
 	if err != nil {
@@ -231,7 +231,7 @@ func TestAgent(t *testing.T) {
 func (r *rig) testOnce(t *testing.T) {
 	var got map[string]posted
 	seen := map[string][]string{}
-	servicetest.Until(t, "values of all plugins, differences of counters included", func() bool {
+	sandboxtest.Until(t, "values of all plugins, differences of counters included", func() bool {
 		got = r.once(t)
 		seen = r.saw(t, "values", true)
 		_, share := got["custom.process-status.cpu_test.percentage"]
@@ -308,7 +308,7 @@ func (r *rig) testService(t *testing.T) {
 			t.Logf("mackerel-agent:\n%s", console)
 		}
 	})
-	servicetest.Until(t, "graph definitions, and reports of what is not well", func() bool {
+	sandboxtest.Until(t, "graph definitions, and reports of what is not well", func() bool {
 		at := reported(r.api)
 		at["good"] = true
 		return len(r.api.Graphs()) > 0 && len(at) == len(r.checks)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/internal/command"
 )
 
 // maxBytes is the most that one binary may have: ten of them are in one archive.
@@ -19,7 +19,7 @@ const maxBytes = 10 << 20
 // heavy are the modules that no plugin or check links, its own or through others.
 var heavy = []string{
 	"modernc.org/sqlite", "modernc.org/libc", "github.com/nats-io/", "github.com/pingcap/", "github.com/chromedp/",
-	"github.com/spf13/cobra", "charm.land/", "github.com/kasoku/kasoku/runstore", "testing",
+	"github.com/spf13/cobra", "charm.land/", "github.com/kasoku/kasoku/store", "testing",
 }
 
 // commands are the directories of all plugins and checks.

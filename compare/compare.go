@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/contain"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // Resamples is how often the seconds of a step are drawn: enough for the ends of

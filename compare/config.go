@@ -8,8 +8,8 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/mysqlread"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/mysql"
 )
 
 // A ConfigDiff is one text of the configuration in which the sides differ.
@@ -27,7 +27,7 @@ type ConfigDiff struct {
 // An IndexChange is one index of a table that differs.
 type IndexChange struct {
 	Name          string
-	Before, After *mysqlread.Key // nil where a side does not have it
+	Before, After *mysql.Key // nil where a side does not have it
 }
 
 // String names the change: "added", "dropped", "changed".
@@ -136,9 +136,9 @@ func (d *ConfigDiff) fill() {
 // DiffIndexes lists the indexes in which two definitions of a table differ, by name.
 func DiffIndexes(before, after string) []IndexChange {
 	var out []IndexChange
-	old, now := mysqlread.ParseKeys(before), mysqlread.ParseKeys(after)
-	find := func(keys []mysqlread.Key, name string) *mysqlread.Key {
-		i := slices.IndexFunc(keys, func(k mysqlread.Key) bool { return k.Name == name })
+	old, now := mysql.ParseKeys(before), mysql.ParseKeys(after)
+	find := func(keys []mysql.Key, name string) *mysql.Key {
+		i := slices.IndexFunc(keys, func(k mysql.Key) bool { return k.Name == name })
 		if i < 0 {
 			return nil
 		}

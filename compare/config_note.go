@@ -7,7 +7,7 @@ import (
 	"unicode"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // Besides returns what changed that a note does not mention, in the order of the

@@ -2,7 +2,7 @@ package compare
 
 import (
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // A Cut is one step of one run.

@@ -5,8 +5,8 @@ import (
 	"sort"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/histogram"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/histogram"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // A maker fills a Comparison.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // Primary returns the one row by which the sides are judged: the score; else at

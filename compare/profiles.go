@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/profile"
+	"github.com/kasoku/kasoku/observe/profile"
 )
 
 // A ProfileChange is what became of the profiles of one kind of one program. The

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // LeastUnchanged is of how many unchanged runs a noise floor is taken at the least.

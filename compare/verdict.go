@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // verdict is the sentence at the top. With one run a side it says what moved and

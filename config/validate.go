@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // Validate refuses what makes no sense, such as two kinds of load. It changes

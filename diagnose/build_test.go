@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/histogram"
+	"github.com/kasoku/kasoku/internal/histogram"
 )
 
 // at is a step of a constructed run.

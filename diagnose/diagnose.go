@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/contain"
+	"github.com/kasoku/kasoku/internal/contain"
 )
 
 // Diagnose asks every rule and returns what they say: findings in the order in

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // A Limit is a resource that can be used up, and how much of it was.

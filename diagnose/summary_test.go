@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/histogram"
+	"github.com/kasoku/kasoku/internal/histogram"
 )
 
 // TestSummariseLoad: the best step speaks, not the highest one.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // verdict writes the sentence that says what happened and why: "At LOAD,

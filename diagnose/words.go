@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // Whole prints a number that counts things: 6,612.

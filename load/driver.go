@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/contain"
+	"github.com/kasoku/kasoku/internal/contain"
 )
 
 // A Client sends one request at a time. Each worker of a [Driver] has its own.

@@ -3,7 +3,7 @@ package load
 import (
 	"time"
 
-	"github.com/kasoku/kasoku/contain"
+	"github.com/kasoku/kasoku/internal/contain"
 )
 
 // startUsers starts the users of a closed loop.

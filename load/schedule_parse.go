@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // ParseStages reads stages such as

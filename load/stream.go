@@ -4,7 +4,7 @@ import (
 	"context"
 	"io"
 
-	"github.com/kasoku/kasoku/contain"
+	"github.com/kasoku/kasoku/internal/contain"
 )
 
 // ahead reads a stream on a goroutine of its own, one target before it is asked

@@ -12,11 +12,11 @@ import (
 	gomysql "github.com/go-sql-driver/mysql"
 
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
-var sourceOptions = service.Options{Vars: map[string]string{"log_bin": "binlog", "server_id": "1"}}
+var sourceOptions = sandbox.Options{Vars: map[string]string{"log_bin": "binlog", "server_id": "1"}}
 
 // The columns of servers of several ages, as their manuals name them.
 func TestReplicaStatus_Ages(t *testing.T) {
@@ -119,12 +119,12 @@ func TestReplicaStatement(t *testing.T) {
 
 // A real replica: following, stopped, connecting, without rights, with two channels.
 func TestReplicaStatus_Server(t *testing.T) {
-	servicetest.Each(t, sourceOptions, func(t *testing.T, s *service.Server) {
-		if got, err := mysqlflags.ReplicaStatus(t.Context(), servicetest.DB(t, s, "")); err != nil || len(got) != 0 {
+	sandboxtest.Each(t, sourceOptions, func(t *testing.T, s *sandbox.Server) {
+		if got, err := mysqlflags.ReplicaStatus(t.Context(), sandboxtest.DB(t, s, "")); err != nil || len(got) != 0 {
 			t.Fatalf("no replica: %+v, %v", got, err)
 		}
-		r := servicetest.Replica(t, s, service.Options{})
-		db := servicetest.DB(t, r, "")
+		r := sandboxtest.Replica(t, s, sandbox.Options{})
+		db := sandboxtest.DB(t, r, "")
 		status := func() []mysqlflags.Replica {
 			t.Helper()
 			all, err := mysqlflags.ReplicaStatus(t.Context(), db)
@@ -134,7 +134,7 @@ func TestReplicaStatus_Server(t *testing.T) {
 			return all
 		}
 		var one mysqlflags.Replica
-		servicetest.Until(t, "a known lag", func() bool {
+		sandboxtest.Until(t, "a known lag", func() bool {
 			all := status()
 			one = all[0]
 			_, known := one.Lag()
@@ -144,11 +144,11 @@ func TestReplicaStatus_Server(t *testing.T) {
 			one.ExecPos == 0 || one.ReadPos != one.ExecPos || !strings.HasPrefix(one.ExecFile, "binlog.") || one.IOErrno != 0 {
 			t.Errorf("%+v", one)
 		}
-		servicetest.Exec(t, db, "STOP REPLICA SQL_THREAD")
+		sandboxtest.Exec(t, db, "STOP REPLICA SQL_THREAD")
 		if one = status()[0]; one.SQL.Yes() || !one.IO.Yes() || one.Behind != nil {
 			t.Errorf("a stopped thread: %+v", one)
 		}
-		servicetest.Exec(t, db, "START REPLICA SQL_THREAD")
+		sandboxtest.Exec(t, db, "START REPLICA SQL_THREAD")
 		testChannels(t, r, db, status)
 		testOldWords(t, db)
 		testReplicaRights(t, r, db)
@@ -156,20 +156,20 @@ func TestReplicaStatus_Server(t *testing.T) {
 }
 
 // testChannels adds a channel whose source is not there.
-func testChannels(t *testing.T, r *service.Server, db *sql.DB, status func() []mysqlflags.Replica) {
+func testChannels(t *testing.T, r *sandbox.Server, db *sql.DB, status func() []mysqlflags.Replica) {
 	t.Helper()
-	port, err := service.FreePort()
+	port, err := sandbox.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}
 	change, start := "CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_USER='root', SOURCE_PORT=%d, SOURCE_CONNECT_RETRY=60 FOR CHANNEL 'second'",
 		"START REPLICA FOR CHANNEL 'second'"
-	if r.Kind == service.KindMariaDB {
+	if r.Kind == sandbox.KindMariaDB {
 		change, start = "CHANGE MASTER 'second' TO MASTER_HOST='127.0.0.1', MASTER_USER='root', MASTER_PORT=%d, MASTER_CONNECT_RETRY=60", "START SLAVE 'second'"
 	}
-	servicetest.Exec(t, db, fmt.Sprintf(change, port), start)
+	sandboxtest.Exec(t, db, fmt.Sprintf(change, port), start)
 	var first, second mysqlflags.Replica
-	servicetest.Until(t, "the second channel", func() bool {
+	sandboxtest.Until(t, "the second channel", func() bool {
 		for _, one := range status() {
 			if one.Channel == "second" {
 				second = one
@@ -205,9 +205,9 @@ func testOldWords(t *testing.T, db *sql.DB) {
 	}
 }
 
-func testReplicaRights(t *testing.T, r *service.Server, root *sql.DB) {
+func testReplicaRights(t *testing.T, r *sandbox.Server, root *sql.DB) {
 	t.Helper()
-	servicetest.Exec(t, root, "CREATE USER poor@'127.0.0.1'")
+	sandboxtest.Exec(t, root, "CREATE USER poor@'127.0.0.1'")
 	db, err := mysqlflags.OpenDSN(r.DSN("poor", ""))
 	if err != nil {
 		t.Fatal(err)

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 func hintOf(err error) string {
@@ -40,9 +40,9 @@ func ping(t *testing.T, dsn string) error {
 }
 
 func TestServer(t *testing.T) {
-	servicetest.Each(t, service.Options{Vars: map[string]string{"max_connections": "10"}}, func(t *testing.T, s *service.Server) {
-		db := servicetest.DB(t, s, "")
-		servicetest.Exec(t, db, "CREATE USER anna@localhost IDENTIFIED BY 'geheim'", "CREATE USER anna@'127.0.0.1' IDENTIFIED BY 'geheim'")
+	sandboxtest.Each(t, sandbox.Options{Vars: map[string]string{"max_connections": "10"}}, func(t *testing.T, s *sandbox.Server) {
+		db := sandboxtest.DB(t, s, "")
+		sandboxtest.Exec(t, db, "CREATE USER anna@localhost IDENTIFIED BY 'geheim'", "CREATE USER anna@'127.0.0.1' IDENTIFIED BY 'geheim'")
 		t.Run("query", func(t *testing.T) { testQuery(t, db) })
 		t.Run("socket", func(t *testing.T) {
 			dsn, err := mysqlflags.FormatDSN("root", "", s.Socket, "", nil)
@@ -99,7 +99,7 @@ func testQuery(t *testing.T, db *sql.DB) {
 	}
 }
 
-func testHints(t *testing.T, s *service.Server) {
+func testHints(t *testing.T, s *sandbox.Server) {
 	f := func(dsn string, number int, hint string) {
 		t.Helper()
 		err := ping(t, dsn)
@@ -115,8 +115,8 @@ func testHints(t *testing.T, s *service.Server) {
 	}
 
 	// The limits and locks of one user are no matter of max_connections.
-	db := servicetest.DB(t, s, "")
-	servicetest.Exec(t, db, "CREATE USER one@'127.0.0.1' IDENTIFIED BY 'geheim' WITH MAX_USER_CONNECTIONS 1", "CREATE USER locked@'127.0.0.1' IDENTIFIED BY 'geheim' ACCOUNT LOCK")
+	db := sandboxtest.DB(t, s, "")
+	sandboxtest.Exec(t, db, "CREATE USER one@'127.0.0.1' IDENTIFIED BY 'geheim' WITH MAX_USER_CONNECTIONS 1", "CREATE USER locked@'127.0.0.1' IDENTIFIED BY 'geheim' ACCOUNT LOCK")
 	first, err := mysqlflags.OpenDSN("one:geheim@tcp(" + s.Addr() + ")/")
 	if err != nil {
 		t.Fatal(err)
@@ -126,11 +126,11 @@ func testHints(t *testing.T, s *service.Server) {
 		t.Fatal(err)
 	}
 	f("one:geheim@tcp("+s.Addr()+")/", 1226, "ALTER USER … WITH MAX_USER_CONNECTIONS")
-	locked := map[string]int{service.KindMariaDB: 4151, service.KindMySQL97: 3118}[s.Kind]
+	locked := map[string]int{sandbox.KindMariaDB: 4151, sandbox.KindMySQL97: 3118}[s.Kind]
 	f("locked:geheim@tcp("+s.Addr()+")/", locked, "ACCOUNT UNLOCK")
 }
 
-func testTooMany(t *testing.T, s *service.Server) {
+func testTooMany(t *testing.T, s *sandbox.Server) {
 	many, err := mysqlflags.OpenDSN("anna:geheim@tcp(" + s.Addr() + ")/")
 	if err != nil {
 		t.Fatal(err)
@@ -187,7 +187,7 @@ func TestHints_NoServer(t *testing.T) {
 			t.Errorf("%s: %v\nhint: %s", address, err, hintOf(err))
 		}
 	}
-	port, err := service.FreePort()
+	port, err := sandbox.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // An authority signs certificates for a test, and writes them as PEM files.
@@ -76,8 +76,8 @@ func TestTLS_Server(t *testing.T) {
 	a.sign(t, "server", &x509.Certificate{DNSNames: []string{"localhost"}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}})
 	a.sign(t, "client", &x509.Certificate{ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
 	vars := map[string]string{"ssl_ca": a.path("ca"), "ssl_cert": a.path("server"), "ssl_key": a.path("server-key")}
-	servicetest.Each(t, service.Options{Vars: vars}, func(t *testing.T, s *service.Server) {
-		servicetest.Exec(t, servicetest.DB(t, s, ""), "CREATE USER anna@localhost REQUIRE X509", "CREATE USER anna@'127.0.0.1' REQUIRE X509")
+	sandboxtest.Each(t, sandbox.Options{Vars: vars}, func(t *testing.T, s *sandbox.Server) {
+		sandboxtest.Exec(t, sandboxtest.DB(t, s, ""), "CREATE USER anna@localhost REQUIRE X509", "CREATE USER anna@'127.0.0.1' REQUIRE X509")
 		_, port, _ := strings.Cut(s.Addr(), ":")
 		f := func(lines string, o mysqlflags.MyOpts, cipher bool, refusal, hint string) {
 			t.Helper()
@@ -117,7 +117,7 @@ func TestTLS_Server(t *testing.T) {
 		f("user=anna\nssl-ca="+a.path("ca")+"\nssl-cert="+a.path("client")+"\nssl-key="+a.path("client-key"), no, true, "", "")
 	})
 	t.Run("none", func(t *testing.T) {
-		s := servicetest.MariaDB(t, service.Options{})
+		s := sandboxtest.MariaDB(t, sandbox.Options{})
 		err := ping(t, s.DSN("", "")+"?tls=skip-verify")
 		if err == nil || !strings.Contains(hintOf(err), "PREFERRED") {
 			t.Errorf("%v, hint %q", err, hintOf(err))

@@ -26,9 +26,9 @@ import (
 	"github.com/kasoku/kasoku/observe/sockets"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/terminal"
-	"github.com/kasoku/kasoku/runstore"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
+	"github.com/kasoku/kasoku/store"
 )
 
 // mostBytes is how large the file of six hours may be.
@@ -55,7 +55,7 @@ func TestLongRecording(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { replay(t, path, frames, length) })
 
 	began := time.Now()
-	rec, err := runstore.Open(path)
+	rec, err := store.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestRecording(t *testing.T) {
 	}
 	l := newLab(t)
 	run := kasoku.Run{Label: "recording", Started: time.Now(), Hosts: []kasoku.Host{{Name: "lab1", Cores: runtime.NumCPU()}}}
-	w, err := runstore.Create(path, run)
+	w, err := store.Create(path, run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestRecording(t *testing.T) {
 	if err := errors.Join(w.Finish(run), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	rec, err := runstore.Open(path)
+	rec, err := store.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,14 +195,14 @@ func busy(t *testing.T, length time.Duration) map[string][]*kasoku.Frame {
 
 // A lab is a MariaDB with a table.
 type lab struct {
-	server *service.Server
+	server *sandbox.Server
 	db     *sql.DB
 }
 
 func newLab(t *testing.T) lab {
-	s := servicetest.MariaDB(t, service.Options{})
-	db := servicetest.DB(t, s, "")
-	servicetest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.items (id INT PRIMARY KEY AUTO_INCREMENT, name VARCHAR(99))")
+	s := sandboxtest.MariaDB(t, sandbox.Options{})
+	db := sandboxtest.DB(t, s, "")
+	sandboxtest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.items (id INT PRIMARY KEY AUTO_INCREMENT, name VARCHAR(99))")
 	return lab{s, db}
 }
 
@@ -249,7 +249,7 @@ func (l lab) watch(t *testing.T, length time.Duration, o observe.Options, names 
 // replay records for a time what the frames said, over and over, in a file.
 func replay(t *testing.T, path string, frames map[string][]*kasoku.Frame, length time.Duration) {
 	run := kasoku.Run{Label: "long", Started: time.Now(), Hosts: []kasoku.Host{{Name: "lab1", Cores: 2}}}
-	w, err := runstore.Create(path, run)
+	w, err := store.Create(path, run)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/contain"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // stopGrace is how long a read that is under way at the end may take; then its

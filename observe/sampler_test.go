@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/contain"
+	"github.com/kasoku/kasoku/internal/contain"
 )
 
 func TestFailureIsAGapWithItsReason(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/compare"
-	"github.com/kasoku/kasoku/contain"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // A Target is what an autopilot drives.

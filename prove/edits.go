@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/analyze/sqlshape"
-	"github.com/kasoku/kasoku/lazyregexp"
-	"github.com/kasoku/kasoku/mysqlread"
+	"github.com/kasoku/kasoku/internal/lazyregexp"
+	"github.com/kasoku/kasoku/logs/sqlshape"
+	"github.com/kasoku/kasoku/mysql"
 )
 
 // ErrNoEdit says that a finding proposes nothing that kasoku can do by itself.
@@ -55,29 +55,29 @@ func Variable(e kasoku.Edit) (name, value string, ok bool) {
 }
 
 // changed returns an edit as a change of the server with these variables.
-func changed(e kasoku.Edit, schema string, vars map[string]string) (mysqlread.Changed, error) {
+func changed(e kasoku.Edit, schema string, vars map[string]string) (mysql.Changed, error) {
 	switch e.Kind {
 	case kasoku.EditVariable:
 		name, value, ok := Variable(e)
 		if !ok {
-			return mysqlread.Changed{}, fmt.Errorf("%q: not a statement that sets one variable", e.Do)
+			return mysql.Changed{}, fmt.Errorf("%q: not a statement that sets one variable", e.Do)
 		}
 		before, known := vars[name]
 		if !known {
-			return mysqlread.Changed{}, fmt.Errorf("variable %q: the server has none of that name", name)
+			return mysql.Changed{}, fmt.Errorf("variable %q: the server has none of that name", name)
 		}
-		return mysqlread.Changed{Name: name, Before: before, During: value}, nil
+		return mysql.Changed{Name: name, Before: before, During: value}, nil
 	case kasoku.EditIndex:
 		in, table, index := IndexNamed(e.Do)
 		if index == "" || e.Undo == "" {
-			return mysqlread.Changed{}, fmt.Errorf("%q: no index is named that could be taken back", e.Do)
+			return mysql.Changed{}, fmt.Errorf("%q: no index is named that could be taken back", e.Do)
 		}
 		if in = cmp.Or(in, schema); in == "" {
-			return mysqlread.Changed{}, fmt.Errorf("%q: its database is not known", e.Do)
+			return mysql.Changed{}, fmt.Errorf("%q: its database is not known", e.Do)
 		}
-		return mysqlread.IndexChange(in, table, index, e.Do, e.Undo)
+		return mysql.IndexChange(in, table, index, e.Do, e.Undo)
 	}
-	return mysqlread.Changed{}, fmt.Errorf("a change of %s: %w", e.Kind, ErrNoEdit)
+	return mysql.Changed{}, fmt.Errorf("a change of %s: %w", e.Kind, ErrNoEdit)
 }
 
 // IndexNamed returns which index of which table a statement makes or drops; schema is
@@ -106,18 +106,18 @@ func IndexNamed(statement string) (schema, table, index string) {
 
 // A planner plans edits as changes.
 type planner struct {
-	r      *mysqlread.Reader
+	r      *mysql.Reader
 	schema string
 	edits  []kasoku.Edit
 }
 
 // Plan returns what is to be changed.
-func (p *planner) Plan(ctx context.Context) (mysqlread.Plan, error) {
+func (p *planner) Plan(ctx context.Context) (mysql.Plan, error) {
 	vars, err := p.r.Variables(ctx)
 	if err != nil {
-		return mysqlread.Plan{}, err
+		return mysql.Plan{}, err
 	}
-	var out mysqlread.Plan
+	var out mysql.Plan
 	for _, e := range p.edits {
 		c, err := changed(e, p.schema, vars)
 		if err != nil {

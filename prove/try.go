@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/contain"
-	"github.com/kasoku/kasoku/explain"
-	"github.com/kasoku/kasoku/guard"
+	"github.com/kasoku/kasoku/checkpoint/guard"
+	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/mysql"
+	"github.com/kasoku/kasoku/mysql/explain"
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/mysqlread"
 )
 
 // Defaults of [Options].
@@ -42,7 +42,7 @@ type Options struct {
 // A Trial is what a change did.
 type Trial struct {
 	Finding *kasoku.Finding
-	Changes []mysqlread.Changed
+	Changes []mysql.Changed
 	Samples []Sample
 	Took    time.Duration // to make the change
 	Gain    float64       // part of the time of these statements that is gone, by their calls; below 0: more
@@ -63,7 +63,7 @@ type Sample struct {
 type trier struct {
 	o      Options
 	db     *sql.DB
-	reader *mysqlread.Reader
+	reader *mysql.Reader
 	hold   *guard.Hold
 	schema string
 }
@@ -85,7 +85,7 @@ func Try(ctx context.Context, o Options) (res *Trial, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, t.db.Close()) }()
-	if t.reader, err = mysqlread.New(ctx, t.db); err != nil {
+	if t.reader, err = mysql.New(ctx, t.db); err != nil {
 		return nil, fmt.Errorf("database %s: %w", mysqlflags.Redact(o.DSN), err)
 	}
 	defer func() { err = errors.Join(err, t.reader.Close()) }()
@@ -226,7 +226,7 @@ func (t *trier) measure(ctx context.Context, samples []Sample, after bool) error
 // session returns a connection whose statements no cache of answers serves.
 func (t *trier) session(ctx context.Context) (*sql.Conn, error) {
 	conn, err := t.db.Conn(ctx)
-	if err == nil && t.reader.Flavor() == mysqlread.MariaDB {
+	if err == nil && t.reader.Flavor() == mysql.MariaDB {
 		_, _ = conn.ExecContext(ctx, "/* kasoku */ SET SESSION query_cache_type = OFF") // refused where there is no cache
 	}
 	return conn, err
@@ -236,7 +236,7 @@ func (t *trier) session(ctx context.Context) (*sql.Conn, error) {
 // median of the time until its last row.
 func (t *trier) time(ctx context.Context, conn *sql.Conn, q kasoku.Query) (time.Duration, error) {
 	if schema := cmp.Or(q.Schema, t.schema); schema != "" {
-		if _, err := conn.ExecContext(ctx, "/* kasoku */ USE "+mysqlread.QuoteParts(schema)); err != nil {
+		if _, err := conn.ExecContext(ctx, "/* kasoku */ USE "+mysql.QuoteParts(schema)); err != nil {
 			return 0, err
 		}
 	}

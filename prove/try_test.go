@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/guard"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/checkpoint/guard"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 const victim = "KASOKU_TEST_PROVE_DSN"
@@ -59,15 +59,15 @@ func options(dsn, journals string) Options {
 	}
 }
 
-func fill(t *testing.T, s *service.Server) *sql.DB {
+func fill(t *testing.T, s *sandbox.Server) *sql.DB {
 	t.Helper()
-	db := servicetest.DB(t, s, "")
-	servicetest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.items (id INT PRIMARY KEY AUTO_INCREMENT, kind INT, price INT, note VARCHAR(200))",
+	db := sandboxtest.DB(t, s, "")
+	sandboxtest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.items (id INT PRIMARY KEY AUTO_INCREMENT, kind INT, price INT, note VARCHAR(200))",
 		"INSERT INTO shop.items (kind, price, note) VALUES (1, 1, REPEAT('x', 100))")
 	for range 14 {
-		servicetest.Exec(t, db, "INSERT INTO shop.items (kind, price, note) SELECT FLOOR(RAND() * 500), FLOOR(RAND() * 1000), note FROM shop.items")
+		sandboxtest.Exec(t, db, "INSERT INTO shop.items (kind, price, note) SELECT FLOOR(RAND() * 500), FLOOR(RAND() * 1000), note FROM shop.items")
 	}
-	servicetest.Exec(t, db, "ANALYZE TABLE shop.items")
+	sandboxtest.Exec(t, db, "ANALYZE TABLE shop.items")
 	return db
 }
 
@@ -85,7 +85,7 @@ func state(t *testing.T, db *sql.DB) string {
 }
 
 func TestTry(t *testing.T) {
-	servicetest.Each(t, servicetest.Unsafe(), func(t *testing.T, s *service.Server) {
+	sandboxtest.Each(t, sandboxtest.Unsafe(), func(t *testing.T, s *sandbox.Server) {
 		db := fill(t, s)
 		before := state(t, db)
 		dir := filepath.Join(t.TempDir(), "journals")
@@ -119,7 +119,7 @@ func TestTry(t *testing.T) {
 
 // killed: a trial that is killed leaves a journal that takes everything back, even
 // when the server was restarted since.
-func killed(t *testing.T, s *service.Server, db *sql.DB, dir, before string) {
+func killed(t *testing.T, s *sandbox.Server, db *sql.DB, dir, before string) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], dir)
 	cmd.Env = append(os.Environ(), victim+"="+s.DSN("", "shop"))
 	if out, err := cmd.CombinedOutput(); !strings.Contains(fmt.Sprint(err), "killed") {
@@ -128,7 +128,7 @@ func killed(t *testing.T, s *service.Server, db *sql.DB, dir, before string) {
 	if got := state(t, db); got != "2 77" {
 		t.Errorf("killed: state %q", got)
 	}
-	if s.Kind == service.KindMariaDB {
+	if s.Kind == sandbox.KindMariaDB {
 		if err := s.Restart(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kasoku/kasoku/analyze/accesslog"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/logs/accesslog"
 )
 
 // A measure says what a column of a log's table holds, and so in which unit it is

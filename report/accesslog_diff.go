@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kasoku/kasoku/analyze/accesslog"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/logs/accesslog"
 )
 
 // A LogDiff is two sides of access logs. Their rows have the same keys.

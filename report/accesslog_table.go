@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kasoku/kasoku/analyze/accesslog"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/logs/accesslog"
 )
 
 // order says by what the rows are sorted.

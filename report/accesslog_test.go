@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/analyze/accesslog"
-	"github.com/kasoku/kasoku/histogram"
+	"github.com/kasoku/kasoku/internal/histogram"
+	"github.com/kasoku/kasoku/logs/accesslog"
 )
 
 // accessRow is a row of requests that took so long, one a second.

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/advise"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/diagnose/settings"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // SectionAdvice is what the checks of a database's settings say.
@@ -55,7 +55,7 @@ func advised(number int, same []kasoku.Advice, hosts bool) Finding {
 		f.Object = a.Host
 	}
 	window := a.Window
-	if window == advise.Now {
+	if window == settings.Now {
 		window = ""
 	}
 	if a.Formula != "" || a.Measured != "" {
@@ -65,7 +65,7 @@ func advised(number int, same []kasoku.Advice, hosts bool) Finding {
 	if a.Threshold != "" {
 		f.Evidence = append(f.Evidence, Evidence{Source: "threshold", Value: a.Threshold})
 	}
-	risks := advise.Risks()
+	risks := settings.Risks()
 	for i := range same {
 		f.Fixes = append(f.Fixes, adviceFixes(&same[i])...)
 		if x := string(same[i].Risk); same[i].Variable != "" &&
@@ -109,7 +109,7 @@ func adviceFixes(a *kasoku.Advice) []Fix {
 // AdvisedValue prints a value of a variable, a size with its unit.
 func AdvisedValue(variable, value string) string {
 	n, err := strconv.ParseUint(value, 10, 64)
-	if err != nil || !advise.IsSize(variable) {
+	if err != nil || !settings.IsSize(variable) {
 		return value
 	}
 	return unit.BytesIEC(n)

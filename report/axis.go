@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // What an axis can hold: beyond, the steps between its labels are no numbers.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/probe"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/diagnose/probe"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // SectionCallers is which endpoint runs which statements.

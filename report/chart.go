@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // A Timeline is charts over one clock.

@@ -9,8 +9,8 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/compare"
 	"github.com/kasoku/kasoku/diagnose"
-	"github.com/kasoku/kasoku/histogram"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/histogram"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // The heights of plots, in px. Latency has four lines over three decades.

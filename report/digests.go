@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kasoku/kasoku/histogram"
-	"github.com/kasoku/kasoku/mysqlread"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/histogram"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/mysql"
 )
 
 // KindDigests is what a server counted of its statements.
@@ -19,7 +19,7 @@ const SectionDigests = "digests"
 
 // Digests are the statement digests of a server.
 type Digests struct {
-	mysqlread.Digests
+	mysql.Digests
 	Server  string        // MariaDB 10.11.19
 	Over    time.Duration // the time between two snapshots; 0: since the server began to count
 	Notes   []Note
@@ -28,8 +28,8 @@ type Digests struct {
 
 // A DigestRow is one class with its name.
 type DigestRow struct {
-	mysqlread.DigestKey
-	mysqlread.Digest
+	mysql.DigestKey
+	mysql.Digest
 }
 
 // DigestColumns are the columns that rows can be sorted by.

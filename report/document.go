@@ -3,7 +3,7 @@ package report
 import (
 	"time"
 
-	"github.com/kasoku/kasoku/contain"
+	"github.com/kasoku/kasoku/internal/contain"
 )
 
 // A Kind says what a document is about.

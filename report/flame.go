@@ -2,8 +2,8 @@ package report
 
 import (
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/profile"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/profile"
 )
 
 // A Flame is the stacks of a profile, drawn: each function stands below what called

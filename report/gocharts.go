@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // leastWait in ms is where the axis of waits begins: what is shorter is of no

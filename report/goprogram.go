@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // A GoProgram is what a program in Go published of itself: the most of each figure,

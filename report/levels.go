@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // scored reports whether the load was a benchmark that reported its phases itself: other

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // counted are gauges with a limit that is recorded beside them. The memory of groups

@@ -9,8 +9,8 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/compare"
-	"github.com/kasoku/kasoku/runstore"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/store"
 )
 
 // KindList is a list of runs.
@@ -24,13 +24,13 @@ type ListOptions struct {
 
 	// Changes says what was changed between two runs, for the words on each step;
 	// nil leaves that out.
-	Changes func(before, after runstore.Info) []compare.Changed
+	Changes func(before, after store.Info) []compare.Changed
 }
 
 // List tells the story of the runs: what was changed, what came of it, and what
 // held it up then. Runs that repeat one another are one step of it. It reads from
 // the top, as it happened.
-func List(runs []runstore.Info, o ListOptions) *Document {
+func List(runs []store.Info, o ListOptions) *Document {
 	d := &Document{Kind: KindList, Title: "runs", Footer: footer(o.Options, "")}
 	if len(runs) == 0 {
 		d.Verdict = "No runs yet."
@@ -86,13 +86,13 @@ func (o ListOptions) turn(steps []*listStep) []*listStep {
 // A ListStep is one step of a list, for machines.
 type ListStep struct {
 	Number      int
-	Runs        []runstore.Info // the oldest first
-	Verdict     string          // against the step before
-	AgainstBest string          // against the best so far; empty when there is nothing to compare
+	Runs        []store.Info // the oldest first
+	Verdict     string       // against the step before
+	AgainstBest string       // against the best so far; empty when there is nothing to compare
 }
 
 // ListSteps returns the steps that [List] lists, in its order and with its words.
-func ListSteps(runs []runstore.Info, o ListOptions) []ListStep {
+func ListSteps(runs []store.Info, o ListOptions) []ListStep {
 	var out []ListStep
 	for _, s := range o.turn(o.newest(listSteps(runs))) {
 		x := ListStep{Number: s.number, Runs: s.runs, Verdict: s.verdict().Text}
@@ -191,7 +191,7 @@ func remarks(steps []*listStep) *Notes {
 
 // cause is an error without the step and the file, which stand beside it.
 func cause(err error) string {
-	var e *runstore.Error
+	var e *store.Error
 	if errors.As(err, &e) {
 		err = e.Err
 	}
@@ -381,7 +381,7 @@ func nameCell(s *listStep) Cell {
 	c := text(s.name)
 	if n := len(s.runs); n > 1 {
 		c.Small = "×" + unit.Count(n)
-		if done := s.finished(); done > 0 && slices.ContainsFunc(s.runs, func(r runstore.Info) bool { return r.State == kasoku.Incomplete }) {
+		if done := s.finished(); done > 0 && slices.ContainsFunc(s.runs, func(r store.Info) bool { return r.State == kasoku.Incomplete }) {
 			c.Small += ", " + unit.Count(done) + " complete"
 		}
 	}

@@ -9,19 +9,19 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/compare"
-	"github.com/kasoku/kasoku/runstore"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/store"
 )
 
 // A listStep is one step of the story that a list describes: a run, or the runs that
 // repeat one another.
 type listStep struct {
 	number int
-	name   string          // that finds it again
-	runs   []runstore.Info // the oldest first
-	scored bool            // its figures are scores, else requests a second
-	values []float64       // of the runs that count: finished and not failed
-	figure compare.Sample  // of values
+	name   string         // that finds it again
+	runs   []store.Info   // the oldest first
+	scored bool           // its figures are scores, else requests a second
+	values []float64      // of the runs that count: finished and not failed
+	figure compare.Sample // of values
 
 	before *listStep // the step before it of the same measure; nil for the first
 	best   *listStep // the step before it with the highest median so far
@@ -30,9 +30,9 @@ type listStep struct {
 
 // listSteps puts runs into steps, in the order in which they began, and finds for
 // each what it is to be compared with. Files that cannot be read come last.
-func listSteps(runs []runstore.Info) []*listStep {
+func listSteps(runs []store.Info) []*listStep {
 	sorted := slices.Clone(runs)
-	slices.SortStableFunc(sorted, func(a, b runstore.Info) int {
+	slices.SortStableFunc(sorted, func(a, b store.Info) int {
 		return cmp.Or(cmp.Compare(flag(a.Err != nil), flag(b.Err != nil)), a.Started.Compare(b.Started),
 			cmp.Compare(a.Repeat, b.Repeat), cmp.Compare(a.ID, b.ID))
 	})
@@ -43,7 +43,7 @@ func listSteps(runs []runstore.Info) []*listStep {
 			s.runs = append(s.runs, r)
 			continue
 		}
-		s := &listStep{number: len(steps) + 1, runs: []runstore.Info{r}}
+		s := &listStep{number: len(steps) + 1, runs: []store.Info{r}}
 		steps = append(steps, s)
 		if r.Group != "" {
 			groups[r.Group] = s
@@ -92,13 +92,13 @@ func nameSteps(steps []*listStep) {
 	}
 }
 
-func (s *listStep) first() runstore.Info { return s.runs[0] }
-func (s *listStep) last() runstore.Info  { return s.runs[len(s.runs)-1] }
+func (s *listStep) first() store.Info { return s.runs[0] }
+func (s *listStep) last() store.Info  { return s.runs[len(s.runs)-1] }
 
 // measure takes the figures of the step: the scores where there is one, else the
 // successful requests a second.
 func (s *listStep) measure() {
-	s.scored = slices.ContainsFunc(s.runs, func(r runstore.Info) bool { return r.Score != nil })
+	s.scored = slices.ContainsFunc(s.runs, func(r store.Info) bool { return r.Score != nil })
 	for _, r := range s.runs {
 		if v, ok := s.value(r); ok && counts(r) {
 			s.values = append(s.values, v)
@@ -108,12 +108,12 @@ func (s *listStep) measure() {
 }
 
 // counts reports whether a run's figures are worth comparing.
-func counts(r runstore.Info) bool {
+func counts(r store.Info) bool {
 	return r.Err == nil && r.State == kasoku.Finished && !r.Checkpoint() &&
 		(r.Score == nil || r.Score.Outcome != kasoku.Failed)
 }
 
-func (s *listStep) value(r runstore.Info) (v float64, ok bool) {
+func (s *listStep) value(r store.Info) (v float64, ok bool) {
 	switch {
 	case s.scored && r.Score != nil:
 		v = r.Score.Value
@@ -172,7 +172,7 @@ func (s *listStep) unmeasured() Cell {
 	case r.Err != nil:
 		return text("unreadable").tone(Bad)
 	case r.Checkpoint():
-		return text(runstore.Checkpoint)
+		return text(store.Checkpoint)
 	case r.State == kasoku.Running:
 		return text("being recorded").tone(Mark)
 	case r.State == kasoku.Incomplete:
@@ -322,7 +322,7 @@ func subject(bottleneck string) string {
 }
 
 // revision is the code that was measured, marked when the work tree had changes.
-func revision(r runstore.Info) string {
+func revision(r store.Info) string {
 	if r.Revision != "" && r.Dirty {
 		return r.Revision + "*"
 	}

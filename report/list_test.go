@@ -10,24 +10,24 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/compare"
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/store"
 )
 
 // A quick is a finished run, n minutes after the first.
-func quick(n int, label string, perSec float64) runstore.Info {
+func quick(n int, label string, perSec float64) store.Info {
 	at := time.Date(2026, 11, 20, 14, n, 0, 0, time.UTC)
-	return runstore.Info{ID: runstore.NewID(at, label), Label: label, Project: "p", Load: "GET /", State: kasoku.Finished, Started: at,
+	return store.Info{ID: store.NewID(at, label), Label: label, Project: "p", Load: "GET /", State: kasoku.Finished, Started: at,
 		Summary: &kasoku.Summary{Source: "load", PerSec: perSec}}
 }
 
-func repeated(group string, r ...runstore.Info) []runstore.Info {
+func repeated(group string, r ...store.Info) []store.Info {
 	for i := range r {
 		r[i].Group, r[i].Repeat = group, i+1
 	}
 	return r
 }
 
-func words(runs ...runstore.Info) []string {
+func words(runs ...store.Info) []string {
 	var out []string
 	for _, s := range listSteps(runs) {
 		out = append(out, s.name+": "+s.verdict().Text+"; "+s.againstBest().Text)
@@ -59,7 +59,7 @@ func TestListVerdicts(t *testing.T) {
 	// What was not measured is not compared.
 	failed, cut, running, check, empty := quick(1, "b", 1), quick(2, "c", 1), quick(3, "d", 1), quick(4, "e", 0), quick(5, "f", 0)
 	failed.Score = &kasoku.Score{Value: 500, Outcome: kasoku.Failed}
-	cut.State, running.State, check.Load, empty.Summary = kasoku.Incomplete, kasoku.Running, runstore.Checkpoint, &kasoku.Summary{}
+	cut.State, running.State, check.Load, empty.Summary = kasoku.Incomplete, kasoku.Running, store.Checkpoint, &kasoku.Summary{}
 	f(words(quick(0, "a", 100), failed, cut, running, check, empty, quick(6, "g", 100)),
 		"a: first; highest", "b: failed; –", "c: incomplete; –", "d: being recorded; –", "e: checkpoint; –", "f: no figure; –", "g: 0 % one run; the one before")
 
@@ -113,7 +113,7 @@ func TestListGroup(t *testing.T) {
 }
 
 func TestListLimit(t *testing.T) {
-	runs := []runstore.Info{quick(0, "a", 100), quick(1, "b", 50), quick(2, "c", 60)}
+	runs := []store.Info{quick(0, "a", 100), quick(1, "b", 50), quick(2, "c", 60)}
 	steps := ListSteps(runs, ListOptions{Limit: 2, Reverse: true})
 	if len(steps) != 2 || steps[0].Runs[0].Label != "c" || steps[0].AgainstBest != "÷1.67 one run" || steps[1].Number != 2 {
 		t.Errorf("%+v", steps)
@@ -137,10 +137,10 @@ func TestSubject(t *testing.T) {
 
 // TestListChanges: a step says what was changed since the one that it is compared with.
 func TestListChanges(t *testing.T) {
-	runs := []runstore.Info{quick(0, "a", 100), quick(1, "b", 110)}
+	runs := []store.Info{quick(0, "a", 100), quick(1, "b", 110)}
 	runs[0].Revision, runs[1].Revision, runs[1].Dirty = "main@1", "main@2", true
 	var asked []string
-	o := ListOptions{Changes: func(before, after runstore.Info) []compare.Changed {
+	o := ListOptions{Changes: func(before, after store.Info) []compare.Changed {
 		asked = append(asked, before.Label+after.Label)
 		out := []compare.Changed{{Kind: compare.CodeChange, Before: "x", After: "y"}, {Kind: compare.SettingChanged, Name: "max_connections", Before: "151", After: "1000"},
 			{Kind: compare.SettingChanged, Name: "new", After: "1"}}
@@ -166,7 +166,7 @@ func TestListChanges(t *testing.T) {
 // no number.
 func TestListAny(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var runs []runstore.Info
+		var runs []store.Info
 		for n := range rapid.IntRange(0, 12).Draw(t, "runs") {
 			r := quick(n, rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "label"), rapid.SampledFrom([]float64{0, 1, 1e9, -1, math.NaN(), math.Inf(1)}).Draw(t, "rate"))
 			r.State = rapid.SampledFrom([]kasoku.RunState{kasoku.Finished, kasoku.Running, kasoku.Incomplete}).Draw(t, "state")
@@ -206,7 +206,7 @@ func TestListAny(t *testing.T) {
 // TestList_Mixed: where some steps have a score and others only a rate, the rate
 // stands beside the score, in front of what gives way.
 func TestList_Mixed(t *testing.T) {
-	f := func(want string, runs ...runstore.Info) {
+	f := func(want string, runs ...store.Info) {
 		t.Helper()
 		var got []string
 		for _, c := range listTable(listSteps(runs), ListOptions{}).Columns {

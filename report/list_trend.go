@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku/compare"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // How many times the lowest figure the highest must be for a trend to be drawn on a

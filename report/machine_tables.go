@@ -1,7 +1,7 @@
 package report
 
 import (
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // SectionMachine is the id of what used the machine: groups of processes, threads,

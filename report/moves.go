@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/compare"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // Moves is what moved between two sides, with intervals that can be drawn.

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/probe"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/diagnose/probe"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // KindProbe is what endpoints run that were asked alone.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/compare"
-	"github.com/kasoku/kasoku/profile"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/profile"
 )
 
 // profilesMoved shows the functions whose share of a program grew or shrank.

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/revert"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/checkpoint/revert"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // A Reverting is how this machine differs from a run, and what was done about it.

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // A rated is a counter of a chart of rates.

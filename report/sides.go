@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // A Moved is a row of both sides of a difference of logs; a side that has not got it

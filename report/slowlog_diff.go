@@ -5,8 +5,8 @@ import (
 	"math"
 	"time"
 
-	"github.com/kasoku/kasoku/analyze/slowlog"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/logs/slowlog"
 )
 
 // A SlowDiff is two sides of logs of statements, with the same kind of rows.

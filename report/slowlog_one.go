@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kasoku/kasoku/analyze/slowlog"
-	"github.com/kasoku/kasoku/analyze/sqlshape"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/logs/slowlog"
+	"github.com/kasoku/kasoku/logs/sqlshape"
 )
 
 // SlowClass tells all that is known of one class of statements. Masked hides the

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/kasoku/kasoku/analyze/slowlog"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/logs/slowlog"
 )
 
 // From when on a class of statements is reported to stand out. Smaller ones cost little.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kasoku/kasoku/analyze/slowlog"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/logs/slowlog"
 )
 
 // A slowColumn is a column that the table of statements can have. A value is in base

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // An Align says how the cells of a column stand.

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // perSec prints an asked rate where there is little room: 1,000/s.

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	_ "github.com/kasoku/kasoku/mysqlflags" // registers the driver
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 	"github.com/kasoku/kasoku/sqltag"
 )
 
@@ -18,9 +18,9 @@ import (
 // text and of prepared ones.
 func TestServers(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "slow.log")
-	servicetest.Each(t, service.Options{}, func(t *testing.T, s *service.Server) {
+	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, s *sandbox.Server) {
 		log := log + s.Kind
-		servicetest.Exec(t, servicetest.DB(t, s, ""), "SET GLOBAL slow_query_log_file = '"+log+"'", "SET GLOBAL long_query_time = 0", "SET GLOBAL slow_query_log = ON")
+		sandboxtest.Exec(t, sandboxtest.DB(t, s, ""), "SET GLOBAL slow_query_log_file = '"+log+"'", "SET GLOBAL long_query_time = 0", "SET GLOBAL slow_query_log = ON")
 		for _, params := range []string{"", "?interpolateParams=true"} {
 			db, err := sqltag.Open("mysql", s.DSN("root", "")+params)
 			if err != nil {

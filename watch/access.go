@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/analyze/accesslog"
-	"github.com/kasoku/kasoku/histogram"
-	"github.com/kasoku/kasoku/lines"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/histogram"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/logs/accesslog"
+	"github.com/kasoku/kasoku/logs/lines"
 )
 
 // accessName is the source of what access logs gain.

@@ -1,6 +1,6 @@
 package watch
 
-import "github.com/kasoku/kasoku/contain"
+import "github.com/kasoku/kasoku/internal/contain"
 
 // contained draws one part of the screen. One that panics is a line that says so.
 func (c *canvas) contained(name string, draw func()) {

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/report/terminal"
-	"github.com/kasoku/kasoku/unit"
 )
 
 // A tone is how text stands out. Colour is never the only carrier: what is wrong has

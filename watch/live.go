@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/analyze/digest"
-	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/diagnose"
-	"github.com/kasoku/kasoku/loop"
-	"github.com/kasoku/kasoku/mysqlread"
+	"github.com/kasoku/kasoku/internal/contain"
+	mysqlread "github.com/kasoku/kasoku/mysql"
+	"github.com/kasoku/kasoku/mysql/digest"
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/observe/mysql"
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/store"
 )
 
 const (
@@ -43,7 +43,7 @@ const (
 
 // LiveOptions say what is watched, and how.
 type LiveOptions struct {
-	Watch loop.Options    // what is sampled; Interval 0 is a second
+	Watch record.Options  // what is sampled; Interval 0 is a second
 	Runs  string          // directory in which runs are looked for that other users record; empty: in none
 	Rules []diagnose.Rule // see [OnWindow]
 	Keep  time.Duration   // what can be scrolled back to; 0: DefaultKeep
@@ -54,7 +54,7 @@ type LiveOptions struct {
 type Live struct {
 	o      LiveOptions
 	window *Window
-	live   *loop.Live
+	live   *record.Live
 	start  time.Time
 	stop   context.CancelFunc
 	done   sync.WaitGroup
@@ -67,8 +67,8 @@ type Live struct {
 		known int // its last second of load
 	}
 
-	loads  sync.Mutex  // guards handed
-	handed *loop.Loads // nil without such a file
+	loads  sync.Mutex    // guards handed
+	handed *record.Loads // nil without such a file
 
 	mu       sync.Mutex // guards the fields below
 	findings []kasoku.Finding
@@ -80,7 +80,7 @@ type Live struct {
 func Begin(ctx context.Context, o LiveOptions) (*Live, error) {
 	// They are asked for here, and more often: once is enough.
 	o.Watch.Off = append(slices.Clone(o.Watch.Off), mysql.DigestsName)
-	src, err := loop.NewLive(ctx, o.Watch)
+	src, err := record.NewLive(ctx, o.Watch)
 	if err != nil {
 		return nil, err
 	}
@@ -203,10 +203,10 @@ func (l *Live) note(what, text string) {
 
 // listenToLoads lets `kasoku attack` find this watch.
 func (l *Live) listenToLoads() {
-	path, leave, err := loop.Listen()
+	path, leave, err := record.Listen()
 	if err == nil {
 		l.leave = leave
-		l.handed, err = loop.NewLoads(path, l.start)
+		l.handed, err = record.NewLoads(path, l.start)
 	}
 	if err != nil {
 		l.note("load", "a load of `kasoku attack` is not seen: "+err.Error())
@@ -243,12 +243,12 @@ const settles = 60
 
 // followRun takes the load of the run that is being recorded here, if there is one.
 func (l *Live) followRun() {
-	for _, path := range loop.Recordings(l.o.Runs) {
+	for _, path := range record.Recordings(l.o.Runs) {
 		from := 0
 		if path == l.run.path {
 			from = l.run.known - settles
 		}
-		rec, err := runstore.Ongoing(path, from)
+		rec, err := store.Ongoing(path, from)
 		if err != nil || rec.Run.State != kasoku.Running {
 			continue
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/store"
 )
 
 // TestFollowRun: the load of a run that is recorded in the directory is seen, on the
@@ -21,7 +21,7 @@ func TestFollowRun(t *testing.T) {
 	if d := l.window.Take(); l.notes["runs"] != "" || len(d.Load.points) != 0 {
 		t.Fatalf("without a run: %v, %v", l.notes, d.Load.points)
 	}
-	w, err := runstore.Create(filepath.Join(dir, "x.kasoku"), kasoku.Run{ID: "x", Label: "before", State: kasoku.Running, Started: start.Add(-20 * time.Second).Round(0)})
+	w, err := store.Create(filepath.Join(dir, "x.kasoku"), kasoku.Run{ID: "x", Label: "before", State: kasoku.Running, Started: start.Add(-20 * time.Second).Round(0)})
 	if err != nil {
 		t.Fatal(err)
 	}

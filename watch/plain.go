@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kasoku/kasoku/contain"
+	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/report/terminal"
-	"github.com/kasoku/kasoku/unit"
 )
 
 // Lines writes one line a second, for who reads no screen: until the context ends,

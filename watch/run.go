@@ -12,8 +12,8 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/contain"
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/store"
 )
 
 // mostPerSecond bounds how often a screen is drawn: what moves, moves once a second.
@@ -71,7 +71,7 @@ func Follow(path string, rec *kasoku.Recording) *Following {
 func (f *Following) read(ctx context.Context) {
 	for rest := time.Second; f.last.Load().rec.Run.State == kasoku.Running && wait(ctx, rest); {
 		began := time.Now()
-		if rec, err := runstore.Open(f.path); err == nil { // else there is nothing new
+		if rec, err := store.Open(f.path); err == nil { // else there is nothing new
 			grow(rec)
 			before := f.last.Load()
 			grown := before.grown

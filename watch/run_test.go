@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/store"
 )
 
 // TestFollow: a file is read again until the run in it has ended.
 func TestFollow(t *testing.T) {
 	rec := sample()
-	path := filepath.Join(t.TempDir(), "a"+runstore.Extension)
-	if err := runstore.Write(path, rec); err != nil {
+	path := filepath.Join(t.TempDir(), "a"+store.Extension)
+	if err := store.Write(path, rec); err != nil {
 		t.Fatal(err)
 	}
 	early := *rec

@@ -14,10 +14,10 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/rules"
-	"github.com/kasoku/kasoku/loop"
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // TestLiveOfAServer watches a MySQL that runs statements: they are in the table of
@@ -27,7 +27,7 @@ func TestLiveOfAServer(t *testing.T) {
 		t.Skip("starts a server")
 	}
 	t.Setenv("TMPDIR", t.TempDir())
-	srv := servicetest.MySQL97(t, service.Options{})
+	srv := sandboxtest.MySQL97(t, sandbox.Options{})
 	db, err := mysqlflags.OpenDSN(srv.DSN("root", ""))
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +35,7 @@ func TestLiveOfAServer(t *testing.T) {
 	defer db.Close()
 	var kept *kasoku.Recording
 	l, err := Begin(t.Context(), LiveOptions{
-		Watch: loop.Options{MySQL: srv.DSN("root", ""), Interval: time.Second},
+		Watch: record.Options{MySQL: srv.DSN("root", ""), Interval: time.Second},
 		Rules: []diagnose.Rule{},
 		Save:  func(rec *kasoku.Recording) (string, error) { kept = rec; return "x", nil },
 	})
@@ -79,10 +79,10 @@ func TestLiveOfNginx(t *testing.T) {
 	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("alert(1)")) }))
 	defer app.Close()
 	dir := t.TempDir()
-	web := servicetest.Nginx(t, service.NginxOptions{Dir: dir, Upstream: app.Listener.Addr().String()})
+	web := sandboxtest.Nginx(t, sandbox.NginxOptions{Dir: dir, Upstream: app.Listener.Addr().String()})
 	log := filepath.Join(dir, "access.log")
 	l, err := Begin(t.Context(), LiveOptions{
-		Watch: loop.Options{AccessLog: log, Interval: time.Second}, Rules: []diagnose.Rule{rules.StaticFiles{}},
+		Watch: record.Options{AccessLog: log, Interval: time.Second}, Rules: []diagnose.Rule{rules.StaticFiles{}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // rowed are the sources of which a table has a row for each server or program.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/internal/golden"
+	"github.com/kasoku/kasoku/internal/test/golden"
 )
 
 // served is a minute of servers beside the database. Counters grow by what is named

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/contain"
+	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/report/terminal"
-	"github.com/kasoku/kasoku/unit"
 )
 
 // wideFrom is the width from which tables stand beside the drawings.

@@ -13,7 +13,7 @@ import (
 	"sync"
 
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/service"
+	"github.com/kasoku/kasoku/sandbox"
 )
 
 func quoted(s string) string {
@@ -27,7 +27,7 @@ func quoted(s string) string {
 // writeSlow makes a slow log of that many bytes: that of a real MariaDB under a
 // mixed load up to part of it, said again until it is long enough.
 func writeSlow(ctx context.Context, out io.Writer, size int64) error {
-	server, err := service.MariaDB(ctx, service.Options{Vars: map[string]string{
+	server, err := sandbox.MariaDB(ctx, sandbox.Options{Vars: map[string]string{
 		"slow_query_log": "1", "long_query_time": "0", "log_slow_verbosity": "query_plan,innodb", "innodb_flush_log_at_trx_commit": "0",
 	}})
 	if err != nil {
@@ -47,7 +47,7 @@ func writeSlow(ctx context.Context, out io.Writer, size int64) error {
 }
 
 // load runs statements until the slow log has that size, and returns it.
-func load(ctx context.Context, server *service.Server, size int64) ([]byte, error) {
+func load(ctx context.Context, server *sandbox.Server, size int64) ([]byte, error) {
 	db, err := mysqlflags.OpenDSN(server.DSN("root", ""))
 	if err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/kasoku/kasoku/analyze/join"
 	"github.com/kasoku/kasoku/bench/jointruth"
+	"github.com/kasoku/kasoku/logs/join"
 )
 
 func main() {

@@ -25,7 +25,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kasoku/kasoku/analyze/join"
+	"github.com/kasoku/kasoku/logs/join"
 )
 
 // A Form says how well the times of statements are known.

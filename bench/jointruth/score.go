@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/kasoku/kasoku/analyze/join"
+	"github.com/kasoku/kasoku/logs/join"
 )
 
 // What is scored: pairs of at least leastRate statements for each request, of

@@ -17,8 +17,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/kasoku/kasoku/command"
-	"github.com/kasoku/kasoku/service"
+	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/sandbox"
 )
 
 // A lab starts servers on one core and generators on another.
@@ -208,7 +208,7 @@ http {
 // An nginxServer is a private nginx, which serves several runs. It must be
 // stopped.
 type nginxServer struct {
-	*service.NginxServer
+	*sandbox.NginxServer
 	before served
 	began  time.Time
 }
@@ -226,7 +226,7 @@ func (l *lab) nginx(ctx context.Context, body int) (*nginxServer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("core of the server: %w", err)
 	}
-	n, err := service.Nginx(ctx, service.NginxOptions{Dir: dir, Config: fmt.Sprintf(nginxConfig, "1"+strings.Repeat("0", core))})
+	n, err := sandbox.Nginx(ctx, sandbox.NginxOptions{Dir: dir, Config: fmt.Sprintf(nginxConfig, "1"+strings.Repeat("0", core))})
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/internal/command"
 )
 
 // TestMain lets the test's own program be a sink.

@@ -34,7 +34,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/internal/command"
 )
 
 // errUsage is a wrong command line.

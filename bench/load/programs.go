@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/internal/command"
 )
 
 // connections is how many a generator keeps where nothing else is said.

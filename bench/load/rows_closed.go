@@ -5,7 +5,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/internal/command"
 )
 
 // bodyBytes is the size of an answer's body.

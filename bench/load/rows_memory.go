@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // manyConnections is the larger setting of the row "memory".

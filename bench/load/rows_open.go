@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // rates are those of the open loops, requests per second.

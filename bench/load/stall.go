@@ -16,8 +16,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/kasoku/kasoku/command"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // The load of `load stall`.

@@ -26,7 +26,7 @@ import (
 	"github.com/kasoku/kasoku/observe/mysql"
 	"github.com/kasoku/kasoku/observe/process"
 	"github.com/kasoku/kasoku/observe/sockets"
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/store"
 )
 
 func main() {
@@ -68,7 +68,7 @@ func record(ctx context.Context, dsn, path string, out io.Writer) (err error) {
 	sink := &sink{next: discard{}}
 	if path != "" {
 		run := kasoku.Run{Label: "bench", Started: start.Round(0), Hosts: []kasoku.Host{{Name: "bench"}}}
-		w, err := runstore.Create(path, run)
+		w, err := store.Create(path, run)
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kasoku/kasoku/scenario/agent"
+	"github.com/kasoku/kasoku/load/scenario/agent"
 	"golang.org/x/sys/unix"
 )
 

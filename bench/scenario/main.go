@@ -24,8 +24,8 @@ import (
 	"syscall"
 	"text/tabwriter"
 
-	"github.com/kasoku/kasoku/command"
-	"github.com/kasoku/kasoku/service"
+	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/sandbox"
 )
 
 // most is the ratio that must be met.
@@ -118,7 +118,7 @@ func compare(ctx context.Context, l load, rounds int, out io.Writer) (err error)
 	if err := errors.Join(os.Chmod(dir, 0o755), os.WriteFile(filepath.Join(dir, "list"), list(), 0o644)); err != nil {
 		return err
 	}
-	server, err := service.Nginx(ctx, service.NginxOptions{Dir: dir, Config: nginxConfig})
+	server, err := sandbox.Nginx(ctx, sandbox.NginxOptions{Dir: dir, Config: nginxConfig})
 	if err != nil {
 		return err
 	}

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kasoku/kasoku/internal/agenttest"
-	"github.com/kasoku/kasoku/mackerel/check"
-	"github.com/kasoku/kasoku/mackerel/timed"
+	"github.com/kasoku/kasoku/internal/test/agenttest"
+	"github.com/kasoku/kasoku/wire/mackerel/check"
+	"github.com/kasoku/kasoku/wire/mackerel/timed"
 )
 
 // TestBinary runs real commands below the agent.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/internal/command"
 )
 
 // A database is that of lastlog2, read with its own command: the file is

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kasoku/kasoku/internal/agenttest"
+	"github.com/kasoku/kasoku/internal/test/agenttest"
 )
 
 const passwd = `root:x:0:0:root:/root:/bin/bash

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/kasoku/kasoku/mackerel"
+	"github.com/kasoku/kasoku/wire/mackerel"
 )
 
 // ask asks the API once: a gate cannot wait, and the next run asks again.

@@ -21,8 +21,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kasoku/kasoku/mackerel/check"
-	"github.com/kasoku/kasoku/mackerel/program"
+	"github.com/kasoku/kasoku/wire/mackerel/check"
+	"github.com/kasoku/kasoku/wire/mackerel/program"
 )
 
 const name = "check-mackerel-host-status"

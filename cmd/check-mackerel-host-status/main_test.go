@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kasoku/kasoku/internal/agenttest"
+	"github.com/kasoku/kasoku/internal/test/agenttest"
 )
 
 // An api stands for Mackerel's.

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/kasoku/kasoku/mackerel/program"
+	"github.com/kasoku/kasoku/wire/mackerel/program"
 )
 
 // A memory is what is kept from one run to the next. Times are seconds since the

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kasoku/kasoku/mackerel/program"
+	"github.com/kasoku/kasoku/wire/mackerel/program"
 )
 
 // A hinted error says what to do.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kasoku/kasoku/internal/agenttest"
-	"github.com/kasoku/kasoku/mackerel/check"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/internal/test/agenttest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
+	"github.com/kasoku/kasoku/wire/mackerel/check"
 )
 
 func TestJudge(t *testing.T) {
@@ -59,7 +59,7 @@ func (c caller) call(t *testing.T, args ...string) string {
 }
 
 func TestNoServer(t *testing.T) {
-	port, err := service.FreePort()
+	port, err := sandbox.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,15 +80,15 @@ func TestServer(t *testing.T) {
 		t.Skip("needs servers; not in short mode")
 	}
 	c := newCaller(t)
-	o := servicetest.Unsafe()
+	o := sandboxtest.Unsafe()
 	o.Vars["max_connections"] = "10" // the least that MariaDB takes
-	servicetest.Each(t, o, func(t *testing.T, s *service.Server) {
-		db := servicetest.DB(t, s, "")
-		servicetest.Exec(t, db, "CREATE USER watcher@'127.0.0.1' IDENTIFIED BY 'p:/@'")
+	sandboxtest.Each(t, o, func(t *testing.T, s *sandbox.Server) {
+		db := sandboxtest.DB(t, s, "")
+		sandboxtest.Exec(t, db, "CREATE USER watcher@'127.0.0.1' IDENTIFIED BY 'p:/@'")
 		args := []string{"-H", "127.0.0.1", "-p", fmt.Sprint(s.Port), "-u", "watcher", "-P", "p:/@"}
 		// The connection of db and the check's own; that of the server's start may take
 		// a moment to end.
-		servicetest.Until(t, "two connections", func() bool {
+		sandboxtest.Until(t, "two connections", func() bool {
 			return strings.HasPrefix(c.call(t, args...), "OK: 2 of 10 connections in use (20.0 %), 8 free")
 		})
 		for used := 1; used <= 10; used++ {
@@ -98,7 +98,7 @@ func TestServer(t *testing.T) {
 			}
 			defer conn.Close()
 			if used == 8 {
-				servicetest.Until(t, "nine connections", func() bool {
+				sandboxtest.Until(t, "nine connections", func() bool {
 					return strings.HasPrefix(c.call(t, args...), "CRITICAL: 9 of 10 connections in use (90.0 %), 1 free")
 				})
 			}

@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kasoku/kasoku/analyze/accesslog"
-	"github.com/kasoku/kasoku/peers/alp"
-	"github.com/kasoku/kasoku/peers/kataribe"
+	"github.com/kasoku/kasoku/compat/alp"
+	"github.com/kasoku/kasoku/compat/kataribe"
+	"github.com/kasoku/kasoku/logs/accesslog"
 	"github.com/kasoku/kasoku/report"
-	"github.com/kasoku/kasoku/report/export"
+	"github.com/kasoku/kasoku/report/encode"
 )
 
 // accessFlags are the flags of accesslog.
@@ -151,7 +151,7 @@ func (f *accessFlags) options(e *env) (report.AccessOptions, error) {
 // print writes what was read. Formats that hold one table have the endpoints, or
 // what was asked for; a page beside them has everything.
 func (f *accessFlags) print(e *env, log *report.AccessLog, o report.AccessOptions) error {
-	out := printer{json: func(w io.Writer) error { return export.AccessLogJSON(w, log, o, f.seconds) }}
+	out := printer{json: func(w io.Writer) error { return encode.AccessLogJSON(w, log, o, f.seconds) }}
 	var err error
 	if out.doc, err = f.document(log, o); err != nil {
 		return err

@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/analyze/accesslog"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/logs/accesslog"
 	"github.com/kasoku/kasoku/report"
-	"github.com/kasoku/kasoku/report/export"
+	"github.com/kasoku/kasoku/report/encode"
 )
 
 // accessDiffFlags are the flags of accesslog diff.
@@ -75,7 +75,7 @@ func (f *accessDiffFlags) run(parent context.Context, e *env, args []string) err
 	if o.Machine {
 		doc = report.AccessTable(doc, "moved")
 	}
-	if err := f.out.print(e, printer{doc: doc, json: func(w io.Writer) error { return export.AccessDiffJSON(w, d, o) }}); err != nil {
+	if err := f.out.print(e, printer{doc: doc, json: func(w io.Writer) error { return encode.AccessDiffJSON(w, d, o) }}); err != nil {
 		return err
 	}
 	if err := stoppedEarly(d.After.Stopped); err != nil {

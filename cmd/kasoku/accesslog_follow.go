@@ -14,12 +14,12 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/kasoku/kasoku/analyze/accesslog"
-	"github.com/kasoku/kasoku/histogram"
-	"github.com/kasoku/kasoku/lines"
+	"github.com/kasoku/kasoku/internal/histogram"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/logs/accesslog"
+	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/terminal"
-	"github.com/kasoku/kasoku/unit"
 )
 
 // everyDraw is how often a table that is followed is drawn.

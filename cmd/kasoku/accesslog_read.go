@@ -11,12 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kasoku/kasoku/analyze/accesslog"
-	"github.com/kasoku/kasoku/analyze/routes"
-	"github.com/kasoku/kasoku/lines"
-	"github.com/kasoku/kasoku/peers/kataribe"
+	"github.com/kasoku/kasoku/compat/kataribe"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/logs/accesslog"
+	"github.com/kasoku/kasoku/logs/lines"
+	"github.com/kasoku/kasoku/logs/routes"
 	"github.com/kasoku/kasoku/report"
-	"github.com/kasoku/kasoku/unit"
 )
 
 // accessRead are the flags that say how access logs are read.

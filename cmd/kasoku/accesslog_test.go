@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/kasoku/kasoku/lines"
+	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/report"
 )
 

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/advise"
-	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/diagnose/settings"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/record"
 )
 
 // adviseFlags are those of kasoku advise.
@@ -80,7 +80,7 @@ func (f *adviseFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	a := &adviser{e: e, in: in, Result: advise.Examine(in), source: source, risk: risk}
+	a := &adviser{e: e, in: in, Result: settings.Examine(in), source: source, risk: risk}
 	if err := f.show(a); err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (f *adviseFlags) parse(args []string) (risk kasoku.Risk, ram uint64, err er
 	}
 	risk = kasoku.Risk(strings.ReplaceAll(f.risk, "-", " "))
 	switch {
-	case !slices.Contains(advise.Risks(), risk):
+	case !slices.Contains(settings.Risks(), risk):
 		return "", 0, usagef("none, app-restart, restart, durability or semantics", "--risk %q is no risk", f.risk)
 	case f.sql && f.conf:
 		return "", 0, usagef("", "--sql and --conf: give one")
@@ -117,13 +117,13 @@ func (f *adviseFlags) parse(args []string) (risk kasoku.Risk, ram uint64, err er
 }
 
 // input reads a run, or asks a server; source names it.
-func (f *adviseFlags) input(ctx context.Context, e *env, args []string, ram uint64) (in advise.Input, source string, err error) {
+func (f *adviseFlags) input(ctx context.Context, e *env, args []string, ram uint64) (in settings.Input, source string, err error) {
 	if len(args) > 0 {
 		rec, path, err := openNamed(e, f.dir, args)
 		if err != nil {
-			return advise.Input{}, "", err
+			return settings.Input{}, "", err
 		}
-		in = advise.FromRecording(rec)
+		in = settings.FromRecording(rec)
 		if ram > 0 {
 			in.SayRAM(ram)
 		}
@@ -131,22 +131,22 @@ func (f *adviseFlags) input(ctx context.Context, e *env, args []string, ram uint
 	}
 	dsn, err := f.dsn(e)
 	if err != nil {
-		return advise.Input{}, "", err
+		return settings.Input{}, "", err
 	}
 	db, err := mysqlflags.OpenBounded(dsn)
 	if err != nil {
-		return advise.Input{}, "", err
+		return settings.Input{}, "", err
 	}
 	defer db.Close()
 	conn, err := db.Conn(ctx)
 	if err != nil {
-		return advise.Input{}, "", mysqlflags.Explain(err)
+		return settings.Input{}, "", mysqlflags.Explain(err)
 	}
 	defer conn.Close()
 	if f.over > 0 && e.stderrTTY {
 		fmt.Fprintf(e.stderr, "kasoku: counting for %s\n", unit.Exact(f.over))
 	}
-	in, err = advise.Read(ctx, conn, advise.ReadOptions{For: f.over, RAM: ram})
+	in, err = settings.Read(ctx, conn, settings.ReadOptions{For: f.over, RAM: ram})
 	return in, mysqlflags.Redact(dsn), err
 }
 
@@ -163,16 +163,16 @@ func (f *adviseFlags) dsn(e *env) (string, error) {
 	if c == nil || !c.MySQL.Set() {
 		return "", usagef("--dsn 'user:password@tcp(127.0.0.1:3306)/', --defaults-file ~/.my.cnf, or a RUN", "no server to ask")
 	}
-	return e.noted(loop.DSN(c.MySQL))
+	return e.noted(record.DSN(c.MySQL))
 }
 
 // show prints the answer as asked.
 func (f *adviseFlags) show(a *adviser) error {
 	switch {
 	case f.sql:
-		return printLines(a.e.stdout, advise.Statements(a.Advice, a.risk))
+		return printLines(a.e.stdout, settings.Statements(a.Advice, a.risk))
 	case f.conf:
-		lines := advise.ConfLines(a.Advice, a.risk)
+		lines := settings.ConfLines(a.Advice, a.risk)
 		if len(lines) > 0 {
 			lines = append([]string{"[mysqld]"}, lines...)
 		}

@@ -8,18 +8,18 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/advise"
+	"github.com/kasoku/kasoku/diagnose/settings"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/report"
-	"github.com/kasoku/kasoku/report/export"
+	"github.com/kasoku/kasoku/report/encode"
 	"github.com/kasoku/kasoku/report/terminal"
-	"github.com/kasoku/kasoku/unit"
 )
 
 // An adviser is advice being printed.
 type adviser struct {
 	e *env
-	advise.Result
-	in     advise.Input
+	settings.Result
+	in     settings.Input
 	source string
 	risk   kasoku.Risk // the greatest that is allowed
 }
@@ -28,7 +28,7 @@ type adviser struct {
 func (a *adviser) toSet() int {
 	n := 0
 	for _, x := range a.Advice {
-		if x.Variable != "" && advise.Within(x.Risk, a.risk) {
+		if x.Variable != "" && settings.Within(x.Risk, a.risk) {
 			n++
 		}
 	}
@@ -41,7 +41,7 @@ func (a *adviser) verdict() string {
 		switch {
 		case x.Variable == "":
 			look++
-		case !advise.Within(x.Risk, a.risk):
+		case !settings.Within(x.Risk, a.risk):
 			risky++
 		}
 	}
@@ -64,9 +64,9 @@ func (a *adviser) print(o *output) error {
 	case "json":
 		return a.json(a.e.stdout)
 	case "tsv":
-		return export.TSV(a.e.stdout, a.document(a.table()))
+		return encode.TSV(a.e.stdout, a.document(a.table()))
 	case "md":
-		return export.Markdown(a.e.stdout, a.document(append([]report.Section{a.table()}, a.rest(true)...)...))
+		return encode.Markdown(a.e.stdout, a.document(append([]report.Section{a.table()}, a.rest(true)...)...))
 	}
 	if err := terminal.Write(a.e.stdout, a.document(append(a.areas(), a.rest(false)...)...), a.e.terminal()); err != nil {
 		return err
@@ -140,7 +140,7 @@ func adviceNotes(same []kasoku.Advice) []report.Note {
 // evidenceLine is "Slow_queries / Questions = 7.0 %: 7 of 100 (threshold > 5 %), 34 s of load".
 func evidenceLine(a kasoku.Advice) string {
 	text := fmt.Sprintf("%s = %s (threshold %s)", a.Formula, a.Measured, a.Threshold)
-	if a.Window != advise.Now {
+	if a.Window != settings.Now {
 		text += ", " + a.Window
 	}
 	return text
@@ -204,10 +204,10 @@ func (a *adviser) places() []place {
 		now += " (SET PERSIST instead of SET GLOBAL keeps it)"
 	}
 	const price = ", at the price above"
-	calm, all := advise.Statements(a.Advice, a.risk), advise.Statements(a.Advice, kasoku.RiskSemantics)
+	calm, all := settings.Statements(a.Advice, a.risk), settings.Statements(a.Advice, kasoku.RiskSemantics)
 	add(now, calm)
 	add(now+price, without(all, calm))
-	calm, all = advise.ConfLines(a.Advice, a.risk), advise.ConfLines(a.Advice, kasoku.RiskSemantics)
+	calm, all = settings.ConfLines(a.Advice, a.risk), settings.ConfLines(a.Advice, kasoku.RiskSemantics)
 	add("in my.cnf, below [mysqld]", calm)
 	add("in my.cnf, below [mysqld]"+price, without(all, calm))
 	var grants []string
@@ -256,7 +256,7 @@ type (
 		RAMFrom string          `json:"ram_from,omitempty"`
 		Persist bool            `json:"persist"`
 		Verdict string          `json:"verdict"`
-		Advice  []export.Advice `json:"advice"`
+		Advice  []encode.Advice `json:"advice"`
 		Unseen  []unseenJSON    `json:"unseen"`
 		Quiet   []quietJSON     `json:"quiet"`
 	}
@@ -277,8 +277,8 @@ type (
 
 func (a *adviser) json(w io.Writer) error {
 	out := advisedJSON{
-		Schema: export.Schema, Kind: "advise", Source: a.source, Server: a.Server, Host: a.in.Host, RAMFrom: a.in.Memory.From, Persist: a.Persist, Verdict: a.verdict(),
-		Advice: []export.Advice{}, Unseen: []unseenJSON{}, Quiet: []quietJSON{},
+		Schema: encode.Schema, Kind: "advise", Source: a.source, Server: a.Server, Host: a.in.Host, RAMFrom: a.in.Memory.From, Persist: a.Persist, Verdict: a.verdict(),
+		Advice: []encode.Advice{}, Unseen: []unseenJSON{}, Quiet: []quietJSON{},
 	}
 	if a.in.Grown != nil {
 		seconds := a.in.Window.Seconds()
@@ -288,7 +288,7 @@ func (a *adviser) json(w io.Writer) error {
 		out.RAM = &a.in.Memory.RAM
 	}
 	for i := range a.Advice {
-		out.Advice = append(out.Advice, export.NewAdvice(&a.Advice[i]))
+		out.Advice = append(out.Advice, encode.NewAdvice(&a.Advice[i]))
 	}
 	for _, u := range a.Unseen {
 		out.Unseen = append(out.Unseen, unseenJSON{u.ID, u.Title, u.Why, u.Grant})
@@ -296,5 +296,5 @@ func (a *adviser) json(w io.Writer) error {
 	for _, q := range a.Quiet {
 		out.Quiet = append(out.Quiet, quietJSON(q))
 	}
-	return export.JSON(w, out)
+	return encode.JSON(w, out)
 }

@@ -10,18 +10,18 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/advise"
-	"github.com/kasoku/kasoku/internal/golden"
-	"github.com/kasoku/kasoku/mysqlread"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/diagnose/settings"
+	"github.com/kasoku/kasoku/internal/test/golden"
+	"github.com/kasoku/kasoku/mysql"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // advisedServer is a server with a bit of everything to say of it: variables to set at no
 // risk, at a price and with a restart, several of one check, remarks, and what an account
 // with few rights does not see. One name is hostile.
-func advisedServer() advise.Input {
-	return advise.Input{
+func advisedServer() settings.Input {
+	return settings.Input{
 		Host: "db1", Account: "'app'@'%'",
 		Variables: map[string]string{
 			"version": "10.11.19-MariaDB", "max_connections": "151", "thread_cache_size": "0", "long_query_time": "10", "slow_query_log": "ON",
@@ -39,19 +39,19 @@ func advisedServer() advise.Input {
 			"Innodb_log_waits": 0, "Innodb_log_writes": 2000, "Innodb_log_write_requests": 20000,
 		},
 		Window: 34 * time.Second, Load: true, Over: "34 s of load",
-		Memory: advise.Memory{RAM: 4 << 30, From: "memory limit of the control group mariadb.service", Others: 300 << 20, Seen: true},
-		System: advise.System{Cores: 2, Settings: map[string]string{"vm.swappiness": "60"}},
-		Schema: &advise.Schema{
-			Tables: []advise.Table{{Table: mysqlread.Table{Schema: "shop", Name: "it\x1b[31mem`", Engine: "InnoDB", Rows: 10, DataBytes: 1 << 30, IndexBytes: 1 << 20}}},
+		Memory: settings.Memory{RAM: 4 << 30, From: "memory limit of the control group mariadb.service", Others: 300 << 20, Seen: true},
+		System: settings.System{Cores: 2, Settings: map[string]string{"vm.swappiness": "60"}},
+		Schema: &settings.Schema{
+			Tables: []settings.Table{{Table: mysql.Table{Schema: "shop", Name: "it\x1b[31mem`", Engine: "InnoDB", Rows: 10, DataBytes: 1 << 30, IndexBytes: 1 << 20}}},
 		},
-		Lacks: []advise.Lack{
-			{Part: advise.PartTransactions, Why: "transactions: the account may not", Grant: "GRANT PROCESS ON *.* TO 'app'@'%';"},
-			{Part: advise.PartReaders, Why: "readers of the binary log: the account may not", Grant: "GRANT PROCESS ON *.* TO 'app'@'%';"},
-			{Part: advise.PartAccounts, Why: "accounts: the account may not", Grant: "GRANT SELECT ON mysql.* TO 'app'@'%';"},
-			{Part: advise.PartUsage, Why: "index usage: performance_schema is off", Grant: "performance_schema = ON in my.cnf, and a restart"},
-			{Part: advise.PartDisk, Why: "kind of disk: vda is virtual, and does not tell"},
-			{Part: advise.PartDiskTime, Why: "disk times: writes are timed over a load", Grant: "kasoku advise --for 60s while it runs"},
-			{Part: advise.PartReplica, Why: "replication: the account may not", Grant: "GRANT REPLICA MONITOR ON *.* TO 'app'@'%';"},
+		Lacks: []settings.Lack{
+			{Part: settings.PartTransactions, Why: "transactions: the account may not", Grant: "GRANT PROCESS ON *.* TO 'app'@'%';"},
+			{Part: settings.PartReaders, Why: "readers of the binary log: the account may not", Grant: "GRANT PROCESS ON *.* TO 'app'@'%';"},
+			{Part: settings.PartAccounts, Why: "accounts: the account may not", Grant: "GRANT SELECT ON mysql.* TO 'app'@'%';"},
+			{Part: settings.PartUsage, Why: "index usage: performance_schema is off", Grant: "performance_schema = ON in my.cnf, and a restart"},
+			{Part: settings.PartDisk, Why: "kind of disk: vda is virtual, and does not tell"},
+			{Part: settings.PartDiskTime, Why: "disk times: writes are timed over a load", Grant: "kasoku advise --for 60s while it runs"},
+			{Part: settings.PartReplica, Why: "replication: the account may not", Grant: "GRANT REPLICA MONITOR ON *.* TO 'app'@'%';"},
 		},
 	}
 }
@@ -62,7 +62,7 @@ func TestAdvisePrint(t *testing.T) {
 		var out bytes.Buffer
 		e := &env{name: "kasoku", stdout: &out, color: "never", getenv: func(string) string { return "" }, now: time.Now}
 		in := advisedServer()
-		a := &adviser{e: e, in: in, Result: advise.Examine(in), source: "app:xxxx@tcp(db1:3306)/", risk: risk}
+		a := &adviser{e: e, in: in, Result: settings.Examine(in), source: "app:xxxx@tcp(db1:3306)/", risk: risk}
 		if err := flags.show(a); err != nil {
 			t.Fatal(err)
 		}
@@ -83,9 +83,9 @@ func TestAdvisePrint(t *testing.T) {
 // TestAdviseRun: a run of a real server, whose commits wait for the disk, is advised as
 // the server itself is over the same kind of load; and no password is printed.
 func TestAdviseRun(t *testing.T) {
-	servicetest.Each(t, service.Options{}, func(t *testing.T, srv *service.Server) {
-		dir, db := t.TempDir(), servicetest.DB(t, srv, "")
-		servicetest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.t (id INT PRIMARY KEY AUTO_INCREMENT, a INT)",
+	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, srv *sandbox.Server) {
+		dir, db := t.TempDir(), sandboxtest.DB(t, srv, "")
+		sandboxtest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.t (id INT PRIMARY KEY AUTO_INCREMENT, a INT)",
 			"CREATE USER 'app'@'%' IDENTIFIED BY 'geheim'", "GRANT ALL ON shop.* TO 'app'@'%'", "GRANT PROCESS ON *.* TO 'app'@'%'")
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
@@ -120,6 +120,6 @@ func TestAdviseRun(t *testing.T) {
 		if !strings.Contains(sql, "SET GLOBAL innodb_flush_log_at_trx_commit = 2;\n") || strings.Contains(kasokuIn(t, dir, "advise", "run", "--sql"), "flush_log") {
 			t.Errorf("statements:\n%s", sql)
 		}
-		servicetest.Exec(t, db, strings.Split(strings.TrimSpace(sql), "\n")...)
+		sandboxtest.Exec(t, db, strings.Split(strings.TrimSpace(sql), "\n")...)
 	})
 }

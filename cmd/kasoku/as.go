@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kasoku/kasoku/lines"
-	"github.com/kasoku/kasoku/pathwalk"
+	"github.com/kasoku/kasoku/internal/pathwalk"
+	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/report/terminal"
 )
 

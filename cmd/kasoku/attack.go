@@ -9,12 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/internal/command"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/engine"
 	"github.com/kasoku/kasoku/load/nethttp"
 	"github.com/kasoku/kasoku/load/vegeta"
-	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/report/terminal"
 )
 
@@ -62,7 +62,7 @@ func attack(parent context.Context, e *env, f *attackFlags) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, scraped.Close()) }()
-	handover := e.getenv(loop.HandoverEnv)
+	handover := e.getenv(record.HandoverEnv)
 	told := f.tells(e, e.recordedStdout())
 	if told && o.Output == "" {
 		o.Stdout = nil
@@ -112,7 +112,7 @@ func (f *attackFlags) tells(e *env, recorded bool) bool {
 // a file of the recorded command's own.
 func (e *env) recordedStdout() bool {
 	f, ok := terminal.Raw(e.stdout).(*os.File)
-	id := e.getenv(loop.OutputEnv)
+	id := e.getenv(record.OutputEnv)
 	return ok && id != "" && command.FileID(f) == id
 }
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/load/vegeta"
-	"github.com/kasoku/kasoku/unit"
 )
 
 // serve lets the exporter be scraped; nil when that was not asked for.

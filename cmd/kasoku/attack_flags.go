@@ -13,11 +13,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kasoku/kasoku/config"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/engine"
 	"github.com/kasoku/kasoku/load/nethttp"
 	"github.com/kasoku/kasoku/load/vegeta"
-	"github.com/kasoku/kasoku/unit"
 )
 
 // attackFlags are the flags of attack, and the options that they set.

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/internal/command"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/vegeta"
 	"github.com/kasoku/kasoku/report"
-	"github.com/kasoku/kasoku/report/export"
+	"github.com/kasoku/kasoku/report/encode"
 )
 
 // print writes what an attack came to, as asked with -o.
@@ -21,7 +21,7 @@ func (f *attackFlags) print(e *env, res *vegeta.AttackResult) error {
 	o := e.reportOptions("")
 	return f.out.print(e, printer{
 		doc:  report.TellAttack(a, o),
-		json: func(w io.Writer) error { return export.AttackJSON(w, a, o) },
+		json: func(w io.Writer) error { return encode.AttackJSON(w, a, o) },
 	})
 }
 

@@ -14,13 +14,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/advise"
+	"github.com/kasoku/kasoku/diagnose/settings"
+	"github.com/kasoku/kasoku/internal/private"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/labs/isuumo"
-	"github.com/kasoku/kasoku/private"
 	"github.com/kasoku/kasoku/prove"
-	"github.com/kasoku/kasoku/report/export"
+	"github.com/kasoku/kasoku/report/encode"
 	"github.com/kasoku/kasoku/report/html"
-	"github.com/kasoku/kasoku/unit"
 )
 
 // autopilotFlags are those of kasoku autopilot.
@@ -77,7 +77,7 @@ func (f *autopilotFlags) check() ([]kasoku.Risk, error) {
 		return nil, err
 	}
 	risk := kasoku.Risk(strings.ReplaceAll(f.risk, "-", " "))
-	at := slices.Index(advise.Risks(), risk)
+	at := slices.Index(settings.Risks(), risk)
 	switch {
 	case f.name != isuumoLab().name:
 		return nil, usagef("--lab isuumo", "lab %q has no benchmark with a score", f.name)
@@ -88,7 +88,7 @@ func (f *autopilotFlags) check() ([]kasoku.Risk, error) {
 	case at < 0:
 		return nil, usagef("none, app-restart, restart, durability or semantics", "--risk %q is no risk", f.risk)
 	}
-	return advise.Risks()[:at+1], f.runs.check()
+	return settings.Risks()[:at+1], f.runs.check()
 }
 
 func (f *autopilotFlags) run(parent context.Context, e *env) (err error) {
@@ -131,7 +131,7 @@ func (f *autopilotFlags) run(parent context.Context, e *env) (err error) {
 	if f.into != "" {
 		err = errors.Join(err, t.write(f.into, story, e))
 	}
-	p := printer{doc: storyDocument(story), json: func(w io.Writer) error { return export.JSON(w, newStoryJSON(story)) }}
+	p := printer{doc: storyDocument(story), json: func(w io.Writer) error { return encode.JSON(w, newStoryJSON(story)) }}
 	err = errors.Join(err, f.runs.out.print(e, p))
 	if ctx.Err() != nil {
 		return stopped{"stopped before the end: " + context.Cause(ctx).Error()}
@@ -168,8 +168,8 @@ func (t *tuned) write(dir string, story *prove.Story, e *env) error {
 	}
 	doc := storyDocument(story)
 	return errors.Join(
-		writeFile(filepath.Join(dir, "story.json"), func(w io.Writer) error { return export.JSON(w, newStoryJSON(story)) }),
-		writeFile(filepath.Join(dir, "story.md"), func(w io.Writer) error { return export.Markdown(w, doc) }),
+		writeFile(filepath.Join(dir, "story.json"), func(w io.Writer) error { return encode.JSON(w, newStoryJSON(story)) }),
+		writeFile(filepath.Join(dir, "story.md"), func(w io.Writer) error { return encode.Markdown(w, doc) }),
 		writeFile(filepath.Join(dir, "story.html"), func(w io.Writer) error { return html.Write(w, doc) }),
 	)
 }

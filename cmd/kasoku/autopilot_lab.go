@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/nginxconf"
 	"github.com/kasoku/kasoku/labs/isuumo/sqlfile"
 	"github.com/kasoku/kasoku/labs/isuumo/stack"
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/nginxconf"
 	"github.com/kasoku/kasoku/prove"
 )
 

@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/prove"
 	"github.com/kasoku/kasoku/report"
-	"github.com/kasoku/kasoku/unit"
 )
 
 // storyVerdict says what came of it.

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/capture"
+	"github.com/kasoku/kasoku/checkpoint/capture"
 	"github.com/kasoku/kasoku/report"
-	"github.com/kasoku/kasoku/report/export"
+	"github.com/kasoku/kasoku/report/encode"
 	"github.com/kasoku/kasoku/report/terminal"
 )
 
@@ -68,7 +68,7 @@ func (f *textFlags) show(e *env, o *output, rec *kasoku.Recording, file string) 
 		ro := e.reportOptions(file)
 		return o.print(e, printer{
 			doc:  report.Texts(rec, ro),
-			json: func(w io.Writer) error { return export.RunJSON(w, rec, ro) },
+			json: func(w io.Writer) error { return encode.RunJSON(w, rec, ro) },
 		})
 	}
 	c, err := findText(rec.Configs, f.name)

@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/kasoku/kasoku/capture"
-	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/checkpoint/capture"
+	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/report/terminal"
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/store"
 )
 
 // machineFlags say what of this machine checkpoint and revert look at.
@@ -30,7 +30,7 @@ func (f *machineFlags) register(fl *pflag.FlagSet) {
 }
 
 // options returns what kasoku.toml and the flags say of this machine.
-func (f *machineFlags) options(e *env) (o loop.Options, runs string, err error) {
+func (f *machineFlags) options(e *env) (o record.Options, runs string, err error) {
 	runs = runsDir
 	dsn, err := f.database.dsn(e)
 	if err != nil {
@@ -42,7 +42,7 @@ func (f *machineFlags) options(e *env) (o loop.Options, runs string, err error) 
 	}
 	if c != nil {
 		c.Capture.Off = false
-		if o, err = loop.ConfiguredWatch(c, o); err != nil {
+		if o, err = record.ConfiguredWatch(c, o); err != nil {
 			return o, "", err
 		}
 		e.hintOnce(o.MySQLNotes)
@@ -105,12 +105,12 @@ puts files and indexes back as they are now.`,
 // Labels of checkpoints; of several the newest is meant. Those that revert makes have
 // their own, so that what was asked for by its label stays what it was.
 const (
-	checkpointLabel   = runstore.Checkpoint
+	checkpointLabel   = store.Checkpoint
 	beforeRevertLabel = "before-revert"
 )
 
 // checkpoint keeps what is in force in a file of runs, or in out.
-func (e *env) checkpoint(ctx context.Context, o loop.Options, runs, out string) (*loop.Result, error) {
+func (e *env) checkpoint(ctx context.Context, o record.Options, runs, out string) (*record.Result, error) {
 	o.Run.Label = cmp.Or(o.Run.Label, checkpointLabel)
 	if out == "" {
 		if wd, err := os.Getwd(); err == nil {
@@ -123,7 +123,7 @@ func (e *env) checkpoint(ctx context.Context, o loop.Options, runs, out string) 
 	if o.Path, err = placeRun(&o.Run, out, runs, e.now()); err != nil {
 		return nil, err
 	}
-	res, err := loop.Checkpoint(ctx, o)
+	res, err := record.Checkpoint(ctx, o)
 	if err != nil && ctx.Err() != nil {
 		err = errors.Join(context.Cause(ctx), err)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/kasoku/kasoku/compare"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/report"
-	"github.com/kasoku/kasoku/report/export"
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/report/encode"
+	"github.com/kasoku/kasoku/store"
 )
 
 // compareFlags are the flags of compare.
@@ -101,7 +101,7 @@ func (f *compareFlags) run(e *env, args []string) error {
 	o.Commands = []string{"kasoku compare " + args[0] + " " + args[1]}
 	if err := f.out.print(e, printer{
 		doc:  report.Compare(c, o),
-		json: func(w io.Writer) error { return export.ComparisonJSON(w, c) },
+		json: func(w io.Writer) error { return encode.ComparisonJSON(w, c) },
 	}); err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func twiceHint(dir string, args []string, path string) string {
 	for name := range strings.SplitSeq(strings.Join(args, ","), ",") {
 		name = strings.TrimSpace(name)
 		if paths, err := findGroup(dir, name); err == nil && len(paths) > 1 && slices.Contains(paths, path) {
-			if i := slices.IndexFunc(paths, func(p string) bool { return filepath.Base(p) == name+runstore.Extension }); i >= 0 {
+			if i := slices.IndexFunc(paths, func(p string) bool { return filepath.Base(p) == name+store.Extension }); i >= 0 {
 				path = paths[i] // a group has the id of its first run, which is meant
 			}
 			return fmt.Sprintf("%q is a group and means all its %d runs; name one run by its file: %s", name, len(paths), path)
@@ -153,7 +153,7 @@ func twiceHint(dir string, args []string, path string) string {
 
 // openPath reads a run and completes what a comparison looks at.
 func openPath(e *env, path string) (*kasoku.Recording, error) {
-	rec, err := runstore.Open(path)
+	rec, err := store.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -187,12 +187,12 @@ func findRuns(dir, names string) ([]string, error) {
 }
 
 func findGroup(dir, name string) ([]string, error) {
-	if name != runstore.Latest {
+	if name != store.Latest {
 		for _, d := range runDirs(dir) {
-			switch paths, err := runstore.ResolveAll(d, name); {
+			switch paths, err := store.ResolveAll(d, name); {
 			case err == nil:
 				return paths, nil
-			case !errors.Is(err, runstore.ErrNotFound):
+			case !errors.Is(err, store.ErrNotFound):
 				return nil, err
 			}
 		}
@@ -212,9 +212,9 @@ const mostUnchanged = 10
 // were made of the same thing one by one. It is empty when there are too few; runs
 // that cannot be read are left out.
 func unchanged(dirs []string, before, after *kasoku.Recording) []*kasoku.Recording {
-	var like []runstore.Info
+	var like []store.Info
 	for _, d := range dirs {
-		runs, err := runstore.List(d)
+		runs, err := store.List(d)
 		if err != nil {
 			continue // nothing is known of it, so there is no floor from there
 		}
@@ -235,12 +235,12 @@ func unchanged(dirs []string, before, after *kasoku.Recording) []*kasoku.Recordi
 			continue
 		}
 		tried[g] = true
-		if runs := alike(like, nil, func(r runstore.Info) bool { return r.Group == g }); len(runs) >= compare.LeastUnchanged {
+		if runs := alike(like, nil, func(r store.Info) bool { return r.Group == g }); len(runs) >= compare.LeastUnchanged {
 			return runs
 		}
 	}
 	for _, side := range []*kasoku.Recording{before, after} {
-		runs := alike(like, side, func(r runstore.Info) bool { return r.Revision == side.Run.Revision && !r.Dirty })
+		runs := alike(like, side, func(r store.Info) bool { return r.Revision == side.Run.Revision && !r.Dirty })
 		if len(runs) >= compare.LeastUnchanged {
 			return runs
 		}
@@ -250,13 +250,13 @@ func unchanged(dirs []string, before, after *kasoku.Recording) []*kasoku.Recordi
 
 // alike reads the runs that are wanted and made of the same thing as one of them:
 // the given one, else the first.
-func alike(infos []runstore.Info, as *kasoku.Recording, want func(runstore.Info) bool) []*kasoku.Recording {
+func alike(infos []store.Info, as *kasoku.Recording, want func(store.Info) bool) []*kasoku.Recording {
 	var out []*kasoku.Recording
 	for _, r := range infos {
 		if !want(r) || len(out) >= mostUnchanged {
 			continue
 		}
-		rec, err := runstore.Open(r.Path)
+		rec, err := store.Open(r.Path)
 		if err != nil {
 			continue
 		}

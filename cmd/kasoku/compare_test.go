@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/report/export"
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/report/encode"
+	"github.com/kasoku/kasoku/store"
 )
 
 // keepScores writes one run for each score into a directory; they are a group when
@@ -30,7 +30,7 @@ func keepScores(t *testing.T, dir, label, group, revision string, scores ...floa
 		if group != "" {
 			rec.Run.Group, rec.Run.Repeat = group, i+1
 		}
-		if err := runstore.Write(filepath.Join(dir, rec.Run.ID+runstore.Extension), rec); err != nil {
+		if err := store.Write(filepath.Join(dir, rec.Run.ID+store.Extension), rec); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -112,7 +112,7 @@ func TestCompareGroupsJSON(t *testing.T) {
 	if code := run(e); code != exitGood {
 		t.Fatalf("exit %d", code)
 	}
-	var c export.Comparison
+	var c encode.Comparison
 	if err := json.Unmarshal(out.Bytes(), &c); err != nil {
 		t.Fatal(err)
 	}

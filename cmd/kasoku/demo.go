@@ -15,13 +15,13 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/compare"
+	"github.com/kasoku/kasoku/internal/private"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/labs/demo"
-	"github.com/kasoku/kasoku/loop"
-	"github.com/kasoku/kasoku/private"
+	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/html"
 	"github.com/kasoku/kasoku/report/terminal"
-	"github.com/kasoku/kasoku/unit"
 )
 
 func newDemo(e *env) *cobra.Command {
@@ -130,7 +130,7 @@ func (t *teller) Chapter(n, of int, title string) {
 	fmt.Fprintf(t.e.stdout, "\n%s\n\n", terminal.Bold(fmt.Sprintf("%d/%d  %s", n, of, title), t.e.terminal()))
 }
 
-func (t *teller) Progress(p loop.Progress) { showProgress(t.progress, p, 0) }
+func (t *teller) Progress(p record.Progress) { showProgress(t.progress, p, 0) }
 
 // Run prints the steps; the verdict comes with the diagnosis.
 func (t *teller) Run(rec *kasoku.Recording) {

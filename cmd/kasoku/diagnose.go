@@ -12,7 +12,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/rules"
 	"github.com/kasoku/kasoku/report"
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/store"
 )
 
 func newDiagnose(e *env) *cobra.Command {
@@ -72,7 +72,7 @@ run. Runs of the same group are looked at beside it. Exit code 1 with
 // repeats reads the other finished runs of a run's group, which lie beside it.
 // Those that cannot be read are left out.
 func repeats(rec *kasoku.Recording, path string) []*kasoku.Recording {
-	runs, err := runstore.List(filepath.Dir(path))
+	runs, err := store.List(filepath.Dir(path))
 	if err != nil || rec.Run.Group == "" {
 		return nil
 	}
@@ -81,7 +81,7 @@ func repeats(rec *kasoku.Recording, path string) []*kasoku.Recording {
 		if r.Err != nil || r.Group != rec.Run.Group || r.ID == rec.Run.ID || r.State != kasoku.Finished {
 			continue
 		}
-		if other, err := runstore.Open(r.Path); err == nil {
+		if other, err := store.Open(r.Path); err == nil {
 			out = append(out, other)
 		}
 	}

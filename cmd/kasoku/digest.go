@@ -11,12 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kasoku/kasoku/contain"
+	"github.com/kasoku/kasoku/compat/slowquery2tsv"
+	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/mysqlread"
-	"github.com/kasoku/kasoku/peers/slowquery2tsv"
 	"github.com/kasoku/kasoku/report"
-	"github.com/kasoku/kasoku/report/export"
+	"github.com/kasoku/kasoku/report/encode"
 )
 
 // digestFlags are the flags of digest.
@@ -103,7 +103,7 @@ func (f *digestFlags) run(ctx context.Context, e *env, args []string) error {
 	}
 	err = f.out.print(e, printer{
 		doc:  report.Digested(d, f.sort, f.out.rows(f.out.format), e.reportOptions("")),
-		json: func(w io.Writer) error { return export.DigestsJSON(w, d, f.sort, at) },
+		json: func(w io.Writer) error { return encode.DigestsJSON(w, d, f.sort, at) },
 	})
 	if err == nil && len(d.Classes) == 0 {
 		err = badAnswer{"no statement was counted"}
@@ -113,7 +113,7 @@ func (f *digestFlags) run(ctx context.Context, e *env, args []string) error {
 
 // ask reads the digests of a server.
 func (f *digestFlags) ask(parent context.Context, e *env, dsn string) (*report.Digests, error) {
-	var before *mysqlread.Digests
+	var before *mysql.Digests
 	var began time.Time
 	if f.since != "" {
 		var err error
@@ -126,7 +126,7 @@ func (f *digestFlags) ask(parent context.Context, e *env, dsn string) (*report.D
 		return nil, err
 	}
 	defer db.Close()
-	r, err := mysqlread.New(parent, db)
+	r, err := mysql.New(parent, db)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +202,7 @@ func between(first, second string) (*report.Digests, time.Time, error) {
 }
 
 // addSince makes d what was added between two snapshots.
-func addSince(d *report.Digests, before, after *mysqlread.Digests, over time.Duration) {
+func addSince(d *report.Digests, before, after *mysql.Digests, over time.Duration) {
 	added, restarted := after.Since(before)
 	d.Digests, d.Over = *added, max(over, 1)
 	if restarted {
@@ -212,13 +212,13 @@ func addSince(d *report.Digests, before, after *mysqlread.Digests, over time.Dur
 }
 
 // snapshot reads what -o json wrote.
-func snapshot(path string) (*mysqlread.Digests, string, time.Time, error) {
+func snapshot(path string) (*mysql.Digests, string, time.Time, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, "", time.Time{}, err
 	}
 	defer f.Close()
-	d, server, at, err := export.ReadDigests(f)
+	d, server, at, err := encode.ReadDigests(f)
 	if err != nil {
 		return nil, "", at, usageError{fmt.Errorf("%s: %w", path, err), "make a snapshot with `kasoku digest --dsn … -o json > " + path + "`"}
 	}
@@ -226,7 +226,7 @@ func snapshot(path string) (*mysqlread.Digests, string, time.Time, error) {
 }
 
 // uncounted says why a server that could count statements has counted none.
-func uncounted(ctx context.Context, r *mysqlread.Reader) []report.Note {
+func uncounted(ctx context.Context, r *mysql.Reader) []report.Note {
 	on, err := r.EnabledConsumers(ctx)
 	if err != nil || slices.Contains(on, "statements_digest") {
 		return nil
@@ -236,9 +236,9 @@ func uncounted(ctx context.Context, r *mysqlread.Reader) []report.Note {
 }
 
 // digestNotes says what the digests do not hold.
-func digestNotes(d *report.Digests, flavor mysqlread.Flavor) []report.Note {
+func digestNotes(d *report.Digests, flavor mysql.Flavor) []report.Note {
 	var out []report.Note
-	if flavor == mysqlread.MariaDB {
+	if flavor == mysql.MariaDB {
 		out = append(out, report.Note{Sign: "·", Text: "MariaDB counts no statement that a driver runs as a prepared one, and keeps no sample"})
 	}
 	if d.Lost > 0 {

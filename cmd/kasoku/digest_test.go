@@ -8,31 +8,31 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kasoku/kasoku/report/export"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/report/encode"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // TestDigest reads the digests of real servers: whole, as a difference, from
 // snapshots and as slowquery2tsv does.
 func TestDigest(t *testing.T) {
 	t.Parallel()
-	servicetest.Each(t, service.Options{Args: []string{"--performance-schema=ON", "--skip-log-bin"}}, func(t *testing.T, srv *service.Server) {
-		dir, db := t.TempDir(), servicetest.DB(t, srv, "")
-		servicetest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.t (id INT PRIMARY KEY, a VARCHAR(9))")
+	sandboxtest.Each(t, sandbox.Options{Args: []string{"--performance-schema=ON", "--skip-log-bin"}}, func(t *testing.T, srv *sandbox.Server) {
+		dir, db := t.TempDir(), sandboxtest.DB(t, srv, "")
+		sandboxtest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.t (id INT PRIMARY KEY, a VARCHAR(9))")
 		first := kasokuIn(t, dir, "digest", "--dsn", srv.DSN("", ""), "-o", "json")
 		if err := os.WriteFile(filepath.Join(dir, "before.json"), []byte(first), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		servicetest.Exec(t, db, "INSERT INTO shop.t VALUES (1, 'x')", "INSERT INTO shop.t VALUES (2, 'y'), (3, 'z')", "SELECT a FROM shop.t WHERE a = 'x'")
-		var added export.DigestFile
+		sandboxtest.Exec(t, db, "INSERT INTO shop.t VALUES (1, 'x')", "INSERT INTO shop.t VALUES (2, 'y'), (3, 'z')", "SELECT a FROM shop.t WHERE a = 'x'")
+		var added encode.DigestFile
 		out := ""
 		eventually(func() bool { // the server answers a statement before it counts it
 			out = kasokuIn(t, dir, "digest", "--dsn", srv.DSN("", ""), "--since", "before.json", "-o", "json")
-			added = export.DigestFile{}
+			added = encode.DigestFile{}
 			return json.Unmarshal([]byte(out), &added) == nil && strings.Contains(out, "SELECT `a`")
 		})
-		var inserts, reads *export.Digest
+		var inserts, reads *encode.Digest
 		for i := range added.Classes {
 			c := &added.Classes[i]
 			switch {
@@ -53,7 +53,7 @@ func TestDigest(t *testing.T) {
 		}
 		tsv := kasokuIn(t, dir, "digest", "--as", "slowquery2tsv", "-u", "root", "-P", srv.Addr()[strings.LastIndexByte(srv.Addr(), ':')+1:])
 		head, _, _ := strings.Cut(tsv, "\n")
-		if want := "cnt\tsum\tmin\tavg\tmax\tsumLock\tsumRows\tavgRows\tdb\t" + map[string]string{service.KindMySQL97: "query"}[srv.Kind]; !strings.HasPrefix(head, want) ||
+		if want := "cnt\tsum\tmin\tavg\tmax\tsumLock\tsumRows\tavgRows\tdb\t" + map[string]string{sandbox.KindMySQL97: "query"}[srv.Kind]; !strings.HasPrefix(head, want) ||
 			!strings.Contains(tsv, "FROM") {
 			t.Errorf("slowquery2tsv:\n%.600s", tsv)
 		}
@@ -65,7 +65,7 @@ func TestDigest_Off(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
 	}
-	srv, err := service.MariaDB(t.Context(), service.Options{})
+	srv, err := sandbox.MariaDB(t.Context(), sandbox.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kasoku/kasoku/internal/smalldisk"
-	"github.com/kasoku/kasoku/runstore"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/internal/test/smalldisk"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
+	"github.com/kasoku/kasoku/store"
 )
 
 // errorLines are the lines with which a program ends badly.
@@ -28,12 +28,12 @@ func errorLines(said string) (lines []string) {
 // recording goes on. The server is as it was, the run opens, nothing untrue is said,
 // and what is left over goes once there is room.
 func TestFullDisk(t *testing.T) {
-	s := servicetest.MariaDB(t, service.Options{})
-	db := servicetest.DB(t, s, "")
-	before := settings(t, db)
+	s := sandboxtest.MariaDB(t, sandbox.Options{})
+	db := sandboxtest.DB(t, s, "")
+	before := readSettings(t, db)
 	same := func(t *testing.T, when string) {
 		t.Helper()
-		for name, is := range settings(t, db) {
+		for name, is := range readSettings(t, db) {
 			if was := before[name]; is != was {
 				t.Errorf("%s: %s was %q and is %q", when, name, was, is)
 			}
@@ -49,7 +49,7 @@ func TestFullDisk(t *testing.T) {
 		disk := smalldisk.Mount(t, "4m")
 		run := filepath.Join(disk, "run.kasoku")
 		r := begin(t, t.TempDir(), run)
-		if settings(t, db)["slow_query_log"] != "ON" {
+		if readSettings(t, db)["slow_query_log"] != "ON" {
 			t.Error("the slow log is off")
 		}
 		ballast := smalldisk.Fill(t, disk, 0)
@@ -73,7 +73,7 @@ func TestFullDisk(t *testing.T) {
 		if err := os.Remove(ballast); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := runstore.Open(run); err != nil {
+		if _, err := store.Open(run); err != nil {
 			t.Error(err)
 		}
 		if left, err := filepath.Glob(disk + "/*"); err != nil || len(left) != 1 {
@@ -141,21 +141,21 @@ func TestBrake(t *testing.T) {
 	if err := os.Chmod(disk, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	s := servicetest.MariaDB(t, service.Options{Vars: map[string]string{"slow_query_log_file": filepath.Join(disk, "slow.log")}})
-	db := servicetest.DB(t, s, "")
-	before := settings(t, db)
+	s := sandboxtest.MariaDB(t, sandbox.Options{Vars: map[string]string{"slow_query_log_file": filepath.Join(disk, "slow.log")}})
+	db := sandboxtest.DB(t, s, "")
+	before := readSettings(t, db)
 	record := func(args ...string) *running {
 		return start(t, append([]string{"record", "--mysql", s.DSN("", ""), "-o", "run.kasoku", "--interval", "100ms"}, args...)...)
 	}
 	r := record("--min-free", "1.5MB", "--for", "1h")
-	r.waitFor("slow log", func() bool { return settings(t, db)["slow_query_log"] == "ON" })
-	app := servicetest.DB(t, s, "") // a session that begins now is logged
+	r.waitFor("slow log", func() bool { return readSettings(t, db)["slow_query_log"] == "ON" })
+	app := sandboxtest.DB(t, s, "") // a session that begins now is logged
 	long := "SELECT '" + strings.Repeat("x", 8<<10) + "'"
 	r.waitFor("brake", func() bool {
-		servicetest.Exec(t, app, "DO 1", strings.Replace(long, "SELECT", "DO LENGTH(", 1)+")")
-		return settings(t, db)["slow_query_log"] == "OFF"
+		sandboxtest.Exec(t, app, "DO 1", strings.Replace(long, "SELECT", "DO LENGTH(", 1)+")")
+		return readSettings(t, db)["slow_query_log"] == "OFF"
 	})
-	for name, is := range settings(t, db) {
+	for name, is := range readSettings(t, db) {
 		if was := before[name]; is != was {
 			t.Errorf("braked: %s was %q and is %q", name, was, is)
 		}
@@ -163,7 +163,7 @@ func TestBrake(t *testing.T) {
 	r.interrupt(false)
 	r.exits(exitCouldNot, "the slow log was put back")
 	path := filepath.Join(r.dir, "run.kasoku")
-	rec, err := runstore.Open(path)
+	rec, err := store.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestBrake(t *testing.T) {
 
 	r = record("--min-free", "100MB", "--", "true")
 	r.exits(exitGood, "no slow log: the disk of "+disk+" has ")
-	for name, is := range settings(t, db) {
+	for name, is := range readSettings(t, db) {
 		if was := before[name]; is != was {
 			t.Errorf("not begun: %s was %q and is %q", name, was, is)
 		}

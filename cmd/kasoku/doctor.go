@@ -9,12 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku/config"
-	"github.com/kasoku/kasoku/confine"
-	"github.com/kasoku/kasoku/contain"
-	"github.com/kasoku/kasoku/discover"
+	"github.com/kasoku/kasoku/internal/confine"
+	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/report"
-	"github.com/kasoku/kasoku/report/export"
+	"github.com/kasoku/kasoku/report/encode"
 	"github.com/kasoku/kasoku/report/terminal"
+	"github.com/kasoku/kasoku/topology"
 )
 
 func newDoctor(e *env) *cobra.Command {
@@ -83,9 +83,9 @@ type doctor struct {
 	e      *env
 	c      *config.Config // the defaults when there is no file
 	file   string         // its path; empty without
-	found  *discover.Found
-	who    discover.Who
-	host   discover.Host
+	found  *topology.Found
+	who    topology.Who
+	host   topology.Host
 	checks []check
 }
 
@@ -105,7 +105,7 @@ func (d *doctor) add(c check) {
 func (d *doctor) configured() bool { return d.file != "" }
 
 func examine(ctx context.Context, e *env, o *output) error {
-	d := &doctor{ctx: ctx, e: e, who: discover.Me(), host: discover.CheckHost()}
+	d := &doctor{ctx: ctx, e: e, who: topology.Me(), host: topology.CheckHost()}
 	var err error
 	if d.c, err = readConfig(""); err != nil {
 		return err
@@ -115,7 +115,7 @@ func examine(ctx context.Context, e *env, o *output) error {
 		d.c = &c
 	}
 	d.file = d.c.Path
-	if d.found, err = discover.Look(ctx, discover.Options{}); err != nil {
+	if d.found, err = topology.Look(ctx, topology.Options{}); err != nil {
 		return err
 	}
 	held, err := confine.Held()
@@ -180,9 +180,9 @@ func (d *doctor) print(o *output) error {
 	case "json":
 		return d.json(d.e.stdout)
 	case "tsv":
-		return export.TSV(d.e.stdout, d.document(d.table()))
+		return encode.TSV(d.e.stdout, d.document(d.table()))
 	case "md":
-		return export.Markdown(d.e.stdout, d.document(append(d.sections(), d.grantSections()...)...))
+		return encode.Markdown(d.e.stdout, d.document(append(d.sections(), d.grantSections()...)...))
 	}
 	if err := terminal.Write(d.e.stdout, d.document(d.sections()...), d.e.terminal()); err != nil {
 		return err
@@ -316,5 +316,5 @@ type examined struct {
 }
 
 func (d *doctor) json(w io.Writer) error {
-	return export.JSON(w, examined{1, "doctor", d.found.Host, d.who.Name, d.file, d.cannot() == 0, d.checks})
+	return encode.JSON(w, examined{1, "doctor", d.found.Host, d.who.Name, d.file, d.cannot() == 0, d.checks})
 }

@@ -12,13 +12,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/kasoku/kasoku/analyze/accesslog"
-	"github.com/kasoku/kasoku/command"
 	"github.com/kasoku/kasoku/config"
-	"github.com/kasoku/kasoku/discover"
-	"github.com/kasoku/kasoku/lines"
-	"github.com/kasoku/kasoku/pathwalk"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/pathwalk"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/logs/accesslog"
+	"github.com/kasoku/kasoku/logs/lines"
+	"github.com/kasoku/kasoku/topology"
 )
 
 // rootGrants are lines for a shell of root.
@@ -87,7 +87,7 @@ func (d *doctor) checkCommand(args []string) {
 // checkTargets asks whether somebody listens where the load goes.
 func (d *doctor) checkTargets(l *config.LoadTable) {
 	if l.TargetsFile != "" {
-		if r := discover.CheckFile(l.TargetsFile, d.who); !r.Read {
+		if r := topology.CheckFile(l.TargetsFile, d.who); !r.Read {
 			d.add(check{Area: areaLoad, Name: "load", State: checkMissing, Asked: true, Seen: l.TargetsFile + ": " + r.Why, Lost: "the load", Grants: rootGrants(r.Grant)})
 			return
 		}
@@ -150,7 +150,7 @@ func (d *doctor) checkSpace() {
 			Lost: "everything: a run is one file", Grants: []grant{{config.Name, "runs = '/tmp/runs'"}}})
 		return
 	}
-	free, err := discover.FreeBytes(at)
+	free, err := topology.FreeBytes(at)
 	switch {
 	case err != nil:
 		d.add(check{Area: areaLoad, Name: "run files", State: checkWarn, Seen: err.Error()})
@@ -178,7 +178,7 @@ const areaLogs = "logs"
 // A wantedLog is one to be read.
 type wantedLog struct {
 	kind, path string
-	known      *discover.Log // what the web server says of it; nil when nothing does
+	known      *topology.Log // what the web server says of it; nil when nothing does
 }
 
 // wantedLogs are those of the configuration, without one those that were found.
@@ -195,7 +195,7 @@ func (d *doctor) wantedLogs() []wantedLog {
 	}
 	if !d.configured() {
 		for _, l := range d.found.Logs {
-			if l.Kind != discover.SlowLog {
+			if l.Kind != topology.SlowLog {
 				add(l.Kind, l.Path)
 			}
 		}
@@ -204,7 +204,7 @@ func (d *doctor) wantedLogs() []wantedLog {
 	for _, k := range []struct {
 		kind  string
 		paths []string
-	}{{discover.AccessLog, d.c.Logs.Access}, {discover.AppLog, d.c.Logs.App}, {discover.ErrorLog, d.c.Logs.Error}} {
+	}{{topology.AccessLog, d.c.Logs.Access}, {topology.AppLog, d.c.Logs.App}, {topology.ErrorLog, d.c.Logs.Error}} {
 		for _, p := range k.paths {
 			add(k.kind, p)
 		}
@@ -213,22 +213,22 @@ func (d *doctor) wantedLogs() []wantedLog {
 }
 
 var logLosses = map[string]string{
-	discover.AccessLog: "which endpoints take the time, and requests of load from elsewhere",
-	discover.AppLog:    "the application's errors, and which came first",
-	discover.ErrorLog:  "what the web server ran out of: connections, files, buffers",
+	topology.AccessLog: "which endpoints take the time, and requests of load from elsewhere",
+	topology.AppLog:    "the application's errors, and which came first",
+	topology.ErrorLog:  "what the web server ran out of: connections, files, buffers",
 }
 
 // checkLogs asks of each log whether it can be read and says enough.
 func (d *doctor) checkLogs() {
 	wanted := d.wantedLogs()
-	for _, kind := range []string{discover.AccessLog, discover.AppLog, discover.ErrorLog} {
+	for _, kind := range []string{topology.AccessLog, topology.AppLog, topology.ErrorLog} {
 		if !slices.ContainsFunc(wanted, func(w wantedLog) bool { return w.kind == kind }) {
 			d.add(check{Area: areaLogs, Name: kind + " log", State: checkWarn, Seen: "none is named or found", Lost: logLosses[kind],
 				Grants: d.suggestLog(kind)})
 		}
 	}
 	for _, w := range wanted {
-		r := discover.CheckFile(w.path, d.who)
+		r := topology.CheckFile(w.path, d.who)
 		switch {
 		case r.Missing && dirExists(filepath.Dir(w.path)):
 			d.add(check{Area: areaLogs, Name: w.kind + " log", State: checkWarn, Seen: w.path + " is not there yet", Lost: logLosses[w.kind]})
@@ -256,7 +256,7 @@ const ltsvFormat = `log_format ltsv "time:$time_iso8601\tmethod:$request_method\
 func (d *doctor) checkContent(w wantedLog) {
 	name := w.kind + " log"
 	switch w.kind {
-	case discover.ErrorLog:
+	case topology.ErrorLog:
 		if w.known != nil && !slices.Contains([]string{"warn", "notice", "info", "debug"}, w.known.Format) {
 			d.add(check{Area: areaLogs, Name: name, State: checkWarn, Seen: w.path + " has level " + w.known.Format,
 				Lost: "warnings: bodies and answers that did not fit their buffers", Cost: "a line for each of them",
@@ -264,7 +264,7 @@ func (d *doctor) checkContent(w wantedLog) {
 			return
 		}
 		d.ok(areaLogs, name, "%s", w.path)
-	case discover.AccessLog:
+	case topology.AccessLog:
 		format, timed, err := sampleAccessLog(w.path)
 		switch {
 		case err != nil:

@@ -11,9 +11,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/kasoku/kasoku/command"
-	"github.com/kasoku/kasoku/discover"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/topology"
 )
 
 const areaWatch = "processes"
@@ -26,7 +26,7 @@ func (d *doctor) checkWatch() {
 		}
 	}
 	for _, name := range d.c.Watch.Processes {
-		if !slices.ContainsFunc(d.found.Services, func(s discover.Service) bool { return s.Name == name }) {
+		if !slices.ContainsFunc(d.found.Services, func(s topology.Service) bool { return s.Name == name }) {
 			d.add(check{Area: areaWatch, Name: name, State: checkWarn, Seen: "no service of that name listens now", Lost: "its CPU, memory and I/O, until it runs"})
 		}
 	}
@@ -68,7 +68,7 @@ func (d *doctor) checkUnit(area, name, lost string) {
 func (d *doctor) checkIO() {
 	var closed []string
 	for _, s := range d.found.Services {
-		if s.Kind == discover.Other {
+		if s.Kind == topology.Other {
 			continue
 		}
 		if f, err := os.ReadFile("/proc/" + strconv.Itoa(s.PID) + "/io"); err != nil && os.IsPermission(err) || err == nil && len(f) == 0 {
@@ -120,7 +120,7 @@ func (d *doctor) checkCapture() {
 	for _, glob := range append(slices.Clone(c.Files), c.VCL...) {
 		d.checkGlob(glob)
 	}
-	for _, s := range d.found.Of(discover.Nginx) {
+	for _, s := range d.found.Of(topology.Nginx) {
 		if len(s.Config) > 0 {
 			d.ok(areaCapture, "nginx", "%s", s.How)
 		} else {
@@ -145,7 +145,7 @@ func (d *doctor) checkCapture() {
 func (d *doctor) checkGlob(glob string) {
 	files, err := filepath.Glob(glob)
 	if err != nil || len(files) == 0 {
-		r := discover.CheckFile(glob, d.who)
+		r := topology.CheckFile(glob, d.who)
 		if r.Missing || r.Read {
 			r.Why = "no file matches"
 		}
@@ -154,7 +154,7 @@ func (d *doctor) checkGlob(glob string) {
 	}
 	writable := 0
 	for _, path := range files {
-		if r := discover.CheckFile(path, d.who); !r.Read {
+		if r := topology.CheckFile(path, d.who); !r.Read {
 			d.add(check{Area: areaCapture, Name: "files", State: checkMissing, Asked: true, Seen: path + " cannot be read: " + r.Why, Lost: "it in a run, and its way back",
 				Cost: r.Cost, Grants: rootGrants(r.Grant)})
 			return

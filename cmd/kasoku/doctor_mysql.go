@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku/config"
-	"github.com/kasoku/kasoku/discover"
-	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/mysqlread"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/topology"
 )
 
 const areaMySQL = "database"
@@ -24,7 +24,7 @@ func (d *doctor) checkMySQL() {
 	m := d.c.MySQL
 	if !m.Set() {
 		if d.configured() {
-			if len(d.found.Of(discover.MySQL)) > 0 {
+			if len(d.found.Of(topology.MySQL)) > 0 {
 				d.add(check{Area: areaMySQL, Name: "connection", State: checkWarn, Seen: "a database runs here, and the file names none",
 					Lost: "all of the database: queries, locks, its counters", Grants: []grant{{config.Name, "[mysql]\ndefaults_file = '~/.my.cnf'"}}})
 			}
@@ -38,7 +38,7 @@ func (d *doctor) checkMySQL() {
 		m.DSN, m.DefaultsFile = r.dsn, r.defaultsFile
 	}
 	d.checkSecrets(m)
-	dsn, err := d.e.noted(loop.DSN(m))
+	dsn, err := d.e.noted(record.DSN(m))
 	if err == nil {
 		err = d.withDatabase(dsn, m)
 	}
@@ -53,7 +53,7 @@ func (d *doctor) checkMySQL() {
 
 // unreached reports a database that cannot be reached.
 func (d *doctor) unreached(err error) {
-	all := d.found.Of(discover.MySQL)
+	all := d.found.Of(topology.MySQL)
 	if len(all) == 0 {
 		d.ok(areaMySQL, "connection", "no database runs here")
 		return
@@ -88,7 +88,7 @@ type consultation struct {
 	m       config.MySQL
 	dsn     string
 	db      *sql.DB
-	reader  *mysqlread.Reader
+	reader  *mysql.Reader
 	account string // quoted for GRANT: 'app'@'localhost'
 	vars    map[string]string
 	open    int // sessions of others, before this one asked for more
@@ -102,7 +102,7 @@ func (d *doctor) withDatabase(dsn string, m config.MySQL) error {
 	}
 	defer db.Close()
 	s := &consultation{doctor: d, m: m, dsn: dsn, db: db}
-	if s.reader, err = mysqlread.New(d.ctx, db); err != nil {
+	if s.reader, err = mysql.New(d.ctx, db); err != nil {
 		return err
 	}
 	defer func() { _ = s.reader.Close() }() // nothing is lost with it
@@ -142,7 +142,7 @@ func (s *consultation) grant(right, on string) []grant {
 	return []grant{{inDatabase, "GRANT " + right + " ON " + on + " TO " + s.account + ";"}}
 }
 
-func (s *consultation) checkProcess(r mysqlread.Rights) {
+func (s *consultation) checkProcess(r mysql.Rights) {
 	if r.Process {
 		s.ok(areaMySQL, "sessions", "sees those of all users (PROCESS)")
 		return
@@ -153,7 +153,7 @@ func (s *consultation) checkProcess(r mysqlread.Rights) {
 }
 
 // checkSlowLog asks whether the slow log can be switched on and read.
-func (s *consultation) checkSlowLog(r mysqlread.Rights) {
+func (s *consultation) checkSlowLog(r mysql.Rights) {
 	if s.m.SlowLog != nil && !*s.m.SlowLog {
 		s.ok(areaMySQL, "slow log", "left as it is: slow_log = false")
 		return
@@ -189,7 +189,7 @@ func (s *consultation) checkSlowLog(r mysqlread.Rights) {
 
 // logRight is the privilege that SET GLOBAL takes.
 func (s *consultation) logRight() string {
-	if s.reader.Flavor() == mysqlread.MySQL && s.reader.Version().AtLeast(8, 0, 0) {
+	if s.reader.Flavor() == mysql.MySQL && s.reader.Version().AtLeast(8, 0, 0) {
 		return "SYSTEM_VARIABLES_ADMIN"
 	}
 	return "SUPER"
@@ -210,9 +210,9 @@ func (s *consultation) checkSlowFile(asked bool) {
 				s.e.name + " record --until-idle 10s && " + s.e.name + " merge"}}})
 		return
 	}
-	r := discover.CheckFile(path, s.who)
+	r := topology.CheckFile(path, s.who)
 	if r.Missing {
-		dir := discover.CheckFile(filepath.Dir(path), s.who)
+		dir := topology.CheckFile(filepath.Dir(path), s.who)
 		r.Read, r.Why, r.Grant, r.Cost = dir.Read, dir.Why, dir.Grant, dir.Cost
 	}
 	if r.Read {
@@ -263,7 +263,7 @@ func (s *consultation) checkSchema() {
 		s.add(c)
 		return
 	}
-	_, err := mysqlread.NewConsumers(s.reader).Plan(s.ctx)
+	_, err := mysql.NewConsumers(s.reader).Plan(s.ctx)
 	if err == nil {
 		s.ok(areaMySQL, "performance_schema", "on, and its statement digests can be read")
 		return
@@ -280,7 +280,7 @@ func (s *consultation) checkSchema() {
 func (s *consultation) checkRows() {
 	for _, table := range s.m.CountRows {
 		var one int
-		err := s.db.QueryRowContext(s.ctx, "SELECT /* kasoku */ 1 FROM "+mysqlread.QuoteName(table)+" LIMIT 1").Scan(&one)
+		err := s.db.QueryRowContext(s.ctx, "SELECT /* kasoku */ 1 FROM "+mysql.QuoteName(table)+" LIMIT 1").Scan(&one)
 		if err == nil || errors.Is(err, sql.ErrNoRows) {
 			s.ok(areaMySQL, "count_rows", "%s can be counted", table)
 			continue
@@ -301,5 +301,5 @@ func tableName(table string) string {
 	if plain == "" {
 		return table
 	}
-	return mysqlread.QuoteName(table)
+	return mysql.QuoteName(table)
 }

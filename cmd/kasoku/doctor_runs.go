@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/store"
 )
 
 // checkOpenRuns says which run files others may read: those that an older kasoku made,
@@ -14,7 +14,7 @@ import (
 func (d *doctor) checkOpenRuns() {
 	var open, where []string
 	for _, dir := range runDirs("") {
-		pattern := filepath.Join(dir, "*"+runstore.Extension)
+		pattern := filepath.Join(dir, "*"+store.Extension)
 		paths, _ := filepath.Glob(pattern) // a directory with signs of a pattern in its name is not looked at
 		before := len(open)
 		for _, path := range paths {

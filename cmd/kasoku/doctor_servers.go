@@ -12,14 +12,14 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/config"
-	"github.com/kasoku/kasoku/discover"
-	"github.com/kasoku/kasoku/loop"
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/observe/expvar"
 	"github.com/kasoku/kasoku/observe/graphite"
 	"github.com/kasoku/kasoku/observe/nginx"
 	"github.com/kasoku/kasoku/observe/redis"
 	"github.com/kasoku/kasoku/observe/varnish"
+	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/topology"
 )
 
 const areaServers = "servers"
@@ -39,7 +39,7 @@ const serverLimit = 3 * time.Second
 // checkServers asks the servers beside the database for their numbers, as a run does,
 // and names those that run here and are not asked for.
 func (d *doctor) checkServers() {
-	asked, err := loop.Servers(d.c)
+	asked, err := record.Servers(d.c)
 	if err != nil {
 		d.add(check{Area: areaServers, Name: "numbers", State: checkMissing, Asked: true, Seen: err.Error(), Lost: "the numbers of all of them"})
 		return
@@ -99,7 +99,7 @@ func (d *doctor) checkServer(src observe.Source) {
 		c.Seen = "the environment variable " + env + " is not set; " + err.Error()
 		c.Grants = []grant{{inShell, "export " + env + "='…'"}}
 	case name == graphite.Name && d.c.Graphite.Storage != "":
-		r := discover.CheckFile(d.c.Graphite.Storage, d.who)
+		r := topology.CheckFile(d.c.Graphite.Storage, d.who)
 		c.Grants, c.Cost = rootGrants(r.Grant), r.Cost
 	}
 	d.add(c)
@@ -134,7 +134,7 @@ type toldServer struct {
 // toldServers are the servers that run here and report numbers of themselves, or could.
 func (d *doctor) toldServers() []toldServer {
 	var out []toldServer
-	add := func(source string, s *discover.Service, seen string, toml string) {
+	add := func(source string, s *topology.Service, seen string, toml string) {
 		c := check{Area: areaServers, Name: source, State: checkWarn, Seen: serviceText(s) + seen, Lost: serverLosses[source]}
 		switch {
 		case toml == "" && source == nginx.Name:

@@ -13,11 +13,11 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku/config"
-	"github.com/kasoku/kasoku/discover"
-	"github.com/kasoku/kasoku/internal/golden"
+	"github.com/kasoku/kasoku/internal/test/golden"
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
+	"github.com/kasoku/kasoku/topology"
 )
 
 // newTestDoctor returns a doctor for a configuration, who has found nothing.
@@ -25,7 +25,7 @@ func newTestDoctor(t *testing.T, doc string) *doctor {
 	t.Helper()
 	e, _, _ := testEnv()
 	e.name = "kasoku"
-	d := &doctor{ctx: t.Context(), e: e, found: &discover.Found{Host: "app1"}, who: discover.Me(), host: discover.CheckHost()}
+	d := &doctor{ctx: t.Context(), e: e, found: &topology.Found{Host: "app1"}, who: topology.Me(), host: topology.CheckHost()}
 	path := filepath.Join(t.TempDir(), config.Name)
 	if err := os.WriteFile(path, []byte(doc), 0o600); err != nil {
 		t.Fatal(err)
@@ -75,9 +75,9 @@ func (d *doctor) want(t *testing.T, name string, state checkState, words ...stri
 // takes: granted, all is well.
 func TestDoctor_Grants(t *testing.T) {
 	t.Parallel()
-	servicetest.Each(t, service.Options{Vars: map[string]string{"performance_schema": "ON"}}, func(t *testing.T, s *service.Server) {
-		root := servicetest.DB(t, s, "")
-		servicetest.Exec(t, root, "CREATE DATABASE shop", "CREATE TABLE shop.users (id INT)", "CREATE USER 'o''dd'@'127.0.0.1'", "CREATE USER 'o''dd'@'localhost'")
+	sandboxtest.Each(t, sandbox.Options{Vars: map[string]string{"performance_schema": "ON"}}, func(t *testing.T, s *sandbox.Server) {
+		root := sandboxtest.DB(t, s, "")
+		sandboxtest.Exec(t, root, "CREATE DATABASE shop", "CREATE TABLE shop.users (id INT)", "CREATE USER 'o''dd'@'127.0.0.1'", "CREATE USER 'o''dd'@'localhost'")
 		dsn, err := mysqlflags.FormatDSN("o'dd", "", s.Addr(), "", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -95,7 +95,7 @@ func TestDoctor_Grants(t *testing.T) {
 		}
 		for _, p := range d.places() {
 			if p.where == inDatabase {
-				servicetest.Exec(t, root, p.lines...)
+				sandboxtest.Exec(t, root, p.lines...)
 			}
 		}
 		d = newTestDoctor(t, doc)
@@ -112,8 +112,8 @@ func TestDoctor_Grants(t *testing.T) {
 // TestDoctor_Pools: sessions that are open before a run keep what they began with.
 func TestDoctor_Pools(t *testing.T) {
 	t.Parallel()
-	s := servicetest.MariaDB(t, service.Options{})
-	db := servicetest.DB(t, s, "")
+	s := sandboxtest.MariaDB(t, sandbox.Options{})
+	db := sandboxtest.DB(t, s, "")
 	conn, err := db.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -127,9 +127,9 @@ func TestDoctor_Pools(t *testing.T) {
 	if _, err := conn.ExecContext(t.Context(), "SET GLOBAL log_output = 'TABLE'"); err != nil {
 		t.Fatal(err)
 	}
-	servicetest.Exec(t, db, "CREATE USER plain@'127.0.0.1'", "CREATE USER plain@localhost")
+	sandboxtest.Exec(t, db, "CREATE USER plain@'127.0.0.1'", "CREATE USER plain@localhost")
 	d = newTestDoctor(t, strings.Replace(doc, "root@", "plain@", 1))
-	servicetest.Exec(t, db, "SET GLOBAL slow_query_log = ON")
+	sandboxtest.Exec(t, db, "SET GLOBAL slow_query_log = ON")
 	d.checkMySQL()
 	d.want(t, "slow log", checkWarn, "goes to log_output TABLE")
 }
@@ -155,7 +155,7 @@ func TestDoctor_Nginx(t *testing.T) {
 	examineNginx := func(format, access, errorLog string) *doctor {
 		t.Helper()
 		text := strings.NewReplacer("%FORMAT%", format, "%ACCESS%", access, "error_log {dir}/error.log;", errorLog).Replace(conf)
-		s := servicetest.Nginx(t, service.NginxOptions{Config: text})
+		s := sandboxtest.Nginx(t, sandbox.NginxOptions{Config: text})
 		res, err := http.Get(s.URL())
 		if err != nil {
 			t.Fatal(err)
@@ -163,7 +163,7 @@ func TestDoctor_Nginx(t *testing.T) {
 		_, _ = io.Copy(io.Discard, res.Body)
 		res.Body.Close()
 		d := newTestDoctor(t, "[logs]\naccess = "+tomlString(s.AccessLog)+"\nerror = "+tomlString(s.ErrorLog)+"\n")
-		if d.found, err = discover.Look(t.Context(), discover.Options{}); err != nil {
+		if d.found, err = topology.Look(t.Context(), topology.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		// The line of the request is written once it was answered.
@@ -259,7 +259,7 @@ func TestDoctor_Servers(t *testing.T) {
 	defer web.Close()
 	d := newTestDoctor(t, "[nginx]\nstatus = '"+web.URL+"'\n[redis]\naddress = '/nowhere/redis.sock'\npassword_env = 'KASOKU_TEST_NO_SUCH'\n"+
 		"[graphite]\nstorage = '/nowhere'\n[varnish]\nstat = '/nowhere/varnishstat'\n[watch]\nexpvar = ['http://127.0.0.1:1/debug/vars']\n")
-	d.found = &discover.Found{}
+	d.found = &topology.Found{}
 	d.checkServers()
 	d.want(t, "nginx", checkOK, web.URL+": 7 values")
 	d.want(t, "redis", checkMissing, "KASOKU_TEST_NO_SUCH is not set")
@@ -268,11 +268,11 @@ func TestDoctor_Servers(t *testing.T) {
 	d.want(t, "expvar", checkMissing, "refused")
 
 	d = newTestDoctor(t, "[load]\nfor = '1s'\n")
-	d.found = &discover.Found{Services: []discover.Service{
-		{Kind: discover.Nginx, Name: "nginx", Nginx: &discover.WebServer{}},
-		{Kind: discover.Redis, Name: "redis-server", Redis: &discover.CacheServer{Address: "rediss://127.0.0.1:6379", TLS: true}},
-		{Kind: discover.Varnish, Name: "varnishd", Varnish: &discover.VarnishServer{Answers: true}},
-		{Kind: discover.Carbon, Name: "carbon-cache", Carbon: &discover.CarbonServer{Query: "127.0.0.1:7002"}},
+	d.found = &topology.Found{Services: []topology.Service{
+		{Kind: topology.Nginx, Name: "nginx", Nginx: &topology.WebServer{}},
+		{Kind: topology.Redis, Name: "redis-server", Redis: &topology.CacheServer{Address: "rediss://127.0.0.1:6379", TLS: true}},
+		{Kind: topology.Varnish, Name: "varnishd", Varnish: &topology.VarnishServer{Answers: true}},
+		{Kind: topology.Carbon, Name: "carbon-cache", Carbon: &topology.CarbonServer{Query: "127.0.0.1:7002"}},
 	}}
 	d.checkServers()
 	d.want(t, "nginx", checkWarn, "no page of stub_status that answers")
@@ -294,7 +294,7 @@ func TestDoctor_Servers(t *testing.T) {
 // TestDoctor_Print holds every form of the answer to a golden.
 func TestDoctor_Print(t *testing.T) {
 	d := newTestDoctor(t, "")
-	d.file, d.who = "/srv/shop/kasoku.toml", discover.Who{Name: "isucon", UID: 1000}
+	d.file, d.who = "/srv/shop/kasoku.toml", topology.Who{Name: "isucon", UID: 1000}
 	d.ok("run", "run files", "75.5 GB free in /srv/shop/runs")
 	d.add(check{Area: "database", Name: "slow log", State: checkMissing, Asked: true, Seen: "cannot be switched on: SUPER is missing", Lost: "the queries of a run",
 		Cost: "the user may change global settings", Grants: []grant{{inDatabase, "GRANT SUPER ON *.* TO 'app'@'localhost';"}}})

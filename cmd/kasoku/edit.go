@@ -11,14 +11,14 @@ import (
 	"golang.org/x/term"
 
 	"github.com/kasoku/kasoku/report/terminal"
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/store"
 )
 
 // What the commands that change kept runs share.
 
 // editRuns changes the runs that a name means, of a group all, and says for each what
 // was changed.
-func editRuns(e *env, dir, name string, change func(*runstore.Editor, runstore.Info) (string, error)) error {
+func editRuns(e *env, dir, name string, change func(*store.Editor, store.Info) (string, error)) error {
 	paths, err := findRuns(dir, name)
 	if err != nil {
 		return err
@@ -31,9 +31,9 @@ func editRuns(e *env, dir, name string, change func(*runstore.Editor, runstore.I
 	return nil
 }
 
-func editRun(e *env, path string, change func(*runstore.Editor, runstore.Info) (string, error)) error {
-	info := runstore.Describe(path)
-	ed, err := runstore.Edit(path)
+func editRun(e *env, path string, change func(*store.Editor, store.Info) (string, error)) error {
+	info := store.Describe(path)
+	ed, err := store.Edit(path)
 	if err != nil {
 		return err
 	}

@@ -11,13 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/analyze/slowlog"
-	"github.com/kasoku/kasoku/explain"
+	"github.com/kasoku/kasoku/logs/slowlog"
+	"github.com/kasoku/kasoku/mysql"
+	"github.com/kasoku/kasoku/mysql/explain"
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/mysqlread"
 	"github.com/kasoku/kasoku/report"
-	"github.com/kasoku/kasoku/report/export"
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/report/encode"
+	"github.com/kasoku/kasoku/store"
 )
 
 // explainFlags are what explain is asked.
@@ -78,7 +78,7 @@ func (f *explainFlags) run(ctx context.Context, e *env, args []string) error {
 	if dsn == "" {
 		return usagef("--dsn 'user:password@tcp(127.0.0.1:3306)/database', or --defaults-file ~/.my.cnf", "no database to ask")
 	}
-	name := runstore.Latest
+	name := store.Latest
 	if len(args) > 0 {
 		name = args[0]
 	}
@@ -99,7 +99,7 @@ func (f *explainFlags) run(ctx context.Context, e *env, args []string) error {
 	}
 	err = f.print(e, printer{
 		doc:  report.Plans(rec, e.reportOptions(filepath.Base(cmp.Or(path, name)))),
-		json: func(w io.Writer) error { return export.PlansJSON(w, rec) },
+		json: func(w io.Writer) error { return encode.PlansJSON(w, rec) },
 	})
 	return errors.Join(askErr, err)
 }
@@ -155,7 +155,7 @@ func (f *explainFlags) ask(ctx context.Context, e *env, rec *kasoku.Recording, d
 		return err
 	}
 	defer db.Close()
-	r, err := mysqlread.New(ctx, db)
+	r, err := mysql.New(ctx, db)
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (f *explainFlags) ask(ctx context.Context, e *env, rec *kasoku.Recording, d
 
 // savePlans keeps the plans in the run.
 func savePlans(path string, rec *kasoku.Recording) error {
-	ed, err := runstore.Edit(path)
+	ed, err := store.Edit(path)
 	if err != nil {
 		return err
 	}

@@ -7,21 +7,21 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kasoku/kasoku/report/export"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/report/encode"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // TestExplain explains the statements of a real slow log, and those of a run, which
 // keeps the plans without the values.
 func TestExplain(t *testing.T) {
 	t.Parallel()
-	servicetest.Each(t, service.Options{}, func(t *testing.T, srv *service.Server) {
-		dir, db := t.TempDir(), servicetest.DB(t, srv, "")
-		servicetest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.items (id INT PRIMARY KEY, price INT, name VARCHAR(40), KEY by_price (price))",
+	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, srv *sandbox.Server) {
+		dir, db := t.TempDir(), sandboxtest.DB(t, srv, "")
+		sandboxtest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.items (id INT PRIMARY KEY, price INT, name VARCHAR(40), KEY by_price (price))",
 			"INSERT INTO shop.items VALUES (1, 10, 'a'), (2, 20, 'b'), (3, 30, 'c')", "SET GLOBAL slow_query_log = 1", "SET GLOBAL long_query_time = 0")
-		shop := servicetest.DB(t, srv, "shop")
-		servicetest.Exec(t, shop, "SELECT * FROM items WHERE name = 'hunterTwo'", "UPDATE items SET name = 'x' WHERE name = 'hunterTwo'", "SELECT name FROM items WHERE price = 20")
+		shop := sandboxtest.DB(t, srv, "shop")
+		sandboxtest.Exec(t, shop, "SELECT * FROM items WHERE name = 'hunterTwo'", "UPDATE items SET name = 'x' WHERE name = 'hunterTwo'", "SELECT name FROM items WHERE price = 20")
 		logged := eventually(func() bool {
 			b, _ := os.ReadFile(srv.SlowLog)
 			return strings.Contains(string(b), "WHERE price = 20")
@@ -29,7 +29,7 @@ func TestExplain(t *testing.T) {
 		if !logged {
 			t.Fatal("the slow log does not hold the statements")
 		}
-		var got export.Plans
+		var got encode.Plans
 		out := kasokuIn(t, dir, "explain", srv.SlowLog, "--dsn", srv.DSN("", ""), "-o", "json")
 		if err := json.Unmarshal([]byte(out), &got); err != nil {
 			t.Fatal(err)
@@ -44,13 +44,13 @@ func TestExplain(t *testing.T) {
 			access["select name from items where price = ?"] != "ref by_price" || len(got.Tables) == 0 || strings.Contains(out, "hunterTwo") {
 			t.Errorf("plans %v of\n%s", access, out)
 		}
-		servicetest.Exec(t, db, "SET GLOBAL slow_query_log = 0")
+		sandboxtest.Exec(t, db, "SET GLOBAL slow_query_log = 0")
 		explainRun(t, dir, srv)
 	})
 }
 
 // explainRun records statements and explains them afterwards.
-func explainRun(t *testing.T, dir string, srv *service.Server) {
+func explainRun(t *testing.T, dir string, srv *sandbox.Server) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -62,7 +62,7 @@ func explainRun(t *testing.T, dir string, srv *service.Server) {
 		return err == nil
 	})
 	if begun { // a session that began before would not be logged
-		servicetest.Exec(t, servicetest.DB(t, srv, "shop"), "SELECT * FROM items WHERE name = 'hunterTwo'")
+		sandboxtest.Exec(t, sandboxtest.DB(t, srv, "shop"), "SELECT * FROM items WHERE name = 'hunterTwo'")
 	}
 	if err := os.WriteFile(filepath.Join(dir, "asked"), nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/graphite"
-	"github.com/kasoku/kasoku/private"
-	"github.com/kasoku/kasoku/ship"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/export"
+	"github.com/kasoku/kasoku/internal/private"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/wire/graphite"
 )
 
 // exportForms are the values of --to.
@@ -115,7 +115,7 @@ left and ends.`,
 // check refuses what does not go together.
 func (f *exportFlags) check(args []string) error {
 	text := f.to == "csv" || f.to == "json" || f.to == "openmetrics"
-	badPattern := ship.Selection(f.only).Validate()
+	badPattern := export.Selection(f.only).Validate()
 	if (f.open || f.token != "") && f.to != "prometheus" {
 		return usagef("", "--open and --token-file are for --to prometheus")
 	}
@@ -147,11 +147,11 @@ func (f *watchFlags) checkLive() error {
 }
 
 // form says what becomes of counters.
-func (f *exportFlags) form() ship.Form {
+func (f *exportFlags) form() export.Form {
 	if f.raw || f.to == "prometheus" {
-		return ship.Raw
+		return export.Raw
 	}
-	return ship.Rates
+	return export.Rates
 }
 
 // carbonAddress is --address with a port.
@@ -163,12 +163,12 @@ func (f *exportFlags) carbonAddress() string {
 }
 
 // carbon is the output to Graphite.
-func (f *exportFlags) carbon(start time.Time, drop bool) (*ship.Carbon, error) {
+func (f *exportFlags) carbon(start time.Time, drop bool) (*export.Carbon, error) {
 	o := graphite.Options{Address: f.carbonAddress(), Protocol: graphite.Protocol(f.protocol)}
 	if !drop {
 		o.Buffer, o.Timeout = runBuffer, runWriteWithin
 	}
-	return ship.NewCarbon(ship.CarbonOptions{Options: o, Prefix: f.prefix, Start: start, Drop: drop})
+	return export.NewCarbon(export.CarbonOptions{Options: o, Prefix: f.prefix, Start: start, Drop: drop})
 }
 
 // create returns where text goes, and what ends it.
@@ -210,21 +210,21 @@ func (f *exportFlags) exportRun(parent context.Context, e *env, args []string) e
 		return err
 	}
 	if f.to == "openmetrics" {
-		err = ship.OpenMetrics(w, rec, f.only)
+		err = export.OpenMetrics(w, rec, f.only)
 	} else {
 		out := f.table(w, rec.Run.Started)
-		err = ship.Recording(ctx, rec, f.form(), f.only, out)
+		err = export.Recording(ctx, rec, f.form(), f.only, out)
 		err = errors.Join(err, out.Close(ctx))
 	}
 	return errors.Join(err, end())
 }
 
 // table is the output of --to csv and json.
-func (f *exportFlags) table(w io.Writer, start time.Time) ship.Output {
+func (f *exportFlags) table(w io.Writer, start time.Time) export.Output {
 	if f.to == "json" {
-		return ship.NewJSON(w, start)
+		return export.NewJSON(w, start)
 	}
-	return ship.NewCSV(w, start)
+	return export.NewCSV(w, start)
 }
 
 func (f *exportFlags) runToCarbon(ctx context.Context, e *env, rec *kasoku.Recording) error {
@@ -232,7 +232,7 @@ func (f *exportFlags) runToCarbon(ctx context.Context, e *env, rec *kasoku.Recor
 	if err != nil {
 		return err
 	}
-	err = ship.Recording(ctx, rec, f.form(), f.only, out)
+	err = export.Recording(ctx, rec, f.form(), f.only, out)
 	within := flushWithin
 	if out.Stats().Connections > 0 {
 		within = runFlushWithin
@@ -268,7 +268,7 @@ func carbonTold(s graphite.Stats, address string) string {
 
 // serveRun shows a run as one page until Ctrl-C.
 func (f *exportFlags) serveRun(ctx context.Context, e *env, rec *kasoku.Recording) error {
-	page, err := ship.NewRunPage(rec, f.only)
+	page, err := export.NewRunPage(rec, f.only)
 	if err != nil {
 		return err
 	}

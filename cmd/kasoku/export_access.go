@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/kasoku/kasoku/ship"
+	"github.com/kasoku/kasoku/export"
 )
 
 // tokenEnv names the environment variable with the token of the page.
@@ -20,24 +20,24 @@ const leastToken = 16
 
 // access says who may read the page. One that others than the users of this host reach
 // needs a token, unless it is open in so many words.
-func (f *exportFlags) access(e *env) (ship.Access, error) {
+func (f *exportFlags) access(e *env) (export.Access, error) {
 	token := e.getenv(tokenEnv)
 	if f.token != "" {
 		var err error
 		if token, err = readToken(f.token); err != nil {
-			return ship.Access{}, fmt.Errorf("read token: %w", err)
+			return export.Access{}, fmt.Errorf("read token: %w", err)
 		}
 	}
 	switch {
 	case f.open && token != "":
-		return ship.Access{}, usagef("", "--open and a token: give one")
+		return export.Access{}, usagef("", "--open and a token: give one")
 	case token != "" && len(token) < leastToken:
-		return ship.Access{}, usagef("`head -c 18 /dev/urandom | base64 > token` makes one", "the token has %d bytes, fewer than %d", len(token), leastToken)
-	case token == "" && !f.open && !ship.IsLoopback(f.listen):
-		return ship.Access{}, usagef("--token-file FILE or $"+tokenEnv+" names a token, which Prometheus sends by `authorization: credentials_file`; --open shows the page to all",
+		return export.Access{}, usagef("`head -c 18 /dev/urandom | base64 > token` makes one", "the token has %d bytes, fewer than %d", len(token), leastToken)
+	case token == "" && !f.open && !export.IsLoopback(f.listen):
+		return export.Access{}, usagef("--token-file FILE or $"+tokenEnv+" names a token, which Prometheus sends by `authorization: credentials_file`; --open shows the page to all",
 			"--listen %q is reached by others, and the page has no token", f.listen)
 	}
-	return ship.Access{Token: token}, nil
+	return export.Access{Token: token}, nil
 }
 
 // readToken returns the first line of a file.

@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/contain"
-	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/export"
+	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/observe"
+	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/report/terminal"
-	"github.com/kasoku/kasoku/ship"
-	"github.com/kasoku/kasoku/unit"
 )
 
 // waiting is how many frames may wait for an output: more than a minute of ten
@@ -48,7 +48,7 @@ func (f *exportFlags) exportLive(parent context.Context, e *env) (err error) {
 	now := time.Now()
 	start := now.Add(-time.Duration(now.Nanosecond()))
 	if f.to == "prometheus" {
-		page := ship.NewPage(l.Host.Name, start, max(5*time.Second, staleTicks*o.Interval), sourceNames(l.Sources))
+		page := export.NewPage(l.Host.Name, start, max(5*time.Second, staleTicks*o.Interval), sourceNames(l.Sources))
 		return f.serve(ctx, e, page, func(ctx context.Context) error {
 			return f.sample(ctx, e, l, start, page)
 		})
@@ -71,21 +71,21 @@ func (f *exportFlags) exportLive(parent context.Context, e *env) (err error) {
 
 // beginLive opens what is sampled: as kasoku.toml says, else what runs here. A database
 // that was found and does not let kasoku in is left out.
-func (f *exportFlags) beginLive(ctx context.Context, e *env) (*loop.Live, loop.Options, error) {
+func (f *exportFlags) beginLive(ctx context.Context, e *env) (*record.Live, record.Options, error) {
 	w, notes, err := f.watch.options(ctx, e)
 	if err != nil {
-		return nil, loop.Options{}, err
+		return nil, record.Options{}, err
 	}
 	o := w.Watch
 	f.runs = w.Runs
 	if o.Interval == 0 {
 		o.Interval = observe.DefaultInterval
 	}
-	l, err := loop.NewLive(ctx, o)
+	l, err := record.NewLive(ctx, o)
 	if err != nil && o.MySQL != "" && !f.watch.named() && ctx.Err() == nil {
 		notes = append(notes, "no database: "+err.Error())
 		o.MySQL = ""
-		l, err = loop.NewLive(ctx, o)
+		l, err = record.NewLive(ctx, o)
 	}
 	if err != nil {
 		return nil, o, err
@@ -97,7 +97,7 @@ func (f *exportFlags) beginLive(ctx context.Context, e *env) (*loop.Live, loop.O
 }
 
 // liveOutput is where the frames go, which never waits, and what is reported at the end.
-func (f *exportFlags) liveOutput(ctx context.Context, e *env, l *loop.Live, start time.Time) (ship.Output, func() string, error) {
+func (f *exportFlags) liveOutput(ctx context.Context, e *env, l *record.Live, start time.Time) (export.Output, func() string, error) {
 	switch f.to {
 	case "graphite":
 		out, err := f.carbon(start, true)
@@ -110,27 +110,27 @@ func (f *exportFlags) liveOutput(ctx context.Context, e *env, l *loop.Live, star
 		if err != nil {
 			return nil, nil, err
 		}
-		out, err := f.mackerel.output(ctx, c, []string{l.Host.Name}, ship.MackerelOptions{Start: start, Live: true})
+		out, err := f.mackerel.output(ctx, c, []string{l.Host.Name}, export.MackerelOptions{Start: start, Live: true})
 		if err != nil {
 			return nil, nil, err
 		}
-		return ship.NewAsync(f.sums(out), waiting), func() string { return mackerelTold(out.Stats()) }, nil
+		return export.NewAsync(f.sums(out), waiting), func() string { return mackerelTold(out.Stats()) }, nil
 	}
 	w, end, err := f.create(e)
 	if err != nil {
 		return nil, nil, err
 	}
-	return ship.NewAsync(ship.Flushed(f.table(w, start), w.Flush, end), waiting), nil, nil
+	return export.NewAsync(export.Flushed(f.table(w, start), w.Flush, end), waiting), nil, nil
 }
 
 // sample lets the sampler run until ctx ends.
-func (f *exportFlags) sample(ctx context.Context, e *env, l *loop.Live, start time.Time, out ship.Output) error {
+func (f *exportFlags) sample(ctx context.Context, e *env, l *record.Live, start time.Time, out export.Output) error {
 	loads, leave := listenToLoads(e, start)
-	recorded := loop.NewRecorded(f.runs, start)
+	recorded := record.NewRecorded(f.runs, start)
 	reading, read := context.WithCancel(ctx)
 	var reader sync.WaitGroup
 	reader.Go(contain.Func(contain.Part{Kind: contain.Source, Name: "recorded runs"}, func() { recorded.Follow(reading) }))
-	sink := ship.NewLive(ship.LiveOptions{Output: out, Form: f.form(), Only: f.only, Loads: loads, Recorded: recorded.Take,
+	sink := export.NewLive(export.LiveOptions{Output: out, Form: f.form(), Only: f.only, Loads: loads, Recorded: recorded.Take,
 		OnGap: func(g kasoku.Gap) {
 			fmt.Fprintf(e.stderr, "kasoku: warning: %s gave nothing for %s: %q\n", g.Source, unit.Duration(g.Interval.Len()), g.Reason)
 		},
@@ -155,10 +155,10 @@ func (f *exportFlags) sample(ctx context.Context, e *env, l *loop.Live, start ti
 // listenToLoads lets `kasoku attack` find this export until leave is called. Without
 // that, loads is nil.
 func listenToLoads(e *env, start time.Time) (loads func() []kasoku.LoadSecond, leave func() error) {
-	path, leave, err := loop.Listen()
-	var handed *loop.Loads
+	path, leave, err := record.Listen()
+	var handed *record.Loads
 	if err == nil {
-		handed, err = loop.NewLoads(path, start)
+		handed, err = record.NewLoads(path, start)
 	}
 	if err != nil {
 		fmt.Fprintf(e.stderr, "kasoku: warning: a load of `kasoku attack` is not seen: %s\n", terminal.Clean(err.Error()))
@@ -199,11 +199,11 @@ func (f *exportFlags) serve(ctx context.Context, e *env, page http.Handler, work
 	if err != nil {
 		return err
 	}
-	server, err := ship.Serve(f.listen, page, access)
+	server, err := export.Serve(f.listen, page, access)
 	if err != nil {
 		return err
 	}
-	if access.Token == "" && !ship.IsLoopback(f.listen) {
+	if access.Token == "" && !export.IsLoopback(f.listen) {
 		fmt.Fprintf(e.stderr, "kasoku: warning: the page is open: whoever reaches %s reads what this host does\n", server.URL())
 	}
 	fmt.Fprintf(e.stderr, "metrics  %s (Ctrl-C ends it)\n", server.URL())

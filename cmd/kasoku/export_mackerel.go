@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/mackerel"
-	"github.com/kasoku/kasoku/ship"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/export"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/wire/mackerel"
 )
 
 // agentID is where mackerel-agent keeps the id of its host.
@@ -48,7 +48,7 @@ func (f *mackerelFlags) client(e *env) (*mackerel.Client, error) {
 }
 
 // output finds the hosts in Mackerel and returns where values go.
-func (f *mackerelFlags) output(ctx context.Context, c *mackerel.Client, hosts []string, o ship.MackerelOptions) (*ship.Mackerel, error) {
+func (f *mackerelFlags) output(ctx context.Context, c *mackerel.Client, hosts []string, o export.MackerelOptions) (*export.Mackerel, error) {
 	o.Client, o.Service, o.HostIDs = c, f.service, map[string]string{}
 	for _, h := range hosts {
 		id, err := f.hostID(ctx, c, h, o.Live)
@@ -57,7 +57,7 @@ func (f *mackerelFlags) output(ctx context.Context, c *mackerel.Client, hosts []
 		}
 		o.HostIDs[h] = id
 	}
-	return ship.NewMackerel(o), nil
+	return export.NewMackerel(o), nil
 }
 
 // hostID finds the id of a host: as it was given, the agent's of this very host, else
@@ -83,11 +83,11 @@ func (f *mackerelFlags) hostID(ctx context.Context, c *mackerel.Client, host str
 
 // sums leaves out series of an entity, unless --only names what is wanted: Mackerel
 // takes so many metrics of a host and no more.
-func (f *exportFlags) sums(out ship.Output) ship.Output {
+func (f *exportFlags) sums(out export.Output) export.Output {
 	if len(f.only) > 0 {
 		return out
 	}
-	return ship.WithoutEntities(out)
+	return export.WithoutEntities(out)
 }
 
 // runToMackerel posts a run, and marks what it was.
@@ -103,12 +103,12 @@ func (f *exportFlags) runToMackerel(ctx context.Context, e *env, rec *kasoku.Rec
 	if err != nil {
 		return err
 	}
-	out, err := f.mackerel.output(ctx, c, hosts, ship.MackerelOptions{Start: rec.Run.Started})
+	out, err := f.mackerel.output(ctx, c, hosts, export.MackerelOptions{Start: rec.Run.Started})
 	if err != nil {
 		return err
 	}
 	to := f.sums(out)
-	if err := ship.Recording(ctx, rec, ship.Rates, f.only, to); err != nil {
+	if err := export.Recording(ctx, rec, export.Rates, f.only, to); err != nil {
 		return err
 	}
 	err = to.Close(ctx)
@@ -120,13 +120,13 @@ func (f *exportFlags) runToMackerel(ctx context.Context, e *env, rec *kasoku.Rec
 		fmt.Fprintln(e.stderr, "no --service: neither the load nor annotations were posted")
 		return nil
 	}
-	made, err := ship.Annotate(ctx, c, rec, f.mackerel.service, f.mackerel.roles)
+	made, err := export.Annotate(ctx, c, rec, f.mackerel.service, f.mackerel.roles)
 	fmt.Fprintf(e.stderr, "marked  %s annotations of %s\n", unit.Count(made), f.mackerel.service)
 	return err
 }
 
 // mackerelTold says what was posted.
-func mackerelTold(s ship.MackerelStats) string {
+func mackerelTold(s export.MackerelStats) string {
 	text := fmt.Sprintf("posted  %s values of hosts, %s of the service", unit.Count(s.Host), unit.Count(s.Service))
 	if s.Graphs > 0 {
 		text += fmt.Sprintf("; %s graphs named", unit.Count(s.Graphs))

@@ -15,9 +15,9 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/internal/mackereltest"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/internal/test/mackereltest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // exported is a run that was just made, in a directory.
@@ -101,7 +101,7 @@ func TestExportLiveCarbon(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts carbon-cache")
 	}
-	c := servicetest.Carbon(t, service.CarbonOptions{})
+	c := sandboxtest.Carbon(t, sandbox.CarbonOptions{})
 	r := startWith(t, "kasoku.toml", "project = 'x'\n", "export", "--live", "--to", "graphite", "--protocol", "pickle", "--address", c.PickleAddr(), "--prefix", "", "--only", "host.load.1,self", "--interval", "500ms", "--config")
 	host := kasokuHost(t)
 	r.waitFor("points in Carbon's file", func() bool {
@@ -127,7 +127,7 @@ func TestExportLiveLoad(t *testing.T) {
 	api := mackereltest.New(t, map[string]string{name: "2eQGEaLxibb"})
 	t.Setenv("MACKEREL_APIKEY", mackereltest.Key)
 	t.Setenv("MACKEREL_APIBASE", api.URL)
-	c := servicetest.Carbon(t, service.CarbonOptions{})
+	c := sandboxtest.Carbon(t, sandbox.CarbonOptions{})
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "kasoku.toml"), []byte("project = 'x'\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -170,7 +170,7 @@ func TestExportLiveLoad(t *testing.T) {
 	wantRequests(t, filepath.Join(dir, "live.csv"), `(?m)^.*,load,,requests,([0-9]+),count/s$`)
 	wantRequests(t, filepath.Join(dir, "live.json"), `"source":"load","entity":"","metric":"requests","value":([0-9]+),`)
 	sum := 0.0
-	servicetest.Until(t, "all requests in Carbon's file", func() bool {
+	sandboxtest.Until(t, "all requests in Carbon's file", func() bool {
 		points, _ := c.Points("kasoku." + kasokuHost(t) + ".load.requests") // it may be in the making
 		sum = 0
 		for _, p := range points {
@@ -213,7 +213,7 @@ func TestExportLiveRecorded(t *testing.T) {
 	if out, err := record.CombinedOutput(); err != nil {
 		t.Fatalf("record: %v: %s", err, out)
 	}
-	servicetest.Until(t, "the load in the table", func() bool {
+	sandboxtest.Until(t, "the load in the table", func() bool {
 		text, _ := os.ReadFile(filepath.Join(dir, "live.csv"))
 		return bytes.Count(text, []byte(",load,,requests,")) >= 4
 	})

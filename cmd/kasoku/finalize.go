@@ -11,14 +11,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kasoku/kasoku/checkpoint/guard"
 	"github.com/kasoku/kasoku/config"
-	"github.com/kasoku/kasoku/finalize"
-	"github.com/kasoku/kasoku/guard"
-	"github.com/kasoku/kasoku/loop"
-	"github.com/kasoku/kasoku/private"
-	"github.com/kasoku/kasoku/report/export"
+	"github.com/kasoku/kasoku/internal/private"
+	"github.com/kasoku/kasoku/prove/finalize"
+	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/report/encode"
 	"github.com/kasoku/kasoku/report/terminal"
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/store"
 )
 
 // finalizeFlags are the flags of finalize as they were typed.
@@ -105,7 +105,7 @@ func judged(r *finalize.Result) error {
 
 // options returns what is to be walked through.
 func (f *finalizeFlags) options(e *env, c *config.Config, hard context.Context) (finalize.Options, error) {
-	dsn, err := e.noted(loop.DSN(c.MySQL))
+	dsn, err := e.noted(record.DSN(c.MySQL))
 	if err != nil {
 		return finalize.Options{}, fmt.Errorf("%s: %w", c.Path, err)
 	}
@@ -125,12 +125,12 @@ func (f *finalizeFlags) options(e *env, c *config.Config, hard context.Context) 
 	if o.Journals, err = e.unrestored(); err != nil {
 		return o, err
 	}
-	if o.Earlier, err = runstore.List(c.Runs); err != nil {
+	if o.Earlier, err = store.List(c.Runs); err != nil {
 		return o, err
 	}
-	o.Earlier = slices.DeleteFunc(o.Earlier, func(i runstore.Info) bool { return i.Project != c.Project })
+	o.Earlier = slices.DeleteFunc(o.Earlier, func(i store.Info) bool { return i.Project != c.Project })
 	if c.Load.Kind() != config.NoLoad {
-		o.LastRun = func(_ context.Context, facts finalize.Facts) (loop.Options, error) {
+		o.LastRun = func(_ context.Context, facts finalize.Facts) (record.Options, error) {
 			return f.lastRun(e, c, hard, facts)
 		}
 	}
@@ -139,7 +139,7 @@ func (f *finalizeFlags) options(e *env, c *config.Config, hard context.Context) 
 
 // lastRun returns the options of the last run: what kasoku.toml says, with as
 // little observation as can be.
-func (f *finalizeFlags) lastRun(e *env, c *config.Config, hard context.Context, facts finalize.Facts) (loop.Options, error) {
+func (f *finalizeFlags) lastRun(e *env, c *config.Config, hard context.Context, facts finalize.Facts) (record.Options, error) {
 	f.run.off = true
 	o, err := f.run.options(e, c, hard)
 	if err != nil {
@@ -215,7 +215,7 @@ func (f *finalizeFlags) keep(e *env, c *config.Config, r *finalize.Result) error
 		return err
 	}
 	path := filepath.Join(c.Runs, "finalize-"+r.Started.UTC().Format("20060102-150405")+".md")
-	if err := writeFile(path, func(w io.Writer) error { return export.Markdown(w, finalize.Document(r, c.Project)) }); err != nil {
+	if err := writeFile(path, func(w io.Writer) error { return encode.Markdown(w, finalize.Document(r, c.Project)) }); err != nil {
 		return fmt.Errorf("keep checklist: %w", err)
 	}
 	fmt.Fprintf(e.stderr, "kept in %s\n", terminal.Clean(path))
@@ -227,9 +227,9 @@ func (f *finalizeFlags) print(e *env, project string, r *finalize.Result) error 
 	case "json":
 		return finalize.JSON(e.stdout, r, project)
 	case "tsv":
-		return export.TSV(e.stdout, finalize.Table(r, project))
+		return encode.TSV(e.stdout, finalize.Table(r, project))
 	case "md":
-		return export.Markdown(e.stdout, finalize.Document(r, project))
+		return encode.Markdown(e.stdout, finalize.Document(r, project))
 	}
 	return terminal.Write(e.stdout, finalize.Document(r, project), e.terminal())
 }

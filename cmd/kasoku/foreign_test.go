@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/runstore"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
+	"github.com/kasoku/kasoku/store"
 )
 
 // foreign wants a benchmark that people have; `make setup` installs it.
@@ -45,7 +45,7 @@ func kasokuIn(t *testing.T, dir string, args ...string) string {
 
 func openForeign(t *testing.T, path string) *kasoku.Recording {
 	t.Helper()
-	rec, err := runstore.Open(path)
+	rec, err := store.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestForeignWrk(t *testing.T) {
 	if !regexp.MustCompile(`(?m)^run 2 of 2  \S+-wrk  score [\d,.]+  [\d,.]+ req/s  p99 `).MatchString(out) {
 		t.Errorf("printed\n%s", out)
 	}
-	runs, err := runstore.ResolveAll(filepath.Join(dir, "runs"), "wrk")
+	runs, err := store.ResolveAll(filepath.Join(dir, "runs"), "wrk")
 	if err != nil || len(runs) != 2 {
 		t.Fatalf("%v, %v", runs, err)
 	}
@@ -145,8 +145,8 @@ func TestForeignWrk(t *testing.T) {
 func TestForeignSysbench(t *testing.T) {
 	t.Parallel()
 	foreign(t, "sysbench")
-	s := servicetest.MariaDB(t, service.Options{})
-	servicetest.Exec(t, servicetest.DB(t, s, ""), "CREATE DATABASE sbtest")
+	s := sandboxtest.MariaDB(t, sandbox.Options{})
+	sandboxtest.Exec(t, sandboxtest.DB(t, s, ""), "CREATE DATABASE sbtest")
 	args := []string{"oltp_read_only", "--db-driver=mysql", "--mysql-host=127.0.0.1", "--mysql-port=" + strconv.Itoa(s.Port), "--mysql-user=root",
 		"--mysql-db=sbtest", "--tables=2", "--table-size=500", "--threads=2", "--time=3"}
 	if out, err := exec.Command("sysbench", append(args, "prepare")...).CombinedOutput(); err != nil {

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kasoku/kasoku/private"
+	"github.com/kasoku/kasoku/internal/private"
 )
 
 // globals are Vegeta's flags that stand before the command.

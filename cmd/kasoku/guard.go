@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kasoku/kasoku/command"
-	"github.com/kasoku/kasoku/contain"
-	"github.com/kasoku/kasoku/guard"
-	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/checkpoint/guard"
+	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/record"
 )
 
 // newGuard is the guard process of a recorder, which starts it and speaks to it
@@ -40,7 +40,7 @@ func newGuard(e *env) *cobra.Command {
 
 // inherit does what a recorder that was killed could not.
 func inherit(legacy *guard.Legacy) error {
-	loop.SweepMeetings()
+	record.SweepMeetings()
 	ended := make(chan struct{})
 	go contain.Func(contain.Part{Kind: contain.Step, Name: "end of the command"}, func() {
 		defer close(ended)
@@ -48,14 +48,14 @@ func inherit(legacy *guard.Legacy) error {
 	})()
 	ctx, cancel := context.WithTimeout(context.Background(), guard.RecoverWithin)
 	defer cancel()
-	err := legacy.Recover(ctx, loop.KeepLeft)
+	err := legacy.Recover(ctx, record.KeepLeft)
 	<-ended
 	return err
 }
 
 // guarded says how what a run changes on servers is put back should this
 // process be killed. The option file that names the database may be empty.
-func (e *env) guarded(o *loop.Options, defaultsFile string) error {
+func (e *env) guarded(o *record.Options, defaultsFile string) error {
 	dir, err := e.journals()
 	if err != nil && o.MySQL != "" {
 		return err
@@ -65,7 +65,7 @@ func (e *env) guarded(o *loop.Options, defaultsFile string) error {
 			return err
 		}
 	}
-	o.Guard = &loop.Guard{
+	o.Guard = &record.Guard{
 		Dir: dir, DefaultsFile: defaultsFile,
 		// The program as it runs, even when its file was replaced meanwhile.
 		Program: command.Spec{Path: "/proc/self/exe", Name: filepath.Base(e.name), Args: []string{"guard"}},

@@ -20,16 +20,16 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/runstore"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
+	"github.com/kasoku/kasoku/store"
 )
 
 // A target is a server whose settings are none of the defaults, with a user who
 // has a password.
 type target struct {
 	*testing.T
-	s        *service.Server
+	s        *sandbox.Server
 	db       *sql.DB
 	dsn      string
 	password string
@@ -38,16 +38,16 @@ type target struct {
 
 // onTargets runs a test on both kinds of servers at once.
 func onTargets(t *testing.T, test func(f target)) {
-	o := service.Options{Args: []string{"--skip-log-bin", "--performance-schema=ON"}}
-	for kind, start := range map[string]func(testing.TB, service.Options) *service.Server{
-		service.KindMariaDB: servicetest.MariaDB, service.KindMySQL97: servicetest.MySQL97,
+	o := sandbox.Options{Args: []string{"--skip-log-bin", "--performance-schema=ON"}}
+	for kind, start := range map[string]func(testing.TB, sandbox.Options) *sandbox.Server{
+		sandbox.KindMariaDB: sandboxtest.MariaDB, sandbox.KindMySQL97: sandboxtest.MySQL97,
 	} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			s := start(t, o)
-			f := target{T: t, s: s, db: servicetest.DB(t, s, ""), password: "geheim-" + strconv.FormatUint(rand.Uint64(), 36)}
+			f := target{T: t, s: s, db: sandboxtest.DB(t, s, ""), password: "geheim-" + strconv.FormatUint(rand.Uint64(), 36)}
 			for _, host := range []string{"'%'", "localhost"} {
-				servicetest.Exec(t, f.db, "CREATE USER kasoku@"+host+" IDENTIFIED BY '"+f.password+"'", "GRANT ALL ON *.* TO kasoku@"+host)
+				sandboxtest.Exec(t, f.db, "CREATE USER kasoku@"+host+" IDENTIFIED BY '"+f.password+"'", "GRANT ALL ON *.* TO kasoku@"+host)
 			}
 			f.dsn = fmt.Sprintf("kasoku:%s@tcp(%s)/", f.password, s.Addr())
 			f.unusual()
@@ -59,7 +59,7 @@ func onTargets(t *testing.T, test func(f target)) {
 // unusual gives the server settings that no one would guess.
 func (f *target) unusual() {
 	f.Helper()
-	servicetest.Exec(f, f.db, "SET GLOBAL min_examined_row_limit = 5", "SET GLOBAL log_output = 'TABLE'", "SET GLOBAL long_query_time = 3.25",
+	sandboxtest.Exec(f, f.db, "SET GLOBAL min_examined_row_limit = 5", "SET GLOBAL log_output = 'TABLE'", "SET GLOBAL long_query_time = 3.25",
 		"UPDATE performance_schema.setup_consumers SET ENABLED = 'NO' WHERE NAME = 'statements_digest'",
 		"UPDATE performance_schema.setup_instruments SET TIMED = 'NO' WHERE NAME = 'statement/com/Init DB'")
 	f.was = f.values()
@@ -68,7 +68,7 @@ func (f *target) unusual() {
 // values are all settings of the server that somebody can change.
 func (f *target) values() map[string]string {
 	f.Helper()
-	out := settings(f.T, f.db)
+	out := readSettings(f.T, f.db)
 	for _, table := range []string{"SELECT NAME, ENABLED FROM performance_schema.setup_consumers",
 		"SELECT NAME, CONCAT(ENABLED, COALESCE(TIMED, '')) FROM performance_schema.setup_instruments"} {
 		maps.Copy(out, pairs(f.T, f.db, table))
@@ -177,8 +177,8 @@ func (f *target) opens(path string) string {
 	if !exists(path) {
 		return "no file"
 	}
-	rec, err := runstore.Open(path)
-	if info := runstore.Describe(path); err != nil && info.SizeBytes == 0 {
+	rec, err := store.Open(path)
+	if info := store.Describe(path); err != nil && info.SizeBytes == 0 {
 		return "no file" // it was killed while it made the file
 	}
 	if err != nil {
@@ -406,7 +406,7 @@ func TestGuardTwo(t *testing.T) {
 			var rec *kasoku.Recording
 			second.waitFor("word of the first's changes", func() bool {
 				var err error
-				rec, err = runstore.Open(path)
+				rec, err = store.Open(path)
 				return err == nil && slices.ContainsFunc(rec.Changes, func(c kasoku.Change) bool { return c.Note != "" })
 			})
 			for _, c := range rec.Changes {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/store"
 )
 
 // hostileText acts on a terminal in each way that it can: CSI, OSC, DCS, C1, CR,
@@ -44,10 +44,10 @@ func TestHostileRun(t *testing.T) {
 	rec.Diagnosis = &kasoku.Diagnosis{Verdict: hostileText,
 		Findings: []kasoku.Finding{{ID: "MES-01", Title: hostileText, Cause: hostileText,
 			Evidence: []kasoku.Evidence{{Source: hostileText, Value: hostileText, Text: hostileText, Note: hostileText}}}}}
-	if err := runstore.Write(path, rec); err != nil {
+	if err := store.Write(path, rec); err != nil {
 		t.Fatal(err)
 	}
-	if err := runstore.Copy(path, filepath.Join(dir, "worse.kasoku")); err != nil {
+	if err := store.Copy(path, filepath.Join(dir, "worse.kasoku")); err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range []string{

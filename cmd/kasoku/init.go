@@ -11,12 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku/config"
-	"github.com/kasoku/kasoku/contain"
-	"github.com/kasoku/kasoku/discover"
-	"github.com/kasoku/kasoku/private"
+	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/internal/private"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/terminal"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/topology"
 )
 
 // initFlags are the flags of init.
@@ -92,8 +92,8 @@ func writeNew(path, text string, force bool) error {
 
 // A surveyed host is what init writes about.
 type surveyed struct {
-	found *discover.Found
-	who   discover.Who
+	found *topology.Found
+	who   topology.Who
 	dir   string // of the file, absolute
 	bench string // command of a benchmark that lies there; empty when none does
 	db    reached
@@ -106,8 +106,8 @@ func (e *env) survey(ctx context.Context, dir string) (*surveyed, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &surveyed{who: discover.Me(), dir: dir, bench: findBench(dir)}
-	if s.found, err = discover.Look(ctx, discover.Options{}); err != nil {
+	s := &surveyed{who: topology.Me(), dir: dir, bench: findBench(dir)}
+	if s.found, err = topology.Look(ctx, topology.Options{}); err != nil {
 		return nil, err
 	}
 	if bug := contain.Run(contain.Part{Kind: contain.Check, Name: "way to a database"}, func() { s.db, s.dbErr = e.reachDatabase(ctx, s.found) }); bug != nil {
@@ -137,8 +137,8 @@ func findBench(dir string) string {
 
 // likelyApps are the services that are likely the application; the likeliest comes
 // first, and what is far less likely is left out.
-func likelyApps(found *discover.Found) []*discover.Service {
-	all := found.Of(discover.App)
+func likelyApps(found *topology.Found) []*topology.Service {
+	all := found.Of(topology.App)
 	for i, a := range all {
 		if 3*a.Score < all[0].Score {
 			return all[:i]
@@ -160,12 +160,12 @@ func (s *surveyed) document() *report.Document {
 		t.Rows = append(t.Rows, report.Row{Cells: []report.Cell{{Text: what}, {Text: found, Tone: tone}, {Text: how, Tone: report.Dim}}})
 	}
 	s.serviceRows(row)
-	for _, kind := range []string{discover.AccessLog, discover.ErrorLog, discover.AppLog, discover.SlowLog} {
+	for _, kind := range []string{topology.AccessLog, topology.ErrorLog, topology.AppLog, topology.SlowLog} {
 		logs := s.found.LogsOf(kind)
 		for _, l := range logs {
 			row(kind+" log", l.Path, l.How)
 		}
-		if len(logs) == 0 && kind != discover.SlowLog {
+		if len(logs) == 0 && kind != topology.SlowLog {
 			row(kind+" log", "", "")
 		}
 	}
@@ -184,19 +184,19 @@ func (s *surveyed) document() *report.Document {
 
 // serviceRows tells the services that matter, and those that are not there.
 func (s *surveyed) serviceRows(row func(what, found, how string)) {
-	seen := map[discover.Kind]bool{}
+	seen := map[topology.Kind]bool{}
 	for i := range s.found.Services {
 		v := &s.found.Services[i]
-		if v.Kind == discover.Other || v.Kind == discover.App && !slices.Contains(likelyApps(s.found), v) {
+		if v.Kind == topology.Other || v.Kind == topology.App && !slices.Contains(likelyApps(s.found), v) {
 			continue
 		}
 		seen[v.Kind] = true
-		what := map[discover.Kind]string{discover.App: "application", discover.MySQL: "database"}[v.Kind]
+		what := map[topology.Kind]string{topology.App: "application", topology.MySQL: "database"}[v.Kind]
 		if what == "" {
 			what = string(v.Kind)
 		}
 		how := v.How
-		if v.Kind == discover.App && len(v.Why) > 0 {
+		if v.Kind == topology.App && len(v.Why) > 0 {
 			how = strings.Join(v.Why, "; ")
 		}
 		row(what, serviceText(v), how)
@@ -211,9 +211,9 @@ func (s *surveyed) serviceRows(row func(what, found, how string)) {
 		}
 	}
 	for _, k := range []struct {
-		kind discover.Kind
+		kind topology.Kind
 		what string
-	}{{discover.Nginx, "nginx"}, {discover.App, "application"}, {discover.MySQL, "database"}} {
+	}{{topology.Nginx, "nginx"}, {topology.App, "application"}, {topology.MySQL, "database"}} {
 		if !seen[k.kind] {
 			row(k.what, "", "")
 		}
@@ -234,7 +234,7 @@ func (s *surveyed) serviceRows(row func(what, found, how string)) {
 }
 
 // serviceText names a service: shop (shop-go.service, pid 1204) at 127.0.0.1:8080.
-func serviceText(v *discover.Service) string {
+func serviceText(v *topology.Service) string {
 	var b strings.Builder
 	b.WriteString(v.Name)
 	if v.MySQL != nil && v.MySQL.Flavor == "MariaDB" && v.Name != "mariadbd" {

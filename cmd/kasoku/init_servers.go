@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/kasoku/kasoku/discover"
+	"github.com/kasoku/kasoku/topology"
 )
 
 // tomlServers writes where the servers other than the database report numbers
@@ -17,7 +17,7 @@ func (s *surveyed) tomlServers(w *tomlWriter) {
 
 func (s *surveyed) tomlNginx(w *tomlWriter) {
 	w.table("nginx", "The page on which nginx counts its connections and requests.")
-	for _, v := range s.found.Of(discover.Nginx) {
+	for _, v := range s.found.Of(topology.Nginx) {
 		if v.Nginx != nil && v.Nginx.Status != "" {
 			w.set("status", tomlString(v.Nginx.Status), fmt.Sprintf("stub_status in the configuration of %s; it answered.", serviceText(v)))
 			return
@@ -27,7 +27,7 @@ func (s *surveyed) tomlNginx(w *tomlWriter) {
 }
 
 func (s *surveyed) tomlVarnish(w *tomlWriter) {
-	found := s.found.Of(discover.Varnish)
+	found := s.found.Of(topology.Varnish)
 	if len(found) == 0 {
 		return
 	}
@@ -47,7 +47,7 @@ func (s *surveyed) tomlVarnish(w *tomlWriter) {
 }
 
 func (s *surveyed) tomlRedis(w *tomlWriter) {
-	found := s.found.Of(discover.Redis)
+	found := s.found.Of(topology.Redis)
 	if len(found) == 0 {
 		return
 	}
@@ -73,7 +73,7 @@ func (s *surveyed) tomlRedis(w *tomlWriter) {
 }
 
 func (s *surveyed) tomlGraphite(w *tomlWriter) {
-	found := s.found.Of(discover.Carbon)
+	found := s.found.Of(topology.Carbon)
 	if len(found) == 0 {
 		return
 	}
@@ -90,7 +90,7 @@ func (s *surveyed) tomlGraphite(w *tomlWriter) {
 			how = ""
 		}
 		if c.Storage != "" {
-			if r := discover.CheckFile(c.Storage, s.who); !r.Read {
+			if r := topology.CheckFile(c.Storage, s.who); !r.Read {
 				how += " The files cannot be read yet; `kasoku doctor` has the line that grants it."
 			}
 			w.set("storage", tomlString(c.Storage), how)

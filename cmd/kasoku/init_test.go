@@ -11,32 +11,32 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kasoku/kasoku/config"
-	"github.com/kasoku/kasoku/discover"
-	"github.com/kasoku/kasoku/internal/golden"
+	"github.com/kasoku/kasoku/internal/test/golden"
+	"github.com/kasoku/kasoku/topology"
 )
 
 // contest is a host as discover finds it.
 func contest() *surveyed {
 	return &surveyed{
-		dir: "/home/isucon/shop", who: discover.Who{Name: "isucon", UID: 1000},
+		dir: "/home/isucon/shop", who: topology.Who{Name: "isucon", UID: 1000},
 		db: reached{defaultsFile: "/home/isucon/.my.cnf", user: "isucon@localhost", server: "MySQL 9.7.0", databases: []string{"shop", "stats"},
 			how: "user and password from /home/isucon/.my.cnf"},
-		found: &discover.Found{
+		found: &topology.Found{
 			Host: "app1", User: "isucon", Systemd: true, Took: 12300 * time.Microsecond,
-			Services: []discover.Service{
-				{Kind: discover.Nginx, Name: "nginx", PID: 812, Unit: "nginx.service", Config: []string{"/etc/nginx/nginx.conf", "/etc/nginx/sites-enabled/shop.conf"},
-					Listen: []discover.Listener{{Network: "tcp", Address: "0.0.0.0:80", Port: 80}}, How: "listens; nginx -T"},
-				{Kind: discover.App, Name: "shop", PID: 1204, Unit: "shop-go.service", Repository: "/home/isucon/webapp", Score: 12,
-					Listen: []discover.Listener{{Network: "tcp", Address: "127.0.0.1:8080", Port: 8080, Loopback: true}},
-					Why:    []string{"nginx passes requests on to 127.0.0.1:8080"}, Go: &discover.GoProgram{Pprof: "http://127.0.0.1:6060/debug/pprof/"}},
-				{Kind: discover.App, Name: "editor", PID: 1300, Score: 3},
-				{Kind: discover.MySQL, Name: "mysqld", PID: 900, Unit: "mysql.service", Config: []string{"/etc/mysql/my.cnf"}, MySQL: &discover.Database{Flavor: "MySQL", Port: 3306}},
+			Services: []topology.Service{
+				{Kind: topology.Nginx, Name: "nginx", PID: 812, Unit: "nginx.service", Config: []string{"/etc/nginx/nginx.conf", "/etc/nginx/sites-enabled/shop.conf"},
+					Listen: []topology.Listener{{Network: "tcp", Address: "0.0.0.0:80", Port: 80}}, How: "listens; nginx -T"},
+				{Kind: topology.App, Name: "shop", PID: 1204, Unit: "shop-go.service", Repository: "/home/isucon/webapp", Score: 12,
+					Listen: []topology.Listener{{Network: "tcp", Address: "127.0.0.1:8080", Port: 8080, Loopback: true}},
+					Why:    []string{"nginx passes requests on to 127.0.0.1:8080"}, Go: &topology.GoProgram{Pprof: "http://127.0.0.1:6060/debug/pprof/"}},
+				{Kind: topology.App, Name: "editor", PID: 1300, Score: 3},
+				{Kind: topology.MySQL, Name: "mysqld", PID: 900, Unit: "mysql.service", Config: []string{"/etc/mysql/my.cnf"}, MySQL: &topology.Database{Flavor: "MySQL", Port: 3306}},
 			},
-			Logs: []discover.Log{
-				{Kind: discover.AccessLog, Path: "/nowhere/access.log", Service: "nginx, pid 812", Format: "combined", How: "access_log in /etc/nginx/nginx.conf"},
-				{Kind: discover.ErrorLog, Path: "/nowhere/error.log", Service: "nginx, pid 812", Format: "error", How: "nginx's default"},
+			Logs: []topology.Log{
+				{Kind: topology.AccessLog, Path: "/nowhere/access.log", Service: "nginx, pid 812", Format: "combined", How: "access_log in /etc/nginx/nginx.conf"},
+				{Kind: topology.ErrorLog, Path: "/nowhere/error.log", Service: "nginx, pid 812", Format: "error", How: "nginx's default"},
 			},
-			Notes: []discover.Note{{What: "log of shop", Why: "its output goes to the journal", Hint: "journalctl -u shop-go"}},
+			Notes: []topology.Note{{What: "log of shop", Why: "its output goes to the journal", Hint: "journalctl -u shop-go"}},
 		},
 	}
 }
@@ -58,13 +58,13 @@ func TestInit_Contest(t *testing.T) {
 // TestInit_Servers: what answered is in force, and what did not says so.
 func TestInit_Servers(t *testing.T) {
 	s := contest()
-	s.found.Services[0].Nginx = &discover.WebServer{Status: "http://127.0.0.1/status"}
+	s.found.Services[0].Nginx = &topology.WebServer{Status: "http://127.0.0.1/status"}
 	s.found.Services[1].Go.Vars = "http://127.0.0.1:6060/debug/vars"
 	s.found.Services = append(s.found.Services,
-		discover.Service{Kind: discover.Redis, Name: "redis-server", PID: 7, Redis: &discover.CacheServer{}},
-		discover.Service{Kind: discover.Redis, Name: "redis-server", PID: 8, Redis: &discover.CacheServer{Address: "rediss://127.0.0.1:6379", Password: true, TLS: true, Stranger: true}},
-		discover.Service{Kind: discover.Varnish, Name: "varnishd", PID: 9, Varnish: &discover.VarnishServer{Name: "/run/v", Answers: true}},
-		discover.Service{Kind: discover.Carbon, Name: "carbon-cache", PID: 10, Carbon: &discover.CarbonServer{Query: "127.0.0.1:7002", Storage: "/nowhere/whisper"}},
+		topology.Service{Kind: topology.Redis, Name: "redis-server", PID: 7, Redis: &topology.CacheServer{}},
+		topology.Service{Kind: topology.Redis, Name: "redis-server", PID: 8, Redis: &topology.CacheServer{Address: "rediss://127.0.0.1:6379", Password: true, TLS: true, Stranger: true}},
+		topology.Service{Kind: topology.Varnish, Name: "varnishd", PID: 9, Varnish: &topology.VarnishServer{Name: "/run/v", Answers: true}},
+		topology.Service{Kind: topology.Carbon, Name: "carbon-cache", PID: 10, Carbon: &topology.CarbonServer{Query: "127.0.0.1:7002", Storage: "/nowhere/whisper"}},
 	)
 	text := s.toml(someDay)
 	_, part, _ := strings.Cut(text, "# The page on which")
@@ -81,7 +81,7 @@ func TestInit_Servers(t *testing.T) {
 }
 
 func TestInit_Nothing(t *testing.T) {
-	s := &surveyed{dir: "/srv/x", found: &discover.Found{Host: "empty"}, dbErr: errors.New("refused")}
+	s := &surveyed{dir: "/srv/x", found: &topology.Found{Host: "empty"}, dbErr: errors.New("refused")}
 	text := s.toml(someDay)
 	golden.CheckString(t, "testdata/init/nothing.toml", text)
 	c, err := config.Parse([]byte(text), config.Name)
@@ -100,12 +100,12 @@ func TestInit_Nothing(t *testing.T) {
 
 // TestInit_Doubles: requests that several logs have are read from one of them.
 func TestInit_Doubles(t *testing.T) {
-	log := func(path, format, twin string, timed bool) discover.Log {
-		return discover.Log{Kind: discover.AccessLog, Path: path, Format: format, Twin: twin, RequestTime: timed, Service: "x"}
+	log := func(path, format, twin string, timed bool) topology.Log {
+		return topology.Log{Kind: topology.AccessLog, Path: path, Format: format, Twin: twin, RequestTime: timed, Service: "x"}
 	}
-	f := func(want []string, logs ...discover.Log) {
+	f := func(want []string, logs ...topology.Log) {
 		t.Helper()
-		s := &surveyed{dir: "/srv/x", found: &discover.Found{Logs: logs}}
+		s := &surveyed{dir: "/srv/x", found: &topology.Found{Logs: logs}}
 		c, err := config.Parse([]byte(s.toml(someDay)), config.Name)
 		if err != nil {
 			t.Fatal(err)
@@ -179,7 +179,7 @@ func TestInit_Databases(t *testing.T) {
 		}
 	}
 	db := func(name string, pid int, clients ...string) (reached, neighbour) {
-		v := &discover.Service{Kind: discover.MySQL, Name: name, PID: pid, MySQL: &discover.Database{Clients: clients}}
+		v := &topology.Service{Kind: topology.MySQL, Name: name, PID: pid, MySQL: &topology.Database{Clients: clients}}
 		dsn := "isucon@unix(/run/" + name + ".sock)/"
 		return reached{service: v, dsn: dsn, user: "isucon@localhost", server: "MySQL 9.7.0", how: "without a password"}, neighbour{service: v, dsn: dsn}
 	}

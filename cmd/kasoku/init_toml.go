@@ -9,8 +9,8 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/kasoku/kasoku/contain"
-	"github.com/kasoku/kasoku/discover"
+	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/topology"
 )
 
 // A tomlWriter writes a commented file. What it is given may come from file and
@@ -159,7 +159,7 @@ func (s *surveyed) tomlLoad(w *tomlWriter) {
 	w.example("score.regexp", "'score: ([0-9.]+)'", "a regular expression; its first group is the number")
 	w.example("pass.json", "'pass'", "")
 	w.say("2. A benchmark that is started elsewhere, as by a contest's portal: record from a request on until no more come. Both are seen in the access log.")
-	logs := len(s.found.LogsOf(discover.AccessLog)) > 0
+	logs := len(s.found.LogsOf(topology.AccessLog)) > 0
 	elsewhere := s.bench == "" && logs
 	if elsewhere {
 		w.set("until_idle", "'10s'", "")
@@ -183,7 +183,7 @@ func (s *surveyed) tomlLoad(w *tomlWriter) {
 
 // url is where requests are likely to go: the web server, else the application.
 func (s *surveyed) url() string {
-	for _, kind := range []discover.Kind{discover.Nginx, discover.App} {
+	for _, kind := range []topology.Kind{topology.Nginx, topology.App} {
 		for _, v := range s.found.Of(kind) {
 			switch p := v.Port(); p {
 			case 0:
@@ -200,7 +200,7 @@ func (s *surveyed) url() string {
 func (s *surveyed) tomlMySQL(w *tomlWriter) {
 	w.table("mysql", "The MySQL or MariaDB to watch. A password belongs into an option file of your own (chmod 600), not in here.")
 	found := "No database runs here as far as can be seen."
-	for _, v := range s.found.Of(discover.MySQL) {
+	for _, v := range s.found.Of(topology.MySQL) {
 		found = serviceText(v) + " runs here"
 		if s.dbErr != nil {
 			found += ", and lets no one in without a password (" + s.dbErr.Error() + ")"
@@ -247,14 +247,14 @@ func (s *surveyed) tomlOthers(w *tomlWriter) {
 func (s *surveyed) tomlLogs(w *tomlWriter) {
 	w.table("logs", "Logs that are read for exactly the time of a run. They are never changed.")
 	for _, l := range []struct{ key, kind, example, about string }{
-		{"access", discover.AccessLog, "['/var/log/nginx/access.log']", "No access log was found."},
-		{"app", discover.AppLog, "['/var/log/app.log']", "No file that the application writes its messages to was found."},
-		{"error", discover.ErrorLog, "['/var/log/nginx/error.log']", "No error log was found."},
+		{"access", topology.AccessLog, "['/var/log/nginx/access.log']", "No access log was found."},
+		{"app", topology.AppLog, "['/var/log/app.log']", "No file that the application writes its messages to was found."},
+		{"error", topology.ErrorLog, "['/var/log/nginx/error.log']", "No error log was found."},
 	} {
 		var paths []string
 		doubles := s.doubles(l.kind)
 		for _, log := range s.found.LogsOf(l.kind) {
-			if l.kind == discover.AppLog && !slices.ContainsFunc(likelyApps(s.found), func(v *discover.Service) bool { return log.Service == v.Label() }) {
+			if l.kind == topology.AppLog && !slices.ContainsFunc(likelyApps(s.found), func(v *topology.Service) bool { return log.Service == v.Label() }) {
 				continue
 			}
 			if slices.Contains(paths, log.Path) {
@@ -276,11 +276,11 @@ func (s *surveyed) tomlLogs(w *tomlWriter) {
 // application is not read where a web server before it has one.
 func (s *surveyed) doubles(kind string) map[string]string {
 	out := map[string]string{}
-	if kind != discover.AccessLog {
+	if kind != topology.AccessLog {
 		return out
 	}
 	logs := s.found.LogsOf(kind)
-	best := map[string]discover.Log{} // by the first log of the block
+	best := map[string]topology.Log{} // by the first log of the block
 	var webs []string                 // keys of best
 	for _, l := range logs {
 		if l.Format == "" { // of an application
@@ -308,12 +308,12 @@ func (s *surveyed) doubles(kind string) map[string]string {
 }
 
 // logText says how a log was found and what it lacks.
-func (s *surveyed) logText(l discover.Log) string {
+func (s *surveyed) logText(l topology.Log) string {
 	text := fmt.Sprintf("%s: %s (%s).", filepath.Base(l.Path), l.How, l.Service)
-	if l.Kind == discover.AccessLog && l.Format != "" && !l.RequestTime {
+	if l.Kind == topology.AccessLog && l.Format != "" && !l.RequestTime {
 		text += fmt.Sprintf(" Its format %s has no request time; `kasoku doctor` has one.", l.Format)
 	}
-	if r := discover.CheckFile(l.Path, s.who); !r.Read && !r.Missing {
+	if r := topology.CheckFile(l.Path, s.who); !r.Read && !r.Missing {
 		text += " It cannot be read yet; `kasoku doctor` has the line that grants it."
 	}
 	return text
@@ -335,13 +335,13 @@ func (s *surveyed) tomlWatch(w *tomlWriter) {
 }
 
 // measured are the services that a run is about.
-func (s *surveyed) measured() []*discover.Service {
-	var out []*discover.Service
-	for _, kind := range []discover.Kind{discover.MySQL, discover.Postgres, discover.Redis, discover.Memcached, discover.Carbon, discover.Varnish} {
+func (s *surveyed) measured() []*topology.Service {
+	var out []*topology.Service
+	for _, kind := range []topology.Kind{topology.MySQL, topology.Postgres, topology.Redis, topology.Memcached, topology.Carbon, topology.Varnish} {
 		out = append(out, s.found.Of(kind)...)
 	}
 	out = append(out, likelyApps(s.found)...)
-	return append(append(out, s.found.Of(discover.Proxy)...), s.found.Of(discover.Nginx)...)
+	return append(append(out, s.found.Of(topology.Proxy)...), s.found.Of(topology.Nginx)...)
 }
 
 func (s *surveyed) tomlCapture(w *tomlWriter) {
@@ -356,7 +356,7 @@ func (s *surveyed) tomlCapture(w *tomlWriter) {
 		if v.Unit != "" && s.found.Systemd {
 			units = append(units, v.Unit)
 		}
-		if v.Kind == discover.App && repository == "" {
+		if v.Kind == topology.App && repository == "" {
 			repository = v.Repository
 		}
 	}
@@ -381,7 +381,7 @@ func (s *surveyed) configFiles() []string {
 			continue
 		}
 		all = append(all, v.Config...)
-		if unit := filepath.Join("/etc/systemd/system", v.Unit); v.Unit != "" && v.Kind == discover.App && discover.CheckFile(unit, s.who).Read {
+		if unit := filepath.Join("/etc/systemd/system", v.Unit); v.Unit != "" && v.Kind == topology.App && topology.CheckFile(unit, s.who).Read {
 			all = append(all, unit)
 		}
 	}
@@ -414,10 +414,10 @@ func (s *surveyed) tomlFinalize(w *tomlWriter) {
 		w.b.WriteString("[[finalize.units]]\n")
 		name := strings.TrimSuffix(v.Unit, ".service")
 		w.set("name", tomlString(name), "")
-		if len(before) > 0 && v.Kind != discover.Redis && v.Kind != discover.Memcached {
+		if len(before) > 0 && v.Kind != topology.Redis && v.Kind != topology.Memcached {
 			w.set("needs", tomlList(before), "")
 		}
-		if v.Kind != discover.Nginx && v.Kind != discover.Proxy {
+		if v.Kind != topology.Nginx && v.Kind != topology.Proxy {
 			before = append(before, name)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/data"
-	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/record"
 )
 
 // A lab is one sample target; the table of labs stands here and nowhere else.
@@ -28,7 +28,7 @@ type lab struct {
 	// next says what can be done with a lab that runs.
 	next func(e *env, s *labState) string
 	// record makes one recorded run; nil: the lab has a benchmark.
-	record func(ctx context.Context, o *labRecord) (*loop.Result, error)
+	record func(ctx context.Context, o *labRecord) (*record.Result, error)
 }
 
 func labs() []lab {

@@ -14,16 +14,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/bench"
 	"github.com/kasoku/kasoku/labs/isuumo/data"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/nethttp"
-	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/load/scenario"
+	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/report/terminal"
-	"github.com/kasoku/kasoku/scenario"
-	"github.com/kasoku/kasoku/unit"
 )
 
 // labBenchFlags are the flags of lab bench.
@@ -88,7 +88,7 @@ func (f *labBenchFlags) run(parent context.Context, e *env, name string) error {
 	}
 	p := e.progress()
 	o.OnProgress = func(now scenario.Progress) { showScenario(p, now) }
-	o.Sink = ofPeople(loop.ScenarioSink(e.getenv(loop.HandoverEnv), func(err error) {
+	o.Sink = ofPeople(record.ScenarioSink(e.getenv(record.HandoverEnv), func(err error) {
 		p.Say("kasoku: warning: the recording does not get the benchmark's figures: " + err.Error())
 	}))
 	b, err := bench.New(o)

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"syscall"
 
-	"github.com/kasoku/kasoku/private"
+	"github.com/kasoku/kasoku/internal/private"
 )
 
 // errLocked says that another process holds a lock.

@@ -18,16 +18,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/capture"
+	"github.com/kasoku/kasoku/checkpoint/capture"
 	"github.com/kasoku/kasoku/diagnose/rules"
+	"github.com/kasoku/kasoku/internal/private"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/app"
 	"github.com/kasoku/kasoku/labs/isuumo/stack"
 	"github.com/kasoku/kasoku/load"
-	"github.com/kasoku/kasoku/loop"
-	"github.com/kasoku/kasoku/private"
+	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/report/terminal"
-	"github.com/kasoku/kasoku/unit"
 )
 
 // labRunFlags are the flags of lab run.
@@ -266,19 +266,19 @@ func (r *labRuns) up(ctx context.Context, side *labSide) (*stack.Stack, error) {
 // record runs the benchmark under a recording.
 func (r *labRuns) record(ctx context.Context, side *labSide, s *stack.Stack) (*labRunResult, error) {
 	var said bytes.Buffer
-	o := loop.Options{
+	o := record.Options{
 		Run: kasoku.Run{
 			Project: "isuumo", Label: side.name, Note: cmp.Or(isuumo.About(side.variant), "defects "+s.Defects.String()),
 			Version: versionString(), Load: r.load(),
 		},
 		Settings: []kasoku.Setting{{Scope: "app", Name: "defects", Value: s.Defects.String()}, {Scope: "app", Name: "contract.bots", Value: "503"}},
 		MySQL:    s.DSN, SlowLog: true, AccessLog: s.AccessLog,
-		MoreLogs: loop.Logs{Error: []string{s.AppLog, s.ErrorLog}}, // a tuned service says nothing, and that is well
+		MoreLogs: record.Logs{Error: []string{s.AppLog, s.ErrorLog}}, // a tuned service says nothing, and that is well
 		PIDs:     s.PIDs(), Rules: rules.All(), Hard: r.hard,
 		Capture:    &capture.Options{Nginx: append([]string{s.Nginx.Program}, append(s.Nginx.Args(), "-T")...), OptionFiles: []string{s.MyCnf()}, Schema: true},
 		Command:    append([]string{r.self}, r.benchArgs(s.URL())...),
 		Stdout:     &said,
-		OnProgress: func(now loop.Progress) { r.show(side, now) },
+		OnProgress: func(now record.Progress) { r.show(side, now) },
 	}
 	if r.f.off {
 		o.Observers = kasoku.ObserversOff
@@ -295,7 +295,7 @@ func (r *labRuns) record(ctx context.Context, side *labSide, s *stack.Stack) (*l
 		side.group = cmp.Or(side.group, o.Run.ID)
 		o.Run.Group, o.Run.Repeat = side.group, len(side.runs)+1
 	}
-	res, err := loop.Record(ctx, o)
+	res, err := record.Record(ctx, o)
 	if res == nil {
 		return nil, err
 	}
@@ -309,10 +309,10 @@ func (r *labRuns) record(ctx context.Context, side *labSide, s *stack.Stack) (*l
 
 // probeOfIsuumo asks the one endpoint alone that reads with POST, whose requests'
 // bodies no log holds. The polygon is one around a town.
-func probeOfIsuumo(base string) *loop.Probe {
+func probeOfIsuumo(base string) *record.Probe {
 	const polygon = `{"coordinates":[{"latitude":35.6,"longitude":139.6},{"latitude":35.6,"longitude":139.78},{"latitude":35.75,"longitude":139.78},{"latitude":35.75,"longitude":139.6},{"latitude":35.6,"longitude":139.6}]}`
 	const path = "/api/estate/nazotte"
-	return &loop.Probe{Allow: []string{"POST:" + path}, Targets: []load.Target{{
+	return &record.Probe{Allow: []string{"POST:" + path}, Targets: []load.Target{{
 		Method: "POST", URL: base + path, Body: []byte(polygon), Header: http.Header{"Content-Type": {"application/json"}},
 	}}}
 }
@@ -355,8 +355,8 @@ func (r *labRuns) place() string {
 // validate.
 const aroundLoad = 15 * time.Second
 
-func (r *labRuns) show(side *labSide, now loop.Progress) {
-	if now.Phase != loop.PhaseRecord {
+func (r *labRuns) show(side *labSide, now record.Progress) {
+	if now.Phase != record.PhaseRecord {
 		r.progress.Work(r.place(), 0, side.name+"  "+now.Phase+" "+now.Text)
 		return
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kasoku/kasoku/private"
+	"github.com/kasoku/kasoku/internal/private"
 )
 
 // serveFlags are the flags of lab serve.

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/internal/command"
 )
 
 // A labHome is where labs of a test keep their state.

@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/diagnose/rules"
+	"github.com/kasoku/kasoku/internal/private"
 	"github.com/kasoku/kasoku/labs/insertbench"
 	"github.com/kasoku/kasoku/labs/isucholar"
 	"github.com/kasoku/kasoku/labs/isucond"
 	"github.com/kasoku/kasoku/labs/kit"
-	"github.com/kasoku/kasoku/loop"
-	"github.com/kasoku/kasoku/private"
+	"github.com/kasoku/kasoku/record"
 )
 
 // smallLabs are the labs of package kit.
@@ -53,7 +53,7 @@ func smallLab(l *kit.Lab) lab {
 		next: func(e *env, _ *labState) string {
 			return fmt.Sprintf("next  %s lab down %s; %s lab run %s starts it by itself\n", e.name, l.Name, e.name, l.Name)
 		},
-		record: func(ctx context.Context, o *labRecord) (*loop.Result, error) { return recordSmall(ctx, l, o) },
+		record: func(ctx context.Context, o *labRecord) (*record.Result, error) { return recordSmall(ctx, l, o) },
 	}
 }
 
@@ -105,11 +105,11 @@ func upSmall(ctx context.Context, l *kit.Lab, o *labFlags, listen string) (*kit.
 type labRecord struct {
 	flags    *labFlags // its dir is empty before and removed after
 	duration time.Duration
-	options  loop.Options // path, label, version, progress
+	options  record.Options // path, label, version, progress
 }
 
 // recordSmall starts the lab, makes one recorded run and stops it.
-func recordSmall(ctx context.Context, l *kit.Lab, o *labRecord) (res *loop.Result, err error) {
+func recordSmall(ctx context.Context, l *kit.Lab, o *labRecord) (res *record.Result, err error) {
 	s, err := upSmall(ctx, l, o.flags, "")
 	if err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func recordSmall(ctx context.Context, l *kit.Lab, o *labRecord) (res *loop.Resul
 	if err != nil {
 		return nil, err
 	}
-	return loop.Record(ctx, lo)
+	return record.Record(ctx, lo)
 }
 
 // runLab makes recorded runs of a lab that has no benchmark of its own.
@@ -138,7 +138,7 @@ func (f *labRunFlags) runLab(parent context.Context, e *env, l lab) (err error) 
 		return err
 	}
 	defer free()
-	o := loop.Options{Rules: rules.All(), Hard: hard}
+	o := record.Options{Rules: rules.All(), Hard: hard}
 	for n := range f.times {
 		o.Run.Label, o.Run.Version = "defects", versionString()
 		if o.Path, err = placeRun(&o.Run, "", f.out.dir, e.now()); err != nil {
@@ -163,7 +163,7 @@ func (f *labRunFlags) runLab(parent context.Context, e *env, l lab) (err error) 
 }
 
 // oneOf makes one run of a lab in a directory that is empty before and removed after.
-func (r *labRuns) oneOf(ctx context.Context, l lab, o *labRecord) (res *loop.Result, err error) {
+func (r *labRuns) oneOf(ctx context.Context, l lab, o *labRecord) (res *record.Result, err error) {
 	r.progress.Work(l.name, 0, "starts")
 	if err := os.RemoveAll(r.work); err != nil {
 		return nil, err
@@ -173,7 +173,7 @@ func (r *labRuns) oneOf(ctx context.Context, l lab, o *labRecord) (res *loop.Res
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(r.work)) }()
 	o.flags.dir, o.flags.self = r.work, r.self
-	o.options.OnProgress = func(now loop.Progress) { showProgress(r.progress, now, o.duration) }
+	o.options.OnProgress = func(now record.Progress) { showProgress(r.progress, now, o.duration) }
 	return l.record(ctx, o)
 }
 

@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/labs/isuumo/bench"
+	"github.com/kasoku/kasoku/load/scenario"
 	"github.com/kasoku/kasoku/report"
-	"github.com/kasoku/kasoku/report/export"
-	"github.com/kasoku/kasoku/scenario"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/report/encode"
 )
 
 // The requests of the benchmark that the summary names.
@@ -207,7 +207,7 @@ func (r *labRuns) tell() error {
 	all := r.summaries()
 	return r.f.out.print(r.e, printer{
 		doc:  r.document(all),
-		json: func(w io.Writer) error { return export.JSON(w, all) },
+		json: func(w io.Writer) error { return encode.JSON(w, all) },
 	})
 }
 

@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kasoku/kasoku/command"
-	"github.com/kasoku/kasoku/private"
+	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/private"
 )
 
 // labState is what a running lab leaves in its directory for up and down.

@@ -13,8 +13,8 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/bench"
+	"github.com/kasoku/kasoku/load/scenario"
 	"github.com/kasoku/kasoku/report/terminal"
-	"github.com/kasoku/kasoku/scenario"
 )
 
 // TestDefectsAreDocumented: both pages have each defect of isuumo, and no other.

@@ -15,10 +15,10 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/rules"
+	"github.com/kasoku/kasoku/internal/private"
 	"github.com/kasoku/kasoku/labs/truth"
-	"github.com/kasoku/kasoku/loop"
-	"github.com/kasoku/kasoku/private"
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/store"
 )
 
 // truthFlags are the flags of lab truth.
@@ -84,7 +84,7 @@ func (f *truthFlags) run(parent context.Context, e *env) error {
 			if len(f.only) > 0 && !slices.Contains(f.only, variant) {
 				continue
 			}
-			path := filepath.Join(f.keep, l.Name, variant+runstore.Extension)
+			path := filepath.Join(f.keep, l.Name, variant+store.Extension)
 			if !f.again {
 				if err := f.make(ctx, hard, e, l.Name, variant, path); err != nil {
 					return err
@@ -93,7 +93,7 @@ func (f *truthFlags) run(parent context.Context, e *env) error {
 			if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 				continue
 			}
-			rec, err := runstore.Open(path)
+			rec, err := store.Open(path)
 			if err != nil {
 				return err
 			}
@@ -151,7 +151,7 @@ func (f *truthFlags) make(ctx, hard context.Context, e *env, name, variant, path
 	if l.record == nil {
 		return r.keepOne(ctx, path)
 	}
-	o := loop.Options{Path: path, Rules: rules.All(), Hard: hard}
+	o := record.Options{Path: path, Rules: rules.All(), Hard: hard}
 	o.Run.Label, o.Run.Version = variant, versionString()
 	_, err = r.oneOf(ctx, l, &labRecord{flags: &rf.lab, duration: f.duration, options: o})
 	return err

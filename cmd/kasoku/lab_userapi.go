@@ -8,13 +8,13 @@ import (
 	"os"
 	"time"
 
-	"github.com/kasoku/kasoku/capture"
+	"github.com/kasoku/kasoku/checkpoint/capture"
+	"github.com/kasoku/kasoku/internal/private"
 	"github.com/kasoku/kasoku/labs/userapi"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/engine"
 	"github.com/kasoku/kasoku/load/nethttp"
-	"github.com/kasoku/kasoku/loop"
-	"github.com/kasoku/kasoku/private"
+	"github.com/kasoku/kasoku/record"
 )
 
 // userapiLab is the service of the demo.
@@ -86,7 +86,7 @@ func nextUserapi(e *env, s *labState) string {
 }
 
 // recordUserapi makes a ladder of three steps.
-func recordUserapi(ctx context.Context, o *labRecord) (res *loop.Result, err error) {
+func recordUserapi(ctx context.Context, o *labRecord) (res *record.Result, err error) {
 	d, err := o.flags.userapiDefects()
 	if err != nil {
 		return nil, err
@@ -104,16 +104,16 @@ func recordUserapi(ctx context.Context, o *labRecord) (res *loop.Result, err err
 	if err != nil {
 		return nil, err
 	}
-	ld := &loop.Load{ // in bursts, which are what pools have to bear
+	ld := &record.Load{ // in bursts, which are what pools have to bear
 		Engine: sender, Each: o.duration / 3, Pause: time.Second, Settle: 2 * time.Second,
-		Spacing: load.Burst(200), Seed: 1, Next: loop.Climb(10, 100, 1000),
+		Spacing: load.Burst(200), Seed: 1, Next: record.Climb(10, 100, 1000),
 	}
 	lo := o.options
 	lo.Run.Project, lo.Run.Note, lo.Run.Load = "userapi", "defects "+d.String(), "POST /users, open loop"
 	lo.MySQL, lo.SlowLog, lo.CountRows = s.DSN, true, []string{"users"}
 	lo.Settings, lo.AccessLog, lo.AppLog, lo.PIDs = userapi.Settings(d, 0), s.AccessLog, s.AppLog, []int{s.DB.Pid()}
 	lo.Load, lo.Capture = ld, &capture.Options{Schema: true}
-	lo.Prepare = func(ctx context.Context, w loop.Watch) error {
+	lo.Prepare = func(ctx context.Context, w record.Watch) error {
 		pid, err := s.StartApp(ctx, d, 0)
 		if err != nil {
 			return err
@@ -122,5 +122,5 @@ func recordUserapi(ctx context.Context, o *labRecord) (res *loop.Result, err err
 		ld.Targets = []load.Target{{Method: http.MethodPost, URL: s.URL() + "/users"}}
 		return nil
 	}
-	return loop.Record(ctx, lo)
+	return record.Record(ctx, lo)
 }

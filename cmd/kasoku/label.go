@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/store"
 )
 
 func newLabel(e *env) *cobra.Command {
@@ -20,13 +20,13 @@ id and the file's name stay as they are.`,
 		Args:    cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			label := args[1]
-			if label == runstore.Latest {
+			if label == store.Latest {
 				return usagef("latest means the newest finished run", "label %q: the name is taken", label)
 			}
 			if strings.ContainsFunc(label, unicode.IsControl) || strings.ContainsAny(label, ",/") {
 				return usagef("", "label %q: want one line without commas and slashes", label)
 			}
-			return editRuns(e, o.dir, args[0], func(ed *runstore.Editor, i runstore.Info) (string, error) {
+			return editRuns(e, o.dir, args[0], func(ed *store.Editor, i store.Info) (string, error) {
 				return fromTo("label", i.Label, label), ed.SetLabel(label)
 			})
 		},

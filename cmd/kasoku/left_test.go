@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // rights gives the recorder's user all rights, or takes all but the connection and ends
@@ -17,9 +17,9 @@ func (f *target) rights(all bool) {
 	f.Helper()
 	for _, host := range []string{"'%'", "localhost"} {
 		if all {
-			servicetest.Exec(f, f.db, "GRANT ALL ON *.* TO kasoku@"+host)
+			sandboxtest.Exec(f, f.db, "GRANT ALL ON *.* TO kasoku@"+host)
 		} else {
-			servicetest.Exec(f, f.db, "REVOKE ALL PRIVILEGES, GRANT OPTION FROM kasoku@"+host)
+			sandboxtest.Exec(f, f.db, "REVOKE ALL PRIVILEGES, GRANT OPTION FROM kasoku@"+host)
 		}
 	}
 	if all {
@@ -85,7 +85,7 @@ func TestLeft(t *testing.T) {
 		for _, part := range []func(*target){leftRevoked, leftApart, leftSessions, leftForeign} {
 			f.unusual()
 			part(&f)
-			servicetest.Exec(f, f.db, "SET GLOBAL slow_query_log = OFF")
+			sandboxtest.Exec(f, f.db, "SET GLOBAL slow_query_log = OFF")
 		}
 	})
 }
@@ -131,11 +131,11 @@ func leftRevoked(f *target) {
 // that was restarted has its own values again, one that is away is not guessed at.
 func leftForeign(f *target) {
 	r := f.until(f.TempDir())
-	servicetest.Exec(f, f.db, "SET GLOBAL long_query_time = 0.75")
+	sandboxtest.Exec(f, f.db, "SET GLOBAL long_query_time = 0.75")
 	r.end()
 	r.exits(exitGood, "")
 	r.says(`long_query_time was changed by somebody else meanwhile; left alone: somebody has set it to "0.750000"`)
-	servicetest.Exec(f, f.db, "SET GLOBAL long_query_time = 3.25")
+	sandboxtest.Exec(f, f.db, "SET GLOBAL long_query_time = 3.25")
 	f.unchanged("but for the foreign value")
 
 	r = f.until(f.TempDir())
@@ -202,12 +202,12 @@ func leftApart(f *target) {
 // leftSessions: restore names the sessions that go on logging, and ends them when
 // that is wanted.
 func leftSessions(f *target) {
-	servicetest.Exec(f, f.db, "SET GLOBAL slow_query_log = ON", "SET GLOBAL log_output = 'FILE'")
+	sandboxtest.Exec(f, f.db, "SET GLOBAL slow_query_log = ON", "SET GLOBAL log_output = 'FILE'")
 	f.was = f.values()
 	r := startIn(f.T, f.TempDir(), "record", "--slowlog", "--mysql", f.dsn, "-o", "run.kasoku", "--no-plans", "--", "sh", "-c",
 		"echo begun; while ! test -e end; do sleep 0.05; done")
 	r.begun()
-	app := servicetest.DB(f, f.s, "")
+	app := sandboxtest.DB(f, f.s, "")
 	app.SetMaxOpenConns(1)
 	var id uint64
 	if err := app.QueryRowContext(f.Context(), "SELECT CONNECTION_ID()").Scan(&id); err != nil {

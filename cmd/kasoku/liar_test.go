@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kasoku/kasoku/command"
-	"github.com/kasoku/kasoku/internal/liar"
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/test/liar"
+	"github.com/kasoku/kasoku/store"
 )
 
 // TestLiars: three users' processes that call themselves nginx and mysqld make no
@@ -85,10 +85,10 @@ func checkFiles(t *testing.T, dir, planted string) {
 		if bytes.Contains(b, []byte(planted)) {
 			t.Errorf("%s holds what is private", path)
 		}
-		if filepath.Ext(path) != runstore.Extension {
+		if filepath.Ext(path) != store.Extension {
 			return nil
 		}
-		run, err := runstore.Open(path)
+		run, err := store.Open(path)
 		if err != nil {
 			return err
 		}

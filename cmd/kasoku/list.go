@@ -10,8 +10,8 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/compare"
 	"github.com/kasoku/kasoku/report"
-	"github.com/kasoku/kasoku/report/export"
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/report/encode"
+	"github.com/kasoku/kasoku/store"
 )
 
 // listFlags are the flags of list.
@@ -66,14 +66,14 @@ It reads from the top, the newest last.`,
 }
 
 // runs reads what is to be listed.
-func (f *listFlags) runs(args []string) ([]runstore.Info, error) {
+func (f *listFlags) runs(args []string) ([]store.Info, error) {
 	dirs := runDirs(f.out.dir)
 	if len(args) == 1 {
 		dirs = args
 	}
-	var out []runstore.Info
+	var out []store.Info
 	for _, dir := range dirs {
-		infos, err := runstore.List(dir)
+		infos, err := store.List(dir)
 		if err != nil {
 			return nil, err
 		}
@@ -88,17 +88,17 @@ func (f *listFlags) runs(args []string) ([]runstore.Info, error) {
 
 // changesBetween reads what was changed between runs from their files, each once. A
 // file that cannot be read is listed as such already.
-func changesBetween() func(before, after runstore.Info) []compare.Changed {
+func changesBetween() func(before, after store.Info) []compare.Changed {
 	read := map[string]*kasoku.Recording{}
 	conditions := func(path string) *kasoku.Recording {
 		rec, ok := read[path]
 		if !ok {
-			rec, _ = runstore.Conditions(path)
+			rec, _ = store.Conditions(path)
 			read[path] = rec
 		}
 		return rec
 	}
-	return func(before, after runstore.Info) []compare.Changed {
+	return func(before, after store.Info) []compare.Changed {
 		b, a := conditions(before.Path), conditions(after.Path)
 		if b == nil || a == nil {
 			return nil
@@ -170,10 +170,10 @@ func listJSON(w io.Writer, steps []report.ListStep) error {
 			out.Runs = append(out.Runs, listedOf(i, s))
 		}
 	}
-	return export.JSON(w, out)
+	return encode.JSON(w, out)
 }
 
-func listedOf(i runstore.Info, s report.ListStep) listed {
+func listedOf(i store.Info, s report.ListStep) listed {
 	l := listed{
 		Path: i.Path, ID: i.ID, Project: i.Project, Label: i.Label, Note: i.Note, State: string(i.State), StopReason: i.StopReason,
 		Started: i.Started, LengthSeconds: i.Length.Seconds(), Load: i.Load, Verdict: i.Verdict, SizeBytes: i.SizeBytes,

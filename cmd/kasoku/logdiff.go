@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/lines"
-	"github.com/kasoku/kasoku/runstore"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/logs/lines"
+	"github.com/kasoku/kasoku/store"
 )
 
 // diffFlags are the flags that accesslog diff and slowlog diff have beside those of
@@ -60,7 +60,7 @@ func (r logOrRun[L]) read(ctx context.Context, e *env, dir, arg string) (log *L,
 	}
 	rec, _, runErr := openRun(e, dir, arg)
 	switch {
-	case errors.Is(runErr, runstore.ErrNotFound) && missing(arg):
+	case errors.Is(runErr, store.ErrNotFound) && missing(arg):
 		return nil, "", usagef(`name logs, quoted patterns, or runs: kasoku list has those`, "neither a log nor a run: %q", arg)
 	case runErr != nil:
 		return nil, "", runErr
@@ -73,7 +73,7 @@ func (r logOrRun[L]) read(ctx context.Context, e *env, dir, arg string) (log *L,
 // no run file, a pattern, or the standard input.
 func namesLogs(arg string) bool {
 	_, err := os.Stat(arg)
-	return err == nil && !strings.HasSuffix(arg, runstore.Extension) || strings.ContainsAny(arg, "*?[") || arg == "-"
+	return err == nil && !strings.HasSuffix(arg, store.Extension) || strings.ContainsAny(arg, "*?[") || arg == "-"
 }
 
 func missing(path string) bool {

@@ -16,9 +16,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/kasoku/kasoku/contain"
-	"github.com/kasoku/kasoku/internal/golden"
-	"github.com/kasoku/kasoku/internal/liar"
+	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/internal/test/golden"
+	"github.com/kasoku/kasoku/internal/test/liar"
 )
 
 // TestMain makes this test binary the programs that scripts and tests run:

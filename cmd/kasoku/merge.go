@@ -13,9 +13,9 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
-	"github.com/kasoku/kasoku/merge"
-	"github.com/kasoku/kasoku/runstore"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/store"
+	"github.com/kasoku/kasoku/store/merge"
 )
 
 func newMerge(e *env) *cobra.Command {
@@ -53,7 +53,7 @@ the one that ran a command, else of the first.`,
 			if path, err = placeRun(&rec.Run, path, runsDir, rec.Run.Started); err != nil {
 				return err
 			}
-			if err := runstore.Write(path, rec); err != nil {
+			if err := store.Write(path, rec); err != nil {
 				return errors.Join(err, removed(path))
 			}
 			if out.format == "text" {

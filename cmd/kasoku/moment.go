@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // momentLayouts are the ways in which a moment can be written with its day; those

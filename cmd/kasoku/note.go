@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kasoku/kasoku/command"
-	"github.com/kasoku/kasoku/private"
+	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/private"
 	"github.com/kasoku/kasoku/report/terminal"
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/store"
 )
 
 func newNote(e *env) *cobra.Command {
@@ -32,7 +32,7 @@ in $VISUAL or $EDITOR. An empty TEXT removes it.`,
 					return err
 				}
 			}
-			return editRuns(e, o.dir, args[0], func(ed *runstore.Editor, i runstore.Info) (string, error) {
+			return editRuns(e, o.dir, args[0], func(ed *store.Editor, i store.Info) (string, error) {
 				return fromTo("note", i.Note, note), ed.SetNote(note)
 			})
 		},
@@ -50,12 +50,12 @@ func editedNote(cmd *cobra.Command, e *env, dir, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if ed, err := runstore.Edit(path); err != nil { // it must not fail once the note is written
+	if ed, err := store.Edit(path); err != nil { // it must not fail once the note is written
 		return "", err
 	} else if err := ed.Close(); err != nil {
 		return "", err
 	}
-	return editText(cmd, e, runstore.Describe(path).Note)
+	return editText(cmd, e, store.Describe(path).Note)
 }
 
 // editText returns the text as it is after the user's editor.

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // TestReaderEnds: who reads what is printed may end first, as head does, and tee at the
@@ -41,7 +41,7 @@ func TestReaderEnds(t *testing.T) {
 		}
 	}
 	dir, out, cmd := start("trap '' INT; (trap - INT; exec kasoku watch --config kasoku.toml -o seen.kasoku) | (trap - INT; exec cat)")
-	servicetest.Until(t, "a watch that listens", func() bool {
+	sandboxtest.Until(t, "a watch that listens", func() bool {
 		files, _ := filepath.Glob(filepath.Join(dir, "kasoku-*", "listen-*"))
 		return len(files) == 1
 	})

@@ -22,12 +22,12 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/contain"
 	"github.com/kasoku/kasoku/diagnose/rules"
-	"github.com/kasoku/kasoku/histogram"
-	"github.com/kasoku/kasoku/runstore"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/internal/histogram"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
+	"github.com/kasoku/kasoku/store"
 )
 
 // plantedText is in all that the commands below read, and is the value of the panics. It
@@ -153,7 +153,7 @@ func readable(t *testing.T, dir string) {
 			rec.Steps, rec.Seconds, rec.Load = nil, nil, nil
 			rec.Run.Hosts[0].Name, rec.Run.Hosts[0].BootID = label, label
 		}
-		if err := runstore.Write(filepath.Join(dir, label+runstore.Extension), rec); err != nil {
+		if err := store.Write(filepath.Join(dir, label+store.Extension), rec); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -265,7 +265,7 @@ func (p planting) written(t *testing.T) string {
 		return ""
 	}
 	defer os.Remove(p.file)
-	if strings.HasSuffix(p.file, runstore.Extension) {
+	if strings.HasSuffix(p.file, store.Extension) {
 		contain.Forget()
 		return inProcess("show "+p.file+" -o md", func(contain.Part) {}).stdout
 	}
@@ -391,10 +391,10 @@ func TestPlantedRecorders(t *testing.T) {
 // in that.
 func TestPlantedDatabase(t *testing.T) {
 	t.Parallel()
-	srv := servicetest.MariaDB(t, service.Options{})
-	db := servicetest.DB(t, srv, "")
-	servicetest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.t (id INT PRIMARY KEY)", "SET GLOBAL long_query_time = 3.25")
-	first := settings(t, db)
+	srv := sandboxtest.MariaDB(t, sandbox.Options{})
+	db := sandboxtest.DB(t, srv, "")
+	sandboxtest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.t (id INT PRIMARY KEY)", "SET GLOBAL long_query_time = 3.25")
+	first := readSettings(t, db)
 	p := planting{args: "record --for 400ms --interval 100ms -o new.kasoku", then: "show new.kasoku",
 		only: []string{contain.Source, contain.Step, contain.Goroutine, contain.Log}}
 	before := map[contain.Part]bool{}
@@ -405,8 +405,8 @@ func TestPlantedDatabase(t *testing.T) {
 	p.state = t.TempDir() // shared: these recorders hold the settings together
 	p.args += " --count-rows shop.t --digests --mysql " + srv.DSN("", "shop")
 	p.plantAll(t, before)
-	if !eventually(func() bool { return maps.Equal(settings(t, db), first) }) {
-		t.Errorf("settings are %v, were %v", settings(t, db), first)
+	if !eventually(func() bool { return maps.Equal(readSettings(t, db), first) }) {
+		t.Errorf("settings are %v, were %v", readSettings(t, db), first)
 	}
 }
 

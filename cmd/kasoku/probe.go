@@ -15,13 +15,13 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/config"
-	"github.com/kasoku/kasoku/lines"
+	"github.com/kasoku/kasoku/diagnose/probe"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/vegeta"
-	"github.com/kasoku/kasoku/loop"
-	"github.com/kasoku/kasoku/probe"
+	"github.com/kasoku/kasoku/logs/lines"
+	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/report"
-	"github.com/kasoku/kasoku/report/export"
+	"github.com/kasoku/kasoku/report/encode"
 )
 
 // probeFlags are those of kasoku probe.
@@ -139,7 +139,7 @@ func (f *probeFlags) run(parent context.Context, e *env) error {
 	}
 	printErr := f.print(e, printer{
 		doc:  report.Probe(res, skipped, e.reportOptions(name)),
-		json: func(w io.Writer) error { return export.ProbeJSON(w, res, skipped) },
+		json: func(w io.Writer) error { return encode.ProbeJSON(w, res, skipped) },
 	})
 	if ctx.Err() != nil {
 		return errors.Join(printErr, stopped{"stopped before the end: " + context.Cause(ctx).Error()})
@@ -151,7 +151,7 @@ func (f *probeFlags) run(parent context.Context, e *env) error {
 func (f *probeFlags) dsn(e *env, c *config.Config) (string, error) {
 	dsn, err := f.database.dsn(e)
 	if err == nil && dsn == "" {
-		dsn, err = e.noted(loop.DSN(c.MySQL))
+		dsn, err = e.noted(record.DSN(c.MySQL))
 	}
 	if err == nil && dsn == "" {
 		err = usagef("--dsn 'user:password@tcp(127.0.0.1:3306)/', or --defaults-file ~/.my.cnf", "no database to count in")
@@ -161,7 +161,7 @@ func (f *probeFlags) dsn(e *env, c *config.Config) (string, error) {
 
 // endpoints finds what is to be asked, and what of it is not; name is where from.
 func (f *probeFlags) endpoints(e *env, c *config.Config) (name string, skipped []probe.Skipped, err error) {
-	s := probe.Selection{Base: cmp.Or(f.base, loop.ProbeBase(c)), Allow: f.allow}
+	s := probe.Selection{Base: cmp.Or(f.base, record.ProbeBase(c)), Allow: f.allow}
 	if f.targets != "" {
 		file, err := os.Open(f.targets)
 		if err != nil {

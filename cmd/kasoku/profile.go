@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/profile"
+	"github.com/kasoku/kasoku/observe/profile"
 	"github.com/kasoku/kasoku/report/terminal"
 )
 

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/profile"
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/observe/profile"
+	"github.com/kasoku/kasoku/store"
 )
 
 // keepProfiles writes a run with profiles of the programs, whose hot function has so
@@ -28,7 +28,7 @@ func keepProfiles(t *testing.T, path string, hot string, programs ...string) {
 		p.Program, p.Address, p.Interval = name, "http://127.0.0.1:606"+string(rune('0'+i))+"/debug/pprof/", kasoku.Interval{From: 5 * time.Second, To: 15 * time.Second}
 		rec.Profiles = append(rec.Profiles, p)
 	}
-	if err := runstore.Write(path, rec); err != nil {
+	if err := store.Write(path, rec); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/report/terminal"
-	"github.com/kasoku/kasoku/unit"
 )
 
 // progress returns a line on stderr that is redrawn when that is a terminal.
@@ -18,9 +18,9 @@ func (e *env) progress() *terminal.Progress {
 
 // showProgress words what a run is doing; planned is how long it shall record, 0
 // when that is not known.
-func showProgress(p *terminal.Progress, now loop.Progress, planned time.Duration) {
+func showProgress(p *terminal.Progress, now record.Progress, planned time.Duration) {
 	switch now.Phase {
-	case loop.PhaseLoad:
+	case record.PhaseLoad:
 		s := terminal.StepProgress{
 			Number: now.Step.Number, PerSec: now.Step.PerSec, Elapsed: now.Elapsed, Planned: now.Step.Planned,
 			OK: now.OK, Errors: now.Failed, P99: now.P99,
@@ -30,9 +30,9 @@ func showProgress(p *terminal.Progress, now loop.Progress, planned time.Duration
 			return
 		}
 		p.Step(s)
-	case loop.PhaseWait:
+	case record.PhaseWait:
 		p.Work("wait", 0, unit.Elapsed(now.Elapsed.Round(time.Second))+" for "+now.Text)
-	case loop.PhaseRecord:
+	case record.PhaseRecord:
 		share := 0.0
 		text := unit.Elapsed(now.Elapsed.Round(time.Second))
 		if planned > 0 {

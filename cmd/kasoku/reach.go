@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kasoku/kasoku/discover"
+	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/mysqlread"
+	"github.com/kasoku/kasoku/topology"
 )
 
 // reachLimit bounds one try to get into a database that runs here.
@@ -27,15 +27,15 @@ type reached struct {
 	server       string // MariaDB 10.11.19
 	how          string
 	databases    []string // of users
-	identity     mysqlread.Identity
-	service      *discover.Service // that it is; nil when it is none of this host
+	identity     mysql.Identity
+	service      *topology.Service // that it is; nil when it is none of this host
 	others       []neighbour       // that run here, too
 }
 
 // A neighbour is a database server that runs here and is not the one that was
 // chosen.
 type neighbour struct {
-	service *discover.Service
+	service *topology.Service
 	dsn     string // without a password
 	refused error  // nil when it let us in
 }
@@ -44,7 +44,7 @@ type neighbour struct {
 // file, then the sockets and ports of the servers that run here. Of those that let
 // us in it takes the first that an application found here is connected to, else
 // the first.
-func (e *env) reachDatabase(ctx context.Context, found *discover.Found) (reached, error) {
+func (e *env) reachDatabase(ctx context.Context, found *topology.Found) (reached, error) {
 	var in []reached
 	var refused error
 	if file := found.ClientFile; file != "" {
@@ -61,7 +61,7 @@ func (e *env) reachDatabase(ctx context.Context, found *discover.Found) (reached
 		}
 	}
 	var all []neighbour
-	for _, s := range found.Of(discover.MySQL) {
+	for _, s := range found.Of(topology.MySQL) {
 		address := address(s.MySQL)
 		n := neighbour{service: s}
 		if s.Container != "" {
@@ -111,8 +111,8 @@ func (r reached) connected() bool { return r.service != nil && len(r.service.MyS
 
 // serviceOf finds the service that an option file led to; nil when it is none of
 // this host.
-func (r *reached) serviceOf(found *discover.Found) *discover.Service {
-	for _, s := range found.Of(discover.MySQL) {
+func (r *reached) serviceOf(found *topology.Found) *topology.Service {
+	for _, s := range found.Of(topology.MySQL) {
 		at := r.identity
 		if s.Container == "" && at.Host == found.Host && (at.Socket != "" && at.Socket == s.MySQL.Socket || at.Port == strconv.Itoa(s.MySQL.Port)) {
 			return s
@@ -123,7 +123,7 @@ func (r *reached) serviceOf(found *discover.Found) *discover.Service {
 
 // address is where a server is tried: its socket, which may know the user, else
 // its port.
-func address(db *discover.Database) string {
+func address(db *topology.Database) string {
 	if db.Socket != "" {
 		return db.Socket
 	}
@@ -148,7 +148,7 @@ func (r *reached) connect(ctx context.Context, dsn string) error {
 		return err
 	}
 	defer db.Close()
-	reader, err := mysqlread.New(ctx, db)
+	reader, err := mysql.New(ctx, db)
 	if err != nil {
 		return err
 	}

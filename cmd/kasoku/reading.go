@@ -7,9 +7,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/kasoku/kasoku/lines"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/report/terminal"
-	"github.com/kasoku/kasoku/unit"
 )
 
 // A reading shows how far logs are read, and says what it took.

@@ -13,17 +13,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/analyze/phases"
-	"github.com/kasoku/kasoku/confine"
 	"github.com/kasoku/kasoku/diagnose/rules"
-	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/internal/confine"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/logs/phases"
+	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/report/terminal"
-	"github.com/kasoku/kasoku/unit"
 )
 
 // recordFlags are the flags of record as they were typed.
 type recordFlags struct {
-	loop      loop.Options
+	loop      record.Options
 	database  databaseFlags
 	noSlowLog bool
 	minFree   string
@@ -67,7 +67,7 @@ password is best kept in an option file.`,
 					return usagef("leave --"+name+" out to record until Ctrl-C", "--%s 0s: want a longer time", name)
 				}
 			}
-			return record(cmd, e, &f, args)
+			return runRecord(cmd, e, &f, args)
 		},
 	}
 	fl := cmd.Flags()
@@ -87,7 +87,7 @@ password is best kept in an option file.`,
 	fl.BoolVar(&f.loop.NoPlans, "no-plans", false, "do not ask the database at the end how it runs the slowest statements")
 	fl.BoolVar(&f.loop.KeepStatements, "keep-statements", false, "keep a statement of each class as it was sent, values included, for `kasoku explain`")
 	fl.BoolVar(&f.loop.Digests, "digests", false, "let performance_schema count statements by digest: the queries where no slow log can be read")
-	fl.StringVar(&f.loop.Join, "join", loop.JoinAuto, "who issues which query, by `HOW` statements' times are known: auto, tail (slow log looked at every 5 ms), table (the slow log's), off")
+	fl.StringVar(&f.loop.Join, "join", record.JoinAuto, "who issues which query, by `HOW` statements' times are known: auto, tail (slow log looked at every 5 ms), table (the slow log's), off")
 	fl.BoolVar(&f.loop.RecycleConnections, "recycle-connections", false, "end the database's idle connections when the slow log is on, since those are not in it")
 	fl.IntVar(&f.loop.Sample, "mysql-sample", 0, "MariaDB: the slow log holds 1 of `N` statements, for a server whose disk all of them would fill")
 	fl.StringVar(&f.minFree, "min-free", "", "put the slow log back when less than this `SIZE` is free on its disk or the run's, such as 5% or 500MB; default 5 % or 1 GB, whichever is less")
@@ -104,7 +104,7 @@ password is best kept in an option file.`,
 	return cmd
 }
 
-func record(cmd *cobra.Command, e *env, f *recordFlags, args []string) error {
+func runRecord(cmd *cobra.Command, e *env, f *recordFlags, args []string) error {
 	o := &f.loop
 	if err := f.complete(e, args); err != nil {
 		return err
@@ -114,11 +114,11 @@ func record(cmd *cobra.Command, e *env, f *recordFlags, args []string) error {
 	o.Hard = hard
 	p := e.progress()
 	if len(args) == 0 {
-		o.OnProgress = func(now loop.Progress) { showProgress(p, now, o.For) }
+		o.OnProgress = func(now record.Progress) { showProgress(p, now, o.For) }
 	}
 	for made := 0; ; made++ {
 		e.sayWaits(p, o)
-		res, err := loop.Record(ctx, *o)
+		res, err := record.Record(ctx, *o)
 		p.Clear()
 		if res == nil {
 			return notBegun(ctx, err, made)
@@ -147,14 +147,14 @@ func notBegun(ctx context.Context, err error, made int) error {
 }
 
 // sayWaits says that nothing is recorded yet.
-func (e *env) sayWaits(p *terminal.Progress, o *loop.Options) {
+func (e *env) sayWaits(p *terminal.Progress, o *record.Options) {
 	if o.On.Path != "" {
 		p.Say("waits for " + o.On.String() + "; Ctrl-C ends it")
 	}
 }
 
 // finish shows a run and judges it.
-func (f *recordFlags) finish(e *env, res *loop.Result, err error) error {
+func (f *recordFlags) finish(e *env, res *record.Result, err error) error {
 	rec := res.Recording
 	shown := e.showRun(rec, res.Path)
 	shown.brief = true
@@ -175,11 +175,11 @@ func (f *recordFlags) finish(e *env, res *loop.Result, err error) error {
 // wholeRun is an error when a run left something on the database server, or lacks what
 // was written to a log.
 func wholeRun(rec *kasoku.Recording) error {
-	if lost := loop.LostLogs(rec); lost != "" && loop.LeftBehind(rec) == "" {
+	if lost := record.LostLogs(rec); lost != "" && record.LeftBehind(rec) == "" {
 		return hinted{stopped{"not all of the run was recorded: " + lost},
 			"the rest is in the run file; keep the logs until the run has ended"}
 	}
-	if left := loop.LeftBehind(rec); left != "" {
+	if left := record.LeftBehind(rec); left != "" {
 		return hinted{stopped{"left on the database server: " + left}, "`kasoku restore` tries again and says what is left"}
 	}
 	return nil
@@ -287,7 +287,7 @@ func (f *recordFlags) completeOn() (err error) {
 }
 
 // setMinFree takes what is to stay free of disks; empty leaves it as it is.
-func setMinFree(o *loop.Options, text string) error {
+func setMinFree(o *record.Options, text string) error {
 	if text == "" {
 		return nil
 	}

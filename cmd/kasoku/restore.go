@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kasoku/kasoku/analyze"
-	"github.com/kasoku/kasoku/guard"
-	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/checkpoint/guard"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/logs"
+	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/mysqlread"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/record"
 )
 
 // restoreFlags are the flags of restore as they were typed.
@@ -110,7 +110,7 @@ func (f *restoreFlags) one(ctx context.Context, e *env, found guard.Found) error
 	seen := map[string]bool{}
 	keep := func(l guard.Left) error {
 		e.became(l.Changes, seen)
-		return loop.KeepLeft(l)
+		return record.KeepLeft(l)
 	}
 	err = guard.Restore(ctx, found.Path, dsn, keep)
 	if f.recycle && errors.As(err, new(*guard.HeirsError)) {
@@ -136,7 +136,7 @@ func (f *restoreFlags) endSessions(ctx context.Context, e *env, found guard.Foun
 }
 
 // became says what became of the changes, each once.
-func (e *env) became(changes []mysqlread.Changed, seen map[string]bool) {
+func (e *env) became(changes []mysql.Changed, seen map[string]bool) {
 	for _, c := range changes {
 		switch {
 		case seen[c.Name]:
@@ -208,7 +208,7 @@ func (f *restoreFlags) forgetting(ctx context.Context, e *env, found guard.Found
 	return nil
 }
 
-func undo(changes []mysqlread.Changed) string {
+func undo(changes []mysql.Changed) string {
 	var b strings.Builder
 	for _, c := range changes {
 		b.WriteString(" " + c.Undo() + ";")
@@ -218,7 +218,7 @@ func undo(changes []mysqlread.Changed) string {
 
 // say prints a line of what a journal or a server says.
 func (e *env) say(format string, args ...any) {
-	line := analyze.AppendSafe(nil, fmt.Appendf(nil, format, args...), 4<<10)
+	line := logs.AppendSafe(nil, fmt.Appendf(nil, format, args...), 4<<10)
 	fmt.Fprintf(e.stdout, "%s\n", line)
 }
 

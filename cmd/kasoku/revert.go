@@ -10,15 +10,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kasoku/kasoku/capture"
-	"github.com/kasoku/kasoku/discover"
-	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/checkpoint/capture"
+	"github.com/kasoku/kasoku/checkpoint/revert"
+	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/mysqlread"
+	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/report"
-	"github.com/kasoku/kasoku/report/export"
+	"github.com/kasoku/kasoku/report/encode"
 	"github.com/kasoku/kasoku/report/terminal"
-	"github.com/kasoku/kasoku/revert"
+	"github.com/kasoku/kasoku/topology"
 )
 
 // revertFlags are the flags of revert as they were typed.
@@ -124,20 +124,20 @@ const askWithin = 5 * time.Second
 
 // present takes the configuration in force; db is nil without a database. With an
 // error the database cannot be asked, and all else is there.
-func present(ctx context.Context, o loop.Options) (db *sql.DB, taken *capture.Taken, err error) {
+func present(ctx context.Context, o record.Options) (db *sql.DB, taken *capture.Taken, err error) {
 	take := *o.Capture
 	take.Host, _ = os.Hostname() // as it was captured
 	take.Schema = true
 	if o.MySQL == "" {
 		return nil, capture.Take(ctx, take), nil
 	}
-	take.Servers = discover.Owners(mysqlflags.Address(o.MySQL))
+	take.Servers = topology.Owners(mysqlflags.Address(o.MySQL))
 	if db, err = mysqlflags.OpenBounded(o.MySQL); err != nil {
 		return nil, capture.Take(ctx, take), err
 	}
 	soon, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
-	reader, err := mysqlread.New(soon, db)
+	reader, err := mysql.New(soon, db)
 	if err != nil {
 		_ = db.Close() // the first error is the one to report
 		return nil, capture.Take(ctx, take), err
@@ -199,5 +199,5 @@ func revertedJSON(w io.Writer, x report.Reverting) error {
 		done, why := came(len(out.Files)+i, x.Refused)
 		out.Indexes = append(out.Indexes, revertedIndex{x.Table, x.Name, x.Statement, done, why})
 	}
-	return export.JSON(w, out)
+	return encode.JSON(w, out)
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // typed runs a command line and wants its exit code.
@@ -25,15 +25,15 @@ func typed(t *testing.T, code int, args ...string) string {
 
 // An index that was dropped comes back with revert --apply, one that was added goes.
 func TestRevertIndexes(t *testing.T) {
-	s := servicetest.MariaDB(t, service.Options{})
-	db := servicetest.DB(t, s, "")
-	servicetest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.users (id INT PRIMARY KEY, mail VARCHAR(99), KEY idx_mail (mail))")
+	s := sandboxtest.MariaDB(t, sandbox.Options{})
+	db := sandboxtest.DB(t, s, "")
+	sandboxtest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.users (id INT PRIMARY KEY, mail VARCHAR(99), KEY idx_mail (mail))")
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("kasoku.toml", []byte("[mysql]\ndsn = \""+s.DSN("", "")+"\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	typed(t, exitGood, "checkpoint", "-o", "then.kasoku", "with the index")
-	servicetest.Exec(t, db, "ALTER TABLE shop.users DROP INDEX idx_mail, ADD INDEX other (mail, id)")
+	sandboxtest.Exec(t, db, "ALTER TABLE shop.users DROP INDEX idx_mail, ADD INDEX other (mail, id)")
 	shown := typed(t, exitGood, "revert", "then")
 	for _, want := range []string{"ALTER TABLE `shop`.`users` ADD KEY `idx_mail` (`mail`);", "ALTER TABLE `shop`.`users` DROP INDEX `other`;", "2 indexes differ; --apply"} {
 		if !strings.Contains(shown, want) {

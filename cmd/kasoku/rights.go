@@ -8,9 +8,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/kasoku/kasoku/confine"
+	"github.com/kasoku/kasoku/internal/confine"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/observe/process"
-	"github.com/kasoku/kasoku/unit"
 )
 
 // rights are what the rest of a recording needs, once all is open.

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/report/terminal"
-	"github.com/kasoku/kasoku/runstore"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/store"
 )
 
 func newRm(e *env) *cobra.Command {
@@ -40,19 +40,19 @@ that is being recorded is never removed.`,
 
 // removable finds the runs that the names mean. One that is being recorded spares
 // them all.
-func removable(dir string, names []string) ([]runstore.Info, error) {
-	var out []runstore.Info
+func removable(dir string, names []string) ([]store.Info, error) {
+	var out []store.Info
 	for _, name := range names {
 		paths, err := findRuns(dir, name)
 		if err != nil {
 			return nil, err
 		}
 		for _, path := range paths {
-			i := runstore.Describe(path)
+			i := store.Describe(path)
 			if i.State == kasoku.Running {
-				return nil, &runstore.Error{Op: "remove run file", Path: path, Err: runstore.ErrBusy}
+				return nil, &store.Error{Op: "remove run file", Path: path, Err: store.ErrBusy}
 			}
-			if !slices.ContainsFunc(out, func(o runstore.Info) bool { return o.Path == path }) {
+			if !slices.ContainsFunc(out, func(o store.Info) bool { return o.Path == path }) {
 				out = append(out, i)
 			}
 		}
@@ -60,7 +60,7 @@ func removable(dir string, names []string) ([]runstore.Info, error) {
 	return out, nil
 }
 
-func remove(e *env, infos []runstore.Info, yes bool) error {
+func remove(e *env, infos []store.Info, yes bool) error {
 	var bytes int64
 	for _, i := range infos {
 		bytes += i.SizeBytes
@@ -80,7 +80,7 @@ func remove(e *env, infos []runstore.Info, yes bool) error {
 		}
 	}
 	for _, i := range infos {
-		if err := runstore.Remove(i.Path); err != nil {
+		if err := store.Remove(i.Path); err != nil {
 			return err
 		}
 		fmt.Fprintf(e.stdout, "removed %s\n", terminal.Clean(i.Path))
@@ -89,7 +89,7 @@ func remove(e *env, infos []runstore.Info, yes bool) error {
 }
 
 // runWords names a run by all that people know it by.
-func runWords(i runstore.Info) string {
+func runWords(i store.Info) string {
 	parts := []string{filepath.Base(i.Path), unit.Bytes(uint64(i.SizeBytes))}
 	if i.Err != nil {
 		return strings.Join(append(parts, "unreadable"), ", ")

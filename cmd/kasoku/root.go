@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kasoku/kasoku/contain"
+	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/internal/private"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/load"
-	"github.com/kasoku/kasoku/loop"
-	"github.com/kasoku/kasoku/private"
+	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/report/terminal"
-	"github.com/kasoku/kasoku/unit"
 )
 
 // run carries out one command line and returns the exit code.
@@ -82,7 +82,7 @@ fix, and proves the difference by running again.`,
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		private.Share(e.share)
 		private.SweepTemp()
-		loop.SweepMeetings()
+		record.SweepMeetings()
 		e.shield(cmd)
 		return e.checkColor()
 	}

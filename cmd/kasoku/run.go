@@ -17,11 +17,11 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/diagnose/rules"
+	"github.com/kasoku/kasoku/internal/private"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/load"
-	"github.com/kasoku/kasoku/loop"
-	"github.com/kasoku/kasoku/private"
+	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/report/terminal"
-	"github.com/kasoku/kasoku/unit"
 )
 
 // runFlags are the flags of run as they were typed.
@@ -108,7 +108,7 @@ func (f *runFlags) run(parent context.Context, e *env) error {
 	ctx, hard, stop := interruptible(parent)
 	defer stop()
 	s := &series{e: e, f: f, dir: c.Runs, progress: e.progress()}
-	s.options = func() (loop.Options, error) { return f.options(e, c, hard) }
+	s.options = func() (record.Options, error) { return f.options(e, c, hard) }
 	if s.o, err = s.options(); err != nil {
 		return err
 	}
@@ -153,13 +153,13 @@ func readConfig(path string) (*config.Config, error) {
 
 // options returns what all runs have in common. They are made anew for each run:
 // processes come and go, and each load opens its own connections.
-func (f *runFlags) options(e *env, c *config.Config, hard context.Context) (loop.Options, error) {
-	o, err := loop.Configured(c, loop.Options{
+func (f *runFlags) options(e *env, c *config.Config, hard context.Context) (record.Options, error) {
+	o, err := record.Configured(c, record.Options{
 		Run:   kasoku.Run{Label: f.label, Note: f.note, Version: versionString(), Price: f.price},
 		Stdin: e.stdin, Stdout: terminal.Raw(e.stdout), Stderr: terminal.Raw(e.stderr), Rules: rules.All(), Hard: hard,
 	})
 	switch {
-	case errors.Is(err, loop.ErrNoLoad):
+	case errors.Is(err, record.ErrNoLoad):
 		return o, usageError{err, "give [load] a command, targets with steps, for, or until_idle"}
 	case errors.As(err, new(*load.VariableError)):
 		return o, usageError{err, "load.variables = false sends {{…}} as it is"}
@@ -204,13 +204,13 @@ func (f *runFlags) options(e *env, c *config.Config, hard context.Context) (loop
 type series struct {
 	e        *env
 	f        *runFlags
-	o        loop.Options // of the first run
-	options  func() (loop.Options, error)
+	o        record.Options // of the first run
+	options  func() (record.Options, error)
 	dir      string
 	progress *terminal.Progress
 	groups   []*runGroup // with observers, and with --ab without
 	made     int
-	last     *loop.Result
+	last     *record.Result
 	stopped  string // why it ended early
 }
 
@@ -265,7 +265,7 @@ func (s *series) all(ctx context.Context) error {
 }
 
 // one makes one run.
-func (s *series) one(ctx context.Context, observers string) (*loop.Result, error) {
+func (s *series) one(ctx context.Context, observers string) (*record.Result, error) {
 	o, err := s.options()
 	if err != nil {
 		return nil, err
@@ -284,7 +284,7 @@ func (s *series) one(ctx context.Context, observers string) (*loop.Result, error
 	}
 	o.Env = []string{"KASOKU_RUN_FILE=" + file, "KASOKU_RUN_LABEL=" + o.Run.Label, "KASOKU_REPEAT=" + strconv.Itoa(max(o.Run.Repeat, 1))}
 	o.OnProgress = s.show
-	res, err := loop.Record(ctx, o)
+	res, err := record.Record(ctx, o)
 	if res != nil {
 		g.id = cmp.Or(g.id, o.Run.ID)
 		g.runs = append(g.runs, res.Recording)
@@ -306,8 +306,8 @@ func (s *series) group(observers string) *runGroup {
 
 // show draws how far the present run is. A line that is redrawn would run into the
 // output of a command, so with one there is none until it has ended.
-func (s *series) show(now loop.Progress) {
-	if len(s.o.Command) > 0 && now.Phase != loop.PhaseAnalyse {
+func (s *series) show(now record.Progress) {
+	if len(s.o.Command) > 0 && now.Phase != record.PhaseAnalyse {
 		return
 	}
 	if s.planned() != 1 {
@@ -325,7 +325,7 @@ func (s *series) place(n int) string {
 }
 
 // say tells a run in one line; that of a single run comes at the end.
-func (s *series) say(res *loop.Result) {
+func (s *series) say(res *record.Result) {
 	if s.planned() == 1 {
 		return
 	}

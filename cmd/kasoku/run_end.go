@@ -11,8 +11,8 @@ import (
 	"github.com/kasoku/kasoku/compare"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/rules"
-	"github.com/kasoku/kasoku/runstore"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/store"
 )
 
 // tell prints what came of the runs.
@@ -170,11 +170,11 @@ func unchangedFor(dirs []string, before, after []*kasoku.Recording) []*kasoku.Re
 // previous reads the newest finished run before this one of the same project, load
 // and observers, and all of its group.
 func previous(dir string, now kasoku.Run) []*kasoku.Recording {
-	runs, err := runstore.List(dir)
+	runs, err := store.List(dir)
 	if err != nil {
 		return nil
 	}
-	runs = slices.DeleteFunc(runs, func(r runstore.Info) bool {
+	runs = slices.DeleteFunc(runs, func(r store.Info) bool {
 		return r.Err != nil || r.State != kasoku.Finished || r.Checkpoint() || !r.Started.Before(now.Started) ||
 			r.Project != now.Project || r.Load != now.Load || r.Observers != now.Observers ||
 			r.ID == now.ID || now.Group != "" && r.Group == now.Group
@@ -184,7 +184,7 @@ func previous(dir string, now kasoku.Run) []*kasoku.Recording {
 		if i > 0 && (r.Group == "" || r.Group != runs[0].Group) {
 			continue
 		}
-		if rec, err := runstore.Open(r.Path); err == nil {
+		if rec, err := store.Open(r.Path); err == nil {
 			out = append(out, rec)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // startWith runs kasoku in a directory with a file of its own there.
@@ -37,14 +37,14 @@ func TestInterruptRun(t *testing.T) {
 // TestInterruptWaiting: Ctrl-C while a recording waits for its request leaves no
 // run and a server as it was.
 func TestInterruptWaiting(t *testing.T) {
-	s := servicetest.MariaDB(t, service.Options{})
-	db := servicetest.DB(t, s, "")
-	before := settings(t, db)
+	s := sandboxtest.MariaDB(t, sandbox.Options{})
+	db := sandboxtest.DB(t, s, "")
+	before := readSettings(t, db)
 	r := startWith(t, "access.log", "", "record", "--mysql", s.DSN("", ""), "--interval", "100ms", "--on", "POST /initialize", "--accesslog")
-	r.waitFor("slow log", func() bool { return settings(t, db)["slow_query_log"] == "ON" })
+	r.waitFor("slow log", func() bool { return readSettings(t, db)["slow_query_log"] == "ON" })
 	r.interrupt(false)
 	r.exits(exitCouldNot, "exit 3: stopped before the recording began: interrupt\n")
-	for name, is := range settings(t, db) {
+	for name, is := range readSettings(t, db) {
 		if was := before[name]; is != was {
 			t.Errorf("%s was %q and is %q", name, was, is)
 		}

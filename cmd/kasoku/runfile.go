@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/private"
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/internal/private"
+	"github.com/kasoku/kasoku/store"
 )
 
 // runsDir is where runs are kept when kasoku.toml does not say it.
@@ -57,7 +57,7 @@ func placeRun(run *kasoku.Run, named, dir string, at time.Time) (path string, er
 	if err := private.Output.MkdirAll(dir); err != nil {
 		return "", err
 	}
-	run.ID, path = freeName(dir, runstore.NewID(at, run.Label))
+	run.ID, path = freeName(dir, store.NewID(at, run.Label))
 	return path, nil
 }
 
@@ -66,7 +66,7 @@ func placeRun(run *kasoku.Run, named, dir string, at time.Time) (path string, er
 func freeName(dir, id string) (free, path string) {
 	free = id
 	for n := 2; ; n++ {
-		path = filepath.Join(dir, free+runstore.Extension)
+		path = filepath.Join(dir, free+store.Extension)
 		if _, err := os.Lstat(path); err != nil {
 			return free, path
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/store"
 )
 
 // noScore is the value that removes a score.
@@ -42,7 +42,7 @@ have commas; "none" removes the score.`,
 			if err != nil {
 				return err
 			}
-			return editRun(e, path, func(ed *runstore.Editor, i runstore.Info) (string, error) {
+			return editRun(e, path, func(ed *store.Editor, i store.Info) (string, error) {
 				return rescored(i.Score, score), ed.SetScore(score)
 			})
 		},

@@ -8,15 +8,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kasoku/kasoku/private"
-	"github.com/kasoku/kasoku/runstore"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/private"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/store"
 )
 
 func newScrub(e *env) *cobra.Command {
 	var o output
 	var to string
-	var opts runstore.ScrubOptions
+	var opts store.ScrubOptions
 	cmd := &cobra.Command{
 		Use:   "scrub RUN",
 		Short: "Drop samples of logs and statements from a run before it is mailed",
@@ -45,7 +45,7 @@ masked. It cannot be undone: -o keeps the run as it is and scrubs a copy.`,
 
 // scrubCopy scrubs a copy under another name, so that the file appears only when
 // nothing is left in it.
-func scrubCopy(e *env, path, to string, o runstore.ScrubOptions) (err error) {
+func scrubCopy(e *env, path, to string, o store.ScrubOptions) (err error) {
 	if _, err := os.Lstat(to); err == nil {
 		return usagef("choose another name, or remove it", "file %q exists", to)
 	}
@@ -55,7 +55,7 @@ func scrubCopy(e *env, path, to string, o runstore.ScrubOptions) (err error) {
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
 	copied := dir.File(filepath.Base(to))
-	if err := runstore.Copy(path, copied); err != nil {
+	if err := store.Copy(path, copied); err != nil {
 		return err
 	}
 	if err := scrub(e, copied, to, o); err != nil {
@@ -65,9 +65,9 @@ func scrubCopy(e *env, path, to string, o runstore.ScrubOptions) (err error) {
 }
 
 // scrub scrubs a file, which messages call by the given name, and says what was dropped.
-func scrub(e *env, path, name string, o runstore.ScrubOptions) error {
-	before := runstore.Describe(path).SizeBytes
-	ed, err := runstore.Edit(path)
+func scrub(e *env, path, name string, o store.ScrubOptions) error {
+	before := store.Describe(path).SizeBytes
+	ed, err := store.Edit(path)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func scrub(e *env, path, name string, o runstore.ScrubOptions) error {
 	if len(dropped) == 0 {
 		fmt.Fprintln(e.stdout, "nothing to drop")
 	}
-	after := runstore.Describe(path).SizeBytes
+	after := store.Describe(path).SizeBytes
 	_, err = fmt.Fprintf(e.stdout, "%s: %s, was %s\n", name, unit.Bytes(uint64(after)), unit.Bytes(uint64(before)))
 	return err
 }

@@ -15,12 +15,12 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/rules"
-	"github.com/kasoku/kasoku/private"
+	"github.com/kasoku/kasoku/internal/private"
 	"github.com/kasoku/kasoku/report"
-	"github.com/kasoku/kasoku/report/export"
+	"github.com/kasoku/kasoku/report/encode"
 	"github.com/kasoku/kasoku/report/html"
 	"github.com/kasoku/kasoku/report/terminal"
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/store"
 )
 
 // output is how an answer is printed, the same for every command that has one.
@@ -146,13 +146,13 @@ func (o *output) print(e *env, p printer) error {
 	case "json":
 		return p.json(e.stdout)
 	case "tsv":
-		return export.TSV(e.stdout, p.doc)
+		return encode.TSV(e.stdout, p.doc)
 	case "csv":
-		return export.CSV(e.stdout, p.doc)
+		return encode.CSV(e.stdout, p.doc)
 	case "html":
 		return html.Write(e.stdout, p.doc)
 	case "md":
-		return export.Markdown(e.stdout, p.doc)
+		return encode.Markdown(e.stdout, p.doc)
 	}
 	t := e.terminal()
 	t.Brief = p.brief
@@ -170,7 +170,7 @@ func (e *env) showRun(rec *kasoku.Recording, path string, sections ...string) pr
 	o.Sections = sections
 	return printer{
 		doc:  report.Show(rec, o),
-		json: func(w io.Writer) error { return export.RunJSON(w, rec, o) },
+		json: func(w io.Writer) error { return encode.RunJSON(w, rec, o) },
 	}
 }
 
@@ -189,7 +189,7 @@ func openRun(e *env, dir, name string) (*kasoku.Recording, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	rec, err := runstore.Open(path)
+	rec, err := store.Open(path)
 	if err != nil {
 		return nil, "", err
 	}
@@ -201,7 +201,7 @@ func openRun(e *env, dir, name string) (*kasoku.Recording, string, error) {
 
 // openNamed reads the run that the arguments name, the latest when they do not.
 func openNamed(e *env, dir string, args []string) (*kasoku.Recording, string, error) {
-	name := runstore.Latest
+	name := store.Latest
 	if len(args) > 0 {
 		name = args[0]
 	}
@@ -214,15 +214,15 @@ func findRun(dir, name string) (string, error) {
 	var found string
 	var missing error
 	for _, d := range runDirs(dir) {
-		path, err := runstore.Resolve(d, name)
+		path, err := store.Resolve(d, name)
 		switch {
-		case err == nil && name != runstore.Latest:
+		case err == nil && name != store.Latest:
 			return path, nil
 		case err == nil:
-			if found == "" || runstore.Describe(path).Started.After(runstore.Describe(found).Started) {
+			if found == "" || store.Describe(path).Started.After(store.Describe(found).Started) {
 				found = path
 			}
-		case !errors.Is(err, runstore.ErrNotFound):
+		case !errors.Is(err, store.ErrNotFound):
 			return "", err
 		case missing == nil || helps(err) > helps(missing):
 			missing = err
@@ -282,7 +282,7 @@ func newShow(e *env) *cobra.Command {
 				if profiles.asked() {
 					return profiles.write(e, rec)
 				}
-				if texts.asked() || rec.Run.Load == runstore.Checkpoint {
+				if texts.asked() || rec.Run.Load == store.Checkpoint {
 					return texts.show(e, &o, rec, path)
 				}
 				if rec.Diagnosis == nil {

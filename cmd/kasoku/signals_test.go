@@ -19,9 +19,9 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/runstore"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
+	"github.com/kasoku/kasoku/store"
 )
 
 // A running is kasoku as a process of its own. Its directory, which also holds
@@ -175,7 +175,7 @@ func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 // kept opens a run that was cut short.
 func kept(t *testing.T, path, reason string) *kasoku.Recording {
 	t.Helper()
-	rec, err := runstore.Open(path)
+	rec, err := store.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,10 +268,10 @@ func TestInterruptOpenEnd(t *testing.T) {
 	t.Parallel()
 	r := start(t, "record", "-o", "run.kasoku", "--interval", "100ms")
 	path := filepath.Join(r.dir, "run.kasoku")
-	r.waitFor("run file", func() bool { return exists(path) && runstore.Describe(path).Err == nil })
+	r.waitFor("run file", func() bool { return exists(path) && store.Describe(path).Err == nil })
 	r.interrupt(false)
 	r.exits(exitGood, "")
-	if info := runstore.Describe(path); info.State != kasoku.Finished {
+	if info := store.Describe(path); info.State != kasoku.Finished {
 		t.Errorf("state %s, %q", info.State, info.StopReason)
 	}
 }
@@ -288,7 +288,7 @@ func TestKillRecord(t *testing.T) {
 			t.Parallel()
 			r := start(t, "record", "-o", "run.kasoku", "--interval", "200ms", "--for", "1h")
 			path := filepath.Join(r.dir, "run.kasoku")
-			r.waitFor("run file", func() bool { return exists(path) && runstore.Describe(path).Err == nil })
+			r.waitFor("run file", func() bool { return exists(path) && store.Describe(path).Err == nil })
 			moment := time.Duration(rand.Int64N(int64(1500 * time.Millisecond)))
 			<-time.After(moment)
 			r.signal(syscall.SIGKILL)
@@ -310,15 +310,17 @@ func TestKillRecord(t *testing.T) {
 // TestInterruptSlowLog: whatever the signals, the server's settings are what
 // they were.
 func TestInterruptSlowLog(t *testing.T) {
-	s := servicetest.MariaDB(t, service.Options{})
-	db := servicetest.DB(t, s, "")
-	before := settings(t, db)
+	s := sandboxtest.MariaDB(t, sandbox.Options{})
+	db := sandboxtest.DB(t, s, "")
+	before := readSettings(t, db)
 	for _, again := range []bool{false, true} {
 		r := start(t, "record", "--mysql", s.DSN("", ""), "-o", "run.kasoku", "--interval", "100ms", "--", "sh", "-c", "echo begun; sleep 1000")
-		r.waitFor("slow log", func() bool { return strings.Contains(r.said(), "begun\n") && settings(t, db)["slow_query_log"] == "ON" })
+		r.waitFor("slow log", func() bool {
+			return strings.Contains(r.said(), "begun\n") && readSettings(t, db)["slow_query_log"] == "ON"
+		})
 		r.interrupt(again)
 		r.exits(exitCouldNot, "exit 3: stopped before the end: interrupt\n")
-		for name, is := range settings(t, db) {
+		for name, is := range readSettings(t, db) {
 			if was := before[name]; is != was {
 				t.Errorf("again %t: %s was %q and is %q", again, name, was, is)
 			}
@@ -332,7 +334,7 @@ func TestInterruptSlowLog(t *testing.T) {
 }
 
 // settings are the server's variables, without those that move by themselves.
-func settings(t *testing.T, db *sql.DB) map[string]string {
+func readSettings(t *testing.T, db *sql.DB) map[string]string {
 	t.Helper()
 	return pairs(t, db, "SHOW GLOBAL VARIABLES WHERE Variable_name NOT LIKE 'gtid%' AND Variable_name <> 'timestamp'")
 }
@@ -369,10 +371,10 @@ func TestInterruptDemo(t *testing.T) {
 		r := start(t, "demo", "--dir", "story", "--step", "1s", "--pause", "0s", "--ladder", "10,20,30,40,50,60,70,80,90")
 		path := filepath.Join(r.dir, "story", "before.kasoku")
 		r.waitFor("load", func() bool {
-			if !exists(path) || runstore.Describe(path).Err != nil {
+			if !exists(path) || store.Describe(path).Err != nil {
 				return false
 			}
-			rec, err := runstore.Open(path)
+			rec, err := store.Open(path)
 			return err == nil && len(rec.Steps) > 0
 		})
 		r.interrupt(again)

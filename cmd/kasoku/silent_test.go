@@ -9,21 +9,23 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kasoku/kasoku/runstore"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
+	"github.com/kasoku/kasoku/store"
 )
 
 // TestSilentServer: a database that takes questions and answers none does not keep a
 // recording from its end; a second signal ends it at once. The settings are left to
 // the guard process, which puts them back when the server answers again.
 func TestSilentServer(t *testing.T) {
-	s := servicetest.MariaDB(t, service.Options{})
-	db := servicetest.DB(t, s, "")
-	before := settings(t, db)
+	s := sandboxtest.MariaDB(t, sandbox.Options{})
+	db := sandboxtest.DB(t, s, "")
+	before := readSettings(t, db)
 	for _, again := range []bool{false, true} {
 		r := start(t, "record", "--mysql", s.DSN("", ""), "-o", "run.kasoku", "--interval", "100ms", "--", "sh", "-c", "echo begun; exec sleep 1000")
-		r.waitFor("slow log", func() bool { return strings.Contains(r.said(), "begun\n") && settings(t, db)["slow_query_log"] == "ON" })
+		r.waitFor("slow log", func() bool {
+			return strings.Contains(r.said(), "begun\n") && readSettings(t, db)["slow_query_log"] == "ON"
+		})
 		if err := syscall.Kill(s.Pid(), syscall.SIGSTOP); err != nil {
 			t.Fatal(err)
 		}
@@ -43,12 +45,12 @@ func TestSilentServer(t *testing.T) {
 		if len(rec.Changes) == 0 {
 			t.Error("no changes are kept")
 		}
-		for name, is := range settings(t, db) {
+		for name, is := range readSettings(t, db) {
 			if was := before[name]; is != was {
 				t.Errorf("again %t: %s was %q and is %q", again, name, was, is)
 			}
 		}
-		rec, err := runstore.Open(filepath.Join(r.dir, "run.kasoku"))
+		rec, err := store.Open(filepath.Join(r.dir, "run.kasoku"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,11 +65,11 @@ func TestSilentServer(t *testing.T) {
 // TestGuardKilledFirst: a guard process that is killed is started again, knows what
 // the first one knew, and the run says so.
 func TestGuardKilledFirst(t *testing.T) {
-	s := servicetest.MariaDB(t, service.Options{})
-	db := servicetest.DB(t, s, "")
-	before := settings(t, db)
+	s := sandboxtest.MariaDB(t, sandbox.Options{})
+	db := sandboxtest.DB(t, s, "")
+	before := readSettings(t, db)
 	same := func() bool {
-		now := settings(t, db)
+		now := readSettings(t, db)
 		for name, was := range before {
 			if now[name] != was {
 				return false

@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kasoku/kasoku/analyze/slowlog"
-	"github.com/kasoku/kasoku/peers/ptquerydigest"
+	"github.com/kasoku/kasoku/compat/ptquerydigest"
+	"github.com/kasoku/kasoku/logs/slowlog"
 	"github.com/kasoku/kasoku/report"
-	"github.com/kasoku/kasoku/report/export"
+	"github.com/kasoku/kasoku/report/encode"
 )
 
 // slowFlags are the flags of slowlog.
@@ -158,7 +158,7 @@ func (f *slowFlags) print(e *env, log *report.SlowLog, o report.SlowOptions) err
 
 func (f *slowFlags) json(log *report.SlowLog, o report.SlowOptions) func(io.Writer) error {
 	return func(w io.Writer) error {
-		return export.SlowLogJSON(w, log, o, export.SlowLogShown{Seconds: f.seconds, Masked: f.mask})
+		return encode.SlowLogJSON(w, log, o, encode.SlowLogShown{Seconds: f.seconds, Masked: f.mask})
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/analyze/slowlog"
+	"github.com/kasoku/kasoku/logs/slowlog"
 	"github.com/kasoku/kasoku/report"
-	"github.com/kasoku/kasoku/report/export"
+	"github.com/kasoku/kasoku/report/encode"
 )
 
 // slowDiffFlags are the flags of slowlog diff.
@@ -73,7 +73,7 @@ func (f *slowDiffFlags) run(parent context.Context, e *env, args []string) error
 	if o.Machine {
 		doc = report.AccessTable(doc, "moved")
 	}
-	if err := f.out.print(e, printer{doc: doc, json: func(w io.Writer) error { return export.SlowDiffJSON(w, d, o) }}); err != nil {
+	if err := f.out.print(e, printer{doc: doc, json: func(w io.Writer) error { return encode.SlowDiffJSON(w, d, o) }}); err != nil {
 		return err
 	}
 	if err := stoppedEarly(d.After.Stopped); err != nil {

@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kasoku/kasoku/analyze/slowlog"
-	"github.com/kasoku/kasoku/lines"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/logs/lines"
+	"github.com/kasoku/kasoku/logs/slowlog"
 	"github.com/kasoku/kasoku/report"
-	"github.com/kasoku/kasoku/unit"
 )
 
 // slowRead are the flags that say how logs of statements are read.

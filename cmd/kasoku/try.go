@@ -13,14 +13,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/checkpoint/guard"
 	"github.com/kasoku/kasoku/config"
-	"github.com/kasoku/kasoku/guard"
-	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/mysqlread"
 	"github.com/kasoku/kasoku/prove"
-	"github.com/kasoku/kasoku/report/export"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/report/encode"
 )
 
 // tryFlags are those of kasoku try.
@@ -110,7 +110,7 @@ func (f *tryFlags) run(parent context.Context, e *env, name, which string) error
 	if res == nil {
 		return err
 	}
-	printErr := f.print(e, printer{doc: trialDocument(res, filepath.Base(path)), json: func(w io.Writer) error { return export.JSON(w, newTrialJSON(res)) }})
+	printErr := f.print(e, printer{doc: trialDocument(res, filepath.Base(path)), json: func(w io.Writer) error { return encode.JSON(w, newTrialJSON(res)) }})
 	if ctx.Err() != nil {
 		return errors.Join(printErr, stopped{"stopped before the end, and taken back: " + context.Cause(ctx).Error()})
 	}
@@ -156,7 +156,7 @@ func (f *tryFlags) safe(ctx context.Context, e *env) (string, error) {
 	if !c.Safe.Change || !c.MySQL.Set() {
 		return "", usagef(hint, "%s does not mark its database as safe to change", c.Path)
 	}
-	own, err := e.noted(loop.DSN(c.MySQL))
+	own, err := e.noted(record.DSN(c.MySQL))
 	if err != nil || dsn == "" || dsn == own {
 		return own, err
 	}
@@ -169,14 +169,14 @@ func (f *tryFlags) safe(ctx context.Context, e *env) (string, error) {
 
 // sameServer reports whether two addresses lead to one server.
 func sameServer(ctx context.Context, a, b string) (bool, error) {
-	var ids [2]mysqlread.Identity
+	var ids [2]mysql.Identity
 	for i, dsn := range []string{a, b} {
 		db, err := mysqlflags.OpenDSN(dsn)
 		if err != nil {
 			return false, err
 		}
 		defer db.Close()
-		r, err := mysqlread.New(ctx, db)
+		r, err := mysql.New(ctx, db)
 		if err != nil {
 			return false, fmt.Errorf("database %s: %w", mysqlflags.Redact(dsn), err)
 		}
@@ -191,7 +191,7 @@ func sameServer(ctx context.Context, a, b string) (bool, error) {
 // journalled has what is changed on a server journalled, and put back should this
 // process be killed. The function that it returns takes leave of who does that.
 func (e *env) journalled(dsn, defaultsFile string) (guard.Options, func(orderly bool), error) {
-	o := loop.Options{MySQL: dsn}
+	o := record.Options{MySQL: dsn}
 	if err := e.guarded(&o, defaultsFile); err != nil {
 		return guard.Options{}, nil, err
 	}

@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/mysqlread"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/prove"
 	"github.com/kasoku/kasoku/report"
-	"github.com/kasoku/kasoku/unit"
 )
 
 // trialVerdict says what a change did.
@@ -139,7 +139,7 @@ func newTrialJSON(t *prove.Trial) trialJSON {
 	return out
 }
 
-func changesJSON(changes []mysqlread.Changed) []changeJSON {
+func changesJSON(changes []mysql.Changed) []changeJSON {
 	out := []changeJSON{}
 	for _, c := range changes {
 		out = append(out, changeJSON{c.Name, c.Before, c.During, c.Restored, c.Note})

@@ -8,22 +8,22 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // TestTry records statements that read a whole table, and tries the index that the
 // run proposes: refused until kasoku.toml allows it, measured, and taken back unless
 // it is to be kept.
 func TestTry(t *testing.T) {
-	servicetest.Each(t, service.Options{}, func(t *testing.T, srv *service.Server) {
-		dir, db := t.TempDir(), servicetest.DB(t, srv, "")
-		servicetest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.items (id INT PRIMARY KEY AUTO_INCREMENT, owner INT NOT NULL, name VARCHAR(40) NOT NULL)")
+	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, srv *sandbox.Server) {
+		dir, db := t.TempDir(), sandboxtest.DB(t, srv, "")
+		sandboxtest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.items (id INT PRIMARY KEY AUTO_INCREMENT, owner INT NOT NULL, name VARCHAR(40) NOT NULL)")
 		var rows []string
 		for i := range 20000 {
 			rows = append(rows, fmt.Sprintf("(%d, 'item %d')", i%2000, i))
 		}
-		servicetest.Exec(t, db, "INSERT INTO shop.items (owner, name) VALUES "+strings.Join(rows, ","))
+		sandboxtest.Exec(t, db, "INSERT INTO shop.items (owner, name) VALUES "+strings.Join(rows, ","))
 		recordItems(t, dir, srv)
 		run := filepath.Join(dir, "run.kasoku")
 		t.Chdir(t.TempDir()) // where no kasoku.toml is above
@@ -57,7 +57,7 @@ func TestTry(t *testing.T) {
 }
 
 // recordItems records statements that look for an owner's items.
-func recordItems(t *testing.T, dir string, srv *service.Server) {
+func recordItems(t *testing.T, dir string, srv *sandbox.Server) {
 	t.Helper()
 	done := make(chan struct{})
 	go func() {
@@ -70,9 +70,9 @@ func recordItems(t *testing.T, dir string, srv *service.Server) {
 		return err == nil
 	})
 	if begun { // a session that began before would not be logged
-		db := servicetest.DB(t, srv, "shop")
+		db := sandboxtest.DB(t, srv, "shop")
 		for i := range 200 {
-			servicetest.Exec(t, db, fmt.Sprintf("SELECT name FROM items WHERE owner = %d", i))
+			sandboxtest.Exec(t, db, fmt.Sprintf("SELECT name FROM items WHERE owner = %d", i))
 		}
 	}
 	if err := os.WriteFile(filepath.Join(dir, "asked"), nil, 0o600); err != nil {
@@ -82,9 +82,9 @@ func recordItems(t *testing.T, dir string, srv *service.Server) {
 }
 
 // indexesOf counts the indexes of items beside its key.
-func indexesOf(t *testing.T, srv *service.Server) (n int) {
+func indexesOf(t *testing.T, srv *sandbox.Server) (n int) {
 	t.Helper()
-	err := servicetest.DB(t, srv, "").QueryRow("SELECT COUNT(DISTINCT index_name) FROM information_schema.statistics WHERE table_schema = 'shop' AND table_name = 'items' AND index_name <> 'PRIMARY'").Scan(&n)
+	err := sandboxtest.DB(t, srv, "").QueryRow("SELECT COUNT(DISTINCT index_name) FROM information_schema.statistics WHERE table_schema = 'shop' AND table_name = 'items' AND index_name <> 'PRIMARY'").Scan(&n)
 	if err != nil {
 		t.Fatal(err)
 	}

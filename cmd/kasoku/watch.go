@@ -14,15 +14,15 @@ import (
 	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/rules"
-	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/report/terminal"
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/store"
 	"github.com/kasoku/kasoku/watch"
 )
 
 // watchFlags are the flags of watch as they were typed.
 type watchFlags struct {
-	loop     loop.Options
+	loop     record.Options
 	database databaseFlags
 	config   string
 	dir      string
@@ -192,7 +192,7 @@ func (f *watchFlags) options(ctx context.Context, e *env) (o watch.LiveOptions, 
 		return o, nil, err
 	}
 	given := f.loop
-	w, err := loop.ConfiguredWatch(c, loop.Options{Run: kasoku.Run{Version: versionString()}})
+	w, err := record.ConfiguredWatch(c, record.Options{Run: kasoku.Run{Version: versionString()}})
 	if err != nil {
 		return o, nil, err
 	}
@@ -233,7 +233,7 @@ func (f *watchFlags) save(e *env, runs string, rec *kasoku.Recording) (path stri
 		path, err = placeRun(&rec.Run, "", runs, e.now())
 	}
 	if err == nil {
-		err = runstore.Write(path, rec)
+		err = store.Write(path, rec)
 	}
 	return path, err
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/store"
 )
 
 // A pane is a terminal of tmux in which a command runs.
@@ -98,7 +98,7 @@ func TestWatchOnATerminal(t *testing.T) {
 	p.wants("disks", "w keep as a run", "network")
 	p.tmux("send-keys", "C-c")
 	p.wants("saved  seen.kasoku", "exit 0")
-	rec, err := runstore.Open(filepath.Join(p.dir, "seen.kasoku"))
+	rec, err := store.Open(filepath.Join(p.dir, "seen.kasoku"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,10 +19,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/kasoku/kasoku/command"
-	"github.com/kasoku/kasoku/mackerel/plugin"
-	"github.com/kasoku/kasoku/mackerel/program"
-	"github.com/kasoku/kasoku/mackerel/timed"
+	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/wire/mackerel/plugin"
+	"github.com/kasoku/kasoku/wire/mackerel/program"
+	"github.com/kasoku/kasoku/wire/mackerel/timed"
 )
 
 const name = "mackerel-plugin-command-status"

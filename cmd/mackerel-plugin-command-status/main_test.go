@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kasoku/kasoku/internal/agenttest"
+	"github.com/kasoku/kasoku/internal/test/agenttest"
 )
 
 // TestBinary runs real commands below the agent.

@@ -14,16 +14,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kasoku/kasoku/command"
-	"github.com/kasoku/kasoku/internal/agenttest"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
-	"github.com/kasoku/kasoku/whisper"
+	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/test/agenttest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
+	"github.com/kasoku/kasoku/wire/whisper"
 )
 
 // daemon runs carbon-relay or carbon-aggregator in front of a cache, until the end
 // of the test, and returns the port that takes lines.
-func daemon(t *testing.T, kind string, cache *service.CarbonServer) int {
+func daemon(t *testing.T, kind string, cache *sandbox.CarbonServer) int {
 	t.Helper()
 	program, err := command.LookPath("carbon-" + kind)
 	if err != nil {
@@ -32,7 +32,7 @@ func daemon(t *testing.T, kind string, cache *service.CarbonServer) int {
 	dir := t.TempDir()
 	ports := make([]int, 2)
 	for i := range ports {
-		if ports[i], err = service.FreePort(); err != nil {
+		if ports[i], err = sandbox.FreePort(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -65,7 +65,7 @@ func daemon(t *testing.T, kind string, cache *service.CarbonServer) int {
 // send sends lines to carbon once it listens.
 func send(t *testing.T, port int) {
 	t.Helper()
-	servicetest.Until(t, "carbon to listen", func() bool {
+	sandboxtest.Until(t, "carbon to listen", func() bool {
 		c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 		if err != nil {
 			return false
@@ -83,8 +83,8 @@ func TestCarbon(t *testing.T) {
 		t.Skip("needs carbon; not in short mode")
 	}
 	bin := agenttest.Build(t)
-	cache := servicetest.Carbon(t, service.CarbonOptions{MetricInterval: time.Second})
-	port := strconv.Itoa(servicetest.GraphiteWeb(t, cache).Port)
+	cache := sandboxtest.Carbon(t, sandbox.CarbonOptions{MetricInterval: time.Second})
+	port := strconv.Itoa(sandboxtest.GraphiteWeb(t, cache).Port)
 	send(t, cache.LinePort)
 	for _, kind := range []string{"relay", "aggregator"} {
 		send(t, daemon(t, kind, cache))
@@ -108,7 +108,7 @@ func TestCarbon(t *testing.T) {
 			var missing []string
 			received := 0.0
 			destination := fmt.Sprintf("127_0_0_1-%d-a", cache.PicklePort)
-			servicetest.Until(t, "all metrics of the "+tt.kind, func() bool {
+			sandboxtest.Until(t, "all metrics of the "+tt.kind, func() bool {
 				points, r = agent.Values(t, args...)
 				missing, received = nil, 0
 				for _, w := range tt.want {
@@ -135,7 +135,7 @@ func TestCarbon(t *testing.T) {
 
 // TestGoCarbon asks a real go-carbon, whose carbonserver answers by itself.
 func TestGoCarbon(t *testing.T) {
-	server := servicetest.GoCarbon(t, service.CarbonOptions{MetricInterval: time.Second})
+	server := sandboxtest.GoCarbon(t, sandbox.CarbonOptions{MetricInterval: time.Second})
 	send(t, server.LinePort)
 	bin, agent := agenttest.Build(t), agenttest.New(t)
 	args := []string{bin, "-webhost", "127.0.0.1", "-webport", strconv.Itoa(server.RenderPort), "-type", "go-carbon"}
@@ -146,7 +146,7 @@ func TestGoCarbon(t *testing.T) {
 			want = append(want, "graphite-carbon.go-carbon."+m.key+"."+server.Host)
 		}
 	}
-	servicetest.Until(t, "own metrics that are found", func() bool {
+	sandboxtest.Until(t, "own metrics that are found", func() bool {
 		now := time.Now().Unix()
 		res, err := http.Get(fmt.Sprintf("%s?format=json&target=carbon.agents.*.tcp.metricsReceived&from=%d&until=%d", server.RenderURL(), now-60, now))
 		if err != nil {
@@ -157,7 +157,7 @@ func TestGoCarbon(t *testing.T) {
 	})
 	var r agenttest.Run
 	var points []agenttest.Point
-	servicetest.Until(t, "all metrics", func() bool {
+	sandboxtest.Until(t, "all metrics", func() bool {
 		points, r = agent.Values(t, args...)
 		return !slices.ContainsFunc(want, func(name string) bool { _, ok := agenttest.Find(points, name); return !ok })
 	})

@@ -18,8 +18,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kasoku/kasoku/mackerel/plugin"
-	"github.com/kasoku/kasoku/mackerel/program"
+	"github.com/kasoku/kasoku/wire/mackerel/plugin"
+	"github.com/kasoku/kasoku/wire/mackerel/program"
 )
 
 const name = "mackerel-plugin-graphite"

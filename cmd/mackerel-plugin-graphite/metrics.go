@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kasoku/kasoku/graphite"
-	"github.com/kasoku/kasoku/mackerel/plugin"
+	"github.com/kasoku/kasoku/wire/graphite"
+	"github.com/kasoku/kasoku/wire/mackerel/plugin"
 )
 
 // A metric is one that carbon sends of itself. In its key the points of carbon's

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kasoku/kasoku/graphite"
+	"github.com/kasoku/kasoku/wire/graphite"
 )
 
 // maxAnswer bounds what is read: 15 minutes of 10,000 series at 10 s.

@@ -27,9 +27,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kasoku/kasoku/command"
-	"github.com/kasoku/kasoku/mackerel/plugin"
-	"github.com/kasoku/kasoku/mackerel/program"
+	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/wire/mackerel/plugin"
+	"github.com/kasoku/kasoku/wire/mackerel/program"
 )
 
 const name = "mackerel-plugin-linux-process-status"

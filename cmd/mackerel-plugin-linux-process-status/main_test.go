@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kasoku/kasoku/command"
-	"github.com/kasoku/kasoku/internal/agenttest"
+	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/test/agenttest"
 )
 
 // names are the keys in their order; the first is missing on the first run.

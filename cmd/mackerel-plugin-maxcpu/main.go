@@ -24,8 +24,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/kasoku/kasoku/mackerel/plugin"
-	"github.com/kasoku/kasoku/mackerel/program"
+	"github.com/kasoku/kasoku/wire/mackerel/plugin"
+	"github.com/kasoku/kasoku/wire/mackerel/program"
 )
 
 const name = "mackerel-plugin-maxcpu"

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kasoku/kasoku/internal/agenttest"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/internal/test/agenttest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // keys are all lines, in the order of the plugin that this one replaces.
@@ -45,8 +45,8 @@ func TestServers(t *testing.T) {
 		t.Skip("needs servers; not in short mode")
 	}
 	bin := agenttest.Build(t)
-	o := service.Options{Vars: map[string]string{"log_bin": "binlog", "server_id": "1", "max_connections": "200"}}
-	servicetest.Each(t, o, func(t *testing.T, s *service.Server) {
+	o := sandbox.Options{Vars: map[string]string{"log_bin": "binlog", "server_id": "1", "max_connections": "200"}}
+	sandboxtest.Each(t, o, func(t *testing.T, s *sandbox.Server) {
 		agent := agenttest.New(t)
 		points, r := agent.Values(t, bin, "-H", "127.0.0.1", "-p", fmt.Sprint(s.Port), "-u", "root")
 		if got := agenttest.Names(points); !slices.Equal(got, keys) {
@@ -59,19 +59,19 @@ func TestServers(t *testing.T) {
 			}
 		}
 		agenttest.Show(t, r, "mackerel-plugin-mysql-lite # "+s.Kind)
-		testReplica(t, agent, bin, servicetest.Replica(t, s, service.Options{}))
+		testReplica(t, agent, bin, sandboxtest.Replica(t, s, sandbox.Options{}))
 	})
 }
 
 // testReplica finds its server in an option file.
-func testReplica(t *testing.T, agent *agenttest.Agent, bin string, replica *service.Server) {
+func testReplica(t *testing.T, agent *agenttest.Agent, bin string, replica *sandbox.Server) {
 	file := filepath.Join(t.TempDir(), "my.cnf")
 	if err := os.WriteFile(file, fmt.Appendf(nil, "[client]\nhost=127.0.0.1\nport=%d\nuser=root\n", replica.Port), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var points []agenttest.Point
 	var r agenttest.Run
-	servicetest.Until(t, "threads of the replica and a lag of 0", func() bool {
+	sandboxtest.Until(t, "threads of the replica and a lag of 0", func() bool {
 		points, r = agent.Values(t, bin, "--defaults-extra-file", file)
 		behind, ok := agenttest.Find(points, keys[0])
 		io, _ := agenttest.Find(points, keys[1])
@@ -81,17 +81,17 @@ func testReplica(t *testing.T, agent *agenttest.Agent, bin string, replica *serv
 	agenttest.Show(t, r, "mackerel-plugin-mysql-lite # replica, "+replica.Kind)
 
 	// A user who may not see replication gets a warning, and gets the rest: no zeros.
-	servicetest.Exec(t, servicetest.DB(t, replica, ""), "CREATE USER few@'%' IDENTIFIED BY 'secret'")
+	sandboxtest.Exec(t, sandboxtest.DB(t, replica, ""), "CREATE USER few@'%' IDENTIFIED BY 'secret'")
 	points, r = agent.Values(t, bin, "--defaults-extra-file", file, "-u", "few", "-P", "secret")
 	if got := agenttest.Names(points); !slices.Equal(got, keys[3:]) || r.ExitCode != 0 || !strings.Contains(r.Stderr, ": hint: ") || !strings.Contains(r.Stderr, "GRANT REPLICATION CLIENT ON") {
 		t.Errorf("few rights: %q, exit %d, %s", got, r.ExitCode, r.Stderr)
 	}
 
 	stop := "STOP REPLICA SQL_THREAD"
-	if replica.Kind == service.KindMariaDB {
+	if replica.Kind == sandbox.KindMariaDB {
 		stop = "STOP SLAVE SQL_THREAD"
 	}
-	servicetest.Exec(t, servicetest.DB(t, replica, ""), stop)
+	sandboxtest.Exec(t, sandboxtest.DB(t, replica, ""), stop)
 	points, r = agent.Values(t, bin, "--defaults-extra-file="+file)
 	if got := agenttest.Names(points); !slices.Equal(got, keys[1:]) {
 		t.Errorf("stopped: %q, %s", got, r.Stderr)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"database/sql"
 
-	"github.com/kasoku/kasoku/mackerel/plugin"
 	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/wire/mackerel/plugin"
 )
 
 // replication returns the lines of replication: zeros for a server that is no

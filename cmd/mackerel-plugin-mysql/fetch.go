@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kasoku/kasoku/mackerel/program"
 	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/wire/mackerel/program"
 )
 
 // A collector reads a server for one run of the plugin.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/kasoku/kasoku/mackerel/plugin"
+	"github.com/kasoku/kasoku/wire/mackerel/plugin"
 )
 
 // The tables of graphs have a line for each graph, "KEY UNIT LABEL", with a line

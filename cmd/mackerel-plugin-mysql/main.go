@@ -17,9 +17,9 @@ import (
 	"os"
 	"time"
 
-	"github.com/kasoku/kasoku/mackerel/plugin"
-	"github.com/kasoku/kasoku/mackerel/program"
 	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/wire/mackerel/plugin"
+	"github.com/kasoku/kasoku/wire/mackerel/program"
 )
 
 const name = "mackerel-plugin-mysql"

@@ -4,7 +4,7 @@ import (
 	"io"
 	"testing"
 
-	"github.com/kasoku/kasoku/mackerel/program"
+	"github.com/kasoku/kasoku/wire/mackerel/program"
 )
 
 // TestPassword: it is taken as it is, quotes included.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kasoku/kasoku/internal/golden"
+	"github.com/kasoku/kasoku/internal/test/golden"
 )
 
 func TestParseMonitor(t *testing.T) {

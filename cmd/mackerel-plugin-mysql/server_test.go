@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kasoku/kasoku/internal/agenttest"
-	"github.com/kasoku/kasoku/internal/golden"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/internal/test/agenttest"
+	"github.com/kasoku/kasoku/internal/test/golden"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // TestDefinitions holds all graphs, with their keys, units and labels.
@@ -41,8 +41,8 @@ func TestDefinitions(t *testing.T) {
 func TestNoServer(t *testing.T) { agenttest.NoServer(t, "-defaults-extra-file", agenttest.Build(t)) }
 
 // logged are the settings of a source that may have replicas.
-func logged() service.Options {
-	return service.Options{Vars: map[string]string{"log_bin": "binlog", "server_id": "1", "innodb_flush_log_at_trx_commit": "0", "sync_binlog": "0"}}
+func logged() sandbox.Options {
+	return sandbox.Options{Vars: map[string]string{"log_bin": "binlog", "server_id": "1", "innodb_flush_log_at_trx_commit": "0", "sync_binlog": "0"}}
 }
 
 // TestServers runs the plugin as the agent does on a source and its replica.
@@ -51,14 +51,14 @@ func TestServers(t *testing.T) {
 		t.Skip("needs servers; not in short mode")
 	}
 	bin := agenttest.Build(t)
-	servicetest.Each(t, logged(), func(t *testing.T, s *service.Server) {
-		replica := servicetest.Replica(t, s, service.Options{})
+	sandboxtest.Each(t, logged(), func(t *testing.T, s *sandbox.Server) {
+		replica := sandboxtest.Replica(t, s, sandbox.Options{})
 		testSource(t, bin, s)
 		testReplica(t, bin, replica)
 	})
 }
 
-func testSource(t *testing.T, bin string, s *service.Server) {
+func testSource(t *testing.T, bin string, s *sandbox.Server) {
 	agent := agenttest.New(t)
 	args := []string{bin, "-host", "127.0.0.1", "-port", fmt.Sprint(s.Port), "-username=root", "-enable_extended"}
 	defs, _ := agent.Definitions(t, args...)
@@ -81,14 +81,14 @@ func testSource(t *testing.T, bin string, s *service.Server) {
 	// Half a minute later by the state's clock, and what the machine takes.
 	first := points[0].Time
 	back(t, agent.WorkDir, 30)
-	servicetest.Exec(t, servicetest.DB(t, s, ""), "CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1),(2),(3)")
+	sandboxtest.Exec(t, sandboxtest.DB(t, s, ""), "CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1),(2),(3)")
 	points, r = agent.Values(t, args...)
 	perMinute := 60 / (30 + float64(points[0].Time-first))
 	if v, _ := agenttest.Find(points, "mysql.cmd.Com_insert"); math.Abs(v-perMinute) > 1e-5 {
 		t.Errorf("one INSERT is %v a minute, want %v; %s", v, perMinute, r.Stderr)
 	}
 	// MariaDB counts the rows of InnoDB no more, but those of all engines.
-	rows := map[string]string{service.KindMariaDB: "mysql.handlers.Handler_write", service.KindMySQL97: "mysql.innodb_rows.Innodb_rows_inserted"}[s.Kind]
+	rows := map[string]string{sandbox.KindMariaDB: "mysql.handlers.Handler_write", sandbox.KindMySQL97: "mysql.innodb_rows.Innodb_rows_inserted"}[s.Kind]
 	if v, _ := agenttest.Find(points, rows); math.Abs(v-3*perMinute) > 1e-5 {
 		t.Errorf("%s: three rows are %v a minute, want %v", rows, v, 3*perMinute)
 	}
@@ -123,28 +123,28 @@ func back(t *testing.T, dir string, seconds float64) {
 }
 
 // testReplica asks for the lag, with rights and without.
-func testReplica(t *testing.T, bin string, replica *service.Server) {
+func testReplica(t *testing.T, bin string, replica *sandbox.Server) {
 	agent := agenttest.New(t)
 	args := []string{bin, "-host", "127.0.0.1", "-port", fmt.Sprint(replica.Port)}
 	const lag = "mysql.seconds_behind_master.Seconds_Behind_Master"
-	servicetest.Until(t, "a lag of 0", func() bool {
+	sandboxtest.Until(t, "a lag of 0", func() bool {
 		points, _ := agent.Values(t, append(args, "-tempfile", filepath.Join(t.TempDir(), "state"))...)
 		v, ok := agenttest.Find(points, lag)
 		return ok && v == 0
 	})
 
-	db := servicetest.DB(t, replica, "")
+	db := sandboxtest.DB(t, replica, "")
 	stop := "STOP REPLICA"
-	if replica.Kind == service.KindMariaDB {
+	if replica.Kind == sandbox.KindMariaDB {
 		stop = "STOP SLAVE"
 	}
-	servicetest.Exec(t, db, stop, "CREATE USER few@'%' IDENTIFIED BY 'secret'")
+	sandboxtest.Exec(t, db, stop, "CREATE USER few@'%' IDENTIFIED BY 'secret'")
 	points, r := agent.Values(t, append(args, "-tempfile", filepath.Join(t.TempDir(), "state"))...)
 	if v, ok := agenttest.Find(points, lag); ok || r.ExitCode != 0 || len(points) < 20 {
 		t.Errorf("stopped: lag %v, exit %d, %s", v, r.ExitCode, r.Stderr)
 	}
 
-	if replica.Kind == service.KindMySQL97 { // which makes itself a certificate
+	if replica.Kind == sandbox.KindMySQL97 { // which makes itself a certificate
 		if points, r := agent.Values(t, append(args, "-tls", "-tls-skip-verify")...); len(points) < 20 {
 			t.Errorf("TLS: exit %d, %s", r.ExitCode, r.Stderr)
 		}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose/indexes"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 const within = "ST_Contains(ST_GeomFromText('POLYGON((10 10, 10 12, 12 12, 12 10, 10 10))'), "
@@ -18,10 +18,10 @@ const within = "ST_Contains(ST_GeomFromText('POLYGON((10 10, 10 12, 12 12, 12 10
 // a stored point without an index, and for one without a reference system, on real
 // servers: each step in order, and the server then uses the index.
 func TestSpatialSteps(t *testing.T) {
-	servicetest.Each(t, service.Options{}, func(t *testing.T, srv *service.Server) {
-		db := servicetest.DB(t, srv, "")
-		servicetest.Exec(t, db, "CREATE DATABASE maps")
-		db = servicetest.DB(t, srv, "maps")
+	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, srv *sandbox.Server) {
+		db := sandboxtest.DB(t, srv, "")
+		sandboxtest.Exec(t, db, "CREATE DATABASE maps")
+		db = sandboxtest.DB(t, srv, "maps")
 		var rows []string
 		for i := range 3000 {
 			rows = append(rows, fmt.Sprintf("(%d, %d.5, %d.25)", i+1, i%60, i%50))
@@ -36,14 +36,14 @@ func TestSpatialSteps(t *testing.T) {
 				test = within + "POINT(lat, lng))"
 				columns = "note TEXT"
 			}
-			servicetest.Exec(t, db, "CREATE TABLE "+name+" (id INT PRIMARY KEY, lat DOUBLE NOT NULL, lng DOUBLE NOT NULL, "+columns+")")
+			sandboxtest.Exec(t, db, "CREATE TABLE "+name+" (id INT PRIMARY KEY, lat DOUBLE NOT NULL, lng DOUBLE NOT NULL, "+columns+")")
 			insert := "INSERT INTO " + name + " (id, lat, lng) VALUES " + strings.Join(rows, ",")
 			if name != "functions" {
 				insert = "INSERT INTO " + name + " (id, lat, lng, spot) SELECT id, lat, lng, POINT(lat, lng) FROM functions_rows"
-				servicetest.Exec(t, db, "CREATE TABLE IF NOT EXISTS functions_rows (id INT PRIMARY KEY, lat DOUBLE, lng DOUBLE)",
+				sandboxtest.Exec(t, db, "CREATE TABLE IF NOT EXISTS functions_rows (id INT PRIMARY KEY, lat DOUBLE, lng DOUBLE)",
 					"REPLACE INTO functions_rows VALUES "+strings.Join(rows, ","))
 			}
-			servicetest.Exec(t, db, insert)
+			sandboxtest.Exec(t, db, insert)
 			var table, create string
 			if err := db.QueryRow("SHOW CREATE TABLE "+name).Scan(&table, &create); err != nil {
 				t.Fatal(err)
@@ -83,7 +83,7 @@ func TestSpatialSteps(t *testing.T) {
 				return n
 			}
 			if name == "functions" { // rows that come later have their point as well
-				servicetest.Exec(t, db, "INSERT INTO functions (id, lat, lng) VALUES (9001, 11, 11)", "UPDATE functions SET lat = 11.1, lng = 11.2 WHERE id = 1")
+				sandboxtest.Exec(t, db, "INSERT INTO functions (id, lat, lng) VALUES (9001, 11, 11)", "UPDATE functions SET lat = 11.1, lng = 11.2 WHERE id = 1")
 			}
 			if a, b := counted(test), counted(within+s.Column+")"); a != b || a == 0 {
 				t.Errorf("%s: %d rows by %s, %d by the column", name, a, test, b)
@@ -93,11 +93,11 @@ func TestSpatialSteps(t *testing.T) {
 }
 
 // keyOf returns the index by which the server reads.
-func keyOf(t *testing.T, srv *service.Server, query string) (key string) {
+func keyOf(t *testing.T, srv *sandbox.Server, query string) (key string) {
 	t.Helper()
-	rows, err := servicetest.DB(t, srv, "maps").Query("EXPLAIN FORMAT=TRADITIONAL " + query)
+	rows, err := sandboxtest.DB(t, srv, "maps").Query("EXPLAIN FORMAT=TRADITIONAL " + query)
 	if err != nil {
-		rows, err = servicetest.DB(t, srv, "maps").Query("EXPLAIN " + query)
+		rows, err = sandboxtest.DB(t, srv, "maps").Query("EXPLAIN " + query)
 	}
 	if err != nil {
 		t.Fatal(err)

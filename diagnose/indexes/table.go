@@ -9,7 +9,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/mysql"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/lazyregexp"
+	"github.com/kasoku/kasoku/internal/lazyregexp"
 )
 
 // A column of a table, as far as an index wants to know it.

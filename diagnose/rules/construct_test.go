@@ -12,7 +12,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/extract"
-	"github.com/kasoku/kasoku/histogram"
+	"github.com/kasoku/kasoku/internal/histogram"
 )
 
 // TestConstructCases makes the cases just under a threshold that no run can be

@@ -5,7 +5,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // DBBound says that the database is what uses the CPU.

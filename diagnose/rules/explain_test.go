@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kasoku/kasoku/internal/golden"
+	"github.com/kasoku/kasoku/internal/test/golden"
 )
 
 // TestExplain: docs.json is what the doc comments of the rules say, each with the four

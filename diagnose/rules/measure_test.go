@@ -15,13 +15,13 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/internal/command"
 	"github.com/kasoku/kasoku/labs/userapi"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/nethttp"
-	"github.com/kasoku/kasoku/loop"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // A measurement is one recorded run of a service.
@@ -30,7 +30,7 @@ type measurement struct {
 	maxConnections int // of the database server
 
 	target   string // method and path, POST of the service's one when empty
-	next     func([]loop.Done) (float64, bool)
+	next     func([]record.Done) (float64, bool)
 	each     time.Duration // length of a step
 	inFlight int           // cap, 0: the engine's
 	settings []kasoku.Setting
@@ -43,19 +43,19 @@ type measurement struct {
 }
 
 // measure makes the run against the database server, with a table of its own.
-func measure(t *testing.T, db *service.Server, m measurement) *kasoku.Recording {
+func measure(t *testing.T, db *sandbox.Server, m measurement) *kasoku.Recording {
 	t.Helper()
 	dir := t.TempDir()
 	const schema = "measured"
-	admin := servicetest.DB(t, db, "")
-	servicetest.Exec(t, admin, "DROP DATABASE IF EXISTS "+schema, "CREATE DATABASE "+schema+" CHARACTER SET utf8mb4",
+	admin := sandboxtest.DB(t, db, "")
+	sandboxtest.Exec(t, admin, "DROP DATABASE IF EXISTS "+schema, "CREATE DATABASE "+schema+" CHARACTER SET utf8mb4",
 		"USE "+schema, fmt.Sprintf("SET GLOBAL max_connections = %d", m.maxConnections), "FLUSH STATUS")
 	table, path := "entries", "POST /v2/transfers"
-	schemaDB := servicetest.DB(t, db, schema)
-	servicetest.Exec(t, schemaDB, createEntries)
+	schemaDB := sandboxtest.DB(t, db, schema)
+	sandboxtest.Exec(t, schemaDB, createEntries)
 	if m.service.Lab {
 		table, path = "users", "POST /users"
-		servicetest.Exec(t, schemaDB, userapi.CreateTable)
+		sandboxtest.Exec(t, schemaDB, userapi.CreateTable)
 	}
 	if m.target != "" {
 		path = m.target
@@ -66,8 +66,8 @@ func measure(t *testing.T, db *service.Server, m measurement) *kasoku.Recording 
 	if err != nil {
 		t.Fatal(err)
 	}
-	ours := &loop.Load{Engine: engine, Each: m.each, Pause: time.Second, Next: m.next}
-	o := loop.Options{
+	ours := &record.Load{Engine: engine, Each: m.each, Pause: time.Second, Next: m.next}
+	o := record.Options{
 		Path: filepath.Join(dir, "run.kasoku"), Run: kasoku.Run{Project: "rules", Label: "kept", Revision: "test"}, Settings: m.settings,
 		MySQL: m.service.DSN, SlowLog: m.slowLog, CountRows: []string{table}, AccessLog: m.service.AccessLog, AppLog: appLog,
 		PIDs: []int{db.Pid()}, Load: ours, Interval: m.interval,
@@ -82,7 +82,7 @@ func measure(t *testing.T, db *service.Server, m measurement) *kasoku.Recording 
 	var app int
 	var others sync.WaitGroup // a load of which kasoku knows nothing
 	defer others.Wait()
-	o.Prepare = func(ctx context.Context, w loop.Watch) error {
+	o.Prepare = func(ctx context.Context, w record.Watch) error {
 		url, pid, halt, err := startService(ctx, m.service, appLog)
 		if err != nil {
 			return err
@@ -100,7 +100,7 @@ func measure(t *testing.T, db *service.Server, m measurement) *kasoku.Recording 
 	if m.procs > 0 {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(m.procs))
 	}
-	res, err := loop.Record(t.Context(), o)
+	res, err := record.Record(t.Context(), o)
 	if stop != nil {
 		stop()
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku/diagnose"
-	"github.com/kasoku/kasoku/internal/golden"
+	"github.com/kasoku/kasoku/internal/test/golden"
 )
 
 // families name the groups of ids in English and Japanese, in the order of the

@@ -21,9 +21,9 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/extract"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/nethttp"
-	"github.com/kasoku/kasoku/loop"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // A deskRun is one recorded run of the desk, and what is kept of it.
@@ -48,36 +48,36 @@ type deskRun struct {
 //
 // With -args -only queue only those whose names are given.
 func TestRecordDesk(t *testing.T) {
-	logged := service.Options{Args: []string{"--log-bin", "--server-id=1", "--sync-binlog=1"}}
-	plain := service.Options{Args: []string{"--skip-log-bin"}}
+	logged := sandbox.Options{Args: []string{"--log-bin", "--server-id=1", "--sync-binlog=1"}}
+	plain := sandbox.Options{Args: []string{"--skip-log-bin"}}
 	t.Run("logged", func(t *testing.T) {
-		servicetest.Each(t, logged, func(t *testing.T, s *service.Server) { recordDesk(t, s, loggedRuns()) })
+		sandboxtest.Each(t, logged, func(t *testing.T, s *sandbox.Server) { recordDesk(t, s, loggedRuns()) })
 	})
 	t.Run("plain", func(t *testing.T) {
-		servicetest.Each(t, plain, func(t *testing.T, s *service.Server) { recordDesk(t, s, plainRuns()) })
+		sandboxtest.Each(t, plain, func(t *testing.T, s *sandbox.Server) { recordDesk(t, s, plainRuns()) })
 	})
 	t.Run("crowded", func(t *testing.T) {
 		small := map[string]string{"innodb_buffer_pool_size": "16M", "skip_log_bin": "ON"}
-		t.Run(service.KindMariaDB, func(t *testing.T) {
+		t.Run(sandbox.KindMariaDB, func(t *testing.T) {
 			small := maps.Clone(small)
 			small["innodb_log_file_size"] = "4M"
-			s := servicetest.MariaDB(t, service.Options{Vars: small})
+			s := sandboxtest.MariaDB(t, sandbox.Options{Vars: small})
 			recordDesk(t, s, crowdedRuns())
 		})
-		t.Run(service.KindMySQL97, func(t *testing.T) {
+		t.Run(sandbox.KindMySQL97, func(t *testing.T) {
 			small := maps.Clone(small)
 			small["innodb_redo_log_capacity"] = "8M"
-			s := servicetest.MySQL97(t, service.Options{Vars: small})
+			s := sandboxtest.MySQL97(t, sandbox.Options{Vars: small})
 			recordDesk(t, s, crowdedRuns())
 		})
 	})
 	t.Run("cached", func(t *testing.T) {
-		s := servicetest.MariaDB(t, service.Options{Args: []string{"--query-cache-type=1", "--query-cache-size=1M", "--skip-log-bin"}})
+		s := sandboxtest.MariaDB(t, sandbox.Options{Args: []string{"--query-cache-type=1", "--query-cache-size=1M", "--skip-log-bin"}})
 		recordDesk(t, s, cachedRuns())
 	})
 }
 
-func recordDesk(t *testing.T, s *service.Server, runs []deskRun) {
+func recordDesk(t *testing.T, s *sandbox.Server, runs []deskRun) {
 	done := map[string]*kasoku.Recording{}
 	for _, r := range runs {
 		if *only != "" && !named(r.name) {
@@ -91,8 +91,8 @@ func recordDesk(t *testing.T, s *service.Server, runs []deskRun) {
 	}
 }
 
-func keepDesk(t *testing.T, s *service.Server, r deskRun, rec, baseline *kasoku.Recording) {
-	server := map[string]string{service.KindMariaDB: "mariadb", service.KindMySQL97: "mysql"}[s.Kind]
+func keepDesk(t *testing.T, s *sandbox.Server, r deskRun, rec, baseline *kasoku.Recording) {
+	server := map[string]string{sandbox.KindMariaDB: "mariadb", sandbox.KindMySQL97: "mysql"}[s.Kind]
 	version, _ := rec.Setting("mysql", "version")
 	c := diagnose.NewCase(rec, baseline)
 	for want := range strings.FieldsSeq(r.keep) {
@@ -114,14 +114,14 @@ func keepDesk(t *testing.T, s *service.Server, r deskRun, rec, baseline *kasoku.
 }
 
 // measureDesk makes one run.
-func measureDesk(t *testing.T, s *service.Server, r deskRun) *kasoku.Recording {
+func measureDesk(t *testing.T, s *sandbox.Server, r deskRun) *kasoku.Recording {
 	t.Helper()
 	dir := t.TempDir()
-	admin := servicetest.DB(t, s, "")
-	servicetest.Exec(t, admin, "DROP DATABASE IF EXISTS tickets", "CREATE DATABASE tickets")
-	servicetest.Exec(t, servicetest.DB(t, s, "tickets"), deskTables...)
-	servicetest.Exec(t, admin, append([]string{"SET GLOBAL innodb_flush_log_at_trx_commit = 1"}, r.vars...)...)
-	port, err := service.FreePort()
+	admin := sandboxtest.DB(t, s, "")
+	sandboxtest.Exec(t, admin, "DROP DATABASE IF EXISTS tickets", "CREATE DATABASE tickets")
+	sandboxtest.Exec(t, sandboxtest.DB(t, s, "tickets"), deskTables...)
+	sandboxtest.Exec(t, admin, append([]string{"SET GLOBAL innodb_flush_log_at_trx_commit = 1"}, r.vars...)...)
+	port, err := sandbox.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,14 +132,14 @@ func measureDesk(t *testing.T, s *service.Server, r deskRun) *kasoku.Recording {
 		t.Fatal(err)
 	}
 	appLog := filepath.Join(dir, "desk.log")
-	o := loop.Options{
+	o := record.Options{
 		Path: filepath.Join(dir, "run.kasoku"), Run: kasoku.Run{Project: "rules", Label: "kept", Revision: "test"}, Settings: r.settings,
 		MySQL: c.DSN, SlowLog: true, AccessLog: c.AccessLog, AppLog: appLog, PIDs: []int{s.Pid()}, Expvar: []string{"http://" + r.desk.Listen + "/debug/vars"},
 	}
 	if r.serial > 0 {
 		o.For = 7 * time.Second
 	} else {
-		o.Load = &loop.Load{Engine: engine, Each: 6 * time.Second, Next: loop.Climb(r.rate)}
+		o.Load = &record.Load{Engine: engine, Each: 6 * time.Second, Next: record.Climb(r.rate)}
 	}
 	var stop func()
 	var app int
@@ -154,7 +154,7 @@ func measureDesk(t *testing.T, s *service.Server, r deskRun) *kasoku.Recording {
 		}
 		clients.Go(func() { neighbour(ctx, t, file) })
 	}
-	o.Prepare = func(_ context.Context, w loop.Watch) error {
+	o.Prepare = func(_ context.Context, w record.Watch) error {
 		url, pid, halt, err := startService(ctx, c, appLog)
 		if err != nil {
 			return err
@@ -170,7 +170,7 @@ func measureDesk(t *testing.T, s *service.Server, r deskRun) *kasoku.Recording {
 		}
 		return nil
 	}
-	res, err := loop.Record(t.Context(), o)
+	res, err := record.Record(t.Context(), o)
 	end()
 	if stop != nil {
 		stop()

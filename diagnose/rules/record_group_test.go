@@ -14,9 +14,9 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose/internal/extract"
-	"github.com/kasoku/kasoku/loop"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // A recordedGroup is runs of one thing, or of two in turn, that are made for the
@@ -44,7 +44,7 @@ type keptGroup struct {
 //
 // With -args -only traded,watched only those.
 func TestRecordGroups(t *testing.T) {
-	servicetest.Each(t, service.Options{}, func(t *testing.T, s *service.Server) {
+	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, s *sandbox.Server) {
 		for _, g := range groups() {
 			if *only == "" || named(g.name) {
 				t.Run(g.name, func(t *testing.T) { g.record(t, s) })
@@ -53,7 +53,7 @@ func TestRecordGroups(t *testing.T) {
 	})
 }
 
-func (g recordedGroup) record(t *testing.T, s *service.Server) {
+func (g recordedGroup) record(t *testing.T, s *sandbox.Server) {
 	sides := [2][]*kasoku.Recording{}
 	for i := range g.n {
 		for k, m := range []*measurement{&g.m, g.then} {
@@ -78,7 +78,7 @@ func (g recordedGroup) record(t *testing.T, s *service.Server) {
 }
 
 // keepCase checks what the rules say and writes their extracts.
-func (g recordedGroup) keepCase(t *testing.T, s *service.Server, k keptGroup, group extract.Group) {
+func (g recordedGroup) keepCase(t *testing.T, s *sandbox.Server, k keptGroup, group extract.Group) {
 	config, err := json.Marshal(g.m.service)
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func (g recordedGroup) keepCase(t *testing.T, s *service.Server, k keptGroup, gr
 		if err != nil {
 			t.Fatal(err)
 		}
-		server := map[string]string{service.KindMariaDB: "mariadb", service.KindMySQL97: "mysql"}[s.Kind]
+		server := map[string]string{sandbox.KindMariaDB: "mariadb", sandbox.KindMySQL97: "mysql"}[s.Kind]
 		path := filepath.Join("testdata", id, kind, server+"-"+k.name+".txtar")
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -169,7 +169,7 @@ func passing(rec *kasoku.Recording) {
 func groups() []recordedGroup {
 	ledger := func(c serviceConfig, rate float64, each time.Duration) measurement {
 		c.MaxOpen, c.MaxIdle, c.Warm = 40, 40, 20
-		return measurement{service: c, maxConnections: 151, next: loop.Climb(rate), each: each, alone: true, slowLog: true,
+		return measurement{service: c, maxConnections: 151, next: record.Climb(rate), each: each, alone: true, slowLog: true,
 			settings: []kasoku.Setting{{Scope: "app", Name: "prepare", Value: fmt.Sprint(c.Prepare > 0)}, {Scope: "app", Name: "hold", Value: c.Hold.String()}}}
 	}
 	plus := func(m measurement) *measurement { return &m }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/labs/userapi"
-	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/record"
 )
 
 // hostRuns are the cases of the rules about the host: who uses its CPU, when, and
@@ -17,7 +17,7 @@ func hostRuns() []recorded {
 	ms := time.Millisecond
 	steady := func(b burden, each time.Duration, rates ...float64) measurement {
 		return measurement{service: serviceConfig{MaxOpen: 10, MaxIdle: 10, Warm: 10, Burden: &b}, maxConnections: 151,
-			next: loop.Climb(rates...), each: each, alone: true}
+			next: record.Climb(rates...), each: each, alone: true}
 	}
 	slow := func(m measurement) measurement { m.slowLog = true; return m }
 	every := func(m measurement, interval time.Duration) measurement { m.interval = interval; return m }
@@ -45,7 +45,7 @@ func hostRuns() []recorded {
 		{name: "fighting", m: slow(steady(burden{Query: 15 * ms, Spin: 12 * ms}, 5*time.Second, 20, 66)), keep: "HW-01/under HW-02/fires"},
 		{name: "little-app", m: slow(steady(burden{Query: 21 * ms, Spin: 6 * ms}, 5*time.Second, 20, 66)), keep: "HW-02/under"},
 		{name: "app-bound", m: slow(steady(burden{Query: ms, Spin: 24 * ms}, 5*time.Second, 20, 60)), keep: "HW-01/silent HW-02/silent OS-01/silent OS-02/silent"},
-		{name: "light", m: measurement{service: serviceConfig{Lab: true, Defects: userapi.Tuned()}, maxConnections: 300, next: loop.Climb(50, 200),
+		{name: "light", m: measurement{service: serviceConfig{Lab: true, Defects: userapi.Tuned()}, maxConnections: 300, next: record.Climb(50, 200),
 			each: 4 * time.Second, slowLog: true, alone: true, settings: userapi.Settings(userapi.Tuned(), 0)}, keep: "HW-01/silent HW-06/silent OS-01/silent OS-02/silent"},
 
 		{name: "burst", m: seconds(40, 14, 15, 400), keep: "HW-07/fires"},

@@ -12,8 +12,8 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose/internal/extract"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // filmTable has 19,998 films of 400 studios and 20 genres.
@@ -30,7 +30,7 @@ var filmTable = []string{
 //
 //	go test -tags extract ./diagnose/rules -run TestRecordIndexes -timeout 30m
 func TestRecordIndexes(t *testing.T) {
-	servicetest.Each(t, service.Options{}, func(t *testing.T, s *service.Server) {
+	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, s *sandbox.Server) {
 		for _, r := range filmRuns() {
 			if *only == "" || named(r.name) {
 				t.Run(r.name, func(t *testing.T) { r.record(t, s, nil) })

@@ -17,14 +17,14 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/capture"
+	"github.com/kasoku/kasoku/checkpoint/capture"
 	"github.com/kasoku/kasoku/diagnose"
-	"github.com/kasoku/kasoku/finalize"
 	"github.com/kasoku/kasoku/labs/supervisor"
 	"github.com/kasoku/kasoku/labs/userapi"
-	"github.com/kasoku/kasoku/loop"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/prove/finalize"
+	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // An operation is a run in which a service is initialised, restarted or left to
@@ -72,7 +72,7 @@ func operations() []operation {
 //
 // With -args -only index-lost,waits only those.
 func TestRecordOperations(t *testing.T) {
-	servicetest.Each(t, service.Options{}, func(t *testing.T, s *service.Server) {
+	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, s *sandbox.Server) {
 		for _, o := range operations() {
 			if *only == "" || named(o.name) {
 				t.Run(o.name, func(t *testing.T) { o.record(t, s) })
@@ -81,14 +81,14 @@ func TestRecordOperations(t *testing.T) {
 	})
 }
 
-func (o operation) record(t *testing.T, s *service.Server) {
+func (o operation) record(t *testing.T, s *sandbox.Server) {
 	rec := o.run(t, s)
 	wrong := recorded{keep: o.keep}.wrong(rec, nil)
 	for _, w := range wrong {
 		t.Error(w)
 	}
 	version, _ := rec.Setting("mysql", "version")
-	name := map[string]string{service.KindMariaDB: "mariadb", service.KindMySQL97: "mysql"}[s.Kind]
+	name := map[string]string{sandbox.KindMariaDB: "mariadb", sandbox.KindMySQL97: "mysql"}[s.Kind]
 	origin := fmt.Sprintf("recorded: %s, %s %s, go test -tags extract ./diagnose/rules -run TestRecordOperations/%s -args -only %s\n",
 		rec.Run.Started.Format(time.DateOnly), diagnose.NewCase(rec, nil).Server(), version, s.Kind, o.name)
 	for want := range strings.FieldsSeq(o.keep) {
@@ -116,18 +116,18 @@ type operated struct {
 	gate      *gate
 }
 
-func (o operation) run(t *testing.T, db *service.Server) *kasoku.Recording {
+func (o operation) run(t *testing.T, db *sandbox.Server) *kasoku.Recording {
 	const schema = "measured"
-	admin := servicetest.DB(t, db, "")
+	admin := sandboxtest.DB(t, db, "")
 	zone := o.dbZone
 	if zone == "" {
 		zone = "SYSTEM"
 	}
-	servicetest.Exec(t, admin, "DROP DATABASE IF EXISTS "+schema, "CREATE DATABASE "+schema+" CHARACTER SET utf8mb4", "SET GLOBAL time_zone = '"+zone+"'")
-	tables := servicetest.DB(t, db, schema)
-	servicetest.Exec(t, tables, userapi.CreateTable)
+	sandboxtest.Exec(t, admin, "DROP DATABASE IF EXISTS "+schema, "CREATE DATABASE "+schema+" CHARACTER SET utf8mb4", "SET GLOBAL time_zone = '"+zone+"'")
+	tables := sandboxtest.DB(t, db, schema)
+	sandboxtest.Exec(t, tables, userapi.CreateTable)
 	if o.byHand {
-		servicetest.Exec(t, tables, "CREATE INDEX users_mail ON users (mail)")
+		sandboxtest.Exec(t, tables, "CREATE INDEX users_mail ON users (mail)")
 	}
 	x := o.supervised(t, db, schema)
 	if o.finalize {
@@ -137,7 +137,7 @@ func (o operation) run(t *testing.T, db *service.Server) *kasoku.Recording {
 	if o.limit > 0 {
 		opts.Settings = append(opts.Settings, kasoku.Setting{Scope: "app", Name: "initialize.limit", Value: x.calibrate(t).String()})
 	}
-	opts.Prepare = func(ctx context.Context, w loop.Watch) error {
+	opts.Prepare = func(ctx context.Context, w record.Watch) error {
 		if err := x.start(ctx); err != nil {
 			return err
 		}
@@ -154,12 +154,12 @@ func (o operation) run(t *testing.T, db *service.Server) *kasoku.Recording {
 	if o.refuse > 5 {
 		opts.UntilIdle, opts.For = 0, 2*time.Second
 	}
-	return record(t, opts)
+	return recordRun(t, opts)
 }
 
-func record(t *testing.T, o loop.Options) *kasoku.Recording {
+func recordRun(t *testing.T, o record.Options) *kasoku.Recording {
 	t.Helper()
-	res, err := loop.Record(t.Context(), o)
+	res, err := record.Record(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,10 +167,10 @@ func record(t *testing.T, o loop.Options) *kasoku.Recording {
 }
 
 // supervised makes the unit; it is not started.
-func (o operation) supervised(t *testing.T, db *service.Server, schema string) *operated {
+func (o operation) supervised(t *testing.T, db *sandbox.Server, schema string) *operated {
 	t.Helper()
 	dir := t.TempDir()
-	port, err := service.FreePort()
+	port, err := sandbox.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,8 +202,8 @@ func (o operation) supervised(t *testing.T, db *service.Server, schema string) *
 }
 
 // options are those of a run that watches the service; how long is left open.
-func (x *operated) options(t *testing.T) loop.Options {
-	return loop.Options{
+func (x *operated) options(t *testing.T) record.Options {
+	return record.Options{
 		Path: filepath.Join(t.TempDir(), "run.kasoku"), Run: kasoku.Run{Project: "rules", Label: "kept", Revision: "test"},
 		MySQL: x.dsn, SlowLog: true, AccessLog: x.accessLog, AppLog: x.appLog, Capture: &capture.Options{Schema: true},
 	}
@@ -321,7 +321,7 @@ func (x *operated) walk(t *testing.T) *kasoku.Recording {
 	r, err := finalize.Walk(t.Context(), finalize.Options{
 		Units: []finalize.Unit{{Name: "userapi", Service: x}}, MySQL: x.dsn, Proc: t.TempDir(), Initialize: "POST " + x.url + "/initialize",
 		Answers: []string{"GET " + x.url + "/users/count"}, Skip: []string{finalize.PartCollectors},
-		LastRun: func(_ context.Context, f finalize.Facts) (loop.Options, error) {
+		LastRun: func(_ context.Context, f finalize.Facts) (record.Options, error) {
 			opts.Configs, opts.Settings = f.Configs, f.Settings
 			return opts, nil
 		},
@@ -351,7 +351,7 @@ type gate struct {
 
 func newGate(t *testing.T, to string) *gate {
 	t.Helper()
-	port, err := service.FreePort()
+	port, err := sandbox.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}

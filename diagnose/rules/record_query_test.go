@@ -22,10 +22,10 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/extract"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/nethttp"
-	"github.com/kasoku/kasoku/loop"
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // A board is a service that exists only here: a notice board of places. Its
@@ -150,7 +150,7 @@ func (b *board) within(ctx context.Context, statements ...string) error {
 //
 // With -args -only each-row,area only those.
 func TestRecordQueries(t *testing.T) {
-	servicetest.Each(t, service.Options{}, func(t *testing.T, s *service.Server) {
+	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, s *sandbox.Server) {
 		done := map[string]*kasoku.Recording{}
 		for _, r := range boardRuns() {
 			if *only != "" && !named(r.name) {
@@ -161,14 +161,14 @@ func TestRecordQueries(t *testing.T) {
 	})
 }
 
-func (r boardRun) record(t *testing.T, s *service.Server, baseline *kasoku.Recording) *kasoku.Recording {
+func (r boardRun) record(t *testing.T, s *sandbox.Server, baseline *kasoku.Recording) *kasoku.Recording {
 	rec := r.measure(t, s)
 	wrong := recorded{keep: r.keep}.wrong(rec, baseline)
 	for _, w := range wrong {
 		t.Error(w)
 	}
 	version, _ := rec.Setting("mysql", "version")
-	name := map[string]string{service.KindMariaDB: "mariadb", service.KindMySQL97: "mysql"}[s.Kind]
+	name := map[string]string{sandbox.KindMariaDB: "mariadb", sandbox.KindMySQL97: "mysql"}[s.Kind]
 	origin := fmt.Sprintf("recorded: %s, %s %s, go test -tags extract ./diagnose/rules -run TestRecordQueries/%s -args -only %s\n",
 		rec.Run.Started.Format(time.DateOnly), diagnose.NewCase(rec, nil).Server(), version, s.Kind, strings.Trim(r.baseline+","+r.name, ","))
 	for want := range strings.FieldsSeq(r.keep) {
@@ -186,13 +186,13 @@ func (r boardRun) record(t *testing.T, s *service.Server, baseline *kasoku.Recor
 }
 
 // measure makes the run.
-func (r boardRun) measure(t *testing.T, db *service.Server) *kasoku.Recording {
+func (r boardRun) measure(t *testing.T, db *sandbox.Server) *kasoku.Recording {
 	dir := t.TempDir()
-	servicetest.Exec(t, servicetest.DB(t, db, ""), "DROP DATABASE IF EXISTS "+boardSchema, "CREATE DATABASE "+boardSchema+" CHARACTER SET utf8mb4")
-	admin := servicetest.DB(t, db, boardSchema)
-	servicetest.Exec(t, admin, boardTables...)
-	servicetest.Exec(t, admin, r.setup...)
-	servicetest.Exec(t, admin, "ANALYZE TABLE places, notes, visits, scraps")
+	sandboxtest.Exec(t, sandboxtest.DB(t, db, ""), "DROP DATABASE IF EXISTS "+boardSchema, "CREATE DATABASE "+boardSchema+" CHARACTER SET utf8mb4")
+	admin := sandboxtest.DB(t, db, boardSchema)
+	sandboxtest.Exec(t, admin, boardTables...)
+	sandboxtest.Exec(t, admin, r.setup...)
+	sandboxtest.Exec(t, admin, "ANALYZE TABLE places, notes, visits, scraps")
 	method, path, _ := strings.Cut(r.target, " ")
 	b := &board{route: r.target}
 	access, err := os.OpenFile(filepath.Join(dir, "access.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
@@ -204,13 +204,13 @@ func (r boardRun) measure(t *testing.T, db *service.Server) *kasoku.Recording {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ours := &loop.Load{Engine: engine, Each: r.each, Pause: time.Second, Next: loop.Climb(r.rate)}
+	ours := &record.Load{Engine: engine, Each: r.each, Pause: time.Second, Next: record.Climb(r.rate)}
 	var srv *http.Server
-	o := loop.Options{
+	o := record.Options{
 		Path: filepath.Join(dir, "run.kasoku"), Run: kasoku.Run{Project: "rules", Label: "kept", Revision: "test"}, MySQL: db.DSN("root", boardSchema),
 		SlowLog: true, KeepStatements: true, AccessLog: access.Name(), PIDs: []int{db.Pid()}, Load: ours,
 	}
-	o.Prepare = func(context.Context, loop.Watch) error {
+	o.Prepare = func(context.Context, record.Watch) error {
 		for into, param := range map[**sql.DB]string{&b.db: "?interpolateParams=true", &b.prepared: ""} {
 			pool, err := mysqlflags.OpenDSN(db.DSN("root", boardSchema) + param)
 			if err != nil {
@@ -229,7 +229,7 @@ func (r boardRun) measure(t *testing.T, db *service.Server) *kasoku.Recording {
 		ours.Targets = []load.Target{{Method: method, URL: "http://" + ln.Addr().String() + path}}
 		return nil
 	}
-	res, err := loop.Record(t.Context(), o)
+	res, err := record.Record(t.Context(), o)
 	if srv != nil {
 		srv.Close()
 		b.db.Close()

@@ -13,9 +13,9 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/labs/userapi"
-	"github.com/kasoku/kasoku/loop"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 var only = flag.String("only", "", "record only these cases, `NAMES` with commas")
@@ -34,7 +34,7 @@ type recorded struct {
 //
 // With -args -only seeded,tuned only those.
 func TestRecordCases(t *testing.T) {
-	servicetest.Each(t, service.Options{}, func(t *testing.T, s *service.Server) {
+	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, s *sandbox.Server) {
 		done := map[string]*kasoku.Recording{}
 		for _, r := range runs() {
 			if *only != "" && !named(r.name) {
@@ -55,7 +55,7 @@ func named(name string) bool {
 }
 
 // record makes the run, checks what the rules say of it and keeps the extracts.
-func (r recorded) record(t *testing.T, s *service.Server, baseline *kasoku.Recording) *kasoku.Recording {
+func (r recorded) record(t *testing.T, s *sandbox.Server, baseline *kasoku.Recording) *kasoku.Recording {
 	rec := measure(t, s, r.m)
 	wrong := r.wrong(rec, baseline)
 	for _, w := range wrong {
@@ -97,13 +97,13 @@ func wrongCase(c *diagnose.Case, id, kind string) string {
 	return "is no rule"
 }
 
-func (r recorded) keepAll(t *testing.T, s *service.Server, rec, baseline *kasoku.Recording, wrong []string) {
+func (r recorded) keepAll(t *testing.T, s *sandbox.Server, rec, baseline *kasoku.Recording, wrong []string) {
 	config, err := json.Marshal(r.m.service)
 	if err != nil {
 		t.Fatal(err)
 	}
 	version, _ := rec.Setting("mysql", "version")
-	name := map[string]string{service.KindMariaDB: "mariadb", service.KindMySQL97: "mysql"}[s.Kind]
+	name := map[string]string{sandbox.KindMariaDB: "mariadb", sandbox.KindMySQL97: "mysql"}[s.Kind]
 	title := diagnose.NewCase(rec, nil).Server()
 	origin := fmt.Sprintf("recorded: %s, %s %s, go test -tags extract ./diagnose/rules -run TestRecordCases/%s -args -only %s\n",
 		rec.Run.Started.Format(time.DateOnly), title, version, s.Kind, strings.Trim(r.baseline+","+r.name, ","))
@@ -144,19 +144,19 @@ func runs() []recorded {
 	const every = "POOL-01 POOL-02 POOL-04 DRV-01 DRV-04 DRV-05 MES-07"
 	as := func(kind string) string { return strings.ReplaceAll(every, " ", "/"+kind+" ") + "/" + kind }
 	all := userapi.Seeded()
-	lab := func(d userapi.Defects, idle, limit int, next func([]loop.Done) (float64, bool)) measurement {
+	lab := func(d userapi.Defects, idle, limit int, next func([]record.Done) (float64, bool)) measurement {
 		return measurement{service: serviceConfig{Lab: true, Defects: d, MaxIdle: idle}, maxConnections: limit, next: next,
 			each: 4 * time.Second, settings: userapi.Settings(d, idle), slowLog: true}
 	}
 	own := func(c serviceConfig, limit int, rates ...float64) measurement {
-		return measurement{service: c, maxConnections: limit, next: loop.Climb(rates...), each: 5 * time.Second, slowLog: true,
+		return measurement{service: c, maxConnections: limit, next: record.Climb(rates...), each: 5 * time.Second, slowLog: true,
 			settings: []kasoku.Setting{{Scope: "app", Name: "idleConnections", Value: fmt.Sprint(c.MaxIdle)}}}
 	}
 	with := func(m measurement, change func(*measurement)) measurement { change(&m); return m }
 	ms := time.Millisecond
 	return append(hostRuns(), []recorded{
 		{name: "seeded", m: lab(all, 0, 151, doubling(&broke)), keep: as("fires") + " MES-04/under"},
-		{name: "tuned", m: lab(userapi.Tuned(), 0, 300, loop.Climb(200, 600)), keep: as("silent") + " MES-04/silent HW-05/silent"},
+		{name: "tuned", m: lab(userapi.Tuned(), 0, 300, record.Climb(200, 600)), keep: as("silent") + " MES-04/silent HW-05/silent"},
 		{name: "other-names", m: with(own(badLedger(), ledgerLimit), func(m *measurement) { m.next = doubling(&broke) }),
 			keep: "POOL-02/fires DRV-01/fires DRV-05/fires MES-07/fires"},
 		// A cap keeps away from the server's limit, two idle connections do not suffice.
@@ -175,10 +175,10 @@ func runs() []recorded {
 		{name: "dropped", m: own(serviceConfig{MaxOpen: 10, MaxIdle: 10, Drop: 0.02}, 151, 200), keep: "MES-04/fires"},
 		{name: "doubled", m: own(serviceConfig{MaxOpen: 10, MaxIdle: 10, Twice: 0.02, Fail: 0.03}, 151, 200), keep: "MES-04/fires MES-07/fires"},
 
-		{name: "idle-1000", m: lab(userapi.Defects{"POOL-02"}, 1000, 151, loop.Climb(300))},
-		{name: "idle-10000", baseline: "idle-1000", m: lab(userapi.Defects{"POOL-02"}, 10_000, 151, loop.Climb(300)), keep: "POOL-03/fires"},
-		{name: "idle-same", baseline: "idle-1000", m: lab(userapi.Defects{"POOL-02"}, 1000, 151, loop.Climb(300)), keep: "POOL-03/silent"},
-		{name: "more-changed", baseline: "idle-1000", m: lab(userapi.Tuned(), 0, 300, loop.Climb(300)), keep: "POOL-03/silent"},
+		{name: "idle-1000", m: lab(userapi.Defects{"POOL-02"}, 1000, 151, record.Climb(300))},
+		{name: "idle-10000", baseline: "idle-1000", m: lab(userapi.Defects{"POOL-02"}, 10_000, 151, record.Climb(300)), keep: "POOL-03/fires"},
+		{name: "idle-same", baseline: "idle-1000", m: lab(userapi.Defects{"POOL-02"}, 1000, 151, record.Climb(300)), keep: "POOL-03/silent"},
+		{name: "more-changed", baseline: "idle-1000", m: lab(userapi.Tuned(), 0, 300, record.Climb(300)), keep: "POOL-03/silent"},
 		// 80 requests go on at once, and all but 2 open a connection first.
 		{name: "idle-2", m: own(serviceConfig{MaxOpen: 100, MaxIdle: 2, Hold: 50 * ms}, 151, 1600)},
 		{name: "idle-100", baseline: "idle-2", m: own(serviceConfig{MaxOpen: 100, MaxIdle: 100, Hold: 50 * ms}, 151, 1600), keep: "POOL-03/silent"},
@@ -193,7 +193,7 @@ func runs() []recorded {
 
 // untilLate climbs by a quarter from 6,000 requests a second until the generator
 // is late.
-func untilLate(done []loop.Done) (float64, bool) {
+func untilLate(done []record.Done) (float64, bool) {
 	if len(done) == 0 {
 		return 6000, true
 	}

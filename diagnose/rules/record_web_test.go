@@ -14,14 +14,14 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/capture"
+	"github.com/kasoku/kasoku/checkpoint/capture"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/nethttp"
-	"github.com/kasoku/kasoku/loop"
 	"github.com/kasoku/kasoku/observe/varnish"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // A webRun is one run of the depot with nginx in front.
@@ -116,7 +116,7 @@ http {
 //
 // With -args -only bare,tuned only those.
 func TestRecordWeb(t *testing.T) {
-	servicetest.Each(t, service.Options{}, func(t *testing.T, s *service.Server) {
+	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, s *sandbox.Server) {
 		done := map[string]*kasoku.Recording{}
 		for _, r := range webRuns() {
 			if *only == "" || named(r.name) {
@@ -126,11 +126,11 @@ func TestRecordWeb(t *testing.T) {
 	})
 }
 
-func (r webRun) record(t *testing.T, s *service.Server, baseline *kasoku.Recording) *kasoku.Recording {
+func (r webRun) record(t *testing.T, s *sandbox.Server, baseline *kasoku.Recording) *kasoku.Recording {
 	rec := r.measure(t, s)
 	c := diagnose.NewCase(rec, baseline)
 	version, _ := rec.Setting("mysql", "version")
-	name := map[string]string{service.KindMariaDB: "mariadb", service.KindMySQL97: "mysql"}[s.Kind]
+	name := map[string]string{sandbox.KindMariaDB: "mariadb", sandbox.KindMySQL97: "mysql"}[s.Kind]
 	for want := range strings.FieldsSeq(r.keep) {
 		id, kind, _ := strings.Cut(want, "/")
 		if w := wrongCase(c, id, kind); w != "" {
@@ -161,13 +161,13 @@ func (r webRun) record(t *testing.T, s *service.Server, baseline *kasoku.Recordi
 }
 
 // measure makes the run.
-func (r webRun) measure(t *testing.T, db *service.Server) *kasoku.Recording {
+func (r webRun) measure(t *testing.T, db *sandbox.Server) *kasoku.Recording {
 	t.Helper()
 	dir := t.TempDir()
 	const schema = "depot"
-	admin := servicetest.DB(t, db, "")
-	servicetest.Exec(t, admin, "DROP DATABASE IF EXISTS "+schema, "CREATE DATABASE "+schema+" CHARACTER SET utf8mb4")
-	servicetest.Exec(t, servicetest.DB(t, db, schema), createLabels)
+	admin := sandboxtest.DB(t, db, "")
+	sandboxtest.Exec(t, admin, "DROP DATABASE IF EXISTS "+schema, "CREATE DATABASE "+schema+" CHARACTER SET utf8mb4")
+	sandboxtest.Exec(t, sandboxtest.DB(t, db, schema), createLabels)
 	dsn, appLog := db.DSN("root", schema), filepath.Join(dir, "depot.log")
 	r.depot.Dir = dir
 	url, pid, stop, err := startService(t.Context(), serviceConfig{DSN: dsn, AccessLog: filepath.Join(dir, "own.log"), Depot: &r.depot}, appLog)
@@ -179,7 +179,7 @@ func (r webRun) measure(t *testing.T, db *service.Server) *kasoku.Recording {
 	var cache *varnish.Options
 	take := &capture.Options{Schema: true}
 	if r.vcl != "" {
-		v, err := service.Varnish(t.Context(), service.VarnishOptions{Upstream: upstream, VCL: r.vcl})
+		v, err := sandbox.Varnish(t.Context(), sandbox.VarnishOptions{Upstream: upstream, VCL: r.vcl})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +191,7 @@ func (r webRun) measure(t *testing.T, db *service.Server) *kasoku.Recording {
 		}
 		take.VCL = []string{vcl}
 	}
-	front := servicetest.Nginx(t, service.NginxOptions{Config: r.nginx.text(), Upstream: upstream})
+	front := sandboxtest.Nginx(t, sandbox.NginxOptions{Config: r.nginx.text(), Upstream: upstream})
 	look := filepath.Join(front.Dir, "look")
 	if err := os.MkdirAll(look, 0o755); err != nil {
 		t.Fatal(err)
@@ -204,11 +204,11 @@ func (r webRun) measure(t *testing.T, db *service.Server) *kasoku.Recording {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := loop.Record(t.Context(), loop.Options{
+	res, err := record.Record(t.Context(), record.Options{
 		Path: filepath.Join(dir, "run.kasoku"), Run: kasoku.Run{Project: "rules", Label: "kept", Revision: "test"},
-		MySQL: dsn, SlowLog: true, AccessLog: front.AccessLog, AppLog: appLog, MoreLogs: loop.Logs{Error: []string{front.ErrorLog}},
+		MySQL: dsn, SlowLog: true, AccessLog: front.AccessLog, AppLog: appLog, MoreLogs: record.Logs{Error: []string{front.ErrorLog}},
 		NginxStatus: front.URL() + "/nginx_status", Varnish: cache, Capture: take, PIDs: []int{db.Pid(), pid, front.Pid()},
-		Load: &loop.Load{Engine: engine, Each: 6 * time.Second, Next: loop.Climb(r.perSec), Targets: r.targets(front.URL())},
+		Load: &record.Load{Engine: engine, Each: 6 * time.Second, Next: record.Climb(r.perSec), Targets: r.targets(front.URL())},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -8,9 +8,9 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
-	"github.com/kasoku/kasoku/loop"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // ledgerLimit is a limit of connections that no server has by default.
@@ -24,8 +24,8 @@ func goodLedger() serviceConfig { return serviceConfig{MaxOpen: 60, MaxIdle: 60,
 
 // doubling climbs from 200 requests a second to twice the rate until a step
 // breaks, at most to 25,600.
-func doubling(broke *float64) func([]loop.Done) (float64, bool) {
-	return func(done []loop.Done) (float64, bool) {
+func doubling(broke *float64) func([]record.Done) (float64, bool) {
+	return func(done []record.Done) (float64, bool) {
 		if len(done) == 0 {
 			return 200, true
 		}
@@ -41,7 +41,7 @@ func doubling(broke *float64) func([]loop.Done) (float64, bool) {
 // TestSecondService: what the rules name comes from the evidence, so that a
 // service of which none of them can know is diagnosed as well.
 func TestSecondService(t *testing.T) {
-	servicetest.Each(t, service.Options{}, func(t *testing.T, s *service.Server) {
+	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, s *sandbox.Server) {
 		var broke float64
 		bad := measure(t, s, measurement{
 			service: badLedger(), maxConnections: ledgerLimit, next: doubling(&broke), each: 3 * time.Second, slowLog: true,
@@ -51,7 +51,7 @@ func TestSecondService(t *testing.T) {
 			t.Fatal("no step broke")
 		}
 		good := measure(t, s, measurement{ // alone: what else runs here, as the tests of other packages, is not the service's
-			service: goodLedger(), maxConnections: ledgerLimit, next: loop.Climb(200, broke), each: 3 * time.Second, slowLog: true, alone: true,
+			service: goodLedger(), maxConnections: ledgerLimit, next: record.Climb(200, broke), each: 3 * time.Second, slowLog: true, alone: true,
 		})
 		for _, f := range diagnose.Diagnose(diagnose.NewCase(good, nil), All()).Findings {
 			// A durable commit for each row is what the good service does, too, with a

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/analyze/sqlshape"
+	"github.com/kasoku/kasoku/logs/sqlshape"
 )
 
 // A statement is what a rule needs to know of the text of a class of statements.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
-	"github.com/kasoku/kasoku/internal/golden"
+	"github.com/kasoku/kasoku/internal/test/golden"
 )
 
 func ids(d *kasoku.Diagnosis) []string {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose/internal/extract"
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/store"
 )
 
 // A run file becomes a case with
@@ -35,7 +35,7 @@ func TestExtractRun(t *testing.T) {
 		if path == "" {
 			return nil
 		}
-		rec, err := runstore.Open(path)
+		rec, err := store.Open(path)
 		if err != nil {
 			t.Fatal(err)
 		}

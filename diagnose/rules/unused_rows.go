@@ -8,8 +8,8 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
-	"github.com/kasoku/kasoku/nginxconf"
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/nginxconf"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // UnusedRows finds an endpoint that reads far more rows than its answers can hold.

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/capture"
+	"github.com/kasoku/kasoku/checkpoint/capture"
 	"github.com/kasoku/kasoku/diagnose"
-	"github.com/kasoku/kasoku/nginxconf"
+	"github.com/kasoku/kasoku/internal/nginxconf"
 )
 
 // A webServer is what a run keeps of nginx's configuration.

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/capture"
+	"github.com/kasoku/kasoku/checkpoint/capture"
 	"github.com/kasoku/kasoku/diagnose"
-	"github.com/kasoku/kasoku/nginxconf"
+	"github.com/kasoku/kasoku/internal/nginxconf"
 )
 
 const shopConf = `worker_processes 2;

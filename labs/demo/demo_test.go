@@ -16,8 +16,8 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/compare"
 	"github.com/kasoku/kasoku/labs/userapi"
-	"github.com/kasoku/kasoku/loop"
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/store"
 )
 
 // TestMain serves the lab when the test binary is started in the place of
@@ -73,8 +73,8 @@ func (l *listener) note(s string) {
 }
 
 func (l *listener) Chapter(int, int, string) { l.note("chapter") }
-func (l *listener) Progress(p loop.Progress) {
-	if l.onRun != nil && p.Phase == loop.PhaseLoad {
+func (l *listener) Progress(p record.Progress) {
+	if l.onRun != nil && p.Phase == record.PhaseLoad {
 		l.onRun(p.Label)
 	}
 }
@@ -143,7 +143,7 @@ func TestInterrupt(t *testing.T) {
 	if err == nil {
 		t.Fatal("an interrupted story ended well")
 	}
-	rec, openErr := runstore.Open(filepath.Join(o.Dir, "before.kasoku"))
+	rec, openErr := store.Open(filepath.Join(o.Dir, "before.kasoku"))
 	if openErr != nil {
 		t.Fatal(openErr)
 	}

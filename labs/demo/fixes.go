@@ -7,7 +7,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/compare"
 	"github.com/kasoku/kasoku/labs/userapi"
-	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/record"
 )
 
 // fix is one change of the service, tried alone.
@@ -67,7 +67,7 @@ func (s *story) cut(rec *kasoku.Recording) compare.Cut {
 
 // once makes one run of the breaking step with a fix.
 func (s *story) once(ctx context.Context, name string, f fix) (*kasoku.Recording, error) {
-	next := func(done []loop.Done) (float64, bool) { return s.broken, len(done) == 0 }
+	next := func(done []record.Done) (float64, bool) { return s.broken, len(done) == 0 }
 	return s.run(ctx, "try-"+name, f.defects, f.maxIdle, next)
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/compare"
-	"github.com/kasoku/kasoku/loop"
+	"github.com/kasoku/kasoku/record"
 )
 
 // Options says how the story runs. Zero values take the defaults named.
@@ -47,7 +47,7 @@ func (o *Options) defaults() {
 // goroutine, Progress from another.
 type Teller interface {
 	Chapter(n, of int, title string)
-	Progress(p loop.Progress)
+	Progress(p record.Progress)
 	Run(rec *kasoku.Recording)        // the ladder's table of a finished run
 	Diagnosis(rec *kasoku.Recording)  // findings of the run before
 	Try(t Try)                        // one fix alone

@@ -13,13 +13,13 @@ import (
 	"github.com/kasoku/kasoku/compare"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/rules"
+	"github.com/kasoku/kasoku/internal/private"
 	"github.com/kasoku/kasoku/labs/userapi"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/engine"
 	"github.com/kasoku/kasoku/load/nethttp"
-	"github.com/kasoku/kasoku/loop"
-	"github.com/kasoku/kasoku/private"
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/store"
 )
 
 // chapters of the story.
@@ -99,7 +99,7 @@ func clearResults(dir string) error {
 
 // climb makes the run before, up to the first step that clearly breaks.
 func (s *story) climb(ctx context.Context) (err error) {
-	next := func(done []loop.Done) (float64, bool) {
+	next := func(done []record.Done) (float64, bool) {
 		if n := len(done); n > 0 && done[n-1].Tally.SuccessRatio() < kasoku.BrokenBelow {
 			return 0, false
 		}
@@ -139,7 +139,7 @@ func (s *story) rung(i int) (float64, bool) {
 // opened afresh, so that anyone can find again what is reported.
 func (s *story) diagnose(context.Context) error {
 	s.o.Tell.Chapter(2, chapters, "Diagnose the run")
-	rec, err := runstore.Open(s.file("before"))
+	rec, err := store.Open(s.file("before"))
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (s *story) diagnose(context.Context) error {
 // climbAgain makes the run after, with all fixes, up to the step that broke.
 func (s *story) climbAgain(ctx context.Context) (err error) {
 	s.o.Tell.Chapter(4, chapters, "Apply all and climb again")
-	next := func(done []loop.Done) (float64, bool) {
+	next := func(done []record.Done) (float64, bool) {
 		if len(done) >= len(s.before.Steps) {
 			return 0, false
 		}
@@ -180,24 +180,24 @@ func (s *story) file(label string) string { return filepath.Join(s.o.Dir, label+
 
 // run starts the service afresh, makes one recorded run and stops the service.
 func (s *story) run(ctx context.Context, label string, d userapi.Defects, maxIdle int,
-	next func([]loop.Done) (float64, bool)) (*kasoku.Recording, error) {
+	next func([]record.Done) (float64, bool)) (*kasoku.Recording, error) {
 	sender, _, err := engine.New(engine.Options{HTTP: nethttp.Options{Timeout: 10 * time.Second, Hard: s.o.Hard}},
 		load.Plan{})
 	if err != nil {
 		return nil, err
 	}
-	ld := &loop.Load{Engine: sender, Each: s.o.Each, Pause: s.o.Pause, Next: next}
+	ld := &record.Load{Engine: sender, Each: s.o.Each, Pause: s.o.Pause, Next: next}
 	if label == "before" || label == "after" {
 		ld.Settle = settle
 	}
-	res, err := loop.Record(ctx, loop.Options{
+	res, err := record.Record(ctx, record.Options{
 		Path: s.file(label),
 		Run: kasoku.Run{Project: "userapi", Label: label, Note: "defects " + d.String(), Version: s.o.Version,
 			Load: "POST /users, open loop"},
 		MySQL: s.stack.DSN, SlowLog: true, CountRows: []string{"users"},
 		Settings:  userapi.Settings(d, maxIdle),
 		AccessLog: s.stack.AccessLog, AppLog: s.stack.AppLog, PIDs: []int{s.stack.DB.Pid()},
-		Prepare: func(ctx context.Context, w loop.Watch) error {
+		Prepare: func(ctx context.Context, w record.Watch) error {
 			pid, err := s.stack.StartApp(ctx, d, maxIdle)
 			if err != nil {
 				return err

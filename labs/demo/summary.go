@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/private"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/labs/userapi"
-	"github.com/kasoku/kasoku/private"
-	"github.com/kasoku/kasoku/unit"
 )
 
 // Summary is what the story came to; summary.json holds it. The field names

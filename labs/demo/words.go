@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // rate prints an asked rate, such as 1,000/s.

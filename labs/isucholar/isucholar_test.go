@@ -16,8 +16,8 @@ import (
 
 	"github.com/kasoku/kasoku/labs/kit"
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // newServer returns a service with these defects.
@@ -52,9 +52,9 @@ func ask(t *testing.T, h http.Handler, method, path, kind string, body []byte) [
 // TestService: each request is answered alike with every defect and without any.
 func TestService(t *testing.T) {
 	const class = "/api/courses/1/classes/1/assignments"
-	servicetest.Each(t, servicetest.Unsafe(), func(t *testing.T, s *service.Server) {
-		servicetest.Exec(t, servicetest.DB(t, s, ""), "CREATE DATABASE isucholar CHARACTER SET utf8mb4")
-		if err := fill(t.Context(), servicetest.DB(t, s, "isucholar"), nil); err != nil {
+	sandboxtest.Each(t, sandboxtest.Unsafe(), func(t *testing.T, s *sandbox.Server) {
+		sandboxtest.Exec(t, sandboxtest.DB(t, s, ""), "CREATE DATABASE isucholar CHARACTER SET utf8mb4")
+		if err := fill(t.Context(), sandboxtest.DB(t, s, "isucholar"), nil); err != nil {
 			t.Fatal(err)
 		}
 		var answers []map[string]any

@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/capture"
+	"github.com/kasoku/kasoku/checkpoint/capture"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/engine"
 	"github.com/kasoku/kasoku/load/nethttp"
-	"github.com/kasoku/kasoku/loop"
 	"github.com/kasoku/kasoku/observe/varnish"
+	"github.com/kasoku/kasoku/record"
 )
 
 // Of the load of a service.
@@ -22,7 +22,7 @@ const (
 
 // RecordOptions fills in what a recorded run of the lab watches, and its load for
 // the duration. Path, label, rules and progress stay as they are.
-func (s *Stack) RecordOptions(o loop.Options, d time.Duration) (loop.Options, error) {
+func (s *Stack) RecordOptions(o record.Options, d time.Duration) (record.Options, error) {
 	o.Run.Project = s.Lab.Name
 	o.Run.Note = "defects " + s.Defects.String()
 	o.Settings = append(o.Settings, kasoku.Setting{Scope: "app", Name: "defects", Value: s.Defects.String()})
@@ -30,7 +30,7 @@ func (s *Stack) RecordOptions(o loop.Options, d time.Duration) (loop.Options, er
 	o.PIDs = s.PIDs()
 	o.Capture = &capture.Options{Schema: true}
 	o.AccessLog = s.AccessLog
-	o.MoreLogs = loop.Logs{Error: existing(s.AppLog, s.ErrorLog)}
+	o.MoreLogs = record.Logs{Error: existing(s.AppLog, s.ErrorLog)}
 	if s.Nginx != nil {
 		o.Capture.Nginx = append([]string{s.Nginx.Program}, append(s.Nginx.Args(), "-T")...)
 	}
@@ -57,7 +57,7 @@ func (s *Stack) RecordOptions(o loop.Options, d time.Duration) (loop.Options, er
 }
 
 // load is an open loop of one step.
-func (s *Stack) load(o *loop.Options, d time.Duration) error {
+func (s *Stack) load(o *record.Options, d time.Duration) error {
 	targets, err := s.Lab.Targets(s.URL())
 	if err != nil {
 		return err
@@ -68,8 +68,8 @@ func (s *Stack) load(o *loop.Options, d time.Duration) error {
 	if err != nil {
 		return err
 	}
-	o.Load = &loop.Load{Targets: targets, Engine: sender, Each: d, Seed: 1, Spacing: load.Poisson,
-		Next: loop.Climb(s.Lab.PerSec)}
+	o.Load = &record.Load{Targets: targets, Engine: sender, Each: d, Seed: 1, Spacing: load.Poisson,
+		Next: record.Climb(s.Lab.PerSec)}
 	o.Run.Load = s.Lab.Name + "'s load, open loop"
 	return nil
 }

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/internal/command"
 	"github.com/kasoku/kasoku/labs/process"
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/service"
+	"github.com/kasoku/kasoku/sandbox"
 )
 
 // Options say what is started.
@@ -31,9 +31,9 @@ type Options struct {
 // A Stack is a running lab. It is not safe for concurrent use.
 type Stack struct {
 	Lab       *Lab
-	DB        *service.Server
-	Nginx     *service.NginxServer   // nil without one
-	Varnish   *service.VarnishServer // likewise
+	DB        *sandbox.Server
+	Nginx     *sandbox.NginxServer   // nil without one
+	Varnish   *sandbox.VarnishServer // likewise
 	Defects   Set
 	DSN       string // of the schema, as root
 	AccessLog string // of nginx; empty without one
@@ -61,13 +61,13 @@ func Up(ctx context.Context, l *Lab, o Options) (*Stack, error) {
 func (s *Stack) files() string { return filepath.Join(s.o.Dir, "files") }
 
 func (s *Stack) startDatabase(ctx context.Context) (err error) {
-	start := map[string]func(context.Context, service.Options) (*service.Server, error){
-		"mariadb": service.MariaDB, "mysql": service.MySQL97,
+	start := map[string]func(context.Context, sandbox.Options) (*sandbox.Server, error){
+		"mariadb": sandbox.MariaDB, "mysql": sandbox.MySQL97,
 	}[s.o.Database]
 	if start == nil {
 		return fmt.Errorf("unknown database %q: want mariadb or mysql", s.o.Database)
 	}
-	o := service.Options{Dir: filepath.Join(s.o.Dir, s.o.Database), Port: s.o.DBPort}
+	o := sandbox.Options{Dir: filepath.Join(s.o.Dir, s.o.Database), Port: s.o.DBPort}
 	if s.Lab.Args != nil {
 		o.Args = s.Lab.Args(s.Defects, s.o.Database)
 	}
@@ -121,7 +121,7 @@ func (s *Stack) startVarnish(ctx context.Context) (err error) {
 	if s.Lab.VCL == nil {
 		return nil
 	}
-	s.Varnish, err = service.Varnish(ctx, service.VarnishOptions{
+	s.Varnish, err = sandbox.Varnish(ctx, sandbox.VarnishOptions{
 		Dir: filepath.Join(s.o.Dir, "varnish"), Upstream: s.app.Addr(), VCL: s.Lab.VCL(s.Defects),
 	})
 	return err
@@ -135,7 +135,7 @@ func (s *Stack) startNginx(ctx context.Context) (err error) {
 	if s.Varnish != nil {
 		conf = strings.ReplaceAll(conf, "{cache}", s.Varnish.Addr())
 	}
-	s.Nginx, err = service.Nginx(ctx, service.NginxOptions{
+	s.Nginx, err = sandbox.Nginx(ctx, sandbox.NginxOptions{
 		Dir: filepath.Join(s.o.Dir, "nginx"), Port: s.o.WebPort, Upstream: s.app.Addr(), Config: conf,
 	})
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kasoku/kasoku/command"
-	"github.com/kasoku/kasoku/private"
+	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/private"
 )
 
 // startLimit is how long a service may take until it accepts requests.

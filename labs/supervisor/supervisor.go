@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kasoku/kasoku/command"
-	"github.com/kasoku/kasoku/private"
+	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/private"
 )
 
 // A Supervisor owns units. Its methods are safe for concurrent use.

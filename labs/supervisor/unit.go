@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/internal/command"
 )
 
 // What a unit does when its program ends.

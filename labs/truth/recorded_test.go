@@ -13,7 +13,7 @@ import (
 	"github.com/kasoku/kasoku/labs/insertbench"
 	"github.com/kasoku/kasoku/labs/isucholar"
 	"github.com/kasoku/kasoku/labs/truth"
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/store"
 )
 
 // What the recorded runs must reach.
@@ -34,7 +34,7 @@ func TestRecorded(t *testing.T) {
 	var table truth.Table
 	for _, path := range files {
 		name, variant, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), ".kasoku.gz"), "-")
-		rec, err := runstore.Open(unpack(t, path))
+		rec, err := store.Open(unpack(t, path))
 		if err != nil {
 			t.Fatal(err)
 		}

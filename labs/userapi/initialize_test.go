@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // served runs the service until the end of the test or until stop is called.
@@ -60,12 +60,12 @@ func ask(t *testing.T, method, url string) string {
 // TestInitialize: the tuned service keeps an index that was added by hand and
 // counts rightly after a restart; each defect breaks one of them.
 func TestInitialize(t *testing.T) {
-	servicetest.Each(t, service.Options{}, func(t *testing.T, s *service.Server) {
-		servicetest.Exec(t, servicetest.DB(t, s, ""), "CREATE DATABASE userapi")
-		db := servicetest.DB(t, s, "userapi")
+	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, s *sandbox.Server) {
+		sandboxtest.Exec(t, sandboxtest.DB(t, s, ""), "CREATE DATABASE userapi")
+		db := sandboxtest.DB(t, s, "userapi")
 		f := func(d Defects, indexes int, restarted string) {
 			t.Helper()
-			servicetest.Exec(t, db, "DROP TABLE IF EXISTS users", CreateTable, "CREATE INDEX users_mail ON users (mail)")
+			sandboxtest.Exec(t, db, "DROP TABLE IF EXISTS users", CreateTable, "CREATE INDEX users_mail ON users (mail)")
 			cfg := Config{DSN: s.DSN("", "userapi"), Defects: d}
 			url, stop := served(t, cfg)
 			ask(t, "POST", url+"/users")
@@ -107,11 +107,11 @@ func indexCount(t *testing.T, db *sql.DB) (n int) {
 // TestServe_DatabaseDown: the tuned service waits for its database, the one with
 // OPS-01 ends.
 func TestServe_DatabaseDown(t *testing.T) {
-	port, err := service.FreePort()
+	port, err := sandbox.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}
-	dsn := (&service.Server{Port: port}).DSN("", "userapi")
+	dsn := (&sandbox.Server{Port: port}).DSN("", "userapi")
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	err = Serve(ctx, Config{Listen: "127.0.0.1:0", DSN: dsn, Defects: Defects{"OPS-01"}, AccessLog: io.Discard, AppLog: io.Discard})

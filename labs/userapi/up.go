@@ -9,7 +9,7 @@ import (
 
 	"github.com/kasoku/kasoku/labs/process"
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/service"
+	"github.com/kasoku/kasoku/sandbox"
 )
 
 // Options says how the lab is started.
@@ -24,7 +24,7 @@ type Options struct {
 // A Stack is the running lab: a private database and the service, each a
 // process of its own. It is not safe for concurrent use.
 type Stack struct {
-	DB        *service.Server
+	DB        *sandbox.Server
 	DSN       string // of the schema, as root
 	AccessLog string
 	AppLog    string
@@ -35,13 +35,13 @@ type Stack struct {
 // Up starts the database and creates the schema; [Stack.StartApp] starts the
 // service.
 func Up(ctx context.Context, o Options) (*Stack, error) {
-	start := map[string]func(context.Context, service.Options) (*service.Server, error){
-		"mariadb": service.MariaDB, "mysql": service.MySQL97,
+	start := map[string]func(context.Context, sandbox.Options) (*sandbox.Server, error){
+		"mariadb": sandbox.MariaDB, "mysql": sandbox.MySQL97,
 	}[o.Database]
 	if start == nil {
 		return nil, fmt.Errorf("unknown database %q: want mariadb or mysql", o.Database)
 	}
-	db, err := start(ctx, service.Options{Dir: filepath.Join(o.Dir, o.Database), Args: o.Args})
+	db, err := start(ctx, sandbox.Options{Dir: filepath.Join(o.Dir, o.Database), Args: o.Args})
 	if err != nil {
 		return nil, err
 	}

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/internal/command"
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/service"
+	"github.com/kasoku/kasoku/sandbox"
 )
 
 func TestParseDefects(t *testing.T) {
@@ -54,7 +54,7 @@ func TestDefects(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts MariaDB")
 	}
-	db, err := service.MariaDB(t.Context(), service.Options{})
+	db, err := sandbox.MariaDB(t.Context(), sandbox.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/contain"
+	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/load"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kasoku/kasoku/histogram"
+	"github.com/kasoku/kasoku/internal/histogram"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/loadtest"
 )

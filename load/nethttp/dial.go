@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/kasoku/kasoku/contain"
+	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/load"
 )
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/load"
-	"github.com/kasoku/kasoku/prometheus"
+	"github.com/kasoku/kasoku/wire/prometheus"
 )
 
 // Limits of an exporter: what is beyond them is counted under one name.

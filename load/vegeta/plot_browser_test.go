@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kasoku/kasoku/internal/browsertest"
+	"github.com/kasoku/kasoku/internal/test/browsertest"
 )
 
 // TestPlotInABrowser opens the page: it says nothing on the console, fills its

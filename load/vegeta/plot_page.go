@@ -12,8 +12,8 @@ import (
 	"math"
 	"time"
 
-	"github.com/kasoku/kasoku/unit"
-	"github.com/kasoku/kasoku/uplot"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/internal/uplot"
 )
 
 //go:embed page/plot.html

@@ -13,7 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/kasoku/kasoku/uplot"
+	"github.com/kasoku/kasoku/internal/uplot"
 )
 
 // plotted writes results to files, plots them, and returns the page and its data.

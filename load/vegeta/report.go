@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kasoku/kasoku/private"
+	"github.com/kasoku/kasoku/internal/private"
 )
 
 // clearScreen is what Vegeta prints before it prints a report again.

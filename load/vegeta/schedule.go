@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/load"
-	"github.com/kasoku/kasoku/unit"
 )
 
 // ScheduleOptions say when the requests of an attack are due. Vegeta has the rate

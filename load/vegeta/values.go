@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/load/nethttp"
-	"github.com/kasoku/kasoku/unit"
 )
 
 // The values below are flags of Vegeta's attack, for pflag and the standard

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	kasoku "github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/internal/golden"
+	"github.com/kasoku/kasoku/internal/test/golden"
 )
 
 // unpack writes a fixture tree to a new directory.

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/internal/smalldisk"
+	"github.com/kasoku/kasoku/internal/test/smalldisk"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/observe"
-	"github.com/kasoku/kasoku/unit"
 )
 
 var _ observe.EventSource = (*Source)(nil)

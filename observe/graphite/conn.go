@@ -11,7 +11,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/kasoku/kasoku/whisper"
+	"github.com/kasoku/kasoku/wire/whisper"
 )
 
 // mostAnswer bounds an answer of the cache.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/whisper"
+	"github.com/kasoku/kasoku/wire/whisper"
 )
 
 const (

@@ -39,7 +39,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/whisper"
+	"github.com/kasoku/kasoku/wire/whisper"
 )
 
 // Name is the name of the source.

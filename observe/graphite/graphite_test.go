@@ -19,9 +19,9 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
-	"github.com/kasoku/kasoku/whisper"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
+	"github.com/kasoku/kasoku/wire/whisper"
 )
 
 func values(f *kasoku.Frame) map[string]float64 {
@@ -35,8 +35,8 @@ func values(f *kasoku.Frame) map[string]float64 {
 // TestCollect_Carbon: a real carbon-cache reports about itself, through its cache,
 // through its files and through a real graphite-web.
 func TestCollect_Carbon(t *testing.T) {
-	server := servicetest.Carbon(t, service.CarbonOptions{MetricInterval: time.Second})
-	web := servicetest.GraphiteWeb(t, server)
+	server := sandboxtest.Carbon(t, sandbox.CarbonOptions{MetricInterval: time.Second})
+	web := sandboxtest.GraphiteWeb(t, server)
 	agent := "agents." + server.Host
 	for name, o := range map[string]Options{
 		"cache":  {Query: server.QueryAddr()},
@@ -53,7 +53,7 @@ func TestCollect_Carbon(t *testing.T) {
 
 // TestCollect_GoCarbon: so does a real go-carbon, which has a render API as well.
 func TestCollect_GoCarbon(t *testing.T) {
-	server := servicetest.GoCarbon(t, service.CarbonOptions{MetricInterval: time.Second})
+	server := sandboxtest.GoCarbon(t, sandbox.CarbonOptions{MetricInterval: time.Second})
 	agent := "agents." + server.Host
 	var names []string
 	for _, n := range own {

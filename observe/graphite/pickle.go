@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/kasoku/kasoku/whisper"
+	"github.com/kasoku/kasoku/wire/whisper"
 )
 
 // appendQuery appends a request for what the cache holds of a metric, with its

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	api "github.com/kasoku/kasoku/graphite"
-	"github.com/kasoku/kasoku/whisper"
+	api "github.com/kasoku/kasoku/wire/graphite"
+	"github.com/kasoku/kasoku/wire/whisper"
 )
 
 // renderEvery is how often the render API is asked: it reads the files anew each

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/mysqlread"
 )
 
 const (
@@ -21,11 +21,11 @@ const (
 	detailLimit = 3 * time.Second
 )
 
-// A detailReader is what Detail needs of mysqlread.Reader.
+// A detailReader is what Detail needs of mysql.Reader.
 type detailReader interface {
 	Replication(context.Context) ([]mysqlflags.Replica, error)
-	ActiveDigests(ctx context.Context, within time.Duration, most int) (mysqlread.ActiveDigests, bool, error)
-	TableUse(ctx context.Context, most int) ([]mysqlread.Use, bool, error)
+	ActiveDigests(ctx context.Context, within time.Duration, most int) (mysql.ActiveDigests, bool, error)
+	TableUse(ctx context.Context, most int) ([]mysql.Use, bool, error)
 	Statements() uint64
 	Close() error
 }
@@ -51,7 +51,7 @@ type Detail struct {
 // caller's. It connects at the first Collect.
 func NewDetail(db *sql.DB, shape Shape) *Detail {
 	return newDetail(shape, func(ctx context.Context) (detailReader, error) {
-		r, err := mysqlread.New(ctx, db)
+		r, err := mysql.New(ctx, db)
 		if err != nil {
 			return nil, err // a nil *Reader would make a reader that is not nil
 		}
@@ -62,8 +62,8 @@ func NewDetail(db *sql.DB, shape Shape) *Detail {
 func newDetail(shape Shape, connect func(context.Context) (detailReader, error)) *Detail {
 	d := &Detail{connect: connect}
 	d.Replication = &Replication{part: part{d: d}, was: map[string]bool{}}
-	d.Digests = &Digests{part: part{d: d}, shape: shape, classes: map[mysqlread.DigestKey]*class{}}
-	d.Tables = &Tables{part: part{d: d}, uses: map[useKey]*mysqlread.Use{}}
+	d.Digests = &Digests{part: part{d: d}, shape: shape, classes: map[mysql.DigestKey]*class{}}
+	d.Tables = &Tables{part: part{d: d}, uses: map[useKey]*mysql.Use{}}
 	return d
 }
 
@@ -152,7 +152,7 @@ func (p *part) ask(ctx context.Context, f func(context.Context, detailReader) (t
 // away reports whether an error is that the server cannot be asked at all.
 func (d *Detail) away(err error) bool {
 	return mysqlflags.ErrorNumber(err) == 0 && !errors.Is(err, context.DeadlineExceeded) &&
-		!errors.Is(err, mysqlread.ErrUnexpected)
+		!errors.Is(err, mysql.ErrUnexpected)
 }
 
 // Replication is the source "replication": of each source that the server

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	mysqlread "github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/mysqlread"
 	"github.com/kasoku/kasoku/observe/mysql"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // samples collects once, and gives the values by "name instance".
@@ -36,7 +36,7 @@ func samples(t *testing.T, s interface {
 
 func lower(s string) (string, string) { return strings.ToLower(s), "" }
 
-func detail(t *testing.T, srv *service.Server, user string) *mysql.Detail {
+func detail(t *testing.T, srv *sandbox.Server, user string) *mysql.Detail {
 	t.Helper()
 	d := mysql.NewDetail(openAs(t, srv, user), lower)
 	t.Cleanup(func() {
@@ -49,14 +49,14 @@ func detail(t *testing.T, srv *service.Server, user string) *mysql.Detail {
 
 // Digests, tables and replication of a real source and its real replica.
 func TestDetail_Server(t *testing.T) {
-	opts := service.Options{Vars: map[string]string{"log_bin": "binlog", "server_id": "1", "performance_schema": "ON"}}
-	servicetest.Each(t, opts, func(t *testing.T, srv *service.Server) {
-		db := servicetest.DB(t, srv, "")
-		servicetest.Exec(t, db, "CREATE DATABASE w", "CREATE TABLE w.a (id INT PRIMARY KEY, v INT, KEY by_v (v)) ENGINE=InnoDB")
+	opts := sandbox.Options{Vars: map[string]string{"log_bin": "binlog", "server_id": "1", "performance_schema": "ON"}}
+	sandboxtest.Each(t, opts, func(t *testing.T, srv *sandbox.Server) {
+		db := sandboxtest.DB(t, srv, "")
+		sandboxtest.Exec(t, db, "CREATE DATABASE w", "CREATE TABLE w.a (id INT PRIMARY KEY, v INT, KEY by_v (v)) ENGINE=InnoDB")
 		for i := range 20 {
-			servicetest.Exec(t, db, fmt.Sprintf("INSERT INTO w.a VALUES (%d, %d)", i, i))
+			sandboxtest.Exec(t, db, fmt.Sprintf("INSERT INTO w.a VALUES (%d, %d)", i, i))
 		}
-		servicetest.Exec(t, db, "SELECT id FROM w.a WHERE v = 7")
+		sandboxtest.Exec(t, db, "SELECT id FROM w.a WHERE v = 7")
 		d := detail(t, srv, "")
 		got := samples(t, d.Digests)
 		calls := 0.0
@@ -96,21 +96,21 @@ func TestDetail_Server(t *testing.T) {
 		}
 		testRights(t, srv)
 		testTagged(t, srv)
-		testReplicated(t, servicetest.Replica(t, srv, service.Options{}))
+		testReplicated(t, sandboxtest.Replica(t, srv, sandbox.Options{}))
 	})
 }
 
 // testRights has a user ask who may read nothing: MySQL refuses, and the hint names
 // the right; MariaDB lets all users read these tables.
-func testRights(t *testing.T, srv *service.Server) {
+func testRights(t *testing.T, srv *sandbox.Server) {
 	t.Helper()
-	servicetest.Exec(t, servicetest.DB(t, srv, ""), "CREATE USER narrow@'127.0.0.1'")
+	sandboxtest.Exec(t, sandboxtest.DB(t, srv, ""), "CREATE USER narrow@'127.0.0.1'")
 	d := detail(t, srv, "narrow")
 	for _, s := range []interface {
 		Collect(context.Context, *kasoku.Frame) error
 	}{d.Digests, d.Tables} {
 		err := s.Collect(t.Context(), &kasoku.Frame{})
-		if err == nil && srv.Kind == service.KindMariaDB {
+		if err == nil && srv.Kind == sandbox.KindMariaDB {
 			continue
 		}
 		if h, _ := hint(err); !strings.Contains(h, "GRANT SELECT ON performance_schema") {
@@ -121,10 +121,10 @@ func testRights(t *testing.T, srv *service.Server) {
 
 // testTagged has the server log all that the sources send: each statement says whose
 // it is, and none is in the slow log, which takes all.
-func testTagged(t *testing.T, srv *service.Server) {
+func testTagged(t *testing.T, srv *sandbox.Server) {
 	t.Helper()
-	db := servicetest.DB(t, srv, "")
-	servicetest.Exec(t, db, "CREATE USER tagged@'127.0.0.1'", "GRANT ALL ON *.* TO tagged@'127.0.0.1'",
+	db := sandboxtest.DB(t, srv, "")
+	sandboxtest.Exec(t, db, "CREATE USER tagged@'127.0.0.1'", "GRANT ALL ON *.* TO tagged@'127.0.0.1'",
 		"SET GLOBAL log_output = 'TABLE'", "SET GLOBAL long_query_time = 0", "SET GLOBAL general_log = 1", "SET GLOBAL slow_query_log = 1")
 	d, s := detail(t, srv, "tagged"), mysql.New(openAs(t, srv, "tagged"))
 	defer s.Close()
@@ -132,7 +132,7 @@ func testTagged(t *testing.T, srv *service.Server) {
 	samples(t, d.Tables)
 	samples(t, d.Replication)
 	samples(t, s)
-	servicetest.Exec(t, db, "SET GLOBAL general_log = 0", "SET GLOBAL slow_query_log = 0")
+	sandboxtest.Exec(t, db, "SET GLOBAL general_log = 0", "SET GLOBAL slow_query_log = 0")
 	count := func(query string) (n int) {
 		t.Helper()
 		if err := db.QueryRowContext(t.Context(), query).Scan(&n); err != nil {
@@ -153,7 +153,7 @@ func testTagged(t *testing.T, srv *service.Server) {
 	}
 }
 
-func openAs(t *testing.T, srv *service.Server, user string) *sql.DB {
+func openAs(t *testing.T, srv *sandbox.Server, user string) *sql.DB {
 	t.Helper()
 	db, err := mysqlflags.OpenDSN(srv.DSN(user, ""))
 	if err != nil {
@@ -163,11 +163,11 @@ func openAs(t *testing.T, srv *service.Server, user string) *sql.DB {
 	return db
 }
 
-func testReplicated(t *testing.T, r *service.Server) {
+func testReplicated(t *testing.T, r *sandbox.Server) {
 	t.Helper()
-	d, db := detail(t, r, ""), servicetest.DB(t, r, "")
+	d, db := detail(t, r, ""), sandboxtest.DB(t, r, "")
 	var got map[string]float64
-	servicetest.Until(t, "a known lag", func() bool {
+	sandboxtest.Until(t, "a known lag", func() bool {
 		got = samples(t, d.Replication)
 		_, known := got["lag"]
 		return known
@@ -175,7 +175,7 @@ func testReplicated(t *testing.T, r *service.Server) {
 	if got["io.running"] != 1 || got["sql.running"] != 1 || got["io.connecting"] != 0 || got["relay.space"] == 0 || got["pending"] != 0 {
 		t.Errorf("%v", got)
 	}
-	servicetest.Exec(t, db, "STOP REPLICA SQL_THREAD")
+	sandboxtest.Exec(t, db, "STOP REPLICA SQL_THREAD")
 	got = samples(t, d.Replication)
 	if _, known := got["lag"]; known || got["sql.running"] != 0 || got["io.running"] != 1 {
 		t.Errorf("stopped: %v", got)
@@ -183,7 +183,7 @@ func testReplicated(t *testing.T, r *service.Server) {
 	if e := d.Replication.Events(); len(e) != 1 || e[0].Text != "replication stopped: IO Yes, SQL No" {
 		t.Errorf("%+v", e)
 	}
-	servicetest.Exec(t, db, "CREATE USER poor@'127.0.0.1'")
+	sandboxtest.Exec(t, db, "CREATE USER poor@'127.0.0.1'")
 	poor := detail(t, r, "poor")
 	err := poor.Replication.Collect(t.Context(), &kasoku.Frame{})
 	if h, _ := hint(err); !strings.Contains(h, "GRANT REPLICATION CLIENT") {
@@ -194,8 +194,8 @@ func testReplicated(t *testing.T, r *service.Server) {
 // MariaDB without performance_schema counts the use of tables with userstat on, and
 // nothing else.
 func TestDetail_UserStat(t *testing.T) {
-	srv := servicetest.MariaDB(t, service.Options{})
-	db := servicetest.DB(t, srv, "")
+	srv := sandboxtest.MariaDB(t, sandbox.Options{})
+	db := sandboxtest.DB(t, srv, "")
 	d := detail(t, srv, "")
 	for _, s := range []interface {
 		Collect(context.Context, *kasoku.Frame) error
@@ -204,7 +204,7 @@ func TestDetail_UserStat(t *testing.T) {
 			t.Errorf("%v", got)
 		}
 	}
-	servicetest.Exec(t, db, "SET GLOBAL userstat = 1", "CREATE DATABASE w", "CREATE TABLE w.a (id INT PRIMARY KEY)", "INSERT INTO w.a VALUES (1), (2)",
+	sandboxtest.Exec(t, db, "SET GLOBAL userstat = 1", "CREATE DATABASE w", "CREATE TABLE w.a (id INT PRIMARY KEY)", "INSERT INTO w.a VALUES (1), (2)",
 		"SELECT * FROM w.a WHERE id = 1")
 	got := samples(t, detail(t, srv, "").Tables)
 	if got["rows.written w.a"] != 2 || got["rows.read w.a"] < 1 || got["index.rows.read w.a.PRIMARY"] < 1 {
@@ -215,9 +215,9 @@ func TestDetail_UserStat(t *testing.T) {
 // BenchmarkDetail is what the sources cost in ten seconds: one snapshot of digests
 // and tables, and ten readings of the status of a replica.
 func BenchmarkDetail(b *testing.B) {
-	srv := servicetest.MySQL97(b, service.Options{})
-	servicetest.Exec(b, servicetest.DB(b, srv, ""), "CREATE DATABASE w", "CREATE TABLE w.a (id INT PRIMARY KEY, v INT, KEY by_v (v)) ENGINE=InnoDB")
-	db := servicetest.DB(b, servicetest.Replica(b, srv, service.Options{}), "")
+	srv := sandboxtest.MySQL97(b, sandbox.Options{})
+	sandboxtest.Exec(b, sandboxtest.DB(b, srv, ""), "CREATE DATABASE w", "CREATE TABLE w.a (id INT PRIMARY KEY, v INT, KEY by_v (v)) ENGINE=InnoDB")
+	db := sandboxtest.DB(b, sandboxtest.Replica(b, srv, sandbox.Options{}), "")
 	var f kasoku.Frame
 	b.ReportAllocs()
 	for b.Loop() {

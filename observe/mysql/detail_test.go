@@ -12,8 +12,8 @@ import (
 	gomysql "github.com/go-sql-driver/mysql"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/mysqlread"
 	"github.com/kasoku/kasoku/observe"
 )
 
@@ -21,14 +21,14 @@ var (
 	_ observe.EventSource = (*Replication)(nil)
 	_ observe.Source      = (*Digests)(nil)
 	_ observe.Source      = (*Tables)(nil)
-	_ detailReader        = (*mysqlread.Reader)(nil)
+	_ detailReader        = (*mysql.Reader)(nil)
 )
 
 // A deep is a reader of details that answers as the test sets it.
 type deep struct {
 	replicas []mysqlflags.Replica
-	digests  mysqlread.ActiveDigests
-	uses     []mysqlread.Use
+	digests  mysql.ActiveDigests
+	uses     []mysql.Use
 	off      bool
 	err      error
 	asked    int
@@ -44,13 +44,13 @@ func (d *deep) Replication(context.Context) ([]mysqlflags.Replica, error) {
 	return d.replicas, d.err
 }
 
-func (d *deep) ActiveDigests(_ context.Context, within time.Duration, _ int) (mysqlread.ActiveDigests, bool, error) {
+func (d *deep) ActiveDigests(_ context.Context, within time.Duration, _ int) (mysql.ActiveDigests, bool, error) {
 	d.asked++
 	d.within = append(d.within, within)
 	return d.digests, !d.off, d.err
 }
 
-func (d *deep) TableUse(context.Context, int) ([]mysqlread.Use, bool, error) {
+func (d *deep) TableUse(context.Context, int) ([]mysql.Use, bool, error) {
 	d.asked++
 	return d.uses, !d.off, d.err
 }
@@ -142,18 +142,18 @@ func TestDetail_Refused(t *testing.T) {
 
 func TestDigests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		count := func(schema, text string, calls uint64) mysqlread.DigestCount {
-			return mysqlread.DigestCount{Key: mysqlread.DigestKey{Schema: schema, ID: text}, Text: text, Calls: calls, Total: time.Duration(calls) * time.Second, RowsExamined: 9}
+		count := func(schema, text string, calls uint64) mysql.DigestCount {
+			return mysql.DigestCount{Key: mysql.DigestKey{Schema: schema, ID: text}, Text: text, Calls: calls, Total: time.Duration(calls) * time.Second, RowsExamined: 9}
 		}
 		srv := &deep{off: true}
 		s := srv.detail().Digests
 		equal(t, read(t, s), "")
 		srv.off = false
-		srv.digests = mysqlread.ActiveDigests{Classes: []mysqlread.DigestCount{count("a", "SELECT 1", 5), count("b", "SELECT 1", 1)}, Lost: 4}
+		srv.digests = mysql.ActiveDigests{Classes: []mysql.DigestCount{count("a", "SELECT 1", 5), count("b", "SELECT 1", 1)}, Lost: 4}
 		equal(t, read(t, s), "") // too early
 		<-time.After(10 * time.Second)
 		equal(t, read(t, s), "calls select 1=6, time select 1=6, rows.examined select 1=18, rows.sent select 1=0, lost=4, dropped=0")
-		srv.digests.Classes = []mysqlread.DigestCount{count("b", "SELECT 1", 3)} // that of a is idle
+		srv.digests.Classes = []mysql.DigestCount{count("b", "SELECT 1", 3)} // that of a is idle
 		<-time.After(10 * time.Second)
 		equal(t, read(t, s), "calls select 1=8, time select 1=8, rows.examined select 1=18, rows.sent select 1=0, lost=4, dropped=0")
 		if len(srv.within) != 3 || srv.within[1] < 10*time.Second || srv.within[2] < 10*time.Second {
@@ -173,14 +173,14 @@ func TestDigests(t *testing.T) {
 // no value.
 func TestDigests_JoinAndCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		count := func(schema, text string, calls uint64) mysqlread.DigestCount {
-			return mysqlread.DigestCount{Key: mysqlread.DigestKey{Schema: schema, ID: text}, Text: text, Calls: calls, Total: time.Duration(calls) * time.Second}
+		count := func(schema, text string, calls uint64) mysql.DigestCount {
+			return mysql.DigestCount{Key: mysql.DigestKey{Schema: schema, ID: text}, Text: text, Calls: calls, Total: time.Duration(calls) * time.Second}
 		}
 		srv := &deep{}
 		s := srv.detail().Digests
-		f := func(want string, cut uint64, classes ...mysqlread.DigestCount) {
+		f := func(want string, cut uint64, classes ...mysql.DigestCount) {
 			t.Helper()
-			srv.digests = mysqlread.ActiveDigests{Classes: classes, Cut: cut}
+			srv.digests = mysql.ActiveDigests{Classes: classes, Cut: cut}
 			var calls []string
 			for part := range strings.SplitSeq(read(t, s), ", ") {
 				if strings.HasPrefix(part, "calls") || strings.HasPrefix(part, "time") || strings.HasPrefix(part, "dropped") {
@@ -209,20 +209,20 @@ func TestDigests_JoinAndCut(t *testing.T) {
 // next reading: what it did since counts, and nothing falls below zero.
 func TestDigests_Restart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		count := func(schema string, calls, rows uint64) mysqlread.DigestCount {
-			return mysqlread.DigestCount{Key: mysqlread.DigestKey{Schema: schema, ID: "X"}, Text: "X", Calls: calls, Total: time.Duration(rows) * time.Second, RowsExamined: rows, RowsSent: rows}
+		count := func(schema string, calls, rows uint64) mysql.DigestCount {
+			return mysql.DigestCount{Key: mysql.DigestKey{Schema: schema, ID: "X"}, Text: "X", Calls: calls, Total: time.Duration(rows) * time.Second, RowsExamined: rows, RowsSent: rows}
 		}
 		srv := &deep{}
 		s := srv.detail().Digests
 		for _, tick := range []struct {
-			classes []mysqlread.DigestCount
+			classes []mysql.DigestCount
 			want    string
 		}{
-			{[]mysqlread.DigestCount{count("a", 100, 100)}, "calls x=100, time x=100, rows.examined x=100, rows.sent x=100, lost=0, dropped=0"},
-			{[]mysqlread.DigestCount{count("b", 10, 1000)}, "calls x=100, time x=100, rows.examined x=100, rows.sent x=100, lost=0, dropped=0"},
-			{[]mysqlread.DigestCount{count("a", 50, 50), count("b", 40, 40)}, "calls x=90, time x=90, rows.examined x=90, rows.sent x=90, lost=0, dropped=0"},
+			{[]mysql.DigestCount{count("a", 100, 100)}, "calls x=100, time x=100, rows.examined x=100, rows.sent x=100, lost=0, dropped=0"},
+			{[]mysql.DigestCount{count("b", 10, 1000)}, "calls x=100, time x=100, rows.examined x=100, rows.sent x=100, lost=0, dropped=0"},
+			{[]mysql.DigestCount{count("a", 50, 50), count("b", 40, 40)}, "calls x=90, time x=90, rows.examined x=90, rows.sent x=90, lost=0, dropped=0"},
 		} {
-			srv.digests = mysqlread.ActiveDigests{Classes: tick.classes}
+			srv.digests = mysql.ActiveDigests{Classes: tick.classes}
 			equal(t, read(t, s), tick.want)
 			<-time.After(10 * time.Second)
 		}
@@ -242,7 +242,7 @@ func TestShortenTo(t *testing.T) {
 
 func TestTables(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := &deep{uses: []mysqlread.Use{
+		srv := &deep{uses: []mysql.Use{
 			{Schema: "d", Table: "t", Read: 5, Written: 2, Reading: time.Second},
 			{Schema: "d", Table: "t", Index: "PRIMARY", Read: 3},
 		}}
@@ -251,7 +251,7 @@ func TestTables(t *testing.T) {
 		equal(t, read(t, s), want)
 		srv.uses = nil
 		for i := range mostUses + 5 {
-			srv.uses = append(srv.uses, mysqlread.Use{Schema: "d", Table: fmt.Sprint("u", i)}, mysqlread.Use{Schema: "d", Table: "t", Index: fmt.Sprint("i", i)})
+			srv.uses = append(srv.uses, mysql.Use{Schema: "d", Table: fmt.Sprint("u", i)}, mysql.Use{Schema: "d", Table: "t", Index: fmt.Sprint("i", i)})
 		}
 		<-time.After(10 * time.Second)
 		got := read(t, s)
@@ -277,24 +277,24 @@ func TestShorten(t *testing.T) {
 
 func TestStates(t *testing.T) {
 	s := &Source{}
-	f := func(want string, by ...mysqlread.SessionCount) {
+	f := func(want string, by ...mysql.SessionCount) {
 		t.Helper()
 		var frame kasoku.Frame
-		s.emitStates(&frame, mysqlread.Sessions{By: by})
+		s.emitStates(&frame, mysql.Sessions{By: by})
 		var out []string
 		for _, x := range frame.Samples {
 			out = append(out, fmt.Sprint(x.Instance, "=", x.Value))
 		}
 		equal(t, strings.Join(out, ", "), want)
 	}
-	c := func(command, state string, n int) mysqlread.SessionCount {
-		return mysqlread.SessionCount{Command: command, State: state, Count: n}
+	c := func(command, state string, n int) mysql.SessionCount {
+		return mysql.SessionCount{Command: command, State: state, Count: n}
 	}
 	f("Query: init=2, Connect=1", c("Sleep", "", 9), c("Query", "init", 2), c("Connect", "", 1))
 	f("Query: init=0, Connect=3, Query=1", c("Connect", "", 3), c("Query", "", 1))
 	for i := range 50 {
 		var frame kasoku.Frame
-		s.emitStates(&frame, mysqlread.Sessions{By: []mysqlread.SessionCount{c("Query", fmt.Sprint("state ", i), 1), c("Query", "init", 1)}})
+		s.emitStates(&frame, mysql.Sessions{By: []mysql.SessionCount{c("Query", fmt.Sprint("state ", i), 1), c("Query", "init", 1)}})
 		if len(frame.Samples) > mostStates+1 || frame.Samples[0].Value != 1 {
 			t.Fatalf("%+v", frame.Samples)
 		}

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/mysqlread"
 )
 
 // LocksName is the name of the source of waits for locks.
@@ -27,11 +27,11 @@ const (
 // the statement's values.
 type Shape func(statement string) (fingerprint, id string)
 
-// A lockReader is what Locks needs of mysqlread.Reader.
+// A lockReader is what Locks needs of mysql.Reader.
 type lockReader interface {
-	Waits(context.Context) ([]mysqlread.Wait, error)
+	Waits(context.Context) ([]mysql.Wait, error)
 	DeadlockCount(context.Context) (uint64, bool, error)
-	LastDeadlock(context.Context) (*mysqlread.Deadlock, error)
+	LastDeadlock(context.Context) (*mysql.Deadlock, error)
 	Statements() uint64
 	Close() error
 }
@@ -83,7 +83,7 @@ type rowLocks struct{ current, waits float64 }
 func NewLocks(db *sql.DB, status *Source, shape Shape) *Locks {
 	return &Locks{status: status, shape: shape, waits: -1, classes: map[waitClass][]seen{},
 		connect: func(ctx context.Context) (lockReader, error) {
-			r, err := mysqlread.New(ctx, db)
+			r, err := mysql.New(ctx, db)
 			if err != nil {
 				return nil, err // a nil *Reader would make a reader that is not nil
 			}
@@ -155,7 +155,7 @@ func (l *Locks) countDeadlocks(ctx context.Context) error {
 }
 
 // take folds the waits of one look.
-func (l *Locks) take(at time.Time, waits []mysqlread.Wait) {
+func (l *Locks) take(at time.Time, waits []mysql.Wait) {
 	now := map[waitClass]*seen{}
 	for _, w := range waits {
 		k := waitClass{table: w.Table, index: w.Index}

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/analyze/sqlshape"
+	"github.com/kasoku/kasoku/logs/sqlshape"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/observe/mysql"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 func shape(statement string) (fingerprint, id string) {
@@ -56,11 +56,11 @@ func locksOf(t *testing.T, db *sql.DB) (*mysql.Locks, func() map[string]float64)
 // time. Both servers report the table, the index and the statement that waits; only
 // MySQL knows the statement of the holder.
 func TestLockWaits(t *testing.T) {
-	servicetest.Each(t, service.Options{}, func(t *testing.T, srv *service.Server) {
-		db := servicetest.DB(t, srv, "")
-		servicetest.Exec(t, db, "CREATE DATABASE w", "CREATE TABLE w.seats (id INT PRIMARY KEY, v INT) ENGINE=InnoDB", "INSERT INTO w.seats VALUES (1, 0), (2, 0)")
+	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, srv *sandbox.Server) {
+		db := sandboxtest.DB(t, srv, "")
+		sandboxtest.Exec(t, db, "CREATE DATABASE w", "CREATE TABLE w.seats (id INT PRIMARY KEY, v INT) ENGINE=InnoDB", "INSERT INTO w.seats VALUES (1, 0), (2, 0)")
 		start := time.Now()
-		locks, look := locksOf(t, servicetest.DB(t, srv, ""))
+		locks, look := locksOf(t, sandboxtest.DB(t, srv, ""))
 		if got := look(); len(got) != 0 {
 			t.Fatalf("it looked although nobody waits: %v", got)
 		}
@@ -92,7 +92,7 @@ func TestLockWaits(t *testing.T) {
 		}
 		w := got[0]
 		blocking := ""
-		if srv.Kind == service.KindMySQL97 {
+		if srv.Kind == sandbox.KindMySQL97 {
 			blocking = "select v from w.seats where id = ? for update"
 		}
 		if w.Table != "w.seats" || w.Index != "PRIMARY" || w.Waiting != "update w.seats set v = ? where id = ?" || w.Waiters != 2 ||
@@ -126,11 +126,11 @@ func begin(t *testing.T, db *sql.DB, statements ...string) *sql.Tx {
 // A deadlock during the run is reported with both statements, the one that was rolled
 // back last; one before it is not.
 func TestDeadlock(t *testing.T) {
-	servicetest.Each(t, service.Options{}, func(t *testing.T, srv *service.Server) {
-		db := servicetest.DB(t, srv, "")
-		servicetest.Exec(t, db, "CREATE DATABASE w", "CREATE TABLE w.seats (id INT PRIMARY KEY, v INT) ENGINE=InnoDB", "INSERT INTO w.seats VALUES (1, 0), (2, 0)")
+	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, srv *sandbox.Server) {
+		db := sandboxtest.DB(t, srv, "")
+		sandboxtest.Exec(t, db, "CREATE DATABASE w", "CREATE TABLE w.seats (id INT PRIMARY KEY, v INT) ENGINE=InnoDB", "INSERT INTO w.seats VALUES (1, 0), (2, 0)")
 		start := time.Now()
-		locks, look := locksOf(t, servicetest.DB(t, srv, ""))
+		locks, look := locksOf(t, sandboxtest.DB(t, srv, ""))
 		look()
 		if d, err := locks.Deadlock(t.Context(), "h", start); d != nil || err != nil {
 			t.Fatal(d, err)
@@ -166,9 +166,9 @@ func TestDeadlock(t *testing.T) {
 // A user without the rights costs what it cannot see, and a warning when there was
 // something to see.
 func TestLocksWithoutPrivilege(t *testing.T) {
-	servicetest.Each(t, service.Options{}, func(t *testing.T, srv *service.Server) {
-		root := servicetest.DB(t, srv, "")
-		servicetest.Exec(t, root, "CREATE USER poor@'127.0.0.1'")
+	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, srv *sandbox.Server) {
+		root := sandboxtest.DB(t, srv, "")
+		sandboxtest.Exec(t, root, "CREATE USER poor@'127.0.0.1'")
 		db, err := mysqlflags.OpenDSN(srv.DSN("poor", ""))
 		if err != nil {
 			t.Fatal(err)

@@ -18,7 +18,7 @@
 // milliseconds, those of Uptime seconds. Ages of transactions are seconds.
 // Counters start at zero when the server restarts, and on FLUSH STATUS.
 //
-// Sources: package mysqlread; the manuals named there and at the table of kinds.
+// Sources: package kasoku/mysql; the manuals named there and at the table of kinds.
 package mysql
 
 import (
@@ -29,8 +29,8 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/mysqlread"
 )
 
 // Name is the name of the source.
@@ -50,12 +50,12 @@ const (
 	tableAccessDenied = 1142
 )
 
-// A reader is what the source needs of mysqlread.Reader.
+// A reader is what the source needs of mysql.Reader.
 type reader interface {
-	ReadStatus(context.Context, *mysqlread.Status) error
-	Sessions(context.Context) (mysqlread.Sessions, error)
-	Transactions(context.Context) (mysqlread.Transactions, error)
-	Notices() []mysqlread.Notice
+	ReadStatus(context.Context, *mysql.Status) error
+	Sessions(context.Context) (mysql.Sessions, error)
+	Transactions(context.Context) (mysql.Transactions, error)
+	Notices() []mysql.Notice
 	Statements() uint64
 	Close() error
 }
@@ -68,7 +68,7 @@ type Source struct {
 	tried  time.Time // when the last attempt that failed began; zero when none did
 	failed error     // why
 
-	status   mysqlread.Status
+	status   mysql.Status
 	series   []series // of status.Values, in its order
 	states   []state  // of sessions, that were seen
 	blind    bool     // the privilege PROCESS is missing
@@ -88,7 +88,7 @@ type series struct {
 // Collect.
 func New(db *sql.DB) *Source {
 	return &Source{connect: func(ctx context.Context) (reader, error) {
-		r, err := mysqlread.New(ctx, db)
+		r, err := mysql.New(ctx, db)
 		if err != nil {
 			return nil, err // a nil *Reader would make a reader that is not nil
 		}
@@ -158,7 +158,7 @@ func (s *Source) collect(ctx context.Context, f *kasoku.Frame) error {
 }
 
 // replicas counts the sessions that read the binary log.
-func replicas(s mysqlread.Sessions) (n int) {
+func replicas(s mysql.Sessions) (n int) {
 	for _, c := range s.By {
 		if strings.HasPrefix(c.Command, "Binlog Dump") {
 			n += c.Count
@@ -178,7 +178,7 @@ type state struct {
 
 // emitStates appends how many sessions do what, the idle ones left out: "Query:
 // Sending data". One that was seen once has a value from then on.
-func (s *Source) emitStates(f *kasoku.Frame, now mysqlread.Sessions) {
+func (s *Source) emitStates(f *kasoku.Frame, now mysql.Sessions) {
 	for i := range s.states {
 		s.states[i].count = 0
 	}
@@ -269,7 +269,7 @@ func (s *Source) Session() uint64 { return sessionOf(s.reader) }
 
 // sessionOf returns the connection id of a reader of a server.
 func sessionOf(r any) uint64 {
-	if r, ok := r.(interface{ Epoch() mysqlread.Epoch }); ok {
+	if r, ok := r.(interface{ Epoch() mysql.Epoch }); ok {
 		return r.Epoch().Session
 	}
 	return 0

@@ -11,23 +11,23 @@ import (
 	gomysql "github.com/go-sql-driver/mysql"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/mysqlread"
+	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/observe"
 )
 
 var (
 	_ observe.EventSource   = (*Source)(nil)
 	_ observe.WarningSource = (*Source)(nil)
-	_ reader                = (*mysqlread.Reader)(nil)
+	_ reader                = (*mysql.Reader)(nil)
 )
 
 // A server is a reader that answers as the test sets it.
 type server struct {
-	status  []mysqlread.Value
+	status  []mysql.Value
 	err     error // of every answer
 	trxErr  error
 	hangs   bool
-	notices []mysqlread.Notice
+	notices []mysql.Notice
 	logins  []time.Time
 	closed  int
 }
@@ -42,7 +42,7 @@ func (s *server) source() *Source {
 	}}
 }
 
-func (s *server) ReadStatus(ctx context.Context, to *mysqlread.Status) error {
+func (s *server) ReadStatus(ctx context.Context, to *mysql.Status) error {
 	if s.hangs {
 		<-ctx.Done()
 		return ctx.Err()
@@ -51,15 +51,15 @@ func (s *server) ReadStatus(ctx context.Context, to *mysqlread.Status) error {
 	return s.err
 }
 
-func (s *server) Sessions(context.Context) (mysqlread.Sessions, error) {
-	return mysqlread.Sessions{Sleep: 3, Query: 2, Other: 1, By: []mysqlread.SessionCount{{Command: "Binlog Dump GTID", Count: 2}}}, s.err
+func (s *server) Sessions(context.Context) (mysql.Sessions, error) {
+	return mysql.Sessions{Sleep: 3, Query: 2, Other: 1, By: []mysql.SessionCount{{Command: "Binlog Dump GTID", Count: 2}}}, s.err
 }
 
-func (s *server) Transactions(context.Context) (mysqlread.Transactions, error) {
-	return mysqlread.Transactions{Active: 4, Waiting: 2, Oldest: 1500 * time.Millisecond}, errors.Join(s.err, s.trxErr)
+func (s *server) Transactions(context.Context) (mysql.Transactions, error) {
+	return mysql.Transactions{Active: 4, Waiting: 2, Oldest: 1500 * time.Millisecond}, errors.Join(s.err, s.trxErr)
 }
 
-func (s *server) Notices() []mysqlread.Notice {
+func (s *server) Notices() []mysql.Notice {
 	out := s.notices
 	s.notices = nil
 	return out
@@ -73,7 +73,7 @@ func (s *server) Close() error {
 }
 
 func TestCollect(t *testing.T) {
-	srv := &server{status: []mysqlread.Value{
+	srv := &server{status: []mysql.Value{
 		{Name: "Threads_connected", Value: 7}, {Name: "Questions", Value: 100},
 		{Name: "Innodb_row_lock_time", Value: 12}, {Name: "Bytes_sent", Value: 5},
 	}}
@@ -113,7 +113,7 @@ func TestCollect(t *testing.T) {
 // The kinds follow the names when the server, after an upgrade or restart, gives
 // its variables in another order.
 func TestOrderChanges(t *testing.T) {
-	srv := &server{status: []mysqlread.Value{{Name: "Threads_running"}, {Name: "Connections"}}}
+	srv := &server{status: []mysql.Value{{Name: "Threads_running"}, {Name: "Connections"}}}
 	s := srv.source()
 	f := func(want ...kasoku.Kind) {
 		t.Helper()
@@ -128,7 +128,7 @@ func TestOrderChanges(t *testing.T) {
 		}
 	}
 	f(kasoku.Gauge, kasoku.Counter)
-	srv.status = []mysqlread.Value{{Name: "Connections"}, {Name: "Threads_running"}, {Name: "Queries"}}
+	srv.status = []mysql.Value{{Name: "Connections"}, {Name: "Threads_running"}, {Name: "Queries"}}
 	f(kasoku.Counter, kasoku.Gauge, kasoku.Counter)
 }
 
@@ -204,7 +204,7 @@ func TestEvents(t *testing.T) {
 	if err := s.Collect(t.Context(), &kasoku.Frame{}); err != nil {
 		t.Fatal(err)
 	}
-	srv.notices = []mysqlread.Notice{{Kind: mysqlread.Restarted, Text: "server restarted: up for 3 s"}}
+	srv.notices = []mysql.Notice{{Kind: mysql.Restarted, Text: "server restarted: up for 3 s"}}
 	e := s.Events()
 	if len(e) != 1 || e[0] != (kasoku.Event{Kind: "restart", Text: "server restarted: up for 3 s"}) {
 		t.Fatal(e)

@@ -11,8 +11,8 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/observe/mysql"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 func collect(t *testing.T, s *mysql.Source) map[string]kasoku.Sample {
@@ -37,9 +37,9 @@ func try(t *testing.T, s *mysql.Source) (map[string]kasoku.Sample, error) {
 	return m, nil
 }
 
-func open(t *testing.T, srv *service.Server) *mysql.Source {
+func open(t *testing.T, srv *sandbox.Server) *mysql.Source {
 	t.Helper()
-	s := mysql.New(servicetest.DB(t, srv, ""))
+	s := mysql.New(sandboxtest.DB(t, srv, ""))
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -51,7 +51,7 @@ func open(t *testing.T, srv *service.Server) *mysql.Source {
 // What a server says is read, under a load that makes gauges rise and fall; no
 // counter may fall.
 func TestServer(t *testing.T) {
-	servicetest.Each(t, service.Options{}, func(t *testing.T, srv *service.Server) {
+	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, srv *sandbox.Server) {
 		s := open(t, srv)
 		before := collect(t, s)
 		for _, name := range strings.Fields("up Threads_connected Max_used_connections Connections Questions Com_insert " +
@@ -60,7 +60,7 @@ func TestServer(t *testing.T) {
 				t.Fatalf("no %s", name)
 			}
 		}
-		work(t, servicetest.DB(t, srv, ""))
+		work(t, sandboxtest.DB(t, srv, ""))
 		var busy map[string]kasoku.Sample
 		until(t, "the open transaction", func() bool {
 			busy = collect(t, s)
@@ -106,9 +106,9 @@ func until(t *testing.T, what string, holds func() bool) {
 // work leaves a transaction open and an idle session.
 func work(t *testing.T, db *sql.DB) {
 	t.Helper()
-	servicetest.Exec(t, db, "CREATE DATABASE w", "CREATE TABLE w.a (id INT PRIMARY KEY AUTO_INCREMENT, v INT) ENGINE=InnoDB")
+	sandboxtest.Exec(t, db, "CREATE DATABASE w", "CREATE TABLE w.a (id INT PRIMARY KEY AUTO_INCREMENT, v INT) ENGINE=InnoDB")
 	for i := range 20 {
-		servicetest.Exec(t, db, fmt.Sprintf("INSERT INTO w.a (v) VALUES (%d)", i))
+		sandboxtest.Exec(t, db, fmt.Sprintf("INSERT INTO w.a (v) VALUES (%d)", i))
 	}
 	tx, err := db.BeginTx(context.Background(), nil)
 	if err != nil {
@@ -123,7 +123,7 @@ func work(t *testing.T, db *sql.DB) {
 // A server that dies is a failure with a hint; one that comes back is read
 // again, and the restart is an event.
 func TestServerRestarts(t *testing.T) {
-	servicetest.Each(t, service.Options{}, func(t *testing.T, srv *service.Server) {
+	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, srv *sandbox.Server) {
 		s := open(t, srv)
 		collect(t, s)
 		if err := srv.Kill(); err != nil {
@@ -168,9 +168,9 @@ func unwrap(err error) error {
 
 // A user without PROCESS gets the status, and a warning for the rest.
 func TestServerWithoutPrivilege(t *testing.T) {
-	servicetest.Each(t, service.Options{}, func(t *testing.T, srv *service.Server) {
-		root := servicetest.DB(t, srv, "")
-		servicetest.Exec(t, root, "CREATE USER poor@'127.0.0.1'")
+	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, srv *sandbox.Server) {
+		root := sandboxtest.DB(t, srv, "")
+		sandboxtest.Exec(t, root, "CREATE USER poor@'127.0.0.1'")
 		db, err := mysqlflags.OpenDSN(srv.DSN("poor", ""))
 		if err != nil {
 			t.Fatal(err)
@@ -192,8 +192,8 @@ func TestServerWithoutPrivilege(t *testing.T) {
 
 // BenchmarkCollect needs a MariaDB server.
 func BenchmarkCollect(b *testing.B) {
-	srv := servicetest.MariaDB(b, service.Options{})
-	s := mysql.New(servicetest.DB(b, srv, ""))
+	srv := sandboxtest.MariaDB(b, sandbox.Options{})
+	s := mysql.New(sandboxtest.DB(b, srv, ""))
 	defer s.Close()
 	var f kasoku.Frame
 	ctx := b.Context()

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/mysqlread"
+	"github.com/kasoku/kasoku/mysql"
 )
 
 // The names of the sources that read every ten seconds.
@@ -40,17 +40,17 @@ const (
 type Digests struct {
 	part
 	shape   Shape
-	classes map[mysqlread.DigestKey]*class
+	classes map[mysql.DigestKey]*class
 	series  []digestSeries
 	cut     bool // more classes were active at the last reading than were read
 }
 
 // A class is one of the server's, with its last counts.
 type class struct {
-	now    mysqlread.DigestCount
-	base   mysqlread.DigestCount // what it had done before it joined its series
-	series int                   // several schemas may share one
-	read   bool                  // at the last tick
+	now    mysql.DigestCount
+	base   mysql.DigestCount // what it had done before it joined its series
+	series int               // several schemas may share one
+	read   bool              // at the last tick
 }
 
 // A digestSeries is what has one name.
@@ -85,7 +85,7 @@ func (s *Digests) Collect(ctx context.Context, f *kasoku.Frame) error {
 }
 
 // take notes the counts and returns how many classes have no series.
-func (s *Digests) take(all []mysqlread.DigestCount) (dropped int) {
+func (s *Digests) take(all []mysql.DigestCount) (dropped int) {
 	for _, c := range s.classes {
 		c.read = false
 	}
@@ -111,7 +111,7 @@ func (s *Digests) take(all []mysqlread.DigestCount) (dropped int) {
 		}
 		if b := &known.base; c.Calls < b.Calls || c.Total < b.Total || c.RowsExamined < b.RowsExamined ||
 			c.RowsSent < b.RowsSent {
-			known.base = mysqlread.DigestCount{} // the server counts anew
+			known.base = mysql.DigestCount{} // the server counts anew
 		}
 		c.Text = ""
 		known.now, known.read = c, true
@@ -120,7 +120,7 @@ func (s *Digests) take(all []mysqlread.DigestCount) (dropped int) {
 }
 
 // place returns the series of a class, below 0 when there are too many.
-func (s *Digests) place(c *mysqlread.DigestCount) int {
+func (s *Digests) place(c *mysql.DigestCount) int {
 	name, _ := s.shape(c.Text)
 	if name == "" {
 		name = c.Text
@@ -191,7 +191,7 @@ func (s *Digests) emit(f *kasoku.Frame) {
 // hundred of each at most.
 type Tables struct {
 	part
-	uses    map[useKey]*mysqlread.Use
+	uses    map[useKey]*mysql.Use
 	order   []useKey
 	indexes int
 }
@@ -217,7 +217,7 @@ func (s *Tables) Collect(ctx context.Context, f *kasoku.Frame) error {
 }
 
 // take notes how much was used.
-func (s *Tables) take(all []mysqlread.Use) {
+func (s *Tables) take(all []mysql.Use) {
 	for i := range all {
 		u := &all[i]
 		k := useKey{u.Schema, u.Table, u.Index}
@@ -234,7 +234,7 @@ func (s *Tables) take(all []mysqlread.Use) {
 	}
 }
 
-func emitUse(f *kasoku.Frame, u *mysqlread.Use) {
+func emitUse(f *kasoku.Frame, u *mysql.Use) {
 	name := shorten(u.Schema + "." + u.Table)
 	if u.Index != "" {
 		f.Counter("index.rows.read", shorten(name+"."+u.Index), "count", float64(u.Read))

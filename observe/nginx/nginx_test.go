@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 const page = "Active connections: 291 \nserver accepts handled requests\n 16630948 16630947 31070465 \nReading: 6 Writing: 179 Waiting: 106 \n"
@@ -85,7 +85,7 @@ func TestCollect_Gaps(t *testing.T) {
 
 // TestNginx: a real server counts what is asked of it.
 func TestNginx(t *testing.T) {
-	srv := servicetest.Nginx(t, service.NginxOptions{Config: `{user}
+	srv := sandboxtest.Nginx(t, sandbox.NginxOptions{Config: `{user}
 worker_processes 1;
 pid "{dir}/nginx.pid";
 error_log "{dir}/error.log" warn;

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 func values(f *kasoku.Frame) map[string]float64 {
@@ -27,7 +27,7 @@ func values(f *kasoku.Frame) map[string]float64 {
 // TestCollect_Server: what a real server was made to do is in the numbers, each with
 // its kind and unit.
 func TestCollect_Server(t *testing.T) {
-	server := servicetest.Redis(t, service.RedisOptions{
+	server := sandboxtest.Redis(t, sandbox.RedisOptions{
 		Password: "a'b c", Config: "maxmemory 3mb\nmaxmemory-policy allkeys-lru\nslowlog-log-slower-than 0\n",
 	})
 	at := Server{Address: server.Addr(), Password: "a'b c"}
@@ -110,7 +110,7 @@ func TestCollect_Server(t *testing.T) {
 }
 
 func TestCollect_Password(t *testing.T) {
-	server := servicetest.Redis(t, service.RedisOptions{Password: "right"})
+	server := sandboxtest.Redis(t, sandbox.RedisOptions{Password: "right"})
 	for password, want := range map[string]string{"": "NOAUTH", "wrong": "WRONGPASS"} {
 		s, err := New(Options{Server: Server{Address: server.Addr(), Password: password}})
 		if err != nil {

@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // An authority is one of its own, whose certificates lie in a directory as NAME.crt and
@@ -77,7 +77,7 @@ func TestTLS_Server(t *testing.T) {
 	a.sign(t, "nameless", x509.Certificate{})
 	a.sign(t, "elsewhere", x509.Certificate{DNSNames: []string{"cache.example"}})
 	start := func(cert, config string) string {
-		s := servicetest.Redis(t, service.RedisOptions{Password: "s3cret", Config: config, TLS: &service.RedisTLS{Cert: a.crt(cert), Key: a.keyOf(cert), CACert: a.crt("ca")}})
+		s := sandboxtest.Redis(t, sandbox.RedisOptions{Password: "s3cret", Config: config, TLS: &sandbox.RedisTLS{Cert: a.crt(cert), Key: a.keyOf(cert), CACert: a.crt("ca")}})
 		return s.Addr()
 	}
 	f := func(o Server, want, hint string) {
@@ -114,7 +114,7 @@ func TestTLS_Server(t *testing.T) {
 	a.sign(t, "client", x509.Certificate{ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
 	f(Server{Address: "rediss://" + strict, CACert: ca}, "certificate required", "cert and key")
 	f(Server{Address: "rediss://" + strict, CACert: ca, Cert: a.crt("client"), Key: a.keyOf("client")}, "", "")
-	plain := servicetest.Redis(t, service.RedisOptions{})
+	plain := sandboxtest.Redis(t, sandbox.RedisOptions{})
 	f(Server{Address: "rediss://" + plain.Addr(), CACert: ca}, "no answer to the handshake", "redis://")
 }
 

@@ -27,7 +27,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/internal/command"
 )
 
 // Name is the name of the source.

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kasoku/kasoku/analyze/accesslog"
-	"github.com/kasoku/kasoku/internal/browsertest"
-	"github.com/kasoku/kasoku/internal/golden"
-	"github.com/kasoku/kasoku/lines"
+	"github.com/kasoku/kasoku/internal/test/browsertest"
+	"github.com/kasoku/kasoku/internal/test/golden"
+	"github.com/kasoku/kasoku/logs/accesslog"
+	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/internal/sample"
 )

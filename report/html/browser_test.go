@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kasoku/kasoku/internal/browsertest"
+	"github.com/kasoku/kasoku/internal/test/browsertest"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/internal/sample"
 )

@@ -11,8 +11,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/kasoku/kasoku/analyze"
-	"github.com/kasoku/kasoku/contain"
+	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/logs"
 	"github.com/kasoku/kasoku/report"
 )
 
@@ -173,7 +173,7 @@ func printable(b []byte) []byte {
 		switch {
 		case r == '\n', r == '\t':
 			return r
-		case analyze.ActsOnTerminal(r):
+		case logs.ActsOnTerminal(r):
 			return -1
 		}
 		return r

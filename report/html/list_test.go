@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/internal/golden"
+	"github.com/kasoku/kasoku/internal/test/golden"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/internal/sample"
 )

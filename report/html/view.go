@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/report"
-	"github.com/kasoku/kasoku/unit"
 )
 
 // A place is a label at a place of a plot, in percent.

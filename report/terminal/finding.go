@@ -3,8 +3,8 @@ package terminal
 import (
 	"strings"
 
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/report"
-	"github.com/kasoku/kasoku/unit"
 )
 
 // wide is the width from which a brief finding has two lines of evidence and its

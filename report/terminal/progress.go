@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // ProgressOptions says how progress is shown.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kasoku/kasoku/unit"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // A LoadProgress is how far a load is, with what its last whole second was like.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/kasoku/kasoku/analyze"
+	"github.com/kasoku/kasoku/logs"
 )
 
 // A Screen passes text on to a terminal, or to what will be shown on one: letters,
@@ -85,7 +85,7 @@ func appendShown(dst, text []byte) (shown, rest []byte) {
 			r, n := utf8.DecodeRune(text[i:])
 			if r == utf8.RuneError && n == 1 {
 				dst = utf8.AppendRune(dst, utf8.RuneError)
-			} else if !analyze.ActsOnTerminal(r) {
+			} else if !logs.ActsOnTerminal(r) {
 				dst = append(dst, text[i:i+n]...)
 			}
 			i += n

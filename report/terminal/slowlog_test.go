@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kasoku/kasoku/analyze/slowlog"
-	"github.com/kasoku/kasoku/internal/golden"
-	"github.com/kasoku/kasoku/lines"
+	"github.com/kasoku/kasoku/internal/test/golden"
+	"github.com/kasoku/kasoku/logs/lines"
+	"github.com/kasoku/kasoku/logs/slowlog"
 	"github.com/kasoku/kasoku/report"
-	"github.com/kasoku/kasoku/report/export"
+	"github.com/kasoku/kasoku/report/encode"
 	"github.com/kasoku/kasoku/report/html"
 )
 
@@ -58,11 +58,11 @@ func TestSlowLog(t *testing.T) {
 		}
 	}
 	for name, write := range map[string]func(io.Writer) error{
-		"slowlog.md.golden":   func(w io.Writer) error { return export.Markdown(w, doc) },
-		"slowlog.tsv.golden":  func(w io.Writer) error { return export.TSV(w, report.AccessTable(machine, "queries")) },
+		"slowlog.md.golden":   func(w io.Writer) error { return encode.Markdown(w, doc) },
+		"slowlog.tsv.golden":  func(w io.Writer) error { return encode.TSV(w, report.AccessTable(machine, "queries")) },
 		"slowlog.html.golden": func(w io.Writer) error { return html.Write(w, report.AccessTable(doc, "queries")) },
 		"slowlog.json.golden": func(w io.Writer) error {
-			return export.SlowLogJSON(w, log, report.SlowOptions{Limit: 2}, export.SlowLogShown{Masked: true})
+			return encode.SlowLogJSON(w, log, report.SlowOptions{Limit: 2}, encode.SlowLogShown{Masked: true})
 		},
 	} {
 		var b bytes.Buffer
@@ -98,8 +98,8 @@ func TestSlowLog_Hostile(t *testing.T) {
 		for name, write := range map[string]func(io.Writer) error{
 			"terminal": func(w io.Writer) error { return Write(w, d, Options{Width: 100}) },
 			"html":     func(w io.Writer) error { return html.Write(w, d) },
-			"tsv":      func(w io.Writer) error { return export.TSV(w, d) },
-			"md":       func(w io.Writer) error { return export.Markdown(w, d) },
+			"tsv":      func(w io.Writer) error { return encode.TSV(w, d) },
+			"md":       func(w io.Writer) error { return encode.Markdown(w, d) },
 		} {
 			var b bytes.Buffer
 			if err := write(&b); err != nil {

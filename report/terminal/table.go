@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/report"
-	"github.com/kasoku/kasoku/unit"
 )
 
 // indent is how far the rows of a table stand in.

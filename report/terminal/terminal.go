@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/kasoku/kasoku/contain"
+	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/report"
 )
 
@@ -100,7 +100,9 @@ const mostLabel = 30
 
 // label returns a text of which others are written beside or below, each as far to the
 // right as it is wide: a run file may hold one of any length.
-func (p *printer) label(s string) string { return cut(p.text(s), max(mostLabel, p.o.Width/2), p.tail()) }
+func (p *printer) label(s string) string {
+	return cut(p.text(s), max(mostLabel, p.o.Width/2), p.tail())
+}
 
 // para writes wrapped text, its further lines indented as far as the first.
 func (p *printer) para(indent int, s string, st style) {

@@ -1,5 +1,5 @@
 // Command golden prints, for each package whose tests keep golden files, the package
-// and a pattern of the tests that reach package internal/golden: by themselves or
+// and a pattern of the tests that reach package internal/test/golden: by themselves or
 // through functions, methods, types and variables of their package's test files.
 //
 //	go run tools/golden/main.go
@@ -23,7 +23,7 @@ import (
 )
 
 // goldenPath ends the import path of the package that tests look for.
-const goldenPath = `/internal/golden"`
+const goldenPath = `/internal/test/golden"`
 
 func main() {
 	if err := printPackages("."); err != nil {
@@ -108,7 +108,7 @@ func goldenTests(files []string) ([]string, error) {
 	}
 	if len(tests) == 0 && !slices.ContainsFunc(files,
 		func(p string) bool { return filepath.Base(filepath.Dir(p)) == "golden" }) {
-		return nil, fmt.Errorf("%s: no test reaches internal/golden, which is imported", filepath.Dir(files[0]))
+		return nil, fmt.Errorf("%s: no test reaches internal/test/golden, which is imported", filepath.Dir(files[0]))
 	}
 	return tests, nil
 }

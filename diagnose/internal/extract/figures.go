@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/histogram"
+	"github.com/kasoku/kasoku/internal/histogram"
 )
 
 // nearEdge is how far from the ends of a step samples are kept: whoever reads a

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/histogram"
+	"github.com/kasoku/kasoku/internal/histogram"
 )
 
 // second is a LoadSecond with its histograms encoded.

@@ -16,20 +16,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/internal/command"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/data"
 	"github.com/kasoku/kasoku/labs/process"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // TestDefects: the statements that a request causes, with a defect and without it.
 func TestDefects(t *testing.T) {
 	t.Parallel()
-	s := servicetest.MariaDB(t, servicetest.Unsafe())
-	db := servicetest.DB(t, s, "")
-	servicetest.Exec(t, db, "CREATE DATABASE isuumo", "SET GLOBAL log_output = 'TABLE'")
+	s := sandboxtest.MariaDB(t, sandboxtest.Unsafe())
+	db := sandboxtest.DB(t, s, "")
+	sandboxtest.Exec(t, db, "CREATE DATABASE isuumo", "SET GLOBAL log_output = 'TABLE'")
 	d := few()
 	shipped, err := isuumo.Variant(isuumo.Initial)
 	if err != nil {
@@ -69,7 +69,7 @@ func TestDefects(t *testing.T) {
 }
 
 // testInitializeAtOnce: calls that come together do not get into each other's way.
-func testInitializeAtOnce(t *testing.T, s *service.Server, d *isuumo.Data, shipped isuumo.Defects) {
+func testInitializeAtOnce(t *testing.T, s *sandbox.Server, d *isuumo.Data, shipped isuumo.Defects) {
 	t.Helper()
 	for _, defects := range []isuumo.Defects{shipped, nil} {
 		base, _ := served(t, s, d, defects)
@@ -95,7 +95,7 @@ func testInitializeAtOnce(t *testing.T, s *service.Server, d *isuumo.Data, shipp
 }
 
 // testOPS09: with the defect, a count that was kept before /initialize is returned after it.
-func testOPS09(t *testing.T, s *service.Server, d *isuumo.Data, db *sql.DB) {
+func testOPS09(t *testing.T, s *sandbox.Server, d *isuumo.Data, db *sql.DB) {
 	t.Helper()
 	for _, defects := range []isuumo.Defects{{"CCH-07"}, {"CCH-07", "OPS-09"}} {
 		base, _ := served(t, s, d, defects)
@@ -108,7 +108,7 @@ func testOPS09(t *testing.T, s *service.Server, d *isuumo.Data, db *sql.DB) {
 			return v.Count
 		}
 		post(t, base+"/initialize", "", "")
-		servicetest.Exec(t, db, "DELETE FROM isuumo.chair") // as another program may
+		sandboxtest.Exec(t, db, "DELETE FROM isuumo.chair") // as another program may
 		before := count()
 		post(t, base+"/initialize", "", "")
 		if stale := count() == before; stale != defects.Has("OPS-09") {
@@ -121,9 +121,9 @@ func testOPS09(t *testing.T, s *service.Server, d *isuumo.Data, db *sql.DB) {
 // closing of statements, which is not waited for.
 func told(t *testing.T, db *sql.DB, do func()) string {
 	t.Helper()
-	servicetest.Exec(t, db, "TRUNCATE mysql.general_log", "SET GLOBAL general_log = ON")
+	sandboxtest.Exec(t, db, "TRUNCATE mysql.general_log", "SET GLOBAL general_log = ON")
 	do()
-	servicetest.Exec(t, db, "SET GLOBAL general_log = OFF")
+	sandboxtest.Exec(t, db, "SET GLOBAL general_log = OFF")
 	rows, err := db.Query("SELECT CONCAT(command_type, ' ', argument) FROM mysql.general_log WHERE command_type IN ('Query', 'Prepare', 'Execute') AND argument NOT LIKE 'SET GLOBAL%'")
 	if err != nil {
 		t.Fatal(err)
@@ -239,14 +239,14 @@ func TestChatty(t *testing.T) {
 
 // TestServe_DatabaseDown: the service waits for its database and says so.
 func TestServe_DatabaseDown(t *testing.T) {
-	port, err := service.FreePort()
+	port, err := sandbox.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	log := &firstLine{stop: cancel}
-	err = Serve(ctx, Config{Listen: "127.0.0.1:0", DSN: (&service.Server{Port: port}).DSN("", "isuumo"), AppLog: log})
+	err = Serve(ctx, Config{Listen: "127.0.0.1:0", DSN: (&sandbox.Server{Port: port}).DSN("", "isuumo"), AppLog: log})
 	if err == nil || !strings.Contains(log.text, "connection refused; trying again in 100ms") {
 		t.Errorf("%v, log %q", err, log.text)
 	}

@@ -7,14 +7,14 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/internal/command"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/conformance"
 	"github.com/kasoku/kasoku/labs/isuumo/data"
 	"github.com/kasoku/kasoku/labs/isuumo/sqlfile"
 	"github.com/kasoku/kasoku/labs/isuumo/tuning"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // TestConformance: the service answers alike with all defects, with each of them
@@ -29,13 +29,13 @@ func TestConformance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	servicetest.Each(t, servicetest.Unsafe(), func(t *testing.T, s *service.Server) {
+	sandboxtest.Each(t, sandboxtest.Unsafe(), func(t *testing.T, s *sandbox.Server) {
 		configs := map[string]isuumo.Defects{
 			"as shipped":         shipped,
 			"all queries mended": {"CCH-07"},
 			"from memory":        {},
 		}
-		if s.Kind == service.KindMariaDB {
+		if s.Kind == sandbox.KindMariaDB {
 			configs["from memory, late and talking"] = isuumo.Defects{"APP-01", "OPS-02"}
 			for _, x := range isuumo.Known() {
 				if x.SQL {
@@ -43,11 +43,11 @@ func TestConformance(t *testing.T) {
 				}
 			}
 		}
-		db := servicetest.DB(t, s, "")
+		db := sandboxtest.DB(t, s, "")
 		for name, defects := range configs {
 			t.Run(name, func(t *testing.T) {
 				// A service makes its own database where there is none.
-				servicetest.Exec(t, db, "DROP DATABASE IF EXISTS isuumo")
+				sandboxtest.Exec(t, db, "DROP DATABASE IF EXISTS isuumo")
 				url, log := served(t, s, d, defects)
 				for _, err := range conformance.Check(t.Context(), url, d) {
 					t.Error(err)
@@ -68,7 +68,7 @@ var few = sync.OnceValue(func() *isuumo.Data {
 })
 
 // served runs the service with its own files until the end of the test.
-func served(t *testing.T, s *service.Server, d *isuumo.Data, defects isuumo.Defects) (url string, log *command.Tail) {
+func served(t *testing.T, s *sandbox.Server, d *isuumo.Data, defects isuumo.Defects) (url string, log *command.Tail) {
 	t.Helper()
 	dir := t.TempDir()
 	if err := data.WriteService(dir, d); err != nil {

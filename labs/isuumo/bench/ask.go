@@ -17,7 +17,7 @@ import (
 	"github.com/kasoku/kasoku/labs/isuumo/bench/internal/rowjson"
 	"github.com/kasoku/kasoku/labs/isuumo/bench/internal/truth"
 	"github.com/kasoku/kasoku/labs/isuumo/model"
-	"github.com/kasoku/kasoku/scenario/agent"
+	"github.com/kasoku/kasoku/load/scenario/agent"
 )
 
 // What the API answers, one function per row of its table. Each sends the request,

@@ -9,8 +9,8 @@ import (
 
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/load"
-	"github.com/kasoku/kasoku/scenario"
-	"github.com/kasoku/kasoku/scenario/agent"
+	"github.com/kasoku/kasoku/load/scenario"
+	"github.com/kasoku/kasoku/load/scenario/agent"
 )
 
 // Options say what is measured, and for how long. Target and Data are needed; zero

@@ -13,8 +13,8 @@ import (
 
 	"github.com/kasoku/kasoku/labs/isuumo/bench/internal/rowjson"
 	"github.com/kasoku/kasoku/labs/isuumo/bench/internal/truth"
-	"github.com/kasoku/kasoku/scenario"
-	"github.com/kasoku/kasoku/scenario/agent"
+	"github.com/kasoku/kasoku/load/scenario"
+	"github.com/kasoku/kasoku/load/scenario/agent"
 )
 
 // The ends of the names of requests that are not those of people who want an answer:

@@ -3,7 +3,7 @@ package bench
 import (
 	"time"
 
-	"github.com/kasoku/kasoku/scenario"
+	"github.com/kasoku/kasoku/load/scenario"
 )
 
 // Times of the contest.

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/kasoku/kasoku/labs/isuumo/model"
-	"github.com/kasoku/kasoku/scenario"
+	"github.com/kasoku/kasoku/load/scenario"
 )
 
 // crawlerConns is how many connections a crawler has at most: it looks at all rows of

@@ -13,7 +13,7 @@ import (
 
 	"github.com/kasoku/kasoku/labs/isuumo/model"
 	"github.com/kasoku/kasoku/labs/isuumo/request"
-	"github.com/kasoku/kasoku/scenario"
+	"github.com/kasoku/kasoku/load/scenario"
 )
 
 // A fault is what a service does wrong, and what both benchmarks have to say to it.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/model"
-	"github.com/kasoku/kasoku/scenario"
+	"github.com/kasoku/kasoku/load/scenario"
 )
 
 // What the contest's own benchmark looks at under load, and nothing else. It knows

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/labs/isuumo/bench/internal/rowjson"
-	"github.com/kasoku/kasoku/scenario"
+	"github.com/kasoku/kasoku/load/scenario"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"github.com/kasoku/kasoku/labs/isuumo/bench/internal/truth"
 	"github.com/kasoku/kasoku/labs/isuumo/model"
 	"github.com/kasoku/kasoku/load"
-	"github.com/kasoku/kasoku/scenario"
+	"github.com/kasoku/kasoku/load/scenario"
 )
 
 // A run is one run of the benchmark: the only scenario of package scenario that there

@@ -10,9 +10,9 @@ import (
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/app"
 	"github.com/kasoku/kasoku/labs/isuumo/data"
-	"github.com/kasoku/kasoku/scenario"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/load/scenario"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // A process is the real service, in this process.
@@ -45,7 +45,7 @@ func (p *process) start(ctx context.Context) error {
 // TestServices: the service as shipped and the tuned one pass, strictly and
 // compatibly, without a message, and lose nothing when they are restarted.
 func TestServices(t *testing.T) {
-	db := servicetest.MariaDB(t, service.Options{})
+	db := sandboxtest.MariaDB(t, sandbox.Options{})
 	dir := t.TempDir()
 	if err := data.WriteService(dir, smallData()); err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func TestServices(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		servicetest.Exec(t, servicetest.DB(t, db, ""), "CREATE DATABASE IF NOT EXISTS isuumo")
+		sandboxtest.Exec(t, sandboxtest.DB(t, db, ""), "CREATE DATABASE IF NOT EXISTS isuumo")
 		p := &process{cfg: app.Config{
 			Listen: "127.0.0.1:0", DSN: db.DSN("root", "isuumo"), SQLDir: filepath.Join(dir, "sql"), FixtureDir: filepath.Join(dir, "fixture"),
 			Defects: defects, AppLog: io.Discard,

@@ -8,7 +8,7 @@ import (
 
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/data"
-	"github.com/kasoku/kasoku/scenario"
+	"github.com/kasoku/kasoku/load/scenario"
 )
 
 // uploadFiles starts the uploads: a file of each kind at each level from the second

@@ -11,7 +11,7 @@ import (
 
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/model"
-	"github.com/kasoku/kasoku/scenario"
+	"github.com/kasoku/kasoku/load/scenario"
 )
 
 // A check is one question of a verification, or a few.

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku/labs/isuumo"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // TestWriteService_Database: both servers take the statements, and hold the rows as
@@ -26,8 +26,8 @@ func TestWriteService_Database(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	servicetest.Each(t, servicetest.Unsafe(), func(t *testing.T, s *service.Server) {
-		db := servicetest.DB(t, s, "")
+	sandboxtest.Each(t, sandboxtest.Unsafe(), func(t *testing.T, s *sandbox.Server) {
+		db := sandboxtest.DB(t, s, "")
 		for range 2 { // a second /initialize begins anew
 			for _, file := range files {
 				b, err := os.ReadFile(file)
@@ -35,7 +35,7 @@ func TestWriteService_Database(t *testing.T) {
 					t.Fatal(err)
 				}
 				for statement := range strings.SplitSeq(strings.TrimSpace(string(b)), ";\n") {
-					servicetest.Exec(t, db, strings.TrimSuffix(statement, ";"))
+					sandboxtest.Exec(t, db, strings.TrimSuffix(statement, ";"))
 				}
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kasoku/kasoku/internal/golden"
+	"github.com/kasoku/kasoku/internal/test/golden"
 	"github.com/kasoku/kasoku/labs/isuumo/model"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kasoku/kasoku/internal/golden"
+	"github.com/kasoku/kasoku/internal/test/golden"
 )
 
 // TestTableIsSound: each fault has a name of its own, a kind and a verdict, and there

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kasoku/kasoku/scenario"
+	"github.com/kasoku/kasoku/load/scenario"
 )
 
 // atOnce is how many benchmarks run at once. They mostly wait.

@@ -18,9 +18,9 @@ import (
 	"github.com/kasoku/kasoku/labs/isuumo/app"
 	"github.com/kasoku/kasoku/labs/isuumo/bench"
 	"github.com/kasoku/kasoku/labs/isuumo/data"
+	"github.com/kasoku/kasoku/load/scenario"
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/scenario"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 var small = sync.OnceValue(func() *isuumo.Data { return data.Generate(data.Options{Size: data.Small}) })
@@ -36,12 +36,12 @@ type slot struct {
 // newSlots starts services until the end of the test.
 func newSlots(t *testing.T, n int) chan *slot {
 	t.Helper()
-	server := servicetest.MariaDB(t, servicetest.Unsafe())
-	root := servicetest.DB(t, server, "")
+	server := sandboxtest.MariaDB(t, sandboxtest.Unsafe())
+	root := sandboxtest.DB(t, server, "")
 	slots := make(chan *slot, n)
 	for i := range n {
 		database := fmt.Sprintf("isuumo%d", i)
-		servicetest.Exec(t, root, "CREATE DATABASE "+database)
+		sandboxtest.Exec(t, root, "CREATE DATABASE "+database)
 		dir := t.TempDir()
 		if err := errors.Join(data.WriteService(dir, small()), rename(filepath.Join(dir, "sql"), database)); err != nil {
 			t.Fatal(err)

@@ -27,7 +27,7 @@ import (
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/data"
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // childEnv makes the test binary a service: its value is the DSN, a line break and
@@ -251,7 +251,7 @@ func TestCrashes(t *testing.T) {
 	if os.Getenv("KASOKU_LONG") != "" {
 		kills = 200
 	}
-	server := servicetest.MariaDB(t, durable)
+	server := sandboxtest.MariaDB(t, durable)
 	l := newLab(t, server)
 	for i := crashChairs / 2; i < crashChairs; i++ {
 		l.data.Chairs[i].Stock = 1_000_000

@@ -13,8 +13,8 @@ import (
 
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/model"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // TestMillionths: as text with six decimals, for numbers of all lengths.
@@ -87,8 +87,8 @@ func TestPolygon(t *testing.T) {
 // testContains: triangles and points with few decimals are as MariaDB's ST_Contains
 // has them, but for the outline. There MariaDB 10.11 takes points in, other than
 // MySQL and the contest's service.
-func testContains(t *testing.T, server *service.Server) {
-	db := servicetest.DB(t, server, "")
+func testContains(t *testing.T, server *sandbox.Server) {
+	db := sandboxtest.DB(t, server, "")
 	rng := rand.New(rand.NewPCG(7, 7))
 	onGrid := func() isuumo.Point {
 		return isuumo.Point{Latitude: 35 + float64(rng.IntN(9))/1000, Longitude: 139 + float64(rng.IntN(9))/1000}

@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/internal/command"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/model"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 func TestSalesQuery(t *testing.T) {
@@ -37,8 +37,8 @@ func TestSalesQuery(t *testing.T) {
 
 // TestMariaDB runs what one server is enough for.
 func TestMariaDB(t *testing.T) {
-	server := servicetest.MariaDB(t, durable)
-	for name, test := range map[string]func(*testing.T, *service.Server){
+	server := sandboxtest.MariaDB(t, durable)
+	for name, test := range map[string]func(*testing.T, *sandbox.Server){
 		"HiddenBeforeCommit":  testHiddenBeforeCommit,
 		"NoSoldChairIsShown":  testNoSoldChairIsShown,
 		"DatabaseDisagrees":   testDatabaseDisagrees,
@@ -53,7 +53,7 @@ func TestMariaDB(t *testing.T) {
 
 // testHiddenBeforeCommit: with the last one of a chair taken, and the database still
 // to hear of it, no answer shows the chair.
-func testHiddenBeforeCommit(t *testing.T, server *service.Server) {
+func testHiddenBeforeCommit(t *testing.T, server *sandbox.Server) {
 	l := newLab(t, server)
 	s := l.started(t)
 	c := l.data.Chairs[0]
@@ -117,7 +117,7 @@ func (l *lab) shown(t testing.TB, h http.Handler, c *isuumo.Chair) bool {
 // testNoSoldChairIsShown: whoever sees in the database that a chair is sold out, even
 // before its commit, never sees it in an answer afterwards, while uploads renew the
 // world.
-func testNoSoldChairIsShown(t *testing.T, server *service.Server) {
+func testNoSoldChairIsShown(t *testing.T, server *sandbox.Server) {
 	l := newLab(t, server)
 	s := l.started(t)
 	watcher, err := l.db.Conn(t.Context())
@@ -208,10 +208,10 @@ func until(t testing.TB, what string, holds func() bool) {
 
 // testDatabaseDisagrees: when the database has other rows than the memory, or ends,
 // nothing is sold until they agree again.
-func testDatabaseDisagrees(t *testing.T, server *service.Server) {
+func testDatabaseDisagrees(t *testing.T, server *sandbox.Server) {
 	l := newLab(t, server)
 	s := l.started(t)
-	servicetest.Exec(t, l.db, "UPDATE isuumo.chair SET stock = 0 WHERE id = 1")
+	sandboxtest.Exec(t, l.db, "UPDATE isuumo.chair SET stock = 0 WHERE id = 1")
 	if code := buy(s, 1); code != http.StatusServiceUnavailable {
 		t.Errorf("purchase of what the database does not have: %d", code)
 	}
@@ -245,7 +245,7 @@ func testDatabaseDisagrees(t *testing.T, server *service.Server) {
 }
 
 // testOPS09: with the defect, a memory that was filled once stays as it is.
-func testOPS09(t *testing.T, server *service.Server) {
+func testOPS09(t *testing.T, server *sandbox.Server) {
 	l := newLab(t, server)
 	o := l.options(t.Output())
 	o.Defects = isuumo.Defects{"OPS-09"}
@@ -269,7 +269,7 @@ func testOPS09(t *testing.T, server *service.Server) {
 
 // testInitializeUnderLoad: purchases and uploads that come during /initialize are
 // those of the time before or after it, as a whole.
-func testInitializeUnderLoad(t *testing.T, server *service.Server) {
+func testInitializeUnderLoad(t *testing.T, server *sandbox.Server) {
 	l := newLab(t, server)
 	s := l.started(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -305,7 +305,7 @@ func testInitializeUnderLoad(t *testing.T, server *service.Server) {
 
 // testOtherProcess: as long as a session of another process may write, a service
 // waits for its end; then it reads the rows by itself.
-func testOtherProcess(t *testing.T, server *service.Server) {
+func testOtherProcess(t *testing.T, server *sandbox.Server) {
 	l := newLab(t, server)
 	_, stop := l.start(t, l.options(t.Output()))
 	stop()

@@ -22,12 +22,12 @@ import (
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/data"
 	"github.com/kasoku/kasoku/labs/isuumo/model"
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // durable are the settings that the lab's database has in all variants.
-var durable = service.Options{Vars: map[string]string{"innodb_flush_log_at_trx_commit": "1", "innodb_doublewrite": "ON"}}
+var durable = sandbox.Options{Vars: map[string]string{"innodb_flush_log_at_trx_commit": "1", "innodb_doublewrite": "ON"}}
 
 // A lab is a database and the files of a service, with few rows.
 type lab struct {
@@ -36,7 +36,7 @@ type lab struct {
 	db   *sql.DB
 }
 
-func newLab(t *testing.T, server *service.Server) *lab {
+func newLab(t *testing.T, server *sandbox.Server) *lab {
 	t.Helper()
 	d := data.Generate(data.Options{Size: data.Small})
 	d.Chairs, d.Estates = d.Chairs[:400], d.Estates[:400]
@@ -44,8 +44,8 @@ func newLab(t *testing.T, server *service.Server) *lab {
 	if err := data.WriteService(l.dir, d); err != nil {
 		t.Fatal(err)
 	}
-	servicetest.Exec(t, servicetest.DB(t, server, ""), "DROP DATABASE IF EXISTS isuumo", "CREATE DATABASE isuumo")
-	l.db = servicetest.DB(t, server, "isuumo")
+	sandboxtest.Exec(t, sandboxtest.DB(t, server, ""), "DROP DATABASE IF EXISTS isuumo", "CREATE DATABASE isuumo")
+	l.db = sandboxtest.DB(t, server, "isuumo")
 	return l
 }
 
@@ -179,7 +179,7 @@ func csvOf[T any](rows []T, fields func(*T) []any) []byte {
 
 // TestService: the life of a service over a database that begins without tables.
 func TestService(t *testing.T) {
-	servicetest.Each(t, durable, func(t *testing.T, server *service.Server) {
+	sandboxtest.Each(t, durable, func(t *testing.T, server *sandbox.Server) {
 		l := newLab(t, server)
 		s, stop := l.start(t, l.options(t.Output()))
 		if code, _ := answerOf(s, "GET", "/api/chair/low_priced", ""); code != http.StatusServiceUnavailable {
@@ -200,7 +200,7 @@ func TestService(t *testing.T) {
 		stop()
 
 		// A process that starts reads the tables, whatever they have beside their columns.
-		servicetest.Exec(t, l.db, "ALTER TABLE isuumo.chair ADD COLUMN rank_no INTEGER NOT NULL DEFAULT 7 FIRST")
+		sandboxtest.Exec(t, l.db, "ALTER TABLE isuumo.chair ADD COLUMN rank_no INTEGER NOT NULL DEFAULT 7 FIRST")
 		s, _ = l.start(t, l.options(t.Output()))
 		l.check(t, s)
 		l.write2(t, s)

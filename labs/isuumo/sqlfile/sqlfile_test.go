@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kasoku/kasoku/service"
-	"github.com/kasoku/kasoku/service/servicetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 func TestStatements(t *testing.T) {
@@ -81,10 +81,10 @@ CREATE TABLE shop.estate (id INT PRIMARY KEY, rent INT, door_height INT, door_wi
 // TestRun: each file begins in the database of the DSN, though the first drops it;
 // other sessions go on working; a file may have a statement of several megabytes.
 func TestRun(t *testing.T) {
-	servicetest.Each(t, servicetest.Unsafe(), func(t *testing.T, s *service.Server) {
+	sandboxtest.Each(t, sandboxtest.Unsafe(), func(t *testing.T, s *sandbox.Server) {
 		ctx := t.Context()
-		servicetest.Exec(t, servicetest.DB(t, s, ""), "CREATE DATABASE shop")
-		db := servicetest.DB(t, s, "shop")
+		sandboxtest.Exec(t, sandboxtest.DB(t, s, ""), "CREATE DATABASE shop")
+		db := sandboxtest.DB(t, s, "shop")
 		dir := t.TempDir()
 		if err := Run(ctx, db, dir, false); err == nil || !strings.Contains(err.Error(), dir) {
 			t.Errorf("no file: %v", err)

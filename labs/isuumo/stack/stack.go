@@ -23,7 +23,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kasoku/kasoku/command"
+	"github.com/kasoku/kasoku/internal/command"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/data"
 	"github.com/kasoku/kasoku/labs/isuumo/sqlfile"
@@ -31,7 +31,7 @@ import (
 	"github.com/kasoku/kasoku/labs/isuumo/web"
 	"github.com/kasoku/kasoku/labs/process"
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/service"
+	"github.com/kasoku/kasoku/sandbox"
 )
 
 // database is the name of the schema, as the contest has it.
@@ -60,8 +60,8 @@ type Options struct {
 
 // A Stack is the running lab. It is not safe for concurrent use.
 type Stack struct {
-	DB        *service.Server
-	Nginx     *service.NginxServer
+	DB        *sandbox.Server
+	Nginx     *sandbox.NginxServer
 	Data      *isuumo.Data
 	Defects   isuumo.Defects
 	DSN       string // of the schema, as root
@@ -107,13 +107,13 @@ func (s *Stack) up(ctx context.Context) error {
 
 // startDatabase starts the database with the settings of the variant.
 func (s *Stack) startDatabase(ctx context.Context) (err error) {
-	start := map[string]func(context.Context, service.Options) (*service.Server, error){
-		"mariadb": service.MariaDB, "mysql": service.MySQL97,
+	start := map[string]func(context.Context, sandbox.Options) (*sandbox.Server, error){
+		"mariadb": sandbox.MariaDB, "mysql": sandbox.MySQL97,
 	}[s.o.Database]
 	if start == nil {
 		return fmt.Errorf("unknown database %q: want mariadb or mysql", s.o.Database)
 	}
-	s.DB, err = start(ctx, service.Options{
+	s.DB, err = start(ctx, sandbox.Options{
 		Dir: filepath.Join(s.o.Dir, s.o.Database), Port: s.o.DBPort, Args: tuning.DatabaseArgs(s.Defects, s.o.Database),
 	})
 	if err != nil {
@@ -174,7 +174,7 @@ func (s *Stack) fixtureDir() string { return filepath.Join(s.o.Dir, "fixture") }
 func (s *Stack) nginxDir() string   { return filepath.Join(s.o.Dir, "nginx") }
 
 func (s *Stack) startNginx(ctx context.Context) (err error) {
-	s.Nginx, err = service.Nginx(ctx, service.NginxOptions{
+	s.Nginx, err = sandbox.Nginx(ctx, sandbox.NginxOptions{
 		Dir: s.nginxDir(), Port: s.o.WebPort, Upstream: s.app.Addr(), Config: tuning.NginxConf(s.Defects),
 	})
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/kasoku/kasoku/internal/browsertest"
+	"github.com/kasoku/kasoku/internal/test/browsertest"
 )
 
 // pictures draws those of the documentation. With KASOKU_PICTURES=1 they are written

@@ -10,7 +10,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/chromedp"
-	"github.com/kasoku/kasoku/internal/browsertest"
+	"github.com/kasoku/kasoku/internal/test/browsertest"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/model"
 )

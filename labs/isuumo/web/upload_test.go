@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
-	"github.com/kasoku/kasoku/internal/browsertest"
+	"github.com/kasoku/kasoku/internal/test/browsertest"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/data"
 )

@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/runstore"
+	"github.com/kasoku/kasoku/store"
 )
 
 // Tuning is the list of an afternoon's runs: rates of a ladder, repeated for the
 // steps that mattered.
-func Tuning() []runstore.Info {
+func Tuning() []store.Info {
 	var t tuning
 	t.group("before", "as it was", "mysqld 1.84 of 2 cores", 309, 305, 312, 298, 318)
 	t.run("idle", "SetMaxIdleConns(100), before SetMaxOpenConns was tried", "mysqld 1.71 of 2 cores", 462)
@@ -22,13 +22,13 @@ func Tuning() []runstore.Info {
 	t.last().State, t.last().StopReason, t.last().Summary = kasoku.Incomplete, "interrupt", nil
 	t.run("last", "final run", "app 1.60 of 2 cores", 1000)
 	t.last().Observers = kasoku.ObserversOff
-	t = append(t, runstore.Info{Path: "runs/rubbish.kasoku", ID: "rubbish", SizeBytes: 12,
-		Err: &runstore.Error{Op: "read run file", Path: "runs/rubbish.kasoku", Err: runstore.ErrNotRun}})
+	t = append(t, store.Info{Path: "runs/rubbish.kasoku", ID: "rubbish", SizeBytes: 12,
+		Err: &store.Error{Op: "read run file", Path: "runs/rubbish.kasoku", Err: store.ErrNotRun}})
 	return t
 }
 
 // Contest is the list of a contest's runs, with scores.
-func Contest() []runstore.Info {
+func Contest() []store.Info {
 	var t tuning
 	for i, s := range []struct {
 		note       string
@@ -52,13 +52,13 @@ func Contest() []runstore.Info {
 	return t
 }
 
-type tuning []runstore.Info
+type tuning []store.Info
 
 func (t *tuning) run(label, note, bottleneck string, perSec float64) {
 	n := len(*t)
 	at := Started.Add(time.Duration(n) * 7 * time.Minute)
-	*t = append(*t, runstore.Info{
-		ID: runstore.NewID(at, label), Path: "runs/" + label + ".kasoku", Project: "userapi", Label: label, Note: note,
+	*t = append(*t, store.Info{
+		ID: store.NewID(at, label), Path: "runs/" + label + ".kasoku", Project: "userapi", Label: label, Note: note,
 		State:   kasoku.Finished,
 		Started: at, Length: 42 * time.Second, Load: "POST /users, open loop", SizeBytes: 200_000,
 		Observers: kasoku.ObserversOn,
@@ -70,7 +70,7 @@ func (t *tuning) run(label, note, bottleneck string, perSec float64) {
 	})
 }
 
-func (t *tuning) last() *runstore.Info { return &(*t)[len(*t)-1] }
+func (t *tuning) last() *store.Info { return &(*t)[len(*t)-1] }
 
 func (t *tuning) group(label, note, bottleneck string, perSec ...float64) {
 	first := len(*t)
@@ -82,5 +82,5 @@ func (t *tuning) group(label, note, bottleneck string, perSec ...float64) {
 
 func (t *tuning) checkpoint(label, note string) {
 	t.run(label, note, "", 0)
-	t.last().Load, t.last().Summary, t.last().Verdict = runstore.Checkpoint, nil, ""
+	t.last().Load, t.last().Summary, t.last().Verdict = store.Checkpoint, nil, ""
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/profile"
+	"github.com/kasoku/kasoku/observe/profile"
 )
 
 // Stacks of the shop, outermost function first; every one stands below serve.

@@ -1,0 +1,250 @@
+package settings
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/unit"
+)
+
+const gib = 1 << 30
+
+func poolChecks() []*check {
+	return []*check{
+		{
+			id: "MYS-01", area: areaMemory, title: "memory that the server took at most", weight: urgent,
+			formula:   "(server buffers + per connection × Max_used_connections + performance_schema) / RAM",
+			threshold: "> 85 %", needs: []Part{PartMemory}, run: checkReached,
+		},
+		{
+			id: "MYS-03", area: areaMemory, title: "memory of the server and of other processes", weight: remark,
+			formula: "server at max_connections + other processes, RAM", threshold: "> RAM",
+			needs: []Part{PartMemory, PartOthers}, run: checkOthers,
+		},
+		{
+			id: "MYS-23", area: areaInnoDB, title: "buffer pool and data", weight: costly,
+			formula: "innodb_buffer_pool_size, data and indexes of InnoDB", threshold: "smaller",
+			needs: []Part{PartTables}, run: checkPoolData,
+		},
+		{
+			id: "MYS-25", area: areaInnoDB, title: "pages found in the buffer pool", weight: urgent,
+			formula:   "Innodb_buffer_pool_read_requests / (Innodb_buffer_pool_read_requests + Innodb_buffer_pool_reads)",
+			threshold: "< 90 %", run: checkPoolHits,
+		},
+		{
+			id: "MYS-29", area: areaInnoDB, title: "parts of the buffer pool", weight: remark,
+			formula: "innodb_buffer_pool_instances", threshold: "≠ min(GiB, cores, 64) from 1 GiB on, else ≠ 1",
+			needs: []Part{PartCores}, run: checkInstances,
+			absent: noInstances,
+		},
+		{
+			id: "MYS-30", area: areaInnoDB, title: "buffer pool in whole chunks", weight: remark,
+			formula:   "innodb_buffer_pool_size % (innodb_buffer_pool_chunk_size × innodb_buffer_pool_instances)",
+			threshold: "≠ 0", run: checkChunks,
+			absent: func(s *state) string {
+				if v, ok := s.number("innodb_buffer_pool_chunk_size"); ok && v == 0 || s.mariaFrom(10, 8, 0) {
+					return "this server takes any size"
+				}
+				return ""
+			},
+		},
+	}
+}
+
+// noInstances: MariaDB dropped the parts in 10.5, and MySQL chooses them from the
+// cores and the pool itself since 8.4.
+func noInstances(s *state) string {
+	switch {
+	case s.mariaFrom(10, 5, 0):
+		return "this server has one pool"
+	case s.mysqlFrom(8, 4, 0):
+		return "this server chooses them from its cores"
+	}
+	return ""
+}
+
+// leastChunk is the least innodb_buffer_pool_chunk_size.
+const leastChunk = 1 << 20
+
+// poolSize rounds a size of the pool: to whole 128 MiB at least, and to whole chunks
+// of all its parts on servers that have those.
+func (s *state) poolSize(v float64, up bool) float64 {
+	v = max(0, min(v, 1<<50))
+	round := func(step float64) {
+		if up {
+			v = math.Ceil(v/step) * step
+		} else {
+			v = math.Floor(v/step) * step
+		}
+	}
+	round(max(leastPool, chunkStep(v)))
+	chunk := s.willOr("innodb_buffer_pool_chunk_size", 0)
+	// Another size may want another number of parts; a few rounds settle it.
+	for range 4 {
+		if chunk >= leastChunk {
+			round(chunk * s.parts(v))
+		}
+	}
+	return v
+}
+
+// parts is how many parts a pool of that size should have: those that it has, where
+// the cores are unknown or the server chooses them.
+func (s *state) parts(pool float64) float64 {
+	switch {
+	case noInstances(s) != "" || s.lack(PartCores) != nil || s.System.Cores == 0:
+		return max(s.willOr("innodb_buffer_pool_instances", 1), 1)
+	case pool <= gib:
+		return 1
+	}
+	return max(1, min(math.Floor(pool/gib), float64(s.System.Cores), 64))
+}
+
+// chunkStep is an eighth of a size, cut to a power of two: 1 GiB of 8 to 16 GiB.
+func chunkStep(v float64) float64 {
+	if !(v > 8) {
+		return 1
+	}
+	return math.Exp2(math.Floor(math.Log2(min(v, 1<<60) / 8)))
+}
+
+// innodbBytes is how large the tables of InnoDB are that the account sees.
+func (s *state) innodbBytes() float64 {
+	var sum float64
+	for _, t := range s.Schema.Tables {
+		if strings.EqualFold(t.Engine, "InnoDB") {
+			sum += max(float64(t.DataBytes)+float64(t.IndexBytes), 0)
+		}
+	}
+	return sum
+}
+
+// growth is how much larger a pool must be to be proposed.
+const growth = 1.1
+
+// misses reports whether a tenth of the pages were not in the pool.
+func (s *state) misses() bool {
+	from := s.Status
+	if s.Grown != nil {
+		from = s.Grown
+	}
+	requests, reads := max(from["Innodb_buffer_pool_read_requests"], 0), max(from["Innodb_buffer_pool_reads"], 0)
+	return requests+reads >= few && requests/(requests+reads) < 0.9
+}
+
+// wantedPool is the pool that would hold the data. Where not all of it is seen and
+// pages are missed, it is half of the memory.
+func (s *state) wantedPool() float64 {
+	want := 0.0
+	if s.Schema != nil {
+		want = s.innodbBytes() * growth
+	}
+	if (s.Schema == nil || s.Schema.Partial) && s.misses() {
+		want = max(want, float64(s.Memory.RAM)/2)
+	}
+	return want
+}
+
+// growPool proposes the pool that is wanted, as far as the memory allows.
+func (l *look) growPool(f *found) {
+	want := l.wantedPool()
+	pool := l.will("innodb_buffer_pool_size")
+	if l.Memory.RAM == 0 {
+		f.note += l.unaffordable(mostBuffers)
+		return
+	}
+	room := l.poolSize(l.roomForPool(goodMemory), false)
+	target := min(l.poolSize(want, true), room)
+	if target < pool*growth {
+		f.note += fmt.Sprintf("More does not fit: %s, %s, leaves %s for the pool.", l.Memory.From,
+			size(float64(l.Memory.RAM)), size(max(room, 0)))
+		return
+	}
+	f.changes = l.to("innodb_buffer_pool_size", whole(target))
+	f.price = size(target-pool) + " of " + size(float64(l.Memory.RAM))
+	if room < l.poolSize(want, true) {
+		f.note += fmt.Sprintf("All of it would take %s; %s leaves %s.", size(want), l.Memory.From, size(room))
+	}
+}
+
+func checkPoolData(l *look) {
+	pool, data := l.will("innodb_buffer_pool_size"), l.innodbBytes()
+	measured := fmt.Sprintf("%s for %s%s", size(pool), size(data), l.seen())
+	if pool >= data {
+		l.well("%s", measured)
+		return
+	}
+	f := found{
+		title: "The buffer pool is smaller than the data", measured: measured, level: kasoku.High,
+		gain: "Reads from memory instead of from disk, when all of the data is in use",
+	}
+	l.growPool(&f)
+	l.fire(f)
+}
+
+func checkPoolHits(l *look) {
+	requests, reads := l.g("Innodb_buffer_pool_read_requests"), l.g("Innodb_buffer_pool_reads")
+	all := requests + reads
+	switch hits := requests / max(all, 1); {
+	case all < few:
+		l.well("only %s pages", count(all))
+	case !l.misses():
+		l.well("%s of %s", unit.Percent(hits), count(all))
+	default:
+		f := found{
+			title: "Pages are read from disk", measured: fmt.Sprintf("%s: %s of %s were not in the pool",
+				unit.Percent(hits), count(reads), count(all)),
+			level: kasoku.Medium, counted: true, gain: "Reads from memory",
+		}
+		pool := l.will("innodb_buffer_pool_size")
+		_, decided := l.decided["innodb_buffer_pool_size"]
+		switch {
+		case decided:
+			f.note = l.decided["innodb_buffer_pool_size"].check + " proposes a larger pool."
+		case l.Schema != nil && !l.Schema.Partial && pool >= l.innodbBytes():
+			f.note = "The pool holds all of the data: it was cold, or the tables were new."
+		case l.Schema != nil && !l.Schema.Partial:
+			f.note = "See MYS-23. Indexes let statements read fewer pages."
+		default:
+			l.growPool(&f)
+		}
+		l.fire(f)
+	}
+}
+
+func checkInstances(l *look) {
+	pool, present := l.will("innodb_buffer_pool_size"), l.v("innodb_buffer_pool_instances")
+	want := l.parts(pool)
+	if present == want {
+		l.well("%s for %s", count(present), size(pool))
+		return
+	}
+	l.fire(found{
+		title: "The buffer pool has another number of parts than fits it", measured: fmt.Sprintf("%s for %s and %s",
+			count(present), size(pool), unit.Counted(uint64(max(l.System.Cores, 0)), "core", "cores")),
+		level: kasoku.Low, changes: l.to("innodb_buffer_pool_instances", whole(want)),
+		gain: "Less waiting for the locks of the pool, under many threads",
+	})
+}
+
+func checkChunks(l *look) {
+	pool, chunk := l.will("innodb_buffer_pool_size"), l.will("innodb_buffer_pool_chunk_size")
+	parts := l.willOr("innodb_buffer_pool_instances", 1)
+	step := chunk * max(parts, 1)
+	if chunk < leastChunk || math.Mod(pool, step) == 0 {
+		l.well("%s in steps of %s", size(pool), size(max(step, 0)))
+		return
+	}
+	aligned := math.Floor(pool/step) * step
+	f := found{
+		title: "The buffer pool is no whole number of chunks", measured: fmt.Sprintf("%s in steps of %s", size(pool),
+			size(step)),
+		level: kasoku.High, gain: "The server takes what is written: it rounds up by itself",
+	}
+	if aligned >= leastPool {
+		f.changes = l.to("innodb_buffer_pool_size", whole(aligned))
+	}
+	l.fire(f)
+}

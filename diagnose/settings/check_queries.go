@@ -1,0 +1,164 @@
+package settings
+
+import (
+	"fmt"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/unit"
+)
+
+// What buffers are raised to. Each is one step: beyond it, indexes and smaller
+// results do more than memory.
+const (
+	sortBuffer   = 4 << 20
+	joinBuffer   = 4 << 20
+	temporaries  = 64 << 20
+	mostTemp     = 256 << 20
+	binlogBuffer = 4 << 20
+)
+
+func queryChecks() []*check {
+	return []*check{
+		{
+			id: "MYS-13", area: areaQueries, title: "sorts that did not fit into their buffer", weight: costly,
+			formula: "Sort_merge_passes / (Sort_scan + Sort_range)", threshold: "> 10 %", run: checkSorts,
+		},
+		{
+			id: "MYS-14", area: areaQueries, title: "joins without an index", weight: costly,
+			formula: "(Select_range_check + Select_full_join) per day", threshold: "> 250", run: checkJoins,
+		},
+		{
+			id: "MYS-15", area: areaQueries, title: "temporary tables on disk", weight: costly,
+			formula: "Created_tmp_disk_tables / Created_tmp_tables", threshold: "> 25 %, below 256 MiB in memory",
+			run: checkTemporary,
+		},
+		{
+			id: "MYS-22", area: areaServer, title: "transactions that did not fit into the binary log's cache",
+			weight:  costly,
+			formula: "(Binlog_cache_use − Binlog_cache_disk_use) / Binlog_cache_use", threshold: "< 90 %",
+			run: checkBinlogCache,
+			absent: func(s *state) string {
+				if off(s.Variables["log_bin"]) {
+					return "the binary log is off"
+				}
+				return ""
+			},
+		},
+	}
+}
+
+// What raising a buffer may take of the memory, with as many statements at once as are
+// likely. Temporary tables are seldom as large as they may be.
+const (
+	mostBuffers     = 0.10
+	mostTemporaries = 0.25
+)
+
+// grow raises what each connection may take, when that share of the memory holds it,
+// whatever the buffer pool has: that is decided later.
+func (l *look) grow(f *found, share, target float64, names ...string) {
+	var more float64
+	for _, n := range names {
+		if v, ok := l.number(n); ok && v < target {
+			more = max(more, (target-v)*l.statements())
+		}
+	}
+	switch {
+	case more == 0:
+		return
+	case !l.affords(more, share):
+		f.note += " " + l.unaffordable(share)
+		return
+	}
+	for _, n := range names {
+		f.changes = append(f.changes, l.raise(n, target)...)
+	}
+	if len(f.changes) > 0 {
+		f.price = fmt.Sprintf("Up to %s with %s at once", size(more), unit.Counted(uint64(l.statements()), "statement",
+			"statements"))
+		f.note += " It counts for connections opened afterwards: restart the application, or let its pool open new ones."
+	}
+}
+
+func checkSorts(l *look) {
+	passes, sorts := l.g("Sort_merge_passes"), l.g("Sort_scan")+l.g("Sort_range")
+	switch {
+	case sorts < few:
+		l.well("only %s sorts", count(sorts))
+	case passes/sorts <= 0.1:
+		l.well("%s of %s", unit.Percent(passes/sorts), count(sorts))
+	default:
+		f := found{
+			title: "Sorts go to disk", measured: fmt.Sprintf("%s: %s merges for %s sorts", unit.Percent(passes/sorts),
+				count(passes), count(sorts)),
+			level: kasoku.Medium, counted: true, gain: "Sorts in memory",
+			note: "An index in the order of ORDER BY saves the sort itself.",
+		}
+		l.grow(&f, mostBuffers, sortBuffer, "sort_buffer_size")
+		l.fire(f)
+	}
+}
+
+func checkJoins(l *look) {
+	n := l.g("Select_range_check") + l.g("Select_full_join")
+	if perDay := l.perDay(n); n < 10 || perDay <= 250 {
+		l.well("%s, %s per day", count(n), count(perDay))
+		return
+	}
+	f := found{
+		title: "Joins read whole tables", measured: fmt.Sprintf("%s, %s per day", count(n), count(l.perDay(n))),
+		level: kasoku.Medium, counted: true, gain: "Fewer rows read",
+		note: "Indexes on the columns of the join mend this; the buffer only makes it bearable. `kasoku slowlog` and EXPLAIN name the statements.",
+	}
+	l.grow(&f, mostBuffers, joinBuffer, "join_buffer_size")
+	l.fire(f)
+}
+
+func checkTemporary(l *look) {
+	disk, all := l.g("Created_tmp_disk_tables"), l.g("Created_tmp_tables")
+	limit := l.temporary()
+	if _, ok := l.Variables["tmp_table_size"]; !ok {
+		l.missing = append(l.missing, "tmp_table_size")
+	}
+	switch {
+	case all < few:
+		l.well("only %s temporary tables", count(all))
+	case disk/all <= 0.25:
+		l.well("%s of %s", unit.Percent(disk/all), count(all))
+	default:
+		f := found{
+			title: "Temporary tables go to disk", measured: fmt.Sprintf("%s: %s of %s", unit.Percent(disk/all),
+				count(disk), count(all)),
+			level: kasoku.Medium, counted: true, gain: "GROUP BY, DISTINCT and UNION in memory",
+			note: "Columns of type TEXT and BLOB, and wide results, go to disk whatever the size: select fewer columns.",
+		}
+		switch {
+		case limit >= mostTemp:
+			f.note += " " + size(limit) + " in memory is enough: make the results smaller."
+		case l.tempTable():
+			l.grow(&f, mostTemporaries, temporaries, "tmp_table_size")
+		default:
+			l.grow(&f, mostTemporaries, temporaries, "max_heap_table_size", "tmp_table_size")
+		}
+		l.fire(f)
+	}
+}
+
+func checkBinlogCache(l *look) {
+	use, disk := l.g("Binlog_cache_use"), l.g("Binlog_cache_disk_use")
+	switch hits := (use - disk) / max(use, 1); {
+	case use < few:
+		l.well("only %s transactions", count(use))
+	case hits >= 0.9:
+		l.well("%s of %s", unit.Percent(hits), count(use))
+	default:
+		f := found{
+			title:    "Transactions are too large for the binary log's cache",
+			measured: fmt.Sprintf("%s: %s of %s went to disk", unit.Percent(max(hits, 0)), count(disk), count(use)),
+			level:    kasoku.Medium, counted: true, gain: "COMMIT without a temporary file",
+			note: "Without replicas the binary log may not be needed at all (DBC-02).",
+		}
+		l.grow(&f, mostBuffers, binlogBuffer, "binlog_cache_size")
+		l.fire(f)
+	}
+}

@@ -1,0 +1,44 @@
+package settings
+
+import "fmt"
+
+// The areas, in which the checks are grouped.
+const (
+	areaMemory      = "memory"
+	areaServer      = "server"
+	areaConnections = "connections"
+	areaQueries     = "queries"
+	areaCaches      = "caches"
+	areaInnoDB      = "innodb"
+	areaSchema      = "schema"
+	areaReplication = "replication"
+	areaSystem      = "system"
+	areaDurability  = "durability"
+)
+
+// Weights of checks.
+const (
+	urgent = 1 // the server refuses, waits or stops
+	costly = 2 // it does needless work
+	remark = 3 // good to know
+)
+
+// few is the least number of events that a share is read from.
+const few = 100
+
+// checks lists all checks in the order in which they decide: what takes memory for
+// each connection first, then the caches, the buffer pool from what is left, the
+// redo log from the pool. A later one sees what earlier ones decided.
+func checks() []*check {
+	var out []*check
+	for _, group := range [][]*check{
+		serverChecks(), instrumentChecks(), queryChecks(), connectionChecks(), memoryLimits(), cacheChecks(),
+		logBufferChecks(),
+		poolChecks(), redoChecks(), innodbChecks(), schemaChecks(), replicaChecks(), systemChecks(), durabilityChecks(),
+	} {
+		out = append(out, group...)
+	}
+	return out
+}
+
+func number3(a, b, c int) string { return fmt.Sprintf("%d.%d.%d", a, b, c) }

@@ -1,0 +1,113 @@
+package accesslog
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/kasoku/kasoku/logs/lines"
+)
+
+// detailed is a log of 40 s: one URI with the same answer for all, one whose answer
+// changes every second, one with another answer each time, and bots.
+func detailed() []byte {
+	var b bytes.Buffer
+	line := func(second int, uri string, size, length int, upstream, connect, ua string) {
+		fmt.Fprintf(&b, "time:2026-11-21T02:00:%02d+00:00\tmethod:GET\turi:%s\tstatus:200\tsize:%d\trequest_length:%d\treqtime:0.010\t"+
+			"upstream_response_time:%s\tupstream_connect_time:%s\tua:%s\n", second, uri, size, length, upstream, connect, ua)
+	}
+	for s := range 40 {
+		for i := range 20 {
+			line(s, "/same", 500, 100+i, "0.010", "0.001", "Mozilla/5.0")
+			line(s, "/changing", 500+s, 100, "0.010", "0.000", "Mozilla/5.0")
+			line(s, "/personal", 500+i%5, 100, "0.010", "0.000", "Mozilla/5.0")
+			line(s, fmt.Sprintf("/items?page=%d", s*20+i), 900, 100, "-", "-", "Somebot/1.0")
+		}
+		line(s, "/same", 500, 100, "0.020", "0.000", "Somebot/1.0")
+	}
+	return b.Bytes()
+}
+
+func detailedInput(t *testing.T) []lines.Input {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "access.log")
+	if err := os.WriteFile(path, detailed(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in, err := lines.Inputs([]string{path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+func collectDetail(t *testing.T, workers int) *Table {
+	t.Helper()
+	table, _, err := CollectAll(context.Background(), detailedInput(t), Options{Detail: true, Workers: workers, BlockSize: 4 << 10}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func TestDetail(t *testing.T) {
+	type want struct{ connects, told, longest, passed, varied, variants, paths uint64 }
+	wants := map[string]want{
+		"/same":     {connects: 800, told: 840, longest: 119, passed: 40, variants: 40, paths: 1},
+		"/changing": {told: 800, longest: 100, varied: 39, variants: 40, paths: 1},
+		"/personal": {told: 800, longest: 100, varied: 799, variants: 200, paths: 1},
+		"/items":    {longest: 100, variants: 800, paths: 800},
+	}
+	for _, e := range collectDetail(t, 4).Endpoints() {
+		w := wants[e.Route]
+		off := float64(e.Paths)/float64(w.paths) - 1
+		if w.paths < 10 && off != 0 || off > 0.15 || off < -0.15 {
+			t.Errorf("%s: %d paths, want %d", e.Route, e.Paths, w.paths)
+		}
+		w.paths = e.Paths
+		got := want{e.Connects, e.ConnectCount, e.MaxRequestBytes, e.BotsPassed, e.Varied, e.Variants, e.Paths}
+		if got != w {
+			t.Errorf("%s: %+v, want %+v", e.Route, got, w)
+		}
+		if e.Route == "/same" && e.BotsUpstream.Milliseconds() != 800 {
+			t.Errorf("bots took %s", e.BotsUpstream)
+		}
+	}
+}
+
+// TestDetail_Merge: parts of a log that are merged give what the whole does, but for
+// answers that were neighbours and are in two parts.
+func TestDetail_Merge(t *testing.T) {
+	one, more := collectDetail(t, 1), collectDetail(t, 8)
+	if !reflect.DeepEqual(one.Endpoints(), more.Endpoints()) {
+		t.Error("the number of workers changes the result")
+	}
+	twice := collectDetail(t, 1)
+	twice.Merge(more)
+	byRoute := map[string][2]uint64{}
+	for _, e := range one.Endpoints() {
+		byRoute[e.Route] = [2]uint64{e.Paths, e.Variants}
+	}
+	for _, e := range twice.Endpoints() {
+		if w := byRoute[e.Route]; e.Paths != w[0] || e.Variants != 2*w[1] {
+			t.Errorf("%s: %d paths, %d variants of two logs; one has %v", e.Route, e.Paths, e.Variants, w)
+		}
+	}
+}
+
+// TestDetail_Off: without the option nothing of it is there.
+func TestDetail_Off(t *testing.T) {
+	table, _, err := CollectAll(context.Background(), detailedInput(t), Options{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range table.Endpoints() {
+		if e.Paths+e.Variants+e.Varied+e.ConnectCount+e.MaxRequestBytes+e.BotsPassed != 0 {
+			t.Errorf("%s: %+v", e.Route, e)
+		}
+	}
+}

@@ -1,0 +1,340 @@
+package accesslog
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/logs"
+	"github.com/kasoku/kasoku/logs/routes"
+)
+
+// A Row is what the requests of one key add up to. Method and Route are empty
+// when they are no part of the key.
+type Row struct {
+	kasoku.Endpoint
+	Key   []string // the values of Options.By
+	Waits Waits    // whether the endpoint seems to wait by design
+}
+
+// settled is what a table comes to when all its records are there.
+type settled struct {
+	rows   []*row
+	routes map[string]string // what became of routes at places with many values
+	step   time.Duration
+	start  int64  // ns since 1970 of offset 0, when there is no clock
+	folded uint64 // requests in the row of others
+}
+
+// settle decides what the rows are.
+func (t *Table) settle() *settled {
+	if t.final != nil {
+		return t.final
+	}
+	t.refold()
+	s := &settled{step: t.step, routes: t.collapse()}
+	groups := map[string][]*row{}
+	t.rows.each(func(w *row) {
+		if w.count == 0 { // frequent until its row was there
+			return
+		}
+		key := t.finalKey(w.plainKey(), s.routes)
+		groups[key] = append(groups[key], w)
+	})
+	for key, group := range groups {
+		s.rows = append(s.rows, s.sum(key, group))
+	}
+	slices.SortFunc(s.rows, func(a, b *row) int {
+		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.key, b.key))
+	})
+	s.bound(t.opts.MaxRoutes)
+	s.alignSteps(t.most)
+	s.findStart(t.opts.Clock != nil)
+	t.final = s
+	return s
+}
+
+// collapse returns the final names of the routes that get another one because
+// of their number.
+func (t *Table) collapse() map[string]string {
+	if t.by.route < 0 {
+		return nil
+	}
+	index := map[string]int{}
+	var seen []routes.Seen
+	t.rows.each(func(w *row) {
+		key := w.plainKey()
+		from, to, ok := t.by.automatic([]byte(key))
+		if !ok || w.count == 0 {
+			return
+		}
+		route := key[from:to]
+		i, known := index[route]
+		if !known {
+			i = len(seen)
+			index[route] = i
+			seen = append(seen, routes.Seen{Route: route})
+		}
+		seen[i].Count += w.count
+		for _, c := range w.codes {
+			if c.code < 400 || c.code > 499 {
+				seen[i].Found += c.count
+			}
+		}
+	})
+	out := map[string]string{}
+	for i, name := range routes.Collapse(seen, t.opts.Limits) {
+		if name != seen[i].Route {
+			out[seen[i].Route] = name
+		}
+	}
+	return out
+}
+
+// finalKey returns the key with the final name of its route.
+func (t *Table) finalKey(key string, names map[string]string) string {
+	from, to, ok := t.by.automatic([]byte(key))
+	if !ok {
+		return key
+	}
+	name, renamed := names[key[from:to]]
+	if !renamed {
+		return key
+	}
+	return key[:from] + name + key[to:]
+}
+
+// sum adds up the rows of one key, which stay as they are.
+func (s *settled) sum(key string, group []*row) *row {
+	if len(group) == 1 && group[0].key == key {
+		return group[0]
+	}
+	w := newRow(key, 0)
+	for _, o := range group {
+		w.merge(o)
+	}
+	return w
+}
+
+// bound puts the rows beyond the most frequent ones into the row of others.
+func (s *settled) bound(most int) {
+	i := slices.IndexFunc(s.rows, func(w *row) bool { return w.key == otherKey })
+	var rest []*row
+	if i >= 0 {
+		rest = append(rest, s.rows[i])
+		s.rows = slices.Delete(s.rows, i, i+1)
+	}
+	if len(s.rows) > most {
+		rest = append(rest, s.rows[most:]...)
+		s.rows = s.rows[:most:most]
+	}
+	if len(rest) > 0 {
+		w := s.sum(otherKey, rest)
+		s.rows, s.folded = append(s.rows, w), w.count
+	}
+}
+
+// alignSteps makes all series short enough again, after rows were added up.
+func (s *settled) alignSteps(most int) {
+	for {
+		long := slices.ContainsFunc(s.rows, func(w *row) bool { return len(w.series.buckets) > most })
+		next := longerStep(s.step)
+		if !long || next == s.step {
+			return
+		}
+		for i, w := range s.rows {
+			c := *w
+			c.series.buckets = slices.Clone(w.series.buckets)
+			c.series.coarsen(s.step, next)
+			s.rows[i] = &c
+		}
+		s.step = next
+	}
+}
+
+// findStart finds the offset 0 of a log that has no clock: the beginning of the
+// step in which the first request was logged.
+func (s *settled) findStart(clock bool) {
+	if clock {
+		return
+	}
+	first := int64(math.MaxInt64)
+	for _, w := range s.rows {
+		first = min(first, w.first)
+	}
+	if first < math.MaxInt64 {
+		s.start = floorDiv(first, int64(s.step)) * int64(s.step)
+	}
+}
+
+// maxShown is how many bytes of a value of a key are shown.
+const maxShown = 2 * routes.MaxRoute
+
+func shown(value string) string { return string(logs.AppendSafe(nil, []byte(value), maxShown)) }
+
+// row returns a row as others see it. It shares nothing with the table.
+func (s *settled) row(t *Table, w *row) Row {
+	e := kasoku.Endpoint{
+		Count: w.count, Codes: make(map[int]uint64, len(w.codes)), Bytes: w.bytes,
+		Latency: w.histogram(), Squares: w.seconds2(), Seconds: w.series.seconds(s.step, s.start),
+		MinBytes: w.minBytes, MaxBytes: w.maxBytes, RequestBytes: w.requestBytes,
+		Upstream: time.Duration(min(w.upstream, math.MaxInt64)), UpstreamCount: w.upstreams, Bots: w.bots,
+	}
+	w.detail.fill(&e)
+	e.Total = e.Latency.Sum()
+	if w.first <= w.last {
+		e.First, e.Last = time.Duration(w.first-s.start), time.Duration(w.last-s.start)
+	}
+	for _, c := range w.codes {
+		e.Codes[c.code] = c.count
+	}
+	out := Row{Endpoint: e, Key: t.by.values(w.key), Waits: waits(w)}
+	for i, v := range out.Key {
+		out.Key[i] = shown(v)
+	}
+	if t.by.method >= 0 {
+		out.Method = out.Key[t.by.method]
+	}
+	if t.by.route >= 0 {
+		out.Route = out.Key[t.by.route]
+	}
+	return out
+}
+
+// Rows returns the rows, the one that took the most time first. They share
+// nothing with the table.
+func (t *Table) Rows() []Row {
+	s := t.settle()
+	out := make([]Row, 0, len(s.rows))
+	for _, w := range s.rows {
+		out = append(out, s.row(t, w))
+	}
+	slices.SortFunc(out, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(b.Count, a.Count),
+			cmp.Compare(a.Route, b.Route), cmp.Compare(a.Method, b.Method), slices.Compare(a.Key, b.Key))
+	})
+	return out
+}
+
+// Endpoints returns the rows as a run keeps them, in the order of [Table.Rows].
+func (t *Table) Endpoints() []kasoku.Endpoint {
+	rows := t.Rows()
+	out := make([]kasoku.Endpoint, len(rows))
+	for i := range rows {
+		out[i] = rows[i].Endpoint
+	}
+	return out
+}
+
+// Slowest returns the slowest requests, the slowest first, of equal ones those
+// that come first in the logs.
+func (t *Table) Slowest() []kasoku.SlowRequest {
+	s := t.settle()
+	var out []kasoku.SlowRequest
+	for _, r := range t.slow.sorted() {
+		q := kasoku.SlowRequest{
+			Method: shown(string(r.method)), Route: shown(t.finalRoute(r.route, s)),
+			URI: string(logs.AppendSafe(nil, r.uri, maxSlowURI)), Status: r.status,
+			Latency: r.latency, Upstream: r.upstream, Bytes: r.bytes,
+		}
+		if r.stamped {
+			q.At = time.Duration(r.at - s.start)
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
+// finalRoute returns the final name of a route as it is in keys.
+func (t *Table) finalRoute(route []byte, s *settled) string {
+	if len(route) > 0 && route[0] <= otherMark {
+		return string(route[1:])
+	}
+	name := t.reg.folded(route)
+	if final, ok := s.routes[name]; ok {
+		return final
+	}
+	return name
+}
+
+// Started returns the wall time of offset 0 of a table without a clock; the zero
+// time when no record has a time, or there is a clock.
+func (t *Table) Started() time.Time {
+	if start := t.settle().start; start != 0 {
+		return time.Unix(0, start)
+	}
+	return time.Time{}
+}
+
+// Step returns how long the steps of the rows' Seconds are: a second, or more
+// when that would be too many.
+func (t *Table) Step() time.Duration { return t.settle().step }
+
+// Exact returns the unit to which the quantiles of all rows are exact, 0 when
+// some are not and lie within 0.4 % instead.
+func (t *Table) Exact() time.Duration {
+	for _, w := range t.settle().rows {
+		if w.latency != nil {
+			if _, ok := w.latency.Exact(); !ok {
+				return 0
+			}
+		} else if _, ok := w.histogram().Exact(); !ok {
+			return 0
+		}
+	}
+	return time.Millisecond
+}
+
+// By returns what the values of a row's key are.
+func (t *Table) By() []string { return slices.Clone(t.by.names) }
+
+// Records returns how many requests were added up.
+func (t *Table) Records() uint64 { return t.records }
+
+// Outside returns how many entries lie outside of the run's interval, or of
+// Since and Until, and were left out.
+func (t *Table) Outside() uint64 { return t.outside }
+
+// Unwanted returns how many requests Where and Bots left out.
+func (t *Table) Unwanted() uint64 { return t.unwanted }
+
+// Folded returns how many requests are in the row [Other].
+func (t *Table) Folded() uint64 { return t.settle().folded }
+
+// Notes says what a reader of the table has to know.
+func (t *Table) Notes() []string {
+	var out []string
+	add := func(n uint64, one, more string) {
+		switch {
+		case n == 1:
+			out = append(out, "1 "+one)
+		case n > 1:
+			out = append(out, unit.Count(n)+" "+more)
+		}
+	}
+	where := "outside the run"
+	if t.onlyRecent {
+		where = "outside the time that was asked for"
+	}
+	add(t.outside, "entry "+where+" was left out", "entries "+where+" were left out")
+	add(t.unwanted, "request was filtered out", "requests were filtered out")
+	add(t.untimed, "request has no request time", "requests have no request time")
+	add(t.unstamped, "request has no time", "requests have no time")
+	other := t.by.other()
+	add(t.Folded(), "request was folded into "+other, "requests were folded into "+other)
+	if step := t.Step(); step > time.Second {
+		out = append(out, fmt.Sprintf("the series are in steps of %s, since the log is long",
+			strings.TrimSuffix(step.String(), "0s")))
+	}
+	for i, name := range t.by.extra {
+		if !t.withExtra[i] && t.records > 0 {
+			out = append(out, fmt.Sprintf("no line has the key %q", name))
+		}
+	}
+	return out
+}

@@ -1,0 +1,335 @@
+package accesslog
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/kasoku/kasoku/logs"
+	"github.com/kasoku/kasoku/logs/routes"
+)
+
+// A Table adds up records. It is not safe for concurrent use; tables that
+// [Table.beside] made may be used each by its own goroutine.
+type Table struct {
+	opts   Options
+	by     *grouping
+	reg    *registry
+	mapper *routes.Mapper
+	filter *filterRun // nil without one
+	rows   rowMap
+	step   time.Duration // of all series
+	most   int           // steps of a series
+	slow   slowest
+	bots   botCache
+
+	// Keys of the present block that this table met first; a table that adds
+	// without blocks reports to the registry at once.
+	inBlocks bool
+	fresh    []byte
+	ballot   *ballot
+	counts   bool   // requests for the ballot: values fold
+	result   []byte // of it
+	frequent int    // rows for being frequent, in the order of the registry
+	version  uint64 // of the registry, when the rows were last put in order
+
+	key, resolved []byte
+	placed        placed
+	final         *settled // nil after a change
+
+	records    uint64 // in the rows
+	outside    uint64
+	unwanted   uint64 // left out by Where or Bots
+	untimed    uint64
+	unstamped  uint64
+	withExtra  []bool // of by.extra: some record has it
+	wantsBots  bool   // bots are recognised before anything else
+	onlyRecent bool   // there is a since or until
+	detail     *uris  // nil without Options.Detail
+}
+
+// NewTable returns an empty table.
+func NewTable(o Options) *Table {
+	if o.MaxRoutes <= 0 {
+		o.MaxRoutes = defaultMaxRoutes
+	}
+	if o.Routes == nil {
+		o.Routes = routes.Automatic()
+	}
+	by := newGrouping(o.By)
+	t := &Table{opts: o, by: by, reg: newRegistry(by, &o)}
+	t.init()
+	return t
+}
+
+// beside returns an empty table that shares the decisions about keys with t.
+func (t *Table) beside() *Table {
+	n := &Table{opts: t.opts, by: t.by, reg: t.reg, inBlocks: true}
+	n.init()
+	return n
+}
+
+// Next returns an empty table for what comes after, which goes on with what t decided
+// about keys, so that the rows of both have the same ones and Merge adds them quickly.
+// No record is added to t from then on.
+func (t *Table) Next() *Table {
+	n := &Table{opts: t.opts, by: t.by, reg: t.reg}
+	n.init()
+	n.detail = t.detail
+	n.refold()
+	n.welcome(math.MaxInt)
+	return n
+}
+
+func (t *Table) init() {
+	t.mapper, t.rows, t.step = t.opts.Routes.Mapper(), newRowMap(), steps[0]
+	t.most = t.opts.buckets()
+	t.slow.max = max(t.opts.Slowest, 0)
+	t.ballot = &ballot{}
+	t.withExtra = make([]bool, len(t.by.extra))
+	t.wantsBots = t.opts.Bots != BotsToo
+	t.onlyRecent = !t.opts.Since.IsZero() || !t.opts.Until.IsZero()
+	if t.opts.Detail {
+		t.detail = &uris{}
+	}
+	if t.opts.Where != nil {
+		t.filter = t.opts.Where.run()
+	}
+}
+
+// Parser returns a parser that gives records all that the table wants of them.
+func (t *Table) Parser(f *Format) *Parser {
+	return f.Parser(ParserOptions{Location: t.opts.Location, Extra: t.by.extra})
+}
+
+// Add adds a record, of a parser as [Table.Parser] gives.
+func (t *Table) Add(r *Record) { t.add(r, place{offset: r.Offset}) }
+
+func (t *Table) add(r *Record, at place) {
+	t.final = nil
+	if !t.place(r) {
+		t.outside++
+		return
+	}
+	if t.wantsBots && t.bots.is(r.UserAgent) != (t.opts.Bots == BotsOnly) || t.filter != nil && !t.filter.holds(r, t) {
+		t.unwanted++
+		return
+	}
+	t.records++
+	w := t.row(r)
+	w.add(r)
+	if r.Has&HasTime != 0 {
+		w.first, w.last = min(w.first, t.placed.at), max(w.last, t.placed.at)
+		var failed uint32
+		if r.Status >= 500 {
+			failed = 1
+		}
+		w.series.add(t.placed.bucket, failed)
+		if len(w.series.buckets) > t.most {
+			t.coarsen(longerStep(t.step))
+		}
+	} else {
+		t.unstamped++
+	}
+	if len(r.UserAgent) > 0 && t.bots.is(r.UserAgent) {
+		w.bots++
+	}
+	if t.detail != nil {
+		t.detail.add(w, r, t)
+	}
+	if r.Has&HasLatency == 0 {
+		t.untimed++
+	} else if t.slow.wants(r.Latency) {
+		t.addSlow(r, at)
+	}
+	for i := range t.withExtra {
+		t.withExtra[i] = t.withExtra[i] || i < len(r.Extra) && r.Extra[i] != nil
+	}
+}
+
+// placed is where the time of the last record lies; hundreds of requests share a
+// second.
+type placed struct {
+	unix       int64
+	resolution time.Duration
+	known      bool
+	inside     bool
+	at         int64 // ns since offset 0
+	bucket     int64 // in steps
+}
+
+// place finds out when a record was logged and whether it belongs to the table.
+func (t *Table) place(r *Record) (inside bool) {
+	p := &t.placed
+	if r.Has&HasTime == 0 {
+		return !t.onlyRecent
+	}
+	if p.known && p.unix == r.Unix && p.resolution == r.Resolution {
+		return p.inside
+	}
+	*p = placed{unix: r.Unix, resolution: r.Resolution, known: true, inside: true, at: r.Unix}
+	if t.opts.Clock != nil {
+		at, inside := logs.Place(t.opts.Interval, t.opts.Clock(r.Time()), r.Resolution)
+		p.at, p.inside = int64(at), inside
+	}
+	if t.onlyRecent {
+		when := r.Time()
+		p.inside = p.inside && !when.Before(t.opts.Since) && (t.opts.Until.IsZero() || when.Before(t.opts.Until))
+	}
+	p.bucket = floorDiv(p.at, int64(t.step))
+	return p.inside
+}
+
+// row returns the row of a record.
+func (t *Table) row(r *Record) *row {
+	t.key = t.appendKey(t.key[:0], r)
+	if t.counts {
+		t.countKey()
+	}
+	hash := t.rows.hash(t.key)
+	if w := t.rows.get(hash, t.key); w != nil {
+		return w
+	}
+	return t.meet()
+}
+
+// meet returns the row of the present key, which has none of its own.
+func (t *Table) meet() *row {
+	if w := t.frequentRow(); w != nil {
+		return w
+	}
+	var known bool
+	t.resolved, known = t.reg.resolve(t.resolved[:0], t.key)
+	switch {
+	case known:
+	case !t.inBlocks:
+		t.reg.add(t.key)
+		t.refold()
+		t.resolved, _ = t.reg.resolve(t.resolved[:0], t.key)
+	case t.rows.get(t.rows.hash(t.resolved), t.resolved) == nil:
+		t.fresh = appendLong(t.fresh, t.resolved)
+	}
+	return t.rows.of(t.resolved)
+}
+
+// endBlock hands in the keys that were met first in a block.
+func (t *Table) endBlock(number int) {
+	t.reg.submit(number, handed{t.fresh, t.takeResult()})
+	t.fresh = t.fresh[:0]
+	t.refold()
+}
+
+// refold puts the rows in order after new decisions of the registry.
+func (t *Table) refold() {
+	version := t.reg.version.Load()
+	if version == t.version {
+		return
+	}
+	t.version = version
+	t.counts = t.counts || !t.inBlocks
+	rows := t.rows
+	t.rows.slots, t.rows.n = make([]*row, 256), 0
+	var moved []*row
+	step := t.step
+	rows.each(func(w *row) {
+		t.resolved = t.rowKey(t.resolved[:0], w)
+		if string(t.resolved) == w.key {
+			t.rows.put(w)
+		} else {
+			moved = append(moved, w)
+		}
+	})
+	for _, w := range moved {
+		t.resolved = t.rowKey(t.resolved[:0], w)
+		t.mergeRow(t.resolved, w, step)
+	}
+}
+
+// mergeRow adds a row, whose series has that step or the table's, to the row of
+// a key. It stays as it is.
+func (t *Table) mergeRow(key []byte, from *row, step time.Duration) {
+	if step < t.step {
+		c := *from
+		c.series.buckets = slices.Clone(from.series.buckets)
+		c.series.coarsen(step, t.step)
+		from = &c
+	}
+	to := t.rows.of(key)
+	to.frequent = from.frequent
+	to.merge(from)
+	if len(to.series.buckets) > t.most {
+		t.coarsen(longerStep(t.step))
+	}
+}
+
+// coarsen makes the step of all series at least so long, and longer where a
+// series needs it.
+func (t *Table) coarsen(step time.Duration) {
+	for t.step < step {
+		from := t.step
+		t.step = longerStep(from)
+		most := 0
+		t.rows.each(func(w *row) {
+			w.series.coarsen(from, t.step)
+			most = max(most, len(w.series.buckets))
+		})
+		if most > t.most {
+			step = max(step, longerStep(t.step))
+		}
+	}
+	t.placed.known = false
+}
+
+// addSlow adds a record, whose key is the present one, to the slowest.
+func (t *Table) addSlow(r *Record, at place) {
+	var route []byte
+	if t.by.route >= 0 {
+		from, to := t.by.routeOf(t.key)
+		route = t.key[from:to]
+	} else {
+		t.resolved = t.appendRoute(t.resolved[:0], r)
+		route = t.resolved
+	}
+	s := slow{
+		latency: r.Latency, upstream: r.Upstream, place: at, status: r.Status, bytes: r.Bytes,
+		route: route, method: r.Method, uri: r.Path,
+	}
+	if r.Has&HasTime != 0 {
+		s.at, s.stamped = t.placed.at, true
+	}
+	if len(s.uri) == 0 {
+		s.uri = r.Request
+	}
+	t.slow.add(s)
+}
+
+// Merge adds another table, of another log or of a part of the same one. Both
+// have the same Options, but for the clock.
+func (t *Table) Merge(o *Table) {
+	t.final = nil
+	if o.reg != t.reg {
+		for _, key := range o.reg.order {
+			t.reg.add([]byte(key))
+		}
+	}
+	t.refold()
+	o.refold()
+	t.coarsen(o.step)
+	o.rows.each(func(w *row) {
+		t.resolved = t.rowKey(t.resolved[:0], w)
+		t.mergeRow(t.resolved, w, o.step)
+	})
+	for _, s := range o.slow.sorted() {
+		if t.slow.wants(s.latency) {
+			t.slow.add(s)
+		}
+	}
+	t.records += o.records
+	t.outside += o.outside
+	t.unwanted += o.unwanted
+	t.untimed += o.untimed
+	t.unstamped += o.unstamped
+	for i := range min(len(t.withExtra), len(o.withExtra)) {
+		t.withExtra[i] = t.withExtra[i] || o.withExtra[i]
+	}
+}

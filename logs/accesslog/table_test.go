@@ -1,0 +1,169 @@
+package accesslog
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/logs"
+	"github.com/kasoku/kasoku/logs/lines"
+)
+
+func TestCollect(t *testing.T) {
+	for name, format := range map[string]string{"combined.log": "combined, request time in s", "ltsv.log": "ltsv"} {
+		w, err := lines.Since(lines.Mark{Path: "testdata/" + name, Missing: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		table, window, err := Collect(w, Options{Location: time.UTC})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if window.Records != 300 || window.Lines != 300 || window.Format != format || window.Files != 1 || window.Path != "testdata/"+name {
+			t.Errorf("%s: window %+v", name, window)
+		}
+		byRoute := map[string]kasoku.Endpoint{}
+		for _, e := range table.Endpoints() {
+			byRoute[e.Method+" "+e.Route] = e
+			var codes uint64
+			for _, n := range e.Codes {
+				codes += n
+			}
+			if codes != e.Count || e.Latency.Count() != e.Count || e.Latency.Sum() != e.Total || secondsOf(&e) != e.Count {
+				t.Errorf("%s: counts of %s %s do not add up", name, e.Method, e.Route)
+			}
+		}
+		want, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, n := byRoute["GET /api/trend"].Count, strings.Count(string(want), `GET /api/trend HTTP`); got != uint64(n) {
+			t.Errorf("%s: %d requests to /api/trend, want %d", name, got, n)
+		}
+		if byRoute["GET /api/isu/:id/icon"].Count == 0 || len(byRoute) > 40 {
+			t.Errorf("%s: routes %v", name, byRoute)
+		}
+	}
+}
+
+// secondsOf counts the requests of an endpoint's seconds.
+func secondsOf(e *kasoku.Endpoint) (n uint64) {
+	for _, s := range e.Seconds {
+		n += s.Count
+	}
+	return n
+}
+
+func logOf(at ...int) string {
+	var b strings.Builder
+	for i, s := range at {
+		fmt.Fprintf(&b, "time:%d\tmethod:GET\turi:/a/%d\tstatus:%d\tsize:10\treqtime:0.5\n", 1629507600+s, i, 200+i%2*303)
+	}
+	return b.String()
+}
+
+func TestTable_Clock(t *testing.T) {
+	o := Options{
+		Clock:    logs.Since(time.Unix(1629507600, 500_000_000)),
+		Interval: kasoku.Interval{From: 0, To: 3 * time.Second},
+	}
+	table, window, err := Collect(lines.NewReader(strings.NewReader(logOf(-1, 0, 1, 1, 3, 4)), 0), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := table.Endpoints()
+	if table.Outside() != 2 || table.Records() != 4 || len(e) != 1 {
+		t.Fatalf("%d outside, %d records, %+v", table.Outside(), table.Records(), e)
+	}
+	if got := fmt.Sprint(e[0].Seconds); got != "map[0:{3 2} 2:{1 0}]" {
+		t.Errorf("seconds %s", got)
+	}
+	if e[0].First != 0 || e[0].Last != 2500*time.Millisecond || e[0].Failed() != 2 || e[0].Bytes != 40 || e[0].Total != 2*time.Second {
+		t.Errorf("endpoint %+v", e[0])
+	}
+	if want := "2 entries outside the run were left out"; window.Note != want {
+		t.Errorf("note %q, want %q", window.Note, want)
+	}
+}
+
+func TestTable_Bounded(t *testing.T) {
+	var b strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&b, "time:1629507600\tmethod:GET\turi:/%s\tstatus:200\n", strings.Repeat("x/", i%10+1)+strings.Repeat("y", i/10+1))
+	}
+	b.WriteString("time:1629507600\treq:\\x16\\x03\tstatus:400\n")
+	table, window, err := Collect(lines.NewReader(strings.NewReader(b.String()), 0), Options{MaxRoutes: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(table.Endpoints()); n != 11 {
+		t.Errorf("%d endpoints", n)
+	}
+	if e := table.Endpoints()[0]; e.Route != Other || e.Count != 91 {
+		t.Errorf("most frequent %s with %d", e.Route, e.Count)
+	}
+	if want := "101 requests have no request time; 91 requests were folded into (other routes)"; window.Note != want {
+		t.Errorf("note %q, want %q", window.Note, want)
+	}
+}
+
+func TestTable_Merge(t *testing.T) {
+	b, err := os.ReadFile("testdata/ltsv.log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	collect := func(log string, max int) *Table {
+		table, _, err := Collect(lines.NewReader(strings.NewReader(log), 0), Options{MaxRoutes: max})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table
+	}
+	whole := collect(string(b), 0)
+	merged, small := NewTable(Options{}), NewTable(Options{MaxRoutes: 3})
+	for _, part := range strings.SplitAfter(string(b), "/api/trend\n") {
+		if part != "" {
+			merged.Merge(collect(part, 0))
+			small.Merge(collect(part, 2))
+		}
+	}
+	list := func(t *Table) (out string) {
+		for _, e := range t.Endpoints() {
+			out += fmt.Sprintln(e.Method, e.Route, e.Count, e.Codes, e.Bytes, e.Total, e.First, e.Last, e.Seconds, e.Latency.Quantile(0.9))
+		}
+		return out
+	}
+	if list(merged) != list(whole) {
+		t.Errorf("merged\n%swhole\n%s", list(merged), list(whole))
+	}
+	var count uint64
+	for _, e := range small.Endpoints() {
+		count += e.Count
+	}
+	if count != 300 || len(small.Endpoints()) > 4 {
+		t.Errorf("%d requests in %d rows", count, len(small.Endpoints()))
+	}
+}
+
+func BenchmarkCollect(b *testing.B) {
+	for _, name := range []string{"combined", "ltsv"} {
+		b.Run("format="+name, func(b *testing.B) {
+			log, err := os.ReadFile("testdata/" + name + ".log")
+			if err != nil {
+				b.Fatal(err)
+			}
+			big := strings.Repeat(string(log), 100)
+			b.SetBytes(int64(len(big)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, _, err := Collect(lines.NewReader(strings.NewReader(big), 0), Options{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

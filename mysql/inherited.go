@@ -1,0 +1,186 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kasoku/kasoku/mysqlflags"
+)
+
+// A Span is the sessions with connection ids from From, which is not among them, to
+// To; without a To all later ones.
+type Span struct {
+	From uint64 `json:"from"`
+	To   uint64 `json:"to,omitempty"`
+}
+
+// Has reports whether a connection id is in the span.
+func (s Span) Has(id uint64) bool { return id > s.From && (s.To == 0 || id <= s.To) }
+
+// copied are the variables of the slow log that a session copies when it begins. A
+// later change of the global value does not reach it.
+//
+// MariaDB's sessions have a slow_query_log of their own, too, which counts only
+// while the global one is on.
+func copied() []string {
+	return []string{"long_query_time", "min_examined_row_limit", "log_slow_rate_limit", "log_slow_filter"}
+}
+
+// Copied returns those of the changes whose values sessions copy when they begin.
+func Copied(changes []Changed) []Changed {
+	var out []Changed
+	for _, c := range changes {
+		if slices.Contains(copied(), c.Name) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// A Client is a session of somebody.
+type Client struct {
+	ID      uint64
+	User    string
+	Host    string // with the port, where the server reports it
+	DB      string
+	Command string // Sleep, Query …
+}
+
+// String returns "12 (app@10.0.0.7:51234, shop)".
+func (c Client) String() string {
+	at := c.User + "@" + c.Host
+	if c.DB != "" {
+		at += ", " + c.DB
+	}
+	return fmt.Sprintf("%d (%s)", c.ID, at)
+}
+
+// Newest returns the highest connection id among the sessions that are open. Those
+// that begin later have higher ones. It takes the privilege PROCESS; without it the
+// reader's own, which is lower, is what is known.
+func (r *Reader) Newest(ctx context.Context) (uint64, error) {
+	var newest uint64
+	err := r.with(ctx, func(conn *sql.Conn) error {
+		const query = "SELECT /* kasoku */ COALESCE(MAX(ID), CONNECTION_ID()) FROM information_schema.PROCESSLIST"
+		return r.row(ctx, conn, query, &newest)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("look for sessions: %w", err)
+	}
+	return newest, nil
+}
+
+// Inherited returns the open sessions that have copied changed values: those of
+// Copied. MySQL reports the values of each session (exact). MariaDB does not: there it
+// is all those that began while the values were changed, by their connection ids.
+// Sessions of kasoku's readers, which log nothing, are left out where they are known.
+func (r *Reader) Inherited(ctx context.Context, changes []Changed, began []Span) (clients []Client, exact bool,
+	err error) {
+	changes = Copied(changes)
+	if len(changes) == 0 || len(began) == 0 {
+		return nil, true, nil
+	}
+	if r.Flavor() == MySQL && r.hasSchema() {
+		clients, err = r.inheritedValues(ctx, changes)
+		exact = err == nil
+	}
+	if !exact && (err == nil || mysqlflags.ErrorNumber(err) != 0) { // it may not be read
+		clients, err = r.clients(ctx)
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("look for sessions that have copied values: %w", err)
+	}
+	clients = slices.DeleteFunc(clients, func(c Client) bool {
+		return !slices.ContainsFunc(began, func(s Span) bool { return s.Has(c.ID) })
+	})
+	return clients, exact, nil
+}
+
+// background are the conditions that leave out what is no client, in SQL.
+const background = "ID <> CONNECTION_ID() AND COMMAND NOT IN ('Daemon', 'Binlog Dump', 'Binlog Dump GTID') " +
+	"AND USER NOT IN ('system user', 'event_scheduler', 'unauthenticated user')"
+
+// clients lists the client sessions.
+func (r *Reader) clients(ctx context.Context) (out []Client, err error) {
+	err = r.with(ctx, func(conn *sql.Conn) error {
+		out = nil
+		var c Client
+		const query = "SELECT /* kasoku */ ID, USER, HOST, COALESCE(DB, ''), COMMAND " +
+			"FROM information_schema.PROCESSLIST WHERE " + background + " ORDER BY ID"
+		return r.query(ctx, conn, query, func() error { out = append(out, c); return nil }, &c.ID, &c.User, &c.Host,
+			&c.DB, &c.Command)
+	})
+	return out, err
+}
+
+// inheritedQuery reads the values of each session. A session of kasoku's has set a
+// long_query_time of its own.
+const inheritedQuery = "SELECT /* kasoku */ t.PROCESSLIST_ID, COALESCE(p.USER, ''), COALESCE(p.HOST, ''), " +
+	"COALESCE(p.DB, ''), COALESCE(p.COMMAND, ''), v.VARIABLE_NAME, COALESCE(v.VARIABLE_VALUE, '') " +
+	"FROM performance_schema.variables_by_thread v JOIN performance_schema.threads t USING (THREAD_ID) " +
+	"JOIN information_schema.PROCESSLIST p ON p.ID = t.PROCESSLIST_ID " +
+	"WHERE t.TYPE = 'FOREGROUND' AND t.PROCESSLIST_ID <> CONNECTION_ID() AND v.VARIABLE_NAME IN (%s) ORDER BY 1"
+
+// inheritedValues lists the sessions that have one of the changed values.
+func (r *Reader) inheritedValues(ctx context.Context, changes []Changed) (out []Client, err error) {
+	names := []string{"'long_query_time'"}
+	for _, c := range changes {
+		if c.Name != "long_query_time" {
+			names = append(names, "'"+c.Name+"'")
+		}
+	}
+	changed := func(name, value string) bool {
+		return slices.ContainsFunc(changes, func(c Changed) bool {
+			return c.Name == name && sameValue(value, c.During) && !sameValue(value, c.Before)
+		})
+	}
+	err = r.with(ctx, func(conn *sql.Conn) error {
+		out = nil
+		quiet := map[uint64]bool{}
+		var c Client
+		var name, value string
+		err := r.query(ctx, conn, fmt.Sprintf(inheritedQuery, strings.Join(names, ", ")), func() error {
+			if name == "long_query_time" && sameValue(value, quietTime) {
+				quiet[c.ID] = true
+			}
+			if changed(name, value) && (len(out) == 0 || out[len(out)-1].ID != c.ID) {
+				out = append(out, c)
+			}
+			return nil
+		}, &c.ID, &c.User, &c.Host, &c.DB, &c.Command, &name, &value)
+		out = slices.DeleteFunc(out, func(c Client) bool { return quiet[c.ID] })
+		return err
+	})
+	return out, err
+}
+
+// Session returns the client with a connection id; nil when it is gone, or may not
+// be seen.
+func (r *Reader) Session(ctx context.Context, id uint64) (*Client, error) {
+	all, err := r.clients(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look for session %d: %w", id, err)
+	}
+	for _, c := range all {
+		if c.ID == id {
+			return &c, nil
+		}
+	}
+	return nil, nil
+}
+
+// EndIdle ends those of the sessions that are idle: not within a transaction that
+// has done something. It returns how many it ended.
+func (r *Reader) EndIdle(ctx context.Context, clients []Client) (int, error) {
+	ended := map[uint64]bool{}
+	if len(clients) == 0 {
+		return 0, nil
+	}
+	_, err := r.endIdle(ctx, clients[len(clients)-1].ID, ended, func(id uint64) bool {
+		return slices.ContainsFunc(clients, func(c Client) bool { return c.ID == id })
+	})
+	return len(ended), err
+}

@@ -1,0 +1,89 @@
+package mysql_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku/mysql"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
+)
+
+// TestRecycle ends idle sessions, and leaves those alone that are in a transaction.
+func TestRecycle(t *testing.T) {
+	sandboxtest.Each(t, sandbox.Options{Args: []string{"--skip-log-bin"}}, func(t *testing.T, s *sandbox.Server) {
+		db := sandboxtest.DB(t, s, "")
+		sandboxtest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.stock (id INT PRIMARY KEY)")
+		r, err := mysql.New(t.Context(), sandboxtest.DB(t, s, ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		busy, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer busy.Close()
+		idle, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer idle.Close()
+		for _, statement := range []string{"BEGIN", "INSERT INTO shop.stock VALUES (1)"} {
+			if _, err := busy.ExecContext(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := idle.PingContext(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.Recycle(t.Context(), 500*time.Millisecond)
+		if err != nil || got.Ended < 1 || got.Left != 1 {
+			t.Errorf("%+v, %v; want the idle one ended, one left", got, err)
+		}
+		if _, err := busy.ExecContext(t.Context(), "COMMIT"); err != nil {
+			t.Errorf("the transaction: %v", err)
+		}
+		if _, err := idle.ExecContext(t.Context(), "DO 1"); err == nil {
+			t.Error("the idle session goes on")
+		}
+		if got, err = r.Recycle(t.Context(), 500*time.Millisecond); err != nil || got.Ended != 1 || got.Left != 0 {
+			t.Errorf("%+v, %v; want the last one ended", got, err)
+		}
+	})
+}
+
+// TestSlowTable reads the slow log's table, and empties it.
+func TestSlowTable(t *testing.T) {
+	s := sandboxtest.MariaDB(t, sandbox.Options{Args: []string{"--skip-log-bin", "--log-output=FILE,TABLE", "--slow-query-log=1", "--long-query-time=0"}})
+	db := sandboxtest.DB(t, s, "")
+	r, err := mysql.New(t.Context(), sandboxtest.DB(t, s, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	before := time.Now()
+	db.SetMaxOpenConns(1) // a statement is logged when it was answered, and before the next
+	sandboxtest.Exec(t, db, "SELECT 'a slow one', SLEEP(0.02)", "SET GLOBAL slow_query_log = 0")
+	found := 0
+	err = r.SlowTable(t.Context(), before.Add(-time.Second), before.Add(time.Minute), 100, func(e *mysql.TableEntry) {
+		if string(e.Statement) == "SELECT 'a slow one', SLEEP(0.02)" {
+			found++
+			if late := e.Start.Sub(before); late < -time.Millisecond || late > time.Minute || e.QueryTime < 20*time.Millisecond || e.RowsSent != 1 || e.ThreadID == 0 {
+				t.Errorf("%+v, %s after it was sent", e, late)
+			}
+		}
+	})
+	if err != nil || found != 1 {
+		t.Errorf("%d entries, %v", found, err)
+	}
+	if empty, err := r.SlowTableEmpty(t.Context()); empty || err != nil {
+		t.Errorf("empty %v, %v", empty, err)
+	}
+	if err := r.EmptySlowTable(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if empty, err := r.SlowTableEmpty(t.Context()); !empty || err != nil {
+		t.Errorf("empty %v, %v", empty, err)
+	}
+}

@@ -1,0 +1,131 @@
+package finalize
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku/internal/unit"
+)
+
+// askWithin bounds each question to the database that is no count of rows.
+const askWithin = 10 * time.Second
+
+// collectors looks for what still watches: kasoku itself, and what the database
+// writes about its statements.
+func (w *walker) collectors(ctx context.Context) {
+	w.progress("collectors")
+	w.check(PartCollectors, "put back", w.Journals, []string{"no journal is left"}, "`kasoku restore` puts it back")
+	running, err := recorders(w.Proc)
+	if err != nil {
+		w.cannot(PartCollectors, "other kasoku", err, "")
+	} else {
+		w.check(PartCollectors, "other kasoku", running, []string{"none records"},
+			"end it with Ctrl-C, so that it puts back what it changed")
+	}
+	if w.db == nil {
+		w.skip(PartCollectors, "statement logs", "no database in kasoku.toml")
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	vars, err := w.db.Variables(ctx)
+	if err != nil {
+		w.cannot(PartCollectors, "statement logs", err, "")
+		return
+	}
+	bad, fix := statementLogs(vars)
+	w.check(PartCollectors, "statement logs", bad,
+		[]string{"slow_query_log OFF, general_log OFF, log_output " + vars["log_output"]}, fix)
+	w.consumers(ctx)
+}
+
+// usualConsumers are on in an unchanged MySQL 9.7; MariaDB has fewer.
+var usualConsumers = []string{
+	"events_statements_current", "events_statements_history", "events_transactions_current",
+	"events_transactions_history",
+	"global_instrumentation", "statements_digest", "thread_instrumentation",
+}
+
+// consumers looks which parts of performance_schema count what they usually do not.
+func (w *walker) consumers(ctx context.Context) {
+	const what = "consumers"
+	on, err := w.db.EnabledConsumers(ctx)
+	if err != nil {
+		// It takes a right of its own, and is seldom changed.
+		w.skip(PartCollectors, what, err.Error())
+		return
+	}
+	var bad, names []string
+	for _, name := range on {
+		if !slices.Contains(usualConsumers, name) {
+			bad = append(bad, name+" is on")
+			names = append(names, "'"+name+"'")
+		}
+	}
+	w.check(PartCollectors, what, bad, []string{"performance_schema counts no more than usual"},
+		"`UPDATE performance_schema.setup_consumers SET ENABLED = 'NO' WHERE NAME IN ("+strings.Join(names,
+			", ")+");`, and take performance-schema-consumer-… out of my.cnf")
+}
+
+// statementLogs says which logs of statements are on, and how to switch them off.
+func statementLogs(vars map[string]string) (on []string, fix string) {
+	var off, options []string
+	for _, name := range []string{"slow_query_log", "general_log"} {
+		if vars[name] != "ON" && vars[name] != "1" {
+			continue
+		}
+		saw := name + " is ON, to " + vars[name+"_file"]
+		if name == "slow_query_log" {
+			saw += ", long_query_time " + unit.Plain(seconds(vars["long_query_time"])) + " s"
+		}
+		on = append(on, saw)
+		off = append(off, "SET GLOBAL "+name+" = OFF;")
+		options = append(options, name)
+	}
+	return on, fmt.Sprintf("`%s`, and take %s out of my.cnf", strings.Join(off, " "), strings.Join(options, " and "))
+}
+
+func seconds(s string) float64 {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return 0
+	}
+	return v
+}
+
+// recorders lists the processes of kasoku that record something, this one left out.
+//
+// Source: proc_pid_cmdline(5).
+func recorders(proc string) ([]string, error) {
+	if proc == "" {
+		proc = "/proc"
+	}
+	names, err := os.ReadDir(proc)
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %w", err)
+	}
+	var out []string
+	for _, n := range names {
+		pid, err := strconv.Atoi(n.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		b, err := os.ReadFile(filepath.Join(proc, n.Name(), "cmdline"))
+		if err != nil {
+			continue // it has ended
+		}
+		args := bytes.Split(bytes.TrimSuffix(b, []byte{0}), []byte{0})
+		if len(args) > 1 && filepath.Base(string(args[0])) == "kasoku" &&
+			slices.Contains([]string{"record", "run", "demo"}, string(args[1])) {
+			out = append(out, fmt.Sprintf("pid %d: %s %s", pid, args[0], args[1]))
+		}
+	}
+	return out, nil
+}

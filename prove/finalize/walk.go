@@ -1,0 +1,123 @@
+package finalize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kasoku/kasoku/mysql"
+	"github.com/kasoku/kasoku/mysqlflags"
+)
+
+// walker is one walk.
+type walker struct {
+	Options
+	result Result
+	units  []Unit        // in the right order
+	db     *mysql.Reader // nil without a database
+	close  func() error
+
+	began  map[string]int64  // sizes of the logs at the start
+	states map[string]string // of units that did not come up in the wrong order
+}
+
+// Walk walks the end of a contest and returns what it saw. The result is there
+// also with an error, which says that the walk could not go on.
+//
+// When the context ends, the units are started again and the walk ends.
+func Walk(ctx context.Context, o Options) (*Result, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	w := &walker{Options: o, states: map[string]string{}, close: func() error { return nil }}
+	if w.Limit == 0 {
+		w.Limit = defaultLimit
+	}
+	if w.Wait == 0 {
+		w.Wait = defaultWait
+	}
+	if w.Gap == 0 {
+		w.Gap = defaultGap
+	}
+	w.units, _ = order(o.Units) // Validate has asked
+	start := time.Now()
+	w.result.Started = start.Round(0)
+	err := w.walk(ctx)
+	if ctx.Err() != nil {
+		w.result.Stopped, err = context.Cause(ctx).Error(), nil
+	}
+	w.result.Length = time.Since(start)
+	return &w.result, errors.Join(err, w.close())
+}
+
+// walk takes the parts in turn.
+func (w *walker) walk(ctx context.Context) error {
+	if err := w.connect(ctx); err != nil {
+		return err
+	}
+	w.began = sizes(append(slices.Clone(w.Silent), w.Written...))
+	for _, part := range []struct {
+		name string
+		walk func(context.Context)
+	}{
+		{PartCollectors, w.collectors}, {PartInitialize, w.initialize}, {PartRestart, w.restart},
+		{PartOrder, w.wrongOrder},
+		{PartRun, w.lastRun}, {PartLogs, w.logs},
+	} {
+		if ctx.Err() != nil {
+			return nil
+		}
+		if slices.Contains(w.Skip, part.name) {
+			w.skip(part.name, "skipped", "by --skip "+part.name)
+			continue
+		}
+		part.walk(ctx)
+	}
+	return nil
+}
+
+// connect opens the database that is to be asked.
+func (w *walker) connect(ctx context.Context) error {
+	if w.MySQL == "" {
+		return nil
+	}
+	db, err := mysqlflags.OpenBounded(w.MySQL)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	if w.db, err = mysql.New(ctx, db); err != nil {
+		return errors.Join(fmt.Errorf("database %s: %w", mysqlflags.Redact(w.MySQL), err), db.Close())
+	}
+	w.close = func() error { return errors.Join(w.db.Close(), db.Close()) }
+	return nil
+}
+
+func (w *walker) progress(format string, args ...any) {
+	if w.OnProgress != nil {
+		w.OnProgress(fmt.Sprintf(format, args...))
+	}
+}
+
+func (w *walker) add(i Item) { w.result.Items = append(w.result.Items, i) }
+
+// check adds an item that is ok when nothing speaks against it.
+func (w *walker) check(part, what string, bad, good []string, fix string) {
+	i := Item{Part: part, What: what, Status: OK, Saw: good}
+	if len(bad) > 0 {
+		i.Status, i.Saw, i.Fix = Bad, bad, fix
+	}
+	w.add(i)
+}
+
+func (w *walker) skip(part, what, why string) {
+	w.add(Item{Part: part, What: what, Status: Skipped, Saw: []string{why}})
+}
+
+// cannot adds an item that could not be looked at, which is bad.
+func (w *walker) cannot(part, what string, err error, fix string) {
+	w.add(Item{Part: part, What: what, Status: Bad, Saw: []string{err.Error()}, Fix: fix})
+}

@@ -1,0 +1,144 @@
+package record
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/checkpoint/guard"
+	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/private"
+)
+
+// keptOutput is how much of a command's output a run keeps, from its end.
+const keptOutput = 64 << 10
+
+// runCommand runs the command beside the sources and keeps its output, exit
+// code and resource use. A context that ends stops it, with all that it started.
+func (s *session) runCommand(ctx context.Context) error {
+	dir, err := private.MakeTempDir("", "kasoku-load-")
+	if err != nil {
+		return fmt.Errorf("make directory for the load's figures: %w", err)
+	}
+	defer dir.Close() //nolint:errcheck // the next recording removes it
+	handover := dir.File("load")
+	handed := &handedLoads{reader: handoverReader{path: handover}}
+	out := newOutput()
+	s.tellGuard(func(g *guard.Process) error { return g.Starting(handover) })
+	defer s.tellGuard((*guard.Process).Ended)
+	p, err := command.Start(ctx, command.Spec{
+		Path: s.o.Command[0], Args: s.o.Command[1:], Dir: s.o.Dir, Stdin: s.o.Stdin,
+		Stdout: out.stdout.Tee(out.tail.Tee(orDiscard(s.o.Stdout))), Stderr: out.stderr.Tee(out.tail.Tee(orDiscard(s.o.Stderr))),
+		Env: append(slices.Clone(s.o.Env), HandoverEnv+"="+handover), StdoutEnv: OutputEnv, EndWithParent: true,
+	})
+	if err != nil {
+		s.run.Command = &kasoku.Command{Args: s.o.Command, ExitCode: startCode(err)}
+		return err
+	}
+	s.tellGuard(func(g *guard.Process) error { return g.Started(p.Pid()) })
+	s.opened()
+	s.profileLoad(time.Since(s.start), 0)
+	began := time.Now()
+	tick := time.NewTicker(s.o.Interval)
+	var hard <-chan struct{}
+	if s.o.Hard != nil {
+		hard = s.o.Hard.Done()
+	}
+	defer tick.Stop()
+	for ended := false; !ended; {
+		select {
+		case <-hard:
+			hard = nil
+			_, _ = p.Kill() // Wait reports the same
+		case <-p.Done():
+			ended = true
+		case <-tick.C:
+			s.progress(Progress{Phase: PhaseRecord, Elapsed: time.Since(began)})
+			s.takeHandover(handed)
+		}
+	}
+	res, err := p.Wait()
+	s.run.Command = &kasoku.Command{
+		Args: s.o.Command, ExitCode: res.ExitCode, Signal: res.Signal, Wall: res.Wall,
+		User: res.User, System: res.System, MaxRSSBytes: res.MaxRSSBytes,
+		VoluntarySwitch: res.Voluntary, ForcedSwitch: res.Forced,
+		Output: string(out.tail.Bytes()), OutputTruncated: out.tail.Truncated(),
+	}
+	s.takeHandover(handed)
+	s.takeScore(out, res.Success())
+	if s.summary != nil {
+		s.settle(ctx, s.o.Interval)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if !res.Success() {
+		s.warn(kasoku.Warning{Code: "command-failed", Text: fmt.Sprintf("the command ended without success: %s", res),
+			Hint: "what it measured may be incomplete; look at what it wrote, and try it alone"})
+	}
+	return err
+}
+
+// tellGuard notifies the guard process of the command, which is to end with the
+// recorder. A guard that has gone shows at the end.
+func (s *session) tellGuard(tell func(*guard.Process) error) {
+	if s.guard != nil {
+		_ = tell(s.guard)
+	}
+}
+
+// startCode returns what a shell would report of a start that went wrong.
+func startCode(err error) int {
+	var start *command.StartError
+	if errors.As(err, &start) {
+		return start.ExitCode()
+	}
+	return command.Result{ExitCode: -1}.ExitCode
+}
+
+// takeHandover takes what the loads below the command reported since the last time.
+// There is nothing when the command makes none that reports.
+func (s *session) takeHandover(l *handedLoads) {
+	began, err := monotonic(s.start)
+	if err == nil {
+		var seconds []kasoku.LoadSecond
+		seconds, err = l.take(began)
+		s.keepSeconds(seconds)
+	}
+	if err != nil {
+		s.warnOnce(kasoku.Warning{Code: "handover", Text: "figures of the load's own are missing: " + err.Error()})
+	}
+	s.steps, s.summary, s.handed = nil, nil, nil
+	s.phases, s.told, s.run.Score = nil, nil, nil
+	for _, one := range l.loads {
+		s.steps = append(s.steps, one.steps...)
+		s.addSummary(&one.summary)
+		s.handed = append(s.handed, one.warnings...)
+		s.phases = append(s.phases, one.phases...)
+		s.told = append(s.told, one.events...)
+		s.run.Score = cmp.Or(one.score, s.run.Score)
+	}
+	slices.SortFunc(s.steps, func(a, b kasoku.Step) int { return cmp.Compare(a.Number, b.Number) })
+	slices.SortStableFunc(s.phases, func(a, b kasoku.Phase) int { return cmp.Compare(a.Interval.From, b.Interval.From) })
+}
+
+func (s *session) warnOnce(w kasoku.Warning) {
+	for _, have := range s.warnings {
+		if have.Code == w.Code {
+			return
+		}
+	}
+	s.warn(w)
+}
+
+func orDiscard(w io.Writer) io.Writer {
+	if w == nil {
+		return io.Discard
+	}
+	return w
+}

@@ -1,0 +1,172 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/config"
+	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/logs/phases"
+	"github.com/kasoku/kasoku/observe/redis"
+)
+
+// fromTOML returns the options that a kasoku.toml in a directory of its own makes.
+func fromTOML(t testing.TB, doc string, files map[string]string) (Options, string, error) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(dir, config.Name)
+	if err := os.WriteFile(path, []byte(doc), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := Configured(c, Options{Path: filepath.Join(dir, "x.kasoku"), Run: kasoku.Run{Label: "kept"}})
+	if err == nil {
+		err = o.Validate()
+	}
+	return o, dir, err
+}
+
+func TestConfigured(t *testing.T) {
+	f := func(doc string, check func(o Options, dir string) bool) {
+		t.Helper()
+		o, dir, err := fromTOML(t, doc, map[string]string{"my.cnf": "[client]\nuser=app\nsocket=/run/s.sock\n", "targets.txt": "POST http://127.0.0.1:1/users\n@body\n", "body": "{}", "ids.csv": "id\na\nb\n"})
+		if err != nil || o.Run.Label != "kept" || !check(o, dir) {
+			t.Errorf("%s\n%v\n%+v", doc, err, o)
+		}
+	}
+	t.Setenv("KASOKU_TEST_PASSWORD", "s3cret")
+	f("load.for = '90s'\n[redis]\naddress = 'rediss://cache'\ncacert = 'ca.crt'\ncert = 'c.crt'\nkey = 'c.key'\nsni = 'n'", func(o Options, dir string) bool {
+		return o.Redis.Server == redis.Server{Address: "rediss://cache", CACert: filepath.Join(dir, "ca.crt"), Cert: filepath.Join(dir, "c.crt"), Key: filepath.Join(dir, "c.key"), SNI: "n"}
+	})
+	f("load.for = '90s'\n[redis]\naddress = '127.0.0.1:6379'\npassword_env = 'KASOKU_TEST_PASSWORD'\ncommands = true\n[graphite]\nquery = '127.0.0.1:7002'\nstorage = 'whisper'\nagents = ['agents.a-a']", func(o Options, dir string) bool {
+		return *o.Redis == (redis.Options{Server: redis.Server{Address: "127.0.0.1:6379", Password: "s3cret"}, Commands: true}) && o.Graphite.Query == "127.0.0.1:7002" &&
+			o.Graphite.Storage == filepath.Join(dir, "whisper") && slices.Equal(o.Graphite.Agents, []string{"agents.a-a"})
+	})
+	f("load.for = '90s'", func(o Options, dir string) bool {
+		return o.For == 90*time.Second && o.Run.Load == "for 1 min 30 s" && o.Interval == time.Second && o.Run.Project == filepath.Base(dir) && o.Capture != nil
+	})
+	f("interval = '200ms'\nproject = 'shop'\nload.command = './bench.sh --all'\nprice = { per_hour = 0.5, currency = 'USD' }\n[settings]\npool.max = 3\n[capture]\noff = true", func(o Options, dir string) bool {
+		return o.Interval == 200*time.Millisecond && o.Run.Project == "shop" && o.Dir == dir && slices.Equal(o.Command, []string{"sh", "-c", "./bench.sh --all"}) &&
+			o.Run.Load == "./bench.sh --all" && o.Run.Price == kasoku.Price{PerHour: 0.5, Currency: "USD"} && o.Capture == nil &&
+			slices.Equal(o.Settings, []kasoku.Setting{{Scope: "app", Name: "pool.max", Value: "3"}})
+	})
+	f("[load]\ncommand = ['./bench', '-n', '3']\nscore.json = 'score'\npass.regexp = '(PASS)'", func(o Options, dir string) bool {
+		return o.Command[0] == filepath.Join(dir, "bench") && o.Run.Load == "./bench -n 3" && o.Score.JSON == "score" && o.Pass.Regexp == "(PASS)"
+	})
+	f("[load]\ncommand = ['ab', '-n', '3']", func(o Options, _ string) bool { return o.Command[0] == "ab" })
+	f("[load]\ntargets = ['GET http://127.0.0.1:1/', 'GET http://127.0.0.1:1/b']\nsteps = [5, 10]\neach = '2s'\npause = '3s'\nsettle = '1s'", func(o Options, _ string) bool {
+		rate, ok := o.Load.Next([]Done{{}})
+		return len(o.Load.Targets) == 2 && o.Load.Each == 2*time.Second && o.Load.Pause == 3*time.Second && o.Load.Settle == time.Second &&
+			rate == 10 && ok && o.Run.Load == "GET / and 1 more, open loop"
+	})
+	f("[load]\ntargets_file = 'targets.txt'\nsteps = [5]", func(o Options, _ string) bool {
+		return len(o.Load.Targets) == 1 && string(o.Load.Targets[0].Body) == "{}" && o.Run.Load == "POST /users, open loop"
+	})
+	f("[load]\ntargets = 'GET http://127.0.0.1:1/{{csv.id}}'\nsteps = [5]\nspacing = 'poisson'\nseed = 7\ncsv = 'ids.csv'\npacing = 'economical'\nengine = 'nethttp'", func(o Options, _ string) bool {
+		return o.Load.Spacing == load.Poisson && o.Load.Seed == 7 && string(o.Load.Targets[0].Fill.URL.Append(nil, 1)) == "http://127.0.0.1:1/b" &&
+			o.Run.Load == "GET /:id, open loop, Poisson arrivals"
+	})
+	f("[load]\ntargets = 'GET http://127.0.0.1:1/{{csv.id}}'\nsteps = [5]\nspacing = 'burst:10'\nvariables = false", func(o Options, _ string) bool {
+		return o.Load.Spacing == load.Burst(10) && o.Load.Seed == 0 && o.Load.Targets[0].Fill == nil && strings.HasSuffix(o.Run.Load, ", open loop, bursts of 10")
+	})
+	f("[load]\ntargets = 'GET http://127.0.0.1:1/{{uuid}}'\nsteps = [5]", func(o Options, _ string) bool { return o.Load.Seed != 0 })
+	f("[load]\non = 'POST /initialize'\nuntil_idle = '5s'\n[logs]\naccess = ['a.log', 'b.log']\napp = 'c.log'\nerror = 'd.log'", func(o Options, dir string) bool {
+		return o.On == phases.Initialize && o.UntilIdle == 5*time.Second && o.Run.Load == "on POST /initialize, until idle for 5 s" &&
+			len(o.accessLogs()) == 2 && slices.Equal(o.appLogs(), []string{filepath.Join(dir, "c.log")}) && slices.Equal(o.MoreLogs.Error, []string{filepath.Join(dir, "d.log")})
+	})
+	f("load.for = '1s'\n[mysql]\ndsn = 'app@tcp(127.0.0.1:1)/shop'\ncount_rows = ['users']", func(o Options, _ string) bool {
+		return o.SlowLog && !o.Digests && slices.Equal(o.CountRows, []string{"users"})
+	})
+	f("load.for = '1s'\n[mysql]\ndefaults_file = 'my.cnf'\nslow_log = false\ndigests = true", func(o Options, _ string) bool {
+		return strings.Contains(o.MySQL, "app@unix(/run/s.sock)") && !o.SlowLog && o.Digests
+	})
+	self := filepath.Base(os.Args[0])
+	f("load.for = '1s'\n[watch]\npids = [1]\nprocesses = ['"+self+"']", func(o Options, _ string) bool {
+		return slices.Contains(o.PIDs, 1) && slices.Contains(o.PIDs, os.Getpid())
+	})
+}
+
+// TestConfigured_Words: every word that a kasoku.toml takes is one that the load
+// knows.
+func TestConfigured_Words(t *testing.T) {
+	for _, e := range config.Engines() {
+		for _, p := range config.Pacings() {
+			for _, s := range []string{"even", "poisson", "burst:7"} {
+				doc := fmt.Sprintf("[load]\ntargets = 'GET http://127.0.0.1:1/'\nsteps = [5]\nengine = '%s'\npacing = '%s'\nspacing = '%s'", e, p, s)
+				if _, _, err := fromTOML(t, doc, nil); err != nil {
+					t.Errorf("%s\n%v", doc, err)
+				}
+			}
+		}
+	}
+}
+
+func TestConfigured_Failure(t *testing.T) {
+	f := func(doc, want string) {
+		t.Helper()
+		_, dir, err := fromTOML(t, doc, nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s in %s\n%v, want %q", doc, dir, err, want)
+		}
+	}
+	f("", "kasoku.toml: it does not say what a run does")
+	f("load.until_idle = '1s'", "none is named")
+	f("load.for = '1s'\nmysql.defaults_file = 'none.cnf'", "none.cnf")
+	f("[load]\ntargets_file = 'none.txt'\nsteps = [1]", "none.txt")
+	f("[load]\ntargets = 'GET http://127.0.0.1/'\nsteps = [1]\ncsv = 'none.csv'", "none.csv")
+	f("[load]\ntargets = 'GET http://127.0.0.1/{{csv.x}}'\nsteps = [1]", "csv.x")
+	f("[load]\ntargets = 'GET https://127.0.0.1/'\nsteps = [1]\nengine = 'epollhttp'", "https")
+	f("[load]\ntargets_file = '"+config.Name+"'\nsteps = [1]", config.Name+":1")
+	if _, _, err := fromTOML(t, "", nil); !errors.Is(err, ErrNoLoad) {
+		t.Error(err)
+	}
+}
+
+func TestWatched(t *testing.T) {
+	proc := t.TempDir()
+	for pid, files := range map[int][2]string{
+		10: {"node\n", "0::/system.slice/app.service\n"},
+		11: {"averylongprogra\n", "0::/user.slice\n"},
+		12: {"sh\n", "0::/system.slice/app.service/worker\n"},
+		13: {"sh\n", "1:cpu:/\n0::/system.slice/other.service\n"},
+	} {
+		dir := filepath.Join(proc, strconv.Itoa(pid))
+		if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "comm"), []byte(files[0]), 0o600),
+			os.WriteFile(filepath.Join(dir, "cgroup"), []byte(files[1]), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := func(names, units []string, want ...int) {
+		t.Helper()
+		got := watched(proc, names, units)
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%v, %v: %v, want %v", names, units, got, want)
+		}
+	}
+	f(nil, nil)
+	f([]string{"node"}, nil, 10)
+	f([]string{"averylongprogramname"}, nil, 11)
+	f(nil, []string{"app"}, 10, 12)
+	f(nil, []string{"app.service", "other.service"}, 10, 12, 13)
+	f([]string{"nobody", ""}, []string{"none"})
+	if got := watched(filepath.Join(proc, "gone"), []string{"sh"}, nil); got != nil {
+		t.Errorf("without procfs: %v", got)
+	}
+}

@@ -1,0 +1,244 @@
+package record
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/checkpoint/guard"
+	"github.com/kasoku/kasoku/internal/unit"
+	mysqlread "github.com/kasoku/kasoku/mysql"
+	"github.com/kasoku/kasoku/mysql/digest"
+	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/observe/mysql"
+)
+
+// connectWithin bounds the first connection to a database, so that a server
+// that hangs does not hang the recorder.
+const connectWithin = 5 * time.Second
+
+// database is the database that a run watches. The sampler has a connection of
+// its own, so that a count of rows never delays a tick.
+type database struct {
+	db         *sql.DB
+	source     *mysql.Source     // samples over a connection of its own
+	locks      *mysql.Locks      // and so does this
+	detail     *mysql.Detail     // and this
+	reader     *mysqlread.Reader // for settings, rows, slow log
+	hold       *guard.Hold       // what the run changes
+	slow       *mysqlread.SlowLog
+	open       int  // sessions that were open when the slow log was switched on
+	table      bool // the slow log goes to its table, too
+	emptyTable bool // which had no rows before
+	recycled   int  // idle sessions that were ended
+	slowOn     bool // the statements of the run are counted from then on
+
+	digests  *mysqlread.Digests // at the start; nil without them
+	restored bool               // nothing that was changed is left to be put back
+	way      slowWay            // between slow log and digests
+
+	braked atomic.Pointer[braking] // the slow log was put back before the end; nil else
+
+	asked float64 // statements of others while the slow log was on; below 0 when unknown
+}
+
+func openDatabase(ctx context.Context, o Options) (_ *database, err error) {
+	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
+	d := &database{}
+	if d.db, err = mysqlflags.OpenBounded(o.MySQL); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.close())
+		}
+	}()
+	if d.reader, err = mysqlread.New(ctx, d.db); err != nil {
+		return nil, fmt.Errorf("database %s: %w", mysqlflags.Redact(o.MySQL), err)
+	}
+	if err = d.checkSample(&o); err != nil {
+		return nil, err
+	}
+	if d.hold, err = holdFor(ctx, d.reader, o); err != nil {
+		return nil, err
+	}
+	d.source = mysql.New(d.db)
+	d.locks = mysql.NewLocks(d.db, d.source, shapeOf)
+	d.detail = mysql.NewDetail(d.db, shapeOf)
+	d.slow = mysqlread.NewSlowLog(d.reader, mysqlread.Settings{Sample: o.Sample})
+	return d, nil
+}
+
+// settings returns the server's variables as they are without what the run
+// itself has changed.
+func (d *database) settings(ctx context.Context, host string) ([]kasoku.Setting, error) {
+	vars, err := d.reader.Variables(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read variables: %w", err)
+	}
+	mysqlread.Originals(vars, d.hold.Changes())
+	out := make([]kasoku.Setting, 0, len(vars))
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		out = append(out, kasoku.Setting{Host: host, Scope: "mysql", Name: name, Value: vars[name]})
+	}
+	return out, nil
+}
+
+// slowLogOn switches the slow log on. Where it may not, the run goes on without.
+func (d *database) slowLogOn(ctx context.Context, table bool) (warnings []kasoku.Warning) {
+	if table {
+		warnings = d.wantTable(ctx)
+	}
+	sessions, err := d.reader.Sessions(ctx)
+	if err == nil {
+		err = d.hold.Apply(ctx, d.slow)
+	}
+	warnings = append(warnings, d.setAside()...)
+	if err != nil {
+		d.table = false
+		return append(warnings, kasoku.Warning{Code: "no-slow-log", Text: "no slow log: " + err.Error(), Hint: hint(err)})
+	}
+	d.open, d.slowOn = sessions.Total(), true
+	d.asked = -d.questions(ctx)
+	return warnings
+}
+
+// digestsOn lets the server count its statements by digest, and notes how far
+// they have come. Where it may not, the run goes on without.
+func (d *database) digestsOn(ctx context.Context) []kasoku.Warning {
+	err := d.hold.Apply(ctx, mysqlread.NewConsumers(d.reader))
+	if err == nil {
+		d.digests, err = d.reader.Digests(ctx)
+	}
+	if err != nil {
+		return []kasoku.Warning{{Code: "no-digests", Text: "no " + err.Error(), Hint: hint(err)}}
+	}
+	return nil
+}
+
+// queries returns what the statements did since digestsOn, by digest.
+func (d *database) queries(ctx context.Context) ([]kasoku.Query, []kasoku.Warning) {
+	now, err := d.reader.Digests(ctx)
+	if err != nil {
+		return nil, []kasoku.Warning{{Code: "no-digests", Text: "no " + err.Error(), Hint: hint(err)}}
+	}
+	added, restarted := now.Since(d.digests)
+	said := kasoku.Warning{Code: "digests", Text: "the queries are statement digests of performance_schema: none has a sample"}
+	if d.reader.Flavor() == mysqlread.MariaDB {
+		said.Text += " or a distribution of its times; MariaDB counts no statement that a driver runs as a prepared one"
+		said.Hint = "the slow log has them: record with --slowlog, on the server's own host"
+	}
+	warnings := []kasoku.Warning{said}
+	if restarted {
+		warnings = append(warnings, kasoku.Warning{Code: "digests-restarted", Text: "the statement digests began anew during the run: what was counted before is missing",
+			Hint: "was the server restarted, or events_statements_summary_by_digest emptied?"})
+	}
+	if added.Lost > 0 {
+		warnings = append(warnings, kasoku.Warning{Code: "digests-full", Text: fmt.Sprintf("%s statements are in no class: the server keeps no more digests", unit.Count(added.Lost)),
+			Hint: "raise performance_schema_digests_size in the server's option file, or empty events_statements_summary_by_digest"})
+	}
+	return digest.Queries(added), warnings
+}
+
+// questions returns the server's count of statements without kasoku's own, NaN
+// when it cannot be read. The source must not be reading.
+func (d *database) questions(ctx context.Context) float64 {
+	var s mysqlread.Status
+	if err := d.reader.ReadStatus(ctx, &s); err != nil {
+		return math.NaN()
+	}
+	own := d.reader.Statements() + d.source.Statements() + d.locks.Statements() + d.detail.Statements()
+	return s.Issued() - float64(own)
+}
+
+// release puts back what was changed on the server, unless another run needs it,
+// and has kept what became of it. The sampler must have ended.
+func (s *session) release(ctx context.Context) []kasoku.Warning {
+	d := s.db
+	warnings := d.haltRelaxing()
+	if d.braked.Load() != nil {
+		d.asked = -1
+	} else if d.slowOn {
+		d.asked += d.questions(ctx)
+	}
+	d.hold.Own(d.source.Session(), d.locks.Session(), d.detail.Session())
+	err := d.hold.Release(ctx, s.keepChanges)
+	d.restored = err == nil
+	switch {
+	case err != nil && d.hold.Settled():
+		warnings = append(warnings, kasoku.Warning{Code: "journal-left",
+			Text: "all that was changed on the server is settled, but that could not be stored: " + err.Error(),
+			Hint: "`kasoku restore` clears the journal once there is room; nothing is to be put back"})
+		err = nil
+	case err == nil && s.o.RecycleConnections && d.hold.Heirs().Burden():
+		warnings = append(warnings, d.endHeirs(ctx)...)
+	}
+	return append(warnings, d.leftWarnings(ctx, err, s.guardian())...)
+}
+
+// changes lists what was altered on the server, and what became of it.
+func (d *database) changes() []kasoku.Change {
+	return append(changesOf(d.reader.Flavor(), d.hold.Changes()), d.recycledChange()...)
+}
+
+// byHand says how to put back what was not.
+func byHand(changes []mysqlread.Changed) string {
+	hint := "`kasoku restore` tries again"
+	var undo []string
+	for _, c := range changes {
+		if u := c.Undo(); u != "" && !c.Restored && c.Note == "" {
+			undo = append(undo, u+";")
+		}
+	}
+	if len(undo) > 0 {
+		hint += "; by hand: " + strings.Join(undo, " ")
+	}
+	return hint
+}
+
+// logged compares the statements that the slow log holds with those that the
+// server counted, and says so when they differ: open sessions keep the settings
+// they began with.
+func (d *database) logged(entries uint64) []kasoku.Warning {
+	// Fewer than 20 prove nothing; a tenth is more than what was on its way into
+	// the log. A restarted server counts anew, NaN compares as false.
+	want := d.expected()
+	if !(want >= 20) || float64(entries) >= 0.9*want {
+		return nil
+	}
+	return []kasoku.Warning{{
+		Code: "slow-log-partial",
+		Text: fmt.Sprintf("the slow log holds %s of %s statements (Questions): sessions that were open before keep the settings they began with; %d were open",
+			unit.Count(entries), unit.Count(uint64(want)), d.open),
+		Hint: "`--recycle-connections` (kasoku.toml: recycle_connections = true in [mysql]) ends idle sessions first, so that the pool opens new ones; or start the recording before the application",
+	}}
+}
+
+func (d *database) close() error {
+	var err error
+	if d.reader != nil {
+		err = d.reader.Close()
+	}
+	if d.locks != nil {
+		err = errors.Join(err, d.locks.Release(), d.detail.Release())
+	}
+	return errors.Join(err, d.db.Close())
+}
+
+// hint returns the hint of an error, empty without one.
+func hint(err error) string {
+	var h interface{ Hint() string }
+	if errors.As(err, &h) {
+		return h.Hint()
+	}
+	return ""
+}

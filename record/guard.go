@@ -1,0 +1,203 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/checkpoint/guard"
+	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/mysql"
+	"github.com/kasoku/kasoku/store"
+)
+
+// Guard says how what a run changes on servers is put back when the recorder is
+// killed.
+type Guard struct {
+	// Dir holds the journals of what is changed on servers. Empty: what is
+	// changed is put back at the end of the run, but not when that never comes.
+	Dir string
+	// DefaultsFile is the option file that the DSN came from, which `kasoku
+	// restore` reads again; empty without one.
+	DefaultsFile string
+	// Program starts a guard process, which calls [guard.Watch] with its
+	// standard input. Without a Path there is none, and only the journals help.
+	Program command.Spec
+}
+
+// holdFor returns what a run holds on to its changes of the server with.
+func holdFor(ctx context.Context, r *mysql.Reader, o Options) (*guard.Hold, error) {
+	g := guard.Options{DSN: o.MySQL}
+	if o.Guard != nil {
+		path, err := filepath.Abs(o.Path)
+		if err != nil {
+			return nil, err
+		}
+		g.Dir, g.DefaultsFile, g.Run = o.Guard.Dir, o.Guard.DefaultsFile, path
+	}
+	return guard.New(ctx, r, g)
+}
+
+// startGuard starts the guard process before there is anything to put back. A
+// run without one goes on: the journal is there.
+func (s *session) startGuard(ctx context.Context) error {
+	g := s.o.Guard
+	if g == nil || g.Program.Path == "" || len(s.o.Command) == 0 && !s.o.SlowLog && !s.o.Digests {
+		return nil
+	}
+	path, err := filepath.Abs(s.o.Path)
+	if err != nil {
+		return err
+	}
+	s.guard, err = guard.Start(g.Program, guard.Request{Dir: g.Dir, DSN: s.o.MySQL, Holder: guard.ThisProcess(path),
+		Place: s.place()})
+	if err != nil {
+		s.warn(kasoku.Warning{Code: "no-guard", Text: err.Error(),
+			Hint: "should the recorder be killed with -9, `kasoku restore` puts back what was changed on the database server"})
+		return nil
+	}
+	if s.db != nil {
+		_ = s.db.hold.AwaitGuard(ctx) // one that is slow comes to its place later
+	}
+	return nil
+}
+
+// place is where the run stands among those who change the server.
+func (s *session) place() guard.Place {
+	if s.db == nil {
+		return guard.Place{}
+	}
+	return s.db.hold.Place()
+}
+
+// endWithin is how long the guard process may take to end.
+const endWithin = 5 * time.Second
+
+// endGuard takes leave of the guard process. What could not be put back is left
+// to it: it tries for longer.
+func (s *session) endGuard() {
+	if s.guard == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), endWithin)
+	defer cancel()
+	orderly := s.db == nil || s.db.restored
+	restarts, err := s.guard.Restarts()
+	s.eventRestarts(restarts)
+	if n := len(restarts); n > 0 && err == nil {
+		s.warn(kasoku.Warning{Code: "guard-restarted", Text: fmt.Sprintf("the guard process was ended by somebody %s and started again", countTimes(n)),
+			Hint: "it puts back what was changed should the recorder be killed: let it live; is the machine short of memory?"})
+	}
+	if err := s.guard.Done(ctx, orderly); err != nil && orderly {
+		s.warn(kasoku.Warning{Code: "no-guard", Text: err.Error(), Hint: "the recorder itself put all back; nothing is to be done"})
+	}
+	s.guard = nil
+}
+
+// eventRestarts puts restarts of the guard process on the axis of time.
+func (s *session) eventRestarts(at []time.Time) {
+	for _, t := range at {
+		if s.store != nil { // a run file that takes no more lacks the event; the warning is elsewhere
+			_ = s.store.Event(kasoku.Event{At: t.Sub(s.start), Host: s.host(), Kind: "guard", Text: "the guard process was ended by somebody and started again"})
+		}
+	}
+}
+
+func countTimes(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// changesOf words a server's changes as a run keeps them.
+func changesOf(flavor mysql.Flavor, changes []mysql.Changed) []kasoku.Change {
+	var out []kasoku.Change
+	for _, c := range changes {
+		out = append(out, kasoku.Change{Object: strings.ToLower(string(flavor)), Name: c.Name, Before: c.Before,
+			During: c.During, Restored: c.Restored, Note: c.Note})
+	}
+	return out
+}
+
+// busyLimit is how long a run file may be in use: a killed recorder still counts
+// as alive until the kernel is done with it.
+const busyLimit = 10 * time.Second
+
+// KeepLeft stores in the file of a run whose recorder died what became of its
+// changes. A run that is gone by now is no error.
+func KeepLeft(left guard.Left) error {
+	if left.Run == "" {
+		return nil
+	}
+	limit := time.NewTimer(busyLimit)
+	defer limit.Stop()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := keepLeft(left)
+		if !errors.Is(err, store.ErrBusy) && !errors.Is(err, store.ErrInUse) {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-limit.C:
+			return err
+		}
+	}
+}
+
+// keepChanges stores what became of the run's own changes, or of those of a run
+// that died and that has not been put right since.
+func (s *session) keepChanges(left guard.Left) error {
+	switch {
+	case !left.Own:
+		return KeepLeft(left)
+	case s.store == nil:
+		return nil
+	}
+	changes := append(changesOf(left.Flavor, left.Changes), heirsChange(left.Flavor, left.Heirs)...)
+	return s.store.SaveChanges(append(changes, s.db.recycledChange()...))
+}
+
+func keepLeft(left guard.Left) error {
+	ed, err := store.Edit(left.Run)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	changes := changesOf(left.Flavor, left.Changes)
+	if left.Heirs.Burden() {
+		changes = append(changes, heirsChange(left.Flavor, left.Heirs)...)
+	}
+	return errors.Join(ed.SaveChanges(changes), ed.Close())
+}
+
+// readDigests asks the database what its statements did during the run.
+func (s *session) readDigests(ctx context.Context) {
+	if s.db.digests == nil {
+		return
+	}
+	s.digested, s.aboutDigests = s.db.queries(ctx)
+	if s.waits() && len(s.aboutDigests) > 0 {
+		s.aboutDigests[0].Text += "; they were counted while the run waited to begin, too"
+	}
+}
+
+// saveDigests stores them as the run's queries, unless a slow log gave it those.
+func (s *session) saveDigests() error {
+	if s.slowRead || s.aboutDigests == nil {
+		return nil
+	}
+	for i := range s.digested {
+		s.digested[i].Host = s.host()
+	}
+	s.warn(s.aboutDigests...)
+	return s.store.SaveQueries(s.digested)
+}

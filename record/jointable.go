@@ -1,0 +1,70 @@
+package record
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/logs/slowlog"
+	"github.com/kasoku/kasoku/mysql"
+)
+
+// wantTable decides whether the slow log goes to its table, too: where rows of
+// somebody else are there that are not to be mixed with the run's, it does not.
+// MySQL's file has microseconds, and needs no table.
+func (d *database) wantTable(ctx context.Context) (warnings []kasoku.Warning) {
+	if d.reader.Flavor() != mysql.MariaDB {
+		return nil
+	}
+	vars, err := d.reader.Variables(ctx)
+	if err == nil && !strings.Contains(strings.ToUpper(vars["log_output"]), "TABLE") {
+		var empty bool
+		if empty, err = d.reader.SlowTableEmpty(ctx); err == nil && !empty {
+			return []kasoku.Warning{{Code: "no-slow-table", Text: "mysql.slow_log has rows that are not kasoku's: the slow log's file is looked at every 5 ms instead",
+				Hint: "TRUNCATE mysql.slow_log, when nobody needs them"}}
+		}
+		d.emptyTable = err == nil
+	}
+	if err != nil {
+		return []kasoku.Warning{{Code: "no-slow-table", Text: "the slow log's file is looked at every 5 ms instead of its table: " + err.Error(), Hint: hint(err)}}
+	}
+	d.table = true
+	d.slow = mysql.NewSlowLog(d.reader, mysql.Settings{Table: true})
+	return nil
+}
+
+// tidyTable removes what the run left in the slow log's table, once the log no
+// longer goes there.
+func (d *database) tidyTable(ctx context.Context) []kasoku.Warning {
+	if !d.emptyTable {
+		return nil
+	}
+	vars, err := d.reader.Variables(ctx)
+	if err == nil && strings.Contains(strings.ToUpper(vars["log_output"]), "TABLE") {
+		return nil // another recording goes on, or it was not put back, which is reported
+	}
+	if err == nil {
+		err = d.reader.EmptySlowTable(ctx)
+	}
+	if err != nil {
+		return []kasoku.Warning{{Code: "not-restored", Text: "the run's statements stay in mysql.slow_log: " + err.Error(), Hint: "TRUNCATE mysql.slow_log"}}
+	}
+	d.emptyTable = false
+	return nil
+}
+
+// readTable reads the statements of the window from the slow log's table.
+func (f *feed) readTable(ctx context.Context, s *session) error {
+	o := slowlog.Options{Clock: s.clock.wall, Interval: f.window, Each: f.add, Kind: slowlog.Slow, Trailers: true}
+	t := slowlog.NewTable(o)
+	at := func(d time.Duration) time.Time { return s.start.Add(d).Round(0) }
+	err := s.db.reader.SlowTable(ctx, at(f.window.From), at(f.window.To), mostJoined+1, func(e *mysql.TableEntry) {
+		t.Add(&slowlog.Event{
+			Start: e.Start, Resolution: time.Microsecond, ThreadID: e.ThreadID, QueryTime: e.QueryTime,
+			RowsSent: e.RowsSent, RowsExamined: e.RowsExamined, Statement: e.Statement,
+		})
+	})
+	f.settle(t.Classes())
+	return err
+}

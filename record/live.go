@@ -1,0 +1,101 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/mysql"
+	"github.com/kasoku/kasoku/observe"
+)
+
+// A Live is what a run of the same options would sample, for who looks on without
+// making a run. Nothing is changed on a server: statements are counted by what it
+// counts anyway.
+type Live struct {
+	Host     kasoku.Host
+	Sources  []observe.Source // to be closed by the sampler that they are given to
+	Settings []kasoku.Setting // in force, those of the database among them
+
+	AccessLogs []string // that the options name; no source reads them
+
+	db *database // nil without one
+}
+
+// NewLive opens what is to be sampled. Path, load and what concerns a run file are
+// not looked at.
+func NewLive(ctx context.Context, o Options) (_ *Live, err error) {
+	o.Guard, o.SlowLog, o.Digests = nil, false, false
+	s := &session{o: o}
+	l := &Live{Host: hostInfo(), Settings: safeSettings(o.Settings), AccessLogs: o.accessLogs()}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, l.Close())
+		}
+	}()
+	if o.MySQL != "" {
+		if s.db, err = openDatabase(ctx, o); err != nil {
+			return nil, err
+		}
+		l.db = s.db
+		vars, err := s.db.settings(ctx, l.Host.Name)
+		if err != nil {
+			return nil, err
+		}
+		l.Settings = append(l.Settings, vars...)
+	}
+	l.Sources, _, err = s.sources()
+	return l, err
+}
+
+// HasDatabase reports whether a database is watched.
+func (l *Live) HasDatabase() bool { return l.db != nil }
+
+// Digests reads what the database counted of each class of statements, over a
+// connection of its own. Not for concurrent use.
+func (l *Live) Digests(ctx context.Context) (*mysql.Digests, error) {
+	if l.db == nil {
+		return nil, errors.New("no database is watched")
+	}
+	return l.db.reader.Digests(ctx)
+}
+
+// Close gives the connections to the database up. The sampler must have ended.
+func (l *Live) Close() error {
+	if l.db == nil {
+		return nil
+	}
+	return l.db.close()
+}
+
+// Loads follows the loads that other processes of this host hand over.
+type Loads struct {
+	handed handedLoads
+	began  time.Duration
+}
+
+// NewLoads reads from the file, which may not be there yet; the loads' times are
+// given since start, which must have a monotonic reading.
+func NewLoads(path string, start time.Time) (*Loads, error) {
+	began, err := monotonic(start)
+	if err != nil {
+		return nil, err
+	}
+	return &Loads{handed: handedLoads{reader: handoverReader{path: path}}, began: began}, nil
+}
+
+// Take returns the seconds that were counted since it was called last, beside an
+// error of what could not be read.
+func (l *Loads) Take() ([]kasoku.LoadSecond, error) {
+	seconds, err := l.handed.take(l.began)
+	return safeSeconds(seconds), err
+}
+
+// Steps returns the steps of all loads so far, in the order of their beginning.
+func (l *Loads) Steps() (steps []kasoku.Step) {
+	for _, one := range l.handed.loads {
+		steps = append(steps, one.steps...)
+	}
+	return steps
+}

@@ -1,0 +1,279 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/checkpoint/capture"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/logs/phases"
+	"github.com/kasoku/kasoku/logs/score"
+	"github.com/kasoku/kasoku/observe/graphite"
+	"github.com/kasoku/kasoku/observe/redis"
+	"github.com/kasoku/kasoku/observe/varnish"
+)
+
+// Options says what one run does. The zero value of a field leaves that part
+// out; Path is needed.
+type Options struct {
+	Path     string        // of the run file to create; it must not exist
+	Run      kasoku.Run    // project, label, note, load phrase, version; the rest is filled in
+	Interval time.Duration // between ticks, 1 s when 0
+
+	// Settings are values in force that kasoku cannot see for itself, such as the
+	// size of the application's pool (scope app, name pool.max_idle).
+	Settings []kasoku.Setting
+	// Configs are texts to be kept with the run beside what Capture takes, such as
+	// what was looked at before it.
+	Configs []kasoku.Config
+
+	MySQL string // DSN of the database to watch
+	// MySQLNotes tell what was left out of the option file that MySQL is from.
+	MySQLNotes []string
+
+	SlowLog bool // switch the slow log on for the run, where it may, and read it
+	// SlowLogAnyway takes the slow log also where it was on before, so that sessions
+	// that begin during the run would go on logging, and digests would do.
+	SlowLogAnyway bool
+	NoPlans       bool // do not ask at the end how the server runs the statements that took the most time
+	// KeepStatements keeps a statement of each class as it was sent, with its
+	// values, so that it can be explained later.
+	KeepStatements bool
+	// Join says how the times of statements are known that tell which endpoint runs
+	// which: JoinAuto, which empty means as well, JoinTail, JoinTable, JoinOff. It
+	// takes the slow log and an access log.
+	Join string
+	// RecycleConnections ends the idle sessions of the database when the slow log is
+	// on, since a session that was open before is not in it.
+	RecycleConnections bool
+
+	// Sample has the slow log hold 1 of so many statements, MariaDB's alone: for a server
+	// so busy that all of them are too much for its disk. Below 2: all. A prime is best:
+	// the server logs each statement whose number, of all sessions, divides by it.
+	Sample int
+
+	// MinFree is what is to stay free on the disks of the run file and of the slow log:
+	// below it the slow log is put back, and the run goes on. nil: MinFree().
+	MinFree *unit.Least
+
+	Probe       *Probe   // ask each endpoint alone when the run is over; nil: do not
+	Digests     bool     // let performance_schema count statements by digest, for where no slow log can be read
+	CountRows   []string // tables to count before and after; the added rows are checked against successes
+	AccessLog   string
+	AppLog      string
+	MoreLogs    Logs              // further ones
+	NginxStatus string            // page of nginx with stub_status
+	Varnish     *varnish.Options  // the cache to watch; nil: none
+	Redis       *redis.Options    // the Redis to watch; nil: none
+	Graphite    *graphite.Options // where carbon tells of itself; nil: nowhere
+	PIDs        []int             // always sampled, whatever they use
+	Expvar      []string          // addresses of /debug/vars of programs that publish their sql.DBStats
+	Pprof       []string          // addresses of /debug/pprof/ of programs in Go, profiled once under load
+
+	// Wall returns what the wall clock says at a moment that time.Now gave, for tests
+	// that set it; nil: that moment.
+	Wall func(time.Time) time.Time
+
+	profileAfter time.Duration // for tests; 0: the constant
+	settled      time.Duration // for tests; 0: the constant
+
+	Off  []string // sources that are not read, by the names of config.SourceNames
+	Fast bool     // read host and process each config.FastInterval
+
+	// Capture says what of the configuration in force is kept, beside the variables of
+	// the database; nil: nothing. It is taken before offset 0, or after Prepare.
+	Capture *capture.Options
+
+	// Observers is "" or kasoku.ObserversOn for all of the above. With
+	// kasoku.ObserversOff nothing is asked while the run is made but the host, and
+	// nothing of the database is touched; logs that are written anyway are read at
+	// the end. Two such runs tell what observation costs.
+	Observers string
+
+	// Prepare runs when all sources watch and before the load, to start what
+	// is measured; it may add process ids. Sessions that it opens to the
+	// database are logged, because the slow log is on by then.
+	Prepare func(ctx context.Context, watch Watch) error
+
+	Load    *Load     // load of our own
+	Command []string  // or a command that makes the load
+	Stdin   io.Reader // the command's
+	Stdout  io.Writer
+	Stderr  io.Writer
+	Dir     string        // the command's working directory; empty: this process's
+	Env     []string      // NAME=VALUE, added to the command's environment
+	For     time.Duration // or just so long; 0 with neither: until the context ends
+
+	// UntilIdle ends the run, without Load, Command or For, when the access log has
+	// gained nothing for so long after a first request. It is to be longer than what
+	// a web server keeps back in a buffer of its log.
+	UntilIdle time.Duration
+
+	// On lets the run wait for a request in the access log. The run then begins a
+	// moment before that request did; its sources watch meanwhile. A run that is
+	// stopped while it waits leaves nothing.
+	On    phases.Request
+	After *Result // with On: the run before, so that no request in between is missed
+
+	Score score.Pattern // where the command's output has its score; a known benchmark needs none
+	Pass  score.Pattern // and whether it passed
+
+	Guard *Guard // puts back what the run changes on servers when the recorder is killed; nil: nobody does
+	// Opened is called when all is open and Command runs: it gives up the rights that
+	// the rest of the run does not need. Its error is a warning of the run.
+	Opened     func() error
+	Rules      []diagnose.Rule // that look at the finished run; none leaves it undiagnosed
+	Hard       context.Context // its end aborts at once, without draining; may be nil
+	OnProgress func(Progress)  // called from several goroutines, one at a time
+}
+
+// unobserved leaves out what asks or changes anything while the run is made.
+func (o Options) unobserved() Options {
+	o.MySQL, o.SlowLog, o.Digests, o.CountRows, o.PIDs, o.Expvar = "", false, false, nil, nil, nil
+	o.Probe, o.Pprof, o.Run.Observers = nil, nil, kasoku.ObserversOff
+	return o
+}
+
+// Logs are paths of logs, by what they are.
+type Logs struct {
+	Access []string
+	App    []string // of applications
+	Error  []string // of servers, read like those of applications; no line is well
+}
+
+// accessLogs lists all access logs.
+func (o *Options) accessLogs() []string { return listed(o.AccessLog, o.MoreLogs.Access) }
+
+// appLogs lists all logs of applications; error logs are apart.
+func (o *Options) appLogs() []string { return listed(o.AppLog, o.MoreLogs.App) }
+
+func listed(first string, more []string) []string {
+	if first == "" {
+		return more
+	}
+	return append([]string{first}, more...)
+}
+
+// Load is a load that loop itself makes, step by step. Targets may be set by
+// Prepare.
+type Load struct {
+	Targets []load.Target
+	Engine  load.Engine
+	Each    time.Duration // length of a step
+	Pause   time.Duration // between steps
+	Settle  time.Duration // recorded after the last step, to see what stays open without load
+
+	// Total is how long all steps take with the pauses between them; 0: not known.
+	Total time.Duration
+
+	Spacing load.Spacing // of the requests of a step
+	Seed    uint64       // of what is random in spacing and targets; 0: nothing is
+
+	// Next returns the asked rate of the next step, given the steps done; ok is
+	// false when the load is over.
+	Next func(done []Done) (perSec float64, ok bool)
+}
+
+// Done is a step that has ended, with what came of it.
+type Done struct {
+	Step  kasoku.Step
+	Tally *kasoku.Tally
+}
+
+// Climb returns a Next that takes the rates in turn.
+func Climb(perSec ...float64) func([]Done) (float64, bool) {
+	return func(done []Done) (float64, bool) {
+		if len(done) >= len(perSec) {
+			return 0, false
+		}
+		return perSec[len(done)], true
+	}
+}
+
+// Watch lets Prepare add to what is sampled.
+type Watch interface {
+	// Process samples this process from now on.
+	Process(pid int)
+}
+
+// Phases of a run.
+const (
+	PhasePrepare = "prepare"
+	PhaseWait    = "wait" // for the request that begins the run
+	PhaseLoad    = "load"
+	PhasePause   = "pause"
+	PhaseRecord  = "record" // beside a command, or for a time
+	PhaseAnalyse = "analyse"
+)
+
+// Progress is what the run is doing, for one redrawn line.
+type Progress struct {
+	Phase      string
+	Label      string
+	Step       kasoku.Step   // with PhaseLoad and PhasePause
+	Elapsed    time.Duration // of the step, or of the phase
+	OK, Failed uint64        // of the step so far
+	P99        time.Duration // of the step so far
+	Text       string        // what is read or waited for
+	Over       bool          // the step is complete: the last word on it
+}
+
+// Validate refuses combinations that make no sense.
+func (o *Options) Validate() error {
+	switch {
+	case o.Path == "":
+		return errors.New("no run file was named")
+	case o.Load != nil && len(o.Command) > 0:
+		return errors.New("a run has a load of its own or a command, not both")
+	case len(o.CountRows) > 0 && o.MySQL == "":
+		return errors.New("rows can be counted only with a database connection")
+	case o.SlowLog && o.MySQL == "":
+		return errors.New("the slow log can be switched on only with a database connection")
+	case o.Digests && o.MySQL == "":
+		return errors.New("statement digests can be read only with a database connection")
+	case !slices.Contains([]string{"", JoinAuto, JoinTail, JoinTable, JoinOff}, o.Join):
+		return fmt.Errorf("join %q: want auto, tail, table or off", o.Join)
+	case o.RecycleConnections && !o.SlowLog:
+		return errors.New("connections are recycled only for the slow log, which is not switched on")
+	case o.Interval < 0 || o.For < 0 || o.UntilIdle < 0:
+		return errors.New("a negative duration")
+	case o.Observers != "" && o.Observers != kasoku.ObserversOn && o.Observers != kasoku.ObserversOff:
+		return fmt.Errorf("observers %q: want on or off", o.Observers)
+	}
+	if err := o.validateSample(); err != nil {
+		return err
+	}
+	return o.validateEnd()
+}
+
+// validateEnd refuses beginnings and ends of a run that do not go together.
+func (o *Options) validateEnd() error {
+	own := o.Load != nil || len(o.Command) > 0
+	on := o.On != (phases.Request{})
+	switch {
+	case on && own:
+		return errors.New("a run that waits for a request has neither a load of its own nor a command")
+	case o.UntilIdle > 0 && o.For > 0:
+		return errors.New("a run ends after a time or when it is idle, not both")
+	case o.UntilIdle > 0 && own:
+		return errors.New("a run with a load of its own or a command ends with it, not when it is idle")
+	case on && len(o.accessLogs()) == 0:
+		return fmt.Errorf("%s is waited for in an access log, and none is named", o.On)
+	case o.UntilIdle > 0 && len(o.accessLogs()) == 0:
+		return errors.New("whether requests still come is seen in an access log, and none is named")
+	case on && o.Prepare != nil, on && len(o.CountRows) > 0:
+		return errors.New("a run that waits for a request cannot prepare its target or count rows before it")
+	case !o.Score.Empty() && o.Score.Validate() != nil:
+		return fmt.Errorf("score: %w", o.Score.Validate())
+	case !o.Pass.Empty() && o.Pass.Validate() != nil:
+		return fmt.Errorf("pass: %w", o.Pass.Validate())
+	}
+	return nil
+}

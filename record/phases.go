@@ -1,0 +1,57 @@
+package record
+
+import (
+	"errors"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/logs/phases"
+)
+
+// savePhases stores what the run's stretches were for, and marks where each
+// begins, and what else a load reported of its course. A load in steps reports its
+// phases itself; so does one that hands them over, but for its initialize.
+func (s *session) savePhases() error {
+	var found []kasoku.Phase
+	if len(s.steps) == 0 || len(s.phases) > 0 {
+		found = phases.Find(phases.OfLog(s.endpoints), s.run.Length, s.o.On)
+	}
+	if len(s.phases) > 0 {
+		found = withInitialize(s.phases, found)
+	}
+	errs := []error{s.store.SavePhases(found)}
+	for _, p := range found {
+		errs = append(errs, s.store.Event(kasoku.Event{At: p.Interval.From, Host: s.host(), Kind: "phase", Text: string(p.Kind) + ": " + p.Why}))
+	}
+	for _, e := range s.told {
+		e.Host, e.Text = s.host(), safeText(e.Text)
+		errs = append(errs, s.store.Event(e))
+	}
+	return errors.Join(errs...)
+}
+
+// withInitialize returns phases that a load reported, which are in order, with the
+// initializes of the traffic: a load reports only that it prepares. The phase that such
+// a request begins in goes on after it.
+func withInitialize(told, found []kasoku.Phase) []kasoku.Phase {
+	var out []kasoku.Phase
+	for _, p := range told {
+		for _, init := range found {
+			iv := kasoku.Interval{From: max(init.Interval.From, p.Interval.From), To: min(init.Interval.To, p.Interval.To)}
+			if init.Kind != kasoku.PhaseInitialize || p.Kind == kasoku.PhaseLoad || iv.Empty() {
+				continue
+			}
+			if before := (kasoku.Interval{From: p.Interval.From, To: iv.From}); before.Len() >= time.Second {
+				out = append(out, kasoku.Phase{Kind: p.Kind, Interval: before, Why: p.Why})
+			} else {
+				iv.From = p.Interval.From
+			}
+			out = append(out, kasoku.Phase{Kind: init.Kind, Interval: iv, Why: init.Why})
+			p.Interval.From = iv.To
+		}
+		if !p.Interval.Empty() {
+			out = append(out, p)
+		}
+	}
+	return out
+}

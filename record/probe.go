@@ -1,0 +1,157 @@
+package record
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/checkpoint/guard"
+	"github.com/kasoku/kasoku/config"
+	"github.com/kasoku/kasoku/diagnose/probe"
+	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/load/vegeta"
+	"github.com/kasoku/kasoku/logs/lines"
+)
+
+const (
+	// probeWithin bounds how long endpoints are asked at the end of a run.
+	probeWithin = 2 * time.Minute
+	// mostSampled is how many lines of an access log are looked at for requests.
+	mostSampled = 200_000
+)
+
+// A Probe lets a run ask each endpoint alone when it is over.
+type Probe struct {
+	Requests int           // to each; 0: as probe does
+	Base     string        // URL before the paths of access logs
+	Allow    []string      // endpoints that are asked though they are neither GET nor HEAD
+	Targets  []load.Target // what is asked; none: the load's own targets, and what access logs hold
+	Permit   load.Permit
+}
+
+// ProbeBase returns where the endpoints of access logs are: what kasoku.toml says,
+// else the place of its load's first target.
+func ProbeBase(c *config.Config) string {
+	if c.Probe.Base != "" || len(c.Load.Targets) == 0 {
+		return c.Probe.Base
+	}
+	_, at, _ := strings.Cut(c.Load.Targets[0], " ")
+	u, err := url.Parse(strings.TrimSpace(at))
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// configureProbe says what of [probe] is done.
+func (o *Options) configureProbe(c *config.Config) error {
+	if !c.Probe.Allow || o.MySQL == "" {
+		return nil
+	}
+	p := &Probe{Requests: c.Probe.Requests, Base: ProbeBase(c), Allow: c.Probe.AllowPost, Permit: load.Permit{Hosts: c.Load.Allow}}
+	if name := c.Probe.TargetsFile; name != "" {
+		f, err := os.Open(name)
+		if err != nil {
+			return fmt.Errorf("probe.targets_file: %w", err)
+		}
+		defer f.Close()
+		if p.Targets, err = vegeta.ReadTargets(f, vegeta.TargetOptions{Name: name, Dir: filepath.Dir(name)}); err != nil {
+			return err
+		}
+	}
+	o.Probe = p
+	return nil
+}
+
+// probe asks the endpoints of the run alone, and puts what it counted in place of
+// what was only likely. What goes wrong costs the probe, not the run.
+func (s *session) probe() error {
+	p := s.o.Probe
+	if p == nil || s.db == nil || s.o.Observers == kasoku.ObserversOff {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(cmp.Or(s.o.Hard, context.Background()), probeWithin)
+	defer cancel()
+	endpoints, err := s.probed(p)
+	if err != nil || len(endpoints) == 0 {
+		s.warn(notProbed(err))
+		return nil
+	}
+	path, err := filepath.Abs(s.o.Path)
+	if err != nil {
+		return err
+	}
+	o := probe.Options{DSN: s.o.MySQL, Host: s.host(), Endpoints: endpoints, Requests: p.Requests, Permit: p.Permit, Recycle: s.o.RecycleConnections,
+		Progress: func(done, all int, endpoint string) {
+			s.progress(Progress{Phase: PhaseAnalyse, Text: fmt.Sprintf("probe %d of %d: %s", done+1, all, endpoint)})
+		}}
+	if g := s.o.Guard; g != nil {
+		o.Guard = guard.Options{Dir: g.Dir, DefaultsFile: g.DefaultsFile, Run: path}
+	}
+	res, err := probe.Run(ctx, o)
+	if err != nil {
+		s.warn(notProbed(err))
+	}
+	if res == nil {
+		return nil
+	}
+	for _, w := range res.Warnings {
+		w.Code = "probe-" + w.Code
+		s.warn(w)
+	}
+	known := func(id string) bool {
+		return slices.ContainsFunc(s.queries, func(q kasoku.Query) bool { return q.ID == id })
+	}
+	res.Callers = slices.DeleteFunc(res.Callers, func(c kasoku.Caller) bool { return !known(c.QueryID) })
+	s.callers = Surest(append(res.Callers, s.callers...))
+	return s.store.SaveCallers(s.callers)
+}
+
+func notProbed(err error) kasoku.Warning {
+	w := kasoku.Warning{Code: "not-probed", Text: "the endpoints were not asked alone: no request to any of them is known", Hint: "kasoku.toml: base = 'http://127.0.0.1:8080' in [probe] says where those of the access log are"}
+	if err != nil {
+		w.Text, w.Hint = "not all endpoints were asked alone: "+err.Error(), hint(err)
+	}
+	return w
+}
+
+// probed returns what is asked.
+func (s *session) probed(p *Probe) ([]probe.Endpoint, error) {
+	choose := probe.Selection{Base: p.Base, Allow: p.Allow}
+	targets := p.Targets
+	if len(targets) == 0 && s.o.Load != nil {
+		targets = s.o.Load.Targets
+	}
+	endpoints, _, err := probe.FromTargets(targets, choose)
+	if err != nil || len(p.Targets) > 0 || p.Base == "" {
+		return endpoints, err
+	}
+	sampler := probe.NewSampler()
+	for _, l := range s.logs {
+		if l.kind != "accesslog" {
+			continue
+		}
+		w, err := lines.Since(l.mark)
+		if err != nil {
+			return endpoints, err
+		}
+		_ = sampler.Read(w, mostSampled) // what could be read is there
+		if err := w.Close(); err != nil {
+			return endpoints, err
+		}
+	}
+	more, _ := probe.FromRecording(&kasoku.Recording{Endpoints: s.endpoints}, sampler.Samples(), choose)
+	for _, e := range more {
+		if !slices.ContainsFunc(endpoints, func(have probe.Endpoint) bool { return have.String() == e.String() }) {
+			endpoints = append(endpoints, e)
+		}
+	}
+	return endpoints, nil
+}

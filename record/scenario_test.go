@@ -1,0 +1,141 @@
+package record
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/histogram"
+	"github.com/kasoku/kasoku/load/scenario"
+	"github.com/kasoku/kasoku/store"
+)
+
+// benchmarkEnv makes the test binary a benchmark that reports to a recording.
+const benchmarkEnv = "KASOKU_TEST_BENCHMARK"
+
+// reportSample reports what a benchmark of nine seconds would, as one that began
+// then.
+func reportSample(began time.Time, sink scenario.Sink) {
+	second := func(n, step int, target string, d time.Duration) kasoku.LoadSecond {
+		s := kasoku.LoadSecond{Second: n, Step: step, Target: target, Asked: 1, Codes: map[int]uint64{200: 1},
+			Latency: histogram.New(), SendDelay: histogram.New(), Service: histogram.New()}
+		s.Latency.Record(d)
+		s.SendDelay.Record(0)
+		s.Service.Record(d)
+		return s
+	}
+	span := func(p scenario.Phase, from, to time.Duration) scenario.Span {
+		return scenario.Span{Phase: p, Interval: kasoku.Interval{From: from, To: to}}
+	}
+	sink(&scenario.Report{
+		Start:   began,
+		Seconds: []kasoku.LoadSecond{second(0, 1, "POST /initialize", time.Second), second(2, 2, "GET /a", time.Millisecond)},
+		Phases:  []scenario.Span{span(scenario.Prepare, 0, 2*time.Second), span(scenario.Load, 2*time.Second, 3*time.Second)},
+		Summary: kasoku.LoadSummary{Engine: "agents", Model: "closed loop", Targets: []string{"GET /a"}},
+	})
+	sink(&scenario.Report{
+		Start:   began,
+		Seconds: []kasoku.LoadSecond{second(4, 2, "GET /a", time.Millisecond), second(8, 3, "GET /b", time.Millisecond)},
+		Phases:  []scenario.Span{span(scenario.Prepare, 0, 2*time.Second), span(scenario.Load, 2*time.Second, 8*time.Second), span(scenario.Validate, 8*time.Second, 9*time.Second)},
+		Levels:  []scenario.Rise{{Level: 1, At: 4 * time.Second, Score: 300}},
+		Summary: kasoku.LoadSummary{Engine: "agents", Model: "closed loop", Targets: []string{"GET /a", "GET /b"}},
+		Result:  &scenario.Result{Pass: true, Score: 712, Warnings: []scenario.Warning{{Code: "late-generator", Text: "late"}}},
+	})
+}
+
+// TestMain is a benchmark below a recording when it is asked to be one.
+func TestMain(m *testing.M) {
+	if os.Getenv(benchmarkEnv) != "" {
+		reportSample(time.Now(), ScenarioSink(os.Getenv(HandoverEnv), func(error) { os.Exit(4) }))
+		_, _ = os.Stdout.WriteString(`{"pass":false,"score":3,"messages":[]}` + "\n")
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// TestScenarioSink: what a benchmark below a recording reports is the run's load,
+// with its phases, its levels and its score.
+func TestScenarioSink(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bench.kasoku")
+	res, err := Record(t.Context(), Options{Path: path, Command: []string{os.Args[0]}, Env: []string{benchmarkEnv + "=1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := store.Open(res.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (kasoku.Score{Value: 712, Outcome: kasoku.Passed, Source: "the benchmark"}); rec.Run.Score == nil || *rec.Run.Score != want {
+		t.Errorf("score %+v, want %+v", rec.Run.Score, want)
+	}
+	if len(rec.Steps) != 1 || rec.Steps[0].Interval.Len() != 6*time.Second || rec.Tally(1).Asked != 2 || rec.Tally(0).Asked != 4 {
+		t.Errorf("steps %+v; %d requests in the step, %d in all; want one of 6 s with 2 of 4", rec.Steps, rec.Tally(1).Asked, rec.Tally(0).Asked)
+	}
+	var phases []kasoku.PhaseKind
+	for _, p := range rec.Phases {
+		phases = append(phases, p.Kind)
+	}
+	if want := []kasoku.PhaseKind{kasoku.PhaseVerify, kasoku.PhaseLoad, kasoku.PhaseVerify}; !slices.Equal(phases, want) {
+		t.Errorf("phases %v, want %v", phases, want)
+	}
+	i := slices.IndexFunc(rec.Events, func(e kasoku.Event) bool { return e.Kind == kasoku.EventLevel })
+	if i < 0 || rec.Events[i].Text != "level 1 at 300 points" || rec.Events[i].At-rec.Steps[0].Interval.From != 2*time.Second {
+		t.Errorf("events %+v, want level 1 two seconds after the load's beginning %v", rec.Events, rec.Steps[0].Interval.From)
+	}
+	if len(rec.Load.Targets) != 0 || !slices.ContainsFunc(rec.Warnings, func(w kasoku.Warning) bool { return w.Code == "late-generator" }) {
+		t.Errorf("targets %v, warnings %+v", rec.Load.Targets, rec.Warnings)
+	}
+}
+
+func TestScenarioSink_Fails(t *testing.T) {
+	var failed error
+	reportSample(time.Now(), ScenarioSink(filepath.Join(t.TempDir(), "no", "load"), func(err error) { failed = err }))
+	if !errors.Is(failed, os.ErrNotExist) {
+		t.Errorf("into a missing directory: %v", failed)
+	}
+}
+
+func TestWithInitialize(t *testing.T) {
+	phase := func(kind kasoku.PhaseKind, from, to time.Duration) kasoku.Phase {
+		return kasoku.Phase{Kind: kind, Interval: kasoku.Interval{From: from * time.Second, To: to * time.Second}}
+	}
+	verify, load, initialize := kasoku.PhaseVerify, kasoku.PhaseLoad, kasoku.PhaseInitialize
+	told := []kasoku.Phase{phase(verify, 1, 8), phase(load, 8, 68), phase(verify, 68, 70)}
+	f := func(found, want []kasoku.Phase) {
+		t.Helper()
+		if got := withInitialize(told, found); !reflect.DeepEqual(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	}
+	f(nil, told)
+	f([]kasoku.Phase{phase(initialize, 1, 3), phase(load, 9, 60)},
+		[]kasoku.Phase{phase(initialize, 1, 3), phase(verify, 3, 8), phase(load, 8, 68), phase(verify, 68, 70)})
+	f([]kasoku.Phase{phase(initialize, 3, 5), phase(initialize, 20, 21)}, // one under load is not the benchmark's
+		[]kasoku.Phase{phase(verify, 1, 3), phase(initialize, 3, 5), phase(verify, 5, 8), phase(load, 8, 68), phase(verify, 68, 70)})
+}
+
+// TestScenarioSink_Onlookers: without a recording who looks on gets what a benchmark
+// reports.
+func TestScenarioSink_Onlookers(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	sink, start := ScenarioSink("", nil), time.Now()
+	reportSample(start, sink) // to no recording
+	path, over, err := Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer over()
+	l, err := NewLoads(path, start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reportSample(start, sink)
+	if got, err := l.Take(); err != nil || len(got) == 0 || len(l.Steps()) != 1 {
+		t.Errorf("%d seconds, steps %+v, %v", len(got), l.Steps(), err)
+	}
+}

@@ -1,0 +1,177 @@
+package encode
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/compare"
+	"github.com/kasoku/kasoku/internal/test/golden"
+	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/internal/sample"
+)
+
+func options() report.Options {
+	return report.Options{Location: sample.JST, Made: sample.Started.Add(45 * time.Second)}
+}
+
+func grouped(t *testing.T) *compare.Comparison {
+	t.Helper()
+	before, after := sample.Groups()
+	c, err := compare.Compare(before, after, compare.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// analysed is a run with all that logs and servers report, and a comparison with the next.
+func analysed(t *testing.T) (*kasoku.Recording, *compare.Comparison) {
+	t.Helper()
+	before, after := sample.Analysed()
+	c, err := compare.Compare([]*kasoku.Recording{before}, []*kasoku.Recording{after}, compare.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return before, c
+}
+
+func compared(t *testing.T) *compare.Comparison {
+	t.Helper()
+	c, err := compare.Compare([]*kasoku.Recording{sample.Before()}, []*kasoku.Recording{sample.After()}, compare.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestGolden(t *testing.T) {
+	show := report.Show(sample.Before(), options())
+	logs, moved := analysed(t)
+	for _, x := range []struct {
+		name  string
+		write func(*bytes.Buffer) error
+	}{
+		{"show.json", func(b *bytes.Buffer) error { return RunJSON(b, sample.Before(), options()) }},
+		{"compare.json", func(b *bytes.Buffer) error { return ComparisonJSON(b, compared(t)) }},
+		{"show.tsv", func(b *bytes.Buffer) error { return TSV(b, show) }},
+		{"groups.json", func(b *bytes.Buffer) error { return ComparisonJSON(b, grouped(t)) }},
+		{"groups.tsv", func(b *bytes.Buffer) error { return TSV(b, report.Compare(grouped(t), options())) }},
+		{"groups.md", func(b *bytes.Buffer) error { return Markdown(b, report.Compare(grouped(t), options())) }},
+		{"compare.tsv", func(b *bytes.Buffer) error { return TSV(b, report.Compare(compared(t), options())) }},
+		{"show.md", func(b *bytes.Buffer) error { return Markdown(b, show) }},
+		{"analysed.json", func(b *bytes.Buffer) error { return RunJSON(b, logs, options()) }},
+		{"analysed.tsv", func(b *bytes.Buffer) error { return TSV(b, report.Show(logs, options())) }},
+		{"analysed.md", func(b *bytes.Buffer) error { return Markdown(b, report.Show(logs, options())) }},
+		{"analysed-moved.json", func(b *bytes.Buffer) error { return ComparisonJSON(b, moved) }},
+		{"analysed-moved.tsv", func(b *bytes.Buffer) error { return TSV(b, report.Compare(moved, options())) }},
+		{"analysed-moved.md", func(b *bytes.Buffer) error { return Markdown(b, report.Compare(moved, options())) }},
+		{"services.json", func(b *bytes.Buffer) error { return RunJSON(b, sample.Services(), options()) }},
+		{"services.md", func(b *bytes.Buffer) error { return Markdown(b, report.Show(sample.Services(), options())) }},
+		{"compare.md", func(b *bytes.Buffer) error { return Markdown(b, report.Compare(compared(t), options())) }},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := x.write(&b); err != nil {
+				t.Fatal(err)
+			}
+			golden.Check(t, "testdata/"+x.name+".golden", b.Bytes())
+		})
+	}
+}
+
+// A run without anything must still be written: lists are empty, not null.
+func TestEmptyRun(t *testing.T) {
+	var b bytes.Buffer
+	if err := RunJSON(&b, &kasoku.Recording{}, report.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"steps", "findings", "queries", "warnings", "settings", "damage"} {
+		if l, ok := got[name].([]any); !ok || len(l) != 0 {
+			t.Errorf("%s is %v, want an empty list", name, got[name])
+		}
+	}
+}
+
+// Every field of the JSON is described in docs/json.md.
+func TestFieldsAreDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/json.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[reflect.Type]bool{}
+	var missing []string
+	var walk func(reflect.Type)
+	walk = func(x reflect.Type) {
+		for x.Kind() == reflect.Pointer || x.Kind() == reflect.Slice || x.Kind() == reflect.Map {
+			x = x.Elem()
+		}
+		if x.Kind() != reflect.Struct || x == reflect.TypeFor[time.Time]() || seen[x] {
+			return
+		}
+		seen[x] = true
+		_, section, ok := strings.Cut(string(text), "\n### "+x.Name()+"\n")
+		if !ok {
+			missing = append(missing, x.Name())
+			return
+		}
+		section, _, _ = strings.Cut(section, "\n##")
+		for f := range x.Fields() {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			told := "| `" + name + "` |"
+			if f.Anonymous {
+				told = "(#" + strings.ToLower(f.Name) + ")"
+			}
+			if !strings.Contains(section, told) {
+				missing = append(missing, x.Name()+"."+cmp.Or(name, f.Name))
+			}
+			walk(f.Type)
+		}
+	}
+	walk(reflect.TypeFor[Run]())
+	walk(reflect.TypeFor[Comparison]())
+	walk(reflect.TypeFor[AccessLog]())
+	walk(reflect.TypeFor[AccessDiff]())
+	walk(reflect.TypeFor[Attack]())
+	walk(reflect.TypeFor[SlowLog]())
+	walk(reflect.TypeFor[SlowDiff]())
+	walk(reflect.TypeFor[Plans]())
+	walk(reflect.TypeFor[DigestFile]())
+	walk(reflect.TypeFor[Probe]())
+	slices.Sort(missing)
+	if len(missing) > 0 {
+		t.Errorf("docs/json.md lacks:\n%s", strings.Join(missing, "\n"))
+	}
+}
+
+func TestMarkdownEscapes(t *testing.T) {
+	for in, want := range map[string]string{
+		"<script>alert(1)</script>": "&lt;script>alert(1)&lt;/script>",
+		"a | b":                     `a \| b`,
+		"*x* _y_ [z](u)":            `\*x\* \_y\_ \[z\](u)`,
+		"two\nlines\x1b[31m":        `two lines\[31m`,
+	} {
+		if got := escape(in); got != want {
+			t.Errorf("escape(%q) is %q, want %q", in, got, want)
+		}
+	}
+	for in, want := range map[string]string{"a`b": "``a`b``", "plain": "`plain`", "`": "`` ` ``", "": ""} {
+		if got := code(in); got != want {
+			t.Errorf("code(%q) is %q, want %q", in, got, want)
+		}
+	}
+	if got := prose("see `a<b` and <i>"); got != "see `a<b` and &lt;i>" {
+		t.Errorf("prose is %q", got)
+	}
+}

@@ -1,0 +1,114 @@
+package encode
+
+import (
+	"math"
+
+	"github.com/kasoku/kasoku/report"
+)
+
+// A Machine is what used one host, and what queued on it.
+type Machine struct {
+	Host         string      `json:"host,omitempty"`
+	Groups       []Usage     `json:"groups"`
+	Unattributed *float64    `json:"unattributed_cpu_s"`
+	Threads      []Thread    `json:"threads"`
+	Disks        []Disk      `json:"disks"`
+	Listeners    []Listener  `json:"listeners"`
+	Programs     []GoProgram `json:"go_programs"`
+}
+
+// A Usage is how much CPU time a unit, a container or a program used.
+type Usage struct {
+	Name string  `json:"name"`
+	Kind string  `json:"kind"` // unit, container, program
+	CPU  float64 `json:"cpu_s"`
+	Peak float64 `json:"peak_cores"`
+}
+
+// A Thread is one that filled a core.
+type Thread struct {
+	Name   string   `json:"name"`
+	CPU    float64  `json:"cpu_s"`
+	Peak   float64  `json:"peak_cores"`
+	Waited *float64 `json:"wait_s"`
+}
+
+// A Disk is how busy a disk was.
+type Disk struct {
+	Name       string   `json:"name"`
+	Busy       float64  `json:"busy_ratio"`
+	BusyPeak   float64  `json:"busy_peak_ratio"`
+	Reads      uint64   `json:"reads"`
+	Writes     uint64   `json:"writes"`
+	ReadAwait  *float64 `json:"read_await_s"`
+	WriteAwait *float64 `json:"write_await_s"`
+	FlushAwait *float64 `json:"flush_await_s"`
+	Read       *float64 `json:"read_bytes"`
+	Written    *float64 `json:"written_bytes"`
+}
+
+// A Listener is one at which connections waited to be accepted, or were refused.
+type Listener struct {
+	Name     string   `json:"name"`
+	QueueMax float64  `json:"queue_max"`
+	Limit    *float64 `json:"limit"`
+	Drops    *float64 `json:"drops"`
+}
+
+// A GoProgram is what a program in Go published of itself.
+type GoProgram struct {
+	Name        string   `json:"name,omitempty"`
+	Heap        *float64 `json:"heap_max_bytes"`
+	Goroutines  *float64 `json:"goroutines_max"`
+	Collections *float64 `json:"collections"`
+	Pauses      *float64 `json:"pauses_s"`
+	Pause       *float64 `json:"pause_max_s"`
+	GCCPU       *float64 `json:"gc_cpu_s"`
+	SchedP99    *float64 `json:"thread_wait_p99_s"`
+	Pools       []GoPool `json:"pools"`
+}
+
+// A GoPool is a pool of connections of a program in Go.
+type GoPool struct {
+	Name    string   `json:"name"`
+	InUse   *float64 `json:"in_use_max"`
+	Limit   *float64 `json:"limit"`
+	Waits   *float64 `json:"waits"`
+	Waiting *float64 `json:"waiting_s"`
+}
+
+// told is a number that may not be known.
+func told(v float64) *float64 { return known(v, !math.IsNaN(v)) }
+
+func newMachine(m *report.Machine) Machine {
+	return Machine{
+		Host: m.Host, Unattributed: told(m.Unattributed),
+		Groups: list(m.Groups, func(u *report.Usage) Usage {
+			return Usage{u.Name, u.Kind, rounded(u.CPU),
+				rounded(u.Peak)}
+		}),
+		Threads: list(m.Threads, func(u *report.Usage) Thread {
+			return Thread{u.Name, rounded(u.CPU), rounded(u.Peak), told(u.Waited)}
+		}),
+		Disks: list(m.Disks, func(d *report.Disk) Disk {
+			return Disk{
+				d.Name, rounded(d.Busy), rounded(d.BusyPeak), uint64(d.Reads), uint64(d.Writes),
+				told(d.ReadAwait), told(d.WriteAwait), told(d.FlushAwait), told(d.Read), told(d.Written),
+			}
+		}),
+		Listeners: list(m.Listeners, func(l *report.Listener) Listener {
+			return Listener{l.Name, l.QueueMax, told(l.Limit), told(l.Drops)}
+		}),
+		Programs: list(m.Programs, newGoProgram),
+	}
+}
+
+func newGoProgram(p *report.GoProgram) GoProgram {
+	return GoProgram{
+		Name: p.Name, Heap: told(p.Heap), Goroutines: told(p.Goroutines), Collections: told(p.Collections),
+		Pauses: told(p.Pauses), Pause: told(p.Pause), GCCPU: told(p.GCCPU), SchedP99: told(p.SchedP99),
+		Pools: list(p.Pools, func(q *report.GoPool) GoPool {
+			return GoPool{q.Name, told(q.InUse), told(q.Limit), told(q.Waits), told(q.Waiting)}
+		}),
+	}
+}

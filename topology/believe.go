@@ -1,0 +1,123 @@
+package topology
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/kasoku/kasoku/internal/foreign"
+)
+
+// mostOption bounds one file that a service names.
+const mostOption = 1 << 20
+
+// files is how the files that a service names are read.
+type files interface {
+	read(path string) ([]byte, error)
+	glob(pattern string) []string
+	isDir(path string) bool
+	upward(dir, name string) (found string, ok bool)
+}
+
+var (
+	_ files = tree{}
+	_ files = ownFiles{}
+)
+
+// ownFiles reads files in the file system of a process and with its rights.
+type ownFiles struct {
+	ctx context.Context
+	p   *foreign.Process
+}
+
+func (o ownFiles) read(path string) ([]byte, error) { return o.p.Read(o.ctx, path, mostOption) }
+
+func (o ownFiles) glob(pattern string) []string {
+	found, _ := o.p.Glob(o.ctx, pattern) // what cannot be listed is not there for it
+	return found
+}
+
+func (o ownFiles) isDir(path string) bool {
+	dir, err := o.p.IsDir(o.ctx, path)
+	return err == nil && dir
+}
+
+func (o ownFiles) upward(dir, name string) (found string, ok bool) {
+	for ; strings.HasPrefix(dir, "/"); dir = parentOf(dir) {
+		if _, err := o.p.IsDir(o.ctx, below(dir, name)); err == nil {
+			return dir, true
+		}
+		if dir == "/" {
+			break
+		}
+	}
+	return "", false
+}
+
+func parentOf(dir string) string {
+	if i := strings.LastIndexByte(dir, '/'); i > 0 {
+		return dir[:i]
+	}
+	return "/"
+}
+
+// filesOf is how the files of a service are read; hostFiles how those are that root
+// keeps at known places.
+func (l *looker) filesOf(s *Service) files {
+	if s.held != nil {
+		return ownFiles{l.ctx, s.held}
+	}
+	return l.tree
+}
+
+func (l *looker) hostFiles() files { return l.tree }
+
+// elsewhere reports whether a service sees other files than kasoku.
+func (l *looker) elsewhere(s *Service) bool { return s.held != nil && !s.held.Here }
+
+// claims are the names that the programs of a kind may have, for those whose files are
+// read by root's word alone.
+var claims = map[Kind][]string{Nginx: NginxPrograms, MySQL: DatabasePrograms}
+
+// believe holds a service against what the kernel says of its process. It reports
+// whether the service is kept; one that is not believed keeps what the kernel says of
+// it, as an application, and nothing that it says itself.
+func (l *looker) believe(s *Service, kind Kind) bool {
+	if !l.tree.real() {
+		return true
+	}
+	if kind == Other {
+		s.Dir, s.fds = "", nil // nothing is read of it
+		return true
+	}
+	p, err := foreign.Hold(s.PID)
+	if err != nil {
+		return false // it has gone
+	}
+	err = p.Believe(claims[kind])
+	if err == nil {
+		s.held = p
+		l.held = append(l.held, p)
+		return true
+	}
+	_ = p.Close() // it was only looked at
+	hint := ""
+	var doubt *foreign.Doubt
+	if errors.As(err, &doubt) {
+		hint = doubt.Hint()
+	}
+	l.note("pid "+strconv.Itoa(s.PID), err.Error(), hint)
+	s.Dir, s.Exe, s.fds, s.args = "", "", nil, nil
+	return kind == App
+}
+
+// release lets go of the processes.
+func (l *looker) release() {
+	for i := range l.found.Services {
+		l.found.Services[i].held = nil
+	}
+	for _, p := range l.held {
+		_ = p.Close() // it was only read
+	}
+}

@@ -1,0 +1,184 @@
+package topology
+
+import (
+	"cmp"
+	"io"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kasoku/kasoku/internal/foreign"
+	"github.com/kasoku/kasoku/mysqlflags"
+)
+
+// A Database is a MySQL or MariaDB server, as far as its process and its option
+// files show.
+type Database struct {
+	Flavor  string // MariaDB, MySQL
+	Socket  string // empty when not known
+	Port    int    // 3306 when not known
+	DataDir string
+	SlowLog string // slow_query_log_file, where an option says it
+
+	// Clients are the applications found here that are connected to it by TCP, the
+	// likeliest first. The peers of a unix socket are not known.
+	Clients []string
+}
+
+// serverGroups are the sections that servers read; those of versions, such as
+// mysqld-8.0, are recognised by their start.
+var serverGroups = []string{"mysqld", "mariadb", "mariadbd", "server", "galera"}
+
+// databases looks at the option files and at each database server.
+func (l *looker) databases() {
+	servers := l.found.Of(MySQL)
+	global := map[string]string{}
+	if len(servers) > 0 || l.tree.isDir("/etc/mysql") {
+		for _, file := range []string{"/etc/my.cnf", "/etc/mysql/my.cnf"} {
+			l.readOptions(l.hostFiles(), file, global, 0)
+		}
+	}
+	l.clientFile()
+	for _, s := range servers {
+		l.database(s, global)
+	}
+}
+
+// clientFile looks for the option file of the user who asks.
+func (l *looker) clientFile() {
+	home := l.tree.home()
+	if home == "" {
+		return
+	}
+	file := filepath.Join(home, ".my.cnf")
+	data, err := l.tree.read(file)
+	if err != nil {
+		l.unreadable(file, err)
+		return
+	}
+	for _, o := range mysqlflags.ParseOptions(data) {
+		if o.Group == "client" || o.Group == "mysql" {
+			l.found.ClientFile = file
+			return
+		}
+	}
+}
+
+// database describes one server: its command line wins over option files.
+func (l *looker) database(s *Service, global map[string]string) {
+	db := &Database{Flavor: "MySQL", Port: 3306}
+	s.MySQL = db
+	options := map[string]string{}
+	args := parseFlags(s.args)
+	file, own := args["defaults-file"]
+	_, none := args["no-defaults"]
+	switch {
+	case own && l.elsewhere(s):
+		l.note("option file of "+s.Label(), "it sees another file system than this host's",
+			"run kasoku in its container")
+	case own:
+		files := l.found.OptionFiles
+		l.found.OptionFiles = nil
+		l.readOptions(l.filesOf(s), file, options, 0)
+		s.Config, l.found.OptionFiles = l.found.OptionFiles, append(files, l.found.OptionFiles...)
+	case !none && s.Container == "" && !l.elsewhere(s):
+		s.Config = slices.Clone(l.found.OptionFiles)
+		options = global
+	}
+	say := func(name string) string {
+		if v, ok := args[name]; ok {
+			return v
+		}
+		return options[name]
+	}
+	db.Socket, db.DataDir = say("socket"), say("datadir")
+	if n := number(say("port")); n > 0 {
+		db.Port = n
+	}
+	if file := cmp.Or(say("slow-query-log-file"), say("log-slow-query-file")); file != "" &&
+		(db.DataDir != "" || filepath.IsAbs(file)) {
+		db.SlowLog = below(db.DataDir, file)
+		l.found.Logs = append(l.found.Logs, Log{Kind: SlowLog, Path: db.SlowLog, Service: s.Label(),
+			How: "slow_query_log_file in its options"})
+	}
+	for _, at := range s.Listen {
+		if at.Network == "unix" && db.Socket == "" && !strings.HasSuffix(at.Address, "mysqlx.sock") {
+			db.Socket = at.Address
+		}
+	}
+	if db.Socket == "" && s.Container == "" && l.tree.exists("/run/mysqld/mysqld.sock") {
+		db.Socket = "/run/mysqld/mysqld.sock"
+	}
+	// The port 33060 is that of the X protocol, which the client does not speak.
+	for _, at := range s.Listen {
+		if at.Port != 0 && at.Port != 33060 && say("port") == "" {
+			db.Port = at.Port
+			break
+		}
+	}
+	db.Flavor = l.flavor(s)
+}
+
+// flavor distinguishes MariaDB from MySQL: by name, else by the version that its program has
+// in it. MariaDB calls its server mysqld before 10.5.
+func (l *looker) flavor(s *Service) string {
+	if s.Name == "mariadbd" || filepath.Base(s.Exe) == "mariadbd" {
+		return "MariaDB"
+	}
+	if s.held != nil && filepath.Base(s.Exe) == "mysqld" {
+		text, _ := foreign.ReadExe(l.ctx, s.held, mostProgram, func(r io.ReaderAt, size int64) (string,
+			error) {
+			return textIn(r, size, "-MariaDB")
+		})
+		if text != "" {
+			return "MariaDB"
+		}
+	}
+	return "MySQL"
+}
+
+// maxInclude is how deep option files may include each other; MySQL's own limit.
+const maxInclude = 10
+
+// readOptions adds what an option file says to servers; later files win.
+func (l *looker) readOptions(from files, file string, into map[string]string, depth int) {
+	if depth > maxInclude || slices.Contains(l.found.OptionFiles, file) {
+		return
+	}
+	data, err := from.read(file)
+	if err != nil {
+		l.unreadable(file, err)
+		return
+	}
+	l.found.OptionFiles = append(l.found.OptionFiles, file)
+	for _, o := range mysqlflags.ParseOptions(data) {
+		switch {
+		case o.Directive == "include":
+			l.readOptions(from, below(path.Dir(file), o.Value), into, depth+1)
+		case o.Directive == "includedir":
+			for _, one := range from.glob(below(path.Dir(file), o.Value) + "/*.cnf") {
+				l.readOptions(from, one, into, depth+1)
+			}
+		case ofServer(o.Group):
+			into[o.Name] = o.Value
+		}
+	}
+}
+
+func ofServer(group string) bool {
+	return slices.Contains(serverGroups, group) || strings.HasPrefix(group, "mysqld-") ||
+		strings.HasPrefix(group, "mariadb-1")
+}
+
+// parseFlags reads --name=value and --name of a command line.
+func parseFlags(args []string) map[string]string {
+	out := map[string]string{}
+	for _, a := range args {
+		if rest, ok := strings.CutPrefix(a, "--"); ok {
+			name, value, _ := strings.Cut(rest, "=")
+			out[mysqlflags.OptionName(name)] = value
+		}
+	}
+	return out
+}

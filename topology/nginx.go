@@ -1,0 +1,228 @@
+package topology
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kasoku/kasoku/internal/foreign"
+	"github.com/kasoku/kasoku/internal/nginxconf"
+)
+
+// A WebServer is what an nginx's configuration says.
+type WebServer struct {
+	Formats   map[string]string
+	Upstreams []string // where requests are passed on to: 127.0.0.1:8080, unix:/run/app.sock
+	Status    string   // URL of a page of stub_status that answered on loopback; empty without
+}
+
+// nginx looks at the configuration of each nginx that runs.
+func (l *looker) nginx() {
+	for _, s := range l.found.Of(Nginx) {
+		l.oneNginx(s)
+	}
+	if len(l.found.Of(Nginx)) == 0 && l.tree.exists("/etc/nginx/nginx.conf") {
+		l.note("nginx", "it is installed and does not run", "")
+	}
+}
+
+func (l *looker) oneNginx(s *Service) {
+	s.Nginx = &WebServer{Formats: map[string]string{}}
+	conf, err := l.readNginx(s)
+	if err != nil {
+		l.unreadable("configuration of nginx", err)
+		return
+	}
+	for _, err := range conf.Unread {
+		l.unreadable("configuration of nginx", err)
+	}
+	how := "read from " + conf.Path
+	s.How += "; " + how
+	n := nginxFile{service: s, prefix: conf.Prefix, built: conf.Built, how: how}
+	n.read(conf.Config)
+	if l.elsewhere(s) {
+		l.note("logs of "+s.Label(), "it sees another file system than this host's", "run kasoku in its container")
+	} else {
+		s.Config = n.files
+		l.found.Logs = append(l.found.Logs, n.logs...)
+	}
+	l.stubStatus(s, conf.Config)
+	for _, skipped := range n.skipped {
+		l.note("nginx "+skipped, "it goes to no file that kasoku can read", "")
+	}
+}
+
+// readNginx reads the configuration of an nginx as it sees its files.
+func (l *looker) readNginx(s *Service) (*NginxConfig, error) {
+	if s.held != nil {
+		return ReadNginx(l.ctx, s.held)
+	}
+	return readNginx(nginxFiles{
+		args: s.args, built: func() map[string]string { return nginxDefaults },
+		read: func(path string) (foreign.File, error) {
+			data, err := l.tree.read(path)
+			return foreign.File{Data: data, Regular: err == nil}, err
+		},
+		glob: l.tree.glob,
+	})
+}
+
+// A nginxFile gathers what a configuration says.
+type nginxFile struct {
+	service *Service
+	prefix  string
+	built   map[string]string
+	how     string
+
+	files   []string
+	logs    []Log
+	skipped []string
+
+	block int      // counts up wherever another block may begin
+	twins struct { // the first access log of a block
+		block int
+		path  string
+	}
+}
+
+func (n *nginxFile) read(text nginxconf.Config) {
+	web := n.service.Nginx
+	for _, d := range text {
+		if d.File != "" && !slices.Contains(n.files, d.File) {
+			n.files = append(n.files, d.File)
+		}
+		if d.Words[0] == "log_format" && len(d.Words) > 2 {
+			parts := d.Words[2:]
+			if strings.HasPrefix(parts[0], "escape=") {
+				parts = parts[1:]
+			}
+			web.Formats[d.Words[1]] = strings.Join(parts, "")
+		}
+	}
+	access, errors := false, false
+	upstream := map[string]bool{} // names of upstream blocks
+	inUpstream := -1
+	for i, d := range text {
+		if i == 0 || d.File != text[i-1].File || d.Depth != text[i-1].Depth {
+			n.block++
+		}
+		if inUpstream >= 0 && d.Depth <= inUpstream {
+			inUpstream = -1
+		}
+		name, args := d.Words[0], d.Words[1:]
+		switch {
+		case len(args) == 0:
+		case name == "access_log":
+			access = n.accessLog(d) || access
+		case name == "error_log":
+			errors = n.errorLog(d) || errors
+		case name == "upstream":
+			upstream[args[0]] = true
+			inUpstream = d.Depth
+		case name == "server" && inUpstream >= 0:
+			n.upstream(args[0])
+		case strings.HasSuffix(name, "_pass"):
+			n.upstream(args[0])
+		}
+	}
+	web.Upstreams = slices.DeleteFunc(web.Upstreams, func(a string) bool {
+		return upstream[a] ||
+			upstream[strings.TrimSuffix(a, ":80")]
+	})
+	if !access {
+		n.add(Log{Kind: AccessLog, Path: below(n.prefix, n.built["http-log-path"]), Format: "combined",
+			How: "nginx's default; " + n.how})
+	}
+	if !errors {
+		n.add(Log{Kind: ErrorLog, Path: below(n.prefix, n.built["error-log-path"]), Format: "error",
+			How: "nginx's default; " + n.how})
+	}
+}
+
+// accessLog takes "access_log PATH [FORMAT …]" and reports whether the default
+// is out of force.
+func (n *nginxFile) accessLog(d nginxconf.Directive) bool {
+	path := d.Words[1]
+	if path == "off" {
+		return d.Depth <= 1 // in http: for all; deeper: for a part
+	}
+	if strings.HasPrefix(path, "syslog:") || strings.ContainsAny(path, "$|") {
+		n.skipped = append(n.skipped, "access_log "+path)
+		return true
+	}
+	format := "combined"
+	if len(d.Words) > 2 && !strings.Contains(d.Words[2], "=") {
+		format = d.Words[2]
+	}
+	log := Log{
+		Kind: AccessLog, Path: below(n.prefix, path), Format: format,
+		RequestTime: strings.Contains(n.service.Nginx.Formats[format], "request_time"),
+		How:         "access_log in " + cmp.Or(d.File, n.how),
+	}
+	conditional := slices.ContainsFunc(d.Words, func(w string) bool { return strings.HasPrefix(w, "if=") })
+	switch {
+	case conditional: // of some requests only
+	case n.twins.block != n.block:
+		n.twins.block, n.twins.path = n.block, log.Path
+	case n.twins.path != log.Path:
+		log.Twin = n.twins.path
+	}
+	n.add(log)
+	return true
+}
+
+// errorLog takes "error_log PATH [LEVEL]"; the level is error when none is given.
+func (n *nginxFile) errorLog(d nginxconf.Directive) bool {
+	path := d.Words[1]
+	if path == "stderr" || strings.HasPrefix(path, "syslog:") || strings.HasPrefix(path, "memory:") {
+		n.skipped = append(n.skipped, "error_log "+path)
+		return true
+	}
+	level := "error"
+	if len(d.Words) > 2 {
+		level = d.Words[2]
+	}
+	n.add(Log{Kind: ErrorLog, Path: below(n.prefix, path), Format: level, How: "error_log in " + cmp.Or(d.File, n.how)})
+	return true
+}
+
+// add keeps each file once.
+func (n *nginxFile) add(log Log) {
+	log.Service = n.service.Label()
+	if log.Path == "/dev/null" {
+		return
+	}
+	if !slices.ContainsFunc(n.logs, func(o Log) bool { return o.Kind == log.Kind && o.Path == log.Path }) {
+		n.logs = append(n.logs, log)
+	}
+}
+
+// upstream keeps host:port of http://host:port/path or a unix socket, each once.
+func (n *nginxFile) upstream(at string) {
+	if _, rest, ok := strings.Cut(at, "://"); ok {
+		at = rest
+	}
+	if path, ok := strings.CutPrefix(at, "unix:"); ok {
+		path, _, _ = strings.Cut(path, ":") // unix:/run/app.sock:/uri
+		at = "unix:" + path
+	} else {
+		at, _, _ = strings.Cut(at, "/")
+		if !strings.Contains(at, ":") {
+			at += ":80"
+		}
+	}
+	web := n.service.Nginx
+	if !slices.Contains(web.Upstreams, at) && !strings.Contains(at, "$") {
+		web.Upstreams = append(web.Upstreams, at)
+	}
+}
+
+// Label names a service in a phrase: shop, unit shop.service, pid 1204.
+func (s *Service) Label() string {
+	name := s.Name
+	if s.Unit != "" {
+		return fmt.Sprintf("%s, unit %s, pid %d", name, s.Unit, s.PID)
+	}
+	return fmt.Sprintf("%s, pid %d", name, s.PID)
+}

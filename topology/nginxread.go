@@ -1,0 +1,180 @@
+package topology
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/kasoku/kasoku/internal/foreign"
+	"github.com/kasoku/kasoku/internal/nginxconf"
+)
+
+// NginxPrograms and DatabasePrograms are the names that the programs of nginx and of
+// MySQL or MariaDB have.
+var (
+	NginxPrograms    = []string{"nginx", "nginx-debug", "openresty", "angie"}
+	DatabasePrograms = []string{"mysqld", "mariadbd", "mysqld-debug", "mysqld_safe.bin"}
+)
+
+// mostConfig bounds one file of a configuration.
+const mostConfig = 8 << 20
+
+// A NginxConfig is what a running nginx is configured by, read from its files. Nothing
+// is run: neither the program that calls itself nginx, nor one of that name, as a
+// configuration may load modules and name any file.
+type NginxConfig struct {
+	Path   string // of the first file
+	Prefix string
+	Built  map[string]string // paths that were compiled into the program, by the names of its configure
+	Config nginxconf.Config
+	Files  []NginxFile
+	Unread []error // included files that could not be read
+}
+
+// A NginxFile is one file of a configuration, as the server sees it.
+type NginxFile struct {
+	Path string
+	foreign.File
+}
+
+// ReadNginx reads the configuration of an nginx that is believed. The error is that of
+// the first file. What is wrong in a file does not keep nginx from running: it runs.
+func ReadNginx(ctx context.Context, p *foreign.Process) (*NginxConfig, error) {
+	return readNginx(nginxFiles{
+		args: p.Args,
+		built: func() map[string]string {
+			text, _ := foreign.ReadExe(ctx, p, mostProgram, configureArguments) // hidden: the defaults
+			return parseConfigure(text)
+		},
+		read: func(path string) (foreign.File, error) { return p.ReadFile(ctx, path, mostConfig) },
+		glob: func(pattern string) []string {
+			found, _ := p.Glob(ctx, pattern) // what cannot be listed is not included
+			return found
+		},
+	})
+}
+
+// nginxFiles is how a configuration is read.
+type nginxFiles struct {
+	args  []string
+	built func() map[string]string
+	read  func(path string) (foreign.File, error)
+	glob  func(pattern string) []string
+}
+
+func readNginx(from nginxFiles) (*NginxConfig, error) {
+	out := &NginxConfig{Built: from.built()}
+	conf, prefix := parseNginxCall(from.args)
+	if conf == "" {
+		conf = out.Built["conf-path"]
+	}
+	if out.Prefix = out.Built["prefix"]; prefix != "" {
+		out.Prefix = prefix
+	}
+	out.Path = below(out.Prefix, conf)
+	read := func(path string) ([]byte, error) {
+		f, err := from.read(path)
+		switch {
+		case err != nil:
+			return nil, err
+		case !f.Regular:
+			return nil, errors.New(path + ": not a regular file")
+		}
+		out.Files = append(out.Files, NginxFile{path, f})
+		return f.Data, nil
+	}
+	files := nginxconf.Files{Read: read, Glob: from.glob, Unread: func(_ string, err error) {
+		var syntax *nginxconf.SyntaxError
+		if !errors.As(err, &syntax) {
+			out.Unread = append(out.Unread, err)
+		}
+	}}
+	text, err := nginxconf.ReadFrom(files, out.Path)
+	if out.Config = text; len(out.Files) > 0 {
+		err = nil
+	}
+	return out, err
+}
+
+var nginxFlag = regexp.MustCompile(`^-[cpeg]$`)
+
+// parseNginxCall returns the file of -c and the prefix of -p. The master shows its
+// call in one string: nginx: master process /usr/sbin/nginx -c /etc/nginx/nginx.conf.
+// That has no quotes, so that a value goes on to the next flag.
+func parseNginxCall(args []string) (conf, prefix string) {
+	if len(args) > 0 {
+		if _, line, ok := strings.Cut(args[0], "master process "); ok {
+			args = strings.Fields(line)
+		}
+	}
+	for i := 0; i < len(args); i++ {
+		if !nginxFlag.MatchString(args[i]) {
+			continue
+		}
+		k := i + 1
+		for k < len(args) && !nginxFlag.MatchString(args[k]) {
+			k++
+		}
+		value := strings.Join(args[i+1:k], " ")
+		switch args[i] {
+		case "-c":
+			conf = value
+		case "-p":
+			prefix = value
+		}
+		i = k - 1
+	}
+	return conf, prefix
+}
+
+// configureArguments finds in the program of an nginx what it was configured with.
+func configureArguments(r io.ReaderAt, size int64) (string, error) {
+	for _, mark := range []string{"--conf-path=", "--prefix="} {
+		if text, err := textIn(r, size, mark); text != "" || err != nil {
+			return text, err
+		}
+	}
+	return "", nil
+}
+
+// nginxDefaults are Debian's, where the program does not say its own.
+var nginxDefaults = map[string]string{
+	"prefix": "/usr/share/nginx", "conf-path": "/etc/nginx/nginx.conf",
+	"http-log-path": "/var/log/nginx/access.log", "error-log-path": "/var/log/nginx/error.log",
+}
+
+// configureDefaults are those of nginx's own configure script.
+var configureDefaults = map[string]string{
+	"prefix": "/usr/local/nginx", "conf-path": "conf/nginx.conf", "http-log-path": "logs/access.log",
+	"error-log-path": "logs/error.log",
+}
+
+// parseConfigure returns the paths that configure arguments name.
+func parseConfigure(text string) map[string]string {
+	from := configureDefaults
+	if text == "" {
+		from = nginxDefaults
+	}
+	out := map[string]string{}
+	for name, path := range from {
+		out[name] = path
+	}
+	for _, word := range strings.Fields(text) {
+		name, value, ok := strings.Cut(strings.TrimPrefix(word, "--"), "=")
+		if _, known := out[name]; ok && known && value != "" {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// below makes a path absolute.
+func below(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}

@@ -1,0 +1,84 @@
+package topology
+
+import (
+	"net"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Owners returns the processes of this host that listen at an address: host:port for
+// the network tcp, a path for unix. It is empty when none does, when the address is not
+// of this host, and when the kernel hides whose the socket is.
+func Owners(network, address string) (pids []int) {
+	t := tree{}
+	inodes := map[string]bool{}
+	for _, name := range []string{"tcp", "tcp6", "unix"} {
+		text, err := t.read("/proc/net/" + name)
+		if err != nil {
+			continue
+		}
+		if name == "unix" {
+			for _, s := range parseUnix(text) {
+				inodes[s.inode] = inodes[s.inode] || network == "unix" && samePath(s.path, address)
+			}
+			continue
+		}
+		for _, s := range parseTCP(text) {
+			inodes[s.inode] = inodes[s.inode] || network == "tcp" && s.listens && accepts(s.local, address)
+		}
+	}
+	names, _ := t.names("/proc") // without it none is found
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		fds, _ := t.names("/proc/" + name + "/fd") // hidden: not known
+		if slices.ContainsFunc(fds, func(fd string) bool {
+			to, err := t.link("/proc/" + name + "/fd/" + fd)
+			inode, ok := strings.CutPrefix(to, "socket:[")
+			return err == nil && ok && inodes[strings.TrimSuffix(inode, "]")]
+		}) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func samePath(a, b string) bool {
+	if a == b {
+		return true
+	}
+	real, err := filepath.EvalSymlinks(filepath.Dir(b)) // /var/run is a link to /run
+	return err == nil && a == filepath.Join(real, filepath.Base(b))
+}
+
+// accepts reports whether a listener takes connections to host:port of this host.
+func accepts(local netip.AddrPort, address string) bool {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil || port != strconv.Itoa(int(local.Port())) {
+		return false
+	}
+	if host == "localhost" {
+		host = "127.0.0.1"
+	}
+	to, err := netip.ParseAddr(host)
+	if err != nil || !ofThisHost(to) {
+		return false
+	}
+	return local.Addr().IsUnspecified() || local.Addr().Unmap() == to.Unmap()
+}
+
+func ofThisHost(to netip.Addr) bool {
+	if to.IsLoopback() {
+		return true
+	}
+	all, _ := net.InterfaceAddrs() // without them only loopback is
+	return slices.ContainsFunc(all, func(a net.Addr) bool {
+		prefix, err := netip.ParsePrefix(a.String())
+		return err == nil && prefix.Addr() == to.Unmap()
+	})
+}

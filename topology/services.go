@@ -1,0 +1,220 @@
+package topology
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// kindsByName are the programs whose kind is known by their name.
+var kindsByName = map[string]Kind{
+	"nginx": Nginx, "openresty": Nginx, "angie": Nginx,
+	"mysqld": MySQL, "mariadbd": MySQL,
+	"redis-server": Redis, "valkey-server": Redis, "keydb-server": Redis, "dragonfly": Redis,
+	"memcached": Memcached, "varnishd": Varnish,
+	"carbon-cache": Carbon, "carbon-cache.py": Carbon, "go-carbon": Carbon,
+	"postgres": Postgres, "postmaster": Postgres,
+	"apache2": Proxy, "httpd": Proxy, "haproxy": Proxy, "envoy": Proxy, "caddy": Proxy, "h2o": Proxy, "traefik": Proxy,
+	"lighttpd": Proxy,
+}
+
+// systemNames are programs that listen and that are not tuned for a web service.
+var systemNames = []string{
+	"systemd", "systemd-resolve", "systemd-network", "systemd-timesyn", "init", "dbus-daemon", "sshd", "sshd-session",
+	"chronyd", "ntpd", "dnsmasq",
+	"named", "unbound", "cupsd", "rpcbind", "rpc.statd", "master", "exim4", "avahi-daemon", "dockerd", "docker-proxy",
+	"containerd",
+	"containerd-shim", "snapd", "multipathd", "polkitd", "rsyslogd", "node_exporter", "mysqld_exporter",
+	"nginx-exporter", "prometheus",
+	"grafana", "netdata", "mackerel-agent", "datadog-agent", "amazon-ssm-agen", "ssm-agent-worke", "code-server",
+	"tmux: server", "ssh-agent",
+	"gpg-agent", "dirmngr", "xinetd", "inetd", "vsftpd", "proftpd", "smbd", "nmbd", "nfsd", "gopls", "alloy",
+	"promtail", "fluentd",
+	"cloud-init", "google_guest_ag", "qemu-ga", "acpid", "gssproxy", "udevd", "systemd-udevd", "systemd-journal",
+	"lvmetad", "iscsid", "screen",
+}
+
+// kindOf returns what a process is by its name, else by its program's.
+func kindOf(p *process) Kind {
+	names := []string{p.name, filepath.Base(p.exe)}
+	if len(p.args) > 1 && strings.HasPrefix(names[1], "python") {
+		names = append([]string{filepath.Base(p.args[1])}, names...)
+	}
+	for _, name := range names {
+		if k, ok := kindsByName[name]; ok {
+			return k
+		}
+		if slices.Contains(systemNames, name) || strings.HasPrefix(name, "systemd-") ||
+			strings.HasPrefix(name, "containerd-") {
+			return Other
+		}
+	}
+	return App
+}
+
+// A family is a process with its children of the same name: a master with its
+// workers.
+type family struct {
+	head    *process
+	members []*process
+	listen  []Listener
+	how     string
+}
+
+// families groups the processes.
+func families(procs []*process) map[int]*family {
+	byPID := map[int]*process{}
+	for _, p := range procs {
+		byPID[p.pid] = p
+	}
+	out := map[int]*family{}
+	for _, p := range procs {
+		head := p
+		// A pid that was given anew while /proc was read could make a ring.
+		for range procs {
+			parent := byPID[head.parent]
+			if parent == nil || parent == head || !sameProgram(parent, p) || parent.container != p.container {
+				break
+			}
+			head = parent
+		}
+		if out[head.pid] == nil {
+			out[head.pid] = &family{head: head}
+		}
+		out[head.pid].members = append(out[head.pid].members, p)
+	}
+	return out
+}
+
+// sameProgram reports whether a process and its parent are one server: workers have
+// its name, but for Varnish's child, which calls itself cache-main.
+func sameProgram(parent, p *process) bool {
+	return parent.name == p.name || parent.name == "varnishd" && p.name == "cache-main"
+}
+
+// services finds the programs that listen, and those that are known by name.
+func (l *looker) services(procs []*process) {
+	all := families(procs)
+	familyOf := map[int]*family{}
+	for _, f := range all {
+		for _, p := range f.members {
+			familyOf[p.pid] = f
+		}
+	}
+	own := l.listening(procs, familyOf, all)
+	if n := len(l.unowned); n > 0 {
+		slices.Sort(l.unowned)
+		const most = 5 // a host has few ports that matter
+		at := strings.Join(l.unowned[:min(n, most)], ", ")
+		if n > most {
+			at += " and " + strconv.Itoa(n-most) + " more ports"
+		}
+		l.note("who listens", "at "+at+": root alone may see which process it is", "run it once with sudo to see more")
+	}
+	for _, pid := range slices.Sorted(maps.Keys(all)) {
+		f := all[pid]
+		kind := kindOf(f.head)
+		known := kind != App && kind != Other
+		if own(f) || len(f.listen) == 0 && !known {
+			continue
+		}
+		if s := l.service(f, kind); l.believe(&s, kind) {
+			l.repository(&s)
+			l.found.Services = append(l.found.Services, s)
+		}
+	}
+}
+
+// listening gives each family the sockets that it listens on. It returns a function
+// that recognises kasoku itself.
+func (l *looker) listening(procs []*process, familyOf map[int]*family, all map[int]*family) (self func(*family) bool) {
+	pid, _ := l.tree.link("/proc/self")
+	self = func(f *family) bool { return strconv.Itoa(f.head.pid) == pid }
+	perSpace := l.sockets(procs)
+	ownSpace, _ := l.tree.link("/proc/self/ns/net")
+	owners := map[string][]*process{}
+	for _, p := range procs {
+		for _, to := range p.fds {
+			if inode, ok := strings.CutPrefix(to, "socket:["); ok {
+				inode = p.netns + " " + strings.TrimSuffix(inode, "]")
+				owners[inode] = append(owners[inode], p)
+			}
+		}
+	}
+	for _, space := range slices.Sorted(maps.Keys(perSpace)) {
+		for _, s := range perSpace[space] {
+			who := owners[space+" "+s.inode]
+			switch {
+			case !s.listens:
+				for _, p := range who {
+					l.links = append(l.links, connection{p.pid, s.local, s.remote})
+				}
+			case len(who) > 0:
+				slices.SortFunc(who, func(a, b *process) int { return a.pid - b.pid })
+				familyOf[who[0].pid].add(s.listener(space != ownSpace), "the socket is among its open files")
+			default:
+				l.byUser(s, space != ownSpace, all)
+			}
+		}
+	}
+	return self
+}
+
+// byUser gives a socket whose owner cannot be seen to the one family of its user,
+// and keeps it for a note when there are several.
+func (l *looker) byUser(s socket, private bool, all map[int]*family) {
+	var of []*family
+	for _, f := range all {
+		if f.head.uid == s.uid && f.head.hidden {
+			of = append(of, f)
+		}
+	}
+	switch {
+	case len(of) == 1:
+		of[0].add(s.listener(private), "the socket is of its user, who has no other process")
+	case len(of) > 1 && s.network == "tcp":
+		l.unowned = append(l.unowned, s.local.String())
+	}
+}
+
+func (f *family) add(at Listener, how string) {
+	if !slices.Contains(f.listen, at) {
+		f.listen = append(f.listen, at)
+	}
+	f.how = how
+}
+
+// service describes a family.
+func (l *looker) service(f *family, kind Kind) Service {
+	p := f.head
+	s := Service{
+		Kind: kind, Name: p.name, PID: p.pid, UID: p.uid, Exe: p.exe, Dir: p.dir, Unit: p.unit, Container: p.container,
+		Listen: f.listen, How: "a process of that name", args: p.args, fds: p.fds,
+	}
+	s.PIDs = append(s.PIDs, p.pid)
+	for _, m := range f.members {
+		if m != p {
+			s.PIDs = append(s.PIDs, m.pid)
+		}
+	}
+	if f.how != "" {
+		s.How = "listens; " + f.how
+	}
+	slices.SortStableFunc(s.Listen, func(a, b Listener) int { return strings.Compare(a.Network, b.Network) })
+	return s
+}
+
+// repository finds the git work tree that a service lies in.
+func (l *looker) repository(s *Service) {
+	if s.Container != "" || l.elsewhere(s) {
+		return
+	}
+	for _, dir := range []string{s.Dir, filepath.Dir(s.Exe)} {
+		if top, ok := l.filesOf(s).upward(dir, ".git"); ok && top != "/" {
+			s.Repository = top
+			return
+		}
+	}
+}
