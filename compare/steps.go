@@ -62,10 +62,24 @@ func stepsLike(first, run *kasoku.Recording, perSec float64) ([]kasoku.Step, err
 		}
 		return run.Steps[i : i+1], nil
 	}
-	if !slices.EqualFunc(first.Steps, run.Steps, func(x, y kasoku.Step) bool { return sameRate(x.PerSec, y.PerSec) }) {
+	steps := withOwnNumbers(run.Steps)
+	alike := func(x, y kasoku.Step) bool { return sameRate(x.PerSec, y.PerSec) }
+	if !slices.EqualFunc(withOwnNumbers(first.Steps), steps, alike) {
 		return nil, differs(first, run)
 	}
-	return run.Steps, nil
+	return steps, nil
+}
+
+// withOwnNumbers leaves out steps with the number of an earlier one, which a run has only
+// when its file was made up: the seconds of a step are known by its number, and each of
+// those steps would have all of them.
+func withOwnNumbers(steps []kasoku.Step) []kasoku.Step {
+	seen := make(map[int]bool, len(steps))
+	return slices.DeleteFunc(slices.Clone(steps), func(s kasoku.Step) bool {
+		repeated := seen[s.Number]
+		seen[s.Number] = true
+		return repeated
+	})
 }
 
 // sameRate takes rates as the same that differ by rounding only.

@@ -45,7 +45,7 @@ func (r rec) profilesSection() Section {
 	}
 	s.Sub = r.profilesFrom()
 	n := &Notes{}
-	programs := map[string]int{}
+	programs, several := map[string]int{}, len(r.programs()) > 1
 	for i := range r.Profiles {
 		p := &r.Profiles[i]
 		place := programs[p.Address]
@@ -68,7 +68,7 @@ func (r rec) profilesSection() Section {
 			}
 			continue
 		}
-		s.Blocks = append(s.Blocks, profileTable(p, id, len(r.programs()) > 1))
+		s.Blocks = append(s.Blocks, profileTable(p, id, several))
 		if f := flame(p, id, profileWords[p.Kind].stacks); f != nil {
 			f.Open = p.Kind == kasoku.ProfileCPU
 			s.Blocks = append(s.Blocks, f)

@@ -282,8 +282,11 @@ func (f *accessRead) collect(ctx context.Context, e *env, in []lines.Input, p *r
 	}
 	t, windows, err := accesslog.CollectAll(ctx, in, o, p.progress)
 	p.Clear()
-	if t == nil {
+	if t == nil && ctx.Err() == nil {
 		return nil, err
+	}
+	if t == nil {
+		t = accesslog.NewTable(o) // stopped before the first line
 	}
 	log := accessLog(t, zone)
 	log.Logs = windows

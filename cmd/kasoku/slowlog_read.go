@@ -147,8 +147,11 @@ func (f *slowRead) checkWhere() error {
 func (f *slowRead) collect(ctx context.Context, e *env, in []lines.Input, p *reading) (*report.SlowLog, error) {
 	t, windows, err := slowlog.CollectAll(ctx, in, f.options, p.progress)
 	p.Clear()
-	if t == nil {
+	if t == nil && ctx.Err() == nil {
 		return nil, err
+	}
+	if t == nil {
+		t = slowlog.NewTable(f.options) // stopped before the first line
 	}
 	log := &report.SlowLog{
 		Classes: t.Classes(), By: f.rows(), Transactions: t.Transactions(), Saves: t.Saves(),

@@ -23,7 +23,7 @@ func TestWalk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles a module and runs it; not with -short")
 	}
-	page := filepath.Join("..", "docs", "scenario.md")
+	page := filepath.Join("..", "..", "docs", "scenario.md")
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func blocks(t *testing.T, page string) map[string]string {
 // module writes a module that takes kasoku from this tree.
 func module(t *testing.T, files map[string]string) string {
 	t.Helper()
-	tree, err := filepath.Abs("..")
+	tree, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
 		t.Fatal(err)
 	}

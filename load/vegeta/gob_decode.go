@@ -128,7 +128,7 @@ func (d *gobDecoder) next(r *Result, h *headers) error {
 
 func (d *gobDecoder) decodeSlow(r *Result, h *headers) error {
 	*r = Result{}
-	err := d.slow.Decode(r)
+	err := d.slow.next(r)
 	h.set(r.Headers)
 	r.Headers = nil
 	return err
@@ -151,8 +151,8 @@ func newSlowGob(src io.Reader) *slowGob {
 	return s
 }
 
-// Decode reads the next result.
-func (s *slowGob) Decode(r *Result) error {
+// next reads the next result.
+func (s *slowGob) next(r *Result) error {
 	if err := decodeWithoutHeaders(s.plain); err != nil {
 		return err
 	}

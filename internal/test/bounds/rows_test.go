@@ -124,7 +124,7 @@ func logRows() []row {
 		{
 			name: "access log, found", pieces: access, read: collectAccess(accesslog.Options{Detail: true}),
 			covers: []string{"logs/accesslog NewReader", "logs/accesslog NewReaderOf", "logs/accesslog Reader.Scan", "logs/accesslog Parser.Parse",
-				"logs/accesslog Format.Parser", "logs/accesslog Table.Parser", "lines NewReader", "lines Window.Scan"},
+				"logs/accesslog Format.Parser", "logs/accesslog Table.Parser", "logs/lines NewReader", "logs/lines Window.Scan"},
 		},
 		{name: "access log, LTSV", start: ltsvLine, pieces: access, read: collectAccess(accesslog.Options{Detail: true})},
 		{name: "access log, JSON", start: jsonLine, pieces: access, read: collectAccess(accesslog.Options{Detail: true})},
@@ -138,7 +138,7 @@ func logRows() []row {
 		{name: "alp regexp", pieces: access, read: program(alp.Run, "regexp")},
 		{name: "kataribe", pieces: access, read: program(kataribe.Run)},
 		{name: "numbers of peers", covers: []string{"compat/exact Parse"}, pieces: []string{"1", "0.", "e", "_"}, read: func(in []byte) { exact.Parse(in, 1) }},
-		{name: "probe", covers: []string{"probe Sampler.Read"}, pieces: access, read: window(func(w *lines.Window) { _ = probe.NewSampler().Read(w, 1<<30) })},
+		{name: "probe", covers: []string{"diagnose/probe Sampler.Read"}, pieces: access, read: window(func(w *lines.Window) { _ = probe.NewSampler().Read(w, 1<<30) })},
 		{name: "application log", covers: []string{"logs/applog Read"}, read: window(func(w *lines.Window) { _, _ = applog.Read(w, applog.Options{}) }),
 			pieces: []string{"2026/01/02 03:04:05 error %d: a\n", "{\"msg\":\"", "panic: x\ngoroutine 1 [running]:\n", "\tat a.b(C.java:%d)\n", "[1ms] SELECT '%d'\n", "level=info msg=a%d\n", "level=info msg=\"", "a: ", "(", "0x1f", "'", "[2.0ms] "}},
 		{name: "score", covers: []string{"logs/score Read"}, read: func(in []byte) { _, _ = score.Read(in, score.Pattern{}, score.Pattern{}) },
@@ -215,7 +215,7 @@ func sqlRows() []row {
 			q := kasoku.Query{ID: "A", Verb: "SELECT", Fingerprint: s, Sample: s, Tables: []string{"t"}, Calls: 100, Total: time.Second, RowsExamined: 1 << 20}
 			_, _ = indexes.Propose(&kasoku.Recording{Queries: []kasoku.Query{q}, Tables: []kasoku.TableDef{{Name: "t", Create: "CREATE TABLE t (a int)", Rows: 1000}}})
 		})},
-		{name: "keys of a table", covers: []string{"mysqlread ParseKeys"}, start: "CREATE TABLE a (\n", end: "\n)", read: text(func(s string) { mysql.ParseKeys(s) })},
+		{name: "keys of a table", covers: []string{"mysql ParseKeys"}, start: "CREATE TABLE a (\n", end: "\n)", read: text(func(s string) { mysql.ParseKeys(s) })},
 	} {
 		r.pieces = append([]string{"  KEY `a%d` (`b`),\n", "  KEY `a` (`b`(", "UPDATE a SET b = 1 WHERE ", "DELETE "}, sqlPieces...)
 		out = append(out, r)
@@ -228,9 +228,9 @@ func sqlRows() []row {
 		}},
 		row{name: "slow log, entry", start: slowHead, read: collectSlow, pieces: []string{"# Time: 2026-01-02T03:04:05.000000Z\n", "# A_%d: 1\n", "\n", "select\n", ";\n", "# ", "a%d: b "}},
 		row{name: "pt-query-digest", read: program(ptquerydigest.Run, "-"), pieces: []string{entry, "select %d;\n", slowHead, "use a;\n", "\n", "# A: b\n"}},
-		row{name: "deadlock", covers: []string{"mysqlread ParseDeadlock"}, read: text(func(s string) { mysql.ParseDeadlock(s) }),
+		row{name: "deadlock", covers: []string{"mysql ParseDeadlock"}, read: text(func(s string) { mysql.ParseDeadlock(s) }),
 			start: "LATEST DETECTED DEADLOCK\n------------------------\n", pieces: []string{"*** (%d) TRANSACTION:\n", "TRANSACTION %d, ACTIVE 1 sec\nselect 1\n", "select 1\n", "***", "------------\n", "RECORD LOCKS "}},
-		row{name: "version", covers: []string{"mysqlread ParseVersion"}, read: text(func(s string) { mysql.ParseVersion(s) }), pieces: []string{"1.", "1", "-MariaDB", "."}},
+		row{name: "version", covers: []string{"mysql ParseVersion"}, read: text(func(s string) { mysql.ParseVersion(s) }), pieces: []string{"1.", "1", "-MariaDB", "."}},
 	)
 }
 
@@ -271,7 +271,7 @@ func wireRows() []row {
 		{name: "HTTP answers", covers: []string{"load/http1 thenFails.Read"}, read: answers, pieces: []string{"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "A", "A: b\r\n", "HTTP/1.1 100 Continue\r\n\r\n", "\r\n"}},
 		{name: "HTTP header", start: "HTTP/1.1 200 OK\r\n", read: answers, pieces: []string{"A: b\r\n", "A%d: b\r\n", "A", " b\r\n", "A: ", "Set-Cookie: a%d=b\r\n"}},
 		{name: "HTTP chunks", start: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", read: answers, pieces: []string{"1\r\na\r\n", "0", "1;a=b\r\nx\r\n", "1;", "\r\n", "0\r\nA: b\r\n"}},
-		{name: "Graphite's answers", covers: []string{"graphite ParseRender"}, start: `[`, read: func(in []byte) { _, _ = graphite.ParseRender(in) },
+		{name: "Graphite's answers", covers: []string{"wire/graphite ParseRender"}, start: `[`, read: func(in []byte) { _, _ = graphite.ParseRender(in) },
 			pieces: []string{`{"target":"a%d","datapoints":[[1,2]]},`, `{"target":"a","datapoints":[`, "[1,2],", "[", "{", "\""}},
 		{name: "Graphite's words", read: text(func(s string) {
 			graphite.Path(s, s)
@@ -291,8 +291,8 @@ func wireRows() []row {
 		{name: "stub_status", covers: []string{"observe/nginx Parse"}, read: func(in []byte) { _, _ = nginx.Parse(in) }, pieces: []string{"Active connections: %d\n", "1 ", "Reading: ", "\n", "server accepts handled requests\n"}},
 		{name: "varnishstat", covers: []string{"observe/varnish Parse"}, start: "{", read: func(in []byte) { _, _ = varnish.Parse(in) },
 			pieces: []string{`"MAIN.a%d":{"value":1},`, `"counters":{`, `{`, `"a":`}},
-		{name: "pprof", covers: []string{"profile Decode"}, read: func(in []byte) { _, _ = profile.Decode(in) }, pieces: []string{"\x0a\x02\x08\x01", "\x12\x00", "\x32\x01a", "\x1a\x00", "\x22\x02\x08\x01", "\x12\x02\x0a\x01", "\x08\x01", "\xff"}},
-		{name: "histogram", covers: []string{"histogram Histogram.UnmarshalBinary"}, read: func(in []byte) { _ = new(histogram.Histogram).UnmarshalBinary(in) }, pieces: []string{"\x01", "\x00", "\xff", "\x01\x02", "\x80"}},
+		{name: "pprof", covers: []string{"observe/profile Decode"}, read: func(in []byte) { _, _ = profile.Decode(in) }, pieces: []string{"\x0a\x02\x08\x01", "\x12\x00", "\x32\x01a", "\x1a\x00", "\x22\x02\x08\x01", "\x12\x02\x0a\x01", "\x08\x01", "\xff"}},
+		{name: "histogram", covers: []string{"internal/histogram Histogram.UnmarshalBinary"}, read: func(in []byte) { _ = new(histogram.Histogram).UnmarshalBinary(in) }, pieces: []string{"\x01", "\x00", "\xff", "\x01\x02", "\x80"}},
 	}
 }
 
@@ -318,7 +318,7 @@ func otherRows() []row {
 	out := []row{
 		{name: "secrets", pieces: secrets, read: func(in []byte) { secret.Append(nil, in) }},
 		{name: "command lines", pieces: append([]string{"'", "\"", " -p", "--password=a ", "PGPASSWORD=a ", "$("}, secrets...), read: text(func(s string) { logs.SafeCommandLine(s) })},
-		{name: "nginx.conf", covers: []string{"nginxconf Parse"}, read: text(func(s string) { _, _ = nginxconf.Parse(s, "nginx.conf") }),
+		{name: "nginx.conf", covers: []string{"internal/nginxconf Parse"}, read: text(func(s string) { _, _ = nginxconf.Parse(s, "nginx.conf") }),
 			pieces: []string{"a b;\n", "http {", "server { a b; }\n", "{", "}", "\"", "'", "#\n", "a ", ";", "\\", "$", "a_by_lua_block {", "${", "location /%d { }\n"}},
 		{name: "nginx.conf, lua", start: "content_by_lua_block {", read: text(func(s string) { _, _ = nginxconf.Parse(s, "nginx.conf") }), pieces: []string{"{", "[[", "--", "--[[", "\"", "[=", "}", "\n"}},
 		{name: "nginx.conf, edit", start: "http {\n", end: "}\n", read: text(func(s string) { _, _ = nginxconf.Edit(s, "http", "gzip on;\n") }), pieces: []string{"a b;\n", "gzip off;\n", "server { a b; }\n", "# a\n"}},
@@ -328,10 +328,10 @@ func otherRows() []row {
 		{name: "option files", covers: []string{"mysqlflags ParseOptions"}, read: func(in []byte) { mysqlflags.ParseOptions(in) }, pieces: []string{"[client]\n", "a%d=b\n", "a=\"", "\\", "a=", "!include a\n", "#", "[", "a"}},
 		{name: "requests of phases", covers: []string{"logs/phases ParseRequest"}, read: text(func(s string) { _, _ = phases.ParseRequest(s) }), pieces: []string{"GET /", "/a", " ", "*", "POST ", "%41"}},
 		{name: "facts of a probe", covers: []string{"diagnose ParseProbe"}, read: text(func(s string) { diagnose.ParseProbe(diagnose.AtStart, s) }), pieces: []string{"a%d=b\n", "a: b\n", "=", "\n", "a=\""}},
-		{name: "folded stacks", covers: []string{"profile ReadFolded"}, read: text(func(s string) { _, _ = profile.ReadFolded(s, kasoku.ProfileCPU, "nanoseconds") }), pieces: []string{"a;b 1\n", "a%d;b 1\n", "a;", ";", "1 "}},
+		{name: "folded stacks", covers: []string{"observe/profile ReadFolded"}, read: text(func(s string) { _, _ = profile.ReadFolded(s, kasoku.ProfileCPU, "nanoseconds") }), pieces: []string{"a;b 1\n", "a%d;b 1\n", "a;", ";", "1 "}},
 		{name: "digests", covers: []string{"report/encode ReadDigests"}, read: func(in []byte) { _, _, _, _ = encode.ReadDigests(bytes.NewReader(in)) }, start: `{"kind":"digests","classes":[`,
 			pieces: []string{`{"id":"x%d","calls":1,"total_s":1,"buckets":[[1,2,3]]},`, `{"id":"`, "{", "[", "[1,2,3],"}},
-		{name: "units", covers: []string{"unit ParseRate", "unit ParseDuration", "unit ParseSize", "unit ParseLeast"}, pieces: []string{"1", "1s", "ms", " ", ".", "/s", "k", "0"}, read: text(func(s string) {
+		{name: "units", covers: []string{"internal/unit ParseRate", "internal/unit ParseDuration", "internal/unit ParseSize", "internal/unit ParseLeast"}, pieces: []string{"1", "1s", "ms", " ", ".", "/s", "k", "0"}, read: text(func(s string) {
 			_, _ = unit.ParseRate(s)
 			_, _ = unit.ParseDuration(s)
 			_, _ = unit.ParseSize(s)
