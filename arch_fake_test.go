@@ -122,15 +122,15 @@ func wantBreaches(t *testing.T, got []string, want ...string) {
 
 func TestScan(t *testing.T) {
 	tr := fake(t, map[string]string{
-		"a.go":                    "",
-		"internal/unit/x_windows.go":       "//go:build windows && never\n\npackage unit\n",
-		"internal/unit/testdata/no.go":     "not Go",
-		".hidden/no.go":           "not Go",
-		"_old/no.go":              "not Go",
-		"vendor/v/no.go":          "not Go",
-		"tools/go.mod":            "module other",
-		"tools/no.go":             "not Go",
-		"internal/unit/.#lock.go": "not Go",
+		"a.go":                         "",
+		"internal/unit/x_windows.go":   "//go:build windows && never\n\npackage unit\n",
+		"internal/unit/testdata/no.go": "not Go",
+		".hidden/no.go":                "not Go",
+		"_old/no.go":                   "not Go",
+		"vendor/v/no.go":               "not Go",
+		"tools/go.mod":                 "module other",
+		"tools/no.go":                  "not Go",
+		"internal/unit/.#lock.go":      "not Go",
 	})
 	var paths []string
 	for _, f := range tr.files {
@@ -166,7 +166,7 @@ func TestFloorsCheck(t *testing.T) {
 
 func TestOwnersCheck(t *testing.T) {
 	alive := map[string]string{
-		"store/a.go":   `import _ "modernc.org/sqlite"`,
+		"store/a.go":      `import _ "modernc.org/sqlite"`,
 		"mysqlflags/a.go": `import "github.com/go-sql-driver/mysql"; var _ = mysql.Config{}`,
 	}
 	f := func(name, src string, want ...string) {

@@ -101,12 +101,14 @@ func formatOf(sample []byte) *Format {
 	return best
 }
 
-// understood returns how many lines of a sample are records of the format.
+// understood returns how many lines of a sample are records of the format. A line whose
+// fields by place are all missing but the path says nothing of the format.
 func (f *Format) understood(sample []byte) (n int) {
 	p := f.Parser(ParserOptions{})
 	var r Record
 	eachLine(sample, func(_ int64, line []byte) {
-		if p.Parse(line, &r) == "" {
+		byKeys := f.kind == byLTSV || f.kind == byJSON
+		if p.Parse(line, &r) == "" && (byKeys || r.Has != 0 || len(r.Method) > 0) {
 			n++
 		}
 	})

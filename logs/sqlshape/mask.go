@@ -1,6 +1,9 @@
 package sqlshape
 
-import "bytes"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // maxList is how many masked literals in a row a mask shows before it cuts the
 // list short. It is more than the columns of most tables.
@@ -15,8 +18,20 @@ const maxList = 20
 // in them, and in names that do not end, go.
 func AppendMasked(dst, sql []byte, limit int) []byte {
 	m := masker{dst: dst, limit: len(dst) + max(limit, 0), lex: NewLexer(sql)}
-	return m.run()
+	out := m.run()
+	if len(out) <= m.limit+len(ellipsis) {
+		return out
+	}
+	// The last token was a name without an end, whose strings went: it grows by those.
+	end := m.limit
+	for end > len(dst) && !utf8.RuneStart(out[end]) {
+		end--
+	}
+	return append(out[:end], ellipsis...)
 }
+
+// ellipsis stands for what is cut.
+const ellipsis = "…"
 
 type masker struct {
 	dst   []byte
