@@ -75,6 +75,10 @@ race: ## quick tests under the race detector (needs a C compiler; RACE= some pac
 race-shared: RACE = $(SHARED)
 race-shared: race ## the race detector on the packages whose goroutines share memory
 
+.PHONY: figures
+figures: ## print the figures of the house with their bounds
+	@$(GO) run tools/figures/main.go
+
 .PHONY: fuzz
 fuzz: ## fuzz every parser for FUZZTIME each; tools/fuzz has groups, a tenth, and keeps the corpus
 	GO=$(GO) tools/fuzz each $(FUZZTIME)

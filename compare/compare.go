@@ -153,7 +153,7 @@ type Comparison struct {
 	Floor         *Floor  // how far unchanged runs differ; nil when it is not known
 	Groups        []Group
 	Curve         []Quantile // latency at the focus step, of all runs of a side together
-	Changes       []Changed  // what was changed between the sides, as far as the files tell
+	Changes       []Changed  // what was changed between the sides, as far as the files show
 	Settings      []SettingChange
 	SettingsEqual int          // how many are the same
 	Configs       []ConfigDiff // texts of the configuration
@@ -163,7 +163,7 @@ type Comparison struct {
 	Resamples     int // 0 with several runs a side: nothing is drawn
 	Block         int // seconds, at the focus step; 0 with several runs a side
 
-	// What the logs and the server of the run in the middle of each side told, matched;
+	// What the logs and the server of the run in the middle of each side reported, matched;
 	// nothing of what a side has none of.
 	Endpoints    []Both[kasoku.Endpoint]    // by route, those of the most total time first
 	Queries      []Both[kasoku.Query]       // by id, likewise
@@ -182,7 +182,7 @@ const OneRun = "one run a side: seconds within a run, not repeated runs"
 
 // LeastChange is the least change, up or down, that is called better or worse;
 // LeastPoints is that of ratios. Two runs of the same thing on an idle host
-// commonly differ by some percent, which the seconds of one run cannot tell.
+// commonly differ by some percent, which the seconds of one run cannot show.
 const LeastChange = 0.05
 
 // LeastPoints is the least difference of success that is called a change: below

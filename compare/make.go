@@ -95,7 +95,7 @@ func (m *maker) cpuRows(j judge, p perMetric) []Row {
 	return out
 }
 
-// other gives the few figures by which a step beside the focus is told.
+// other gives the few figures by which a step beside the focus is described.
 func (m *maker) other(p pair) []Row {
 	j := m.judge(p)
 	var metrics []metric

@@ -135,7 +135,7 @@ type Redis struct {
 	Commands    bool   `toml:"commands" eg:"true"`       // calls and time of each command, too
 }
 
-// Graphite says where carbon or go-carbon tells of itself. It is read when Query,
+// Graphite says where carbon or go-carbon reports its own metrics. It is read when Query,
 // Storage or Render is set.
 type Graphite struct {
 	Query   string   `toml:"query" eg:"'127.0.0.1:7002'"`                   // port of carbon's cache

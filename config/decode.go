@@ -165,7 +165,7 @@ func (d *decoder) value(f field, v any, path []string) {
 	}
 }
 
-// wrong tells what was expected.
+// wrong says what was expected.
 func (d *decoder) wrong(f field, want string, v any, path []string) {
 	d.fail(path, "such as "+f.name+" = "+f.example, "want %s, not %s", want, describe(v))
 }

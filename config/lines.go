@@ -84,7 +84,7 @@ func (s *keyScanner) header() []string {
 	return path
 }
 
-// key reads a dotted key up to the sign behind it.
+// key reads a dotted key up to the sign after it.
 func (s *keyScanner) key() []string {
 	var parts []string
 	for s.space(false) {

@@ -15,7 +15,7 @@ import (
 
 // A Live is a sink of a sampler: it hands each frame to an output as its values. The
 // output must not wait; see [Async]. An output with a method Seen, as [Page] has, is
-// told of each frame before, of those without values too. The load that runs beside,
+// notified of each frame before, of those without values too. The load that runs beside,
 // if there is one, is a source among them.
 type Live struct {
 	o      LiveOptions
@@ -26,7 +26,7 @@ type Live struct {
 	buf    []Value
 }
 
-// mostTold bounds how many reasons are told: some have a number that changes.
+// mostTold bounds how many reasons are printed: some have a number that changes.
 const mostTold = 100
 
 var _ observe.Sink = (*Live)(nil)
@@ -44,7 +44,7 @@ type LiveOptions struct {
 
 	// Loads returns what loads have counted since it was called last, by the second of
 	// the export, and must not wait; may be nil. It is called once a second. A second
-	// is told 3 s after its end.
+	// is reported 3 s after its end.
 	Loads func() []kasoku.LoadSecond
 
 	// Recorded returns the seconds before one of loads whose run is recorded, each once,
@@ -102,7 +102,7 @@ func (l *Live) tellLoads(at time.Duration, before int) error {
 	return l.write()
 }
 
-// Finish hands on the seconds of loads that were not told yet, and returns how many
+// Finish hands on the seconds of loads that were not reported yet, and returns how many
 // answers came too late to be in any. No frame may come after.
 func (l *Live) Finish() (late uint64, err error) {
 	if l.loads == nil {
@@ -113,7 +113,7 @@ func (l *Live) Finish() (late uint64, err error) {
 	return l.loads.late, err
 }
 
-// seen tells the output that a source has answered.
+// seen notifies the output that a source has answered.
 func (l *Live) seen(source string, at time.Duration) {
 	if seen, ok := l.o.Output.(interface {
 		Seen(source string, at time.Duration)
@@ -140,7 +140,7 @@ func (l *Live) Gap(g kasoku.Gap) error {
 	return nil
 }
 
-// Missing is told of a gap that goes on.
+// Missing is called with a gap that goes on.
 func (l *Live) Missing(g kasoku.Gap) {
 	key := g.Source + "\x00" + g.Reason
 	if l.o.OnMissing == nil || l.told[key] || len(l.told) == mostTold {

@@ -21,7 +21,7 @@ const (
 	SourceScore  = "score"  // what the benchmark said, at the end of the run
 )
 
-// ofService reports whether a source tells of the service rather than of a host.
+// ofService reports whether a source is about the service rather than of a host.
 func ofService(source string) bool {
 	return source == SourceLoad || source == SourceAccess || source == SourceScore
 }
@@ -153,7 +153,7 @@ func (c collector) addLoad(host, entity string, seconds map[int]*kasoku.LoadSeco
 
 // accessSeries are the requests of access logs a second: of all routes, and of each.
 // From the first to the last request of a route a second without one is a zero,
-// since a log tells of all.
+// since a log is about all.
 func accessSeries(rec *kasoku.Recording, first string) []kasoku.Series {
 	type count struct{ requests, failed float64 }
 	sums := map[kasoku.Key]map[int]count{}

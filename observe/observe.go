@@ -4,7 +4,7 @@
 // The one idea: a tick asks every [Source] at the same moment and waits for
 // none. Each source has a goroutine and two frames of its own, one to fill and
 // one that is being stored, so a source that hangs, fails or panics costs itself
-// a gap with a reason and nobody else anything; the same holds for a disk that
+// a gap with a reason and nothing else anything; the same holds for a disk that
 // stalls. A gap is never a zero.
 //
 // Values are raw: counters as the kernel or server keeps them, in base units.
@@ -69,7 +69,7 @@ type WarningSource interface {
 // kept. After an error it is called again for what comes next.
 //
 // Gap is called when a gap has ended. A sink that also has Missing(kasoku.Gap) is
-// told at each tick that a source misses what its gap is so far.
+// notified at each tick that a source misses what its gap is so far.
 type Sink interface {
 	Frame(*kasoku.Frame) error
 	Gap(kasoku.Gap) error

@@ -13,7 +13,7 @@ import (
 )
 
 // stopGrace is how long a read that is under way at the end may take; then its
-// context is cancelled, and after as long again it is left behind.
+// context is cancelled, and after as long again it is given up.
 const stopGrace = time.Second
 
 // hurryGrace is stopGrace, after the context was cancelled, in a hurry.
@@ -92,7 +92,7 @@ func (s *Sampler) validate() error {
 // when everything has been handed to the sink. The end of ctx is no error. An
 // error of the sink does not end it: the first one is returned at the end, with
 // the number of further ones. A source that does not return from Collect, even
-// with its context cancelled, is left behind, and that is an error.
+// with its context cancelled, is given up, and that is an error.
 func (s *Sampler) Run(ctx context.Context) error {
 	if err := s.validate(); err != nil {
 		errs := []error{err}

@@ -23,7 +23,7 @@ type worker struct {
 	start   time.Time
 	every   time.Duration         // between its ticks
 	trigger chan time.Duration    // when the tick was due; the ticker sends only to an idle worker
-	free    chan *kasoku.Frame    // frames that nobody uses
+	free    chan *kasoku.Frame    // frames that are not in use
 	queue   *queue                // where frames and misses go
 	busy    atomic.Bool           // from the trigger until the result is in the queue
 	cost    atomic.Int64          // CPU time of all reads, ns

@@ -96,7 +96,7 @@ type pilot struct {
 // change, a run with it; and keeps the change when the score says so. A change that
 // does not gain as much as runs differ is measured once more, unless it lost a tenth
 // or more. What was without effect may be tried once more after another change was kept: a bottleneck
-// hides those behind it.
+// hides those after it.
 //
 // A change with which no run can be made is taken back. With an error, or when the
 // context ends, the story until then is returned; a change that was not decided on is
@@ -166,7 +166,7 @@ func (p *pilot) run(ctx context.Context, label, outcome string) (*kasoku.Recordi
 	return rec, err
 }
 
-// key tells changes apart.
+// key distinguishes changes.
 func key(edits []kasoku.Edit) string {
 	var b strings.Builder
 	for _, e := range edits {

@@ -133,7 +133,7 @@ func (t *trier) takeBack(ctx context.Context) error {
 	return t.hold.Release(ctx, func(guard.Left) error { return nil })
 }
 
-// keep takes the change out of the journal: it is nobody's to take back.
+// keep takes the change out of the journal: no one takes it back.
 func (t *trier) keep(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreWithin)
 	defer cancel()

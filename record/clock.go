@@ -21,7 +21,7 @@ type clock struct {
 	next  observe.Sink
 	start time.Time // with monotonic reading
 
-	// giveUp is told when the sink has taken nothing for a while; may be nil.
+	// giveUp is called when the sink has taken nothing for a while; may be nil.
 	giveUp func(why error)
 
 	// wallAt is Options.Wall; may be nil.
@@ -136,7 +136,7 @@ func (c *clock) wall(t time.Time) time.Duration {
 			}
 		}
 		// Between the last tick of a piece and the first of the next one the clock
-		// was stepped, nobody knows when: either pace may hold there.
+		// was stepped, it is unknown when: either pace may hold there.
 		afterStart := i == 0 || at >= c.pieces[i-1].to
 		beforeEnd := at <= p.to+tail
 		if i < len(c.pieces)-1 {

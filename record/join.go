@@ -17,9 +17,9 @@ import (
 	"github.com/kasoku/kasoku/mysql"
 )
 
-// How the times of statements are known that tell which endpoint runs which.
+// How the times of statements are known that show which endpoint runs which.
 const (
-	JoinAuto  = "auto"  // as the server's slow log tells them; where those are whole seconds, as JoinTail
+	JoinAuto  = "auto"  // as the server's slow log has them; where those are whole seconds, as JoinTail
 	JoinTail  = "tail"  // from the slow log's file, looked at every 5 ms
 	JoinTable = "table" // from the slow log's table
 	JoinOff   = "off"   // not looked for
@@ -34,7 +34,7 @@ const (
 	joinWithin = 20 * time.Second
 )
 
-// A joiner collects what tells which endpoint runs which statements.
+// A joiner collects what shows which endpoint runs which statements.
 type joiner struct {
 	tail  *tailer // nil when no log is looked at while it is written
 	feed  *feed
@@ -78,7 +78,7 @@ func (s *session) startJoin(ctx context.Context) {
 	s.join.tail = startTailer(marks)
 }
 
-// follow returns what is told each statement of the slow log.
+// follow returns what is called with each statement of the slow log.
 func (j *joiner) follow(f *feed) func(*slowlog.Event, int) {
 	j.feed = f
 	return func(e *slowlog.Event, class int) {
@@ -97,7 +97,7 @@ func (j *joiner) settle(classes []slowlog.Class) {
 	j.truth.settle(classes)
 }
 
-// fineTimes reports whether the slow log's file tells microseconds.
+// fineTimes reports whether the slow log's file has microseconds.
 func (d *database) fineTimes() bool {
 	return d.reader.Flavor() == mysql.MySQL && d.reader.Version().AtLeast(5, 7, 2)
 }
@@ -181,7 +181,7 @@ func cpuTime() time.Duration {
 
 // Surest returns callers, of which several may be of one endpoint and one class of
 // statements, with one of each: the surest, those with the most statements first.
-// What was counted by a probe goes before what comments told, and that before what
+// What was counted by a probe goes before what comments say, and that before what
 // overlaps in time.
 func Surest(callers []kasoku.Caller) []kasoku.Caller {
 	rank := func(c *kasoku.Caller) int {

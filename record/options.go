@@ -35,7 +35,7 @@ type Options struct {
 	Configs []kasoku.Config
 
 	MySQL string // DSN of the database to watch
-	// MySQLNotes tell what was left out of the option file that MySQL is from.
+	// MySQLNotes say what was left out of the option file that MySQL is from.
 	MySQLNotes []string
 
 	SlowLog bool // switch the slow log on for the run, where it may, and read it
@@ -46,7 +46,7 @@ type Options struct {
 	// KeepStatements keeps a statement of each class as it was sent, with its
 	// values, so that it can be explained later.
 	KeepStatements bool
-	// Join says how the times of statements are known that tell which endpoint runs
+	// Join says how the times of statements are known that show which endpoint runs
 	// which: JoinAuto, which empty means as well, JoinTail, JoinTable, JoinOff. It
 	// takes the slow log and an access log.
 	Join string
@@ -72,7 +72,7 @@ type Options struct {
 	NginxStatus string            // page of nginx with stub_status
 	Varnish     *varnish.Options  // the cache to watch; nil: none
 	Redis       *redis.Options    // the Redis to watch; nil: none
-	Graphite    *graphite.Options // where carbon tells of itself; nil: nowhere
+	Graphite    *graphite.Options // where carbon reports its own metrics; nil: nowhere
 	PIDs        []int             // always sampled, whatever they use
 	Expvar      []string          // addresses of /debug/vars of programs that publish their sql.DBStats
 	Pprof       []string          // addresses of /debug/pprof/ of programs in Go, profiled once under load
@@ -94,7 +94,7 @@ type Options struct {
 	// Observers is "" or kasoku.ObserversOn for all of the above. With
 	// kasoku.ObserversOff nothing is asked while the run is made but the host, and
 	// nothing of the database is touched; logs that are written anyway are read at
-	// the end. Two such runs tell what observation costs.
+	// the end. Two such runs show what observation costs.
 	Observers string
 
 	// Prepare runs when all sources watch and before the load, to start what
@@ -125,7 +125,7 @@ type Options struct {
 	Score score.Pattern // where the command's output has its score; a known benchmark needs none
 	Pass  score.Pattern // and whether it passed
 
-	Guard *Guard // puts back what the run changes on servers when the recorder is killed; nil: nobody does
+	Guard *Guard // puts back what the run changes on servers when the recorder is killed; nil: nothing does
 	// Opened is called when all is open and Command runs: it gives up the rights that
 	// the rest of the run does not need. Its error is a warning of the run.
 	Opened     func() error

@@ -79,7 +79,7 @@ type session struct {
 	taken      capture.Taken    // the configuration in force
 	warnings   []kasoku.Warning
 	handed     []kasoku.Warning // of a load made by the command
-	phases     []kasoku.Phase   // as it told them
+	phases     []kasoku.Phase   // as it reported them
 	told       []kasoku.Event   // by it
 
 	silent error // why the database is asked no more at the end; nil while it answers
@@ -187,7 +187,7 @@ func (s *session) open(ctx context.Context) (err error) {
 		}
 	}
 	if s.db != nil {
-		// Stored at once, so that the file of a killed run tells what was left.
+		// Stored at once, so that the file of a killed run says what was left.
 		if err := s.store.SaveChanges(s.db.changes()); err != nil {
 			return err
 		}
@@ -414,7 +414,7 @@ func (s *session) untilStopped() bool {
 }
 
 // diagnose lets the rules look at the file as anybody finds it, and keeps what a
-// list of runs tells of this one.
+// list of runs says of this one.
 func (s *session) diagnose() (err error) {
 	rec, err := store.Open(s.o.Path)
 	if err != nil {
@@ -432,7 +432,7 @@ func (s *session) diagnose() (err error) {
 		}
 	}
 	if s.o.MySQL != "" {
-		r := settings.Examine(settings.FromRecording(rec)) // what it could not look at, `kasoku advise` tells
+		r := settings.Examine(settings.FromRecording(rec)) // what it could not look at, `kasoku advise` says
 		if err := ed.SaveAdvice(r.Advice); err != nil {
 			return err
 		}

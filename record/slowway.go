@@ -15,7 +15,7 @@ import (
 // A slowWay is what decides between the slow log and statement digests, and what the
 // slow log leaves in sessions.
 type slowWay struct {
-	taken    error  // another recording changes the server's settings; nil: nobody does
+	taken    error  // another recording changes the server's settings; nil: none does
 	burdens  bool   // sessions that begin during the run would log for as long as they live
 	begun    uint64 // sessions since the server's start, when that was asked
 	relaxing *relaxing
@@ -69,7 +69,7 @@ func (d *database) claim(ctx context.Context) {
 	} // another error shows when something is to be changed
 }
 
-// chooseWay finds out what the slow log would leave behind, and takes the digests
+// chooseWay finds out what the slow log would leave, and takes the digests
 // instead where that is something and the run does not insist on the log.
 func (s *session) chooseWay(ctx context.Context) (instead bool, warnings []kasoku.Warning) {
 	d := s.db

@@ -51,7 +51,7 @@ type Live struct {
 // LiveKey is the key of a row in a [Live].
 func LiveKey(key []string) string { return strings.Join(key, "\x00") }
 
-// AccessOptions says how access logs are told.
+// AccessOptions says how access logs are shown.
 type AccessOptions struct {
 	Options
 	Columns     []string  // names, see [AccessColumns]; none are those that fit best
@@ -77,7 +77,7 @@ func (a *AccessLog) span() (from, to time.Duration, ok bool) {
 	return from, to, ok
 }
 
-// Stamped reports whether the log tells when the requests of a row were logged.
+// Stamped reports whether the log says when the requests of a row were logged.
 func Stamped(r *accesslog.Row) bool { return len(r.Seconds) > 0 || r.Last > 0 }
 
 // requests counts those in the rows, and those of them that have a request time.
@@ -90,7 +90,7 @@ func (a *AccessLog) requests() (all, timed uint64, total time.Duration) {
 	return all, timed, total
 }
 
-// Access tells of access logs.
+// Access returns the document of access logs.
 func Access(a *AccessLog, o AccessOptions) (*Document, error) {
 	t, err := newAccessTable(a, o)
 	if err != nil {
@@ -213,7 +213,7 @@ func (a *AccessLog) slowestSection(o Options) Section {
 	var ds []time.Duration
 	upstream := false
 	_, _, stamped := a.span()
-	stamped = stamped || len(a.Rows) == 0 // the rows are told elsewhere
+	stamped = stamped || len(a.Rows) == 0 // the rows are shown elsewhere
 	for _, r := range a.Slowest {
 		ds = append(ds, r.Latency)
 		upstream = upstream || r.Upstream > 0
@@ -260,7 +260,7 @@ func status(code int) Cell {
 	return c
 }
 
-// notes tell what a reader has to know, and quote lines that were not understood.
+// notes say what a reader has to know, and quote lines that were not understood.
 func (a *AccessLog) notes() []Note { return append(slices.Clone(a.Notes), notesOf(a.Logs)...) }
 
 // A ToldAccess is what a document says of access logs, for programs.

@@ -17,7 +17,7 @@ type LogDiff struct {
 	Names         [2]string // of the sides
 }
 
-// accessFigures are those by which two logs are told apart, in their order.
+// accessFigures are those by which two logs are distinguished, in their order.
 var accessFigures = []logFigure[accesslog.Row]{
 	{"requests", "requests", 3, func(r *accesslog.Row) float64 { return float64(r.Count) }},
 	{"total", "total_s", 1, func(r *accesslog.Row) float64 { return timed(r, r.Total.Seconds()) }},
@@ -43,14 +43,14 @@ func (d *LogDiff) Moved(o AccessOptions) ([]Moved[accesslog.Row], error) {
 	return rows, nil
 }
 
-// timed reports whether a side tells request times.
+// timed reports whether a side has request times.
 func (d *LogDiff) timed() bool {
 	_, _, before := d.Before.requests()
 	_, _, after := d.After.requests()
 	return before+after > 0
 }
 
-// DiffAccess tells what moved between two sides of access logs.
+// DiffAccess shows what moved between two sides of access logs.
 func DiffAccess(d *LogDiff, o AccessOptions) (*Document, error) {
 	rows, err := d.Moved(o)
 	if err != nil {
@@ -75,7 +75,7 @@ func DiffAccess(d *LogDiff, o AccessOptions) (*Document, error) {
 	return out, nil
 }
 
-// verdict tells how the request time of everything moved.
+// verdict says how the request time of everything moved.
 func (d *LogDiff) verdict() string {
 	nb, timedBefore, tb := d.Before.requests()
 	na, timedAfter, ta := d.After.requests()
@@ -95,7 +95,7 @@ func (d *LogDiff) verdict() string {
 		unit.DurationIn(mb, um) + " → " + unit.DurationIn(ma, um) + " " + unit.Name(um) + ", " + unit.Change(mb.Seconds(), ma.Seconds()) + "."
 }
 
-// notes tell what limits the comparison.
+// notes say what limits the comparison.
 func (d *LogDiff) notes() []Note {
 	var out []Note
 	for i, a := range []*AccessLog{d.Before, d.After} {
@@ -158,7 +158,7 @@ func anyOf(f logFigure[accesslog.Row], rows []Moved[accesslog.Row]) bool {
 	return slices.ContainsFunc(rows, func(m Moved[accesslog.Row]) bool { return f.of(m.Before) > 0 || f.of(m.After) > 0 })
 }
 
-// changes reports whether a change of the figure is told beside it: errors mostly
+// changes reports whether a change of the figure is shown beside it: errors mostly
 // come from 0 or go to 0.
 func changes(f *logFigure[accesslog.Row]) bool { return f.name != "5xx" }
 

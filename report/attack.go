@@ -26,7 +26,7 @@ const (
 type Attack struct {
 	Name     string // of the attack; may be empty
 	Started  time.Time
-	Schedule string         // what was asked besides the rates: "Poisson arrivals"; may be empty
+	Schedule string         // what was asked in addition to the rates: "Poisson arrivals"; may be empty
 	Steps    []AttackStep   // those that began, cut to what was done of them
 	Targets  []AttackTarget // in the order of the plan
 	Tally    *kasoku.Tally  // of all
@@ -49,7 +49,7 @@ type AttackTarget struct {
 	Tally *kasoku.Tally
 }
 
-// TellAttack tells of an attack.
+// TellAttack returns the document of an attack.
 func TellAttack(a *Attack, o Options) *Document {
 	d := &Document{
 		Kind: KindAttack, Title: "attack " + a.name(), Name: a.name(), Head: a.head(),
@@ -104,7 +104,7 @@ func (a *Attack) head() []string {
 	return append(parts, a.load(), engineName(&a.Summary), day(a.Started))
 }
 
-// load is the model, and what was asked besides the rates.
+// load is the model, and what was asked in addition to the rates.
 func (a *Attack) load() string {
 	if a.Schedule == "" {
 		return a.Summary.Model
@@ -152,7 +152,7 @@ func (a *Attack) Verdict() string {
 	return "Asked for " + askedPerSec(a.Steps[0].Step) + " over " + lasting(long) + ", reached " + reached + came
 }
 
-// stepsVerdict tells of the first whole step that failed, else of the last one.
+// stepsVerdict names the first whole step that failed, else of the last one.
 func (a *Attack) stepsVerdict() string {
 	which, i := ", the last", len(a.Steps)-1
 	if bad := slices.IndexFunc(a.Steps, func(s AttackStep) bool { return !s.Partial() && s.Tally.Failed() > 0 }); bad >= 0 {
@@ -240,7 +240,7 @@ func latencies(t *kasoku.Tally) string {
 	return "p50 " + unit.Duration(t.Latency.Quantile(0.5)) + ", p99 " + unit.Duration(t.Latency.Quantile(0.99))
 }
 
-// attackQuantiles are those that an attack is told in, with the key of each column.
+// attackQuantiles are those that an attack is reported in, with the key of each column.
 var attackQuantiles = []struct {
 	key string
 	q   float64

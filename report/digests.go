@@ -91,7 +91,7 @@ func (r *DigestRow) P95() (time.Duration, bool) {
 	return 0, false
 }
 
-// Digested tells of statement digests, sorted by a column. Limit is how many rows
+// Digested returns the document of statement digests, sorted by a column. Limit is how many rows
 // are shown; 0 is all.
 func Digested(d *Digests, column string, limit int, o Options) *Document {
 	rows := d.Sorted(column)

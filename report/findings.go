@@ -11,7 +11,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// openFindings is how many findings a page shows unfolded: the first tells the
+// openFindings is how many findings a page shows unfolded: the first has the
 // cause, the second mostly its limit.
 const openFindings = 2
 

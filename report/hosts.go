@@ -28,7 +28,7 @@ func (r rec) onHosts() []rec {
 }
 
 // each calls do for the run as each of its hosts saw it, with the host's place and
-// what to put before what is told of it; with one host that is the run itself, and
+// what to put before what is said of it; with one host that is the run itself, and
 // nothing is put before.
 func (r rec) each(do func(one rec, place int, before string)) {
 	if len(r.Run.Hosts) < 2 {
@@ -60,7 +60,7 @@ func (r rec) hostCharts(t *Timeline, build func(rec) *Chart) {
 	})
 }
 
-// hostsSection tells of the hosts of a run that has several, and of their clocks.
+// hostsSection describes the hosts of a run that has several, and of their clocks.
 func (r rec) hostsSection() Section {
 	s := Section{ID: SectionHosts, Title: "Hosts", Count: len(r.Run.Hosts),
 		Sub: "On one clock, the first one's. A clock with + was ahead of it."}

@@ -16,7 +16,7 @@ import (
 // KindList is a list of runs.
 const KindList Kind = "list"
 
-// ListOptions says how a list of runs is told.
+// ListOptions says how a list of runs is shown.
 type ListOptions struct {
 	Options
 	Limit   int  // how many steps are shown, the newest; 0 is all
@@ -27,7 +27,7 @@ type ListOptions struct {
 	Changes func(before, after store.Info) []compare.Changed
 }
 
-// List tells the story of the runs: what was changed, what came of it, and what
+// List returns the story of the runs: what was changed, what came of it, and what
 // held it up then. Runs that repeat one another are one step of it. It reads from
 // the top, as it happened.
 func List(runs []store.Info, o ListOptions) *Document {
@@ -104,8 +104,8 @@ func ListSteps(runs []store.Info, o ListOptions) []ListStep {
 	return out
 }
 
-// listVerdict tells the whole way in one sentence, of the measure that most steps
-// share; nothing when there is no way to tell.
+// listVerdict says the whole way in one sentence, of the measure that most steps
+// share; nothing when there is no way to say it.
 func listVerdict(steps []*listStep) string {
 	lines := measured(steps)
 	if len(lines) == 0 {
@@ -347,7 +347,7 @@ func rateColumn(drop int) listColumn {
 	}}
 }
 
-// spreadColumns are what stands behind the figure: the range of repeats, and the
+// spreadColumns are what stands after the figure: the range of repeats, and the
 // rate where all runs have a score.
 func spreadColumns(steps []*listStep, has func(func(*listStep) bool) bool) []listColumn {
 	scored := has(func(s *listStep) bool { return s.scored })

@@ -131,7 +131,7 @@ func queryCells(q *kasoku.Query, columns []Column, u, ut time.Duration, requests
 	return out
 }
 
-// What is told of how an application asks. A page that lists a hundred things and
+// What is said of how an application asks. A page that lists a hundred things and
 // asks for each is worth a word; twenty are an administrator's.
 const (
 	fewHabitCalls = 100
@@ -139,7 +139,7 @@ const (
 	mostHabits    = 5
 )
 
-// habits tells of classes whose calls come one after another on one connection, or are
+// habits describes classes whose calls come one after another on one connection, or are
 // the same statement again and again. Nil when there is none.
 func habits(qs []kasoku.Query) *Notes {
 	n := &Notes{}

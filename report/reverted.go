@@ -19,7 +19,7 @@ type Reverting struct {
 	Reload     []string         // commands that let servers see it
 }
 
-// Revert tells how this machine differs from a run, from now to then.
+// Revert shows how this machine differs from a run, from now to then.
 func Revert(x Reverting, o Options) *Document {
 	r := rec{x.Run, o}
 	d := &Document{
@@ -57,7 +57,7 @@ func (x Reverting) heading() string {
 	return "To note"
 }
 
-// said tells in one sentence what differs.
+// said says in one sentence what differs.
 func (x Reverting) said() string {
 	p := x.Plan
 	if p.Empty() {

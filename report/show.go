@@ -31,7 +31,7 @@ const (
 	SectionReproduce = "again"
 )
 
-// Show tells of one run.
+// Show returns the document of one run.
 func Show(run *kasoku.Recording, o Options) *Document {
 	r := rec{run, o}
 	d := &Document{
@@ -331,7 +331,7 @@ func rowText(c kasoku.RowCheck) string {
 	return s + unit.Count(-diff) + " too many"
 }
 
-// commands returns how to make the run again, as far as the file tells.
+// commands returns how to make the run again, as far as the file says.
 func (r rec) commands() []string {
 	if len(r.o.Commands) > 0 {
 		return r.o.Commands

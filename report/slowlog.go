@@ -13,7 +13,7 @@ import (
 // KindSlowLog is what logs of statements hold.
 const KindSlowLog Kind = "slowlog"
 
-// SectionShapes tells which statements stand out by how they are sent. A slow log's
+// SectionShapes shows which statements stand out by how they are sent. A slow log's
 // document has [SectionQueries], [SectionTransactions], [SectionTimeline],
 // [SectionLogs] and [SectionNotes] beside it.
 const SectionShapes = "shapes"
@@ -33,7 +33,7 @@ type SlowLog struct {
 	Stopped      string         // why reading ended early; empty when it did not
 }
 
-// SlowOptions says how a slow log is told.
+// SlowOptions says how a slow log is shown.
 type SlowOptions struct {
 	Options
 	Sort    string // name of a column; empty is total
@@ -42,7 +42,7 @@ type SlowOptions struct {
 	Machine bool // for programs: every column, all of them in base units
 }
 
-// Slow tells of logs of statements.
+// Slow returns the document of logs of statements.
 func Slow(l *SlowLog, o SlowOptions) (*Document, error) {
 	t, err := newSlowTable(l, o)
 	if err != nil {
@@ -105,7 +105,7 @@ func (l *SlowLog) totals() (calls uint64, total time.Duration) {
 }
 
 // span returns when the first and the last statement started, offsets both. It is
-// not ok when the logs tell no times.
+// not ok when the logs have no times.
 func (l *SlowLog) span() (from, to time.Duration, ok bool) {
 	for i := range l.Classes {
 		c := &l.Classes[i]
@@ -120,7 +120,7 @@ func (l *SlowLog) span() (from, to time.Duration, ok bool) {
 	return from, to, ok
 }
 
-// Wall returns the wall time of an offset, in the zone that is told.
+// Wall returns the wall time of an offset, in the zone that is shown.
 func (l *SlowLog) Wall(at time.Duration, o Options) time.Time {
 	zone := cmp.Or(o.Location, l.Zone, time.UTC)
 	return l.Started.Add(at).In(zone)

@@ -15,7 +15,7 @@ type SlowDiff struct {
 	Names         [2]string // of the sides
 }
 
-// slowFigures are those by which two logs of statements are told apart.
+// slowFigures are those by which two logs of statements are distinguished.
 var slowFigures = []logFigure[slowlog.Class]{
 	{"calls", "calls", 3, func(c *slowlog.Class) float64 { return float64(c.Calls) }},
 	{"total", "total_s", 0, func(c *slowlog.Class) float64 { return c.Total.Seconds() }},
@@ -44,7 +44,7 @@ func (d *SlowDiff) Moved(o SlowOptions) ([]Moved[slowlog.Class], error) {
 	return rows, nil
 }
 
-// DiffSlow tells what moved between two sides of logs of statements.
+// DiffSlow shows what moved between two sides of logs of statements.
 func DiffSlow(d *SlowDiff, o SlowOptions) (*Document, error) {
 	rows, err := d.Moved(o)
 	if err != nil {
@@ -69,7 +69,7 @@ func DiffSlow(d *SlowDiff, o SlowOptions) (*Document, error) {
 	return out, nil
 }
 
-// notes tell what limits the comparison.
+// notes say what limits the comparison.
 func (d *SlowDiff) notes() (out []Note) {
 	for i, l := range []*SlowLog{d.Before, d.After} {
 		for _, n := range notesOf(l.Logs) {
@@ -80,7 +80,7 @@ func (d *SlowDiff) notes() (out []Note) {
 	return out
 }
 
-// verdict tells how the time of all statements moved.
+// verdict says how the time of all statements moved.
 func (d *SlowDiff) verdict() string {
 	nb, tb := d.Before.totals()
 	na, ta := d.After.totals()

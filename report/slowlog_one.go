@@ -11,7 +11,7 @@ import (
 	"github.com/kasoku/kasoku/logs/sqlshape"
 )
 
-// SlowClass tells all that is known of one class of statements. Masked hides the
+// SlowClass shows all that is known of one class of statements. Masked hides the
 // values of its slowest statement.
 func SlowClass(l *SlowLog, c *slowlog.Class, masked bool, o SlowOptions) *Document {
 	t, err := newSlowTable(l, o)

@@ -29,7 +29,7 @@ type Try struct {
 	Failed  string                // why not
 }
 
-// Tell tells a story in one document: the cause, what each fix did alone, what
+// Tell returns a story in one document: the cause, what each fix did alone, what
 // they did together, and both runs on one scale.
 func Tell(st Story, o Options) *Document {
 	b := rec{st.Before, o}

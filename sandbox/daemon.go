@@ -95,7 +95,7 @@ func (d *Daemon) start(ctx context.Context, configure func() (daemonSpec, error)
 	_ = os.Remove(o.pidFile) // a stale one of a killed server, if any
 	logFrom := fileSize(o.log)
 	said := command.NewTail(16 << 10)
-	// A killed master would leave its workers behind; one that is told to end takes
+	// A killed master would leave its workers; one that is asked to end takes
 	// them along.
 	spec := command.Spec{
 		Path: o.path, Args: o.args, Env: o.env, Dir: d.Dir, Stdout: said, Stderr: said, CleanEnv: true, EndWithParent: true,

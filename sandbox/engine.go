@@ -138,7 +138,7 @@ func initialise(ctx context.Context, spec command.Spec) error {
 }
 
 // asUser names the calling user to the server, which refuses to run as root
-// unless told to. The kernel would forget to kill a child that changes its user
+// unless asked to. The kernel would forget to kill a child that changes its user
 // when its parent dies.
 func asUser() []string {
 	if os.Geteuid() != 0 {

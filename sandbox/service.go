@@ -356,7 +356,7 @@ func makeTempDir(name string) (*private.TempDir, error) {
 	return private.MakeTempDir("", "kasoku-server-"+name+"-")
 }
 
-// FreePort returns a TCP port on 127.0.0.1 that nobody listens on. Somebody
+// FreePort returns a TCP port on 127.0.0.1 that no one listens on. Somebody
 // else may take it before it is used.
 func FreePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -375,7 +375,7 @@ func fileSize(path string) int64 {
 	return info.Size()
 }
 
-// An Error tells of a server that did not do what it should, with the end of
+// An Error is about a server that did not do what it should, with the end of
 // its own log.
 type Error struct {
 	Err  error

@@ -136,7 +136,7 @@ func (rd *reader) rows(query string, columns int, take func(r *row), args ...any
 // maxProbes bounds how many rows are looked for one by one: some seconds.
 const maxProbes = 200_000
 
-// probe goes on behind a row that could not be read: a scan stops at the first
+// probe goes on after a row that could not be read: a scan stops at the first
 // bad page, while rows on good pages can still be found by their id.
 func (rd *reader) probe(name, query string, columns int, s *scan, cause error, take func(r *row)) {
 	s.cause = cause

@@ -3,7 +3,7 @@ package watch
 import "github.com/kasoku/kasoku"
 
 // goMeters are of what programs in Go publish. Of several names for one thing the
-// first that any of them has is taken. Nobody waits for a pool as a rule, and then
+// first that any of them has is taken. No one waits for a pool as a rule, and then
 // there is no line for it.
 func (d *Data) goMeters(s span) []meter {
 	var out []meter

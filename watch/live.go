@@ -149,7 +149,7 @@ func (l *Live) Take() *Data {
 	}
 	d.Notes = append(d.Notes, l.said...)
 	// The moment now is the last whole second at which everything was asked; what
-	// answers late is a second behind.
+	// answers late is a second late.
 	d.Rec.Run.Length = max(time.Since(l.start)-settle, 0)
 	return d
 }

@@ -48,14 +48,14 @@ type Model struct {
 	filter map[string]string
 	scroll map[string]int
 	zoom   bool // a column a second
-	open   int  // finding that is told whole; 0: none
+	open   int  // finding that is shown whole; 0: none
 	help   bool
 
 	asks    string // "filter" or "mark" while something is typed
 	typed   string
 	message string // the last thing that a key did
 	quit    bool
-	told    map[string]bool // findings and gaps that lines have told
+	told    map[string]bool // findings and gaps that lines have shown
 	asked   int             // second at which a mark was asked for
 	saving  *saving         // nil: nothing is being kept
 }
@@ -106,7 +106,7 @@ func (m *Model) Resize(width, height int) {
 // tick asks for the next picture.
 type tick struct{}
 
-// saved tells what became of a file.
+// saved says what became of a file.
 type saved struct {
 	path string
 	err  error

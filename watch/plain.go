@@ -99,7 +99,7 @@ func (m *Model) writeLine(w io.Writer, n int) error {
 	}
 	for _, g := range m.data.Rec.Gaps {
 		begins := secondOf(g.Interval.From) == m.at
-		if m.feed != nil { // a source may be late to tell that it misses
+		if m.feed != nil { // a source may be late to say that it misses
 			begins = secondOf(g.Interval.From) <= m.at && m.at <= secondOf(g.Interval.To)+1 && m.news(fmt.Sprint("gap ", g.Source, g.Interval.From))
 		}
 		if begins {
@@ -118,7 +118,7 @@ func (m *Model) writeLine(w io.Writer, n int) error {
 	return err
 }
 
-// news reports whether a finding was not told yet.
+// news reports whether a finding was not shown yet.
 func (m *Model) news(id string) bool {
 	if m.told == nil {
 		m.told = map[string]bool{}

@@ -45,7 +45,7 @@ func (m *Model) canvas(width int) *canvas {
 	return &canvas{width: width, ascii: m.o.ASCII, color: m.o.Color}
 }
 
-// header tells what is seen and when.
+// header says what is seen and when.
 func (m *Model) header(c *canvas) {
 	left := []piece{{m.title(), bold}, {"   " + m.state(), m.stateTone()}}
 	if st := m.step(); st != "" {
@@ -106,7 +106,7 @@ func (m *Model) stateTone() tone {
 	return plain
 }
 
-// step tells which step of a load is under way.
+// step says which step of a load is under way.
 func (m *Model) step() string {
 	at := time.Duration(m.at)*time.Second - time.Millisecond
 	for i, s := range m.data.Rec.Steps {
@@ -157,7 +157,7 @@ func caption(per int, s span) string {
 	return fmt.Sprintf("last %s, most of each %d s; · no data", long, per)
 }
 
-// meterBlock draws the meters in a height; most of them get a line, those that tell
+// meterBlock draws the meters in a height; most of them get a line, those that say
 // most get more where there is room.
 func (m *Model) meterBlock(c *canvas, height int) {
 	c.contained("meters", func() { m.meterLines(c, height) })
@@ -183,7 +183,7 @@ func (m *Model) meterLines(c *canvas, height int) {
 	}
 }
 
-// chosen are the n meters that tell most, in their order.
+// chosen are the n meters that say most, in their order.
 func chosen(all []meter, n int) []meter {
 	for rank := 9; rank > 0 && len(all) > n; rank-- {
 		for i := len(all) - 1; i >= 0 && len(all) > n; i-- {
@@ -290,7 +290,7 @@ func (m *Model) paneLines(c *canvas, t *table, rows int, chosen bool) {
 	c.tableLines(t, title, from, rows)
 }
 
-// findingBlock tells the findings in so many lines below their title.
+// findingBlock draws the findings in so many lines below their title.
 func (m *Model) findingBlock(c *canvas, t *table, rows int) {
 	if len(t.rows) == 0 {
 		c.line(piece{" findings", bold}, piece{"  " + m.noFinding(), dim})
@@ -381,7 +381,7 @@ func (m *Model) sideTables(c *canvas, body int) {
 	}
 }
 
-// footer tells what the watch itself costs, and the keys.
+// footer says what the watch itself costs, and the keys.
 func (m *Model) footer(c *canvas) {
 	status := m.cost()
 	switch {
@@ -462,7 +462,7 @@ func (m *Model) helpLines(c *canvas) {
 	c.line(piece{" and all series there are", dim})
 }
 
-// findingLines tells one finding: evidence, cause, fix.
+// findingLines draws one finding: evidence, cause, fix.
 func (m *Model) findingLines(c *canvas, f *kasoku.Finding) {
 	wrapped := func(indent string, text string, t tone) {
 		for _, l := range terminal.Wrap(clean(text), c.width-len(indent)-1) {

@@ -89,7 +89,7 @@ type Options struct {
 	Root string // of the file system, for tests; empty is /
 }
 
-// Default is what is taken when nobody says: what runs here, the schema of the
+// Default is what is taken when nothing is said: what runs here, the schema of the
 // database that is watched, and the git work tree that dir lies in, if any.
 func Default(dir string) Options {
 	o := Options{Schema: true}

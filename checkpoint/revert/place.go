@@ -158,7 +158,7 @@ func (p *place) sweep() {
 	}
 }
 
-// sweepFile removes a regular file that nobody has locked.
+// sweepFile removes a regular file that is not locked.
 func (p *place) sweepFile(name string) {
 	fd, err := unix.Openat(p.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -108,7 +108,7 @@ func (f *attackFlags) tells(e *env, recorded bool) bool {
 	return f.set("output-format") || f.set("html") || f.vegeta.Output == "" && recorded || e.stdoutTTY
 }
 
-// recordedStdout reports whether a recording reads stdout: not so behind a pipe or in
+// recordedStdout reports whether a recording reads stdout: not so after a pipe or in
 // a file of the recorded command's own.
 func (e *env) recordedStdout() bool {
 	f, ok := terminal.Raw(e.stdout).(*os.File)
@@ -116,7 +116,7 @@ func (e *env) recordedStdout() bool {
 	return ok && id != "" && command.FileID(f) == id
 }
 
-// warn tells on stderr what spoils the figures of a load.
+// warn prints on stderr what spoils the figures of a load.
 func (e *env) warn(all []kasoku.Warning) {
 	for _, w := range all {
 		fmt.Fprintf(e.stderr, "kasoku: warning: %s\n", w.Text)
@@ -126,7 +126,7 @@ func (e *env) warn(all []kasoku.Warning) {
 	}
 }
 
-// refused reports whether nobody has said that the target may be loaded, or the
+// refused reports whether it was not said that the target may be loaded, or the
 // engine that was asked for cannot load it.
 func refused(err error) bool {
 	var choice *engine.ChoiceError
@@ -154,7 +154,7 @@ func usageIf(is bool, err error) error {
 	return usageError{err, hintOf(err)}
 }
 
-// unanswered says why no request was answered: nobody can be reached, or what
+// unanswered says why no request was answered: the server cannot be reached, or what
 // listens there does not answer.
 func unanswered(ctx context.Context, o nethttp.Options, targets []load.Target, t *kasoku.Tally) error {
 	e, err := nethttp.New(o)

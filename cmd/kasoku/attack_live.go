@@ -21,7 +21,7 @@ type liveAttack struct {
 	hands    *record.HandoverWriter
 	watchers *record.Onlookers // who looks on without a recording; nil with one
 	progress *terminal.Progress
-	random   bool // when requests are due, so that nobody knows how many are
+	random   bool // when requests are due, so that it is not known how many are
 
 	running *vegeta.Running // nil before the first request
 	steps   []kasoku.Step
@@ -69,7 +69,7 @@ func (l *liveAttack) follow(ctx context.Context) {
 	}
 }
 
-// handOver is how long an engine keeps what has ended before it tells: requests that
+// handOver is how long an engine keeps what has ended before it reports: requests that
 // were due less long ago are not said to be in flight.
 const handOver = 25 * time.Millisecond
 
@@ -148,7 +148,7 @@ func (l *liveAttack) hand(sum kasoku.LoadSummary, warnings []kasoku.Warning, ove
 	l.complain(l.hands.Write(h))
 }
 
-// complain says that a recording lacks something. Who only looks on is not told.
+// complain says that a recording lacks something. An onlooker gets no complaint.
 func (l *liveAttack) complain(err error) {
 	if err != nil {
 		fmt.Fprintf(l.e.stderr, "kasoku: warning: the recording does not get the load's figures: %v\n", err)

@@ -48,7 +48,7 @@ type checkState string
 
 const (
 	checkOK      checkState = "ok"
-	checkWarn    checkState = "warn"    // a run goes on, and sees or tells less
+	checkWarn    checkState = "warn"    // a run goes on, and sees less
 	checkMissing checkState = "missing" // it cannot be done at all
 )
 

@@ -143,7 +143,7 @@ func interruptible(parent context.Context) (soft, hard context.Context, stop fun
 const lastWords = 700 * time.Millisecond
 
 // readingInterruptible is [interruptible] for commands that only read, and so leave
-// nothing behind wherever they are ended: one that has not ended lastWords after the
+// nothing wherever they are ended: one that has not ended lastWords after the
 // signal, because it is deep in its input, is ended.
 func (e *env) readingInterruptible(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, _, giveBack := interruptible(parent)
@@ -156,7 +156,7 @@ func (e *env) readingInterruptible(parent context.Context) (ctx context.Context,
 
 // endSoon ends the program lastWords after ctx ends, unless done was called: until then
 // nothing is begun that would have to be put back, and what it does may hear of no
-// context, such as opening a FIFO that nobody writes to.
+// context, such as opening a FIFO without a writer.
 func (e *env) endSoon(ctx context.Context) (done func()) {
 	ended := make(chan struct{})
 	go func() {

@@ -27,7 +27,7 @@ var exportForms = []string{"csv", "json", "openmetrics", "prometheus", "graphite
 // flushWithin is how long the last values may take at the end.
 const flushWithin = 10 * time.Second
 
-// Of a run: how many points wait for Carbon, few enough that it is seen when nobody
+// Of a run: how many points wait for Carbon, few enough that it is seen when no one
 // takes them; how long one write of them, and what is under way at the end, may take.
 const (
 	runBuffer      = 2000

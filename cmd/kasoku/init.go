@@ -182,7 +182,7 @@ func (s *surveyed) document() *report.Document {
 	return d
 }
 
-// serviceRows tells the services that matter, and those that are not there.
+// serviceRows lists the services that matter, and those that are not there.
 func (s *surveyed) serviceRows(row func(what, found, how string)) {
 	seen := map[topology.Kind]bool{}
 	for i := range s.found.Services {

@@ -324,7 +324,7 @@ func (s *series) place(n int) string {
 	return fmt.Sprintf("run %d of %d", n, s.planned())
 }
 
-// say tells a run in one line; that of a single run comes at the end.
+// say prints a run in one line; that of a single run comes at the end.
 func (s *series) say(res *record.Result) {
 	if s.planned() == 1 {
 		return

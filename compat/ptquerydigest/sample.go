@@ -68,7 +68,7 @@ func (p *printer) sample(d *digest, c *class) {
 
 const explainLine = "# EXPLAIN /*!50100 PARTITIONS*/"
 
-// isSelect reports whether a statement starts with SELECT, behind comments and
+// isSelect reports whether a statement starts with SELECT, after comments and
 // parentheses.
 func isSelect(sql string) bool {
 	s := scanner{text: leadless(sql)}
@@ -113,7 +113,7 @@ const keepItems = 20
 // longSample is from how many bytes on IN lists are shortened.
 const longSample = 1024
 
-// shortened leaves out the rows of an INSERT behind the first, where the table and
+// shortened leaves out the rows of an INSERT after the first, where the table and
 // its columns are written without blanks, and most values of IN lists in long
 // statements.
 func shortened(sql string) string {

@@ -127,7 +127,7 @@ func sweep(parent string, prefixes ...string) {
 	}
 }
 
-// sweepDir removes a directory that is nobody's any more. It holds the lock until the
+// sweepDir removes a directory that has no owner any more. It holds the lock until the
 // directory is gone, so one that is being made waits and takes another name.
 func sweepDir(path string) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)

@@ -75,7 +75,7 @@ type run struct {
 	slots  *slots
 	shards []*shard
 
-	// What shards are told by other threads; they look at it when woken.
+	// What other threads order shards to do; they look at it when woken.
 	orders atomic.Int32
 	stopAt time.Duration // what was due until then and is not sent is accounted for; written before orders
 	mu     sync.Mutex
@@ -169,7 +169,7 @@ func (r *run) drive(ctx context.Context) kasoku.LoadSummary {
 		sum.Stopped = load.StopReason(hard)
 	}
 	if sum.Stopped != "" {
-		sum.StoppedAt = sum.Wall // told when all was over
+		sum.StoppedAt = sum.Wall // ordered when all was over
 		if r.orders.Load() != goOn {
 			sum.StoppedAt = r.stopAt
 		}

@@ -148,7 +148,7 @@ func Attack(ctx context.Context, o AttackOptions) (res AttackResult, err error) 
 
 func nothingWritten() error { return nil }
 
-// openResults returns where the results go, nil when nobody wants them.
+// openResults returns where the results go, nil when they are not wanted.
 func (o *AttackOptions) openResults() (io.Writer, func() error, error) {
 	if o.Output == "" && o.Stdout == nil {
 		return nil, nothingWritten, nil

@@ -45,7 +45,7 @@ func Collect(src *lines.Window, o Options) (*Table, kasoku.LogWindow, error) {
 // On an error, both hold what was read before. An input of which no line was
 // understood is an [*UnknownFormatError]; the others are read nevertheless.
 //
-// progress is told how many stored bytes were read, of how many, as in
+// progress is called with how many stored bytes were read, of how many, as in
 // [lines.SplitOptions]; it may be nil.
 func CollectAll(ctx context.Context, in []lines.Input, o Options, progress func(done, total int64)) (*Table, []kasoku.LogWindow, error) {
 	t, parts, err := collect(ctx, in, o, progress)
@@ -89,7 +89,7 @@ func (p *inputPart) window(in *lines.Input) kasoku.LogWindow {
 var peeked = []int{64 << 10, 4 << 20}
 
 // find finds the format of an input, or of the one that is given what only the
-// lines can tell.
+// lines can show.
 func (p *inputPart) find(ctx context.Context, in *lines.Input, given *Format) error {
 	for _, n := range peeked {
 		sample, err := in.PeekContext(ctx, n)

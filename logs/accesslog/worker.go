@@ -82,10 +82,10 @@ func (w *worker) read(b *lines.Block) error {
 // A blockReading is how far a block is read.
 type blockReading struct {
 	block          *lines.Block
-	rest           []byte // behind the present line
+	rest           []byte // after the present line
 	line           []byte
 	number         int   // of the line, in the block
-	at, next       int64 // offsets of the line, and of the one behind it
+	at, next       int64 // offsets of the line, and of the one after it
 	records, blank uint64
 }
 

@@ -244,7 +244,7 @@ func (a *alphabet) class(r rune) uint16 {
 }
 
 // lookBehind returns what a character says about the place after it: what of
-// the conditions that look back holds there. The bits are our own, see the type behind.
+// the conditions that look back holds there. The bits are our own, see the type of that name.
 func lookBehind(r rune) behind {
 	var b behind
 	if r == '\n' {

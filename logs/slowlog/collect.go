@@ -32,7 +32,7 @@ func Collect(src *lines.Window, o Options) (*Table, kasoku.LogWindow, error) {
 
 // CollectAll reads the inputs, one after another, into a table and describes
 // what it read of each. The result is the same for any number of workers. The
-// progress, which may be nil, is told the bytes read and the bytes there are, 0
+// progress, which may be nil, is called with the bytes read and the bytes there are, 0
 // when that is not known. On an error, both hold what was read before.
 //
 // One goroutine reads and finds where entries begin and end, which has to be done

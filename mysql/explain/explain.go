@@ -19,8 +19,8 @@ import (
 // the most time.
 type Options struct {
 	Top      int           // classes of statements; 0: 10
-	Schema   string        // default database of statements that tell none
-	Analyze  bool          // run the statements that only read, and tell what it took
+	Schema   string        // default database of statements that name none
+	Analyze  bool          // run the statements that only read, and report what it took
 	Limit    time.Duration // of each question; 0: 5 s
 	Progress func(done, all int)
 }

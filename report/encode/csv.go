@@ -26,7 +26,7 @@ func CSV(w io.Writer, d *report.Document) error {
 		containedTable(s, func() { csvTable(c, t) })
 	})
 	for _, text := range lostParts() {
-		_ = c.Write([]string{"# lost: " + field(text)}) // Flush tells
+		_ = c.Write([]string{"# lost: " + field(text)}) // Flush reports it
 	}
 	c.Flush()
 	if err := c.Error(); err != nil {
@@ -42,7 +42,7 @@ func csvTable(c *csv.Writer, t *report.Table) {
 			names = append(names, field(col.Key))
 		}
 	}
-	_ = c.Write(names) // Flush tells
+	_ = c.Write(names) // Flush reports it
 	for _, r := range t.Rows {
 		var fields []string
 		for i, x := range r.Cells {
@@ -56,7 +56,7 @@ func csvTable(c *csv.Writer, t *report.Table) {
 			fields = append(fields, s)
 		}
 		if r.Group == "" {
-			_ = c.Write(fields) // Flush tells
+			_ = c.Write(fields) // Flush reports it
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // lostParts words what this process has lost to bugs so far: what is for machines names
-// it at its end, so that nobody takes what is there for all.
+// it at its end, so that what is there is not taken for all.
 func lostParts() []string {
 	bugs, _ := contain.Bugs()
 	out := make([]string, 0, len(bugs))

@@ -13,7 +13,7 @@ import (
 
 // TSV writes every table of the document, and its timelines second by second, as
 // tab-separated values with a line of names. Values are raw, in the unit that the
-// name tells; what was not measured is empty. Where there are several tables, each
+// name says; what was not measured is empty. Where there are several tables, each
 // begins with a line "# section table" and a blank line parts them.
 func TSV(w io.Writer, d *report.Document) error {
 	b := bufio.NewWriter(w)

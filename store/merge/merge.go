@@ -92,7 +92,7 @@ func reference(recs []*kasoku.Recording) ([]*kasoku.Recording, error) {
 	return out, nil
 }
 
-// named copies the recordings and tells hosts of one name apart by the labels of
+// named copies the recordings and distinguishes hosts of one name by the labels of
 // their runs.
 func named(recs []*kasoku.Recording) ([]*part, error) {
 	seen := map[string]*kasoku.Recording{}
@@ -248,7 +248,7 @@ func add(out *kasoku.Recording, p *part, shift time.Duration) {
 	}
 }
 
-// finish sorts what is told in order and names the run.
+// finish sorts what is reported in order and names the run.
 func finish(out *kasoku.Recording, parts []*part, o Options) {
 	run := &out.Run
 	run.Label, run.Note = cmp.Or(o.Label, run.Label), cmp.Or(o.Note, run.Note)

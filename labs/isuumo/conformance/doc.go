@@ -7,7 +7,7 @@
 // uploads and buys, and asks again. Answers are compared as a whole, so that a key too
 // many is as wrong as a row too few.
 //
-// It resets the service at its begin and at its end. Nobody else may write meanwhile.
+// It resets the service at its begin and at its end. No one else may write meanwhile.
 //
 // Source: the public application of ISUCON10's qualifying round; where it was
 // unlike on MariaDB and MySQL, it is taken as on MariaDB: a polygon that is none holds

@@ -88,7 +88,7 @@ func doorWidthAboveStart() Rule {
 		})
 }
 
-// findSoldOut finds chairs whose stock is used up. Nobody else sells any.
+// findSoldOut finds chairs whose stock is used up. No one else sells any.
 func findSoldOut() Rule {
 	s := stock{sold: map[int64]int64{}}
 	rule := whole(nil, func(x *Exchange, all []model.Chair) []model.Chair {

@@ -82,7 +82,7 @@ func newChairs(t *table) *chairs {
 }
 
 // restock marks the chairs that are there to buy, whose number is given by slot.
-// Nobody may see the chairs yet.
+// No one may see the chairs yet.
 func (c *chairs) restock(stock []int64) {
 	found := make(set, len(c.inStock))
 	for slot, n := range stock {

@@ -35,17 +35,17 @@ const MaxStateBytes = 8 << 20
 // Flags is how a program reads its command line.
 type Flags struct {
 	Name    string // of the program, as it is called: "mackerel-plugin-maxcpu"
-	Usage   string // behind the name in --help; empty: "[OPTIONS]"
+	Usage   string // after the name in --help; empty: "[OPTIONS]"
 	About   string // what the program does, in --help; may be empty
 	Mistake int    // the exit status for a bad command line; 0: 1, which is what plugins do
-	// Keep is the parsing of words behind the first that is no flag: true leaves them
+	// Keep is the parsing of words after the first that is no flag: true leaves them
 	// all alone, as a program does that runs a command.
 	Keep   bool
 	Stdout io.Writer // of --help and --version
 	Stderr io.Writer // of mistakes
 }
 
-// versionFlag is what every program has besides its own flags.
+// versionFlag is what every program has in addition to its own flags.
 type versionFlag struct {
 	Version bool `short:"v" long:"version" description:"Show version"`
 }
