@@ -95,7 +95,7 @@ func TestTake(t *testing.T) {
 		t.Errorf("tree of %d, want %d: %v", root.Value, cpu.Total, err)
 	}
 	var folded bytes.Buffer
-	if err := profile.WriteFolded(&folded, cpu); err != nil || !strings.Contains(folded.String(), "holdLock;github.com/kasoku/kasoku/profile_test.burnCycles ") {
+	if err := profile.WriteFolded(&folded, cpu); err != nil || !strings.Contains(folded.String(), "holdLock;github.com/kasoku/kasoku/observe/profile_test.burnCycles ") {
 		t.Errorf("%v\n%s", err, folded.String())
 	}
 	path := filepath.Join(t.TempDir(), "cpu.pb.gz")

@@ -231,7 +231,10 @@ func (s *Source) readRange(f *kasoku.Frame) {
 	if err != nil {
 		return // a sandbox need not have it
 	}
-	text, err := file.Append(s.buf[:0])
+	// Not into s.buf: the kernel refuses to read a sysctl into 4 MiB or more (ENOMEM,
+	// proc_sys_call_handler), which the table of 27,000 connections takes.
+	var buf [64]byte
+	text, err := file.Append(buf[:0])
 	line, _, _ := procfile.Line(text)
 	var n [2]uint64
 	if err == nil && procfile.Uints(n[:], line) == 2 && n[1] >= n[0] {

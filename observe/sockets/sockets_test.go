@@ -150,7 +150,8 @@ func TestConnectionsByPort(t *testing.T) {
 			}
 		}
 		if find(frame, "ports.range", "") == nil {
-			t.Fatal("no range of ports")
+			text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
+			t.Fatalf("no range of ports in %d values; the file has %q, %v", len(frame.Samples), text, err)
 		}
 		now = now.Add(time.Second)
 		if find(collect(t, s), "tcp.established", "to "+port) != nil {
@@ -310,4 +311,14 @@ func FuzzAnswers(f *testing.F) {
 		_ = parseTable(block, listening|connected, func(*socket) {})
 		_, _ = socketInode(block)
 	})
+}
+
+// TestRangeAfterLongTable: the range of ports is read whatever the tables of connections
+// were before; the kernel reads no sysctl into a buffer as long as theirs may be.
+func TestRangeAfterLongTable(t *testing.T) {
+	s := open(t, Options{MaxPorts: everything, NoNetlink: true})
+	s.buf = make([]byte, 8<<20)
+	if find(collect(t, s), "ports.range", "") == nil {
+		t.Error("no range of ports")
+	}
 }
