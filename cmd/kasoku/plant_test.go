@@ -239,6 +239,9 @@ func TestPlantedReaders(t *testing.T) {
 				if known || len(p.only) > 0 && !slices.Contains(p.only, part.Kind) {
 					continue
 				}
+				if part.Kind == contain.Check && part.Name == "profiles of a program" {
+					continue // entered for each program that listens on this host now, those of other tests
+				}
 				got := inProcess(p.args, planted(part, math.MaxInt))
 				got.stdout += p.written(t)
 				checkNote(t, part, got)

@@ -17,7 +17,7 @@ var families = []struct {
 	prefix string
 	name   [2]string
 }{
-	{"IDX", [2]string{"Indexes", "インデックス"}}, {"QRY", [2]string{"Statements", "文"}}, {"DRV", [2]string{"Drivers", "ドライバ"}},
+	{"IDX", [2]string{"Indexes", "インデックス"}}, {"QRY", [2]string{"Statements", "文"}}, {"DRV", [2]string{"Drivers", "ドライバー"}},
 	{"POOL", [2]string{"Connections", "接続"}}, {"DBC", [2]string{"Database: settings and commits", "データベース：設定とコミット"}},
 	{"LCK", [2]string{"Locks", "ロック"}}, {"NGX", [2]string{"nginx", "nginx"}}, {"CCH", [2]string{"Caches", "キャッシュ"}},
 	{"APP", [2]string{"Applications", "アプリケーション"}}, {"HW", [2]string{"Hosts", "ホスト"}}, {"OS", [2]string{"Limits of the system", "システムの上限"}},
