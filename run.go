@@ -190,6 +190,13 @@ type Setting struct {
 	Value string
 }
 
+// The scope and name of the setting by which a run says that its slow log holds a part of
+// the statements: its value N means 1 of N.
+const (
+	SampleScope = "kasoku"
+	SampleName  = "slow_log_sample"
+)
+
 // A Config is one text of the configuration in force: a file, what a program
 // printed, a table's definition. Secrets in it are replaced by [MaskedSecret].
 type Config struct {

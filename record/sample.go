@@ -10,13 +10,6 @@ import (
 	"github.com/kasoku/kasoku/mysql"
 )
 
-// Where a run says that its slow log held a part of the statements: a setting of this
-// scope and name, whose value N means 1 of N.
-const (
-	sampleScope = "kasoku"
-	sampleName  = "slow_log_sample"
-)
-
 // CodeSampled is the code of the warning that a run's slow log held a part of the statements.
 const CodeSampled = "slow-log-sampled"
 
@@ -71,7 +64,7 @@ func (s *session) markSample() {
 	if !s.o.sampled() {
 		return
 	}
-	s.o.Settings = append(slices.Clip(s.o.Settings), kasoku.Setting{Scope: sampleScope, Name: sampleName, Value: strconv.Itoa(s.o.Sample)})
+	s.o.Settings = append(slices.Clip(s.o.Settings), kasoku.Setting{Scope: kasoku.SampleScope, Name: kasoku.SampleName, Value: strconv.Itoa(s.o.Sample)})
 	hint := "compare it with runs of the same sample alone; a run without --mysql-sample has all"
 	if !big.NewInt(int64(s.o.Sample)).ProbablyPrime(0) {
 		// The server logs those whose number divides by N: of a client that sends two

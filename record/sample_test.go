@@ -63,7 +63,7 @@ func checkSampled(t *testing.T, rec *kasoku.Recording, limit string) {
 	if w := warned(rec, "slow-log-partial"); w.Text != "" {
 		t.Errorf("%+v", w)
 	}
-	if v, ok := rec.Setting(sampleScope, sampleName); !ok || v != "10" {
+	if v, ok := rec.Setting(kasoku.SampleScope, kasoku.SampleName); !ok || v != "10" {
 		t.Errorf("setting %q", v)
 	}
 	if len(rec.Joins) != 1 || !strings.Contains(rec.Joins[0].Refused, "1 of 10 statements") || len(rec.Callers)+len(rec.Transactions)+len(rec.Saves) > 0 {

@@ -25,7 +25,7 @@ func (r rec) queriesSection() Section {
 	if len(ws) > 0 {
 		s.Sub += Prose(" " + Sentence(read(ws)) + ".")
 	}
-	if n, ok := r.Setting("kasoku", "slow_log_sample"); ok {
+	if n, ok := r.Setting(kasoku.SampleScope, kasoku.SampleName); ok {
 		s.Sub += Prose(" It holds 1 of " + n + " statements: figures are of these.")
 	}
 	qs := slices.Clone(r.Queries)

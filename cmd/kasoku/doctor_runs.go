@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/store"
 )
 
@@ -14,8 +15,8 @@ import (
 func (d *doctor) checkOpenRuns() {
 	var open, where []string
 	for _, dir := range runDirs("") {
-		pattern := filepath.Join(dir, "*"+store.Extension)
-		paths, _ := filepath.Glob(pattern) // a directory with signs of a pattern in its name is not looked at
+		// A directory with signs of a pattern in its name is not looked at.
+		paths, _ := filepath.Glob(filepath.Join(dir, "*"+store.Extension))
 		before := len(open)
 		for _, path := range paths {
 			if st, err := os.Lstat(path); err == nil && st.Mode().IsRegular() && st.Mode()&0o044 != 0 {
@@ -23,7 +24,7 @@ func (d *doctor) checkOpenRuns() {
 			}
 		}
 		if len(open) > before {
-			where = append(where, pattern)
+			where = append(where, unit.ShellQuote(dir)+"/*"+store.Extension)
 		}
 	}
 	if len(open) == 0 {

@@ -169,14 +169,3 @@ func labUp(cmd *cobra.Command, e *env, name string, o *labFlags) error {
 	fmt.Fprint(e.stdout, s.text(), l.next(e, &s))
 	return nil
 }
-
-// shellWord returns s so that a shell reads it as one word.
-func shellWord(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_./:@%+=,-", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/app"
 	"github.com/kasoku/kasoku/labs/isuumo/data"
@@ -98,5 +99,5 @@ func nextIsuumo(e *env, s *labState) string {
 	return fmt.Sprintf(`next  %s lab bench isuumo
       %s record --mysql '%s' --accesslog %s --applog %s --pid %s -- \
         %s lab bench isuumo
-`, e.name, e.name, s.DSN, shellWord(s.AccessLog), shellWord(s.AppLog), strings.Join(pids, ","), e.name)
+`, e.name, e.name, s.DSN, unit.ShellQuote(s.AccessLog), unit.ShellQuote(s.AppLog), strings.Join(pids, ","), e.name)
 }

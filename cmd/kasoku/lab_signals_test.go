@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // A labHome is where labs of a test keep their state.
@@ -148,7 +149,7 @@ func TestShellWord(t *testing.T) {
 	for s, want := range map[string]string{
 		"/tmp/x.log": "/tmp/x.log", "/a b": "'/a b'", "it's": `'it'\''s'`, "": "''", "$HOME": "'$HOME'", "座": "'座'",
 	} {
-		if got := shellWord(s); got != want {
+		if got := unit.ShellQuote(s); got != want {
 			t.Errorf("%q: %s, want %s", s, got, want)
 		}
 	}

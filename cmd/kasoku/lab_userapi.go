@@ -10,6 +10,7 @@ import (
 
 	"github.com/kasoku/kasoku/checkpoint/capture"
 	"github.com/kasoku/kasoku/internal/private"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/labs/userapi"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/engine"
@@ -82,7 +83,7 @@ func serveUserapi(ctx context.Context, e *env, o *serveFlags) error {
 func nextUserapi(e *env, s *labState) string {
 	return fmt.Sprintf(`next  %s record --mysql '%s' --accesslog %s --applog %s --pid %d,%d -o before.kasoku -- \
         %s attack -rate 10,100,1000 -duration 10s --pause 3s -target 'POST %s/users'
-`, e.name, s.DSN, shellWord(s.AccessLog), shellWord(s.AppLog), s.AppPid, s.DBPid, e.name, s.URL)
+`, e.name, s.DSN, unit.ShellQuote(s.AccessLog), unit.ShellQuote(s.AppLog), s.AppPid, s.DBPid, e.name, s.URL)
 }
 
 // recordUserapi makes a ladder of three steps.

@@ -106,8 +106,8 @@ func formatOf(sample []byte) *Format {
 func (f *Format) understood(sample []byte) (n int) {
 	p := f.Parser(ParserOptions{})
 	var r Record
+	byKeys := f.kind == byLTSV || f.kind == byJSON
 	eachLine(sample, func(_ int64, line []byte) {
-		byKeys := f.kind == byLTSV || f.kind == byJSON
 		if p.Parse(line, &r) == "" && (byKeys || r.Has != 0 || len(r.Method) > 0) {
 			n++
 		}

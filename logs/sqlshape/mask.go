@@ -65,7 +65,7 @@ func (m *masker) run() []byte {
 		space := end > 0 && m.lex.pos-len(t.Text) > end
 		end = m.lex.pos
 		if len(m.dst) >= m.limit {
-			return append(m.dst, "…"...)
+			return append(m.dst, ellipsis...)
 		}
 		if m.furtherRows(t) || m.longList(t) {
 			continue
@@ -74,7 +74,7 @@ func (m *masker) run() []byte {
 			m.dst = append(m.dst, ' ')
 		}
 		if m.token(t); m.cut {
-			return append(m.dst, "…"...)
+			return append(m.dst, ellipsis...)
 		}
 	}
 }
