@@ -30,8 +30,8 @@ var writers = map[string]struct{ calls, why string }{
 	"cmd/kasoku/guard.go":                  {"os.WriteFile", "/proc/self/comm: the name that ps shows"},
 	"cmd/kasoku/secret.go":                 {"os.OpenFile", "/proc/self/mem: hides a password from ps"},
 	"cmd/mackerel-plugin-maxcpu/server.go": {"os.Rename", "a socket that listen has made with mode 0600"},
-	"record/handover.go":                   {"os.OpenFile", "reads figures, and punches holes where it has"},
-	"record/onlookers.go":                  {"os.Mkdir os.OpenFile os.OpenFile", "in a directory that own has found to be this user's alone"},
+	"record/handover/handover.go":          {"os.OpenFile", "reads figures, and punches holes where it has"},
+	"record/handover/onlookers.go":         {"os.Mkdir os.OpenFile os.OpenFile", "in a directory that own has found to be this user's alone"},
 
 	"cmd/kasoku/export_access.go":  {"os.OpenFile", "reads"},
 	"diagnose/settings/host.go":    {"os.OpenFile", "reads"},

@@ -13,6 +13,7 @@ import (
 	"github.com/kasoku/kasoku/checkpoint/guard"
 	"github.com/kasoku/kasoku/internal/command"
 	"github.com/kasoku/kasoku/internal/private"
+	"github.com/kasoku/kasoku/record/handover"
 )
 
 // keptOutput is how much of a command's output a run keeps, from its end.
@@ -26,15 +27,18 @@ func (s *session) runCommand(ctx context.Context) error {
 		return fmt.Errorf("make directory for the load's figures: %w", err)
 	}
 	defer dir.Close() //nolint:errcheck // the next recording removes it
-	handover := dir.File("load")
-	handed := &handedLoads{reader: handoverReader{path: handover}}
+	handed := dir.File("load")
+	loads, err := handover.NewLoads(handed, s.start)
+	if err != nil {
+		return err
+	}
 	out := newOutput()
-	s.tellGuard(func(g *guard.Process) error { return g.Starting(handover) })
+	s.tellGuard(func(g *guard.Process) error { return g.Starting(handed) })
 	defer s.tellGuard((*guard.Process).Ended)
 	p, err := command.Start(ctx, command.Spec{
 		Path: s.o.Command[0], Args: s.o.Command[1:], Dir: s.o.Dir, Stdin: s.o.Stdin,
 		Stdout: out.stdout.Tee(out.tail.Tee(orDiscard(s.o.Stdout))), Stderr: out.stderr.Tee(out.tail.Tee(orDiscard(s.o.Stderr))),
-		Env: append(slices.Clone(s.o.Env), HandoverEnv+"="+handover), StdoutEnv: OutputEnv, EndWithParent: true,
+		Env: append(slices.Clone(s.o.Env), handover.Env+"="+handed), StdoutEnv: handover.OutputEnv, EndWithParent: true,
 	})
 	if err != nil {
 		s.run.Command = &kasoku.Command{Args: s.o.Command, ExitCode: startCode(err)}
@@ -59,7 +63,7 @@ func (s *session) runCommand(ctx context.Context) error {
 			ended = true
 		case <-tick.C:
 			s.progress(Progress{Phase: PhaseRecord, Elapsed: time.Since(began)})
-			s.takeHandover(handed)
+			s.takeHandover(loads)
 		}
 	}
 	res, err := p.Wait()
@@ -69,7 +73,7 @@ func (s *session) runCommand(ctx context.Context) error {
 		VoluntarySwitch: res.Voluntary, ForcedSwitch: res.Forced,
 		Output: string(out.tail.Bytes()), OutputTruncated: out.tail.Truncated(),
 	}
-	s.takeHandover(handed)
+	s.takeHandover(loads)
 	s.takeScore(out, res.Success())
 	if s.summary != nil {
 		s.settle(ctx, s.o.Interval)
@@ -103,25 +107,21 @@ func startCode(err error) int {
 
 // takeHandover takes what the loads below the command reported since the last time.
 // There is nothing when the command makes none that reports.
-func (s *session) takeHandover(l *handedLoads) {
-	began, err := monotonic(s.start)
-	if err == nil {
-		var seconds []kasoku.LoadSecond
-		seconds, err = l.take(began)
-		s.keepSeconds(seconds)
-	}
+func (s *session) takeHandover(l *handover.Loads) {
+	seconds, err := l.Take()
+	s.keepSeconds(seconds)
 	if err != nil {
 		s.warnOnce(kasoku.Warning{Code: "handover", Text: "figures of the load's own are missing: " + err.Error()})
 	}
 	s.steps, s.summary, s.handed = nil, nil, nil
 	s.phases, s.told, s.run.Score = nil, nil, nil
-	for _, one := range l.loads {
-		s.steps = append(s.steps, one.steps...)
-		s.addSummary(&one.summary)
-		s.handed = append(s.handed, one.warnings...)
-		s.phases = append(s.phases, one.phases...)
-		s.told = append(s.told, one.events...)
-		s.run.Score = cmp.Or(one.score, s.run.Score)
+	for _, one := range l.All() {
+		s.steps = append(s.steps, one.Steps...)
+		s.addSummary(&one.Summary)
+		s.handed = append(s.handed, one.Warnings...)
+		s.phases = append(s.phases, one.Phases...)
+		s.told = append(s.told, one.Events...)
+		s.run.Score = cmp.Or(one.Score, s.run.Score)
 	}
 	slices.SortFunc(s.steps, func(a, b kasoku.Step) int { return cmp.Compare(a.Number, b.Number) })
 	slices.SortStableFunc(s.phases, func(a, b kasoku.Phase) int { return cmp.Compare(a.Interval.From, b.Interval.From) })

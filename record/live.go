@@ -3,11 +3,11 @@ package record
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/observe"
+	"github.com/kasoku/kasoku/record/safe"
 )
 
 // A Live is what a run of the same options would sample, for who looks on without
@@ -28,7 +28,7 @@ type Live struct {
 func NewLive(ctx context.Context, o Options) (_ *Live, err error) {
 	o.Guard, o.SlowLog, o.Digests = nil, false, false
 	s := &session{o: o}
-	l := &Live{Host: hostInfo(), Settings: safeSettings(o.Settings), AccessLogs: o.accessLogs()}
+	l := &Live{Host: hostInfo(), Settings: safe.Settings(o.Settings), AccessLogs: o.accessLogs()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, l.Close())
@@ -67,35 +67,4 @@ func (l *Live) Close() error {
 		return nil
 	}
 	return l.db.close()
-}
-
-// Loads follows the loads that other processes of this host hand over.
-type Loads struct {
-	handed handedLoads
-	began  time.Duration
-}
-
-// NewLoads reads from the file, which may not be there yet; the loads' times are
-// given since start, which must have a monotonic reading.
-func NewLoads(path string, start time.Time) (*Loads, error) {
-	began, err := monotonic(start)
-	if err != nil {
-		return nil, err
-	}
-	return &Loads{handed: handedLoads{reader: handoverReader{path: path}}, began: began}, nil
-}
-
-// Take returns the seconds that were counted since it was called last, beside an
-// error of what could not be read.
-func (l *Loads) Take() ([]kasoku.LoadSecond, error) {
-	seconds, err := l.handed.take(l.began)
-	return safeSeconds(seconds), err
-}
-
-// Steps returns the steps of all loads so far, in the order of their beginning.
-func (l *Loads) Steps() (steps []kasoku.Step) {
-	for _, one := range l.handed.loads {
-		steps = append(steps, one.steps...)
-	}
-	return steps
 }

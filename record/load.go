@@ -12,6 +12,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/record/safe"
 )
 
 // makeLoad makes the load step by step. Each step begins on a whole second of
@@ -149,11 +150,11 @@ func (s *session) follow(recorder *load.Recorder, step kasoku.Step) (stop func()
 			select {
 			case <-tick.C:
 			case <-quit:
-				s.keepSeconds(numbered(recorder.Take(), step.Number))
+				s.keepSeconds(safe.Seconds(numbered(recorder.Take(), step.Number)))
 				return
 			}
 			if n%4 == 0 {
-				s.keepSeconds(numbered(recorder.Take(), step.Number))
+				s.keepSeconds(safe.Seconds(numbered(recorder.Take(), step.Number)))
 			}
 			s.report(step, recorder.Tally(0), false)
 		}
@@ -177,7 +178,7 @@ func (s *session) keepSeconds(seconds []kasoku.LoadSecond) {
 	for i := range seconds {
 		s.loaded += successes(seconds[i].Codes)
 	}
-	s.unkept = append(s.unkept, safeSeconds(seconds)...)
+	s.unkept = append(s.unkept, seconds...)
 	if err := s.storeSeconds(); err != nil {
 		s.warnOnce(kasoku.Warning{Code: "store", Text: "keep the load's seconds: " + err.Error()})
 	}

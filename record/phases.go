@@ -6,6 +6,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/logs/phases"
+	"github.com/kasoku/kasoku/record/safe"
 )
 
 // savePhases stores what the run's stretches were for, and marks where each
@@ -24,7 +25,7 @@ func (s *session) savePhases() error {
 		errs = append(errs, s.store.Event(kasoku.Event{At: p.Interval.From, Host: s.host(), Kind: "phase", Text: string(p.Kind) + ": " + p.Why}))
 	}
 	for _, e := range s.told {
-		e.Host, e.Text = s.host(), safeText(e.Text)
+		e.Host, e.Text = s.host(), safe.Text(e.Text)
 		errs = append(errs, s.store.Event(e))
 	}
 	return errors.Join(errs...)

@@ -11,6 +11,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/observe/profile"
+	"github.com/kasoku/kasoku/record/safe"
 )
 
 const (
@@ -79,7 +80,7 @@ func (s *session) takeProfiles(ctx, all context.Context, parts []time.Duration) 
 	defer late()
 	now := func() time.Duration { return time.Since(s.start) }
 	text := "profiles begin: " + strings.Join(s.o.Pprof, ", ")
-	if err := s.store.Event(kasoku.Event{At: now(), Host: s.host(), Kind: "profile", Text: safeText(text)}); err != nil {
+	if err := s.store.Event(kasoku.Event{At: now(), Host: s.host(), Kind: "profile", Text: safe.Text(text)}); err != nil {
 		s.profiling.add(profile.Taken{Warnings: []kasoku.Warning{{Code: "store", Text: "keep when profiles began: " + err.Error()}}})
 	}
 	var wg sync.WaitGroup

@@ -19,6 +19,8 @@ import (
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/observe/freespace"
 	"github.com/kasoku/kasoku/observe/process"
+	"github.com/kasoku/kasoku/record/handover"
+	"github.com/kasoku/kasoku/record/safe"
 	"github.com/kasoku/kasoku/store"
 )
 
@@ -122,7 +124,7 @@ func Record(ctx context.Context, o Options) (*Result, error) {
 		}
 		return nil, err
 	}
-	defer announce(o.Path)()
+	defer handover.Announce(o.Path)()
 	measureErr := s.part("measure", func() error { return s.measure(ctx) })
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWithin)
 	defer cancel()
@@ -176,7 +178,7 @@ func (s *session) open(ctx context.Context) (err error) {
 		s.start = time.Now()
 	}
 	s.describe(ctx)
-	if s.store, err = store.Create(s.o.Path, safeRun(s.run)); err != nil {
+	if s.store, err = store.Create(s.o.Path, safe.Run(s.run)); err != nil {
 		return err
 	}
 	s.clock = newClock(s.start, s.store)
@@ -281,7 +283,7 @@ func (s *session) measure(ctx context.Context) error {
 // saveSettings stores the configuration in force, what takeConfig took among it; it
 // replaces what was stored.
 func (s *session) saveSettings(ctx context.Context) error {
-	settings := safeSettings(s.o.Settings)
+	settings := safe.Settings(s.o.Settings)
 	if s.db != nil {
 		vars, err := s.db.settings(ctx, s.host())
 		if err != nil {
@@ -402,7 +404,7 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 		s.run.State, s.run.StopReason = kasoku.Incomplete, stopReason
 	}
 	errs = append(errs, s.store.SaveWarnings(s.warnings))
-	if err := s.store.Finish(safeRun(s.run)); err != nil {
+	if err := s.store.Finish(safe.Run(s.run)); err != nil {
 		return errors.Join(append(errs, err)...)
 	}
 	return errors.Join(append(errs, s.part("diagnosis", s.diagnose))...)
@@ -460,13 +462,13 @@ func (s *session) abandon(why error) error {
 	s.endGuard()
 	if s.store != nil {
 		s.run.State, s.run.StopReason = kasoku.Incomplete, why.Error()
-		errs = append(errs, s.store.Finish(safeRun(s.run)))
+		errs = append(errs, s.store.Finish(safe.Run(s.run)))
 	}
 	return errors.Join(errs...)
 }
 
 func (s *session) warn(w ...kasoku.Warning) {
-	s.warnings = append(s.warnings, safeWarnings(w)...)
+	s.warnings = append(s.warnings, safe.Warnings(w)...)
 }
 
 func (s *session) progress(p Progress) {

@@ -93,15 +93,6 @@ func leakyAppLog() string {
 		now+"bearer "+planted+"\n", 50)
 }
 
-// TestNoSecretsOfLoad: the errors of requests name what could not be reached.
-func TestNoSecretsOfLoad(t *testing.T) {
-	seconds := []kasoku.LoadSecond{{Errors: map[string]uint64{"dial http://me:hunterTwo@x/?token=hunterTwo: refused": 2, "dial http://me:other@x/?token=y: refused": 3}}}
-	got := safeSeconds(seconds)
-	if n := got[0].Errors["dial http://me:***@x/?token=*** refused"]; n != 5 || len(seconds[0].Errors) != 2 {
-		t.Errorf("%v of %v", got[0].Errors, seconds[0].Errors)
-	}
-}
-
 // noSecrets plants literals in statements.
 func noSecrets(t *testing.T, s *sandbox.Server, _ *sql.DB) {
 	o := quick(t)
@@ -156,18 +147,4 @@ func keepsStatements(t *testing.T, s *sandbox.Server, _ *sql.DB) {
 		t.Fatal(err)
 	}
 	kept(t, o.Path)
-}
-
-// TestSafeRunTwice: what is masked stays as it is.
-func TestSafeRunTwice(t *testing.T) {
-	r := kasoku.Run{Load: "mysql -psecret -u a:b", StopReason: "password=x", Length: time.Second,
-		Command: &kasoku.Command{Args: []string{"curl", "-u", "a:b", "--token", "x"}, Output: "token: x\nCookie: y\n"}}
-	once := safeRun(r)
-	twice := safeRun(once)
-	if fmt.Sprint(once.Load, once.StopReason, *once.Command) != fmt.Sprint(twice.Load, twice.StopReason, *twice.Command) {
-		t.Errorf("%+v became %+v", once, twice)
-	}
-	if r.Command.Args[2] != "a:b" {
-		t.Error("the command itself was changed")
-	}
 }

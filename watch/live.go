@@ -17,6 +17,7 @@ import (
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/observe/mysql"
 	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/record/handover"
 	"github.com/kasoku/kasoku/store"
 )
 
@@ -67,8 +68,8 @@ type Live struct {
 		known int // its last second of load
 	}
 
-	loads  sync.Mutex    // guards handed
-	handed *record.Loads // nil without such a file
+	loads  sync.Mutex      // guards handed
+	handed *handover.Loads // nil without such a file
 
 	mu       sync.Mutex // guards the fields below
 	findings []kasoku.Finding
@@ -203,10 +204,10 @@ func (l *Live) note(what, text string) {
 
 // listenToLoads lets `kasoku attack` find this watch.
 func (l *Live) listenToLoads() {
-	path, leave, err := record.Listen()
+	path, leave, err := handover.Listen()
 	if err == nil {
 		l.leave = leave
-		l.handed, err = record.NewLoads(path, l.start)
+		l.handed, err = handover.NewLoads(path, l.start)
 	}
 	if err != nil {
 		l.note("load", "a load of `kasoku attack` is not seen: "+err.Error())
@@ -243,7 +244,7 @@ const settles = 60
 
 // followRun takes the load of the run that is being recorded here, if there is one.
 func (l *Live) followRun() {
-	for _, path := range record.Recordings(l.o.Runs) {
+	for _, path := range handover.Recordings(l.o.Runs) {
 		from := 0
 		if path == l.run.path {
 			from = l.run.known - settles

@@ -14,7 +14,7 @@ import (
 	"github.com/kasoku/kasoku/load/engine"
 	"github.com/kasoku/kasoku/load/nethttp"
 	"github.com/kasoku/kasoku/load/vegeta"
-	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/record/handover"
 	"github.com/kasoku/kasoku/report/terminal"
 )
 
@@ -62,12 +62,12 @@ func attack(parent context.Context, e *env, f *attackFlags) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, scraped.Close()) }()
-	handover := e.getenv(record.HandoverEnv)
+	recording := e.getenv(handover.Env)
 	told := f.tells(e, e.recordedStdout())
 	if told && o.Output == "" {
 		o.Stdout = nil
 	}
-	live := &liveAttack{e: e, handover: handover, progress: e.progress(), random: o.Spacing == load.Poisson}
+	live := &liveAttack{e: e, handover: recording, progress: e.progress(), random: o.Spacing == load.Poisson}
 	planned := e.endSoon(ctx) // targets may come from a FIFO
 	o.Watch = func(r *vegeta.Running) load.Sink {
 		planned()
@@ -112,7 +112,7 @@ func (f *attackFlags) tells(e *env, recorded bool) bool {
 // a file of the recorded command's own.
 func (e *env) recordedStdout() bool {
 	f, ok := terminal.Raw(e.stdout).(*os.File)
-	id := e.getenv(record.OutputEnv)
+	id := e.getenv(handover.OutputEnv)
 	return ok && id != "" && command.FileID(f) == id
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/vegeta"
-	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/record/handover"
 	"github.com/kasoku/kasoku/report/terminal"
 )
 
@@ -18,8 +18,8 @@ import (
 type liveAttack struct {
 	e        *env
 	handover string // the file's name, empty without a recording
-	hands    *record.HandoverWriter
-	watchers *record.Onlookers // who looks on without a recording; nil with one
+	hands    *handover.Writer
+	watchers *handover.Onlookers // who looks on without a recording; nil with one
 	progress *terminal.Progress
 	random   bool // when requests are due, so that it is not known how many are
 
@@ -34,7 +34,7 @@ type liveAttack struct {
 func (l *liveAttack) begin(ctx context.Context, r *vegeta.Running) {
 	l.running, l.steps = r, r.Plan.Schedule.Steps()
 	if l.handover == "" {
-		l.watchers = record.NewOnlookers(r.Start)
+		l.watchers = handover.NewOnlookers(r.Start)
 	}
 	l.looked()
 	l.quit, l.done = make(chan struct{}), make(chan struct{})
@@ -132,7 +132,7 @@ func (l *liveAttack) hand(sum kasoku.LoadSummary, warnings []kasoku.Warning, ove
 	if !l.keeps {
 		return
 	}
-	h := record.Handover{Steps: begun(l.steps, over && sum.Stopped == "", issued(&sum, time.Since(l.running.Start))),
+	h := handover.Report{Steps: begun(l.steps, over && sum.Stopped == "", issued(&sum, time.Since(l.running.Start))),
 		Summary: sum, Seconds: l.running.Recorder.Take(), Warnings: warnings}
 	if l.handover == "" {
 		l.watchers.Write(h)
@@ -140,7 +140,7 @@ func (l *liveAttack) hand(sum kasoku.LoadSummary, warnings []kasoku.Warning, ove
 	}
 	if l.hands == nil {
 		var err error
-		if l.hands, err = record.NewHandover(l.handover, l.running.Start); err != nil {
+		if l.hands, err = handover.NewWriter(l.handover, l.running.Start); err != nil {
 			l.complain(err)
 			return
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/record/handover"
 	"github.com/kasoku/kasoku/report/terminal"
 )
 
@@ -126,7 +127,7 @@ func (f *exportFlags) liveOutput(ctx context.Context, e *env, l *record.Live, st
 // sample lets the sampler run until ctx ends.
 func (f *exportFlags) sample(ctx context.Context, e *env, l *record.Live, start time.Time, out export.Output) error {
 	loads, leave := listenToLoads(e, start)
-	recorded := record.NewRecorded(f.runs, start)
+	recorded := handover.NewRecorded(f.runs, start)
 	reading, read := context.WithCancel(ctx)
 	var reader sync.WaitGroup
 	reader.Go(contain.Func(contain.Part{Kind: contain.Source, Name: "recorded runs"}, func() { recorded.Follow(reading) }))
@@ -155,10 +156,10 @@ func (f *exportFlags) sample(ctx context.Context, e *env, l *record.Live, start 
 // listenToLoads lets `kasoku attack` find this export until leave is called. Without
 // that, loads is nil.
 func listenToLoads(e *env, start time.Time) (loads func() []kasoku.LoadSecond, leave func() error) {
-	path, leave, err := record.Listen()
-	var handed *record.Loads
+	path, leave, err := handover.Listen()
+	var handed *handover.Loads
 	if err == nil {
-		handed, err = record.NewLoads(path, start)
+		handed, err = handover.NewLoads(path, start)
 	}
 	if err != nil {
 		fmt.Fprintf(e.stderr, "kasoku: warning: a load of `kasoku attack` is not seen: %s\n", terminal.Clean(err.Error()))

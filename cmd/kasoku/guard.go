@@ -14,6 +14,7 @@ import (
 	"github.com/kasoku/kasoku/internal/command"
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/record/handover"
 )
 
 // newGuard is the guard process of a recorder, which starts it and speaks to it
@@ -40,7 +41,7 @@ func newGuard(e *env) *cobra.Command {
 
 // inherit does what a recorder that was killed could not.
 func inherit(legacy *guard.Legacy) error {
-	record.SweepMeetings()
+	handover.SweepMeetings()
 	ended := make(chan struct{})
 	go contain.Func(contain.Part{Kind: contain.Step, Name: "end of the command"}, func() {
 		defer close(ended)

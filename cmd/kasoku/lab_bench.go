@@ -22,7 +22,7 @@ import (
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/nethttp"
 	"github.com/kasoku/kasoku/load/scenario"
-	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/record/handover"
 	"github.com/kasoku/kasoku/report/terminal"
 )
 
@@ -88,7 +88,7 @@ func (f *labBenchFlags) run(parent context.Context, e *env, name string) error {
 	}
 	p := e.progress()
 	o.OnProgress = func(now scenario.Progress) { showScenario(p, now) }
-	o.Sink = ofPeople(record.ScenarioSink(e.getenv(record.HandoverEnv), func(err error) {
+	o.Sink = ofPeople(handover.ScenarioSink(e.getenv(handover.Env), func(err error) {
 		p.Say("kasoku: warning: the recording does not get the benchmark's figures: " + err.Error())
 	}))
 	b, err := bench.New(o)

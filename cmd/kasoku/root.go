@@ -13,7 +13,7 @@ import (
 	"github.com/kasoku/kasoku/internal/private"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/load"
-	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/record/handover"
 	"github.com/kasoku/kasoku/report/terminal"
 )
 
@@ -82,7 +82,7 @@ fix, and proves the difference by running again.`,
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		private.Share(e.share)
 		private.SweepTemp()
-		record.SweepMeetings()
+		handover.SweepMeetings()
 		e.shield(cmd)
 		return e.checkColor()
 	}

@@ -1,4 +1,12 @@
-package record
+// Package handover passes the load that other processes of this host make to the
+// recording that they run below, and to those that look on without making a run.
+//
+// A load appends what it counted since the last time to a file, as a line of JSON
+// ([Writer]); the reader takes each second once and gives the room back ([Loads]). The
+// path comes by an environment variable ([Env]) or, of those that look on, by a directory
+// that only this user may enter ([Onlookers], [Listen]). Both sides use CLOCK_MONOTONIC,
+// which is the same in every process of a host.
+package handover
 
 import (
 	"bytes"
@@ -16,10 +24,10 @@ import (
 	"github.com/kasoku/kasoku/internal/private"
 )
 
-// HandoverEnv names the environment variable in which a recording passes the path of a
+// Env names the environment variable in which a recording passes the path of a
 // file to a `kasoku attack`, or a benchmark of package scenario, that it runs. They leave
 // their seconds in that file, so that these become part of the run.
-const HandoverEnv = "KASOKU_LOAD_FILE"
+const Env = "KASOKU_LOAD_FILE"
 
 // OutputEnv names the environment variable by which a recording says which file it
 // reads as the command's standard output, in the form of [command.FileID]. What a
@@ -27,10 +35,10 @@ const HandoverEnv = "KASOKU_LOAD_FILE"
 // the command's own, it is for programs.
 const OutputEnv = "KASOKU_LOAD_OUTPUT"
 
-// A Handover is what a load made by another process on the same host reports
+// A Report is what a load made by another process on the same host reports
 // of itself at one moment. What it counted is reported once: Seconds holds what came
-// since the Handover before. The rest replaces what was reported before.
-type Handover struct {
+// since the Report before. The rest replaces what was reported before.
+type Report struct {
 	Process        int           // its id; with the start it identifies the load
 	StartMonotonic time.Duration // CLOCK_MONOTONIC at the load's start: the same clock in every process of a host
 	Steps          []kasoku.Step // relative to the load's start
@@ -58,38 +66,38 @@ type wireSecond struct {
 	Latency, SendDelay, Service []byte
 }
 
-type wireHandover struct {
-	Handover
+type wireReport struct {
+	Report
 	Seconds []wireSecond
 }
 
-// A HandoverWriter hands a load over while it is made. It keeps nothing of what
+// A Writer hands a load over while it is made. It keeps nothing of what
 // was handed over. Not for concurrent use.
-type HandoverWriter struct {
+type Writer struct {
 	path  string
 	start time.Duration
 	late  []kasoku.LoadSecond // that could not be written yet
 }
 
-// NewHandover returns a writer to the file that HandoverEnv names, for a load
+// NewWriter returns a writer to the file that Env names, for a load
 // that began then, on the monotonic clock.
-func NewHandover(path string, began time.Time) (*HandoverWriter, error) {
+func NewWriter(path string, began time.Time) (*Writer, error) {
 	start, err := monotonic(began)
 	if err != nil {
 		return nil, fmt.Errorf("hand over load: %w", err)
 	}
-	return &HandoverWriter{path: path, start: start}, nil
+	return &Writer{path: path, start: start}, nil
 }
 
 // Write appends a record; Process and StartMonotonic are filled in. A record is a
 // line, and each begins a new one, so that one that was cut short by a full disk or
 // the end of its process spoils no other. The seconds of a record that could not
 // be written are written with the next.
-func (w *HandoverWriter) Write(h Handover) error {
+func (w *Writer) Write(h Report) error {
 	h.Process, h.StartMonotonic = os.Getpid(), w.start
 	h.Seconds = append(w.late, h.Seconds...)
 	w.late = h.Seconds
-	line, err := appendHandover([]byte{'\n'}, &h)
+	line, err := appendReport([]byte{'\n'}, &h)
 	if err != nil {
 		return fmt.Errorf("hand over load: %w", err)
 	}
@@ -105,9 +113,9 @@ func (w *HandoverWriter) Write(h Handover) error {
 	return nil
 }
 
-func appendHandover(dst []byte, h *Handover) ([]byte, error) {
-	w := wireHandover{Handover: *h, Seconds: make([]wireSecond, len(h.Seconds))}
-	w.Handover.Seconds = nil
+func appendReport(dst []byte, h *Report) ([]byte, error) {
+	w := wireReport{Report: *h, Seconds: make([]wireSecond, len(h.Seconds))}
+	w.Report.Seconds = nil
 	for i, s := range h.Seconds {
 		ws := wireSecond{LoadSecond: s}
 		for _, part := range []struct {
@@ -127,12 +135,12 @@ func appendHandover(dst []byte, h *Handover) ([]byte, error) {
 	return append(dst, b...), err
 }
 
-func parseHandover(b []byte) (*Handover, error) {
-	var w wireHandover
+func parseReport(b []byte) (*Report, error) {
+	var w wireReport
 	if err := json.Unmarshal(b, &w); err != nil {
 		return nil, fmt.Errorf("read handed over load: %w", err)
 	}
-	h := w.Handover
+	h := w.Report
 	h.Seconds = make([]kasoku.LoadSecond, len(w.Seconds))
 	for i, ws := range w.Seconds {
 		s := ws.LoadSecond
@@ -150,15 +158,15 @@ func parseHandover(b []byte) (*Handover, error) {
 	return &h, nil
 }
 
-// A handoverReader reads records while they are written. It keeps none.
-type handoverReader struct {
+// A reader reads records while they are written. It keeps none.
+type reader struct {
 	path string
 	read int64 // so far
 }
 
 // next returns the whole records that were written since it was called last, and
 // an error beside those that could be read.
-func (r *handoverReader) next() ([]*Handover, error) {
+func (r *reader) next() ([]*Report, error) {
 	f, err := os.OpenFile(r.path, os.O_RDWR, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -173,13 +181,13 @@ func (r *handoverReader) next() ([]*Handover, error) {
 	}
 	whole := bytes.LastIndexByte(b, '\n') + 1
 	r.read += int64(whole)
-	var out []*Handover
+	var out []*Report
 	var errs []error
 	for line := range bytes.Lines(b[:whole]) {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
-		h, err := parseHandover(line)
+		h, err := parseReport(line)
 		if err != nil {
 			errs = append(errs, err)
 			continue

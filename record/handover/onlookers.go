@@ -1,4 +1,4 @@
-package record
+package handover
 
 import (
 	"crypto/rand"
@@ -163,7 +163,7 @@ type Onlookers struct {
 // An onlooker gets what is counted in whole seconds from the one on in which it was
 // seen first: of those before it could get a part alone.
 type onlooker struct {
-	*HandoverWriter
+	*Writer
 	from int
 }
 
@@ -181,12 +181,12 @@ func (o *Onlookers) Look() bool {
 		if o.hands[path] != nil {
 			continue
 		}
-		w, err := NewHandover(path, o.start)
+		w, err := NewWriter(path, o.start)
 		if err != nil {
 			continue // without that clock no listener can place a load
 		}
 		since := o.now().Sub(o.start)
-		one := &onlooker{HandoverWriter: w}
+		one := &onlooker{Writer: w}
 		if since >= time.Second/2 { // it was not there when the load began
 			one.from = int(since/time.Second) + 1
 		}
@@ -197,11 +197,11 @@ func (o *Onlookers) Look() bool {
 
 // Write hands a record over to those whom Look found. What cannot be written to one
 // that goes away meanwhile is lost to it alone.
-func (o *Onlookers) Write(h Handover) {
+func (o *Onlookers) Write(h Report) {
 	for _, one := range o.hands {
 		part := h
 		part.Seconds = slices.DeleteFunc(slices.Clone(h.Seconds), func(s kasoku.LoadSecond) bool { return s.Second < one.from })
-		_ = one.HandoverWriter.Write(part)
+		_ = one.Writer.Write(part)
 	}
 }
 
@@ -211,10 +211,10 @@ const (
 	recordingSuffix = ".run"
 )
 
-// announce lets others of this user find the run's file while it is recorded, until
+// Announce lets others of this user find the run's file while it is recorded, until
 // the function that it returns is called. A run that cannot be announced is recorded
 // nevertheless.
-func announce(path string) (over func()) {
+func Announce(path string) (over func()) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return func() {}

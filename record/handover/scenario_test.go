@@ -1,10 +1,9 @@
-package record
+package handover_test
 
 import (
 	"errors"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -12,6 +11,8 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/histogram"
 	"github.com/kasoku/kasoku/load/scenario"
+	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/record/handover"
 	"github.com/kasoku/kasoku/store"
 )
 
@@ -51,7 +52,7 @@ func reportSample(began time.Time, sink scenario.Sink) {
 // TestMain is a benchmark below a recording when it is asked to be one.
 func TestMain(m *testing.M) {
 	if os.Getenv(benchmarkEnv) != "" {
-		reportSample(time.Now(), ScenarioSink(os.Getenv(HandoverEnv), func(error) { os.Exit(4) }))
+		reportSample(time.Now(), handover.ScenarioSink(os.Getenv(handover.Env), func(error) { os.Exit(4) }))
 		_, _ = os.Stdout.WriteString(`{"pass":false,"score":3,"messages":[]}` + "\n")
 		os.Exit(0)
 	}
@@ -62,7 +63,7 @@ func TestMain(m *testing.M) {
 // with its phases, its levels and its score.
 func TestScenarioSink(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bench.kasoku")
-	res, err := Record(t.Context(), Options{Path: path, Command: []string{os.Args[0]}, Env: []string{benchmarkEnv + "=1"}})
+	res, err := record.Record(t.Context(), record.Options{Path: path, Command: []string{os.Args[0]}, Env: []string{benchmarkEnv + "=1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,43 +95,24 @@ func TestScenarioSink(t *testing.T) {
 
 func TestScenarioSink_Fails(t *testing.T) {
 	var failed error
-	reportSample(time.Now(), ScenarioSink(filepath.Join(t.TempDir(), "no", "load"), func(err error) { failed = err }))
+	reportSample(time.Now(), handover.ScenarioSink(filepath.Join(t.TempDir(), "no", "load"), func(err error) { failed = err }))
 	if !errors.Is(failed, os.ErrNotExist) {
 		t.Errorf("into a missing directory: %v", failed)
 	}
-}
-
-func TestWithInitialize(t *testing.T) {
-	phase := func(kind kasoku.PhaseKind, from, to time.Duration) kasoku.Phase {
-		return kasoku.Phase{Kind: kind, Interval: kasoku.Interval{From: from * time.Second, To: to * time.Second}}
-	}
-	verify, load, initialize := kasoku.PhaseVerify, kasoku.PhaseLoad, kasoku.PhaseInitialize
-	told := []kasoku.Phase{phase(verify, 1, 8), phase(load, 8, 68), phase(verify, 68, 70)}
-	f := func(found, want []kasoku.Phase) {
-		t.Helper()
-		if got := withInitialize(told, found); !reflect.DeepEqual(got, want) {
-			t.Errorf("got %v, want %v", got, want)
-		}
-	}
-	f(nil, told)
-	f([]kasoku.Phase{phase(initialize, 1, 3), phase(load, 9, 60)},
-		[]kasoku.Phase{phase(initialize, 1, 3), phase(verify, 3, 8), phase(load, 8, 68), phase(verify, 68, 70)})
-	f([]kasoku.Phase{phase(initialize, 3, 5), phase(initialize, 20, 21)}, // one under load is not the benchmark's
-		[]kasoku.Phase{phase(verify, 1, 3), phase(initialize, 3, 5), phase(verify, 5, 8), phase(load, 8, 68), phase(verify, 68, 70)})
 }
 
 // TestScenarioSink_Onlookers: without a recording who looks on gets what a benchmark
 // reports.
 func TestScenarioSink_Onlookers(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	sink, start := ScenarioSink("", nil), time.Now()
+	sink, start := handover.ScenarioSink("", nil), time.Now()
 	reportSample(start, sink) // to no recording
-	path, over, err := Listen()
+	path, over, err := handover.Listen()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer over()
-	l, err := NewLoads(path, start)
+	l, err := handover.NewLoads(path, start)
 	if err != nil {
 		t.Fatal(err)
 	}

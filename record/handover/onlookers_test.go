@@ -1,10 +1,11 @@
-package record
+package handover
 
 import (
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,7 +33,7 @@ func TestOnlookers(t *testing.T) {
 	if o.Look() {
 		t.Fatal("nobody listens")
 	}
-	o.Write(Handover{Seconds: secondsOf(0, 0)})
+	o.Write(Report{Seconds: secondsOf(0, 0)})
 	for _, tc := range []struct {
 		after time.Duration // that the listener begins, since the load did
 		want  []int
@@ -55,7 +56,7 @@ func TestOnlookers(t *testing.T) {
 		if !o.Look() {
 			t.Fatal("nobody is seen")
 		}
-		o.Write(Handover{Seconds: secondsOf(0, 5), Steps: []kasoku.Step{{Number: 1, Interval: kasoku.Interval{To: time.Minute}}}})
+		o.Write(Report{Seconds: secondsOf(0, 5), Steps: []kasoku.Step{{Number: 1, Interval: kasoku.Interval{To: time.Minute}}}})
 		got, err := l.Take()
 		if err != nil {
 			t.Fatal(err)
@@ -76,7 +77,7 @@ func TestOnlookers(t *testing.T) {
 		if o.Look() || len(o.hands) != 0 {
 			t.Error("who is gone is still told")
 		}
-		o.Write(Handover{Seconds: secondsOf(0, 5)})
+		o.Write(Report{Seconds: secondsOf(0, 5)})
 		if _, err := os.Stat(path); err == nil {
 			t.Error("the file of who is gone is there again")
 		}
@@ -91,7 +92,7 @@ func TestRecordings(t *testing.T) {
 	}
 	t.Setenv("TMPDIR", dir)
 	t.Chdir(t.TempDir())
-	over := announce("x.kasoku")
+	over := Announce("x.kasoku")
 	here, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
@@ -129,5 +130,40 @@ func TestSweepMeetings(t *testing.T) {
 	}
 	if _, err := os.Stat(meetDir()); err == nil {
 		t.Error("the directory is left")
+	}
+}
+
+// TestListeners: who listens is found, who is gone is not, and a directory that
+// others may enter is not used.
+func TestListeners(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	if got := Listeners(); len(got) != 0 {
+		t.Fatalf("nobody listens: %v", got)
+	}
+	path, over, err := Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := filepath.Join(filepath.Dir(path), listenerPrefix+"999999999"+listenerSuffix)
+	if err := os.WriteFile(gone, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := Listeners(); !slices.Equal(got, []string{path}) {
+		t.Errorf("listeners %v, want %s alone", got, path)
+	}
+	if _, err := os.Stat(gone); err == nil {
+		t.Error("the file of a process that is gone is still there")
+	}
+	if err := os.Chmod(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Listen(); err == nil || !strings.Contains(err.Error(), "this user alone") {
+		t.Errorf("a directory that others may read: %v", err)
+	}
+	if err := over(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Dir(path)); err == nil {
+		t.Error("the directory is still there, though nobody listens")
 	}
 }

@@ -1,4 +1,4 @@
-package record
+package handover
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 )
 
 // ScenarioSink returns a sink that hands a benchmark over to the recording that it
-// runs below: its requests, phases, levels and score. The path is what [HandoverEnv]
+// runs below: its requests, phases, levels and score. The path is what [Env]
 // says; when it is empty there is no recording, and who looks on gets it. What cannot
 // be handed over to a recording is passed to failed; later reports make up for it.
 func ScenarioSink(path string, failed func(error)) scenario.Sink {
@@ -23,11 +23,11 @@ func ScenarioSink(path string, failed func(error)) scenario.Sink {
 			}
 		}
 	}
-	var w *HandoverWriter
+	var w *Writer
 	return func(r *scenario.Report) {
 		var err error
 		if w == nil {
-			w, err = NewHandover(path, r.Start)
+			w, err = NewWriter(path, r.Start)
 		}
 		if err == nil {
 			err = w.Write(handedScenario(r))
@@ -42,8 +42,8 @@ func ScenarioSink(path string, failed func(error)) scenario.Sink {
 // step, so that runs which reached different levels can be compared; the levels are
 // events. Which requests there were follows from how far it got, so it is not among
 // what must be alike in runs that are compared.
-func handedScenario(r *scenario.Report) Handover {
-	h := Handover{Summary: r.Summary, Seconds: r.Seconds}
+func handedScenario(r *scenario.Report) Report {
+	h := Report{Summary: r.Summary, Seconds: r.Seconds}
 	h.Summary.Targets = nil
 	for i := range h.Seconds {
 		if h.Seconds[i].Step = h.Seconds[i].Step - scenario.Load.Number() + 1; h.Seconds[i].Step != 1 {

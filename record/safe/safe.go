@@ -1,0 +1,59 @@
+// Package safe masks secrets in what a run keeps of text that it did not make itself:
+// command lines, what commands and servers answered. Logs are masked where they are read.
+package safe
+
+import (
+	"slices"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/logs"
+)
+
+// Text returns a text without secrets.
+func Text(s string) string { return string(logs.AppendWithoutSecrets(nil, []byte(s))) }
+
+// Run masks what describes a run. The command given stays as it is.
+func Run(r kasoku.Run) kasoku.Run {
+	r.Load, r.StopReason = logs.SafeCommandLine(r.Load), Text(r.StopReason)
+	if r.Command != nil {
+		c := *r.Command
+		c.Args, c.Output = logs.SafeArgs(c.Args), Text(c.Output)
+		r.Command = &c
+	}
+	return r
+}
+
+// Warnings masks what warnings and their hints quote. The slice given stays as it is.
+func Warnings(w []kasoku.Warning) []kasoku.Warning {
+	out := slices.Clone(w)
+	for i := range out {
+		out[i].Text, out[i].Hint = Text(out[i].Text), Text(out[i].Hint)
+	}
+	return out
+}
+
+// Settings masks values by the names of their settings, such as db.password, and
+// passwords in them.
+func Settings(in []kasoku.Setting) []kasoku.Setting {
+	out := slices.Clone(in)
+	for i, s := range out {
+		out[i].Value = logs.SafeSetting(s.Name, s.Value)
+	}
+	return out
+}
+
+// Seconds masks the messages of errors. Seconds whose messages hold no secret
+// stay as they are.
+func Seconds(in []kasoku.LoadSecond) []kasoku.LoadSecond {
+	out := slices.Clone(in)
+	for i, s := range out {
+		errs := make(map[string]uint64, len(s.Errors))
+		for message, n := range s.Errors {
+			errs[Text(message)] += n
+		}
+		if s.Errors != nil {
+			out[i].Errors = errs
+		}
+	}
+	return out
+}
