@@ -66,11 +66,13 @@ const (
 // goroutines.
 type Sender struct {
 	o    Options
-	link *link         // the goroutine's own
+	link *link         // the goroutine's own, as is inFlight
 	wake chan struct{} // holds a token when there may be something to do
 	room chan struct{} // holds a token when points were taken
 	stop context.CancelFunc
 	done chan struct{} // closed when the goroutine has ended
+
+	inFlight int // points that were taken from the ring and are neither sent nor dropped yet
 
 	mu      sync.Mutex // guards the following fields
 	ring    []Point
@@ -97,7 +99,13 @@ func NewSender(o Options) (*Sender, error) {
 		o: o, link: &link{o: o}, stop: cancel,
 		wake: make(chan struct{}, 1), room: make(chan struct{}, 1), done: make(chan struct{}),
 	}
-	go contain.Func(senderPart, func() { s.run(ctx) })()
+	go func() {
+		defer close(s.done)
+		if err := contain.Run(senderPart, func() { s.run(ctx) }); err != nil {
+			s.failed(err)
+			s.dropRest(s.inFlight)
+		}
+	}()
 	return s, nil
 }
 
@@ -112,6 +120,10 @@ func signal(c chan struct{}) {
 // give way, and are counted as dropped: a live view wants what is new.
 func (s *Sender) Offer(points []Point) {
 	s.mu.Lock()
+	if s.closed {
+		s.stats.Dropped += uint64(len(points))
+		points = nil
+	}
 	for _, p := range points {
 		if s.n == s.o.Buffer {
 			s.pop()
@@ -176,15 +188,15 @@ func (s *Sender) pop() Point {
 // take moves up to perBatch points into batch.
 func (s *Sender) take(batch []Point) (_ []Point, closed bool) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	for len(batch) < perBatch && s.n > 0 {
 		batch = append(batch, s.pop())
+		s.inFlight++
 	}
-	closed = s.closed
-	s.mu.Unlock()
 	if len(batch) > 0 {
 		signal(s.room)
 	}
-	return batch, closed
+	return batch, s.closed
 }
 
 // senderPart names the sender where it fails.
@@ -192,7 +204,6 @@ var senderPart = contain.Part{Kind: contain.Goroutine, Name: "graphite sender"}
 
 // run sends until the sender is closed and all is sent, or until ctx ends.
 func (s *Sender) run(ctx context.Context) {
-	defer close(s.done)
 	var batch []Point
 	for {
 		var closed bool
@@ -200,9 +211,10 @@ func (s *Sender) run(ctx context.Context) {
 		switch {
 		case len(batch) > 0:
 			if !s.deliver(ctx, batch) {
-				s.dropRest(len(batch))
+				s.dropRest(s.inFlight)
 				return
 			}
+			s.inFlight = 0
 			continue
 		case closed:
 			s.failed(s.link.finish(ctx))
