@@ -1,10 +1,12 @@
 package kasoku_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -49,4 +51,27 @@ func declares(t *testing.T, dir, name string) bool {
 		}
 	}
 	return false
+}
+
+// TestBoundedServers: a server that need not be honest is opened by OpenBounded. OpenDSN
+// is for the servers that kasoku itself started.
+func TestBoundedServers(t *testing.T) {
+	own := []string{"sandbox/", "labs/", "bench/", "mysqlflags/", "cmd/kasoku/autopilot_lab.go"}
+	seen := 0
+	for _, f := range theTree(t).files {
+		b, err := os.ReadFile(f.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.test || !bytes.Contains(b, []byte("mysqlflags.OpenDSN(")) {
+			continue
+		}
+		seen++
+		if !slices.ContainsFunc(own, func(dir string) bool { return strings.HasPrefix(f.path, dir) }) {
+			t.Errorf("%s opens a server whose answers have no bound: use mysqlflags.OpenBounded", f.path)
+		}
+	}
+	if seen == 0 {
+		t.Fatal("no call was found: nothing was checked")
+	}
 }

@@ -81,7 +81,7 @@ func Try(ctx context.Context, o Options) (res *Trial, err error) {
 		return nil, fmt.Errorf("%s: what a cache of answers gains only a whole run tells: %w", o.Finding.ID, ErrNoEdit)
 	}
 	t := &trier{o: o, schema: mysqlflags.Database(o.DSN)}
-	if t.db, err = mysqlflags.OpenDSN(o.DSN); err != nil {
+	if t.db, err = mysqlflags.OpenBounded(o.DSN); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, t.db.Close()) }()
@@ -232,9 +232,13 @@ func (t *trier) session(ctx context.Context) (*sql.Conn, error) {
 	return conn, err
 }
 
+// mostFetched bounds the bytes of the rows of one statement, of which none is kept.
+const mostFetched = 1 << 30
+
 // time runs a statement several times in a read-only transaction and returns the
 // median of the time until its last row.
 func (t *trier) time(ctx context.Context, conn *sql.Conn, q kasoku.Query) (time.Duration, error) {
+	defer mysqlflags.AllowAnswer(t.db, mostFetched)()
 	if schema := cmp.Or(q.Schema, t.schema); schema != "" {
 		if _, err := conn.ExecContext(ctx, "/* kasoku */ USE "+mysql.QuoteParts(schema)); err != nil {
 			return 0, err

@@ -171,7 +171,7 @@ func (f *tryFlags) safe(ctx context.Context, e *env) (string, error) {
 func sameServer(ctx context.Context, a, b string) (bool, error) {
 	var ids [2]mysql.Identity
 	for i, dsn := range []string{a, b} {
-		db, err := mysqlflags.OpenDSN(dsn)
+		db, err := mysqlflags.OpenBounded(dsn)
 		if err != nil {
 			return false, err
 		}

@@ -103,7 +103,7 @@ func (o options) fetch(ctx context.Context, stderr io.Writer) (map[string]float6
 	if err != nil {
 		return nil, err
 	}
-	db, err := mysqlflags.OpenDSN(dsn)
+	db, err := mysqlflags.OpenBounded(dsn)
 	if err != nil {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ func (o *options) read(ctx context.Context, stderr io.Writer) (*mysql.Digests, e
 	if err != nil {
 		return nil, err
 	}
-	db, err := mysqlflags.OpenDSN(dsn)
+	db, err := mysqlflags.OpenBounded(dsn)
 	if err != nil {
 		return nil, err
 	}
