@@ -2,6 +2,7 @@ package kasoku
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/kasoku/kasoku/internal/contain"
 )
@@ -24,4 +25,18 @@ func LostPart(err error) (w Warning, ok bool) {
 		return Warning{}, false
 	}
 	return Warning{Code: "part-lost", Text: "a part is lost: " + bug.Error(), Hint: bug.Hint()}, true
+}
+
+// DroppedLines returns the warning that lines of a log are in no table; ok is false when
+// all of them could be read.
+func DroppedLines(w *LogWindow) (_ Warning, ok bool) {
+	if w.Dropped == 0 {
+		return Warning{}, false
+	}
+	text := fmt.Sprintf("%s: %d of %d lines could not be read", w.Path, w.Dropped, w.Lines)
+	if len(w.BadSample) > 0 {
+		b := w.BadSample[0]
+		text += fmt.Sprintf("; line %d of the window: %s: %q", b.Line, b.Why, b.Text)
+	}
+	return Warning{Code: "bad-lines", Text: text}, true
 }

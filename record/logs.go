@@ -73,8 +73,9 @@ func (s *session) collectLogs() error {
 			w.Note = levelNote(s.taken.Configs, w.Path)
 		}
 		windows = append(windows, w)
-		if w.Dropped > 0 {
-			s.warn(droppedWarning(w))
+		if bad, ok := kasoku.DroppedLines(&w); ok {
+			bad.Hint = "they are in no table; `kasoku show -o json` has samples"
+			s.warn(bad)
 		}
 		if w.Lines == 0 && w.Note == "" && !l.quiet {
 			empty = append(empty, w.Path)
@@ -86,16 +87,6 @@ func (s *session) collectLogs() error {
 	s.warn(doubled(s.accessRead)...)
 	// By now it is known in which time zones the logs are.
 	return errors.Join(append(errs, s.store.SaveLogs(windows), s.store.SaveSettings(s.settings))...)
-}
-
-// droppedWarning says which lines of a log are missing in its tables.
-func droppedWarning(w kasoku.LogWindow) kasoku.Warning {
-	text := fmt.Sprintf("%s: %d of %d lines could not be read", w.Path, w.Dropped, w.Lines)
-	if len(w.BadSample) > 0 {
-		b := w.BadSample[0]
-		text += fmt.Sprintf("; line %d of the window: %s: %q", b.Line, b.Why, b.Text)
-	}
-	return kasoku.Warning{Code: "bad-lines", Text: text, Hint: "they are in no table; `kasoku show -o json` has samples"}
 }
 
 // emptyWarning names the logs that gained nothing.

@@ -139,9 +139,14 @@ func loggedQueries(ctx context.Context, e *env, path string) ([]kasoku.Query, er
 	if err != nil {
 		return nil, err
 	}
-	t, _, err := slowlog.CollectAll(ctx, in, slowlog.Options{KeepRaw: true}, nil)
+	t, windows, err := slowlog.CollectAll(ctx, in, slowlog.Options{KeepRaw: true}, nil)
 	if err != nil {
 		return nil, err
+	}
+	for i := range windows {
+		if bad, ok := kasoku.DroppedLines(&windows[i]); ok {
+			e.warn([]kasoku.Warning{bad})
+		}
 	}
 	return t.Queries(), nil
 }

@@ -175,7 +175,7 @@ func newClient(ctx context.Context, o Options) (*http.Client, error) {
 
 // open connects to the database and switches the slow log on.
 func (p *prober) open(ctx context.Context) (err error) {
-	if p.db, err = mysqlflags.OpenDSN(p.o.DSN); err != nil {
+	if p.db, err = mysqlflags.OpenBounded(p.o.DSN); err != nil {
 		return err
 	}
 	if p.reader, err = mysql.New(ctx, p.db); err != nil {
@@ -228,7 +228,7 @@ func (p *prober) questions(ctx context.Context) float64 {
 	if err := p.reader.ReadStatus(ctx, &s); err != nil {
 		return nan()
 	}
-	return s.Issued() - float64(p.reader.Statements()) - float64(p.log.statements())
+	return s.Issued() - float64(p.reader.Statements()) - float64(p.log.own())
 }
 
 // all asks one endpoint after another.
@@ -314,12 +314,16 @@ func (p *prober) result(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	length := time.Since(p.began)
-	seen, classes, err := p.log.read(ctx, p.slots, end)
+	logged, err := p.log.read(ctx, p.slots, end)
 	if err != nil {
 		return nil, fmt.Errorf("read the slow log: %w", err)
 	}
-	c := newCount(p.o.Host, p.slots, seen, classes)
-	res := &Result{Source: p.log.name(), Asked: p.asked, Length: length, Logged: uint64(len(seen))}
+	c := newCount(p.o.Host, p.slots, logged.seen, logged.classes)
+	res := &Result{Source: p.log.name(), Asked: p.asked, Length: length, Logged: uint64(len(logged.seen))}
+	logged.log.Path = cmp.Or(logged.log.Path, res.Source)
+	if bad, ok := kasoku.DroppedLines(&logged.log); ok {
+		res.Warnings = append(res.Warnings, bad)
+	}
 	for i := range res.Asked {
 		a := &res.Asked[i]
 		res.Requests += a.Requests

@@ -11,9 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/logs/slowlog"
 	"github.com/kasoku/kasoku/mysql"
+	"github.com/kasoku/kasoku/mysqlflags"
 )
 
 // A place is a moment in a log: bytes in its file, or the server's time for its
@@ -31,14 +33,20 @@ type seen struct {
 	rows  uint64 // sent
 }
 
+// statements is what a log holds of a time.
+type statements struct {
+	seen    []seen // each with its slot
+	classes []slowlog.Class
+	log     kasoku.LogWindow // what of the log could be read
+}
+
 // A source is a slow log that statements are read from.
 type source interface {
 	name() string
 	here(ctx context.Context) (place, error)
-	// read returns the statements from the first slot to the end, each with its slot,
-	// and their classes.
-	read(ctx context.Context, slots []slot, end place) ([]seen, []slowlog.Class, error)
-	statements() uint64 // of kasoku's own that went to the server
+	// read returns the statements from the first slot to the end.
+	read(ctx context.Context, slots []slot, end place) (statements, error)
+	own() uint64 // statements of kasoku's own that went to the server
 	close(ctx context.Context) error
 }
 
@@ -133,7 +141,7 @@ func openFile(ctx context.Context, db *sql.DB, path string) *fileSource {
 }
 
 func (f *fileSource) name() string                { return "slow log" }
-func (f *fileSource) statements() uint64          { return 0 }
+func (f *fileSource) own() uint64                 { return 0 }
 func (f *fileSource) close(context.Context) error { return f.growth.Close() }
 
 func (f *fileSource) here(context.Context) (place, error) {
@@ -141,19 +149,19 @@ func (f *fileSource) here(context.Context) (place, error) {
 	return place{offset: n}, err
 }
 
-func (f *fileSource) read(_ context.Context, slots []slot, end place) ([]seen, []slowlog.Class, error) {
+func (f *fileSource) read(_ context.Context, slots []slot, end place) (statements, error) {
 	w, err := lines.Since(f.mark)
 	if err != nil {
-		return nil, nil, err
+		return statements{}, err
 	}
 	defer w.Close()
 	return collect(w, slots, end.offset)
 }
 
 // collect reads entries and puts each into its slot by its offset.
-func collect(w *lines.Window, slots []slot, end int64) ([]seen, []slowlog.Class, error) {
+func collect(w *lines.Window, slots []slot, end int64) (statements, error) {
 	var out []seen
-	t, _, err := slowlog.Collect(w, slowlog.Options{Kind: slowlog.Slow, KeepRaw: true,
+	t, window, err := slowlog.Collect(w, slowlog.Options{Kind: slowlog.Slow, KeepRaw: true,
 		Each: func(e *slowlog.Event, class int) {
 			if e.Admin || e.Offset >= end || bytes.Contains(e.Statement, []byte("/* kasoku */")) {
 				return
@@ -172,13 +180,14 @@ func collect(w *lines.Window, slots []slot, end int64) ([]seen, []slowlog.Class,
 			}
 		}})
 	if t == nil {
-		return nil, nil, err
+		return statements{}, err
 	}
-	return out, t.Classes(), err
+	return statements{out, t.Classes(), window}, err
 }
 
 // A tableSource is the table mysql.slow_log.
 type tableSource struct {
+	db   *sql.DB
 	conn *sql.Conn
 	sent uint64
 }
@@ -192,11 +201,11 @@ func openTable(ctx context.Context, db *sql.DB) (*tableSource, error) {
 	if _, err := conn.ExecContext(ctx, "/* kasoku */ SET SESSION long_query_time = 31536000"); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	return &tableSource{conn: conn}, nil
+	return &tableSource{db: db, conn: conn}, nil
 }
 
 func (t *tableSource) name() string                { return "slow log's table" }
-func (t *tableSource) statements() uint64          { return t.sent }
+func (t *tableSource) own() uint64                 { return t.sent }
 func (t *tableSource) close(context.Context) error { return t.conn.Close() }
 
 func (t *tableSource) here(ctx context.Context) (p place, err error) {
@@ -207,19 +216,23 @@ func (t *tableSource) here(ctx context.Context) (p place, err error) {
 	return p, nil
 }
 
+// mostLogged bounds the bytes of what the server's table has of the time of a probe.
+const mostLogged = 64 << 20
+
 // readTable asks for what a slow log's file would hold.
 const readTable = `/* kasoku */ SELECT CAST(start_time AS CHAR), thread_id, FLOOR(TIME_TO_SEC(query_time)), MICROSECOND(query_time),
  rows_sent, rows_examined, db, sql_text FROM mysql.slow_log WHERE start_time >= ? AND start_time < ? ORDER BY start_time`
 
 // read writes the rows as the file would hold them, so that one reader serves both.
-func (t *tableSource) read(ctx context.Context, slots []slot, end place) ([]seen, []slowlog.Class, error) {
+func (t *tableSource) read(ctx context.Context, slots []slot, end place) (statements, error) {
 	if len(slots) == 0 {
-		return nil, nil, nil
+		return statements{}, nil
 	}
 	t.sent++
+	defer mysqlflags.AllowAnswer(t.db, mostLogged)()
 	rows, err := t.conn.QueryContext(ctx, readTable, slots[0].from.at, end.at)
 	if err != nil {
-		return nil, nil, err
+		return statements{}, err
 	}
 	defer rows.Close()
 	slots = slices.Clone(slots)
@@ -231,7 +244,7 @@ func (t *tableSource) read(ctx context.Context, slots []slot, end place) ([]seen
 		var db sql.NullString
 		var statement []byte
 		if err := rows.Scan(&start, &thread, &seconds, &micros, &sent, &examined, &db, &statement); err != nil {
-			return nil, nil, err
+			return statements{}, err
 		}
 		for ; next < len(slots) && slots[next].from.at <= start; next++ {
 			slots[next].from.offset = int64(text.Len())
@@ -247,7 +260,7 @@ func (t *tableSource) read(ctx context.Context, slots []slot, end place) ([]seen
 		slots[next].from.offset = int64(text.Len())
 	}
 	if err := rows.Err(); err != nil {
-		return nil, nil, err
+		return statements{}, err
 	}
 	return collect(lines.NewReader(&text, 0), slots, int64(text.Len()))
 }
