@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/kasoku/kasoku/store/chunk"
 )
 
 // BenchmarkTick is one second of a recorder: four frames, committed; folds,
@@ -94,7 +96,7 @@ func longRun(tb testing.TB, series, minutes int) *Writer {
 				for _, f := range sim.tick(m*60 + s + 1) {
 					src := w.source(sourceKey{f.Host, f.Source})
 					w.resolve(w.db, src, f)
-					w.tail = appendTail(w.tail[:0], src.rowIDs, src.values)
+					w.tail = chunk.AppendTick(w.tail[:0], src.rowIDs, src.values)
 					if _, err := tx.Exec(insertTail, f.Host, f.Source, ns(f.At), w.tail); err != nil {
 						return err
 					}

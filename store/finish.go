@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/store/chunk"
 )
 
 // Finish stores the run's final description, folds what is left of the tail,
@@ -57,14 +58,14 @@ func sumSeries(tx *sql.Tx) error {
 	}
 	defer rd.close()
 	extents := map[int64]*extent{}
-	rd.points(func(times []time.Duration, c column) {
-		e := extents[c.id]
+	rd.points(func(times []time.Duration, c chunk.Column) {
+		e := extents[c.ID]
 		if e == nil {
 			e = &extent{}
-			extents[c.id] = e
+			extents[c.ID] = e
 		}
-		for i, t := range c.ticks {
-			e.add(times[t], c.values[i])
+		for i, t := range c.Ticks {
+			e.add(times[t], c.Values[i])
 		}
 	})
 	for id, e := range extents {

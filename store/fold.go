@@ -10,7 +10,12 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/store/chunk"
 )
+
+// foldBytes is how much the tail of a source holds before it is folded ahead of
+// time. A sample takes at most 10 bytes more in a chunk than in the tail.
+const foldBytes = 4 << 20
 
 // A folder turns tail rows into chunks. It keeps its memory between folds; the
 // zero value is ready to use.
@@ -19,7 +24,7 @@ type folder struct {
 	times   []time.Duration
 	samples []sample
 	last    int64 // id of the last row
-	columns []column
+	columns []chunk.Column
 	offsets []uint32  // backing of the columns' ticks
 	values  []float64 // backing of the columns' values
 	raw     []byte
@@ -99,7 +104,7 @@ func (f *folder) load(q queryer, key sourceKey) (n int, err error) {
 // decode adds one row to times and samples.
 func (f *folder) decode(key sourceKey, at time.Duration, data []byte) {
 	tick, before := uint32(len(f.times)), len(f.samples)
-	err := eachTail(data, func(id int64, v float64) {
+	err := chunk.EachSample(data, func(id int64, v float64) {
 		f.samples = append(f.samples, sample{id, tick, v})
 	})
 	if err != nil {
@@ -144,13 +149,13 @@ func (f *folder) store(q queryer, key sourceKey) error {
 	f.order()
 	f.group()
 	if f.zstd == nil {
-		enc, err := newCompressor()
+		enc, err := chunk.NewCompressor()
 		if err != nil {
 			return fmt.Errorf("start compressor: %w", err)
 		}
 		f.zstd = enc
 	}
-	f.raw = appendChunk(f.raw[:0], f.times, f.columns)
+	f.raw = chunk.Append(f.raw[:0], f.times, f.columns)
 	f.packed = f.zstd.EncodeAll(f.raw, f.packed[:0])
 	_, err := q.Exec("INSERT INTO chunk (host, source, from_ns, to_ns, ticks, series, data) VALUES (?, ?, ?, ?, ?, ?, ?)",
 		key.host, key.source, ns(f.times[0]), ns(f.times[len(f.times)-1]), len(f.times), len(f.columns), f.packed)
@@ -174,13 +179,13 @@ func (f *folder) group() {
 			continue
 		}
 		f.offsets, f.values = append(f.offsets, s.tick), append(f.values, s.value)
-		if k := len(f.columns); k == 0 || f.columns[k-1].id != s.series {
-			f.columns = append(f.columns, column{id: s.series})
+		if k := len(f.columns); k == 0 || f.columns[k-1].ID != s.series {
+			f.columns = append(f.columns, chunk.Column{ID: s.series})
 		}
 		c := &f.columns[len(f.columns)-1]
 		end := len(f.values)
-		start := end - len(c.values) - 1
-		c.ticks, c.values = f.offsets[start:end], f.values[start:end]
+		start := end - len(c.Values) - 1
+		c.Ticks, c.Values = f.offsets[start:end], f.values[start:end]
 	}
 }
 

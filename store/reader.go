@@ -13,7 +13,11 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/store/chunk"
 )
+
+// maxPoints bounds what a Recording holds: 1 GiB of points, a day of 700 series.
+const maxPoints = 64 << 20
 
 // A reader reads the tables of one file, through a connection or a transaction.
 // What it cannot read it notes in damage and leaves out.
@@ -30,7 +34,7 @@ type reader struct {
 }
 
 func newReader(db queryer) (*reader, error) {
-	dec, err := newDecompressor()
+	dec, err := chunk.NewDecompressor()
 	if err != nil {
 		return nil, fmt.Errorf("start decompressor: %w", err)
 	}
@@ -202,7 +206,7 @@ func chunkColumns() []string { return cols("host source from_ns to_ns ticks seri
 // points calls each for all samples of the file, a column of them at a time,
 // chunks first. Columns of one series come in the order of time, save for frames
 // that were late. They are valid until each returns.
-func (rd *reader) points(each func(times []time.Duration, c column)) {
+func (rd *reader) points(each func(times []time.Duration, c chunk.Column)) {
 	var raw []byte
 	rd.scan("chunk", chunkColumns(), func(_ int64, r *row) error {
 		g := kasoku.Gap{Host: r.text(), Source: r.text(), Interval: interval(r)}
@@ -252,25 +256,24 @@ func (rd *reader) loseSamples(g kasoku.Gap, err error) {
 // at prints an offset, such as 60 s or 93.5 s.
 func at(d time.Duration) string { return unit.Exact(d.Round(time.Second / 10)) }
 
-func (rd *reader) chunk(raw []byte, each func([]time.Duration, column)) error {
-	_, err := eachColumn(raw, func(times []time.Duration, c column) error {
-		if rd.budget -= len(c.values); rd.budget < 0 {
+func (rd *reader) chunk(raw []byte, each func([]time.Duration, chunk.Column)) error {
+	return chunk.EachColumn(raw, func(times []time.Duration, c chunk.Column) error {
+		if rd.budget -= len(c.Values); rd.budget < 0 {
 			return errBudget
 		}
 		each(times, c)
 		return nil
 	})
-	return err
 }
 
-func (rd *reader) tick(at time.Duration, data []byte, each func([]time.Duration, column)) error {
+func (rd *reader) tick(at time.Duration, data []byte, each func([]time.Duration, chunk.Column)) error {
 	if rd.budget -= len(data) / 9; rd.budget < 0 {
 		return errBudget
 	}
 	times, first, value := []time.Duration{at}, []uint32{0}, []float64{0}
-	return eachTail(data, func(id int64, v float64) {
+	return chunk.EachSample(data, func(id int64, v float64) {
 		value[0] = v
-		each(times, column{id, first, value})
+		each(times, chunk.Column{ID: id, Ticks: first, Values: value})
 	})
 }
 
@@ -292,14 +295,14 @@ func (rd *reader) series() []kasoku.Series {
 		}
 	}
 	nameless := 0
-	rd.points(func(times []time.Duration, c column) {
-		s := place[c.id]
+	rd.points(func(times []time.Duration, c chunk.Column) {
+		s := place[c.ID]
 		if s == nil {
-			nameless += len(c.values)
+			nameless += len(c.Values)
 			return
 		}
-		for i, t := range c.ticks {
-			s.Points = append(s.Points, kasoku.Point{At: times[t], Value: c.values[i]})
+		for i, t := range c.Ticks {
+			s.Points = append(s.Points, kasoku.Point{At: times[t], Value: c.Values[i]})
 		}
 	})
 	if nameless > 0 {

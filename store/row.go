@@ -12,6 +12,7 @@ import (
 
 	"github.com/kasoku/kasoku/internal/histogram"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/store/chunk"
 )
 
 // A row is one row as the database gave it: NULL, int64, float64, string or
@@ -169,7 +170,7 @@ func (r *row) sum(buf []byte) (crc uint32, grown []byte) {
 			buf = append(binary.BigEndian.AppendUint64(append(buf, 'b'), uint64(len(v))), v...)
 		}
 	}
-	return checksum(buf), buf
+	return chunk.Checksum(buf), buf
 }
 
 // What the write side of a table gives to database/sql, which takes no uint64

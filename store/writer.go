@@ -15,6 +15,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/private"
+	"github.com/kasoku/kasoku/store/chunk"
 )
 
 // A Writer records one run into its file. It is safe for concurrent use.
@@ -263,6 +264,9 @@ func (w *Writer) record(op string, do func(db *sql.DB) error) error {
 	})
 }
 
+// maxFrameSamples bounds one frame, and so one tail row, to about 2 MiB.
+const maxFrameSamples = 100_000
+
 // Frame adds one tick of one source. The frame is not kept. It is in the file,
 // safe from the death of the recorder, when Frame returns nil. Of two samples of
 // one series in a frame the last counts; unit and kind of a series are those of
@@ -315,7 +319,7 @@ func (w *Writer) append(db *sql.DB, src *source, f *kasoku.Frame) error {
 	if err := src.overflow(db, f.At); err != nil {
 		return err
 	}
-	w.tail = appendTail(w.tail[:0], src.rowIDs, src.values)
+	w.tail = chunk.AppendTick(w.tail[:0], src.rowIDs, src.values)
 	if len(fresh) == 0 {
 		_, err = db.Exec(insertTail, src.key.host, src.key.source, ns(f.At), w.tail)
 	} else {

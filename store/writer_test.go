@@ -463,3 +463,13 @@ func TestPlantedLog(t *testing.T) {
 		}
 	}
 }
+
+// TestChunkIsSmall pins what the forms and the compression are worth.
+func TestChunkIsSmall(t *testing.T) {
+	path := tempRun(t)
+	record(t, path, 700, 60)
+	bytes := query[int](t, path, "SELECT sum(length(data)) FROM chunk")
+	if perPoint := float64(bytes) / (700 * 60); perPoint > 2.5 {
+		t.Errorf("%.2f bytes for each sample, want at most 2.5", perPoint)
+	}
+}

@@ -1,4 +1,8 @@
-package store
+// Package chunk encodes samples as the run file keeps them: a tick of one source while it
+// is recorded ([AppendTick]), and the columns of some minutes, packed, afterwards
+// ([Append]). What cannot be read is an error, never a wrong value, and takes no more
+// memory than [MaxRaw].
+package chunk
 
 import (
 	"encoding/binary"
@@ -11,7 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// chunkVersion is the first byte of a chunk, before compression.
+// version is the first byte of a chunk, before compression.
 //
 // Version 1: version; number of ticks T and of series S, as unsigned varints; the
 // time of each tick in nanoseconds, as signed varints: the first as it is, the
@@ -26,7 +30,7 @@ import (
 //
 // The value before the first is 0. A form is used only where it gives back every
 // value bit by bit.
-const chunkVersion = 1
+const version = 1
 
 const (
 	maxDecimal = 9 // the forms up to here are powers of ten
@@ -35,35 +39,24 @@ const (
 	formSparse = 0x80
 )
 
-// Limits that the writer keeps and the reader insists on, so that a damaged or
-// hostile file cannot ask for much memory.
-const (
-	// maxRawChunk is the greatest size of a chunk before compression. A minute of
-	// 700 series takes some 150 KiB.
-	maxRawChunk = 32 << 20
-	// foldBytes is how much the tail of a source holds before it is folded ahead of
-	// time. A sample takes at most 10 bytes more in a chunk than in the tail.
-	foldBytes = 4 << 20
-	// maxFrameSamples bounds one frame, and so one tail row, to about 2 MiB.
-	maxFrameSamples = 100_000
-	// maxPoints bounds what a Recording holds: 1 GiB of points, a day of 700
-	// series.
-	maxPoints = 64 << 20
-)
+// MaxRaw is the greatest size of a chunk before compression. The writer keeps to it and
+// the reader insists on it, so that a damaged or hostile file cannot ask for much memory. A
+// minute of 700 series takes some 150 KiB.
+const MaxRaw = 32 << 20
 
 var pow10 = [maxDecimal + 1]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9}
 
-// A column is the values of one series in a chunk.
-type column struct {
-	id     int64
-	ticks  []uint32 // indices into the times, ascending; parallel to values
-	values []float64
+// A Column is the values of one series in a chunk.
+type Column struct {
+	ID     int64
+	Ticks  []uint32 // indices into the times, ascending; parallel to Values
+	Values []float64
 }
 
-// appendChunk encodes columns, which are sorted by id, over the times of their
+// Append encodes columns, which are sorted by id, over the times of their
 // ticks.
-func appendChunk(dst []byte, times []time.Duration, columns []column) []byte {
-	dst = append(dst, chunkVersion)
+func Append(dst []byte, times []time.Duration, columns []Column) []byte {
+	dst = append(dst, version)
 	dst = binary.AppendUvarint(dst, uint64(len(times)))
 	dst = binary.AppendUvarint(dst, uint64(len(columns)))
 	var last, diff time.Duration
@@ -79,28 +72,28 @@ func appendChunk(dst []byte, times []time.Duration, columns []column) []byte {
 	}
 	id := int64(0)
 	for _, c := range columns {
-		dst = binary.AppendUvarint(dst, uint64(c.id-id))
-		id = c.id
+		dst = binary.AppendUvarint(dst, uint64(c.ID-id))
+		id = c.ID
 		dst = appendColumn(dst, len(times), c)
 	}
 	return dst
 }
 
-func appendColumn(dst []byte, ticks int, c column) []byte {
-	form := chooseForm(c.values)
-	if len(c.values) == ticks {
+func appendColumn(dst []byte, ticks int, c Column) []byte {
+	form := chooseForm(c.Values)
+	if len(c.Values) == ticks {
 		dst = append(dst, form)
 	} else {
 		dst = append(dst, form|formSparse)
 		at := len(dst)
 		dst = append(dst, make([]byte, (ticks+7)/8)...)
-		for _, t := range c.ticks {
+		for _, t := range c.Ticks {
 			dst[at+int(t/8)] |= 1 << (t % 8)
 		}
 	}
 	if form == formBits {
 		last := uint64(0)
-		for _, v := range c.values {
+		for _, v := range c.Values {
 			b := math.Float64bits(v)
 			dst = binary.LittleEndian.AppendUint64(dst, b^last)
 			last = b
@@ -108,7 +101,7 @@ func appendColumn(dst []byte, ticks int, c column) []byte {
 		return dst
 	}
 	last := int64(0)
-	for _, v := range c.values {
+	for _, v := range c.Values {
 		n, _ := toInt(v, form)
 		dst = binary.AppendVarint(dst, n-last)
 		last = n
@@ -148,19 +141,24 @@ func toInt(v float64, form byte) (int64, bool) {
 
 func fromInt(n int64, form byte) float64 { return float64(n) / pow10[form] }
 
-// A chunkHead is what a chunk says of itself before its series.
-type chunkHead struct {
+// A head is what a chunk says of itself before its series.
+type head struct {
 	times  []time.Duration
 	series int
 }
 
-// eachColumn decodes a chunk and calls do for each series in it. The slices of
-// the column are valid until do returns.
-func eachColumn(raw []byte, do func(times []time.Duration, c column) error) (chunkHead, error) {
+// EachColumn decodes a chunk and calls do for each series in it. The slices of
+// the column are valid until do returns; an error of do ends it.
+func EachColumn(raw []byte, do func(times []time.Duration, c Column) error) error {
+	_, err := eachColumn(raw, do)
+	return err
+}
+
+func eachColumn(raw []byte, do func(times []time.Duration, c Column) error) (head, error) {
 	d := decoder{b: raw}
-	var h chunkHead
-	if v := d.byte(); v != chunkVersion && d.err == nil {
-		return h, fmt.Errorf("chunk has format %d, want %d", v, chunkVersion)
+	var h head
+	if v := d.byte(); v != version && d.err == nil {
+		return h, fmt.Errorf("chunk has format %d, want %d", v, version)
 	}
 	ticks := d.uvarint()
 	series := d.uvarint()
@@ -170,9 +168,9 @@ func eachColumn(raw []byte, do func(times []time.Duration, c column) error) (chu
 	}
 	h.series = int(series)
 	h.times = decodeTimes(&d, int(ticks))
-	c := column{}
+	c := Column{}
 	for range h.series {
-		c.id += int64(d.uvarint() & math.MaxInt64)
+		c.ID += int64(d.uvarint() & math.MaxInt64)
 		decodeColumn(&d, len(h.times), &c)
 		if d.err != nil {
 			return h, d.err
@@ -203,54 +201,55 @@ func decodeTimes(d *decoder, n int) []time.Duration {
 }
 
 // decodeColumn takes one column off d, into c's memory.
-func decodeColumn(d *decoder, ticks int, c *column) {
+func decodeColumn(d *decoder, ticks int, c *Column) {
 	form := d.byte()
-	c.ticks = c.ticks[:0]
+	c.Ticks = c.Ticks[:0]
 	if form&formSparse == 0 {
 		for t := range ticks {
-			c.ticks = append(c.ticks, uint32(t))
+			c.Ticks = append(c.Ticks, uint32(t))
 		}
 	} else {
 		for i, b := range d.take((ticks + 7) / 8) {
 			for ; b != 0; b &= b - 1 {
-				c.ticks = append(c.ticks, uint32(i*8+bits.TrailingZeros8(b)))
+				c.Ticks = append(c.Ticks, uint32(i*8+bits.TrailingZeros8(b)))
 			}
 		}
 	}
-	if n := len(c.ticks); n > 0 && int(c.ticks[n-1]) >= ticks || n > len(d.b) {
+	if n := len(c.Ticks); n > 0 && int(c.Ticks[n-1]) >= ticks || n > len(d.b) {
 		d.fail("values beyond the ticks or the data")
 		return
 	}
 	form &= formMask
-	c.values = slices.Grow(c.values[:0], len(c.ticks))
+	c.Values = slices.Grow(c.Values[:0], len(c.Ticks))
 	switch {
 	case form == formBits:
 		last := uint64(0)
-		for range c.ticks {
+		for range c.Ticks {
 			last ^= d.uint64()
-			c.values = append(c.values, math.Float64frombits(last))
+			c.Values = append(c.Values, math.Float64frombits(last))
 		}
 	case form <= maxDecimal:
 		last := int64(0)
-		for range c.ticks {
+		for range c.Ticks {
 			last += d.varint()
-			c.values = append(c.values, fromInt(last, form))
+			c.Values = append(c.Values, fromInt(last, form))
 		}
 	default:
 		d.fail("unknown form of values")
 	}
 }
 
-// newCompressor returns a compressor whose frames carry a checksum of their
+// NewCompressor returns a compressor whose frames carry a checksum of their
 // content (RFC 8878, 3.1.1).
-func newCompressor() (*zstd.Encoder, error) {
+func NewCompressor() (*zstd.Encoder, error) {
 	return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
 		zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(zstdWindow), zstd.WithEncoderCRC(true))
 }
 
-func newDecompressor() (*zstd.Decoder, error) {
+// NewDecompressor returns a decompressor that refuses what takes more than [MaxRaw].
+func NewDecompressor() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-		zstd.WithDecoderMaxMemory(maxRawChunk))
+		zstd.WithDecoderMaxMemory(MaxRaw))
 }
 
 // zstdWindow is how far back the compressor looks. Series repeat their own

@@ -1,4 +1,4 @@
-package store
+package chunk
 
 import (
 	"encoding/binary"
@@ -12,20 +12,21 @@ import (
 // processors have an instruction.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
+// Checksum returns CRC-32C.
+func Checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
 
-// tailVersion is the first byte of a tail row's data.
+// tickVersion is the first byte of a tail row's data.
 //
 // Version 1: version; number of samples, as unsigned varint; for each sample, in
 // the order of the source, the difference of its series' id from the last one's
 // (the first from 0), as signed varint, and 8 bytes of float64, little-endian;
 // then CRC-32C of all that, 4 bytes, little-endian.
-const tailVersion = 1
+const tickVersion = 1
 
-// appendTail encodes one tick of one source. ids and values are parallel.
-func appendTail(dst []byte, ids []int64, values []float64) []byte {
+// AppendTick encodes one tick of one source. ids and values are parallel.
+func AppendTick(dst []byte, ids []int64, values []float64) []byte {
 	start := len(dst)
-	dst = append(dst, tailVersion)
+	dst = append(dst, tickVersion)
 	dst = binary.AppendUvarint(dst, uint64(len(ids)))
 	last := int64(0)
 	for i, id := range ids {
@@ -33,22 +34,22 @@ func appendTail(dst []byte, ids []int64, values []float64) []byte {
 		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(values[i]))
 		last = id
 	}
-	return binary.LittleEndian.AppendUint32(dst, checksum(dst[start:]))
+	return binary.LittleEndian.AppendUint32(dst, Checksum(dst[start:]))
 }
 
-// eachTail calls do for each sample of a tail row. It refuses data whose
+// EachSample calls do for each sample of a tail row. It refuses data whose
 // checksum does not hold, before the first call.
-func eachTail(data []byte, do func(id int64, value float64)) error {
+func EachSample(data []byte, do func(id int64, value float64)) error {
 	if len(data) < 4 {
 		return errors.New("tick is cut short")
 	}
 	body, sum := data[:len(data)-4], binary.LittleEndian.Uint32(data[len(data)-4:])
-	if checksum(body) != sum {
+	if Checksum(body) != sum {
 		return errors.New("tick has a wrong checksum")
 	}
 	d := decoder{b: body}
-	if v := d.byte(); v != tailVersion && d.err == nil {
-		return fmt.Errorf("tick has format %d, want %d", v, tailVersion)
+	if v := d.byte(); v != tickVersion && d.err == nil {
+		return fmt.Errorf("tick has format %d, want %d", v, tickVersion)
 	}
 	n := d.count(9)
 	id := int64(0)

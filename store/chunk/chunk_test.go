@@ -1,9 +1,10 @@
-package store
+package chunk
 
 import (
 	"bytes"
 	"encoding/binary"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -23,14 +24,14 @@ func anyValue() *rapid.Generator[float64] {
 	)
 }
 
-func anyColumns(t *rapid.T) ([]time.Duration, []column) {
+func anyColumns(t *rapid.T) ([]time.Duration, []Column) {
 	times := rapid.SliceOfN(rapid.Map(rapid.Int64(), func(n int64) time.Duration { return time.Duration(n) }), 1, 70).Draw(t, "times")
 	ids := rapid.SliceOfNDistinct(rapid.Int64Range(0, 1<<40), 0, 20, rapid.ID[int64]).Draw(t, "ids")
 	next := int64(0)
-	var out []column
+	var out []Column
 	for range ids {
 		next += rapid.Int64Range(1, 1<<40).Draw(t, "step")
-		c := column{id: next}
+		c := Column{ID: next}
 		one := anyValue()
 		constant := rapid.Bool().Draw(t, "constant")
 		v := one.Draw(t, "value")
@@ -41,7 +42,7 @@ func anyColumns(t *rapid.T) ([]time.Duration, []column) {
 			if !constant {
 				v = one.Draw(t, "value")
 			}
-			c.ticks, c.values = append(c.ticks, uint32(i)), append(c.values, v)
+			c.Ticks, c.Values = append(c.Ticks, uint32(i)), append(c.Values, v)
 		}
 		out = append(out, c)
 	}
@@ -51,30 +52,30 @@ func anyColumns(t *rapid.T) ([]time.Duration, []column) {
 func TestChunkGivesBackEveryBit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		times, want := anyColumns(t)
-		raw := appendChunk(nil, times, want)
-		var got []column
-		h, err := eachColumn(raw, func(_ []time.Duration, c column) error {
-			got = append(got, column{c.id, append([]uint32(nil), c.ticks...), append([]float64(nil), c.values...)})
+		raw := Append(nil, times, want)
+		var got []Column
+		h, err := eachColumn(raw, func(_ []time.Duration, c Column) error {
+			got = append(got, Column{c.ID, append([]uint32(nil), c.Ticks...), append([]float64(nil), c.Values...)})
 			return nil
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := difference(h.times, times); d != "" {
-			t.Fatal("times", d)
+		if !slices.Equal(h.times, times) {
+			t.Fatalf("times %v, want %v", h.times, times)
 		}
 		if len(got) != len(want) {
 			t.Fatalf("%d series, want %d", len(got), len(want))
 		}
 		for i := range want {
-			if got[i].id != want[i].id {
-				t.Fatalf("series %d: id %d, want %d", i, got[i].id, want[i].id)
+			if got[i].ID != want[i].ID {
+				t.Fatalf("series %d: id %d, want %d", i, got[i].ID, want[i].ID)
 			}
-			if d := difference(got[i].ticks, want[i].ticks); d != "" {
-				t.Fatal("ticks", d)
+			if !slices.Equal(got[i].Ticks, want[i].Ticks) {
+				t.Fatalf("ticks %v, want %v", got[i].Ticks, want[i].Ticks)
 			}
-			if d := difference(got[i].values, want[i].values); d != "" {
-				t.Fatal("values", d)
+			if !sameBits(got[i].Values, want[i].Values) {
+				t.Fatalf("values %v, want %v", got[i].Values, want[i].Values)
 			}
 		}
 	})
@@ -100,20 +101,10 @@ func TestChunkForms(t *testing.T) {
 	f(formBits, math.Pi)
 }
 
-// TestChunkIsSmall pins what the forms and the compression are worth.
-func TestChunkIsSmall(t *testing.T) {
-	path := tempRun(t)
-	record(t, path, 700, 60)
-	bytes := query[int](t, path, "SELECT sum(length(data)) FROM chunk")
-	if perPoint := float64(bytes) / (700 * 60); perPoint > 2.5 {
-		t.Errorf("%.2f bytes for each sample, want at most 2.5", perPoint)
-	}
-}
-
 func TestChunk_Failure(t *testing.T) {
 	f := func(raw ...byte) {
 		t.Helper()
-		if _, err := eachColumn(raw, func([]time.Duration, column) error { return nil }); err == nil {
+		if _, err := eachColumn(raw, func([]time.Duration, Column) error { return nil }); err == nil {
 			t.Errorf("% x: no error", raw)
 		}
 	}
@@ -129,16 +120,16 @@ func TestChunk_Failure(t *testing.T) {
 }
 
 func TestCompressedChunkIsChecked(t *testing.T) {
-	enc, err := newCompressor()
+	enc, err := NewCompressor()
 	if err != nil {
 		t.Fatal(err)
 	}
-	dec, err := newDecompressor()
+	dec, err := NewDecompressor()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer dec.Close()
-	raw := appendChunk(nil, []time.Duration{1, 2}, []column{{1, []uint32{0, 1}, []float64{math.Pi, math.E}}})
+	raw := Append(nil, []time.Duration{1, 2}, []Column{{1, []uint32{0, 1}, []float64{math.Pi, math.E}}})
 	packed := enc.EncodeAll(raw, nil)
 	for i := range packed {
 		flipped := bytes.Clone(packed)
@@ -155,14 +146,14 @@ func TestCompressedBomb(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bomb := enc.EncodeAll(make([]byte, maxRawChunk+1), nil)
-	dec, err := newDecompressor()
+	bomb := enc.EncodeAll(make([]byte, MaxRaw+1), nil)
+	dec, err := NewDecompressor()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer dec.Close()
 	if _, err := dec.DecodeAll(bomb, nil); err == nil {
-		t.Errorf("%d bytes became more than %d", len(bomb), maxRawChunk)
+		t.Errorf("%d bytes became more than %d", len(bomb), MaxRaw)
 	}
 }
 
@@ -172,25 +163,22 @@ func TestTailGivesBackEveryBit(t *testing.T) {
 		values := rapid.SliceOfN(anyValue(), len(ids), len(ids)).Draw(t, "values")
 		var gotIDs []int64
 		var got []float64
-		err := eachTail(appendTail(nil, ids, values), func(id int64, v float64) {
+		err := EachSample(AppendTick(nil, ids, values), func(id int64, v float64) {
 			gotIDs, got = append(gotIDs, id), append(got, v)
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := difference(gotIDs, ids); d != "" && len(ids) > 0 {
-			t.Fatal(d)
-		}
-		if d := difference(got, values); d != "" && len(ids) > 0 {
-			t.Fatal(d)
+		if !slices.Equal(gotIDs, ids) || !sameBits(got, values) {
+			t.Fatalf("%v: %v, want %v: %v", gotIDs, got, ids, values)
 		}
 	})
 }
 
 func TestTail_Failure(t *testing.T) {
-	good := appendTail(nil, []int64{1, 2, 9}, []float64{1, 2, 3})
+	good := AppendTick(nil, []int64{1, 2, 9}, []float64{1, 2, 3})
 	count := func(b []byte) (n int, err error) {
-		err = eachTail(b, func(int64, float64) { n++ })
+		err = EachSample(b, func(int64, float64) { n++ })
 		return n, err
 	}
 	for i := range good {
@@ -209,5 +197,10 @@ func TestTail_Failure(t *testing.T) {
 
 // sealTail puts the right checksum after a tail row's body.
 func sealTail(body []byte) []byte {
-	return binary.LittleEndian.AppendUint32(bytes.Clone(body), checksum(body))
+	return binary.LittleEndian.AppendUint32(bytes.Clone(body), Checksum(body))
+}
+
+// sameBits reports whether values are the same bit by bit, NaN and the sign of 0 too.
+func sameBits(a, b []float64) bool {
+	return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) })
 }

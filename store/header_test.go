@@ -1,0 +1,34 @@
+package store
+
+import (
+	"bytes"
+	"testing"
+)
+
+// FuzzHeader checks that only what carries our mark is taken for a run file.
+func FuzzHeader(f *testing.F) {
+	head := make([]byte, headerBytes)
+	copy(head, "SQLite format 3\x00")
+	f.Add([]byte{})
+	f.Add([]byte("SQLite format 3\x00"))
+	f.Add(bytes.Clone(head))
+	copy(head[68:], "kaso")
+	f.Add(head)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		h, err := parseHeader(b)
+		if err != nil && h != (header{}) {
+			t.Fatalf("%+v with an error", h)
+		}
+		if err == nil && !bytes.Contains(b, []byte("kaso")) {
+			t.Fatal("accepted without our mark")
+		}
+	})
+}
+
+// FuzzStart checks that the parser of process states never panics.
+func FuzzStart(f *testing.F) {
+	f.Add([]byte("1204 (userapi) S 1 1204 1204 0 -1 4194560 1 0 0 0 5 3 0 0 20 0 7 0 123456 1 2 3"))
+	f.Add([]byte("1 (a) b) c) S 1"))
+	f.Add([]byte(""))
+	f.Fuzz(func(t *testing.T, b []byte) { parseStart(b) })
+}
