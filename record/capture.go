@@ -9,6 +9,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/checkpoint/capture"
 	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/record/clock"
 	"github.com/kasoku/kasoku/store"
 	"github.com/kasoku/kasoku/topology"
 )
@@ -66,4 +67,18 @@ func Checkpoint(ctx context.Context, o Options) (_ *Result, err error) {
 		return nil, err
 	}
 	return &Result{Path: o.Path, Recording: rec}, nil
+}
+
+// clockSettings says in which zone this host's clock and the database are.
+func (s *session) clockSettings(ctx context.Context) []kasoku.Setting {
+	_, seconds := s.start.Zone()
+	out := []kasoku.Setting{{Host: s.host(), Scope: clock.Scope, Name: "host", Value: clock.ZoneName(time.Duration(seconds) * time.Second)}}
+	if s.db == nil {
+		return out
+	}
+	zone, err := s.db.reader.ZoneOffset(ctx)
+	if err != nil {
+		return out // the variables say that the database cannot be asked
+	}
+	return append(out, kasoku.Setting{Host: s.host(), Scope: clock.Scope, Name: "database", Value: clock.ZoneName(zone)})
 }

@@ -48,7 +48,7 @@ const (
 
 // newFeed returns the feed of a slow log. The access logs were read.
 func (s *session) newFeed(l *logFile) *feed {
-	f := &feed{clock: s.clock.wall, source: sourceFile, window: busiest(s.endpoints, s.run.Length)}
+	f := &feed{clock: s.clock.Wall, source: sourceFile, window: busiest(s.endpoints, s.run.Length)}
 	if f.stamps = s.join.tail.of(l.mark, s.start); f.stamps != nil && !s.db.fineTimes() {
 		f.source = sourceTail
 	}
@@ -209,7 +209,7 @@ func (f *feed) readRequests(s *session, l *logFile, index map[string]int32) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
-	stamps, place, locator := s.join.tail.of(l.mark, s.start), l.zone.place(s.clock), s.access.Locator()
+	stamps, place, locator := s.join.tail.of(l.mark, s.start), l.zone.Place(s.clock), s.access.Locator()
 	r := accesslog.NewReader(src, nil)
 	for r.Scan() {
 		rec := r.Record()

@@ -56,7 +56,7 @@ func (d *database) tidyTable(ctx context.Context) []kasoku.Warning {
 
 // readTable reads the statements of the window from the slow log's table.
 func (f *feed) readTable(ctx context.Context, s *session) error {
-	o := slowlog.Options{Clock: s.clock.wall, Interval: f.window, Each: f.add, Kind: slowlog.Slow, Trailers: true}
+	o := slowlog.Options{Clock: s.clock.Wall, Interval: f.window, Each: f.add, Kind: slowlog.Slow, Trailers: true}
 	t := slowlog.NewTable(o)
 	at := func(d time.Duration) time.Time { return s.start.Add(d).Round(0) }
 	err := s.db.reader.SlowTable(ctx, at(f.window.From), at(f.window.To), mostJoined+1, func(e *mysql.TableEntry) {

@@ -27,7 +27,7 @@ func (s *session) lostOf(l *logFile, w *kasoku.LogWindow) []kasoku.Warning {
 			Hint: hintKeepLogs,
 		}}
 	}
-	seen := s.clock.gained(l.mark)
+	seen := s.clock.Gained(l.mark)
 	if seen <= l.read {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/kasoku/kasoku/logs/applog"
 	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/logs/slowlog"
+	"github.com/kasoku/kasoku/record/clock"
 )
 
 // logFile is one log and where it ended when the run began.
@@ -21,9 +22,9 @@ type logFile struct {
 	path  string
 	quiet bool // that it gains no line is well
 	mark  lines.Mark
-	read  int64   // bytes, in the end
-	gone  bool    // in the end, with its directory
-	zone  logZone // of an access log that was read
+	read  int64      // bytes, in the end
+	gone  bool       // in the end, with its directory
+	zone  clock.Zone // of an access log that was read
 }
 
 // markLogs remembers where each log ends now.
@@ -49,6 +50,16 @@ func (s *session) markLogs() error {
 		s.logs = append(s.logs, &l)
 	}
 	return nil
+}
+
+// accessMarks returns from where on the access logs belong to the run.
+func (s *session) accessMarks() (marks []lines.Mark) {
+	for _, l := range s.logs {
+		if l.kind == "accesslog" {
+			marks = append(marks, l.mark)
+		}
+	}
+	return marks
 }
 
 // collectLogs reads what each log gained during the run and stores its tables.
@@ -118,24 +129,24 @@ func (s *session) collect(l *logFile) (w kasoku.LogWindow, err error) {
 	whole := kasoku.Interval{To: s.run.Length}
 	switch l.kind {
 	case "slowlog":
-		o := slowlog.Options{Kind: slowlog.Slow, Clock: s.clock.wall, Interval: whole, KeepRaw: true, Trailers: true}
+		o := slowlog.Options{Kind: slowlog.Slow, Clock: s.clock.Wall, Interval: whole, KeepRaw: true, Trailers: true}
 		if s.join != nil {
 			o.Each = s.join.follow(s.newFeed(l))
 		}
 		return s.collectSlowLog(src, o)
 	case "accesslog":
-		zone, err := s.zoneOf(l)
+		zone, err := s.clock.ZoneOf(l.mark)
 		if err != nil {
 			return w, err
 		}
 		l.zone = zone
 		if s.join != nil {
-			s.join.stats.offsets = append(s.join.stats.offsets, zone.off-zone.ahead)
+			s.join.stats.offsets = append(s.join.stats.offsets, zone.Off())
 		}
-		s.settings = append(s.settings, zone.settings(s.host(), l.path)...)
-		return s.collectAccessLog(src, accesslog.Options{Clock: zone.place(s.clock), Interval: whole, Slowest: mostSlow, Detail: true})
+		s.settings = append(s.settings, zone.Settings(s.host(), l.path)...)
+		return s.collectAccessLog(src, accesslog.Options{Clock: zone.Place(s.clock), Interval: whole, Slowest: mostSlow, Detail: true})
 	}
-	w, err = s.collectAppLog(src, applog.Options{Host: s.host(), Path: l.path, Clock: s.clock.offset(l.mark), Interval: whole})
+	w, err = s.collectAppLog(src, applog.Options{Host: s.host(), Path: l.path, Clock: s.clock.Offset(l.mark), Interval: whole})
 	w.Kind = l.kind
 	return w, err
 }

@@ -19,8 +19,10 @@ import (
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/observe/freespace"
 	"github.com/kasoku/kasoku/observe/process"
+	"github.com/kasoku/kasoku/record/clock"
 	"github.com/kasoku/kasoku/record/handover"
 	"github.com/kasoku/kasoku/record/safe"
+	"github.com/kasoku/kasoku/record/trigger"
 	"github.com/kasoku/kasoku/store"
 )
 
@@ -43,7 +45,7 @@ type session struct {
 	stop  context.CancelCauseFunc // ends the run in order
 	run   kasoku.Run
 	store *store.Writer
-	clock *clock
+	clock *clock.Clock
 	procs *process.Source
 	db    *database         // nil without one
 	guard *guard.Process    // nil without one
@@ -58,7 +60,7 @@ type session struct {
 	join    *joiner         // who issues which query; nil when it is not looked for
 	callers []kasoku.Caller // that are known
 
-	early   *hold         // while and since the run waits for its request; nil else
+	early   *trigger.Hold // while and since the run waits for its request; nil else
 	cut     time.Duration // from the sampler's beginning to the run's
 	trigger *kasoku.Event // the request that began the run
 	ends    []lines.Mark
@@ -181,8 +183,8 @@ func (s *session) open(ctx context.Context) (err error) {
 	if s.store, err = store.Create(s.o.Path, safe.Run(s.run)); err != nil {
 		return err
 	}
-	s.clock = newClock(s.start, s.store)
-	s.clock.giveUp, s.clock.wallAt = s.stop, s.o.Wall
+	s.clock = clock.New(s.start, s.store)
+	s.clock.GiveUp, s.clock.WallAt = s.stop, s.o.Wall
 	if !s.waits() {
 		if err := s.switchOn(ctx); err != nil {
 			return err
@@ -198,9 +200,9 @@ func (s *session) open(ctx context.Context) (err error) {
 		return err
 	}
 	if s.waits() {
-		err := errors.Join(s.clock.Event(*s.trigger), s.early.release(s.clock, s.cut))
+		err := errors.Join(s.clock.Event(*s.trigger), s.early.Release(s.clock, s.cut))
 		if s.db != nil {
-			s.db.asked -= s.early.statements()
+			s.db.asked -= s.early.Statements()
 		}
 		return err
 	}
@@ -326,7 +328,10 @@ func (s *session) wait(ctx context.Context) error {
 		defer t.Stop()
 		over = t.C
 	}
-	idle := s.watchIdle()
+	var idle *trigger.Idle
+	if s.o.UntilIdle > 0 {
+		idle = trigger.WatchIdle(s.o.UntilIdle, s.accessMarks())
+	}
 	switch {
 	case s.waits():
 		s.profileLoad(0, 0)
@@ -335,8 +340,8 @@ func (s *session) wait(ctx context.Context) error {
 	}
 	every := s.o.Interval
 	if idle != nil {
-		defer idle.close()
-		every = min(every, lookEvery)
+		defer idle.Close()
+		every = min(every, trigger.LookEvery)
 	}
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -347,10 +352,10 @@ func (s *session) wait(ctx context.Context) error {
 			return nil
 		case now := <-tick.C:
 			if idle != nil {
-				if ended, err := idle.over(now); ended || err != nil {
+				if ended, err := idle.Over(now); ended || err != nil {
 					return err
 				}
-				if idle.any {
+				if idle.Any() {
 					s.profileLoad(time.Since(s.start), 0)
 				}
 			}

@@ -7,20 +7,8 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/record/clock"
 )
-
-func TestZoneName(t *testing.T) {
-	f := func(ahead time.Duration, want string) {
-		t.Helper()
-		if got := zoneName(ahead); got != want {
-			t.Errorf("%s: %s, want %s", ahead, got, want)
-		}
-	}
-	f(0, "+00:00")
-	f(8*time.Hour, "+08:00")
-	f(-150*time.Minute, "-02:30")
-	f(5*time.Hour+45*time.Minute, "+05:45")
-}
 
 // TestLogZone: the lines of a log in another time zone than this host's are
 // placed where they were written, whether they say their zone or not.
@@ -43,13 +31,13 @@ func TestLogZone(t *testing.T) {
 		if n := requests(rec); n != 3 && want != "" {
 			t.Errorf("%s, %s: %d requests, want 3; %+v", layout, shift, n, rec.Logs)
 		}
-		if got, ok := rec.Setting(scopeClock, o.AccessLog); want != "" && got != want {
+		if got, ok := rec.Setting(clock.Scope, o.AccessLog); want != "" && got != want {
 			t.Errorf("%s, %s: zone %q, %v; want %s", layout, shift, got, ok, want)
 		}
-		if got, _ := rec.Setting(scopeClock, "host"); got != time.Now().Format("-07:00") {
+		if got, _ := rec.Setting(clock.Scope, "host"); got != time.Now().Format("-07:00") {
 			t.Errorf("host %q", got)
 		}
-		off, _ := rec.Setting(scopeClock, o.AccessLog+" off by")
+		off, _ := rec.Setting(clock.Scope, o.AccessLog+" off by")
 		return kasoku.Setting{Value: off}
 	}
 	f := func(layout string, zone *time.Location, want string) {
@@ -74,15 +62,4 @@ func TestLogZone(t *testing.T) {
 			t.Error("20 minutes ahead, and nothing said")
 		}
 	})
-}
-
-func TestLogZone_Empty(t *testing.T) {
-	s := &session{clock: newClock(time.Now(), &passed{})}
-	z, err := s.zoneOf(&logFile{path: filepath.Join(t.TempDir(), "none.log")})
-	if err != nil || z.known || z.settings("h", "p") != nil {
-		t.Errorf("%+v, %v", z, err)
-	}
-	if at := z.place(s.clock)(s.clock.start); at != 0 {
-		t.Errorf("start at %s", at)
-	}
 }

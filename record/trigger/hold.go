@@ -1,4 +1,4 @@
-package record
+package trigger
 
 import (
 	"slices"
@@ -6,18 +6,19 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/record/clock"
 )
 
-// A hold keeps what the sources gave in the last while, as long as it is not known
+// A Hold keeps what the sources gave in the last while, as long as it is not known
 // when the run begins. Once it is released everything goes on to the run's clock,
 // with times that count from that beginning.
-type hold struct {
-	window time.Duration // that is kept
+type Hold struct {
+	Window time.Duration // that is kept
 
 	mu       sync.Mutex // guards the fields below
 	items    []held     // oldest first
 	released bool
-	to       *clock
+	to       *clock.Clock
 	by       time.Duration // the run's beginning on the sampler's clock
 
 	counted     bool // the two below are known
@@ -33,19 +34,19 @@ type held struct {
 }
 
 // Frame keeps a copy of the frame, or passes it on.
-func (h *hold) Frame(f *kasoku.Frame) error {
+func (h *Hold) Frame(f *kasoku.Frame) error {
 	own := *f
 	own.Samples = slices.Clone(f.Samples)
 	return h.take(held{came: time.Now(), frame: &own})
 }
 
 // Gap keeps the gap, or passes it on.
-func (h *hold) Gap(g kasoku.Gap) error { return h.take(held{came: time.Now(), gap: &g}) }
+func (h *Hold) Gap(g kasoku.Gap) error { return h.take(held{came: time.Now(), gap: &g}) }
 
 // Event keeps the event, or passes it on.
-func (h *hold) Event(e kasoku.Event) error { return h.take(held{came: time.Now(), event: &e}) }
+func (h *Hold) Event(e kasoku.Event) error { return h.take(held{came: time.Now(), event: &e}) }
 
-func (h *hold) take(x held) error {
+func (h *Hold) take(x held) error {
 	h.mu.Lock()
 	if h.released {
 		h.mu.Unlock()
@@ -57,7 +58,7 @@ func (h *hold) take(x held) error {
 		h.first, h.last, h.counted = n, n, true
 	}
 	old := 0
-	for old < len(h.items) && x.came.Sub(h.items[old].came) > h.window {
+	for old < len(h.items) && x.came.Sub(h.items[old].came) > h.Window {
 		old++
 	}
 	if old > len(h.items)/2 { // now and then, so that it costs nothing
@@ -66,9 +67,9 @@ func (h *hold) take(x held) error {
 	return nil
 }
 
-// release hands on what was kept since the run's beginning, oldest first, and from
+// Release hands on what was kept since the run's beginning, oldest first, and from
 // now on all that comes.
-func (h *hold) release(to *clock, by time.Duration) error {
+func (h *Hold) Release(to *clock.Clock, by time.Duration) error {
 	h.mu.Lock()
 	h.to, h.by = to, by
 	h.mu.Unlock()
@@ -91,7 +92,7 @@ func (h *hold) release(to *clock, by time.Duration) error {
 
 // pass hands one on, unless it was over before the run began. Only the sampler's
 // goroutine calls it once the hold is released, and only release before.
-func (h *hold) pass(x held) error {
+func (h *Hold) pass(x held) error {
 	switch {
 	case x.frame != nil:
 		if x.frame.At -= h.by; x.frame.At < 0 {
@@ -100,7 +101,7 @@ func (h *hold) pass(x held) error {
 			}
 			return nil
 		}
-		return h.to.frame(x.frame, x.came)
+		return h.to.FrameAt(x.frame, x.came)
 	case x.gap != nil:
 		x.gap.Interval.From = max(x.gap.Interval.From-h.by, 0)
 		if x.gap.Interval.To -= h.by; x.gap.Interval.Empty() {
@@ -114,9 +115,9 @@ func (h *hold) pass(x held) error {
 	return h.to.Event(*x.event)
 }
 
-// statements returns how many statements the database counted before the run
+// Statements returns how many statements the database counted before the run
 // began, while it was watched. It may be called once the hold is released.
-func (h *hold) statements() float64 { return max(h.last-h.first, 0) }
+func (h *Hold) Statements() float64 { return max(h.last-h.first, 0) }
 
 // questions returns the database's count of statements in a frame.
 func questions(f *kasoku.Frame) (n float64, ok bool) {

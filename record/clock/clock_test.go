@@ -1,4 +1,4 @@
-package record
+package clock
 
 import (
 	"errors"
@@ -23,7 +23,7 @@ func (p *passed) Event(kasoku.Event) error  { p.events++; return p.err }
 
 func TestClockPassesOn(t *testing.T) {
 	sink := &passed{err: errors.New("full")}
-	c := newClock(time.Now(), sink)
+	c := New(time.Now(), sink)
 	for _, err := range []error{c.Frame(&kasoku.Frame{Source: "host"}), c.Gap(kasoku.Gap{}), c.Event(kasoku.Event{})} {
 		if !errors.Is(err, sink.err) {
 			t.Errorf("error %v, want that of the sink", err)
@@ -36,8 +36,8 @@ func TestClockPassesOn(t *testing.T) {
 
 // ticked returns a clock that saw the wall clock at each whole second; shift is
 // by how much it was off from the start on.
-func ticked(start time.Time, seconds int, shift func(second int) time.Duration) *clock {
-	c := newClock(start, &passed{})
+func ticked(start time.Time, seconds int, shift func(second int) time.Duration) *Clock {
+	c := New(start, &passed{})
 	for n := 1; n <= seconds; n++ {
 		at := time.Duration(n) * time.Second
 		c.tick(at, start.Round(0).Add(at+shift(n)))
@@ -60,9 +60,9 @@ func TestClockSteps(t *testing.T) {
 		}
 		return 0
 	})
-	f := func(c *clock, wall, want time.Duration) {
+	f := func(c *Clock, wall, want time.Duration) {
 		t.Helper()
-		if got := c.wall(start.Add(wall)); got != want {
+		if got := c.Wall(start.Add(wall)); got != want {
 			t.Errorf("wall time %s after the start is at %s, want %s", wall, got, want)
 		}
 	}
@@ -110,7 +110,7 @@ func TestClockSlewed(t *testing.T) {
 	c := ticked(start, 3600, drift)
 	for n := range 3600 {
 		at := time.Duration(n) * time.Second
-		if got := c.wall(start.Add(at + drift(n))); (got - at).Abs() > 2*pace {
+		if got := c.Wall(start.Add(at + drift(n))); (got - at).Abs() > 2*pace {
 			t.Fatalf("second %d is placed at %s", n, got)
 		}
 	}
@@ -135,7 +135,7 @@ func TestClockAnySteps(t *testing.T) {
 		c := ticked(start, seconds, func(n int) time.Duration { return shifts[n] })
 		for n := range seconds + 1 {
 			wall := start.Add(time.Duration(n)*time.Second + shifts[n])
-			got := c.wall(wall)
+			got := c.Wall(wall)
 			near := false
 			for k := range seconds + 1 {
 				at := time.Duration(k) * time.Second
@@ -150,7 +150,7 @@ func TestClockAnySteps(t *testing.T) {
 }
 
 func TestClockOffset(t *testing.T) {
-	c := newClock(time.Now(), &passed{})
+	c := New(time.Now(), &passed{})
 	for n, size := range []float64{100, 100, 300, 700, 50, 150} {
 		f := &kasoku.Frame{Source: "log", At: time.Duration(n+1) * time.Second}
 		f.Gauge("size", "app.log", "bytes", size)
@@ -159,7 +159,7 @@ func TestClockOffset(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	at := c.offset(lines.Mark{Path: "app.log", Offset: 100})
+	at := c.Offset(lines.Mark{Path: "app.log", Offset: 100})
 	f := func(off int64, want time.Duration) {
 		t.Helper()
 		if got := at(off); got != want {
@@ -174,7 +174,7 @@ func TestClockOffset(t *testing.T) {
 	f(650, 5*time.Second)
 	f(700, 5500*time.Millisecond)
 	f(10_000, 6*time.Second) // after the last tick
-	if got := c.offset(lines.Mark{Path: "none.log"})(5); got != 0 {
+	if got := c.Offset(lines.Mark{Path: "none.log"})(5); got != 0 {
 		t.Errorf("a log that was never seen: %s", got)
 	}
 }

@@ -1,7 +1,6 @@
-package record
+package clock
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -21,29 +20,29 @@ const (
 	zoneSlack = 2 * time.Minute
 	// zoneSample is how many lines are looked at.
 	zoneSample = 200
-	// scopeClock is the scope of settings that say in which time zone a clock is.
-	scopeClock = "clock"
+	// Scope is the scope of settings that say in which time zone a clock is.
+	Scope = "clock"
 )
 
-// A logZone says how the times of a log are to be read.
-type logZone struct {
+// A Zone says how the times of a log are to be read.
+type Zone struct {
 	ahead time.Duration // of this host's clock, in whole steps; to be taken off
 	off   time.Duration // how far its times are ahead of the host's, as measured
 	zone  time.Duration // that it is written in, ahead of UTC
 	known bool          // it had lines
 }
 
-// zoneOf finds out in which time zone an access log is written: when a line came
+// ZoneOf finds out in which time zone an access log is written: when a line came
 // is known from the size that the log had at each tick, so a line whose time is
 // off by whole quarters of an hour is of another zone. Times that say their zone
 // are right as they are.
-func (s *session) zoneOf(l *logFile) (z logZone, err error) {
-	src, err := lines.Since(l.mark)
+func (c *Clock) ZoneOf(mark lines.Mark) (z Zone, err error) {
+	src, err := lines.Since(mark)
 	if err != nil {
 		return z, err
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
-	seen := s.clock.offset(l.mark)
+	seen := c.Offset(mark)
 	r := accesslog.NewReader(src, nil)
 	var ahead, zones []time.Duration
 	for len(ahead) < zoneSample && r.Scan() {
@@ -51,7 +50,7 @@ func (s *session) zoneOf(l *logFile) (z logZone, err error) {
 		if !rec.Stamped() {
 			continue
 		}
-		ahead = append(ahead, s.clock.wall(rec.Time())-seen(rec.Offset))
+		ahead = append(ahead, c.Wall(rec.Time())-seen(rec.Offset))
 		zones = append(zones, time.Duration(rec.Zone)*time.Second)
 	}
 	if len(ahead) == 0 {
@@ -70,40 +69,30 @@ func median(ds []time.Duration) time.Duration {
 	return ds[len(ds)/2]
 }
 
-// place places a time of the log on the run's clock.
-func (z logZone) place(c *clock) func(time.Time) time.Duration {
-	return func(t time.Time) time.Duration { return c.wall(t.Add(-z.ahead)) }
+// Off returns how far the log's times are off this host's clock once its zone is taken
+// off them.
+func (z Zone) Off() time.Duration { return z.off - z.ahead }
+
+// Place places a time of the log on the run's clock.
+func (z Zone) Place(c *Clock) func(time.Time) time.Duration {
+	return func(t time.Time) time.Duration { return c.Wall(t.Add(-z.ahead)) }
 }
 
-// settings says which zone the log is in and, where no zone explains it, how far
+// Settings says which zone the log is in and, where no zone explains it, how far
 // off its times are.
-func (z logZone) settings(host, path string) []kasoku.Setting {
+func (z Zone) Settings(host, path string) []kasoku.Setting {
 	if !z.known {
 		return nil
 	}
-	out := []kasoku.Setting{{Host: host, Scope: scopeClock, Name: path, Value: zoneName(z.zone)}}
-	if off := (z.off - z.ahead).Round(time.Second); off.Abs() > zoneSlack {
-		out = append(out, kasoku.Setting{Host: host, Scope: scopeClock, Name: path + " off by", Value: off.String()})
+	out := []kasoku.Setting{{Host: host, Scope: Scope, Name: path, Value: ZoneName(z.zone)}}
+	if off := z.Off().Round(time.Second); off.Abs() > zoneSlack {
+		out = append(out, kasoku.Setting{Host: host, Scope: Scope, Name: path + " off by", Value: off.String()})
 	}
 	return out
 }
 
-// clockSettings says in which zone this host's clock and the database are.
-func (s *session) clockSettings(ctx context.Context) []kasoku.Setting {
-	_, seconds := s.start.Zone()
-	out := []kasoku.Setting{{Host: s.host(), Scope: scopeClock, Name: "host", Value: zoneName(time.Duration(seconds) * time.Second)}}
-	if s.db == nil {
-		return out
-	}
-	zone, err := s.db.reader.ZoneOffset(ctx)
-	if err != nil {
-		return out // the variables say that the database cannot be asked
-	}
-	return append(out, kasoku.Setting{Host: s.host(), Scope: scopeClock, Name: "database", Value: zoneName(zone)})
-}
-
-// zoneName prints a zone as clocks do: +08:00.
-func zoneName(ahead time.Duration) string {
+// ZoneName prints a zone as clocks do: +08:00.
+func ZoneName(ahead time.Duration) string {
 	sign := "+"
 	if ahead < 0 {
 		sign, ahead = "-", -ahead

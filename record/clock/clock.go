@@ -1,4 +1,6 @@
-package record
+// Package clock places wall times and bytes of logs on the clock of a run, and finds out in
+// which time zone a log is written.
+package clock
 
 import (
 	"fmt"
@@ -12,20 +14,22 @@ import (
 	"github.com/kasoku/kasoku/store"
 )
 
-// clock remembers, tick by tick, what the wall clock said and how long each
+// Clock remembers, tick by tick, what the wall clock said and how long each
 // log was. From that it places a log's wall times and byte offsets on the
 // run's clock, also when the wall clock was stepped meanwhile.
 //
-// It stands between the sampler and the run file and passes everything on.
-type clock struct {
+// It stands between the sampler and the run file and passes everything on. Safe for
+// concurrent use once its fields are set.
+type Clock struct {
 	next  observe.Sink
 	start time.Time // with monotonic reading
 
-	// giveUp is called when the sink has taken nothing for a while; may be nil.
-	giveUp func(why error)
+	// GiveUp is called when the sink has taken nothing for a while; may be nil.
+	GiveUp func(why error)
 
-	// wallAt is Options.Wall; may be nil.
-	wallAt func(time.Time) time.Time
+	// WallAt returns what the wall clock says at a moment that time.Now gave; nil: that
+	// moment.
+	WallAt func(time.Time) time.Time
 
 	mu     sync.Mutex // guards the fields below
 	pieces []piece
@@ -56,19 +60,21 @@ type sizeAt struct {
 	size int64
 }
 
-func newClock(start time.Time, next observe.Sink) *clock {
-	return &clock{next: next, start: start, sizes: map[string][]sizeAt{}, pieces: []piece{{0, 0, start.Round(0)}}}
+// New returns the clock of a run that begins then; what it is given goes on to next. The
+// start needs a monotonic reading.
+func New(start time.Time, next observe.Sink) *Clock {
+	return &Clock{next: next, start: start, sizes: map[string][]sizeAt{}, pieces: []piece{{0, 0, start.Round(0)}}}
 }
 
 // Frame remembers what it needs and passes the frame on.
-func (c *clock) Frame(f *kasoku.Frame) error { return c.frame(f, time.Now()) }
+func (c *Clock) Frame(f *kasoku.Frame) error { return c.FrameAt(f, time.Now()) }
 
-// frame takes a frame that came at that time, which has a monotonic reading.
-func (c *clock) frame(f *kasoku.Frame, now time.Time) error {
+// FrameAt takes a frame that came at that time, which has a monotonic reading.
+func (c *Clock) FrameAt(f *kasoku.Frame, now time.Time) error {
 	c.mu.Lock()
 	at, wall := now.Sub(c.start), now
-	if c.wallAt != nil {
-		wall = c.wallAt(now)
+	if c.WallAt != nil {
+		wall = c.WallAt(now)
 	}
 	c.tick(at, wall.Round(0))
 	if f.Source == "log" {
@@ -86,29 +92,29 @@ func (c *clock) frame(f *kasoku.Frame, now time.Time) error {
 
 // heed gives up when the sink has taken nothing for too long; at once when there
 // is no room: what is left of it is for the end of the run.
-func (c *clock) heed(at time.Duration, err error) {
+func (c *Clock) heed(at time.Duration, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case err == nil:
 		c.failed = 0
-	case store.IsFull(err) && c.giveUp != nil:
-		c.giveUp(fmt.Errorf("the disk is full: %w", err))
+	case store.IsFull(err) && c.GiveUp != nil:
+		c.GiveUp(fmt.Errorf("the disk is full: %w", err))
 	case c.failed == 0:
 		c.failed = at
-	case at-c.failed >= patience && c.giveUp != nil:
-		c.giveUp(fmt.Errorf("nothing can be stored any more: %w", err))
+	case at-c.failed >= patience && c.GiveUp != nil:
+		c.GiveUp(fmt.Errorf("nothing can be stored any more: %w", err))
 	}
 }
 
 // Gap passes a gap on.
-func (c *clock) Gap(g kasoku.Gap) error { return c.next.Gap(g) }
+func (c *Clock) Gap(g kasoku.Gap) error { return c.next.Gap(g) }
 
 // Event passes an event on.
-func (c *clock) Event(e kasoku.Event) error { return c.next.Event(e) }
+func (c *Clock) Event(e kasoku.Event) error { return c.next.Event(e) }
 
 // tick remembers what the wall clock said at an offset. The caller holds mu.
-func (c *clock) tick(at time.Duration, wall time.Time) {
+func (c *Clock) tick(at time.Duration, wall time.Time) {
 	last := &c.pieces[len(c.pieces)-1]
 	if at < last.to {
 		return // two sources were read at the same moment
@@ -120,10 +126,10 @@ func (c *clock) tick(at time.Duration, wall time.Time) {
 	c.pieces = append(c.pieces, piece{at, at, wall})
 }
 
-// wall places a wall time on the run's clock. A time that the wall clock showed
+// Wall places a wall time on the run's clock. A time that the wall clock showed
 // twice, because it was put back, is taken for the later one; a time that it
 // never showed, because it was put forward, for the first tick afterwards.
-func (c *clock) wall(t time.Time) time.Duration {
+func (c *Clock) Wall(t time.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t = t.Round(0)
@@ -158,7 +164,7 @@ func (c *clock) wall(t time.Time) time.Duration {
 // justBefore places a time, which else were before the run, between the two ticks of
 // which the second saw that the wall clock was put back: after it was, and, as logs cut
 // times to whole seconds, up to a second before that. The caller holds mu.
-func (c *clock) justBefore(t time.Time) (at time.Duration, ok bool) {
+func (c *Clock) justBefore(t time.Time) (at time.Duration, ok bool) {
 	for i := len(c.pieces) - 1; i > 0; i-- {
 		p, last := c.pieces[i], c.pieces[i-1].to
 		if early := p.wall.Sub(t); early > 0 && early <= p.from-last+time.Second {
@@ -168,10 +174,10 @@ func (c *clock) justBefore(t time.Time) (at time.Duration, ok bool) {
 	return 0, false
 }
 
-// offset returns a function that places a byte of a log on the run's clock. Bytes
+// Offset returns a function that places a byte of a log on the run's clock. Bytes
 // count from the mark, over rotations, as lines.Window counts them; those up to a
 // tick's size were written before that tick.
-func (c *clock) offset(mark lines.Mark) func(int64) time.Duration {
+func (c *Clock) Offset(mark lines.Mark) func(int64) time.Duration {
 	c.mu.Lock()
 	sizes := grown(mark.Offset, c.sizes[mark.Path])
 	c.mu.Unlock()
@@ -191,9 +197,9 @@ func (c *clock) offset(mark lines.Mark) func(int64) time.Duration {
 	}
 }
 
-// gained returns how many bytes the ticks have seen a log gain since the mark; less than
+// Gained returns how many bytes the ticks have seen a log gain since the mark; less than
 // there were, when it was cut or replaced between two of them.
-func (c *clock) gained(mark lines.Mark) int64 {
+func (c *Clock) Gained(mark lines.Mark) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	sizes := grown(mark.Offset, c.sizes[mark.Path])

@@ -1,4 +1,4 @@
-package record
+package trigger
 
 import (
 	"testing"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/record/clock"
 )
 
 // times is a sink that remembers the times of what reaches it.
@@ -24,7 +25,7 @@ func (s *times) Event(e kasoku.Event) error  { s.events = append(s.events, e.At)
 func TestHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		h := &hold{window: 10 * time.Second}
+		h := &Hold{Window: 10 * time.Second}
 		put := func() {
 			at := time.Since(began)
 			f := &kasoku.Frame{Source: "mysql", At: at}
@@ -47,7 +48,7 @@ func TestHold(t *testing.T) {
 		_ = h.Event(kasoku.Event{At: 58 * time.Second})
 		sink := &times{}
 		const cut = 55 * time.Second
-		if err := h.release(newClock(began.Add(cut), sink), cut); err != nil {
+		if err := h.Release(clock.New(began.Add(cut), sink), cut); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {
@@ -69,7 +70,7 @@ func TestHold(t *testing.T) {
 		if len(sink.events) != 1 || sink.events[0] != 3*time.Second {
 			t.Errorf("events %v", sink.events)
 		}
-		if n := h.statements(); n != 3*53 { // from the first frame, at 1 s, to 54 s
+		if n := h.Statements(); n != 3*53 { // from the first frame, at 1 s, to 54 s
 			t.Errorf("%v statements before the run", n)
 		}
 	})
