@@ -30,7 +30,7 @@ var floorTable = parseFloors(`
 1 . logs/lines mysql sandbox internal/foreign wire/mackerel/timed
 1 internal/test/browsertest internal/test/agenttest internal/test/liar internal/test/attack internal/test/bounds
 2 load load/http1 load/epollhttp load/nethttp load/vegeta load/engine load/loadtest
-2 observe observe/host observe/process observe/procfile observe/cgroup observe/sockets observe/logsize observe/freespace
+2 observe observe/sources observe/host observe/process observe/procfile observe/cgroup observe/sockets observe/logsize observe/freespace
 2 observe/mysql observe/nginx observe/varnish observe/redis observe/graphite observe/expvar observe/profile
 2 logs logs/accesslog logs/slowlog logs/sqlshape logs/applog logs/phases logs/score
 2 logs/routes logs/patterns logs/buckets logs/join

@@ -51,7 +51,7 @@ func newSelf() *self {
 func (s *self) watch(workers []*worker) {
 	s.costs = workers
 	for _, w := range workers {
-		s.names = append(s.names, "cost."+w.source.Name())
+		s.names = append(s.names, SelfCostPrefix+w.source.Name())
 	}
 }
 
@@ -65,22 +65,22 @@ func (s *self) Collect(_ context.Context, f *kasoku.Frame) error {
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &s.usage); err != nil {
 		return fmt.Errorf("own CPU time: %w", err)
 	}
-	f.Counter("cpu.user", "", "s", time.Duration(s.usage.Utime.Nano()).Seconds())
-	f.Counter("cpu.system", "", "s", time.Duration(s.usage.Stime.Nano()).Seconds())
+	f.Counter(SelfCPUUser, "", "s", time.Duration(s.usage.Utime.Nano()).Seconds())
+	f.Counter(SelfCPUSystem, "", "s", time.Duration(s.usage.Stime.Nano()).Seconds())
 	if rss, ok := s.rss(); ok {
-		f.Gauge("rss", "", "bytes", rss)
+		f.Gauge(SelfRSS, "", "bytes", rss)
 	}
 	if read, written, ok := s.disk(); ok {
-		f.Counter("io.read", "", "bytes", read)
-		f.Counter("io.write", "", "bytes", written)
+		f.Counter(SelfIORead, "", "bytes", read)
+		f.Counter(SelfIOWrite, "", "bytes", written)
 	}
-	f.Gauge("pid", "", "count", s.pid)
-	f.Gauge("tick.late", "", "s", time.Duration(s.late.Swap(0)).Seconds())
-	f.Gauge("clock.drift", "", "s", time.Duration(s.drift.Load()).Seconds())
+	f.Gauge(SelfPid, "", "count", s.pid)
+	f.Gauge(SelfTickLate, "", "s", time.Duration(s.late.Swap(0)).Seconds())
+	f.Gauge(SelfClockDrift, "", "s", time.Duration(s.drift.Load()).Seconds())
 	for i, w := range s.costs {
 		f.Counter(s.names[i], "", "s", time.Duration(w.cost.Load()).Seconds())
 	}
-	f.Counter("cost.sink", "", "s", time.Duration(s.sink.Load()).Seconds())
+	f.Counter(SelfCostSink, "", "s", time.Duration(s.sink.Load()).Seconds())
 	return nil
 }
 

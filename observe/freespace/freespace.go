@@ -89,7 +89,7 @@ func (s *Source) Collect(ctx context.Context, f *kasoku.Frame) error {
 		if !ok {
 			continue
 		}
-		f.Gauge("free", dir, "bytes", float64(r.Free))
+		f.Gauge(Free, dir, "bytes", float64(r.Free))
 		if !r.Low() || s.acted || s.o.Low == nil {
 			continue
 		}
@@ -115,7 +115,7 @@ func (s *Source) grow(f *kasoku.Frame) {
 		perSec = float64(st.Size()-s.size) / max(now.Sub(s.at).Seconds(), 0.001)
 	}
 	if !s.at.IsZero() {
-		f.Gauge("growth", s.o.Log, "bytes", perSec)
+		f.Gauge(Growth, s.o.Log, "bytes", perSec)
 	}
 	s.growth.Store(uint64(perSec))
 	s.size, s.at = st.Size(), now

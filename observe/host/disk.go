@@ -99,17 +99,17 @@ func (s *Source) newDisk(name string) *disk {
 }
 
 func (d *diskStat) emit(name string, f *kasoku.Frame) {
-	f.Counter("disk.reads", name, "count", float64(d.reads))
-	f.Counter("disk.read_bytes", name, "bytes", float64(d.readSect)*sectorBytes)
-	f.Counter("disk.read_time", name, "s", float64(d.readMS)/1e3)
-	f.Counter("disk.writes", name, "count", float64(d.writes))
-	f.Counter("disk.write_bytes", name, "bytes", float64(d.writeSect)*sectorBytes)
-	f.Counter("disk.write_time", name, "s", float64(d.writeMS)/1e3)
-	f.Counter("disk.busy", name, "s", float64(d.busyMS)/1e3)
-	f.Counter("disk.queue_time", name, "s", float64(d.queueMS)/1e3)
-	f.Gauge("disk.in_flight", name, "count", float64(d.inFlight))
+	f.Counter(DiskReads, name, "count", float64(d.reads))
+	f.Counter(DiskReadBytes, name, "bytes", float64(d.readSect)*sectorBytes)
+	f.Counter(DiskReadTime, name, "s", float64(d.readMS)/1e3)
+	f.Counter(DiskWrites, name, "count", float64(d.writes))
+	f.Counter(DiskWriteBytes, name, "bytes", float64(d.writeSect)*sectorBytes)
+	f.Counter(DiskWriteTime, name, "s", float64(d.writeMS)/1e3)
+	f.Counter(DiskBusy, name, "s", float64(d.busyMS)/1e3)
+	f.Counter(DiskQueueTime, name, "s", float64(d.queueMS)/1e3)
+	f.Gauge(DiskInFlight, name, "count", float64(d.inFlight))
 	if d.hasFlushes {
-		f.Counter("disk.flushes", name, "count", float64(d.flushes))
-		f.Counter("disk.flush_time", name, "s", float64(d.flushMS)/1e3)
+		f.Counter(DiskFlushes, name, "count", float64(d.flushes))
+		f.Counter(DiskFlushTime, name, "s", float64(d.flushMS)/1e3)
 	}
 }

@@ -16,9 +16,9 @@ func (s *Source) collectLoad(text []byte, f *kasoku.Frame) error {
 	if err != nil {
 		return err
 	}
-	f.Gauge("load.1", "", "count", v)
+	f.Gauge(Load1, "", "count", v)
 	if n, ok := parseTasks(text); ok {
-		f.Gauge("tasks", "", "count", float64(n))
+		f.Gauge(Tasks, "", "count", float64(n))
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func (s *Source) collectFiles(text []byte, f *kasoku.Frame) error {
 	if procfile.Uints(n[:], line) < 3 || n[1] > n[0] {
 		return fmt.Errorf("bad line %q", line)
 	}
-	f.Gauge("files.open", "", "count", float64(n[0]-n[1]))
-	f.Gauge("files.max", "", "count", float64(n[2]))
+	f.Gauge(FilesOpen, "", "count", float64(n[0]-n[1]))
+	f.Gauge(FilesMax, "", "count", float64(n[2]))
 	return nil
 }

@@ -46,8 +46,8 @@ func (s *Source) collectMemory(text []byte, f *kasoku.Frame) error {
 		return errors.New("no known line")
 	}
 	if s.swap.total >= s.swap.free {
-		f.Gauge("mem.swap_used", "", "bytes", float64(s.swap.total-s.swap.free))
-		f.Gauge("mem.swap_total", "", "bytes", float64(s.swap.total))
+		f.Gauge(MemSwapUsed, "", "bytes", float64(s.swap.total-s.swap.free))
+		f.Gauge(MemSwapTotal, "", "bytes", float64(s.swap.total))
 	}
 	return nil
 }
@@ -57,25 +57,25 @@ func (s *Source) collectMemory(text []byte, f *kasoku.Frame) error {
 func memoryName(name []byte, sw *swap) (series string, swapped *uint64) {
 	switch string(name) {
 	case "MemTotal:":
-		return "mem.total", nil
+		return MemTotal, nil
 	case "MemFree:":
-		return "mem.free", nil
+		return MemFree, nil
 	case "MemAvailable:":
-		return "mem.available", nil
+		return MemAvailable, nil
 	case "Cached:":
-		return "mem.cached", nil
+		return MemCached, nil
 	case "Buffers:":
-		return "mem.buffers", nil
+		return MemBuffers, nil
 	case "AnonPages:":
-		return "mem.anon", nil
+		return MemAnon, nil
 	case "Shmem:":
-		return "mem.shmem", nil
+		return MemShmem, nil
 	case "Slab:":
-		return "mem.slab", nil
+		return MemSlab, nil
 	case "Dirty:":
-		return "mem.dirty", nil
+		return MemDirty, nil
 	case "Writeback:":
-		return "mem.writeback", nil
+		return MemWriteback, nil
 	case "SwapTotal:":
 		return "", &sw.total
 	case "SwapFree:":
@@ -119,10 +119,10 @@ func (s *Source) collectVM(text []byte, f *kasoku.Frame) error {
 		return nil
 	})
 	if err == nil && sums.hasStalls {
-		f.Counter("vm.allocstall", "", "count", float64(sums.stalls))
+		f.Counter(VMAllocStalls, "", "count", float64(sums.stalls))
 	}
 	if err == nil && sums.hasScanned {
-		f.Counter("vm.pgscan", "", "count", float64(sums.scanned))
+		f.Counter(VMPagesScanned, "", "count", float64(sums.scanned))
 	}
 	return err
 }
@@ -132,20 +132,20 @@ func (s *Source) collectVM(text []byte, f *kasoku.Frame) error {
 func vmName(name []byte, sums *vmSums) (series string, to *uint64) {
 	switch string(name) {
 	case "pgfault":
-		return "vm.pgfault", nil
+		return VMPageFaults, nil
 	case "pgmajfault":
-		return "vm.pgmajfault", nil
+		return VMMajorPageFaults, nil
 	case "pswpin":
-		return "vm.pswpin", nil
+		return VMSwapIn, nil
 	case "pswpout":
-		return "vm.pswpout", nil
+		return VMSwapOut, nil
 	case "oom_kill":
-		return "vm.oom_kill", nil
+		return VMOOMKill, nil
 	case "workingset_refault_file":
-		return "vm.refault_file", nil
+		return VMRefaultFile, nil
 	case "pgscan_direct":
 		sums.hasScanned = true
-		return "vm.pgscan_direct", &sums.scanned
+		return VMPagesScannedDirect, &sums.scanned
 	case "pgscan_kswapd", "pgscan_khugepaged":
 		sums.hasScanned = true
 		return "", &sums.scanned

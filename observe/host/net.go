@@ -64,11 +64,11 @@ func (s *Source) collectNet(text []byte, f *kasoku.Frame) error {
 			known = &nic{name: string(name)}
 			s.nics[known.name] = known
 		}
-		f.Counter("net.rx_bytes", known.name, "bytes", float64(n.rxBytes))
-		f.Counter("net.rx_packets", known.name, "count", float64(n.rxPackets))
-		f.Counter("net.tx_bytes", known.name, "bytes", float64(n.txBytes))
-		f.Counter("net.tx_packets", known.name, "count", float64(n.txPackets))
-		f.Counter("net.errors", known.name, "count", float64(n.rxErrors+n.txErrors))
-		f.Counter("net.drops", known.name, "count", float64(n.rxDrops+n.txDrops))
+		f.Counter(NetRxBytes, known.name, "bytes", float64(n.rxBytes))
+		f.Counter(NetRxPackets, known.name, "count", float64(n.rxPackets))
+		f.Counter(NetTxBytes, known.name, "bytes", float64(n.txBytes))
+		f.Counter(NetTxPackets, known.name, "count", float64(n.txPackets))
+		f.Counter(NetErrors, known.name, "count", float64(n.rxErrors+n.txErrors))
+		f.Counter(NetDrops, known.name, "count", float64(n.rxDrops+n.txDrops))
 	}
 }

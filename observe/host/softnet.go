@@ -46,9 +46,9 @@ func (s *Source) collectSoftnet(text []byte, f *kasoku.Frame) error {
 	if err != nil {
 		return err
 	}
-	f.Counter("softnet.processed", "", "count", float64(sum.processed))
-	f.Counter("softnet.dropped", "", "count", float64(sum.dropped))
-	f.Counter("softnet.squeezed", "", "count", float64(sum.squeezed))
+	f.Counter(SoftnetProcessed, "", "count", float64(sum.processed))
+	f.Counter(SoftnetDropped, "", "count", float64(sum.dropped))
+	f.Counter(SoftnetSqueezed, "", "count", float64(sum.squeezed))
 	return nil
 }
 
@@ -70,7 +70,7 @@ func (s *Source) collectConntrack(text []byte, f *kasoku.Frame) error {
 	for {
 		line, rest, ok := procfile.Line(text)
 		if !ok {
-			f.Counter("conntrack.drops", "", "count", float64(sum))
+			f.Counter(ConntrackDrops, "", "count", float64(sum))
 			return nil
 		}
 		text = rest

@@ -32,7 +32,7 @@ const (
 
 // cpuNames are the series' names, by column.
 var cpuNames = [cpuModes]string{
-	"cpu.user", "cpu.nice", "cpu.system", "cpu.idle", "cpu.iowait", "cpu.irq", "cpu.softirq", "cpu.steal",
+	CPUUser, CPUNice, CPUSystem, CPUIdle, CPUIowait, CPUIRQ, CPUSoftIRQ, CPUSteal,
 }
 
 // A cpu is one cpu line of /proc/stat: the time spent in each mode since boot,
@@ -74,8 +74,8 @@ var softIRQs = []struct {
 	column int
 	series string
 }{
-	{2, "softirq.timer"}, {3, "softirq.net_tx"}, {4, "softirq.net_rx"}, {5, "softirq.block"},
-	{7, "softirq.tasklet"}, {8, "softirq.sched"}, {10, "softirq.rcu"},
+	{2, SoftIRQTimer}, {3, SoftIRQNetTx}, {4, SoftIRQNetRx}, {5, SoftIRQBlock},
+	{7, SoftIRQTasklet}, {8, SoftIRQSched}, {10, SoftIRQRCU},
 }
 
 // parseStat reads /proc/stat. The names of the CPUs point into text; cpus is
@@ -159,13 +159,13 @@ func (s *Source) collectStat(text []byte, f *kasoku.Frame) error {
 		}
 	}
 	if st.seen == 4 {
-		f.Counter("ctxt", "", "count", float64(st.contexts))
-		f.Counter("forks", "", "count", float64(st.forks))
-		f.Gauge("procs.running", "", "count", float64(st.running))
-		f.Gauge("procs.blocked", "", "count", float64(st.blocked))
+		f.Counter(ContextSwitches, "", "count", float64(st.contexts))
+		f.Counter(Forks, "", "count", float64(st.forks))
+		f.Gauge(ProcsRunning, "", "count", float64(st.running))
+		f.Gauge(ProcsBlocked, "", "count", float64(st.blocked))
 	}
 	if st.hasIntr {
-		f.Counter("intr", "", "count", float64(st.interrupts))
+		f.Counter(Interrupts, "", "count", float64(st.interrupts))
 	}
 	if st.hasSoftIRQ {
 		for _, k := range softIRQs {

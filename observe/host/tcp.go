@@ -20,23 +20,23 @@ type named struct{ name, series string }
 // Documentation/networking/snmp_counter.rst and net/ipv4/proc.c.
 var (
 	tcpCounters = []named{
-		{"ActiveOpens", "tcp.active_opens"}, {"PassiveOpens", "tcp.passive_opens"},
-		{"AttemptFails", "tcp.attempt_fails"}, {"EstabResets", "tcp.estab_resets"},
-		{"InSegs", "tcp.in_segments"}, {"OutSegs", "tcp.out_segments"},
-		{"RetransSegs", "tcp.retrans"}, {"InErrs", "tcp.in_errors"}, {"OutRsts", "tcp.out_resets"},
+		{"ActiveOpens", TCPActiveOpens}, {"PassiveOpens", TCPPassiveOpens},
+		{"AttemptFails", TCPAttemptFails}, {"EstabResets", TCPEstabResets},
+		{"InSegs", TCPInSegments}, {"OutSegs", TCPOutSegments},
+		{"RetransSegs", TCPRetrans}, {"InErrs", TCPInErrors}, {"OutRsts", TCPOutResets},
 	}
 	udpCounters = []named{
-		{"InDatagrams", "udp.in"}, {"NoPorts", "udp.no_port"}, {"InErrors", "udp.in_errors"},
-		{"OutDatagrams", "udp.out"}, {"RcvbufErrors", "udp.receive_full"}, {"SndbufErrors", "udp.send_full"},
+		{"InDatagrams", UDPIn}, {"NoPorts", UDPNoPort}, {"InErrors", UDPInErrors},
+		{"OutDatagrams", UDPOut}, {"RcvbufErrors", UDPReceiveFull}, {"SndbufErrors", UDPSendFull},
 	}
 	extCounters = []named{
-		{"SyncookiesSent", "tcp.syncookies"}, {"PruneCalled", "tcp.prunes"},
-		{"ListenOverflows", "tcp.listen_overflows"}, {"ListenDrops", "tcp.listen_drops"},
-		{"TCPLostRetransmit", "tcp.lost_retrans"}, {"TCPTimeouts", "tcp.timeouts"},
-		{"TCPBacklogDrop", "tcp.backlog_drops"}, {"TCPTimeWaitOverflow", "tcp.time_wait_overflows"},
-		{"TCPReqQFullDrop", "tcp.syn_queue_drops"}, {"TCPAbortOnMemory", "tcp.memory_aborts"},
-		{"TCPAbortOnTimeout", "tcp.timeout_aborts"}, {"TCPSynRetrans", "tcp.syn_retrans"},
-		{"TCPRcvQDrop", "tcp.receive_queue_drops"},
+		{"SyncookiesSent", TCPSyncookies}, {"PruneCalled", TCPPrunes},
+		{"ListenOverflows", TCPListenOverflows}, {"ListenDrops", TCPListenDrops},
+		{"TCPLostRetransmit", TCPLostRetrans}, {"TCPTimeouts", TCPTimeouts},
+		{"TCPBacklogDrop", TCPBacklogDrops}, {"TCPTimeWaitOverflow", TCPTimeWaitOverflows},
+		{"TCPReqQFullDrop", TCPSYNQueueDrops}, {"TCPAbortOnMemory", TCPMemoryAborts},
+		{"TCPAbortOnTimeout", TCPTimeoutAborts}, {"TCPSynRetrans", TCPSYNRetrans},
+		{"TCPRcvQDrop", TCPReceiveQueueDrops},
 	}
 )
 
@@ -44,7 +44,7 @@ var (
 func (s *Source) collectSNMP(text []byte, f *kasoku.Frame) error {
 	err := parseGroup(text, "Tcp:", func(name, value []byte) error {
 		if string(name) == "CurrEstab" {
-			return gauge(f, "tcp.established", value)
+			return gauge(f, TCPEstablished, value)
 		}
 		return counters(f, tcpCounters, name, value)
 	})
@@ -80,13 +80,13 @@ func (s *Source) collectSockets(text []byte, f *kasoku.Frame) error {
 	return parseSockets(text, func(name, value []byte) error {
 		switch string(name) {
 		case "tw":
-			return gauge(f, "tcp.time_wait", value)
+			return gauge(f, TCPTimeWait, value)
 		case "orphan":
-			return gauge(f, "tcp.orphans", value)
+			return gauge(f, TCPOrphans, value)
 		case "alloc":
-			return gauge(f, "tcp.alloc", value)
+			return gauge(f, TCPAlloc, value)
 		case "mem":
-			return gauge(f, "tcp.memory_pages", value)
+			return gauge(f, TCPMemoryPages, value)
 		}
 		return nil
 	})

@@ -89,7 +89,7 @@ func (s *Source) look(l *file, f *kasoku.Frame) {
 		s.event(l.path + " was cut from " + unit.Bytes(uint64(l.size)) + " to " + unit.Bytes(uint64(now.size)))
 	}
 	*l = now
-	f.Gauge("size", l.path, "bytes", float64(l.size))
+	f.Gauge(Size, l.path, "bytes", float64(l.size))
 }
 
 // stat is stat(2), started again when a signal interrupts it.

@@ -191,17 +191,17 @@ func (s *Replication) Collect(ctx context.Context, f *kasoku.Frame) error {
 // emit appends the series of one channel.
 func (s *Replication) emit(f *kasoku.Frame, r *mysqlflags.Replica) {
 	if lag, known := r.Lag(); known {
-		f.Gauge("lag", r.Channel, "s", lag.Seconds())
+		f.Gauge(ReplicationLag, r.Channel, "s", lag.Seconds())
 	}
-	f.Gauge("io.running", r.Channel, "ratio", one(r.IO.Yes()))
-	f.Gauge("io.connecting", r.Channel, "ratio", one(!r.IO.Yes() && r.IO.String() != "No"))
-	f.Gauge("sql.running", r.Channel, "ratio", one(r.SQL.Yes()))
-	f.Gauge("relay.space", r.Channel, "bytes", float64(r.RelayLogSpace))
+	f.Gauge(ReplicationIORunning, r.Channel, "ratio", one(r.IO.Yes()))
+	f.Gauge(ReplicationIOConnecting, r.Channel, "ratio", one(!r.IO.Yes() && r.IO.String() != "No"))
+	f.Gauge(ReplicationSQLRunning, r.Channel, "ratio", one(r.SQL.Yes()))
+	f.Gauge(ReplicationRelaySpace, r.Channel, "bytes", float64(r.RelayLogSpace))
 	if r.ReadFile == r.ExecFile && r.ReadPos >= r.ExecPos {
-		f.Gauge("pending", r.Channel, "bytes", float64(r.ReadPos-r.ExecPos))
+		f.Gauge(ReplicationPending, r.Channel, "bytes", float64(r.ReadPos-r.ExecPos))
 	}
 	if r.Delay > 0 {
-		f.Gauge("delay", r.Channel, "s", float64(r.Delay))
+		f.Gauge(ReplicationDelay, r.Channel, "s", float64(r.Delay))
 	}
 }
 

@@ -132,8 +132,8 @@ func (l *Locks) Collect(ctx context.Context, f *kasoku.Frame) error {
 	for _, w := range waits {
 		oldest = max(oldest, w.Age)
 	}
-	f.Gauge("waiting", "", "count", float64(len(waits)))
-	f.Gauge("holder.oldest", "", "s", oldest.Seconds())
+	f.Gauge(LocksWaiting, "", "count", float64(len(waits)))
+	f.Gauge(LocksHolderOldest, "", "s", oldest.Seconds())
 	return nil
 }
 

@@ -129,7 +129,7 @@ func (s *Source) collect(ctx context.Context, f *kasoku.Frame) error {
 		return err
 	}
 	s.noteLocks()
-	f.Gauge("up", "", "ratio", 1)
+	f.Gauge(Up, "", "ratio", 1)
 	s.emitStatus(f)
 	if s.blind {
 		return nil
@@ -146,13 +146,13 @@ func (s *Source) collect(ctx context.Context, f *kasoku.Frame) error {
 	if err != nil {
 		return err
 	}
-	f.Gauge("trx.active", "", "count", float64(trx.Active))
-	f.Gauge("trx.oldest", "", "s", trx.Oldest.Seconds())
-	f.Gauge("trx.waiting", "", "count", float64(trx.Waiting))
-	f.Gauge("conn.sleep", "", "count", float64(conns.Sleep))
-	f.Gauge("conn.query", "", "count", float64(conns.Query))
-	f.Gauge("conn.other", "", "count", float64(conns.Other))
-	f.Gauge("conn.replicas", "", "count", float64(replicas(conns)))
+	f.Gauge(TrxActive, "", "count", float64(trx.Active))
+	f.Gauge(TrxOldest, "", "s", trx.Oldest.Seconds())
+	f.Gauge(TrxWaiting, "", "count", float64(trx.Waiting))
+	f.Gauge(ConnSleep, "", "count", float64(conns.Sleep))
+	f.Gauge(ConnQuery, "", "count", float64(conns.Query))
+	f.Gauge(ConnOther, "", "count", float64(conns.Other))
+	f.Gauge(ConnReplicas, "", "count", float64(replicas(conns)))
 	s.emitStates(f, conns)
 	return nil
 }
@@ -188,7 +188,7 @@ func (s *Source) emitStates(f *kasoku.Frame, now mysql.Sessions) {
 		}
 	}
 	for _, x := range s.states {
-		f.Gauge("conn.state", x.name, "count", float64(x.count))
+		f.Gauge(ConnState, x.name, "count", float64(x.count))
 	}
 }
 

@@ -78,8 +78,8 @@ func (s *Digests) Collect(ctx context.Context, f *kasoku.Frame) error {
 		dropped := s.take(got.Classes) + int(got.Cut)
 		s.cut = got.Cut > 0
 		s.emit(f)
-		f.Counter("lost", "", "count", float64(got.Lost))
-		f.Gauge("dropped", "", "count", float64(dropped))
+		f.Counter(DigestsLost, "", "count", float64(got.Lost))
+		f.Gauge(DigestsDropped, "", "count", float64(dropped))
 		return snapshotEvery, nil
 	})
 }
@@ -176,10 +176,10 @@ func (s *Digests) emit(f *kasoku.Frame) {
 		if x.missed {
 			continue
 		}
-		f.Counter("calls", x.name, "count", float64(x.calls))
-		f.Counter("time", x.name, "s", x.time.Seconds())
-		f.Counter("rows.examined", x.name, "count", float64(x.examined))
-		f.Counter("rows.sent", x.name, "count", float64(x.sent))
+		f.Counter(DigestsCalls, x.name, "count", float64(x.calls))
+		f.Counter(DigestsTime, x.name, "s", x.time.Seconds())
+		f.Counter(DigestsRowsExamined, x.name, "count", float64(x.examined))
+		f.Counter(DigestsRowsSent, x.name, "count", float64(x.sent))
 	}
 }
 
@@ -237,13 +237,13 @@ func (s *Tables) take(all []mysql.Use) {
 func emitUse(f *kasoku.Frame, u *mysql.Use) {
 	name := shorten(u.Schema + "." + u.Table)
 	if u.Index != "" {
-		f.Counter("index.rows.read", shorten(name+"."+u.Index), "count", float64(u.Read))
+		f.Counter(TablesIndexRowsRead, shorten(name+"."+u.Index), "count", float64(u.Read))
 		return
 	}
-	f.Counter("rows.read", name, "count", float64(u.Read))
-	f.Counter("rows.written", name, "count", float64(u.Written))
+	f.Counter(TablesRowsRead, name, "count", float64(u.Read))
+	f.Counter(TablesRowsWritten, name, "count", float64(u.Written))
 	if u.Reading+u.Writing > 0 {
-		f.Counter("read.time", name, "s", u.Reading.Seconds())
-		f.Counter("write.time", name, "s", u.Writing.Seconds())
+		f.Counter(TablesReadTime, name, "s", u.Reading.Seconds())
+		f.Counter(TablesWriteTime, name, "s", u.Writing.Seconds())
 	}
 }

@@ -107,13 +107,13 @@ func (s *Source) Collect(ctx context.Context, f *kasoku.Frame) error {
 	if err != nil {
 		return fmt.Errorf("nginx's status page: %w", err)
 	}
-	f.Counter("accepts", "", "count", float64(st.Accepts))
-	f.Counter("handled", "", "count", float64(st.Handled))
-	f.Counter("requests", "", "count", float64(st.Requests))
-	f.Gauge("active", "", "count", float64(st.Active))
-	f.Gauge("reading", "", "count", float64(st.Reading))
-	f.Gauge("writing", "", "count", float64(st.Writing))
-	f.Gauge("waiting", "", "count", float64(st.Waiting))
+	f.Counter(Accepts, "", "count", float64(st.Accepts))
+	f.Counter(Handled, "", "count", float64(st.Handled))
+	f.Counter(Requests, "", "count", float64(st.Requests))
+	f.Gauge(Active, "", "count", float64(st.Active))
+	f.Gauge(Reading, "", "count", float64(st.Reading))
+	f.Gauge(Writing, "", "count", float64(st.Writing))
+	f.Gauge(Waiting, "", "count", float64(st.Waiting))
 	return nil
 }
 
@@ -137,7 +137,7 @@ func Parse(page []byte) (Status, error) {
 		to   *uint64
 	}{
 		{"Active", nil}, {"connections:", &st.Active},
-		{"server", nil}, {"accepts", nil}, {"handled", nil}, {"requests", &st.Accepts}, {"", &st.Handled},
+		{"server", nil}, {Accepts, nil}, {Handled, nil}, {Requests, &st.Accepts}, {"", &st.Handled},
 		{"", &st.Requests},
 		{"Reading:", &st.Reading}, {"Writing:", &st.Writing}, {"Waiting:", &st.Waiting},
 	}

@@ -82,13 +82,13 @@ func (s *Source) closeDetails(p *process) {
 func (s *Source) emitDetails(p *process, name string, f *kasoku.Frame) {
 	d := p.details
 	if n, ok := s.countFDs(d); ok {
-		f.Gauge("fds", name, "count", float64(n))
+		f.Gauge(FDs, name, "count", float64(n))
 	}
 	s.emitLimits(p, name, f)
 	if st, ok := s.readIO(d); ok {
-		f.Counter("io.read_bytes", name, "bytes", float64(st.readBytes))
-		f.Counter("io.write_bytes", name, "bytes", float64(st.writeBytes))
-		f.Counter("io.write_calls", name, "count", float64(st.writeCalls))
+		f.Counter(IOReadBytes, name, "bytes", float64(st.readBytes))
+		f.Counter(IOWriteBytes, name, "bytes", float64(st.writeBytes))
+		f.Counter(IOWriteCalls, name, "count", float64(st.writeCalls))
 	}
 	if d.tasks == nil {
 		return
@@ -103,8 +103,8 @@ func (s *Source) emitDetails(p *process, name string, f *kasoku.Frame) {
 			s.readHot(p, tids, f)
 		}
 	}
-	f.Counter("switch.voluntary", name, "count", float64(p.switches.sum.voluntary))
-	f.Counter("switch.forced", name, "count", float64(p.switches.sum.forced))
+	f.Counter(SwitchVoluntary, name, "count", float64(p.switches.sum.voluntary))
+	f.Counter(SwitchForced, name, "count", float64(p.switches.sum.forced))
 }
 
 // listThreads lists the threads of a process. The slice is valid until the next
@@ -124,15 +124,15 @@ func (s *Source) emitLimits(p *process, name string, f *kasoku.Frame) {
 	d := p.details
 	s.readLimits(d)
 	if d.files.set {
-		f.Gauge("fds_limit", name, "count", float64(d.files.most))
+		f.Gauge(FDsLimit, name, "count", float64(d.files.most))
 	}
 	if d.userTasks.set && p.user != nil && p.user.id != 0 {
-		f.Gauge("tasks_limit", name, "count", float64(d.userTasks.most))
-		f.Gauge("tasks_user", name, "count", float64(p.user.tasks))
+		f.Gauge(TasksLimit, name, "count", float64(d.userTasks.most))
+		f.Gauge(TasksUser, name, "count", float64(p.user.tasks))
 	}
 	if d.size.set {
-		f.Gauge("size_limit", name, "bytes", float64(d.size.most))
-		f.Gauge("size", name, "bytes", float64(p.stat.size))
+		f.Gauge(SizeLimit, name, "bytes", float64(d.size.most))
+		f.Gauge(Size, name, "bytes", float64(p.stat.size))
 	}
 }
 

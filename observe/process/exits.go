@@ -38,7 +38,7 @@ func (s *Source) attribute(f *kasoku.Frame) {
 	}
 	s.balance.advance(sum, s.buf)
 	if s.balance.known {
-		f.Counter("cpu.unattributed", "", "s", float64(s.balance.most)/userHZ)
+		f.Counter(CPUUnattributed, "", "s", float64(s.balance.most)/userHZ)
 	}
 }
 

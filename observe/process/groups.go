@@ -22,9 +22,9 @@ const (
 
 // kindSeries are the names of each kind's series.
 var kindSeries = [kinds]struct{ cpu, rss, processes, threads string }{
-	{"exe.cpu", "exe.rss", "exe.processes", "exe.threads"},
-	{"unit.cpu", "unit.rss", "unit.processes", "unit.threads"},
-	{"container.cpu", "container.rss", "container.processes", "container.threads"},
+	{ExeCPU, ExeRSS, ExeProcesses, ExeThreads},
+	{UnitCPU, UnitRSS, UnitProcesses, UnitThreads},
+	{ContainerCPU, ContainerRSS, ContainerProcesses, ContainerThreads},
 }
 
 const (

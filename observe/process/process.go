@@ -69,8 +69,13 @@ import (
 	"github.com/kasoku/kasoku/observe/procfile"
 )
 
-// Name is the name of the source.
-const Name = "process"
+// Name is the name of the source. The other two are parts of it that can be switched
+// off by themselves: the sums by executable, unit and container, and the busy threads.
+const (
+	Name        = "process"
+	GroupsName  = "groups"
+	ThreadsName = "threads"
+)
 
 // The defaults of Options.
 const (
@@ -224,7 +229,7 @@ func (s *Source) Collect(_ context.Context, f *kasoku.Frame) error {
 	s.sweep()
 	s.attribute(f)
 	s.sumUp(f)
-	f.Gauge("count", "", "count", float64(len(s.live)))
+	f.Gauge(Count, "", "count", float64(len(s.live)))
 	s.choose()
 	s.chooseHot()
 	for _, p := range s.watched {

@@ -263,17 +263,17 @@ func (s *Source) rank(p *process) {
 // emit appends the samples of a watched process.
 func (s *Source) emit(p *process, f *kasoku.Frame) {
 	name := s.instance(p)
-	f.Counter("cpu.user", name, "s", float64(p.stat.user)/userHZ)
-	f.Counter("cpu.system", name, "s", float64(p.stat.system)/userHZ)
+	f.Counter(CPUUser, name, "s", float64(p.stat.user)/userHZ)
+	f.Counter(CPUSystem, name, "s", float64(p.stat.system)/userHZ)
 	if n := p.stat.childUser + p.stat.childSystem; n > 0 {
-		f.Counter("cpu.children", name, "s", float64(n)/userHZ)
+		f.Counter(CPUChildren, name, "s", float64(n)/userHZ)
 	}
 	if p.exited > 0 {
-		f.Counter("cpu.exited", name, "s", float64(p.exited)/userHZ)
+		f.Counter(CPUExited, name, "s", float64(p.exited)/userHZ)
 	}
-	f.Counter("faults.major", name, "count", float64(p.stat.faults))
-	f.Gauge("rss", name, "bytes", float64(p.stat.rss)*s.pageSize)
-	f.Gauge("threads", name, "count", float64(p.stat.threads))
+	f.Counter(FaultsMajor, name, "count", float64(p.stat.faults))
+	f.Gauge(RSS, name, "bytes", float64(p.stat.rss)*s.pageSize)
+	f.Gauge(Threads, name, "count", float64(p.stat.threads))
 	if p.details == nil {
 		s.openDetails(p)
 	}

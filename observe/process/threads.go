@@ -129,8 +129,8 @@ func (s *Source) readSlot(p *process, t *slot, f *kasoku.Frame) bool {
 		s.nameHot(p, t)
 	}
 	if t.instance != "" {
-		f.Counter("thread.cpu", t.instance, "s", float64(st.ran)/1e9)
-		f.Counter("thread.wait", t.instance, "s", float64(st.waited)/1e9)
+		f.Counter(ThreadCPU, t.instance, "s", float64(st.ran)/1e9)
+		f.Counter(ThreadWait, t.instance, "s", float64(st.waited)/1e9)
 		return true
 	}
 	if t.idle > 1 && p.stat.threads > hotThreads {

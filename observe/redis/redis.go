@@ -53,31 +53,31 @@ type field struct {
 }
 
 var fields = byName([]field{
-	{info: "total_commands_processed", kind: kasoku.Counter, unit: "count"},
-	{info: "total_connections_received", kind: kasoku.Counter, unit: "count"},
-	{info: "rejected_connections", kind: kasoku.Counter, unit: "count"},
-	{info: "keyspace_hits", kind: kasoku.Counter, unit: "count"},
-	{info: "keyspace_misses", kind: kasoku.Counter, unit: "count"},
-	{info: "evicted_keys", kind: kasoku.Counter, unit: "count"},
-	{info: "expired_keys", kind: kasoku.Counter, unit: "count"},
-	{info: "total_forks", kind: kasoku.Counter, unit: "count"},
-	{info: "total_error_replies", kind: kasoku.Counter, unit: "count"},
-	{info: "total_net_input_bytes", kind: kasoku.Counter, unit: "bytes"},
-	{info: "total_net_output_bytes", kind: kasoku.Counter, unit: "bytes"},
-	{info: "used_cpu_sys", kind: kasoku.Counter, unit: "s"},
-	{info: "used_cpu_user", kind: kasoku.Counter, unit: "s"},
-	{info: "connected_clients", unit: "count"},
-	{info: "blocked_clients", unit: "count"},
-	{info: "maxclients", unit: "count"},
-	{info: "connected_slaves", unit: "count"},
-	{info: "used_memory", unit: "bytes"},
-	{info: "used_memory_rss", unit: "bytes"},
-	{info: "maxmemory", unit: "bytes"},
-	{info: "mem_fragmentation_ratio", unit: "ratio"},
-	{info: "rdb_bgsave_in_progress", unit: "count"},
-	{info: "aof_rewrite_in_progress", unit: "count"},
-	{info: "loading", unit: "count"},
-	{info: "latest_fork_usec", unit: "s", name: "latest_fork", scale: 1e-6},
+	{info: TotalCommandsProcessed, kind: kasoku.Counter, unit: "count"},
+	{info: TotalConnectionsReceived, kind: kasoku.Counter, unit: "count"},
+	{info: RejectedConnections, kind: kasoku.Counter, unit: "count"},
+	{info: KeyspaceHits, kind: kasoku.Counter, unit: "count"},
+	{info: KeyspaceMisses, kind: kasoku.Counter, unit: "count"},
+	{info: EvictedKeys, kind: kasoku.Counter, unit: "count"},
+	{info: ExpiredKeys, kind: kasoku.Counter, unit: "count"},
+	{info: TotalForks, kind: kasoku.Counter, unit: "count"},
+	{info: TotalErrorReplies, kind: kasoku.Counter, unit: "count"},
+	{info: TotalNetInputBytes, kind: kasoku.Counter, unit: "bytes"},
+	{info: TotalNetOutputBytes, kind: kasoku.Counter, unit: "bytes"},
+	{info: UsedCPUSystem, kind: kasoku.Counter, unit: "s"},
+	{info: UsedCPUUser, kind: kasoku.Counter, unit: "s"},
+	{info: ConnectedClients, unit: "count"},
+	{info: BlockedClients, unit: "count"},
+	{info: Maxclients, unit: "count"},
+	{info: ConnectedSlaves, unit: "count"},
+	{info: UsedMemory, unit: "bytes"},
+	{info: UsedMemoryRSS, unit: "bytes"},
+	{info: Maxmemory, unit: "bytes"},
+	{info: MemFragmentationRatio, unit: "ratio"},
+	{info: RdbBgsaveInProgress, unit: "count"},
+	{info: AofRewriteInProgress, unit: "count"},
+	{info: Loading, unit: "count"},
+	{info: "latest_fork_usec", unit: "s", name: LatestFork, scale: 1e-6},
 })
 
 func byName(list []field) map[string]field {
@@ -157,7 +157,7 @@ func (s *Source) collect(ctx context.Context, f *kasoku.Frame) (err error) {
 		} else if err != nil {
 			return err
 		} else if n, ok := number(text); ok {
-			f.Gauge("slowlog_len", "", "count", n)
+			f.Gauge(SlowlogLen, "", "count", n)
 		}
 	}
 	if !s.o.Commands {
@@ -190,8 +190,8 @@ func (s *Source) info(text []byte, f *kasoku.Frame) error {
 			expires, _ := part(value, "expires")
 			if ok {
 				instance := s.names.of(name)
-				f.Gauge("keys", instance, "count", keys)
-				f.Gauge("expires", instance, "count", expires)
+				f.Gauge(Keys, instance, "count", keys)
+				f.Gauge(Expires, instance, "count", expires)
 			}
 		}
 	}
@@ -218,8 +218,8 @@ func (s *Source) commands(text []byte, f *kasoku.Frame) {
 		}
 		n++
 		instance := s.names.of(command)
-		f.Counter("cmdstat.calls", instance, "count", calls)
-		f.Counter("cmdstat.time", instance, "s", usec/1e6)
+		f.Counter(CmdstatCalls, instance, "count", calls)
+		f.Counter(CmdstatTime, instance, "s", usec/1e6)
 	}
 }
 

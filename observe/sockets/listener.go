@@ -114,19 +114,19 @@ func (l *listener) add(k *socket, tick uint64) {
 // emit appends the series of a listener, once a tick. The drops of a socket that went
 // stay in the sum.
 func (l *listener) emit(f *kasoku.Frame) {
-	f.Gauge("accept.queue", l.instance, "count", float64(l.queue))
+	f.Gauge(AcceptQueue, l.instance, "count", float64(l.queue))
 	if l.hasLimit {
-		f.Gauge("accept.limit", l.instance, "count", float64(l.limit))
+		f.Gauge(AcceptLimit, l.instance, "count", float64(l.limit))
 	}
 	if l.sockets > 1 {
-		f.Gauge("accept.sockets", l.instance, "count", float64(l.sockets))
+		f.Gauge(AcceptSockets, l.instance, "count", float64(l.sockets))
 	}
 	if l.hasDrops {
 		if l.drops < l.dropsBefore {
 			l.dropsGone += l.dropsBefore - l.drops
 		}
 		l.dropsBefore = l.drops
-		f.Counter("accept.drops", l.instance, "count", float64(l.dropsGone+l.drops))
+		f.Counter(AcceptDrops, l.instance, "count", float64(l.dropsGone+l.drops))
 	}
 }
 

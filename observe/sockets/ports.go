@@ -62,10 +62,10 @@ func (s *Source) count(f *kasoku.Frame) (took time.Duration, err error) {
 			continue
 		}
 		kept = append(kept, c)
-		f.Gauge("tcp.established", c.instance, "count", float64(c.by[established]))
-		f.Gauge("tcp.time_wait", c.instance, "count", float64(c.by[timeWait]))
-		f.Gauge("tcp.close_wait", c.instance, "count", float64(c.by[closeWait]))
-		f.Gauge("tcp.syn_sent", c.instance, "count", float64(c.by[synSent]))
+		f.Gauge(TCPEstablished, c.instance, "count", float64(c.by[established]))
+		f.Gauge(TCPTimeWait, c.instance, "count", float64(c.by[timeWait]))
+		f.Gauge(TCPCloseWait, c.instance, "count", float64(c.by[closeWait]))
+		f.Gauge(TCPSynSent, c.instance, "count", float64(c.by[synSent]))
 	}
 	clear(s.counted[len(kept):])
 	s.counted = kept

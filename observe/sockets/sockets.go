@@ -238,7 +238,7 @@ func (s *Source) readRange(f *kasoku.Frame) {
 	line, _, _ := procfile.Line(text)
 	var n [2]uint64
 	if err == nil && procfile.Uints(n[:], line) == 2 && n[1] >= n[0] {
-		f.Gauge("ports.range", "", "count", float64(n[1]-n[0]+1))
+		f.Gauge(PortsRange, "", "count", float64(n[1]-n[0]+1))
 	}
 	_ = file.Close() // opened for reading
 }

@@ -40,11 +40,11 @@ const (
 
 // wanted are the counters that are kept.
 var wanted = []string{
-	"MAIN.backend_conn", "MAIN.backend_fail", "MAIN.backend_req", "MAIN.backend_reuse",
-	"MAIN.cache_hit", "MAIN.cache_hit_grace", "MAIN.cache_hitmiss", "MAIN.cache_hitpass", "MAIN.cache_miss",
-	"MAIN.client_req", "MAIN.n_lru_nuked", "MAIN.n_object", "MAIN.s_fetch", "MAIN.s_pass", "MAIN.s_pipe",
-	"MAIN.s_synth",
-	"MAIN.sess_conn", "MAIN.sess_dropped", "MAIN.threads", "MAIN.threads_limited",
+	BackendConn, BackendFail, BackendRequests, BackendReuse,
+	CacheHits, CacheHitGrace, CacheHitmiss, CacheHitpass, CacheMisses,
+	ClientRequests, LRUNuked, Objects, Fetches, Passes, Pipes,
+	Synths,
+	Sessions, SessionsDropped, Threads, ThreadsLimited,
 }
 
 // Options say which server is read, and how. The zero value reads the one that

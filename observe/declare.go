@@ -1,0 +1,92 @@
+package observe
+
+import "github.com/kasoku/kasoku"
+
+// A Declaration describes one source as data: what it records, what it needs for that,
+// and every signal that is read of it. The folder of the source holds it, and nothing
+// outside of that folder repeats a name or a key of it; other packages use the exported
+// constants. observe/sources has the list of all declarations.
+//
+// Texts are Markdown of one line in plain English, without a final full stop.
+// A Declaration is not changed after the program has started.
+type Declaration struct {
+	Name  string // in run files, and in [sources] off of kasoku.toml
+	Title string // of its server or its chart, for people
+	Role  Role
+	// Of is the source under whose name the signals are recorded, where this is a part
+	// of another source that can be switched off by itself; empty: Name.
+	Of      string
+	Always  bool   // cannot be switched off
+	Table   string // in kasoku.toml; empty: there is none of its own
+	Records string // what is recorded
+	From    string // what is read
+	Rights  string // what kasoku needs to read it
+	Grant   Grant  // how these rights are given; zero: none are needed, or it depends on the host
+	Lost    string // what a recording lacks without it
+	Chart   Chart  // its chart in a report; zero: none that is made of the declaration alone
+	Signals []Signal
+	// Open says that the server names further signals, which are recorded too. Signals
+	// then holds those that are read by name.
+	Open bool
+}
+
+// A Role is what a source watches.
+type Role string
+
+// The roles of sources.
+const (
+	RoleHost        Role = "host"
+	RoleProcess     Role = "process"
+	RoleApplication Role = "application"
+	RoleWebServer   Role = "web server"
+	RoleCache       Role = "cache"
+	RoleDatabase    Role = "database"
+	RoleMetrics     Role = "metrics"
+	RoleLog         Role = "log"
+	RoleSelf        Role = "kasoku"
+)
+
+// IsServer reports whether the role is that of a server which publishes numbers of
+// itself, apart from the database.
+func (r Role) IsServer() bool {
+	return r == RoleApplication || r == RoleWebServer || r == RoleCache || r == RoleMetrics
+}
+
+// A Grant is a line that gives rights, and where it belongs.
+type Grant struct{ Where, Line string }
+
+// A Chart describes the chart of a server: its gauges as they are, or the growth of its
+// counters per second. It shows the signals that have a colour, in their order.
+type Chart struct {
+	Title string
+	Rates bool
+}
+
+// A Signal is one value over time. With an Entity there is a series for each of them.
+type Signal struct {
+	Key    string
+	Unit   string // s, bytes, count or ratio; a database's status may have ms
+	Kind   kasoku.Kind
+	Entity string // what an instance is: core, disk, listener; empty: there is one series
+	Label  string // for people; empty: the key
+	Colour string // role of its line in the source's chart; empty: it is not shown there
+	Meter  int    // rank of its meter in watch, 1 first; 0: it has none by its declaration
+}
+
+// SourceName returns the name under which the signals are recorded.
+func (d *Declaration) SourceName() string {
+	if d.Of != "" {
+		return d.Of
+	}
+	return d.Name
+}
+
+// Signal returns the signal with that key; ok is false where there is none.
+func (d *Declaration) Signal(key string) (s Signal, ok bool) {
+	for _, s := range d.Signals {
+		if s.Key == key {
+			return s, true
+		}
+	}
+	return Signal{}, false
+}

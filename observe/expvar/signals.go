@@ -1,0 +1,77 @@
+package expvar
+
+import (
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe"
+)
+
+// The keys of the signals of the source "expvar".
+const (
+	MaxOpenConnections = "MaxOpenConnections"
+	OpenConnections    = "OpenConnections"
+	InUse              = "InUse"
+	Idle               = "Idle"
+	WaitCount          = "WaitCount"
+	WaitDuration       = "WaitDuration"
+	MaxIdleClosed      = "MaxIdleClosed"
+	MaxIdleTimeClosed  = "MaxIdleTimeClosed"
+	MaxLifetimeClosed  = "MaxLifetimeClosed"
+	HeapAlloc          = "HeapAlloc"
+	HeapInuse          = "HeapInuse"
+	HeapIdle           = "HeapIdle"
+	HeapReleased       = "HeapReleased"
+	HeapObjects        = "HeapObjects"
+	StackInuse         = "StackInuse"
+	System             = "Sys"
+	NextGC             = "NextGC"
+	TotalAlloc         = "TotalAlloc"
+	Mallocs            = "Mallocs"
+	Frees              = "Frees"
+	NumGC              = "NumGC"
+	NumForcedGC        = "NumForcedGC"
+	PauseTotal         = "PauseTotal"
+	GCCPUFraction      = "GCCPUFraction"
+	PauseMax           = "PauseMax"
+)
+
+// Declared describes the source. Programs name their own numbers as they like.
+var Declared = observe.Declaration{
+	Name:  Name,
+	Title: "programs in Go",
+	Role:  observe.RoleApplication,
+	Records: "what [programs in Go](profiles.md) publish of themselves with package expvar: memory, collections, " +
+		"goroutines, pools",
+	Rights: "their port",
+	Lost:   "waits for connections of the application's pools",
+	Open:   true,
+	Signals: []observe.Signal{
+		{Key: MaxOpenConnections, Unit: "count", Entity: "pool", Label: "most connections"},
+		{Key: OpenConnections, Unit: "count", Entity: "pool", Label: "open"},
+		{Key: InUse, Unit: "count", Entity: "pool", Label: "in use"},
+		{Key: Idle, Unit: "count", Entity: "pool", Label: "idle"},
+		{Key: WaitCount, Unit: "count", Kind: kasoku.Counter, Entity: "pool", Label: "waits"},
+		{Key: WaitDuration, Unit: "s", Kind: kasoku.Counter, Entity: "pool", Label: "time of waits"},
+		{Key: MaxIdleClosed, Unit: "count", Kind: kasoku.Counter, Entity: "pool", Label: "closed, too many idle"},
+		{
+			Key: MaxIdleTimeClosed, Unit: "count",
+			Kind: kasoku.Counter, Entity: "pool", Label: "closed, idle for too long",
+		},
+		{Key: MaxLifetimeClosed, Unit: "count", Kind: kasoku.Counter, Entity: "pool", Label: "closed, too old"},
+		{Key: HeapAlloc, Unit: "bytes", Entity: "program", Label: "heap"},
+		{Key: HeapInuse, Unit: "bytes", Entity: "program", Label: "heap in use"},
+		{Key: HeapIdle, Unit: "bytes", Entity: "program", Label: "heap idle"},
+		{Key: HeapReleased, Unit: "bytes", Entity: "program", Label: "heap given back"},
+		{Key: HeapObjects, Unit: "count", Entity: "program", Label: "objects"},
+		{Key: StackInuse, Unit: "bytes", Entity: "program", Label: "stacks"},
+		{Key: System, Unit: "bytes", Entity: "program", Label: "memory of the runtime"},
+		{Key: NextGC, Unit: "bytes", Entity: "program", Label: "heap of the next collection"},
+		{Key: TotalAlloc, Unit: "bytes", Kind: kasoku.Counter, Entity: "program", Label: "allocated"},
+		{Key: Mallocs, Unit: "count", Kind: kasoku.Counter, Entity: "program", Label: "allocations"},
+		{Key: Frees, Unit: "count", Kind: kasoku.Counter, Entity: "program", Label: "objects freed"},
+		{Key: NumGC, Unit: "count", Kind: kasoku.Counter, Entity: "program", Label: "collections"},
+		{Key: NumForcedGC, Unit: "count", Kind: kasoku.Counter, Entity: "program", Label: "collections asked for"},
+		{Key: PauseTotal, Unit: "s", Kind: kasoku.Counter, Entity: "program", Label: "pauses"},
+		{Key: GCCPUFraction, Unit: "ratio", Entity: "program", Label: "CPU of collections"},
+		{Key: PauseMax, Unit: "s", Entity: "program", Label: "longest pause"},
+	},
+}
