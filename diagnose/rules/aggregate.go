@@ -89,14 +89,6 @@ func changes(c *diagnose.Case, q *kasoku.Query) uint64 {
 	return n
 }
 
-// onlyInitialize reports whether a class ran in initialize only.
-func onlyInitialize(c *diagnose.Case, q *kasoku.Query) bool {
-	return slices.ContainsFunc(c.Phases, func(p kasoku.Phase) bool {
-		return p.Kind == kasoku.PhaseInitialize &&
-			within(q, p.Interval)
-	})
-}
-
 func (r Aggregate) finding(c *diagnose.Case, q *kasoku.Query, s statement, examined, changed float64,
 	i kasoku.Impact) kasoku.Finding {
 	x := surest(c, q.ID)

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/kasoku/kasoku"
@@ -29,37 +28,6 @@ const (
 
 // ID returns HW-03.
 func (AppCPU) ID() string { return "HW-03" }
-
-// appStack is the stack of the program that used most CPU, with the database of its
-// host, if there is one.
-func appStack(c *diagnose.Case) (stack, error) {
-	programs, err := c.Programs()
-	if err != nil {
-		return stack{}, err
-	}
-	var s stack
-	for _, p := range programs {
-		if p.Role == diagnose.Other && p.Cores > s.app.Cores {
-			s.app = p
-		}
-	}
-	if s.app.Name == "" {
-		return stack{}, errors.New("no process of an application was recorded")
-	}
-	if s.busy, s.cores, err = c.BusyOn(s.app.Host); err != nil {
-		return stack{}, err
-	}
-	for _, p := range programs {
-		switch {
-		case p.Host != s.app.Host:
-		case p.Role == diagnose.Generator || p.Role == diagnose.Recorder:
-			s.own += p.Cores
-		case p.Role == diagnose.Database && p.Cores > s.db.Cores:
-			s.db = p
-		}
-	}
-	return s, nil
-}
 
 // Check compares the application's CPU with all that was used.
 func (r AppCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

@@ -138,7 +138,7 @@ func (r Blobs) finding(c *diagnose.Case, e *kasoku.Endpoint, q *kasoku.Query, me
 		joined.Holds = joined.Holds || x.Endpoint() == endpointName(e)
 	}
 	impact := savedTime(c, e.Upstream, true)
-	evidence := []kasoku.Evidence{requestCount(c, e), {
+	quotes := []kasoku.Evidence{requestCount(c, e), {
 		Source: "access", Text: "bytes of an answer", Note: "one size for each of " + unit.Count(e.Paths) + " URIs",
 		Value: unit.Bytes(uint64(mean)), Number: mean, Strong: true, Interval: c.Whole(),
 	}}
@@ -146,11 +146,11 @@ func (r Blobs) finding(c *diagnose.Case, e *kasoku.Endpoint, q *kasoku.Query, me
 	if q.BytesSent > 0 {
 		value = unit.Bytes(q.BytesSent/q.Calls) + " a call"
 	}
-	evidence = append(evidence, statementEvidence(q, value, "", float64(q.BytesSent)/float64(q.Calls)))
+	quotes = append(quotes, statementEvidence(q, value, "", float64(q.BytesSent)/float64(q.Calls)))
 	return kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: endpointName(e)},
 		Title:    "Files come from the database through the application",
-		Severity: severityOf(impact.Share), Impact: impact, Evidence: evidence,
+		Severity: severityOf(impact.Share), Impact: impact, Evidence: quotes,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, blob, joined),
 		Cause: fmt.Sprintf("%s answers with %s on average, the same each time for a URI. A statement reads these bytes from the database for each of %s requests, and the application copies them.",
 			endpointName(e), unit.Bytes(uint64(mean)), unit.Count(e.Count)),

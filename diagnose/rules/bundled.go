@@ -87,10 +87,3 @@ func changeEvidence(x compare.Changed) kasoku.Evidence {
 	}
 	return e
 }
-
-func orNone(s string) string {
-	if s == "" {
-		return unit.Missing
-	}
-	return s
-}

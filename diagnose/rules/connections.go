@@ -200,15 +200,3 @@ func (p pool) code() string {
 	return fmt.Sprintf("db.SetMaxOpenConns(%d)\ndb.SetMaxIdleConns(%d)\ndb.SetConnMaxIdleTime(5 * time.Minute)",
 		p.size, p.size)
 }
-
-// share returns n of the focus's requests, at most those that failed.
-func share(c *diagnose.Case, n float64) float64 {
-	failed, of := c.Failed()
-	if of == 0 {
-		return 0
-	}
-	return min(n, float64(failed)) / float64(of)
-}
-
-// ofRequests words the whole that an impact is a share of.
-func ofRequests(c *diagnose.Case) string { return "of requests " + c.At() }

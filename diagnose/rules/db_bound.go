@@ -23,9 +23,6 @@ type DBBound struct{}
 
 // Thresholds of HW-01.
 const (
-	// dbShare was exceeded wherever people then found the gain in queries: 77
-	// to 90 % of the busy CPU, while the app used 5 to 10 %.
-	dbShare = 0.60
 	// dbBusy is how busy the host must be: below it requests wait for something
 	// else than CPU, such as locks or a disk.
 	dbBusy = 0.70

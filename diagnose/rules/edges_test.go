@@ -63,7 +63,7 @@ func TestIdlePool(t *testing.T) {
 	r := IdlePool{}
 	churn := func(n float64) *build {
 		return ladder().counter("Connections", 0, 0, n).gauge("Threads_connected", 3, 3, 3, 20).
-			add(timeWait, kasoku.Gauge, func(s int) float64 { return float64(s * 40) })
+			add(waitingSockets, kasoku.Gauge, func(s int) float64 { return float64(s * 40) })
 	}
 	f := fires(t, r, churn(2000), kasoku.High, "opens 0.20 new")
 	if !f.Impact.Estimate || f.Impact.Share < 0.005 || f.Impact.Share > 0.007 {

@@ -29,13 +29,13 @@ func (FixedRanges) ID() string { return "IDX-05" }
 
 // Check looks for columns with few ranges, by table.
 func (r FixedRanges) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
-	advice, err := indexAdvice(c)
+	advised, err := indexAdvice(c)
 	if err != nil {
 		return nil, diagnose.Blind(r.ID(), err)
 	}
 	var out []kasoku.Finding
 	near, said := 0.0, "no column is asked for in at most 10 ranges that come again"
-	for _, list := range byTable(advice.Ranges) {
+	for _, list := range byTable(advised.Ranges) {
 		impact := r.impact(c, list)
 		if impact.Share >= indexShare {
 			out = append(out, r.finding(c, list, impact))
@@ -80,14 +80,14 @@ func (FixedRanges) impact(c *diagnose.Case, list []indexes.FixedRanges) kasoku.I
 func (r FixedRanges) finding(c *diagnose.Case, cols []indexes.FixedRanges, impact kasoku.Impact) kasoku.Finding {
 	first := cols[0]
 	var names, code []string
-	var evidence []kasoku.Evidence
+	var quotes []kasoku.Evidence
 	for i, f := range cols {
 		names = append(names, f.Column)
 		if i > 3 {
 			continue
 		}
 		code = append(code, strings.Join(f.Steps, ";\n")+";")
-		evidence = append(evidence, kasoku.Evidence{Source: "slow.log", Text: "different ranges of " + f.Column,
+		quotes = append(quotes, kasoku.Evidence{Source: "slow.log", Text: "different ranges of " + f.Column,
 			Note: "in " + unit.Counted(len(f.QueryIDs), "class of statements", "classes of statements") + ", " +
 				unit.Duration(f.Total),
 			Value: unit.Count(f.Ranges), Number: float64(f.Ranges), Strong: true, Interval: c.Whole()})
@@ -98,7 +98,7 @@ func (r FixedRanges) finding(c *diagnose.Case, cols []indexes.FixedRanges, impac
 		if x := surest(c, q.ID); x != nil {
 			note += ", by " + x.Endpoint()
 		}
-		evidence = append(evidence, statementEvidence(q, unit.Duration(q.Total), note, q.Total.Seconds()))
+		quotes = append(quotes, statementEvidence(q, unit.Duration(q.Total), note, q.Total.Seconds()))
 	}
 	return kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: first.Table}, Severity: severityOf(impact.Share),
@@ -107,7 +107,7 @@ func (r FixedRanges) finding(c *diagnose.Case, cols []indexes.FixedRanges, impac
 			cut(first.Table, 16), first.Ranges), maxTitle),
 		Clause:     fmt.Sprintf("ranges of %s stop the use of an index", cut(first.Column, 20)),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}),
-		Evidence:   evidence,
+		Evidence:   quotes,
 		Cause: fmt.Sprintf("%s is asked for in ranges of which there are only %d. Behind a range an index gives neither an order nor other columns; behind the number of a range it gives both.",
 			list(names, 4), first.Ranges),
 		Fixes: []kasoku.Fix{{Text: "Store the number of the range, and compare that",

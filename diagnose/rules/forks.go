@@ -31,6 +31,8 @@ const (
 	forksPerSecond  = 5
 	forksPerRequest = 0.05
 	forksOfEndpoint = 0.5
+	// fewRequests of an endpoint say too little of what starts with them.
+	fewRequests = 20
 	// forksFollow is the correlation by the second from which requests explain starts,
 	// and forksLead how much more that of the endpoint must be than the next one's:
 	// under a load that only rises and falls, all endpoints go with it.
@@ -224,7 +226,7 @@ func forkingEndpoint(c *diagnose.Case, starts, children diagnose.Grown) (best *k
 			x, y = append(x, came), append(y, b.Value-a.Value)
 			requests += came
 		}
-		if e.Count < fewSpooled || ratio(starts.By, requests) < forksOfEndpoint {
+		if e.Count < fewRequests || ratio(starts.By, requests) < forksOfEndpoint {
 			continue
 		}
 		if v := correlation(x, y); len(x) >= enoughSeconds && v > follow {

@@ -189,15 +189,6 @@ func TestBurst(t *testing.T) {
 	b.Endpoints = nil
 	b.drop(diagnose.Host, "", "")
 	blind(t, r, b, "neither requests nor the host's CPU")
-	// In a long run the minute around the peak is reported, not the whole.
-	k := course{values: make([]float64, 600), least: 1}
-	for i := range k.values {
-		k.values[i] = float64(1 + i/300)
-	}
-	k.values[400] = 62
-	if got := k.minute(); got != 3 {
-		t.Errorf("minute %v, want (59 × 2 + 62) / 60", got)
-	}
 }
 
 func (b *build) host(name string, value float64) *build {

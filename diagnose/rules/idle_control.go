@@ -2,8 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
@@ -95,9 +93,6 @@ func (r IdleControl) finding(c *diagnose.Case, idle change, e effect) kasoku.Fin
 	}
 }
 
-// A change is one setting that differs between two runs.
-type change struct{ name, before, after string }
-
 // idleChange returns the change of the pool's idle limit and the names of all
 // else that changed. known is false when the limit was not recorded in both.
 func idleChange(a, b *kasoku.Recording) (idle *change, others []string, known bool) {
@@ -125,80 +120,4 @@ func idleChange(a, b *kasoku.Recording) (idle *change, others []string, known bo
 		others = append(others, "the code's revision")
 	}
 	return idle, others, known
-}
-
-type settingName struct{ scope, name string }
-
-type settingTable struct {
-	order []settingName
-	value map[settingName]string
-}
-
-// settings gathers what a run was made with: its recorded settings and the
-// flags of the command that was run, without what differs between any two runs.
-func settings(rec *kasoku.Recording) settingTable {
-	t := settingTable{value: map[settingName]string{}}
-	add := func(scope, name, value string) {
-		k := settingName{scope, name}
-		if _, ok := t.value[k]; !ok {
-			t.order = append(t.order, k)
-		}
-		t.value[k] = value
-	}
-	for _, s := range rec.Settings {
-		if !isOfTheMoment(s) {
-			add(s.Scope, s.Name, s.Value)
-		}
-	}
-	if rec.Run.Command == nil {
-		return t
-	}
-	args := rec.Run.Command.Args
-	for i := 0; i < len(args); i++ {
-		flag, value, joined := strings.Cut(args[i], "=")
-		if !strings.HasPrefix(flag, "-") || flag == "-" || flag == "--" {
-			add("command", fmt.Sprintf("argument %d", i), args[i])
-			continue
-		}
-		if !joined && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
-			i++
-			value = args[i]
-		}
-		add("command", flag, value)
-	}
-	return t
-}
-
-// isIdleLimit reports whether a setting outside the server is the number of
-// connections that a pool keeps idle, whatever it is called there:
-// SetMaxIdleConns, maxIdle, minimumIdle, pool.max_idle, -db-max-idle.
-func isIdleLimit(s settingName) bool {
-	if s.scope == "mysql" || s.scope == "sysctl" {
-		return false
-	}
-	name := strings.ToLower(s.name)
-	return strings.Contains(name, "idle") && !containsFold(name, "time", "age", "life", "duration")
-}
-
-// isOfTheMoment reports whether a setting names a place or a moment, so that it
-// differs between two servers that are set up alike. The names are those in which
-// two private servers differed, MariaDB 10.11.19 and MySQL 9.7, and the session
-// variables that change with each statement.
-func isOfTheMoment(s kasoku.Setting) bool {
-	if strings.HasPrefix(s.Value, "/") || strings.HasPrefix(s.Name, "/") || strings.HasPrefix(s.Name, "gtid_") {
-		return true
-	}
-	return slices.Contains([]string{
-		"port", "report_port", "hostname", "server_id", "server_uid", "server_uuid", "timestamp", "identity",
-		"insert_id", "last_insert_id",
-		"pseudo_thread_id", "rand_seed1", "rand_seed2", "error_count", "warning_count",
-	}, s.Name)
-}
-
-// list names at most n things.
-func list(names []string, n int) string {
-	if len(names) > n {
-		return strings.Join(names[:n], ", ") + fmt.Sprintf(" and %d more", len(names)-n)
-	}
-	return strings.Join(names, ", ")
 }

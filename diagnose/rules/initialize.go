@@ -74,3 +74,11 @@ func within(q *kasoku.Query, iv kasoku.Interval) bool {
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// onlyInitialize reports whether a class ran in initialize only.
+func onlyInitialize(c *diagnose.Case, q *kasoku.Query) bool {
+	return slices.ContainsFunc(c.Phases, func(p kasoku.Phase) bool {
+		return p.Kind == kasoku.PhaseInitialize &&
+			within(q, p.Interval)
+	})
+}

@@ -158,27 +158,27 @@ func (r LostIndex) finding(c *diagnose.Case, l lostIndexes) kasoku.Finding {
 	if len(names) > 1 {
 		title = fmt.Sprintf("%d indexes of %s are lost on initialize", len(names), cut(l.table, 24))
 	}
-	evidence := []kasoku.Evidence{}
+	quotes := []kasoku.Evidence{}
 	for _, key := range l.keys {
-		evidence = append(evidence, kasoku.Evidence{Source: "schema", Text: cut(key, 120), Note: "of " + l.table,
+		quotes = append(quotes, kasoku.Evidence{Source: "schema", Text: cut(key, 120), Note: "of " + l.table,
 			Value: "gone", Strong: true, Interval: c.Whole()})
 	}
 	initialized := diagnose.Signal{Holds: true}
 	if p, ok := initializeOf(c); ok {
-		evidence = append(evidence, kasoku.Evidence{Source: "access", Text: "initialize", Note: p.Why,
+		quotes = append(quotes, kasoku.Evidence{Source: "access", Text: "initialize", Note: p.Why,
 			Value: "at " + c.Wall(p.Interval.From).Format("15:04:05"), Interval: p.Interval})
 	} else if _, probed := c.Probe(diagnose.AfterInitialize); !probed {
 		initialized = diagnose.Signal{Lacks: "no initialize was seen in the run"}
 	}
 	dropped, e := droppedBy(c, l.table)
 	if e != nil {
-		evidence = append(evidence, *e)
+		quotes = append(quotes, *e)
 	}
 	return kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: l.table}, Title: title, Severity: kasoku.Problem,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, initialized, dropped),
 		Impact:     kasoku.Impact{Of: "of requests after an initialize"},
-		Evidence:   evidence,
+		Evidence:   quotes,
 		Cause: fmt.Sprintf("%s %s in the database before initialize and not after it: initialize makes %s anew from a schema file that lacks %s. Every benchmark begins with it, so it counts without the index.",
 			strings.Join(quoted(names), ", "), isAre(len(names)), l.table, itThem(len(names))),
 		Fixes: []kasoku.Fix{

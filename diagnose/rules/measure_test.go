@@ -24,8 +24,8 @@ import (
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
-// A measurement is one recorded run of a service.
-type measurement struct {
+// A measuredCase is one recorded run of a service.
+type measuredCase struct {
 	service        serviceConfig
 	maxConnections int // of the database server
 
@@ -43,7 +43,7 @@ type measurement struct {
 }
 
 // measure makes the run against the database server, with a table of its own.
-func measure(t *testing.T, db *sandbox.Server, m measurement) *kasoku.Recording {
+func measure(t *testing.T, db *sandbox.Server, m measuredCase) *kasoku.Recording {
 	t.Helper()
 	dir := t.TempDir()
 	const schema = "measured"

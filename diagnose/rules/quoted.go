@@ -3,7 +3,6 @@ package rules
 import (
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -16,10 +15,6 @@ const (
 	// smallShare of the requests' time is a remark: it is not visible in a result,
 	// and every service has some of it.
 	smallShare = 0.02
-	// maxTitle is how long a title may be.
-	maxTitle = 70
-	// maxQuoted is how much of a statement is quoted.
-	maxQuoted = 100
 )
 
 // timeImpact is the impact of statements that take that long: their share of the
@@ -120,14 +115,6 @@ func callerSignal(x *kasoku.Caller) diagnose.Signal {
 		return diagnose.Signal{Holds: true}
 	}
 	return diagnose.Signal{Lacks: "the endpoint is only possible"}
-}
-
-// perWords prints a count for each request: 169, 16.4, 1.25, 1.
-func perWords(v float64) string {
-	if v >= 10 || v == math.Trunc(v) {
-		return diagnose.Whole(v)
-	}
-	return unit.Sig3(v)
 }
 
 // endpointTitle puts an endpoint before the rest of a title, cut so that it fits.

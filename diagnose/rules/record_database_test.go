@@ -377,9 +377,10 @@ func TestConstructDesk(t *testing.T) {
 		})
 		f("HW-11", server+"-one-by-one", "making requests shorter until 0.6 are under way", func(rec, _ *kasoku.Recording) {
 			c := diagnose.NewCase(rec, nil)
-			u, _ := SerialClient{}.requests(c)
+			counts, _ := c.BySecond()
+			underWay := c.RequestTime().Seconds() / float64(len(counts))
 			for i := range rec.Endpoints {
-				rec.Endpoints[i].Total = time.Duration(0.6 / u.busy * float64(rec.Endpoints[i].Total))
+				rec.Endpoints[i].Total = time.Duration(0.6 / underWay * float64(rec.Endpoints[i].Total))
 			}
 		})
 		f("MES-03", server+"-synced-again", "making requests slower until commits are 45 % of their time", func(rec, base *kasoku.Recording) {

@@ -24,8 +24,8 @@ import (
 type recordedGroup struct {
 	name   string
 	n      int                     // runs of each
-	m      measurement             // the first thing
-	then   *measurement            // the second, made in turn with it
+	m      measuredCase            // the first thing
+	then   *measuredCase           // the second, made in turn with it
 	finish func(*kasoku.Recording) // completes a run: its score
 	keep   []keptGroup
 }
@@ -56,7 +56,7 @@ func TestRecordGroups(t *testing.T) {
 func (g recordedGroup) record(t *testing.T, s *sandbox.Server) {
 	sides := [2][]*kasoku.Recording{}
 	for i := range g.n {
-		for k, m := range []*measurement{&g.m, g.then} {
+		for k, m := range []*measuredCase{&g.m, g.then} {
 			if m == nil {
 				continue
 			}
@@ -167,13 +167,13 @@ func passing(rec *kasoku.Recording) {
 // groups are the cases. Two things are measured in turn, so that what drifts on the
 // host meets both.
 func groups() []recordedGroup {
-	ledger := func(c serviceConfig, rate float64, each time.Duration) measurement {
+	ledger := func(c serviceConfig, rate float64, each time.Duration) measuredCase {
 		c.MaxOpen, c.MaxIdle, c.Warm = 40, 40, 20
-		return measurement{service: c, maxConnections: 151, next: record.Climb(rate), each: each, alone: true, slowLog: true,
+		return measuredCase{service: c, maxConnections: 151, next: record.Climb(rate), each: each, alone: true, slowLog: true,
 			settings: []kasoku.Setting{{Scope: "app", Name: "prepare", Value: fmt.Sprint(c.Prepare > 0)}, {Scope: "app", Name: "hold", Value: c.Hold.String()}}}
 	}
-	plus := func(m measurement) *measurement { return &m }
-	unwatched := func(m measurement) measurement { m.slowLog = false; return m }
+	plus := func(m measuredCase) *measuredCase { return &m }
+	unwatched := func(m measuredCase) measuredCase { m.slowLog = false; return m }
 	base := ledger(serviceConfig{Prepare: 1}, 20, 5*time.Second)
 	// The cheaper a statement, the more its line in the log weighs.
 	batched := ledger(serviceConfig{Batch: 1000}, 20, 4*time.Second)

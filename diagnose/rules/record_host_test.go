@@ -15,14 +15,14 @@ import (
 // were made on two cores.
 func hostRuns() []recorded {
 	ms := time.Millisecond
-	steady := func(b burden, each time.Duration, rates ...float64) measurement {
-		return measurement{service: serviceConfig{MaxOpen: 10, MaxIdle: 10, Warm: 10, Burden: &b}, maxConnections: 151,
+	steady := func(b burden, each time.Duration, rates ...float64) measuredCase {
+		return measuredCase{service: serviceConfig{MaxOpen: 10, MaxIdle: 10, Warm: 10, Burden: &b}, maxConnections: 151,
 			next: record.Climb(rates...), each: each, alone: true}
 	}
-	slow := func(m measurement) measurement { m.slowLog = true; return m }
-	every := func(m measurement, interval time.Duration) measurement { m.interval = interval; return m }
+	slow := func(m measuredCase) measuredCase { m.slowLog = true; return m }
+	every := func(m measuredCase, interval time.Duration) measuredCase { m.interval = interval; return m }
 	// 24 seconds with n requests each, of which some have others.
-	seconds := func(n, from, to, others int) measurement {
+	seconds := func(n, from, to, others int) measuredCase {
 		m := steady(burden{}, 0)
 		m.seconds = slices.Repeat([]int{n}, 24)
 		for i := from; i < to; i++ {
@@ -30,12 +30,12 @@ func hostRuns() []recorded {
 		}
 		return m
 	}
-	limited := func(b burden, open, rate int, hold time.Duration) measurement {
+	limited := func(b burden, open, rate int, hold time.Duration) measuredCase {
 		m := steady(b, 5*time.Second, float64(rate))
 		m.service.MaxOpen, m.service.MaxIdle, m.service.Hold = open, open, hold
 		return m
 	}
-	tasks := func(b burden, rate, most int) measurement {
+	tasks := func(b burden, rate, most int) measuredCase {
 		m := steady(b, 6*time.Second, float64(rate))
 		m.tasks = most
 		return m
@@ -45,7 +45,7 @@ func hostRuns() []recorded {
 		{name: "fighting", m: slow(steady(burden{Query: 15 * ms, Spin: 12 * ms}, 5*time.Second, 20, 66)), keep: "HW-01/under HW-02/fires"},
 		{name: "little-app", m: slow(steady(burden{Query: 21 * ms, Spin: 6 * ms}, 5*time.Second, 20, 66)), keep: "HW-02/under"},
 		{name: "app-bound", m: slow(steady(burden{Query: ms, Spin: 24 * ms}, 5*time.Second, 20, 60)), keep: "HW-01/silent HW-02/silent OS-01/silent OS-02/silent"},
-		{name: "light", m: measurement{service: serviceConfig{Lab: true, Defects: userapi.Tuned()}, maxConnections: 300, next: record.Climb(50, 200),
+		{name: "light", m: measuredCase{service: serviceConfig{Lab: true, Defects: userapi.Tuned()}, maxConnections: 300, next: record.Climb(50, 200),
 			each: 4 * time.Second, slowLog: true, alone: true, settings: userapi.Settings(userapi.Tuned(), 0)}, keep: "HW-01/silent HW-06/silent OS-01/silent OS-02/silent"},
 
 		{name: "burst", m: seconds(40, 14, 15, 400), keep: "HW-07/fires"},

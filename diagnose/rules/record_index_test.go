@@ -114,8 +114,11 @@ func thinned(rec *kasoku.Recording, id string, share float64) string {
 		}
 		return "taking 90 calls for all"
 	}
-	for _, rule := range indexRules() {
-		if found, _ := rule.Check(caseOf(extract.Group{Run: rec})); rule.ID() == id && len(found) > 0 {
+	for _, rule := range All() {
+		if rule.ID() != id {
+			continue
+		}
+		if found, _ := rule.Check(caseOf(extract.Group{Run: rec})); len(found) > 0 {
 			for i := range rec.Endpoints {
 				e := &rec.Endpoints[i]
 				e.Total = time.Duration(float64(e.Total) * found[0].Impact.Share / share)

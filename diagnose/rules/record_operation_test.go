@@ -27,9 +27,9 @@ import (
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
-// An operation is a run in which a service is initialised, restarted or left to
+// An operationCase is a run in which a service is initialised, restarted or left to
 // wait, under the supervisor.
-type operation struct {
+type operationCase struct {
 	name     string
 	defects  userapi.Defects
 	byHand   bool          // add an index to the live database before the run
@@ -43,8 +43,8 @@ type operation struct {
 }
 
 // operations are the cases of the rules of operation.
-func operations() []operation {
-	return []operation{
+func operations() []operationCase {
+	return []operationCase{
 		{name: "index-lost", defects: userapi.Defects{"IDX-08"}, byHand: true, keep: "IDX-08/fires OPS-01/silent OPS-02/silent OPS-03/silent"},
 		{name: "index-kept", byHand: true, keep: "IDX-08/silent OPS-02/silent OPS-03/silent"},
 		{name: "made-anew", defects: userapi.Defects{"IDX-08"}, keep: "IDX-08/under"},
@@ -81,7 +81,7 @@ func TestRecordOperations(t *testing.T) {
 	})
 }
 
-func (o operation) record(t *testing.T, s *sandbox.Server) {
+func (o operationCase) record(t *testing.T, s *sandbox.Server) {
 	rec := o.run(t, s)
 	wrong := recorded{keep: o.keep}.wrong(rec, nil)
 	for _, w := range wrong {
@@ -107,7 +107,7 @@ func (o operation) record(t *testing.T, s *sandbox.Server) {
 
 // An operated is a service below the supervisor with its database.
 type operated struct {
-	o         operation
+	o         operationCase
 	sup       *supervisor.Supervisor
 	url       string
 	dsn       string
@@ -116,7 +116,7 @@ type operated struct {
 	gate      *gate
 }
 
-func (o operation) run(t *testing.T, db *sandbox.Server) *kasoku.Recording {
+func (o operationCase) run(t *testing.T, db *sandbox.Server) *kasoku.Recording {
 	const schema = "measured"
 	admin := sandboxtest.DB(t, db, "")
 	zone := o.dbZone
@@ -167,7 +167,7 @@ func recordRun(t *testing.T, o record.Options) *kasoku.Recording {
 }
 
 // supervised makes the unit; it is not started.
-func (o operation) supervised(t *testing.T, db *sandbox.Server, schema string) *operated {
+func (o operationCase) supervised(t *testing.T, db *sandbox.Server, schema string) *operated {
 	t.Helper()
 	dir := t.TempDir()
 	port, err := sandbox.FreePort()

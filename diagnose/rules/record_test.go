@@ -23,7 +23,7 @@ var only = flag.String("only", "", "record only these cases, `NAMES` with commas
 // A recorded is one run that is made for the rules, and what is kept of it.
 type recorded struct {
 	name     string
-	m        measurement
+	m        measuredCase
 	baseline string // name of an earlier one to compare with
 	keep     string // "POOL-01/fires DRV-01/silent"
 }
@@ -144,20 +144,20 @@ func runs() []recorded {
 	const every = "POOL-01 POOL-02 POOL-04 DRV-01 DRV-04 DRV-05 MES-07"
 	as := func(kind string) string { return strings.ReplaceAll(every, " ", "/"+kind+" ") + "/" + kind }
 	all := userapi.Seeded()
-	lab := func(d userapi.Defects, idle, limit int, next func([]record.Done) (float64, bool)) measurement {
-		return measurement{service: serviceConfig{Lab: true, Defects: d, MaxIdle: idle}, maxConnections: limit, next: next,
+	lab := func(d userapi.Defects, idle, limit int, next func([]record.Done) (float64, bool)) measuredCase {
+		return measuredCase{service: serviceConfig{Lab: true, Defects: d, MaxIdle: idle}, maxConnections: limit, next: next,
 			each: 4 * time.Second, settings: userapi.Settings(d, idle), slowLog: true}
 	}
-	own := func(c serviceConfig, limit int, rates ...float64) measurement {
-		return measurement{service: c, maxConnections: limit, next: record.Climb(rates...), each: 5 * time.Second, slowLog: true,
+	own := func(c serviceConfig, limit int, rates ...float64) measuredCase {
+		return measuredCase{service: c, maxConnections: limit, next: record.Climb(rates...), each: 5 * time.Second, slowLog: true,
 			settings: []kasoku.Setting{{Scope: "app", Name: "idleConnections", Value: fmt.Sprint(c.MaxIdle)}}}
 	}
-	with := func(m measurement, change func(*measurement)) measurement { change(&m); return m }
+	with := func(m measuredCase, change func(*measuredCase)) measuredCase { change(&m); return m }
 	ms := time.Millisecond
 	return append(hostRuns(), []recorded{
 		{name: "seeded", m: lab(all, 0, 151, doubling(&broke)), keep: as("fires") + " MES-04/under"},
 		{name: "tuned", m: lab(userapi.Tuned(), 0, 300, record.Climb(200, 600)), keep: as("silent") + " MES-04/silent HW-05/silent"},
-		{name: "other-names", m: with(own(badLedger(), ledgerLimit), func(m *measurement) { m.next = doubling(&broke) }),
+		{name: "other-names", m: with(own(badLedger(), ledgerLimit), func(m *measuredCase) { m.next = doubling(&broke) }),
 			keep: "POOL-02/fires DRV-01/fires DRV-05/fires MES-07/fires"},
 		// A cap keeps away from the server's limit, two idle connections do not suffice.
 		{name: "idle-only", m: own(serviceConfig{MaxOpen: 22, Hold: 50 * ms}, 30, 50, 400),
@@ -183,10 +183,10 @@ func runs() []recorded {
 		{name: "idle-2", m: own(serviceConfig{MaxOpen: 100, MaxIdle: 2, Hold: 50 * ms}, 151, 1600)},
 		{name: "idle-100", baseline: "idle-2", m: own(serviceConfig{MaxOpen: 100, MaxIdle: 100, Hold: 50 * ms}, 151, 1600), keep: "POOL-03/silent"},
 
-		{name: "one-core", m: with(own(serviceConfig{}, 151), func(m *measurement) {
+		{name: "one-core", m: with(own(serviceConfig{}, 151), func(m *measuredCase) {
 			m.target, m.procs, m.each, m.next = "GET /v2/ping", 1, 3*time.Second, untilLate
 		}), keep: "HW-05/fires"},
-		{name: "capped", m: with(own(serviceConfig{MaxOpen: 4, MaxIdle: 4, Hold: 100 * ms}, 151, 200), func(m *measurement) { m.inFlight = 50 }),
+		{name: "capped", m: with(own(serviceConfig{MaxOpen: 4, MaxIdle: 4, Hold: 100 * ms}, 151, 200), func(m *measuredCase) { m.inFlight = 50 }),
 			keep: "HW-05/silent"},
 	}...)
 }
@@ -198,5 +198,5 @@ func untilLate(done []record.Done) (float64, bool) {
 		return 6000, true
 	}
 	last := done[len(done)-1]
-	return 1.25 * last.Step.PerSec, last.Tally.SendDelay.Mean() < 2*ownDelay && last.Step.PerSec < 60_000
+	return 1.25 * last.Step.PerSec, last.Tally.SendDelay.Mean() < 2*time.Millisecond && last.Step.PerSec < 60_000
 }

@@ -77,20 +77,20 @@ func (r RootMessage) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 }
 
 func (r RootMessage) finding(c *diagnose.Case, f failures, root diagnose.Said, said []diagnose.Said) kasoku.Finding {
-	evidence := []kasoku.Evidence{c.Quoted(root, true)}
+	quotes := []kasoku.Evidence{c.Quoted(root, true)}
 	for _, s := range said {
-		if s.Message != root.Message && len(evidence) < 3 {
-			evidence = append(evidence, c.Quoted(s, false))
+		if s.Message != root.Message && len(quotes) < 3 {
+			quotes = append(quotes, c.Quoted(s, false))
 		}
 	}
-	evidence = append(evidence, kasoku.Evidence{
+	quotes = append(quotes, kasoku.Evidence{
 		Source: "load", Text: fmt.Sprintf("answers with %d", f.code), Note: "of " + unit.Count(f.of),
 		Value: unit.Count(f.count), Number: float64(f.count), Strong: true, Interval: c.Focus.Interval,
 	})
 	if c.Focus.Tally == nil {
-		evidence[len(evidence)-1].Source = "access"
+		quotes[len(quotes)-1].Source = "access"
 	} else if top := c.Focus.Tally.TopErrors(); len(top) > 0 {
-		evidence = append(evidence, kasoku.Evidence{
+		quotes = append(quotes, kasoku.Evidence{
 			Source: "load", Text: top[0].Message, Note: "all that the client sees",
 			Value: "× " + unit.Count(top[0].Count), Number: float64(top[0].Count), Interval: c.Focus.Interval,
 		})
@@ -102,7 +102,7 @@ func (r RootMessage) finding(c *diagnose.Case, f failures, root diagnose.Said, s
 		Confidence: diagnose.Confidence(r.signals(f, root)...),
 		Impact: kasoku.Impact{Share: float64(min(root.Count, f.count)) / float64(f.of), Of: ofRequests(c),
 			Shared: []string{"POOL-01", "POOL-02"}},
-		Evidence: evidence,
+		Evidence: quotes,
 		Cause: fmt.Sprintf("The handler turns every error into the same answer. %s %s requests were answered with 5xx; the application's log says %q %s times in the same time.",
 			capital(c.At()), unit.Count(f.count), cut(root.Text(), 120), unit.Count(root.Count)),
 		Fixes: []kasoku.Fix{{

@@ -43,14 +43,14 @@ func doubling(broke *float64) func([]record.Done) (float64, bool) {
 func TestSecondService(t *testing.T) {
 	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, s *sandbox.Server) {
 		var broke float64
-		bad := measure(t, s, measurement{
+		bad := measure(t, s, measuredCase{
 			service: badLedger(), maxConnections: ledgerLimit, next: doubling(&broke), each: 3 * time.Second, slowLog: true,
 		})
 		checkBadLedger(t, bad)
 		if broke == 0 {
 			t.Fatal("no step broke")
 		}
-		good := measure(t, s, measurement{ // alone: what else runs here, as the tests of other packages, is not the service's
+		good := measure(t, s, measuredCase{ // alone: what else runs here, as the tests of other packages, is not the service's
 			service: goodLedger(), maxConnections: ledgerLimit, next: record.Climb(200, broke), each: 3 * time.Second, slowLog: true, alone: true,
 		})
 		for _, f := range diagnose.Diagnose(diagnose.NewCase(good, nil), All()).Findings {

@@ -128,13 +128,6 @@ func (SlowInitialize) evidence(c *diagnose.Case, p kasoku.Phase, limit time.Dura
 	return out
 }
 
-func calls(n uint64) string {
-	if n == 1 {
-		return "once"
-	}
-	return unit.Count(n) + " times"
-}
-
 // The kinds of statements that an initialize loses its time in.
 func isAlter(q *kasoku.Query) bool {
 	return q.Verb == "ALTER" || q.Verb == "CREATE" && strings.Contains(q.Fingerprint, " index ")

@@ -34,15 +34,15 @@ func (SpatialIndex) ID() string { return "IDX-07" }
 
 // Check looks for tests that no index serves.
 func (r SpatialIndex) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
-	advice, err := indexAdvice(c)
+	advised, err := indexAdvice(c)
 	if err != nil {
 		return nil, diagnose.Blind(r.ID(), err)
 	}
 	var out []kasoku.Finding
 	near, said := 0.0, "no statement tests geometries without a spatial index"
 	seen := map[string]bool{}
-	for i := range advice.Spatial {
-		s := &advice.Spatial[i]
+	for i := range advised.Spatial {
+		s := &advised.Spatial[i]
 		q := c.QueryByID(s.QueryID)
 		if q == nil || seen[s.Table] {
 			continue
@@ -76,9 +76,9 @@ func (r SpatialIndex) finding(c *diagnose.Case, s *indexes.Spatial, q *kasoku.Qu
 	if x := surest(c, q.ID); x != nil {
 		note += ", by " + x.Endpoint()
 	}
-	evidence := []kasoku.Evidence{statementEvidence(q, unit.Duration(q.Total), note, q.Total.Seconds())}
+	quotes := []kasoku.Evidence{statementEvidence(q, unit.Duration(q.Total), note, q.Total.Seconds())}
 	if p := planOf(c, q.ID, s.Table); p != nil {
-		evidence = append(evidence, planEvidence(p, s.Table, q))
+		quotes = append(quotes, planEvidence(p, s.Table, q))
 	}
 	fix := kasoku.Fix{Text: r.does(s), Where: "the live database, and the file from which tables are made",
 		Code: strings.Join(s.Steps, ";\n") + ";", Lang: "sql", Risk: kasoku.RiskNone}
@@ -99,7 +99,7 @@ func (r SpatialIndex) finding(c *diagnose.Case, s *indexes.Spatial, q *kasoku.Qu
 		Clause: fmt.Sprintf("%s on %s uses no spatial index", s.Function, cut(s.Table, 20)),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
 			diagnose.Signal{Holds: !s.Constant, Lacks: "the statement tests a value that it was sent"}),
-		Evidence: append(evidence, timeEvidence(c, saved, impact)),
+		Evidence: append(quotes, timeEvidence(c, saved, impact)),
 		Cause:    r.cause(c, s), Fixes: fixes,
 		Expect: "the statement reads the rows near the shape instead of all", Verify: "EXPLAIN names the spatial index",
 	}

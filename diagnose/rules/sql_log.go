@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"strings"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
@@ -26,11 +25,8 @@ type SQLLog struct{}
 
 // Thresholds of DRV-05.
 const (
-	fewSQLLines        = 100
 	sqlLinesPerStmt    = 0.5
 	sqlBytesPerRequest = 200
-	writesPerLine      = 0.5
-	unmeasuredInOneRun = "not measurable in one run"
 )
 
 // ID returns DRV-05.
@@ -105,7 +101,7 @@ func sqlLinesOf(c *diagnose.Case) (sqlLines, error) {
 		return s, err
 	}
 	s.requests = float64(n.Count - min(n.Failed, n.Count))
-	if s.statements = statements(c); s.statements > 0 {
+	if s.statements = statementCount(c); s.statements > 0 {
 		s.of = "statement"
 	} else {
 		s.statements, s.of = s.requests, "request"
@@ -117,8 +113,8 @@ func sqlLinesOf(c *diagnose.Case) (sqlLines, error) {
 // isStatement accepts lines that hold SQL and do not report an error.
 func isStatement(m *kasoku.Message) bool { return m.SQL && m.Code == "" && m.Level != "error" }
 
-// statements returns how many statements with data the server ran.
-func statements(c *diagnose.Case) float64 {
+// statementCount returns how many statements with data the server ran.
+func statementCount(c *diagnose.Case) float64 {
 	var n float64
 	for _, v := range [...]string{"insert", "select", "update", "delete", "replace"} {
 		if g, err := c.Status("Com_" + v); err == nil {
@@ -126,22 +122,6 @@ func statements(c *diagnose.Case) float64 {
 		}
 	}
 	return n
-}
-
-// writer returns the write calls of the process that made most of them, leaving
-// out database servers and kasoku itself.
-func writer(c *diagnose.Case) diagnose.Grown {
-	var most diagnose.Grown
-	for _, s := range c.FindAll(diagnose.Process, "io.write_calls") {
-		_, name, _ := strings.Cut(s.Key.Instance, " ")
-		if containsFold(name, "mysqld", "mariadbd") {
-			continue
-		}
-		if g, err := c.Grown(s.Key); err == nil && g.By > most.By {
-			most = g
-		}
-	}
-	return most
 }
 
 func (SQLLog) signals(s sqlLines) []diagnose.Signal {

@@ -30,13 +30,6 @@ const (
 	fewStatic   = 50
 )
 
-// staticEndings are those of files that are the same for everyone until a service is
-// deployed anew.
-var staticEndings = []string{
-	".css", ".js", ".mjs", ".map", ".html", ".htm", ".ico", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif",
-	".woff", ".woff2", ".ttf", ".wasm", ".txt", ".webmanifest",
-}
-
 // ID returns NGX-02.
 func (StaticFiles) ID() string { return "NGX-02" }
 
@@ -66,27 +59,19 @@ func (r StaticFiles) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 	return []kasoku.Finding{r.finding(c, found, count, took)}, nil
 }
 
-// isStatic reports whether the endpoint is a file that the upstream server gives, the
-// same each time.
-func isStatic(e *kasoku.Endpoint) bool {
-	ending := strings.ToLower(path.Ext(e.Route))
-	return (e.Method == "GET" || e.Method == "HEAD") && slices.Contains(staticEndings, ending) && isPassed(e) &&
-		e.Varied == 0 && e.Codes[200] > 0
-}
-
 func (r StaticFiles) finding(c *diagnose.Case, found []*kasoku.Endpoint, count uint64,
 	took time.Duration) kasoku.Finding {
 	var names []string
-	var evidence []kasoku.Evidence
+	var quotes []kasoku.Evidence
 	endings := map[string]bool{}
 	for i, e := range found {
 		names = append(names, e.Route)
 		endings[strings.TrimPrefix(strings.ToLower(path.Ext(e.Route)), ".")] = true
 		if i < 4 {
-			evidence = append(evidence, requestCount(c, e))
+			quotes = append(quotes, requestCount(c, e))
 		}
 	}
-	evidence = append(evidence, kasoku.Evidence{Source: "access", Text: "time of the server behind for files",
+	quotes = append(quotes, kasoku.Evidence{Source: "access", Text: "time of the server behind for files",
 		Value: unit.Duration(took), Number: took.Seconds(), Interval: c.Whole()})
 	impact := savedTime(c, took, false)
 	var kinds []string
@@ -97,7 +82,7 @@ func (r StaticFiles) finding(c *diagnose.Case, found []*kasoku.Endpoint, count u
 	return kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: endpointName(found[0])},
 		Title:    "The application sends files that nginx could send",
-		Severity: severityOf(impact.Share), Impact: impact, Evidence: evidence,
+		Severity: severityOf(impact.Share), Impact: impact, Evidence: quotes,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}),
 		Cause: fmt.Sprintf("nginx passed on %s requests for files that have one size each: %s. The application took %s for them.",
 			unit.Count(count), list(names, 4), unit.Duration(took)),

@@ -2,6 +2,9 @@ package rules
 
 import (
 	"errors"
+	"path"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -73,3 +76,18 @@ func ratio(a, b float64) float64 {
 
 // endpointName is an endpoint as people write it.
 func endpointName(e *kasoku.Endpoint) string { return e.Method + " " + e.Route }
+
+// isStatic reports whether the endpoint is a file that the upstream server gives, the
+// same each time.
+func isStatic(e *kasoku.Endpoint) bool {
+	ending := strings.ToLower(path.Ext(e.Route))
+	return (e.Method == "GET" || e.Method == "HEAD") && slices.Contains(staticEndings, ending) && isPassed(e) &&
+		e.Varied == 0 && e.Codes[200] > 0
+}
+
+// staticEndings are those of files that are the same for everyone until a service is
+// deployed anew.
+var staticEndings = []string{
+	".css", ".js", ".mjs", ".map", ".html", ".htm", ".ico", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif",
+	".woff", ".woff2", ".ttf", ".wasm", ".txt", ".webmanifest",
+}

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,24 +13,19 @@ import (
 	"github.com/kasoku/kasoku/internal/nginxconf"
 )
 
-const shopConf = `worker_processes 2;
-error_log /var/log/nginx/error.log;
-events { worker_connections 100; }
-http {
-    upstream shop { server 127.0.0.1:9000; }
-    include /etc/nginx/conf.d/*.conf;
-}
-`
+// The configuration of a shop, in two files.
+var (
+	shopConf = readShop("nginx.conf")
+	shopSite = readShop("shop.conf")
+)
 
-const shopSite = `server {
-    proxy_set_header Host $host;
-    location / { proxy_pass http://shop; }
-    location = /exact { return 204; }
-    location ^~ /files/ { root /srv; }
-    location ~ \.php$ { proxy_pass http://127.0.0.1:9001/x/; }
-    location /api/ { proxy_http_version 1.1; proxy_pass http://$backend; }
+func readShop(name string) string {
+	text, err := os.ReadFile("web/testdata/" + name)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
 }
-`
 
 // shop is a recording with the shop's configuration and an access log of 10 s.
 func shop(conf string, endpoints ...kasoku.Endpoint) *kasoku.Recording {
@@ -67,30 +63,6 @@ func tells(rec *kasoku.Recording, text string, n uint64) {
 
 func passed(method, route string, count uint64, each time.Duration) kasoku.Endpoint {
 	return kasoku.Endpoint{Method: method, Route: route, Count: count, Total: time.Duration(count) * each, UpstreamCount: count, Upstream: time.Duration(count) * each}
-}
-
-func TestWebServer(t *testing.T) {
-	w, err := webServerOf(shop(shopConf))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for uri, want := range map[string]string{
-		"/": "location /", "/exact": "location = /exact", "/files/a.php": "location ^~ /files/", "/b.php": `location ~ \.php$`, "/api/x": "location /api/",
-	} {
-		if l, ok := w.locationOf(uri); !ok || l.context != want {
-			t.Errorf("%s: %q, want %q", uri, l.context, want)
-		}
-	}
-	lacking, passing := lackingKeepalive(w)
-	if passing != 2 || len(lacking) != 2 || lacking[0].upstream != "shop" || len(lacking[0].lacks) != 3 {
-		t.Errorf("%d pass, lacking %+v", passing, lacking)
-	}
-	if limit, err := connectionLimit(diagnose.NewCase(shop(shopConf), nil)); err != nil || limit != 200 {
-		t.Errorf("%v connections, %v", limit, err)
-	}
-	if _, err := webServerOf(shop("")); err == nil {
-		t.Error("no configuration, no error")
-	}
 }
 
 // TestKeepaliveEdits: what is proposed, put into the files, makes the rule silent.
@@ -147,7 +119,7 @@ func TestSpooled(t *testing.T) {
 	e := passed("POST", "/api/scans/:id", 500, 10*time.Millisecond)
 	e.MaxRequestBytes = 70_000
 	rec := shop(shopConf, e)
-	tells(rec, requestSpool+" /t/1, request: POST /api/scans/17", 400)
+	tells(rec, "a client request body is buffered to a temporary file /t/1, request: POST /api/scans/17", 400)
 	found, _ := RequestSpooled{}.Check(diagnose.NewCase(rec, nil))
 	if len(found) != 1 || found[0].Object.String() != "location /api/" || found[0].Fixes[0].Edits[0].Lines != "client_body_buffer_size 128k;" {
 		t.Fatalf("%+v", found)

@@ -74,12 +74,12 @@ func (r WideStar) table(c *diagnose.Case, read indexes.Read, of []*kasoku.Query)
 	why string) {
 	t := read.Table
 	row := float64(t.DataBytes) / float64(max(t.Rows, 1))
-	var evidence []kasoku.Evidence
+	var quotes []kasoku.Evidence
 	impact := timeImpact(c, 0)
 	for _, q := range of {
 		impact.Share = min(1, impact.Share+timeImpact(c, c.QueryTime(q)).Share)
-		if len(evidence) < quotedStatements {
-			evidence = append(evidence, statementEvidence(q, unit.Duration(q.Total),
+		if len(quotes) < quotedStatements {
+			quotes = append(quotes, statementEvidence(q, unit.Duration(q.Total),
 				fmt.Sprintf("%s, %s rows a call", calls(q.Calls), perWords(rowsPerCall(q))), q.Total.Seconds()))
 		}
 	}
@@ -90,7 +90,7 @@ func (r WideStar) table(c *diagnose.Case, read indexes.Read, of []*kasoku.Query)
 				unit.Percent(smallShare))
 	}
 	impact.Share, impact.Estimate = impact.Share/10, true // most of the time is in finding rows
-	evidence = append(evidence, kasoku.Evidence{Source: "schema", Text: t.Name + ": " + list(read.Wide, 4),
+	quotes = append(quotes, kasoku.Evidence{Source: "schema", Text: t.Name + ": " + list(read.Wide, 4),
 		Note: "length of a row, on average", Value: unit.Bytes(uint64(row)), Number: row, Strong: true,
 		Interval: c.Whole()})
 	return &kasoku.Finding{
@@ -100,7 +100,7 @@ func (r WideStar) table(c *diagnose.Case, read indexes.Read, of []*kasoku.Query)
 			unit.Bytes(uint64(row))), maxTitle),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
 			diagnose.Signal{Blind: "which columns the program uses is not known"}),
-		Evidence: evidence,
+		Evidence: quotes,
 		Cause: fmt.Sprintf("%s of statements read all columns of %s, among them %s, and send them in lists.",
 			capital(unit.Counted(len(of), "class", "classes")), t.Name, list(read.Wide, 3)),
 		Fixes: []kasoku.Fix{{Text: "Name the columns that are used", Where: "where the statements are made",

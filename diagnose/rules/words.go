@@ -1,9 +1,14 @@
 package rules
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // capital returns s with its first letter in upper case.
@@ -44,4 +49,40 @@ func cut(s string, n int) string {
 		return s
 	}
 	return string([]rune(s)[:n-1]) + "…"
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return unit.Missing
+	}
+	return s
+}
+
+// list names at most n things.
+func list(names []string, n int) string {
+	if len(names) > n {
+		return strings.Join(names[:n], ", ") + fmt.Sprintf(" and %d more", len(names)-n)
+	}
+	return strings.Join(names, ", ")
+}
+
+// maxTitle is how long a title may be.
+const maxTitle = 70
+
+// maxQuoted is how much of a statement is quoted.
+const maxQuoted = 100
+
+// perWords prints a count for each request: 169, 16.4, 1.25, 1.
+func perWords(v float64) string {
+	if v >= 10 || v == math.Trunc(v) {
+		return diagnose.Whole(v)
+	}
+	return unit.Sig3(v)
+}
+
+func calls(n uint64) string {
+	if n == 1 {
+		return "once"
+	}
+	return unit.Count(n) + " times"
 }

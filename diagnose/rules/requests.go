@@ -1,0 +1,15 @@
+package rules
+
+import "github.com/kasoku/kasoku/diagnose"
+
+// share returns n of the focus's requests, at most those that failed.
+func share(c *diagnose.Case, n float64) float64 {
+	failed, of := c.Failed()
+	if of == 0 {
+		return 0
+	}
+	return min(n, float64(failed)) / float64(of)
+}
+
+// ofRequests words the whole that an impact is a share of.
+func ofRequests(c *diagnose.Case) string { return "of requests " + c.At() }
