@@ -44,7 +44,7 @@ func TestFloorsRefuse(t *testing.T) {
 	f("internal/test/golden", "internal/unit", down)
 	f("labs/demo", "labs/userapi", "")
 	f("load", "load/nethttp", child)
-	f("diagnose", "diagnose/rules", child)
+	f("diagnose", "diagnose/indexes", child)
 	f("serve", "serve/ui", child)
 	// A room may stand on several floors: down is down.
 	f("logs", "logs/lines", "")

@@ -13,7 +13,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
-	"github.com/kasoku/kasoku/diagnose/rules"
+	webrules "github.com/kasoku/kasoku/diagnose/rules/web"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/sandbox"
@@ -82,7 +82,7 @@ func TestLiveOfNginx(t *testing.T) {
 	web := sandboxtest.Nginx(t, sandbox.NginxOptions{Dir: dir, Upstream: app.Listener.Addr().String()})
 	log := filepath.Join(dir, "access.log")
 	l, err := Begin(t.Context(), LiveOptions{
-		Watch: record.Options{AccessLog: log, Interval: time.Second}, Rules: []diagnose.Rule{rules.StaticFiles{}},
+		Watch: record.Options{AccessLog: log, Interval: time.Second}, Rules: []diagnose.Rule{webrules.StaticFiles{}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/extract"
 	"github.com/kasoku/kasoku/internal/histogram"
 )
@@ -48,7 +49,7 @@ func TestConstructCases(t *testing.T) {
 			}
 		})
 		f("OPS-02", server+"-slow", "allowing initialize so much that it takes 72 % of it", func(rec, _ *kasoku.Recording) {
-			p, _ := initializeOf(diagnose.NewCase(rec, nil))
+			p, _ := evidence.InitializeOf(diagnose.NewCase(rec, nil))
 			for i := range rec.Settings {
 				if s := &rec.Settings[i]; s.Name == "initialize.limit" {
 					s.Value = time.Duration(float64(p.Interval.Len()) / 0.72).Round(time.Millisecond).String()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/rules/pool"
 )
 
 func (b *build) poolIdle(value string) *build {
@@ -16,7 +17,7 @@ func (b *build) poolIdle(value string) *build {
 
 // control diagnoses a run against a baseline, both of hand-made recordings.
 func control(before, after *build) ([]kasoku.Finding, []kasoku.Silence) {
-	return IdleControl{}.Check(diagnose.NewCase(after.Recording, before.Recording))
+	return pool.IdleControl{}.Check(diagnose.NewCase(after.Recording, before.Recording))
 }
 
 func TestIdleControl_Fires(t *testing.T) {
@@ -88,7 +89,7 @@ func TestIdleControl_Silent(t *testing.T) {
 	f(a, b, true, "no step at 1,000 req/s")
 	a.Seconds = nil
 	f(a, b, true, "not counted in both runs")
-	found, silent := IdleControl{}.Check(few().alone())
+	found, silent := pool.IdleControl{}.Check(few().alone())
 	if len(found) > 0 || !silent[0].Blind {
 		t.Errorf("without a baseline: %+v %+v", found, silent)
 	}

@@ -6,6 +6,13 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/rules/cache"
+	"github.com/kasoku/kasoku/diagnose/rules/durability"
+	"github.com/kasoku/kasoku/diagnose/rules/host"
+	"github.com/kasoku/kasoku/diagnose/rules/lock"
+	"github.com/kasoku/kasoku/diagnose/rules/measurement"
+	"github.com/kasoku/kasoku/diagnose/rules/pool"
 )
 
 // committing makes a ladder whose 11,100 requests take 10 ms each and whose slow log
@@ -26,7 +33,7 @@ func committing(each time.Duration) *build {
 }
 
 func TestCommitSync(t *testing.T) {
-	r := CommitSync{}
+	r := durability.CommitSync{}
 	f := speaks(t, r, committing(2*time.Millisecond).alone(), kasoku.High, "Commits wait for the disk for 19.0 %", "11,100 commits waited 1.90 ms each")
 	if len(f.Fixes[0].Edits) != 1 || f.Fixes[0].Edits[0].Do != "SET GLOBAL innodb_flush_log_at_trx_commit = 2" || f.Fixes[0].Risk != kasoku.RiskDurability || f.Object.Name != "innodb_flush_log_at_trx_commit" {
 		t.Errorf("%+v", f)
@@ -49,7 +56,7 @@ func TestCommitSync(t *testing.T) {
 }
 
 func TestBinlog(t *testing.T) {
-	r := Binlog{}
+	r := durability.Binlog{}
 	keepsQuiet(t, r, committing(2*time.Millisecond).alone(), false, "is off")
 	on := func() *build {
 		return committing(2*time.Millisecond).setting("log_bin", "ON").setting("sync_binlog", "1").counter("Binlog_cache_use", 100, 1000, 10_000)
@@ -64,7 +71,7 @@ func TestBinlog(t *testing.T) {
 }
 
 func TestSlowDisk(t *testing.T) {
-	r := SlowDisk{}
+	r := durability.SlowDisk{}
 	disk := func(b *build, write float64) *build {
 		for name, grown := range map[string]float64{"disk.writes": 1000, "disk.write_time": 1000 * write, "disk.busy": 36} {
 			b.counts(kasoku.Key{Source: diagnose.Host, Name: name, Instance: "sda"}, 0, 0, grown)
@@ -82,7 +89,7 @@ func TestSlowDisk(t *testing.T) {
 }
 
 func TestLockQueue(t *testing.T) {
-	r := LockQueue{}
+	r := lock.LockQueue{}
 	keepsQuiet(t, r, committing(0).alone(), false, "0 waits for locks")
 	keepsQuiet(t, r, ladder().alone(), true, "Innodb_row_lock_waits was not recorded")
 	queue := func() *build {
@@ -119,7 +126,7 @@ func TestLockQueue(t *testing.T) {
 }
 
 func TestDeadlocks(t *testing.T) {
-	r := Deadlocks{}
+	r := lock.Deadlocks{}
 	keepsQuiet(t, r, committing(0).alone(), false, "0 deadlocks")
 	b := committing(0)
 	b.Deadlocks = []kasoku.Deadlock{{At: 33 * time.Second, Table: "shop.orders", Statements: []string{"update orders set a = ?", "delete from orders where id = ?"}, Indexes: []string{"PRIMARY"}, Count: 12}}
@@ -136,14 +143,16 @@ func TestDeadlocks(t *testing.T) {
 
 // pooled publishes a pool of which requests waited that long in step 3.
 func pooled(b *build, limit, waited float64) *build {
-	key := func(name string) kasoku.Key { return kasoku.Key{Source: sourceExpvar, Name: name, Instance: "db"} }
+	key := func(name string) kasoku.Key {
+		return kasoku.Key{Source: evidence.SourceExpvar, Name: name, Instance: "db"}
+	}
 	b.counts(key("WaitDuration"), 0, 0, waited).counts(key("WaitCount"), 0, 0, 5000)
 	b.add(key("MaxOpenConnections"), kasoku.Gauge, func(int) float64 { return limit })
 	return b.add(key("InUse"), kasoku.Gauge, func(int) float64 { return limit })
 }
 
 func TestSmallPool(t *testing.T) {
-	r := SmallPool{}
+	r := pool.SmallPool{}
 	keepsQuiet(t, r, committing(0).alone(), true, "no program publishes its pool")
 	keepsQuiet(t, r, pooled(committing(0), 10, 4).alone(), false, "the thresholds are 1,110 and 5.0 %")
 	f := speaks(t, r, pooled(committing(0), 10, 60).alone(), kasoku.High, "Requests wait for one of 10 connections", "5,000 of them waited", "Let the pool open 15 connections")
@@ -155,7 +164,7 @@ func TestSmallPool(t *testing.T) {
 }
 
 func TestAppCPU(t *testing.T) {
-	r := AppCPU{}
+	r := host.AppCPU{}
 	keepsQuiet(t, r, ladder().alone(), true, "no process")
 	app := func(cores, db float64) *build {
 		b := ladder().cpu(0.05, cores+db)
@@ -175,7 +184,7 @@ func TestAppCPU(t *testing.T) {
 }
 
 func TestSerialClient(t *testing.T) {
-	r := SerialClient{}
+	r := host.SerialClient{}
 	keepsQuiet(t, r, ladder().alone(), false, "has a schedule")
 	serial := func(total time.Duration) *build {
 		b := ladder().accessLog()
@@ -197,7 +206,7 @@ func TestSerialClient(t *testing.T) {
 }
 
 func TestSameWait(t *testing.T) {
-	r := SameWait{}
+	r := measurement.SameWait{}
 	a, b := committing(8*time.Millisecond), committing(7*time.Millisecond)
 	keepsQuiet(t, r, a.alone(), true, "no baseline")
 	speaks(t, r, diagnose.NewCase(a.Recording, b.Recording), kasoku.High, "wait for the disk at commits", "69.0 % → 79.0 %")
@@ -207,7 +216,7 @@ func TestSameWait(t *testing.T) {
 }
 
 func TestByDesign(t *testing.T) {
-	r := ByDesign{}
+	r := measurement.ByDesign{}
 	polls := func(from, to time.Duration, statements time.Duration) *build {
 		b := committing(0).cpu(0.1, 0.3)
 		for i := range b.Endpoints {
@@ -234,7 +243,7 @@ func TestByDesign(t *testing.T) {
 }
 
 func TestQueryCache(t *testing.T) {
-	r := QueryCache{}
+	r := cache.QueryCache{}
 	cached := func(kind string) *build { return ladder().setting("query_cache_type", kind) }
 	compared := func(a, b *build) *diagnose.Case { return diagnose.NewCase(b.Recording, a.Recording) }
 	keepsQuiet(t, r, cached("ON").alone(), true, "no baseline")

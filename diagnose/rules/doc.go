@@ -1,4 +1,5 @@
-// Package rules holds the causes that kasoku can name, one rule a file.
+// Package rules lists the causes that kasoku can name: a package for each family of
+// them, and in it one rule a file, whose name begins with the rule's id.
 //
 // Its one idea: a rule is a type whose doc comment says in four labelled parts,
 // Evidence, Cause, Fix and Silent, what it looks at and when it keeps quiet; a
@@ -18,37 +19,24 @@ import (
 	"slices"
 
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/rules/application"
+	"github.com/kasoku/kasoku/diagnose/rules/cache"
+	"github.com/kasoku/kasoku/diagnose/rules/driver"
+	"github.com/kasoku/kasoku/diagnose/rules/durability"
+	"github.com/kasoku/kasoku/diagnose/rules/host"
+	"github.com/kasoku/kasoku/diagnose/rules/index"
+	"github.com/kasoku/kasoku/diagnose/rules/limit"
+	"github.com/kasoku/kasoku/diagnose/rules/lock"
+	"github.com/kasoku/kasoku/diagnose/rules/measurement"
+	"github.com/kasoku/kasoku/diagnose/rules/operation"
+	"github.com/kasoku/kasoku/diagnose/rules/pool"
+	"github.com/kasoku/kasoku/diagnose/rules/query"
+	"github.com/kasoku/kasoku/diagnose/rules/web"
 )
 
-// All returns every rule, group by group.
+// All returns every rule, family by family.
 func All() []diagnose.Rule {
-	return slices.Concat(indexRules(), queryRules(), databaseRules(), webRules(), []diagnose.Rule{
-		LostIndex{},
-		Prepare{},
-		ORMSave{},
-		SQLLog{},
-		IdlePool{},
-		Refused{},
-		IdleControl{},
-		TwoLimits{},
-		StartLimit{},
-		SlowInitialize{},
-		TimeZone{},
-		NotRebuilt{},
-		Repeatable{},
-		Observation{},
-		Unsettled{},
-		RowCount{},
-		Interval{},
-		RootMessage{},
-		DBBound{},
-		SharedCPU{},
-		Against{},
-		Bundled{},
-		Generator{},
-		Memory{},
-		Burst{},
-		Files{},
-		Tasks{},
-	})
+	return slices.Concat(index.Rules(), query.Rules(), driver.Rules(), pool.Rules(), lock.Rules(),
+		durability.Rules(), cache.Rules(), web.Rules(), application.Rules(), host.Rules(), limit.Rules(),
+		operation.Rules(), measurement.Rules())
 }

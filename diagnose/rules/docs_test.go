@@ -20,7 +20,7 @@ type ruleDoc struct{ file, name, doc string }
 // ruleDocs returns the types of the package that have a method Check.
 func ruleDocs(t *testing.T) []ruleDoc {
 	t.Helper()
-	files, err := filepath.Glob("*.go")
+	files, err := filepath.Glob("*/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}

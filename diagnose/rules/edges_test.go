@@ -7,6 +7,10 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/rules/driver"
+	"github.com/kasoku/kasoku/diagnose/rules/host"
+	"github.com/kasoku/kasoku/diagnose/rules/measurement"
+	"github.com/kasoku/kasoku/diagnose/rules/pool"
 )
 
 // These tests run on recordings made by hand (build_test.go): edges that no
@@ -60,7 +64,7 @@ func (b *build) restart() *build {
 }
 
 func TestIdlePool(t *testing.T) {
-	r := IdlePool{}
+	r := pool.IdlePool{}
 	churn := func(n float64) *build {
 		return ladder().counter("Connections", 0, 0, n).gauge("Threads_connected", 3, 3, 3, 20).
 			add(waitingSockets, kasoku.Gauge, func(s int) float64 { return float64(s * 40) })
@@ -109,7 +113,7 @@ func TestIdlePool(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	r := Refused{}
+	r := pool.Refused{}
 	refuse := func(n float64) *build {
 		return ladder().fail(3, int(n), 500, "500 Internal Server Error").counter("Connection_errors_max_connections", 0, 0, n).gauge("Threads_connected", 3, 3, 3, 151)
 	}
@@ -136,7 +140,7 @@ func TestRefused(t *testing.T) {
 }
 
 func TestTwoLimits(t *testing.T) {
-	r := TwoLimits{}
+	r := pool.TwoLimits{}
 	f := fires(t, r, story(), kasoku.High, "hide each other")
 	if f.Severity != kasoku.Info {
 		t.Errorf("severity %s", f.Severity)
@@ -150,7 +154,7 @@ func TestTwoLimits(t *testing.T) {
 }
 
 func TestPrepare(t *testing.T) {
-	r := Prepare{}
+	r := driver.Prepare{}
 	prepare := func(prepares, executes, questions float64) *build {
 		return ladder().counter("Com_stmt_prepare", 0, 0, prepares).counter("Com_stmt_close", 0, 0, prepares).
 			counter("Com_stmt_execute", 0, 0, executes).counter("Questions", 0, 0, questions)
@@ -173,7 +177,7 @@ func TestPrepare(t *testing.T) {
 }
 
 func TestORMSave(t *testing.T) {
-	r := ORMSave{}
+	r := driver.ORMSave{}
 	counters := func(update, sel, insert, rows float64) *build {
 		return ladder().counter("Com_update", 0, 0, update).counter("Com_select", 0, 0, sel).counter("Com_insert", 0, 0, insert).counter("Handler_update", 0, 0, rows)
 	}
@@ -207,7 +211,7 @@ func TestORMSave(t *testing.T) {
 }
 
 func TestSQLLog(t *testing.T) {
-	r := SQLLog{}
+	r := driver.SQLLog{}
 	const line = "[0.41ms] INSERT INTO parcels (id, sender, receiver, address) VALUES ('?', '?', '?', '?') RETURNING id, sender, receiver, address [1 rows]  -- and more, to make the line longer than the two hundred bytes that count as much"
 	log := func(level, code, text string, n int) *build { return ladder().said(level, code, text, true, n) }
 	writes := kasoku.Key{Source: diagnose.Process, Name: "io.write_calls", Instance: "77 shop"}
@@ -242,7 +246,7 @@ func TestSQLLog(t *testing.T) {
 }
 
 func TestRowCount(t *testing.T) {
-	r := RowCount{}
+	r := measurement.RowCount{}
 	rows := func(before, after int64, successes uint64) *build {
 		b := ladder()
 		b.RowChecks = []kasoku.RowCheck{{Table: "parcels", Before: before, After: after, Successes: successes}}
@@ -282,7 +286,7 @@ func TestRowCount(t *testing.T) {
 }
 
 func TestRootMessage(t *testing.T) {
-	r := RootMessage{}
+	r := measurement.RootMessage{}
 	failing := func(n int) *build { return ladder().fail(3, n, 502, "502 Bad Gateway") }
 	f := fires(t, r, failing(5000).said("error", "1205", "put: Error 1205: Lock wait timeout exceeded", false, 4900), kasoku.High, "Error 1205: Lock wait timeout exceeded")
 	if f.Severity != kasoku.Info || f.Title != "Answers say only 502; the cause stands in the application's log" || f.Impact.Share != 0.49 {
@@ -310,7 +314,7 @@ func TestRootMessage(t *testing.T) {
 }
 
 func TestGenerator(t *testing.T) {
-	r := Generator{}
+	r := host.Generator{}
 	late := func(before time.Duration, own, others float64) *build {
 		return ladder().latency(3, 100*time.Millisecond, before).cpu(own, others)
 	}
@@ -348,7 +352,7 @@ func TestGenerator(t *testing.T) {
 // TestForeignGenerator: of a load that another program made, only its CPU is
 // known.
 func TestForeignGenerator(t *testing.T) {
-	r := Generator{}
+	r := host.Generator{}
 	foreign := func(user time.Duration, others float64) *build {
 		b := ladder().accessLog().cpu(0, others+user.Seconds()/10)
 		b.Load, b.Seconds = nil, nil

@@ -43,7 +43,7 @@ func TestExplain(t *testing.T) {
 // docComments returns the comment of each type of the package.
 func docComments(t *testing.T) map[string]string {
 	t.Helper()
-	files, err := filepath.Glob("*.go")
+	files, err := filepath.Glob("*/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}

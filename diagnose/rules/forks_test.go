@@ -9,6 +9,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/extract"
+	"github.com/kasoku/kasoku/diagnose/rules/application"
 )
 
 // TestForks_BesideTheService: programs that others start on the host are not laid to
@@ -33,7 +34,7 @@ func TestForks_BesideTheService(t *testing.T) {
 			}
 			rec.Series = append(rec.Series, kasoku.Series{Key: kasoku.Key{Host: "host1", Source: "sockets", Instance: instance, Name: name}})
 		}
-		found, _ := Forks{}.Check(diagnose.NewCase(rec, nil))
+		found, _ := application.Forks{}.Check(diagnose.NewCase(rec, nil))
 		for _, f := range found {
 			for _, e := range f.Evidence {
 				if strings.HasPrefix(e.Text, "CPU of programs that ") {

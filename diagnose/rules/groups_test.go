@@ -7,6 +7,8 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/rules/measurement"
+	"github.com/kasoku/kasoku/diagnose/rules/operation"
 )
 
 // scored makes runs that differ in their score alone; a negative one failed.
@@ -77,7 +79,7 @@ func keepsQuiet(t *testing.T, r diagnose.Rule, c *diagnose.Case, blind bool, par
 }
 
 func TestUnsettled(t *testing.T) {
-	r := Unsettled{}
+	r := measurement.Unsettled{}
 	same := scored(1000, 1010, 990, 1005, 995)
 	speaks(t, r, grouped(same, scored(1001, 1012, 991, 1004, 996)), kasoku.High, "Repeated runs show no difference in score", "runs a side", "1,000 → 1,001")
 	speaks(t, r, grouped(same[:3], scored(1100, 1101, 1102)), kasoku.Medium, "Too few runs", "Make about 6 runs a side")
@@ -93,7 +95,7 @@ func TestUnsettled(t *testing.T) {
 }
 
 func TestBundled(t *testing.T) {
-	r := Bundled{}
+	r := measurement.Bundled{}
 	a, b := scored(1)[0], scored(1)[0]
 	keepsQuiet(t, r, grouped(nil, []*kasoku.Recording{b}), true, "no baseline")
 	keepsQuiet(t, r, grouped([]*kasoku.Recording{a}, []*kasoku.Recording{b}), false, "nothing that was recorded was changed")
@@ -111,7 +113,7 @@ func TestBundled(t *testing.T) {
 }
 
 func TestRepeatable(t *testing.T) {
-	r := Repeatable{}
+	r := operation.Repeatable{}
 	f := speaks(t, r, grouped(nil, scored(44269, -44500, -43000)), kasoku.Medium, "The best score is not repeatable: 1 of 3 runs pass", "44,500, is what one run reached", "44,269, 44,500 (fail), 43,000 (fail)", "never fails")
 	if f.Severity != kasoku.Problem || f.Impact.Share < 0.66 || f.Impact.Share > 0.67 {
 		t.Errorf("%s, impact %+v", f.Severity, f.Impact)
@@ -127,7 +129,7 @@ func TestRepeatable(t *testing.T) {
 }
 
 func TestObservation(t *testing.T) {
-	r := Observation{}
+	r := measurement.Observation{}
 	off := func(by string, v ...float64) []*kasoku.Recording { return watched(by, scored(v...)) }
 	on := scored(1683, 1700, 1650, 1690, 1660)
 	both := func(off []*kasoku.Recording) *diagnose.Case {
@@ -170,7 +172,7 @@ func TestObservation(t *testing.T) {
 }
 
 func TestAgainst(t *testing.T) {
-	r := Against{}
+	r := measurement.Against{}
 	keepsQuiet(t, r, grouped(nil, scored(1)), true, "no baseline")
 	keepsQuiet(t, r, grouped(scored(1000), scored(900)), false, "may be noise: one run a side")
 	// The ladder's step at 1,000 a second, one run a side.

@@ -8,6 +8,9 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/rules/host"
+	"github.com/kasoku/kasoku/diagnose/rules/limit"
+	"github.com/kasoku/kasoku/diagnose/rules/measurement"
 )
 
 // program puts a process that uses so many cores in step 3.
@@ -32,7 +35,7 @@ func stackOn(db, app, own float64) *build {
 func (b *build) slowed() *build { return b.latency(3, time.Second, 0) }
 
 func TestDBBound(t *testing.T) {
-	r := DBBound{}
+	r := host.DBBound{}
 	f := fires(t, r, stackOn(1.4, 0.3, 0.1), kasoku.Medium, "mysqld uses 1.40 of 2 cores, shop 0.30, the load's generator and kasoku 0.10")
 	if f.Severity != kasoku.Info || f.Impact.Share < 0.82 || f.Impact.Share > 0.83 || !strings.Contains(f.Expect, "1.40 ms") {
 		t.Errorf("%s, impact %+v, expect %q", f.Severity, f.Impact, f.Expect)
@@ -62,7 +65,7 @@ func TestDBBound(t *testing.T) {
 }
 
 func TestSharedCPU(t *testing.T) {
-	r := SharedCPU{}
+	r := host.SharedCPU{}
 	f := fires(t, r, stackOn(1.0, 0.8, 0.1), kasoku.Medium, "requests took no longer")
 	if !strings.Contains(f.Cause, "mysqld uses 1.00 of 2 cores, shop 0.80") || f.Severity != kasoku.Info || !strings.Contains(f.Expect, "at most 1.90 times") || len(f.Fixes) != 1 {
 		t.Errorf("%s, expect %q, fixes %+v", f.Severity, f.Expect, f.Fixes)
@@ -109,7 +112,7 @@ func TestPrograms(t *testing.T) {
 }
 
 func TestInterval(t *testing.T) {
-	r := Interval{}
+	r := measurement.Interval{}
 	long := func(seconds int, from ...int) *build {
 		b := ladder()
 		for i := range b.Steps {
@@ -159,7 +162,7 @@ func bursting(n, second, others int) *build {
 }
 
 func TestBurst(t *testing.T) {
-	r := Burst{}
+	r := host.Burst{}
 	f := fires(t, r, bursting(100, 20, 1000), kasoku.High, "A burst: 1,000 req/s in one second, 8.00 times the mean")
 	if f.Severity != kasoku.Info || !strings.Contains(f.Cause, "At 14:02:31 1,000 req/s came") || !strings.Contains(f.Cause, "A one-minute average shows 125 req/s") || !strings.HasSuffix(f.Cause, "Only then the host's CPU was used up.") {
 		t.Errorf("%s, cause %q", f.Severity, f.Cause)
@@ -196,7 +199,7 @@ func (b *build) host(name string, value float64) *build {
 }
 
 func TestMemory(t *testing.T) {
-	r := Memory{}
+	r := host.Memory{}
 	roomy := func() *build {
 		return stackOn(0.5, 0.4, 0.1).host("mem.total", 8<<30).host("mem.available", 4<<30).
 			counts(kasoku.Key{Source: diagnose.Host, Name: "vm.oom_kill"}, 0, 0, 0).counts(kasoku.Key{Source: diagnose.Host, Name: "psi.memory.some"}, 0, 0, 0)
@@ -228,7 +231,7 @@ func TestMemory(t *testing.T) {
 }
 
 func TestFiles(t *testing.T) {
-	r := Files{}
+	r := limit.Files{}
 	open := func(used, limit float64) *build {
 		return ladder().level(kasoku.Key{Source: diagnose.Process, Name: "fds", Instance: "20 shop"}, used).level(kasoku.Key{Source: diagnose.Process, Name: "fds_limit", Instance: "20 shop"}, limit).
 			level(kasoku.Key{Source: diagnose.Process, Name: "fds", Instance: "10 mysqld"}, 100).level(kasoku.Key{Source: diagnose.Process, Name: "fds_limit", Instance: "10 mysqld"}, 32000)
@@ -254,7 +257,7 @@ func TestFiles(t *testing.T) {
 }
 
 func TestTasks(t *testing.T) {
-	r := Tasks{}
+	r := limit.Tasks{}
 	cg := func(name string) kasoku.Key {
 		return kasoku.Key{Source: diagnose.Cgroup, Name: name, Instance: "shop.service"}
 	}

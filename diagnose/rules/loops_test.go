@@ -7,6 +7,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/rules/query"
 )
 
 // queryRun is a run of 1,000 requests of an endpoint that took 100 s together, with
@@ -40,7 +41,7 @@ func runBy(id string, per float64, how kasoku.CallerClass) kasoku.Caller {
 }
 
 func TestLoops(t *testing.T) {
-	all := map[string]diagnose.Rule{"QRY-04": QueryEachPoint{}, "QRY-05": QueryEachRow{}, "QRY-06": NestedQueries{}}
+	all := map[string]diagnose.Rule{"QRY-04": query.QueryEachPoint{}, "QRY-05": query.QueryEachRow{}, "QRY-06": query.NestedQueries{}}
 	// Exactly the rules that are named speak.
 	f := func(want string, c *diagnose.Case, parts ...string) {
 		t.Helper()

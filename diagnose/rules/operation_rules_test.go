@@ -8,6 +8,8 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/checkpoint/capture"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/rules/index"
+	"github.com/kasoku/kasoku/diagnose/rules/operation"
 )
 
 // said checks a rule on a hand-made recording and returns all that it says.
@@ -31,17 +33,17 @@ func (b *build) table(kind, name, keys string) *build {
 
 func TestLostIndex(t *testing.T) {
 	const a, b = ",\n  KEY `a` (`x`)", ",\n  KEY `b` (`y`)"
-	said(t, LostIndex{}, ladder(), "IDX-08 blind")
-	said(t, LostIndex{}, ladder().table("schema", "s.t", a), "IDX-08 blind")
-	said(t, LostIndex{}, ladder().table("schema", "s.t", a).table("schema-after", "s.t", a+b), "no index is gone, of 1 in 1 tables")
+	said(t, index.LostIndex{}, ladder(), "IDX-08 blind")
+	said(t, index.LostIndex{}, ladder().table("schema", "s.t", a), "IDX-08 blind")
+	said(t, index.LostIndex{}, ladder().table("schema", "s.t", a).table("schema-after", "s.t", a+b), "no index is gone, of 1 in 1 tables")
 	// A table that is gone is another matter.
-	said(t, LostIndex{}, ladder().table("schema", "s.t", a).table("schema", "s.u", b).table("schema-after", "s.t", a), "no index is gone, of 2 in 2 tables")
+	said(t, index.LostIndex{}, ladder().table("schema", "s.t", a).table("schema", "s.u", b).table("schema-after", "s.t", a), "no index is gone, of 2 in 2 tables")
 	lost := ladder().table("schema", "s.t", a+b).table("schema-after", "s.t", "")
-	said(t, LostIndex{}, lost, "2 indexes of s.t are lost on initialize", "table s.t", "confidence low, 1 of 3", "no initialize was seen in the run",
+	said(t, index.LostIndex{}, lost, "2 indexes of s.t are lost on initialize", "table s.t", "confidence low, 1 of 3", "no initialize was seen in the run",
 		"+  KEY `a` (`x`),\n      +  KEY `b` (`y`),", "TRUNCATE TABLE `s`.`t`;")
 	lost.Phases = []kasoku.Phase{{Kind: kasoku.PhaseInitialize, Interval: kasoku.Interval{From: time.Second, To: 2 * time.Second}, Why: "POST /reset, 1 request, 9 ms"}}
 	lost.Queries = []kasoku.Query{{Verb: "DROP", Fingerprint: "drop table if exists t", Sample: "DROP TABLE IF EXISTS t", Calls: 1}}
-	said(t, LostIndex{}, lost, "confidence high, 3 of 3", "DROP TABLE IF EXISTS t", "POST /reset")
+	said(t, index.LostIndex{}, lost, "confidence high, 3 of 3", "DROP TABLE IF EXISTS t", "POST /reset")
 	// Of the probes, when the run itself saw nothing.
 	probed := ladder()
 	for at, facts := range map[string]map[string]string{
@@ -50,7 +52,7 @@ func TestLostIndex(t *testing.T) {
 	} {
 		probed.Configs = append(probed.Configs, diagnose.Probe{At: at, Facts: facts}.Config())
 	}
-	said(t, LostIndex{}, probed, "Index a is lost on initialize", "KEY `a` (x)")
+	said(t, index.LostIndex{}, probed, "Index a is lost on initialize", "KEY `a` (x)")
 }
 
 func (b *build) line(sample string, seconds map[int]uint64) *build {
@@ -65,19 +67,19 @@ func (b *build) line(sample string, seconds map[int]uint64) *build {
 
 func TestStartLimit(t *testing.T) {
 	const exit, refused = "systemd[1]: shop.service: Main process exited, code=exited, status=1/FAILURE", "dial tcp 10.0.0.5:3306: connect: connection refused"
-	said(t, StartLimit{}, ladder(), "OPS-01 blind")
-	said(t, StartLimit{}, ladder().line("all is well", map[int]uint64{1: 5}), "no log says that a process ended")
-	said(t, StartLimit{}, ladder().line(refused, map[int]uint64{1: 5}), "connections were refused 5 times, and no process ended of it")
-	said(t, StartLimit{}, ladder().line(exit, map[int]uint64{1: 4}).line(refused, map[int]uint64{1: 4}), "OPS-01 0.80: at most 4 exits of a process in 10 s")
-	said(t, StartLimit{}, ladder().line(exit, map[int]uint64{1: 3, 20: 3}).line(refused, map[int]uint64{1: 6}), "OPS-01 0.60")
-	said(t, StartLimit{}, ladder().line(exit, map[int]uint64{1: 5}), "nothing says that it was refused")
-	said(t, StartLimit{}, ladder().line(exit, map[int]uint64{1: 2, 5: 3}).line(refused, map[int]uint64{1: 5}),
+	said(t, operation.StartLimit{}, ladder(), "OPS-01 blind")
+	said(t, operation.StartLimit{}, ladder().line("all is well", map[int]uint64{1: 5}), "no log says that a process ended")
+	said(t, operation.StartLimit{}, ladder().line(refused, map[int]uint64{1: 5}), "connections were refused 5 times, and no process ended of it")
+	said(t, operation.StartLimit{}, ladder().line(exit, map[int]uint64{1: 4}).line(refused, map[int]uint64{1: 4}), "OPS-01 0.80: at most 4 exits of a process in 10 s")
+	said(t, operation.StartLimit{}, ladder().line(exit, map[int]uint64{1: 3, 20: 3}).line(refused, map[int]uint64{1: 6}), "OPS-01 0.60")
+	said(t, operation.StartLimit{}, ladder().line(exit, map[int]uint64{1: 5}), "nothing says that it was refused")
+	said(t, operation.StartLimit{}, ladder().line(exit, map[int]uint64{1: 2, 5: 3}).line(refused, map[int]uint64{1: 5}),
 		"Shop.service ends when it is refused a connection", "unit shop.service", "confidence medium, 2 of 3", "systemctl edit shop.service")
-	said(t, StartLimit{}, ladder().line(exit, map[int]uint64{1: 5}).line(refused, map[int]uint64{1: 5}).line("systemd[1]: shop.service: Start request repeated too quickly.", map[int]uint64{2: 1}),
+	said(t, operation.StartLimit{}, ladder().line(exit, map[int]uint64{1: 5}).line(refused, map[int]uint64{1: 5}).line("systemd[1]: shop.service: Start request repeated too quickly.", map[int]uint64{2: 1}),
 		"Shop.service is given up after its start was refused", "confidence high, 3 of 3")
 	state := ladder().line("Can't connect to MySQL server on 'db' (111)", map[int]uint64{1: 1})
 	state.Settings = append(state.Settings, kasoku.Setting{Scope: capture.ScopeUnit, Name: "shop", Value: "failed (start-limit-hit), 5 restarts"})
-	said(t, StartLimit{}, state, "Shop is given up", "failed (start-limit-hit), 5 restarts")
+	said(t, operation.StartLimit{}, state, "Shop is given up", "failed (start-limit-hit), 5 restarts")
 }
 
 func (b *build) initialized(took time.Duration) *build {
@@ -86,10 +88,10 @@ func (b *build) initialized(took time.Duration) *build {
 }
 
 func TestSlowInitialize(t *testing.T) {
-	said(t, SlowInitialize{}, ladder(), "OPS-02 blind")
-	said(t, SlowInitialize{}, ladder().initialized(23*time.Second), "OPS-02 0.96: initialize took 23.0 s of the 30.0 s that a contest allows")
+	said(t, operation.SlowInitialize{}, ladder(), "OPS-02 blind")
+	said(t, operation.SlowInitialize{}, ladder().initialized(23*time.Second), "OPS-02 0.96: initialize took 23.0 s of the 30.0 s that a contest allows")
 	slow := ladder().initialized(27 * time.Second)
-	said(t, SlowInitialize{}, slow, "Initialize takes 27.0 s of the 30.0 s that it may", "endpoint POST /initialize", "was not recorded", "confidence medium, 1 of 2")
+	said(t, operation.SlowInitialize{}, slow, "Initialize takes 27.0 s of the 30.0 s that it may", "endpoint POST /initialize", "was not recorded", "confidence medium, 1 of 2")
 	query := func(verb, text string, calls uint64, total time.Duration) {
 		slow.Queries = append(slow.Queries, kasoku.Query{Verb: verb, Fingerprint: text, Tables: []string{"s.t"}, Calls: calls, Total: total, First: 2 * time.Second, Last: 20 * time.Second})
 	}
@@ -98,19 +100,19 @@ func TestSlowInitialize(t *testing.T) {
 	query("CREATE", "create index i on t (c)", 1, 4*time.Second)
 	query("UPDATE", "update t set c=? where g=?", 60, 12*time.Second)
 	slow.Queries = append(slow.Queries, kasoku.Query{Verb: "UPDATE", Fingerprint: "update u", Calls: 99, Total: time.Minute, Last: 41 * time.Second})
-	got := said(t, SlowInitialize{}, slow, "confidence high, 2 of 2", "Changing tables that are already loaded takes 9,000 ms", "60 statements update one group of rows each and take 12.0 s",
+	got := said(t, operation.SlowInitialize{}, slow, "confidence high, 2 of 2", "Changing tables that are already loaded takes 9,000 ms", "60 statements update one group of rows each and take 12.0 s",
 		"update t set c=? where g=? | 60 times", "UPDATE s.t SET c = CASE", "ALTER TABLE s.t ADD COLUMN")
 	if strings.Contains(got, "update u") || strings.Contains(got, "select ?") {
 		t.Errorf("names what is no part of it, or too little:\n%s", got)
 	}
 	slow.Settings = append(slow.Settings, kasoku.Setting{Scope: "app", Name: "initialize.limit", Value: "20s"})
-	said(t, SlowInitialize{}, slow, "Initialize takes 27.0 s, its limit is 20.0 s", "as initialize.limit says")
+	said(t, operation.SlowInitialize{}, slow, "Initialize takes 27.0 s, its limit is 20.0 s", "as initialize.limit says")
 	// The phases know its name; the log its length.
 	phased := ladder()
 	phased.Phases = []kasoku.Phase{{Kind: kasoku.PhaseInitialize, Interval: kasoku.Interval{From: time.Second, To: 29 * time.Second}, Why: "POST /reset, 1 request, 28 s"}}
-	said(t, SlowInitialize{}, phased, "endpoint POST /reset", "Initialize takes 28.0 s of")
+	said(t, operation.SlowInitialize{}, phased, "endpoint POST /reset", "Initialize takes 28.0 s of")
 	phased.Endpoints = []kasoku.Endpoint{{Method: "POST", Route: "/reset", Count: 1, Total: 10 * time.Second}}
-	said(t, SlowInitialize{}, phased, "initialize took 10.0 s of")
+	said(t, operation.SlowInitialize{}, phased, "initialize took 10.0 s of")
 }
 
 func (b *build) zone(name, value string) *build {
@@ -119,13 +121,13 @@ func (b *build) zone(name, value string) *build {
 }
 
 func TestTimeZone(t *testing.T) {
-	said(t, TimeZone{}, ladder(), "OPS-03 blind")
-	said(t, TimeZone{}, ladder().zone("host", "+00:00"), "OPS-03 blind")
-	said(t, TimeZone{}, ladder().zone("host", "+09:00").zone("database", "+09:00").zone("/var/log/a.log", "+09:00"), "in the host's time zone, +09:00")
-	said(t, TimeZone{}, ladder().zone("host", "+00:00").zone("/var/log/a.log", "+00:00").zone("/var/log/a.log off by", "-12m0s"), "OPS-03 0.80: the times of a log are off by 12m0s")
-	said(t, TimeZone{}, ladder().zone("host", "+00:00").zone("/var/log/a.log", "+08:00").zone("database", "+00:00"),
+	said(t, operation.TimeZone{}, ladder(), "OPS-03 blind")
+	said(t, operation.TimeZone{}, ladder().zone("host", "+00:00"), "OPS-03 blind")
+	said(t, operation.TimeZone{}, ladder().zone("host", "+09:00").zone("database", "+09:00").zone("/var/log/a.log", "+09:00"), "in the host's time zone, +09:00")
+	said(t, operation.TimeZone{}, ladder().zone("host", "+00:00").zone("/var/log/a.log", "+00:00").zone("/var/log/a.log off by", "-12m0s"), "OPS-03 0.80: the times of a log are off by 12m0s")
+	said(t, operation.TimeZone{}, ladder().zone("host", "+00:00").zone("/var/log/a.log", "+08:00").zone("database", "+00:00"),
 		"The access log is in +08:00, the host in +00:00; put right here", "clock a.log", "info;", "times in a.log", "timedatectl")
-	said(t, TimeZone{}, ladder().zone("host", "+00:00").zone("database", "+08:00").setting("system_time_zone", "CST").setting("time_zone", "SYSTEM"),
+	said(t, operation.TimeZone{}, ladder().zone("host", "+00:00").zone("database", "+08:00").setting("system_time_zone", "CST").setting("time_zone", "SYSTEM"),
 		"The database is in +08:00", "times of MariaDB, NOW()", "CST, SYSTEM", "default_time_zone = '+00:00'")
 }
 
@@ -138,15 +140,15 @@ func TestNotRebuilt(t *testing.T) {
 		return b
 	}
 	const init, restart, again = diagnose.AfterInitialize, diagnose.AfterRestart, diagnose.AfterReinitialize
-	said(t, NotRebuilt{}, ladder(), "OPS-09 blind")
-	said(t, NotRebuilt{}, probes(map[string]string{init: "a"}), "OPS-09 blind")
-	said(t, NotRebuilt{}, probes(map[string]string{init: "a", restart: "a", again: "a"}), "row counts 1, indexes 0, answers 1: all the same after a restart")
-	said(t, NotRebuilt{}, probes(map[string]string{init: "a", restart: "b", again: "a"}), "A restart changes an answer", "endpoint GET /top?n=5", "a → b", "not where the process starts")
-	said(t, NotRebuilt{}, probes(map[string]string{init: "a", restart: "a", again: "c"}), "Initialize after a restart changes an answer", "not by initialize")
-	said(t, NotRebuilt{}, probes(map[string]string{init: "a", restart: "b", again: "c"}), "Neither the start of the process nor initialize")
-	said(t, NotRebuilt{}, probes(map[string]string{diagnose.AtStart: "a", restart: "b"}), "confidence medium, 1 of 2", "initialize was not called")
+	said(t, operation.NotRebuilt{}, ladder(), "OPS-09 blind")
+	said(t, operation.NotRebuilt{}, probes(map[string]string{init: "a"}), "OPS-09 blind")
+	said(t, operation.NotRebuilt{}, probes(map[string]string{init: "a", restart: "a", again: "a"}), "row counts 1, indexes 0, answers 1: all the same after a restart")
+	said(t, operation.NotRebuilt{}, probes(map[string]string{init: "a", restart: "b", again: "a"}), "A restart changes an answer", "endpoint GET /top?n=5", "a → b", "not where the process starts")
+	said(t, operation.NotRebuilt{}, probes(map[string]string{init: "a", restart: "a", again: "c"}), "Initialize after a restart changes an answer", "not by initialize")
+	said(t, operation.NotRebuilt{}, probes(map[string]string{init: "a", restart: "b", again: "c"}), "Neither the start of the process nor initialize")
+	said(t, operation.NotRebuilt{}, probes(map[string]string{diagnose.AtStart: "a", restart: "b"}), "confidence medium, 1 of 2", "initialize was not called")
 	many := probes(map[string]string{restart: "a"})
 	many.Configs = append(many.Configs, diagnose.Probe{At: init, Facts: map[string]string{
 		"rows s.t": "7", "rows s.u": "5", "rows s.v": "6", "index s.u.i": "(x)", "answer GET http://127.0.0.1:80/top?n=5": "a"}}.Config())
-	said(t, NotRebuilt{}, many, "A restart changes 2 tables and an index", "5 → gone")
+	said(t, operation.NotRebuilt{}, many, "A restart changes 2 tables and an index", "5 → gone")
 }

@@ -7,6 +7,11 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/wording"
+	"github.com/kasoku/kasoku/diagnose/rules/driver"
+	"github.com/kasoku/kasoku/diagnose/rules/durability"
+	"github.com/kasoku/kasoku/diagnose/rules/operation"
+	"github.com/kasoku/kasoku/diagnose/rules/query"
 )
 
 // saysOf returns what a rule says: object, title, cause, severity, confidence, code.
@@ -25,7 +30,7 @@ func saysOf(t *testing.T, r diagnose.Rule, c *diagnose.Case) string {
 	}
 	var b strings.Builder
 	for _, f := range found {
-		if n := len([]rune(f.Title)); n > maxTitle {
+		if n := len([]rune(f.Title)); n > wording.MaxTitle {
 			t.Errorf("%s: title of %d: %s", r.ID(), n, f.Title)
 		}
 		if len(f.Evidence) == 0 || len(f.Fixes) == 0 || f.Expect == "" || f.Verify == "" || f.ID != r.ID() {
@@ -50,7 +55,7 @@ func sayAll(t *testing.T, r diagnose.Rule, c *diagnose.Case, parts ...string) {
 const ordersGet, ordersPost = "GET /v1/orders", "POST /v1/orders"
 
 func TestUnusedRows(t *testing.T) {
-	r := UnusedRows{}
+	r := query.UnusedRows{}
 	q := class("H", "SELECT * FROM visits WHERE shop = ? ORDER BY at DESC", 1000, 400, 30*time.Second)
 	sized := func(c *diagnose.Case, bytes uint64) *diagnose.Case {
 		e := &c.Endpoints[0]
@@ -68,7 +73,7 @@ func TestUnusedRows(t *testing.T) {
 }
 
 func TestAggregate(t *testing.T) {
-	r := Aggregate{}
+	r := query.Aggregate{}
 	q := class("S", "SELECT IFNULL(SUM(p.score), ?) FROM papers p JOIN pupils u ON u.id = p.pupil GROUP BY u.id", 1000, 10, 30*time.Second)
 	q.RowsExamined, q.Tables = 20_000*1000, []string{"papers", "pupils"}
 	w := class("W", "INSERT INTO papers (pupil, score) VALUES (?, ?)", 100, 0, time.Second)
@@ -84,7 +89,7 @@ func TestAggregate(t *testing.T) {
 }
 
 func TestRecount(t *testing.T) {
-	r := Recount{}
+	r := query.Recount{}
 	q := class("C", "SELECT COUNT(*) FROM rentals WHERE rent = ?", 1000, 1, 30*time.Second)
 	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q}), "blind: ")
 	q.Distinct = 20
@@ -107,7 +112,7 @@ func grown(q kasoku.Query, rows ...uint64) kasoku.Query {
 }
 
 func TestGrowingRows(t *testing.T) {
-	r := GrowingRows{}
+	r := query.GrowingRows{}
 	q := class("G", "SELECT * FROM visits WHERE shop = ?", 1000, 100, 30*time.Second)
 	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q}), "blind: ")
 	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{grown(q, 10, 15, 20, 25, 30, 40)}, runBy("G", 1, kasoku.CallerHigh)),
@@ -150,7 +155,7 @@ func counting(c *diagnose.Case, grown map[string]float64) *diagnose.Case {
 }
 
 func TestSingleInserts(t *testing.T) {
-	r := SingleInserts{}
+	r := driver.SingleInserts{}
 	sayAll(t, r, queryRun(ordersPost, []kasoku.Query{rowInsert(12000)}, runBy("N", 12, kasoku.CallerHigh)),
 		"endpoint POST /v1/orders", "inserts row by row: 12 INSERTs a request", "INSERT INTO lines (a, b) VALUES\n  (?, ?),\n  (?, ?),\n  …;", "finding")
 	// Without endpoints: rows on a connection, and requests that change something.
@@ -163,7 +168,7 @@ func TestSingleInserts(t *testing.T) {
 }
 
 func TestPreparedLoop(t *testing.T) {
-	r := PreparedLoop{}
+	r := driver.PreparedLoop{}
 	run := func(prepare, execute float64, q kasoku.Query, callers ...kasoku.Caller) *diagnose.Case {
 		return counting(queryRun(ordersPost, []kasoku.Query{q}, callers...), map[string]float64{
 			"Com_stmt_prepare": prepare, "Com_stmt_execute": execute, "Com_stmt_close": prepare, "Questions": execute})
@@ -182,7 +187,7 @@ func TestPreparedLoop(t *testing.T) {
 }
 
 func TestOpaqueCommit(t *testing.T) {
-	r := OpaqueCommit{}
+	r := durability.OpaqueCommit{}
 	commit := class("K", "COMMIT", 2000, 0, 30*time.Second)
 	other := class("U", "UPDATE a SET b = ? WHERE id = ?", 2000, 0, 20*time.Second)
 	run := func(kinds int, queries ...kasoku.Query) *diagnose.Case {
@@ -203,7 +208,7 @@ func TestOpaqueCommit(t *testing.T) {
 }
 
 func TestNeedlessTransaction(t *testing.T) {
-	r := NeedlessTransaction{}
+	r := durability.NeedlessTransaction{}
 	read := class("R", "SELECT * FROM a WHERE id = ?", 1000, 1, time.Second)
 	read.Tables = []string{"a"}
 	begin, commit := class("B", "START TRANSACTION", 1100, 0, time.Second), class("K", "COMMIT", 1100, 0, 9*time.Second)
@@ -222,7 +227,7 @@ func TestNeedlessTransaction(t *testing.T) {
 }
 
 func TestImplicitOrder(t *testing.T) {
-	r := ImplicitOrder{}
+	r := operation.ImplicitOrder{}
 	run := func(sql, create string) *diagnose.Case {
 		q := class("R", sql, 1000, 20, time.Second)
 		q.Tables = []string{"notes"}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/extract"
 )
 
@@ -21,7 +22,7 @@ func databaseReads(id string) (extract.Keys, bool) {
 	busy := keys(diagnose.Host, "cpu.user", "cpu.nice", "cpu.system", "cpu.irq", "cpu.softirq", "cpu.steal", "cpu.idle", "cpu.iowait")
 	programs := append(keys(diagnose.Process, "cpu.user", "cpu.system"), keys(diagnose.Self, "pid")...)
 	locks := status("Innodb_row_lock_waits", "Innodb_row_lock_time", "Questions")
-	pool := keys(sourceExpvar, "WaitCount", "WaitDuration", "MaxOpenConnections", "InUse")
+	pool := keys(evidence.SourceExpvar, "WaitCount", "WaitDuration", "MaxOpenConnections", "InUse")
 	commit := extract.Keys{Queries: true, Transactions: true, Settings: variables,
 		Series: append(status("Innodb_data_fsyncs", "Innodb_row_lock_time", "Binlog_cache_use", "Slaves_connected", "conn.replicas"),
 			append(keys(diagnose.Host, "disk.writes", "disk.write_time", "disk.busy"), busy...)...)}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/extract"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/nethttp"
@@ -332,14 +333,14 @@ func TestConstructDesk(t *testing.T) {
 			}
 		}
 	}
-	commit := func(c *diagnose.Case) float64 { k, _ := commitsOf(c); return k.share }
+	commit := func(c *diagnose.Case) float64 { k, _ := evidence.CommitsOf(c); return k.Share }
 	for _, server := range []string{"mariadb", "mysql"} {
 		f("DBC-01", server+"-redo-synced", "making requests slower until commits are 4.5 % of their time", slower(0.045, commit))
 		f("DBC-02", server+"-synced", "making requests slower until commits are 3.6 % of their time", slower(0.036, commit))
 		f("DBC-03", server+"-slow-disk", "making requests slower until writes are 4.5 % of their time", slower(0.045, commit))
 		f("LCK-01", server+"-queue", "making waits for locks shorter until they are 4.5 % of the requests' time", func(rec, _ *kasoku.Recording) {
 			c := diagnose.NewCase(rec, nil)
-			by := 0.045 * c.RequestTime().Seconds() / lockTime(c).Seconds()
+			by := 0.045 * c.RequestTime().Seconds() / evidence.LockTime(c).Seconds()
 			for _, s := range rec.FindAll(diagnose.MySQL, "Innodb_row_lock_time") {
 				for i := range s.Points {
 					s.Points[i].Value *= by
@@ -357,14 +358,14 @@ func TestConstructDesk(t *testing.T) {
 				rec.Deadlocks[i].Count = 4
 			}
 		})
-		f("POOL-06", server+"-small-pool", "making requests slower until the pool is 4.5 % of their time", slower(0.045, func(c *diagnose.Case) float64 { p, _ := poolLoads(c); return p.share }))
+		f("POOL-06", server+"-small-pool", "making requests slower until the pool is 4.5 % of their time", slower(0.045, func(c *diagnose.Case) float64 { p, _ := evidence.PoolLoads(c); return p.Share }))
 		f("HW-03", server+"-burning", "taking CPU of the application away until it has 55 %", func(rec, _ *kasoku.Recording) {
-			s, err := appStack(diagnose.NewCase(rec, nil))
+			s, err := evidence.AppStack(diagnose.NewCase(rec, nil))
 			if err != nil {
 				t.Fatal(err)
 			}
-			by := 0.55 * max(s.busy-s.own, s.app.Cores) / s.app.Cores
-			for _, k := range s.app.Keys {
+			by := 0.55 * max(s.Busy-s.Own, s.App.Cores) / s.App.Cores
+			for _, k := range s.App.Keys {
 				for _, name := range []string{"cpu.user", "cpu.system"} {
 					k.Name = name
 					if x := rec.Find(k); x != nil {

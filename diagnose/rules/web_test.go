@@ -10,6 +10,9 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/checkpoint/capture"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/rules/application"
+	"github.com/kasoku/kasoku/diagnose/rules/cache"
+	"github.com/kasoku/kasoku/diagnose/rules/web"
 	"github.com/kasoku/kasoku/internal/nginxconf"
 )
 
@@ -69,7 +72,7 @@ func passed(method, route string, count uint64, each time.Duration) kasoku.Endpo
 func TestKeepaliveEdits(t *testing.T) {
 	rec := shop(shopConf, passed("GET", "/a", 500, time.Millisecond))
 	grows(rec, diagnose.Host, "tcp.active_opens", 500)
-	found, silent := UpstreamKeepalive{}.Check(diagnose.NewCase(rec, nil))
+	found, silent := web.UpstreamKeepalive{}.Check(diagnose.NewCase(rec, nil))
 	if len(found) != 1 || found[0].Object.String() != "upstream shop" {
 		t.Fatalf("%+v %+v", found, silent)
 	}
@@ -86,7 +89,7 @@ func TestKeepaliveEdits(t *testing.T) {
 			t.Errorf("no file takes %+v", e)
 		}
 	}
-	if found, silent := (UpstreamKeepalive{}).Check(diagnose.NewCase(rec, nil)); len(found) > 0 || silent[0].Blind {
+	if found, silent := (web.UpstreamKeepalive{}).Check(diagnose.NewCase(rec, nil)); len(found) > 0 || silent[0].Blind {
 		t.Errorf("after its own edits: %+v %+v\n%s%s", found, silent, rec.Configs[0].Text, rec.Configs[1].Text)
 	}
 	if !strings.Contains(rec.Configs[1].Text, "proxy_set_header Host \"$host\"") {
@@ -102,7 +105,7 @@ func TestErrorLogLevel(t *testing.T) {
 		if read {
 			rec.Logs = []kasoku.LogWindow{{Kind: "errorlog", Files: 1}}
 		}
-		found, silent := RequestSpooled{}.Check(diagnose.NewCase(rec, nil))
+		found, silent := web.RequestSpooled{}.Check(diagnose.NewCase(rec, nil))
 		if len(found) > 0 || silent[0].Blind != blind {
 			t.Errorf("%+v %+v", found, silent)
 		}
@@ -120,16 +123,16 @@ func TestSpooled(t *testing.T) {
 	e.MaxRequestBytes = 70_000
 	rec := shop(shopConf, e)
 	tells(rec, "a client request body is buffered to a temporary file /t/1, request: POST /api/scans/17", 400)
-	found, _ := RequestSpooled{}.Check(diagnose.NewCase(rec, nil))
+	found, _ := web.RequestSpooled{}.Check(diagnose.NewCase(rec, nil))
 	if len(found) != 1 || found[0].Object.String() != "location /api/" || found[0].Fixes[0].Edits[0].Lines != "client_body_buffer_size 128k;" {
 		t.Fatalf("%+v", found)
 	}
 	rec.Endpoints[0].MaxRequestBytes = 5 << 20
-	found, _ = RequestSpooled{}.Check(diagnose.NewCase(rec, nil))
+	found, _ = web.RequestSpooled{}.Check(diagnose.NewCase(rec, nil))
 	if !strings.HasPrefix(found[0].Fixes[0].Edits[0].Lines, "proxy_request_buffering off;") {
 		t.Errorf("%+v", found[0].Fixes)
 	}
-	if found, _ := (ResponseSpooled{}).Check(diagnose.NewCase(rec, nil)); len(found) > 0 {
+	if found, _ := (web.ResponseSpooled{}).Check(diagnose.NewCase(rec, nil)); len(found) > 0 {
 		t.Errorf("%+v", found)
 	}
 }
@@ -138,16 +141,16 @@ func TestBotsServed(t *testing.T) {
 	e := passed("GET", "/list", 1000, 10*time.Millisecond)
 	e.Bots, e.BotsPassed, e.BotsUpstream = 200, 200, 2*time.Second
 	rec := shop("", e)
-	found, _ := BotsServed{}.Check(diagnose.NewCase(rec, nil))
+	found, _ := web.BotsServed{}.Check(diagnose.NewCase(rec, nil))
 	if len(found) != 1 || found[0].Impact.Share != 0.2 || found[0].Risk() != kasoku.RiskSemantics || len(found[0].Fixes[0].Edits) != 2 {
 		t.Fatalf("%+v", found)
 	}
 	rec.Settings = []kasoku.Setting{{Scope: "app", Name: "contract.bots", Value: "503"}}
-	if found, _ = (BotsServed{}).Check(diagnose.NewCase(rec, nil)); found[0].Risk() != kasoku.RiskNone {
+	if found, _ = (web.BotsServed{}).Check(diagnose.NewCase(rec, nil)); found[0].Risk() != kasoku.RiskNone {
 		t.Error("the contract allows it")
 	}
 	rec.Endpoints[0].BotsPassed = 0
-	if found, silent := (BotsServed{}).Check(diagnose.NewCase(rec, nil)); len(found) > 0 || silent[0].Blind {
+	if found, silent := (web.BotsServed{}).Check(diagnose.NewCase(rec, nil)); len(found) > 0 || silent[0].Blind {
 		t.Errorf("%+v %+v", found, silent)
 	}
 }
@@ -156,7 +159,7 @@ func TestSharedAnswer(t *testing.T) {
 	e := passed("GET", "/trend", 1000, 20*time.Millisecond)
 	e.Paths, e.Variants = 1, 20
 	check := func(e kasoku.Endpoint) ([]kasoku.Finding, []kasoku.Silence) {
-		return SharedAnswer{}.Check(diagnose.NewCase(shop("", e), nil))
+		return cache.SharedAnswer{}.Check(diagnose.NewCase(shop("", e), nil))
 	}
 	if found, _ := check(e); len(found) != 1 || found[0].Object.String() != "endpoint GET /trend" || found[0].Confidence.Level == kasoku.High {
 		t.Errorf("%+v", found)
@@ -177,16 +180,16 @@ func TestBlobs(t *testing.T) {
 	e.Bytes, e.Paths, e.Variants = 400*40_000, 50, 300
 	rec := shop("", e)
 	rec.Queries = []kasoku.Query{{ID: "A", Verb: "SELECT", Fingerprint: "select image from things where id = ?", Tables: []string{"things"}, Calls: 400}}
-	if found, _ := (Blobs{}).Check(diagnose.NewCase(rec, nil)); len(found) > 0 {
+	if found, _ := (web.Blobs{}).Check(diagnose.NewCase(rec, nil)); len(found) > 0 {
 		t.Errorf("without a sign of bytes: %+v", found)
 	}
 	rec.Tables = []kasoku.TableDef{{Name: "things", Create: "CREATE TABLE `things` (\n  `id` bigint NOT NULL,\n  `image` longblob NOT NULL\n)"}}
-	found, silent := Blobs{}.Check(diagnose.NewCase(rec, nil))
+	found, silent := web.Blobs{}.Check(diagnose.NewCase(rec, nil))
 	if len(found) != 1 || found[0].Object.String() != "endpoint GET /icons/:id" {
 		t.Errorf("%+v %+v", found, silent)
 	}
 	rec.Callers = []kasoku.Caller{{QueryID: "A", Method: "GET", Route: "/others"}}
-	if found, _ := (Blobs{}).Check(diagnose.NewCase(rec, nil)); len(found) > 0 {
+	if found, _ := (web.Blobs{}).Check(diagnose.NewCase(rec, nil)); len(found) > 0 {
 		t.Errorf("another endpoint runs it: %+v", found)
 	}
 }
@@ -195,7 +198,7 @@ func TestForks(t *testing.T) {
 	scans := passed("POST", "/scans", 200, 5*time.Millisecond)
 	rec := shop("", scans, passed("GET", "/a", 2000, time.Millisecond))
 	grows(rec, diagnose.Host, "forks", 250)
-	if found, silent := (Forks{}).Check(diagnose.NewCase(rec, nil)); len(found) > 0 || silent[0].Blind {
+	if found, silent := (application.Forks{}).Check(diagnose.NewCase(rec, nil)); len(found) > 0 || silent[0].Blind {
 		t.Errorf("anybody's forks: %+v %+v", found, silent)
 	}
 	forks := &rec.Series[0]
@@ -204,7 +207,7 @@ func TestForks(t *testing.T) {
 		rec.Endpoints[0].Seconds[s] = kasoku.EndpointSecond{Count: n}
 		forks.Points[s+1].Value = forks.Points[s].Value + 5 + float64(n)
 	}
-	found, silent := Forks{}.Check(diagnose.NewCase(rec, nil))
+	found, silent := application.Forks{}.Check(diagnose.NewCase(rec, nil))
 	if len(found) != 1 || found[0].Object.String() != "endpoint POST /scans" {
 		t.Errorf("%+v %+v", found, silent)
 	}
@@ -215,13 +218,13 @@ func TestCachePasses(t *testing.T) {
 	grows(rec, "varnish", "MAIN.client_req", 1000)
 	grows(rec, "varnish", "MAIN.s_pass", 1000)
 	grows(rec, "varnish", "MAIN.cache_hit", 0)
-	if found, silent := (CachePasses{}).Check(diagnose.NewCase(rec, nil)); len(found) != 1 {
+	if found, silent := (cache.CachePasses{}).Check(diagnose.NewCase(rec, nil)); len(found) != 1 {
 		t.Errorf("%+v", silent)
 	}
 	for i := range rec.Series[1].Points {
 		rec.Series[1].Points[i].Value *= 0.8
 	}
-	if found, silent := (CachePasses{}).Check(diagnose.NewCase(rec, nil)); len(found) > 0 || silent[0].Blind {
+	if found, silent := (cache.CachePasses{}).Check(diagnose.NewCase(rec, nil)); len(found) > 0 || silent[0].Blind {
 		t.Errorf("%+v", found)
 	}
 }

@@ -1,0 +1,51 @@
+package evidence
+
+import (
+	"time"
+
+	"github.com/kasoku/kasoku/diagnose"
+)
+
+// stuckShare of the statements' time makes connections wait for nothing else.
+const stuckShare = 0.5
+
+// A LockLoad is what waits for locks of rows cost a run.
+type LockLoad struct {
+	Waits, Millis diagnose.Grown
+	Time          time.Duration
+	Share         float64
+	Of            string
+	Stuck         bool // most of what statements take is that wait
+}
+
+func LockLoadOf(c *diagnose.Case) (l LockLoad, err error) {
+	whole := WholeRun(c)
+	if l.Waits, err = whole.Status("Innodb_row_lock_waits"); err != nil {
+		return l, err
+	}
+	if l.Millis, err = whole.Status("Innodb_row_lock_time"); err != nil {
+		return l, err
+	}
+	l.Time = time.Duration(min(max(l.Millis.By, 0), 1e12)) * time.Millisecond
+	all := l.Time
+	in := statementTime(c)
+	if l.Stuck = in > 0 && l.Time > time.Duration(stuckShare*float64(in)) && l.Time > c.Run.Length/20; l.Stuck {
+		if p, err := PoolLoads(c); err == nil {
+			all += time.Duration(min(max(p.Wait.By, 0), 1e9) * float64(time.Second))
+		}
+	}
+	l.Share, l.Of = shareOfTime(c, all)
+	return l, nil
+}
+
+// statementTime returns how long all statements of the slow log took.
+func statementTime(c *diagnose.Case) (sum time.Duration) {
+	for i := range c.Queries {
+		sum += c.Queries[i].Total
+	}
+	return sum
+}
+
+func (l LockLoad) Each() time.Duration {
+	return time.Duration(l.Time.Seconds() / max(l.Waits.By, 1) * float64(time.Second))
+}

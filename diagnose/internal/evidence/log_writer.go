@@ -1,0 +1,30 @@
+package evidence
+
+import (
+	"strings"
+
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/wording"
+)
+
+const FewSQLLines = 100
+
+const WritesPerLine = 0.5
+
+const Unmeasured = "not measurable in one run"
+
+// LogWriter returns the write calls of the process that made most of them, leaving
+// out database servers and kasoku itself.
+func LogWriter(c *diagnose.Case) diagnose.Grown {
+	var most diagnose.Grown
+	for _, s := range c.FindAll(diagnose.Process, "io.write_calls") {
+		_, name, _ := strings.Cut(s.Key.Instance, " ")
+		if wording.ContainsFold(name, "mysqld", "mariadbd") {
+			continue
+		}
+		if g, err := c.Grown(s.Key); err == nil && g.By > most.By {
+			most = g
+		}
+	}
+	return most
+}

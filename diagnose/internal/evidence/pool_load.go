@@ -1,0 +1,75 @@
+package evidence
+
+import (
+	"errors"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+)
+
+// A PoolLoad is what a program says of its pool over the run.
+type PoolLoad struct {
+	Name        string
+	Limit       float64
+	InUse       float64 // most
+	Waits, Wait diagnose.Grown
+	Share       float64
+	Of          string
+	Ahead       float64 // requests that waited at once, on average
+}
+
+const SourceExpvar = "expvar"
+
+// PoolLoads returns the pool that requests waited longest for.
+func PoolLoads(c *diagnose.Case) (p PoolLoad, err error) {
+	err = errors.New("no program publishes its pool (watch.expvar)")
+	whole := WholeRun(c)
+	for _, s := range c.FindAll(SourceExpvar, "WaitDuration") {
+		key := func(name string) kasoku.Key {
+			return kasoku.Key{Host: s.Key.Host, Source: SourceExpvar, Name: name, Instance: s.Key.Instance}
+		}
+		q := PoolLoad{Name: s.Key.Instance}
+		var err1, err2 error
+		if q.Wait, err1 = whole.Grown(s.Key); err1 == nil {
+			q.Waits, err2 = whole.Grown(key("WaitCount"))
+		}
+		if err1 = errors.Join(err1, err2); err1 != nil {
+			err = err1
+			continue
+		}
+		if g, e := whole.Gauge(key("MaxOpenConnections")); e == nil {
+			q.Limit = g.Max
+		}
+		if g, e := whole.Gauge(key("InUse")); e == nil {
+			q.InUse = g.Max
+		}
+		if p.Wait.Key.Name == "" || q.Wait.By > p.Wait.By {
+			p = q
+		}
+	}
+	if p.Wait.Key.Name == "" {
+		return p, err
+	}
+	waited := time.Duration(min(max(p.Wait.By, 0), 1e9) * float64(time.Second))
+	p.Share, p.Of = shareOfTime(c, waited)
+	if busy := BusyTime(c); busy > 0 {
+		p.Ahead = waited.Seconds() / busy
+	}
+	return p, nil
+}
+
+// BusyTime returns for how many seconds the run was loaded.
+func BusyTime(c *diagnose.Case) (sum float64) {
+	for i := range c.Steps {
+		sum += c.Steps[i].Interval.Len().Seconds()
+	}
+	if sum > 0 {
+		return sum
+	}
+	counts, _ := c.BySecond()
+	if len(counts) > 0 {
+		return float64(len(counts))
+	}
+	return c.Run.Length.Seconds()
+}

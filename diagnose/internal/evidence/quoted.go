@@ -1,0 +1,150 @@
+package evidence
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/wording"
+	"github.com/kasoku/kasoku/internal/unit"
+)
+
+// What rules about statements have in common.
+const (
+	// SmallShare of the requests' time is a remark: it is not visible in a result,
+	// and every service has some of it.
+	SmallShare = 0.02
+)
+
+// TimeImpact is the impact of statements that take that long: their share of the
+// requests' time, and where requests were not timed, of the statements'.
+//
+// Where the database takes most of a busy host's CPU, requests spend most of their
+// time waiting for what it does for others, for CPU or for one of its connections.
+// That wait shrinks with the work that causes it, so the share is then that of the
+// statements' time, scaled to the database's part of the CPU.
+func TimeImpact(c *diagnose.Case, d time.Duration) kasoku.Impact {
+	all := c.RequestTime()
+	if all <= 0 {
+		return kasoku.Impact{Share: StatementShare(c, d), Of: "of the statements' time", Estimate: true}
+	}
+	share := c.ShareOf(d)
+	if s, err := StackOf(c); err == nil && s.DatabaseShare() >= LeastDatabaseShare && s.BusyRatio() >= Saturated {
+		if queued := StatementShare(c, d) * s.DatabaseShare(); queued > share {
+			return kasoku.Impact{Share: queued, Of: "of request time", Estimate: true}
+		}
+	}
+	return kasoku.Impact{Share: share, Of: "of request time"}
+}
+
+// StatementShare returns how much of all statements' time that is, 0..1.
+func StatementShare(c *diagnose.Case, d time.Duration) float64 {
+	var all time.Duration
+	for i := range c.Queries {
+		all += c.QueryTime(&c.Queries[i])
+	}
+	if all <= 0 {
+		return 0
+	}
+	return min(float64(d)/float64(all), 1)
+}
+
+// SeverityOf distinguishes a share worth fixing from a remark.
+func SeverityOf(share float64) kasoku.Severity {
+	if share < SmallShare {
+		return kasoku.Info
+	}
+	return kasoku.Problem
+}
+
+// Statement quotes a class of statements.
+func Statement(q *kasoku.Query, value, note string, number float64) kasoku.Evidence {
+	return kasoku.Evidence{
+		Source: "slow.log", Text: wording.Cut(q.Fingerprint, wording.MaxQuoted), Note: note, Value: value, Number: number, Strong: true,
+		Interval: kasoku.Interval{From: q.First, To: q.Last},
+	}
+}
+
+// StatementTime quotes how long statements took.
+func StatementTime(c *diagnose.Case, d time.Duration, i kasoku.Impact) kasoku.Evidence {
+	return kasoku.Evidence{
+		Source: "slow.log", Text: "time of these statements", Note: unit.Percent(i.Share) + " " + i.Of,
+		Value: unit.Duration(d), Number: d.Seconds(), Interval: c.Whole(),
+	}
+}
+
+// EndpointCount quotes an endpoint of the access log.
+func EndpointCount(c *diagnose.Case, endpoint string) []kasoku.Evidence {
+	e := c.EndpointOf(endpoint)
+	if e == nil || e.Count == 0 {
+		return nil
+	}
+	return []kasoku.Evidence{{
+		Source: "access", Text: endpoint, Note: "mean " + unit.Duration(e.Total/time.Duration(e.Count)),
+		Value: unit.Counted(e.Count, "request", "requests"), Number: float64(e.Count),
+		Interval: kasoku.Interval{From: e.First, To: e.Last},
+	}}
+}
+
+// CallerWords says how it is known that an endpoint runs statements.
+func CallerWords(x *kasoku.Caller) string {
+	switch x.Class {
+	case kasoku.CallerConfirmed:
+		by := "by their comments"
+		if x.Source == kasoku.FromProbe {
+			by = "by a probe"
+		}
+		return fmt.Sprintf("confirmed: counted %s, %s, %s to %s in one", by,
+			unit.Counted(x.Requests, "request", "requests"), wording.Average(x.Least), wording.Average(x.Most))
+	case kasoku.CallerHigh:
+		return "high: about so many, from overlap in time"
+	case kasoku.CallerGroup:
+		return "group: of endpoints that are always called together: " + wording.List(append([]string{x.Endpoint()},
+			x.With...), 3)
+	}
+	return "possible: from overlap in time, not confirmed"
+}
+
+// CallerSignal is the signal that the endpoint is the right one.
+func CallerSignal(x *kasoku.Caller) diagnose.Signal {
+	switch {
+	case x == nil:
+		return diagnose.Signal{Blind: "which endpoint runs them is not known"}
+	case x.Class == kasoku.CallerConfirmed, x.Class == kasoku.CallerHigh:
+		return diagnose.Signal{Holds: true}
+	}
+	return diagnose.Signal{Lacks: "the endpoint is only possible"}
+}
+
+// EndpointTitle puts an endpoint before the rest of a title, cut so that it fits.
+func EndpointTitle(endpoint, rest string) string {
+	return wording.Cut(endpoint, max(wording.MaxTitle-len([]rune(rest)), 8)) + rest
+}
+
+// HandlerOf says where the code of an endpoint is.
+func HandlerOf(endpoint string) string {
+	if endpoint == "" {
+		return "where the statement is run"
+	}
+	return "the handler of " + endpoint
+}
+
+// Surest returns the surest caller of a class with at least a sure class; nil when
+// none is known.
+func Surest(c *diagnose.Case, id string) *kasoku.Caller {
+	list := c.CallersOf(id)
+	if len(list) == 0 || list[0].Class == kasoku.CallerPossible {
+		return nil
+	}
+	return &list[0]
+}
+
+// CheckStatements says why there are no statements to look at; nil when there are.
+func CheckStatements(c *diagnose.Case) error {
+	if len(c.Queries) > 0 {
+		return nil
+	}
+	return errors.New(c.NoLog("slowlog"))
+}

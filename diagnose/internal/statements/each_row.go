@@ -1,0 +1,411 @@
+package statements
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+)
+
+// Thresholds of lookups that a program runs in a loop (QRY-04, QRY-05, QRY-06).
+const (
+	// LeastPerRequest lookups of one class in a request are a loop: people write
+	// two or three of one by hand, not five.
+	LeastPerRequest = 5
+	// oneRow is how many rows a lookup sends at most on average; a little more
+	// than one for keys that are not quite unique.
+	oneRow = 1.05
+	// leastLookups are calls below which a ratio of calls and requests says little.
+	leastLookups = 50
+	// alikeFactor is how far the rows of a list and the lookups for them may lie
+	// apart: rows that fail a condition are not looked up, and a cache answers some.
+	alikeFactor = 2
+	// NestedRows is the least number of rows of a statement in a loop for it to
+	// drive another loop.
+	NestedRows = 1.5
+	// nestedPer is how often a statement runs in a request at least to be a loop
+	// around another one.
+	nestedPer = 2
+	// leastLoopShare of the requests' time, and ofEndpoint of that of its endpoint,
+	// make an N+1 more than a remark: something else may take most of the time now.
+	leastLoopShare = 0.002
+	ofEndpoint     = 0.10
+	// StreakShare is the part of a class's calls that come in rows on one
+	// connection when a program loops over it.
+	StreakShare = 0.5
+)
+
+// A Looped is a class of lookups that an endpoint runs one by one.
+type Looped struct {
+	Query  *kasoku.Query
+	Shape  Statement
+	Caller *kasoku.Caller // nil when the endpoint is not known
+	List   *kasoku.Query  // whose rows they are looked up for; nil when not known
+	Row    bool           // seen in rows on one connection
+}
+
+// Per is how many run for each request; without an endpoint, of all requests.
+func (l Looped) Per(c *diagnose.Case) float64 {
+	if l.Caller != nil {
+		return l.Caller.PerRequest
+	}
+	return perAnyRequest(c, l.Query)
+}
+
+// spent is how long the endpoint's own statements of the class took.
+func (l Looped) spent(c *diagnose.Case) time.Duration {
+	d := c.QueryTime(l.Query)
+	if l.Caller == nil || l.Query.Calls == 0 {
+		return d
+	}
+	share := l.Caller.Share
+	if e := c.EndpointOf(l.Caller.Endpoint()); e != nil &&
+		l.Caller.Source == kasoku.FromProbe { // it counted its own requests alone
+		share = l.Caller.PerRequest * float64(e.Count) / float64(l.Query.Calls)
+	}
+	if share <= 0 {
+		share = l.Caller.Calls / float64(l.Query.Calls)
+	}
+	return time.Duration(min(share, 1) * float64(d))
+}
+
+// A RowLoop is one N+1: the loops of one endpoint that go by one id.
+//
+// Each loop goes by exactly one id. Where a statement that itself runs several
+// times in a request sends the rows for another loop, all loops of the endpoint
+// are QRY-06. Else a loop whose list comes from the lookup's own table by a range
+// or a shape, or that compares shapes itself, is QRY-04; any other is QRY-05.
+type RowLoop struct {
+	ID       string
+	Endpoint string // empty when not known
+	Loops    []Looped
+	Around   *kasoku.Query // QRY-06: the statement in the outer loop
+}
+
+// RowLoops finds all N+1 of a run, the costliest first. When there is none it says
+// how near the nearest came: how many lookups a request makes.
+func RowLoops(c *diagnose.Case) (found []RowLoop, nearest float64) {
+	by := map[string][]Looped{}
+	for i := range c.Queries {
+		q := &c.Queries[i]
+		shape := Of(q)
+		if q.Verb != "SELECT" || q.Calls < leastLookups || len(shape.Keys) == 0 && !shape.spatial {
+			continue
+		}
+		callers := c.CallersOf(q.ID)
+		for k := range callers {
+			l := Looped{Query: q, Shape: shape, Caller: &callers[k], Row: callers[k].Loop ||
+				q.Streak >= LeastPerRequest}
+			l.List = listOf(c, l)
+			if !l.lookup() {
+				continue
+			}
+			nearest = max(nearest, l.Caller.PerRequest)
+			if l.sure() {
+				by[l.Caller.Endpoint()] = append(by[l.Caller.Endpoint()], l)
+			}
+		}
+		if x, ok := unexplained(c, q, callers); ok && RowsPerCall(q) <= oneRow &&
+			(inLoops(c, q) || InRows(c, q) && loopCalls(c, q) >= leastLookups) {
+			l := Looped{Query: q, Shape: shape, Caller: x, Row: true}
+			l.List = listOf(c, l)
+			nearest = max(nearest, x.PerRequest)
+			if x.PerRequest >= LeastPerRequest {
+				by[x.Endpoint()] = append(by[x.Endpoint()], l)
+			}
+		}
+		if len(c.Callers) == 0 && RowsPerCall(q) <= oneRow {
+			l := Looped{Query: q, Shape: shape, Row: InRows(c, q)}
+			l.List = listOf(c, l)
+			per := perAnyRequest(c, q)
+			nearest = max(nearest, per)
+			if per >= LeastPerRequest && (l.Row || l.List != nil) || inLoops(c, q) {
+				by[""] = append(by[""], l)
+			}
+		}
+	}
+	for endpoint, loops := range by {
+		found = append(found, divide(c, endpoint, loops)...)
+	}
+	slices.SortFunc(found, func(a, b RowLoop) int {
+		return cmp.Or(cmp.Compare(b.Spent(c), a.Spent(c)), cmp.Compare(a.Endpoint, b.Endpoint), cmp.Compare(a.ID, b.ID),
+			cmp.Compare(a.Loops[0].Query.ID, b.Loops[0].Query.ID))
+	})
+	return found, nearest
+}
+
+// explained is the part of a class's calls that callers must account for.
+const explained = 0.5
+
+// unexplained returns a caller for lookups that are seen in loops and that overlap
+// in time attributes to no endpoint for the most part: the endpoint that has more than half of
+// what is given at all, as if all of them were its.
+func unexplained(c *diagnose.Case, q *kasoku.Query, callers []kasoku.Caller) (*kasoku.Caller, bool) {
+	var sum float64
+	var most *kasoku.Caller
+	for i := range callers {
+		x := &callers[i]
+		if x.Class == kasoku.CallerConfirmed && x.PerRequest >= LeastPerRequest {
+			return nil, false // it is known whose they are
+		}
+		if sum += x.Calls; most == nil || x.Calls > most.Calls {
+			most = x
+		}
+	}
+	if most == nil || sum >= explained*float64(q.Calls) || most.Calls <= sum/2 || most.Requests == 0 {
+		return nil, false
+	}
+	x := *most
+	x.Class, x.Share, x.Calls = kasoku.CallerPossible, 1, float64(q.Calls)
+	x.PerRequest = x.Calls / float64(x.Requests)
+	return &x, true
+}
+
+// lookup reports whether the statements look up one row, or, where their number
+// follows the rows of a list or they come one after another, a few.
+func (l Looped) lookup() bool {
+	return RowsPerCall(l.Query) <= oneRow || l.List != nil || l.Caller != nil && l.Caller.Loop
+}
+
+// sure reports whether the endpoint runs the lookups in a loop. By overlap alone
+// an estimate may be another endpoint's; that they come in rows, or as many as a
+// list has rows, bears it out.
+func (l Looped) sure() bool {
+	x := l.Caller
+	if x.PerRequest < LeastPerRequest {
+		return false
+	}
+	switch x.Class {
+	case kasoku.CallerConfirmed:
+		return true
+	case kasoku.CallerHigh, kasoku.CallerGroup:
+		return l.Row || l.List != nil
+	}
+	return x.Loop || x.List != ""
+}
+
+// listOf returns the class whose rows are looked up one by one: what the callers
+// say, else the one of the same endpoint that sends about as many rows for each
+// request as lookups follow.
+func listOf(c *diagnose.Case, l Looped) *kasoku.Query {
+	if l.Caller != nil && l.Caller.List != "" {
+		if q := c.QueryByID(l.Caller.List); q != nil {
+			return q
+		}
+	}
+	lookups := l.Per(c)
+	var best *kasoku.Query
+	apart := math.Log(alikeFactor)
+	for i := range c.Queries {
+		q := &c.Queries[i]
+		if q == l.Query || q.Verb != "SELECT" || RowsPerCall(q) < NestedRows {
+			continue
+		}
+		per := perAnyRequest(c, q)
+		if l.Caller != nil {
+			if per = PerRequestOf(c, q.ID, l.Caller.Endpoint()); per <= 0 {
+				continue
+			}
+		}
+		rows := per * RowsPerCall(q)
+		if d := math.Abs(math.Log(rows / lookups)); per <= lookups/2 && d <= apart {
+			best, apart = q, d
+		}
+	}
+	return best
+}
+
+// PerRequestOf returns how many statements of a class a request of an endpoint
+// runs, 0 when that is not known.
+func PerRequestOf(c *diagnose.Case, id, endpoint string) float64 {
+	for i := range c.Callers {
+		if x := &c.Callers[i]; x.QueryID == id && x.Endpoint() == endpoint {
+			return x.PerRequest
+		}
+	}
+	return 0
+}
+
+// perAnyRequest returns the calls of a class for each request of any endpoint.
+func perAnyRequest(c *diagnose.Case, q *kasoku.Query) float64 {
+	n, err := c.Requests(c.Whole())
+	if err != nil || n.Count == 0 {
+		return 0
+	}
+	return float64(q.Calls) / float64(n.Count)
+}
+
+// InRows reports whether most calls of a class come in rows on one connection. A
+// service that runs one statement a request shows it too.
+func InRows(c *diagnose.Case, q *kasoku.Query) bool {
+	return float64(q.Streaks) >= StreakShare*float64(q.Calls)
+}
+
+// inLoops reports whether most calls of a class were seen in loops on connections
+// of a pool that was not used up: there, neighbours are of one request.
+func inLoops(c *diagnose.Case, q *kasoku.Query) bool {
+	return float64(loopCalls(c, q)) >= StreakShare*float64(q.Calls)
+}
+
+// loopCalls counts the calls of a class that were seen in such loops.
+func loopCalls(c *diagnose.Case, q *kasoku.Query) (calls uint64) {
+	for i := range c.Joins {
+		if c.Joins[i].Saturated {
+			continue
+		}
+		for _, l := range c.Joins[i].Loops {
+			if slices.Contains(l.QueryIDs, q.ID) {
+				calls += l.Calls / uint64(max(len(l.QueryIDs), 1))
+			}
+		}
+	}
+	return calls
+}
+
+// divide gives each loop of an endpoint its id.
+func divide(c *diagnose.Case, endpoint string, loops []Looped) []RowLoop {
+	if around := nested(c, endpoint, loops); around != nil {
+		return []RowLoop{{ID: "QRY-06", Endpoint: endpoint, Loops: byTime(c, loops), Around: around}}
+	}
+	parts := map[string][]Looped{}
+	for _, l := range loops {
+		id := "QRY-05"
+		if l.Shape.spatial || l.List != nil && inArea(l) {
+			id = "QRY-04"
+		}
+		key := id
+		if endpoint == "" {
+			key += l.Query.ID // nothing says that they belong together
+		}
+		parts[key] = append(parts[key], l)
+	}
+	var out []RowLoop
+	for key, part := range parts {
+		out = append(out, RowLoop{ID: key[:len("QRY-05")], Endpoint: endpoint, Loops: byTime(c, part)})
+	}
+	return out
+}
+
+// inArea reports whether the list asks for what lies in a range of two columns or
+// in a shape, of the same table as the lookup.
+func inArea(l Looped) bool {
+	s := Of(l.List)
+	return s.Table == l.Shape.Table && (s.spatial || len(s.Ranged) >= 2)
+}
+
+// nested returns the statement in the outer loop when an endpoint has two levels
+// of them.
+func nested(c *diagnose.Case, endpoint string, loops []Looped) *kasoku.Query {
+	if endpoint == "" {
+		return nil
+	}
+	var best *kasoku.Query
+	for i := range c.Queries {
+		q := &c.Queries[i]
+		per := PerRequestOf(c, q.ID, endpoint)
+		if per < nestedPer || q.Verb != "SELECT" || RowsPerCall(q) < NestedRows || len(Of(q).Keys) == 0 {
+			continue
+		}
+		for _, l := range loops {
+			if l.Query != q && l.List == q && l.Per(c) > per && (best == nil || q.Total > best.Total) {
+				best = q
+			}
+		}
+	}
+	return best
+}
+
+func byTime(c *diagnose.Case, loops []Looped) []Looped {
+	slices.SortStableFunc(loops, func(a, b Looped) int {
+		return cmp.Or(cmp.Compare(b.spent(c), a.spent(c)), cmp.Compare(a.Query.ID, b.Query.ID))
+	})
+	return loops
+}
+
+// Spent is how long all loops of the N+1 took.
+func (r RowLoop) Spent(c *diagnose.Case) time.Duration {
+	var sum time.Duration
+	for _, l := range r.Loops {
+		sum += l.spent(c)
+	}
+	return sum
+}
+
+// Saved is what would go if each loop were one statement: the time of the others,
+// and what the program and the way between take for them.
+func (r RowLoop) Saved(c *diagnose.Case) time.Duration {
+	var sum float64
+	for _, l := range r.Loops {
+		sum += float64(l.spent(c)) * (1 - 1/max(l.Per(c), 1))
+	}
+	return time.Duration(sum) + r.Between(c)
+}
+
+// longestTrip is what a round trip to the database is taken to cost at most, with
+// what the program does for it and its wait for CPU and connections.
+const longestTrip = time.Millisecond
+
+// Between is what the loops take between their statements: each as much as a
+// statement does of any endpoint, the least of them. Nothing where the endpoint or
+// its statements are not known.
+func (r RowLoop) Between(c *diagnose.Case) time.Duration {
+	e := c.EndpointOf(r.Endpoint)
+	more := r.PerRequest(c) - float64(len(r.Loops))
+	if e == nil || more <= 0 {
+		return 0
+	}
+	each, known := longestTrip, false
+	_, endpoints := diagnose.FrontLog(c.Recording)
+	for i := range endpoints {
+		if d, ok := idlePerStatement(c, &endpoints[i]); ok {
+			each, known = min(each, d), true
+		}
+	}
+	if !known {
+		return 0
+	}
+	return time.Duration(more * float64(e.Count) * float64(each))
+}
+
+// idlePerStatement is the part of an endpoint's time in which none of its statements
+// ran, for each of them; false where no statements of it are known.
+func idlePerStatement(c *diagnose.Case, e *kasoku.Endpoint) (time.Duration, bool) {
+	idle, statements := float64(e.Total), 0.0
+	for i := range c.Callers {
+		x := &c.Callers[i]
+		q := c.QueryByID(x.QueryID)
+		if x.Method != e.Method || x.Route != e.Route || q == nil || q.Calls == 0 {
+			continue
+		}
+		n := x.PerRequest * float64(e.Count)
+		statements += n
+		idle -= n * float64(q.Total) / float64(q.Calls)
+	}
+	if statements < LeastPerRequest*float64(e.Count) {
+		return 0, false // it does other things too
+	}
+	return time.Duration(max(idle, 0) / statements), true
+}
+
+// PerRequest is how many lookups a request makes.
+func (r RowLoop) PerRequest(c *diagnose.Case) float64 {
+	var sum float64
+	for _, l := range r.Loops {
+		sum += l.Per(c)
+	}
+	return sum
+}
+
+// Severity of an N+1: that which is small beside all requests is still a defect
+// where it is a good part of what its own endpoint takes.
+func (r RowLoop) Severity(c *diagnose.Case, i kasoku.Impact) kasoku.Severity {
+	e := c.EndpointOf(r.Endpoint)
+	if e != nil && e.Total > 0 && i.Share >= leastLoopShare && float64(r.Saved(c)) >= ofEndpoint*float64(e.Total) {
+		return kasoku.Problem
+	}
+	return evidence.SeverityOf(i.Share)
+}

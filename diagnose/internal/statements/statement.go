@@ -1,0 +1,172 @@
+package statements
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose/internal/wording"
+	"github.com/kasoku/kasoku/logs/sqlshape"
+)
+
+// A Statement is what a rule needs to know of the text of a class of statements.
+// It is read from the masked sample, token by token: enough to distinguish a lookup
+// from a list and to write an example, and no grammar.
+type Statement struct {
+	Table    string   // the first one named
+	tables   int      // how many are named
+	Choose   string   // what stands between SELECT and FROM
+	Keys     []string // columns that are compared with one value for equality
+	Ranged   []string // columns that are compared with <, > or BETWEEN
+	spatial  bool     // asks for what lies in a shape
+	Limit    bool
+	Ordered  bool
+	Grouped  bool
+	where    bool
+	Sums     bool // SUM, AVG, MIN, MAX …
+	Counts   bool // COUNT
+	distinct bool
+	Rows     bool // INSERT with more than one row
+}
+
+// spatialWords are functions that compare shapes.
+var spatialWords = []string{"st_contains", "st_within", "st_intersects", "st_distance", "st_distance_sphere",
+	"mbrcontains", "mbrwithin", "mbrintersects"}
+
+// sumWords are functions that boil rows down to one.
+var sumWords = []string{"sum", "avg", "min", "max", "std", "stddev", "variance", "group_concat", "json_arrayagg"}
+
+// Of reads the text of a class.
+func Of(q *kasoku.Query) Statement {
+	text := q.Sample
+	if text == "" {
+		text = q.Fingerprint
+	}
+	tables := q.Tables
+	if len(tables) == 0 {
+		tables = sqlshape.Tables([]byte(text))
+	}
+	s := Statement{tables: len(tables)}
+	if len(tables) > 0 {
+		s.Table = tables[0]
+	}
+	tokens := tokensOf(text)
+	s.Choose = choice(tokens)
+	for i, t := range tokens {
+		s.token(tokens, i, strings.ToLower(t))
+	}
+	return s
+}
+
+// tokensOf splits a masked statement; names lose their quotes.
+func tokensOf(text string) []string {
+	var out []string
+	lex := sqlshape.NewLexer([]byte(text))
+	for len(out) < 4096 {
+		t := lex.Next()
+		switch t.Kind {
+		case sqlshape.End:
+			return out
+		case sqlshape.Name:
+			out = append(out, strings.Trim(string(t.Text), "`"))
+		case sqlshape.String, sqlshape.Number:
+			out = append(out, "?")
+		default:
+			out = append(out, string(t.Text))
+		}
+	}
+	return out
+}
+
+func (s *Statement) token(tokens []string, i int, word string) {
+	at := func(k int) string {
+		if k < 0 || k >= len(tokens) {
+			return ""
+		}
+		return strings.ToLower(tokens[k])
+	}
+	call := at(i+1) == "("
+	switch {
+	case word == "where":
+		s.where = true
+	case word == "limit":
+		s.Limit = true
+	case word == "by" && at(i-1) == "order":
+		s.Ordered = true
+	case word == "by" && at(i-1) == "group":
+		s.Grouped = true
+	case word == "distinct":
+		s.distinct = true
+	case word == "count" && call:
+		s.Counts = true
+	case call && slices.Contains(sumWords, word):
+		s.Sums = true
+	case call && slices.Contains(spatialWords, word):
+		s.spatial = true
+	case word == "=" && at(i+1) == "?" && s.where && isColumn(at(i-1)):
+		s.Keys = append(s.Keys, tokens[i-1])
+	case (word == "<" || word == ">") && at(i+1) != "?" && at(i+1) != "=", word == "!":
+	case (word == "<" || word == ">" || word == "between") && isColumn(at(i-1)) && s.where:
+		if !slices.Contains(s.Ranged, tokens[i-1]) {
+			s.Ranged = append(s.Ranged, tokens[i-1])
+		}
+	case word == "," && at(i-1) == ")" && at(i+1) == "(" || word == "…" && at(i-1) == "," && at(i-2) == ")":
+		s.Rows = true
+	}
+}
+
+// SampleOf returns the sample of a class without the comments around it, which say
+// where it comes from and are no part of what is to be pasted.
+func SampleOf(q *kasoku.Query) string {
+	text := strings.TrimSpace(q.Sample)
+	for strings.HasPrefix(text, "/*") && !strings.HasPrefix(text, "/*!") {
+		_, rest, ok := strings.Cut(text, "*/")
+		if !ok {
+			break
+		}
+		text = strings.TrimSpace(rest)
+	}
+	for strings.HasSuffix(text, "*/") {
+		i := strings.LastIndex(text, "/*")
+		if i <= 0 {
+			break
+		}
+		text = strings.TrimSpace(text[:i])
+	}
+	return text
+}
+
+// isColumn reports whether a token can be the name of a column.
+func isColumn(token string) bool {
+	return token != "" && token != "?" && wording.IsWordByte(token[0]) && (token[0] < '0' || token[0] > '9')
+}
+
+// choice returns what a SELECT chooses, nothing for another statement.
+func choice(tokens []string) string {
+	from, depth := -1, 0
+	for i, t := range tokens {
+		switch strings.ToLower(t) {
+		case "(":
+			depth++
+		case ")":
+			depth--
+		case "select":
+			if from < 0 && depth == 0 {
+				from = i + 1
+			}
+		case "from":
+			if from >= 0 && depth == 0 {
+				return strings.ReplaceAll(strings.Join(tokens[from:i], " "), " . ", ".")
+			}
+		}
+	}
+	return ""
+}
+
+// ChangesRows reports whether a class changes rows.
+func ChangesRows(q *kasoku.Query) bool {
+	return slices.Contains([]string{"INSERT", "REPLACE", "UPDATE", "DELETE", "LOAD"}, q.Verb)
+}
+
+// RowsPerCall is how many rows a call sends on average.
+func RowsPerCall(q *kasoku.Query) float64 { return float64(q.RowsSent) / max(float64(q.Calls), 1) }

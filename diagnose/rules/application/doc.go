@@ -1,0 +1,13 @@
+// Package application has the rules about the program of the service itself: logs of requests,
+// programs that it starts.
+package application
+
+import "github.com/kasoku/kasoku/diagnose"
+
+// Rules returns the rules of the family, by their ids.
+func Rules() []diagnose.Rule {
+	return []diagnose.Rule{
+		RequestLog{},
+		Forks{},
+	}
+}

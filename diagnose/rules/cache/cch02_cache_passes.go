@@ -1,0 +1,105 @@
+package cache
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/checkpoint/capture"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/webserver"
+	"github.com/kasoku/kasoku/internal/unit"
+)
+
+// CachePasses finds a Varnish that asks the application each time.
+//
+// Evidence: at least 90 % of the requests that Varnish took were passed on (s_pass),
+// and less than 5 % found their answer in it (cache_hit).
+// Cause: a request with a cookie, and an answer that sets one, is passed on and
+// never kept unless the VCL says otherwise; each request then only takes a detour.
+// Fix: unset the cookie for what is the same for everyone, and say how long to keep.
+// Silent: when it hits, when less is passed on, and under 100 requests; blind
+// without Varnish's counters.
+type CachePasses struct{}
+
+// Thresholds of CCH-02.
+const (
+	passedShare = 0.9
+	hitShare    = 0.05
+)
+
+// ID returns CCH-02.
+func (CachePasses) ID() string { return "CCH-02" }
+
+// Check sets what was passed against what came.
+func (r CachePasses) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+	whole := *c
+	whole.Focus = diagnose.Focus{Interval: c.Whole()}
+	var grown [3]diagnose.Grown
+	for i, name := range []string{"MAIN.client_req", "MAIN.s_pass", "MAIN.cache_hit"} {
+		var err error
+		if grown[i], err = whole.Grown(kasoku.Key{Source: "varnish", Name: name}); err != nil {
+			return nil, diagnose.Blind(r.ID(), err)
+		}
+	}
+	requests, passes, hits := grown[0], grown[1], grown[2]
+	passed, hit := webserver.Ratio(passes.By, requests.By), webserver.Ratio(hits.By, requests.By)
+	switch {
+	case requests.By < webserver.FewWebRequests:
+		return nil, diagnose.Quiet(r.ID(), requests.By/webserver.FewWebRequests,
+			"%s requests came to Varnish; the threshold is %d", diagnose.Whole(requests.By), webserver.FewWebRequests)
+	case passed < passedShare:
+		return nil, diagnose.Quiet(r.ID(), passed/passedShare,
+			"%s of the requests were passed on past the cache; the threshold is %s", unit.Percent(passed),
+			unit.Percent(passedShare))
+	case hit >= hitShare:
+		return nil, diagnose.Quiet(r.ID(), hitShare/hit, "%s of the requests hit; the threshold is %s",
+			unit.Percent(hit), unit.Percent(hitShare))
+	}
+	vcl, text := vclOf(c.Recording)
+	cookie := diagnose.Signal{Holds: !strings.Contains(text, "unset req.http.cookie"),
+		Lacks: "the VCL unsets a cookie somewhere"}
+	if text == "" {
+		cookie.Blind = "Varnish's VCL was not captured; kasoku.toml names it: capture.vcl"
+	}
+	f := kasoku.Finding{
+		ID: r.ID(), Object: kasoku.Object{Kind: "cache", Name: "varnish"},
+		Title: "Varnish passes every request on and keeps nothing", Severity: kasoku.Problem,
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}, cookie),
+		Impact:     kasoku.Impact{Share: passed * through(c, requests.By), Of: "of requests", Estimate: true},
+		Cause: fmt.Sprintf("Varnish took %s requests, passed %s of them on and answered %s itself. By default it passes on what has a cookie, or Authorization.",
+			diagnose.Whole(requests.By), unit.Percent(passed), diagnose.Whole(hits.By)),
+		Fixes: []kasoku.Fix{{
+			Text: "Unset the cookie of requests whose answer is the same for everyone", Where: "the VCL" + vcl,
+			Risk: kasoku.RiskSemantics, Lang: "vcl",
+			Code: "sub vcl_recv {\n    if (req.url ~ \"^/PATH\") {\n        unset req.http.cookie;\n    }\n}\nsub vcl_backend_response {\n    if (bereq.url ~ \"^/PATH\") {\n        unset beresp.http.set-cookie;\n        set beresp.ttl = 0.8s;\n        set beresp.grace = 0.2s;\n    }\n}",
+			Note: "Only for paths that show no client anything of its own. Send no other paths through Varnish.",
+		}},
+		Expect: "most requests hit, and the application is asked once in each ttl",
+		Verify: "repeat the load: MAIN.cache_hit grows like MAIN.client_req", Interval: c.Whole(),
+	}
+	for _, g := range []diagnose.Grown{requests, passes, hits} {
+		f.Evidence = append(f.Evidence, whole.Counted(g, true))
+	}
+	return []kasoku.Finding{f}, nil
+}
+
+// through returns the part of all requests that so many are; 1 when nothing else
+// counted them.
+func through(c *diagnose.Case, requests float64) float64 {
+	all, err := c.Requests(c.Whole())
+	if err != nil || float64(all.Count) <= requests {
+		return 1
+	}
+	return requests / float64(all.Count)
+}
+
+// vclOf returns the captured VCL: its name in words and its text in lower case.
+func vclOf(rec *kasoku.Recording) (name, text string) {
+	i := slices.IndexFunc(rec.Configs, func(f kasoku.Config) bool { return f.Kind == capture.KindVCL })
+	if i < 0 {
+		return "", ""
+	}
+	return ", " + rec.Configs[i].Name, strings.ToLower(rec.Configs[i].Text)
+}

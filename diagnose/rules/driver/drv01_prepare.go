@@ -1,0 +1,160 @@
+package driver
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/wording"
+	"github.com/kasoku/kasoku/internal/unit"
+)
+
+// Prepare finds statements that are prepared, run once and closed.
+//
+// Evidence: Com_stmt_prepare is more than half of Com_stmt_execute and at least
+// 20 % of Questions, with at least 100 executions. It is borne out when as many
+// statements are closed as prepared, and few stay prepared.
+// Cause: the driver prepares each parametrised statement on the server, runs it
+// once and closes it: two round trips where one would do, and the server parses
+// it each time all the same.
+// Fix: let the driver put the parameters in (in Go interpolateParams=true in the
+// DSN), or prepare once and keep the statement.
+// Silent: when statements are run many times each, when few are prepared, and
+// blind without the server's Com_stmt counters.
+type Prepare struct{}
+
+// Thresholds of DRV-01. MariaDB 10.11 and MySQL 9.7 gave exactly 1.00 prepares
+// an execution with go-sql-driver/mysql and 0 with interpolateParams.
+const (
+	preparesPerExecute  = 0.5
+	preparesPerQuestion = 0.2
+	fewExecutes         = 100
+)
+
+// ID returns DRV-01.
+func (Prepare) ID() string { return "DRV-01" }
+
+// prepared is what the counters say about prepared statements. Questions leaves
+// out prepare and close in both servers.
+type prepared struct{ prepare, execute, close, questions diagnose.Grown }
+
+func preparedOf(c *diagnose.Case) (p prepared, err error) {
+	for _, x := range []struct {
+		name string
+		into *diagnose.Grown
+	}{
+		{"Com_stmt_prepare", &p.prepare}, {"Com_stmt_execute", &p.execute}, {"Com_stmt_close", &p.close},
+		{"Questions", &p.questions},
+	} {
+		if *x.into, err = c.Status(x.name); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+func (p prepared) perExecute() float64 { return p.prepare.By / max(p.execute.By, 1) }
+
+func (p prepared) perQuestion() float64 { return p.prepare.By / max(p.questions.By, 1) }
+
+// Check looks for as many prepares as executions.
+func (r Prepare) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+	p, err := preparedOf(c)
+	if err != nil {
+		return nil, diagnose.Blind(r.ID(), err)
+	}
+	near := min(p.perExecute()/preparesPerExecute, p.perQuestion()/preparesPerQuestion, p.execute.By/fewExecutes)
+	switch {
+	case p.execute.By < fewExecutes:
+		return nil, diagnose.Quiet(r.ID(), near, "prepared statements were executed %s times; the threshold is %d",
+			diagnose.Whole(p.execute.By), fewExecutes)
+	case p.perExecute() <= preparesPerExecute:
+		return nil, diagnose.Quiet(r.ID(), near,
+			"statements were prepared %s times per execution; the threshold is %s", unit.Sig3(p.perExecute()),
+			unit.Plain(preparesPerExecute))
+	case p.perQuestion() < preparesPerQuestion:
+		return nil, diagnose.Quiet(r.ID(), near, "prepares were %s of the statements; the threshold is %s",
+			unit.Percent(p.perQuestion()), unit.Percent(preparesPerQuestion))
+	}
+	what := verb(c)
+	return []kasoku.Finding{{
+		ID: r.ID(), Object: r.object(c),
+		Title:      fmt.Sprintf("Each %s is sent as prepare, execute, close", what),
+		Clause:     fmt.Sprintf("each %s is sent as prepare, execute, close", what),
+		Severity:   kasoku.Problem,
+		Confidence: diagnose.Confidence(r.signals(c, p)...),
+		Impact:     evidence.TripImpact(c, p.prepare.By, p.questions.By),
+		Evidence: []kasoku.Evidence{
+			c.Counted(p.prepare, true), c.Counted(p.execute, true), c.Counted(p.close, false),
+			c.Counted(p.questions, false),
+			{Source: "status", Text: "prepares per execution", Value: unit.Sig3(p.perExecute()),
+				Number: p.perExecute(), Strong: true, Interval: c.Focus.Interval},
+		},
+		Cause: fmt.Sprintf("The driver prepares each parametrised statement on the server, runs it once and closes it: 2 round trips where 1 would do. "+
+			"%s %s of %s round trips were prepares.", wording.Capital(c.At()), diagnose.Whole(p.prepare.By),
+			diagnose.Whole(p.prepare.By+p.questions.By)),
+		Fixes: r.fixes(), Expect: "Com_stmt_prepare +0, or far fewer prepares than executions",
+		Verify: "repeat the load: Com_stmt_prepare per execution below 0.05", Interval: c.Focus.Interval,
+	}}, nil
+}
+
+// object is the endpoint that the statements come from, as far as requests show it.
+func (Prepare) object(c *diagnose.Case) kasoku.Object {
+	if e := c.Busiest(c.Focus.Interval); e != "" {
+		return kasoku.Object{Kind: "endpoint", Name: e}
+	}
+	return kasoku.Object{Kind: "process", Name: "the app"}
+}
+
+func (Prepare) signals(c *diagnose.Case, p prepared) []diagnose.Signal {
+	kept := diagnose.Signal{Lacks: "many statements stay prepared"}
+	if g, err := c.Gauge(kasoku.Key{Source: diagnose.MySQL, Name: "Prepared_stmt_count"}); err != nil {
+		kept.Blind = err.Error()
+	} else {
+		kept.Holds = g.Max <= 0.1*p.prepare.By
+	}
+	return []diagnose.Signal{
+		{Holds: true}, {Holds: true},
+		{Holds: p.close.By >= 0.9*p.prepare.By, Lacks: "not all prepared statements are closed again"},
+		kept,
+	}
+}
+
+func (Prepare) fixes() []kasoku.Fix {
+	return []kasoku.Fix{
+		{
+			Text: "Let the driver put the parameters in", Where: "the DSN", Code: "interpolateParams=true",
+			Risk: kasoku.RiskAppRestart,
+			Note: "For Go's MySQL driver: append it to the DSN's parameters with ? or &. Safe with utf8mb4; not with big5, cp932, gb2312, gbk or sjis. " +
+				"In other languages: turn on client-side (emulated) prepares in the driver.",
+		},
+		{
+			Text: "Or prepare once and keep the statement", Where: "where the pool is opened", Lang: "go",
+			Code: "stmt, err := db.PrepareContext(ctx, query)",
+			Note: "Then stmt.ExecContext for each request; one prepare a connection remains.",
+			Risk: kasoku.RiskAppRestart,
+		},
+	}
+}
+
+// verb names the kind of statement that at least nine in ten are, "statement"
+// when there is none.
+func verb(c *diagnose.Case) string {
+	var sum, most float64
+	name := "statement"
+	for _, v := range [...]string{"insert", "select", "update", "delete", "replace"} {
+		g, err := c.Status("Com_" + v)
+		if err != nil {
+			continue
+		}
+		if sum += g.By; g.By > most {
+			most, name = g.By, v
+		}
+	}
+	if sum == 0 || most < 0.9*sum {
+		return "statement"
+	}
+	return strings.ToUpper(name)
+}

@@ -1,0 +1,126 @@
+package driver
+
+import (
+	"fmt"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/statements"
+	"github.com/kasoku/kasoku/internal/unit"
+)
+
+// PreparedLoop finds a loop of INSERTs that prepares its statement for every row.
+//
+// Evidence: statements are prepared about as often as executed (DRV-01's first
+// threshold), one class of single-row INSERTs makes at least half of the
+// executions, and it runs in a loop: 5 times in a request, or in rows on one
+// connection.
+// Cause: the loop calls the database with text and parameters; the driver prepares,
+// executes and closes for each row.
+// Fix: prepare once before the loop and execute in it; better one INSERT with all
+// rows (DRV-03), which needs neither.
+// Silent: when few statements are prepared, when no INSERT dominates them, when
+// it runs in no loop, and blind without a slow log or the server's counters.
+type PreparedLoop struct{}
+
+// Thresholds of DRV-02.
+const (
+	// dominates is the part of all executions that the INSERT makes.
+	dominates = 0.5
+	// explainsPrepares is the part from which it explains the prepares of the run.
+	explainsPrepares = 0.8
+)
+
+// ID returns DRV-02.
+func (PreparedLoop) ID() string { return "DRV-02" }
+
+// Check looks for a dominating INSERT among statements that are prepared each time.
+func (r PreparedLoop) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+	if err := evidence.CheckStatements(c); err != nil {
+		return nil, diagnose.Blind(r.ID(), err)
+	}
+	p, err := preparedOf(c)
+	if err != nil {
+		return nil, diagnose.Blind(r.ID(), err)
+	}
+	if p.perExecute() <= preparesPerExecute || p.execute.By < fewExecutes {
+		return nil, diagnose.Quiet(r.ID(), min(p.perExecute()/preparesPerExecute, p.execute.By/fewExecutes, 0.99),
+			"statements were prepared %s times per execution, %s times in all", unit.Sig3(p.perExecute()),
+			diagnose.Whole(p.prepare.By))
+	}
+	var near float64
+	for _, l := range insertLoops(c) {
+		part := min(float64(l.query.Calls)/p.execute.By, 1)
+		loop := r.inLoop(c, l)
+		if part >= dominates && loop >= 1 {
+			return []kasoku.Finding{r.finding(c, l, p, part)}, nil
+		}
+		near = max(near, min(part/dominates, loop))
+	}
+	return nil, diagnose.Quiet(r.ID(), min(near, 0.99), "no loop of INSERTs makes %s of the %s executions",
+		unit.Percent(dominates), diagnose.Whole(p.execute.By))
+}
+
+// inLoop is how much of a loop the INSERTs are, 1 and more for one.
+func (PreparedLoop) inLoop(c *diagnose.Case, l insertLoop) float64 {
+	in := float64(l.query.Streaks) / max(statements.StreakShare*float64(l.query.Calls), 1)
+	if n, err := c.Requests(c.Whole()); err == nil && n.Count > 0 {
+		// A service that inserts once a request has rows of them too.
+		in = min(in, float64(l.query.Calls)/float64(n.Count)/2)
+	}
+	if l.caller != nil {
+		in = max(in, l.per/statements.LeastPerRequest)
+	}
+	return in
+}
+
+func (r PreparedLoop) finding(c *diagnose.Case, l insertLoop, p prepared, part float64) kasoku.Finding {
+	s := statements.Of(l.query)
+	// A prepare is a round trip and a parse, like half of a short execution.
+	i := evidence.TimeImpact(c, insertTime(c, l, 0.5))
+	i.Estimate = true
+	object := kasoku.Object{Kind: "endpoint", Name: l.endpoint}
+	who := l.endpoint
+	if l.endpoint == "" {
+		object, who = kasoku.Object{Kind: "table", Name: s.Table}, "A loop"
+	}
+	f := kasoku.Finding{
+		ID: r.ID(), Object: object, Severity: evidence.SeverityOf(i.Share), Impact: i, Interval: c.Focus.Interval,
+		Title:  evidence.EndpointTitle(who, " prepares its INSERT anew for every row"),
+		Clause: fmt.Sprintf("%s prepares its INSERT into %s anew for every row", lowerFirst(who), s.Table),
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, evidence.CallerSignal(l.caller),
+			diagnose.Signal{Holds: l.query.Streak >= statements.LeastPerRequest,
+				Lacks: "the INSERTs do not come one after another on one connection"}),
+		Evidence: []kasoku.Evidence{
+			c.Counted(p.prepare, true), c.Counted(p.execute, true),
+			evidence.Statement(l.query, "× "+unit.Count(l.query.Calls),
+				unit.Percent(part)+" of the executions, up to "+unit.Count(l.query.Streak)+" in a row",
+				float64(l.query.Calls)),
+			evidence.StatementTime(c, c.QueryTime(l.query), i),
+		},
+		Cause: fmt.Sprintf("%s inserts into %s in a loop, and the driver prepares, executes and closes the same statement for each row: %s prepares for %s executions.",
+			who, s.Table, diagnose.Whole(p.prepare.By), diagnose.Whole(p.execute.By)),
+		Fixes: []kasoku.Fix{
+			{Text: "Prepare once before the loop", Where: evidence.HandlerOf(l.endpoint), Lang: "go",
+				Risk: kasoku.RiskAppRestart,
+				Code: "stmt, err := tx.PrepareContext(ctx, insert)\nif err != nil {\n\treturn err\n}\ndefer stmt.Close()\nfor _, row := range rows {\n\t_, err = stmt.ExecContext(ctx, …)\n}"},
+			{Text: "Or insert all rows with one statement", Where: evidence.HandlerOf(l.endpoint), Lang: "sql",
+				Code: manyRows(l.query), Risk: kasoku.RiskAppRestart},
+		},
+		Expect: "one prepare a request instead of one a row",
+		Verify: "the next run: Com_stmt_prepare far below Com_stmt_execute",
+	}
+	if part >= explainsPrepares {
+		f.Explains = []string{"DRV-01"}
+	}
+	return f
+}
+
+// lowerFirst is for the subject of a clause.
+func lowerFirst(s string) string {
+	if s == "A loop" {
+		return "a loop"
+	}
+	return s
+}

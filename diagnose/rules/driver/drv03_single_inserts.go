@@ -1,0 +1,219 @@
+package driver
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/statements"
+	"github.com/kasoku/kasoku/diagnose/internal/wording"
+	"github.com/kasoku/kasoku/internal/unit"
+)
+
+// SingleInserts finds a request that inserts its rows one by one.
+//
+// Evidence: an INSERT or REPLACE whose statements write a single row each runs at
+// least 3 times in each request of an endpoint; where endpoints are not known, 3
+// times for each request that changes something, and in rows on one connection.
+// That there are far fewer commits than INSERTs bears it out.
+// Cause: the program inserts one element of a list after another: a round trip, a
+// parse and a look at each index for every row.
+// Fix: one INSERT with all rows.
+// Silent: when requests insert a row or two, when statements write several rows
+// already, and blind without a slow log.
+type SingleInserts struct{}
+
+// Thresholds of DRV-03.
+const (
+	// leastInserts of one class in a request are a loop; two are often written by
+	// hand, as for both sides of a booking.
+	leastInserts = 3
+	// singleShare of the statements must write one row.
+	singleShare = 0.9
+	// fewInserts says too little of a run.
+	fewInserts = 50
+)
+
+// ID returns DRV-03.
+func (SingleInserts) ID() string { return "DRV-03" }
+
+// An insertLoop is a class of single-row INSERTs with how often a request runs it.
+type insertLoop struct {
+	query    *kasoku.Query
+	caller   *kasoku.Caller // nil when not known
+	endpoint string
+	per      float64
+}
+
+// singleRows reports whether the statements of a class write one row each. In a
+// log from before single rows were counted the text says it.
+func singleRows(q *kasoku.Query) bool {
+	if q.Verb != "INSERT" && q.Verb != "REPLACE" || q.Calls < fewInserts ||
+		strings.Contains(strings.ToLower(q.Fingerprint), " select ") {
+		return false
+	}
+	if q.SingleRow > 0 {
+		return float64(q.SingleRow) >= singleShare*float64(q.Calls)
+	}
+	return !statements.Of(q).Rows && !strings.Contains(q.Fingerprint, "values (...)") &&
+		!strings.HasSuffix(q.Fingerprint, "values(?+)")
+}
+
+// insertLoops returns the classes of single-row INSERTs with how often a request
+// runs each, the most time first.
+func insertLoops(c *diagnose.Case) []insertLoop {
+	changing, busiest := changingRequests(c)
+	var out []insertLoop
+	for i := range c.Queries {
+		q := &c.Queries[i]
+		if !singleRows(q) {
+			continue
+		}
+		l := insertLoop{query: q}
+		if x := evidence.Surest(c, q.ID); x != nil {
+			l.caller, l.endpoint, l.per = x, x.Endpoint(), x.PerRequest
+		} else if changing > 0 && statements.InRows(c, q) {
+			l.endpoint, l.per = busiest, float64(q.Calls)/float64(changing)
+		}
+		out = append(out, l)
+	}
+	slices.SortStableFunc(out, func(a, b insertLoop) int {
+		return cmp.Compare(c.QueryTime(b.query),
+			c.QueryTime(a.query))
+	})
+	return out
+}
+
+// changingRequests counts the requests that may change something, and names the
+// endpoint with most of them. Of a load without access log all count.
+func changingRequests(c *diagnose.Case) (n uint64, busiest string) {
+	var most uint64
+	_, endpoints := diagnose.FrontLog(c.Recording)
+	for i := range endpoints {
+		e := &endpoints[i]
+		if e.Method == "GET" || e.Method == "HEAD" || e.Method == "OPTIONS" {
+			continue
+		}
+		n += e.Count
+		if e.Count > most {
+			most, busiest = e.Count, e.Method+" "+e.Route
+		}
+	}
+	return n, busiest
+}
+
+// Check looks for single-row INSERTs that a request runs several times.
+func (r SingleInserts) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+	if err := evidence.CheckStatements(c); err != nil {
+		return nil, diagnose.Blind(r.ID(), err)
+	}
+	var out []kasoku.Finding
+	var most float64
+	for _, l := range insertLoops(c) {
+		most = max(most, l.per)
+		if l.per >= leastInserts {
+			out = append(out, r.finding(c, l))
+		}
+	}
+	if len(out) > 0 {
+		return out, nil
+	}
+	return nil, diagnose.Quiet(r.ID(), min(most/leastInserts, 0.99),
+		"at most %s INSERTs of a single row are known to run in one request; the threshold is %d", wording.Average(most),
+		leastInserts)
+}
+
+func (r SingleInserts) finding(c *diagnose.Case, l insertLoop) kasoku.Finding {
+	s := statements.Of(l.query)
+	i := evidence.TimeImpact(c, insertTime(c, l, 1-1/l.per))
+	i.Estimate = true // what the rows themselves take stays
+	f := kasoku.Finding{
+		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: l.endpoint}, Severity: evidence.SeverityOf(i.Share),
+		Impact: i, Interval: c.Focus.Interval,
+		Title: evidence.EndpointTitle(l.endpoint, fmt.Sprintf(" inserts row by row: %s INSERTs a request",
+			wording.Average(l.per))),
+		Clause:     fmt.Sprintf("%s inserts its rows one by one", l.endpoint),
+		Confidence: diagnose.Confidence(r.signals(c, l)...),
+		Evidence:   append([]kasoku.Evidence{insertEvidence(c, l)}, evidence.EndpointCount(c, l.endpoint)...),
+		Cause: fmt.Sprintf("%s inserts into %s %s times in each request, one row a statement: each is a round trip, and is parsed, of its own.",
+			l.endpoint, s.Table, wording.Average(l.per)),
+		Fixes: []kasoku.Fix{{Text: "Insert all rows of a request with one statement", Where: evidence.HandlerOf(l.endpoint),
+			Lang: "sql", Risk: kasoku.RiskAppRestart,
+			Code: manyRows(l.query), Note: "A thousand rows a statement are fine; in Go's sqlx NamedExec takes a slice. Keep statements below max_allowed_packet."}},
+		Expect: fmt.Sprintf("one INSERT a request instead of %s", wording.Average(l.per)),
+		Verify: "the next run: INSERTs into " + s.Table + " about as many as requests",
+	}
+	f.Evidence = append(f.Evidence, evidence.StatementTime(c, c.QueryTime(l.query), i))
+	if g, err := c.Status("Com_commit"); err == nil {
+		f.Evidence = append(f.Evidence, c.Counted(g, false))
+	}
+	return f
+}
+
+// insertTime is the part of the time of an endpoint's INSERTs.
+func insertTime(c *diagnose.Case, l insertLoop, part float64) time.Duration {
+	share := 1.0
+	if l.caller != nil && l.caller.Share > 0 {
+		share = min(l.caller.Share, 1)
+	}
+	return time.Duration(float64(c.QueryTime(l.query)) * share * part)
+}
+
+func insertEvidence(c *diagnose.Case, l insertLoop) kasoku.Evidence {
+	note := "in rows of up to " + unit.Count(l.query.Streak) + " on one connection"
+	if l.caller != nil {
+		note = evidence.CallerWords(l.caller)
+	}
+	return evidence.Statement(l.query, "× "+wording.Average(l.per)+" a request", note, l.per)
+}
+
+func (SingleInserts) signals(c *diagnose.Case, l insertLoop) []diagnose.Signal {
+	few := diagnose.Signal{Lacks: "each INSERT is a transaction of its own"}
+	if commit, err := c.Status("Com_commit"); err != nil {
+		few.Blind = err.Error()
+	} else if insert, err := c.Status("Com_insert"); err != nil {
+		few.Blind = err.Error()
+	} else {
+		few.Holds = commit.By > 0 && insert.By >= 2*commit.By
+	}
+	return []diagnose.Signal{
+		{Holds: true}, evidence.CallerSignal(l.caller),
+		{Holds: l.query.Streak >= leastInserts, Lacks: "they do not come one after another on one connection"}, few,
+	}
+}
+
+// manyRows is the INSERT with several rows.
+func manyRows(q *kasoku.Query) string {
+	text := strings.TrimRight(statements.SampleOf(q), "; ")
+	lower := strings.ToLower(text)
+	at := strings.LastIndex(lower, "values")
+	if at < 0 {
+		return "INSERT INTO " + statements.Of(q).Table + " (…) VALUES (…), (…), …;"
+	}
+	row, rest := strings.TrimSpace(text[at+len("values"):]), ""
+	if end := rowEnd(row); end > 0 {
+		row, rest = row[:end], row[end:]
+	}
+	return text[:at+len("values")] + "\n  " + row + ",\n  " + row + ",\n  …" + rest + ";"
+}
+
+// rowEnd returns where the first row in parentheses ends, 0 when it does not.
+func rowEnd(s string) int {
+	depth := 0
+	for i, b := range []byte(s) {
+		switch b {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return 0
+}

@@ -1,0 +1,102 @@
+package durability
+
+import (
+	"fmt"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/wording"
+	"github.com/kasoku/kasoku/internal/unit"
+)
+
+// Binlog finds a binary log that is written and not read.
+//
+// Evidence: log_bin is ON, at least 100 transactions went into it
+// (Binlog_cache_use), no replica was connected, and the commits' wait that it
+// accounts for is at least 2 % of the requests' time: half of what commits wait
+// when the redo log is synchronised as well, else all.
+// Cause: each commit writes and, with sync_binlog = 1, synchronises a second log.
+// MySQL has it on by default, MariaDB has it off.
+// Fix: skip-log-bin in the option file; or sync_binlog = 0 without a restart.
+// Silent: when the log is off, a replica reads it, or commits cost little; blind
+// without the slow log or the server's variables.
+type Binlog struct{}
+
+// binlogShare is the least part of the requests' time that is worth a restart.
+const binlogShare = 0.02
+
+// ID returns DBC-02.
+func (Binlog) ID() string { return "DBC-02" }
+
+// Check looks for a log without a reader.
+func (r Binlog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+	k, err := evidence.CommitsOf(c)
+	if err != nil {
+		return nil, diagnose.Blind(r.ID(), err)
+	}
+	if !k.Binlog {
+		return nil, diagnose.Quiet(r.ID(), 0, "the binary log is off")
+	}
+	used, err := evidence.WholeRun(c).Status("Binlog_cache_use")
+	if err != nil {
+		return nil, diagnose.Blind(r.ID(), err)
+	}
+	share := k.Share
+	switch {
+	case !k.Sync:
+		share = 0
+	case k.Redo:
+		share /= 2
+	}
+	readers, known := replicas(c)
+	switch {
+	case readers > 0:
+		return nil, diagnose.Quiet(r.ID(), 0, "%s replicas read the binary log", unit.Plain(readers))
+	case used.By < evidence.FewCommits:
+		return nil, diagnose.Quiet(r.ID(), min(used.By/evidence.FewCommits, 0.5),
+			"%s transactions went into the binary log; the threshold is %d", diagnose.Whole(used.By), evidence.FewCommits)
+	case share < binlogShare:
+		return nil, diagnose.Quiet(r.ID(), share/binlogShare,
+			"the binary log makes commits wait for %s %s; the threshold is %s", unit.Percent(share), k.Of,
+			unit.Percent(binlogShare))
+	}
+	reader := diagnose.Signal{Holds: true}
+	if !known {
+		reader.Blind = "whether a replica is connected was not recorded"
+	}
+	return []kasoku.Finding{{
+		ID: r.ID(), Object: kasoku.Object{Kind: "variable", Name: "log_bin"},
+		Title:    "The binary log is written at each commit and nobody reads it",
+		Clause:   "each commit waits for a binary log that nobody reads",
+		Severity: kasoku.Problem, Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, reader, k.SyncSignal()),
+		Impact: kasoku.Impact{Share: share, Of: k.Of, Estimate: true, Shared: []string{"DBC-01"}},
+		Evidence: append([]kasoku.Evidence{c.Variable("log_bin"), c.Variable("sync_binlog"),
+			evidence.WholeRun(c).Counted(used, true)}, k.Evidence(c)...),
+		Cause: fmt.Sprintf("%s writes each transaction into the binary log too and waits until it is on the disk; no replica was connected. %s transactions went into it.",
+			wording.Capital(c.Server()), diagnose.Whole(used.By)),
+		Fixes: []kasoku.Fix{
+			{Text: "Switch the binary log off", Where: "the option file, below [mysqld]; takes a restart",
+				Code: "skip-log-bin", Lang: "ini", Risk: kasoku.RiskRestart,
+				Note:  "Without it there is neither replication nor recovery to a moment between two backups.",
+				Edits: []kasoku.Edit{{Kind: kasoku.EditVariable, Conf: "skip-log-bin"}}},
+			{Text: "Or do not wait for it", Where: "now; in the option file for the next start",
+				Code: "SET GLOBAL sync_binlog = 0;", Lang: "sql", Risk: kasoku.RiskDurability,
+				Note: "After a crash of the machine the binary log may lack commits that the data has.",
+				Edits: []kasoku.Edit{{Kind: kasoku.EditVariable, Do: "SET GLOBAL sync_binlog = 0",
+					Conf: "sync_binlog = 0"}}},
+		},
+		Expect: "about half of the commits' wait",
+		Verify: "repeat the load: Binlog_cache_use must not grow, and COMMIT take less time", Interval: c.Whole(),
+	}}, nil
+}
+
+// replicas returns how many read the binary log, and whether that was recorded.
+func replicas(c *diagnose.Case) (most float64, known bool) {
+	for _, name := range []string{"conn.replicas", "Slaves_connected"} {
+		if g, err := evidence.WholeRun(c).Gauge(kasoku.Key{Source: diagnose.MySQL, Name: name}); err == nil {
+			most, known = max(most, g.Max), true
+		}
+	}
+	return most, known
+}

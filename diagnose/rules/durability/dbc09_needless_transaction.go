@@ -1,0 +1,168 @@
+package durability
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/wording"
+	"github.com/kasoku/kasoku/internal/unit"
+)
+
+// NeedlessTransaction finds transactions that protect nothing.
+//
+// Evidence: at least 30 % of the transactions, and at least 50, only read, or have
+// one statement, which is a transaction by itself.
+// Cause: BEGIN and COMMIT or ROLLBACK around them are two round trips that change
+// nothing, and the connection stays taken for longer.
+// Fix: run the statement on the pool itself.
+// Silent: when most transactions change several things, when there are few, and
+// blind without a slow log with connections. A transaction that reads several
+// tables may want them of one moment: the fix says so.
+type NeedlessTransaction struct{}
+
+// Thresholds of DBC-09.
+const (
+	needlessShare       = 0.30 // of the transactions: a few are an oversight, not a habit
+	fewTransactions     = 50   // say nothing of a habit
+	needlessRoundsShare = 0.10 // of all statements are BEGIN and COMMIT of needless ones: worth a fix even where they take little time
+)
+
+// ID returns DBC-09.
+func (NeedlessTransaction) ID() string { return "DBC-09" }
+
+// needless are the transactions of a run that protect nothing.
+type needless struct {
+	kinds    []kasoku.Transaction // the most frequent first
+	count    uint64
+	all      uint64
+	readOnly uint64
+}
+
+func needlessOf(c *diagnose.Case) needless {
+	var n needless
+	for _, t := range c.Transactions {
+		n.all += t.Count
+		single := t.Statements == t.Count
+		if t.Count == 0 || t.Statements == 0 || !t.ReadOnly && !single {
+			continue
+		}
+		n.kinds = append(n.kinds, t)
+		n.count += t.Count
+		if t.ReadOnly {
+			n.readOnly += t.Count
+		}
+	}
+	slices.SortStableFunc(n.kinds, func(a, b kasoku.Transaction) int { return cmp.Compare(b.Count, a.Count) })
+	return n
+}
+
+// Check counts the needless transactions.
+func (r NeedlessTransaction) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+	if err := evidence.CheckStatements(c); err != nil {
+		return nil, diagnose.Blind(r.ID(), err)
+	}
+	n := needlessOf(c)
+	if n.all == 0 {
+		return nil, diagnose.Quiet(r.ID(), 0, "the slow log has no transaction")
+	}
+	share := float64(n.count) / float64(n.all)
+	if share < needlessShare || n.count < fewTransactions {
+		return nil, diagnose.Quiet(r.ID(), min(share/needlessShare, float64(n.count)/fewTransactions, 0.99),
+			"%s of %s transactions only read or have one statement, %s; the thresholds are %s and %d",
+			unit.Count(n.count), unit.Count(n.all), unit.Percent(share), unit.Percent(needlessShare), fewTransactions)
+	}
+	return []kasoku.Finding{r.finding(c, n, share)}, nil
+}
+
+func (r NeedlessTransaction) finding(c *diagnose.Case, n needless, share float64) kasoku.Finding {
+	rounds, each := roundTrips(c)
+	i := evidence.TimeImpact(c, time.Duration(float64(each)*float64(n.count)))
+	i.Estimate = true
+	f := kasoku.Finding{
+		ID: r.ID(), Object: r.object(c, n), Severity: evidence.SeverityOf(i.Share), Impact: i, Interval: c.Focus.Interval,
+		Title:  fmt.Sprintf("%s of transactions protect nothing", unit.Percent(share)),
+		Clause: fmt.Sprintf("%s of transactions only read or have one statement", unit.Percent(share)),
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
+			diagnose.Signal{Holds: n.count >= 2*fewTransactions, Lacks: "they are few"},
+			diagnose.Signal{Holds: severalReads(n) == 0,
+				Lacks: "some read several things, which may have to be of one moment"}),
+		Cause: fmt.Sprintf("%s of %s transactions protect nothing: %s only read, %s have one statement that changes something. BEGIN and COMMIT around them are two round trips each.",
+			unit.Count(n.count), unit.Count(n.all), unit.Count(n.readOnly), unit.Count(n.count-n.readOnly)),
+		Fixes: []kasoku.Fix{{Text: "Run the statement on the pool itself, without BEGIN and COMMIT",
+			Where: "where the transaction is begun", Lang: "go", Risk: kasoku.RiskAppRestart,
+			Code: "- tx, err := db.BeginTx(ctx, nil)\n- err = tx.QueryRowContext(ctx, query, id).Scan(&v)\n- tx.Commit()\n+ err := db.QueryRowContext(ctx, query, id).Scan(&v)",
+			Note: "Keep it where several reads must be of one moment. A score may even fall when COMMITs of others become visible as what they cost."}},
+		Expect: "two statements fewer in each of these requests", Verify: "the next run: BEGIN and COMMIT a request",
+	}
+	needlessRounds := 2 * float64(n.count) / max(rounds, 1)
+	if f.Severity == kasoku.Info && needlessRounds >= needlessRoundsShare {
+		f.Severity = kasoku.Problem
+	}
+	f.Evidence = []kasoku.Evidence{
+		{Source: "slow.log", Text: "transactions that only read or have one statement",
+			Note: "of " + unit.Count(n.all), Value: "× " + unit.Count(n.count), Number: float64(n.count), Strong: true,
+			Interval: c.Whole()},
+		{Source: "slow.log", Text: "their BEGIN and COMMIT, of all statements",
+			Value: unit.Percent(min(needlessRounds, 1)), Number: needlessRounds, Strong: true, Interval: c.Whole()},
+	}
+	for _, t := range n.kinds[:min(len(n.kinds), 5)] {
+		f.Evidence = append(f.Evidence, kasoku.Evidence{Source: "slow.log",
+			Text: "BEGIN, " + wording.Cut(t.Verbs, 60) + ", COMMIT", Note: tablesOf(c, t), Value: "× " + unit.Count(t.Count),
+			Number: float64(t.Count), Interval: c.Whole()})
+	}
+	return f
+}
+
+// severalReads counts transactions that read more than one thing.
+func severalReads(n needless) (several uint64) {
+	for _, t := range n.kinds {
+		if len(t.Shape) > 1 {
+			several += t.Count
+		}
+	}
+	return several
+}
+
+// object is the endpoint that runs most of them, else the tables' first.
+func (NeedlessTransaction) object(c *diagnose.Case, n needless) kasoku.Object {
+	for _, id := range n.kinds[0].Shape {
+		if x := evidence.Surest(c, id); x != nil {
+			return kasoku.Object{Kind: "endpoint", Name: x.Endpoint()}
+		}
+	}
+	for _, id := range n.kinds[0].Shape {
+		if q := c.QueryByID(id); q != nil && len(q.Tables) > 0 {
+			return kasoku.Object{Kind: "table", Name: q.Tables[0]}
+		}
+	}
+	return kasoku.Object{Kind: "statement", Name: "BEGIN"}
+}
+
+// roundTrips counts all statements, and says how long the shortest BEGIN and its
+// end take: that of a transaction that wrote nothing is like the shorter of COMMIT
+// and ROLLBACK.
+func roundTrips(c *diagnose.Case) (all float64, each time.Duration) {
+	var begin, end time.Duration
+	for i := range c.Queries {
+		q := &c.Queries[i]
+		all += float64(q.Calls)
+		if q.Calls == 0 {
+			continue
+		}
+		mean := q.Total / time.Duration(q.Calls)
+		switch q.Verb {
+		case "BEGIN", "START":
+			begin = max(begin, mean)
+		case "COMMIT", "ROLLBACK":
+			if end == 0 || mean < end {
+				end = mean
+			}
+		}
+	}
+	return all, begin + end
+}

@@ -1,0 +1,92 @@
+package host
+
+import (
+	"fmt"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/wording"
+	"github.com/kasoku/kasoku/internal/unit"
+)
+
+// AppCPU says that the application is what uses the CPU.
+//
+// Evidence: at least 60 % of the CPU that the service's host used, the load's
+// generator and kasoku left out, was used by one program that is no database
+// server, the database used less than 40 %, and the host was at least 70 % busy.
+// Cause: the time of a request is time in the program; the database hardly matters.
+// Fix: profile the program and take away what costs most; then more workers or a
+// second host.
+// Silent: when the program used less, or the host had CPU left; blind when no
+// process was recorded. It is a remark, unless requests became slow for want of CPU.
+type AppCPU struct{}
+
+// Thresholds of HW-03.
+const (
+	appShare  = 0.60
+	restShare = 0.40
+)
+
+// ID returns HW-03.
+func (AppCPU) ID() string { return "HW-03" }
+
+// Check compares the application's CPU with all that was used.
+func (r AppCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+	s, err := evidence.AppStack(c)
+	if err != nil {
+		return nil, diagnose.Blind(r.ID(), err)
+	}
+	service := max(s.Busy-s.Own, s.App.Cores, 0.01)
+	app, db := min(s.App.Cores/service, 1), min(s.Database.Cores/service, 1)
+	if app < appShare || db >= restShare || s.BusyRatio() < dbBusy {
+		return nil, diagnose.Quiet(r.ID(), min(app/appShare, (1-db)/(1-restShare), s.BusyRatio()/dbBusy, 0.99),
+			"%s used %s of the service's CPU, and the host was %s busy; the thresholds are %s and %s",
+			s.App.Name, unit.Percent(app), unit.Percent(s.BusyRatio()), unit.Percent(appShare), unit.Percent(dbBusy))
+	}
+	words := fmt.Sprintf("%s uses %s of %s cores", s.App.Name, unit.Sig3(s.App.Cores), unit.Plain(s.Cores))
+	if s.Database.Name != "" {
+		words += fmt.Sprintf(", %s %s", s.Database.Name, unit.Sig3(s.Database.Cores))
+	}
+	f := kasoku.Finding{
+		ID: r.ID(), Object: kasoku.Object{Kind: "process", Name: s.App.Name},
+		Title: fmt.Sprintf("The application, %s, uses %s of the service's CPU", wording.Cut(s.App.Name, 20),
+			unit.Percent(app)),
+		Clause:   fmt.Sprintf("%s uses %s of %s cores", s.App.Name, unit.Sig3(s.App.Cores), unit.Plain(s.Cores)),
+		Severity: s.Severity(c), Confidence: diagnose.Confidence(s.Signals(c)...),
+		Impact:   kasoku.Impact{Share: app, Of: "of the service's CPU " + c.At(), Estimate: true},
+		Evidence: r.evidence(c, s),
+		Cause: fmt.Sprintf("The host is %s busy %s: %s. What a request costs is decided in the program; a faster database would change little.",
+			unit.Percent(s.BusyRatio()), c.At(), words),
+		Fixes: append([]kasoku.Fix{
+			{Text: "Profile " + s.App.Name + " under this load and begin with what takes most CPU",
+				Where: "the program", Lang: "sh", Risk: kasoku.RiskNone,
+				Code: "go tool pprof http://127.0.0.1:6060/debug/pprof/profile?seconds=20",
+				Note: "In Go with net/http/pprof; other languages have profilers of their own."},
+			{Text: "Or share the requests out over a second host", Where: "the web server in front",
+				Risk: kasoku.RiskRestart},
+		}, s.Apart()...),
+		Expect:   "less of the program's CPU for each request",
+		Verify:   "repeat the load: the CPU of " + s.App.Name + " must fall at the same rate",
+		Interval: c.Focus.Interval,
+	}
+	if rate := c.PerSec(); rate > 0 {
+		f.Expect = fmt.Sprintf("less than the present %s ms of the program's CPU for each request",
+			unit.Sig3(s.App.Cores/rate*1000))
+	}
+	return []kasoku.Finding{f}, nil
+}
+
+func (AppCPU) evidence(c *diagnose.Case, s evidence.Stack) []kasoku.Evidence {
+	out := []kasoku.Evidence{{
+		Source: "host", Text: "CPU in use", Note: "of " + unit.Plain(s.Cores), Value: unit.Sig3(s.Busy) + " cores",
+		Number: s.Busy, Strong: true,
+		Series: []kasoku.Key{{Host: s.App.Host, Source: diagnose.Host, Name: "cpu.idle"}}, Interval: c.Focus.Interval,
+	}}
+	for _, p := range []diagnose.Program{s.App, s.Database} {
+		if p.Name != "" {
+			out = append(out, evidence.CPUOf(c, p))
+		}
+	}
+	return out
+}

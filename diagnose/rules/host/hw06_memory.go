@@ -1,0 +1,311 @@
+package host
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/wording"
+	"github.com/kasoku/kasoku/internal/unit"
+)
+
+// Memory finds a host, or a service, that has too little memory.
+//
+// Evidence: one of these. A log says "cannot allocate memory" or alike. A process
+// was killed for want of memory. Less than 5 % of the host's memory was
+// available. 256 pages or more a second were swapped in and out. Some process
+// waited for memory in at least 10 % of the time (pressure stall information).
+// Processes that had to free memory themselves bear it out.
+// Cause: what runs here needs more memory than there is, or than its own limit
+// allows. Tools beside the service, such as an editor's language server or a
+// build, take from the same.
+// Fix: stop what does not belong there; then give the largest less to hold, or
+// move it.
+// Silent: when none of these was seen; blind when neither the host's memory nor an
+// application's log was recorded.
+type Memory struct{}
+
+// Thresholds of HW-06.
+const (
+	fewAvailable = 0.05
+	// swapPages is 1 MiB a second of pages of 4 KiB: a page now and then is the
+	// kernel tidying up.
+	swapPages = 256
+	// stallShare is what people take for pressure in avg10 of
+	// /proc/pressure/memory.
+	stallShare = 0.10
+)
+
+// outOfMemory are the words of ENOMEM in C, Go and Python, and of runtimes that
+// say it in their own, in lower case.
+var outOfMemory = []string{"cannot allocate memory", "out of memory", "std::bad_alloc", "outofmemoryerror",
+	"memoryerror", "oom-kill"}
+
+// ID returns HW-06.
+func (Memory) ID() string { return "HW-06" }
+
+// A shortage is what a run says about its memory.
+type shortage struct {
+	said             []diagnose.Said
+	killed           diagnose.Grown
+	available, total float64 // bytes; total 0: unknown
+	swapped          float64 // pages a second
+	stalled          float64 // share of the time; below 0: unknown
+	reclaimed        float64 // times that a process freed memory itself
+	limited          string  // the control group that ran full, with its limit
+}
+
+func shortageOf(c *diagnose.Case) shortage {
+	s := shortage{stalled: -1}
+	s.said = c.Said(func(m *kasoku.Message) bool { return !m.SQL && wording.ContainsFold(m.Sample, outOfMemory...) })
+	host := func(name string) kasoku.Key { return kasoku.Key{Source: diagnose.Host, Name: name} }
+	s.killed, _ = c.Grown(host("vm.oom_kill")) // none without a figure
+	if total, err := c.Gauge(host("mem.total")); err == nil && total.Max > 0 {
+		if free, err := c.Gauge(host("mem.available")); err == nil && free.Min >= 0 {
+			s.available, s.total = min(free.Min, total.Max), total.Max
+		}
+	}
+	for _, name := range []string{"vm.pswpin", "vm.pswpout"} {
+		if g, err := c.Grown(host(name)); err == nil {
+			s.swapped += max(g.By, 0) / g.Interval.Len().Seconds()
+		}
+	}
+	if g, err := c.Grown(host("psi.memory.some")); err == nil {
+		s.stalled = min(max(g.By, 0)/g.Interval.Len().Seconds(), 1)
+	}
+	if g, err := c.Grown(host("vm.allocstall")); err == nil {
+		s.reclaimed = max(g.By, 0)
+	}
+	for _, k := range c.FindAll(diagnose.Cgroup, "memory.events.oom_kill") {
+		g, err := c.Grown(k.Key)
+		limit := k.Key
+		limit.Name = "memory.max"
+		if most, err2 := c.Gauge(limit); err == nil && g.By > 0 {
+			s.killed = g
+			s.limited = k.Key.Instance
+			if err2 == nil && most.Max > 0 {
+				s.limited += " with memory.max " + unit.BytesIEC(uint64(min(most.Max, 1e18)))
+			}
+		}
+	}
+	return s
+}
+
+// near is how near the nearest of the signs that have a scale came.
+func (s shortage) near() float64 {
+	near := max(s.stalled/stallShare, s.swapped/swapPages)
+	if s.total > 0 {
+		near = max(near, fewAvailable/max(s.available/s.total, 1e-6))
+	}
+	return near
+}
+
+// refused reports whether memory was refused while the host had some left: by a
+// limit of the process or of its group.
+func (s shortage) refused() bool { return s.total > 0 && s.near() <= 1 && s.killed.By <= 0 }
+
+func (s shortage) fires() bool { return len(s.said) > 0 || s.killed.By > 0 || s.near() > 1 }
+
+// Check looks for the signs of too little memory.
+func (r Memory) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+	s := shortageOf(c)
+	switch {
+	case s.fires():
+	case s.total == 0 && s.stalled < 0 && !c.HasAppLog():
+		return nil, diagnose.Blind(r.ID(),
+			errors.New("neither the host's memory nor an application's log was recorded"))
+	case s.total == 0:
+		return nil, diagnose.Quiet(r.ID(), s.near(),
+			"no log says that memory ran out; the host's memory was not recorded")
+	default:
+		return nil, diagnose.Quiet(r.ID(), s.near(),
+			"%s of %s was available at least, %s pages a second were swapped, and no log says that memory ran out; the thresholds are %s and %d",
+			unit.BytesIEC(uint64(s.available)), unit.BytesIEC(uint64(min(s.total, 1e18))), diagnose.Whole(s.swapped),
+			unit.Percent(fewAvailable), swapPages)
+	}
+	largest := largestPrograms(c)
+	f := kasoku.Finding{
+		ID: r.ID(), Object: kasoku.Object{Kind: "host", Name: "memory"}, Title: r.title(s), Clause: "memory runs out",
+		Severity:   kasoku.Problem,
+		Confidence: diagnose.Confidence(s.signals(c)...), Impact: s.impact(c), Evidence: s.evidence(c),
+		Cause: s.cause(c, largest), Fixes: s.fixes(c, largest),
+		Expect:   "no refused allocation, and nothing swapped",
+		Verify:   "repeat the load: more than " + unit.Percent(fewAvailable) + " of the memory must stay available",
+		Explains: []string{"MES-07"}, Interval: c.Focus.Interval,
+	}
+	switch {
+	case s.limited != "":
+		f.Object = kasoku.Object{Kind: "control group", Name: s.killed.Key.Instance}
+	case s.refused():
+		f.Object, f.Clause = kasoku.Object{Kind: "limit", Name: "memory"}, "memory is refused"
+		f.Expect, f.Verify = "no refused allocation", "repeat the load: no log may say that memory ran out"
+	}
+	for i, p := range largest {
+		if i < 3 {
+			f.Evidence = append(f.Evidence, kasoku.Evidence{
+				Source: "process", Text: "memory of " + p.Name, Value: unit.BytesIEC(uint64(min(p.RSS, 1e18))),
+				Number: p.RSS, Series: p.Keys, Interval: c.Focus.Interval,
+			})
+		}
+	}
+	return []kasoku.Finding{f}, nil
+}
+
+func (Memory) title(s shortage) string {
+	switch {
+	case s.limited != "":
+		return "A control group runs out of memory and is killed"
+	case s.killed.By > 0:
+		return "The host runs out of memory and kills a process"
+	case s.refused():
+		return "Memory is refused while the host has some left"
+	case s.total == 0:
+		return "Memory runs out"
+	case s.swapped >= swapPages:
+		return "The host swaps: its memory is too small for what runs"
+	}
+	return "The host's memory is too small for what runs"
+}
+
+// impact is the share of the requests that failed where logs report it, else the
+// share of the time in which somebody waited for memory.
+func (s shortage) impact(c *diagnose.Case) kasoku.Impact {
+	var lines uint64
+	for _, m := range s.said {
+		lines += m.Count
+	}
+	switch {
+	case lines > 0:
+		return kasoku.Impact{Share: evidence.FailedShare(c, float64(lines)), Of: evidence.OfRequests(c)}
+	case s.stalled > 0:
+		return kasoku.Impact{Share: s.stalled, Of: "of the time " + c.At(), Estimate: true}
+	}
+	return kasoku.Impact{Of: evidence.Unmeasured, Estimate: true}
+}
+
+func (s shortage) signals(c *diagnose.Case) []diagnose.Signal {
+	said := diagnose.Signal{Holds: len(s.said) > 0, Lacks: "no log says that memory ran out"}
+	if !c.HasAppLog() {
+		said.Blind = c.NoLog("applog")
+	}
+	few := diagnose.Signal{Holds: s.total > 0 && s.available < fewAvailable*s.total, Lacks: "the host had memory left"}
+	if s.total == 0 {
+		few.Blind = "the host's memory was not recorded"
+	}
+	moved := diagnose.Signal{Holds: s.swapped >= swapPages || s.stalled >= stallShare || s.reclaimed > 0,
+		Lacks: "nothing was swapped and nobody waited"}
+	// A process's own limit refuses at once: then the log alone is the sign.
+	if s.refused() {
+		return []diagnose.Signal{said, {Holds: true}}
+	}
+	return []diagnose.Signal{said, few, moved}
+}
+
+func (s shortage) evidence(c *diagnose.Case) []kasoku.Evidence {
+	var out []kasoku.Evidence
+	add := func(text, value string, number float64, strong bool, name string) {
+		out = append(out, kasoku.Evidence{
+			Source: "host", Text: text, Note: c.Span(), Value: value, Number: number, Strong: strong,
+			Series: []kasoku.Key{{Source: diagnose.Host, Name: name}}, Interval: c.Focus.Interval,
+		})
+	}
+	for i, m := range s.said {
+		if i < 2 {
+			out = append(out, c.Quoted(m, true))
+		}
+	}
+	if s.killed.By > 0 {
+		out = append(out, c.Counted(s.killed, true))
+	}
+	if s.total > 0 {
+		few := s.available < fewAvailable*s.total
+		add("memory available at least, of "+unit.BytesIEC(uint64(min(s.total, 1e18))),
+			unit.BytesIEC(uint64(s.available)), s.available, few, "mem.available")
+	}
+	if s.swapped > 0 {
+		add("pages swapped in and out a second", diagnose.Whole(s.swapped), s.swapped, s.swapped >= swapPages,
+			"vm.pswpout")
+	}
+	if s.stalled > 0 {
+		add("time in which somebody waited for memory", unit.Percent(s.stalled), s.stalled, s.stalled >= stallShare,
+			"psi.memory.some")
+	}
+	if s.reclaimed > 0 {
+		add("times that a process had to free memory itself", diagnose.More(s.reclaimed), s.reclaimed, false,
+			"vm.allocstall")
+	}
+	return out
+}
+
+func (s shortage) cause(c *diagnose.Case, largest []diagnose.Program) string {
+	var text string
+	switch {
+	case s.limited != "":
+		text = "The control group " + s.limited + " ran full, and the kernel killed a process of it."
+	case s.refused():
+		return fmt.Sprintf("Memory was refused, though the host had %s available: a limit refuses it, such as ulimit -v (RLIMIT_AS), a control group's memory.max, or vm.overcommit_memory.",
+			unit.BytesIEC(uint64(s.available)))
+	default:
+		text = "What runs on this host needs more memory than it has."
+	}
+	var names []string
+	for i, p := range largest {
+		if i < 3 {
+			names = append(names, p.Name+" "+unit.BytesIEC(uint64(min(p.RSS, 1e18))))
+		}
+	}
+	if len(names) > 0 {
+		text += " Most is held by " + strings.Join(names, ", ") + "."
+	}
+	return text
+}
+
+func (s shortage) fixes(c *diagnose.Case, largest []diagnose.Program) []kasoku.Fix {
+	if s.refused() || s.limited != "" {
+		return []kasoku.Fix{{
+			Text: "Compare ulimit -v, the unit's MemoryMax and sysctl vm.overcommit_memory with what the process needs, and raise the one that refuses",
+			Note: "The resident memory of a process says less than what it reserves: ulimit -v counts address space.",
+			Risk: kasoku.RiskAppRestart,
+		}}
+	}
+	var out []kasoku.Fix
+	for _, p := range largest {
+		if p.Role == diagnose.Generator || p.Role == diagnose.Recorder {
+			continue
+		}
+		if pool, ok := c.Number("innodb_buffer_pool_size"); ok && p.Role == diagnose.Database && pool > 0 &&
+			pool < 1e18 {
+			out = append(out, kasoku.Fix{
+				Text: "Give the buffer pool less, or move the database to a host with more memory", Where: "my.cnf",
+				Risk: kasoku.RiskRestart,
+				Note: "innodb_buffer_pool_size is " + unit.BytesIEC(uint64(pool)) + ".",
+			})
+			break
+		}
+		out = append(out, kasoku.Fix{Text: "Let " + p.Name + " hold less, or move it to a host with more memory",
+			Risk: kasoku.RiskAppRestart,
+			Note: "A tool such as an editor's language server or a build does not belong on a host that is measured: stop it."})
+		break
+	}
+	if len(out) == 0 {
+		out = []kasoku.Fix{{Text: "See which processes hold most memory, and move or shrink the largest",
+			Risk: kasoku.RiskAppRestart}}
+	}
+	return out
+}
+
+// largestPrograms returns the programs of the first host, most memory first.
+func largestPrograms(c *diagnose.Case) []diagnose.Program {
+	all, err := c.Programs()
+	if err != nil {
+		return nil
+	}
+	all = slices.DeleteFunc(all, func(p diagnose.Program) bool { return p.RSS <= 0 })
+	slices.SortStableFunc(all, func(a, b diagnose.Program) int { return cmp.Compare(b.RSS, a.RSS) })
+	return all
+}

@@ -1,0 +1,76 @@
+package index
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/indexes"
+	"github.com/kasoku/kasoku/diagnose/internal/advice"
+	"github.com/kasoku/kasoku/diagnose/internal/wording"
+	"github.com/kasoku/kasoku/internal/unit"
+)
+
+// GeneralIndex finds tables whose orders, ranges and counts no index serves, and
+// remarks on indexes that are not used.
+//
+// Evidence: statements read a whole table for a range, the first rows of an order or
+// a count: type ALL in the plan, rows examined against rows sent in the slow log. The
+// indexes that would save most, all statements of the run taken together, save at
+// least 1 % of the requests' time. An index of a table that is
+// written is unused when no plan of the run names it and it would be the shortest way
+// for no statement.
+// Cause: without an index the server looks at each row, and sorts all that fit.
+// Fix: the indexes in the order of what they save; each serves as many statements as
+// it can.
+// Silent: when indexes serve, when the tables are small or the statements take little
+// time, and blind without a slow log or the tables' definitions.
+type GeneralIndex struct{}
+
+// ID returns IDX-04.
+func (GeneralIndex) ID() string { return "IDX-04" }
+
+// Check ranks what no narrower rule names.
+func (r GeneralIndex) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+	found, silent := advice.IndexRule{ID: r.ID(), Why: indexes.General,
+		None: "ranges, orders and counts that take time have their indexes",
+		Title: func(c *diagnose.Case, g advice.IndexGroup) string {
+			return fmt.Sprintf("Statements read %s of %s: no index serves", g.ReadWords(c), wording.Cut(g.Table, 16))
+		},
+		Cause: func(c *diagnose.Case, g advice.IndexGroup) string {
+			return fmt.Sprintf("No index of %s serves its ranges, orders and counts, so each statement reads the table: %s that are sent.", g.Table, g.ReadWords(c)) + g.ServesWords()
+		}}.Check(c)
+	if advice, err := advice.ForIndexes(c); err == nil {
+		for i := range advice.Unused {
+			if u := &advice.Unused[i]; u.Looked == u.Of {
+				found = append(found, r.unused(c, u))
+			}
+		}
+	}
+	if len(found) > 0 {
+		silent = nil
+	}
+	return found, silent
+}
+
+// unused remarks on an index that is not used.
+func (r GeneralIndex) unused(c *diagnose.Case, u *indexes.Unused) kasoku.Finding {
+	return kasoku.Finding{
+		ID: r.ID(), Object: kasoku.Object{Kind: "index", Name: u.Table + "." + u.Index}, Severity: kasoku.Info,
+		Title: wording.Cut(fmt.Sprintf("No statement of the run uses index %s of %s", wording.Cut(u.Index, 20), wording.Cut(u.Table, 16)),
+			wording.MaxTitle),
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
+			diagnose.Signal{Blind: "what runs at other times was not seen"}),
+		Impact: kasoku.Impact{Of: "of request time"},
+		Evidence: []kasoku.Evidence{{Source: "plan", Text: "plans that use " + u.Index + " (" + strings.Join(u.Columns,
+			", ") + ")",
+			Note:  "of " + unit.Counted(u.Of, "class of statements", "classes of statements") + " that read " + u.Table,
+			Value: "0", Strong: true, Interval: c.Whole()}},
+		Cause: "Each row that is written writes an entry of it too. Only the statements of this run were looked at: one that comes once a day may need it.",
+		Fixes: []kasoku.Fix{{Text: "Drop it when nothing outside of the run needs it", Where: "the live database",
+			Code: u.Drop + ";", Note: "Back with " + u.Undo + ".", Lang: "sql", Risk: kasoku.RiskNone}},
+		Expect: "writes of " + u.Table + " are a little shorter", Verify: "the next run is no slower",
+		Interval: c.Focus.Interval,
+	}
+}

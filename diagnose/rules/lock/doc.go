@@ -1,0 +1,12 @@
+// Package lock has the rules about locks of rows: queues of transactions and deadlocks.
+package lock
+
+import "github.com/kasoku/kasoku/diagnose"
+
+// Rules returns the rules of the family, by their ids.
+func Rules() []diagnose.Rule {
+	return []diagnose.Rule{
+		LockQueue{},
+		Deadlocks{},
+	}
+}

@@ -1,0 +1,195 @@
+package operation
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/checkpoint/capture"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/wording"
+	"github.com/kasoku/kasoku/internal/unit"
+)
+
+// StartLimit finds a service that ends because it is refused a connection at its
+// start, until its supervisor gives it up.
+//
+// Evidence: the log has a refused connection again and again and, in systemd's
+// words, at least 5 exits of the main process within 10 s; or a start request that
+// was repeated too quickly, or a unit whose result is start-limit-hit. The log must
+// be the unit's journal, for only that has both.
+// Cause: the service is started before what it needs, as after the reboot of two
+// hosts, and ends instead of trying again. systemd gives a unit up after 5 starts
+// in 10 s, and nothing starts it later.
+// Fix: try again with growing pauses in the service; a higher StartLimitBurst is a
+// stop-gap.
+// Silent: when the process does not end, or nothing refused it; blind without an
+// application's log.
+type StartLimit struct{}
+
+// Thresholds of OPS-01: what systemd allows by default.
+const (
+	limitBurst   = 5
+	limitSeconds = 10
+)
+
+// ID returns OPS-01.
+func (StartLimit) ID() string { return "OPS-01" }
+
+// exits are what a log and a supervisor say of a service that does not stay up.
+type exits struct {
+	unit    string
+	most    uint64 // exits in limitSeconds
+	ended   []*kasoku.Message
+	refused []*kasoku.Message
+	given   *kasoku.Message // the supervisor's word that it gives up
+	state   string          // of the unit: failed (start-limit-hit)
+}
+
+// Check looks for a service that was given up.
+func (r StartLimit) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+	x := exitsOf(c)
+	hit := x.given != nil || strings.Contains(x.state, "start-limit-hit")
+	switch {
+	case !c.HasAppLog() && x.state == "":
+		return nil, diagnose.Blind(r.ID(), errors.New(c.NoLog("applog")))
+	case len(x.ended) == 0 && !hit && len(x.refused) > 0:
+		return nil, diagnose.Quiet(r.ID(), 0, "connections were refused %s times, and no process ended of it",
+			unit.Count(total(x.refused)))
+	case len(x.ended) == 0 && !hit:
+		return nil, diagnose.Quiet(r.ID(), 0, "no log says that a process ended, and no connection was refused")
+	case x.most < limitBurst && !hit:
+		return nil, diagnose.Quiet(r.ID(), float64(x.most)/limitBurst,
+			"at most %d exits of a process in %d s; the threshold is %d", x.most, limitSeconds, limitBurst)
+	case len(x.refused) == 0 && len(c.Messages) > 0:
+		return nil, diagnose.Quiet(r.ID(), 0.5,
+			"a process ended %s times, but nothing says that it was refused a connection", unit.Count(total(x.ended)))
+	}
+	title := fmt.Sprintf("%s ends when it is refused a connection", wording.Capital(wording.Cut(x.unit, 30)))
+	if hit {
+		title = fmt.Sprintf("%s is given up after its start was refused", wording.Capital(wording.Cut(x.unit, 28)))
+	}
+	return []kasoku.Finding{{
+		ID: r.ID(), Object: kasoku.Object{Kind: "unit", Name: x.unit}, Title: title, Severity: kasoku.Problem,
+		Confidence: diagnose.Confidence(
+			diagnose.Signal{Holds: len(x.refused) > 0, Lacks: "no refused connection in the log"},
+			diagnose.Signal{Holds: x.most >= limitBurst, Lacks: fmt.Sprintf("fewer than %d exits in %d s", limitBurst,
+				limitSeconds)},
+			diagnose.Signal{Holds: hit, Lacks: "its supervisor has not given it up"}),
+		Impact:   kasoku.Impact{Of: "of requests after a reboot"},
+		Evidence: r.evidence(c, x),
+		Cause: fmt.Sprintf("%s needs something that did not answer yet when it was started, and ends instead of trying again. systemd starts a unit at most %d times in %d s; then it stays down, and after a reboot nobody is there to start it.",
+			wording.Capital(x.unit), limitBurst, limitSeconds),
+		Fixes: []kasoku.Fix{
+			{Text: "Try again with growing pauses when the connection is refused at the start",
+				Where: "where the pool is opened", Risk: kasoku.RiskAppRestart, Lang: "go",
+				Code: "for wait := 100 * time.Millisecond; db.PingContext(ctx) != nil; wait = min(2*wait, 2*time.Second) {\n\ttime.Sleep(wait)\n}"},
+			{Text: "As a stop-gap, let the supervisor start it again for longer", Where: "systemctl edit " + x.unit,
+				Risk: kasoku.RiskNone, Lang: "ini",
+				Code: "[Unit]\nStartLimitBurst=999\n\n[Service]\nRestart=always\nRestartSec=1"},
+		},
+		Expect: "no exit while what it needs is down", Verify: "`kasoku finalize` starts the units in the wrong order",
+		Interval: c.Whole(),
+	}}, nil
+}
+
+// exitsOf reads the log's messages of the whole run: a service is restarted
+// before a load begins.
+func exitsOf(c *diagnose.Case) exits {
+	x := exits{unit: "the service"}
+	perSecond := map[int]uint64{}
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		switch {
+		case strings.Contains(m.Sample, ": Main process exited, code="):
+			x.ended, x.unit = append(x.ended, m), unitOf(m.Sample)
+			for s, n := range m.Seconds {
+				perSecond[s] += n
+			}
+			if len(m.Seconds) == 0 && m.Last-m.First < limitSeconds*1e9 {
+				perSecond[int(m.First.Seconds())] += m.Count
+			}
+		case strings.Contains(m.Sample, ": Start request repeated too quickly"):
+			x.given, x.unit = m, unitOf(m.Sample)
+		case isRefused(m):
+			x.refused = append(x.refused, m)
+		}
+	}
+	for from := range perSecond {
+		var n uint64
+		for s, k := range perSecond {
+			if s >= from && s < from+limitSeconds {
+				n += k
+			}
+		}
+		x.most = max(x.most, n)
+	}
+	for _, s := range c.Settings {
+		if s.Scope == capture.ScopeUnit && strings.Contains(s.Value, "start-limit-hit") {
+			x.unit, x.state = s.Name, s.Value
+		}
+	}
+	return x
+}
+
+// isRefused reports whether a line says that nothing listened: the words of Linux,
+// of the MySQL clients' errors 2002 and 2003, and of Node.
+func isRefused(m *kasoku.Message) bool {
+	return wording.ContainsFold(m.Sample, "connection refused", "can't connect to mysql server",
+		"can't connect to local mysql server",
+		"can't connect to mariadb server", "can't connect to server on", "can't connect to local server",
+		"econnrefused")
+}
+
+// unitOf returns the unit that a supervisor's line is about.
+func unitOf(line string) string {
+	for _, words := range []string{": Main process exited", ": Start request repeated"} {
+		if head, _, ok := strings.Cut(line, words); ok {
+			fields := strings.Fields(head)
+			if len(fields) > 0 {
+				return fields[len(fields)-1]
+			}
+		}
+	}
+	return "the service"
+}
+
+func (StartLimit) evidence(c *diagnose.Case, x exits) []kasoku.Evidence {
+	line := func(m *kasoku.Message, strong bool) kasoku.Evidence {
+		return kasoku.Evidence{
+			Source: "app.log", Text: wording.Cut(diagnose.Said{Message: m}.Text(), 120),
+			Note: "first " + c.Wall(m.First).Format("15:04:05"), Value: "× " + unit.Count(m.Count),
+			Number: float64(m.Count), Strong: strong, Interval: kasoku.Interval{From: m.First, To: m.Last},
+		}
+	}
+	var out []kasoku.Evidence
+	for i, m := range x.refused {
+		if i < 2 {
+			out = append(out, line(m, true))
+		}
+	}
+	for i, m := range x.ended {
+		if i < 2 {
+			out = append(out, line(m, true))
+		}
+	}
+	if x.most > 0 {
+		out = append(out, kasoku.Evidence{Source: "app.log", Text: fmt.Sprintf("exits of the process within %d s",
+			limitSeconds), Value: unit.Count(x.most), Number: float64(x.most), Strong: true, Interval: c.Whole()})
+	}
+	if x.given != nil {
+		out = append(out, line(x.given, true))
+	}
+	if x.state != "" {
+		out = append(out, kasoku.Evidence{Source: "unit", Text: x.unit, Value: x.state, Strong: true})
+	}
+	return out
+}
+
+func total(ms []*kasoku.Message) (n uint64) {
+	for _, m := range ms {
+		n += m.Count
+	}
+	return n
+}

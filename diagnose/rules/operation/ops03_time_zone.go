@@ -1,0 +1,107 @@
+package operation
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+)
+
+// TimeZone finds logs and databases in another time zone than the host's clock.
+//
+// Evidence: the zone in which an access log is written, as the times of its lines
+// and the moments at which they were seen to be written show, or the zone of the
+// database's own times; either differs from the host's.
+// Cause: an image, a TZ variable or a setting of the server that differs from the
+// host's: times of two sources that are read side by side are hours apart.
+// Fix: kasoku has put the times right; let all use one zone, so that people need not.
+// Silent: when all are in one zone; it says how far a log's times are off where no
+// zone explains it. Blind when zones were not recorded.
+type TimeZone struct{}
+
+// quarter is what zones differ by at least.
+const quarter = 15 * time.Minute
+
+// scopeClock is the scope of the settings that say in which zone a clock is.
+const scopeClock = "clock"
+
+// ID returns OPS-03.
+func (TimeZone) ID() string { return "OPS-03" }
+
+// Check compares the zones with the host's.
+func (r TimeZone) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+	host, ok := c.Setting(scopeClock, "host")
+	var foreign []kasoku.Setting
+	var off time.Duration
+	seen := 0
+	for _, s := range c.Settings {
+		if s.Scope != scopeClock || s.Name == "host" {
+			continue
+		}
+		if strings.HasSuffix(s.Name, " off by") {
+			if d, err := time.ParseDuration(s.Value); err == nil {
+				off = max(off, d.Abs())
+			}
+			continue
+		}
+		seen++
+		if s.Value != host {
+			foreign = append(foreign, s)
+		}
+	}
+	switch {
+	case !ok || seen == 0:
+		return nil, diagnose.Blind(r.ID(), errors.New("the time zones of logs and database were not recorded"))
+	case len(foreign) == 0 && off > 0:
+		return nil, diagnose.Quiet(r.ID(), off.Seconds()/quarter.Seconds(),
+			"the times of a log are off by %s, which no time zone explains: is it of another machine, whose clock is wrong?", off)
+	case len(foreign) == 0:
+		return nil, diagnose.Quiet(r.ID(), 0, "logs and database are in the host's time zone, %s", host)
+	}
+	return []kasoku.Finding{r.finding(c, host, foreign)}, nil
+}
+
+func (r TimeZone) finding(c *diagnose.Case, host string, foreign []kasoku.Setting) kasoku.Finding {
+	first := foreign[0]
+	evidence := []kasoku.Evidence{{Source: "host", Text: "time zone of the host's clock", Value: host, Strong: true}}
+	var fixes []kasoku.Fix
+	log := false
+	for _, s := range foreign {
+		source, text := "access", "times in "+filepath.Base(s.Name)
+		if s.Name == "database" {
+			source, text = "var", "times of "+c.Server()+", NOW()"
+		} else {
+			log = true
+		}
+		evidence = append(evidence, kasoku.Evidence{Source: source, Text: text, Value: s.Value, Strong: true,
+			Interval: c.Whole()})
+	}
+	if name, ok := c.Setting("mysql", "system_time_zone"); ok {
+		zone, _ := c.Setting("mysql", "time_zone")
+		evidence = append(evidence, kasoku.Evidence{Source: "var", Text: "system_time_zone, time_zone",
+			Value: name + ", " + zone})
+	}
+	fixes = append(fixes, kasoku.Fix{Text: "Give the host, the services and the database one zone", Where: "each host",
+		Code: "timedatectl set-timezone UTC", Risk: kasoku.RiskRestart,
+		Note: "Services take it at their next start; a TZ in a unit or an image goes before it."})
+	if !log {
+		fixes[0] = kasoku.Fix{Text: "Give the database the host's zone", Where: "my.cnf",
+			Code: fmt.Sprintf("[mysqld]\ndefault_time_zone = '%s'", host), Risk: kasoku.RiskSemantics, Lang: "ini",
+			Note: "Values of DATETIME stay as they are written; only NOW() and TIMESTAMP change. Check what the application compares them with."}
+	}
+	what := "The access log is"
+	if first.Name == "database" {
+		what = "The database is"
+	}
+	return kasoku.Finding{
+		ID: r.ID(), Object: kasoku.Object{Kind: "clock", Name: filepath.Base(first.Name)},
+		Title: fmt.Sprintf("%s in %s, the host in %s; put right here", what, first.Value, host), Severity: kasoku.Info,
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}), Evidence: evidence,
+		Cause: "Times of these sources are hours apart though they mean the same moment. kasoku has placed their lines on the run's clock; who reads the files beside each other has to do it in their head.",
+		Fixes: fixes, Expect: "one zone", Verify: "the next run says nothing of zones", Interval: c.Whole(),
+	}
+}

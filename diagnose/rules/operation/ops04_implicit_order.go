@@ -1,0 +1,120 @@
+package operation
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/statements"
+	"github.com/kasoku/kasoku/diagnose/internal/wording"
+	"github.com/kasoku/kasoku/internal/unit"
+)
+
+// ImplicitOrder warns of answers that rest on the order in which a table happens to
+// store its rows.
+//
+// Evidence: a table has no primary key, and a SELECT from it sends several rows, or
+// takes the first with LIMIT, without ORDER BY.
+// Cause: the rows come as they were inserted, until the table gets a key: InnoDB
+// then stores it anew in the order of that, and the answers change. Dropping the
+// key does not bring the old order back.
+// Fix: first an ORDER BY, by a column that numbers the rows if nothing else does;
+// then the key.
+// Silent: when all tables have a primary key, when all SELECTs of the others are
+// ordered, add up or send one row, and blind without the tables' definitions.
+type ImplicitOrder struct{}
+
+// fewOrdered is the least number of calls that the warning is given for.
+const fewOrdered = 10
+
+// ID returns OPS-04.
+func (ImplicitOrder) ID() string { return "OPS-04" }
+
+// Check looks for statements without ORDER BY on tables without a primary key.
+func (r ImplicitOrder) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+	if len(c.Tables) == 0 {
+		return nil, diagnose.Blind(r.ID(), errors.New("the tables' definitions were not recorded with the statements"))
+	}
+	var out []kasoku.Finding
+	keyless := 0
+	for i := range c.Tables {
+		t := &c.Tables[i]
+		if hasPrimary(t) {
+			continue
+		}
+		keyless++
+		var of []*kasoku.Query
+		for k := range c.Queries {
+			if q := &c.Queries[k]; restsOnOrder(q, t.Name) {
+				of = append(of, q)
+			}
+		}
+		if len(of) > 0 {
+			out = append(out, r.finding(c, t, of))
+		}
+	}
+	if len(out) > 0 {
+		return out, nil
+	}
+	if keyless == 0 {
+		return nil, diagnose.Quiet(r.ID(), 0, "all of %s have a primary key",
+			unit.Counted(len(c.Tables), "table", "tables"))
+	}
+	return nil, diagnose.Quiet(r.ID(), 0.9,
+		"%s no primary key, and no SELECT of them sends several rows without ORDER BY",
+		unit.Counted(keyless, "table has", "tables have"))
+}
+
+func hasPrimary(t *kasoku.TableDef) bool {
+	return slices.ContainsFunc(t.Indexes, func(x kasoku.IndexDef) bool { return x.Name == "PRIMARY" }) ||
+		wording.ContainsFold(t.Create, "primary key")
+}
+
+// restsOnOrder reports whether a class sends rows of the table in the order in
+// which they come.
+func restsOnOrder(q *kasoku.Query, table string) bool {
+	if q.Verb != "SELECT" || q.Calls < fewOrdered || len(q.Tables) == 0 {
+		return false
+	}
+	name := q.Tables[0]
+	if i := strings.LastIndex(name, "."); i >= 0 {
+		name = name[i+1:]
+	}
+	s := statements.Of(q)
+	if !strings.EqualFold(name, table) || s.Ordered || s.Grouped || s.Sums || s.Counts {
+		return false
+	}
+	return statements.RowsPerCall(q) > statements.NestedRows || s.Limit && q.RowsExamined > q.RowsSent
+}
+
+func (r ImplicitOrder) finding(c *diagnose.Case, t *kasoku.TableDef, of []*kasoku.Query) kasoku.Finding {
+	f := kasoku.Finding{
+		ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: t.Name}, Severity: kasoku.Info,
+		Interval:   c.Focus.Interval,
+		Title:      wording.Cut(fmt.Sprintf("Answers rest on the order in which %s stores its rows", t.Name), wording.MaxTitle),
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}),
+		Cause: fmt.Sprintf("%s has no primary key, and %s of it without ORDER BY. A primary key makes InnoDB store it anew, and the rows come in another order; dropping the key does not bring the old one back.",
+			t.Name, unit.Counted(len(of), "class of statements sends rows", "classes of statements send rows")),
+		Fixes: []kasoku.Fix{
+			{Text: "Say the order in the statement before the table gets a key", Where: evidence.HandlerOf(""), Lang: "sql",
+				Code: strings.TrimRight(statements.SampleOf(of[0]), "; ") + " ORDER BY …;", Risk: kasoku.RiskAppRestart},
+			{Text: "Where nothing else orders the rows, number them first", Where: "what makes the table", Lang: "sql",
+				Risk: kasoku.RiskSemantics,
+				Code: "ALTER TABLE " + t.Name +
+					" ADD COLUMN seq BIGINT UNSIGNED NOT NULL AUTO_INCREMENT, ADD UNIQUE KEY (seq);",
+				Note: "Check that answers stay the same, on data that was loaded anew."},
+		},
+		Expect: "the same answers after a key is added", Verify: "compare answers before and after",
+		Evidence: []kasoku.Evidence{{Source: "schema", Text: t.Name + " has no primary key",
+			Value: unit.Counted(t.Rows, "row", "rows"), Number: float64(t.Rows), Strong: true}},
+	}
+	for _, q := range of[:min(len(of), 3)] {
+		f.Evidence = append(f.Evidence, evidence.Statement(q, "× "+unit.Count(q.Calls),
+			wording.Average(statements.RowsPerCall(q))+" rows a call, no ORDER BY", float64(q.Calls)))
+	}
+	return f
+}

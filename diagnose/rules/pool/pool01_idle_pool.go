@@ -1,0 +1,182 @@
+package pool
+
+import (
+	"fmt"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/wording"
+	"github.com/kasoku/kasoku/internal/unit"
+)
+
+// IdlePool finds a pool of connections that closes most of them after one use.
+//
+// Evidence: at least 0.2 connections are opened and closed again for each
+// request that gets through, and at least 20 in all. It is borne out when many
+// more were opened than were ever open at once, few stay open once the load is
+// over, the clients close them rather than the server, and sockets pile up in
+// TIME_WAIT.
+// Cause: the pool's idle limit is far below the number of connections in use at
+// once, so each burst opens new ones, with a TCP and a login handshake each, and
+// closes all but a few. database/sql keeps 2 unless another limit is set.
+// Fix: idle limit equal to a limit of open connections of two thirds of
+// max_connections.
+// Silent: without the server's Connections and Threads_connected or without a
+// count of requests; when the server was restarted in the focus; when
+// connections were opened and stayed, as while a pool warms up.
+type IdlePool struct{}
+
+// ID returns POOL-01.
+func (IdlePool) ID() string { return "POOL-01" }
+
+// Check looks for connections that are closed after one use.
+func (r IdlePool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+	p, err := connectionsOf(c)
+	if err != nil {
+		return nil, diagnose.Blind(r.ID(), err)
+	}
+	if !p.churns() {
+		if p.reopened < fewConnections {
+			return nil, diagnose.Quiet(r.ID(), min(p.perServed()/reopenedPerRequest, p.reopened/fewConnections),
+				"%s connections were opened and closed again, %s per request; the thresholds are %d and %s",
+				diagnose.Whole(p.reopened), unit.Sig3(p.perServed()), fewConnections, unit.Plain(reopenedPerRequest))
+		}
+		return nil, diagnose.Quiet(r.ID(), p.perServed()/reopenedPerRequest,
+			"connections opened and closed again were %s per request; the threshold is %s", unit.Sig3(p.perServed()),
+			unit.Plain(reopenedPerRequest))
+	}
+	size := poolOf(c)
+	title, clause := r.words(p)
+	f := kasoku.Finding{
+		ID: r.ID(), Object: kasoku.Object{Kind: "pool", Name: "idle connections"},
+		Title: title, Clause: clause, Severity: kasoku.Problem,
+		Confidence: diagnose.Confidence(r.signals(c, p)...), Impact: r.impact(c, p),
+		Evidence: r.evidence(c, p), Cause: r.cause(c, p), Fixes: []kasoku.Fix{r.fix(c, size)},
+		Expect:   "connections opened and closed again per request below 0.05, and no Error " + errTooMany,
+		Verify:   "repeat the load: Connections may grow by no more than the size of the pool",
+		Explains: []string{"POOL-04", "MES-07"}, Interval: c.Focus.Interval,
+	}
+	return []kasoku.Finding{f}, nil
+}
+
+// words returns the title and the clause of the verdict.
+func (IdlePool) words(p connections) (title, clause string) {
+	switch n := p.perServed(); {
+	case n >= 0.8 && n < 1.5:
+		return "The app opens a new database connection for almost every request",
+			"the app opens a database connection per request"
+	default:
+		return fmt.Sprintf("The app opens %s new database connections per request", unit.Sig3(n)),
+			fmt.Sprintf("the app opens %s database connections per request", unit.Sig3(n))
+	}
+}
+
+func (IdlePool) signals(c *diagnose.Case, p connections) []diagnose.Signal {
+	s := []diagnose.Signal{
+		{Holds: true},
+		{Holds: p.opened.By >= 2*p.most, Lacks: "not many more were opened than were open at once"},
+	}
+	stay := diagnose.Signal{Holds: p.open.Last <= fewStay*p.most, Lacks: "most stay open after the load"}
+	if !c.Quiet() {
+		stay.Blind = "no time without load follows"
+	}
+	s = append(s, stay)
+	byClient := diagnose.Signal{Lacks: "the server cuts connections off"}
+	if g, err := c.Status("Aborted_clients"); err != nil {
+		byClient.Blind = err.Error()
+	} else {
+		byClient.Holds = g.By < 0.1*p.opened.By
+	}
+	waiting := diagnose.Signal{Lacks: "few sockets wait in TIME_WAIT"}
+	if g, err := c.Gauge(timeWait); err != nil {
+		waiting.Blind = "sockets were not recorded"
+	} else {
+		waiting.Holds = g.Max-g.First >= 0.1*p.reopened
+	}
+	return append(s, byClient, waiting)
+}
+
+var timeWait = kasoku.Key{Source: diagnose.Host, Name: "tcp.time_wait"}
+
+func (IdlePool) evidence(c *diagnose.Case, p connections) []kasoku.Evidence {
+	over := c.Focus.Interval
+	out := []kasoku.Evidence{
+		c.Counted(p.opened, true),
+		c.Asked(p.requests),
+		{Source: "status", Text: "opened and closed again, per request that got through",
+			Value: unit.Sig3(p.perServed()), Number: p.perServed(), Strong: true, Interval: over},
+	}
+	if p.refused > 0 {
+		out = append(out, kasoku.Evidence{
+			Source: "status", Text: "accepted / refused", Value: diagnose.Whole(p.opened.By) + " / " +
+				diagnose.Whole(p.refused),
+			Number: p.refused, Series: []kasoku.Key{p.opened.Key}, Interval: over,
+		})
+	}
+	out = append(out, kasoku.Evidence{
+		Source: "status", Text: "connections open", Note: "most at once → at the end",
+		Value: diagnose.Whole(p.most) + " → " + diagnose.Whole(p.open.Last), Number: p.most,
+		Series: []kasoku.Key{p.open.Key}, Interval: over,
+	})
+	if g, err := c.Gauge(timeWait); err == nil {
+		out = append(out, kasoku.Evidence{
+			Source: "socket", Text: "TIME_WAIT", Note: diagnose.Whole(g.First) + " → " + diagnose.Whole(g.Max),
+			Value: diagnose.More(g.Max - g.First), Number: g.Max - g.First, Series: []kasoku.Key{g.Key}, Interval: over,
+		})
+	}
+	return out
+}
+
+func (IdlePool) cause(c *diagnose.Case, p connections) string {
+	s := fmt.Sprintf("The pool keeps few idle connections (database/sql: 2 unless told otherwise) and closes the others after one use. "+
+		"%s %s connections were opened for %s requests that got through, and at most %s were open at once.",
+		wording.Capital(c.At()), diagnose.Whole(p.opened.By), diagnose.Whole(p.served), diagnose.Whole(p.most))
+	if p.refused > 0 {
+		s += fmt.Sprintf(" %s more were refused.", diagnose.Whole(p.refused))
+	}
+	return s
+}
+
+// impact is the share of requests that failed for want of a connection. When
+// none failed it is what is saved on the way to the server: a new connection
+// takes three round trips, for TCP, greeting and login, where an idle one takes
+// none.
+func (IdlePool) impact(c *diagnose.Case, p connections) kasoku.Impact {
+	lost := p.refused
+	for _, s := range c.Said(isConnectionError) {
+		lost += float64(s.Count)
+	}
+	if share := evidence.FailedShare(c, lost); p.refused > 0 && share > 0 {
+		return kasoku.Impact{Share: share, Of: evidence.OfRequests(c), Shared: []string{"POOL-02"}}
+	}
+	const perConnection = 3
+	trips := 0.0
+	for _, name := range [...]string{"Questions", "Com_stmt_prepare"} {
+		if g, err := c.Status(name); err == nil {
+			trips += g.By
+		}
+	}
+	return evidence.TripImpact(c, perConnection*p.reopened, trips)
+}
+
+// isConnectionError accepts lines that report a connection that broke. Error
+// 1040 is counted by the server.
+//
+// Source: the texts of Go's net, MySQL's client errors 2006 and 2013.
+func isConnectionError(m *kasoku.Message) bool {
+	return m.Code != errTooMany && wording.ContainsFold(m.Sample,
+		"invalid connection", "bad connection", "connection reset by peer", "broken pipe", "server has gone away",
+		"lost connection")
+}
+
+func (IdlePool) fix(c *diagnose.Case, p pool) kasoku.Fix {
+	f := kasoku.Fix{
+		Text: "Cap the pool below max_connections and keep as many connections idle", Where: "where the pool is opened",
+		Code: p.code(), Note: p.note(c.Server()), Risk: kasoku.RiskAppRestart,
+	}
+	if f.Code != "" {
+		f.Lang = "go"
+	}
+	return f
+}

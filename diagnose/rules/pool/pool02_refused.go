@@ -1,0 +1,207 @@
+package pool
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/wording"
+	"github.com/kasoku/kasoku/internal/unit"
+)
+
+// Refused finds a server that refuses connections at max_connections.
+//
+// Evidence: the server's Connection_errors_max_connections grew, or the
+// application's log has Error 1040. It is borne out when the connections open
+// at once reached max_connections and requests failed in the same time.
+// Cause: the application may open more connections than the server allows, so
+// that requests fail where they could have waited for one.
+// Fix: cap the pool's open connections below the limit first, then raise
+// max_connections, at the price of its memory.
+// Silent: when nothing was refused; blind when neither the server's counter nor
+// the application's log was recorded, or when the server was restarted.
+type Refused struct{}
+
+// ID returns POOL-02.
+func (Refused) ID() string { return "POOL-02" }
+
+// Check looks for refused connections.
+func (r Refused) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+	s := refusalsOf(c)
+	if !s.fires() {
+		return nil, r.silence(c, s)
+	}
+	server := c.Server()
+	title := server + " refuses connections at max_connections"
+	clause := server + " refuses connections"
+	if s.limit > 0 {
+		title = fmt.Sprintf("%s = %s", title, diagnose.Whole(s.limit))
+		clause = fmt.Sprintf("%s beyond %s", clause, diagnose.Whole(s.limit))
+	}
+	p, err := connectionsOf(c)
+	first := err == nil && p.churns()
+	if first && s.limit > 0 {
+		clause = fmt.Sprintf("%s refuses all beyond %s", server, diagnose.Whole(s.limit))
+	}
+	return []kasoku.Finding{{
+		ID: r.ID(), Object: kasoku.Object{Kind: "variable", Name: "max_connections"},
+		Title: wording.Capital(title), Clause: clause, Severity: kasoku.Problem,
+		Confidence: diagnose.Confidence(r.signals(c, s)...),
+		Impact:     kasoku.Impact{Share: evidence.FailedShare(c, s.refused()), Of: evidence.OfRequests(c), Shared: []string{"POOL-01"}},
+		Evidence:   r.evidence(c, s), Cause: r.cause(c, s), Fixes: r.fixes(c, first),
+		Expect: "Connection_errors_max_connections +0",
+		Verify: "repeat the load: Max_used_connections must stay near the cap of the pool, and no Error " +
+			errTooMany + " in the application's log",
+		Explains: []string{"MES-07", "POOL-04"}, Interval: c.Focus.Interval,
+	}}, nil
+}
+
+func (r Refused) silence(c *diagnose.Case, s refusals) []kasoku.Silence {
+	switch {
+	case s.countedErr != nil && !c.HasAppLog():
+		return diagnose.Blind(r.ID(), s.countedErr)
+	case s.limit > 0 && s.most > 0:
+		return diagnose.Quiet(r.ID(), s.most/s.limit, "no connection was refused; %s of %s were open at once",
+			diagnose.Whole(s.most), diagnose.Whole(s.limit))
+	case s.countedErr != nil:
+		return diagnose.Quiet(r.ID(), 0, "the application's log has no Error %s; %v", errTooMany, s.countedErr)
+	}
+	return diagnose.Quiet(r.ID(), 0, "no connection was refused: Connection_errors_max_connections +0")
+}
+
+func (Refused) signals(c *diagnose.Case, s refusals) []diagnose.Signal {
+	counted := diagnose.Signal{Holds: s.countedErr == nil && s.counted.By > 0, Lacks: "the server counted none"}
+	if s.countedErr != nil {
+		counted.Blind = s.countedErr.Error()
+	}
+	full := diagnose.Signal{Holds: s.most >= s.limit, Lacks: "fewer were seen open at once than allowed"}
+	if s.limit == 0 || s.most == 0 {
+		full.Blind = "max_connections or the connections open at once were not recorded"
+	}
+	said := diagnose.Signal{Holds: s.said.Message != nil, Lacks: "no Error " + errTooMany + " in the application's log"}
+	if !c.HasAppLog() {
+		said.Blind = c.NoLog("applog")
+	}
+	failed, of := c.Failed()
+	failing := diagnose.Signal{Holds: float64(failed) >= s.refused()/2,
+		Lacks: "fewer requests failed than connections were refused"}
+	if of == 0 {
+		failing.Blind = "no requests were counted"
+	}
+	return []diagnose.Signal{counted, full, said, failing}
+}
+
+func (Refused) evidence(c *diagnose.Case, s refusals) []kasoku.Evidence {
+	var out []kasoku.Evidence
+	if s.said.Message != nil {
+		out = append(out, c.Quoted(s.said, true))
+	}
+	for i, m := range c.Said(isConnectionError) {
+		if i < 2 {
+			out = append(out, c.Quoted(m, false))
+		}
+	}
+	if s.countedErr == nil {
+		out = append(out, c.Counted(s.counted, true))
+	}
+	if s.most > 0 {
+		keys := []kasoku.Key{{Source: diagnose.MySQL, Name: "Threads_connected"}}
+		out = append(out, kasoku.Evidence{
+			Source: "status", Text: "connections open at once", Note: "Max_used_connections, Threads_connected",
+			Value: diagnose.Whole(s.most), Number: s.most, Strong: true, Series: keys, Interval: c.Focus.Interval,
+		})
+	}
+	if s.limit > 0 {
+		out = append(out, c.Variable("max_connections"))
+	}
+	over := c.Focus.Interval
+	if s.countedErr == nil {
+		over = s.counted.Interval // so that both count the same time
+	}
+	if r, err := c.Requests(over); err == nil && r.Failed > 0 {
+		e := c.Asked(r)
+		e.Text, e.Note = c.Busiest(c.Focus.Interval)+", failed", "of "+unit.Count(r.Count)
+		e.Value, e.Number = unit.Count(r.Failed), float64(r.Failed)
+		out = append(out, e)
+	}
+	return out
+}
+
+func (Refused) cause(c *diagnose.Case, s refusals) string {
+	limit := "max_connections"
+	if s.limit > 0 {
+		limit = diagnose.Whole(s.limit)
+	}
+	text := ""
+	if t := c.Focus.Tally; t != nil && c.PerSec() > 0 && t.Latency.Count() > 0 {
+		mean := t.Latency.Mean()
+		text = fmt.Sprintf("%s requests are in flight on average (%s × %s); each wants its own connection. ",
+			diagnose.Whole(c.PerSec()*mean.Seconds()), unit.PerSec(c.PerSec()), unit.Duration(mean))
+	}
+	text += fmt.Sprintf("The app does not cap its open connections below the %s that %s allows, so %s refuses the rest with Error %s",
+		limit, c.Server(), c.Server(), errTooMany)
+	if failed, _ := c.Failed(); failed > 0 {
+		return text + " and their requests fail."
+	}
+	return text + "."
+}
+
+// fixes puts the cap first: raising the limit alone only moves it.
+func (r Refused) fixes(c *diagnose.Case, churns bool) []kasoku.Fix {
+	p := poolOf(c)
+	capped := kasoku.Fix{
+		Text:  "Cap the pool's open connections below max_connections first, so that requests wait instead of failing",
+		Where: "where the pool is opened",
+		Code:  p.code(), Note: p.note(c.Server()), Risk: kasoku.RiskAppRestart,
+	}
+	if capped.Code != "" {
+		capped.Lang = "go"
+	}
+	if churns {
+		capped = kasoku.Fix{Text: "Apply the fix of POOL-01 first: its cap keeps the app below the limit",
+			Risk: kasoku.RiskNone}
+	}
+	raised := raise(p)
+	note := "Only if more clients join, such as a second host of the app. " + memoryPrice(c, raised-p.limit)
+	if p.limit == 0 {
+		return []kasoku.Fix{capped}
+	}
+	return []kasoku.Fix{
+		capped,
+		{Text: "Then raise max_connections", Where: "now, until the next restart",
+			Code: fmt.Sprintf("SET GLOBAL max_connections = %.0f;", raised), Note: note, Risk: kasoku.RiskNone,
+			Lang: "sql"},
+		{Text: "Keep it over restarts", Where: "my.cnf", Code: fmt.Sprintf("[mysqld]\nmax_connections = %.0f", raised),
+			Risk: kasoku.RiskNone, Lang: "ini"},
+	}
+}
+
+// raise proposes twice the present limit, or half more than are busy at once
+// where that is more, cut to fifties.
+func raise(p pool) float64 {
+	v := math.Floor(2*p.limit/50) * 50
+	if need := math.Ceil(1.5*p.busy/50) * 50; need > v {
+		v = need
+	}
+	return min(max(v, p.limit+10), 100000) // the servers' upper bound
+}
+
+// memoryPrice says what more connections cost when all of them are busy: the
+// buffers that one session may take, each once.
+//
+// Source: MySQL 9.7 manual, "How MySQL Uses Memory"; the same buffers in MariaDB.
+func memoryPrice(c *diagnose.Case, more float64) string {
+	var each float64
+	for _, name := range [...]string{"sort_buffer_size", "join_buffer_size", "read_buffer_size",
+		"read_rnd_buffer_size", "thread_stack"} {
+		v, ok := c.Number(name)
+		if !ok || v < 0 || v > 1e12 {
+			return "Each open connection takes memory for its stack and buffers."
+		}
+		each += v
+	}
+	return fmt.Sprintf("%s more × %s = %s if all are busy.", diagnose.Whole(more), unit.BytesIEC(uint64(each)),
+		unit.BytesIEC(uint64(each*min(max(more, 0), 1e6))))
+}

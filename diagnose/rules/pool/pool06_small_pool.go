@@ -1,0 +1,110 @@
+package pool
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/wording"
+	"github.com/kasoku/kasoku/internal/unit"
+)
+
+// SmallPool finds a pool of connections that is too small.
+//
+// Evidence: what the program publishes of its pool (sql.DBStats over expvar) says
+// that requests waited for a connection for at least 5 % of their time, at least one
+// in ten of them, while locks of rows took less than half of that.
+// Cause: requests queue in the program for one of few connections; the database
+// is not asked.
+// Fix: as many connections as requests want at once, which follows from what they
+// waited.
+// Silent: when they waited less, or locks hold the connections (LCK-01: more of them
+// would only wait too), or the database's host has no CPU left; blind when no pool
+// is published.
+type SmallPool struct{}
+
+// Thresholds of POOL-06.
+const (
+	poolShare = 0.05
+	// poolByLocks is the most of the pool's wait that locks may explain.
+	poolByLocks  = 0.5
+	fewPoolWaits = 20
+	// waitersShare of the requests wait where a pool is too small; fewer are those
+	// of a moment in which the program or the database stood still.
+	waitersShare = 0.10
+)
+
+// ID returns POOL-06.
+func (SmallPool) ID() string { return "POOL-06" }
+
+// Check compares the wait for connections with the requests' time.
+func (r SmallPool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+	p, err := evidence.PoolLoads(c)
+	if err != nil {
+		return nil, diagnose.Blind(r.ID(), err)
+	}
+	least := float64(fewPoolWaits)
+	if n, err := evidence.WholeRun(c).Requests(c.Whole()); err == nil {
+		least = max(least, waitersShare*float64(n.Count))
+	}
+	if p.Share < poolShare || p.Waits.By < least {
+		return nil, diagnose.Quiet(r.ID(), min(p.Share/poolShare, p.Waits.By/least),
+			"requests waited for a connection %s times, %s %s; the thresholds are %s and %s",
+			diagnose.Whole(p.Waits.By), unit.Percent(p.Share), p.Of, diagnose.Whole(least), unit.Percent(poolShare))
+	}
+	locks := evidence.LockTime(c).Seconds()
+	if locks > poolByLocks*p.Wait.By || locks > 0.2*p.InUse*evidence.BusyTime(c) {
+		return nil, diagnose.Quiet(r.ID(), 0.5,
+			"connections are held up by locks of rows for %s: more of them would wait too",
+			unit.Duration(time.Duration(locks*float64(time.Second))))
+	}
+	if busy, cores, err := evidence.UsedCPU(c); err == nil && cores > 0 && busy/cores >= evidence.Saturated {
+		return nil, diagnose.Quiet(r.ID(), 0.5, "the host is %s busy: more connections would share the same CPU",
+			unit.Percent(busy/cores))
+	}
+	want := wanted(c, p)
+	limit := unit.Plain(p.Limit)
+	return []kasoku.Finding{{
+		ID: r.ID(), Object: kasoku.Object{Kind: "pool", Name: "connections"},
+		Title:  fmt.Sprintf("Requests wait for one of %s connections", limit),
+		Clause: fmt.Sprintf("requests wait for one of %s connections of the pool", limit), Severity: kasoku.Problem,
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
+			diagnose.Signal{Holds: p.Limit > 0 && p.InUse >= p.Limit, Lacks: "not all connections were seen in use"},
+			diagnose.Signal{Holds: locks <= 0.1*p.Wait.By, Lacks: "some of it are locks of rows"}),
+		Impact: kasoku.Impact{Share: p.Share, Of: p.Of},
+		Evidence: []kasoku.Evidence{
+			{Source: evidence.SourceExpvar, Text: "WaitDuration", Note: "pool " + wording.Cut(p.Name, 40),
+				Value: unit.Duration(time.Duration(min(p.Wait.By, 1e9) * float64(time.Second))), Number: p.Wait.By,
+				Strong: true,
+				Series: []kasoku.Key{p.Wait.Key}, Interval: c.Whole()},
+			evidence.WholeRun(c).Counted(p.Waits, true),
+			{Source: evidence.SourceExpvar, Text: "InUse", Note: "of " + limit, Value: unit.Plain(p.InUse), Number: p.InUse,
+				Strong:   true,
+				Series:   []kasoku.Key{{Host: p.Wait.Key.Host, Source: evidence.SourceExpvar, Name: "InUse", Instance: p.Name}},
+				Interval: c.Whole()},
+		},
+		Cause: fmt.Sprintf("All %s connections are in use and requests queue for one in the program: %s of them waited, %s %s. Locks of rows took %s of that.",
+			limit, diagnose.Whole(p.Waits.By), unit.Percent(p.Share), p.Of,
+			unit.Percent(min(locks/max(p.Wait.By, 1e-9), 1))),
+		Fixes: []kasoku.Fix{{
+			Text: fmt.Sprintf("Let the pool open %d connections", want), Where: "where the pool is opened", Lang: "go",
+			Code: fmt.Sprintf("db.SetMaxOpenConns(%d)\ndb.SetMaxIdleConns(%d)", want, want),
+			Risk: kasoku.RiskAppRestart,
+			Note: fmt.Sprintf("On average %s requests waited beside the %s that had one. Keep it below max_connections.", unit.Sig3(p.Ahead), limit),
+		}},
+		Expect: "no wait for a connection", Verify: "repeat the load: WaitDuration must not grow", Interval: c.Whole(),
+	}}, nil
+}
+
+// wanted is how many connections requests want at once, with a quarter to spare,
+// within what the server allows.
+func wanted(c *diagnose.Case, p evidence.PoolLoad) int {
+	n := math.Ceil((max(p.Limit, p.InUse) + p.Ahead) * 1.25)
+	if most, ok := c.Number("max_connections"); ok && most >= 10 {
+		n = min(n, math.Floor(0.8*most))
+	}
+	return int(min(max(n, 1), 10_000))
+}

@@ -1,0 +1,20 @@
+// Package query has the rules about the statements of a service: rows that no answer needs,
+// loops of lookups, what is counted again and again.
+package query
+
+import "github.com/kasoku/kasoku/diagnose"
+
+// Rules returns the rules of the family, by their ids.
+func Rules() []diagnose.Rule {
+	return []diagnose.Rule{
+		UnusedRows{},
+		CountExistence{},
+		WideStar{},
+		QueryEachPoint{},
+		QueryEachRow{},
+		NestedQueries{},
+		Aggregate{},
+		Recount{},
+		GrowingRows{},
+	}
+}

@@ -1,0 +1,40 @@
+package query
+
+import (
+	"fmt"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/statements"
+	"github.com/kasoku/kasoku/diagnose/internal/wording"
+	"github.com/kasoku/kasoku/internal/unit"
+)
+
+// NestedQueries finds an endpoint that runs statements in a loop within a loop.
+//
+// Evidence: as for QRY-05, and the rows that are looked up are sent by a statement
+// that itself runs at least twice in each request and sends more than one row:
+// two levels of loops.
+// Cause: the program reads a list, for each of its rows another, and for each row
+// of that it asks again; statements grow with the product of the two.
+// Fix: read each level at once, with WHERE … IN (…) or a JOIN, and GROUP BY where
+// the inner statements count or add up.
+// Silent: when there is no loop, when it has one level (QRY-04, QRY-05), when the
+// endpoint is not known, and blind without a slow log.
+type NestedQueries struct{}
+
+// ID returns QRY-06.
+func (NestedQueries) ID() string { return "QRY-06" }
+
+// Check looks for loops of two levels.
+func (r NestedQueries) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+	return checkLoops(c, r.ID(), func(x statements.RowLoop, f *kasoku.Finding) {
+		outer := statements.PerRequestOf(c, x.Around.ID, x.Endpoint)
+		f.Title = loopTitle(c, x, "runs SELECTs in nested loops")
+		f.Clause = fmt.Sprintf("%s runs %s SELECTs a request in nested loops", x.Endpoint, wording.Average(x.PerRequest(c)))
+		f.Cause = fmt.Sprintf("%s runs a SELECT from %s %s times a request, and for each of its rows again: %s in all, of %s.",
+			x.Endpoint, statements.Of(x.Around).Table, wording.Average(outer), wording.Average(x.PerRequest(c)),
+			unit.Counted(len(x.Loops), "class", "classes"))
+		f.Fixes = batchFixes(x)
+	})
+}

@@ -1,0 +1,139 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/statements"
+	"github.com/kasoku/kasoku/diagnose/internal/wording"
+	"github.com/kasoku/kasoku/internal/unit"
+)
+
+// Aggregate finds a sum over many rows that is worked out again for each request.
+//
+// Evidence: a SELECT that adds up or groups (SUM, AVG, MAX …, GROUP BY) examines at
+// least 2,000 rows a call and 50 for each row that it sends, takes at least 2 % of
+// the requests' time, and its tables change at most twice for each of its calls.
+// Cause: the result is worked out over all rows at each call, although it is the
+// same until the next write.
+// Fix: keep the result: a table that writes bring up to date, or a cache until the
+// next write.
+// Silent: when few rows are added up, when the tables change as often as they are
+// asked, when it takes little time, and blind without a slow log.
+type Aggregate struct{}
+
+// Thresholds of QRY-07.
+const (
+	// aggregatedRows examined a call are work that shows: about a millisecond.
+	aggregatedRows = 2000
+	// aggregatedPerRow of them go into one row of the result.
+	aggregatedPerRow = 50
+	// writesPerCall of its tables above which a kept result is no gain for sure: to
+	// bring it up to date is a row or two for each write, where a call examines
+	// thousands.
+	writesPerCall = 2
+	// fewAggregates says too little of a run.
+	fewAggregates = 20
+)
+
+// ID returns QRY-07.
+func (Aggregate) ID() string { return "QRY-07" }
+
+// Check looks for aggregates over many rows of tables that hardly change.
+func (r Aggregate) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+	if err := evidence.CheckStatements(c); err != nil {
+		return nil, diagnose.Blind(r.ID(), err)
+	}
+	var out []kasoku.Finding
+	var near float64
+	said := "no SELECT adds up or groups rows"
+	for i := range c.Queries {
+		q := &c.Queries[i]
+		s := statements.Of(q)
+		if q.Verb != "SELECT" || !s.Sums && !s.Grouped || q.Calls < fewAggregates {
+			continue
+		}
+		examined := float64(q.RowsExamined) / float64(q.Calls)
+		each := float64(q.RowsExamined) / float64(max(q.RowsSent, 1))
+		changed := float64(changes(c, q)) / float64(q.Calls)
+		impact := evidence.TimeImpact(c, c.QueryTime(q))
+		if examined >= aggregatedRows && each >= aggregatedPerRow && changed <= writesPerCall &&
+			impact.Share >= evidence.SmallShare {
+			out = append(out, r.finding(c, q, s, examined, changed, impact))
+			continue
+		}
+		n := min(examined/aggregatedRows, each/aggregatedPerRow, writesPerCall/max(changed, writesPerCall),
+			impact.Share/evidence.SmallShare, 0.99)
+		if n >= near {
+			near = n
+			said = fmt.Sprintf("a sum over %s examines %s rows a call, %s for each that it sends, with %s writes a call and %s %s",
+				s.Table, wording.Average(examined), wording.Average(each), unit.Sig3(changed), unit.Percent(impact.Share), impact.Of)
+		}
+	}
+	if len(out) > 0 {
+		return out, nil
+	}
+	return nil, diagnose.Quiet(r.ID(), near, "%s", said)
+}
+
+// changes counts the statements that change one of a query's tables, those of
+// initialize left out as far as their seconds are known.
+func changes(c *diagnose.Case, q *kasoku.Query) uint64 {
+	var n uint64
+	for i := range c.Queries {
+		w := &c.Queries[i]
+		if statements.ChangesRows(w) && len(w.Tables) > 0 && slices.Contains(q.Tables, w.Tables[0]) && !evidence.OnlyInitialize(c, w) {
+			n += w.Calls
+		}
+	}
+	return n
+}
+
+func (r Aggregate) finding(c *diagnose.Case, q *kasoku.Query, s statements.Statement, examined, changed float64,
+	i kasoku.Impact) kasoku.Finding {
+	x := evidence.Surest(c, q.ID)
+	object, who := kasoku.Object{Kind: "table", Name: s.Table}, "A sum over "+s.Table
+	if x != nil {
+		object, who = kasoku.Object{Kind: "endpoint", Name: x.Endpoint()}, x.Endpoint()
+	}
+	same := diagnose.Signal{Holds: q.Distinct > 0 && q.Distinct*2 <= q.Calls,
+		Lacks: "most calls ask for something else"}
+	if q.Distinct == 0 {
+		same.Blind = "how many different statements there are was not counted"
+	}
+	note := "rows examined a call " + diagnose.Whole(examined)
+	if x != nil {
+		note += "; " + evidence.CallerWords(x)
+	}
+	f := kasoku.Finding{
+		ID: r.ID(), Object: object, Severity: evidence.SeverityOf(i.Share), Impact: i, Interval: c.Focus.Interval,
+		Title: evidence.EndpointTitle(who, " adds up "+diagnose.Whole(examined)+" rows at each call"),
+		Clause: fmt.Sprintf("a sum over %s rows of %s is worked out anew at each call", diagnose.Whole(examined),
+			s.Table),
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}, same,
+			evidence.CallerSignal(x)),
+		Evidence: []kasoku.Evidence{
+			evidence.Statement(q, "× "+unit.Count(q.Calls), note, float64(q.Calls)),
+			{Source: "slow.log", Text: "writes to its tables for each call", Value: unit.Sig3(changed),
+				Number: changed, Strong: true, Interval: c.Whole()},
+			evidence.StatementTime(c, c.QueryTime(q), i),
+		},
+		Cause: fmt.Sprintf("The statement examines %s rows of %s for %s that it sends, at each of its %s calls, and its tables change %s times a call: the result is mostly the same as before.",
+			diagnose.Whole(examined), wording.List(q.Tables, 4), wording.Average(statements.RowsPerCall(q)), unit.Count(q.Calls),
+			unit.Sig3(changed)),
+		Fixes: []kasoku.Fix{
+			{Text: "Keep the result in a table that each write brings up to date",
+				Where: "where " + s.Table + " is written", Lang: "sql", Risk: kasoku.RiskAppRestart,
+				Code: "INSERT INTO totals (k, total) VALUES (?, ?) ON DUPLICATE KEY UPDATE total = total + VALUES(total);\nSELECT total FROM totals WHERE k = ?;",
+				Note: "Fill it in initialize too."},
+			{Text: "Or keep it in memory until the next write", Where: evidence.HandlerOf(""), Risk: kasoku.RiskAppRestart,
+				Note: "With one program only; else it must be told of writes."},
+		},
+		Expect: "the statement runs once for each write instead of each read",
+		Verify: "the next run: calls and rows examined of the statement",
+	}
+	return f
+}

@@ -1,0 +1,73 @@
+package web
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/webserver"
+	"github.com/kasoku/kasoku/internal/unit"
+)
+
+// RequestSpooled finds request bodies that nginx writes to disk.
+//
+// Evidence: nginx's error log says "a client request body is buffered to a temporary
+// file" for at least 1 % of the requests, at least 20. The longest request that the
+// access log has ($request_length) says how large the buffer has to be.
+// Cause: a body that is larger than client_body_buffer_size, 16 kB unless it is set,
+// is written to a file before it is passed on.
+// Fix: a buffer that holds the largest body, or proxy_request_buffering off.
+// Silent: when few requests are written to disk; blind when the error log was not
+// read or its level is above warn.
+type RequestSpooled struct{}
+
+const (
+	requestSpool = "a client request body is buffered to a temporary file"
+	// largestBuffer is what a request may hold in memory; larger ones are streamed.
+	largestBuffer = 1 << 20
+)
+
+// ID returns NGX-03.
+func (RequestSpooled) ID() string { return "NGX-03" }
+
+// Check looks for requests on disk.
+func (r RequestSpooled) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+	s, err := spoolOf(c, requestSpool)
+	if err != nil {
+		return nil, diagnose.Blind(r.ID(), err)
+	}
+	if s.few() {
+		return nil, diagnose.Quiet(r.ID(), s.near(),
+			"nginx wrote the bodies of %s of %s requests to disk; the threshold is %s and %d requests",
+			unit.Count(s.lines), unit.Count(s.requests), unit.Percent(spooledShare), fewSpooled)
+	}
+	var longest uint64
+	if s.endpoint != nil {
+		longest = s.endpoint.MaxRequestBytes
+	}
+	fix := webserver.Fix("Give the location a buffer that holds a body",
+		"The memory is taken for each such request while its body comes.", kasoku.RiskNone,
+		webserver.Edit(s.context(), "client_body_buffer_size "+kilobytes(max(longest, 8*16<<10))+";"))
+	if longest > largestBuffer {
+		fix = webserver.Fix("Pass bodies on as they come",
+			"A slow client then holds a connection of the application for as long as it sends.", kasoku.RiskNone,
+			webserver.Edit(s.context(), "proxy_request_buffering off;", "proxy_http_version 1.1;"))
+	}
+	evidence := s.evidence(c)
+	size := "their size is not known, since the access log has no $request_length"
+	if longest > 0 {
+		size = "the longest has " + unit.Bytes(longest)
+		evidence = append(evidence, kasoku.Evidence{Source: "access", Text: "the longest request",
+			Value: unit.Bytes(longest), Number: float64(longest), Interval: c.Whole()})
+	}
+	return []kasoku.Finding{{
+		ID: r.ID(), Object: s.object(), Title: "nginx writes request bodies to disk before it passes them on",
+		Severity:   s.severity(),
+		Confidence: s.confidence(), Impact: webserver.SavedTime(c, time.Duration(s.lines)*spoolCost, true), Evidence: evidence,
+		Cause: fmt.Sprintf("The bodies of %s of %s requests were larger than client_body_buffer_size, 16 kB unless it is set; %s. Each made, wrote and read a file.",
+			unit.Count(s.lines), unit.Count(s.requests), size),
+		Fixes: []kasoku.Fix{fix}, Expect: "no such line in nginx's error log, and less writing to disk",
+		Verify: "repeat the load and count the lines", Interval: c.Whole(),
+	}}, nil
+}

@@ -1,0 +1,67 @@
+package web
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/webserver"
+	"github.com/kasoku/kasoku/internal/unit"
+)
+
+// ResponseSpooled finds answers that nginx writes to disk.
+//
+// Evidence: nginx's error log says "an upstream response is buffered to a temporary
+// file" for at least 1 % of the requests, at least 20.
+// Cause: an answer that is larger than proxy_buffers together, 32 or 64 kB unless
+// they are set, is written to a file while the client reads it.
+// Fix: larger proxy_buffers, or for large answers proxy_buffering off; better that
+// nginx sends such files itself (X-Accel-Redirect).
+// Silent: when few answers are written to disk; blind when the error log was not
+// read or its level is above warn.
+type ResponseSpooled struct{}
+
+const responseSpool = "an upstream response is buffered to a temporary file"
+
+// ID returns NGX-04.
+func (ResponseSpooled) ID() string { return "NGX-04" }
+
+// Check looks for answers on disk.
+func (r ResponseSpooled) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+	s, err := spoolOf(c, responseSpool)
+	if err != nil {
+		return nil, diagnose.Blind(r.ID(), err)
+	}
+	if s.few() {
+		return nil, diagnose.Quiet(r.ID(), s.near(),
+			"nginx wrote the answers to %s of %s requests to disk; the threshold is %s and %d requests",
+			unit.Count(s.lines), unit.Count(s.requests), unit.Percent(spooledShare), fewSpooled)
+	}
+	var largest uint64
+	if s.endpoint != nil {
+		largest = s.endpoint.MaxBytes
+	}
+	fix := webserver.Fix("Pass answers on as they come",
+		"A slow client then holds a connection of the application while it reads. Where answers are files, X-Accel-Redirect lets nginx send them itself.",
+		kasoku.RiskNone, webserver.Edit(s.context(), "proxy_buffering off;"))
+	if largest > 0 && largest <= largestBuffer {
+		fix = webserver.Fix("Give the location buffers that hold an answer",
+			"The memory is taken for each such answer while the client reads it.", kasoku.RiskNone,
+			webserver.Edit(s.context(), "proxy_buffers 8 "+kilobytes(largest/7)+";"))
+	}
+	evidence := s.evidence(c)
+	if largest > 0 {
+		evidence = append(evidence, kasoku.Evidence{Source: "access", Text: "the largest answer",
+			Value: unit.Bytes(largest), Number: float64(largest), Interval: c.Whole()})
+	}
+	return []kasoku.Finding{{
+		ID: r.ID(), Object: s.object(), Title: "nginx writes answers to disk while clients read them",
+		Severity:   s.severity(),
+		Confidence: s.confidence(), Impact: webserver.SavedTime(c, time.Duration(s.lines)*spoolCost, true), Evidence: evidence,
+		Cause: fmt.Sprintf("The answers to %s of %s requests were larger than proxy_buffers together, 32 or 64 kB unless they are set, and came faster than clients read. Each made, wrote and read a file.",
+			unit.Count(s.lines), unit.Count(s.requests)),
+		Fixes: []kasoku.Fix{fix}, Expect: "no such line in nginx's error log, and less writing to disk",
+		Verify: "repeat the load and count the lines", Interval: c.Whole(),
+	}}, nil
+}
