@@ -37,7 +37,7 @@ var floorTable = parseFloors(`
 2 config topology checkpoint/guard store/chunk
 3 mysql/digest mysql/explain store store/merge load/scenario load/scenario/agent checkpoint/capture compare compat/* fleet fleet/bus
 4 diagnose diagnose/rules/* diagnose/indexes diagnose/settings diagnose/probe checkpoint/revert
-4 record/handover record/safe record/clock record/trigger
+4 record/handover record/safe record/clock record/trigger record/callers
 5 diagnose/rules record report report/terminal report/html report/encode
 6 export watch prove prove/finalize serve serve/ui mcp
 7 labs/* labs/isuumo/*

@@ -3,10 +3,8 @@ package record
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/logs/slowlog"
 	"github.com/kasoku/kasoku/mysql"
 )
 
@@ -52,19 +50,4 @@ func (d *database) tidyTable(ctx context.Context) []kasoku.Warning {
 	}
 	d.emptyTable = false
 	return nil
-}
-
-// readTable reads the statements of the window from the slow log's table.
-func (f *feed) readTable(ctx context.Context, s *session) error {
-	o := slowlog.Options{Clock: s.clock.Wall, Interval: f.window, Each: f.add, Kind: slowlog.Slow, Trailers: true}
-	t := slowlog.NewTable(o)
-	at := func(d time.Duration) time.Time { return s.start.Add(d).Round(0) }
-	err := s.db.reader.SlowTable(ctx, at(f.window.From), at(f.window.To), mostJoined+1, func(e *mysql.TableEntry) {
-		t.Add(&slowlog.Event{
-			Start: e.Start, Resolution: time.Microsecond, ThreadID: e.ThreadID, QueryTime: e.QueryTime,
-			RowsSent: e.RowsSent, RowsExamined: e.RowsExamined, Statement: e.Statement,
-		})
-	})
-	f.settle(t.Classes())
-	return err
 }

@@ -52,10 +52,10 @@ func (s *session) markLogs() error {
 	return nil
 }
 
-// accessMarks returns from where on the access logs belong to the run.
-func (s *session) accessMarks() (marks []lines.Mark) {
+// marksOf returns from where on the logs of a kind belong to the run.
+func (s *session) marksOf(kind string) (marks []lines.Mark) {
 	for _, l := range s.logs {
-		if l.kind == "accesslog" {
+		if l.kind == kind {
 			marks = append(marks, l.mark)
 		}
 	}
@@ -131,7 +131,7 @@ func (s *session) collect(l *logFile) (w kasoku.LogWindow, err error) {
 	case "slowlog":
 		o := slowlog.Options{Kind: slowlog.Slow, Clock: s.clock.Wall, Interval: whole, KeepRaw: true, Trailers: true}
 		if s.join != nil {
-			o.Each = s.join.follow(s.newFeed(l))
+			o.Each = s.join.Follow(s.joined(), l.mark)
 		}
 		return s.collectSlowLog(src, o)
 	case "accesslog":
@@ -141,7 +141,7 @@ func (s *session) collect(l *logFile) (w kasoku.LogWindow, err error) {
 		}
 		l.zone = zone
 		if s.join != nil {
-			s.join.stats.offsets = append(s.join.stats.offsets, zone.Off())
+			s.join.Offset(zone.Off())
 		}
 		s.settings = append(s.settings, zone.Settings(s.host(), l.path)...)
 		return s.collectAccessLog(src, accesslog.Options{Clock: zone.Place(s.clock), Interval: whole, Slowest: mostSlow, Detail: true})
@@ -162,8 +162,7 @@ func (s *session) collectSlowLog(src *lines.Window, o slowlog.Options) (kasoku.L
 		saves, transactions = nil, nil
 	}
 	if s.join != nil {
-		s.join.settle(classes)
-		s.join.stats.logged, s.join.stats.asked = t.Statements()+t.Outside(), s.db.asked
+		s.join.Settle(classes, t.Statements()+t.Outside(), s.db.asked)
 	}
 	queries := make([]kasoku.Query, len(classes))
 	for i := range classes {

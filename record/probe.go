@@ -18,6 +18,7 @@ import (
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/vegeta"
 	"github.com/kasoku/kasoku/logs/lines"
+	"github.com/kasoku/kasoku/record/callers"
 )
 
 const (
@@ -110,7 +111,7 @@ func (s *session) probe() error {
 		return slices.ContainsFunc(s.queries, func(q kasoku.Query) bool { return q.ID == id })
 	}
 	res.Callers = slices.DeleteFunc(res.Callers, func(c kasoku.Caller) bool { return !known(c.QueryID) })
-	s.callers = Surest(append(res.Callers, s.callers...))
+	s.callers = callers.Surest(append(res.Callers, s.callers...))
 	return s.store.SaveCallers(s.callers)
 }
 

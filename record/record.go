@@ -19,6 +19,7 @@ import (
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/observe/freespace"
 	"github.com/kasoku/kasoku/observe/process"
+	"github.com/kasoku/kasoku/record/callers"
 	"github.com/kasoku/kasoku/record/clock"
 	"github.com/kasoku/kasoku/record/handover"
 	"github.com/kasoku/kasoku/record/safe"
@@ -57,7 +58,7 @@ type session struct {
 	queries      []kasoku.Query   // of the slow log, with a statement of each as it was sent
 
 	logs    []*logFile
-	join    *joiner         // who issues which query; nil when it is not looked for
+	join    *callers.Joiner // who issues which query; nil when it is not looked for
 	callers []kasoku.Caller // that are known
 
 	early   *trigger.Hold // while and since the run waits for its request; nil else
@@ -330,7 +331,7 @@ func (s *session) wait(ctx context.Context) error {
 	}
 	var idle *trigger.Idle
 	if s.o.UntilIdle > 0 {
-		idle = trigger.WatchIdle(s.o.UntilIdle, s.accessMarks())
+		idle = trigger.WatchIdle(s.o.UntilIdle, s.marksOf("accesslog"))
 	}
 	switch {
 	case s.waits():
@@ -382,7 +383,7 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 	if s.db != nil {
 		errs = append(errs, s.lastWords(ctx))
 	}
-	s.haltJoin()
+	s.join.Halt()
 	if s.o.Probe == nil {
 		s.endGuard()
 	}
@@ -454,7 +455,7 @@ func (s *session) abandon(why error) error {
 		s.halt()
 		errs = append(errs, <-s.sampled)
 	}
-	s.haltJoin()
+	s.join.Halt()
 	if s.db != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
 		defer cancel()

@@ -1,4 +1,4 @@
-package record
+package callers
 
 import (
 	"fmt"
@@ -21,13 +21,13 @@ const (
 	clocksDiffer = 2 * time.Second  // of the times of a log and of this host
 )
 
-// joinChecks measures what the join rests on.
-func (s *session) joinChecks(j *kasoku.Join, r *join.Result) []kasoku.JoinCheck {
+// checks measures what the join rests on.
+func (joiner *Joiner) checks(run *Run, j *kasoku.Join, r *join.Result) []kasoku.JoinCheck {
 	return []kasoku.JoinCheck{
-		checkLogged(s.join.stats.logged, s.join.stats.asked),
-		checkGivenUp(s.endpoints, s.taken.Configs),
-		checkClocks(s.join.stats.offsets),
-		checkRequests(j, s.join.feed.requests, s.endpoints),
+		checkLogged(joiner.stats.logged, joiner.stats.asked),
+		checkGivenUp(run.Endpoints, run.Configs),
+		checkClocks(joiner.stats.offsets),
+		checkRequests(j, joiner.feed.requests, run.Endpoints),
 		checkPool(r),
 		checkResolution(j.Resolution),
 	}

@@ -1,7 +1,8 @@
-package record
+package callers
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/kasoku/kasoku/logs/join"
 	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/logs/slowlog"
+	"github.com/kasoku/kasoku/mysql"
 )
 
 // A feed is the statements of a run with their times, as they are read from the
@@ -47,12 +49,12 @@ const (
 )
 
 // newFeed returns the feed of a slow log. The access logs were read.
-func (s *session) newFeed(l *logFile) *feed {
-	f := &feed{clock: s.clock.Wall, source: sourceFile, window: busiest(s.endpoints, s.run.Length)}
-	if f.stamps = s.join.tail.of(l.mark, s.start); f.stamps != nil && !s.db.fineTimes() {
+func (j *Joiner) newFeed(run *Run, mark lines.Mark) *feed {
+	f := &feed{clock: run.Clock.Wall, source: sourceFile, window: busiest(run.Endpoints, run.Length)}
+	if f.stamps = j.tail.of(mark, run.Start); f.stamps != nil && !j.times.Fine {
 		f.source = sourceTail
 	}
-	if s.db.table {
+	if j.times.Table {
 		f.source = sourceTable
 	}
 	return f
@@ -155,6 +157,21 @@ func (f *feed) settle(classes []slowlog.Class) {
 	}
 }
 
+// readTable reads the statements of the window from the slow log's table.
+func (f *feed) readTable(ctx context.Context, run *Run) error {
+	o := slowlog.Options{Clock: run.Clock.Wall, Interval: f.window, Each: f.add, Kind: slowlog.Slow, Trailers: true}
+	t := slowlog.NewTable(o)
+	at := func(d time.Duration) time.Time { return run.Start.Add(d).Round(0) }
+	err := run.SlowTable(ctx, at(f.window.From), at(f.window.To), mostJoined+1, func(e *mysql.TableEntry) {
+		t.Add(&slowlog.Event{
+			Start: e.Start, Resolution: time.Microsecond, ThreadID: e.ThreadID, QueryTime: e.QueryTime,
+			RowsSent: e.RowsSent, RowsExamined: e.RowsExamined, Statement: e.Statement,
+		})
+	})
+	f.settle(t.Classes())
+	return err
+}
+
 // resolution returns how well the times of nine in ten statements are known.
 func (f *feed) resolution() time.Duration {
 	if f.coarse > uint64(len(f.events)) {
@@ -168,23 +185,19 @@ func (f *feed) resolution() time.Duration {
 }
 
 // input reads the requests, and returns what the join is made of.
-func (f *feed) input(s *session) (*join.Input, error) {
-	names := make([]string, len(s.endpoints))
+func (f *feed) input(tail *tailer, run *Run) (*join.Input, error) {
+	names := make([]string, len(run.Endpoints))
 	index := map[string]int32{}
-	for i := range s.endpoints {
-		names[i] = s.endpoints[i].Method + " " + s.endpoints[i].Route
+	for i := range run.Endpoints {
+		names[i] = run.Endpoints[i].Method + " " + run.Endpoints[i].Route
 		index[names[i]] = int32(i)
 	}
-	once := len(doubled(s.accessRead)) > 0 // each request is in two logs
 	f.counts = make([]uint64, len(names))
-	for _, l := range s.logs {
-		if l.kind != "accesslog" {
-			continue
-		}
-		if err := f.readRequests(s, l, index); err != nil {
+	for _, l := range run.Access {
+		if err := f.readRequests(tail, run, l, index); err != nil {
 			return nil, err
 		}
-		if once && len(f.requests) > 0 {
+		if run.Doubled && len(f.requests) > 0 {
 			break
 		}
 	}
@@ -200,16 +213,16 @@ func (f *feed) input(s *session) (*join.Input, error) {
 
 // readRequests reads the requests of an access log again, now that it is known
 // which endpoints there are.
-func (f *feed) readRequests(s *session, l *logFile, index map[string]int32) (err error) {
-	if s.access == nil {
+func (f *feed) readRequests(tail *tailer, run *Run, l AccessLog, index map[string]int32) (err error) {
+	if run.Table == nil {
 		return nil
 	}
-	src, err := lines.Since(l.mark)
+	src, err := lines.Since(l.Mark)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
-	stamps, place, locator := s.join.tail.of(l.mark, s.start), l.zone.Place(s.clock), s.access.Locator()
+	stamps, place, locator := tail.of(l.Mark, run.Start), l.Zone.Place(run.Clock), run.Table.Locator()
 	r := accesslog.NewReader(src, nil)
 	for r.Scan() {
 		rec := r.Record()
@@ -224,7 +237,7 @@ func (f *feed) readRequests(s *session, l *logFile, index map[string]int32) (err
 				continue
 			}
 		}
-		if end >= 0 && end <= s.run.Length {
+		if end >= 0 && end <= run.Length {
 			f.counts[x.Endpoint]++
 		}
 		if end < f.window.From || x.Start > f.window.To.Microseconds() {
@@ -284,7 +297,7 @@ func (f *feed) refused() string {
 
 // take fills in what the join says of itself, and returns the callers that it
 // names.
-func (f *feed) take(j *kasoku.Join, r *join.Result, s *session) []kasoku.Caller {
+func (f *feed) take(j *kasoku.Join, r *join.Result, run *Run) []kasoku.Caller {
 	j.Refused, j.Requests, j.Statements, j.Background = r.Refused, r.Requests, r.Events, r.Background
 	j.Connections, j.Busy, j.Saturated = r.Connections, r.Busy, r.Saturated
 	if r.To > r.From {
@@ -303,9 +316,9 @@ func (f *feed) take(j *kasoku.Join, r *join.Result, s *session) []kasoku.Caller 
 		if f.ids[p.Query] == "" {
 			continue // rare statements together
 		}
-		e := &s.endpoints[p.Endpoint]
+		e := &run.Endpoints[p.Endpoint]
 		c := kasoku.Caller{
-			Host: s.host(), QueryID: f.ids[p.Query], Method: e.Method, Route: e.Route, Class: classes[p.Class], Source: kasoku.FromOverlap,
+			Host: run.Host, QueryID: f.ids[p.Query], Method: e.Method, Route: e.Route, Class: classes[p.Class], Source: kasoku.FromOverlap,
 			PerRequest: p.PerRequest, Least: p.Least, Most: p.Most, Requests: p.Requests, Calls: p.Calls, Share: p.Share,
 			Likelihood: p.Likelihood, Decisive: p.Decisive, Loop: p.Loop, Slope: p.Slope, Correlation: p.Correlation,
 		}
@@ -315,7 +328,7 @@ func (f *feed) take(j *kasoku.Join, r *join.Result, s *session) []kasoku.Caller 
 		if p.Group >= 0 {
 			for _, other := range r.Groups[p.Group] {
 				if other != p.Endpoint {
-					c.With = append(c.With, s.endpoints[other].Method+" "+s.endpoints[other].Route)
+					c.With = append(c.With, run.Endpoints[other].Method+" "+run.Endpoints[other].Route)
 				}
 			}
 			c.Note = "these endpoints are always called together"
