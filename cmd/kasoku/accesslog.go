@@ -143,7 +143,7 @@ func (f *accessFlags) options(e *env) (report.AccessOptions, error) {
 		return o, usagef("run it twice", "-o %s holds one table: --seconds and --slowest are two", f.out.format)
 	}
 	if err := report.CheckAccess(f.read.by, o); err != nil {
-		return o, usageError{err, hintOf(err)}
+		return o, asUsage(err, hintOf(err))
 	}
 	return o, nil
 }
@@ -192,7 +192,7 @@ func (e *env) ended(log *report.AccessLog, err error) error {
 	case err != nil:
 		return e.unread(err)
 	case len(log.Rows) == 0:
-		return badAnswer{"no request"}
+		return asBad("no request")
 	}
 	return nil
 }
@@ -203,7 +203,7 @@ func (e *env) unread(err error) error {
 	var unknown *accesslog.UnknownFormatError
 	if errors.As(err, &unknown) {
 		e.complain(err)
-		return badAnswer{"no line was understood"}
+		return asBad("no line was understood")
 	}
 	return err
 }

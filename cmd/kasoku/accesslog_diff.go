@@ -82,7 +82,7 @@ func (f *accessDiffFlags) run(parent context.Context, e *env, args []string) err
 		return err
 	}
 	if len(d.Before.Rows) == 0 || len(d.After.Rows) == 0 {
-		return badAnswer{"no request on one side"}
+		return asBad("no request on one side")
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ func (f *accessRead) checkFormat() error {
 		return usagef("", "--log goes with --nginx-conf")
 	case f.format != "":
 		if f.options.Format, err = accesslog.ParseFormat(f.format); err != nil {
-			return usageError{fmt.Errorf("--format: %w", err), hintOf(err)}
+			return asUsage(fmt.Errorf("--format: %w", err), hintOf(err))
 		}
 	case f.nginxConf != "":
 		if f.logs, err = accesslog.FormatsFromNginxConf(f.nginxConf); len(f.logs) == 0 {
@@ -144,7 +144,7 @@ func (f *accessRead) checkRoutes() error {
 	}
 	var err error
 	if f.options.Routes, err = routes.NewRules(o); err != nil {
-		return usageError{err, hintOf(err)}
+		return asUsage(err, hintOf(err))
 	}
 	return nil
 }

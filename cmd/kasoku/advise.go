@@ -85,7 +85,7 @@ func (f *adviseFlags) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	if n := a.toSet(); f.failOn && n > 0 {
-		return badAnswer{unit.Counted(uint64(n), "setting to change", "settings to change")}
+		return asBad(unit.Counted(uint64(n), "setting to change", "settings to change"))
 	}
 	return nil
 }

@@ -2,10 +2,7 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"encoding/json"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -13,8 +10,6 @@ import (
 	"github.com/kasoku/kasoku/diagnose/settings"
 	"github.com/kasoku/kasoku/internal/test/golden"
 	"github.com/kasoku/kasoku/mysql"
-	"github.com/kasoku/kasoku/sandbox"
-	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // advisedServer is a server with a bit of everything to say of it: variables to set at no
@@ -78,48 +73,4 @@ func TestAdvisePrint(t *testing.T) {
 	f("sql-none", adviseFlags{sql: true}, kasoku.RiskNone)
 	f("conf", adviseFlags{conf: true}, kasoku.RiskRestart)
 	f("conf-durability", adviseFlags{conf: true}, kasoku.RiskDurability)
-}
-
-// TestAdviseRun: a run of a real server, whose commits wait for the disk, is advised as
-// the server itself is over the same kind of load; and no password is printed.
-func TestAdviseRun(t *testing.T) {
-	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, srv *sandbox.Server) {
-		dir, db := t.TempDir(), sandboxtest.DB(t, srv, "")
-		sandboxtest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.t (id INT PRIMARY KEY AUTO_INCREMENT, a INT)",
-			"CREATE USER 'app'@'%' IDENTIFIED BY 'geheim'", "GRANT ALL ON shop.* TO 'app'@'%'", "GRANT PROCESS ON *.* TO 'app'@'%'")
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			for ctx.Err() == nil {
-				_, _ = db.ExecContext(ctx, "INSERT INTO shop.t (a) VALUES (1)") // it ends with the context
-			}
-		}()
-		kasokuIn(t, dir, "record", "-o", "run.kasoku", "--mysql", srv.DSN("", "shop"), "--no-plans", "--for", "3s")
-		dsn := strings.Replace(srv.DSN("app", ""), "app@", "app:geheim@", 1)
-		live := kasokuIn(t, dir, "advise", "--dsn", dsn, "--for", "2s", "-o", "json")
-		cancel()
-		<-done
-		for from, text := range map[string]string{"run": kasokuIn(t, dir, "advise", "run", "-o", "json"), "server": live} {
-			var got advisedJSON
-			if err := json.Unmarshal([]byte(text), &got); err != nil {
-				t.Fatal(err)
-			}
-			proposed := map[string]string{}
-			for _, a := range got.Advice {
-				proposed[a.Variable] = a.Proposed
-			}
-			if proposed["innodb_flush_log_at_trx_commit"] != "2" || got.RAM == nil || got.Window == nil || *got.Window < 1 {
-				t.Errorf("%s: %v, %s", from, proposed, text)
-			}
-			if strings.Contains(text, "geheim") {
-				t.Errorf("%s: the password is printed", from)
-			}
-		}
-		sql := kasokuIn(t, dir, "advise", "run", "--sql", "--risk", "durability")
-		if !strings.Contains(sql, "SET GLOBAL innodb_flush_log_at_trx_commit = 2;\n") || strings.Contains(kasokuIn(t, dir, "advise", "run", "--sql"), "flush_log") {
-			t.Errorf("statements:\n%s", sql)
-		}
-		sandboxtest.Exec(t, db, strings.Split(strings.TrimSpace(sql), "\n")...)
-	})
 }

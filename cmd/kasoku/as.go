@@ -71,7 +71,7 @@ func (a *asPeer) run(cmd *cobra.Command, e *env, args []string) error {
 	if code == 0 {
 		return nil
 	}
-	return exitCode{code}
+	return passExit(code)
 }
 
 // shieldPeer puts -- after --as NAME, so that what follows, flags and words that

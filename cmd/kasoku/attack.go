@@ -94,7 +94,7 @@ func attack(parent context.Context, e *env, f *attackFlags) (err error) {
 	case err != nil:
 		return err
 	case res.Summary.Stopped != "":
-		return stopped{"stopped before the end: " + res.Summary.Stopped}
+		return asStopped("stopped before the end: " + res.Summary.Stopped)
 	case res.Tally.Asked > 0 && res.Tally.Answered == 0:
 		return unanswered(hard, o.Engine.HTTP, res.Plan.Targets, res.Tally)
 	}
@@ -141,7 +141,7 @@ func forbidden(err error) bool {
 // refusal is how an attack ends that did not begin.
 func (f *attackFlags) refusal(err error) error {
 	if forbidden(err) && f.unread != nil {
-		return usageError{fmt.Errorf("%w; it may be allowed in a file that cannot be read: %w", err, f.unread), hintOf(err)}
+		return asUsage(fmt.Errorf("%w; it may be allowed in a file that cannot be read: %w", err, f.unread), hintOf(err))
 	}
 	return usageIf(refused(err), err)
 }
@@ -151,7 +151,7 @@ func usageIf(is bool, err error) error {
 	if !is {
 		return err
 	}
-	return usageError{err, hintOf(err)}
+	return asUsage(err, hintOf(err))
 }
 
 // unanswered says why no request was answered: the server cannot be reached, or what
@@ -168,7 +168,7 @@ func unanswered(ctx context.Context, o nethttp.Options, targets []load.Target, t
 	if len(targets) == 0 { // of a stream, and gone
 		return none
 	}
-	return hinted{none, fmt.Sprintf("something listens there; `curl -v %s` shows what it says", load.WithoutPassword(targets[0].URL))}
+	return withHint(none, fmt.Sprintf("something listens there; `curl -v %s` shows what it says", load.WithoutPassword(targets[0].URL)))
 }
 
 func firstError(t *kasoku.Tally) string {

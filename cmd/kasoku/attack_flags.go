@@ -127,13 +127,13 @@ func (f *attackFlags) complete(e *env) error {
 		return err
 	}
 	if err := errors.Join(f.completeSchedule(), f.completeTargets()); err != nil {
-		return usageError{err, hintOf(err)}
+		return asUsage(err, hintOf(err))
 	}
 	if err := f.completeEngine(); err != nil {
 		return err
 	}
 	if err := o.Validate(); err != nil {
-		return usageError{err, hintOf(err)}
+		return asUsage(err, hintOf(err))
 	}
 	return nil
 }

@@ -134,7 +134,7 @@ func (f *autopilotFlags) run(parent context.Context, e *env) (err error) {
 	p := printer{doc: storyDocument(story), json: func(w io.Writer) error { return encode.JSON(w, newStoryJSON(story)) }}
 	err = errors.Join(err, f.runs.out.print(e, p))
 	if ctx.Err() != nil {
-		return stopped{"stopped before the end: " + context.Cause(ctx).Error()}
+		return asStopped("stopped before the end: " + context.Cause(ctx).Error())
 	}
 	return err
 }

@@ -95,7 +95,7 @@ func (f *compareFlags) run(e *env, args []string) error {
 	}
 	c, err := compare.Compare(sides[0], sides[1], f.opts)
 	if err != nil {
-		return usageError{err, hintOf(err)}
+		return asUsage(err, hintOf(err))
 	}
 	o := e.reportOptions("")
 	o.Commands = []string{"kasoku compare " + args[0] + " " + args[1]}
@@ -107,7 +107,7 @@ func (f *compareFlags) run(e *env, args []string) error {
 	}
 	if f.failOn != "" && c.Outcome == compare.Worse {
 		b, a := c.Primary().Print()
-		return badAnswer{fmt.Sprintf("%s got worse: %s → %s; %s", c.Primary().Name, b, a, c.Label)}
+		return asBad(fmt.Sprintf("%s got worse: %s → %s; %s", c.Primary().Name, b, a, c.Label))
 	}
 	return nil
 }

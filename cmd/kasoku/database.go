@@ -34,7 +34,7 @@ func (f *databaseFlags) dsn(e *env) (string, error) {
 	}
 	db, err := mysqlflags.OpenBounded(f.mysql)
 	if err != nil {
-		return "", usageError{fmt.Errorf("--mysql: %w", err), hintOf(err)}
+		return "", asUsage(fmt.Errorf("--mysql: %w", err), hintOf(err))
 	}
 	_ = db.Close() // nothing is open
 	return f.mysql, nil

@@ -77,13 +77,13 @@ func runDemo(cmd *cobra.Command, e *env, o demo.Options) (err error) {
 	tell.farewell(res)
 	switch {
 	case ctx.Err() != nil:
-		return stopped{fmt.Sprintf("stopped by %s; what was measured is kept in %s", context.Cause(ctx), o.Dir)}
+		return asStopped(fmt.Sprintf("stopped by %s; what was measured is kept in %s", context.Cause(ctx), o.Dir))
 	case errors.Is(err, demo.ErrNotReproducible):
-		return stopped{err.Error()}
+		return asStopped(err.Error())
 	case err != nil:
 		return err
 	case !res.Summary.Proven():
-		return badAnswer{strings.Join(res.Summary.Failures, "; ")}
+		return asBad(strings.Join(res.Summary.Failures, "; "))
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ run. Runs of the same group are looked at beside it. Exit code 1 with
 				return err
 			}
 			if n := problems(rec.Diagnosis); failOn && n > 0 {
-				return badAnswer{fmt.Sprintf("%d findings", n)}
+				return asBad(fmt.Sprintf("%d findings", n))
 			}
 			return nil
 		},

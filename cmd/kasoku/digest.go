@@ -106,7 +106,7 @@ func (f *digestFlags) run(ctx context.Context, e *env, args []string) error {
 		json: func(w io.Writer) error { return encode.DigestsJSON(w, d, f.sort, at) },
 	})
 	if err == nil && len(d.Classes) == 0 {
-		err = badAnswer{"no statement was counted"}
+		err = asBad("no statement was counted")
 	}
 	return err
 }
@@ -220,7 +220,7 @@ func snapshot(path string) (*mysql.Digests, string, time.Time, error) {
 	defer f.Close()
 	d, server, at, err := encode.ReadDigests(f)
 	if err != nil {
-		return nil, "", at, usageError{fmt.Errorf("%s: %w", path, err), "make a snapshot with `kasoku digest --dsn … -o json > " + path + "`"}
+		return nil, "", at, asUsage(fmt.Errorf("%s: %w", path, err), "make a snapshot with `kasoku digest --dsn … -o json > "+path+"`")
 	}
 	return d, server, at, nil
 }

@@ -131,7 +131,7 @@ func examine(ctx context.Context, e *env, o *output) error {
 		return err
 	}
 	if d.cannot() > 0 {
-		return badAnswer{d.verdict()}
+		return asBad(d.verdict())
 	}
 	return nil
 }

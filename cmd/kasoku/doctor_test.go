@@ -167,9 +167,10 @@ func TestDoctor_Nginx(t *testing.T) {
 			t.Fatal(err)
 		}
 		// The line of the request is written once it was answered.
-		if !eventually(func() bool { st, err := os.Stat(s.AccessLog); return err == nil && st.Size() > 0 }) {
-			t.Fatal("no access log")
-		}
+		sandboxtest.Until(t, "an access log", func() bool {
+			st, err := os.Stat(s.AccessLog)
+			return err == nil && st.Size() > 0
+		})
 		d.checkLogs()
 		return d
 	}

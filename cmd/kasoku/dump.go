@@ -15,8 +15,9 @@ func newDump(*env) *cobra.Command {
 		Hidden:             true,
 		DisableFlagParsing: true,
 		RunE: func(*cobra.Command, []string) error {
-			return usageError{errors.New("vegeta dump has been deprecated and succeeded by the vegeta encode command"),
-				"`kasoku encode -to json results.gob`"}
+			return asUsage(errors.New("vegeta dump has been deprecated and succeeded by the vegeta encode command"),
+				"`kasoku encode -to json results.gob`")
+
 		},
 	}
 }

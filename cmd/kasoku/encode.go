@@ -22,7 +22,7 @@ each. Without FILE it reads standard input.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.To, o.Files, o.Stdin, o.Stdout = vegeta.Encoding(to), args, e.stdin, e.stdout
 			if err := o.Validate(); err != nil {
-				return usageError{err, hintOf(err)}
+				return asUsage(err, hintOf(err))
 			}
 			ctx, stop := e.readingInterruptible(cmd.Context())
 			defer stop()

@@ -183,7 +183,7 @@ func (e *env) whileReading(parent context.Context, f func(ctx context.Context) e
 	err := f(ctx)
 	var bad badAnswer
 	if ctx.Err() != nil && (err == nil || errors.As(err, &bad)) { // an answer that is half an answer is none
-		return stopped{"stopped by " + context.Cause(ctx).Error()}
+		return asStopped("stopped by " + context.Cause(ctx).Error())
 	}
 	return err
 }

@@ -247,7 +247,7 @@ func (f *exportFlags) runToCarbon(ctx context.Context, e *env, rec *kasoku.Recor
 	fmt.Fprintln(e.stderr, carbonTold(out.Stats(), f.carbonAddress()))
 	switch {
 	case ctx.Err() != nil:
-		return stopped{"stopped: not all of the run was sent"}
+		return asStopped("stopped: not all of the run was sent")
 	case err != nil:
 		return err
 	}

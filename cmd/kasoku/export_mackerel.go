@@ -42,7 +42,7 @@ func (f *mackerelFlags) client(e *env) (*mackerel.Client, error) {
 	}
 	c, err := mackerel.New(mackerel.Options{Key: key, Base: cmp.Or(f.base, e.getenv("MACKEREL_APIBASE")), UserAgent: "kasoku/" + versionString()})
 	if err != nil {
-		return nil, usageError{err, ""}
+		return nil, asUsage(err, "")
 	}
 	return c, nil
 }

@@ -96,9 +96,9 @@ func (f *finalizeFlags) walk(parent context.Context, e *env) error {
 func judged(r *finalize.Result) error {
 	switch {
 	case r.Stopped != "":
-		return stopped{r.Verdict()}
+		return asStopped(r.Verdict())
 	case r.Count(finalize.Bad) > 0:
-		return badAnswer{r.Verdict()}
+		return asBad(r.Verdict())
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func (f *finalizeFlags) options(e *env, c *config.Config, hard context.Context) 
 	}
 	if !slices.Contains(f.skip, finalize.PartRestart) || !slices.Contains(f.skip, finalize.PartOrder) {
 		if o.Units, err = finalize.Units(z.Units); err != nil {
-			return o, usageError{err, hintOf(err)}
+			return o, asUsage(err, hintOf(err))
 		}
 	}
 	if o.Journals, err = e.unrestored(); err != nil {
@@ -185,7 +185,7 @@ func (f *finalizeFlags) ask(e *env, o *finalize.Options) error {
 	}
 	ok, err := e.confirm(strings.Join(does, ", ") + "?")
 	if err == nil && !ok {
-		err = stopped{"nothing was done"}
+		err = asStopped("nothing was done")
 	}
 	return err
 }

@@ -84,7 +84,7 @@ func (e *env) journals() (string, error) {
 		dir = filepath.Join(home, ".local", "state", "kasoku")
 	}
 	if dir == "" {
-		return "", hinted{errors.New("no directory for the journal of changes: HOME is not set"), "name one: KASOKU_STATE=/var/lib/kasoku"}
+		return "", withHint(errors.New("no directory for the journal of changes: HOME is not set"), "name one: KASOKU_STATE=/var/lib/kasoku")
 	}
 	return filepath.Abs(filepath.Join(dir, "servers"))
 }

@@ -105,9 +105,9 @@ func (f *labBenchFlags) run(parent context.Context, e *env, name string) error {
 	}
 	switch {
 	case ctx.Err() != nil:
-		return stopped{"stopped before the end: " + context.Cause(ctx).Error()}
+		return asStopped("stopped before the end: " + context.Cause(ctx).Error())
 	case !res.Pass:
-		return badAnswer{"the service does not pass: " + res.Reason}
+		return asBad("the service does not pass: " + res.Reason)
 	}
 	return nil
 }

@@ -172,7 +172,7 @@ func (f *labRunFlags) run(parent context.Context, e *env, name string) (err erro
 	}
 	switch {
 	case ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))):
-		return stopped{"stopped before the end: " + context.Cause(ctx).Error()}
+		return asStopped("stopped before the end: " + context.Cause(ctx).Error())
 	case err != nil:
 		return err
 	}
@@ -185,7 +185,7 @@ func (r *labRuns) lock(name string) (free func(), err error) {
 	r.work = labDir(r.e, name+"-run")
 	f, err := takeLock(r.work + ".lock")
 	if errors.Is(err, errLocked) {
-		return nil, hinted{errors.New("another `kasoku lab run` is at work"), "two at once would measure each other"}
+		return nil, withHint(errors.New("another `kasoku lab run` is at work"), "two at once would measure each other")
 	}
 	if err != nil {
 		return nil, err
@@ -389,5 +389,5 @@ func (r *labRuns) judge() error {
 	if bad == 0 {
 		return nil
 	}
-	return badAnswer{fmt.Sprintf("the benchmark failed in %d of %d runs", bad, r.made)}
+	return asBad(fmt.Sprintf("the benchmark failed in %d of %d runs", bad, r.made))
 }

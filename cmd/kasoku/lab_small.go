@@ -77,7 +77,7 @@ func (o *labFlags) smallDefects(l *kit.Lab) (kit.Set, error) {
 
 func startSmall(ctx context.Context, l *kit.Lab, o *labFlags) (labState, func(context.Context) error, error) {
 	if l.Program {
-		return labState{}, nil, hinted{fmt.Errorf("%s is a program, not a service", l.Name), "`kasoku lab run " + l.Name + "` runs it"}
+		return labState{}, nil, withHint(fmt.Errorf("%s is a program, not a service", l.Name), "`kasoku lab run "+l.Name+"` runs it")
 	}
 	s, err := upSmall(ctx, l, o, o.listen)
 	if err != nil {
@@ -156,7 +156,7 @@ func (f *labRunFlags) runLab(parent context.Context, e *env, l lab) (err error) 
 			return err
 		}
 		if ctx.Err() != nil {
-			return stopped{"stopped before the end: " + context.Cause(ctx).Error()}
+			return asStopped("stopped before the end: " + context.Cause(ctx).Error())
 		}
 	}
 	return nil

@@ -84,7 +84,7 @@ func startLab(ctx context.Context, e *env, name string, args []string) (s labSta
 	case err == nil:
 		return s, nil
 	case ctx.Err() != nil:
-		return s, errors.Join(stopped{"stopped before the lab ran: " + context.Cause(ctx).Error()}, os.RemoveAll(dir), os.Remove(lock.Name()))
+		return s, errors.Join(asStopped("stopped before the lab ran: "+context.Cause(ctx).Error()), os.RemoveAll(dir), os.Remove(lock.Name()))
 	}
 	return s, errors.Join(err, keepLogs(dir), os.Remove(lock.Name()))
 }
@@ -121,7 +121,7 @@ func runsAlready(e *env, name string) error {
 	if s, err := readLab(e, name); err == nil {
 		where = "runs already at " + s.URL
 	}
-	return hinted{fmt.Errorf("%s %s", name, where), "`kasoku lab down " + name + "` stops it"}
+	return withHint(fmt.Errorf("%s %s", name, where), "`kasoku lab down "+name+"` stops it")
 }
 
 // keepLogs removes what lies in a lab's directory but for its logs.
@@ -166,7 +166,7 @@ func didNotStart(name, log string) error {
 	for _, prefix := range []string{"kasoku: error: ", "exit 3: "} {
 		said = strings.TrimPrefix(said, prefix)
 	}
-	return hinted{fmt.Errorf("lab %s did not start: %s", name, said), hint}
+	return withHint(fmt.Errorf("lab %s did not start: %s", name, said), hint)
 }
 
 func newLabDown(e *env) *cobra.Command {
@@ -270,7 +270,7 @@ func supervise(ctx context.Context, name string, o *labFlags) (err error) {
 	}
 	s, down, err := l.start(ctx, o)
 	if err != nil && ctx.Err() != nil {
-		return stopped{"stopped before it ran: " + context.Cause(ctx).Error()}
+		return asStopped("stopped before it ran: " + context.Cause(ctx).Error())
 	}
 	if err != nil {
 		return err

@@ -87,5 +87,5 @@ func stoppedEarly(said string) error {
 	if said == "" {
 		return nil
 	}
-	return stopped{strings.TrimSuffix(said, ".")}
+	return asStopped(strings.TrimSuffix(said, "."))
 }

@@ -92,7 +92,7 @@ func mergeRuns(e *env, dir string, names []string, o merge.Options) (*kasoku.Rec
 	}
 	rec, err := merge.Merge(recs, o)
 	if err != nil {
-		return nil, usageError{err, hintOf(err)}
+		return nil, asUsage(err, hintOf(err))
 	}
 	rediagnose(rec, nil)
 	rec.Summary = diagnose.Summarise(rec)

@@ -83,7 +83,7 @@ func editText(cmd *cobra.Command, e *env, text string) (edited string, err error
 	case err != nil:
 		return "", fmt.Errorf("edit note: %w", err)
 	case !res.Success():
-		return "", hinted{fmt.Errorf("edit note: editor %q: %s", editor, res), "the note is as it was; $VISUAL or $EDITOR names another editor"}
+		return "", withHint(fmt.Errorf("edit note: editor %q: %s", editor, res), "the note is as it was; $VISUAL or $EDITOR names another editor")
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {

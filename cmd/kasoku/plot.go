@@ -23,7 +23,7 @@ Results are kept in memory until the page is written, 16 bytes each.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Files, o.Stdin, o.Stdout = args, e.stdin, e.stdout
 			if err := o.Validate(); err != nil {
-				return usageError{err, hintOf(err)}
+				return asUsage(err, hintOf(err))
 			}
 			ctx, stop := e.readingInterruptible(cmd.Context())
 			defer stop()

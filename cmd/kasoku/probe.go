@@ -90,7 +90,7 @@ func (f *probeFlags) validate() error {
 	}
 	for _, a := range f.allow {
 		if err := probe.CheckAllow(a); strings.ContainsAny(a, "/:") && err != nil { // else a host
-			return usageError{err, "such as POST:/api/search"}
+			return asUsage(err, "such as POST:/api/search")
 		}
 	}
 	if u, err := url.Parse(f.base); f.base != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
@@ -118,7 +118,7 @@ func (f *probeFlags) run(parent context.Context, e *env) error {
 		return err
 	}
 	if len(f.Endpoints) == 0 {
-		return hinted{load.ErrNoTargets, firstWhy(skipped)}
+		return withHint(load.ErrNoTargets, firstWhy(skipped))
 	}
 	ctx, _, stop := interruptible(parent)
 	defer stop()
@@ -142,7 +142,7 @@ func (f *probeFlags) run(parent context.Context, e *env) error {
 		json: func(w io.Writer) error { return encode.ProbeJSON(w, res, skipped) },
 	})
 	if ctx.Err() != nil {
-		return errors.Join(printErr, stopped{"stopped before the end: " + context.Cause(ctx).Error()})
+		return errors.Join(printErr, asStopped("stopped before the end: "+context.Cause(ctx).Error()))
 	}
 	return errors.Join(err, printErr)
 }
@@ -181,7 +181,7 @@ func (f *probeFlags) endpoints(e *env, c *config.Config) (name string, skipped [
 	}
 	switch {
 	case len(rec.Endpoints) == 0:
-		return "", nil, hinted{errors.New("the run has no endpoints"), "it read no access log: name the requests with --targets"}
+		return "", nil, withHint(errors.New("the run has no endpoints"), "it read no access log: name the requests with --targets")
 	case s.Base == "":
 		return "", nil, usagef("--base http://127.0.0.1:8080", "where the endpoints of the run are is not known")
 	}

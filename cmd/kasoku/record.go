@@ -143,7 +143,7 @@ func notBegun(ctx context.Context, err error, made int) error {
 	case made > 0 && !more:
 		return nil
 	}
-	return stopped{err.Error()}
+	return asStopped(err.Error())
 }
 
 // sayWaits says that nothing is recorded yet.
@@ -165,9 +165,9 @@ func (f *recordFlags) finish(e *env, res *record.Result, err error) error {
 	case err != nil:
 		return err
 	case f.passExit && rec.Run.Command != nil && rec.Run.Command.ExitCode > 0:
-		return exitCode{rec.Run.Command.ExitCode}
+		return passExit(rec.Run.Command.ExitCode)
 	case rec.Run.State != kasoku.Finished:
-		return stopped{"stopped before the end: " + rec.Run.StopReason}
+		return asStopped("stopped before the end: " + rec.Run.StopReason)
 	}
 	return wholeRun(rec)
 }
@@ -176,11 +176,12 @@ func (f *recordFlags) finish(e *env, res *record.Result, err error) error {
 // was written to a log.
 func wholeRun(rec *kasoku.Recording) error {
 	if lost := record.LostLogs(rec); lost != "" && record.LeftBehind(rec) == "" {
-		return hinted{stopped{"not all of the run was recorded: " + lost},
-			"the rest is in the run file; keep the logs until the run has ended"}
+		return withHint(asStopped("not all of the run was recorded: "+lost),
+			"the rest is in the run file; keep the logs until the run has ended")
+
 	}
 	if left := record.LeftBehind(rec); left != "" {
-		return hinted{stopped{"left on the database server: " + left}, "`kasoku restore` tries again and says what is left"}
+		return withHint(asStopped("left on the database server: "+left), "`kasoku restore` tries again and says what is left")
 	}
 	return nil
 }
@@ -230,7 +231,7 @@ func (f *recordFlags) complete(e *env, args []string) error {
 		return err
 	}
 	if err := o.Validate(); err != nil {
-		return usageError{err, ""}
+		return asUsage(err, "")
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func newReport(e *env) *cobra.Command {
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.Validate(); err != nil {
-				return usageError{err, hintOf(err)}
+				return asUsage(err, hintOf(err))
 			}
 			ctx, stop := e.readingInterruptible(cmd.Context())
 			defer stop()

@@ -82,7 +82,7 @@ func restore(ctx context.Context, e *env, f *restoreFlags) error {
 		}
 	}
 	if failed > 0 {
-		return stopped{fmt.Sprintf("%d of %d servers could not be put right", failed, len(found))}
+		return asStopped(fmt.Sprintf("%d of %d servers could not be put right", failed, len(found)))
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func restore(ctx context.Context, e *env, f *restoreFlags) error {
 func (f *restoreFlags) one(ctx context.Context, e *env, found guard.Found) error {
 	if found.Err != nil {
 		e.say("%s", found.Path)
-		return f.forgetting(ctx, e, found, hinted{found.Err, "remove the file once the server is right: rm " + found.Path})
+		return f.forgetting(ctx, e, found, withHint(found.Err, "remove the file once the server is right: rm "+found.Path))
 	}
 	j := found.Journal
 	e.say("%s", j.Server)
@@ -188,8 +188,9 @@ func (f *restoreFlags) reach(e *env, j *guard.Journal) (string, error) {
 			return h.DSN, nil
 		}
 	}
-	return "", hinted{errors.New("the server wants a password, and none is kept"),
-		"give an option file with a [client] group: kasoku restore --defaults-file ~/.my.cnf"}
+	return "", withHint(errors.New("the server wants a password, and none is kept"),
+		"give an option file with a [client] group: kasoku restore --defaults-file ~/.my.cnf")
+
 }
 
 // forgetting gives a journal up when that is wanted, else it returns why it

@@ -69,7 +69,7 @@ func (e *env) revert(ctx context.Context, f *revertFlags, name string) error {
 		return err
 	}
 	if len(rec.Configs) == 0 {
-		return hinted{fmt.Errorf("run %q keeps no configuration", name), "kasoku checkpoint keeps it, and so does kasoku record without --no-capture"}
+		return withHint(fmt.Errorf("run %q keeps no configuration", name), "kasoku checkpoint keeps it, and so does kasoku record without --no-capture")
 	}
 	o, runs, err := f.machine.options(e)
 	if err != nil {
@@ -113,7 +113,7 @@ func (e *env) revert(ctx context.Context, f *revertFlags, name string) error {
 		}
 	}
 	if failed > 0 {
-		return stopped{fmt.Sprintf("%d of %d could not be put back", failed, len(x.Outcomes))}
+		return asStopped(fmt.Sprintf("%d of %d could not be put back", failed, len(x.Outcomes)))
 	}
 	return nil
 }

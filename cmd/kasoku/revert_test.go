@@ -40,7 +40,10 @@ func TestRevertIndexes(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, shown)
 		}
 	}
-	var got reverted
+	var got struct {
+		Indexes    []struct{ Done bool }
+		Checkpoint string
+	}
 	if err := json.Unmarshal([]byte(typed(t, exitGood, "revert", "then", "--apply", "-o", "json")), &got); err != nil {
 		t.Fatal(err)
 	}

@@ -69,7 +69,7 @@ fix, and proves the difference by running again.`,
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{err, "`" + cmd.CommandPath() + " --help` lists the flags"}
+		return asUsage(err, "`"+cmd.CommandPath()+" --help` lists the flags")
 	})
 	root.PersistentFlags().StringVar(&e.color, "color", "auto", "colours: auto, always or never")
 	root.PersistentFlags().BoolVar(&e.ascii, "ascii", false, "draw with plain ASCII")
@@ -96,7 +96,7 @@ func strictArgs(c *cobra.Command) {
 	if check := c.Args; check != nil {
 		c.Args = func(cmd *cobra.Command, args []string) error {
 			if err := check(cmd, args); err != nil {
-				return usageError{err, argsHint(cmd, args)}
+				return asUsage(err, argsHint(cmd, args))
 			}
 			return nil
 		}
@@ -131,9 +131,12 @@ func (u usageError) Unwrap() error { return u.err }
 // Hint says what to do instead.
 func (u usageError) Hint() string { return u.hint }
 
+// asUsage makes a usage error of an error; an empty hint prints none.
+func asUsage(err error, hint string) error { return usageError{err, hint} }
+
 // usagef returns a usage error; an empty hint prints none.
 func usagef(hint, format string, args ...any) error {
-	return usageError{fmt.Errorf(format, args...), hint}
+	return asUsage(fmt.Errorf(format, args...), hint)
 }
 
 // hinted is an error with what to do about it.
@@ -147,21 +150,33 @@ func (h hinted) Unwrap() error { return h.error }
 // Hint says what to do.
 func (h hinted) Hint() string { return h.hint }
 
+// withHint adds to an error what to do about it.
+func withHint(err error, hint string) error { return hinted{err, hint} }
+
 // badAnswer is an answer that is bad although all ran well: exit 1. Its text is
 // the last line, not an error.
 type badAnswer struct{ why string }
 
 func (b badAnswer) Error() string { return b.why }
 
+// asBad returns a bad answer with its reason.
+func asBad(why string) error { return badAnswer{why} }
+
 // stopped says that a run ended before its end, with all kept: exit 3.
 type stopped struct{ why string }
 
 func (s stopped) Error() string { return s.why }
 
+// asStopped returns the error of a command that ended before its end.
+func asStopped(why string) error { return stopped{why} }
+
 // exitCode is the exit code of a command passed on: --pass-exit.
 type exitCode struct{ code int }
 
 func (c exitCode) Error() string { return fmt.Sprintf("the command exited with %d", c.code) }
+
+// passExit returns the error that ends this program with the exit code of a command.
+func passExit(code int) error { return exitCode{code} }
 
 // finish prints the error and its hint, and returns the exit code.
 func (e *env) finish(err error) int {

@@ -143,7 +143,7 @@ func readConfig(path string) (*config.Config, error) {
 	}
 	c, err := config.Load(path)
 	if err != nil {
-		return nil, usageError{err, hintOf(err)}
+		return nil, asUsage(err, hintOf(err))
 	}
 	if c.Share {
 		private.Share(true)
@@ -160,9 +160,9 @@ func (f *runFlags) options(e *env, c *config.Config, hard context.Context) (reco
 	})
 	switch {
 	case errors.Is(err, record.ErrNoLoad):
-		return o, usageError{err, "give [load] a command, targets with steps, for, or until_idle"}
+		return o, asUsage(err, "give [load] a command, targets with steps, for, or until_idle")
 	case errors.As(err, new(*load.VariableError)):
-		return o, usageError{err, "load.variables = false sends {{…}} as it is"}
+		return o, asUsage(err, "load.variables = false sends {{…}} as it is")
 	case err != nil:
 		return o, usageIf(refused(err), err)
 	case f.times == 0 && o.On.Path == "":
@@ -195,7 +195,7 @@ func (f *runFlags) options(e *env, c *config.Config, hard context.Context) (reco
 	check := o
 	check.Path = "-"
 	if err := check.Validate(); err != nil {
-		return o, usageError{fmt.Errorf("%s: %w", c.Path, err), ""}
+		return o, asUsage(fmt.Errorf("%s: %w", c.Path, err), "")
 	}
 	return o, nil
 }
@@ -376,7 +376,7 @@ func failed(rec *kasoku.Recording) (bool, int) {
 // judge returns what the exit code says of the runs.
 func (s *series) judge() error {
 	if s.stopped != "" {
-		return stopped{"stopped before the end: " + s.stopped}
+		return asStopped("stopped before the end: " + s.stopped)
 	}
 	bad, first := 0, 0
 	var left error
@@ -387,7 +387,7 @@ func (s *series) judge() error {
 				first = cmp.Or(first, code)
 			}
 			if rec.Run.State != kasoku.Finished {
-				return stopped{"stopped before the end: " + rec.Run.StopReason}
+				return asStopped("stopped before the end: " + rec.Run.StopReason)
 			}
 			left = cmp.Or(left, wholeRun(rec))
 		}
@@ -398,9 +398,9 @@ func (s *series) judge() error {
 	case bad == 0:
 		return nil
 	case s.f.passExit && first > 0:
-		return exitCode{first}
+		return passExit(first)
 	case s.made == 1:
-		return badAnswer{"the benchmark failed"}
+		return asBad("the benchmark failed")
 	}
-	return badAnswer{fmt.Sprintf("the benchmark failed in %d of %d runs", bad, s.made)}
+	return asBad(fmt.Sprintf("the benchmark failed in %d of %d runs", bad, s.made))
 }

@@ -231,7 +231,7 @@ func findRun(dir, name string) (string, error) {
 	if found != "" {
 		return found, nil
 	}
-	return "", usageError{missing, hintOf(missing)}
+	return "", asUsage(missing, hintOf(missing))
 }
 
 // helps ranks what a directory says of a name that it has not: one that knows a

@@ -174,7 +174,7 @@ func (f *slowFlags) one(e *env, log *report.SlowLog, o report.SlowOptions, readE
 		if err := slowVerdict(log, readErr); err != nil {
 			return err
 		}
-		return badAnswer{fmt.Sprintf("no statement with the id %s", f.id)}
+		return asBad(fmt.Sprintf("no statement with the id %s", f.id))
 	}
 	if ids := idsOf(found); len(ids) > 1 {
 		return usagef("give more of its digits", "--id %s: %s all start so", f.id, strings.Join(ids, ", "))
@@ -230,7 +230,7 @@ func slowVerdict(log *report.SlowLog, err error) error {
 	case err != nil:
 		return err
 	case len(log.Classes) == 0:
-		return badAnswer{"no statement"}
+		return asBad("no statement")
 	}
 	return nil
 }

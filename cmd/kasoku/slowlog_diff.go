@@ -80,7 +80,7 @@ func (f *slowDiffFlags) run(parent context.Context, e *env, args []string) error
 		return err
 	}
 	if len(d.Before.Classes) == 0 || len(d.After.Classes) == 0 {
-		return badAnswer{"no statement on one side"}
+		return asBad("no statement on one side")
 	}
 	return nil
 }

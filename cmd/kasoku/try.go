@@ -112,7 +112,7 @@ func (f *tryFlags) run(parent context.Context, e *env, name, which string) error
 	}
 	printErr := f.print(e, printer{doc: trialDocument(res, filepath.Base(path)), json: func(w io.Writer) error { return encode.JSON(w, newTrialJSON(res)) }})
 	if ctx.Err() != nil {
-		return errors.Join(printErr, stopped{"stopped before the end, and taken back: " + context.Cause(ctx).Error()})
+		return errors.Join(printErr, asStopped("stopped before the end, and taken back: "+context.Cause(ctx).Error()))
 	}
 	return errors.Join(err, printErr)
 }

@@ -37,11 +37,16 @@ func TestTry(t *testing.T) {
 		write(conf)
 		typed(t, exitUsage, "try", run, "IDX-01")
 		write(conf + "[safe]\nchange = true\n")
-		var got trialJSON
+		var got struct {
+			Changes    []any
+			Statements []any
+			Gain       *float64 `json:"gain_ratio"`
+			Kept       bool
+		}
 		if err := json.Unmarshal([]byte(kasokuIn(t, ".", "try", run, "IDX-01", "-o", "json")), &got); err != nil {
 			t.Fatal(err)
 		}
-		if len(got.Changes) != 1 || len(got.Samples) == 0 || got.Gain == nil || got.Kept {
+		if len(got.Changes) != 1 || len(got.Statements) == 0 || got.Gain == nil || got.Kept {
 			t.Errorf("%+v", got)
 		}
 		if n := indexesOf(t, srv); n != 0 {

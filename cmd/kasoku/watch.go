@@ -250,7 +250,7 @@ func (f *watchFlags) configured(ctx context.Context, e *env) (*config.Config, []
 	}
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil, nil, stopped{"stopped before anything was seen"}
+			return nil, nil, asStopped("stopped before anything was seen")
 		}
 		c := config.Default()
 		return &c, []string{"what runs here is not known: " + err.Error()}, nil
