@@ -3,7 +3,7 @@ SHELL      := /bin/bash
 GO         ?= go
 FUZZTIME   ?= 20s
 VERSION    ?= $(shell git describe --tags --always --dirty 2>/dev/null)
-LDFLAGS    := -s -w $(if $(filter v%,$(VERSION)),-X main.version=$(VERSION:v%=%))
+LDFLAGS    := -s -w $(if $(filter v%,$(VERSION)),-X github.com/kasoku/kasoku/cmd/kasoku/internal/cli.version=$(VERSION:v%=%))
 export CGO_ENABLED ?= 0
 
 # Tests wait for servers, clocks and disks most of their time, so more packages than

@@ -26,7 +26,7 @@ var starters = map[string][]string{
 
 // notKasoku are directories and files that no user of kasoku's commands runs: labs,
 // benchmarks, servers and helpers of tests.
-var notKasoku = regexp.MustCompile(`^(labs|bench|sandbox|internal/test|tools)/|^cmd/kasoku/(lab_|autopilot_lab)`)
+var notKasoku = regexp.MustCompile(`^(labs|bench|sandbox|internal/test|tools)/|^cmd/kasoku/internal/labcmd/`)
 
 // TestWhatRunsAsWhom: each place that starts a program stands in the table of
 // ARCHITECTURE.md with whose word it is, and the table has no other.

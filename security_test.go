@@ -56,7 +56,7 @@ func declares(t *testing.T, dir, name string) bool {
 // TestBoundedServers: a server that need not be honest is opened by OpenBounded. OpenDSN
 // is for the servers that kasoku itself started.
 func TestBoundedServers(t *testing.T) {
-	own := []string{"sandbox/", "labs/", "bench/", "mysqlflags/", "cmd/kasoku/autopilot_lab.go"}
+	own := []string{"sandbox/", "labs/", "bench/", "mysqlflags/", "cmd/kasoku/internal/labcmd/autopilot_lab.go"}
 	seen := 0
 	for _, f := range theTree(t).files {
 		b, err := os.ReadFile(f.path)

@@ -32,9 +32,9 @@ func TestAdviseRun(t *testing.T) {
 		<-done
 		for from, text := range map[string]string{"run": kasokuIn(t, dir, "advise", "run", "-o", "json"), "server": live} {
 			var got struct {
-				Advice      []struct{ Variable, Proposed string }
-				RAM         *float64 `json:"ram_bytes"`
-				Window      *float64 `json:"window_s"`
+				Advice []struct{ Variable, Proposed string }
+				RAM    *float64 `json:"ram_bytes"`
+				Window *float64 `json:"window_s"`
 			}
 			if err := json.Unmarshal([]byte(text), &got); err != nil {
 				t.Fatal(err)

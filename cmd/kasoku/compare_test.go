@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli/clitest"
 	"github.com/kasoku/kasoku/report/encode"
 	"github.com/kasoku/kasoku/store"
 )
@@ -47,31 +49,31 @@ func TestCompareGroups(t *testing.T) {
 		code  int
 		wants []string
 	}{
-		{"base slow", exitGood, []string{"Worse: score 1,000 → 900.", "Medians of 5 runs against 5; score p 0.008.", "base 3"}},
-		{"g1 g2", exitGood, []string{"Worse: score 1,000 → 900."}},
-		{"base slow --fail-on worse", exitBad, []string{"score got worse: 1,000 → 900; 5 runs against 5: medians, Mann-Whitney test"}},
-		{"slow base --fail-on worse", exitGood, []string{"Better: score 900 → 1,000."}},
-		{"base alone", exitGood, []string{"5 runs against one: score 1,000 → 1,004."}},
-		{"base-1,base-2,base-3,base-4 slow-1,slow-2,slow-3,slow-4", exitGood, []string{"4 runs against 4", "p 0.029"}},
-		{"base-2 alone", exitGood, []string{"One run a side: no test of significance. Unchanged runs (5 of group base) differ by ±", "this is within it."}},
-		{"alone other --fail-on worse", exitBad, []string{"this is beyond it.", "one run a side"}},
-		{"base slow --price before=0.096,after=0.048 --currency USD", exitGood, []string{"score per USD an hour", "18,750", "2xx per CPU second"}},
-		{"base slow -o md", exitGood, []string{"# Worse: score", "| before | base 1 | 1,000 |"}},
-		{"base slow -o tsv", exitGood, []string{"before\tbase 1\t1000"}},
-		{"base base-2,base-3", exitUsage, []string{`run "base-2.kasoku" is named twice`, `"base" is a group and means all its 5 runs; name one run by its file: `}},
-		{"alone,alone other", exitUsage, []string{`run "alone-1.kasoku" is named twice`}},
-		{"g1,base-4 slow", exitUsage, []string{`run "base-4.kasoku" is named twice`, `"g1" is a group and means all its 5 runs`}},
-		{"base-1.kasoku,base-4 slow-1,slow-2", exitGood, []string{"2 runs against 2"}},
-		{"base slow --fail-on better", exitUsage, []string{`--fail-on "better": want worse`}},
-		{"base slow --price 0", exitUsage, []string{`--price "0": want more than 0`}},
-		{"base slow --price now=1", exitUsage, []string{`want PRICE or before=PRICE,after=PRICE`}},
-		{"base slow --price before=1,before=2", exitUsage, []string{"before is given twice"}},
-		{"base slow --currency JPY", exitUsage, []string{`--currency "JPY" without --price`}},
-		{"base slou", exitUsage, []string{`no run "slou"`, `did you mean "slow"`}},
+		{"base slow", cli.ExitGood, []string{"Worse: score 1,000 → 900.", "Medians of 5 runs against 5; score p 0.008.", "base 3"}},
+		{"g1 g2", cli.ExitGood, []string{"Worse: score 1,000 → 900."}},
+		{"base slow --fail-on worse", cli.ExitBad, []string{"score got worse: 1,000 → 900; 5 runs against 5: medians, Mann-Whitney test"}},
+		{"slow base --fail-on worse", cli.ExitGood, []string{"Better: score 900 → 1,000."}},
+		{"base alone", cli.ExitGood, []string{"5 runs against one: score 1,000 → 1,004."}},
+		{"base-1,base-2,base-3,base-4 slow-1,slow-2,slow-3,slow-4", cli.ExitGood, []string{"4 runs against 4", "p 0.029"}},
+		{"base-2 alone", cli.ExitGood, []string{"One run a side: no test of significance. Unchanged runs (5 of group base) differ by ±", "this is within it."}},
+		{"alone other --fail-on worse", cli.ExitBad, []string{"this is beyond it.", "one run a side"}},
+		{"base slow --price before=0.096,after=0.048 --currency USD", cli.ExitGood, []string{"score per USD an hour", "18,750", "2xx per CPU second"}},
+		{"base slow -o md", cli.ExitGood, []string{"# Worse: score", "| before | base 1 | 1,000 |"}},
+		{"base slow -o tsv", cli.ExitGood, []string{"before\tbase 1\t1000"}},
+		{"base base-2,base-3", cli.ExitUsage, []string{`run "base-2.kasoku" is named twice`, `"base" is a group and means all its 5 runs; name one run by its file: `}},
+		{"alone,alone other", cli.ExitUsage, []string{`run "alone-1.kasoku" is named twice`}},
+		{"g1,base-4 slow", cli.ExitUsage, []string{`run "base-4.kasoku" is named twice`, `"g1" is a group and means all its 5 runs`}},
+		{"base-1.kasoku,base-4 slow-1,slow-2", cli.ExitGood, []string{"2 runs against 2"}},
+		{"base slow --fail-on better", cli.ExitUsage, []string{`--fail-on "better": want worse`}},
+		{"base slow --price 0", cli.ExitUsage, []string{`--price "0": want more than 0`}},
+		{"base slow --price now=1", cli.ExitUsage, []string{`want PRICE or before=PRICE,after=PRICE`}},
+		{"base slow --price before=1,before=2", cli.ExitUsage, []string{"before is given twice"}},
+		{"base slow --currency JPY", cli.ExitUsage, []string{`--currency "JPY" without --price`}},
+		{"base slou", cli.ExitUsage, []string{`no run "slou"`, `did you mean "slow"`}},
 	} {
 		t.Run(x.args, func(t *testing.T) {
-			e, out, errs := testEnv()
-			e.color, e.args = "never", append([]string{"compare", "--dir", dir}, strings.Fields(x.args)...)
+			e, out, errs := clitest.New()
+			e.Color, e.Args = "never", append([]string{"compare", "--dir", dir}, strings.Fields(x.args)...)
 			if code := run(e); code != x.code {
 				t.Errorf("exit %d, want %d", code, x.code)
 			}
@@ -90,15 +92,15 @@ func TestCompareTwiceHint(t *testing.T) {
 	dir := t.TempDir()
 	keepScores(t, dir, "base", "base-1", "main@1", 1000, 1010, 990)
 	keepScores(t, dir, "slow", "slow-1", "main@2", 900, 910, 890)
-	e, _, errs := testEnv()
-	e.color, e.args = "never", []string{"compare", "--dir", dir, "base-1,base-3", "slow-1"}
+	e, _, errs := clitest.New()
+	e.Color, e.Args = "never", []string{"compare", "--dir", dir, "base-1,base-3", "slow-1"}
 	want := `"base-1" is a group and means all its 3 runs; name one run by its file: ` + filepath.Join(dir, "base-1.kasoku")
-	if code := run(e); code != exitUsage || !strings.Contains(errs.String(), want) {
+	if code := run(e); code != cli.ExitUsage || !strings.Contains(errs.String(), want) {
 		t.Errorf("exit %d, want %q:\n%s", code, want, errs)
 	}
-	e, out, errs := testEnv()
-	e.color, e.args = "never", []string{"compare", "--dir", dir, filepath.Join(dir, "base-1.kasoku") + ",base-3", "slow-2,slow-3"}
-	if code := run(e); code != exitGood || !strings.Contains(out.String(), "2 runs against 2") {
+	e, out, errs := clitest.New()
+	e.Color, e.Args = "never", []string{"compare", "--dir", dir, filepath.Join(dir, "base-1.kasoku") + ",base-3", "slow-2,slow-3"}
+	if code := run(e); code != cli.ExitGood || !strings.Contains(out.String(), "2 runs against 2") {
 		t.Errorf("exit %d:\n%s%s", code, out, errs)
 	}
 }
@@ -107,9 +109,9 @@ func TestCompareGroupsJSON(t *testing.T) {
 	dir := t.TempDir()
 	keepScores(t, dir, "base", "g1", "main@1", 1000, 1010, 990, 1005, 995)
 	keepScores(t, dir, "slow", "g2", "main@2", 900, 910, 890, 905, 895)
-	e, out, _ := testEnv()
-	e.args = []string{"compare", "--dir", dir, "base", "slow", "-o", "json"}
-	if code := run(e); code != exitGood {
+	e, out, _ := clitest.New()
+	e.Args = []string{"compare", "--dir", dir, "base", "slow", "-o", "json"}
+	if code := run(e); code != cli.ExitGood {
 		t.Fatalf("exit %d", code)
 	}
 	var c encode.Comparison
@@ -130,9 +132,9 @@ func TestDiagnoseGroup(t *testing.T) {
 	dir := t.TempDir()
 	keepScores(t, dir, "base", "g1", "main@1", 1000, 1010, 990, 1005, 995)
 	keepScores(t, dir, "slow", "g2", "main@2", 1001, 1011, 991, 1006, 996)
-	e, out, errs := testEnv()
-	e.color, e.args = "never", []string{"diagnose", "--dir", dir, "slow", "--baseline", "base"}
-	if code := run(e); code != exitGood || !strings.Contains(out.String(), "MES-02") || !strings.Contains(out.String(), "Repeated runs show no difference in score") {
+	e, out, errs := clitest.New()
+	e.Color, e.Args = "never", []string{"diagnose", "--dir", dir, "slow", "--baseline", "base"}
+	if code := run(e); code != cli.ExitGood || !strings.Contains(out.String(), "MES-02") || !strings.Contains(out.String(), "Repeated runs show no difference in score") {
 		t.Errorf("exit %d\n%s%s", code, out, errs)
 	}
 }

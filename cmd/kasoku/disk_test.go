@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/internal/test/smalldisk"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
@@ -53,7 +54,7 @@ func TestFullDisk(t *testing.T) {
 			t.Error("the slow log is off")
 		}
 		ballast := smalldisk.Fill(t, disk, 0)
-		r.exits(exitCouldNot, "no space left on device")
+		r.exits(cli.ExitCouldNot, "no space left on device")
 		said := r.said()
 		if lines := errorLines(said); len(lines) != 1 || strings.Contains(said, "left at") ||
 			strings.Contains(said, "Not restored") || !strings.Contains(said, "make room there") {
@@ -88,7 +89,7 @@ func TestFullDisk(t *testing.T) {
 		r := begin(t, disk, run)
 		ballast := smalldisk.Fill(t, disk, 0)
 		r.interrupt(false)
-		r.exits(exitCouldNot, "interrupt\n")
+		r.exits(cli.ExitCouldNot, "interrupt\n")
 		same(t, "the journals' disk is full")
 		for _, c := range kept(t, run, "interrupt").Changes {
 			if !c.Restored {
@@ -99,12 +100,12 @@ func TestFullDisk(t *testing.T) {
 		// Who begins there now changes nothing, since that could not be undone.
 		late := filepath.Join(t.TempDir(), "late.kasoku")
 		r = startIn(t, disk, "record", "--mysql", s.DSN("", ""), "-o", late, "--interval", "100ms", "--", "true")
-		r.exits(exitGood, "no slow log: journal: ")
+		r.exits(cli.ExitGood, "no slow log: journal: ")
 		same(t, "begun with a full disk")
 		if err := errors.Join(os.Remove(ballast), os.Remove(more)); err != nil {
 			t.Fatal(err)
 		}
-		if out := r.restoring(exitGood); out != "nothing is to be put back\n" {
+		if out := r.restoring(cli.ExitGood); out != "nothing is to be put back\n" {
 			t.Errorf("restore: %s", out)
 		}
 	})
@@ -113,7 +114,7 @@ func TestFullDisk(t *testing.T) {
 		run := filepath.Join(disk, "run.kasoku")
 		r := begin(t, disk, run)
 		ballast := smalldisk.Fill(t, disk, 0)
-		r.exits(exitCouldNot, "no space left on device")
+		r.exits(cli.ExitCouldNot, "no space left on device")
 		same(t, "the only disk is full")
 		if said := r.said(); len(errorLines(said)) != 1 || strings.Contains(said, "left at") {
 			t.Errorf("it said\n%s", said)
@@ -121,7 +122,7 @@ func TestFullDisk(t *testing.T) {
 		if err := os.Remove(ballast); err != nil {
 			t.Fatal(err)
 		}
-		r.restoring(exitGood)
+		r.restoring(cli.ExitGood)
 		if left := r.journals(); len(left) > 0 {
 			t.Errorf("journals: %v", left)
 		}
@@ -161,7 +162,7 @@ func TestBrake(t *testing.T) {
 		}
 	}
 	r.interrupt(false)
-	r.exits(exitCouldNot, "the slow log was put back")
+	r.exits(cli.ExitCouldNot, "the slow log was put back")
 	path := filepath.Join(r.dir, "run.kasoku")
 	rec, err := store.Open(path)
 	if err != nil {
@@ -187,7 +188,7 @@ func TestBrake(t *testing.T) {
 	}
 
 	r = record("--min-free", "100MB", "--", "true")
-	r.exits(exitGood, "no slow log: the disk of "+disk+" has ")
+	r.exits(cli.ExitGood, "no slow log: the disk of "+disk+" has ")
 	for name, is := range readSettings(t, db) {
 		if was := before[name]; is != was {
 			t.Errorf("not begun: %s was %q and is %q", name, was, is)

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/internal/test/mackereltest"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
@@ -88,7 +89,7 @@ func TestExportLivePrometheus(t *testing.T) {
 		t.Errorf("the page is\n%.2000s", page)
 	}
 	r.interrupt(false)
-	r.exits(exitGood, "metrics  http://")
+	r.exits(cli.ExitGood, "metrics  http://")
 	if _, err := http.Get(at.FindString(r.said())); err == nil {
 		t.Error("the page is still there")
 	}
@@ -109,7 +110,7 @@ func TestExportLiveCarbon(t *testing.T) {
 		return err == nil && len(points) >= 2
 	})
 	r.interrupt(false)
-	r.exits(exitGood, "points to "+c.PickleAddr())
+	r.exits(cli.ExitGood, "points to "+c.PickleAddr())
 }
 
 // TestExportLiveLoad: the load of a `kasoku attack` beside is in each live export, no
@@ -275,5 +276,5 @@ func TestExportRunPage(t *testing.T) {
 		t.Errorf("%s\n%.500s", kind, page)
 	}
 	r.interrupt(false)
-	r.exits(exitGood, "metrics  http://")
+	r.exits(cli.ExitGood, "metrics  http://")
 }

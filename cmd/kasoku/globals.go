@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/internal/private"
 )
 
@@ -33,7 +34,7 @@ func parseGlobals(args []string) (g globals, rest []string, err error) {
 			used := 1
 			if !has {
 				if len(args) < 2 {
-					return g, nil, usagef("", "flag needs an argument: -%s", name)
+					return g, nil, cli.Usagef("", "flag needs an argument: -%s", name)
 				}
 				value, used = args[1], 2
 			}
@@ -56,7 +57,7 @@ func (g *globals) set(name, value string) error {
 	if name == "cpus" {
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 1 {
-			return usagef("", "-cpus %q: want a number of cores from 1 on", value)
+			return cli.Usagef("", "-cpus %q: want a number of cores from 1 on", value)
 		}
 		g.cpus = n
 		return nil
@@ -64,7 +65,7 @@ func (g *globals) set(name, value string) error {
 	g.profiles = strings.Split(value, ",")
 	for _, p := range g.profiles {
 		if !slices.Contains(profileNames, p) {
-			return usagef("", "-profile %q: want %s, or both with a comma", p, strings.Join(profileNames, " or "))
+			return cli.Usagef("", "-profile %q: want %s, or both with a comma", p, strings.Join(profileNames, " or "))
 		}
 	}
 	return nil
@@ -117,5 +118,5 @@ func versionLines() string {
 		}
 	}
 	return fmt.Sprintf("Version: %s\nCommit: %s\nRuntime: %s %s/%s\nDate: %s\n",
-		versionString(), commit, runtime.Version(), runtime.GOOS, runtime.GOARCH, date)
+		cli.VersionString(), commit, runtime.Version(), runtime.GOOS, runtime.GOARCH, date)
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"math/rand/v2"
+	rand "math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 	"github.com/kasoku/kasoku/store"
@@ -144,7 +145,7 @@ func TestGuardKill(t *testing.T) {
 	onTargets(t, func(f target) {
 		begin := time.Now()
 		whole := f.record(f.TempDir(), "sh", "-c", "sleep 0.2 & sleep 0.3")
-		whole.exits(exitGood, "")
+		whole.exits(cli.ExitGood, "")
 		life := time.Since(begin)
 		f.unchanged("whole")
 		stages := map[string]int{}
@@ -302,10 +303,10 @@ func TestGuardKilledToo(t *testing.T) {
 	onTargets(t, func(f target) {
 		r := f.record(f.TempDir(), "sh", "-c", "echo begun; exec sleep 1000")
 		r.on(&f)
-		if out := r.restoring(exitGood); !strings.Contains(out, "in use by a recording that goes on: pid "+strconv.Itoa(r.cmd.Process.Pid)) {
+		if out := r.restoring(cli.ExitGood); !strings.Contains(out, "in use by a recording that goes on: pid "+strconv.Itoa(r.cmd.Process.Pid)) {
 			f.Errorf("while it runs: %s", out)
 		}
-		if out := r.restoring(exitGood, "--list"); !strings.Contains(out, "slow_query_log is ON, was OFF") || !strings.Contains(out, "which goes on") {
+		if out := r.restoring(cli.ExitGood, "--list"); !strings.Contains(out, "slow_query_log is ON, was OFF") || !strings.Contains(out, "which goes on") {
 			f.Errorf("the list: %s", out)
 		}
 		syscall.Kill(r.guards()[0], syscall.SIGKILL)
@@ -313,16 +314,16 @@ func TestGuardKilledToo(t *testing.T) {
 		if now := f.values(); now["slow_query_log"] != "ON" {
 			f.Errorf("slow_query_log is %q", now["slow_query_log"])
 		}
-		out := r.restoring(exitCouldNot)
+		out := r.restoring(cli.ExitCouldNot)
 		if !strings.Contains(out, "not put back: the server wants a password, and none is kept") || !strings.Contains(out, "hint: give an option file") {
 			f.Errorf("without the password: %s", out)
 		}
-		out = r.restoring(exitGood, "--defaults-file", f.optionFile())
+		out = r.restoring(cli.ExitGood, "--defaults-file", f.optionFile())
 		if !strings.Contains(out, "put back slow_query_log: OFF") || !strings.Contains(out, "put back setup_consumers.statements_digest: NO") {
 			f.Errorf("with the password: %s", out)
 		}
 		f.unchanged("restored")
-		if out := r.restoring(exitGood); out != "nothing is to be put back\n" {
+		if out := r.restoring(cli.ExitGood); out != "nothing is to be put back\n" {
 			f.Errorf("a second time: %s", out)
 		}
 		if got := f.opens(filepath.Join(r.dir, "run.kasoku")); got != "incomplete, 6 changes" {
@@ -379,7 +380,7 @@ func TestGuardDefaultsFile(t *testing.T) {
 		r.waitFor("command", func() bool { return strings.Contains(r.said(), "begun\n") })
 		syscall.Kill(r.guards()[0], syscall.SIGKILL)
 		r.kill(true)
-		if out := r.restoring(exitGood); !strings.Contains(out, "put back slow_query_log: OFF") {
+		if out := r.restoring(cli.ExitGood); !strings.Contains(out, "put back slow_query_log: OFF") {
 			f.Error(out)
 		}
 		f.unchanged("restored")
@@ -418,7 +419,7 @@ func TestGuardTwo(t *testing.T) {
 				f.Errorf("slow_query_log %q, statements_digest %q", now["slow_query_log"], now["statements_digest"])
 			}
 			second.interrupt(false)
-			second.exits(exitCouldNot, "interrupt\n")
+			second.exits(cli.ExitCouldNot, "interrupt\n")
 			f.unchanged(fmt.Sprintf("first killed: %t", firstKilled))
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/store"
 )
 
@@ -66,8 +67,8 @@ func TestHostileRun(t *testing.T) {
 				words[i+1] = filepath.Join(dir, w)
 			}
 		}
-		e := &env{name: "kasoku", args: words, stdin: strings.NewReader(""), stdout: &out, stderr: &errs,
-			getenv: func(string) string { return "" }, now: func() time.Time { return time.Unix(1e9, 0) }, width: 120}
+		e := &cli.Env{Name: "kasoku", Args: words, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
+			Getenv: func(string) string { return "" }, Now: func() time.Time { return time.Unix(1e9, 0) }, Width: 120}
 		run(e)
 		for what, b := range map[string][]byte{"stdout": out.Bytes(), "stderr": errs.Bytes()} {
 			b = ownSequences.ReplaceAll(b, nil)

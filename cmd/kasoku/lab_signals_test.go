@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/internal/command"
 	"github.com/kasoku/kasoku/internal/unit"
 )
@@ -59,7 +60,7 @@ func TestInterruptLabUp(t *testing.T) {
 	r := start(t, "lab", "up", "userapi")
 	r.waitFor("supervisor", func() bool { return h.supervisor() != 0 })
 	r.interrupt(false)
-	r.exits(exitCouldNot, "exit 3: stopped before the lab ran: interrupt\n")
+	r.exits(cli.ExitCouldNot, "exit 3: stopped before the lab ran: interrupt\n")
 	if left := h.left(); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
@@ -72,7 +73,7 @@ func TestLabDownWhileItStarts(t *testing.T) {
 	r.waitFor("supervisor", func() bool { return h.supervisor() != 0 })
 	second := start(t, "lab", "up", "userapi")
 	<-second.ended
-	if got, err := exitStatus(second.err); err != nil || got != exitCouldNot || !strings.Contains(second.said(), "kasoku: error: userapi ") {
+	if got, err := exitStatus(second.err); err != nil || got != cli.ExitCouldNot || !strings.Contains(second.said(), "kasoku: error: userapi ") {
 		t.Errorf("second start: exit %d (%v)\n%s", got, err, second.said())
 	}
 	h.says("userapi stopped\n", "lab", "down", "userapi")
@@ -130,7 +131,7 @@ func TestLabUpFails(t *testing.T) {
 	h := newLabHome(t)
 	r := start(t, "lab", "up", "userapi", "-listen", "127.0.0.1:99999")
 	<-r.ended
-	if got, err := exitStatus(r.err); err != nil || got != exitCouldNot || !strings.Contains(r.said(), "99999") {
+	if got, err := exitStatus(r.err); err != nil || got != cli.ExitCouldNot || !strings.Contains(r.said(), "99999") {
 		t.Errorf("exit %d (%v)\n%s", got, err, r.said())
 	}
 	entries, err := os.ReadDir(filepath.Join(h.dir, "userapi"))

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
@@ -110,18 +111,18 @@ func leftRevoked(f *target) {
 		guard := r.guards()[0]
 		f.rights(false)
 		r.end()
-		if code, err := exitStatus(r.err); code != exitCouldNot || err != nil {
+		if code, err := exitStatus(r.err); code != cli.ExitCouldNot || err != nil {
 			f.Errorf("%s: exit %d, %v\n%s", command, code, err, r.said())
 		}
 		r.says("slow_query_log is ON, it was OFF", "long_query_time is 0.000000, it was 3.250000",
 			fmt.Sprintf("the guard process (pid %d) tries again for 1m0s", guard), "kasoku restore")
-		if out := r.restoring(exitCouldNot, "--mysql", f.dsn); !strings.Contains(out, "slow_query_log is ON, it was OFF") {
+		if out := r.restoring(cli.ExitCouldNot, "--mysql", f.dsn); !strings.Contains(out, "slow_query_log is ON, it was OFF") {
 			f.Errorf("restore: %s", out)
 		}
 		f.rights(true)
 		r.gone()
 		f.unchanged("after " + command)
-		if out := r.restoring(exitGood); out != "nothing is to be put back\n" {
+		if out := r.restoring(cli.ExitGood); out != "nothing is to be put back\n" {
 			f.Errorf("restore: %s", out)
 		}
 	}
@@ -133,7 +134,7 @@ func leftForeign(f *target) {
 	r := f.until(f.TempDir())
 	sandboxtest.Exec(f, f.db, "SET GLOBAL long_query_time = 0.75")
 	r.end()
-	r.exits(exitGood, "")
+	r.exits(cli.ExitGood, "")
 	r.says(`long_query_time was changed by somebody else meanwhile; left alone: somebody has set it to "0.750000"`)
 	sandboxtest.Exec(f, f.db, "SET GLOBAL long_query_time = 3.25")
 	f.unchanged("but for the foreign value")
@@ -147,7 +148,7 @@ func leftForeign(f *target) {
 	}
 	f.was = f.values()
 	r.end()
-	r.exits(exitGood, "")
+	r.exits(cli.ExitGood, "")
 	r.says("the server was restarted meanwhile: it has its own values again")
 	f.unchanged("restarted")
 
@@ -156,7 +157,7 @@ func leftForeign(f *target) {
 		f.Fatal(err)
 	}
 	r.end()
-	if code, err := exitStatus(r.err); code != exitCouldNot || err != nil {
+	if code, err := exitStatus(r.err); code != cli.ExitCouldNot || err != nil {
 		f.Errorf("stopped: exit %d, %v", code, err)
 	}
 	r.says("the server does not answer, so what the values are now is not known", "the guard process (pid ")
@@ -165,7 +166,7 @@ func leftForeign(f *target) {
 	}
 	r.gone()
 	f.unchanged("stopped and started")
-	if out := r.restoring(exitGood); out != "nothing is to be put back\n" {
+	if out := r.restoring(cli.ExitGood); out != "nothing is to be put back\n" {
 		f.Errorf("restore: %s", out)
 	}
 }
@@ -186,13 +187,13 @@ func leftApart(f *target) {
 			<-first.ended
 		} else {
 			first.end()
-			first.exits(exitGood, "")
+			first.exits(cli.ExitGood, "")
 		}
 		if order == "second" && f.values()["slow_query_log"] != "ON" {
 			f.Error("the second has put back what the first needs")
 		}
 		second.end()
-		second.exits(exitGood, "")
+		second.exits(cli.ExitGood, "")
 		b.says("no slow log: ", " with journals of its own changes this server's settings: connection ", "(kasoku@")
 		a.gone()
 		f.unchanged(order)
@@ -214,21 +215,21 @@ func leftSessions(f *target) {
 		f.Fatal(err)
 	}
 	r.end()
-	r.exits(exitCouldNot, "")
+	r.exits(cli.ExitCouldNot, "")
 	f.unchanged("but for sessions")
 	named := fmt.Sprintf("%d (root@", id)
 	r.says("slow_query_log is ON, so each statement is logged until the session ends", named, fmt.Sprintf("KILL %d;", id))
-	if out := r.restoring(exitGood, "--list"); !strings.Contains(out, "sessions that began during a recording") {
+	if out := r.restoring(cli.ExitGood, "--list"); !strings.Contains(out, "sessions that began during a recording") {
 		f.Errorf("the list: %s", out)
 	}
-	if out := r.restoring(exitCouldNot, "--mysql", f.dsn); !strings.Contains(out, named) ||
+	if out := r.restoring(cli.ExitCouldNot, "--mysql", f.dsn); !strings.Contains(out, named) ||
 		!strings.Contains(out, fmt.Sprintf("hint: KILL %d;", id)) {
 		f.Errorf("restore: %s", out)
 	}
-	if out := r.restoring(exitGood, "--mysql", f.dsn, "--recycle-connections"); !strings.Contains(out, "ended 1 idle session") {
+	if out := r.restoring(cli.ExitGood, "--mysql", f.dsn, "--recycle-connections"); !strings.Contains(out, "ended 1 idle session") {
 		f.Errorf("restore: %s", out)
 	}
-	if out := r.restoring(exitGood); out != "nothing is to be put back\n" {
+	if out := r.restoring(cli.ExitGood); out != "nothing is to be put back\n" {
 		f.Errorf("restore: %s", out)
 	}
 }

@@ -2,6 +2,10 @@
 // it faster. Start with `kasoku --help`; docs/ has a page for each part.
 package main
 
-import "os"
+import (
+	"os"
 
-func main() { os.Exit(run(osEnv())) }
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+)
+
+func main() { os.Exit(run(cli.NewEnv())) }

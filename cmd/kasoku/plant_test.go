@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/diagnose/rules"
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/internal/histogram"
@@ -188,8 +189,8 @@ func inProcess(args string, at func(contain.Part)) answered {
 	defer contain.Forget()
 	defer contain.Visit(at)()
 	var out, errs bytes.Buffer
-	e := &env{name: "kasoku", args: strings.Fields(args), stdin: strings.NewReader(""), stdout: &out, stderr: &errs,
-		getenv: func(string) string { return "" }, now: func() time.Time { return time.Unix(1e9, 0) }, width: 200}
+	e := &cli.Env{Name: "kasoku", Args: strings.Fields(args), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
+		Getenv: func(string) string { return "" }, Now: func() time.Time { return time.Unix(1e9, 0) }, Width: 200}
 	code := run(e)
 	return answered{code, out.String(), errs.String()}
 }
@@ -229,7 +230,7 @@ func TestPlantedReaders(t *testing.T) {
 	for _, p := range plantings {
 		t.Run(p.args, func(t *testing.T) {
 			whole, parts, times := partsOf(p.args)
-			if whole.code == exitUsage || len(parts) < 2 {
+			if whole.code == cli.ExitUsage || len(parts) < 2 {
 				t.Fatalf("exit %d, parts %v: %s", whole.code, parts, whole.stderr)
 			}
 			whole.stdout += p.written(t)
@@ -326,7 +327,7 @@ var bugNote = regexp.MustCompile(`(?m)^kasoku: (error: .*a bug of kasoku|hint: p
 func checkNote(t *testing.T, part contain.Part, got answered) {
 	t.Helper()
 	name := part.String()
-	if got.code != exitCouldNot {
+	if got.code != cli.ExitCouldNot {
 		t.Errorf("%s: exit %d", name, got.code)
 	}
 	if !strings.Contains(got.stderr, name+": a bug of kasoku: ") {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli/clitest"
 	"github.com/kasoku/kasoku/observe/profile"
 	"github.com/kasoku/kasoku/store"
 )
@@ -40,23 +42,23 @@ func TestProfile(t *testing.T) {
 	keepProfiles(t, two, "300000000", "shop", "cart")
 	f := func(wantCode int, want string, args ...string) string {
 		t.Helper()
-		e, out, errs := testEnv()
-		e.args = args
+		e, out, errs := clitest.New()
+		e.Args = args
 		if code := run(e); code != wantCode || !strings.Contains(out.String()+errs.String(), want) {
 			t.Errorf("%q: exit %d, no %q in\n%s%s", args, code, want, out, errs)
 		}
 		return out.String()
 	}
-	f(exitGood, "main.hot", "show", one)
-	f(exitGood, "main.main;main.hot 900000000\n", "show", one, "--profile", "cpu", "--folded")
-	f(exitGood, "main.main;main.hot 300000000\n", "show", two, "--profile", "cpu", "--folded", "--program", "cart")
-	f(exitUsage, "the run has 2 cpu profiles", "show", two, "--profile", "cpu")
-	f(exitUsage, "the run has no heap profile, but cpu", "show", one, "--profile", "heap")
-	f(exitUsage, `--profile "hepa": want cpu`, "show", one, "--profile", "hepa")
-	f(exitUsage, "go with --profile", "show", one, "--folded")
-	f(exitGood, "0.10 → 0.04 cores", "compare", one, two)
+	f(cli.ExitGood, "main.hot", "show", one)
+	f(cli.ExitGood, "main.main;main.hot 900000000\n", "show", one, "--profile", "cpu", "--folded")
+	f(cli.ExitGood, "main.main;main.hot 300000000\n", "show", two, "--profile", "cpu", "--folded", "--program", "cart")
+	f(cli.ExitUsage, "the run has 2 cpu profiles", "show", two, "--profile", "cpu")
+	f(cli.ExitUsage, "the run has no heap profile, but cpu", "show", one, "--profile", "heap")
+	f(cli.ExitUsage, `--profile "hepa": want cpu`, "show", one, "--profile", "hepa")
+	f(cli.ExitUsage, "go with --profile", "show", one, "--folded")
+	f(cli.ExitGood, "0.10 → 0.04 cores", "compare", one, two)
 
-	raw := f(exitGood, "", "show", one, "--profile", "cpu")
+	raw := f(cli.ExitGood, "", "show", one, "--profile", "cpu")
 	path := filepath.Join(dir, "cpu.pb.gz")
 	if err := os.WriteFile(path, []byte(raw), 0o600); err != nil {
 		t.Fatal(err)
@@ -64,9 +66,9 @@ func TestProfile(t *testing.T) {
 	if out, err := exec.Command("go", "tool", "pprof", "-top", path).CombinedOutput(); err != nil || !strings.Contains(string(out), "main.hot") {
 		t.Errorf("go tool pprof: %v\n%s", err, out)
 	}
-	e, out, errs := testEnv()
-	e.args, e.stdoutTTY = []string{"show", one, "--profile", "cpu"}, true
-	if code := run(e); code != exitUsage || out.Len() > 0 || !bytes.Contains(errs.Bytes(), []byte("> cpu.pb.gz")) {
+	e, out, errs := clitest.New()
+	e.Args, e.StdoutTTY = []string{"show", one, "--profile", "cpu"}, true
+	if code := run(e); code != cli.ExitUsage || out.Len() > 0 || !bytes.Contains(errs.Bytes(), []byte("> cpu.pb.gz")) {
 		t.Errorf("on a terminal: exit %d, %q, %s", code, out, errs)
 	}
 }

@@ -3,51 +3,57 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/attackcmd"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/doctorcmd"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/initcmd"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/labcmd"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/logscmd"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/provecmd"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/recordcmd"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/restorecmd"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/showcmd"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/watchcmd"
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/internal/private"
-	"github.com/kasoku/kasoku/internal/unit"
-	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/record/handover"
-	"github.com/kasoku/kasoku/report/terminal"
 )
 
 // run carries out one command line and returns the exit code.
-func run(e *env) (code int) {
-	defer func() { code = e.finishBugs(code) }()
+func run(e *cli.Env) (code int) {
+	defer func() { code = e.FinishBugs(code) }()
 	if err := contain.Do(contain.Part{Kind: contain.Command},
-		func() error { code = e.carryOut(); return nil }); err != nil {
-		return exitCouldNot
+		func() error { code = carryOut(e); return nil }); err != nil {
+		return cli.ExitCouldNot
 	}
 	return code
 }
 
 // carryOut is [run] without the last resort.
-func (e *env) carryOut() int {
-	g, args, err := parseGlobals(e.args)
+func carryOut(e *cli.Env) int {
+	g, args, err := parseGlobals(e.Args)
 	if err != nil {
-		return e.finish(err)
+		return e.Finish(err)
 	}
 	if g.version {
-		fmt.Fprint(e.stdout, versionLines())
-		return exitGood
+		fmt.Fprint(e.Stdout, versionLines())
+		return cli.ExitGood
 	}
 	stop, err := g.start()
 	if err != nil {
-		return e.finish(err)
+		return e.Finish(err)
 	}
 	root := newRoot(e)
-	root.SetArgs(shieldPeer(root, vegetaFlags(root, args)))
+	root.SetArgs(logscmd.ShieldPeer(root, vegetaFlags(root, args)))
 	err = root.Execute()
-	return e.finish(errors.Join(err, stop()))
+	return e.Finish(errors.Join(err, stop()))
 }
 
-func newRoot(e *env) *cobra.Command {
+func newRoot(e *cli.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "kasoku",
 		Short: "Why is the web service slow, and did the fix make it faster?",
@@ -65,26 +71,32 @@ fix, and proves the difference by running again.`,
 			return cmd.Help()
 		},
 	}
-	root.SetIn(e.stdin)
-	root.SetOut(e.stdout)
-	root.SetErr(e.stderr)
+	root.SetIn(e.Stdin)
+	root.SetOut(e.Stdout)
+	root.SetErr(e.Stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return asUsage(err, "`"+cmd.CommandPath()+" --help` lists the flags")
+		return cli.Usage(err, "`"+cmd.CommandPath()+" --help` lists the flags")
 	})
-	root.PersistentFlags().StringVar(&e.color, "color", "auto", "colours: auto, always or never")
-	root.PersistentFlags().BoolVar(&e.ascii, "ascii", false, "draw with plain ASCII")
-	root.PersistentFlags().BoolVar(&e.share, "share", false, "let others read the files that are written: 0644 and 0755, less the umask, instead of 0600 and 0700")
-	root.AddCommand(
-		newAttack(e), newReport(e), newEncode(e), newPlot(e), newDump(e), newRecord(e), newRun(e), newWatch(e), newDiagnose(e), newShow(e), newExport(e), newList(e),
-		newLabel(e), newNote(e), newScore(e), newRm(e), newScrub(e),
-		newInit(e), newDoctor(e), newAdvise(e), newCompare(e), newMerge(e), newExplain(e), newProbe(e), newTry(e), newAutopilot(e), newDigest(e), newAccessLog(e), newSlowLog(e), newRestore(e), newCheckpoint(e), newRevert(e), newFinalize(e), newGuard(e), newRules(e), newLab(e), newDemo(e), newVersion(e),
-	)
+	root.PersistentFlags().StringVar(&e.Color, "color", "auto", "colours: auto, always or never")
+	root.PersistentFlags().BoolVar(&e.ASCII, "ascii", false, "draw with plain ASCII")
+	root.PersistentFlags().BoolVar(&e.Share, "share", false,
+		"let others read the files that are written: 0644 and 0755, less the umask, instead of 0600 and 0700")
+	root.AddCommand(recordcmd.NewRecord(e), recordcmd.NewRun(e), recordcmd.NewFinalize(e))
+	root.AddCommand(attackcmd.NewAttack(e), attackcmd.NewReport(e), attackcmd.NewEncode(e), attackcmd.NewPlot(e), attackcmd.NewDump(e))
+	root.AddCommand(showcmd.NewShow(e), showcmd.NewDiagnose(e), showcmd.NewRules(e), showcmd.NewList(e), showcmd.NewCompare(e),
+		showcmd.NewMerge(e), showcmd.NewLabel(e), showcmd.NewNote(e), showcmd.NewScore(e), showcmd.NewRm(e), showcmd.NewScrub(e))
+	root.AddCommand(watchcmd.NewWatch(e), watchcmd.NewExport(e))
+	root.AddCommand(initcmd.NewInit(e), doctorcmd.NewDoctor(e), doctorcmd.NewAdvise(e))
+	root.AddCommand(provecmd.NewExplain(e), provecmd.NewProbe(e), provecmd.NewTry(e))
+	root.AddCommand(logscmd.NewDigest(e), logscmd.NewAccessLog(e), logscmd.NewSlowLog(e))
+	root.AddCommand(restorecmd.NewCheckpoint(e), restorecmd.NewRevert(e), restorecmd.NewRestore(e), restorecmd.NewGuard(e))
+	root.AddCommand(labcmd.NewLab(e), labcmd.NewAutopilot(e), labcmd.NewDemo(e), newVersion(e))
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
-		private.Share(e.share)
+		private.Share(e.Share)
 		private.SweepTemp()
 		handover.SweepMeetings()
-		e.shield(cmd)
-		return e.checkColor()
+		e.Shield(cmd)
+		return e.CheckColor()
 	}
 	strictArgs(root)
 	return root
@@ -96,7 +108,7 @@ func strictArgs(c *cobra.Command) {
 	if check := c.Args; check != nil {
 		c.Args = func(cmd *cobra.Command, args []string) error {
 			if err := check(cmd, args); err != nil {
-				return asUsage(err, argsHint(cmd, args))
+				return cli.Usage(err, argsHint(cmd, args))
 			}
 			return nil
 		}
@@ -117,115 +129,6 @@ func argsHint(cmd *cobra.Command, args []string) string {
 		return fmt.Sprintf("did you mean %q? %s", near[0], list)
 	}
 	return list
-}
-
-// usageError is a wrong command line: exit 2.
-type usageError struct {
-	err  error
-	hint string
-}
-
-func (u usageError) Error() string { return u.err.Error() }
-func (u usageError) Unwrap() error { return u.err }
-
-// Hint says what to do instead.
-func (u usageError) Hint() string { return u.hint }
-
-// asUsage makes a usage error of an error; an empty hint prints none.
-func asUsage(err error, hint string) error { return usageError{err, hint} }
-
-// usagef returns a usage error; an empty hint prints none.
-func usagef(hint, format string, args ...any) error {
-	return asUsage(fmt.Errorf(format, args...), hint)
-}
-
-// hinted is an error with what to do about it.
-type hinted struct {
-	error
-	hint string
-}
-
-func (h hinted) Unwrap() error { return h.error }
-
-// Hint says what to do.
-func (h hinted) Hint() string { return h.hint }
-
-// withHint adds to an error what to do about it.
-func withHint(err error, hint string) error { return hinted{err, hint} }
-
-// badAnswer is an answer that is bad although all ran well: exit 1. Its text is
-// the last line, not an error.
-type badAnswer struct{ why string }
-
-func (b badAnswer) Error() string { return b.why }
-
-// asBad returns a bad answer with its reason.
-func asBad(why string) error { return badAnswer{why} }
-
-// stopped says that a run ended before its end, with all kept: exit 3.
-type stopped struct{ why string }
-
-func (s stopped) Error() string { return s.why }
-
-// asStopped returns the error of a command that ended before its end.
-func asStopped(why string) error { return stopped{why} }
-
-// exitCode is the exit code of a command passed on: --pass-exit.
-type exitCode struct{ code int }
-
-func (c exitCode) Error() string { return fmt.Sprintf("the command exited with %d", c.code) }
-
-// passExit returns the error that ends this program with the exit code of a command.
-func passExit(code int) error { return exitCode{code} }
-
-// finish prints the error and its hint, and returns the exit code.
-func (e *env) finish(err error) int {
-	var (
-		usage usageError
-		bad   badAnswer
-		stop  stopped
-		pass  exitCode
-	)
-	switch {
-	case err == nil:
-		return exitGood
-	case errors.As(err, &pass):
-		return pass.code
-	case errors.As(err, &bad):
-		fmt.Fprintf(e.stderr, "exit %d: %s\n", exitBad, bad.why)
-		return exitBad
-	case errors.As(err, &stop):
-		fmt.Fprintf(e.stderr, "exit %d: %s\n", exitCouldNot, stop.why)
-		return exitCouldNot
-	}
-	e.complain(err)
-	if errors.As(err, &usage) {
-		return exitUsage
-	}
-	return exitCouldNot
-}
-
-// finishBugs names the parts that were lost to bugs, and returns the exit code: a
-// command that lost a part did not run to its end.
-func (e *env) finishBugs(code int) int {
-	bugs, all := contain.Bugs()
-	for _, b := range bugs {
-		e.complain(b)
-	}
-	if all == 0 {
-		return code
-	}
-	fmt.Fprintf(e.stderr, "exit %d: %s lost to bugs of kasoku, %s\n", exitCouldNot, unit.Counted(len(bugs), "part is", "parts are"), unit.Counted(all, "time", "times"))
-	return exitCouldNot
-}
-
-// complain prints an error and what to do about it.
-func (e *env) complain(err error) {
-	w := terminal.NewScreen(terminal.Raw(e.stderr)) // servers and files word parts of errors
-	fmt.Fprintf(w, "kasoku: error: %s\n", strings.TrimRight(err.Error(), "\n"))
-	if hint := hintOf(err); hint != "" {
-		fmt.Fprintf(w, "kasoku: hint: %s\n", hint)
-	}
 }
 
 // vegetaFlags turns single-dash long flags (-rate 100) into double ones for the
@@ -256,20 +159,3 @@ func longFlag(cmd *cobra.Command, name string) bool {
 }
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
-
-// hintOf returns what to do about an error, empty when nothing is known.
-func hintOf(err error) string {
-	var h interface{ Hint() string }
-	if errors.As(err, &h) && h.Hint() != "" {
-		return h.Hint()
-	}
-	switch {
-	case errors.Is(err, load.ErrNoTargets):
-		return "give --target 'GET http://host/', -targets FILE, or targets on standard input"
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
-		return "make room there, or write to a file elsewhere; what was written before is kept"
-	case errors.Is(err, os.ErrPermission):
-		return "run as a user who may do that, or name another file"
-	}
-	return ""
-}

@@ -1,25 +1,19 @@
 package main
 
 import (
-	"bytes"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli/clitest"
 )
 
-func testEnv() (*env, *bytes.Buffer, *bytes.Buffer) {
-	var out, errs bytes.Buffer
-	e := &env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs,
-		getenv: func(string) string { return "" }, now: func() time.Time { return time.Unix(1, 0) }}
-	return e, &out, &errs
-}
-
 func TestVegetaFlags(t *testing.T) {
-	e, _, _ := testEnv()
+	e, _, _ := clitest.New()
 	root := newRoot(e)
 	f := func(args, want string) {
 		t.Helper()
@@ -50,9 +44,9 @@ func TestVegetaFlags(t *testing.T) {
 // TestFlagValues: every value that looks like a flag of Vegeta's but is the
 // value of another stays what it is.
 func TestFlagValues(t *testing.T) {
-	e, out, _ := testEnv()
-	e.args = []string{"attack", "-name", "-rate", "-rate", "nope"}
-	if code := run(e); code != exitUsage {
+	e, out, _ := clitest.New()
+	e.Args = []string{"attack", "-name", "-rate", "-rate", "nope"}
+	if code := run(e); code != cli.ExitUsage {
 		t.Errorf("exit %d, %s", code, out)
 	}
 }
@@ -60,7 +54,7 @@ func TestFlagValues(t *testing.T) {
 // TestExamples: every command that a user sees has one line about itself and an
 // example, and every flag says what it is.
 func TestExamples(t *testing.T) {
-	e, _, _ := testEnv()
+	e, _, _ := clitest.New()
 	says := regexp.MustCompile(`--\S+.*\S\s{2,}\S`)
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {

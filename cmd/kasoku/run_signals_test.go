@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
@@ -27,7 +28,7 @@ func TestInterruptRun(t *testing.T) {
 		r := startWith(t, "kasoku.toml", "load.command = 'echo begun; sleep 1000 & wait'\ninterval = '100ms'\n", "run", "-n", "5", "--label", "x", "--config")
 		r.waitFor("command", func() bool { return strings.Contains(r.said(), "begun\n") })
 		r.interrupt(again)
-		r.exits(exitCouldNot, "exit 3: stopped before the end: interrupt\n")
+		r.exits(cli.ExitCouldNot, "exit 3: stopped before the end: interrupt\n")
 		if !strings.Contains(r.said(), "run 1 of 5") || strings.Contains(r.said(), "run 2 of 5") {
 			t.Errorf("it said\n%s", r.said())
 		}
@@ -43,7 +44,7 @@ func TestInterruptWaiting(t *testing.T) {
 	r := startWith(t, "access.log", "", "record", "--mysql", s.DSN("", ""), "--interval", "100ms", "--on", "POST /initialize", "--accesslog")
 	r.waitFor("slow log", func() bool { return readSettings(t, db)["slow_query_log"] == "ON" })
 	r.interrupt(false)
-	r.exits(exitCouldNot, "exit 3: stopped before the recording began: interrupt\n")
+	r.exits(cli.ExitCouldNot, "exit 3: stopped before the recording began: interrupt\n")
 	for name, is := range readSettings(t, db) {
 		if was := before[name]; is != was {
 			t.Errorf("%s was %q and is %q", name, was, is)

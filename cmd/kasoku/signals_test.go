@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"database/sql"
 	"fmt"
-	"math/rand/v2"
+	rand "math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 	"github.com/kasoku/kasoku/store"
@@ -197,7 +198,7 @@ func TestInterruptAttack(t *testing.T) {
 		r := start(t, "attack", "-target", "GET "+server.URL, "-rate", "50", "-duration", "1h", "-output", "r.gob")
 		r.waitFor("requests", func() bool { return asked.Load() >= 10 })
 		r.interrupt(again)
-		r.exits(exitCouldNot, "exit 3: stopped before the end: interrupt\n")
+		r.exits(cli.ExitCouldNot, "exit 3: stopped before the end: interrupt\n")
 		report := exec.Command("kasoku", "report", filepath.Join(r.dir, "r.gob"))
 		if out, err := report.CombinedOutput(); err != nil || !strings.Contains(string(out), "200:") {
 			t.Errorf("report: %v\n%s", err, out)
@@ -230,7 +231,7 @@ func TestInterruptAttackAtOnce(t *testing.T) {
 		r.signal(syscall.SIGINT)
 		r.waitFor("word of the stop", func() bool { return strings.Contains(r.said(), "stopping: no new requests; ") })
 		r.signal(syscall.SIGINT)
-		r.exits(exitCouldNot, "exit 3: stopped before the end: interrupt")
+		r.exits(cli.ExitCouldNot, "exit 3: stopped before the end: interrupt")
 		said := r.said()
 		if !strings.Contains(said, "The load was stopped early, by interrupt") || !strings.Contains(said, "stopped at once") {
 			t.Errorf("%s: no report of what was measured:\n%s", engine, said)
@@ -251,7 +252,7 @@ func TestInterruptRecord(t *testing.T) {
 		r := start(t, "record", "-o", "run.kasoku", "--interval", "100ms", "--", "sh", "-c", script)
 		r.waitFor("command", func() bool { return strings.Contains(r.said(), "begun\n") })
 		r.interrupt(again)
-		r.exits(exitCouldNot, "exit 3: stopped before the end: interrupt\n")
+		r.exits(cli.ExitCouldNot, "exit 3: stopped before the end: interrupt\n")
 		rec := kept(t, filepath.Join(r.dir, "run.kasoku"), "interrupt")
 		if c := rec.Run.Command; c == nil || c.Signal == "" || c.Output != "begun\n" {
 			t.Errorf("command %+v", c)
@@ -270,7 +271,7 @@ func TestInterruptOpenEnd(t *testing.T) {
 	path := filepath.Join(r.dir, "run.kasoku")
 	r.waitFor("run file", func() bool { return exists(path) && store.Describe(path).Err == nil })
 	r.interrupt(false)
-	r.exits(exitGood, "")
+	r.exits(cli.ExitGood, "")
 	if info := store.Describe(path); info.State != kasoku.Finished {
 		t.Errorf("state %s, %q", info.State, info.StopReason)
 	}
@@ -319,7 +320,7 @@ func TestInterruptSlowLog(t *testing.T) {
 			return strings.Contains(r.said(), "begun\n") && readSettings(t, db)["slow_query_log"] == "ON"
 		})
 		r.interrupt(again)
-		r.exits(exitCouldNot, "exit 3: stopped before the end: interrupt\n")
+		r.exits(cli.ExitCouldNot, "exit 3: stopped before the end: interrupt\n")
 		for name, is := range readSettings(t, db) {
 			if was := before[name]; is != was {
 				t.Errorf("again %t: %s was %q and is %q", again, name, was, is)
@@ -378,7 +379,7 @@ func TestInterruptDemo(t *testing.T) {
 			return err == nil && len(rec.Steps) > 0
 		})
 		r.interrupt(again)
-		r.exits(exitCouldNot, "exit 3: stopped by interrupt; what was measured is kept in story\n")
+		r.exits(cli.ExitCouldNot, "exit 3: stopped by interrupt; what was measured is kept in story\n")
 		if rec := kept(t, path, "interrupt"); len(rec.Seconds) == 0 {
 			t.Error("no second of the load is kept")
 		}

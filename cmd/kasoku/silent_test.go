@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 	"github.com/kasoku/kasoku/store"
@@ -40,7 +41,7 @@ func TestSilentServer(t *testing.T) {
 		if err := syscall.Kill(s.Pid(), syscall.SIGCONT); err != nil {
 			t.Fatal(err)
 		}
-		r.exits(exitCouldNot, "left to the guard process")
+		r.exits(cli.ExitCouldNot, "left to the guard process")
 		rec := kept(t, filepath.Join(r.dir, "run.kasoku"), "interrupt")
 		if len(rec.Changes) == 0 {
 			t.Error("no changes are kept")
@@ -97,7 +98,7 @@ func TestGuardKilledFirst(t *testing.T) {
 	}
 	r := begin()
 	r.interrupt(false)
-	r.exits(exitCouldNot, "started again")
+	r.exits(cli.ExitCouldNot, "started again")
 	if !same() {
 		t.Error("the settings are not what they were")
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
@@ -27,7 +28,7 @@ func TestTry(t *testing.T) {
 		recordItems(t, dir, srv)
 		run := filepath.Join(dir, "run.kasoku")
 		t.Chdir(t.TempDir()) // where no kasoku.toml is above
-		typed(t, exitUsage, "try", run, "IDX-01", "--dsn", srv.DSN("", "shop"))
+		typed(t, cli.ExitUsage, "try", run, "IDX-01", "--dsn", srv.DSN("", "shop"))
 		conf := "[mysql]\ndsn = \"" + srv.DSN("", "shop") + "\"\n"
 		write := func(text string) {
 			if err := os.WriteFile("kasoku.toml", []byte(text), 0o600); err != nil {
@@ -35,7 +36,7 @@ func TestTry(t *testing.T) {
 			}
 		}
 		write(conf)
-		typed(t, exitUsage, "try", run, "IDX-01")
+		typed(t, cli.ExitUsage, "try", run, "IDX-01")
 		write(conf + "[safe]\nchange = true\n")
 		var got struct {
 			Changes    []any

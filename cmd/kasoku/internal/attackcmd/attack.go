@@ -1,0 +1,149 @@
+package attackcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/load/nethttp"
+	"github.com/kasoku/kasoku/load/vegeta"
+	"github.com/kasoku/kasoku/record/handover"
+	"github.com/kasoku/kasoku/report/terminal"
+)
+
+func NewAttack(e *cli.Env) *cobra.Command {
+	f := &attackFlags{vegeta: vegeta.DefaultAttack()}
+	cmd := &cobra.Command{
+		Use:         "attack",
+		Short:       "Load HTTP targets, open loop, with Vegeta's flags and files",
+		Annotations: map[string]string{"vegeta": "flags"},
+		Long: `Send requests when they are due, whether or not earlier ones were answered, and
+count latency from the moment a request was due. Reads Vegeta's targets from
+standard input, or takes --target; writes Vegeta's results to standard output,
+which ` + "`kasoku report`" + ` and vegeta read. On a terminal, and with -o, it prints a
+report instead.
+
+-rate takes a ladder, too: 10,100,1000, each step as long as -duration. --stages has
+ramps and pauses. Requests may come evenly, at random or in bursts, or from users in
+a closed loop. Targets may have weights and places such as {{uuid}}.
+
+Flags have one dash or two. Vegeta's -cpus N, -profile cpu,heap and -version stand
+before the command.`,
+		Example: `  echo 'GET http://127.0.0.1:8080/' | kasoku attack -rate 100 -duration 5s | kasoku report
+  kasoku attack -targets targets.txt -rate 1000/1s -duration 10s -output results.gob -o text
+  kasoku attack -target 'POST http://127.0.0.1:8080/users' -rate 10,100,1000 -duration 10s --pause 3s
+  kasoku attack -target 'GET http://127.0.0.1:8080/users/{{int 1 100}}' --stages 30s@0..500,1m@500 --arrivals poisson
+  kasoku attack -target 'GET http://127.0.0.1:8080/' -rate 0 -max-workers 64 --think 100ms..300ms -duration 30s`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return attack(cmd.Context(), e, f) },
+	}
+	f.register(cmd)
+	return cmd
+}
+
+func attack(parent context.Context, e *cli.Env, f *attackFlags) (err error) {
+	if err := f.complete(e); err != nil {
+		return err
+	}
+	o := &f.vegeta
+	ctx, hard, stop := cli.Interruptible(parent)
+	defer stop()
+	o.Engine.HTTP.Hard = hard
+	exporter := vegeta.NewExporter()
+	scraped, err := f.serve(exporter)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, scraped.Close()) }()
+	recording := e.Getenv(handover.Env)
+	told := f.tells(e, isStdoutRecorded(e))
+	if told && o.Output == "" {
+		o.Stdout = nil
+	}
+	live := &liveAttack{e: e, handover: recording, progress: e.Progress(), random: o.Spacing == load.Poisson}
+	planned := e.EndSoon(ctx) // targets may come from a FIFO
+	o.Watch = func(r *vegeta.Running) load.Sink {
+		planned()
+		live.begin(ctx, r)
+		if scraped == nil {
+			return nil
+		}
+		exporter.Begin(r.Plan)
+		return exporter
+	}
+	res, err := vegeta.Attack(ctx, *o)
+	planned()
+	live.end(res.Summary, res.Warnings)
+	if res.Tally == nil || cli.IsRefused(err) {
+		return f.refusal(err)
+	}
+	if told {
+		err = errors.Join(err, f.print(e, &res))
+	} else {
+		e.Warn(res.Warnings)
+	}
+	awaitLastScrape(e, ctx, scraped)
+	switch {
+	case err != nil:
+		return err
+	case res.Summary.Stopped != "":
+		return cli.Stopped("stopped before the end: " + res.Summary.Stopped)
+	case res.Tally.Asked > 0 && res.Tally.Answered == 0:
+		return unanswered(hard, o.Engine.HTTP, res.Plan.Targets, res.Tally)
+	}
+	return nil
+}
+
+// tells reports whether the result is printed: on a terminal, where it was asked
+// for with -o, and to a recording, which shows what the command prints. Elsewhere
+// stdout gets each single result, as Vegeta's does.
+func (f *attackFlags) tells(e *cli.Env, recorded bool) bool {
+	return f.set("output-format") || f.set("html") || f.vegeta.Output == "" && recorded || e.StdoutTTY
+}
+
+// isStdoutRecorded reports whether a recording reads stdout: not so after a pipe or in
+// a file of the recorded command's own.
+func isStdoutRecorded(e *cli.Env) bool {
+	f, ok := terminal.Raw(e.Stdout).(*os.File)
+	id := e.Getenv(handover.OutputEnv)
+	return ok && id != "" && command.FileID(f) == id
+}
+
+// refusal is how an attack ends that did not begin.
+func (f *attackFlags) refusal(err error) error {
+	if cli.IsForbidden(err) && f.unread != nil {
+		return cli.Usage(fmt.Errorf("%w; it may be allowed in a file that cannot be read: %w", err, f.unread), cli.HintOf(err))
+	}
+	return cli.UsageIf(cli.IsRefused(err), err)
+}
+
+// unanswered says why no request was answered: the server cannot be reached, or what
+// listens there does not answer.
+func unanswered(ctx context.Context, o nethttp.Options, targets []load.Target, t *kasoku.Tally) error {
+	e, err := nethttp.New(o)
+	if err == nil {
+		err = e.Reach(ctx, targets)
+	}
+	if err != nil {
+		return fmt.Errorf("no request was answered: %w", err)
+	}
+	none := errors.New("no request was answered: " + firstError(t))
+	if len(targets) == 0 { // of a stream, and gone
+		return none
+	}
+	return cli.WithHint(none, fmt.Sprintf("something listens there; `curl -v %s` shows what it says", load.WithoutPassword(targets[0].URL)))
+}
+
+func firstError(t *kasoku.Tally) string {
+	if top := t.TopErrors(); len(top) > 0 {
+		return top[0].Message
+	}
+	return "no error was told"
+}

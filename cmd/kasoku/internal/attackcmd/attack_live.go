@@ -1,0 +1,168 @@
+package attackcmd
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/load/vegeta"
+	"github.com/kasoku/kasoku/record/handover"
+	"github.com/kasoku/kasoku/report/terminal"
+)
+
+// liveAttack shows an attack's progress and hands its seconds to a recording.
+type liveAttack struct {
+	e        *cli.Env
+	handover string // the file's name, empty without a recording
+	hands    *handover.Writer
+	watchers *handover.Onlookers // who looks on without a recording; nil with one
+	progress *terminal.Progress
+	random   bool // when requests are due, so that it is not known how many are
+
+	running *vegeta.Running // nil before the first request
+	steps   []kasoku.Step
+	keeps   bool // the seconds, for who wants them
+	quit    chan struct{}
+	done    chan struct{}
+}
+
+// begin is called when the plan is known, right before the first request.
+func (l *liveAttack) begin(ctx context.Context, r *vegeta.Running) {
+	l.running, l.steps = r, r.Plan.Schedule.Steps()
+	if l.handover == "" {
+		l.watchers = handover.NewOnlookers(r.Start)
+	}
+	l.looked()
+	l.quit, l.done = make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(l.done)
+		_ = contain.Run(contain.Part{Kind: contain.Step, Name: "progress"}, func() { l.follow(ctx) })
+	}()
+}
+
+// follow draws the progress four times a second and hands over once a second.
+func (l *liveAttack) follow(ctx context.Context) {
+	tick := time.NewTicker(time.Second / 4)
+	defer tick.Stop()
+	interrupt := ctx.Done()
+	for n := 1; ; {
+		select {
+		case <-l.quit:
+			return
+		case <-interrupt:
+			interrupt = nil
+			l.progress.Say("stopping: no new requests; waiting for answers, at most " + unit.Exact(load.DefaultDrain) + " (^C again: now)")
+		case <-tick.C:
+			if l.e.StderrTTY {
+				l.progress.Load(l.now())
+			}
+			if n%4 == 0 {
+				l.looked()
+				l.hand(kasoku.LoadSummary{Model: "open loop", Targets: l.running.Plan.Names()}, nil, false)
+			}
+			n++
+		}
+	}
+}
+
+// handOver is how long an engine keeps what has ended before it reports: requests that
+// were due less long ago are not said to be in flight.
+const handOver = 25 * time.Millisecond
+
+// now is how far the attack is.
+func (l *liveAttack) now() terminal.LoadProgress {
+	at := time.Since(l.running.Start)
+	live := l.running.Recorder.Live(at)
+	p := terminal.LoadProgress{Of: len(l.steps), Elapsed: at, PerSec: -1, Errors: live.Failed, InFlight: -1}
+	if end := l.steps[len(l.steps)-1].Interval.To; end < load.Forever {
+		at = min(at, end-1)
+		p.Planned, p.Elapsed = end, at
+	}
+	var due float64
+	for _, s := range l.steps {
+		if s.Interval.From <= at {
+			p.Number = s.Number
+			p.Asked = rateAt(s, at)
+		}
+		if s.Interval.From <= at-handOver {
+			due += dueBy(s, at-handOver)
+		}
+	}
+	if due > 0 && !l.random {
+		p.InFlight = max(int(due)-int(live.Total), 0)
+	}
+	if t := live.LastSecond; live.Second >= 0 {
+		p.PerSec, p.P50, p.P99 = float64(t.Asked), t.Latency.Quantile(0.5), t.Latency.Quantile(0.99)
+	}
+	return p
+}
+
+// rateAt is the rate that a step asks for; after its end 0.
+func rateAt(s kasoku.Step, at time.Duration) float64 {
+	switch {
+	case !s.Interval.Contains(at):
+		return 0
+	case s.PerSecTo == 0:
+		return s.PerSec
+	}
+	return s.PerSec + (s.PerSecTo-s.PerSec)*(at-s.Interval.From).Seconds()/s.Interval.Len().Seconds()
+}
+
+// dueBy is how many requests of a step are due by then, when they are spaced evenly.
+func dueBy(s kasoku.Step, at time.Duration) float64 {
+	at = min(at, s.Interval.To-1)
+	return (s.PerSec + rateAt(s, at)) / 2 * (at - s.Interval.From).Seconds()
+}
+
+// looked looks whether anybody wants the seconds: a recording, or who looks on by now.
+func (l *liveAttack) looked() {
+	wanted := l.handover != "" || l.watchers.Look()
+	if wanted && !l.keeps {
+		l.running.Recorder.KeepSeconds()
+		l.keeps = true
+	}
+}
+
+// hand leaves what was measured so far where a recording, or who looks on, finds it.
+func (l *liveAttack) hand(sum kasoku.LoadSummary, warnings []kasoku.Warning, over bool) {
+	if !l.keeps {
+		return
+	}
+	h := handover.Report{Steps: begun(l.steps, over && sum.Stopped == "", issued(&sum, time.Since(l.running.Start))),
+		Summary: sum, Seconds: l.running.Recorder.Take(), Warnings: warnings}
+	if l.handover == "" {
+		l.watchers.Write(h)
+		return
+	}
+	if l.hands == nil {
+		var err error
+		if l.hands, err = handover.NewWriter(l.handover, l.running.Start); err != nil {
+			l.complain(err)
+			return
+		}
+	}
+	l.complain(l.hands.Write(h))
+}
+
+// complain says that a recording lacks something. An onlooker gets no complaint.
+func (l *liveAttack) complain(err error) {
+	if err != nil {
+		fmt.Fprintf(l.e.Stderr, "kasoku: warning: the recording does not get the load's figures: %v\n", err)
+	}
+}
+
+// end stops following, and hands over the rest.
+func (l *liveAttack) end(sum kasoku.LoadSummary, warnings []kasoku.Warning) {
+	if l.running == nil {
+		return
+	}
+	close(l.quit)
+	<-l.done
+	l.progress.Clear()
+	l.hand(sum, warnings, true)
+}

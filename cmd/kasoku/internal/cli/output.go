@@ -1,0 +1,214 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/private"
+	"github.com/kasoku/kasoku/logs"
+	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/encode"
+	"github.com/kasoku/kasoku/report/html"
+	"github.com/kasoku/kasoku/report/terminal"
+)
+
+// PlainLine makes one line of a text that may hold anything.
+func PlainLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == ' ' || unicode.IsPrint(r) {
+			return r
+		}
+		return '?'
+	}, strings.ToValidUTF8(s, "?"))
+}
+
+// SayLine prints a line of what a journal or a server says.
+func (e *Env) SayLine(format string, args ...any) {
+	line := logs.AppendSafe(nil, fmt.Appendf(nil, format, args...), 4<<10)
+	fmt.Fprintf(e.Stdout, "%s\n", line)
+}
+
+func OrEmpty(v string) string {
+	if v == "" {
+		return "empty"
+	}
+	return v
+}
+
+// Output is how an answer is printed, the same for every command that has one.
+type Output struct {
+	Format  string
+	HTML    string
+	Dir     string
+	formats []string // that the command has; nil: those of most
+
+	limit     int // of rows, 0 all
+	limitFlag *pflag.Flag
+}
+
+func (o *Output) Register(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&o.Format, "output", "o", "text", "`FORMAT`: text, json, tsv or md")
+	CompleteFormats(cmd, "output")
+	o.registerHTML(cmd)
+	o.RegisterDir(cmd)
+}
+
+// RegisterLog serves commands that read logs: they also print the page, and one
+// table for spreadsheets.
+func (o *Output) RegisterLog(cmd *cobra.Command) {
+	o.formats = logFormats
+	cmd.Flags().StringVarP(&o.Format, "output", "o", "table", "`FORMAT`: table, tsv, csv, md, json or html")
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(logFormats, cobra.ShellCompDirectiveNoFileComp))
+	o.registerHTML(cmd)
+}
+
+// shownRows is how many rows of a log people are shown when they do not say.
+const shownRows = 20
+
+// RegisterLimit serves commands with a table of rows that can be long.
+func (o *Output) RegisterLimit(cmd *cobra.Command, rows string) {
+	cmd.Flags().IntVarP(&o.limit, "limit", "n", shownRows, "show `N` "+rows+", 0 all; default 20 in table and md, else all")
+	o.limitFlag = cmd.Flags().Lookup("limit")
+}
+
+// Rows is how many of them a format has, 0 all: programs get all unless --limit is
+// given.
+func (o *Output) Rows(format string) int {
+	if format == "table" || format == "md" || o.limitFlag.Changed {
+		return o.limit
+	}
+	return 0
+}
+
+// Machine reports whether the format is one table, for programs.
+func (o *Output) Machine() bool { return o.Format == "tsv" || o.Format == "csv" }
+
+// RegisterFormat serves commands whose -o names a run file.
+func (o *Output) RegisterFormat(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.Format, "format", "text", "of the result: text, json, tsv or md")
+	CompleteFormats(cmd, "format")
+	o.registerHTML(cmd)
+}
+
+// RegisterReport serves commands whose --output is a file of something else.
+func (o *Output) RegisterReport(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&o.Format, "output-format", "o", "text", "print the report, as `FORMAT`: text, json, tsv or md")
+	CompleteFormats(cmd, "output-format")
+	o.registerHTML(cmd)
+}
+
+func (o *Output) registerHTML(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.HTML, "html", "", "also write the report as one HTML file to `FILE`")
+}
+
+// CompleteFormats lets shells complete the values of a flag for the format.
+func CompleteFormats(cmd *cobra.Command, flag string) {
+	// It fails only for a flag that is not there.
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(Formats, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func (o *Output) RegisterDir(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.Dir, "dir", "", "`DIRECTORY` of run files; default runs, and the working directory")
+}
+
+// Formats are the values of -o.
+var Formats = []string{"text", "json", "tsv", "md"}
+
+// logFormats are those of commands that read logs.
+var logFormats = []string{"table", "tsv", "csv", "md", "json", "html"}
+
+func (o *Output) Check() error {
+	if o.formats == nil {
+		return CheckFormat("-o", o.Format)
+	}
+	if !slices.Contains(o.formats, o.Format) {
+		return Usagef("", "-o %q: want %s", o.Format, strings.Join(o.formats, ", "))
+	}
+	if o.limit < 0 {
+		return Usagef("", "--limit %d: want 0 or more", o.limit)
+	}
+	return nil
+}
+
+// CheckFormat refuses a format that is none.
+func CheckFormat(flag, format string) error {
+	if !slices.Contains(Formats, format) {
+		return Usagef("", "%s %q: want %s", flag, format, strings.Join(Formats, ", "))
+	}
+	return nil
+}
+
+// Printer is what a command has to say, in all its forms.
+type Printer struct {
+	Doc   *report.Document
+	Page  *report.Document // of --html; nil: doc
+	JSON  func(io.Writer) error
+	Brief bool // on a terminal: in few lines
+}
+
+// Print writes the answer in the format asked for.
+func (o *Output) Print(e *Env, p Printer) error {
+	if o.HTML != "" {
+		page := cmp.Or(p.Page, p.Doc)
+		if err := WriteFile(o.HTML, func(w io.Writer) error { return html.Write(w, page) }); err != nil {
+			return fmt.Errorf("write HTML report: %w", err)
+		}
+	}
+	switch o.Format {
+	case "json":
+		return p.JSON(e.Stdout)
+	case "tsv":
+		return encode.TSV(e.Stdout, p.Doc)
+	case "csv":
+		return encode.CSV(e.Stdout, p.Doc)
+	case "html":
+		return html.Write(e.Stdout, p.Doc)
+	case "md":
+		return encode.Markdown(e.Stdout, p.Doc)
+	}
+	t := e.Terminal()
+	t.Brief = p.Brief
+	return terminal.Write(e.Stdout, p.Doc, t)
+}
+
+// ReportOptions are those of every report that this program makes.
+func (e *Env) ReportOptions(path string) report.Options {
+	return report.Options{Made: e.Now(), File: path}
+}
+
+// ShowRun is a run as show prints it; sections limit it.
+func (e *Env) ShowRun(rec *kasoku.Recording, path string, sections ...string) Printer {
+	o := e.ReportOptions(path)
+	o.Sections = sections
+	return Printer{
+		Doc:  report.Show(rec, o),
+		JSON: func(w io.Writer) error { return encode.RunJSON(w, rec, o) },
+	}
+}
+
+func (e *Env) Terminal() terminal.Options {
+	return terminal.Options{Width: e.Columns(), Color: e.Colored(), ASCII: e.ASCII}
+}
+
+// WriteFile writes a file that has its name only when all of it is written.
+func WriteFile(path string, write func(io.Writer) error) error {
+	return private.Output.Replace(path, write)
+}
+
+// Warn prints on stderr what spoils the figures of a load.
+func (e *Env) Warn(all []kasoku.Warning) {
+	for _, w := range all {
+		fmt.Fprintf(e.Stderr, "kasoku: warning: %s\n", w.Text)
+		if w.Hint != "" {
+			fmt.Fprintf(e.Stderr, "kasoku: hint: %s\n", w.Hint)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/kasoku/kasoku/mysqlflags"
+)
+
+func TestHide(t *testing.T) {
+	f := func(args, want string) {
+		t.Helper()
+		got := string(hide([]byte(strings.ReplaceAll(args, " ", "\x00") + "\x00")))
+		if got = strings.TrimSuffix(strings.ReplaceAll(got, "\x00", " "), " "); got != want || len(got) != len(args) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	f("kasoku record --for 3s", "kasoku record --for 3s")
+	f("kasoku record --mysql u:geheim@tcp(h:1)/d", "kasoku record --mysql u:xxxxxx@tcp(h:1)/d")
+	f("kasoku advise --dsn u:geheim@tcp(h:1)/d", "kasoku advise --dsn u:xxxxxx@tcp(h:1)/d")
+	f("kasoku digest --as slowquery2tsv -u root -p geheim -P 1", "kasoku digest --as slowquery2tsv -u root -p xxxxxx -P 1")
+	f("kasoku digest --as=slowquery2tsv -p=geheim", "kasoku digest --as=slowquery2tsv -p=xxxxxx")
+	f("kasoku attack -p geheim", "kasoku attack -p geheim")
+	f("kasoku record --mysql=u:ge@h/:im@tcp(h:1)/d?x=1 --for 3s", "kasoku record --mysql=u:xxxxxxxx@tcp(h:1)/d?x=1 --for 3s")
+	f("kasoku record --mysql u@tcp(h:1)/ -- cmd --mysql u:geheim@tcp(h:1)/", "kasoku record --mysql u@tcp(h:1)/ -- cmd --mysql u:geheim@tcp(h:1)/")
+	f("kasoku record --mysql tcp(h:1)/", "kasoku record --mysql tcp(h:1)/")
+	f("kasoku record --mysql u:geheim@tcp(h:1", "kasoku record --mysql xxxxxxxxxxxxxxxx")
+	f("kasoku record --mysql", "kasoku record --mysql")
+	f("kasoku record --mysql=", "kasoku record --mysql=")
+	f("", "")
+}
+
+func TestHide_NoPassword(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		user := rapid.StringMatching(`[a-w]{1,8}`).Draw(t, "user")
+		password := rapid.StringMatching(`[A-Z0-9@:/()?=&]{4,20}`).Draw(t, "password")
+		addr := rapid.SampledFrom([]string{"h:1", "/run/mysqld/mysqld.sock"}).Draw(t, "address")
+		dsn, err := mysqlflags.FormatDSN(user, password, addr, rapid.StringMatching(`[a-z]{0,3}`).Draw(t, "database"), nil)
+		if err != nil {
+			t.Skip()
+		}
+		if got := hideDSN(dsn); strings.Contains(got, password) || len(got) != len(dsn) {
+			t.Fatalf("%q hidden as %q", dsn, got)
+		}
+	})
+}

@@ -1,0 +1,318 @@
+package doctorcmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli/clitest"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/initcmd"
+	"github.com/kasoku/kasoku/config"
+	"github.com/kasoku/kasoku/internal/test/golden"
+	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
+	"github.com/kasoku/kasoku/topology"
+)
+
+// newTestDoctor returns a doctor for a configuration, who has found nothing.
+func newTestDoctor(t *testing.T, doc string) *doctor {
+	t.Helper()
+	e, _, _ := clitest.New()
+	e.Name = "kasoku"
+	d := &doctor{ctx: t.Context(), e: e, found: &topology.Found{Host: "app1"}, who: topology.Me(), host: topology.CheckHost()}
+	path := filepath.Join(t.TempDir(), config.Name)
+	if err := os.WriteFile(path, []byte(doc), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.c, d.file = c, path
+	return d
+}
+
+// named returns the check of a name, the last when there are several.
+func (d *doctor) named(t *testing.T, name string) check {
+	t.Helper()
+	for _, c := range slices.Backward(d.checks) {
+		if c.Name == name {
+			return c
+		}
+	}
+	t.Fatalf("no check %q in %+v", name, d.checks)
+	return check{}
+}
+
+// want fails unless the check has the state and says the words.
+func (d *doctor) want(t *testing.T, name string, state checkState, words ...string) check {
+	t.Helper()
+	c := d.named(t, name)
+	b, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	all.WriteString(c.Seen + "\n" + c.Lost + "\n" + c.Cost)
+	for _, g := range c.Grants {
+		all.WriteString("\n" + g.Line)
+	}
+	for _, w := range words {
+		if c.State != state || !strings.Contains(all.String(), w) {
+			t.Errorf("%s: want %s, %q\ngot %s", name, state, w, b)
+		}
+	}
+	return c
+}
+
+// TestDoctor_Grants: what doctor prints for an account without rights is what it
+// takes: granted, all is well.
+func TestDoctor_Grants(t *testing.T) {
+	t.Parallel()
+	sandboxtest.Each(t, sandbox.Options{Vars: map[string]string{"performance_schema": "ON"}}, func(t *testing.T, s *sandbox.Server) {
+		root := sandboxtest.DB(t, s, "")
+		sandboxtest.Exec(t, root, "CREATE DATABASE shop", "CREATE TABLE shop.users (id INT)", "CREATE USER 'o''dd'@'127.0.0.1'", "CREATE USER 'o''dd'@'localhost'")
+		dsn, err := mysqlflags.FormatDSN("o'dd", "", s.Addr(), "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc := "[mysql]\ndsn = " + initcmd.QuoteTOML(dsn) + "\nslow_log = true\ndigests = true\ncount_rows = ['shop.users']\n"
+		d := newTestDoctor(t, doc)
+		d.checkMySQL()
+		d.want(t, "connection", checkOK, "as o'dd@")
+		d.want(t, "sessions", checkWarn, "GRANT PROCESS ON *.* TO 'o''dd'@'")
+		d.want(t, "slow log", checkMissing, "ON *.* TO 'o''dd'@'")
+		d.want(t, "performance_schema", checkMissing, "GRANT SELECT, UPDATE ON performance_schema.* TO")
+		d.want(t, "count_rows", checkMissing, "GRANT SELECT ON shop.users TO")
+		if d.cannot() != 3 {
+			t.Errorf("cannot: %d", d.cannot())
+		}
+		for _, p := range d.places() {
+			if p.where == inDatabase {
+				sandboxtest.Exec(t, root, p.lines...)
+			}
+		}
+		d = newTestDoctor(t, doc)
+		d.checkMySQL()
+		for _, name := range []string{"connection", "sessions", "slow log", "slow log file", "performance_schema", "count_rows"} {
+			d.want(t, name, checkOK, "")
+		}
+		if d.cannot() != 0 {
+			t.Errorf("cannot: %+v", d.checks)
+		}
+	})
+}
+
+// TestDoctor_Pools: sessions that are open before a run keep what they began with.
+func TestDoctor_Pools(t *testing.T) {
+	t.Parallel()
+	s := sandboxtest.MariaDB(t, sandbox.Options{})
+	db := sandboxtest.DB(t, s, "")
+	conn, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	doc := "[mysql]\ndsn = " + initcmd.QuoteTOML(s.DSN("", "")) + "\n"
+	d := newTestDoctor(t, doc)
+	d.checkMySQL()
+	d.want(t, "open sessions", checkWarn, "1 open now", "SetConnMaxLifetime")
+	d.want(t, "performance_schema", checkWarn, "off", "performance_schema = ON")
+	if _, err := conn.ExecContext(t.Context(), "SET GLOBAL log_output = 'TABLE'"); err != nil {
+		t.Fatal(err)
+	}
+	sandboxtest.Exec(t, db, "CREATE USER plain@'127.0.0.1'", "CREATE USER plain@localhost")
+	d = newTestDoctor(t, strings.Replace(doc, "root@", "plain@", 1))
+	sandboxtest.Exec(t, db, "SET GLOBAL slow_query_log = ON")
+	d.checkMySQL()
+	d.want(t, "slow log", checkWarn, "goes to log_output TABLE")
+}
+
+func TestDoctor_Unreached(t *testing.T) {
+	d := newTestDoctor(t, "[mysql]\ndsn = 'app:secret@tcp(127.0.0.1:1)/x'\n")
+	d.checkMySQL()
+	d.want(t, "password", checkWarn, "it stands in kasoku.toml", "defaults_file = '~/.my.cnf'")
+	c := d.want(t, "connection", checkMissing, "127.0.0.1:1")
+	if d.cannot() != 1 || strings.Contains(c.Seen, "secret") {
+		t.Errorf("got %+v", c)
+	}
+	d = newTestDoctor(t, "[mysql]\ndefaults_file = 'gone.cnf'\n")
+	d.checkMySQL()
+	d.want(t, "connection", checkMissing, "gone.cnf")
+}
+
+// TestDoctor_Nginx: a real nginx with the default format and level, then with the
+// lines that doctor prints for it.
+func TestDoctor_Nginx(t *testing.T) {
+	const conf = "{user}\npid {dir}/nginx.pid;\nerror_log {dir}/error.log;\nevents {}\nhttp {\n" +
+		"%FORMAT%\n%ACCESS%\nserver { listen 127.0.0.1:{port}; location / { return 200 'x'; } }\n}\n"
+	examineNginx := func(format, access, errorLog string) *doctor {
+		t.Helper()
+		text := strings.NewReplacer("%FORMAT%", format, "%ACCESS%", access, "error_log {dir}/error.log;", errorLog).Replace(conf)
+		s := sandboxtest.Nginx(t, sandbox.NginxOptions{Config: text})
+		res, err := http.Get(s.URL())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, res.Body)
+		res.Body.Close()
+		d := newTestDoctor(t, "[logs]\naccess = "+initcmd.QuoteTOML(s.AccessLog)+"\nerror = "+initcmd.QuoteTOML(s.ErrorLog)+"\n")
+		if d.found, err = topology.Look(t.Context(), topology.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		// The line of the request is written once it was answered.
+		sandboxtest.Until(t, "an access log", func() bool {
+			st, err := os.Stat(s.AccessLog)
+			return err == nil && st.Size() > 0
+		})
+		d.checkLogs()
+		return d
+	}
+	d := examineNginx("", "access_log {dir}/access.log;", "error_log {dir}/error.log;")
+	access := d.want(t, "access log", checkWarn, "has no request times", "log_format ltsv")
+	level := d.want(t, "error log", checkWarn, "has level error", " warn;")
+
+	dir := filepath.Dir(strings.TrimSuffix(strings.Fields(access.Grants[1].Line)[1], ";"))
+	here := func(line string) string { return strings.ReplaceAll(line, dir, "{dir}") }
+	d = examineNginx(access.Grants[0].Line, here(access.Grants[1].Line), here(level.Grants[0].Line))
+	d.want(t, "access log", checkOK, "ltsv")
+	d.want(t, "error log", checkOK, "error.log")
+}
+
+func TestDoctor_Load(t *testing.T) {
+	f := func(doc, name string, state checkState, words ...string) {
+		t.Helper()
+		d := newTestDoctor(t, doc)
+		d.checkLoad()
+		d.want(t, name, state, words...)
+	}
+	f("", "load", checkMissing, "the file says no load")
+	f("[load]\ncommand = ['/no/such/bench']", "load", checkMissing, "cannot be run")
+	f("[load]\ncommand = 'true; false'", "load", checkOK, "command true; false")
+	f("[load]\nfor = '90s'", "load", checkOK, "records for 1 min 30 s")
+	f("[load]\nuntil_idle = '5s'", "traffic", checkMissing, "the file names none")
+	f("[load]\ntargets = ['GET http://127.0.0.1:1/']\nsteps = [1, 2.5]", "load", checkWarn, "nobody answers at 127.0.0.1:1")
+	f("[load]\ntargets_file = 'gone'\nsteps = [1]", "load", checkMissing, "there is no such file")
+	f("", "run files", checkOK, "free in")
+	f("runs = '/dev/null/runs'", "run files", checkMissing, "cannot be written to")
+}
+
+func TestDoctor_Logs(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	f := func(text string, state checkState, words ...string) {
+		t.Helper()
+		d := newTestDoctor(t, "[logs]\naccess = "+initcmd.QuoteTOML(write("access.log", text))+"\napp = "+initcmd.QuoteTOML(filepath.Join(dir, "later.log")))
+		d.checkLogs()
+		d.want(t, "access log", state, words...)
+		d.want(t, "app log", checkWarn, "is not there yet")
+		d.want(t, "error log", checkWarn, "none is named or found")
+	}
+	ltsv := "time:2026-11-20T14:02:11+09:00\tmethod:GET\turi:/\tstatus:200\tsize:1\treqtime:0.001\n"
+	f(ltsv, checkOK, "ltsv")
+	f(strings.Repeat(ltsv, 10_000), checkOK, "ltsv") // longer than the sample
+	f("", checkOK, "")
+	f("{\"status\":200}\n", checkWarn, "log_format ltsv")
+	f("127.0.0.1 - - [20/Nov/2026:14:02:11 +0900] \"GET / HTTP/1.1\" 200 1 \"-\" \"curl\"\n", checkWarn, "has no request times")
+	d := newTestDoctor(t, "[logs]\nerror = '/no/such/dir/error.log'\n")
+	d.checkLogs()
+	d.want(t, "error log", checkMissing, "there is no such file")
+}
+
+func TestDoctor_Capture(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.conf"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := newTestDoctor(t, "[capture]\nfiles = ["+initcmd.QuoteTOML(dir+"/*.conf")+", '/no/such/*.conf']\nrepository = "+initcmd.QuoteTOML(dir)+"\nunits = ['x.service']\n"+
+		"[watch]\npids = [1, 999999999]\nprocesses = ['nobody']\n[[finalize.units]]\nname = 'own'\nstart = 'true'\nstop = 'true'\ncheck = 'true'\n")
+	d.host.Systemd = false
+	d.checkCapture()
+	d.checkWatch()
+	d.checkFinalize()
+	d.want(t, "files", checkMissing, "/no/such/*.conf: no file matches")
+	d.want(t, "git", checkMissing, "is no git checkout")
+	d.want(t, "unit x.service", checkMissing, "systemd does not run this host")
+	d.want(t, "pid 999999999", checkWarn, "does not run now")
+	d.want(t, "nobody", checkWarn, "no service of that name")
+	d.want(t, "unit own", checkOK, "its own commands")
+}
+
+// TestDoctor_Servers: servers of the file are asked as in a run; those that run here
+// and are not in it are named with the lines for it.
+func TestDoctor_Servers(t *testing.T) {
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, "Active connections: 1 \nserver accepts handled requests\n 1 1 1 \nReading: 0 Writing: 1 Waiting: 0 \n")
+	}))
+	defer web.Close()
+	d := newTestDoctor(t, "[nginx]\nstatus = '"+web.URL+"'\n[redis]\naddress = '/nowhere/redis.sock'\npassword_env = 'KASOKU_TEST_NO_SUCH'\n"+
+		"[graphite]\nstorage = '/nowhere'\n[varnish]\nstat = '/nowhere/varnishstat'\n[watch]\nexpvar = ['http://127.0.0.1:1/debug/vars']\n")
+	d.found = &topology.Found{}
+	d.checkServers()
+	d.want(t, "nginx", checkOK, web.URL+": 7 values")
+	d.want(t, "redis", checkMissing, "KASOKU_TEST_NO_SUCH is not set")
+	d.want(t, "graphite", checkMissing, "no such file")
+	d.want(t, "varnish", checkMissing, "no such file")
+	d.want(t, "expvar", checkMissing, "refused")
+
+	d = newTestDoctor(t, "[load]\nfor = '1s'\n")
+	d.found = &topology.Found{Services: []topology.Service{
+		{Kind: topology.Nginx, Name: "nginx", Nginx: &topology.WebServer{}},
+		{Kind: topology.Redis, Name: "redis-server", Redis: &topology.CacheServer{Address: "rediss://127.0.0.1:6379", TLS: true}},
+		{Kind: topology.Varnish, Name: "varnishd", Varnish: &topology.VarnishServer{Answers: true}},
+		{Kind: topology.Carbon, Name: "carbon-cache", Carbon: &topology.CarbonServer{Query: "127.0.0.1:7002"}},
+	}}
+	d.checkServers()
+	d.want(t, "nginx", checkWarn, "no page of stub_status that answers")
+	d.want(t, "redis", checkWarn, "redis-server pid 0 answers")
+	d.want(t, "varnish", checkWarn, "tells its numbers")
+	d.want(t, "graphite", checkWarn, "lets its cache be asked")
+	for _, c := range d.checks {
+		if len(c.Grants) != 1 || c.Asked {
+			t.Errorf("%+v", c)
+		}
+		if g := c.Grants[0]; g.Where == config.Name {
+			if _, err := config.Parse([]byte(g.Line), config.Name); err != nil {
+				t.Errorf("%s: %v", g.Line, err)
+			}
+		}
+	}
+}
+
+// TestDoctor_Print holds every form of the answer to a golden.
+func TestDoctor_Print(t *testing.T) {
+	d := newTestDoctor(t, "")
+	d.file, d.who = "/srv/shop/kasoku.toml", topology.Who{Name: "isucon", UID: 1000}
+	d.ok("run", "run files", "75.5 GB free in /srv/shop/runs")
+	d.add(check{Area: "database", Name: "slow log", State: checkMissing, Asked: true, Seen: "cannot be switched on: SUPER is missing", Lost: "the queries of a run",
+		Cost: "the user may change global settings", Grants: []grant{{inDatabase, "GRANT SUPER ON *.* TO 'app'@'localhost';"}}})
+	d.add(check{Area: "logs", Name: "access log", State: checkWarn, Seen: "/var/log/nginx/access.log has no request times\x1b[31m", Lost: "the latency of endpoints",
+		Grants: []grant{{"in nginx.conf", ltsvFormat}, {"kasoku.toml", "[mysql]\ndefaults_file = '\x1b]0;x'"}}})
+	for _, format := range cli.Formats {
+		e, out, _ := clitest.New()
+		d.e = e
+		if err := d.print(&cli.Output{Format: format}); err != nil {
+			t.Fatal(err)
+		}
+		if format != "json" && strings.ContainsAny(out.String(), "\x1b\a") {
+			t.Errorf("%s: escape sequences in %q", format, out)
+		}
+		golden.CheckString(t, "testdata/doctor/print."+format, out.String())
+	}
+}

@@ -1,0 +1,185 @@
+package labcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/compare"
+	"github.com/kasoku/kasoku/internal/private"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/labs/demo"
+	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/html"
+	"github.com/kasoku/kasoku/report/terminal"
+)
+
+func NewDemo(e *cli.Env) *cobra.Command {
+	var o demo.Options
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Show the whole story on a sample service: break, diagnose, fix, prove",
+		Long: `Start a private MariaDB and the lab userapi with its defects, climb a ladder of
+request rates until it breaks, name the causes, try each fix alone, apply all,
+climb again and compare. Takes about four minutes. Load goes to loopback only.
+
+Exit code 0 only when the fix is proven; 1 when it is not; 3 when nothing broke
+on this machine or the story was stopped.`,
+		Example: "  kasoku demo\n  kasoku demo --dir /tmp/demo --db mysql",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := knownDatabase(o.Database); err != nil {
+				return err
+			}
+			return runDemo(cmd, e, o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Dir, "dir", "demo", "`DIRECTORY` for the run files, the report and the summary")
+	f.StringVar(&o.Database, "db", "mariadb", "database: mariadb or mysql")
+	f.DurationVar(&o.Each, "step", 10*time.Second, "length of a step")
+	f.DurationVar(&o.Pause, "pause", time.Second, "between steps")
+	f.Float64SliceVar(&o.Ladder, "ladder", []float64{10, 100, 1000}, "asked `RATES`, requests/s; doubled from the last until one breaks")
+	f.Float64Var(&o.Most, "most", 16_000, "highest `RATE` that is tried")
+	return cmd
+}
+
+func runDemo(cmd *cobra.Command, e *cli.Env, o demo.Options) (err error) {
+	ctx, hard, stop := cli.Interruptible(cmd.Context())
+	defer stop()
+	if o.Program, err = os.Executable(); err != nil {
+		return err
+	}
+	work, err := private.MakeTempDir("", "kasoku-demo-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, work.Close()) }()
+	o.Work = work.Path
+	o.Version, o.Hard = cli.VersionString(), hard
+	tell := &teller{e: e, dir: o.Dir, progress: e.Progress()}
+	o.Tell = tell
+	res, err := demo.Run(ctx, o)
+	tell.progress.Clear()
+	if reportErr := writeDemoReport(o.Dir, e, res); reportErr != nil {
+		err = errors.Join(err, reportErr)
+	}
+	tell.farewell(res)
+	switch {
+	case ctx.Err() != nil:
+		return cli.Stopped(fmt.Sprintf("stopped by %s; what was measured is kept in %s", context.Cause(ctx), o.Dir))
+	case errors.Is(err, demo.ErrNotReproducible):
+		return cli.Stopped(err.Error())
+	case err != nil:
+		return err
+	case !res.Summary.Proven():
+		return cli.Bad(strings.Join(res.Summary.Failures, "; "))
+	}
+	return nil
+}
+
+func writeDemoReport(dir string, e *cli.Env, res demo.Result) error {
+	if res.Before == nil {
+		return nil
+	}
+	doc := report.Tell(storyOf(res), e.ReportOptions(""))
+	return cli.WriteFile(filepath.Join(dir, "report.html"), func(w io.Writer) error { return html.Write(w, doc) })
+}
+
+// storyOf words the story for the report.
+func storyOf(res demo.Result) report.Story {
+	st := report.Story{Before: res.Before, After: res.After, Comparison: res.Comparison}
+	for _, t := range res.Tries {
+		st.Tries = append(st.Tries, report.Try{Change: t.What, Finding: t.ID, Control: t.Control, Effect: t.Effect})
+	}
+	return st
+}
+
+// teller prints the story as it happens: results to stdout, progress to stderr.
+type teller struct {
+	e        *cli.Env
+	dir      string
+	mu       sync.Mutex // one line at a time
+	progress *terminal.Progress
+}
+
+// print writes a part of a report between lines of progress.
+func (t *teller) print(doc *report.Document, brief bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.progress.Clear()
+	o := t.e.Terminal()
+	o.Brief = brief
+	terminal.Write(t.e.Stdout, doc, o) //nolint:errcheck // a closed stdout ends the story at its next step
+}
+
+func (t *teller) Chapter(n, of int, title string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.progress.Clear()
+	fmt.Fprintf(t.e.Stdout, "\n%s\n\n", terminal.Bold(fmt.Sprintf("%d/%d  %s", n, of, title), t.e.Terminal()))
+}
+
+func (t *teller) Progress(p record.Progress) { cli.ShowProgress(t.progress, p, 0) }
+
+// Run prints the steps; the verdict comes with the diagnosis.
+func (t *teller) Run(rec *kasoku.Recording) {
+	doc := t.e.ShowRun(rec, "", report.SectionSteps).Doc
+	doc.Verdict, doc.Commands = "", nil
+	t.print(doc, true)
+}
+
+// Diagnosis prints the findings; what limits them was said with the steps.
+func (t *teller) Diagnosis(rec *kasoku.Recording) {
+	doc := t.e.ShowRun(rec, "", report.SectionFindings).Doc
+	doc.Head, doc.Alerts, doc.Commands = nil, nil, nil
+	t.print(doc, false)
+}
+
+func (t *teller) Try(try demo.Try) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.progress.Clear()
+	fmt.Fprintf(t.e.Stdout, "  %-7s  %-9s  %s\n           %9s  %s\n", try.ID, try.Effect.Verdict, try.What, "", try.Effect.Why)
+}
+
+// Comparison prints what moved and what became of the findings; the report has
+// the rest.
+func (t *teller) Comparison(c *compare.Comparison) {
+	o := t.e.ReportOptions("")
+	o.Sections = []string{report.SectionMoved, report.SectionFindings}
+	doc := report.Compare(c, o)
+	doc.Commands = nil
+	t.print(doc, false)
+}
+
+// farewell says where everything is and what to do next.
+func (t *teller) farewell(res demo.Result) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if res.Before == nil {
+		return
+	}
+	if sum := res.Summary; sum.Proven() {
+		fmt.Fprintf(t.e.Stdout, "\n%s\n", terminal.Bold(fmt.Sprintf(
+			"Proven: at %s/s success %s → %s and p99 %s → %s ms; all %d seeded causes were found; rows in the table equal the 200s of both runs.",
+			unit.Count(uint64(sum.BrokenPerSec)), unit.Percent(sum.Before.Success), unit.Percent(sum.After.Success),
+			unit.Sig3(sum.Before.P99), unit.Sig3(sum.After.P99), sum.Seeded), t.e.Terminal()))
+	}
+	fmt.Fprintf(t.e.Stdout, "\nsaved   %s\nreport  %s\n", strings.Join(res.Summary.Files, " "), filepath.Join(t.dir, "report.html"))
+	fmt.Fprintf(t.e.Stdout, "next    %s show %s\n", t.e.Name, filepath.Join(t.dir, "before.kasoku"))
+	if res.After != nil {
+		fmt.Fprintf(t.e.Stdout, "        %s compare %s %s\n", t.e.Name, filepath.Join(t.dir, "before.kasoku"), filepath.Join(t.dir, "after.kasoku"))
+	}
+}

@@ -1,0 +1,172 @@
+package labcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/rules"
+	"github.com/kasoku/kasoku/internal/private"
+	"github.com/kasoku/kasoku/labs/truth"
+	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/store"
+)
+
+// truthFlags are the flags of lab truth.
+type truthFlags struct {
+	labs, only []string
+	database   string
+	duration   time.Duration
+	size       string
+	keep       string
+	again      bool
+	byID       bool
+}
+
+// newLabTruth is the harness of the labs, for those who write rules.
+func newLabTruth(e *cli.Env) *cobra.Command {
+	var f truthFlags
+	cmd := &cobra.Command{
+		Use: "truth", Hidden: true, Args: cobra.NoArgs,
+		Short: "Run every lab with all defects, each alone and none, and count what the diagnosis finds",
+		Example: `  kasoku lab truth --keep truth
+  kasoku lab truth --keep truth --labs insertbench --only all,none
+  kasoku lab truth --keep truth --again`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), e) },
+	}
+	fl := cmd.Flags()
+	fl.StringSliceVar(&f.labs, "labs", nil, "these labs alone")
+	fl.StringSliceVar(&f.only, "only", nil, "these variants alone: ids, all, none")
+	fl.StringVar(&f.database, "db", "mariadb", "database: mariadb or mysql")
+	fl.DurationVar(&f.duration, "duration", 12*time.Second, "of the load of a run")
+	fl.StringVar(&f.size, "size", "small", "rows of isuumo: full or small")
+	fl.StringVar(&f.keep, "keep", "truth", "`DIRECTORY` for the run files, LAB/VARIANT.kasoku")
+	fl.BoolVar(&f.again, "again", false, "diagnose the run files that are there again, without runs")
+	fl.BoolVar(&f.byID, "by-id", false, "also count by id")
+	return cmd
+}
+
+// truths are the labs with their truth.
+func truths() []*truth.Lab {
+	out := []*truth.Lab{truth.Userapi(), truth.Isuumo()}
+	for _, l := range smallLabs() {
+		out = append(out, truth.Of(l))
+	}
+	return out
+}
+
+func (f *truthFlags) run(parent context.Context, e *cli.Env) error {
+	if err := knownDatabase(f.database); err != nil {
+		return err
+	}
+	for _, name := range f.labs {
+		if _, err := labNamed(name); err != nil {
+			return err
+		}
+	}
+	ctx, hard, stop := cli.Interruptible(parent)
+	defer stop()
+	var table truth.Table
+	for _, l := range truths() {
+		if len(f.labs) > 0 && !slices.Contains(f.labs, l.Name) {
+			continue
+		}
+		for _, variant := range l.Variants() {
+			if len(f.only) > 0 && !slices.Contains(f.only, variant) {
+				continue
+			}
+			path := filepath.Join(f.keep, l.Name, variant+store.Extension)
+			if !f.again {
+				if err := f.make(ctx, hard, e, l.Name, variant, path); err != nil {
+					return err
+				}
+			}
+			if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+				continue
+			}
+			rec, err := store.Open(path)
+			if err != nil {
+				return err
+			}
+			d := diagnose.Diagnose(diagnose.NewCase(rec, nil), rules.All())
+			table = append(table, truth.Judge(l.Case(variant), d))
+			fmt.Fprintf(e.Stderr, "%s %s: %s\n", l.Name, variant, found(d))
+		}
+	}
+	if err := table.WriteMarkdown(e.Stdout); err != nil || !f.byID {
+		return err
+	}
+	fmt.Fprintln(e.Stdout)
+	return table.WriteByID(e.Stdout)
+}
+
+// found lists the findings in a line.
+func found(d *kasoku.Diagnosis) string {
+	var out []string
+	for _, f := range d.Findings {
+		if f.Severity == kasoku.Problem {
+			out = append(out, fmt.Sprintf("%s (%s) %.0f%%", f.ID, f.Object, 100*f.Impact.Share))
+		}
+	}
+	if len(out) == 0 {
+		return "nothing"
+	}
+	return strings.Join(out, ", ")
+}
+
+// make makes the run of a variant and puts it where it is kept.
+func (f *truthFlags) make(ctx, hard context.Context, e *cli.Env, name, variant, path string) (err error) {
+	l, err := labNamed(name)
+	if err != nil {
+		return err
+	}
+	for _, old := range []string{path, path + "-wal", path + "-shm"} {
+		if err := os.Remove(old); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	if err := private.Output.MkdirAll(filepath.Dir(path)); err != nil {
+		return err
+	}
+	rf := &labRunFlags{times: 1, duration: f.duration, out: cli.Output{Dir: filepath.Dir(path)}}
+	rf.lab = labFlags{defects: variant, database: f.database, size: f.size, set: map[string]bool{"defects": true, "size": true}}
+	r := &labRuns{e: e, f: rf, hard: hard, progress: e.Progress(), sides: []*labSide{{name: variant}}}
+	if r.self, err = os.Executable(); err != nil {
+		return err
+	}
+	free, err := r.lock(name)
+	if err != nil {
+		return err
+	}
+	defer free()
+	if l.record == nil {
+		return r.keepOne(ctx, path)
+	}
+	o := record.Options{Path: path, Rules: rules.All(), Hard: hard}
+	o.Run.Label, o.Run.Version = variant, cli.VersionString()
+	_, err = r.oneOf(ctx, l, &labRecord{flags: &rf.lab, duration: f.duration, options: o})
+	return err
+}
+
+// keepOne makes a run of a lab with a benchmark.
+func (r *labRuns) keepOne(ctx context.Context, path string) (err error) {
+	if r.data, err = r.f.lab.read(); err != nil {
+		return err
+	}
+	res, err := r.one(ctx, r.sides[0])
+	r.progress.Clear()
+	if res == nil || err != nil {
+		return err
+	}
+	return os.Rename(res.path, path)
+}

@@ -1,0 +1,250 @@
+package logscmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/compat/slowquery2tsv"
+	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/mysql"
+	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/encode"
+)
+
+// digestFlags are the flags of digest.
+type digestFlags struct {
+	as       asPeer
+	out      cli.Output
+	database cli.DatabaseFlags
+	over     time.Duration
+	since    string
+	sort     string
+}
+
+func NewDigest(e *cli.Env) *cobra.Command {
+	f := digestFlags{as: asPeer{peers: []peer{{"slowquery2tsv", slowquery2tsv.Run}}}}
+	cmd := &cobra.Command{
+		Use:   "digest [BEFORE AFTER]",
+		Short: "Read a server's own statement digests, whole or between two moments",
+		Long: `Read the statement digests of performance_schema: what each class of statements
+took since the server began to count, or with --for, --since or two snapshots
+what it took between two moments. What -o json prints is a snapshot.
+
+It works where no slow log can be read, with MariaDB and MySQL. MariaDB switches
+performance_schema off by default; then this says how to switch it on, and
+` + "`kasoku slowlog`" + ` reads the slow log instead. Nothing is changed on the server.
+
+With --as slowquery2tsv everything behind it is the command line of that program.
+Exit code 1 when no statement was counted.`,
+		Example: `  kasoku digest --dsn 'root@unix(/run/mysqld/mysqld.sock)/'
+  kasoku digest --defaults-file ~/.my.cnf --for 30s --sort examined
+  kasoku digest --dsn 'app:secret@tcp(127.0.0.1:3306)/' -o json > before.json
+  kasoku digest --dsn 'app:secret@tcp(127.0.0.1:3306)/' --since before.json
+  kasoku digest before.json after.json -o md
+  kasoku digest --as slowquery2tsv -u root -h 127.0.0.1 > digest.tsv`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.as.asked(cmd) {
+				return f.as.run(cmd, e, args)
+			}
+			return f.run(cmd.Context(), e, args)
+		},
+	}
+	f.as.register(cmd)
+	f.out.RegisterLog(cmd)
+	f.out.RegisterLimit(cmd, "classes")
+	f.database.Register(cmd.Flags(), "`DSN` of the server: user:password@tcp(host:port)/")
+	fl := cmd.Flags()
+	fl.DurationVar(&f.over, "for", 0, "wait `DURATION` and tell what was added; Ctrl-C ends it early")
+	fl.StringVar(&f.since, "since", "", "tell what was added since the snapshot in `FILE`, made with -o json")
+	fl.StringVar(&f.sort, "sort", "total", "by `COLUMN`: "+strings.Join(report.DigestColumns, ", "))
+	return cmd
+}
+
+func (f *digestFlags) run(ctx context.Context, e *cli.Env, args []string) error {
+	if err := f.out.Check(); err != nil {
+		return err
+	}
+	dsn, err := f.database.DSN(e)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !slices.Contains(report.DigestColumns, f.sort):
+		return cli.Usagef("", "--sort %q: want %s", f.sort, strings.Join(report.DigestColumns, ", "))
+	case f.over < 0:
+		return cli.Usagef("", "--for %s: want 0 or more", f.over)
+	case f.over > 0 && f.since != "":
+		return cli.Usagef("", "--for and --since both name a beginning: give one")
+	case len(args) != 0 && len(args) != 2:
+		return cli.Usagef("two snapshots, or none and --dsn", "%d arguments", len(args))
+	case len(args) == 2 && (dsn != "" || f.since != "" || f.over > 0):
+		return cli.Usagef("", "two snapshots tell all: no server is asked")
+	case len(args) == 0 && dsn == "":
+		return cli.Usagef("--dsn 'user:password@tcp(127.0.0.1:3306)/', or --defaults-file ~/.my.cnf", "no server to ask")
+	}
+	var d *report.Digests
+	at := e.Now()
+	if len(args) == 2 {
+		d, at, err = between(args[0], args[1])
+	} else {
+		d, err = f.ask(ctx, e, dsn)
+	}
+	if err != nil {
+		return err
+	}
+	err = f.out.Print(e, cli.Printer{
+		Doc:  report.Digested(d, f.sort, f.out.Rows(f.out.Format), e.ReportOptions("")),
+		JSON: func(w io.Writer) error { return encode.DigestsJSON(w, d, f.sort, at) },
+	})
+	if err == nil && len(d.Classes) == 0 {
+		err = cli.Bad("no statement was counted")
+	}
+	return err
+}
+
+// ask reads the digests of a server.
+func (f *digestFlags) ask(parent context.Context, e *cli.Env, dsn string) (*report.Digests, error) {
+	var before *mysql.Digests
+	var began time.Time
+	if f.since != "" {
+		var err error
+		if before, _, began, err = snapshot(f.since); err != nil {
+			return nil, err
+		}
+	}
+	db, err := mysqlflags.OpenBounded(dsn)
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	r, err := mysql.New(parent, db)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	d := &report.Digests{Server: fmt.Sprintf("%s %s", r.Flavor(), r.Version().Text)}
+	if f.over > 0 {
+		began = e.Now()
+		if before, err = r.Digests(parent); err != nil {
+			return nil, err
+		}
+		if d.Stopped, err = pause(parent, f.over); err != nil {
+			return nil, err
+		}
+	}
+	ctx := parent
+	if d.Stopped != "" { // the server may be silent now
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(parent, cli.LastWords)
+		defer cancel()
+	}
+	now, err := r.Digests(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d.Digests = *now
+	if len(now.Classes) == 0 {
+		contained(d, "why nothing was counted", func() { d.Notes = append(d.Notes, uncounted(parent, r)...) })
+	}
+	if before != nil {
+		contained(d, "since", func() { addSince(d, before, now, e.Now().Sub(began)) })
+	}
+	contained(d, "notes", func() { d.Notes = append(d.Notes, digestNotes(d, r.Flavor())...) })
+	return d, nil
+}
+
+// contained adds one thing to digests. A panic is a note; what was read stands.
+func contained(d *report.Digests, what string, add func()) {
+	if bug := contain.Run(contain.Part{Kind: contain.Step, Name: "digests: " + what}, add); bug != nil {
+		d.Notes = append(d.Notes, report.Note{Sign: "!", Tone: report.Mark, Text: "This part is lost. " + bug.Error()})
+	}
+}
+
+// pause waits, at most until Ctrl-C, and says so then.
+func pause(parent context.Context, d time.Duration) (stopped string, err error) {
+	ctx, _, stop := cli.Interruptible(parent)
+	defer stop()
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return "", nil
+	case <-ctx.Done():
+		return "Stopped early by " + context.Cause(ctx).Error() + ".", parent.Err()
+	}
+}
+
+// between compares two snapshots.
+func between(first, second string) (*report.Digests, time.Time, error) {
+	before, _, began, err := snapshot(first)
+	if err != nil {
+		return nil, began, err
+	}
+	after, server, ended, err := snapshot(second)
+	if err != nil {
+		return nil, ended, err
+	}
+	if ended.Before(began) {
+		return nil, ended, cli.Usagef("name the earlier one first", "%s was made before %s", second, first)
+	}
+	d := &report.Digests{Server: server}
+	addSince(d, before, after, ended.Sub(began))
+	return d, ended, nil
+}
+
+// addSince makes d what was added between two snapshots.
+func addSince(d *report.Digests, before, after *mysql.Digests, over time.Duration) {
+	added, restarted := after.Since(before)
+	d.Digests, d.Over = *added, max(over, 1)
+	if restarted {
+		d.Over = 0
+		d.Notes = append(d.Notes, report.Note{Sign: "!", Tone: report.Mark, Text: "the server began to count anew in between: this is what it counted since then, and what came before is missing"})
+	}
+}
+
+// snapshot reads what -o json wrote.
+func snapshot(path string) (*mysql.Digests, string, time.Time, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, "", time.Time{}, err
+	}
+	defer f.Close()
+	d, server, at, err := encode.ReadDigests(f)
+	if err != nil {
+		return nil, "", at, cli.Usage(fmt.Errorf("%s: %w", path, err), "make a snapshot with `kasoku digest --dsn … -o json > "+path+"`")
+	}
+	return d, server, at, nil
+}
+
+// uncounted says why a server that could count statements has counted none.
+func uncounted(ctx context.Context, r *mysql.Reader) []report.Note {
+	on, err := r.EnabledConsumers(ctx)
+	if err != nil || slices.Contains(on, "statements_digest") {
+		return nil
+	}
+	return []report.Note{{Sign: "!", Tone: report.Mark, Text: "the consumer statements_digest is off",
+		Hint: "`UPDATE performance_schema.setup_consumers SET ENABLED = 'YES' WHERE NAME IN ('global_instrumentation', 'statements_digest')`; or read the slow log: `kasoku slowlog`"}}
+}
+
+// digestNotes says what the digests do not hold.
+func digestNotes(d *report.Digests, flavor mysql.Flavor) []report.Note {
+	var out []report.Note
+	if flavor == mysql.MariaDB {
+		out = append(out, report.Note{Sign: "·", Text: "MariaDB counts no statement that a driver runs as a prepared one, and keeps no sample"})
+	}
+	if d.Lost > 0 {
+		out = append(out, report.Note{Sign: "!", Tone: report.Mark, Text: fmt.Sprintf("%d statements are in no class: the server keeps no more digests", d.Lost),
+			Hint: "raise performance_schema_digests_size in its option file"})
+	}
+	return out
+}

@@ -1,0 +1,237 @@
+package logscmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/compat/ptquerydigest"
+	"github.com/kasoku/kasoku/logs/slowlog"
+	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/encode"
+)
+
+// slowFlags are the flags of slowlog.
+type slowFlags struct {
+	as      asPeer
+	read    slowRead
+	out     cli.Output
+	sort    string
+	reverse bool
+	id      string
+	mask    bool
+	seconds bool
+	verbose bool
+}
+
+func NewSlowLog(e *cli.Env) *cobra.Command {
+	f := slowFlags{as: asPeer{peers: []peer{{"pt-query-digest", ptquerydigest.Run}}}}
+	cmd := &cobra.Command{
+		Use:   "slowlog [FILE…]",
+		Short: "Read slow logs: which statement takes the time",
+		Long: `Read slow query logs of MySQL, MariaDB and Percona Server, general query logs or
+plain statements into a table of statements that are alike, those that took most
+time first. Without FILE, and for -, it reads standard input; gzip and zstd are
+unpacked, and a quoted pattern names several files.
+
+Statements are alike when only their values differ. Their ids are those of
+pt-query-digest. COMMIT and ROLLBACK are told apart by the /* tag */ behind them,
+with --by tag all other statements too. Transactions are put together from the
+connections' statements. What stands out is told below: the same statement again
+and again, rows of them on one connection, many rows examined for few that are sent.
+
+Times for --since and --until are 2026-11-20T14:02:11+09:00, "2026-11-20 14:02:11",
+or 14:02 and 14:02:11 of today, of yesterday when that is still to come; a
+duration such as 10m is so long before now. They are compared with the time at
+which a statement started.
+
+With --as NAME everything behind it is the command line of that program, and its
+output comes out. Exit code 1 when there is no statement to tell of.`,
+		Example: `  kasoku slowlog /var/log/mysql/slow.log
+  kasoku slowlog slow.log.*.gz --since 14:00 --sort p99
+  kasoku slowlog slow.log --by tag -n 40
+  kasoku slowlog slow.log --id 0x59A74D08D407B5ED --mask
+  kasoku slowlog slow.log --db shop --slower 10ms -o html > slow.html
+  kasoku slowlog diff before.log after.log
+  kasoku slowlog --as pt-query-digest --limit 5 slow.log`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.as.asked(cmd) {
+				return f.as.run(cmd, e, args)
+			}
+			return f.run(cmd.Context(), e, args)
+		},
+	}
+	f.register(cmd)
+	cmd.AddCommand(newSlowDiff(e))
+	return cmd
+}
+
+func (f *slowFlags) register(cmd *cobra.Command) {
+	f.as.register(cmd)
+	f.read.register(cmd)
+	f.out.RegisterLog(cmd)
+	f.out.RegisterLimit(cmd, "statements")
+	fl := cmd.Flags()
+	fl.StringVar(&f.sort, "sort", "", "by `COLUMN`, the most first: "+strings.Join(report.SlowColumns(), ", ")+"; default total")
+	fl.StringVar(&f.sort, "order-by", "", "the same as --sort")
+	_ = fl.MarkHidden("order-by")
+	fl.BoolVarP(&f.reverse, "reverse", "r", false, "the least first")
+	fl.StringVar(&f.id, "id", "", "tell all of the statement with this `ID`: as shown, 32 digits, or the last 16 as older pt-query-digests have it")
+	fl.BoolVar(&f.mask, "mask", false, "hide the values in statements that are quoted")
+	fl.BoolVar(&f.seconds, "seconds", false, "tell the calls of each second; with -o tsv, csv or json")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "say on stderr how fast it was read")
+	_ = cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions(report.SlowColumns(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+func (f *slowFlags) run(parent context.Context, e *cli.Env, args []string) error {
+	o, err := f.options(e)
+	if err != nil {
+		return err
+	}
+	in, err := e.LogInputs(args)
+	if err != nil {
+		return err
+	}
+	ctx, stop := e.ReadingInterruptible(parent)
+	defer stop()
+	p := startReading(e, in)
+	log, err := f.read.collect(ctx, e, in, p)
+	if log == nil {
+		return err
+	}
+	if cost := p.cost(); f.verbose || e.StderrTTY {
+		defer fmt.Fprintln(e.Stderr, cost)
+	}
+	if f.id != "" {
+		return f.one(e, log, o, err)
+	}
+	if err := f.print(e, log, o); err != nil {
+		return err
+	}
+	return slowVerdict(log, err)
+}
+
+// options checks everything that can be checked before a log is read.
+func (f *slowFlags) options(e *cli.Env) (report.SlowOptions, error) {
+	o := report.SlowOptions{Options: e.ReportOptions(""), Sort: f.sort, Reverse: f.reverse}
+	if err := f.out.Check(); err != nil {
+		return o, err
+	}
+	if err := f.read.check(e); err != nil {
+		return o, err
+	}
+	o.Location = f.read.location
+	o.Machine, o.Limit = f.out.Machine(), f.out.Rows(f.out.Format)
+	switch {
+	case f.seconds && !o.Machine && f.out.Format != "json":
+		return o, cli.Usagef("pages have them as a chart", "--seconds goes with -o tsv, csv or json")
+	case f.id != "" && f.read.by != "" && f.read.by != "tag":
+		return o, cli.Usagef("", "--id names a statement, which rows --by %s are not", f.read.by)
+	}
+	if err := report.CheckSlow(o); err != nil {
+		return o, cli.Usagef("", "--sort: %v", err)
+	}
+	return o, nil
+}
+
+// print writes what was read. Formats that hold one table have the statements, or
+// their seconds.
+func (f *slowFlags) print(e *cli.Env, log *report.SlowLog, o report.SlowOptions) error {
+	build, table := report.Slow, "queries"
+	if f.seconds && o.Machine {
+		build, table = report.SlowSeconds, "seconds"
+	}
+	doc, err := build(log, o)
+	if err != nil {
+		return err
+	}
+	if o.Machine {
+		doc = report.AccessTable(doc, table)
+	}
+	return f.out.Print(e, cli.Printer{Doc: doc, JSON: f.json(log, o)})
+}
+
+func (f *slowFlags) json(log *report.SlowLog, o report.SlowOptions) func(io.Writer) error {
+	return func(w io.Writer) error {
+		return encode.SlowLogJSON(w, log, o, encode.SlowLogShown{Seconds: f.seconds, Masked: f.mask})
+	}
+}
+
+// one reports the statements with the id that is asked for.
+func (f *slowFlags) one(e *cli.Env, log *report.SlowLog, o report.SlowOptions, readErr error) error {
+	var found []*slowlog.Class
+	for i := range log.Classes {
+		if sameID(log.Classes[i].ID, f.id) {
+			found = append(found, &log.Classes[i])
+		}
+	}
+	if len(found) == 0 {
+		if err := slowVerdict(log, readErr); err != nil {
+			return err
+		}
+		return cli.Bad(fmt.Sprintf("no statement with the id %s", f.id))
+	}
+	if ids := idsOf(found); len(ids) > 1 {
+		return cli.Usagef("give more of its digits", "--id %s: %s all start so", f.id, strings.Join(ids, ", "))
+	}
+	if f.out.Format == "json" || o.Machine {
+		some := *log
+		some.Classes = nil
+		for _, c := range found {
+			some.Classes = append(some.Classes, *c)
+		}
+		if err := f.print(e, &some, o); err != nil {
+			return err
+		}
+		return slowVerdict(log, readErr)
+	}
+	for _, c := range found {
+		if err := f.out.Print(e, cli.Printer{Doc: report.SlowClass(log, c, f.mask, o)}); err != nil {
+			return err
+		}
+	}
+	return slowVerdict(log, readErr)
+}
+
+// sameID reports whether an id is the one that is asked for: whole, its last 16
+// digits, or its start, each with or without 0x.
+func sameID(id, asked string) bool {
+	asked = strings.ToUpper(strings.TrimSpace(asked))
+	asked = strings.TrimPrefix(asked, "0X")
+	switch {
+	case id == "" || asked == "":
+		return false
+	case len(asked) == 16 && strings.HasSuffix(id, asked):
+		return true
+	}
+	return len(asked) >= 4 && strings.HasPrefix(id, asked)
+}
+
+func idsOf(classes []*slowlog.Class) []string {
+	var out []string
+	for _, c := range classes {
+		if !slices.Contains(out, c.ID) {
+			out = append(out, c.ID)
+		}
+	}
+	return out
+}
+
+// slowVerdict is how the command ends once all is printed.
+func slowVerdict(log *report.SlowLog, err error) error {
+	switch {
+	case log.Stopped != "":
+		return stoppedEarly(log.Stopped)
+	case err != nil:
+		return err
+	case len(log.Classes) == 0:
+		return cli.Bad("no statement")
+	}
+	return nil
+}

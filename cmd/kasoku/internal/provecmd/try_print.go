@@ -1,0 +1,148 @@
+package provecmd
+
+import (
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/mysql"
+	"github.com/kasoku/kasoku/prove"
+	"github.com/kasoku/kasoku/report"
+)
+
+// trialVerdict says what a change did.
+func trialVerdict(t *prove.Trial) string {
+	end := "It was taken back."
+	if t.Kept {
+		end = "It stays."
+	}
+	for _, c := range t.Changes {
+		if !t.Kept && !c.Restored {
+			end = c.Name + " was not taken back: " + c.Note + "."
+		}
+	}
+	switch {
+	case !t.Known:
+		return "No statement could be measured. " + end
+	case t.Gain >= 0.01:
+		return unit.Percent(t.Gain) + " of the time of these statements goes. " + end
+	case t.Gain <= -0.01:
+		return "These statements take " + unit.Percent(-t.Gain) + " more time. " + end
+	}
+	return "No effect on these statements. " + end
+}
+
+func trialDocument(t *prove.Trial, file string) *report.Document {
+	d := &report.Document{Kind: report.KindTry, Title: "kasoku try", Name: file, Verdict: trialVerdict(t),
+		Head: []string{"kasoku try", file, t.Finding.ID, t.Finding.Title, "made in " + unit.Duration(t.Took)}}
+	changes := &report.Pairs{}
+	for _, c := range t.Changes {
+		changes.List = append(changes.List, report.Pair{Name: c.Name, Before: c.Before, After: c.During})
+	}
+	table := &report.Table{ID: "samples", Columns: []report.Column{
+		{Key: "query", Head: "id", Code: true}, {Key: "before_s", Head: "before", Align: report.Right}, {Key: "after_s", Head: "after", Align: report.Right},
+		{Key: "plan_before", Head: "plan before", Code: true, Cut: true, Least: 12}, {Key: "plan_after", Head: "plan after", Code: true, Cut: true, Least: 12},
+		{Key: "statement", Head: "statement", Code: true, Cut: true, Least: 20},
+	}}
+	for i := range t.Samples {
+		s := &t.Samples[i]
+		statement := s.Query.Fingerprint
+		if s.Note != "" {
+			statement += " (" + s.Note + ")"
+		}
+		table.Rows = append(table.Rows, report.Row{Cells: []report.Cell{
+			{Text: report.ShortID(s.Query.ID), Raw: s.Query.ID}, timeCell(s.Before), timeCell(s.After),
+			{Text: planText(s.PlanBefore)}, {Text: planText(s.PlanAfter)}, {Text: statement},
+		}})
+	}
+	d.Sections = []report.Section{
+		{ID: "change", Title: "Change", Blocks: []report.Block{changes}},
+		{ID: "statements", Title: "Statements", Sub: "Medians of repeated runs.", Count: len(t.Samples), Blocks: []report.Block{table}},
+	}
+	return d
+}
+
+func timeCell(d time.Duration) report.Cell {
+	if d == 0 {
+		return report.Cell{Text: unit.Missing}
+	}
+	return report.Cell{Text: unit.Duration(d), Raw: unit.Plain(d.Seconds())}
+}
+
+// planText is a plan in a few words: "chair ALL 30,000 rows".
+func planText(p *kasoku.Plan) string {
+	if p == nil || len(p.Rows) == 0 {
+		return unit.Missing
+	}
+	var parts []string
+	for _, r := range p.Rows {
+		s := r.Table + " " + r.Access
+		if r.Key != "" {
+			s += " " + r.Key
+		}
+		parts = append(parts, s+" "+unit.Counted(uint64(max(r.Rows, 0)), "row", "rows"))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// trialJSON is what kasoku try -o json writes; docs/json.md has the fields.
+type trialJSON struct {
+	Schema  int           `json:"schema"`
+	Kind    string        `json:"kind"` // try
+	Finding string        `json:"finding"`
+	Title   string        `json:"title"`
+	Gain    *float64      `json:"gain_ratio"`
+	Kept    bool          `json:"kept"`
+	Took    float64       `json:"took_s"`
+	Verdict string        `json:"verdict"`
+	Changes []changeJSON  `json:"changes"`
+	Samples []sampledJSON `json:"statements"`
+}
+
+type changeJSON struct {
+	Name     string `json:"name"`
+	Before   string `json:"before"`
+	During   string `json:"during"`
+	Restored bool   `json:"restored"`
+	Note     string `json:"note,omitempty"`
+}
+
+type sampledJSON struct {
+	ID          string   `json:"id"`
+	Fingerprint string   `json:"fingerprint"`
+	Calls       uint64   `json:"calls"`
+	Before      *float64 `json:"before_s"`
+	After       *float64 `json:"after_s"`
+	PlanBefore  string   `json:"plan_before"`
+	PlanAfter   string   `json:"plan_after"`
+	Note        string   `json:"note,omitempty"`
+}
+
+func newTrialJSON(t *prove.Trial) trialJSON {
+	out := trialJSON{Schema: 1, Kind: "try", Finding: t.Finding.ID, Title: t.Finding.Title, Kept: t.Kept, Took: t.Took.Seconds(), Verdict: trialVerdict(t),
+		Changes: changesJSON(t.Changes), Samples: []sampledJSON{}}
+	if t.Known {
+		out.Gain = &t.Gain
+	}
+	seconds := func(d time.Duration) *float64 {
+		if d == 0 {
+			return nil
+		}
+		s := d.Seconds()
+		return &s
+	}
+	for i := range t.Samples {
+		s := &t.Samples[i]
+		out.Samples = append(out.Samples, sampledJSON{s.Query.ID, s.Query.Fingerprint, s.Query.Calls, seconds(s.Before), seconds(s.After), planText(s.PlanBefore), planText(s.PlanAfter), s.Note})
+	}
+	return out
+}
+
+func changesJSON(changes []mysql.Changed) []changeJSON {
+	out := []changeJSON{}
+	for _, c := range changes {
+		out = append(out, changeJSON{c.Name, c.Before, c.During, c.Restored, c.Note})
+	}
+	return out
+}

@@ -1,0 +1,2 @@
+// Package recordcmd holds the commands that make runs: record, run and finalize.
+package recordcmd

@@ -1,0 +1,234 @@
+package recordcmd
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/compare"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/rules"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/store"
+)
+
+// tell prints what came of the runs.
+func (s *series) tell() {
+	var all []*kasoku.Recording
+	for _, g := range s.groups {
+		all = append(all, g.runs...)
+	}
+	switch {
+	case len(all) == 0:
+		return
+	case s.planned() == 1:
+		shown := s.e.ShowRun(all[0], s.last.Path)
+		shown.Brief = true
+		out := cli.Output{Format: "text"}
+		if err := out.Print(s.e, shown); err != nil {
+			fmt.Fprintln(s.e.Stderr, "kasoku: warning:", err)
+		}
+	default:
+		for _, g := range s.groups {
+			s.tellGroup(g)
+		}
+	}
+	if s.f.ab {
+		s.tellCost()
+		return
+	}
+	before := s.tellBefore(all)
+	if s.planned() != 1 {
+		s.tellFinding(all)
+	}
+	if before != "" {
+		fmt.Fprintf(s.e.Stdout, "next     %s compare %s %s\n", s.e.Name, before, nameOf(all))
+	}
+}
+
+// A figure is one quantity of a run; ok is false where it was not measured.
+type figure struct {
+	name  string
+	goal  compare.Goal
+	of    func(*kasoku.Recording) (v float64, ok bool)
+	print func(float64) string
+}
+
+// figures are what is printed at the end, in order.
+func figures() []figure {
+	summed := func(read func(*kasoku.Summary) float64) func(*kasoku.Recording) (float64, bool) {
+		return func(rec *kasoku.Recording) (float64, bool) {
+			if rec.Summary == nil || rec.Summary.Requests == 0 {
+				return 0, false
+			}
+			v := read(rec.Summary)
+			return v, v > 0
+		}
+	}
+	return []figure{
+		{"score", compare.More, func(rec *kasoku.Recording) (float64, bool) {
+			if rec.Run.Score == nil {
+				return 0, false
+			}
+			return rec.Run.Score.Value, true
+		}, unit.Plain},
+		{"req/s", compare.More, summed(func(x *kasoku.Summary) float64 { return x.PerSec }), unit.Sig3},
+		{"p99", compare.Less, summed(func(x *kasoku.Summary) float64 { return x.P99.Seconds() }), func(v float64) string {
+			return unit.Duration(time.Duration(v * float64(time.Second)))
+		}},
+	}
+}
+
+// values returns the figure of each run that has it.
+func (f figure) values(runs []*kasoku.Recording) []float64 {
+	var out []float64
+	for _, rec := range runs {
+		if v, ok := f.of(rec); ok {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// tellGroup prints medians and spread of a group, and how many passed.
+func (s *series) tellGroup(g *runGroup) {
+	head := g.id
+	if s.f.ab {
+		head += ", observers " + map[bool]string{true: "off", false: "on"}[g.observers == kasoku.ObserversOff]
+	}
+	fmt.Fprintf(s.e.Stdout, "%s of %s\n", unit.Counted(len(g.runs), "run", "runs"), head)
+	for _, f := range figures() {
+		sample := compare.Samples(f.values(g.runs), nil, f.goal).Before
+		if sample.N == 0 {
+			continue
+		}
+		line := fmt.Sprintf("  %-6s  %s", f.name, f.print(sample.Median))
+		if sample.N > 1 {
+			line = fmt.Sprintf("  %-6s  median %s, from %s to %s", f.name, f.print(sample.Median), f.print(sample.Least), f.print(sample.Most))
+		}
+		if sample.N < len(g.runs) {
+			line += fmt.Sprintf(", in %d of %d runs", sample.N, len(g.runs))
+		}
+		if sample.Exact {
+			line += fmt.Sprintf("; 95 %% interval of the median %s to %s", f.print(sample.Low), f.print(sample.High))
+		}
+		fmt.Fprintln(s.e.Stdout, line)
+	}
+	judged, passed := 0, 0
+	for _, rec := range g.runs {
+		bad, code := cli.HasFailed(rec)
+		if sc := rec.Run.Score; code != 0 || sc != nil && sc.Outcome != kasoku.Unjudged {
+			judged++
+			if !bad {
+				passed++
+			}
+		}
+	}
+	if judged > 0 {
+		fmt.Fprintf(s.e.Stdout, "  %-6s  %d of %d\n", "passed", passed, len(g.runs))
+	}
+}
+
+// tellBefore compares with the runs before of the same project and load, and
+// returns their name; empty when there is nothing to compare.
+func (s *series) tellBefore(now []*kasoku.Recording) (name string) {
+	now = finishedRuns(now)
+	if len(now) == 0 {
+		return ""
+	}
+	before := previous(s.dir, now[0].Run)
+	if len(before) == 0 {
+		return ""
+	}
+	c, err := compare.Compare(before, now, compare.Options{Unchanged: unchangedFor([]string{s.dir}, before, now)})
+	if err != nil {
+		s.e.SayLine("before   %s cannot be compared: %v", nameOf(before), err)
+		return ""
+	}
+	s.e.SayLine("before   %s: %s", nameOf(before), c.Verdict)
+	return nameOf(before)
+}
+
+// nameOf is a name that finds the runs: their group, or the id of the one.
+func nameOf(runs []*kasoku.Recording) string { return cmp.Or(runs[0].Run.Group, runs[0].Run.ID) }
+
+func finishedRuns(runs []*kasoku.Recording) []*kasoku.Recording {
+	return slices.DeleteFunc(slices.Clone(runs), func(r *kasoku.Recording) bool { return r.Run.State != kasoku.Finished })
+}
+
+// unchangedFor finds unchanged runs for a comparison of one against one.
+func unchangedFor(dirs []string, before, after []*kasoku.Recording) []*kasoku.Recording {
+	if len(before) > 1 || len(after) > 1 {
+		return nil
+	}
+	return cli.UnchangedRuns(dirs, before[0], after[0])
+}
+
+// previous reads the newest finished run before this one of the same project, load
+// and observers, and all of its group.
+func previous(dir string, now kasoku.Run) []*kasoku.Recording {
+	runs, err := store.List(dir)
+	if err != nil {
+		return nil
+	}
+	runs = slices.DeleteFunc(runs, func(r store.Info) bool {
+		return r.Err != nil || r.State != kasoku.Finished || r.Checkpoint() || !r.Started.Before(now.Started) ||
+			r.Project != now.Project || r.Load != now.Load || r.Observers != now.Observers ||
+			r.ID == now.ID || now.Group != "" && r.Group == now.Group
+	})
+	var out []*kasoku.Recording
+	for i, r := range runs { // the newest first
+		if i > 0 && (r.Group == "" || r.Group != runs[0].Group) {
+			continue
+		}
+		if rec, err := store.Open(r.Path); err == nil {
+			out = append(out, rec)
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// tellFinding prints what to do first, seen over all runs.
+func (s *series) tellFinding(runs []*kasoku.Recording) {
+	last := runs[len(runs)-1]
+	c := diagnose.NewCase(last, nil)
+	c.Repeats = runs[:len(runs)-1]
+	d := diagnose.Diagnose(c, rules.All())
+	s.e.SayLine("verdict  %s", d.Verdict)
+	for _, f := range d.Findings {
+		if f.Severity == kasoku.Problem {
+			s.e.SayLine("finding  %s  %s", f.ID, f.Title)
+			break
+		}
+	}
+}
+
+// tellCost says what observation costs.
+func (s *series) tellCost() {
+	var on, off []*kasoku.Recording
+	for _, g := range s.groups {
+		if g.observers == kasoku.ObserversOff {
+			off = finishedRuns(g.runs)
+		} else {
+			on = finishedRuns(g.runs)
+		}
+	}
+	told := false
+	for _, f := range figures() {
+		without, with := f.values(off), f.values(on)
+		if len(without) == 0 || len(with) == 0 {
+			continue
+		}
+		sig := compare.Samples(without, with, f.goal)
+		fmt.Fprintf(s.e.Stdout, "cost of observation  off → on: %s %s → %s: %s\n", f.name, f.print(sig.Before.Median), f.print(sig.After.Median), strings.TrimSpace(sig.Why))
+		told = true
+	}
+	if !told {
+		fmt.Fprintln(s.e.Stdout, "cost of observation  unknown: neither a score nor requests were counted on both sides")
+	}
+}

@@ -1,0 +1,218 @@
+package restorecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kasoku/kasoku/checkpoint/guard"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/mysql"
+	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/record"
+)
+
+// restoreFlags are the flags of restore as they were typed.
+type restoreFlags struct {
+	list, forget bool
+	dsn          string
+	defaultsFile string
+	recycle      bool
+}
+
+func NewRestore(e *cli.Env) *cobra.Command {
+	var f restoreFlags
+	cmd := &cobra.Command{
+		Use:   "restore",
+		Short: "Put back what killed recordings changed on database servers",
+		Long: `Put back what recordings changed on database servers and could not put back
+themselves, such as after a power cut. What a recording that goes on needs, what
+somebody else has changed since, and servers that were restarted are left alone.
+
+The journal has the address and the user, or the option file, but no password.`,
+		Example: `  kasoku restore
+  kasoku restore --list
+  kasoku restore --defaults-file ~/.my.cnf`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return restore(cmd.Context(), e, &f) },
+	}
+	fl := cmd.Flags()
+	fl.BoolVar(&f.list, "list", false, "only say what is changed, and by whom")
+	fl.StringVar(&f.dsn, "mysql", "", "`DSN` of the server: user:password@tcp(host:port)/")
+	fl.StringVar(&f.defaultsFile, "defaults-file", "", "or an option `FILE` with a [client] group, as ~/.my.cnf")
+	fl.BoolVar(&f.recycle, "recycle-connections", false, "end idle sessions that go on logging because they began during a recording")
+	fl.BoolVar(&f.forget, "forget", false, "give up what cannot be put back, and print the statements that would")
+	return cmd
+}
+
+func restore(ctx context.Context, e *cli.Env, f *restoreFlags) error {
+	if f.defaultsFile != "" && f.dsn != "" {
+		return cli.Usagef("", "--mysql and --defaults-file both name a database: give one")
+	}
+	dir, err := e.Journals()
+	if err != nil {
+		return err
+	}
+	guard.Tidy(ctx, dir)
+	found, err := guard.Journals(dir)
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 {
+		fmt.Fprintln(e.Stdout, "nothing is to be put back")
+		return nil
+	}
+	failed := 0
+	for _, j := range found {
+		if err := f.one(ctx, e, j); err != nil {
+			failed++
+			what := "not put back"
+			if errors.As(err, new(*guard.HeirsError)) {
+				what = "not over"
+			}
+			e.SayLine("  %s: %s", what, err)
+			if hint := cli.HintOf(err); hint != "" {
+				e.SayLine("  hint: %s", hint)
+			}
+		}
+	}
+	if failed > 0 {
+		return cli.Stopped(fmt.Sprintf("%d of %d servers could not be put right", failed, len(found)))
+	}
+	return nil
+}
+
+// one puts right what one journal records.
+func (f *restoreFlags) one(ctx context.Context, e *cli.Env, found guard.Found) error {
+	if found.Err != nil {
+		e.SayLine("%s", found.Path)
+		return f.forgetting(ctx, e, found, cli.WithHint(found.Err, "remove the file once the server is right: rm "+found.Path))
+	}
+	j := found.Journal
+	e.SayLine("%s", j.Server)
+	if f.list {
+		sayPending(e, j)
+		return nil
+	}
+	if by := j.InUse(); by != nil {
+		e.SayLine("  in use by a recording that goes on: pid %d, %s", by.PID, by.Run)
+		return nil
+	}
+	dsn, err := f.reach(e, j)
+	if err != nil {
+		return f.forgetting(ctx, e, found, err)
+	}
+	seen := map[string]bool{}
+	keep := func(l guard.Left) error {
+		sayChanges(e, l.Changes, seen)
+		return record.KeepLeft(l)
+	}
+	err = guard.Restore(ctx, found.Path, dsn, keep)
+	if f.recycle && errors.As(err, new(*guard.HeirsError)) {
+		seen["sessions"] = true
+		err = f.endSessions(ctx, e, found, dsn, keep)
+	}
+	if err == nil && len(seen) == 0 {
+		e.SayLine("  nothing is to be put back")
+	}
+	if err != nil {
+		return f.forgetting(ctx, e, found, err)
+	}
+	return nil
+}
+
+// endSessions ends the idle sessions that go on logging.
+func (f *restoreFlags) endSessions(ctx context.Context, e *cli.Env, found guard.Found, dsn string, keep guard.Keep) error {
+	ended, err := guard.EndHeirs(ctx, found.Path, dsn)
+	if ended > 0 {
+		e.SayLine("  ended %s that logged each statement", unit.Counted(ended, "idle session", "idle sessions"))
+	}
+	return errors.Join(err, guard.Restore(ctx, found.Path, dsn, keep))
+}
+
+// sayChanges says what became of the changes, each once.
+func sayChanges(e *cli.Env, changes []mysql.Changed, seen map[string]bool) {
+	for _, c := range changes {
+		switch {
+		case seen[c.Name]:
+		case c.Restored:
+			e.SayLine("  put back %s: %s", c.Name, cli.OrEmpty(c.Before))
+		default:
+			e.SayLine("  %s: %s", c.Name, c.Note)
+		}
+		seen[c.Name] = true
+	}
+}
+
+// sayPending says what is changed on a server, and who holds on to it.
+func sayPending(e *cli.Env, j *guard.Journal) {
+	for _, c := range j.Pending() {
+		e.SayLine("  %s is %s, was %s", c.Name, cli.OrEmpty(c.During), cli.OrEmpty(c.Before))
+	}
+	if j.Last != nil && len(j.Holders) == 0 {
+		e.SayLine("  sessions that began during a recording went on logging each statement; `%s restore` looks for them", e.Name)
+	}
+	for i := range j.Holders {
+		h := &j.Holders[i]
+		state := "is gone"
+		if h.Alive() {
+			state = "goes on"
+		}
+		e.SayLine("  by pid %d, which %s, since %s: %s", h.PID, state, h.Since.Local().Format("2006-01-02 15:04:05"), h.Run)
+	}
+}
+
+// reach returns the DSN of a journal's server.
+func (f *restoreFlags) reach(e *cli.Env, j *guard.Journal) (string, error) {
+	if f.dsn != "" {
+		return f.dsn, nil
+	}
+	if f.defaultsFile != "" {
+		return e.Noted(mysqlflags.ReadDSN(f.defaultsFile))
+	}
+	holders := j.Holders
+	if j.Last != nil {
+		holders = append(slices.Clone(holders), *j.Last)
+	}
+	for i := range holders {
+		h := &holders[i]
+		switch {
+		case h.Defaults != "":
+			return e.Noted(mysqlflags.ReadDSN(h.Defaults))
+		case h.DSN != "" && !h.HadPassword():
+			return h.DSN, nil
+		}
+	}
+	return "", cli.WithHint(errors.New("the server wants a password, and none is kept"),
+		"give an option file with a [client] group: kasoku restore --defaults-file ~/.my.cnf")
+
+}
+
+// forgetting gives a journal up when that is wanted, else it returns why it
+// cannot be put back.
+func (f *restoreFlags) forgetting(ctx context.Context, e *cli.Env, found guard.Found, why error) error {
+	if !f.forget || f.list {
+		return why
+	}
+	if err := guard.Forget(ctx, found.Path); err != nil {
+		return err
+	}
+	e.SayLine("  given up: %s", why)
+	if found.Journal != nil {
+		e.SayLine("  by hand:%s", undo(found.Journal.Pending()))
+	}
+	return nil
+}
+
+func undo(changes []mysql.Changed) string {
+	var b strings.Builder
+	for _, c := range changes {
+		b.WriteString(" " + c.Undo() + ";")
+	}
+	return b.String()
+}

@@ -1,0 +1,206 @@
+package showcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/compare"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/encode"
+	"github.com/kasoku/kasoku/store"
+)
+
+// compareFlags are the flags of compare.
+type compareFlags struct {
+	out      cli.Output
+	opts     compare.Options
+	price    string
+	currency string
+	failOn   string
+}
+
+func NewCompare(e *cli.Env) *cobra.Command {
+	var f compareFlags
+	cmd := &cobra.Command{
+		Use:   "compare BEFORE AFTER",
+		Short: "Compare two runs, or two groups: what moved, by how much, how sure",
+		Long: `Compare two runs or two groups of runs. BEFORE and AFTER are files, ids, labels,
+groups, or several of them with commas. A label whose newest run is one of a
+group means the whole group.
+
+With several runs a side each figure is taken once a run; medians are compared
+and judged by the Mann-Whitney test, which needs 4 runs a side at the least.
+
+With one run a side the intervals come from a block bootstrap over the seconds
+within each run. They say how steady each run was, not how two runs of the same
+thing would differ; so there is no test of significance. When the directory has
+a group of the same project and load, its runs tell that difference.
+
+The verdict rests on one row: the score; without one success at the step where
+it broke, else p99 there; else the throughput. With --fail-on worse the exit code
+is 1 when that row got worse.`,
+		Example: `  kasoku compare before after
+  kasoku compare demo/before.kasoku demo/after.kasoku --html compare.html
+  kasoku compare a1,a2,a3,a4 b1,b2,b3,b4
+  kasoku compare x86 arm --price before=0.096,after=0.077 --currency USD
+  kasoku compare before after --fail-on worse`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return e.WhileReading(cmd.Context(), func(context.Context) error { return f.run(e, args) })
+		},
+	}
+	f.out.Register(cmd)
+	fl := cmd.Flags()
+	fl.Float64Var(&f.opts.Step, "step", 0, "compare only the step with this asked `RATE`")
+	fl.StringVar(&f.price, "price", "", "what the machines cost an hour: `PRICE`, or before=PRICE,after=PRICE; default what the runs say")
+	fl.StringVar(&f.currency, "currency", "", "`NAME` of the currency of --price")
+	fl.StringVar(&f.failOn, "fail-on", "", "exit 1 when the verdict is `WORD`: worse")
+	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions([]string{"worse"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func (f *compareFlags) run(e *cli.Env, args []string) error {
+	if err := f.out.Check(); err != nil {
+		return err
+	}
+	if f.failOn != "" && f.failOn != "worse" {
+		return cli.Usagef("", "--fail-on %q: want worse", f.failOn)
+	}
+	prices, err := f.prices()
+	if err != nil {
+		return err
+	}
+	sides, err := f.sides(e, args)
+	if err != nil {
+		return err
+	}
+	for i, p := range prices {
+		for _, r := range sides[i] {
+			if p != nil {
+				r.Run.Price = *p
+			}
+		}
+	}
+	if len(sides[0]) == 1 && len(sides[1]) == 1 {
+		f.opts.Unchanged = cli.UnchangedRuns(f.dirs(), sides[0][0], sides[1][0])
+	}
+	c, err := compare.Compare(sides[0], sides[1], f.opts)
+	if err != nil {
+		return cli.Usage(err, cli.HintOf(err))
+	}
+	o := e.ReportOptions("")
+	o.Commands = []string{"kasoku compare " + args[0] + " " + args[1]}
+	if err := f.out.Print(e, cli.Printer{
+		Doc:  report.Compare(c, o),
+		JSON: func(w io.Writer) error { return encode.ComparisonJSON(w, c) },
+	}); err != nil {
+		return err
+	}
+	if f.failOn != "" && c.Outcome == compare.Worse {
+		b, a := c.Primary().Print()
+		return cli.Bad(fmt.Sprintf("%s got worse: %s → %s; %s", c.Primary().Name, b, a, c.Label))
+	}
+	return nil
+}
+
+// sides reads the runs of both sides. A run may stand on one side only, unless it
+// is compared with itself.
+func (f *compareFlags) sides(e *cli.Env, args []string) (sides [2][]*kasoku.Recording, err error) {
+	seen := map[string]int{}
+	for i, name := range args {
+		paths, err := findRuns(f.out.Dir, name)
+		if err != nil {
+			return sides, err
+		}
+		for _, path := range paths {
+			if side, ok := seen[path]; ok && (side == i || len(paths) > 1) {
+				return sides, cli.Usagef(twiceHint(f.out.Dir, args, path), "run %q is named twice", filepath.Base(path))
+			}
+			seen[path] = i
+			rec, err := openPath(e, path)
+			if err != nil {
+				return sides, err
+			}
+			sides[i] = append(sides[i], rec)
+		}
+	}
+	return sides, nil
+}
+
+// twiceHint says which name stands for a group that the run is of; empty when none
+// does.
+func twiceHint(dir string, args []string, path string) string {
+	for name := range strings.SplitSeq(strings.Join(args, ","), ",") {
+		name = strings.TrimSpace(name)
+		if paths, err := findGroup(dir, name); err == nil && len(paths) > 1 && slices.Contains(paths, path) {
+			if i := slices.IndexFunc(paths, func(p string) bool { return filepath.Base(p) == name+store.Extension }); i >= 0 {
+				path = paths[i] // a group has the id of its first run, which is meant
+			}
+			return fmt.Sprintf("%q is a group and means all its %d runs; name one run by its file: %s", name, len(paths), path)
+		}
+	}
+	return ""
+}
+
+// openPath reads a run and completes what a comparison looks at.
+func openPath(e *cli.Env, path string) (*kasoku.Recording, error) {
+	rec, err := store.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range rec.Damage {
+		fmt.Fprintf(e.Stderr, "kasoku: warning: %s: %s\n", path, d)
+	}
+	if rec.Diagnosis == nil {
+		cli.Rediagnose(rec, nil)
+	}
+	if rec.Summary == nil {
+		rec.Summary = diagnose.Summarise(rec)
+	}
+	return rec, nil
+}
+
+// dirs are where runs are looked for.
+func (f *compareFlags) dirs() []string { return cli.RunDirs(f.out.Dir) }
+
+// findRuns returns the files of the runs that a name means: of each of several
+// names with commas, of a group all.
+func findRuns(dir, names string) ([]string, error) {
+	var out []string
+	for name := range strings.SplitSeq(names, ",") {
+		paths, err := findGroup(dir, strings.TrimSpace(name))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, paths...)
+	}
+	return out, nil
+}
+
+func findGroup(dir, name string) ([]string, error) {
+	if name != store.Latest {
+		for _, d := range cli.RunDirs(dir) {
+			switch paths, err := store.ResolveAll(d, name); {
+			case err == nil:
+				return paths, nil
+			case !errors.Is(err, store.ErrNotFound):
+				return nil, err
+			}
+		}
+	}
+	path, err := cli.FindRun(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	return []string{path}, nil
+}
