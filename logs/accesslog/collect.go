@@ -1,7 +1,6 @@
 package accesslog
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -84,45 +83,24 @@ func (p *inputPart) window(in *lines.Input) kasoku.LogWindow {
 	return p.account.Describe("accesslog", format, []lines.Segment{in.Segment(p.bytes)}, notes...)
 }
 
-// peeked are how many bytes of an input are looked at for its format: first
-// few, and more when nothing is understood.
-var peeked = []int{64 << 10, 4 << 20}
-
-// find finds the format of an input, or of the one that is given what only the
+// find finds the format of an input, or of the one that was asked for what only the
 // lines can show.
-func (p *inputPart) find(ctx context.Context, in *lines.Input, given *Format) error {
-	for _, n := range peeked {
-		sample, err := in.PeekContext(ctx, n)
-		if err != nil {
-			return err
-		}
-		short := len(sample) < n
-		if i := bytes.LastIndexByte(sample, '\n'); i >= 0 && !short {
-			sample = sample[:i+1]
-		}
-		if given != nil {
-			p.format = given.Sniffed(sample)
-			return nil
-		}
-		for len(sample) > 0 {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			var head []byte
-			head, sample = takeLines(sample)
-			if bug := contain.Run(formatPart, func() { p.format = formatOf(head) }); bug != nil {
-				p.notes = append(p.notes, bug.Error()) // its lines are dropped; the other inputs are read
-				return nil
-			}
-			if p.format != nil {
-				return nil
-			}
-		}
-		if short {
-			break
-		}
+func (p *inputPart) find(ctx context.Context, in *lines.Input, given *Format) (err error) {
+	if given != nil {
+		p.format, err = given.SniffInput(ctx, in)
+		return err
 	}
-	return nil
+	p.format, err = DetectInput(ctx, in)
+	var unknown *UnknownFormatError
+	var bug *contain.Bug
+	switch {
+	case errors.As(err, &unknown):
+		return nil
+	case errors.As(err, &bug):
+		p.notes = append(p.notes, bug.Error()) // its lines are dropped; the other inputs are read
+		return nil
+	}
+	return err
 }
 
 // A collection is the work of reading inputs into tables.
@@ -191,7 +169,7 @@ func (c *collection) unknown(in []lines.Input) error {
 		if path == "" {
 			path = "access log"
 		}
-		errs = append(errs, &UnknownFormatError{Path: path, Line: a.Bad[0].Line, Text: a.Bad[0].Text, Why: a.Bad[0].Why, Format: c.opts.Format})
+		errs = append(errs, NotUnderstood(path, a.Bad[0], c.opts.Format))
 	}
 	if len(errs) == 1 {
 		return errs[0]

@@ -2,18 +2,22 @@ package accesslog
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/logs"
+	"github.com/kasoku/kasoku/logs/lines"
 )
 
 // maxText is how much of a line an error shows, in bytes.
 const maxText = 200
 
-// sniffed is how many lines decide what format a log has.
-const sniffed = 64
+// groupLines is how many lines decide what format a log has.
+const groupLines = 64
 
 // minKnown is how many known keys a line of an unknown format must have: other
 // logs have times and messages as well.
@@ -29,7 +33,7 @@ var (
 
 // eachLine calls f for the first lines that are not blank, with their numbers.
 func eachLine(sample []byte, f func(number int64, line []byte)) {
-	for number, n := int64(1), 0; len(sample) > 0 && n < sniffed; number++ {
+	for number, n := int64(1), 0; len(sample) > 0 && n < groupLines; number++ {
 		var line []byte
 		line, sample, _ = bytes.Cut(sample, []byte("\n"))
 		if line = bytes.TrimRight(line, "\r"); len(bytes.TrimSpace(line)) > 0 {
@@ -42,7 +46,7 @@ func eachLine(sample []byte, f func(number int64, line []byte)) {
 // takeLines returns the first lines that are not blank, which decide on a format, and
 // what comes after them. Each line is looked at once, however many are blank.
 func takeLines(sample []byte) (head, rest []byte) {
-	for n := 0; len(sample) > 0 && n < sniffed; {
+	for n := 0; len(sample) > 0 && n < groupLines; {
 		line := sample
 		if i := bytes.IndexByte(sample, '\n'); i >= 0 {
 			line = sample[:i+1]
@@ -56,20 +60,71 @@ func takeLines(sample []byte) (head, rest []byte) {
 	return head, sample
 }
 
-// Detect finds the format of a log from its first lines: the one of which the
-// most lines make sense. The sample ends with a whole line. Where a line does not
-// have the format that was found but another one, a parser reads it
-// nevertheless. The error is an [*UnknownFormatError] without a path.
-func Detect(sample []byte) (*Format, error) {
-	head, _ := takeLines(sample)
-	if f := formatOf(head); f != nil {
-		return f, nil
+// Detect finds the format of a log from a part of it that ends with a whole line. It
+// goes through the lines in groups of 64, and the first group of which a line is
+// understood decides: the format is the one of which the most lines make sense, so
+// that a log may begin with the messages of a program. Where a line does not have the
+// format that was found but another one, a parser reads it nevertheless. The error is
+// an [*UnknownFormatError] without a path, or the bug that ended the search.
+func Detect(sample []byte) (*Format, error) { return detect(context.Background(), sample) }
+
+// detect is [Detect], and ends with the context.
+func detect(ctx context.Context, sample []byte) (f *Format, err error) {
+	for rest := sample; len(rest) > 0; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		var head []byte
+		head, rest = takeLines(rest)
+		if err := contain.Run(formatPart, func() { f = detectGroup(head) }); err != nil {
+			return nil, err
+		}
+		if f != nil {
+			return f, nil
+		}
 	}
 	return nil, unknownFormat(sample)
 }
 
-// formatOf is [Detect] of lines none of which is blank; nil when none is understood.
-func formatOf(sample []byte) *Format {
+// peeked are how many bytes of an input are looked at for its format: first
+// few, and more when nothing is understood.
+var peeked = []int{64 << 10, 4 << 20}
+
+// DetectInput finds the format of an input from its first 64 KiB, and from its first
+// 4 MiB where those hold nothing that is understood. Reading does not begin by that.
+// Its errors are those of [Detect] and of the input.
+func DetectInput(ctx context.Context, in *lines.Input) (*Format, error) {
+	for i, n := range peeked {
+		sample, whole, err := peekLines(ctx, in, n)
+		if err != nil {
+			return nil, err
+		}
+		f, err := detect(ctx, sample)
+		var unknown *UnknownFormatError
+		if whole || i == len(peeked)-1 || !errors.As(err, &unknown) {
+			return f, err
+		}
+	}
+	panic("unreachable")
+}
+
+// peekLines returns the lines in the first n bytes of an input, and whether they are
+// all of it.
+func peekLines(ctx context.Context, in *lines.Input, n int) (sample []byte, whole bool, err error) {
+	sample, err = in.PeekContext(ctx, n)
+	whole = len(sample) < n
+	if i := bytes.LastIndexByte(sample, '\n'); i >= 0 && !whole {
+		sample = sample[:i+1]
+	}
+	return sample, whole, err
+}
+
+// formatPart names what looks at the first lines of an input.
+var formatPart = contain.Part{Kind: contain.Log, Name: "format of an access log"}
+
+// detectGroup returns the format of lines none of which is blank; nil when none is
+// understood.
+func detectGroup(sample []byte) *Format {
 	var best *Format
 	most := 0
 	try := func(f *Format) {
@@ -97,7 +152,7 @@ func formatOf(sample []byte) *Format {
 	}
 	best = best.Sniffed(sample)
 	best.nameFrom(sample)
-	best.others = otherFormats(best)
+	best.others, best.detected = otherFormats(best), true
 	return best
 }
 

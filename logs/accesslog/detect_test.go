@@ -170,3 +170,11 @@ func FuzzDetect(f *testing.F) {
 		}
 	})
 }
+
+// TestTakeLines: blank lines are not counted, and each line is looked at once.
+func TestTakeLines(t *testing.T) {
+	head, rest := takeLines([]byte(strings.Repeat("\n \na\n", 100)))
+	if n := strings.Count(string(head), "\n"); n != groupLines || strings.Count(string(head), "a") != n || len(rest) != 36*5 {
+		t.Errorf("%d lines taken, %d bytes left", n, len(rest))
+	}
+}

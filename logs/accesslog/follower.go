@@ -2,6 +2,7 @@ package accesslog
 
 import (
 	"bytes"
+	"context"
 	"slices"
 
 	"github.com/kasoku/kasoku"
@@ -23,28 +24,23 @@ type Follower struct {
 	notes   []string // rotated, truncated …
 }
 
-// sampled is how many bytes of a log are looked at to find its format.
-const sampled = 16 << 10
+// mostWaiting is how many bytes of lines wait for their format.
+const mostWaiting = 16 << 10
 
 // mostNotes is how many remarks on one log are kept.
 const mostNotes = 5
 
-// Follower returns a follower of a log whose records are for the table. A nil format
-// is found.
-func (t *Table) Follower(path string, f *Format) *Follower {
-	return &Follower{path: path, format: f, opts: ParserOptions{Location: t.opts.Location, Extra: t.by.extra}}
+// NewFollower returns a follower of a log. A nil format is found.
+func NewFollower(path string, f *Format, o ParserOptions) *Follower {
+	return &Follower{path: path, format: f, opts: o}
 }
 
 // Peek finds the format from what the log has already, when that is possible.
 func (f *Follower) Peek(in *lines.Input) {
-	sample, err := in.Peek(sampled)
-	if err != nil || f.format != nil {
+	if f.format != nil {
 		return
 	}
-	if i := bytes.LastIndexByte(sample, '\n'); i >= 0 {
-		sample = sample[:i+1]
-	}
-	if format, err := Detect(sample); err == nil {
+	if format, err := DetectInput(context.Background(), in); err == nil {
 		f.format = format
 	}
 }
@@ -55,7 +51,7 @@ func (f *Follower) Line(line []byte, each func(*Record)) {
 	f.account.Lines++
 	if f.format == nil {
 		f.batch = append(append(f.batch, line...), '\n')
-		if len(f.batch) >= sampled {
+		if len(f.batch) >= mostWaiting {
 			f.Settle(each)
 		}
 		return
@@ -101,7 +97,7 @@ func (p *Parser) take(line logs.Line, r *Record, to *logs.Account) bool {
 		to.Blank++
 		return false
 	}
-	why := noFormat
+	why := NoFormat
 	if p != nil {
 		r.Line, r.Offset = line.Number, line.Offset
 		why = p.Parse(line.Text, r)

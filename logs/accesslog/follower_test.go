@@ -1,51 +1,17 @@
 package accesslog
 
 import (
+	"strings"
+
 	"fmt"
-	"reflect"
+	"github.com/kasoku/kasoku/logs/lines"
 	"testing"
 )
-
-// TestTableNext: tables that go on with one another add up to the table that had all
-// the records, details too.
-func TestTableNext(t *testing.T) {
-	o := Options{Detail: true}
-	whole, part := NewTable(o), NewTable(o)
-	var parts []*Table
-	p := whole.Parser(mustFormat(t, "ltsv"))
-	for i := range 3000 {
-		// Names fold only after many of them were seen: in the midst of a part.
-		line := fmt.Sprintf("time:2026-11-21T08:00:%02d+00:00\tmethod:GET\turi:/shops/%c%c%c/items\tstatus:200\tsize:%d\treqtime:0.0%02d",
-			i/50, 'a'+i*7%26, 'a'+i*3%26, 'a'+i%26, i%10, i%50)
-		var r Record
-		if why := p.Parse([]byte(line), &r); why != "" {
-			t.Fatal(why)
-		}
-		whole.Add(&r)
-		part.Add(&r)
-		if i%250 == 249 {
-			parts = append(parts, part)
-			part = part.Next()
-		}
-	}
-	sum := part.Next()
-	for _, one := range append(parts, part) {
-		sum.Merge(one)
-	}
-	got, want := sum.Endpoints(), whole.Endpoints()
-	if len(want) == 0 || len(want) > 100 {
-		t.Fatalf("%d routes: nothing folds", len(want))
-	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%d routes, want %d\ngot  %+v\nwant %+v", len(got), len(want), got[0], want[0])
-	}
-}
 
 // TestFollower: lines wait for those that reveal their format, and each is accounted
 // for.
 func TestFollower(t *testing.T) {
-	table := NewTable(Options{})
-	f := table.Follower("a.log", nil)
+	f := NewFollower("a.log", nil, ParserOptions{})
 	var paths []string
 	each := func(r *Record) { paths = append(paths, string(r.Path)) }
 	f.Line([]byte("\x1b[2J what"), each)
@@ -69,9 +35,32 @@ func TestFollower(t *testing.T) {
 	}
 }
 
+// TestFollowerGarbageFirst: the format is found however much garbage comes before the
+// first line that has one, in the log that is there and in what it gains.
+func TestFollowerGarbageFirst(t *testing.T) {
+	good := `h - - [21/Nov/2026:08:00:00 +0000] "GET /a HTTP/1.1" 200 5 "-" "x" 0.021`
+	garbage := strings.Repeat("starting worker process\n", 5000)
+	n := 0
+	each := func(*Record) { n++ }
+	f := NewFollower("a.log", nil, ParserOptions{})
+	f.Peek(&lines.Input{Path: "a.log", R: strings.NewReader(garbage + good + "\n")})
+	f.Line([]byte(good), each)
+	if n != 1 {
+		t.Errorf("%d records of a log that began with garbage", n)
+	}
+	f = NewFollower("a.log", nil, ParserOptions{})
+	for line := range strings.Lines(strings.Repeat("starting worker process\n", 100) + good + "\n") {
+		f.Line([]byte(strings.TrimSuffix(line, "\n")), each)
+	}
+	f.Settle(each)
+	if w := f.Window(); n != 2 || w.Dropped != 100 || w.BadSample[0].Line != 1 {
+		t.Errorf("%d records, %+v", n, w)
+	}
+}
+
 // TestFollowerNumbers: a line that waited for its format keeps its own number.
 func TestFollowerNumbers(t *testing.T) {
-	f := NewTable(Options{}).Follower("a.log", nil)
+	f := NewFollower("a.log", nil, ParserOptions{})
 	var lines []int64
 	each := func(r *Record) { lines = append(lines, r.Line) }
 	for n := 1; n <= 300; n++ {

@@ -33,6 +33,7 @@ type Format struct {
 	resolution time.Duration // of request times; 0 when there are none
 	assumed    []string
 	others     []*Format // that single lines may have; empty for a format that was asked for
+	detected   bool      // from lines; not asked for
 }
 
 // Name returns what people call the format, such as ltsv, json, or combined with
@@ -126,6 +127,9 @@ func (f *Format) Parser(o ParserOptions) *Parser {
 // Strays returns how many lines were read that have not the format of the
 // parser but another one that is known, as when a server got a new log_format.
 func (p *Parser) Strays() uint64 { return p.strays }
+
+// NoFormat is why all lines of an input are dropped whose format is unknown.
+const NoFormat = "no format of an access log that is known"
 
 // byteOrderMark is what some editors begin a file with.
 const byteOrderMark = "\xef\xbb\xbf"

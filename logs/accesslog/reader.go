@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/logs"
 	"github.com/kasoku/kasoku/logs/lines"
 )
@@ -21,7 +22,7 @@ type Reader struct {
 	account logs.Account
 	path    string
 	opts    ParserOptions
-	given   *Format // nil: to be found
+	asked   *Format // nil: it was to be found
 	parser  *Parser // nil until the format is known
 	refused int     // lines from the present one on of which none is understood
 	record  Record
@@ -37,13 +38,13 @@ func NewReader(src *lines.Window, location *time.Location) *Reader {
 // NewReaderOf returns a reader of lines of the format; nil means that it finds
 // the format.
 func NewReaderOf(src *lines.Window, f *Format, o ParserOptions) *Reader {
-	r := &Reader{path: "access log", opts: o, given: f}
+	r := &Reader{path: "access log", opts: o}
 	if files := src.Files(); len(files) > 0 {
 		r.path = files[len(files)-1].Path
 	}
 	r.feed = logs.NewFeed(src, &r.account)
 	if f != nil {
-		r.parser = f.Parser(o)
+		r.parser, r.asked = f.Parser(o), f
 	}
 	return r
 }
@@ -81,8 +82,7 @@ func (r *Reader) Scan() bool {
 	}
 	r.err = r.feed.Err()
 	if r.err == nil && r.account.Records == 0 && r.account.Dropped > 0 {
-		first := r.account.Bad[0]
-		r.err = &UnknownFormatError{Path: r.path, Line: first.Line, Text: first.Text, Why: first.Why, Format: r.given}
+		r.err = NotUnderstood(r.path, r.account.Bad[0], r.asked)
 	}
 	return false
 }
@@ -94,7 +94,7 @@ func (r *Reader) detect() {
 	}
 	sample := append(bytes.Clone(r.feed.Text), '\n')
 	n := 1
-	for ; n < sniffed; n++ {
+	for ; n < groupLines; n++ {
 		line := r.feed.Peek(n)
 		if line == nil {
 			break
@@ -116,6 +116,15 @@ type UnknownFormatError struct {
 	Text   string  // of it, cut and without secrets
 	Why    string  // it was refused
 	Format *Format // that was asked for; nil when it was to be found
+}
+
+// NotUnderstood returns the error for a log whose first line that was refused is given,
+// in the format that was asked for; nil, or one that was detected, when none was.
+func NotUnderstood(path string, first kasoku.BadLine, f *Format) *UnknownFormatError {
+	if f != nil && f.detected {
+		f = nil
+	}
+	return &UnknownFormatError{Path: path, Line: first.Line, Text: first.Text, Why: first.Why, Format: f}
 }
 
 // Error names the file, the line and what was expected.

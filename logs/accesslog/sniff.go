@@ -2,7 +2,10 @@ package accesslog
 
 import (
 	"bytes"
+	"context"
 	"time"
+
+	"github.com/kasoku/kasoku/logs/lines"
 )
 
 // A sniffer looks at the durations of lines, to find out in which unit and with
@@ -113,6 +116,19 @@ func (f *Format) Sniffed(sample []byte) *Format {
 	out.others = f.others
 	out.settle(p.sniffer)
 	return &out
+}
+
+// SniffInput is [Format.Sniffed] by the first lines of an input. A format that was
+// detected stays as it is.
+func (f *Format) SniffInput(ctx context.Context, in *lines.Input) (*Format, error) {
+	if f.detected {
+		return f, nil
+	}
+	sample, _, err := peekLines(ctx, in, peeked[0])
+	if err != nil {
+		return nil, err
+	}
+	return f.Sniffed(sample), nil
 }
 
 // settle takes over what was seen.

@@ -102,6 +102,12 @@ func (t *Table) Parser(f *Format) *Parser {
 	return f.Parser(ParserOptions{Location: t.opts.Location, Extra: t.by.extra})
 }
 
+// Follower returns a follower of a log whose records are for the table. A nil format
+// is found.
+func (t *Table) Follower(path string, f *Format) *Follower {
+	return NewFollower(path, f, ParserOptions{Location: t.opts.Location, Extra: t.by.extra})
+}
+
 // Add adds a record, of a parser as [Table.Parser] gives.
 func (t *Table) Add(r *Record) { t.add(r, place{offset: r.Offset}) }
 

@@ -1,8 +1,10 @@
 package accesslog
 
 import (
+	"bytes"
 	"fmt"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -64,6 +66,44 @@ func logOf(at ...int) string {
 		fmt.Fprintf(&b, "time:%d\tmethod:GET\turi:/a/%d\tstatus:%d\tsize:10\treqtime:0.5\n", 1629507600+s, i, 200+i%2*303)
 	}
 	return b.String()
+}
+
+func TestCollect_UnknownFormat(t *testing.T) {
+	path := t.TempDir() + "/access.log"
+	if err := os.WriteFile(path, []byte("\nhello token=abc\nworld\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w, err := lines.Since(lines.Mark{Path: path, Missing: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	table, window, err := Collect(w, Options{})
+	want := path + `:2: unknown format "hello token=***", expected LTSV`
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %s", err, want)
+	}
+	if h, ok := err.(interface{ Hint() string }); !ok || !strings.Contains(h.Hint(), "log_format ltsv") {
+		t.Error("no hint")
+	}
+	if window.Lines != 3 || window.Dropped != 2 || window.Blank != 1 || table.Records() != 0 {
+		t.Errorf("window %+v", window)
+	}
+	_, _, err = Collect(lines.NewReader(strings.NewReader("garbage\n"), 0), Options{Format: formatNamed(t, `$remote_addr - $remote_user [$time_local] "$request" $status`)})
+	if want := `access log:1: not in the format nginx: "garbage": no " - " behind $remote_addr`; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %s", err, want)
+	}
+	for text, want := range map[string]string{
+		"SQLite format 3\x00\x10\n": "run", `{"log":"a\n","stream":"stdout"}` + "\n": "docker logs", "a\n": "log_format",
+	} {
+		_, _, err := Collect(lines.NewReader(strings.NewReader(text), 0), Options{})
+		if h, ok := err.(interface{ Hint() string }); !ok || !strings.Contains(h.Hint(), want) {
+			t.Errorf("%q: hint of %v", text, err)
+		}
+	}
+	if _, _, err := Collect(lines.NewReader(strings.NewReader("\n"), 0), Options{}); err != nil {
+		t.Errorf("an empty log: %v", err)
+	}
 }
 
 func TestTable_Clock(t *testing.T) {
@@ -147,6 +187,81 @@ func TestTable_Merge(t *testing.T) {
 	if count != 300 || len(small.Endpoints()) > 4 {
 		t.Errorf("%d requests in %d rows", count, len(small.Endpoints()))
 	}
+}
+
+// TestTableNext: tables that go on with one another add up to the table that had all
+// the records, details too.
+func TestTableNext(t *testing.T) {
+	o := Options{Detail: true}
+	whole, part := NewTable(o), NewTable(o)
+	var parts []*Table
+	p := whole.Parser(formatNamed(t, "ltsv"))
+	for i := range 3000 {
+		// Names fold only after many of them were seen: in the midst of a part.
+		line := fmt.Sprintf("time:2026-11-21T08:00:%02d+00:00\tmethod:GET\turi:/shops/%c%c%c/items\tstatus:200\tsize:%d\treqtime:0.0%02d",
+			i/50, 'a'+i*7%26, 'a'+i*3%26, 'a'+i%26, i%10, i%50)
+		var r Record
+		if why := p.Parse([]byte(line), &r); why != "" {
+			t.Fatal(why)
+		}
+		whole.Add(&r)
+		part.Add(&r)
+		if i%250 == 249 {
+			parts = append(parts, part)
+			part = part.Next()
+		}
+	}
+	sum := part.Next()
+	for _, one := range append(parts, part) {
+		sum.Merge(one)
+	}
+	got, want := sum.Endpoints(), whole.Endpoints()
+	if len(want) == 0 || len(want) > 100 {
+		t.Fatalf("%d routes: nothing folds", len(want))
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%d routes, want %d\ngot  %+v\nwant %+v", len(got), len(want), got[0], want[0])
+	}
+}
+
+// formatNamed returns the format of a specification.
+func formatNamed(t testing.TB, spec string) *Format {
+	t.Helper()
+	f, err := ParseFormat(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func FuzzTable(f *testing.F) {
+	for _, name := range []string{"combined.log", "ltsv.log"} {
+		b, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b[:1500])
+	}
+	f.Add([]byte(`a [21/Aug/2021:10:00:00 +0900] "GET /1/2.png?x" 200 - "\"" 5` + "\n\n\x00"))
+	f.Fuzz(func(t *testing.T, log []byte) {
+		r, table := NewReader(lines.NewReader(bytes.NewReader(log), 0), time.UTC), NewTable(Options{MaxRoutes: 3})
+		for r.Scan() {
+			table.Add(r.Record())
+		}
+		var count uint64
+		for _, e := range table.Endpoints() {
+			count += e.Count
+			if len(e.Route) > maxShown+10 {
+				t.Fatalf("route of %d bytes", len(e.Route))
+			}
+			if strings.ContainsFunc(e.Route, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+				t.Fatalf("route %q", e.Route)
+			}
+		}
+		if count != r.Account().Records || len(table.Endpoints()) > 4 {
+			t.Fatalf("%d requests, %d records, %d endpoints", count, r.Account().Records, len(table.Endpoints()))
+		}
+	})
 }
 
 func BenchmarkCollect(b *testing.B) {

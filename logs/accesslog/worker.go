@@ -48,9 +48,6 @@ type badLine struct {
 	text        kasoku.BadLine
 }
 
-// noFormat is why all lines of an input are dropped whose format is unknown.
-const noFormat = "no format of an access log that is known"
-
 // read reads the lines of a block. A line that makes the parser panic is dropped, and
 // the reading goes on with the next one.
 func (w *worker) read(b *lines.Block) error {
@@ -104,12 +101,10 @@ func (r *blockReading) take() []byte {
 	return r.line
 }
 
-// Parts of the reading: the lines, what is done around those of a block, and what the
-// first lines of an input are looked at for.
+// Parts of the reading: the lines, and what is done around those of a block.
 var (
 	accessPart = contain.Part{Kind: contain.Log, Name: "access log"}
 	blockPart  = contain.Part{Kind: contain.Log, Name: "block of an access log"}
-	formatPart = contain.Part{Kind: contain.Log, Name: "format of an access log"}
 )
 
 // readLines reads the lines of a block that are left.
@@ -120,7 +115,7 @@ func (w *worker) readLines(r *blockReading, part *workerPart) {
 			r.blank++
 			continue
 		}
-		why := noFormat
+		why := NoFormat
 		if w.parser != nil {
 			w.record.Line, w.record.Offset = int64(r.number), r.at
 			why = w.parser.Parse(line, &w.record)
