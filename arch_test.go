@@ -32,7 +32,7 @@ var floorTable = parseFloors(`
 2 load load/http1 load/epollhttp load/nethttp load/vegeta load/engine load/loadtest
 2 observe observe/sources observe/host observe/process observe/procfile observe/cgroup observe/sockets observe/logsize observe/freespace
 2 observe/mysql observe/nginx observe/varnish observe/redis observe/graphite observe/expvar observe/profile
-2 logs logs/accesslog logs/slowlog logs/sqlshape logs/applog logs/phases logs/score
+2 logs logs/accessformat logs/accesslog logs/slowlog logs/sqlshape logs/applog logs/phases logs/score
 2 logs/routes logs/patterns logs/buckets logs/join
 2 config topology checkpoint/guard store/chunk
 3 mysql/digest mysql/explain store store/merge load/scenario load/scenario/agent checkpoint/capture compare compat/* fleet fleet/bus
@@ -46,7 +46,8 @@ var floorTable = parseFloors(`
 `)
 
 // hot are the packages that may trade clarity for speed.
-const hot = "internal/histogram logs/lines internal/secret load/epollhttp logs/accesslog logs/slowlog logs/sqlshape logs/routes logs/patterns logs/buckets logs/join"
+const hot = "internal/histogram logs/lines internal/secret load/epollhttp logs/accessformat logs/accesslog logs/slowlog " +
+	"logs/sqlshape logs/routes logs/patterns logs/buckets logs/join"
 
 // ownerTable gives each costly import its owner. A path stands for the packages
 // below it too, such as a later major version.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/logs/accesslog"
+	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/phases"
 	"github.com/kasoku/kasoku/record/trigger"
 )
@@ -177,7 +177,7 @@ func TestAwaitUnknownFormat(t *testing.T) {
 	}
 	o.OnProgress = once(PhaseWait, func() error { return add(o.AccessLog, strings.Repeat("who knows\n", 10)) })(t)
 	_, err := Record(t.Context(), o)
-	var unknown *accesslog.UnknownFormatError
+	var unknown *accessformat.UnknownFormatError
 	if !errors.As(err, &unknown) {
 		t.Errorf("%v", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/histogram"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/accesslog"
 	"github.com/kasoku/kasoku/logs/lines"
 )
@@ -86,7 +87,7 @@ type accessFile struct {
 	gone int         // ticks since it was there
 	cut  int64       // bytes that were skipped
 	tail *lines.Tail // nil until it could be opened
-	read *accesslog.Follower
+	read *accessformat.Follower
 }
 
 // accessCount is what lines said.
@@ -185,7 +186,7 @@ func (a *access) take(now time.Time, f *kasoku.Frame) (gaps []kasoku.Gap) {
 	var skipped int64
 	for i, l := range a.logs {
 		var came accessCount
-		each := func(r *accesslog.Record) { came.add(r, latency); a.add(r, now) }
+		each := func(r *accessformat.Record) { came.add(r, latency); a.add(r, now) }
 		// One that grows fast leaves the others their share.
 		n, beyond, err := l.next(int64(a.spare)/int64(len(a.logs)-i), each)
 		a.spare = max(a.spare-float64(n), 0)
@@ -215,7 +216,7 @@ func (a *access) take(now time.Time, f *kasoku.Frame) (gaps []kasoku.Gap) {
 
 // next reads what the log gained, at most so many bytes, and returns how many those
 // were and how many there were beyond.
-func (l *accessFile) next(most int64, each func(*accesslog.Record)) (read, skipped int64, err error) {
+func (l *accessFile) next(most int64, each func(*accessformat.Record)) (read, skipped int64, err error) {
 	if err := l.open(); err != nil {
 		return 0, 0, err
 	}
@@ -242,7 +243,7 @@ func (l *accessFile) next(most int64, each func(*accesslog.Record)) (read, skipp
 }
 
 // add counts a request.
-func (c *accessCount) add(r *accesslog.Record, latency *histogram.Histogram) {
+func (c *accessCount) add(r *accessformat.Record, latency *histogram.Histogram) {
 	class := r.Status / 100
 	if class < 0 || class >= len(c.class) {
 		class = 0
@@ -276,7 +277,7 @@ func (c *accessCount) samples(f *kasoku.Frame) {
 
 // add adds a request to its route, at the second in which its line came: the one that
 // ends now. mu is held.
-func (a *access) add(r *accesslog.Record, now time.Time) {
+func (a *access) add(r *accessformat.Record, now time.Time) {
 	at := a.at - time.Second/2
 	if r.Stamped() {
 		late := now.Sub(r.Time())
@@ -285,7 +286,7 @@ func (a *access) add(r *accesslog.Record, now time.Time) {
 			at, a.late = a.at-late, a.at
 		}
 	}
-	r.Unix, r.Resolution, r.Has = a.base.Add(max(at, 0)).UnixNano(), 0, r.Has|accesslog.HasTime
+	r.Unix, r.Resolution, r.Has = a.base.Add(max(at, 0)).UnixNano(), 0, r.Has|accessformat.HasTime
 	a.now.Add(r)
 }
 

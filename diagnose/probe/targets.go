@@ -10,7 +10,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/logs"
-	"github.com/kasoku/kasoku/logs/accesslog"
+	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/logs/routes"
 )
@@ -198,7 +198,7 @@ func (s *Sampler) Add(method, uri string) {
 
 // Read adds the requests of a log, at most so many lines of it.
 func (s *Sampler) Read(w *lines.Window, most int) error {
-	r := accesslog.NewReader(w, nil)
+	r := accessformat.NewReader(w, nil)
 	for n := 0; n < most && r.Scan(); n++ {
 		if x := r.Record(); x.Status < 400 && len(x.Method) > 0 {
 			s.Add(string(x.Method), string(x.Path))

@@ -10,6 +10,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/logs"
+	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/lines"
 )
 
@@ -60,7 +61,7 @@ func CollectAll(ctx context.Context, in []lines.Input, o Options, progress func(
 
 // inputPart is what was read of one input.
 type inputPart struct {
-	format  *Format // nil: unknown
+	format  *accessformat.Format // nil: unknown
 	account logs.Account
 	bytes   int64
 	notes   []string
@@ -85,13 +86,13 @@ func (p *inputPart) window(in *lines.Input) kasoku.LogWindow {
 
 // find finds the format of an input, or of the one that was asked for what only the
 // lines can show.
-func (p *inputPart) find(ctx context.Context, in *lines.Input, given *Format) (err error) {
+func (p *inputPart) find(ctx context.Context, in *lines.Input, given *accessformat.Format) (err error) {
 	if given != nil {
 		p.format, err = given.SniffInput(ctx, in)
 		return err
 	}
-	p.format, err = DetectInput(ctx, in)
-	var unknown *UnknownFormatError
+	p.format, err = accessformat.DetectInput(ctx, in)
+	var unknown *accessformat.UnknownFormatError
 	var bug *contain.Bug
 	switch {
 	case errors.As(err, &unknown):
@@ -169,7 +170,7 @@ func (c *collection) unknown(in []lines.Input) error {
 		if path == "" {
 			path = "access log"
 		}
-		errs = append(errs, NotUnderstood(path, a.Bad[0], c.opts.Format))
+		errs = append(errs, accessformat.NotUnderstood(path, a.Bad[0], c.opts.Format))
 	}
 	if len(errs) == 1 {
 		return errs[0]

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/logs/accessformat"
 )
 
 // A detail is what a row holds beside its sums with Options.Detail.
@@ -104,19 +105,19 @@ type uriSlot struct {
 }
 
 // add adds a record to the detail of its row.
-func (u *uris) add(w *row, r *Record, t *Table) {
+func (u *uris) add(w *row, r *accessformat.Record, t *Table) {
 	if w.detail == nil {
 		w.detail = &detail{}
 	}
 	d := w.detail
-	if r.Has&HasConnect != 0 {
+	if r.Has&accessformat.HasConnect != 0 {
 		d.connectCount++
 		if r.Connect > 0 {
 			d.connects++
 		}
 	}
 	d.maxRequest = max(d.maxRequest, r.RequestBytes)
-	if r.Has&HasUpstream != 0 && len(r.UserAgent) > 0 && t.bots.is(r.UserAgent) {
+	if r.Has&accessformat.HasUpstream != 0 && len(r.UserAgent) > 0 && t.bots.is(r.UserAgent) {
 		d.botsPassed++
 		d.botsUpstream += uint64(max(r.Upstream, 0))
 	}
@@ -125,13 +126,13 @@ func (u *uris) add(w *row, r *Record, t *Table) {
 	}
 	hash := hashURI(r.Method, r.Path)
 	d.see(hash)
-	if r.Status == 200 && r.Has&(HasBytes|HasTime) == HasBytes|HasTime {
+	if r.Status == 200 && r.Has&(accessformat.HasBytes|accessformat.HasTime) == accessformat.HasBytes|accessformat.HasTime {
 		u.answer(d, hash, r)
 	}
 }
 
 // answer looks at an answer 200 beside those before it of the same URI.
-func (u *uris) answer(d *detail, hash uint64, r *Record) {
+func (u *uris) answer(d *detail, hash uint64, r *accessformat.Record) {
 	if u.slots == nil {
 		u.slots = make([]uriSlot, uriSlots)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
 
+	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/routes"
 )
 
@@ -118,13 +119,13 @@ type filterRun struct {
 	*Filter
 	env     filterEnv
 	machine vm.VM
-	values  []func(r *Record, t *Table) // those that are used
-	set     map[string]func(r *Record, t *Table)
+	values  []func(r *accessformat.Record, t *Table) // those that are used
+	set     map[string]func(r *accessformat.Record, t *Table)
 	route   []byte
 }
 
 func (f *Filter) run() *filterRun {
-	run := &filterRun{Filter: f, set: map[string]func(r *Record, t *Table){}}
+	run := &filterRun{Filter: f, set: map[string]func(r *accessformat.Record, t *Table){}}
 	for _, name := range slices.Sorted(maps.Keys(f.uses)) {
 		run.set[name] = run.value(name)
 		run.values = append(run.values, run.set[name])
@@ -134,7 +135,7 @@ func (f *Filter) run() *filterRun {
 
 // holds reports whether a record is wanted. An expression that cannot be
 // evaluated for it does not hold.
-func (f *filterRun) holds(r *Record, t *Table) bool {
+func (f *filterRun) holds(r *accessformat.Record, t *Table) bool {
 	for i := range f.terms {
 		if !f.terms[i].holds(r, t, f) {
 			return false
@@ -152,45 +153,49 @@ func (f *filterRun) holds(r *Record, t *Table) bool {
 }
 
 // value returns what puts a record's value of that name into env.
-func (f *filterRun) value(name string) func(r *Record, t *Table) {
+func (f *filterRun) value(name string) func(r *accessformat.Record, t *Table) {
 	e := &f.env
 	switch name {
 	case "method":
-		return func(r *Record, _ *Table) { e.Method = textOf(r.Method) }
+		return func(r *accessformat.Record, _ *Table) { e.Method = textOf(r.Method) }
 	case "path":
-		return func(r *Record, _ *Table) { e.Path, _, _ = strings.Cut(textOf(r.Path), "?") }
+		return func(r *accessformat.Record, _ *Table) { e.Path, _, _ = strings.Cut(textOf(r.Path), "?") }
 	case "uri":
-		return func(r *Record, _ *Table) { e.URI = textOf(r.Path) }
+		return func(r *accessformat.Record, _ *Table) { e.URI = textOf(r.Path) }
 	case "query":
-		return func(r *Record, _ *Table) { _, e.Query, _ = strings.Cut(textOf(r.Path), "?") }
+		return func(r *accessformat.Record, _ *Table) { _, e.Query, _ = strings.Cut(textOf(r.Path), "?") }
 	case "route":
 		return f.setRoute
 	case "status":
-		return func(r *Record, _ *Table) { e.Status = r.Status }
+		return func(r *accessformat.Record, _ *Table) { e.Status = r.Status }
 	case "bytes":
-		return func(r *Record, _ *Table) { e.Bytes = int(r.Bytes) }
+		return func(r *accessformat.Record, _ *Table) { e.Bytes = int(r.Bytes) }
 	case "request_bytes":
-		return func(r *Record, _ *Table) { e.Request = int(r.RequestBytes) }
+		return func(r *accessformat.Record, _ *Table) { e.Request = int(r.RequestBytes) }
 	case "latency":
-		return func(r *Record, _ *Table) { e.Latency = secondsOr(r.Latency, r.Has&HasLatency != 0) }
+		return func(r *accessformat.Record, _ *Table) {
+			e.Latency = secondsOr(r.Latency, r.Has&accessformat.HasLatency != 0)
+		}
 	case "upstream":
-		return func(r *Record, _ *Table) { e.Upstream = secondsOr(r.Upstream, r.Has&HasUpstream != 0) }
+		return func(r *accessformat.Record, _ *Table) {
+			e.Upstream = secondsOr(r.Upstream, r.Has&accessformat.HasUpstream != 0)
+		}
 	case "time":
-		return func(r *Record, _ *Table) { e.Time = r.Time() }
+		return func(r *accessformat.Record, _ *Table) { e.Time = r.Time() }
 	case "ua":
-		return func(r *Record, _ *Table) { e.UA = textOf(r.UserAgent) }
+		return func(r *accessformat.Record, _ *Table) { e.UA = textOf(r.UserAgent) }
 	case "referer":
-		return func(r *Record, _ *Table) { e.Referer = textOf(r.Referer) }
+		return func(r *accessformat.Record, _ *Table) { e.Referer = textOf(r.Referer) }
 	case "host":
-		return func(r *Record, _ *Table) { e.Host = textOf(r.RemoteAddr) }
+		return func(r *accessformat.Record, _ *Table) { e.Host = textOf(r.RemoteAddr) }
 	case "user":
-		return func(r *Record, _ *Table) { e.User = textOf(r.User) }
+		return func(r *accessformat.Record, _ *Table) { e.User = textOf(r.User) }
 	case "vhost":
-		return func(r *Record, _ *Table) { e.VHost = textOf(r.VHost) }
+		return func(r *accessformat.Record, _ *Table) { e.VHost = textOf(r.VHost) }
 	case "protocol":
-		return func(r *Record, _ *Table) { e.Protocol = textOf(r.Protocol) }
+		return func(r *accessformat.Record, _ *Table) { e.Protocol = textOf(r.Protocol) }
 	}
-	return func(r *Record, t *Table) { e.Bot = t.bots.is(r.UserAgent) } // bot
+	return func(r *accessformat.Record, t *Table) { e.Bot = t.bots.is(r.UserAgent) } // bot
 }
 
 func secondsOr(d time.Duration, told bool) float64 {
@@ -200,7 +205,7 @@ func secondsOr(d time.Duration, told bool) float64 {
 	return d.Seconds()
 }
 
-func (f *filterRun) setRoute(r *Record, t *Table) {
+func (f *filterRun) setRoute(r *accessformat.Record, t *Table) {
 	f.route = t.appendRoute(f.route[:0], r)
 	route := f.route
 	if len(route) > 0 && route[0] == given {

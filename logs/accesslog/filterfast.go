@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
+
+	"github.com/kasoku/kasoku/logs/accessformat"
 )
 
 // A term is one of the conditions that a filter joins with "and", where it
@@ -87,7 +89,7 @@ func parseTerm(node ast.Node) (term, bool) {
 
 // holds reports whether a record meets the condition; f has the values that are
 // not as they stand in the record.
-func (t *term) holds(r *Record, table *Table, f *filterRun) bool {
+func (t *term) holds(r *accessformat.Record, table *Table, f *filterRun) bool {
 	e := &f.env
 	switch t.name {
 	case "status":
@@ -97,9 +99,9 @@ func (t *term) holds(r *Record, table *Table, f *filterRun) bool {
 	case "request_bytes":
 		return compareNumbers(float64(r.RequestBytes), t.operator, t.number)
 	case "latency":
-		return compareNumbers(secondsOr(r.Latency, r.Has&HasLatency != 0), t.operator, t.number)
+		return compareNumbers(secondsOr(r.Latency, r.Has&accessformat.HasLatency != 0), t.operator, t.number)
 	case "upstream":
-		return compareNumbers(secondsOr(r.Upstream, r.Has&HasUpstream != 0), t.operator, t.number)
+		return compareNumbers(secondsOr(r.Upstream, r.Has&accessformat.HasUpstream != 0), t.operator, t.number)
 	case "method":
 		return t.compareText(textOf(r.Method))
 	case "uri":

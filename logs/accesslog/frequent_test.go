@@ -12,6 +12,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/lines"
 )
 
@@ -73,7 +74,7 @@ func TestFrequent(t *testing.T) {
 // TestFrequent_Alone: a table without blocks knows them too.
 func TestFrequent_Alone(t *testing.T) {
 	table := NewTable(Options{By: []string{"host"}, MaxRoutes: 500})
-	r := NewReader(lines.NewReader(strings.NewReader(crowd(60_000)), 0), time.UTC)
+	r := accessformat.NewReader(lines.NewReader(strings.NewReader(crowd(60_000)), 0), time.UTC)
 	for r.Scan() {
 		table.Add(r.Record())
 	}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/kasoku/kasoku/logs/accessformat"
 )
 
 // A key is the values that make a row, with NUL between. A route that was given
@@ -25,7 +27,7 @@ const otherKey = "\x02"
 
 // appendKey appends the key of a record. A NUL in a value would look like the end
 // of it, but in the last one.
-func (t *Table) appendKey(dst []byte, r *Record) []byte {
+func (t *Table) appendKey(dst []byte, r *accessformat.Record) []byte {
 	if t.by.usual {
 		return t.appendRoute(append(append(dst, r.Method...), separator), r)
 	}
@@ -58,7 +60,7 @@ func (t *Table) appendKey(dst []byte, r *Record) []byte {
 func appendPart(dst, value []byte) []byte { return append(dst, value[:min(len(value), maxKeyPart)]...) }
 
 // appendRoute appends the route of a record, as far as its path alone determines it.
-func (t *Table) appendRoute(dst []byte, r *Record) []byte {
+func (t *Table) appendRoute(dst []byte, r *accessformat.Record) []byte {
 	if len(r.Path) == 0 && len(r.Method) == 0 {
 		return append(append(dst, given), NoRequest...)
 	}
@@ -74,7 +76,7 @@ func (t *Table) appendRoute(dst []byte, r *Record) []byte {
 }
 
 // appendField appends a value that is neither method nor route.
-func (t *Table) appendField(dst []byte, f keyField, r *Record) []byte {
+func (t *Table) appendField(dst []byte, f keyField, r *accessformat.Record) []byte {
 	switch f {
 	case keyPath:
 		path := r.Path
@@ -115,7 +117,7 @@ func (t *Table) appendField(dst []byte, f keyField, r *Record) []byte {
 }
 
 // appendTime appends when a record was logged, in the table's location.
-func (t *Table) appendTime(dst []byte, r *Record, unit time.Duration, layout string) []byte {
+func (t *Table) appendTime(dst []byte, r *accessformat.Record, unit time.Duration, layout string) []byte {
 	if !r.Stamped() {
 		return dst
 	}

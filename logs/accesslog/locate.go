@@ -1,5 +1,7 @@
 package accesslog
 
+import "github.com/kasoku/kasoku/logs/accessformat"
+
 // A Locator says which row of a table a request belongs to. It is not safe for
 // concurrent use, and the table may not change meanwhile.
 type Locator struct {
@@ -21,7 +23,7 @@ func (t *Table) Locator() *Locator {
 
 // Locate returns the method and the route of the row of a request, as
 // [Table.Endpoints] has them. Those beyond the bound of rows have their own.
-func (l *Locator) Locate(r *Record) (method, route string) {
+func (l *Locator) Locate(r *accessformat.Record) (method, route string) {
 	t := l.table
 	t.key = t.appendKey(t.key[:0], r)
 	if k, ok := l.known[string(t.key)]; ok {

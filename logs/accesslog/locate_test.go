@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/lines"
 )
 
@@ -27,7 +28,7 @@ func TestLocator(t *testing.T) {
 		want[e.Method+" "+e.Route] = e.Count
 	}
 	l := table.Locator()
-	r := NewReader(window(), nil)
+	r := accessformat.NewReader(window(), nil)
 	for r.Scan() {
 		method, route := l.Locate(r.Record())
 		got[method+" "+route]++

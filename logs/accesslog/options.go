@@ -8,6 +8,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/logs"
+	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/routes"
 )
 
@@ -35,8 +36,8 @@ const (
 // Options say how a log becomes a table. The zero value keeps everything and
 // finds formats and routes by itself.
 type Options struct {
-	Format   *Format        // nil: found, for each input
-	Location *time.Location // of times without an offset; nil means the local one
+	Format   *accessformat.Format // nil: found, for each input
+	Location *time.Location       // of times without an offset; nil means the local one
 
 	// Clock places the times of the log on a run, and Interval is the run: what
 	// lies outside is counted and left out. Without a clock, offsets count from
@@ -106,7 +107,7 @@ var keyNames = []struct {
 
 // Keys returns the names of what can make a row of any log. Every other name
 // means a key of LTSV or JSON, a variable of nginx, and so on, as in
-// [ParserOptions].Extra.
+// [accessformat.ParserOptions].
 func Keys() []string {
 	var out []string
 	for _, k := range keyNames {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/internal/histogram"
+	"github.com/kasoku/kasoku/logs/accessformat"
 )
 
 // fewLatencies is how many request times a row holds before it gets a
@@ -47,12 +48,12 @@ func newRow(key string, hash uint64) *row {
 }
 
 // add adds a record, all but its times.
-func (w *row) add(r *Record) {
+func (w *row) add(r *accessformat.Record) {
 	w.count++
 	w.bytes += r.Bytes
 	w.minBytes, w.maxBytes = min(w.minBytes, r.Bytes), max(w.maxBytes, r.Bytes)
 	w.requestBytes += r.RequestBytes
-	if r.Has&HasUpstream != 0 {
+	if r.Has&accessformat.HasUpstream != 0 {
 		w.upstream += uint64(max(r.Upstream, 0))
 		w.upstreams++
 	}
@@ -61,7 +62,7 @@ func (w *row) add(r *Record) {
 	} else {
 		w.addCode(r.Status, 1)
 	}
-	if r.Has&HasLatency != 0 {
+	if r.Has&accessformat.HasLatency != 0 {
 		w.addLatency(r.Latency)
 	}
 }

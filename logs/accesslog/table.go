@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/logs"
+	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/routes"
 )
 
@@ -98,20 +99,20 @@ func (t *Table) init() {
 }
 
 // Parser returns a parser that gives records all that the table wants of them.
-func (t *Table) Parser(f *Format) *Parser {
-	return f.Parser(ParserOptions{Location: t.opts.Location, Extra: t.by.extra})
+func (t *Table) Parser(f *accessformat.Format) *accessformat.Parser {
+	return f.Parser(accessformat.ParserOptions{Location: t.opts.Location, Extra: t.by.extra})
 }
 
 // Follower returns a follower of a log whose records are for the table. A nil format
 // is found.
-func (t *Table) Follower(path string, f *Format) *Follower {
-	return NewFollower(path, f, ParserOptions{Location: t.opts.Location, Extra: t.by.extra})
+func (t *Table) Follower(path string, f *accessformat.Format) *accessformat.Follower {
+	return accessformat.NewFollower(path, f, accessformat.ParserOptions{Location: t.opts.Location, Extra: t.by.extra})
 }
 
 // Add adds a record, of a parser as [Table.Parser] gives.
-func (t *Table) Add(r *Record) { t.add(r, place{offset: r.Offset}) }
+func (t *Table) Add(r *accessformat.Record) { t.add(r, place{offset: r.Offset}) }
 
-func (t *Table) add(r *Record, at place) {
+func (t *Table) add(r *accessformat.Record, at place) {
 	t.final = nil
 	if !t.place(r) {
 		t.outside++
@@ -124,7 +125,7 @@ func (t *Table) add(r *Record, at place) {
 	t.records++
 	w := t.row(r)
 	w.add(r)
-	if r.Has&HasTime != 0 {
+	if r.Has&accessformat.HasTime != 0 {
 		w.first, w.last = min(w.first, t.placed.at), max(w.last, t.placed.at)
 		var failed uint32
 		if r.Status >= 500 {
@@ -143,7 +144,7 @@ func (t *Table) add(r *Record, at place) {
 	if t.detail != nil {
 		t.detail.add(w, r, t)
 	}
-	if r.Has&HasLatency == 0 {
+	if r.Has&accessformat.HasLatency == 0 {
 		t.untimed++
 	} else if t.slow.wants(r.Latency) {
 		t.addSlow(r, at)
@@ -165,9 +166,9 @@ type placed struct {
 }
 
 // place finds out when a record was logged and whether it belongs to the table.
-func (t *Table) place(r *Record) (inside bool) {
+func (t *Table) place(r *accessformat.Record) (inside bool) {
 	p := &t.placed
-	if r.Has&HasTime == 0 {
+	if r.Has&accessformat.HasTime == 0 {
 		return !t.onlyRecent
 	}
 	if p.known && p.unix == r.Unix && p.resolution == r.Resolution {
@@ -187,7 +188,7 @@ func (t *Table) place(r *Record) (inside bool) {
 }
 
 // row returns the row of a record.
-func (t *Table) row(r *Record) *row {
+func (t *Table) row(r *accessformat.Record) *row {
 	t.key = t.appendKey(t.key[:0], r)
 	if t.counts {
 		t.countKey()
@@ -287,7 +288,7 @@ func (t *Table) coarsen(step time.Duration) {
 }
 
 // addSlow adds a record, whose key is the present one, to the slowest.
-func (t *Table) addSlow(r *Record, at place) {
+func (t *Table) addSlow(r *accessformat.Record, at place) {
 	var route []byte
 	if t.by.route >= 0 {
 		from, to := t.by.routeOf(t.key)
@@ -300,7 +301,7 @@ func (t *Table) addSlow(r *Record, at place) {
 		latency: r.Latency, upstream: r.Upstream, place: at, status: r.Status, bytes: r.Bytes,
 		route: route, method: r.Method, uri: r.Path,
 	}
-	if r.Has&HasTime != 0 {
+	if r.Has&accessformat.HasTime != 0 {
 		s.at, s.stamped = t.placed.at, true
 	}
 	if len(s.uri) == 0 {

@@ -8,11 +8,12 @@ import (
 	"os"
 	"testing"
 
+	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/lines"
 )
 
 // sampleRecords returns the records of the sample, each with memory of its own.
-func sampleRecords(t testing.TB) (out []Record) {
+func sampleRecords(t testing.TB) (out []accessformat.Record) {
 	t.Helper()
 	in, err := lines.Inputs([]string{sample})
 	if err != nil {
@@ -23,7 +24,7 @@ func sampleRecords(t testing.TB) (out []Record) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	r := NewReader(w, nil)
+	r := accessformat.NewReader(w, nil)
 	for r.Scan() {
 		c := *r.Record()
 		for _, b := range []*[]byte{&c.Method, &c.Path, &c.UserAgent, &c.Protocol, &c.RemoteAddr, &c.User, &c.Referer, &c.Request} {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/histogram"
+	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/logs/routes"
 )
@@ -50,7 +51,7 @@ type slowRow struct {
 }
 
 // slowTable adds up records the obvious way.
-func slowTable(records []*Record) map[string]*slowRow {
+func slowTable(records []*accessformat.Record) map[string]*slowRow {
 	mapper := routes.Automatic().Mapper()
 	var seen []routes.Seen
 	for _, r := range records {
@@ -86,7 +87,7 @@ func slowTable(records []*Record) map[string]*slowRow {
 }
 
 // readSlow reads all records of a file.
-func readSlow(t *testing.T, path string) (out []*Record) {
+func readSlow(t *testing.T, path string) (out []*accessformat.Record) {
 	t.Helper()
 	in, err := lines.Inputs([]string{path})
 	if err != nil {
@@ -97,7 +98,7 @@ func readSlow(t *testing.T, path string) (out []*Record) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	r := NewReader(w, nil)
+	r := accessformat.NewReader(w, nil)
 	for r.Scan() {
 		c := *r.Record()
 		c.Method, c.Path = bytes.Clone(c.Method), bytes.Clone(c.Path)
@@ -110,7 +111,7 @@ func readSlow(t *testing.T, path string) (out []*Record) {
 }
 
 func TestTable_AsTheSlowWay(t *testing.T) {
-	for _, path := range []string{sample, "testdata/combined.log", "testdata/ltsv.log", "testdata/json.log"} {
+	for _, path := range []string{sample, "../accessformat/testdata/combined.log", "../accessformat/testdata/ltsv.log", "../accessformat/testdata/json.log"} {
 		records := readSlow(t, path)
 		want := slowTable(records)
 		table, windows := collectFiles(t, Options{Workers: 3, BlockSize: 4 << 10, Slowest: 37}, path)
@@ -176,9 +177,9 @@ func compareRow(t *testing.T, name string, got *Row, want *slowRow, started time
 	}
 }
 
-func compareSlowest(t *testing.T, path string, got []kasoku.SlowRequest, records []*Record) {
+func compareSlowest(t *testing.T, path string, got []kasoku.SlowRequest, records []*accessformat.Record) {
 	t.Helper()
-	slices.SortStableFunc(records, func(a, b *Record) int { return cmp.Compare(b.Latency, a.Latency) })
+	slices.SortStableFunc(records, func(a, b *accessformat.Record) int { return cmp.Compare(b.Latency, a.Latency) })
 	if len(got) != 37 {
 		t.Errorf("%s: %d slow requests", path, len(got))
 	}
@@ -408,12 +409,12 @@ func TestCollect_AsCollectAll(t *testing.T) {
 	byHand := NewTable(o)
 	in := inputs()
 	for i := range in {
-		f, err := Detect([]byte(logs[i]))
+		f, err := accessformat.Detect([]byte(logs[i]))
 		if err != nil {
 			t.Fatal(err)
 		}
 		p := byHand.Parser(f)
-		var r Record
+		var r accessformat.Record
 		for n, line := range strings.Split(logs[i], "\n") {
 			r.Offset = int64(i*1_000_000 + n)
 			if strings.TrimSpace(line) != "" && p.Parse([]byte(line), &r) == "" {

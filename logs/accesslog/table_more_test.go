@@ -15,13 +15,14 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/logs"
+	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/lines"
 )
 
 func TestCompileFilter(t *testing.T) {
-	r := Record{
+	r := accessformat.Record{
 		Unix: time.Date(2021, 8, 21, 1, 0, 0, 0, time.UTC).UnixNano(), Method: []byte("GET"), Path: []byte("/users/bob/7?page=2"), Protocol: []byte("HTTP/1.1"),
-		Status: 503, Bytes: 120, RequestBytes: 30, Latency: 250 * time.Millisecond, Has: HasTime | HasStatus | HasBytes | HasLatency,
+		Status: 503, Bytes: 120, RequestBytes: 30, Latency: 250 * time.Millisecond, Has: accessformat.HasTime | accessformat.HasStatus | accessformat.HasBytes | accessformat.HasLatency,
 		RemoteAddr: []byte("10.0.0.1"), User: []byte("u"), Referer: []byte("http://x/"), UserAgent: []byte("Googlebot/2.1"), VHost: []byte("h"),
 	}
 	f := func(text string, want bool) {
@@ -157,7 +158,7 @@ func TestTable_Waits(t *testing.T) {
 		table := NewTable(Options{})
 		for range 2000 {
 			ms := time.Duration(latency()) * time.Millisecond
-			table.Add(&Record{Method: []byte("GET"), Path: []byte("/x"), Status: 200, Bytes: bytes, Latency: ms, Has: HasLatency})
+			table.Add(&accessformat.Record{Method: []byte("GET"), Path: []byte("/x"), Status: 200, Bytes: bytes, Latency: ms, Has: accessformat.HasLatency})
 		}
 		w := table.Rows()[0].Waits
 		if w.Suspect != (want > 0) || w.Step != want || w.Suspect != (w.Reason != "") || w.Suspect && (w.Share < waitShare || w.Share > 1) {
@@ -177,7 +178,7 @@ func TestTable_Waits(t *testing.T) {
 func TestTable_Steps(t *testing.T) {
 	table := NewTable(Options{})
 	for i := range 400_000 {
-		table.Add(&Record{Unix: int64(1629507600+i) * 1e9, Has: HasTime, Method: []byte("GET"), Path: []byte("/"), Status: 200 + i%2*300})
+		table.Add(&accessformat.Record{Unix: int64(1629507600+i) * 1e9, Has: accessformat.HasTime, Method: []byte("GET"), Path: []byte("/"), Status: 200 + i%2*300})
 	}
 	rows := table.Rows()
 	if table.Step() != 10*time.Minute || len(rows[0].Seconds) > maxBuckets {
@@ -201,7 +202,7 @@ func TestTable_LongRun(t *testing.T) {
 	started := time.Unix(1629507600, 0)
 	table := NewTable(Options{Clock: logs.Since(started), Interval: kasoku.Interval{To: 2 * time.Hour}})
 	for i := range 7200 {
-		table.Add(&Record{Unix: started.UnixNano() + int64(i)*1e9, Resolution: time.Second, Has: HasTime, Method: []byte("GET"), Path: []byte("/")})
+		table.Add(&accessformat.Record{Unix: started.UnixNano() + int64(i)*1e9, Resolution: time.Second, Has: accessformat.HasTime, Method: []byte("GET"), Path: []byte("/")})
 	}
 	if e := table.Endpoints()[0]; table.Step() != time.Second || len(e.Seconds) != 7200 || !table.Started().IsZero() {
 		t.Errorf("step %v, %d seconds, from %v", table.Step(), len(e.Seconds), table.Started())
@@ -234,7 +235,7 @@ func TestCollectAll_Unknown(t *testing.T) {
 		{Path: "good", R: strings.NewReader(good)}, {Path: "bad", R: strings.NewReader("what\nis this\n")},
 		{Path: "late", R: strings.NewReader(late)}, {Path: "empty", R: strings.NewReader("")},
 	}, Options{}, nil)
-	var unknown *UnknownFormatError
+	var unknown *accessformat.UnknownFormatError
 	if !errors.As(err, &unknown) || unknown.Path != "bad" || unknown.Line != 1 || unknown.Text != "what" {
 		t.Errorf("error %v", err)
 	}

@@ -11,12 +11,13 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/logs"
+	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/lines"
 )
 
 func TestCollect(t *testing.T) {
 	for name, format := range map[string]string{"combined.log": "combined, request time in s", "ltsv.log": "ltsv"} {
-		w, err := lines.Since(lines.Mark{Path: "testdata/" + name, Missing: true})
+		w, err := lines.Since(lines.Mark{Path: "../accessformat/testdata/" + name, Missing: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -25,7 +26,7 @@ func TestCollect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if window.Records != 300 || window.Lines != 300 || window.Format != format || window.Files != 1 || window.Path != "testdata/"+name {
+		if window.Records != 300 || window.Lines != 300 || window.Format != format || window.Files != 1 || window.Path != "../accessformat/testdata/"+name {
 			t.Errorf("%s: window %+v", name, window)
 		}
 		byRoute := map[string]kasoku.Endpoint{}
@@ -39,7 +40,7 @@ func TestCollect(t *testing.T) {
 				t.Errorf("%s: counts of %s %s do not add up", name, e.Method, e.Route)
 			}
 		}
-		want, err := os.ReadFile("testdata/" + name)
+		want, err := os.ReadFile("../accessformat/testdata/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +153,7 @@ func TestTable_Bounded(t *testing.T) {
 }
 
 func TestTable_Merge(t *testing.T) {
-	b, err := os.ReadFile("testdata/ltsv.log")
+	b, err := os.ReadFile("../accessformat/testdata/ltsv.log")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +201,7 @@ func TestTableNext(t *testing.T) {
 		// Names fold only after many of them were seen: in the midst of a part.
 		line := fmt.Sprintf("time:2026-11-21T08:00:%02d+00:00\tmethod:GET\turi:/shops/%c%c%c/items\tstatus:200\tsize:%d\treqtime:0.0%02d",
 			i/50, 'a'+i*7%26, 'a'+i*3%26, 'a'+i%26, i%10, i%50)
-		var r Record
+		var r accessformat.Record
 		if why := p.Parse([]byte(line), &r); why != "" {
 			t.Fatal(why)
 		}
@@ -225,9 +226,9 @@ func TestTableNext(t *testing.T) {
 }
 
 // formatNamed returns the format of a specification.
-func formatNamed(t testing.TB, spec string) *Format {
+func formatNamed(t testing.TB, spec string) *accessformat.Format {
 	t.Helper()
-	f, err := ParseFormat(spec)
+	f, err := accessformat.ParseFormat(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +237,7 @@ func formatNamed(t testing.TB, spec string) *Format {
 
 func FuzzTable(f *testing.F) {
 	for _, name := range []string{"combined.log", "ltsv.log"} {
-		b, err := os.ReadFile("testdata/" + name)
+		b, err := os.ReadFile("../accessformat/testdata/" + name)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -244,7 +245,7 @@ func FuzzTable(f *testing.F) {
 	}
 	f.Add([]byte(`a [21/Aug/2021:10:00:00 +0900] "GET /1/2.png?x" 200 - "\"" 5` + "\n\n\x00"))
 	f.Fuzz(func(t *testing.T, log []byte) {
-		r, table := NewReader(lines.NewReader(bytes.NewReader(log), 0), time.UTC), NewTable(Options{MaxRoutes: 3})
+		r, table := accessformat.NewReader(lines.NewReader(bytes.NewReader(log), 0), time.UTC), NewTable(Options{MaxRoutes: 3})
 		for r.Scan() {
 			table.Add(r.Record())
 		}
@@ -267,7 +268,7 @@ func FuzzTable(f *testing.F) {
 func BenchmarkCollect(b *testing.B) {
 	for _, name := range []string{"combined", "ltsv"} {
 		b.Run("format="+name, func(b *testing.B) {
-			log, err := os.ReadFile("testdata/" + name + ".log")
+			log, err := os.ReadFile("../accessformat/testdata/" + name + ".log")
 			if err != nil {
 				b.Fatal(err)
 			}

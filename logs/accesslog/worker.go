@@ -8,6 +8,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/logs"
+	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/lines"
 )
 
@@ -16,8 +17,8 @@ type worker struct {
 	c      *collection
 	table  *Table
 	input  int // of the parser
-	parser *Parser
-	record Record
+	parser *accessformat.Parser
+	record accessformat.Record
 	parts  []workerPart
 	lost   []lostBlock
 }
@@ -115,7 +116,7 @@ func (w *worker) readLines(r *blockReading, part *workerPart) {
 			r.blank++
 			continue
 		}
-		why := NoFormat
+		why := accessformat.NoFormat
 		if w.parser != nil {
 			w.record.Line, w.record.Offset = int64(r.number), r.at
 			why = w.parser.Parse(line, &w.record)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/accesslog"
 	"github.com/kasoku/kasoku/logs/join"
 	"github.com/kasoku/kasoku/logs/lines"
@@ -223,7 +224,7 @@ func (f *feed) readRequests(tail *tailer, run *Run, l AccessLog, index map[strin
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
 	stamps, place, locator := tail.of(l.Mark, run.Start), l.Zone.Place(run.Clock), run.Table.Locator()
-	r := accesslog.NewReader(src, nil)
+	r := accessformat.NewReader(src, nil)
 	for r.Scan() {
 		rec := r.Record()
 		x, ok := f.request(rec, stamps, place)
@@ -250,7 +251,7 @@ func (f *feed) readRequests(tail *tailer, run *Run, l AccessLog, index map[strin
 }
 
 // request returns a request whose time is known.
-func (f *feed) request(rec *accesslog.Record, stamps *stamps, place func(time.Time) time.Duration) (x join.Request, ok bool) {
+func (f *feed) request(rec *accessformat.Record, stamps *stamps, place func(time.Time) time.Duration) (x join.Request, ok bool) {
 	f.seen++
 	if !rec.Timed() {
 		f.untimed++

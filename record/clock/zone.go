@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/logs/accesslog"
+	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/lines"
 )
 
@@ -43,7 +43,7 @@ func (c *Clock) ZoneOf(mark lines.Mark) (z Zone, err error) {
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
 	seen := c.Offset(mark)
-	r := accesslog.NewReader(src, nil)
+	r := accessformat.NewReader(src, nil)
 	var ahead, zones []time.Duration
 	for len(ahead) < zoneSample && r.Scan() {
 		rec := r.Record()

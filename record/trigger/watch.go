@@ -7,7 +7,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/kasoku/kasoku/logs/accesslog"
+	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/lines"
 )
 
@@ -51,14 +51,14 @@ func (w *Watch) Look(matches func(method, path string) bool) (found *Seen, err e
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
 	w.mark = end
-	r := accesslog.NewReader(src, nil)
+	r := accessformat.NewReader(src, nil)
 	for r.Scan() {
 		w.known = true
 		if rec := r.Record(); matches(string(rec.Method), string(rec.Path)) {
 			return &Seen{Began: began(rec, time.Now()), Path: end.Path, Blind: !rec.Timed()}, nil
 		}
 	}
-	var unknown *accesslog.UnknownFormatError
+	var unknown *accessformat.UnknownFormatError
 	if err := r.Err(); err != nil && !errors.As(err, &unknown) {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (w *Watch) Look(matches func(method, path string) bool) (found *Seen, err e
 // began returns when a request began that is in the log now. A line can be late: a
 // server keeps some back. A time that is far off is of another time zone, or of
 // another host's clock, and says nothing.
-func began(rec *accesslog.Record, now time.Time) time.Time {
+func began(rec *accessformat.Record, now time.Time) time.Time {
 	late := now.Sub(rec.Time())
 	if !rec.Stamped() || late < 0 || late > Longest {
 		late = 0

@@ -26,6 +26,7 @@ import (
 	"github.com/kasoku/kasoku/load/http1"
 	"github.com/kasoku/kasoku/load/vegeta"
 	"github.com/kasoku/kasoku/logs"
+	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/accesslog"
 	"github.com/kasoku/kasoku/logs/applog"
 	"github.com/kasoku/kasoku/logs/join"
@@ -82,8 +83,8 @@ func collectAccess(o accesslog.Options) func(in []byte) {
 	})
 }
 
-func formatOf(spec string) *accesslog.Format {
-	f, err := accesslog.ParseFormat(spec)
+func formatOf(spec string) *accessformat.Format {
+	f, err := accessformat.ParseFormat(spec)
 	if err != nil {
 		panic(err)
 	}
@@ -123,16 +124,16 @@ func logRows() []row {
 	return []row{
 		{
 			name: "access log, found", pieces: access, read: collectAccess(accesslog.Options{Detail: true}),
-			covers: []string{"logs/accesslog NewReader", "logs/accesslog NewReaderOf", "logs/accesslog Reader.Scan", "logs/accesslog Parser.Parse",
-				"logs/accesslog Format.Parser", "logs/accesslog Table.Parser", "logs/lines NewReader", "logs/lines Window.Scan"},
+			covers: []string{"logs/accessformat NewReader", "logs/accessformat NewReaderOf", "logs/accessformat Reader.Scan", "logs/accessformat Parser.Parse",
+				"logs/accessformat Format.Parser", "logs/accesslog Table.Parser", "logs/lines NewReader", "logs/lines Window.Scan"},
 		},
 		{name: "access log, LTSV", start: ltsvLine, pieces: access, read: collectAccess(accesslog.Options{Detail: true})},
 		{name: "access log, JSON", start: jsonLine, pieces: access, read: collectAccess(accesslog.Options{Detail: true})},
 		{name: "access log, combined", start: combinedLine, pieces: access, read: collectAccess(accesslog.Options{Detail: true})},
 		{name: "access log, log_format", pieces: access, read: collectAccess(accesslog.Options{Format: formatOf(`$remote_addr "$request" $status $request_time "$http_x"`)})},
-		{name: "access log, format", covers: []string{"logs/accesslog ParseFormat"}, pieces: []string{"$a", "$status ", "${", "%{a}i", "%", "\\", "'$status'\n", "(?P<a>", ".*"},
-			read: text(func(s string) { _, _ = accesslog.ParseFormat(s) })},
-		{name: "access log, sample", covers: []string{"logs/accesslog Detect"}, pieces: access, read: func(in []byte) { _, _ = accesslog.Detect(in) }},
+		{name: "access log, format", covers: []string{"logs/accessformat ParseFormat"}, pieces: []string{"$a", "$status ", "${", "%{a}i", "%", "\\", "'$status'\n", "(?P<a>", ".*"},
+			read: text(func(s string) { _, _ = accessformat.ParseFormat(s) })},
+		{name: "access log, sample", covers: []string{"logs/accessformat Detect"}, pieces: access, read: func(in []byte) { _, _ = accessformat.Detect(in) }},
 		{name: "alp ltsv", pieces: access, read: program(alp.Run, "ltsv", "-q", "--decode-uri")},
 		{name: "alp json", pieces: access, read: program(alp.Run, "json")},
 		{name: "alp regexp", pieces: access, read: program(alp.Run, "regexp")},

@@ -17,7 +17,7 @@ import (
 	"github.com/kasoku/kasoku/internal/command"
 	"github.com/kasoku/kasoku/internal/pathwalk"
 	"github.com/kasoku/kasoku/internal/unit"
-	"github.com/kasoku/kasoku/logs/accesslog"
+	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/topology"
 )
@@ -309,7 +309,7 @@ func sampleAccessLog(path string) (format string, timed bool, err error) {
 	if st.Size() > sampleBytes {
 		src.Scan() // the rest of a line
 	}
-	r := accesslog.NewReader(src, time.Local)
+	r := accessformat.NewReader(src, time.Local)
 	for r.Scan() {
 		timed = timed || r.Record().Timed()
 	}

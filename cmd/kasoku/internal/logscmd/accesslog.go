@@ -11,7 +11,7 @@ import (
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/compat/alp"
 	"github.com/kasoku/kasoku/compat/kataribe"
-	"github.com/kasoku/kasoku/logs/accesslog"
+	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/encode"
 )
@@ -201,7 +201,7 @@ func judgeRead(e *cli.Env, log *report.AccessLog, err error) error {
 // explainUnread reports what could not be read: exit 1 where the lines were read but none
 // was understood, 3 where they could not be read.
 func explainUnread(e *cli.Env, err error) error {
-	var unknown *accesslog.UnknownFormatError
+	var unknown *accessformat.UnknownFormatError
 	if errors.As(err, &unknown) {
 		e.Complain(err)
 		return cli.Bad("no line was understood")

@@ -17,6 +17,7 @@ import (
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/internal/histogram"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/accesslog"
 	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/report"
@@ -48,7 +49,7 @@ type second struct {
 
 // A followed log is one of those.
 type followed struct {
-	*accesslog.Follower
+	*accessformat.Follower
 	tail *lines.Tail // nil of standard input
 	part []byte      // of standard input: the start of a line
 }
@@ -180,7 +181,7 @@ func (w *follower) take() error {
 }
 
 // add adds a record.
-func (w *follower) add(r *accesslog.Record) {
+func (w *follower) add(r *accessformat.Record) {
 	before := w.table.Records()
 	w.table.Add(r)
 	if w.table.Records() == before {

@@ -14,6 +14,7 @@ import (
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/compat/kataribe"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/accesslog"
 	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/logs/routes"
@@ -40,7 +41,7 @@ type accessRead struct {
 
 	location *time.Location // --location; nil without
 	options  accesslog.Options
-	logs     []accesslog.NginxLog // of --nginx-conf
+	logs     []accessformat.NginxLog // of --nginx-conf
 }
 
 func (f *accessRead) register(cmd *cobra.Command) {
@@ -60,7 +61,7 @@ func (f *accessRead) register(cmd *cobra.Command) {
 	fl.StringVar(&f.zone, "location", "", "time `ZONE` such as Asia/Tokyo or UTC, of times that are shown and of those without an offset; default the log's own")
 	fl.IntVar(&f.workers, "workers", 0, "read with `N` threads; default one for each CPU")
 	_ = cmd.RegisterFlagCompletionFunc("bots", cobra.FixedCompletions([]string{"include", "exclude", "only"}, cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(accesslog.FormatNames(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(accessformat.FormatNames(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(accesslog.Keys(), cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -97,18 +98,18 @@ func (f *accessRead) checkFormat() error {
 	case f.nginxLog != "" && f.nginxConf == "":
 		return cli.Usagef("", "--log goes with --nginx-conf")
 	case f.format != "":
-		if f.options.Format, err = accesslog.ParseFormat(f.format); err != nil {
+		if f.options.Format, err = accessformat.ParseFormat(f.format); err != nil {
 			return cli.Usage(fmt.Errorf("--format: %w", err), cli.HintOf(err))
 		}
 	case f.nginxConf != "":
-		if f.logs, err = accesslog.FormatsFromNginxConf(f.nginxConf); len(f.logs) == 0 {
+		if f.logs, err = accessformat.FormatsFromNginxConf(f.nginxConf); len(f.logs) == 0 {
 			return err
 		}
 	}
 	if f.nginxLog == "" {
 		return nil
 	}
-	i := slices.IndexFunc(f.logs, func(l accesslog.NginxLog) bool { return l.Name == f.nginxLog || l.Path == f.nginxLog })
+	i := slices.IndexFunc(f.logs, func(l accessformat.NginxLog) bool { return l.Name == f.nginxLog || l.Path == f.nginxLog })
 	if i < 0 {
 		return cli.Usagef(f.logNames(), "--log %q: %s has none such", f.nginxLog, f.nginxConf)
 	}
@@ -206,7 +207,7 @@ func (f *accessRead) optionsFor(e *cli.Env, in []lines.Input) (accesslog.Options
 	o := f.options
 	if o.Format == nil && f.logs != nil {
 		for i := range in {
-			format, err := accesslog.FormatFor(f.logs, in[i].Path)
+			format, err := accessformat.FormatFor(f.logs, in[i].Path)
 			if err != nil {
 				return o, nil, cli.Usagef("--log NAME names one: "+f.logNames(), "--nginx-conf: %v", err)
 			}
@@ -233,18 +234,18 @@ const peeked = 16 << 10
 
 // logZone is the time zone in which a log is written, the local one when that
 // cannot be determined.
-func logZone(in *lines.Input, format *accesslog.Format) *time.Location {
+func logZone(in *lines.Input, format *accessformat.Format) *time.Location {
 	sample, err := in.Peek(peeked)
 	if err != nil {
 		return time.Local // the reader of the log will report the error
 	}
 	if format == nil {
-		if format, err = accesslog.Detect(wholeLines(sample)); err != nil {
+		if format, err = accessformat.Detect(wholeLines(sample)); err != nil {
 			return time.Local
 		}
 	}
-	parser := format.Parser(accesslog.ParserOptions{})
-	var r accesslog.Record
+	parser := format.Parser(accessformat.ParserOptions{})
+	var r accessformat.Record
 	for len(sample) > 0 {
 		var line []byte
 		line, sample, _ = bytes.Cut(sample, []byte("\n"))
@@ -295,7 +296,7 @@ func (f *accessRead) collect(ctx context.Context, e *cli.Env, in []lines.Input, 
 		log.Stopped = "Stopped by " + context.Cause(ctx).Error() + ": " + p.far() + " were read."
 		return log, nil
 	}
-	var unknown *accesslog.UnknownFormatError
+	var unknown *accessformat.UnknownFormatError
 	if t.Records() == 0 && errors.As(err, &unknown) {
 		return nil, err
 	}
