@@ -7,16 +7,6 @@ import (
 	"github.com/kasoku/kasoku"
 )
 
-// A Rule looks at one case and names one kind of cause.
-type Rule interface {
-	// ID returns the rule's id in the catalogue, such as POOL-01.
-	ID() string
-	// Check returns what the rule found, or why it found nothing. A rule that
-	// returns no finding returns at least one silence. It must not change the
-	// case.
-	Check(c *Case) ([]kasoku.Finding, []kasoku.Silence)
-}
-
 // A Case is one recorded run to be looked at. Rules only read it, so one Case
 // may be read by several of them at once.
 type Case struct {

@@ -18,6 +18,7 @@ type says struct {
 }
 
 func (s says) ID() string { return s.id }
+func (s says) Doc() Doc   { return Doc{} }
 
 func (s says) Check(*Case) ([]kasoku.Finding, []kasoku.Silence) { return s.found, s.quiet }
 

@@ -121,7 +121,8 @@ type speaks struct {
 	saw *kasoku.Interval
 }
 
-func (s speaks) ID() string { return s.id }
+func (s speaks) ID() string        { return s.id }
+func (s speaks) Doc() diagnose.Doc { return diagnose.Doc{} }
 func (s speaks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	*s.saw = c.Focus.Interval
 	return []kasoku.Finding{{ID: s.id, Title: "speaks", Interval: kasoku.Interval{From: 0, To: sec},

@@ -1,10 +1,9 @@
 // Package rules lists the causes that kasoku can name: a package for each family of
 // them, and in it one rule a file, whose name begins with the rule's id.
 //
-// Its one idea: a rule is a type whose doc comment says in four labelled parts,
-// Evidence, Cause, Fix and Silent, what it looks at and when it keeps quiet; a
-// test reads the source and demands them. Thresholds are constants with their
-// reason. No rule knows the name of a table, a route, a program or a driver:
+// Its one idea: a rule is a type that describes itself as data, a [diagnose.Doc] of
+// evidence, cause, fix and when it keeps quiet, which `kasoku rules` prints.
+// Thresholds are constants with their reason. No rule knows the name of a table, a route, a program or a driver:
 // what it names comes from the evidence.
 //
 // Start at [All]. Each rule has recorded runs under testdata/ID in which it

@@ -74,7 +74,7 @@ func ruleList(t *testing.T, language int) string {
 		slices.SortFunc(of, func(a, b diagnose.Rule) int { return strings.Compare(a.ID(), b.ID()) })
 		fmt.Fprintf(&b, "\n### %s\n\n| id | the rule |\n|---|---|\n", f.name[language])
 		for _, r := range of {
-			fmt.Fprintf(&b, "| `%s` | %s |\n", r.ID(), firstSentence(Explain(r)))
+			fmt.Fprintf(&b, "| `%s` | %s |\n", r.ID(), firstSentence(r.Doc().Line()))
 		}
 	}
 	if listed != len(All()) {
@@ -83,10 +83,8 @@ func ruleList(t *testing.T, language int) string {
 	return b.String() + "\n"
 }
 
-// firstSentence returns the first sentence of a comment on one line.
-func firstSentence(comment string) string {
-	text, _, _ := strings.Cut(comment, "\n\n")
-	text = strings.Join(strings.Fields(text), " ")
+// firstSentence returns the first sentence of a summary.
+func firstSentence(text string) string {
 	if i := strings.Index(text, ". "); i > 0 {
 		text = text[:i+1]
 	}

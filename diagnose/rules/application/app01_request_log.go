@@ -13,16 +13,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// RequestLog finds an application that logs each request.
-//
-// Evidence: the application's log has at least one line for each request, and at
-// least 60 bytes, that report no error and hold no SQL; at least 100 of them. It is
-// borne out when a process makes as many write calls.
-// Cause: each line is formatted and written with a call of its own, under one lock,
-// and what it says stands in nginx's access log already.
-// Fix: switch the request log off, or log only errors.
-// Silent: when few lines are logged; blind without the application's log or a count
-// of requests.
+// RequestLog is the rule APP-01.
 type RequestLog struct{}
 
 // Thresholds of APP-01.
@@ -35,6 +26,20 @@ const (
 
 // ID returns APP-01.
 func (RequestLog) ID() string { return "APP-01" }
+
+// Doc describes the rule.
+func (RequestLog) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds an application that logs each request.`,
+		Evidence: `the application's log has at least one line for each request, and at least 60 bytes,
+			that report no error and hold no SQL; at least 100 of them. It is borne out when a process makes
+			as many write calls.`,
+		Cause: `each line is formatted and written with a call of its own, under one lock, and what it
+			says stands in nginx's access log already.`,
+		Fix:    `switch the request log off, or log only errors.`,
+		Silent: `when few lines are logged; blind without the application's log or a count of requests.`,
+	}
+}
 
 // Check looks for a line for each request.
 func (r RequestLog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

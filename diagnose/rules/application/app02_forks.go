@@ -15,18 +15,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// Forks finds requests that start programs.
-//
-// Evidence: the host starts at least 5 processes or threads a second under load and
-// at least one for every twenty requests. A program that takes connections waits for them (the
-// CPU of its children grows all the time, and with the requests); where no process was
-// recorded, an endpoint's requests go with them by the second.
-// Cause: the handler runs cp, zip or a shell for each file; each costs a fork, an
-// exec and its end, and copies what a hard link would share.
-// Fix: do it in the process: os.Link for a copy, the language's zip for zip.
-// Silent: below the thresholds, and when none waits, or does so without requests too:
-// builds and jobs beside the service start programs as well; blind where the host's
-// count was not recorded or no requests were counted.
+// Forks is the rule APP-02.
 type Forks struct{}
 
 // Thresholds of APP-02.
@@ -55,6 +44,23 @@ const (
 
 // ID returns APP-02.
 func (Forks) ID() string { return "APP-02" }
+
+// Doc describes the rule.
+func (Forks) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds requests that start programs.`,
+		Evidence: `the host starts at least 5 processes or threads a second under load and at least one
+			for every twenty requests. A program that takes connections waits for them (the CPU of its
+			children grows all the time, and with the requests); where no process was recorded, an endpoint's
+			requests go with them by the second.`,
+		Cause: `the handler runs cp, zip or a shell for each file; each costs a fork, an exec and its end,
+			and copies what a hard link would share.`,
+		Fix: `do it in the process: os.Link for a copy, the language's zip for zip.`,
+		Silent: `below the thresholds, and when none waits, or does so without requests too: builds and
+			jobs beside the service start programs as well; blind where the host's count was not recorded or
+			no requests were counted.`,
+	}
+}
 
 // Check sets the host's forks against the requests.
 func (r Forks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

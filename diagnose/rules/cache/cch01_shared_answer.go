@@ -12,17 +12,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// SharedAnswer finds answers that are the same for everyone and computed for each.
-//
-// Evidence: of a GET that the upstream server answers, at least five answers in each
-// second to one URI have one size on average, and they take at least 5 ms each. The
-// size stands for the content, which no log has.
-// Cause: the answer is made anew for each request, though it changes at most once a
-// second.
-// Fix: keep it for as long as the contract allows, in nginx or in a cache in front;
-// where MariaDB is asked for the same again and again, in its query cache.
-// Silent: when answers differ or come one at a time, when they are quick, and for
-// files; blind without an access log that says what was passed on.
+// SharedAnswer is the rule CCH-01.
 type SharedAnswer struct{}
 
 // Thresholds of CCH-01.
@@ -33,6 +23,21 @@ const (
 
 // ID returns CCH-01.
 func (SharedAnswer) ID() string { return "CCH-01" }
+
+// Doc describes the rule.
+func (SharedAnswer) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds answers that are the same for everyone and computed for each.`,
+		Evidence: `of a GET that the upstream server answers, at least five answers in each second to one
+			URI have one size on average, and they take at least 5 ms each. The size stands for the content,
+			which no log has.`,
+		Cause: `the answer is made anew for each request, though it changes at most once a second.`,
+		Fix: `keep it for as long as the contract allows, in nginx or in a cache in front; where MariaDB
+			is asked for the same again and again, in its query cache.`,
+		Silent: `when answers differ or come one at a time, when they are quick, and for files; blind
+			without an access log that says what was passed on.`,
+	}
+}
 
 // Check looks for answers that could be kept for a second.
 func (r SharedAnswer) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

@@ -12,15 +12,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// CachePasses finds a Varnish that asks the application each time.
-//
-// Evidence: at least 90 % of the requests that Varnish took were passed on (s_pass),
-// and less than 5 % found their answer in it (cache_hit).
-// Cause: a request with a cookie, and an answer that sets one, is passed on and
-// never kept unless the VCL says otherwise; each request then only takes a detour.
-// Fix: unset the cookie for what is the same for everyone, and say how long to keep.
-// Silent: when it hits, when less is passed on, and under 100 requests; blind
-// without Varnish's counters.
+// CachePasses is the rule CCH-02.
 type CachePasses struct{}
 
 // Thresholds of CCH-02.
@@ -31,6 +23,20 @@ const (
 
 // ID returns CCH-02.
 func (CachePasses) ID() string { return "CCH-02" }
+
+// Doc describes the rule.
+func (CachePasses) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds a Varnish that asks the application each time.`,
+		Evidence: `at least 90 % of the requests that Varnish took were passed on (s_pass), and less than
+			5 % found their answer in it (cache_hit).`,
+		Cause: `a request with a cookie, and an answer that sets one, is passed on and never kept unless
+			the VCL says otherwise; each request then only takes a detour.`,
+		Fix: `unset the cookie for what is the same for everyone, and say how long to keep.`,
+		Silent: `when it hits, when less is passed on, and under 100 requests; blind without Varnish's
+			counters.`,
+	}
+}
 
 // Check sets what was passed against what came.
 func (r CachePasses) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

@@ -12,21 +12,26 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// QueryCache says that a change of the query cache was no gain.
-//
-// Evidence: against the baseline nothing but variables of MariaDB's query cache
-// changed, and at the same rate the success ratio did not rise by half a point nor
-// the mean latency fall by 10 %.
-// Cause: whether the cache helps depends on how often the same question comes before
-// a write to its table; advice to switch it off, or on, holds for other mixes.
-// Fix: put it back and go on by measuring.
-// Silent: without a baseline, when nothing of the cache changed or something else did
-// too, when the run got better, or when its seconds vary too much for a verdict. MySQL
-// has no query cache since 8.0.
+// QueryCache is the rule DBC-06.
 type QueryCache struct{}
 
 // ID returns DBC-06.
 func (QueryCache) ID() string { return "DBC-06" }
+
+// Doc describes the rule.
+func (QueryCache) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `says that a change of the query cache was no gain.`,
+		Evidence: `against the baseline nothing but variables of MariaDB's query cache changed, and at the
+			same rate the success ratio did not rise by half a point nor the mean latency fall by 10 %.`,
+		Cause: `whether the cache helps depends on how often the same question comes before a write to its
+			table; advice to switch it off, or on, holds for other mixes.`,
+		Fix: `put it back and go on by measuring.`,
+		Silent: `without a baseline, when nothing of the cache changed or something else did too, when the
+			run got better, or when its seconds vary too much for a verdict. MySQL has no query cache since
+			8.0.`,
+	}
+}
 
 // Check compares the run with its baseline.
 func (r QueryCache) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

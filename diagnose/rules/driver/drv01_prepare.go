@@ -11,18 +11,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// Prepare finds statements that are prepared, run once and closed.
-//
-// Evidence: Com_stmt_prepare is more than half of Com_stmt_execute and at least
-// 20 % of Questions, with at least 100 executions. It is borne out when as many
-// statements are closed as prepared, and few stay prepared.
-// Cause: the driver prepares each parametrised statement on the server, runs it
-// once and closes it: two round trips where one would do, and the server parses
-// it each time all the same.
-// Fix: let the driver put the parameters in (in Go interpolateParams=true in the
-// DSN), or prepare once and keep the statement.
-// Silent: when statements are run many times each, when few are prepared, and
-// blind without the server's Com_stmt counters.
+// Prepare is the rule DRV-01.
 type Prepare struct{}
 
 // Thresholds of DRV-01. MariaDB 10.11 and MySQL 9.7 gave exactly 1.00 prepares
@@ -35,6 +24,22 @@ const (
 
 // ID returns DRV-01.
 func (Prepare) ID() string { return "DRV-01" }
+
+// Doc describes the rule.
+func (Prepare) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds statements that are prepared, run once and closed.`,
+		Evidence: `Com_stmt_prepare is more than half of Com_stmt_execute and at least 20 % of Questions,
+			with at least 100 executions. It is borne out when as many statements are closed as prepared, and
+			few stay prepared.`,
+		Cause: `the driver prepares each parametrised statement on the server, runs it once and closes it:
+			two round trips where one would do, and the server parses it each time all the same.`,
+		Fix: `let the driver put the parameters in (in Go interpolateParams=true in the DSN), or prepare
+			once and keep the statement.`,
+		Silent: `when statements are run many times each, when few are prepared, and blind without the
+			server's Com_stmt counters.`,
+	}
+}
 
 // prepared is what the counters say about prepared statements. Questions leaves
 // out prepare and close in both servers.

@@ -10,18 +10,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// PreparedLoop finds a loop of INSERTs that prepares its statement for every row.
-//
-// Evidence: statements are prepared about as often as executed (DRV-01's first
-// threshold), one class of single-row INSERTs makes at least half of the
-// executions, and it runs in a loop: 5 times in a request, or in rows on one
-// connection.
-// Cause: the loop calls the database with text and parameters; the driver prepares,
-// executes and closes for each row.
-// Fix: prepare once before the loop and execute in it; better one INSERT with all
-// rows (DRV-03), which needs neither.
-// Silent: when few statements are prepared, when no INSERT dominates them, when
-// it runs in no loop, and blind without a slow log or the server's counters.
+// PreparedLoop is the rule DRV-02.
 type PreparedLoop struct{}
 
 // Thresholds of DRV-02.
@@ -34,6 +23,22 @@ const (
 
 // ID returns DRV-02.
 func (PreparedLoop) ID() string { return "DRV-02" }
+
+// Doc describes the rule.
+func (PreparedLoop) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds a loop of INSERTs that prepares its statement for every row.`,
+		Evidence: `statements are prepared about as often as executed (DRV-01's first threshold), one
+			class of single-row INSERTs makes at least half of the executions, and it runs in a loop: 5 times
+			in a request, or in rows on one connection.`,
+		Cause: `the loop calls the database with text and parameters; the driver prepares, executes and
+			closes for each row.`,
+		Fix: `prepare once before the loop and execute in it; better one INSERT with all rows (DRV-03),
+			which needs neither.`,
+		Silent: `when few statements are prepared, when no INSERT dominates them, when it runs in no loop,
+			and blind without a slow log or the server's counters.`,
+	}
+}
 
 // Check looks for a dominating INSERT among statements that are prepared each time.
 func (r PreparedLoop) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

@@ -15,17 +15,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// SingleInserts finds a request that inserts its rows one by one.
-//
-// Evidence: an INSERT or REPLACE whose statements write a single row each runs at
-// least 3 times in each request of an endpoint; where endpoints are not known, 3
-// times for each request that changes something, and in rows on one connection.
-// That there are far fewer commits than INSERTs bears it out.
-// Cause: the program inserts one element of a list after another: a round trip, a
-// parse and a look at each index for every row.
-// Fix: one INSERT with all rows.
-// Silent: when requests insert a row or two, when statements write several rows
-// already, and blind without a slow log.
+// SingleInserts is the rule DRV-03.
 type SingleInserts struct{}
 
 // Thresholds of DRV-03.
@@ -41,6 +31,22 @@ const (
 
 // ID returns DRV-03.
 func (SingleInserts) ID() string { return "DRV-03" }
+
+// Doc describes the rule.
+func (SingleInserts) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds a request that inserts its rows one by one.`,
+		Evidence: `an INSERT or REPLACE whose statements write a single row each runs at least 3 times in
+			each request of an endpoint; where endpoints are not known, 3 times for each request that changes
+			something, and in rows on one connection. That there are far fewer commits than INSERTs bears it
+			out.`,
+		Cause: `the program inserts one element of a list after another: a round trip, a parse and a look
+			at each index for every row.`,
+		Fix: `one INSERT with all rows.`,
+		Silent: `when requests insert a row or two, when statements write several rows already, and blind
+			without a slow log.`,
+	}
+}
 
 // An insertLoop is a class of single-row INSERTs with how often a request runs it.
 type insertLoop struct {

@@ -10,19 +10,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// ORMSave finds an object-relational mapper that saves new rows with an UPDATE,
-// a SELECT and an INSERT.
-//
-// Evidence: in the slow log at least 20 times, and for at least half of the
-// table's INSERTs, an UPDATE that changes nothing is followed on the same
-// connection by a SELECT and an INSERT of the same key. Without a slow log the
-// server's counters may show it: as many UPDATEs as INSERTs, at least as many
-// SELECTs, and no row updated.
-// Cause: the mapper's "save" updates first, because the new row already has its
-// key, looks whether the row exists and only then inserts it.
-// Fix: insert new rows: the mapper's create, or a plain INSERT.
-// Silent: when few INSERTs come that way; blind without a slow log when the
-// counters were not recorded either.
+// ORMSave is the rule DRV-04.
 type ORMSave struct{}
 
 // Thresholds of DRV-04.
@@ -42,6 +30,23 @@ const (
 
 // ID returns DRV-04.
 func (ORMSave) ID() string { return "DRV-04" }
+
+// Doc describes the rule.
+func (ORMSave) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds an object-relational mapper that saves new rows with an UPDATE, a SELECT and an
+			INSERT.`,
+		Evidence: `in the slow log at least 20 times, and for at least half of the table's INSERTs, an
+			UPDATE that changes nothing is followed on the same connection by a SELECT and an INSERT of the
+			same key. Without a slow log the server's counters may show it: as many UPDATEs as INSERTs, at
+			least as many SELECTs, and no row updated.`,
+		Cause: `the mapper's "save" updates first, because the new row already has its key, looks whether
+			the row exists and only then inserts it.`,
+		Fix: `insert new rows: the mapper's create, or a plain INSERT.`,
+		Silent: `when few INSERTs come that way; blind without a slow log when the counters were not
+			recorded either.`,
+	}
+}
 
 // Check looks for saves in the slow log, and where that is not whole, in the
 // server's counters.

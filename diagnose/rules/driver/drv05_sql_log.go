@@ -11,17 +11,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// SQLLog finds an application that logs the text of every statement.
-//
-// Evidence: the application's log has at least one line with a statement's text
-// for every second statement, at least 100 of them, and more than 200 bytes of
-// it per request that succeeds; lines that report an error do not count. It is
-// borne out when a process makes as many write calls.
-// Cause: the mapper or driver runs in its debug mode, and each statement is
-// formatted and written to the log, one write call each, under one lock.
-// Fix: switch statement logging off under load.
-// Silent: when few lines hold SQL; blind without the application's log or
-// without a count of statements or requests.
+// SQLLog is the rule DRV-05.
 type SQLLog struct{}
 
 // Thresholds of DRV-05.
@@ -32,6 +22,21 @@ const (
 
 // ID returns DRV-05.
 func (SQLLog) ID() string { return "DRV-05" }
+
+// Doc describes the rule.
+func (SQLLog) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds an application that logs the text of every statement.`,
+		Evidence: `the application's log has at least one line with a statement's text for every second
+			statement, at least 100 of them, and more than 200 bytes of it per request that succeeds; lines
+			that report an error do not count. It is borne out when a process makes as many write calls.`,
+		Cause: `the mapper or driver runs in its debug mode, and each statement is formatted and written
+			to the log, one write call each, under one lock.`,
+		Fix: `switch statement logging off under load.`,
+		Silent: `when few lines hold SQL; blind without the application's log or without a count of
+			statements or requests.`,
+	}
+}
 
 // sqlLines is what an application's log holds of statements over the focus.
 type sqlLines struct {

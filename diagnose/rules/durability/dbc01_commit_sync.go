@@ -10,19 +10,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// CommitSync finds commits that wait for the disk.
-//
-// Evidence: innodb_flush_log_at_trx_commit is 1, or the binary log is on and
-// sync_binlog is 1, and by the slow log the commits, and the writes outside of
-// transactions, take at least 5 % of the requests' time beyond what the cheapest
-// read of the run takes. Innodb_data_fsyncs bears it out.
-// Cause: each commit waits until the log is on the disk; however fast the rest is,
-// a connection commits no faster than the disk synchronises.
-// Fix: let the log be synchronised once a second; a crash of the machine then loses
-// the commits of up to the last second. Or put many writes into one transaction.
-// Below 10 % of the time it is a remark.
-// Silent: when commits cost little, as on a disk that synchronises at once, and
-// when neither log is synchronised at commit; blind without the slow log.
+// CommitSync is the rule DBC-01.
 type CommitSync struct{}
 
 // Thresholds of DBC-01.
@@ -37,6 +25,23 @@ const (
 
 // ID returns DBC-01.
 func (CommitSync) ID() string { return "DBC-01" }
+
+// Doc describes the rule.
+func (CommitSync) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds commits that wait for the disk.`,
+		Evidence: `innodb_flush_log_at_trx_commit is 1, or the binary log is on and sync_binlog is 1, and
+			by the slow log the commits, and the writes outside of transactions, take at least 5 % of the
+			requests' time beyond what the cheapest read of the run takes. Innodb_data_fsyncs bears it out.`,
+		Cause: `each commit waits until the log is on the disk; however fast the rest is, a connection
+			commits no faster than the disk synchronises.`,
+		Fix: `let the log be synchronised once a second; a crash of the machine then loses the commits of
+			up to the last second. Or put many writes into one transaction. Below 10 % of the time it is a
+			remark.`,
+		Silent: `when commits cost little, as on a disk that synchronises at once, and when neither log is
+			synchronised at commit; blind without the slow log.`,
+	}
+}
 
 // Check adds up what commits wait.
 func (r CommitSync) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

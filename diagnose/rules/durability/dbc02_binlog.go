@@ -10,17 +10,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// Binlog finds a binary log that is written and not read.
-//
-// Evidence: log_bin is ON, at least 100 transactions went into it
-// (Binlog_cache_use), no replica was connected, and the commits' wait that it
-// accounts for is at least 2 % of the requests' time: half of what commits wait
-// when the redo log is synchronised as well, else all.
-// Cause: each commit writes and, with sync_binlog = 1, synchronises a second log.
-// MySQL has it on by default, MariaDB has it off.
-// Fix: skip-log-bin in the option file; or sync_binlog = 0 without a restart.
-// Silent: when the log is off, a replica reads it, or commits cost little; blind
-// without the slow log or the server's variables.
+// Binlog is the rule DBC-02.
 type Binlog struct{}
 
 // binlogShare is the least part of the requests' time that is worth a restart.
@@ -28,6 +18,21 @@ const binlogShare = 0.02
 
 // ID returns DBC-02.
 func (Binlog) ID() string { return "DBC-02" }
+
+// Doc describes the rule.
+func (Binlog) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds a binary log that is written and not read.`,
+		Evidence: `log_bin is ON, at least 100 transactions went into it (Binlog_cache_use), no replica
+			was connected, and the commits' wait that it accounts for is at least 2 % of the requests' time:
+			half of what commits wait when the redo log is synchronised as well, else all.`,
+		Cause: `each commit writes and, with sync_binlog = 1, synchronises a second log. MySQL has it on
+			by default, MariaDB has it off.`,
+		Fix: `skip-log-bin in the option file; or sync_binlog = 0 without a restart.`,
+		Silent: `when the log is off, a replica reads it, or commits cost little; blind without the slow
+			log or the server's variables.`,
+	}
+}
 
 // Check looks for a log without a reader.
 func (r Binlog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

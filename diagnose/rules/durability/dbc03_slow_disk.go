@@ -11,17 +11,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// SlowDisk finds a disk that slows writes down although no commit waits for it.
-//
-// Evidence: no log is synchronised at commit, and still commits and single writes
-// take at least 5 % of the requests' time beyond what the cheapest read takes,
-// while a disk of the host took more than 2 ms for a write on average and was busy
-// for at least 30 % of the time.
-// Cause: pages and logs are written slower than they are changed, so that writes
-// wait for room in the log or in the buffer pool.
-// Fix: faster storage for the data directory or the redo log.
-// Silent: while a log is synchronised at commit, which is DBC-01's and first; when
-// writes cost little or disks are fast, or the host has no CPU left; blind without the slow log or disks.
+// SlowDisk is the rule DBC-03.
 type SlowDisk struct{}
 
 // Thresholds of DBC-03.
@@ -34,6 +24,21 @@ const (
 
 // ID returns DBC-03.
 func (SlowDisk) ID() string { return "DBC-03" }
+
+// Doc describes the rule.
+func (SlowDisk) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds a disk that slows writes down although no commit waits for it.`,
+		Evidence: `no log is synchronised at commit, and still commits and single writes take at least 5 %
+			of the requests' time beyond what the cheapest read takes, while a disk of the host took more than
+			2 ms for a write on average and was busy for at least 30 % of the time.`,
+		Cause: `pages and logs are written slower than they are changed, so that writes wait for room in
+			the log or in the buffer pool.`,
+		Fix: `faster storage for the data directory or the redo log.`,
+		Silent: `while a log is synchronised at commit, which is DBC-01's and first; when writes cost
+			little or disks are fast, or the host has no CPU left; blind without the slow log or disks.`,
+	}
+}
 
 // A diskUse is what one disk did over the run.
 type diskUse struct {

@@ -13,17 +13,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// OpaqueCommit says that COMMITs take much time and nothing says whose they are.
-//
-// Evidence: COMMITs take at least 10 % of the statements' time and come from at
-// least two kinds of transactions that write. Without tags that is a finding; with
-// a /* tag */ in each the tags are listed as a remark.
-// Cause: all transactions share one statement, so that the log cannot say which of
-// them pays for the flush, or is needless.
-// Fix: tag each: tx.Exec("COMMIT /* name */"); then drop those that are needless
-// (DBC-09), and see what a flush costs (DBC-01).
-// Silent: when COMMITs take little time, when one kind of transaction writes, and
-// blind without a slow log.
+// OpaqueCommit is the rule DBC-08.
 type OpaqueCommit struct{}
 
 // Thresholds of DBC-08.
@@ -34,6 +24,22 @@ const (
 
 // ID returns DBC-08.
 func (OpaqueCommit) ID() string { return "DBC-08" }
+
+// Doc describes the rule.
+func (OpaqueCommit) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `says that COMMITs take much time and nothing says whose they are.`,
+		Evidence: `COMMITs take at least 10 % of the statements' time and come from at least two kinds of
+			transactions that write. Without tags that is a finding; with a /* tag */ in each the tags are
+			listed as a remark.`,
+		Cause: `all transactions share one statement, so that the log cannot say which of them pays for
+			the flush, or is needless.`,
+		Fix: `tag each: tx.Exec("COMMIT /* name */"); then drop those that are needless (DBC-09), and see
+			what a flush costs (DBC-01).`,
+		Silent: `when COMMITs take little time, when one kind of transaction writes, and blind without a
+			slow log.`,
+	}
+}
 
 // commitWork is the COMMITs of a run.
 type commitWork struct {

@@ -13,16 +13,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// NeedlessTransaction finds transactions that protect nothing.
-//
-// Evidence: at least 30 % of the transactions, and at least 50, only read, or have
-// one statement, which is a transaction by itself.
-// Cause: BEGIN and COMMIT or ROLLBACK around them are two round trips that change
-// nothing, and the connection stays taken for longer.
-// Fix: run the statement on the pool itself.
-// Silent: when most transactions change several things, when there are few, and
-// blind without a slow log with connections. A transaction that reads several
-// tables may want them of one moment: the fix says so.
+// NeedlessTransaction is the rule DBC-09.
 type NeedlessTransaction struct{}
 
 // Thresholds of DBC-09.
@@ -34,6 +25,21 @@ const (
 
 // ID returns DBC-09.
 func (NeedlessTransaction) ID() string { return "DBC-09" }
+
+// Doc describes the rule.
+func (NeedlessTransaction) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds transactions that protect nothing.`,
+		Evidence: `at least 30 % of the transactions, and at least 50, only read, or have one statement,
+			which is a transaction by itself.`,
+		Cause: `BEGIN and COMMIT or ROLLBACK around them are two round trips that change nothing, and the
+			connection stays taken for longer.`,
+		Fix: `run the statement on the pool itself.`,
+		Silent: `when most transactions change several things, when there are few, and blind without a
+			slow log with connections. A transaction that reads several tables may want them of one moment:
+			the fix says so.`,
+	}
+}
 
 // needless are the transactions of a run that protect nothing.
 type needless struct {

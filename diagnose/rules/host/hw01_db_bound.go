@@ -10,17 +10,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// DBBound says that the database is what uses the CPU.
-//
-// Evidence: at least 60 % of the CPU that the service's host used, the load's
-// generator and kasoku left out, was used by a database server, and the host was
-// at least 70 % busy.
-// Cause: the time of a request is time in queries; the app hardly matters.
-// Fix: queries and indexes first, beginning with the statement that takes most
-// time in the slow log; a faster app changes little.
-// Silent: when the database used less, or the host had CPU left, so that CPU is
-// not what requests wait for; blind when no process of a database server was
-// recorded. It is a remark, unless requests became slow for want of CPU.
+// DBBound is the rule HW-01.
 type DBBound struct{}
 
 // Thresholds of HW-01.
@@ -32,6 +22,21 @@ const (
 
 // ID returns HW-01.
 func (DBBound) ID() string { return "HW-01" }
+
+// Doc describes the rule.
+func (DBBound) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `says that the database is what uses the CPU.`,
+		Evidence: `at least 60 % of the CPU that the service's host used, the load's generator and kasoku
+			left out, was used by a database server, and the host was at least 70 % busy.`,
+		Cause: `the time of a request is time in queries; the app hardly matters.`,
+		Fix: `queries and indexes first, beginning with the statement that takes most time in the slow
+			log; a faster app changes little.`,
+		Silent: `when the database used less, or the host had CPU left, so that CPU is not what requests
+			wait for; blind when no process of a database server was recorded. It is a remark, unless requests
+			became slow for want of CPU.`,
+	}
+}
 
 // Check compares the database's CPU with all that was used.
 func (r DBBound) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

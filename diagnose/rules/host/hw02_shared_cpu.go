@@ -10,17 +10,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// SharedCPU finds an app and a database that fight for one host's CPU.
-//
-// Evidence: the host is at least 90 % busy, and the database and one other
-// program, neither the load's generator nor kasoku, each use at least 25 % of its
-// cores.
-// Cause: both run on one host, and each waits while the other runs.
-// Fix: a host of its own for the database. The gain is bounded by what stays: the
-// larger of the two still needs its own CPU.
-// Silent: when the host has CPU left, or one of the two uses little; blind when
-// no process of a database server was recorded. It is a remark, unless requests
-// became slow for want of CPU.
+// SharedCPU is the rule HW-02.
 type SharedCPU struct{}
 
 // fightingShare is the part of the host's cores that each of the two must use.
@@ -29,6 +19,20 @@ const fightingShare = 0.25
 
 // ID returns HW-02.
 func (SharedCPU) ID() string { return "HW-02" }
+
+// Doc describes the rule.
+func (SharedCPU) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds an app and a database that fight for one host's CPU.`,
+		Evidence: `the host is at least 90 % busy, and the database and one other program, neither the
+			load's generator nor kasoku, each use at least 25 % of its cores.`,
+		Cause: `both run on one host, and each waits while the other runs.`,
+		Fix: `a host of its own for the database. The gain is bounded by what stays: the larger of the two
+			still needs its own CPU.`,
+		Silent: `when the host has CPU left, or one of the two uses little; blind when no process of a
+			database server was recorded. It is a remark, unless requests became slow for want of CPU.`,
+	}
+}
 
 // Check compares the CPU of the database with that of the app beside it.
 func (r SharedCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

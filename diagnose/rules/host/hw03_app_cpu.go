@@ -10,16 +10,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// AppCPU says that the application is what uses the CPU.
-//
-// Evidence: at least 60 % of the CPU that the service's host used, the load's
-// generator and kasoku left out, was used by one program that is no database
-// server, the database used less than 40 %, and the host was at least 70 % busy.
-// Cause: the time of a request is time in the program; the database hardly matters.
-// Fix: profile the program and take away what costs most; then more workers or a
-// second host.
-// Silent: when the program used less, or the host had CPU left; blind when no
-// process was recorded. It is a remark, unless requests became slow for want of CPU.
+// AppCPU is the rule HW-03.
 type AppCPU struct{}
 
 // Thresholds of HW-03.
@@ -30,6 +21,20 @@ const (
 
 // ID returns HW-03.
 func (AppCPU) ID() string { return "HW-03" }
+
+// Doc describes the rule.
+func (AppCPU) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `says that the application is what uses the CPU.`,
+		Evidence: `at least 60 % of the CPU that the service's host used, the load's generator and kasoku
+			left out, was used by one program that is no database server, the database used less than 40 %,
+			and the host was at least 70 % busy.`,
+		Cause: `the time of a request is time in the program; the database hardly matters.`,
+		Fix:   `profile the program and take away what costs most; then more workers or a second host.`,
+		Silent: `when the program used less, or the host had CPU left; blind when no process was recorded.
+			It is a remark, unless requests became slow for want of CPU.`,
+	}
+}
 
 // Check compares the application's CPU with all that was used.
 func (r AppCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

@@ -14,18 +14,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// Generator finds a load generator that is the limit itself.
-//
-// Evidence: at least 30 % of the latency, and at least 1 ms on average, passed
-// before the generator sent the request, and it was out of CPU (90 % of its
-// cores) or used more CPU than all else on its host. Of a foreign generator only CPU is known: then both must
-// hold and the rest of the host must leave 30 % of its cores idle.
-// Cause: requests wait in the generator, so latency and rate are its own.
-// Fix: cores of its own, another machine, or a lower rate; until then the result
-// is a lower bound of what the server can do.
-// Silent: when it sends in time, when it has CPU left and waits at its cap of
-// requests in flight (then the server is slow), or when others take the CPU;
-// blind when neither its delay nor its CPU was recorded.
+// Generator is the rule HW-05.
 type Generator struct{}
 
 // Thresholds of HW-05.
@@ -45,6 +34,23 @@ const (
 
 // ID returns HW-05.
 func (Generator) ID() string { return "HW-05" }
+
+// Doc describes the rule.
+func (Generator) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds a load generator that is the limit itself.`,
+		Evidence: `at least 30 % of the latency, and at least 1 ms on average, passed before the generator
+			sent the request, and it was out of CPU (90 % of its cores) or used more CPU than all else on its
+			host. Of a foreign generator only CPU is known: then both must hold and the rest of the host must
+			leave 30 % of its cores idle.`,
+		Cause: `requests wait in the generator, so latency and rate are its own.`,
+		Fix: `cores of its own, another machine, or a lower rate; until then the result is a lower bound
+			of what the server can do.`,
+		Silent: `when it sends in time, when it has CPU left and waits at its cap of requests in flight
+			(then the server is slow), or when others take the CPU; blind when neither its delay nor its CPU
+			was recorded.`,
+	}
+}
 
 // generator is what a run says about the program that made its load.
 type generator struct {

@@ -14,20 +14,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// Memory finds a host, or a service, that has too little memory.
-//
-// Evidence: one of these. A log says "cannot allocate memory" or alike. A process
-// was killed for want of memory. Less than 5 % of the host's memory was
-// available. 256 pages or more a second were swapped in and out. Some process
-// waited for memory in at least 10 % of the time (pressure stall information).
-// Processes that had to free memory themselves bear it out.
-// Cause: what runs here needs more memory than there is, or than its own limit
-// allows. Tools beside the service, such as an editor's language server or a
-// build, take from the same.
-// Fix: stop what does not belong there; then give the largest less to hold, or
-// move it.
-// Silent: when none of these was seen; blind when neither the host's memory nor an
-// application's log was recorded.
+// Memory is the rule HW-06.
 type Memory struct{}
 
 // Thresholds of HW-06.
@@ -48,6 +35,22 @@ var outOfMemory = []string{"cannot allocate memory", "out of memory", "std::bad_
 
 // ID returns HW-06.
 func (Memory) ID() string { return "HW-06" }
+
+// Doc describes the rule.
+func (Memory) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds a host, or a service, that has too little memory.`,
+		Evidence: `one of these. A log says "cannot allocate memory" or alike. A process was killed for
+			want of memory. Less than 5 % of the host's memory was available. 256 pages or more a second were
+			swapped in and out. Some process waited for memory in at least 10 % of the time (pressure stall
+			information). Processes that had to free memory themselves bear it out.`,
+		Cause: `what runs here needs more memory than there is, or than its own limit allows. Tools beside
+			the service, such as an editor's language server or a build, take from the same.`,
+		Fix: `stop what does not belong there; then give the largest less to hold, or move it.`,
+		Silent: `when none of these was seen; blind when neither the host's memory nor an application's
+			log was recorded.`,
+	}
+}
 
 // A shortage is what a run says about its memory.
 type shortage struct {

@@ -14,20 +14,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// Burst finds seconds in which far more came, or was used, than on average.
-//
-// Evidence: in one second of the load at least three times the mean number of
-// requests came, and at least 50; or the host's CPU was used three times as much
-// as on average, and at least half of it. Not more than one second in ten may be
-// so. A step of a load that kasoku makes, a load phase or, without either, the
-// time from the first request to the last one counts, when it has ten seconds.
-// Cause: what comes at once needs its CPU, connections and workers at once; an
-// average of a minute shows neither.
-// Fix: read such a run by the second, and give the service room for the peak, or
-// spread what comes.
-// Silent: when no second stands out, or too many do; blind when nothing counted
-// requests or the CPU by the second, or the load was too short.
-// It is a remark.
+// Burst is the rule HW-07.
 type Burst struct{}
 
 // Thresholds of HW-07.
@@ -41,6 +28,22 @@ const (
 
 // ID returns HW-07.
 func (Burst) ID() string { return "HW-07" }
+
+// Doc describes the rule.
+func (Burst) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds seconds in which far more came, or was used, than on average.`,
+		Evidence: `in one second of the load at least three times the mean number of requests came, and at
+			least 50; or the host's CPU was used three times as much as on average, and at least half of it.
+			Not more than one second in ten may be so. A step of a load that kasoku makes, a load phase or,
+			without either, the time from the first request to the last one counts, when it has ten seconds.`,
+		Cause: `what comes at once needs its CPU, connections and workers at once; an average of a minute
+			shows neither.`,
+		Fix: `read such a run by the second, and give the service room for the peak, or spread what comes.`,
+		Silent: `when no second stands out, or too many do; blind when nothing counted requests or the CPU
+			by the second, or the load was too short. It is a remark.`,
+	}
+}
 
 // A course is one quantity second by second.
 type course struct {

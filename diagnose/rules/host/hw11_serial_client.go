@@ -10,17 +10,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// SerialClient finds a client that does one thing after another.
-//
-// Evidence: at least 50 requests a second came and the time of all of them together
-// is 70 to 110 % of the time on the clock, so that one was always under way and
-// never two; or, of a database without requests in front, as many statements came
-// while one session at most ran one. The host had at least 30 % of its CPU left.
-// Cause: client and server take turns: each waits while the other works, and no
-// more than one core's worth of work is ever done.
-// Fix: several at once, or many in one go.
-// Silent: when more than one was under way, when CPU was short, and for a load that
-// kasoku makes by a schedule; blind when nothing counted requests or statements.
+// SerialClient is the rule HW-11.
 type SerialClient struct{}
 
 // Thresholds of HW-11.
@@ -33,6 +23,22 @@ const (
 
 // ID returns HW-11.
 func (SerialClient) ID() string { return "HW-11" }
+
+// Doc describes the rule.
+func (SerialClient) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds a client that does one thing after another.`,
+		Evidence: `at least 50 requests a second came and the time of all of them together is 70 to 110 %
+			of the time on the clock, so that one was always under way and never two; or, of a database
+			without requests in front, as many statements came while one session at most ran one. The host had
+			at least 30 % of its CPU left.`,
+		Cause: `client and server take turns: each waits while the other works, and no more than one
+			core's worth of work is ever done.`,
+		Fix: `several at once, or many in one go.`,
+		Silent: `when more than one was under way, when CPU was short, and for a load that kasoku makes by
+			a schedule; blind when nothing counted requests or statements.`,
+	}
+}
 
 // A turn is what is done one by one.
 type turn struct {

@@ -10,20 +10,26 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 )
 
-// IndexOrder finds an index that finds the rows, but not in the order that is wanted.
-//
-// Evidence: statements use an index of several columns for those that they compare
-// for equality, want another order than its next column gives, and read all rows that
-// fit to sort them: Using filesort in the plan, rows examined against rows sent in the
-// slow log. An index with that order would save at least 1 % of the requests' time.
-// Cause: after the columns of equality an index is sorted by its next column only.
-// Fix: an index with the same first columns that goes on with the order.
-// Silent: when the order is served, when few rows are sorted, and blind without a slow
-// log or the tables' definitions.
+// IndexOrder is the rule IDX-02.
 type IndexOrder struct{}
 
 // ID returns IDX-02.
 func (IndexOrder) ID() string { return "IDX-02" }
+
+// Doc describes the rule.
+func (IndexOrder) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds an index that finds the rows, but not in the order that is wanted.`,
+		Evidence: `statements use an index of several columns for those that they compare for equality,
+			want another order than its next column gives, and read all rows that fit to sort them: Using
+			filesort in the plan, rows examined against rows sent in the slow log. An index with that order
+			would save at least 1 % of the requests' time.`,
+		Cause: `after the columns of equality an index is sorted by its next column only.`,
+		Fix:   `an index with the same first columns that goes on with the order.`,
+		Silent: `when the order is served, when few rows are sorted, and blind without a slow log or the
+			tables' definitions.`,
+	}
+}
 
 // Check looks for proposals that differ from an index in use by their order.
 func (r IndexOrder) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

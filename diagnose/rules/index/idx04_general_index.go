@@ -12,24 +12,28 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// GeneralIndex finds tables whose orders, ranges and counts no index serves, and
-// remarks on indexes that are not used.
-//
-// Evidence: statements read a whole table for a range, the first rows of an order or
-// a count: type ALL in the plan, rows examined against rows sent in the slow log. The
-// indexes that would save most, all statements of the run taken together, save at
-// least 1 % of the requests' time. An index of a table that is
-// written is unused when no plan of the run names it and it would be the shortest way
-// for no statement.
-// Cause: without an index the server looks at each row, and sorts all that fit.
-// Fix: the indexes in the order of what they save; each serves as many statements as
-// it can.
-// Silent: when indexes serve, when the tables are small or the statements take little
-// time, and blind without a slow log or the tables' definitions.
+// GeneralIndex is the rule IDX-04.
 type GeneralIndex struct{}
 
 // ID returns IDX-04.
 func (GeneralIndex) ID() string { return "IDX-04" }
+
+// Doc describes the rule.
+func (GeneralIndex) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds tables whose orders, ranges and counts no index serves, and remarks on indexes
+			that are not used.`,
+		Evidence: `statements read a whole table for a range, the first rows of an order or a count: type
+			ALL in the plan, rows examined against rows sent in the slow log. The indexes that would save
+			most, all statements of the run taken together, save at least 1 % of the requests' time. An index
+			of a table that is written is unused when no plan of the run names it and it would be the shortest
+			way for no statement.`,
+		Cause: `without an index the server looks at each row, and sorts all that fit.`,
+		Fix:   `the indexes in the order of what they save; each serves as many statements as it can.`,
+		Silent: `when indexes serve, when the tables are small or the statements take little time, and
+			blind without a slow log or the tables' definitions.`,
+	}
+}
 
 // Check ranks what no narrower rule names.
 func (r GeneralIndex) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

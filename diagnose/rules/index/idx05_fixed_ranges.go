@@ -14,22 +14,28 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// FixedRanges finds ranges of which there are only a few different ones.
-//
-// Evidence: statements ask for a range of a column and for an order, a count or other
-// columns beside it; in the slow log there are at most 10 different ranges, each asked
-// for at least 5 times; and what those statements would still take with the indexes
-// that are proposed is at least 1 % of the requests' time.
-// Cause: after a range the next column of an index neither finds rows nor gives their
-// order. A fixed range is a value in disguise: the number of the range.
-// Fix: a generated column with the number of the range, an index on it and the order,
-// and statements that compare the number for equality.
-// Silent: when ranges differ from call to call, when the range is the order, when it
-// takes little time, and blind without a slow log or the tables' definitions.
+// FixedRanges is the rule IDX-05.
 type FixedRanges struct{}
 
 // ID returns IDX-05.
 func (FixedRanges) ID() string { return "IDX-05" }
+
+// Doc describes the rule.
+func (FixedRanges) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds ranges of which there are only a few different ones.`,
+		Evidence: `statements ask for a range of a column and for an order, a count or other columns
+			beside it; in the slow log there are at most 10 different ranges, each asked for at least 5 times;
+			and what those statements would still take with the indexes that are proposed is at least 1 % of
+			the requests' time.`,
+		Cause: `after a range the next column of an index neither finds rows nor gives their order. A
+			fixed range is a value in disguise: the number of the range.`,
+		Fix: `a generated column with the number of the range, an index on it and the order, and
+			statements that compare the number for equality.`,
+		Silent: `when ranges differ from call to call, when the range is the order, when it takes little
+			time, and blind without a slow log or the tables' definitions.`,
+	}
+}
 
 // Check looks for columns with few ranges, by table.
 func (r FixedRanges) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

@@ -10,21 +10,27 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 )
 
-// MixedOrder finds an ORDER BY with both directions that no index has.
-//
-// Evidence: statements order by several columns, some descending and some ascending,
-// and sort what they read: Using filesort in the plan, rows examined against rows sent
-// in the slow log. No index has these directions, and one that has would save at least
-// 1 % of the requests' time. MariaDB from 10.8 and MySQL from 8.0 have such indexes.
-// Cause: an index can be read forwards or backwards, which turns all its columns; an
-// order of both directions needs an index whose columns differ in direction.
-// Fix: an index with DESC where the ORDER BY has it.
-// Silent: when an index has the order, when few rows are sorted, on older servers,
-// and blind without a slow log or the tables' definitions.
+// MixedOrder is the rule IDX-06.
 type MixedOrder struct{}
 
 // ID returns IDX-06.
 func (MixedOrder) ID() string { return "IDX-06" }
+
+// Doc describes the rule.
+func (MixedOrder) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds an ORDER BY with both directions that no index has.`,
+		Evidence: `statements order by several columns, some descending and some ascending, and sort what
+			they read: Using filesort in the plan, rows examined against rows sent in the slow log. No index
+			has these directions, and one that has would save at least 1 % of the requests' time. MariaDB from
+			10.8 and MySQL from 8.0 have such indexes.`,
+		Cause: `an index can be read forwards or backwards, which turns all its columns; an order of both
+			directions needs an index whose columns differ in direction.`,
+		Fix: `an index with DESC where the ORDER BY has it.`,
+		Silent: `when an index has the order, when few rows are sorted, on older servers, and blind
+			without a slow log or the tables' definitions.`,
+	}
+}
 
 // Check looks for proposals with descending parts.
 func (r MixedOrder) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

@@ -15,18 +15,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// SpatialIndex finds tests of where something lies that no spatial index serves.
-//
-// Evidence: a SELECT compares geometries (ST_Contains and its like) and its plan uses
-// no spatial index: (a) the column has none, (b) a point is made of numbers for each
-// row, or sent with the statement row by row, (c) on MySQL the column is bound to no
-// reference system, so that its index is not used. The statements, with a round trip
-// for each of those sent row by row, take at least 1 % of the requests' time.
-// Cause: the server tests the geometry of each row.
-// Fix: a POINT column, NOT NULL and on MySQL with SRID 0, a spatial index on it, and
-// a statement that tests the column.
-// Silent: when the plan names the spatial index, when it takes little time, and blind
-// without a slow log or the tables' definitions.
+// SpatialIndex is the rule IDX-07.
 type SpatialIndex struct{}
 
 // roundTrip is what a statement that is sent for each row costs beside its own time:
@@ -35,6 +24,23 @@ const roundTrip = 150 * time.Microsecond
 
 // ID returns IDX-07.
 func (SpatialIndex) ID() string { return "IDX-07" }
+
+// Doc describes the rule.
+func (SpatialIndex) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds tests of where something lies that no spatial index serves.`,
+		Evidence: `a SELECT compares geometries (ST_Contains and its like) and its plan uses no spatial
+			index: (a) the column has none, (b) a point is made of numbers for each row, or sent with the
+			statement row by row, (c) on MySQL the column is bound to no reference system, so that its index
+			is not used. The statements, with a round trip for each of those sent row by row, take at least 1
+			% of the requests' time.`,
+		Cause: `the server tests the geometry of each row.`,
+		Fix: `a POINT column, NOT NULL and on MySQL with SRID 0, a spatial index on it, and a statement
+			that tests the column.`,
+		Silent: `when the plan names the spatial index, when it takes little time, and blind without a
+			slow log or the tables' definitions.`,
+	}
+}
 
 // Check looks for tests that no index serves.
 func (r SpatialIndex) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

@@ -14,22 +14,27 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 )
 
-// LostIndex finds indexes that were there before an initialize and are gone after it.
-//
-// Evidence: an index of the tables' definitions at the start of the run, or of a
-// probe before initialize, that those after it lack. It is borne out when an
-// initialize is among the run's phases, and when the slow log has a DROP TABLE or
-// DROP INDEX of the table; any index counts.
-// Cause: the index was added by hand to the live database, and initialize makes
-// the table anew from a schema file that does not have it.
-// Fix: put the index into the schema file, or let initialize empty the table
-// instead of dropping it.
-// Silent: when every index is still there; blind when the tables' definitions were
-// not recorded both before and after.
+// LostIndex is the rule IDX-08.
 type LostIndex struct{}
 
 // ID returns IDX-08.
 func (LostIndex) ID() string { return "IDX-08" }
+
+// Doc describes the rule.
+func (LostIndex) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds indexes that were there before an initialize and are gone after it.`,
+		Evidence: `an index of the tables' definitions at the start of the run, or of a probe before
+			initialize, that those after it lack. It is borne out when an initialize is among the run's
+			phases, and when the slow log has a DROP TABLE or DROP INDEX of the table; any index counts.`,
+		Cause: `the index was added by hand to the live database, and initialize makes the table anew from
+			a schema file that does not have it.`,
+		Fix: `put the index into the schema file, or let initialize empty the table instead of dropping
+			it.`,
+		Silent: `when every index is still there; blind when the tables' definitions were not recorded
+			both before and after.`,
+	}
+}
 
 var errNoSchemas = errors.New("the tables' definitions were not recorded before and after an initialize")
 

@@ -14,16 +14,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// Files finds a process that has as many files open as it may.
-//
-// Evidence: a log says "too many open files", or a process's open descriptors
-// reached 95 % of its soft limit (RLIMIT_NOFILE).
-// Cause: each connection, in and out, is a descriptor; the limit is that of a
-// login shell, 1,024, or of a unit without LimitNOFILE.
-// Fix: raise the limit where the process is started; for nginx also
-// worker_rlimit_nofile.
-// Silent: when no log says so and every process that was recorded stayed below;
-// blind when neither a log nor descriptors were recorded.
+// Files is the rule OS-01.
 type Files struct{}
 
 // Thresholds of OS-01.
@@ -39,6 +30,20 @@ var tooManyFiles = []string{"too many open files", "emfile", "enfile"}
 
 // ID returns OS-01.
 func (Files) ID() string { return "OS-01" }
+
+// Doc describes the rule.
+func (Files) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds a process that has as many files open as it may.`,
+		Evidence: `a log says "too many open files", or a process's open descriptors reached 95 % of its
+			soft limit (RLIMIT_NOFILE).`,
+		Cause: `each connection, in and out, is a descriptor; the limit is that of a login shell, 1,024,
+			or of a unit without LimitNOFILE.`,
+		Fix: `raise the limit where the process is started; for nginx also worker_rlimit_nofile.`,
+		Silent: `when no log says so and every process that was recorded stayed below; blind when neither
+			a log nor descriptors were recorded.`,
+	}
+}
 
 // openFiles is what a run says about descriptors.
 type openFiles struct {

@@ -12,16 +12,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// Tasks finds a service that may start no more processes or threads.
-//
-// Evidence: a log says that a fork or a thread was refused ("Resource temporarily
-// unavailable"), or the control group's counter of refusals grew (pids.events,
-// max). It is borne out when the group was seen at its limit.
-// Cause: the group of the service may hold only so many tasks (pids.max, which is
-// systemd's TasksMax), or its account only so many (RLIMIT_NPROC).
-// Fix: raise TasksMax of the unit; better, start fewer.
-// Silent: when nothing was refused; blind when neither a log nor a control group
-// was recorded.
+// Tasks is the rule OS-02.
 type Tasks struct{}
 
 // Thresholds of OS-02.
@@ -34,6 +25,20 @@ const (
 
 // ID returns OS-02.
 func (Tasks) ID() string { return "OS-02" }
+
+// Doc describes the rule.
+func (Tasks) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds a service that may start no more processes or threads.`,
+		Evidence: `a log says that a fork or a thread was refused ("Resource temporarily unavailable"), or
+			the control group's counter of refusals grew (pids.events, max). It is borne out when the group
+			was seen at its limit.`,
+		Cause: `the group of the service may hold only so many tasks (pids.max, which is systemd's
+			TasksMax), or its account only so many (RLIMIT_NPROC).`,
+		Fix:    `raise TasksMax of the unit; better, start fewer.`,
+		Silent: `when nothing was refused; blind when neither a log nor a control group was recorded.`,
+	}
+}
 
 // tasks is what a run says about processes and threads.
 type tasks struct {

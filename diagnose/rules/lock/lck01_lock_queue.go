@@ -15,20 +15,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// LockQueue finds requests that queue for locks of rows (also POOL-05).
-//
-// Evidence: statements waited for locks of rows at least 20 times and for at least
-// 5 % of the requests' time (Innodb_row_lock_time, Innodb_row_lock_waits), or for
-// half of all the time of statements: then requests wait in the program for one of
-// the connections that are held up, and that wait counts too. Samples
-// of who waits name the table, the statement that waits, and the statement of the
-// transaction that holds the lock, with its age. Against a baseline in which only
-// the pool was smaller: waits that grew, and a result that did not get better.
-// Cause: a transaction holds the lock of a row that others need for longer than it
-// must: it does something else before it commits. More connections make the queue
-// longer, not faster.
-// Fix: shorten the transaction that holds the lock, then size the pool.
-// Silent: below the thresholds; blind without the server's counters.
+// LockQueue is the rule LCK-01.
 type LockQueue struct{}
 
 // Thresholds of LCK-01.
@@ -44,6 +31,23 @@ const (
 
 // ID returns LCK-01.
 func (LockQueue) ID() string { return "LCK-01" }
+
+// Doc describes the rule.
+func (LockQueue) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds requests that queue for locks of rows (also POOL-05).`,
+		Evidence: `statements waited for locks of rows at least 20 times and for at least 5 % of the
+			requests' time (Innodb_row_lock_time, Innodb_row_lock_waits), or for half of all the time of
+			statements: then requests wait in the program for one of the connections that are held up, and
+			that wait counts too. Samples of who waits name the table, the statement that waits, and the
+			statement of the transaction that holds the lock, with its age. Against a baseline in which only
+			the pool was smaller: waits that grew, and a result that did not get better.`,
+		Cause: `a transaction holds the lock of a row that others need for longer than it must: it does
+			something else before it commits. More connections make the queue longer, not faster.`,
+		Fix:    `shorten the transaction that holds the lock, then size the pool.`,
+		Silent: `below the thresholds; blind without the server's counters.`,
+	}
+}
 
 // Check adds up what statements waited.
 func (r LockQueue) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

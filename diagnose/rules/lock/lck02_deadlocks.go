@@ -10,17 +10,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// Deadlocks finds transactions that lock the same rows in different orders.
-//
-// Evidence: at least 5 deadlocks by the server's own count, or by lines of the
-// application's log with error 1213. The last one, as InnoDB reports it, names
-// the table, the indexes and both statements.
-// Cause: two transactions each hold a row that the other one wants next; the server
-// rolls one back.
-// Fix: change rows in one order, such as that of the primary key, or in one
-// statement; and try a transaction again that was rolled back with 1213.
-// Silent: below the threshold, as a single deadlock happens to any program that
-// locks several rows; blind when nothing counts them.
+// Deadlocks is the rule LCK-02.
 type Deadlocks struct{}
 
 // fewDeadlocks is LCK-02's threshold.
@@ -31,6 +21,21 @@ const deadlockCode = "1213"
 
 // ID returns LCK-02.
 func (Deadlocks) ID() string { return "LCK-02" }
+
+// Doc describes the rule.
+func (Deadlocks) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds transactions that lock the same rows in different orders.`,
+		Evidence: `at least 5 deadlocks by the server's own count, or by lines of the application's log
+			with error 1213. The last one, as InnoDB reports it, names the table, the indexes and both
+			statements.`,
+		Cause: `two transactions each hold a row that the other one wants next; the server rolls one back.`,
+		Fix: `change rows in one order, such as that of the primary key, or in one statement; and try a
+			transaction again that was rolled back with 1213.`,
+		Silent: `below the threshold, as a single deadlock happens to any program that locks several rows;
+			blind when nothing counts them.`,
+	}
+}
 
 // Check counts deadlocks.
 func (r Deadlocks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

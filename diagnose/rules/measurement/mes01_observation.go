@@ -12,22 +12,26 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// Observation says what it costs to watch.
-//
-// Evidence: runs of one thing differ only in what watched them: the group has runs
-// with fewer observers, or the baseline has. With observers the score, the
-// throughput or the median latency is worse by 5 % or more, as repeated runs show
-// by their test; with one run a side, by a quarter or more.
-// Cause: the server writes a line for each statement, programs are sampled, and
-// both take CPU and disk from the work; on a busy host that is the last bit that
-// was left.
-// Fix: watch with less, or take the last run, the one that counts, without.
-// Silent: when all runs were watched alike, and when the cost is less or not
-// shown.
+// Observation is the rule MES-01.
 type Observation struct{}
 
 // ID returns MES-01.
 func (Observation) ID() string { return "MES-01" }
+
+// Doc describes the rule.
+func (Observation) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `says what it costs to watch.`,
+		Evidence: `runs of one thing differ only in what watched them: the group has runs with fewer
+			observers, or the baseline has. With observers the score, the throughput or the median latency is
+			worse by 5 % or more, as repeated runs show by their test; with one run a side, by a quarter or
+			more.`,
+		Cause: `the server writes a line for each statement, programs are sampled, and both take CPU and
+			disk from the work; on a busy host that is the last bit that was left.`,
+		Fix:    `watch with less, or take the last run, the one that counts, without.`,
+		Silent: `when all runs were watched alike, and when the cost is less or not shown.`,
+	}
+}
 
 const (
 	// leastCost is the least cost that is worth a word: less is hard to distinguish from

@@ -13,22 +13,27 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// Unsettled says that a difference may be noise.
-//
-// Evidence: against a baseline, the figure that the runs are judged by shows no
-// difference by the Mann-Whitney test of repeated runs, or there are too few of
-// them; with one run a side, it moved by less than a quarter, or 5 points of
-// success. Without a baseline, two of the repeated runs commonly differ by a
-// fifth or more.
-// Cause: runs of one thing differ by themselves; a change that is smaller than
-// that is not to be seen in so few of them.
-// Fix: as many runs a side as the spread asks for.
-// Silent: when repeated runs show the difference, when one run a side moved
-// further, and without a baseline when fewer than 3 runs repeat or they agree.
+// Unsettled is the rule MES-02.
 type Unsettled struct{}
 
 // ID returns MES-02.
 func (Unsettled) ID() string { return "MES-02" }
+
+// Doc describes the rule.
+func (Unsettled) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `says that a difference may be noise.`,
+		Evidence: `against a baseline, the figure that the runs are judged by shows no difference by the
+			Mann-Whitney test of repeated runs, or there are too few of them; with one run a side, it moved by
+			less than a quarter, or 5 points of success. Without a baseline, two of the repeated runs commonly
+			differ by a fifth or more.`,
+		Cause: `runs of one thing differ by themselves; a change that is smaller than that is not to be
+			seen in so few of them.`,
+		Fix: `as many runs a side as the spread asks for.`,
+		Silent: `when repeated runs show the difference, when one run a side moved further, and without a
+			baseline when fewer than 3 runs repeat or they agree.`,
+	}
+}
 
 // The thresholds of [Unsettled].
 const (

@@ -10,16 +10,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// SameWait says that both sides of a comparison wait for the same thing.
-//
-// Evidence: in the run and in its baseline at least half of the requests' time is
-// the wait for one resource: the disk at commits, locks of rows, or connections of
-// the pool.
-// Cause: what is compared is how long that takes, not what was changed; with it
-// gone the ranking may turn round.
-// Fix: take the wait away on both sides, then compare again.
-// Silent: without a baseline, and when either side waits for something else or for
-// nothing that was recorded.
+// SameWait is the rule MES-03.
 type SameWait struct{}
 
 // waitShare is MES-03's threshold: what takes half of the time hides the rest.
@@ -27,6 +18,20 @@ const waitShare = 0.5
 
 // ID returns MES-03.
 func (SameWait) ID() string { return "MES-03" }
+
+// Doc describes the rule.
+func (SameWait) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `says that both sides of a comparison wait for the same thing.`,
+		Evidence: `in the run and in its baseline at least half of the requests' time is the wait for one
+			resource: the disk at commits, locks of rows, or connections of the pool.`,
+		Cause: `what is compared is how long that takes, not what was changed; with it gone the ranking
+			may turn round.`,
+		Fix: `take the wait away on both sides, then compare again.`,
+		Silent: `without a baseline, and when either side waits for something else or for nothing that was
+			recorded.`,
+	}
+}
 
 // A waiting is what requests wait for.
 type waiting struct {

@@ -10,22 +10,27 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// RowCount finds a table that gained more or fewer rows than requests succeeded.
-//
-// Evidence: the rows of the table before and after the run, against the answers
-// that said "written" in the same time; any difference counts.
-// Cause: fewer rows mean that an answer was given before the row was safe, or
-// that something removed it; more rows mean that a row was written though its
-// request failed, which a client that tries again doubles.
-// Fix: answer only after the commit succeeded, and give each request a key that
-// makes it safe to try again.
-// Silent: when each success left exactly one row; blind when rows were not
-// counted. As many rows too many as a foreign benchmark cut off at its end are a
-// remark.
+// RowCount is the rule MES-04.
 type RowCount struct{}
 
 // ID returns MES-04.
 func (RowCount) ID() string { return "MES-04" }
+
+// Doc describes the rule.
+func (RowCount) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds a table that gained more or fewer rows than requests succeeded.`,
+		Evidence: `the rows of the table before and after the run, against the answers that said "written"
+			in the same time; any difference counts.`,
+		Cause: `fewer rows mean that an answer was given before the row was safe, or that something
+			removed it; more rows mean that a row was written though its request failed, which a client that
+			tries again doubles.`,
+		Fix: `answer only after the commit succeeded, and give each request a key that makes it safe to
+			try again.`,
+		Silent: `when each success left exactly one row; blind when rows were not counted. As many rows
+			too many as a foreign benchmark cut off at its end are a remark.`,
+	}
+}
 
 // Check compares rows with successes.
 func (r RowCount) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

@@ -13,15 +13,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// Interval finds a run that was sampled too rarely for its length.
-//
-// Evidence: the time between two samples is more than a tenth of the shortest
-// load step, load phase or, without either, of the run.
-// Cause: a few samples show neither a peak nor how much values vary, and those at
-// both edges hold time without load.
-// Fix: sample more often, or make the steps longer.
-// Silent: when each step has ten samples or more; blind when nothing was sampled.
-// It is a remark: counts of logs and of the load do not depend on it.
+// Interval is the rule MES-06.
 type Interval struct{}
 
 // Thresholds of MES-06.
@@ -34,6 +26,20 @@ const (
 
 // ID returns MES-06.
 func (Interval) ID() string { return "MES-06" }
+
+// Doc describes the rule.
+func (Interval) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds a run that was sampled too rarely for its length.`,
+		Evidence: `the time between two samples is more than a tenth of the shortest load step, load phase
+			or, without either, of the run.`,
+		Cause: `a few samples show neither a peak nor how much values vary, and those at both edges hold
+			time without load.`,
+		Fix: `sample more often, or make the steps longer.`,
+		Silent: `when each step has ten samples or more; blind when nothing was sampled. It is a remark:
+			counts of logs and of the load do not depend on it.`,
+	}
+}
 
 // Check compares the interval with the shortest stretch of load.
 func (r Interval) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

@@ -13,17 +13,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// RootMessage finds failures whose cause stands only in the application's log.
-//
-// Evidence: at least 1 % of the requests, and at least 10, are answered with
-// 5xx, and a message of the application's log comes at least 0.3 times as often
-// in the same time, a MySQL error before others; what the load got to see does
-// not contain it.
-// Cause: the handler turns every error into the same answer, so that from
-// outside a full pool, a lock and a bug look alike.
-// Fix: read the quoted line; let the answer carry an id that leads to it.
-// Silent: when few requests fail, when no message comes as often, or when the
-// answers say why; blind without the application's log or a count of requests.
+// RootMessage is the rule MES-07.
 type RootMessage struct{}
 
 // Thresholds of MES-07.
@@ -38,6 +28,21 @@ const (
 
 // ID returns MES-07.
 func (RootMessage) ID() string { return "MES-07" }
+
+// Doc describes the rule.
+func (RootMessage) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds failures whose cause stands only in the application's log.`,
+		Evidence: `at least 1 % of the requests, and at least 10, are answered with 5xx, and a message of
+			the application's log comes at least 0.3 times as often in the same time, a MySQL error before
+			others; what the load got to see does not contain it.`,
+		Cause: `the handler turns every error into the same answer, so that from outside a full pool, a
+			lock and a bug look alike.`,
+		Fix: `read the quoted line; let the answer carry an id that leads to it.`,
+		Silent: `when few requests fail, when no message comes as often, or when the answers say why;
+			blind without the application's log or a count of requests.`,
+	}
+}
 
 // failures are the 5xx answers of the focus.
 type failures struct {

@@ -13,23 +13,28 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 )
 
-// Against says that the result went one way and the mechanism the other.
-//
-// Evidence: against the baseline, the figure that the runs are judged by got
-// worse or shows no difference, while the work for each request got less: CPU,
-// connections, statements, prepares or refusals; or the result got better while
-// one of them got more. Repeated runs show it by their test and by 5 %, because
-// counters are so steady that a thousandth shows; one run a side by the seconds of
-// the runs and by a quarter.
-// Cause: a change can save work where work is not the limit, or bring load to
-// what is; then the result says little of the change itself.
-// Fix: keep what saves work, and look at what the result is limited by now.
-// Silent: without a baseline, when both went the same way, and with one run a
-// side when the result is unsure.
+// Against is the rule MES-11.
 type Against struct{}
 
 // ID returns MES-11.
 func (Against) ID() string { return "MES-11" }
+
+// Doc describes the rule.
+func (Against) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `says that the result went one way and the mechanism the other.`,
+		Evidence: `against the baseline, the figure that the runs are judged by got worse or shows no
+			difference, while the work for each request got less: CPU, connections, statements, prepares or
+			refusals; or the result got better while one of them got more. Repeated runs show it by their test
+			and by 5 %, because counters are so steady that a thousandth shows; one run a side by the seconds
+			of the runs and by a quarter.`,
+		Cause: `a change can save work where work is not the limit, or bring load to what is; then the
+			result says little of the change itself.`,
+		Fix: `keep what saves work, and look at what the result is limited by now.`,
+		Silent: `without a baseline, when both went the same way, and with one run a side when the result
+			is unsure.`,
+	}
+}
 
 // Check looks for a mechanism that moved against the result.
 func (r Against) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

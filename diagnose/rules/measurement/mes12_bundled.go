@@ -11,21 +11,26 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// Bundled says that several things were changed at once.
-//
-// Evidence: between the baseline and the run, at least two of these differ: the
-// code's revision or its uncommitted changes, settings, texts of the
-// configuration, definitions of tables and indexes, what watched the run, the
-// machine. A variable that the server sets by itself after another one does not
-// count.
-// Cause: what several changes did together cannot be shared out among them; one
-// may even have undone the other.
-// Fix: one change a run; or take one back and run again.
-// Silent: without a baseline, and when at most one thing was changed.
+// Bundled is the rule MES-12.
 type Bundled struct{}
 
 // ID returns MES-12.
 func (Bundled) ID() string { return "MES-12" }
+
+// Doc describes the rule.
+func (Bundled) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `says that several things were changed at once.`,
+		Evidence: `between the baseline and the run, at least two of these differ: the code's revision or
+			its uncommitted changes, settings, texts of the configuration, definitions of tables and indexes,
+			what watched the run, the machine. A variable that the server sets by itself after another one
+			does not count.`,
+		Cause: `what several changes did together cannot be shared out among them; one may even have
+			undone the other.`,
+		Fix:    `one change a run; or take one back and run again.`,
+		Silent: `without a baseline, and when at most one thing was changed.`,
+	}
+}
 
 // oneChange is how near one change is to two.
 const oneChange = 0.8

@@ -12,18 +12,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// ByDesign finds endpoints that wait because they are made to: long polls.
-//
-// Evidence: an endpoint's requests take 100 ms or more and nearly all the same time
-// (the 90th percentile at most a quarter above the median), the statements of its
-// requests take less than 10 % of that, others are answered in less than a third
-// of it meanwhile, and the host has CPU left.
-// Cause: the program waits for something to happen, up to a time that it chose. Such
-// an endpoint leads every list by total time and costs nothing.
-// Fix: none; leave it out of rankings by time.
-// Silent: when its times vary, when statements, locks, the pool or a busy host explain
-// them, or when nothing else was asked, so that all might wait for the same; blind
-// without an access log.
+// ByDesign is the rule MES-14.
 type ByDesign struct{}
 
 // Thresholds of MES-14.
@@ -38,6 +27,21 @@ const (
 
 // ID returns MES-14.
 func (ByDesign) ID() string { return "MES-14" }
+
+// Doc describes the rule.
+func (ByDesign) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds endpoints that wait because they are made to: long polls.`,
+		Evidence: `an endpoint's requests take 100 ms or more and nearly all the same time (the 90th
+			percentile at most a quarter above the median), the statements of its requests take less than 10 %
+			of that, others are answered in less than a third of it meanwhile, and the host has CPU left.`,
+		Cause: `the program waits for something to happen, up to a time that it chose. Such an endpoint
+			leads every list by total time and costs nothing.`,
+		Fix: `none; leave it out of rankings by time.`,
+		Silent: `when its times vary, when statements, locks, the pool or a busy host explain them, or
+			when nothing else was asked, so that all might wait for the same; blind without an access log.`,
+	}
+}
 
 // Check looks at each endpoint.
 func (r ByDesign) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

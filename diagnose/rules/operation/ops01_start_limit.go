@@ -12,20 +12,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// StartLimit finds a service that ends because it is refused a connection at its
-// start, until its supervisor gives it up.
-//
-// Evidence: the log has a refused connection again and again and, in systemd's
-// words, at least 5 exits of the main process within 10 s; or a start request that
-// was repeated too quickly, or a unit whose result is start-limit-hit. The log must
-// be the unit's journal, for only that has both.
-// Cause: the service is started before what it needs, as after the reboot of two
-// hosts, and ends instead of trying again. systemd gives a unit up after 5 starts
-// in 10 s, and nothing starts it later.
-// Fix: try again with growing pauses in the service; a higher StartLimitBurst is a
-// stop-gap.
-// Silent: when the process does not end, or nothing refused it; blind without an
-// application's log.
+// StartLimit is the rule OPS-01.
 type StartLimit struct{}
 
 // Thresholds of OPS-01: what systemd allows by default.
@@ -36,6 +23,22 @@ const (
 
 // ID returns OPS-01.
 func (StartLimit) ID() string { return "OPS-01" }
+
+// Doc describes the rule.
+func (StartLimit) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds a service that ends because it is refused a connection at its start, until its
+			supervisor gives it up.`,
+		Evidence: `the log has a refused connection again and again and, in systemd's words, at least 5
+			exits of the main process within 10 s; or a start request that was repeated too quickly, or a unit
+			whose result is start-limit-hit. The log must be the unit's journal, for only that has both.`,
+		Cause: `the service is started before what it needs, as after the reboot of two hosts, and ends
+			instead of trying again. systemd gives a unit up after 5 starts in 10 s, and nothing starts it
+			later.`,
+		Fix:    `try again with growing pauses in the service; a higher StartLimitBurst is a stop-gap.`,
+		Silent: `when the process does not end, or nothing refused it; blind without an application's log.`,
+	}
+}
 
 // exits are what a log and a supervisor say of a service that does not stay up.
 type exits struct {

@@ -15,16 +15,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// SlowInitialize finds an initialize that comes near to its limit.
-//
-// Evidence: the initialize of the run took at least 80 % of its limit, which is
-// 30 s unless the setting initialize.limit says otherwise. The slow log shows
-// which statements took the time: ALTER and CREATE INDEX on tables that were
-// loaded before, one UPDATE for each group of rows.
-// Cause: each ALTER copies the loaded table, and each UPDATE reads it whole.
-// Fix: alter before the load, all changes of a table in one ALTER; one UPDATE with
-// CASE instead of many.
-// Silent: below the threshold; blind when no initialize was seen.
+// SlowInitialize is the rule OPS-02.
 type SlowInitialize struct{}
 
 // Thresholds of OPS-02.
@@ -44,6 +35,20 @@ const (
 
 // ID returns OPS-02.
 func (SlowInitialize) ID() string { return "OPS-02" }
+
+// Doc describes the rule.
+func (SlowInitialize) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds an initialize that comes near to its limit.`,
+		Evidence: `the initialize of the run took at least 80 % of its limit, which is 30 s unless the
+			setting initialize.limit says otherwise. The slow log shows which statements took the time: ALTER
+			and CREATE INDEX on tables that were loaded before, one UPDATE for each group of rows.`,
+		Cause: `each ALTER copies the loaded table, and each UPDATE reads it whole.`,
+		Fix: `alter before the load, all changes of a table in one ALTER; one UPDATE with CASE instead of
+			many.`,
+		Silent: `below the threshold; blind when no initialize was seen.`,
+	}
+}
 
 // Check compares the initialize with its limit.
 func (r SlowInitialize) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

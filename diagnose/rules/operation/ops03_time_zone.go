@@ -11,16 +11,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose"
 )
 
-// TimeZone finds logs and databases in another time zone than the host's clock.
-//
-// Evidence: the zone in which an access log is written, as the times of its lines
-// and the moments at which they were seen to be written show, or the zone of the
-// database's own times; either differs from the host's.
-// Cause: an image, a TZ variable or a setting of the server that differs from the
-// host's: times of two sources that are read side by side are hours apart.
-// Fix: kasoku has put the times right; let all use one zone, so that people need not.
-// Silent: when all are in one zone; it says how far a log's times are off where no
-// zone explains it. Blind when zones were not recorded.
+// TimeZone is the rule OPS-03.
 type TimeZone struct{}
 
 // quarter is what zones differ by at least.
@@ -31,6 +22,21 @@ const scopeClock = "clock"
 
 // ID returns OPS-03.
 func (TimeZone) ID() string { return "OPS-03" }
+
+// Doc describes the rule.
+func (TimeZone) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds logs and databases in another time zone than the host's clock.`,
+		Evidence: `the zone in which an access log is written, as the times of its lines and the moments
+			at which they were seen to be written show, or the zone of the database's own times; either
+			differs from the host's.`,
+		Cause: `an image, a TZ variable or a setting of the server that differs from the host's: times of
+			two sources that are read side by side are hours apart.`,
+		Fix: `kasoku has put the times right; let all use one zone, so that people need not.`,
+		Silent: `when all are in one zone; it says how far a log's times are off where no zone explains
+			it. Blind when zones were not recorded.`,
+	}
+}
 
 // Check compares the zones with the host's.
 func (r TimeZone) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

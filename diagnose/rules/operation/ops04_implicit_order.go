@@ -14,18 +14,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// ImplicitOrder warns of answers that rest on the order in which a table happens to
-// store its rows.
-//
-// Evidence: a table has no primary key, and a SELECT from it sends several rows, or
-// takes the first with LIMIT, without ORDER BY.
-// Cause: the rows come as they were inserted, until the table gets a key: InnoDB
-// then stores it anew in the order of that, and the answers change. Dropping the
-// key does not bring the old order back.
-// Fix: first an ORDER BY, by a column that numbers the rows if nothing else does;
-// then the key.
-// Silent: when all tables have a primary key, when all SELECTs of the others are
-// ordered, add up or send one row, and blind without the tables' definitions.
+// ImplicitOrder is the rule OPS-04.
 type ImplicitOrder struct{}
 
 // fewOrdered is the least number of calls that the warning is given for.
@@ -33,6 +22,21 @@ const fewOrdered = 10
 
 // ID returns OPS-04.
 func (ImplicitOrder) ID() string { return "OPS-04" }
+
+// Doc describes the rule.
+func (ImplicitOrder) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `warns of answers that rest on the order in which a table happens to store its rows.`,
+		Evidence: `a table has no primary key, and a SELECT from it sends several rows, or takes the first
+			with LIMIT, without ORDER BY.`,
+		Cause: `the rows come as they were inserted, until the table gets a key: InnoDB then stores it
+			anew in the order of that, and the answers change. Dropping the key does not bring the old order
+			back.`,
+		Fix: `first an ORDER BY, by a column that numbers the rows if nothing else does; then the key.`,
+		Silent: `when all tables have a primary key, when all SELECTs of the others are ordered, add up or
+			send one row, and blind without the tables' definitions.`,
+	}
+}
 
 // Check looks for statements without ORDER BY on tables without a primary key.
 func (r ImplicitOrder) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

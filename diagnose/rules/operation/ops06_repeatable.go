@@ -14,19 +14,24 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// Repeatable says that a score cannot be relied on: the same thing fails at times.
-//
-// Evidence: of the repeated runs that the benchmark judged, some passed and at
-// least one failed.
-// Cause: the setting lies past what the service bears; a run passes by luck, and
-// its score is no promise for the one that counts.
-// Fix: a setting that never fails, found by repeating it, even at a lower score.
-// Silent: when fewer than two runs of the group were judged, when all of them
-// passed, and when none did.
+// Repeatable is the rule OPS-06.
 type Repeatable struct{}
 
 // ID returns OPS-06.
 func (Repeatable) ID() string { return "OPS-06" }
+
+// Doc describes the rule.
+func (Repeatable) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary:  `says that a score cannot be relied on: the same thing fails at times.`,
+		Evidence: `of the repeated runs that the benchmark judged, some passed and at least one failed.`,
+		Cause: `the setting lies past what the service bears; a run passes by luck, and its score is no
+			promise for the one that counts.`,
+		Fix: `a setting that never fails, found by repeating it, even at a lower score.`,
+		Silent: `when fewer than two runs of the group were judged, when all of them passed, and when none
+			did.`,
+	}
+}
 
 // Check counts the passes of the group.
 func (r Repeatable) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

@@ -10,19 +10,25 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 )
 
-// NotRebuilt finds data, indexes and answers that a restart loses.
-//
-// Evidence: probes of the data that `kasoku finalize` took: row counts, indexes and
-// answers after initialize differ from those after a restart, or after a restart
-// and another initialize; one difference counts.
-// Cause: what is kept in memory is filled in one place only, where the process
-// starts or in initialize, and the other path leaves it empty or old.
-// Fix: fill it in a function that both paths call.
-// Silent: when the probes agree; blind without probes from before and after.
+// NotRebuilt is the rule OPS-09.
 type NotRebuilt struct{}
 
 // ID returns OPS-09.
 func (NotRebuilt) ID() string { return "OPS-09" }
+
+// Doc describes the rule.
+func (NotRebuilt) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds data, indexes and answers that a restart loses.`,
+		Evidence: `probes of the data that 'kasoku finalize' took: row counts, indexes and answers after
+			initialize differ from those after a restart, or after a restart and another initialize; one
+			difference counts.`,
+		Cause: `what is kept in memory is filled in one place only, where the process starts or in
+			initialize, and the other path leaves it empty or old.`,
+		Fix:    `fill it in a function that both paths call.`,
+		Silent: `when the probes agree; blind without probes from before and after.`,
+	}
+}
 
 // Check compares the probes.
 func (r NotRebuilt) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

@@ -10,25 +10,29 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// IdlePool finds a pool of connections that closes most of them after one use.
-//
-// Evidence: at least 0.2 connections are opened and closed again for each
-// request that gets through, and at least 20 in all. It is borne out when many
-// more were opened than were ever open at once, few stay open once the load is
-// over, the clients close them rather than the server, and sockets pile up in
-// TIME_WAIT.
-// Cause: the pool's idle limit is far below the number of connections in use at
-// once, so each burst opens new ones, with a TCP and a login handshake each, and
-// closes all but a few. database/sql keeps 2 unless another limit is set.
-// Fix: idle limit equal to a limit of open connections of two thirds of
-// max_connections.
-// Silent: without the server's Connections and Threads_connected or without a
-// count of requests; when the server was restarted in the focus; when
-// connections were opened and stayed, as while a pool warms up.
+// IdlePool is the rule POOL-01.
 type IdlePool struct{}
 
 // ID returns POOL-01.
 func (IdlePool) ID() string { return "POOL-01" }
+
+// Doc describes the rule.
+func (IdlePool) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds a pool of connections that closes most of them after one use.`,
+		Evidence: `at least 0.2 connections are opened and closed again for each request that gets
+			through, and at least 20 in all. It is borne out when many more were opened than were ever open at
+			once, few stay open once the load is over, the clients close them rather than the server, and
+			sockets pile up in TIME_WAIT.`,
+		Cause: `the pool's idle limit is far below the number of connections in use at once, so each burst
+			opens new ones, with a TCP and a login handshake each, and closes all but a few. database/sql
+			keeps 2 unless another limit is set.`,
+		Fix: `idle limit equal to a limit of open connections of two thirds of max_connections.`,
+		Silent: `without the server's Connections and Threads_connected or without a count of requests;
+			when the server was restarted in the focus; when connections were opened and stayed, as while a
+			pool warms up.`,
+	}
+}
 
 // Check looks for connections that are closed after one use.
 func (r IdlePool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

@@ -11,21 +11,27 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// Refused finds a server that refuses connections at max_connections.
-//
-// Evidence: the server's Connection_errors_max_connections grew, or the
-// application's log has Error 1040. It is borne out when the connections open
-// at once reached max_connections and requests failed in the same time.
-// Cause: the application may open more connections than the server allows, so
-// that requests fail where they could have waited for one.
-// Fix: cap the pool's open connections below the limit first, then raise
-// max_connections, at the price of its memory.
-// Silent: when nothing was refused; blind when neither the server's counter nor
-// the application's log was recorded, or when the server was restarted.
+// Refused is the rule POOL-02.
 type Refused struct{}
 
 // ID returns POOL-02.
 func (Refused) ID() string { return "POOL-02" }
+
+// Doc describes the rule.
+func (Refused) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds a server that refuses connections at max_connections.`,
+		Evidence: `the server's Connection_errors_max_connections grew, or the application's log has Error
+			1040. It is borne out when the connections open at once reached max_connections and requests
+			failed in the same time.`,
+		Cause: `the application may open more connections than the server allows, so that requests fail
+			where they could have waited for one.`,
+		Fix: `cap the pool's open connections below the limit first, then raise max_connections, at the
+			price of its memory.`,
+		Silent: `when nothing was refused; blind when neither the server's counter nor the application's
+			log was recorded, or when the server was restarted.`,
+	}
+}
 
 // Check looks for refused connections.
 func (r Refused) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

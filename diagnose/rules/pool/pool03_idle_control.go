@@ -10,20 +10,25 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// IdleControl says that a change of the idle pool had no effect.
-//
-// Evidence: against the baseline nothing but the pool's idle limit changed, and
-// at the same rate the success ratio did not rise by half a point nor the mean
-// latency fall by 10 %.
-// Cause: the idle pool was no longer the limit; the limit now lies elsewhere.
-// Fix: put the limit back to the size of the pool and look at the server's side.
-// Silent: without a baseline, when the idle limit was not recorded or did not
-// change, when anything else changed too, when the run got better, or when it
-// looks better by no more than the seconds of the two runs vary among themselves.
+// IdleControl is the rule POOL-03.
 type IdleControl struct{}
 
 // ID returns POOL-03.
 func (IdleControl) ID() string { return "POOL-03" }
+
+// Doc describes the rule.
+func (IdleControl) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `says that a change of the idle pool had no effect.`,
+		Evidence: `against the baseline nothing but the pool's idle limit changed, and at the same rate
+			the success ratio did not rise by half a point nor the mean latency fall by 10 %.`,
+		Cause: `the idle pool was no longer the limit; the limit now lies elsewhere.`,
+		Fix:   `put the limit back to the size of the pool and look at the server's side.`,
+		Silent: `without a baseline, when the idle limit was not recorded or did not change, when anything
+			else changed too, when the run got better, or when it looks better by no more than the seconds of
+			the two runs vary among themselves.`,
+	}
+}
 
 // Check compares the run with its baseline.
 func (r IdleControl) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

@@ -9,20 +9,26 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// TwoLimits explains the order when the pool's idle limit and the server's
-// limit of connections are both too small.
-//
-// Evidence: connections are opened and closed again as POOL-01 wants it, and
-// the server refuses some as POOL-02 wants it, in the same time.
-// Cause: two limits hide each other. With the idle limit raised alone the app
-// still runs into max_connections; with max_connections raised alone it still
-// opens a connection per request and meets the new limit at a higher rate.
-// Fix: both, the pool first.
-// Silent: when one of the two does not hold; blind when one could not be looked at.
+// TwoLimits is the rule POOL-04.
 type TwoLimits struct{}
 
 // ID returns POOL-04.
 func (TwoLimits) ID() string { return "POOL-04" }
+
+// Doc describes the rule.
+func (TwoLimits) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `explains the order when the pool's idle limit and the server's limit of connections are
+			both too small.`,
+		Evidence: `connections are opened and closed again as POOL-01 wants it, and the server refuses
+			some as POOL-02 wants it, in the same time.`,
+		Cause: `two limits hide each other. With the idle limit raised alone the app still runs into
+			max_connections; with max_connections raised alone it still opens a connection per request and
+			meets the new limit at a higher rate.`,
+		Fix:    `both, the pool first.`,
+		Silent: `when one of the two does not hold; blind when one could not be looked at.`,
+	}
+}
 
 // Check looks for both limits at once.
 func (r TwoLimits) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

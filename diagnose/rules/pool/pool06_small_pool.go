@@ -12,18 +12,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// SmallPool finds a pool of connections that is too small.
-//
-// Evidence: what the program publishes of its pool (sql.DBStats over expvar) says
-// that requests waited for a connection for at least 5 % of their time, at least one
-// in ten of them, while locks of rows took less than half of that.
-// Cause: requests queue in the program for one of few connections; the database
-// is not asked.
-// Fix: as many connections as requests want at once, which follows from what they
-// waited.
-// Silent: when they waited less, or locks hold the connections (LCK-01: more of them
-// would only wait too), or the database's host has no CPU left; blind when no pool
-// is published.
+// SmallPool is the rule POOL-06.
 type SmallPool struct{}
 
 // Thresholds of POOL-06.
@@ -39,6 +28,20 @@ const (
 
 // ID returns POOL-06.
 func (SmallPool) ID() string { return "POOL-06" }
+
+// Doc describes the rule.
+func (SmallPool) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds a pool of connections that is too small.`,
+		Evidence: `what the program publishes of its pool (sql.DBStats over expvar) says that requests
+			waited for a connection for at least 5 % of their time, at least one in ten of them, while locks
+			of rows took less than half of that.`,
+		Cause: `requests queue in the program for one of few connections; the database is not asked.`,
+		Fix:   `as many connections as requests want at once, which follows from what they waited.`,
+		Silent: `when they waited less, or locks hold the connections (LCK-01: more of them would only
+			wait too), or the database's host has no CPU left; blind when no pool is published.`,
+	}
+}
 
 // Check compares the wait for connections with the requests' time.
 func (r SmallPool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

@@ -16,19 +16,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// UnusedRows finds an endpoint that reads far more rows than its answers can hold.
-//
-// Evidence: a SELECT without LIMIT sends at least 50 rows a call, an endpoint runs
-// it, and the endpoint's answers are too small for them: fewer than 8 bytes for
-// each row that its requests read; or, where nginx compresses nothing and answers
-// hardly differ in size, a third of the bytes that the server sent for them.
-// Cause: the program reads a whole history and uses its first row, or counts and
-// adds up rows itself; the server finds, sorts and sends all of them.
-// Fix: let the database return what is used: ORDER BY … LIMIT 1, the columns that
-// are needed, or the sum itself.
-// Silent: when statements send few rows or have a LIMIT, when answers are large
-// enough for the rows, when no endpoint is known to run the statement, and blind
-// without a slow log or an access log with sizes.
+// UnusedRows is the rule QRY-01.
 type UnusedRows struct{}
 
 // Thresholds of QRY-01.
@@ -48,6 +36,24 @@ const (
 
 // ID returns QRY-01.
 func (UnusedRows) ID() string { return "QRY-01" }
+
+// Doc describes the rule.
+func (UnusedRows) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds an endpoint that reads far more rows than its answers can hold.`,
+		Evidence: `a SELECT without LIMIT sends at least 50 rows a call, an endpoint runs it, and the
+			endpoint's answers are too small for them: fewer than 8 bytes for each row that its requests read;
+			or, where nginx compresses nothing and answers hardly differ in size, a third of the bytes that
+			the server sent for them.`,
+		Cause: `the program reads a whole history and uses its first row, or counts and adds up rows
+			itself; the server finds, sorts and sends all of them.`,
+		Fix: `let the database return what is used: ORDER BY … LIMIT 1, the columns that are needed, or
+			the sum itself.`,
+		Silent: `when statements send few rows or have a LIMIT, when answers are large enough for the
+			rows, when no endpoint is known to run the statement, and blind without a slow log or an access
+			log with sizes.`,
+	}
+}
 
 // An unusedRow is a class of statements whose rows an endpoint does not use.
 type unusedRow struct {

@@ -11,14 +11,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// CountExistence remarks on COUNT(*) of what can be there once at most.
-//
-// Evidence: a SELECT of COUNT compares all columns of a unique index for equality, so
-// that it counts 0 or 1, at least 100 times in the run.
-// Cause: the program wants to know whether a row is there.
-// Fix: SELECT 1 … LIMIT 1; or no question at all, where the next statement finds out.
-// Silent: when nothing of the kind is counted, and blind without a slow log or the
-// tables' definitions.
+// CountExistence is the rule QRY-02.
 type CountExistence struct{}
 
 // manyCounts is from how many on it is worth a remark.
@@ -26,6 +19,19 @@ const manyCounts = 100
 
 // ID returns QRY-02.
 func (CountExistence) ID() string { return "QRY-02" }
+
+// Doc describes the rule.
+func (CountExistence) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `remarks on COUNT(*) of what can be there once at most.`,
+		Evidence: `a SELECT of COUNT compares all columns of a unique index for equality, so that it
+			counts 0 or 1, at least 100 times in the run.`,
+		Cause: `the program wants to know whether a row is there.`,
+		Fix:   `SELECT 1 … LIMIT 1; or no question at all, where the next statement finds out.`,
+		Silent: `when nothing of the kind is counted, and blind without a slow log or the tables'
+			definitions.`,
+	}
+}
 
 // Check looks for counts by a unique index.
 func (r CountExistence) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

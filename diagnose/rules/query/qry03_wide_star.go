@@ -13,17 +13,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// WideStar remarks on SELECT * of tables with wide rows.
-//
-// Evidence: a SELECT names all columns of a table that has a column of at least 1,000
-// bytes by its type, whose rows have at least 400 bytes on average, and sends at least
-// 10 rows a call; such statements take at least 2 % of the requests' time.
-// Cause: each row is read, sent and taken apart whole, and no index can hold all that
-// is read.
-// Fix: name the columns that are used; put wide ones that lists do not show into a
-// table of their own.
-// Silent: when rows are narrow or few, when it takes little time, and blind without a
-// slow log or the tables' definitions.
+// WideStar is the rule QRY-03.
 type WideStar struct{}
 
 // Thresholds of QRY-03.
@@ -37,6 +27,21 @@ const (
 
 // ID returns QRY-03.
 func (WideStar) ID() string { return "QRY-03" }
+
+// Doc describes the rule.
+func (WideStar) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `remarks on SELECT * of tables with wide rows.`,
+		Evidence: `a SELECT names all columns of a table that has a column of at least 1,000 bytes by its
+			type, whose rows have at least 400 bytes on average, and sends at least 10 rows a call; such
+			statements take at least 2 % of the requests' time.`,
+		Cause: `each row is read, sent and taken apart whole, and no index can hold all that is read.`,
+		Fix: `name the columns that are used; put wide ones that lists do not show into a table of their
+			own.`,
+		Silent: `when rows are narrow or few, when it takes little time, and blind without a slow log or
+			the tables' definitions.`,
+	}
+}
 
 // Check looks for lists of whole rows.
 func (r WideStar) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

@@ -10,21 +10,27 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 )
 
-// QueryEachPoint finds an endpoint that reads what lies in a box and asks again for
-// each row whether it lies in the shape.
-//
-// Evidence: as for QRY-05, and the list comes from the looked-up table itself by
-// ranges of two columns or by a shape, or the lookup compares shapes.
-// Cause: the bounding box is one statement and the exact test another for each row
-// in it; most rows fail the test, and each costs a round trip.
-// Fix: one statement that has both, the box for the index and the shape for the
-// exact answer, with the order and the limit of the answer.
-// Silent: when there is no loop, when its list has no range of two columns of the
-// same table (QRY-05), when loops are nested (QRY-06), and blind without a slow log.
+// QueryEachPoint is the rule QRY-04.
 type QueryEachPoint struct{}
 
 // ID returns QRY-04.
 func (QueryEachPoint) ID() string { return "QRY-04" }
+
+// Doc describes the rule.
+func (QueryEachPoint) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds an endpoint that reads what lies in a box and asks again for each row whether it
+			lies in the shape.`,
+		Evidence: `as for QRY-05, and the list comes from the looked-up table itself by ranges of two
+			columns or by a shape, or the lookup compares shapes.`,
+		Cause: `the bounding box is one statement and the exact test another for each row in it; most rows
+			fail the test, and each costs a round trip.`,
+		Fix: `one statement that has both, the box for the index and the shape for the exact answer, with
+			the order and the limit of the answer.`,
+		Silent: `when there is no loop, when its list has no range of two columns of the same table
+			(QRY-05), when loops are nested (QRY-06), and blind without a slow log.`,
+	}
+}
 
 // Check looks for loops over an area.
 func (r QueryEachPoint) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

@@ -9,23 +9,28 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 )
 
-// QueryEachRow finds an endpoint that runs one more SELECT for each row of a list.
-//
-// Evidence: a SELECT by a key that sends at most one row, or whose number follows
-// the rows of a list, runs at least 5 times in each request of an endpoint. The
-// endpoint is counted (by comments or a probe), or inferred from overlap in time and
-// borne out: the lookups come in rows on one connection, or as many as a list has
-// rows. Without any knowledge of endpoints the loop itself must be seen on a
-// connection, or there are 5 lookups for each request of all.
-// Cause: the program reads a list and asks again for each of its rows (N+1); each
-// statement costs a round trip, however fast it is.
-// Fix: one statement for all keys, WHERE … IN (…), or a JOIN in the list itself.
-// Silent: when lookups run fewer than 5 times a request, when the loop is one over
-// an area (QRY-04) or of two levels (QRY-06), and blind without a slow log.
+// QueryEachRow is the rule QRY-05.
 type QueryEachRow struct{}
 
 // ID returns QRY-05.
 func (QueryEachRow) ID() string { return "QRY-05" }
+
+// Doc describes the rule.
+func (QueryEachRow) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds an endpoint that runs one more SELECT for each row of a list.`,
+		Evidence: `a SELECT by a key that sends at most one row, or whose number follows the rows of a
+			list, runs at least 5 times in each request of an endpoint. The endpoint is counted (by comments
+			or a probe), or inferred from overlap in time and borne out: the lookups come in rows on one
+			connection, or as many as a list has rows. Without any knowledge of endpoints the loop itself must
+			be seen on a connection, or there are 5 lookups for each request of all.`,
+		Cause: `the program reads a list and asks again for each of its rows (N+1); each statement costs a
+			round trip, however fast it is.`,
+		Fix: `one statement for all keys, WHERE … IN (…), or a JOIN in the list itself.`,
+		Silent: `when lookups run fewer than 5 times a request, when the loop is one over an area (QRY-04)
+			or of two levels (QRY-06), and blind without a slow log.`,
+	}
+}
 
 // Check looks for loops that are neither nested nor over an area.
 func (r QueryEachRow) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

@@ -10,21 +10,26 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// NestedQueries finds an endpoint that runs statements in a loop within a loop.
-//
-// Evidence: as for QRY-05, and the rows that are looked up are sent by a statement
-// that itself runs at least twice in each request and sends more than one row:
-// two levels of loops.
-// Cause: the program reads a list, for each of its rows another, and for each row
-// of that it asks again; statements grow with the product of the two.
-// Fix: read each level at once, with WHERE … IN (…) or a JOIN, and GROUP BY where
-// the inner statements count or add up.
-// Silent: when there is no loop, when it has one level (QRY-04, QRY-05), when the
-// endpoint is not known, and blind without a slow log.
+// NestedQueries is the rule QRY-06.
 type NestedQueries struct{}
 
 // ID returns QRY-06.
 func (NestedQueries) ID() string { return "QRY-06" }
+
+// Doc describes the rule.
+func (NestedQueries) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds an endpoint that runs statements in a loop within a loop.`,
+		Evidence: `as for QRY-05, and the rows that are looked up are sent by a statement that itself runs
+			at least twice in each request and sends more than one row: two levels of loops.`,
+		Cause: `the program reads a list, for each of its rows another, and for each row of that it asks
+			again; statements grow with the product of the two.`,
+		Fix: `read each level at once, with WHERE … IN (…) or a JOIN, and GROUP BY where the inner
+			statements count or add up.`,
+		Silent: `when there is no loop, when it has one level (QRY-04, QRY-05), when the endpoint is not
+			known, and blind without a slow log.`,
+	}
+}
 
 // Check looks for loops of two levels.
 func (r NestedQueries) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

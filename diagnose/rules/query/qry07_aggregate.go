@@ -12,17 +12,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// Aggregate finds a sum over many rows that is worked out again for each request.
-//
-// Evidence: a SELECT that adds up or groups (SUM, AVG, MAX …, GROUP BY) examines at
-// least 2,000 rows a call and 50 for each row that it sends, takes at least 2 % of
-// the requests' time, and its tables change at most twice for each of its calls.
-// Cause: the result is worked out over all rows at each call, although it is the
-// same until the next write.
-// Fix: keep the result: a table that writes bring up to date, or a cache until the
-// next write.
-// Silent: when few rows are added up, when the tables change as often as they are
-// asked, when it takes little time, and blind without a slow log.
+// Aggregate is the rule QRY-07.
 type Aggregate struct{}
 
 // Thresholds of QRY-07.
@@ -41,6 +31,21 @@ const (
 
 // ID returns QRY-07.
 func (Aggregate) ID() string { return "QRY-07" }
+
+// Doc describes the rule.
+func (Aggregate) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds a sum over many rows that is worked out again for each request.`,
+		Evidence: `a SELECT that adds up or groups (SUM, AVG, MAX …, GROUP BY) examines at least 2,000
+			rows a call and 50 for each row that it sends, takes at least 2 % of the requests' time, and its
+			tables change at most twice for each of its calls.`,
+		Cause: `the result is worked out over all rows at each call, although it is the same until the
+			next write.`,
+		Fix: `keep the result: a table that writes bring up to date, or a cache until the next write.`,
+		Silent: `when few rows are added up, when the tables change as often as they are asked, when it
+			takes little time, and blind without a slow log.`,
+	}
+}
 
 // Check looks for aggregates over many rows of tables that hardly change.
 func (r Aggregate) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

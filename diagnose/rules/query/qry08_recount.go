@@ -12,17 +12,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// Recount finds the same few COUNTs asked again and again.
-//
-// Evidence: a SELECT COUNT without GROUP BY comes with at most 20 different values,
-// and at least 50 times for each of them.
-// Cause: the number changes only when a row is written, and is counted at each
-// request all the same.
-// Fix: counters in memory, or in a table, that writes bring up to date; filled at
-// the start and in initialize. Or MariaDB's query cache, where most reads repeat.
-// Silent: when the counts are of many different things (see QRY-05 where one
-// request counts for each row), when each is asked seldom, and blind without a slow
-// log or the number of different statements.
+// Recount is the rule QRY-08.
 type Recount struct{}
 
 // Thresholds of QRY-08.
@@ -33,6 +23,22 @@ const (
 
 // ID returns QRY-08.
 func (Recount) ID() string { return "QRY-08" }
+
+// Doc describes the rule.
+func (Recount) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds the same few COUNTs asked again and again.`,
+		Evidence: `a SELECT COUNT without GROUP BY comes with at most 20 different values, and at least 50
+			times for each of them.`,
+		Cause: `the number changes only when a row is written, and is counted at each request all the
+			same.`,
+		Fix: `counters in memory, or in a table, that writes bring up to date; filled at the start and in
+			initialize. Or MariaDB's query cache, where most reads repeat.`,
+		Silent: `when the counts are of many different things (see QRY-05 where one request counts for
+			each row), when each is asked seldom, and blind without a slow log or the number of different
+			statements.`,
+	}
+}
 
 // Check looks for COUNTs with few different values.
 func (r Recount) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

@@ -14,19 +14,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// GrowingRows finds a SELECT that sends more rows the longer the run goes on, and
-// says of an attempt to bound it what it brought.
-//
-// Evidence: rows a call of one class double from the first third of its calls to
-// the last, without falling between, to at least 20, and its WHERE has no range.
-// Against a baseline in which one did, and now none of that table does: the effect
-// at the same load.
-// Cause: a history is read whole, and grows with every write; the answer needs a
-// part of it, mostly a time range.
-// Fix: put the range into the WHERE, with an index that has it after the key.
-// When an attempt shows no gain, look for what the requests wait for first.
-// Silent: when rows a call stay level, when the statement has a range or a LIMIT,
-// and blind without a slow log or rows by the second.
+// GrowingRows is the rule QRY-09.
 type GrowingRows struct{}
 
 // Thresholds of QRY-09.
@@ -42,6 +30,23 @@ const (
 
 // ID returns QRY-09.
 func (GrowingRows) ID() string { return "QRY-09" }
+
+// Doc describes the rule.
+func (GrowingRows) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds a SELECT that sends more rows the longer the run goes on, and says of an attempt
+			to bound it what it brought.`,
+		Evidence: `rows a call of one class double from the first third of its calls to the last, without
+			falling between, to at least 20, and its WHERE has no range. Against a baseline in which one did,
+			and now none of that table does: the effect at the same load.`,
+		Cause: `a history is read whole, and grows with every write; the answer needs a part of it, mostly
+			a time range.`,
+		Fix: `put the range into the WHERE, with an index that has it after the key. When an attempt shows
+			no gain, look for what the requests wait for first.`,
+		Silent: `when rows a call stay level, when the statement has a range or a LIMIT, and blind without
+			a slow log or rows by the second.`,
+	}
+}
 
 // A growth is how rows a call of a class changed over a run.
 type growth struct {

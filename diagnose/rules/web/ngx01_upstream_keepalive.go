@@ -14,18 +14,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// UpstreamKeepalive finds an nginx that opens a connection to the application for
-// each request.
-//
-// Evidence: in nginx's configuration a proxy_pass leads to a server without an
-// upstream that has keepalive, or HTTP/1.1 or the empty header Connection is missing;
-// and 90 % of the requests that were passed on opened a connection, by the host's
-// counter of connections opened or by $upstream_connect_time.
-// Cause: nginx speaks HTTP/1.0 to the upstream server and closes the connection after
-// each answer unless configured otherwise; each request pays for opening one.
-// Fix: an upstream with keepalive, proxy_http_version 1.1 and an empty Connection.
-// Silent: when connections are kept, when fewer are opened, and under 100 requests;
-// blind without nginx's configuration or without a count of connections.
+// UpstreamKeepalive is the rule NGX-01.
 type UpstreamKeepalive struct{}
 
 // Thresholds of NGX-01.
@@ -42,6 +31,22 @@ const (
 
 // ID returns NGX-01.
 func (UpstreamKeepalive) ID() string { return "NGX-01" }
+
+// Doc describes the rule.
+func (UpstreamKeepalive) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds an nginx that opens a connection to the application for each request.`,
+		Evidence: `in nginx's configuration a proxy_pass leads to a server without an upstream that has
+			keepalive, or HTTP/1.1 or the empty header Connection is missing; and 90 % of the requests that
+			were passed on opened a connection, by the host's counter of connections opened or by
+			$upstream_connect_time.`,
+		Cause: `nginx speaks HTTP/1.0 to the upstream server and closes the connection after each answer
+			unless configured otherwise; each request pays for opening one.`,
+		Fix: `an upstream with keepalive, proxy_http_version 1.1 and an empty Connection.`,
+		Silent: `when connections are kept, when fewer are opened, and under 100 requests; blind without
+			nginx's configuration or without a count of connections.`,
+	}
+}
 
 // A proxied is a location that passes requests on over connections that are closed.
 type proxied struct {

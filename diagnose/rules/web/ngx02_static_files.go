@@ -15,16 +15,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// StaticFiles finds files that never change and yet come from the application.
-//
-// Evidence: GETs of paths that end as files do (.css, .js, .html, .ico, images,
-// fonts) were passed on by nginx, their answers have one size for each path, and
-// they are at least 1 % of the requests, at least 50.
-// Cause: nginx passes everything on; the application reads and copies what nginx
-// could send from the kernel's memory, and the browser asks again each time.
-// Fix: root and try_files for these paths, with an age after which to ask again.
-// Silent: when such requests are answered by nginx itself, or are few; blind without
-// an access log that says which requests were passed on.
+// StaticFiles is the rule NGX-02.
 type StaticFiles struct{}
 
 // Thresholds of NGX-02.
@@ -35,6 +26,21 @@ const (
 
 // ID returns NGX-02.
 func (StaticFiles) ID() string { return "NGX-02" }
+
+// Doc describes the rule.
+func (StaticFiles) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds files that never change and yet come from the application.`,
+		Evidence: `GETs of paths that end as files do (.css, .js, .html, .ico, images, fonts) were passed
+			on by nginx, their answers have one size for each path, and they are at least 1 % of the requests,
+			at least 50.`,
+		Cause: `nginx passes everything on; the application reads and copies what nginx could send from
+			the kernel's memory, and the browser asks again each time.`,
+		Fix: `root and try_files for these paths, with an age after which to ask again.`,
+		Silent: `when such requests are answered by nginx itself, or are few; blind without an access log
+			that says which requests were passed on.`,
+	}
+}
 
 // Check looks for files that are passed on.
 func (r StaticFiles) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

@@ -10,16 +10,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// RequestSpooled finds request bodies that nginx writes to disk.
-//
-// Evidence: nginx's error log says "a client request body is buffered to a temporary
-// file" for at least 1 % of the requests, at least 20. The longest request that the
-// access log has ($request_length) says how large the buffer has to be.
-// Cause: a body that is larger than client_body_buffer_size, 16 kB unless it is set,
-// is written to a file before it is passed on.
-// Fix: a buffer that holds the largest body, or proxy_request_buffering off.
-// Silent: when few requests are written to disk; blind when the error log was not
-// read or its level is above warn.
+// RequestSpooled is the rule NGX-03.
 type RequestSpooled struct{}
 
 const (
@@ -30,6 +21,21 @@ const (
 
 // ID returns NGX-03.
 func (RequestSpooled) ID() string { return "NGX-03" }
+
+// Doc describes the rule.
+func (RequestSpooled) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds request bodies that nginx writes to disk.`,
+		Evidence: `nginx's error log says "a client request body is buffered to a temporary file" for at
+			least 1 % of the requests, at least 20. The longest request that the access log has
+			($request_length) says how large the buffer has to be.`,
+		Cause: `a body that is larger than client_body_buffer_size, 16 kB unless it is set, is written to
+			a file before it is passed on.`,
+		Fix: `a buffer that holds the largest body, or proxy_request_buffering off.`,
+		Silent: `when few requests are written to disk; blind when the error log was not read or its level
+			is above warn.`,
+	}
+}
 
 // Check looks for requests on disk.
 func (r RequestSpooled) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

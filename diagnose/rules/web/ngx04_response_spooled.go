@@ -10,22 +10,28 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// ResponseSpooled finds answers that nginx writes to disk.
-//
-// Evidence: nginx's error log says "an upstream response is buffered to a temporary
-// file" for at least 1 % of the requests, at least 20.
-// Cause: an answer that is larger than proxy_buffers together, 32 or 64 kB unless
-// they are set, is written to a file while the client reads it.
-// Fix: larger proxy_buffers, or for large answers proxy_buffering off; better that
-// nginx sends such files itself (X-Accel-Redirect).
-// Silent: when few answers are written to disk; blind when the error log was not
-// read or its level is above warn.
+// ResponseSpooled is the rule NGX-04.
 type ResponseSpooled struct{}
 
 const responseSpool = "an upstream response is buffered to a temporary file"
 
 // ID returns NGX-04.
 func (ResponseSpooled) ID() string { return "NGX-04" }
+
+// Doc describes the rule.
+func (ResponseSpooled) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds answers that nginx writes to disk.`,
+		Evidence: `nginx's error log says "an upstream response is buffered to a temporary file" for at
+			least 1 % of the requests, at least 20.`,
+		Cause: `an answer that is larger than proxy_buffers together, 32 or 64 kB unless they are set, is
+			written to a file while the client reads it.`,
+		Fix: `larger proxy_buffers, or for large answers proxy_buffering off; better that nginx sends such
+			files itself (X-Accel-Redirect).`,
+		Silent: `when few answers are written to disk; blind when the error log was not read or its level
+			is above warn.`,
+	}
+}
 
 // Check looks for answers on disk.
 func (r ResponseSpooled) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

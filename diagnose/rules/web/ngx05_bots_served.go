@@ -11,16 +11,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// BotsServed finds bots that the application answers.
-//
-// Evidence: at least 1 % of the requests, at least 50, have a user agent that calls
-// itself a bot, a crawler or a spider, and were answered by the server that nginx passes to.
-// Cause: bots look at pages that no one reads, each of which costs the application
-// and the database as much as one that is read.
-// Fix: answer them with 503 in nginx, where what is served allows it: a contest's
-// manual may, a public page wants to be found.
-// Silent: when few requests come from bots or none of them is passed on; blind
-// without an access log that says which requests were passed on.
+// BotsServed is the rule NGX-05.
 type BotsServed struct{}
 
 // Thresholds of NGX-05.
@@ -35,6 +26,21 @@ const botPattern = `((?<!cu)bots?([^a-z]|$)|crawl|spider|slurp|archiver|facebook
 
 // ID returns NGX-05.
 func (BotsServed) ID() string { return "NGX-05" }
+
+// Doc describes the rule.
+func (BotsServed) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds bots that the application answers.`,
+		Evidence: `at least 1 % of the requests, at least 50, have a user agent that calls itself a bot, a
+			crawler or a spider, and were answered by the server that nginx passes to.`,
+		Cause: `bots look at pages that no one reads, each of which costs the application and the database
+			as much as one that is read.`,
+		Fix: `answer them with 503 in nginx, where what is served allows it: a contest's manual may, a
+			public page wants to be found.`,
+		Silent: `when few requests come from bots or none of them is passed on; blind without an access
+			log that says which requests were passed on.`,
+	}
+}
 
 // Check looks for requests of bots that were passed on.
 func (r BotsServed) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

@@ -14,19 +14,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// Blobs finds images and other files that are kept in the database and go through
-// the application.
-//
-// Evidence: an endpoint's answers have at least 4 kB on average and one size for
-// each URI, they come from the application, and a SELECT of which the endpoint is a
-// caller, or that sends as many bytes a call, reads a column of BLOBs or sends at
-// least 4 kB a call.
-// Cause: each request reads the bytes from the database's pages, sends them to the
-// application, and from there through nginx to the client.
-// Fix: files on disk; the application only says who may see them, and nginx sends
-// them (X-Accel-Redirect), with an age for what never changes.
-// Silent: when answers are small or change, and when no statement reads such bytes;
-// blind without an access log that says what was passed on, and without statements.
+// Blobs is the rule NGX-06.
 type Blobs struct{}
 
 // Thresholds of NGX-06 and NGX-07.
@@ -41,6 +29,23 @@ const (
 
 // ID returns NGX-06.
 func (Blobs) ID() string { return "NGX-06" }
+
+// Doc describes the rule.
+func (Blobs) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds images and other files that are kept in the database and go through the
+			application.`,
+		Evidence: `an endpoint's answers have at least 4 kB on average and one size for each URI, they
+			come from the application, and a SELECT of which the endpoint is a caller, or that sends as many
+			bytes a call, reads a column of BLOBs or sends at least 4 kB a call.`,
+		Cause: `each request reads the bytes from the database's pages, sends them to the application, and
+			from there through nginx to the client.`,
+		Fix: `files on disk; the application only says who may see them, and nginx sends them
+			(X-Accel-Redirect), with an age for what never changes.`,
+		Silent: `when answers are small or change, and when no statement reads such bytes; blind without
+			an access log that says what was passed on, and without statements.`,
+	}
+}
 
 // Check looks for answers that a statement reads whole.
 func (r Blobs) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

@@ -14,15 +14,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// WorkerConnections finds an nginx whose workers run out of connections.
-//
-// Evidence: nginx's error log says "worker_connections are not enough", or its active
-// connections come to 90 % of worker_connections of all workers; each request that is
-// passed on needs two.
-// Cause: a worker at its limit closes what a client opens, or answers 500.
-// Fix: raise worker_connections, and worker_rlimit_nofile with it.
-// Silent: below the threshold; blind when neither nginx's error log nor its status
-// page was read.
+// WorkerConnections is the rule NGX-08.
 type WorkerConnections struct{}
 
 // Thresholds of NGX-08.
@@ -34,6 +26,18 @@ const (
 
 // ID returns NGX-08.
 func (WorkerConnections) ID() string { return "NGX-08" }
+
+// Doc describes the rule.
+func (WorkerConnections) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds an nginx whose workers run out of connections.`,
+		Evidence: `nginx's error log says "worker_connections are not enough", or its active connections
+			come to 90 % of worker_connections of all workers; each request that is passed on needs two.`,
+		Cause:  `a worker at its limit closes what a client opens, or answers 500.`,
+		Fix:    `raise worker_connections, and worker_rlimit_nofile with it.`,
+		Silent: `below the threshold; blind when neither nginx's error log nor its status page was read.`,
+	}
+}
 
 // Check looks for workers at their limit.
 func (r WorkerConnections) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

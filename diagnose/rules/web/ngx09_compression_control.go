@@ -13,22 +13,27 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// CompressionControl says that a change of compression gained nothing.
-//
-// Evidence: against the baseline, nginx's directives of compression (gzip,
-// gzip_static, brotli and theirs) are all of its configuration that changed, and at
-// the same rate the success ratio did not rise by half a point nor the mean latency
-// fall by 10 %.
-// Cause: compressing takes CPU where the answers are made and unpacking takes it
-// where they are read, the load's generator; it pays where the network is the limit.
-// Fix: put the directives back.
-// Silent: without a baseline, when compression did not change or was not all that
-// did, when the run got better, or when seconds vary too much for a verdict; blind without
-// nginx's configuration of both runs.
+// CompressionControl is the rule NGX-09.
 type CompressionControl struct{}
 
 // ID returns NGX-09.
 func (CompressionControl) ID() string { return "NGX-09" }
+
+// Doc describes the rule.
+func (CompressionControl) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `says that a change of compression gained nothing.`,
+		Evidence: `against the baseline, nginx's directives of compression (gzip, gzip_static, brotli and
+			theirs) are all of its configuration that changed, and at the same rate the success ratio did not
+			rise by half a point nor the mean latency fall by 10 %.`,
+		Cause: `compressing takes CPU where the answers are made and unpacking takes it where they are
+			read, the load's generator; it pays where the network is the limit.`,
+		Fix: `put the directives back.`,
+		Silent: `without a baseline, when compression did not change or was not all that did, when the run
+			got better, or when seconds vary too much for a verdict; blind without nginx's configuration of
+			both runs.`,
+	}
+}
 
 // Check compares the run with its baseline.
 func (r CompressionControl) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {

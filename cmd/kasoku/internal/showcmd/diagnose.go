@@ -143,9 +143,8 @@ func NewRules(e *cli.Env) *cobra.Command {
 }
 
 func printRule(e *cli.Env, r diagnose.Rule, whole bool) {
-	says, rest, _ := strings.Cut(rules.Explain(r), "\n\n")
-	fmt.Fprintf(e.Stdout, "%-8s %s\n", r.ID(), strings.ReplaceAll(says, "\n", " "))
+	fmt.Fprintf(e.Stdout, "%-8s %s\n", r.ID(), r.Doc().Line())
 	if whole {
-		fmt.Fprintf(e.Stdout, "\n%s\n", strings.TrimRight(rest, "\n"))
+		fmt.Fprintf(e.Stdout, "\n%s", r.Doc())
 	}
 }
