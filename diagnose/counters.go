@@ -6,15 +6,20 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe"
+	"github.com/kasoku/kasoku/observe/cgroup"
+	hostkeys "github.com/kasoku/kasoku/observe/host"
+	"github.com/kasoku/kasoku/observe/mysql"
+	"github.com/kasoku/kasoku/observe/process"
 )
 
 // The sources that rules read.
 const (
-	MySQL   = "mysql"
-	Host    = "host"
-	Process = "process"
-	Self    = "self"
-	Cgroup  = "cgroup"
+	MySQL   = mysql.Name
+	Host    = hostkeys.Name
+	Process = process.Name
+	Self    = observe.SelfName
+	Cgroup  = cgroup.Name
 )
 
 // Grown is how much a counter grew around an interval.
@@ -162,7 +167,7 @@ func (c *Case) reset(k kasoku.Key, pts []kasoku.Point) (time.Duration, bool) {
 	if k.Source != MySQL {
 		return 0, false
 	}
-	up := c.Find(kasoku.Key{Host: k.Host, Source: MySQL, Name: "Uptime"})
+	up := c.Find(kasoku.Key{Host: k.Host, Source: MySQL, Name: mysql.Uptime})
 	if up == nil {
 		return 0, false
 	}
@@ -210,7 +215,7 @@ func (c *Case) sourceName(source string) string {
 // stays inside the step, as the quiet time after it would water it down.
 func (c *Case) Cores(source, instance string) (float64, error) {
 	var sum float64
-	for _, name := range [...]string{"cpu.user", "cpu.system"} {
+	for _, name := range [...]string{process.CPUUser, process.CPUSystem} {
 		perSec, err := c.underLoad(kasoku.Key{Source: source, Name: name, Instance: instance})
 		if err != nil {
 			return 0, err

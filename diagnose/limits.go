@@ -5,6 +5,9 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
+	hostkeys "github.com/kasoku/kasoku/observe/host"
+	"github.com/kasoku/kasoku/observe/mysql"
+	"github.com/kasoku/kasoku/observe/process"
 )
 
 // A Limit is a resource that can be used up, and how much of it was.
@@ -27,7 +30,7 @@ func (c *Case) NearestLimit() (nearest Limit, ok bool) {
 
 func (c *Case) connectionLimit() (Limit, bool) {
 	limit, ok := c.Number("max_connections")
-	g, err := c.Gauge(kasoku.Key{Source: MySQL, Name: "Threads_connected"})
+	g, err := c.Gauge(kasoku.Key{Source: MySQL, Name: mysql.ThreadsConnected})
 	if !ok || err != nil || limit <= 0 {
 		return Limit{}, false
 	}
@@ -78,8 +81,8 @@ func (c *Case) cpuLimit() (Limit, bool) {
 }
 
 func (c *Case) memoryLimit() (Limit, bool) {
-	total, err := c.Gauge(kasoku.Key{Source: Host, Name: "mem.total"})
-	free, err2 := c.Gauge(kasoku.Key{Source: Host, Name: "mem.available"})
+	total, err := c.Gauge(kasoku.Key{Source: Host, Name: hostkeys.MemTotal})
+	free, err2 := c.Gauge(kasoku.Key{Source: Host, Name: hostkeys.MemAvailable})
 	if err != nil || err2 != nil || total.Max <= 0 || free.Min < 0 || free.Min > total.Max {
 		return Limit{}, false
 	}
@@ -89,10 +92,10 @@ func (c *Case) memoryLimit() (Limit, bool) {
 }
 
 func (c *Case) fileLimit() (nearest Limit, ok bool) {
-	for _, s := range c.FindAll(Process, "fds_limit") {
+	for _, s := range c.FindAll(Process, process.FDsLimit) {
 		limit, err := c.Gauge(s.Key)
 		k := s.Key
-		k.Name = "fds"
+		k.Name = process.FDs
 		used, err2 := c.Gauge(k)
 		if err != nil || err2 != nil || limit.Max <= 0 {
 			continue

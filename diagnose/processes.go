@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe"
+	"github.com/kasoku/kasoku/observe/process"
 )
 
 // A Role is what a program does in a run.
@@ -54,7 +56,7 @@ var errNoProcesses = errors.New("no process was recorded")
 func (c *Case) Programs() ([]Program, error) {
 	var out []Program
 	slack := 3 * c.Tick() / 2
-	for _, s := range c.FindAll(Process, "cpu.user") {
+	for _, s := range c.FindAll(Process, process.CPUUser) {
 		pid, name, _ := strings.Cut(s.Key.Instance, " ")
 		cores, ok := c.coresOf(s, slack)
 		if !ok {
@@ -86,7 +88,7 @@ func (c *Case) Programs() ([]Program, error) {
 
 // role guesses what a process does from its number and name alone.
 func (c *Case) role(host, pid, name string) Role {
-	if own := c.Find(kasoku.Key{Host: host, Source: Self, Name: "pid"}); own != nil && len(own.Points) > 0 {
+	if own := c.Find(kasoku.Key{Host: host, Source: Self, Name: observe.SelfPID}); own != nil && len(own.Points) > 0 {
 		if strconv.FormatFloat(own.Points[0].Value, 'f', -1, 64) == pid {
 			return c.own()
 		}
@@ -134,7 +136,7 @@ func (c *Case) coresOf(cpu *kasoku.Series, slack time.Duration) (cores float64, 
 		return 0, false
 	}
 	k := cpu.Key
-	k.Name = "cpu.system"
+	k.Name = process.CPUSystem
 	for _, s := range []*kasoku.Series{cpu, c.Find(k)} {
 		if s == nil {
 			continue
@@ -167,7 +169,7 @@ func (c *Case) loaded() kasoku.Interval {
 }
 
 func (c *Case) mostRSS(k kasoku.Key) float64 {
-	k.Name = "rss"
+	k.Name = process.RSS
 	g, err := c.Gauge(k)
 	if err != nil || g.Max < 0 {
 		return 0

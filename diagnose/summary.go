@@ -5,6 +5,8 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/histogram"
+	"github.com/kasoku/kasoku/observe/host"
+	"github.com/kasoku/kasoku/observe/process"
 )
 
 // Summarise returns what a list of runs says about one: what it carried, what that
@@ -183,7 +185,7 @@ func loadTimes(rec *kasoku.Recording) []kasoku.Interval {
 
 // busyModes are the states of a CPU in which it works for this machine; time that
 // was stolen from it is not its own.
-var busyModes = [...]string{"cpu.user", "cpu.nice", "cpu.system", "cpu.irq", "cpu.softirq"}
+var busyModes = [...]string{host.CPUUser, host.CPUNice, host.CPUSystem, host.CPUIRQ, host.CPUSoftIRQ}
 
 // loadCPU returns the CPU that all hosts used in the given times, without what
 // made the load and kasoku itself took; 0 and 0 when no host was recorded.
@@ -200,7 +202,7 @@ func loadCPU(rec *kasoku.Recording, times []kasoku.Interval) (used, over time.Du
 				}
 			}
 		}
-		for _, name := range [...]string{"cpu.user", "cpu.system"} {
+		for _, name := range [...]string{process.CPUUser, process.CPUSystem} {
 			for _, s := range rec.FindAll(Self, name) {
 				sum -= grownIn(s, iv)
 			}

@@ -6,6 +6,9 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
+	hostkeys "github.com/kasoku/kasoku/observe/host"
+	"github.com/kasoku/kasoku/observe/mysql"
+	"github.com/kasoku/kasoku/observe/process"
 )
 
 // When a resource is what held the load up.
@@ -83,7 +86,7 @@ func (l limited) busy(h *kasoku.Host) (cores, ratio float64) {
 	for _, mode := range busyModes {
 		used += l.grown(kasoku.Key{Host: h.Name, Source: Host, Name: mode})
 	}
-	for _, mode := range [...]string{"cpu.idle", "cpu.iowait"} {
+	for _, mode := range [...]string{hostkeys.CPUIdle, hostkeys.CPUIowait} {
 		idle += l.grown(kasoku.Key{Host: h.Name, Source: Host, Name: mode})
 	}
 	if used+idle <= 0 {
@@ -103,7 +106,7 @@ func (l limited) grown(k kasoku.Key) float64 {
 // greediest returns the program of a host whose processes took most CPU together.
 func (l limited) greediest(host string) (name string, cores float64) {
 	byName := map[string]float64{}
-	for _, of := range [...]string{"cpu.user", "cpu.system"} {
+	for _, of := range [...]string{process.CPUUser, process.CPUSystem} {
 		for _, s := range l.rec.FindAll(Process, of) {
 			if s.Key.Host == host {
 				byName[l.program(s.Key.Instance)] += grownIn(s, l.iv)
@@ -133,14 +136,14 @@ func (l limited) program(instance string) string {
 
 // thread names a process that has one thread and kept a core busy with it.
 func (l limited) thread() string {
-	for _, s := range l.rec.FindAll(Process, "threads") {
+	for _, s := range l.rec.FindAll(Process, process.Threads) {
 		if most, ok := s.Max(l.iv); !ok || most != 1 {
 			continue
 		}
 		k := s.Key
-		k.Name = "cpu.user"
+		k.Name = process.CPUUser
 		used := l.grown(k)
-		k.Name = "cpu.system"
+		k.Name = process.CPUSystem
 		used += l.grown(k)
 		if cores := used / l.iv.Len().Seconds(); cores >= oneCore {
 			return l.program(k.Instance) + " " + unit.Sig3(cores) + " of 1 core" + l.on(k.Host)
@@ -151,7 +154,7 @@ func (l limited) thread() string {
 
 // disk names a disk that was hardly ever idle.
 func (l limited) disk() string {
-	for _, s := range l.rec.FindAll(Host, "disk.busy") {
+	for _, s := range l.rec.FindAll(Host, hostkeys.DiskBusy) {
 		if share := grownIn(s, l.iv) / l.iv.Len().Seconds(); share >= usedUpDisk {
 			return "disk " + s.Key.Instance + " " + unit.Percent(min(share, 1)) + " busy" + l.on(s.Key.Host)
 		}
@@ -162,7 +165,7 @@ func (l limited) disk() string {
 // connections says that the database server had as many as it allows.
 func (c *Case) connections() string {
 	limit, ok := c.Number("max_connections")
-	g, err := c.Gauge(kasoku.Key{Source: MySQL, Name: "Threads_connected"})
+	g, err := c.Gauge(kasoku.Key{Source: MySQL, Name: mysql.ThreadsConnected})
 	if !ok || err != nil || limit <= 0 || g.Max < limit {
 		return ""
 	}

@@ -74,7 +74,7 @@ func (s *self) Collect(_ context.Context, f *kasoku.Frame) error {
 		f.Counter(SelfIORead, "", "bytes", read)
 		f.Counter(SelfIOWrite, "", "bytes", written)
 	}
-	f.Gauge(SelfPid, "", "count", s.pid)
+	f.Gauge(SelfPID, "", "count", s.pid)
 	f.Gauge(SelfTickLate, "", "s", time.Duration(s.late.Swap(0)).Seconds())
 	f.Gauge(SelfClockDrift, "", "s", time.Duration(s.drift.Load()).Seconds())
 	for i, w := range s.costs {

@@ -11,7 +11,7 @@ const (
 	SelfRSS        = "rss"
 	SelfIORead     = "io.read"
 	SelfIOWrite    = "io.write"
-	SelfPid        = "pid"
+	SelfPID        = "pid"
 	SelfTickLate   = "tick.late"
 	SelfClockDrift = "clock.drift"
 	SelfCostSink   = "cost.sink"
@@ -36,7 +36,7 @@ var DeclaredSelf = Declaration{
 		{Key: SelfRSS, Unit: "bytes", Label: "memory"},
 		{Key: SelfIORead, Unit: "bytes", Kind: kasoku.Counter, Label: "read"},
 		{Key: SelfIOWrite, Unit: "bytes", Kind: kasoku.Counter, Label: "written"},
-		{Key: SelfPid, Unit: "count", Label: "process id"},
+		{Key: SelfPID, Unit: "count", Label: "process id"},
 		{Key: SelfTickLate, Unit: "s", Label: "how late the tick was"},
 		{Key: SelfClockDrift, Unit: "s", Label: "how far the wall clock moved"},
 		{Key: SelfCostSink, Unit: "s", Kind: kasoku.Counter, Label: "CPU of writing the file"},

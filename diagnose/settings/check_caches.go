@@ -6,6 +6,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 // Sizes of caches.
@@ -68,7 +69,7 @@ func noQueryCache(s *state) string {
 // cacheHits is how many SELECTs the query cache answered. MySQL counts in Com_select
 // only those that it did not, MariaDB all.
 func (l *look) cacheHits() (hits, all float64) {
-	hits, all = l.g("Qcache_hits"), l.g("Com_select")
+	hits, all = l.g(mysql.QcacheHits), l.g(mysql.ComSelect)
 	if !l.maria() {
 		all += hits
 	}
@@ -95,7 +96,7 @@ func checkQueryCache(l *look) {
 }
 
 func checkPrunes(l *look) {
-	prunes := l.g("Qcache_lowmem_prunes")
+	prunes := l.g(mysql.QcacheLowmemPrunes)
 	perDay, present := l.perDay(prunes), l.v("query_cache_size")
 	if prunes < 10 || perDay <= 98 {
 		l.well("%s, %s per day", count(prunes), count(perDay))
@@ -123,11 +124,11 @@ func checkPrunes(l *look) {
 
 func checkOpenTables(l *look) {
 	hits, lookups := 0.0, 0.0
-	if l.has("Table_open_cache_hits") {
-		hits = l.g("Table_open_cache_hits")
-		lookups = hits + l.g("Table_open_cache_misses")
+	if l.has(mysql.TableOpenCacheHits) {
+		hits = l.g(mysql.TableOpenCacheHits)
+		lookups = hits + l.g(mysql.TableOpenCacheMisses)
 	} else {
-		hits, lookups = l.s("Open_tables"), l.s("Opened_tables")
+		hits, lookups = l.s(mysql.OpenTables), l.s(mysql.OpenedTables)
 	}
 	switch {
 	case lookups < few:
@@ -140,7 +141,7 @@ func checkOpenTables(l *look) {
 				count(lookups)),
 			level: kasoku.Medium, counted: true, gain: "Statements without opening files",
 		}
-		want := max(leastOpenCache, sensible(2*l.s("Open_tables"), true))
+		want := max(leastOpenCache, sensible(2*l.s(mysql.OpenTables), true))
 		if files, ok := l.state.will("open_files_limit"); ok && files > 0 {
 			room := sensible((files-l.willOr("max_connections", 151)-10)/2, false)
 			if want > room {
@@ -169,7 +170,7 @@ func checkDefinitions(l *look) {
 }
 
 func checkTableLocks(l *look) {
-	granted, waited := l.g("Table_locks_immediate"), l.g("Table_locks_waited")
+	granted, waited := l.g(mysql.TableLocksImmediate), l.g(mysql.TableLocksWaited)
 	switch all := granted + waited; {
 	case all < few:
 		l.well("only %s locks", count(all))
@@ -188,10 +189,10 @@ func checkTableLocks(l *look) {
 // checkMyISAM judges the key buffer, which only MyISAM uses, and tables of MyISAM.
 func checkMyISAM(l *look) {
 	buffer := l.v("key_buffer_size")
-	reads, requests := l.g("Key_reads"), l.g("Key_read_requests")
-	usedBytes := l.s("Key_blocks_used") * keyBlock
+	reads, requests := l.g(mysql.KeyReads), l.g(mysql.KeyReadRequests)
+	usedBytes := l.s(mysql.KeyBlocksUsed) * keyBlock
 	if v, ok := l.number("key_cache_block_size"); ok && v > 0 {
-		usedBytes = l.s("Key_blocks_used") * v
+		usedBytes = l.s(mysql.KeyBlocksUsed) * v
 	}
 	names, indexBytes := l.myISAM()
 	hits := 1 - reads/max(requests, 1)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 func connectionChecks() []*check {
@@ -48,7 +49,7 @@ func connectionChecks() []*check {
 const leastFiles = 65535
 
 func checkOpenFiles(l *look) {
-	open, limit := l.s("Open_files"), l.v("open_files_limit")
+	open, limit := l.s(mysql.OpenFiles), l.v("open_files_limit")
 	if limit <= 0 || open/limit <= 0.85 {
 		l.well("%s of %s", count(open), count(limit))
 		return
@@ -73,7 +74,7 @@ func moreConnections(used, limit float64) float64 {
 }
 
 func checkMaxConnections(l *look) {
-	used, limit := l.s("Max_used_connections"), l.v("max_connections")
+	used, limit := l.s(mysql.MaxUsedConnections), l.v("max_connections")
 	if limit <= 0 || used/limit <= 0.85 {
 		l.well("%s of %s", count(used), count(limit))
 		return
@@ -84,7 +85,7 @@ func checkMaxConnections(l *look) {
 		level: kasoku.High, gain: "No Error 1040, \"Too many connections\"",
 		note: "First cap the application's pool below the limit and keep its connections open (POOL-02): more connections do not make the server faster.",
 	}
-	if refused, ok := l.Status["Connection_errors_max_connections"]; ok && refused > 0 {
+	if refused, ok := l.Status[mysql.ConnectionErrorsMaxConnections]; ok && refused > 0 {
 		f.measured += fmt.Sprintf("; refused %s", count(refused))
 	}
 	more := moreConnections(used, limit)
@@ -101,7 +102,7 @@ func checkMaxConnections(l *look) {
 }
 
 func checkAborted(l *look) {
-	aborted, all := l.g("Aborted_connects"), l.g("Connections")
+	aborted, all := l.g(mysql.AbortedConnects), l.g(mysql.Connections)
 	switch {
 	case all < few:
 		l.well("only %s connections", count(all))
@@ -183,7 +184,7 @@ func checkThreadCache(l *look) {
 }
 
 func checkThreadHits(l *look) {
-	created, all := l.g("Threads_created"), l.g("Connections")
+	created, all := l.g(mysql.ThreadsCreated), l.g(mysql.Connections)
 	switch hits := 1 - created/max(all, 1); {
 	case l.willOr("thread_cache_size", 0) == 0:
 		l.well("thread_cache_size is 0")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 // Thresholds of the settings that trade durability for speed.
@@ -76,11 +77,11 @@ const insertFigures = "In write-ups, with all settings of DBC-01 together: a tes
 // writes is how many statements changed rows.
 func (l *look) writes() float64 {
 	var sum float64
-	for _, name := range [...]string{"Com_insert", "Com_update", "Com_delete", "Com_replace"} {
+	for _, name := range [...]string{mysql.ComInsert, mysql.ComUpdate, mysql.ComDelete, mysql.ComReplace} {
 		sum += l.g(name)
 	}
-	for _, name := range [...]string{"Com_insert_select", "Com_replace_select", "Com_update_multi",
-		"Com_delete_multi"} {
+	for _, name := range [...]string{mysql.ComInsertSelect, mysql.ComReplaceSelect, mysql.ComUpdateMulti,
+		mysql.ComDeleteMulti} {
 		if l.has(name) {
 			sum += l.g(name)
 		}
@@ -91,8 +92,8 @@ func (l *look) writes() float64 {
 // commits returns a lower bound of the transactions that changed something: those that
 // ended with COMMIT or, where no session begins any, each statement that writes.
 func (l *look) commits() float64 {
-	n := l.g("Com_commit")
-	if l.g("Com_begin") == 0 {
+	n := l.g(mysql.ComCommit)
+	if l.g(mysql.ComBegin) == 0 {
 		n += l.writes()
 	}
 	return n
@@ -100,10 +101,10 @@ func (l *look) commits() float64 {
 
 // syncs is how often the redo log was synced. MariaDB counts all files together.
 func (l *look) syncs() float64 {
-	if l.has("Innodb_os_log_fsyncs") {
-		return l.g("Innodb_os_log_fsyncs")
+	if l.has(mysql.InnodbOSLogFsyncs) {
+		return l.g(mysql.InnodbOSLogFsyncs)
 	}
-	return l.g("Innodb_data_fsyncs")
+	return l.g(mysql.InnodbDataFsyncs)
 }
 
 func checkSyncs(l *look) {
@@ -165,7 +166,7 @@ func checkBinlog(l *look) {
 		l.well("the server is one of several that replicate")
 		return
 	}
-	n := l.g("Binlog_cache_use")
+	n := l.g(mysql.BinlogCacheUse)
 	if n == 0 {
 		l.well("nothing was written to it")
 		return
@@ -203,7 +204,7 @@ func checkWriteTime(l *look) {
 const redoRate = 10 << 20
 
 func checkRedoOff(l *look) {
-	flush, written := l.v("innodb_flush_log_at_trx_commit"), l.g("Innodb_os_log_written")
+	flush, written := l.v("innodb_flush_log_at_trx_commit"), l.g(mysql.InnodbOSLogWritten)
 	perSec := l.perSec(written)
 	measured := size(perSec) + " per second"
 	switch {
@@ -236,16 +237,16 @@ func checkHashIndex(l *look) {
 	if !on(l.need("innodb_adaptive_hash_index")) {
 		return
 	}
-	if l.has("Innodb_adaptive_hash_hash_searches") {
-		hash := l.g("Innodb_adaptive_hash_hash_searches")
-		all := hash + l.g("Innodb_adaptive_hash_non_hash_searches")
+	if l.has(mysql.InnodbAdaptiveHashHashSearches) {
+		hash := l.g(mysql.InnodbAdaptiveHashHashSearches)
+		all := hash + l.g(mysql.InnodbAdaptiveHashNonHashSearches)
 		f.measured = fmt.Sprintf("%s: %s of %s", unit.Percent(hash/max(all, 1)), count(hash), count(all))
 		if all < few || hash/all >= hashHelps {
 			l.well("%s", f.measured)
 			return
 		}
 	} else {
-		writes, reads := l.writes(), l.g("Com_select")
+		writes, reads := l.writes(), l.g(mysql.ComSelect)
 		all := writes + reads
 		f.measured = fmt.Sprintf("%s: %s of %s write", unit.Percent(writes/max(all, 1)), count(writes), count(all))
 		if all < few || writes/all < 0.5 {

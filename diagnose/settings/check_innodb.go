@@ -7,6 +7,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 // Settings of InnoDB's threads.
@@ -31,7 +32,7 @@ func innodbChecks() []*check {
 		},
 		{
 			id: "MYS-31", area: areaInnoDB, title: "waits for a free page", weight: urgent,
-			formula: "Innodb_buffer_pool_wait_free", threshold: "> 0", run: checkWaitFree,
+			formula: mysql.InnodbBufferPoolWaitFree, threshold: "> 0", run: checkWaitFree,
 		},
 		{
 			id: "MYS-32", area: areaInnoDB, title: "pages read ahead for nothing", weight: costly,
@@ -40,7 +41,7 @@ func innodbChecks() []*check {
 		},
 		{
 			id: "MYS-33", area: areaInnoDB, title: "old versions of rows", weight: costly,
-			formula: "Innodb_history_list_length", threshold: "> 100,000", run: checkHistory,
+			formula: mysql.InnodbHistoryListLength, threshold: "> 100,000", run: checkHistory,
 		},
 		{
 			id: "MYS-34", area: areaInnoDB, title: "the oldest transaction", weight: costly,
@@ -108,7 +109,7 @@ func (l *look) solid() []change {
 }
 
 func checkWaitFree(l *look) {
-	waits := l.g("Innodb_buffer_pool_wait_free")
+	waits := l.g(mysql.InnodbBufferPoolWaitFree)
 	if waits == 0 {
 		l.well("0")
 		return
@@ -134,7 +135,7 @@ func checkWaitFree(l *look) {
 }
 
 func checkReadAhead(l *look) {
-	ahead, evicted := l.g("Innodb_buffer_pool_read_ahead"), l.g("Innodb_buffer_pool_read_ahead_evicted")
+	ahead, evicted := l.g(mysql.InnodbBufferPoolReadAhead), l.g(mysql.InnodbBufferPoolReadAheadEvicted)
 	switch {
 	case ahead < few:
 		l.well("only %s pages", count(ahead))
@@ -155,7 +156,7 @@ func checkReadAhead(l *look) {
 }
 
 func checkHistory(l *look) {
-	length, ok := l.Status["Innodb_history_list_length"]
+	length, ok := l.Status[mysql.InnodbHistoryListLength]
 	if t := l.Transactions; !ok && t != nil && t.Counted {
 		length, ok = t.History, true
 	}
@@ -164,7 +165,7 @@ func checkHistory(l *look) {
 		return
 	}
 	if !ok {
-		length = l.s("Innodb_history_list_length")
+		length = l.s(mysql.InnodbHistoryListLength)
 	}
 	if length <= longHistory {
 		l.well("%s", count(length))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 const gib = 1 << 30
@@ -130,7 +131,7 @@ func (s *state) misses() bool {
 	if s.Grown != nil {
 		from = s.Grown
 	}
-	requests, reads := max(from["Innodb_buffer_pool_read_requests"], 0), max(from["Innodb_buffer_pool_reads"], 0)
+	requests, reads := max(from[mysql.InnodbBufferPoolReadRequests], 0), max(from[mysql.InnodbBufferPoolReads], 0)
 	return requests+reads >= few && requests/(requests+reads) < 0.9
 }
 
@@ -185,7 +186,7 @@ func checkPoolData(l *look) {
 }
 
 func checkPoolHits(l *look) {
-	requests, reads := l.g("Innodb_buffer_pool_read_requests"), l.g("Innodb_buffer_pool_reads")
+	requests, reads := l.g(mysql.InnodbBufferPoolReadRequests), l.g(mysql.InnodbBufferPoolReads)
 	all := requests + reads
 	switch hits := requests / max(all, 1); {
 	case all < few:

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 // What buffers are raised to. Each is one step: beyond it, indexes and smaller
@@ -81,7 +82,7 @@ func (l *look) grow(f *found, share, target float64, names ...string) {
 }
 
 func checkSorts(l *look) {
-	passes, sorts := l.g("Sort_merge_passes"), l.g("Sort_scan")+l.g("Sort_range")
+	passes, sorts := l.g(mysql.SortMergePasses), l.g(mysql.SortScan)+l.g(mysql.SortRange)
 	switch {
 	case sorts < few:
 		l.well("only %s sorts", count(sorts))
@@ -100,7 +101,7 @@ func checkSorts(l *look) {
 }
 
 func checkJoins(l *look) {
-	n := l.g("Select_range_check") + l.g("Select_full_join")
+	n := l.g(mysql.SelectRangeCheck) + l.g(mysql.SelectFullJoin)
 	if perDay := l.perDay(n); n < 10 || perDay <= 250 {
 		l.well("%s, %s per day", count(n), count(perDay))
 		return
@@ -115,7 +116,7 @@ func checkJoins(l *look) {
 }
 
 func checkTemporary(l *look) {
-	disk, all := l.g("Created_tmp_disk_tables"), l.g("Created_tmp_tables")
+	disk, all := l.g(mysql.CreatedTmpDiskTables), l.g(mysql.CreatedTmpTables)
 	limit := l.temporary()
 	if _, ok := l.Variables["tmp_table_size"]; !ok {
 		l.missing = append(l.missing, "tmp_table_size")
@@ -145,7 +146,7 @@ func checkTemporary(l *look) {
 }
 
 func checkBinlogCache(l *look) {
-	use, disk := l.g("Binlog_cache_use"), l.g("Binlog_cache_disk_use")
+	use, disk := l.g(mysql.BinlogCacheUse), l.g(mysql.BinlogCacheDiskUse)
 	switch hits := (use - disk) / max(use, 1); {
 	case use < few:
 		l.well("only %s transactions", count(use))

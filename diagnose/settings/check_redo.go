@@ -6,6 +6,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 // Sizes of the redo log and of its buffer.
@@ -44,7 +45,7 @@ func redoChecks() []*check {
 }
 
 func checkLogWaits(l *look) {
-	waits, writes := l.g("Innodb_log_waits"), l.g("Innodb_log_writes")
+	waits, writes := l.g(mysql.InnodbLogWaits), l.g(mysql.InnodbLogWrites)
 	if waits == 0 || waits/max(writes, 1) <= 1e-6 {
 		l.well("%s for %s writes", count(waits), count(writes))
 		return
@@ -59,7 +60,7 @@ func checkLogWaits(l *look) {
 }
 
 func checkLogWrites(l *look) {
-	requests, writes, waits := l.g("Innodb_log_write_requests"), l.g("Innodb_log_writes"), l.g("Innodb_log_waits")
+	requests, writes, waits := l.g(mysql.InnodbLogWriteRequests), l.g(mysql.InnodbLogWrites), l.g(mysql.InnodbLogWaits)
 	hits := (requests - writes) / max(requests, 1)
 	switch {
 	case waits == 0:
@@ -129,7 +130,7 @@ func checkRedo(l *look) {
 
 // checkCapacity is for servers that size their redo log by one number.
 func checkCapacity(l *look, pool float64) {
-	capacity, written := l.v("innodb_redo_log_capacity"), l.g("Innodb_os_log_written")
+	capacity, written := l.v("innodb_redo_log_capacity"), l.g(mysql.InnodbOSLogWritten)
 	if l.span() < leastRate {
 		l.well("%s; counted for %s only", size(capacity), unit.Elapsed(l.span()))
 		return

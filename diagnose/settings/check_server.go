@@ -5,13 +5,14 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 func serverChecks() []*check {
 	return []*check{
 		{
 			id: "MYS-04", area: areaServer, title: "time that the figures cover", weight: remark,
-			formula: "Uptime", threshold: "< 1 d, without a window of load", run: checkUptime,
+			formula: mysql.Uptime, threshold: "< 1 d, without a window of load", run: checkUptime,
 		},
 		{
 			id: "MYS-06", area: areaQueries, title: "what counts as slow", weight: remark,
@@ -30,7 +31,7 @@ func serverChecks() []*check {
 
 // checkUptime says so when the figures are those of a server that has seen little.
 func checkUptime(l *look) {
-	up := l.s("Uptime")
+	up := l.s(mysql.Uptime)
 	if l.Grown != nil {
 		l.well("the figures are those of %s", l.over())
 		return
@@ -80,7 +81,7 @@ func checkSlowLog(l *look) {
 const slowFrom = 0.1
 
 func checkSlowQueries(l *look) {
-	limit, slow, all := l.v("long_query_time"), l.g("Slow_queries"), l.g("Questions")
+	limit, slow, all := l.v("long_query_time"), l.g(mysql.SlowQueries), l.g(mysql.Questions)
 	switch {
 	case limit < slowFrom:
 		l.blindly(fmt.Sprintf("long_query_time is %s s, so that Slow_queries counts statements that are not slow",

@@ -18,6 +18,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/foreign"
 	"github.com/kasoku/kasoku/observe/cgroup"
+	"github.com/kasoku/kasoku/observe/mysql"
 	"github.com/kasoku/kasoku/topology"
 )
 
@@ -47,7 +48,7 @@ const (
 // not found runs elsewhere.
 func findHost(root string, variables, status map[string]string) *host {
 	h := &host{root: root, name: variables["hostname"]}
-	up, ok := parseNumber(status["Uptime"])
+	up, ok := parseNumber(status[mysql.Uptime])
 	if !ok {
 		return h
 	}
@@ -238,7 +239,7 @@ func (h *host) memory(m *Memory) {
 	var f kasoku.Frame
 	if err := src.Collect(context.Background(), &f); err == nil {
 		for _, s := range f.Samples {
-			if s.Name == "memory.max" && s.Value > 0 && (m.RAM == 0 || s.Value < float64(m.RAM)) {
+			if s.Name == cgroup.MemoryMax && s.Value > 0 && (m.RAM == 0 || s.Value < float64(m.RAM)) {
 				m.RAM, m.From = uint64(s.Value), "memory limit of the control group "+s.Instance
 			}
 		}

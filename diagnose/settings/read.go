@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 // ReadOptions say what to read. The zero value reads once and looks for the server
@@ -107,7 +108,7 @@ func (r *reading) twice(over time.Duration, h *host) (map[string]string, error) 
 	r.in.Load, r.in.Over = true, since(over)+" of load"
 	before, _ := numbers(first)
 	after, _ := numbers(last)
-	if after["Uptime"] < before["Uptime"] {
+	if after[mysql.Uptime] < before[mysql.Uptime] {
 		return nil, errors.New("compare two readings of the status: the server was restarted in between")
 	}
 	r.in.Grown = make(map[string]float64, len(after))

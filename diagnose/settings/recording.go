@@ -7,13 +7,16 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/mysql"
+	"github.com/kasoku/kasoku/observe/cgroup"
+	hostkeys "github.com/kasoku/kasoku/observe/host"
+	mysqlkeys "github.com/kasoku/kasoku/observe/mysql"
 )
 
 // The names under which a run keeps what is read here: sources and scopes.
 const (
-	sourceMySQL  = "mysql"
-	sourceHost   = "host"
-	sourceCgroup = "cgroup"
+	sourceMySQL  = mysqlkeys.Name
+	sourceHost   = hostkeys.Name
+	sourceCgroup = cgroup.Name
 	scopeSysctl  = "sysctl"
 )
 
@@ -111,7 +114,7 @@ func (r recorded) status() {
 
 // window is the time between the samples that the growth is taken from.
 func (r recorded) window() time.Duration {
-	s := r.rec.Find(kasoku.Key{Host: r.in.Host, Source: sourceMySQL, Name: "Questions"})
+	s := r.rec.Find(kasoku.Key{Host: r.in.Host, Source: sourceMySQL, Name: mysqlkeys.Questions})
 	if s == nil || len(s.Points) == 0 {
 		return r.load.Len()
 	}
@@ -134,7 +137,7 @@ func (r recorded) connections() {
 	find := func(name string) *kasoku.Series {
 		return r.rec.Find(kasoku.Key{Host: r.in.Host, Source: sourceMySQL, Name: name})
 	}
-	most, open := find("Max_used_connections"), find("Threads_connected")
+	most, open := find(mysqlkeys.MaxUsedConnections), find(mysqlkeys.ThreadsConnected)
 	if most == nil || open == nil {
 		return
 	}
@@ -142,8 +145,8 @@ func (r recorded) connections() {
 	if !ok {
 		return
 	}
-	if before, ok := most.At(r.load.From); !ok || r.in.Status["Max_used_connections"] <= before {
-		r.in.Status["Max_used_connections"] = peak
+	if before, ok := most.At(r.load.From); !ok || r.in.Status[mysqlkeys.MaxUsedConnections] <= before {
+		r.in.Status[mysqlkeys.MaxUsedConnections] = peak
 	}
 }
 
@@ -151,7 +154,9 @@ func (r recorded) connections() {
 func (r recorded) disturbed() {
 	for _, c := range r.rec.Changes {
 		if c.Name == "long_query_time" || c.Name == "slow_query_log" {
-			r.in.Disturbed = map[string]string{"Slow_queries": "kasoku logged all statements of this run as slow ones"}
+			r.in.Disturbed = map[string]string{
+				mysqlkeys.SlowQueries: "kasoku logged all statements of this run as slow ones",
+			}
 		}
 	}
 }
@@ -188,7 +193,7 @@ func (r recorded) host() {
 	}
 	in := r.in
 	in.Memory = Memory{RAM: h.MemoryBytes, From: "memory of " + h.Name}
-	for _, s := range r.rec.FindAll(sourceCgroup, "memory.max") {
+	for _, s := range r.rec.FindAll(sourceCgroup, cgroup.MemoryMax) {
 		if name := strings.ToLower(s.Key.Instance); s.Key.Host != h.Name || !strings.Contains(name, "mysql") &&
 			!strings.Contains(name, "mariadb") {
 			continue
@@ -238,12 +243,13 @@ func shortName(s string) string {
 // disk takes the mean time of a write to the disk that was written to longest.
 func (r recorded) disk(host string) {
 	var most float64
-	for _, s := range r.rec.FindAll(sourceHost, "disk.write_time") {
+	for _, s := range r.rec.FindAll(sourceHost, hostkeys.DiskWriteTime) {
 		if s.Key.Host != host {
 			continue
 		}
 		spent, ok := s.Delta(r.load)
-		writes := r.rec.Find(kasoku.Key{Host: host, Source: sourceHost, Name: "disk.writes", Instance: s.Key.Instance})
+		writes := r.rec.Find(kasoku.Key{Host: host, Source: sourceHost, Name: hostkeys.DiskWrites,
+			Instance: s.Key.Instance})
 		if !ok || writes == nil || spent <= most {
 			continue
 		}
@@ -262,7 +268,7 @@ func (r recorded) lacks() {
 	if len(r.in.Variables) == 0 {
 		r.in.miss("the run has none of a database", "kasoku record --mysql DSN", PartVariables)
 	}
-	if s := r.rec.Find(kasoku.Key{Host: r.in.Host, Source: sourceMySQL, Name: "trx.oldest"}); s != nil {
+	if s := r.rec.Find(kasoku.Key{Host: r.in.Host, Source: sourceMySQL, Name: mysqlkeys.TrxOldest}); s != nil {
 		if v, ok := s.Max(r.load); ok && v >= 0 && v < 1e9 {
 			r.in.Transactions = &Transactions{Oldest: time.Duration(v * float64(time.Second))}
 		}
@@ -270,7 +276,7 @@ func (r recorded) lacks() {
 	if r.in.Transactions == nil {
 		r.in.miss("the run has none", "the user that records needs PROCESS", PartTransactions)
 	}
-	if v, ok := r.in.Status["Slaves_connected"]; ok {
+	if v, ok := r.in.Status[mysqlkeys.SlavesConnected]; ok {
 		r.in.Readers = int(min(max(v, 0), 1e6))
 	} else {
 		r.in.miss("a run does not keep them", "kasoku advise --dsn DSN asks the server", PartReaders)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 // day is what rates are given per, and the least uptime whose figures can be
@@ -86,7 +87,7 @@ func (s *state) span() time.Duration {
 
 // upFor is how long the server has been up.
 func upFor(s *state) time.Duration {
-	up := s.Status["Uptime"]
+	up := s.Status[mysql.Uptime]
 	if !(up >= 0 && up < 1e9) {
 		return 0
 	}
@@ -204,7 +205,7 @@ func (s *state) seen() string {
 }
 
 // used is the most connections that were open at once.
-func (s *state) used() float64 { return max(s.Status["Max_used_connections"], 1) }
+func (s *state) used() float64 { return max(s.Status[mysql.MaxUsedConnections], 1) }
 
 // affords reports whether that share of the memory holds so much more.
 func (s *state) affords(more, share float64) bool {
@@ -247,7 +248,7 @@ func (s *state) statements() float64 {
 	if cores <= 0 || s.lack(PartCores) != nil {
 		cores = 8
 	}
-	return min(s.used(), max(s.Status["Threads_running"], 4*cores))
+	return min(s.used(), max(s.Status[mysql.ThreadsRunning], 4*cores))
 }
 
 // likely is what the connections that were open at most take, with no more statements

@@ -10,6 +10,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 // Commits is what the commits of a run cost. A COMMIT writes the log, and so does
@@ -82,7 +83,7 @@ func CommitsOf(c *diagnose.Case) (Commits, error) {
 	k.time -= min(LockTime(c), writes)
 	slices.SortStableFunc(k.top, func(a, b *kasoku.Query) int { return int(b.Total - a.Total) })
 	k.Share, k.Of = shareOfTime(c, k.time)
-	k.syncs, k.synced = WholeRun(c).Status("Innodb_data_fsyncs")
+	k.syncs, k.synced = WholeRun(c).Status(mysql.InnodbDataFsyncs)
 	return k, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 // stuckShare of the statements' time makes connections wait for nothing else.
@@ -20,10 +21,10 @@ type LockLoad struct {
 
 func LockLoadOf(c *diagnose.Case) (l LockLoad, err error) {
 	whole := WholeRun(c)
-	if l.Waits, err = whole.Status("Innodb_row_lock_waits"); err != nil {
+	if l.Waits, err = whole.Status(mysql.InnodbRowLockWaits); err != nil {
 		return l, err
 	}
-	if l.Millis, err = whole.Status("Innodb_row_lock_time"); err != nil {
+	if l.Millis, err = whole.Status(mysql.InnodbRowLockTime); err != nil {
 		return l, err
 	}
 	l.Time = time.Duration(min(max(l.Millis.By, 0), 1e12)) * time.Millisecond

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
+	"github.com/kasoku/kasoku/observe/process"
 )
 
 const FewSQLLines = 100
@@ -17,7 +18,7 @@ const Unmeasured = "not measurable in one run"
 // out database servers and kasoku itself.
 func LogWriter(c *diagnose.Case) diagnose.Grown {
 	var most diagnose.Grown
-	for _, s := range c.FindAll(diagnose.Process, "io.write_calls") {
+	for _, s := range c.FindAll(diagnose.Process, process.IOWriteCalls) {
 		_, name, _ := strings.Cut(s.Key.Instance, " ")
 		if wording.ContainsFold(name, "mysqld", "mariadbd") {
 			continue

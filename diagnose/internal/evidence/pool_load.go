@@ -6,6 +6,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/observe/expvar"
 )
 
 // A PoolLoad is what a program says of its pool over the run.
@@ -19,29 +20,29 @@ type PoolLoad struct {
 	Ahead       float64 // requests that waited at once, on average
 }
 
-const SourceExpvar = "expvar"
+const SourceExpvar = expvar.Name
 
 // PoolLoads returns the pool that requests waited longest for.
 func PoolLoads(c *diagnose.Case) (p PoolLoad, err error) {
 	err = errors.New("no program publishes its pool (watch.expvar)")
 	whole := WholeRun(c)
-	for _, s := range c.FindAll(SourceExpvar, "WaitDuration") {
+	for _, s := range c.FindAll(SourceExpvar, expvar.WaitDuration) {
 		key := func(name string) kasoku.Key {
 			return kasoku.Key{Host: s.Key.Host, Source: SourceExpvar, Name: name, Instance: s.Key.Instance}
 		}
 		q := PoolLoad{Name: s.Key.Instance}
 		var err1, err2 error
 		if q.Wait, err1 = whole.Grown(s.Key); err1 == nil {
-			q.Waits, err2 = whole.Grown(key("WaitCount"))
+			q.Waits, err2 = whole.Grown(key(expvar.WaitCount))
 		}
 		if err1 = errors.Join(err1, err2); err1 != nil {
 			err = err1
 			continue
 		}
-		if g, e := whole.Gauge(key("MaxOpenConnections")); e == nil {
+		if g, e := whole.Gauge(key(expvar.MaxOpenConnections)); e == nil {
 			q.Limit = g.Max
 		}
-		if g, e := whole.Gauge(key("InUse")); e == nil {
+		if g, e := whole.Gauge(key(expvar.InUse)); e == nil {
 			q.InUse = g.Max
 		}
 		if p.Wait.Key.Name == "" || q.Wait.By > p.Wait.By {

@@ -7,6 +7,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/host"
 )
 
 // A Stack is what shares the CPU of the host on which the database runs. All
@@ -93,7 +94,8 @@ func (s Stack) Evidence(c *diagnose.Case) []kasoku.Evidence {
 	out := []kasoku.Evidence{{
 		Source: "host", Text: "CPU in use", Note: "of " + unit.Plain(s.Cores), Value: unit.Sig3(s.Busy) + " cores",
 		Number: s.Busy, Strong: true,
-		Series: []kasoku.Key{{Host: s.Database.Host, Source: diagnose.Host, Name: "cpu.idle"}}, Interval: c.Focus.Interval,
+		Series:   []kasoku.Key{{Host: s.Database.Host, Source: diagnose.Host, Name: host.CPUIdle}},
+		Interval: c.Focus.Interval,
 	}}
 	for _, p := range []diagnose.Program{s.Database, s.App} {
 		if p.Name != "" {

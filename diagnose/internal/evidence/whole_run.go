@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 // WholeRun is the case with all of the run as its focus, as the slow log counts.
@@ -51,7 +52,7 @@ func UsedCPU(c *diagnose.Case) (busy, cores float64, err error) {
 // LockTime returns how long statements waited for locks of rows over the run; 0 when
 // the server did not report it.
 func LockTime(c *diagnose.Case) time.Duration {
-	g, err := WholeRun(c).Status("Innodb_row_lock_time")
+	g, err := WholeRun(c).Status(mysql.InnodbRowLockTime)
 	if err != nil || g.By < 0 || g.By > 1e12 {
 		return 0
 	}

@@ -13,6 +13,9 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/webserver"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/host"
+	"github.com/kasoku/kasoku/observe/process"
+	"github.com/kasoku/kasoku/observe/sockets"
 )
 
 // Forks is the rule APP-02.
@@ -64,7 +67,7 @@ func (Forks) Doc() diagnose.Doc {
 
 // Check sets the host's forks against the requests.
 func (r Forks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
-	g, err := c.Grown(kasoku.Key{Source: diagnose.Host, Name: "forks"})
+	g, err := c.Grown(kasoku.Key{Source: diagnose.Host, Name: host.Forks})
 	if err != nil {
 		return nil, diagnose.Blind(r.ID(), err)
 	}
@@ -145,7 +148,7 @@ func forkingProgram(c *diagnose.Case, requests map[int]float64) (most diagnose.G
 			continue
 		}
 		for _, k := range p.Keys {
-			k.Name = "cpu.children"
+			k.Name = process.CPUChildren
 			g, err := c.Grown(k)
 			if err == nil && g.By > most.By && g.By >= childCPU*g.Interval.Len().Seconds() &&
 				withRequests(c, g, requests) {
@@ -163,12 +166,13 @@ func mayServe(c *diagnose.Case, p diagnose.Program) bool {
 	onHost := func(source, name string) []*kasoku.Series {
 		return slices.DeleteFunc(c.FindAll(source, name), func(s *kasoku.Series) bool { return s.Key.Host != p.Host })
 	}
-	listeners := onHost("sockets", "accept.queue")
-	if len(listeners) == 0 || len(onHost(diagnose.Process, "container.cpu")) > 0 {
+	listeners := onHost(sockets.Name, sockets.AcceptQueue)
+	if len(listeners) == 0 || len(onHost(diagnose.Process, process.ContainerCPU)) > 0 {
 		return true
 	}
 	taken := map[string]bool{}
-	for _, s := range slices.Concat(onHost("sockets", "tcp.established"), onHost("sockets", "tcp.time_wait")) {
+	for _, s := range slices.Concat(onHost(sockets.Name, sockets.TCPEstablished),
+		onHost(sockets.Name, sockets.TCPTimeWait)) {
 		if port, ok := strings.CutPrefix(s.Key.Instance, "at "); ok {
 			taken[port] = true
 		}

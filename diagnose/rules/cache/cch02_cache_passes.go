@@ -10,6 +10,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/webserver"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/varnish"
 )
 
 // CachePasses is the rule CCH-02.
@@ -43,9 +44,9 @@ func (r CachePasses) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 	whole := *c
 	whole.Focus = diagnose.Focus{Interval: c.Whole()}
 	var grown [3]diagnose.Grown
-	for i, name := range []string{"MAIN.client_req", "MAIN.s_pass", "MAIN.cache_hit"} {
+	for i, name := range []string{varnish.ClientRequests, varnish.Passes, varnish.CacheHits} {
 		var err error
-		if grown[i], err = whole.Grown(kasoku.Key{Source: "varnish", Name: name}); err != nil {
+		if grown[i], err = whole.Grown(kasoku.Key{Source: varnish.Name, Name: name}); err != nil {
 			return nil, diagnose.Blind(r.ID(), err)
 		}
 	}

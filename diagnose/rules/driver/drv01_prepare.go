@@ -9,6 +9,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 // Prepare is the rule DRV-01.
@@ -50,8 +51,8 @@ func preparedOf(c *diagnose.Case) (p prepared, err error) {
 		name string
 		into *diagnose.Grown
 	}{
-		{"Com_stmt_prepare", &p.prepare}, {"Com_stmt_execute", &p.execute}, {"Com_stmt_close", &p.close},
-		{"Questions", &p.questions},
+		{mysql.ComStmtPrepare, &p.prepare}, {mysql.ComStmtExecute, &p.execute}, {mysql.ComStmtClose, &p.close},
+		{mysql.Questions, &p.questions},
 	} {
 		if *x.into, err = c.Status(x.name); err != nil {
 			return p, err
@@ -115,7 +116,7 @@ func (Prepare) object(c *diagnose.Case) kasoku.Object {
 
 func (Prepare) signals(c *diagnose.Case, p prepared) []diagnose.Signal {
 	kept := diagnose.Signal{Lacks: "many statements stay prepared"}
-	if g, err := c.Gauge(kasoku.Key{Source: diagnose.MySQL, Name: "Prepared_stmt_count"}); err != nil {
+	if g, err := c.Gauge(kasoku.Key{Source: diagnose.MySQL, Name: mysql.PreparedStmtCount}); err != nil {
 		kept.Blind = err.Error()
 	} else {
 		kept.Holds = g.Max <= 0.1*p.prepare.By

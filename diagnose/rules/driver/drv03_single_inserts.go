@@ -13,6 +13,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/statements"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 // SingleInserts is the rule DRV-03.
@@ -155,7 +156,7 @@ func (r SingleInserts) finding(c *diagnose.Case, l insertLoop) kasoku.Finding {
 		Verify: "the next run: INSERTs into " + s.Table + " about as many as requests",
 	}
 	f.Evidence = append(f.Evidence, evidence.StatementTime(c, c.QueryTime(l.query), i))
-	if g, err := c.Status("Com_commit"); err == nil {
+	if g, err := c.Status(mysql.ComCommit); err == nil {
 		f.Evidence = append(f.Evidence, c.Counted(g, false))
 	}
 	return f
@@ -180,9 +181,9 @@ func insertEvidence(c *diagnose.Case, l insertLoop) kasoku.Evidence {
 
 func (SingleInserts) signals(c *diagnose.Case, l insertLoop) []diagnose.Signal {
 	few := diagnose.Signal{Lacks: "each INSERT is a transaction of its own"}
-	if commit, err := c.Status("Com_commit"); err != nil {
+	if commit, err := c.Status(mysql.ComCommit); err != nil {
 		few.Blind = err.Error()
-	} else if insert, err := c.Status("Com_insert"); err != nil {
+	} else if insert, err := c.Status(mysql.ComInsert); err != nil {
 		few.Blind = err.Error()
 	} else {
 		few.Holds = commit.By > 0 && insert.By >= 2*commit.By

@@ -8,6 +8,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/statements"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 // ORMSave is the rule DRV-04.
@@ -97,8 +98,8 @@ type saveCounters struct {
 // where MySQL 9.7 also counts its temporary tables: kasoku's own reading of the
 // process list moved it by 117 a second.
 func saveCountersOf(c *diagnose.Case) (s saveCounters, err error) {
-	if s.rows, err = c.Status("Innodb_rows_updated"); err != nil {
-		if s.rows, err = c.Status("Handler_update"); err != nil {
+	if s.rows, err = c.Status(mysql.InnodbRowsUpdated); err != nil {
+		if s.rows, err = c.Status(mysql.HandlerUpdate); err != nil {
 			return s, err
 		}
 	}
@@ -106,7 +107,8 @@ func saveCountersOf(c *diagnose.Case) (s saveCounters, err error) {
 		name string
 		into *diagnose.Grown
 	}{
-		{"Com_update", &s.update}, {"Com_select", &s.sel}, {"Com_insert", &s.insert}, {"Questions", &s.questions},
+		{mysql.ComUpdate, &s.update}, {mysql.ComSelect, &s.sel}, {mysql.ComInsert, &s.insert},
+		{mysql.Questions, &s.questions},
 	} {
 		if *x.into, err = c.Status(x.name); err != nil {
 			return s, err
@@ -246,7 +248,7 @@ func (ORMSave) impact(c *diagnose.Case, s saveCounters, err error) kasoku.Impact
 		return i
 	}
 	saved := s.update.By + min(s.sel.By, s.insert.By)
-	if begin, err := c.Status("Com_begin"); err == nil && begin.By >= 1.5*s.insert.By {
+	if begin, err := c.Status(mysql.ComBegin); err == nil && begin.By >= 1.5*s.insert.By {
 		saved += 2 * s.insert.By
 	}
 	return kasoku.Impact{Share: saved / s.questions.By, Of: "of statements " + c.At(), Estimate: true}

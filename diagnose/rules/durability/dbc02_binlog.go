@@ -8,6 +8,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 // Binlog is the rule DBC-02.
@@ -43,7 +44,7 @@ func (r Binlog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	if !k.Binlog {
 		return nil, diagnose.Quiet(r.ID(), 0, "the binary log is off")
 	}
-	used, err := evidence.WholeRun(c).Status("Binlog_cache_use")
+	used, err := evidence.WholeRun(c).Status(mysql.BinlogCacheUse)
 	if err != nil {
 		return nil, diagnose.Blind(r.ID(), err)
 	}
@@ -98,7 +99,7 @@ func (r Binlog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 
 // replicas returns how many read the binary log, and whether that was recorded.
 func replicas(c *diagnose.Case) (most float64, known bool) {
-	for _, name := range []string{"conn.replicas", "Slaves_connected"} {
+	for _, name := range []string{mysql.ConnReplicas, mysql.SlavesConnected} {
 		if g, err := evidence.WholeRun(c).Gauge(kasoku.Key{Source: diagnose.MySQL, Name: name}); err == nil {
 			most, known = max(most, g.Max), true
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/host"
 )
 
 // SlowDisk is the rule DBC-03.
@@ -54,18 +55,18 @@ type diskUse struct {
 func slowestDisk(c *diagnose.Case) (slowest diskUse, err error) {
 	err = fmt.Errorf("disks were not recorded")
 	whole := evidence.WholeRun(c)
-	for _, s := range c.FindAll(diagnose.Host, "disk.writes") {
+	for _, s := range c.FindAll(diagnose.Host, host.DiskWrites) {
 		key := func(name string) kasoku.Key {
 			return kasoku.Key{Host: s.Key.Host, Source: diagnose.Host, Name: name, Instance: s.Key.Instance}
 		}
 		writes, err1 := whole.Grown(s.Key)
-		took, err2 := whole.Grown(key("disk.write_time"))
-		busy, err3 := whole.Grown(key("disk.busy"))
+		took, err2 := whole.Grown(key(host.DiskWriteTime))
+		busy, err3 := whole.Grown(key(host.DiskBusy))
 		if err1 != nil || err2 != nil || err3 != nil {
 			continue
 		}
 		err = nil
-		d := diskUse{name: s.Key.Instance, writes: writes.By, keys: []kasoku.Key{s.Key, key("disk.write_time")}}
+		d := diskUse{name: s.Key.Instance, writes: writes.By, keys: []kasoku.Key{s.Key, key(host.DiskWriteTime)}}
 		d.each = time.Duration(min(took.By/max(writes.By, 1), 1000) * float64(time.Second))
 		d.busy = min(busy.By/max(busy.Interval.Len().Seconds(), 0.001), 1)
 		if d.writes >= evidence.FewCommits && d.each > slowest.each {

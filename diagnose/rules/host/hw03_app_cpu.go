@@ -8,6 +8,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
+	hostkeys "github.com/kasoku/kasoku/observe/host"
 )
 
 // AppCPU is the rule HW-03.
@@ -86,7 +87,8 @@ func (AppCPU) evidence(c *diagnose.Case, s evidence.Stack) []kasoku.Evidence {
 	out := []kasoku.Evidence{{
 		Source: "host", Text: "CPU in use", Note: "of " + unit.Plain(s.Cores), Value: unit.Sig3(s.Busy) + " cores",
 		Number: s.Busy, Strong: true,
-		Series: []kasoku.Key{{Host: s.App.Host, Source: diagnose.Host, Name: "cpu.idle"}}, Interval: c.Focus.Interval,
+		Series:   []kasoku.Key{{Host: s.App.Host, Source: diagnose.Host, Name: hostkeys.CPUIdle}},
+		Interval: c.Focus.Interval,
 	}}
 	for _, p := range []diagnose.Program{s.App, s.Database} {
 		if p.Name != "" {

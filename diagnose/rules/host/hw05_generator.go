@@ -12,6 +12,9 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe"
+	hostkeys "github.com/kasoku/kasoku/observe/host"
+	"github.com/kasoku/kasoku/observe/process"
 )
 
 // Generator is the rule HW-05.
@@ -197,7 +200,8 @@ func (Generator) evidence(c *diagnose.Case, g generator) []kasoku.Evidence {
 		out = append(out, kasoku.Evidence{
 			Source: "host", Text: "CPU of all else", Note: "of " + unit.Plain(g.host),
 			Value: unit.Sig3(g.others) + " cores", Number: g.others,
-			Series: []kasoku.Key{{Source: diagnose.Host, Name: "cpu.idle"}}, Interval: c.Focus.Interval,
+			Series:   []kasoku.Key{{Source: diagnose.Host, Name: hostkeys.CPUIdle}},
+			Interval: c.Focus.Interval,
 		})
 	}
 	return out
@@ -235,7 +239,8 @@ func (g *generator) ofLoad(c *diagnose.Case) {
 	g.capped = l.MaxInFlight > 0 && l.PeakInFlight >= l.MaxInFlight
 	var err error
 	if g.cores, err = c.Cores(diagnose.Self, ""); err == nil {
-		g.keys = []kasoku.Key{{Source: diagnose.Self, Name: "cpu.user"}, {Source: diagnose.Self, Name: "cpu.system"}}
+		g.keys = []kasoku.Key{{Source: diagnose.Self, Name: observe.SelfCPUUser},
+			{Source: diagnose.Self, Name: observe.SelfCPUSystem}}
 		return
 	}
 	if l.CPU <= 0 || l.Wall <= 0 {
@@ -252,7 +257,7 @@ func (g *generator) ofCommand(c *diagnose.Case) {
 	if len(cmd.Args) > 0 {
 		g.name = path.Base(cmd.Args[0])
 	}
-	for _, s := range c.FindAll(diagnose.Process, "cpu.user") {
+	for _, s := range c.FindAll(diagnose.Process, process.CPUUser) {
 		if _, name, _ := strings.Cut(s.Key.Instance, " "); name == g.name && name != "" {
 			if cores, err := c.Cores(diagnose.Process, s.Key.Instance); err == nil {
 				g.cores += cores

@@ -12,6 +12,8 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/cgroup"
+	hostkeys "github.com/kasoku/kasoku/observe/host"
 )
 
 // Memory is the rule HW-06.
@@ -67,27 +69,27 @@ func shortageOf(c *diagnose.Case) shortage {
 	s := shortage{stalled: -1}
 	s.said = c.Said(func(m *kasoku.Message) bool { return !m.SQL && wording.ContainsFold(m.Sample, outOfMemory...) })
 	host := func(name string) kasoku.Key { return kasoku.Key{Source: diagnose.Host, Name: name} }
-	s.killed, _ = c.Grown(host("vm.oom_kill")) // none without a figure
-	if total, err := c.Gauge(host("mem.total")); err == nil && total.Max > 0 {
-		if free, err := c.Gauge(host("mem.available")); err == nil && free.Min >= 0 {
+	s.killed, _ = c.Grown(host(hostkeys.VMOOMKill)) // none without a figure
+	if total, err := c.Gauge(host(hostkeys.MemTotal)); err == nil && total.Max > 0 {
+		if free, err := c.Gauge(host(hostkeys.MemAvailable)); err == nil && free.Min >= 0 {
 			s.available, s.total = min(free.Min, total.Max), total.Max
 		}
 	}
-	for _, name := range []string{"vm.pswpin", "vm.pswpout"} {
+	for _, name := range []string{hostkeys.VMSwapIn, hostkeys.VMSwapOut} {
 		if g, err := c.Grown(host(name)); err == nil {
 			s.swapped += max(g.By, 0) / g.Interval.Len().Seconds()
 		}
 	}
-	if g, err := c.Grown(host("psi.memory.some")); err == nil {
+	if g, err := c.Grown(host(hostkeys.PressureMemorySome)); err == nil {
 		s.stalled = min(max(g.By, 0)/g.Interval.Len().Seconds(), 1)
 	}
-	if g, err := c.Grown(host("vm.allocstall")); err == nil {
+	if g, err := c.Grown(host(hostkeys.VMAllocStalls)); err == nil {
 		s.reclaimed = max(g.By, 0)
 	}
-	for _, k := range c.FindAll(diagnose.Cgroup, "memory.events.oom_kill") {
+	for _, k := range c.FindAll(diagnose.Cgroup, cgroup.MemoryEventsOOMKill) {
 		g, err := c.Grown(k.Key)
 		limit := k.Key
-		limit.Name = "memory.max"
+		limit.Name = cgroup.MemoryMax
 		if most, err2 := c.Gauge(limit); err == nil && g.By > 0 {
 			s.killed = g
 			s.limited = k.Key.Instance
@@ -228,19 +230,19 @@ func (s shortage) evidence(c *diagnose.Case) []kasoku.Evidence {
 	if s.total > 0 {
 		few := s.available < fewAvailable*s.total
 		add("memory available at least, of "+unit.BytesIEC(uint64(min(s.total, 1e18))),
-			unit.BytesIEC(uint64(s.available)), s.available, few, "mem.available")
+			unit.BytesIEC(uint64(s.available)), s.available, few, hostkeys.MemAvailable)
 	}
 	if s.swapped > 0 {
 		add("pages swapped in and out a second", diagnose.Whole(s.swapped), s.swapped, s.swapped >= swapPages,
-			"vm.pswpout")
+			hostkeys.VMSwapOut)
 	}
 	if s.stalled > 0 {
 		add("time in which somebody waited for memory", unit.Percent(s.stalled), s.stalled, s.stalled >= stallShare,
-			"psi.memory.some")
+			hostkeys.PressureMemorySome)
 	}
 	if s.reclaimed > 0 {
 		add("times that a process had to free memory itself", diagnose.More(s.reclaimed), s.reclaimed, false,
-			"vm.allocstall")
+			hostkeys.VMAllocStalls)
 	}
 	return out
 }

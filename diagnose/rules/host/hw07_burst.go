@@ -12,6 +12,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/internal/unit"
+	hostkeys "github.com/kasoku/kasoku/observe/host"
 )
 
 // Burst is the rule HW-07.
@@ -292,7 +293,7 @@ func requestCourse(c *diagnose.Case) course {
 // cpuCourse takes the first host's CPU from how long it was idle. Where a tick is
 // missing the mean of the gap stands for its seconds.
 func cpuCourse(c *diagnose.Case) course {
-	idle := c.Find(kasoku.Key{Source: diagnose.Host, Name: "cpu.idle"})
+	idle := c.Find(kasoku.Key{Source: diagnose.Host, Name: hostkeys.CPUIdle})
 	k := course{source: "host", name: "CPU", print: func(v float64) string { return unit.Sig3(v) + " cores" }}
 	counts, _ := c.BySecond()
 	from, to, ok := stretch(c, counts)
@@ -303,7 +304,7 @@ func cpuCourse(c *diagnose.Case) course {
 	k.least, k.from = burstCPU*k.full, from
 	k.series = []kasoku.Key{idle.Key}
 	wait := idle.Key
-	wait.Name = "cpu.iowait"
+	wait.Name = hostkeys.CPUIowait
 	at := []*kasoku.Series{idle}
 	if s := c.Find(wait); s != nil {
 		at = append(at, s)

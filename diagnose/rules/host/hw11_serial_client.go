@@ -8,6 +8,8 @@ import (
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/internal/unit"
+	hostkeys "github.com/kasoku/kasoku/observe/host"
+	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 // SerialClient is the rule HW-11.
@@ -82,7 +84,8 @@ func (r SerialClient) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 		Evidence: []kasoku.Evidence{t.ev, {
 			Source: "host", Text: "CPU in use", Note: "of " + unit.Plain(cores), Value: unit.Sig3(busy) + " cores",
 			Number: busy, Strong: true,
-			Series: []kasoku.Key{{Source: diagnose.Host, Name: "cpu.idle"}}, Interval: c.Focus.Interval,
+			Series:   []kasoku.Key{{Source: diagnose.Host, Name: hostkeys.CPUIdle}},
+			Interval: c.Focus.Interval,
 		}},
 		Cause: fmt.Sprintf("%s %s a second came, never two at once: client and server take turns, and %s of the host's CPU is idle meanwhile.",
 			unit.Sig3(t.perSec), t.what, unit.Percent(max(idle, 0))),
@@ -117,11 +120,11 @@ func (SerialClient) requests(c *diagnose.Case) (turn, error) {
 
 // statements looks at the sessions of the database.
 func (SerialClient) statements(c *diagnose.Case) (turn, error) {
-	q, err := c.Status("Questions")
+	q, err := c.Status(mysql.Questions)
 	if err != nil {
 		return turn{}, err
 	}
-	g, err := c.Gauge(kasoku.Key{Source: diagnose.MySQL, Name: "conn.query"})
+	g, err := c.Gauge(kasoku.Key{Source: diagnose.MySQL, Name: mysql.ConnQuery})
 	if err != nil {
 		return turn{}, err
 	}

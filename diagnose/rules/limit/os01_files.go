@@ -12,6 +12,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/process"
 )
 
 // Files is the rule OS-01.
@@ -57,9 +58,9 @@ func openFilesOf(c *diagnose.Case) openFiles {
 	var o openFiles
 	ranOut := func(m *kasoku.Message) bool { return !m.SQL && wording.ContainsFold(m.Sample, tooManyFiles...) }
 	o.said = append(c.Said(ranOut), c.SaidBy(kasoku.MessageNginx, ranOut)...)
-	for _, s := range c.FindAll(diagnose.Process, "fds_limit") {
+	for _, s := range c.FindAll(diagnose.Process, process.FDsLimit) {
 		k := s.Key
-		k.Name = "fds"
+		k.Name = process.FDs
 		limit, err := c.Gauge(s.Key)
 		used, err2 := c.Gauge(k)
 		if err != nil || err2 != nil || limit.Min <= 0 || used.Max < 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/cgroup"
 )
 
 // Tasks is the rule OS-02.
@@ -66,11 +67,11 @@ func refusesTask(m *kasoku.Message) bool {
 
 func tasksOf(c *diagnose.Case) tasks {
 	t := tasks{said: c.Said(refusesTask)}
-	for _, s := range c.FindAll(diagnose.Cgroup, "pids.current") {
+	for _, s := range c.FindAll(diagnose.Cgroup, cgroup.PIDsCurrent) {
 		t.grouped = true
 		most, err := c.Gauge(s.Key)
 		limit, events := s.Key, s.Key
-		limit.Name, events.Name = "pids.max", "pids.events.max"
+		limit.Name, events.Name = cgroup.PIDsMax, cgroup.PIDsEventsMax
 		max, err2 := c.Gauge(limit)
 		if err != nil || err2 != nil || max.Min <= 0 || most.Max < 0 {
 			continue
@@ -163,7 +164,7 @@ func (t tasks) evidence(c *diagnose.Case) []kasoku.Evidence {
 		out = append(out, kasoku.Evidence{
 			Source: diagnose.Cgroup, Text: "tasks in " + t.group, Note: "pids.max " + diagnose.Whole(t.limit),
 			Value: diagnose.Whole(t.most), Number: t.most,
-			Strong: t.ratio() >= tasksNear, Series: []kasoku.Key{{Source: diagnose.Cgroup, Name: "pids.current",
+			Strong: t.ratio() >= tasksNear, Series: []kasoku.Key{{Source: diagnose.Cgroup, Name: cgroup.PIDsCurrent,
 				Instance: t.group}}, Interval: c.Focus.Interval,
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 // LockQueue is the rule LCK-01.
@@ -138,7 +139,7 @@ func (LockQueue) evidence(c *diagnose.Case, l evidence.LockLoad, w *kasoku.LockW
 	whole := evidence.WholeRun(c)
 	out := []kasoku.Evidence{
 		whole.Counted(l.Waits, true),
-		{Source: "status", Text: "Innodb_row_lock_time", Note: "mean " + unit.Duration(l.Each()),
+		{Source: "status", Text: mysql.InnodbRowLockTime, Note: "mean " + unit.Duration(l.Each()),
 			Value: unit.Duration(l.Time), Number: l.Time.Seconds(), Strong: true,
 			Series: []kasoku.Key{l.Millis.Key}, Interval: c.Whole()},
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 // Deadlocks is the rule LCK-02.
@@ -40,7 +41,7 @@ func (Deadlocks) Doc() diagnose.Doc {
 // Check counts deadlocks.
 func (r Deadlocks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	whole := evidence.WholeRun(c)
-	counted, err := whole.Status("Innodb_deadlocks")
+	counted, err := whole.Status(mysql.InnodbDeadlocks)
 	count := uint64(0)
 	if err == nil && counted.By > 0 && counted.By < 1e15 {
 		count = uint64(counted.By)
@@ -57,7 +58,7 @@ func (r Deadlocks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 	}
 	count = max(count, said)
 	if err != nil && count == 0 && !c.HasAppLog() && c.Find(kasoku.Key{Source: diagnose.MySQL,
-		Name: "Innodb_row_lock_waits"}) == nil {
+		Name: mysql.InnodbRowLockWaits}) == nil {
 		return nil, diagnose.Blind(r.ID(), err)
 	}
 	if count < fewDeadlocks {

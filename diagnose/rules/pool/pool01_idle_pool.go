@@ -8,6 +8,8 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/host"
+	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 // IdlePool is the rule POOL-01.
@@ -87,7 +89,7 @@ func (IdlePool) signals(c *diagnose.Case, p connections) []diagnose.Signal {
 	}
 	s = append(s, stay)
 	byClient := diagnose.Signal{Lacks: "the server cuts connections off"}
-	if g, err := c.Status("Aborted_clients"); err != nil {
+	if g, err := c.Status(mysql.AbortedClients); err != nil {
 		byClient.Blind = err.Error()
 	} else {
 		byClient.Holds = g.By < 0.1*p.opened.By
@@ -101,7 +103,7 @@ func (IdlePool) signals(c *diagnose.Case, p connections) []diagnose.Signal {
 	return append(s, byClient, waiting)
 }
 
-var timeWait = kasoku.Key{Source: diagnose.Host, Name: "tcp.time_wait"}
+var timeWait = kasoku.Key{Source: diagnose.Host, Name: host.TCPTimeWait}
 
 func (IdlePool) evidence(c *diagnose.Case, p connections) []kasoku.Evidence {
 	over := c.Focus.Interval
@@ -156,7 +158,7 @@ func (IdlePool) impact(c *diagnose.Case, p connections) kasoku.Impact {
 	}
 	const perConnection = 3
 	trips := 0.0
-	for _, name := range [...]string{"Questions", "Com_stmt_prepare"} {
+	for _, name := range [...]string{mysql.Questions, mysql.ComStmtPrepare} {
 		if g, err := c.Status(name); err == nil {
 			trips += g.By
 		}

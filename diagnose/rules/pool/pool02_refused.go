@@ -9,6 +9,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 // Refused is the rule POOL-02.
@@ -113,7 +114,7 @@ func (Refused) evidence(c *diagnose.Case, s refusals) []kasoku.Evidence {
 		out = append(out, c.Counted(s.counted, true))
 	}
 	if s.most > 0 {
-		keys := []kasoku.Key{{Source: diagnose.MySQL, Name: "Threads_connected"}}
+		keys := []kasoku.Key{{Source: diagnose.MySQL, Name: mysql.ThreadsConnected}}
 		out = append(out, kasoku.Evidence{
 			Source: "status", Text: "connections open at once", Note: "Max_used_connections, Threads_connected",
 			Value: diagnose.Whole(s.most), Number: s.most, Strong: true, Series: keys, Interval: c.Focus.Interval,

@@ -10,6 +10,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/expvar"
 )
 
 // SmallPool is the rule POOL-06.
@@ -79,14 +80,16 @@ func (r SmallPool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 			diagnose.Signal{Holds: locks <= 0.1*p.Wait.By, Lacks: "some of it are locks of rows"}),
 		Impact: kasoku.Impact{Share: p.Share, Of: p.Of},
 		Evidence: []kasoku.Evidence{
-			{Source: evidence.SourceExpvar, Text: "WaitDuration", Note: "pool " + wording.Cut(p.Name, 40),
+			{Source: evidence.SourceExpvar, Text: expvar.WaitDuration, Note: "pool " + wording.Cut(p.Name, 40),
 				Value: unit.Duration(time.Duration(min(p.Wait.By, 1e9) * float64(time.Second))), Number: p.Wait.By,
 				Strong: true,
 				Series: []kasoku.Key{p.Wait.Key}, Interval: c.Whole()},
 			evidence.WholeRun(c).Counted(p.Waits, true),
-			{Source: evidence.SourceExpvar, Text: "InUse", Note: "of " + limit, Value: unit.Plain(p.InUse), Number: p.InUse,
-				Strong:   true,
-				Series:   []kasoku.Key{{Host: p.Wait.Key.Host, Source: evidence.SourceExpvar, Name: "InUse", Instance: p.Name}},
+			{Source: evidence.SourceExpvar, Text: expvar.InUse, Note: "of " + limit,
+				Value: unit.Plain(p.InUse), Number: p.InUse,
+				Strong: true,
+				Series: []kasoku.Key{{Host: p.Wait.Key.Host, Source: evidence.SourceExpvar, Name: expvar.InUse,
+					Instance: p.Name}},
 				Interval: c.Whole()},
 		},
 		Cause: fmt.Sprintf("All %s connections are in use and requests queue for one in the program: %s of them waited, %s %s. Locks of rows took %s of that.",

@@ -12,6 +12,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/webserver"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
+	hostkeys "github.com/kasoku/kasoku/observe/host"
 )
 
 // UpstreamKeepalive is the rule NGX-01.
@@ -178,7 +179,7 @@ func openedConnections(c *diagnose.Case, share float64, passed uint64) (kasoku.E
 	// Over the loopback it takes less than the log's millisecond.
 	whole := *c
 	whole.Focus = diagnose.Focus{Interval: c.Whole()}
-	g, err := whole.Grown(kasoku.Key{Source: diagnose.Host, Name: "tcp.active_opens"})
+	g, err := whole.Grown(kasoku.Key{Source: diagnose.Host, Name: hostkeys.TCPActiveOpens})
 	if err != nil {
 		if told >= passed/2 {
 			return e, rate, nil

@@ -12,6 +12,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/webserver"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/nginx"
 )
 
 // WorkerConnections is the rule NGX-08.
@@ -47,7 +48,7 @@ func (r WorkerConnections) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.S
 		return wording.ContainsFold(m.Sample,
 			"worker_connections are not enough")
 	})
-	active, activeErr := whole.Gauge(kasoku.Key{Source: "nginx", Name: "active"})
+	active, activeErr := whole.Gauge(kasoku.Key{Source: nginx.Name, Name: nginx.Active})
 	limit, confErr := connectionLimit(c)
 	if len(said) == 0 {
 		tells := webserver.CheckLogLevel(c, "error")
