@@ -6,19 +6,20 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/kasoku/kasoku/internal/private"
 	"github.com/kasoku/kasoku/mysql"
 )
 
 // A journal decides what is set on a server, so it is believed only when it is
-// what this package writes: a regular file of this user's, root's or the directory's owner's, of a size
-// that has a bound, with names and values that a recording changes.
+// what this package writes: a regular file of this user's, root's or of the one who called
+// sudo, of a size that has a bound, with names and values that a recording changes. The
+// owner of the directory is not asked: who makes it first, below /tmp, would be believed.
 
 // largestJournal is far more than a server's changes and a thousand holders take.
 const largestJournal = 4 << 20
@@ -43,18 +44,18 @@ func read(path string) ([]byte, error) {
 		return nil, wrap(err)
 	}
 	defer f.Close()
-	var st unix.Stat_t
-	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+	st, err := f.Stat()
+	if err != nil {
 		return nil, wrap(err)
 	}
 	why := ""
 	switch {
-	case st.Mode&unix.S_IFMT != unix.S_IFREG:
+	case !st.Mode().IsRegular():
 		why = "no regular file"
-	case st.Uid != 0 && int(st.Uid) != os.Geteuid() && !owns(st.Uid, filepath.Dir(path)):
-		why = fmt.Sprintf("owned by user %d", st.Uid)
-	case st.Size > largestJournal:
-		why = fmt.Sprintf("%d bytes long", st.Size)
+	case !private.Mine(st):
+		why = "owned by another user"
+	case st.Size() > largestJournal:
+		why = fmt.Sprintf("%d bytes long", st.Size())
 	}
 	if why != "" {
 		return nil, fmt.Errorf("journal %s: %s: %w", path, why, errForeign)
@@ -64,13 +65,6 @@ func read(path string) ([]byte, error) {
 		return nil, wrap(err)
 	}
 	return text, nil
-}
-
-// owns reports whether a directory is a user's: who uses it believes him, such as
-// root who was called by sudo.
-func owns(uid uint32, dir string) bool {
-	var st unix.Stat_t
-	return unix.Stat(dir, &st) == nil && st.Uid == uid
 }
 
 // parse reads the text of a journal, and refuses one that says what no recording

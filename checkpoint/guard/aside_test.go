@@ -64,6 +64,10 @@ func TestForeign(t *testing.T) {
 		f("of another user", func(path string) error {
 			return errors.Join(os.WriteFile(path, []byte("{}"), 0o600), os.Chown(path, 65534, 65534))
 		})
+		f("of another user, whose directory it is", func(path string) error {
+			return errors.Join(os.WriteFile(path, []byte("{}"), 0o600), os.Chown(path, 65534, 65534),
+				os.Chown(filepath.Dir(path), 65534, 65534))
+		})
 	}
 }
 
