@@ -35,6 +35,9 @@ func (o opener) conditions(path string) (*kasoku.Recording, error) {
 	defer db.Close()
 	rec := &kasoku.Recording{}
 	err = inView(db, func(tx *sql.Tx) error {
+		if _, err := o.schema.check(tx, reading); err != nil {
+			return err
+		}
 		rd, err := newReader(tx)
 		if err != nil {
 			return err

@@ -37,7 +37,7 @@ func (o opener) edit(path string) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = o.schema.check(db)
+	_, err = o.schema.check(db, editing)
 	if err == nil {
 		err = o.schema.upgrade(db)
 	}

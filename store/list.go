@@ -170,7 +170,7 @@ func (o opener) describeWith(path string, m mode) (run *runRow, err error) {
 	}
 	defer db.Close()
 	err = inView(db, func(tx *sql.Tx) error {
-		v, err := o.schema.check(tx)
+		v, err := o.schema.check(tx, m)
 		if err != nil {
 			return err
 		}

@@ -150,8 +150,8 @@ func columnsOf(db queryer, table string) ([]string, error) {
 }
 
 // check refuses a database that is not a run file or is newer than s. It
-// returns the file's version.
-func (s schema) check(db queryer) (int64, error) {
+// returns the file's version. m is how it was connected to.
+func (s schema) check(db queryer, m mode) (int64, error) {
 	id, err := pragmaInt(db, "application_id")
 	if err != nil {
 		return 0, err
@@ -169,5 +169,5 @@ func (s schema) check(db queryer) (int64, error) {
 	if v < 1 {
 		return v, ErrNotRun
 	}
-	return v, nil
+	return v, checkShape(db, m)
 }

@@ -47,7 +47,7 @@ func (o opener) ongoing(path string, from int) (*kasoku.Recording, error) {
 	defer db.Close()
 	rec := &kasoku.Recording{}
 	err = inView(db, func(tx *sql.Tx) error {
-		if _, err := o.schema.check(tx); err != nil {
+		if _, err := o.schema.check(tx, reading); err != nil {
 			return err
 		}
 		rd, err := newReader(tx)
@@ -66,11 +66,12 @@ func (o opener) ongoing(path string, from int) (*kasoku.Recording, error) {
 func (rd *reader) secondsFrom(from int) (out []kasoku.LoadSecond, err error) {
 	t := secondTable()
 	err = rd.rows("SELECT "+strings.Join(t.columns, ", ")+" FROM "+t.name+" WHERE second >= ?", len(t.columns),
-		func(r *row) {
+		func(r *row) error {
 			var v secondRow
 			if t.get(r, &v); r.err == nil {
 				out = append(out, v.LoadSecond)
 			}
+			return nil
 		}, from)
 	slices.SortStableFunc(out, func(a, b kasoku.LoadSecond) int {
 		return cmp.Or(cmp.Compare(a.Second, b.Second), cmp.Compare(a.Step, b.Step), strings.Compare(a.Target, b.Target))

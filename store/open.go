@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/kasoku/kasoku"
@@ -141,10 +142,16 @@ func recorderOf(path string) (recorder, error) {
 		return recorder{}, err
 	}
 	defer db.Close()
+	if err := checkShape(db, immutable); err != nil {
+		return recorder{}, err
+	}
 	var by recorder
-	err = db.QueryRow("SELECT recorder_pid, recorder_start, recorder_boot_id FROM run WHERE state = ?",
-		string(kasoku.Running)).
-		Scan(&by.pid, &by.start, &by.bootID)
+	var state string
+	err = db.QueryRow("SELECT recorder_pid, recorder_start, recorder_boot_id, state FROM run LIMIT 1").
+		Scan(&by.pid, &by.start, &by.bootID, &state)
+	if err == nil && state != string(kasoku.Running) {
+		err = sql.ErrNoRows
+	}
 	return by, err
 }
 
@@ -180,7 +187,7 @@ func (o opener) readWith(path string, m mode, c condition) (*kasoku.Recording, e
 	defer db.Close()
 	var rec *kasoku.Recording
 	err = inView(db, func(tx *sql.Tx) error {
-		if _, err := o.schema.check(tx); err != nil {
+		if _, err := o.schema.check(tx, m); err != nil {
 			return err
 		}
 		rd, err := newReader(tx)
@@ -255,11 +262,15 @@ func inCopy(path string, do func(to string) error) error {
 }
 
 func copyFile(to, from string) (err error) {
-	src, err := os.Open(from)
+	// A link or a pipe beside a run file is none of its files.
+	src, err := os.OpenFile(from, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
+	if st, err := src.Stat(); err != nil || !st.Mode().IsRegular() {
+		return cmp.Or(err, fmt.Errorf("%s: no regular file", from))
+	}
 	dst, err := private.Output.CreateNew(to)
 	if err != nil {
 		return err
@@ -292,7 +303,7 @@ func (o opener) repair(path string) error {
 		return err
 	}
 	defer db.Close()
-	if _, err := o.schema.check(db); err != nil {
+	if _, err := o.schema.check(db, repairing); err != nil {
 		return err
 	}
 	if err := o.schema.upgrade(db); err != nil {

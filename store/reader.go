@@ -93,14 +93,19 @@ func (s *scan) lose(err error) {
 // of which each says that it cannot be used, is left out and counted.
 func (rd *reader) scan(name string, columns []string, each func(id int64, r *row) error) tableSum {
 	var s scan
-	take := func(r *row) {
+	take := func(r *row) error {
 		id := r.int64()
+		if s.got.rows > 0 && id <= s.got.lastID {
+			// Pages that are named many times can stand for more rows than there are atoms.
+			return fmt.Errorf("%w: row %d comes after row %d", errDamaged, id, s.got.lastID)
+		}
 		var crc uint32
 		crc, rd.buf = r.sum(rd.buf)
 		s.got.add(id, crc)
 		if err := each(id, r); err != nil {
 			s.lose(err)
 		}
+		return nil
 	}
 	query := "SELECT id, " + strings.Join(columns, ", ") + " FROM " + name + " NOT INDEXED"
 	if bug := contain.Run(contain.Part{Kind: contain.Table, Name: name}, func() {
@@ -114,9 +119,9 @@ func (rd *reader) scan(name string, columns []string, each func(id int64, r *row
 	return s.got
 }
 
-// rows runs a query and gives its rows to take. The row is valid until take
-// returns.
-func (rd *reader) rows(query string, columns int, take func(r *row), args ...any) error {
+// rows runs a query and gives its rows to take, until that returns an error. The row is
+// valid until take returns.
+func (rd *reader) rows(query string, columns int, take func(r *row) error, args ...any) error {
 	rows, err := rd.db.Query(query, args...)
 	if err != nil {
 		return err
@@ -132,7 +137,9 @@ func (rd *reader) rows(query string, columns int, take func(r *row), args ...any
 		if err := rows.Scan(into...); err != nil {
 			return err
 		}
-		take(&r)
+		if err := take(&r); err != nil {
+			return err
+		}
 	}
 	return rows.Err()
 }
@@ -142,7 +149,7 @@ const maxProbes = 200_000
 
 // probe goes on after a row that could not be read: a scan stops at the first
 // bad page, while rows on good pages can still be found by their id.
-func (rd *reader) probe(name, query string, columns int, s *scan, cause error, take func(r *row)) {
+func (rd *reader) probe(name, query string, columns int, s *scan, cause error, take func(r *row) error) {
 	s.cause = cause
 	last := rd.sums[name].lastID
 	err := rd.db.QueryRow("SELECT max(id) FROM " + name + " NOT INDEXED").Scan(&last)
