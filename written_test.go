@@ -39,6 +39,8 @@ var writers = map[string]struct{ calls, why string }{
 	"topology/tree.go":                              {"os.OpenFile", "reads"},
 	"internal/foreign/process.go":                   {"os.NewFile os.OpenFile unix.Open", "reads"},
 	"internal/foreign/walk.go":                      {"os.NewFile unix.Openat", "reads"},
+	"internal/foreign/network.go":                   {"unix.Open", "reads"},
+	"topology/scan/process.go":                      {"unix.Open unix.Open", "reads"},
 	"internal/pathwalk/named.go":                    {"os.OpenFile unix.Open", "reads"},
 	"internal/pathwalk/walk.go":                     {"os.NewFile unix.Openat unix.Openat", "reads"},
 	"store/room.go":                                 {"os.OpenFile", "the log that SQLite has made, to keep room in it"},

@@ -1,0 +1,268 @@
+package kasoku
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Service is what a run measures: the processes that answer the load, and those that
+// they need for it. What runs on the same hosts and is no member is a neighbour: it is
+// pressure, and never a cause inside of the service.
+//
+// The zero value says that nothing is known, as in files before version 7.
+type Service struct {
+	Members []Member
+	Edges   []Edge
+	Unknown []Unseen // what could not be seen, and what would show it
+}
+
+// A MemberRole is what a member does for the service.
+type MemberRole string
+
+// The roles, in the order of a request's way.
+const (
+	RoleWeb         MemberRole = "web server" // proxies and balancers too
+	RoleCache       MemberRole = "cache"      // of answers: Varnish
+	RoleApplication MemberRole = "application"
+	RolePooler      MemberRole = "pooler" // of connections to a database
+	RoleDatabase    MemberRole = "database"
+	RoleStore       MemberRole = "key-value store" // Redis, memcached
+	RoleQueue       MemberRole = "queue"
+	RoleForwarder   MemberRole = "forwarder" // passes bytes on, as docker-proxy does
+	RoleUnknown     MemberRole = ""
+)
+
+// A Member is one program of the service on one host, with all of its processes. It
+// stays the same member when it is restarted.
+type Member struct {
+	ID        string // "database mariadbd :3306"; unique within the service
+	Role      MemberRole
+	Program   string // puma, nginx, mariadbd: for people
+	Host      string
+	Unit      string // of systemd; empty without
+	Container string // short id; empty outside of one
+	Cgroup    string // path below the hierarchy's root; empty when unknown
+
+	// Processes are all that were ever seen, those of the leader first.
+	Processes []MemberProcess
+	Listeners []Listener
+
+	Language  string // go, ruby, javascript, python, php, java …; empty when unknown
+	Framework string // puma, gunicorn, php-fpm …; empty when unknown
+	Version   string // of the program or its runtime; empty when unknown
+	Workers   int    // processes that work, the leader left out when it has children; at least 1
+	Threads   int    // of each worker; 0 when unknown
+
+	Logs    []string // files that it has open for writing
+	Configs []string // files that this instance read
+	Limits  Limits
+
+	Found []Reason // how it was found, the strongest first
+	Sure  Level
+	// Others is how many connections programs outside of the service had to it: a
+	// database that two applications share.
+	Others int
+}
+
+// A MemberProcess is one process of a member. Number and start name it together.
+type MemberProcess struct {
+	PID    int
+	Start  uint64 // clock ticks since boot; 0 when unknown
+	Leader bool
+	Ended  time.Duration // offset at which it was seen to have gone; 0 while it lives
+}
+
+// Limits are those that the kernel holds a member's leader to; 0 when unknown or none.
+type Limits struct {
+	OpenFiles   uint64
+	Processes   uint64
+	MemoryBytes uint64  // of its control group
+	Cores       float64 // of its control group
+}
+
+// A Listener is where a member listens, or another host that a member calls.
+type Listener struct {
+	Network string // tcp, unix
+	Address string // 127.0.0.1:8080, [::]:80, /run/app.sock
+	Private bool   // in a network namespace of its own
+}
+
+// Port returns the port of a TCP endpoint, 0 of others.
+func (e Listener) Port() int {
+	if e.Network != "tcp" {
+		return 0
+	}
+	n, err := strconv.Atoi(e.Address[strings.LastIndexByte(e.Address, ':')+1:])
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// String returns ":8080" for TCP, "unix:/run/app.sock" for a Unix socket.
+func (e Listener) String() string {
+	if e.Network == "unix" {
+		return "unix:" + e.Address
+	}
+	return ":" + strconv.Itoa(e.Port())
+}
+
+// An Edge leads from a member to one that it calls.
+type Edge struct {
+	From     string // id of a member; empty: the load
+	To       string // id of a member; empty: At is on another host, or it is not known who listens
+	At       Listener
+	Protocol string // http, mysql, redis …; empty when unknown
+	Seen     int    // the most connections that were seen at a time
+	Weak     bool   // nothing was carried by those that were seen
+	Found    []Reason
+}
+
+// A Reason is a piece of evidence: how a member or an edge was found.
+type Reason struct {
+	By   FoundBy
+	Text string // "listens at 127.0.0.1:8080, the target of the load"
+}
+
+// FoundBy is the kind of a reason.
+type FoundBy string
+
+// The kinds of reasons; each overrules those after it.
+const (
+	ByUser       FoundBy = "user"          // kasoku.toml, a flag
+	ByLoad       FoundBy = "load"          // the target of the load
+	ByConnection FoundBy = "connection"    // a member is connected to it
+	ByConfig     FoundBy = "configuration" // a member's configuration names it
+	ByLog        FoundBy = "log"           // it writes the log that is read
+	ByDSN        FoundBy = "dsn"           // the database that kasoku was given
+)
+
+// An Unseen is something about the service that is not known.
+type Unseen struct {
+	What string // "who listens at 127.0.0.1:8080"
+	Why  string // "its process may be seen by root alone"
+	Show string // what would show it: "run kasoku with sudo"; may be empty
+}
+
+// Of returns the members of a role on any host, those that are surest first; the ones
+// that are a guess (Low) are left out.
+func (s *Service) Of(role MemberRole) []*Member {
+	if s == nil {
+		return nil
+	}
+	var out []*Member
+	for _, level := range []Level{High, Medium} {
+		for i := range s.Members {
+			if m := &s.Members[i]; m.Role == role && m.Sure == level {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
+}
+
+// Member returns the member with an id, nil without one.
+func (s *Service) Member(id string) *Member {
+	if s == nil {
+		return nil
+	}
+	i := slices.IndexFunc(s.Members, func(m Member) bool { return m.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &s.Members[i]
+}
+
+// Known reports whether anything is known of the service.
+func (s *Service) Known() bool { return s != nil && len(s.Members) > 0 }
+
+// Leader returns the process that leads a member now; the zero value without one.
+func (m *Member) Leader() MemberProcess {
+	for _, p := range m.Processes {
+		if p.Leader && p.Ended == 0 {
+			return p
+		}
+	}
+	return MemberProcess{}
+}
+
+// Has reports whether a process was one of the member's.
+func (m *Member) Has(pid int) bool {
+	return slices.ContainsFunc(m.Processes, func(p MemberProcess) bool { return p.PID == pid })
+}
+
+// Label names the member in a picture: "puma (3 × 5)", "nginx :80".
+func (m *Member) Label() string {
+	name := m.Program
+	switch {
+	case m.Role == RoleApplication && m.Workers > 1 && m.Threads > 1:
+		name += " (" + strconv.Itoa(m.Workers) + " × " + strconv.Itoa(m.Threads) + ")"
+	case m.Role == RoleApplication && m.Workers > 1:
+		name += " (" + strconv.Itoa(m.Workers) + ")"
+	case m.Role == RoleApplication && m.Threads > 1:
+		name += " (1 × " + strconv.Itoa(m.Threads) + ")"
+	}
+	if m.Role != RoleApplication && len(m.Listeners) > 0 {
+		name += " " + m.Listeners[0].String()
+	}
+	return name
+}
+
+// Picture draws the service in one line: "load → nginx :80 → puma (3 × 5) → mariadbd
+// :3306". Members that are called side by side stand in one place: "mariadbd :3306,
+// redis-server :6379". It is empty when nothing is known.
+func (s *Service) Picture() string {
+	if !s.Known() {
+		return ""
+	}
+	rank := s.ranks()
+	most := 0
+	for _, r := range rank {
+		most = max(most, r)
+	}
+	out := "load"
+	for r := 0; r <= most; r++ {
+		var names []string
+		for i := range s.Members {
+			if rank[s.Members[i].ID] == r {
+				name := s.Members[i].Label()
+				if s.Members[i].Sure == Low {
+					name += "?"
+				}
+				names = append(names, name)
+			}
+		}
+		if len(names) > 0 {
+			out += " → " + strings.Join(names, ", ")
+		}
+	}
+	return out
+}
+
+// ranks returns how far from the load each member is. A member that no edge leads to
+// stands where its role does.
+func (s *Service) ranks() map[string]int {
+	rank := map[string]int{}
+	applied := slices.ContainsFunc(s.Members, func(m Member) bool { return m.Role == RoleApplication })
+	for i := range s.Members {
+		switch m := &s.Members[i]; m.Role {
+		case RoleDatabase, RoleStore, RoleQueue, RolePooler:
+			if applied {
+				rank[m.ID] = 1
+			}
+		}
+	}
+	for range s.Members { // a ring ends here
+		for _, e := range s.Edges {
+			if e.From == "" || e.To == "" || e.From == e.To {
+				continue
+			}
+			if want := rank[e.From] + 1; rank[e.To] < want && want < len(s.Members) {
+				rank[e.To] = want
+			}
+		}
+	}
+	return rank
+}

@@ -1,0 +1,174 @@
+// Package find finds the members of the service that is measured, on the host that it
+// runs on.
+//
+// The one idea: package scan sees, package members decides; this package asks them in
+// turn, reads the configuration of the web servers that the decision needs, of processes
+// that are believed, and adds what a member's own files show: its language, its limits.
+//
+// Start at [Find]. Nothing is changed, nothing that a process points to is run.
+package find
+
+import (
+	"context"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/foreign"
+	"github.com/kasoku/kasoku/topology"
+	"github.com/kasoku/kasoku/topology/members"
+	"github.com/kasoku/kasoku/topology/scan"
+)
+
+// Idle is how long a connection carries nothing under load before its edge is weak.
+const Idle = 30 * time.Second
+
+// An Ask is what is known of the service from outside.
+type Ask struct {
+	URLs      []string // targets of the load
+	User      []string // URLs, addresses and paths that the user named
+	PIDs      []int
+	Units     []string
+	Logs      []string // access logs that are read
+	Databases []members.Place
+	Load      []int // processes that make the load
+	Loaded    bool  // the load runs now
+}
+
+// question puts it as members has it. Names of hosts become their addresses.
+func (a *Ask) question(ctx context.Context) members.Question {
+	q := members.Question{PIDs: a.PIDs, Units: a.Units, Logs: a.Logs, Databases: a.Databases, Load: a.Load,
+		Webs: map[int]members.Web{}}
+	if a.Loaded {
+		q.Idle = Idle
+	}
+	for _, text := range a.URLs {
+		p, host := placeOf(ctx, text)
+		if p.Address != "" {
+			q.Targets, q.Hosts = appendNew(q.Targets, p), appendNew(q.Hosts, host)
+		}
+	}
+	for _, text := range a.User {
+		p, host := placeOf(ctx, text)
+		if p.Address != "" {
+			q.User, q.Hosts = appendNew(q.User, p), appendNew(q.Hosts, host)
+		}
+	}
+	return q
+}
+
+func appendNew[T comparable](all []T, v T) []T {
+	for _, have := range all {
+		if have == v {
+			return all
+		}
+	}
+	return append(all, v)
+}
+
+// placeOf returns where a URL, host:port, :port or a path of a Unix socket is, and the
+// name of its host.
+func placeOf(ctx context.Context, text string) (p members.Place, host string) {
+	text = strings.TrimPrefix(text, "unix:")
+	if strings.HasPrefix(text, "/") || strings.HasPrefix(text, "@") {
+		return members.Place{Network: "unix", Address: text}, ""
+	}
+	address := text
+	if scheme, _, ok := strings.Cut(text, "://"); ok {
+		u, err := url.Parse(text)
+		if err != nil || u.Hostname() == "" {
+			return p, ""
+		}
+		port := u.Port()
+		switch {
+		case port != "":
+		case scheme == "https":
+			port = "443"
+		default:
+			port = "80"
+		}
+		address = net.JoinHostPort(u.Hostname(), port)
+	}
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return p, ""
+	}
+	return members.Place{Network: "tcp", Address: net.JoinHostPort(numberOf(ctx, host), port)}, host
+}
+
+// numberOf returns the address of a host, its name when it has none that is known here.
+func numberOf(ctx context.Context, host string) string {
+	if host == "" || host == "localhost" || net.ParseIP(host) != nil {
+		return host
+	}
+	ctx, cancel := context.WithTimeout(ctx, 300*time.Millisecond) // a name server may be gone
+	defer cancel()
+	all, err := net.DefaultResolver.LookupHost(ctx, host)
+	if err != nil || len(all) == 0 {
+		return host
+	}
+	return all[0]
+}
+
+// Find returns the service. It fails when there is no /proc.
+func Find(ctx context.Context, a Ask) (kasoku.Service, error) {
+	snap, err := scan.Take(ctx, scan.Options{})
+	if err != nil {
+		return kasoku.Service{}, err
+	}
+	q := a.question(ctx)
+	r := members.Decide(snap, q)
+	var failed []kasoku.Unseen
+	const rounds = 3 // a web server may stand after another
+	for range rounds {
+		fresh := false
+		for _, pid := range r.Read {
+			web, err := readWeb(ctx, snap, pid)
+			if err != nil {
+				failed = appendNew(failed, kasoku.Unseen{What: "the configuration of a web server", Why: err.Error()})
+				continue
+			}
+			q.Webs[pid], fresh = web, true
+		}
+		if !fresh {
+			break
+		}
+		r = members.Decide(snap, q)
+	}
+	s := r.Service
+	s.Unknown = append(s.Unknown, failed...)
+	for i := range s.Members {
+		describe(ctx, &s.Members[i])
+	}
+	return s, ctx.Err()
+}
+
+// readWeb reads the configuration of an nginx that is believed.
+func readWeb(ctx context.Context, snap *scan.Snapshot, pid int) (members.Web, error) {
+	p, err := foreign.Hold(pid)
+	if err != nil {
+		return members.Web{}, err
+	}
+	defer p.Close()
+	if err := p.Believe(topology.NginxPrograms); err != nil {
+		return members.Web{}, err
+	}
+	conf, err := topology.ReadNginx(ctx, p)
+	if err != nil {
+		return members.Web{}, err
+	}
+	own := false
+	for i := range snap.Processes {
+		if snap.Processes[i].PID == pid {
+			own = snap.Processes[i].NetNS == snap.NetNS
+		}
+	}
+	return webOf(conf, func(host string) string {
+		if !own { // names are others' in its namespace
+			return host
+		}
+		return numberOf(ctx, host)
+	}), nil
+}

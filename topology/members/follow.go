@@ -1,0 +1,322 @@
+package members
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/topology/scan"
+)
+
+// A callee is an instance that a member is connected to.
+type callee struct {
+	in   *instance
+	at   *scan.Socket
+	seen int
+	weak bool
+	by   kasoku.FoundBy
+	text string
+	sure kasoku.Level
+}
+
+// follow finds what a member calls.
+func (d *decision) follow(f *found) {
+	switch f.role {
+	case kasoku.RoleDatabase, kasoku.RoleStore, kasoku.RoleQueue:
+		return // its own connections, as of a replica, are no part of a request's way
+	}
+	to := d.callees(f)
+	if f.role != kasoku.RoleApplication {
+		to = d.restrict(f, to)
+	}
+	for _, c := range to {
+		sure := weaker(f.sure, c.sure)
+		if c.weak {
+			sure = kasoku.Low
+		}
+		why := kasoku.Reason{By: c.by, Text: c.text}
+		if m := d.admit(c.in, kind(c.in).role, sure, why); m != nil {
+			d.connect(f, m, kasoku.Edge{At: d.listener(c.at), Protocol: kind(c.in).protocol, Seen: c.seen, Weak: c.weak,
+				Found: []kasoku.Reason{why}})
+		}
+	}
+}
+
+// callees returns what an instance is connected to on this host, and keeps edges to
+// other hosts.
+func (d *decision) callees(f *found) []callee {
+	var out []callee
+	far := map[string]int{}
+	for _, k := range f.called {
+		a := d.calleeOf(k)
+		if a.elsewhere {
+			far[k.Remote.String()]++
+			continue
+		}
+		if len(a.instances) == 0 && a.at != nil {
+			d.missListener(place(a.at), a)
+		}
+		for _, in := range a.instances {
+			if in == f.instance || in.load || in.self || in.system() || a.at == nil {
+				continue
+			}
+			weak := d.q.Idle > 0 && k.Idle >= d.q.Idle
+			i := slices.IndexFunc(out, func(c callee) bool { return c.in == in })
+			if i < 0 {
+				i = len(out)
+				out = append(out, callee{in: in, at: a.at, weak: true, by: kasoku.ByConnection, sure: kasoku.High})
+			}
+			out[i].seen++
+			out[i].weak = out[i].weak && weak
+		}
+	}
+	for i := range out {
+		out[i].text = fmt.Sprintf("%s has %s to %s", f.program(), count(out[i].seen, "connection"), place(out[i].at))
+	}
+	if f.role != kasoku.RoleWeb {
+		for _, at := range slices.Sorted(maps.Keys(far)) {
+			n := far[at]
+			d.connect(f, nil, kasoku.Edge{At: kasoku.Listener{Network: "tcp", Address: at}, Seen: n,
+				Found: []kasoku.Reason{{By: kasoku.ByConnection,
+					Text: f.program() + " has " + count(n, "connection") + " to " + at}}})
+			d.miss("what is at "+at, "it is on another host", "run kasoku there too and merge the runs")
+		}
+	}
+	slices.SortStableFunc(out, func(a, b callee) int { return cmp.Compare(a.in.leader.PID, b.in.leader.PID) })
+	return out
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
+
+// place names a listening socket.
+func place(k *scan.Socket) string {
+	if k.Network == "unix" {
+		return k.Path
+	}
+	return k.Local.String()
+}
+
+// restrict keeps, of what a server of several sites is connected to, what the site that
+// is measured is passed on to: by its configuration; without one only when all it is
+// connected to is one program.
+func (d *decision) restrict(f *found, to []callee) []callee {
+	web, read := d.q.Webs[f.leader.PID]
+	if f.role == kasoku.RoleWeb && !read && f.doubt() == "" && isNginx(f.instance) {
+		if !slices.Contains(d.read, f.leader.PID) {
+			d.read = append(d.read, f.leader.PID)
+		}
+	}
+	if !read {
+		return d.unmistakable(f, to)
+	}
+	blocks := d.answering(f, web)
+	var allowed []callee
+	variable := false
+	for _, b := range blocks {
+		variable = variable || b.Variable
+		for _, up := range b.Upstreams {
+			allowed = append(allowed, d.upstream(f, up, to)...)
+		}
+	}
+	if variable && len(allowed) == 0 {
+		return d.unmistakable(f, to)
+	}
+	var out []callee
+	for _, c := range allowed {
+		if !slices.ContainsFunc(out, func(o callee) bool { return o.in == c.in }) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// upstream returns who is at an upstream of a server block, with the connections that
+// were seen to it.
+func (d *decision) upstream(f *found, up Place, to []callee) []callee {
+	a := d.at(f.leader.NetNS, f.leader.MntNS, up)
+	if a.elsewhere {
+		d.connect(f, nil, kasoku.Edge{At: kasoku.Listener{Network: up.Network, Address: up.Address},
+			Found: []kasoku.Reason{{By: kasoku.ByConfig, Text: "the configuration of " + f.program() + " names it"}}})
+		d.miss("what is at "+up.Address, "it is on another host", "run kasoku there too and merge the runs")
+		return nil
+	}
+	if len(a.instances) == 0 {
+		d.missListener(up.Address, a)
+		return nil
+	}
+	if len(a.instances) > 1 && !alike(a.instances) {
+		d.miss("who listens at "+up.Address, names(a.instances)+" do", "stop the one that is not measured")
+		return nil
+	}
+	var out []callee
+	for _, in := range a.instances {
+		i := slices.IndexFunc(to, func(c callee) bool { return c.in == in })
+		if i >= 0 {
+			out = append(out, to[i])
+			continue
+		}
+		out = append(out, callee{in: in, at: a.at, by: kasoku.ByConfig, sure: kasoku.Medium,
+			text: "the configuration of " + f.program() + " passes requests on to " + up.Address})
+	}
+	return out
+}
+
+// unmistakable keeps, for each role, the only program that is called. Several copies of
+// one program are one.
+func (d *decision) unmistakable(f *found, to []callee) []callee {
+	byRole := map[kasoku.MemberRole][]*instance{}
+	for _, c := range to {
+		r := kind(c.in).role
+		byRole[r] = append(byRole[r], c.in)
+	}
+	return slices.DeleteFunc(slices.Clone(to), func(c callee) bool {
+		ins := byRole[kind(c.in).role]
+		if alike(ins) {
+			return false
+		}
+		d.miss("which program answers for "+f.program()+" "+listensAt(f), names(ins)+
+			" are connected, and its configuration was not read", "name it: [service] in kasoku.toml")
+		return true
+	})
+}
+
+// alike reports whether instances are copies of one program.
+func alike(ins []*instance) bool {
+	a := ins[0].leader
+	for _, in := range ins[1:] {
+		b := in.leader
+		if a.Exe != b.Exe || a.Exe == "" || a.UID != b.UID || a.Dir != b.Dir ||
+			a.Container != b.Container && a.Container == "" {
+			return false
+		}
+		if isInterpreter(programName(a.Exe)) && (len(a.Args) < 2 || len(b.Args) < 2 || a.Args[1] != b.Args[1]) {
+			return false
+		}
+	}
+	return true
+}
+
+func listensAt(f *found) string {
+	if len(f.listens) == 0 {
+		return ""
+	}
+	return place(f.listens[0])
+}
+
+func isNginx(in *instance) bool {
+	return slices.Contains([]string{"nginx", "nginx-debug", "openresty", "angie"}, programName(in.leader.Exe))
+}
+
+// answering returns the server blocks that the load's requests come to.
+func (d *decision) answering(f *found, web Web) []Block {
+	ports := map[int]bool{}
+	for _, p := range append(slices.Clone(d.q.Targets), d.q.User...) {
+		for _, at := range parsePlace(p.Address) {
+			ports[int(at.Port())] = true
+		}
+	}
+	if !f.entry || len(ports) == 0 {
+		ports = d.calledPorts(f)
+	}
+	var onPort []Block
+	for _, b := range web.Blocks {
+		if len(ports) == 0 || slices.ContainsFunc(b.Ports, func(p int) bool { return ports[p] }) {
+			onPort = append(onPort, b)
+		}
+	}
+	if len(onPort) < 2 || !f.entry {
+		return onPort
+	}
+	named := slices.DeleteFunc(slices.Clone(onPort), func(b Block) bool {
+		return !slices.ContainsFunc(d.q.Hosts, func(h string) bool {
+			return slices.ContainsFunc(b.Names, func(n string) bool { return matches(n, h) })
+		})
+	})
+	if len(named) > 0 {
+		return named
+	}
+	if i := slices.IndexFunc(onPort, func(b Block) bool { return b.Default }); i >= 0 {
+		return onPort[i : i+1]
+	}
+	return onPort[:1] // nginx: the first block of a port is its default
+}
+
+// calledPorts are those by which other members call an instance.
+func (d *decision) calledPorts(f *found) map[int]bool {
+	out := map[int]bool{}
+	for _, e := range d.edges {
+		if e.to == f && e.from != nil && e.At.Port() != 0 {
+			out[e.At.Port()] = true
+		}
+	}
+	return out
+}
+
+// matches reports whether a server_name is that of a host: *.example.org and .example.org
+// stand for those below. Regular expressions match nothing.
+func matches(name, host string) bool {
+	host = strings.ToLower(host)
+	switch {
+	case strings.HasPrefix(name, "*."):
+		return strings.HasSuffix(host, name[1:])
+	case strings.HasPrefix(name, "."):
+		return host == name[1:] || strings.HasSuffix(host, name)
+	}
+	return strings.EqualFold(name, host)
+}
+
+// databases admits the database that kasoku was given. One that members are connected to
+// instead is a guess from then on.
+func (d *decision) databases() {
+	for _, p := range d.q.Databases {
+		a := d.at(d.snap.NetNS, d.snap.MntNS, p)
+		why := kasoku.Reason{By: kasoku.ByDSN, Text: "listens at " + p.Address + ", the database that kasoku was given"}
+		var given []*found
+		for _, in := range a.instances {
+			role := kind(in).role
+			if role != kasoku.RolePooler && role != kasoku.RoleForwarder {
+				role = kasoku.RoleDatabase
+			}
+			if f := d.admit(in, role, kasoku.High, why); f != nil {
+				f.role = role
+				given = append(given, f)
+			}
+		}
+		if len(given) == 0 {
+			if a.elsewhere {
+				d.miss("the database at "+p.Address, "it is not on this host", "run kasoku there too and merge the runs")
+			} else {
+				d.missListener(p.Address, a)
+			}
+			continue
+		}
+		d.doubtOthers(given, p)
+	}
+}
+
+// doubtOthers: the members are connected to another database than the one that was given.
+func (d *decision) doubtOthers(given []*found, p Place) {
+	called := func(f *found) bool {
+		return slices.ContainsFunc(d.edges, func(e edge) bool { return e.to == f && !e.Weak })
+	}
+	if slices.ContainsFunc(given, called) || given[0].role != kasoku.RoleDatabase {
+		return
+	}
+	for _, f := range d.members {
+		if f.role == kasoku.RoleDatabase && !slices.Contains(given, f) && !f.given && called(f) {
+			f.sure = kasoku.Low
+			d.miss("whether "+f.program()+" "+listensAt(f)+" is the service's",
+				"the application is connected to it, and kasoku was given the database at "+p.Address,
+				"correct the DSN in kasoku.toml")
+		}
+	}
+}

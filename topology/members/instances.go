@@ -1,0 +1,166 @@
+package members
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kasoku/kasoku/topology/scan"
+)
+
+// An instance is one program that runs: a process with the workers that it started.
+type instance struct {
+	leader   *scan.Process
+	procs    []*scan.Process // the leader first
+	listens  []*scan.Socket  // that its processes hold
+	accepted []*scan.Socket  // connections that came in
+	called   []*scan.Socket  // connections that went out
+	load     bool
+	self     bool
+}
+
+// has reports whether a process is of the instance.
+func (in *instance) has(pid int) bool {
+	return slices.ContainsFunc(in.procs, func(p *scan.Process) bool { return p.PID == pid })
+}
+
+// doubt says why the instance is not believed to be what it says.
+func (in *instance) doubt() string {
+	for _, p := range in.procs {
+		if p.Doubt != "" {
+			return p.Doubt
+		}
+	}
+	return ""
+}
+
+// group makes instances of the processes, and gives them their sockets.
+func (d *decision) group() {
+	held := map[int][]*scan.Socket{} // listening sockets by process
+	for i := range d.snap.Sockets {
+		k := &d.snap.Sockets[i]
+		if k.State == scan.Listening {
+			for _, pid := range k.Owners {
+				held[pid] = append(held[pid], k)
+			}
+		}
+	}
+	for i := range d.snap.Processes {
+		d.procs[d.snap.Processes[i].PID] = &d.snap.Processes[i]
+	}
+	for i := range d.snap.Processes {
+		p := &d.snap.Processes[i]
+		leader := p
+		for range 64 { // a pid that was given anew while /proc was read could make a ring
+			parent := d.procs[leader.Parent]
+			if parent == nil || parent == p || parent.PID == d.snap.Self || !sameInstance(parent, leader, held) {
+				break
+			}
+			leader = parent
+		}
+		in := d.byPID[leader.PID]
+		if in == nil || in.leader != leader {
+			in = &instance{leader: leader, self: leader.PID == d.snap.Self}
+			d.all = append(d.all, in)
+			d.byPID[leader.PID] = in
+			in.procs = append(in.procs, leader)
+		}
+		if p != leader {
+			in.procs = append(in.procs, p)
+			d.byPID[p.PID] = in
+		}
+		in.self = in.self || p.PID == d.snap.Self
+	}
+	d.hand()
+}
+
+// hand gives the sockets to the instances that hold them.
+func (d *decision) hand() {
+	for i := range d.snap.Sockets {
+		k := &d.snap.Sockets[i]
+		for _, in := range d.holders(k) {
+			switch {
+			case k.State == scan.Listening:
+				in.listens = append(in.listens, k)
+			case d.index.serverEnd(k):
+				in.accepted = append(in.accepted, k)
+			default:
+				in.called = append(in.called, k)
+			}
+		}
+	}
+}
+
+// sameInstance reports whether a process is a worker of its parent: it runs the same
+// program, and was forked from it, or shares its listener. An interpreter alone shows
+// nothing: a supervisor and what it runs may both be Python.
+func sameInstance(parent, p *scan.Process, held map[int][]*scan.Socket) bool {
+	if parent.Container != p.Container || parent.Unit != p.Unit || parent.PidNS != p.PidNS || parent.MntNS != p.MntNS {
+		return false
+	}
+	if parent.Exe == "" || p.Exe == "" {
+		return parent.Exe == p.Exe && parent.Name == p.Name && parent.UID == p.UID && parent.PID != 1
+	}
+	if parent.Exe != p.Exe {
+		return false
+	}
+	base := programName(p.Exe)
+	if isInit(parent) || isShell(base) {
+		return false
+	}
+	if !isInterpreter(base) {
+		return true
+	}
+	return slices.Equal(tail(parent.Args), tail(p.Args)) || shareListener(held[parent.PID], held[p.PID])
+}
+
+// tail returns the arguments of a call without the program.
+func tail(args []string) []string {
+	if len(args) < 2 {
+		return args
+	}
+	return args[1:]
+}
+
+// shareListener reports whether two processes listen at one address, by one socket or,
+// with SO_REUSEPORT, by two.
+func shareListener(a, b []*scan.Socket) bool {
+	return slices.ContainsFunc(a, func(x *scan.Socket) bool {
+		return slices.ContainsFunc(b, func(y *scan.Socket) bool {
+			if x.Inode == y.Inode && x.Inode != 0 {
+				return true
+			}
+			return x.Network == "tcp" && y.Network == "tcp" && x.NetNS == y.NetNS && x.Local == y.Local
+		})
+	})
+}
+
+// excludeLoad marks what makes the load, with all that it started.
+func (d *decision) excludeLoad() {
+	load := map[int]bool{}
+	for _, pid := range d.q.Load {
+		load[pid] = true
+	}
+	for _, in := range d.all {
+		for _, p := range in.procs {
+			for at, n := p, 0; at != nil && n < 64; at, n = d.procs[at.Parent], n+1 {
+				if load[at.PID] {
+					in.load = true
+				}
+				if at.PID == d.snap.Self || at.Parent == at.PID {
+					break // what kasoku started for itself is listed by number
+				}
+			}
+		}
+	}
+}
+
+// programName returns the base name of a program without its version: php-fpm8.2 is
+// php-fpm, python3.11 is python.
+func programName(exe string) string {
+	base := filepath.Base(exe)
+	if short := strings.TrimRight(base, "0123456789."); short != "" {
+		base = strings.TrimSuffix(short, "-")
+	}
+	return base
+}

@@ -1,0 +1,165 @@
+// Package scan takes a snapshot of the processes of this host and of their sockets, in
+// all network namespaces that its processes are in.
+//
+// The one idea: a snapshot is data. It holds what the kernel says (numbers, namespaces,
+// programs, who holds which socket, which connection has which other end) apart from what
+// a process says of itself (name, command line), and decides nothing; package members
+// does. What could not be seen is part of it ([Snapshot.Unseen]).
+//
+// Sockets are asked of the kernel by netlink, in each namespace; where that is refused,
+// they are read from procfs, and the other ends of Unix sockets are not known. No file of
+// another user is opened. A snapshot is bounded: [Options].
+//
+// Start at [Take].
+//
+// Sources: proc_pid_stat(5), proc_pid_status(5), proc_pid_fd(5), proc_pid_fdinfo(5),
+// sock_diag(7), the kernel's include/uapi/linux/inet_diag.h and unix_diag.h,
+// network_namespaces(7).
+package scan
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/netip"
+	"os"
+	"slices"
+	"time"
+)
+
+// A Snapshot is what ran at a moment.
+type Snapshot struct {
+	Host      string
+	Self      int    // kasoku itself
+	NetNS     uint64 // its namespaces
+	MntNS     uint64
+	Addresses []netip.Addr // of this host, in its network namespace
+	Processes []Process    // by number
+	Sockets   []Socket
+	Unseen    []string // what could not be looked at, each once
+	Took      time.Duration
+}
+
+// A Process is one that is not the kernel's. Name, Args and Titles are what it may have
+// set itself: claims.
+type Process struct {
+	PID, Parent int
+	Start       uint64 // clock ticks since boot
+	UID         int    // effective
+	Name        string // comm
+	Args        []string
+	Exe         string // path of its program in its own file system; empty when hidden
+	Dir         string // working directory; empty when hidden
+	Doubt       string // why it is not believed to be what it says; empty when it is, or when it was not asked
+	NetNS       uint64 // 0 when hidden
+	MntNS       uint64
+	PidNS       uint64
+	Elsewhere   bool // in a user namespace that is not kasoku's
+	Cgroup      string
+	Unit        string // of systemd
+	Container   string // short id
+	Threads     int
+	Logs        []string // regular files named like logs that it has open for writing
+	Hidden      bool     // its descriptors may not be seen
+}
+
+// A State is that of a socket.
+type State uint8
+
+// The states that are kept.
+const (
+	Established State = 1
+	Listening   State = 10
+)
+
+// A Socket is one end of a connection, or what listens.
+type Socket struct {
+	Network       string // tcp, unix
+	NetNS         uint64
+	State         State
+	Local, Remote netip.AddrPort // of tcp; IPv4 in IPv6 is unmapped
+	Both          bool           // a listener at [::] that takes IPv4 too, as far as can be seen
+	Path          string         // of unix; with @ before it a name that is no file
+	Inode, Peer   uint32         // 0 when unknown
+	Idle          time.Duration  // since it last carried data; -1 when unknown
+	Owners        []int          // processes that hold it
+}
+
+// Options bound a snapshot. The zero value is this host with the default bounds.
+type Options struct {
+	Proc  string        // directory that stands for /proc
+	Limit time.Duration // 0: 2 s
+}
+
+// Bounds of what is looked at. A server with more descriptors than maxFiles has its
+// listeners among the first.
+const (
+	maxProcesses = 20_000
+	maxFiles     = 20_000  // of a process
+	maxAllFiles  = 400_000 // of all
+	maxSockets   = 200_000
+	maxSpaces    = 256
+	maxLogs      = 32 // of a process
+)
+
+// Take takes a snapshot. It fails when there is no /proc. What cannot be seen, and what
+// was left out for want of time, is in Unseen.
+func Take(ctx context.Context, o Options) (*Snapshot, error) {
+	begin := time.Now()
+	if o.Proc == "" {
+		o.Proc = "/proc"
+	}
+	limit := o.Limit
+	if limit == 0 {
+		limit = 2 * time.Second
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	t := &taker{ctx: ctx, proc: o.Proc, holders: map[uint32][]int{}, holds: map[int]bool{},
+		out: &Snapshot{Self: os.Getpid()}}
+	t.out.Host, _ = os.Hostname() // without it the host has no name
+	t.out.NetNS, t.out.MntNS = t.namespace("self", "net"), t.namespace("self", "mnt")
+	t.userNS = t.namespace("self", "user")
+	if err := t.processes(); err != nil {
+		return nil, fmt.Errorf("look at processes: %w", err)
+	}
+	t.addresses()
+	t.sockets()
+	t.own()
+	t.believe()
+	if ctx.Err() != nil {
+		t.unseen("a part of the host: the look took more than " + limit.String())
+	}
+	t.out.Took = time.Since(begin)
+	return t.out, nil
+}
+
+// A taker is one snapshot being taken.
+type taker struct {
+	ctx     context.Context
+	proc    string
+	userNS  uint64
+	out     *Snapshot
+	holders map[uint32][]int // inode to processes
+	holds   map[int]bool     // processes that hold a socket or a log
+	files   int
+	hidden  int
+}
+
+func (t *taker) unseen(text string) {
+	if !slices.Contains(t.out.Unseen, text) {
+		t.out.Unseen = append(t.out.Unseen, text)
+	}
+}
+
+// own gives the sockets the processes that hold them.
+func (t *taker) own() {
+	for i := range t.out.Sockets {
+		s := &t.out.Sockets[i]
+		s.Owners = t.holders[s.Inode]
+	}
+	slices.SortStableFunc(t.out.Sockets, func(a, b Socket) int {
+		return cmp.Or(cmp.Compare(b.State, a.State), cmp.Compare(a.NetNS, b.NetNS), a.Local.Compare(b.Local),
+			a.Remote.Compare(b.Remote), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Inode, b.Inode))
+	})
+}

@@ -1,0 +1,165 @@
+package scan
+
+import (
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+func take(t testing.TB) *Snapshot {
+	t.Helper()
+	s, err := Take(t.Context(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// pick returns the only socket that fits.
+func pick(t *testing.T, s *Snapshot, what string, fits func(*Socket) bool) *Socket {
+	t.Helper()
+	var out *Socket
+	for i := range s.Sockets {
+		if k := &s.Sockets[i]; fits(k) {
+			if out != nil {
+				t.Fatalf("%s: two sockets, %+v and %+v", what, out, k)
+			}
+			out = k
+		}
+	}
+	if out == nil {
+		t.Fatalf("%s: no socket of %d", what, len(s.Sockets))
+	}
+	return out
+}
+
+// TestTake: this process's own listeners and connections, both ends of each.
+func TestTake(t *testing.T) {
+	tcp, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tcp.Close()
+	path := filepath.Join(t.TempDir(), "s.sock")
+	local, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer local.Close()
+	log, err := os.Create(filepath.Join(t.TempDir(), "access.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	for _, l := range []net.Listener{tcp, local} {
+		client, err := net.Dial(l.Addr().Network(), l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		server, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer server.Close()
+	}
+	s := take(t)
+	own := func(k *Socket) bool { return slices.Contains(k.Owners, os.Getpid()) }
+	at := netip.MustParseAddrPort(tcp.Addr().String())
+	l := pick(t, s, "TCP listener", func(k *Socket) bool { return k.State == Listening && k.Local == at && own(k) })
+	if l.NetNS != s.NetNS || l.NetNS == 0 {
+		t.Errorf("listener %+v", l)
+	}
+	c := pick(t, s, "TCP client", func(k *Socket) bool { return k.State == Established && k.Remote == at && own(k) })
+	e := pick(t, s, "TCP server", func(k *Socket) bool { return k.State == Established && k.Local == at && k.Remote == c.Local })
+	if !own(e) || c.Idle < 0 || c.Idle > time.Minute {
+		t.Errorf("server end %+v, client %+v", e, c)
+	}
+	pick(t, s, "Unix listener", func(k *Socket) bool { return k.State == Listening && k.Path == path && own(k) })
+	ue := pick(t, s, "Unix server", func(k *Socket) bool { return k.State == Established && k.Path == path && own(k) })
+	pick(t, s, "Unix client", func(k *Socket) bool { return k.Inode == ue.Peer && k.Peer == ue.Inode && own(k) && k.Path == "" })
+	i := slices.IndexFunc(s.Processes, func(p Process) bool { return p.PID == os.Getpid() })
+	if i < 0 {
+		t.Fatal("this process is not there")
+	}
+	p := s.Processes[i]
+	exe, _ := os.Executable()
+	if p.Exe != exe || p.Parent != os.Getppid() || p.NetNS != s.NetNS || p.UID != os.Geteuid() || p.Elsewhere || p.Start == 0 {
+		t.Errorf("this process: %+v", p)
+	}
+	if !slices.Contains(p.Logs, log.Name()) {
+		t.Errorf("logs %v", p.Logs)
+	}
+	if s.Took > 2*time.Second {
+		t.Errorf("took %s", s.Took)
+	}
+}
+
+// TestTakeNothing: without /proc there is no snapshot.
+func TestTakeNothing(t *testing.T) {
+	if s, err := Take(t.Context(), Options{Proc: t.TempDir() + "/none"}); s != nil || err == nil {
+		t.Errorf("%v, %v", s, err)
+	}
+}
+
+func TestParseStat(t *testing.T) {
+	f := func(text string, want Process, ok bool) {
+		t.Helper()
+		p, got := parseStat([]byte(text))
+		if got != ok || ok && (p.PID != want.PID || p.Parent != want.Parent || p.Name != want.Name || p.Threads != want.Threads || p.Start != want.Start) {
+			t.Errorf("%q: %+v, %v", text, p, got)
+		}
+	}
+	tail := " 7 7 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 9 0 1234 1 1"
+	f("12 (a) b) S 3"+tail, Process{PID: 12, Parent: 3, Name: "a) b", Threads: 9, Start: 1234}, true)
+	f("12 (x) Z 3"+tail, Process{}, false)
+	f("12 (kworker) S 2 0 0 0 -1 2129984 1 2 3 4 5 6 7 8 20 0 1 0 5 1 1", Process{}, false)
+	f("12 (x) S", Process{}, false)
+	f("", Process{}, false)
+	f(") (", Process{}, false)
+}
+
+func TestParseTables(t *testing.T) {
+	var got []Socket
+	each := func(s Socket) { got = append(got, s) }
+	parseTCP([]byte("  sl  local_address\n 0: 0100007F:0CEA 00000000:0000 0A 0:0 0:0 0 109 0 23456 1\n"+
+		" 1: 0100007F:0CEA 0100007F:9C40 01 0:0 0:0 0 109 0 23457 1\n 2: 0100007F:0CEA 0100007F:9C41 06 0:0 0:0 0 109 0 0 1\nbad\n"), each)
+	parseTCP([]byte(" 0: 00000000000000000000000000000000:0050 00000000000000000000000000000000:0000 0A 0:0 0:0 0 0 0 5 1\n"), each)
+	parseUnix([]byte("Num RefCount\n0: 00000002 00000000 00010000 0001 01 120 /run/a.sock\n0: 3 0 0 1 3 121 /run/a.sock\n"), each)
+	if len(got) != 4 || got[0].Local.String() != "127.0.0.1:3306" || got[1].Remote.Port() != 40000 || !got[2].Both ||
+		got[3].Path != "/run/a.sock" || got[3].Inode != 120 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// FuzzAnswers: no panic, whatever the kernel answers or its files hold.
+func FuzzAnswers(f *testing.F) {
+	f.Add(make([]byte, 100))
+	f.Add([]byte("12 (a) b) S 3 7 7 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 9 0 1234 1 1"))
+	f.Add([]byte("0::/system.slice/nginx.service\n"))
+	f.Add([]byte(" 0: 0100007F:0CEA 00000000:0000 0A 0:0 0:0 0 109 0 23456 1\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		readTCP(b)
+		readUnix(b)
+		parseStat(b)
+		parseUID(b)
+		parseCgroup(b)
+		socketInode(string(b))
+		parseTCP(b, func(Socket) {})
+		parseUnix(b, func(Socket) {})
+		d := dump{seq: 0}
+		_, _ = d.answers(b, func(body []byte) { readTCP(body); readUnix(body) })
+	})
+}
+
+func BenchmarkTake(b *testing.B) {
+	for b.Loop() {
+		s := take(b)
+		b.ReportMetric(float64(len(s.Processes)), "processes")
+		b.ReportMetric(float64(len(s.Sockets)), "sockets")
+	}
+}
