@@ -64,7 +64,7 @@ func NewFill(o FillOptions) (*Fill, error) {
 	var err error
 	if hasPlaces(o.URL) {
 		if f.URL, err = p.url(o.URL); err != nil {
-			return nil, in("URL", err)
+			return nil, wrapIn("URL", err)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Header)) {
@@ -74,14 +74,14 @@ func NewFill(o FillOptions) (*Fill, error) {
 		for _, v := range o.Header[name] {
 			t, err := p.text(v, inHeader)
 			if err != nil {
-				return nil, in("header "+name, err)
+				return nil, wrapIn("header "+name, err)
 			}
 			f.Header = append(f.Header, FillLine{name, t})
 		}
 	}
 	if bytes.Contains(o.Body, []byte("{{")) && isText(o.Body) {
 		if f.Body, err = p.text(string(o.Body), inBody); err != nil {
-			return nil, in("body", err)
+			return nil, wrapIn("body", err)
 		}
 	}
 	if f.URL.IsZero() && f.Body.IsZero() && len(f.Header) == 0 {
@@ -94,8 +94,8 @@ func hasPlaces(s string) bool { return strings.Contains(s, "{{") }
 
 func isText(b []byte) bool { return utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 }
 
-// in says where a variable is wrong.
-func in(what string, err error) error {
+// wrapIn says where a variable is wrong.
+func wrapIn(what string, err error) error {
 	if v := (*VariableError)(nil); errors.As(err, &v) {
 		v.In = what
 	}
@@ -156,9 +156,9 @@ func (t *Text) add(literal string) {
 	}
 }
 
-// labelled returns a URL with a name for each place, as routes have them:
+// labelOf returns a URL with a name for each place, as routes have them:
 // /users/{{int 1 100}} is /users/:int, /users/{{csv.id}} is /users/:id.
-func labelled(s string) string {
+func labelOf(s string) string {
 	var b strings.Builder
 	for {
 		before, rest, ok := strings.Cut(s, "{{")

@@ -11,13 +11,13 @@ type draw uint64
 const golden = 0x9e3779b97f4a7c15 // 2^64 over the golden ratio, odd: SplitMix64's step
 
 // newDraw returns the words of request n. The key stands for the seed and the place.
-func newDraw(key, n uint64) draw { return draw(mix(key + n*golden)) }
+func newDraw(key, n uint64) draw { return draw(mixBits(key + n*golden)) }
 
-// key returns the key of a place, counted from 0.
-func key(seed, place uint64) uint64 { return mix(mix(seed+golden) + place*golden) }
+// keyOf returns the key of a place, counted from 0.
+func keyOf(seed, place uint64) uint64 { return mixBits(mixBits(seed+golden) + place*golden) }
 
-// mix is the finalizer of SplitMix64: each bit of x moves about half of the result's.
-func mix(x uint64) uint64 {
+// mixBits is the finalizer of SplitMix64: each bit of x moves about half of the result's.
+func mixBits(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
@@ -25,7 +25,7 @@ func mix(x uint64) uint64 {
 
 func (d *draw) next() uint64 {
 	*d += golden
-	return mix(uint64(*d))
+	return mixBits(uint64(*d))
 }
 
 // below returns a number in [0, n), each as likely as the others; with n = 0 any

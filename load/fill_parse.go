@@ -72,7 +72,7 @@ func (p *placeParser) url(s string) (Text, error) {
 	var t Text
 	start := authorityEnd(s)
 	if i := strings.Index(s[:start], "{{"); i >= 0 {
-		return Text{}, &VariableError{Text: clipped(s[i:]), Reason: "a host has none; put a / before it"}
+		return Text{}, &VariableError{Text: clipText(s[i:]), Reason: "a host has none; put a / before it"}
 	}
 	t.add(s[:start])
 	s = s[start:]
@@ -101,7 +101,7 @@ func (p *placeParser) url(s string) (Text, error) {
 	}
 	sample := string(t.Append(nil, 0))
 	if _, err := url.ParseRequestURI(sample); err != nil {
-		return Text{}, fmt.Errorf("bad URL %q: %w", clipped(sample), cmp.Or(errors.Unwrap(err), err))
+		return Text{}, fmt.Errorf("bad URL %q: %w", clipText(sample), cmp.Or(errors.Unwrap(err), err))
 	}
 	return t, nil
 }
@@ -123,11 +123,11 @@ func authorityEnd(s string) int {
 func (p *placeParser) add(t *Text, rest string, where spot) (after string, err error) {
 	inside, after, ok := strings.Cut(rest, "}}")
 	if !ok {
-		return "", &VariableError{Text: clipped("{{" + rest), Reason: "no }} after it"}
+		return "", &VariableError{Text: clipText("{{" + rest), Reason: "no }} after it"}
 	}
 	f, err := p.fill(strings.TrimSpace(inside), where)
 	if err != nil {
-		return "", &VariableError{Text: clipped("{{" + inside + "}}"), Reason: err.Error()}
+		return "", &VariableError{Text: clipText("{{" + inside + "}}"), Reason: err.Error()}
 	}
 	p.place++
 	t.parts = append(t.parts, part{fill: f})
@@ -141,7 +141,7 @@ func (p *placeParser) fill(s string, where spot) (fillFunc, error) {
 	}
 	name, rest, _ := strings.Cut(s, " ")
 	args := strings.Fields(rest)
-	key := key(p.seed, p.place)
+	key := keyOf(p.seed, p.place)
 	switch {
 	case name == "uuid" && len(args) == 0:
 		return fillUUID(key), nil
@@ -223,8 +223,8 @@ func parseFloat(key uint64, from, to string) (fillFunc, error) {
 	if decimals == 0 {
 		decimals = 6
 	}
-	least, ok1 := scaled(from, decimals)
-	most, ok2 := scaled(to, decimals)
+	least, ok1 := parseScaled(from, decimals)
+	most, ok2 := parseScaled(to, decimals)
 	if !ok1 || !ok2 {
 		return nil, errors.New("want two numbers of at most 18 digits, such as {{float 0.00 1}}")
 	}
@@ -239,8 +239,8 @@ func decimalsOf(s string) int {
 	return len(frac)
 }
 
-// scaled returns the decimal number s times 10^decimals.
-func scaled(s string, decimals int) (int64, bool) {
+// parseScaled returns the decimal number s times 10^decimals.
+func parseScaled(s string, decimals int) (int64, bool) {
 	whole, frac, _ := strings.Cut(s, ".")
 	digits := strings.TrimLeft(whole, "-") + frac
 	if digits == "" || strings.Trim(digits, "0123456789") != "" || len(digits)+decimals-len(frac) > 18 {
@@ -250,8 +250,8 @@ func scaled(s string, decimals int) (int64, bool) {
 	return v, err == nil
 }
 
-// clipped cuts what is quoted in an error.
-func clipped(s string) string {
+// clipText cuts what is quoted in an error.
+func clipText(s string) string {
 	const most = 60
 	if len(s) <= most {
 		return s

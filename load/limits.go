@@ -13,7 +13,7 @@ const DefaultMaxInFlight = 10_000
 // MaxInFlight returns the cap on requests in flight where none was asked for:
 // [DefaultMaxInFlight], less when this process may have fewer files open.
 func MaxInFlight() int {
-	if n := descriptors(); n > 0 {
+	if n := openDescriptors(); n > 0 {
 		// What is left over is for logs, the database and the recorder.
 		return max(min(DefaultMaxInFlight, n-n/8-32), 16)
 	}

@@ -2,5 +2,5 @@
 
 package load
 
-// descriptors returns 0: there is no limit that is known here.
-func descriptors() int { return 0 }
+// openDescriptors returns 0: there is no limit that is known here.
+func openDescriptors() int { return 0 }

@@ -23,7 +23,7 @@ type Order struct {
 // in a row when others could stand between.
 func NewOrder(targets []Target) *Order {
 	o := &Order{n: uint64(len(targets))}
-	weights, round, err := reduced(targets)
+	weights, round, err := reduceWeights(targets)
 	if err != nil || round == len(targets) {
 		return o
 	}
@@ -45,8 +45,8 @@ func NewOrder(targets []Target) *Order {
 	return o
 }
 
-// reduced returns the weights without their common factor, and their sum.
-func reduced(targets []Target) (weights []int, round int, err error) {
+// reduceWeights returns the weights without their common factor, and their sum.
+func reduceWeights(targets []Target) (weights []int, round int, err error) {
 	factor := 0
 	for i := range targets {
 		w := targets[i].Weight

@@ -28,7 +28,7 @@ type Target struct {
 func (t Target) Name() string {
 	text := t.URL
 	if t.Fill != nil {
-		text = labelled(text)
+		text = labelOf(text)
 	}
 	u, err := url.Parse(text)
 	if err != nil {
@@ -86,7 +86,7 @@ func (p Plan) Validate() error {
 			return err
 		}
 	}
-	_, _, err := reduced(p.Targets)
+	_, _, err := reduceWeights(p.Targets)
 	return err
 }
 

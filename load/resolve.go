@@ -161,13 +161,13 @@ func (r *Resolver) Next(ctx context.Context, hostport string) ([]netip.AddrPort,
 				out = append(out, a)
 			}
 		}
-		rotate(out[n:], turn)
+		rotateAddresses(out[n:], turn)
 	}
 	return out, nil
 }
 
-// rotate puts element n, counted round and round, to the front.
-func rotate(s []netip.AddrPort, n int) {
+// rotateAddresses puts element n, counted round and round, to the front.
+func rotateAddresses(s []netip.AddrPort, n int) {
 	if len(s) < 2 {
 		return
 	}

@@ -47,7 +47,7 @@ func (c *ClosedLoop) Think(n uint64) time.Duration {
 	if c.ThinkMax == c.ThinkMin {
 		return c.ThinkMin
 	}
-	d := newDraw(key(c.Seed, 0), n)
+	d := newDraw(keyOf(c.Seed, 0), n)
 	return c.ThinkMin + time.Duration(d.below(uint64(c.ThinkMax-c.ThinkMin)+1))
 }
 

@@ -54,7 +54,7 @@ func Warnings(s kasoku.LoadSummary, t *kasoku.Tally) []kasoku.Warning {
 	} else {
 		warnLate(&s, t, add)
 	}
-	if text := busy(&s, t); text != "" {
+	if text := busyNote(&s, t); text != "" {
 		hint := "lower the rate, or run the generator on a machine with more cores"
 		if s.Model == ModelClosed {
 			hint = "the server may be faster than this: run the generator on a machine with more cores"
@@ -110,37 +110,37 @@ func warnLate(s *kasoku.LoadSummary, t *kasoku.Tally, add func(code, hint, forma
 		floor99, floor50 = floor99+economicalTick, floor50+economicalTick
 	}
 	switch {
-	case late(t, 0.99, floor99):
+	case isLate(t, 0.99, floor99):
 		add(LateGenerator, "lower the rate, give the generator a core of its own, or run it on another machine",
 			"the generator was late: send delay p99 %s, max %s, of a latency p99 of %s",
 			unit.Duration(delay(0.99)), unit.Duration(t.SendDelay.Max()), unit.Duration(latency(0.99)))
-	case late(t, 0.50, floor50):
+	case isLate(t, 0.50, floor50):
 		add(LateGenerator, "latencies this short hold a visible part of the generator's own delay; compare only with runs made by the same generator",
 			"the generator was late for latencies so short: send delay p50 %s, of a latency p50 of %s",
 			unit.Duration(delay(0.50)), unit.Duration(latency(0.50)))
-	case s.Pacing == string(Economical) && late(t, 0.50, lateP50):
+	case s.Pacing == string(Economical) && isLate(t, 0.50, lateP50):
 		add(EconomicalPacing, "precise pacing sends requests when they are due; the service time leaves the delay out",
 			"economical pacing sends up to 1 ms late, which shows in latencies so short: send delay p50 %s, of a latency p50 of %s",
 			unit.Duration(delay(0.50)), unit.Duration(latency(0.50)))
 	}
 }
 
-// late reports whether the send delay at a quantile is beyond the floor and a
+// isLate reports whether the send delay at a quantile is beyond the floor and a
 // visible share of the latency there.
-func late(t *kasoku.Tally, q float64, floor time.Duration) bool {
+func isLate(t *kasoku.Tally, q float64, floor time.Duration) bool {
 	delay := t.SendDelay.Quantile(q)
 	return delay > floor && float64(delay) > lateShare*float64(t.Latency.Quantile(q))
 }
 
-// busy says how much CPU the generator used when it was near all that it could
+// busyNote says how much CPU the generator used when it was near all that it could
 // have; else it is empty. An engine with threads of its own sends with no more
 // cores than it has threads; the rest of the process may fill another, so
 // that counts only where requests could have gone out sooner.
-func busy(s *kasoku.LoadSummary, t *kasoku.Tally) string {
+func busyNote(s *kasoku.LoadSummary, t *kasoku.Tally) string {
 	if s.Cores <= 0 || s.Wall < busyAfter {
 		return ""
 	}
-	used, which := cores(s)
+	used, which := usedCores(s)
 	switch waited := s.Model == ModelClosed || t.SendDelay.Quantile(0.99) > lateP50; {
 	case used >= busyShare*float64(s.Cores):
 		return fmt.Sprintf("%s of %d cores%s", unit.Sig3(used), s.Cores, which)
@@ -151,9 +151,9 @@ func busy(s *kasoku.LoadSummary, t *kasoku.Tally) string {
 	return ""
 }
 
-// cores returns the CPU that the generator used, in cores: the mean of the load
+// usedCores returns the CPU that the generator used, in cores: the mean of the load
 // or that of its busiest second, whichever is more.
-func cores(s *kasoku.LoadSummary) (used float64, which string) {
+func usedCores(s *kasoku.LoadSummary) (used float64, which string) {
 	var mean float64
 	if s.Wall > 0 {
 		mean = s.CPU.Seconds() / s.Wall.Seconds()

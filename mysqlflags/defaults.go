@@ -329,7 +329,7 @@ func ParseOptions(data []byte) []Option {
 			}
 		default:
 			name, value, has := strings.Cut(cutComment(line), "=")
-			out = append(out, Option{Line: i + 1, Group: group, Name: OptionName(name), Value: unquote(value),
+			out = append(out, Option{Line: i + 1, Group: group, Name: OptionName(name), Value: unquoteValue(value),
 				HasValue: has})
 		}
 	}
@@ -368,18 +368,18 @@ func cutComment(s string) string {
 	return s
 }
 
-// unquote returns the value of an option, without the quotes that it begins and ends
+// unquoteValue returns the value of an option, without the quotes that it begins and ends
 // with, and with the escapes \b \t \n \r \\ \s \" \' resolved.
-func unquote(s string) string {
+func unquoteValue(s string) string {
 	s = strings.Trim(s, space)
 	if last := len(s) - 1; last > 0 && (s[0] == '"' || s[0] == '\'') && s[0] == s[last] {
 		s = s[1:last]
 	}
-	return unescape(s)
+	return unescapeValue(s)
 }
 
-// unescape resolves the escapes of an option value; others stay as they are.
-func unescape(s string) string {
+// unescapeValue resolves the escapes of an option value; others stay as they are.
+func unescapeValue(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
 	}

@@ -30,7 +30,7 @@ func TestReadDefaults_Files(t *testing.T) {
 func TestUnquote(t *testing.T) {
 	f := func(in, want string) {
 		t.Helper()
-		if got := unquote(in); got != want {
+		if got := unquoteValue(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
 	}

@@ -168,7 +168,7 @@ func (d Defaults) DSN(opts MyOpts, timeout time.Duration) (string, error) {
 			return "", &Error{Err: fmt.Errorf("TLS: %w", err), hint: tlsHint}
 		}
 	}
-	return format(cfg)
+	return formatDSN(cfg)
 }
 
 // FormatDSN returns the DSN of one user at one address, escaped: a socket when
@@ -179,12 +179,12 @@ func FormatDSN(user, password, address, database string, params map[string]strin
 	if strings.HasPrefix(address, "/") {
 		cfg.Net = "unix"
 	}
-	return format(cfg)
+	return formatDSN(cfg)
 }
 
-// format writes a DSN in the driver's own order and checks that the driver
+// formatDSN writes a DSN in the driver's own order and checks that the driver
 // reads the same from it.
-func format(cfg *mysql.Config) (string, error) {
+func formatDSN(cfg *mysql.Config) (string, error) {
 	dsn := cfg.FormatDSN()
 	if list, ok := cfg.Params["charset"]; ok {
 		// The driver splits it at its commas and does not unescape them.
@@ -205,7 +205,7 @@ func format(cfg *mysql.Config) (string, error) {
 }
 
 func parseDSN(dsn string) (*mysql.Config, error) {
-	if err := known(dsn); err != nil {
+	if err := checkParameters(dsn); err != nil {
 		return nil, &Error{Err: fmt.Errorf("TLS: %w", err), hint: tlsHint}
 	}
 	if regexp.MustCompile(`[?&]strict=`).MatchString(dsn[strings.LastIndexByte(dsn,
@@ -217,7 +217,7 @@ func parseDSN(dsn string) (*mysql.Config, error) {
 	switch {
 	case dsn == "":
 		err = errors.New("it is empty")
-	case misplaced(dsn, cfg, err):
+	case isMisplaced(dsn, cfg, err):
 		err = errors.New("there is no address such as @tcp(127.0.0.1:3306)/ in it")
 	}
 	if err != nil {
@@ -229,10 +229,10 @@ func parseDSN(dsn string) (*mysql.Config, error) {
 	return cfg, nil
 }
 
-// misplaced reports whether the driver takes parts of a DSN for others, as it does
+// isMisplaced reports whether the driver takes parts of a DSN for others, as it does
 // where the @ or the last slash is missing: what it says of it, or reads from it as
 // network or database, may be the password.
-func misplaced(dsn string, cfg *mysql.Config, err error) bool {
+func isMisplaced(dsn string, cfg *mysql.Config, err error) bool {
 	last := dsn[strings.LastIndexByte(dsn, '/')+1:]
 	if err != nil {
 		return strings.HasPrefix(err.Error(), "default addr") || strings.HasPrefix(err.Error(), "invalid dbname") ||
@@ -316,8 +316,8 @@ func checkConfig(cfg *mysql.Config) error {
 	return nil
 }
 
-// describe names the far end as people do: "root@127.0.0.1:3306".
-func describe(cfg *mysql.Config) string { return cfg.User + "@" + cfg.Addr }
+// describeTarget names the far end as people do: "root@127.0.0.1:3306".
+func describeTarget(cfg *mysql.Config) string { return cfg.User + "@" + cfg.Addr }
 
 // A connector explains why a connection could not be made.
 type connector struct {
@@ -344,7 +344,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if cause := said.last(); cause != nil && errors.Is(err, mysql.ErrInvalidConn) {
 		err = fmt.Errorf("%w: %w", err, cause)
 	}
-	return nil, &Error{Err: fmt.Errorf("connect to %s: %w", describe(cfg), err), hint: hintFor(err)}
+	return nil, &Error{Err: fmt.Errorf("connect to %s: %w", describeTarget(cfg), err), hint: hintFor(err)}
 }
 
 // Driver returns the MySQL driver.

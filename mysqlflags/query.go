@@ -91,12 +91,12 @@ func readRows(ctx context.Context, db Querier, query string, args []any) ([]row,
 			return nil, err
 		}
 		if pairs {
-			out[0][string(raw[0])] = text(raw[1])
+			out[0][string(raw[0])] = textOf(raw[1])
 			continue
 		}
 		r := make(row, len(columns))
 		for i, c := range columns {
-			r[c] = text(raw[i])
+			r[c] = textOf(raw[i])
 		}
 		out = append(out, r)
 	}
@@ -109,7 +109,7 @@ func readRows(ctx context.Context, db Querier, query string, args []any) ([]row,
 	return out, nil
 }
 
-func text(b sql.RawBytes) *string {
+func textOf(b sql.RawBytes) *string {
 	if b == nil {
 		return nil
 	}

@@ -78,17 +78,17 @@ func ReplicaStatus(ctx context.Context, db Querier) ([]Replica, error) {
 	if err := QueryContext(ctx, db, "SELECT VERSION() AS version").Scan(&server); err != nil {
 		return nil, fmt.Errorf("replica status: %w", err)
 	}
-	return replicas(QueryContext(ctx, db, ReplicaStatement(server.Version)))
+	return replicasOf(QueryContext(ctx, db, ReplicaStatement(server.Version)))
 }
 
 // ReplicaStatusOf is [ReplicaStatus] of a server whose answer to SELECT VERSION() is
 // known, for those who ask each second. The comment, which may be empty, is put in
 // front of the statement: "/* mine */".
 func ReplicaStatusOf(ctx context.Context, db Querier, version, comment string) ([]Replica, error) {
-	return replicas(QueryContext(ctx, db, strings.TrimSpace(comment+" "+ReplicaStatement(version))))
+	return replicasOf(QueryContext(ctx, db, strings.TrimSpace(comment+" "+ReplicaStatement(version))))
 }
 
-func replicas(q *QueryMap) (all []Replica, err error) {
+func replicasOf(q *QueryMap) (all []Replica, err error) {
 	if err := q.Scan(&all); err != nil {
 		err = fmt.Errorf("replica status: %w", err)
 		if ErrorNumber(err) == 1227 {

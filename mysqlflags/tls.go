@@ -178,9 +178,9 @@ func (n named) register() (string, error) {
 	return name, mysql.RegisterTLSConfig(name, c)
 }
 
-// known makes the configuration known that a DSN of [CreateDSN] names, perhaps one of
+// checkParameters makes the configuration known that a DSN of [CreateDSN] names, perhaps one of
 // another process. What it cannot make out is left to the driver, which refuses it.
-func known(dsn string) error {
+func checkParameters(dsn string) error {
 	_, name, has := strings.Cut(dsn[strings.LastIndexByte(dsn, '/')+1:], "tls="+namePrefix)
 	if !has {
 		return nil

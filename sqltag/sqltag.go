@@ -77,7 +77,7 @@ func Tag(next http.Handler) http.Handler {
 			_, pattern = mux.Handler(r)
 		}
 		if pattern == "" {
-			return r.Method + " " + form(r.URL.Path)
+			return r.Method + " " + formOf(r.URL.Path)
 		}
 		if !strings.Contains(pattern, " ") { // it takes any method
 			return r.Method + " " + pattern
@@ -110,9 +110,9 @@ func tagOf(ctx context.Context) string {
 	return tag
 }
 
-// tagged returns the statement with the comment of its context, else of the
+// tagQuery returns the statement with the comment of its context, else of the
 // goroutine's request. One that has a route keeps it.
-func tagged(ctx context.Context, query string) string {
+func tagQuery(ctx context.Context, query string) string {
 	tag, ok := ctx.Value(key{}).(string)
 	if !ok {
 		tag = current.get()
@@ -161,9 +161,9 @@ func (c *cache) of(route string) string {
 	return b.String()
 }
 
-// form returns a path with what looks like an id replaced: numbers, and segments
+// formOf returns a path with what looks like an id replaced: numbers, and segments
 // of at least 8 characters with a digit among them.
-func form(path string) string {
+func formOf(path string) string {
 	parts := strings.Split(path, "/")
 	for i, p := range parts {
 		digits := 0
@@ -194,7 +194,7 @@ type requests struct {
 // set makes the tag that of this goroutine and returns what puts back the one
 // before.
 func (r *requests) set(tag string) func() {
-	id := goroutine()
+	id := goroutineID()
 	s := &r.shards[id%64]
 	s.Lock()
 	defer s.Unlock()
@@ -215,16 +215,16 @@ func (r *requests) set(tag string) func() {
 }
 
 func (r *requests) get() string {
-	id := goroutine()
+	id := goroutineID()
 	s := &r.shards[id%64]
 	s.Lock()
 	defer s.Unlock()
 	return s.tags[id]
 }
 
-// goroutine returns the number of this goroutine, from the first line of its
+// goroutineID returns the number of this goroutine, from the first line of its
 // trace: "goroutine 18 [running]:". There is no other way without package unsafe.
-func goroutine() uint64 {
+func goroutineID() uint64 {
 	var buf [40]byte
 	line := bytes.TrimPrefix(buf[:runtime.Stack(buf[:], false)], []byte("goroutine "))
 	var id uint64
@@ -275,7 +275,7 @@ func (c *conn) Prepare(query string) (driver.Stmt, error) {
 }
 
 func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
-	query = tagged(ctx, query)
+	query = tagQuery(ctx, query)
 	if p, ok := c.Conn.(driver.ConnPrepareContext); ok {
 		return p.PrepareContext(ctx, query)
 	}
@@ -291,14 +291,14 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	if q, ok := c.Conn.(driver.QueryerContext); ok {
-		return q.QueryContext(ctx, tagged(ctx, query), args)
+		return q.QueryContext(ctx, tagQuery(ctx, query), args)
 	}
 	return nil, driver.ErrSkip // it is prepared, and tagged there
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	if e, ok := c.Conn.(driver.ExecerContext); ok {
-		return e.ExecContext(ctx, tagged(ctx, query), args)
+		return e.ExecContext(ctx, tagQuery(ctx, query), args)
 	}
 	return nil, driver.ErrSkip
 }

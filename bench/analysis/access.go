@@ -19,56 +19,56 @@ type kind struct {
 	median time.Duration
 }
 
-func uuid(r *rand.Rand) string {
+func randomUUID(r *rand.Rand) string {
 	a, b := r.Uint64(), r.Uint64()
 	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", a>>32, a>>16&0xffff, a&0x0fff|0x4000, b>>48&0x3fff|0x8000, b&0xffffffffffff)
 }
 
-func fixed(path string) func(*rand.Rand) string { return func(*rand.Rand) string { return path } }
+func fixedPath(path string) func(*rand.Rand) string { return func(*rand.Rand) string { return path } }
 
-// form fills a path with a uuid from a pool of 5,000, as objects have it that are
+// formattedPath fills a path with a uuid from a pool of 5,000, as objects have it that are
 // asked for more than once.
-func form(pool []string, format string) func(*rand.Rand) string {
+func formattedPath(pool []string, format string) func(*rand.Rand) string {
 	return func(r *rand.Rand) string { return fmt.Sprintf(format, pool[r.IntN(len(pool))]) }
 }
 
-func number(format string, most int) func(*rand.Rand) string {
+func numberedPath(format string, most int) func(*rand.Rand) string {
 	return func(r *rand.Rand) string { return fmt.Sprintf(format, r.IntN(most)+1) }
 }
 
-// kinds is a contest's traffic: ids of every form, query strings, assets, errors,
+// requestKinds is a contest's traffic: ids of every form, query strings, assets, errors,
 // and what strangers send.
-func kinds(r *rand.Rand) []kind {
+func requestKinds(r *rand.Rand) []kind {
 	pool := make([]string, 5000)
 	for i := range pool {
-		pool[i] = uuid(r)
+		pool[i] = randomUUID(r)
 	}
 	ok, cached := []int{200}, []int{200, 200, 304}
 	some := []int{200, 200, 200, 200, 200, 200, 200, 200, 200, 404}
 	ms := time.Millisecond
 	return []kind{
-		{4080, "POST", form(pool, "/api/condition/%s"), []int{202, 202, 202, 202, 202, 202, 202, 202, 404, 503}, 0, 4 * ms},
-		{1430, "GET", form(pool, "/api/isu/%s/icon"), cached, 26000, 6 * ms},
+		{4080, "POST", formattedPath(pool, "/api/condition/%s"), []int{202, 202, 202, 202, 202, 202, 202, 202, 404, 503}, 0, 4 * ms},
+		{1430, "GET", formattedPath(pool, "/api/isu/%s/icon"), cached, 26000, 6 * ms},
 		{1360, "GET", func(r *rand.Rand) string {
 			return fmt.Sprintf("/api/condition/%s?condition_level=critical%%2Cwarning&end_time=%d", pool[r.IntN(len(pool))], 1629500000+r.IntN(9000))
 		}, some, 2600, 20 * ms},
 		{700, "GET", func(r *rand.Rand) string {
 			return fmt.Sprintf("/api/isu/%s/graph?datetime=%d", pool[r.IntN(len(pool))], 1629500000+r.IntN(9000))
 		}, some, 3000, 42 * ms},
-		{500, "GET", fixed("/api/trend"), []int{200, 200, 200, 499}, 10800, 167 * ms},
-		{400, "GET", fixed("/api/isu"), some, 1500, 33 * ms},
-		{280, "GET", form(pool, "/api/isu/%s"), ok, 207, 3 * ms},
-		{180, "GET", fixed("/assets/index.1c2f8e7b.js"), cached, 120000, 0},
-		{130, "GET", fixed("/assets/vendor.8d4cba11.css"), cached, 40000, 0},
-		{130, "GET", fixed("/api/user/me"), some, 34, 2 * ms},
-		{120, "GET", form(pool, "/isu/%s"), cached, 528, ms},
-		{110, "GET", form(pool, "/isu/%s/condition"), cached, 528, ms},
-		{100, "POST", fixed("/api/isu"), []int{201, 201, 201, 500}, 179, 104 * ms},
+		{500, "GET", fixedPath("/api/trend"), []int{200, 200, 200, 499}, 10800, 167 * ms},
+		{400, "GET", fixedPath("/api/isu"), some, 1500, 33 * ms},
+		{280, "GET", formattedPath(pool, "/api/isu/%s"), ok, 207, 3 * ms},
+		{180, "GET", fixedPath("/assets/index.1c2f8e7b.js"), cached, 120000, 0},
+		{130, "GET", fixedPath("/assets/vendor.8d4cba11.css"), cached, 40000, 0},
+		{130, "GET", fixedPath("/api/user/me"), some, 34, 2 * ms},
+		{120, "GET", formattedPath(pool, "/isu/%s"), cached, 528, ms},
+		{110, "GET", formattedPath(pool, "/isu/%s/condition"), cached, 528, ms},
+		{100, "POST", fixedPath("/api/isu"), []int{201, 201, 201, 500}, 179, 104 * ms},
 		{100, "GET", func(r *rand.Rand) string { return fmt.Sprintf("/users/%d/posts/%d", r.IntN(99999), r.IntN(999999)) }, some, 8400, 14 * ms},
-		{90, "POST", fixed("/api/auth"), ok, 0, 8 * ms},
-		{90, "GET", form(pool, "/isu/%s/graph"), cached, 528, ms},
-		{90, "GET", fixed("/"), cached, 528, ms},
-		{80, "GET", number("/items/%d", 500000), some, 4000, 10 * ms},
+		{90, "POST", fixedPath("/api/auth"), ok, 0, 8 * ms},
+		{90, "GET", formattedPath(pool, "/isu/%s/graph"), cached, 528, ms},
+		{90, "GET", fixedPath("/"), cached, 528, ms},
+		{80, "GET", numberedPath("/items/%d", 500000), some, 4000, 10 * ms},
 		{40, "GET", func(r *rand.Rand) string {
 			return fmt.Sprintf("/search?q=w%d&page=%d&sort=new", r.IntN(9999), r.IntN(40))
 		}, ok, 9000, 80 * ms},
@@ -76,8 +76,8 @@ func kinds(r *rand.Rand) []kind {
 			return fmt.Sprintf("/items/%d/comments/%d", r.IntN(9999), r.IntN(99999))
 		}, []int{204}, 0, 13 * ms},
 		{30, "PUT", func(r *rand.Rand) string { return fmt.Sprintf("/files/%016x%016x", r.Uint64(), r.Uint64()) }, ok, 12, 20 * ms},
-		{30, "POST", fixed("/api/signout"), ok, 0, 2 * ms},
-		{2, "", fixed(`\x16\x03\x01\x02\x00\x01\x00\x01\xFC\x03\x03`), []int{400}, 157, 0},
+		{30, "POST", fixedPath("/api/signout"), ok, 0, 2 * ms},
+		{2, "", fixedPath(`\x16\x03\x01\x02\x00\x01\x00\x01\xFC\x03\x03`), []int{400}, 157, 0},
 	}
 }
 
@@ -88,11 +88,11 @@ var agents = []string{
 	`strange \"agent\" 1.0`,
 }
 
-// write writes n requests of one format. All formats hold the same requests.
-func write(out io.Writer, format string, n int) error {
+// writeLog writes n requests of one format. All formats hold the same requests.
+func writeLog(out io.Writer, format string, n int) error {
 	w := bufio.NewWriterSize(out, 1<<20)
 	r := rand.New(rand.NewPCG(20210821, 1))
-	all := kinds(r)
+	all := requestKinds(r)
 	sum := 0
 	for _, k := range all {
 		sum += k.share
@@ -116,9 +116,9 @@ func write(out io.Writer, format string, n int) error {
 		took := time.Duration(float64(k.median) * math.Exp(r.NormFloat64()*0.8)).Round(time.Millisecond)
 		referer := "-"
 		if r.IntN(3) == 0 {
-			referer = "https://isucondition-1.t.isucon.dev/isu/" + uuid(r)
+			referer = "https://isucondition-1.t.isucon.dev/isu/" + randomUUID(r)
 		}
-		line(w, format, &request{at, fmt.Sprintf("192.168.0.%d", 10+r.IntN(8)), k.method, path, status, bytes, referer, agents[r.IntN(len(agents))], took})
+		writeLine(w, format, &request{at, fmt.Sprintf("192.168.0.%d", 10+r.IntN(8)), k.method, path, status, bytes, referer, agents[r.IntN(len(agents))], took})
 	}
 	return w.Flush()
 }
@@ -139,7 +139,7 @@ func (q *request) line() string {
 	return q.method + " " + q.path + " HTTP/1.1"
 }
 
-func line(w *bufio.Writer, format string, q *request) {
+func writeLine(w *bufio.Writer, format string, q *request) {
 	at, took := q.at.Format("02/Jan/2006:15:04:05 -0700"), fmt.Sprintf("%.3f", q.took.Seconds())
 	switch format {
 	case "combined":
@@ -149,6 +149,6 @@ func line(w *bufio.Writer, format string, q *request) {
 			at, q.host, q.line(), q.status, q.method, q.path, q.bytes, q.referer, q.agent, took, took)
 	case "json":
 		fmt.Fprintf(w, `{"time":"%s","host":"%s","forwardedfor":"","req":%s,"status":"%d","method":"%s","uri":%s,"body_bytes":%d,"referer":"%s","ua":%s,"request_time":%s,"cache":"","runtime":"","response_time":"%s","vhost":"isucondition-1.t.isucon.dev"}`+"\n",
-			at, q.host, quoted(q.line()), q.status, q.method, quoted(q.path), q.bytes, q.referer, quoted(q.agent), took, took)
+			at, q.host, quoteArgument(q.line()), q.status, q.method, quoteArgument(q.path), q.bytes, q.referer, quoteArgument(q.agent), took, took)
 	}
 }

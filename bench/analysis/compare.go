@@ -45,7 +45,7 @@ const oneCore = 0.55
 // which no log here has more than 60.
 const memory = 64e6 + 60*16e3
 
-func works() []work {
+func allWorks() []work {
 	goaccess := peer{"goaccess", []string{"FILE", "--no-global-config", "--log-format=%h %^[%d:%t %^] \"%r\" %s %b \"%R\" \"%u\" %T",
 		"--date-format=%d/%b/%Y", "--time-format=%T", "--no-progress", "-o", "DIR/goaccess.json"}, 55}
 	groups := "^/api/isu/[^/]+/graph,^/api/isu/[^/]+/icon,^/api/isu/[^/]+$,^/api/condition/[^/]+,^/isu/[^/]+/condition,^/isu/[^/]+/graph,^/isu/[^/]+$,^/users/[0-9]+/posts/[0-9]+,^/items/[0-9]+,^/search,^/files/"
@@ -72,9 +72,9 @@ type figure struct {
 	err       error
 }
 
-// compare measures all works and prints the table. met says whether all goals
+// compareWorks measures all works and prints the table. met says whether all goals
 // were met.
-func compare(ctx context.Context, o options, out io.Writer) (met bool, err error) {
+func compareWorks(ctx context.Context, o options, out io.Writer) (met bool, err error) {
 	toml := filepath.Join(o.dir, "kataribe.toml")
 	if err := os.WriteFile(toml, []byte(bundles), 0o600); err != nil {
 		return false, err
@@ -82,7 +82,7 @@ func compare(ctx context.Context, o options, out io.Writer) (met bool, err error
 	c := comparison{ctx: ctx, o: o, known: map[string]figure{}, met: true}
 	c.table = tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(c.table, "work\tprogram\twall s\tCPU s\tMB/s\tpeak MB\tkasoku is\tgoal\tmet\t")
-	for _, w := range works() {
+	for _, w := range allWorks() {
 		if !strings.Contains(w.name, o.only) {
 			continue
 		}
@@ -115,7 +115,7 @@ func (c *comparison) work(w work) error {
 	if err != nil {
 		return err
 	}
-	if err := warm(path); err != nil {
+	if err := warmCache(path); err != nil {
 		return err
 	}
 	mb := float64(info.Size()) / 1e6
@@ -162,8 +162,8 @@ func (c *comparison) work(w work) error {
 	return nil
 }
 
-// warm reads a file into the page cache.
-func warm(path string) error {
+// warmCache reads a file into the page cache.
+func warmCache(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err

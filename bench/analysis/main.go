@@ -58,7 +58,7 @@ func run(ctx context.Context, args []string) (met bool, err error) {
 		return true, makeAll(ctx, dir, *requests, *slow)
 	case what == "compare":
 		o.dir = dir
-		return compare(ctx, o, os.Stdout)
+		return compareWorks(ctx, o, os.Stdout)
 	}
 	return false, errors.New("usage: analysis [flags] make|compare DIR")
 }
@@ -66,7 +66,7 @@ func run(ctx context.Context, args []string) (met bool, err error) {
 // makeAll makes the logs that are not there yet.
 func makeAll(ctx context.Context, dir string, requests int, slow int64) error {
 	for _, format := range []string{"combined", "ltsv", "json"} {
-		err := makeFile(dir, format+".log", func(w io.Writer) error { return write(w, format, requests) })
+		err := makeFile(dir, format+".log", func(w io.Writer) error { return writeLog(w, format, requests) })
 		if err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/kasoku/kasoku/sandbox"
 )
 
-func quoted(s string) string {
+func quoteArgument(s string) string {
 	b, err := json.Marshal(strings.ReplaceAll(s, `\"`, `"`))
 	if err != nil {
 		return `""` // a string can always be encoded
@@ -33,7 +33,7 @@ func writeSlow(ctx context.Context, out io.Writer, size int64) error {
 	if err != nil {
 		return err
 	}
-	log, err := load(ctx, server, min(size, 24<<20))
+	log, err := loadServer(ctx, server, min(size, 24<<20))
 	if err = errors.Join(err, server.Stop(context.WithoutCancel(ctx))); err != nil {
 		return err
 	}
@@ -46,14 +46,14 @@ func writeSlow(ctx context.Context, out io.Writer, size int64) error {
 	return nil
 }
 
-// load runs statements until the slow log has that size, and returns it.
-func load(ctx context.Context, server *sandbox.Server, size int64) ([]byte, error) {
+// loadServer runs statements until the slow log has that size, and returns it.
+func loadServer(ctx context.Context, server *sandbox.Server, size int64) ([]byte, error) {
 	db, err := mysqlflags.OpenDSN(server.DSN("root", ""))
 	if err != nil {
 		return nil, err
 	}
 	defer db.Close()
-	if err := schema(ctx, db); err != nil {
+	if err := makeSchema(ctx, db); err != nil {
 		return nil, err
 	}
 	var wg sync.WaitGroup
@@ -68,7 +68,7 @@ func load(ctx context.Context, server *sandbox.Server, size int64) ([]byte, erro
 	return os.ReadFile(server.SlowLog)
 }
 
-func schema(ctx context.Context, db *sql.DB) error {
+func makeSchema(ctx context.Context, db *sql.DB) error {
 	for _, s := range []string{
 		"CREATE DATABASE bench", "USE bench",
 		"CREATE TABLE bench.isu (id INT AUTO_INCREMENT PRIMARY KEY, uuid CHAR(36), name VARCHAR(99), user_id VARCHAR(40), image BLOB, KEY (uuid))",
@@ -100,7 +100,7 @@ func sendUntil(ctx context.Context, db *sql.DB, log string, size int64, r *rand.
 				return nil
 			}
 		}
-		for _, s := range statements(r) {
+		for _, s := range makeStatements(r) {
 			if _, err := conn.ExecContext(ctx, s); err != nil && !strings.Contains(err.Error(), "1213") { // a deadlock is a part of life
 				return fmt.Errorf("%.60s: %w", s, err)
 			}
@@ -108,8 +108,8 @@ func sendUntil(ctx context.Context, db *sql.DB, log string, size int64, r *rand.
 	}
 }
 
-func statements(r *rand.Rand) []string {
-	id, item := uuid(r), r.IntN(500)+1
+func makeStatements(r *rand.Rand) []string {
+	id, item := randomUUID(r), r.IntN(500)+1
 	switch r.IntN(8) {
 	case 0:
 		return []string{fmt.Sprintf("INSERT INTO isu (uuid, name, user_id, image) VALUES ('%s', 'isu %d', 'user%d', _binary '%s')",

@@ -82,12 +82,12 @@ type printer struct {
 // join infers and prints the figures of one window.
 func (p *printer) join(form jointruth.Form, part string, from, to int64) error {
 	in := p.rec.Input(form, from, to)
-	before := cpu()
+	before := cpuTime()
 	res, err := join.Infer(context.Background(), in, join.Options{})
 	if err != nil {
 		return err
 	}
-	used := cpu() - before
+	used := cpuTime() - before
 	pool := fmt.Sprintf("busy %.1f of %.0f", res.Busy, res.Open)
 	if res.Saturated {
 		pool += ", used up"
@@ -115,8 +115,8 @@ func (p *printer) line(form jointruth.Form, part string, f jointruth.Figures, co
 	}
 }
 
-// cpu is the processor time that this process has used.
-func cpu() time.Duration {
+// cpuTime is the processor time that this process has used.
+func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		return 0

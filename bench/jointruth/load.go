@@ -175,11 +175,11 @@ func (r *Recording) addRequest(f [][]byte, numbers map[string]int32) error {
 	if len(f) < 9 {
 		return fmt.Errorf("%d fields where 9 should be", len(f))
 	}
-	end, err := micros(f[0])
+	end, err := parseMicros(f[0])
 	if err != nil {
 		return err
 	}
-	length, err := micros(f[1])
+	length, err := parseMicros(f[1])
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (r *Recording) addRequest(f [][]byte, numbers map[string]int32) error {
 	if err != nil {
 		return err
 	}
-	name := string(f[4]) + " " + route(string(f[5]))
+	name := string(f[4]) + " " + routeOf(string(f[5]))
 	number, known := numbers[name]
 	if !known {
 		number = int32(len(r.Endpoints))
@@ -205,8 +205,8 @@ func (r *Recording) addRequest(f [][]byte, numbers map[string]int32) error {
 	return nil
 }
 
-// route is the URI's path with its numbers and long hexadecimal ids as :id.
-func route(uri string) string {
+// routeOf is the URI's path with its numbers and long hexadecimal ids as :id.
+func routeOf(uri string) string {
 	path, _, _ := strings.Cut(uri, "?")
 	segments := strings.Split(path, "/")
 	for i, s := range segments {
@@ -244,7 +244,7 @@ func (r *Recording) addEvent(f [][]byte, byID map[string]int32) error {
 	e.stamp = e.start + e.length
 	if len(f[6]) > 0 {
 		var err error
-		if e.stamp, err = micros(f[6]); err != nil {
+		if e.stamp, err = parseMicros(f[6]); err != nil {
 			return err
 		}
 	}
@@ -252,15 +252,15 @@ func (r *Recording) addEvent(f [][]byte, byID map[string]int32) error {
 		e.request = i
 	}
 	if len(f) > 9 {
-		e.literals = literals(f[9])
+		e.literals = literalsOf(f[9])
 	}
 	r.events = append(r.events, e)
 	return nil
 }
 
-// literals reads the column of literals, which are divided by |, by way of a
+// literalsOf reads the column of literals, which are divided by |, by way of a
 // statement that has them.
-func literals(column []byte) []uint64 {
+func literalsOf(column []byte) []uint64 {
 	var sql []byte
 	for value := range bytes.SplitSeq(column, []byte("|")) {
 		sql = append(sql, '\'')
@@ -270,8 +270,8 @@ func literals(column []byte) []uint64 {
 	return join.Literals(nil, sql)
 }
 
-// micros reads seconds with a fraction.
-func micros(s []byte) (int64, error) {
+// parseMicros reads seconds with a fraction.
+func parseMicros(s []byte) (int64, error) {
 	whole, fraction, _ := strings.Cut(string(s), ".")
 	sec, err := strconv.ParseInt(whole, 10, 64)
 	if err != nil {

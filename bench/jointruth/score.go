@@ -26,12 +26,12 @@ type Figures struct {
 }
 
 // Precision is the part of the claimed pairs that are true.
-func (f *Figures) Precision() float64 { return ratio(f.Right, f.Claimed) }
+func (f *Figures) Precision() float64 { return ratioOf(f.Right, f.Claimed) }
 
 // Recall is the part of the true pairs that are claimed.
-func (f *Figures) Recall() float64 { return ratio(f.Right, f.True) }
+func (f *Figures) Recall() float64 { return ratioOf(f.Right, f.True) }
 
-func ratio(n, of int) float64 {
+func ratioOf(n, of int) float64 {
 	if of == 0 {
 		return 1
 	}

@@ -52,7 +52,7 @@ type row struct {
 	print func(*bench)
 }
 
-func rows() []row {
+func allRows() []row {
 	return []row{
 		{"closed", "closed loop, 64 connections, 1 KB, a server that is faster than the generators: CPU per request, requests per second", closedRow, printClosed},
 		{"nginx", "closed loop, 64 connections, 1 KB, nginx: CPU per request", nginxRow, printNginx},
@@ -67,9 +67,9 @@ func rows() []row {
 	}
 }
 
-// choose returns the rows of these names, all of them for none.
-func choose(names []string) ([]row, error) {
-	all := rows()
+// chooseRows returns the rows of these names, all of them for none.
+func chooseRows(names []string) ([]row, error) {
+	all := allRows()
 	for _, n := range names {
 		if !slices.ContainsFunc(all, func(r row) bool { return r.name == n }) {
 			return nil, fmt.Errorf("no row %q: want %s", n, strings.Join(rowNames(all), ", "))
@@ -199,9 +199,9 @@ func (b *bench) enter(at place, program string, round int, r *reading) {
 		add("watched_rss_bytes", m.peak)
 	}
 	if p := r.sink.Pacing; p != nil {
-		add("p50_us", micros(p.P50))
-		add("p90_us", micros(p.P90))
-		add("p99_us", micros(p.P99))
+		add("p50_us", inMicros(p.P50))
+		add("p90_us", inMicros(p.P90))
+		add("p99_us", inMicros(p.P99))
 		add("bursts", p.BurstRatio)
 		add("per_ms_sd", p.PerMilliSigma)
 	}
@@ -256,7 +256,7 @@ func (p *peer) invocation(w work, args []string) invocation {
 // paired returns a program's figure in units of that of another program of the
 // same round.
 func (b *bench) paired(at place, program, figure string, base place, unit string) []float64 {
-	return ratios(b.book.get(at.row, at.setting, program, figure), b.book.get(base.row, base.setting, unit, figure))
+	return ratiosOf(b.book.get(at.row, at.setting, program, figure), b.book.get(base.row, base.setting, unit, figure))
 }
 
 var none = math.NaN()

@@ -67,7 +67,7 @@ type reading struct {
 }
 
 // perRequest returns the generator's CPU time for one request, in µs.
-func (r *reading) perRequest() float64 { return micros(r.cpu) / float64(r.requests) }
+func (r *reading) perRequest() float64 { return inMicros(r.cpu) / float64(r.requests) }
 
 // run runs a generator against a server, which it finishes.
 func (l *lab) run(ctx context.Context, srv server, in invocation) (reading, error) {
@@ -289,4 +289,4 @@ func stubStatus(text string) (uint64, error) {
 	return strconv.ParseUint(fields[2], 10, 64)
 }
 
-func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
+func inMicros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }

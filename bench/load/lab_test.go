@@ -33,7 +33,7 @@ func TestLab(t *testing.T) {
 	if runtime.NumCPU() > 1 {
 		l.client = "1"
 	}
-	wrk := peers()[0]
+	wrk := allPeers()[0]
 	if wrk.path, err = command.LookPath(wrk.name); err != nil {
 		t.Fatal(err)
 	}

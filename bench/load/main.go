@@ -92,7 +92,7 @@ func labFlags(flags *flag.FlagSet, l *lab) {
 
 // complete finds this program and the others, and the cores.
 func (l *lab) complete(ctx context.Context) (all []*peer, missing []string, err error) {
-	if l.server, l.client, err = cores(); err != nil {
+	if l.server, l.client, err = splitCores(); err != nil {
 		return nil, nil, err
 	}
 	if l.self, err = os.Executable(); err != nil {
@@ -104,8 +104,8 @@ func (l *lab) complete(ctx context.Context) (all []*peer, missing []string, err 
 	if l.kasoku, err = filepath.Abs(l.kasoku); err != nil {
 		return nil, nil, err
 	}
-	all = peers()
-	missing = find(ctx, all, filepath.SplitList(os.Getenv("KASOKU_PEERS")))
+	all = allPeers()
+	missing = findPeers(ctx, all, filepath.SplitList(os.Getenv("KASOKU_PEERS")))
 	if all[0].path == "" {
 		return nil, nil, errors.New("wrk is missing, and all is measured against it: apt-get install wrk")
 	}
@@ -113,18 +113,18 @@ func (l *lab) complete(ctx context.Context) (all []*peer, missing []string, err 
 }
 
 func compareCommand(ctx context.Context, flags *flag.FlagSet, args []string, out io.Writer) error {
-	b := &bench{out: out, tell: progress(), plan: plan{rounds: 5, peerRounds: 2,
+	b := &bench{out: out, tell: newProgress(), plan: plan{rounds: 5, peerRounds: 2,
 		each: 5 * time.Second, peer: 4 * time.Second, settled: 8 * time.Second, thin: 12 * time.Second, long: time.Minute}}
 	labFlags(flags, &b.lab)
 	flags.BoolVar(&b.quick, "quick", false, "two rounds of short runs: a look, no proof")
 	rounds := flags.Int("rounds", 0, "rounds to measure; 0: 5, with -quick 2")
 	file := flags.String("o", "", "also write each single figure to `FILE`, as TSV")
-	flags.Usage = func() { usage(flags, out) }
+	flags.Usage = func() { printUsage(flags, out) }
 	names, err := parseMixed(flags, args)
 	if err != nil {
 		return err
 	}
-	rows, err := choose(names)
+	rows, err := chooseRows(names)
 	if err != nil {
 		return err
 	}
@@ -186,10 +186,10 @@ printed is the median of the rounds, in parentheses the lowest and the highest.
   peak MB         resident; "<" where it is less than this program has itself
 `
 
-// usage prints what can be measured and how.
-func usage(flags *flag.FlagSet, out io.Writer) {
+// printUsage prints what can be measured and how.
+func printUsage(flags *flag.FlagSet, out io.Writer) {
 	fmt.Fprint(out, "usage: bench/load.sh [flags] [ROW…]\n\nrows, all of them by default:\n")
-	for _, r := range rows() {
+	for _, r := range allRows() {
 		fmt.Fprintf(out, "  %-10s%s\n", r.name, r.about)
 	}
 	fmt.Fprint(out, method, "\nflags:\n")
@@ -243,9 +243,9 @@ func (b *bench) summary() {
 	writeGoals(b.out, b.goals)
 }
 
-// progress returns a function that shows on a terminal what is being done; with "" it wipes
+// newProgress returns a function that shows on a terminal what is being done; with "" it wipes
 // that away.
-func progress() func(string) {
+func newProgress() func(string) {
 	if !term.IsTerminal(int(os.Stderr.Fd())) {
 		return func(string) {}
 	}

@@ -27,8 +27,8 @@ type pacing struct {
 	PerMilliSigma float64       `json:"per_ms_sd"`   // standard deviation of the arrivals in one millisecond
 }
 
-// pace computes the pacing of arrivals, which never fall, at a rate.
-func pace(arrivals []time.Duration, perSec float64) pacing {
+// paceOf computes the pacing of arrivals, which never fall, at a rate.
+func paceOf(arrivals []time.Duration, perSec float64) pacing {
 	if len(arrivals) > 0 {
 		begin, _ := slices.BinarySearch(arrivals, arrivals[0]+settling)
 		arrivals = arrivals[begin:]
@@ -42,17 +42,17 @@ func pace(arrivals []time.Duration, perSec float64) pacing {
 		off[i] = float64(at-arrivals[0]) - float64(i)/perSec*1e9
 	}
 	slices.Sort(off)
-	middle := rank(off, 0.50)
+	middle := rankOf(off, 0.50)
 	for i := range off {
 		off[i] = math.Abs(off[i] - middle)
 	}
 	slices.Sort(off)
-	p.P50, p.P90, p.P99 = time.Duration(rank(off, 0.50)), time.Duration(rank(off, 0.90)), time.Duration(rank(off, 0.99))
-	p.BurstRatio, p.PerMilliSigma = bursts(arrivals), perMilliSigma(arrivals)
+	p.P50, p.P90, p.P99 = time.Duration(rankOf(off, 0.50)), time.Duration(rankOf(off, 0.90)), time.Duration(rankOf(off, 0.99))
+	p.BurstRatio, p.PerMilliSigma = burstShare(arrivals), perMilliSigma(arrivals)
 	return p
 }
 
-func bursts(arrivals []time.Duration) float64 {
+func burstShare(arrivals []time.Duration) float64 {
 	var short int
 	for i := range arrivals[1:] {
 		if arrivals[i+1]-arrivals[i] < burstGap {

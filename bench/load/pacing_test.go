@@ -23,7 +23,7 @@ func TestPaceOfAPerfectGrid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		perSec := rapid.Float64Range(2_000, 50_000).Draw(t, "rate")
 		way := time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "way"))
-		p := pace(grid(perSec, 2*time.Second, func(time.Duration) time.Duration { return way }), perSec)
+		p := paceOf(grid(perSec, 2*time.Second, func(time.Duration) time.Duration { return way }), perSec)
 		if p.P99 > time.Microsecond || p.BurstRatio > 0 || p.PerMilliSigma > 0.51 {
 			t.Errorf("%v/s: %+v", perSec, p)
 		}
@@ -37,7 +37,7 @@ func TestPaceOfAPerfectGrid(t *testing.T) {
 // evenly: 0 to 0.5 ms to either side of the middle.
 func TestPaceOfMilliseconds(t *testing.T) {
 	const perSec = 20_000
-	p := pace(grid(perSec, 3*time.Second, func(due time.Duration) time.Duration {
+	p := paceOf(grid(perSec, 3*time.Second, func(due time.Duration) time.Duration {
 		return due.Truncate(time.Millisecond) + time.Millisecond - due
 	}), perSec)
 	near := func(name string, got, want, by float64) {
@@ -46,9 +46,9 @@ func TestPaceOfMilliseconds(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", name, got, want)
 		}
 	}
-	near("p50", micros(p.P50), 250, 26)
-	near("p90", micros(p.P90), 450, 26)
-	near("p99", micros(p.P99), 500, 26)
+	near("p50", inMicros(p.P50), 250, 26)
+	near("p90", inMicros(p.P90), 450, 26)
+	near("p99", inMicros(p.P99), 500, 26)
 	near("bursts", p.BurstRatio, 19.0/20, 0.01)
 	near("in a ms", p.PerMilliSigma, 0, 0.5)
 }
@@ -57,10 +57,10 @@ func TestPaceOfMilliseconds(t *testing.T) {
 func TestPaceOfJitter(t *testing.T) {
 	const perSec = 5_000
 	random := rand.New(rand.NewPCG(1, 2))
-	p := pace(grid(perSec, 3*time.Second, func(time.Duration) time.Duration {
+	p := paceOf(grid(perSec, 3*time.Second, func(time.Duration) time.Duration {
 		return time.Duration(random.NormFloat64() * 10_000)
 	}), perSec)
-	if p50, p99 := micros(p.P50), micros(p.P99); math.Abs(p50-6.74) > 0.5 || math.Abs(p99-25.8) > 2 {
+	if p50, p99 := inMicros(p.P50), inMicros(p.P99); math.Abs(p50-6.74) > 0.5 || math.Abs(p99-25.8) > 2 {
 		t.Errorf("sigma 10 µs: p50 %v, p99 %v", p50, p99)
 	}
 }
@@ -68,7 +68,7 @@ func TestPaceOfJitter(t *testing.T) {
 // A generator that runs fast drifts away from the grid.
 func TestPaceOfDrift(t *testing.T) {
 	const perSec = 5_000
-	p := pace(grid(perSec*1.001, 3*time.Second, func(time.Duration) time.Duration { return 0 }), perSec)
+	p := paceOf(grid(perSec*1.001, 3*time.Second, func(time.Duration) time.Duration { return 0 }), perSec)
 	if ms := float64(p.P99) / 1e6; ms < 0.9 || ms > 1.1 {
 		t.Errorf("0.1 %% fast over 2 s: p99 %v ms, want 1", ms)
 	}
@@ -76,7 +76,7 @@ func TestPaceOfDrift(t *testing.T) {
 
 func TestPaceOfLittle(t *testing.T) {
 	for _, arrivals := range [][]time.Duration{nil, {5}, {5, 6}, {5, 2 * time.Second}, {5, 2 * time.Second, 2 * time.Second}} {
-		if p := pace(arrivals, 100); p.P99 < 0 || math.IsNaN(p.PerMilliSigma) || math.IsNaN(p.BurstRatio) {
+		if p := paceOf(arrivals, 100); p.P99 < 0 || math.IsNaN(p.PerMilliSigma) || math.IsNaN(p.BurstRatio) {
 			t.Errorf("%v: %+v", arrivals, p)
 		}
 	}

@@ -20,7 +20,7 @@ func plainLoad(ctx context.Context, url string, conns int) error {
 	for i := range conns {
 		wg.Go(func() {
 			for ctx.Err() == nil && errs[i] == nil {
-				errs[i] = get(&c, url)
+				errs[i] = getOnce(&c, url)
 			}
 		})
 	}
@@ -28,7 +28,7 @@ func plainLoad(ctx context.Context, url string, conns int) error {
 	return errors.Join(errs...)
 }
 
-func get(c *http.Client, url string) error {
+func getOnce(c *http.Client, url string) error {
 	resp, err := c.Get(url)
 	if err != nil {
 		return err

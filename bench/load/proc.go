@@ -38,9 +38,9 @@ func cpuOf(pid int) (time.Duration, error) {
 	return time.Duration(user+system) * clockTick, nil
 }
 
-// cores returns a core for servers and one for generators, and moves this process
+// splitCores returns a core for servers and one for generators, and moves this process
 // to that of the servers: it must not disturb a generator.
-func cores() (server, client string, err error) {
+func splitCores() (server, client string, err error) {
 	var allowed unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &allowed); err != nil {
 		return "", "", fmt.Errorf("cores: %w", err)

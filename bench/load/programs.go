@@ -44,9 +44,9 @@ type peer struct {
 	path string // found here; empty: missing
 }
 
-// peers returns the load generators that kasoku is compared with, wrk first. Each
+// allPeers returns the load generators that kasoku is compared with, wrk first. Each
 // runs on one core, and gets a flag for that where it does not see it by itself.
-func peers() []*peer {
+func allPeers() []*peer {
 	number := strconv.Itoa
 	return []*peer{
 		{name: "wrk",
@@ -108,9 +108,9 @@ export default function () { http.get('%s'); }
 `, how, w.url)
 }
 
-// find looks for the peers in the directories and on PATH, and returns the names
+// findPeers looks for the peers in the directories and on PATH, and returns the names
 // of those that are not there.
-func find(ctx context.Context, all []*peer, dirs []string) (missing []string) {
+func findPeers(ctx context.Context, all []*peer, dirs []string) (missing []string) {
 	for _, p := range all {
 		for _, dir := range append(dirs, "") {
 			path, err := command.LookPath(filepath.Join(dir, p.name))

@@ -24,8 +24,8 @@ func printClosed(b *bench) {
 	at := b.closedAt()
 	b.printClosed(at, "sink busy %")
 	b.goals = append(b.goals,
-		goal{what: "CPU per request", unit: " × wrk", got: median(b.paired(at, recorded, "cpu_us", at, "wrk")), must: 0.90, aim: 0.80},
-		goal{what: "requests per second", unit: " × wrk", got: median(b.paired(at, recorded, "per_s", at, "wrk")), must: 1.12, aim: 1.25, atLeast: true})
+		goal{what: "CPU per request", unit: " × wrk", got: middleValue(b.paired(at, recorded, "cpu_us", at, "wrk")), must: 0.90, aim: 0.80},
+		goal{what: "requests per second", unit: " × wrk", got: middleValue(b.paired(at, recorded, "per_s", at, "wrk")), must: 1.12, aim: 1.25, atLeast: true})
 }
 
 // nginxAt is the place of the row of this name, without its server.
@@ -51,12 +51,12 @@ func nginxRow(ctx context.Context, b *bench) error {
 func printNginx(b *bench) {
 	at := b.nginxAt()
 	b.printClosed(at, "nginx busy %")
-	oha := goal{what: "CPU per request", unit: " × oha", got: median(b.paired(at, recorded, "cpu_us", at, "oha")), must: 0.75, aim: 0.66}
+	oha := goal{what: "CPU per request", unit: " × oha", got: middleValue(b.paired(at, recorded, "cpu_us", at, "oha")), must: 0.75, aim: 0.66}
 	if b.lacks("oha") {
 		oha.why = "oha is not here"
 	}
 	b.goals = append(b.goals,
-		goal{what: "CPU per request", unit: " × wrk", got: median(b.paired(at, recorded, "cpu_us", at, "wrk")), must: 1.05, aim: 0.95}, oha)
+		goal{what: "CPU per request", unit: " × wrk", got: middleValue(b.paired(at, recorded, "cpu_us", at, "wrk")), must: 1.05, aim: 0.95}, oha)
 }
 
 // lacks reports whether a peer is missing.
@@ -70,7 +70,7 @@ func (b *bench) printClosed(at place, busy string) {
 	for _, name := range b.met(at) {
 		get := func(figure string) []float64 { return b.book.get(at.row, at.setting, name, figure) }
 		table = append(table, []string{name, medianOf(get("cpu_us")), ratioOf(b.paired(at, name, "cpu_us", at, "wrk")),
-			medianOf(get("per_s")), ratioOf(b.paired(at, name, "per_s", at, "wrk")), b.peakMB(get("peak_rss_bytes")), medianOf(percent(get("server_busy")))})
+			medianOf(get("per_s")), ratioOf(b.paired(at, name, "per_s", at, "wrk")), b.peakMB(get("peak_rss_bytes")), medianOf(inPercent(get("server_busy")))})
 	}
 	writeTable(b.out, []string{"", "CPU µs/req", "× wrk", "req/s", "× wrk", "peak MB", busy}, table)
 }
@@ -90,16 +90,16 @@ func (b *bench) met(at place) []string {
 // peakMB prints peak memory. A child's figure begins at that of its parent, so
 // what is no more than ours is only known to be below it.
 func (b *bench) peakMB(values []float64) string {
-	m := median(values)
+	m := middleValue(values)
 	if _, own, err := command.Memory(os.Getpid()); err == nil && m <= float64(own) {
-		return "< " + number(float64(own)/1e6)
+		return "< " + formatNumber(float64(own)/1e6)
 	}
-	return number(m / 1e6)
+	return formatNumber(m / 1e6)
 }
 
-func percent(values []float64) []float64 { return scaled(values, 100) }
+func inPercent(values []float64) []float64 { return scaleAll(values, 100) }
 
-func scaled(values []float64, by float64) []float64 {
+func scaleAll(values []float64, by float64) []float64 {
 	out := make([]float64, len(values))
 	for i, v := range values {
 		out[i] = v * by

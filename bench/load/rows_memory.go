@@ -32,7 +32,7 @@ func memoryRow(ctx context.Context, b *bench) error {
 			all = append(all, c)
 		}
 		for i := range all {
-			all[i].invoke = watched(all[i].invoke)
+			all[i].invoke = watchInvocation(all[i].invoke)
 			for round := range all[i].rounds {
 				r, err := b.once(ctx, at, &all[i], round)
 				if err != nil {
@@ -46,7 +46,7 @@ func memoryRow(ctx context.Context, b *bench) error {
 }
 
 func printMemory(b *bench) {
-	fmt.Fprintf(b.out, "  kasoku version: %s MB\n", number(b.version/1e6))
+	fmt.Fprintf(b.out, "  kasoku version: %s MB\n", formatNumber(b.version/1e6))
 	for _, conns := range []int{connections, manyConnections} {
 		at := b.memoryAt(conns)
 		fmt.Fprintln(b.out)
@@ -55,9 +55,9 @@ func printMemory(b *bench) {
 			peak := b.median(at, name, "watched_rss_bytes")
 			above := ""
 			if name == alone {
-				above = number((peak - b.version) / 1e6)
+				above = formatNumber((peak - b.version) / 1e6)
 			}
-			table = append(table, []string{name, number(b.median(at, name, "connections")), number(peak / 1e6), above, number(b.median(at, name, "per_s"))})
+			table = append(table, []string{name, formatNumber(b.median(at, name, "connections")), formatNumber(peak / 1e6), above, formatNumber(b.median(at, name, "per_s"))})
 		}
 		writeTable(b.out, []string{at.setting, "at once", "peak MB", "above version", "req/s"}, table)
 		g := goal{what: "above version at " + at.setting, unit: " MB", got: (b.median(at, alone, "watched_rss_bytes") - b.version) / 1e6, must: 12, aim: 8}
@@ -65,7 +65,7 @@ func printMemory(b *bench) {
 			g.must, g.aim = 100, 60
 			if n := b.median(at, alone, "connections"); n < manyConnections {
 				g.got = none
-				b.note(fmt.Sprintf("kasoku had only %s connections at once; is ulimit -n below 10,100?", number(n)))
+				b.note(fmt.Sprintf("kasoku had only %s connections at once; is ulimit -n below 10,100?", formatNumber(n)))
 			}
 		}
 		b.goals = append(b.goals, g)
@@ -94,7 +94,7 @@ func overloadRow(ctx context.Context, b *bench) error {
 		for _, stall := range []bool{false, true} {
 			at := b.overloadAt(stall)
 			c := b.record(recorded, b.peerRounds)
-			c.invoke = watched(c.invoke)
+			c.invoke = watchInvocation(c.invoke)
 			r, err := b.once(ctx, at, &c, round)
 			if err != nil {
 				return err
@@ -125,19 +125,19 @@ func printOverload(b *bench) {
 	var table [][]string
 	for _, at := range []place{normal, stall} {
 		get := func(figure string) float64 { return b.median(at, recorded, figure) }
-		table = append(table, []string{at.setting, number(get("requests")), number(get("failed")), number(get("watched_rss_bytes") / 1e6), number(get("in_flight")), number(get("in_flight_cap")),
-			number(get("latency_p99_s") * 1e3), number(get("theory_p99_s") * 1e3)})
+		table = append(table, []string{at.setting, formatNumber(get("requests")), formatNumber(get("failed")), formatNumber(get("watched_rss_bytes") / 1e6), formatNumber(get("in_flight")), formatNumber(get("in_flight_cap")),
+			formatNumber(get("latency_p99_s") * 1e3), formatNumber(get("theory_p99_s") * 1e3)})
 	}
 	writeTable(b.out, []string{"20,000/s", "requests", "failed", "peak MB", "in flight", "cap", "p99 ms", "in theory ms"}, table)
 	p99, theory := b.book.get(stall.row, stall.setting, recorded, "latency_p99_s"), b.book.get(stall.row, stall.setting, recorded, "theory_p99_s")
 	b.goals = append(b.goals,
-		goal{what: "memory", unit: " × normal", got: median(b.paired(stall, recorded, "watched_rss_bytes", normal, recorded)), must: 2, aim: none},
-		goal{what: "in flight", unit: " × cap", got: median(ratios(b.book.get(stall.row, stall.setting, recorded, "in_flight"), b.book.get(stall.row, stall.setting, recorded, "in_flight_cap"))), must: 1, aim: none},
-		goal{what: "p99 off theory", unit: " %", got: 100 * median(off(ratios(p99, theory))), must: 5, aim: none})
+		goal{what: "memory", unit: " × normal", got: middleValue(b.paired(stall, recorded, "watched_rss_bytes", normal, recorded)), must: 2, aim: none},
+		goal{what: "in flight", unit: " × cap", got: middleValue(ratiosOf(b.book.get(stall.row, stall.setting, recorded, "in_flight"), b.book.get(stall.row, stall.setting, recorded, "in_flight_cap"))), must: 1, aim: none},
+		goal{what: "p99 off theory", unit: " %", got: 100 * middleValue(offTarget(ratiosOf(p99, theory))), must: 5, aim: none})
 }
 
-// off returns how far ratios are from 1.
-func off(ratios []float64) []float64 {
+// offTarget returns how far ratios are from 1.
+func offTarget(ratios []float64) []float64 {
 	out := make([]float64, len(ratios))
 	for i, r := range ratios {
 		out[i] = max(r-1, 1-r)

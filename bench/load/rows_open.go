@@ -51,21 +51,21 @@ func printPacing(b *bench) {
 }
 
 func (b *bench) median(at place, program, figure string) float64 {
-	return median(b.book.get(at.row, at.setting, program, figure))
+	return middleValue(b.book.get(at.row, at.setting, program, figure))
 }
 
 // arrived prints which share of the requests that were asked for came.
 func (b *bench) arrived(at place, program string) string {
 	got, asked := b.book.get(at.row, at.setting, program, "requests"), b.book.get(at.row, at.setting, program, "asked")
-	return unit.PercentCell(median(ratios(got, asked)))
+	return unit.PercentCell(middleValue(ratiosOf(got, asked)))
 }
 
 // printPacing prints how evenly requests came in one place.
 func (b *bench) printPacing(at place) {
 	var table [][]string
 	for _, name := range b.met(at) {
-		get := func(figure string) string { return number(b.median(at, name, figure)) }
-		table = append(table, []string{name, get("p50_us"), get("p90_us"), get("p99_us"), number(100 * b.median(at, name, "bursts")), get("per_ms_sd"),
+		get := func(figure string) string { return formatNumber(b.median(at, name, figure)) }
+		table = append(table, []string{name, get("p50_us"), get("p90_us"), get("p99_us"), formatNumber(100 * b.median(at, name, "bursts")), get("per_ms_sd"),
 			b.arrived(at, name), get("cpu_us")})
 	}
 	writeTable(b.out, []string{at.setting, "p50 µs", "p90 µs", "p99 µs", "gaps < 10 µs %", "sd in a ms", "arrived %", "CPU µs/req"}, table)
@@ -115,7 +115,7 @@ func openRow(ctx context.Context, b *bench) error {
 
 func printOpen(b *bench) {
 	base := b.openUnit()
-	fmt.Fprintf(b.out, "  wrk's closed loop: %s µs of CPU a request\n", number(b.median(base, "wrk", "cpu_us")))
+	fmt.Fprintf(b.out, "  wrk's closed loop: %s µs of CPU a request\n", formatNumber(b.median(base, "wrk", "cpu_us")))
 	must := map[string][]goal{
 		economical: {{must: 2.7, aim: 2.3}, {must: 1.8, aim: 1.6}},
 		recorded:   {{must: 7.5, aim: 4.5}, {must: 4.6, aim: 3.5}},
@@ -125,13 +125,13 @@ func printOpen(b *bench) {
 		fmt.Fprintln(b.out)
 		var table [][]string
 		for _, name := range b.met(at) {
-			table = append(table, []string{name, number(b.median(at, name, "cpu_us")), ratioOf(b.paired(at, name, "cpu_us", base, "wrk")),
+			table = append(table, []string{name, formatNumber(b.median(at, name, "cpu_us")), ratioOf(b.paired(at, name, "cpu_us", base, "wrk")),
 				b.arrived(at, name), b.peakMB(b.book.get(at.row, at.setting, name, "peak_rss_bytes"))})
 		}
 		writeTable(b.out, []string{at.setting, "CPU µs/req", "× wrk, closed", "arrived %", "peak MB"}, table)
 		for _, name := range []string{economical, recorded} {
 			g := must[name][i]
-			g.got, g.unit = median(b.paired(at, name, "cpu_us", base, "wrk")), " × wrk"
+			g.got, g.unit = middleValue(b.paired(at, name, "cpu_us", base, "wrk")), " × wrk"
 			g.what = "economical at " + at.setting
 			if name == recorded {
 				g.what = "precise at " + at.setting
@@ -159,7 +159,7 @@ func (b *bench) reachedPlaces() []place {
 func reachedRow(ctx context.Context, b *bench) error {
 	for _, at := range b.reachedPlaces() {
 		c := b.record(recorded, 1)
-		c.invoke = watched(c.invoke)
+		c.invoke = watchInvocation(c.invoke)
 		r, err := b.once(ctx, at, &c, 0)
 		if err != nil || r.requests == 0 {
 			return err
@@ -175,15 +175,15 @@ func reachedRow(ctx context.Context, b *bench) error {
 		add("failed", float64(t.Steps[0].Failed))
 		add("delay_p99_us", t.Steps[0].SendDelay.P99*1e6)
 		add("delay_max_us", t.Steps[0].SendDelay.Max*1e6)
-		first, second := halves(r.memory.readings)
+		first, second := compareHalves(r.memory.readings)
 		add("first_half_bytes", first)
 		add("second_half_bytes", second)
 	}
 	return nil
 }
 
-// watched reads the memory of what is invoked.
-func watched(invoke func(work) invocation) func(work) invocation {
+// watchInvocation reads the memory of what is invoked.
+func watchInvocation(invoke func(work) invocation) func(work) invocation {
 	return func(w work) invocation {
 		in := invoke(w)
 		in.memory = true
@@ -195,8 +195,8 @@ func printReached(b *bench) {
 	var table [][]string
 	for _, at := range b.reachedPlaces() {
 		get := func(figure string) float64 { return b.median(at, recorded, figure) }
-		table = append(table, []string{at.setting + " for " + at.work.duration(), number(get("requests")), number(100 * get("off")), number(get("failed")), number(get("delay_p99_us")),
-			number(get("delay_max_us")), number(get("p50_us")), number(get("p99_us")), number(get("cpu_us")), number(get("first_half_bytes") / 1e6), number(get("second_half_bytes") / 1e6)})
+		table = append(table, []string{at.setting + " for " + at.work.duration(), formatNumber(get("requests")), formatNumber(100 * get("off")), formatNumber(get("failed")), formatNumber(get("delay_p99_us")),
+			formatNumber(get("delay_max_us")), formatNumber(get("p50_us")), formatNumber(get("p99_us")), formatNumber(get("cpu_us")), formatNumber(get("first_half_bytes") / 1e6), formatNumber(get("second_half_bytes") / 1e6)})
 	}
 	writeTable(b.out, []string{"asked", "arrived", "off by %", "failed", "late p99 µs", "late max µs", "deviation p50 µs", "p99 µs", "CPU µs/req", "MB, first half", "second half"}, table)
 	must, aim := b.reachedPlaces()[0], b.reachedPlaces()[1]

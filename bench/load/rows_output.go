@@ -28,11 +28,11 @@ func printNethttp(b *bench) {
 	at := b.nethttpAt()
 	var table [][]string
 	for _, name := range b.met(at) {
-		table = append(table, []string{name, number(b.median(at, name, "cpu_us")), ratioOf(b.paired(at, name, "cpu_us", at, plain)), number(b.median(at, name, "per_s")),
+		table = append(table, []string{name, formatNumber(b.median(at, name, "cpu_us")), ratioOf(b.paired(at, name, "cpu_us", at, plain)), formatNumber(b.median(at, name, "per_s")),
 			b.peakMB(b.book.get(at.row, at.setting, name, "peak_rss_bytes"))})
 	}
 	writeTable(b.out, []string{"", "CPU µs/req", "× plain", "req/s", "peak MB"}, table)
-	b.goals = append(b.goals, goal{what: "CPU per request", unit: " × plain", got: median(b.paired(at, "kasoku, nethttp", "cpu_us", at, plain)), must: 1.15, aim: 1.0})
+	b.goals = append(b.goals, goal{what: "CPU per request", unit: " × plain", got: middleValue(b.paired(at, "kasoku, nethttp", "cpu_us", at, plain)), must: 1.15, aim: 1.0})
 }
 
 // outputRate is that of the row "output".
@@ -92,9 +92,9 @@ func printOutput(b *bench) {
 	at := b.outputAt()
 	var table [][]string
 	for _, encoding := range encodings {
-		get := func(figure string) string { return number(b.median(at, encoding, figure)) }
-		_, lost := spread(b.book.get(at.row, at.setting, encoding, "lost"))
-		table = append(table, []string{encoding, get("requests"), number(lost), get("p50_us"), get("p90_us"), get("p99_us"), get("cpu_us"), b.peakMB(b.book.get(at.row, at.setting, encoding, "peak_rss_bytes"))})
+		get := func(figure string) string { return formatNumber(b.median(at, encoding, figure)) }
+		_, lost := spreadOf(b.book.get(at.row, at.setting, encoding, "lost"))
+		table = append(table, []string{encoding, get("requests"), formatNumber(lost), get("p50_us"), get("p90_us"), get("p99_us"), get("cpu_us"), b.peakMB(b.book.get(at.row, at.setting, encoding, "peak_rss_bytes"))})
 		if encoding == "none" {
 			continue
 		}
@@ -119,7 +119,7 @@ type reader struct {
 	aim  float64
 }
 
-func readers() []reader {
+func allReaders() []reader {
 	return []reader{
 		{"report, text", []string{"report"}, 1.0, 0.5},
 		{"report, json", []string{"report", "-type", "json"}, none, none},
@@ -145,7 +145,7 @@ func reportRow(ctx context.Context, b *bench) error {
 		}
 	}
 	for round := range b.fewer() {
-		for _, r := range readers() {
+		for _, r := range allReaders() {
 			for _, name := range []string{recorded, "vegeta"} {
 				if programs[name] == "" {
 					continue
@@ -160,7 +160,7 @@ func reportRow(ctx context.Context, b *bench) error {
 					b.note(fmt.Sprintf("%s %s failed: %v", name, r.name, err))
 					continue
 				}
-				b.book.add("report", r.name, name, round, "cpu_us", micros(out.cpu)/resultCount)
+				b.book.add("report", r.name, name, round, "cpu_us", inMicros(out.cpu)/resultCount)
 				b.book.add("report", r.name, name, round, "peak_rss_bytes", float64(out.maxRSS))
 			}
 		}
@@ -170,10 +170,10 @@ func reportRow(ctx context.Context, b *bench) error {
 
 func printReport(b *bench) {
 	var table [][]string
-	for _, r := range readers() {
+	for _, r := range allReaders() {
 		at := place{row: "report", setting: r.name}
 		ours := b.median(at, recorded, "cpu_us")
-		table = append(table, []string{r.name, number(ours), number(b.median(at, "vegeta", "cpu_us")), ratioOf(b.paired(at, recorded, "cpu_us", at, "vegeta")),
+		table = append(table, []string{r.name, formatNumber(ours), formatNumber(b.median(at, "vegeta", "cpu_us")), ratioOf(b.paired(at, recorded, "cpu_us", at, "vegeta")),
 			b.peakMB(b.book.get(at.row, at.setting, recorded, "peak_rss_bytes"))})
 		if r.must > 0 {
 			b.goals = append(b.goals, goal{what: r.name, unit: " µs/result", got: ours, must: r.must, aim: r.aim})

@@ -96,13 +96,13 @@ func newSink(o sinkOptions) (s *sink, err error) {
 	if s.wake, err = unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC); err != nil {
 		return nil, fmt.Errorf("eventfd: %w", err)
 	}
-	if s.listener, err = listen(o.addr); err != nil {
+	if s.listener, err = listenOn(o.addr); err != nil {
 		return nil, err
 	}
 	return s, errors.Join(s.watch(s.wake, unix.EPOLLIN), s.watch(s.listener, unix.EPOLLIN))
 }
 
-func listen(addr netip.AddrPort) (int, error) {
+func listenOn(addr netip.AddrPort) (int, error) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return -1, fmt.Errorf("socket: %w", err)
@@ -245,7 +245,7 @@ func (s *sink) serve(fd int, events uint32) {
 			return
 		}
 		var whole int
-		whole, c.part = requests(s.buf[:n], c.part)
+		whole, c.part = countRequests(s.buf[:n], c.part)
 		if whole > 0 {
 			s.arrived(fd, whole)
 		}
@@ -257,9 +257,9 @@ func (s *sink) serve(fd int, events uint32) {
 
 var end = []byte("\r\n\r\n")
 
-// requests counts the ends of headers in b, which goes on from bytes that ended
+// countRequests counts the ends of headers in b, which goes on from bytes that ended
 // with the first part bytes of such an end. rest is the same of b.
-func requests(b []byte, part int) (n, rest int) {
+func countRequests(b []byte, part int) (n, rest int) {
 	if part > 0 {
 		// At most three bytes are missing.
 		joined := append(append(make([]byte, 0, 8), end[:part]...), b[:min(len(b), len(end)-1)]...)
@@ -370,7 +370,7 @@ func (s *sink) finish() sinkReport {
 		r.CPU = ownCPU() - s.cpuBefore
 	}
 	if s.o.perSec > 0 && s.o.record > 0 {
-		p := pace(s.arrivals, s.o.perSec)
+		p := paceOf(s.arrivals, s.o.perSec)
 		r.Pacing = &p
 	}
 	if s.stallTo > 0 {

@@ -183,7 +183,7 @@ func TestRequestsProperty(t *testing.T) {
 		for rest := stream; len(rest) > 0; {
 			k := rapid.IntRange(1, len(rest)).Draw(t, "cut")
 			var n int
-			n, part = requests(rest[:k], part)
+			n, part = countRequests(rest[:k], part)
 			got, rest = got+n, rest[k:]
 		}
 		if want := bytes.Count(stream, end); got != want {

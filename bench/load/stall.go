@@ -120,7 +120,7 @@ func (l *lab) seenBy(ctx context.Context, w work, s story, all []*peer) (*seen, 
 }
 
 func (s *seen) row(name string) []string {
-	ms := func(d time.Duration) string { return number(float64(d) / float64(time.Millisecond)) }
+	ms := func(d time.Duration) string { return formatNumber(float64(d) / float64(time.Millisecond)) }
 	return []string{name, unit.Count(s.requests), ms(s.p50), ms(s.p99), ms(s.max)}
 }
 

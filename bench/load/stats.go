@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// median returns the middle of the values, the mean of the middle two when their
+// middleValue returns the middle of the values, the mean of the middle two when their
 // number is even; NaN of none. Values that are NaN do not count.
-func median(values []float64) float64 {
-	v := known(values)
+func middleValue(values []float64) float64 {
+	v := knownValues(values)
 	if len(v) == 0 {
 		return math.NaN()
 	}
@@ -21,22 +21,22 @@ func median(values []float64) float64 {
 	return v[len(v)/2]
 }
 
-// spread returns the smallest and the largest value, NaN of none.
-func spread(values []float64) (least, most float64) {
-	v := known(values)
+// spreadOf returns the smallest and the largest value, NaN of none.
+func spreadOf(values []float64) (least, most float64) {
+	v := knownValues(values)
 	if len(v) == 0 {
 		return math.NaN(), math.NaN()
 	}
 	return slices.Min(v), slices.Max(v)
 }
 
-func known(values []float64) []float64 {
+func knownValues(values []float64) []float64 {
 	return slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 }
 
-// ratios divides each round's value by that of the same round of base: what is
+// ratiosOf divides each round's value by that of the same round of base: what is
 // slow in one round for all cancels out. A round that lacks either is NaN.
-func ratios(values, base []float64) []float64 {
+func ratiosOf(values, base []float64) []float64 {
 	out := make([]float64, min(len(values), len(base)))
 	for i := range out {
 		out[i] = values[i] / base[i]
@@ -47,9 +47,9 @@ func ratios(values, base []float64) []float64 {
 	return out
 }
 
-// rank returns the value at quantile q of sorted values by nearest rank, the
+// rankOf returns the value at quantile q of sorted values by nearest rank, the
 // zero value of none.
-func rank[T cmp.Ordered](sorted []T, q float64) (v T) {
+func rankOf[T cmp.Ordered](sorted []T, q float64) (v T) {
 	if len(sorted) == 0 {
 		return v
 	}
@@ -80,10 +80,10 @@ func (s stallTheory) p99() time.Duration {
 	return max(0, time.Duration(wait*float64(time.Second)))
 }
 
-// halves returns the most of the first half of the readings and of the second: of
+// compareHalves returns the most of the first half of the readings and of the second: of
 // what does not grow they are the same. The first third, in which connections are
 // made and the garbage collector finds its pace, does not count. NaN of too few.
-func halves(readings []float64) (first, second float64) {
+func compareHalves(readings []float64) (first, second float64) {
 	readings = readings[len(readings)/3:]
 	half := len(readings) / 2
 	if half == 0 {

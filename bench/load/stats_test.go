@@ -14,8 +14,8 @@ func TestMedianAndSpread(t *testing.T) {
 	f := func(values []float64, median_, least, most float64) {
 		t.Helper()
 		before := slices.Clone(values)
-		m := median(values)
-		lo, hi := spread(values)
+		m := middleValue(values)
+		lo, hi := spreadOf(values)
 		for _, pair := range [][2]float64{{m, median_}, {lo, least}, {hi, most}} {
 			if pair[0] != pair[1] && !(math.IsNaN(pair[0]) && math.IsNaN(pair[1])) {
 				t.Errorf("%v: got %v, want %v", before, pair[0], pair[1])
@@ -36,7 +36,7 @@ func TestMedianAndSpread(t *testing.T) {
 
 // A round that lacks a figure has no ratio, and is no other round's.
 func TestRatios(t *testing.T) {
-	got := ratios([]float64{2, math.NaN(), 9, 5, 1}, []float64{1, 4, 3, 0})
+	got := ratiosOf([]float64{2, math.NaN(), 9, 5, 1}, []float64{1, 4, 3, 0})
 	if len(got) != 4 || got[0] != 2 || !math.IsNaN(got[1]) || got[2] != 3 || !math.IsNaN(got[3]) {
 		t.Errorf("got %v", got)
 	}
@@ -48,11 +48,11 @@ func TestRank(t *testing.T) {
 		hundred[i] = i + 1
 	}
 	for q, want := range map[float64]int{0: 1, 0.005: 1, 0.5: 50, 0.9: 90, 0.99: 99, 0.991: 100, 1: 100} {
-		if got := rank(hundred, q); got != want {
+		if got := rankOf(hundred, q); got != want {
 			t.Errorf("rank %v of 1..100: got %d, want %d", q, got, want)
 		}
 	}
-	if got := rank([]int(nil), 0.5); got != 0 {
+	if got := rankOf([]int(nil), 0.5); got != 0 {
 		t.Errorf("of none: got %d", got)
 	}
 }
@@ -82,7 +82,7 @@ func TestStallTheoryAgainstPlay(t *testing.T) {
 			waits = append(waits, at-due)
 		}
 		slices.Sort(waits)
-		want, got := rank(waits, 0.99), s.p99().Seconds()
+		want, got := rankOf(waits, 0.99), s.p99().Seconds()
 		if math.Abs(got-want) > 2/perSec+1e-9 {
 			t.Errorf("%+v: theory says %v s, the play %v s", s, got, want)
 		}
@@ -91,10 +91,10 @@ func TestStallTheoryAgainstPlay(t *testing.T) {
 
 func TestHalves(t *testing.T) {
 	readings := []float64{100, 90, 80, 9, 8, 7, 8, 10, 9}
-	if first, second := halves(readings); first != 9 || second != 10 {
+	if first, second := compareHalves(readings); first != 9 || second != 10 {
 		t.Errorf("got %v and %v, want 9 and 10", first, second)
 	}
-	if first, _ := halves([]float64{1}); !math.IsNaN(first) {
+	if first, _ := compareHalves([]float64{1}); !math.IsNaN(first) {
 		t.Errorf("of one reading: got %v", first)
 	}
 }

@@ -33,8 +33,8 @@ func writeTable(w io.Writer, heads []string, rows [][]string) {
 	}
 }
 
-// number prints a measured value, or – when it was not measured.
-func number(v float64) string {
+// formatNumber prints a measured value, or – when it was not measured.
+func formatNumber(v float64) string {
 	if math.IsNaN(v) {
 		return "–"
 	}
@@ -42,12 +42,12 @@ func number(v float64) string {
 }
 
 // medianOf prints the median of values.
-func medianOf(values []float64) string { return number(median(values)) }
+func medianOf(values []float64) string { return formatNumber(middleValue(values)) }
 
 // ratioOf prints the median of ratios and how far the rounds differ.
 func ratioOf(values []float64) string {
-	least, most := spread(values)
-	m := median(values)
+	least, most := spreadOf(values)
+	m := middleValue(values)
 	switch {
 	case math.IsNaN(m):
 		return "–"
@@ -128,5 +128,5 @@ func (g *goal) is() string {
 	if !g.measured() {
 		return "–"
 	}
-	return number(g.got) + g.unit
+	return formatNumber(g.got) + g.unit
 }

@@ -54,15 +54,15 @@ func TestBook(t *testing.T) {
 }
 
 func TestChoose(t *testing.T) {
-	all, err := choose(nil)
-	if err != nil || len(all) != len(rows()) {
+	all, err := chooseRows(nil)
+	if err != nil || len(all) != len(allRows()) {
 		t.Errorf("none named: %v, %v", rowNames(all), err)
 	}
-	some, err := choose([]string{"report", "closed"})
+	some, err := chooseRows([]string{"report", "closed"})
 	if got := strings.Join(rowNames(some), " "); err != nil || got != "closed report" {
 		t.Errorf("got %q, %v", got, err)
 	}
-	if _, err := choose([]string{"close"}); err == nil {
+	if _, err := chooseRows([]string{"close"}); err == nil {
 		t.Error("an unknown row is taken")
 	}
 }

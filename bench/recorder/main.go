@@ -55,12 +55,12 @@ func run(args []string, out io.Writer) error {
 		<-ctx.Done()
 		return nil
 	}
-	return record(ctx, *dsn, *path, out)
+	return recordRun(ctx, *dsn, *path, out)
 }
 
-// record samples until ctx ends.
-func record(ctx context.Context, dsn, path string, out io.Writer) (err error) {
-	sources, err := sources(dsn, path)
+// recordRun samples until ctx ends.
+func recordRun(ctx context.Context, dsn, path string, out io.Writer) (err error) {
+	sources, err := makeSources(dsn, path)
 	if err != nil {
 		return err
 	}
@@ -86,8 +86,8 @@ func record(ctx context.Context, dsn, path string, out io.Writer) (err error) {
 	return err
 }
 
-// sources are those of kasoku record; a run file stands in for a log.
-func sources(dsn, log string) ([]observe.Source, error) {
+// makeSources are those of kasoku record; a run file stands in for a log.
+func makeSources(dsn, log string) ([]observe.Source, error) {
 	h, err := host.New(host.Options{})
 	if err != nil {
 		return nil, err

@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		if err := flags.Parse(args[1:]); err != nil {
 			return err
 		}
-		return compare(ctx, l, max(*rounds, 1), out)
+		return compareClients(ctx, l, max(*rounds, 1), out)
 	case "client":
 		flags.StringVar(&l.by, "by", "", "agent or net/http")
 		flags.StringVar(&l.kind, "request", "", "GET or POST")
@@ -103,8 +103,8 @@ http {
 }
 `
 
-// compare measures both clients in turn.
-func compare(ctx context.Context, l load, rounds int, out io.Writer) (err error) {
+// compareClients measures both clients in turn.
+func compareClients(ctx context.Context, l load, rounds int, out io.Writer) (err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func compare(ctx context.Context, l load, rounds int, out io.Writer) (err error)
 	}
 	defer os.RemoveAll(dir)
 	// nginx may run as another user.
-	if err := errors.Join(os.Chmod(dir, 0o755), os.WriteFile(filepath.Join(dir, "list"), list(), 0o644)); err != nil {
+	if err := errors.Join(os.Chmod(dir, 0o755), os.WriteFile(filepath.Join(dir, "list"), makeList(), 0o644)); err != nil {
 		return err
 	}
 	server, err := sandbox.Nginx(ctx, sandbox.NginxOptions{Dir: dir, Config: nginxConfig})
@@ -137,8 +137,8 @@ func compare(ctx context.Context, l load, rounds int, out io.Writer) (err error)
 			}
 			memory := map[bool]string{false: "used again", true: "their own"}[keep]
 			fmt.Fprintf(tab, "%s\t%s\t%.1f\t%.1f\t%.2f\t%.2f\t%.2f\t\n", kind, memory,
-				median(r.agent), median(r.other), median(r.ratio), slices.Min(r.ratio), slices.Max(r.ratio))
-			met = met && median(r.ratio) <= most
+				medianOf(r.agent), medianOf(r.other), medianOf(r.ratio), slices.Min(r.ratio), slices.Max(r.ratio))
+			met = met && medianOf(r.ratio) <= most
 		}
 	}
 	if err := tab.Flush(); err != nil {
@@ -183,12 +183,12 @@ func (l load) child(ctx context.Context, self string) (float64, error) {
 	return strconv.ParseFloat(strings.TrimSpace(string(text)), 64)
 }
 
-// list is 15 kB of JSON.
-func list() []byte {
+// makeList is 15 kB of JSON.
+func makeList() []byte {
 	return []byte(`{"count":25,"chairs":[` + strings.Repeat(`{"id":1,"name":"a chair","price":12000},`, 384) + `{}]}`)
 }
 
-func median(values []float64) float64 {
+func medianOf(values []float64) float64 {
 	v := slices.Sorted(slices.Values(values))
 	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
 }

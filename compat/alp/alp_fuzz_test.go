@@ -63,7 +63,7 @@ func FuzzKeyRule(f *testing.F) {
 		if string(got) != u.String() {
 			t.Fatalf("%q: %q, want %q", uri, got, u)
 		}
-		decoded(string(got))
+		decodeName(string(got))
 		sortedQuery(uri)
 	})
 }
@@ -125,7 +125,7 @@ func FuzzDump(f *testing.F) {
 		if err := (profile{s}).dump(path); err != nil {
 			t.Fatal(err)
 		}
-		got, err := load(path)
+		got, err := loadProfile(path)
 		if err != nil || len(got) != 1 || got[0].uri != uri || got[0].method != method || got[0].sum != 0.25 {
 			t.Fatalf("%q %q: %v\n%s", uri, method, err, readFile(t, path))
 		}

@@ -34,7 +34,7 @@ func (o *options) readConfig(path, command string, fl *pflag.FlagSet) error {
 	if err := yaml.Unmarshal(b, &all); err != nil {
 		return fmt.Errorf("read configuration %s: %w", path, err)
 	}
-	sections := []map[string]any{section(all, command), section(all, o.kind), all}
+	sections := []map[string]any{sectionOf(all, command), sectionOf(all, o.kind), all}
 	fl.VisitAll(func(f *pflag.Flag) {
 		if err != nil || f.Changed {
 			return
@@ -60,7 +60,7 @@ func (o *options) readConfig(path, command string, fl *pflag.FlagSet) error {
 	return err
 }
 
-func section(all map[string]any, name string) map[string]any {
+func sectionOf(all map[string]any, name string) map[string]any {
 	m, _ := all[name].(map[string]any)
 	return m
 }

@@ -38,8 +38,8 @@ type dumpedStats struct {
 	Percentiles []float64 `yaml:"percentiles"` // all values
 }
 
-// load reads the file of --dump, of alp or of ours.
-func load(path string) (profile, error) {
+// loadProfile reads the file of --dump, of alp or of ours.
+func loadProfile(path string) (profile, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("load profile: %w", err)
@@ -71,7 +71,7 @@ func load(path string) (profile, error) {
 	return out, nil
 }
 
-// dump writes the profile to a file that alp and [load] can read.
+// dump writes the profile to a file that alp and [loadProfile] can read.
 func (p profile) dump(path string) (err error) {
 	f, err := private.Output.Create(path)
 	if err != nil {

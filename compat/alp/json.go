@@ -48,16 +48,16 @@ func (r *jsonReader) readFlat(b []byte, values [][]byte) bool {
 	if len(b) < 2 || b[0] != '{' || b[len(b)-1] != '}' {
 		return false
 	}
-	for i := skip(b, 1); ; {
+	for i := skipValue(b, 1); ; {
 		key, next, ok := plainString(b, i)
 		if !ok {
 			return false
 		}
-		i = skip(b, next)
+		i = skipValue(b, next)
 		if i >= len(b) || b[i] != ':' {
 			return false
 		}
-		i = skip(b, i+1)
+		i = skipValue(b, i+1)
 		var v []byte
 		if i < len(b) && b[i] == '"' {
 			v, i, ok = plainString(b, i)
@@ -72,12 +72,12 @@ func (r *jsonReader) readFlat(b []byte, values [][]byte) bool {
 				values[n] = v
 			}
 		}
-		if i = skip(b, i); i >= len(b) {
+		if i = skipValue(b, i); i >= len(b) {
 			return false
 		}
 		switch b[i] {
 		case ',':
-			i = skip(b, i+1)
+			i = skipValue(b, i+1)
 		case '}':
 			return i == len(b)-1
 		default:
@@ -86,8 +86,8 @@ func (r *jsonReader) readFlat(b []byte, values [][]byte) bool {
 	}
 }
 
-// skip returns the index of the next character that is no space.
-func skip(b []byte, i int) int {
+// skipValue returns the index of the next character that is no space.
+func skipValue(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n') {
 		i++
 	}

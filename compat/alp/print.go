@@ -43,8 +43,8 @@ func (t *table) print(out io.Writer, o *options) error {
 	return nil
 }
 
-// visible returns a text as it may be shown on a terminal.
-func visible(s string) string { return string(logs.AppendVisible(nil, s)) }
+// visibleText returns a text as it may be shown on a terminal.
+func visibleText(s string) string { return string(logs.AppendVisible(nil, s)) }
 
 // widths returns how wide the columns are on a terminal, and the titles as they
 // are shown there.
@@ -54,7 +54,7 @@ func (t *table) widths() (widths []int, titles []string) {
 		titles = append(titles, title)
 		width := runewidth.StringWidth(title)
 		for _, row := range t.rows {
-			width = max(width, runewidth.StringWidth(visible(row[i].text)))
+			width = max(width, runewidth.StringWidth(visibleText(row[i].text)))
 		}
 		if t.footer != nil {
 			width = max(width, runewidth.StringWidth(t.footer[i]))
@@ -93,7 +93,7 @@ func (t *table) printRows(w *bufio.Writer, widths []int) {
 	for _, row := range t.rows {
 		var cells []string
 		for i, c := range row {
-			cells = append(cells, runewidth.FillRight(visible(c.text), widths[i]))
+			cells = append(cells, runewidth.FillRight(visibleText(c.text), widths[i]))
 		}
 		printRow(w, cells)
 	}
@@ -175,7 +175,7 @@ func (t *table) printPlain(w *bufio.Writer, o *options, separator string, quote 
 			if i > 0 {
 				w.WriteString(separator)
 			}
-			w.WriteString(quote(visible(c.text)))
+			w.WriteString(quote(visibleText(c.text)))
 		}
 		w.WriteString("\n")
 	}

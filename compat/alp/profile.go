@@ -94,8 +94,8 @@ type figure struct {
 	of         func(*stat) float64
 }
 
-// figures returns those of all columns but method and URI.
-func figures(percentiles []int) []figure {
+// figuresOf returns those of all columns but method and URI.
+func figuresOf(percentiles []int) []figure {
 	out := []figure{{"count", "Count", true, func(s *stat) float64 { return float64(s.n) }}}
 	for i := 1; i <= 5; i++ {
 		key := fmt.Sprintf("%dxx", i)
@@ -130,7 +130,7 @@ func (o *options) less() (func(a, b *stat) bool, error) {
 	case "method":
 		return func(a, b *stat) bool { return a.method < b.method }, nil
 	}
-	list := figures(nil)
+	list := figuresOf(nil)
 	if p, err := strconv.Atoi(strings.TrimPrefix(o.sort, "p")); err == nil && o.sort[0] == 'p' && p >= 0 && p <= 100 {
 		list = append(list, percentileFigure(p))
 	}

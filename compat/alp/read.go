@@ -62,10 +62,10 @@ func (r *ltsvReader) read(line []byte, values [][]byte) string {
 		if colon < 0 {
 			return "a field without a colon"
 		}
-		label := trim(field[:colon])
+		label := trimBlanks(field[:colon])
 		for i, name := range r.names {
 			if len(name) == len(label) && string(name) == string(label) {
-				values[i] = trim(field[colon+1:])
+				values[i] = trimBlanks(field[colon+1:])
 			}
 		}
 		if !more {
@@ -74,8 +74,8 @@ func (r *ltsvReader) read(line []byte, values [][]byte) string {
 	}
 }
 
-// trim is bytes.TrimSpace for what mostly has no space around it.
-func trim(b []byte) []byte {
+// trimBlanks is bytes.TrimSpace for what mostly has no space around it.
+func trimBlanks(b []byte) []byte {
 	if n := len(b); n == 0 || b[0] > ' ' && b[0] < 0x80 && b[n-1] > ' ' && b[n-1] < 0x80 {
 		return b
 	}

@@ -101,7 +101,7 @@ func (r *runner) read(ctx context.Context, o *options, files []string) (profile,
 		return nil, err
 	}
 	if o.load != "" {
-		return load(o.load)
+		return loadProfile(o.load)
 	}
 	in, err := o.inputs(files, r.stdin, r.stderr)
 	if err != nil {
@@ -195,11 +195,11 @@ func (r *runner) dumpsDiff() *cobra.Command {
 			if err := o.check(); err != nil {
 				return err
 			}
-			from, err := load(args[0])
+			from, err := loadProfile(args[0])
 			if err != nil {
 				return err
 			}
-			to, err := load(args[1])
+			to, err := loadProfile(args[1])
 			if err != nil {
 				return err
 			}

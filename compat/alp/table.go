@@ -53,7 +53,7 @@ func (o *options) columns() ([]column, error) {
 		return nil, err
 	}
 	var all []column
-	for _, f := range figures(percents) {
+	for _, f := range figuresOf(percents) {
 		if f.key == "min" {
 			all = append(all,
 				column{figure{key: "method", title: "Method"}, func(s *stat) string { return s.method }},
@@ -81,7 +81,7 @@ func (o *options) columns() ([]column, error) {
 
 func (o *options) shownURI(s *stat) string {
 	if o.decode {
-		return decoded(s.uri)
+		return decodeName(s.uri)
 	}
 	return s.uri
 }

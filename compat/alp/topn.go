@@ -71,7 +71,7 @@ func (o *options) topTable(list []exact.Ranked[[]string]) *table {
 		row := []cell{numberCell(float64(i+1), true)}
 		for n, text := range r.Item {
 			if n == 0 && o.decode {
-				text = decoded(text)
+				text = decodeName(text)
 			}
 			row = append(row, cell{text, n >= 2 && n <= 4})
 		}

@@ -110,8 +110,8 @@ func sortedQuery(group string) string {
 	return u.Path + "?" + strings.Join(out, "&")
 }
 
-// decoded returns the name of a class with its path and query string decoded.
-func decoded(name string) string {
+// decodeName returns the name of a class with its path and query string decoded.
+func decodeName(name string) string {
 	u, err := url.Parse(name)
 	if err != nil {
 		return name

@@ -14,7 +14,7 @@ func input(log string) []lines.Input {
 
 // BenchmarkBlock: one worker, the sample with its 14 bundles.
 func BenchmarkBlock(b *testing.B) {
-	p, err := load("testdata/kataribe.toml")
+	p, err := loadPlan("testdata/kataribe.toml")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -61,9 +61,9 @@ type change struct {
 	by    []byte
 }
 
-// load reads a configuration file.
-func load(path string) (*plan, error) {
-	c, err := decode(path)
+// loadPlan reads a configuration file.
+func loadPlan(path string) (*plan, error) {
+	c, err := decodeConfig(path)
 	if err != nil {
 		return nil, err
 	}
@@ -74,8 +74,8 @@ func load(path string) (*plan, error) {
 	return p, nil
 }
 
-// decode reads a configuration file, whose bundles and replaces are in its order.
-func decode(path string) (c config, err error) {
+// decodeConfig reads a configuration file, whose bundles and replaces are in its order.
+func decodeConfig(path string) (c config, err error) {
 	meta, err := toml.DecodeFile(path, &c)
 	if err != nil {
 		return c, fmt.Errorf("read configuration: %w", err)
@@ -91,7 +91,7 @@ func decode(path string) (c config, err error) {
 // Routes returns the bundles and the replaces of a configuration file, in its
 // order, for those who want nothing else of it.
 func Routes(path string) (bundles []routes.Bundle, replaces []routes.Replace, err error) {
-	c, err := decode(path)
+	c, err := decodeConfig(path)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -67,18 +67,18 @@ func (w *worker) line(line []byte, seq int) {
 		return
 	}
 	w.marks = marks
-	request := group(line, marks, w.plan.RequestIndex)
+	request := groupOf(line, marks, w.plan.RequestIndex)
 	c := w.class(request)
-	took, _ := exact.Parse(group(line, marks, w.plan.DurationIndex), w.plan.factor)
+	took, _ := exact.Parse(groupOf(line, marks, w.plan.DurationIndex), w.plan.factor)
 	if w.frac < 0 {
 		w.frac = took.Frac
 	}
 	c.n++
 	c.tally.Add(took, w.frac)
-	if s := group(line, marks, w.plan.StatusIndex); len(s) > 0 && s[0]-'0' < byte(len(c.status)) {
+	if s := groupOf(line, marks, w.plan.StatusIndex); len(s) > 0 && s[0]-'0' < byte(len(c.status)) {
 		c.status[s[0]-'0']++
 	}
-	size := parseSize(group(line, marks, w.plan.BytesIndex))
+	size := parseSize(groupOf(line, marks, w.plan.BytesIndex))
 	if c.n == 1 {
 		c.minBytes, c.maxBytes = size, size
 	}
@@ -90,8 +90,8 @@ func (w *worker) line(line []byte, seq int) {
 	}
 }
 
-// group returns a group of the line, empty when it has no part in the match.
-func group(line []byte, marks []int, i int) []byte {
+// groupOf returns a group of the line, empty when it has no part in the match.
+func groupOf(line []byte, marks []int, i int) []byte {
 	if marks[2*i] < 0 {
 		return nil
 	}

@@ -68,7 +68,7 @@ func (p *plan) columns(rows []*row) []column {
 	}
 	digit := p.EffectiveDigit
 	integer := func(title string, widest float64, least int, of func(*row) int64) column {
-		return column{title, max(least, digits(widest)), func(r *row) string { return strconv.FormatInt(of(r), 10) }}
+		return column{title, max(least, digitsOf(widest)), func(r *row) string { return strconv.FormatInt(of(r), 10) }}
 	}
 	duration := func(title string, widest float64, decimals int, of func(*row) float64) column {
 		return column{title, durationWidth(widest, decimals),
@@ -104,12 +104,12 @@ func (p *plan) columns(rows []*row) []column {
 	return out
 }
 
-// digits returns how many digits the integer part of v has, by its logarithm.
-func digits(v float64) int {
+// digitsOf returns how many digits the integer part of v has, by its logarithm.
+func digitsOf(v float64) int {
 	if !(v >= 1) || math.IsInf(v, 0) {
 		return 1
 	}
 	return int(math.Log10(v)) + 1
 }
 
-func durationWidth(v float64, decimals int) int { return digits(v) + 1 + decimals }
+func durationWidth(v float64, decimals int) int { return digitsOf(v) + 1 + decimals }

@@ -43,7 +43,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		}
 		return exitGood
 	}
-	p, err := load(path)
+	p, err := loadPlan(path)
 	if err != nil {
 		fmt.Fprintln(stderr, "kataribe:", err)
 		fs.Usage()
@@ -93,7 +93,7 @@ func (p *plan) report(ctx context.Context, in []lines.Input, stdout, stderr io.W
 		return noneError{}
 	}
 	w := bufio.NewWriter(stdout)
-	collect(p, k, workers).print(w, p)
+	collectResult(p, k, workers).print(w, p)
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}

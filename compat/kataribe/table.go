@@ -30,8 +30,8 @@ type result struct {
 	slow exact.Top[string]
 }
 
-// collect puts together what the workers counted.
-func collect(p *plan, k *exact.Book, workers []*worker) *result {
+// collectResult puts together what the workers counted.
+func collectResult(p *plan, k *exact.Book, workers []*worker) *result {
 	names := k.Names()
 	rows := make([]*row, len(names))
 	steps := make([][]exact.Step, len(names))

@@ -96,14 +96,14 @@ func (r *reading) read(ctx context.Context) (*digest, error) {
 	case "db":
 		o.By = slowlog.BySchema
 	case byDistill:
-		o.By, o.Group = slowlog.ByGroup, func(sql []byte) string { return distill(string(sql)) }
+		o.By, o.Group = slowlog.ByGroup, func(sql []byte) string { return distillStatement(string(sql)) }
 	default:
 		return nil, badOption("--group-by %s is not carried out by kasoku: want fingerprint, distill, user, db or host", r.by)
 	}
 	in := r.in
 	if r.o.kind != "slowlog" {
 		var stop func()
-		in, stop = converted(r.in, r.o.kind)
+		in, stop = convertInputs(r.in, r.o.kind)
 		defer stop()
 	}
 	t, windows, err := slowlog.CollectAll(ctx, in, o, nil)
@@ -220,7 +220,7 @@ func (r *reading) each(e *slowlog.Event, number int) {
 	}
 	x := r.classes[number]
 	if r.places < 0 {
-		r.places = decimals(r.attributeOf(e, queryTime))
+		r.places = decimalsOf(r.attributeOf(e, queryTime))
 	}
 	r.whole[0] += float64(e.QueryTime) / 1e9 // the float64 nearest to what the log says, which Seconds is not
 	r.whole[1] += float64(e.LockTime) / 1e9
@@ -240,7 +240,7 @@ func (r *reading) each(e *slowlog.Event, number int) {
 			"Log_slow_rate_limit")))
 	}
 	if r.by != byDistill && slices.Contains(r.o.groupBy, byDistill) {
-		x.addText(byDistill, []byte(distill(string(e.Statement)))) // an attribute like any other
+		x.addText(byDistill, []byte(distillStatement(string(e.Statement)))) // an attribute like any other
 	}
 	if v, ok := r.rank(e); !x.sample.seen || ok && v >= x.sample.value {
 		r.take(x, e, v)
@@ -309,8 +309,8 @@ func (r *reading) offsetOf(e *slowlog.Event) int64 {
 	return e.Offset + 1
 }
 
-// decimals counts the digits after the point.
-func decimals(number string) int {
+// decimalsOf counts the digits after the point.
+func decimalsOf(number string) int {
 	_, fraction, _ := strings.Cut(number, ".")
 	return len(fraction)
 }
@@ -336,7 +336,7 @@ func (r *reading) attributeOf(e *slowlog.Event, name string) string {
 	case "fingerprint":
 		return string(r.shaper.Fingerprint(e.Statement))
 	case "pos_in_log":
-		return decimal(e.Offset)
+		return formatInt(e.Offset)
 	case "ts":
 		if e.Logged.IsZero() {
 			return ""
@@ -371,7 +371,7 @@ func (r *reading) class(from *slowlog.Class, x *extra) *class {
 		c.worst.ts = r.stamp(x.sample.at)
 		c.worst.queryTime = strconv.FormatFloat(x.sample.time.Seconds(), 'f', max(r.places, 0), 64)
 		if r.by == byFingerprint {
-			c.item = distill(c.worst.statement)
+			c.item = distillStatement(c.worst.statement)
 			c.key = string(r.shaper.Fingerprint([]byte(c.worst.statement)))
 			if r.o.output == "secure-slowlog" {
 				c.worst.statement = c.key

@@ -30,9 +30,9 @@ type generalHead struct {
 	time, user, host, db, command []byte
 }
 
-// converted returns inputs that read as slow logs. Stop ends the conversions and
+// convertInputs returns inputs that read as slow logs. Stop ends the conversions and
 // waits for them; it must be called when all has been read.
-func converted(in []lines.Input, kind string) (out []lines.Input, stop func()) {
+func convertInputs(in []lines.Input, kind string) (out []lines.Input, stop func()) {
 	var wg sync.WaitGroup
 	var readers []*io.PipeReader
 	for _, from := range in {

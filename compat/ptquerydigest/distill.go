@@ -4,9 +4,9 @@ import (
 	"strings"
 )
 
-// distill says in a few words what a statement does: its verbs and tables, such as
+// distillStatement says in a few words what a statement does: its verbs and tables, such as
 // "UPDATE SELECT items orders".
-func distill(sql string) string {
+func distillStatement(sql string) string {
 	if s, ok := distillAdmin(sql); ok {
 		return s
 	}
@@ -20,7 +20,7 @@ func distill(sql string) string {
 		return distillDefinition(strings.ToUpper(verb), sql, bare)
 	}
 	out := strings.Join(verbsOf(bare), " ")
-	for _, t := range distilled(tablesOf(sql)) {
+	for _, t := range distillTables(tablesOf(sql)) {
 		out += " " + t
 	}
 	return out
@@ -105,7 +105,7 @@ func distillDefinition(verb, sql, bare string) string {
 		return out + " DATABASE " + object
 	}
 	seen := false
-	for _, t := range distilled(tablesOf(sql)) {
+	for _, t := range distillTables(tablesOf(sql)) {
 		out += " " + t
 		seen = seen || t == object
 	}
@@ -115,9 +115,9 @@ func distillDefinition(verb, sql, bare string) string {
 	return out
 }
 
-// distilled returns the names of tables with their digits as question marks,
+// distillTables returns the names of tables with their digits as question marks,
 // equal neighbours once.
-func distilled(tables []tableName) []string {
+func distillTables(tables []tableName) []string {
 	var out []string
 	for _, t := range tables {
 		name := digitsAsMarks(t.String())

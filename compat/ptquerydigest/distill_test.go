@@ -17,7 +17,7 @@ func TestDistill_AsPtQueryDigest(t *testing.T) {
 			continue
 		}
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if got := distill(f[0]); got != f[1] {
+		if got := distillStatement(f[0]); got != f[1] {
 			t.Errorf("distill(%q) = %q, want %q", f[0], got, f[1])
 		}
 		var tables []string

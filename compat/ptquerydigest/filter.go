@@ -21,7 +21,7 @@ func (f *filter) keep(attr func(name string) string) bool { return isTrue(f.eval
 
 func isTrue(s string) bool { return s != "" && s != "0" }
 
-func truth(b bool) string {
+func truthWord(b bool) string {
 	if b {
 		return "1"
 	}
@@ -125,13 +125,13 @@ func (p *filterParser) not() (node, error) {
 	defer func() { p.depth-- }()
 	if p.eat("not") {
 		n, err := p.not()
-		return negated(n), err
+		return negateNode(n), err
 	}
 	return p.comparison()
 }
 
-func negated(n node) node {
-	return func(attr func(string) string) string { return truth(!isTrue(n(attr))) }
+func negateNode(n node) node {
+	return func(attr func(string) string) string { return truthWord(!isTrue(n(attr))) }
 }
 
 // comparisons are the operators, longer ones first.
@@ -157,7 +157,7 @@ func (p *filterParser) comparison() (node, error) {
 		op := map[bool]string{true: "=~", false: "!~"}[want]
 		if p.eat(op) {
 			re, err := p.pattern()
-			return func(attr func(string) string) string { return truth(re.MatchString(left(attr)) == want) }, err
+			return func(attr func(string) string) string { return truthWord(re.MatchString(left(attr)) == want) }, err
 		}
 	}
 	for _, c := range comparisons {
@@ -169,9 +169,9 @@ func (p *filterParser) comparison() (node, error) {
 			a, b := left(attr), right(attr)
 			if c.numbers {
 				x, y := numberOf(a), numberOf(b)
-				return truth(c.holds(compareNumbers(x, y)))
+				return truthWord(c.holds(compareNumbers(x, y)))
 			}
-			return truth(c.holds(strings.Compare(a, b)))
+			return truthWord(c.holds(strings.Compare(a, b)))
 		}, err
 	}
 	return left, nil
@@ -197,8 +197,8 @@ func numberOf(s string) float64 {
 
 // functions are those of Perl that filters call.
 var functions = map[string]func(string) string{
-	"lc": strings.ToLower, "uc": strings.ToUpper, "make_checksum": checksum,
-	"defined": func(s string) string { return truth(s != "") },
+	"lc": strings.ToLower, "uc": strings.ToUpper, "make_checksum": checksumOf,
+	"defined": func(s string) string { return truthWord(s != "") },
 	"length":  func(s string) string { return strconv.Itoa(len(s)) },
 }
 
@@ -220,7 +220,7 @@ func (p *filterParser) operand() (node, error) {
 		}
 		defer func() { p.depth-- }()
 		n, err := p.operand()
-		return negated(n), err
+		return negateNode(n), err
 	case p.eat("$event->{"):
 		return p.attribute()
 	case p.text[p.pos] == '\'' || p.text[p.pos] == '"':

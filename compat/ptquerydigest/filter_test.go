@@ -29,7 +29,7 @@ func TestFilter(t *testing.T) {
 		`!($event->{user} eq "app")`:                                                       false,
 		`$event->{Rows_examined} >= 1_000`:                                                 true,
 		`(($event->{Full_scan} || "") eq "Yes") || (($event->{Full_join} || "") eq "Yes")`: true,
-		`$event->{fingerprint} && make_checksum($event->{fingerprint}) eq "` + checksum("select * from t") + `"`: true,
+		`$event->{fingerprint} && make_checksum($event->{fingerprint}) eq "` + checksumOf("select * from t") + `"`: true,
 		`length($event->{arg}) == 15`:                       true,
 		`lc($event->{arg}) eq "select * from t"`:            true,
 		`$event->{user} lt "b" and $event->{user} ge "app"`: true,
@@ -106,12 +106,12 @@ func FuzzDistill(f *testing.F) {
 		f.Add(sql)
 	}
 	f.Fuzz(func(t *testing.T, sql string) {
-		distill(sql)
+		distillStatement(sql)
 		namedTables(sql, "db")
 		isSelect(sql)
 		if len(sql) < 10_000 {
 			asSelect(sql)
-			shortened(sql)
+			shortenStatement(sql)
 		}
 	})
 }

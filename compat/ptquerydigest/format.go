@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// decimal prints a whole number.
-func decimal(n int64) string { return strconv.FormatInt(n, 10) }
+// formatInt prints a whole number.
+func formatInt(n int64) string { return strconv.FormatInt(n, 10) }
 
-// seconds prints a time with its unit: 366us, 74ms, 12s. It is cut to whole
+// formatSeconds prints a time with its unit: 366us, 74ms, 12s. It is cut to whole
 // microseconds first, and rounded then; milliseconds are those of the time in seconds,
 // where 0.5115 × 1000 is a little less than 511.5.
-func seconds(v float64) string {
-	us := microseconds(v)
+func formatSeconds(v float64) string {
+	us := inMicroseconds(v)
 	switch {
 	case us <= 0:
 		return "0"
@@ -27,10 +27,10 @@ func seconds(v float64) string {
 	return fmt.Sprintf("%.0fs", us/1e6)
 }
 
-// microseconds cuts a time to whole ones, as it is written with 15 digits: 242 of
+// inMicroseconds cuts a time to whole ones, as it is written with 15 digits: 242 of
 // 0.000242999999999999. Where that has an exponent it is written with 17 decimals, so
 // that ninety times 0.000001, a little less than 0.00009, are 90.
-func microseconds(v float64) float64 {
+func inMicroseconds(v float64) float64 {
 	text := strconv.FormatFloat(max(v, 0), 'g', 15, 64)
 	if strings.Contains(text, "e") {
 		text = strconv.FormatFloat(v, 'f', 17, 64)
@@ -43,11 +43,11 @@ func microseconds(v float64) float64 {
 // units are what the powers of 1,000 and 1,024 are called.
 var units = [...]string{"", "k", "M", "G", "T", "P", "E", "Z", "Y"}
 
-// shorten prints a number with two decimals, and in units of 1,024 when it is that
+// shortenBytes prints a number with two decimals, and in units of 1,024 when it is that
 // long; a whole number below that has none: 40, 4.14, 17.97k.
-func shorten(v float64) string { return scaled(v, 1024) }
+func shortenBytes(v float64) string { return formatScaled(v, 1024) }
 
-func scaled(v, base float64) string {
+func formatScaled(v, base float64) string {
 	u := 0
 	for v >= base && u < len(units)-1 {
 		v /= base
@@ -55,16 +55,16 @@ func scaled(v, base float64) string {
 	}
 	// Whole is what Perl writes without a point, 2e-07 as well.
 	if u == 0 && !strings.Contains(strconv.FormatFloat(v, 'g', 15, 64), ".") {
-		return strconv.FormatFloat(trunc(v), 'f', -1, 64)
+		return strconv.FormatFloat(truncFloat(v), 'f', -1, 64)
 	}
 	return fmt.Sprintf("%.2f%s", v, units[u])
 }
 
-// thousands is shorten with units of 1,000: 4.45k.
-func thousands(v float64) string { return scaled(v, 1000) }
+// shortenCount is shorten with units of 1,000: 4.45k.
+func shortenCount(v float64) string { return formatScaled(v, 1000) }
 
-// percent is the share of part in whole, cut to a whole number.
-func percent(part, whole float64) int {
+// percentOf is the share of part in whole, cut to a whole number.
+func percentOf(part, whole float64) int {
 	if whole == 0 {
 		return 0
 	}
@@ -76,21 +76,21 @@ func isTime(name string) bool {
 	return strings.HasSuffix(name, "_time") || strings.HasSuffix(name, "_wait")
 }
 
-// figure prints a value of an attribute as a report does.
-func figure(name string, v float64) string {
+// formatFigure prints a value of an attribute as a report does.
+func formatFigure(name string, v float64) string {
 	if isTime(name) {
-		return seconds(v)
+		return formatSeconds(v)
 	}
-	return shorten(v)
+	return shortenBytes(v)
 }
 
-// checksum is the id of a class: the upper-case MD5 of its key.
-func checksum(key string) string {
+// checksumOf is the id of a class: the upper-case MD5 of its key.
+func checksumOf(key string) string {
 	return fmt.Sprintf("%X", md5.Sum([]byte(key)))
 }
 
-// cut shortens a text to n bytes, the last three of which are dots.
-func cut(s string, n int) string {
+// cutText shortens a text to n bytes, the last three of which are dots.
+func cutText(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
@@ -108,8 +108,8 @@ func trimLine(s string, n int) string {
 	return s
 }
 
-// trunc cuts a number to a whole one.
-func trunc(v float64) float64 {
+// truncFloat cuts a number to a whole one.
+func truncFloat(v float64) float64 {
 	if t := math.Trunc(v); t != 0 {
 		return t
 	}

@@ -82,7 +82,7 @@ func (p *printer) writeJSON(d *digest) error {
 		}
 	}
 	fmt.Fprintln(p.w)
-	return encode(p.w, doc)
+	return encodeJSON(p.w, doc)
 }
 
 func (d *digest) jsonRate() *jsonRate {
@@ -104,7 +104,7 @@ func (d *digest) jsonRate() *jsonRate {
 	return out
 }
 
-func encode(w io.Writer, v any) error {
+func encodeJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
@@ -112,7 +112,7 @@ func encode(w io.Writer, v any) error {
 
 func (p *printer) jsonClass(d *digest, c *class) jsonClass {
 	out := jsonClass{
-		Attribute: d.groupBy, Checksum: checksum(c.key), Fingerprint: c.key, Count: c.calls,
+		Attribute: d.groupBy, Checksum: checksumOf(c.key), Fingerprint: c.key, Count: c.calls,
 		First: c.span.firstText, Last: c.span.lastText,
 		Metrics:    map[string]any{},
 		Histograms: map[string][len(decades)]uint64{p.o.histogram: distributionOf(c.find(p.o.histogram))},
@@ -141,7 +141,7 @@ func (p *printer) jsonClass(d *digest, c *class) jsonClass {
 				continue // it is left out where nothing can be affected
 			}
 			m := numberMetrics(a)
-			m["pct"] = metric(a.name, float64(a.sum.Count)/float64(overallCount(d, a.name)))
+			m["pct"] = formatMetric(a.name, float64(a.sum.Count)/float64(overallCount(d, a.name)))
 			out.Metrics[a.name] = m
 		case isYesNo:
 			out.Metrics[a.name] = map[string]string{"yes": fmt.Sprint(a.yes)}
@@ -180,15 +180,15 @@ func numberMetrics(a *attribute) map[string]string {
 		"sum": u.Sum, "min": u.Min, "max": u.Max, "avg": u.Mean, "median": u.Median, "stddev": u.Stddev,
 		"pct_95": u.P95,
 	} {
-		out[name] = metric(a.name, v)
+		out[name] = formatMetric(a.name, v)
 	}
 	return out
 }
 
-// metric prints a number.
-func metric(name string, v float64) string {
+// formatMetric prints a number.
+func formatMetric(name string, v float64) string {
 	if isTime(name) {
 		return fmt.Sprintf("%.6f", v)
 	}
-	return fmt.Sprintf("%.0f", trunc(v))
+	return fmt.Sprintf("%.0f", truncFloat(v))
 }

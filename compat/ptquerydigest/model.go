@@ -196,7 +196,7 @@ func (d *digest) orderedBy(o order) {
 func (d *digest) sort() {
 	slices.SortStableFunc(d.classes, func(a, b *class) int {
 		return cmp.Or(cmp.Compare(d.orderBy.of(b), d.orderBy.of(a)),
-			strings.Compare(decimal(b.last), decimal(a.last)),
+			strings.Compare(formatInt(b.last), formatInt(a.last)),
 			strings.Compare(b.key, a.key))
 	})
 	for i, c := range d.classes {

@@ -203,9 +203,9 @@ func (o *options) set(name, value string, now time.Time) (err error) {
 	case "order-by":
 		o.orders, err = parseOrders(value)
 	case "group-by":
-		o.groupBy = split(value)
+		o.groupBy = splitList(value)
 	case "report-format":
-		o.sections = split(value)
+		o.sections = splitList(value)
 		for _, s := range o.sections {
 			if err == nil {
 				err = oneOf(name, s, allSections...)
@@ -216,13 +216,13 @@ func (o *options) set(name, value string, now time.Time) (err error) {
 	case "filter":
 		o.filter, err = parseFilter(value)
 	case "max-line-length":
-		o.maxLine, err = number(name, value)
+		o.maxLine, err = parseNumber(name, value)
 	case "max-hostname-length":
-		o.maxHost, err = number(name, value)
+		o.maxHost, err = parseNumber(name, value)
 	case "sample":
-		o.sample, err = number(name, value)
+		o.sample, err = parseNumber(name, value)
 	case "show-all":
-		o.showAll = split(value)
+		o.showAll = splitList(value)
 	case "report-histogram":
 		o.histogram = value
 	}
@@ -253,7 +253,7 @@ func oneOf(name, value string, of ...string) error {
 	return nil
 }
 
-func split(s string) []string {
+func splitList(s string) []string {
 	var out []string
 	for _, part := range strings.Split(s, ",") {
 		if part = strings.TrimSpace(part); part != "" {
@@ -263,7 +263,7 @@ func split(s string) []string {
 	return out
 }
 
-func number(name, value string) (int, error) {
+func parseNumber(name, value string) (int, error) {
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 0 {
 		return 0, badOption("--%s %q: want a number", name, value)
@@ -275,7 +275,7 @@ var limitForm = regexp.MustCompile(`^(?:(\d+)%)?(?::?(\d+))?$`)
 
 func parseLimits(value string) ([]limit, error) {
 	var out []limit
-	for _, s := range split(value) {
+	for _, s := range splitList(value) {
 		m := limitForm.FindStringSubmatch(s)
 		if m == nil || m[1] == "" && strings.HasPrefix(s, ":") {
 			return nil, badOption("--limit %q: want a number of classes, a share such as 95%%, or both: 95%%:20", s)
@@ -295,7 +295,7 @@ func parseLimits(value string) ([]limit, error) {
 
 func parseOutliers(value string) ([]outlier, error) {
 	var out []outlier
-	for _, s := range split(value) {
+	for _, s := range splitList(value) {
 		part := strings.Split(s, ":")
 		o, err := outlier{attr: part[0]}, error(nil)
 		if len(part) > 1 {
@@ -314,7 +314,7 @@ func parseOutliers(value string) ([]outlier, error) {
 
 func parseOrders(value string) ([]order, error) {
 	var out []order
-	for _, s := range split(value) {
+	for _, s := range splitList(value) {
 		attr, figure, ok := strings.Cut(s, ":")
 		if !ok {
 			figure = "sum"
@@ -328,12 +328,12 @@ func parseOrders(value string) ([]order, error) {
 }
 
 func parseRange(value string) (out [2]int, err error) {
-	part := split(value)
+	part := splitList(value)
 	if len(part) != 2 {
 		return out, badOption("--expected-range %q: want two numbers, such as 5,10", value)
 	}
 	for i := range out {
-		if out[i], err = number("expected-range", part[i]); err != nil {
+		if out[i], err = parseNumber("expected-range", part[i]); err != nil {
 			return out, err
 		}
 	}

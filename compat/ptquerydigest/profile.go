@@ -21,7 +21,7 @@ func (p *printer) profile(d *digest) {
 	var head, rule []string
 	for i, c := range columns {
 		if i < len(columns)-1 {
-			head = append(head, pad(c.head, widths[i], false))
+			head = append(head, padText(c.head, widths[i], false))
 		} else {
 			head = append(head, c.head)
 		}
@@ -34,7 +34,7 @@ func (p *printer) profile(d *digest) {
 		for i, c := range columns {
 			s := c.values[row]
 			if i < len(columns)-1 {
-				s = pad(cut(s, widths[i]), widths[i], c.right)
+				s = padText(cutText(s, widths[i]), widths[i], c.right)
 			}
 			cells = append(cells, s)
 		}
@@ -42,7 +42,7 @@ func (p *printer) profile(d *digest) {
 	}
 }
 
-func pad(s string, n int, right bool) string {
+func padText(s string, n int, right bool) string {
 	if right {
 		return fmt.Sprintf("%*s", n, s)
 	}
@@ -80,7 +80,7 @@ func (d *digest) profile() []column {
 		}
 		id, item := "0x", c.key
 		if d.groupBy == byFingerprint {
-			id, item = "0x"+checksum(c.key), c.item
+			id, item = "0x"+checksumOf(c.key), c.item
 		}
 		add(fmt.Sprint(c.rank), id, share(t.Sum), fmt.Sprint(c.calls), fmt.Sprintf("%.4f", t.Sum/float64(c.calls)),
 			fmt.Sprintf("%5.2f", c.vm()), item)

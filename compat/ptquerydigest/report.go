@@ -123,8 +123,8 @@ func (c *class) numbers() (plain, inno []*attribute) {
 // header prints the figures of all classes together.
 func (p *printer) header(d *digest) {
 	c := &d.overall
-	s := fmt.Sprintf("# Overall: %s total, %s unique, %s QPS, %sx concurrency ", thousands(float64(c.ranked)),
-		thousands(float64(d.unique)), thousands(c.qps()), thousands(c.concurrency(d.orderBy.attr)))
+	s := fmt.Sprintf("# Overall: %s total, %s unique, %s QPS, %sx concurrency ", shortenCount(float64(c.ranked)),
+		shortenCount(float64(d.unique)), shortenCount(c.qps()), shortenCount(c.concurrency(d.orderBy.attr)))
 	p.line("%s%s", s, strings.Repeat("_", max(lineWidth-len(s), 0)))
 	p.timeRange(&c.span)
 	p.line("# Attribute          total     min     max     avg     95%%  stddev  median")
@@ -167,7 +167,7 @@ func (d *digest) rateLimits() (least, greatest string) {
 func (p *printer) figures(head, name string, values ...float64) {
 	p.w.WriteString(head)
 	for _, v := range values {
-		fmt.Fprintf(p.w, " %7s", figure(name, v))
+		fmt.Fprintf(p.w, " %7s", formatFigure(name, v))
 	}
 	p.w.WriteByte('\n')
 }
@@ -199,8 +199,8 @@ func (p *printer) booleans(c *class) {
 			p.line("# Boolean:")
 			head = true
 		}
-		yes := percent(float64(a.yes), float64(a.n))
-		no := percent(float64(a.n-a.yes), float64(a.n))
+		yes := percentOf(float64(a.yes), float64(a.n))
+		no := percentOf(float64(a.n-a.yes), float64(a.n))
 		p.line("# %-12s %3d%% yes, %3d%% no", labelOf(a.name), yes, no)
 	}
 }
@@ -232,8 +232,8 @@ func (p *printer) query(d *digest, c *class, explain bool) {
 	if d.groupBy == byFingerprint {
 		kind = "Query"
 	}
-	p.line("# %s %d: %s QPS, %sx concurrency, ID 0x%s at byte %d", kind, c.rank, thousands(c.qps()),
-		thousands(c.concurrency(d.orderBy.attr)), checksum(c.key), c.worst.offset)
+	p.line("# %s %d: %s QPS, %sx concurrency, ID 0x%s at byte %d", kind, c.rank, shortenCount(c.qps()),
+		shortenCount(c.concurrency(d.orderBy.attr)), checksumOf(c.key), c.worst.offset)
 	if explain {
 		p.line("# This item is included in the report because it matches --%s.", c.reason)
 	}
@@ -241,7 +241,7 @@ func (p *printer) query(d *digest, c *class, explain bool) {
 	p.timeRange(&c.span)
 	p.line("# Attribute    pct   total     min     max     avg     95%%  stddev  median")
 	p.line("# ============ === ======= ======= ======= ======= ======= ======= =======")
-	p.line("# %-12s %3d %7d", "Count", percent(float64(c.ranked), float64(d.overall.ranked)), c.ranked)
+	p.line("# %-12s %3d %7d", "Count", percentOf(float64(c.ranked), float64(d.overall.ranked)), c.ranked)
 	p.classNumbers(d, c)
 	p.booleans(c)
 	p.texts(d, c)
@@ -253,7 +253,7 @@ func (p *printer) classNumbers(d *digest, c *class) {
 	row := func(a *attribute) {
 		u := &a.sum
 		whole, _ := d.overall.number(a.name)
-		p.figures(fmt.Sprintf("# %-12s %3d", labelOf(a.name), percent(u.Sum, whole.Sum)), a.name, u.Sum, u.Min, u.Max,
+		p.figures(fmt.Sprintf("# %-12s %3d", labelOf(a.name), percentOf(u.Sum, whole.Sum)), a.name, u.Sum, u.Min, u.Max,
 			u.Mean, u.P95, u.Stddev, u.Median)
 	}
 	plain, inno := c.numbers()
@@ -294,13 +294,13 @@ func (p *printer) values(a *attribute, calls uint64) string {
 	}
 	if len(a.values) == 1 {
 		if room > 0 && len(a.values[0].text) > room-wideLabel {
-			return cut(a.values[0].text, room-wideLabel)
+			return cutText(a.values[0].text, room-wideLabel)
 		}
 		return a.values[0].text
 	}
 	var b strings.Builder
 	for i, v := range a.values {
-		s := fmt.Sprintf("%s (%d/%d%%)", p.shortValue(v.text), v.n, percent(float64(v.n), float64(calls)))
+		s := fmt.Sprintf("%s (%d/%d%%)", p.shortValue(v.text), v.n, percentOf(float64(v.n), float64(calls)))
 		if i > 0 {
 			s = ", " + s
 		}

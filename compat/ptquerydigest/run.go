@@ -40,7 +40,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 // digestAll prints a report for each grouping.
 func digestAll(ctx context.Context, o *options, stdin io.Reader, stdout, stderr io.Writer, started time.Time) error {
-	in, files, err := inputs(o, stdin, stderr)
+	in, files, err := openInputs(o, stdin, stderr)
 	if err != nil {
 		return err
 	}
@@ -75,8 +75,8 @@ func digestAll(ctx context.Context, o *options, stdin io.Reader, stdout, stderr 
 	return p.w.Flush()
 }
 
-// inputs returns what is read and what reports call it.
-func inputs(o *options, stdin io.Reader, stderr io.Writer) ([]lines.Input, []file, error) {
+// openInputs returns what is read and what reports call it.
+func openInputs(o *options, stdin io.Reader, stderr io.Writer) ([]lines.Input, []file, error) {
 	if len(o.files) == 0 || len(o.files) == 1 && o.files[0] == "-" {
 		return []lines.Input{{Path: "-", R: stdin}}, []file{{"STDIN", 0}}, nil
 	}
@@ -125,7 +125,7 @@ func (p *printer) usage() {
 		return
 	}
 	user, system := time.Duration(r.Utime.Nano()), time.Duration(r.Stime.Nano())
-	memory := shorten(float64(r.Maxrss) * 1024)
-	p.line("# %s user time, %s system time, %s rss, %s vsz", seconds(user.Seconds()), seconds(system.Seconds()),
+	memory := shortenBytes(float64(r.Maxrss) * 1024)
+	p.line("# %s user time, %s system time, %s rss, %s vsz", formatSeconds(user.Seconds()), formatSeconds(system.Seconds()),
 		memory, memory)
 }

@@ -52,7 +52,7 @@ func (p *printer) sample(d *digest, c *class) {
 			p.line("#    %s%s", t.create(), end)
 		}
 	}
-	sql := shortened(c.worst.statement)
+	sql := shortenStatement(c.worst.statement)
 	if isSelect(sql) {
 		p.line("%s", explainLine)
 		p.line("%s%s", sql, end)
@@ -71,12 +71,12 @@ const explainLine = "# EXPLAIN /*!50100 PARTITIONS*/"
 // isSelect reports whether a statement starts with SELECT, after comments and
 // parentheses.
 func isSelect(sql string) bool {
-	s := scanner{text: leadless(sql)}
+	s := scanner{text: cutLead(sql)}
 	return strings.EqualFold(s.word(), "select")
 }
 
-// leadless cuts comments, blanks and parentheses off the front.
-func leadless(sql string) string {
+// cutLead cuts comments, blanks and parentheses off the front.
+func cutLead(sql string) string {
 	for {
 		sql = strings.TrimLeft(sql, " \t\r\n(")
 		switch {
@@ -113,10 +113,10 @@ const keepItems = 20
 // longSample is from how many bytes on IN lists are shortened.
 const longSample = 1024
 
-// shortened leaves out the rows of an INSERT after the first, where the table and
+// shortenStatement leaves out the rows of an INSERT after the first, where the table and
 // its columns are written without blanks, and most values of IN lists in long
 // statements.
-func shortened(sql string) string {
+func shortenStatement(sql string) string {
 	if m := multiRow.FindStringSubmatch(sql); m != nil {
 		return m[1] + " /*... omitted ...*/" + m[2]
 	}
@@ -149,7 +149,7 @@ func shortened(sql string) string {
 
 // asSelect turns a statement into a SELECT that reads the same rows, by its text.
 func asSelect(sql string) (string, bool) {
-	bare := leadless(sql)
+	bare := cutLead(sql)
 	s := scanner{text: bare}
 	switch verb := s.word(); {
 	case strings.EqualFold(verb, "update"):

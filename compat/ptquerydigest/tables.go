@@ -151,7 +151,7 @@ func withoutStrings(s string) string {
 		if i < 0 {
 			break
 		}
-		end := closing(s[i+1:], s[i])
+		end := findClosing(s[i+1:], s[i])
 		if end < 0 {
 			b.WriteString(s[:i+1])
 			s = s[i+1:]
@@ -165,8 +165,8 @@ func withoutStrings(s string) string {
 	return b.String()
 }
 
-// closing returns where the closing quote is, -1 without one.
-func closing(s string, quote byte) int {
+// findClosing returns where the closing quote is, -1 without one.
+func findClosing(s string, quote byte) int {
 	for i := 0; i < len(s); i++ {
 		if s[i] == quote && (i == 0 || s[i-1] != '\\') {
 			return i

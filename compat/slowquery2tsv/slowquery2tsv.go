@@ -60,21 +60,21 @@ func Run(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writ
 	case err != nil:
 		return 2
 	case o.database != "mysql":
-		return complain(stderr, 2, fmt.Errorf("-D %q: only mysql is supported", o.database))
+		return printComplaint(stderr, 2, fmt.Errorf("-D %q: only mysql is supported", o.database))
 	case o.query != "":
-		return complain(stderr, 2, errors.New("-e is not supported: the columns are those of the digests"))
+		return printComplaint(stderr, 2, errors.New("-e is not supported: the columns are those of the digests"))
 	}
 	d, err := o.read(ctx, stderr)
 	if err == nil {
 		err = Write(stdout, d)
 	}
 	if err != nil {
-		return complain(stderr, 3, err)
+		return printComplaint(stderr, 3, err)
 	}
 	return 0
 }
 
-func complain(w io.Writer, code int, err error) int {
+func printComplaint(w io.Writer, code int, err error) int {
 	fmt.Fprintf(w, "slowquery2tsv: error: %v\n", err)
 	var h interface{ Hint() string }
 	if errors.As(err, &h) && h.Hint() != "" {
@@ -139,21 +139,21 @@ func Write(w io.Writer, d *mysql.Digests) error {
 	fmt.Fprintf(b, "cnt\tsum\tmin\tavg\tmax\tsumLock\tsumRows\tavgRows\tdb\t%s\n", last)
 	for _, r := range rows {
 		calls := max(r.Calls, 1)
-		fmt.Fprintf(b, "%d\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", r.Calls, seconds(r.Total), seconds(r.Min),
-			seconds(r.Total/time.Duration(calls)), seconds(r.Max),
-			seconds(r.Lock), r.RowsSent, strconv.FormatFloat(float64(r.RowsSent)/float64(calls), 'f', 4, 64),
-			cell(r.Schema), cell(cmp.Or(r.Sample, r.Text)))
+		fmt.Fprintf(b, "%d\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", r.Calls, formatSeconds(r.Total), formatSeconds(r.Min),
+			formatSeconds(r.Total/time.Duration(calls)), formatSeconds(r.Max),
+			formatSeconds(r.Lock), r.RowsSent, strconv.FormatFloat(float64(r.RowsSent)/float64(calls), 'f', 4, 64),
+			formatCell(r.Schema), formatCell(cmp.Or(r.Sample, r.Text)))
 	}
 	return b.Flush()
 }
 
-// seconds prints a time to the nanosecond.
-func seconds(d time.Duration) string {
+// formatSeconds prints a time to the nanosecond.
+func formatSeconds(d time.Duration) string {
 	text := fmt.Sprintf("%d.%09d", d/time.Second, d%time.Second)
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 
-// cell keeps a text on its line and in its column.
-func cell(s string) string {
+// formatCell keeps a text on its line and in its column.
+func formatCell(s string) string {
 	return strings.NewReplacer("\t", " ", "\n", " ", "\r", " ").Replace(s)
 }

@@ -197,7 +197,7 @@ func (s *shard) attach(c *conn, f *flight) {
 		c.bulk = f.t.bulk
 		return
 	}
-	n, e := send(c.fd, request)
+	n, e := sendTo(c.fd, request)
 	switch {
 	case e == 0:
 		if f.wrote = n > 0; n < len(request) {
@@ -236,7 +236,7 @@ func (s *shard) sendRest(c *conn) {
 		if len(part) == 0 {
 			part = c.bulk
 		}
-		n, e := send(c.fd, part)
+		n, e := sendTo(c.fd, part)
 		switch {
 		case e == 0:
 			if c.sent < len(c.rest) {
@@ -295,7 +295,7 @@ func (s *shard) read(c *conn, whole bool) {
 // receive reads into buf. In an open loop it notes when the kernel had it.
 func (s *shard) receive(fd int32) (int, syscall.Errno) {
 	if s.run.users != nil {
-		return recv(fd, s.buf)
+		return recvFrom(fd, s.buf)
 	}
 	n, stamp, e := s.receiver.recv(fd)
 	s.came = never

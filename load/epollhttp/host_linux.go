@@ -152,7 +152,7 @@ func (s *shard) dialNext(c *conn, err error) {
 // kernel wakes no thread for it (SOCK_NOSPACE).
 func (s *shard) connect(c *conn) error {
 	a := &c.host.addrs[c.addr]
-	fd, e := socket(a.raw.family)
+	fd, e := openSocket(a.raw.family)
 	if e != 0 {
 		return s.dialError(c, "socket", e)
 	}
@@ -165,11 +165,11 @@ func (s *shard) connect(c *conn) error {
 		_ = setInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
 	}
 	if from := s.run.sites.from; from != nil {
-		if e := bind(fd, &from.raw); e != 0 {
+		if e := bindTo(fd, &from.raw); e != 0 {
 			return s.dialError(c, "bind", e)
 		}
 	}
-	if e := connect(fd, &a.raw); e != 0 && e != syscall.EINPROGRESS && e != syscall.EINTR {
+	if e := connectTo(fd, &a.raw); e != 0 && e != syscall.EINPROGRESS && e != syscall.EINTR {
 		return s.dialError(c, "connect", e)
 	}
 	if e := epollAdd(s.poller.ep, fd, unix.EPOLLIN|unix.EPOLLOUT|unix.EPOLLRDHUP|unix.EPOLLET, c.slot, c.gen); e != 0 {

@@ -102,7 +102,7 @@ func (t *template) chunk(dst []byte, at, size int) []byte {
 	if t.frame == twoChunks && size > 1 {
 		first = 1
 		dst = insertNumber(dst, at+1, size-1, 16, "\r\n")
-		dst = insert(dst, at+1, "\r\n")
+		dst = insertText(dst, at+1, "\r\n")
 	}
 	dst = insertNumber(dst, at, first, 16, "\r\n")
 	return append(dst, "\r\n0\r\n\r\n"...)
@@ -111,12 +111,12 @@ func (t *template) chunk(dst []byte, at, size int) []byte {
 // insertNumber puts a number into dst, at a place, with some text after it.
 func insertNumber(dst []byte, at, n, base int, after string) []byte {
 	var digits [20]byte
-	dst = insert(dst, at, after)
-	return insert(dst, at, strconv.AppendInt(digits[:0], int64(n), base))
+	dst = insertText(dst, at, after)
+	return insertText(dst, at, strconv.AppendInt(digits[:0], int64(n), base))
 }
 
-// insert puts text into dst, at a place.
-func insert[T []byte | string](dst []byte, at int, text T) []byte {
+// insertText puts text into dst, at a place.
+func insertText[T []byte | string](dst []byte, at int, text T) []byte {
 	end := len(dst)
 	dst = append(dst, text...)
 	copy(dst[at+len(text):], dst[at:end])

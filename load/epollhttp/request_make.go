@@ -57,20 +57,20 @@ func newTemplate(t *load.Target, o *Options) (template, error) {
 // writeTemplate makes a template with a body. With fills the body has places and
 // is only a sample.
 func writeTemplate(t *load.Target, o *Options, body []byte, fills bool) (template, error) {
-	marked := mark(t, body)
+	marked := markTarget(t, body)
 	h := nethttp.Options{Header: o.Header, Chunked: o.Chunked, SeqHeader: o.SeqHeader}
 	req, err := h.Request(&marked, seqMark)
 	if err != nil {
 		return template{}, err
 	}
-	if err := check(req); err != nil {
+	if err := checkRequest(req); err != nil {
 		return template{}, err
 	}
 	out := template{
-		host: dialHost(req), head: req.Method == http.MethodHead, idempotent: idempotent(req),
+		host: dialHost(req), head: req.Method == http.MethodHead, idempotent: isIdempotent(req),
 		method: req.Method, url: req.URL, fill: t.Fill, size: uint64(len(body)),
 	}
-	wire, err := write(req, o.NoKeepAlive)
+	wire, err := writeRequest(req, o.NoKeepAlive)
 	if err != nil {
 		return template{}, err
 	}
@@ -79,15 +79,15 @@ func writeTemplate(t *load.Target, o *Options, body []byte, fills bool) (templat
 		wire, out.frame = cutBody(wire)
 		if out.frame == byLength {
 			const line = "\r\nContent-Length: "
-			holes = find(holes, wire, line+strconv.Itoa(len(bodyMark)), len(line), piece{place: lengthPlace})
+			holes = findHoles(holes, wire, line+strconv.Itoa(len(bodyMark)), len(line), piece{place: lengthPlace})
 		}
 	}
 	if o.SeqHeader != "" {
-		holes = find(holes, wire, strconv.FormatUint(seqMark, 10), 0, piece{place: seqPlace})
+		holes = findHoles(holes, wire, strconv.FormatUint(seqMark, 10), 0, piece{place: seqPlace})
 	}
 	if f := t.Fill; f != nil {
 		for i := range f.Header {
-			holes = find(holes, wire, valueMark(i), 0, piece{place: valuePlace, text: &f.Header[i].Value})
+			holes = findHoles(holes, wire, valueMark(i), 0, piece{place: valuePlace, text: &f.Header[i].Value})
 		}
 		if !f.URL.IsZero() {
 			uri, from := req.URL.RequestURI(), len(req.Method+" ")
@@ -98,13 +98,13 @@ func writeTemplate(t *load.Target, o *Options, body []byte, fills bool) (templat
 	if end := bytes.Index(wire, endOfHeader) + len(endOfHeader); !fills && len(wire)-end >= minBulk {
 		wire, out.bulk = wire[:end:end], wire[end:]
 	}
-	out.pieces = split(wire, holes)
+	out.pieces = splitWire(wire, holes)
 	return out, nil
 }
 
-// mark returns the target with a mark in place of each header that is filled in,
+// markTarget returns the target with a mark in place of each header that is filled in,
 // and with this body.
-func mark(t *load.Target, body []byte) load.Target {
+func markTarget(t *load.Target, body []byte) load.Target {
 	out := *t
 	out.Body, out.Fill = body, nil
 	f := t.Fill
@@ -131,8 +131,8 @@ func mark(t *load.Target, body []byte) load.Target {
 // valueMark stands for the value of a header. It can be a host's name too.
 func valueMark(i int) string { return fmt.Sprintf("kasoku-place-%d-5e1f70ab93", i) }
 
-// check returns what net/http's transport would refuse.
-func check(req *http.Request) error {
+// checkRequest returns what net/http's transport would refuse.
+func checkRequest(req *http.Request) error {
 	if req.URL.Scheme != "http" {
 		return fmt.Errorf("bad URL scheme %q: want http", req.URL.Scheme)
 	}
@@ -144,9 +144,9 @@ func dialHost(req *http.Request) string {
 	return net.JoinHostPort(load.ASCIIHost(req.URL.Hostname()), cmp.Or(req.URL.Port(), "80"))
 }
 
-// idempotent reports whether net/http takes it that the request can be sent
+// isIdempotent reports whether net/http takes it that the request can be sent
 // twice.
-func idempotent(req *http.Request) bool {
+func isIdempotent(req *http.Request) bool {
 	switch req.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace:
 		return true
@@ -154,8 +154,8 @@ func idempotent(req *http.Request) bool {
 	return req.Header["Idempotency-Key"] != nil || req.Header["X-Idempotency-Key"] != nil
 }
 
-// write returns the bytes of a request as net/http's transport sends them.
-func write(req *http.Request, noKeepAlive bool) ([]byte, error) {
+// writeRequest returns the bytes of a request as net/http's transport sends them.
+func writeRequest(req *http.Request, noKeepAlive bool) ([]byte, error) {
 	var buf bytes.Buffer
 	if err := req.Write(&buf); err != nil {
 		return nil, err
@@ -191,9 +191,9 @@ type hole struct {
 	piece
 }
 
-// find adds the hole that text makes, but for its first bytes. There is none when
+// findHoles adds the hole that text makes, but for its first bytes. There is none when
 // net/http leaves the header out.
-func find(holes []hole, wire []byte, text string, skip int, p piece) []hole {
+func findHoles(holes []hole, wire []byte, text string, skip int, p piece) []hole {
 	at := bytes.Index(wire, []byte(text))
 	if at < 0 {
 		return holes
@@ -201,8 +201,8 @@ func find(holes []hole, wire []byte, text string, skip int, p piece) []hole {
 	return append(holes, hole{at + skip, at + len(text), p})
 }
 
-// split makes the pieces of a request with holes.
-func split(wire []byte, holes []hole) []piece {
+// splitWire makes the pieces of a request with holes.
+func splitWire(wire []byte, holes []hole) []piece {
 	slices.SortFunc(holes, func(a, b hole) int { return cmp.Compare(a.from, b.from) })
 	out := make([]piece, 0, len(holes)+1)
 	at := 0

@@ -122,11 +122,11 @@ func newShard(r *run, id, of int) (*shard, error) {
 	s.hosts = make([]host, len(r.sites.list))
 	for i := range s.hosts {
 		s.hosts[i] = host{site: &r.sites.list[i], turn: id,
-			maxOpen: share(r.opts.MaxConnections, id, of), maxIdle: max(share(r.opts.IdleConns, id, of), 1)}
+			maxOpen: shareOf(r.opts.MaxConnections, id, of), maxIdle: max(shareOf(r.opts.IdleConns, id, of), 1)}
 	}
 	if r.users != nil {
 		s.next.N, s.sendAt = uint64(id), never
-		s.ready = share(r.opts.MaxInFlight, id, of)
+		s.ready = shareOf(r.opts.MaxInFlight, id, of)
 		return s, nil
 	}
 	s.next.N--
@@ -135,8 +135,8 @@ func newShard(r *run, id, of int) (*shard, error) {
 	return s, nil
 }
 
-// share returns what part of a total belongs to one of so many.
-func share(total, id, of int) int {
+// shareOf returns what part of a total belongs to one of so many.
+func shareOf(total, id, of int) int {
 	n := total / of
 	if id < total%of {
 		n++

@@ -99,7 +99,7 @@ func (s *shard) waitUsers(until time.Duration) []unix.EpollEvent {
 		if events := s.poller.poll(); len(events) > 0 {
 			return events
 		}
-		nap(crowd)
+		sleepFor(crowd)
 		return s.poller.poll()
 	}
 	return s.poller.block(until - s.clock)
@@ -109,12 +109,12 @@ func (s *shard) waitUsers(until time.Duration) []unix.EpollEvent {
 func (s *shard) sleep(until time.Duration, precise bool) {
 	s.napped = true
 	if !precise {
-		nap(until - s.clock)
+		sleepFor(until - s.clock)
 		return
 	}
 	for until-s.clock > spinTime { // again when a signal ended it
 		from := s.wakeFor(until)
-		nap(max(from-s.clock, 1))
+		sleepFor(max(from-s.clock, 1))
 		s.learn(s.now() - from)
 	}
 	for s.now() < until {

@@ -19,8 +19,8 @@ import (
 
 const errAgain = syscall.EAGAIN
 
-// recv reads what has come. It does not block.
-func recv(fd int32, b []byte) (int, syscall.Errno) {
+// recvFrom reads what has come. It does not block.
+func recvFrom(fd int32, b []byte) (int, syscall.Errno) {
 	n, _, e := syscall.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))),
 		uintptr(len(b)), unix.MSG_DONTWAIT, 0, 0)
 	return int(n), e
@@ -61,23 +61,23 @@ func (r *receiver) recv(fd int32) (n int, stamp int64, e syscall.Errno) {
 	return int(k), stamp, 0
 }
 
-// nap sleeps, whatever comes meanwhile. A signal ends it.
-func nap(d time.Duration) {
+// sleepFor sleeps, whatever comes meanwhile. A signal ends it.
+func sleepFor(d time.Duration) {
 	ts := unix.NsecToTimespec(int64(d))
 	_, _, _ = syscall.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, 0, uintptr(unsafe.Pointer(&ts)), 0,
 		0, 0)
 }
 
-// send writes what the socket takes. It does not block, and raises no SIGPIPE.
-func send(fd int32, b []byte) (int, syscall.Errno) {
+// sendTo writes what the socket takes. It does not block, and raises no SIGPIPE.
+func sendTo(fd int32, b []byte) (int, syscall.Errno) {
 	n, _, e := syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))),
 		uintptr(len(b)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0)
 	return int(n), e
 }
 
-// pwait2 waits for events for at most d. With hand the scheduler's processor is
+// epollPwait2 waits for events for at most d. With hand the scheduler's processor is
 // handed to other goroutines meanwhile.
-func pwait2(ep int, events []unix.EpollEvent, d time.Duration, hand bool) (int, syscall.Errno) {
+func epollPwait2(ep int, events []unix.EpollEvent, d time.Duration, hand bool) (int, syscall.Errno) {
 	ts := unix.NsecToTimespec(int64(d))
 	var n uintptr
 	var e syscall.Errno
@@ -91,8 +91,8 @@ func pwait2(ep int, events []unix.EpollEvent, d time.Duration, hand bool) (int, 
 	return int(n), e
 }
 
-// pwait is pwait2 in whole milliseconds; below 0 it waits without an end.
-func pwait(ep int, events []unix.EpollEvent, ms int, hand bool) (int, syscall.Errno) {
+// epollPwait is pwait2 in whole milliseconds; below 0 it waits without an end.
+func epollPwait(ep int, events []unix.EpollEvent, ms int, hand bool) (int, syscall.Errno) {
 	var n uintptr
 	var e syscall.Errno
 	if hand {
@@ -135,18 +135,18 @@ func newSockaddr(a netip.AddrPort, zone uint32) sockaddr {
 	return s
 }
 
-func connect(fd int32, to *sockaddr) syscall.Errno {
+func connectTo(fd int32, to *sockaddr) syscall.Errno {
 	_, _, e := syscall.RawSyscall(unix.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(&to.raw)), uintptr(to.size))
 	return e
 }
 
-func bind(fd int32, to *sockaddr) syscall.Errno {
+func bindTo(fd int32, to *sockaddr) syscall.Errno {
 	_, _, e := syscall.RawSyscall(unix.SYS_BIND, uintptr(fd), uintptr(unsafe.Pointer(&to.raw)), uintptr(to.size))
 	return e
 }
 
-// socket opens a stream socket that does not block.
-func socket(family uint8) (int32, syscall.Errno) {
+// openSocket opens a stream socket that does not block.
+func openSocket(family uint8) (int32, syscall.Errno) {
 	fd, _, e := syscall.RawSyscall(unix.SYS_SOCKET, uintptr(family),
 		unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, unix.IPPROTO_TCP)
 	return int32(fd), e

@@ -55,7 +55,7 @@ func newPoller() (*poller, error) {
 		p.close()
 		return nil, fmt.Errorf("epoll_ctl: %w", e)
 	}
-	if _, e := pwait2(p.ep, p.events[:], 0, false); e == syscall.ENOSYS || e == syscall.EPERM {
+	if _, e := epollPwait2(p.ep, p.events[:], 0, false); e == syscall.ENOSYS || e == syscall.EPERM {
 		if err := p.addTimer(); err != nil {
 			p.close()
 			return nil, err
@@ -94,10 +94,10 @@ func (p *poller) interrupt() {
 // poll returns the events that are there.
 func (p *poller) poll() []unix.EpollEvent {
 	if p.timer >= 0 {
-		n, e := pwait(p.ep, p.events[:], 0, false)
+		n, e := epollPwait(p.ep, p.events[:], 0, false)
 		return p.got(n, e)
 	}
-	n, e := pwait2(p.ep, p.events[:], 0, false)
+	n, e := epollPwait2(p.ep, p.events[:], 0, false)
 	return p.got(n, e)
 }
 
@@ -110,7 +110,7 @@ func (p *poller) block(d time.Duration) []unix.EpollEvent {
 	if p.timer >= 0 {
 		return p.blockOnTimer(d, hand)
 	}
-	n, e := pwait2(p.ep, p.events[:], max(d, 0), hand)
+	n, e := epollPwait2(p.ep, p.events[:], max(d, 0), hand)
 	return p.got(n, e)
 }
 
@@ -120,7 +120,7 @@ func (p *poller) blockOnTimer(d time.Duration, hand bool) []unix.EpollEvent {
 	if err := unix.TimerfdSettime(p.timer, 0, &spec, nil); err != nil {
 		ms = int(min((d+time.Millisecond-1)/time.Millisecond, time.Hour/time.Millisecond))
 	}
-	n, e := pwait(p.ep, p.events[:], ms, hand)
+	n, e := epollPwait(p.ep, p.events[:], ms, hand)
 	return p.got(n, e)
 }
 

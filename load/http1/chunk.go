@@ -88,7 +88,7 @@ func (p *Parser) beginChunk(line []byte) error {
 	// that a server cannot send extensions without end.
 	p.excess += int64(len(line))
 	digits, _, _ := bytes.Cut(bytes.TrimRight(line[:end], " \t"), semicolon)
-	n, err := hex(digits)
+	n, err := parseHex(digits)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (p *Parser) beginChunk(line []byte) error {
 
 var semicolon = []byte{';'}
 
-func hex(b []byte) (n uint64, err error) {
+func parseHex(b []byte) (n uint64, err error) {
 	if len(b) == 0 {
 		return 0, errNoLength
 	}

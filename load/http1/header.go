@@ -215,11 +215,11 @@ func (h *header) scanStatus(b []byte) (next int, v verdict) {
 // take reads the line of b whose name ends at colon. It returns false when
 // net/http has to judge it.
 func (h *header) take(b []byte, from, colon, end int) bool {
-	name, at := b[from:colon], trim(b, colon+1, end)
+	name, at := b[from:colon], trimSpan(b, colon+1, end)
 	value := b[at.from:at.to]
 	switch {
 	case isName(name, "Content-Length", "content-length"):
-		n, ok := number(value)
+		n, ok := parseNumber(value)
 		if !ok || h.hasLength {
 			return false
 		}
@@ -305,8 +305,8 @@ func lineEnd(b []byte, i int) (int, verdict) {
 	return i, whole
 }
 
-// trim returns what stands between two places without blanks around it.
-func trim(b []byte, from, to int) span {
+// trimSpan returns what stands between two places without blanks around it.
+func trimSpan(b []byte, from, to int) span {
 	for from < to && isBlank(b[from]) {
 		from++
 	}
@@ -318,8 +318,8 @@ func trim(b []byte, from, to int) span {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// number reads a length that fits without a second thought.
-func number(b []byte) (n int64, ok bool) {
+// parseNumber reads a length that fits without a second thought.
+func parseNumber(b []byte) (n int64, ok bool) {
 	if len(b) == 0 || len(b) > 18 {
 		return 0, false
 	}
@@ -358,7 +358,7 @@ func equalFold(b []byte, lower string) bool {
 func hasToken(list []byte, lower string) bool {
 	for len(list) > 0 {
 		one, rest, _ := bytes.Cut(list, comma)
-		at := trim(one, 0, len(one))
+		at := trimSpan(one, 0, len(one))
 		if equalFold(one[at.from:at.to], lower) {
 			return true
 		}

@@ -19,12 +19,12 @@ type Answer struct {
 func Answers() []Answer { return slices.Clone(catalogue()) }
 
 var catalogue = sync.OnceValue(func() []Answer {
-	return slices.Concat(right(), lengths(), statusLines(), headers(), informational(), redirects(), chunks(),
-		trailers())
+	return slices.Concat(rightAnswers(), lengthAnswers(), statusLines(), headerAnswers(), informationalAnswers(), redirectAnswers(), chunkedAnswers(),
+		trailerAnswers())
 })
 
-// find returns the answer of a name.
-func find(name string) (Answer, bool) {
+// findAnswer returns the answer of a name.
+func findAnswer(name string) (Answer, bool) {
 	i := slices.IndexFunc(catalogue(), func(a Answer) bool { return a.Name == name })
 	if i < 0 {
 		return Answer{}, false
@@ -36,7 +36,7 @@ func find(name string) (Answer, bool) {
 const nginx = "HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Mon, 13 Jul 2026 10:00:00 GMT\r\nContent-Type: text/html\r\nContent-Length: 26\r\n" +
 	"Last-Modified: Mon, 13 Jul 2026 09:00:00 GMT\r\nConnection: keep-alive\r\nETag: \"6871f2a0-1a\"\r\nAccept-Ranges: bytes\r\n\r\nabcdefghijklmnopqrstuvwxyz"
 
-func right() []Answer {
+func rightAnswers() []Answer {
 	return []Answer{
 		{"ok", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", false},
 		{"nginx", nginx, false},
@@ -60,7 +60,7 @@ func right() []Answer {
 	}
 }
 
-func lengths() []Answer {
+func lengthAnswers() []Answer {
 	length := func(name, value, body string, ends bool) Answer {
 		return Answer{name, "HTTP/1.1 200 OK\r\nContent-Length:" + value + "\r\n\r\n" + body, ends}
 	}
@@ -120,7 +120,7 @@ func statusLines() []Answer {
 	}
 }
 
-func headers() []Answer {
+func headerAnswers() []Answer {
 	header := func(name, lines string, ends bool) Answer {
 		return Answer{name, "HTTP/1.1 200 OK\r\n" + lines + "Content-Length: 2\r\n\r\nhi", ends}
 	}
@@ -146,7 +146,7 @@ func headers() []Answer {
 	}
 }
 
-func informational() []Answer {
+func informationalAnswers() []Answer {
 	const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 	return []Answer{
 		{"continue", "HTTP/1.1 100 Continue\r\n\r\n" + ok, false},
@@ -162,7 +162,7 @@ func informational() []Answer {
 	}
 }
 
-func redirects() []Answer {
+func redirectAnswers() []Answer {
 	found := func(name, location string) Answer {
 		return Answer{name, "HTTP/1.1 302 Found\r\n" + location + "Content-Length: 0\r\n\r\n", false}
 	}
@@ -184,7 +184,7 @@ func redirects() []Answer {
 
 const chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
 
-func chunks() []Answer {
+func chunkedAnswers() []Answer {
 	body := func(name, chunks string, ends bool) Answer { return Answer{name, chunked + "\r\n" + chunks, ends} }
 	return []Answer{
 		body("chunked", "5\r\nhello\r\n6;ext=\"1\"\r\n world\r\n0\r\n\r\n", false),
@@ -212,7 +212,7 @@ func chunks() []Answer {
 	}
 }
 
-func trailers() []Answer {
+func trailerAnswers() []Answer {
 	trailer := func(name, lines string, ends bool) Answer { return Answer{name, chunked + "\r\n0\r\n" + lines, ends} }
 	return []Answer{
 		{"trailer", chunked + "Trailer: X\r\n\r\n0\r\nX: y\r\n\r\n", false},

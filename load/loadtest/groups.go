@@ -61,23 +61,23 @@ func (h *Hostile) groups() []group {
 		{name: "mixed", opts: opts(func(o *Options) { o.MaxInFlight = 64 }), targets: append(h.each("GET", "", small),
 			h.each("POST", "", small)...), rounds: 10},
 		{name: "slow", opts: opts(func(o *Options) { o.MaxInFlight = 8 }), targets: h.slow(), rounds: 1},
-		{name: "too-slow", opts: hasty, targets: h.slow(), rounds: 1, excused: late},
-		{name: "endless", opts: impatient, targets: h.paths("/endless", "/endless-chunks"), excused: late},
+		{name: "too-slow", opts: hasty, targets: h.slow(), rounds: 1, excused: isLate},
+		{name: "endless", opts: impatient, targets: h.paths("/endless", "/endless-chunks"), excused: isLate},
 		{name: "endless-header", opts: one, targets: h.paths("/endless-header", "/endless-continue")},
 		{name: "stale", opts: one, targets: h.paths("/stale")[:1], rounds: 6, sameConns: true},
 		{name: "stale-reset", opts: one, targets: h.paths("/stale-reset")[:1], rounds: 6, sameConns: true},
 		{name: "stale-post", opts: one, targets: h.paths("/stale", "/stale-reset", "/reset"), perSec: 50,
 			sameConns: true},
-		{name: "idle-close", opts: one, targets: h.paths("/idle-close")[1:], perSec: 50, excused: raced},
+		{name: "idle-close", opts: one, targets: h.paths("/idle-close")[1:], perSec: 50, excused: hasRaced},
 		{name: "idle-close-race", opts: one, targets: h.paths("/idle-close")[:1], rounds: 50},
-		{name: "unread", opts: one, targets: h.unread(), perSec: 50, excused: raced},
-		{name: "early", opts: hasty, targets: h.beforehand(), excused: failed},
-		{name: "unreachable", opts: one, targets: unreachable(), sameConns: true},
+		{name: "unread", opts: one, targets: h.unread(), perSec: 50, excused: hasRaced},
+		{name: "early", opts: hasty, targets: h.beforehand(), excused: hasFailed},
+		{name: "unreachable", opts: one, targets: unreachableTargets(), sameConns: true},
 	}
 }
 
 func isRedirect(a Answer) bool {
-	return slices.ContainsFunc(redirects(), func(r Answer) bool { return r.Name == a.Name })
+	return slices.ContainsFunc(redirectAnswers(), func(r Answer) bool { return r.Name == a.Name })
 }
 
 // target returns a request. One that is not GET or HEAD has a body.
@@ -113,7 +113,7 @@ func (h *Hostile) paths(paths ...string) (out []load.Target) {
 // cut are answers that end after each of their bytes.
 func (h *Hostile) cut(end string) (out []load.Target) {
 	for _, name := range []string{"nginx", "chunked", "chunked-length", "hints", "until-close", "folded", "upgrade"} {
-		a, _ := find(name)
+		a, _ := findAnswer(name)
 		for n := range len(a.Bytes) {
 			out = append(out, h.target("GET", fmt.Sprintf("/%s?cut=%d&end=%s", name, n, end)))
 		}
@@ -183,8 +183,8 @@ func (h *Hostile) beforehand() []load.Target {
 	return out
 }
 
-// unreachable are URLs where nothing listens.
-func unreachable() []load.Target {
+// unreachableTargets are URLs where nothing listens.
+func unreachableTargets() []load.Target {
 	return []load.Target{
 		{Method: "GET", URL: "http://127.0.0.1:1/x"},
 		{Method: "POST", URL: "http://me:secret@127.0.0.1:1/x", Body: []byte("body")},
@@ -193,24 +193,24 @@ func unreachable() []load.Target {
 	}
 }
 
-// late excuses where in an answer the time was up: that depends on the machine.
-func late(_ string, a, b outcome) bool {
+// isLate excuses where in an answer the time was up: that depends on the machine.
+func isLate(_ string, a, b outcome) bool {
 	return a.Code == 0 && b.Code == 0 && strings.Contains(a.Err, "context deadline exceeded") &&
 		strings.Contains(b.Err, "context deadline exceeded")
 }
 
-// failed excuses with what a request fails on a connection that is of no use
+// hasFailed excuses with what a request fails on a connection that is of no use
 // before it is sent: that races with the sending. An answer that came before the
 // request may count.
-func failed(path string, a, b outcome) bool {
+func hasFailed(path string, a, b outcome) bool {
 	return strings.HasSuffix(path, "/answer") || a.Code == 0 && b.Code == 0
 }
 
-// raced excuses what is a race in net/http too: whether the answer of a server
+// hasRaced excuses what is a race in net/http too: whether the answer of a server
 // that does not read a request is seen before the writing of the request fails,
 // and with what it fails; whether a connection that the server closes is given to
 // a request that must not be sent again.
-func raced(path string, a, b outcome) bool {
+func hasRaced(path string, a, b outcome) bool {
 	fair := func(o outcome) bool {
 		return o.Code == 200 || o.Code == 413 || strings.HasSuffix(o.Err, "connection reset by peer") ||
 			strings.HasSuffix(o.Err, "broken pipe") ||

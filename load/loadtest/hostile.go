@@ -160,7 +160,7 @@ func (h *Hostile) serve(c *net.TCPConn) {
 			return
 		}
 		x := &exchange{TCPConn: c, br: br, req: req, first: n == 0}
-		a, known := find(strings.TrimPrefix(req.URL.Path, "/"))
+		a, known := findAnswer(strings.TrimPrefix(req.URL.Path, "/"))
 		switch {
 		case !known:
 			if !x.behave() {

@@ -199,9 +199,9 @@ func (e *Engine) eachHost(targets []load.Target, f func(target, addr string, req
 			return fmt.Errorf("target %q: %w", t.URL, err)
 		}
 		req := &http.Request{URL: u}
-		addr := address(u)
+		addr := addressOf(u)
 		if proxy, err := e.proxy(req); err == nil && proxy != nil {
-			addr = address(proxy)
+			addr = addressOf(proxy)
 		}
 		if key := [2]string{addr, u.Host}; !seen[key] {
 			seen[key] = true
@@ -213,7 +213,7 @@ func (e *Engine) eachHost(targets []load.Target, f func(target, addr string, req
 	return nil
 }
 
-func address(u *url.URL) string {
+func addressOf(u *url.URL) string {
 	port := u.Port()
 	switch {
 	case port != "":

@@ -50,7 +50,7 @@ func (e *Engine) template(t *load.Target) (*template, error) {
 	for _, h := range []http.Header{e.opts.Header, t.Header} {
 		maps.Copy(req.Header, h)
 	}
-	settle(req)
+	settleRequest(req)
 	if u := req.URL.User; u != nil && req.Header.Get("Authorization") == "" {
 		pass, _ := u.Password()
 		req.SetBasicAuth(u.Username(), pass)
@@ -81,9 +81,9 @@ func firstURL(t *load.Target) string {
 	return string(t.Fill.URL.Append(nil, 0))
 }
 
-// settle gives the headers that net/http treats apart the meaning that their
+// settleRequest gives the headers that net/http treats apart the meaning that their
 // names have in any case, and asks for the encoding that net/http asks for.
-func settle(req *http.Request) {
+func settleRequest(req *http.Request) {
 	agent, encoding := false, false
 	for k, vs := range req.Header {
 		switch canon := http.CanonicalHeaderKey(k); {

@@ -10,12 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pin puts all threads of this process on the cores, and lets the runtime use as many
+// pinToCPUs puts all threads of this process on the cores, and lets the runtime use as many
 // at once. A thread is born on the cores of the one that makes it, so threads are
 // looked for until there is none that was not put there.
 //
 // Source: sched_setaffinity(2), which knows threads only.
-func pin(cpus []int) (back func(), err error) {
+func pinToCPUs(cpus []int) (back func(), err error) {
 	var before, want unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &before); err != nil {
 		return nil, fmt.Errorf("ask for the cores of the process: %w", err)

@@ -4,7 +4,7 @@ package scenario
 
 import "errors"
 
-func pin([]int) (func(), error) {
+func pinToCPUs([]int) (func(), error) {
 	return nil, errors.New("this system cannot put a process on cores")
 }
 

@@ -22,7 +22,7 @@ func (r *run) result() *Result {
 		Errors: r.failures.byCode(),
 		Level:  r.levels.now(), Levels: []LevelRise{}, Phases: []PhaseTime{}, Steps: []StepLatency{},
 		Warnings:  []Warning{},
-		Generator: generator(&r.summary), Seed: r.o.Seed, Duration: seconds(time.Since(r.start)),
+		Generator: generatorOf(&r.summary), Seed: r.o.Seed, Duration: inSeconds(time.Since(r.start)),
 	}
 	if r.unready {
 		out.Score = 0
@@ -34,10 +34,10 @@ func (r *run) result() *Result {
 	out.Pass = out.Reason == ""
 	out.Reason = cmp.Or(out.Reason, r.o.Reasons.OK)
 	for _, l := range r.levels.all() {
-		out.Levels = append(out.Levels, LevelRise{l.Level, seconds(l.At), l.Score})
+		out.Levels = append(out.Levels, LevelRise{l.Level, inSeconds(l.At), l.Score})
 	}
 	for _, s := range r.steps {
-		out.Phases = append(out.Phases, PhaseTime{s.phase, seconds(s.from), seconds(s.to)})
+		out.Phases = append(out.Phases, PhaseTime{s.phase, inSeconds(s.from), inSeconds(s.to)})
 		out.Steps = append(out.Steps, Latencies(s.phase, s.recorder)...)
 	}
 	for _, w := range r.warnings {
@@ -52,9 +52,9 @@ func Latencies(p Phase, r *load.Recorder) []StepLatency {
 	for _, t := range r.Targets() {
 		h := t.Tally.Latency
 		one := StepLatency{
-			Phase: p, Step: safeText(t.Name), Count: t.Tally.Asked, Mean: millis(h.Mean()),
-			P50: millis(h.Quantile(0.5)), P90: millis(h.Quantile(0.9)), P99: millis(h.Quantile(0.99)),
-			Max: millis(h.Max()),
+			Phase: p, Step: safeText(t.Name), Count: t.Tally.Asked, Mean: inMillis(h.Mean()),
+			P50: inMillis(h.Quantile(0.5)), P90: inMillis(h.Quantile(0.9)), P99: inMillis(h.Quantile(0.99)),
+			Max: inMillis(h.Max()),
 		}
 		for _, n := range t.Tally.Errors {
 			one.Errors += n
@@ -65,18 +65,18 @@ func Latencies(p Phase, r *load.Recorder) []StepLatency {
 	return out
 }
 
-func generator(sum *kasoku.LoadSummary) Generator {
-	g := Generator{CPUSeconds: seconds(sum.CPU), PeakCores: rounded(sum.PeakCores), Available: sum.Cores}
+func generatorOf(sum *kasoku.LoadSummary) Generator {
+	g := Generator{CPUSeconds: inSeconds(sum.CPU), PeakCores: roundToMilli(sum.PeakCores), Available: sum.Cores}
 	if sum.Wall > 0 {
 		cores := sum.CPU.Seconds() / sum.Wall.Seconds()
-		g.Cores, g.Share = rounded(cores), rounded(cores/float64(max(sum.Cores, 1)))
+		g.Cores, g.Share = roundToMilli(cores), roundToMilli(cores/float64(max(sum.Cores, 1)))
 	}
 	return g
 }
 
-func seconds(d time.Duration) float64 { return rounded(d.Seconds()) }
+func inSeconds(d time.Duration) float64 { return roundToMilli(d.Seconds()) }
 
-func millis(d time.Duration) float64 { return rounded(float64(d) / float64(time.Millisecond)) }
+func inMillis(d time.Duration) float64 { return roundToMilli(float64(d) / float64(time.Millisecond)) }
 
-// rounded keeps three decimals.
-func rounded(v float64) float64 { return math.Round(v*1000) / 1000 }
+// roundToMilli keeps three decimals.
+func roundToMilli(v float64) float64 { return math.Round(v*1000) / 1000 }

@@ -222,7 +222,7 @@ func (r *run) pin() (back func()) {
 	if len(r.o.CPUs) == 0 {
 		return func() {}
 	}
-	back, err := pin(r.o.CPUs)
+	back, err := pinToCPUs(r.o.CPUs)
 	if err != nil {
 		r.warn(kasoku.Warning{Code: NotPinned, Text: fmt.Sprintf("the benchmark runs on all cores: %v", err)})
 		return func() {}

@@ -142,14 +142,14 @@ func (s *Step) recovered() {
 		return
 	}
 	if !s.closed.Load() {
-		s.run.failures.add(Internal, fmt.Errorf("panic in %s: %v", panicked(), v))
+		s.run.failures.add(Internal, fmt.Errorf("panic in %s: %v", panicMessage(), v))
 		s.failed.Store(true)
 	}
 	s.run.end(s.run.o.limitReason(Internal))
 }
 
-// panicked returns the place of the panic that is being recovered from.
-func panicked() string {
+// panicMessage returns the place of the panic that is being recovered from.
+func panicMessage() string {
 	pcs := make([]uintptr, 32)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
 	for {

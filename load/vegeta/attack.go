@@ -108,7 +108,7 @@ func Attack(ctx context.Context, o AttackOptions) (res AttackResult, err error) 
 	}
 	if plan.Stream != nil {
 		// The program that writes targets may need a while before the first one.
-		if plan.Stream, err = begin(ctx, plan.Stream); err != nil {
+		if plan.Stream, err = beginStream(ctx, plan.Stream); err != nil {
 			return res, err
 		}
 	}
@@ -226,9 +226,9 @@ type begunStream struct {
 	err   error        // instead of first
 }
 
-// begin waits for the first target of a stream, so that a load's clock does not run
+// beginStream waits for the first target of a stream, so that a load's clock does not run
 // before. A stream that has none says so when it is asked.
-func begin(ctx context.Context, s load.Stream) (load.Stream, error) {
+func beginStream(ctx context.Context, s load.Stream) (load.Stream, error) {
 	come := make(chan *begunStream, 1)
 	go func() { // ends with the read, which nothing can interrupt
 		b := &begunStream{Stream: s}

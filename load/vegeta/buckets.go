@@ -22,19 +22,19 @@ func ParseBuckets(s string) (*Buckets, error) {
 	inner, ok := strings.CutPrefix(s, "[")
 	inner, closed := strings.CutSuffix(inner, "]")
 	if !ok || !closed {
-		return nil, fmt.Errorf("bad buckets %q: want bounds in brackets, such as [0,1ms,10ms]", clip(s))
+		return nil, fmt.Errorf("bad buckets %q: want bounds in brackets, such as [0,1ms,10ms]", clipText(s))
 	}
 	b := &Buckets{}
 	for _, f := range strings.Split(inner, ",") {
 		d, err := time.ParseDuration(strings.TrimSpace(f))
 		if err != nil {
-			return nil, fmt.Errorf("bad buckets %q: bad duration %q", clip(s), clip(f))
+			return nil, fmt.Errorf("bad buckets %q: bad duration %q", clipText(s), clipText(f))
 		}
 		if len(b.Bounds) == 0 && d > 0 {
 			b.Bounds = append(b.Bounds, 0)
 		}
 		if n := len(b.Bounds); n > 0 && d <= b.Bounds[n-1] {
-			return nil, fmt.Errorf("bad buckets %q: %s does not come after %s", clip(s), d, b.Bounds[n-1])
+			return nil, fmt.Errorf("bad buckets %q: %s does not come after %s", clipText(s), d, b.Bounds[n-1])
 		}
 		b.Bounds = append(b.Bounds, d)
 	}

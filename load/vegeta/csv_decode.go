@@ -230,7 +230,7 @@ func plainHeaders(b []byte, h *headers) bool {
 			return len(b) == 0
 		}
 		name, value, ok := bytes.Cut(line, []byte(": "))
-		if !ok || !canonical(name) || !plainValue(value) {
+		if !ok || !isCanonical(name) || !plainValue(value) {
 			return false
 		}
 		switch c := bytes.Compare(last, name); {
@@ -244,9 +244,9 @@ func plainHeaders(b []byte, h *headers) bool {
 	}
 }
 
-// canonical reports whether the name is of letters, digits and dashes, with
+// isCanonical reports whether the name is of letters, digits and dashes, with
 // capitals where http.CanonicalHeaderKey has them.
-func canonical(name []byte) bool {
+func isCanonical(name []byte) bool {
 	start := true
 	for _, c := range name {
 		switch {
@@ -285,14 +285,14 @@ func decodeRecord(rec []string, r *Result) error {
 	num := func(i int, what string, bits int) uint64 {
 		n, err := strconv.ParseUint(rec[i], 10, bits)
 		if err != nil && bad == nil {
-			bad = fmt.Errorf("bad %s %q", what, clip(rec[i]))
+			bad = fmt.Errorf("bad %s %q", what, clipText(rec[i]))
 		}
 		return n
 	}
 	signed := func(i int, what string) int64 {
 		n, err := strconv.ParseInt(rec[i], 10, 64)
 		if err != nil && bad == nil {
-			bad = fmt.Errorf("bad %s %q", what, clip(rec[i]))
+			bad = fmt.Errorf("bad %s %q", what, clipText(rec[i]))
 		}
 		return n
 	}

@@ -38,7 +38,7 @@ func NewDecoder(r io.Reader, name string) (*Decoder, error) {
 	d := &Decoder{name: name}
 	src := newSource(r, maxLine+16)
 	var err error
-	if d.encoding, err = sniff(src); err != nil {
+	if d.encoding, err = sniffEncoding(src); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	switch d.encoding {
@@ -105,9 +105,9 @@ func (d *Decoder) read(r *Result, h *headers) error {
 // errNoResults marks a file that holds nothing.
 var errNoResults = errors.New("no results: the file is empty")
 
-// sniff looks at the first bytes. Gob begins with a length and a negative type
+// sniffEncoding looks at the first bytes. Gob begins with a length and a negative type
 // id, one of which is never text.
-func sniff(src *source) (Encoding, error) {
+func sniffEncoding(src *source) (Encoding, error) {
 	head := src.peek(4)
 	if len(head) == 0 {
 		if errors.Is(src.err, io.EOF) {

@@ -192,7 +192,7 @@ func (d *gobDecoder) message() (msg []byte, size int, err error) {
 			return nil, 0, nil
 		}
 		if b = d.src.peek(width); len(b) < width {
-			return nil, 0, unexpected(d.src.err)
+			return nil, 0, unexpectedEOF(d.src.err)
 		}
 	}
 	c := gobCursor{b: b}
@@ -202,12 +202,12 @@ func (d *gobDecoder) message() (msg []byte, size int, err error) {
 	}
 	size = width + int(n)
 	if b = d.src.peek(size); len(b) < size {
-		return nil, 0, unexpected(d.src.err)
+		return nil, 0, unexpectedEOF(d.src.err)
 	}
 	return b[width:], size, nil
 }
 
-func unexpected(err error) error {
+func unexpectedEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
@@ -287,8 +287,8 @@ func (z *zone) decode(b []byte) (time.Time, bool) {
 	if len(b) != 15 || b[0] != version1 {
 		return time.Time{}, false
 	}
-	sec, nsec := int64(be(b[1:9])), int64(be(b[9:13]))
-	minutes := int16(be(b[13:15]))
+	sec, nsec := int64(bigEndian(b[1:9])), int64(bigEndian(b[9:13]))
+	minutes := int16(bigEndian(b[13:15]))
 	if nsec >= 1e9 || sec < math.MinInt64+fromYear1To1970 {
 		return time.Time{}, false
 	}
@@ -305,8 +305,8 @@ func (z *zone) decode(b []byte) (time.Time, bool) {
 	return t.In(z.loc), true
 }
 
-// be reads a big-endian number.
-func be(b []byte) (n uint64) {
+// bigEndian reads a big-endian number.
+func bigEndian(b []byte) (n uint64) {
 	for _, x := range b {
 		n = n<<8 | uint64(x)
 	}

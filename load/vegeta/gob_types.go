@@ -174,7 +174,7 @@ func (c *gobCursor) longUint() uint64 {
 		return 0
 	}
 	c.i += 1 + n
-	return be(b[1 : 1+n])
+	return bigEndian(b[1 : 1+n])
 }
 
 // int reads a signed number: the sign is the lowest bit.

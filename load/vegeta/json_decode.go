@@ -52,10 +52,10 @@ func (d *jsonDecoder) decodeSlow(line []byte, r *Result, h *headers) error {
 	r.Headers = nil
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) && line[len(line)-1] != '}' {
-		return fmt.Errorf("%w in %q", io.ErrUnexpectedEOF, clip(string(line)))
+		return fmt.Errorf("%w in %q", io.ErrUnexpectedEOF, clipText(string(line)))
 	}
 	if err != nil {
-		return fmt.Errorf("%w in %q", err, clip(string(line)))
+		return fmt.Errorf("%w in %q", err, clipText(string(line)))
 	}
 	return nil
 }

@@ -68,22 +68,22 @@ func appendJSONHeaders(dst []byte, h *headers) []byte {
 // appendJSON appends s as a string, escaped as encoding/json does.
 func appendJSON[T string | []byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
-	n := verbatim(s)
+	n := countVerbatim(s)
 	dst = append(dst, s[:n]...)
 	for n < len(s) {
 		var size int
 		dst, size = appendEscaped(dst, string(s[n:min(len(s), n+utf8.UTFMax)]))
 		s = s[n+size:]
-		n = verbatim(s)
+		n = countVerbatim(s)
 		dst = append(dst, s[:n]...)
 	}
 	return append(dst, '"')
 }
 
-// verbatim returns how many bytes at the head of s stand for themselves in a
+// countVerbatim returns how many bytes at the head of s stand for themselves in a
 // string of JSON: those of ASCII but controls, quotes, backslashes, and what
 // HTML gives a meaning.
-func verbatim[T string | []byte](s T) int {
+func countVerbatim[T string | []byte](s T) int {
 	const low, high = 0x0101010101010101, 0x8080808080808080
 	i := 0
 	for ; i+8 <= len(s); i += 8 {

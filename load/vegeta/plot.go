@@ -108,8 +108,8 @@ func (p *plot) add(r *Result) {
 	a.series[which] = append(a.series[which], plotPoint{at, r.Latency})
 }
 
-// drawn returns the points of a series that are drawn, in the order of time.
-func drawn(points []plotPoint, most int) []plotPoint {
+// drawnPoints returns the points of a series that are drawn, in the order of time.
+func drawnPoints(points []plotPoint, most int) []plotPoint {
 	if !slices.IsSortedFunc(points, byTime) {
 		slices.SortStableFunc(points, byTime) // results come in the order in which they ended
 	}

@@ -100,17 +100,17 @@ func (p *plot) page(o PlotOptions) plotPage {
 func newPlotSeries(attack string, ok bool, points []plotPoint, began int64, most int) plotSeries {
 	s := plotSeries{Attack: attack, OK: ok, Results: len(points)}
 	for _, p := range points {
-		s.Max = max(s.Max, digits6(float64(p.latency)/1e6))
+		s.Max = max(s.Max, roundToDigits(float64(p.latency)/1e6))
 	}
-	for _, p := range drawn(points, most) {
+	for _, p := range drawnPoints(points, most) {
 		s.X = append(s.X, math.Round(float64(p.at-began)/1e3)/1e6)
-		s.Y = append(s.Y, digits6(float64(p.latency)/1e6))
+		s.Y = append(s.Y, roundToDigits(float64(p.latency)/1e6))
 	}
 	return s
 }
 
-// digits6 rounds to six digits, which is more than a chart shows.
-func digits6(v float64) float64 {
+// roundToDigits rounds to six digits, which is more than a chart shows.
+func roundToDigits(v float64) float64 {
 	if v == 0 {
 		return 0
 	}

@@ -105,9 +105,9 @@ func newReporter(kind, buckets string) (*reporter, error) {
 	case strings.HasPrefix(kind, "plot"):
 		return nil, errors.New("the plot reporter has been deprecated and succeeded by the vegeta plot command: kasoku plot")
 	case len(kind) < 4:
-		return nil, fmt.Errorf("invalid report type: %q: want text, json, hist[0,1ms,10ms] or hdrplot", clip(kind))
+		return nil, fmt.Errorf("invalid report type: %q: want text, json, hist[0,1ms,10ms] or hdrplot", clipText(kind))
 	default:
-		return nil, fmt.Errorf("bad report type %q: want text, json, hist[0,1ms,10ms] or hdrplot", clip(kind))
+		return nil, fmt.Errorf("bad report type %q: want text, json, hist[0,1ms,10ms] or hdrplot", clipText(kind))
 	}
 	if err != nil {
 		return nil, err

@@ -201,7 +201,7 @@ func TestTextEscapesControlCharacters(t *testing.T) {
 func TestRound(t *testing.T) {
 	f := func(d time.Duration, want string) {
 		t.Helper()
-		if got := round(d).String(); got != want {
+		if got := roundDuration(d).String(); got != want {
 			t.Errorf("round(%d) = %s, want %s", d, got, want)
 		}
 	}

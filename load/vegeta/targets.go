@@ -251,9 +251,9 @@ func (t *targetReader) checkURL(target string) error {
 	u, err := url.ParseRequestURI(sample)
 	switch {
 	case err != nil:
-		return fmt.Errorf("bad URL %q: %w", clip(target), errors.Unwrap(err))
+		return fmt.Errorf("bad URL %q: %w", clipText(target), errors.Unwrap(err))
 	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
-		return fmt.Errorf("bad URL %q: want http://host/path or https://host/path", clip(target))
+		return fmt.Errorf("bad URL %q: want http://host/path or https://host/path", clipText(target))
 	}
 	return nil
 }
@@ -275,23 +275,23 @@ func parseHeader(s string) (key, value string, err error) {
 	key, value, ok := strings.Cut(s, ":")
 	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
 	if !ok || key == "" || value == "" {
-		return "", "", fmt.Errorf("bad header %q: want \"Key: Value\"", clip(s))
+		return "", "", fmt.Errorf("bad header %q: want \"Key: Value\"", clipText(s))
 	}
 	return key, value, checkHeader(key, value)
 }
 
 func checkHeader(key, value string) error {
 	if !httpguts.ValidHeaderFieldName(key) {
-		return fmt.Errorf("bad header name %q: want letters, digits and -", clip(key))
+		return fmt.Errorf("bad header name %q: want letters, digits and -", clipText(key))
 	}
 	if !httpguts.ValidHeaderFieldValue(value) {
-		return fmt.Errorf("bad value %q of header %s: it holds a control character", clip(value), key)
+		return fmt.Errorf("bad value %q of header %s: it holds a control character", clipText(value), key)
 	}
 	return nil
 }
 
-// clip cuts what is quoted in an error.
-func clip(s string) string {
+// clipText cuts what is quoted in an error.
+func clipText(s string) string {
 	const most = 200
 	if len(s) <= most {
 		return s

@@ -72,7 +72,7 @@ func (t *targetReader) commentLine(line string) error {
 	}
 	weight, err := strconv.Atoi(strings.TrimSpace(value))
 	if err != nil {
-		return fmt.Errorf("bad weight %q: want a whole number", clip(strings.TrimSpace(value)))
+		return fmt.Errorf("bad weight %q: want a whole number", clipText(strings.TrimSpace(value)))
 	}
 	return t.weigh(weight)
 }
@@ -80,10 +80,10 @@ func (t *targetReader) commentLine(line string) error {
 func (t *targetReader) requestLine(line string) error {
 	method, target, ok := strings.Cut(line, " ")
 	if !ok {
-		return fmt.Errorf("bad target %q: want a method and a URL, such as GET http://localhost/", clip(line))
+		return fmt.Errorf("bad target %q: want a method and a URL, such as GET http://localhost/", clipText(line))
 	}
 	if !startsRequest(line) {
-		return fmt.Errorf("bad method %q: want upper case letters, such as GET", clip(method))
+		return fmt.Errorf("bad method %q: want upper case letters, such as GET", clipText(method))
 	}
 	if err := t.begin(method, strings.TrimSpace(target), t.Body, nil); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (t *targetReader) headerLine(line string) error {
 		if t.at == afterComment {
 			after = "a comment"
 		}
-		return fmt.Errorf("request line %q after %s: put a blank line before it", clip(line), after)
+		return fmt.Errorf("request line %q after %s: put a blank line before it", clipText(line), after)
 	}
 	key, value, err := parseHeader(line)
 	if err != nil {

@@ -32,7 +32,7 @@ func (t *targetReader) jsonLine(line []byte) error {
 	case j.URL == "":
 		return errors.New("bad target: url is missing")
 	case !httpguts.ValidHeaderFieldName(j.Method): // both are tokens of RFC 9110
-		return fmt.Errorf("bad method %q: want one word, such as GET", clip(j.Method))
+		return fmt.Errorf("bad method %q: want one word, such as GET", clipText(j.Method))
 	}
 	if j.Weight != nil {
 		if err := t.weigh(*j.Weight); err != nil {

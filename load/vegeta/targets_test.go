@@ -83,7 +83,7 @@ func TestReadTargets_Failure(t *testing.T) {
 		o.Name = "targets.txt"
 		got, err := ReadTargets(strings.NewReader(in), o)
 		if err == nil || !strings.HasPrefix(err.Error(), want) || got != nil {
-			t.Errorf("%q gives %v, error %v, want %s", clip(in), got, err, want)
+			t.Errorf("%q gives %v, error %v, want %s", clipText(in), got, err, want)
 		}
 	}
 	o := TargetOptions{}

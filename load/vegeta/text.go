@@ -27,8 +27,8 @@ func WriteText(w io.Writer, m *Metrics) error {
 	l := &m.Latencies
 	fmt.Fprintf(tw, textFormat,
 		m.Requests, m.Rate, m.Throughput,
-		round(m.Duration+m.Wait), round(m.Duration), round(m.Wait),
-		round(l.Min), round(l.Mean), round(l.P50), round(l.P90), round(l.P95), round(l.P99), round(l.Max),
+		roundDuration(m.Duration+m.Wait), roundDuration(m.Duration), roundDuration(m.Wait),
+		roundDuration(l.Min), roundDuration(l.Mean), roundDuration(l.P50), roundDuration(l.P90), roundDuration(l.P95), roundDuration(l.P99), roundDuration(l.Max),
 		m.BytesIn.Total, m.BytesIn.Mean,
 		m.BytesOut.Total, m.BytesOut.Mean,
 		m.Success*100,
@@ -38,7 +38,7 @@ func WriteText(w io.Writer, m *Metrics) error {
 	}
 	fmt.Fprintln(tw, "\nError Set:")
 	for _, e := range m.Errors {
-		fmt.Fprintln(tw, printable(e))
+		fmt.Fprintln(tw, printableText(e))
 	}
 	return tw.Flush()
 }
@@ -66,7 +66,7 @@ func WriteHDRPlot(w io.Writer, m *Metrics) error {
 			inverse = 1 / (1 - q)
 		}
 		count := int64(q*float64(m.Requests) + 0.5)
-		fmt.Fprintf(tw, "%f\t%f\t%d\t%f\n", milliseconds(m.Latencies.Quantile(q)), q, count, inverse)
+		fmt.Fprintf(tw, "%f\t%f\t%d\t%f\n", inMilliseconds(m.Latencies.Quantile(q)), q, count, inverse)
 	}
 	return tw.Flush()
 }
@@ -76,8 +76,8 @@ func newTable(w io.Writer) *tabwriter.Writer {
 	return tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.StripEscape)
 }
 
-// round rounds to the unit below the one that d is printed in.
-func round(d time.Duration) time.Duration {
+// roundDuration rounds to the unit below the one that d is printed in.
+func roundDuration(d time.Duration) time.Duration {
 	units := [...]time.Duration{time.Hour, time.Minute, time.Second, time.Millisecond, time.Microsecond,
 		time.Nanosecond}
 	for i, u := range units[:len(units)-1] {
@@ -88,13 +88,13 @@ func round(d time.Duration) time.Duration {
 	return d
 }
 
-func milliseconds(d time.Duration) float64 {
+func inMilliseconds(d time.Duration) float64 {
 	return float64(d/time.Millisecond) + float64(d%time.Millisecond)/1e6
 }
 
-// printable escapes what is not printable, as Go writes it in a string, and
+// printableText escapes what is not printable, as Go writes it in a string, and
 // leaves the rest, quotes included, alone.
-func printable(s string) string {
+func printableText(s string) string {
 	bad := func(r rune) bool { return !unicode.IsPrint(r) }
 	if strings.IndexFunc(s, bad) < 0 {
 		return s

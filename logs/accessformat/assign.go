@@ -43,7 +43,7 @@ func (p *Parser) unit(m *meaning, v []byte) time.Duration {
 
 // size reads the size of a response.
 func (p *Parser) size(v []byte, r *Record) bool {
-	n, ok := digits(v)
+	n, ok := parseDigits(v)
 	if ok {
 		r.Bytes = n
 		r.Has |= HasBytes
@@ -54,7 +54,7 @@ func (p *Parser) size(v []byte, r *Record) bool {
 // latency reads a request time.
 func (p *Parser) latency(v []byte, m *meaning, r *Record) bool {
 	unit := p.unit(m, v)
-	d, ok := decimal(v, unit)
+	d, ok := parseDecimal(v, unit)
 	if !ok {
 		var known bool
 		if d, known, ok = sumOfTimes(v, unit); !known {
@@ -84,7 +84,7 @@ func (p *Parser) rareValue(m *meaning, v []byte, r *Record) bool {
 		}
 		return ok
 	case aRequestSize:
-		n, ok := digits(v)
+		n, ok := parseDigits(v)
 		if ok {
 			r.RequestBytes = n
 			r.Has |= HasRequestBytes

@@ -21,9 +21,9 @@ func (e *compileError) Error() string {
 	return s
 }
 
-// compile makes a program of the pieces of a format.
-func compile(pieces []piece) (*program, error) {
-	pieces = onlyBest(joinTexts(fuse(joinTexts(pieces))))
+// compilePieces makes a program of the pieces of a format.
+func compilePieces(pieces []piece) (*program, error) {
+	pieces = onlyBest(joinTexts(fusePieces(joinTexts(pieces))))
 	pr := &program{}
 	values := 0
 	for i := range pieces {
@@ -136,12 +136,12 @@ func joinTexts(pieces []piece) []piece {
 	return out
 }
 
-// fuse joins values that belong together: a path with the query string after it,
+// fusePieces joins values that belong together: a path with the query string after it,
 // and the three parts of a request line between quotes.
-func fuse(pieces []piece) []piece {
+func fusePieces(pieces []piece) []piece {
 	var out []piece
 	for i := 0; i < len(pieces); {
-		n, what := fused(pieces[i:], i > 0 && strings.HasSuffix(pieces[i-1].text, `"`))
+		n, what := countFused(pieces[i:], i > 0 && strings.HasSuffix(pieces[i-1].text, `"`))
 		p := pieces[i]
 		if n > 1 {
 			name := ""
@@ -156,9 +156,9 @@ func fuse(pieces []piece) []piece {
 	return out
 }
 
-// fused returns how many pieces from the first on are one value, and what it
+// countFused returns how many pieces from the first on are one value, and what it
 // means.
-func fused(pieces []piece, quoted bool) (n int, what field) {
+func countFused(pieces []piece, quoted bool) (n int, what field) {
 	is := func(i int, f field) bool { return i < len(pieces) && !pieces[i].isText() && pieces[i].what == f }
 	text := func(i int, s string) bool { return i < len(pieces) && pieces[i].isText() && pieces[i].text == s }
 	path := func(i int) int { // pieces of a path that starts at i

@@ -66,10 +66,10 @@ func takeLines(sample []byte) (head, rest []byte) {
 // that a log may begin with the messages of a program. Where a line does not have the
 // format that was found but another one, a parser reads it nevertheless. The error is
 // an [*UnknownFormatError] without a path, or the bug that ended the search.
-func Detect(sample []byte) (*Format, error) { return detect(context.Background(), sample) }
+func Detect(sample []byte) (*Format, error) { return detectWithin(context.Background(), sample) }
 
-// detect is [Detect], and ends with the context.
-func detect(ctx context.Context, sample []byte) (f *Format, err error) {
+// detectWithin is [Detect], and ends with the context.
+func detectWithin(ctx context.Context, sample []byte) (f *Format, err error) {
 	for rest := sample; len(rest) > 0; {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -99,7 +99,7 @@ func DetectInput(ctx context.Context, in *lines.Input) (*Format, error) {
 		if err != nil {
 			return nil, err
 		}
-		f, err := detect(ctx, sample)
+		f, err := detectWithin(ctx, sample)
 		var unknown *UnknownFormatError
 		if whole || i == len(peeked)-1 || !errors.As(err, &unknown) {
 			return f, err

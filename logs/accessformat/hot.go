@@ -13,14 +13,14 @@ import (
 // combinedSteps are the steps that combined reads: with three values before the
 // time, as Apache and others have it, or with two and a dash, as nginx has it.
 var combinedSteps = [...]string{
-	signature(anyCombined.program.steps[:9]),
-	signature(append([]step{
+	signatureOf(anyCombined.program.steps[:9]),
+	signatureOf(append([]step{
 		{slot: slot{meaning: meaning{what: aRemoteAddr}}, text: " - "},
 	}, anyCombined.program.steps[2:9]...)),
 }
 
-// signature describes what the steps read.
-func signature(steps []step) string {
+// signatureOf describes what the steps read.
+func signatureOf(steps []step) string {
 	var b []byte
 	for i, s := range steps {
 		b = append(strconv.AppendInt(b, int64(s.what), 10), ' ')
@@ -39,7 +39,7 @@ func hotSteps(pr *program) int {
 	}
 	for i, want := range combinedSteps {
 		n := 9 - i
-		if len(pr.steps) >= n && signature(pr.steps[:n]) == want {
+		if len(pr.steps) >= n && signatureOf(pr.steps[:n]) == want {
 			return n
 		}
 	}

@@ -13,32 +13,32 @@ const combinedName = "combined"
 // stands after it.
 var (
 	commonHead = []piece{
-		val("$remote_addr", aRemoteAddr), txt(" "), val("$ident", noField), txt(" "), val("$remote_user", aUser),
+		valuePiece("$remote_addr", aRemoteAddr), textPiece(" "), valuePiece("$ident", noField), textPiece(" "), valuePiece("$remote_user", aUser),
 	}
 	commonBody = []piece{
-		val("$time_local", aTime), txt(`] "`), val("$request", aRequest), txt(`" `), val("$status", aStatus), txt(" "),
-		val("$body_bytes_sent", aSize),
+		valuePiece("$time_local", aTime), textPiece(`] "`), valuePiece("$request", aRequest), textPiece(`" `), valuePiece("$status", aStatus), textPiece(" "),
+		valuePiece("$body_bytes_sent", aSize),
 	}
 	// anyCombined reads common, combined, and combined with a number.
-	anyCombined = mustCompile("combined", append(append(append([]piece{}, commonHead...), txt(" [")),
+	anyCombined = mustCompile("combined", append(append(append([]piece{}, commonHead...), textPiece(" [")),
 		append(append([]piece{}, commonBody[:len(commonBody)-1]...),
 			piece{name: "$body_bytes_sent", key: "body_bytes_sent", meaning: meaning{what: aSize}, maybe: true},
-			txt(` "`),
-			val("$http_referer", aReferer), txt(`" "`),
+			textPiece(` "`),
+			valuePiece("$http_referer", aReferer), textPiece(`" "`),
 			piece{name: "$http_user_agent", key: "http_user_agent", meaning: meaning{what: anAgent}, maybe: true},
-			txt(`" `),
+			textPiece(`" `),
 			piece{name: "$request_time", key: "request_time", meaning: meaning{what: aLatency}, list: true})...))
 )
 
-func txt(s string) piece { return piece{text: s} }
+func textPiece(s string) piece { return piece{text: s} }
 
-func val(name string, f field) piece {
+func valuePiece(name string, f field) piece {
 	return piece{name: name, key: name[1:], meaning: meaning{what: f}}
 }
 
 // mustCompile compiles a format that is written here.
 func mustCompile(name string, pieces []piece) *Format {
-	pr, err := compile(pieces)
+	pr, err := compilePieces(pieces)
 	if err != nil {
 		panic("accesslog: " + name + ": " + err.Error())
 	}
@@ -73,7 +73,7 @@ func splitCombined(line []byte, times *timeParser) (c combinedLine, ok bool) {
 	if n == 0 || !ok {
 		return c, false
 	}
-	end := closing(rest)
+	end := findClosing(rest)
 	if end < 0 || end+1 >= len(rest) || rest[end+1] != ' ' {
 		return c, false
 	}
@@ -84,7 +84,7 @@ func splitCombined(line []byte, times *timeParser) (c combinedLine, ok bool) {
 	if len(c.status) == 0 || len(c.size) == 0 || !r.setStatus(c.status) {
 		return c, false
 	}
-	if _, ok := digits(c.size); !ok && !isDash(c.size) {
+	if _, ok := parseDigits(c.size); !ok && !isDash(c.size) {
 		return c, false
 	}
 	for len(rest) > 0 && len(c.tail) < 64 {
@@ -112,7 +112,7 @@ func nextToken(b []byte) (t token, rest []byte, ok bool) {
 	case len(b) > 0 && b[0] == '"':
 		t.open, t.shut = t.open+`"`, `"`
 		b = b[1:]
-		end = closing(b)
+		end = findClosing(b)
 	case len(b) > 0 && b[0] == '[':
 		t.open, t.shut = t.open+"[", "]"
 		b = b[1:]
@@ -163,7 +163,7 @@ func inferCombined(sample []byte) *Format {
 	pieces = append(pieces, commonBody...)
 	tail, assumed := inferTail(same)
 	pieces = append(pieces, tail...)
-	pr, err := compile(pieces)
+	pr, err := compilePieces(pieces)
 	if err != nil {
 		return nil
 	}
@@ -185,13 +185,13 @@ func headOf(same []combinedLine) []piece {
 	head := same[0].head
 	switch {
 	case len(head) == 0:
-		return []piece{txt("[")}
+		return []piece{textPiece("[")}
 	case len(head) < 3:
-		return []piece{val("$remote_addr", aRemoteAddr), txt(" [")}
+		return []piece{valuePiece("$remote_addr", aRemoteAddr), textPiece(" [")}
 	case len(head) >= 4 && looksLikeAddress(head[1]) && !isDash(head[1]):
-		return append(append([]piece{val("$host", aVHost), txt(" ")}, commonHead...), txt(" ["))
+		return append(append([]piece{valuePiece("$host", aVHost), textPiece(" ")}, commonHead...), textPiece(" ["))
 	}
-	return append(append([]piece{}, commonHead...), txt(" ["))
+	return append(append([]piece{}, commonHead...), textPiece(" ["))
 }
 
 // looksLikeAddress reports whether a value is an address or a list of such.

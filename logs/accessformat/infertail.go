@@ -95,20 +95,20 @@ func inferTail(same []combinedLine) (pieces []piece, assumed []string) {
 	}
 	assumed = append(assumed, inferWholes(wholes, same, timed)...)
 	for i, c := range columns {
-		p := val(fmt.Sprintf("$value_%d", i+1), c.meaning.what)
+		p := valuePiece(fmt.Sprintf("$value_%d", i+1), c.meaning.what)
 		if name := nginxNames[c.meaning.what]; name != "" {
-			p = val(name, c.meaning.what)
+			p = valuePiece(name, c.meaning.what)
 		}
 		p.unit, p.list = c.meaning.unit, c.shut == "" && (c.list || c.spaced || c.fraction && c.dash ||
 			c.meaning.what == anUpstream)
 		shut := " "
 		if i == 0 {
-			pieces = append(pieces, txt(shut))
+			pieces = append(pieces, textPiece(shut))
 		}
 		if i == len(columns)-1 {
 			shut = ""
 		}
-		pieces = append(pieces, txt(c.open), p, txt(c.shut+shut))
+		pieces = append(pieces, textPiece(c.open), p, textPiece(c.shut+shut))
 	}
 	return pieces, assumed
 }
@@ -231,7 +231,7 @@ func inferWholes(wholes []*column, same []combinedLine, timed bool) (assumed []s
 		case request == nil && c.atLeast(same, requestLength):
 			request = c
 		case response == nil && request != nil && c.atLeast(same,
-			func(l combinedLine) int { n, _ := digits(l.size); return int(n) }):
+			func(l combinedLine) int { n, _ := parseDigits(l.size); return int(n) }):
 			response = c
 		}
 	}
@@ -252,8 +252,8 @@ func inferWholes(wholes []*column, same []combinedLine, timed bool) (assumed []s
 func isThousandth(c, d *column, n uint64) bool {
 	some := false
 	for i := range c.texts {
-		small, ok1 := digits(c.texts[i])
-		large, ok2 := digits(d.texts[i])
+		small, ok1 := parseDigits(c.texts[i])
+		large, ok2 := parseDigits(d.texts[i])
 		if !ok1 || !ok2 || small != large/n {
 			return false
 		}
@@ -276,7 +276,7 @@ func requestLength(l combinedLine) int {
 // atLeast reports whether every value is at least what the line demands.
 func (c *column) atLeast(same []combinedLine, f func(combinedLine) int) bool {
 	for i, text := range c.texts {
-		if n, ok := digits(text); ok && n < uint64(max(f(same[i]), 0)) {
+		if n, ok := parseDigits(text); ok && n < uint64(max(f(same[i]), 0)) {
 			return false
 		}
 	}

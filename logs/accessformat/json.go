@@ -37,7 +37,7 @@ func (p *Parser) json(line []byte, r *Record) (why string) {
 		return s.why
 	}
 	if i = s.blanks(i); i < len(line) {
-		return "unexpected " + quote(line[i:]) + " behind the JSON object"
+		return "unexpected " + quoteShort(line[i:]) + " behind the JSON object"
 	}
 	return p.finishKeyed(r)
 }
@@ -108,7 +108,7 @@ func (s *jsonScan) key(i int, parent *slot) (to *slot, value int) {
 	if i >= len(line) || line[i] != '"' {
 		return nil, s.fail(i, "no key in quotes")
 	}
-	n := closing(line[i+1:])
+	n := findClosing(line[i+1:])
 	if n < 0 {
 		return nil, s.fail(i, "the key does not end")
 	}
@@ -141,7 +141,7 @@ func (s *jsonScan) value(i int, to *slot, depth int) int {
 	}
 	switch line[i] {
 	case '"':
-		n := closing(line[i+1:])
+		n := findClosing(line[i+1:])
 		if n < 0 {
 			return s.fail(i, "a text does not end")
 		}
@@ -156,7 +156,7 @@ func (s *jsonScan) value(i int, to *slot, depth int) int {
 		return s.object(i+1, to, depth+1)
 	case '[':
 		if first := s.blanks(i + 1); to != nil && first < len(line) && line[first] == '"' {
-			if n := closing(line[first+1:]); n >= 0 {
+			if n := findClosing(line[first+1:]); n >= 0 {
 				s.put(to, line[first+1:first+1+n], true)
 			}
 		}
@@ -216,7 +216,7 @@ func (s *jsonScan) skip(i int) int {
 				return i + 1
 			}
 		case '"':
-			n := closing(s.line[i+1:])
+			n := findClosing(s.line[i+1:])
 			if n < 0 {
 				return s.fail(i, "a text does not end")
 			}

@@ -35,7 +35,7 @@ type program struct {
 func (p *Parser) run(line []byte, r *Record) (why string) {
 	if n := len(p.prefix); n > 0 {
 		if len(line) < n || string(line[:n]) != p.prefix {
-			return "does not begin with " + quote([]byte(p.prefix))
+			return "does not begin with " + quoteShort([]byte(p.prefix))
 		}
 		line = line[n:]
 	}
@@ -86,7 +86,7 @@ func (p *Parser) run(line []byte, r *Record) (why string) {
 		line = line[n+len(s.text):]
 	}
 	if len(line) > 0 {
-		return "unexpected " + quote(line) + " behind the last value"
+		return "unexpected " + quoteShort(line) + " behind the last value"
 	}
 	p.finish(r)
 	return ""
@@ -132,15 +132,15 @@ func indexRequest(line []byte, s *step) int {
 // indexQuote returns where the text begins that starts with a quote which ends
 // the value. A backslash hides a quote.
 func indexQuote(line []byte, text string) int {
-	n := closing(line)
+	n := findClosing(line)
 	if n < 0 || len(text) > 1 && (len(line)-n < len(text) || string(line[n:n+len(text)]) != text) {
 		return -1
 	}
 	return n
 }
 
-// closing returns where the closing quote stands, -1 when there is none.
-func closing(b []byte) int {
+// findClosing returns where the closing quote stands, -1 when there is none.
+func findClosing(b []byte) int {
 	n := bytes.IndexByte(b, '"')
 	if n > 0 && b[n-1] == '\\' {
 		return closingHidden(b, n)
@@ -242,5 +242,5 @@ func notFound(line []byte, s *step) string {
 	case s.text == "":
 		return "unexpected text behind " + s.name
 	}
-	return "no " + quote([]byte(s.text)) + " behind " + s.name
+	return "no " + quoteShort([]byte(s.text)) + " behind " + s.name
 }

@@ -55,7 +55,7 @@ func (s *sniffer) see(m *meaning, v []byte) {
 		s.noUnit++
 		s.fraction = s.fraction || decimals > 0
 		s.decimals = max(s.decimals, decimals)
-		if n, ok := digits(whole); ok {
+		if n, ok := parseDigits(whole); ok {
 			s.largest = max(s.largest, n)
 		}
 		return

@@ -73,7 +73,7 @@ func ParseFormat(spec string) (*Format, error) {
 		return nil, &FormatError{Spec: spec[:maxSpec], Problem: "the format is too long",
 			Expected: fmt.Sprintf("at most %d bytes", maxSpec)}
 	}
-	if f := named(spec); f != nil {
+	if f := formatNamed(spec); f != nil {
 		return f, nil
 	}
 	switch dialectOf(spec) {
@@ -149,7 +149,7 @@ func fromPieces(name, spec string, pieces []piece) (*Format, error) {
 		f.kind = byLTSV
 		f.keys, err = ltsvKeys(pieces)
 	default:
-		f.program, err = compile(pieces)
+		f.program, err = compilePieces(pieces)
 	}
 	var c *compileError
 	if errors.As(err, &c) {
@@ -217,8 +217,8 @@ func FormatNames() []string {
 	return slices.Compact(out)
 }
 
-// named returns the format of a name, nil when there is none such.
-func named(name string) *Format {
+// formatNamed returns the format of a name, nil when there is none such.
+func formatNamed(name string) *Format {
 	name = strings.ToLower(name)
 	switch name {
 	case "combined", "common", "rack", "apache", "h2o", "varnish", "varnishncsa", "nginx":
@@ -231,7 +231,7 @@ func named(name string) *Format {
 		return jsonFormat
 	case "traefik": // one of two
 		f := *jsonFormat
-		f.others = []*Format{named("traefikclf")}
+		f.others = []*Format{formatNamed("traefikclf")}
 		return &f
 	}
 	for _, p := range presetSpecs {

@@ -51,7 +51,7 @@ func parseApache(spec string) (*Format, error) {
 			Expected: `LogFormat "FORMAT" NAME`}
 	}
 	if text[0] == '"' {
-		end := closing([]byte(text[1:]))
+		end := findClosing([]byte(text[1:]))
 		if end < 0 {
 			return nil, &FormatError{Spec: spec, At: len(spec), Problem: "a quote is not closed",
 				Expected: `" behind the format`}

@@ -30,7 +30,7 @@ func parseGoaccess(spec string) (*Format, error) {
 			text = strings.TrimSpace(rest)
 		}
 	}
-	if f := named(text); f != nil {
+	if f := formatNamed(text); f != nil {
 		return f, nil
 	}
 	text = strings.NewReplacer(`\t`, "\t", `\"`, `"`).Replace(text)
@@ -67,7 +67,7 @@ func goaccessPieces(text string) ([]piece, error) {
 			m, ok := goaccessLetters[text[i+1]]
 			if !ok {
 				return nil, &FormatError{Spec: text, At: i, Problem: "goaccess has no specifier " +
-					quote([]byte(text[i:i+2])),
+					quoteShort([]byte(text[i:i+2])),
 					Expected: "one of %x %d %t %v %e %h %r %m %U %q %H %s %b %R %u %D %T %L %n %C %M %K %k %^ %~"}
 			}
 			pieces = append(pieces, piece{name: text[i : i+2], key: text[i+1 : i+2], at: i, meaning: m, blanks: blanks})

@@ -52,7 +52,7 @@ func splitTabs(pieces []piece) [][]piece {
 // meantBy returns what a key means in a format: what its only value does, else
 // what the key itself says.
 func meantBy(key string, values []piece, known keyTable) (m meaning, some bool) {
-	if fused := fuse(values); len(fused) == 1 && !fused[0].isText() && fused[0].what != noField {
+	if fused := fusePieces(values); len(fused) == 1 && !fused[0].isText() && fused[0].what != noField {
 		return fused[0].meaning, true
 	}
 	if n := len(values); n > 1 && !values[0].isText() && values[0].what == aTime {

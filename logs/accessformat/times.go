@@ -89,25 +89,25 @@ func (p *timeParser) shape(b []byte) int {
 // common reads 21/Aug/2021:10:00:00 +0900 (nginx $time_local, Apache %t), also
 // without the offset or with a fraction of a second.
 func (p *timeParser) common(b []byte) int {
-	day, ok1 := two(b)
+	day, ok1 := parseTwo(b)
 	month, ok2 := monthOf(b[3], b[4], b[5])
-	year, ok3 := four(b[7:])
+	year, ok3 := parseFour(b[7:])
 	if !ok1 || !ok2 || !ok3 {
 		return 0
 	}
-	return p.clock(b, 12, days(year, month, day))
+	return p.clock(b, 12, daysSinceEpoch(year, month, day))
 }
 
 // iso reads 2021-08-21T10:00:00.123+09:00 ($time_iso8601) and its relatives
 // with slashes, with a blank or a tab for the T, and without an offset.
 func (p *timeParser) iso(b []byte) int {
-	year, ok1 := four(b)
-	month, ok2 := two(b[5:])
-	day, ok3 := two(b[8:])
+	year, ok1 := parseFour(b)
+	month, ok2 := parseTwo(b[5:])
+	day, ok3 := parseTwo(b[8:])
 	if c := b[10]; !ok1 || !ok2 || !ok3 || c != 'T' && c != ' ' && c != '\t' && c != 't' {
 		return 0
 	}
-	return p.clock(b, 11, days(year, month, day))
+	return p.clock(b, 11, daysSinceEpoch(year, month, day))
 }
 
 // noDay is what days returns for a day that no calendar has.
@@ -119,9 +119,9 @@ func (p *timeParser) clock(b []byte, at int, day int64) int {
 	if len(b) < at+8 || b[at+2] != ':' || b[at+5] != ':' || day == noDay {
 		return 0
 	}
-	hour, ok1 := two(b[at:])
-	minute, ok2 := two(b[at+3:])
-	second, ok3 := two(b[at+6:])
+	hour, ok1 := parseTwo(b[at:])
+	minute, ok2 := parseTwo(b[at+3:])
+	second, ok3 := parseTwo(b[at+6:])
 	if !ok1 || !ok2 || !ok3 || hour > 23 || minute > 59 || second > 59 {
 		return 0
 	}
@@ -162,7 +162,7 @@ func (p *timeParser) zoneAt(b []byte, minute int64) (n int, ok bool) {
 		p.zone = p.localZone(minute)
 		return 0, true
 	}
-	hours, ok1 := two(s[1:])
+	hours, ok1 := parseTwo(s[1:])
 	m := s[3:]
 	if m[0] == ':' {
 		m = m[1:]
@@ -170,7 +170,7 @@ func (p *timeParser) zoneAt(b []byte, minute int64) (n int, ok bool) {
 	if len(m) < 2 {
 		return 0, false
 	}
-	minutes, ok2 := two(m)
+	minutes, ok2 := parseTwo(m)
 	if !ok1 || !ok2 || hours > 24 || minutes > 59 {
 		return 0, false
 	}
@@ -241,16 +241,16 @@ func (p *timeParser) epoch(b []byte) int {
 
 func isDigit(c byte) bool { return c-'0' <= 9 }
 
-// two parses two digits.
-func two(b []byte) (int, bool) {
+// parseTwo parses two digits.
+func parseTwo(b []byte) (int, bool) {
 	hi, lo := b[0]-'0', b[1]-'0'
 	return int(hi)*10 + int(lo), hi <= 9 && lo <= 9
 }
 
-// four parses four digits.
-func four(b []byte) (int, bool) {
-	hi, ok1 := two(b)
-	lo, ok2 := two(b[2:])
+// parseFour parses four digits.
+func parseFour(b []byte) (int, bool) {
+	hi, ok1 := parseTwo(b)
+	lo, ok2 := parseTwo(b[2:])
 	return hi*100 + lo, ok1 && ok2
 }
 
@@ -266,12 +266,12 @@ func monthOf(a, b, c byte) (int, bool) {
 	return 0, false
 }
 
-// days returns the days from 1970-01-01 to a date, noDay when the calendar has
+// daysSinceEpoch returns the days from 1970-01-01 to a date, noDay when the calendar has
 // none such.
 //
 // Source: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms" (2013),
 // days_from_civil: years begin in March, so that the leap day is the last.
-func days(year, month, day int) int64 {
+func daysSinceEpoch(year, month, day int) int64 {
 	if month < 1 || month > 12 || day < 1 || day > daysIn(year, month) || year < 1678 || year > 2261 {
 		return noDay
 	}

@@ -11,8 +11,8 @@ import (
 // isDash reports whether a value says that there is none.
 func isDash(b []byte) bool { return len(b) == 0 || len(b) == 1 && b[0] == '-' }
 
-// digits parses an unsigned number.
-func digits(b []byte) (uint64, bool) {
+// parseDigits parses an unsigned number.
+func parseDigits(b []byte) (uint64, bool) {
 	if len(b) == 0 || len(b) > 20 {
 		return 0, false
 	}
@@ -54,10 +54,10 @@ func scaleOf(unit time.Duration) int {
 	return 0
 }
 
-// decimal parses a decimal fraction of the unit, which is a second, or a
+// parseDecimal parses a decimal fraction of the unit, which is a second, or a
 // thousandth, millionth or billionth of it. What is finer than a nanosecond is
 // cut. A number may bring its unit along, as in 12ms, or an exponent.
-func decimal(b []byte, unit time.Duration) (time.Duration, bool) {
+func parseDecimal(b []byte, unit time.Duration) (time.Duration, bool) {
 	if len(b) > 18 {
 		return otherDecimal(b, unit)
 	}
@@ -122,7 +122,7 @@ func otherDecimal(b []byte, unit time.Duration) (time.Duration, bool) {
 		return 0, false
 	}
 	whole = bytes.TrimLeft(whole, "0")
-	n, ok := digits(whole)
+	n, ok := parseDigits(whole)
 	if len(whole) > 0 && !ok || n >= uint64(math.MaxInt64/int64(unit)) {
 		return 0, false
 	}
@@ -142,7 +142,7 @@ func otherDecimal(b []byte, unit time.Duration) (time.Duration, bool) {
 // A dash is an upstream that gave no answer. Known says whether there is a
 // number at all.
 func sumOfTimes(b []byte, unit time.Duration) (sum time.Duration, known, ok bool) {
-	if d, ok := decimal(b, unit); ok {
+	if d, ok := parseDecimal(b, unit); ok {
 		return d, true, true
 	}
 	for len(b) > 0 {
@@ -155,7 +155,7 @@ func sumOfTimes(b []byte, unit time.Duration) (sum time.Duration, known, ok bool
 		if part = bytes.Trim(part, " "); isDash(part) {
 			continue
 		}
-		d, ok := decimal(part, unit)
+		d, ok := parseDecimal(part, unit)
 		if !ok || sum > math.MaxInt64-d {
 			return 0, false, false
 		}
@@ -179,7 +179,7 @@ func (r *Record) setStatus(b []byte) bool {
 	if isDash(b) {
 		return true
 	}
-	n, ok := digits(b)
+	n, ok := parseDigits(b)
 	if !ok || n > 999 {
 		return false
 	}
@@ -235,8 +235,8 @@ func isMethod(b []byte) bool {
 }
 
 func badValue(label string, value []byte) string {
-	return "bad " + label + " " + quote(value)
+	return "bad " + label + " " + quoteShort(value)
 }
 
-// quote returns a value for an error message, cut.
-func quote(b []byte) string { return strconv.QuoteToASCII(string(b[:min(len(b), 40)])) }
+// quoteShort returns a value for an error message, cut.
+func quoteShort(b []byte) string { return strconv.QuoteToASCII(string(b[:min(len(b), 40)])) }

@@ -28,7 +28,7 @@ func FuzzDecimal(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string, u uint8) {
 		unit := []time.Duration{time.Second, time.Millisecond, time.Microsecond, 1}[u%4]
-		got, ok := decimal([]byte(s), unit)
+		got, ok := parseDecimal([]byte(s), unit)
 		want, good := slowDecimal(s, unit)
 		if good && len(s) <= 64 && (!ok || got != want) && want < 1<<62 {
 			t.Errorf("%q %v: %v %v, want %v", s, unit, got, ok, want)
@@ -42,7 +42,7 @@ func FuzzDecimal(f *testing.F) {
 func TestDecimal(t *testing.T) {
 	f := func(s string, unit, want time.Duration) {
 		t.Helper()
-		got, ok := decimal([]byte(s), unit)
+		got, ok := parseDecimal([]byte(s), unit)
 		if !ok {
 			got = -1
 		}

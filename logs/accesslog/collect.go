@@ -17,7 +17,7 @@ import (
 // Collect reads the lines to their end into a table, and describes what it
 // read. On an error, both hold what was read before.
 func Collect(src *lines.Window, o Options) (*Table, kasoku.LogWindow, error) {
-	t, parts, err := collect(context.Background(), src.Inputs(), o, nil)
+	t, parts, err := collectInputs(context.Background(), src.Inputs(), o, nil)
 	if t == nil {
 		return nil, kasoku.LogWindow{}, err
 	}
@@ -48,7 +48,7 @@ func Collect(src *lines.Window, o Options) (*Table, kasoku.LogWindow, error) {
 // progress is called with how many stored bytes were read, of how many, as in
 // [lines.SplitOptions]; it may be nil.
 func CollectAll(ctx context.Context, in []lines.Input, o Options, progress func(done, total int64)) (*Table, []kasoku.LogWindow, error) {
-	t, parts, err := collect(ctx, in, o, progress)
+	t, parts, err := collectInputs(ctx, in, o, progress)
 	if t == nil {
 		return nil, nil, err
 	}
@@ -111,7 +111,7 @@ type collection struct {
 	workers []*worker
 }
 
-func collect(ctx context.Context, in []lines.Input, o Options, progress func(done, total int64)) (*Table, *collection, error) {
+func collectInputs(ctx context.Context, in []lines.Input, o Options, progress func(done, total int64)) (*Table, *collection, error) {
 	if err := o.Validate(); err != nil {
 		return nil, nil, err
 	}

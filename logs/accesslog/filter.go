@@ -81,7 +81,7 @@ func CompileFilter(text string) (*Filter, error) {
 		return nil, fmt.Errorf("read filter %q: unknown name %q, expected %s", text,
 			slices.Min(slices.Collect(maps.Keys(walk.unknown))), strings.Join(FilterNames(), ", "))
 	}
-	f.terms, f.simple = terms(tree.Node)
+	f.terms, f.simple = termsOf(tree.Node)
 	if f.program, err = expr.Compile(text, expr.Env(&filterEnv{}), expr.AsBool()); err != nil {
 		return nil, fmt.Errorf("read filter %q: %w", text, err)
 	}

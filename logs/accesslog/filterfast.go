@@ -22,12 +22,12 @@ type term struct {
 	isText   bool
 }
 
-// terms returns the simple conditions of an expression, the cheapest first, and
+// termsOf returns the simple conditions of an expression, the cheapest first, and
 // whether it has no others.
-func terms(node ast.Node) (out []term, all bool) {
+func termsOf(node ast.Node) (out []term, all bool) {
 	if b, ok := node.(*ast.BinaryNode); ok && (b.Operator == "and" || b.Operator == "&&") {
-		left, allLeft := terms(b.Left)
-		right, allRight := terms(b.Right)
+		left, allLeft := termsOf(b.Left)
+		right, allRight := termsOf(b.Right)
 		out = append(left, right...)
 		slices.SortStableFunc(out, func(a, b term) int { return cmp.Compare(a.cost(), b.cost()) })
 		return out, allLeft && allRight

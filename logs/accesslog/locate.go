@@ -33,10 +33,10 @@ func (l *Locator) Locate(r *accessformat.Record) (method, route string) {
 	values := t.by.values(t.finalKey(string(t.resolved), l.final.routes))
 	var k located
 	if t.by.method >= 0 {
-		k.method = shown(values[t.by.method])
+		k.method = shownValue(values[t.by.method])
 	}
 	if t.by.route >= 0 {
-		k.route = shown(values[t.by.route])
+		k.route = shownValue(values[t.by.route])
 	}
 	if len(l.known) >= maxLocated {
 		clear(l.known)

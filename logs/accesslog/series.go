@@ -70,14 +70,14 @@ func (s *series) put(b bucket) {
 	}
 	s.last = int32(i)
 	if i < n && s.buckets[i].at == b.at {
-		s.buckets[i].count = plus(s.buckets[i].count, b.count)
-		s.buckets[i].failed = plus(s.buckets[i].failed, b.failed)
+		s.buckets[i].count = addCapped(s.buckets[i].count, b.count)
+		s.buckets[i].failed = addCapped(s.buckets[i].failed, b.failed)
 		return
 	}
 	s.buckets = slices.Insert(s.buckets, i, b)
 }
 
-func plus(a, b uint32) uint32 {
+func addCapped(a, b uint32) uint32 {
 	if a > math.MaxUint32-b {
 		return math.MaxUint32
 	}
@@ -98,8 +98,8 @@ func (s *series) coarsen(from, to time.Duration) {
 	for _, b := range s.buckets {
 		b.at = floorDiv(b.at, n)
 		if k := len(out) - 1; k >= 0 && out[k].at == b.at {
-			out[k].count = plus(out[k].count, b.count)
-			out[k].failed = plus(out[k].failed, b.failed)
+			out[k].count = addCapped(out[k].count, b.count)
+			out[k].failed = addCapped(out[k].failed, b.failed)
 			continue
 		}
 		out = append(out, b)

@@ -175,7 +175,7 @@ func (s *settled) findStart(clock bool) {
 // maxShown is how many bytes of a value of a key are shown.
 const maxShown = 2 * routes.MaxRoute
 
-func shown(value string) string { return string(logs.AppendSafe(nil, []byte(value), maxShown)) }
+func shownValue(value string) string { return string(logs.AppendSafe(nil, []byte(value), maxShown)) }
 
 // row returns a row as others see it. It shares nothing with the table.
 func (s *settled) row(t *Table, w *row) Row {
@@ -193,9 +193,9 @@ func (s *settled) row(t *Table, w *row) Row {
 	for _, c := range w.codes {
 		e.Codes[c.code] = c.count
 	}
-	out := Row{Endpoint: e, Key: t.by.values(w.key), Waits: waits(w)}
+	out := Row{Endpoint: e, Key: t.by.values(w.key), Waits: waitsOf(w)}
 	for i, v := range out.Key {
-		out.Key[i] = shown(v)
+		out.Key[i] = shownValue(v)
 	}
 	if t.by.method >= 0 {
 		out.Method = out.Key[t.by.method]
@@ -238,7 +238,7 @@ func (t *Table) Slowest() []kasoku.SlowRequest {
 	var out []kasoku.SlowRequest
 	for _, r := range t.slow.sorted() {
 		q := kasoku.SlowRequest{
-			Method: shown(string(r.method)), Route: shown(t.finalRoute(r.route, s)),
+			Method: shownValue(string(r.method)), Route: shownValue(t.finalRoute(r.route, s)),
 			URI: string(logs.AppendSafe(nil, r.uri, maxSlowURI)), Status: r.status,
 			Latency: r.latency, Upstream: r.upstream, Bytes: r.bytes,
 		}

@@ -34,10 +34,10 @@ var waitSteps = []time.Duration{
 	50 * time.Millisecond,
 }
 
-// waits looks at the request times of a row. By chance, 15 of 100 requests lie
+// waitsOf looks at the request times of a row. By chance, 15 of 100 requests lie
 // within the window after a multiple; of a program that sleeps, all but those
 // that find news at once do.
-func waits(w *row) Waits {
+func waitsOf(w *row) Waits {
 	if w.timed < waitRequests || w.bytes/w.count > waitBytes || w.latency.Quantile(0.5) < waitMedian {
 		return Waits{}
 	}

@@ -50,7 +50,7 @@ func isBlank(c byte) bool  { return c == ' ' || c == '\t' }
 func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-func lower(c byte) byte {
+func lowerCase(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
 		return c + 'a' - 'A'
 	}
@@ -64,7 +64,7 @@ func hasFold(text []byte, prefix string) bool {
 		return false
 	}
 	for i := range len(prefix) {
-		if lower(text[i]) != prefix[i] {
+		if lowerCase(text[i]) != prefix[i] {
 			return false
 		}
 	}

@@ -58,7 +58,7 @@ func numberBehind(p []byte) (code [4]byte, ok bool) {
 }
 
 func isCode(p []byte) (code [4]byte, ok bool) {
-	if len(p) < 4 || digits(p[:min(len(p), 5)]) != 4 || p[0] < '1' || p[0] > '5' {
+	if len(p) < 4 || countDigits(p[:min(len(p), 5)]) != 4 || p[0] < '1' || p[0] > '5' {
 		return code, false
 	}
 	copy(code[:], p)

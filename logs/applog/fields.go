@@ -276,12 +276,12 @@ func appendUnescaped(dst, b []byte) []byte {
 
 // hexRune reads the four digits after \u, and those of a second half.
 func hexRune(b []byte) (rune, int) {
-	r := hex4(b)
+	r := parseHex4(b)
 	if r < 0 {
 		return 0, 0
 	}
 	if utf16.IsSurrogate(r) && len(b) >= 10 && b[4] == '\\' && b[5] == 'u' {
-		if low := hex4(b[6:]); low >= 0 {
+		if low := parseHex4(b[6:]); low >= 0 {
 			if both := utf16.DecodeRune(r, low); both != utf8.RuneError {
 				return both, 10
 			}
@@ -290,7 +290,7 @@ func hexRune(b []byte) (rune, int) {
 	return r, 4
 }
 
-func hex4(b []byte) rune {
+func parseHex4(b []byte) rune {
 	if len(b) < 4 {
 		return -1
 	}

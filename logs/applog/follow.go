@@ -75,7 +75,7 @@ func isRows(line []byte) bool {
 	if len(line) < 3 || line[0] != '[' {
 		return false
 	}
-	n := 1 + digits(line[1:])
+	n := 1 + countDigits(line[1:])
 	return n > 1 && bytes.HasPrefix(line[n:], []byte(" rows affected"))
 }
 
@@ -102,7 +102,7 @@ func isTimed(line []byte) bool {
 func isGoTrace(line []byte) bool {
 	switch {
 	case bytes.HasPrefix(line, []byte("goroutine ")):
-		n := 10 + digits(line[10:])
+		n := 10 + countDigits(line[10:])
 		return n > 10 && bytes.HasPrefix(line[n:], []byte(" ["))
 	case bytes.HasPrefix(line, []byte("created by ")):
 		return true
@@ -157,12 +157,12 @@ func isSource(text []byte) bool {
 		text = text[1 : len(text)-1]
 	}
 	i := bytes.LastIndexByte(text, ':')
-	return i > 2 && i+1 < len(text) && digits(text[i+1:]) == len(text)-i-1 &&
+	return i > 2 && i+1 < len(text) && countDigits(text[i+1:]) == len(text)-i-1 &&
 		bytes.IndexByte(text[:i], '.') > 0 && !bytes.ContainsAny(text, " \t(") && bytes.IndexByte(text, '/') >= 0
 }
 
-// digits returns how many digits the text starts with.
-func digits(b []byte) int {
+// countDigits returns how many digits the text starts with.
+func countDigits(b []byte) int {
 	n := 0
 	for n < len(b) && isDigit(b[n]) {
 		n++

@@ -63,7 +63,7 @@ func stripHead(line []byte) (rest []byte, told level, stamped bool) {
 		}
 		if k := stampLen(rest); k > 0 {
 			n, stamped = k, true
-		} else if l, k := bracketed(rest, stamped); k > 0 {
+		} else if l, k := bracketedLevel(rest, stamped); k > 0 {
 			n = k
 			stamped = stamped || l == unknown
 			told = max(told, l)
@@ -84,9 +84,9 @@ func stripHead(line []byte) (rest []byte, told level, stamped bool) {
 	return bytes.TrimRight(rest, " \t\r"), told, stamped
 }
 
-// bracketed returns the length of a time, a level or, after a time, a process
+// bracketedLevel returns the length of a time, a level or, after a time, a process
 // id in brackets.
-func bracketed(b []byte, stamped bool) (level, int) {
+func bracketedLevel(b []byte, stamped bool) (level, int) {
 	const longest = 48
 	if len(b) == 0 || b[0] != '[' && b[0] != '<' {
 		return unknown, 0
@@ -102,7 +102,7 @@ func bracketed(b []byte, stamped bool) (level, int) {
 	if l := levelNamed(bytes.TrimSpace(inner)); l != unknown {
 		return l, end + 1
 	}
-	if stamped && digits(inner) == len(inner) {
+	if stamped && countDigits(inner) == len(inner) {
 		return unknown, end + 1
 	}
 	return unknown, 0
@@ -181,7 +181,7 @@ func guessLevel(text []byte, hasCode bool) level {
 
 // klogHead reads "E1120 14:02:11.123456   12345 file.go:12] ".
 func klogHead(b []byte) (level, int) {
-	if len(b) < 22 || digits(b[1:]) != 4 || b[5] != ' ' {
+	if len(b) < 22 || countDigits(b[1:]) != 4 || b[5] != ' ' {
 		return unknown, 0
 	}
 	i := strings.IndexByte("DIWEF", b[0])

@@ -30,18 +30,18 @@ func nginxLine(dst, line []byte) (told level, text []byte, ok bool) {
 	}
 	told = levelNamed(rest[:end])
 	rest = bytes.TrimPrefix(rest[end+1:], []byte(" "))
-	pid := digits(rest)
+	pid := countDigits(rest)
 	if told == unknown || pid == 0 || pid >= len(rest) || rest[pid] != '#' {
 		return unknown, dst, false
 	}
 	rest = rest[pid+1:]
-	tid := digits(rest)
+	tid := countDigits(rest)
 	if tid == 0 || !bytes.HasPrefix(rest[tid:], []byte(": ")) {
 		return unknown, dst, false
 	}
 	rest = rest[tid+2:]
 	if rest = bytes.TrimSpace(rest); len(rest) > 1 && rest[0] == '*' { // number of the connection
-		if n := digits(rest[1:]); n > 0 {
+		if n := countDigits(rest[1:]); n > 0 {
 			rest = bytes.TrimLeft(rest[1+n:], " ")
 		}
 	}
@@ -89,6 +89,6 @@ func (r *reader) nginxMessage() *kasoku.Message {
 	if m := r.seen[string(key)]; m != nil {
 		return m
 	}
-	k := id{host: r.o.Host, path: r.o.Path, level: e.level.String(), pattern: safe(key[body:], maxPattern), nginx: true}
+	k := id{host: r.o.Host, path: r.o.Path, level: e.level.String(), pattern: safeText(key[body:], maxPattern), nginx: true}
 	return r.remember(key, k, e.text, nil, nil)
 }

@@ -24,8 +24,8 @@ const (
 	longHex = 8
 )
 
-// safe returns text from a log as it may be kept.
-func safe(text []byte, limit int) string {
+// safeText returns text from a log as it may be kept.
+func safeText(text []byte, limit int) string {
 	text = bytes.TrimSpace(text)
 	return string(logs.AppendSafe(nil, text[:min(len(text), maxJoined)], limit))
 }
@@ -44,13 +44,13 @@ func appendPattern(dst, text []byte) []byte {
 			}
 			i++
 		case quoteClass:
-			end := quoted(text, i)
+			end := endOfQuoted(text, i)
 			if end == 0 {
 				dst = append(dst, c)
 				i++
 				continue
 			}
-			dst = question(dst)
+			dst = appendQuestion(dst)
 			i = end
 		case wordClass:
 			var end int
@@ -65,8 +65,8 @@ func appendPattern(dst, text []byte) []byte {
 			i++
 		default:
 			if c == '[' {
-				if end := address(text, i); end > 0 {
-					dst = question(dst)
+				if end := endOfAddress(text, i); end > 0 {
+					dst = appendQuestion(dst)
 					i = end
 					continue
 				}
@@ -78,17 +78,17 @@ func appendPattern(dst, text []byte) []byte {
 	return bytes.TrimRight(dst, " ")
 }
 
-// question appends a ?, one for several in a row.
-func question(dst []byte) []byte {
+// appendQuestion appends a ?, one for several in a row.
+func appendQuestion(dst []byte) []byte {
 	if n := len(dst); n > 0 && dst[n-1] == '?' {
 		return dst
 	}
 	return append(dst, '?')
 }
 
-// quoted returns the end of a quoted string at i, 0 when the quote is only an
+// endOfQuoted returns the end of a quoted string at i, 0 when the quote is only an
 // apostrophe or does not end.
-func quoted(text []byte, i int) int {
+func endOfQuoted(text []byte, i int) int {
 	if text[i] == '\'' && i > 0 && isWord(text[i-1]) {
 		return 0
 	}
@@ -109,21 +109,21 @@ func appendWord(dst, text []byte, i int) ([]byte, int) {
 		end++
 	}
 	if end-i == 8 && hex && isUUID(text[i:]) {
-		return question(dst), i + uuidLen
+		return appendQuestion(dst), i + uuidLen
 	}
 	switch {
 	case numbers == 0:
 		return append(dst, text[i:end]...), end
 	case isDigit(text[i]):
-		return question(dst), numberEnd(text, end)
+		return appendQuestion(dst), numberEnd(text, end)
 	case hex && end-i >= longHex:
-		return question(dst), end
+		return appendQuestion(dst), end
 	case end-i >= longID && numbers > 2 && !isKey(text, end):
-		return question(dst), end
+		return appendQuestion(dst), end
 	}
 	for ; i < end; i++ {
 		if isDigit(text[i]) {
-			dst = question(dst)
+			dst = appendQuestion(dst)
 		} else {
 			dst = append(dst, text[i])
 		}
@@ -174,8 +174,8 @@ func isUUID(b []byte) bool {
 	return true
 }
 
-// address returns the end of an IPv6 address in brackets, with its port.
-func address(text []byte, i int) int {
+// endOfAddress returns the end of an IPv6 address in brackets, with its port.
+func endOfAddress(text []byte, i int) int {
 	const longest = 48
 	colons := 0
 	for p := i + 1; p < len(text) && p < i+longest; p++ {
@@ -185,7 +185,7 @@ func address(text []byte, i int) int {
 		case c == ']' && colons >= 2:
 			p++
 			if p+1 < len(text) && text[p] == ':' && isDigit(text[p+1]) {
-				p += 1 + digits(text[p+1:])
+				p += 1 + countDigits(text[p+1:])
 			}
 			return p
 		case !isDigit(c) && c != '.' && (c|0x20 < 'a' || c|0x20 > 'f'):

@@ -268,7 +268,7 @@ func (r *reader) message() *kasoku.Message {
 	if m := r.seen[string(key)]; m != nil {
 		return m
 	}
-	k := id{host: r.o.Host, path: r.o.Path, level: level.String(), sql: isSQL, pattern: safe(key[body:], maxPattern)}
+	k := id{host: r.o.Host, path: r.o.Path, level: level.String(), sql: isSQL, pattern: safeText(key[body:], maxPattern)}
 	if told {
 		k.code = string(code[:])
 	}
@@ -285,7 +285,7 @@ func (r *reader) remember(raw []byte, k id, head, sql, tail []byte) *kasoku.Mess
 			r.masked = sqlshape.AppendMasked(r.masked, sql, maxSample)
 			r.masked = appendPattern(r.masked, withoutArguments(tail))
 		}
-		m.Sample = safe(r.masked, maxSample)
+		m.Sample = safeText(r.masked, maxSample)
 	}
 	if folded || len(r.seen) >= maxSeen {
 		clear(r.seen)

@@ -47,24 +47,24 @@ func findSQL(text []byte, verb int) (start, end int, ok bool) {
 func isStatement(text []byte, at int) bool {
 	sql := text[at:]
 	upper := sql[0] <= 'Z'
-	if !upper && !announced(text[:at]) {
+	if !upper && !isAnnounced(text[:at]) {
 		return false
 	}
 	switch sql[0] | 0x20 {
 	case 's':
 		return hasWord(sql, "from")
 	case 'i', 'r':
-		return into(sql)
+		return endsWithInto(sql)
 	case 'd':
-		rest, found := word(sql[6:], "from")
+		rest, found := cutWord(sql[6:], "from")
 		return found && isNameStart(rest)
 	}
 	return updateSet(sql[6:])
 }
 
-// announced reports whether a statement may follow the text: no word stands
+// isAnnounced reports whether a statement may follow the text: no word stands
 // before, or one that says so.
-func announced(before []byte) bool {
+func isAnnounced(before []byte) bool {
 	before = bytes.TrimRight(before, " \t")
 	if n := len(before); n == 0 || !isLetter(before[n-1]) {
 		return true
@@ -78,12 +78,12 @@ func announced(before []byte) bool {
 	return false
 }
 
-// into reports whether INSERT or REPLACE, words such as IGNORE, INTO, a name and
+// endsWithInto reports whether INSERT or REPLACE, words such as IGNORE, INTO, a name and
 // what comes after it follow.
-func into(sql []byte) bool {
+func endsWithInto(sql []byte) bool {
 	rest := sql[verbLen(sql):]
 	for range 3 { // LOW_PRIORITY, DELAYED, HIGH_PRIORITY; IGNORE; INTO
-		r, found := word(rest, "into")
+		r, found := cutWord(rest, "into")
 		if !found {
 			if rest, found = anyWord(rest); !found {
 				return false
@@ -95,7 +95,7 @@ func into(sql []byte) bool {
 		}
 		r = skipName(r)
 		for _, w := range [...]string{"values", "value", "select", "set", "with", "partition"} {
-			if _, found := word(r, w); found {
+			if _, found := cutWord(r, w); found {
 				return true
 			}
 		}
@@ -111,7 +111,7 @@ func updateSet(rest []byte) bool {
 		return false
 	}
 	for range names {
-		if r, found := word(rest, "set"); found {
+		if r, found := cutWord(rest, "set"); found {
 			return isNameStart(r)
 		}
 		rest = bytes.TrimLeft(rest, " \t")
@@ -138,9 +138,9 @@ func hasWord(text []byte, w string) bool {
 	return false
 }
 
-// word returns what follows when the text starts with the lower-case word, in
+// cutWord returns what follows when the text starts with the lower-case word, in
 // any case.
-func word(b []byte, w string) ([]byte, bool) {
+func cutWord(b []byte, w string) ([]byte, bool) {
 	b = bytes.TrimLeft(b, " \t")
 	if !hasFold(b, w) || len(b) > len(w) && isWord(b[len(w)]) {
 		return b, false

@@ -68,20 +68,20 @@ func weekdayLen(b []byte) int {
 }
 
 func dateLen(b []byte) int {
-	d := digits(b)
+	d := countDigits(b)
 	switch {
-	case d == 4 && len(b) >= 10 && (b[4] == '-' || b[4] == '/' || b[4] == '.') && digits(b[5:]) == 2 && b[7] == b[4] &&
-		digits(b[8:]) == 2:
+	case d == 4 && len(b) >= 10 && (b[4] == '-' || b[4] == '/' || b[4] == '.') && countDigits(b[5:]) == 2 && b[7] == b[4] &&
+		countDigits(b[8:]) == 2:
 		return 10
 	case d == 2 && len(b) >= 11 && (b[2] == '/' || b[2] == ' ' || b[2] == '-') && isMonth(b[3:]) && b[6] == b[2] &&
-		digits(b[7:]) == 4:
+		countDigits(b[7:]) == 4:
 		return 11
 	case d == 0 && isMonth(b) && len(b) > 5 && b[3] == ' ':
 		n := 4
 		for n < len(b) && b[n] == ' ' && n < 6 {
 			n++
 		}
-		if k := digits(b[n:]); k == 1 || k == 2 {
+		if k := countDigits(b[n:]); k == 1 || k == 2 {
 			return n + k
 		}
 	}
@@ -90,20 +90,20 @@ func dateLen(b []byte) int {
 
 // clockLen returns the length of 14:02:11 with a fraction, or of 2:02PM.
 func clockLen(b []byte) int {
-	h := digits(b)
-	if h < 1 || h > 2 || len(b) < h+5 || b[h] != ':' || digits(b[h+1:]) != 2 {
+	h := countDigits(b)
+	if h < 1 || h > 2 || len(b) < h+5 || b[h] != ':' || countDigits(b[h+1:]) != 2 {
 		return 0
 	}
 	n := h + 3
 	if string(b[n:n+2]) == "AM" || string(b[n:n+2]) == "PM" {
 		return n + 2
 	}
-	if b[n] != ':' || digits(b[n+1:]) != 2 {
+	if b[n] != ':' || countDigits(b[n+1:]) != 2 {
 		return 0
 	}
 	n += 3
 	if n < len(b) && (b[n] == '.' || b[n] == ',') {
-		if f := digits(b[n+1:]); f > 0 {
+		if f := countDigits(b[n+1:]); f > 0 {
 			n += 1 + f
 		}
 	}
@@ -116,11 +116,11 @@ func zoneLen(b []byte) int {
 	if len(b) > 0 && (b[0] == 'Z' || b[0] == 'z') {
 		return 1
 	}
-	if p := b[spaces(b):]; len(p) >= 5 && (p[0] == '+' || p[0] == '-') {
+	if p := b[countSpaces(b):]; len(p) >= 5 && (p[0] == '+' || p[0] == '-') {
 		s := len(b) - len(p) + 1
-		if k := digits(b[s:]); k == 4 {
+		if k := countDigits(b[s:]); k == 4 {
 			n = s + 4
-		} else if k == 2 && len(b) >= s+5 && b[s+2] == ':' && digits(b[s+3:]) == 2 {
+		} else if k == 2 && len(b) >= s+5 && b[s+2] == ':' && countDigits(b[s+3:]) == 2 {
 			n = s + 5
 		}
 	}
@@ -134,7 +134,7 @@ func zoneLen(b []byte) int {
 
 // yearLen returns the length of a year after the clock, as ctime(3) has it.
 func yearLen(b []byte) int {
-	if len(b) >= 5 && b[0] == ' ' && (b[1] == '1' || b[1] == '2') && digits(b[1:]) == 4 &&
+	if len(b) >= 5 && b[0] == ' ' && (b[1] == '1' || b[1] == '2') && countDigits(b[1:]) == 4 &&
 		(len(b) == 5 || b[5] == ' ' || b[5] == ']') &&
 		(string(b[1:3]) == "20" || string(b[1:3]) == "19") {
 		return 5
@@ -145,12 +145,12 @@ func yearLen(b []byte) int {
 // epochLen returns the length of a Unix time of this century in seconds, with or
 // without a fraction, or in milliseconds.
 func epochLen(b []byte) int {
-	n := digits(b)
+	n := countDigits(b)
 	if n != 10 && n != 13 || b[0] != '1' && b[0] != '2' {
 		return 0
 	}
 	if n == 10 && n < len(b) && b[n] == '.' {
-		if f := digits(b[n+1:]); f > 0 {
+		if f := countDigits(b[n+1:]); f > 0 {
 			n += 1 + f
 		}
 	}
@@ -160,7 +160,7 @@ func epochLen(b []byte) int {
 	return n
 }
 
-func spaces(b []byte) int {
+func countSpaces(b []byte) int {
 	n := 0
 	for n < len(b) && b[n] == ' ' {
 		n++

@@ -129,13 +129,13 @@ type Result struct {
 // Result.Refused set, when the times are too coarse or there is nothing to join;
 // the only error is ctx's.
 func Infer(ctx context.Context, in Input, o Options) (*Result, error) {
-	return infer(ctx, in, o)
+	return inferPairs(ctx, in, o)
 }
 
 // Literals appends hashes of the literals of a statement to dst: numbers and
 // strings that distinguish one request from another. Of a statement with many it takes
 // the first 8.
-func Literals(dst []uint64, sql []byte) []uint64 { return literals(dst, sql) }
+func Literals(dst []uint64, sql []byte) []uint64 { return appendLiterals(dst, sql) }
 
 // LiteralsOfURI appends hashes of the values in a request's path and query to dst
 // that a literal of a statement may equal.

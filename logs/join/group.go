@@ -40,14 +40,14 @@ func (w *work) group() {
 			if w.count[a] < leastStarts || w.count[b] < leastStarts {
 				continue
 			}
-			if correlation(counts[a], counts[b], slots) > together {
-				parent[root(parent, int32(b))] = root(parent, int32(a))
+			if correlationOf(counts[a], counts[b], slots) > together {
+				parent[rootOf(parent, int32(b))] = rootOf(parent, int32(a))
 			}
 		}
 	}
 	sets := map[int32][]int32{}
 	for e := range parent {
-		r := root(parent, int32(e))
+		r := rootOf(parent, int32(e))
 		sets[r] = append(sets[r], int32(e))
 	}
 	for _, set := range sets {
@@ -58,15 +58,15 @@ func (w *work) group() {
 	slices.SortFunc(w.res.Groups, func(a, b []int32) int { return int(a[0]) - int(b[0]) })
 }
 
-func root(parent []int32, e int32) int32 {
+func rootOf(parent []int32, e int32) int32 {
 	for parent[e] != e {
 		e = parent[e]
 	}
 	return e
 }
 
-// correlation is Pearson's of two sparse series of n values.
-func correlation(a, b map[int64]int64, n float64) float64 {
+// correlationOf is Pearson's of two sparse series of n values.
+func correlationOf(a, b map[int64]int64, n float64) float64 {
 	if len(b) < len(a) {
 		a, b = b, a
 	}
@@ -75,8 +75,8 @@ func correlation(a, b map[int64]int64, n float64) float64 {
 		products += v * b[s]
 	}
 	both := float64(products)
-	sumA, squaresA := moments(a)
-	sumB, squaresB := moments(b)
+	sumA, squaresA := momentsOf(a)
+	sumB, squaresB := momentsOf(b)
 	spread := math.Sqrt(max(squaresA-sumA*sumA/n, 0) * max(squaresB-sumB*sumB/n, 0))
 	if spread == 0 {
 		return 0
@@ -84,7 +84,7 @@ func correlation(a, b map[int64]int64, n float64) float64 {
 	return (both - sumA*sumB/n) / spread
 }
 
-func moments(a map[int64]int64) (sum, squares float64) {
+func momentsOf(a map[int64]int64) (sum, squares float64) {
 	var n, n2 int64
 	for _, v := range a {
 		n += v

@@ -31,7 +31,7 @@ type work struct {
 	res       *Result
 }
 
-func infer(ctx context.Context, in Input, o Options) (*Result, error) {
+func inferPairs(ctx context.Context, in Input, o Options) (*Result, error) {
 	w := &work{in: &in, endpoints: len(in.Endpoints), res: &Result{}}
 	if in.Resolution > MaxResolution {
 		w.res.Refused = "the statements' times are known to " + in.Resolution.String() + " only"

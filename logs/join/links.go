@@ -51,7 +51,7 @@ func (w *work) link(pairs []Pair) {
 			if k == i || pairs[k].PerRequest >= p.PerRequest {
 				continue
 			}
-			slope, r := regression(rows, calls, k, i)
+			slope, r := fitRegression(rows, calls, k, i)
 			if r >= leastCorrelation && slope >= leastSlope && slope <= mostSlope && r > p.Correlation {
 				p.List, p.Slope, p.Correlation = pairs[k].Query, slope, r
 			}
@@ -110,8 +110,8 @@ func (w *work) perRequest(endpoint int32, slots []int32, n int) (calls, rows [][
 	return calls, rows
 }
 
-// regression is that of the calls of one query on the rows of another.
-func regression(rows, calls [][]float64, list, lookup int) (slope, r float64) {
+// fitRegression is that of the calls of one query on the rows of another.
+func fitRegression(rows, calls [][]float64, list, lookup int) (slope, r float64) {
 	var n, sx, sy, sxx, syy, sxy float64
 	for k := range rows {
 		if rows[k] == nil || calls[k][list] == 0 || calls[k][lookup] == 0 {

@@ -5,9 +5,9 @@ import "bytes"
 // mostLiterals bounds the literals that are kept of one statement or URI.
 const mostLiterals = 8
 
-// literals takes numbers and quoted strings. Numbers within names (t1, x_2) are
+// appendLiterals takes numbers and quoted strings. Numbers within names (t1, x_2) are
 // not literals.
-func literals(dst []uint64, sql []byte) []uint64 {
+func appendLiterals(dst []uint64, sql []byte) []uint64 {
 	most := len(dst) + mostLiterals
 	word := false // the byte before is part of a name
 	for i := 0; i < len(sql) && len(dst) < most; {
@@ -69,21 +69,21 @@ func literalsOfURI(dst []uint64, uri []byte) []uint64 {
 		var segment []byte
 		segment, path, _ = bytes.Cut(path, []byte("/"))
 		if bytes.ContainsAny(segment, "0123456789") {
-			dst = appendValue(dst, unescaped(segment))
+			dst = appendValue(dst, unescapeText(segment))
 		}
 	}
 	for len(query) > 0 && len(dst) < most {
 		var pair []byte
 		pair, query, _ = bytes.Cut(query, []byte("&"))
 		if _, value, found := bytes.Cut(pair, []byte("=")); found {
-			dst = appendValue(dst, unescaped(value))
+			dst = appendValue(dst, unescapeText(value))
 		}
 	}
 	return dst
 }
 
-// unescaped decodes %XX and +; s itself when it has none.
-func unescaped(s []byte) []byte {
+// unescapeText decodes %XX and +; s itself when it has none.
+func unescapeText(s []byte) []byte {
 	if bytes.IndexByte(s, '%') < 0 && bytes.IndexByte(s, '+') < 0 {
 		return s
 	}
@@ -92,8 +92,8 @@ func unescaped(s []byte) []byte {
 		switch {
 		case s[i] == '+':
 			out = append(out, ' ')
-		case s[i] == '%' && i+2 < len(s) && hex(s[i+1]) >= 0 && hex(s[i+2]) >= 0:
-			out = append(out, byte(hex(s[i+1])<<4|hex(s[i+2])))
+		case s[i] == '%' && i+2 < len(s) && hexDigit(s[i+1]) >= 0 && hexDigit(s[i+2]) >= 0:
+			out = append(out, byte(hexDigit(s[i+1])<<4|hexDigit(s[i+2])))
 			i += 2
 		default:
 			out = append(out, s[i])
@@ -102,7 +102,7 @@ func unescaped(s []byte) []byte {
 	return out
 }
 
-func hex(c byte) int {
+func hexDigit(c byte) int {
 	switch {
 	case isDigit(c):
 		return int(c - '0')

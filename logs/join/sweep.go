@@ -47,7 +47,7 @@ func (s *sweep) chunk(at int32) {
 	for _, m := range w.member[c.at : c.at+c.n] {
 		for _, l := range w.events[m].Literals {
 			s.literals = append(s.literals, l)
-			s.mask |= bit(l)
+			s.mask |= bitOf(l)
 		}
 	}
 	begin := len(s.all)

@@ -15,7 +15,7 @@ func rareValues(requests []Request) values {
 	seen := map[uint64]int{}
 	for i := range requests {
 		for k, v := range requests[i].Literals {
-			if !has(requests[i].Literals[:k], v) {
+			if !hasLiteral(requests[i].Literals[:k], v) {
 				seen[v]++
 			}
 		}
@@ -26,7 +26,7 @@ func rareValues(requests []Request) values {
 		for _, l := range requests[i].Literals {
 			if seen[l] <= max(most, 1) {
 				v.of[i] = append(v.of[i], l)
-				v.mask[i] |= bit(l)
+				v.mask[i] |= bitOf(l)
 			}
 		}
 	}
@@ -39,14 +39,14 @@ func (v *values) match(r int32, mask uint64, literals []uint64) bool {
 		return false
 	}
 	for _, l := range v.of[r] {
-		if has(literals, l) {
+		if hasLiteral(literals, l) {
 			return true
 		}
 	}
 	return false
 }
 
-func has(literals []uint64, l uint64) bool {
+func hasLiteral(literals []uint64, l uint64) bool {
 	for _, x := range literals {
 		if x == l {
 			return true
@@ -55,4 +55,4 @@ func has(literals []uint64, l uint64) bool {
 	return false
 }
 
-func bit(l uint64) uint64 { return 1 << ((l ^ l>>32) * 0x9e3779b97f4a7c15 >> 58) }
+func bitOf(l uint64) uint64 { return 1 << ((l ^ l>>32) * 0x9e3779b97f4a7c15 >> 58) }

@@ -88,7 +88,7 @@ func (c *content) openFile(ctx context.Context, f *os.File, in *Input) error {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("read log %s: %w", c.name, err)
 		}
-		if packed(magic[:n]) {
+		if isPacked(magic[:n]) {
 			return c.openStream(ctx, io.NewSectionReader(f, c.from, c.size))
 		}
 	}
@@ -104,7 +104,7 @@ func (c *content) openStream(ctx context.Context, r io.Reader) error {
 	}
 	buffered := bufio.NewReaderSize(c.raw, 64<<10)
 	magic, _ := buffered.Peek(magicLen) // reading says what is wrong
-	plain, err := unpack(buffered, magic)
+	plain, err := unpackContent(buffered, magic)
 	if err != nil {
 		return fmt.Errorf("read log %s: %w", c.name, err)
 	}

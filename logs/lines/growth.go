@@ -33,7 +33,7 @@ func Follow(m Mark) *Growth {
 	if err != nil {
 		return g // Bytes will say it
 	}
-	if d, i := identity(info); d != m.Device || i != m.Inode {
+	if d, i := identityOf(info); d != m.Device || i != m.Inode {
 		f.Close()
 		g.base, g.last = 0, 0
 		return g

@@ -39,7 +39,7 @@ func Inputs(args []string) ([]Input, error) {
 	}
 	var out []Input
 	for _, arg := range args {
-		paths, err := expand(arg)
+		paths, err := expandArgument(arg)
 		if err != nil {
 			return nil, err
 		}
@@ -57,9 +57,9 @@ func Inputs(args []string) ([]Input, error) {
 // inputHint says what an input may be.
 const inputHint = `expected a log file, a quoted pattern like "/var/log/nginx/access.log*", or - for standard input`
 
-// expand returns the files that a name or pattern means, sorted. A file with
+// expandArgument returns the files that a name or pattern means, sorted. A file with
 // that very name comes before a pattern.
-func expand(arg string) ([]string, error) {
+func expandArgument(arg string) ([]string, error) {
 	if arg == "-" || !strings.ContainsAny(arg, `*?[\`) {
 		return []string{arg}, nil
 	}
@@ -174,7 +174,7 @@ func (in *Input) Segment(n int64) Segment {
 		return seg
 	}
 	if info, err := os.Stat(in.Path); err == nil && info.Mode().IsRegular() {
-		seg.Device, seg.Inode = identity(info)
+		seg.Device, seg.Inode = identityOf(info)
 	}
 	return seg
 }

@@ -41,7 +41,7 @@ func MarkEnd(path string) (Mark, error) {
 	}
 	defer f.Close()
 	m := Mark{Path: path}
-	m.Device, m.Inode = identity(info)
+	m.Device, m.Inode = identityOf(info)
 	if m.Offset, err = lineStart(f, info.Size()); err == nil {
 		m.Tail, err = tailHash(f, m.Offset)
 	}
@@ -70,8 +70,8 @@ func openRegular(path string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// identity returns device and inode of a file, zeros where the system has none.
-func identity(info fs.FileInfo) (device, inode uint64) {
+// identityOf returns device and inode of a file, zeros where the system has none.
+func identityOf(info fs.FileInfo) (device, inode uint64) {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Dev), uint64(st.Ino)
 	}

@@ -35,8 +35,8 @@ func isBzip2(b []byte) bool {
 func isXz(b []byte) bool  { return bytes.HasPrefix(b, []byte("\xfd7zXZ\x00")) }
 func isLz4(b []byte) bool { return bytes.HasPrefix(b, []byte{0x04, 0x22, 0x4d, 0x18}) }
 
-// packed reports whether these are the first bytes of something compressed.
-func packed(b []byte) bool { return isGzip(b) || isZstd(b) || isBzip2(b) || isXz(b) || isLz4(b) }
+// isPacked reports whether these are the first bytes of something compressed.
+func isPacked(b []byte) bool { return isGzip(b) || isZstd(b) || isBzip2(b) || isXz(b) || isLz4(b) }
 
 // A plainReader decompresses.
 type plainReader struct {
@@ -46,9 +46,9 @@ type plainReader struct {
 	close func() error
 }
 
-// unpack returns the decompressor for what begins with those bytes, nil when it
+// unpackContent returns the decompressor for what begins with those bytes, nil when it
 // is not compressed, or an error when it is in a way that is not known.
-func unpack(r *bufio.Reader, magic []byte) (*plainReader, error) {
+func unpackContent(r *bufio.Reader, magic []byte) (*plainReader, error) {
 	nothing := func() error { return nil }
 	switch {
 	case isGzip(magic):

@@ -56,7 +56,7 @@ func (w *Window) collect(m Mark) error {
 		_, err := w.addRotated(m, 0, 0)
 		return err
 	}
-	dev, ino := identity(info)
+	dev, ino := identityOf(info)
 	switch {
 	case m.Missing:
 		w.note("%s appeared during the window", m.Path)
@@ -114,7 +114,7 @@ func (w *Window) resume(f *os.File, info fs.FileInfo, m Mark) (int64, error) {
 // add appends the bytes from the offset to the end that the file has now.
 func (w *Window) add(f *os.File, info fs.FileInfo, path string, from int64) {
 	seg := &Segment{Path: path, From: from, To: max(info.Size(), from)}
-	seg.Device, seg.Inode = identity(info)
+	seg.Device, seg.Inode = identityOf(info)
 	in := Input{Path: path, From: seg.From, To: seg.To, file: f}
 	w.sources = append(w.sources, source{r: io.NewSectionReader(f, from, seg.To-from), in: in, seg: seg, closer: f})
 }
@@ -136,7 +136,7 @@ func (w *Window) addRotated(m Mark, dev, ino uint64) (found bool, err error) {
 			continue // it vanished in between, or is no log
 		}
 		r := rotated{filepath.Join(dir, e.Name()), info.ModTime()}
-		d, i := identity(info)
+		d, i := identityOf(info)
 		switch {
 		case d == dev && i == ino:
 		case d == m.Device && i == m.Inode:

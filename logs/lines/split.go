@@ -81,7 +81,7 @@ func Split(ctx context.Context, in []Input, o SplitOptions, f func(worker int, b
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	defer s.cancel(nil)
 	if o.Progress != nil {
-		s.total = stored(in)
+		s.total = storedBytes(in)
 	}
 	var wg sync.WaitGroup
 	for id := range o.Workers {
@@ -100,9 +100,9 @@ func Split(ctx context.Context, in []Input, o SplitOptions, f func(worker int, b
 // splitPart names the reading of logs where it fails: a decompressor, for one.
 var splitPart = contain.Part{Kind: contain.Log, Name: "bytes"}
 
-// stored returns how many bytes the inputs take, 0 when the size of one is
+// storedBytes returns how many bytes the inputs take, 0 when the size of one is
 // unknown.
-func stored(in []Input) (sum int64) {
+func storedBytes(in []Input) (sum int64) {
 	for i := range in {
 		from, to := in[i].From, in[i].To
 		if to == 0 && in[i].file == nil {
@@ -175,7 +175,7 @@ func (s *splitter) work(id int, f func(int, *Block) error) {
 			return
 		}
 		if todo.file != nil {
-			buf = room(buf, todo.n)
+			buf = makeRoom(buf, todo.n)
 			n, err := todo.file.file.ReadAt(buf[:todo.n], todo.at)
 			todo.file.release()
 			b.Data = buf[:n]
@@ -190,9 +190,9 @@ func (s *splitter) work(id int, f func(int, *Block) error) {
 	}
 }
 
-// room returns a buffer of at least n bytes, buf when it is. Blocks differ by a
+// makeRoom returns a buffer of at least n bytes, buf when it is. Blocks differ by a
 // line, so it makes a little more.
-func room(buf []byte, n int) []byte {
+func makeRoom(buf []byte, n int) []byte {
 	const step = 16 << 10
 	if cap(buf) >= n {
 		return buf[:cap(buf)]

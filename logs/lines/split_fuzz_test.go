@@ -26,7 +26,7 @@ func FuzzSplit(f *testing.F) {
 			t.Fatal(err)
 		}
 		w := want(o.MaxLine, string(in))
-		if !packed(in[:min(len(in), magicLen)]) {
+		if !isPacked(in[:min(len(in), magicLen)]) {
 			equal(t, "file", split(t, []Input{{Path: path}}, o), w)
 			equal(t, "stream", split(t, []Input{{R: &chunked{slices.Clone(in), 1 + abs(chunk)%100}}}, o), w)
 		}

@@ -106,7 +106,7 @@ func (s *splitter) fit(end, width, most int64) (n, skip int64) {
 // look reads n bytes from offset at of the unread part. When the file has not
 // as many any more it returns nil and the end moves to where the file ends now.
 func (s *splitter) look(at, n int64) []byte {
-	s.probe = room(s.probe, int(n))
+	s.probe = makeRoom(s.probe, int(n))
 	c := s.cur
 	got, err := c.file.ReadAt(s.probe[:n], c.from+s.pos+at)
 	if int64(got) == n {
@@ -125,7 +125,7 @@ func (s *splitter) look(at, n int64) []byte {
 // takeStream reads the next block of a stream into the buffer: as many whole
 // lines as a block holds, or one that is longer.
 func (s *splitter) takeStream(buf *[]byte) ([]byte, bool) {
-	*buf = room(*buf, s.o.BlockSize)
+	*buf = makeRoom(*buf, s.o.BlockSize)
 	b := s.fill((*buf)[:s.o.BlockSize], 0)
 	if s.ended() {
 		s.pos += int64(len(b))
@@ -146,7 +146,7 @@ func (s *splitter) takeLong(buf *[]byte, b []byte) []byte {
 	newline := -1
 	for newline < 0 && !s.ended() && len(b) < most+2 { // two more than the limit: \r\n may go
 		from, size := len(b), min(2*len(b), most+2)
-		grown := room(*buf, size)
+		grown := makeRoom(*buf, size)
 		copy(grown, b)
 		*buf = grown
 		b = s.fill(grown[:size], from)
@@ -176,7 +176,7 @@ func (s *splitter) takeLong(buf *[]byte, b []byte) []byte {
 // skipLine skips up to the next newline of a stream and returns how many bytes
 // that were.
 func (s *splitter) skipLine() (n int64) {
-	s.probe = room(s.probe, farSize)
+	s.probe = makeRoom(s.probe, farSize)
 	for !s.ended() {
 		b := s.fill(s.probe[:farSize], 0)
 		if i := bytes.IndexByte(b, '\n'); i >= 0 {

@@ -175,7 +175,7 @@ func (t *Tail) turn(at time.Time) error {
 			return nil
 		}
 		m = Mark{Path: t.path}
-		m.Device, m.Inode = identity(old)
+		m.Device, m.Inode = identityOf(old)
 	}
 	return t.follow(m)
 }

@@ -150,7 +150,7 @@ func (s *source) open() error {
 	if c.file != nil {
 		s.seg = &Segment{Path: c.name, From: c.from, To: c.to}
 		if info, err := c.file.Stat(); err == nil {
-			s.seg.Device, s.seg.Inode = identity(info)
+			s.seg.Device, s.seg.Inode = identityOf(info)
 		}
 		s.r = io.NewSectionReader(c.file, c.from, c.to-c.from)
 	}

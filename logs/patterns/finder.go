@@ -15,7 +15,7 @@ import (
 // that fits is kept, a repetition takes all it can. When that reaches the end of
 // the expression, it is the match that a search which does go back finds first:
 // all that such a search tries before fails within the part that it tries, see
-// [definite]. When it does not, or when the expression is of a kind that cannot
+// [isDefinite]. When it does not, or when the expression is of a kind that cannot
 // be followed so, regexp is asked.
 //
 // A Finder is safe for concurrent use.
@@ -56,7 +56,7 @@ func (f *Finder) Find(dst []int, b []byte) []int {
 		dst = append(dst, -1)
 	}
 	if f.steps != nil {
-		if end := walk(f.steps, b, 0, dst); end >= 0 {
+		if end := walkSteps(f.steps, b, 0, dst); end >= 0 {
 			dst[0], dst[1] = 0, end
 			return dst
 		}
@@ -97,9 +97,9 @@ const (
 	stepEnd                // the text's end
 )
 
-// walk follows steps from offset i of b and notes the groups. It returns where it
+// walkSteps follows steps from offset i of b and notes the groups. It returns where it
 // comes out, -1 when a step does not fit.
-func walk(steps []step, b []byte, i int, marks []int) int {
+func walkSteps(steps []step, b []byte, i int, marks []int) int {
 	for n := range steps {
 		switch s := &steps[n]; s.kind {
 		case stepText:
@@ -142,7 +142,7 @@ func (s *step) walkRare(b []byte, i int, marks []int) int {
 		if i == len(b) || !s.set[b[i]] {
 			return -1
 		}
-		return i + width(b[i:])
+		return i + widthOf(b[i:])
 	case stepQuoted:
 		for from := i; ; i++ {
 			end := bytes.IndexByte(b[i:], s.char)
@@ -158,14 +158,14 @@ func (s *step) walkRare(b []byte, i int, marks []int) int {
 		return s.walkLazy(b, i)
 	case stepChoice:
 		for _, way := range s.ways {
-			if end := walk(way, b, i, marks); end >= 0 {
+			if end := walkSteps(way, b, i, marks); end >= 0 {
 				return end
 			}
-			forget(way, marks)
+			forgetMarks(way, marks)
 		}
 	case stepLoop:
 		for {
-			end := walk(s.ways[0], b, i, marks)
+			end := walkSteps(s.ways[0], b, i, marks)
 			if end < 0 {
 				return i
 			}
@@ -189,7 +189,7 @@ func (s *step) walkLazy(b []byte, i int) int {
 		if i == len(b) || !s.set[b[i]] {
 			return -1
 		}
-		from += width(b[i:])
+		from += widthOf(b[i:])
 	}
 	end := bytes.Index(b[from:], s.ahead)
 	if end < 0 {
@@ -203,15 +203,15 @@ func (s *step) walkLazy(b []byte, i int) int {
 	return from + end
 }
 
-// forget takes back the groups of a way that did not fit.
-func forget(way []step, marks []int) {
+// forgetMarks takes back the groups of a way that did not fit.
+func forgetMarks(way []step, marks []int) {
 	for i := range way {
 		switch s := &way[i]; s.kind {
 		case stepMark:
 			marks[s.mark] = -1
 		case stepChoice:
 			for _, w := range s.ways {
-				forget(w, marks)
+				forgetMarks(w, marks)
 			}
 		}
 	}

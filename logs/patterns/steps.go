@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// width returns how many bytes the character takes that b begins with.
-func width(b []byte) int {
+// widthOf returns how many bytes the character takes that b begins with.
+func widthOf(b []byte) int {
 	if b[0] < utf8.RuneSelf {
 		return 1
 	}
@@ -80,17 +80,17 @@ func (c *stepCompiler) ways(subs ...*syntax.Regexp) (out [][]step) {
 	defer func() { c.nested-- }()
 	for _, sub := range subs {
 		way := c.append(nil, sub)
-		c.ok = c.ok && definite(way)
+		c.ok = c.ok && isDefinite(way)
 		out = append(out, way)
 	}
 	return out
 }
 
-// definite reports whether a way that does not fit without going back does not
+// isDefinite reports whether a way that does not fit without going back does not
 // fit at all, so that the next one may be tried. It has only one way to go on
 // then: a step that could have taken less stands at the end, or is followed by
 // something that could not begin earlier.
-func definite(way []step) bool {
+func isDefinite(way []step) bool {
 	for i := range way {
 		s := &way[i]
 		switch s.kind {
@@ -103,16 +103,16 @@ func definite(way []step) bool {
 		for next < len(way) && way[next].kind == stepMark {
 			next++
 		}
-		if next < len(way) && !apart(s, &way[next]) {
+		if next < len(way) && !areApart(s, &way[next]) {
 			return false
 		}
 	}
 	return true
 }
 
-// apart reports whether a step cannot begin with a character that the span
+// areApart reports whether a step cannot begin with a character that the span
 // before it takes.
-func apart(span, s *step) bool {
+func areApart(span, s *step) bool {
 	takes := func(c byte) bool {
 		if span.kind == stepUntil {
 			return c != span.char
@@ -155,7 +155,7 @@ func (c *stepCompiler) appendRepeat(out []step, re *syntax.Regexp) []step {
 		}
 		return append(out, step{kind: stepSpan, set: set, min: least})
 	case least == 0:
-		if q, ok := quoted(sub); ok {
+		if q, ok := quotedStep(sub); ok {
 			return append(out, q)
 		}
 	}
@@ -218,9 +218,9 @@ func onlyMissing(set *[256]bool) (char byte, ok bool) {
 	return char, n == 1
 }
 
-// quoted returns the step for what (?:\\"|[^"])* says: anything up to a quote
+// quotedStep returns the step for what (?:\\"|[^"])* says: anything up to a quote
 // that no backslash escapes.
-func quoted(re *syntax.Regexp) (step, bool) {
+func quotedStep(re *syntax.Regexp) (step, bool) {
 	if re.Op != syntax.OpAlternate || len(re.Sub) != 2 {
 		return step{}, false
 	}

@@ -104,7 +104,7 @@ func (c *counted) initialize(t Traffic, r Request) {
 		}
 		why := r.String() + ", " + unit.Counted(n, "request", "requests")
 		if t.Mean > 0 {
-			why += ", " + unit.Exact(rounded(t.Mean))
+			why += ", " + unit.Exact(roundToShown(t.Mean))
 		}
 		iv := c.seconds(from, to)
 		iv.From = max(iv.From-t.Mean, 0)
@@ -131,8 +131,8 @@ func (c *counted) loaded() []bool {
 	for s, n := range c.counts {
 		out[s] = n > 0 && float64(n) >= loadShare*float64(level)
 	}
-	eachRun(joined(out, dip), func(from, to int) { trim(out[from:to], least) })
-	out = joined(out, dip)
+	eachRun(joinGaps(out, dip), func(from, to int) { trimStretch(out[from:to], least) })
+	out = joinGaps(out, dip)
 	var busy time.Duration
 	seconds := 0
 	eachRun(out, func(from, to int) {
@@ -154,7 +154,7 @@ func (c *counted) phases() []kasoku.Phase {
 	for s, n := range c.counts {
 		low[s] = n > 0 && !load[s]
 	}
-	low = joined(low, dip)
+	low = joinGaps(low, dip)
 	kind := func(s int) kasoku.PhaseKind {
 		switch {
 		case load[s]:
@@ -173,12 +173,12 @@ func (c *counted) phases() []kasoku.Phase {
 		out = append(out, kasoku.Phase{Kind: kind(from), Interval: c.seconds(from, to)})
 		from = to
 	}
-	out = c.explain(absorb(overlay(out, c.inits)))
+	out = c.explain(absorbShort(overlayInits(out, c.inits)))
 	return out
 }
 
-// overlay cuts the initializes out of the other phases and puts them there.
-func overlay(phases, inits []kasoku.Phase) []kasoku.Phase {
+// overlayInits cuts the initializes out of the other phases and puts them there.
+func overlayInits(phases, inits []kasoku.Phase) []kasoku.Phase {
 	for _, init := range inits {
 		var out []kasoku.Phase
 		put := func(p kasoku.Phase, from, to time.Duration) {
@@ -199,9 +199,9 @@ func overlay(phases, inits []kasoku.Phase) []kasoku.Phase {
 	return phases
 }
 
-// absorb gives a short idle stretch to the phase before it; after an initialize it gives
+// absorbShort gives a short idle stretch to the phase before it; after an initialize it gives
 // it to the phase after.
-func absorb(phases []kasoku.Phase) []kasoku.Phase {
+func absorbShort(phases []kasoku.Phase) []kasoku.Phase {
 	var out []kasoku.Phase
 	for i, p := range phases {
 		last := len(out) - 1
@@ -243,16 +243,16 @@ func (c *counted) explain(phases []kasoku.Phase) []kasoku.Phase {
 	return phases
 }
 
-// rounded keeps of a request time what one reads.
-func rounded(d time.Duration) time.Duration {
+// roundToShown keeps of a request time what one reads.
+func roundToShown(d time.Duration) time.Duration {
 	if d >= time.Second {
 		return d.Round(10 * time.Millisecond)
 	}
 	return max(d.Round(time.Millisecond), time.Millisecond)
 }
 
-// joined fills gaps of at most so many between those that are set.
-func joined(set []bool, most int) []bool {
+// joinGaps fills gaps of at most so many between those that are set.
+func joinGaps(set []bool, most int) []bool {
 	out := slices.Clone(set)
 	last := -1
 	for i, is := range set {
@@ -267,9 +267,9 @@ func joined(set []bool, most int) []bool {
 	return out
 }
 
-// trim clears the bursts with which a stretch begins and ends: those shorter than
+// trimStretch clears the bursts with which a stretch begins and ends: those shorter than
 // least.
-func trim(stretch []bool, least int) {
+func trimStretch(stretch []bool, least int) {
 	var kept []int // bounds of what is long enough
 	eachRun(stretch, func(from, to int) {
 		if to-from >= least {

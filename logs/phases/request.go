@@ -35,7 +35,7 @@ func ParseRequest(text string) (Request, error) {
 		_, path, _ := strings.Cut(rest, "/")
 		r.Path = "/" + path
 	}
-	if r.Path = target(r.Path); !strings.HasPrefix(r.Path, "/") {
+	if r.Path = targetOf(r.Path); !strings.HasPrefix(r.Path, "/") {
 		return Request{}, fmt.Errorf("request %q: %q is not a path: it begins with a /", text, r.Path)
 	}
 	return r, nil
@@ -47,11 +47,11 @@ func (r Request) String() string { return strings.TrimSpace(r.Method + " " + r.P
 // Matches reports whether a request is one of those. The query string does not
 // count, nor does a slash at the end.
 func (r Request) Matches(method, path string) bool {
-	return (r.Method == "" || r.Method == method) && target(path) == r.Path
+	return (r.Method == "" || r.Method == method) && targetOf(path) == r.Path
 }
 
-// target returns the path without query string and without slashes at its end.
-func target(path string) string {
+// targetOf returns the path without query string and without slashes at its end.
+func targetOf(path string) string {
 	if i := strings.IndexAny(path, "?#;"); i >= 0 {
 		path = path[:i]
 	}

@@ -178,7 +178,7 @@ func (p *place) fold(l Limits) {
 	}
 	many := len(good) > l.Names || folded
 	if many {
-		good = outstanding(good, l)
+		good = findOutstanding(good, l)
 	}
 	if many || len(stray) > l.Names {
 		stray = nil
@@ -205,7 +205,7 @@ func (p *place) folded() bool {
 func (p *place) gather(values []*place) {
 	sums := map[string]uint64{}
 	for _, k := range values {
-		sums[placeholder(k.piece)] += k.count
+		sums[placeholderOf(k.piece)] += k.count
 	}
 	into := map[string]string{}
 	for name, sum := range sums {
@@ -215,11 +215,11 @@ func (p *place) gather(values []*place) {
 		}
 	}
 	for _, k := range values {
-		p.kid(into[placeholder(k.piece)]).absorb(k)
+		p.kid(into[placeholderOf(k.piece)]).absorb(k)
 	}
 }
 
-func placeholder(piece string) string { return string(appendPlaceholder(nil, []byte(piece))) }
+func placeholderOf(piece string) string { return string(appendPlaceholder(nil, []byte(piece))) }
 
 // idOf returns the placeholder of ids like that one of names.
 func idOf(name string) string {
@@ -239,8 +239,8 @@ func (p *place) absorb(o *place) {
 	}
 }
 
-// outstanding returns the values that are far more frequent than the others.
-func outstanding(values []*place, l Limits) []*place {
+// findOutstanding returns the values that are far more frequent than the others.
+func findOutstanding(values []*place, l Limits) []*place {
 	slices.SortFunc(values, func(a, b *place) int {
 		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.piece, b.piece))
 	})

@@ -21,9 +21,9 @@ const (
 )
 
 // class is the class of each byte.
-var class = classes()
+var class = makeClasses()
 
-func classes() (t [256]uint8) {
+func makeClasses() (t [256]uint8) {
 	for c := range t {
 		switch {
 		case c >= '0' && c <= '9':
@@ -51,15 +51,15 @@ func classes() (t [256]uint8) {
 // plain are the bytes of names: all but digits, percent signs and what ends a
 // segment.
 var plain = func() (t [256]bool) {
-	for c, k := range classes() {
+	for c, k := range makeClasses() {
 		t[c] = k != 0 && k&(digit|percent) == 0
 	}
 	return t
 }()
 
-// survey returns the classes of the bytes of b together, and how many of them
+// surveyBytes returns the classes of the bytes of b together, and how many of them
 // are digits.
-func survey(b []byte) (mask uint8, digits int) {
+func surveyBytes(b []byte) (mask uint8, digits int) {
 	for _, c := range b {
 		k := class[c]
 		mask |= k
@@ -83,7 +83,7 @@ const (
 // fractions, a date or time, a version or address of numbers, a uuid, a ulid, a
 // hash, a token of base64 or base62, a JWT, or a list of those with commas.
 func isID(b []byte) bool {
-	mask, digits := survey(b)
+	mask, digits := surveyBytes(b)
 	return isValue(b, mask, digits)
 }
 
@@ -106,7 +106,7 @@ func isValue(b []byte, mask uint8, digits int) bool {
 	case mask&^(hex|point) == 0 && isUUID(b), isDate(b):
 		return true
 	case b[0] == '0' && n > 2 && b[1] == 'x':
-		rest, _ := survey(b[2:])
+		rest, _ := surveyBytes(b[2:])
 		return rest&^hex == 0
 	}
 	return n == 26 && isULID(b, digits) || isToken(b, digits) || isList(b) || isJWT(b)
@@ -154,8 +154,8 @@ func isDate(b []byte) bool {
 	if b[end-1] == 'Z' || b[end-1] == 'z' {
 		end--
 	}
-	before, _ := survey(b[:10])
-	after, _ := survey(b[11:end])
+	before, _ := surveyBytes(b[:10])
+	after, _ := surveyBytes(b[11:end])
 	return before&^(digit|point) == 0 && after&^(digit|point) == 0
 }
 
@@ -186,7 +186,7 @@ func isToken(b []byte, digits int) bool {
 	if n < minShort {
 		return false
 	}
-	mask, changes, marks, ok := mixture(b)
+	mask, changes, marks, ok := mixtureOf(b)
 	if !ok {
 		return false
 	}
@@ -202,10 +202,10 @@ func isToken(b []byte, digits int) bool {
 	return n >= minToken && marks == 0 && digits >= 3 && changes*4 >= n
 }
 
-// mixture returns which of lower, upper and digit are in b, how often the kind of
+// mixtureOf returns which of lower, upper and digit are in b, how often the kind of
 // character changes, and how many are dashes and underlines; ok is false when
 // there are others.
-func mixture(b []byte) (mask uint8, changes, marks int, ok bool) {
+func mixtureOf(b []byte) (mask uint8, changes, marks int, ok bool) {
 	var last uint8
 	for _, c := range b {
 		k := class[c]
@@ -232,7 +232,7 @@ func mixture(b []byte) (mask uint8, changes, marks int, ok bool) {
 // likeToken reports whether b, which stands beside ids, may be a token of base64
 // that by chance has few digits or changes, or many dashes.
 func likeToken(b []byte) bool {
-	mask, changes, _, ok := mixture(b)
+	mask, changes, _, ok := mixtureOf(b)
 	return ok && len(b) >= minToken && mask&lower != 0 && mask&upper != 0 && changes*100 >= len(b)*30
 }
 

@@ -20,7 +20,7 @@ func appendAuto(dst, b []byte) ([]byte, int) {
 	for i < len(b) {
 		if b[i] == '/' {
 			if depth++; depth > maxDepth {
-				return cut(append(append(dst, b[keep:i]...), "/*"...), start), endOfPath(b)
+				return cutRoute(append(append(dst, b[keep:i]...), "/*"...), start), endOfPath(b)
 			}
 			i++
 		}
@@ -51,7 +51,7 @@ func appendAuto(dst, b []byte) ([]byte, int) {
 		switch {
 		case mask&(percent|digit) == 0 && n < minHexWord:
 		case len(dst)-start+from-keep >= MaxRoute:
-			return cut(append(dst, b[keep:from]...), start), endOfPath(b)
+			return cutRoute(append(dst, b[keep:from]...), start), endOfPath(b)
 		default:
 			dst = append(dst, b[keep:from]...)
 			dst = appendSegment(dst, b[from:i], mask, digits)
@@ -72,12 +72,12 @@ func appendAuto(dst, b []byte) ([]byte, int) {
 			break
 		}
 	}
-	return cut(append(dst, b[keep:i]...), start), i
+	return cutRoute(append(dst, b[keep:i]...), start), i
 }
 
-// cut cuts a route, which begins at start, so that it ends with a whole
+// cutRoute cuts a route, which begins at start, so that it ends with a whole
 // character.
-func cut(dst []byte, start int) []byte {
+func cutRoute(dst []byte, start int) []byte {
 	end := start + MaxRoute
 	if len(dst) <= end {
 		return dst
@@ -98,9 +98,9 @@ func endOfPath(b []byte) int {
 	return len(b)
 }
 
-// target returns what follows the scheme and host of a request target (RFC 9112,
+// targetOf returns what follows the scheme and host of a request target (RFC 9112,
 // 3.2.2): the absolute form is what clients send to proxies.
-func target(b []byte) []byte {
+func targetOf(b []byte) []byte {
 	if len(b) == 0 || b[0] == '/' {
 		return b
 	}
@@ -123,7 +123,7 @@ func appendSegment(dst, b []byte, mask uint8, digits int) []byte {
 		var scratch [64]byte
 		decoded := appendUnreserved(scratch[:0], b)
 		if len(decoded) != len(b) {
-			mask, digits = survey(decoded)
+			mask, digits = surveyBytes(decoded)
 		}
 		return appendDecoded(dst, decoded, mask, digits)
 	}
@@ -168,7 +168,7 @@ func cutBuilt(b []byte) (name, hash, ext []byte) {
 	if n < 2 || stem[n-1] != '-' && stem[n-1] != '.' || !isBuilt(ext) {
 		return nil, nil, nil
 	}
-	if mask, _, _, ok := mixture(stem[n:]); !ok || mask&upper == 0 {
+	if mask, _, _, ok := mixtureOf(stem[n:]); !ok || mask&upper == 0 {
 		return nil, nil, nil
 	}
 	return stem[:n], stem[n:], ext
@@ -188,7 +188,7 @@ func isBuilt(ext []byte) bool {
 // and digits mixed, both cases mixed more than in CamelCase, or capitals and
 // digits mixed.
 func isBuildHash(b []byte) bool {
-	mask, changes, _, ok := mixture(b)
+	mask, changes, _, ok := mixtureOf(b)
 	switch {
 	case !ok || mask&upper == 0:
 		return false
@@ -233,7 +233,7 @@ func appendWords(dst, b []byte) []byte {
 // isHash reports whether a word of a segment is a long number, or at least eight
 // hexadecimal digits of which some are digits.
 func isHash(word []byte) bool {
-	mask, digits := survey(word)
+	mask, digits := surveyBytes(word)
 	return digits >= minLong && mask&^digit == 0 || digits > 0 && len(word) >= minHex && mask&^hex == 0
 }
 
@@ -245,7 +245,7 @@ func cutExtension(b []byte) (stem, ext []byte) {
 	if i <= 0 || n < 1 || n > 5 || class[b[i+1]]&letters == 0 {
 		return b, nil
 	}
-	if mask, _ := survey(b[i+1:]); mask&^(digit|letters) != 0 {
+	if mask, _ := surveyBytes(b[i+1:]); mask&^(digit|letters) != 0 {
 		return b, nil
 	}
 	return b[:i], b[i:]
@@ -256,7 +256,7 @@ func cutExtension(b []byte) (stem, ext []byte) {
 func appendUnreserved(dst, b []byte) []byte {
 	for i := 0; i < len(b); i++ {
 		if b[i] == '%' && i+2 < len(b) {
-			if c, ok := unhex(b[i+1], b[i+2]); ok && (class[c]&(digit|letters) != 0 ||
+			if c, ok := hexByte(b[i+1], b[i+2]); ok && (class[c]&(digit|letters) != 0 ||
 				bytes.IndexByte([]byte("-._~"), c) >= 0) {
 				dst = append(dst, c)
 				i += 2
@@ -268,13 +268,13 @@ func appendUnreserved(dst, b []byte) []byte {
 	return dst
 }
 
-func unhex(hi, lo byte) (byte, bool) {
-	h, ok := nibble(hi)
-	l, ok2 := nibble(lo)
+func hexByte(hi, lo byte) (byte, bool) {
+	h, ok := hexNibble(hi)
+	l, ok2 := hexNibble(lo)
 	return h<<4 | l, ok && ok2
 }
 
-func nibble(c byte) (byte, bool) {
+func hexNibble(c byte) (byte, bool) {
 	switch {
 	case c >= '0' && c <= '9':
 		return c - '0', true

@@ -123,7 +123,7 @@ func (r *Rules) Mapper() *Mapper {
 // gave it, so that it is to stay as it is. The path is as it was logged, with its
 // query string and perhaps with scheme and host. No route is empty.
 func (m *Mapper) Append(dst, method, path []byte) (route []byte, given bool) {
-	path = target(path)
+	path = targetOf(path)
 	r := m.rules
 	start := len(dst)
 	end := -1

@@ -29,10 +29,10 @@ var tools = []tool{
 // not. An object of JSON with pass and score, as ISUCON's benchmarks print it, goes
 // before all others.
 func Recognize(output []byte) *kasoku.Score {
-	if s := isucon(output); s != nil {
+	if s := isuconScore(output); s != nil {
 		return s
 	}
-	text := plain(output)
+	text := plainText(output)
 	for _, t := range tools {
 		all := t.re().FindAllSubmatch(text, -1)
 		if len(all) == 0 {
@@ -45,8 +45,8 @@ func Recognize(output []byte) *kasoku.Score {
 	return nil
 }
 
-// isucon reads {"pass":true,"score":1234,…}.
-func isucon(output []byte) (s *kasoku.Score) {
+// isuconScore reads {"pass":true,"score":1234,…}.
+func isuconScore(output []byte) (s *kasoku.Score) {
 	eachJSON(output, func(v any) {
 		fields, _ := v.(map[string]any)
 		passed, hasPass := fields["pass"].(bool)
@@ -55,7 +55,7 @@ func isucon(output []byte) (s *kasoku.Score) {
 			return
 		}
 		if value, ok := parseNumber(n.String()); ok {
-			s = &kasoku.Score{Value: value, Outcome: outcome(passed), Source: "output, JSON pass and score"}
+			s = &kasoku.Score{Value: value, Outcome: outcomeOf(passed), Source: "output, JSON pass and score"}
 		}
 	})
 	return s

@@ -69,8 +69,8 @@ func parseIndex(text string) (key, bool) {
 	return key{index: n, list: true}, err == nil
 }
 
-// follow returns what lies at the path.
-func follow(v any, path []key) (any, bool) {
+// followPath returns what lies at the path.
+func followPath(v any, path []key) (any, bool) {
 	for _, k := range path {
 		if k.list {
 			items, _ := v.([]any)
@@ -99,7 +99,7 @@ func lastAt(output []byte, path []key) (found any, why string) {
 	values, has := 0, false
 	eachJSON(output, func(v any) {
 		values++
-		if x, ok := follow(v, path); ok {
+		if x, ok := followPath(v, path); ok {
 			found, has = x, true
 		}
 	})
@@ -119,7 +119,7 @@ const workPerByte = 8
 // eachJSON calls do for each object and list of the output that lies in no other
 // one, in order.
 func eachJSON(output []byte, do func(any)) {
-	output = plain(output)
+	output = plainText(output)
 	budget := int64(workPerByte * len(output))
 	for at := 0; budget > 0; {
 		n := bytes.IndexAny(output[at:], "{[")

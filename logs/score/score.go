@@ -105,7 +105,7 @@ func Extract(output []byte, p Pattern) (value float64, source string, err error)
 		found, why = lastAt(output, m.path)
 	}
 	if why == "" {
-		if value, why = number(found); why == "" {
+		if value, why = numberIn(found); why == "" {
 			return value, "output, " + p.String(), nil
 		}
 	}
@@ -121,19 +121,19 @@ func Judge(output []byte, p Pattern) (kasoku.Outcome, error) {
 		return kasoku.Unjudged, err
 	}
 	if m.re != nil {
-		return outcome(m.re.Match(plain(output))), nil
+		return outcomeOf(m.re.Match(plainText(output))), nil
 	}
 	found, why := lastAt(output, m.path)
 	if why == "" {
 		var passed bool
-		if passed, why = truth(found); why == "" {
-			return outcome(passed), nil
+		if passed, why = truthIn(found); why == "" {
+			return outcomeOf(passed), nil
 		}
 	}
 	return kasoku.Unjudged, notFound("pass", p, why, output)
 }
 
-func outcome(passed bool) kasoku.Outcome {
+func outcomeOf(passed bool) kasoku.Outcome {
 	if passed {
 		return kasoku.Passed
 	}
@@ -171,7 +171,7 @@ func Read(output []byte, score, pass Pattern) (*kasoku.Score, error) {
 
 // lastMatch returns the text of the last match.
 func (m matcher) lastMatch(output []byte) (found any, why string) {
-	all := m.re.FindAllSubmatch(plain(output), -1)
+	all := m.re.FindAllSubmatch(plainText(output), -1)
 	if len(all) == 0 {
 		return nil, "it matches nothing"
 	}
@@ -186,8 +186,8 @@ func (m matcher) lastMatch(output []byte) (found any, why string) {
 	return string(text), ""
 }
 
-// plain returns the output without the colours that programs add.
-func plain(output []byte) []byte {
+// plainText returns the output without the colours that programs add.
+func plainText(output []byte) []byte {
 	if bytes.IndexByte(output, 0x1b) < 0 {
 		return output
 	}

@@ -32,8 +32,8 @@ func parseNumber(text string) (v float64, ok bool) {
 	return v, err == nil && !math.IsInf(v, 0)
 }
 
-// number returns the number that was found, or why it is none.
-func number(found any) (v float64, why string) {
+// numberIn returns the number that was found, or why it is none.
+func numberIn(found any) (v float64, why string) {
 	text := ""
 	switch x := found.(type) {
 	case json.Number:
@@ -41,17 +41,17 @@ func number(found any) (v float64, why string) {
 	case string:
 		text = x
 	default:
-		return 0, "what stands there is " + describe(found) + ", not a number"
+		return 0, "what stands there is " + describeValue(found) + ", not a number"
 	}
 	v, ok := parseNumber(text)
 	if !ok {
-		return 0, fmt.Sprintf("%q is not a number", cut(text))
+		return 0, fmt.Sprintf("%q is not a number", cutText(text))
 	}
 	return v, ""
 }
 
-// truth returns whether what was found means a pass, or why it means nothing.
-func truth(found any) (passed bool, why string) {
+// truthIn returns whether what was found means a pass, or why it means nothing.
+func truthIn(found any) (passed bool, why string) {
 	switch x := found.(type) {
 	case bool:
 		return x, ""
@@ -65,13 +65,13 @@ func truth(found any) (passed bool, why string) {
 		case "fail", "failed", "ng", "error", "false", "no":
 			return false, ""
 		}
-		return false, fmt.Sprintf("%q is neither pass nor fail", cut(x))
+		return false, fmt.Sprintf("%q is neither pass nor fail", cutText(x))
 	}
-	return false, "what stands there is " + describe(found) + ", neither true nor false"
+	return false, "what stands there is " + describeValue(found) + ", neither true nor false"
 }
 
-// describe names a JSON value by its kind.
-func describe(v any) string {
+// describeValue names a JSON value by its kind.
+func describeValue(v any) string {
 	switch x := v.(type) {
 	case nil:
 		return "null"
@@ -85,7 +85,7 @@ func describe(v any) string {
 	return "a value"
 }
 
-func cut(text string) string {
+func cutText(text string) string {
 	const most = 60
 	if r := []rune(text); len(r) > most {
 		return string(r[:most]) + "…"

@@ -89,16 +89,16 @@ type class struct {
 func newClass(sql, fingerprint, tag []byte, key string) *class {
 	c := &class{key: key, query: kasoku.Query{
 		ID:          sqlshape.ID(fingerprint),
-		Fingerprint: text(fingerprint, maxFingerprint),
-		Tag:         text(tag, len(tag)),
+		Fingerprint: textOf(fingerprint, maxFingerprint),
+		Tag:         textOf(tag, len(tag)),
 		Verb:        sqlshape.Verb(sql),
 		Tables:      sqlshape.Tables(sql),
-		Sample:      text(sqlshape.AppendMasked(nil, sql, maxSample), 2*maxSample),
+		Sample:      textOf(sqlshape.AppendMasked(nil, sql, maxSample), 2*maxSample),
 		Latency:     histogram.New(),
 	}}
 	if key != "" {
 		c.query.ID = sqlshape.ID([]byte(key))
-		c.query.Fingerprint = text([]byte(key), maxFingerprint)
+		c.query.Fingerprint = textOf([]byte(key), maxFingerprint)
 	}
 	switch c.query.Verb {
 	case "INSERT", "REPLACE":
@@ -110,8 +110,8 @@ func newClass(sql, fingerprint, tag []byte, key string) *class {
 	return c
 }
 
-// text returns bytes of a log as a string that is valid and safe to show.
-func text(b []byte, limit int) string {
+// textOf returns bytes of a log as a string that is valid and safe to show.
+func textOf(b []byte, limit int) string {
 	s := strings.ToValidUTF8(string(b[:min(len(b), limit)]), "\uFFFD")
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -281,7 +281,7 @@ func explainRows(b []byte) []string {
 		}
 		fields := bytes.Split(row, []byte("\t"))
 		for i := range fields {
-			fields[i] = []byte(text(bytes.TrimSpace(fields[i]), maxTallied))
+			fields[i] = []byte(textOf(bytes.TrimSpace(fields[i]), maxTallied))
 		}
 		out = append(out, string(bytes.Join(fields, []byte("\t"))))
 	}

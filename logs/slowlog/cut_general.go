@@ -45,7 +45,7 @@ func parseGeneral(line []byte) (h generalHead, ok bool) {
 	for i < len(line) && line[i]-'0' <= 9 {
 		i++
 	}
-	if h.id, ok = number(line[from:i]); !ok || i >= len(line) || line[i] != ' ' {
+	if h.id, ok = parseNumber(line[from:i]); !ok || i >= len(line) || line[i] != ' ' {
 		return h, false
 	}
 	i++

@@ -19,7 +19,7 @@ const maxDigits = 19
 // read reads the number at b[i:]. It must end at a blank, the line's end or the
 // end of b.
 func (v *decimal) read(b []byte, i int) {
-	if i+1 < len(b) && b[i]-'0' <= 9 && b[i+1] <= ' ' && ends(b[i+1]) { // most are a digit
+	if i+1 < len(b) && b[i]-'0' <= 9 && b[i+1] <= ' ' && endsWord(b[i+1]) { // most are a digit
 		*v = decimal{n: uint64(b[i] - '0'), end: i + 1, ok: true}
 		return
 	}
@@ -47,11 +47,11 @@ func (v *decimal) read(b []byte, i int) {
 		digits += v.places
 	}
 	v.n, v.end = n, i
-	v.ok = digits > 0 && digits <= maxDigits && (i >= len(b) || ends(b[i]))
+	v.ok = digits > 0 && digits <= maxDigits && (i >= len(b) || endsWord(b[i]))
 }
 
-// ends reports whether a value ends before the byte.
-func ends(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+// endsWord reports whether a value ends before the byte.
+func endsWord(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
 // powers are powers of ten.
 var powers = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
@@ -60,12 +60,12 @@ var powers = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1
 // duration returns the number as seconds.
 func (v *decimal) duration(text []byte) (time.Duration, bool) {
 	if !v.ok || v.places > 9 {
-		return seconds(text)
+		return parseSeconds(text)
 	}
 	scale := powers[9-v.places]
 	high, low := bits.Mul64(v.n, scale)
 	if high > 0 || low > (maxSeconds-1)*1e9 {
-		return seconds(text)
+		return parseSeconds(text)
 	}
 	return time.Duration(low), true
 }
@@ -73,7 +73,7 @@ func (v *decimal) duration(text []byte) (time.Duration, bool) {
 // whole returns the number when it is one without a fraction.
 func (v *decimal) whole(text []byte) (uint64, bool) {
 	if !v.ok || v.places > 0 {
-		return number(text)
+		return parseNumber(text)
 	}
 	return v.n, true
 }

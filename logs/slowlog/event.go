@@ -67,7 +67,7 @@ func (e *Event) Attributes(yield func(name, value []byte) bool) {
 		if line = bytes.TrimRight(line, "\r"); !isPlain(line) {
 			continue
 		}
-		if !attributes(line, func(name, value []byte) bool { return yield(name, value) }) {
+		if !eachAttribute(line, func(name, value []byte) bool { return yield(name, value) }) {
 			return
 		}
 	}
@@ -91,9 +91,9 @@ func isPlain(line []byte) bool {
 		!hasPrefix(line, "# Time:") && !hasPrefix(line, "# administrator command:")
 }
 
-// attributes yields the "Name: value" pairs of a line. MariaDB writes an empty
+// eachAttribute yields the "Name: value" pairs of a line. MariaDB writes an empty
 // schema as "Schema:   QC_hit: No": what ends with a colon is no value.
-func attributes(line []byte, yield func(name, value []byte) bool) bool {
+func eachAttribute(line []byte, yield func(name, value []byte) bool) bool {
 	i := 1 // after #
 	for {
 		for i < len(line) && isBlank(line[i]) {

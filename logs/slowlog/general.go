@@ -12,7 +12,7 @@ func (p *parser) generalStatement(e *Event) {
 	case "Init DB":
 		e.Schema, e.hasSchema = bytes.TrimSpace(e.Statement), true
 	case "Connect":
-		connect(e)
+		parseConnect(e)
 	}
 	e.Admin = true
 	from := len(p.b.extra)
@@ -20,9 +20,9 @@ func (p *parser) generalStatement(e *Event) {
 	e.Statement = p.b.extra[from:len(p.b.extra):len(p.b.extra)]
 }
 
-// connect reads "root@localhost on shop using Socket", or without a database, or
+// parseConnect reads "root@localhost on shop using Socket", or without a database, or
 // "root@localhost as anonymous on shop", or "Access denied for user …".
-func connect(e *Event) {
+func parseConnect(e *Event) {
 	text := e.Statement
 	at := bytes.IndexByte(text, '@')
 	if at < 0 || bytes.IndexByte(text[:at], ' ') >= 0 {

@@ -178,7 +178,7 @@ func (p *parser) learn(e *Event, i int) int {
 	end, next := lineEnd(e.head, i)
 	line := e.head[i:end]
 	l, done, usual := &layout{}, 0, true
-	attributes(line, func(name, value []byte) bool {
+	eachAttribute(line, func(name, value []byte) bool {
 		p.attribute(e, name, value)
 		is := knownOf(name)
 		if len(value) == 0 {
@@ -246,7 +246,7 @@ func (p *parser) compare(e *Event, l *layout, i int) int {
 		from := i
 		switch s.form {
 		case skipped, word:
-			for i < len(b) && (b[i] > ' ' || !ends(b[i])) {
+			for i < len(b) && (b[i] > ' ' || !endsWord(b[i])) {
 				i++
 			}
 			if i == from || b[i-1] == ':' {
@@ -262,7 +262,7 @@ func (p *parser) compare(e *Event, l *layout, i int) int {
 				n = n*10 + uint64(b[i]-'0')
 				i++
 			}
-			if i > from && i-from <= maxDigits && i < len(b) && ends(b[i]) {
+			if i > from && i-from <= maxDigits && i < len(b) && endsWord(b[i]) {
 				e.setWhole(s.is, n, true)
 				continue
 			}
@@ -297,7 +297,7 @@ func (p *parser) take(e *Event, s *slot, i int) (end int) {
 	v.read(b, i)
 	end = v.end
 	if !v.ok {
-		for end < len(b) && !ends(b[end]) {
+		for end < len(b) && !endsWord(b[end]) {
 			end++
 		}
 		if end == i || b[end-1] == ':' {
@@ -324,7 +324,7 @@ func (p *parser) attribute(e *Event, name, value []byte) {
 	v.read(value, 0)
 	v.ok = v.ok && v.end == len(value)
 	if is := knownOf(name); is != unknown && !p.set(e, is, value, &v) && e.bad == "" {
-		e.bad = "bad " + string(name) + " " + quote(value)
+		e.bad = "bad " + string(name) + " " + quoteShort(value)
 	}
 	if id, ok := p.wanted.id(name); ok && len(value) > 0 {
 		from := cap(e.head) - cap(value) // value is a part of head

@@ -96,7 +96,7 @@ func (p *parser) statement(e *Event, en *entry, text []byte) {
 	}
 	e.Statement = text
 	if e.Truncated = en.truncated; e.Truncated {
-		e.Statement = closed(text)
+		e.Statement = trimClosed(text)
 	}
 	if !en.hasText && len(e.use) > 0 && e.timestamp == 0 { // the statement itself
 		e.Statement = append([]byte("use "), e.use...)
@@ -106,8 +106,8 @@ func (p *parser) statement(e *Event, en *entry, text []byte) {
 	}
 }
 
-// closed returns a statement whose end was cut with what it left open closed.
-func closed(text []byte) []byte {
+// trimClosed returns a statement whose end was cut with what it left open closed.
+func trimClosed(text []byte) []byte {
 	switch q := sqlshape.Unclosed(text); q {
 	case 0:
 		return text
@@ -237,14 +237,14 @@ func (p *parser) userID(e *Event, i int) int {
 	rest := b[i:end]
 	if hasPrefix(rest, "  Id:") {
 		id := bytes.TrimLeft(rest[len("  Id:"):], " ")
-		if n, ok := number(id); ok {
+		if n, ok := parseNumber(id); ok {
 			e.ThreadID = n
 			return next
 		}
 	}
-	attributes(b[i-1:end], func(name, value []byte) bool {
+	eachAttribute(b[i-1:end], func(name, value []byte) bool {
 		if string(name) == "Id" {
-			e.ThreadID, _ = number(value)
+			e.ThreadID, _ = parseNumber(value)
 		}
 		return true
 	})
@@ -299,7 +299,7 @@ func (c *clock) utc(b []byte) (time.Time, bool) {
 	if len(b) != isoSecond+8 || b[isoSecond] != '.' || b[len(b)-1] != 'Z' {
 		return time.Time{}, false
 	}
-	micro, ok := number(b[isoSecond+1 : len(b)-1])
+	micro, ok := parseNumber(b[isoSecond+1 : len(b)-1])
 	if !ok {
 		return time.Time{}, false
 	}

@@ -71,7 +71,7 @@ func (e *slowEvent) headLine(line []byte) {
 		e.userHost(line, start)
 	case isComment(line):
 	default:
-		attributes(line, func(name, value []byte) bool {
+		eachAttribute(line, func(name, value []byte) bool {
 			e.attribute(name, value, start, line)
 			return true
 		})
@@ -83,27 +83,27 @@ func (e *slowEvent) attribute(name, value []byte, start int, line []byte) {
 	ok := true
 	switch string(name) {
 	case "Query_time":
-		e.QueryTime, ok = seconds(value)
+		e.QueryTime, ok = parseSeconds(value)
 		e.hasQueryTime = ok
 	case "Lock_time":
-		e.LockTime, ok = seconds(value)
+		e.LockTime, ok = parseSeconds(value)
 	case "Rows_sent":
-		e.RowsSent, ok = number(value)
+		e.RowsSent, ok = parseNumber(value)
 	case "Rows_examined":
-		e.RowsExamined, ok = number(value)
+		e.RowsExamined, ok = parseNumber(value)
 	case "Rows_affected":
-		e.RowsAffected, e.HasAffected = number(value)
+		e.RowsAffected, e.HasAffected = parseNumber(value)
 		ok = e.HasAffected
 	case "Bytes_sent":
-		e.BytesSent, ok = number(value)
+		e.BytesSent, ok = parseNumber(value)
 	case "Thread_id", "Id":
-		e.ThreadID, ok = number(value)
+		e.ThreadID, ok = parseNumber(value)
 	case "Schema":
 		at := start + cap(line) - cap(value) // value is a part of line
 		e.schema = [2]int{at, at + len(value)}
 	}
 	if !ok && e.bad == "" {
-		e.bad = "bad " + string(name) + " " + quote(value)
+		e.bad = "bad " + string(name) + " " + quoteShort(value)
 	}
 }
 
@@ -135,9 +135,9 @@ func (e *slowEvent) userHost(line []byte, start int) {
 		from, host = p+open+1, line[p+open+1:p+open+end]
 	}
 	e.host = [2]int{start + from, start + from + len(host)}
-	attributes(line[p+open+end:], func(name, value []byte) bool {
+	eachAttribute(line[p+open+end:], func(name, value []byte) bool {
 		if string(name) == "Id" {
-			e.ThreadID, _ = number(value)
+			e.ThreadID, _ = parseNumber(value)
 		}
 		return true
 	})

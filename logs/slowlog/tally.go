@@ -65,7 +65,7 @@ func (t *tally) counts() []Count {
 	out := make([]Count, 0, len(t.values)+1)
 	for _, c := range t.values {
 		if c.Value != "" {
-			out = append(out, Count{text([]byte(c.Value), maxTallied), c.N})
+			out = append(out, Count{textOf([]byte(c.Value), maxTallied), c.N})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Count) int {

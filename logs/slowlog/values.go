@@ -11,8 +11,8 @@ func hasPrefix(b []byte, prefix string) bool {
 	return len(b) >= len(prefix) && string(b[:len(prefix)]) == prefix
 }
 
-// number parses digits.
-func number(b []byte) (uint64, bool) {
+// parseNumber parses digits.
+func parseNumber(b []byte) (uint64, bool) {
 	if len(b) == 0 {
 		return 0, false
 	}
@@ -30,11 +30,11 @@ func number(b []byte) (uint64, bool) {
 // maxSeconds is the longest time, in seconds, that fits in a duration.
 const maxSeconds = uint64(math.MaxInt64 / int64(time.Second))
 
-// seconds parses a decimal fraction of seconds. Digits beyond the nanosecond
+// parseSeconds parses a decimal fraction of seconds. Digits beyond the nanosecond
 // are cut.
-func seconds(b []byte) (time.Duration, bool) {
+func parseSeconds(b []byte) (time.Duration, bool) {
 	whole, fraction, dot := bytes.Cut(b, []byte("."))
-	n, ok := number(whole)
+	n, ok := parseNumber(whole)
 	if !ok || n >= maxSeconds || dot && len(fraction) == 0 {
 		return 0, false
 	}
@@ -133,7 +133,7 @@ func useLine(line []byte) ([]byte, bool) {
 func setLine(line []byte) (timestamp int64, ok bool) {
 	const plain = len("SET timestamp=1795163915;")
 	if len(line) == plain && hasPrefix(line, "SET timestamp=") && line[plain-1] == ';' { // nearly always
-		if n, ok := number(line[plain-11 : plain-1]); ok && n <= maxTimestamp {
+		if n, ok := parseNumber(line[plain-11 : plain-1]); ok && n <= maxTimestamp {
 			return int64(n), true
 		}
 	}
@@ -148,7 +148,7 @@ func setLine(line []byte) (timestamp int64, ok bool) {
 		case !found:
 			return 0, false
 		case string(name) == "timestamp":
-			n, ok := number(bytes.TrimSpace(value))
+			n, ok := parseNumber(bytes.TrimSpace(value))
 			if !ok || n > maxTimestamp {
 				return 0, false
 			}
@@ -163,8 +163,8 @@ func setLine(line []byte) (timestamp int64, ok bool) {
 // maxTimestamp is in the year 2514; MariaDB's TIMESTAMP ends before.
 const maxTimestamp = 1 << 34
 
-// quote returns the value for an error message, cut.
-func quote(b []byte) string {
+// quoteShort returns the value for an error message, cut.
+func quoteShort(b []byte) string {
 	if len(b) > 40 {
 		b = b[:40]
 	}
@@ -183,7 +183,7 @@ func shortTime(b []byte, zone *time.Location) (time.Time, bool) {
 	}
 	var n [6]int
 	for i, digits := range [...][]byte{b[:2], b[2:4], b[4:6], hour, b[10:12], b[13:15]} {
-		v, ok := number(digits)
+		v, ok := parseNumber(digits)
 		if !ok {
 			return time.Time{}, false
 		}

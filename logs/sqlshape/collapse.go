@@ -22,14 +22,14 @@ func (s *Shaper) numbersAndSpace(q []byte) []byte {
 			}
 			out = append(out, ' ')
 		case number:
-			out = question(out, q, i)
+			out = appendQuestion(out, q, i)
 			i = numberEnd(q, i)
 		case mark: // a ? that was there, or was a string
-			out = question(out, q, i)
+			out = appendQuestion(out, q, i)
 			i++
 		case letter:
-			if end := boolean(q, i); end > 0 {
-				out = question(out, q, i)
+			if end := endOfBoolean(q, i); end > 0 {
+				out = appendQuestion(out, q, i)
 				i = end
 				continue
 			}
@@ -51,10 +51,10 @@ func (s *Shaper) numbersAndSpace(q []byte) []byte {
 	return s.done(out)
 }
 
-// question appends a ? for what starts at q[i], in place of a leftover of the
+// appendQuestion appends a ? for what starts at q[i], in place of a leftover of the
 // number before it: [xb.+-]\? is replaced by ?. Plus and minus never get here,
 // and an upper-case letter is no leftover.
-func question(out, q []byte, i int) []byte {
+func appendQuestion(out, q []byte, i int) []byte {
 	if n := len(out) - 1; n >= 0 && out[n] == q[i-1] && (out[n] == '.' || out[n] == 'x' || out[n] == 'b') {
 		out[n] = '?'
 		return out
@@ -67,16 +67,16 @@ func question(out, q []byte, i int) []byte {
 func numberEnd(q []byte, i int) int {
 	digitish := &tab.digitish
 	for i++; i < len(q) && digitish[q[i]]; i++ {
-		if q[i] == 'f' && !isWord(q[i-1]) && boolean(q, i) > 0 {
+		if q[i] == 'f' && !isWord(q[i-1]) && endOfBoolean(q, i) > 0 {
 			break
 		}
 	}
 	return i
 }
 
-// boolean returns where the word true or false that starts at i ends, 0 when
+// endOfBoolean returns where the word true or false that starts at i ends, 0 when
 // none does.
-func boolean(q []byte, i int) int {
+func endOfBoolean(q []byte, i int) int {
 	end := 0
 	switch q[i] {
 	case 't', 'T':
@@ -224,7 +224,7 @@ func (s *Shaper) unions(q []byte) []byte {
 			at++
 			continue
 		}
-		first, end, union := repeated(q, at, &tries)
+		first, end, union := findRepeated(q, at, &tries)
 		if first == 0 {
 			at++
 			continue
@@ -242,10 +242,10 @@ func (s *Shaper) unions(q []byte) []byte {
 	return s.done(append(out, q[from:]...))
 }
 
-// repeated finds the shortest select from at on that is repeated by a union
+// findRepeated finds the shortest select from at on that is repeated by a union
 // right after it. It returns the select's end, the end of the last repetition
 // and the last union with the blank before it; first is 0 when there is none.
-func repeated(q []byte, at int, tries *int) (first, end int, union []byte) {
+func findRepeated(q []byte, at int, tries *int) (first, end int, union []byte) {
 	for u := at + 7; *tries > 0; *tries-- {
 		i := bytes.Index(q[min(u+1, len(q)):], []byte("union"))
 		if i < 0 {

@@ -27,7 +27,7 @@ func Comments(sql []byte) []Field {
 	var out []Field
 	eachComment(sql, func(text []byte) bool {
 		eachField(text, func(key, value []byte) bool {
-			out = append(out, Field{string(key), decoded(value)})
+			out = append(out, Field{string(key), decodeText(value)})
 			return len(out) < maxFields
 		})
 		return len(out) < maxFields
@@ -35,8 +35,8 @@ func Comments(sql []byte) []Field {
 	return out
 }
 
-// decoded returns a value without its quotes and escapes.
-func decoded(value []byte) string {
+// decodeText returns a value without its quotes and escapes.
+func decodeText(value []byte) string {
 	if n := len(value); n >= 2 && value[0] == '\'' && value[n-1] == '\'' {
 		value = bytes.ReplaceAll(value[1:n-1], []byte(`\'`), []byte("'"))
 	}

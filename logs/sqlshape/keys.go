@@ -27,7 +27,7 @@ func Equalities(sql []byte, yield func(column, literal []byte) bool) {
 			t = l.Next()
 			literal = t
 		} else if t.Is("in") {
-			literal, t = single(&l)
+			literal, t = singleLiteral(&l)
 		}
 		if !literal.Literal() || literal.Open {
 			continue
@@ -39,9 +39,9 @@ func Equalities(sql []byte, yield func(column, literal []byte) bool) {
 	}
 }
 
-// single reads ( literal ) and returns the literal, and else the token that
+// singleLiteral reads ( literal ) and returns the literal, and else the token that
 // was read last.
-func single(l *Lexer) (literal, last Token) {
+func singleLiteral(l *Lexer) (literal, last Token) {
 	if last = l.Next(); !last.IsSymbol('(') {
 		return Token{}, last
 	}
@@ -78,10 +78,10 @@ func Values(sql []byte, yield func(column, literal []byte) bool) {
 		case depth == 1 && (t.Kind == Word || t.Kind == Name) && len(columns) < maxColumns:
 			columns = append(columns, t.Unquoted())
 		case depth == 0 && (t.Is("values") || t.Is("value")):
-			rows(&l, columns, yield)
+			eachRow(&l, columns, yield)
 			return
 		case depth == 0 && t.Is("set"):
-			assignments(&l, yield)
+			eachAssignment(&l, yield)
 			return
 		case depth == 0 && t.Is("select"):
 			return
@@ -89,8 +89,8 @@ func Values(sql []byte, yield func(column, literal []byte) bool) {
 	}
 }
 
-// rows reads (v, v, …), (v, …) …
-func rows(l *Lexer, columns [][]byte, yield func(column, literal []byte) bool) {
+// eachRow reads (v, v, …), (v, …) …
+func eachRow(l *Lexer, columns [][]byte, yield func(column, literal []byte) bool) {
 	depth, i := 0, 0
 	prev := Token{}
 	for {
@@ -119,8 +119,8 @@ func rows(l *Lexer, columns [][]byte, yield func(column, literal []byte) bool) {
 	}
 }
 
-// assignments reads column = v, column = v …
-func assignments(l *Lexer, yield func(column, literal []byte) bool) {
+// eachAssignment reads column = v, column = v …
+func eachAssignment(l *Lexer, yield func(column, literal []byte) bool) {
 	var column []byte
 	prev := Token{}
 	for {

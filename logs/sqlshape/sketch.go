@@ -117,8 +117,8 @@ const (
 	numberMark = 0x3c6ef372fe94f82b // and the next three
 )
 
-// mix folds the product of two words, of which one depends on x.
-func mix(h, x uint64) uint64 {
+// mixHash folds the product of two words, of which one depends on x.
+func mixHash(h, x uint64) uint64 {
 	hi, lo := bits.Mul64(h^x, stepA)
 	return hi ^ lo
 }
@@ -132,7 +132,7 @@ func hashOf(b []byte, h uint64) uint64 {
 		h = hi ^ lo
 		b = b[16:]
 	}
-	return mix(mixRun(h, b), stepB)
+	return mixHash(mixRun(h, b), stepB)
 }
 
 // mixRun adds bytes to a hash, and their number.
@@ -141,10 +141,10 @@ func mixRun(h uint64, b []byte) uint64 {
 	if n >= 8 {
 		last := binary.LittleEndian.Uint64(b[n-8:])
 		for len(b) > 8 {
-			h = mix(h, binary.LittleEndian.Uint64(b))
+			h = mixHash(h, binary.LittleEndian.Uint64(b))
 			b = b[8:]
 		}
-		return mix(h+uint64(n)*stepB, last)
+		return mixHash(h+uint64(n)*stepB, last)
 	}
 	var x uint64
 	switch {
@@ -153,7 +153,7 @@ func mixRun(h uint64, b []byte) uint64 {
 	case n > 0:
 		x = uint64(b[0]) | uint64(b[n/2])<<(8*uint(n/2)) | uint64(b[n-1])<<(8*uint(n-1))
 	}
-	return mix(h, x^uint64(n)<<56)
+	return mixHash(h, x^uint64(n)<<56)
 }
 
 // keyOf hashes what is left of a prepared statement when strings, numbers and
@@ -189,12 +189,12 @@ func keyOf(q []byte, raw bool) (key uint64, ok bool) {
 		switch c := q[i]; {
 		case c == '(':
 			if end := lit.lists(q, i); end > 0 {
-				h, i = mix(h, listMark), end
+				h, i = mixHash(h, listMark), end
 				continue
 			}
 		case tab.class[c] == number || c == '\'':
 			if mark, end := lit.at(q, i); end > 0 {
-				h, i = mix(h, mark), end
+				h, i = mixHash(h, mark), end
 				continue
 			}
 		case raw && (c != '/' || i+1 < len(q) && q[i+1] == '*'):
@@ -203,7 +203,7 @@ func keyOf(q []byte, raw bool) (key uint64, ok bool) {
 		if lit.failed {
 			return 0, false
 		}
-		h = mix(h, uint64(q[i])|1<<48)
+		h = mixHash(h, uint64(q[i])|1<<48)
 		i++
 	}
 	return h, !lit.failed

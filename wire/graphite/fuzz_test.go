@@ -91,7 +91,7 @@ func FuzzEncode(f *testing.F) {
 		msg, n := AppendPickle(nil, []Point{p, p})
 		back := unpickle(t, msg)
 		line := string(AppendLine(nil, p))
-		if !sendable(v) {
+		if !isSendable(v) {
 			if len(back) != 0 || line != "" || n != 2 {
 				t.Fatalf("%v is sent: %v, %q", v, back, line)
 			}

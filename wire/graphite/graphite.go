@@ -34,12 +34,12 @@ const MaxMessage = 1 << 20
 // last one, with ".wsp" and on the way there ".wsp.tmp", and 255 bytes is the end.
 const maxSegment = 200
 
-// sendable reports whether Carbon would keep the value, and whoever reads it after.
-func sendable(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+// isSendable reports whether Carbon would keep the value, and whoever reads it after.
+func isSendable(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // AppendLine appends the point as a line of text; nothing when its value is no number.
 func AppendLine(dst []byte, p Point) []byte {
-	if !sendable(p.Value) {
+	if !isSendable(p.Value) {
 		return dst
 	}
 	dst = append(dst, p.Path...)
@@ -74,7 +74,7 @@ func AppendPickle(dst []byte, points []Point) (out []byte, n int) {
 			break
 		}
 		n++
-		if sendable(p.Value) {
+		if isSendable(p.Value) {
 			dst = appendPickled(dst, p)
 		}
 	}

@@ -27,18 +27,18 @@ func ParseRender(body []byte) ([]Series, error) {
 	var web []webSeries
 	err := json.Unmarshal(body, &web)
 	if err == nil {
-		return convert(web, webSeries.series)
+		return convertSeries(web, webSeries.series)
 	}
 	var server struct {
 		Metrics []serverSeries `json:"metrics"`
 	}
 	if json.Unmarshal(body, &server) == nil && server.Metrics != nil {
-		return convert(server.Metrics, serverSeries.series)
+		return convertSeries(server.Metrics, serverSeries.series)
 	}
 	return nil, fmt.Errorf("the answer is not JSON of the render API: %w", err)
 }
 
-func convert[T any](all []T, series func(T) (Series, error)) ([]Series, error) {
+func convertSeries[T any](all []T, series func(T) (Series, error)) ([]Series, error) {
 	out := make([]Series, len(all))
 	for i, x := range all {
 		var err error

@@ -109,7 +109,7 @@ func NewSender(o Options) (*Sender, error) {
 	return s, nil
 }
 
-func signal(c chan struct{}) {
+func wakeUp(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:
@@ -132,7 +132,7 @@ func (s *Sender) Offer(points []Point) {
 		s.push(p)
 	}
 	s.mu.Unlock()
-	signal(s.wake)
+	wakeUp(s.wake)
 }
 
 // Write takes points and waits for room, so that none is dropped, until ctx ends.
@@ -145,7 +145,7 @@ func (s *Sender) Write(ctx context.Context, points []Point) error {
 		}
 		closed := s.closed
 		s.mu.Unlock()
-		signal(s.wake)
+		wakeUp(s.wake)
 		switch {
 		case len(points) == 0:
 			return nil
@@ -194,7 +194,7 @@ func (s *Sender) take(batch []Point) (_ []Point, closed bool) {
 		s.inFlight++
 	}
 	if len(batch) > 0 {
-		signal(s.room)
+		wakeUp(s.room)
 	}
 	return batch, s.closed
 }
@@ -276,7 +276,7 @@ func (s *Sender) dropRest(more int) {
 	s.stats.Dropped += uint64(more + s.n)
 	s.head, s.n, s.closed, s.ring = 0, 0, true, nil
 	s.mu.Unlock()
-	signal(s.room)
+	wakeUp(s.room)
 }
 
 // Stats returns what was done so far.
@@ -293,7 +293,7 @@ func (s *Sender) Close(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
-	signal(s.wake)
+	wakeUp(s.wake)
 	select {
 	case <-s.done:
 	case <-ctx.Done():

@@ -82,7 +82,7 @@ func New(o Options) (*Client, error) {
 	if err != nil || base.Host == "" {
 		return nil, fmt.Errorf("mackerel: API URL %q: want https://host/", o.Base)
 	}
-	if base.Scheme != "https" && !(base.Scheme == "http" && loopback(base.Hostname())) {
+	if base.Scheme != "https" && !(base.Scheme == "http" && isLoopback(base.Hostname())) {
 		return nil, fmt.Errorf("mackerel: API URL %q: the key goes over https only, or to this machine",
 			base.Redacted())
 	}
@@ -105,7 +105,7 @@ func New(o Options) (*Client, error) {
 	}}, nil
 }
 
-func loopback(host string) bool {
+func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
@@ -206,7 +206,7 @@ func (c *Client) once(ctx context.Context, method, path string, body []byte, out
 	switch {
 	case resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusCreated:
 		return retryAfter(resp.Header.Get("Retry-After")), &Error{Status: resp.StatusCode, Request: name,
-			Message: message(text)}
+			Message: messageOf(text)}
 	case err != nil:
 		return 0, fmt.Errorf("%s: read the answer: %w", name, err)
 	case out == nil:
@@ -230,9 +230,9 @@ func retryAfter(s string) time.Duration {
 // maxMessage is how many bytes of an error are printed.
 const maxMessage = 200
 
-// message finds what an answer says of an error: {"error":{"message":…}} or
+// messageOf finds what an answer says of an error: {"error":{"message":…}} or
 // {"error":…}, else the text itself.
-func message(text []byte) string {
+func messageOf(text []byte) string {
 	var long struct {
 		Error struct{ Message string }
 	}
@@ -244,5 +244,5 @@ func message(text []byte) string {
 	case json.Unmarshal(text, &short) == nil && short.Error != "":
 		s = short.Error
 	}
-	return cut(s, maxMessage, "…")
+	return cutText(s, maxMessage, "…")
 }

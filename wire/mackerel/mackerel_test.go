@@ -191,10 +191,10 @@ func FuzzAnswer(f *testing.F) {
 	f.Add(403, "<html>\x00\xff")
 	f.Add(404, `{"error":7}`)
 	f.Fuzz(func(t *testing.T, code int, text string) {
-		if m := message([]byte(text)); utf8.RuneCountInString(m) > maxMessage || !utf8.ValidString(m) {
+		if m := messageOf([]byte(text)); utf8.RuneCountInString(m) > maxMessage || !utf8.ValidString(m) {
 			t.Fatalf("a message of %d bytes", len(m))
 		}
-		e := &Error{Status: code, Request: "POST /", Message: message([]byte(text))}
+		e := &Error{Status: code, Request: "POST /", Message: messageOf([]byte(text))}
 		if strings.ContainsAny(e.Error(), "\n\x00\x1b") {
 			t.Fatalf("%q is not quoted", e.Error())
 		}

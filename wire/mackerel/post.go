@@ -51,7 +51,7 @@ type Host struct {
 // PostHost posts values of hosts, in as many requests as that takes. posted is how many
 // were taken; values that are no numbers are left out and not counted.
 func (c *Client) PostHost(ctx context.Context, values []HostValue) (posted int, err error) {
-	return post(values, func(v HostValue) float64 { return v.Value.Value }, func(part []HostValue) error {
+	return postInParts(values, func(v HostValue) float64 { return v.Value.Value }, func(part []HostValue) error {
 		return c.do(ctx, http.MethodPost, "/api/v0/tsdb", part, nil)
 	})
 }
@@ -59,13 +59,13 @@ func (c *Client) PostHost(ctx context.Context, values []HostValue) (posted int, 
 // PostService is PostHost for values of a service.
 func (c *Client) PostService(ctx context.Context, service string, values []Value) (posted int, err error) {
 	path := "/api/v0/services/" + url.PathEscape(service) + "/tsdb"
-	return post(values, func(v Value) float64 { return v.Value }, func(part []Value) error {
+	return postInParts(values, func(v Value) float64 { return v.Value }, func(part []Value) error {
 		return c.do(ctx, http.MethodPost, path, part, nil)
 	})
 }
 
-// post sends the values that are numbers in parts.
-func post[V any](values []V, number func(V) float64, send func([]V) error) (posted int, err error) {
+// postInParts sends the values that are numbers in parts.
+func postInParts[V any](values []V, number func(V) float64, send func([]V) error) (posted int, err error) {
 	part := make([]V, 0, min(len(values), perPost))
 	for i, v := range values {
 		if n := number(v); !math.IsNaN(n) && !math.IsInf(n, 0) {
@@ -86,7 +86,7 @@ func post[V any](values []V, number func(V) float64, send func([]V) error) (post
 // description are cut to what the service takes.
 func (c *Client) Annotate(ctx context.Context, a Annotation) (id string, err error) {
 	a.ID = ""
-	a.Title, a.Description = cut(a.Title, maxTitle, "…"), cut(a.Description, maxDescription, "…")
+	a.Title, a.Description = cutText(a.Title, maxTitle, "…"), cutText(a.Description, maxDescription, "…")
 	a.To = max(a.To, a.From)
 	var made Annotation
 	err = c.do(ctx, http.MethodPost, "/api/v0/graph-annotations", a, &made)
@@ -136,9 +136,9 @@ func Name(s string) string {
 	}, s)
 }
 
-// cut shortens a text to so many characters, the last of them more where some are
+// cutText shortens a text to so many characters, the last of them more where some are
 // left out. What is no UTF-8 becomes U+FFFD.
-func cut(s string, most int, more string) string {
+func cutText(s string, most int, more string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if utf8.RuneCountInString(s) <= most {
 		return s

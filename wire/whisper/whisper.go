@@ -63,12 +63,12 @@ type archive struct{ offset, step, points int64 }
 // size is that of the points.
 func (a archive) size() int64 { return a.points * pointSize }
 
-func open(path string) (*os.File, archive, error) {
+func openFile(path string) (*os.File, archive, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, archive{}, err
 	}
-	a, err := finest(f)
+	a, err := finestArchive(f)
 	if err != nil {
 		f.Close()
 		return nil, archive{}, err
@@ -76,8 +76,8 @@ func open(path string) (*os.File, archive, error) {
 	return f, a, nil
 }
 
-// finest reads the header.
-func finest(f *os.File) (a archive, err error) {
+// finestArchive reads the header.
+func finestArchive(f *os.File) (a archive, err error) {
 	var head [headerSize]byte
 	if _, err := io.ReadFull(f, head[:]); err != nil {
 		return a, errors.New("no header")
@@ -105,7 +105,7 @@ func pointOf(b []byte) Point {
 // round of the ring has left is a point too. A missing file is an error that is
 // fs.ErrNotExist.
 func Read(path string) ([]Point, error) {
-	f, a, err := open(path)
+	f, a, err := openFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("whisper file: %w", err)
 	}
@@ -127,7 +127,7 @@ func Read(path string) ([]Point, error) {
 // Latest returns the newest point between since, at the earliest, and now, in Unix
 // seconds; false when there is none. It reads one slot for each step between them.
 func Latest(path string, since, now int64) (Point, bool, error) {
-	f, a, err := open(path)
+	f, a, err := openFile(path)
 	if err != nil {
 		return Point{}, false, fmt.Errorf("whisper file: %w", err)
 	}

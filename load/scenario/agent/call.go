@@ -62,7 +62,7 @@ func (x *call) idempotent() bool {
 // locate finds out where the request goes.
 func (x *call) locate() error {
 	path := x.r.Path
-	if plain(path) {
+	if isPlain(path) {
 		x.uri = path
 		return nil
 	}
@@ -85,9 +85,9 @@ func (x *call) locate() error {
 	return nil
 }
 
-// plain reports whether a path goes out as it is: it begins with one slash and
+// isPlain reports whether a path goes out as it is: it begins with one slash and
 // has nothing that must be escaped or left out.
-func plain(path string) bool {
+func isPlain(path string) bool {
 	if path == "" || path[0] != '/' || len(path) > 1 && path[1] == '/' {
 		return false
 	}
@@ -122,11 +122,11 @@ func (x *call) where() *url.URL {
 	if x.url != nil {
 		return x.url
 	}
-	return under(x.a.base, x.uri)
+	return resolveUnder(x.a.base, x.uri)
 }
 
-// under returns the URL of path and query at a base URL.
-func under(base *url.URL, uri string) *url.URL {
+// resolveUnder returns the URL of path and query at a base URL.
+func resolveUnder(base *url.URL, uri string) *url.URL {
 	u, err := base.Parse(uri)
 	if err != nil {
 		return base

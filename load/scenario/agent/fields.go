@@ -27,18 +27,18 @@ func readFields(lines []byte) (f fields) {
 		}
 		name, value := line[:colon], bytes.Trim(line[colon+1:], " \t")
 		switch {
-		case is(name, "etag"):
+		case equalsFold(name, "etag"):
 			f.etag = value
-		case is(name, "vary"):
-			f.vary = joined(f.vary, value)
-		case is(name, "set-cookie"):
+		case equalsFold(name, "vary"):
+			f.vary = joinLists(f.vary, value)
+		case equalsFold(name, "set-cookie"):
 			f.cookies = true
-		case is(name, "last-modified"):
+		case equalsFold(name, "last-modified"):
 			f.modified = value
-		case is(name, "cache-control"):
-			f.control = joined(f.control, value)
-		case is(name, "content-encoding"):
-			f.encoding = joined(f.encoding, value)
+		case equalsFold(name, "cache-control"):
+			f.control = joinLists(f.control, value)
+		case equalsFold(name, "content-encoding"):
+			f.encoding = joinLists(f.encoding, value)
 		}
 	}
 	return f
@@ -47,14 +47,16 @@ func readFields(lines []byte) (f fields) {
 // wanted has the bit n set when readFields looks for a name of n bytes.
 const wanted = 1<<len("etag") | 1<<len("vary") | 1<<len("set-cookie") | 1<<len("last-modified") | 1<<len("cache-control") | 1<<len("content-encoding")
 
-// joined makes one list of two.
-func joined(list, more []byte) []byte {
+// joinLists makes one list of two.
+func joinLists(list, more []byte) []byte {
 	if len(list) == 0 {
 		return more
 	}
 	return append(append(bytes.Clone(list), ", "...), more...)
 }
 
-// is reports whether a name or a token is this one, in any case. What strings does
+// equalsFold reports whether a name or a token is this one, in any case. What strings does
 // with it does not escape, so nothing is allocated for a short one.
-func is(b []byte, name string) bool { return len(b) == len(name) && strings.EqualFold(string(b), name) }
+func equalsFold(b []byte, name string) bool {
+	return len(b) == len(name) && strings.EqualFold(string(b), name)
+}

@@ -35,21 +35,21 @@ func (f *inflater) decode(res *Response, encoding []byte, max int64) error {
 	var r io.Reader
 	var err error
 	switch {
-	case is(encoding, "gzip"), is(encoding, "x-gzip"):
+	case equalsFold(encoding, "gzip"), equalsFold(encoding, "x-gzip"):
 		pool = &f.gzip
 		if z, ok := pool.Get().(*gzip.Reader); ok {
 			r, err = z, z.Reset(src)
 		} else {
 			r, err = gzip.NewReader(src)
 		}
-	case is(encoding, "deflate") && hasZlibHeader(res.Body):
+	case equalsFold(encoding, "deflate") && hasZlibHeader(res.Body):
 		pool = &f.zlib
 		if z, ok := pool.Get().(zlib.Resetter); ok {
 			r, err = z.(io.Reader), z.Reset(src, nil)
 		} else {
 			r, err = zlib.NewReader(src)
 		}
-	case is(encoding, "deflate"):
+	case equalsFold(encoding, "deflate"):
 		// Some servers take RFC 9110 by its word and leave the zlib header out.
 		pool = &f.flate
 		if z, ok := pool.Get().(flate.Resetter); ok {

@@ -77,12 +77,12 @@ func (a *Agent) references(page *Response) []Resource {
 		}
 		tag := z.Token()
 		if tag.Data == "base" {
-			if u, err := base.Parse(attribute(&tag, "href")); err == nil {
+			if u, err := base.Parse(attributeOf(&tag, "href")); err == nil {
 				base = u
 			}
 			continue
 		}
-		ref := reference(&tag)
+		ref := referenceOf(&tag)
 		if ref == "" {
 			continue
 		}
@@ -104,27 +104,27 @@ func (a *Agent) references(page *Response) []Resource {
 	return out
 }
 
-// reference returns what a tag makes a browser load, empty for nothing.
-func reference(tag *html.Token) string {
+// referenceOf returns what a tag makes a browser load, empty for nothing.
+func referenceOf(tag *html.Token) string {
 	var ref string
 	switch tag.Data {
 	case "link":
-		for rel := range strings.FieldsSeq(strings.ToLower(attribute(tag, "rel"))) {
+		for rel := range strings.FieldsSeq(strings.ToLower(attributeOf(tag, "rel"))) {
 			if rel == "stylesheet" || rel == "icon" || rel == "apple-touch-icon" {
-				ref = attribute(tag, "href")
+				ref = attributeOf(tag, "href")
 			}
 		}
 	case "script":
-		ref = attribute(tag, "src")
+		ref = attributeOf(tag, "src")
 	case "img":
-		if !strings.EqualFold(attribute(tag, "loading"), "lazy") {
-			ref = attribute(tag, "src")
+		if !strings.EqualFold(attributeOf(tag, "loading"), "lazy") {
+			ref = attributeOf(tag, "src")
 		}
 	}
 	return strings.TrimSpace(ref)
 }
 
-func attribute(tag *html.Token, name string) string {
+func attributeOf(tag *html.Token, name string) string {
 	for _, a := range tag.Attr {
 		if a.Key == name {
 			return a.Val
@@ -138,5 +138,5 @@ func (r *Response) URL() *url.URL {
 	if r.url != nil || r.base == nil {
 		return r.url
 	}
-	return under(r.base, r.uri)
+	return resolveUnder(r.base, r.uri)
 }

@@ -68,7 +68,7 @@ type Header struct {
 // Get returns the first value of a field, in any case; empty when there is none.
 func (h Header) Get(name string) string {
 	for field, value := range h.all() {
-		if is(field, name) {
+		if equalsFold(field, name) {
 			return string(value)
 		}
 	}
@@ -79,7 +79,7 @@ func (h Header) Get(name string) string {
 func (h Header) Values(name string) []string {
 	var out []string
 	for field, value := range h.all() {
-		if is(field, name) {
+		if equalsFold(field, name) {
 			out = append(out, string(value))
 		}
 	}

@@ -45,7 +45,7 @@ func (c *conn) send(fd uintptr) bool {
 			part = &c.bulk
 		}
 		n, err := syscall.Write(int(fd), *part)
-		switch e := errno(err); e {
+		switch e := errnoOf(err); e {
 		case 0:
 			c.wrote = true
 			*part = (*part)[n:]
@@ -64,7 +64,7 @@ func (c *conn) send(fd uintptr) bool {
 func (c *conn) receive(fd uintptr) bool {
 	for {
 		n, err := syscall.Read(int(fd), c.in)
-		switch e := errno(err); e {
+		switch e := errnoOf(err); e {
 		case 0:
 			c.n = n
 			return true
@@ -78,8 +78,8 @@ func (c *conn) receive(fd uintptr) bool {
 	}
 }
 
-// errno returns the number of a failed system call, 0 for nil.
-func errno(err error) syscall.Errno {
+// errnoOf returns the number of a failed system call, 0 for nil.
+func errnoOf(err error) syscall.Errno {
 	if err == nil {
 		return 0
 	}

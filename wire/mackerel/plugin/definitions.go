@@ -31,11 +31,11 @@ func (p *Plugin) printDefinitions() error {
 		key := strings.Trim(p.Prefix+"."+g.Key, ".")
 		out := graphJSON{Label: g.Label, Unit: g.Unit, Metrics: []metricJSON{}}
 		if out.Label == "" {
-			out.Label = title(key)
+			out.Label = titleOf(key)
 		}
 		for _, m := range g.Metrics {
 			if m.Label == "" {
-				m.Label = title(m.Name)
+				m.Label = titleOf(m.Name)
 			}
 			out.Metrics = append(out.Metrics, metricJSON{m.Name, m.Label, m.Stacked})
 		}
@@ -51,10 +51,10 @@ func (p *Plugin) printDefinitions() error {
 	return nil
 }
 
-// title makes a label out of a key: points and underscores become spaces, * and #
+// titleOf makes a label out of a key: points and underscores become spaces, * and #
 // are dropped, and the first letter of each word becomes a capital, even after
 // digits, as golang.org/x/text/cases has it: 90pt is 90Pt. A hyphen ends a word.
-func title(key string) string {
+func titleOf(key string) string {
 	s := strings.NewReplacer(".", " ", "_", " ", "*", "", "#", "").Replace(key)
 	done := false // the word has its capital
 	s = strings.Map(func(c rune) rune {

@@ -24,13 +24,13 @@ func (p *Plugin) lines(stat map[string]float64, last state, now time.Time) []Val
 		for _, m := range g.Metrics {
 			if !hasWildcard(g.Key + m.Name) {
 				if v, ok := p.value(m, m.Name, stat, last, now); ok {
-					out = append(out, Value{Name: join(g.Key, m.Name), Value: v})
+					out = append(out, Value{Name: joinKey(g.Key, m.Name), Value: v})
 				}
 				continue
 			}
-			begins := pattern(g.Key, m.Name, "")
+			begins := patternOf(g.Key, m.Name, "")
 			for _, key := range keys {
-				if !begins.MatchString(key) || whole[key] != "" && whole[key] != join(g.Key, m.Name) {
+				if !begins.MatchString(key) || whole[key] != "" && whole[key] != joinKey(g.Key, m.Name) {
 					continue
 				}
 				if v, ok := p.value(m, key, stat, last, now); ok {
@@ -51,10 +51,10 @@ func (p *Plugin) wholeMatches(keys []string) map[string]string {
 			if !hasWildcard(g.Key + m.Name) {
 				continue
 			}
-			re := pattern(g.Key, m.Name, `\z`)
+			re := patternOf(g.Key, m.Name, `\z`)
 			for _, key := range keys {
 				if out[key] == "" && re.MatchString(key) {
-					out[key] = join(g.Key, m.Name)
+					out[key] = joinKey(g.Key, m.Name)
 				}
 			}
 		}
@@ -64,18 +64,18 @@ func (p *Plugin) wholeMatches(keys []string) map[string]string {
 
 func hasWildcard(s string) bool { return strings.ContainsAny(s, "*#") }
 
-// join leaves out an empty key.
-func join(key, name string) string {
+// joinKey leaves out an empty key.
+func joinKey(key, name string) string {
 	if key == "" {
 		return name
 	}
 	return key + "." + name
 }
 
-// pattern is the expression for the keys of a wildcard: a star or a hash is one
+// patternOf is the expression for the keys of a wildcard: a star or a hash is one
 // segment.
-func pattern(key, name, end string) *regexp.Regexp {
-	s := regexp.QuoteMeta(join(key, name))
+func patternOf(key, name, end string) *regexp.Regexp {
+	s := regexp.QuoteMeta(joinKey(key, name))
 	s = strings.NewReplacer(`\*`, `[-a-zA-Z0-9_]+`, `#`, `[-a-zA-Z0-9_]+`).Replace(s)
 	return regexp.MustCompile(`\A` + s + end)
 }

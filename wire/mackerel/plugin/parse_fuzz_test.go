@@ -31,8 +31,8 @@ func FuzzTitle(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, key string) {
-		if got := title(key); title(got) != got {
-			t.Errorf("%q: %q becomes %q", key, got, title(got))
+		if got := titleOf(key); titleOf(got) != got {
+			t.Errorf("%q: %q becomes %q", key, got, titleOf(got))
 		}
 	})
 }
