@@ -3,6 +3,7 @@ package kasoku
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/kasoku/kasoku/internal/contain"
 )
@@ -39,4 +40,24 @@ func DroppedLines(w *LogWindow) (_ Warning, ok bool) {
 		text += fmt.Sprintf("; line %d of the window: %s: %q", b.Line, b.Why, b.Text)
 	}
 	return Warning{Code: "bad-lines", Text: text}, true
+}
+
+// LackWords joins the names of what a log lacks, and what is not known without it.
+func LackWords(lacks []LogLack) (variables, lost string) {
+	var names, losses []string
+	for _, l := range lacks {
+		names, losses = append(names, l.Variable), append(losses, l.Lost)
+	}
+	return strings.Join(names, ", "), strings.Join(losses, "; ")
+}
+
+// LackingLog returns the warning that rules are blind for want of values in an access
+// log; ok is false when all that is read is there.
+func LackingLog(w *LogWindow) (_ Warning, ok bool) {
+	if len(w.Lacks) == 0 {
+		return Warning{}, false
+	}
+	variables, lost := LackWords(w.Lacks)
+	return Warning{Code: "log-lacks", Text: fmt.Sprintf("%s (%s) lacks %s; not known: %s", w.Path, w.Format, variables, lost),
+		Hint: "`kasoku doctor` prints the log_format to paste"}, true
 }

@@ -24,6 +24,15 @@ type LogWindow struct {
 	Dropped   uint64 // lines that could not be parsed
 	BadSample []BadLine
 	Note      string // "rotated at 14:02:11", "missing" …
+	// Lacks are the values that findings rest on and that the lines of an access log do
+	// not have. Run files keep the warning of it, not the list.
+	Lacks []LogLack
+}
+
+// A LogLack is a value that findings rest on and that the lines of a log do not have.
+type LogLack struct {
+	Variable string // of nginx's log_format that gives it: $request_time
+	Lost     string // what is not known without it, as a noun phrase
 }
 
 // A BadLine is one line that a parser refused.

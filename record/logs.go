@@ -88,6 +88,9 @@ func (s *session) collectLogs() error {
 			bad.Hint = "they are in no table; `kasoku show -o json` has samples"
 			s.warn(bad)
 		}
+		if lacks, ok := kasoku.LackingLog(&w); ok {
+			s.warn(lacks)
+		}
 		if w.Lines == 0 && w.Note == "" && !l.quiet {
 			empty = append(empty, w.Path)
 		}

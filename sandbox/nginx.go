@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/nginxconf"
 )
 
 // NginxOptions say how to run a private nginx.
@@ -21,8 +22,8 @@ type NginxOptions struct {
 	// Upstream is the host:port that the default configuration passes requests
 	// on to. Empty: nginx answers 200 itself.
 	Upstream string
-	// Config is the whole nginx.conf; in it {dir}, {port} and {upstream} stand
-	// for what was chosen. It must listen on 127.0.0.1:{port} and keep its pid
+	// Config is the whole nginx.conf; in it {dir}, {port}, {upstream} and {log_format} stand
+	// for what was chosen, and for [nginxconf.LogFormat]. It must listen on 127.0.0.1:{port} and keep its pid
 	// in {dir}/nginx.pid; what has {dir} in it is quoted, as there may be spaces.
 	// Empty: a proxy with an LTSV access log.
 	Config string
@@ -47,8 +48,8 @@ pid "{dir}/nginx.pid";
 error_log "{dir}/error.log" warn;
 events { worker_connections 1024; }
 http {
-    log_format ltsv "time:$msec\tmethod:$request_method\turi:$request_uri\tstatus:$status\tsize:$body_bytes_sent\treqtime:$request_time\tupstream_time:$upstream_response_time";
-    access_log "{dir}/access.log" ltsv;
+    {log_format}
+    access_log "{dir}/access.log" kasoku;
     client_body_temp_path "{dir}/body";
     proxy_temp_path "{dir}/proxy";
     fastcgi_temp_path "{dir}/fastcgi";
@@ -105,7 +106,7 @@ func (s *NginxServer) configure(o NginxOptions) string {
 		answer = "proxy_pass http://{upstream};"
 	}
 	text = strings.NewReplacer("{user}", user, "{answer}", answer).Replace(text)
-	return strings.NewReplacer("{dir}", s.Dir, "{port}", strconv.Itoa(s.Port), "{upstream}", o.Upstream).Replace(text)
+	return strings.NewReplacer("{log_format}", nginxconf.LogFormat, "{dir}", s.Dir, "{port}", strconv.Itoa(s.Port), "{upstream}", o.Upstream).Replace(text)
 }
 
 // Args are the arguments that choose this server's configuration: followed by

@@ -31,7 +31,7 @@ func TestNginx(t *testing.T) {
 		t.Error("no pid")
 	}
 	dump, err := command.Output(t.Context(), command.Spec{Path: s.Program, Args: append(s.Args(), "-T")}, 0)
-	if err != nil || !strings.Contains(string(dump), "log_format ltsv") {
+	if err != nil || !strings.Contains(string(dump), "log_format kasoku") {
 		t.Errorf("-T: %v\n%s", err, dump)
 	}
 	if err := s.Stop(t.Context()); err != nil { // the log is complete once the worker has ended

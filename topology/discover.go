@@ -127,6 +127,7 @@ type Log struct {
 	Path        string
 	Service     string // name and pid: "nginx, pid 812"
 	Format      string // name of nginx's log_format; level of its error log; empty when not known
+	Spec        string // text of that log_format, for the lines to come; empty when not known
 	RequestTime bool   // the log_format has the time that a request took
 	Twin        string // path of a log before it that the same block of nginx writes the same requests to
 	How         string

@@ -156,7 +156,7 @@ func (n *nginxFile) accessLog(d nginxconf.Directive) bool {
 		format = d.Words[2]
 	}
 	log := Log{
-		Kind: AccessLog, Path: below(n.prefix, path), Format: format,
+		Kind: AccessLog, Path: below(n.prefix, path), Format: format, Spec: n.service.Nginx.Formats[format],
 		RequestTime: strings.Contains(n.service.Nginx.Formats[format], "request_time"),
 		How:         "access_log in " + cmp.Or(d.File, n.how),
 	}

@@ -96,8 +96,8 @@ pid "{dir}/nginx.pid";
 error_log "{dir}/error.log" warn;
 events { worker_connections %d; }
 http {
-    log_format ltsv "time:$time_iso8601\tmethod:$request_method\turi:$request_uri\tstatus:$status\tsize:$body_bytes_sent\treqtime:$request_time\tupstream_response_time:$upstream_response_time\tupstream_connect_time:$upstream_connect_time\trequest_length:$request_length\tua:$http_user_agent";
-    access_log "{dir}/access.log" ltsv;
+    {log_format}
+    access_log "{dir}/access.log" kasoku;
     client_body_temp_path "{dir}/body"; proxy_temp_path "{dir}/proxy"; fastcgi_temp_path "{dir}/fastcgi"; uwsgi_temp_path "{dir}/uwsgi"; scgi_temp_path "{dir}/scgi";
     upstream depot { server {upstream}; %s }
     %s

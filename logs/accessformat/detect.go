@@ -102,6 +102,9 @@ func DetectInput(ctx context.Context, in *lines.Input) (*Format, error) {
 		f, err := detectWithin(ctx, sample)
 		var unknown *UnknownFormatError
 		if whole || i == len(peeked)-1 || !errors.As(err, &unknown) {
+			if f != nil {
+				f = f.lackingOf(sample)
+			}
 			return f, err
 		}
 	}

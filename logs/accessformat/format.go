@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"time"
+
+	"github.com/kasoku/kasoku"
 )
 
 // A kind is a way of reading lines.
@@ -34,6 +36,7 @@ type Format struct {
 	assumed    []string
 	others     []*Format // that single lines may have; empty for a format that was asked for
 	detected   bool      // from lines; not asked for
+	lacks      []kasoku.LogLack
 }
 
 // Name returns what people call the format, such as ltsv, json, or combined with

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/nginxconf"
 	"github.com/kasoku/kasoku/logs"
 	"github.com/kasoku/kasoku/logs/lines"
 )
@@ -146,6 +147,6 @@ func (e *UnknownFormatError) Hint() string {
 	case strings.HasPrefix(e.Text, `{"log":`):
 		return "Docker put each line into JSON: docker logs CONTAINER gives them as they were, and so does jq -rj .log FILE"
 	}
-	return `nginx: log_format ltsv "time:$time_iso8601\tmethod:$request_method\turi:$request_uri\tstatus:$status\tsize:$body_bytes_sent\treqtime:$request_time"; ` +
+	return "nginx: " + nginxconf.LogFormat + " " +
 		"any other format can be given, or the nginx configuration that has it"
 }

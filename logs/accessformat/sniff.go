@@ -128,7 +128,7 @@ func (f *Format) SniffInput(ctx context.Context, in *lines.Input) (*Format, erro
 	if err != nil {
 		return nil, err
 	}
-	return f.Sniffed(sample), nil
+	return f.Sniffed(sample).lackingOf(sample), nil
 }
 
 // settle takes over what was seen.

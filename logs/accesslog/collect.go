@@ -23,6 +23,7 @@ func Collect(src *lines.Window, o Options) (*Table, kasoku.LogWindow, error) {
 	}
 	var account logs.Account
 	format := ""
+	var lacks []kasoku.LogLack
 	var notes []string
 	for i := range parts.inputs {
 		p := &parts.inputs[i]
@@ -31,12 +32,14 @@ func Collect(src *lines.Window, o Options) (*Table, kasoku.LogWindow, error) {
 		}
 		account.Add(&p.account)
 		if p.account.Records > 0 && format == "" {
-			format = p.format.Name()
+			format, lacks = p.format.Name(), p.format.Lacking()
 			notes = append(notes, p.format.Assumed()...)
 		}
 		notes = append(notes, p.notes...)
 	}
-	return t, account.Window("accesslog", format, src, append(notes, t.Notes()...)...), err
+	w := account.Window("accesslog", format, src, append(notes, t.Notes()...)...)
+	w.Lacks = lacks
+	return t, w, err
 }
 
 // CollectAll reads logs to their end into a table, each in its own format, and

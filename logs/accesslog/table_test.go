@@ -84,7 +84,7 @@ func TestCollect_UnknownFormat(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %s", err, want)
 	}
-	if h, ok := err.(interface{ Hint() string }); !ok || !strings.Contains(h.Hint(), "log_format ltsv") {
+	if h, ok := err.(interface{ Hint() string }); !ok || !strings.Contains(h.Hint(), "log_format kasoku") {
 		t.Error("no hint")
 	}
 	if window.Lines != 3 || window.Dropped != 2 || window.Blank != 1 || table.Records() != 0 {

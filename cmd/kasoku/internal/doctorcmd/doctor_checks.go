@@ -1,7 +1,10 @@
 package doctorcmd
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
 	"os"
@@ -12,13 +15,14 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/initcmd"
 	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/nginxconf"
 	"github.com/kasoku/kasoku/internal/pathwalk"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/logs/accessformat"
-	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/topology"
 )
 
@@ -250,9 +254,6 @@ func (d *doctor) suggestLog(kind string) []grant {
 	return nil
 }
 
-// ltsvFormat is the log_format that has all that kasoku reads.
-const ltsvFormat = `log_format ltsv "time:$time_iso8601\tmethod:$request_method\turi:$request_uri\tstatus:$status\tsize:$body_bytes_sent\treqtime:$request_time";`
-
 // checkContent asks whether a log that can be read says enough.
 func (d *doctor) checkContent(w wantedLog) {
 	name := w.kind + " log"
@@ -266,15 +267,16 @@ func (d *doctor) checkContent(w wantedLog) {
 		}
 		d.ok(areaLogs, name, "%s", w.path)
 	case topology.AccessLog:
-		format, timed, err := sampleAccessLog(w.path)
+		format, lacks, err := sampleAccessLog(w.path, w.known)
 		switch {
 		case err != nil:
-			d.add(check{Area: areaLogs, Name: name, State: checkWarn, Seen: w.path + ": " + err.Error(), Lost: logLosses[w.kind], Grants: d.ltsvGrants(w.path)})
-		case format == "" && (w.known == nil || w.known.RequestTime):
+			d.add(check{Area: areaLogs, Name: name, State: checkWarn, Seen: w.path + ": " + err.Error(), Lost: logLosses[w.kind], Grants: logFormatGrants(w.path)})
+		case len(lacks) > 0:
+			variables, lost := kasoku.LackWords(lacks)
+			d.add(check{Area: areaLogs, Name: name, State: checkWarn, Seen: fmt.Sprintf("%s (%s) lacks %s", w.path, format, variables),
+				Lost: lost, Cost: "some bytes a line", Grants: logFormatGrants(w.path)})
+		case format == "":
 			d.ok(areaLogs, name, "%s is empty as yet", w.path)
-		case !timed && (w.known == nil || !w.known.RequestTime):
-			d.add(check{Area: areaLogs, Name: name, State: checkWarn, Seen: w.path + " has no request times",
-				Lost: "the latency of endpoints", Cost: "some bytes a line", Grants: d.ltsvGrants(w.path)})
 		default:
 			d.ok(areaLogs, name, "%s, %s", w.path, format)
 		}
@@ -283,35 +285,57 @@ func (d *doctor) checkContent(w wantedLog) {
 	}
 }
 
-func (d *doctor) ltsvGrants(path string) []grant {
-	return []grant{{"in http { } of nginx.conf; then nginx -s reload", ltsvFormat}, {"in http { } of nginx.conf; then nginx -s reload", "access_log " + path + " ltsv;"}}
+// logFormatGrants are the lines that give a log all that is read of it.
+func logFormatGrants(path string) []grant {
+	const where = "in http { } of nginx.conf; then nginx -s reload"
+	return []grant{{where, nginxconf.LogFormat}, {where, "access_log " + path + " " + nginxconf.LogFormatName + ";"}}
 }
 
 // sampleBytes is how much of the end of an access log is looked at.
-const sampleBytes = 256 << 10
+const sampleBytes = 64 << 10
 
-// sampleAccessLog reads the end of a log: its format, empty when it has no whole
-// line, and whether requests have a time.
-func sampleAccessLog(path string) (format string, timed bool, err error) {
+// sampleAccessLog reads the end of a log: its format, empty when it has no whole line,
+// and what its lines lack. The configuration that is in force decides on the lines to
+// come, so what it has counts where it is known.
+func sampleAccessLog(path string, known *topology.Log) (name string, lacks []kasoku.LogLack, err error) {
+	sample, err := readEnd(path)
+	if err != nil {
+		return "", nil, err
+	}
+	var format *accessformat.Format
+	if len(bytes.TrimSpace(sample)) > 0 {
+		if format, err = accessformat.Detect(sample); err != nil {
+			return "", nil, err
+		}
+		name, lacks = format.Name(), format.Lacks(sample)
+	}
+	if known == nil || known.Spec == "" && known.Format == "" {
+		return name, lacks, nil
+	}
+	if now, err := accessformat.ParseFormat(cmp.Or(known.Spec, known.Format)); err == nil {
+		lacks = now.Lacks(nil)
+	}
+	return cmp.Or(name, known.Format), lacks, nil
+}
+
+// readEnd returns the last whole lines of a log.
+func readEnd(path string) ([]byte, error) {
 	f, err := pathwalk.OpenNamed(path)
 	if err != nil {
-		return "", false, err
+		return nil, err
 	}
 	defer f.Close()
 	st, err := f.Stat()
 	if err != nil {
-		return "", false, err
+		return nil, err
 	}
-	if _, err := f.Seek(max(st.Size()-sampleBytes, 0), 0); err != nil {
-		return "", false, err
+	from := max(st.Size()-sampleBytes, 0)
+	sample, err := io.ReadAll(io.NewSectionReader(f, from, sampleBytes))
+	if err != nil {
+		return nil, err
 	}
-	src := lines.NewReader(f, 0)
-	if st.Size() > sampleBytes {
-		src.Scan() // the rest of a line
+	if from > 0 {
+		_, sample, _ = bytes.Cut(sample, []byte{'\n'})
 	}
-	r := accessformat.NewReader(src, time.Local)
-	for r.Scan() {
-		timed = timed || r.Record().Timed()
-	}
-	return r.Format(), timed, r.Err()
+	return sample[:bytes.LastIndexByte(sample, '\n')+1], nil
 }

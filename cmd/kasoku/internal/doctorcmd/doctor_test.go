@@ -16,6 +16,7 @@ import (
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli/clitest"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/initcmd"
 	"github.com/kasoku/kasoku/config"
+	"github.com/kasoku/kasoku/internal/nginxconf"
 	"github.com/kasoku/kasoku/internal/test/golden"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/sandbox"
@@ -303,7 +304,7 @@ func TestDoctor_Print(t *testing.T) {
 	d.add(check{Area: "database", Name: "slow log", State: checkMissing, Asked: true, Seen: "cannot be switched on: SUPER is missing", Lost: "the queries of a run",
 		Cost: "the user may change global settings", Grants: []grant{{inDatabase, "GRANT SUPER ON *.* TO 'app'@'localhost';"}}})
 	d.add(check{Area: "logs", Name: "access log", State: checkWarn, Seen: "/var/log/nginx/access.log has no request times\x1b[31m", Lost: "the latency of endpoints",
-		Grants: []grant{{"in nginx.conf", ltsvFormat}, {"kasoku.toml", "[mysql]\ndefaults_file = '\x1b]0;x'"}}})
+		Grants: []grant{{"in nginx.conf", nginxconf.LogFormat}, {"kasoku.toml", "[mysql]\ndefaults_file = '\x1b]0;x'"}}})
 	for _, format := range cli.Formats {
 		e, out, _ := clitest.New()
 		d.e = e
