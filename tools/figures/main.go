@@ -49,7 +49,7 @@ type house struct {
 	wordsAt            map[string]int // file
 	methods            map[string]int // package.Type
 	fields             map[string]int
-	stateful           map[string]bool // package.Type with a hidden field, or a method that writes to it
+	stateful           map[string]bool     // package.Type with a hidden field, or a method that writes to it
 	pieces             map[string][]string // text of twiceAsLong lines: where
 }
 
