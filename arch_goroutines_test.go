@@ -37,7 +37,7 @@ var bare = map[string]string{
 	"load/nethttp/follow.go Follow":                          "ends a context",
 	"record/record.go Record":                                "ends a context",
 	"load/scenario/step.go within":                           "ends a context",
-	"record/profiles.go takeProfiles":                        "closes a channel",
+	"record/profiles.go take":                                "closes a channel",
 	"watch/run.go Run":                                       "sends a message",
 	"wire/graphite/link.go connect":                          "calls Read of a connection alone",
 	"load/driver.go drain":                                   "waits for workers and closes a channel",

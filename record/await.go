@@ -25,19 +25,19 @@ const (
 // what they gave, marks where the logs ended meanwhile.
 func (s *session) await(ctx context.Context) error {
 	s.start = time.Now()
-	if err := s.switchOn(ctx); err != nil {
+	if err := s.changes.switchOn(ctx); err != nil {
 		return err
 	}
-	if err := s.markLogs(); err != nil {
+	if err := s.logs.mark(); err != nil {
 		return err
 	}
-	s.startJoin(ctx)
-	s.early = &trigger.Hold{Window: trigger.Longest}
-	if err := s.startSampler(s.early); err != nil {
+	s.joins.begin(ctx)
+	s.sampling.early = &trigger.Hold{Window: trigger.Longest}
+	if err := s.sampling.begin(s.sampling.early); err != nil {
 		return err
 	}
-	watch := s.watchLogs()
-	marks := []marked{s.marksNow(0)}
+	watch := s.logs.watch(s.o.After)
+	marks := []marked{s.logs.marksNow(0)}
 	tick := time.NewTicker(trigger.LookEvery)
 	defer tick.Stop()
 	for {
@@ -61,10 +61,10 @@ func (s *session) await(ctx context.Context) error {
 		if now-marks[len(marks)-1].at < time.Second {
 			continue
 		}
-		if err := s.markAgain(); err != nil {
+		if err := s.logs.markAgain(); err != nil {
 			return err
 		}
-		marks = append(marks, s.marksNow(now))
+		marks = append(marks, s.logs.marksNow(now))
 		if len(marks) > int(trigger.Longest/time.Second) {
 			marks = slices.Delete(marks, 0, 1)
 		}
@@ -77,17 +77,17 @@ type marked struct {
 	marks []lines.Mark
 }
 
-func (s *session) marksNow(at time.Duration) marked {
+func (b *logbook) marksNow(at time.Duration) marked {
 	m := marked{at: at}
-	for _, l := range s.logs {
+	for _, l := range b.files {
 		m.marks = append(m.marks, l.mark)
 	}
 	return m
 }
 
 // markAgain remembers where each log ends now.
-func (s *session) markAgain() error {
-	for _, l := range s.logs {
+func (b *logbook) markAgain() error {
+	for _, l := range b.files {
 		var err error
 		if l.mark, err = lines.MarkEnd(l.path); err != nil {
 			return fmt.Errorf("%s: %w", l.kind, err)
@@ -109,7 +109,7 @@ func (s *session) begin(r trigger.Seen, marks []marked) {
 		if m.at > cut && m.at > marks[0].at {
 			break
 		}
-		for i, l := range s.logs {
+		for i, l := range s.logs.files {
 			l.mark = m.marks[i]
 		}
 	}
@@ -125,16 +125,16 @@ func (s *session) begin(r trigger.Seen, marks []marked) {
 	s.trigger = &kasoku.Event{At: max(at-cut, 0), Host: s.host(), Kind: "trigger", Text: text}
 }
 
-// watchLogs watches the access logs from the run before on, else from now on.
-func (s *session) watchLogs() []*trigger.Watch {
+// watch watches the access logs from the run before on, else from now on.
+func (b *logbook) watch(after *Result) []*trigger.Watch {
 	var out []*trigger.Watch
-	for _, l := range s.logs {
+	for _, l := range b.files {
 		if l.kind != "accesslog" {
 			continue
 		}
 		from := l.mark
-		if s.o.After != nil {
-			for _, end := range s.o.After.ends {
+		if after != nil {
+			for _, end := range after.ends {
 				if end.Path == l.path {
 					from = end
 				}
@@ -145,10 +145,10 @@ func (s *session) watchLogs() []*trigger.Watch {
 	return out
 }
 
-// logEnds returns where the access logs end now, for the next run's On.
-func (s *session) logEnds() []lines.Mark {
+// ends returns where the access logs end now, for the next run's On.
+func (b *logbook) ends() []lines.Mark {
 	var out []lines.Mark
-	for _, path := range s.o.accessLogs() {
+	for _, path := range b.o.accessLogs() {
 		if m, err := lines.MarkEnd(path); err == nil { // else the next run begins to look later
 			out = append(out, m)
 		}

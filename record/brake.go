@@ -24,16 +24,16 @@ const brakeWithin = 10 * time.Second
 
 // brakeDirs are the directories whose file systems a run fills: that of its own file
 // and, on this host, those that the server writes the slow log to.
-func (s *session) brakeDirs() []string {
+func (c *changes) brakeDirs() []string {
 	var dirs []string
-	if log := s.db.slow.File(); log != "" {
+	if log := c.db.slow.File(); log != "" {
 		// A server elsewhere has its path, but not its file. One in a directory that
 		// may not be entered can be there.
 		if _, err := os.Stat(log); !errors.Is(err, fs.ErrNotExist) {
 			dirs = append(dirs, filepath.Dir(log))
 		}
 	}
-	if path, err := filepath.Abs(s.o.Path); err == nil {
+	if path, err := filepath.Abs(c.o.Path); err == nil {
 		dirs = append(dirs, filepath.Dir(path))
 	}
 	return dirs
@@ -41,12 +41,12 @@ func (s *session) brakeDirs() []string {
 
 // roomForSlowLog says why the slow log is not to be switched on at all; empty when
 // it may.
-func (s *session) roomForSlowLog(ctx context.Context) []kasoku.Warning {
-	if _, err := s.db.slow.Plan(ctx); err != nil {
+func (c *changes) roomForSlowLog(ctx context.Context) []kasoku.Warning {
+	if _, err := c.db.slow.Plan(ctx); err != nil {
 		return nil // who switches it on says so
 	}
-	for _, dir := range s.brakeDirs() {
-		if r, ok := freespace.Of(dir, s.o.minFree()); ok && r.Low() {
+	for _, dir := range c.brakeDirs() {
+		if r, ok := freespace.Of(dir, c.o.minFree()); ok && r.Low() {
 			return []kasoku.Warning{{Code: "no-slow-log", Text: "no slow log: " + leftOf(r), Hint: brakeHint}}
 		}
 	}
@@ -68,26 +68,26 @@ func leftOf(r freespace.Room) string {
 const brakeHint = "make room, or say what is to stay free: `--min-free 500MB`, or min_free in [mysql] of kasoku.toml"
 
 // brake is the source that puts the slow log back when a disk runs full.
-func (s *session) brake() *freespace.Source {
-	return freespace.New(freespace.Options{Dirs: s.brakeDirs(), Log: s.db.slow.File(), Least: s.o.minFree(),
-		Low: s.pullBrake})
+func (c *changes) brake() *freespace.Source {
+	return freespace.New(freespace.Options{Dirs: c.brakeDirs(), Log: c.db.slow.File(), Least: c.o.minFree(),
+		Low: c.pullBrake})
 }
 
 // pullBrake puts the slow log back in mid-run. The recording goes on.
-func (s *session) pullBrake(ctx context.Context, r freespace.Room) (string, error) {
+func (c *changes) pullBrake(ctx context.Context, r freespace.Room) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, brakeWithin)
 	defer cancel()
 	why := leftOf(r)
 	if r.PerSec > 0 {
 		why += fmt.Sprintf("; it grew by %s a second", unit.Bytes(uint64(r.PerSec)))
 	}
-	if err := s.db.hold.Drop(ctx, s.db.slow); err != nil {
+	if err := c.db.hold.Drop(ctx, c.db.slow); err != nil {
 		return "", fmt.Errorf("%s, and the slow log could not be put back: %w", why, err)
 	}
-	s.db.braked.Store(&braking{at: time.Now(), why: why})
-	if !s.waits() { // there is a file
+	c.db.braked.Store(&braking{at: time.Now(), why: why})
+	if !c.waits() { // there is a file
 		// For that of a run that is killed later; at the end it is stored again.
-		_ = s.store.SaveChanges(s.db.changes())
+		_ = c.store.SaveChanges(c.db.changes())
 	}
 	return "the slow log was put back: " + why, nil
 }
@@ -103,12 +103,4 @@ func (b *braking) warning(start time.Time) kasoku.Warning {
 	return kasoku.Warning{Code: "slow-log-braked",
 		Text: fmt.Sprintf("the slow log was put back %s after the beginning: %s. Statements of later are missing, but those of sessions that keep the setting they began with", unit.Duration(max(b.at.Sub(start), 0)), b.why),
 		Hint: brakeHint}
-}
-
-// growth says how fast the slow log grows; empty while it does not.
-func (s *session) growth() string {
-	if s.space == nil || s.space.Growth() == 0 {
-		return ""
-	}
-	return "slow log grows by " + unit.Bytes(s.space.Growth()) + " a second"
 }

@@ -14,32 +14,32 @@ import (
 	"github.com/kasoku/kasoku/topology"
 )
 
-// takeConfig takes the configuration in force; saveSettings stores it.
-func (s *session) takeConfig(ctx context.Context) {
-	if s.o.Capture == nil {
+// take takes the configuration in force; save stores it.
+func (c *configuration) take(ctx context.Context) {
+	if c.o.Capture == nil {
 		return
 	}
-	s.progress(Progress{Phase: PhasePrepare, Text: "configuration"})
-	o := *s.o.Capture
+	c.progress(Progress{Phase: PhasePrepare, Text: "configuration"})
+	o := *c.o.Capture
 	o.Host, _ = os.Hostname() // as hostInfo names it
-	o.PIDs = append(append([]int(nil), o.PIDs...), s.o.PIDs...)
-	if s.db != nil {
-		o.Database = s.db.reader
+	o.PIDs = append(append([]int(nil), o.PIDs...), c.o.PIDs...)
+	if c.db != nil {
+		o.Database = c.db.reader
 	}
-	if s.o.MySQL != "" {
-		o.Servers = topology.Owners(mysqlflags.Address(s.o.MySQL))
+	if c.o.MySQL != "" {
+		o.Servers = topology.Owners(mysqlflags.Address(c.o.MySQL))
 	}
-	_ = s.part("configuration", func() error {
-		s.taken = *capture.Take(ctx, o)
+	_ = c.part("configuration", func() error {
+		c.taken = *capture.Take(ctx, o)
 		return nil
 	})
-	s.warn(s.taken.Warnings...)
+	c.warn(c.taken.Warnings...)
 }
 
 // Checkpoint keeps the configuration in force in a run file of its own, without any
 // load. It uses Path, Run, Settings, MySQL, PIDs and Capture of the options.
 func Checkpoint(ctx context.Context, o Options) (_ *Result, err error) {
-	s := &session{o: o, run: o.Run}
+	s := newSession(o, nil)
 	s.run.Load = store.Checkpoint
 	if o.MySQL != "" {
 		if s.db, err = openDatabase(ctx, o); err != nil {
@@ -48,12 +48,12 @@ func Checkpoint(ctx context.Context, o Options) (_ *Result, err error) {
 		defer func() { err = errors.Join(err, s.db.close()) }()
 	}
 	s.start = time.Now()
-	s.takeConfig(ctx)
+	s.config.take(ctx)
 	s.describe(ctx)
 	if s.store, err = store.Create(o.Path, s.run); err != nil {
 		return nil, err
 	}
-	err = errors.Join(s.saveSettings(ctx), s.store.SaveWarnings(s.warnings))
+	err = errors.Join(s.config.save(ctx), s.store.SaveWarnings(s.warnings))
 	s.run.State = kasoku.Finished
 	if err != nil {
 		s.run.State, s.run.StopReason = kasoku.Incomplete, err.Error()
@@ -70,15 +70,15 @@ func Checkpoint(ctx context.Context, o Options) (_ *Result, err error) {
 }
 
 // clockSettings says in which zone this host's clock and the database are.
-func (s *session) clockSettings(ctx context.Context) []kasoku.Setting {
-	_, seconds := s.start.Zone()
-	out := []kasoku.Setting{{Host: s.host(), Scope: clock.Scope, Name: "host", Value: clock.ZoneName(time.Duration(seconds) * time.Second)}}
-	if s.db == nil {
+func (c *configuration) clockSettings(ctx context.Context) []kasoku.Setting {
+	_, seconds := c.start.Zone()
+	out := []kasoku.Setting{{Host: c.host(), Scope: clock.Scope, Name: "host", Value: clock.ZoneName(time.Duration(seconds) * time.Second)}}
+	if c.db == nil {
 		return out
 	}
-	zone, err := s.db.reader.ZoneOffset(ctx)
+	zone, err := c.db.reader.ZoneOffset(ctx)
 	if err != nil {
 		return out // the variables say that the database cannot be asked
 	}
-	return append(out, kasoku.Setting{Host: s.host(), Scope: clock.Scope, Name: "database", Value: clock.ZoneName(zone)})
+	return append(out, kasoku.Setting{Host: c.host(), Scope: clock.Scope, Name: "database", Value: clock.ZoneName(zone)})
 }

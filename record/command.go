@@ -28,13 +28,13 @@ func (s *session) runCommand(ctx context.Context) error {
 	}
 	defer dir.Close() //nolint:errcheck // the next recording removes it
 	handed := dir.File("load")
-	loads, err := handover.NewLoads(handed, s.start)
+	reports, err := handover.NewLoads(handed, s.start)
 	if err != nil {
 		return err
 	}
 	out := newOutput()
-	s.tellGuard(func(g *guard.Process) error { return g.Starting(handed) })
-	defer s.tellGuard((*guard.Process).Ended)
+	s.changes.tellGuard(func(g *guard.Process) error { return g.Starting(handed) })
+	defer s.changes.tellGuard((*guard.Process).Ended)
 	p, err := command.Start(ctx, command.Spec{
 		Path: s.o.Command[0], Args: s.o.Command[1:], Dir: s.o.Dir, Stdin: s.o.Stdin,
 		Stdout: out.stdout.Tee(out.tail.Tee(orDiscard(s.o.Stdout))), Stderr: out.stderr.Tee(out.tail.Tee(orDiscard(s.o.Stderr))),
@@ -44,9 +44,9 @@ func (s *session) runCommand(ctx context.Context) error {
 		s.run.Command = &kasoku.Command{Args: s.o.Command, ExitCode: startCode(err)}
 		return err
 	}
-	s.tellGuard(func(g *guard.Process) error { return g.Started(p.Pid()) })
+	s.changes.tellGuard(func(g *guard.Process) error { return g.Started(p.Pid()) })
 	s.opened()
-	s.profileLoad(time.Since(s.start), 0)
+	s.profiles.begin(time.Since(s.start), 0)
 	began := time.Now()
 	tick := time.NewTicker(s.o.Interval)
 	var hard <-chan struct{}
@@ -63,7 +63,7 @@ func (s *session) runCommand(ctx context.Context) error {
 			ended = true
 		case <-tick.C:
 			s.progress(Progress{Phase: PhaseRecord, Elapsed: time.Since(began)})
-			s.takeHandover(loads)
+			s.loads.takeHandover(reports)
 		}
 	}
 	res, err := p.Wait()
@@ -73,10 +73,10 @@ func (s *session) runCommand(ctx context.Context) error {
 		VoluntarySwitch: res.Voluntary, ForcedSwitch: res.Forced,
 		Output: string(out.tail.Bytes()), OutputTruncated: out.tail.Truncated(),
 	}
-	s.takeHandover(loads)
-	s.takeScore(out, res.Success())
-	if s.summary != nil {
-		s.settle(ctx, s.o.Interval)
+	s.loads.takeHandover(reports)
+	s.loads.takeScore(out, res.Success())
+	if s.loads.summary != nil {
+		s.loads.settle(ctx, s.o.Interval)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -90,9 +90,9 @@ func (s *session) runCommand(ctx context.Context) error {
 
 // tellGuard notifies the guard process of the command, which is to end with the
 // recorder. A guard that has gone shows at the end.
-func (s *session) tellGuard(tell func(*guard.Process) error) {
-	if s.guard != nil {
-		_ = tell(s.guard)
+func (c *changes) tellGuard(tell func(*guard.Process) error) {
+	if c.guard != nil {
+		_ = tell(c.guard)
 	}
 }
 
@@ -107,33 +107,24 @@ func startCode(err error) int {
 
 // takeHandover takes what the loads below the command reported since the last time.
 // There is nothing when the command makes none that reports.
-func (s *session) takeHandover(l *handover.Loads) {
-	seconds, err := l.Take()
-	s.keepSeconds(seconds)
+func (l *loads) takeHandover(from *handover.Loads) {
+	seconds, err := from.Take()
+	l.keepSeconds(seconds)
 	if err != nil {
-		s.warnOnce(kasoku.Warning{Code: "handover", Text: "figures of the load's own are missing: " + err.Error()})
+		l.warnOnce(kasoku.Warning{Code: "handover", Text: "figures of the load's own are missing: " + err.Error()})
 	}
-	s.steps, s.summary, s.handed = nil, nil, nil
-	s.phases, s.told, s.run.Score = nil, nil, nil
-	for _, one := range l.All() {
-		s.steps = append(s.steps, one.Steps...)
-		s.addSummary(&one.Summary)
-		s.handed = append(s.handed, one.Warnings...)
-		s.phases = append(s.phases, one.Phases...)
-		s.told = append(s.told, one.Events...)
-		s.run.Score = cmp.Or(one.Score, s.run.Score)
+	l.steps, l.summary, l.handed = nil, nil, nil
+	l.phases, l.events, l.run.Score = nil, nil, nil
+	for _, one := range from.All() {
+		l.steps = append(l.steps, one.Steps...)
+		l.addSummary(&one.Summary)
+		l.handed = append(l.handed, one.Warnings...)
+		l.phases = append(l.phases, one.Phases...)
+		l.events = append(l.events, one.Events...)
+		l.run.Score = cmp.Or(one.Score, l.run.Score)
 	}
-	slices.SortFunc(s.steps, func(a, b kasoku.Step) int { return cmp.Compare(a.Number, b.Number) })
-	slices.SortStableFunc(s.phases, func(a, b kasoku.Phase) int { return cmp.Compare(a.Interval.From, b.Interval.From) })
-}
-
-func (s *session) warnOnce(w kasoku.Warning) {
-	for _, have := range s.warnings {
-		if have.Code == w.Code {
-			return
-		}
-	}
-	s.warn(w)
+	slices.SortFunc(l.steps, func(a, b kasoku.Step) int { return cmp.Compare(a.Number, b.Number) })
+	slices.SortStableFunc(l.phases, func(a, b kasoku.Phase) int { return cmp.Compare(a.Interval.From, b.Interval.From) })
 }
 
 func orDiscard(w io.Writer) io.Writer {

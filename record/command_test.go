@@ -13,7 +13,7 @@ import (
 // TestTakeHandover: loads that one command makes are one load of the run, whose steps
 // are in order.
 func TestTakeHandover(t *testing.T) {
-	s := &session{saidBefore: map[string]int{}}
+	s := newLoads(&recorder{}, nil)
 	s.start = time.Now()
 	path := filepath.Join(t.TempDir(), "load")
 	l, err := handover.NewLoads(path, s.start)

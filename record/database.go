@@ -162,8 +162,8 @@ func (d *database) questions(ctx context.Context) float64 {
 
 // release puts back what was changed on the server, unless another run needs it,
 // and has kept what became of it. The sampler must have ended.
-func (s *session) release(ctx context.Context) []kasoku.Warning {
-	d := s.db
+func (c *changes) release(ctx context.Context) []kasoku.Warning {
+	d := c.db
 	warnings := d.haltRelaxing()
 	if d.braked.Load() != nil {
 		d.asked = -1
@@ -171,7 +171,7 @@ func (s *session) release(ctx context.Context) []kasoku.Warning {
 		d.asked += d.questions(ctx)
 	}
 	d.hold.Own(d.source.Session(), d.locks.Session(), d.detail.Session())
-	err := d.hold.Release(ctx, s.keepChanges)
+	err := d.hold.Release(ctx, c.keepChanges)
 	d.restored = err == nil
 	switch {
 	case err != nil && d.hold.Settled():
@@ -179,10 +179,10 @@ func (s *session) release(ctx context.Context) []kasoku.Warning {
 			Text: "all that was changed on the server is settled, but that could not be stored: " + err.Error(),
 			Hint: "`kasoku restore` clears the journal once there is room; nothing is to be put back"})
 		err = nil
-	case err == nil && s.o.RecycleConnections && d.hold.Heirs().Burden():
+	case err == nil && c.o.RecycleConnections && d.hold.Heirs().Burden():
 		warnings = append(warnings, d.endHeirs(ctx)...)
 	}
-	return append(warnings, d.leftWarnings(ctx, err, s.guardian())...)
+	return append(warnings, d.leftWarnings(ctx, err, c.guardian())...)
 }
 
 // changes lists what was altered on the server, and what became of it.

@@ -38,7 +38,7 @@ func TestDay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &session{store: w, saidBefore: map[string]int{}}
+	s := newLoads(&recorder{store: w}, nil)
 	plan := load.Plan{Schedule: schedule, Targets: []load.Target{{Method: "GET", URL: "http://127.0.0.1/"}}}
 	recorder := load.NewRecorder(plan, 0)
 	recorder.KeepSeconds()
@@ -52,7 +52,7 @@ func TestDay(t *testing.T) {
 	s.keepSeconds(numbered(recorder.Take(), 1))
 	made := time.Since(began)
 	s.steps, s.summary = schedule.Steps(), &kasoku.LoadSummary{}
-	if err := s.saveLoad(); err != nil || len(s.warnings) > 0 || len(s.unkept) > 0 {
+	if err := s.save(); err != nil || len(s.warnings) > 0 || len(s.unkept) > 0 {
 		t.Fatal(err, s.warnings, len(s.unkept))
 	}
 	if err := w.Finish(kasoku.Run{State: kasoku.Finished, Length: length}); err != nil {

@@ -44,34 +44,34 @@ func holdFor(ctx context.Context, r *mysql.Reader, o Options) (*guard.Hold, erro
 
 // startGuard starts the guard process before there is anything to put back. A
 // run without one goes on: the journal is there.
-func (s *session) startGuard(ctx context.Context) error {
-	g := s.o.Guard
-	if g == nil || g.Program.Path == "" || len(s.o.Command) == 0 && !s.o.SlowLog && !s.o.Digests {
+func (c *changes) startGuard(ctx context.Context) error {
+	g := c.o.Guard
+	if g == nil || g.Program.Path == "" || len(c.o.Command) == 0 && !c.o.SlowLog && !c.o.Digests {
 		return nil
 	}
-	path, err := filepath.Abs(s.o.Path)
+	path, err := filepath.Abs(c.o.Path)
 	if err != nil {
 		return err
 	}
-	s.guard, err = guard.Start(g.Program, guard.Request{Dir: g.Dir, DSN: s.o.MySQL, Holder: guard.ThisProcess(path),
-		Place: s.place()})
+	c.guard, err = guard.Start(g.Program, guard.Request{Dir: g.Dir, DSN: c.o.MySQL, Holder: guard.ThisProcess(path),
+		Place: c.place()})
 	if err != nil {
-		s.warn(kasoku.Warning{Code: "no-guard", Text: err.Error(),
+		c.warn(kasoku.Warning{Code: "no-guard", Text: err.Error(),
 			Hint: "should the recorder be killed with -9, `kasoku restore` puts back what was changed on the database server"})
 		return nil
 	}
-	if s.db != nil {
-		_ = s.db.hold.AwaitGuard(ctx) // one that is slow comes to its place later
+	if c.db != nil {
+		_ = c.db.hold.AwaitGuard(ctx) // one that is slow comes to its place later
 	}
 	return nil
 }
 
 // place is where the run stands among those who change the server.
-func (s *session) place() guard.Place {
-	if s.db == nil {
+func (c *changes) place() guard.Place {
+	if c.db == nil {
 		return guard.Place{}
 	}
-	return s.db.hold.Place()
+	return c.db.hold.Place()
 }
 
 // endWithin is how long the guard process may take to end.
@@ -79,30 +79,30 @@ const endWithin = 5 * time.Second
 
 // endGuard takes leave of the guard process. What could not be put back is left
 // to it: it tries for longer.
-func (s *session) endGuard() {
-	if s.guard == nil {
+func (c *changes) endGuard() {
+	if c.guard == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), endWithin)
 	defer cancel()
-	orderly := s.db == nil || s.db.restored
-	restarts, err := s.guard.Restarts()
-	s.eventRestarts(restarts)
+	orderly := c.db == nil || c.db.restored
+	restarts, err := c.guard.Restarts()
+	c.eventRestarts(restarts)
 	if n := len(restarts); n > 0 && err == nil {
-		s.warn(kasoku.Warning{Code: "guard-restarted", Text: fmt.Sprintf("the guard process was ended by somebody %s and started again", countTimes(n)),
+		c.warn(kasoku.Warning{Code: "guard-restarted", Text: fmt.Sprintf("the guard process was ended by somebody %s and started again", countTimes(n)),
 			Hint: "it puts back what was changed should the recorder be killed: let it live; is the machine short of memory?"})
 	}
-	if err := s.guard.Done(ctx, orderly); err != nil && orderly {
-		s.warn(kasoku.Warning{Code: "no-guard", Text: err.Error(), Hint: "the recorder itself put all back; nothing is to be done"})
+	if err := c.guard.Done(ctx, orderly); err != nil && orderly {
+		c.warn(kasoku.Warning{Code: "no-guard", Text: err.Error(), Hint: "the recorder itself put all back; nothing is to be done"})
 	}
-	s.guard = nil
+	c.guard = nil
 }
 
 // eventRestarts puts restarts of the guard process on the axis of time.
-func (s *session) eventRestarts(at []time.Time) {
+func (c *changes) eventRestarts(at []time.Time) {
 	for _, t := range at {
-		if s.store != nil { // a run file that takes no more lacks the event; the warning is elsewhere
-			_ = s.store.Event(kasoku.Event{At: t.Sub(s.start), Host: s.host(), Kind: "guard", Text: "the guard process was ended by somebody and started again"})
+		if c.store != nil { // a run file that takes no more lacks the event; the warning is elsewhere
+			_ = c.store.Event(kasoku.Event{At: t.Sub(c.start), Host: c.host(), Kind: "guard", Text: "the guard process was ended by somebody and started again"})
 		}
 	}
 }
@@ -153,15 +153,15 @@ func KeepLeft(left guard.Left) error {
 
 // keepChanges stores what became of the run's own changes, or of those of a run
 // that died and that has not been put right since.
-func (s *session) keepChanges(left guard.Left) error {
+func (c *changes) keepChanges(left guard.Left) error {
 	switch {
 	case !left.Own:
 		return KeepLeft(left)
-	case s.store == nil:
+	case c.store == nil:
 		return nil
 	}
 	changes := append(changesOf(left.Flavor, left.Changes), heirsChange(left.Flavor, left.Heirs)...)
-	return s.store.SaveChanges(append(changes, s.db.recycledChange()...))
+	return c.store.SaveChanges(append(changes, c.db.recycledChange()...))
 }
 
 func keepLeft(left guard.Left) error {
@@ -177,27 +177,4 @@ func keepLeft(left guard.Left) error {
 		changes = append(changes, heirsChange(left.Flavor, left.Heirs)...)
 	}
 	return errors.Join(ed.SaveChanges(changes), ed.Close())
-}
-
-// readDigests asks the database what its statements did during the run.
-func (s *session) readDigests(ctx context.Context) {
-	if s.db.digests == nil {
-		return
-	}
-	s.digested, s.aboutDigests = s.db.queries(ctx)
-	if s.waits() && len(s.aboutDigests) > 0 {
-		s.aboutDigests[0].Text += "; they were counted while the run waited to begin, too"
-	}
-}
-
-// saveDigests stores them as the run's queries, unless a slow log gave it those.
-func (s *session) saveDigests() error {
-	if s.slowRead || s.aboutDigests == nil {
-		return nil
-	}
-	for i := range s.digested {
-		s.digested[i].Host = s.host()
-	}
-	s.warn(s.aboutDigests...)
-	return s.store.SaveQueries(s.digested)
 }

@@ -17,21 +17,31 @@ const (
 	JoinOff   = "off"   // not looked for
 )
 
-// joins reports whether the run looks for who issues which query.
-func (s *session) joins() bool { return !s.o.sampled() && s.couldJoin() }
+// joining finds out which endpoint runs which statements.
+type joining struct {
+	*recorder
+	config *configuration
+	logs   *logbook
 
-// couldJoin reports whether it would with all statements.
-func (s *session) couldJoin() bool {
-	return s.o.Join != JoinOff && s.db != nil && s.db.slowOn && len(s.o.accessLogs()) > 0
+	join    *callers.Joiner // nil when it is not looked for
+	callers []kasoku.Caller // that are known
 }
 
-// startJoin begins to look at the logs that need it.
-func (s *session) startJoin(ctx context.Context) {
-	if !s.joins() {
+// joins reports whether the run looks for who issues which query.
+func (j *joining) joins() bool { return !j.o.sampled() && j.couldJoin() }
+
+// couldJoin reports whether it would with all statements.
+func (j *joining) couldJoin() bool {
+	return j.o.Join != JoinOff && j.db != nil && j.db.slowOn && len(j.o.accessLogs()) > 0
+}
+
+// begin begins to look at the logs that need it.
+func (j *joining) begin(ctx context.Context) {
+	if !j.joins() {
 		return
 	}
-	s.db.asked = -s.db.questions(ctx) // as the logs are read from here on
-	s.join = callers.Start(callers.Times{Fine: s.db.fineTimes(), Table: s.db.table}, s.marksOf("accesslog"), s.marksOf("slowlog"))
+	j.db.asked = -j.db.questions(ctx) // as the logs are read from here on
+	j.join = callers.Start(callers.Times{Fine: j.db.fineTimes(), Table: j.db.table}, j.logs.marksOf("accesslog"), j.logs.marksOf("slowlog"))
 }
 
 // fineTimes reports whether the slow log's file has microseconds.
@@ -39,13 +49,13 @@ func (d *database) fineTimes() bool {
 	return d.reader.Flavor() == mysql.MySQL && d.reader.Version().AtLeast(5, 7, 2)
 }
 
-// joined is what the search for callers knows of the run.
-func (s *session) joined() *callers.Run {
+// known is what the search for callers knows of the run.
+func (j *joining) known() *callers.Run {
 	r := &callers.Run{
-		Host: s.host(), Start: s.start, Length: s.run.Length, Clock: s.clock, Table: s.access, Endpoints: s.endpoints,
-		Doubled: len(doubled(s.accessRead)) > 0, Queries: s.queries, Configs: s.taken.Configs, SlowTable: s.db.reader.SlowTable,
+		Host: j.host(), Start: j.start, Length: j.run.Length, Clock: j.clock, Table: j.logs.access, Endpoints: j.logs.endpoints,
+		Doubled: len(doubled(j.logs.accessRead)) > 0, Queries: j.logs.queries, Configs: j.config.taken.Configs, SlowTable: j.db.reader.SlowTable,
 	}
-	for _, l := range s.logs {
+	for _, l := range j.logs.files {
 		if l.kind == "accesslog" {
 			r.Access = append(r.Access, callers.AccessLog{Mark: l.mark, Zone: l.zone})
 		}
@@ -53,18 +63,18 @@ func (s *session) joined() *callers.Run {
 	return r
 }
 
-// saveJoin finds out who issues which query and stores it. All logs were read.
-func (s *session) saveJoin(ctx context.Context) error {
-	if s.join == nil {
-		if j := s.refusedJoin(); j != nil {
-			return s.store.SaveJoins(j)
+// save finds out who issues which query and stores it. All logs were read.
+func (j *joining) save(ctx context.Context) error {
+	if j.join == nil {
+		if refused := j.refusedJoin(); refused != nil {
+			return j.store.SaveJoins(refused)
 		}
 		return nil
 	}
-	j, found, err := s.join.Infer(ctx, s.joined())
+	joined, found, err := j.join.Infer(ctx, j.known())
 	if err != nil {
 		return err
 	}
-	s.callers = found
-	return errors.Join(s.store.SaveJoins([]kasoku.Join{*j}), s.store.SaveCallers(found))
+	j.callers = found
+	return errors.Join(j.store.SaveJoins([]kasoku.Join{*joined}), j.store.SaveCallers(found))
 }

@@ -27,7 +27,7 @@ type Live struct {
 // not looked at.
 func NewLive(ctx context.Context, o Options) (_ *Live, err error) {
 	o.Guard, o.SlowLog, o.Digests = nil, false, false
-	s := &session{o: o}
+	s := newSession(o, nil)
 	l := &Live{Host: hostInfo(), Settings: safe.Settings(o.Settings), AccessLogs: o.accessLogs()}
 	defer func() {
 		if err != nil {
@@ -45,7 +45,7 @@ func NewLive(ctx context.Context, o Options) (_ *Live, err error) {
 		}
 		l.Settings = append(l.Settings, vars...)
 	}
-	l.Sources, _, err = s.sources()
+	l.Sources, _, err = s.sampling.sources()
 	return l, err
 }
 

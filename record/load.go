@@ -15,30 +15,52 @@ import (
 	"github.com/kasoku/kasoku/record/safe"
 )
 
-// makeLoad makes the load step by step. Each step begins on a whole second of
+// loads is the load of a run, whoever makes it: kasoku itself, step by step, or the command,
+// which hands over what its loads counted.
+type loads struct {
+	*recorder
+	profiles *profiles
+
+	steps      []kasoku.Step
+	summary    *kasoku.LoadSummary
+	unkept     []kasoku.LoadSecond // not in the file yet
+	loaded     uint64              // answers with 2xx
+	asked      uint64              // requests of the steps that have ended
+	saidBefore map[string]int      // by code of a warning about the generator: steps that said it
+
+	handed []kasoku.Warning // of a load made by the command
+	phases []kasoku.Phase   // as it reported them
+	events []kasoku.Event   // by it
+}
+
+func newLoads(r *recorder, p *profiles) *loads {
+	return &loads{recorder: r, profiles: p, saidBefore: map[string]int{}}
+}
+
+// make makes the load step by step. Each step begins on a whole second of
 // the run's clock, so that its seconds are whole.
-func (s *session) makeLoad(ctx context.Context) error {
-	if len(s.o.Load.Targets) == 0 {
+func (l *loads) make(ctx context.Context) error {
+	if len(l.o.Load.Targets) == 0 {
 		return load.ErrNoTargets
 	}
-	if seed := s.o.Load.Seed; seed != 0 {
-		err := s.store.Event(kasoku.Event{At: time.Since(s.start), Host: s.host(), Kind: "seed", Text: "what is random in the load follows from the seed " + strconv.FormatUint(seed, 10)})
+	if seed := l.o.Load.Seed; seed != 0 {
+		err := l.store.Event(kasoku.Event{At: time.Since(l.start), Host: l.host(), Kind: "seed", Text: "what is random in the load follows from the seed " + strconv.FormatUint(seed, 10)})
 		if err != nil {
 			return err
 		}
 	}
 	var done []Done
 	for {
-		perSec, more := s.o.Load.Next(done)
+		perSec, more := l.o.Load.Next(done)
 		if !more {
-			s.settle(ctx, s.o.Load.Settle)
+			l.settle(ctx, l.o.Load.Settle)
 			return ctx.Err()
 		}
-		pause := s.o.Load.Pause
+		pause := l.o.Load.Pause
 		if len(done) == 0 {
 			pause = 0
 		}
-		d, err := s.makeStep(ctx, len(done)+1, perSec, pause)
+		d, err := l.makeStep(ctx, len(done)+1, perSec, pause)
 		if d.Tally != nil {
 			done = append(done, d)
 		}
@@ -61,11 +83,11 @@ func (l *Load) Permitted(ctx context.Context) error {
 }
 
 // settle records on without load, to see what stays open.
-func (s *session) settle(ctx context.Context, d time.Duration) {
+func (l *loads) settle(ctx context.Context, d time.Duration) {
 	if d <= 0 {
 		return
 	}
-	s.progress(Progress{Phase: PhasePause, Text: "without load"})
+	l.progress(Progress{Phase: PhasePause, Text: "without load"})
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -76,46 +98,46 @@ func (s *session) settle(ctx context.Context, d time.Duration) {
 
 // makeStep waits for the pause and the next whole second, makes one step and
 // adds it to the run.
-func (s *session) makeStep(ctx context.Context, number int, perSec float64, pause time.Duration) (Done, error) {
-	constant, err := load.Constant(perSec, s.o.Load.Each)
+func (l *loads) makeStep(ctx context.Context, number int, perSec float64, pause time.Duration) (Done, error) {
+	constant, err := load.Constant(perSec, l.o.Load.Each)
 	if err != nil {
 		return Done{}, err
 	}
-	schedule := load.Spaced(constant, s.o.Load.Spacing, s.o.Load.Seed+uint64(number))
-	from := nextSecond(time.Since(s.start) + pause)
-	step := kasoku.Step{Number: number, PerSec: perSec, Planned: s.o.Load.Each,
-		Interval: kasoku.Interval{From: from, To: from + s.o.Load.Each}}
-	plan := load.Plan{Schedule: schedule, Targets: s.targets()}
+	schedule := load.Spaced(constant, l.o.Load.Spacing, l.o.Load.Seed+uint64(number))
+	from := nextSecond(time.Since(l.start) + pause)
+	step := kasoku.Step{Number: number, PerSec: perSec, Planned: l.o.Load.Each,
+		Interval: kasoku.Interval{From: from, To: from + l.o.Load.Each}}
+	plan := load.Plan{Schedule: schedule, Targets: l.targets()}
 	recorder := load.NewRecorder(plan, from)
 	recorder.KeepSeconds()
-	if err := s.pause(ctx, step, from); err != nil {
+	if err := l.pause(ctx, step, from); err != nil {
 		return Done{}, err
 	}
-	s.profileLoad(from, s.o.Load.Total)
-	stop := s.follow(recorder, step)
-	summary, err := s.o.Load.Engine.Run(ctx, plan, s.start.Add(from), recorder)
+	l.profiles.begin(from, l.o.Load.Total)
+	stop := l.follow(recorder, step)
+	summary, err := l.o.Load.Engine.Run(ctx, plan, l.start.Add(from), recorder)
 	stop()
 	if err != nil {
 		return Done{}, fmt.Errorf("step %d: %w", number, err)
 	}
 	if ctx.Err() != nil { // cut short: it ended when the run was asked to stop
-		step.Interval.To = max(from, min(step.Interval.To, time.Since(s.start)))
+		step.Interval.To = max(from, min(step.Interval.To, time.Since(l.start)))
 	}
 	tally := recorder.Tally(0)
-	s.asked += tally.Asked
-	s.steps = append(s.steps, step)
-	s.addSummary(&summary)
-	s.warnStep(&summary, tally, step)
-	s.report(step, tally, true)
-	return Done{step, tally}, errors.Join(s.store.SaveSteps(s.steps), ctx.Err())
+	l.asked += tally.Asked
+	l.steps = append(l.steps, step)
+	l.addSummary(&summary)
+	l.warnStep(&summary, tally, step)
+	l.report(step, tally, true)
+	return Done{step, tally}, errors.Join(l.store.SaveSteps(l.steps), ctx.Err())
 }
 
 // targets are those of the next step. Their places go on where the step before
 // ended: what is to differ from request to request differs in the whole run.
-func (s *session) targets() []load.Target {
-	out := slices.Clone(s.o.Load.Targets)
+func (l *loads) targets() []load.Target {
+	out := slices.Clone(l.o.Load.Targets)
 	for i := range out {
-		out[i].Fill = out[i].Fill.From(s.asked)
+		out[i].Fill = out[i].Fill.From(l.asked)
 	}
 	return out
 }
@@ -127,9 +149,9 @@ func nextSecond(t time.Duration) time.Duration {
 }
 
 // pause waits until shortly before the step begins; the engine waits the rest.
-func (s *session) pause(ctx context.Context, step kasoku.Step, from time.Duration) error {
-	s.progress(Progress{Phase: PhasePause, Step: step})
-	t := time.NewTimer(from - time.Since(s.start) - 20*time.Millisecond)
+func (l *loads) pause(ctx context.Context, step kasoku.Step, from time.Duration) error {
+	l.progress(Progress{Phase: PhasePause, Step: step})
+	t := time.NewTimer(from - time.Since(l.start) - 20*time.Millisecond)
 	defer t.Stop()
 	select {
 	case <-t.C:
@@ -140,7 +162,7 @@ func (s *session) pause(ctx context.Context, step kasoku.Step, from time.Duratio
 }
 
 // follow keeps the seconds as they fill and reports the progress, until stopped.
-func (s *session) follow(recorder *load.Recorder, step kasoku.Step) (stop func()) {
+func (l *loads) follow(recorder *load.Recorder, step kasoku.Step) (stop func()) {
 	quit, finished := make(chan struct{}), make(chan struct{})
 	go contain.Func(contain.Part{Kind: contain.Step, Name: "seconds"}, func() {
 		defer close(finished)
@@ -150,13 +172,13 @@ func (s *session) follow(recorder *load.Recorder, step kasoku.Step) (stop func()
 			select {
 			case <-tick.C:
 			case <-quit:
-				s.keepSeconds(safe.Seconds(numbered(recorder.Take(), step.Number)))
+				l.keepSeconds(safe.Seconds(numbered(recorder.Take(), step.Number)))
 				return
 			}
 			if n%4 == 0 {
-				s.keepSeconds(safe.Seconds(numbered(recorder.Take(), step.Number)))
+				l.keepSeconds(safe.Seconds(numbered(recorder.Take(), step.Number)))
 			}
-			s.report(step, recorder.Tally(0), false)
+			l.report(step, recorder.Tally(0), false)
 		}
 	})()
 	return func() {
@@ -165,33 +187,33 @@ func (s *session) follow(recorder *load.Recorder, step kasoku.Step) (stop func()
 	}
 }
 
-func (s *session) report(step kasoku.Step, t *kasoku.Tally, over bool) {
-	s.progress(Progress{
+func (l *loads) report(step kasoku.Step, t *kasoku.Tally, over bool) {
+	l.progress(Progress{
 		Phase: PhaseLoad, Step: step, Over: over,
-		Elapsed: min(max(time.Since(s.start)-step.Interval.From, 0), step.Interval.Len()),
+		Elapsed: min(max(time.Since(l.start)-step.Interval.From, 0), step.Interval.Len()),
 		OK:      t.Success, Failed: t.Failed(), P99: t.Latency.Quantile(0.99),
 	})
 }
 
 // keepSeconds adds what seconds counted to the run file.
-func (s *session) keepSeconds(seconds []kasoku.LoadSecond) {
+func (l *loads) keepSeconds(seconds []kasoku.LoadSecond) {
 	for i := range seconds {
-		s.loaded += successes(seconds[i].Codes)
+		l.loaded += successes(seconds[i].Codes)
 	}
-	s.unkept = append(s.unkept, seconds...)
-	if err := s.storeSeconds(); err != nil {
-		s.warnOnce(kasoku.Warning{Code: "store", Text: "keep the load's seconds: " + err.Error()})
+	l.unkept = append(l.unkept, seconds...)
+	if err := l.storeSeconds(); err != nil {
+		l.warnOnce(kasoku.Warning{Code: "store", Text: "keep the load's seconds: " + err.Error()})
 	}
 }
 
 // storeSeconds stores what is not stored yet; with an error it is tried again.
-func (s *session) storeSeconds() error {
-	if len(s.unkept) == 0 {
+func (l *loads) storeSeconds() error {
+	if len(l.unkept) == 0 {
 		return nil
 	}
-	err := s.store.AddSeconds(s.unkept)
+	err := l.store.AddSeconds(l.unkept)
 	if err == nil {
-		s.unkept = nil
+		l.unkept = nil
 	}
 	return err
 }
@@ -205,14 +227,14 @@ func numbered(seconds []kasoku.LoadSecond, step int) []kasoku.LoadSecond {
 }
 
 // addSummary adds the summary of one step, or of one of several loads, to the run's.
-func (s *session) addSummary(one *kasoku.LoadSummary) {
-	if s.summary == nil {
+func (l *loads) addSummary(one *kasoku.LoadSummary) {
+	if l.summary == nil {
 		whole := *one
 		whole.Targets = slices.Clone(one.Targets)
-		s.summary = &whole
+		l.summary = &whole
 		return
 	}
-	sum := s.summary
+	sum := l.summary
 	for _, word := range []struct {
 		to   *string
 		more string
@@ -242,24 +264,24 @@ func (s *session) addSummary(one *kasoku.LoadSummary) {
 
 // warnStep notes what a step's load says of the generator. Steps climb, so of each
 // kind the last is kept, and how many steps before it said the same.
-func (s *session) warnStep(one *kasoku.LoadSummary, t *kasoku.Tally, step kasoku.Step) {
+func (l *loads) warnStep(one *kasoku.LoadSummary, t *kasoku.Tally, step kasoku.Step) {
 	for _, w := range load.Warnings(*one, t) {
 		w.Text = fmt.Sprintf("step %d: %s", step.Number, w.Text)
-		before := s.saidBefore[w.Code]
-		s.warnings = slices.DeleteFunc(s.warnings, func(x kasoku.Warning) bool { return before > 0 && x.Code == w.Code })
+		before := l.saidBefore[w.Code]
 		if before > 0 {
+			l.forgetWarnings(w.Code)
 			w.Text += fmt.Sprintf("; likewise in %d of the steps before", before)
 		}
-		s.saidBefore[w.Code]++
-		s.warn(w)
+		l.saidBefore[w.Code]++
+		l.warn(w)
 	}
 }
 
-// saveLoad stores what came of the load, whoever made it.
-func (s *session) saveLoad() error {
-	s.warn(s.handed...)
-	if s.summary == nil {
+// save stores what came of the load, whoever made it.
+func (l *loads) save() error {
+	l.warn(l.handed...)
+	if l.summary == nil {
 		return nil
 	}
-	return errors.Join(s.store.SaveSteps(s.steps), s.storeSeconds(), s.store.SaveLoad(s.summary))
+	return errors.Join(l.store.SaveSteps(l.steps), l.storeSeconds(), l.store.SaveLoad(l.summary))
 }

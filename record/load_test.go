@@ -10,7 +10,7 @@ import (
 // TestWarnStep: of a kind of warning the last step's stands, and says how many
 // steps before it said the same.
 func TestWarnStep(t *testing.T) {
-	s := &session{saidBefore: map[string]int{}}
+	s := newLoads(&recorder{}, nil)
 	s.warn(kasoku.Warning{Code: "empty-log", Text: "other"})
 	for number, delay := range []time.Duration{3, 0, 5, 7} {
 		tally := kasoku.NewTally()
@@ -30,15 +30,16 @@ func TestWarnStep(t *testing.T) {
 }
 
 func TestWrites(t *testing.T) {
-	f := func(s *session, want uint64, known bool) {
+	f := func(l *loads, endpoints []kasoku.Endpoint, want uint64, known bool) {
 		t.Helper()
-		if n, ok := s.writes(); n != want || ok != known {
+		c := &rowCounts{logs: &logbook{endpoints: endpoints}, loads: l}
+		if n, ok := c.writes(); n != want || ok != known {
 			t.Fatalf("%d, %v; want %d, %v", n, ok, want, known)
 		}
 	}
 	codes := map[int]uint64{200: 3, 201: 2, 302: 7, 500: 9}
-	f(&session{}, 0, false)
-	f(&session{loaded: 5, summary: &kasoku.LoadSummary{}}, 5, true)
-	f(&session{loaded: 5, summary: &kasoku.LoadSummary{}, endpoints: []kasoku.Endpoint{
-		{Method: "POST", Codes: map[int]uint64{200: 4, 303: 1}}, {Method: "GET", Codes: codes}}}, 4, true)
+	f(&loads{}, nil, 0, false)
+	f(&loads{loaded: 5, summary: &kasoku.LoadSummary{}}, nil, 5, true)
+	f(&loads{loaded: 5, summary: &kasoku.LoadSummary{}}, []kasoku.Endpoint{
+		{Method: "POST", Codes: map[int]uint64{200: 4, 303: 1}}, {Method: "GET", Codes: codes}}, 4, true)
 }

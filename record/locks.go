@@ -18,15 +18,15 @@ func shapeOf(statement string) (fingerprint, id string) {
 
 // saveLocks stores who waited for whose locks, and the last deadlock. The sampler
 // must have ended. A server that does not report it costs the deadlock, not the run.
-func (s *session) saveLocks(ctx context.Context) error {
+func (e *ending) saveLocks(ctx context.Context) error {
 	var deadlocks []kasoku.Deadlock
-	d, err := s.db.locks.Deadlock(ctx, s.host(), s.start)
+	d, err := e.db.locks.Deadlock(ctx, e.host(), e.start)
 	if err != nil {
-		s.warn(kasoku.Warning{Code: "no-deadlocks", Text: "whether there were deadlocks is not known: " + err.Error(), Hint: hint(err)})
+		e.warn(kasoku.Warning{Code: "no-deadlocks", Text: "whether there were deadlocks is not known: " + err.Error(), Hint: hint(err)})
 	}
 	if d != nil {
-		d.At = min(d.At, s.run.Length)
+		d.At = min(d.At, e.run.Length)
 		deadlocks = append(deadlocks, *d)
 	}
-	return errors.Join(s.store.SaveLockWaits(s.db.locks.Waits(s.host(), s.start)), s.store.SaveDeadlocks(deadlocks))
+	return errors.Join(e.store.SaveLockWaits(e.db.locks.Waits(e.host(), e.start)), e.store.SaveDeadlocks(deadlocks))
 }

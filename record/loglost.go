@@ -19,7 +19,7 @@ const hintKeepLogs = "keep the logs until the run has ended"
 // lostOf warns when a log was seen to gain more than could be read of it in the end: it
 // was truncated, removed or replaced meanwhile. A log that was cut before it gained
 // anything has lost nothing of the run.
-func (s *session) lostOf(l *logFile, w *kasoku.LogWindow) []kasoku.Warning {
+func (b *logbook) lostOf(l *logFile, w *kasoku.LogWindow) []kasoku.Warning {
 	if l.gone {
 		return []kasoku.Warning{{
 			Code: codeLogGone,
@@ -27,7 +27,7 @@ func (s *session) lostOf(l *logFile, w *kasoku.LogWindow) []kasoku.Warning {
 			Hint: hintKeepLogs,
 		}}
 	}
-	seen := s.clock.Gained(l.mark)
+	seen := b.clock.Gained(l.mark)
 	if seen <= l.read {
 		return nil
 	}

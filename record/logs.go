@@ -27,34 +27,49 @@ type logFile struct {
 	zone  clock.Zone // of an access log that was read
 }
 
-// markLogs remembers where each log ends now.
-func (s *session) markLogs() error {
+// logbook is the logs of a run: from where on they belong to it, and what was read of them.
+type logbook struct {
+	*recorder
+	config *configuration
+	joins  *joining
+
+	files      []*logFile
+	access     *accesslog.Table // of all access logs; nil before they are read
+	accessRead []routes         // of each access log by itself
+	endpoints  []kasoku.Endpoint
+	messages   []kasoku.Message
+	slowRead   bool           // the slow log gave the run its queries
+	queries    []kasoku.Query // of the slow log, with a statement of each as it was sent
+}
+
+// mark remembers where each log ends now.
+func (b *logbook) mark() error {
 	var want []logFile
-	for _, path := range s.o.accessLogs() {
+	for _, path := range b.o.accessLogs() {
 		want = append(want, logFile{kind: "accesslog", path: path})
 	}
-	for _, path := range s.o.appLogs() {
+	for _, path := range b.o.appLogs() {
 		want = append(want, logFile{kind: "applog", path: path})
 	}
-	for _, path := range s.o.MoreLogs.Error {
+	for _, path := range b.o.MoreLogs.Error {
 		want = append(want, logFile{kind: "errorlog", path: path, quiet: true})
 	}
-	if s.db != nil && s.db.slowOn {
-		want = append(want, logFile{kind: "slowlog", path: s.db.slow.File()})
+	if b.db != nil && b.db.slowOn {
+		want = append(want, logFile{kind: "slowlog", path: b.db.slow.File()})
 	}
 	for _, l := range want {
 		var err error
 		if l.mark, err = lines.MarkEnd(l.path); err != nil {
 			return fmt.Errorf("%s: %w", l.kind, err)
 		}
-		s.logs = append(s.logs, &l)
+		b.files = append(b.files, &l)
 	}
 	return nil
 }
 
 // marksOf returns from where on the logs of a kind belong to the run.
-func (s *session) marksOf(kind string) (marks []lines.Mark) {
-	for _, l := range s.logs {
+func (b *logbook) marksOf(kind string) (marks []lines.Mark) {
+	for _, l := range b.files {
 		if l.kind == kind {
 			marks = append(marks, l.mark)
 		}
@@ -62,31 +77,31 @@ func (s *session) marksOf(kind string) (marks []lines.Mark) {
 	return marks
 }
 
-// collectLogs reads what each log gained during the run and stores its tables.
-func (s *session) collectLogs() error {
+// collectAll reads what each log gained during the run and stores its tables.
+func (b *logbook) collectAll() error {
 	var windows []kasoku.LogWindow
 	var empty []string
 	var errs []error
-	for _, l := range s.logs {
-		s.progress(Progress{Phase: PhaseAnalyse, Text: l.path})
+	for _, l := range b.files {
+		b.progress(Progress{Phase: PhaseAnalyse, Text: l.path})
 		var w kasoku.LogWindow
-		err := s.part(l.kind, func() (err error) { w, err = s.collect(l); return err })
+		err := b.part(l.kind, func() (err error) { w, err = b.collect(l); return err })
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s %s: %w", l.kind, l.path, err))
 			continue
 		}
-		w.Host = s.host()
+		w.Host = b.host()
 		if w.Path == "" {
 			w.Path = l.path
 		}
-		s.warn(s.lostOf(l, &w)...)
+		b.warn(b.lostOf(l, &w)...)
 		if l.kind == "errorlog" && w.Note == "" {
-			w.Note = levelNote(s.taken.Configs, w.Path)
+			w.Note = levelNote(b.config.taken.Configs, w.Path)
 		}
 		windows = append(windows, w)
 		if bad, ok := kasoku.DroppedLines(&w); ok {
 			bad.Hint = "they are in no table; `kasoku show -o json` has samples"
-			s.warn(bad)
+			b.warn(bad)
 		}
 		if lacks, ok := kasoku.LackingLog(&w); ok {
 			s.warn(lacks)
@@ -96,11 +111,11 @@ func (s *session) collectLogs() error {
 		}
 	}
 	if len(empty) > 0 {
-		s.warn(emptyWarning(empty))
+		b.warn(emptyWarning(empty))
 	}
-	s.warn(doubled(s.accessRead)...)
+	b.warn(doubled(b.accessRead)...)
 	// By now it is known in which time zones the logs are.
-	return errors.Join(append(errs, s.store.SaveLogs(windows), s.store.SaveSettings(s.settings))...)
+	return errors.Join(append(errs, b.store.SaveLogs(windows), b.store.SaveSettings(b.config.settings))...)
 }
 
 // emptyWarning names the logs that gained nothing.
@@ -116,7 +131,7 @@ func emptyWarning(paths []string) kasoku.Warning {
 const mostSlow = 20
 
 // collect reads one log's window into the run's tables.
-func (s *session) collect(l *logFile) (w kasoku.LogWindow, err error) {
+func (b *logbook) collect(l *logFile) (w kasoku.LogWindow, err error) {
 	src, err := lines.Since(l.mark)
 	if errors.Is(err, fs.ErrNotExist) { // with its directory; else it is looked for among its rotations
 		l.gone = true
@@ -129,94 +144,94 @@ func (s *session) collect(l *logFile) (w kasoku.LogWindow, err error) {
 		l.read = bytesOf(src.Files())
 		err = errors.Join(err, src.Close())
 	}()
-	whole := kasoku.Interval{To: s.run.Length}
+	whole := kasoku.Interval{To: b.run.Length}
 	switch l.kind {
 	case "slowlog":
-		o := slowlog.Options{Kind: slowlog.Slow, Clock: s.clock.Wall, Interval: whole, KeepRaw: true, Trailers: true}
-		if s.join != nil {
-			o.Each = s.join.Follow(s.joined(), l.mark)
+		o := slowlog.Options{Kind: slowlog.Slow, Clock: b.clock.Wall, Interval: whole, KeepRaw: true, Trailers: true}
+		if b.joins.join != nil {
+			o.Each = b.joins.join.Follow(b.joins.known(), l.mark)
 		}
-		return s.collectSlowLog(src, o)
+		return b.collectSlowLog(src, o)
 	case "accesslog":
-		zone, err := s.clock.ZoneOf(l.mark)
+		zone, err := b.clock.ZoneOf(l.mark)
 		if err != nil {
 			return w, err
 		}
 		l.zone = zone
-		if s.join != nil {
-			s.join.Offset(zone.Off())
+		if b.joins.join != nil {
+			b.joins.join.Offset(zone.Off())
 		}
-		s.settings = append(s.settings, zone.Settings(s.host(), l.path)...)
-		return s.collectAccessLog(src, accesslog.Options{Clock: zone.Place(s.clock), Interval: whole, Slowest: mostSlow, Detail: true})
+		b.config.settings = append(b.config.settings, zone.Settings(b.host(), l.path)...)
+		return b.collectAccessLog(src, accesslog.Options{Clock: zone.Place(b.clock), Interval: whole, Slowest: mostSlow, Detail: true})
 	}
-	w, err = s.collectAppLog(src, applog.Options{Host: s.host(), Path: l.path, Clock: s.clock.Offset(l.mark), Interval: whole})
+	w, err = b.collectAppLog(src, applog.Options{Host: b.host(), Path: l.path, Clock: b.clock.Offset(l.mark), Interval: whole})
 	w.Kind = l.kind
 	return w, err
 }
 
-func (s *session) collectSlowLog(src *lines.Window, o slowlog.Options) (kasoku.LogWindow, error) {
+func (b *logbook) collectSlowLog(src *lines.Window, o slowlog.Options) (kasoku.LogWindow, error) {
 	t, w, err := slowlog.Collect(src, o)
 	if t == nil {
 		return w, err
 	}
-	s.warn(s.db.logged(t.Statements() + t.Outside())...)
+	b.warn(b.db.logged(t.Statements() + t.Outside())...)
 	classes, saves, transactions := t.Classes(), t.Saves(), t.Transactions()
-	if s.o.sampled() { // statements that follow each other are not in it
+	if b.o.sampled() { // statements that follow each other are not in it
 		saves, transactions = nil, nil
 	}
-	if s.join != nil {
-		s.join.Settle(classes, t.Statements()+t.Outside(), s.db.asked)
+	if b.joins.join != nil {
+		b.joins.join.Settle(classes, t.Statements()+t.Outside(), b.db.asked)
 	}
 	queries := make([]kasoku.Query, len(classes))
 	for i := range classes {
 		queries[i] = classes[i].Query
 	}
-	s.slowRead = len(queries) > 0
+	b.slowRead = len(queries) > 0
 	for i := range queries {
-		queries[i].Host = s.host()
+		queries[i].Host = b.host()
 	}
 	for i := range saves {
-		saves[i].Host = s.host()
+		saves[i].Host = b.host()
 	}
 	for i := range transactions {
-		transactions[i].Host = s.host()
+		transactions[i].Host = b.host()
 	}
-	s.queries = slices.Clone(queries)
+	b.queries = slices.Clone(queries)
 	for i := range queries {
-		if !s.o.KeepStatements {
+		if !b.o.KeepStatements {
 			queries[i].Raw = ""
 		}
 	}
-	return w, errors.Join(err, s.store.SaveQueries(queries), s.store.SaveSaves(saves), s.store.SaveTransactions(transactions))
+	return w, errors.Join(err, b.store.SaveQueries(queries), b.store.SaveSaves(saves), b.store.SaveTransactions(transactions))
 }
 
-func (s *session) collectAccessLog(src *lines.Window, o accesslog.Options) (kasoku.LogWindow, error) {
+func (b *logbook) collectAccessLog(src *lines.Window, o accesslog.Options) (kasoku.LogWindow, error) {
 	t, w, err := accesslog.Collect(src, o)
 	if t == nil {
 		return w, err
 	}
-	s.accessRead = append(s.accessRead, routesOf(w.Path, t.Endpoints()))
-	if s.access != nil { // of another log
-		t.Merge(s.access)
+	b.accessRead = append(b.accessRead, routesOf(w.Path, t.Endpoints()))
+	if b.access != nil { // of another log
+		t.Merge(b.access)
 	}
-	s.access = t
-	s.endpoints = t.Endpoints()
-	for i := range s.endpoints {
-		s.endpoints[i].Host = s.host()
+	b.access = t
+	b.endpoints = t.Endpoints()
+	for i := range b.endpoints {
+		b.endpoints[i].Host = b.host()
 	}
-	slow := s.access.Slowest()
+	slow := b.access.Slowest()
 	for i := range slow {
-		slow[i].Host = s.host()
+		slow[i].Host = b.host()
 		slow[i].URI = string(logs.AppendWithoutSecrets(nil, []byte(slow[i].URI)))
 	}
-	return w, errors.Join(err, s.store.SaveEndpoints(s.endpoints), s.store.SaveSlowest(slow))
+	return w, errors.Join(err, b.store.SaveEndpoints(b.endpoints), b.store.SaveSlowest(slow))
 }
 
-func (s *session) collectAppLog(src *lines.Window, o applog.Options) (kasoku.LogWindow, error) {
+func (b *logbook) collectAppLog(src *lines.Window, o applog.Options) (kasoku.LogWindow, error) {
 	t, err := applog.Read(src, o)
 	if t == nil {
 		return kasoku.LogWindow{}, err
 	}
-	s.messages = append(s.messages, t.Messages()...)
-	return t.Window(src), errors.Join(err, s.store.SaveMessages(s.messages))
+	b.messages = append(b.messages, t.Messages()...)
+	return t.Window(src), errors.Join(err, b.store.SaveMessages(b.messages))
 }

@@ -12,21 +12,21 @@ import (
 // savePhases stores what the run's stretches were for, and marks where each
 // begins, and what else a load reported of its course. A load in steps reports its
 // phases itself; so does one that hands them over, but for its initialize.
-func (s *session) savePhases() error {
+func (l *loads) savePhases(endpoints []kasoku.Endpoint) error {
 	var found []kasoku.Phase
-	if len(s.steps) == 0 || len(s.phases) > 0 {
-		found = phases.Find(phases.OfLog(s.endpoints), s.run.Length, s.o.On)
+	if len(l.steps) == 0 || len(l.phases) > 0 {
+		found = phases.Find(phases.OfLog(endpoints), l.run.Length, l.o.On)
 	}
-	if len(s.phases) > 0 {
-		found = withInitialize(s.phases, found)
+	if len(l.phases) > 0 {
+		found = withInitialize(l.phases, found)
 	}
-	errs := []error{s.store.SavePhases(found)}
+	errs := []error{l.store.SavePhases(found)}
 	for _, p := range found {
-		errs = append(errs, s.store.Event(kasoku.Event{At: p.Interval.From, Host: s.host(), Kind: "phase", Text: string(p.Kind) + ": " + p.Why}))
+		errs = append(errs, l.store.Event(kasoku.Event{At: p.Interval.From, Host: l.host(), Kind: "phase", Text: string(p.Kind) + ": " + p.Why}))
 	}
-	for _, e := range s.told {
-		e.Host, e.Text = s.host(), safe.Text(e.Text)
-		errs = append(errs, s.store.Event(e))
+	for _, e := range l.events {
+		e.Host, e.Text = l.host(), safe.Text(e.Text)
+		errs = append(errs, l.store.Event(e))
 	}
 	return errors.Join(errs...)
 }
@@ -34,9 +34,9 @@ func (s *session) savePhases() error {
 // withInitialize returns phases that a load reported, which are in order, with the
 // initializes of the traffic: a load reports only that it prepares. The phase that such
 // a request begins in goes on after it.
-func withInitialize(told, found []kasoku.Phase) []kasoku.Phase {
+func withInitialize(reported, found []kasoku.Phase) []kasoku.Phase {
 	var out []kasoku.Phase
-	for _, p := range told {
+	for _, p := range reported {
 		for _, init := range found {
 			iv := kasoku.Interval{From: max(init.Interval.From, p.Interval.From), To: min(init.Interval.To, p.Interval.To)}
 			if init.Kind != kasoku.PhaseInitialize || p.Kind == kasoku.PhaseLoad || iv.Empty() {

@@ -20,18 +20,18 @@ const (
 // savePlans asks the server how it runs the statements that took the most time,
 // and keeps what it says without the values of the statements. The load is over
 // then. A server that does not answer costs the plans, not the run.
-func (s *session) savePlans(ctx context.Context) error {
-	if s.db == nil || !s.slowRead || s.o.NoPlans {
+func (e *ending) savePlans(ctx context.Context) error {
+	if e.db == nil || !e.logs.slowRead || e.o.NoPlans {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, plansWithin)
 	defer cancel()
-	plans, tables, err := explain.Queries(ctx, s.db.reader, s.queries, explain.Options{Schema: mysqlflags.Database(s.o.MySQL), Limit: planWithin})
+	plans, tables, err := explain.Queries(ctx, e.db.reader, e.logs.queries, explain.Options{Schema: mysqlflags.Database(e.o.MySQL), Limit: planWithin})
 	if err != nil {
-		s.warn(kasoku.Warning{Code: "no-plans", Text: "not all statements have plans: " + err.Error(), Hint: "`kasoku explain` asks again"})
+		e.warn(kasoku.Warning{Code: "no-plans", Text: "not all statements have plans: " + err.Error(), Hint: "`kasoku explain` asks again"})
 	}
 	for i := range plans {
 		explain.Mask(&plans[i])
 	}
-	return errors.Join(s.store.SavePlans(plans), s.store.SaveTables(tables))
+	return errors.Join(e.store.SavePlans(plans), e.store.SaveTables(tables))
 }

@@ -73,46 +73,46 @@ func (o *Options) configureProbe(c *config.Config) error {
 
 // probe asks the endpoints of the run alone, and puts what it counted in place of
 // what was only likely. What goes wrong costs the probe, not the run.
-func (s *session) probe() error {
-	p := s.o.Probe
-	if p == nil || s.db == nil || s.o.Observers == kasoku.ObserversOff {
+func (j *joining) probe() error {
+	p := j.o.Probe
+	if p == nil || j.db == nil || j.o.Observers == kasoku.ObserversOff {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(cmp.Or(s.o.Hard, context.Background()), probeWithin)
+	ctx, cancel := context.WithTimeout(cmp.Or(j.o.Hard, context.Background()), probeWithin)
 	defer cancel()
-	endpoints, err := s.probed(p)
+	endpoints, err := j.probed(p)
 	if err != nil || len(endpoints) == 0 {
-		s.warn(notProbed(err))
+		j.warn(notProbed(err))
 		return nil
 	}
-	path, err := filepath.Abs(s.o.Path)
+	path, err := filepath.Abs(j.o.Path)
 	if err != nil {
 		return err
 	}
-	o := probe.Options{DSN: s.o.MySQL, Host: s.host(), Endpoints: endpoints, Requests: p.Requests, Permit: p.Permit, Recycle: s.o.RecycleConnections,
+	o := probe.Options{DSN: j.o.MySQL, Host: j.host(), Endpoints: endpoints, Requests: p.Requests, Permit: p.Permit, Recycle: j.o.RecycleConnections,
 		Progress: func(done, all int, endpoint string) {
-			s.progress(Progress{Phase: PhaseAnalyse, Text: fmt.Sprintf("probe %d of %d: %s", done+1, all, endpoint)})
+			j.progress(Progress{Phase: PhaseAnalyse, Text: fmt.Sprintf("probe %d of %d: %s", done+1, all, endpoint)})
 		}}
-	if g := s.o.Guard; g != nil {
+	if g := j.o.Guard; g != nil {
 		o.Guard = guard.Options{Dir: g.Dir, DefaultsFile: g.DefaultsFile, Run: path}
 	}
 	res, err := probe.Run(ctx, o)
 	if err != nil {
-		s.warn(notProbed(err))
+		j.warn(notProbed(err))
 	}
 	if res == nil {
 		return nil
 	}
 	for _, w := range res.Warnings {
 		w.Code = "probe-" + w.Code
-		s.warn(w)
+		j.warn(w)
 	}
 	known := func(id string) bool {
-		return slices.ContainsFunc(s.queries, func(q kasoku.Query) bool { return q.ID == id })
+		return slices.ContainsFunc(j.logs.queries, func(q kasoku.Query) bool { return q.ID == id })
 	}
 	res.Callers = slices.DeleteFunc(res.Callers, func(c kasoku.Caller) bool { return !known(c.QueryID) })
-	s.callers = callers.Surest(append(res.Callers, s.callers...))
-	return s.store.SaveCallers(s.callers)
+	j.callers = callers.Surest(append(res.Callers, j.callers...))
+	return j.store.SaveCallers(j.callers)
 }
 
 func notProbed(err error) kasoku.Warning {
@@ -124,18 +124,18 @@ func notProbed(err error) kasoku.Warning {
 }
 
 // probed returns what is asked.
-func (s *session) probed(p *Probe) ([]probe.Endpoint, error) {
+func (j *joining) probed(p *Probe) ([]probe.Endpoint, error) {
 	choose := probe.Selection{Base: p.Base, Allow: p.Allow}
 	targets := p.Targets
-	if len(targets) == 0 && s.o.Load != nil {
-		targets = s.o.Load.Targets
+	if len(targets) == 0 && j.o.Load != nil {
+		targets = j.o.Load.Targets
 	}
 	endpoints, _, err := probe.FromTargets(targets, choose)
 	if err != nil || len(p.Targets) > 0 || p.Base == "" {
 		return endpoints, err
 	}
 	sampler := probe.NewSampler()
-	for _, l := range s.logs {
+	for _, l := range j.logs.files {
 		if l.kind != "accesslog" {
 			continue
 		}
@@ -148,7 +148,7 @@ func (s *session) probed(p *Probe) ([]probe.Endpoint, error) {
 			return endpoints, err
 		}
 	}
-	more, _ := probe.FromRecording(&kasoku.Recording{Endpoints: s.endpoints}, sampler.Samples(), choose)
+	more, _ := probe.FromRecording(&kasoku.Recording{Endpoints: j.logs.endpoints}, sampler.Samples(), choose)
 	for _, e := range more {
 		if !slices.ContainsFunc(endpoints, func(have probe.Endpoint) bool { return have.String() == e.String() }) {
 			endpoints = append(endpoints, e)

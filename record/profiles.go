@@ -27,9 +27,10 @@ const (
 	profileRest = 3 * time.Second
 )
 
-// profiling are the profiles of a run, taken once.
-type profiling struct {
-	over context.CancelFunc // the load has ended
+// profiles are the profiles of a run, taken once.
+type profiles struct {
+	*recorder
+	over context.CancelFunc // the load has ended; nil before profiles are to be taken
 	give context.CancelFunc // all of it is given up
 	done chan struct{}      // closed when nothing is under way any more
 
@@ -37,21 +38,20 @@ type profiling struct {
 	taken []profile.Taken
 }
 
-// profileLoad sees to it that profiles are taken when the load has gone on for a
+// begin sees to it that profiles are taken when the load has gone on for a
 // while. known is how long it will take, 0 when that is not known. The first call
 // counts. A failure is a warning.
-func (s *session) profileLoad(from, known time.Duration) {
-	if s.profiling != nil || len(s.o.Pprof) == 0 || !s.o.on("pprof") {
+func (p *profiles) begin(from, known time.Duration) {
+	if p.over != nil || len(p.o.Pprof) == 0 || !p.o.on("pprof") {
 		return
 	}
-	wait := cmp.Or(s.o.profileAfter, profileAfter)
+	wait := cmp.Or(p.o.profileAfter, profileAfter)
 	all, give := context.WithCancel(context.Background())
 	ctx, over := context.WithCancel(all)
-	p := &profiling{over: over, give: give, done: make(chan struct{})}
-	s.profiling = p
+	p.over, p.give, p.done = over, give, make(chan struct{})
 	go contain.Func(profilePart, func() {
 		defer close(p.done)
-		begin := time.NewTimer(from + wait - time.Since(s.start))
+		begin := time.NewTimer(from + wait - time.Since(p.start))
 		defer begin.Stop()
 		select {
 		case <-begin.C:
@@ -66,27 +66,27 @@ func (s *session) profileLoad(from, known time.Duration) {
 				return
 			}
 		}
-		s.takeProfiles(ctx, all, parts)
+		p.take(ctx, all, parts)
 	})()
 }
 
 // profilePart names the profiles of a program where they fail.
 var profilePart = contain.Part{Kind: contain.Step, Name: "profiles"}
 
-// takeProfiles asks all programs, side by side.
-func (s *session) takeProfiles(ctx, all context.Context, parts []time.Duration) {
+// take asks all programs, side by side.
+func (p *profiles) take(ctx, all context.Context, parts []time.Duration) {
 	cut := make(chan struct{})
 	late := context.AfterFunc(ctx, func() { time.AfterFunc(profileGrace, func() { close(cut) }) })
 	defer late()
-	now := func() time.Duration { return time.Since(s.start) }
-	text := "profiles begin: " + strings.Join(s.o.Pprof, ", ")
-	if err := s.store.Event(kasoku.Event{At: now(), Host: s.host(), Kind: "profile", Text: safe.Text(text)}); err != nil {
-		s.profiling.add(profile.Taken{Warnings: []kasoku.Warning{{Code: "store", Text: "keep when profiles began: " + err.Error()}}})
+	now := func() time.Duration { return time.Since(p.start) }
+	text := "profiles begin: " + strings.Join(p.o.Pprof, ", ")
+	if err := p.store.Event(kasoku.Event{At: now(), Host: p.host(), Kind: "profile", Text: safe.Text(text)}); err != nil {
+		p.add(profile.Taken{Warnings: []kasoku.Warning{{Code: "store", Text: "keep when profiles began: " + err.Error()}}})
 	}
 	var wg sync.WaitGroup
-	for _, address := range s.o.Pprof {
+	for _, address := range p.o.Pprof {
 		wg.Go(contain.Func(profilePart, func() {
-			s.profiling.add(profile.Take(all, profile.Options{Address: address, Host: s.host(), CPU: parts, Over: cut, Now: now}))
+			p.add(profile.Take(all, profile.Options{Address: address, Host: p.host(), CPU: parts, Over: cut, Now: now}))
 		}))
 	}
 	wg.Wait()
@@ -97,23 +97,22 @@ func tooShort() kasoku.Warning {
 		Hint: "a load of 10 s or more is profiled"}
 }
 
-func (p *profiling) add(t profile.Taken) {
+func (p *profiles) add(t profile.Taken) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.taken = append(p.taken, t)
 }
 
-// loadOver says that the load has ended.
-func (s *session) loadOver() {
-	if s.profiling != nil {
-		s.profiling.over()
+// endLoad says that the load has ended.
+func (p *profiles) endLoad() {
+	if p.over != nil {
+		p.over()
 	}
 }
 
-// endProfiles waits for the profiles, a moment, and stores them.
-func (s *session) endProfiles(ctx context.Context) error {
-	p := s.profiling
-	if p == nil {
+// end waits for the profiles, a moment, and stores them.
+func (p *profiles) end(ctx context.Context) error {
+	if p.over == nil {
 		return nil
 	}
 	p.over()
@@ -129,10 +128,10 @@ func (s *session) endProfiles(ctx context.Context) error {
 	var all []kasoku.Profile
 	for _, t := range p.taken {
 		for i := range t.Profiles {
-			t.Profiles[i].Interval.To = min(t.Profiles[i].Interval.To, s.run.Length)
+			t.Profiles[i].Interval.To = min(t.Profiles[i].Interval.To, p.run.Length)
 		}
 		all = append(all, t.Profiles...)
-		s.warn(t.Warnings...)
+		p.warn(t.Warnings...)
 	}
-	return s.store.SaveProfiles(all)
+	return p.store.SaveProfiles(all)
 }

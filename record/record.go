@@ -4,22 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/checkpoint/capture"
-	"github.com/kasoku/kasoku/checkpoint/guard"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/settings"
 	"github.com/kasoku/kasoku/internal/contain"
-	"github.com/kasoku/kasoku/logs/accesslog"
 	"github.com/kasoku/kasoku/logs/lines"
-	"github.com/kasoku/kasoku/logs/phases"
-	"github.com/kasoku/kasoku/observe"
-	"github.com/kasoku/kasoku/observe/freespace"
 	"github.com/kasoku/kasoku/observe/process"
-	"github.com/kasoku/kasoku/record/callers"
 	"github.com/kasoku/kasoku/record/clock"
 	"github.com/kasoku/kasoku/record/handover"
 	"github.com/kasoku/kasoku/record/safe"
@@ -39,59 +31,40 @@ type Result struct {
 	ends []lines.Mark // of the access logs at the run's end; with On
 }
 
-// session is one run while it is made.
+// session is one run while it is made: the parts of the recorder, each with its own state
+// and end.
 type session struct {
-	o     Options
-	start time.Time               // offset 0, with monotonic reading
-	stop  context.CancelCauseFunc // ends the run in order
-	run   kasoku.Run
-	store *store.Writer
-	clock *clock.Clock
-	procs *process.Source
-	db    *database         // nil without one
-	guard *guard.Process    // nil without one
-	space *freespace.Source // brakes the slow log; nil while that is off
+	*recorder
+	stop     context.CancelCauseFunc // ends the run in order
+	config   *configuration
+	changes  *changes
+	sampling *sampling
+	logs     *logbook
+	joins    *joining
+	loads    *loads
+	profiles *profiles
+	rows     *rowCounts
+	digests  *digests
+	ending   *ending
 
-	digested     []kasoku.Query   // by statement digest
-	aboutDigests []kasoku.Warning // nil when none were read
-	slowRead     bool             // the slow log gave the run its queries
-	queries      []kasoku.Query   // of the slow log, with a statement of each as it was sent
-
-	logs    []*logFile
-	join    *callers.Joiner // who issues which query; nil when it is not looked for
-	callers []kasoku.Caller // that are known
-
-	early   *trigger.Hold // while and since the run waits for its request; nil else
 	cut     time.Duration // from the sampler's beginning to the run's
 	trigger *kasoku.Event // the request that began the run
-	ends    []lines.Mark
+	ends    []lines.Mark  // of the access logs at the run's end; with On
+}
 
-	sampler    *observe.Sampler
-	halt       context.CancelFunc // ends the sampler
-	sampled    chan error
-	profiling  *profiling // nil without
-	rows       []kasoku.RowCheck
-	steps      []kasoku.Step
-	summary    *kasoku.LoadSummary
-	unkept     []kasoku.LoadSecond // of the load, not in the file yet
-	loaded     uint64              // answers with 2xx to the load
-	asked      uint64              // requests of the steps that have ended
-	access     *accesslog.Table    // of all access logs; nil before they are read
-	accessRead []routes            // of each access log by itself
-	endpoints  []kasoku.Endpoint
-	messages   []kasoku.Message
-	settings   []kasoku.Setting // as stored last
-	taken      capture.Taken    // the configuration in force
-	warnings   []kasoku.Warning
-	handed     []kasoku.Warning // of a load made by the command
-	phases     []kasoku.Phase   // as it reported them
-	told       []kasoku.Event   // by it
-
-	silent error // why the database is asked no more at the end; nil while it answers
-
-	saidBefore map[string]int // by code of a warning about the generator: steps that said it
-
-	progressMu sync.Mutex // serialises OnProgress
+func newSession(o Options, stop context.CancelCauseFunc) *session {
+	r := &recorder{o: o, run: o.Run}
+	s := &session{recorder: r, stop: stop, config: &configuration{recorder: r}, changes: &changes{recorder: r},
+		profiles: &profiles{recorder: r}}
+	s.loads = newLoads(r, s.profiles)
+	s.logs = &logbook{recorder: r, config: s.config}
+	s.joins = &joining{recorder: r, config: s.config, logs: s.logs}
+	s.logs.joins = s.joins
+	s.rows = &rowCounts{recorder: r, logs: s.logs, loads: s.loads}
+	s.digests = &digests{recorder: r, logs: s.logs}
+	s.sampling = &sampling{recorder: r, logs: s.logs, changes: s.changes}
+	s.ending = &ending{recorder: r, config: s.config, rows: s.rows, digests: s.digests, changes: s.changes, logs: s.logs}
+	return s
 }
 
 // Record makes one run and returns it as the file holds it.
@@ -117,7 +90,7 @@ func Record(ctx context.Context, o Options) (*Result, error) {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	s := &session{o: o, run: o.Run, stop: stop, saidBefore: map[string]int{}}
+	s := newSession(o, stop)
 	if err := s.part("start", func() error { return s.open(ctx) }); err != nil {
 		if ctx.Err() != nil {
 			err = fmt.Errorf("stopped before the recording began: %w", context.Cause(ctx))
@@ -175,7 +148,7 @@ func (s *session) open(ctx context.Context) (err error) {
 		}
 	}
 	if s.o.Prepare == nil {
-		s.takeConfig(ctx)
+		s.config.take(ctx)
 	}
 	if !s.waits() {
 		s.start = time.Now()
@@ -187,7 +160,7 @@ func (s *session) open(ctx context.Context) (err error) {
 	s.clock = clock.New(s.start, s.store)
 	s.clock.GiveUp, s.clock.WallAt = s.stop, s.o.Wall
 	if !s.waits() {
-		if err := s.switchOn(ctx); err != nil {
+		if err := s.changes.switchOn(ctx); err != nil {
 			return err
 		}
 	}
@@ -197,106 +170,48 @@ func (s *session) open(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := s.saveSettings(ctx); err != nil {
+	if err := s.config.save(ctx); err != nil {
 		return err
 	}
 	if s.waits() {
-		err := errors.Join(s.clock.Event(*s.trigger), s.early.Release(s.clock, s.cut))
+		err := errors.Join(s.clock.Event(*s.trigger), s.sampling.early.Release(s.clock, s.cut))
 		if s.db != nil {
-			s.db.asked -= s.early.Statements()
+			s.db.asked -= s.sampling.early.Statements()
 		}
 		return err
 	}
-	if err := s.markLogs(); err != nil {
+	if err := s.logs.mark(); err != nil {
 		return err
 	}
-	s.startJoin(ctx)
-	return s.startSampler(s.clock)
-}
-
-// waits reports whether the run begins with a request.
-func (s *session) waits() bool { return s.o.On != (phases.Request{}) }
-
-// describe fills in what the run was made with.
-func (s *session) describe(ctx context.Context) {
-	r := &s.run
-	r.Started = s.start.Round(0)
-	r.State = kasoku.Running
-	if r.ID == "" {
-		r.ID = store.NewID(r.Started, r.Label)
-	}
-	if len(r.Hosts) == 0 {
-		r.Hosts = []kasoku.Host{hostInfo()}
-	}
-	if r.Observers == "" {
-		r.Observers = kasoku.ObserversOn
-	}
-	if r.Revision == "" {
-		r.Revision, r.Dirty = revision(ctx)
-	}
-}
-
-func (s *session) host() string { return s.run.Hosts[0].Name }
-
-func (s *session) startSampler(sink observe.Sink) error {
-	sources, procs, err := s.sources()
-	if err != nil {
-		return err
-	}
-	s.procs = procs
-	s.sampler = observe.New(observe.Options{
-		Host: s.host(), Interval: s.o.Interval, Every: s.o.every(), Start: s.start, Sources: sources,
-		Sink: sink, Hurry: s.o.hurry(), Wall: s.o.Wall,
-	})
-	ctx, cancel := context.WithCancel(context.Background())
-	s.halt, s.sampled = cancel, make(chan error, 1)
-	go func() {
-		s.sampled <- contain.Do(contain.Part{Kind: contain.Step, Name: "samples"}, func() error { return s.sampler.Run(ctx) })
-	}()
-	return nil
+	s.joins.begin(ctx)
+	return s.sampling.begin(s.clock)
 }
 
 // measure prepares the target and makes the load, runs the command or waits.
 func (s *session) measure(ctx context.Context) error {
 	if s.o.Prepare != nil {
 		s.progress(Progress{Phase: PhasePrepare, Text: "target"})
-		if err := s.o.Prepare(ctx, watch{s.procs}); err != nil {
+		if err := s.o.Prepare(ctx, watch{s.sampling.procs}); err != nil {
 			return fmt.Errorf("prepare: %w", err)
 		}
 		// What was prepared may have changed the configuration.
-		s.takeConfig(ctx)
-		if err := s.saveSettings(ctx); err != nil {
+		s.config.take(ctx)
+		if err := s.config.save(ctx); err != nil {
 			return err
 		}
 	}
-	if err := s.countRows(ctx); err != nil {
+	if err := s.rows.count(ctx); err != nil {
 		return err
 	}
-	s.startRelaxing()
-	defer s.loadOver()
+	s.changes.startRelaxing()
+	defer s.profiles.endLoad()
 	switch {
 	case s.o.Load != nil:
-		return s.makeLoad(ctx)
+		return s.loads.make(ctx)
 	case len(s.o.Command) > 0:
 		return s.runCommand(ctx)
 	}
 	return s.wait(ctx)
-}
-
-// saveSettings stores the configuration in force, what takeConfig took among it; it
-// replaces what was stored.
-func (s *session) saveSettings(ctx context.Context) error {
-	settings := safe.Settings(s.o.Settings)
-	if s.db != nil {
-		vars, err := s.db.settings(ctx, s.host())
-		if err != nil {
-			return err
-		}
-		settings = append(settings, vars...)
-	}
-	settings = append(settings, s.taken.Settings...)
-	s.settings = append(settings, s.clockSettings(ctx)...)
-	return errors.Join(s.store.SaveSettings(s.settings), s.saveConfigs())
 }
 
 // watch is what Prepare may add to.
@@ -306,17 +221,6 @@ type watch struct{ procs *process.Source }
 func (w watch) Process(pid int) {
 	if w.procs != nil {
 		w.procs.Add(pid)
-	}
-}
-
-// opened lets the caller give up rights. The command, if there is one, keeps them. A
-// build with CGO, which no release is, cannot do it on all threads: nothing is given up.
-func (s *session) opened() {
-	if s.o.Opened == nil {
-		return
-	}
-	if err := s.o.Opened(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		s.warn(kasoku.Warning{Code: "not-confined", Text: "the recorder keeps rights that it does not need: " + err.Error()})
 	}
 }
 
@@ -331,13 +235,13 @@ func (s *session) wait(ctx context.Context) error {
 	}
 	var idle *trigger.Idle
 	if s.o.UntilIdle > 0 {
-		idle = trigger.WatchIdle(s.o.UntilIdle, s.marksOf("accesslog"))
+		idle = trigger.WatchIdle(s.o.UntilIdle, s.logs.marksOf("accesslog"))
 	}
 	switch {
 	case s.waits():
-		s.profileLoad(0, 0)
+		s.profiles.begin(0, 0)
 	case idle == nil:
-		s.profileLoad(time.Since(s.start), s.o.For)
+		s.profiles.begin(time.Since(s.start), s.o.For)
 	}
 	every := s.o.Interval
 	if idle != nil {
@@ -357,10 +261,10 @@ func (s *session) wait(ctx context.Context) error {
 					return err
 				}
 				if idle.Any() {
-					s.profileLoad(time.Since(s.start), 0)
+					s.profiles.begin(time.Since(s.start), 0)
 				}
 			}
-			s.progress(Progress{Phase: PhaseRecord, Elapsed: time.Since(began), Text: s.growth()})
+			s.progress(Progress{Phase: PhaseRecord, Elapsed: time.Since(began), Text: s.sampling.growth()})
 		case <-ctx.Done():
 			if s.untilStopped() {
 				return nil // it was to go on until it is stopped
@@ -374,34 +278,32 @@ func (s *session) wait(ctx context.Context) error {
 func (s *session) close(ctx context.Context, stopReason string) error {
 	s.run.Length = time.Since(s.start)
 	if s.waits() {
-		s.ends = s.logEnds()
+		s.ends = s.logs.ends()
 	}
-	s.halt()
-	sampleErr := <-s.sampled
-	s.warn(s.sampler.Warnings()...)
-	errs := []error{sampleErr, s.lastConfig(ctx), s.part("profiles", func() error { return s.endProfiles(ctx) })}
+	sampleErr := s.sampling.end()
+	errs := []error{sampleErr, s.ending.takeConfig(ctx), s.part("profiles", func() error { return s.profiles.end(ctx) })}
 	if s.db != nil {
-		errs = append(errs, s.lastWords(ctx))
+		errs = append(errs, s.ending.askDatabase(ctx))
 	}
-	s.join.Halt()
+	s.joins.join.Halt()
 	if s.o.Probe == nil {
-		s.endGuard()
+		s.changes.endGuard()
 	}
-	errs = append(errs, s.part("logs", s.collectUnhurried), s.part("join", func() error { return s.saveJoin(ctx) }),
-		s.part("digests", s.saveDigests), s.part("load", s.saveLoad), s.part("rows", s.saveRows),
-		s.part("phases", s.savePhases))
+	errs = append(errs, s.part("logs", s.ending.collectLogs), s.part("join", func() error { return s.joins.save(ctx) }),
+		s.part("digests", s.digests.save), s.part("load", s.loads.save), s.part("rows", s.rows.save),
+		s.part("phases", func() error { return s.loads.savePhases(s.logs.endpoints) }))
 	if s.db != nil {
-		s.last(ctx, "plans of the slowest statements", plansWithin, func(ctx context.Context) error {
-			errs = append(errs, s.savePlans(ctx))
+		s.ending.ask(ctx, "plans of the slowest statements", plansWithin, func(ctx context.Context) error {
+			errs = append(errs, s.ending.savePlans(ctx))
 			s.warn(s.db.tidyTable(ctx)...)
 			return nil
 		})
-		errs = append(errs, s.db.close(), s.silence())
+		errs = append(errs, s.db.close(), s.ending.silence())
 	}
-	if stopReason == "" && s.silent == nil {
-		errs = append(errs, s.part("probe", s.probe))
+	if stopReason == "" && s.ending.silent == nil {
+		errs = append(errs, s.part("probe", s.joins.probe))
 	}
-	s.endGuard()
+	s.changes.endGuard()
 	s.run.State = kasoku.Finished
 	if stopReason == "" && sampleErr != nil {
 		stopReason = sampleErr.Error()
@@ -414,11 +316,6 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 		return errors.Join(append(errs, err)...)
 	}
 	return errors.Join(append(errs, s.part("diagnosis", s.diagnose))...)
-}
-
-// untilStopped reports whether the run was to go on until it is stopped.
-func (s *session) untilStopped() bool {
-	return s.o.Load == nil && len(s.o.Command) == 0 && s.o.For == 0 && s.o.UntilIdle == 0
 }
 
 // diagnose lets the rules look at the file as anybody finds it, and keeps what a
@@ -451,38 +348,21 @@ func (s *session) diagnose() (err error) {
 // abandon undoes what open had begun.
 func (s *session) abandon(why error) error {
 	var errs []error
-	if s.halt != nil {
-		s.halt()
-		errs = append(errs, <-s.sampled)
-	}
-	s.join.Halt()
+	errs = append(errs, s.sampling.end())
+	s.joins.join.Halt()
 	if s.db != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
 		defer cancel()
-		for _, w := range s.release(ctx) {
+		for _, w := range s.changes.release(ctx) {
 			errs = append(errs, fmt.Errorf("%s; %s", w.Text, w.Hint))
 		}
 		s.db.tidyTable(ctx)
 		errs = append(errs, s.db.close())
 	}
-	s.endGuard()
+	s.changes.endGuard()
 	if s.store != nil {
 		s.run.State, s.run.StopReason = kasoku.Incomplete, why.Error()
 		errs = append(errs, s.store.Finish(safe.Run(s.run)))
 	}
 	return errors.Join(errs...)
-}
-
-func (s *session) warn(w ...kasoku.Warning) {
-	s.warnings = append(s.warnings, safe.Warnings(w)...)
-}
-
-func (s *session) progress(p Progress) {
-	if s.o.OnProgress == nil {
-		return
-	}
-	p.Label = s.run.Label
-	s.progressMu.Lock()
-	defer s.progressMu.Unlock()
-	s.o.OnProgress(p)
 }

@@ -6,63 +6,71 @@ import (
 	"github.com/kasoku/kasoku"
 )
 
-// countRows counts the tables before the load.
-func (s *session) countRows(ctx context.Context) error {
-	for _, table := range s.o.CountRows {
-		n, err := s.db.reader.CountRows(ctx, table)
+// rowCounts compares the rows that tables gained with the requests that may have added them.
+type rowCounts struct {
+	*recorder
+	logs  *logbook
+	loads *loads
+	rows  []kasoku.RowCheck
+}
+
+// count counts the tables before the load.
+func (c *rowCounts) count(ctx context.Context) error {
+	for _, table := range c.o.CountRows {
+		n, err := c.db.reader.CountRows(ctx, table)
 		if err != nil {
 			return err
 		}
-		s.rows = append(s.rows, kasoku.RowCheck{Host: s.host(), Table: table, Before: n, After: n})
+		c.rows = append(c.rows, kasoku.RowCheck{Host: c.host(), Table: table, Before: n, After: n})
 	}
 	return nil
 }
 
-// recountRows counts them again; a table that cannot be counted is left out
+// recount counts them again; a table that cannot be counted is left out
 // with a warning.
-func (s *session) recountRows(ctx context.Context) {
-	kept := s.rows[:0]
-	for _, c := range s.rows {
-		n, err := s.db.reader.CountRows(ctx, c.Table)
+func (c *rowCounts) recount(ctx context.Context) {
+	kept := c.rows[:0]
+	for _, row := range c.rows {
+		n, err := c.db.reader.CountRows(ctx, row.Table)
 		if err != nil {
-			s.warn(kasoku.Warning{Code: "rows", Text: "rows not checked: " + err.Error(), Hint: hint(err)})
+			c.warn(kasoku.Warning{Code: "rows", Text: "rows not checked: " + err.Error(), Hint: hint(err)})
 			continue
 		}
-		c.After = n
-		kept = append(kept, c)
+		row.After = n
+		kept = append(kept, row)
 	}
-	s.rows = kept
+	c.rows = kept
 }
 
-// saveRows stores the counts beside the successes that they must match: of the
+// save stores the counts beside the successes that they must match: of the
 // access log, which sees what the server answered also when the client had
 // given up, else of the load.
-func (s *session) saveRows() error {
-	if len(s.rows) == 0 {
+func (c *rowCounts) save() error {
+	if len(c.rows) == 0 {
 		return nil
 	}
-	successes, ok := s.writes()
+	successes, ok := c.writes()
 	if !ok {
-		s.warn(kasoku.Warning{Code: "rows", Text: "rows counted but not checked: there is neither an access log nor a load of kasoku's to count successes"})
+		c.warn(kasoku.Warning{Code: "rows", Text: "rows counted but not checked: there is neither an access log nor a load of kasoku's to count successes"})
 		return nil
 	}
-	for i := range s.rows {
-		s.rows[i].Successes = successes
+	for i := range c.rows {
+		c.rows[i].Successes = successes
 	}
-	return s.store.SaveRowChecks(s.rows)
+	return c.store.SaveRowChecks(c.rows)
 }
 
 // writes counts the requests that may write and were answered with 2xx.
-func (s *session) writes() (n uint64, ok bool) {
-	for _, e := range s.endpoints {
+func (c *rowCounts) writes() (n uint64, ok bool) {
+	for _, e := range c.logs.endpoints {
 		if isWrite(e.Method) {
 			n += successes(e.Codes)
 		}
 	}
-	if len(s.endpoints) > 0 {
+	if len(c.logs.endpoints) > 0 {
 		return n, true
 	}
-	return s.loaded, s.summary != nil
+	return c.loads.loaded, c.loads.summary != nil
 }
 
 func successes(codes map[int]uint64) (n uint64) {

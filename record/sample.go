@@ -60,29 +60,29 @@ func (e *sampleError) Hint() string {
 func (d *database) expected() float64 { return d.asked / float64(max(d.way.sample, 1)) }
 
 // markSample says in the run that its slow log holds a part of the statements.
-func (s *session) markSample() {
-	if !s.o.sampled() {
+func (c *changes) markSample() {
+	if !c.o.sampled() {
 		return
 	}
-	s.o.Settings = append(slices.Clip(s.o.Settings), kasoku.Setting{Scope: kasoku.SampleScope, Name: kasoku.SampleName, Value: strconv.Itoa(s.o.Sample)})
+	c.o.Settings = append(slices.Clip(c.o.Settings), kasoku.Setting{Scope: kasoku.SampleScope, Name: kasoku.SampleName, Value: strconv.Itoa(c.o.Sample)})
 	hint := "compare it with runs of the same sample alone; a run without --mysql-sample has all"
-	if !big.NewInt(int64(s.o.Sample)).ProbablyPrime(0) {
+	if !big.NewInt(int64(c.o.Sample)).ProbablyPrime(0) {
 		// The server logs those whose number divides by N: of a client that sends two
 		// statements in turn alone, with N = 10, it is ever the same one.
 		hint += "; a prime such as 101 keeps step with fewer loops"
 	}
-	s.warn(kasoku.Warning{Code: CodeSampled,
+	c.warn(kasoku.Warning{Code: CodeSampled,
 		Text: fmt.Sprintf("the slow log holds 1 of %d statements: calls, times and rows of queries are those of the logged ones, not scaled; "+
-			"what runs rarely may be missing, and there are no transactions and no callers", s.o.Sample),
+			"what runs rarely may be missing, and there are no transactions and no callers", c.o.Sample),
 		Hint: hint,
 	})
 }
 
 // refusedJoin says why a run whose slow log is a sample has no join of requests and
 // statements; nil when it looked for one or was not to.
-func (s *session) refusedJoin() []kasoku.Join {
-	if !s.o.sampled() || !s.couldJoin() {
+func (j *joining) refusedJoin() []kasoku.Join {
+	if !j.o.sampled() || !j.couldJoin() {
 		return nil
 	}
-	return []kasoku.Join{{Host: s.host(), Refused: fmt.Sprintf("the slow log holds 1 of %d statements: which request issued the others is not known", s.o.Sample)}}
+	return []kasoku.Join{{Host: j.host(), Refused: fmt.Sprintf("the slow log holds 1 of %d statements: which request issued the others is not known", j.o.Sample)}}
 }

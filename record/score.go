@@ -25,17 +25,17 @@ func newOutput() *output {
 // a load of kasoku's own: the score that came with it counts, and what its report
 // says does not. Patterns that were asked for go before both. What stands on stdout
 // goes before what stands on stderr.
-func (s *session) takeScore(out *output, success bool) {
-	if s.summary != nil && s.o.Score.Empty() && s.o.Pass.Empty() {
+func (l *loads) takeScore(out *output, success bool) {
+	if l.summary != nil && l.o.Score.Empty() && l.o.Pass.Empty() {
 		return
 	}
 	text := slices.Concat(out.stderr.Bytes(), []byte("\n"), out.stdout.Bytes()) // the last one wins
-	found, err := score.Read(text, s.o.Score, s.o.Pass)
+	found, err := score.Read(text, l.o.Score, l.o.Pass)
 	if err != nil {
-		s.warn(kasoku.Warning{Code: "no-score", Text: strings.ReplaceAll(err.Error(), "\n", "; "), Hint: hint(err)})
+		l.warn(kasoku.Warning{Code: "no-score", Text: strings.ReplaceAll(err.Error(), "\n", "; "), Hint: hint(err)})
 	}
 	if found != nil && found.Outcome == kasoku.Unjudged && !success {
 		found.Outcome = kasoku.Failed // a benchmark that ends so did not get through
 	}
-	s.run.Score = found
+	l.run.Score = found
 }

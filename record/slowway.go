@@ -22,41 +22,48 @@ type slowWay struct {
 	sample   int // the slow log holds 1 of so many statements
 }
 
+// changes is what a run changes on the database server, and the guard process that puts it
+// back should the recorder be killed.
+type changes struct {
+	*recorder
+	guard *guard.Process // nil without one
+}
+
 // switchOn switches on what the run wants of the database, watched by the guard
 // process.
-func (s *session) switchOn(ctx context.Context) error {
-	if s.db != nil && (s.o.SlowLog || s.o.Digests) {
-		s.db.claim(ctx)
+func (c *changes) switchOn(ctx context.Context) error {
+	if c.db != nil && (c.o.SlowLog || c.o.Digests) {
+		c.db.claim(ctx)
 	}
-	if err := s.startGuard(ctx); err != nil {
+	if err := c.startGuard(ctx); err != nil {
 		return err
 	}
 	instead := false
-	if s.o.SlowLog {
+	if c.o.SlowLog {
 		var w []kasoku.Warning
-		instead, w = s.chooseWay(ctx)
-		s.warn(w...)
+		instead, w = c.chooseWay(ctx)
+		c.warn(w...)
 	}
 	switch {
 	case instead:
-		s.run.Observers = "no slow log"
-	case s.o.SlowLog:
-		if no := s.roomForSlowLog(ctx); no != nil {
-			s.warn(no...)
+		c.run.Observers = "no slow log"
+	case c.o.SlowLog:
+		if no := c.roomForSlowLog(ctx); no != nil {
+			c.warn(no...)
 		} else {
-			s.warn(s.db.slowLogOn(ctx, s.o.Join == JoinTable)...)
+			c.warn(c.db.slowLogOn(ctx, c.o.Join == JoinTable)...)
 		}
-		if s.db.slowOn {
-			s.markSample()
+		if c.db.slowOn {
+			c.markSample()
 		} else {
-			s.run.Observers = "no slow log"
+			c.run.Observers = "no slow log"
 		}
-		if s.db.slowOn && s.o.RecycleConnections {
-			s.warn(s.db.recycle(ctx)...)
+		if c.db.slowOn && c.o.RecycleConnections {
+			c.warn(c.db.recycle(ctx)...)
 		}
 	}
-	if s.o.Digests && !instead {
-		s.warn(s.db.digestsOn(ctx)...)
+	if c.o.Digests && !instead {
+		c.warn(c.db.digestsOn(ctx)...)
 	}
 	return nil
 }
@@ -71,8 +78,8 @@ func (d *database) claim(ctx context.Context) {
 
 // chooseWay finds out what the slow log would leave, and takes the digests
 // instead where that is something and the run does not insist on the log.
-func (s *session) chooseWay(ctx context.Context) (instead bool, warnings []kasoku.Warning) {
-	d := s.db
+func (c *changes) chooseWay(ctx context.Context) (instead bool, warnings []kasoku.Warning) {
+	d := c.db
 	if d.way.taken != nil {
 		w := kasoku.Warning{Code: "no-slow-log", Text: "no slow log: " + d.way.taken.Error(), Hint: hint(d.way.taken)}
 		if d.reader.HasSchema() && len(d.digestsOn(ctx)) == 0 {
@@ -87,7 +94,7 @@ func (s *session) chooseWay(ctx context.Context) (instead bool, warnings []kasok
 	if d.way.burdens = d.slow.Burdens(before); d.way.burdens {
 		d.way.begun, _ = d.reader.Begun(ctx) // 0: none is waited for
 	}
-	if !d.way.burdens || s.insists() || !d.reader.HasSchema() || d.prepares(ctx) {
+	if !d.way.burdens || c.insists() || !d.reader.HasSchema() || d.prepares(ctx) {
 		return false, nil
 	}
 	if w := d.digestsOn(ctx); len(w) > 0 {
@@ -103,8 +110,8 @@ func (s *session) chooseWay(ctx context.Context) (instead bool, warnings []kasok
 }
 
 // insists reports whether the slow log is wanted, whatever it leaves.
-func (s *session) insists() bool {
-	return s.o.SlowLogAnyway || s.o.Join == JoinTail || s.o.Join == JoinTable
+func (c *changes) insists() bool {
+	return c.o.SlowLogAnyway || c.o.Join == JoinTail || c.o.Join == JoinTable
 }
 
 // prepares reports whether statements are missing in the digests: MariaDB counts none
@@ -193,11 +200,11 @@ func heirsChange(flavor mysql.Flavor, h guard.Heirs) []kasoku.Change {
 }
 
 // guardian says who goes on trying; empty without a guard process.
-func (s *session) guardian() string {
-	if s.guard == nil {
+func (c *changes) guardian() string {
+	if c.guard == nil {
 		return ""
 	}
-	return s.guard.String()
+	return c.guard.String()
 }
 
 const (
@@ -218,20 +225,20 @@ type relaxing struct {
 // startRelaxing begins to watch for the moment at which the measured sessions are
 // there. It is only where the slow log was on before, so that late ones would log for
 // as long as they live: what begins just after it is missing in the log.
-func (s *session) startRelaxing() {
-	if s.db == nil || !s.db.slowOn || !s.db.way.burdens {
+func (c *changes) startRelaxing() {
+	if c.db == nil || !c.db.slowOn || !c.db.way.burdens {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &relaxing{cancel, make(chan error, 1)}
 	quiet := settled
-	if s.o.settled > 0 {
-		quiet = s.o.settled
+	if c.o.settled > 0 {
+		quiet = c.o.settled
 	}
 	go func() {
-		r.done <- contain.Do(contain.Part{Kind: contain.Step, Name: "slow log of new sessions"}, func() error { return s.db.relax(ctx, quiet) })
+		r.done <- contain.Do(contain.Part{Kind: contain.Step, Name: "slow log of new sessions"}, func() error { return c.db.relax(ctx, quiet) })
 	}()
-	s.db.way.relaxing = r
+	c.db.way.relaxing = r
 }
 
 // haltRelaxing ends it.

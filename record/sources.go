@@ -8,6 +8,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/config"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/observe/cgroup"
 	"github.com/kasoku/kasoku/observe/expvar"
@@ -24,7 +25,7 @@ import (
 
 // sources is the list of all that a run watches. There is no source of processes
 // without observers.
-func (s *session) sources() ([]observe.Source, *process.Source, error) {
+func (s *sampling) sources() ([]observe.Source, *process.Source, error) {
 	out, procs, err := s.hostSources()
 	if err != nil {
 		return nil, nil, err
@@ -36,7 +37,7 @@ func (s *session) sources() ([]observe.Source, *process.Source, error) {
 		}
 	}
 	if s.db != nil && s.db.slowOn {
-		s.space = s.brake()
+		s.space = s.changes.brake()
 		out = append(out, s.space)
 	}
 	if len(s.o.Expvar) > 0 {
@@ -48,7 +49,7 @@ func (s *session) sources() ([]observe.Source, *process.Source, error) {
 	}
 	out = append(out, web...)
 	var paths []string
-	for _, l := range s.logs {
+	for _, l := range s.logs.files {
 		paths = append(paths, l.path)
 	}
 	if len(paths) > 0 {
@@ -57,8 +58,16 @@ func (s *session) sources() ([]observe.Source, *process.Source, error) {
 	return s.o.wanted(out), procs, nil
 }
 
+// growth says how fast the slow log grows; empty while it does not.
+func (s *sampling) growth() string {
+	if s.space == nil || s.space.Growth() == 0 {
+		return ""
+	}
+	return "slow log grows by " + unit.Bytes(s.space.Growth()) + " a second"
+}
+
 // hostSources are those of this machine and its processes.
-func (s *session) hostSources() (out []observe.Source, procs *process.Source, err error) {
+func (s *sampling) hostSources() (out []observe.Source, procs *process.Source, err error) {
 	if s.o.on(host.Name) {
 		machine, err := host.New(host.Options{})
 		if err != nil {

@@ -16,8 +16,7 @@ import (
 func TestSourcesOff(t *testing.T) {
 	f := func(off, want []string) {
 		t.Helper()
-		s := &session{o: Options{Off: off}}
-		sources, _, err := s.sources()
+		sources, _, err := newSession(Options{Off: off}, nil).sampling.sources()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,10 +47,11 @@ func TestSourcesOff(t *testing.T) {
 func TestSourcesOffDatabase(t *testing.T) {
 	f := func(want string, off ...string) {
 		t.Helper()
-		s := &session{o: Options{Off: append(off, "host"), Observers: kasoku.ObserversOff}, db: &database{
+		s := newSession(Options{Off: append(off, "host"), Observers: kasoku.ObserversOff}, nil)
+		s.db = &database{
 			source: mysql.New(nil), locks: mysql.NewLocks(nil, nil, shapeOf), detail: mysql.NewDetail(nil, shapeOf),
-		}}
-		sources, _, err := s.sources()
+		}
+		sources, _, err := s.sampling.sources()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,71 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/checkpoint/capture"
+	"github.com/kasoku/kasoku/record/safe"
+)
+
+// schemaWithin bounds the reading of the definitions at the end.
+const schemaWithin = 5 * time.Second
+
+// configuration is what was in force when the run was made.
+type configuration struct {
+	*recorder
+	settings []kasoku.Setting // as stored last
+	taken    capture.Taken
+}
+
+// save stores the configuration in force, what take took among it; it
+// replaces what was stored.
+func (c *configuration) save(ctx context.Context) error {
+	settings := safe.Settings(c.o.Settings)
+	if c.db != nil {
+		vars, err := c.db.settings(ctx, c.host())
+		if err != nil {
+			return err
+		}
+		settings = append(settings, vars...)
+	}
+	settings = append(settings, c.taken.Settings...)
+	c.settings = append(settings, c.clockSettings(ctx)...)
+	return errors.Join(c.store.SaveSettings(c.settings), c.saveTexts())
+}
+
+// saveTexts stores the texts of the configuration; it replaces what was stored.
+func (c *configuration) saveTexts() error {
+	return c.store.SaveConfigs(slices.Concat(c.o.Configs, c.taken.Configs))
+}
+
+// takeAftermath takes again what a run may have changed of the configuration: the
+// tables' definitions, and the states of the units that are watched.
+func (c *configuration) takeAftermath(ctx context.Context) {
+	if c.o.Capture == nil {
+		return
+	}
+	for _, name := range c.o.Capture.Units {
+		if state := capture.UnitState(ctx, name); state != "" {
+			c.settings = append(c.settings, kasoku.Setting{Host: c.host(), Scope: capture.ScopeUnit, Name: name, Value: state})
+		}
+	}
+	if c.db == nil || !slices.ContainsFunc(c.taken.Configs, func(t kasoku.Config) bool { return t.Kind == capture.KindSchema }) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, schemaWithin)
+	defer cancel()
+	tables, _, err := c.db.reader.Definitions(ctx, capture.MostTables)
+	if err != nil {
+		return // the database is gone; what reads it says so
+	}
+	for _, t := range tables {
+		text, masked := capture.Mask(capture.KindSchema, t.Create)
+		c.taken.Configs = append(c.taken.Configs, kasoku.Config{
+			Host: c.host(), Kind: capture.KindSchemaAfter, Name: t.Schema + "." + t.Name, Text: text + "\n", Masked: masked,
+		})
+	}
+}
