@@ -7,6 +7,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/histogram"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 // A maker fills a Comparison.
@@ -67,7 +68,7 @@ func (m *maker) steps(pairs []pair) {
 	m.make("database", databaseName(slices.Concat(m.before, m.after)), at0.PerSec, func() []Row {
 		rows := j.rows(databaseMetrics(p))
 		used := Row{ID: "connections_used", Name: "connections used, max", Unit: Count, Goal: Less}
-		if r, ok := j.gaugeRow(used, "mysql", "Threads_connected"); ok {
+		if r, ok := j.gaugeRow(used, mysql.Name, mysql.ThreadsConnected); ok {
 			rows = append(rows, r)
 		}
 		return rows

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe"
+	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 // A counter is what a run counted that is not in its load: one series of the
@@ -37,11 +39,11 @@ const cpuPrefix = "cpu "
 // The ids of counters that metrics name.
 const (
 	cpuAll      = "cpu"
-	opened      = "Connections"
-	refused     = "Connection_errors_max_connections"
-	questions   = "Questions"
-	prepares    = "Com_stmt_prepare"
-	logFsyncs   = "Innodb_os_log_fsyncs"
+	opened      = mysql.Connections
+	refused     = mysql.ConnectionErrorsMaxConnections
+	questions   = mysql.Questions
+	prepares    = mysql.ComStmtPrepare
+	logFsyncs   = mysql.InnodbOSLogFsyncs
 	observerCPU = "self"
 )
 
@@ -54,7 +56,7 @@ func countersOf(runs []*kasoku.Recording) []counter {
 	out := []counter{{cpuAll, workCPU}, {observerCPU, selfCPU}}
 	for _, name := range statusCounters {
 		out = append(out, counter{name, func(run *kasoku.Recording) []growth {
-			return seriesParts(run, "mysql", name)
+			return seriesParts(run, mysql.Name, name)
 		}})
 	}
 	for _, name := range processNames(runs) {
@@ -83,14 +85,15 @@ func seriesParts(run *kasoku.Recording, source, name string) []growth {
 func selfCPU(run *kasoku.Recording) []growth {
 	var parts []growth
 	for i := range run.Series {
-		if k := run.Series[i].Key; k.Source == "self" && strings.HasPrefix(k.Name, "cost.") {
+		if k := run.Series[i].Key; k.Source == observe.SelfName && strings.HasPrefix(k.Name, observe.SelfCostPrefix) {
 			parts = append(parts, growthOf(&run.Series[i]))
 		}
 	}
 	if len(parts) > 0 {
 		return parts
 	}
-	return append(seriesParts(run, "self", "cpu.user"), seriesParts(run, "self", "cpu.system")...)
+	return append(seriesParts(run, observe.SelfName, observe.SelfCPUUser), seriesParts(run, observe.SelfName,
+		observe.SelfCPUSystem)...)
 }
 
 // workCPU is the CPU time of everything that was recorded but kasoku itself.

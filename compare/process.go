@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe"
+	"github.com/kasoku/kasoku/observe/process"
 )
 
 // A Process is one process whose CPU time a run recorded.
@@ -28,7 +30,7 @@ func Processes(run *kasoku.Recording) []Process {
 	var order [][2]string
 	for i := range run.Series {
 		s := &run.Series[i]
-		if s.Key.Source != "process" || s.Key.Name != "cpu.user" && s.Key.Name != "cpu.system" {
+		if s.Key.Source != process.Name || s.Key.Name != process.CPUUser && s.Key.Name != process.CPUSystem {
 			continue
 		}
 		key := [2]string{s.Key.Host, s.Key.Instance}
@@ -39,7 +41,7 @@ func Processes(run *kasoku.Recording) []Process {
 			byKey[key] = p
 			order = append(order, key)
 		}
-		if s.Key.Name == "cpu.user" {
+		if s.Key.Name == process.CPUUser {
 			p.User = s
 		} else {
 			p.System = s
@@ -58,8 +60,8 @@ func Processes(run *kasoku.Recording) []Process {
 
 func markOwn(run *kasoku.Recording, ps []Process) {
 	var self float64
-	for _, name := range []string{"cpu.user", "cpu.system"} {
-		self += total(growthOf(run.Find(kasoku.Key{Source: "self", Name: name})))
+	for _, name := range []string{observe.SelfCPUUser, observe.SelfCPUSystem} {
+		self += total(growthOf(run.Find(kasoku.Key{Source: observe.SelfName, Name: name})))
 	}
 	best, distance := -1, math.Inf(1)
 	for i, p := range ps {

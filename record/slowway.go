@@ -10,6 +10,7 @@ import (
 	"github.com/kasoku/kasoku/checkpoint/guard"
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/mysql"
+	mysqlkeys "github.com/kasoku/kasoku/observe/mysql"
 )
 
 // A slowWay is what decides between the slow log and statement digests, and what the
@@ -124,8 +125,8 @@ func (d *database) prepares(ctx context.Context) bool {
 	if err := d.reader.ReadStatus(ctx, &st); err != nil {
 		return false
 	}
-	executed, _ := st.Get("Com_stmt_execute")
-	all, _ := st.Get("Questions")
+	executed, _ := st.Get(mysqlkeys.ComStmtExecute)
+	all, _ := st.Get(mysqlkeys.Questions)
 	return executed > all/100
 }
 

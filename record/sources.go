@@ -80,7 +80,8 @@ func (s *sampling) hostSources() (out []observe.Source, procs *process.Source, e
 	}
 	if s.o.on(process.Name) {
 		procs, err = process.New(process.Options{
-			PIDs: append([]int{os.Getpid()}, s.o.PIDs...), NoGroups: !s.o.on("groups"), NoThreads: !s.o.on("threads"),
+			PIDs: append([]int{os.Getpid()}, s.o.PIDs...), NoGroups: !s.o.on(process.GroupsName),
+			NoThreads: !s.o.on(process.ThreadsName),
 		})
 		if err != nil {
 			return nil, nil, err

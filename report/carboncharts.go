@@ -7,16 +7,17 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe/graphite"
 )
 
 // The names of carbon's own metrics, and of go-carbon's.
 var (
-	carbonReceived = []string{"metricsReceived", "tcp.metricsReceived", "udp.metricsReceived",
-		"pickle.metricsReceived"}
-	carbonCommitted = []string{"committedPoints", "persister.committedPoints"}
-	carbonRefused   = []string{"droppedCreates", "cache.overflow", "persister.throttledCreates",
-		"carbonserver.throttled_creates", "persister.oooDiscardedPoints"}
-	carbonCache = []string{"cache.size"}
+	carbonReceived = []string{graphite.MetricsReceived, graphite.TCPMetricsReceived, graphite.UDPMetricsReceived,
+		graphite.PickleMetricsReceived}
+	carbonCommitted = []string{graphite.CommittedPoints, graphite.PersisterCommittedPoints}
+	carbonRefused   = []string{graphite.DroppedCreates, graphite.CacheOverflow, graphite.PersisterThrottledCreates,
+		graphite.CarbonserverThrottledCreates, graphite.PersisterOooDiscardedPoints}
+	carbonCache = []string{graphite.CacheSize}
 )
 
 // carbonChart shows what carbon received and wrote. It reports on itself once a minute,
@@ -43,12 +44,12 @@ func (r rec) carbonCacheChart(g grid, _ *Timeline) *Chart {
 func (c *Chart) told(r rec, g grid, name, colour string, names []string) {
 	var parts [][]float64
 	caches := slices.ContainsFunc(names, func(n string) bool {
-		return slices.ContainsFunc(r.FindAll("graphite", n),
+		return slices.ContainsFunc(r.FindAll(graphite.Name, n),
 			ofCache)
 	})
 	for _, n := range names {
-		c.quotes = append(c.quotes, quote{"graphite", n})
-		for _, s := range r.FindAll("graphite", n) {
+		c.quotes = append(c.quotes, quote{graphite.Name, n})
+		for _, s := range r.FindAll(graphite.Name, n) {
 			if caches && !ofCache(s) {
 				continue // a point that a relay passes on is counted by the cache
 			}
@@ -84,5 +85,5 @@ func (r rec) toldLast(c *Chart) *Chart {
 	for _, s := range c.Series {
 		top = most([]float64{top, most(s.Values)})
 	}
-	return r.told(c, "graphite", top)
+	return r.told(c, graphite.Name, top)
 }

@@ -11,6 +11,9 @@ import (
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/internal/histogram"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/host"
+	"github.com/kasoku/kasoku/observe/mysql"
+	"github.com/kasoku/kasoku/observe/process"
 )
 
 // The heights of plots, in px. Latency has four lines over three decades.
@@ -135,14 +138,14 @@ func (r rec) latencyChart(g grid, t *Timeline) *Chart {
 }
 
 // busyModes are the modes of a CPU that do work. Stolen time is another machine's.
-var busyModes = []string{"cpu.user", "cpu.nice", "cpu.system", "cpu.irq", "cpu.softirq"}
+var busyModes = []string{host.CPUUser, host.CPUNice, host.CPUSystem, host.CPUIRQ, host.CPUSoftIRQ}
 
 // busy returns the cores that the first host was busy with, by second; nil when it
 // was not recorded.
 func (r rec) busy(g grid) []float64 {
 	var parts [][]float64
 	for _, name := range busyModes {
-		if s := r.Find(kasoku.Key{Source: "host", Name: name}); s != nil {
+		if s := r.Find(kasoku.Key{Source: host.Name, Name: name}); s != nil {
 			parts = append(parts, g.rates(s))
 		}
 	}
@@ -241,7 +244,8 @@ func (r rec) cpuChart(g grid, t *Timeline) *Chart {
 		return nil
 	}
 	c := &Chart{ID: "cpu", Title: "CPU", Unit: "cores", Places: 2, Height: plainHeight, quotes: []quote{
-		{"host", "cpu.user"}, {"host", "cpu.system"}, {"process", "cpu.user"}, {"process", "cpu.system"}}}
+		{host.Name, host.CPUUser}, {host.Name, host.CPUSystem}, {process.Name, process.CPUUser}, {process.Name,
+			host.CPUSystem}}}
 	var parts [][]float64
 	put := func(name, colour string, half bool, vs []float64) {
 		if math.IsNaN(most(vs)) {
@@ -284,7 +288,7 @@ func (r rec) cpuChart(g grid, t *Timeline) *Chart {
 	}
 	c.Axis = linearAxis(c.possible(peak, total, g), c.Limits, unit.Plain)
 	c.peaks()
-	r.gaps(c, "host")
+	r.gaps(c, host.Name)
 	t.Sparks = append(t.Sparks, Spark{Name: "CPU", Values: total, Peak: "max " + unit.Sig3(peak) + " cores"})
 	return c
 }
@@ -331,10 +335,10 @@ func where(vs, total []float64) []float64 {
 // connectionsChart shows the connections that the database has, under its limit.
 func (r rec) connectionsChart(g grid, t *Timeline) *Chart {
 	c := &Chart{ID: "connections", Title: Sentence(r.databaseOr()) + " connections", Height: plainHeight,
-		quotes: []quote{{"mysql", "Threads_connected"}, {"mysql", "Threads_running"},
-			{"mysql", "Max_used_connections"}, {"mysql", "Connection_errors_max_connections"}}}
-	for _, s := range []struct{ name, colour string }{{"Threads_connected", "s2"}, {"Threads_running", "s4"}} {
-		if x := r.Find(kasoku.Key{Source: "mysql", Name: s.name}); x != nil && len(x.Points) > 0 {
+		quotes: []quote{{mysql.Name, mysql.ThreadsConnected}, {mysql.Name, mysql.ThreadsRunning},
+			{mysql.Name, mysql.MaxUsedConnections}, {mysql.Name, mysql.ConnectionErrorsMaxConnections}}}
+	for _, s := range []struct{ name, colour string }{{mysql.ThreadsConnected, "s2"}, {mysql.ThreadsRunning, "s4"}} {
+		if x := r.Find(kasoku.Key{Source: mysql.Name, Name: s.name}); x != nil && len(x.Points) > 0 {
 			c.Series = append(c.Series, ChartSeries{Name: s.name, Colour: s.colour, Form: Lines, Spans: g.samples(x),
 				Values: g.values(g.gauge(x))})
 		}
@@ -357,7 +361,7 @@ func (r rec) connectionsChart(g grid, t *Timeline) *Chart {
 	}
 	c.Axis = linearAxis(peak, c.Limits, unit.Plain)
 	c.peaks()
-	r.gaps(c, "mysql")
+	r.gaps(c, mysql.Name)
 	t.Sparks = append(t.Sparks, Spark{Name: "connections", Values: c.Series[0].Values,
 		Peak: "max " + c.Series[0].Peak + of})
 	return c
@@ -366,14 +370,14 @@ func (r rec) connectionsChart(g grid, t *Timeline) *Chart {
 // newConnectionsChart shows how many connections the database let in and how many
 // it refused each second. Its counter Connections leaves out the refused ones.
 func (r rec) newConnectionsChart(g grid, _ *Timeline) *Chart {
-	opened := r.Find(kasoku.Key{Source: "mysql", Name: "Connections"})
-	refused := r.Find(kasoku.Key{Source: "mysql", Name: "Connection_errors_max_connections"})
+	opened := r.Find(kasoku.Key{Source: mysql.Name, Name: mysql.Connections})
+	refused := r.Find(kasoku.Key{Source: mysql.Name, Name: mysql.ConnectionErrorsMaxConnections})
 	if opened == nil || len(opened.Points) < 2 {
 		return nil
 	}
 	c := &Chart{ID: "new-connections", Title: "New connections", Unit: "per second", Height: plainHeight,
-		quotes: []quote{{"mysql", "Connections"}, {"mysql", "Connection_errors_max_connections"},
-			{"mysql", "Aborted_connects"}}}
+		quotes: []quote{{mysql.Name, mysql.Connections}, {mysql.Name, mysql.ConnectionErrorsMaxConnections},
+			{mysql.Name, mysql.AbortedConnects}}}
 	series := []struct {
 		name, colour string
 		s            *kasoku.Series
@@ -417,8 +421,8 @@ const leastShare = 0.05
 // diskChart shows how much of the time each disk was busy.
 func (r rec) diskChart(g grid, _ *Timeline) *Chart {
 	c := &Chart{ID: "disk", Title: "Disk", Unit: "% of time busy", Places: 0, Height: lowHeight,
-		quotes: []quote{{"host", "disk.busy"}, {"host", "disk.flush_time"}}}
-	for _, s := range r.FindAll("host", "disk.busy") {
+		quotes: []quote{{host.Name, host.DiskBusy}, {host.Name, host.DiskFlushTime}}}
+	for _, s := range r.FindAll(host.Name, host.DiskBusy) {
 		c.share(g, s.Key.Instance, s)
 	}
 	return c.shares()
@@ -430,8 +434,8 @@ func (r rec) pressureChart(g grid, _ *Timeline) *Chart {
 	c := &Chart{ID: "pressure", Title: "Pressure", Unit: "% of time some task waited", Places: 0, Height: lowHeight}
 	for _, kind := range []string{"cpu", "io", "memory"} {
 		name := "psi." + kind + ".some"
-		c.quotes = append(c.quotes, quote{"host", name})
-		if s := r.Find(kasoku.Key{Source: "host", Name: name}); s != nil {
+		c.quotes = append(c.quotes, quote{host.Name, name})
+		if s := r.Find(kasoku.Key{Source: host.Name, Name: name}); s != nil {
 			c.share(g, strings.Replace(kind, "io", "disk", 1), s)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/host"
+	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 // A configRow is one setting with what it has to do with the run.
@@ -198,7 +200,7 @@ func (r rec) hostLimits() []limit {
 	}
 	if v, ok := r.Setting("mysql", "max_connections"); ok {
 		if most, err := strconv.ParseFloat(v, 64); err == nil {
-			if x := r.Find(kasoku.Key{Source: "mysql", Name: "Threads_connected"}); x != nil {
+			if x := r.Find(kasoku.Key{Source: mysql.Name, Name: mysql.ThreadsConnected}); x != nil {
 				if used, has := x.Max(r.all()); has {
 					add("max_connections", from("mysql"), used, most)
 				}
@@ -215,8 +217,8 @@ func (r rec) hostLimits() []limit {
 			})
 		}
 	}
-	if total, free := r.Find(kasoku.Key{Source: "host", Name: "mem.total"}),
-		r.Find(kasoku.Key{Source: "host", Name: "mem.available"}); total != nil && free != nil {
+	if total, free := r.Find(kasoku.Key{Source: host.Name, Name: host.MemTotal}),
+		r.Find(kasoku.Key{Source: host.Name, Name: host.MemAvailable}); total != nil && free != nil {
 		if most, ok := total.Max(r.all()); ok && most > 0 {
 			least := most
 			for _, p := range free.Points {

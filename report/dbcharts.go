@@ -6,6 +6,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 const (
@@ -19,8 +20,8 @@ const (
 // transactionsChart shows the open transactions of the database and how many of them
 // wait for a lock, where some waited or one grew old.
 func (r rec) transactionsChart(g grid, _ *Timeline) *Chart {
-	find := func(name string) *kasoku.Series { return r.Find(kasoku.Key{Source: "mysql", Name: name}) }
-	active, waiting, oldest := find("trx.active"), find("trx.waiting"), find("trx.oldest")
+	find := func(name string) *kasoku.Series { return r.Find(kasoku.Key{Source: mysql.Name, Name: name}) }
+	active, waiting, oldest := find(mysql.TrxActive), find(mysql.TrxWaiting), find(mysql.TrxOldest)
 	if active == nil || len(active.Points) == 0 {
 		return nil
 	}
@@ -35,7 +36,7 @@ func (r rec) transactionsChart(g grid, _ *Timeline) *Chart {
 		return nil
 	}
 	c := &Chart{ID: "transactions", Title: "Open transactions", Height: lowHeight,
-		quotes: []quote{{"mysql", "trx.active"}, {"mysql", "trx.waiting"}, {"mysql", "trx.oldest"}}}
+		quotes: []quote{{mysql.Name, mysql.TrxActive}, {mysql.Name, mysql.TrxWaiting}, {mysql.Name, mysql.TrxOldest}}}
 	if age >= leastAge {
 		c.Unit = "the oldest was open for " + strconv.FormatFloat(math.Round(age), 'f', -1, 64) + " s"
 	}
@@ -43,7 +44,7 @@ func (r rec) transactionsChart(g grid, _ *Timeline) *Chart {
 	c.line(g, "waiting for a lock", "bad", waiting)
 	c.Axis = linearAxis(peak(active), nil, unit.Plain)
 	c.peaks()
-	r.gaps(c, "mysql")
+	r.gaps(c, mysql.Name)
 	return c
 }
 
@@ -59,16 +60,16 @@ func (c *Chart) line(g grid, name, colour string, s *kasoku.Series) {
 // known, a line has no point.
 func (r rec) replicationChart(g grid, _ *Timeline) *Chart {
 	c := &Chart{ID: "replication", Title: "Replication lag", Unit: "seconds behind the source", Height: lowHeight,
-		quotes: []quote{{"replication", "lag"}}}
+		quotes: []quote{{mysql.ReplicationName, mysql.ReplicationLag}}}
 	palette := [mostChannels]string{"s2", "s4", "s1", "s3", "s5"}
 	top := 0.0
-	for _, s := range r.FindAll("replication", "lag") {
+	for _, s := range r.FindAll(mysql.ReplicationName, mysql.ReplicationLag) {
 		if len(c.Series) == mostChannels {
 			break
 		}
 		name := s.Key.Instance
 		if name == "" {
-			name = "lag"
+			name = mysql.ReplicationLag
 		}
 		c.line(g, name, palette[len(c.Series)], s)
 		if m := most(g.gauge(s)); m > top {
@@ -80,6 +81,6 @@ func (r rec) replicationChart(g grid, _ *Timeline) *Chart {
 	}
 	c.Axis = linearAxis(top, nil, unit.Plain)
 	c.peaks()
-	r.gaps(c, "replication")
+	r.gaps(c, mysql.ReplicationName)
 	return c
 }

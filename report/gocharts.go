@@ -6,6 +6,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/expvar"
 )
 
 // leastWait in ms is where the axis of waits begins: what is shorter is of no
@@ -70,7 +71,7 @@ func scaled(s *kasoku.Series, by float64) *kasoku.Series {
 func (c *Chart) quoted(names ...[]string) {
 	for _, list := range names {
 		for _, n := range list {
-			c.quotes = append(c.quotes, quote{"expvar", n})
+			c.quotes = append(c.quotes, quote{expvar.Name, n})
 		}
 	}
 }
@@ -126,7 +127,7 @@ func (r rec) goWaitsChart(g grid, t *Timeline, p *programSeries) *Chart {
 	linear := linearAxis(hi, nil, axisLatency)
 	c.Linear = &linear
 	c.peaks()
-	r.gaps(c, "expvar")
+	r.gaps(c, expvar.Name)
 	return c
 }
 
@@ -151,7 +152,7 @@ func positive(s *kasoku.Series) *kasoku.Series {
 // poolChart shows the connections of a pool that are in use, and how many requests
 // waited for one: the time that was waited in a second is as many, on average.
 func (r rec) poolChart(g grid, t *Timeline, p *poolSeries) *Chart {
-	used := p.found["InUse"]
+	used := p.found[expvar.InUse]
 	if used == nil || !(r.highest(used) > 0) {
 		return nil
 	}
@@ -159,15 +160,15 @@ func (r rec) poolChart(g grid, t *Timeline, p *poolSeries) *Chart {
 	if p.place != "" {
 		c.Title += " " + p.place
 	}
-	c.quoted([]string{"InUse", "MaxOpenConnections", "WaitCount", "WaitDuration"})
+	c.quoted([]string{expvar.InUse, expvar.MaxOpenConnections, expvar.WaitCount, expvar.WaitDuration})
 	c.line(g, "in use", "s2", used)
-	top, limit := r.highest(used), r.highest(p.found["MaxOpenConnections"])
+	top, limit := r.highest(used), r.highest(p.found[expvar.MaxOpenConnections])
 	peak := "max " + unit.Plain(top)
 	if limit > 0 {
 		peak += " of " + unit.Plain(limit)
 	}
 	t.Sparks = append(t.Sparks, Spark{Name: "pool in use", Values: c.Series[0].Values, Peak: peak})
-	if waited := g.rates(p.found["WaitDuration"]); most(waited) > 0 {
+	if waited := g.rates(p.found[expvar.WaitDuration]); most(waited) > 0 {
 		vs := g.values(waited)
 		c.Series = append(c.Series, ChartSeries{Name: "requests waiting", Colour: "bad", Form: Stairs,
 			Spans: g.blocks(vs), Values: vs})
@@ -181,7 +182,7 @@ func (r rec) poolChart(g grid, t *Timeline, p *poolSeries) *Chart {
 	}
 	c.Axis = linearAxis(top, c.Limits, unit.Plain)
 	c.peaks()
-	r.gaps(c, "expvar")
+	r.gaps(c, expvar.Name)
 	return c
 }
 
@@ -196,6 +197,6 @@ func (r rec) finished(c *Chart) *Chart {
 	}
 	c.Axis = linearAxis(top, nil, unit.Plain)
 	c.peaks()
-	r.gaps(c, "expvar")
+	r.gaps(c, expvar.Name)
 	return c
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/expvar"
 )
 
 // A GoProgram is what a program in Go published of itself: the most of each figure,
@@ -48,13 +49,13 @@ type poolSeries struct {
 
 // The names under which programs publish the same thing, the best first.
 var (
-	goHeap       = []string{"HeapAlloc", "/memory/classes/heap/objects:bytes"}
-	goGoal       = []string{"NextGC", "/gc/heap/goal:bytes"}
-	goGoroutines = []string{"goroutines", "/sched/goroutines:goroutines"}
-	goCycles     = []string{"NumGC", "/gc/cycles/total:gc-cycles"}
-	goPause      = []string{"PauseMax", "/sched/pauses/total/gc:seconds.max", "/gc/pauses:seconds.max"}
-	goSched      = []string{"/sched/latencies:seconds.p99"}
-	goGCCPU      = []string{"/cpu/classes/gc/total:cpu-seconds"}
+	goHeap       = []string{expvar.HeapAlloc, expvar.RuntimeHeapObjects}
+	goGoal       = []string{expvar.NextGC, expvar.RuntimeHeapGoal}
+	goGoroutines = []string{expvar.Goroutines, expvar.RuntimeGoroutines}
+	goCycles     = []string{expvar.NumGC, expvar.RuntimeGCCycles}
+	goPause      = []string{expvar.PauseMax, expvar.RuntimePauseMax, expvar.RuntimeOldPauseMax}
+	goSched      = []string{expvar.RuntimeLatencyP99}
+	goGCCPU      = []string{expvar.RuntimeGCCPU}
 )
 
 // first returns the first series of the names that has points, nil without one.
@@ -85,11 +86,11 @@ func (r rec) goSeries() []programSeries {
 	// like a program: a pool that is called 10.0.0.1:3306.
 	one := slices.ContainsFunc(r.Series, func(s kasoku.Series) bool {
 		name, _ := programOf(s.Key.Instance)
-		return s.Key.Source == "expvar" && name == ""
+		return s.Key.Source == expvar.Name && name == ""
 	})
 	for i := range r.Series {
 		s := &r.Series[i]
-		if s.Key.Source != "expvar" {
+		if s.Key.Source != expvar.Name {
 			continue
 		}
 		name, place := programOf(s.Key.Instance)
@@ -112,7 +113,7 @@ func (r rec) goSeries() []programSeries {
 
 func (p *programSeries) add(place string, s *kasoku.Series) {
 	switch s.Key.Name {
-	case "InUse", "OpenConnections", "MaxOpenConnections", "WaitCount", "WaitDuration":
+	case expvar.InUse, expvar.OpenConnections, expvar.MaxOpenConnections, expvar.WaitCount, expvar.WaitDuration:
 	default:
 		if p.found[s.Key.Name] == nil {
 			p.found[s.Key.Name] = s
@@ -157,13 +158,13 @@ func (r rec) goPrograms() []GoProgram {
 		x := GoProgram{
 			Name: p.name, Heap: r.highest(p.first(goHeap)), Goroutines: r.highest(p.first(goGoroutines)),
 			Collections: r.gained(p.first(goCycles)),
-			Pauses:      r.gained(p.found["PauseTotal"]), Pause: r.highest(p.first(goPause)),
+			Pauses:      r.gained(p.found[expvar.PauseTotal]), Pause: r.highest(p.first(goPause)),
 			GCCPU: r.gained(p.first(goGCCPU)), SchedP99: r.highest(p.first(goSched)),
 		}
 		for _, q := range p.pools {
-			limit := r.highest(q.found["MaxOpenConnections"])
-			x.Pools = append(x.Pools, GoPool{q.place, r.highest(q.found["InUse"]), limit,
-				r.gained(q.found["WaitCount"]), r.gained(q.found["WaitDuration"])})
+			limit := r.highest(q.found[expvar.MaxOpenConnections])
+			x.Pools = append(x.Pools, GoPool{q.place, r.highest(q.found[expvar.InUse]), limit,
+				r.gained(q.found[expvar.WaitCount]), r.gained(q.found[expvar.WaitDuration])})
 		}
 		out = append(out, x)
 	}

@@ -5,18 +5,22 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/cgroup"
+	"github.com/kasoku/kasoku/observe/host"
+	"github.com/kasoku/kasoku/observe/process"
+	"github.com/kasoku/kasoku/observe/sockets"
 )
 
 // counted are gauges with a limit that is recorded beside them. The memory of groups
 // is not among them: it holds the page cache, which fills any limit.
 var counted = []struct{ source, used, most, name, from string }{
-	{"process", "fds", "fds_limit", "open files", "/proc/PID/limits"},
-	{"process", "tasks_user", "tasks_limit", "threads of the user", "/proc/PID/limits"},
-	{"cgroup", "pids.current", "pids.max", "tasks of the group", "cgroup"},
-	{"sockets", "accept.queue", "accept.limit", "connections to accept", "listen(2)"},
-	{"host", "files.open", "files.max", "open files of the host", "/proc/sys/fs/file-max"},
-	{"host", "tasks", "tasks.max", "threads of the host", "/proc/sys/kernel/threads-max"},
-	{"host", "conntrack.count", "conntrack.max", "tracked connections", "/proc/sys/net/netfilter"},
+	{process.Name, process.FDs, process.FDsLimit, "open files", "/proc/PID/limits"},
+	{process.Name, process.TasksUser, process.TasksLimit, "threads of the user", "/proc/PID/limits"},
+	{cgroup.Name, cgroup.PIDsCurrent, cgroup.PIDsMax, "tasks of the group", "cgroup"},
+	{sockets.Name, sockets.AcceptQueue, sockets.AcceptLimit, "connections to accept", "listen(2)"},
+	{host.Name, host.FilesOpen, host.FilesMax, "open files of the host", "/proc/sys/fs/file-max"},
+	{host.Name, host.Tasks, host.TasksMax, "threads of the host", "/proc/sys/kernel/threads-max"},
+	{host.Name, host.ConntrackCount, host.ConntrackMax, "tracked connections", "/proc/sys/net/netfilter"},
 }
 
 // recordedLimits returns the limits that were recorded, and how near they came.

@@ -6,6 +6,10 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe"
+	"github.com/kasoku/kasoku/observe/nginx"
+	"github.com/kasoku/kasoku/observe/redis"
+	"github.com/kasoku/kasoku/observe/varnish"
 )
 
 // TestServerCharts: charts of servers are there when something happened in them.
@@ -22,10 +26,13 @@ func TestServerCharts(t *testing.T) {
 	}}}
 	g, told := newGrid(r.length()), Timeline{}
 	for _, c := range []struct {
-		build func(grid, *Timeline) *Chart
-		want  string
-	}{{r.nginxChart, "reading 0, writing 40, waiting 5"}, {r.varnishChart, "misses 5"}, {r.redisChart, "commands 200"}} {
-		chart := c.build(g, &told)
+		of   *observe.Declaration
+		want string
+	}{
+		{&nginx.Declared, "reading 0, writing 40, waiting 5"}, {&varnish.Declared, "misses 5"},
+		{&redis.Declared, "commands 200"},
+	} {
+		chart := r.serverChart(g, &told, c.of)
 		if chart == nil {
 			t.Errorf("no chart: %s", c.want)
 			continue
@@ -44,7 +51,8 @@ func TestServerCharts(t *testing.T) {
 	r = rec{Recording: &kasoku.Recording{Run: kasoku.Run{Length: 3 * time.Second}, Series: []kasoku.Series{
 		gaugeOf("nginx", "writing", "", 0, 0), grows("redis", "total_commands_processed", 5, 5),
 	}}}
-	if r.nginxChart(g, nil) != nil || r.varnishChart(g, nil) != nil || r.redisChart(g, nil) != nil {
+	if r.serverChart(g, nil, &nginx.Declared) != nil || r.serverChart(g, nil, &varnish.Declared) != nil ||
+		r.serverChart(g, nil, &redis.Declared) != nil {
 		t.Error("a chart of nothing")
 	}
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/host"
+	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 func (r rec) stepsSection() Section {
@@ -130,7 +132,7 @@ func askedCell(s kasoku.Step) Cell {
 func (r rec) stepCPU(s kasoku.Step) Cell {
 	used, ok := 0.0, false
 	for _, name := range busyModes {
-		if x := r.Find(kasoku.Key{Source: "host", Name: name}); x != nil {
+		if x := r.Find(kasoku.Key{Source: host.Name, Name: name}); x != nil {
 			if d, has := x.PerSecond(s.Interval); has {
 				used += d
 				ok = true
@@ -144,7 +146,7 @@ func (r rec) stepCPU(s kasoku.Step) Cell {
 }
 
 func (r rec) stepConnections(s kasoku.Step) Cell {
-	x := r.Find(kasoku.Key{Source: "mysql", Name: "Threads_connected"})
+	x := r.Find(kasoku.Key{Source: mysql.Name, Name: mysql.ThreadsConnected})
 	if x == nil {
 		return none()
 	}

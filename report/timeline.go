@@ -56,7 +56,8 @@ func (r rec) timeline() *Timeline {
 	r.hostCharts(t, func(one rec) *Chart { return one.cpuChart(g, t) })
 	r.goCharts(g, t)
 	whole(r.connectionsChart, r.newConnectionsChart, r.transactionsChart, r.replicationChart)
-	whole(r.nginxChart, r.varnishChart, r.redisChart, r.carbonChart, r.carbonCacheChart)
+	whole(r.serverCharts()...)
+	whole(r.carbonChart, r.carbonCacheChart)
 	r.hostCharts(t, func(one rec) *Chart { return one.diskChart(g, t) })
 	r.hostCharts(t, func(one rec) *Chart { return one.pressureChart(g, t) })
 	if len(t.Charts) == 0 {

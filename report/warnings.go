@@ -7,6 +7,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe"
 )
 
 // mostGaps is how many gaps of a source are named one by one.
@@ -189,8 +190,8 @@ func (r rec) costSection() Section {
 		t.Rows = append(t.Rows, Row{Cells: []Cell{text(what), percent(ratio), number(cpu), memory}})
 	}
 	own, ok := 0.0, false
-	for _, name := range []string{"cpu.user", "cpu.system"} {
-		if x := r.Find(kasoku.Key{Source: "self", Name: name}); x != nil {
+	for _, name := range []string{observe.SelfCPUUser, observe.SelfCPUSystem} {
+		if x := r.Find(kasoku.Key{Source: observe.SelfName, Name: name}); x != nil {
 			if d, has := x.Delta(r.all()); has {
 				own, ok = own+d, true
 			}
@@ -198,7 +199,7 @@ func (r rec) costSection() Section {
 	}
 	if ok {
 		memory := none()
-		if x := r.Find(kasoku.Key{Source: "self", Name: "rss"}); x != nil {
+		if x := r.Find(kasoku.Key{Source: observe.SelfName, Name: observe.SelfRSS}); x != nil {
 			if v, has := x.Max(r.all()); has {
 				memory = Cell{Text: unit.Bytes(uint64(v)), Raw: raw(v)}
 			}
@@ -210,7 +211,7 @@ func (r rec) costSection() Section {
 	}
 	for i := range r.Series {
 		x := &r.Series[i]
-		if source, is := strings.CutPrefix(x.Key.Name, "cost."); is && x.Key.Source == "self" {
+		if source, is := strings.CutPrefix(x.Key.Name, observe.SelfCostPrefix); is && x.Key.Source == observe.SelfName {
 			if d, has := x.Delta(r.all()); has {
 				row("source "+source, d, length, none())
 			}
@@ -225,7 +226,7 @@ func (r rec) costSection() Section {
 
 // lateness says how late the latest tick was; empty when it was not recorded.
 func (r rec) lateness() Prose {
-	x := r.Find(kasoku.Key{Source: "self", Name: "tick.late"})
+	x := r.Find(kasoku.Key{Source: observe.SelfName, Name: observe.SelfTickLate})
 	if x == nil {
 		return ""
 	}
@@ -239,8 +240,8 @@ func (r rec) lateness() Prose {
 // ownDisk says what kasoku had disks do; empty when it was not recorded.
 func (r rec) ownDisk() Prose {
 	var moved [2]float64
-	for i, name := range []string{"io.write", "io.read"} {
-		x := r.Find(kasoku.Key{Source: "self", Name: name})
+	for i, name := range []string{observe.SelfIOWrite, observe.SelfIORead} {
+		x := r.Find(kasoku.Key{Source: observe.SelfName, Name: name})
 		if x == nil {
 			return ""
 		}

@@ -8,6 +8,12 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
+	hostkeys "github.com/kasoku/kasoku/observe/host"
+	"github.com/kasoku/kasoku/observe/mysql"
+	"github.com/kasoku/kasoku/observe/nginx"
+	"github.com/kasoku/kasoku/observe/sockets"
+	"github.com/kasoku/kasoku/observe/sources"
+	"github.com/kasoku/kasoku/observe/varnish"
 	"github.com/kasoku/kasoku/report/terminal"
 )
 
@@ -115,12 +121,14 @@ var modes = []struct {
 	name   string
 	series []string
 }{
-	{"user", []string{"cpu.user", "cpu.nice"}}, {"system", []string{"cpu.system"}}, {"iowait", []string{"cpu.iowait"}},
-	{"irq", []string{"cpu.irq", "cpu.softirq"}}, {"steal", []string{"cpu.steal"}},
+	{"user", []string{hostkeys.CPUUser, hostkeys.CPUNice}}, {"system", []string{hostkeys.CPUSystem}}, {"iowait",
+		[]string{hostkeys.CPUIowait}},
+	{"irq", []string{hostkeys.CPUIRQ, hostkeys.CPUSoftIRQ}}, {"steal", []string{hostkeys.CPUSteal}},
 }
 
 // busy are the modes in which a core does something.
-var busy = []string{"cpu.user", "cpu.nice", "cpu.system", "cpu.irq", "cpu.softirq", "cpu.steal"}
+var busy = []string{hostkeys.CPUUser, hostkeys.CPUNice, hostkeys.CPUSystem, hostkeys.CPUIRQ, hostkeys.CPUSoftIRQ,
+	hostkeys.CPUSteal}
 
 // cpu returns how busy a core is, the whole host for an empty one. What the kernel
 // counted of all modes together is the time that it is set against: that of a read
@@ -129,17 +137,17 @@ func (d *Data) cpu(core string, s span) []float64 {
 	mode := func(names ...string) []float64 {
 		var all []*kasoku.Series
 		for _, name := range names {
-			all = append(all, d.named("host", name, func(i string) bool { return i == core })...)
+			all = append(all, d.named(hostkeys.Name, name, func(i string) bool { return i == core })...)
 		}
 		return d.sum(all, s.from, s.to)
 	}
-	out, rest := mode(busy...), mode("cpu.idle", "cpu.iowait")
+	out, rest := mode(busy...), mode(hostkeys.CPUIdle, hostkeys.CPUIowait)
 	cores := 1.0
 	if core == "" {
 		cores = float64(len(d.coreNames()))
 	}
 	for i := range out {
-		if all := out[i] + rest[i]; all > 0 && cores > 0 && len(d.all("host", "cpu.idle")) > 0 {
+		if all := out[i] + rest[i]; all > 0 && cores > 0 && len(d.all(hostkeys.Name, hostkeys.CPUIdle)) > 0 {
 			out[i] *= cores / all
 		}
 	}
@@ -148,7 +156,7 @@ func (d *Data) cpu(core string, s span) []float64 {
 
 // coreNames lists the cores.
 func (d *Data) coreNames() (names []string) {
-	for _, c := range d.named("host", "cpu.user", each) {
+	for _, c := range d.named(hostkeys.Name, hostkeys.CPUUser, each) {
 		if strings.HasPrefix(c.Key.Instance, "cpu") {
 			names = append(names, c.Key.Instance)
 		}
@@ -179,24 +187,26 @@ func (d *Data) hostMeters(s span) []meter {
 		}
 	}
 	used := meter{name: "memory", rank: 5, unit: "GiB", v: d.memory(s)}
-	if total := d.at(d.one("host", "mem.total"), s.to); total > 0 {
+	if total := d.at(d.one(hostkeys.Name, hostkeys.MemTotal), s.to); total > 0 {
 		used.most, used.limit, used.floor = "of "+unit.Sig3(total/(1<<30)), 0.95*total/(1<<30), total/(1<<30)
 	}
 	disk, name := d.busiestDisk(s)
 	out := []meter{cpu, hottest}
-	for _, p := range []struct{ name, series string }{{"wait for CPU", "psi.cpu.some"},
-		{"wait for I/O", "psi.io.some"}, {"wait for memory", "psi.memory.some"}} {
+	for _, p := range []struct{ name, series string }{{"wait for CPU", hostkeys.PressureCPUSome},
+		{"wait for I/O", hostkeys.PressureIOSome}, {"wait for memory", hostkeys.PressureMemorySome}} {
 		m := meter{name: p.name, rank: 6, floor: 25, unit: "% of time",
-			v: scale(d.values(d.one("host", p.series), s.from, s.to), 100)}
+			v: scale(d.values(d.one(hostkeys.Name, p.series), s.from, s.to), 100)}
 		if p.name != "wait for memory" || m.top() > 0 {
 			out = append(out, m)
 		}
 	}
 	out = append(out, used,
 		meter{name: "disk busy", rank: 4, floor: 100, unit: "% of time", most: name, limit: 90, v: scale(disk, 100)},
-		meter{name: "net in", rank: 7, unit: "MB/s", v: scale(d.sum(d.named("host", "net.rx_bytes", outside), s.from,
+		meter{name: "net in", rank: 7, unit: "MB/s", v: scale(d.sum(d.named(hostkeys.Name, hostkeys.NetRxBytes,
+			outside), s.from,
 			s.to), 1e-6)},
-		meter{name: "net out", rank: 8, unit: "MB/s", v: scale(d.sum(d.named("host", "net.tx_bytes", outside), s.from,
+		meter{name: "net out", rank: 8, unit: "MB/s", v: scale(d.sum(d.named(hostkeys.Name, hostkeys.NetTxBytes,
+			outside), s.from,
 			s.to), 1e-6)})
 	return out
 }
@@ -206,7 +216,7 @@ func (d *Data) modesNow(second int) (parts []string) {
 	for _, m := range modes {
 		v := math.NaN()
 		for _, name := range m.series {
-			if x := d.at(d.one("host", name), second); !math.IsNaN(x) {
+			if x := d.at(d.one(hostkeys.Name, name), second); !math.IsNaN(x) {
 				v = x + zero(v)
 			}
 		}
@@ -227,7 +237,8 @@ func zero(v float64) float64 {
 
 // memory is what is in use and cannot be had without swapping, in GiB.
 func (d *Data) memory(s span) []float64 {
-	total, free := d.values(d.one("host", "mem.total"), s.from, s.to), d.values(d.one("host", "mem.available"), s.from,
+	total, free := d.values(d.one(hostkeys.Name, hostkeys.MemTotal), s.from, s.to), d.values(d.one(hostkeys.Name,
+		hostkeys.MemAvailable), s.from,
 		s.to)
 	for i := range total {
 		total[i] = (total[i] - free[i]) / (1 << 30)
@@ -239,7 +250,7 @@ func (d *Data) memory(s span) []float64 {
 func (d *Data) busiestDisk(s span) (v []float64, name string) {
 	v = d.values(nil, s.from, s.to)
 	best := -1.0
-	for _, one := range d.named("host", "disk.busy", each) {
+	for _, one := range d.named(hostkeys.Name, hostkeys.DiskBusy, each) {
 		x := d.values(one, s.from, s.to)
 		m := meter{v: x}
 		if top := zero(m.top()); top > best {
@@ -250,37 +261,37 @@ func (d *Data) busiestDisk(s span) (v []float64, name string) {
 }
 
 func (d *Data) databaseMeters(s span) []meter {
-	if !d.has("mysql") {
+	if !d.has(mysql.Name) {
 		return nil
 	}
-	status := func(name string) []float64 { return d.values(d.one("mysql", name), s.from, s.to) }
-	connections := meter{name: "connections", rank: 7, v: status("Threads_connected")}
+	status := func(name string) []float64 { return d.values(d.one(mysql.Name, name), s.from, s.to) }
+	connections := meter{name: "connections", rank: 7, v: status(mysql.ThreadsConnected)}
 	if v, ok := d.Rec.Setting("mysql", "max_connections"); ok {
 		connections.most = "of " + clean(v)
 	}
 	return []meter{
-		{name: "statements", rank: 2, unit: "/s", chart: 3, v: status("Questions")},
-		{name: "threads running", rank: 3, v: status("Threads_running")},
-		{name: "rows read", rank: 5, unit: "/s", v: status("Innodb_rows_read")},
-		{name: "row lock waits", rank: 4, unit: "/s", bad: true, v: status("Innodb_row_lock_waits")},
+		{name: "statements", rank: 2, unit: "/s", chart: 3, v: status(mysql.Questions)},
+		{name: "threads running", rank: 3, v: status(mysql.ThreadsRunning)},
+		{name: "rows read", rank: 5, unit: "/s", v: status(mysql.InnodbRowsRead)},
+		{name: "row lock waits", rank: 4, unit: "/s", bad: true, v: status(mysql.InnodbRowLockWaits)},
 		connections,
-		{name: "pool misses", rank: 8, unit: "/s", v: status("Innodb_buffer_pool_reads")},
+		{name: "pool misses", rank: 8, unit: "/s", v: status(mysql.InnodbBufferPoolReads)},
 	}
 }
 
 // serviceMeters are those of the servers beside the database.
 func (d *Data) serviceMeters(s span) (out []meter) {
 	rate := func(source, name string) []float64 { return d.values(d.one(source, name), s.from, s.to) }
-	if d.has("nginx") {
+	if d.has(nginx.Name) {
 		rank := 4
 		if d.has(accessName) || len(d.Rec.Endpoints) > 0 {
 			rank = 8 // the log says the same
 		}
-		out = append(out, meter{name: "nginx requests", rank: rank, unit: "/s", v: rate("nginx", "requests")},
-			meter{name: "nginx active", rank: 7, v: rate("nginx", "active")})
+		out = append(out, meter{name: "nginx requests", rank: rank, unit: "/s", v: rate(nginx.Name, nginx.Requests)},
+			meter{name: "nginx active", rank: 7, v: rate(nginx.Name, nginx.Active)})
 	}
-	if d.has("varnish") {
-		hits, misses := rate("varnish", "MAIN.cache_hit"), rate("varnish", "MAIN.cache_miss")
+	if d.has(varnish.Name) {
+		hits, misses := rate(varnish.Name, varnish.CacheHits), rate(varnish.Name, varnish.CacheMisses)
 		for i := range hits {
 			if all := hits[i] + misses[i]; all > 0 {
 				hits[i] = 100 * hits[i] / all
@@ -290,28 +301,38 @@ func (d *Data) serviceMeters(s span) (out []meter) {
 		}
 		out = append(out, meter{name: "varnish hits", rank: 6, floor: 100, unit: "%", v: hits})
 	}
-	if d.has("redis") {
-		out = append(out, meter{name: "redis commands", rank: 6, unit: "/s",
-			v: d.sum(d.all("redis", "total_commands_processed"), s.from, s.to)},
-			meter{name: "redis evicted", rank: 8, unit: "/s", v: d.sum(d.all("redis", "evicted_keys"), s.from, s.to)})
+	for _, source := range sources.All() {
+		for _, x := range source.Signals {
+			if x.Meter == 0 || !d.has(source.Name) {
+				continue
+			}
+			m := meter{name: source.Name + " " + x.Label, rank: x.Meter, v: d.sum(d.all(source.Name, x.Key), s.from, s.to)}
+			if x.Kind == kasoku.Counter {
+				m.unit = "/s"
+			}
+			out = append(out, m)
+		}
 	}
 	return append(out, d.goMeters(s)...)
 }
 
 // moreMeters are those that come last.
 func (d *Data) moreMeters(s span) []meter {
-	host := func(name string) []float64 { return d.values(d.one("host", name), s.from, s.to) }
+	host := func(name string) []float64 { return d.values(d.one(hostkeys.Name, name), s.from, s.to) }
 	out := []meter{
-		{name: "to run", rank: 9, unit: "threads", v: host("procs.running")},
-		{name: "disk reads", rank: 9, unit: "/s", v: d.sum(d.named("host", "disk.reads", each), s.from, s.to)},
-		{name: "disk writes", rank: 9, unit: "/s", v: d.sum(d.named("host", "disk.writes", each), s.from, s.to)},
-		{name: "swap used", rank: 9, unit: "MiB", v: scale(host("mem.swap_used"), 1.0/(1<<20))},
-		{name: "major faults", rank: 9, unit: "/s", v: host("vm.major_faults")},
-		{name: "switches", rank: 9, unit: "k/s", v: scale(host("ctxt"), 1e-3)},
-		{name: "retransmits", rank: 9, unit: "/s", v: host("tcp.retrans")},
-		{name: "accept queue", rank: 7, bad: true, v: d.most(d.all("sockets", "accept.queue"), s.from, s.to)},
-		{name: "listen drops", rank: 9, unit: "/s", bad: true, v: host("tcp.listen_drops")},
-		{name: "net drops", rank: 9, unit: "/s", bad: true, v: d.sum(d.named("host", "net.drops", each), s.from, s.to)},
+		{name: "to run", rank: 9, unit: "threads", v: host(hostkeys.ProcsRunning)},
+		{name: "disk reads", rank: 9, unit: "/s", v: d.sum(d.named(hostkeys.Name, hostkeys.DiskReads, each), s.from,
+			s.to)},
+		{name: "disk writes", rank: 9, unit: "/s", v: d.sum(d.named(hostkeys.Name, hostkeys.DiskWrites, each),
+			s.from, s.to)},
+		{name: "swap used", rank: 9, unit: "MiB", v: scale(host(hostkeys.MemSwapUsed), 1.0/(1<<20))},
+		{name: "major faults", rank: 9, unit: "/s", v: host(hostkeys.VMMajorPageFaults)},
+		{name: "switches", rank: 9, unit: "k/s", v: scale(host(hostkeys.ContextSwitches), 1e-3)},
+		{name: "retransmits", rank: 9, unit: "/s", v: host(hostkeys.TCPRetrans)},
+		{name: "accept queue", rank: 7, bad: true, v: d.most(d.all(sockets.Name, sockets.AcceptQueue), s.from, s.to)},
+		{name: "listen drops", rank: 9, unit: "/s", bad: true, v: host(hostkeys.TCPListenDrops)},
+		{name: "net drops", rank: 9, unit: "/s", bad: true, v: d.sum(d.named(hostkeys.Name, hostkeys.NetDrops,
+			each), s.from, s.to)},
 	}
 	kept := out[:0]
 	for _, m := range out {

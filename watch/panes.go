@@ -11,6 +11,10 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/cgroup"
+	"github.com/kasoku/kasoku/observe/host"
+	"github.com/kasoku/kasoku/observe/mysql"
+	"github.com/kasoku/kasoku/observe/process"
 )
 
 // recent is over how many seconds statements and requests are added up: what counts
@@ -66,14 +70,14 @@ func (d *Data) processes(at int) table {
 		{name: "I/O", unit: "kB/s", drop: 4}, {name: "CPU", unit: "cores", decimal: 2, drop: 1},
 	}, sorts: []int{8, 4, 7, 0}}
 	get := func(name, instance string) float64 {
-		for _, s := range d.all("process", name) {
+		for _, s := range d.all(process.Name, name) {
 			if s.Key.Instance == instance {
 				return d.at(s, at)
 			}
 		}
 		return math.NaN()
 	}
-	for _, s := range d.all("process", "rss") {
+	for _, s := range d.all(process.Name, process.RSS) {
 		rss := d.at(s, at)
 		if math.IsNaN(rss) {
 			continue // it has ended, or is not among the busiest
@@ -85,9 +89,9 @@ func (d *Data) processes(at int) table {
 		if n, err := strconv.Atoi(pid); err == nil {
 			r.values[1] = float64(n)
 		}
-		r.values[2], r.values[3], r.values[4] = get("cpu.user", name), get("cpu.system", name), rss/1e6
-		r.values[5], r.values[6] = get("fds", name), get("threads", name)
-		r.values[7] = (get("io.read_bytes", name) + get("io.write_bytes", name)) / 1e3
+		r.values[2], r.values[3], r.values[4] = get(process.CPUUser, name), get(process.CPUSystem, name), rss/1e6
+		r.values[5], r.values[6] = get(process.FDs, name), get(process.Threads, name)
+		r.values[7] = (get(process.IOReadBytes, name) + get(process.IOWriteBytes, name)) / 1e3
 		r.values[8] = r.values[2] + r.values[3]
 		t.rows = append(t.rows, r)
 	}
@@ -100,7 +104,7 @@ func (d *Data) units(at int) table {
 		{name: "memory", unit: "MB", decimal: 1},
 		{name: "limit", unit: "cores", drop: 2, decimal: 2}, {name: "throttled", unit: "% of time", drop: 1},
 	}, sorts: []int{1, 2, 0}}
-	for _, s := range d.all("cgroup", "cpu.usage") {
+	for _, s := range d.all(cgroup.Name, cgroup.CPUUsage) {
 		cpu := d.at(s, at)
 		if math.IsNaN(cpu) {
 			continue
@@ -108,7 +112,7 @@ func (d *Data) units(at int) table {
 		r := t.newRow()
 		name := s.Key.Instance
 		get := func(series string) float64 {
-			for _, s := range d.all("cgroup", series) {
+			for _, s := range d.all(cgroup.Name, series) {
 				if s.Key.Instance == name {
 					return d.at(s, at)
 				}
@@ -116,7 +120,8 @@ func (d *Data) units(at int) table {
 			return math.NaN()
 		}
 		r.words[0], r.values[1] = clean(cmp.Or(name, "/")), cpu
-		r.values[2], r.values[3], r.values[4] = get("memory.current")/1e6, get("cpu.max"), 100*get("cpu.throttled")
+		r.values[2], r.values[3], r.values[4] = get(cgroup.MemoryCurrent)/1e6, get(cgroup.CPUMax),
+			100*get(cgroup.CPUThrottled)
 		t.rows = append(t.rows, r)
 	}
 	return t
@@ -134,7 +139,7 @@ func (d *Data) cpus(at int) table {
 		r.values[1] = last(d.cpu(core, span{at - 1, at}))
 		for i, m := range modes {
 			for _, name := range m.series {
-				for _, s := range d.named("host", name, func(x string) bool { return x == core }) {
+				for _, s := range d.named(host.Name, name, func(x string) bool { return x == core }) {
 					if v := d.at(s, at); !math.IsNaN(v) {
 						r.values[2+i] = zero(r.values[2+i]) + v
 					}
@@ -207,7 +212,7 @@ func (d *Data) kinds(at int) table {
 	t := table{id: "database", title: "database", columns: []column{{name: "counted", text: true, wide: true},
 		{name: "now", unit: "/s"}, {name: "max", unit: "5 min"}}, sorts: []int{1, 2, 0}}
 	take := func(name, label string) {
-		s := d.one("mysql", name)
+		s := d.one(mysql.Name, name)
 		if s == nil {
 			return
 		}
@@ -218,7 +223,7 @@ func (d *Data) kinds(at int) table {
 			t.rows = append(t.rows, r)
 		}
 	}
-	for _, s := range d.prefixed("mysql", "Com_") {
+	for _, s := range d.prefixed(mysql.Name, "Com_") {
 		take(s.Key.Name, strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(s.Key.Name, "Com_"), "_", " ")))
 	}
 	for _, c := range statusCounters {
@@ -229,18 +234,18 @@ func (d *Data) kinds(at int) table {
 
 // statusCounters are counters beside those of commands.
 var statusCounters = []struct{ name, label string }{
-	{"Connections", "connections opened"}, {"Aborted_connects", "connections refused"},
-	{"Slow_queries", "slow statements"},
-	{"Innodb_rows_read", "rows read"}, {"Innodb_rows_inserted", "rows inserted"},
-	{"Innodb_rows_updated", "rows updated"}, {"Innodb_rows_deleted", "rows deleted"},
-	{"Handler_read_rnd_next", "rows read in scans"}, {"Select_scan", "SELECTs that scan"},
-	{"Select_full_join", "joins without index"},
-	{"Created_tmp_tables", "temporary tables"}, {"Created_tmp_disk_tables", "temporary tables on disk"},
-	{"Sort_merge_passes", "sort passes on disk"},
-	{"Innodb_buffer_pool_reads", "pages read from disk"}, {"Innodb_data_fsyncs", "fsync"},
-	{"Innodb_os_log_fsyncs", "fsync of the redo log"},
-	{"Innodb_row_lock_waits", "row lock waits"}, {"Innodb_deadlocks", "deadlocks"},
-	{"Threads_created", "threads created"},
+	{mysql.Connections, "connections opened"}, {mysql.AbortedConnects, "connections refused"},
+	{mysql.SlowQueries, "slow statements"},
+	{mysql.InnodbRowsRead, "rows read"}, {mysql.InnodbRowsInserted, "rows inserted"},
+	{mysql.InnodbRowsUpdated, "rows updated"}, {mysql.InnodbRowsDeleted, "rows deleted"},
+	{mysql.HandlerReadRndNext, "rows read in scans"}, {mysql.SelectScan, "SELECTs that scan"},
+	{mysql.SelectFullJoin, "joins without index"},
+	{mysql.CreatedTmpTables, "temporary tables"}, {mysql.CreatedTmpDiskTables, "temporary tables on disk"},
+	{mysql.SortMergePasses, "sort passes on disk"},
+	{mysql.InnodbBufferPoolReads, "pages read from disk"}, {mysql.InnodbDataFsyncs, "fsync"},
+	{mysql.InnodbOSLogFsyncs, "fsync of the redo log"},
+	{mysql.InnodbRowLockWaits, "row lock waits"}, {mysql.InnodbDeadlocks, "deadlocks"},
+	{mysql.ThreadsCreated, "threads created"},
 }
 
 func (d *Data) disks(at int) table {
@@ -250,14 +255,14 @@ func (d *Data) disks(at int) table {
 		{name: "read", unit: "MB/s", decimal: 2, drop: 2}, {name: "written", unit: "MB/s", decimal: 2, drop: 2},
 		{name: "await", unit: "ms", decimal: 2, drop: 1},
 	}, sorts: []int{1, 2, 3, 0}}
-	for _, s := range d.named("host", "disk.busy", each) {
-		get := d.of("host", s.Key.Instance, at)
+	for _, s := range d.named(host.Name, host.DiskBusy, each) {
+		get := d.of(host.Name, s.Key.Instance, at)
 		r := t.newRow()
-		r.words[0], r.values[1] = clean(s.Key.Instance), 100*get("disk.busy")
-		r.values[2], r.values[3] = get("disk.reads"), get("disk.writes")
-		r.values[4], r.values[5] = get("disk.read_bytes")/1e6, get("disk.write_bytes")/1e6
+		r.words[0], r.values[1] = clean(s.Key.Instance), 100*get(host.DiskBusy)
+		r.values[2], r.values[3] = get(host.DiskReads), get(host.DiskWrites)
+		r.values[4], r.values[5] = get(host.DiskReadBytes)/1e6, get(host.DiskWriteBytes)/1e6
 		if n := r.values[2] + r.values[3]; n > 0 {
-			r.values[6] = 1e3 * (get("disk.read_time") + get("disk.write_time")) / n
+			r.values[6] = 1e3 * (get(host.DiskReadTime) + get(host.DiskWriteTime)) / n
 		}
 		if !math.IsNaN(r.values[1]) {
 			t.rows = append(t.rows, r)
@@ -285,13 +290,13 @@ func (d *Data) networks(at int) table {
 		{name: "in", unit: "packets/s"}, {name: "out", unit: "packets/s"}, {name: "drops", unit: "/s", drop: 1},
 		{name: "errors", unit: "/s", drop: 1},
 	}, sorts: []int{1, 2, 0}}
-	for _, s := range d.named("host", "net.rx_bytes", each) {
-		get := d.of("host", s.Key.Instance, at)
+	for _, s := range d.named(host.Name, host.NetRxBytes, each) {
+		get := d.of(host.Name, s.Key.Instance, at)
 		r := t.newRow()
 		r.words[0] = clean(s.Key.Instance)
-		r.values[1], r.values[2] = get("net.rx_bytes")/1e6, get("net.tx_bytes")/1e6
-		r.values[3], r.values[4] = get("net.rx_packets"), get("net.tx_packets")
-		r.values[5], r.values[6] = get("net.drops"), get("net.errors")
+		r.values[1], r.values[2] = get(host.NetRxBytes)/1e6, get(host.NetTxBytes)/1e6
+		r.values[3], r.values[4] = get(host.NetRxPackets), get(host.NetTxPackets)
+		r.values[5], r.values[6] = get(host.NetDrops), get(host.NetErrors)
 		if !math.IsNaN(r.values[1]) {
 			t.rows = append(t.rows, r)
 		}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/internal/unit"
+	hostkeys "github.com/kasoku/kasoku/observe/host"
+	"github.com/kasoku/kasoku/observe/mysql"
 	"github.com/kasoku/kasoku/report/terminal"
 )
 
@@ -132,8 +134,8 @@ func (m *Model) news(id string) bool {
 func (m *Model) figures() []figure {
 	d, s := m.data, span{m.at - 1, m.at}
 	mib := func(v float64) string { return number(v / (1 << 20)) }
-	host := func(name string) float64 { return d.at(d.one("host", name), m.at) }
-	db := func(name string) float64 { return d.at(d.one("mysql", name), m.at) }
+	host := func(name string) float64 { return d.at(d.one(hostkeys.Name, name), m.at) }
+	db := func(name string) float64 { return d.at(d.one(mysql.Name, name), m.at) }
 	mode := func(name string) string {
 		v := host(name)
 		if math.IsNaN(v) {
@@ -147,16 +149,17 @@ func (m *Model) figures() []figure {
 	if ok {
 		good, failed, p99 = float64(point.Good), float64(point.Failed), point.P99.Seconds()*1e3
 	}
-	used := host("mem.total") - host("mem.available")
+	used := host(hostkeys.MemTotal) - host(hostkeys.MemAvailable)
 	return []figure{
 		{"time", 8, d.clock(m.at)},
-		{"user", 5, mode("cpu.user")}, {"sys", 5, mode("cpu.system")}, {"iowait", 6, mode("cpu.iowait")},
-		{"run", 4, count(host("procs.running"))}, {"memMiB", 7, mib(used)},
+		{"user", 5, mode(hostkeys.CPUUser)}, {"sys", 5, mode(hostkeys.CPUSystem)}, {"iowait", 6,
+			mode(hostkeys.CPUIowait)},
+		{"run", 4, count(host(hostkeys.ProcsRunning))}, {"memMiB", 7, mib(used)},
 		{"disk%", 5, number(100 * last(disk))},
-		{"inMB/s", 6, number(last(d.sum(d.named("host", "net.rx_bytes", outside), s.from, s.to)) / 1e6)},
-		{"outMB/s", 7, number(last(d.sum(d.named("host", "net.tx_bytes", outside), s.from, s.to)) / 1e6)},
-		{"sql/s", 6, number(db("Questions"))}, {"running", 7, count(db("Threads_running"))},
-		{"locks/s", 7, number(db("Innodb_row_lock_waits"))},
+		{"inMB/s", 6, number(last(d.sum(d.named(hostkeys.Name, hostkeys.NetRxBytes, outside), s.from, s.to)) / 1e6)},
+		{"outMB/s", 7, number(last(d.sum(d.named(hostkeys.Name, hostkeys.NetTxBytes, outside), s.from, s.to)) / 1e6)},
+		{"sql/s", 6, number(db(mysql.Questions))}, {"running", 7, count(db(mysql.ThreadsRunning))},
+		{"locks/s", 7, number(db(mysql.InnodbRowLockWaits))},
 		{"req/s", 6, number(d.requestsAt(m.at))}, {"5xx/s", 5, number(last(d.answered(s, "5xx")))},
 		{"ok/s", 6, count(good)}, {"fail/s", 6, count(failed)}, {"p99ms", 6, number(p99)},
 	}

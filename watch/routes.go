@@ -7,6 +7,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/nginx"
 )
 
 // routes are those of the access logs: live of the last stretches that were added up,
@@ -158,5 +159,5 @@ func (d *Data) requestsAt(at int) float64 {
 	if v := last(d.answered(span{at - 1, at})); !math.IsNaN(v) {
 		return v
 	}
-	return d.at(d.one("nginx", "requests"), at)
+	return d.at(d.one(nginx.Name, nginx.Requests), at)
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe"
+	"github.com/kasoku/kasoku/observe/host"
 )
 
 // Data is what a screen is drawn of.
@@ -85,9 +87,9 @@ func (d *Data) every() int {
 		return d.tick
 	}
 	d.tick = 1
-	s := d.one("host", "cpu.user")
+	s := d.one(host.Name, host.CPUUser)
 	if s == nil {
-		s = d.one("self", "cpu.user")
+		s = d.one(observe.SelfName, observe.SelfCPUUser)
 	}
 	if s != nil && len(s.Points) > 2 {
 		n := len(s.Points)

@@ -8,10 +8,15 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/expvar"
+	"github.com/kasoku/kasoku/observe/nginx"
+	"github.com/kasoku/kasoku/observe/redis"
+	"github.com/kasoku/kasoku/observe/sources"
+	"github.com/kasoku/kasoku/observe/varnish"
 )
 
 // rowed are the sources of which a table has a row for each server or program.
-var rowed = []string{"nginx", "varnish", "redis", "expvar"}
+var rowed = []string{nginx.Name, varnish.Name, redis.Name, expvar.Name}
 
 // percentOf returns what part of two values the first one is, in percent.
 func percentOf(part, rest float64) float64 {
@@ -29,17 +34,18 @@ func (d *Data) nginx(at int) table {
 		{name: "refused", unit: "/s"},
 		{name: "active", unit: "conns"}, {name: "reading", drop: 3}, {name: "writing"}, {name: "waiting", drop: 2},
 	}}
-	get := func(name string) float64 { return d.at(d.one("nginx", name), at) }
-	if math.IsNaN(get("active")) {
+	get := func(name string) float64 { return d.at(d.one(nginx.Name, name), at) }
+	if math.IsNaN(get(nginx.Active)) {
 		return t
 	}
 	r := t.newRow()
-	r.words[0], r.values[1], r.values[3], r.values[4] = "stub_status", get("requests"), get("accepts"),
-		max(get("accepts")-get("handled"), 0)
-	if n := get("requests") / get("accepts"); !math.IsInf(n, 0) {
+	r.words[0], r.values[1], r.values[3], r.values[4] = "stub_status", get(nginx.Requests), get(nginx.Accepts),
+		max(get(nginx.Accepts)-get(nginx.Handled), 0)
+	if n := get(nginx.Requests) / get(nginx.Accepts); !math.IsInf(n, 0) {
 		r.values[2] = n
 	}
-	r.values[5], r.values[6], r.values[7], r.values[8] = get("active"), get("reading"), get("writing"), get("waiting")
+	r.values[5], r.values[6], r.values[7], r.values[8] = get(nginx.Active), get(nginx.Reading), get(nginx.Writing),
+		get(nginx.Waiting)
 	t.rows = append(t.rows, r)
 	return t
 }
@@ -53,19 +59,20 @@ func (d *Data) varnish(at int) table {
 		{name: "threads", drop: 1}, {name: "limited", unit: "/s", drop: 3}, {name: "dropped", unit: "/s", drop: 2},
 		{name: "nuked", unit: "/s", drop: 4},
 	}}
-	get := func(name string) float64 { return d.at(d.one("varnish", "MAIN."+name), at) }
-	if math.IsNaN(get("client_req")) {
+	get := func(name string) float64 { return d.at(d.one(varnish.Name, name), at) }
+	if math.IsNaN(get(varnish.ClientRequests)) {
 		return t
 	}
 	r := t.newRow()
-	if n := get("n_object"); !math.IsNaN(n) {
+	if n := get(varnish.Objects); !math.IsNaN(n) {
 		r.words[0] = unit.Counted(int64(n), "object", "objects")
 	}
-	r.values[1], r.values[2], r.values[4], r.values[5] = get("client_req"), get("cache_hit"), get("cache_miss"),
-		get("s_pass")
-	r.values[3] = percentOf(get("cache_hit"), get("cache_miss"))
-	r.values[6], r.values[7], r.values[8] = get("backend_fail"), get("threads"), get("threads_limited")
-	r.values[9], r.values[10] = get("sess_dropped"), get("n_lru_nuked")
+	r.values[1], r.values[2], r.values[4], r.values[5] = get(varnish.ClientRequests), get(varnish.CacheHits),
+		get(varnish.CacheMisses),
+		get(varnish.Passes)
+	r.values[3] = percentOf(get(varnish.CacheHits), get(varnish.CacheMisses))
+	r.values[6], r.values[7], r.values[8] = get(varnish.BackendFail), get(varnish.Threads), get(varnish.ThreadsLimited)
+	r.values[9], r.values[10] = get(varnish.SessionsDropped), get(varnish.LRUNuked)
 	if r.values[6] > 0 || r.values[8] > 0 || r.values[9] > 0 {
 		r.tone = wrong
 	}
@@ -82,25 +89,26 @@ func (d *Data) redis(at int) table {
 		{name: "clients"}, {name: "blocked"}, {name: "slow log", unit: "entries", drop: 2},
 		{name: "errors", unit: "/s", drop: 4}, {name: "sent", unit: "MB/s", decimal: 2, drop: 5},
 	}}
-	get := func(name string) float64 { return d.at(d.one("redis", name), at) }
-	if math.IsNaN(get("used_memory")) {
+	get := func(name string) float64 { return d.at(d.one(redis.Name, name), at) }
+	if math.IsNaN(get(redis.UsedMemory)) {
 		return t
 	}
 	r := t.newRow()
 	keys := 0.0
-	for _, s := range d.all("redis", "keys") {
+	for _, s := range d.all(redis.Name, redis.Keys) {
 		keys += zero(d.at(s, at))
 	}
 	r.words[0] = unit.Counted(int64(keys), "key", "keys")
-	r.values[1], r.values[2] = get("total_commands_processed"), percentOf(get("keyspace_hits"), get("keyspace_misses"))
-	r.values[3] = get("used_memory") / 1e6
-	if most := get("maxmemory"); most > 0 {
+	r.values[1], r.values[2] = get(redis.TotalCommandsProcessed), percentOf(get(redis.KeyspaceHits),
+		get(redis.KeyspaceMisses))
+	r.values[3] = get(redis.UsedMemory) / 1e6
+	if most := get(redis.Maxmemory); most > 0 {
 		r.values[4] = most / 1e6
 	}
-	r.values[5], r.values[6], r.values[7], r.values[8] = get("evicted_keys"), get("expired_keys"),
-		get("connected_clients"), get("blocked_clients")
-	r.values[9], r.values[10], r.values[11] = get("slowlog_len"), get("total_error_replies"),
-		get("total_net_output_bytes")/1e6
+	r.values[5], r.values[6], r.values[7], r.values[8] = get(redis.EvictedKeys), get(redis.ExpiredKeys),
+		get(redis.ConnectedClients), get(redis.BlockedClients)
+	r.values[9], r.values[10], r.values[11] = get(redis.SlowlogLen), get(redis.TotalErrorReplies),
+		get(redis.TotalNetOutputBytes)/1e6
 	t.rows = append(t.rows, r)
 	return t
 }
@@ -111,12 +119,12 @@ func (d *Data) commands(at int) table {
 		{name: "command", text: true, wide: true}, {name: "calls", unit: "/s"}, {name: "each", unit: "µs", decimal: 2},
 		{name: "busy", unit: "% of time", decimal: 2},
 	}, sorts: []int{3, 1, 2, 0}}
-	for _, s := range d.all("redis", "cmdstat.calls") {
+	for _, s := range d.all(redis.Name, redis.CmdstatCalls) {
 		calls := d.at(s, at)
 		if !(calls > 0) {
 			continue
 		}
-		busy := d.of("redis", s.Key.Instance, at)("cmdstat.time")
+		busy := d.of(redis.Name, s.Key.Instance, at)(redis.CmdstatTime)
 		r := t.newRow()
 		r.words[0], r.values[1], r.values[2], r.values[3] = clean(s.Key.Instance), calls, 1e6*busy/calls, 100*busy
 		t.rows = append(t.rows, r)
@@ -144,7 +152,7 @@ func (d *Data) programs(at int) table {
 	}}
 	rows := map[string]row{}
 	set := func(column int, name string, by float64) {
-		for _, s := range d.all("expvar", name) {
+		for _, s := range d.all(expvar.Name, name) {
 			v := d.at(s, at)
 			if math.IsNaN(v) {
 				continue
@@ -159,13 +167,13 @@ func (d *Data) programs(at int) table {
 			rows[address] = r
 		}
 	}
-	set(1, "goroutines", 1)
-	set(2, "HeapAlloc", 1e-6)
-	set(3, "NextGC", 1e-6)
-	set(4, "TotalAlloc", 1e-6)
-	set(5, "NumGC", 1)
-	set(6, "PauseMax", 1e3)
-	set(7, "PauseTotal", 100)
+	set(1, expvar.Goroutines, 1)
+	set(2, expvar.HeapAlloc, 1e-6)
+	set(3, expvar.NextGC, 1e-6)
+	set(4, expvar.TotalAlloc, 1e-6)
+	set(5, expvar.NumGC, 1)
+	set(6, expvar.PauseMax, 1e3)
+	set(7, expvar.PauseTotal, 100)
 	for _, r := range rows {
 		t.rows = append(t.rows, r)
 	}
@@ -180,22 +188,23 @@ func (d *Data) pools(at int) table {
 		{name: "waits", unit: "/s"}, {name: "waited", unit: "ms each", decimal: 2},
 		{name: "closed", unit: "idle/s", drop: 1},
 	}, sorts: []int{1, 5, 0}}
-	for _, s := range d.all("expvar", "InUse") {
-		get := d.of("expvar", s.Key.Instance, at)
-		if math.IsNaN(get("InUse")) {
+	for _, s := range d.all(expvar.Name, expvar.InUse) {
+		get := d.of(expvar.Name, s.Key.Instance, at)
+		if math.IsNaN(get(expvar.InUse)) {
 			continue
 		}
 		r := t.newRow()
 		r.words[0] = clean(cmp.Or(s.Key.Instance, "/debug/vars"))
-		r.values[1], r.values[2], r.values[4], r.values[5] = get("InUse"), get("OpenConnections"), get("Idle"),
-			get("WaitCount")
-		if most := get("MaxOpenConnections"); most > 0 {
+		r.values[1], r.values[2], r.values[4], r.values[5] = get(expvar.InUse), get(expvar.OpenConnections),
+			get(expvar.Idle),
+			get(expvar.WaitCount)
+		if most := get(expvar.MaxOpenConnections); most > 0 {
 			r.values[3] = most
 		}
 		if r.values[5] > 0 {
-			r.values[6] = 1e3 * get("WaitDuration") / r.values[5]
+			r.values[6] = 1e3 * get(expvar.WaitDuration) / r.values[5]
 		}
-		r.values[7] = get("MaxIdleClosed")
+		r.values[7] = get(expvar.MaxIdleClosed)
 		t.rows = append(t.rows, r)
 	}
 	return t
@@ -204,12 +213,11 @@ func (d *Data) pools(at int) table {
 // services are all counters and gauges of servers of which there is no table.
 func (d *Data) services(at int) table {
 	return d.browse("services", "other services", at, func(source string) bool {
-		switch source {
-		case "host", "process", "thread", "cgroup", "mysql", "self", "log", accessName, "locks", "digests", "tables",
-			"sockets", "":
+		if source == "" || source == accessName || slices.Contains(rowed, source) {
 			return false
 		}
-		return !slices.Contains(rowed, source)
+		d := sources.Find(source)
+		return d == nil || d.Role.IsServer()
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/report/terminal"
 )
 
@@ -408,7 +409,8 @@ func (m *Model) footer(c *canvas) {
 func (m *Model) cost() string {
 	d := m.data
 	var parts []string
-	cpu := add(d.values(d.one("self", "cpu.user"), m.at-9, m.at), d.values(d.one("self", "cpu.system"), m.at-9, m.at))
+	cpu := add(d.values(d.one(observe.SelfName, observe.SelfCPUUser), m.at-9, m.at),
+		d.values(d.one(observe.SelfName, observe.SelfCPUSystem), m.at-9, m.at))
 	mean, n := 0.0, 0
 	for _, v := range cpu {
 		if !math.IsNaN(v) {
@@ -417,7 +419,7 @@ func (m *Model) cost() string {
 	}
 	if n > 0 {
 		text := "kasoku itself: " + unit.Percent(mean/float64(n)) + " of one core"
-		if rss := d.at(d.one("self", "rss"), m.at); rss > 0 {
+		if rss := d.at(d.one(observe.SelfName, observe.SelfRSS), m.at); rss > 0 {
 			text += ", " + unit.Bytes(uint64(rss))
 		}
 		parts = append(parts, text)

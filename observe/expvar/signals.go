@@ -34,6 +34,20 @@ const (
 	PauseMax           = "PauseMax"
 )
 
+// Numbers that programs publish of their goroutines, and of package runtime/metrics
+// under its own names; ".p99" and ".max" are of a histogram.
+const (
+	Goroutines         = "goroutines"
+	RuntimeGoroutines  = "/sched/goroutines:goroutines"
+	RuntimeLatencyP99  = "/sched/latencies:seconds.p99"
+	RuntimePauseMax    = "/sched/pauses/total/gc:seconds.max"
+	RuntimeOldPauseMax = "/gc/pauses:seconds.max" // before Go 1.22
+	RuntimeHeapObjects = "/memory/classes/heap/objects:bytes"
+	RuntimeHeapGoal    = "/gc/heap/goal:bytes"
+	RuntimeGCCycles    = "/gc/cycles/total:gc-cycles"
+	RuntimeGCCPU       = "/cpu/classes/gc/total:cpu-seconds"
+)
+
 // Declared describes the source. Programs name their own numbers as they like.
 var Declared = observe.Declaration{
 	Name:  Name,
@@ -73,5 +87,14 @@ var Declared = observe.Declaration{
 		{Key: PauseTotal, Unit: "s", Kind: kasoku.Counter, Entity: "program", Label: "pauses"},
 		{Key: GCCPUFraction, Unit: "ratio", Entity: "program", Label: "CPU of collections"},
 		{Key: PauseMax, Unit: "s", Entity: "program", Label: "longest pause"},
+		{Key: Goroutines, Unit: "count", Entity: "program", Label: "goroutines"},
+		{Key: RuntimeGoroutines, Unit: "count", Entity: "program", Label: "goroutines"},
+		{Key: RuntimeLatencyP99, Unit: "s", Entity: "program", Label: "wait of goroutines, p99"},
+		{Key: RuntimePauseMax, Unit: "s", Entity: "program", Label: "longest pause"},
+		{Key: RuntimeOldPauseMax, Unit: "s", Entity: "program", Label: "longest pause"},
+		{Key: RuntimeHeapObjects, Unit: "bytes", Entity: "program", Label: "heap"},
+		{Key: RuntimeHeapGoal, Unit: "bytes", Entity: "program", Label: "heap of the next collection"},
+		{Key: RuntimeGCCycles, Unit: "count", Kind: kasoku.Counter, Entity: "program", Label: "collections"},
+		{Key: RuntimeGCCPU, Unit: "s", Kind: kasoku.Counter, Entity: "program", Label: "CPU of collections"},
 	},
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/observe"
+	"github.com/kasoku/kasoku/observe/logsize"
 	"github.com/kasoku/kasoku/store"
 )
 
@@ -77,7 +78,7 @@ func (c *Clock) FrameAt(f *kasoku.Frame, now time.Time) error {
 		wall = c.WallAt(now)
 	}
 	c.tick(at, wall.Round(0))
-	if f.Source == "log" {
+	if f.Source == logsize.Name {
 		for _, s := range f.Samples {
 			if s.Name == "size" {
 				c.sizes[s.Instance] = append(c.sizes[s.Instance], sizeAt{f.At, int64(s.Value)})

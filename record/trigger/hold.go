@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe/mysql"
 	"github.com/kasoku/kasoku/record/clock"
 )
 
@@ -121,11 +122,11 @@ func (h *Hold) Statements() float64 { return max(h.last-h.first, 0) }
 
 // questions returns the database's count of statements in a frame.
 func questions(f *kasoku.Frame) (n float64, ok bool) {
-	if f == nil || f.Source != "mysql" {
+	if f == nil || f.Source != mysql.Name {
 		return 0, false
 	}
 	for _, s := range f.Samples {
-		if s.Name == "Questions" {
+		if s.Name == mysql.Questions {
 			return s.Value, true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/report"
 )
 
@@ -163,30 +164,30 @@ func newObserver(r *kasoku.Recording) *Observer {
 	any := false
 	for i := range r.Series {
 		s := &r.Series[i]
-		if s.Key.Source != "self" {
+		if s.Key.Source != observe.SelfName {
 			continue
 		}
 		any = true
 		switch name := s.Key.Name; {
-		case name == "cpu.user" || name == "cpu.system":
+		case name == observe.SelfCPUUser || name == observe.SelfCPUSystem:
 			used, _ := s.Delta(whole)
 			out.CPU += used
-		case name == "rss":
+		case name == observe.SelfRSS:
 			if most, ok := s.Max(whole); ok {
 				n := uint64(most)
 				out.Memory = &n
 			}
-		case name == "io.read" || name == "io.write":
+		case name == observe.SelfIORead || name == observe.SelfIOWrite:
 			moved, _ := s.Delta(whole)
 			n := uint64(moved)
-			if name == "io.read" {
+			if name == observe.SelfIORead {
 				out.Read = &n
 			} else {
 				out.Written = &n
 			}
-		case strings.HasPrefix(name, "cost."):
+		case strings.HasPrefix(name, observe.SelfCostPrefix):
 			used, _ := s.Delta(whole)
-			out.Sources[strings.TrimPrefix(name, "cost.")] += used
+			out.Sources[strings.TrimPrefix(name, observe.SelfCostPrefix)] += used
 		}
 	}
 	if !any {

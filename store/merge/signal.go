@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe/host"
+	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 // A signal is a count that only grows, over its host's wall clock.
@@ -51,9 +53,9 @@ func signalsOf(rec *kasoku.Recording, shift time.Duration) map[string]signal {
 		}
 	}
 	keep(perSecond("access", logged, shift))
-	keep(counters("statements", rec.FindAll("mysql", "Questions"), shift))
-	keep(counters("sent", wired(rec.FindAll("host", "net.tx_bytes")), shift))
-	keep(counters("received", wired(rec.FindAll("host", "net.rx_bytes")), shift))
+	keep(counters("statements", rec.FindAll(mysql.Name, mysql.Questions), shift))
+	keep(counters("sent", wired(rec.FindAll(host.Name, host.NetTxBytes)), shift))
+	keep(counters("received", wired(rec.FindAll(host.Name, host.NetRxBytes)), shift))
 	return out
 }
 

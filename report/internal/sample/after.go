@@ -4,6 +4,10 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe"
+	hostkeys "github.com/kasoku/kasoku/observe/host"
+	"github.com/kasoku/kasoku/observe/mysql"
+	"github.com/kasoku/kasoku/observe/process"
 )
 
 // wobble makes seconds differ a little, always in the same way.
@@ -70,21 +74,22 @@ func afterSeries() []kasoku.Series {
 	app, db := scaled(load, 0.62), scaled(load, 0.36)
 	own := scaled(load, 0.09)
 	return []kasoku.Series{
-		counter("host", "cpu.user", "", "s", total(app, db, own)),
-		counter("host", "cpu.system", "", "s", scaled(load, 0.02)),
-		counter("mysql", "Com_stmt_prepare", "", "count", level(n, 0)),
-		counter("mysql", "Connection_errors_max_connections", "", "count", level(n, 0)),
-		counter("mysql", "Connections", "", "count", made), counter("mysql", "Innodb_os_log_fsyncs", "", "count",
+		counter("host", hostkeys.CPUUser, "", "s", total(app, db, own)),
+		counter("host", hostkeys.CPUSystem, "", "s", scaled(load, 0.02)),
+		counter("mysql", mysql.ComStmtPrepare, "", "count", level(n, 0)),
+		counter("mysql", mysql.ConnectionErrorsMaxConnections, "", "count", level(n, 0)),
+		counter("mysql", mysql.Connections, "", "count", made), counter("mysql", mysql.InnodbOSLogFsyncs, "", "count",
 			scaled(load, 314)),
-		counter("mysql", "Questions", "", "count", scaled(load, 1002)),
-		gauge("mysql", "Threads_connected", "", "count", conns), gauge("mysql", "Threads_running", "", "count",
+		counter("mysql", mysql.Questions, "", "count", scaled(load, 1002)),
+		gauge("mysql", mysql.ThreadsConnected, "", "count", conns), gauge("mysql", mysql.ThreadsRunning, "", "count",
 			scaled(conns, 0.1)),
-		counter("process", "cpu.user", "2311 userapi", "s", scaled(app, 0.6)),
-		counter("process", "cpu.system", "2311 userapi", "s", scaled(app, 0.4)),
-		counter("process", "cpu.user", "988 mariadbd", "s", scaled(db, 0.6)),
-		counter("process", "cpu.system", "988 mariadbd", "s", scaled(db, 0.4)),
-		counter("process", "cpu.user", "2290 kasoku", "s", own),
-		counter("self", "cpu.user", "", "s", own), gauge("self", "rss", "", "bytes", level(n, 14.4e6)),
+		counter("process", process.CPUUser, "2311 userapi", "s", scaled(app, 0.6)),
+		counter("process", process.CPUSystem, "2311 userapi", "s", scaled(app, 0.4)),
+		counter("process", process.CPUUser, "988 mariadbd", "s", scaled(db, 0.6)),
+		counter("process", process.CPUSystem, "988 mariadbd", "s", scaled(db, 0.4)),
+		counter("process", process.CPUUser, "2290 kasoku", "s", own),
+		counter("self", observe.SelfCPUUser, "", "s", own), gauge("self", observe.SelfRSS, "", "bytes", level(n,
+			14.4e6)),
 		counter("self", "cost.host", "", "s", level(n, 0.0004)),
 		counter("self", "cost.mysql", "", "s", level(n, 0.00114)), counter("self", "cost.process", "", "s",
 			level(n, 0.0009)),

@@ -4,6 +4,10 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe"
+	hostkeys "github.com/kasoku/kasoku/observe/host"
+	"github.com/kasoku/kasoku/observe/mysql"
+	"github.com/kasoku/kasoku/observe/process"
 )
 
 // Before returns the run that breaks: 30.5 % of the requests at 1,000/s succeed.
@@ -97,26 +101,29 @@ func beforeSeries() []kasoku.Series {
 	}
 	n := len(busy)
 	return []kasoku.Series{
-		counter("host", "cpu.user", "", "s", busy), counter("host", "cpu.system", "", "s", system),
-		gauge("host", "mem.available", "", "bytes", level(n, 2.6e9)),
-		gauge("host", "mem.total", "", "bytes", level(n, 4<<30)),
-		counter("host", "disk.busy", "vda", "s", scaled(total(dbUser, dbSystem), 0.6)),
-		counter("host", "psi.io.some", "", "s", scaled(total(dbUser, dbSystem), 0.03)),
-		without(counter("mysql", "Com_stmt_prepare", "", "count", okPerSec), 31),
-		without(counter("mysql", "Connection_errors_max_connections", "", "count", refused), 31),
-		without(counter("mysql", "Connections", "", "count", opened), 31),
-		without(counter("mysql", "Innodb_os_log_fsyncs", "", "count", okPerSec), 31),
-		without(counter("mysql", "Questions", "", "count", scaled(okPerSec, 2.1)), 31),
-		without(gauge("mysql", "Threads_connected", "", "count", connected), 30),
-		without(gauge("mysql", "Threads_running", "", "count", running), 30),
-		counter("process", "cpu.user", "1204 userapi", "s", appUser), counter("process", "cpu.system", "1204 userapi",
+		counter("host", hostkeys.CPUUser, "", "s", busy), counter("host", hostkeys.CPUSystem, "", "s", system),
+		gauge("host", hostkeys.MemAvailable, "", "bytes", level(n, 2.6e9)),
+		gauge("host", hostkeys.MemTotal, "", "bytes", level(n, 4<<30)),
+		counter("host", hostkeys.DiskBusy, "vda", "s", scaled(total(dbUser, dbSystem), 0.6)),
+		counter("host", hostkeys.PressureIOSome, "", "s", scaled(total(dbUser, dbSystem), 0.03)),
+		without(counter("mysql", mysql.ComStmtPrepare, "", "count", okPerSec), 31),
+		without(counter("mysql", mysql.ConnectionErrorsMaxConnections, "", "count", refused), 31),
+		without(counter("mysql", mysql.Connections, "", "count", opened), 31),
+		without(counter("mysql", mysql.InnodbOSLogFsyncs, "", "count", okPerSec), 31),
+		without(counter("mysql", mysql.Questions, "", "count", scaled(okPerSec, 2.1)), 31),
+		without(gauge("mysql", mysql.ThreadsConnected, "", "count", connected), 30),
+		without(gauge("mysql", mysql.ThreadsRunning, "", "count", running), 30),
+		counter("process", process.CPUUser, "1204 userapi", "s", appUser), counter("process", process.CPUSystem,
+			"1204 userapi",
 			"s", appSystem),
-		counter("process", "cpu.user", "988 mariadbd", "s", dbUser), counter("process", "cpu.system", "988 mariadbd",
+		counter("process", process.CPUUser, "988 mariadbd", "s", dbUser), counter("process", process.CPUSystem,
+			"988 mariadbd",
 			"s", dbSystem),
-		counter("process", "cpu.user", "1187 kasoku", "s", ownCPU),
-		gauge("process", "fds", "1204 userapi", "count", total(connected, level(n, 382))),
-		gauge("process", "fds_limit", "1204 userapi", "count", level(n, 1024)),
-		counter("self", "cpu.user", "", "s", ownCPU), gauge("self", "rss", "", "bytes", level(n, 14.2e6)),
+		counter("process", process.CPUUser, "1187 kasoku", "s", ownCPU),
+		gauge("process", process.FDs, "1204 userapi", process.Count, total(connected, level(n, 382))),
+		gauge("process", process.FDsLimit, "1204 userapi", process.Count, level(n, 1024)),
+		counter("self", observe.SelfCPUUser, "", "s", ownCPU), gauge("self", observe.SelfRSS, "", "bytes", level(n,
+			14.2e6)),
 		counter("self", "cost.host", "", "s", level(n, 0.0004)),
 		counter("self", "cost.mysql", "", "s", level(n, 0.0011)), counter("self", "cost.process", "", "s",
 			level(n, 0.0009)),

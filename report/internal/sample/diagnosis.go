@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 func between(from, to int) kasoku.Interval {
@@ -34,7 +35,7 @@ func pool01() kasoku.Finding {
 		Impact:     kasoku.Impact{Share: 0.695, Of: "of requests at 1,000 req/s", Shared: []string{"POOL-02"}},
 		Evidence: []kasoku.Evidence{
 			{Source: "status", Text: "Connections", Note: "14:02:39–14:02:49", Value: "+9,979", Number: 9979,
-				Strong: true, Series: key("mysql", "Connections"), Interval: between(28, 39)},
+				Strong: true, Series: key("mysql", mysql.Connections), Interval: between(28, 39)},
 			{Source: "status", Text: "accepted / refused / aborted", Value: "3,029 / 6,612 / 338"},
 			{Source: "query", Text: "SET NAMES utf8mb4", Note: "one per accepted", Value: "3,029"},
 			{Source: "vars", Text: "sql.DBStats.MaxIdleClosed", Value: "+3,029", Strong: true},
@@ -62,10 +63,10 @@ func pool02() kasoku.Finding {
 				Number: 6612, Strong: true},
 			{Source: "app.log", Text: "invalid connection", Note: "14:02:39.431", Value: "× 214"},
 			{Source: "app.log", Text: "read: connection reset by peer", Note: "14:02:39.460", Value: "× 124"},
-			{Source: "status", Text: "Connection_errors_max_connections", Note: "0 → 6,612", Value: "+6,612",
-				Strong: true, Series: key("mysql", "Connection_errors_max_connections"), Interval: between(28, 38)},
-			{Source: "status", Text: "Max_used_connections", Note: "151 + 1 reserved", Value: "152", Strong: true,
-				Series: key("mysql", "Max_used_connections"), Interval: between(28, 38)},
+			{Source: "status", Text: mysql.ConnectionErrorsMaxConnections, Note: "0 → 6,612", Value: "+6,612",
+				Strong: true, Series: key("mysql", mysql.ConnectionErrorsMaxConnections), Interval: between(28, 38)},
+			{Source: "status", Text: mysql.MaxUsedConnections, Note: "151 + 1 reserved", Value: "152", Strong: true,
+				Series: key("mysql", mysql.MaxUsedConnections), Interval: between(28, 38)},
 			{Source: "access", Text: "POST /users 500", Note: "of 10,000", Value: "6,950", Interval: between(28, 38)},
 		},
 		Cause: "357 requests are in flight on average (1,000/s × 0.357 s); each wants its own connection, the server allows 151. It answers the rest with Error 1040, which the app returns as 500.",
@@ -89,9 +90,10 @@ func drv01() kasoku.Finding {
 		Confidence: kasoku.Confidence{Level: kasoku.High, Note: "prepare : execute = 1.00"},
 		Impact:     kasoku.Impact{Share: 0.085, Of: "of latency at 100 req/s", Estimate: true},
 		Evidence: []kasoku.Evidence{
-			{Source: "status", Text: "Com_stmt_prepare", Value: "+4,150"}, {Source: "status", Text: "Com_stmt_execute",
+			{Source: "status", Text: mysql.ComStmtPrepare, Value: "+4,150"}, {Source: "status",
+				Text:  mysql.ComStmtExecute,
 				Value: "+4,150"},
-			{Source: "status", Text: "Com_stmt_close", Value: "+4,150"}, {Source: "dsn", Text: "interpolateParams",
+			{Source: "status", Text: mysql.ComStmtClose, Value: "+4,150"}, {Source: "dsn", Text: "interpolateParams",
 				Note: "not set", Value: "false"},
 		},
 		Cause: "`db.Exec` with arguments prepares the statement on the server, runs it once and closes it: 2 round trips where 1 would do. Cost at 100 req/s: 0.80 of 9.45 ms (estimate: access log minus slow log).",
@@ -110,8 +112,8 @@ func dbc01() kasoku.Finding {
 		Confidence: kasoku.Confidence{Level: kasoku.Medium, Holds: 3, Of: 4, Note: "no iowait seen"},
 		Impact:     kasoku.Impact{Share: 0.222, Of: "of latency at 100 req/s"},
 		Evidence: []kasoku.Evidence{
-			{Source: "status", Text: "Innodb_os_log_fsyncs", Note: "14:02:26–14:02:36", Value: "+1,003"},
-			{Source: "status", Text: "Com_insert", Value: "+1,000"},
+			{Source: "status", Text: mysql.InnodbOSLogFsyncs, Note: "14:02:26–14:02:36", Value: "+1,003"},
+			{Source: "status", Text: mysql.ComInsert, Value: "+1,000"},
 			{Source: "disk", Text: "vda flush, mean", Note: "1,003 flushes", Value: "2.10 ms"},
 			{Source: "var", Text: "innodb_flush_log_at_trx_commit", Value: "1"},
 		},

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 // Groups returns five runs a side of a scored benchmark: the score rises, two runs
@@ -30,6 +31,6 @@ func repeated(r *kasoku.Recording, i int, revision string, statements, score flo
 	r.Run.Started = r.Run.Started.Add(time.Duration(i) * 90 * time.Second)
 	r.Run.Score = &kasoku.Score{Value: score, Outcome: kasoku.Passed, Source: "output, JSON score"}
 	n := int(r.Run.Length / time.Second)
-	r.Series = []kasoku.Series{counter("mysql", "Questions", "", "count", level(n, statements+float64(i)))}
+	r.Series = []kasoku.Series{counter("mysql", mysql.Questions, "", "count", level(n, statements+float64(i)))}
 	return r
 }

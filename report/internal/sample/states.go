@@ -4,6 +4,9 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	hostkeys "github.com/kasoku/kasoku/observe/host"
+	"github.com/kasoku/kasoku/observe/mysql"
+	"github.com/kasoku/kasoku/observe/process"
 )
 
 // Stopped returns the run before as an interrupt at 33 s left it, by a generator
@@ -64,8 +67,10 @@ func Command() *kasoku.Recording {
 	}}
 	n := 9
 	r.Series = []kasoku.Series{
-		counter("host", "cpu.system", "", "s", level(n, 0.25)), counter("host", "cpu.user", "", "s", level(n, 1.5)),
-		counter("process", "cpu.user", "77 compile", "s", level(n, 1.1)), counter("process", "cpu.user", "78 compile",
+		counter("host", hostkeys.CPUSystem, "", "s", level(n, 0.25)), counter("host", hostkeys.CPUUser, "", "s",
+			level(n, 1.5)),
+		counter("process", process.CPUUser, "77 compile", "s", level(n, 1.1)), counter("process", process.CPUUser,
+			"78 compile",
 			"s", level(n, 0.3)),
 	}
 	return r
@@ -91,8 +96,8 @@ func Long() *kasoku.Recording {
 	spiky[5000] = 140
 	cpu := level(n, 0.5)
 	cpu[5000] = 1.9
-	r.Series = []kasoku.Series{counter("host", "cpu.user", "", "s", cpu),
-		gauge("mysql", "Threads_connected", "", "count", spiky)}
+	r.Series = []kasoku.Series{counter("host", hostkeys.CPUUser, "", "s", cpu),
+		gauge("mysql", mysql.ThreadsConnected, "", "count", spiky)}
 	r.Settings = settings("151", "OFF")
 	return r
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/labs/isuumo/bench"
 	"github.com/kasoku/kasoku/load/scenario"
+	"github.com/kasoku/kasoku/observe/process"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/encode"
 )
@@ -149,8 +150,8 @@ func cpuPer1000(b *benchResult, rec *kasoku.Recording) (float64, bool) {
 	}
 	var used float64
 	load := rec.Steps[0].Interval
-	for _, mode := range []string{"cpu.user", "cpu.system"} {
-		for _, s := range rec.FindAll("process", mode) {
+	for _, mode := range []string{process.CPUUser, process.CPUSystem} {
+		for _, s := range rec.FindAll(process.Name, mode) {
 			_, name, _ := strings.Cut(s.Key.Instance, " ")
 			if !slices.Contains([]string{"isuumo", "mariadbd", "mysqld", "nginx"}, name) {
 				continue
