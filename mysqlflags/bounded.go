@@ -21,7 +21,8 @@ const MostAnswer = 8 << 20
 // OpenBounded is [OpenDSN] for who reads a server that need not be honest: an answer
 // that is longer than [MostAnswer] ends its connection, whatever the server calls it: a
 // row, the definition of a column, an error. Answers are not compressed, since few bytes
-// could stand for many.
+// could stand for many. A server that asks for a file of this host (LOCAL INFILE) gets
+// none, whatever the DSN of an application allows.
 func OpenBounded(dsn string) (*sql.DB, error) {
 	c, err := newConnector(dsn)
 	if err != nil {
@@ -30,6 +31,7 @@ func OpenBounded(dsn string) (*sql.DB, error) {
 	if err := c.cfg.Apply(mysql.EnableCompression(false)); err != nil {
 		return nil, fmt.Errorf("DSN: %w", err)
 	}
+	c.cfg.AllowAllFiles = false
 	c.long = &overlong{}
 	c.long.most.Store(MostAnswer)
 	return sql.OpenDB(c), nil
