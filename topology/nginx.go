@@ -60,11 +60,12 @@ func (l *looker) readNginx(s *Service) (*NginxConfig, error) {
 	}
 	return readNginx(nginxFiles{
 		args: s.args, built: func() map[string]string { return nginxDefaults },
-		read: func(path string) (foreign.File, error) {
+		read: func(_ *foreign.Writer, path string) (foreign.File, error) {
 			data, err := l.tree.read(path)
 			return foreign.File{Data: data, Regular: err == nil}, err
 		},
-		glob: l.tree.glob,
+		glob:   func(_ *foreign.Writer, pattern string) []string { return l.tree.glob(pattern) },
+		writer: func(foreign.File, *foreign.Writer) *foreign.Writer { return nil },
 	})
 }
 
@@ -88,8 +89,8 @@ type nginxFile struct {
 
 func (n *nginxFile) read(text nginxconf.Config) {
 	web := n.service.Nginx
-	for _, d := range text {
-		if d.File != "" && !slices.Contains(n.files, d.File) {
+	for i, d := range text {
+		if d.File != "" && (i == 0 || d.File != text[i-1].File) && !slices.Contains(n.files, d.File) {
 			n.files = append(n.files, d.File)
 		}
 		if d.Words[0] == "log_format" && len(d.Words) > 2 {

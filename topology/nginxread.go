@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/kasoku/kasoku/internal/foreign"
 	"github.com/kasoku/kasoku/internal/nginxconf"
@@ -19,8 +20,12 @@ var (
 	DatabasePrograms = []string{"mysqld", "mariadbd", "mysqld-debug", "mysqld_safe.bin"}
 )
 
-// mostConfig bounds one file of a configuration.
-const mostConfig = 8 << 20
+// mostConfig bounds the files of a configuration together, in bytes, and readWithin the
+// time in which they are read.
+const (
+	mostConfig = 8 << 20
+	readWithin = 5 * time.Second
+)
 
 // A NginxConfig is what a running nginx is configured by, read from its files. Nothing
 // is run: neither the program that calls itself nginx, nor one of that name, as a
@@ -42,27 +47,39 @@ type NginxFile struct {
 
 // ReadNginx reads the configuration of an nginx that is believed. The error is that of
 // the first file. What is wrong in a file does not keep nginx from running: it runs.
+//
+// The words of a file are its owner's: what it includes is read with his rights. So the
+// owner of one site of many has nothing read that root alone may read.
 func ReadNginx(ctx context.Context, p *foreign.Process) (*NginxConfig, error) {
+	ctx, cancel := context.WithTimeout(ctx, readWithin)
+	defer cancel()
+	left := mostConfig
 	return readNginx(nginxFiles{
 		args: p.Args,
 		built: func() map[string]string {
 			text, _ := foreign.ReadExe(ctx, p, mostProgram, configureArguments) // hidden: the defaults
 			return parseConfigure(text)
 		},
-		read: func(path string) (foreign.File, error) { return p.ReadFile(ctx, path, mostConfig) },
-		glob: func(pattern string) []string {
-			found, _ := p.Glob(ctx, pattern) // what cannot be listed is not included
+		read: func(as *foreign.Writer, path string) (foreign.File, error) {
+			f, err := p.For(as).ReadFile(ctx, path, left)
+			left -= len(f.Data)
+			return f, err
+		},
+		glob: func(as *foreign.Writer, pattern string) []string {
+			found, _ := p.For(as).Glob(ctx, pattern) // what cannot be listed is not included
 			return found
 		},
+		writer: func(f foreign.File, as *foreign.Writer) *foreign.Writer { return p.WriterOf(f, as) },
 	})
 }
 
-// nginxFiles is how a configuration is read.
+// nginxFiles is how a configuration is read: each file for the one whose words name it.
 type nginxFiles struct {
-	args  []string
-	built func() map[string]string
-	read  func(path string) (foreign.File, error)
-	glob  func(pattern string) []string
+	args   []string
+	built  func() map[string]string
+	read   func(as *foreign.Writer, path string) (foreign.File, error)
+	glob   func(as *foreign.Writer, pattern string) []string
+	writer func(f foreign.File, as *foreign.Writer) *foreign.Writer
 }
 
 func readNginx(from nginxFiles) (*NginxConfig, error) {
@@ -75,18 +92,21 @@ func readNginx(from nginxFiles) (*NginxConfig, error) {
 		out.Prefix = prefix
 	}
 	out.Path = below(out.Prefix, conf)
-	read := func(path string) ([]byte, error) {
-		f, err := from.read(path)
+	wrote := map[string]*foreign.Writer{} // by the paths of the files that are read now
+	read := func(by, path string) ([]byte, error) {
+		f, err := from.read(wrote[by], path)
 		switch {
 		case err != nil:
 			return nil, err
 		case !f.Regular:
 			return nil, errors.New(path + ": not a regular file")
 		}
+		wrote[path] = from.writer(f, wrote[by])
 		out.Files = append(out.Files, NginxFile{path, f})
 		return f.Data, nil
 	}
-	files := nginxconf.Files{Read: read, Glob: from.glob, Unread: func(_ string, err error) {
+	glob := func(by, pattern string) []string { return from.glob(wrote[by], pattern) }
+	files := nginxconf.Files{Read: read, Glob: glob, Unread: func(_ string, err error) {
 		var syntax *nginxconf.SyntaxError
 		if !errors.As(err, &syntax) {
 			out.Unread = append(out.Unread, err)

@@ -3,8 +3,11 @@ package topology
 import (
 	"bytes"
 	"maps"
+	"os"
 	"strings"
 	"testing"
+
+	"github.com/kasoku/kasoku/internal/foreign"
 )
 
 func TestParseNginxCall(t *testing.T) {
@@ -48,5 +51,48 @@ func TestTextIn(t *testing.T) {
 	}
 	if got, err := textIn(strings.NewReader(long), int64(len(long)), "mark"); got != "" || err != nil {
 		t.Errorf("%q, %v of no mark", got, err)
+	}
+}
+
+// TestNginxWriters: what a file names is read for the one who wrote the file, and so is
+// what is included further on.
+func TestNginxWriters(t *testing.T) {
+	site := new(foreign.Writer)
+	files := map[string]string{
+		"/n/nginx.conf": "include conf.d/*; include /n/last;",
+		"/n/site":       "include /n/shared; include /n/private;",
+		"/n/shared":     "include /n/deep;",
+		"/n/deep":       "", "/n/last": "",
+	}
+	read := map[string]*foreign.Writer{}
+	conf, err := readNginx(nginxFiles{
+		args: []string{"nginx", "-c", "/n/nginx.conf"}, built: func() map[string]string { return nginxDefaults },
+		read: func(as *foreign.Writer, path string) (foreign.File, error) {
+			read[path] = as
+			if path == "/n/private" {
+				return foreign.File{}, os.ErrPermission
+			}
+			return foreign.File{Data: []byte(files[path]), Regular: true}, nil
+		},
+		glob: func(as *foreign.Writer, pattern string) []string {
+			if pattern == "/n/conf.d/*" && as == nil {
+				return []string{"/n/site"}
+			}
+			return []string{pattern}
+		},
+		writer: func(f foreign.File, as *foreign.Writer) *foreign.Writer {
+			if string(f.Data) == files["/n/site"] {
+				return site
+			}
+			return as
+		},
+	})
+	if err != nil || len(conf.Unread) != 1 || len(conf.Files) != 5 {
+		t.Errorf("%d files, %v, %v", len(conf.Files), conf.Unread, err)
+	}
+	want := map[string]*foreign.Writer{"/n/nginx.conf": nil, "/n/site": nil, "/n/last": nil,
+		"/n/shared": site, "/n/deep": site, "/n/private": site}
+	if !maps.Equal(read, want) {
+		t.Errorf("read for %v, want %v", read, want)
 	}
 }

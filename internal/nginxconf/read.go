@@ -9,16 +9,20 @@ import (
 	"strings"
 )
 
-// maxFiles and maxFile bound what is read of one configuration.
+// maxFiles, maxFile and maxIncludes bound what is read of one configuration.
 const (
-	maxFiles = 1000
-	maxFile  = 16 << 20
+	maxFiles    = 1000
+	maxFile     = 16 << 20
+	maxIncludes = 2000 // directives that are followed
 )
 
 // Files is how [ReadFrom] looks at a file system.
 type Files struct {
-	Read func(path string) ([]byte, error)
-	Glob func(pattern string) []string // sorted; a name without a pattern is one of its own, there or not
+	// Read reads a file that another one, by, includes; by is empty for the first one.
+	Read func(by, path string) ([]byte, error)
+	// Glob returns the files that a pattern in the file by means, sorted; a name without
+	// a pattern is one of its own, there or not.
+	Glob func(by, pattern string) []string
 	// Unread is called for each included file that cannot be read. Nil: the error
 	// that is returned names them.
 	Unread func(path string, err error)
@@ -39,11 +43,11 @@ func Read(path string) (Config, error) {
 // ReadFrom reads a configuration as [Read] does.
 func ReadFrom(fs Files, path string) (Config, error) {
 	r := reader{fs: fs, dir: filepath.Dir(path), open: map[string]bool{}}
-	err := r.file(path, -1, 0)
+	err := r.file("", path, -1, 0)
 	return r.out, errors.Join(append([]error{err}, r.errs...)...)
 }
 
-func readFile(path string) ([]byte, error) {
+func readFile(_, path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -55,7 +59,7 @@ func readFile(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxFile))
 }
 
-func glob(pattern string) []string {
+func glob(_, pattern string) []string {
 	if !strings.ContainsAny(pattern, "*?[") {
 		return []string{pattern}
 	}
@@ -71,17 +75,19 @@ type reader struct {
 	files int
 	out   Config
 	errs  []error
+
+	includes int // that were followed
 }
 
-// file appends the directives of a file that is included in a block.
-func (r *reader) file(path string, parent, depth int) error {
+// file appends the directives of a file that another one includes in a block.
+func (r *reader) file(by, path string, parent, depth int) error {
 	if r.open[path] || r.files >= maxFiles {
 		return fmt.Errorf("nginx configuration %s: included by itself, or one of more than %d files", path, maxFiles)
 	}
 	r.open[path] = true
 	defer delete(r.open, path)
 	r.files++
-	text, err := r.fs.Read(path)
+	text, err := r.fs.Read(by, path)
 	if err != nil {
 		return fmt.Errorf("nginx configuration: %w", err)
 	}
@@ -97,21 +103,41 @@ func (r *reader) file(path string, parent, depth int) error {
 		d.Depth += depth
 		moved[i] = len(r.out)
 		r.out = append(r.out, d)
-		if dump || d.Name() != "include" || len(d.Words) != 2 {
-			continue
-		}
-		for _, name := range r.fs.Glob(below(r.dir, d.Words[1])) {
-			err := r.file(name, d.Parent, d.Depth)
-			switch {
-			case err == nil:
-			case r.fs.Unread != nil:
-				r.fs.Unread(name, err)
-			default:
-				r.errs = append(r.errs, fmt.Errorf("%s:%d: include: %w", d.File, d.Line, err))
-			}
+		if !dump && d.Name() == "include" && len(d.Words) == 2 {
+			r.include(path, d)
 		}
 	}
 	return err
+}
+
+// include reads the files that a directive of the file by names.
+func (r *reader) include(by string, d Directive) {
+	r.includes++
+	switch {
+	case r.includes > maxIncludes:
+		return
+	case r.includes == maxIncludes:
+		r.unread(by, d, fmt.Errorf("nginx configuration %s: the includes after the first %d are left out", by, maxIncludes))
+		return
+	}
+	for _, name := range r.fs.Glob(by, below(r.dir, d.Words[1])) {
+		if r.files >= maxFiles {
+			r.includes = max(r.includes, maxIncludes-1) // the next one says so
+			return
+		}
+		if err := r.file(by, name, d.Parent, d.Depth); err != nil {
+			r.unread(name, d, err)
+		}
+	}
+}
+
+// unread keeps why a file that a directive includes is not there.
+func (r *reader) unread(name string, d Directive, err error) {
+	if r.fs.Unread != nil {
+		r.fs.Unread(name, err)
+		return
+	}
+	r.errs = append(r.errs, fmt.Errorf("%s:%d: include: %w", d.File, d.Line, err))
 }
 
 // below makes a path absolute, or at least one of the directory.

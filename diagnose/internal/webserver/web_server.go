@@ -50,14 +50,14 @@ func ConfigOf(rec *kasoku.Recording) (*Config, error) {
 		return nil, ErrNoNginx
 	}
 	fs := nginxconf.Files{
-		Read: func(p string) ([]byte, error) {
+		Read: func(_, p string) ([]byte, error) {
 			text, ok := files[p]
 			if !ok {
 				return nil, fmt.Errorf("%s was not captured", p)
 			}
 			return []byte(text), nil
 		},
-		Glob: func(pattern string) (out []string) {
+		Glob: func(_, pattern string) (out []string) {
 			for _, n := range names {
 				if ok, _ := path.Match(pattern, n); ok {
 					out = append(out, n)
