@@ -59,7 +59,7 @@ var ownerTable = []ownership{
 	{path: "github.com/BurntSushi/toml", owners: "config compat/kataribe"},
 	{path: "github.com/expr-lang/expr", owners: "logs/accesslog compat/alp"},
 	{path: "github.com/goccy/go-yaml", owners: "logs/routes compat/alp"},
-	{path: "github.com/pingcap/tidb/pkg/parser", owners: "diagnose/indexes"},
+	{path: "github.com/pingcap/tidb/pkg/parser", owners: "diagnose/indexes diagnose/internal/rewrite"},
 	{path: "os/exec", owners: "internal/command"},
 	{path: "os", names: "StartProcess", owners: "internal/command"},
 	{path: "syscall", names: "ForkExec StartProcess Exec", owners: "internal/command"},

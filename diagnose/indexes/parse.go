@@ -70,3 +70,18 @@ func parsable(text string) string {
 	}
 	return text
 }
+
+// ParseStatement reads one statement with the SQL grammar; its values may be masked. It
+// fails on text that the grammar does not know, and never panics.
+func ParseStatement(text string) (ast.StmtNode, error) { return newGrammar().statement(text) }
+
+// QuoteTable writes the name of a table, which may have that of its schema before it.
+func QuoteTable(name string) string {
+	if schema, table, ok := strings.Cut(name, "."); ok {
+		return quote(schema) + "." + quote(table)
+	}
+	return quote(name)
+}
+
+// QuoteName writes a name as SQL needs it, in backquotes where it is no plain word.
+func QuoteName(name string) string { return quote(name) }

@@ -140,7 +140,7 @@ func TestGrowingRows(t *testing.T) {
 
 // rowInsert is a class of single-row INSERTs that come in rows.
 func rowInsert(calls uint64) kasoku.Query {
-	q := class("N", "INSERT INTO lines (a, b) VALUES (?, ?)", calls, 0, 20*time.Second)
+	q := class("N", "INSERT INTO `lines` (a, b) VALUES (?, ?)", calls, 0, 20*time.Second)
 	q.SingleRow, q.Streak, q.Streaks = calls, 12, calls
 	return q
 }
@@ -157,13 +157,13 @@ func counting(c *diagnose.Case, grown map[string]float64) *diagnose.Case {
 func TestSingleInserts(t *testing.T) {
 	r := driver.SingleInserts{}
 	sayAll(t, r, queryRun(ordersPost, []kasoku.Query{rowInsert(12000)}, runBy("N", 12, kasoku.CallerHigh)),
-		"endpoint POST /v1/orders", "inserts row by row: 12 INSERTs a request", "INSERT INTO lines (a, b) VALUES\n  (?, ?),\n  (?, ?),\n  …;", "finding")
+		"endpoint POST /v1/orders", "inserts row by row: 12 INSERTs a request", "INSERT INTO `lines` (a, b) VALUES (?, ?), (?, ?), (?, ?);", "finding")
 	// Without endpoints: rows on a connection, and requests that change something.
 	sayAll(t, r, counting(queryRun(ordersPost, []kasoku.Query{rowInsert(12000)}), map[string]float64{"Com_commit": 1000, "Com_insert": 12000}), "12 INSERTs a request", "finding medium")
 	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{rowInsert(12000)}), "quiet: ")
 	sayAll(t, r, queryRun(ordersPost, []kasoku.Query{rowInsert(2900)}, runBy("N", 2.9, kasoku.CallerConfirmed)), "quiet: at most 2.90 INSERTs")
 	several := rowInsert(12000)
-	several.SingleRow, several.Sample = 0, "INSERT INTO lines (a, b) VALUES (?, ?), …"
+	several.SingleRow, several.Sample = 0, "INSERT INTO `lines` (a, b) VALUES (?, ?), …"
 	sayAll(t, r, queryRun(ordersPost, []kasoku.Query{several}, runBy("N", 12, kasoku.CallerHigh)), "quiet: at most 0 INSERTs")
 }
 
@@ -239,6 +239,7 @@ func TestImplicitOrder(t *testing.T) {
 	}
 	const keyless = "CREATE TABLE `notes` (`id` int, `text` text)"
 	sayAll(t, r, run("SELECT * FROM notes WHERE a = ?", keyless), "table notes", "Answers rest on the order in which notes stores its rows", "info", "ORDER BY …")
+	sayAll(t, r, run("SELECT * FROM notes WHERE a = ? LIMIT ?", keyless), "SELECT * FROM notes WHERE a = ? ORDER BY … LIMIT ?;")
 	sayAll(t, r, run("SELECT * FROM notes WHERE a = ? ORDER BY id", keyless), "quiet: 1 table has no primary key")
 	sayAll(t, r, run("SELECT * FROM notes", "CREATE TABLE `notes` (`id` int, PRIMARY KEY (`id`))"), "quiet: all of 1 table have")
 	sayAll(t, r, run("SELECT * FROM notes", ""), "blind: ")

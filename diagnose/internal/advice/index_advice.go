@@ -243,7 +243,7 @@ func (g IndexGroup) fixes() []kasoku.Fix {
 	var drop []string
 	for _, p := range g.Proposals {
 		for _, name := range p.Replaces {
-			drop = append(drop, "DROP INDEX "+name+" ON "+g.Table+";")
+			drop = append(drop, "DROP INDEX "+indexes.QuoteName(name)+" ON "+indexes.QuoteName(g.Table)+";")
 		}
 	}
 	if len(drop) > 0 {
@@ -262,8 +262,8 @@ func ColumnsWords(p *indexes.Proposal) string {
 	return strings.Join(out, ", ")
 }
 
-// ReadWords says how many rows are read for how many.
-func (g IndexGroup) ReadWords(c *diagnose.Case) string {
+// RowsWords says how many rows are read for how many.
+func (g IndexGroup) RowsWords(c *diagnose.Case) string {
 	q := g.top(c)
 	return fmt.Sprintf("%s rows for %s", diagnose.Whole(ExaminedPerCall(q)), wording.Average(statements.RowsPerCall(q)))
 }

@@ -15,7 +15,6 @@ import (
 type Statement struct {
 	Table    string   // the first one named
 	tables   int      // how many are named
-	Choose   string   // what stands between SELECT and FROM
 	Keys     []string // columns that are compared with one value for equality
 	Ranged   []string // columns that are compared with <, > or BETWEEN
 	spatial  bool     // asks for what lies in a shape
@@ -38,10 +37,7 @@ var sumWords = []string{"sum", "avg", "min", "max", "std", "stddev", "variance",
 
 // Of reads the text of a class.
 func Of(q *kasoku.Query) Statement {
-	text := q.Sample
-	if text == "" {
-		text = q.Fingerprint
-	}
+	text := TextOf(q)
 	tables := q.Tables
 	if len(tables) == 0 {
 		tables = sqlshape.Tables([]byte(text))
@@ -51,7 +47,6 @@ func Of(q *kasoku.Query) Statement {
 		s.Table = tables[0]
 	}
 	tokens := tokensOf(text)
-	s.Choose = choice(tokens)
 	for i, t := range tokens {
 		s.token(tokens, i, strings.ToLower(t))
 	}
@@ -115,52 +110,18 @@ func (s *Statement) token(tokens []string, i int, word string) {
 	}
 }
 
-// SampleOf returns the sample of a class without the comments around it, which say
-// where it comes from and are no part of what is to be pasted.
-func SampleOf(q *kasoku.Query) string {
-	text := strings.TrimSpace(q.Sample)
-	for strings.HasPrefix(text, "/*") && !strings.HasPrefix(text, "/*!") {
-		_, rest, ok := strings.Cut(text, "*/")
-		if !ok {
-			break
-		}
-		text = strings.TrimSpace(rest)
+// TextOf returns the text of a class to be rewritten: its masked sample, else its
+// fingerprint.
+func TextOf(q *kasoku.Query) string {
+	if q.Sample != "" {
+		return q.Sample
 	}
-	for strings.HasSuffix(text, "*/") {
-		i := strings.LastIndex(text, "/*")
-		if i <= 0 {
-			break
-		}
-		text = strings.TrimSpace(text[:i])
-	}
-	return text
+	return q.Fingerprint
 }
 
 // isColumn reports whether a token can be the name of a column.
 func isColumn(token string) bool {
 	return token != "" && token != "?" && wording.IsWordByte(token[0]) && (token[0] < '0' || token[0] > '9')
-}
-
-// choice returns what a SELECT chooses, nothing for another statement.
-func choice(tokens []string) string {
-	from, depth := -1, 0
-	for i, t := range tokens {
-		switch strings.ToLower(t) {
-		case "(":
-			depth++
-		case ")":
-			depth--
-		case "select":
-			if from < 0 && depth == 0 {
-				from = i + 1
-			}
-		case "from":
-			if from >= 0 && depth == 0 {
-				return strings.ReplaceAll(strings.Join(tokens[from:i], " "), " . ", ".")
-			}
-		}
-	}
-	return ""
 }
 
 // ChangesRows reports whether a class changes rows.

@@ -10,6 +10,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/rewrite"
 	"github.com/kasoku/kasoku/diagnose/internal/statements"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
@@ -194,33 +195,11 @@ func (SingleInserts) signals(c *diagnose.Case, l insertLoop) []diagnose.Signal {
 	}
 }
 
-// manyRows is the INSERT with several rows.
+// manyRows is the INSERT with several rows, empty where it cannot be written.
 func manyRows(q *kasoku.Query) string {
-	text := strings.TrimRight(statements.SampleOf(q), "; ")
-	lower := strings.ToLower(text)
-	at := strings.LastIndex(lower, "values")
-	if at < 0 {
-		return "INSERT INTO " + statements.Of(q).Table + " (…) VALUES (…), (…), …;"
+	code, err := rewrite.InsertMany(statements.TextOf(q))
+	if err != nil {
+		return ""
 	}
-	row, rest := strings.TrimSpace(text[at+len("values"):]), ""
-	if end := rowEnd(row); end > 0 {
-		row, rest = row[:end], row[end:]
-	}
-	return text[:at+len("values")] + "\n  " + row + ",\n  " + row + ",\n  …" + rest + ";"
-}
-
-// rowEnd returns where the first row in parentheses ends, 0 when it does not.
-func rowEnd(s string) int {
-	depth := 0
-	for i, b := range []byte(s) {
-		switch b {
-		case '(':
-			depth++
-		case ')':
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		}
-	}
-	return 0
+	return code
 }

@@ -36,11 +36,11 @@ func (r MissingIndex) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 	return advice.IndexRule{ID: r.ID(), Why: indexes.Equality,
 		None: "every column that takes time to compare for equality has an index",
 		Title: func(c *diagnose.Case, g advice.IndexGroup) string {
-			return fmt.Sprintf("%s of %s: no index on %s", wording.Capital(g.ReadWords(c)), wording.Cut(g.Table, 20),
+			return fmt.Sprintf("%s of %s: no index on %s", wording.Capital(g.RowsWords(c)), wording.Cut(g.Table, 20),
 				advice.ColumnsWords(g.Proposals[0]))
 		},
 		Cause: func(c *diagnose.Case, g advice.IndexGroup) string {
 			return fmt.Sprintf("No index of %s begins with %s, so each statement looks at the whole table: %s that it sends.",
-				g.Table, advice.ColumnsWords(g.Proposals[0]), g.ReadWords(c)) + g.ServesWords()
+				g.Table, advice.ColumnsWords(g.Proposals[0]), g.RowsWords(c)) + g.ServesWords()
 		}}.Check(c)
 }

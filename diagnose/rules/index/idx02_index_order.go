@@ -36,7 +36,7 @@ func (r IndexOrder) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 	return advice.IndexRule{ID: r.ID(), Why: indexes.WrongOrder,
 		None: "every index that is used gives the order that is wanted behind its first columns",
 		Title: func(c *diagnose.Case, g advice.IndexGroup) string {
-			return fmt.Sprintf("%s of %s are sorted: its index has another order", wording.Capital(g.ReadWords(c)),
+			return fmt.Sprintf("%s of %s are sorted: its index has another order", wording.Capital(g.RowsWords(c)),
 				wording.Cut(g.Table, 18))
 		},
 		Cause: func(c *diagnose.Case, g advice.IndexGroup) string {
@@ -45,6 +45,6 @@ func (r IndexOrder) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 				used = "The index " + p.Key
 			}
 			return fmt.Sprintf("%s finds the rows of %s, and its next column is not the order that is wanted: all rows that fit are read and sorted, %s that are sent. (%s) has the order.",
-				used, g.Table, g.ReadWords(c), advice.ColumnsWords(g.Proposals[0])) + g.ServesWords()
+				used, g.Table, g.RowsWords(c), advice.ColumnsWords(g.Proposals[0])) + g.ServesWords()
 		}}.Check(c)
 }

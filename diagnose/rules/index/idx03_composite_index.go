@@ -35,11 +35,11 @@ func (r CompositeIndex) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Sile
 	return advice.IndexRule{ID: r.ID(), Why: indexes.Composite,
 		None: "every index that is used has the columns of equality that take time",
 		Title: func(c *diagnose.Case, g advice.IndexGroup) string {
-			return fmt.Sprintf("%s of %s: its index lacks a column of equality", wording.Capital(g.ReadWords(c)),
+			return fmt.Sprintf("%s of %s: its index lacks a column of equality", wording.Capital(g.RowsWords(c)),
 				wording.Cut(g.Table, 18))
 		},
 		Cause: func(c *diagnose.Case, g advice.IndexGroup) string {
 			return fmt.Sprintf("The index in use has one part of the columns that statements on %s compare for equality, and the rest is compared row by row: %s that are sent. (%s) has all of them.",
-				g.Table, g.ReadWords(c), advice.ColumnsWords(g.Proposals[0])) + g.ServesWords()
+				g.Table, g.RowsWords(c), advice.ColumnsWords(g.Proposals[0])) + g.ServesWords()
 		}}.Check(c)
 }

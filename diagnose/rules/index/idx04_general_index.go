@@ -40,10 +40,10 @@ func (r GeneralIndex) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 	found, silent := advice.IndexRule{ID: r.ID(), Why: indexes.General,
 		None: "ranges, orders and counts that take time have their indexes",
 		Title: func(c *diagnose.Case, g advice.IndexGroup) string {
-			return fmt.Sprintf("Statements read %s of %s: no index serves", g.ReadWords(c), wording.Cut(g.Table, 16))
+			return fmt.Sprintf("Statements read %s of %s: no index serves", g.RowsWords(c), wording.Cut(g.Table, 16))
 		},
 		Cause: func(c *diagnose.Case, g advice.IndexGroup) string {
-			return fmt.Sprintf("No index of %s serves its ranges, orders and counts, so each statement reads the table: %s that are sent.", g.Table, g.ReadWords(c)) + g.ServesWords()
+			return fmt.Sprintf("No index of %s serves its ranges, orders and counts, so each statement reads the table: %s that are sent.", g.Table, g.RowsWords(c)) + g.ServesWords()
 		}}.Check(c)
 	if advice, err := advice.ForIndexes(c); err == nil {
 		for i := range advice.Unused {

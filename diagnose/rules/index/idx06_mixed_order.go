@@ -36,10 +36,10 @@ func (MixedOrder) Doc() diagnose.Doc {
 func (r MixedOrder) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	return advice.IndexRule{ID: r.ID(), Why: indexes.MixedOrder, None: "no ORDER BY with both directions takes time",
 		Title: func(c *diagnose.Case, g advice.IndexGroup) string {
-			return fmt.Sprintf("Searches of %s sort %s: no index has that order", wording.Cut(g.Table, 16), g.ReadWords(c))
+			return fmt.Sprintf("Searches of %s sort %s: no index has that order", wording.Cut(g.Table, 16), g.RowsWords(c))
 		},
 		Cause: func(c *diagnose.Case, g advice.IndexGroup) string {
 			return fmt.Sprintf("The order goes down in one column and up in another. An index of %s whose columns all go the same way cannot give it, so all rows that fit are read and sorted: %s that are sent. (%s) has the order.",
-				g.Table, g.ReadWords(c), advice.ColumnsWords(g.Proposals[0])) + g.ServesWords()
+				g.Table, g.RowsWords(c), advice.ColumnsWords(g.Proposals[0])) + g.ServesWords()
 		}}.Check(c)
 }

@@ -99,8 +99,8 @@ func (r SpatialIndex) finding(c *diagnose.Case, s *indexes.Spatial, q *kasoku.Qu
 	if s.Case == "b" {
 		fixes = append(fixes, kasoku.Fix{Text: "Then test the column, in one statement",
 			Where: "where the statement is made", Lang: "sql", Risk: kasoku.RiskAppRestart,
-			Code: fmt.Sprintf("SELECT … FROM %s WHERE %s(ST_GeomFromText(?), %s) ORDER BY … LIMIT ?", s.Table,
-				s.Function, s.Column)})
+			Code: fmt.Sprintf("SELECT … FROM %s WHERE %s(ST_GeomFromText(?), %s) ORDER BY … LIMIT ?", indexes.QuoteName(s.Table),
+				s.Function, indexes.QuoteName(s.Column))})
 	}
 	return kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: s.Table}, Severity: evidence.SeverityOf(impact.Share),

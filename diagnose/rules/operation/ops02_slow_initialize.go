@@ -10,6 +10,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/indexes"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
@@ -186,11 +187,11 @@ func (SlowInitialize) fixes(named []*kasoku.Query) []kasoku.Fix {
 				"Change")
 		}):
 			out = append(out, kasoku.Fix{Text: "Change tables before they are loaded, all changes of one in its CREATE TABLE or in one ALTER", Where: where,
-				Code: "ALTER TABLE " + table + " ADD COLUMN …, ADD INDEX …, ADD INDEX …;", Risk: kasoku.RiskNone,
+				Code: "ALTER TABLE " + indexes.QuoteTable(table) + " ADD COLUMN …, ADD INDEX …, ADD INDEX …;", Risk: kasoku.RiskNone,
 				Lang: "sql"})
 		case isEach(q):
 			out = append(out, kasoku.Fix{Text: "Update all groups of " + table + " in one statement", Where: where,
-				Code: "UPDATE " + table + " SET c = CASE g WHEN 1 THEN … WHEN 2 THEN … END;",
+				Code: "UPDATE " + indexes.QuoteTable(table) + " SET c = CASE g WHEN 1 THEN … WHEN 2 THEN … END;",
 				Note: "Or compute the column while the rows are loaded.", Risk: kasoku.RiskNone, Lang: "sql"})
 		}
 	}

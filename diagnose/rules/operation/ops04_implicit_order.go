@@ -8,7 +8,9 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/indexes"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/rewrite"
 	"github.com/kasoku/kasoku/diagnose/internal/statements"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
@@ -104,11 +106,10 @@ func (r ImplicitOrder) finding(c *diagnose.Case, t *kasoku.TableDef, of []*kasok
 		Cause: fmt.Sprintf("%s has no primary key, and %s of it without ORDER BY. A primary key makes InnoDB store it anew, and the rows come in another order; dropping the key does not bring the old one back.",
 			t.Name, unit.Counted(len(of), "class of statements sends rows", "classes of statements send rows")),
 		Fixes: []kasoku.Fix{
-			{Text: "Say the order in the statement before the table gets a key", Where: evidence.HandlerOf(""), Lang: "sql",
-				Code: strings.TrimRight(statements.SampleOf(of[0]), "; ") + " ORDER BY …;", Risk: kasoku.RiskAppRestart},
+			orderFix(of[0]),
 			{Text: "Where nothing else orders the rows, number them first", Where: "what makes the table", Lang: "sql",
 				Risk: kasoku.RiskSemantics,
-				Code: "ALTER TABLE " + t.Name +
+				Code: "ALTER TABLE " + indexes.QuoteName(t.Name) +
 					" ADD COLUMN seq BIGINT UNSIGNED NOT NULL AUTO_INCREMENT, ADD UNIQUE KEY (seq);",
 				Note: "Check that answers stay the same, on data that was loaded anew."},
 		},
@@ -119,6 +120,16 @@ func (r ImplicitOrder) finding(c *diagnose.Case, t *kasoku.TableDef, of []*kasok
 	for _, q := range of[:min(len(of), 3)] {
 		f.Evidence = append(f.Evidence, evidence.Statement(q, "× "+unit.Count(q.Calls),
 			wording.Average(statements.RowsPerCall(q))+" rows a call, no ORDER BY", float64(q.Calls)))
+	}
+	return f
+}
+
+// orderFix gives a statement an order.
+func orderFix(q *kasoku.Query) kasoku.Fix {
+	f := kasoku.Fix{Text: "Say the order in the statement before the table gets a key", Where: evidence.HandlerOf(""),
+		Risk: kasoku.RiskAppRestart}
+	if code, err := rewrite.AddOrder(statements.TextOf(q)); err == nil {
+		f.Code, f.Lang = code, "sql"
 	}
 	return f
 }

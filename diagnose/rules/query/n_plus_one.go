@@ -2,12 +2,14 @@ package query
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/rewrite"
 	"github.com/kasoku/kasoku/diagnose/internal/statements"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
@@ -112,66 +114,86 @@ func rowsOf(l statements.Looped) string {
 		statements.Of(l.List).Table)
 }
 
-// inList is the lookup for many keys at once.
-func inList(l statements.Looped) string {
-	s := l.Shape
-	if len(s.Keys) == 0 {
-		return ""
-	}
-	key, choose, rest := s.Keys[0], s.Choose, ""
-	if s.Counts || s.Sums {
-		choose, rest = key+", "+choose, " GROUP BY "+key
-	}
-	more := ""
-	for _, k := range s.Keys[1:] {
-		more += " AND " + k + " = ?"
-	}
-	return fmt.Sprintf("SELECT %s FROM %s WHERE %s IN (?, ?, …)%s%s", strings.TrimSpace(choose), s.Table, key, more,
-		rest)
-}
-
-// joined is the list with the looked-up table beside it.
-func joined(l statements.Looped) string {
-	if l.List == nil || len(l.Shape.Keys) == 0 || l.Shape.Counts || l.Shape.Sums {
-		return ""
-	}
-	outer := statements.Of(l.List)
-	if outer.Table == "" || outer.Table == l.Shape.Table {
-		return ""
-	}
-	key := l.Shape.Keys[0]
-	if i := strings.LastIndex(key, "."); i >= 0 {
-		key = key[i+1:]
-	}
-	return fmt.Sprintf("SELECT o.*, r.* FROM %s o JOIN %s r ON r.%s = o.…", outer.Table, l.Shape.Table, key)
-}
-
-// batchFixes are how to get the rows of loops at once: with a join, or with a
-// second statement for all keys.
-func batchFixes(r statements.RowLoop) []kasoku.Fix {
-	var join, in []string
+// batchFixes are how to get the rows of loops at once: with a second statement for all
+// keys, or with a join. What cannot be written so that it answers the same is said in words.
+func batchFixes(c *diagnose.Case, r statements.RowLoop) []kasoku.Fix {
+	var code []string
+	note := "One ? for each key; in Go: sqlx.In. Then put the rows beside those of the list by their key in the program."
+	more := map[string]bool{}
 	for _, l := range r.Loops {
-		if s := joined(l); s != "" && !slices.Contains(join, s) {
-			join = append(join, s+";")
+		b, err := rewrite.LookUpMany(statements.TextOf(l.Query), uniqueKeys(c, l.Shape.Table))
+		if err != nil {
+			more[fmt.Sprintf("The lookup of %s needs a statement of its own form: %s.", l.Shape.Table, err)] = true
+			continue
 		}
-		if s := inList(l); s != "" {
-			in = append(in, s+";")
+		code = append(code, b.SQL)
+		if len(b.Keys) > 1 {
+			more["Where only one of the keys differs from row to row, compare the others with = and that one with IN: "+
+				"an index serves that better."] = true
+		}
+		if b.Grouped {
+			more["A key without rows is missing from the answer."] = true
+		}
+		if b.Others {
+			more["The other values must be the same for all keys."] = true
 		}
 	}
 	where := evidence.HandlerOf(r.Endpoint)
 	var out []kasoku.Fix
-	if len(in) > 0 {
+	if len(code) > 0 {
 		out = append(out, kasoku.Fix{Text: "Gather the keys of the list and look all of them up at once", Where: where,
-			Lang: "sql", Code: strings.Join(in, "\n"),
-			Note: "Then put the rows beside those of the list by their key in the program. In Go: sqlx.In, or one ? for each key.", Risk: kasoku.RiskAppRestart})
-	}
-	if len(join) > 0 {
-		out = append(out, kasoku.Fix{Text: "Or let the list bring them along with a JOIN", Where: where, Lang: "sql",
-			Code: strings.Join(join, "\n"), Risk: kasoku.RiskAppRestart})
-	}
-	if len(out) == 0 {
+			Lang: "sql", Code: strings.Join(code, "\n"), Risk: kasoku.RiskAppRestart,
+			Note: strings.Join(append([]string{note}, slices.Sorted(maps.Keys(more))...), " ")})
+	} else {
 		out = append(out, kasoku.Fix{Text: "Fetch what the loop looks up with one statement before it", Where: where,
-			Risk: kasoku.RiskAppRestart})
+			Risk: kasoku.RiskAppRestart, Note: strings.Join(slices.Sorted(maps.Keys(more)), " ")})
+	}
+	if words := joinWords(r); words != "" {
+		out = append(out, kasoku.Fix{Text: words, Where: where, Risk: kasoku.RiskAppRestart})
 	}
 	return out
+}
+
+// joinWords says which tables the list could bring along; nothing where the lists are not
+// known. Which columns belong together is not in the statements.
+func joinWords(r statements.RowLoop) string {
+	var tables []string
+	list := ""
+	for _, l := range r.Loops {
+		if l.List == nil || len(l.Shape.Keys) == 0 || l.Shape.Counts || l.Shape.Sums || l.Shape.Limit {
+			continue
+		}
+		outer := statements.Of(l.List).Table
+		if outer == "" || outer == l.Shape.Table || list != "" && outer != list || slices.Contains(tables, l.Shape.Table) {
+			continue
+		}
+		list, tables = outer, append(tables, l.Shape.Table)
+	}
+	if len(tables) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Or JOIN %s in the statement that reads %s, with its conditions, order and limit as they are",
+		wording.List(tables, 3), list)
+}
+
+// uniqueKeys returns the columns of each unique key of the tables of that name, nothing
+// where they disagree.
+func uniqueKeys(c *diagnose.Case, table string) (unique [][]string) {
+	known := 0
+	for i := range c.Tables {
+		t := &c.Tables[i]
+		if !strings.EqualFold(t.Name, table) {
+			continue
+		}
+		known++
+		for k := range t.Indexes {
+			if x := &t.Indexes[k]; x.Unique {
+				unique = append(unique, x.Columns)
+			}
+		}
+	}
+	if known != 1 {
+		return nil
+	}
+	return unique
 }

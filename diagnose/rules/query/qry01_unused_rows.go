@@ -3,12 +3,12 @@ package query
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/rewrite"
 	"github.com/kasoku/kasoku/diagnose/internal/statements"
 	"github.com/kasoku/kasoku/diagnose/internal/webserver"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
@@ -140,6 +140,10 @@ func (r UnusedRows) finding(c *diagnose.Case, u unusedRow, s statements.Statemen
 	if u.byBytes {
 		whole = diagnose.Signal{Blind: "rows or columns may be left out, and the program may compress"}
 	}
+	code, lang := "", ""
+	if text, err := rewrite.TakeFirst(statements.TextOf(u.query)); err == nil {
+		code, lang = text, "sql"
+	}
 	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: name}, Severity: evidence.SeverityOf(i.Share), Impact: i,
 		Interval: c.Focus.Interval,
@@ -162,20 +166,8 @@ func (r UnusedRows) finding(c *diagnose.Case, u unusedRow, s statements.Statemen
 		Expect: "rows sent a call fall to what the answer holds",
 		Verify: "the next run: Rows_sent a call of the statement",
 		Fixes: []kasoku.Fix{{Text: "Ask for what is used: the newest row, and only the columns that are needed",
-			Where: evidence.HandlerOf(name), Lang: "sql",
-			Code: r.code(u.query, s), Note: "Where rows are counted or added up by the program, let the database do it: SELECT COUNT(*), SUM(…), MAX(…).", Risk: kasoku.RiskAppRestart}},
+			Where: evidence.HandlerOf(name), Lang: lang, Code: code,
+			Note: "Where rows are counted or added up by the program, let the database do it: SELECT COUNT(*), SUM(…), MAX(…).", Risk: kasoku.RiskAppRestart}},
 	}
 	return f
-}
-
-// code is the statement with a LIMIT.
-func (UnusedRows) code(q *kasoku.Query, s statements.Statement) string {
-	text := strings.TrimRight(statements.SampleOf(q), "; …")
-	if strings.TrimSpace(s.Choose) == "*" {
-		text = strings.Replace(text, "*", "…", 1)
-	}
-	if !s.Ordered {
-		text += " ORDER BY … DESC"
-	}
-	return text + " LIMIT 1;"
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/advice"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/rewrite"
+	"github.com/kasoku/kasoku/diagnose/internal/statements"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
 )
@@ -65,7 +67,7 @@ func (r CountExistence) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Sile
 				fmt.Sprintf("by the unique key (%s), %s in all", wording.List(read.Unique, 4), unit.Duration(q.Total)),
 				float64(q.Calls))},
 			Cause:  "The condition names a whole unique key, so the count is 0 or 1.",
-			Fixes:  []kasoku.Fix{{Text: "Ask for one row, or leave the question out where the next statement answers it", Where: "where the statement is made", Code: "SELECT 1 FROM " + read.Table.Name + " WHERE … LIMIT 1", Lang: "sql", Risk: kasoku.RiskAppRestart}},
+			Fixes:  []kasoku.Fix{askOnce(q)},
 			Expect: "a little less work for each; much only where the statement goes away",
 			Verify: "the statement is gone from the slow log",
 		})
@@ -74,4 +76,14 @@ func (r CountExistence) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Sile
 		return out, nil
 	}
 	return nil, diagnose.Quiet(r.ID(), near, "%s", said)
+}
+
+// askOnce asks for one row instead of a count.
+func askOnce(q *kasoku.Query) kasoku.Fix {
+	f := kasoku.Fix{Text: "Ask for one row, or leave the question out where the next statement answers it",
+		Where: "where the statement is made", Risk: kasoku.RiskAppRestart}
+	if code, err := rewrite.AskWhether(statements.TextOf(q)); err == nil {
+		f.Code, f.Lang = code, "sql"
+	}
+	return f
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/rewrite"
 	"github.com/kasoku/kasoku/diagnose/internal/statements"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 )
@@ -40,29 +41,30 @@ func (r QueryEachPoint) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Sile
 			wording.Average(x.PerRequest(c)))
 		f.Cause = fmt.Sprintf("%s reads what lies in a box of %s and asks again for each row: %s statements a request where one can answer.",
 			subjectOf(x), x.Loops[0].Shape.Table, wording.Average(x.PerRequest(c)))
-		f.Fixes = areaFixes(x)
+		f.Fixes = areaFixes(c, x)
 	})
 }
 
-func areaFixes(x statements.RowLoop) []kasoku.Fix {
-	l := x.Loops[0]
-	s := l.Shape
-	fix := kasoku.Fix{Text: "Ask once for what lies in the area", Where: evidence.HandlerOf(x.Endpoint), Lang: "sql",
+// areaFixes is one statement that has the box and the shape, where the list has a box.
+func areaFixes(c *diagnose.Case, x statements.RowLoop) []kasoku.Fix {
+	fix := kasoku.Fix{Text: "Ask once for what lies in the area", Where: evidence.HandlerOf(x.Endpoint),
 		Risk: kasoku.RiskAppRestart,
-		Note: "The ranges keep an index useful; the shape decides. With a stored point and a spatial index the ranges can go."}
+		Note: "Put the lookup's test of the shape, with its other conditions, into the WHERE of the statement that reads the rows."}
+	l := x.Loops[0]
 	if l.List == nil {
-		fix.Code = fmt.Sprintf("SELECT %s FROM %s WHERE ST_Contains(ST_PolygonFromText(?), …) ORDER BY … LIMIT ?;",
-			s.Choose, s.Table)
-		return append([]kasoku.Fix{fix}, batchFixes(x)...)
+		return append([]kasoku.Fix{fix}, batchFixes(c, x)...)
 	}
 	box := statements.Of(l.List)
-	if len(box.Ranged) < 2 {
-		fix.Code = fmt.Sprintf("SELECT %s FROM %s WHERE ST_Contains(ST_PolygonFromText(?), …) ORDER BY … LIMIT ?;",
-			box.Choose, box.Table)
+	if len(box.Ranged) != 2 {
 		return []kasoku.Fix{fix}
 	}
-	a, b := box.Ranged[0], box.Ranged[1]
-	fix.Code = fmt.Sprintf("SELECT %s FROM %s\nWHERE %s BETWEEN ? AND ? AND %s BETWEEN ? AND ?\n  AND ST_Contains(ST_PolygonFromText(?), POINT(%s, %s))\nORDER BY … LIMIT ?;",
-		box.Choose, box.Table, a, b, a, b)
+	code, err := rewrite.AddShape(statements.TextOf(l.List), box.Ranged[0], box.Ranged[1])
+	if err != nil {
+		return []kasoku.Fix{fix}
+	}
+	fix.Lang, fix.Code = "sql", code
+	fix.Note = "The ranges keep an index useful; the shape decides. POINT takes its coordinates in the order of the " +
+		"lookup's points; what else the lookup asks for goes into the WHERE, and the answer's limit to the end. " +
+		"With a stored point and a spatial index the ranges can go."
 	return []kasoku.Fix{fix}
 }

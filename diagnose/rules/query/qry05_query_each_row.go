@@ -39,6 +39,6 @@ func (r QueryEachRow) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 		f.Clause = fmt.Sprintf("%s runs %s SELECTs a request, one per row", subjectOf(x), wording.Average(x.PerRequest(c)))
 		f.Cause = fmt.Sprintf("%s runs %s lookups in each request. %s: each is a round trip, however fast it is.",
 			subjectOf(x), wording.Average(x.PerRequest(c)), rowsOf(x.Loops[0]))
-		f.Fixes = batchFixes(x)
+		f.Fixes = batchFixes(c, x)
 	})
 }

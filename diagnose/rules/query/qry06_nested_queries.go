@@ -40,6 +40,6 @@ func (r NestedQueries) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silen
 		f.Cause = fmt.Sprintf("%s runs a SELECT from %s %s times a request, and for each of its rows again: %s in all, of %s.",
 			x.Endpoint, statements.Of(x.Around).Table, wording.Average(outer), wording.Average(x.PerRequest(c)),
 			unit.Counted(len(x.Loops), "class", "classes"))
-		f.Fixes = batchFixes(x)
+		f.Fixes = batchFixes(c, x)
 	})
 }

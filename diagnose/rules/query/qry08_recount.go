@@ -87,10 +87,6 @@ func (r Recount) finding(c *diagnose.Case, q *kasoku.Query, s statements.Stateme
 		object, note = kasoku.Object{Kind: "endpoint", Name: x.Endpoint()}, note+"; "+evidence.CallerWords(x)
 	}
 	written := changes(c, q)
-	where := ""
-	if len(s.Keys) > 0 {
-		where = " WHERE " + s.Keys[0] + " = ?"
-	}
 	f := kasoku.Finding{
 		ID: r.ID(), Object: object, Severity: evidence.SeverityOf(i.Share), Impact: i, Interval: c.Focus.Interval,
 		Title: wording.Cut(fmt.Sprintf("Rows of %s are counted again %s times for each value", s.Table, wording.Average(each)),
@@ -112,9 +108,8 @@ func (r Recount) finding(c *diagnose.Case, q *kasoku.Query, s statements.Stateme
 				Risk: kasoku.RiskAppRestart,
 				Code: "var counts sync.Map // key → *atomic.Int64",
 				Note: "Fill them when the program starts and in initialize: a restart or a reset must not lose them. With several programs keep them in a table."},
-			{Text: "Or read a counter that writes keep", Where: "where " + s.Table + " is written", Lang: "sql",
-				Risk: kasoku.RiskAppRestart,
-				Code: "SELECT n FROM " + s.Table + "_counts" + where + ";"},
+			{Text: "Or read a counter that each write of " + s.Table + " keeps, for the same conditions",
+				Where: "where " + s.Table + " is written", Risk: kasoku.RiskAppRestart},
 		},
 		Expect: "no such COUNT while nothing is written", Verify: "the next run: calls of the statement",
 	}

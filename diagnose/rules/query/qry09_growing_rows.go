@@ -9,6 +9,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/rewrite"
 	"github.com/kasoku/kasoku/diagnose/internal/statements"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
@@ -180,13 +181,20 @@ func (r GrowingRows) finding(c *diagnose.Case, g growth) kasoku.Finding {
 		},
 		Cause: fmt.Sprintf("The statement reads all of a history that grows with every write: %s rows a call in the first third of the run, %s in the last. Nothing in its WHERE bounds it.",
 			wording.Average(g.first), wording.Average(g.last)),
-		Fixes: []kasoku.Fix{{Text: "Put the range that the answer needs into the WHERE", Where: where, Lang: "sql",
-			Risk: kasoku.RiskAppRestart,
-			Code: wording.Cut(statements.SampleOf(q), 300) + "\n-- with: AND t >= ? AND t < ?",
-			Note: "The index needs the column of the range behind those that are compared for equality. Compare the next run: it may not gain."}},
+		Fixes:  []kasoku.Fix{rangeFix(q, where)},
 		Expect: "rows a call stay level over the run", Verify: "the next run: rows a call in its last third",
 		Interval: kasoku.Interval{From: q.First, To: q.Last},
 	}
+}
+
+// rangeFix adds a range to a statement.
+func rangeFix(q *kasoku.Query, where string) kasoku.Fix {
+	f := kasoku.Fix{Text: "Put the range that the answer needs into the WHERE", Where: where, Risk: kasoku.RiskAppRestart,
+		Note: "The index needs the column of the range after those that are compared for equality. Compare the next run: it may not gain."}
+	if code, err := rewrite.AddRange(statements.TextOf(q)); err == nil {
+		f.Code, f.Lang = code, "sql"
+	}
+	return f
 }
 
 // control is the verdict on an attempt: the growth of the baseline is gone.
