@@ -104,7 +104,7 @@ func (b *logbook) collectAll() error {
 			b.warn(bad)
 		}
 		if lacks, ok := kasoku.LackingLog(&w); ok {
-			s.warn(lacks)
+			b.warn(lacks)
 		}
 		if w.Lines == 0 && w.Note == "" && !l.quiet {
 			empty = append(empty, w.Path)
