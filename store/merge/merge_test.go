@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -315,4 +316,16 @@ func TestOneMachine(t *testing.T) {
 	f("x", "x", "one machine, one clock", 0)
 	f("", "", "not known", 1)
 	f("x", "y", "not known", 1)
+}
+
+// TestCounters: what a counter shows after a restart of its server has grown from zero.
+func TestCounters(t *testing.T) {
+	s := kasoku.Series{Kind: kasoku.Counter}
+	for i, v := range []float64{100, 130, 5, 25} {
+		s.Points = append(s.Points, kasoku.Point{At: time.Duration(i) * time.Second, Value: v})
+	}
+	got := counters("statements", []*kasoku.Series{&s, &s}, time.Second)
+	if want := []float64{0, 60, 70, 110}; !slices.Equal(got.total, want) || got.at[0] != 1 {
+		t.Errorf("%v at %v, want %v", got.total, got.at, want)
+	}
 }

@@ -92,9 +92,9 @@ func counters(name string, series []*kasoku.Series, shift time.Duration) signal 
 	grown := map[time.Duration]float64{}
 	for _, one := range series {
 		for i := 1; i < len(one.Points); i++ {
-			if d := one.Points[i].Value - one.Points[i-1].Value; d > 0 {
-				grown[one.Points[i].At] += d
-			}
+			pair := kasoku.Series{Points: one.Points[i-1 : i+1]} // one that falls was reset: it counts from zero
+			d, _ := pair.Delta(kasoku.Interval{From: pair.Points[0].At, To: pair.Points[1].At})
+			grown[one.Points[i].At] += d
 		}
 	}
 	sum := 0.0
