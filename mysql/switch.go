@@ -121,7 +121,7 @@ func (s *Switch) Restore(ctx context.Context) error {
 		return fmt.Errorf("restore: %w", err)
 	}
 	restarted := s.r.RestartedSince(s.since) // Values reconnects, and notices
-	var failed error
+	failed := map[string]error{}
 	for i := range slices.Backward(s.changes) {
 		c := &s.changes[i]
 		value := now[c.Name]
@@ -135,13 +135,36 @@ func (s *Switch) Restore(ctx context.Context) error {
 			c.Note = fmt.Sprintf(NoteForeign+"%q meanwhile", value)
 		default:
 			if err := s.r.assign(ctx, c.Name, c.Before); err != nil {
-				failed = errors.Join(failed, fmt.Errorf("restore: %w", err))
+				failed[c.Name] = fmt.Errorf("restore: %w", err)
 				continue
 			}
 			c.Restored, c.Note = true, ""
 		}
 	}
-	return failed
+	return s.confirm(ctx, failed)
+}
+
+// confirm asks for the values whose change the server answered with an error: MariaDB
+// does so for slow_query_log = OFF when the log's disk is full, and switches it off all the
+// same. It returns the errors of those that are not back.
+func (s *Switch) confirm(ctx context.Context, failed map[string]error) error {
+	if len(failed) == 0 {
+		return nil
+	}
+	now, err := s.r.Values(ctx, s.changes)
+	var left error
+	for i := range slices.Backward(s.changes) {
+		c := &s.changes[i]
+		why := failed[c.Name]
+		switch {
+		case why == nil:
+		case err == nil && sameValue(now[c.Name], c.Before):
+			c.Restored, c.Note = true, ""
+		default:
+			left = errors.Join(left, why)
+		}
+	}
+	return left
 }
 
 // sameValue compares two spellings of a value: a number is a number, and words
