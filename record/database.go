@@ -75,6 +75,9 @@ func openDatabase(ctx context.Context, o Options) (_ *database, err error) {
 	d.locks = mysql.NewLocks(d.db, d.source, shapeOf)
 	d.detail = mysql.NewDetail(d.db, shapeOf)
 	d.slow = mysqlread.NewSlowLog(d.reader, mysqlread.Settings{Sample: o.Sample})
+	if err = d.checkAgreed(ctx, &o); err != nil {
+		return nil, err
+	}
 	return d, nil
 }
 
@@ -93,8 +96,9 @@ func (d *database) settings(ctx context.Context, host string) ([]kasoku.Setting,
 	return out, nil
 }
 
-// slowLogOn switches the slow log on. Where it may not, the run goes on without.
-func (d *database) slowLogOn(ctx context.Context, table bool) (warnings []kasoku.Warning) {
+// slowLogOn switches the slow log on. Where it may not, the run goes on without, unless
+// the error says that another recording needs another sample of the statements.
+func (d *database) slowLogOn(ctx context.Context, table bool) (warnings []kasoku.Warning, disagree error) {
 	if table {
 		warnings = d.wantTable(ctx)
 	}
@@ -105,11 +109,15 @@ func (d *database) slowLogOn(ctx context.Context, table bool) (warnings []kasoku
 	warnings = append(warnings, d.setAside()...)
 	if err != nil {
 		d.table = false
-		return append(warnings, kasoku.Warning{Code: "no-slow-log", Text: "no slow log: " + err.Error(), Hint: hint(err)})
+		var other *guard.DisagreeError
+		if errors.As(err, &other) {
+			disagree = err
+		}
+		return append(warnings, kasoku.Warning{Code: "no-slow-log", Text: "no slow log: " + err.Error(), Hint: hint(err)}), disagree
 	}
 	d.open, d.slowOn = sessions.Total(), true
 	d.asked = -d.questions(ctx)
-	return warnings
+	return warnings, nil
 }
 
 // digestsOn lets the server count its statements by digest, and notes how far

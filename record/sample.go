@@ -1,12 +1,15 @@
 package record
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
 	"strconv"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/checkpoint/guard"
 	"github.com/kasoku/kasoku/mysql"
 )
 
@@ -40,6 +43,19 @@ func (d *database) checkSample(o *Options) error {
 		return &sampleError{o.Sample}
 	}
 	d.way.sample = o.Sample
+	return nil
+}
+
+// checkAgreed refuses a sample while another recording rests on another one: what that one
+// says of itself would no longer be true. What cannot be asked shows later.
+func (d *database) checkAgreed(ctx context.Context, o *Options) error {
+	if !o.SlowLog || !o.sampled() {
+		return nil
+	}
+	var other *guard.DisagreeError
+	if err := d.hold.Check(ctx, d.slow); errors.As(err, &other) {
+		return fmt.Errorf("a sample of 1 of %d statements: %w", o.Sample, err)
+	}
 	return nil
 }
 

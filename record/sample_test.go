@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -43,6 +44,55 @@ func TestSample(t *testing.T) {
 		}
 		checkSampled(t, mustRecord(t, o), limit)
 	})
+}
+
+// TestSample_Other: while a run samples, one with another sample is refused, one without
+// goes on without the slow log, and one with the same sample gets it.
+func TestSample_Other(t *testing.T) {
+	t.Parallel()
+	s := sandboxtest.MariaDB(t, sandbox.Options{})
+	db := sandboxtest.DB(t, s, "")
+	before := globals(t, db)
+	state := &Guard{Dir: filepath.Join(t.TempDir(), "state")}
+	with := func(sample int) Options {
+		o := quick(t)
+		o.MySQL, o.SlowLog, o.Sample, o.Guard = s.DSN("", ""), true, sample, state
+		return o
+	}
+	first := with(10)
+	first.Prepare = during(func() error {
+		other := with(7)
+		_, err := Record(t.Context(), other)
+		if err == nil || !strings.Contains(err.Error(), "log_slow_rate_limit is 10 for another recording") ||
+			!strings.Contains(hint(err), "same --mysql-sample") {
+			t.Errorf("another sample: %v, hint %q", err, hint(err))
+		}
+		if _, err := os.Stat(other.Path); err == nil {
+			t.Error("the run that was refused has a file")
+		}
+		if w := warned(mustRecord(t, with(0)), "no-slow-log"); !strings.Contains(w.Text, "for another recording") {
+			t.Errorf("without a sample: %+v", w)
+		}
+		if w := warned(mustRecord(t, with(10)), CodeSampled); w.Text == "" {
+			t.Error("the same sample is refused")
+		}
+		if limit := globals(t, db)["log_slow_rate_limit"]; limit != "10" {
+			t.Errorf("log_slow_rate_limit is %s for the first run", limit)
+		}
+		return nil
+	})
+	mustRecord(t, first)
+	unchanged(t, db, before)
+	// And one that takes all is not cut down by a sample.
+	whole := with(0)
+	whole.Prepare = during(func() error {
+		if _, err := Record(t.Context(), with(10)); err == nil || !strings.Contains(err.Error(), "for another recording") {
+			t.Errorf("a sample of a run that takes all: %v", err)
+		}
+		return nil
+	})
+	mustRecord(t, whole)
+	unchanged(t, db, before)
 }
 
 func checkSampled(t *testing.T, rec *kasoku.Recording, limit string) {

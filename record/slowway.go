@@ -52,7 +52,11 @@ func (c *changes) switchOn(ctx context.Context) error {
 		if no := c.roomForSlowLog(ctx); no != nil {
 			c.warn(no...)
 		} else {
-			c.warn(c.db.slowLogOn(ctx, c.o.Join == JoinTable)...)
+			w, err := c.db.slowLogOn(ctx, c.o.Join == JoinTable)
+			if err != nil && c.o.sampled() {
+				return err // a sample was asked for, and would spoil that of another recording
+			}
+			c.warn(w...)
 		}
 		if c.db.slowOn {
 			c.markSample()

@@ -96,6 +96,9 @@ func (h *Hold) Apply(ctx context.Context, p Planner) error {
 		if err != nil {
 			return err
 		}
+		if err := j.agrees(&h.me, plan); err != nil {
+			return err
+		}
 		h.needs[p] = plan.Needs
 		before, holders, opened := slices.Clone(j.Changes), slices.Clone(j.Holders), slices.Clone(j.Opened)
 		j.merge(plan.Changes)
