@@ -13,12 +13,6 @@ import (
 // is negative before its start.
 type Clock func(wall time.Time) time.Duration
 
-// Since returns the clock of a run that started at that wall time, as long as
-// the wall clock does not step.
-func Since(started time.Time) Clock {
-	return func(wall time.Time) time.Duration { return wall.Sub(started) }
-}
-
 // Place returns the offset of a record that took from start to start + length,
 // both clamped to the interval, and whether the two overlap. An empty interval
 // has no bounds. A time that a log gives in whole seconds is given as a length

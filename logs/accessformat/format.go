@@ -23,7 +23,6 @@ const (
 // made, and is safe for concurrent use.
 type Format struct {
 	name    string
-	spec    string // in nginx's words
 	kind    kind
 	program *program       // byProgram
 	keys    keyTable       // byLTSV, byJSON
@@ -42,10 +41,6 @@ type Format struct {
 // Name returns what people call the format, such as ltsv, json, or combined with
 // how the request time is written.
 func (f *Format) Name() string { return f.name }
-
-// Spec returns the format in the words of nginx's log_format, where it has such;
-// empty for one that is recognised by its keys.
-func (f *Format) Spec() string { return f.spec }
 
 // Resolution returns in which steps the request times are written: a
 // millisecond for nginx, a microsecond for Apache's %D; 0 when none were seen.

@@ -167,7 +167,7 @@ func inferCombined(sample []byte) *Format {
 	if err != nil {
 		return nil
 	}
-	f.program, f.spec, f.assumed = pr, specOf(pieces), assumed
+	f.program, f.assumed = pr, assumed
 	return f
 }
 
@@ -208,13 +208,4 @@ func looksLikeAddress(b []byte) bool {
 		}
 	}
 	return digits > 0 && other
-}
-
-// specOf prints pieces as a log_format of nginx.
-func specOf(pieces []piece) string {
-	var b []byte
-	for _, p := range pieces {
-		b = append(append(b, p.text...), p.name...)
-	}
-	return string(b)
 }

@@ -139,7 +139,7 @@ func dialectOf(spec string) dialect {
 
 // fromPieces makes a format of pieces: a program, or keys.
 func fromPieces(name, spec string, pieces []piece) (*Format, error) {
-	f := &Format{name: name, spec: spec, unit: time.Second}
+	f := &Format{name: name, unit: time.Second}
 	var err error
 	switch pieces = joinTexts(pieces); {
 	case looksLikeJSON(pieces):

@@ -296,13 +296,6 @@ func (t *Table) By() []string { return slices.Clone(t.by.names) }
 // Records returns how many requests were added up.
 func (t *Table) Records() uint64 { return t.records }
 
-// Outside returns how many entries lie outside of the run's interval, or of
-// Since and Until, and were left out.
-func (t *Table) Outside() uint64 { return t.outside }
-
-// Unwanted returns how many requests Where and Bots left out.
-func (t *Table) Unwanted() uint64 { return t.unwanted }
-
 // Folded returns how many requests are in the row [Other].
 func (t *Table) Folded() uint64 { return t.settle().folded }
 

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/logs"
 	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/lines"
 )
@@ -200,7 +199,7 @@ func TestTable_Steps(t *testing.T) {
 // TestTable_LongRun: a run has its seconds, however many they are.
 func TestTable_LongRun(t *testing.T) {
 	started := time.Unix(1629507600, 0)
-	table := NewTable(Options{Clock: logs.Since(started), Interval: kasoku.Interval{To: 2 * time.Hour}})
+	table := NewTable(Options{Clock: func(at time.Time) time.Duration { return at.Sub(started) }, Interval: kasoku.Interval{To: 2 * time.Hour}})
 	for i := range 7200 {
 		table.Add(&accessformat.Record{Unix: started.UnixNano() + int64(i)*1e9, Resolution: time.Second, Has: accessformat.HasTime, Method: []byte("GET"), Path: []byte("/")})
 	}

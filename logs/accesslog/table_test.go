@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/logs"
 	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/lines"
 )
@@ -109,7 +108,7 @@ func TestCollect_UnknownFormat(t *testing.T) {
 
 func TestTable_Clock(t *testing.T) {
 	o := Options{
-		Clock:    logs.Since(time.Unix(1629507600, 500_000_000)),
+		Clock:    func(at time.Time) time.Duration { return at.Sub(time.Unix(1629507600, 500_000_000)) },
 		Interval: kasoku.Interval{From: 0, To: 3 * time.Second},
 	}
 	table, window, err := Collect(lines.NewReader(strings.NewReader(logOf(-1, 0, 1, 1, 3, 4)), 0), o)
@@ -117,8 +116,8 @@ func TestTable_Clock(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := table.Endpoints()
-	if table.Outside() != 2 || table.Records() != 4 || len(e) != 1 {
-		t.Fatalf("%d outside, %d records, %+v", table.Outside(), table.Records(), e)
+	if table.outside != 2 || table.Records() != 4 || len(e) != 1 {
+		t.Fatalf("%d outside, %d records, %+v", table.outside, table.Records(), e)
 	}
 	if got := fmt.Sprint(e[0].Seconds); got != "map[0:{3 2} 2:{1 0}]" {
 		t.Errorf("seconds %s", got)

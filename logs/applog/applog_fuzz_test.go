@@ -1,16 +1,12 @@
 package applog
 
 import (
-	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/logs/lines"
-	"pgregory.net/rapid"
 )
 
 var seeds = []string{
@@ -86,57 +82,4 @@ func FuzzLiteral(f *testing.F) {
 			}
 		}
 	})
-}
-
-// TestMerge: parts of a log that are cut between entries and merged, in any
-// order, are the whole log.
-func TestMerge(t *testing.T) {
-	entries := []string{
-		"2026/11/20 14:02:11 error: a: Error 1040: b\n", "ok 5\n", "panic: x\ngoroutine 1 [running]:\n\tf\n", "\n", "\x01\x01\n",
-		"[1ms] SELECT a FROM b WHERE c='d'\n[1 rows affected]\n", "{\"msg\":\"m\"}\n", "level=info msg=n\n", "[2ms] SELECT a FROM b WHERE c='ef'\n",
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		parts := rapid.SliceOfN(rapid.SliceOf(rapid.SampledFrom(entries)), 1, 4).Draw(t, "parts")
-		order := rapid.Permutation(indices(len(parts))).Draw(t, "order")
-		o := func(base int) Options {
-			return Options{Host: "h", Clock: func(off int64) time.Duration { return time.Duration(int64(base)+off) * 10 * time.Millisecond }}
-		}
-		var tables []*Table
-		base := 0
-		for _, p := range parts {
-			tables = append(tables, mustRead(t, strings.Join(p, ""), o(base)))
-			base += len(strings.Join(p, ""))
-		}
-		whole := mustRead(t, strings.Join(slices.Concat(parts...), ""), o(0))
-		merged := newTable(o(0))
-		for _, i := range order {
-			merged.Merge(tables[i])
-		}
-		want, got := whole.Messages(), merged.Messages()
-		if !reflect.DeepEqual(got, want) {
-			t.Fatalf("%q:\n got %+v\nwant %+v", parts, got, want)
-		}
-		src := lines.NewReader(strings.NewReader(""), 0)
-		a, b := whole.Window(src), merged.Window(src)
-		a.BadSample, b.BadSample = nil, nil // their lines are counted from each part
-		if !reflect.DeepEqual(a, b) {
-			t.Fatalf("window %+v, want %+v", b, a)
-		}
-	})
-}
-
-func indices(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = i
-	}
-	return out
-}
-
-func mustRead(t *rapid.T, log string, o Options) *Table {
-	table, err := Read(lines.NewReader(strings.NewReader(log), 0), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return table
 }

@@ -147,20 +147,6 @@ func mergeMessage(to, from *kasoku.Message) {
 	}
 }
 
-// Merge adds another table, of another part of the log or of another log. The
-// other one stays as it is.
-func (t *Table) Merge(o *Table) {
-	t.account.Add(&o.account)
-	for f, n := range o.forms {
-		t.forms[f] += n
-	}
-	t.outside += o.outside
-	t.folded += o.folded
-	for k, m := range o.messages {
-		mergeMessage(t.add(k), m)
-	}
-}
-
 // Messages returns the messages, the most frequent first, at most 1,000 of them:
 // when the log has more patterns, the rarest are added up in messages whose
 // pattern says so, where errors are kept before other lines.

@@ -106,18 +106,6 @@ func (s *Stats) Clone() *Stats {
 	return c
 }
 
-// Count returns how many values were added.
-func (s *Stats) Count() uint64 { return s.n }
-
-// Sum returns the sum of the values, added up in their order.
-func (s *Stats) Sum() float64 { return s.sum }
-
-// Min returns the least value, 0 when there is none.
-func (s *Stats) Min() float64 { return s.min }
-
-// Max returns the greatest value, 0 when there is none.
-func (s *Stats) Max() float64 { return s.max }
-
 // Mean returns the sum divided by the count, 0 when there is no value.
 func (s *Stats) Mean() float64 {
 	if s.n == 0 {

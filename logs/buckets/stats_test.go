@@ -112,8 +112,8 @@ func TestBuckets_HoldEveryValue(t *testing.T) {
 		last = i
 		n += k
 	})
-	if n != 5000 || s.Count() != 5000 {
-		t.Errorf("%d in buckets, %d counted", n, s.Count())
+	if n != 5000 || s.n != 5000 {
+		t.Errorf("%d in buckets, %d counted", n, s.n)
 	}
 }
 

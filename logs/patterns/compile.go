@@ -105,9 +105,6 @@ func (s *Set) beginsLater(start uint32) bool {
 	return false
 }
 
-// Len returns how many expressions the set has.
-func (s *Set) Len() int { return len(s.starts) }
-
 // add appends the program of an expression.
 func (s *Set) add(expr int32, prog *syntax.Prog, b *alphabetBuilder) {
 	base := uint32(len(s.insts))

@@ -67,19 +67,14 @@ func (c *class) addValues(e *Event) {
 	}
 }
 
-// mergeAttributes adds the attributes of a class whose numbers of names are to be
-// translated.
-func (c *class) mergeAttributes(o *class, translate func(uint16) (uint16, bool)) {
-	for from, b := range o.attributes {
+// mergeAttributes adds the attributes of another class of the same table.
+func (c *class) mergeAttributes(o *class) {
+	for id, b := range o.attributes {
 		if b == nil {
 			continue
 		}
-		id, ok := translate(uint16(from))
-		if !ok {
-			continue
-		}
-		if int(id) >= len(c.attributes) {
-			c.attributes = append(c.attributes, make([]*attribute, int(id)+1-len(c.attributes))...)
+		if id >= len(c.attributes) {
+			c.attributes = append(c.attributes, make([]*attribute, id+1-len(c.attributes))...)
 		}
 		a := c.attributes[id]
 		if a == nil {

@@ -197,17 +197,6 @@ func (c *class) logged(t time.Time) {
 	}
 }
 
-// copyOf returns a new class with what another one holds.
-func copyOf(o *class, left *room) *class {
-	c := &class{query: o.query, key: o.key, write: o.write, rows: o.rows, role: o.role}
-	c.query.Calls, c.query.Total, c.query.Lock, c.query.Squares = 0, 0, 0, 0
-	c.query.RowsExamined, c.query.RowsSent, c.query.RowsAffected, c.query.NoneAffected = 0, 0, 0, 0
-	c.query.Streak, c.query.Streaks, c.query.BytesSent = 0, 0, 0
-	c.query.Latency = histogram.New()
-	c.merge(o, left)
-	return c
-}
-
 // merge adds what another class holds. It returns false when not all of its
 // seconds were counted.
 func (c *class) merge(o *class, left *room) bool {

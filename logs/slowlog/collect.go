@@ -338,3 +338,18 @@ func notEmpty(s string) []string {
 	}
 	return []string{s}
 }
+
+// accountFor counts the lines of an event, and reports whether it can be used.
+func accountFor(a *logs.Account, e *Event) bool {
+	switch {
+	case e.junk:
+		dropStatement(a, e)
+	case e.bad != "":
+		a.Drop(e.lines, e.Line, firstLine(e.head), e.bad)
+	default:
+		a.Records++
+		a.Continued += e.lines - 1
+		return true
+	}
+	return false
+}

@@ -186,7 +186,7 @@ func outcome(t failer, in []lines.Input, o Options, split lines.SplitOptions) st
 			b.WriteByte('\n')
 		}
 	}
-	fmt.Fprintf(&b, "%+v\n%+v\n%+v\n%v %d %d %d\n", table.Transactions(), table.Saves(), windows, table.Seconds(), table.Statements(), table.Admin(), table.Connections())
+	fmt.Fprintf(&b, "%+v\n%+v\n%+v\n%v %d %d %d\n", table.Transactions(), table.Saves(), windows, table.series.seconds(), table.Statements(), table.Admin(), table.Connections())
 	return b.String()
 }
 

@@ -210,8 +210,8 @@ func TestTable_Wanted(t *testing.T) {
 		n++
 		return string(e.Statement) == "SELECT 2"
 	}})
-	if table.Statements() != 1 || table.Unwanted() != 3 || n != 2 {
-		t.Errorf("%d statements, %d unwanted, asked %d times", table.Statements(), table.Unwanted(), n)
+	if table.Statements() != 1 || table.unwanted != 3 || n != 2 {
+		t.Errorf("%d statements, %d unwanted, asked %d times", table.Statements(), table.unwanted, n)
 	}
 }
 
@@ -225,7 +225,7 @@ func TestTable_Attributes(t *testing.T) {
 	for _, a := range all.Attributes {
 		got[a.Name] = fmt.Sprint(a.Yes, a.No, a.Values)
 		if a.Stats != nil {
-			got[a.Name] = fmt.Sprintf("%d %.6f %v", a.Stats.Count(), a.Stats.Sum(), a.Stats.Max())
+			got[a.Name] = fmt.Sprintf("%d %.6f %v", a.Stats.Summary().Count, a.Stats.Summary().Sum, a.Stats.Summary().Max)
 		}
 	}
 	if got["Query_time"] == "" || got["Full_scan"] == "" || got["QC_hit"] != "0 34 []" || got["Pages_accessed"] == "" || got["Thread_id"] != "" {

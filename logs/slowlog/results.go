@@ -46,7 +46,7 @@ func (t *Table) Overall() Class {
 	for _, key := range t.order() {
 		c := t.classes[key]
 		all.merge(c, &left)
-		all.mergeAttributes(c, func(id uint16) (uint16, bool) { return id, true })
+		all.mergeAttributes(c)
 	}
 	out := all.result(false)
 	if t.names != nil {
@@ -78,22 +78,6 @@ func (t *Table) Connections() uint64 { return uint64(len(t.connections)) }
 // Outside returns how many entries lie outside of the run's interval and were
 // left out.
 func (t *Table) Outside() uint64 { return t.outside }
-
-// Unwanted returns how many entries were left out by Since, Until and Where.
-func (t *Table) Unwanted() uint64 { return t.unwanted }
-
-// Own returns how many statements of kasoku itself were left out.
-func (t *Table) Own() uint64 { return t.own }
-
-// Seconds returns the number of statements that started in each second of the
-// run.
-func (t *Table) Seconds() map[int]uint64 {
-	out := make(map[int]uint64, len(t.series.moments))
-	for _, m := range t.series.moments {
-		out[int(m.second)] = m.calls
-	}
-	return out
-}
 
 // notes says what a reader of the table has to know.
 func (t *Table) notes() []string {

@@ -179,20 +179,6 @@ func (s *saves) hash(table string, column, literal []byte) uint64 {
 	return h.Sum64()
 }
 
-func (s *saves) merge(o *saves) {
-	for name, from := range o.tables {
-		to := s.table(name)
-		if to == nil {
-			continue
-		}
-		to.count += from.count
-		to.inserts += from.inserts
-		if to.sample == nil {
-			to.sample = from.sample
-		}
-	}
-}
-
 func (s *saves) shapes() []kasoku.SaveShape {
 	var out []kasoku.SaveShape
 	for _, t := range s.tables {

@@ -282,47 +282,7 @@ func (t *Table) other() *class {
 	return c
 }
 
-// Merge adds another table, of another log or of a later part of the same one.
-// What reaches from one part into the other, such as a transaction or a save, is
-// not seen.
-func (t *Table) Merge(o *Table) {
-	for _, key := range o.order() {
-		from := o.classes[key]
-		to := t.classes[key]
-		switch {
-		case to == nil && (len(t.classes) < t.opts.MaxQueries || key == Other):
-			to = copyOf(from, &t.left)
-			t.classes[key] = to
-			if t.opts.By == ByFingerprint && key != Other {
-				t.adopt(key, to)
-			}
-		case to == nil:
-			t.folded += from.query.Calls
-			to = t.other()
-			fallthrough
-		default:
-			to.merge(from, &t.left)
-		}
-		t.mergeAttributes(to, from, o)
-	}
-	t.saves.merge(&o.saves)
-	t.transactions.merge(&o.transactions)
-	for id := range o.connections {
-		t.connect(id)
-	}
-	t.series.merge(&o.series, &t.left)
-	t.crowded = t.crowded || o.crowded
-	t.statements += o.statements
-	t.admin += o.admin
-	t.outside += o.outside
-	t.unwanted += o.unwanted
-	t.own += o.own
-	t.folded += o.folded
-	t.unseen += o.unseen
-}
-
-// order returns the keys of the classes in the order of the shapes, so that the
-// same ones are folded whenever the same tables are merged.
+// order returns the keys of the classes, the one that took the most time first.
 func (t *Table) order() []string {
 	keys := make([]string, 0, len(t.classes))
 	for key := range t.classes {
@@ -333,21 +293,4 @@ func (t *Table) order() []string {
 		return cmp.Or(cmp.Compare(y.Total, x.Total), cmp.Compare(y.Calls, x.Calls), cmp.Compare(a, b))
 	})
 	return keys
-}
-
-// adopt makes a merged class one that entries can be added to.
-func (t *Table) adopt(name string, c *class) {
-	if len(t.shapes) > t.opts.MaxQueries {
-		return
-	}
-	id := int32(len(t.shapes))
-	t.shapes = append(t.shapes, c)
-	t.reg.add([]byte(name), id, len(t.shapes) > t.opts.MaxQueries)
-}
-
-func (t *Table) mergeAttributes(to, from *class, o *Table) {
-	if t.names == nil || o.names == nil {
-		return
-	}
-	to.mergeAttributes(from, func(id uint16) (uint16, bool) { return t.names.id([]byte(o.names.all[id])) })
 }

@@ -12,7 +12,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/logs"
 	"github.com/kasoku/kasoku/logs/lines"
 )
 
@@ -200,17 +199,17 @@ func TestTable_Clock(t *testing.T) {
 	log := entries(0, "SELECT 1", "SELECT 1", "SELECT 1", "SELECT /* kasoku */ 1", "SELECT 1", "SELECT 1")
 	o := Options{
 		// The second in which the run starts lies partly before it.
-		Clock:    logs.Since(time.Unix(1795167354, 500_000_000)),
+		Clock:    func(at time.Time) time.Duration { return at.Sub(time.Unix(1795167354, 500_000_000)) },
 		Interval: kasoku.Interval{From: 0, To: 2 * time.Second},
 	}
 	table, window, err := Collect(lines.NewReader(strings.NewReader(log), 0), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if table.Outside() != 3 || table.Statements() != 2 || table.Own() != 1 {
-		t.Errorf("%d outside, %d statements, %d own", table.Outside(), table.Statements(), table.Own())
+	if table.Outside() != 3 || table.Statements() != 2 || table.own != 1 {
+		t.Errorf("%d outside, %d statements, %d own", table.Outside(), table.Statements(), table.own)
 	}
-	if got := fmt.Sprint(table.Seconds()); got != "map[0:2]" {
+	if got := fmt.Sprint(table.series.seconds()); got != "map[0:{2 0s 0}]" {
 		t.Errorf("seconds %s", got)
 	}
 	if q := table.Queries(); len(q) != 1 || q[0].First != 0 || q[0].Last != 500*time.Millisecond {
@@ -239,41 +238,6 @@ func TestTable_Bounded(t *testing.T) {
 	}
 	if n := strings.Join(table.notes(), ""); !strings.Contains(n, "290 calls") {
 		t.Errorf("notes %q", n)
-	}
-}
-
-func TestTable_Merge(t *testing.T) {
-	all, err := os.ReadFile("testdata/mariadb-10.11.log")
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole := tableOf(t, string(all), Options{})
-	cuts := strings.SplitAfter(string(all), "START TRANSACTION;\n")
-	for _, limit := range []int{0, 5} {
-		merged := NewTable(Options{MaxQueries: limit})
-		for _, part := range cuts {
-			merged.Merge(tableOf(t, part, Options{}))
-		}
-		if merged.Statements() != whole.Statements() || merged.Connections() != whole.Connections() {
-			t.Errorf("%d statements, %d connections", merged.Statements(), merged.Connections())
-		}
-		var sum, want kasoku.Query
-		for _, q := range merged.Queries() {
-			sum.Calls += q.Calls
-			sum.Total += q.Total
-			sum.RowsAffected += q.RowsAffected
-		}
-		for _, q := range whole.Queries() {
-			want.Calls += q.Calls
-			want.Total += q.Total
-			want.RowsAffected += q.RowsAffected
-		}
-		if sum.Calls != want.Calls || sum.Total != want.Total || sum.RowsAffected != want.RowsAffected {
-			t.Errorf("sum %+v, want %+v", sum, want)
-		}
-		if limit == 0 && fmt.Sprint(byID(merged)) != fmt.Sprint(byID(whole)) {
-			t.Errorf("classes %v, want %v", byID(merged), byID(whole))
-		}
 	}
 }
 

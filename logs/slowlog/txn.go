@@ -218,27 +218,6 @@ func (t *transactions) class(o *open, tag string) *transaction {
 	return x
 }
 
-func (t *transactions) merge(o *transactions) {
-	t.folded += o.folded
-	for key, from := range o.classes {
-		to := t.classes[key]
-		if to == nil {
-			if len(t.classes) >= maxTransactions {
-				t.folded += from.count
-				continue
-			}
-			to = &transaction{shape: from.shape, cut: from.cut, tag: from.tag, readOnly: true}
-			t.classes[key] = to
-		}
-		to.count += from.count
-		to.rolledBack += from.rolledBack
-		to.readOnly = to.readOnly && from.readOnly
-		to.statements += from.statements
-		to.total += from.total
-		to.max = max(to.max, from.max)
-	}
-}
-
 // list returns the classes, the one that took the most time first.
 func (t *transactions) list() []kasoku.Transaction {
 	out := make([]kasoku.Transaction, 0, len(t.classes))

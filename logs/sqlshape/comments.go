@@ -2,49 +2,13 @@ package sqlshape
 
 import (
 	"bytes"
-	"net/url"
 )
-
-// A Field is what a comment of a statement says of where the statement comes
-// from: a key and its value, decoded. A comment that is a plain name has no key.
-type Field struct {
-	Key, Value string
-}
 
 // maxFields bounds the fields of a statement, maxField the bytes of one.
 const (
 	maxFields = 32
 	maxField  = 256
 )
-
-// Comments returns the fields of a statement's block comments, in order: those of
-// sqlcommenter (key='url%20encoded',key='…'), of marginalia
-// (key:value,key:value), and plain tags. There are at most 32.
-//
-// Sources: the sqlcommenter specification of OpenTelemetry; the README of
-// basecamp/marginalia; Rails 7, ActiveRecord::QueryLogs.
-func Comments(sql []byte) []Field {
-	var out []Field
-	eachComment(sql, func(text []byte) bool {
-		eachField(text, func(key, value []byte) bool {
-			out = append(out, Field{string(key), decodeText(value)})
-			return len(out) < maxFields
-		})
-		return len(out) < maxFields
-	})
-	return out
-}
-
-// decodeText returns a value without its quotes and escapes.
-func decodeText(value []byte) string {
-	if n := len(value); n >= 2 && value[0] == '\'' && value[n-1] == '\'' {
-		value = bytes.ReplaceAll(value[1:n-1], []byte(`\'`), []byte("'"))
-	}
-	if s, err := url.PathUnescape(string(value)); err == nil {
-		return s
-	}
-	return string(value)
-}
 
 // AppendTag appends what the block comments of a statement say of where it comes
 // from and what is the same for many statements: plain tags and key:value pairs,

@@ -1,15 +1,23 @@
 package sqlshape
 
 import (
+	"bytes"
 	"fmt"
+	"net/url"
 	"testing"
 )
+
+// A Field is what a comment of a statement says of where the statement comes
+// from: a key and its value, decoded. A comment that is a plain name has no key.
+type Field struct {
+	Key, Value string
+}
 
 func TestComments(t *testing.T) {
 	f := func(sql, want, tag string) {
 		t.Helper()
 		got := ""
-		for _, x := range Comments([]byte(sql)) {
+		for _, x := range fieldsOf([]byte(sql)) {
 			got += fmt.Sprintf("[%s=%s]", x.Key, x.Value)
 		}
 		if got != want {
@@ -40,11 +48,40 @@ func FuzzComments(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, sql []byte) {
-		if n := len(Comments(sql)); n > maxFields {
+		if n := len(fieldsOf(sql)); n > maxFields {
 			t.Errorf("%d fields", n)
 		}
 		if n := len(AppendTag(nil, sql)); n > 3*maxField {
 			t.Errorf("a tag of %d bytes", n)
 		}
 	})
+}
+
+// fieldsOf returns the fields of a statement's block comments, in order: those of
+// sqlcommenter (key='url%20encoded',key='…'), of marginalia
+// (key:value,key:value), and plain tags. There are at most 32.
+//
+// Sources: the sqlcommenter specification of OpenTelemetry; the README of
+// basecamp/marginalia; Rails 7, ActiveRecord::QueryLogs.
+func fieldsOf(sql []byte) []Field {
+	var out []Field
+	eachComment(sql, func(text []byte) bool {
+		eachField(text, func(key, value []byte) bool {
+			out = append(out, Field{string(key), decodeText(value)})
+			return len(out) < maxFields
+		})
+		return len(out) < maxFields
+	})
+	return out
+}
+
+// decodeText returns a value without its quotes and escapes.
+func decodeText(value []byte) string {
+	if n := len(value); n >= 2 && value[0] == '\'' && value[n-1] == '\'' {
+		value = bytes.ReplaceAll(value[1:n-1], []byte(`\'`), []byte("'"))
+	}
+	if s, err := url.PathUnescape(string(value)); err == nil {
+		return s
+	}
+	return string(value)
 }

@@ -5,7 +5,8 @@ import (
 	"github.com/kasoku/kasoku/logs/lines"
 )
 
-// A Reader yields the entries of a log, in the shape of bufio.Scanner. It is not
+// A Reader yields the entries of a log one by one, in the shape of bufio.Scanner, so that
+// tests see what a table adds up: it cuts and parses as Collect does. It is not
 // safe for concurrent use.
 type Reader struct {
 	src     *lines.Window
@@ -123,19 +124,4 @@ func (r *Reader) feed() {
 	if r.ended {
 		r.cutter.end()
 	}
-}
-
-// accountFor counts the lines of an event, and reports whether it can be used.
-func accountFor(a *logs.Account, e *Event) bool {
-	switch {
-	case e.junk:
-		dropStatement(a, e)
-	case e.bad != "":
-		a.Drop(e.lines, e.Line, firstLine(e.head), e.bad)
-	default:
-		a.Records++
-		a.Continued += e.lines - 1
-		return true
-	}
-	return false
 }
