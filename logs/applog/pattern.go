@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/kasoku/kasoku/logs"
+	"github.com/kasoku/kasoku/logs/sqlshape"
 )
 
 // maxPattern and maxSample bound what is kept of a pattern and of a sample, in
@@ -92,7 +93,7 @@ func endOfQuoted(text []byte, i int) int {
 	if text[i] == '\'' && i > 0 && isWord(text[i-1]) {
 		return 0
 	}
-	return quoteEnd(text[:min(len(text), i+maxQuoted)], i)
+	return max(sqlshape.ClosingQuote(text[:min(len(text), i+maxQuoted)], i+1, text[i]), 0)
 }
 
 // appendWord appends the word at i, or ? for what its digits show to be a value,

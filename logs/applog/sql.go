@@ -1,6 +1,10 @@
 package applog
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/kasoku/kasoku/logs/sqlshape"
+)
 
 // findVerb returns where, from that position on, a statement may start: one of
 // the verbs at the start of a word, after what can stand before a statement. It
@@ -202,28 +206,13 @@ func sqlEnd(text []byte, start int) int {
 			i++
 			continue
 		}
-		end := quoteEnd(text, i)
-		if end == 0 {
+		end, closed := sqlshape.QuotedEnd(text, i)
+		if !closed {
 			return len(text)
 		}
 		i = end - 1
 	}
 	return len(text)
-}
-
-// quoteEnd returns the position after the quoted text at i, 0 when it does not
-// end. A doubled quote ends one and starts another.
-func quoteEnd(b []byte, i int) int {
-	q := b[i]
-	for i++; i < len(b); i++ {
-		switch b[i] {
-		case '\\':
-			i++
-		case q:
-			return i + 1
-		}
-	}
-	return 0
 }
 
 // withoutArguments drops the arguments in brackets or braces that programs write

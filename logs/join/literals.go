@@ -1,6 +1,10 @@
 package join
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/kasoku/kasoku/logs/sqlshape"
+)
 
 // mostLiterals bounds the literals that are kept of one statement or URI.
 const mostLiterals = 8
@@ -14,11 +18,12 @@ func appendLiterals(dst []uint64, sql []byte) []uint64 {
 		c := sql[i]
 		switch {
 		case c == '\'' || c == '"':
-			end := endOfQuoted(sql, i)
+			end, _ := sqlshape.QuotedEnd(sql, i)
 			dst = appendValue(dst, trimWildcards(sql[i+1:max(end-1, i+1)]))
 			i, word = end, false
 		case c == '`':
-			i, word = endOfQuoted(sql, i), false
+			i, _ = sqlshape.QuotedEnd(sql, i)
+			word = false
 		case !word && isDigit(c):
 			end := i + 1
 			for end < len(sql) && (isNameByte(sql[end]) || sql[end] == '.') {
@@ -38,23 +43,6 @@ func appendLiterals(dst []uint64, sql []byte) []uint64 {
 		}
 	}
 	return dst
-}
-
-// endOfQuoted returns the index after the quoted text that begins at i.
-func endOfQuoted(s []byte, i int) int {
-	quote := s[i]
-	for j := i + 1; j < len(s); j++ {
-		switch {
-		case s[j] == '\\' && quote != '`':
-			j++
-		case s[j] != quote:
-		case j+1 < len(s) && s[j+1] == quote:
-			j++
-		default:
-			return j + 1
-		}
-	}
-	return len(s)
 }
 
 // literalsOfURI takes the path's segments that hold a digit and the values of the

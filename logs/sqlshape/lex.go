@@ -80,9 +80,9 @@ func (l *Lexer) Raw() Token {
 	t := Token{Kind: Symbol}
 	switch {
 	case c == '\'' || c == '"':
-		t.Kind, t.Open = String, l.quoted(c)
+		t.Kind, t.Open = String, l.quoted()
 	case c == '`':
-		t.Kind, t.Open = Name, l.quoted(c)
+		t.Kind, t.Open = Name, l.quoted()
 	case c == '/' && l.at(1) == '*':
 		t.Kind, t.Open = Comment, l.blockComment()
 	case c == '*' && l.at(1) == '/':
@@ -118,21 +118,12 @@ func (l *Lexer) afterName() bool {
 	return l.pos > 0 && (isName(l.src[l.pos-1]) || l.src[l.pos-1] == '`')
 }
 
-// quoted moves past the closing quote and reports whether it is missing.
-func (l *Lexer) quoted(quote byte) (open bool) {
-	for i := l.pos + 1; i < len(l.src); i++ {
-		switch c := l.src[i]; {
-		case c == '\\' && quote != '`':
-			i++
-		case c == quote && i+1 < len(l.src) && l.src[i+1] == quote:
-			i++
-		case c == quote:
-			l.pos = i + 1
-			return false
-		}
-	}
-	l.pos = len(l.src)
-	return true
+// quoted moves past the closing quote and reports whether it is missing. Before the
+// position stands the prefix of a string, if it has one.
+func (l *Lexer) quoted() (open bool) {
+	end, closed := QuotedEnd(l.src, l.pos)
+	l.pos = end
+	return !closed
 }
 
 // blockComment moves past a comment, or only past the /*!50100 of one whose
@@ -214,7 +205,7 @@ func (l *Lexer) word() (k Kind, open bool) {
 	for l.pos++; l.pos < len(l.src) && (isName(l.src[l.pos]) || l.src[l.pos] == '@'); l.pos++ {
 	}
 	if c := l.at(0); (c == '\'' || c == '"') && isStringPrefix(l.src[start:l.pos]) {
-		return String, l.quoted(c)
+		return String, l.quoted()
 	}
 	return Word, false
 }
