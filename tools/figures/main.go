@@ -51,13 +51,16 @@ type house struct {
 	fields             map[string]int
 	stateful           map[string]bool     // package.Type with a hidden field, or a method that writes to it
 	pieces             map[string][]string // text of twiceAsLong lines: where
+	signals            map[string]bool     // keys that sources declare, of several words
+	literals           map[string][]string // strings of packages that read recordings: where
 }
 
 func main() {
 	check := flag.Bool("check", false, "end with 1 where a bound is passed")
 	flag.Parse()
 	h := &house{rooms: map[string]int{}, packages: map[string]int{}, wordsAt: map[string]int{},
-		methods: map[string]int{}, fields: map[string]int{}, stateful: map[string]bool{}, pieces: map[string][]string{}}
+		methods: map[string]int{}, fields: map[string]int{}, stateful: map[string]bool{}, pieces: map[string][]string{},
+		signals: map[string]bool{}, literals: map[string][]string{}}
 	if err := fs.WalkDir(os.DirFS("."), ".", h.walk); err != nil {
 		fmt.Fprintln(os.Stderr, "figures:", err)
 		os.Exit(3)
@@ -110,8 +113,42 @@ func (h *house) addFile(name, src string) error {
 		}
 	}
 	h.addDeclarations(dir, file)
+	h.addSignals(name, set, file)
 	h.addLines(name, src)
 	return nil
+}
+
+// readers are the rooms that read what sources recorded.
+var readers = []string{"checkpoint", "cmd/kasoku", "compare", "config", "diagnose", "export", "prove", "record",
+	"report", "store", "watch"}
+
+// addSignals keeps the keys that a source declares, and the strings of packages that may
+// type one again; arch_signals_test.go names each of these.
+func (h *house) addSignals(name string, set *token.FileSet, file *ast.File) {
+	declares := strings.HasPrefix(name, "observe/") && path.Base(name) == "signals.go"
+	reads := slices.ContainsFunc(readers, func(room string) bool { return strings.HasPrefix(name, room+"/") })
+	if !declares && !reads {
+		return
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if _, ok := n.(*ast.CompositeLit); ok && declares {
+			return false // what is said of the keys
+		}
+		lit, ok := n.(*ast.BasicLit)
+		if !ok || lit.Kind != token.STRING {
+			return true
+		}
+		key := strings.Trim(lit.Value, "\"`")
+		if !strings.ContainsAny(key, "._/") && (len(key) < 2 || strings.ToLower(key[1:]) == key[1:]) {
+			return true // one word, which may be another thing
+		}
+		if declares {
+			h.signals[key] = true
+		} else {
+			h.literals[key] = append(h.literals[key], set.Position(lit.Pos()).String())
+		}
+		return true
+	})
 }
 
 var oneWord = regexp.MustCompile(`^[a-z0-9]+$`)
@@ -296,6 +333,14 @@ func (h *house) print() (faults int) {
 	slices.Sort(worst)
 	slices.Reverse(worst)
 	row("words that are not used", fmt.Sprint(h.words), "0", h.words > 0, worst)
+	var typed []string
+	for key := range h.signals {
+		for _, at := range h.literals[key] {
+			typed = append(typed, at+" "+key)
+		}
+	}
+	slices.Sort(typed)
+	row("series names typed outside of their source", fmt.Sprint(len(typed)), "0", len(typed) > 0, typed)
 	twice := h.twice()
 	row("pairs of files with 10 equal lines", fmt.Sprint(len(twice)), "≤ 10", len(twice) > mostTwice, twice)
 	fmt.Printf("\n%d lines of Go, %d of tests beside them\n", h.lines, h.tests)
