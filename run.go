@@ -59,7 +59,13 @@ type Score struct {
 	Value   float64
 	Outcome Outcome
 	Source  string // where it was found: "output, JSON score", "output, /score: (\\d+)/", "typed"
+
+	Requests uint64 // that the benchmark counted, transactions of sysbench; 0 when it printed no count
+	Failures uint64 // of them, those that it counted as failed
 }
+
+// AllFailed reports whether the benchmark counted requests, and none that succeeded.
+func (s *Score) AllFailed() bool { return s.Failures > 0 && s.Failures >= s.Requests }
 
 // A Price is what the measured machines cost.
 type Price struct {

@@ -3,6 +3,7 @@ package score
 import (
 	"encoding/json"
 	"regexp"
+	"strings"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/lazyregexp"
@@ -22,12 +23,14 @@ var tools = []tool{
 	{"sysbench, transactions per second", lazyregexp.New(`(?m)^\s+transactions:\s+\d+\s+\(([\d.]+) per sec\.\)`)},
 	{"sysbench, queries per second", lazyregexp.New(`(?m)^\s+queries:\s+\d+\s+\(([\d.]+) per sec\.\)`)},
 	{"sysbench, events per second", lazyregexp.New(`(?m)^\s+events per second:\s+([\d.]+)\s*$`)},
+	{"k6, http_reqs per second", lazyregexp.New(`(?m)^\s+http_reqs[.\s]*:\s+\d+\s+([\d.]+)/s`)},
 	{"vegeta, throughput", lazyregexp.New(`(?m)^Requests\s+\[total, rate, throughput\]\s+\d+, [\d.]+, ([\d.]+)`)},
 }
 
 // Recognize returns the score of a benchmark whose output is known, nil when it is
 // not. An object of JSON with pass and score, as ISUCON's benchmarks print it, goes
-// before all others.
+// before all others. The requests that it counted, and those of them that failed, come
+// with it; one whose every request failed has failed.
 func Recognize(output []byte) *kasoku.Score {
 	if s := isuconScore(output); s != nil {
 		return s
@@ -39,10 +42,31 @@ func Recognize(output []byte) *kasoku.Score {
 			continue
 		}
 		if v, ok := parseNumber(string(all[len(all)-1][1])); ok {
-			return &kasoku.Score{Value: v, Source: t.source}
+			s := &kasoku.Score{Value: v, Source: t.source}
+			setCount(s, countOf(t.source, text))
+			return s
 		}
 	}
 	return nil
+}
+
+// countOf returns what the tool printed of its requests.
+func countOf(source string, text []byte) count {
+	name, _, _ := strings.Cut(source, ",")
+	for _, c := range counters {
+		if c.tool == name {
+			return c.read(text)
+		}
+	}
+	return count{}
+}
+
+// setCount keeps with a score what was counted.
+func setCount(s *kasoku.Score, c count) {
+	s.Requests, s.Failures = c.requests, c.failures
+	if s.AllFailed() && s.Outcome == kasoku.Unjudged {
+		s.Outcome = kasoku.Failed
+	}
 }
 
 // isuconScore reads {"pass":true,"score":1234,…}.
@@ -56,6 +80,7 @@ func isuconScore(output []byte) (s *kasoku.Score) {
 		}
 		if value, ok := parseNumber(n.String()); ok {
 			s = &kasoku.Score{Value: value, Outcome: outcomeOf(passed), Source: "output, JSON pass and score"}
+			setCount(s, countJSON(fields))
 		}
 	})
 	return s

@@ -153,6 +153,9 @@ func Read(output []byte, score, pass Pattern) (*kasoku.Score, error) {
 		value, source, err := Extract(output, score)
 		if err == nil {
 			s = &kasoku.Score{Value: value, Source: source}
+			if known := Recognize(output); known != nil { // its own count, of a score by another's word
+				setCount(s, count{known.Requests, known.Failures})
+			}
 		}
 		errs = append(errs, err)
 	}

@@ -137,7 +137,7 @@ func TestRecognize(t *testing.T) {
 	f := func(output string, want float64, outcome kasoku.Outcome, source string) {
 		t.Helper()
 		s := Recognize([]byte(output))
-		if s == nil || *s != (kasoku.Score{Value: want, Outcome: outcome, Source: source}) {
+		if s == nil || s.Value != want || s.Outcome != outcome || s.Source != source {
 			t.Errorf("%.80q: %+v, want %v %q by %q", output, s, want, outcome, source)
 		}
 	}
