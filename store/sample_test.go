@@ -18,7 +18,7 @@ func sampleRecording() *kasoku.Recording {
 		Output: "Success 30.5 %\n"}
 	run.Group, run.Repeat, run.Observers = "20261120-140000-before", 2, kasoku.ObserversOn
 	run.Price = kasoku.Price{PerHour: 0.096, Currency: "USD"}
-	run.Score = &kasoku.Score{Value: 12345, Outcome: kasoku.Passed, Source: "output, JSON score"}
+	run.Score = &kasoku.Score{Value: 12345, Outcome: kasoku.Passed, Source: "output, JSON score", Requests: 60_000, Failures: 41_700}
 	run.Hosts[0].ClockNote = "the run's clock"
 	rec := &kasoku.Recording{
 		Run: run,
@@ -131,6 +131,9 @@ func sampleOfVersion(v int64) *kasoku.Recording {
 	}
 	if v < 6 {
 		rec.Profiles = nil
+	}
+	if v < 7 && rec.Run.Score != nil {
+		rec.Run.Score.Requests, rec.Run.Score.Failures = 0, 0
 	}
 	return rec
 }

@@ -8,10 +8,13 @@ import "github.com/kasoku/kasoku"
 func scoreTable() table[kasoku.Score] {
 	return table[kasoku.Score]{
 		name:    "score",
-		columns: cols("value outcome source"),
-		put:     func(v *kasoku.Score) []any { return []any{v.Value, string(v.Outcome), v.Source} },
+		columns: cols("value outcome source requests failures"),
+		put: func(v *kasoku.Score) []any {
+			return []any{v.Value, string(v.Outcome), v.Source, u64(v.Requests), u64(v.Failures)}
+		},
 		get: func(r *row, v *kasoku.Score) {
 			v.Value, v.Outcome, v.Source = r.real(), kasoku.Outcome(r.text()), r.text()
+			v.Requests, v.Failures = r.uint64(), r.uint64()
 		},
 	}
 }
