@@ -24,6 +24,7 @@ package export
 import (
 	"context"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -101,6 +102,21 @@ func (s Selection) Takes(source, metric string) bool {
 		}
 	}
 	return false
+}
+
+// Unmatched returns the patterns that take no series of a run.
+func (s Selection) Unmatched(rec *kasoku.Recording) (out []string) {
+	if len(s) == 0 {
+		return nil
+	}
+	all := SeriesOf(rec)
+	for _, p := range s {
+		only := Selection{p}
+		if !slices.ContainsFunc(all, func(x kasoku.Series) bool { return only.Takes(x.Key.Source, x.Key.Name) }) {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // whole matches slashes as any other character; a metric may have some.

@@ -237,7 +237,7 @@ func listColumns(steps []*listStep, o ListOptions) []listColumn {
 	}
 	out = append(out, figureColumns(steps, has)...)
 	out = append(out, listColumn{Column{Key: "verdict", Head: "run before", Tag: true, Drop: 1}, (*listStep).verdict})
-	if has(func(s *listStep) bool { return s.best != nil }) {
+	if has(func(s *listStep) bool { return s.best != nil || s.failures().Failures > 0 }) {
 		out = append(out, listColumn{Column{Key: "against_best", Head: "best so far", Drop: 8}, (*listStep).againstBest})
 	}
 	if has(func(s *listStep) bool { _, of := s.passed(); return of > 0 }) {

@@ -143,9 +143,24 @@ func (s *listStep) measureName() string {
 	return "req/s"
 }
 
-// highest reports whether no step before it had a higher median.
+// failures returns how many requests of the step failed by what its benchmark printed,
+// and of how many; those of a load that failed as a whole count as well.
+func (s *listStep) failures() (sum kasoku.Score) {
+	for _, r := range s.runs {
+		if r.Score != nil {
+			sum.Requests, sum.Failures = sum.Requests+max(r.Score.Requests, r.Score.Failures), sum.Failures+r.Score.Failures
+		}
+		if x := r.Summary; x != nil && x.Requests > 0 && x.Succeeded == 0 {
+			sum.Requests, sum.Failures = sum.Requests+x.Requests, sum.Failures+x.Requests
+		}
+	}
+	return sum
+}
+
+// highest reports whether no step before it had a higher median. One with failures is
+// never the best: a wrong answer can be fast.
 func (s *listStep) highest() bool {
-	return len(s.values) > 0 && (s.best == nil || s.figure.Median > s.best.figure.Median)
+	return len(s.values) > 0 && s.failures().Failures == 0 && (s.best == nil || s.figure.Median > s.best.figure.Median)
 }
 
 // passed returns how many runs passed, of those that were judged.
@@ -225,9 +240,12 @@ func (s *listStep) observed() bool {
 
 // againstBest says how the step did against the best so far.
 func (s *listStep) againstBest() Cell {
+	failed := s.failures()
 	switch {
 	case len(s.values) == 0:
 		return none()
+	case failed.Failures > 0:
+		return text(failuresOf(&failed)).tone(Bad)
 	case s.highest():
 		return text("highest").tone(Strong)
 	case s.best == s.before:

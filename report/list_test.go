@@ -63,6 +63,12 @@ func TestListVerdicts(t *testing.T) {
 	f(words(quick(0, "a", 100), failed, cut, running, check, empty, quick(6, "g", 100)),
 		"a: first; highest", "b: failed; –", "c: incomplete; –", "d: being recorded; –", "e: checkpoint; –", "f: no figure; –", "g: 0 % one run; the one before")
 
+	// A fast wrong answer is never the best.
+	whole, part := quick(0, "a", 1), quick(1, "b", 1)
+	whole.Score = &kasoku.Score{Value: 100, Requests: 1000}
+	part.Score = &kasoku.Score{Value: 900, Requests: 9000, Failures: 3}
+	f(words(whole, part), "a: first; highest", "b: ×9.00 one run; 3 of 9,000 failed")
+
 	exited, one, two := empty, quick(1, "b", 0), quick(2, "b", 0)
 	exited.Exit = 7
 	one.Summary, two.State = nil, kasoku.Incomplete

@@ -98,13 +98,22 @@ func (r rec) head() []string {
 // score prints what the benchmark said: 12,345, pass. Empty without one.
 func (r rec) score() string {
 	s := r.Run.Score
-	switch {
-	case s == nil:
+	if s == nil {
 		return ""
-	case s.Outcome == kasoku.Unjudged:
-		return unit.Plain(s.Value)
 	}
-	return unit.Plain(s.Value) + ", " + string(s.Outcome)
+	text := unit.Plain(s.Value)
+	if s.Outcome != kasoku.Unjudged {
+		text += ", " + string(s.Outcome)
+	}
+	if s.Failures > 0 {
+		text += ", " + failuresOf(s)
+	}
+	return text
+}
+
+// failuresOf says how many requests the benchmark counted as failed: 12 of 4,600 failed.
+func failuresOf(s *kasoku.Score) string {
+	return unit.Count(int(s.Failures)) + " of " + unit.Count(int(max(s.Requests, s.Failures))) + " failed"
 }
 
 // alerts say what stands before the verdict.

@@ -157,7 +157,7 @@ const noRuns = "{\n  \"schema\": 1,\n  \"kind\": \"list\",\n  \"runs\": []\n}\n"
 func TestConsoles(t *testing.T) {
 	page := "# Page\n```console\n$ kasoku version\nkasoku 1\n$ ls\n$ kasoku record \\\n    -- true\n```\n" +
 		"```sh\n$ kasoku nothing\n```\n```console exit 2\n$ kasoku nope\n```\n```console norun\n$ kasoku demo\n```\n" +
-		"```console same\n$ kasoku list --dir none -o json\n" + noRuns + "$ kasoku list --dir none -o tsv\n```\n"
+		"```console same\n$ kasoku list --dir . -o json\n" + noRuns + "$ kasoku list --dir . -o tsv\n```\n"
 	got, err := consoles("p.md", page)
 	if err != nil || len(got) != 4 {
 		t.Fatalf("%+v, %v", got, err)

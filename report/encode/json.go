@@ -408,6 +408,9 @@ type Score struct {
 	Value   float64 `json:"value"`
 	Outcome string  `json:"outcome"` // pass, fail or empty
 	Source  string  `json:"source"`
+
+	Requests uint64 `json:"requests,omitempty"` // that the benchmark counted
+	Failures uint64 `json:"failures,omitempty"` // of them
 }
 
 // A Phase is a stretch in which the traffic was of one kind.

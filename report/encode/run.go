@@ -89,7 +89,7 @@ func newScore(s *kasoku.Score) *Score {
 	if s == nil {
 		return nil
 	}
-	return &Score{s.Value, string(s.Outcome), s.Source}
+	return &Score{s.Value, string(s.Outcome), s.Source, s.Requests, s.Failures}
 }
 
 func newWarning(w *kasoku.Warning) Warning { return Warning{w.Code, w.Text, w.Hint} }

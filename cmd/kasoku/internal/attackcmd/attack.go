@@ -96,9 +96,13 @@ func attack(parent context.Context, e *cli.Env, f *attackFlags) (err error) {
 	case res.Summary.Stopped != "":
 		return cli.Stopped("stopped before the end: " + res.Summary.Stopped)
 	case res.Tally.Asked > 0 && res.Tally.Answered == 0:
-		return unanswered(hard, o.Engine.HTTP, res.Plan.Targets, res.Tally)
+		return cli.BadError(unanswered(hard, o.Engine.HTTP, res.Plan.Targets, res.Tally))
 	}
-	return nil
+	steps := res.Plan.Schedule.Steps()
+	if len(steps) < 2 { // at one rate less than all may be what was to be seen
+		steps = nil
+	}
+	return cli.JudgeLoad(steps, res.Recorder.Tally)
 }
 
 // tells reports whether the result is printed: on a terminal, where it was asked

@@ -41,6 +41,7 @@ type Env struct {
 	Color          string
 	ASCII          bool
 	Share          bool     // others may read what is written
+	damaged        []string // run files that were opened, and lack something
 	hinted         []string // that hintOnce has printed
 }
 

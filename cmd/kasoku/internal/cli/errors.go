@@ -21,6 +21,8 @@ func IsRefused(err error) bool {
 	return IsForbidden(err) || errors.As(err, &choice)
 }
 
+// IsForbidden reports whether a target leads to an address that was not declared as one
+// that may be loaded.
 func IsForbidden(err error) bool {
 	var f *load.ForbiddenError
 	return errors.As(err, &f)
@@ -78,6 +80,14 @@ func (b badAnswer) Error() string { return b.why }
 // Bad returns a bad answer with its reason.
 func Bad(why string) error { return badAnswer{why} }
 
+// badError is a bad answer whose reason is an error: exit 1, with its hint.
+type badError struct{ error }
+
+func (b badError) Unwrap() error { return b.error }
+
+// BadError makes a bad answer of an error: exit 1.
+func BadError(err error) error { return badError{err} }
+
 // stopped says that a run ended before its end, with all kept: exit 3.
 type stopped struct{ why string }
 
@@ -96,6 +106,16 @@ func PassExit(code int) error { return exitCode{code} }
 
 // Finish prints the error and its hint, and returns the exit code.
 func (e *Env) Finish(err error) int {
+	code := e.finish(err)
+	if len(e.damaged) > 0 && code < ExitUsage {
+		fmt.Fprintf(e.Stderr, "exit %d: damaged, and shown as far as it can be read: %s\n", ExitCouldNot, strings.Join(e.damaged, ", "))
+		return ExitCouldNot
+	}
+	return code
+}
+
+// finish is [Env.Finish] for run files that are whole.
+func (e *Env) finish(err error) int {
 	var (
 		usage usageError
 		bad   badAnswer
@@ -115,8 +135,11 @@ func (e *Env) Finish(err error) int {
 		return ExitCouldNot
 	}
 	e.Complain(err)
-	if errors.As(err, &usage) {
+	switch {
+	case errors.As(err, &usage):
 		return ExitUsage
+	case errors.As(err, new(badError)):
+		return ExitBad
 	}
 	return ExitCouldNot
 }

@@ -17,7 +17,7 @@ func (e *Env) LogInputs(args []string) ([]lines.Input, error) {
 	}
 	in, err := lines.Inputs(args)
 	if err != nil {
-		return nil, err
+		return nil, UsageIf(errors.Is(err, fs.ErrNotExist), err)
 	}
 	for i := range in {
 		if in[i].Path == "-" {
@@ -34,6 +34,7 @@ func NamesLogs(arg string) bool {
 	return err == nil && !strings.HasSuffix(arg, store.Extension) || strings.ContainsAny(arg, "*?[") || arg == "-"
 }
 
+// IsMissing reports whether nothing is at the path.
 func IsMissing(path string) bool {
 	_, err := os.Stat(path)
 	return errors.Is(err, fs.ErrNotExist)

@@ -14,6 +14,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/rules"
 	"github.com/kasoku/kasoku/internal/private"
+	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/store"
 )
 
@@ -149,20 +150,41 @@ func freeName(dir, id string) (free, path string) {
 	}
 }
 
-// OpenRun resolves a name and reads the run. Damage is a warning, not an end.
+// OpenRun resolves a name and reads the run. Damage is a warning, not an end, but
+// [Env.Finish] returns 3 for it.
 func OpenRun(e *Env, dir, name string) (*kasoku.Recording, string, error) {
 	path, err := FindRun(dir, name)
 	if err != nil {
 		return nil, "", err
 	}
-	rec, err := store.Open(path)
+	rec, err := e.OpenPath(path)
 	if err != nil {
 		return nil, "", err
+	}
+	return rec, path, nil
+}
+
+// OpenPath reads the run file at a path. Damage is as [OpenRun] has it.
+func (e *Env) OpenPath(path string) (*kasoku.Recording, error) {
+	rec, err := store.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(rec.Damage) > 0 {
+		e.damaged = append(e.damaged, terminal.Clean(path))
 	}
 	for _, d := range rec.Damage {
 		fmt.Fprintf(e.Stderr, "kasoku: warning: %s: %s\n", path, d)
 	}
-	return rec, path, nil
+	return rec, nil
+}
+
+// CheckDir refuses a directory of run files that was named and is not there.
+func CheckDir(dir string) error {
+	if dir != "" && IsMissing(dir) {
+		return Usagef("`kasoku list` without a directory looks where runs are kept", "%q: no such directory", dir)
+	}
+	return nil
 }
 
 // OpenNamed reads the run that the arguments name, the latest when they do not.
@@ -177,6 +199,9 @@ func OpenNamed(e *Env, dir string, args []string) (*kasoku.Recording, string, er
 // FindRun looks in the named directory, else in runs/ and the working one. The
 // latest run is the newest of both.
 func FindRun(dir, name string) (string, error) {
+	if err := CheckDir(dir); err != nil {
+		return "", err
+	}
 	var found string
 	var missing error
 	for _, d := range RunDirs(dir) {

@@ -1,6 +1,7 @@
 package recordcmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -170,7 +171,13 @@ func (f *recordFlags) finish(e *cli.Env, res *record.Result, err error) error {
 	case rec.Run.State != kasoku.Finished:
 		return cli.Stopped("stopped before the end: " + rec.Run.StopReason)
 	}
-	return wholeRun(rec)
+	if err := cmp.Or(wholeRun(rec), logsCame([]string{f.loop.AccessLog, f.loop.AppLog})); err != nil {
+		return err
+	}
+	if why := cli.NothingSucceeded(rec); why != "" {
+		return cli.Bad(why)
+	}
+	return nil
 }
 
 // wholeRun is an error when a run left something on the database server, or lacks what
@@ -246,6 +253,17 @@ func checkLogs(paths []string) error {
 		}
 		if st, err := os.Stat(filepath.Dir(log)); err != nil || !st.IsDir() {
 			return cli.Usagef("the log itself may come later, its directory must be there", "log %q: no such directory", log)
+		}
+	}
+	return nil
+}
+
+// logsCame refuses logs that are not there when a run has ended: their paths are wrong.
+// An empty path is none, and a pattern names what is there.
+func logsCame(paths []string) error {
+	for _, log := range paths {
+		if log != "" && cli.IsMissing(log) && !strings.ContainsAny(log, "*?[") {
+			return cli.Usagef("`kasoku doctor` says which logs are written here; what else was recorded is kept", "log %q is not there", log)
 		}
 	}
 	return nil

@@ -169,7 +169,7 @@ func (f *runFlags) options(e *cli.Env, c *config.Config, hard context.Context) (
 	if err := e.Guarded(&o, c.MySQL.DefaultsFile); err != nil {
 		return o, err
 	}
-	if err := checkLogs(slices.Concat(o.MoreLogs.Access, o.MoreLogs.App, o.MoreLogs.Error)); err != nil {
+	if err := checkLogs(namedLogs(&o)); err != nil {
 		return o, err
 	}
 	check := o
@@ -178,6 +178,11 @@ func (f *runFlags) options(e *cli.Env, c *config.Config, hard context.Context) (
 		return o, cli.Usage(fmt.Errorf("%s: %w", c.Path, err), "")
 	}
 	return o, nil
+}
+
+// namedLogs are the logs that kasoku.toml names.
+func namedLogs(o *record.Options) []string {
+	return slices.Concat(o.MoreLogs.Access, o.MoreLogs.App, o.MoreLogs.Error)
 }
 
 // A series is the runs that one command makes.
@@ -339,12 +344,33 @@ func (s *series) judge() error {
 	switch {
 	case left != nil:
 		return left
+	case s.made > 0 && bad == 0 && logsCame(namedLogs(&s.o)) != nil:
+		return logsCame(namedLogs(&s.o))
 	case bad == 0:
-		return nil
+		return s.judgeLoad()
 	case s.f.passExit && first > 0:
 		return cli.PassExit(first)
 	case s.made == 1:
-		return cli.Bad("the benchmark failed")
+		return cmp.Or(s.judgeLoad(), cli.Bad("the benchmark failed"))
 	}
 	return cli.Bad(fmt.Sprintf("the benchmark failed in %d of %d runs", bad, s.made))
+}
+
+// judgeLoad returns a bad answer when nothing of the load of a run succeeded, or too little
+// of one that kasoku itself made.
+func (s *series) judgeLoad() error {
+	for _, g := range s.groups {
+		for _, rec := range g.runs {
+			if why := cli.NothingSucceeded(rec); why != "" {
+				return cli.Bad(why)
+			}
+			if s.o.Load == nil {
+				continue
+			}
+			if err := cli.JudgeLoad(rec.Steps, rec.Tally); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

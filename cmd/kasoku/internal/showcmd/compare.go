@@ -154,12 +154,9 @@ func twiceHint(dir string, args []string, path string) string {
 
 // openPath reads a run and completes what a comparison looks at.
 func openPath(e *cli.Env, path string) (*kasoku.Recording, error) {
-	rec, err := store.Open(path)
+	rec, err := e.OpenPath(path)
 	if err != nil {
 		return nil, err
-	}
-	for _, d := range rec.Damage {
-		fmt.Fprintf(e.Stderr, "kasoku: warning: %s: %s\n", path, d)
 	}
 	if rec.Diagnosis == nil {
 		cli.Rediagnose(rec, nil)

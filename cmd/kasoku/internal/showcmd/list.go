@@ -1,8 +1,10 @@
 package showcmd
 
 import (
+	"cmp"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -71,6 +73,9 @@ func (f *listFlags) runs(args []string) ([]store.Info, error) {
 	dirs := cli.RunDirs(f.out.Dir)
 	if len(args) == 1 {
 		dirs = args
+	}
+	if err := cli.CheckDir(cmp.Or(slices.Concat(args, []string{f.out.Dir})...)); err != nil {
+		return nil, err
 	}
 	var out []store.Info
 	for _, dir := range dirs {
@@ -149,6 +154,9 @@ type listedScore struct {
 	Value   *float64 `json:"value"`
 	Outcome string   `json:"outcome"`
 	Source  string   `json:"source"`
+
+	Requests uint64 `json:"requests,omitempty"`
+	Failures uint64 `json:"failures,omitempty"`
 }
 
 type listedSummary struct {
@@ -186,7 +194,7 @@ func listedOf(i store.Info, s report.ListStep) listed {
 		l.Error = i.Err.Error()
 	}
 	if i.Score != nil {
-		l.Score = &listedScore{known(i.Score.Value), string(i.Score.Outcome), i.Score.Source}
+		l.Score = &listedScore{known(i.Score.Value), string(i.Score.Outcome), i.Score.Source, i.Score.Requests, i.Score.Failures}
 	}
 	return l
 }

@@ -196,6 +196,10 @@ func (f *exportFlags) exportRun(parent context.Context, e *cli.Env, args []strin
 	if err != nil {
 		return err
 	}
+	if none := export.Selection(f.only).Unmatched(rec); len(none) > 0 {
+		return cli.Usagef("`kasoku export --to csv` without --only has all series: their source and metric",
+			"--only %q: the run has no such series", strings.Join(none, ","))
+	}
 	ctx, _, stop := cli.Interruptible(parent)
 	defer stop()
 	switch f.to {
