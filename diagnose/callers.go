@@ -14,9 +14,9 @@ var sureness = []kasoku.CallerClass{kasoku.CallerConfirmed, kasoku.CallerHigh, k
 
 // CallersOf returns the endpoints that run statements of a class, the surest and
 // among these the largest first. The slice is the caller's own.
-func (c *Case) CallersOf(queryID string) []kasoku.Caller {
+func (st Statements) CallersOf(queryID string) []kasoku.Caller {
 	var out []kasoku.Caller
-	for _, x := range c.Callers {
+	for _, x := range st.c.Callers {
 		if x.QueryID == queryID {
 			out = append(out, x)
 		}
@@ -35,10 +35,10 @@ func (c *Case) CallersOf(queryID string) []kasoku.Caller {
 }
 
 // QueryByID returns the class of statements with that id, nil when there is none.
-func (c *Case) QueryByID(id string) *kasoku.Query {
-	for i := range c.Queries {
-		if c.Queries[i].ID == id {
-			return &c.Queries[i]
+func (st Statements) QueryByID(id string) *kasoku.Query {
+	for i := range st.c.Queries {
+		if st.c.Queries[i].ID == id {
+			return &st.c.Queries[i]
 		}
 	}
 	return nil
@@ -47,28 +47,28 @@ func (c *Case) QueryByID(id string) *kasoku.Query {
 // RequestTime returns how long all requests took together, initialize left out:
 // those of the access log, else those that the load made; 0 when nothing timed
 // them.
-func (c *Case) RequestTime() time.Duration {
+func (st Statements) RequestTime() time.Duration {
 	var sum time.Duration
-	_, endpoints := FrontLog(c.Recording)
+	_, endpoints := FrontLog(st.c.Recording)
 	for i := range endpoints {
-		if e := &endpoints[i]; !c.initializes(e.Method + " " + e.Route) {
+		if e := &endpoints[i]; !st.initializes(e.Method + " " + e.Route) {
 			sum += e.Total
 		}
 	}
 	if sum > 0 {
 		return sum
 	}
-	t := c.Tally(0)
+	t := st.c.Tally(0)
 	return time.Duration(float64(t.Latency.Mean()) * float64(t.Latency.Count()))
 }
 
 // QueryTime returns how long the statements of a class took together, without
 // those in seconds in which initialize ran.
-func (c *Case) QueryTime(q *kasoku.Query) time.Duration {
+func (st Statements) QueryTime(q *kasoku.Query) time.Duration {
 	sum := q.Total
 	for s, v := range q.Seconds {
-		for i := range c.Phases {
-			if p := &c.Phases[i]; p.Kind == kasoku.PhaseInitialize && p.Interval.From <= second(s).From &&
+		for i := range st.c.Phases {
+			if p := &st.c.Phases[i]; p.Kind == kasoku.PhaseInitialize && p.Interval.From <= second(s).From &&
 				second(s).To <= p.Interval.To {
 				sum -= v.Total
 				break
@@ -81,12 +81,12 @@ func (c *Case) QueryTime(q *kasoku.Query) time.Duration {
 // QueryShare returns the share of all requests' time that statements of a class
 // take, 0..1; 0 when the requests were not timed. What several statements of one
 // request take at the same time counts for each of them, hence the cap.
-func (c *Case) QueryShare(q *kasoku.Query) float64 { return c.ShareOf(c.QueryTime(q)) }
+func (st Statements) QueryShare(q *kasoku.Query) float64 { return st.ShareOf(st.QueryTime(q)) }
 
 // ShareOf returns how much of all requests' time that is, 0..1; 0 when the
 // requests were not timed.
-func (c *Case) ShareOf(d time.Duration) float64 {
-	all := c.RequestTime()
+func (st Statements) ShareOf(d time.Duration) float64 {
+	all := st.RequestTime()
 	if all <= 0 {
 		return 0
 	}
@@ -95,8 +95,8 @@ func (c *Case) ShareOf(d time.Duration) float64 {
 
 // EndpointOf returns an endpoint of the front log by "GET /orders/:id", nil when
 // it is not there.
-func (c *Case) EndpointOf(name string) *kasoku.Endpoint {
-	_, endpoints := FrontLog(c.Recording)
+func (st Statements) EndpointOf(name string) *kasoku.Endpoint {
+	_, endpoints := FrontLog(st.c.Recording)
 	for i := range endpoints {
 		if endpoints[i].Method+" "+endpoints[i].Route == name {
 			return &endpoints[i]
@@ -107,8 +107,8 @@ func (c *Case) EndpointOf(name string) *kasoku.Endpoint {
 
 // initializes reports whether the endpoint is the one that brings the service to
 // its initial state.
-func (c *Case) initializes(endpoint string) bool {
-	return slices.ContainsFunc(c.Phases, func(p kasoku.Phase) bool {
+func (st Statements) initializes(endpoint string) bool {
+	return slices.ContainsFunc(st.c.Phases, func(p kasoku.Phase) bool {
 		return p.Kind == kasoku.PhaseInitialize &&
 			p.Why == endpoint
 	})

@@ -19,34 +19,34 @@ func TestCallers(t *testing.T) {
 	}
 	c := NewCase(rec, nil)
 	var got string
-	for _, x := range c.CallersOf("A") {
+	for _, x := range c.Statements().CallersOf("A") {
 		got += x.Route
 	}
 	if got != "/e/d/c/b" {
 		t.Errorf("callers %s", got)
 	}
-	if c.QueryByID("B") == nil || c.QueryByID("C") != nil {
+	if c.Statements().QueryByID("B") == nil || c.Statements().QueryByID("C") != nil {
 		t.Error("queries by id")
 	}
 	// Without an access log the load's own times count: 100 requests of 100 ms.
-	if d := c.RequestTime(); d < 9900*time.Millisecond || d > 10100*time.Millisecond {
+	if d := c.Statements().RequestTime(); d < 9900*time.Millisecond || d > 10100*time.Millisecond {
 		t.Errorf("request time %v", d)
 	}
 	rec.Endpoints = []kasoku.Endpoint{{Method: "GET", Route: "/e", Total: 4 * time.Second}, {Method: "POST", Route: "/reset", Total: time.Minute}}
 	rec.Phases = []kasoku.Phase{{Kind: kasoku.PhaseInitialize, Why: "POST /reset", Interval: kasoku.Interval{To: time.Second}}}
-	if d := c.RequestTime(); d != 4*time.Second {
+	if d := c.Statements().RequestTime(); d != 4*time.Second {
 		t.Errorf("request time %v", d)
 	}
-	if s := c.QueryShare(c.QueryByID("A")); s != 0.5 {
+	if s := c.Statements().QueryShare(c.Statements().QueryByID("A")); s != 0.5 {
 		t.Errorf("share %v", s)
 	}
-	if s := c.ShareOf(time.Hour); s != 1 {
+	if s := c.Statements().ShareOf(time.Hour); s != 1 {
 		t.Errorf("share %v", s)
 	}
-	if e := c.EndpointOf("GET /e"); e == nil || e.Total != 4*time.Second || c.EndpointOf("GET /f") != nil {
+	if e := c.Statements().EndpointOf("GET /e"); e == nil || e.Total != 4*time.Second || c.Statements().EndpointOf("GET /f") != nil {
 		t.Error("endpoint by name")
 	}
-	if NewCase(nil, nil).QueryShare(&kasoku.Query{Total: 1}) != 0 {
+	if NewCase(nil, nil).Statements().QueryShare(&kasoku.Query{Total: 1}) != 0 {
 		t.Error("a share of nothing")
 	}
 }

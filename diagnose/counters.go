@@ -32,8 +32,8 @@ type Grown struct {
 }
 
 // Status returns how much a counter of the database server grew over the focus.
-func (c *Case) Status(name string) (Grown, error) {
-	return c.Grown(kasoku.Key{Source: MySQL, Name: name})
+func (cs Counters) Status(name string) (Grown, error) {
+	return cs.Grown(kasoku.Key{Source: MySQL, Name: name})
 }
 
 // Grown returns how much a counter grew over the focus. It reaches from the
@@ -41,29 +41,29 @@ func (c *Case) Status(name string) (Grown, error) {
 // that would take in another load step. The error says why there is no figure:
 // the source or the series was not recorded, gave nothing in this time, or its
 // server was restarted, so that its counters began anew.
-func (c *Case) Grown(k kasoku.Key) (Grown, error) {
-	s, err := c.series(k)
+func (cs Counters) Grown(k kasoku.Key) (Grown, error) {
+	s, err := cs.series(k)
 	if err != nil {
 		return Grown{}, err
 	}
-	pts := c.spanned(s)
+	pts := cs.spanned(s)
 	if len(pts) < 2 {
-		return Grown{}, c.nothing(s.Key)
+		return Grown{}, cs.nothing(s.Key)
 	}
 	g := Grown{
 		Key: s.Key, First: pts[0].Value, Last: pts[len(pts)-1].Value,
 		Interval: kasoku.Interval{From: pts[0].At, To: pts[len(pts)-1].At},
 	}
-	if at, ok := c.reset(s.Key, pts); ok {
-		return Grown{}, fmt.Errorf("%s was restarted at %s, so that its counters began anew", c.sourceName(k.Source),
-			c.Clock(at))
+	if at, ok := cs.reset(s.Key, pts); ok {
+		return Grown{}, fmt.Errorf("%s was restarted at %s, so that its counters began anew", cs.sourceName(k.Source),
+			cs.c.Quote().Clock(at))
 	}
-	seen := min(g.Interval.To, c.Focus.Interval.To) - max(g.Interval.From, c.Focus.Interval.From)
-	if seen < c.Focus.Interval.Len()/2 {
-		return Grown{}, c.nothing(s.Key)
+	seen := min(g.Interval.To, cs.c.Focus.Interval.To) - max(g.Interval.From, cs.c.Focus.Interval.From)
+	if seen < cs.c.Focus.Interval.Len()/2 {
+		return Grown{}, cs.nothing(s.Key)
 	}
 	if g.By = g.Last - g.First; math.IsNaN(g.By) || math.IsInf(g.By, 0) {
-		return Grown{}, c.nothing(s.Key)
+		return Grown{}, cs.nothing(s.Key)
 	}
 	return g, nil
 }
@@ -76,62 +76,62 @@ type Gauge struct {
 }
 
 // Gauge returns what a gauge did over the focus.
-func (c *Case) Gauge(k kasoku.Key) (Gauge, error) {
-	s, err := c.series(k)
+func (cs Counters) Gauge(k kasoku.Key) (Gauge, error) {
+	s, err := cs.series(k)
 	if err != nil {
 		return Gauge{}, err
 	}
-	pts := c.spanned(s)
+	pts := cs.spanned(s)
 	if len(pts) == 0 {
-		return Gauge{}, c.nothing(s.Key)
+		return Gauge{}, cs.nothing(s.Key)
 	}
 	g := Gauge{Key: s.Key, First: pts[0].Value, Last: pts[len(pts)-1].Value, Min: pts[0].Value, Max: pts[0].Value}
 	for _, p := range pts[1:] {
 		g.Min, g.Max = min(g.Min, p.Value), max(g.Max, p.Value)
 	}
 	if d := g.Max - g.Min; math.IsNaN(d) || math.IsInf(d, 0) {
-		return Gauge{}, c.nothing(s.Key)
+		return Gauge{}, cs.nothing(s.Key)
 	}
 	return g, nil
 }
 
 // Quiet reports whether the focus is followed by time in which no other load
 // step runs, so that what is seen at its end is what the load left.
-func (c *Case) Quiet() bool {
-	if c.Focus.Step == nil {
+func (cs Counters) Quiet() bool {
+	if cs.c.Focus.Step == nil {
 		return false
 	}
-	return c.Focus.Interval.To-c.Focus.Step.Interval.To >= time.Second/2
+	return cs.c.Focus.Interval.To-cs.c.Focus.Step.Interval.To >= time.Second/2
 }
 
-func (c *Case) series(k kasoku.Key) (*kasoku.Series, error) {
-	if s := c.Find(k); s != nil && len(s.Points) > 0 {
+func (cs Counters) series(k kasoku.Key) (*kasoku.Series, error) {
+	if s := cs.c.Find(k); s != nil && len(s.Points) > 0 {
 		return s, nil
 	}
-	for i := range c.Series {
-		if c.Series[i].Key.Source == k.Source {
+	for i := range cs.c.Series {
+		if cs.c.Series[i].Key.Source == k.Source {
 			return nil, fmt.Errorf("%s was not recorded", k.Name)
 		}
 	}
-	for _, g := range c.Gaps {
+	for _, g := range cs.c.Gaps {
 		if g.Source == k.Source && g.Reason != "" {
-			return nil, fmt.Errorf("%s was not recorded: %s", c.sourceName(k.Source), g.Reason)
+			return nil, fmt.Errorf("%s was not recorded: %s", cs.sourceName(k.Source), g.Reason)
 		}
 	}
-	return nil, fmt.Errorf("%s was not recorded", c.sourceName(k.Source))
+	return nil, fmt.Errorf("%s was not recorded", cs.sourceName(k.Source))
 }
 
 // spanned returns the samples of the focus with one on each side of it, unless
 // another step runs between that sample and the focus.
-func (c *Case) spanned(s *kasoku.Series) []kasoku.Point {
-	iv := c.Focus.Interval
+func (cs Counters) spanned(s *kasoku.Series) []kasoku.Point {
+	iv := cs.c.Focus.Interval
 	lo, hi := -1, -1
 	for i, p := range s.Points {
-		if p.At <= iv.From && !c.stepIn(p.At, iv.From) || lo < 0 && p.At >= iv.From && p.At < iv.To {
+		if p.At <= iv.From && !cs.stepIn(p.At, iv.From) || lo < 0 && p.At >= iv.From && p.At < iv.To {
 			lo = i
 		}
 		if hi < 0 && p.At >= iv.To {
-			if !c.stepIn(iv.To, p.At) {
+			if !cs.stepIn(iv.To, p.At) {
 				hi = i
 			}
 			break
@@ -148,10 +148,10 @@ func (c *Case) spanned(s *kasoku.Series) []kasoku.Point {
 }
 
 // stepIn reports whether a step other than the focus runs between two offsets.
-func (c *Case) stepIn(from, to time.Duration) bool {
-	for i := range c.Steps {
-		s := &c.Steps[i]
-		if s != c.Focus.Step && s.Interval.From < to && s.Interval.To > from {
+func (cs Counters) stepIn(from, to time.Duration) bool {
+	for i := range cs.c.Steps {
+		s := &cs.c.Steps[i]
+		if s != cs.c.Focus.Step && s.Interval.From < to && s.Interval.To > from {
 			return true
 		}
 	}
@@ -160,18 +160,18 @@ func (c *Case) stepIn(from, to time.Duration) bool {
 
 // reset returns when a source began to count anew: a counter fell, or for a
 // database server its uptime did.
-func (c *Case) reset(k kasoku.Key, pts []kasoku.Point) (time.Duration, bool) {
+func (cs Counters) reset(k kasoku.Key, pts []kasoku.Point) (time.Duration, bool) {
 	if at, ok := fall(pts); ok {
 		return at, true
 	}
 	if k.Source != MySQL {
 		return 0, false
 	}
-	up := c.Find(kasoku.Key{Host: k.Host, Source: MySQL, Name: mysql.Uptime})
+	up := cs.c.Find(kasoku.Key{Host: k.Host, Source: MySQL, Name: mysql.Uptime})
 	if up == nil {
 		return 0, false
 	}
-	return fall(c.spanned(up))
+	return fall(cs.spanned(up))
 }
 
 func fall(pts []kasoku.Point) (time.Duration, bool) {
@@ -184,20 +184,20 @@ func fall(pts []kasoku.Point) (time.Duration, bool) {
 }
 
 // nothing says why a series has no usable samples in the focus.
-func (c *Case) nothing(k kasoku.Key) error {
-	for _, g := range c.Gaps {
-		if g.Source == k.Source && g.Reason != "" && g.Interval.From < c.Focus.Interval.To &&
-			g.Interval.To > c.Focus.Interval.From {
-			return fmt.Errorf("%s gave too few samples %s: %s", c.sourceName(k.Source), c.At(), g.Reason)
+func (cs Counters) nothing(k kasoku.Key) error {
+	for _, g := range cs.c.Gaps {
+		if g.Source == k.Source && g.Reason != "" && g.Interval.From < cs.c.Focus.Interval.To &&
+			g.Interval.To > cs.c.Focus.Interval.From {
+			return fmt.Errorf("%s gave too few samples %s: %s", cs.sourceName(k.Source), cs.c.At(), g.Reason)
 		}
 	}
-	return fmt.Errorf("%s gave too few samples %s", c.sourceName(k.Source), c.At())
+	return fmt.Errorf("%s gave too few samples %s", cs.sourceName(k.Source), cs.c.At())
 }
 
-func (c *Case) sourceName(source string) string {
+func (cs Counters) sourceName(source string) string {
 	switch source {
 	case MySQL:
-		return c.Server()
+		return cs.c.Server()
 	case Host:
 		return "the host"
 	case Process:
@@ -213,10 +213,10 @@ func (c *Case) sourceName(source string) string {
 // Cores returns the CPU that a pair of counters took while the focus's load ran,
 // in cores: seconds of user and system time per second. Unlike [Case.Grown] it
 // stays inside the step, as the quiet time after it would water it down.
-func (c *Case) Cores(source, instance string) (float64, error) {
+func (cs Counters) Cores(source, instance string) (float64, error) {
 	var sum float64
 	for _, name := range [...]string{process.CPUUser, process.CPUSystem} {
-		perSec, err := c.underLoad(kasoku.Key{Source: source, Name: name, Instance: instance})
+		perSec, err := cs.underLoad(kasoku.Key{Source: source, Name: name, Instance: instance})
 		if err != nil {
 			return 0, err
 		}
@@ -226,20 +226,20 @@ func (c *Case) Cores(source, instance string) (float64, error) {
 }
 
 // underLoad returns a counter's growth per second while the focus's load ran.
-func (c *Case) underLoad(k kasoku.Key) (perSec float64, err error) {
-	g, err := c.Grown(k)
+func (cs Counters) underLoad(k kasoku.Key) (perSec float64, err error) {
+	g, err := cs.Grown(k)
 	if err != nil {
 		return 0, err
 	}
-	if step := c.Focus.Step; step != nil {
-		pts := c.Find(g.Key).Within(kasoku.Interval{From: step.Interval.From, To: step.Interval.To + 1})
+	if step := cs.c.Focus.Step; step != nil {
+		pts := cs.c.Find(g.Key).Within(kasoku.Interval{From: step.Interval.From, To: step.Interval.To + 1})
 		if n := len(pts); n >= 2 && pts[n-1].At > pts[0].At {
 			g.By, g.Interval = pts[n-1].Value-pts[0].Value, kasoku.Interval{From: pts[0].At, To: pts[n-1].At}
 		}
 	}
 	perSec = g.By / g.Interval.Len().Seconds()
 	if math.IsNaN(perSec) || math.IsInf(perSec, 0) {
-		return 0, c.nothing(k)
+		return 0, cs.nothing(k)
 	}
 	return perSec, nil
 }

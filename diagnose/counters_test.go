@@ -15,7 +15,7 @@ func TestGrown_Success(t *testing.T) {
 		t.Helper()
 		rec := run(at{10, 0, 7, 1, time.Millisecond}, at{100, 10, 20, 0, time.Millisecond}, at{1000, 23, 33, 0, time.Millisecond})
 		series(rec, MySQL, "X", first, values...)
-		g, err := NewCase(rec, nil).Status("X")
+		g, err := NewCase(rec, nil).Counters().Status("X")
 		if want := (kasoku.Interval{From: sec(from), To: sec(to)}); err != nil || g.By != by || g.Interval != want {
 			t.Errorf("got %v over %v, %v; want %v over %v", g.By, g.Interval, err, by, want)
 		}
@@ -43,7 +43,7 @@ func TestGrownOverGaps(t *testing.T) {
 		t.Helper()
 		rec := run(at{10, 0, 7, 1, time.Millisecond}, at{100, 10, 20, 0, time.Millisecond}, at{1000, 23, 33, 0, time.Millisecond})
 		rec.Series = []kasoku.Series{{Key: kasoku.Key{Source: MySQL, Name: "X"}, Points: points}}
-		g, err := NewCase(rec, nil).Status("X")
+		g, err := NewCase(rec, nil).Counters().Status("X")
 		if err != nil || g.By != by || g.Interval.From.Seconds() != from || g.Interval.To.Seconds() != to {
 			t.Errorf("got %v over %v, %v; want %v over %v–%v", g.By, g.Interval, err, by, from, to)
 		}
@@ -64,7 +64,7 @@ func TestGrown_Failure(t *testing.T) {
 		t.Helper()
 		rec := run(at{100, 10, 20, 0, time.Millisecond})
 		change(rec)
-		g, err := NewCase(rec, nil).Status("X")
+		g, err := NewCase(rec, nil).Counters().Status("X")
 		if err == nil || !strings.Contains(err.Error(), want) || g != (Grown{}) {
 			t.Errorf("got %+v, %v; want %q", g, err, want)
 		}

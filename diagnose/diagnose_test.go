@@ -200,7 +200,7 @@ func TestSaid(t *testing.T) {
 		{Pattern: "no seconds, after", Count: 3, First: sec(31), Last: sec(31)},
 	}
 	var got []string
-	for _, s := range NewCase(rec, nil).Said(func(*kasoku.Message) bool { return true }) {
+	for _, s := range NewCase(rec, nil).Lines().Said(func(*kasoku.Message) bool { return true }) {
 		got = append(got, s.Pattern)
 	}
 	if want := []string{"all", "part", "no seconds"}; !slices.Equal(got, want) {

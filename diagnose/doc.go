@@ -7,6 +7,9 @@
 // they give. The rules themselves live in diagnose/rules; this package knows
 // none of them.
 //
+// What a case knows of one subject is asked there: [Case.Counters], [Case.Statements],
+// [Case.Processes], [Case.Hosts], [Case.Lines]; [Case.Quote] makes evidence of it.
+//
 // A Case has a [Focus]: the first load step that broke, else the one whose
 // latency rose most, else the whole run. Evidence is taken over the focus, so
 // that a ladder's quiet steps do not water it down. Whatever may be missing

@@ -19,8 +19,8 @@ type Limit struct {
 
 // NearestLimit returns the resource that was closest to its limit in the focus;
 // ok is false when none was recorded.
-func (c *Case) NearestLimit() (nearest Limit, ok bool) {
-	for _, l := range []func() (Limit, bool){c.connectionLimit, c.cpuLimit, c.memoryLimit, c.fileLimit} {
+func (hs Hosts) NearestLimit() (nearest Limit, ok bool) {
+	for _, l := range []func() (Limit, bool){hs.connectionLimit, hs.cpuLimit, hs.memoryLimit, hs.fileLimit} {
 		if got, have := l(); have && (!ok || got.Used > nearest.Used) {
 			nearest, ok = got, true
 		}
@@ -28,9 +28,9 @@ func (c *Case) NearestLimit() (nearest Limit, ok bool) {
 	return nearest, ok
 }
 
-func (c *Case) connectionLimit() (Limit, bool) {
-	limit, ok := c.Number("max_connections")
-	g, err := c.Gauge(kasoku.Key{Source: MySQL, Name: mysql.ThreadsConnected})
+func (hs Hosts) connectionLimit() (Limit, bool) {
+	limit, ok := hs.c.Number("max_connections")
+	g, err := hs.c.Counters().Gauge(kasoku.Key{Source: MySQL, Name: mysql.ThreadsConnected})
 	if !ok || err != nil || limit <= 0 {
 		return Limit{}, false
 	}
@@ -40,13 +40,13 @@ func (c *Case) connectionLimit() (Limit, bool) {
 
 // HostBusy returns the CPU that all of the first host's processes used while the
 // focus's load ran, and how many cores it has.
-func (c *Case) HostBusy() (busy, cores float64, err error) { return c.BusyOn("") }
+func (hs Hosts) HostBusy() (busy, cores float64, err error) { return hs.BusyOn("") }
 
 // BusyOn is HostBusy of the host with that name; an empty one means the first.
-func (c *Case) BusyOn(host string) (busy, cores float64, err error) {
+func (hs Hosts) BusyOn(host string) (busy, cores float64, err error) {
 	var total, idle float64
 	for _, mode := range [...]string{"user", "nice", "system", "irq", "softirq", "steal", "idle", "iowait"} {
-		perSec, err := c.underLoad(kasoku.Key{Host: host, Source: Host, Name: "cpu." + mode})
+		perSec, err := hs.c.Counters().underLoad(kasoku.Key{Host: host, Source: Host, Name: "cpu." + mode})
 		switch {
 		case err == nil:
 		case mode == "user" || mode == "idle":
@@ -60,10 +60,10 @@ func (c *Case) BusyOn(host string) (busy, cores float64, err error) {
 		}
 	}
 	if total <= 0 {
-		return 0, 0, c.nothing(kasoku.Key{Source: Host})
+		return 0, 0, hs.c.Counters().nothing(kasoku.Key{Source: Host})
 	}
 	cores = total
-	for i, h := range c.Run.Hosts {
+	for i, h := range hs.c.Run.Hosts {
 		if (h.Name == host || host == "" && i == 0) && h.Cores > 0 {
 			cores = float64(h.Cores)
 		}
@@ -71,8 +71,8 @@ func (c *Case) BusyOn(host string) (busy, cores float64, err error) {
 	return cores * (1 - idle/total), cores, nil
 }
 
-func (c *Case) cpuLimit() (Limit, bool) {
-	busy, cores, err := c.HostBusy()
+func (hs Hosts) cpuLimit() (Limit, bool) {
+	busy, cores, err := hs.HostBusy()
 	if err != nil || cores <= 0 {
 		return Limit{}, false
 	}
@@ -80,9 +80,9 @@ func (c *Case) cpuLimit() (Limit, bool) {
 		unit.Plain(cores))}, true
 }
 
-func (c *Case) memoryLimit() (Limit, bool) {
-	total, err := c.Gauge(kasoku.Key{Source: Host, Name: hostkeys.MemTotal})
-	free, err2 := c.Gauge(kasoku.Key{Source: Host, Name: hostkeys.MemAvailable})
+func (hs Hosts) memoryLimit() (Limit, bool) {
+	total, err := hs.c.Counters().Gauge(kasoku.Key{Source: Host, Name: hostkeys.MemTotal})
+	free, err2 := hs.c.Counters().Gauge(kasoku.Key{Source: Host, Name: hostkeys.MemAvailable})
 	if err != nil || err2 != nil || total.Max <= 0 || free.Min < 0 || free.Min > total.Max {
 		return Limit{}, false
 	}
@@ -91,12 +91,12 @@ func (c *Case) memoryLimit() (Limit, bool) {
 			unit.BytesIEC(uint64(total.Max)))}, true
 }
 
-func (c *Case) fileLimit() (nearest Limit, ok bool) {
-	for _, s := range c.FindAll(Process, process.FDsLimit) {
-		limit, err := c.Gauge(s.Key)
+func (hs Hosts) fileLimit() (nearest Limit, ok bool) {
+	for _, s := range hs.c.FindAll(Process, process.FDsLimit) {
+		limit, err := hs.c.Counters().Gauge(s.Key)
 		k := s.Key
 		k.Name = process.FDs
-		used, err2 := c.Gauge(k)
+		used, err2 := hs.c.Counters().Gauge(k)
 		if err != nil || err2 != nil || limit.Max <= 0 {
 			continue
 		}

@@ -43,16 +43,16 @@ func cutFold(s, sep string) (before, after string, ok bool) {
 //
 // A log without times is placed by how far it had grown at each tick, so its
 // lines are right to about a second; the focus's seconds therefore count whole.
-func (c *Case) Said(want func(*kasoku.Message) bool) []Said {
-	return c.SaidBy(kasoku.MessageApp, want)
+func (ls Lines) Said(want func(*kasoku.Message) bool) []Said {
+	return ls.SaidBy(kasoku.MessageApp, want)
 }
 
 // SaidBy is [Case.Said] of another kind of log, such as nginx's error log.
-func (c *Case) SaidBy(kind string, want func(*kasoku.Message) bool) []Said {
+func (ls Lines) SaidBy(kind string, want func(*kasoku.Message) bool) []Said {
 	var out []Said
-	for i := range c.Messages {
-		m := &c.Messages[i]
-		if n := c.linesIn(m); n > 0 && m.Kind == kind && want(m) {
+	for i := range ls.c.Messages {
+		m := &ls.c.Messages[i]
+		if n := ls.linesIn(m); n > 0 && m.Kind == kind && want(m) {
 			out = append(out, Said{m, n})
 		}
 	}
@@ -64,8 +64,8 @@ func (c *Case) SaidBy(kind string, want func(*kasoku.Message) bool) []Said {
 
 // linesIn counts a message's lines in the focus; all of them when it is only
 // known that some were in it.
-func (c *Case) linesIn(m *kasoku.Message) uint64 {
-	iv := c.Focus.Interval
+func (ls Lines) linesIn(m *kasoku.Message) uint64 {
+	iv := ls.c.Focus.Interval
 	if len(m.Seconds) == 0 {
 		if m.Last >= iv.From && m.First < iv.To {
 			return m.Count
@@ -82,21 +82,21 @@ func (c *Case) linesIn(m *kasoku.Message) uint64 {
 }
 
 // HasAppLog reports whether an application's log was read, be it empty.
-func (c *Case) HasAppLog() bool {
+func (ls Lines) HasAppLog() bool {
 	byApp := func(m kasoku.Message) bool { return m.Kind == kasoku.MessageApp }
-	return slices.ContainsFunc(c.Messages, byApp) || slices.ContainsFunc(c.Logs, func(w kasoku.LogWindow) bool {
+	return slices.ContainsFunc(ls.c.Messages, byApp) || slices.ContainsFunc(ls.c.Logs, func(w kasoku.LogWindow) bool {
 		return w.Kind == "applog" && (w.Lines > 0 || w.Files > 0 || w.Note == "")
 	})
 }
 
 // HasSlowLog reports whether the slow log was read and held statements.
-func (c *Case) HasSlowLog() bool { return len(c.Queries) > 0 || len(c.Saves) > 0 }
+func (ls Lines) HasSlowLog() bool { return len(ls.c.Queries) > 0 || len(ls.c.Saves) > 0 }
 
 // NoLog says why a log of that kind (accesslog, slowlog, applog) has nothing to
 // read: it was not recorded, or the note of its window.
-func (c *Case) NoLog(kind string) string {
+func (ls Lines) NoLog(kind string) string {
 	name := map[string]string{"accesslog": "access log", "slowlog": "slow log", "applog": "application log"}[kind]
-	for _, w := range c.Logs {
+	for _, w := range ls.c.Logs {
 		switch {
 		case w.Kind != kind:
 		case w.Note != "":

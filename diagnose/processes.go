@@ -53,16 +53,16 @@ var errNoProcesses = errors.New("no process was recorded")
 // Programs returns the programs of all hosts that were recorded in the focus,
 // most CPU first. Of a process that was seen in a part of the focus only, what it
 // used counts over all of it.
-func (c *Case) Programs() ([]Program, error) {
+func (ps Processes) Programs() ([]Program, error) {
 	var out []Program
-	slack := 3 * c.Tick() / 2
-	for _, s := range c.FindAll(Process, process.CPUUser) {
+	slack := 3 * ps.Tick() / 2
+	for _, s := range ps.c.FindAll(Process, process.CPUUser) {
 		pid, name, _ := strings.Cut(s.Key.Instance, " ")
-		cores, ok := c.coresOf(s, slack)
+		cores, ok := ps.coresOf(s, slack)
 		if !ok {
 			continue
 		}
-		role := c.role(s.Key.Host, pid, name)
+		role := ps.role(s.Key.Host, pid, name)
 		i := slices.IndexFunc(out, func(p Program) bool {
 			return p.Host == s.Key.Host && p.Name == name &&
 				p.Role == role
@@ -74,7 +74,7 @@ func (c *Case) Programs() ([]Program, error) {
 		p := &out[i]
 		p.Processes++
 		p.Cores += cores
-		p.RSS += c.mostRSS(s.Key)
+		p.RSS += ps.mostRSS(s.Key)
 		p.Keys = append(p.Keys, s.Key)
 	}
 	if len(out) == 0 {
@@ -87,19 +87,19 @@ func (c *Case) Programs() ([]Program, error) {
 }
 
 // role guesses what a process does from its number and name alone.
-func (c *Case) role(host, pid, name string) Role {
-	if own := c.Find(kasoku.Key{Host: host, Source: Self, Name: observe.SelfPID}); own != nil && len(own.Points) > 0 {
+func (ps Processes) role(host, pid, name string) Role {
+	if own := ps.c.Find(kasoku.Key{Host: host, Source: Self, Name: observe.SelfPID}); own != nil && len(own.Points) > 0 {
 		if strconv.FormatFloat(own.Points[0].Value, 'f', -1, 64) == pid {
-			return c.own()
+			return ps.own()
 		}
 	}
 	switch {
 	case slices.Contains(databases, name):
 		return Database
-	case slices.Contains(generators, name) || c.commanded(name):
+	case slices.Contains(generators, name) || ps.commanded(name):
 		return Generator
 	case name == "kasoku":
-		return c.own()
+		return ps.own()
 	case slices.ContainsFunc(kernels, func(k string) bool { return strings.HasPrefix(name, k) }):
 		return Kernel
 	}
@@ -107,8 +107,8 @@ func (c *Case) role(host, pid, name string) Role {
 }
 
 // own is what kasoku's own process does.
-func (c *Case) own() Role {
-	if c.Load != nil {
+func (ps Processes) own() Role {
+	if ps.c.Load != nil {
 		return Generator
 	}
 	return Recorder
@@ -116,11 +116,11 @@ func (c *Case) own() Role {
 
 // commanded reports whether the name is that of the program that the recorded
 // command runs, be it the first word of a shell's text.
-func (c *Case) commanded(name string) bool {
-	if c.Run.Command == nil {
+func (ps Processes) commanded(name string) bool {
+	if ps.c.Run.Command == nil {
 		return false
 	}
-	args := c.Run.Command.Args
+	args := ps.c.Run.Command.Args
 	if len(args) > 2 && strings.HasSuffix(args[0], "sh") && args[1] == "-c" {
 		args = strings.Fields(args[2])
 	}
@@ -130,14 +130,14 @@ func (c *Case) commanded(name string) bool {
 // coresOf returns the CPU of one process while the focus's load ran. Samples that
 // begin or end more than slack inside of it show that the process was not seen
 // all the time.
-func (c *Case) coresOf(cpu *kasoku.Series, slack time.Duration) (cores float64, ok bool) {
-	iv := c.loaded()
+func (ps Processes) coresOf(cpu *kasoku.Series, slack time.Duration) (cores float64, ok bool) {
+	iv := ps.loaded()
 	if iv.Empty() {
 		return 0, false
 	}
 	k := cpu.Key
 	k.Name = process.CPUSystem
-	for _, s := range []*kasoku.Series{cpu, c.Find(k)} {
+	for _, s := range []*kasoku.Series{cpu, ps.c.Find(k)} {
 		if s == nil {
 			continue
 		}
@@ -161,16 +161,16 @@ func (c *Case) coresOf(cpu *kasoku.Series, slack time.Duration) (cores float64, 
 }
 
 // loaded returns the time in which the focus's load ran.
-func (c *Case) loaded() kasoku.Interval {
-	if c.Focus.Step != nil {
-		return c.Focus.Step.Interval
+func (ps Processes) loaded() kasoku.Interval {
+	if ps.c.Focus.Step != nil {
+		return ps.c.Focus.Step.Interval
 	}
-	return c.Focus.Interval
+	return ps.c.Focus.Interval
 }
 
-func (c *Case) mostRSS(k kasoku.Key) float64 {
+func (ps Processes) mostRSS(k kasoku.Key) float64 {
 	k.Name = process.RSS
-	g, err := c.Gauge(k)
+	g, err := ps.c.Counters().Gauge(k)
 	if err != nil || g.Max < 0 {
 		return 0
 	}
@@ -179,10 +179,10 @@ func (c *Case) mostRSS(k kasoku.Key) float64 {
 
 // Tick returns the time between two samples: the median of the series with most
 // of them. It is 0 when nothing was sampled twice.
-func (c *Case) Tick() time.Duration {
+func (ps Processes) Tick() time.Duration {
 	var longest *kasoku.Series
-	for i := range c.Series {
-		s := &c.Series[i]
+	for i := range ps.c.Series {
+		s := &ps.c.Series[i]
 		if longest == nil || len(s.Points) > len(longest.Points) {
 			longest = s
 		}

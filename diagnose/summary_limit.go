@@ -165,7 +165,7 @@ func (l limited) disk() string {
 // connections says that the database server had as many as it allows.
 func (c *Case) connections() string {
 	limit, ok := c.Number("max_connections")
-	g, err := c.Gauge(kasoku.Key{Source: MySQL, Name: mysql.ThreadsConnected})
+	g, err := c.Counters().Gauge(kasoku.Key{Source: MySQL, Name: mysql.ThreadsConnected})
 	if !ok || err != nil || limit <= 0 || g.Max < limit {
 		return ""
 	}

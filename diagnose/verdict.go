@@ -113,7 +113,7 @@ func unbroken(c *Case) string {
 		s += fmt.Sprintf(": %s, %s of requests succeed with p95 %s", at, unit.Percent(t.SuccessRatio()),
 			unit.Duration(p95(t)))
 	}
-	if l, ok := c.NearestLimit(); ok {
+	if l, ok := c.Hosts().NearestLimit(); ok {
 		s += fmt.Sprintf("; the nearest limit is %s", l.Text)
 	}
 	return s + "."

@@ -93,7 +93,7 @@ func TestPrograms(t *testing.T) {
 	want := map[string]string{"mysqld": "1 1 0.50", "shop": "0 1 0.40", "kasoku": "2 2 0.40", "postgres": "1 2 0.30", "wrk": "2 1 0.10", "kworker/0:1": "4 1 0.10"}
 	check := func() {
 		t.Helper()
-		programs, err := b.alone().Programs()
+		programs, err := b.alone().Processes().Programs()
 		if err != nil || len(programs) != len(want) {
 			t.Fatalf("%+v, %v", programs, err)
 		}

@@ -21,7 +21,7 @@ func queryRun(endpoint string, queries []kasoku.Query, callers ...kasoku.Caller)
 	}
 	for _, x := range callers {
 		x.Method, x.Route, x.Requests = method, route, 1000
-		if q := diagnose.NewCase(rec, nil).QueryByID(x.QueryID); q != nil {
+		if q := diagnose.NewCase(rec, nil).Statements().QueryByID(x.QueryID); q != nil {
 			x.Calls, x.Share = float64(q.Calls), 1
 		}
 		rec.Callers = append(rec.Callers, x)

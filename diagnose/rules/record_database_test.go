@@ -340,7 +340,7 @@ func TestConstructDesk(t *testing.T) {
 		f("DBC-03", server+"-slow-disk", "making requests slower until writes are 4.5 % of their time", slower(0.045, commit))
 		f("LCK-01", server+"-queue", "making waits for locks shorter until they are 4.5 % of the requests' time", func(rec, _ *kasoku.Recording) {
 			c := diagnose.NewCase(rec, nil)
-			by := 0.045 * c.RequestTime().Seconds() / evidence.LockTime(c).Seconds()
+			by := 0.045 * c.Statements().RequestTime().Seconds() / evidence.LockTime(c).Seconds()
 			for _, s := range rec.FindAll(diagnose.MySQL, "Innodb_row_lock_time") {
 				for i := range s.Points {
 					s.Points[i].Value *= by
@@ -379,7 +379,7 @@ func TestConstructDesk(t *testing.T) {
 		f("HW-11", server+"-one-by-one", "making requests shorter until 0.6 are under way", func(rec, _ *kasoku.Recording) {
 			c := diagnose.NewCase(rec, nil)
 			counts, _ := c.BySecond()
-			underWay := c.RequestTime().Seconds() / float64(len(counts))
+			underWay := c.Statements().RequestTime().Seconds() / float64(len(counts))
 			for i := range rec.Endpoints {
 				rec.Endpoints[i].Total = time.Duration(0.6 / underWay * float64(rec.Endpoints[i].Total))
 			}

@@ -68,7 +68,9 @@ type IndexGroup struct {
 }
 
 // top is the statement that gains most.
-func (g *IndexGroup) top(c *diagnose.Case) *kasoku.Query { return c.QueryByID(g.Served[0].QueryID) }
+func (g *IndexGroup) top(c *diagnose.Case) *kasoku.Query {
+	return c.Statements().QueryByID(g.Served[0].QueryID)
+}
 
 // Check makes one finding for each table.
 func (r IndexRule) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
@@ -101,7 +103,7 @@ func (r IndexRule) groups(c *diagnose.Case, advice *indexes.Advice) []IndexGroup
 	var out []IndexGroup
 	for i := range advice.Proposals {
 		p := &advice.Proposals[i]
-		if p.Why != r.Why || len(p.Serves) == 0 || c.QueryByID(p.Serves[0].QueryID) == nil {
+		if p.Why != r.Why || len(p.Serves) == 0 || c.Statements().QueryByID(p.Serves[0].QueryID) == nil {
 			continue
 		}
 		at := slices.IndexFunc(out, func(g IndexGroup) bool {
@@ -178,7 +180,7 @@ func (g IndexGroup) evidence(c *diagnose.Case, impact kasoku.Impact) []kasoku.Ev
 	var out []kasoku.Evidence
 	var seen []string
 	for _, s := range g.Served {
-		q := c.QueryByID(s.QueryID)
+		q := c.Statements().QueryByID(s.QueryID)
 		if q == nil || slices.Contains(seen, s.QueryID) || len(seen) == QuotedStatements {
 			continue
 		}

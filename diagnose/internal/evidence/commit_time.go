@@ -44,8 +44,8 @@ const (
 
 // CommitsOf adds up the commits of a run.
 func CommitsOf(c *diagnose.Case) (Commits, error) {
-	if !c.HasSlowLog() {
-		return Commits{}, errors.New(c.NoLog("slowlog"))
+	if !c.Lines().HasSlowLog() {
+		return Commits{}, errors.New(c.Lines().NoLog("slowlog"))
 	}
 	flush, ok := c.Number("innodb_flush_log_at_trx_commit")
 	if !ok {
@@ -83,7 +83,7 @@ func CommitsOf(c *diagnose.Case) (Commits, error) {
 	k.time -= min(LockTime(c), writes)
 	slices.SortStableFunc(k.top, func(a, b *kasoku.Query) int { return int(b.Total - a.Total) })
 	k.Share, k.Of = shareOfTime(c, k.time)
-	k.syncs, k.synced = WholeRun(c).Status(mysql.InnodbDataFsyncs)
+	k.syncs, k.synced = WholeRun(c).Counters().Status(mysql.InnodbDataFsyncs)
 	return k, nil
 }
 
@@ -122,7 +122,7 @@ func (k Commits) Evidence(c *diagnose.Case) []kasoku.Evidence {
 		Value: unit.Percent(k.Share), Number: k.Share, Strong: true, Interval: c.Whole(),
 	})
 	if k.synced == nil {
-		out = append(out, WholeRun(c).Counted(k.syncs, true))
+		out = append(out, WholeRun(c).Quote().Counted(k.syncs, true))
 	}
 	return out
 }

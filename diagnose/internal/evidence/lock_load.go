@@ -21,10 +21,10 @@ type LockLoad struct {
 
 func LockLoadOf(c *diagnose.Case) (l LockLoad, err error) {
 	whole := WholeRun(c)
-	if l.Waits, err = whole.Status(mysql.InnodbRowLockWaits); err != nil {
+	if l.Waits, err = whole.Counters().Status(mysql.InnodbRowLockWaits); err != nil {
 		return l, err
 	}
-	if l.Millis, err = whole.Status(mysql.InnodbRowLockTime); err != nil {
+	if l.Millis, err = whole.Counters().Status(mysql.InnodbRowLockTime); err != nil {
 		return l, err
 	}
 	l.Time = time.Duration(min(max(l.Millis.By, 0), 1e12)) * time.Millisecond

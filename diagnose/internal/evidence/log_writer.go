@@ -23,7 +23,7 @@ func LogWriter(c *diagnose.Case) diagnose.Grown {
 		if wording.ContainsFold(name, "mysqld", "mariadbd") {
 			continue
 		}
-		if g, err := c.Grown(s.Key); err == nil && g.By > most.By {
+		if g, err := c.Counters().Grown(s.Key); err == nil && g.By > most.By {
 			most = g
 		}
 	}

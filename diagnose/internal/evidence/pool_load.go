@@ -32,17 +32,17 @@ func PoolLoads(c *diagnose.Case) (p PoolLoad, err error) {
 		}
 		q := PoolLoad{Name: s.Key.Instance}
 		var err1, err2 error
-		if q.Wait, err1 = whole.Grown(s.Key); err1 == nil {
-			q.Waits, err2 = whole.Grown(key(expvar.WaitCount))
+		if q.Wait, err1 = whole.Counters().Grown(s.Key); err1 == nil {
+			q.Waits, err2 = whole.Counters().Grown(key(expvar.WaitCount))
 		}
 		if err1 = errors.Join(err1, err2); err1 != nil {
 			err = err1
 			continue
 		}
-		if g, e := whole.Gauge(key(expvar.MaxOpenConnections)); e == nil {
+		if g, e := whole.Counters().Gauge(key(expvar.MaxOpenConnections)); e == nil {
 			q.Limit = g.Max
 		}
-		if g, e := whole.Gauge(key(expvar.InUse)); e == nil {
+		if g, e := whole.Counters().Gauge(key(expvar.InUse)); e == nil {
 			q.InUse = g.Max
 		}
 		if p.Wait.Key.Name == "" || q.Wait.By > p.Wait.By {

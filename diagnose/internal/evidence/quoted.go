@@ -26,11 +26,11 @@ const (
 // That wait shrinks with the work that causes it, so the share is then that of the
 // statements' time, scaled to the database's part of the CPU.
 func TimeImpact(c *diagnose.Case, d time.Duration) kasoku.Impact {
-	all := c.RequestTime()
+	all := c.Statements().RequestTime()
 	if all <= 0 {
 		return kasoku.Impact{Share: StatementShare(c, d), Of: "of the statements' time", Estimate: true}
 	}
-	share := c.ShareOf(d)
+	share := c.Statements().ShareOf(d)
 	if s, err := StackOf(c); err == nil && s.DatabaseShare() >= LeastDatabaseShare && s.BusyRatio() >= Saturated {
 		if queued := StatementShare(c, d) * s.DatabaseShare(); queued > share {
 			return kasoku.Impact{Share: queued, Of: "of request time", Estimate: true}
@@ -43,7 +43,7 @@ func TimeImpact(c *diagnose.Case, d time.Duration) kasoku.Impact {
 func StatementShare(c *diagnose.Case, d time.Duration) float64 {
 	var all time.Duration
 	for i := range c.Queries {
-		all += c.QueryTime(&c.Queries[i])
+		all += c.Statements().QueryTime(&c.Queries[i])
 	}
 	if all <= 0 {
 		return 0
@@ -77,7 +77,7 @@ func StatementTime(c *diagnose.Case, d time.Duration, i kasoku.Impact) kasoku.Ev
 
 // EndpointCount quotes an endpoint of the access log.
 func EndpointCount(c *diagnose.Case, endpoint string) []kasoku.Evidence {
-	e := c.EndpointOf(endpoint)
+	e := c.Statements().EndpointOf(endpoint)
 	if e == nil || e.Count == 0 {
 		return nil
 	}
@@ -134,7 +134,7 @@ func HandlerOf(endpoint string) string {
 // Surest returns the surest caller of a class with at least a sure class; nil when
 // none is known.
 func Surest(c *diagnose.Case, id string) *kasoku.Caller {
-	list := c.CallersOf(id)
+	list := c.Statements().CallersOf(id)
 	if len(list) == 0 || list[0].Class == kasoku.CallerPossible {
 		return nil
 	}
@@ -146,5 +146,5 @@ func CheckStatements(c *diagnose.Case) error {
 	if len(c.Queries) > 0 {
 		return nil
 	}
-	return errors.New(c.NoLog("slowlog"))
+	return errors.New(c.Lines().NoLog("slowlog"))
 }

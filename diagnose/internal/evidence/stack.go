@@ -21,7 +21,7 @@ type Stack struct {
 // StackOf finds the database that used most CPU, and the other program that did
 // on its host. The app has no name when there was none.
 func StackOf(c *diagnose.Case) (Stack, error) {
-	programs, err := c.Programs()
+	programs, err := c.Processes().Programs()
 	if err != nil {
 		return Stack{}, err
 	}
@@ -34,7 +34,7 @@ func StackOf(c *diagnose.Case) (Stack, error) {
 	if s.Database.Name == "" {
 		return Stack{}, errors.New("no process of a database server was recorded")
 	}
-	if s.Busy, s.Cores, err = c.BusyOn(s.Database.Host); err != nil {
+	if s.Busy, s.Cores, err = c.Hosts().BusyOn(s.Database.Host); err != nil {
 		return Stack{}, err
 	}
 	for _, p := range programs {
@@ -159,7 +159,7 @@ const LeastDatabaseShare = 0.60
 // AppStack is the stack of the program that used most CPU, with the database of its
 // host, if there is one.
 func AppStack(c *diagnose.Case) (Stack, error) {
-	programs, err := c.Programs()
+	programs, err := c.Processes().Programs()
 	if err != nil {
 		return Stack{}, err
 	}
@@ -172,7 +172,7 @@ func AppStack(c *diagnose.Case) (Stack, error) {
 	if s.App.Name == "" {
 		return Stack{}, errors.New("no process of an application was recorded")
 	}
-	if s.Busy, s.Cores, err = c.BusyOn(s.App.Host); err != nil {
+	if s.Busy, s.Cores, err = c.Hosts().BusyOn(s.App.Host); err != nil {
 		return Stack{}, err
 	}
 	for _, p := range programs {

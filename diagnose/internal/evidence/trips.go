@@ -24,7 +24,7 @@ func TripImpact(c *diagnose.Case, saved, rest float64) kasoku.Impact {
 		for i := range endpoints {
 			all += endpoints[i].Count
 		}
-		n, mean = r.Count, c.RequestTime()/time.Duration(max(all, 1))
+		n, mean = r.Count, c.Statements().RequestTime()/time.Duration(max(all, 1))
 	}
 	if n == 0 || mean <= 0 {
 		return kasoku.Impact{Share: saved / max(saved+rest, 1), Of: "of round trips to " + c.Server() + " " + c.At(),

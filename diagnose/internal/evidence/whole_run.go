@@ -25,8 +25,8 @@ func SwitchedOn(c *diagnose.Case, name string) bool {
 // shareOfTime returns how much of the requests' time something is; of a run without
 // requests of its time on the clock.
 func shareOfTime(c *diagnose.Case, d time.Duration) (share float64, of string) {
-	if c.RequestTime() > 0 {
-		return c.ShareOf(d), "of the requests' time"
+	if c.Statements().RequestTime() > 0 {
+		return c.Statements().ShareOf(d), "of the requests' time"
 	}
 	if c.Run.Length <= 0 {
 		return 0, "of the run's time"
@@ -37,8 +37,8 @@ func shareOfTime(c *diagnose.Case, d time.Duration) (share float64, of string) {
 // UsedCPU returns the CPU that all recorded processes used while the focus's load
 // ran, and how many cores there are; without processes that of the host.
 func UsedCPU(c *diagnose.Case) (busy, cores float64, err error) {
-	busy, cores, err = c.HostBusy()
-	programs, none := c.Programs()
+	busy, cores, err = c.Hosts().HostBusy()
+	programs, none := c.Processes().Programs()
 	if err != nil || none != nil {
 		return busy, cores, err
 	}
@@ -52,7 +52,7 @@ func UsedCPU(c *diagnose.Case) (busy, cores float64, err error) {
 // LockTime returns how long statements waited for locks of rows over the run; 0 when
 // the server did not report it.
 func LockTime(c *diagnose.Case) time.Duration {
-	g, err := WholeRun(c).Status(mysql.InnodbRowLockTime)
+	g, err := WholeRun(c).Counters().Status(mysql.InnodbRowLockTime)
 	if err != nil || g.By < 0 || g.By > 1e12 {
 		return 0
 	}

@@ -58,12 +58,12 @@ func (l Looped) Per(c *diagnose.Case) float64 {
 
 // spent is how long the endpoint's own statements of the class took.
 func (l Looped) spent(c *diagnose.Case) time.Duration {
-	d := c.QueryTime(l.Query)
+	d := c.Statements().QueryTime(l.Query)
 	if l.Caller == nil || l.Query.Calls == 0 {
 		return d
 	}
 	share := l.Caller.Share
-	if e := c.EndpointOf(l.Caller.Endpoint()); e != nil &&
+	if e := c.Statements().EndpointOf(l.Caller.Endpoint()); e != nil &&
 		l.Caller.Source == kasoku.FromProbe { // it counted its own requests alone
 		share = l.Caller.PerRequest * float64(e.Count) / float64(l.Query.Calls)
 	}
@@ -96,7 +96,7 @@ func RowLoops(c *diagnose.Case) (found []RowLoop, nearest float64) {
 		if q.Verb != "SELECT" || q.Calls < leastLookups || len(shape.Keys) == 0 && !shape.spatial {
 			continue
 		}
-		callers := c.CallersOf(q.ID)
+		callers := c.Statements().CallersOf(q.ID)
 		for k := range callers {
 			l := Looped{Query: q, Shape: shape, Caller: &callers[k], Row: callers[k].Loop ||
 				q.Streak >= LeastPerRequest}
@@ -193,7 +193,7 @@ func (l Looped) sure() bool {
 // request as lookups follow.
 func listOf(c *diagnose.Case, l Looped) *kasoku.Query {
 	if l.Caller != nil && l.Caller.List != "" {
-		if q := c.QueryByID(l.Caller.List); q != nil {
+		if q := c.Statements().QueryByID(l.Caller.List); q != nil {
 			return q
 		}
 	}
@@ -353,7 +353,7 @@ const longestTrip = time.Millisecond
 // statement does of any endpoint, the least of them. Nothing where the endpoint or
 // its statements are not known.
 func (r RowLoop) Between(c *diagnose.Case) time.Duration {
-	e := c.EndpointOf(r.Endpoint)
+	e := c.Statements().EndpointOf(r.Endpoint)
 	more := r.PerRequest(c) - float64(len(r.Loops))
 	if e == nil || more <= 0 {
 		return 0
@@ -377,7 +377,7 @@ func idlePerStatement(c *diagnose.Case, e *kasoku.Endpoint) (time.Duration, bool
 	idle, statements := float64(e.Total), 0.0
 	for i := range c.Callers {
 		x := &c.Callers[i]
-		q := c.QueryByID(x.QueryID)
+		q := c.Statements().QueryByID(x.QueryID)
 		if x.Method != e.Method || x.Route != e.Route || q == nil || q.Calls == 0 {
 			continue
 		}
@@ -403,7 +403,7 @@ func (r RowLoop) PerRequest(c *diagnose.Case) float64 {
 // Severity of an N+1: that which is small beside all requests is still a defect
 // where it is a good part of what its own endpoint takes.
 func (r RowLoop) Severity(c *diagnose.Case, i kasoku.Impact) kasoku.Severity {
-	e := c.EndpointOf(r.Endpoint)
+	e := c.Statements().EndpointOf(r.Endpoint)
 	if e != nil && e.Total > 0 && i.Share >= leastLoopShare && float64(r.Saved(c)) >= ofEndpoint*float64(e.Total) {
 		return kasoku.Problem
 	}

@@ -35,7 +35,7 @@ func FrontEndpoints(c *diagnose.Case) (endpoints []kasoku.Endpoint, requests, pa
 	}
 	switch {
 	case requests == 0:
-		return nil, 0, 0, errors.New(c.NoLog("accesslog"))
+		return nil, 0, 0, errors.New(c.Lines().NoLog("accesslog"))
 	case passed == 0:
 		return nil, 0, 0, errNoUpstream
 	}
@@ -49,7 +49,7 @@ func IsPassed(e *kasoku.Endpoint) bool {
 
 // SavedTime is the impact of time that requests would not take.
 func SavedTime(c *diagnose.Case, d time.Duration, estimate bool) kasoku.Impact {
-	return kasoku.Impact{Share: c.ShareOf(d), Of: "of request time", Estimate: estimate}
+	return kasoku.Impact{Share: c.Statements().ShareOf(d), Of: "of request time", Estimate: estimate}
 }
 
 // RequestCount is the evidence of an endpoint's requests.

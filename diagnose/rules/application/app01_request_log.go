@@ -43,8 +43,8 @@ func (RequestLog) Doc() diagnose.Doc {
 
 // Check looks for a line for each request.
 func (r RequestLog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
-	if !c.HasAppLog() {
-		return nil, diagnose.Blind(r.ID(), errors.New(c.NoLog("applog")))
+	if !c.Lines().HasAppLog() {
+		return nil, diagnose.Blind(r.ID(), errors.New(c.Lines().NoLog("applog")))
 	}
 	whole := *c
 	whole.Focus = diagnose.Focus{Interval: c.Whole()}
@@ -54,7 +54,7 @@ func (r RequestLog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 	}
 	var lines, bytes uint64
 	var most diagnose.Said
-	for _, m := range whole.Said(func(m *kasoku.Message) bool { return !m.SQL && !diagnose.IsError(m) }) {
+	for _, m := range whole.Lines().Said(func(m *kasoku.Message) bool { return !m.SQL && !diagnose.IsError(m) }) {
 		if lines == 0 {
 			most = m
 		}
@@ -78,7 +78,7 @@ func (r RequestLog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 		Title: "The application logs every request", Severity: kasoku.Problem,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}, called),
 		Impact:     webserver.SavedTime(c, time.Duration(lines)*lineCost, true),
-		Evidence: []kasoku.Evidence{c.Quoted(most, true),
+		Evidence: []kasoku.Evidence{c.Quote().Quoted(most, true),
 			{Source: "app.log", Text: "lines per request", Note: unit.Count(lines) + " lines",
 				Value: unit.Sig3(perRequest), Number: perRequest, Strong: true, Interval: c.Whole()},
 			{Source: "app.log", Text: "bytes per request", Value: diagnose.Whole(bytesPer), Number: bytesPer,
@@ -93,7 +93,7 @@ func (r RequestLog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 		Verify: "repeat the load with the same rate and compare CPU and latency", Interval: c.Whole(),
 	}
 	if writes.Key.Name != "" {
-		e := whole.Counted(writes, false)
+		e := whole.Quote().Counted(writes, false)
 		e.Text = "write calls of " + writes.Key.Instance
 		f.Evidence = append(f.Evidence, e)
 	}

@@ -67,7 +67,7 @@ func (Forks) Doc() diagnose.Doc {
 
 // Check sets the host's forks against the requests.
 func (r Forks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
-	g, err := c.Grown(kasoku.Key{Source: diagnose.Host, Name: host.Forks})
+	g, err := c.Counters().Grown(kasoku.Key{Source: diagnose.Host, Name: host.Forks})
 	if err != nil {
 		return nil, diagnose.Blind(r.ID(), err)
 	}
@@ -102,7 +102,7 @@ func (r Forks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 				Lacks: "its requests do not go with the starts by the second, as under a load that does not change"},
 			diagnose.Signal{Holds: perRequest >= 4*forksPerRequest,
 				Lacks: "threads and other programs of the host count too"}),
-		Evidence: []kasoku.Evidence{c.Counted(g, true), {
+		Evidence: []kasoku.Evidence{c.Quote().Counted(g, true), {
 			Source: "host", Text: "processes and threads started a second",
 			Note: unit.Sig3(perRequest) + " for each request", Value: unit.Sig3(perSec), Number: perSec, Strong: true,
 			Series: []kasoku.Key{g.Key}, Interval: c.Focus.Interval,
@@ -119,7 +119,7 @@ func (r Forks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		Interval: c.Focus.Interval,
 	}
 	if parent.Key.Name != "" {
-		x := c.Counted(parent, true)
+		x := c.Quote().Counted(parent, true)
 		x.Text, x.Value = "CPU of programs that "+parent.Key.Instance+" waited for", unit.Sig3(parent.By)+" s"
 		f.Evidence = append(f.Evidence, x)
 	}
@@ -139,7 +139,7 @@ func (r Forks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 // as much without requests; no name when there is none, an error when no process was
 // recorded.
 func forkingProgram(c *diagnose.Case, requests map[int]float64) (most diagnose.Grown, err error) {
-	programs, err := c.Programs()
+	programs, err := c.Processes().Programs()
 	if err != nil {
 		return most, err
 	}
@@ -149,7 +149,7 @@ func forkingProgram(c *diagnose.Case, requests map[int]float64) (most diagnose.G
 		}
 		for _, k := range p.Keys {
 			k.Name = process.CPUChildren
-			g, err := c.Grown(k)
+			g, err := c.Counters().Grown(k)
 			if err == nil && g.By > most.By && g.By >= childCPU*g.Interval.Len().Seconds() &&
 				withRequests(c, g, requests) {
 				most = g

@@ -46,7 +46,7 @@ func (r CachePasses) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 	var grown [3]diagnose.Grown
 	for i, name := range []string{varnish.ClientRequests, varnish.Passes, varnish.CacheHits} {
 		var err error
-		if grown[i], err = whole.Grown(kasoku.Key{Source: varnish.Name, Name: name}); err != nil {
+		if grown[i], err = whole.Counters().Grown(kasoku.Key{Source: varnish.Name, Name: name}); err != nil {
 			return nil, diagnose.Blind(r.ID(), err)
 		}
 	}
@@ -87,7 +87,7 @@ func (r CachePasses) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 		Verify: "repeat the load: MAIN.cache_hit grows like MAIN.client_req", Interval: c.Whole(),
 	}
 	for _, g := range []diagnose.Grown{requests, passes, hits} {
-		f.Evidence = append(f.Evidence, whole.Counted(g, true))
+		f.Evidence = append(f.Evidence, whole.Quote().Counted(g, true))
 	}
 	return []kasoku.Finding{f}, nil
 }

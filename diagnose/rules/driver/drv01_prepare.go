@@ -54,7 +54,7 @@ func preparedOf(c *diagnose.Case) (p prepared, err error) {
 		{mysql.ComStmtPrepare, &p.prepare}, {mysql.ComStmtExecute, &p.execute}, {mysql.ComStmtClose, &p.close},
 		{mysql.Questions, &p.questions},
 	} {
-		if *x.into, err = c.Status(x.name); err != nil {
+		if *x.into, err = c.Counters().Status(x.name); err != nil {
 			return p, err
 		}
 	}
@@ -93,8 +93,8 @@ func (r Prepare) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		Confidence: diagnose.Confidence(r.signals(c, p)...),
 		Impact:     evidence.TripImpact(c, p.prepare.By, p.questions.By),
 		Evidence: []kasoku.Evidence{
-			c.Counted(p.prepare, true), c.Counted(p.execute, true), c.Counted(p.close, false),
-			c.Counted(p.questions, false),
+			c.Quote().Counted(p.prepare, true), c.Quote().Counted(p.execute, true), c.Quote().Counted(p.close, false),
+			c.Quote().Counted(p.questions, false),
 			{Source: "status", Text: "prepares per execution", Value: unit.Sig3(p.perExecute()),
 				Number: p.perExecute(), Strong: true, Interval: c.Focus.Interval},
 		},
@@ -116,7 +116,7 @@ func (Prepare) object(c *diagnose.Case) kasoku.Object {
 
 func (Prepare) signals(c *diagnose.Case, p prepared) []diagnose.Signal {
 	kept := diagnose.Signal{Lacks: "many statements stay prepared"}
-	if g, err := c.Gauge(kasoku.Key{Source: diagnose.MySQL, Name: mysql.PreparedStmtCount}); err != nil {
+	if g, err := c.Counters().Gauge(kasoku.Key{Source: diagnose.MySQL, Name: mysql.PreparedStmtCount}); err != nil {
 		kept.Blind = err.Error()
 	} else {
 		kept.Holds = g.Max <= 0.1*p.prepare.By
@@ -151,7 +151,7 @@ func verb(c *diagnose.Case) string {
 	var sum, most float64
 	name := "statement"
 	for _, v := range [...]string{"insert", "select", "update", "delete", "replace"} {
-		g, err := c.Status("Com_" + v)
+		g, err := c.Counters().Status("Com_" + v)
 		if err != nil {
 			continue
 		}

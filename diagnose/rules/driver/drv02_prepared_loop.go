@@ -98,11 +98,11 @@ func (r PreparedLoop) finding(c *diagnose.Case, l insertLoop, p prepared, part f
 			diagnose.Signal{Holds: l.query.Streak >= statements.LeastPerRequest,
 				Lacks: "the INSERTs do not come one after another on one connection"}),
 		Evidence: []kasoku.Evidence{
-			c.Counted(p.prepare, true), c.Counted(p.execute, true),
+			c.Quote().Counted(p.prepare, true), c.Quote().Counted(p.execute, true),
 			evidence.Statement(l.query, "× "+unit.Count(l.query.Calls),
 				unit.Percent(part)+" of the executions, up to "+unit.Count(l.query.Streak)+" in a row",
 				float64(l.query.Calls)),
-			evidence.StatementTime(c, c.QueryTime(l.query), i),
+			evidence.StatementTime(c, c.Statements().QueryTime(l.query), i),
 		},
 		Cause: fmt.Sprintf("%s inserts into %s in a loop, and the driver prepares, executes and closes the same statement for each row: %s prepares for %s executions.",
 			who, s.Table, diagnose.Whole(p.prepare.By), diagnose.Whole(p.execute.By)),

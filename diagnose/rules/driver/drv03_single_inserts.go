@@ -91,8 +91,8 @@ func insertLoops(c *diagnose.Case) []insertLoop {
 		out = append(out, l)
 	}
 	slices.SortStableFunc(out, func(a, b insertLoop) int {
-		return cmp.Compare(c.QueryTime(b.query),
-			c.QueryTime(a.query))
+		return cmp.Compare(c.Statements().QueryTime(b.query),
+			c.Statements().QueryTime(a.query))
 	})
 	return out
 }
@@ -156,9 +156,9 @@ func (r SingleInserts) finding(c *diagnose.Case, l insertLoop) kasoku.Finding {
 		Expect: fmt.Sprintf("one INSERT a request instead of %s", wording.Average(l.per)),
 		Verify: "the next run: INSERTs into " + s.Table + " about as many as requests",
 	}
-	f.Evidence = append(f.Evidence, evidence.StatementTime(c, c.QueryTime(l.query), i))
-	if g, err := c.Status(mysql.ComCommit); err == nil {
-		f.Evidence = append(f.Evidence, c.Counted(g, false))
+	f.Evidence = append(f.Evidence, evidence.StatementTime(c, c.Statements().QueryTime(l.query), i))
+	if g, err := c.Counters().Status(mysql.ComCommit); err == nil {
+		f.Evidence = append(f.Evidence, c.Quote().Counted(g, false))
 	}
 	return f
 }
@@ -169,7 +169,7 @@ func insertTime(c *diagnose.Case, l insertLoop, part float64) time.Duration {
 	if l.caller != nil && l.caller.Share > 0 {
 		share = min(l.caller.Share, 1)
 	}
-	return time.Duration(float64(c.QueryTime(l.query)) * share * part)
+	return time.Duration(float64(c.Statements().QueryTime(l.query)) * share * part)
 }
 
 func insertEvidence(c *diagnose.Case, l insertLoop) kasoku.Evidence {
@@ -182,9 +182,9 @@ func insertEvidence(c *diagnose.Case, l insertLoop) kasoku.Evidence {
 
 func (SingleInserts) signals(c *diagnose.Case, l insertLoop) []diagnose.Signal {
 	few := diagnose.Signal{Lacks: "each INSERT is a transaction of its own"}
-	if commit, err := c.Status(mysql.ComCommit); err != nil {
+	if commit, err := c.Counters().Status(mysql.ComCommit); err != nil {
 		few.Blind = err.Error()
-	} else if insert, err := c.Status(mysql.ComInsert); err != nil {
+	} else if insert, err := c.Counters().Status(mysql.ComInsert); err != nil {
 		few.Blind = err.Error()
 	} else {
 		few.Holds = commit.By > 0 && insert.By >= 2*commit.By

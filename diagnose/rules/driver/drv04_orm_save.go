@@ -70,8 +70,8 @@ func (r ORMSave) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	switch {
 	case !whole && err == nil && s.saves():
 		return []kasoku.Finding{r.finding(c, nil, s, nil)}, nil
-	case !c.HasSlowLog() && err != nil:
-		return nil, diagnose.Blind(r.ID(), errors.New(c.NoLog("slowlog")))
+	case !c.Lines().HasSlowLog() && err != nil:
+		return nil, diagnose.Blind(r.ID(), errors.New(c.Lines().NoLog("slowlog")))
 	case most.Count > 0:
 		return nil, diagnose.Quiet(r.ID(), min(float64(most.Count)/fewSaves,
 			float64(most.Count)/max(savesPerInsert*float64(most.Inserts), 1)),
@@ -98,8 +98,8 @@ type saveCounters struct {
 // where MySQL 9.7 also counts its temporary tables: kasoku's own reading of the
 // process list moved it by 117 a second.
 func saveCountersOf(c *diagnose.Case) (s saveCounters, err error) {
-	if s.rows, err = c.Status(mysql.InnodbRowsUpdated); err != nil {
-		if s.rows, err = c.Status(mysql.HandlerUpdate); err != nil {
+	if s.rows, err = c.Counters().Status(mysql.InnodbRowsUpdated); err != nil {
+		if s.rows, err = c.Counters().Status(mysql.HandlerUpdate); err != nil {
 			return s, err
 		}
 	}
@@ -110,7 +110,7 @@ func saveCountersOf(c *diagnose.Case) (s saveCounters, err error) {
 		{mysql.ComUpdate, &s.update}, {mysql.ComSelect, &s.sel}, {mysql.ComInsert, &s.insert},
 		{mysql.Questions, &s.questions},
 	} {
-		if *x.into, err = c.Status(x.name); err != nil {
+		if *x.into, err = c.Counters().Status(x.name); err != nil {
 			return s, err
 		}
 	}
@@ -181,7 +181,7 @@ func (r ORMSave) finding(c *diagnose.Case, shape *kasoku.SaveShape, s saveCounte
 func (ORMSave) transacts(c *diagnose.Case, shape *kasoku.SaveShape) bool {
 	for i := range c.Transactions {
 		for _, id := range c.Transactions[i].Shape {
-			if q := c.QueryByID(id); q != nil && !strings.EqualFold(statements.Of(q).Table, shape.Table) {
+			if q := c.Statements().QueryByID(id); q != nil && !strings.EqualFold(statements.Of(q).Table, shape.Table) {
 				return false
 			}
 		}
@@ -225,9 +225,9 @@ func (ORMSave) evidence(c *diagnose.Case, shape *kasoku.SaveShape, s saveCounter
 		return out
 	}
 	for _, g := range []diagnose.Grown{s.update, s.sel, s.insert} {
-		out = append(out, c.Counted(g, shape == nil))
+		out = append(out, c.Quote().Counted(g, shape == nil))
 	}
-	rows := c.Counted(s.rows, shape == nil)
+	rows := c.Quote().Counted(s.rows, shape == nil)
 	rows.Note = "rows that the UPDATEs changed"
 	out = append(out, rows)
 	if n, err := c.Requests(s.questions.Interval); err == nil && n.Count > n.Failed {
@@ -248,7 +248,7 @@ func (ORMSave) impact(c *diagnose.Case, s saveCounters, err error) kasoku.Impact
 		return i
 	}
 	saved := s.update.By + min(s.sel.By, s.insert.By)
-	if begin, err := c.Status(mysql.ComBegin); err == nil && begin.By >= 1.5*s.insert.By {
+	if begin, err := c.Counters().Status(mysql.ComBegin); err == nil && begin.By >= 1.5*s.insert.By {
 		saved += 2 * s.insert.By
 	}
 	return kasoku.Impact{Share: saved / s.questions.By, Of: "of statements " + c.At(), Estimate: true}

@@ -55,8 +55,8 @@ func (s sqlLines) perRequest() float64 { return s.bytes / max(s.requests, 1) }
 
 // Check looks for a line of SQL per statement.
 func (r SQLLog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
-	if !c.HasAppLog() {
-		return nil, diagnose.Blind(r.ID(), errors.New(c.NoLog("applog")))
+	if !c.Lines().HasAppLog() {
+		return nil, diagnose.Blind(r.ID(), errors.New(c.Lines().NoLog("applog")))
 	}
 	s, err := sqlLinesOf(c)
 	if err != nil {
@@ -95,7 +95,7 @@ func (r SQLLog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 
 func sqlLinesOf(c *diagnose.Case) (sqlLines, error) {
 	var s sqlLines
-	for _, m := range c.Said(isStatement) {
+	for _, m := range c.Lines().Said(isStatement) {
 		if s.lines == 0 {
 			s.most = m
 		}
@@ -123,7 +123,7 @@ func isStatement(m *kasoku.Message) bool { return m.SQL && m.Code == "" && m.Lev
 func statementCount(c *diagnose.Case) float64 {
 	var n float64
 	for _, v := range [...]string{"insert", "select", "update", "delete", "replace"} {
-		if g, err := c.Status("Com_" + v); err == nil {
+		if g, err := c.Counters().Status("Com_" + v); err == nil {
 			n += g.By
 		}
 	}
@@ -145,7 +145,7 @@ func (SQLLog) signals(s sqlLines) []diagnose.Signal {
 
 func (SQLLog) evidence(c *diagnose.Case, s sqlLines) []kasoku.Evidence {
 	out := []kasoku.Evidence{
-		c.Quoted(s.most, true),
+		c.Quote().Quoted(s.most, true),
 		{Source: "app.log", Text: "lines of SQL per " + s.of, Note: diagnose.Whole(s.lines) + " lines",
 			Value:  unit.Sig3(s.perStatement()),
 			Number: s.perStatement(), Strong: true, Interval: c.Focus.Interval},
@@ -154,7 +154,7 @@ func (SQLLog) evidence(c *diagnose.Case, s sqlLines) []kasoku.Evidence {
 			Strong: true, Interval: c.Focus.Interval},
 	}
 	if s.writer.Key.Name != "" {
-		e := c.Counted(s.writer, false)
+		e := c.Quote().Counted(s.writer, false)
 		e.Text = "write calls of " + s.writer.Key.Instance
 		out = append(out, e)
 	}

@@ -87,9 +87,9 @@ func (r CommitSync) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 }
 
 func (CommitSync) variables(c *diagnose.Case, k evidence.Commits) []kasoku.Evidence {
-	out := []kasoku.Evidence{c.Variable("innodb_flush_log_at_trx_commit")}
+	out := []kasoku.Evidence{c.Quote().Variable("innodb_flush_log_at_trx_commit")}
 	if k.Binlog {
-		out = append(out, c.Variable("log_bin"), c.Variable("sync_binlog"))
+		out = append(out, c.Quote().Variable("log_bin"), c.Quote().Variable("sync_binlog"))
 	}
 	return out
 }

@@ -44,7 +44,7 @@ func (r Binlog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	if !k.Binlog {
 		return nil, diagnose.Quiet(r.ID(), 0, "the binary log is off")
 	}
-	used, err := evidence.WholeRun(c).Status(mysql.BinlogCacheUse)
+	used, err := evidence.WholeRun(c).Counters().Status(mysql.BinlogCacheUse)
 	if err != nil {
 		return nil, diagnose.Blind(r.ID(), err)
 	}
@@ -77,8 +77,8 @@ func (r Binlog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		Clause:   "each commit waits for a binary log that nobody reads",
 		Severity: kasoku.Problem, Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, reader, k.SyncSignal()),
 		Impact: kasoku.Impact{Share: share, Of: k.Of, Estimate: true, Shared: []string{"DBC-01"}},
-		Evidence: append([]kasoku.Evidence{c.Variable("log_bin"), c.Variable("sync_binlog"),
-			evidence.WholeRun(c).Counted(used, true)}, k.Evidence(c)...),
+		Evidence: append([]kasoku.Evidence{c.Quote().Variable("log_bin"), c.Quote().Variable("sync_binlog"),
+			evidence.WholeRun(c).Quote().Counted(used, true)}, k.Evidence(c)...),
 		Cause: fmt.Sprintf("%s writes each transaction into the binary log too and waits until it is on the disk; no replica was connected. %s transactions went into it.",
 			wording.Capital(c.Server()), diagnose.Whole(used.By)),
 		Fixes: []kasoku.Fix{
@@ -100,7 +100,7 @@ func (r Binlog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 // replicas returns how many read the binary log, and whether that was recorded.
 func replicas(c *diagnose.Case) (most float64, known bool) {
 	for _, name := range []string{mysql.ConnReplicas, mysql.SlavesConnected} {
-		if g, err := evidence.WholeRun(c).Gauge(kasoku.Key{Source: diagnose.MySQL, Name: name}); err == nil {
+		if g, err := evidence.WholeRun(c).Counters().Gauge(kasoku.Key{Source: diagnose.MySQL, Name: name}); err == nil {
 			most, known = max(most, g.Max), true
 		}
 	}

@@ -59,9 +59,9 @@ func slowestDisk(c *diagnose.Case) (slowest diskUse, err error) {
 		key := func(name string) kasoku.Key {
 			return kasoku.Key{Host: s.Key.Host, Source: diagnose.Host, Name: name, Instance: s.Key.Instance}
 		}
-		writes, err1 := whole.Grown(s.Key)
-		took, err2 := whole.Grown(key(host.DiskWriteTime))
-		busy, err3 := whole.Grown(key(host.DiskBusy))
+		writes, err1 := whole.Counters().Grown(s.Key)
+		took, err2 := whole.Counters().Grown(key(host.DiskWriteTime))
+		busy, err3 := whole.Counters().Grown(key(host.DiskBusy))
 		if err1 != nil || err2 != nil || err3 != nil {
 			continue
 		}
@@ -96,7 +96,7 @@ func (r SlowDisk) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 			unit.Percent(k.Share), k.Of, unit.Duration(d.each), unit.Percent(d.busy), unit.Percent(syncShare),
 			unit.Duration(slowWrite), unit.Percent(busyDisk))
 	}
-	if busy, cores, err := c.HostBusy(); err == nil && busy >= evidence.Saturated*cores {
+	if busy, cores, err := c.Hosts().HostBusy(); err == nil && busy >= evidence.Saturated*cores {
 		return nil, diagnose.Quiet(r.ID(), 0.5, "the host's CPU is %s busy: statements wait for that",
 			unit.Percent(busy/max(cores, 0.01)))
 	}
@@ -112,7 +112,7 @@ func (r SlowDisk) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 			{Source: "host", Text: "a write to " + d.name, Note: unit.Percent(d.busy) + " busy",
 				Value: unit.Duration(d.each), Number: d.each.Seconds(), Strong: true, Series: d.keys,
 				Interval: c.Whole()},
-			c.Variable("innodb_flush_log_at_trx_commit"),
+			c.Quote().Variable("innodb_flush_log_at_trx_commit"),
 		}, k.Evidence(c)...),
 		Cause: fmt.Sprintf("No commit waits for the log any more, and single writes still take %s each beyond a statement's own: the disk %s takes %s for a write.",
 			unit.Duration(k.Each()), d.name, unit.Duration(d.each)),

@@ -57,9 +57,9 @@ func commitWorkOf(c *diagnose.Case) commitWork {
 			continue
 		}
 		m.classes = append(m.classes, q)
-		m.total += c.QueryTime(q)
+		m.total += c.Statements().QueryTime(q)
 		if q.Tag != "" {
-			m.tagged += c.QueryTime(q)
+			m.tagged += c.Statements().QueryTime(q)
 		}
 	}
 	slices.SortStableFunc(m.classes, func(a, b *kasoku.Query) int { return cmp.Compare(b.Total, a.Total) })
@@ -137,7 +137,7 @@ func (r OpaqueCommit) finding(c *diagnose.Case, m commitWork, share float64) kas
 func tablesOf(c *diagnose.Case, t kasoku.Transaction) string {
 	var out []string
 	for _, id := range t.Shape {
-		if q := c.QueryByID(id); q != nil {
+		if q := c.Statements().QueryByID(id); q != nil {
 			for _, name := range q.Tables {
 				if !slices.Contains(out, name) {
 					out = append(out, name)

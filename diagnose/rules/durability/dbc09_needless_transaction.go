@@ -142,7 +142,7 @@ func (NeedlessTransaction) object(c *diagnose.Case, n needless) kasoku.Object {
 		}
 	}
 	for _, id := range n.kinds[0].Shape {
-		if q := c.QueryByID(id); q != nil && len(q.Tables) > 0 {
+		if q := c.Statements().QueryByID(id); q != nil && len(q.Tables) > 0 {
 			return kasoku.Object{Kind: "table", Name: q.Tables[0]}
 		}
 	}

@@ -214,7 +214,7 @@ func generatorOf(c *diagnose.Case) generator {
 		g.own = min(t.SendDelay.Mean().Seconds()/t.Latency.Mean().Seconds(), 1)
 		g.mean, g.p99 = t.SendDelay.Mean(), t.SendDelay.Quantile(0.99)
 	}
-	busy, host, err := c.HostBusy()
+	busy, host, err := c.Hosts().HostBusy()
 	if err == nil {
 		g.host = host
 	}
@@ -238,7 +238,7 @@ func (g *generator) ofLoad(c *diagnose.Case) {
 	g.name, g.of = strings.TrimSpace("kasoku "+l.Engine), float64(l.Cores)
 	g.capped = l.MaxInFlight > 0 && l.PeakInFlight >= l.MaxInFlight
 	var err error
-	if g.cores, err = c.Cores(diagnose.Self, ""); err == nil {
+	if g.cores, err = c.Counters().Cores(diagnose.Self, ""); err == nil {
 		g.keys = []kasoku.Key{{Source: diagnose.Self, Name: observe.SelfCPUUser},
 			{Source: diagnose.Self, Name: observe.SelfCPUSystem}}
 		return
@@ -259,7 +259,7 @@ func (g *generator) ofCommand(c *diagnose.Case) {
 	}
 	for _, s := range c.FindAll(diagnose.Process, process.CPUUser) {
 		if _, name, _ := strings.Cut(s.Key.Instance, " "); name == g.name && name != "" {
-			if cores, err := c.Cores(diagnose.Process, s.Key.Instance); err == nil {
+			if cores, err := c.Counters().Cores(diagnose.Process, s.Key.Instance); err == nil {
 				g.cores += cores
 				g.keys = append(g.keys, s.Key)
 			}

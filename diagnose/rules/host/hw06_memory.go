@@ -67,30 +67,30 @@ type shortage struct {
 
 func shortageOf(c *diagnose.Case) shortage {
 	s := shortage{stalled: -1}
-	s.said = c.Said(func(m *kasoku.Message) bool { return !m.SQL && wording.ContainsFold(m.Sample, outOfMemory...) })
+	s.said = c.Lines().Said(func(m *kasoku.Message) bool { return !m.SQL && wording.ContainsFold(m.Sample, outOfMemory...) })
 	host := func(name string) kasoku.Key { return kasoku.Key{Source: diagnose.Host, Name: name} }
-	s.killed, _ = c.Grown(host(hostkeys.VMOOMKill)) // none without a figure
-	if total, err := c.Gauge(host(hostkeys.MemTotal)); err == nil && total.Max > 0 {
-		if free, err := c.Gauge(host(hostkeys.MemAvailable)); err == nil && free.Min >= 0 {
+	s.killed, _ = c.Counters().Grown(host(hostkeys.VMOOMKill)) // none without a figure
+	if total, err := c.Counters().Gauge(host(hostkeys.MemTotal)); err == nil && total.Max > 0 {
+		if free, err := c.Counters().Gauge(host(hostkeys.MemAvailable)); err == nil && free.Min >= 0 {
 			s.available, s.total = min(free.Min, total.Max), total.Max
 		}
 	}
 	for _, name := range []string{hostkeys.VMSwapIn, hostkeys.VMSwapOut} {
-		if g, err := c.Grown(host(name)); err == nil {
+		if g, err := c.Counters().Grown(host(name)); err == nil {
 			s.swapped += max(g.By, 0) / g.Interval.Len().Seconds()
 		}
 	}
-	if g, err := c.Grown(host(hostkeys.PressureMemorySome)); err == nil {
+	if g, err := c.Counters().Grown(host(hostkeys.PressureMemorySome)); err == nil {
 		s.stalled = min(max(g.By, 0)/g.Interval.Len().Seconds(), 1)
 	}
-	if g, err := c.Grown(host(hostkeys.VMAllocStalls)); err == nil {
+	if g, err := c.Counters().Grown(host(hostkeys.VMAllocStalls)); err == nil {
 		s.reclaimed = max(g.By, 0)
 	}
 	for _, k := range c.FindAll(diagnose.Cgroup, cgroup.MemoryEventsOOMKill) {
-		g, err := c.Grown(k.Key)
+		g, err := c.Counters().Grown(k.Key)
 		limit := k.Key
 		limit.Name = cgroup.MemoryMax
-		if most, err2 := c.Gauge(limit); err == nil && g.By > 0 {
+		if most, err2 := c.Counters().Gauge(limit); err == nil && g.By > 0 {
 			s.killed = g
 			s.limited = k.Key.Instance
 			if err2 == nil && most.Max > 0 {
@@ -121,7 +121,7 @@ func (r Memory) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	s := shortageOf(c)
 	switch {
 	case s.fires():
-	case s.total == 0 && s.stalled < 0 && !c.HasAppLog():
+	case s.total == 0 && s.stalled < 0 && !c.Lines().HasAppLog():
 		return nil, diagnose.Blind(r.ID(),
 			errors.New("neither the host's memory nor an application's log was recorded"))
 	case s.total == 0:
@@ -195,8 +195,8 @@ func (s shortage) impact(c *diagnose.Case) kasoku.Impact {
 
 func (s shortage) signals(c *diagnose.Case) []diagnose.Signal {
 	said := diagnose.Signal{Holds: len(s.said) > 0, Lacks: "no log says that memory ran out"}
-	if !c.HasAppLog() {
-		said.Blind = c.NoLog("applog")
+	if !c.Lines().HasAppLog() {
+		said.Blind = c.Lines().NoLog("applog")
 	}
 	few := diagnose.Signal{Holds: s.total > 0 && s.available < fewAvailable*s.total, Lacks: "the host had memory left"}
 	if s.total == 0 {
@@ -215,17 +215,17 @@ func (s shortage) evidence(c *diagnose.Case) []kasoku.Evidence {
 	var out []kasoku.Evidence
 	add := func(text, value string, number float64, strong bool, name string) {
 		out = append(out, kasoku.Evidence{
-			Source: "host", Text: text, Note: c.Span(), Value: value, Number: number, Strong: strong,
+			Source: "host", Text: text, Note: c.Quote().Span(), Value: value, Number: number, Strong: strong,
 			Series: []kasoku.Key{{Source: diagnose.Host, Name: name}}, Interval: c.Focus.Interval,
 		})
 	}
 	for i, m := range s.said {
 		if i < 2 {
-			out = append(out, c.Quoted(m, true))
+			out = append(out, c.Quote().Quoted(m, true))
 		}
 	}
 	if s.killed.By > 0 {
-		out = append(out, c.Counted(s.killed, true))
+		out = append(out, c.Quote().Counted(s.killed, true))
 	}
 	if s.total > 0 {
 		few := s.available < fewAvailable*s.total
@@ -306,7 +306,7 @@ func (s shortage) fixes(c *diagnose.Case, largest []diagnose.Program) []kasoku.F
 
 // largestPrograms returns the programs of the first host, most memory first.
 func largestPrograms(c *diagnose.Case) []diagnose.Program {
-	all, err := c.Programs()
+	all, err := c.Processes().Programs()
 	if err != nil {
 		return nil
 	}

@@ -166,12 +166,12 @@ func (r Burst) finding(c *diagnose.Case, k, requests, cpu course) kasoku.Finding
 	seconds, sum := k.high()
 	at := kasoku.Interval{From: time.Duration(second) * time.Second, To: time.Duration(second+1) * time.Second}
 	f := kasoku.Finding{
-		ID: r.ID(), Object: kasoku.Object{Kind: "second", Name: c.Clock(at.From)},
+		ID: r.ID(), Object: kasoku.Object{Kind: "second", Name: c.Quote().Clock(at.From)},
 		Title:    fmt.Sprintf("A burst: %s in one second, %s times the mean", k.print(most), unit.Sig3(most/mean)),
 		Severity: kasoku.Info, Confidence: diagnose.Confidence(r.signals(k, second, requests, cpu)...),
 		Impact: kasoku.Impact{Share: sum / (mean * float64(len(k.values))), Of: "of all " + k.name},
 		Evidence: []kasoku.Evidence{
-			{Source: k.source, Text: "most " + k.name + " in one second", Note: c.Clock(at.From), Value: k.print(most),
+			{Source: k.source, Text: "most " + k.name + " in one second", Note: c.Quote().Clock(at.From), Value: k.print(most),
 				Number: most, Strong: true, Series: k.series, Interval: at},
 			{Source: k.source, Text: "mean", Note: fmt.Sprintf("half of the seconds up to %s, 95 %% up to %s",
 				k.print(k.quantile(0.5)), k.print(k.quantile(0.95))),
@@ -180,7 +180,7 @@ func (r Burst) finding(c *diagnose.Case, k, requests, cpu course) kasoku.Finding
 				Number: k.minute()},
 		},
 		Cause: fmt.Sprintf("At %s %s came in one second, %s times the mean of %s. A one-minute average shows %s and hides it.",
-			c.Clock(at.From), k.print(most), unit.Sig3(most/mean), k.print(mean), k.print(k.minute())),
+			c.Quote().Clock(at.From), k.print(most), unit.Sig3(most/mean), k.print(mean), k.print(k.minute())),
 		Fixes: []kasoku.Fix{
 			{Text: "Read this run by the second, as maximum and percentiles, not as averages of a minute",
 				Risk: kasoku.RiskNone},
@@ -206,7 +206,7 @@ func (r Burst) finding(c *diagnose.Case, k, requests, cpu course) kasoku.Finding
 		}
 	} else {
 		f.Cause = fmt.Sprintf("At %s the host used %s for a second, %s times the mean of %s. A one-minute average shows %s and hides it.",
-			c.Clock(at.From), k.print(most), unit.Sig3(most/mean), k.print(mean), k.print(k.minute()))
+			c.Quote().Clock(at.From), k.print(most), unit.Sig3(most/mean), k.print(mean), k.print(k.minute()))
 	}
 	return f
 }
@@ -297,7 +297,7 @@ func cpuCourse(c *diagnose.Case) course {
 	k := course{source: "host", name: "CPU", print: func(v float64) string { return unit.Sig3(v) + " cores" }}
 	counts, _ := c.BySecond()
 	from, to, ok := stretch(c, counts)
-	if idle == nil || !ok || len(c.Run.Hosts) == 0 || c.Run.Hosts[0].Cores == 0 || c.Tick() > 2*time.Second {
+	if idle == nil || !ok || len(c.Run.Hosts) == 0 || c.Run.Hosts[0].Cores == 0 || c.Processes().Tick() > 2*time.Second {
 		return k
 	}
 	k.full = float64(c.Run.Hosts[0].Cores)

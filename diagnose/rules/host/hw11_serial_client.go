@@ -102,7 +102,7 @@ func (r SerialClient) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 // set against the seconds in which any came.
 func (SerialClient) requests(c *diagnose.Case) (turn, error) {
 	counts, source := c.BySecond()
-	all := c.RequestTime()
+	all := c.Statements().RequestTime()
 	if len(counts) == 0 || all <= 0 {
 		return turn{}, errors.New("no access log has the times of requests")
 	}
@@ -120,11 +120,11 @@ func (SerialClient) requests(c *diagnose.Case) (turn, error) {
 
 // statements looks at the sessions of the database.
 func (SerialClient) statements(c *diagnose.Case) (turn, error) {
-	q, err := c.Status(mysql.Questions)
+	q, err := c.Counters().Status(mysql.Questions)
 	if err != nil {
 		return turn{}, err
 	}
-	g, err := c.Gauge(kasoku.Key{Source: diagnose.MySQL, Name: mysql.ConnQuery})
+	g, err := c.Counters().Gauge(kasoku.Key{Source: diagnose.MySQL, Name: mysql.ConnQuery})
 	if err != nil {
 		return turn{}, err
 	}

@@ -102,7 +102,7 @@ func (r FixedRanges) finding(c *diagnose.Case, cols []indexes.FixedRanges, impac
 				unit.Duration(f.Total),
 			Value: unit.Count(f.Ranges), Number: float64(f.Ranges), Strong: true, Interval: c.Whole()})
 	}
-	if q := c.QueryByID(first.QueryIDs[0]); q != nil {
+	if q := c.Statements().QueryByID(first.QueryIDs[0]); q != nil {
 		note := fmt.Sprintf("%s, %s rows examined for %s sent", wording.Times(q.Calls), wording.Average(advice.ExaminedPerCall(q)),
 			wording.Average(statements.RowsPerCall(q)))
 		if x := evidence.Surest(c, q.ID); x != nil {

@@ -53,7 +53,7 @@ func (r SpatialIndex) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 	seen := map[string]bool{}
 	for i := range advised.Spatial {
 		s := &advised.Spatial[i]
-		q := c.QueryByID(s.QueryID)
+		q := c.Statements().QueryByID(s.QueryID)
 		if q == nil || seen[s.Table] {
 			continue
 		}

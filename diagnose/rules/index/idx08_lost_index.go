@@ -203,7 +203,7 @@ func (r LostIndex) finding(c *diagnose.Case, l lostIndexes) kasoku.Finding {
 
 // droppedBy says whether the slow log has a statement that dropped the table.
 func droppedBy(c *diagnose.Case, table string) (diagnose.Signal, *kasoku.Evidence) {
-	if !c.HasSlowLog() {
+	if !c.Lines().HasSlowLog() {
 		return diagnose.Signal{Blind: "no slow log, so it is not known which statement dropped it"}, nil
 	}
 	_, name, _ := strings.Cut(table, ".")

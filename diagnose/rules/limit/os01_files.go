@@ -57,12 +57,12 @@ type openFiles struct {
 func openFilesOf(c *diagnose.Case) openFiles {
 	var o openFiles
 	ranOut := func(m *kasoku.Message) bool { return !m.SQL && wording.ContainsFold(m.Sample, tooManyFiles...) }
-	o.said = append(c.Said(ranOut), c.SaidBy(kasoku.MessageNginx, ranOut)...)
+	o.said = append(c.Lines().Said(ranOut), c.Lines().SaidBy(kasoku.MessageNginx, ranOut)...)
 	for _, s := range c.FindAll(diagnose.Process, process.FDsLimit) {
 		k := s.Key
 		k.Name = process.FDs
-		limit, err := c.Gauge(s.Key)
-		used, err2 := c.Gauge(k)
+		limit, err := c.Counters().Gauge(s.Key)
+		used, err2 := c.Counters().Gauge(k)
 		if err != nil || err2 != nil || limit.Min <= 0 || used.Max < 0 {
 			continue
 		}
@@ -98,7 +98,7 @@ func (r Files) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	o := openFilesOf(c)
 	switch {
 	case len(o.said) > 0 || o.ratio() >= filesUsed:
-	case o.instance == "" && !c.HasAppLog():
+	case o.instance == "" && !c.Lines().HasAppLog():
 		return nil, diagnose.Blind(r.ID(),
 			errors.New("neither an application's log nor open files of a process were recorded"))
 	case o.instance == "":
@@ -138,8 +138,8 @@ func (r Files) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 
 func (o openFiles) signals(c *diagnose.Case) []diagnose.Signal {
 	said := diagnose.Signal{Holds: len(o.said) > 0, Lacks: "no log says that files ran out"}
-	if !c.HasAppLog() {
-		said.Blind = c.NoLog("applog")
+	if !c.Lines().HasAppLog() {
+		said.Blind = c.Lines().NoLog("applog")
 	}
 	full := diagnose.Signal{Holds: o.ratio() >= filesUsed,
 		Lacks: "no process was seen at its limit; between two samples it may have been"}
@@ -153,7 +153,7 @@ func (o openFiles) evidence(c *diagnose.Case) []kasoku.Evidence {
 	var out []kasoku.Evidence
 	for i, m := range o.said {
 		if i < 2 {
-			out = append(out, c.Quoted(m, true))
+			out = append(out, c.Quote().Quoted(m, true))
 		}
 	}
 	if o.instance != "" {

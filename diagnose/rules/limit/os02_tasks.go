@@ -66,17 +66,17 @@ func refusesTask(m *kasoku.Message) bool {
 }
 
 func tasksOf(c *diagnose.Case) tasks {
-	t := tasks{said: c.Said(refusesTask)}
+	t := tasks{said: c.Lines().Said(refusesTask)}
 	for _, s := range c.FindAll(diagnose.Cgroup, cgroup.PIDsCurrent) {
 		t.grouped = true
-		most, err := c.Gauge(s.Key)
+		most, err := c.Counters().Gauge(s.Key)
 		limit, events := s.Key, s.Key
 		limit.Name, events.Name = cgroup.PIDsMax, cgroup.PIDsEventsMax
-		max, err2 := c.Gauge(limit)
+		max, err2 := c.Counters().Gauge(limit)
 		if err != nil || err2 != nil || max.Min <= 0 || most.Max < 0 {
 			continue
 		}
-		refused, err := c.Grown(events)
+		refused, err := c.Counters().Grown(events)
 		if err != nil {
 			refused = diagnose.Grown{}
 		}
@@ -103,7 +103,7 @@ func (r Tasks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		return nil, diagnose.Quiet(r.ID(), min(t.ratio(), 0.999),
 			"control group %s held %s of %s tasks, and none was refused", t.group, diagnose.Whole(t.most),
 			diagnose.Whole(t.limit))
-	case t.grouped || c.HasAppLog():
+	case t.grouped || c.Lines().HasAppLog():
 		return nil, diagnose.Quiet(r.ID(), 0,
 			"no log says that a process or a thread was refused, and no control group that was recorded limits them")
 	default:
@@ -135,8 +135,8 @@ func (r Tasks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 
 func (t tasks) signals(c *diagnose.Case) []diagnose.Signal {
 	said := diagnose.Signal{Holds: len(t.said) > 0, Lacks: "no log says that a process or a thread was refused"}
-	if !c.HasAppLog() {
-		said.Blind = c.NoLog("applog")
+	if !c.Lines().HasAppLog() {
+		said.Blind = c.Lines().NoLog("applog")
 	}
 	counted := diagnose.Signal{Holds: t.refused.By > 0,
 		Lacks: "no control group counted a refusal: the limit is another one"}
@@ -152,11 +152,11 @@ func (t tasks) evidence(c *diagnose.Case) []kasoku.Evidence {
 	var out []kasoku.Evidence
 	for i, m := range t.said {
 		if i < 2 {
-			out = append(out, c.Quoted(m, true))
+			out = append(out, c.Quote().Quoted(m, true))
 		}
 	}
 	if t.refused.By > 0 {
-		e := c.Counted(t.refused, true)
+		e := c.Quote().Counted(t.refused, true)
 		e.Text = "refused in " + t.group + " (pids.events)"
 		out = append(out, e)
 	}

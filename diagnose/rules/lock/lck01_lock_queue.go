@@ -138,7 +138,7 @@ func (LockQueue) signals(w *kasoku.LockWait) []diagnose.Signal {
 func (LockQueue) evidence(c *diagnose.Case, l evidence.LockLoad, w *kasoku.LockWait) []kasoku.Evidence {
 	whole := evidence.WholeRun(c)
 	out := []kasoku.Evidence{
-		whole.Counted(l.Waits, true),
+		whole.Quote().Counted(l.Waits, true),
 		{Source: "status", Text: mysql.InnodbRowLockTime, Note: "mean " + unit.Duration(l.Each()),
 			Value: unit.Duration(l.Time), Number: l.Time.Seconds(), Strong: true,
 			Series: []kasoku.Key{l.Millis.Key}, Interval: c.Whole()},
@@ -176,7 +176,7 @@ func holders(c *diagnose.Case, w *kasoku.LockWait) string {
 	for _, x := range []struct{ id, says string }{{w.BlockingID, "It is of "},
 		{w.WaitingID, "Those that wait are of "}} {
 		var names []string
-		for _, caller := range c.CallersOf(x.id) {
+		for _, caller := range c.Statements().CallersOf(x.id) {
 			names = append(names, caller.Endpoint())
 		}
 		if x.id != "" && len(names) > 0 {

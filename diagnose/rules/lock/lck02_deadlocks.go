@@ -41,7 +41,7 @@ func (Deadlocks) Doc() diagnose.Doc {
 // Check counts deadlocks.
 func (r Deadlocks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	whole := evidence.WholeRun(c)
-	counted, err := whole.Status(mysql.InnodbDeadlocks)
+	counted, err := whole.Counters().Status(mysql.InnodbDeadlocks)
 	count := uint64(0)
 	if err == nil && counted.By > 0 && counted.By < 1e15 {
 		count = uint64(counted.By)
@@ -52,12 +52,12 @@ func (r Deadlocks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 		count = max(count, last.Count, 1)
 	}
 	var said uint64
-	told := whole.Said(func(m *kasoku.Message) bool { return m.Code == deadlockCode })
+	told := whole.Lines().Said(func(m *kasoku.Message) bool { return m.Code == deadlockCode })
 	for _, s := range told {
 		said += s.Count
 	}
 	count = max(count, said)
-	if err != nil && count == 0 && !c.HasAppLog() && c.Find(kasoku.Key{Source: diagnose.MySQL,
+	if err != nil && count == 0 && !c.Lines().HasAppLog() && c.Find(kasoku.Key{Source: diagnose.MySQL,
 		Name: mysql.InnodbRowLockWaits}) == nil {
 		return nil, diagnose.Blind(r.ID(), err)
 	}
@@ -77,7 +77,7 @@ func (r Deadlocks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 		Interval: c.Whole(),
 	}
 	if err == nil && counted.By > 0 {
-		f.Evidence = append(f.Evidence, whole.Counted(counted, true))
+		f.Evidence = append(f.Evidence, whole.Quote().Counted(counted, true))
 	} else {
 		f.Evidence = append(f.Evidence, kasoku.Evidence{Source: "status", Text: "deadlocks",
 			Value: diagnose.More(float64(count)), Number: float64(count), Strong: true, Interval: c.Whole()})
@@ -88,7 +88,7 @@ func (r Deadlocks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 	}
 	for i, s := range told {
 		if i < 2 {
-			f.Evidence = append(f.Evidence, whole.Quoted(s, true))
+			f.Evidence = append(f.Evidence, whole.Quote().Quoted(s, true))
 		}
 	}
 	return []kasoku.Finding{f}, nil
@@ -113,8 +113,8 @@ func (Deadlocks) shown(last *kasoku.Deadlock) diagnose.Signal {
 
 // failed is the signal that the application notices.
 func (Deadlocks) failed(c *diagnose.Case, said uint64) diagnose.Signal {
-	if !c.HasAppLog() {
-		return diagnose.Signal{Blind: c.NoLog("applog")}
+	if !c.Lines().HasAppLog() {
+		return diagnose.Signal{Blind: c.Lines().NoLog("applog")}
 	}
 	return diagnose.Signal{Holds: said > 0, Lacks: "the application's log has no error " + deadlockCode}
 }

@@ -43,7 +43,7 @@ func (Interval) Doc() diagnose.Doc {
 
 // Check compares the interval with the shortest stretch of load.
 func (r Interval) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
-	tick := c.Tick().Round(10 * time.Millisecond)
+	tick := c.Processes().Tick().Round(10 * time.Millisecond)
 	if tick <= 0 {
 		return nil, diagnose.Blind(r.ID(), errors.New("nothing was sampled"))
 	}

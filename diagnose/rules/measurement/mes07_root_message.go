@@ -63,10 +63,10 @@ func (r RootMessage) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 			"%s of %s requests were answered with 5xx; the thresholds are %d and %s", unit.Count(f.count),
 			unit.Count(f.of), fewFailures, unit.Percent(failedRatio))
 	}
-	if !c.HasAppLog() {
-		return nil, diagnose.Blind(r.ID(), errors.New(c.NoLog("applog")))
+	if !c.Lines().HasAppLog() {
+		return nil, diagnose.Blind(r.ID(), errors.New(c.Lines().NoLog("applog")))
 	}
-	said := c.Said(func(m *kasoku.Message) bool { return diagnose.IsError(m) && !onlyStatus(c, m) })
+	said := c.Lines().Said(func(m *kasoku.Message) bool { return diagnose.IsError(m) && !onlyStatus(c, m) })
 	root, ok := rootOf(said, f.count)
 	if !ok {
 		if len(said) == 0 {
@@ -84,10 +84,10 @@ func (r RootMessage) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 }
 
 func (r RootMessage) finding(c *diagnose.Case, f failures, root diagnose.Said, said []diagnose.Said) kasoku.Finding {
-	quotes := []kasoku.Evidence{c.Quoted(root, true)}
+	quotes := []kasoku.Evidence{c.Quote().Quoted(root, true)}
 	for _, s := range said {
 		if s.Message != root.Message && len(quotes) < 3 {
-			quotes = append(quotes, c.Quoted(s, false))
+			quotes = append(quotes, c.Quote().Quoted(s, false))
 		}
 	}
 	quotes = append(quotes, kasoku.Evidence{

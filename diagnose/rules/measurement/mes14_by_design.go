@@ -132,7 +132,7 @@ func workOf(c *diagnose.Case, e *kasoku.Endpoint) (share float64, exact bool) {
 	for i := range c.Queries {
 		q := &c.Queries[i]
 		all += q.Total.Seconds()
-		for _, x := range c.CallersOf(q.ID) {
+		for _, x := range c.Statements().CallersOf(q.ID) {
 			if x.Method == e.Method && x.Route == e.Route && q.Calls > 0 {
 				own += x.PerRequest * float64(e.Count) * q.Total.Seconds() / float64(q.Calls)
 				exact = true
@@ -149,9 +149,9 @@ func (r ByDesign) finding(c *diagnose.Case, e *kasoku.Endpoint, p pollTimes) kas
 	name := e.Method + " " + e.Route
 	own := diagnose.Signal{Holds: p.exact, Lacks: "which statements are its own is not known: all count"}
 	if len(c.Queries) == 0 {
-		own = diagnose.Signal{Blind: c.NoLog("slowlog")}
+		own = diagnose.Signal{Blind: c.Lines().NoLog("slowlog")}
 	}
-	share := c.ShareOf(e.Total)
+	share := c.Statements().ShareOf(e.Total)
 	return kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: name}, Severity: kasoku.Info,
 		Title:      wording.Cut(name+" waits by design", 70),

@@ -55,8 +55,8 @@ func (r StartLimit) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 	x := exitsOf(c)
 	hit := x.given != nil || strings.Contains(x.state, "start-limit-hit")
 	switch {
-	case !c.HasAppLog() && x.state == "":
-		return nil, diagnose.Blind(r.ID(), errors.New(c.NoLog("applog")))
+	case !c.Lines().HasAppLog() && x.state == "":
+		return nil, diagnose.Blind(r.ID(), errors.New(c.Lines().NoLog("applog")))
 	case len(x.ended) == 0 && !hit && len(x.refused) > 0:
 		return nil, diagnose.Quiet(r.ID(), 0, "connections were refused %s times, and no process ended of it",
 			unit.Count(total(x.refused)))

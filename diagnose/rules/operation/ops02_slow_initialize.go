@@ -71,8 +71,8 @@ func (r SlowInitialize) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Sile
 		spent += q.Total
 	}
 	told := diagnose.Signal{Holds: spent >= took/2, Lacks: "the slow log explains less than half of it"}
-	if !c.HasSlowLog() {
-		told.Blind = c.NoLog("slowlog")
+	if !c.Lines().HasSlowLog() {
+		told.Blind = c.Lines().NoLog("slowlog")
 	}
 	title := fmt.Sprintf("Initialize takes %s of the %s that it may", unit.Duration(took), unit.Duration(limit))
 	if took > limit {
@@ -167,8 +167,8 @@ func (SlowInitialize) cause(c *diagnose.Case, p kasoku.Phase, named []*kasoku.Qu
 		return text + wording.Capital(strings.Join(why, "; ")) + "."
 	case len(named) > 0:
 		return text + "Most of it is in the statements above."
-	case !c.HasSlowLog():
-		return text + "Which statements take it was not recorded: " + c.NoLog("slowlog") + "."
+	case !c.Lines().HasSlowLog():
+		return text + "Which statements take it was not recorded: " + c.Lines().NoLog("slowlog") + "."
 	}
 	return text + "No statement takes much of it: look at what the application itself does, such as files that it writes."
 }

@@ -50,17 +50,17 @@ type connections struct {
 func connectionsOf(c *diagnose.Case) (connections, error) {
 	var p connections
 	var err error
-	if p.opened, err = c.Status(mysql.Connections); err != nil {
+	if p.opened, err = c.Counters().Status(mysql.Connections); err != nil {
 		return p, err
 	}
 	if p.requests, err = c.Requests(p.opened.Interval); err != nil {
 		return p, err
 	}
-	if p.open, err = c.Gauge(kasoku.Key{Source: diagnose.MySQL, Name: mysql.ThreadsConnected}); err != nil {
+	if p.open, err = c.Counters().Gauge(kasoku.Key{Source: diagnose.MySQL, Name: mysql.ThreadsConnected}); err != nil {
 		return p, err
 	}
 	p.most = mostOpen(c)
-	if g, err := c.Status(mysql.ConnectionErrorsMaxConnections); err == nil {
+	if g, err := c.Counters().Status(mysql.ConnectionErrorsMaxConnections); err == nil {
 		p.refused = g.By
 	}
 	p.reopened = max(p.opened.By-max(p.open.Last-p.open.First, 0), 0)
@@ -92,9 +92,9 @@ type refusals struct {
 
 func refusalsOf(c *diagnose.Case) refusals {
 	var r refusals
-	r.counted, r.countedErr = c.Status(mysql.ConnectionErrorsMaxConnections)
+	r.counted, r.countedErr = c.Counters().Status(mysql.ConnectionErrorsMaxConnections)
 	r.limit, _ = c.Number("max_connections")
-	for i, s := range c.Said(func(m *kasoku.Message) bool { return m.Code == errTooMany }) {
+	for i, s := range c.Lines().Said(func(m *kasoku.Message) bool { return m.Code == errTooMany }) {
 		if i == 0 {
 			r.said = s
 		} else {
@@ -109,10 +109,10 @@ func refusalsOf(c *diagnose.Case) refusals {
 // unknown. Max_used_connections sees what lies between two samples; it is of
 // this time only when it grew in it.
 func mostOpen(c *diagnose.Case) (most float64) {
-	if g, err := c.Gauge(kasoku.Key{Source: diagnose.MySQL, Name: mysql.ThreadsConnected}); err == nil {
+	if g, err := c.Counters().Gauge(kasoku.Key{Source: diagnose.MySQL, Name: mysql.ThreadsConnected}); err == nil {
 		most = g.Max
 	}
-	if g, err := c.Gauge(kasoku.Key{Source: diagnose.MySQL, Name: mysql.MaxUsedConnections}); err == nil &&
+	if g, err := c.Counters().Gauge(kasoku.Key{Source: diagnose.MySQL, Name: mysql.MaxUsedConnections}); err == nil &&
 		g.Max > g.Min {
 		most = max(most, g.Max)
 	}

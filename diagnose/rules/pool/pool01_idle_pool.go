@@ -84,18 +84,18 @@ func (IdlePool) signals(c *diagnose.Case, p connections) []diagnose.Signal {
 		{Holds: p.opened.By >= 2*p.most, Lacks: "not many more were opened than were open at once"},
 	}
 	stay := diagnose.Signal{Holds: p.open.Last <= fewStay*p.most, Lacks: "most stay open after the load"}
-	if !c.Quiet() {
+	if !c.Counters().Quiet() {
 		stay.Blind = "no time without load follows"
 	}
 	s = append(s, stay)
 	byClient := diagnose.Signal{Lacks: "the server cuts connections off"}
-	if g, err := c.Status(mysql.AbortedClients); err != nil {
+	if g, err := c.Counters().Status(mysql.AbortedClients); err != nil {
 		byClient.Blind = err.Error()
 	} else {
 		byClient.Holds = g.By < 0.1*p.opened.By
 	}
 	waiting := diagnose.Signal{Lacks: "few sockets wait in TIME_WAIT"}
-	if g, err := c.Gauge(timeWait); err != nil {
+	if g, err := c.Counters().Gauge(timeWait); err != nil {
 		waiting.Blind = "sockets were not recorded"
 	} else {
 		waiting.Holds = g.Max-g.First >= 0.1*p.reopened
@@ -108,8 +108,8 @@ var timeWait = kasoku.Key{Source: diagnose.Host, Name: host.TCPTimeWait}
 func (IdlePool) evidence(c *diagnose.Case, p connections) []kasoku.Evidence {
 	over := c.Focus.Interval
 	out := []kasoku.Evidence{
-		c.Counted(p.opened, true),
-		c.Asked(p.requests),
+		c.Quote().Counted(p.opened, true),
+		c.Quote().Asked(p.requests),
 		{Source: "status", Text: "opened and closed again, per request that got through",
 			Value: unit.Sig3(p.perServed()), Number: p.perServed(), Strong: true, Interval: over},
 	}
@@ -125,7 +125,7 @@ func (IdlePool) evidence(c *diagnose.Case, p connections) []kasoku.Evidence {
 		Value: diagnose.Whole(p.most) + " → " + diagnose.Whole(p.open.Last), Number: p.most,
 		Series: []kasoku.Key{p.open.Key}, Interval: over,
 	})
-	if g, err := c.Gauge(timeWait); err == nil {
+	if g, err := c.Counters().Gauge(timeWait); err == nil {
 		out = append(out, kasoku.Evidence{
 			Source: "socket", Text: "TIME_WAIT", Note: diagnose.Whole(g.First) + " → " + diagnose.Whole(g.Max),
 			Value: diagnose.More(g.Max - g.First), Number: g.Max - g.First, Series: []kasoku.Key{g.Key}, Interval: over,
@@ -150,7 +150,7 @@ func (IdlePool) cause(c *diagnose.Case, p connections) string {
 // none.
 func (IdlePool) impact(c *diagnose.Case, p connections) kasoku.Impact {
 	lost := p.refused
-	for _, s := range c.Said(isConnectionError) {
+	for _, s := range c.Lines().Said(isConnectionError) {
 		lost += float64(s.Count)
 	}
 	if share := evidence.FailedShare(c, lost); p.refused > 0 && share > 0 {
@@ -159,7 +159,7 @@ func (IdlePool) impact(c *diagnose.Case, p connections) kasoku.Impact {
 	const perConnection = 3
 	trips := 0.0
 	for _, name := range [...]string{mysql.Questions, mysql.ComStmtPrepare} {
-		if g, err := c.Status(name); err == nil {
+		if g, err := c.Counters().Status(name); err == nil {
 			trips += g.By
 		}
 	}

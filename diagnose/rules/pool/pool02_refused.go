@@ -67,7 +67,7 @@ func (r Refused) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 
 func (r Refused) silence(c *diagnose.Case, s refusals) []kasoku.Silence {
 	switch {
-	case s.countedErr != nil && !c.HasAppLog():
+	case s.countedErr != nil && !c.Lines().HasAppLog():
 		return diagnose.Blind(r.ID(), s.countedErr)
 	case s.limit > 0 && s.most > 0:
 		return diagnose.Quiet(r.ID(), s.most/s.limit, "no connection was refused; %s of %s were open at once",
@@ -88,8 +88,8 @@ func (Refused) signals(c *diagnose.Case, s refusals) []diagnose.Signal {
 		full.Blind = "max_connections or the connections open at once were not recorded"
 	}
 	said := diagnose.Signal{Holds: s.said.Message != nil, Lacks: "no Error " + errTooMany + " in the application's log"}
-	if !c.HasAppLog() {
-		said.Blind = c.NoLog("applog")
+	if !c.Lines().HasAppLog() {
+		said.Blind = c.Lines().NoLog("applog")
 	}
 	failed, of := c.Failed()
 	failing := diagnose.Signal{Holds: float64(failed) >= s.refused()/2,
@@ -103,15 +103,15 @@ func (Refused) signals(c *diagnose.Case, s refusals) []diagnose.Signal {
 func (Refused) evidence(c *diagnose.Case, s refusals) []kasoku.Evidence {
 	var out []kasoku.Evidence
 	if s.said.Message != nil {
-		out = append(out, c.Quoted(s.said, true))
+		out = append(out, c.Quote().Quoted(s.said, true))
 	}
-	for i, m := range c.Said(isConnectionError) {
+	for i, m := range c.Lines().Said(isConnectionError) {
 		if i < 2 {
-			out = append(out, c.Quoted(m, false))
+			out = append(out, c.Quote().Quoted(m, false))
 		}
 	}
 	if s.countedErr == nil {
-		out = append(out, c.Counted(s.counted, true))
+		out = append(out, c.Quote().Counted(s.counted, true))
 	}
 	if s.most > 0 {
 		keys := []kasoku.Key{{Source: diagnose.MySQL, Name: mysql.ThreadsConnected}}
@@ -121,14 +121,14 @@ func (Refused) evidence(c *diagnose.Case, s refusals) []kasoku.Evidence {
 		})
 	}
 	if s.limit > 0 {
-		out = append(out, c.Variable("max_connections"))
+		out = append(out, c.Quote().Variable("max_connections"))
 	}
 	over := c.Focus.Interval
 	if s.countedErr == nil {
 		over = s.counted.Interval // so that both count the same time
 	}
 	if r, err := c.Requests(over); err == nil && r.Failed > 0 {
-		e := c.Asked(r)
+		e := c.Quote().Asked(r)
 		e.Text, e.Note = c.Busiest(c.Focus.Interval)+", failed", "of "+unit.Count(r.Count)
 		e.Value, e.Number = unit.Count(r.Failed), float64(r.Failed)
 		out = append(out, e)

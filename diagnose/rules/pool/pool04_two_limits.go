@@ -63,7 +63,7 @@ func (r TwoLimits) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 		Impact: kasoku.Impact{Share: evidence.FailedShare(c, float64(failed)), Of: evidence.OfRequests(c),
 			Shared: []string{"POOL-01", "POOL-02"}},
 		Evidence: []kasoku.Evidence{
-			c.Counted(p.opened, true),
+			c.Quote().Counted(p.opened, true),
 			{Source: "status", Text: "refused at max_connections", Value: diagnose.More(s.refused()),
 				Number: s.refused(), Strong: true,
 				Series: []kasoku.Key{s.counted.Key}, Interval: c.Focus.Interval},

@@ -84,7 +84,7 @@ func (r SmallPool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 				Value: unit.Duration(time.Duration(min(p.Wait.By, 1e9) * float64(time.Second))), Number: p.Wait.By,
 				Strong: true,
 				Series: []kasoku.Key{p.Wait.Key}, Interval: c.Whole()},
-			evidence.WholeRun(c).Counted(p.Waits, true),
+			evidence.WholeRun(c).Quote().Counted(p.Waits, true),
 			{Source: evidence.SourceExpvar, Text: expvar.InUse, Note: "of " + limit,
 				Value: unit.Plain(p.InUse), Number: p.InUse,
 				Strong: true,

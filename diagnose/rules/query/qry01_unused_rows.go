@@ -89,7 +89,7 @@ func (r UnusedRows) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 		if x == nil {
 			continue
 		}
-		e := c.EndpointOf(x.Endpoint())
+		e := c.Statements().EndpointOf(x.Endpoint())
 		if e == nil || e.Count == 0 || e.Bytes == 0 {
 			continue
 		}
@@ -132,7 +132,7 @@ func (r UnusedRows) finding(c *diagnose.Case, u unusedRow, s statements.Statemen
 	if share <= 0 {
 		share = 1
 	}
-	d := time.Duration(min(share, 1) * float64(c.QueryTime(u.query)))
+	d := time.Duration(min(share, 1) * float64(c.Statements().QueryTime(u.query)))
 	i := evidence.TimeImpact(c, d)
 	i.Estimate = true
 	name := u.caller.Endpoint()

@@ -44,7 +44,7 @@ func (r CountExistence) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Sile
 	var out []kasoku.Finding
 	near, said := 0.0, "no statement counts what can be there once at most"
 	for _, read := range advice.Reads() {
-		q := c.QueryByID(read.QueryID)
+		q := c.Statements().QueryByID(read.QueryID)
 		if q == nil || q.Verb != "SELECT" || !read.Count || !read.Alone || len(read.Unique) == 0 ||
 			!wording.ContainsFold(q.Fingerprint, "count(") {
 			continue
@@ -55,7 +55,7 @@ func (r CountExistence) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Sile
 				wording.Times(q.Calls), manyCounts)
 			continue
 		}
-		impact := evidence.TimeImpact(c, c.QueryTime(q))
+		impact := evidence.TimeImpact(c, c.Statements().QueryTime(q))
 		impact.Share, impact.Estimate = impact.Share/10, true // the round trip stays
 		out = append(out, kasoku.Finding{
 			ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: read.Table.Name}, Severity: kasoku.Info,

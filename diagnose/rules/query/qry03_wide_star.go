@@ -53,7 +53,7 @@ func (r WideStar) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	wide := map[*kasoku.TableDef]indexes.Read{}
 	var tables []*kasoku.TableDef
 	for _, read := range advice.Reads() {
-		q := c.QueryByID(read.QueryID)
+		q := c.Statements().QueryByID(read.QueryID)
 		if q == nil || !read.Star || len(read.Wide) == 0 || statements.RowsPerCall(q) < starRows {
 			continue
 		}
@@ -86,7 +86,7 @@ func (r WideStar) table(c *diagnose.Case, read indexes.Read, of []*kasoku.Query)
 	var quotes []kasoku.Evidence
 	impact := evidence.TimeImpact(c, 0)
 	for _, q := range of {
-		impact.Share = min(1, impact.Share+evidence.TimeImpact(c, c.QueryTime(q)).Share)
+		impact.Share = min(1, impact.Share+evidence.TimeImpact(c, c.Statements().QueryTime(q)).Share)
 		if len(quotes) < advice.QuotedStatements {
 			quotes = append(quotes, evidence.Statement(q, unit.Duration(q.Total),
 				fmt.Sprintf("%s, %s rows a call", wording.Times(q.Calls), wording.Average(statements.RowsPerCall(q))), q.Total.Seconds()))

@@ -64,7 +64,7 @@ func (r Aggregate) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 		examined := float64(q.RowsExamined) / float64(q.Calls)
 		each := float64(q.RowsExamined) / float64(max(q.RowsSent, 1))
 		changed := float64(changes(c, q)) / float64(q.Calls)
-		impact := evidence.TimeImpact(c, c.QueryTime(q))
+		impact := evidence.TimeImpact(c, c.Statements().QueryTime(q))
 		if examined >= aggregatedRows && each >= aggregatedPerRow && changed <= writesPerCall &&
 			impact.Share >= evidence.SmallShare {
 			out = append(out, r.finding(c, q, s, examined, changed, impact))
@@ -124,7 +124,7 @@ func (r Aggregate) finding(c *diagnose.Case, q *kasoku.Query, s statements.State
 			evidence.Statement(q, "× "+unit.Count(q.Calls), note, float64(q.Calls)),
 			{Source: "slow.log", Text: "writes to its tables for each call", Value: unit.Sig3(changed),
 				Number: changed, Strong: true, Interval: c.Whole()},
-			evidence.StatementTime(c, c.QueryTime(q), i),
+			evidence.StatementTime(c, c.Statements().QueryTime(q), i),
 		},
 		Cause: fmt.Sprintf("The statement examines %s rows of %s for %s that it sends, at each of its %s calls, and its tables change %s times a call: the result is mostly the same as before.",
 			diagnose.Whole(examined), wording.List(q.Tables, 4), wording.Average(statements.RowsPerCall(q)), unit.Count(q.Calls),

@@ -79,7 +79,7 @@ func (r Recount) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 }
 
 func (r Recount) finding(c *diagnose.Case, q *kasoku.Query, s statements.Statement, each float64) kasoku.Finding {
-	i := evidence.TimeImpact(c, c.QueryTime(q))
+	i := evidence.TimeImpact(c, c.Statements().QueryTime(q))
 	x := evidence.Surest(c, q.ID)
 	object, note := kasoku.Object{Kind: "table", Name: s.Table}, unit.Counted(q.Distinct, "different statement",
 		"different statements")
@@ -98,7 +98,7 @@ func (r Recount) finding(c *diagnose.Case, q *kasoku.Query, s statements.Stateme
 			evidence.Statement(q, "× "+unit.Count(q.Calls), note, float64(q.Calls)),
 			{Source: "slow.log", Text: "writes to " + s.Table, Value: "× " + unit.Count(written),
 				Number: float64(written), Interval: c.Whole()},
-			evidence.StatementTime(c, c.QueryTime(q), i),
+			evidence.StatementTime(c, c.Statements().QueryTime(q), i),
 		},
 		Cause: fmt.Sprintf("%s calls count the same %s: %s times each, while %s was written %s times. The numbers are mostly those of before.",
 			unit.Count(q.Calls), unit.Counted(q.Distinct, "thing", "things"), wording.Average(each), s.Table,

@@ -151,7 +151,7 @@ func (r GrowingRows) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 
 func (r GrowingRows) finding(c *diagnose.Case, g growth) kasoku.Finding {
 	q, s := g.query, statements.Of(g.query)
-	i := evidence.TimeImpact(c, time.Duration(float64(c.QueryTime(q))*(1-g.first/max(g.last, 1))))
+	i := evidence.TimeImpact(c, time.Duration(float64(c.Statements().QueryTime(q))*(1-g.first/max(g.last, 1))))
 	i.Estimate = true
 	x := evidence.Surest(c, q.ID)
 	object, note := kasoku.Object{Kind: "table", Name: s.Table},
@@ -159,7 +159,7 @@ func (r GrowingRows) finding(c *diagnose.Case, g growth) kasoku.Finding {
 	sizes := diagnose.Signal{Blind: "which endpoint runs them is not known"}
 	if x != nil {
 		object, note = kasoku.Object{Kind: "endpoint", Name: x.Endpoint()}, note+"; "+evidence.CallerWords(x)
-		if e := c.EndpointOf(x.Endpoint()); e != nil {
+		if e := c.Statements().EndpointOf(x.Endpoint()); e != nil {
 			sizes = diagnose.Signal{Holds: float64(e.MaxBytes) <= flatSizes*float64(max(e.MinBytes, 1)),
 				Lacks: "its answers differ in size"}
 		}
@@ -177,7 +177,7 @@ func (r GrowingRows) finding(c *diagnose.Case, g growth) kasoku.Finding {
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}, sizes),
 		Evidence: []kasoku.Evidence{
 			evidence.Statement(q, wording.Average(g.first)+" → "+wording.Average(g.last)+" rows a call", note, g.last),
-			evidence.StatementTime(c, c.QueryTime(q), i),
+			evidence.StatementTime(c, c.Statements().QueryTime(q), i),
 		},
 		Cause: fmt.Sprintf("The statement reads all of a history that grows with every write: %s rows a call in the first third of the run, %s in the last. Nothing in its WHERE bounds it.",
 			wording.Average(g.first), wording.Average(g.last)),

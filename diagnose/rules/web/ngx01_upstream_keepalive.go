@@ -179,7 +179,7 @@ func openedConnections(c *diagnose.Case, share float64, passed uint64) (kasoku.E
 	// Over the loopback it takes less than the log's millisecond.
 	whole := *c
 	whole.Focus = diagnose.Focus{Interval: c.Whole()}
-	g, err := whole.Grown(kasoku.Key{Source: diagnose.Host, Name: hostkeys.TCPActiveOpens})
+	g, err := whole.Counters().Grown(kasoku.Key{Source: diagnose.Host, Name: hostkeys.TCPActiveOpens})
 	if err != nil {
 		if told >= passed/2 {
 			return e, rate, nil
@@ -190,7 +190,7 @@ func openedConnections(c *diagnose.Case, share float64, passed uint64) (kasoku.E
 	if err != nil {
 		return e, 0, err
 	}
-	e = whole.Counted(g, true)
+	e = whole.Quote().Counted(g, true)
 	e.Text = "connections that the host opened"
 	return e, webserver.Ratio(g.By, share*float64(n.Count)), nil
 }

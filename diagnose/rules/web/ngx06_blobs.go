@@ -53,8 +53,8 @@ func (r Blobs) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	if err != nil {
 		return nil, diagnose.Blind(r.ID(), err)
 	}
-	if !c.HasSlowLog() {
-		return nil, diagnose.Blind(r.ID(), errors.New(c.NoLog("slowlog")))
+	if !c.Lines().HasSlowLog() {
+		return nil, diagnose.Blind(r.ID(), errors.New(c.Lines().NoLog("slowlog")))
 	}
 	near, name := 0.0, ""
 	var out []kasoku.Finding
@@ -98,7 +98,7 @@ func blobQuery(c *diagnose.Case, e *kasoku.Endpoint, mean float64) *kasoku.Query
 		if q.Verb != "SELECT" || q.Calls == 0 {
 			continue
 		}
-		calls := c.CallersOf(q.ID)
+		calls := c.Statements().CallersOf(q.ID)
 		called := slices.ContainsFunc(calls, func(x kasoku.Caller) bool { return x.Endpoint() == webserver.EndpointName(e) })
 		perCall := float64(q.BytesSent) / float64(q.Calls)
 		alike := perCall >= (1-alikeBytes)*mean && perCall <= (1+alikeBytes)*mean+512
@@ -142,7 +142,7 @@ func (r Blobs) finding(c *diagnose.Case, e *kasoku.Endpoint, q *kasoku.Query, me
 		blob.Blind = "tables were not recorded"
 	}
 	joined := diagnose.Signal{Lacks: "which endpoint runs the statement is not known"}
-	for _, x := range c.CallersOf(q.ID) {
+	for _, x := range c.Statements().CallersOf(q.ID) {
 		joined.Holds = joined.Holds || x.Endpoint() == webserver.EndpointName(e)
 	}
 	impact := webserver.SavedTime(c, e.Upstream, true)

@@ -44,11 +44,11 @@ func (WorkerConnections) Doc() diagnose.Doc {
 func (r WorkerConnections) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	whole := *c
 	whole.Focus = diagnose.Focus{Interval: c.Whole()}
-	said := whole.SaidBy(kasoku.MessageNginx, func(m *kasoku.Message) bool {
+	said := whole.Lines().SaidBy(kasoku.MessageNginx, func(m *kasoku.Message) bool {
 		return wording.ContainsFold(m.Sample,
 			"worker_connections are not enough")
 	})
-	active, activeErr := whole.Gauge(kasoku.Key{Source: nginx.Name, Name: nginx.Active})
+	active, activeErr := whole.Counters().Gauge(kasoku.Key{Source: nginx.Name, Name: nginx.Active})
 	limit, confErr := connectionLimit(c)
 	if len(said) == 0 {
 		tells := webserver.CheckLogLevel(c, "error")
@@ -77,7 +77,7 @@ func (r WorkerConnections) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.S
 	for i, m := range said {
 		lines += m.Count
 		if i == 0 {
-			e := c.Quoted(m, true)
+			e := c.Quote().Quoted(m, true)
 			e.Source = "error.log"
 			f.Evidence = append(f.Evidence, e)
 		}

@@ -38,7 +38,7 @@ func spoolOf(c *diagnose.Case, begins string) (spool, error) {
 	var s spool
 	whole := *c
 	whole.Focus = diagnose.Focus{Interval: c.Whole()}
-	for _, m := range whole.SaidBy(kasoku.MessageNginx,
+	for _, m := range whole.Lines().SaidBy(kasoku.MessageNginx,
 		func(m *kasoku.Message) bool { return strings.HasPrefix(m.Sample, begins) }) {
 		if s.lines == 0 {
 			s.most = m
@@ -120,7 +120,7 @@ func (s spool) object() kasoku.Object {
 func (s spool) severity() kasoku.Severity { return evidence.SeverityOf(s.share()) }
 
 func (s spool) evidence(c *diagnose.Case) []kasoku.Evidence {
-	quoted := c.Quoted(s.most, true)
+	quoted := c.Quote().Quoted(s.most, true)
 	quoted.Source = "error.log"
 	out := []kasoku.Evidence{quoted, {
 		Source: "error.log", Text: "requests whose body went to disk", Note: "of " + unit.Count(s.requests),
