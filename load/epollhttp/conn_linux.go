@@ -99,58 +99,12 @@ func (l *connList) remove(c *conn) {
 	c.prev, c.next = nil, nil
 }
 
-// newConn returns a closed connection with a slot.
-func (s *shard) newConn() *conn {
-	if n := len(s.idle); n > 0 {
-		c := s.conns[s.idle[n-1]]
-		s.idle = s.idle[:n-1]
-		return c
-	}
-	c := &conn{slot: int32(len(s.conns)), fd: -1}
-	s.conns = append(s.conns, c)
-	return c
-}
-
-// closeConn closes the socket. What was in flight on it is the caller's.
-func (s *shard) closeConn(c *conn) {
-	h := c.host
-	switch {
-	case c.free:
-		c.free = false
-		h.free.remove(c)
-	case c.state == connDialing:
-		s.dialing.remove(c)
-		h.dialing--
-	}
-	if c.idle {
-		c.idle = false
-		h.idle--
-	}
-	h.open--
-	s.dropSocket(c)
-	c.state = connClosed
-	c.used, c.tries, c.first = 0, 0, nil
-	if c.unsent() {
-		s.forgetRest(c)
-	}
-	s.idle = append(s.idle, c.slot)
-}
-
-// dropSocket closes the socket; epoll forgets it by itself.
-func (s *shard) dropSocket(c *conn) {
-	if c.fd >= 0 {
-		closeSocket(c.fd)
-		c.fd = -1
-	}
-	c.gen++
-}
-
 // handle takes one event.
 func (s *shard) handle(ev *unix.EpollEvent) {
 	if ev.Fd < 0 {
 		return // woken: the loop looks at its orders
 	}
-	c := s.conns[ev.Fd]
+	c := s.conns.all[ev.Fd]
 	if c.gen != ev.Pad {
 		return // of a connection that was closed since
 	}
@@ -183,7 +137,7 @@ func (s *shard) attach(c *conn, f *flight) {
 	f.conn = c
 	f.reused = c.used > 0 || c.q.n > 0
 	if c.q.n == 0 {
-		s.expect(c, f)
+		s.conns.expect(c, f)
 	}
 	c.q.push(f)
 	request, bodyBytes, ok := f.t.static()
@@ -201,33 +155,20 @@ func (s *shard) attach(c *conn, f *flight) {
 	switch {
 	case e == 0:
 		if f.wrote = n > 0; n < len(request) {
-			s.keepRest(c, request[n:], f.t.bulk)
+			s.conns.keepRest(c, request[n:], f.t.bulk)
 		} else if len(f.t.bulk) > 0 {
-			s.keepRest(c, nil, f.t.bulk)
+			s.conns.keepRest(c, nil, f.t.bulk)
 			s.sendRest(c)
 		}
 	case e == errAgain || e == syscall.EINTR:
-		s.keepRest(c, request, f.t.bulk)
+		s.conns.keepRest(c, request, f.t.bulk)
 	default:
 		s.sendFailed(c, e)
 	}
 }
 
-// expect makes a connection ready for the answer to f.
-func (s *shard) expect(c *conn, f *flight) {
-	c.p.Memo = &s.memos[f.hit.Target]
-	c.p.Start(f.t.head)
-}
-
 // unsent reports whether there is something that the socket did not take.
 func (c *conn) unsent() bool { return len(c.rest)-c.sent+len(c.bulk) > 0 }
-
-// keepRest keeps what the socket did not take until it takes more. The bulk is not
-// copied.
-func (s *shard) keepRest(c *conn, rest, bulk []byte) {
-	c.rest, c.bulk = append(c.rest, rest...), bulk
-	s.rests++
-}
 
 // sendRest sends what the socket did not take before.
 func (s *shard) sendRest(c *conn) {
@@ -254,16 +195,7 @@ func (s *shard) sendRest(c *conn) {
 			return
 		}
 	}
-	s.forgetRest(c)
-}
-
-// forgetRest ends the keeping of a rest.
-func (s *shard) forgetRest(c *conn) {
-	s.rests--
-	c.sent, c.bulk = 0, nil
-	if c.rest = c.rest[:0]; cap(c.rest) > keptRest {
-		c.rest = nil
-	}
+	s.conns.forgetRest(c)
 }
 
 // read takes what has come. With the whole it reads to the end of what there
@@ -271,7 +203,7 @@ func (s *shard) forgetRest(c *conn) {
 func (s *shard) read(c *conn, whole bool) {
 	gen := c.gen
 	for range maxReads {
-		n, e := s.receive(c.fd)
+		n, e := s.inbox.receive(c.fd, s.run.users == nil, s.clock.wall)
 		switch {
 		case e == errAgain:
 			return
@@ -284,38 +216,23 @@ func (s *shard) read(c *conn, whole bool) {
 			s.readEOF(c)
 			return
 		}
-		s.take(c, s.buf[:n])
-		if c.gen != gen || n < len(s.buf) && !whole {
+		s.take(c, s.inbox.buf[:n])
+		if c.gen != gen || n < len(s.inbox.buf) && !whole {
 			return
 		}
 	}
-	s.unread = append(s.unread, connRef{c, gen})
-}
-
-// receive reads into buf. In an open loop it notes when the kernel had it.
-func (s *shard) receive(fd int32) (int, syscall.Errno) {
-	if s.run.users != nil {
-		return recvFrom(fd, s.buf)
-	}
-	n, stamp, e := s.receiver.recv(fd)
-	s.came = never
-	if n > 0 {
-		if s.stamped = stamp > 0; s.stamped {
-			s.came = time.Duration(stamp - s.wall)
-		}
-	}
-	return n, e
+	s.conns.unread = append(s.conns.unread, connRef{c, gen})
 }
 
 // readOn goes on with the connections that had more to read.
 func (s *shard) readOn() {
-	n := len(s.unread)
-	for _, ref := range s.unread[:n] {
+	n := len(s.conns.unread)
+	for _, ref := range s.conns.unread[:n] {
 		if ref.c.gen == ref.gen {
 			s.read(ref.c, true)
 		}
 	}
-	s.unread = s.unread[:copy(s.unread, s.unread[n:])]
+	s.conns.unread = s.conns.unread[:copy(s.conns.unread, s.conns.unread[n:])]
 }
 
 // take parses what came on a connection.
@@ -324,7 +241,7 @@ func (s *shard) take(c *conn, b []byte) {
 	for len(b) > 0 {
 		f := c.q.head
 		if f == nil {
-			s.closeConn(c) // not asked for
+			s.conns.closeConn(c) // not asked for
 			return
 		}
 		n, done, err := c.feed(b)
@@ -333,7 +250,7 @@ func (s *shard) take(c *conn, b []byte) {
 			return
 		}
 		if !done {
-			s.big = s.big || c.p.Body > deferredBody
+			s.inbox.big = s.inbox.big || c.p.Body > deferredBody
 			return
 		}
 		b = b[n:]
@@ -358,11 +275,11 @@ func (c *conn) feed(b []byte) (n int, done bool, err error) {
 
 // answered ends the oldest flight of a connection, whose answer is complete.
 func (s *shard) answered(c *conn, f *flight, more bool) {
-	s.now()
+	s.clock.now()
 	c.q.remove(f)
 	c.used++
 	s.count.answers++
-	s.big = s.big || c.p.Body > deferredBody
+	s.inbox.big = s.inbox.big || c.p.Body > deferredBody
 	keep := c.p.KeepAlive && !s.run.opts.NoKeepAlive && !c.unsent() && (c.q.n > 0 || !more)
 	f.hit.Code = c.p.Code
 	f.hit.BytesIn = nethttp.Counted(c.p.Body, s.run.opts.MaxBody)
@@ -370,7 +287,7 @@ func (s *shard) answered(c *conn, f *flight, more bool) {
 	if f.hit.Code < 200 || f.hit.Code >= 400 {
 		f.hit.Err = c.p.Status
 	}
-	s.ages.remove(f)
+	s.flights.ages.remove(f)
 	followed := s.run.opts.Follow != nil && len(c.p.Location) > 0 && nethttp.Redirects(c.p.Code)
 	if followed {
 		s.follow(f, c.p.Code, string(c.p.Location))
@@ -379,19 +296,19 @@ func (s *shard) answered(c *conn, f *flight, more bool) {
 	case !keep:
 		s.dismiss(c)
 	case c.q.n > 0:
-		s.expect(c, c.q.head)
+		s.conns.expect(c, c.q.head)
 		s.offer(c)
 	default:
 		s.offer(c)
 	}
 	if !followed {
-		f.hit.Done = s.clock
-		if f.hit.Sent < s.came && s.came < s.clock { // the wall clock may have been set
-			f.hit.Done = s.came
+		f.hit.Done = s.clock.at
+		if f.hit.Sent < s.inbox.came && s.inbox.came < s.clock.at { // the wall clock may have been set
+			f.hit.Done = s.inbox.came
 		}
 		s.end(f)
 	}
-	if s.ready > 0 {
+	if s.users.ready > 0 {
 		s.issueUsers()
 	}
 }
@@ -402,7 +319,7 @@ func (s *shard) dismiss(c *conn) {
 	h := c.host
 	q := c.q
 	c.q = queue{}
-	s.closeConn(c)
+	s.conns.closeConn(c)
 	for f := q.pop(); f != nil; f = q.pop() {
 		s.lost(f, io.EOF)
 	}

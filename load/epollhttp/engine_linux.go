@@ -217,7 +217,7 @@ func (r *run) describe(sum *kasoku.LoadSummary) {
 	sum.MaxInFlight = r.opts.MaxInFlight
 	sum.Shards = len(r.shards)
 	for _, s := range r.shards {
-		sum.PeakInFlight = min(sum.PeakInFlight+int(s.peak), sum.MaxInFlight) // their peaks need not have been at once
+		sum.PeakInFlight = min(sum.PeakInFlight+int(s.held.peak), sum.MaxInFlight) // their peaks need not have been at once
 		sum.Connections += s.count.connections
 		sum.Resent += s.count.resent
 		sum.Redirected += s.count.redirected

@@ -24,19 +24,19 @@ func (s *shard) fail(f *flight, err error, wrap bool) {
 	if wrap {
 		err = f.t.wrap(f.hit.N, err)
 	}
-	f.hit.Done, f.hit.Code, f.hit.Err = s.now(), 0, err.Error()
-	s.ages.remove(f)
-	s.failed = append(s.failed, f)
+	f.hit.Done, f.hit.Code, f.hit.Err = s.clock.now(), 0, err.Error()
+	s.flights.ages.remove(f)
+	s.flights.failed = append(s.flights.failed, f)
 }
 
 // reportFailed ends the flights that have failed since it was called last. This
 // is not done in fail: who sends must not begin to send again in the middle of it.
 func (s *shard) reportFailed() {
-	n := len(s.failed)
-	for _, f := range s.failed[:n] {
+	n := len(s.flights.failed)
+	for _, f := range s.flights.failed[:n] {
 		s.end(f)
 	}
-	s.failed = s.failed[:copy(s.failed, s.failed[n:])]
+	s.flights.failed = s.flights.failed[:copy(s.flights.failed, s.flights.failed[n:])]
 }
 
 // cut ends a flight that is still under way, and with it its connection.
@@ -132,8 +132,8 @@ func (s *shard) lose(c *conn, err error) {
 // idle, and the request can do no harm twice or has not left at all. Any other
 // one fails, and so does one that is lost twice.
 func (s *shard) lost(f *flight, err error) {
-	if s.aborted != nil {
-		s.fail(f, s.aborted, true)
+	if s.ending.aborted != nil {
+		s.fail(f, s.ending.aborted, true)
 		return
 	}
 	if !f.reused || f.resent || f.wrote && !f.t.idempotent {
@@ -211,7 +211,7 @@ func (s *shard) land() {
 	s.follows.mu.Unlock()
 	for _, f := range landed {
 		s.follows.n--
-		f.hit.Done = s.now()
+		f.hit.Done = s.clock.now()
 		s.end(f)
 	}
 }

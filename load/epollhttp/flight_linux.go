@@ -94,27 +94,34 @@ func (a *ages) remove(f *flight) {
 	f.older, f.newer = nil, nil
 }
 
+// flights are the requests of a shard that are under way.
+type flights struct {
+	ages   ages      // of all but the redirected ones
+	failed []*flight // whose end is to be reported
+	spare  *flight
+}
+
 // flightBlock is how many flights are allocated at once.
 const flightBlock = 32
 
-// newFlight returns a flight with its hit zero.
-func (s *shard) newFlight() *flight {
-	f := s.spare
+// next returns a flight with its hit zero.
+func (l *flights) next() *flight {
+	f := l.spare
 	if f == nil {
 		block := make([]flight, flightBlock)
 		for i := range block {
-			block[i].next = s.spare
-			s.spare = &block[i]
+			block[i].next = l.spare
+			l.spare = &block[i]
 		}
-		f = s.spare
+		f = l.spare
 	}
-	s.spare, f.next = f.next, nil
+	l.spare, f.next = f.next, nil
 	return f
 }
 
-func (s *shard) freeFlight(f *flight) {
-	*f = flight{next: s.spare}
-	s.spare = f
+func (l *flights) free(f *flight) {
+	*f = flight{next: l.spare}
+	l.spare = f
 }
 
 // thoughts are the times at which users have thought enough: a heap.

@@ -84,10 +84,10 @@ func (s *shard) offer(c *conn) {
 	}
 	if c.q.n == 0 && !c.idle {
 		if h.idle >= h.maxIdle {
-			s.closeConn(c)
+			s.conns.closeConn(c)
 			return
 		}
-		c.idle, c.since = true, s.clock
+		c.idle, c.since = true, s.clock.at
 		h.idle++
 	}
 	if c.q.n < s.run.opts.Pipeline && !c.free {
@@ -102,7 +102,7 @@ func (s *shard) offer(c *conn) {
 // dial opens as many connections as flights wait for, within the limits.
 func (s *shard) dial(h *host) {
 	per := s.run.opts.Pipeline
-	for s.aborted == nil {
+	for s.ending.aborted == nil {
 		if (h.fresh.n+h.waiting.n+per-1)/per <= h.dialing || h.dialing >= maxDialing {
 			return
 		}
@@ -111,7 +111,7 @@ func (s *shard) dial(h *host) {
 			if h.fresh.n == 0 || old == nil || !old.idle {
 				return
 			}
-			s.closeConn(old) // it makes room for the new one
+			s.conns.closeConn(old) // it makes room for the new one
 		}
 		s.open(h)
 	}
@@ -119,13 +119,13 @@ func (s *shard) dial(h *host) {
 
 // open begins a handshake. Addresses of the host take turns.
 func (s *shard) open(h *host) {
-	c := s.newConn()
-	c.host, c.state, c.began = h, connDialing, s.clock
+	c := s.conns.newConn()
+	c.host, c.state, c.began = h, connDialing, s.clock.at
 	c.addr = h.turn % len(h.addrs)
 	h.turn++
 	h.open++
 	h.dialing++
-	s.dialing.pushBack(c)
+	s.conns.dialing.pushBack(c)
 	s.dialNext(c, s.connect(c))
 }
 
@@ -135,7 +135,7 @@ func (s *shard) dialNext(c *conn, err error) {
 		if c.first == nil {
 			c.first = err
 		}
-		s.dropSocket(c)
+		s.conns.dropSocket(c)
 		if c.tries++; c.tries >= len(c.host.addrs) {
 			s.dialFailed(c, c.first)
 			return
@@ -191,7 +191,7 @@ func (s *shard) connected(c *conn, events uint32) bool {
 	if events&unix.EPOLLOUT == 0 {
 		return false
 	}
-	s.dialing.remove(c)
+	s.conns.dialing.remove(c)
 	c.host.dialing--
 	c.state = connOpen
 	s.count.connections++
@@ -205,7 +205,7 @@ func (s *shard) connected(c *conn, events uint32) bool {
 // that has waited longest.
 func (s *shard) dialFailed(c *conn, err error) {
 	h := c.host
-	s.closeConn(c)
+	s.conns.closeConn(c)
 	if f := s.call(h, true); f != nil {
 		s.fail(f, err, true)
 	}

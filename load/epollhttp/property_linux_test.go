@@ -118,21 +118,20 @@ func TestThoughts(t *testing.T) {
 func TestSlots(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, shards := rapid.IntRange(1, 500).Draw(t, "slots"), rapid.IntRange(1, 4).Draw(t, "shards")
-		r := &run{slots: newSlots(n, shards)}
-		all := make([]shard, shards)
+		shared, all := newSlots(n, shards), make([]heldSlots, shards)
 		for i := range all {
-			all[i].run = r
+			all[i].shared = shared
 		}
 		var flying int64
 		for _, op := range rapid.SliceOf(rapid.IntRange(-shards, shards-1)).Draw(t, "ops") {
 			if op >= 0 {
-				if all[op].takeSlot() {
+				if all[op].take() {
 					flying++
 				} else if unused := int64(n) - flying; unused >= int64(max(n/8, 1)) && shards > 1 && unused > 2*int64(shards) {
 					t.Fatalf("refused with %d of %d unused", unused, n)
 				}
 			} else if s := &all[-op-1]; s.flying > 0 {
-				s.giveSlot()
+				s.give()
 				flying--
 			}
 			if flying > int64(n) {

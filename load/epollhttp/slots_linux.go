@@ -38,24 +38,32 @@ func (s *slots) take() int64 {
 
 func (s *slots) give(n int64) { s.free.Add(n) }
 
-// takeSlot returns false when the cap is reached.
-func (s *shard) takeSlot() bool {
-	if s.slots == 0 {
-		if s.slots = s.run.slots.take(); s.slots == 0 {
+// heldSlots are those of a shard.
+type heldSlots struct {
+	shared *slots
+	unused int64
+	flying int64
+	peak   int64 // of flying
+}
+
+// take returns false when the cap is reached.
+func (h *heldSlots) take() bool {
+	if h.unused == 0 {
+		if h.unused = h.shared.take(); h.unused == 0 {
 			return false
 		}
 	}
-	s.slots--
-	s.flying++
-	s.peak = max(s.peak, s.flying)
+	h.unused--
+	h.flying++
+	h.peak = max(h.peak, h.flying)
 	return true
 }
 
-func (s *shard) giveSlot() {
-	s.flying--
-	s.slots++
-	if batch := s.run.slots.batch; s.slots >= 2*batch {
-		s.run.slots.give(batch)
-		s.slots -= batch
+func (h *heldSlots) give() {
+	h.flying--
+	h.unused++
+	if batch := h.shared.batch; h.unused >= 2*batch {
+		h.shared.give(batch)
+		h.unused -= batch
 	}
 }

@@ -36,22 +36,23 @@ const (
 // wait returns events. It returns without any when there is something to do.
 func (s *shard) wait() []unix.EpollEvent {
 	until := s.until()
-	if s.napped || until <= s.clock {
+	if s.napped || until <= s.clock.at {
 		s.napped = false
-		if events := s.poll(); len(events) > 0 || until <= s.clock {
+		if events := s.poll(); len(events) > 0 || until <= s.clock.at {
 			return events
 		}
 	}
 	if s.run.users != nil {
 		return s.waitUsers(until)
 	}
-	precise := s.sendAt == until && s.run.opts.Pacing == load.Precise
+	precise := s.due.sendAt == until && s.run.opts.Pacing == load.Precise
 	switch {
 	case s.defers():
-		s.sleep(until, precise)
+		s.napped = true
+		s.clock.sleep(until, precise)
 		return nil
-	case precise && until-s.clock <= spinTime:
-		for s.now() < until {
+	case precise && until-s.clock.at <= spinTime:
+		for s.clock.now() < until {
 			if events := s.poll(); len(events) > 0 {
 				return events
 			}
@@ -60,12 +61,12 @@ func (s *shard) wait() []unix.EpollEvent {
 	}
 	from := until
 	if precise {
-		from = s.wakeFor(until)
+		from = s.clock.wakeFor(until)
 	}
-	events := s.poller.block(from - s.clock)
-	s.readWall()
+	events := s.poller.block(from - s.clock.at)
+	s.clock.readWall()
 	if precise && len(events) == 0 {
-		s.learn(s.clock - from)
+		s.clock.learn(s.clock.at - from)
 	}
 	return events
 }
@@ -89,88 +90,34 @@ const (
 // answers follow one another faster than it can sleep and wake up, it sleeps until
 // a few are there, and mostly finds as many again when it has taken those.
 func (s *shard) waitUsers(until time.Duration) []unix.EpollEvent {
-	if d := s.clock - s.paced.at; d >= paceTime {
-		n := s.count.answers - s.paced.answers
-		s.paced.gap = d / time.Duration(max(n, 1))
-		s.paced.at, s.paced.answers = s.clock, s.count.answers
+	if d := s.clock.at - s.users.paced.at; d >= paceTime {
+		n := s.count.answers - s.users.paced.answers
+		s.users.paced.gap = d / time.Duration(max(n, 1))
+		s.users.paced.at, s.users.paced.answers = s.clock.at, s.count.answers
 	}
-	crowd := min(time.Duration(s.flying)*s.paced.gap/crowdShare, crowdTime, until-s.clock)
-	if crowd >= crowdLeast*s.paced.gap && s.paced.gap > 0 {
+	crowd := min(time.Duration(s.held.flying)*s.users.paced.gap/crowdShare, crowdTime, until-s.clock.at)
+	if crowd >= crowdLeast*s.users.paced.gap && s.users.paced.gap > 0 {
 		if events := s.poller.poll(); len(events) > 0 {
 			return events
 		}
 		sleepFor(crowd)
 		return s.poller.poll()
 	}
-	return s.poller.block(until - s.clock)
-}
-
-// sleep lets answers come until then.
-func (s *shard) sleep(until time.Duration, precise bool) {
-	s.napped = true
-	if !precise {
-		sleepFor(until - s.clock)
-		return
-	}
-	for until-s.clock > spinTime { // again when a signal ended it
-		from := s.wakeFor(until)
-		sleepFor(max(from-s.clock, 1))
-		s.learn(s.now() - from)
-	}
-	for s.now() < until {
-	}
+	return s.poller.block(until - s.clock.at)
 }
 
 func (s *shard) poll() []unix.EpollEvent {
 	events := s.poller.poll()
 	if len(events) > 0 {
-		s.readWall()
+		s.clock.readWall()
 	}
 	return events
 }
 
-// readWall reads both clocks.
-func (s *shard) readWall() {
-	now := time.Now()
-	s.clock = s.offset + now.Sub(s.base)
-	s.wall = now.UnixNano() - int64(s.clock)
-}
-
 // defers reports whether answers can wait until the next request is sent.
 func (s *shard) defers() bool {
-	return s.sendAt-s.clock < deferredTime && s.stamped && !s.big && !s.capped &&
-		s.dialing.head == nil && s.waiting == 0 && s.rests == 0
-}
-
-const (
-	// maxLead bounds what is taken for the time of a wake-up. What is longer was
-	// somebody else's turn.
-	maxLead = 30 * time.Microsecond
-
-	// leadStep is by how much the lead follows what is seen.
-	leadStep = 250 * time.Nanosecond
-
-	// leadShare of a wait at most is spent being on time: at high rates that would
-	// be much CPU for few microseconds.
-	leadShare = 12
-)
-
-// wakeFor returns when to wake up to be there at a time.
-func (s *shard) wakeFor(at time.Duration) time.Duration {
-	return at - min(s.lead, (at-s.clock)/leadShare)
-}
-
-// learn takes how late the thread woke up, and lets the lead go to where one
-// wake-up in four is earlier. What then still has to be waited is little, and
-// spent looking at the clock.
-func (s *shard) learn(late time.Duration) {
-	switch {
-	case late < 0: // a signal, or a wait in two parts
-	case late < s.lead:
-		s.lead -= 3 * leadStep
-	default:
-		s.lead = min(s.lead+leadStep, maxLead)
-	}
+	return s.due.sendAt-s.clock.at < deferredTime && s.inbox.stamped && !s.inbox.big && !s.due.capped &&
+		s.conns.dialing.head == nil && s.waiting == 0 && s.conns.rests == 0
 }
 
 // longIdle is how long a connection may be idle before it is looked at once more
@@ -180,9 +127,9 @@ const longIdle = 500 * time.Millisecond
 // short reports whether the next request needs what may have come during a nap:
 // a slot, a connection, or the end of one that is idle for long.
 func (s *shard) short() bool {
-	h := &s.hosts[s.run.sites.of[s.run.order.Target(s.next.N)]]
+	h := &s.hosts[s.run.sites.of[s.run.order.Target(s.due.next.N)]]
 	c := h.free.head
-	return s.slots == 0 || c == nil || c.idle && s.clock-c.since > longIdle
+	return s.held.unused == 0 || c == nil || c.idle && s.clock.at-c.since > longIdle
 }
 
 // reap takes the answers that came during a nap.
