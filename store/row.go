@@ -223,12 +223,3 @@ func blobOf(h *histogram.Histogram) []byte {
 	}
 	return b
 }
-
-// spread returns three figures of a histogram for those who read the file with
-// SQL, which cannot read the histogram itself.
-func spread(h *histogram.Histogram) (p50, p99, most int64) {
-	if h == nil {
-		return 0, 0, 0
-	}
-	return ns(h.Quantile(0.5)), ns(h.Quantile(0.99)), ns(h.Max())
-}

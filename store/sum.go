@@ -30,14 +30,12 @@ type namedSum struct {
 }
 
 func sumTable() table[namedSum] {
-	return table[namedSum]{
-		name:    "checksum",
-		columns: cols("table_name last_id row_count sum"),
-		put:     func(v *namedSum) []any { return []any{v.table, v.lastID, v.rows, v.sum} },
-		get: func(r *row, v *namedSum) {
-			v.table, v.lastID, v.rows, v.sum = r.text(), r.int64(), r.int64(), r.int64()
-		},
-	}
+	return tableOf("checksum", func(v *namedSum) []column {
+		return []column{
+			{"table_name", textOf(&v.table)}, {"last_id", numberOf(&v.lastID)}, {"row_count", numberOf(&v.rows)},
+			{"sum", numberOf(&v.sum)},
+		}
+	})
 }
 
 // A summed is a table that has a checksum, with the columns that go into it.

@@ -10,9 +10,39 @@ import (
 // else is said.
 type table[T any] struct {
 	name    string
-	columns []string           // all but id
-	put     func(v *T) []any   // in the order of columns
-	get     func(r *row, v *T) // in the order of columns
+	columns []string            // all but id
+	fields  func(v *T) []column // of a value, in the order of columns
+}
+
+// A column is one of a table, and where its value is.
+type column struct {
+	name string
+	cell cell
+}
+
+// tableOf returns a table whose columns are listed once, for writing and reading.
+func tableOf[T any](name string, fields func(v *T) []column) table[T] {
+	t := table[T]{name: name, fields: fields}
+	for _, c := range fields(new(T)) {
+		t.columns = append(t.columns, c.name)
+	}
+	return t
+}
+
+// put returns the value's columns as database/sql takes them.
+func (t table[T]) put(v *T) []any {
+	out := make([]any, 0, len(t.columns))
+	for _, c := range t.fields(v) {
+		out = append(out, c.cell.put())
+	}
+	return out
+}
+
+// get takes the value's columns off a row.
+func (t table[T]) get(r *row, v *T) {
+	for _, c := range t.fields(v) {
+		c.cell.get(r)
+	}
 }
 
 func cols(s string) []string { return strings.Fields(s) }

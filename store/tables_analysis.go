@@ -12,49 +12,35 @@ import (
 // slowTable holds what a slow request was; what was asked for lies in
 // [rawURITable].
 func slowTable() table[kasoku.SlowRequest] {
-	return table[kasoku.SlowRequest]{
-		name:    "slow_request",
-		columns: cols("host method route status at_ns latency_ns upstream_ns bytes"),
-		put: func(v *kasoku.SlowRequest) []any {
-			return []any{v.Host, v.Method, v.Route, v.Status, ns(v.At), ns(v.Latency), ns(v.Upstream), u64(v.Bytes)}
-		},
-		get: func(r *row, v *kasoku.SlowRequest) {
-			v.Host, v.Method, v.Route, v.Status = r.text(), r.text(), r.text(), r.int()
-			v.At, v.Latency, v.Upstream, v.Bytes = r.dur(), r.dur(), r.dur(), r.uint64()
-		},
-	}
+	return tableOf("slow_request", func(v *kasoku.SlowRequest) []column {
+		return []column{
+			{"host", textOf(&v.Host)}, {"method", textOf(&v.Method)}, {"route", textOf(&v.Route)},
+			{"status", numberOf(&v.Status)}, {"at_ns", numberOf(&v.At)}, {"latency_ns", numberOf(&v.Latency)},
+			{"upstream_ns", numberOf(&v.Upstream)}, {"bytes", numberOf(&v.Bytes)},
+		}
+	})
 }
 
 func txnTable() table[kasoku.Transaction] {
-	return table[kasoku.Transaction]{
-		name:    "txn",
-		columns: cols("host shape tag verbs count rolled_back read_only statements total_ns max_ns"),
-		put: func(v *kasoku.Transaction) []any {
-			return []any{v.Host, jsonText(v.Shape), v.Tag, v.Verbs, u64(v.Count), u64(v.RolledBack), asInt(v.ReadOnly),
-				u64(v.Statements), ns(v.Total), ns(v.Max)}
-		},
-		get: func(r *row, v *kasoku.Transaction) {
-			v.Host = r.text()
-			r.json(&v.Shape)
-			v.Tag, v.Verbs, v.Count, v.RolledBack, v.ReadOnly = r.text(), r.text(), r.uint64(), r.uint64(), r.bool()
-			v.Statements, v.Total, v.Max = r.uint64(), r.dur(), r.dur()
-		},
-	}
+	return tableOf("txn", func(v *kasoku.Transaction) []column {
+		return []column{
+			{"host", textOf(&v.Host)}, {"shape", jsonOf(&v.Shape)}, {"tag", textOf(&v.Tag)},
+			{"verbs", textOf(&v.Verbs)}, {"count", numberOf(&v.Count)}, {"rolled_back", numberOf(&v.RolledBack)},
+			{"read_only", flagOf(&v.ReadOnly)}, {"statements", numberOf(&v.Statements)},
+			{"total_ns", numberOf(&v.Total)}, {"max_ns", numberOf(&v.Max)},
+		}
+	})
 }
 
 // planTable holds of what statement a plan is. Its steps, which name no values,
 // lie in [planStepTable], the server's answer as it was in [rawPlanTable].
 func planTable() table[kasoku.Plan] {
-	return table[kasoku.Plan]{
-		name:    "plan",
-		columns: cols("host query_id schema_name format note"),
-		put: func(v *kasoku.Plan) []any {
-			return []any{v.Host, v.QueryID, v.Schema, v.Format, v.Note}
-		},
-		get: func(r *row, v *kasoku.Plan) {
-			v.Host, v.QueryID, v.Schema, v.Format, v.Note = r.text(), r.text(), r.text(), r.text(), r.text()
-		},
-	}
+	return tableOf("plan", func(v *kasoku.Plan) []column {
+		return []column{
+			{"host", textOf(&v.Host)}, {"query_id", textOf(&v.QueryID)}, {"schema_name", textOf(&v.Schema)},
+			{"format", textOf(&v.Format)}, {"note", textOf(&v.Note)},
+		}
+	})
 }
 
 // A planStep is a step of the plan with id plan.
@@ -64,58 +50,40 @@ type planStep struct {
 }
 
 func planStepTable() table[planStep] {
-	return table[planStep]{
-		name:    "plan_step",
-		columns: cols("plan select_type table_name access possible_keys key_name key_len ref row_estimate filtered extra"),
-		put: func(v *planStep) []any {
-			return []any{v.plan, v.Select, v.Table, v.Access, v.PossibleKeys, v.Key, v.KeyLen, v.Ref, v.Rows,
-				v.Filtered, v.Extra}
-		},
-		get: func(r *row, v *planStep) {
-			v.plan, v.Select, v.Table, v.Access = r.int64(), r.text(), r.text(), r.text()
-			v.PossibleKeys, v.Key, v.KeyLen, v.Ref = r.text(), r.text(), r.text(), r.text()
-			v.Rows, v.Filtered, v.Extra = r.real(), r.real(), r.text()
-		},
-	}
+	return tableOf("plan_step", func(v *planStep) []column {
+		return []column{
+			{"plan", numberOf(&v.plan)}, {"select_type", textOf(&v.Select)}, {"table_name", textOf(&v.Table)},
+			{"access", textOf(&v.Access)}, {"possible_keys", textOf(&v.PossibleKeys)}, {"key_name", textOf(&v.Key)},
+			{"key_len", textOf(&v.KeyLen)}, {"ref", textOf(&v.Ref)}, {"row_estimate", realOf(&v.Rows)},
+			{"filtered", realOf(&v.Filtered)}, {"extra", textOf(&v.Extra)},
+		}
+	})
 }
 
 func tableDefTable() table[kasoku.TableDef] {
-	return table[kasoku.TableDef]{
-		name:    "table_def",
-		columns: cols("host schema_name name definition engine row_count data_bytes index_bytes indexes"),
-		put: func(v *kasoku.TableDef) []any {
-			return []any{v.Host, v.Schema, v.Name, v.Create, v.Engine, u64(v.Rows), u64(v.DataBytes), u64(v.IndexBytes),
-				jsonText(v.Indexes)}
-		},
-		get: func(r *row, v *kasoku.TableDef) {
-			v.Host, v.Schema, v.Name, v.Create, v.Engine = r.text(), r.text(), r.text(), r.text(), r.text()
-			v.Rows, v.DataBytes, v.IndexBytes = r.uint64(), r.uint64(), r.uint64()
-			r.json(&v.Indexes)
-		},
-	}
+	return tableOf("table_def", func(v *kasoku.TableDef) []column {
+		return []column{
+			{"host", textOf(&v.Host)}, {"schema_name", textOf(&v.Schema)}, {"name", textOf(&v.Name)},
+			{"definition", textOf(&v.Create)}, {"engine", textOf(&v.Engine)}, {"row_count", numberOf(&v.Rows)},
+			{"data_bytes", numberOf(&v.DataBytes)}, {"index_bytes", numberOf(&v.IndexBytes)},
+			{"indexes", jsonOf(&v.Indexes)},
+		}
+	})
 }
 
 func adviceTable() table[kasoku.Advice] {
-	return table[kasoku.Advice]{
-		name: "advice",
-		columns: cols(`host check_id area title variable value proposed formula measured threshold window
-			confidence holds of_signals conf_note set_global conf_line risk gain price note`),
-		put: func(v *kasoku.Advice) []any {
-			return []any{v.Host, v.ID, v.Area, v.Title, v.Variable, v.Value, v.Proposed, v.Formula, v.Measured,
-				v.Threshold, v.Window,
-				string(v.Confidence.Level), v.Confidence.Holds, v.Confidence.Of, v.Confidence.Note,
-				v.SetGlobal, v.ConfLine, string(v.Risk), v.Gain, v.Price, v.Note}
-		},
-		get: func(r *row, v *kasoku.Advice) {
-			v.Host, v.ID, v.Area, v.Title, v.Variable = r.text(), r.text(), r.text(), r.text(), r.text()
-			v.Value, v.Proposed, v.Formula, v.Measured, v.Threshold, v.Window = r.text(), r.text(), r.text(), r.text(),
-				r.text(), r.text()
-			c := &v.Confidence
-			c.Level, c.Holds, c.Of, c.Note = kasoku.Level(r.text()), r.int(), r.int(), r.text()
-			v.SetGlobal, v.ConfLine, v.Risk = r.text(), r.text(), kasoku.Risk(r.text())
-			v.Gain, v.Price, v.Note = r.text(), r.text(), r.text()
-		},
-	}
+	return tableOf("advice", func(v *kasoku.Advice) []column {
+		return []column{
+			{"host", textOf(&v.Host)}, {"check_id", textOf(&v.ID)}, {"area", textOf(&v.Area)},
+			{"title", textOf(&v.Title)}, {"variable", textOf(&v.Variable)}, {"value", textOf(&v.Value)},
+			{"proposed", textOf(&v.Proposed)}, {"formula", textOf(&v.Formula)}, {"measured", textOf(&v.Measured)},
+			{"threshold", textOf(&v.Threshold)}, {"window", textOf(&v.Window)},
+			{"confidence", textOf(&v.Confidence.Level)}, {"holds", numberOf(&v.Confidence.Holds)},
+			{"of_signals", numberOf(&v.Confidence.Of)}, {"conf_note", textOf(&v.Confidence.Note)},
+			{"set_global", textOf(&v.SetGlobal)}, {"conf_line", textOf(&v.ConfLine)}, {"risk", textOf(&v.Risk)},
+			{"gain", textOf(&v.Gain)}, {"price", textOf(&v.Price)}, {"note", textOf(&v.Note)},
+		}
+	})
 }
 
 func rawStatementTable() table[rawText] { return rawTable("raw_statement", "text") }

@@ -6,25 +6,17 @@ import "github.com/kasoku/kasoku"
 // waited for whose locks.
 
 func callerTable() table[kasoku.Caller] {
-	return table[kasoku.Caller]{
-		name: "caller",
-		columns: cols(`host query_id method route with_endpoints class source per_request least most requests calls share
-			likelihood decisive loop list_id slope correlation note`),
-		put: func(v *kasoku.Caller) []any {
-			return []any{v.Host, v.QueryID, v.Method, v.Route, jsonText(v.With), string(v.Class), v.Source,
-				v.PerRequest, v.Least, v.Most,
-				u64(v.Requests), v.Calls, v.Share, v.Likelihood, v.Decisive, asInt(v.Loop), v.List, v.Slope,
-				v.Correlation, v.Note}
-		},
-		get: func(r *row, v *kasoku.Caller) {
-			v.Host, v.QueryID, v.Method, v.Route = r.text(), r.text(), r.text(), r.text()
-			r.json(&v.With)
-			v.Class, v.Source = kasoku.CallerClass(r.text()), r.text()
-			v.PerRequest, v.Least, v.Most, v.Requests = r.real(), r.real(), r.real(), r.uint64()
-			v.Calls, v.Share, v.Likelihood, v.Decisive, v.Loop = r.real(), r.real(), r.real(), r.real(), r.bool()
-			v.List, v.Slope, v.Correlation, v.Note = r.text(), r.real(), r.real(), r.text()
-		},
-	}
+	return tableOf("caller", func(v *kasoku.Caller) []column {
+		return []column{
+			{"host", textOf(&v.Host)}, {"query_id", textOf(&v.QueryID)}, {"method", textOf(&v.Method)},
+			{"route", textOf(&v.Route)}, {"with_endpoints", jsonOf(&v.With)}, {"class", textOf(&v.Class)},
+			{"source", textOf(&v.Source)}, {"per_request", realOf(&v.PerRequest)}, {"least", realOf(&v.Least)},
+			{"most", realOf(&v.Most)}, {"requests", numberOf(&v.Requests)}, {"calls", realOf(&v.Calls)},
+			{"share", realOf(&v.Share)}, {"likelihood", realOf(&v.Likelihood)}, {"decisive", realOf(&v.Decisive)},
+			{"loop", flagOf(&v.Loop)}, {"list_id", textOf(&v.List)}, {"slope", realOf(&v.Slope)},
+			{"correlation", realOf(&v.Correlation)}, {"note", textOf(&v.Note)},
+		}
+	})
 }
 
 type joinCheckJSON struct {
@@ -41,64 +33,40 @@ type queryLoopJSON struct {
 }
 
 func joinTable() table[kasoku.Join] {
-	return table[kasoku.Join]{
-		name: "query_join",
-		columns: cols(`host source resolution_ns from_ns to_ns requests statements questions background connections busy saturated
-			refused checks loops cpu_ns`),
-		put: func(v *kasoku.Join) []any {
-			checks := mapped(v.Checks, func(c kasoku.JoinCheck) joinCheckJSON { return joinCheckJSON(c) })
-			loops := mapped(v.Loops, func(l kasoku.QueryLoop) queryLoopJSON { return queryLoopJSON(l) })
-			return []any{v.Host, v.Source, ns(v.Resolution), ns(v.Interval.From), ns(v.Interval.To), u64(v.Requests),
-				u64(v.Statements),
-				u64(v.Questions), v.Background, u64(v.Connections), v.Busy, asInt(v.Saturated), v.Refused,
-				jsonText(checks), jsonText(loops), ns(v.CPU)}
-		},
-		get: func(r *row, v *kasoku.Join) {
-			v.Host, v.Source, v.Resolution = r.text(), r.text(), r.dur()
-			v.Interval = interval(r)
-			v.Requests, v.Statements, v.Questions, v.Background = r.uint64(), r.uint64(), r.uint64(), r.real()
-			v.Connections, v.Busy, v.Saturated, v.Refused = r.uint64(), r.real(), r.bool(), r.text()
-			var checks []joinCheckJSON
-			r.json(&checks)
-			v.Checks = mapped(checks, func(c joinCheckJSON) kasoku.JoinCheck { return kasoku.JoinCheck(c) })
-			var loops []queryLoopJSON
-			r.json(&loops)
-			v.Loops = mapped(loops, func(l queryLoopJSON) kasoku.QueryLoop { return kasoku.QueryLoop(l) })
-			v.CPU = r.dur()
-		},
-	}
+	return tableOf("query_join", func(v *kasoku.Join) []column {
+		checks := packedOf(&v.Checks, func(c kasoku.JoinCheck) joinCheckJSON { return joinCheckJSON(c) },
+			func(c joinCheckJSON) kasoku.JoinCheck { return kasoku.JoinCheck(c) })
+		loops := packedOf(&v.Loops, func(l kasoku.QueryLoop) queryLoopJSON { return queryLoopJSON(l) },
+			func(l queryLoopJSON) kasoku.QueryLoop { return kasoku.QueryLoop(l) })
+		return []column{
+			{"host", textOf(&v.Host)}, {"source", textOf(&v.Source)}, {"resolution_ns", numberOf(&v.Resolution)},
+			{"from_ns", numberOf(&v.Interval.From)}, {"to_ns", numberOf(&v.Interval.To)},
+			{"requests", numberOf(&v.Requests)}, {"statements", numberOf(&v.Statements)},
+			{"questions", numberOf(&v.Questions)}, {"background", realOf(&v.Background)},
+			{"connections", numberOf(&v.Connections)}, {"busy", realOf(&v.Busy)}, {"saturated", flagOf(&v.Saturated)},
+			{"refused", textOf(&v.Refused)}, {"checks", checks}, {"loops", loops},
+			{"cpu_ns", numberOf(&v.CPU)},
+		}
+	})
 }
 
 func lockWaitTable() table[kasoku.LockWait] {
-	return table[kasoku.LockWait]{
-		name: "lock_wait",
-		columns: cols(`host table_name index_name waiting waiting_id blocking blocking_id samples waiters longest_ns oldest_ns
-			first_ns last_ns`),
-		put: func(v *kasoku.LockWait) []any {
-			return []any{v.Host, v.Table, v.Index, v.Waiting, v.WaitingID, v.Blocking, v.BlockingID, u64(v.Samples),
-				u64(v.Waiters),
-				ns(v.Longest), ns(v.Oldest), ns(v.First), ns(v.Last)}
-		},
-		get: func(r *row, v *kasoku.LockWait) {
-			v.Host, v.Table, v.Index, v.Waiting, v.WaitingID = r.text(), r.text(), r.text(), r.text(), r.text()
-			v.Blocking, v.BlockingID, v.Samples, v.Waiters = r.text(), r.text(), r.uint64(), r.uint64()
-			v.Longest, v.Oldest, v.First, v.Last = r.dur(), r.dur(), r.dur(), r.dur()
-		},
-	}
+	return tableOf("lock_wait", func(v *kasoku.LockWait) []column {
+		return []column{
+			{"host", textOf(&v.Host)}, {"table_name", textOf(&v.Table)}, {"index_name", textOf(&v.Index)},
+			{"waiting", textOf(&v.Waiting)}, {"waiting_id", textOf(&v.WaitingID)}, {"blocking", textOf(&v.Blocking)},
+			{"blocking_id", textOf(&v.BlockingID)}, {"samples", numberOf(&v.Samples)},
+			{"waiters", numberOf(&v.Waiters)}, {"longest_ns", numberOf(&v.Longest)},
+			{"oldest_ns", numberOf(&v.Oldest)}, {"first_ns", numberOf(&v.First)}, {"last_ns", numberOf(&v.Last)},
+		}
+	})
 }
 
 func deadlockTable() table[kasoku.Deadlock] {
-	return table[kasoku.Deadlock]{
-		name:    "deadlock",
-		columns: cols("host at_ns table_name statements indexes count"),
-		put: func(v *kasoku.Deadlock) []any {
-			return []any{v.Host, ns(v.At), v.Table, jsonText(v.Statements), jsonText(v.Indexes), u64(v.Count)}
-		},
-		get: func(r *row, v *kasoku.Deadlock) {
-			v.Host, v.At, v.Table = r.text(), r.dur(), r.text()
-			r.json(&v.Statements)
-			r.json(&v.Indexes)
-			v.Count = r.uint64()
-		},
-	}
+	return tableOf("deadlock", func(v *kasoku.Deadlock) []column {
+		return []column{
+			{"host", textOf(&v.Host)}, {"at_ns", numberOf(&v.At)}, {"table_name", textOf(&v.Table)},
+			{"statements", jsonOf(&v.Statements)}, {"indexes", jsonOf(&v.Indexes)}, {"count", numberOf(&v.Count)},
+		}
+	})
 }

@@ -16,12 +16,11 @@ type verdict struct {
 }
 
 func diagnosisTable() table[verdict] {
-	return table[verdict]{
-		name:    "diagnosis",
-		columns: cols("verdict rules"),
-		put:     func(v *verdict) []any { return []any{v.text, v.rules} },
-		get:     func(r *row, v *verdict) { v.text, v.rules = r.text(), r.int() },
-	}
+	return tableOf("diagnosis", func(v *verdict) []column {
+		return []column{
+			{"verdict", textOf(&v.text)}, {"rules", numberOf(&v.rules)},
+		}
+	})
 }
 
 // fixJSON and keyJSON name the members of JSON columns. The conversions below
@@ -62,46 +61,20 @@ type keyJSON struct {
 	Instance string `json:"instance,omitempty"`
 }
 
-func mapped[A, B any](in []A, f func(A) B) []B {
-	if in == nil {
-		return nil
-	}
-	out := make([]B, len(in))
-	for i, v := range in {
-		out[i] = f(v)
-	}
-	return out
-}
-
 func findingTable() table[kasoku.Finding] {
-	return table[kasoku.Finding]{
-		name: "finding",
-		columns: cols(`finding_id object_kind object_name title clause severity confidence signals_hold signals_of
-			confidence_note impact_share impact_of impact_estimate impact_shared cause fixes expect verify explains
-			from_ns to_ns`),
-		put: func(v *kasoku.Finding) []any {
-			fixes := mapped(v.Fixes, packFix)
-			c, i := v.Confidence, v.Impact
-			return []any{v.ID, v.Object.Kind, v.Object.Name, v.Title, v.Clause, string(v.Severity),
-				string(c.Level), c.Holds, c.Of, c.Note, i.Share, i.Of, asInt(i.Estimate), jsonText(i.Shared),
-				v.Cause, jsonText(fixes), v.Expect, v.Verify, jsonText(v.Explains), ns(v.Interval.From),
-				ns(v.Interval.To)}
-		},
-		get: func(r *row, v *kasoku.Finding) {
-			v.ID, v.Object.Kind, v.Object.Name, v.Title, v.Clause = r.text(), r.text(), r.text(), r.text(), r.text()
-			v.Severity = kasoku.Severity(r.text())
-			v.Confidence = kasoku.Confidence{Level: kasoku.Level(r.text()), Holds: r.int(), Of: r.int(), Note: r.text()}
-			v.Impact = kasoku.Impact{Share: r.real(), Of: r.text(), Estimate: r.bool()}
-			r.json(&v.Impact.Shared)
-			v.Cause = r.text()
-			var fixes []fixJSON
-			r.json(&fixes)
-			v.Fixes = mapped(fixes, fixJSON.fix)
-			v.Expect, v.Verify = r.text(), r.text()
-			r.json(&v.Explains)
-			v.Interval = interval(r)
-		},
-	}
+	return tableOf("finding", func(v *kasoku.Finding) []column {
+		c, i := &v.Confidence, &v.Impact
+		return []column{
+			{"finding_id", textOf(&v.ID)}, {"object_kind", textOf(&v.Object.Kind)},
+			{"object_name", textOf(&v.Object.Name)}, {"title", textOf(&v.Title)}, {"clause", textOf(&v.Clause)},
+			{"severity", textOf(&v.Severity)}, {"confidence", textOf(&c.Level)}, {"signals_hold", numberOf(&c.Holds)},
+			{"signals_of", numberOf(&c.Of)}, {"confidence_note", textOf(&c.Note)}, {"impact_share", realOf(&i.Share)},
+			{"impact_of", textOf(&i.Of)}, {"impact_estimate", flagOf(&i.Estimate)},
+			{"impact_shared", jsonOf(&i.Shared)}, {"cause", textOf(&v.Cause)}, {"fixes", packedOf(&v.Fixes, packFix, fixJSON.fix)},
+			{"expect", textOf(&v.Expect)}, {"verify", textOf(&v.Verify)}, {"explains", jsonOf(&v.Explains)},
+			{"from_ns", numberOf(&v.Interval.From)}, {"to_ns", numberOf(&v.Interval.To)},
+		}
+	})
 }
 
 // An evidenceRow is a piece of evidence, without its text, of the finding with
@@ -112,45 +85,35 @@ type evidenceRow struct {
 }
 
 func evidenceTable() table[evidenceRow] {
-	return table[evidenceRow]{
-		name:    "evidence",
-		columns: cols("finding source value number strong series from_ns to_ns"),
-		put: func(v *evidenceRow) []any {
-			keys := mapped(v.Series, func(k kasoku.Key) keyJSON { return keyJSON(k) })
-			return []any{v.finding, v.Source, v.Value, v.Number, asInt(v.Strong), jsonText(keys),
-				ns(v.Interval.From), ns(v.Interval.To)}
-		},
-		get: func(r *row, v *evidenceRow) {
-			v.finding, v.Source, v.Value, v.Number, v.Strong = r.int64(), r.text(), r.text(), r.real(), r.bool()
-			var keys []keyJSON
-			r.json(&keys)
-			v.Series = mapped(keys, func(k keyJSON) kasoku.Key { return kasoku.Key(k) })
-			v.Interval = interval(r)
-		},
-	}
+	return tableOf("evidence", func(v *evidenceRow) []column {
+		keys := packedOf(&v.Series, func(k kasoku.Key) keyJSON { return keyJSON(k) },
+			func(k keyJSON) kasoku.Key { return kasoku.Key(k) })
+		return []column{
+			{"finding", numberOf(&v.finding)}, {"source", textOf(&v.Source)}, {"value", textOf(&v.Value)},
+			{"number", realOf(&v.Number)}, {"strong", flagOf(&v.Strong)}, {"series", keys},
+			{"from_ns", numberOf(&v.Interval.From)}, {"to_ns", numberOf(&v.Interval.To)},
+		}
+	})
 }
 
 // A quote is the text of a piece of evidence, under the same id.
 type quote struct{ text, note string }
 
 func quoteTable() table[quote] {
-	return table[quote]{
-		name:    "raw_evidence",
-		columns: cols("text note"),
-		put:     func(v *quote) []any { return []any{v.text, v.note} },
-		get:     func(r *row, v *quote) { v.text, v.note = r.text(), r.text() },
-	}
+	return tableOf("raw_evidence", func(v *quote) []column {
+		return []column{
+			{"text", textOf(&v.text)}, {"note", textOf(&v.note)},
+		}
+	})
 }
 
 func silenceTable() table[kasoku.Silence] {
-	return table[kasoku.Silence]{
-		name:    "silence",
-		columns: cols("finding_id reason near blind"),
-		put:     func(v *kasoku.Silence) []any { return []any{v.ID, v.Reason, v.Near, asInt(v.Blind)} },
-		get: func(r *row, v *kasoku.Silence) {
-			v.ID, v.Reason, v.Near, v.Blind = r.text(), r.text(), r.real(), r.bool()
-		},
-	}
+	return tableOf("silence", func(v *kasoku.Silence) []column {
+		return []column{
+			{"finding_id", textOf(&v.ID)}, {"reason", textOf(&v.Reason)}, {"near", realOf(&v.Near)},
+			{"blind", flagOf(&v.Blind)},
+		}
+	})
 }
 
 // The tables of the samples.
@@ -188,20 +151,17 @@ func (e *extent) add(at time.Duration, v float64) {
 }
 
 func seriesTable() table[seriesRow] {
-	return table[seriesRow]{
-		name: "series",
-		columns: cols(`host source name instance unit kind points first_ns last_ns first_value last_value min_value
-			max_value`),
-		put: func(v *seriesRow) []any {
-			e := v.extent
-			return []any{v.key.Host, v.key.Source, v.key.Name, v.key.Instance, v.unit, v.kind,
-				e.points, ns(e.first), ns(e.last), e.values[0], e.values[1], e.values[2], e.values[3]}
-		},
-		get: func(r *row, v *seriesRow) {
-			v.key = kasoku.Key{Host: r.text(), Source: r.text(), Name: r.text(), Instance: r.text()}
-			v.unit, v.kind, v.extent.points = r.text(), r.text(), r.int64()
-		},
-	}
+	return tableOf("series", func(v *seriesRow) []column {
+		e := &v.extent
+		at := func(p *time.Duration) cell { return computedBy(func() any { return int64(*p) }) }
+		value := func(i int) cell { return computedBy(func() any { return e.values[i] }) }
+		return []column{
+			{"host", textOf(&v.key.Host)}, {"source", textOf(&v.key.Source)}, {"name", textOf(&v.key.Name)},
+			{"instance", textOf(&v.key.Instance)}, {"unit", textOf(&v.unit)}, {"kind", textOf(&v.kind)},
+			{"points", numberOf(&e.points)}, {"first_ns", at(&e.first)}, {"last_ns", at(&e.last)},
+			{"first_value", value(0)}, {"last_value", value(1)}, {"min_value", value(2)}, {"max_value", value(3)},
+		}
+	})
 }
 
 const (

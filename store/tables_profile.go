@@ -9,19 +9,14 @@ import (
 // The tables that schema 6 added: profiles of programs, and their functions.
 
 func profileTable() table[kasoku.Profile] {
-	return table[kasoku.Profile]{
-		name:    "profile",
-		columns: cols("host program address kind unit from_ns to_ns total stacks note data"),
-		put: func(v *kasoku.Profile) []any {
-			return []any{v.Host, v.Program, v.Address, string(v.Kind), v.Unit, ns(v.Interval.From), ns(v.Interval.To),
-				v.Total, v.Stacks, v.Note, v.Data}
-		},
-		get: func(r *row, v *kasoku.Profile) {
-			v.Host, v.Program, v.Address, v.Kind, v.Unit = r.text(), r.text(), r.text(), kasoku.ProfileKind(r.text()),
-				r.text()
-			v.Interval, v.Total, v.Stacks, v.Note, v.Data = interval(r), r.int64(), r.int(), r.text(), r.blob()
-		},
-	}
+	return tableOf("profile", func(v *kasoku.Profile) []column {
+		return []column{
+			{"host", textOf(&v.Host)}, {"program", textOf(&v.Program)}, {"address", textOf(&v.Address)},
+			{"kind", textOf(&v.Kind)}, {"unit", textOf(&v.Unit)}, {"from_ns", numberOf(&v.Interval.From)},
+			{"to_ns", numberOf(&v.Interval.To)}, {"total", numberOf(&v.Total)}, {"stacks", numberOf(&v.Stacks)},
+			{"note", textOf(&v.Note)}, {"data", bytesOf(&v.Data)},
+		}
+	})
 }
 
 // A profileFunction is one with the id of its profile.
@@ -31,17 +26,12 @@ type profileFunction struct {
 }
 
 func profileFunctionTable() table[profileFunction] {
-	return table[profileFunction]{
-		name:    "profile_function",
-		columns: cols("profile name file line flat cum"),
-		put: func(v *profileFunction) []any {
-			return []any{v.profile, v.Name, v.File, v.Line, v.Flat, v.Cum}
-		},
-		get: func(r *row, v *profileFunction) {
-			v.profile, v.Name, v.File, v.Line, v.Flat, v.Cum = r.int64(), r.text(), r.text(), r.int(), r.int64(),
-				r.int64()
-		},
-	}
+	return tableOf("profile_function", func(v *profileFunction) []column {
+		return []column{
+			{"profile", numberOf(&v.profile)}, {"name", textOf(&v.Name)}, {"file", textOf(&v.File)},
+			{"line", numberOf(&v.Line)}, {"flat", numberOf(&v.Flat)}, {"cum", numberOf(&v.Cum)},
+		}
+	})
 }
 
 // SaveProfiles stores the profiles of programs.
