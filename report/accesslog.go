@@ -11,12 +11,6 @@ import (
 	"github.com/kasoku/kasoku/logs/accesslog"
 )
 
-// KindAccessLog is what access logs hold; KindLogDiff is the difference of two.
-const (
-	KindAccessLog Kind = "accesslog"
-	KindLogDiff   Kind = "diff"
-)
-
 // The sections of a log's document; [SectionEndpoints] and [SectionTimeline] are
 // among them.
 const (

@@ -59,7 +59,7 @@ func DiffAccess(d *LogDiff, o AccessOptions) (*Document, error) {
 	out := diffDocument(d.Names, d.verdict(), o.Options)
 	var sides [2]logSide
 	for i, a := range []*AccessLog{d.Before, d.After} {
-		out.stopped(a.Stopped)
+		alertStopped(out, a.Stopped)
 		n, _, _ := a.requests()
 		sides[i] = logSide{d.Names[i], n, coverage(a.span()), a.Logs}
 	}

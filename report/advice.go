@@ -13,8 +13,8 @@ import (
 // SectionAdvice is what the checks of a database's settings say.
 const SectionAdvice = "advice"
 
-// adviceSection shows what was advised on the settings of the run's database.
-func (r rec) adviceSection() Section {
+// AdviceSection shows what was advised on the settings of the run's database.
+func AdviceSection(r rec) Section {
 	s := Section{ID: SectionAdvice, Title: "Advice", Count: len(r.Advice)}
 	if len(r.Advice) == 0 {
 		return s

@@ -11,9 +11,6 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// KindAttack is what a load came to that was made outside of a run.
-const KindAttack Kind = "attack"
-
 // The sections of an attack's document; [SectionLatency], [SectionSteps] and
 // [SectionWarnings] are among them.
 const (

@@ -110,3 +110,11 @@ func least(vs []float64) float64 {
 	}
 	return m
 }
+
+// above puts what is not known below everything that is.
+func above(v float64) float64 {
+	if math.IsNaN(v) {
+		return math.Inf(-1)
+	}
+	return v
+}

@@ -21,18 +21,18 @@ const (
 	rightHighs = "98 of 100 such statements were right in our tests"
 )
 
-// callersSection shows which endpoint runs which statements, those whose statements
+// CallersSection shows which endpoint runs which statements, those whose statements
 // took the most time first.
-func (r rec) callersSection() Section {
+func CallersSection(r rec) Section {
 	s := Section{ID: SectionCallers, Title: "Who issues which query", Short: "Callers", Count: len(r.Callers)}
 	if len(r.Callers) == 0 && len(r.Joins) == 0 {
 		return s
 	}
-	s.Sub = Prose(r.callersFrom())
+	s.Sub = Prose(callerTables{r}.callersFrom())
 	if len(r.Callers) > 0 {
-		s.Blocks = append(s.Blocks, r.callerTable())
+		s.Blocks = append(s.Blocks, callerTables{r}.callerTable())
 	}
-	if n := r.callerNotes(); len(n.List) > 0 {
+	if n := (callerTables{r}).callerNotes(); len(n.List) > 0 {
 		s.Blocks = append(s.Blocks, n)
 	}
 	if len(s.Blocks) == 0 {
@@ -41,8 +41,11 @@ func (r rec) callersSection() Section {
 	return s
 }
 
+// callerTables shows which endpoint runs which statements.
+type callerTables struct{ rec }
+
 // callersFrom says what it is known from.
-func (r rec) callersFrom() string {
+func (r callerTables) callersFrom() string {
 	var parts []string
 	for _, source := range []struct{ name, text string }{
 		{kasoku.FromProbe, "counted by a probe, one request at a time"},
@@ -73,7 +76,7 @@ func callerTime(c *kasoku.Caller, q *kasoku.Query) time.Duration {
 	return time.Duration(min(c.Share, 1) * float64(q.Total))
 }
 
-func (r rec) callerTable() *Table {
+func (r callerTables) callerTable() *Table {
 	queries := map[string]*kasoku.Query{}
 	for i := range r.Queries {
 		if q := &r.Queries[i]; queries[q.ID] == nil || queries[q.ID].Total < q.Total {
@@ -144,7 +147,7 @@ func callerCells(c *kasoku.Caller, q *kasoku.Query) []Cell {
 }
 
 // callerNotes describe the loops in words, what does not hold, and what was refused.
-func (r rec) callerNotes() *Notes {
+func (r callerTables) callerNotes() *Notes {
 	n := &Notes{}
 	names := map[string]string{}
 	for i := range r.Queries {

@@ -7,61 +7,60 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/observe/graphite"
 )
 
 // The names of carbon's own metrics, and of go-carbon's.
 var (
-	carbonReceived = []string{graphite.MetricsReceived, graphite.TCPMetricsReceived, graphite.UDPMetricsReceived,
-		graphite.PickleMetricsReceived}
-	carbonCommitted = []string{graphite.CommittedPoints, graphite.PersisterCommittedPoints}
-	carbonRefused   = []string{graphite.DroppedCreates, graphite.CacheOverflow, graphite.PersisterThrottledCreates,
-		graphite.CarbonserverThrottledCreates, graphite.PersisterOooDiscardedPoints}
-	carbonCache = []string{graphite.CacheSize}
+	carbonReceived = []string{"metricsReceived", "tcp.metricsReceived", "udp.metricsReceived",
+		"pickle.metricsReceived"}
+	carbonCommitted = []string{"committedPoints", "persister.committedPoints"}
+	carbonRefused   = []string{"droppedCreates", "cache.overflow", "persister.throttledCreates",
+		"carbonserver.throttled_creates", "persister.oooDiscardedPoints"}
+	carbonCache = []string{"cache.size"}
 )
 
 // carbonChart shows what carbon received and wrote. It reports on itself once a minute,
 // of the minute that is over, and that is what is drawn until it reports again.
-func (r rec) carbonChart(g grid, _ *Timeline) *Chart {
-	c := &Chart{ID: "carbon", Title: "Carbon", Unit: "points of the last minute that it told of", Places: 0,
-		Height: lowHeight}
-	c.told(r, g, "received", "s5", carbonReceived)
-	c.told(r, g, "written", "s2", carbonCommitted)
-	c.told(r, g, "dropped or put off", "bad", carbonRefused)
-	return r.toldLast(c)
+func (r serverCharts) carbonChart() *plot {
+	c := &plot{Chart: Chart{ID: "carbon", Title: "Carbon", Unit: "points of the last minute that it told of", Places: 0,
+		Height: lowHeight}}
+	r.addGauges(c, "received", "s5", carbonReceived)
+	r.addGauges(c, "written", "s2", carbonCommitted)
+	r.addGauges(c, "dropped or put off", "bad", carbonRefused)
+	return r.finishGauges(c)
 }
 
 // carbonCacheChart shows the points that carbon had yet to write.
-func (r rec) carbonCacheChart(g grid, _ *Timeline) *Chart {
-	c := &Chart{ID: "carbon-cache", Title: "Carbon's cache", Unit: "points to be written, as last told", Places: 0,
-		Height: lowHeight}
-	c.told(r, g, "in the cache", "s4", carbonCache)
-	return r.toldLast(c)
+func (r serverCharts) carbonCacheChart() *plot {
+	c := &plot{Chart: Chart{ID: "carbon-cache", Title: "Carbon's cache", Unit: "points to be written, as last told", Places: 0,
+		Height: lowHeight}}
+	r.addGauges(c, "in the cache", "s4", carbonCache)
+	return r.finishGauges(c)
 }
 
-// told adds the sum of gauges that hold until the next value. Of several servers each
+// addGauges adds the sum of gauges that hold until the next value. Of several servers each
 // counts with what it reported last.
-func (c *Chart) told(r rec, g grid, name, colour string, names []string) {
+func (r serverCharts) addGauges(c *plot, name, colour string, names []string) {
 	var parts [][]float64
 	caches := slices.ContainsFunc(names, func(n string) bool {
-		return slices.ContainsFunc(r.FindAll(graphite.Name, n),
+		return slices.ContainsFunc(r.FindAll("graphite", n),
 			ofCache)
 	})
 	for _, n := range names {
-		c.quotes = append(c.quotes, quote{graphite.Name, n})
-		for _, s := range r.FindAll(graphite.Name, n) {
+		c.quotes = append(c.quotes, quote{"graphite", n})
+		for _, s := range r.FindAll("graphite", n) {
 			if caches && !ofCache(s) {
 				continue // a point that a relay passes on is counted by the cache
 			}
-			parts = append(parts, g.held(s))
+			parts = append(parts, r.grid.held(s))
 		}
 	}
 	vs := plus(parts...)
 	if m := most(vs); math.IsNaN(m) || colour == "bad" && m == 0 {
 		return
 	}
-	vs = g.values(vs)
-	c.Series = append(c.Series, ChartSeries{Name: name, Colour: colour, Form: Stairs, Spans: g.blocks(vs), Values: vs})
+	vs = r.grid.values(vs)
+	c.Series = append(c.Series, ChartSeries{Name: name, Colour: colour, Form: Stairs, Spans: r.grid.blocks(vs), Values: vs})
 }
 
 // ofCache reports whether a series is of a carbon-cache or a go-carbon, which write;
@@ -79,11 +78,11 @@ func (g grid) held(s *kasoku.Series) []float64 {
 	return out
 }
 
-// toldLast finishes a chart; nil when nothing but zeros was reported.
-func (r rec) toldLast(c *Chart) *Chart {
+// finishGauges finishes a chart; nil when nothing but zeros was reported.
+func (r serverCharts) finishGauges(c *plot) *plot {
 	top := math.NaN()
 	for _, s := range c.Series {
 		top = most([]float64{top, most(s.Values)})
 	}
-	return r.told(c, graphite.Name, top)
+	return r.finish(c, "graphite", top)
 }

@@ -1,10 +1,10 @@
 package report
 
 import (
-	"math"
-	"time"
-
 	"github.com/kasoku/kasoku/internal/unit"
+	"math"
+	"strconv"
+	"time"
 )
 
 // A Timeline is charts over one clock.
@@ -64,7 +64,6 @@ type Chart struct {
 	Limits []Limit
 	Bands  []Band
 	Gaps   []GapNote
-	quotes []quote // series by which findings quote the chart
 }
 
 // An Axis is the value axis of a chart.
@@ -166,4 +165,57 @@ func (t *Timeline) Legend(columns int) string {
 		return s + ", one column " + unit.Count(each) + " s, its highest; · no data"
 	}
 	return s + ", one column a second; · no data"
+}
+
+// seconds prints a time on the run's clock: 30 s.
+func seconds(at float64) string { return unit.Plain(math.Round(at)) + " s" }
+
+// peaks prints the peak of each series.
+func (c *Chart) peaks() {
+	for i := range c.Series {
+		s := &c.Series[i]
+		s.Peak = c.Print(most(s.Values))
+	}
+}
+
+// Print prints a value of the chart as its readout does.
+func (c *Chart) Print(v float64) string {
+	switch {
+	case math.IsNaN(v):
+		return unit.Missing
+	case c.Places < 0:
+		return unit.Sig3(v) + c.Suffix
+	case c.Places == 0:
+		return unit.Count(int64(math.Round(v))) + c.Suffix
+	case v == 0:
+		return "0" + c.Suffix
+	}
+	return unit.Fixed(v, c.Places) + c.Suffix
+}
+
+// Table gives the numbers of all charts, a row a column of the readout.
+func (t *Timeline) Table() *Table {
+	out := &Table{ID: t.ID, Columns: []Column{{Key: "t_s", Head: "t", Unit: "s", Align: Right}}}
+	n := 0
+	for i := range t.Charts {
+		for _, s := range t.Charts[i].Series {
+			out.Columns = append(out.Columns, Column{Key: t.Charts[i].ID + "." + s.Name, Head: s.Name,
+				Unit: t.Charts[i].Title, Align: Decimal})
+			n = max(n, len(s.Values))
+		}
+	}
+	for k := range n {
+		cells := []Cell{{Text: strconv.Itoa(k * t.Column)}}
+		for i := range t.Charts {
+			for _, s := range t.Charts[i].Series {
+				if k >= len(s.Values) || math.IsNaN(s.Values[k]) {
+					cells = append(cells, Cell{Text: unit.Missing})
+					continue
+				}
+				cells = append(cells, Cell{Text: t.Charts[i].Print(s.Values[k]), Raw: raw(s.Values[k])})
+			}
+		}
+		out.Rows = append(out.Rows, Row{Cells: cells})
+	}
+	return out
 }

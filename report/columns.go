@@ -124,14 +124,6 @@ func (g grid) joinWorst(failed []float64, series ...[]float64) [][]float64 {
 	return out
 }
 
-// above puts what is not known below everything that is.
-func above(v float64) float64 {
-	if math.IsNaN(v) {
-		return math.Inf(-1)
-	}
-	return v
-}
-
 // span is where column c lies on the axis.
 func (g grid) span(c int) (from, to float64) {
 	return float64(c * g.column), float64(min((c+1)*g.column, g.seconds))

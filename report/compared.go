@@ -12,12 +12,12 @@ import (
 
 // Compare shows two runs side by side.
 func Compare(c *compare.Comparison, o Options) *Document {
-	b, a := rec{&kasoku.Recording{Run: c.Before.Run()}, o}, rec{&kasoku.Recording{Run: c.After.Run()}, o}
+	b, a := viewOf(&kasoku.Recording{Run: c.Before.Run()}, o), viewOf(&kasoku.Recording{Run: c.After.Run()}, o)
 	project := cmp.Or(a.Run.Project, b.Run.Project)
 	d := &Document{
 		Kind: KindCompare, Project: project, Name: c.Before.Name() + " → " + c.After.Name(), File: o.File,
 		Title: strings.TrimSpace(project + " " + c.Before.Name() + " → " + c.After.Name()),
-		Sides: &Sides{Before: b.side(c.Before), After: a.side(c.After)}, Verdict: c.Verdict,
+		Sides: &Sides{Before: sideFacts(b, c.Before), After: sideFacts(a, c.After)}, Verdict: c.Verdict,
 		Commands: o.Commands, Footer: footer(o, a.Run.Version),
 	}
 	d.Head = []string{strings.TrimPrefix(project+" / "+d.Name, " / "), revisions(b, a), bothHosts(c)}
@@ -39,11 +39,11 @@ func Compare(c *compare.Comparison, o Options) *Document {
 	return d
 }
 
-func (r rec) side(s compare.Side) SideFacts {
+func sideFacts(r rec, s compare.Side) SideFacts {
 	f := SideFacts{Name: s.Name(), Code: r.code(), When: day(r.wall(0)) + ", " + r.lasted(), Host: r.host().Name,
 		File: r.Run.ID, Runs: len(s.Runs)}
 	if n := len(s.Runs); n > 1 {
-		last := rec{&kasoku.Recording{Run: s.Runs[n-1]}, r.o}
+		last := viewOf(&kasoku.Recording{Run: s.Runs[n-1]}, r.o)
 		f.When = day(r.wall(0)) + " – " + last.clock(0)
 	}
 	return f
@@ -126,8 +126,6 @@ func latencySection(c *compare.Comparison) Section {
 	s.Blocks = []Block{k, t}
 	return s
 }
-
-func asDuration(sec float64) time.Duration { return time.Duration(sec * float64(time.Second)) }
 
 func settingsSection(c *compare.Comparison) Section {
 	s := Section{ID: SectionConfig, Title: "Configuration"}

@@ -4,13 +4,10 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
-	"github.com/kasoku/kasoku/observe/host"
-	"github.com/kasoku/kasoku/observe/mysql"
 )
 
 // A configRow is one setting with what it has to do with the run.
@@ -21,19 +18,19 @@ type configRow struct {
 
 // configSection lists what findings quote, what kasoku changed, and limits that
 // were more than half used.
-func (r rec) configSection() Section {
+func configSection(r rec) Section {
 	s := Section{ID: SectionConfig, Title: "Configuration that mattered", Short: "Configuration"}
-	rows := r.quoted()
+	rows := settingTable{r}.quoted()
 	for _, c := range r.Changes {
 		rows = append(rows, changeRow(c))
 	}
-	for _, l := range r.limits() {
+	for _, l := range limitsOf(r) {
 		if l.share > 0.5 && !slices.ContainsFunc(rows, func(c configRow) bool { return c.name == l.name }) {
 			rows = append(rows, configRow{name: l.name, value: l.limit, from: l.from,
 				why: "headroom: " + l.used + " used at most"})
 		}
 	}
-	texts := r.textsSaid()
+	texts := textTable{r}.textsSaid()
 	if texts != "" {
 		texts += "; `kasoku show RUN --configs` lists them."
 	}
@@ -98,8 +95,11 @@ func changeRow(c kasoku.Change) configRow {
 // in camel case, so that words of a sentence are not taken for one.
 var word = regexp.MustCompile(`[A-Za-z][A-Za-z0-9]*(?:[_.][A-Za-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+`)
 
+// settingTable finds the settings that had to do with the run.
+type settingTable struct{ rec }
+
 // quoted lists the settings that findings name, in the order of the findings.
-func (r rec) quoted() []configRow {
+func (r settingTable) quoted() []configRow {
 	if r.Diagnosis == nil {
 		return nil
 	}
@@ -147,7 +147,7 @@ func settingText(f *kasoku.Finding) string {
 	return b.String()
 }
 
-func (r rec) setting(name string) (kasoku.Setting, bool) {
+func (r settingTable) setting(name string) (kasoku.Setting, bool) {
 	for _, s := range r.Settings {
 		if s.Name == name {
 			return s, true
@@ -155,94 +155,3 @@ func (r rec) setting(name string) (kasoku.Setting, bool) {
 	}
 	return kasoku.Setting{}, false
 }
-
-// from says where the settings of a scope were read.
-func from(scope string) string {
-	switch scope {
-	case "mysql":
-		return "SHOW GLOBAL VARIABLES"
-	case "mysql.connection":
-		return "connection"
-	case "sysctl":
-		return "/proc/sys"
-	case "limits":
-		return "/proc/PID/limits"
-	}
-	return scope
-}
-
-// A limit is a resource that can run out.
-type limit struct {
-	name, limit, used, from string
-	share                   float64 // used of the limit at most, 0..1
-}
-
-// limits returns how far the resources with a known limit were used, on each host.
-func (r rec) limits() []limit {
-	var out []limit
-	r.each(func(one rec, _ int, before string) {
-		for _, l := range one.hostLimits() {
-			l.name = before + l.name
-			out = append(out, l)
-		}
-	})
-	slices.SortStableFunc(out, func(a, b limit) int { return cmp.Compare(b.share, a.share) })
-	return out
-}
-
-func (r rec) hostLimits() []limit {
-	var out []limit
-	add := func(name, from string, used, most float64) {
-		if most > 0 {
-			out = append(out, limit{name: name, from: from, used: unit.Plain(used), limit: unit.Plain(most),
-				share: used / most})
-		}
-	}
-	if v, ok := r.Setting("mysql", "max_connections"); ok {
-		if most, err := strconv.ParseFloat(v, 64); err == nil {
-			if x := r.Find(kasoku.Key{Source: mysql.Name, Name: mysql.ThreadsConnected}); x != nil {
-				if used, has := x.Max(r.all()); has {
-					add("max_connections", from("mysql"), used, most)
-				}
-			}
-		}
-	}
-	out = append(out, r.recordedLimits()...)
-	if r.host().Cores > 0 {
-		if peak, ok := r.busiest(); ok {
-			out = append(out, limit{
-				name: "CPU", from: "/proc/stat", used: unit.Sig3(peak) + " cores",
-				limit: unit.Counted(r.host().Cores, "core", "cores"),
-				share: peak / float64(r.host().Cores),
-			})
-		}
-	}
-	if total, free := r.Find(kasoku.Key{Source: host.Name, Name: host.MemTotal}),
-		r.Find(kasoku.Key{Source: host.Name, Name: host.MemAvailable}); total != nil && free != nil {
-		if most, ok := total.Max(r.all()); ok && most > 0 {
-			least := most
-			for _, p := range free.Points {
-				least = min(least, p.Value)
-			}
-			out = append(out, limit{
-				name: "memory", from: "/proc/meminfo", used: unit.BytesIEC(uint64(most - least)),
-				limit: unit.BytesIEC(uint64(most)),
-				share: (most - least) / most,
-			})
-		}
-	}
-	return out
-}
-
-// headroom names the resource nearest to its limit.
-func (r rec) headroom() string {
-	ls := r.limits()
-	if len(ls) == 0 {
-		return ""
-	}
-	l := ls[0]
-	return l.name + ", " + l.used + " of " + l.limit + " used at most, headroom " + unit.Percent(max(0, 1-l.share))
-}
-
-// all is the interval of the run, whatever its file says of its end.
-func (r rec) all() kasoku.Interval { return kasoku.Interval{To: r.length() + 1} }

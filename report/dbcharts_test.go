@@ -23,7 +23,7 @@ func TestTransactionsChart(t *testing.T) {
 			gaugeOf("mysql", "trx.active", "", 1, 4, 2), gaugeOf("mysql", "trx.waiting", "", 0, waiting, 0), gaugeOf("mysql", "trx.oldest", "", 0, oldest, 0),
 		}}}
 		got := "none"
-		if c := r.transactionsChart(newGrid(r.length()), nil); c != nil {
+		if c := (databaseCharts{newDrawing(r)}).transactionsChart(); c != nil {
 			got = c.Title + "; " + c.Unit
 			for _, s := range c.Series {
 				got += "; " + s.Name + " " + s.Peak
@@ -36,21 +36,21 @@ func TestTransactionsChart(t *testing.T) {
 	f(0, 1.9, "none")
 	f(2, 0.5, "Open transactions; ; open 4; waiting for a lock 2")
 	f(0, 7.4, "Open transactions; the oldest was open for 7 s; open 4; waiting for a lock 0")
-	if c := (rec{Recording: &kasoku.Recording{}}).transactionsChart(newGrid(time.Second), nil); c != nil {
+	if c := (databaseCharts{newDrawing(rec{Recording: &kasoku.Recording{}})}).transactionsChart(); c != nil {
 		t.Errorf("%+v", c)
 	}
 }
 
 func TestReplicationChart(t *testing.T) {
 	r := rec{Recording: &kasoku.Recording{Run: kasoku.Run{Length: 3 * time.Second}}}
-	if c := r.replicationChart(newGrid(r.length()), nil); c != nil {
+	if c := (databaseCharts{newDrawing(r)}).replicationChart(); c != nil {
 		t.Errorf("%+v", c)
 	}
 	for _, channel := range []string{"", "east", "b", "c", "d", "e"} {
 		r.Series = append(r.Series, gaugeOf("replication", "lag", channel, 0, 12, 3))
 	}
 	r.Gaps = []kasoku.Gap{{Source: "replication", Interval: kasoku.Interval{From: time.Second, To: 2 * time.Second}, Reason: "no right"}}
-	c := r.replicationChart(newGrid(r.length()), nil)
+	c := databaseCharts{newDrawing(r)}.replicationChart()
 	if len(c.Series) != mostChannels || c.Series[0].Name != "lag" || c.Series[1].Name != "east" || c.Series[1].Peak != "12" || c.Axis.Top < 12 || len(c.Gaps) != 1 {
 		t.Errorf("%+v", c)
 	}

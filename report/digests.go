@@ -11,9 +11,6 @@ import (
 	"github.com/kasoku/kasoku/mysql"
 )
 
-// KindDigests is what a server counted of its statements.
-const KindDigests Kind = "digests"
-
 // SectionDigests is their table.
 const SectionDigests = "digests"
 

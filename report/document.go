@@ -1,21 +1,27 @@
 package report
 
 import (
-	"time"
-
 	"github.com/kasoku/kasoku/internal/contain"
-)
-
-// A Kind says what a document is about.
-type Kind string
-
-// The kinds.
+	"time"
+)                // A Kind says what a document is about.
+type Kind string // The kinds.
 const (
 	KindRun      Kind = "run"
 	KindCompare  Kind = "compare"
 	KindStory    Kind = "story"
 	KindFinalize Kind = "finalize" // the end of a contest, checked
 	KindLab      Kind = "lab"      // what a lab's variants came to
+
+	KindAccessLog Kind = "accesslog" // what access logs hold
+	KindSlowLog   Kind = "slowlog"   // what logs of statements hold
+	KindLogDiff   Kind = "diff"      // the difference of two logs
+	KindDigests   Kind = "digests"   // what a server counted of its statements
+	KindPlans     Kind = "plans"     // how a server runs statements
+	KindProbe     Kind = "probe"     // what endpoints run that were asked alone
+	KindTry       Kind = "try"       // what one change did to a probe's statements
+	KindAutopilot Kind = "autopilot" // what many changes did to a score
+	KindAttack    Kind = "attack"    // what a load came to that was made outside of a run
+	KindList      Kind = "list"      // a list of runs
 )
 
 // Prose is text of kasoku's own, in which `backticks` mark code.
@@ -213,3 +219,23 @@ func (*Curve) block()    {}
 func (*Notes) block()    {}
 func (*Pairs) block()    {}
 func (Para) block()      {}
+
+// The ids of the sections, in the order in which they come.
+const (
+	SectionFindings  = "findings"
+	SectionTimeline  = "time"
+	SectionSteps     = "steps"
+	SectionEndpoints = "endpoints"
+	SectionQueries   = "queries"
+	SectionMessages  = "messages"
+	SectionConfig    = "config"
+	SectionHosts     = "hosts"
+	SectionWarnings  = "warnings"
+	SectionCost      = "cost"
+	SectionCommand   = "command"
+	SectionMoved     = "moved"
+	SectionRuns      = "runs"
+	SectionLatency   = "latency"
+	SectionTries     = "tries"
+	SectionReproduce = "again"
+)

@@ -15,7 +15,7 @@ import (
 // cause, the second mostly its limit.
 const openFindings = 2
 
-func (r rec) findingsSection() Section {
+func FindingsSection(r rec) Section {
 	s := Section{ID: SectionFindings, Title: "Findings"}
 	d := r.Diagnosis
 	if d == nil {
@@ -24,14 +24,14 @@ func (r rec) findingsSection() Section {
 	}
 	f := &Findings{}
 	for i := range d.Findings {
-		f.List = append(f.List, r.finding(i, d.Findings))
+		f.List = append(f.List, diagnosed{r}.finding(i, d.Findings))
 	}
 	s.Count = len(f.List)
 	s.Blocks = []Block{f}
 	if s.Count == 0 {
-		f.Empty = r.noFinding()
+		f.Empty = diagnosed{r}.noFinding()
 	} else {
-		s.Sub = r.findingsSub(f)
+		s.Sub = diagnosed{r}.findingsSub(f)
 	}
 	if lost := lostRules(d); len(lost) > 0 {
 		s.Blocks = append(s.Blocks, &Notes{List: lost})
@@ -49,7 +49,10 @@ func lostRules(d *kasoku.Diagnosis) (out []Note) {
 	return out
 }
 
-func (r rec) findingsSub(f *Findings) Prose {
+// diagnosed words the findings of a run.
+type diagnosed struct{ rec }
+
+func (r diagnosed) findingsSub(f *Findings) Prose {
 	d := r.Diagnosis
 	s := "In the order in which to fix them. "
 	if of := f.List[0].ImpactOf; of != "" {
@@ -88,7 +91,7 @@ func sharers(fs []kasoku.Finding) string {
 	return list(out)
 }
 
-func (r rec) finding(i int, all []kasoku.Finding) Finding {
+func (r diagnosed) finding(i int, all []kasoku.Finding) Finding {
 	x := &all[i]
 	f := Finding{
 		Number: i + 1, Anchor: "f" + strconv.Itoa(i+1), ID: x.ID, Title: x.Title, Info: x.Severity == kasoku.Info,
@@ -184,7 +187,7 @@ func codeLines(code string) []CodeLine {
 
 // noFinding says what there is to say when no rule spoke: which rule was nearest
 // to it, and which resource nearest to its limit.
-func (r rec) noFinding() []Prose {
+func (r diagnosed) noFinding() []Prose {
 	d := r.Diagnosis
 	out := []Prose{Prose("No finding. " + unit.Counted(d.Rules, "rule", "rules") + " looked at " + r.lasted() + "; none spoke.")}
 	var near []kasoku.Silence
@@ -200,7 +203,7 @@ func (r rec) noFinding() []Prose {
 	if len(near) > 0 {
 		out = append(out, Prose("Nearest to speaking: "+near[0].ID+", "+near[0].Reason+"."))
 	}
-	if h := r.headroom(); h != "" {
+	if h := headroomOf(r.rec); h != "" {
 		out = append(out, Prose("Nearest to its limit: "+h+"."))
 	}
 	if blind > 0 {

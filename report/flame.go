@@ -6,38 +6,6 @@ import (
 	"github.com/kasoku/kasoku/observe/profile"
 )
 
-// A Flame is the stacks of a profile, drawn: each function stands below what called
-// it and is as wide as its share. Tables beside it list its largest functions, so
-// that only pages draw it.
-type Flame struct {
-	ID     string
-	Title  string // what is drawn: Stacks of CPU time
-	Total  string // 7.97 s
-	Left   string // what is not drawn; empty: nothing
-	Open   bool
-	Depth  int // rows
-	Frames []FlameFrame
-	Legend []FlameClass // of those classes that are there
-}
-
-// A FlameFrame is a function in one stack.
-type FlameFrame struct {
-	Name  string // as it is drawn
-	Tell  string // all that is known of it, in one line
-	Class profile.Class
-	Row   int     // 0 is the outermost
-	Left  float64 // 0..1 of the whole
-	Width float64
-}
-
-// A FlameClass is a colour of a flame graph and its part of the whole, by what the
-// functions used themselves.
-type FlameClass struct {
-	Class profile.Class
-	Name  string
-	Share string
-}
-
 // What a page can show of a flame graph: narrower frames are thinner than a line.
 const (
 	leastFlame = 0.0015
@@ -105,5 +73,3 @@ func (f *flaming) add(n *profile.Node, row int, left float64) {
 		left += width
 	}
 }
-
-func (*Flame) block() {}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
-	"github.com/kasoku/kasoku/observe/expvar"
 )
 
 // leastWait in ms is where the axis of waits begins: what is shorter is of no
@@ -16,32 +15,8 @@ const leastWait = 0.01
 // mostPrograms in Go of a host have charts; all are in the table.
 const mostPrograms = 3
 
-// goCharts adds what programs in Go published of themselves, those with the largest
-// heap first.
-func (r rec) goCharts(g grid, t *Timeline) {
-	for i := range mostPrograms {
-		for _, build := range []func(rec, grid, *Timeline, *programSeries) *Chart{rec.heapChart, rec.goWaitsChart,
-			rec.goroutinesChart} {
-			r.hostCharts(t, func(one rec) *Chart {
-				if all := one.goSeries(); i < len(all) {
-					return of(&all[i], i, build(one, g, t, &all[i]))
-				}
-				return nil
-			})
-		}
-		for k := range mostPrograms {
-			r.hostCharts(t, func(one rec) *Chart {
-				if all := one.goSeries(); i < len(all) && k < len(all[i].pools) {
-					return of(&all[i], mostPrograms*i+k, one.poolChart(g, t, &all[i].pools[k]))
-				}
-				return nil
-			})
-		}
-	}
-}
-
-// of names a chart after its program where there are several.
-func of(p *programSeries, n int, c *Chart) *Chart {
+// nameAfter names a chart after its program where there are several.
+func nameAfter(p *programSeries, n int, c *plot) *plot {
 	if c == nil {
 		return nil
 	}
@@ -68,54 +43,54 @@ func scaled(s *kasoku.Series, by float64) *kasoku.Series {
 }
 
 // quoted names the series that a chart shows, for the evidence of findings.
-func (c *Chart) quoted(names ...[]string) {
+func (c *plot) quoted(names ...[]string) {
 	for _, list := range names {
 		for _, n := range list {
-			c.quotes = append(c.quotes, quote{expvar.Name, n})
+			c.quotes = append(c.quotes, quote{"expvar", n})
 		}
 	}
 }
 
 // heapChart shows the memory that is in use, and when the next collection begins.
-func (r rec) heapChart(g grid, t *Timeline, p *programSeries) *Chart {
+func (r goCharts) heapChart(p *programSeries) *plot {
 	heap := p.first(goHeap)
 	if heap == nil {
 		return nil
 	}
 	const mebi = 1.0 / (1 << 20)
-	c := &Chart{ID: "go-heap", Title: "Go heap", Unit: "MiB in use", Suffix: " MiB", Places: -1, Height: lowHeight}
+	c := &plot{Chart: Chart{ID: "go-heap", Title: "Go heap", Unit: "MiB in use", Suffix: " MiB", Places: -1, Height: lowHeight}}
 	c.quoted(goHeap, goGoal)
-	c.line(g, "in use", "s1", scaled(heap, mebi))
-	c.line(g, "collected at", "fg", scaled(p.first(goGoal), mebi))
+	c.line(r.grid, "in use", "s1", scaled(heap, mebi))
+	c.line(r.grid, "collected at", "fg", scaled(p.first(goGoal), mebi))
 	if len(c.Series) > 1 {
 		c.Series[1].Dotted = true
 	}
-	t.Sparks = append(t.Sparks, Spark{Name: "Go heap", Values: c.Series[0].Values,
+	r.timeline.Sparks = append(r.timeline.Sparks, Spark{Name: "Go heap", Values: c.Series[0].Values,
 		Peak: "max " + unit.BytesIEC(uint64(max(r.highest(heap), 0)))})
 	return r.finished(c)
 }
 
 // goroutinesChart shows how many goroutines there were.
-func (r rec) goroutinesChart(g grid, _ *Timeline, p *programSeries) *Chart {
-	c := &Chart{ID: "goroutines", Title: "Goroutines", Height: lowHeight}
+func (r goCharts) goroutinesChart(p *programSeries) *plot {
+	c := &plot{Chart: Chart{ID: "goroutines", Title: "Goroutines", Height: lowHeight}}
 	c.quoted(goGoroutines)
-	c.line(g, "goroutines", "s1", p.first(goGoroutines))
+	c.line(r.grid, "goroutines", "s1", p.first(goGoroutines))
 	return r.finished(c)
 }
 
 // goWaitsChart shows how long collections stopped the program, and how long goroutines
 // that could run waited for a thread, on an axis of powers of ten. Seconds in which
 // nothing happened have no point.
-func (r rec) goWaitsChart(g grid, t *Timeline, p *programSeries) *Chart {
-	c := &Chart{ID: "go-waits", Title: "Go pauses", Unit: "longest of each second", Suffix: " ms", Places: -1,
-		Height: plainHeight}
+func (r goCharts) goWaitsChart(p *programSeries) *plot {
+	c := &plot{Chart: Chart{ID: "go-waits", Title: "Go pauses", Unit: "longest of each second", Suffix: " ms", Places: -1,
+		Height: plainHeight}}
 	c.quoted(goPause, goSched)
 	sched := positive(scaled(p.first(goSched), 1e3))
 	if sched != nil {
 		c.Title, c.Unit = "Go pauses", "and waits for a thread, each second"
 	}
-	c.line(g, "wait p99", "s4", sched)
-	c.line(g, "longest pause", "s1", positive(scaled(p.first(goPause), 1e3)))
+	c.line(r.grid, "wait p99", "s4", sched)
+	c.line(r.grid, "longest pause", "s1", positive(scaled(p.first(goPause), 1e3)))
 	if len(c.Series) == 0 {
 		return nil
 	}
@@ -127,7 +102,7 @@ func (r rec) goWaitsChart(g grid, t *Timeline, p *programSeries) *Chart {
 	linear := linearAxis(hi, nil, axisLatency)
 	c.Linear = &linear
 	c.peaks()
-	r.gaps(c, expvar.Name)
+	r.gaps(c, "expvar")
 	return c
 }
 
@@ -151,27 +126,27 @@ func positive(s *kasoku.Series) *kasoku.Series {
 
 // poolChart shows the connections of a pool that are in use, and how many requests
 // waited for one: the time that was waited in a second is as many, on average.
-func (r rec) poolChart(g grid, t *Timeline, p *poolSeries) *Chart {
-	used := p.found[expvar.InUse]
+func (r goCharts) poolChart(p *poolSeries) *plot {
+	used := p.found["InUse"]
 	if used == nil || !(r.highest(used) > 0) {
 		return nil
 	}
-	c := &Chart{ID: "pool", Title: "Connection pool", Unit: "connections", Places: -1, Height: lowHeight}
+	c := &plot{Chart: Chart{ID: "pool", Title: "Connection pool", Unit: "connections", Places: -1, Height: lowHeight}}
 	if p.place != "" {
 		c.Title += " " + p.place
 	}
-	c.quoted([]string{expvar.InUse, expvar.MaxOpenConnections, expvar.WaitCount, expvar.WaitDuration})
-	c.line(g, "in use", "s2", used)
-	top, limit := r.highest(used), r.highest(p.found[expvar.MaxOpenConnections])
+	c.quoted([]string{"InUse", "MaxOpenConnections", "WaitCount", "WaitDuration"})
+	c.line(r.grid, "in use", "s2", used)
+	top, limit := r.highest(used), r.highest(p.found["MaxOpenConnections"])
 	peak := "max " + unit.Plain(top)
 	if limit > 0 {
 		peak += " of " + unit.Plain(limit)
 	}
-	t.Sparks = append(t.Sparks, Spark{Name: "pool in use", Values: c.Series[0].Values, Peak: peak})
-	if waited := g.rates(p.found[expvar.WaitDuration]); most(waited) > 0 {
-		vs := g.values(waited)
+	r.timeline.Sparks = append(r.timeline.Sparks, Spark{Name: "pool in use", Values: c.Series[0].Values, Peak: peak})
+	if waited := r.grid.rates(p.found["WaitDuration"]); most(waited) > 0 {
+		vs := r.grid.values(waited)
 		c.Series = append(c.Series, ChartSeries{Name: "requests waiting", Colour: "bad", Form: Stairs,
-			Spans: g.blocks(vs), Values: vs})
+			Spans: r.grid.blocks(vs), Values: vs})
 		top = max(top, most(waited))
 	}
 	switch {
@@ -182,12 +157,12 @@ func (r rec) poolChart(g grid, t *Timeline, p *poolSeries) *Chart {
 	}
 	c.Axis = linearAxis(top, c.Limits, unit.Plain)
 	c.peaks()
-	r.gaps(c, expvar.Name)
+	r.gaps(c, "expvar")
 	return c
 }
 
 // finished gives a chart of gauges its axis; nil when it has no series.
-func (r rec) finished(c *Chart) *Chart {
+func (r goCharts) finished(c *plot) *plot {
 	top := math.NaN()
 	for _, s := range c.Series {
 		top = most([]float64{top, most(s.Values)})
@@ -197,6 +172,6 @@ func (r rec) finished(c *Chart) *Chart {
 	}
 	c.Axis = linearAxis(top, nil, unit.Plain)
 	c.peaks()
-	r.gaps(c, expvar.Name)
+	r.gaps(c, "expvar")
 	return c
 }

@@ -34,9 +34,9 @@ func TestGoCharts(t *testing.T) {
 	f := func(want string, series ...kasoku.Series) {
 		t.Helper()
 		r := rec{Recording: &kasoku.Recording{Run: kasoku.Run{Length: 3 * time.Second}, Series: series}}
-		told := Timeline{}
-		r.goCharts(newGrid(r.length()), &told)
-		if got := described(told.Charts); got != want {
+		d := newDrawing(r)
+		d.addGoCharts()
+		if got := described(d.timeline.Charts); got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}
 	}
@@ -60,55 +60,13 @@ func TestGoCharts(t *testing.T) {
 		gaugeOf("expvar", "InUse", "b:2 x y", 2), gaugeOf("expvar", "MaxOpenConnections", "b:2 x y", 1000))
 }
 
-func TestProgramOf(t *testing.T) {
-	for instance, want := range map[string]string{
-		"": "|", "db": "|db", "my db": "|my db", "127.0.0.1:6060 db": "127.0.0.1:6060|db", "127.0.0.1:6060": "127.0.0.1:6060|", "[::1]:80 a.b c": "[::1]:80|a.b c",
-		"a:b c": "|a:b c", ":80 x": "|:80 x",
-	} {
-		if program, place := programOf(instance); program+"|"+place != want {
-			t.Errorf("%q: %q and %q", instance, program, place)
-		}
-	}
-}
-
-// What was not reported has no column, and is null for machines.
-func TestGoTables(t *testing.T) {
-	r := rec{Recording: &kasoku.Recording{Run: kasoku.Run{Length: 3 * time.Second}, Series: []kasoku.Series{
-		gaugeOf("expvar", "HeapAlloc", "memstats", 1<<20, 3<<20), gaugeOf("expvar", "InUse", "db", 1, 2), gaugeOf("expvar", "MaxOpenConnections", "db", 0, 0),
-	}}}
-	// The last tick is a moment after the end.
-	r.Series[0].Points = append(r.Series[0].Points, kasoku.Point{At: 3*time.Second + time.Millisecond, Value: 4 << 20})
-	programs := r.goPrograms()
-	var got []string
-	for _, table := range []*Table{programTable(programs), poolTable(programs)} {
-		for k, c := range table.Columns {
-			got = append(got, fmt.Sprint(c.Key, "=", table.Rows[0].Cells[k].Text))
-		}
-	}
-	if s := strings.Join(got, " "); s != "program=the program heap_bytes=4.0 MiB pool=db in_use=2 limit=none" {
-		t.Error(s)
-	}
-}
-
-// TestGoPoolNamedAfterAddress: a pool that is called after its database is none of another
-// program.
-func TestGoPoolNamedAfterAddress(t *testing.T) {
-	r := rec{Recording: &kasoku.Recording{Run: kasoku.Run{Length: 3 * time.Second}, Series: []kasoku.Series{
-		gaugeOf("expvar", "HeapAlloc", "memstats", 1<<20, 3<<20),
-		gaugeOf("expvar", "InUse", "pools.10.0.0.1:3306", 1, 2), gaugeOf("expvar", "InUse", "pools.10.0.0.2:3306", 4, 5),
-	}}}
-	if p := r.goPrograms(); len(p) != 1 || len(p[0].Pools) != 2 || p[0].Pools[0].Name != "pools.10.0.0.1:3306" || p[0].Heap != 3<<20 {
-		t.Errorf("%+v", p)
-	}
-}
-
 // Waits that are over within a hundredth of a millisecond do not stretch the axis.
 func TestGoWaitsAxis(t *testing.T) {
 	f := func(bottom float64, waits ...float64) {
 		t.Helper()
 		r := rec{Recording: &kasoku.Recording{Run: kasoku.Run{Length: 3 * time.Second}, Series: []kasoku.Series{gaugeOf("expvar", "/sched/latencies:seconds.p99", "go", waits...)}}}
 		p := r.goSeries()
-		if c := r.goWaitsChart(newGrid(r.length()), nil, &p[0]); fmt.Sprintf("%.5g", c.Axis.Bottom) != fmt.Sprintf("%.5g", bottom) || len(c.Axis.Ticks) == 0 {
+		if c := (goCharts{newDrawing(r)}).goWaitsChart(&p[0]); fmt.Sprintf("%.5g", c.Axis.Bottom) != fmt.Sprintf("%.5g", bottom) || len(c.Axis.Ticks) == 0 {
 			t.Errorf("%v: %+v", waits, c.Axis)
 		}
 	}
@@ -130,9 +88,9 @@ func TestCarbonCharts(t *testing.T) {
 		at("agents.a", "droppedCreates", kasoku.Point{At: 5 * time.Second, Value: 0}),
 		at("agents.a", "cache.size", kasoku.Point{At: 65 * time.Second, Value: 310}),
 	}}}
-	g := newGrid(r.length())
-	c := r.carbonChart(g, nil)
-	if got := described([]Chart{*c}); got != "carbon: Carbon; points of the last minute that it told of; received 950; written 590" {
+	charts := func() serverCharts { return serverCharts{newDrawing(r)} }
+	c := charts().carbonChart()
+	if got := described([]Chart{c.Chart}); got != "carbon: Carbon; points of the last minute that it told of; received 950; written 590" {
 		t.Error(got)
 	}
 	for second, want := range map[int]string{4: "NaN", 5: "600", 36: "650", 65: "950", 129: "950"} {
@@ -140,20 +98,20 @@ func TestCarbonCharts(t *testing.T) {
 			t.Errorf("second %d: %s, want %s", second, got, want)
 		}
 	}
-	if got := described([]Chart{*r.carbonCacheChart(g, nil)}); got != "carbon-cache: Carbon's cache; points to be written, as last told; in the cache 310" {
+	if got := described([]Chart{charts().carbonCacheChart().Chart}); got != "carbon-cache: Carbon's cache; points to be written, as last told; in the cache 310" {
 		t.Error(got)
 	}
 	relayed := r.Series // what a relay passes on counts once, in the cache that gets it
 	r.Series = append([]kasoku.Series{at("relays.a", "metricsReceived", kasoku.Point{At: 5 * time.Second, Value: 650})}, relayed...)
-	if got := described([]Chart{*r.carbonChart(g, nil)}); got != "carbon: Carbon; points of the last minute that it told of; received 950; written 590" {
+	if got := described([]Chart{charts().carbonChart().Chart}); got != "carbon: Carbon; points of the last minute that it told of; received 950; written 590" {
 		t.Errorf("with a relay: %s", got)
 	}
 	r.Series = r.Series[:1]
-	if got := described([]Chart{*r.carbonChart(g, nil)}); got != "carbon: Carbon; points of the last minute that it told of; received 650" {
+	if got := described([]Chart{charts().carbonChart().Chart}); got != "carbon: Carbon; points of the last minute that it told of; received 650" {
 		t.Errorf("of a relay alone: %s", got)
 	}
 	r.Series = relayed[3:4]
-	if r.carbonChart(g, nil) != nil || r.carbonCacheChart(g, nil) != nil {
+	if charts().carbonChart() != nil || charts().carbonCacheChart() != nil {
 		t.Error("a chart of nothing")
 	}
 }

@@ -40,7 +40,7 @@ func scoredRun() *kasoku.Recording {
 
 func TestLevels(t *testing.T) {
 	r := rec{Recording: scoredRun()}
-	line := r.timeline()
+	line := TimelineSection(r).Blocks[0].(*Timeline)
 	var got []string
 	for _, b := range line.Steps {
 		text := fmt.Sprintf("%v-%v %s", b.From, b.To, b.Label)
@@ -53,7 +53,7 @@ func TestLevels(t *testing.T) {
 	if all := strings.Join(got, "|"); all != want || len(line.Levels) != 4 {
 		t.Errorf("bands\n%s, want\n%s", all, want)
 	}
-	if v := r.verdict(); !strings.HasPrefix(v, "Score 3,693, level 3, passed. ") {
+	if v := (summary{r}).verdict(); !strings.HasPrefix(v, "Score 3,693, level 3, passed. ") {
 		t.Errorf("verdict %q", v)
 	}
 	for _, s := range line.Charts[0].Series {
@@ -63,11 +63,11 @@ func TestLevels(t *testing.T) {
 			}
 		}
 	}
-	table := r.targetsTable()
+	table := stepTables{r}.targetsTable()
 	if len(table.Rows) != 2 || table.Rows[0].Cells[0].Text != "POST /b" {
 		t.Errorf("targets %+v, want the one that took most time first", table.Rows)
 	}
-	for _, f := range r.facts() {
+	for _, f := range (summary{r}).facts() {
 		if f.Label == "Result" && !strings.HasPrefix(f.Value, "20 requests, 20 2xx") || f.Label == "In flight" && f.Value != "" {
 			t.Errorf("fact %s: %s", f.Label, f.Value)
 		}

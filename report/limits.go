@@ -1,30 +1,33 @@
 package report
 
 import (
+	"cmp"
 	"math"
+	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
-	"github.com/kasoku/kasoku/observe/cgroup"
-	"github.com/kasoku/kasoku/observe/host"
-	"github.com/kasoku/kasoku/observe/process"
-	"github.com/kasoku/kasoku/observe/sockets"
 )
 
 // counted are gauges with a limit that is recorded beside them. The memory of groups
 // is not among them: it holds the page cache, which fills any limit.
 var counted = []struct{ source, used, most, name, from string }{
-	{process.Name, process.FDs, process.FDsLimit, "open files", "/proc/PID/limits"},
-	{process.Name, process.TasksUser, process.TasksLimit, "threads of the user", "/proc/PID/limits"},
-	{cgroup.Name, cgroup.PIDsCurrent, cgroup.PIDsMax, "tasks of the group", "cgroup"},
-	{sockets.Name, sockets.AcceptQueue, sockets.AcceptLimit, "connections to accept", "listen(2)"},
-	{host.Name, host.FilesOpen, host.FilesMax, "open files of the host", "/proc/sys/fs/file-max"},
-	{host.Name, host.Tasks, host.TasksMax, "threads of the host", "/proc/sys/kernel/threads-max"},
-	{host.Name, host.ConntrackCount, host.ConntrackMax, "tracked connections", "/proc/sys/net/netfilter"},
+	{"process", "fds", "fds_limit", "open files", "/proc/PID/limits"},
+	{"process", "tasks_user", "tasks_limit", "threads of the user", "/proc/PID/limits"},
+	{"cgroup", "pids.current", "pids.max", "tasks of the group", "cgroup"},
+	{"sockets", "accept.queue", "accept.limit", "connections to accept", "listen(2)"},
+	{"host", "files.open", "files.max", "open files of the host", "/proc/sys/fs/file-max"},
+	{"host", "tasks", "tasks.max", "threads of the host", "/proc/sys/kernel/threads-max"},
+	{"host", "conntrack.count", "conntrack.max", "tracked connections", "/proc/sys/net/netfilter"},
 }
 
+// resources finds how near a run came to the limits that are known.
+type resources struct{ rec }
+
 // recordedLimits returns the limits that were recorded, and how near they came.
-func (r rec) recordedLimits() []limit {
+func (r resources) recordedLimits() []limit {
 	var out []limit
 	for _, c := range counted {
 		for _, x := range r.FindAll(c.source, c.used) {
@@ -50,4 +53,99 @@ func spoken(source, instance string) string {
 		return name
 	}
 	return instance
+}
+
+// A limit is a resource that can run out.
+type limit struct {
+	name, limit, used, from string
+	share                   float64 // used of the limit at most, 0..1
+}
+
+// limits returns how far the resources with a known limit were used, on each host.
+func (r resources) limits() []limit {
+	var out []limit
+	r.each(func(one rec, _ int, before string) {
+		for _, l := range (resources{one}).hostLimits() {
+			l.name = before + l.name
+			out = append(out, l)
+		}
+	})
+	slices.SortStableFunc(out, func(a, b limit) int { return cmp.Compare(b.share, a.share) })
+	return out
+}
+
+func (r resources) hostLimits() []limit {
+	var out []limit
+	add := func(name, from string, used, most float64) {
+		if most > 0 {
+			out = append(out, limit{name: name, from: from, used: unit.Plain(used), limit: unit.Plain(most),
+				share: used / most})
+		}
+	}
+	if v, ok := r.Setting("mysql", "max_connections"); ok {
+		if most, err := strconv.ParseFloat(v, 64); err == nil {
+			if x := r.Find(kasoku.Key{Source: "mysql", Name: "Threads_connected"}); x != nil {
+				if used, has := x.Max(r.all()); has {
+					add("max_connections", from("mysql"), used, most)
+				}
+			}
+		}
+	}
+	out = append(out, r.recordedLimits()...)
+	if r.host().Cores > 0 {
+		if peak, ok := BusiestCores(r.rec); ok {
+			out = append(out, limit{
+				name: "CPU", from: "/proc/stat", used: unit.Sig3(peak) + " cores",
+				limit: unit.Counted(r.host().Cores, "core", "cores"),
+				share: peak / float64(r.host().Cores),
+			})
+		}
+	}
+	if total, free := r.Find(kasoku.Key{Source: "host", Name: "mem.total"}),
+		r.Find(kasoku.Key{Source: "host", Name: "mem.available"}); total != nil && free != nil {
+		if most, ok := total.Max(r.all()); ok && most > 0 {
+			least := most
+			for _, p := range free.Points {
+				least = min(least, p.Value)
+			}
+			out = append(out, limit{
+				name: "memory", from: "/proc/meminfo", used: unit.BytesIEC(uint64(most - least)),
+				limit: unit.BytesIEC(uint64(most)),
+				share: (most - least) / most,
+			})
+		}
+	}
+	return out
+}
+
+// headroom names the resource nearest to its limit.
+func (r resources) headroom() string {
+	ls := r.limits()
+	if len(ls) == 0 {
+		return ""
+	}
+	l := ls[0]
+	return l.name + ", " + l.used + " of " + l.limit + " used at most, headroom " + unit.Percent(max(0, 1-l.share))
+}
+
+// headroomOf names the resource nearest to its limit, with what is left of it; empty when
+// no limit is known.
+func headroomOf(r rec) string { return resources{r}.headroom() }
+
+// limitsOf returns how far the resources with a known limit were used, the fullest first.
+func limitsOf(r rec) []limit { return resources{r}.limits() }
+
+// from says where the settings of a scope were read.
+func from(scope string) string {
+	switch scope {
+	case "mysql":
+		return "SHOW GLOBAL VARIABLES"
+	case "mysql.connection":
+		return "connection"
+	case "sysctl":
+		return "/proc/sys"
+	case "limits":
+		return "/proc/PID/limits"
+	}
+	return scope
 }

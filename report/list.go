@@ -13,9 +13,6 @@ import (
 	"github.com/kasoku/kasoku/store"
 )
 
-// KindList is a list of runs.
-const KindList Kind = "list"
-
 // ListOptions says how a list of runs is shown.
 type ListOptions struct {
 	Options

@@ -22,39 +22,6 @@ const (
 	mostDrawn  = 1e15
 )
 
-// A Trend is the figures of runs in the order in which they were made, evenly
-// spaced.
-type Trend struct {
-	ID    string
-	Title string // said only when there are several
-	Name  string // of the figure: score
-	Axis
-	Points []TrendPoint
-	Peak   string // max 18,138 (after)
-}
-
-// A TrendPoint is one step of a trend.
-type TrendPoint struct {
-	Number    int // of the step
-	Name      string
-	Text      string // its figure, printed
-	Value     float64
-	Low, High float64 // of its runs; both Value when it is one
-	Record    bool    // no point before it was higher
-}
-
-// A Tale describes each step of a list in words.
-type Tale struct{ List []Chapter }
-
-// A Chapter is a paragraph on one step. Its text may hold what people typed.
-type Chapter struct {
-	Number     int
-	Name, Text string
-}
-
-func (*Trend) block() {}
-func (*Tale) block()  {}
-
 // trends draws the figures that may be compared, where there are two or more.
 func trends(steps []*listStep) []*Trend {
 	lines := measured(steps)

@@ -38,7 +38,7 @@ func (h *logHead) document(o Options) *Document {
 			d.Facts = append(d.Facts, f)
 		}
 	}
-	d.stopped(h.stopped)
+	alertStopped(d, h.stopped)
 	if w := sumOf(h.logs); w.Dropped > 0 && w.Dropped*100 >= w.Lines {
 		d.Alerts = append(d.Alerts, Alert{Tone: Mark, Text: unit.Percent(float64(w.Dropped)/float64(w.Lines)) +
 			" of the lines were not understood."})
@@ -46,8 +46,8 @@ func (h *logHead) document(o Options) *Document {
 	return d
 }
 
-// stopped alerts to why reading ended early, if it did.
-func (d *Document) stopped(why string) {
+// alertStopped alerts to why reading ended early, if it did.
+func alertStopped(d *Document, why string) {
 	if why != "" {
 		d.Alerts = append(d.Alerts, Alert{Tone: Mark, Text: why})
 	}
@@ -181,11 +181,6 @@ func Limited[R any](rows []R, limit int) []R {
 		return rows[:limit]
 	}
 	return rows
-}
-
-// leftOut says what a table does not show: 8 more, 4.2 % of time.
-func leftOut(n int, share float64, of string) string {
-	return unit.Count(n) + " more, " + unit.Percent(share) + " of " + of
 }
 
 // deviation is the standard deviation of n times, in s, from their sum and the sum

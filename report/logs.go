@@ -11,40 +11,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// mostRows is how many rows of a long table are shown before the rest is summed
-// up.
-const mostRows = 10
-
-// window returns the log windows of a kind.
-func (r rec) windows(kind string) []kasoku.LogWindow {
-	var out []kasoku.LogWindow
-	for _, w := range r.Logs {
-		if w.Kind == kind {
-			out = append(out, w)
-		}
-	}
-	return out
-}
-
-// read says how much of a log was read and how well.
-func read(ws []kasoku.LogWindow) string {
-	var lines, bad uint64
-	var notes []string
-	for _, w := range ws {
-		lines += w.Lines
-		bad += w.Dropped
-		if w.Note != "" {
-			notes = append(notes, w.Note)
-		}
-	}
-	s := unit.Counted(lines, "line", "lines") + ", " + unit.Count(bad) + " bad"
-	if len(notes) > 0 {
-		s += "; " + strings.Join(notes, "; ")
-	}
-	return s
-}
-
-func (r rec) endpointsSection() Section {
+func EndpointsSection(r rec) Section {
 	s := Section{ID: SectionEndpoints, Title: "Endpoints", Count: len(r.Endpoints)}
 	ws := r.windows("accesslog")
 	if len(r.Endpoints) == 0 {
@@ -54,18 +21,21 @@ func (r rec) endpointsSection() Section {
 		return s
 	}
 	s.Sub = "From the access log: service time as the app saw it, without the wait before it."
-	if r.severalLogs() {
+	if (logTables{r}).severalLogs() {
 		host, _ := diagnose.FrontLog(r.Recording)
 		s.Sub += Prose(" Requests are counted by the log of " + host + ", which has most.")
 	}
 	if len(ws) > 0 {
 		s.Sub += Prose(" " + Sentence(read(ws)) + ".")
 	}
-	s.Blocks = []Block{r.endpointTable()}
+	s.Blocks = []Block{logTables{r}.endpointTable()}
 	return s
 }
 
-func (r rec) endpointTable() *Table {
+// logTables shows the requests of the access log.
+type logTables struct{ rec }
+
+func (r logTables) endpointTable() *Table {
 	es := slices.Clone(r.Endpoints)
 	slices.SortStableFunc(es, func(a, b kasoku.Endpoint) int { return cmp.Compare(b.Total, a.Total) })
 	var all, rest time.Duration
@@ -98,7 +68,7 @@ func (r rec) endpointTable() *Table {
 }
 
 // severalLogs reports whether more than one host has an access log.
-func (r rec) severalLogs() bool {
+func (r logTables) severalLogs() bool {
 	return slices.ContainsFunc(r.Endpoints, func(e kasoku.Endpoint) bool { return e.Host != r.Endpoints[0].Host })
 }
 
@@ -153,12 +123,12 @@ func endpointCells(e *kasoku.Endpoint, all, u time.Duration) []Cell {
 }
 
 // slowestSection shows the slowest requests as a log's own document does.
-func (r rec) slowestSection() Section {
+func slowestSection(r rec) Section {
 	log := AccessLog{Slowest: r.Slowest[:min(len(r.Slowest), mostRows)], Started: r.wall(0)}
 	return log.slowestSection(r.o)
 }
 
-func (r rec) messagesSection() Section {
+func MessagesSection(r rec) Section {
 	s := Section{ID: SectionMessages, Title: "Messages", Count: len(r.Messages)}
 	ws := append(r.windows("applog"), r.windows("errorlog")...)
 	if len(r.Messages) == 0 {

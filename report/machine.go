@@ -7,9 +7,6 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/observe/host"
-	"github.com/kasoku/kasoku/observe/process"
-	"github.com/kasoku/kasoku/observe/sockets"
 )
 
 // A Machine is what used one host, and what queued on it: sums over the run. What is
@@ -57,7 +54,7 @@ type Listener struct {
 func Machines(run *kasoku.Recording) []Machine {
 	var out []Machine
 	rec{Recording: run}.each(func(one rec, _ int, before string) {
-		m := one.machine()
+		m := hostUse{one}.machine()
 		if before != "" {
 			m.Host = one.Run.Hosts[0].Name
 		}
@@ -68,10 +65,13 @@ func Machines(run *kasoku.Recording) []Machine {
 	return out
 }
 
-func (r rec) machine() Machine {
-	m := Machine{Unattributed: r.gained(r.Find(kasoku.Key{Source: process.Name, Name: process.CPUUnattributed}))}
-	for _, kind := range []struct{ series, name string }{{process.UnitCPU, "unit"}, {process.ContainerCPU, "container"},
-		{process.ExeCPU, "program"}} {
+// hostUse finds what used one host, and what queued on it.
+type hostUse struct{ rec }
+
+func (r hostUse) machine() Machine {
+	m := Machine{Unattributed: r.gained(r.Find(kasoku.Key{Source: "process", Name: "cpu.unattributed"}))}
+	for _, kind := range []struct{ series, name string }{{"unit.cpu", "unit"}, {"container.cpu", "container"},
+		{"exe.cpu", "program"}} {
 		m.Groups = append(m.Groups, r.usages(kind.series, kind.name, steady)...)
 	}
 	m.Threads, m.Disks, m.Listeners, m.Programs = r.threads(), r.disks(), r.listeners(), r.goPrograms()
@@ -85,9 +85,9 @@ const steady = 2500 * time.Millisecond
 
 // usages returns what the series of a name used, the most first. Peaks hold for at
 // least so long.
-func (r rec) usages(series, kind string, least time.Duration) []Usage {
+func (r hostUse) usages(series, kind string, least time.Duration) []Usage {
 	var out []Usage
-	for _, x := range r.FindAll(process.Name, series) {
+	for _, x := range r.FindAll("process", series) {
 		u := Usage{Name: x.Key.Instance, Kind: kind, Waited: math.NaN()}
 		u.CPU, _ = x.Delta(r.all())
 		u.Peak = peak(x, least)
@@ -117,29 +117,28 @@ func peak(x *kasoku.Series, least time.Duration) (most float64) {
 
 // threads are those that filled a core: their process can use no more, however many
 // cores there are.
-func (r rec) threads() []Usage {
+func (r hostUse) threads() []Usage {
 	const full = 0.8
-	out := slices.DeleteFunc(r.usages(process.ThreadCPU, "thread", 0), func(u Usage) bool { return u.Peak < full })
+	out := slices.DeleteFunc(r.usages("thread.cpu", "thread", 0), func(u Usage) bool { return u.Peak < full })
 	for i := range out {
 		out[i].Peak = min(out[i].Peak, 1)
-		out[i].Waited = r.gained(r.Find(kasoku.Key{Source: process.Name, Name: process.ThreadWait,
-			Instance: out[i].Name}))
+		out[i].Waited = r.gained(r.Find(kasoku.Key{Source: "process", Name: "thread.wait", Instance: out[i].Name}))
 	}
 	return out
 }
 
 // disks says how busy disks were and how long requests took, which is derived from
 // what the kernel counts: time over requests.
-func (r rec) disks() []Disk {
+func (r hostUse) disks() []Disk {
 	var out []Disk
-	for _, busy := range r.FindAll(host.Name, host.DiskBusy) {
+	for _, busy := range r.FindAll("host", "disk.busy") {
 		grown := func(name string) float64 {
-			return r.gained(r.Find(kasoku.Key{Host: busy.Key.Host, Source: host.Name, Name: name,
+			return r.gained(r.Find(kasoku.Key{Host: busy.Key.Host, Source: "host", Name: name,
 				Instance: busy.Key.Instance}))
 		}
 		share, ok := busy.PerSecond(r.all())
-		d := Disk{Name: busy.Key.Instance, Busy: min(share, 1), Reads: grown(host.DiskReads),
-			Writes: grown(host.DiskWrites)}
+		d := Disk{Name: busy.Key.Instance, Busy: min(share, 1), Reads: grown("disk.reads"),
+			Writes: grown("disk.writes")}
 		if !ok || !(d.Reads+d.Writes > 0) {
 			continue
 		}
@@ -152,9 +151,9 @@ func (r rec) disks() []Disk {
 			}
 			return grown(of) / n
 		}
-		d.ReadAwait, d.WriteAwait = await(host.DiskReadTime, d.Reads), await(host.DiskWriteTime, d.Writes)
-		d.FlushAwait = await(host.DiskFlushTime, grown(host.DiskFlushes))
-		d.Read, d.Written = grown(host.DiskReadBytes), grown(host.DiskWriteBytes)
+		d.ReadAwait, d.WriteAwait = await("disk.read_time", d.Reads), await("disk.write_time", d.Writes)
+		d.FlushAwait = await("disk.flush_time", grown("disk.flushes"))
+		d.Read, d.Written = grown("disk.read_bytes"), grown("disk.write_bytes")
 		out = append(out, d)
 	}
 	return out
@@ -162,11 +161,11 @@ func (r rec) disks() []Disk {
 
 // listeners are those whose connections had to wait to be accepted, those that lost
 // most first.
-func (r rec) listeners() []Listener {
+func (r hostUse) listeners() []Listener {
 	var out []Listener
-	for _, x := range r.FindAll(sockets.Name, sockets.AcceptQueue) {
-		l := Listener{Name: x.Key.Instance, QueueMax: r.highest(x), Limit: r.lastOf(x.Key, sockets.AcceptLimit)}
-		l.Drops = r.gained(r.Find(kasoku.Key{Host: x.Key.Host, Source: sockets.Name, Name: sockets.AcceptDrops,
+	for _, x := range r.FindAll("sockets", "accept.queue") {
+		l := Listener{Name: x.Key.Instance, QueueMax: r.highest(x), Limit: r.lastOf(x.Key, "accept.limit")}
+		l.Drops = r.gained(r.Find(kasoku.Key{Host: x.Key.Host, Source: "sockets", Name: "accept.drops",
 			Instance: x.Key.Instance}))
 		if l.QueueMax > 0 || !math.IsNaN(l.QueueMax) && l.Drops > 0 {
 			out = append(out, l)
@@ -176,14 +175,4 @@ func (r rec) listeners() []Listener {
 		return cmp.Or(cmp.Compare(above(b.Drops), above(a.Drops)), cmp.Compare(b.QueueMax, a.QueueMax))
 	})
 	return out
-}
-
-// lastOf returns the last value of another series of the same thing, NaN without one.
-func (r rec) lastOf(k kasoku.Key, name string) float64 {
-	k.Name = name
-	x := r.Find(k)
-	if x == nil || len(x.Points) == 0 {
-		return math.NaN()
-	}
-	return x.Points[len(x.Points)-1].Value
 }

@@ -14,9 +14,9 @@ const (
 	mostListeners = 8
 )
 
-// machineSection shows who used the machine, and what queued on it. A table that
+// MachineSection shows who used the machine, and what queued on it. A table that
 // would show nothing is left out.
-func (r rec) machineSection() Section {
+func MachineSection(r rec) Section {
 	s := Section{ID: SectionMachine, Title: "Machine",
 		Sub: "Sums over the run; the largest value is that of one interval between two samples, of a group that of 3 s."}
 	for _, m := range Machines(r.Recording) {

@@ -88,7 +88,7 @@ func TestMachine(t *testing.T) {
 	f("threads", "7/9 binlog | 3.97 | 1.00 | 1.00")
 	f("disks", "vda | 30.0 | 90.0 | 100 | – | 5.00 | – | –")
 	f("listeners", "0.0.0.0:80 nginx | 129 | 128 | 7")
-	if h := (rec{Recording: run}).headroom(); !strings.HasPrefix(h, "connections to accept, 0.0.0.0:80 nginx, 129 of 128 used at most") {
+	if h := headroomOf(rec{Recording: run}); !strings.HasPrefix(h, "connections to accept, 0.0.0.0:80 nginx, 129 of 128 used at most") {
 		t.Error(h)
 	}
 	cost := d.Section(SectionCost).Blocks[0].(*Table)

@@ -8,20 +8,6 @@ import (
 	"github.com/kasoku/kasoku"
 )
 
-func TestScore(t *testing.T) {
-	r := rec{Recording: &kasoku.Recording{Run: kasoku.Run{Project: "shop", Group: "g", Repeat: 2, Score: &kasoku.Score{Value: 1234.5, Outcome: kasoku.Passed, Source: "output, JSON score"}}}}
-	if got := strings.Join(r.head(), " | "); !strings.Contains(got, "| score 1,234.5, pass") {
-		t.Errorf("head %q", got)
-	}
-	var got []string
-	for _, f := range r.facts() {
-		got = append(got, f.Label+": "+f.Value)
-	}
-	if all := strings.Join(got, "\n"); !strings.Contains(all, "Score: 1,234.5, pass; from output, JSON score") || !strings.Contains(all, "Repeat: 2 of group g") {
-		t.Errorf("facts\n%s", all)
-	}
-}
-
 // TestPhaseBands: phases take the place of steps, those in which much happened are
 // shaded, and the load keeps its name where two would meet.
 func TestPhaseBands(t *testing.T) {
@@ -32,7 +18,7 @@ func TestPhaseBands(t *testing.T) {
 		phase(kasoku.PhaseIdle, 0, 4), phase(kasoku.PhaseInitialize, 4, 8), phase(kasoku.PhaseVerify, 8, 14), phase(kasoku.PhaseLoad, 14, 74), phase(kasoku.PhaseIdle, 74, 95),
 	}}}
 	line := &Timeline{Seconds: 90}
-	r.phaseBands(line)
+	drawing{r, grid{}, line}.phaseBands()
 	var got []string
 	for _, b := range line.Steps {
 		text := b.Label
@@ -49,7 +35,7 @@ func TestPhaseBands(t *testing.T) {
 	}
 	r.Steps = []kasoku.Step{{Number: 1}}
 	line = &Timeline{Seconds: 90}
-	if r.phaseBands(line); len(line.Steps) > 0 {
+	if (drawing{r, grid{}, line}).phaseBands(); len(line.Steps) > 0 {
 		t.Errorf("steps and phases: %+v", line.Steps)
 	}
 }

@@ -8,9 +8,6 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// KindPlans is how a server runs statements.
-const KindPlans Kind = "plans"
-
 // The sections of plans.
 const (
 	SectionPlans  = "plans"
@@ -20,16 +17,16 @@ const (
 // Plans shows how a server runs the statements of a run or a log. Only its plans,
 // tables and queries are looked at.
 func Plans(run *kasoku.Recording, o Options) *Document {
-	r := rec{run, o}
+	r := viewOf(run, o)
 	d := &Document{Kind: KindPlans, Title: "plans of " + o.File, Name: o.File, Head: []string{"plans of " + o.File},
-		Verdict: r.plansVerdict(), Footer: footer(o, "")}
-	d.put(o, "plans", r.plansSection)
-	d.put(o, "tables", r.tablesSection)
+		Verdict: planTables{r}.plansVerdict(), Footer: footer(o, "")}
+	d.put(o, "plans", func() Section { return PlansSection(r) })
+	d.put(o, "tables", func() Section { return TablesSection(r) })
 	return d
 }
 
 // plansVerdict counts the plans that read whole tables.
-func (r rec) plansVerdict() string {
+func (r planTables) plansVerdict() string {
 	var explained, whole int
 	for i := range r.Plans {
 		p := &r.Plans[i]
@@ -51,8 +48,8 @@ func (r rec) plansVerdict() string {
 	return unit.Count(whole) + " of " + unit.Counted(explained, "plan", "plans") + " read a whole table."
 }
 
-// plansSection shows the steps of each plan below its statement.
-func (r rec) plansSection() Section {
+// PlansSection shows the steps of each plan below its statement.
+func PlansSection(r rec) Section {
 	s := Section{ID: SectionPlans, Title: "Plans", Count: len(r.Plans)}
 	if len(r.Plans) == 0 {
 		return s
@@ -69,7 +66,7 @@ func (r rec) plansSection() Section {
 	}}
 	for i := range r.Plans {
 		p := &r.Plans[i]
-		t.Rows = append(t.Rows, Row{Group: r.statement(p.QueryID)})
+		t.Rows = append(t.Rows, Row{Group: planTables{r}.statement(p.QueryID)})
 		for j := range p.Rows {
 			t.Rows = append(t.Rows, Row{Cells: planCells(&p.Rows[j])})
 		}
@@ -83,8 +80,11 @@ func (r rec) plansSection() Section {
 	return s
 }
 
+// planTables shows how the server runs the statements.
+type planTables struct{ rec }
+
 // statement names a class: the end of its id, and its fingerprint.
-func (r rec) statement(id string) string {
+func (r planTables) statement(id string) string {
 	for i := range r.Queries {
 		if r.Queries[i].ID == id {
 			return statementName(id, r.Queries[i].Fingerprint)
@@ -112,8 +112,8 @@ func planCells(p *kasoku.PlanRow) []Cell {
 		text(p.Extra)}
 }
 
-// tablesSection shows the tables that the statements read, with their indexes.
-func (r rec) tablesSection() Section {
+// TablesSection shows the tables that the statements read, with their indexes.
+func TablesSection(r rec) Section {
 	s := Section{ID: SectionTables, Title: "Tables", Count: len(r.Tables)}
 	if len(r.Tables) == 0 {
 		return s

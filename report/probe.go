@@ -9,16 +9,6 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// KindProbe is what endpoints run that were asked alone.
-const KindProbe Kind = "probe"
-
-// KindTry is what one change did to its statements, KindAutopilot what many did to a
-// score.
-const (
-	KindTry       Kind = "try"
-	KindAutopilot Kind = "autopilot"
-)
-
 // The sections of a probe.
 const (
 	SectionCounted    = "counted"    // statements of each request

@@ -37,15 +37,15 @@ var profileWords = map[kasoku.ProfileKind]struct{ title, stacks string }{
 	kasoku.ProfileGoroutine: {"Goroutines at the end", "Stacks of goroutines"},
 }
 
-// profilesSection shows the functions that used most, and their stacks.
-func (r rec) profilesSection() Section {
+// ProfilesSection shows the functions that used most, and their stacks.
+func ProfilesSection(r rec) Section {
 	s := Section{ID: SectionProfiles, Title: "Profiles", Short: "Profiles", Count: len(r.Profiles)}
 	if len(r.Profiles) == 0 {
 		return s
 	}
-	s.Sub = r.profilesFrom()
+	s.Sub = profileTables{r}.profilesFrom()
 	n := &Notes{}
-	programs, several := map[string]int{}, len(r.programs()) > 1
+	programs, several := map[string]int{}, len(profileTables{r}.programs()) > 1
 	for i := range r.Profiles {
 		p := &r.Profiles[i]
 		place := programs[p.Address]
@@ -80,8 +80,11 @@ func (r rec) profilesSection() Section {
 	return s
 }
 
+// profileTables shows where programs spent something.
+type profileTables struct{ rec }
+
 // programs names the programs of which there are profiles.
-func (r rec) programs() []string {
+func (r profileTables) programs() []string {
 	var out []string
 	seen := map[string]bool{}
 	for i := range r.Profiles {
@@ -96,7 +99,7 @@ func (r rec) programs() []string {
 func programName(p *kasoku.Profile) string { return cmp.Or(p.Program, p.Address) }
 
 // profilesFrom says of what, when and at what price they were taken.
-func (r rec) profilesFrom() Prose {
+func (r profileTables) profilesFrom() Prose {
 	p := &r.Profiles[0]
 	return Prose(fmt.Sprintf("Of %s, from %s to %s s of the run. **Flat** is in the function itself, **cum** with all that it calls; of waits, flat is in the function that waits. What profiling itself used is left out, but it cost: sampling CPU stops a program 100 times for each second of CPU that it uses, which took a few percent more CPU in our tests.",
 		strings.Join(r.programs(), " and "), unit.Fixed(p.Interval.From.Seconds(), 1),

@@ -10,7 +10,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-func (r rec) queriesSection() Section {
+func QueriesSection(r rec) Section {
 	s := Section{ID: SectionQueries, Title: "Queries", Count: len(r.Queries)}
 	ws := r.windows("slowlog")
 	if len(r.Queries) == 0 {
@@ -30,14 +30,17 @@ func (r rec) queriesSection() Section {
 	}
 	qs := slices.Clone(r.Queries)
 	slices.SortStableFunc(qs, func(a, b kasoku.Query) int { return cmp.Compare(b.Total, a.Total) })
-	s.Blocks = []Block{r.queryTable(qs)}
+	s.Blocks = []Block{queryTables{r}.queryTable(qs)}
 	if n := habits(qs); n != nil {
 		s.Blocks = append(s.Blocks, n)
 	}
 	return s
 }
 
-func (r rec) queryTable(qs []kasoku.Query) *Table {
+// queryTables shows the classes of statements of the slow log.
+type queryTables struct{ rec }
+
+func (r queryTables) queryTable(qs []kasoku.Query) *Table {
 	var all, rest time.Duration
 	var ds, totals []time.Duration
 	counted := false // how often statements repeat and follow each other
@@ -83,7 +86,7 @@ func (r rec) queryTable(qs []kasoku.Query) *Table {
 
 // requests is how many there were in the run: as the load counted them, else the
 // access log of the host that has most.
-func (r rec) requests() uint64 {
+func (r queryTables) requests() uint64 {
 	if n := r.Tally(0).Asked; n > 0 {
 		return n
 	}

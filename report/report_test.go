@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/compare"
 	"github.com/kasoku/kasoku/report/internal/sample"
 )
 
@@ -225,87 +224,6 @@ func TestLongRunKeepsItsWorstSecond(t *testing.T) {
 	}
 }
 
-func TestTicks(t *testing.T) {
-	labels := func(ts []Tick) string {
-		var out []string
-		for _, x := range ts {
-			out = append(out, x.Label)
-		}
-		return strings.Join(out, " ")
-	}
-	plain := func(v float64) string { return raw(v) }
-	for _, x := range []struct{ got, want string }{
-		{labels(linearAxis(1000, nil, plain).Ticks), "0 500 1000"},
-		{labels(linearAxis(999.7, nil, plain).Ticks), "0 500 1000"},
-		{labels(linearAxis(152, []Limit{{Value: 151}}, plain).Ticks), "0 50 100"},
-		{labels(linearAxis(1.8, []Limit{{Value: 2}}, plain).Ticks), "0 1 2"},
-		{labels(linearAxis(0, nil, plain).Ticks), "0 0.5 1"},
-		{labels(logAxis(9.6, 1814, axisLatency).Ticks), "10 ms 100 ms 1 s"},
-		{labels(logAxis(24, 60, axisLatency).Ticks), "20 ms 50 ms"},
-		{labels(logAxis(0.05, 0.9, axisLatency).Ticks), "100 µs 1 ms"},
-		{labels((&Timeline{Seconds: 42}).Ticks()), "0 s 5 s 10 s 15 s 20 s 25 s 30 s 35 s 40 s"},
-		{labels((&Timeline{Seconds: 7200}).Ticks()), "0 min 20 min 40 min 60 min 80 min 100 min 120 min"},
-	} {
-		if x.got != x.want {
-			t.Errorf("ticks %q, want %q", x.got, x.want)
-		}
-	}
-}
-
-func tell(t *testing.T) *Document {
-	t.Helper()
-	before, after := sample.Before(), sample.After()
-	c, err := compare.Compare([]*kasoku.Recording{before}, []*kasoku.Recording{after}, compare.Options{Resamples: 200})
-	if err != nil {
-		t.Fatal(err)
-	}
-	st := Story{Before: before, After: after, Comparison: c}
-	for _, x := range sample.Trials() {
-		e, err := compare.Effect(compare.Cut{Run: before, Step: 3}, compare.Cut{Run: x.Run, Step: 1}, compare.Options{Resamples: 200})
-		if err != nil {
-			t.Fatal(err)
-		}
-		st.Tries = append(st.Tries, Try{Change: x.Change, Finding: x.Finding, Control: x.Control, Effect: e})
-	}
-	return Tell(st, Options{Location: sample.JST})
-}
-
-func TestTell(t *testing.T) {
-	d := tell(t)
-	tries := d.Section(SectionTries).Blocks[0].(*Table)
-	var got []string
-	for _, r := range tries.Rows {
-		got = append(got, r.Cells[0].Text+": "+r.Cells[len(r.Cells)-1].Text)
-	}
-	want := "as it is: before|db.SetMaxIdleConns(1000): better|max_connections = 1000: fixes it|interpolateParams=true: no effect|" +
-		"db.Create instead of db.Save: better|db.SetMaxIdleConns(10000) after 1000: no effect|all together: after"
-	if s := strings.Join(got, "|"); s != want {
-		t.Errorf("tries\n%s, want\n%s", s, want)
-	}
-	times := d.Section(SectionTimeline)
-	b, a := times.Blocks[0].(*Timeline), times.Blocks[1].(*Timeline)
-	for i := range b.Charts {
-		for k := range a.Charts {
-			if b.Charts[i].ID == a.Charts[k].ID && b.Charts[i].Top != a.Charts[k].Top {
-				t.Errorf("chart %s goes to %v before and %v after", b.Charts[i].ID, b.Charts[i].Top, a.Charts[k].Top)
-			}
-		}
-	}
-	for _, m := range a.Lane {
-		if m.ID == "DBC-01" && m.Number != 4 {
-			t.Errorf("DBC-01 is finding %d after, want its number of before, 4", m.Number)
-		}
-	}
-}
-
-// A story whose end was never reached still shows what there is.
-func TestTellWithoutEnd(t *testing.T) {
-	d := Tell(Story{Before: sample.Stopped(), Tries: []Try{{Change: "x", Failed: "interrupt"}}}, Options{})
-	if d.Verdict == "" || d.Section(SectionTries) == nil || d.Section(SectionTimeline) == nil {
-		t.Errorf("document %+v", d)
-	}
-}
-
 func TestTSVRawValues(t *testing.T) {
 	table := show(sample.Before()).Section(SectionSteps).Blocks[0].(*Table)
 	last := table.Rows[2].Cells
@@ -330,5 +248,37 @@ func TestImpossibleCPU(t *testing.T) {
 	c := show(r).Section(SectionTimeline).Blocks[0].(*Timeline).Charts[0]
 	if c.ID != "cpu" || c.Top > 3 || len(c.Gaps) != 1 || c.Gaps[0].Text != "9.75 cores counted at 4 s, more than there are" {
 		t.Errorf("chart %s to %v with notes %v, want cpu to about 2 with one note", c.ID, c.Top, c.Gaps)
+	}
+}
+
+func TestScore(t *testing.T) {
+	r := rec{Recording: &kasoku.Recording{Run: kasoku.Run{Project: "shop", Group: "g", Repeat: 2, Score: &kasoku.Score{Value: 1234.5, Outcome: kasoku.Passed, Source: "output, JSON score"}}}}
+	if got := strings.Join((summary{r}).head(), " | "); !strings.Contains(got, "| score 1,234.5, pass") {
+		t.Errorf("head %q", got)
+	}
+	var got []string
+	for _, f := range (summary{r}).facts() {
+		got = append(got, f.Label+": "+f.Value)
+	}
+	if all := strings.Join(got, "\n"); !strings.Contains(all, "Score: 1,234.5, pass; from output, JSON score") || !strings.Contains(all, "Repeat: 2 of group g") {
+		t.Errorf("facts\n%s", all)
+	}
+}
+
+// Columns of what was not counted are left out.
+func TestQueryColumnsOfOlderRun(t *testing.T) {
+	keys := func(r *kasoku.Recording) string {
+		var out []string
+		for _, c := range show(r).Section(SectionQueries).Blocks[0].(*Table).Columns {
+			out = append(out, c.Key)
+		}
+		return strings.Join(out, " ")
+	}
+	shop, _ := sample.Analysed()
+	if got := keys(shop); !strings.Contains(got, "streak_ratio repeated_ratio") {
+		t.Errorf("columns %s", got)
+	}
+	if got := keys(sample.Before()); strings.Contains(got, "streak") || strings.Contains(got, "repeated") {
+		t.Errorf("columns %s of a file that has not counted", got)
 	}
 }

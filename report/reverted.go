@@ -21,7 +21,7 @@ type Reverting struct {
 
 // Revert shows how this machine differs from a run, from now to then.
 func Revert(x Reverting, o Options) *Document {
-	r := rec{x.Run, o}
+	r := viewOf(x.Run, o)
 	d := &Document{
 		Kind: KindRun, Project: x.Run.Run.Project, Name: r.name(), File: o.File, Footer: footer(o, x.Run.Run.Version),
 		Title: strings.TrimSpace("back to " + r.name()), Head: []string{"back to " + r.title(), day(r.wall(0)), x.said()}, Verdict: x.said(),
@@ -36,7 +36,7 @@ func Revert(x Reverting, o Options) *Document {
 	d.put(Options{}, "indexes", func() Section {
 		s := Section{ID: "indexes", Title: "Indexes", Count: len(x.Plan.Indexes)}
 		if len(x.Plan.Indexes) > 0 {
-			s.Blocks = []Block{statements(x.Plan.Indexes)}
+			s.Blocks = []Block{addedLines(x.Plan.Indexes)}
 		}
 		return s
 	})
@@ -85,8 +85,8 @@ func (x Reverting) said() string {
 	return s
 }
 
-// statements shows the statements as added lines.
-func statements(indexes []revert.Index) *Diff {
+// addedLines shows the statements as added lines.
+func addedLines(indexes []revert.Index) *Diff {
 	d := &Diff{Name: "statements", Open: true}
 	for _, i := range indexes {
 		d.Lines = append(d.Lines, CodeLine{Sign: '+', Text: i.Statement + ";"})

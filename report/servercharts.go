@@ -5,78 +5,78 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
-	"github.com/kasoku/kasoku/observe"
-	"github.com/kasoku/kasoku/observe/sources"
 )
 
-// serverCharts returns the builders of the charts that sources declare.
-func (r rec) serverCharts() (out []func(grid, *Timeline) *Chart) {
-	for _, d := range sources.All() {
-		if d.Chart.Title != "" {
-			out = append(out, func(g grid, t *Timeline) *Chart { return r.serverChart(g, t, d) })
+// A rated is a counter of a chart of rates.
+type rated struct{ name, label, colour string }
+
+// nginxChart shows what the connections of a web server did: those that wait are
+// kept alive between two requests.
+func (r serverCharts) nginxChart() *plot {
+	c := &plot{Chart: Chart{ID: "nginx", Title: "nginx connections", Height: lowHeight}}
+	top := math.NaN()
+	for _, x := range []rated{{"reading", "reading", "s4"}, {"writing", "writing", "s2"},
+		{"waiting", "waiting", "s5"}} {
+		s := r.Find(kasoku.Key{Source: "nginx", Name: x.name})
+		c.quotes = append(c.quotes, quote{"nginx", x.name})
+		c.line(r.grid, x.label, x.colour, s)
+		if s != nil {
+			top = most([]float64{top, most(r.grid.gauge(s))})
 		}
 	}
-	return out
+	return r.finish(c, "nginx", top)
 }
 
-// serverChart shows the signals of a source that have a colour: gauges as they are, of
-// counters those that moved, each second.
-func (r rec) serverChart(g grid, t *Timeline, d *observe.Declaration) *Chart {
-	c := &Chart{ID: d.Name, Title: d.Chart.Title, Height: lowHeight}
-	if d.Chart.Rates {
-		return r.ratesChart(g, t, d, c)
-	}
-	top := math.NaN()
-	for _, x := range d.Signals {
-		if x.Colour == "" {
-			continue
-		}
-		s := r.Find(kasoku.Key{Source: d.Name, Name: x.Key})
-		c.quotes = append(c.quotes, quote{d.Name, x.Key})
-		c.line(g, x.Label, x.Colour, s)
-		if s != nil {
-			top = most([]float64{top, most(g.gauge(s))})
-		}
-	}
-	return r.told(c, d.Name, top)
+// varnishChart shows what a cache answered by itself, and what it asked for.
+func (r serverCharts) varnishChart() *plot {
+	return r.ratesChart("varnish", []rated{
+		{"MAIN.cache_hit", "hits", "s2"}, {"MAIN.cache_miss", "misses", "s1"}, {"MAIN.s_pass", "passed on", "s4"},
+		{"MAIN.n_lru_nuked", "thrown out", "s3"}, {"MAIN.backend_fail", "backend failed", "bad"},
+	})
 }
+
+// redisChart shows the commands of a Redis, and the reads that found nothing.
+func (r serverCharts) redisChart() *plot {
+	return r.ratesChart("redis", []rated{
+		{"total_commands_processed", "commands", "s2"}, {"keyspace_hits", "hits", "s5"},
+		{"keyspace_misses", "misses", "s1"},
+		{"evicted_keys", "evicted", "s3"}, {"rejected_connections", "refused", "bad"},
+	})
+}
+
+// serverTitles are the names of servers by their sources.
+var serverTitles = map[string]string{"varnish": "Varnish", "redis": "Redis"}
 
 // ratesChart shows those counters of a server that moved, each second. The first of
 // the list has a line in the terminal, too.
-func (r rec) ratesChart(g grid, t *Timeline, d *observe.Declaration, c *Chart) *Chart {
-	c.Unit = "per second"
+func (r serverCharts) ratesChart(source string, list []rated) *plot {
+	c := &plot{Chart: Chart{ID: source, Title: serverTitles[source], Unit: "per second", Height: lowHeight}}
 	top := math.NaN()
-	first := true
-	for _, x := range d.Signals {
-		if x.Colour == "" {
-			continue
-		}
-		spark := first
-		first = false
-		s := r.Find(kasoku.Key{Source: d.Name, Name: x.Key})
+	for i, x := range list {
+		s := r.Find(kasoku.Key{Source: source, Name: x.name})
 		if s == nil {
 			continue
 		}
-		c.quotes = append(c.quotes, quote{d.Name, x.Key})
-		vs := g.rates(s)
+		c.quotes = append(c.quotes, quote{source, x.name})
+		vs := r.grid.rates(s)
 		m := most(vs)
 		if !(m > 0) {
 			continue
 		}
 		top = most([]float64{top, m})
-		vs = g.values(vs)
-		if spark {
-			t.Sparks = append(t.Sparks, Spark{Name: c.Title, Values: vs,
-				Peak: "max " + unit.Sig3(m) + " " + x.Label + "/s"})
+		vs = r.grid.values(vs)
+		if i == 0 {
+			r.timeline.Sparks = append(r.timeline.Sparks, Spark{Name: c.Title, Values: vs,
+				Peak: "max " + unit.Sig3(m) + " " + x.label + "/s"})
 		}
-		c.Series = append(c.Series, ChartSeries{Name: x.Label, Colour: x.Colour, Form: Stairs, Spans: g.blocks(vs),
+		c.Series = append(c.Series, ChartSeries{Name: x.label, Colour: x.colour, Form: Stairs, Spans: r.grid.blocks(vs),
 			Values: vs})
 	}
-	return r.told(c, d.Name, top)
+	return r.finish(c, source, top)
 }
 
-// told finishes a chart; nil when there was nothing.
-func (r rec) told(c *Chart, source string, top float64) *Chart {
+// finish gives a chart its axis and gaps a chart; nil when there was nothing.
+func (r drawing) finish(c *plot, source string, top float64) *plot {
 	if len(c.Series) == 0 || !(top > 0) {
 		return nil
 	}

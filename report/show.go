@@ -1,77 +1,57 @@
 package report
 
 import (
-	"fmt"
-	"slices"
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/unit"
 	"strings"
 	"time"
-
-	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/compare"
-	"github.com/kasoku/kasoku/internal/unit"
-)
-
-// The ids of the sections, in the order in which they come.
-const (
-	SectionFindings  = "findings"
-	SectionTimeline  = "time"
-	SectionSteps     = "steps"
-	SectionEndpoints = "endpoints"
-	SectionQueries   = "queries"
-	SectionMessages  = "messages"
-	SectionConfig    = "config"
-	SectionHosts     = "hosts"
-	SectionWarnings  = "warnings"
-	SectionCost      = "cost"
-	SectionCommand   = "command"
-	SectionMoved     = "moved"
-	SectionRuns      = "runs"
-	SectionLatency   = "latency"
-	SectionTries     = "tries"
-	SectionReproduce = "again"
+	"unicode/utf8"
 )
 
 // Show returns the document of one run.
 func Show(run *kasoku.Recording, o Options) *Document {
-	r := rec{run, o}
+	r := viewOf(run, o)
 	d := &Document{
 		Kind: KindRun, Project: run.Run.Project, Name: r.name(), File: o.File,
 		Title:  strings.TrimSpace(run.Run.Project + " " + r.name()),
 		Footer: footer(o, run.Run.Version),
 	}
-	d.describe(r)
-	d.put(o, "findings", r.findingsSection)
-	d.put(o, "hosts", r.hostsSection)
-	d.put(o, "timeline", r.timelineSection)
-	d.put(o, "steps", r.stepsSection)
-	d.put(o, "command", r.commandSection)
-	d.put(o, "endpoints", r.endpointsSection)
-	d.put(o, "slowest", r.slowestSection)
-	d.put(o, "queries", r.queriesSection)
-	d.put(o, "callers", r.callersSection)
+	DescribeRun(d, r)
+	d.put(o, "findings", func() Section { return FindingsSection(r) })
+	d.put(o, "hosts", func() Section { return hostsSection(r) })
+	d.put(o, "timeline", func() Section { return TimelineSection(r) })
+	d.put(o, "steps", func() Section { return StepsSection(r) })
+	d.put(o, "command", func() Section { return commandSection(r) })
+	d.put(o, "endpoints", func() Section { return EndpointsSection(r) })
+	d.put(o, "slowest", func() Section { return slowestSection(r) })
+	d.put(o, "queries", func() Section { return QueriesSection(r) })
+	d.put(o, "callers", func() Section { return CallersSection(r) })
 	d.put(o, "transactions", func() Section { return transactionsSection(r.Transactions, r.Queries, mostRows) })
-	d.put(o, "plans", r.plansSection)
-	d.put(o, "tables", r.tablesSection)
-	d.put(o, "profiles", r.profilesSection)
-	d.put(o, "messages", r.messagesSection)
-	d.put(o, "advice", r.adviceSection)
-	d.put(o, "machine", r.machineSection)
-	d.put(o, "config", r.configSection)
-	d.put(o, "warnings", r.warningsSection)
-	d.put(o, "cost", r.costSection)
+	d.put(o, "plans", func() Section { return PlansSection(r) })
+	d.put(o, "tables", func() Section { return TablesSection(r) })
+	d.put(o, "profiles", func() Section { return ProfilesSection(r) })
+	d.put(o, "messages", func() Section { return MessagesSection(r) })
+	d.put(o, "advice", func() Section { return AdviceSection(r) })
+	d.put(o, "machine", func() Section { return MachineSection(r) })
+	d.put(o, "config", func() Section { return configSection(r) })
+	d.put(o, "warnings", func() Section { return WarningsSection(r) })
+	d.put(o, "cost", func() Section { return costSection(r) })
 	return d
 }
 
-// describe fills in what stands above the sections of one run.
-func (d *Document) describe(r rec) {
-	d.fill("alerts", func() { d.Alerts = r.alerts() })
-	d.fill("head", func() { d.Head = r.head() })
-	d.fill("verdict", func() { d.Verdict = r.verdict() })
-	d.fill("facts", func() { d.Facts = r.facts() })
-	d.fill("commands", func() { d.Commands = r.commands() })
+// DescribeRun fills in what stands above the sections of one run.
+func DescribeRun(d *Document, r rec) {
+	d.fill("alerts", func() { d.Alerts = summary{r}.alerts() })
+	d.fill("head", func() { d.Head = summary{r}.head() })
+	d.fill("verdict", func() { d.Verdict = summary{r}.verdict() })
+	d.fill("facts", func() { d.Facts = summary{r}.facts() })
+	d.fill("commands", func() { d.Commands = summary{r}.commands() })
 }
 
-func (r rec) head() []string {
+// summary words what stands above the sections of one run.
+type summary struct{ rec }
+
+func (r summary) head() []string {
 	parts := []string{r.title()}
 	if !r.Run.Started.IsZero() {
 		parts = append(parts, day(r.wall(0))+", "+r.lasted())
@@ -96,7 +76,7 @@ func (r rec) head() []string {
 }
 
 // score prints what the benchmark said: 12,345, pass. Empty without one.
-func (r rec) score() string {
+func (r summary) score() string {
 	s := r.Run.Score
 	if s == nil {
 		return ""
@@ -117,7 +97,7 @@ func failuresOf(s *kasoku.Score) string {
 }
 
 // alerts say what stands before the verdict.
-func (r rec) alerts() []Alert {
+func (r summary) alerts() []Alert {
 	var out []Alert
 	if r.Run.State == kasoku.Incomplete || r.Run.State == kasoku.Running {
 		out = append(out, Alert{Tone: Mark, Text: r.stopped()})
@@ -131,43 +111,8 @@ func (r rec) alerts() []Alert {
 	return out
 }
 
-// raised are the warnings that make the figures those of the generator: one of each
-// code, that of the step that broke when there are several.
-func (r rec) raised() []kasoku.Warning {
-	var out []kasoku.Warning
-	step := fmt.Sprintf("step %d:", r.brokenStep())
-	for _, w := range r.Warnings {
-		if !compare.LateGenerator(w) {
-			continue
-		}
-		i := slices.IndexFunc(out, func(o kasoku.Warning) bool { return o.Code == w.Code })
-		switch {
-		case i < 0:
-			out = append(out, w)
-		case strings.HasPrefix(w.Text, step):
-			out[i] = w
-		}
-	}
-	return out
-}
-
-// brokenStep returns the number of the step that broke, 0 when none did.
-func (r rec) brokenStep() int {
-	ratios := make([]float64, len(r.Steps))
-	for i, s := range r.Steps {
-		ratios[i] = 1
-		if !s.Partial() {
-			ratios[i] = r.Tally(s.Number).SuccessRatio()
-		}
-	}
-	if i := kasoku.FirstBroken(ratios); i >= 0 {
-		return r.Steps[i].Number
-	}
-	return 0
-}
-
 // stopped says how far a run got.
-func (r rec) stopped() string {
+func (r summary) stopped() string {
 	if r.Run.State == kasoku.Running {
 		return "Still running: " + r.lasted() + " recorded so far."
 	}
@@ -182,7 +127,7 @@ func (r rec) stopped() string {
 }
 
 // planned is when the last known step was to end.
-func (r rec) planned() time.Duration {
+func (r summary) planned() time.Duration {
 	var d time.Duration
 	for _, s := range r.Steps {
 		d = max(d, s.Interval.From+s.Planned)
@@ -191,7 +136,7 @@ func (r rec) planned() time.Duration {
 }
 
 // verdict is the sentence of the diagnosis; without one, what was counted.
-func (r rec) verdict() string {
+func (r summary) verdict() string {
 	if r.Diagnosis != nil && r.Diagnosis.Verdict != "" {
 		return r.scoredVerdict() + r.Diagnosis.Verdict
 	}
@@ -212,7 +157,7 @@ func exited(c *kasoku.Command) string {
 	return "exited with code " + unit.Count(c.ExitCode)
 }
 
-func (r rec) facts() []Fact {
+func (r summary) facts() []Fact {
 	var out []Fact
 	add := func(f Fact) {
 		if f.Value != "" {
@@ -251,17 +196,7 @@ func (r rec) facts() []Fact {
 	return out
 }
 
-func (r rec) code() string {
-	switch {
-	case r.Run.Revision == "":
-		return ""
-	case r.Run.Dirty:
-		return r.Run.Revision + ", with local changes"
-	}
-	return r.Run.Revision + ", clean"
-}
-
-func (r rec) hostFact() string {
+func (r summary) hostFact() string {
 	h := r.host()
 	if h.Name == "" {
 		return ""
@@ -279,7 +214,7 @@ func (r rec) hostFact() string {
 	return strings.Join(parts, " · ")
 }
 
-func (r rec) target() string {
+func (r summary) target() string {
 	product, version := r.database()
 	db := strings.TrimSpace(product + " " + version)
 	switch {
@@ -291,7 +226,7 @@ func (r rec) target() string {
 	return r.Run.Project + " → " + db
 }
 
-func (r rec) ladder() string {
+func (r summary) ladder() string {
 	var rates []string
 	var each time.Duration
 	for i, s := range r.Steps {
@@ -318,7 +253,7 @@ func (r rec) ladder() string {
 	return s
 }
 
-func (r rec) rowFact(c kasoku.RowCheck) Fact {
+func (r summary) rowFact(c kasoku.RowCheck) Fact {
 	f := Fact{Label: "Check", Sign: "✓", Tone: Good, Value: rowText(c)}
 	if !c.Matches() {
 		f.Sign, f.Tone = "✗", Bad
@@ -341,7 +276,7 @@ func rowText(c kasoku.RowCheck) string {
 }
 
 // commands returns how to make the run again, as far as the file says.
-func (r rec) commands() []string {
+func (r summary) commands() []string {
 	if len(r.o.Commands) > 0 {
 		return r.o.Commands
 	}
@@ -358,14 +293,47 @@ func (r rec) commands() []string {
 	return out
 }
 
-func footer(o Options, version string) string {
-	parts := []string{strings.TrimSpace("kasoku " + version)}
-	if !o.Made.IsZero() {
-		made := o.Made
-		if o.Location != nil {
-			made = made.In(o.Location)
-		}
-		parts = append(parts, "report made "+day(made))
+// shortOS cuts "Debian GNU/Linux 12 (bookworm)" to "Debian 12".
+func shortOS(s string) string {
+	s = strings.ReplaceAll(s, " GNU/Linux", "")
+	if i := strings.Index(s, " ("); i > 0 {
+		s = s[:i]
 	}
-	return strings.Join(append(parts, "this file is complete: no network, no other files"), " · ")
+	return s
 }
+
+// short cuts text to n characters.
+func short(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	r := []rune(s)
+	return string(r[:n-1]) + "…"
+}
+
+// scoredVerdict says what a benchmark came to, before what the diagnosis says; empty
+// of other loads.
+func (r summary) scoredVerdict() string {
+	sc := r.Run.Score
+	if !r.scored() || sc == nil {
+		return ""
+	}
+	s := "Score " + unit.Plain(sc.Value)
+	if n := len(r.rises()); n > 0 {
+		name, _, _ := strings.Cut(r.rises()[n-1].Text, " at ")
+		s += ", " + name
+	}
+	switch sc.Outcome {
+	case kasoku.Passed:
+		s += ", passed"
+	case kasoku.Failed:
+		s += ", failed"
+	}
+	return s + ". "
+}
+
+// alertsOf says what stands before the verdict of a run.
+func alertsOf(r rec) []Alert { return summary{r}.alerts() }
+
+// factsOf lists what was measured, where, and with which result.
+func factsOf(r rec) []Fact { return summary{r}.facts() }

@@ -10,9 +10,6 @@ import (
 	"github.com/kasoku/kasoku/logs/slowlog"
 )
 
-// KindSlowLog is what logs of statements hold.
-const KindSlowLog Kind = "slowlog"
-
 // SectionShapes shows which statements stand out by how they are sent. A slow log's
 // document has [SectionQueries], [SectionTransactions], [SectionTimeline],
 // [SectionLogs] and [SectionNotes] beside it.
@@ -171,24 +168,3 @@ func (l *SlowLog) short(c *slowlog.Class) string {
 	}
 	return cmp.Or(Item(&c.Query), c.Fingerprint)
 }
-
-// Item names a class of statements in a few words: its verb, its tables and its tag.
-func Item(q *kasoku.Query) string {
-	if command, ok := strings.CutPrefix(q.Fingerprint, "administrator command: "); ok {
-		return command
-	}
-	out := q.Verb
-	if len(q.Tables) > 0 {
-		out += " " + strings.Join(q.Tables, " ")
-	}
-	if q.Tag != "" {
-		out += " /* " + q.Tag + " */"
-	}
-	return strings.TrimSpace(out)
-}
-
-// shownID is the part of an id that people are shown.
-const shownID = 8
-
-// ShortID is the start of an id, enough to name it in one log.
-func ShortID(id string) string { return id[:min(len(id), shownID)] }

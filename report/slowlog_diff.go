@@ -53,7 +53,7 @@ func DiffSlow(d *SlowDiff, o SlowOptions) (*Document, error) {
 	out := diffDocument(d.Names, d.verdict(), o.Options)
 	var sides [2]logSide
 	for i, l := range []*SlowLog{d.Before, d.After} {
-		out.stopped(l.Stopped)
+		alertStopped(out, l.Stopped)
 		n, _ := l.totals()
 		sides[i] = logSide{d.Names[i], n, coverage(l.span()), l.Logs}
 	}

@@ -78,11 +78,11 @@ func figuresOf(all, single *slowTable, c *slowlog.Class) *Table {
 		if col.name == "share" {
 			v = all.share(c)
 		}
-		cell := slowCell(col, v, units[i])
-		if cell.Text == unit.Missing {
+		shown := slowCell(col, v, units[i])
+		if shown.Text == unit.Missing {
 			continue
 		}
-		out.Rows = append(out.Rows, Row{Cells: []Cell{text(col.head), cell, text(cmp.Or(col.unit, units[i].name))}})
+		out.Rows = append(out.Rows, Row{Cells: []Cell{text(col.head), shown, text(cmp.Or(col.unit, units[i].name))}})
 	}
 	return out
 }

@@ -1,38 +1,35 @@
 package report
 
 import (
-	"cmp"
-	"maps"
-	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
-	"github.com/kasoku/kasoku/observe/host"
-	"github.com/kasoku/kasoku/observe/mysql"
 )
 
-func (r rec) stepsSection() Section {
+func StepsSection(r rec) Section {
 	s := Section{ID: SectionSteps, Title: "Load steps", Short: "Steps", Count: len(r.Steps)}
 	if len(r.Steps) == 0 || len(r.Seconds) == 0 {
 		return s
 	}
 	s.Sub = "Latency counts from the moment a request was due, errors included."
-	s.Blocks = []Block{r.stepTable()}
-	if t := r.targetsTable(); t != nil {
+	s.Blocks = []Block{stepTables{r}.stepTable()}
+	if t := (stepTables{r}).targetsTable(); t != nil {
 		s.Blocks = append(s.Blocks, t)
 	}
-	if t := r.answerTable(); t != nil {
+	if t := (stepTables{r}).answerTable(); t != nil {
 		s.Blocks = append(s.Blocks, t)
 	}
 	return s
 }
 
+// stepTables shows what came of each step of the load.
+type stepTables struct{ rec }
+
 // stepTable has a row for each step.
-func (r rec) stepTable() *Table {
+func (r stepTables) stepTable() *Table {
 	tallies := make([]*kasoku.Tally, len(r.Steps))
 	var ds []time.Duration
 	for i, s := range r.Steps {
@@ -48,7 +45,7 @@ func (r rec) stepTable() *Table {
 	return t
 }
 
-func (r rec) stepColumns(u string) []Column {
+func (r stepTables) stepColumns(u string) []Column {
 	cores := "cores"
 	if h := r.host(); h.Cores > 0 {
 		cores = "of " + unit.Counted(h.Cores, "core", "cores")
@@ -63,76 +60,14 @@ func (r rec) stepColumns(u string) []Column {
 	)
 }
 
-// stepColumns are those that the load alone fills.
-func stepColumns(u string) []Column {
-	cols := []Column{
-		{Key: "step", Head: "step"},
-		{Key: "asked_per_s", Head: "asked", Unit: "/s", Align: Decimal},
-		{Key: "reached_per_s", Head: "reached", Unit: "2xx/s", Align: Decimal, Drop: 2},
-		{Key: "success_ratio", Head: "success", Unit: "%", Align: Decimal},
-	}
-	for _, q := range []string{"mean", "p50", "p95", "p99", "max"} {
-		// Of the percentiles, p99 stays the longest.
-		drop := map[string]int{"mean": 5, "p50": 1, "p95": 3, "max": 4}[q]
-		cols = append(cols, Column{Key: q + "_s", Head: q, Unit: u, Align: Decimal, Drop: drop})
-	}
-	return append(cols,
-		Column{Key: "errors", Head: "errors", Align: Right},
-		Column{Key: "success", Head: "2xx", Align: Right, Drop: 8},
-		Column{Key: "requests", Head: "requests", Align: Right, Drop: 9},
-	)
-}
-
-func (r rec) stepCells(s kasoku.Step, t *kasoku.Tally, u time.Duration) []Cell {
+func (r stepTables) stepCells(s kasoku.Step, t *kasoku.Tally, u time.Duration) []Cell {
 	return append(stepCells(s, t, perSecond(t, s.Interval.Len()), u), r.stepCPU(s), r.stepConnections(s))
 }
 
-// stepCells fills [stepColumns]; perSec is what was reached.
-func stepCells(s kasoku.Step, t *kasoku.Tally, perSec float64, u time.Duration) []Cell {
-	step := Cell{Text: unit.Count(s.Number), Raw: strconv.Itoa(s.Number)}
-	if s.Partial() {
-		step.Small = unit.Plain(math.Round(s.Interval.Len().Seconds()*10)/10) + " of " + unit.Exact(s.Planned)
-		step.Tone = Dim
-	}
-	reached := none()
-	if !math.IsNaN(perSec) {
-		reached = fixed1(perSec)
-	}
-	success := percent(t.SuccessRatio())
-	share := t.SuccessRatio()
-	success.Share = &share
-	if t.Failed() > 0 && !s.Partial() {
-		success.Tone = Bad
-	}
-	errors := count(t.Failed())
-	if t.Failed() > 0 {
-		errors.Tone = success.Tone
-	}
-	cells := []Cell{step, askedCell(s), reached, success}
-	if t.Latency.Count() == 0 {
-		cells = append(cells, none(), none(), none(), none(), none())
-	} else {
-		cells = append(cells, duration(t.Latency.Mean(), u), duration(t.Latency.Quantile(0.50), u),
-			duration(t.Latency.Quantile(0.95), u), duration(t.Latency.Quantile(0.99), u), duration(t.Latency.Max(), u))
-	}
-	return append(cells, errors, count(t.Success), count(t.Asked))
-}
-
-// askedCell is the rate of a step; of a ramp, that at its start and at its end.
-func askedCell(s kasoku.Step) Cell {
-	switch {
-	case s.PerSecTo > 0 && s.PerSecTo != s.PerSec:
-		return Cell{Text: unit.Plain(s.PerSec) + " → " + unit.Plain(s.PerSecTo), Raw: raw((s.PerSec + s.PerSecTo) / 2)}
-	case s.PerSec <= 0:
-		return none()
-	}
-	return Cell{Text: unit.Plain(s.PerSec), Raw: raw(s.PerSec)}
-}
-
-func (r rec) stepCPU(s kasoku.Step) Cell {
+func (r stepTables) stepCPU(s kasoku.Step) Cell {
 	used, ok := 0.0, false
 	for _, name := range busyModes {
-		if x := r.Find(kasoku.Key{Source: host.Name, Name: name}); x != nil {
+		if x := r.Find(kasoku.Key{Source: "host", Name: name}); x != nil {
 			if d, has := x.PerSecond(s.Interval); has {
 				used += d
 				ok = true
@@ -145,8 +80,8 @@ func (r rec) stepCPU(s kasoku.Step) Cell {
 	return number(used)
 }
 
-func (r rec) stepConnections(s kasoku.Step) Cell {
-	x := r.Find(kasoku.Key{Source: mysql.Name, Name: mysql.ThreadsConnected})
+func (r stepTables) stepConnections(s kasoku.Step) Cell {
+	x := r.Find(kasoku.Key{Source: "mysql", Name: "Threads_connected"})
 	if x == nil {
 		return none()
 	}
@@ -158,7 +93,7 @@ func (r rec) stepConnections(s kasoku.Step) Cell {
 }
 
 // stepNote says between which steps the limit lies.
-func (r rec) stepNote(ts []*kasoku.Tally) Prose {
+func (r stepTables) stepNote(ts []*kasoku.Tally) Prose {
 	for i := range ts {
 		if r.Steps[i].Number != r.brokenStep() {
 			continue
@@ -172,12 +107,9 @@ func (r rec) stepNote(ts []*kasoku.Tally) Prose {
 	return ""
 }
 
-// mostErrors is how many messages of a step are listed.
-const mostErrors = 5
-
 // answerTable counts the answers of each step by status code, and the messages of
 // what failed; nil when every request got a 2xx.
-func (r rec) answerTable() *Table {
+func (r stepTables) answerTable() *Table {
 	t := &Table{ID: "answers", Title: "Answers", Narrow: true, Columns: []Column{
 		{Key: "step", Head: "step"},
 		{Key: "answer", Head: "answer", Cut: true},
@@ -204,60 +136,8 @@ func (r rec) answerTable() *Table {
 	return t
 }
 
-type answer struct {
-	kasoku.ErrorCount
-	bad bool
-}
-
-// answers lists the status codes of a tally and then its most frequent error
-// messages that are more than the text of a status.
-func answers(t *kasoku.Tally) []answer {
-	var out []answer
-	codes := slices.SortedFunc(maps.Keys(t.Codes), func(a, b int) int { return cmp.Compare(t.Codes[b], t.Codes[a]) })
-	for _, code := range codes {
-		if code != 0 && t.Codes[code] > 0 {
-			out = append(out, answer{kasoku.ErrorCount{Message: statusText(code, t), Count: t.Codes[code]},
-				code < 200 || code >= 400})
-		}
-	}
-	var left uint64
-	shown := 0
-	for _, e := range t.TopErrors() {
-		if isStatus(e.Message, t) {
-			continue
-		}
-		if shown++; shown > mostErrors {
-			left += e.Count
-			continue
-		}
-		out = append(out, answer{e, true})
-	}
-	if left > 0 {
-		out = append(out, answer{kasoku.ErrorCount{Message: "other errors", Count: left}, true})
-	}
-	return out
-}
-
-// statusText returns the text that the load gave for a status, else the code.
-func statusText(code int, t *kasoku.Tally) string {
-	c := strconv.Itoa(code)
-	for m := range t.Errors {
-		if strings.HasPrefix(m, c+" ") && isStatus(m, t) {
-			return m
-		}
-	}
-	return c
-}
-
-// isStatus reports whether an error message is the text of a status that came.
-func isStatus(m string, t *kasoku.Tally) bool {
-	head, _, _ := strings.Cut(m, " ")
-	code, err := strconv.Atoi(head)
-	return err == nil && code >= 100 && code <= 999 && t.Codes[code] > 0
-}
-
 // commandSection describes the child process of a recording.
-func (r rec) commandSection() Section {
+func commandSection(r rec) Section {
 	s := Section{ID: SectionCommand, Title: "Command"}
 	c := r.Run.Command
 	if c == nil {

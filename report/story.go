@@ -32,20 +32,20 @@ type Try struct {
 // Tell returns a story in one document: the cause, what each fix did alone, what
 // they did together, and both runs on one scale.
 func Tell(st Story, o Options) *Document {
-	b := rec{st.Before, o}
+	b := viewOf(st.Before, o)
 	d := &Document{
 		Kind: KindStory, Project: st.Before.Run.Project, Name: b.name(), File: o.File,
 		Title:  strings.TrimSpace(st.Before.Run.Project + " from broken to fixed"),
 		Footer: footer(o, st.Before.Run.Version),
 	}
-	d.describe(b)
+	DescribeRun(d, b)
 	own := d.Verdict
 	d.Verdict = st.Verdict
 	if st.After != nil {
-		a := rec{st.After, o}
+		a := viewOf(st.After, o)
 		d.Name = b.name() + " → " + a.name()
-		d.Alerts = append(named(b.name(), d.Alerts), named(a.name(), a.alerts())...)
-		d.Facts = a.storyFacts(d.Facts)
+		d.Alerts = append(named(b.name(), d.Alerts), named(a.name(), alertsOf(a))...)
+		d.Facts = storyFacts(a, d.Facts)
 		if len(o.Commands) == 0 {
 			d.Commands = append(d.Commands, "kasoku show "+a.name(), "kasoku compare "+b.name()+" "+a.name())
 		}
@@ -56,14 +56,14 @@ func Tell(st Story, o Options) *Document {
 	if d.Verdict == "" {
 		d.Verdict = own
 	}
-	d.put(o, "causes", b.causes)
+	d.put(o, "causes", func() Section { return causesSection(b) })
 	d.put(o, "tries", func() Section { return triesSection(st) })
-	d.compared(o, st)
-	d.put(o, "timelines", func() Section { return b.bothTimelines(st.After) })
-	d.put(o, "steps", func() Section { return b.bothSteps(st.After) })
-	d.put(o, "endpoints", func() Section { return ofBefore(b.endpointsSection()) })
-	d.put(o, "messages", func() Section { return ofBefore(b.messagesSection()) })
-	d.put(o, "warnings", func() Section { return b.bothWarnings(st) })
+	addCompared(d, o, st)
+	d.put(o, "timelines", func() Section { return bothTimelines(b, st.After) })
+	d.put(o, "steps", func() Section { return bothSteps(b, st.After) })
+	d.put(o, "endpoints", func() Section { return ofBefore(EndpointsSection(b)) })
+	d.put(o, "messages", func() Section { return ofBefore(MessagesSection(b)) })
+	d.put(o, "warnings", func() Section { return bothWarnings(b, st) })
 	return d
 }
 
@@ -75,8 +75,8 @@ func ofBefore(s Section) Section {
 	return s
 }
 
-// compared adds what the comparison says, the findings last as what is left.
-func (d *Document) compared(o Options, st Story) {
+// addCompared adds what the comparison says, the findings last as what is left.
+func addCompared(d *Document, o Options, st Story) {
 	c := st.Comparison
 	if c == nil {
 		return
@@ -96,15 +96,15 @@ func (d *Document) compared(o Options, st Story) {
 	d.put(o, "queries-moved", func() Section { return queriesMoved(c) })
 }
 
-// causes are the findings of the run that broke.
-func (r rec) causes() Section {
-	s := r.findingsSection()
+// causesSection are the findings of the run that broke.
+func causesSection(r rec) Section {
+	s := FindingsSection(r)
 	s.Title, s.Short = "Findings before", "Findings"
 	return s
 }
 
 // storyFacts puts both results and row checks among the facts.
-func (r rec) storyFacts(before []Fact) []Fact {
+func storyFacts(r rec, before []Fact) []Fact {
 	var out []Fact
 	for _, f := range before {
 		if f.Label == "Result" || f.Label == "Check" {
@@ -112,7 +112,7 @@ func (r rec) storyFacts(before []Fact) []Fact {
 		}
 		out = append(out, f)
 	}
-	for _, f := range r.facts() {
+	for _, f := range factsOf(r) {
 		if f.Label == "Result" || f.Label == "Check" {
 			f.Label += " after"
 			out = append(out, f)
@@ -231,12 +231,12 @@ func verdictCell(j compare.Judgement) Cell {
 }
 
 // bothTimelines shows both runs, charts of the same kind on the same scale.
-func (r rec) bothTimelines(after *kasoku.Recording) Section {
-	s := r.timelineSection()
+func bothTimelines(r rec, after *kasoku.Recording) Section {
+	s := TimelineSection(r)
 	if after == nil || len(s.Blocks) == 0 {
 		return s
 	}
-	other := rec{after, r.o}.timelineSection()
+	other := TimelineSection(viewOf(after, r.o))
 	if len(other.Blocks) == 0 {
 		return s
 	}
@@ -246,7 +246,7 @@ func (r rec) bothTimelines(after *kasoku.Recording) Section {
 		return s
 	}
 	b.Title, a.Title = "Before", "After"
-	a.numberAs(b)
+	numberAs(a, b)
 	a.ID = "timeline-after"
 	shareScales(b, a)
 	s.Sub += " Charts of the same kind share their scale."
@@ -256,7 +256,7 @@ func (r rec) bothTimelines(after *kasoku.Recording) Section {
 
 // numberAs numbers the marks of a lane as another timeline does, whose findings are
 // those that the page lists; what that one does not have is left out.
-func (t *Timeline) numberAs(o *Timeline) {
+func numberAs(t, o *Timeline) {
 	var lane []LaneMark
 	t.Rows = 0
 	for _, m := range t.Lane {
@@ -301,8 +301,8 @@ func sharedAxis(x, y *Chart) Axis {
 	return x.Axis
 }
 
-func (r rec) bothSteps(after *kasoku.Recording) Section {
-	s := r.stepsSection()
+func bothSteps(r rec, after *kasoku.Recording) Section {
+	s := StepsSection(r)
 	if after == nil || len(s.Blocks) == 0 {
 		return s
 	}
@@ -311,7 +311,7 @@ func (r rec) bothSteps(after *kasoku.Recording) Section {
 			t.Title = strings.TrimSuffix("Before, "+strings.ToLower(t.Title), ", ")
 		}
 	}
-	for _, b := range (rec{after, r.o}).stepsSection().Blocks {
+	for _, b := range StepsSection(viewOf(after, r.o)).Blocks {
 		if t, ok := b.(*Table); ok {
 			t.Title = strings.TrimSuffix("After, "+strings.ToLower(t.Title), ", ")
 			t.ID += "-after"
@@ -322,8 +322,8 @@ func (r rec) bothSteps(after *kasoku.Recording) Section {
 }
 
 // bothWarnings joins the warnings of the comparison and of both runs.
-func (r rec) bothWarnings(st Story) Section {
-	s := r.warningsSection()
+func bothWarnings(r rec, st Story) Section {
+	s := WarningsSection(r)
 	n := &Notes{}
 	add := func(from string, x Section) {
 		for _, b := range x.Blocks {
@@ -343,11 +343,11 @@ func (r rec) bothWarnings(st Story) Section {
 		add("", w)
 		s.Count += w.Count
 	}
-	before := r.warningsSection()
+	before := WarningsSection(r)
 	add("before", before)
 	s.Count += before.Count
 	if st.After != nil {
-		after := rec{st.After, r.o}.warningsSection()
+		after := WarningsSection(viewOf(st.After, r.o))
 		add("after", after)
 		s.Count += after.Count
 	}

@@ -9,28 +9,6 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// Strips shows the single runs of both sides as dots, one strip a figure.
-type Strips struct{ List []Strip }
-
-// A Strip is one figure of all runs on a plain axis from its least to its most.
-type Strip struct {
-	Name, Unit    string
-	Low, High     string // the ends of the axis
-	Before, After []Dot
-	Verdict       string // of the row
-	Tone          Tone
-}
-
-// A Dot is one run.
-type Dot struct {
-	At     float64 // 0..1 of the axis
-	Text   string  // its figure
-	Run    string  // its name
-	Middle bool    // it is the median, or one of the two beside it
-}
-
-func (*Strips) block() {}
-
 // stripped are the rows that are drawn run by run, where they were measured.
 var stripped = []string{"score", "throughput", "success", "latency.p50", "latency.p99", "cpu_per_success",
 	"command.wall"}

@@ -1,11 +1,9 @@
 package report
 
 import (
-	"math"
-	"strconv"
-	"time"
-
 	"github.com/kasoku/kasoku/internal/unit"
+	"slices"
+	"strconv"
 )
 
 // An Align says how the cells of a column stand.
@@ -67,57 +65,21 @@ type Table struct {
 	Note     Prose
 }
 
-// text is a cell of words.
-func text(s string) Cell { return Cell{Text: s} }
+func (c Cell) tone(t Tone) Cell { c.Tone = t; return c }
 
-// none is a cell of what was not measured.
-func none() Cell { return Cell{Text: unit.Missing, Raw: ""} }
-
-// count is an exact number.
-func count(n uint64) Cell { return Cell{Text: unit.Count(n), Raw: strconv.FormatUint(n, 10)} }
-
-// number is a measured value.
-func number(v float64) Cell { return Cell{Text: unit.Sig3(v), Raw: raw(v)} }
-
-// fixed1 is a measured value of which one decimal is wanted in each row.
-func fixed1(v float64) Cell { return Cell{Text: unit.Fixed(v, 1), Raw: raw(v)} }
-
-// percent is a ratio, printed in percent without the sign.
-func percent(ratio float64) Cell { return Cell{Text: unit.PercentCell(ratio), Raw: raw(ratio)} }
-
-// duration is a duration in the unit of its column; its raw value is in seconds.
-func duration(d, in time.Duration) Cell {
-	return Cell{Text: unit.DurationIn(d, in), Raw: raw(d.Seconds())}
+// withoutEmpty leaves out the columns in which nothing was measured.
+func (t *Table) withoutEmpty() *Table {
+	for k := len(t.Columns) - 1; k >= 0; k-- {
+		if slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Cells[k].Text != unit.Missing }) {
+			continue
+		}
+		t.Columns = slices.Delete(t.Columns, k, k+1)
+		for i := range t.Rows {
+			t.Rows[i].Cells = slices.Delete(t.Rows[i].Cells, k, k+1)
+		}
+	}
+	return t
 }
 
 // raw prints a number for machines, in nine digits: more than anything measured has.
 func raw(v float64) string { return strconv.FormatFloat(v, 'g', 9, 64) }
-
-// numberOf is number, none where the value is not known.
-func numberOf(v float64) Cell {
-	if math.IsNaN(v) {
-		return none()
-	}
-	return number(v)
-}
-
-// countOf is an exact number, none where it is not known.
-func countOf(v float64) Cell {
-	if math.IsNaN(v) || v < 0 {
-		return none()
-	}
-	return count(uint64(v))
-}
-
-// sizeOf is an amount of memory, none where it is not known.
-func sizeOf(v float64) Cell {
-	if math.IsNaN(v) || v < 0 {
-		return none()
-	}
-	return Cell{Text: unit.BytesIEC(uint64(v)), Raw: raw(v)}
-}
-
-func (c Cell) tone(t Tone) Cell { c.Tone = t; return c }
-
-// longest returns the unit that suits all the durations together.
-func commonUnit(ds ...time.Duration) time.Duration { return unit.Unit(unit.Longest(ds)) }

@@ -238,7 +238,7 @@ func readOrder(p *compare.PlanChange) string {
 
 // planMoved shows a step of both plans; what is the same is shown once.
 func planMoved(s compare.PlanMoved) []Cell {
-	cell := func(read func(*kasoku.PlanRow) string) Cell {
+	both := func(read func(*kasoku.PlanRow) string) Cell {
 		b, a := unit.Missing, unit.Missing
 		if s.Before != nil {
 			b = read(s.Before)
@@ -254,8 +254,8 @@ func planMoved(s compare.PlanMoved) []Cell {
 	sameKey := s.Before != nil && s.After != nil && s.Before.Key == s.After.Key && s.Before.KeyLen != s.After.KeyLen
 	out := []Cell{
 		text(s.Either().Table),
-		cell(func(r *kasoku.PlanRow) string { return r.Access }),
-		cell(func(r *kasoku.PlanRow) string {
+		both(func(r *kasoku.PlanRow) string { return r.Access }),
+		both(func(r *kasoku.PlanRow) string {
 			if r.Key == "" {
 				return unit.Missing
 			}
@@ -264,7 +264,7 @@ func planMoved(s compare.PlanMoved) []Cell {
 			}
 			return r.Key
 		}),
-		cell(func(r *kasoku.PlanRow) string { return unit.Count(uint64(max(r.Rows, 0) + 0.5)) }),
+		both(func(r *kasoku.PlanRow) string { return unit.Count(uint64(max(r.Rows, 0) + 0.5)) }),
 		extraMoved(s),
 	}
 	if !s.Moved {

@@ -1,8 +1,6 @@
 package report
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -114,111 +112,5 @@ func TestPlanMoved(t *testing.T) {
 		if s := strings.Join(got, "|"); s != x.want {
 			t.Errorf("%q, want %q", s, x.want)
 		}
-	}
-}
-
-func TestTransactionName(t *testing.T) {
-	queries := []kasoku.Query{{ID: "A", Verb: "SELECT", Tables: []string{"stock", "items"}}, {ID: "B", Verb: "SAVEPOINT"}}
-	for _, x := range []struct {
-		t    kasoku.Transaction
-		want string
-	}{
-		{kasoku.Transaction{Shape: []string{"A", "B"}, Verbs: "SELECT SAVEPOINT"}, "SELECT stock, SAVEPOINT"},
-		{kasoku.Transaction{Shape: []string{"A"}, Verbs: "SELECT …", Tag: "buy"}, "SELECT stock, … /* buy */"},
-		{kasoku.Transaction{Shape: []string{"A", "gone"}, Verbs: "SELECT UPDATE"}, "SELECT UPDATE"},
-		{kasoku.Transaction{Tag: "x"}, "(no statement) /* x */"},
-	} {
-		if got := transactionName(&x.t, namesOf(queries)); got != x.want {
-			t.Errorf("%q, want %q", got, x.want)
-		}
-	}
-}
-
-func TestHabits(t *testing.T) {
-	q := func(verb string, calls, distinct, repeated, streaks uint64) kasoku.Query {
-		return kasoku.Query{ID: "0123456789", Verb: verb, Tables: []string{"users"}, Calls: calls, Distinct: distinct, Repeated: repeated, Streak: 20, Streaks: streaks}
-	}
-	bulk := q("INSERT", 1000, 900, 1, 900)
-	bulk.HasAffected, bulk.RowsAffected = true, 50_000
-	noTable := q("SELECT", 1000, 1, 1000, 0)
-	noTable.Tables = nil
-	for _, x := range []struct {
-		name string
-		q    kasoku.Query
-		want string // how the note begins
-	}{
-		{"one query per row", q("SELECT", 1000, 900, 3, 500), "One query per row: 50.0 % of 1,000 calls"},
-		{"half is needed", q("SELECT", 1000, 900, 3, 499), ""},
-		{"one insert per row", q("INSERT", 1000, 900, 3, 900), "One INSERT per row: "},
-		{"inserts of many rows", bulk, ""},
-		{"the same again", q("SELECT", 1000, 2, 700, 0), "Asked again: 70.0 % of 1,000 calls"},
-		{"updates again", q("UPDATE", 1000, 2, 700, 0), ""},
-		{"no table: SELECT 1", noTable, ""},
-		{"few calls", q("SELECT", 99, 1, 99, 99), ""},
-		{"an older file", q("SELECT", 1000, 0, 0, 0), ""},
-	} {
-		n := habits([]kasoku.Query{x.q})
-		switch {
-		case n == nil && x.want != "", n != nil && x.want == "", n != nil && !strings.HasPrefix(n.List[0].Text, x.want):
-			t.Errorf("%s: %+v, want %q", x.name, n, x.want)
-		case n != nil && n.List[0].Label != "23456789":
-			t.Errorf("%s: label %q", x.name, n.List[0].Label)
-		}
-	}
-	if n := habits(slices.Repeat([]kasoku.Query{q("SELECT", 1000, 1, 1000, 0)}, 9)); len(n.List) != mostHabits {
-		t.Errorf("%d notes, want %d", len(n.List), mostHabits)
-	}
-}
-
-// Columns of what was not counted are left out.
-func TestQueryColumnsOfOlderRun(t *testing.T) {
-	keys := func(r *kasoku.Recording) string {
-		var out []string
-		for _, c := range show(r).Section(SectionQueries).Blocks[0].(*Table).Columns {
-			out = append(out, c.Key)
-		}
-		return strings.Join(out, " ")
-	}
-	shop, _ := sample.Analysed()
-	if got := keys(shop); !strings.Contains(got, "streak_ratio repeated_ratio") {
-		t.Errorf("columns %s", got)
-	}
-	if got := keys(sample.Before()); strings.Contains(got, "streak") || strings.Contains(got, "repeated") {
-		t.Errorf("columns %s of a file that has not counted", got)
-	}
-}
-
-func TestAdvised(t *testing.T) {
-	shop, _ := sample.Analysed()
-	f := adviceFindings(shop.Advice)
-	var got []string
-	for _, x := range f.List {
-		var lines []string
-		for _, y := range x.Fixes {
-			for _, l := range y.Code {
-				lines = append(lines, l.Text)
-			}
-		}
-		got = append(got, fmt.Sprintf("%s %s %s %q %d", x.Anchor, x.ID, x.Risk, x.Object, len(lines)))
-	}
-	want := []string{`a1 MYS-25 none "" 2`, `a2 MYS-14 none "" 4`, `a3 DBC-01 durability "" 2`, `a4 MYS-37  "" 0`}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if !f.List[2].Risky || f.List[0].Risky {
-		t.Error("a risk to durability is marked, none is not")
-	}
-	if len(f.Table.Rows) != len(shop.Advice) {
-		t.Errorf("%d rows for machines, want one for each variable", len(f.Table.Rows))
-	}
-	shop.Advice[3].Host = "db2"
-	if f := adviceFindings(shop.Advice); f.List[0].Object != "web1" || f.List[2].Object != "db2" {
-		t.Error("several servers are named")
-	}
-	if got := AdvisedValue("innodb_buffer_pool_size", "134217728"); got != "128 MiB" {
-		t.Errorf("size %q", got)
-	}
-	if got := AdvisedValue("max_connections", "151"); got != "151" {
-		t.Errorf("count %q", got)
 	}
 }

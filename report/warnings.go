@@ -7,15 +7,14 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
-	"github.com/kasoku/kasoku/observe"
 )
 
 // mostGaps is how many gaps of a source are named one by one.
 const mostGaps = 3
 
-// warningsSection lists what limits the trust in the report, and what was checked
+// WarningsSection lists what limits the trust in the report, and what was checked
 // and holds.
-func (r rec) warningsSection() Section {
+func WarningsSection(r rec) Section {
 	n := &Notes{}
 	raised := r.raised()
 	for _, w := range r.Warnings {
@@ -24,22 +23,22 @@ func (r rec) warningsSection() Section {
 		}
 		n.List = append(n.List, Note{Sign: "!", Tone: Mark, Label: label(w.Code), Text: w.Text, Hint: Prose(w.Hint)})
 	}
-	n.List = append(n.List, r.gapNotes()...)
-	n.List = append(n.List, r.logNotes()...)
-	n.List = append(n.List, r.changeNotes(false)...)
+	n.List = append(n.List, selfCheck{r}.gapNotes()...)
+	n.List = append(n.List, selfCheck{r}.logNotes()...)
+	n.List = append(n.List, selfCheck{r}.changeNotes(false)...)
 	for _, c := range r.RowChecks {
 		if !c.Matches() {
 			n.List = append(n.List, Note{Sign: "✗", Tone: Bad, Label: "Rows", Text: rowText(c)})
 		}
 	}
 	warned := len(n.List)
-	n.List = append(n.List, r.generatorNote()...)
+	n.List = append(n.List, selfCheck{r}.generatorNote()...)
 	for _, c := range r.RowChecks {
 		if c.Matches() {
 			n.List = append(n.List, Note{Sign: "✓", Tone: Good, Label: "Rows", Text: rowText(c)})
 		}
 	}
-	n.List = append(n.List, r.changeNotes(true)...)
+	n.List = append(n.List, selfCheck{r}.changeNotes(true)...)
 	s := Section{ID: SectionWarnings, Title: "Warnings and self-check", Short: "Warnings",
 		Sub: "What limits the trust in this report.", Count: warned}
 	if len(n.List) > 0 {
@@ -48,8 +47,11 @@ func (r rec) warningsSection() Section {
 	return s
 }
 
+// selfCheck words what was missed, changed and put back.
+type selfCheck struct{ rec }
+
 // gapNotes says what the sources missed.
-func (r rec) gapNotes() []Note {
+func (r selfCheck) gapNotes() []Note {
 	var sources []string
 	bySource := map[string][]kasoku.Gap{}
 	for _, g := range r.Gaps {
@@ -89,7 +91,7 @@ func (r rec) gapNotes() []Note {
 }
 
 // logNotes says which lines of logs could not be read.
-func (r rec) logNotes() []Note {
+func (r selfCheck) logNotes() []Note {
 	var out []Note
 	for _, w := range r.Logs {
 		if w.Dropped == 0 {
@@ -107,7 +109,7 @@ func (r rec) logNotes() []Note {
 }
 
 // changeNotes says what kasoku altered on a server and whether it put it back.
-func (r rec) changeNotes(restored bool) []Note {
+func (r selfCheck) changeNotes(restored bool) []Note {
 	var back []string
 	var out []Note
 	for _, c := range r.Changes {
@@ -135,7 +137,7 @@ const lateAfter = 10 * time.Millisecond
 
 // generatorNote says who made the load and whether it was on time. When a warning
 // has said that it was not, it leaves that out.
-func (r rec) generatorNote() []Note {
+func (r selfCheck) generatorNote() []Note {
 	h := r.Tally(0).SendDelay
 	if h.Count() == 0 {
 		return nil
@@ -159,7 +161,7 @@ func (r rec) generatorNote() []Note {
 }
 
 // sentBy says which engine made the load, why, and how it kept due times.
-func (r rec) sentBy() string {
+func (r selfCheck) sentBy() string {
 	l := r.Load
 	if l == nil || l.Engine == "" {
 		return ""
@@ -172,7 +174,7 @@ func (r rec) sentBy() string {
 }
 
 // costSection shows what the observation itself took.
-func (r rec) costSection() Section {
+func costSection(r rec) Section {
 	s := Section{ID: SectionCost, Title: "What observing cost", Short: "Cost",
 		Sub: "kasoku's own process: recorder and, when the load was kasoku's, its generator."}
 	length := r.length().Seconds()
@@ -190,8 +192,8 @@ func (r rec) costSection() Section {
 		t.Rows = append(t.Rows, Row{Cells: []Cell{text(what), percent(ratio), number(cpu), memory}})
 	}
 	own, ok := 0.0, false
-	for _, name := range []string{observe.SelfCPUUser, observe.SelfCPUSystem} {
-		if x := r.Find(kasoku.Key{Source: observe.SelfName, Name: name}); x != nil {
+	for _, name := range []string{"cpu.user", "cpu.system"} {
+		if x := r.Find(kasoku.Key{Source: "self", Name: name}); x != nil {
 			if d, has := x.Delta(r.all()); has {
 				own, ok = own+d, true
 			}
@@ -199,7 +201,7 @@ func (r rec) costSection() Section {
 	}
 	if ok {
 		memory := none()
-		if x := r.Find(kasoku.Key{Source: observe.SelfName, Name: observe.SelfRSS}); x != nil {
+		if x := r.Find(kasoku.Key{Source: "self", Name: "rss"}); x != nil {
 			if v, has := x.Max(r.all()); has {
 				memory = Cell{Text: unit.Bytes(uint64(v)), Raw: raw(v)}
 			}
@@ -211,22 +213,25 @@ func (r rec) costSection() Section {
 	}
 	for i := range r.Series {
 		x := &r.Series[i]
-		if source, is := strings.CutPrefix(x.Key.Name, observe.SelfCostPrefix); is && x.Key.Source == observe.SelfName {
+		if source, is := strings.CutPrefix(x.Key.Name, "cost."); is && x.Key.Source == "self" {
 			if d, has := x.Delta(r.all()); has {
 				row("source "+source, d, length, none())
 			}
 		}
 	}
 	if len(t.Rows) > 0 {
-		t.Note = Prose(strings.TrimSpace(string(r.ownDisk() + r.lateness())))
+		t.Note = Prose(strings.TrimSpace(string(ownCost{r}.ownDisk() + ownCost{r}.lateness())))
 		s.Blocks = []Block{t}
 	}
 	return s
 }
 
+// ownCost words what the recording itself used.
+type ownCost struct{ rec }
+
 // lateness says how late the latest tick was; empty when it was not recorded.
-func (r rec) lateness() Prose {
-	x := r.Find(kasoku.Key{Source: observe.SelfName, Name: observe.SelfTickLate})
+func (r ownCost) lateness() Prose {
+	x := r.Find(kasoku.Key{Source: "self", Name: "tick.late"})
 	if x == nil {
 		return ""
 	}
@@ -238,10 +243,10 @@ func (r rec) lateness() Prose {
 }
 
 // ownDisk says what kasoku had disks do; empty when it was not recorded.
-func (r rec) ownDisk() Prose {
+func (r ownCost) ownDisk() Prose {
 	var moved [2]float64
-	for i, name := range []string{observe.SelfIOWrite, observe.SelfIORead} {
-		x := r.Find(kasoku.Key{Source: observe.SelfName, Name: name})
+	for i, name := range []string{"io.write", "io.read"} {
+		x := r.Find(kasoku.Key{Source: "self", Name: name})
 		if x == nil {
 			return ""
 		}

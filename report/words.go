@@ -7,12 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
 )
-
-// perSec prints an asked rate where there is little room: 1,000/s.
-func perSec(v float64) string { return unit.Plain(v) + "/s" }
 
 // day prints a wall time for people: 20 Nov 2026, 14:02:11 JST.
 func day(t time.Time) string { return t.Format("2 Jan 2006, 15:04:05 MST") }
@@ -26,108 +22,6 @@ func axisTime(at, step int) string {
 		return unit.Count(at/60) + " min"
 	}
 	return unit.Plain(float64(at)/3600) + " h"
-}
-
-// rec is a recording with the options by which it is reported.
-type rec struct {
-	*kasoku.Recording
-	o Options
-}
-
-// wall returns the wall time of an offset, in the zone asked for.
-func (r rec) wall(at time.Duration) time.Time {
-	t := r.Wall(at)
-	if r.o.Location != nil {
-		t = t.In(r.o.Location)
-	}
-	return t
-}
-
-// clock prints the wall time of an offset without its day: 14:02:39.
-func (r rec) clock(at time.Duration) string { return r.wall(at).Format("15:04:05") }
-
-// length returns how long the run is; of one that was never closed, how far its
-// data goes.
-func (r rec) length() time.Duration {
-	d := r.Run.Length
-	if d > 0 {
-		return d
-	}
-	for i := range r.Series {
-		if n := len(r.Series[i].Points); n > 0 {
-			d = max(d, r.Series[i].Points[n-1].At)
-		}
-	}
-	for i := range r.Seconds {
-		d = max(d, time.Duration(r.Seconds[i].Second+1)*time.Second)
-	}
-	for _, s := range r.Steps {
-		d = max(d, s.Interval.To)
-	}
-	return d
-}
-
-// lasted prints the length of the run, to the second when it has many.
-func (r rec) lasted() string {
-	if d := r.length(); d >= 10*time.Second {
-		return unit.Exact(d.Round(time.Second))
-	}
-	return unit.Elapsed(r.length())
-}
-
-// name is what people call the run.
-func (r rec) name() string {
-	if r.Run.Label != "" {
-		return r.Run.Label
-	}
-	return r.Run.ID
-}
-
-// title is project and name.
-func (r rec) title() string {
-	if r.Run.Project == "" {
-		return r.name()
-	}
-	return r.Run.Project + " / " + r.name()
-}
-
-// host returns the first host, empty when none was recorded.
-func (r rec) host() kasoku.Host {
-	if len(r.Run.Hosts) == 0 {
-		return kasoku.Host{}
-	}
-	return r.Run.Hosts[0]
-}
-
-// database returns MariaDB or MySQL with its version, empty when none was
-// recorded.
-func (r rec) database() (product, version string) {
-	v, ok := r.Setting("mysql", "version")
-	if !ok {
-		return "", ""
-	}
-	number, _, _ := strings.Cut(v, "-")
-	if strings.Contains(strings.ToLower(v), "mariadb") {
-		return "MariaDB", number
-	}
-	return "MySQL", number
-}
-
-// databaseOr names the database, "the database" when it is unknown.
-func (r rec) databaseOr() string {
-	if p, _ := r.database(); p != "" {
-		return p
-	}
-	return "database"
-}
-
-// shortOS cuts "Debian GNU/Linux 12 (bookworm)" to "Debian 12".
-func shortOS(s string) string {
-	s = strings.ReplaceAll(s, " GNU/Linux", "")
-	if i := strings.Index(s, " ("); i > 0 {
-		s = s[:i]
-	}
-	return s
 }
 
 // list joins words: a, b and c.
@@ -176,11 +70,23 @@ func full(s string) Prose {
 	return Prose(s + ".")
 }
 
-// short cuts text to n characters.
-func short(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
+func footer(o Options, version string) string {
+	parts := []string{strings.TrimSpace("kasoku " + version)}
+	if !o.Made.IsZero() {
+		made := o.Made
+		if o.Location != nil {
+			made = made.In(o.Location)
+		}
+		parts = append(parts, "report made "+day(made))
 	}
-	r := []rune(s)
-	return string(r[:n-1]) + "…"
+	return strings.Join(append(parts, "this file is complete: no network, no other files"), " · ")
+}
+
+// mostRows is how many rows of a long table are shown before the rest is summed
+// up.
+const mostRows = 10
+
+// leftOut says what a table does not show: 8 more, 4.2 % of time.
+func leftOut(n int, share float64, of string) string {
+	return unit.Count(n) + " more, " + unit.Percent(share) + " of " + of
 }

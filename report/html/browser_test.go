@@ -28,7 +28,7 @@ func TestBrowserRunsThePage(t *testing.T) {
 		"analysed": logs, "analysed-moved": moved,
 		"show": report.Show(sample.Before(), options()), "stopped": report.Show(sample.Stopped(), options()),
 		"command": report.Show(sample.Command(), options()), "compare": report.Compare(compared(t), options()),
-		"groups": report.Compare(grouped(t), options()), "story": story(t), "accesslog": accessPage(t),
+		"groups": report.Compare(grouped(t), options()), "story": storyDocument(t), "accesslog": accessPage(t),
 	} {
 		t.Run(name, func(t *testing.T) {
 			dom := browsertest.DumpDOM(t, file(t, d)+"#t=33")
@@ -69,7 +69,7 @@ func TestBrowserDrawsThePage(t *testing.T) {
 // their boxes.
 func TestBrowserFitsNarrowPages(t *testing.T) {
 	docs := map[string]*report.Document{"show": report.Show(sample.Before(), options()), "compare": report.Compare(compared(t), options()),
-		"groups": report.Compare(grouped(t), options()), "story": story(t), "list": report.List(sample.Contest(), report.ListOptions{Options: options()}),
+		"groups": report.Compare(grouped(t), options()), "story": storyDocument(t), "list": report.List(sample.Contest(), report.ListOptions{Options: options()}),
 		"accesslog": accessPage(t), "logdiff": diffPage(t)}
 	var page strings.Builder
 	want := map[string]bool{}

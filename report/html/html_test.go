@@ -74,13 +74,13 @@ func TestGolden(t *testing.T) {
 	golden.Check(t, "testdata/analysed.html.golden", content(t, logs))
 	golden.Check(t, "testdata/analysed-moved.html.golden", content(t, moved))
 	golden.Check(t, "testdata/groups.html.golden", content(t, report.Compare(grouped(t), options())))
-	golden.Check(t, "testdata/story.html.golden", content(t, story(t)))
+	golden.Check(t, "testdata/story.html.golden", content(t, storyDocument(t)))
 	golden.Check(t, "testdata/stopped.html.golden", content(t, report.Show(sample.Stopped(), options())))
 	golden.Check(t, "testdata/services.html.golden", content(t, report.Show(sample.Services(), options())))
 	golden.Check(t, "testdata/command.html.golden", content(t, report.Show(sample.Command(), options())))
 }
 
-func story(t *testing.T) *report.Document {
+func storyDocument(t *testing.T) *report.Document {
 	t.Helper()
 	before := sample.Before()
 	st := report.Story{Before: before, After: sample.After(), Comparison: compared(t)}
@@ -148,7 +148,7 @@ func TestHostileText(t *testing.T) {
 
 // The page is complete: it names nothing that would have to be fetched.
 func TestNoNetwork(t *testing.T) {
-	for name, d := range map[string]*report.Document{"show": report.Show(sample.Before(), options()), "story": story(t)} {
+	for name, d := range map[string]*report.Document{"show": report.Show(sample.Before(), options()), "story": storyDocument(t)} {
 		got := string(render(t, d))
 		for _, bad := range []string{"src=", "<link", "@import", "url(", "fetch(", "XMLHttpRequest", "http:", "https:"} {
 			if strings.Contains(got, bad) {
@@ -163,7 +163,7 @@ func TestNoNetwork(t *testing.T) {
 
 // Every id that the page links to exists, and no id comes twice.
 func TestLinks(t *testing.T) {
-	got := string(render(t, story(t)))
+	got := string(render(t, storyDocument(t)))
 	ids := map[string]int{}
 	for _, m := range regexp.MustCompile(` id="([^"]+)"`).FindAllStringSubmatch(got, -1) {
 		ids[m[1]]++

@@ -1,0 +1,173 @@
+package report
+
+import (
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/unit"
+	"math"
+	"strings"
+	"time"
+)
+
+// rec is a recording with the options by which it is reported.
+type rec struct {
+	*kasoku.Recording
+	o Options
+}
+
+// viewOf is a run as it is reported by the options.
+func viewOf(run *kasoku.Recording, o Options) rec { return rec{run, o} }
+
+// wall returns the wall time of an offset, in the zone asked for.
+func (r rec) wall(at time.Duration) time.Time {
+	t := r.Wall(at)
+	if r.o.Location != nil {
+		t = t.In(r.o.Location)
+	}
+	return t
+}
+
+// clock prints the wall time of an offset without its day: 14:02:39.
+func (r rec) clock(at time.Duration) string { return r.wall(at).Format("15:04:05") }
+
+// length returns how long the run is; of one that was never closed, how far its
+// data goes.
+func (r rec) length() time.Duration {
+	d := r.Run.Length
+	if d > 0 {
+		return d
+	}
+	for i := range r.Series {
+		if n := len(r.Series[i].Points); n > 0 {
+			d = max(d, r.Series[i].Points[n-1].At)
+		}
+	}
+	for i := range r.Seconds {
+		d = max(d, time.Duration(r.Seconds[i].Second+1)*time.Second)
+	}
+	for _, s := range r.Steps {
+		d = max(d, s.Interval.To)
+	}
+	return d
+}
+
+// lasted prints the length of the run, to the second when it has many.
+func (r rec) lasted() string {
+	if d := r.length(); d >= 10*time.Second {
+		return unit.Exact(d.Round(time.Second))
+	}
+	return unit.Elapsed(r.length())
+}
+
+// name is what people call the run.
+func (r rec) name() string {
+	if r.Run.Label != "" {
+		return r.Run.Label
+	}
+	return r.Run.ID
+}
+
+// title is project and name.
+func (r rec) title() string {
+	if r.Run.Project == "" {
+		return r.name()
+	}
+	return r.Run.Project + " / " + r.name()
+}
+
+// host returns the first host, empty when none was recorded.
+func (r rec) host() kasoku.Host {
+	if len(r.Run.Hosts) == 0 {
+		return kasoku.Host{}
+	}
+	return r.Run.Hosts[0]
+}
+
+// database returns MariaDB or MySQL with its version, empty when none was
+// recorded.
+func (r rec) database() (product, version string) {
+	v, ok := r.Setting("mysql", "version")
+	if !ok {
+		return "", ""
+	}
+	number, _, _ := strings.Cut(v, "-")
+	if strings.Contains(strings.ToLower(v), "mariadb") {
+		return "MariaDB", number
+	}
+	return "MySQL", number
+}
+
+// databaseOr names the database, "the database" when it is unknown.
+func (r rec) databaseOr() string {
+	if p, _ := r.database(); p != "" {
+		return p
+	}
+	return "database"
+}
+
+// all is the interval of the run, whatever its file says of its end.
+func (r rec) all() kasoku.Interval { return kasoku.Interval{To: r.length() + 1} }
+
+// highest returns the largest value of a gauge, the last one at the run's end
+// included, NaN without one.
+func (r rec) highest(s *kasoku.Series) float64 {
+	if s == nil {
+		return math.NaN()
+	}
+	if v, ok := s.Max(kasoku.Interval{To: math.MaxInt64}); ok {
+		return v
+	}
+	return math.NaN()
+}
+
+// gained returns how much a counter grew, NaN where that is not known.
+func (r rec) gained(s *kasoku.Series) float64 {
+	if s == nil {
+		return math.NaN()
+	}
+	if v, ok := s.Delta(r.all()); ok {
+		return v
+	}
+	return math.NaN()
+}
+
+// lastOf returns the last value of another series of the same thing, NaN without one.
+func (r rec) lastOf(k kasoku.Key, name string) float64 {
+	k.Name = name
+	x := r.Find(k)
+	if x == nil || len(x.Points) == 0 {
+		return math.NaN()
+	}
+	return x.Points[len(x.Points)-1].Value
+}
+
+// onHosts is the run as each of its hosts saw it: that host's series and gaps alone. Both
+// are gone through once, however many hosts there are.
+func (r rec) onHosts() []rec {
+	series, gaps := map[string][]kasoku.Series{}, map[string][]kasoku.Gap{}
+	for i := range r.Series {
+		series[r.Series[i].Key.Host] = append(series[r.Series[i].Key.Host], r.Series[i])
+	}
+	for _, g := range r.Gaps {
+		gaps[g.Host] = append(gaps[g.Host], g)
+	}
+	out := make([]rec, len(r.Run.Hosts))
+	for i, h := range r.Run.Hosts {
+		one := *r.Recording
+		one.Run.Hosts, one.Series, one.Gaps = []kasoku.Host{h}, series[h.Name], gaps[h.Name]
+		out[i] = viewOf(&one, r.o)
+	}
+	return out
+}
+
+// each calls do for the run as each of its hosts saw it, with the host's place and
+// what to put before what is said of it; with one host that is the run itself, and
+// nothing is put before.
+func (r rec) each(do func(one rec, place int, before string)) {
+	if len(r.Run.Hosts) < 2 {
+		do(r, 0, "")
+		return
+	}
+	for i, one := range r.onHosts() {
+		do(one, i, r.Run.Hosts[i].Name+": ")
+	}
+}

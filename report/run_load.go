@@ -1,0 +1,108 @@
+package report
+
+import (
+	"fmt"
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/compare"
+	"github.com/kasoku/kasoku/internal/unit"
+	"slices"
+	"strings"
+)
+
+// scored reports whether the load was a benchmark that reported its phases itself: other
+// loads in steps have none.
+func (r rec) scored() bool { return len(r.Steps) == 1 && len(r.Phases) > 0 }
+
+// loadTally is what was counted of the load. What a benchmark asks for before and
+// after it is not load: some of that is to be refused.
+func (r rec) loadTally() *kasoku.Tally {
+	if r.scored() {
+		return r.Tally(r.Steps[0].Number)
+	}
+	return r.Tally(0)
+}
+
+// rises are the moments at which levels of a benchmark began.
+func (r rec) rises() []kasoku.Event {
+	var out []kasoku.Event
+	for _, e := range r.Events {
+		if e.Kind == kasoku.EventLevel {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// raised are the warnings that make the figures those of the generator: one of each
+// code, that of the step that broke when there are several.
+func (r rec) raised() []kasoku.Warning {
+	var out []kasoku.Warning
+	step := fmt.Sprintf("step %d:", r.brokenStep())
+	for _, w := range r.Warnings {
+		if !compare.LateGenerator(w) {
+			continue
+		}
+		i := slices.IndexFunc(out, func(o kasoku.Warning) bool { return o.Code == w.Code })
+		switch {
+		case i < 0:
+			out = append(out, w)
+		case strings.HasPrefix(w.Text, step):
+			out[i] = w
+		}
+	}
+	return out
+}
+
+// brokenStep returns the number of the step that broke, 0 when none did.
+func (r rec) brokenStep() int {
+	ratios := make([]float64, len(r.Steps))
+	for i, s := range r.Steps {
+		ratios[i] = 1
+		if !s.Partial() {
+			ratios[i] = r.Tally(s.Number).SuccessRatio()
+		}
+	}
+	if i := kasoku.FirstBroken(ratios); i >= 0 {
+		return r.Steps[i].Number
+	}
+	return 0
+}
+
+func (r rec) code() string {
+	switch {
+	case r.Run.Revision == "":
+		return ""
+	case r.Run.Dirty:
+		return r.Run.Revision + ", with local changes"
+	}
+	return r.Run.Revision + ", clean"
+}
+
+// window returns the log windows of a kind.
+func (r rec) windows(kind string) []kasoku.LogWindow {
+	var out []kasoku.LogWindow
+	for _, w := range r.Logs {
+		if w.Kind == kind {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// read says how much of a log was read and how well.
+func read(ws []kasoku.LogWindow) string {
+	var lines, bad uint64
+	var notes []string
+	for _, w := range ws {
+		lines += w.Lines
+		bad += w.Dropped
+		if w.Note != "" {
+			notes = append(notes, w.Note)
+		}
+	}
+	s := unit.Counted(lines, "line", "lines") + ", " + unit.Count(bad) + " bad"
+	if len(notes) > 0 {
+		s += "; " + strings.Join(notes, "; ")
+	}
+	return s
+}
